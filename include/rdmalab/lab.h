@@ -119,6 +119,7 @@ struct rdl_host_config {
     uint16_t pkeys[RDL_PKEYS_MAX];
     uint32_t n_pkeys; /* 0: the default */
     uint32_t max_srq; /* shared receive queues, 1..8192, default 4 */
+    bool external;    /* no guest of the lab's, and no RAM: who drives it comes by rdmalab/vm.h */
 };
 
 /* Adds a host and boots it: one tick with many events.

@@ -26,7 +26,8 @@ static void read_address(const struct step *st, const char *param, uint8_t ret[G
 }
 
 /* @profile: as it was given, or NULL. */
-static void say_host(struct session *s, const char *name, rdl_host host, const char *profile)
+static void say_host(struct session *s, const struct rdl_host_config *c, rdl_host host,
+                     const char *profile)
 {
     uint8_t gid[GID_BYTES], mac[MAC_BYTES];
     char addr_text[ADDR_TEXT_MAX], mac_text[MAC_TEXT_MAX];
@@ -36,7 +37,8 @@ static void say_host(struct session *s, const char *name, rdl_host host, const c
         return;
     addr_add(&a, gid);
     mac_add(&m, mac);
-    session_say(s, "%s  %s  %s  virtio-rdma up%s%s\n", name, addr_text, mac_text,
+    session_say(s, "%s  %s  %s  %s%s%s\n", c->name, addr_text, mac_text,
+                c->external ? "waits for a virtual machine (help port)" : "virtio-rdma up",
                 profile ? ", profile " : "", profile ? profile : "");
 }
 
@@ -149,6 +151,7 @@ bool run_host(struct session *s, const struct step *st)
         .mtu = (uint32_t)step_number_or(st, "mtu", 0),
         .profile = (uint32_t)step_number(st, "profile"),
         .arp = step_has(st, "arp"),
+        .external = step_has(st, "vm"),
     };
 
     if (single && names->n > 1) {
@@ -176,7 +179,7 @@ bool run_host(struct session *s, const struct step *st)
         status = rdl_host_add(s->lab, &config, &host);
         if (status != RDL_OK)
             return host_failed(s, st, &names->v[i], status);
-        say_host(s, config.name, host, step_text(st, "profile"));
+        say_host(s, &config, host, step_text(st, "profile"));
     }
     return true;
 }

@@ -6,6 +6,7 @@
 #include "cli/cmd/dispatch.h"
 #include "cli/cmd/limit.h"
 #include "cli/cmd/outside.h"
+#include "cli/lang/words.h"
 #include "cli/live/live.h"
 #include "cli/session/advance.h"
 #include "cli/session/resolve.h"
@@ -71,6 +72,8 @@ bool run_port(struct session *s, const struct step *st)
 {
     struct live_error error;
 
+    if (step_number(st, "kind") == PORT_vm)
+        return port_vm(s, st);
     if (!may_join(s, st) || !outside_open(s, st))
         return false;
     if (!s->config.live_ops->tap(s->live, step_text(st, "name"), step_text(st, "node"), &error))

@@ -12,4 +12,7 @@ bool outside_open(struct session *s, const struct step *st);
 /* Fails with what went wrong outside. */
 bool outside_fail(struct session *s, const struct step *st, const struct live_error *e);
 
+/* port vm, in cmd_vm.c. */
+bool port_vm(struct session *s, const struct step *st);
+
 #endif

@@ -60,7 +60,9 @@
     X(SHOW, CSV, 3, "for spreadsheets, as RFC 4180 has it")                                        \
     X(SHOW, MARKDOWN, 4, "a table for a page of text")
 
-#define ENUM_PORT(X) X(PORT, tap, 0, "a tap device: Ethernet frames to and from the kernel")
+#define ENUM_PORT(X)                                                                               \
+    X(PORT, tap, 0, "a tap device: Ethernet frames to and from the kernel")                        \
+    X(PORT, vm, 1, "a virtual machine of QEMU 7.2, which is the guest of a host")
 
 #define ENUM_PROGRAM(X)                                                                            \
     X(PROGRAM, rc_pingpong, 0, "messages to and fro, as ibv_rc_pingpong does it")                  \

@@ -54,6 +54,27 @@ struct live_program_info {
     uint32_t n_sent, n_rcvd, iters;
 };
 
+/* A virtual machine to start.  Everything is copied but @log, which is closed when it ends, and
+ * stays the caller's if it does not start.
+ */
+struct live_vm_config {
+    rdl_host host; /* rdl_host_config.external */
+    const char *host_name;
+    const char *command; /* for a shell, in which $LAB is what QEMU must be told of the lab */
+    FILE *log;           /* gets what it prints; may be NULL */
+};
+
+struct live_vm_info {
+    char host[RDL_NAME_BYTES];
+    bool runs, failed;
+    int pid;             /* of its shell; 0 */
+    uint64_t accesses;   /* to functions of the lab */
+    uint64_t maps;       /* times it has said where its memory is */
+    uint64_t interrupts; /* that were sent to it; merged with one that waited */
+    uint64_t merged;
+    char line[160]; /* the last that it has printed */
+};
+
 struct live_ops {
     struct live *(*open)(struct rdl_lab *lab); /* NULL: no memory */
     void (*close)(struct live *l);             /* NULL is fine */
@@ -62,6 +83,9 @@ struct live_ops {
      * endpoint called @device.  False: @reterr says why.
      */
     bool (*tap)(struct live *l, const char *device, const char *node, struct live_error *reterr);
+
+    /* Starts the virtual machine that is a host's guest.  It counts as a program that runs. */
+    bool (*vm)(struct live *l, const struct live_vm_config *config, struct live_error *reterr);
 
     /* Starts a pingpong on a host.  Everything in @config is copied. */
     bool (*pingpong)(struct live *l, const struct pingpong_config *config,
@@ -108,6 +132,7 @@ struct live_ops {
     void (*clock)(const struct live *l, struct live_clock *ret);
     bool (*port_at)(const struct live *l, uint32_t i, struct live_port_info *ret);
     bool (*program_at)(const struct live *l, uint32_t i, struct live_program_info *ret);
+    bool (*vm_at)(const struct live *l, uint32_t i, struct live_vm_info *ret);
 
     /* May this process make tap devices?  NULL, or why not. */
     const char *(*obstacle)(void);

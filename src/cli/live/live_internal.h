@@ -11,6 +11,7 @@
 #define LIVE_PORTS_MAX 8u
 
 struct live_program;
+struct live_vm;
 
 struct live_port {
     struct live *live;
@@ -29,6 +30,7 @@ struct live {
     struct live_port ports[LIVE_PORTS_MAX];
     uint32_t n_ports;
     struct live_program *programs;
+    struct live_vm *vms;
     bool attached;
     uint64_t machine_ns; /* the machine's clock when it was read last, at least once a turn */
     uint64_t attached_ns, base_ns; /* the machine's clock and simulated time, when they met */
@@ -41,6 +43,10 @@ struct live {
 };
 
 void live_error_set(struct live_error *e, const char *what, const char *why, const char *remedy);
+
+/* Something comes from outside now: simulated time moves on to it, unless something is due before.
+ */
+void live_move_clock(struct live *l);
 
 /* From the first live thing on, the clocks go together. */
 void live_attach(struct live *l);

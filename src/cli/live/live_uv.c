@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "cli/live/live_internal.h"
+#include "cli/live/live_vm.h"
 #include "cli/live/tap_linux.h"
 #include "emu/facts/enums.h"
 #include "rdmalab/trace.h"
@@ -62,9 +63,7 @@ static uint64_t now_ns(struct live *l)
     return now + AHEAD_NS;
 }
 
-/* Something comes from outside now: simulated time moves on to it, unless something is due before.
- */
-static void move_clock(struct live *l)
+void live_move_clock(struct live *l)
 {
     const struct rdl_limits none = {0};
     const uint64_t now = clock_ns(l);
@@ -76,7 +75,7 @@ static void move_clock(struct live *l)
 static void catch_up(struct live *l)
 {
     (void)now_ns(l);
-    move_clock(l);
+    live_move_clock(l);
 }
 
 void live_attach(struct live *l)
@@ -123,6 +122,7 @@ static void live_close(struct live *l)
 {
     if (!l)
         return;
+    live_vms_stop(l);
     uv_walk(&l->loop, on_walk, NULL);
     uv_run(&l->loop, UV_RUN_DEFAULT);
     for (uint32_t i = 0; i < l->n_ports; i++) {
@@ -130,6 +130,7 @@ static void live_close(struct live *l)
             close(l->ports[i].fd);
     }
     live_programs_free(l);
+    live_vms_free(l);
     uv_loop_close(&l->loop);
     fclose(l->out);
     free(l->said);
@@ -172,7 +173,7 @@ static void lose_device(struct live_port *p)
 
 static void bring_in(struct live_port *p, const uint8_t *frame, size_t bytes)
 {
-    move_clock(p->live);
+    live_move_clock(p->live);
     p->info.read_frames++;
     /* What the lab refuses it counts under a name of its own. */
     (void)!rdl_port_receive(p->live->lab, p->info.port, frame, bytes);
@@ -214,16 +215,18 @@ static void read_ports(struct live *l)
 {
     const bool late = l->clock.lag_ns > LATE_NS;
     uint32_t n_read = 0;
+    bool served;
 
     l->has_read = false;
     if (l->has_backlog || (l->has_work && !late))
         return;
+    served = live_vms_serve(l);
     for (uint32_t i = 0; i < l->n_ports; i++) {
         if (late)
             l->ports[i].read_max = FRAMES_PER_PUMP;
         n_read += read_port(&l->ports[i]);
     }
-    if (n_read == 0)
+    if (n_read == 0 && !served)
         return;
     l->has_read = true;
     l->active_ns = clock_ns(l);
@@ -353,19 +356,21 @@ static void live_clock(const struct live *l, struct live_clock *ret)
  */
 static void sleep_for(struct live *l, uint64_t ns, int input)
 {
-    struct pollfd fds[2 + LIVE_PORTS_MAX] = {{.fd = uv_backend_fd(&l->loop), .events = POLLIN},
-                                             {.fd = input, .events = POLLIN}};
+    struct pollfd fds[2 + LIVE_PORTS_MAX + LIVE_VMS_MAX * LIVE_VM_FDS] = {
+        {.fd = uv_backend_fd(&l->loop), .events = POLLIN}, {.fd = input, .events = POLLIN}};
     const int timer_ms = uv_loop_alive(&l->loop) ? uv_backend_timeout(&l->loop) : -1;
     struct timespec t;
+    unsigned n = 2 + l->n_ports;
 
     for (uint32_t i = 0; i < l->n_ports; i++)
         fds[2 + i] = (struct pollfd){.fd = l->ports[i].fd, .events = POLLIN};
+    n += live_vms_fds(l, fds + n);
     if (ns > SLEEP_MAX_NS)
         ns = SLEEP_MAX_NS;
     if (timer_ms >= 0 && (uint64_t)timer_ms * 1000000u < ns)
         ns = (uint64_t)timer_ms * 1000000u;
     t = (struct timespec){.tv_sec = (time_t)(ns / NS_PER_S), .tv_nsec = (long)(ns % NS_PER_S)};
-    (void)ppoll(fds, 2 + l->n_ports, &t, NULL);
+    (void)ppoll(fds, n, &t, NULL);
 }
 
 static bool live_has_input(int fd)
@@ -388,12 +393,13 @@ static void live_pump(struct live *l, uint64_t until_ns, int input)
     const enum live_acted acted = live_programs_go(l);
     uint64_t now = clock_ns(l);
     const bool looks = l->has_read || now - l->active_ns <= LOOK_NS;
+    const bool is_time = now - l->heard_ns > HEAR_NS;
 
     l->has_backlog = has_backlog(l);
     l->has_work = acted == LIVE_ACTED;
     if (l->has_work)
         return;
-    if (acted == LIVE_TALKS ? !l->has_read || now - l->heard_ns > HEAR_NS : !looks) {
+    if (acted == LIVE_TALKS ? !l->has_read || is_time : !looks || (l->vms && is_time)) {
         l->heard_ns = now;
         uv_run(&l->loop, UV_RUN_NOWAIT);
     }
@@ -410,10 +416,21 @@ static void live_pump(struct live *l, uint64_t until_ns, int input)
         sleep_for(l, until_ns - now, input);
 }
 
+static bool programs_run(const struct live *l)
+{
+    return live_programs_run(l) || live_vms_run(l);
+}
+
+static bool programs_failed(struct live *l, struct live_error *reterr)
+{
+    return live_programs_failed(l, reterr) || live_vms_failed(l, reterr);
+}
+
 static const struct live_ops ops = {
     .open = live_open,
     .close = live_close,
     .tap = live_tap,
+    .vm = live_vm_start,
     .pingpong = live_pingpong_start,
     .verbs_peer = live_verbs_peer_start,
     .attached = attached,
@@ -422,11 +439,12 @@ static const struct live_ops ops = {
     .pump = live_pump,
     .has_input = live_has_input,
     .said = said,
-    .programs_run = live_programs_run,
-    .programs_failed = live_programs_failed,
+    .programs_run = programs_run,
+    .programs_failed = programs_failed,
     .clock = live_clock,
     .port_at = port_at,
     .program_at = live_program_at,
+    .vm_at = live_vm_at,
     .obstacle = tap_obstacle,
 };
 

@@ -63,19 +63,26 @@ static void transport_done(struct rdma *d)
     hca_done(&d->hca);
 }
 
+static void ring(struct rdma *d, uint32_t queue)
+{
+    const uint64_t delay = queue == QUEUE_CTRL ? RDMA_CTRL_NS : RDMA_DOORBELL_NS;
+
+    if (d->doorbell_due[queue])
+        return;
+    d->doorbell_due[queue] = true;
+    sim_enqueue(d->sim, sim_now(d->sim) + delay, SIM_DOORBELL, d->config.host,
+                virtio_doorbell_arg(FN_RDMA, queue));
+}
+
 static void on_notify(void *ctx, uint32_t queue)
 {
     struct rdma *d = ctx;
-    const uint64_t delay = queue == QUEUE_CTRL ? RDMA_CTRL_NS : RDMA_DOORBELL_NS;
 
     d->kicks[queue] = d->trace->cause;
-    if (d->booting && queue == QUEUE_CTRL) {
+    if (d->booting && queue == QUEUE_CTRL)
         rdma_ctrl_run(d);
-    } else if (!d->doorbell_due[queue]) {
-        d->doorbell_due[queue] = true;
-        sim_enqueue(d->sim, sim_now(d->sim) + delay, SIM_DOORBELL, d->config.host,
-                    virtio_doorbell_arg(FN_RDMA, queue));
-    }
+    else
+        ring(d, queue);
 }
 
 static void on_reset(void *ctx)
@@ -125,9 +132,29 @@ static void on_queue_enabled(void *ctx, uint32_t queue)
     struct rdma *d = ctx;
     struct vq *vq = &d->pci.queues[queue];
 
+    if (!d->pci.bus_master)
+        return; /* told when it can be */
     if ((queue >= 1 && queue <= d->config.max_cq) || rdma_is_srq_queue(d, queue) ||
         (queue == queue_of_events(d->config.max_cq, d->config.max_qp) && vq->event_idx))
         vq_refuse_kicks(vq, d->ram);
+}
+
+/* Everything that waited for memory: what the rings say of kicks, then whatever any queue needs,
+ * which a doorbell finds.
+ */
+static void on_mastering(void *ctx)
+{
+    struct rdma *d = ctx;
+
+    for (uint32_t i = 0; i < d->pci.config.num_queues; i++) {
+        if (d->pci.queues[i].enabled)
+            on_queue_enabled(d, i);
+    }
+    if (!virtio_running(&d->pci))
+        return;
+    if (d->ready.len > 0)
+        eth_port_wait(d->port, FN_RDMA);
+    ring(d, QUEUE_CTRL);
 }
 
 static const struct virtio_ops virtio_ops = {
@@ -136,6 +163,7 @@ static const struct virtio_ops virtio_ops = {
     .queue_reset = on_queue_reset,
     .queue_enabled = on_queue_enabled,
     .negotiated = on_negotiated,
+    .mastering = on_mastering,
 };
 
 static uint32_t peer_of(void *ctx, const uint8_t gid[GID_BYTES])
@@ -212,8 +240,10 @@ static void kick(struct rdma *d, uint32_t queue)
 void rdma_doorbell(struct rdma *d, uint32_t queue)
 {
     d->doorbell_due[queue] = false;
-    if (!virtio_running(&d->pci))
-        return; /* the device was reset meanwhile, or needs to be */
+    if (!virtio_running(&d->pci)) { /* the device was reset meanwhile, or needs to be */
+        virtio_hold_kick(&d->pci, queue);
+        return;
+    }
     if (queue == QUEUE_CTRL)
         rdma_ctrl_run(d);
     else
@@ -247,8 +277,8 @@ void rdma_push(struct rdma *d, uint32_t queue, uint16_t head, uint32_t len)
 {
     struct vq *vq = &d->pci.queues[queue];
 
-    if (!vq->enabled || vq->broken != VQE_NONE)
-        return; /* the driver took the queue away */
+    if (!vq->enabled || vq->broken != VQE_NONE || !d->pci.bus_master)
+        return; /* the driver took the queue away, or memory */
     if (!vq_push(vq, d->ram, head, len)) {
         rdma_queue_broken(d, queue);
         return;

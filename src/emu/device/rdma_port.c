@@ -116,7 +116,8 @@ static void deliver(void *ctx, const struct frame *f)
     enum drop_reason reason;
 
     if (!virtio_running(&d->pci)) {
-        eth_port_drop(d->port, f, DROP_QP_NOT_READY);
+        eth_port_drop(d->port, f,
+                      virtio_is_driven(&d->pci) ? DROP_NO_BUS_MASTER : DROP_QP_NOT_READY);
         return;
     }
     reason = packet_parse(&p, f->bytes, f->len);

@@ -15,6 +15,15 @@ static struct ev_addr addr_of(const struct glance *g)
     return ev_addr(g->has_addr ? addr_text(g->addr, buf) : "");
 }
 
+static void ring(struct vnet *v)
+{
+    if (v->doorbell_due)
+        return;
+    v->doorbell_due = true;
+    sim_enqueue(v->sim, sim_now(v->sim) + VNET_DOORBELL_NS, SIM_DOORBELL, v->config.host,
+                virtio_doorbell_arg(FN_NET, NET_QUEUE_TX));
+}
+
 static void on_notify(void *ctx, uint32_t queue)
 {
     struct vnet *v = ctx;
@@ -22,11 +31,7 @@ static void on_notify(void *ctx, uint32_t queue)
     if (queue != NET_QUEUE_TX)
         return; /* receive buffers are looked for when a frame needs one */
     v->tx_kick = v->trace->cause;
-    if (v->doorbell_due)
-        return;
-    v->doorbell_due = true;
-    sim_enqueue(v->sim, sim_now(v->sim) + VNET_DOORBELL_NS, SIM_DOORBELL, v->config.host,
-                virtio_doorbell_arg(FN_NET, queue));
+    ring(v);
 }
 
 static void on_reset(void *ctx)
@@ -49,8 +54,18 @@ static void on_queue_enabled(void *ctx, uint32_t queue)
 {
     struct vnet *v = ctx;
 
-    if (queue == NET_QUEUE_RX)
+    if (queue == NET_QUEUE_RX && v->pci.bus_master)
         vq_refuse_kicks(&v->pci.queues[queue], v->ram);
+}
+
+static void on_mastering(void *ctx)
+{
+    struct vnet *v = ctx;
+
+    if (v->pci.queues[NET_QUEUE_RX].enabled)
+        on_queue_enabled(v, NET_QUEUE_RX);
+    if (v->tx_ready)
+        ring(v);
 }
 
 static const struct virtio_ops virtio_ops = {
@@ -58,6 +73,7 @@ static const struct virtio_ops virtio_ops = {
     .reset = on_reset,
     .queue_reset = on_queue_reset,
     .queue_enabled = on_queue_enabled,
+    .mastering = on_mastering,
 };
 
 static void set_status(struct vnet *v, uint16_t status)
@@ -74,8 +90,12 @@ void vnet_link_changed(struct vnet *v, bool up)
 void vnet_doorbell(struct vnet *v, uint32_t queue)
 {
     v->doorbell_due = false;
-    if (queue != NET_QUEUE_TX || !virtio_running(&v->pci))
-        return; /* the device was reset meanwhile */
+    if (queue != NET_QUEUE_TX)
+        return;
+    if (!virtio_running(&v->pci)) { /* the device was reset meanwhile */
+        virtio_hold_kick(&v->pci, queue);
+        return;
+    }
     v->tx_ready = true;
     eth_port_wait(v->port, FN_NET);
     eth_port_pump(v->port);
@@ -207,7 +227,7 @@ static void deliver(void *ctx, const struct frame *f)
     ev_id id, cause;
 
     if (!virtio_running(&v->pci)) {
-        eth_port_drop(v->port, f, DROP_NO_DRIVER);
+        eth_port_drop(v->port, f, virtio_is_driven(&v->pci) ? DROP_NO_BUS_MASTER : DROP_NO_DRIVER);
         return;
     }
     if (!pop(v, NET_QUEUE_RX)) {

@@ -210,7 +210,8 @@
     X(DROP, NO_RECEIVE, 38, "no receive is posted, and the service has no NAK to say so")          \
     X(DROP, REFUSED, 39, "breaks a rule, and the service has no NAK to say so")                    \
     X(DROP, BAD_QKEY, 40, "the Q_Key of the datagram is not the queue pair's")                     \
-    X(DROP, OWN_COPY, 41, "who is in the group has sent it, and wants no copy of its own")
+    X(DROP, OWN_COPY, 41, "who is in the group has sent it, and wants no copy of its own")         \
+    X(DROP, NO_BUS_MASTER, 42, "bus mastering is off: the device may not write it to memory")
 
 /* What responder and completer made of a packet. */
 #define ENUM_PKT_ACT(X)                                                                            \
@@ -488,7 +489,8 @@ extern const struct enum_table enum_qp_state, enum_qp_type, enum_qp_attr, enum_s
     enum_object, enum_fault, enum_device_status, enum_feature, enum_vq_error, enum_opcode,
     enum_rule, enum_reg, enum_function, enum_neighbour, enum_net_feature, enum_profile,
     enum_key_kind, enum_key_state, enum_async_event, enum_behaviour, enum_finding,
-    enum_packet_class, enum_wire_field;
+    enum_packet_class, enum_wire_field, enum_pci_command, enum_pci_status, enum_pci_field,
+    enum_msix_field, enum_held;
 
 /* All tables, ended by NULL: `explain WORD` and the tests walk them. */
 extern const struct enum_table *const enum_tables[];

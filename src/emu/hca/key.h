@@ -13,7 +13,8 @@
  * window has a remote key only.
  *
  * A region keeps the list of its guest-physical pages.  They were inside RAM when it was
- * registered, and RAM does not shrink: copies cannot fail.  A window has no pages but its region,
+ * registered, and RAM does not shrink: copies cannot fail.  Only foreign RAM may, of a guest that
+ * then reads zeros and whose writes are lost, as on a bus.  A window has no pages but its region,
  * which stays as long as it is bound.
  *
  * Where pages were found is noted beside their list, as to look for each of them anew takes longer

@@ -6,6 +6,7 @@
 #include "emu/base/cursor.h"
 #include "emu/base/log2.h"
 #include "emu/base/name.h"
+#include "emu/lab/bus.h"
 #include "emu/lab/world.h"
 #include "emu/wire/addr.h"
 
@@ -127,19 +128,6 @@ static uint32_t peer_of(void *ctx, const uint8_t gid[GID_BYTES])
     return world_peer_of(ctx, gid);
 }
 
-static uint64_t bus_read(void *ctx, uint32_t offset, uint32_t width)
-{
-    return virtio_read(ctx, offset, width);
-}
-
-static void bus_write(void *ctx, uint32_t offset, uint32_t width, uint64_t value)
-{
-    virtio_write(ctx, offset, width, value);
-}
-
-/* Of both functions: the context is the struct virtio_dev. */
-static const struct guest_bus bus = {bus_read, bus_write};
-
 static bool rdma_function_init(struct world *w, struct host *h, const struct rdl_host_config *c)
 {
     const uint32_t k = h->index + 1;
@@ -175,13 +163,41 @@ static bool net_function_init(struct world *w, struct host *h, const struct rdl_
     return vnet_init(h->net, &env, &dev);
 }
 
+/* What a kernel's tools call a network controller that is not Ethernet. */
+#define CLASS_ETHERNET      0x020000u
+#define CLASS_NETWORK_OTHER 0x028000u
+#define SUBSYSTEM_BASE      0x40u /* and the virtio device ID */
+
+static void functions_init(struct world *w, struct host *h)
+{
+    const struct fn_config net = {
+        .number = 0,
+        .virtio_id = VIRTIO_ID_NET,
+        .class_code = CLASS_ETHERNET,
+        .subsystem = SUBSYSTEM_BASE + VIRTIO_ID_NET,
+        .multifunction = true,
+    };
+    const struct fn_config rdma = {
+        .number = 1,
+        .virtio_id = VIRTIO_ID_RDMA,
+        .class_code = CLASS_NETWORK_OTHER,
+        .subsystem = SUBSYSTEM_BASE + VIRTIO_ID_RDMA,
+        .multifunction = true,
+    };
+
+    fn_init(&h->functions[FN_NET], w->arena, &h->net->pci, &net);
+    fn_init(&h->functions[FN_RDMA], w->arena, &h->dev->pci, &rdma);
+}
+
 /* RAM, the port, and the devices behind it. */
 static bool hardware_init(struct world *w, struct host *h, const struct rdl_host_config *c)
 {
     eth_port_init(&h->port, &w->net, &w->progress, h->index, c->mac, c->mtu);
     h->dev = arena_alloc(w->arena, sizeof(*h->dev));
     h->net = arena_alloc(w->arena, sizeof(*h->net));
-    return h->dev && h->net && ram_init(&h->ram, w->arena, c->ram_bytes) &&
+    return h->dev && h->net &&
+           (c->external ? ram_init_foreign(&h->ram, w->arena)
+                        : ram_init(&h->ram, w->arena, c->ram_bytes)) &&
            rdma_function_init(w, h, c) && net_function_init(w, h, c);
 }
 
@@ -190,7 +206,8 @@ static bool host_init(struct world *w, struct host *h, const struct rdl_host_con
 {
     struct guest_config guest = {
         .host = h->index,
-        .bus = &bus,
+        .bus = &host_bus,
+        .bus_ctx = h,
         .sim = &w->sim,
         .trace = &w->trace,
         .ram = &h->ram,
@@ -203,15 +220,18 @@ static bool host_init(struct world *w, struct host *h, const struct rdl_host_con
     memcpy(guest.gid[1], c->ipv6, GID_BYTES);
     if (!hardware_init(w, h, c))
         return false;
-    guest.bus_ctx = &h->dev->pci;
-    guest.net_ctx = &h->net->pci;
-    guest.n_vectors = h->dev->pci.config.n_vectors;
-    guest.net_vectors = h->net->pci.config.n_vectors;
+    functions_init(w, h);
+    h->is_external = c->external;
+    if (c->external) {
+        guest_init_absent(&h->guest, w->arena, &guest);
+        return true;
+    }
     return guest_init(&h->guest, w->arena, &guest, &rng);
 }
 
-/* Everybody in the lab knows everybody, but who asks for others; strangers are always asked for.
- * There is room for the addresses.
+/* Everybody in the lab knows everybody, but who asks for others; strangers are always asked for,
+ * and so is a guest that is not the lab's, for it may choose other addresses.  There is room for
+ * the addresses.
  */
 static void introduce(struct world *w, const struct host *h)
 {
@@ -235,14 +255,15 @@ static enum rdl_status boot(struct world *w, struct host *h)
 {
     char buf[EV_NAME_BYTES];
     struct text addr = text_on(buf, sizeof(buf));
-    enum rdl_status st;
+    enum rdl_status st = RDL_OK;
 
     h->dev->booting = true;
-    st = guest_boot(&h->guest);
+    if (!h->is_external)
+        st = guest_boot(&h->guest);
     h->dev->booting = false;
     if (st != RDL_OK)
         return st;
-    RDL_ASSERT(h->guest.verbs.up);
+    RDL_ASSERT(h->guest.verbs.up || h->is_external);
     addr_add(&addr, h->guest.config.gid[0]);
     TRACE(&w->trace, host_up, .host = h->index, .name = ev_str(h->name),
           .mac = ld_be(h->dev->config.mac, MAC_BYTES), .addr = ev_str(buf),

@@ -13,15 +13,29 @@
  *   names of hosts and objects                stay known until another takes the number
  *   listeners, readers of ports,              stay as they are
  *   limits of the record
+ *   RAM of a virtual machine                  cannot be copied: there is no checkpoint of such a
+ * lab
  */
 #include <stdlib.h>
 
 #include "emu/lab/world.h"
 
+static bool has_foreign_memory(const struct world *w)
+{
+    for (uint32_t i = 0; i < w->n_hosts; i++) {
+        if (w->hosts[i]->is_external && w->hosts[i]->ram.bytes > 0)
+            return true;
+    }
+    return false;
+}
+
 enum rdl_status rdl_checkpoint_save(const struct rdl_lab *lab, struct rdl_checkpoint **ret)
 {
-    struct rdl_checkpoint *c = calloc(1, sizeof(*c));
+    struct rdl_checkpoint *c;
 
+    if (has_foreign_memory(lab->world))
+        return RDL_ERR_VM;
+    c = calloc(1, sizeof(*c));
     if (!c)
         return RDL_ERR_NOMEM;
     c->arena = arena_save(lab->arena);

@@ -45,8 +45,7 @@ static void add_arrival(struct text *t, const struct world *w, const struct sim_
 /* "h1.qp", or its number where nothing has it. */
 static void add_qp(struct text *t, const struct world *w, uint32_t host, uint32_t qpn)
 {
-    const struct host *h = host < w->n_hosts ? w->hosts[host] : NULL;
-    const struct guest_qp *g = h && qpn <= h->dev->config.max_qp ? h->guest.verbs.qp_of[qpn] : NULL;
+    const struct guest_qp *g = world_guest_qp(w, host, qpn);
 
     add_host(t, w, host);
     if (g)

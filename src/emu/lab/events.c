@@ -12,9 +12,7 @@ static struct guest_channel *channel_of(const struct rdl_lab *lab, rdl_channel h
 enum rdl_status rdl_get_async_event(struct rdl_lab *lab, rdl_host host, struct rdl_async_event *ret,
                                     size_t *ret_n)
 {
-    struct host *h = world_host(lab->world, host.raw);
-
-    ACT(lab, h, verbs_get_async_event(&h->guest.verbs, ret, ret_n));
+    ACT_AT(lab, host, h, verbs_get_async_event(&h->guest.verbs, ret, ret_n));
 }
 
 enum rdl_status rdl_ack_async_event(struct rdl_lab *lab, const struct rdl_async_event *event)
@@ -30,9 +28,7 @@ enum rdl_status rdl_ack_async_event(struct rdl_lab *lab, const struct rdl_async_
 enum rdl_status rdl_create_comp_channel(struct rdl_lab *lab, rdl_host host, const char *name,
                                         rdl_channel *ret)
 {
-    struct host *h = world_host(lab->world, host.raw);
-
-    ACT(lab, h, verbs_create_comp_channel(&h->guest.verbs, name, &ret->raw));
+    ACT_AT(lab, host, h, verbs_create_comp_channel(&h->guest.verbs, name, &ret->raw));
 }
 
 enum rdl_status rdl_destroy_comp_channel(struct rdl_lab *lab, rdl_channel channel)

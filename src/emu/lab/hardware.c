@@ -4,7 +4,7 @@
  * Both belong to the drivers of its guest.  Somebody else who writes there may leave anything
  * behind, so from then on the host is not held to invariants that are about its rings.
  */
-#include "emu/lab/world.h"
+#include "emu/lab/bus.h"
 
 enum rdl_status rdl_ram_read(const struct rdl_lab *lab, rdl_host host, uint64_t gpa, void *out,
                              size_t bytes)
@@ -27,29 +27,33 @@ enum rdl_status rdl_ram_write(struct rdl_lab *lab, rdl_host host, uint64_t gpa, 
     return ram_write(&h->ram, gpa, in, bytes) ? RDL_OK : RDL_ERR_FAULT;
 }
 
-/* The registers of @function, or NULL: there is no such function, or not this width. */
-static struct virtio_dev *registers_of(const struct host *h, uint32_t function, uint32_t width)
+/* @function, or NULL: there is no such function, or not this width. */
+static struct pci_fn *function_of(struct host *h, uint32_t function, uint32_t width)
 {
     if (width != 1 && width != 2 && width != 4 && width != 8)
         return NULL;
-    if (function == FN_RDMA)
-        return &h->dev->pci;
-    return function == FN_NET ? &h->net->pci : NULL;
+    return function < HOST_FUNCTIONS ? &h->functions[function] : NULL;
+}
+
+/* Where @offset of the function's BAR 0 is. */
+static uint64_t bar_gpa(const struct pci_fn *f, uint32_t offset)
+{
+    return f->bar[FN_BAR_VIRTIO] + (uint64_t)offset;
 }
 
 enum rdl_status rdl_reg_read(struct rdl_lab *lab, rdl_host host, uint32_t function, uint32_t offset,
                              uint32_t width, uint64_t *ret)
 {
-    const struct host *h = world_host(lab->world, host.raw);
-    struct virtio_dev *d;
+    struct host *h = world_host(lab->world, host.raw);
+    const struct pci_fn *f;
 
     if (!h)
         return RDL_ERR_STALE;
-    d = registers_of(h, function, width);
-    if (!d)
+    f = function_of(h, function, width);
+    if (!f)
         return RDL_ERR_INVAL;
     world_act(lab->world);
-    *ret = virtio_read(d, offset, width);
+    *ret = host_bus.read(h, bar_gpa(f, offset), width);
     world_done(lab->world);
     return RDL_OK;
 }
@@ -58,16 +62,16 @@ enum rdl_status rdl_reg_write(struct rdl_lab *lab, rdl_host host, uint32_t funct
                               uint32_t offset, uint32_t width, uint64_t value)
 {
     struct host *h = world_host(lab->world, host.raw);
-    struct virtio_dev *d;
+    const struct pci_fn *f;
 
     if (!h)
         return RDL_ERR_STALE;
-    d = registers_of(h, function, width);
-    if (!d)
+    f = function_of(h, function, width);
+    if (!f)
         return RDL_ERR_INVAL;
     h->has_stranger = true;
     world_act(lab->world);
-    virtio_write(d, offset, width, value);
+    host_bus.write(h, bar_gpa(f, offset), width, value);
     world_done(lab->world);
     return RDL_OK;
 }

@@ -25,13 +25,13 @@ enum rdl_status rdl_ping(struct rdl_lab *lab, rdl_host host, const struct rdl_pi
                          rdl_ping_id *ret)
 {
     struct world *w = lab->world;
-    struct host *h = world_host(w, host.raw);
     const uint64_t timeout_ns = config->timeout_ns ? config->timeout_ns : TIMEOUT_DEFAULT_NS;
-    enum rdl_status st;
+    struct host *h;
+    enum rdl_status st = world_guest_host(w, host.raw, &h);
     uint16_t seq;
 
-    if (!h)
-        return RDL_ERR_STALE;
+    if (st != RDL_OK)
+        return st;
     if (timeout_ns > UINT64_MAX / 4)
         return RDL_ERR_INVAL;
     world_act(w);

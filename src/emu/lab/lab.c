@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "emu/base/assert.h"
+#include "emu/lab/bus.h"
 #include "emu/lab/world.h"
 
 #define ARENA_BYTES_MOST  ((size_t)1 << (sizeof(size_t) > 4 ? 36 : 31)) /* half of 32 bits */
@@ -36,14 +37,8 @@ static void on_doorbell(void *ctx, struct sim_item item)
 static void on_irq(void *ctx, struct sim_item item)
 {
     struct world *w = ctx;
-    struct guest *g = &host_of_tick(w, item.target)->guest;
-    const struct virtio_irq irq = virtio_irq_of(item.arg);
-    ev_id id;
 
-    TRACE_ID(&w->trace, id, irq, .host = item.target, .function = irq.function,
-             .vector = irq.vector, .queue = irq.queue);
-    trace_because(&w->trace, id);
-    guest_interrupt(g, irq.function, irq.vector);
+    host_interrupt(w, host_of_tick(w, item.target), virtio_irq_of(item.arg));
 }
 
 static void on_guest_timer(void *ctx, struct sim_item item)
@@ -340,11 +335,9 @@ enum rdl_status rdl_wait(struct rdl_lab *lab, rdl_host host, struct rdl_limits l
                          uint32_t *reterr_rsp)
 {
     const struct bounds b = bounds_of(lab, limits);
-    const struct host *h = world_host(lab->world, host.raw);
-    enum rdl_status st = RDL_OK;
+    struct host *h = NULL;
+    enum rdl_status st = world_guest_host(lab->world, host.raw, &h);
 
-    if (!h)
-        return RDL_ERR_STALE;
     while (st == RDL_OK && h->guest.verbs.request.busy)
         st = rdma_broken(h->dev) ? RDL_ERR_BROKEN : world_tick(lab, &b);
     return st == RDL_OK ? verbs_answer(&h->guest.verbs, reterr_rsp) : st;
@@ -352,10 +345,11 @@ enum rdl_status rdl_wait(struct rdl_lab *lab, rdl_host host, struct rdl_limits l
 
 enum rdl_status rdl_answer(const struct rdl_lab *lab, rdl_host host, uint32_t *reterr_rsp)
 {
-    const struct host *h = world_host(lab->world, host.raw);
+    struct host *h;
+    const enum rdl_status st = world_guest_host(lab->world, host.raw, &h);
 
-    if (!h)
-        return RDL_ERR_STALE;
+    if (st != RDL_OK)
+        return st;
     return rdma_broken(h->dev) ? RDL_ERR_BROKEN : verbs_answer(&h->guest.verbs, reterr_rsp);
 }
 

@@ -34,9 +34,7 @@ static struct guest_ah *ah_of(const struct rdl_lab *lab, rdl_ah h)
 
 enum rdl_status rdl_alloc_pd(struct rdl_lab *lab, rdl_host host, const char *name, rdl_pd *ret)
 {
-    struct host *h = world_host(lab->world, host.raw);
-
-    ACT(lab, h, verbs_alloc_pd(&h->guest.verbs, name, &ret->raw));
+    ACT_AT(lab, host, h, verbs_alloc_pd(&h->guest.verbs, name, &ret->raw));
 }
 
 enum rdl_status rdl_dealloc_pd(struct rdl_lab *lab, rdl_pd pd)
@@ -48,32 +46,33 @@ enum rdl_status rdl_dealloc_pd(struct rdl_lab *lab, rdl_pd pd)
 
 enum rdl_status rdl_mem_alloc(struct rdl_lab *lab, rdl_host host, uint64_t bytes, uint64_t *ret)
 {
-    struct host *h = world_host(lab->world, host.raw);
+    struct host *h;
+    const enum rdl_status st = world_guest_host(lab->world, host.raw, &h);
 
-    return h ? verbs_mem_alloc(&h->guest.verbs, bytes, ret) : RDL_ERR_STALE;
+    return st == RDL_OK ? verbs_mem_alloc(&h->guest.verbs, bytes, ret) : st;
 }
 
 enum rdl_status rdl_mem_free(struct rdl_lab *lab, rdl_host host, uint64_t addr)
 {
-    struct host *h = world_host(lab->world, host.raw);
+    struct host *h;
+    const enum rdl_status st = world_guest_host(lab->world, host.raw, &h);
 
-    return h ? verbs_mem_free(&h->guest.verbs, addr) : RDL_ERR_STALE;
+    return st == RDL_OK ? verbs_mem_free(&h->guest.verbs, addr) : st;
 }
 
 enum rdl_status rdl_mem_read(const struct rdl_lab *lab, rdl_host host, uint64_t addr, void *out,
                              size_t bytes)
 {
-    const struct host *h = world_host(lab->world, host.raw);
+    struct host *h;
+    const enum rdl_status st = world_guest_host(lab->world, host.raw, &h);
 
-    return h ? verbs_mem_read(&h->guest.verbs, addr, out, bytes) : RDL_ERR_STALE;
+    return st == RDL_OK ? verbs_mem_read(&h->guest.verbs, addr, out, bytes) : st;
 }
 
 enum rdl_status rdl_mem_write(struct rdl_lab *lab, rdl_host host, uint64_t addr, const void *in,
                               size_t bytes)
 {
-    struct host *h = world_host(lab->world, host.raw);
-
-    ACT(lab, h, verbs_mem_write(&h->guest.verbs, addr, in, bytes));
+    ACT_AT(lab, host, h, verbs_mem_write(&h->guest.verbs, addr, in, bytes));
 }
 
 /* NOLINTNEXTLINE(readability-function-size): see the header */
@@ -105,9 +104,7 @@ enum rdl_status rdl_mr_info(const struct rdl_lab *lab, rdl_mr mr, struct rdl_mr_
 enum rdl_status rdl_create_cq(struct rdl_lab *lab, rdl_host host, uint32_t cqe, const char *name,
                               rdl_cq *ret)
 {
-    struct host *h = world_host(lab->world, host.raw);
-
-    ACT(lab, h, verbs_create_cq(&h->guest.verbs, cqe, name, &ret->raw));
+    ACT_AT(lab, host, h, verbs_create_cq(&h->guest.verbs, cqe, name, &ret->raw));
 }
 
 enum rdl_status rdl_destroy_cq(struct rdl_lab *lab, rdl_cq cq)
@@ -207,33 +204,27 @@ enum rdl_status rdl_query_qp(struct rdl_lab *lab, rdl_qp qp)
 
 enum rdl_status rdl_query_port(struct rdl_lab *lab, rdl_host host)
 {
-    struct host *h = world_host(lab->world, host.raw);
-
-    ACT(lab, h, verbs_query_port(&h->guest.verbs));
+    ACT_AT(lab, host, h, verbs_query_port(&h->guest.verbs));
 }
 
 enum rdl_status rdl_set_gid(struct rdl_lab *lab, rdl_host host, uint32_t index, bool valid)
 {
-    struct host *h = world_host(lab->world, host.raw);
-
-    ACT(lab, h, verbs_set_gid(&h->guest.verbs, index, valid));
+    ACT_AT(lab, host, h, verbs_set_gid(&h->guest.verbs, index, valid));
 }
 
 enum rdl_status rdl_query_pkey(struct rdl_lab *lab, rdl_host host, uint32_t index)
 {
-    struct host *h = world_host(lab->world, host.raw);
-
-    ACT(lab, h, verbs_query_pkey(&h->guest.verbs, index));
+    ACT_AT(lab, host, h, verbs_query_pkey(&h->guest.verbs, index));
 }
 
 enum rdl_status rdl_pkey(const struct rdl_lab *lab, rdl_host host, uint16_t *ret)
 {
-    const struct host *h = world_host(lab->world, host.raw);
+    struct host *h;
+    const enum rdl_status st = world_guest_host(lab->world, host.raw, &h);
 
-    if (!h)
-        return RDL_ERR_STALE;
-    *ret = h->guest.verbs.pkey;
-    return RDL_OK;
+    if (st == RDL_OK)
+        *ret = h->guest.verbs.pkey;
+    return st;
 }
 
 enum rdl_status rdl_qp_info(const struct rdl_lab *lab, rdl_qp qp, struct rdl_qp_info *ret)

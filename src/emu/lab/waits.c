@@ -22,8 +22,7 @@ static void add_peer(struct text *t, const struct world *w, const struct xport_q
 {
     const struct host *h = xqp->peer < w->n_hosts ? w->hosts[xqp->peer] : NULL;
     const uint32_t qpn = xqp->qp.attr.dest_qpn;
-    const struct guest_qp *peer =
-        h && qpn <= h->dev->config.max_qp ? h->guest.verbs.qp_of[qpn] : NULL;
+    const struct guest_qp *peer = world_guest_qp(w, xqp->peer, qpn);
 
     if (peer)
         add_path(t, &peer->o, h);
@@ -177,7 +176,7 @@ void rdl_waits(const struct rdl_lab *lab, void (*each)(void *ctx, const char *se
     for (uint32_t i = 0; i < w->n_hosts; i++) {
         const struct host *h = w->hosts[i];
 
-        if (!host_is_there(h))
+        if (!host_is_there(h) || h->is_external)
             continue;
         if (h->guest.verbs.request.busy)
             tell_control(h, &out);

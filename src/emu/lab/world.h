@@ -17,6 +17,7 @@
 #include "emu/lab/watch.h"
 #include "emu/net/net.h"
 #include "emu/sim/sim.h"
+#include "emu/virtio/function.h"
 #include "rdmalab/events.h"
 #include "rdmalab/fault.h"
 #include "rdmalab/inspect.h"
@@ -24,6 +25,7 @@
 #include "rdmalab/lab.h"
 #include "rdmalab/port.h"
 #include "rdmalab/trace.h"
+#include "rdmalab/vm.h"
 
 _Static_assert(RDL_HOSTS_MAX <= EV_PORT_FIRST, "an event has room for every host");
 _Static_assert(RDL_HOSTS_MAX < 1u << (64 - VERBS_NAME_BITS), "a handle has room for every host");
@@ -37,16 +39,20 @@ _Static_assert(RDL_PINGS_MAX == GUEST_PINGS_MAX, "a guest remembers every ping")
 _Static_assert(RDL_PKEYS_MAX == HCA_PKEYS_MAX, "a device has room for every P_Key");
 _Static_assert(RDL_NAME_BYTES == EV_NAME_BYTES, "an event has room for every name");
 
+#define HOST_FUNCTIONS 2u /* by enum pci_function */
+
 struct host {
     uint32_t index;
     char name[RDL_NAME_BYTES]; /* "" of one that could not boot, see host_is_there() */
     struct ram ram;
     struct eth_port port;
-    struct rdma *dev; /* function 1 of its slot */
-    struct vnet *net; /* function 0 */
-    struct guest guest;
-    uint64_t n_ticks;  /* that something was done in here, by its devices or for its guest */
-    bool has_stranger; /* somebody beside the drivers has written to RAM or registers */
+    struct rdma *dev;                        /* function 1 of its slot */
+    struct vnet *net;                        /* function 0 */
+    struct pci_fn functions[HOST_FUNCTIONS]; /* around them */
+    struct guest guest; /* of a host that is external: never booted, it has its addresses alone */
+    bool is_external;   /* a virtual machine drives its functions, see lab/vm.c */
+    uint64_t n_ticks;   /* that something was done in here, by its devices or for its guest */
+    bool has_stranger;  /* somebody beside the drivers has written to RAM or registers */
 };
 
 /* A host that could not boot is not there for anybody, but its number stays taken: events of its
@@ -57,10 +63,10 @@ static inline bool host_is_there(const struct host *h)
     return h->name[0] != '\0';
 }
 
-/* May what is in the rings of the host be of somebody who is no driver? */
+/* May what is in the rings of the host be of somebody who is no driver of the lab's? */
 static inline bool host_is_open(const struct host *h)
 {
-    return h->has_stranger || (h->dev && h->dev->hca.ram_is_open);
+    return h->is_external || h->has_stranger || (h->dev && h->dev->hca.ram_is_open);
 }
 
 struct world {
@@ -89,6 +95,13 @@ struct port_reader {
     uint64_t unread; /* frames that left while nobody read */
 };
 
+/* Who is told of the interrupts of a host that a virtual machine drives. */
+struct vm_listener {
+    uint32_t host;
+    rdl_vm_interrupt *interrupt; /* NULL: nobody */
+    void *ctx;
+};
+
 struct rdl_lab {
     struct arena *arena;
     struct world *world;
@@ -103,6 +116,7 @@ struct rdl_lab {
     bool hashing;
     struct trace_hash hash;
     struct port_reader readers[NET_EXTS_MAX];
+    struct vm_listener vms[RDL_VMS_MAX];
     uint64_t summed_at;           /* the tick in which the counts of all parts were added up last */
     char broken[RDL_VALUE_BYTES]; /* the invariant that broke, "" while all hold */
 };
@@ -140,6 +154,32 @@ static inline void world_done(struct world *w)
         w->trace.tick--;
 }
 
+/* The host of a handle, for a call that its guest carries out: RDL_OK, RDL_ERR_STALE,
+ * RDL_ERR_NO_GUEST.
+ */
+static inline enum rdl_status world_guest_host(const struct world *w, uint32_t raw,
+                                               struct host **ret)
+{
+    struct host *h = raw >= 1 && raw <= w->n_hosts ? w->hosts[raw - 1] : NULL;
+
+    if (!h)
+        return RDL_ERR_STALE;
+    if (h->is_external)
+        return RDL_ERR_NO_GUEST;
+    *ret = h;
+    return RDL_OK;
+}
+
+/* The queue pair that the guest of host number @host has under @qpn, or NULL: there is none. */
+static inline struct guest_qp *world_guest_qp(const struct world *w, uint32_t host, uint32_t qpn)
+{
+    const struct host *h = host < w->n_hosts ? w->hosts[host] : NULL;
+
+    if (!h || h->is_external || qpn > h->dev->config.max_qp)
+        return NULL;
+    return h->guest.verbs.qp_of[qpn];
+}
+
 /* ACT(lab, object or NULL if stale, call): a function whose body is the call in a tick of its
  * own, or RDL_ERR_STALE.
  */
@@ -153,6 +193,17 @@ static inline void world_done(struct world *w)
         act_st = (call);                                                                           \
         world_done((lab)->world);                                                                  \
         return act_st;                                                                             \
+    } while (0)
+
+/* The same for what the guest of the host of handle @at does: @h is that host in @call. */
+#define ACT_AT(lab, at, h, call)                                                                   \
+    do {                                                                                           \
+        struct host *h = NULL;                                                                     \
+        const enum rdl_status at_st = world_guest_host((lab)->world, (at).raw, &h);                \
+                                                                                                   \
+        if (at_st != RDL_OK)                                                                       \
+            return at_st;                                                                          \
+        ACT(lab, h, call);                                                                         \
     } while (0)
 
 /* Where a call that lets the lab go on must stop. */

@@ -24,19 +24,140 @@ static void recent_set(const struct ram *r, uint64_t page, uint8_t *bytes)
     r->recent[page % RAM_RECENT] = (struct ram_recent){page << RAM_PAGE_BITS, bytes};
 }
 
+static void recent_clear_all(const struct ram *r)
+{
+    for (uint64_t i = 0; i < RAM_RECENT; i++)
+        recent_clear(r, i);
+}
+
+/* What both kinds of RAM have. */
+static bool init(struct ram *r, struct arena *a, uint64_t bytes)
+{
+    *r = (struct ram){.arena = a, .bytes = bytes};
+    r->recent = arena_alloc_raw(a, RAM_RECENT * sizeof(*r->recent));
+    if (r->recent)
+        recent_clear_all(r);
+    return r->recent != NULL;
+}
+
 bool ram_init(struct ram *r, struct arena *a, uint64_t bytes)
 {
     RDL_ASSERT(bytes > 0 && bytes % RAM_PAGE_BYTES == 0);
-    *r = (struct ram){.arena = a, .bytes = bytes};
+    if (!init(r, a, bytes))
+        return false;
     r->tables = arena_alloc(a, n_tables(r) * sizeof(struct ram_table *));
-    r->recent = arena_alloc_raw(a, RAM_RECENT * sizeof(*r->recent));
-    if (!r->tables || !r->recent)
+    if (!r->tables)
         return false;
     for (uint64_t i = 0; i < n_tables(r); i++)
         r->tables[i] = &no_pages;
-    for (uint64_t i = 0; i < RAM_RECENT; i++)
-        recent_clear(r, i);
     return true;
+}
+
+/* --- Foreign RAM ------------------------------------------------------------------------------ */
+
+bool ram_init_foreign(struct ram *r, struct arena *a)
+{
+    if (!init(r, a, 0))
+        return false;
+    r->foreign = arena_alloc(a, sizeof(*r->foreign));
+    return r->foreign != NULL;
+}
+
+/* The whole pages of @g. */
+static struct ram_region whole_pages(const struct ram_region *g)
+{
+    const uint64_t in_page = RAM_PAGE_BYTES - 1, skip = (0 - g->gpa) & in_page;
+    struct ram_region whole = *g;
+
+    whole.bytes = g->bytes > skip ? (g->bytes - skip) & ~in_page : 0;
+    whole.gpa = g->gpa + skip;
+    whole.at = g->at + (whole.bytes ? skip : 0);
+    return whole;
+}
+
+void ram_map(struct ram *r, const struct ram_region *regions, uint32_t n)
+{
+    struct ram_regions *all = r->foreign;
+
+    RDL_ASSERT(all && n <= RAM_REGIONS_MAX);
+    r->bytes = 0;
+    all->n = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        const struct ram_region g = whole_pages(&regions[i]);
+
+        if (g.bytes == 0)
+            continue;
+        all->v[all->n++] = g;
+        if (g.gpa + g.bytes > r->bytes)
+            r->bytes = g.gpa + g.bytes;
+    }
+    r->forgotten++;
+    recent_clear_all(r);
+}
+
+static const struct ram_region *region_of(const struct ram *r, uint64_t gpa)
+{
+    const struct ram_regions *all = r->foreign;
+
+    for (uint32_t i = 0; i < all->n; i++) {
+        if (gpa >= all->v[i].gpa && gpa - all->v[i].gpa < all->v[i].bytes)
+            return &all->v[i];
+    }
+    return NULL;
+}
+
+uint8_t *ram_foreign_page(const struct ram *r, uint64_t page, bool write)
+{
+    const uint64_t gpa = page << RAM_PAGE_BITS;
+    const struct ram_region *g = region_of(r, gpa);
+
+    return g && (g->writable || !write) ? g->at + (gpa - g->gpa) : NULL;
+}
+
+/* How many of the @n bytes from @gpa on are in one region; 0: none. */
+static uint64_t region_run(const struct ram *r, uint64_t gpa, uint64_t n, bool write)
+{
+    const struct ram_region *g = region_of(r, gpa);
+    uint64_t left;
+
+    if (!g || (write && !g->writable))
+        return 0;
+    left = g->bytes - (gpa - g->gpa);
+    return n < left ? n : left;
+}
+
+static bool foreign_allows(const struct ram *r, uint64_t gpa, uint64_t n, bool write)
+{
+    while (n > 0) {
+        const uint64_t run = region_run(r, gpa, n, write);
+
+        if (run == 0)
+            return false;
+        gpa += run;
+        n -= run;
+    }
+    return true;
+}
+
+bool ram_foreign_holds(const struct ram *r, uint64_t gpa, uint64_t n)
+{
+    return foreign_allows(r, gpa, n, false);
+}
+
+/* --- Both kinds ------------------------------------------------------------------------------- */
+
+/* Page number @page to read from; NULL: nothing is there, and it reads as zero.  A page that may be
+ * written to is found again without a search.
+ */
+static const uint8_t *page_to_read(const struct ram *r, uint64_t page)
+{
+    uint8_t *found = ram_page(r, page);
+
+    if (found)
+        recent_set(r, page, found);
+    else if (r->foreign)
+        found = ram_foreign_page(r, page, false);
+    return found;
 }
 
 bool ram_read_pages(const struct ram *r, uint64_t gpa, void *out, size_t n)
@@ -47,14 +168,12 @@ bool ram_read_pages(const struct ram *r, uint64_t gpa, void *out, size_t n)
         return false;
     while (n > 0) {
         const size_t run = ram_run(gpa, n);
-        uint8_t *page = ram_page(r, gpa >> RAM_PAGE_BITS);
+        const uint8_t *page = page_to_read(r, gpa >> RAM_PAGE_BITS);
 
-        if (page) {
+        if (page)
             memcpy(to, page + gpa % RAM_PAGE_BYTES, run);
-            recent_set(r, gpa >> RAM_PAGE_BITS, page);
-        } else {
+        else
             memset(to, 0, run);
-        }
         to += run;
         gpa += run;
         n -= run;
@@ -93,6 +212,8 @@ static bool page_back(struct ram *r, uint64_t page)
 /* Makes the pages under [@gpa, @gpa + @n) exist, so that a write is all or nothing. */
 static bool back(struct ram *r, uint64_t gpa, size_t n)
 {
+    if (r->foreign)
+        return foreign_allows(r, gpa, n, true);
     for (uint64_t i = gpa >> RAM_PAGE_BITS; n > 0 && i <= (gpa + n - 1) >> RAM_PAGE_BITS; i++) {
         if (!ram_page(r, i) && !page_back(r, i))
             return false;
@@ -119,10 +240,12 @@ bool ram_write_pages(struct ram *r, uint64_t gpa, const void *in, size_t n)
     return true;
 }
 
-/* RAM is whole pages: if the first of bytes in one page is RAM, so are the others. */
+/* RAM is whole pages: if the first of bytes in one page is RAM, so are the others.  Foreign RAM may
+ * have gone since somebody asked.
+ */
 static bool is_run(const struct ram *r, uint64_t gpa, size_t n)
 {
-    return gpa < r->bytes && n == ram_run(gpa, n);
+    return (gpa < r->bytes || r->foreign) && n == ram_run(gpa, n);
 }
 
 const uint8_t *ram_look(const struct ram *r, uint64_t gpa, size_t n)
@@ -131,7 +254,8 @@ const uint8_t *ram_look(const struct ram *r, uint64_t gpa, size_t n)
     const uint8_t *page;
 
     RDL_ASSERT(is_run(r, gpa, n));
-    page = ram_page(r, gpa >> RAM_PAGE_BITS);
+    page = r->foreign ? ram_foreign_page(r, gpa >> RAM_PAGE_BITS, false)
+                      : ram_page(r, gpa >> RAM_PAGE_BITS);
     return (page ? page : never_written) + gpa % RAM_PAGE_BYTES;
 }
 
@@ -149,8 +273,10 @@ bool ram_write_run(struct ram *r, uint64_t gpa, const void *in, size_t n)
 
 void ram_forget(struct ram *r, uint64_t page)
 {
-    uint8_t **at = place(r, page, false);
+    uint8_t **at;
 
+    RDL_ASSERT(!r->foreign);
+    at = place(r, page, false);
     if (!at)
         return;
     arena_release(r->arena, *at, RAM_PAGE_BYTES);

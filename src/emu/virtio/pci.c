@@ -4,6 +4,8 @@
 #include "emu/base/assert.h"
 #include "emu/base/cursor.h"
 #include "emu/base/log2.h"
+#include "emu/virtio/function.h"
+#include "emu/virtio/overlap.h"
 
 /* The registers of the common configuration.  ENUM_REG gives a register's offset as its value. */
 static const struct reg_place {
@@ -35,6 +37,7 @@ static void queue_clear(const struct virtio_dev *d, struct vq *vq)
 static void clear(struct virtio_dev *d)
 {
     d->accepted = 0;
+    d->offered = d->offers_next;
     d->device_feature_select = d->driver_feature_select = 0;
     d->status = 0;
     d->isr = 0;
@@ -57,15 +60,22 @@ bool virtio_init(struct virtio_dev *d, struct arena *a, struct sim *sim,
         .ops = ops,
         .ctx = ctx,
         .config = *config,
-        .offered = (VIRTIO_FEATURES_ALL & ~config->features_off) | VIRTIO_FEATURE(VF_VERSION_1) |
-                   config->features_own,
+        .possible = VIRTIO_FEATURES_ALL | config->features_own,
         .queues = arena_alloc(a, config->num_queues * sizeof(*d->queues)),
         .device_config = arena_alloc(a, config->config_bytes),
     };
     if (!d->queues || !d->device_config)
         return false;
+    virtio_offer(d, d->possible & ~(config->features_off & VIRTIO_FEATURES_ALL));
     clear(d);
     return true;
+}
+
+void virtio_offer(struct virtio_dev *d, uint64_t features)
+{
+    d->offers_next = (features & d->possible) | VIRTIO_FEATURE(VF_VERSION_1);
+    if (d->status == 0)
+        d->offered = d->offers_next;
 }
 
 /* The queue that the queue registers are of; NULL when there is none of that number. */
@@ -161,11 +171,16 @@ static void status_bit_set(struct virtio_dev *d, enum device_status_bit bit)
         d->ops->negotiated(d->ctx);
 }
 
+void virtio_reset(struct virtio_dev *d)
+{
+    clear(d);
+    d->ops->reset(d->ctx);
+}
+
 static void put_status(struct virtio_dev *d, unsigned value)
 {
     if (value == 0) {
-        clear(d);
-        d->ops->reset(d->ctx);
+        virtio_reset(d);
         return;
     }
     if (value & VS_FAILED)
@@ -226,9 +241,6 @@ static void put_queue_setup(struct virtio_dev *d, struct vq *vq, enum reg reg, u
         if (is_pow2(value) && value <= d->config.queue_size)
             vq->ring.size = (uint32_t)value;
         break;
-    case REG_QUEUE_MSIX_VECTOR:
-        vq->vector = checked_vector(d, value);
-        break;
     case REG_QUEUE_ENABLE:
         if (value == 1)
             queue_enable(d, vq);
@@ -255,6 +267,8 @@ static void put_queue(struct virtio_dev *d, enum reg reg, uint64_t value)
         return;
     if (reg == REG_QUEUE_RESET && value == 1)
         queue_reset(d, vq);
+    else if (reg == REG_QUEUE_MSIX_VECTOR)
+        vq->vector = checked_vector(d, value); /* also of a queue that works */
     else if (!vq->enabled)
         put_queue_setup(d, vq, reg, value);
 }
@@ -289,27 +303,6 @@ static void put(struct virtio_dev *d, enum reg reg, uint64_t value)
     }
 }
 
-/* The bytes that an access and a register have in common. */
-struct overlap {
-    uint32_t in_reg, in_access; /* bit offsets */
-    uint64_t mask;              /* of that many low bits; 0: none in common */
-};
-
-static struct overlap overlap_of(const struct reg_place *p, uint32_t offset, uint32_t width)
-{
-    const uint32_t at = (uint32_t)p->reg;
-    const uint32_t first = at > offset ? at : offset;
-    const uint32_t end = at + p->bytes < offset + width ? at + p->bytes : offset + width;
-
-    if (first >= end)
-        return (struct overlap){0, 0, 0};
-    return (struct overlap){
-        .in_reg = 8 * (first - at),
-        .in_access = 8 * (first - offset),
-        .mask = UINT64_MAX >> (64 - 8 * (end - first)),
-    };
-}
-
 static void trace_access(const struct virtio_dev *d, bool write, enum reg reg, uint32_t queue,
                          uint64_t value)
 {
@@ -328,7 +321,8 @@ static uint64_t read_common(struct virtio_dev *d, uint32_t offset, uint32_t widt
     uint64_t out = 0;
 
     for (size_t i = 0; i < ARRAY_LEN(places); i++) {
-        const struct overlap o = overlap_of(&places[i], offset, width);
+        const struct overlap o =
+            overlap_of((uint32_t)places[i].reg, places[i].bytes, offset, width);
         uint64_t part;
 
         if (o.mask == 0)
@@ -343,7 +337,8 @@ static uint64_t read_common(struct virtio_dev *d, uint32_t offset, uint32_t widt
 static void write_common(struct virtio_dev *d, uint32_t offset, uint32_t width, uint64_t value)
 {
     for (size_t i = 0; i < ARRAY_LEN(places); i++) {
-        const struct overlap o = overlap_of(&places[i], offset, width);
+        const struct overlap o =
+            overlap_of((uint32_t)places[i].reg, places[i].bytes, offset, width);
         const uint64_t part = value >> o.in_access & o.mask;
 
         if (o.mask == 0)
@@ -357,7 +352,7 @@ static uint64_t read_isr(struct virtio_dev *d)
 {
     const unsigned isr = d->isr;
 
-    d->isr = 0;
+    d->isr = 0; /* and the line is low */
     trace_access(d, false, REG_ISR, 0, isr);
     return isr;
 }
@@ -382,11 +377,40 @@ static bool notified_queue(const struct virtio_dev *d, uint32_t offset, uint32_t
 
 static void notify(struct virtio_dev *d, uint32_t queue, uint64_t value)
 {
-    const struct vq *vq = &d->queues[queue];
+    struct vq *vq = &d->queues[queue];
 
     trace_access(d, true, REG_NOTIFY, queue, value);
-    if (virtio_running(d) && vq->enabled && vq->broken == VQE_NONE)
+    if (!virtio_is_driven(d) || !vq->enabled || vq->broken != VQE_NONE)
+        return;
+    if (d->bus_master)
         d->ops->notify(d->ctx, queue);
+    else
+        virtio_hold_kick(d, queue);
+}
+
+void virtio_hold_kick(struct virtio_dev *d, uint32_t queue)
+{
+    d->queues[queue].held_kick = virtio_is_driven(d) && !d->bus_master;
+}
+
+void virtio_set_mastering(struct virtio_dev *d, bool on)
+{
+    const bool again = on && !d->bus_master;
+
+    d->bus_master = on;
+    if (!again)
+        return;
+    if (d->ops->mastering)
+        d->ops->mastering(d->ctx);
+    for (uint32_t i = 0; i < d->config.num_queues; i++) {
+        struct vq *vq = &d->queues[i];
+
+        if (!vq->held_kick)
+            continue;
+        vq->held_kick = false;
+        if (virtio_running(d) && vq->enabled && vq->broken == VQE_NONE)
+            d->ops->notify(d->ctx, i);
+    }
 }
 
 static bool is_width(uint32_t width)
@@ -435,38 +459,44 @@ void virtio_write(struct virtio_dev *d, uint32_t offset, uint32_t width, uint64_
         trace_access(d, true, REG_DEVICE_CONFIG, 0, value);
 }
 
-/* The argument of SIM_IRQ. */
-#define IRQ_FUNCTION_BIT 48u
-#define IRQ_VECTOR_BIT   32u
+/* The argument of SIM_IRQ: queue, vector, slot, function, from the low bits on. */
+#define IRQ_VECTOR_BIT   17u
+#define IRQ_SLOT_BIT     33u
+#define IRQ_FUNCTION_BIT 60u
+#define IRQ_QUEUE_MASK   ((1u << IRQ_VECTOR_BIT) - 1)
+#define IRQ_SLOT_MASK    ((1u << (IRQ_FUNCTION_BIT - IRQ_SLOT_BIT)) - 1)
+
+_Static_assert(VIRTIO_QUEUES_MAX < IRQ_QUEUE_MASK, "the largest number says configuration");
 
 struct virtio_irq virtio_irq_of(uint64_t arg)
 {
+    const uint32_t queue = (uint32_t)arg & IRQ_QUEUE_MASK;
+
     return (struct virtio_irq){
         .function = (enum pci_function)(arg >> IRQ_FUNCTION_BIT),
         .vector = (uint32_t)(arg >> IRQ_VECTOR_BIT & 0xffffu),
-        .queue = (uint32_t)arg,
+        .queue = queue == IRQ_QUEUE_MASK ? VIRTIO_IRQ_CONFIG : queue,
+        .slot = (uint32_t)(arg >> IRQ_SLOT_BIT) & IRQ_SLOT_MASK,
     };
 }
 
-static void raise(struct virtio_dev *d, uint32_t vector, uint32_t queue)
+uint64_t virtio_irq_arg(struct virtio_irq irq)
 {
-    if (vector >= d->config.n_vectors)
-        return;
-    sim_enqueue(d->sim, sim_now(d->sim) + VIRTIO_IRQ_NS, SIM_IRQ, d->config.host,
-                (uint64_t)d->config.function << IRQ_FUNCTION_BIT |
-                    (uint64_t)vector << IRQ_VECTOR_BIT | queue);
+    RDL_ASSERT(irq.slot <= IRQ_SLOT_MASK);
+    return (uint64_t)irq.function << IRQ_FUNCTION_BIT | (uint64_t)irq.slot << IRQ_SLOT_BIT |
+           (uint64_t)irq.vector << IRQ_VECTOR_BIT | (irq.queue & IRQ_QUEUE_MASK);
 }
 
 void virtio_raise(struct virtio_dev *d, uint32_t queue)
 {
     RDL_ASSERT(queue < d->config.num_queues);
-    raise(d, d->queues[queue].vector, queue);
+    fn_raise(d->fn, d->queues[queue].vector, queue);
 }
 
 static void raise_config(struct virtio_dev *d)
 {
     d->isr |= VIRTIO_ISR_CONFIG;
-    raise(d, d->config_vector, VIRTIO_IRQ_CONFIG);
+    fn_raise(d->fn, d->config_vector, VIRTIO_IRQ_CONFIG);
 }
 
 void virtio_config_changed(struct virtio_dev *d)

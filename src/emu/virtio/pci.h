@@ -13,8 +13,11 @@
  *               addresses other than 0; after DRIVER_OK only with RING_RESET
  *   notify      is heard from DRIVER_OK on, for an enabled, sound queue
  *
- * MSI-X is always on, and its table is not in the BAR: no vector is ever masked.  Every access of a
- * register is an event of the trace.
+ * Who finds these registers, and how interrupts leave, is the function around them (function.h).
+ * Every access of a register is an event of the trace.
+ *
+ * While bus mastering is off the device does nothing that needs memory, and loses nothing that it
+ * was told: kicks are held, and given on when it is on again.
  */
 #ifndef EMU_VIRTIO_PCI_H
 #define EMU_VIRTIO_PCI_H
@@ -43,9 +46,10 @@
     (VIRTIO_FEATURE(VF_INDIRECT_DESC) | VIRTIO_FEATURE(VF_EVENT_IDX) |                             \
      VIRTIO_FEATURE(VF_VERSION_1) | VIRTIO_FEATURE(VF_RING_RESET))
 
-/* The bit of the ISR status that a change of the configuration sets.  Bit 0, of queues, is never
- * set: MSI-X is always on.  [virtio 1.2, 4.1.4.5]
+/* Bits of the ISR status.  That of queues is only set while there is no MSI-X.
+ * [virtio 1.2, 4.1.4.5]
  */
+#define VIRTIO_ISR_QUEUE  1u
 #define VIRTIO_ISR_CONFIG 2u
 
 /* What the device behind the registers is told.  All are called inside virtio_write(). */
@@ -55,6 +59,7 @@ struct virtio_ops {
     void (*queue_reset)(void *ctx, uint32_t queue);   /* this queue is empty and off now */
     void (*queue_enabled)(void *ctx, uint32_t queue); /* may be NULL; also before DRIVER_OK */
     void (*negotiated)(void *ctx);                    /* may be NULL: FEATURES_OK was set */
+    void (*mastering)(void *ctx);                     /* may be NULL: memory can be reached again */
 };
 
 struct virtio_config {
@@ -68,12 +73,18 @@ struct virtio_config {
     size_t config_bytes;        /* of the device configuration */
 };
 
+struct pci_fn;
+
 struct virtio_dev {
     struct sim *sim;
+    struct pci_fn *fn; /* around it; NULL until fn_init() */
+    bool bus_master;   /* may it reach memory? */
     const struct virtio_ops *ops;
     void *ctx;
     struct virtio_config config;
     uint64_t offered, accepted; /* feature bits */
+    uint64_t possible;          /* that the device could offer */
+    uint64_t offers_next;       /* what it offers from its next reset on */
     uint32_t device_feature_select, driver_feature_select;
     unsigned status; /* set of enum device_status_bit */
     unsigned isr;
@@ -88,6 +99,11 @@ struct virtio_dev {
 bool virtio_init(struct virtio_dev *d, struct arena *a, struct sim *sim,
                  const struct virtio_config *config, const struct virtio_ops *ops, void *ctx);
 
+/* From its next reset on the device offers those of @features that it can, and VERSION_1; at once
+ * if no driver has said anything since the last one.
+ */
+void virtio_offer(struct virtio_dev *d, uint64_t features);
+
 /* An access of the driver, @width 1, 2, 4 or 8 bytes (others: as if nothing were there).  Bytes
  * without a register read as 0 and ignore writes.
  */
@@ -99,11 +115,26 @@ static inline bool virtio_has(const struct virtio_dev *d, enum feature_number f)
     return (d->accepted & VIRTIO_FEATURE(f)) != 0;
 }
 
-/* May the device work: DRIVER_OK, and no reset is needed. */
-static inline bool virtio_running(const struct virtio_dev *d)
+/* Has the device a driver: DRIVER_OK, and no reset is needed. */
+static inline bool virtio_is_driven(const struct virtio_dev *d)
 {
     return (d->status & (VS_DRIVER_OK | VS_DEVICE_NEEDS_RESET)) == VS_DRIVER_OK;
 }
+
+/* May the device work: it is driven, and may reach memory. */
+static inline bool virtio_running(const struct virtio_dev *d)
+{
+    return virtio_is_driven(d) && d->bus_master;
+}
+
+/* A kick that was heard cannot be done now: if that is for want of bus mastering, it is kept. */
+void virtio_hold_kick(struct virtio_dev *d, uint32_t queue);
+
+/* The function says whether memory can be reached. */
+void virtio_set_mastering(struct virtio_dev *d, bool on);
+
+/* As power-on leaves it, or a driver that writes 0 to the status. */
+void virtio_reset(struct virtio_dev *d);
 
 /* The argument of SIM_DOORBELL, and what it says; its target is the host. */
 static inline uint64_t virtio_doorbell_arg(enum pci_function function, uint32_t queue)
@@ -124,14 +155,16 @@ static inline uint32_t virtio_doorbell_queue(uint64_t arg)
 /* What the argument of SIM_IRQ says; its target is the host. */
 struct virtio_irq {
     enum pci_function function;
-    uint32_t vector;
-    uint32_t queue; /* or VIRTIO_IRQ_CONFIG */
+    uint32_t vector; /* or VIRTIO_NO_VECTOR: the line INTx */
+    uint32_t queue;  /* or VIRTIO_IRQ_CONFIG */
+    uint32_t slot;   /* of the message, see fn_take_message() */
 };
 struct virtio_irq virtio_irq_of(uint64_t arg);
+uint64_t virtio_irq_arg(struct virtio_irq irq);
 
-/* Interrupts the driver for @queue: schedules SIM_IRQ (virtio_irq_of()) after VIRTIO_IRQ_NS.
- * Without a vector nothing happens.  Whoever dispatches SIM_IRQ emits the event `irq`.  Ask
- * vq_wants_interrupt() first.
+/* Interrupts the driver for @queue as the function is told to (fn_raise()): SIM_IRQ arrives after
+ * VIRTIO_IRQ_NS.  With MSI-X, but without a vector, nothing happens.  Whoever dispatches SIM_IRQ
+ * emits the event `irq`.  Ask vq_wants_interrupt() first.
  */
 void virtio_raise(struct virtio_dev *d, uint32_t queue);
 

@@ -26,6 +26,7 @@ struct vq {
     bool enabled;
     bool event_idx, indirect; /* negotiated */
     enum vq_error broken;
+    bool held_kick;       /* heard while memory could not be reached */
     uint16_t vector;      /* MSI-X, or VIRTIO_NO_VECTOR */
     uint16_t last_avail;  /* chains taken */
     uint16_t seen_avail;  /* chains offered, when last looked: at least those that are taken */

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "virtio/function_up.h"
+
 #define STEPS_MAX 100000u
 #define DUE_MAX   4096u /* events that may be scheduled at a time */
 
@@ -23,8 +25,12 @@ static void on_irq(void *ctx, struct sim_item item)
 {
     struct machine *m = ctx;
 
+    struct fn_message message;
+
     m->n_irq++;
     m->irq = virtio_irq_of(item.arg);
+    assert_true(
+        fn_take_message(&m->functions[m->irq.function], m->irq, &message)); /* all are MSI-X */
 }
 
 static void on_qp_timer(void *ctx, struct sim_item item)
@@ -137,6 +143,21 @@ static void make_room_for_faults(struct net *net)
     net_fault_remove(net, handle);
 }
 
+static void functions_up(struct machine *m)
+{
+    const struct fn_config rdma = {.number = 1, .virtio_id = VIRTIO_ID_RDMA};
+    const struct fn_config net = {.virtio_id = VIRTIO_ID_NET};
+
+    fn_init(&m->functions[FN_RDMA], m->arena, &m->rdma.pci, &rdma);
+    fn_init(&m->functions[FN_NET], m->arena, &m->vnet.pci, &net);
+    function_up(&m->functions[FN_RDMA]);
+    function_up(&m->functions[FN_NET]);
+    for (uint32_t i = 0; i < 2; i++)
+        fn_raise(&m->functions[i], 0, 0); /* room for what is on its way is there from now on */
+    machine_run(m);
+    m->n_irq = 0;
+}
+
 static int power_on(void **state, uint64_t features_off, uint32_t max_srq)
 {
     struct machine *m = test_calloc(1, sizeof(*m));
@@ -175,6 +196,7 @@ static int power_on(void **state, uint64_t features_off, uint32_t max_srq)
     eth_port_init(&m->port, &m->net, &m->progress, 0, machine_mac, MACHINE_MTU);
     assert_true(rdma_init(&m->rdma, &rdma_env, &rdma));
     assert_true(vnet_init(&m->vnet, &vnet_env, &vnet));
+    functions_up(m);
     plug_in(m);
     make_room_for_faults(&m->net);
     m->bare_bytes = arena_live_bytes(arena);

@@ -18,6 +18,7 @@
 #include "emu/device/virtio_net.h"
 #include "emu/facts/qp_fsm.h"
 #include "emu/facts/rfc.h"
+#include "emu/virtio/function.h"
 #include "emu/virtio/vq_device.h"
 
 #define MACHINE_RAM_BYTES (4u << 20)
@@ -66,6 +67,7 @@ struct machine {
     struct progress progress;
     struct rdma rdma;
     struct vnet vnet;
+    struct pci_fn functions[2]; /* around them, by enum pci_function */
     struct ring ctrl, tx, rx;
     uint32_t events[EV_COUNT];
     struct ev last[EV_COUNT];

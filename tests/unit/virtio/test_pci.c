@@ -3,7 +3,7 @@
 #include "testing.h"
 
 #include "emu/base/prng.h"
-#include "emu/virtio/pci.h"
+#include "virtio/function_up.h"
 
 #define N_QUEUES     5u
 #define QUEUE_SIZE   64u
@@ -18,9 +18,12 @@ struct fixture {
     struct trace trace;
     struct sim sim;
     struct virtio_dev dev;
+    struct pci_fn fn;
     uint32_t n_notify, n_reset, n_queue_reset, n_enabled, n_negotiated, n_irq;
     uint32_t last_queue;
-    uint64_t last_irq, irq_at;
+    struct virtio_irq last_irq;
+    uint64_t irq_at;
+    bool last_is_message;
     uint32_t events[EV_COUNT];
     struct ev last;
 };
@@ -61,15 +64,20 @@ static void on_negotiated(void *ctx)
     f->n_negotiated++;
 }
 
-static const struct virtio_ops ops = {on_notify, on_reset, on_queue_reset, on_enabled,
-                                      on_negotiated};
+static const struct virtio_ops ops = {.notify = on_notify,
+                                      .reset = on_reset,
+                                      .queue_reset = on_queue_reset,
+                                      .queue_enabled = on_enabled,
+                                      .negotiated = on_negotiated};
 
 static void on_irq(void *ctx, struct sim_item item)
 {
     struct fixture *f = ctx;
+    struct fn_message message;
 
     f->n_irq++;
-    f->last_irq = item.arg;
+    f->last_irq = virtio_irq_of(item.arg);
+    f->last_is_message = fn_take_message(&f->fn, f->last_irq, &message);
     f->irq_at = sim_now(&f->sim);
 }
 
@@ -94,7 +102,11 @@ static void start(struct fixture *f, uint64_t features_off)
         .config_bytes = CONFIG_BYTES,
     };
 
+    const struct fn_config fn = {.virtio_id = 1};
+
     assert_true(virtio_init(&f->dev, f->arena, &f->sim, &config, &ops, f));
+    fn_init(&f->fn, f->arena, &f->dev, &fn);
+    function_up(&f->fn);
     for (uint8_t i = 0; i < CONFIG_BYTES; i++)
         f->dev.device_config[i] = (uint8_t)(0x10 + i);
 }
@@ -506,7 +518,9 @@ static void interrupts_are_delivered_later_and_need_a_vector(void **state)
     assert_int_equal(f->n_irq, 0);
     sim_dispatch(&f->sim);
     assert_int_equal(f->n_irq, 1);
-    assert_int_equal(f->last_irq, (uint64_t)3 << 32 | 3);
+    assert_true(f->last_is_message);
+    assert_int_equal(f->last_irq.vector, 3);
+    assert_int_equal(f->last_irq.queue, 3);
     assert_int_equal(f->irq_at, VIRTIO_IRQ_NS);
 
     virtio_raise(&f->dev, 1); /* has no vector */
@@ -524,7 +538,8 @@ static void a_configuration_change_has_generation_isr_and_interrupt(void **state
     assert_int_equal(rd(f, REG_ISR, 1), VIRTIO_ISR_CONFIG);
     assert_int_equal(rd(f, REG_ISR, 1), 0); /* reading clears it */
     sim_dispatch(&f->sim);
-    assert_int_equal(f->last_irq, (uint64_t)1 << 32 | VIRTIO_IRQ_CONFIG);
+    assert_int_equal(f->last_irq.vector, 1);
+    assert_int_equal(f->last_irq.queue, VIRTIO_IRQ_CONFIG);
 }
 
 static void a_broken_queue_needs_a_reset_of_the_device(void **state)

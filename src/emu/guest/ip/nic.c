@@ -125,9 +125,12 @@ static enum rdl_status set_up(struct guest_net *net)
 
 enum rdl_status guest_net_boot(struct guest_net *net)
 {
-    enum rdl_status st = pci_negotiate(&net->pci, FEATURES_WANTED);
+    enum rdl_status st = pci_probe(&net->pci, VIRTIO_ID_NET);
 
-    RDL_ASSERT(net->config.sim && net->pci.n_vectors >= 1);
+    RDL_ASSERT(net->config.sim);
+    if (st != RDL_OK)
+        return st;
+    st = pci_negotiate(&net->pci, FEATURES_WANTED);
     if (st == RDL_OK)
         st = set_up(net);
     if (st != RDL_OK) {

@@ -64,35 +64,67 @@ bool guest_init(struct guest *g, struct arena *a, const struct guest_config *con
     struct guest_pci pci = {
         .host = config->host,
         .bus = config->bus,
+        .bus_ctx = config->bus_ctx,
+        .slot = &g->slot,
+        .use_line = config->use_line,
         .trace = config->trace,
         .ram = config->ram,
         .dma = &g->dma,
     };
 
-    *g = (struct guest){.config = *config};
+    *g = (struct guest){.config = *config, .slot = {.bus = config->bus, .ctx = config->bus_ctx}};
     if (!space_init(&g->space, config->ram, rng))
         return false;
     dma_init(&g->dma, &g->space);
     init_verbs(g, a);
-    pci.function = FN_NET, pci.bus_ctx = config->net_ctx, pci.n_vectors = config->net_vectors;
+    pci.function = FN_NET;
     init_net(g, a, &pci);
-    pci.function = FN_RDMA, pci.bus_ctx = config->bus_ctx, pci.n_vectors = config->n_vectors;
+    pci.function = FN_RDMA;
     return virtio_rdma_init(&g->rdma, &g->verbs, a, &pci);
+}
+
+void guest_init_absent(struct guest *g, struct arena *a, const struct guest_config *config)
+{
+    *g = (struct guest){.config = *config};
+    g->config.directory = NULL;
+    init_verbs(g, a);
 }
 
 enum rdl_status guest_boot(struct guest *g)
 {
-    enum rdl_status st = virtio_rdma_boot(&g->rdma);
+    enum rdl_status st;
 
-    if (st == RDL_OK && g->config.net_ctx)
+    pci_scan(&g->slot);
+    st = virtio_rdma_boot(&g->rdma);
+    if (st == RDL_OK && pci_find(&g->slot, VIRTIO_ID_NET))
         st = guest_net_boot(&g->net);
     return st == RDL_OK ? virtio_rdma_start(&g->rdma) : st;
 }
 
-void guest_interrupt(struct guest *g, enum pci_function function, uint32_t vector)
+/* Every function has a processor of its own for its vectors: the one with its number. */
+void guest_message(struct guest *g, uint64_t address, uint32_t data)
 {
-    if (function == FN_NET)
-        guest_net_interrupt(&g->net, vector);
-    else
-        virtio_rdma_interrupt(&g->rdma, vector);
+    const uint64_t cpu = (address - MSI_ADDRESS) >> MSI_CPU_SHIFT;
+
+    if (cpu == g->rdma.pci.found.number)
+        virtio_rdma_interrupt(&g->rdma, data);
+    else if (cpu == g->net.pci.found.number)
+        guest_net_interrupt(&g->net, data);
+}
+
+/* A driver that has a function asks it, in the order of their numbers. */
+bool guest_line(struct guest *g)
+{
+    const bool has_net = g->net.pci.use_line && g->net.pci.n_vectors > 0;
+    const bool has_rdma = g->rdma.pci.use_line && g->rdma.pci.n_vectors > 0;
+    const unsigned net = has_net ? pci_ask_isr(&g->net.pci) : 0;
+    unsigned rdma;
+
+    if (net & VIRTIO_ISR_QUEUE)
+        guest_net_interrupt(&g->net, 0);
+    rdma = has_rdma ? pci_ask_isr(&g->rdma.pci) : 0;
+    if (rdma)
+        virtio_rdma_interrupt(&g->rdma, 0);
+    g->line_is_off = !net && !rdma;
+    return !g->line_is_off;
 }

@@ -17,19 +17,19 @@ struct guest_config {
     uint32_t host; /* named in events */
     uint8_t mac[MAC_BYTES];
     uint8_t gid[GUEST_GIDS][GID_BYTES]; /* entries 0 and 1 of the GID table */
-    uint32_t n_vectors;                 /* MSI-X vectors of virtio-rdma, from 1 */
-    const struct guest_bus *bus;        /* of both functions */
-    void *bus_ctx;                      /* of virtio-rdma */
-    void *net_ctx;                      /* of virtio-net; NULL: there is none */
-    uint32_t net_vectors;               /* of virtio-net */
-    struct sim *sim;                    /* for the timers of the IP stack; needed with net_ctx */
-    struct directory *directory;        /* who needs not be asked for; NULL: everybody is */
+    const struct guest_bus *bus;        /* of its slot */
+    void *bus_ctx;
+    bool use_line;               /* interrupts by INTx, as if there were no MSI-X */
+    struct sim *sim;             /* for the timers of the IP stack */
+    struct directory *directory; /* who needs not be asked for; NULL: everybody is */
     struct trace *trace;
     struct ram *ram;
 };
 
 struct guest {
     struct guest_config config;
+    struct pci_bus slot;
+    bool line_is_off; /* INTx is masked: it was high, and no driver knew why */
     struct space space;
     struct dma_pool dma;
     struct verbs verbs;
@@ -43,13 +43,22 @@ struct guest {
 bool guest_init(struct guest *g, struct arena *a, const struct guest_config *config,
                 struct prng *rng);
 
-/* Brings both functions up, then sends the RDMA driver's requests of boot.  g->verbs.up says
- * whether they are all answered.  Errors as virtio_rdma_boot() and virtio_rdma_start().
+/* No guest: its addresses are known, nothing else, and nothing may be asked of it. */
+void guest_init_absent(struct guest *g, struct arena *a, const struct guest_config *config);
+
+/* Finds the functions of the slot, brings them up, then sends the RDMA driver's requests of boot.
+ * g->verbs.up says whether they are all answered.  Errors as virtio_rdma_boot() and
+ * virtio_rdma_start().
  */
 RDL_MUST_CHECK enum rdl_status guest_boot(struct guest *g);
 
-/* An interrupt of @function was delivered. */
-void guest_interrupt(struct guest *g, enum pci_function function, uint32_t vector);
+/* A message of MSI-X arrived: @data was written to @address. */
+void guest_message(struct guest *g, uint64_t address, uint32_t data);
+
+/* The line of INTx, which both functions share, is high, and not masked.  If no driver knows why it
+ * is masked for good, so that it does not interrupt for ever: false.
+ */
+bool guest_line(struct guest *g);
 
 /* The driver's side of a virtqueue. */
 static inline struct vqd *guest_vq(const struct guest *g, uint32_t queue)

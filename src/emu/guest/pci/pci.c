@@ -4,25 +4,38 @@
  */
 #include "emu/guest/pci/pci.h"
 
+static uint64_t common(const struct guest_pci *p, enum reg reg)
+{
+    return p->structures[VIRTIO_CAP_COMMON].gpa + (uint32_t)reg;
+}
+
 uint64_t reg_read(const struct guest_pci *p, enum reg reg, uint32_t width)
 {
-    return p->bus->read(p->bus_ctx, (uint32_t)reg, width);
+    return p->bus->read(p->bus_ctx, common(p, reg), width);
 }
 
 void reg_write(const struct guest_pci *p, enum reg reg, uint32_t width, uint64_t value)
 {
-    p->bus->write(p->bus_ctx, (uint32_t)reg, width, value);
+    p->bus->write(p->bus_ctx, common(p, reg), width, value);
 }
 
 uint64_t pci_config_read(const struct guest_pci *p, uint32_t offset, uint32_t width)
 {
-    return p->bus->read(p->bus_ctx, BAR_DEVICE + offset, width);
+    return p->bus->read(p->bus_ctx, p->structures[VIRTIO_CAP_DEVICE].gpa + offset, width);
+}
+
+/* A function that does not answer reads as all ones, and has not interrupted. */
+unsigned pci_ask_isr(const struct guest_pci *p)
+{
+    const uint64_t isr = p->bus->read(p->bus_ctx, p->structures[VIRTIO_CAP_ISR].gpa, 1);
+
+    return isr == 0xff ? 0 : (unsigned)isr;
 }
 
 static void reg_write_64(const struct guest_pci *p, enum reg reg, uint64_t value)
 {
-    p->bus->write(p->bus_ctx, (uint32_t)reg, 4, (uint32_t)value);
-    p->bus->write(p->bus_ctx, (uint32_t)reg + 4, 4, value >> 32);
+    p->bus->write(p->bus_ctx, common(p, reg), 4, (uint32_t)value);
+    p->bus->write(p->bus_ctx, common(p, reg) + 4, 4, value >> 32);
 }
 
 void pci_add_status(const struct guest_pci *p, unsigned bit)
@@ -70,7 +83,7 @@ void pci_queue_program(const struct guest_pci *p, const struct guest_queue *q, u
 
     if (ring->size != q->size_max)
         reg_write(p, REG_QUEUE_SIZE, 2, ring->size);
-    if (vector != VIRTIO_NO_VECTOR)
+    if (vector != VIRTIO_NO_VECTOR && !p->use_line)
         reg_write(p, REG_QUEUE_MSIX_VECTOR, 2, vector);
     reg_write_64(p, REG_QUEUE_DESC, ring->desc);
     reg_write_64(p, REG_QUEUE_DRIVER, ring->avail);
@@ -85,7 +98,8 @@ enum rdl_status pci_queue_place(const struct guest_pci *p, struct guest_queue *q
     q->size_max = (uint32_t)reg_read(p, REG_QUEUE_SIZE, 2);
     if (size > q->size_max)
         return RDL_ERR_BROKEN;
-    q->notify_at = BAR_NOTIFY + (uint32_t)reg_read(p, REG_QUEUE_NOTIFY_OFF, 2) * NOTIFY_MULTIPLIER;
+    q->notify_at = p->structures[VIRTIO_CAP_NOTIFY].gpa +
+                   reg_read(p, REG_QUEUE_NOTIFY_OFF, 2) * p->notify_multiplier;
     q->boot_gpa = dma_take(p->dma, vring_bytes(size));
     if (!q->boot_gpa)
         return RDL_ERR_NOMEM;

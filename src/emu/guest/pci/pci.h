@@ -10,21 +10,36 @@
 #include "emu/facts/regs.h"
 #include "emu/guest/pci/bus.h"
 #include "emu/guest/pci/dma.h"
+#include "emu/guest/pci/scan.h"
 #include "emu/trace/trace.h"
 #include "emu/virtio/pci.h"
 #include "emu/virtio/vq_driver.h"
 #include "rdmalab/status.h"
 
+/* Where a virtio structure was found: by type, VIRTIO_CAP_*. */
+struct guest_structure {
+    uint64_t gpa; /* 0: nowhere */
+    uint32_t bytes;
+};
+
 struct guest_pci {
-    enum pci_function function;
-    uint32_t host;      /* named in events */
-    uint32_t n_vectors; /* MSI-X, from 1 */
+    enum pci_function function; /* named in events */
+    uint32_t host;              /* named in events */
     const struct guest_bus *bus;
     void *bus_ctx;
+    const struct pci_bus *slot; /* as pci_scan() found it, through the same bus */
     struct trace *trace;
     struct ram *ram;
     struct dma_pool *dma; /* of the same RAM */
-    uint64_t features;    /* accepted */
+    bool use_line;        /* interrupts by INTx: it was told so, or there is no MSI-X */
+    /* What pci_probe() found. */
+    struct pci_slot_function found;
+    struct guest_structure structures[VIRTIO_CAP_DEVICE + 1];
+    uint32_t notify_multiplier;
+    uint32_t msix_at;   /* of the capability */
+    uint64_t msix_gpa;  /* of the table */
+    uint32_t n_vectors; /* MSI-X, from 1; 1 if the line is used */
+    uint64_t features;  /* accepted */
 };
 
 /* One virtqueue: the driver's side, and the ring memory it was booted with. */
@@ -32,8 +47,16 @@ struct guest_queue {
     struct vqd vq;
     uint64_t boot_gpa;
     uint32_t size_max;  /* that the device offers */
-    uint32_t notify_at; /* where in the BAR */
+    uint64_t notify_at; /* guest-physical */
 };
+
+/* Finds the function of @virtio_id among those of the slot, its structures and vectors, and lets it
+ * answer, reach memory and interrupt.  RDL_ERR_UNSUPPORTED: there is none, or it lacks a structure.
+ */
+enum rdl_status pci_probe(struct guest_pci *p, uint32_t virtio_id);
+
+/* Why it interrupted, which lets its line go low; 0: it did not.  Set of VIRTIO_ISR_*. */
+unsigned pci_ask_isr(const struct guest_pci *p);
 
 /* Registers, by their own width.  [virtio 1.2, 4.1.3.1] */
 uint64_t reg_read(const struct guest_pci *p, enum reg reg, uint32_t width);

@@ -162,7 +162,8 @@ static enum rdl_status set_up(struct virtio_rdma *d)
         return RDL_ERR_NOMEM;
     d->n_queues = n_queues;
 
-    reg_write(&d->pci, REG_CONFIG_MSIX_VECTOR, 2, GUEST_VECTOR_CONFIG);
+    if (!d->pci.use_line)
+        reg_write(&d->pci, REG_CONFIG_MSIX_VECTOR, 2, GUEST_VECTOR_CONFIG);
     reg_write(&d->pci, REG_QUEUE_SELECT, 2, 1);
     d->queue_size_max = (uint32_t)reg_read(&d->pci, REG_QUEUE_SIZE, 2);
     if (!is_pow2(d->queue_size_max) || d->queue_size_max > VRING_SIZE_MAX)
@@ -213,9 +214,11 @@ enum rdl_status boot_go_on(struct virtio_rdma *d)
 
 enum rdl_status virtio_rdma_boot(struct virtio_rdma *d)
 {
-    enum rdl_status st;
+    enum rdl_status st = pci_probe(&d->pci, VIRTIO_ID_RDMA);
 
-    RDL_ASSERT(!d->queues && d->pci.n_vectors >= 1);
+    RDL_ASSERT(!d->queues);
+    if (st != RDL_OK)
+        return st;
     st = pci_negotiate(&d->pci, FEATURES_WANTED);
     if (st == RDL_OK)
         st = set_up(d);

@@ -103,7 +103,8 @@ bool virtio_rdma_init(struct virtio_rdma *d, struct verbs *verbs, struct arena *
 /* Brings the function up in the order of virtio 1.2, 3.1.1, without any request.
  *
  * Return: RDL_OK           nothing was wrong so far
- *	   RDL_ERR_UNSUPPORTED  the device does not offer VERSION_1, or refused the features
+ *	   RDL_ERR_UNSUPPORTED  there is no such function or it lacks a structure, the device does
+ *	                    not offer VERSION_1, or refused the features
  *	   RDL_ERR_NOMEM    guest RAM or arena are full
  *	   RDL_ERR_BROKEN   the device's numbers contradict each other
  */

@@ -208,7 +208,8 @@ static void visit_host(const struct inode *n, struct visit *v)
     inspect_child(v, CHILD_host_device, *n);
     inspect_child(v, CHILD_host_port, *n);
     inspect_child(v, CHILD_host_net, *n);
-    inspect_child(v, CHILD_host_ip, *n);
+    if (!h->is_external)
+        inspect_child(v, CHILD_host_ip, *n);
     inspect_child(v, CHILD_host_counters, counters);
     inspect_child(v, CHILD_host_ctrl, queue_node(n, FN_RDMA, 0));
     inspect_child(v, CHILD_host_pkey, pkey_list(n));

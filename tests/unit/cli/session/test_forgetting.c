@@ -100,7 +100,7 @@ static void the_remedy_helps(void **state)
 
     (void)state;
     lab_open(&l, false);
-    text_addf(&t, "record keep=4k frames=1m%s", strchr(long_story, ';'));
+    text_addf(&t, "record keep=8k frames=1m%s", strchr(long_story, ';'));
     lab_run(&l, story);
     past = past_of_lab(l.s->lab);
     assert_int_equal(past.forgotten, 0);
@@ -116,32 +116,32 @@ static void what_is_missing_is_said_where_it_is_looked_for(void **state)
         const char *says; /* in the output, or the message and its remedy */
     } rows[] = {
         {long_story, "why #12", false,
-         "#12 is forgotten\nthe record has the last 1524 events, from #157.2 on; \"record "
-         "keep=4k\" "
+         "#12 is forgotten\nthe record has the last 1266 events, from #261.6 on; \"record "
+         "keep=8k\" "
          "as the first line keeps more"},
         {long_story, "why h1.qp", false, "nothing that needs a reason is recorded of h1.qp"},
         {long_story, "why 99999", false, "there is no event #99999"},
         {long_story, "show packet #12", false,
-         "#12 is forgotten\nthe record has the last 1524 events, from #157.2 on"},
+         "#12 is forgotten\nthe record has the last 1266 events, from #261.6 on"},
         {long_story, "show packet #99999", false,
          "there is no event #99999\n\"show events last 20\" lists what has happened"},
         {long_story, "show packet 99999", false, "there is no event #99999\n"},
-        {long_story, "show packet #250.1", false,
+        {long_story, "show packet #268.1", false,
          "the bytes of a frame are forgotten; \"record frames=16k\" as the first line keeps more"},
         {frameless_story, "show packet last", false,
          "the bytes of 2 frames are forgotten; \"record frames=1m\" as the first line keeps more"},
         {long_story, "show events #3..#9", true,
-         "... 2048 older events are forgotten\n    #3 is one of them: the record has the last"},
+         "... 3072 older events are forgotten\n    #3 is one of them: the record has the last"},
         {long_story, "export ladder -", true,
-         "the 2048 oldest events are forgotten, this is complete from #157.2 on; \"record "
-         "keep=4k\""},
-        {long_story, "export ladder - to=#100", true, "nothing that a ladder draws happened here"},
+         "the 3072 oldest events are forgotten, this is complete from #261.6 on; \"record "
+         "keep=8k\""},
+        {long_story, "export ladder - to=#200", true, "nothing that a ladder draws happened here"},
         {long_story, "export ladder - from=#100 to=#20", false,
          "from=#100 is after to=#20\nthe earlier one comes first"},
-        {long_story, "export ladder - packets=4", true, "... 251 more packets, from #165.6 on"},
-        {long_story, "export ladder /dev/null", true, "/dev/null: the 2048 oldest events are"},
+        {long_story, "export ladder - packets=4", true, "... 207 more packets, from #268.1 on"},
+        {long_story, "export ladder /dev/null", true, "/dev/null: the 3072 oldest events are"},
         {long_story, "export pcapng /dev/null", true,
-         "as the first line keeps more; the bytes of 251 frames are forgotten; \"record "
+         "as the first line keeps more; the bytes of 207 frames are forgotten; \"record "
          "frames=16k\""},
         {long_story, "record", false, "change? It is at keep=2k frames=4k\nrecord off, record on"},
         {long_story, "record keep=12", false, "keep: 12 is out of range"},

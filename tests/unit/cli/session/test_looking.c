@@ -455,7 +455,7 @@ static void events_are_the_story_unless_all_are_asked_for(void **state)
     assert_has(story, "post_send");
     assert_has(story, "RC_SEND_ONLY psn=100");
     assert_has_not(story, "reg_write");
-    assert_has(story, "... 17");
+    assert_has(story, "... 25");
     assert_has(story, "show events all\n");
     assert_has(all, "reg_write");
     assert_true(strlen(all) > 10 * strlen(story));

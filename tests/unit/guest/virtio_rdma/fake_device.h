@@ -11,7 +11,7 @@
 
 #include "emu/facts/device.h"
 #include "emu/guest/virtio_rdma/virtio_rdma.h"
-#include "emu/virtio/pci.h"
+#include "emu/virtio/function.h"
 #include "guest/program.h"
 
 #define FAKE_HOST 2u
@@ -34,6 +34,8 @@ struct fake {
     struct sim sim;
     struct ram ram;
     struct virtio_dev dev;
+    struct pci_fn fn;
+    struct pci_bus slot;
     struct space space;
     struct dma_pool dma;
     struct verbs verbs;
@@ -122,23 +124,50 @@ static inline void fake_queue_reset(void *ctx, uint32_t queue)
     (void)queue;
 }
 
-static const struct virtio_ops fake_ops = {fake_notify, fake_reset, fake_queue_reset, NULL, NULL};
+static const struct virtio_ops fake_ops = {
+    .notify = fake_notify, .reset = fake_reset, .queue_reset = fake_queue_reset};
 
-static inline uint64_t fake_read(void *ctx, uint32_t offset, uint32_t width)
+static inline uint32_t fake_config_read(void *ctx, uint32_t number, uint32_t offset, uint32_t width)
 {
-    return virtio_read(&((struct fake *)ctx)->dev, offset, width);
+    return number == 0 ? fn_config_read(&((struct fake *)ctx)->fn, offset, width) : UINT32_MAX;
 }
 
-static inline void fake_write(void *ctx, uint32_t offset, uint32_t width, uint64_t value)
+static inline void fake_config_write(void *ctx, uint32_t number, uint32_t offset, uint32_t width,
+                                     uint32_t value)
 {
-    virtio_write(&((struct fake *)ctx)->dev, offset, width, value);
+    assert_int_equal(number, 0);
+    fn_config_write(&((struct fake *)ctx)->fn, offset, width, value);
 }
 
-static const struct guest_bus fake_bus = {fake_read, fake_write};
+static inline uint64_t fake_read(void *ctx, uint64_t gpa, uint32_t width)
+{
+    struct fake *f = ctx;
+    uint32_t bar, offset;
+
+    assert_true(fn_decode(&f->fn, gpa, &bar, &offset));
+    return fn_bar_read(&f->fn, bar, offset, width);
+}
+
+static inline void fake_write(void *ctx, uint64_t gpa, uint32_t width, uint64_t value)
+{
+    struct fake *f = ctx;
+    uint32_t bar, offset;
+
+    assert_true(fn_decode(&f->fn, gpa, &bar, &offset));
+    fn_bar_write(&f->fn, bar, offset, width, value);
+}
+
+static const struct guest_bus fake_bus = {fake_config_read, fake_config_write, fake_read,
+                                          fake_write};
 
 static inline void fake_irq(void *ctx, struct sim_item item)
 {
-    virtio_rdma_interrupt(&((struct fake *)ctx)->rdma, virtio_irq_of(item.arg).vector);
+    struct fake *f = ctx;
+    struct fn_message m;
+
+    assert_true(fn_take_message(&f->fn, virtio_irq_of(item.arg), &m));
+    assert_int_equal(m.address, MSI_ADDRESS);
+    virtio_rdma_interrupt(&f->rdma, m.data);
 }
 
 static sim_handler *const fake_handlers[SIM_KIND_COUNT] = {[SIM_IRQ] = fake_irq};
@@ -214,13 +243,14 @@ static inline struct fake *fake_new(uint32_t max, uint64_t features_off)
     const struct guest_pci pci = {
         .function = FN_RDMA,
         .host = FAKE_HOST,
-        .n_vectors = FAKE_VECTORS,
         .bus = &fake_bus,
         .bus_ctx = f,
+        .slot = &f->slot,
         .trace = &f->trace,
         .ram = &f->ram,
         .dma = &f->dma,
     };
+    const struct fn_config fn = {.virtio_id = VIRTIO_ID_RDMA};
     struct prng rng = prng_stream(1, 1);
     const struct rfc_port_attr port = {
         .max_mtu = MTU_4096, .active_mtu = MTU_2048, .gid_tbl_len = GUEST_GIDS};
@@ -234,6 +264,9 @@ static inline struct fake *fake_new(uint32_t max, uint64_t features_off)
     assert_true(sim_init(&f->sim, f->arena, &f->trace, fake_handlers, f));
     assert_true(ram_init(&f->ram, f->arena, FAKE_RAM_BYTES));
     assert_true(virtio_init(&f->dev, f->arena, &f->sim, &dev, &fake_ops, f));
+    fn_init(&f->fn, f->arena, &f->dev, &fn);
+    f->slot = (struct pci_bus){.bus = &fake_bus, .ctx = f};
+    pci_scan(&f->slot);
     assert_true(space_init(&f->space, &f->ram, &rng));
     dma_init(&f->dma, &f->space);
     verbs_init(&f->verbs, f->arena, &verbs, &virtio_rdma_ops, &f->rdma);

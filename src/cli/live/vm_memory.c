@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/live/vm_memory.h"
+
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include "emu/base/assert.h"
+
+_Static_assert(VM_PARTS_MAX <= RDL_VM_REGIONS_MAX, "a lab has room for every part");
+
+/* The file behind @fd, mapped; NULL: it cannot be. */
+static struct vm_file *file_of(struct vm_memory *m, int fd)
+{
+    struct stat st;
+    struct vm_file *f;
+
+    if (fstat(fd, &st) != 0 || st.st_size <= 0)
+        return NULL;
+    for (size_t i = 0; i < m->n_files; i++) {
+        f = &m->files[i];
+        if (f->dev == st.st_dev && f->ino == st.st_ino && f->bytes == (size_t)st.st_size)
+            return f;
+    }
+    RDL_ASSERT(m->n_files < 2 * VM_PARTS_MAX);
+    f = &m->files[m->n_files];
+    *f = (struct vm_file){.dev = st.st_dev, .ino = st.st_ino, .bytes = (size_t)st.st_size};
+    f->at = mmap(NULL, f->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (f->at == MAP_FAILED)
+        return NULL;
+    m->n_files++;
+    return f;
+}
+
+static void unmap_unused(struct vm_memory *m)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < m->n_files; i++) {
+        if (m->files[i].used)
+            m->files[n++] = m->files[i];
+        else
+            munmap(m->files[i].at, m->files[i].bytes);
+    }
+    m->n_files = n;
+}
+
+/* NULL, or what is wrong; *@ret_n says how many parts are good. */
+static const char *find_regions(struct vm_memory *m, const struct vm_part *parts, const int *fds,
+                                unsigned n, struct rdl_vm_region *ret)
+{
+    for (unsigned i = 0; i < n; i++) {
+        struct vm_file *f = file_of(m, fds[i]);
+        const struct vm_part *p = &parts[i];
+
+        if (!f)
+            return "its memory cannot be mapped";
+        if (p->bytes > f->bytes || p->offset > f->bytes - p->bytes)
+            return "a part of its memory is longer than the file that it is in";
+        f->used = true;
+        ret[i] = (struct rdl_vm_region){p->gpa, p->bytes, (uint8_t *)f->at + p->offset, true};
+    }
+    return NULL;
+}
+
+const char *vm_memory_set(struct vm_memory *m, struct rdl_lab *lab, rdl_host host,
+                          const struct vm_part *parts, const int *fds, unsigned n)
+{
+    struct rdl_vm_region regions[VM_PARTS_MAX];
+    const char *wrong;
+
+    for (size_t i = 0; i < m->n_files; i++)
+        m->files[i].used = false;
+    wrong = find_regions(m, parts, fds, n, regions);
+    if (!wrong && rdl_vm_memory(lab, host, regions, n) != RDL_OK)
+        wrong = "parts of its memory overlap, or are where none can be";
+    if (wrong)
+        vm_memory_done(m, lab, host);
+    else
+        unmap_unused(m);
+    return wrong;
+}
+
+void vm_memory_done(struct vm_memory *m, struct rdl_lab *lab, rdl_host host)
+{
+    (void)!rdl_vm_memory(lab, host, NULL, 0); /* a host that was never one has nothing of it */
+    for (size_t i = 0; i < m->n_files; i++)
+        m->files[i].used = false;
+    unmap_unused(m);
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/live/vm_socket.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+void vm_socket_init(struct vm_socket *s, int fd)
+{
+    *s = (struct vm_socket){.fd = fd};
+}
+
+static void close_fds(struct vm_socket *s)
+{
+    for (unsigned i = 0; i < s->n_fds; i++)
+        close(s->fds[i]);
+    s->n_fds = 0;
+}
+
+void vm_socket_done(struct vm_socket *s)
+{
+    close_fds(s);
+    if (s->fd >= 0)
+        close(s->fd);
+    s->fd = -1;
+}
+
+/* Keeps what came with @m; what there is no room for is closed. */
+static void take_fds(struct vm_socket *s, struct msghdr *m)
+{
+    for (struct cmsghdr *c = CMSG_FIRSTHDR(m); c; c = CMSG_NXTHDR(m, c)) {
+        const size_t n = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+
+        if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
+            continue;
+        for (size_t i = 0; i < n; i++) {
+            int fd;
+
+            memcpy(&fd, CMSG_DATA(c) + i * sizeof(fd), sizeof(fd));
+            if (s->n_fds < VM_PARTS_MAX)
+                s->fds[s->n_fds++] = fd;
+            else
+                close(fd);
+        }
+    }
+}
+
+/* Reads up to @want bytes of the request.  Descriptors stay with the bytes that they were sent
+ * with: never more than the header is read at once, or they would be another request's.
+ */
+static enum vm_got read_some(struct vm_socket *s, size_t want)
+{
+    union { /* aligned as a header of control data wants it */
+        char bytes[CMSG_SPACE(VM_PARTS_MAX * sizeof(int))];
+        struct cmsghdr aligned;
+    } control;
+    struct iovec data = {s->in + s->n_in, want - s->n_in};
+    struct msghdr m = {
+        .msg_iov = &data,
+        .msg_iovlen = 1,
+        .msg_control = control.bytes,
+        .msg_controllen = sizeof(control.bytes),
+    };
+    const ssize_t n = recvmsg(s->fd, &m, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+
+    if (n < 0)
+        return errno == EAGAIN || errno == EINTR ? VM_NOTHING : VM_CLOSED;
+    if (n == 0)
+        return VM_CLOSED;
+    take_fds(s, &m);
+    s->n_in += (size_t)n;
+    return s->n_in < want ? VM_NOTHING : VM_REQUEST;
+}
+
+enum vm_got vm_socket_read(struct vm_socket *s, struct vm_request *ret)
+{
+    enum vm_got got;
+
+    if (s->n_in == 0)
+        close_fds(s);
+    if (s->n_in < VM_HEADER_BYTES) {
+        got = read_some(s, VM_HEADER_BYTES);
+        if (got != VM_REQUEST)
+            return got;
+        if (!vm_header_read(s->in, &s->cmd, &s->body))
+            return VM_NONSENSE;
+    }
+    if (s->body > 0) {
+        got = read_some(s, VM_HEADER_BYTES + s->body);
+        if (got != VM_REQUEST)
+            return got;
+    }
+    s->n_in = 0;
+    return vm_body_read(s->cmd, s->in + VM_HEADER_BYTES, ret) ? VM_REQUEST : VM_NONSENSE;
+}
+
+bool vm_socket_answer(struct vm_socket *s, uint64_t value)
+{
+    uint8_t out[VM_RET_BYTES];
+
+    vm_answer_write(value, out);
+    /* One is under way at a time, so there is room for it. */
+    return send(s->fd, out, sizeof(out), MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t)sizeof(out);
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/* How QEMU 7.2 hands a PCI function to another process (its device x-pci-proxy-dev).
+ *
+ * Messages go over a UNIX stream socket, in the byte order of x86-64: a header of 16 bytes, then
+ * as many bytes as it says.  File descriptors come with the header of SYNC_SYSMEM and SET_IRQFD.
+ * QEMU waits for the answer RET of most, so one request is under way at a time.
+ *
+ *   SYNC_SYSMEM   the machine's memory, whole, in up to 8 parts: guest-physical address, size, and
+ *                 offset in the file behind the descriptor of the same number; no answer
+ *   CFGREAD       configuration space: offset, length 1, 2 or 4; RET has the value
+ *   CFGWRITE      the same with a value; RET
+ *   BAR_READ      memory at an absolute guest-physical address, by what was written into the BARs
+ *   BAR_WRITE     the same with a value; RET
+ *   SET_IRQFD     descriptors for INTx, which only KVM would hear; no answer
+ *   DEVICE_RESET  RET
+ *
+ * The protocol belongs to QEMU, which calls it experimental: another version may have another.
+ */
+#ifndef CLI_LIVE_VM_WIRE_H
+#define CLI_LIVE_VM_WIRE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum vm_cmd {
+    VM_SYNC_SYSMEM,
+    VM_RET,
+    VM_CFGWRITE,
+    VM_CFGREAD,
+    VM_BAR_WRITE,
+    VM_BAR_READ,
+    VM_SET_IRQFD,
+    VM_DEVICE_RESET,
+    VM_CMDS
+};
+
+#define VM_HEADER_BYTES 16u
+#define VM_BODY_MAX     192u /* of SYNC_SYSMEM */
+#define VM_RET_BYTES    24u  /* header and value */
+#define VM_PARTS_MAX    8u   /* of memory; and descriptors with one header */
+
+struct vm_part {
+    uint64_t gpa, bytes, offset;
+};
+
+struct vm_request {
+    enum vm_cmd cmd;
+    uint64_t addr; /* offset in configuration space, or guest-physical */
+    uint64_t value;
+    uint32_t bytes;                     /* of the access */
+    struct vm_part parts[VM_PARTS_MAX]; /* of SYNC_SYSMEM: as many count as came descriptors */
+};
+
+/* What a header says: the length of the body that follows.  False: no message is like that. */
+bool vm_header_read(const uint8_t h[VM_HEADER_BYTES], enum vm_cmd *ret, size_t *ret_body);
+
+/* The body of a message of kind @cmd, as long as vm_header_read() said.  False: the access is of no
+ * width that there is.
+ */
+bool vm_body_read(enum vm_cmd cmd, const uint8_t *body, struct vm_request *ret);
+
+/* Must a request of this kind be answered? */
+bool vm_wants_answer(enum vm_cmd cmd);
+
+/* The answer RET with @value. */
+void vm_answer_write(uint64_t value, uint8_t out[VM_RET_BYTES]);
+
+#endif

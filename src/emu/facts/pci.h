@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+/* The configuration space of a PCI function, and where this device has its capabilities in it.
+ *
+ * The first 64 bytes are those of every PCI function, header type 0.  The capabilities behind them
+ * are a list, and their places this device's own: a driver must follow the list from CAPABILITIES
+ * on.  Those of virtio are [virtio 1.2, 4.1.4], MSI-X is PCI's.
+ */
+#ifndef EMU_FACTS_PCI_H
+#define EMU_FACTS_PCI_H
+
+#define PCI_CONFIG_BYTES 256u
+#define PCI_BARS         6u
+
+#define PCI_VENDOR_VIRTIO 0x1af4u
+#define PCI_DEVICE_BASE   0x1040u /* and the virtio device ID */
+#define VIRTIO_ID_NET     1u
+#define VIRTIO_ID_RDMA    42u /* [virtio-rdma RFC, Device ID] */
+
+/* Capability IDs. */
+#define PCI_CAP_ID_VENDOR 0x09u
+#define PCI_CAP_ID_MSIX   0x11u
+
+/* Types of virtio's vendor capabilities.  [virtio 1.2, 4.1.4] */
+#define VIRTIO_CAP_COMMON 1u
+#define VIRTIO_CAP_NOTIFY 2u
+#define VIRTIO_CAP_ISR    3u
+#define VIRTIO_CAP_DEVICE 4u
+#define VIRTIO_CAP_PCI    5u
+
+/* Bytes of such a capability; those of notify and PCI access have four more. */
+#define VIRTIO_CAP_BYTES 16u
+
+/* Message control of MSI-X: the table's entries less 1 in its low bits. */
+#define MSIX_SIZE_MASK     0x07ffu
+#define MSIX_FUNCTION_MASK 0x4000u
+#define MSIX_ENABLE        0x8000u
+
+#define MSIX_ENTRY_BYTES 16u
+#define MSIX_ENTRY_MASK  1u /* bit of its vector control */
+
+/* Memory that interrupts the processor that writes reach, which is what a message of MSI-X is on a
+ * PC: bits 12 to 19 choose the processor, and the low byte written is its vector.
+ */
+#define MSI_ADDRESS      0xfee00000u
+#define MSI_ADDRESS_MASK 0xfff00000u
+#define MSI_CPU_SHIFT    12u
+
+/* X(prefix, NAME, bit, text) */
+#define ENUM_PCI_COMMAND(X)                                                                        \
+    X(PCI_CMD, MEMORY, 1u << 1, "memory space: the BARs answer")                                   \
+    X(PCI_CMD, MASTER, 1u << 2, "bus master: the device may reach memory and send messages")       \
+    X(PCI_CMD, INTX_OFF, 1u << 10, "INTx disable: the interrupt line stays low")
+
+#define ENUM_PCI_STATUS(X)                                                                         \
+    X(PCI_STS, INTERRUPT, 1u << 3, "the function has an interrupt for INTx")                       \
+    X(PCI_STS, CAP_LIST, 1u << 4, "there is a list of capabilities")
+
+/* X(prefix, NAME, offset, text): the rows of one of virtio's capabilities at @at. */
+#define PCI_VIRTIO_CAP(X, NAME, at, what)                                                          \
+    X(PCI, NAME##_CAP, (at), what ": capability ID 9, of the vendor's own")                        \
+    X(PCI, NAME##_NEXT, (at) + 1, what ": where the next capability is")                           \
+    X(PCI, NAME##_LEN, (at) + 2, what ": bytes of this capability")                                \
+    X(PCI, NAME##_TYPE, (at) + 3, what ": what virtio structure it is about")                      \
+    X(PCI, NAME##_BAR, (at) + 4, what ": the BAR that has the structure")                          \
+    X(PCI, NAME##_OFFSET, (at) + 8, what ": where in the BAR it begins")                           \
+    X(PCI, NAME##_LENGTH, (at) + 12, what ": its bytes")
+
+/* X(prefix, NAME, offset in configuration space, text); how wide each is, virtio/function.c knows.
+ */
+#define ENUM_PCI_FIELD(X)                                                                          \
+    X(PCI, VENDOR_ID, 0x00, "who made it: 1af4 is virtio")                                         \
+    X(PCI, DEVICE_ID, 0x02, "0x1040 and the virtio device ID")                                     \
+    X(PCI, COMMAND, 0x04, "what the function may do")                                              \
+    X(PCI, STATUS, 0x06, "what the function has, and whether it interrupts")                       \
+    X(PCI, REVISION_ID, 0x08, "1 or more: no legacy interface of virtio")                          \
+    X(PCI, CLASS_CODE, 0x09, "what kind of function it is: class, subclass, interface")            \
+    X(PCI, CACHE_LINE_SIZE, 0x0c, "cache line in words; nothing here needs it")                    \
+    X(PCI, LATENCY_TIMER, 0x0d, "of a bus that this one is not")                                   \
+    X(PCI, HEADER_TYPE, 0x0e, "0: an ordinary function; bit 7: the slot has several")              \
+    X(PCI, BIST, 0x0f, "self-test: none")                                                          \
+    X(PCI, BAR0, 0x10, "base address of the virtio structures")                                    \
+    X(PCI, BAR1, 0x14, "base address of the MSI-X table and its pending bits")                     \
+    X(PCI, BAR2, 0x18, "base address: none")                                                       \
+    X(PCI, BAR3, 0x1c, "base address: none")                                                       \
+    X(PCI, BAR4, 0x20, "base address: none")                                                       \
+    X(PCI, BAR5, 0x24, "base address: none")                                                       \
+    X(PCI, CARDBUS_CIS, 0x28, "of CardBus: none")                                                  \
+    X(PCI, SUBSYSTEM_VENDOR_ID, 0x2c, "who made the board")                                        \
+    X(PCI, SUBSYSTEM_ID, 0x2e, "which board; 0x40 or more")                                        \
+    X(PCI, EXPANSION_ROM, 0x30, "base address of a ROM: none")                                     \
+    X(PCI, CAPABILITIES, 0x34, "where the list of capabilities begins")                            \
+    X(PCI, INTERRUPT_LINE, 0x3c, "a note of the firmware's; the function ignores it")              \
+    X(PCI, INTERRUPT_PIN, 0x3d, "which INTx line: 1 is A, 2 is B")                                 \
+    X(PCI, MIN_GNT, 0x3e, "of a bus that this one is not")                                         \
+    X(PCI, MAX_LAT, 0x3f, "of a bus that this one is not")                                         \
+    PCI_VIRTIO_CAP(X, COMMON, 0x40, "common configuration")                                        \
+    PCI_VIRTIO_CAP(X, NOTIFY, 0x50, "notifications")                                               \
+    X(PCI, NOTIFY_MULTIPLIER, 0x60, "notifications: bytes between those of two queues")            \
+    PCI_VIRTIO_CAP(X, ISR, 0x64, "ISR status")                                                     \
+    PCI_VIRTIO_CAP(X, DEVICE, 0x74, "device configuration")                                        \
+    PCI_VIRTIO_CAP(X, ACCESS, 0x84, "access from configuration space")                             \
+    X(PCI, ACCESS_DATA, 0x94, "the bytes of the BAR that the three before name")                   \
+    X(PCI, MSIX_CAP, 0x98, "MSI-X: capability ID 11 (hexadecimal)")                                \
+    X(PCI, MSIX_NEXT, 0x99, "MSI-X: where the next capability is")                                 \
+    X(PCI, MSIX_CONTROL, 0x9a, "MSI-X: enable, mask all, entries less 1")                          \
+    X(PCI, MSIX_TABLE, 0x9c, "MSI-X: BAR (low 3 bits) and offset of the table")                    \
+    X(PCI, MSIX_PBA, 0xa0, "MSI-X: BAR (low 3 bits) and offset of the pending bits")
+
+/* X(prefix, NAME, offset in an entry of the MSI-X table, text) */
+#define ENUM_MSIX_FIELD(X)                                                                         \
+    X(MSIX, ADDRESS, 0, "where the message is written")                                            \
+    X(MSIX, ADDRESS_HIGH, 4, "the upper half of that")                                             \
+    X(MSIX, DATA, 8, "what is written there")                                                      \
+    X(MSIX, CONTROL, 12, "bit 0: masked")                                                          \
+    X(MSIX, PENDING, 16, "no part of the table: pending bits of 32 entries")
+
+/* Why an interrupt is not sent: its pending bit is set. */
+#define ENUM_HELD(X)                                                                               \
+    X(HELD, VECTOR, 0, "the vector is masked in its entry of the MSI-X table")                     \
+    X(HELD, FUNCTION, 1, "all vectors are masked by the message control of MSI-X")                 \
+    X(HELD, BUS_MASTER, 2, "bus mastering is off: the function may not write its message")
+
+#define PCI_MEMBER(prefix, name, value, text) prefix##_##name = (value),
+enum pci_command_bit { ENUM_PCI_COMMAND(PCI_MEMBER) };
+enum pci_status_bit { ENUM_PCI_STATUS(PCI_MEMBER) };
+enum pci_field { ENUM_PCI_FIELD(PCI_MEMBER) };
+enum msix_field { ENUM_MSIX_FIELD(PCI_MEMBER) };
+enum held { ENUM_HELD(PCI_MEMBER) };
+
+#endif

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/* What a kernel does with its bus before there are drivers: who is there, and where shall it be? */
+#include "emu/guest/pci/scan.h"
+
+#include "emu/facts/pci.h"
+
+#define NOBODY         0xffffu /* a vendor that no function has */
+#define HEADER_SEVERAL 0x80u   /* there are more functions in this slot */
+#define BAR_IO         1u      /* of I/O space, which no guest here has */
+#define BAR_LOW_BITS   0xfu
+#define INTERRUPT_LINE 11u /* both pins are wired to it */
+
+static uint32_t get(const struct pci_bus *b, uint32_t number, uint32_t field, uint32_t width)
+{
+    return b->bus->config_read(b->ctx, number, field, width);
+}
+
+static void put(const struct pci_bus *b, uint32_t number, uint32_t field, uint32_t width,
+                uint32_t value)
+{
+    b->bus->config_write(b->ctx, number, field, width, value);
+}
+
+/* Bytes of the BAR whose register is @field; 0: there is none.  The register gets back what it had.
+ */
+static uint32_t size_of_bar(const struct pci_bus *b, uint32_t number, uint32_t field)
+{
+    const uint32_t before = get(b, number, field, 4);
+    uint32_t ones;
+
+    put(b, number, field, 4, UINT32_MAX);
+    ones = get(b, number, field, 4);
+    put(b, number, field, 4, before);
+    return ones == 0 || (ones & BAR_IO) ? 0 : ~(ones & ~BAR_LOW_BITS) + 1;
+}
+
+/* Puts the BAR behind all others, at a multiple of its size. */
+static void place_bar(struct pci_bus *b, struct pci_slot_function *f, uint32_t i)
+{
+    const uint32_t bytes = size_of_bar(b, f->number, PCI_BAR0 + 4 * i);
+
+    if (bytes == 0)
+        return;
+    b->next = (b->next + bytes - 1) & ~(uint64_t)(bytes - 1);
+    f->bar[i] = b->next;
+    f->bar_bytes[i] = bytes;
+    put(b, f->number, PCI_BAR0 + 4 * i, 4, (uint32_t)b->next);
+    b->next += bytes;
+}
+
+static void scan_function(struct pci_bus *b, uint32_t number, uint32_t ids)
+{
+    struct pci_slot_function *f = &b->functions[b->n_functions++];
+
+    *f = (struct pci_slot_function){.number = number, .ids = ids};
+    (void)get(b, number, PCI_REVISION_ID, 4); /* its class: a kernel shows it to people */
+    (void)get(b, number, PCI_SUBSYSTEM_VENDOR_ID, 4);
+    for (uint32_t i = 0; i < PCI_BARS; i++)
+        place_bar(b, f, i);
+    if (get(b, number, PCI_INTERRUPT_PIN, 1) != 0)
+        put(b, number, PCI_INTERRUPT_LINE, 1, INTERRUPT_LINE);
+}
+
+void pci_scan(struct pci_bus *b)
+{
+    b->next = PCI_MEMORY_FIRST;
+    b->n_functions = 0;
+    for (uint32_t number = 0; number < PCI_FUNCTIONS_MAX; number++) {
+        const uint32_t ids = get(b, number, PCI_VENDOR_ID, 4);
+
+        if ((ids & NOBODY) != NOBODY)
+            scan_function(b, number, ids);
+        if (number == 0 &&
+            ((ids & NOBODY) == NOBODY || !(get(b, number, PCI_HEADER_TYPE, 1) & HEADER_SEVERAL)))
+            break;
+    }
+}
+
+const struct pci_slot_function *pci_find(const struct pci_bus *b, uint32_t virtio_id)
+{
+    for (uint32_t i = 0; i < b->n_functions; i++) {
+        if (b->functions[i].ids == ((PCI_DEVICE_BASE + virtio_id) << 16 | PCI_VENDOR_VIRTIO))
+            return &b->functions[i];
+    }
+    return NULL;
+}

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT */
+#include "emu/lab/bus.h"
+
+#include "emu/base/cursor.h"
+
+struct pci_fn *host_function(struct host *h, uint32_t number)
+{
+    for (uint32_t i = 0; i < HOST_FUNCTIONS; i++) {
+        if (h->functions[i].config.number == number)
+            return &h->functions[i];
+    }
+    return NULL;
+}
+
+static uint32_t config_read(void *ctx, uint32_t number, uint32_t offset, uint32_t width)
+{
+    struct pci_fn *f = host_function(ctx, number);
+
+    return f ? fn_config_read(f, offset, width) : UINT32_MAX;
+}
+
+static void config_write(void *ctx, uint32_t number, uint32_t offset, uint32_t width,
+                         uint32_t value)
+{
+    struct pci_fn *f = host_function(ctx, number);
+
+    if (f)
+        fn_config_write(f, offset, width, value);
+}
+
+/* Whose BAR has @gpa; NULL: nobody answers. */
+static struct pci_fn *decode(struct host *h, uint64_t gpa, uint32_t *ret_bar, uint32_t *ret_offset)
+{
+    for (uint32_t i = 0; i < HOST_FUNCTIONS; i++) {
+        if (fn_decode(&h->functions[i], gpa, ret_bar, ret_offset))
+            return &h->functions[i];
+    }
+    return NULL;
+}
+
+static void nobody(struct host *h, uint64_t gpa, uint32_t width, bool write)
+{
+    TRACE(h->functions[0].dev->sim->trace, no_answer, .host = h->index, .addr = gpa, .width = width,
+          .written = write);
+}
+
+static uint64_t mem_read(void *ctx, uint64_t gpa, uint32_t width)
+{
+    uint32_t bar, offset;
+    struct pci_fn *f = decode(ctx, gpa, &bar, &offset);
+
+    if (f)
+        return fn_bar_read(f, bar, offset, width);
+    nobody(ctx, gpa, width, false);
+    return UINT64_MAX >> (64 - 8 * width);
+}
+
+static void mem_write(void *ctx, uint64_t gpa, uint32_t width, uint64_t value)
+{
+    uint32_t bar, offset;
+    struct pci_fn *f = decode(ctx, gpa, &bar, &offset);
+
+    if (f)
+        fn_bar_write(f, bar, offset, width, value);
+    else
+        nobody(ctx, gpa, width, true);
+}
+
+const struct guest_bus host_bus = {config_read, config_write, mem_read, mem_write};
+
+/* A message that is no interrupt is what it is on a bus: 4 bytes that are written to memory. */
+static void message(struct host *h, const struct fn_message *m)
+{
+    uint8_t data[4];
+
+    if ((m->address & ~(uint64_t)~MSI_ADDRESS_MASK) == MSI_ADDRESS) {
+        guest_message(&h->guest, m->address, m->data);
+        return;
+    }
+    st_le32(data, m->data);
+    (void)ram_write(&h->ram, m->address, data, sizeof(data));
+}
+
+/* The line of @f has risen.  It is a level: as long as it is high it interrupts again. */
+static void line(struct world *w, struct host *h, struct pci_fn *f)
+{
+    ev_id id;
+
+    if (h->guest.line_is_off || !fn_line_is_high(f) || h->is_external)
+        return; /* whoever asked first has answered for both; to a virtual machine there is none */
+    TRACE_ID(&w->trace, id, intx, .host = h->index, .function = f->dev->config.function);
+    trace_because(&w->trace, id);
+    if (!guest_line(&h->guest)) {
+        TRACE(&w->trace, intx_off, .host = h->index);
+        return;
+    }
+    for (uint32_t i = 0; i < HOST_FUNCTIONS; i++)
+        fn_isr_changed(&h->functions[i]);
+}
+
+void host_interrupt(struct world *w, struct host *h, struct virtio_irq irq)
+{
+    struct pci_fn *f = &h->functions[irq.function];
+    struct fn_message m;
+    ev_id id;
+
+    if (!fn_take_message(f, irq, &m)) {
+        line(w, h, f);
+        return;
+    }
+    TRACE_ID(&w->trace, id, irq, .host = h->index, .function = irq.function, .vector = irq.vector,
+             .queue = irq.queue);
+    trace_because(&w->trace, id);
+    if (h->is_external)
+        vm_interrupt(w, h, &m, f->config.number);
+    else
+        message(h, &m);
+}

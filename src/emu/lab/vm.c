@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT */
+/* Hosts whose guest is a virtual machine: its memory, its accesses, its interrupts. */
+#include "rdmalab/vm.h"
+
+#include "emu/lab/bus.h"
+#include "emu/lab/world.h"
+
+_Static_assert(RDL_VM_REGIONS_MAX == RAM_REGIONS_MAX, "RAM has room for every region");
+
+/* The host of a handle, if a virtual machine is its guest. */
+static enum rdl_status vm_host(const struct rdl_lab *lab, rdl_host host, struct host **ret)
+{
+    struct host *h = world_host(lab->world, host.raw);
+
+    if (!h)
+        return RDL_ERR_STALE;
+    if (!h->is_external)
+        return RDL_ERR_STATE;
+    *ret = h;
+    return RDL_OK;
+}
+
+bool rdl_vm_is_guest(const struct rdl_lab *lab, rdl_host host)
+{
+    const struct host *h = world_host(lab->world, host.raw);
+
+    return h && h->is_external;
+}
+
+static bool overlap(const struct rdl_vm_region *a, const struct rdl_vm_region *b)
+{
+    return a->gpa < b->gpa + b->bytes && b->gpa < a->gpa + a->bytes;
+}
+
+static bool regions_are_sound(const struct rdl_vm_region *r, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        if (r[i].gpa > RDL_VM_GPA_MAX || r[i].bytes > RDL_VM_GPA_MAX - r[i].gpa ||
+            (r[i].bytes && !r[i].at))
+            return false;
+        for (uint32_t j = 0; j < i; j++) {
+            if (overlap(&r[i], &r[j]))
+                return false;
+        }
+    }
+    return true;
+}
+
+enum rdl_status rdl_vm_memory(struct rdl_lab *lab, rdl_host host,
+                              const struct rdl_vm_region *regions, uint32_t n)
+{
+    struct ram_region all[RAM_REGIONS_MAX];
+    struct host *h;
+    const enum rdl_status st = vm_host(lab, host, &h);
+
+    if (st != RDL_OK)
+        return st;
+    if (n > RAM_REGIONS_MAX || !regions_are_sound(regions, n))
+        return RDL_ERR_INVAL;
+    for (uint32_t i = 0; i < n; i++) {
+        const struct rdl_vm_region *r = &regions[i];
+
+        all[i] = (struct ram_region){r->gpa, r->bytes, r->at, r->writable};
+    }
+    ram_map(&h->ram, all, n);
+    return RDL_OK;
+}
+
+static bool width_is_sound(const struct rdl_vm_access *a)
+{
+    return a->bytes == 1 || a->bytes == 2 || a->bytes == 4 || (a->bytes == 8 && !a->config);
+}
+
+/* Carries out @a, which is sound, in @h. */
+static uint64_t act_on(struct host *h, const struct rdl_vm_access *a)
+{
+    const uint32_t n = a->function;
+
+    if (a->config && a->addr > UINT32_MAX)
+        return UINT64_MAX;
+    if (a->config && !a->write)
+        return host_bus.config_read(h, n, (uint32_t)a->addr, a->bytes);
+    if (a->config)
+        host_bus.config_write(h, n, (uint32_t)a->addr, a->bytes, (uint32_t)a->value);
+    else if (a->write)
+        host_bus.write(h, a->addr, a->bytes, a->value);
+    else
+        return host_bus.read(h, a->addr, a->bytes);
+    return 0;
+}
+
+enum rdl_status rdl_vm_access(struct rdl_lab *lab, rdl_host host,
+                              const struct rdl_vm_access *access, uint64_t *ret)
+{
+    struct host *h;
+    const enum rdl_status st = vm_host(lab, host, &h);
+
+    if (st != RDL_OK)
+        return st;
+    if (!host_function(h, access->function) || !width_is_sound(access))
+        return RDL_ERR_INVAL;
+    world_act(lab->world);
+    *ret = act_on(h, access);
+    world_done(lab->world);
+    return RDL_OK;
+}
+
+enum rdl_status rdl_vm_reset(struct rdl_lab *lab, rdl_host host, uint32_t function)
+{
+    struct host *h;
+    const enum rdl_status st = vm_host(lab, host, &h);
+
+    if (st != RDL_OK)
+        return st;
+    if (!host_function(h, function))
+        return RDL_ERR_INVAL;
+    world_act(lab->world);
+    fn_reset(host_function(h, function));
+    world_done(lab->world);
+    return RDL_OK;
+}
+
+/* What a function offers that are features of rings; its own stay as they are. */
+static void offer(struct virtio_dev *d, uint64_t features_off)
+{
+    virtio_offer(d, (d->possible & VIRTIO_FEATURES_ALL & ~features_off) |
+                        (d->offers_next & ~VIRTIO_FEATURES_ALL));
+}
+
+enum rdl_status rdl_vm_offer(struct rdl_lab *lab, rdl_host host, uint64_t features_off)
+{
+    struct host *h;
+    const enum rdl_status st = vm_host(lab, host, &h);
+
+    if (st != RDL_OK)
+        return st;
+    offer(&h->net->pci, features_off);
+    offer(&h->dev->pci, features_off);
+    return RDL_OK;
+}
+
+enum rdl_status rdl_vm_listen(struct rdl_lab *lab, rdl_host host, rdl_vm_interrupt *interrupt,
+                              void *ctx)
+{
+    struct vm_listener *free = NULL;
+    struct host *h;
+    const enum rdl_status st = vm_host(lab, host, &h);
+
+    if (st != RDL_OK)
+        return st;
+    for (uint32_t i = RDL_VMS_MAX; i-- > 0;) {
+        struct vm_listener *l = &lab->vms[i];
+
+        if (!l->interrupt || l->host == h->index)
+            free = l;
+        if (l->interrupt && l->host == h->index)
+            break;
+    }
+    if (!free)
+        return RDL_ERR_LIMIT;
+    *free = (struct vm_listener){h->index, interrupt, ctx};
+    return RDL_OK;
+}
+
+void vm_interrupt(const struct world *w, const struct host *h, const struct fn_message *m,
+                  uint32_t function)
+{
+    for (uint32_t i = 0; i < RDL_VMS_MAX; i++) {
+        const struct vm_listener *l = &w->lab->vms[i];
+
+        if (l->interrupt && l->host == h->index)
+            l->interrupt(l->ctx, function, m->address, m->data);
+    }
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* The bytes that an access and a register have in common. */
+#ifndef EMU_VIRTIO_OVERLAP_H
+#define EMU_VIRTIO_OVERLAP_H
+
+#include <stdint.h>
+
+struct overlap {
+    uint32_t in_reg, in_access; /* bit offsets */
+    uint64_t mask;              /* of that many low bits; 0: none in common */
+};
+
+/* Of the register of @bytes at @at with an access of @width at @offset; both of 1 to 8 bytes. */
+static inline struct overlap overlap_of(uint32_t at, uint32_t bytes, uint32_t offset,
+                                        uint32_t width)
+{
+    const uint32_t first = at > offset ? at : offset;
+    const uint32_t end = at + bytes < offset + width ? at + bytes : offset + width;
+
+    if (first >= end)
+        return (struct overlap){0, 0, 0};
+    return (struct overlap){
+        .in_reg = 8 * (first - at),
+        .in_access = 8 * (first - offset),
+        .mask = UINT64_MAX >> (64 - 8 * (end - first)),
+    };
+}
+
+#endif

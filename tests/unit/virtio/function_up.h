@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* A function as a kernel leaves it to a driver, for tests that are about what is behind it. */
+#ifndef TESTS_UNIT_VIRTIO_FUNCTION_UP_H
+#define TESTS_UNIT_VIRTIO_FUNCTION_UP_H
+
+#include "emu/virtio/function.h"
+
+/* Bus mastering, and MSI-X without a mask. */
+static inline void function_up(struct pci_fn *f)
+{
+    fn_config_write(f, PCI_COMMAND, 2, PCI_CMD_MEMORY | PCI_CMD_MASTER);
+    fn_config_write(f, PCI_MSIX_CONTROL, 2, MSIX_ENABLE);
+    for (uint32_t i = 0; i < f->dev->config.n_vectors; i++)
+        fn_bar_write(f, FN_BAR_MSIX, i * MSIX_ENTRY_BYTES + MSIX_CONTROL, 4, 0);
+}
+
+#endif
