@@ -191,6 +191,7 @@ bool rdma_init(struct rdma *d, const struct rdma_env *env, const struct rdma_con
         .function = FN_RDMA,
         .features_off = config->features_off,
         .features_own = rdma_features(config),
+        .packed = config->packed,
         .num_queues = n,
         .queue_size = VRING_SIZE_MAX,
         .n_vectors = n + 1 < VIRTIO_VECTORS_MAX ? n + 1 : VIRTIO_VECTORS_MAX,

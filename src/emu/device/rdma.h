@@ -58,6 +58,7 @@ struct rdma_config {
     enum profile profile;
     uint64_t seed;          /* of the keys */
     uint32_t max_srq;       /* shared receive queues; 0: SRQ is not offered */
+    bool packed;            /* RING_PACKED is offered */
     struct hca_pkeys pkeys; /* its partitions; n 0: the default one */
 };
 

@@ -54,14 +54,8 @@ static enum ctrl_rsp create_cq(struct call *c)
 
 void ctrl_forget_ring(struct rdma *d, uint32_t queue)
 {
-    struct vq *vq = &d->pci.queues[queue];
-
-    if (virtio_has(&d->pci, VF_RING_RESET))
-        return;
-    vq->last_avail = 0;
-    vq->seen_avail = 0;
-    vq->used_idx = 0;
-    vq->avail_event = 0;
+    if (!virtio_has(&d->pci, VF_RING_RESET))
+        vq_restart(&d->pci.queues[queue]);
 }
 
 static enum ctrl_rsp destroy_cq(struct call *c)

@@ -274,6 +274,7 @@ bool vnet_init(struct vnet *v, const struct vnet_env *env, const struct vnet_con
         .function = FN_NET,
         .features_off = config->features_off,
         .features_own = VIRTIO_FEATURE(NF_MTU) | VIRTIO_FEATURE(NF_MAC) | VIRTIO_FEATURE(NF_STATUS),
+        .packed = config->packed,
         .num_queues = NET_QUEUES,
         .queue_size = VNET_QUEUE_SIZE,
         .n_vectors = VNET_VECTORS,

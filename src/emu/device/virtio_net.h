@@ -25,6 +25,7 @@ struct vnet_config {
     uint32_t host;
     uint8_t mac[MAC_BYTES];
     uint64_t features_off;
+    bool packed; /* RING_PACKED is offered */
 };
 
 struct vnet {

@@ -361,6 +361,7 @@
     X(VF, INDIRECT_DESC, 28, "descriptors may refer to a table of descriptors")                    \
     X(VF, EVENT_IDX, 29, "notifications are suppressed by index")                                  \
     X(VF, VERSION_1, 32, "virtio 1.0 or later")                                                    \
+    X(VF, RING_PACKED, 34, "the two sides share one ring of descriptors: a packed ring")           \
     X(VF, RING_RESET, 40, "a single queue can be reset")                                           \
     X(VF, EVENTQ, 0,                                                                               \
       "virtio-rdma, ours: the device tells asynchronous events in a queue of its own")             \
@@ -389,7 +390,17 @@
     X(VQE, ZERO_LENGTH, 8, "a descriptor of length 0")                                             \
     X(VQE, TOO_LONG, 9, "a chain of more bytes than any request has")                              \
     X(VQE, WRONG_DIRECTION, 10,                                                                    \
-      "a network buffer is readable where writable is needed, or vice versa")
+      "a network buffer is readable where writable is needed, or vice versa")                      \
+    X(VQE, LONGER_THAN_RING, 11, "a chain of more descriptors than the packed ring has")           \
+    X(VQE, BREAKS_OFF, 12, "a chain goes on in a descriptor that is not available")                \
+    X(VQE, NOT_GIVEN_BACK, 13, "a descriptor is available that the device has not given back")     \
+    X(VQE, ID_IN_USE, 14, "two buffers that the device has not given back have one id")            \
+    X(VQE, BAD_EVENT, 15, "the driver area asks for interrupts in a way that there is not")
+
+/* How a virtqueue lies in guest RAM.  [virtio 1.2, 2.7 and 2.8] */
+#define ENUM_RING_FORMAT(X)                                                                        \
+    X(VRING, split, 0, "a table of descriptors, and a ring of each side that names them")          \
+    X(VRING, packed, 1, "one ring of descriptors, which both sides write")
 
 /* What a key is of. */
 #define ENUM_KEY_KIND(X)                                                                           \
@@ -462,6 +473,7 @@ enum key_kind { ENUM_KEY_KIND(ENUM_MEMBER) };
 enum key_state { ENUM_KEY_STATE(ENUM_MEMBER) };
 enum feature_number { ENUM_FEATURE(ENUM_MEMBER) };
 enum vq_error { ENUM_VQ_ERROR(ENUM_MEMBER) };
+enum ring_format { ENUM_RING_FORMAT(ENUM_MEMBER) };
 enum frame_kind { ENUM_FRAME_KIND(ENUM_MEMBER) };
 enum pci_function { ENUM_FUNCTION(ENUM_MEMBER) };
 enum neighbour_state { ENUM_NEIGHBOUR(ENUM_MEMBER) };
@@ -490,7 +502,7 @@ extern const struct enum_table enum_qp_state, enum_qp_type, enum_qp_attr, enum_s
     enum_rule, enum_reg, enum_function, enum_neighbour, enum_net_feature, enum_profile,
     enum_key_kind, enum_key_state, enum_async_event, enum_behaviour, enum_finding,
     enum_packet_class, enum_wire_field, enum_pci_command, enum_pci_status, enum_pci_field,
-    enum_msix_field, enum_held;
+    enum_msix_field, enum_held, enum_ring_format;
 
 /* All tables, ended by NULL: `explain WORD` and the tests walk them. */
 extern const struct enum_table *const enum_tables[];

@@ -123,8 +123,8 @@ enum rdl_status rdl_vm_reset(struct rdl_lab *lab, rdl_host host, uint32_t functi
 /* What a function offers that are features of rings; its own stay as they are. */
 static void offer(struct virtio_dev *d, uint64_t features_off)
 {
-    virtio_offer(d, (d->possible & VIRTIO_FEATURES_ALL & ~features_off) |
-                        (d->offers_next & ~VIRTIO_FEATURES_ALL));
+    virtio_offer(d, (d->possible & VIRTIO_FEATURES_RINGS & ~features_off) |
+                        (d->offers_next & ~VIRTIO_FEATURES_RINGS));
 }
 
 enum rdl_status rdl_vm_offer(struct rdl_lab *lab, rdl_host host, uint64_t features_off)

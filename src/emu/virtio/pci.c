@@ -30,6 +30,7 @@ static const enum device_status_bit status_order[] = {VS_ACKNOWLEDGE, VS_DRIVER,
 
 static void queue_clear(const struct virtio_dev *d, struct vq *vq)
 {
+    vq_done(vq, d->arena);
     *vq = (struct vq){.ring.size = d->config.queue_size, .vector = VIRTIO_NO_VECTOR};
 }
 
@@ -47,6 +48,11 @@ static void clear(struct virtio_dev *d)
         queue_clear(d, &d->queues[i]);
 }
 
+static uint64_t offered_packed(const struct virtio_config *c)
+{
+    return c->packed ? VIRTIO_FEATURE(VF_RING_PACKED) & ~c->features_off : 0;
+}
+
 bool virtio_init(struct virtio_dev *d, struct arena *a, struct sim *sim,
                  const struct virtio_config *config, const struct virtio_ops *ops, void *ctx)
 {
@@ -56,11 +62,12 @@ bool virtio_init(struct virtio_dev *d, struct arena *a, struct sim *sim,
     RDL_ASSERT(config->config_bytes > 0 && config->config_bytes <= BAR_NOTIFY - BAR_DEVICE);
 
     *d = (struct virtio_dev){
+        .arena = a,
         .sim = sim,
         .ops = ops,
         .ctx = ctx,
         .config = *config,
-        .possible = VIRTIO_FEATURES_ALL | config->features_own,
+        .possible = VIRTIO_FEATURES_ALL | config->features_own | offered_packed(config),
         .queues = arena_alloc(a, config->num_queues * sizeof(*d->queues)),
         .device_config = arena_alloc(a, config->config_bytes),
     };
@@ -202,17 +209,12 @@ static uint16_t checked_vector(const struct virtio_dev *d, uint64_t vector)
     return vector < d->config.n_vectors ? (uint16_t)vector : VIRTIO_NO_VECTOR;
 }
 
-static bool ring_is_set(const struct vring *r)
-{
-    return r->desc && r->avail && r->used && r->desc % VRING_DESC_ALIGN == 0 &&
-           r->avail % VRING_AVAIL_ALIGN == 0 && r->used % VRING_USED_ALIGN == 0;
-}
-
 static void queue_enable(struct virtio_dev *d, struct vq *vq)
 {
     if ((d->status & VS_DRIVER_OK) && !virtio_has(d, VF_RING_RESET))
         return;
-    if (!ring_is_set(&vq->ring))
+    vq->ring.packed = virtio_has(d, VF_RING_PACKED);
+    if (!vring_is_sound(&vq->ring) || !vq_set_up(vq, d->arena))
         return;
     vq->enabled = true;
     vq->event_idx = virtio_has(d, VF_EVENT_IDX);
@@ -233,12 +235,19 @@ static void queue_reset(struct virtio_dev *d, struct vq *vq)
     d->ops->queue_reset(d->ctx, queue);
 }
 
+/* Sizes that the device has no ring of are ignored.  [virtio 1.2, 2.7 and 2.8.10.1] */
+static bool size_is_known(const struct virtio_dev *d, uint64_t size)
+{
+    return size >= 1 && size <= d->config.queue_size &&
+           (virtio_has(d, VF_RING_PACKED) || is_pow2(size));
+}
+
 /* Registers that can be written only while the queue is not enabled. */
 static void put_queue_setup(struct virtio_dev *d, struct vq *vq, enum reg reg, uint64_t value)
 {
     switch (reg) {
     case REG_QUEUE_SIZE:
-        if (is_pow2(value) && value <= d->config.queue_size)
+        if (size_is_known(d, value))
             vq->ring.size = (uint32_t)value;
         break;
     case REG_QUEUE_ENABLE:

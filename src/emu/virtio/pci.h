@@ -10,7 +10,8 @@
  *               offered; FAILED is always taken; DEVICE_NEEDS_RESET belongs to the device
  *   features    can be written between DRIVER and FEATURES_OK
  *   queues      can be set up from FEATURES_OK on while not enabled; enabling needs aligned
- *               addresses other than 0; after DRIVER_OK only with RING_RESET
+ *               addresses other than 0; after DRIVER_OK only with RING_RESET; sizes that are no
+ *               power of two only with RING_PACKED
  *   notify      is heard from DRIVER_OK on, for an enabled, sound queue
  *
  * Who finds these registers, and how interrupts leave, is the function around them (function.h).
@@ -67,6 +68,7 @@ struct virtio_config {
     enum pci_function function; /* which one of the host it is */
     uint64_t features_off;      /* bits that are not offered; VERSION_1 always is */
     uint64_t features_own;      /* bits of this kind of device, offered too */
+    bool packed;                /* RING_PACKED is offered, unless it is in features_off */
     uint32_t num_queues;        /* 1 .. VIRTIO_QUEUES_MAX */
     uint32_t queue_size;        /* largest size, a power of two up to VRING_SIZE_MAX */
     uint32_t n_vectors;         /* 1 .. VIRTIO_VECTORS_MAX */
@@ -76,6 +78,7 @@ struct virtio_config {
 struct pci_fn;
 
 struct virtio_dev {
+    struct arena *arena;
     struct sim *sim;
     struct pci_fn *fn; /* around it; NULL until fn_init() */
     bool bus_master;   /* may it reach memory? */

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The device's side of a split virtqueue: takes chains, gives them back.
+/* The device's side of a virtqueue, in either format: takes chains, gives them back.
+ *
+ * A chain is known by its `head`: in a split ring its first descriptor, in a packed one the id of
+ * its buffer, which is any number of 16 bits.  Chains taken and given back are counted alike in
+ * both.
  *
  * Nothing that is read from guest RAM is trusted: whatever the driver put there, vq_pop() gives a
  * chain whose buffers are inside RAM, or the queue is broken and says why (enum vq_error).  A
@@ -13,6 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "emu/base/arena.h"
 #include "emu/facts/enums.h"
 #include "emu/mem/ram.h"
 #include "emu/virtio/vring.h"
@@ -21,8 +26,11 @@
 #define VQ_SEGS_MAX        256u
 #define VQ_CHAIN_BYTES_MAX 65536u
 
+struct vq_packed; /* what a packed ring needs beside this: vq_format.h */
+
 struct vq {
     struct vring ring;
+    struct vq_packed *packed; /* NULL: a split ring */
     bool enabled;
     bool event_idx, indirect; /* negotiated */
     enum vq_error broken;
@@ -31,8 +39,8 @@ struct vq {
     uint16_t last_avail;  /* chains taken */
     uint16_t seen_avail;  /* chains offered, when last looked: at least those that are taken */
     uint16_t used_idx;    /* chains given back */
-    uint16_t avail_event; /* as last published */
-    uint32_t pushed;      /* given back since vq_wants_interrupt() was last asked */
+    uint16_t avail_event; /* as last published; split */
+    uint32_t pushed;      /* given back since vq_wants_interrupt() was last asked; packed: slots */
 };
 
 /* One buffer: guest-physical, checked to be RAM. */
@@ -43,13 +51,34 @@ struct vq_seg {
 
 /* A taken chain: first the buffers that the device reads, then those that it writes. */
 struct vq_chain {
-    uint16_t head; /* of the descriptor chain: what vq_push() wants */
+    uint16_t head; /* first descriptor, or id of the buffer: what vq_push() wants */
     uint32_t n_readable, n_writable;
     uint32_t readable_bytes, writable_bytes;
     struct vq_seg segs[VQ_SEGS_MAX]; /* n_readable + n_writable are filled */
 };
 
 enum vq_pop { VQ_EMPTY, VQ_GOT, VQ_BROKEN };
+
+/* Takes memory for what the device must know of vq->ring, if that is packed; with the ring as it is
+ * when a driver enables it.  False: the arena is full.
+ */
+bool vq_set_up(struct vq *vq, struct arena *a);
+
+/* Gives that memory back. */
+void vq_done(struct vq *vq, struct arena *a);
+
+/* The driver has begun anew with the same ring: nothing was ever offered or given back. */
+void vq_restart(struct vq *vq);
+
+/* Of a packed ring: where the device takes the next chain, where it writes the next that it gives
+ * back, and the slots of the chain with the id @id that it has; 0: it has none.
+ */
+struct vring_pos vq_avail_pos(const struct vq *vq);
+struct vring_pos vq_used_pos(const struct vq *vq);
+uint32_t vq_slots_of(const struct vq *vq, uint16_t id);
+
+/* Do these and the counts of both formats fit together? */
+bool vq_invariant(const struct vq *vq);
 
 /* Takes the next chain.  When there is none, asks (EVENT_IDX) to be told of the next one.
  * VQ_BROKEN: vq->broken says how; @out is undefined.
@@ -69,13 +98,14 @@ size_t vq_chain_read(const struct ram *ram, const struct vq_chain *c, size_t off
 size_t vq_chain_write(struct ram *ram, const struct vq_chain *c, size_t offset, const void *in,
                       size_t n);
 
-/* Gives a chain back, with @len bytes written to it: the used element, then used.idx.  False: the
- * used ring is outside RAM, the queue is broken.
+/* Gives a chain back, with @len bytes written to it: the used element, then used.idx; in a packed
+ * ring a descriptor, whose place is given back with as many behind it as the chain had.  False: the
+ * ring is outside RAM, the queue is broken.
  */
 bool vq_push(struct vq *vq, struct ram *ram, uint16_t head, uint32_t len);
 
 /* Must the driver be interrupted for what was pushed since the last question?  By avail.flags, or
- * by used_event with EVENT_IDX.
+ * by used_event with EVENT_IDX; in a packed ring by the driver area, which may break the queue.
  */
 bool vq_wants_interrupt(struct vq *vq, const struct ram *ram);
 
@@ -86,7 +116,7 @@ void vq_want_kick(struct vq *vq, struct ram *ram);
 
 /* Asks the driver not to notify this queue (CQs: the device looks for a buffer when it needs one).
  * Without EVENT_IDX by used.flags; with it by leaving avail_event behind, which is no promise: an
- * index passes it once in 2^16 entries.
+ * index passes it once in 2^16 entries.  In a packed ring by the flags of the device area.
  */
 void vq_refuse_kicks(struct vq *vq, struct ram *ram);
 

@@ -1,31 +1,9 @@
 /* SPDX-License-Identifier: MIT */
+/* What both formats have in common: memory, tables of descriptors, and choosing between them. */
 #include "emu/virtio/vq_driver.h"
 
 #include "emu/base/assert.h"
-#include "emu/base/cursor.h"
-
-/* A ring that is not in RAM is found out by vqd_init(); later a failed access is a full arena. */
-static uint16_t read_le16(struct ram const *ram, uint64_t gpa)
-{
-    uint8_t b[2] = {0, 0};
-
-    (void)ram_read(ram, gpa, b, sizeof(b));
-    return ld_le16(b);
-}
-
-static void write_bytes(struct vqd *q, struct ram *ram, uint64_t gpa, const void *bytes, size_t n)
-{
-    if (!ram_write(ram, gpa, bytes, n))
-        q->broken = true;
-}
-
-static void write_le16(struct vqd *q, struct ram *ram, uint64_t gpa, uint16_t v)
-{
-    uint8_t b[2];
-
-    st_le16(b, v);
-    write_bytes(q, ram, gpa, b, sizeof(b));
-}
+#include "emu/virtio/vqd_format.h"
 
 static bool zero(struct ram *ram, uint64_t gpa, uint64_t bytes)
 {
@@ -42,9 +20,11 @@ static bool zero(struct ram *ram, uint64_t gpa, uint64_t bytes)
 
 bool vqd_clear_ring(struct ram *ram, const struct vring *r)
 {
-    return zero(ram, r->desc, VRING_DESC_BYTES * (uint64_t)r->size) &&
-           zero(ram, r->avail, vring_used_event_at(r) + 2 - r->avail) &&
-           zero(ram, r->used, vring_avail_event_at(r) + 2 - r->used);
+    const uint64_t avail = r->packed ? VRING_EVENT_BYTES : vring_used_event_at(r) + 2 - r->avail;
+    const uint64_t used = r->packed ? VRING_EVENT_BYTES : vring_avail_event_at(r) + 2 - r->used;
+
+    return zero(ram, r->desc, VRING_DESC_BYTES * (uint64_t)r->size) && zero(ram, r->avail, avail) &&
+           zero(ram, r->used, used);
 }
 
 bool vqd_init(struct vqd *q, struct arena *a, struct ram *ram, struct vring ring, bool event_idx)
@@ -65,6 +45,8 @@ bool vqd_init(struct vqd *q, struct arena *a, struct ram *ram, struct vring ring
     *q = (struct vqd){
         .ring = ring,
         .event_idx = event_idx,
+        .avail = VRING_POS_START,
+        .used = VRING_POS_START,
         .n_free = ring.size,
         .descs = descs,
         .descs_cap = q->descs_cap,
@@ -82,47 +64,64 @@ void vqd_done(struct vqd *q, struct arena *a)
     q->n_free = q->n_outstanding = 0;
 }
 
-static void write_desc(struct vqd *q, struct ram *ram, uint16_t i, const struct vqd_seg *seg,
-                       unsigned flags)
+/* Writes the table of the next chain, and fills in what the ring's descriptor says.  The words that
+ * a packed ring has for id and flags are in another order, and next is not looked at there.
+ */
+static struct vqd_seg write_table(struct vqd *q, struct ram *ram, const struct vqd_seg *segs,
+                                  uint32_t n, uint32_t first_writable)
 {
-    uint8_t b[VRING_DESC_BYTES];
+    const uint64_t at = q->tables_gpa + (uint64_t)q->free_head * VQD_TABLE_BYTES;
 
-    st_le64(b, seg->gpa);
-    st_le32(b + 8, seg->bytes);
-    st_le16(b + 12, (uint16_t)flags);
-    st_le16(b + 14, flags & VRING_NEXT ? q->descs[i].next : 0);
-    write_bytes(q, ram, vring_desc_at(&q->ring, i), b, sizeof(b));
+    for (uint32_t k = 0; k < n; k++) {
+        const unsigned flags = vqd_writable(k, first_writable);
+        struct vqd_raw d = {.seg = segs[k]};
+
+        if (q->ring.packed) {
+            d.word[1] = (uint16_t)flags;
+        } else if (k + 1 < n) {
+            d.word[0] = (uint16_t)(flags | VRING_NEXT);
+            d.word[1] = (uint16_t)(k + 1);
+        } else {
+            d.word[0] = (uint16_t)flags;
+        }
+        vqd_write_desc(q, ram, at + VRING_DESC_BYTES * (uint64_t)k, &d);
+    }
+    return (struct vqd_seg){at, n * VRING_DESC_BYTES};
 }
 
 bool vqd_add(struct vqd *q, struct ram *ram, const struct vqd_seg *segs, uint32_t n_readable,
              uint32_t n_writable, uint16_t *ret_head)
 {
-    const uint32_t n = n_readable + n_writable;
+    uint32_t n = n_readable + n_writable, first_writable = n_readable;
+    const bool in_table = q->tables_gpa && n > 1 && n <= VQD_TABLE_DESCS;
     const uint16_t head = q->free_head;
+    struct vqd_seg table;
 
     RDL_ASSERT(n >= 1);
-    if (q->broken || n > q->n_free)
+    if (q->broken || (in_table ? 1 : n) > q->n_free)
         return false;
-    for (uint32_t k = 0; k < n; k++) {
-        const uint16_t i = q->free_head;
-
-        write_desc(q, ram, i, &segs[k],
-                   (k >= n_readable ? VRING_WRITE : 0) | (k + 1 < n ? VRING_NEXT : 0));
-        q->free_head = q->descs[i].next;
+    if (in_table) {
+        table = write_table(q, ram, segs, n, first_writable);
+        segs = &table;
+        n = first_writable = 1;
     }
+    if (q->ring.packed)
+        packedd_add(q, ram, segs, n, first_writable, in_table ? VRING_INDIRECT : 0);
+    else
+        splitd_add(q, ram, segs, n, first_writable, in_table ? VRING_INDIRECT : 0);
     q->n_free -= n;
     q->n_outstanding++;
-    q->descs[head].chain = (uint16_t)n;
-    write_le16(q, ram, vring_avail_entry_at(&q->ring, q->avail_idx), head);
     q->avail_idx++;
-    q->added++;
     *ret_head = head;
     return true;
 }
 
 void vqd_publish(struct vqd *q, struct ram *ram)
 {
-    write_le16(q, ram, vring_avail_idx_at(&q->ring), q->avail_idx);
+    if (q->ring.packed)
+        packedd_publish(q, ram);
+    else
+        splitd_publish(q, ram);
 }
 
 bool vqd_needs_kick(struct vqd *q, const struct ram *ram)
@@ -132,71 +131,35 @@ bool vqd_needs_kick(struct vqd *q, const struct ram *ram)
     if (q->broken || added == 0)
         return false;
     q->added = 0;
-    if (q->event_idx)
-        return vring_passed(read_le16(ram, vring_avail_event_at(&q->ring)), q->avail_idx, added);
-    return !(read_le16(ram, q->ring.used) & VRING_USED_NO_NOTIFY);
+    return q->ring.packed ? packedd_needs_kick(q, ram, added) : splitd_needs_kick(q, ram, added);
 }
 
 uint32_t vqd_used_count(const struct vqd *q, const struct ram *ram)
 {
-    return (uint16_t)(read_le16(ram, vring_used_idx_at(&q->ring)) - q->last_used);
-}
-
-/* Puts the descriptors of the chain at @head before the free ones. */
-static void free_chain(struct vqd *q, uint16_t head)
-{
-    const uint16_t n = q->descs[head].chain;
-    uint16_t tail = head;
-
-    for (uint16_t k = 1; k < n; k++)
-        tail = q->descs[tail].next;
-    q->descs[tail].next = q->free_head;
-    q->descs[head].chain = 0;
-    q->free_head = head;
-    q->n_free += n;
-    q->n_outstanding--;
+    return q->ring.packed ? packedd_used_count(q, ram) : splitd_used_count(q, ram);
 }
 
 enum vqd_used vqd_take_used(struct vqd *q, const struct ram *ram, uint16_t *ret_head,
                             uint32_t *ret_len)
 {
-    uint8_t b[VRING_USED_BYTES];
-    uint32_t id;
+    enum vqd_used got;
 
     if (q->broken)
         return VQD_BROKEN;
-    if (q->seen_used == q->last_used) {
-        q->seen_used = read_le16(ram, vring_used_idx_at(&q->ring));
-        if (q->seen_used == q->last_used)
-            return VQD_NONE;
+    got = q->ring.packed ? packedd_take_used(q, ram, ret_head, ret_len)
+                         : splitd_take_used(q, ram, ret_head, ret_len);
+    if (got == VQD_GOT) {
+        q->last_used++;
+        q->n_outstanding--;
     }
-    if ((uint16_t)(q->seen_used - q->last_used) > q->n_outstanding ||
-        !ram_read(ram, vring_used_entry_at(&q->ring, q->last_used), b, sizeof(b)))
-        goto broken;
-    id = ld_le32(b);
-    if (id >= q->ring.size || q->descs[id].chain == 0)
-        goto broken;
-
-    free_chain(q, (uint16_t)id);
-    q->last_used++;
-    *ret_head = (uint16_t)id;
-    *ret_len = ld_le32(b + 4);
-    return VQD_GOT;
-
-broken:
-    q->broken = true;
-    return VQD_BROKEN;
+    q->broken = got == VQD_BROKEN;
+    return got;
 }
 
 void vqd_want_interrupt(struct vqd *q, struct ram *ram, bool wanted)
 {
-    uint16_t event;
-
-    if (!q->event_idx) {
-        write_le16(q, ram, q->ring.avail, wanted ? 0 : (uint16_t)VRING_AVAIL_NO_INTERRUPT);
-        return;
-    }
-    /* The next index from now on, or the one that was passed last. */
-    event = read_le16(ram, vring_used_idx_at(&q->ring));
-    write_le16(q, ram, vring_used_event_at(&q->ring), wanted ? event : (uint16_t)(event - 1));
+    if (q->ring.packed)
+        packedd_want_interrupt(q, ram, wanted);
+    else
+        splitd_want_interrupt(q, ram, wanted);
 }

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The driver's side of a split virtqueue: offers chains, takes them back.
+/* The driver's side of a virtqueue, in either format: offers chains, takes them back.
  *
  * The driver keeps what it must know in its own memory (free descriptors, lengths of chains,
- * indexes) and never reads the descriptor table or the avail ring back, so a broken device cannot
- * mislead it: a used element that names no outstanding chain marks the queue broken.
+ * indexes) and never believes what it has written itself, so a broken device cannot mislead it: a
+ * used element that names no outstanding chain marks the queue broken.
+ *
+ * Chains are numbered from 0 to ring.size - 1 in both formats: by their first descriptor in a split
+ * ring, by the id of the buffer in a packed one.
  */
 #ifndef EMU_VIRTIO_VQ_DRIVER_H
 #define EMU_VIRTIO_VQ_DRIVER_H
@@ -16,10 +19,15 @@
 #include "emu/mem/ram.h"
 #include "emu/virtio/vring.h"
 
+/* One descriptor of a split ring, one id of a packed one. */
 struct vqd_desc {
     uint16_t next;  /* free: the next free one; in a chain: its successor */
     uint16_t chain; /* of a head of an outstanding chain: its descriptors; otherwise 0 */
 };
+
+/* An indirect table of this driver: longer chains have none. */
+#define VQD_TABLE_DESCS 4u
+#define VQD_TABLE_BYTES (VQD_TABLE_DESCS * VRING_DESC_BYTES)
 
 struct vqd {
     struct vring ring;
@@ -31,7 +39,13 @@ struct vqd {
     uint16_t free_head;
     uint32_t n_free;        /* descriptors */
     uint32_t n_outstanding; /* chains */
-    uint32_t added;         /* chains offered since vqd_needs_kick() was last asked */
+    uint32_t added;         /* chains (packed: slots) since vqd_needs_kick() was last asked */
+    uint64_t tables_gpa;    /* a table for each chain, VQD_TABLE_BYTES; 0: chains have none */
+    /* Of a packed ring. */
+    struct vring_pos avail; /* where the next chain goes */
+    struct vring_pos used;  /* where the next one comes back */
+    bool is_hiding;         /* the descriptor at hidden_at waits for vqd_publish() */
+    uint16_t hidden_at, hidden_flags;
     struct vqd_desc *descs; /* ring.size of them; NULL: not in use */
     uint32_t descs_cap;
 };
@@ -52,8 +66,9 @@ bool vqd_clear_ring(struct ram *ram, const struct vring *r);
 /* Gives the driver's own memory back; the ring's is the caller's. */
 void vqd_done(struct vqd *q, struct arena *a);
 
-/* Writes a chain of @n_readable, then @n_writable buffers (together >= 1) and puts it into the
- * avail ring, not yet visible to the device.  False when there are too few free descriptors.
+/* Writes a chain of @n_readable, then @n_writable buffers (together >= 1), not yet visible to the
+ * device.  With q->tables_gpa one of more buffers than one has its descriptors in a table, and
+ * takes one of the ring.  False when there are too few free descriptors.
  */
 bool vqd_add(struct vqd *q, struct ram *ram, const struct vqd_seg *segs, uint32_t n_readable,
              uint32_t n_writable, uint16_t *ret_head);
@@ -64,11 +79,11 @@ static inline uint16_t vqd_next_head(const struct vqd *q)
     return q->free_head;
 }
 
-/* Shows everything added to the device: writes avail.idx. */
+/* Shows everything added to the device: writes avail.idx, or the flags of the first of it. */
 void vqd_publish(struct vqd *q, struct ram *ram);
 
 /* Must the device be notified of what was published since the last question?  By used.flags, or by
- * avail_event with EVENT_IDX.
+ * avail_event with EVENT_IDX; in a packed ring by the device area.
  */
 bool vqd_needs_kick(struct vqd *q, const struct ram *ram);
 

@@ -21,20 +21,52 @@ static uint64_t used_offset(uint32_t size)
     return (end + VRING_USED_ALIGN - 1) & ~(uint64_t)(VRING_USED_ALIGN - 1);
 }
 
-uint64_t vring_bytes(uint32_t size)
+uint64_t vring_bytes(uint32_t size, bool packed)
 {
-    return used_offset(size) + used_bytes(size);
+    return packed ? VRING_DESC_BYTES * (uint64_t)size + 2 * VRING_EVENT_BYTES
+                  : used_offset(size) + used_bytes(size);
 }
 
-struct vring vring_place(uint64_t base, uint32_t size)
+struct vring vring_place(uint64_t base, uint32_t size, bool packed)
 {
-    RDL_ASSERT(base % VRING_DESC_ALIGN == 0);
-    RDL_ASSERT(is_pow2(size) && size <= VRING_SIZE_MAX);
+    const uint64_t end = base + VRING_DESC_BYTES * (uint64_t)size;
 
+    RDL_ASSERT(base % VRING_DESC_ALIGN == 0);
+    RDL_ASSERT((packed ? size > 0 : is_pow2(size)) && size <= VRING_SIZE_MAX);
     return (struct vring){
         .desc = base,
-        .avail = base + VRING_DESC_BYTES * (uint64_t)size,
-        .used = base + used_offset(size),
+        .avail = end,
+        .used = packed ? end + VRING_EVENT_BYTES : base + used_offset(size),
         .size = size,
+        .packed = packed,
     };
+}
+
+bool vring_is_sound(const struct vring *r)
+{
+    const uint64_t avail_align = r->packed ? VRING_EVENT_ALIGN : VRING_AVAIL_ALIGN;
+    const uint64_t used_align = r->packed ? VRING_EVENT_ALIGN : VRING_USED_ALIGN;
+
+    return r->desc && r->avail && r->used && r->desc % VRING_DESC_ALIGN == 0 &&
+           r->avail % avail_align == 0 && r->used % used_align == 0;
+}
+
+/* How far round two laps, which is where a place comes again with the same wrap counter. */
+static uint32_t turn(struct vring_pos p, uint32_t size)
+{
+    return p.wrap ? p.at : p.at + size;
+}
+
+uint32_t vring_slots_between(struct vring_pos from, struct vring_pos to, uint32_t size)
+{
+    return (turn(to, size) + 2 * size - turn(from, size)) % (2 * size);
+}
+
+bool vring_packed_passed(struct vring_pos event, struct vring_pos now, uint32_t n, uint32_t size)
+{
+    const uint32_t two_laps = 2 * size;
+    const uint32_t back = vring_slots_between(event, now, size);
+
+    RDL_ASSERT(event.at < size);
+    return n >= two_laps || (back == 0 ? two_laps : back) <= n;
 }

@@ -323,7 +323,7 @@ struct vring ring_place(const struct virtio_dev *dev, uint32_t queue)
 {
     const uint64_t base = dev->config.function == FN_NET ? 0x10000 : 0x1000;
 
-    return vring_place(base + 0x400 * (uint64_t)queue, RING_SIZE);
+    return vring_place(base + 0x400 * (uint64_t)queue, RING_SIZE, false);
 }
 
 struct ring ring_enable(struct machine *m, struct virtio_dev *dev, uint32_t queue)
@@ -331,7 +331,7 @@ struct ring ring_enable(struct machine *m, struct virtio_dev *dev, uint32_t queu
     static const uint8_t zero[0x400];
     const struct ring r = {.dev = dev, .queue = queue, .at = ring_place(dev, queue)};
 
-    assert_true(vring_bytes(RING_SIZE) <= sizeof(zero));
+    assert_true(vring_bytes(RING_SIZE, false) <= sizeof(zero));
     machine_poke(m, r.at.desc, zero, sizeof(zero));
     machine_out(dev, REG_QUEUE_SELECT, 2, queue);
     machine_out(dev, REG_QUEUE_SIZE, 2, RING_SIZE);

@@ -18,6 +18,7 @@ struct rings {
     struct arena *arena;
     struct ram ram;
     struct vq vq;
+    bool packed; /* rings of rings_start() */
 };
 
 static inline void poke16(struct rings *r, uint64_t gpa, uint16_t v)
@@ -59,12 +60,14 @@ static inline void poke_avail(struct rings *r, uint16_t head)
 
 static inline void rings_start(struct rings *r, uint32_t size)
 {
+    vq_done(&r->vq, r->arena);
     r->vq = (struct vq){
-        .ring = vring_place(RING_AT, size),
+        .ring = vring_place(RING_AT, size, r->packed),
         .enabled = true,
         .event_idx = true,
         .indirect = true,
     };
+    assert_true(vq_set_up(&r->vq, r->arena));
 }
 
 static inline int rings_set_up(void **state)

@@ -54,7 +54,7 @@ static void parts_of_a_ring_are_aligned_and_do_not_touch(void **state)
 {
     (void)state;
     for (uint32_t size = 1; size <= VRING_SIZE_MAX; size *= 2) {
-        const struct vring r = vring_place(RING_AT, size);
+        const struct vring r = vring_place(RING_AT, size, false);
 
         assert_int_equal(r.desc % VRING_DESC_ALIGN, 0);
         assert_int_equal(r.avail % VRING_AVAIL_ALIGN, 0);
@@ -62,7 +62,7 @@ static void parts_of_a_ring_are_aligned_and_do_not_touch(void **state)
         assert_int_equal(r.avail, vring_desc_at(&r, size));
         assert_true(vring_used_event_at(&r) + 2 <= r.used);
         assert_true(r.used - vring_used_event_at(&r) - 2 < VRING_USED_ALIGN);
-        assert_int_equal(vring_avail_event_at(&r) + 2, RING_AT + vring_bytes(size));
+        assert_int_equal(vring_avail_event_at(&r) + 2, RING_AT + vring_bytes(size, false));
         assert_int_equal(vring_used_entry_at(&r, (uint16_t)size), r.used + 4);
     }
 }
@@ -272,10 +272,10 @@ static void a_ring_is_cleared_and_nothing_else(void **state)
     struct rings *r = *state;
 
     for (uint32_t size = 1; size <= 256; size *= 2) {
-        const struct vring ring = vring_place(RING_AT, size);
+        const struct vring ring = vring_place(RING_AT, size, false);
         static uint8_t bytes[8192];
 
-        assert_true(vring_bytes(size) + 512 <= sizeof(bytes));
+        assert_true(vring_bytes(size, false) + 512 <= sizeof(bytes));
         memset(bytes, 0xff, sizeof(bytes));
         assert_true(ram_write(&r->ram, RING_AT, bytes, sizeof(bytes)));
         assert_true(vqd_clear_ring(&r->ram, &ring));
@@ -285,7 +285,7 @@ static void a_ring_is_cleared_and_nothing_else(void **state)
             const bool between = at >= avail_end && at < ring.used;
 
             if (!between)
-                assert_int_equal(bytes[i], i < vring_bytes(size) ? 0 : 0xff);
+                assert_int_equal(bytes[i], i < vring_bytes(size, false) ? 0 : 0xff);
         }
     }
 }
@@ -295,7 +295,7 @@ static void a_ring_outside_ram_is_no_ring(void **state)
     struct rings *r = *state;
     struct vqd d = {0};
 
-    assert_false(vqd_init(&d, r->arena, &r->ram, vring_place(RAM_BYTES - 64, 8), true));
+    assert_false(vqd_init(&d, r->arena, &r->ram, vring_place(RAM_BYTES - 64, 8, false), true));
     vqd_done(&d, r->arena);
 }
 

@@ -14,8 +14,8 @@
 #include "emu/wire/eth.h"
 
 #define FEATURES_WANTED                                                                            \
-    (VIRTIO_FEATURES_ALL | VIRTIO_FEATURE(NF_MTU) | VIRTIO_FEATURE(NF_MAC) |                       \
-     VIRTIO_FEATURE(NF_STATUS))
+    (VIRTIO_FEATURES_ALL | VIRTIO_FEATURE(VF_RING_PACKED) | VIRTIO_FEATURE(NF_MTU) |               \
+     VIRTIO_FEATURE(NF_MAC) | VIRTIO_FEATURE(NF_STATUS))
 
 #define MTU_DEFAULT 1500u
 #define MTU_MIN     68u /* [RFC 791] */

@@ -70,6 +70,7 @@ bool guest_init(struct guest *g, struct arena *a, const struct guest_config *con
         .trace = config->trace,
         .ram = config->ram,
         .dma = &g->dma,
+        .tables = config->tables,
     };
 
     *g = (struct guest){.config = *config, .slot = {.bus = config->bus, .ctx = config->bus_ctx}};

@@ -20,6 +20,7 @@ struct guest_config {
     const struct guest_bus *bus;        /* of its slot */
     void *bus_ctx;
     bool use_line;               /* interrupts by INTx, as if there were no MSI-X */
+    bool tables;                 /* control requests have their descriptors in tables */
     struct sim *sim;             /* for the timers of the IP stack */
     struct directory *directory; /* who needs not be asked for; NULL: everybody is */
     struct trace *trace;

@@ -100,10 +100,10 @@ enum rdl_status pci_queue_place(const struct guest_pci *p, struct guest_queue *q
         return RDL_ERR_BROKEN;
     q->notify_at = p->structures[VIRTIO_CAP_NOTIFY].gpa +
                    reg_read(p, REG_QUEUE_NOTIFY_OFF, 2) * p->notify_multiplier;
-    q->boot_gpa = dma_take(p->dma, vring_bytes(size));
+    q->boot_gpa = dma_take(p->dma, pci_ring_bytes(p, size));
     if (!q->boot_gpa)
         return RDL_ERR_NOMEM;
-    q->vq = (struct vqd){.ring = vring_place(q->boot_gpa, size)};
+    q->vq = (struct vqd){.ring = pci_ring(p, q->boot_gpa, size)};
     return RDL_OK;
 }
 

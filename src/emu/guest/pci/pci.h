@@ -25,6 +25,7 @@ struct guest_structure {
 struct guest_pci {
     enum pci_function function; /* named in events */
     uint32_t host;              /* named in events */
+    bool tables; /* chains of several descriptors have them in a table, if that can be */
     const struct guest_bus *bus;
     void *bus_ctx;
     const struct pci_bus *slot; /* as pci_scan() found it, through the same bus */
@@ -68,6 +69,17 @@ uint64_t pci_config_read(const struct guest_pci *p, uint32_t offset, uint32_t wi
 static inline bool pci_has(const struct guest_pci *p, uint32_t feature_number)
 {
     return (p->features & VIRTIO_FEATURE(feature_number)) != 0;
+}
+
+/* A ring of @size entries at @base, in the format that was agreed on, and how long that is. */
+static inline struct vring pci_ring(const struct guest_pci *p, uint64_t base, uint32_t size)
+{
+    return vring_place(base, size, pci_has(p, VF_RING_PACKED));
+}
+
+static inline uint64_t pci_ring_bytes(const struct guest_pci *p, uint32_t size)
+{
+    return vring_bytes(size, pci_has(p, VF_RING_PACKED));
 }
 
 void pci_add_status(const struct guest_pci *p, unsigned bit);

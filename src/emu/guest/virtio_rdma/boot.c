@@ -7,7 +7,7 @@
 #include "emu/guest/virtio_rdma/internal.h"
 
 /* What this driver can use. */
-#define FEATURES_WANTED (VIRTIO_FEATURES_ALL | RDMA_FEATURES_OWN)
+#define FEATURES_WANTED (VIRTIO_FEATURES_ALL | VIRTIO_FEATURE(VF_RING_PACKED) | RDMA_FEATURES_OWN)
 
 /* Of device_cap_flags: IB_DEVICE_MEM_MGT_EXTENSIONS; and queue pairs can do without copies of what
  * they send to their groups.
@@ -72,7 +72,7 @@ static uint32_t choose_boot_size(const struct virtio_rdma *d)
     const uint64_t budget = (space->dma_end - space->dma_next) / 2;
     uint32_t size = d->queue_size_max < GUEST_QUEUE_SIZE ? d->queue_size_max : GUEST_QUEUE_SIZE;
 
-    while (size > 1 && d->n_queues * pow2_ceil(vring_bytes(size)) > budget)
+    while (size > 1 && d->n_queues * pow2_ceil(pci_ring_bytes(&d->pci, size)) > budget)
         size /= 2;
     return size;
 }
@@ -89,9 +89,12 @@ static enum rdl_status boot_ctrl_queue(struct virtio_rdma *d)
     st = queue_boot(d, QUEUE_CTRL, size, ctrl_vector(d));
     if (st != RDL_OK)
         return st;
-    return vqd_init(q, d->arena, d->pci.ram, q->ring, pci_has(&d->pci, VF_EVENT_IDX))
-               ? RDL_OK
-               : RDL_ERR_NOMEM;
+    if (!vqd_init(q, d->arena, d->pci.ram, q->ring, pci_has(&d->pci, VF_EVENT_IDX)))
+        return RDL_ERR_NOMEM;
+    if (!d->pci.tables || !pci_has(&d->pci, VF_INDIRECT_DESC))
+        return RDL_OK;
+    q->tables_gpa = dma_take(d->pci.dma, (uint64_t)size * VQD_TABLE_BYTES);
+    return q->tables_gpa ? RDL_OK : RDL_ERR_NOMEM;
 }
 
 /* All of them before DRIVER_OK, as virtio wants it. */

@@ -32,7 +32,7 @@ enum rdl_status queue_mem_take(struct virtio_rdma *d, uint32_t n, uint32_t buffe
                                struct guest_queue_mem *ret)
 {
     const bool resizable = pci_has(&d->pci, VF_RING_RESET);
-    const uint32_t wanted = (uint32_t)pow2_ceil(n);
+    const uint32_t wanted = pci_has(&d->pci, VF_RING_PACKED) && n > 0 ? n : (uint32_t)pow2_ceil(n);
     const uint64_t mark = dma_mark(d->pci.dma);
     struct guest_queue_mem m = {
         .size = resizable ? wanted : d->boot_size,
@@ -44,7 +44,7 @@ enum rdl_status queue_mem_take(struct virtio_rdma *d, uint32_t n, uint32_t buffe
         return RDL_ERR_LIMIT;
     m.slots_gpa = dma_take(d->pci.dma, (uint64_t)m.size * m.slot_bytes);
     if (m.size > d->boot_size)
-        m.ring_gpa = dma_take(d->pci.dma, vring_bytes(m.size));
+        m.ring_gpa = dma_take(d->pci.dma, pci_ring_bytes(&d->pci, m.size));
     if (!m.slots_gpa || (m.size > d->boot_size && !m.ring_gpa)) {
         queue_mem_undo(d, &m, mark);
         return RDL_ERR_NOMEM;
@@ -56,13 +56,13 @@ enum rdl_status queue_mem_take(struct virtio_rdma *d, uint32_t n, uint32_t buffe
 void queue_mem_give(struct virtio_rdma *d, struct guest_queue_mem *mem)
 {
     dma_give(d->pci.dma, mem->slots_gpa, (uint64_t)mem->size * mem->slot_bytes);
-    dma_give(d->pci.dma, mem->ring_gpa, vring_bytes(mem->size));
+    dma_give(d->pci.dma, mem->ring_gpa, pci_ring_bytes(&d->pci, mem->size));
     *mem = (struct guest_queue_mem){0};
 }
 
 void queue_mem_undo(struct virtio_rdma *d, struct guest_queue_mem *mem, uint64_t mark)
 {
-    dma_undo(d->pci.dma, mem->ring_gpa, vring_bytes(mem->size), mark);
+    dma_undo(d->pci.dma, mem->ring_gpa, pci_ring_bytes(&d->pci, mem->size), mark);
     dma_undo(d->pci.dma, mem->slots_gpa, (uint64_t)mem->size * mem->slot_bytes, mark);
     *mem = (struct guest_queue_mem){0};
 }
@@ -88,7 +88,7 @@ enum rdl_status queue_attach(struct virtio_rdma *d, uint32_t queue,
 {
     struct guest_queue *q = &d->queues[queue];
     const uint64_t base = mem->ring_gpa ? mem->ring_gpa : q->boot_gpa;
-    const struct vring ring = vring_place(base, mem->size);
+    const struct vring ring = pci_ring(&d->pci, base, mem->size);
 
     stop(d, queue);
     if (!vqd_init(&q->vq, d->arena, d->pci.ram, ring, pci_has(&d->pci, VF_EVENT_IDX)))
@@ -103,7 +103,7 @@ void queue_detach(struct virtio_rdma *d, uint32_t queue, uint16_t vector)
 
     stop(d, queue);
     vqd_done(&q->vq, d->arena);
-    q->vq = (struct vqd){.ring = vring_place(q->boot_gpa, d->boot_size)};
+    q->vq = (struct vqd){.ring = pci_ring(&d->pci, q->boot_gpa, d->boot_size)};
     if (!vqd_clear_ring(d->pci.ram, &q->vq.ring))
         verbs_broken(d->verbs);
     start(d, queue, vector);

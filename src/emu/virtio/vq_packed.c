@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: MIT */
+/* The device's side of a packed ring.  [virtio 1.2, 2.8]
+ *
+ * Invariants, between two calls: used <= avail <= seen round the ring, n_taken and n_seen slots
+ * apart and together no more than there are; the slots of all entries of `taken` are n_taken.
+ */
+#include "emu/base/cursor.h"
+#include "emu/virtio/vq_format.h"
+
+struct packed_desc {
+    struct vq_seg seg;
+    uint16_t id, flags;
+};
+
+/* Where the places of an area lie: le16 place, le16 flags. */
+enum { AREA_FLAGS = 2 };
+
+static bool read_desc(const struct ram *ram, uint64_t table, uint32_t i, struct packed_desc *out)
+{
+    uint8_t b[VRING_DESC_BYTES];
+
+    if (!ram_read(ram, table + VRING_DESC_BYTES * (uint64_t)i, b, sizeof(b)))
+        return false;
+    *out = (struct packed_desc){
+        {ld_le64(b), ld_le32(b + 8)},
+        ld_le16(b + 12),
+        ld_le16(b + 14),
+    };
+    return true;
+}
+
+/* --- Buffers that are taken ------------------------------------------------------------------- */
+
+/* The place of @id; NULL: it is not outstanding. */
+static struct vq_taken *find_taken(struct vq_packed *p, uint16_t id)
+{
+    for (uint32_t k = 0; k <= p->mask; k++) {
+        struct vq_taken *t = &p->taken[(id + k) & p->mask];
+
+        if (t->slots == 0)
+            return NULL;
+        if (t->id == id)
+            return t;
+    }
+    return NULL;
+}
+
+struct vring_pos vq_avail_pos(const struct vq *vq)
+{
+    return vq->packed->avail;
+}
+
+struct vring_pos vq_used_pos(const struct vq *vq)
+{
+    return vq->packed->used;
+}
+
+uint32_t vq_slots_of(const struct vq *vq, uint16_t id)
+{
+    const struct vq_taken *t = find_taken(vq->packed, id);
+
+    return t ? t->slots : 0;
+}
+
+bool vq_invariant(const struct vq *vq)
+{
+    const struct vq_packed *p = vq->packed;
+
+    if (!p)
+        return true;
+    return p->n_taken + p->n_seen <= vq->ring.size &&
+           p->n_taken == vring_slots_between(p->used, p->avail, vq->ring.size) &&
+           p->n_seen == vring_slots_between(p->avail, p->seen, vq->ring.size);
+}
+
+/* There is room: each buffer has a slot of the ring, and the table no fewer places. */
+static void add_taken(struct vq_packed *p, uint16_t id, uint32_t slots)
+{
+    uint32_t i = id & p->mask;
+
+    while (p->taken[i].slots != 0)
+        i = (i + 1) & p->mask;
+    p->taken[i] = (struct vq_taken){id, (uint16_t)slots};
+}
+
+/* Takes *@t out, and moves up those that went past its place to find theirs. */
+static void remove_taken(struct vq_packed *p, const struct vq_taken *t)
+{
+    uint32_t hole = (uint32_t)(t - p->taken), i = hole;
+
+    for (uint32_t k = 0; k < p->mask; k++) {
+        i = (i + 1) & p->mask;
+        if (p->taken[i].slots == 0)
+            break;
+        if (((i - p->taken[i].id) & p->mask) < ((i - hole) & p->mask))
+            continue; /* its first place is behind the hole */
+        p->taken[hole] = p->taken[i];
+        hole = i;
+    }
+    p->taken[hole] = (struct vq_taken){0, 0};
+}
+
+/* --- Taking ----------------------------------------------------------------------------------- */
+
+/* Appends the buffers of the table that @d stands for: an array, without next.
+ * [virtio 1.2, 2.8.7]
+ */
+static enum vq_error add_table(const struct vq *vq, const struct ram *ram,
+                               const struct packed_desc *d, struct vq_chain *out, bool *too_long)
+{
+    enum vq_error error = vq_check_table(vq, ram, &d->seg, d->flags);
+
+    for (uint32_t i = 0; i < d->seg.bytes / VRING_DESC_BYTES && error == VQE_NONE; i++) {
+        struct packed_desc in;
+
+        if (!read_desc(ram, d->seg.gpa, i, &in))
+            return VQE_BAD_ADDRESS;
+        if (in.flags & (VRING_NEXT | VRING_INDIRECT))
+            return VQE_BAD_INDIRECT;
+        error = vq_add_seg(ram, &in.seg, in.flags, out, too_long);
+    }
+    return error;
+}
+
+/* Follows the chain whose first descriptor is @d, at p->avail.  @ret_slots: how many slots it has.
+ */
+static enum vq_error walk_chain(const struct vq *vq, const struct ram *ram, struct packed_desc d,
+                                struct vq_chain *out, uint32_t *ret_slots)
+{
+    const uint32_t size = vq->ring.size;
+    struct vring_pos pos = vq->packed->avail;
+    bool too_long = false;
+
+    for (uint32_t n = 1;; n++) {
+        enum vq_error error;
+
+        if (n > size - vq->packed->n_taken)
+            return VQE_NOT_GIVEN_BACK;
+        error = d.flags & VRING_INDIRECT ? add_table(vq, ram, &d, out, &too_long)
+                                         : vq_add_seg(ram, &d.seg, d.flags, out, &too_long);
+        if (error != VQE_NONE)
+            return error;
+        out->head = d.id; /* that of the last one counts */
+        *ret_slots = n;
+        if (!(d.flags & VRING_NEXT))
+            return too_long ? VQE_TOO_LONG : VQE_NONE;
+        if (n == size)
+            return VQE_LONGER_THAN_RING;
+        pos = vring_pos_after(pos, 1, size);
+        if (!read_desc(ram, vq->ring.desc, pos.at, &d))
+            return VQE_BAD_ADDRESS;
+        if (!vring_is_avail(d.flags, pos))
+            return VQE_BREAKS_OFF;
+    }
+}
+
+/* Writes the device area. */
+static void publish(struct vq *vq, struct ram *ram, uint16_t event, uint16_t flags)
+{
+    struct vq_packed *p = vq->packed;
+    uint8_t b[VRING_EVENT_BYTES];
+
+    if (p->event == event && p->event_flags == flags)
+        return;
+    st_le16(b, event);
+    st_le16(b + AREA_FLAGS, flags);
+    if (!ram_write(ram, vq->ring.used, b, sizeof(b))) {
+        vq_break(vq, VQE_BAD_ADDRESS);
+        return;
+    }
+    p->event = event;
+    p->event_flags = flags;
+}
+
+/* Asks for a notification of the buffer that begins at @pos. */
+static void publish_event(struct vq *vq, struct ram *ram, struct vring_pos pos)
+{
+    if (vq->event_idx)
+        publish(vq, ram, vring_event_of(pos), VRING_EVENT_DESC);
+}
+
+/* The chain at p->avail was taken: @slots of them. */
+static void move_avail(struct vq *vq, uint32_t slots)
+{
+    struct vq_packed *p = vq->packed;
+
+    p->avail = vring_pos_after(p->avail, slots, vq->ring.size);
+    p->n_taken += slots;
+    vq->last_avail++;
+    if (p->n_seen > slots && vq->seen_avail != vq->last_avail) {
+        p->n_seen -= slots;
+        return;
+    }
+    /* There was no other, or it was another chain when it was counted. */
+    p->seen = p->avail;
+    p->n_seen = 0;
+    vq->seen_avail = vq->last_avail;
+}
+
+enum vq_pop packed_pop(struct vq *vq, struct ram *ram, struct vq_chain *out)
+{
+    struct vq_packed *p = vq->packed;
+    uint32_t slots = 0;
+    enum vq_error error;
+    struct packed_desc d;
+
+    if (vq->broken != VQE_NONE)
+        return VQ_BROKEN;
+    if (!read_desc(ram, vq->ring.desc, p->avail.at, &d))
+        return vq_break(vq, VQE_BAD_ADDRESS);
+    if (!vring_is_avail(d.flags, p->avail)) {
+        publish_event(vq, ram, p->avail);
+        return vq->broken == VQE_NONE ? VQ_EMPTY : VQ_BROKEN;
+    }
+    vq_chain_begin(out);
+    error = walk_chain(vq, ram, d, out, &slots);
+    if (error == VQE_NONE && find_taken(p, out->head))
+        error = VQE_ID_IN_USE;
+    if (error != VQE_NONE)
+        return vq_break(vq, error);
+    add_taken(p, out->head, slots);
+    move_avail(vq, slots);
+    return VQ_GOT;
+}
+
+/* How many slots the chain at @pos has, of @max that it may have; 0: there is none that is whole,
+ * or the ring is outside RAM.
+ */
+static uint32_t count_slots(struct vq *vq, const struct ram *ram, struct vring_pos pos,
+                            uint32_t max)
+{
+    for (uint32_t n = 1; n <= max; n++) {
+        struct packed_desc d;
+
+        if (!read_desc(ram, vq->ring.desc, pos.at, &d)) {
+            vq_break(vq, VQE_BAD_ADDRESS);
+            return 0;
+        }
+        if (!vring_is_avail(d.flags, pos))
+            return 0;
+        if (!(d.flags & VRING_NEXT))
+            return n;
+        pos = vring_pos_after(pos, 1, vq->ring.size);
+    }
+    return 0;
+}
+
+uint32_t packed_avail_count(struct vq *vq, const struct ram *ram)
+{
+    struct vq_packed *p = vq->packed;
+
+    while (vq->broken == VQE_NONE) {
+        const uint32_t n = count_slots(vq, ram, p->seen, vq->ring.size - p->n_taken - p->n_seen);
+
+        if (n == 0)
+            break;
+        p->seen = vring_pos_after(p->seen, n, vq->ring.size);
+        p->n_seen += n;
+        vq->seen_avail++;
+    }
+    return vq->broken == VQE_NONE ? (uint16_t)(vq->seen_avail - vq->last_avail) : 0;
+}
+
+/* --- Giving back ------------------------------------------------------------------------------ */
+
+/* The slots that come back with @id.  One that was not taken is a lie that somebody wants told: it
+ * takes a slot, as far as there is one.
+ */
+static uint32_t forget_taken(struct vq_packed *p, uint16_t id)
+{
+    struct vq_taken *t = find_taken(p, id);
+    uint32_t slots = 1;
+
+    if (t) {
+        slots = t->slots;
+        remove_taken(p, t);
+    }
+    p->n_taken -= slots < p->n_taken ? slots : p->n_taken;
+    return slots;
+}
+
+bool packed_push(struct vq *vq, struct ram *ram, uint16_t id, uint32_t len)
+{
+    struct vq_packed *p = vq->packed;
+    const uint64_t at = vring_desc_at(&vq->ring, p->used.at);
+    const unsigned flags = vring_used_flags(p->used) | (len > 0 ? VRING_WRITE : 0);
+    uint8_t b[8]; /* length, id and flags; the address stays as it was */
+    uint32_t slots;
+
+    st_le32(b, len);
+    st_le16(b + 4, id);
+    st_le16(b + 6, (uint16_t)flags);
+    if (!ram_write(ram, at + 8, b, sizeof(b))) {
+        vq_break(vq, VQE_BAD_ADDRESS);
+        return false;
+    }
+    slots = forget_taken(p, id);
+    p->used = vring_pos_after(p->used, slots, vq->ring.size);
+    vq->used_idx++;
+    if (vq->pushed < 2 * vq->ring.size)
+        vq->pushed += slots;
+    return true;
+}
+
+/* Does the driver want to hear of the @n slots before p->used? */
+static bool is_wanted(struct vq *vq, uint16_t event, uint16_t flags, uint32_t n)
+{
+    const struct vring_pos pos = vring_event_pos(event);
+
+    switch (flags & VRING_EVENT_FLAGS) {
+    case VRING_EVENT_ENABLE:
+        return true;
+    case VRING_EVENT_DISABLE:
+        return false;
+    default:
+        if (vq->event_idx && (flags & VRING_EVENT_FLAGS) == VRING_EVENT_DESC &&
+            pos.at < vq->ring.size)
+            return vring_packed_passed(pos, vq->packed->used, n, vq->ring.size);
+        vq_break(vq, VQE_BAD_EVENT);
+        return false;
+    }
+}
+
+bool packed_wants_interrupt(struct vq *vq, const struct ram *ram)
+{
+    const uint32_t pushed = vq->pushed;
+    uint8_t b[VRING_EVENT_BYTES];
+
+    if (pushed == 0)
+        return false;
+    if (!ram_read(ram, vq->ring.avail, b, sizeof(b))) {
+        vq_break(vq, VQE_BAD_ADDRESS);
+        return false;
+    }
+    vq->pushed = 0;
+    return is_wanted(vq, ld_le16(b), ld_le16(b + AREA_FLAGS), pushed);
+}
+
+void packed_want_kick(struct vq *vq, struct ram *ram)
+{
+    (void)packed_avail_count(vq, ram);
+    if (vq->broken == VQE_NONE)
+        publish_event(vq, ram, vq->packed->seen);
+}
+
+void packed_refuse_kicks(struct vq *vq, struct ram *ram)
+{
+    publish(vq, ram, vq->packed->event, VRING_EVENT_DISABLE);
+}

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT */
+/* The device's side of a split ring.  [virtio 1.2, 2.7] */
+#include "emu/base/cursor.h"
+#include "emu/virtio/vq_format.h"
+
+struct split_desc {
+    struct vq_seg seg;
+    uint16_t flags, next;
+};
+
+/* Where descriptors are taken from: the ring's own table, or an indirect one. */
+struct desc_table {
+    uint64_t gpa;
+    uint32_t len;
+    bool indirect;
+};
+
+static bool read_le16(const struct ram *ram, uint64_t gpa, uint16_t *ret)
+{
+    uint8_t b[2];
+
+    if (!ram_read(ram, gpa, b, sizeof(b)))
+        return false;
+    *ret = ld_le16(b);
+    return true;
+}
+
+static bool write_le16(struct ram *ram, uint64_t gpa, uint16_t v)
+{
+    uint8_t b[2];
+
+    st_le16(b, v);
+    return ram_write(ram, gpa, b, sizeof(b));
+}
+
+static bool read_desc(const struct ram *ram, const struct desc_table *t, uint32_t i,
+                      struct split_desc *out)
+{
+    uint8_t b[VRING_DESC_BYTES];
+
+    if (!ram_read(ram, t->gpa + VRING_DESC_BYTES * (uint64_t)i, b, sizeof(b)))
+        return false;
+    *out = (struct split_desc){
+        {ld_le64(b), ld_le32(b + 8)},
+        ld_le16(b + 12),
+        ld_le16(b + 14),
+    };
+    return true;
+}
+
+/* Goes on in the table that @d refers to.  [virtio 1.2, 2.7.5.3] */
+static enum vq_error enter_indirect(const struct vq *vq, const struct ram *ram,
+                                    const struct split_desc *d, struct desc_table *t)
+{
+    const enum vq_error error =
+        t->indirect ? VQE_BAD_INDIRECT : vq_check_table(vq, ram, &d->seg, d->flags);
+
+    if (error == VQE_NONE)
+        *t = (struct desc_table){d->seg.gpa, d->seg.bytes / VRING_DESC_BYTES, true};
+    return error;
+}
+
+/* Follows the chain from descriptor @head.  A chain has at most as many descriptors as its table,
+ * otherwise it loops; that bounds the walk.
+ */
+static enum vq_error walk_chain(const struct vq *vq, const struct ram *ram, uint32_t head,
+                                struct vq_chain *out)
+{
+    struct desc_table t = {vq->ring.desc, vq->ring.size, false};
+    bool too_long = false;
+    uint32_t i = head, n_seen = 0;
+
+    for (;;) {
+        struct split_desc d;
+        enum vq_error error;
+
+        if (!read_desc(ram, &t, i, &d))
+            return VQE_BAD_ADDRESS;
+        if (d.flags & VRING_INDIRECT) {
+            error = enter_indirect(vq, ram, &d, &t);
+            if (error != VQE_NONE)
+                return error;
+            i = n_seen = 0;
+            continue;
+        }
+        error = vq_add_seg(ram, &d.seg, d.flags, out, &too_long);
+        if (error != VQE_NONE)
+            return error;
+        if (!(d.flags & VRING_NEXT))
+            return too_long ? VQE_TOO_LONG : VQE_NONE;
+        if (d.next >= t.len)
+            return VQE_BAD_NEXT;
+        if (++n_seen == t.len)
+            return VQE_LOOP;
+        i = d.next;
+    }
+}
+
+uint32_t split_avail_count(struct vq *vq, const struct ram *ram)
+{
+    uint16_t idx, n;
+
+    if (vq->broken != VQE_NONE)
+        return 0;
+    if (!read_le16(ram, vring_avail_idx_at(&vq->ring), &idx)) {
+        vq_break(vq, VQE_BAD_ADDRESS);
+        return 0;
+    }
+    n = (uint16_t)(idx - vq->last_avail);
+    if (n > vq->ring.size) {
+        vq_break(vq, VQE_AVAIL_RUNS_AWAY);
+        return 0;
+    }
+    vq->seen_avail = idx;
+    return n;
+}
+
+/* Asks for a notification when the driver's index passes @idx. */
+static enum vq_pop publish_avail_event(struct vq *vq, struct ram *ram, uint16_t idx)
+{
+    if (!vq->event_idx || vq->avail_event == idx)
+        return VQ_EMPTY;
+    if (!write_le16(ram, vring_avail_event_at(&vq->ring), idx))
+        return vq_break(vq, VQE_BAD_ADDRESS);
+    vq->avail_event = idx;
+    return VQ_EMPTY;
+}
+
+enum vq_pop split_pop(struct vq *vq, struct ram *ram, struct vq_chain *out)
+{
+    enum vq_error error;
+    uint16_t head;
+
+    if (vq->seen_avail == vq->last_avail && split_avail_count(vq, ram) == 0 &&
+        vq->broken == VQE_NONE)
+        return publish_avail_event(vq, ram, vq->last_avail);
+    if (vq->broken != VQE_NONE)
+        return VQ_BROKEN;
+    if (!read_le16(ram, vring_avail_entry_at(&vq->ring, vq->last_avail), &head))
+        return vq_break(vq, VQE_BAD_ADDRESS);
+    if (head >= vq->ring.size)
+        return vq_break(vq, VQE_BAD_HEAD);
+
+    vq_chain_begin(out);
+    out->head = head;
+    error = walk_chain(vq, ram, head, out);
+    if (error != VQE_NONE)
+        return vq_break(vq, error);
+    vq->last_avail++;
+    return VQ_GOT;
+}
+
+bool split_push(struct vq *vq, struct ram *ram, uint16_t head, uint32_t len)
+{
+    uint8_t element[VRING_USED_BYTES];
+
+    st_le32(element, head);
+    st_le32(element + 4, len);
+    if (!ram_write(ram, vring_used_entry_at(&vq->ring, vq->used_idx), element, sizeof(element)) ||
+        !write_le16(ram, vring_used_idx_at(&vq->ring), (uint16_t)(vq->used_idx + 1))) {
+        vq_break(vq, VQE_BAD_ADDRESS);
+        return false;
+    }
+    vq->used_idx++;
+    if (vq->pushed <= UINT16_MAX)
+        vq->pushed++;
+    return true;
+}
+
+bool split_wants_interrupt(struct vq *vq, const struct ram *ram)
+{
+    const uint64_t at = vq->event_idx ? vring_used_event_at(&vq->ring) : vq->ring.avail;
+    const uint32_t pushed = vq->pushed;
+    uint16_t word;
+
+    if (pushed == 0)
+        return false;
+    if (!read_le16(ram, at, &word)) {
+        vq_break(vq, VQE_BAD_ADDRESS);
+        return false;
+    }
+    vq->pushed = 0;
+    if (vq->event_idx)
+        return vring_passed(word, vq->used_idx, pushed);
+    return !(word & VRING_AVAIL_NO_INTERRUPT);
+}
+
+void split_want_kick(struct vq *vq, struct ram *ram)
+{
+    const uint32_t n = split_avail_count(vq, ram);
+
+    if (vq->broken == VQE_NONE)
+        (void)publish_avail_event(vq, ram, (uint16_t)(vq->last_avail + n));
+}
+
+void split_refuse_kicks(struct vq *vq, struct ram *ram)
+{
+    if (vq->event_idx)
+        publish_avail_event(vq, ram, (uint16_t)(vq->last_avail - 1));
+    else if (!write_le16(ram, vq->ring.used, VRING_USED_NO_NOTIFY))
+        vq_break(vq, VQE_BAD_ADDRESS);
+}

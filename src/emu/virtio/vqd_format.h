@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/* What is behind vq_driver.h: the two formats of a ring, and what they have in common. */
+#ifndef EMU_VIRTIO_VQD_FORMAT_H
+#define EMU_VIRTIO_VQD_FORMAT_H
+
+#include "emu/base/cursor.h"
+#include "emu/virtio/vq_driver.h"
+
+/* Writes @n descriptors of the buffers @segs, of which those from @first_writable on are the
+ * device's to write, with @flags beside what follows from that.  There is room.
+ */
+void splitd_add(struct vqd *q, struct ram *ram, const struct vqd_seg *segs, uint32_t n,
+                uint32_t first_writable, unsigned flags);
+void packedd_add(struct vqd *q, struct ram *ram, const struct vqd_seg *segs, uint32_t n,
+                 uint32_t first_writable, unsigned flags);
+
+/* The others as vq_driver.h has them, of a queue that is not broken.  VQD_BROKEN: the caller marks
+ * it.
+ */
+void splitd_publish(struct vqd *q, struct ram *ram);
+bool splitd_needs_kick(const struct vqd *q, const struct ram *ram, uint32_t added);
+enum vqd_used splitd_take_used(struct vqd *q, const struct ram *ram, uint16_t *ret_head,
+                               uint32_t *ret_len);
+uint32_t splitd_used_count(const struct vqd *q, const struct ram *ram);
+void splitd_want_interrupt(struct vqd *q, struct ram *ram, bool wanted);
+
+void packedd_publish(struct vqd *q, struct ram *ram);
+bool packedd_needs_kick(const struct vqd *q, const struct ram *ram, uint32_t added);
+enum vqd_used packedd_take_used(struct vqd *q, const struct ram *ram, uint16_t *ret_head,
+                                uint32_t *ret_len);
+uint32_t packedd_used_count(const struct vqd *q, const struct ram *ram);
+void packedd_want_interrupt(struct vqd *q, struct ram *ram, bool wanted);
+
+/* A ring that is not in RAM is found out by vqd_init(); later a failed access is a full arena. */
+static inline uint16_t vqd_read_le16(const struct ram *ram, uint64_t gpa)
+{
+    uint8_t b[2] = {0, 0};
+
+    (void)ram_read(ram, gpa, b, sizeof(b));
+    return ld_le16(b);
+}
+
+static inline void vqd_write_bytes(struct vqd *q, struct ram *ram, uint64_t gpa, const void *bytes,
+                                   size_t n)
+{
+    if (!ram_write(ram, gpa, bytes, n))
+        q->broken = true;
+}
+
+static inline void vqd_write_le16(struct vqd *q, struct ram *ram, uint64_t gpa, uint16_t v)
+{
+    uint8_t b[2];
+
+    st_le16(b, v);
+    vqd_write_bytes(q, ram, gpa, b, sizeof(b));
+}
+
+/* A descriptor as it lies in RAM; the words are flags and next, or id and flags. */
+struct vqd_raw {
+    struct vqd_seg seg;
+    uint16_t word[2];
+};
+
+static inline void vqd_write_desc(struct vqd *q, struct ram *ram, uint64_t gpa,
+                                  const struct vqd_raw *d)
+{
+    uint8_t b[VRING_DESC_BYTES];
+
+    st_le64(b, d->seg.gpa);
+    st_le32(b + 8, d->seg.bytes);
+    st_le16(b + 12, d->word[0]);
+    st_le16(b + 14, d->word[1]);
+    vqd_write_bytes(q, ram, gpa, b, sizeof(b));
+}
+
+static inline unsigned vqd_writable(uint32_t k, uint32_t first_writable)
+{
+    return k >= first_writable ? VRING_WRITE : 0;
+}
+
+/* Puts what is free again, from @head to @tail by next, before the other free ones. */
+static inline void vqd_free(struct vqd *q, uint16_t head, uint16_t tail)
+{
+    q->n_free += q->descs[head].chain;
+    q->descs[tail].next = q->free_head;
+    q->descs[head].chain = 0;
+    q->free_head = head;
+}
+
+#endif

@@ -1,0 +1,801 @@
+/* SPDX-License-Identifier: MIT */
+/* Packed rings: places and wrap counters, what each side writes and where, both sides' wishes for
+ * notifications, and rings that no good driver writes.
+ */
+#include <stddef.h>
+
+/* Linux's header has two of our names. */
+#define vring            linux_vring
+#define vring_need_event linux_need_event
+#include <linux/virtio_ring.h>
+#undef vring
+#undef vring_need_event
+
+#include "rings.h"
+
+#include "emu/base/prng.h"
+#include "emu/virtio/vq_driver.h"
+
+#define QUEUE_SIZE  5u /* no power of two */
+#define TABLE_AT    0x30000u
+#define FUZZ_ROUNDS 20000u
+
+enum {
+    N = VRING_NEXT,
+    W = VRING_WRITE,
+    I = VRING_INDIRECT,
+    A = VRING_PACKED_AVAIL, /* in the first lap: for the device */
+    U = VRING_PACKED_USED
+};
+
+/* What Linux's header says of the format. */
+static void constants_are_those_of_linux(void **state)
+{
+    (void)state;
+    assert_int_equal(VRING_NEXT, VRING_DESC_F_NEXT);
+    assert_int_equal(VRING_WRITE, VRING_DESC_F_WRITE);
+    assert_int_equal(VRING_INDIRECT, VRING_DESC_F_INDIRECT);
+    assert_int_equal(VRING_PACKED_AVAIL, 1u << VRING_PACKED_DESC_F_AVAIL);
+    assert_int_equal(VRING_PACKED_USED, 1u << VRING_PACKED_DESC_F_USED);
+    assert_int_equal(VRING_EVENT_ENABLE, VRING_PACKED_EVENT_FLAG_ENABLE);
+    assert_int_equal(VRING_EVENT_DISABLE, VRING_PACKED_EVENT_FLAG_DISABLE);
+    assert_int_equal(VRING_EVENT_DESC, VRING_PACKED_EVENT_FLAG_DESC);
+    assert_int_equal(VRING_EVENT_WRAP, 1u << VRING_PACKED_EVENT_F_WRAP_CTR);
+    assert_int_equal(VRING_DESC_BYTES, sizeof(struct vring_packed_desc));
+    assert_int_equal(VRING_EVENT_BYTES, sizeof(struct vring_packed_desc_event));
+    assert_int_equal(offsetof(struct vring_packed_desc, len), 8);
+    assert_int_equal(offsetof(struct vring_packed_desc, id), 12);
+    assert_int_equal(offsetof(struct vring_packed_desc, flags), 14);
+    assert_int_equal(offsetof(struct vring_packed_desc_event, off_wrap), 0);
+    assert_int_equal(offsetof(struct vring_packed_desc_event, flags), 2);
+    assert_int_equal(VRING_AVAIL_NO_INTERRUPT, VRING_AVAIL_F_NO_INTERRUPT);
+    assert_int_equal(VRING_USED_NO_NOTIFY, VRING_USED_F_NO_NOTIFY);
+}
+
+/* Of the split format, too: where vring_init() puts the parts, and vring_need_event(). */
+static void the_split_format_is_that_of_linux(void **state)
+{
+    struct prng rng = prng_stream(5, 0);
+
+    (void)state;
+    for (uint32_t size = 1; size <= VRING_SIZE_MAX; size *= 2) {
+        const struct vring ours = vring_place(0x1000, size, false);
+        struct linux_vring theirs;
+
+        vring_init(&theirs, size, (void *)(uintptr_t)0x1000, VRING_USED_ALIGN);
+        assert_int_equal(ours.desc, (uintptr_t)theirs.desc);
+        assert_int_equal(ours.avail, (uintptr_t)theirs.avail);
+        assert_int_equal(ours.used, (uintptr_t)theirs.used);
+        assert_int_equal(vring_used_event_at(&ours), (uintptr_t)&vring_used_event(&theirs));
+        assert_int_equal(vring_avail_event_at(&ours), (uintptr_t)&vring_avail_event(&theirs));
+        assert_int_equal(vring_bytes(size, false), vring_size(size, VRING_USED_ALIGN));
+    }
+    for (unsigned i = 0; i < 100000; i++) {
+        const uint64_t all = prng_next(&rng);
+        const uint16_t event = (uint16_t)all, old = (uint16_t)(all >> 16);
+        const uint16_t now = (uint16_t)(all >> 62 ? all >> 32 : old + (all >> 32) % 4);
+
+        assert_int_equal(vring_need_event(event, now, old), linux_need_event(event, now, old));
+    }
+}
+
+/* Linux asks the same of a packed ring by carrying a place of the lap before over the end. */
+static bool linux_packed_passed(struct vring_pos event, struct vring_pos now, uint16_t n,
+                                uint16_t size)
+{
+    const uint16_t at = (uint16_t)(event.wrap != now.wrap ? event.at - size : event.at);
+
+    return linux_need_event(at, now.at, (uint16_t)(now.at - n));
+}
+
+static void places_are_passed_as_in_linux(void **state)
+{
+    (void)state;
+    for (uint16_t size = 1; size <= 7; size++) {
+        for (uint32_t all = 0; all < 4u * size * size * (size + 1u); all++) {
+            const uint32_t places = 2u * size;
+            const uint32_t now_turn = all % places, event_turn = all / places % places;
+            const uint16_t n = (uint16_t)(all / places / places);
+            const struct vring_pos now = {(uint16_t)(now_turn % size), now_turn < size};
+            const struct vring_pos event = {(uint16_t)(event_turn % size), event_turn < size};
+            const bool is_ahead = event.wrap == now.wrap && event.at >= now.at;
+
+            /* One that is still to come in this lap was not passed: two laps ago nobody asks. */
+            assert_int_equal(vring_packed_passed(event, now, n, size),
+                             !is_ahead && linux_packed_passed(event, now, n, size));
+        }
+    }
+}
+
+static void a_place_goes_round_and_its_counter_changes(void **state)
+{
+    struct vring_pos p = VRING_POS_START;
+
+    (void)state;
+    for (unsigned lap = 0; lap < 4; lap++) {
+        for (uint32_t i = 0; i < QUEUE_SIZE; i++) {
+            assert_int_equal(p.at, i);
+            assert_int_equal(p.wrap, lap % 2 == 0);
+            assert_true(vring_is_avail(vring_avail_flags(p), p));
+            assert_false(vring_is_used(vring_avail_flags(p), p));
+            assert_true(vring_is_used(vring_used_flags(p), p));
+            assert_false(vring_is_avail(vring_used_flags(p), p));
+            p = vring_pos_after(p, QUEUE_SIZE, QUEUE_SIZE); /* what is there from the lap before */
+            assert_false(
+                vring_is_avail(vring_avail_flags(p),
+                               vring_event_pos(vring_event_of((struct vring_pos){p.at, !p.wrap}))));
+            p = vring_pos_after(p, QUEUE_SIZE, QUEUE_SIZE);
+            p = vring_pos_after(p, 1, QUEUE_SIZE);
+        }
+    }
+    p = vring_pos_after((struct vring_pos){32767, true}, 32768, 32768);
+    assert_int_equal(p.at, 32767);
+    assert_false(p.wrap);
+}
+
+static void an_event_is_passed_by_the_slots_that_were_used(void **state)
+{
+    static const struct {
+        struct vring_pos event, now;
+        uint32_t n;
+        bool want;
+    } rows[] = {
+        {{0, true}, {1, true}, 1, true},    /* the first slot, which is waited for */
+        {{1, true}, {1, true}, 1, false},   /* one further */
+        {{0, true}, {2, true}, 1, false},   /* passed before */
+        {{2, true}, {4, true}, 3, true},    /* in the middle of a batch, or of a chain */
+        {{4, true}, {0, false}, 1, true},   /* the last slot of a lap */
+        {{4, false}, {0, false}, 1, false}, /* that of the next lap */
+        {{0, false}, {1, false}, 2, true},  /* over the wrap */
+        {{0, true}, {1, false}, 2, false},  /* that of the lap before */
+        {{0, true}, {1, false}, 6, true},   /* a whole lap ago */
+        {{1, true}, {1, false}, 5, true},
+        {{1, false}, {1, false}, 9, false},  /* all but two laps */
+        {{1, false}, {1, false}, 10, true},  /* two laps pass everything */
+        {{3, true}, {1, false}, 1000, true}, /* more than that, too */
+        {{3, true}, {1, false}, 0, false},   /* nothing moved */
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+        assert_int_equal(vring_packed_passed(rows[i].event, rows[i].now, rows[i].n, QUEUE_SIZE),
+                         rows[i].want);
+}
+
+static void parts_of_a_packed_ring_do_not_touch(void **state)
+{
+    (void)state;
+    for (uint32_t size = 1; size <= VRING_SIZE_MAX; size += 1 + size / 3) {
+        const struct vring r = vring_place(RING_AT, size, true);
+        struct vring odd = r;
+
+        assert_true(vring_is_sound(&r));
+        assert_int_equal(r.avail, vring_desc_at(&r, size));
+        assert_int_equal(r.used, r.avail + VRING_EVENT_BYTES);
+        assert_int_equal(r.used + VRING_EVENT_BYTES, RING_AT + vring_bytes(size, true));
+        odd.avail += 2; /* enough for a split ring */
+        assert_false(vring_is_sound(&odd));
+        odd.packed = false;
+        assert_true(vring_is_sound(&odd));
+    }
+}
+
+static int set_up(void **state)
+{
+    struct rings *r;
+
+    assert_int_equal(rings_set_up(state), 0);
+    r = *state;
+    r->packed = true;
+    rings_start(r, QUEUE_SIZE);
+    return 0;
+}
+
+/* A descriptor of the packed ring: @flags are all of them. */
+static void poke_slot(struct rings *r, uint32_t slot, uint64_t gpa, uint32_t bytes, uint16_t id,
+                      unsigned flags)
+{
+    poke_desc(r, vring_desc_at(&r->vq.ring, slot), gpa, bytes, id, (uint16_t)flags);
+}
+
+static unsigned slot_flags(const struct rings *r, uint32_t slot)
+{
+    return peek16(r, vring_desc_at(&r->vq.ring, slot) + 14);
+}
+
+/* Byte for byte what each side writes. */
+static void both_sides_write_what_the_format_says(void **state)
+{
+    struct rings *r = *state;
+    const struct vqd_seg segs[] = {{BUFFER_AT, 3}, {BUFFER_AT + 100, 7}};
+    struct vqd d = {0};
+    struct vq_chain c;
+    uint16_t id;
+    uint32_t len;
+
+    assert_true(vqd_init(&d, r->arena, &r->ram, r->vq.ring, true));
+    assert_true(vqd_add(&d, &r->ram, segs, 1, 1, &id));
+    assert_true(vqd_add(&d, &r->ram, segs, 1, 0, &id));
+    assert_int_equal(slot_flags(r, 0), 0); /* hides all that is behind it */
+    assert_int_equal(vq_pop(&r->vq, &r->ram, &c), VQ_EMPTY);
+    assert_int_equal(vq_avail_count(&r->vq, &r->ram), 0);
+    vqd_publish(&d, &r->ram);
+    assert_int_equal(slot_flags(r, 0), A | N);
+    assert_int_equal(slot_flags(r, 1), A | W);
+    assert_int_equal(slot_flags(r, 2), A);
+    assert_int_equal(vq_avail_count(&r->vq, &r->ram), 2);
+    assert_int_equal(vq_pop(&r->vq, &r->ram, &c), VQ_GOT);
+    assert_int_equal(c.head, 0);
+    assert_int_equal(c.readable_bytes, 3);
+    assert_int_equal(c.writable_bytes, 7);
+    assert_int_equal(vq_pop(&r->vq, &r->ram, &c), VQ_GOT);
+    assert_int_equal(c.head, 1);
+
+    /* The second comes back first: where the first one lay. */
+    assert_true(vq_push(&r->vq, &r->ram, 1, 0));
+    assert_int_equal(slot_flags(r, 0), A | U);
+    assert_int_equal(peek16(r, vring_desc_at(&d.ring, 0) + 12), 1);
+    assert_true(vq_push(&r->vq, &r->ram, 0, 6));
+    assert_int_equal(slot_flags(r, 1), A | U | W);
+    assert_int_equal(vqd_used_count(&d, &r->ram), 2);
+    assert_int_equal(vqd_take_used(&d, &r->ram, &id, &len), VQD_GOT);
+    assert_int_equal(id, 1);
+    assert_int_equal(len, 0);
+    assert_int_equal(vqd_take_used(&d, &r->ram, &id, &len), VQD_GOT);
+    assert_int_equal(id, 0);
+    assert_int_equal(len, 6);
+    assert_int_equal(vqd_take_used(&d, &r->ram, &id, &len), VQD_NONE);
+
+    /* A chain over the end of the ring: the flags of its second lap are the others. */
+    assert_true(vqd_add(&d, &r->ram, segs, 1, 0, &id));
+    assert_true(vqd_add(&d, &r->ram, segs, 1, 1, &id));
+    vqd_publish(&d, &r->ram);
+    assert_int_equal(slot_flags(r, 4), A | N);
+    assert_int_equal(slot_flags(r, 0), U | W);
+    assert_int_equal(vq_pop(&r->vq, &r->ram, &c), VQ_GOT);
+    assert_int_equal(vq_pop(&r->vq, &r->ram, &c), VQ_GOT);
+    assert_int_equal(c.n_readable + c.n_writable, 2);
+    assert_int_equal(vq_pop(&r->vq, &r->ram, &c), VQ_EMPTY);
+    vqd_done(&d, r->arena);
+}
+
+static void notifications_by_flags_and_by_place(void **state)
+{
+    struct rings *r = *state;
+    const struct vqd_seg seg = {BUFFER_AT, 8};
+    struct vq_chain c;
+    uint16_t id;
+    uint32_t len;
+
+    for (unsigned event_idx = 0; event_idx < 2; event_idx++) {
+        struct vqd d = {0};
+
+        rings_start(r, QUEUE_SIZE);
+        r->vq.event_idx = event_idx;
+        assert_true(vqd_init(&d, r->arena, &r->ram, r->vq.ring, event_idx));
+        assert_false(vqd_needs_kick(&d, &r->ram)); /* nothing to say */
+        for (unsigned i = 0; i < 3 * QUEUE_SIZE; i++) {
+            assert_true(vqd_add(&d, &r->ram, &seg, 0, 1, &id));
+            vqd_publish(&d, &r->ram);
+            assert_true(vqd_needs_kick(&d, &r->ram));
+            assert_true(vqd_add(&d, &r->ram, &seg, 0, 1, &id));
+            vqd_publish(&d, &r->ram);
+            /* By place: the device has not asked again.  By flags: it never stopped asking; but of
+             * a device that has not looked at all nobody knows that.
+             */
+            assert_int_equal(vqd_needs_kick(&d, &r->ram), i == 0 || !event_idx);
+
+            vqd_want_interrupt(&d, &r->ram, i % 2);
+            while (vq_pop(&r->vq, &r->ram, &c) == VQ_GOT)
+                assert_true(vq_push(&r->vq, &r->ram, c.head, 8));
+            assert_int_equal(vq_wants_interrupt(&r->vq, &r->ram), i % 2);
+            assert_false(vq_wants_interrupt(&r->vq, &r->ram)); /* said already */
+            /* From the next one on, although two wait that were not taken. */
+            vqd_want_interrupt(&d, &r->ram, true);
+            assert_true(vqd_add(&d, &r->ram, &seg, 0, 1, &id));
+            vqd_publish(&d, &r->ram);
+            assert_true(vqd_needs_kick(&d, &r->ram));
+            assert_false(vq_wants_interrupt(&r->vq, &r->ram));
+            assert_int_equal(vq_pop(&r->vq, &r->ram, &c), VQ_GOT);
+            assert_true(vq_push(&r->vq, &r->ram, c.head, 8));
+            assert_true(vq_wants_interrupt(&r->vq, &r->ram));
+            while (vqd_take_used(&d, &r->ram, &id, &len) == VQD_GOT)
+                ;
+            assert_int_equal(d.n_free, QUEUE_SIZE);
+            assert_int_equal(vq_pop(&r->vq, &r->ram, &c), VQ_EMPTY); /* asks to be told again */
+        }
+        vq_refuse_kicks(&r->vq, &r->ram);
+        for (unsigned i = 0; i < 70000; i++) { /* for ever: a split ring cannot promise that */
+            assert_true(vqd_add(&d, &r->ram, &seg, 0, 1, &id));
+            vqd_publish(&d, &r->ram);
+            assert_false(vqd_needs_kick(&d, &r->ram));
+            assert_int_equal(vq_pop(&r->vq, &r->ram, &c), VQ_GOT);
+            assert_true(vq_push(&r->vq, &r->ram, c.head, 8));
+            assert_int_equal(vqd_take_used(&d, &r->ram, &id, &len), VQD_GOT);
+        }
+        assert_int_equal(r->vq.used_idx, d.last_used);
+        vqd_done(&d, r->arena);
+    }
+}
+
+/* Who wants to know how many there are is told of the next one, however many wait. */
+static void a_device_that_counts_is_told_of_the_next_one(void **state)
+{
+    struct rings *r = *state;
+    const struct vqd_seg segs[] = {{BUFFER_AT, 8}, {BUFFER_AT, 8}};
+    struct vqd d = {0};
+    struct vq_chain c;
+    uint16_t id;
+
+    assert_true(vqd_init(&d, r->arena, &r->ram, r->vq.ring, true));
+    assert_true(vqd_add(&d, &r->ram, segs, 1, 1, &id));
+    assert_true(vqd_add(&d, &r->ram, segs, 1, 0, &id));
+    vqd_publish(&d, &r->ram);
+    (void)vqd_needs_kick(&d, &r->ram);
+    assert_int_equal(vq_avail_count(&r->vq, &r->ram), 2);
+    vq_want_kick(&r->vq, &r->ram);
+    assert_int_equal(peek16(r, r->vq.ring.used), VRING_EVENT_WRAP | 3);
+    assert_int_equal(peek16(r, r->vq.ring.used + 2), VRING_EVENT_DESC);
+    assert_int_equal(vq_pop(&r->vq, &r->ram, &c), VQ_GOT);
+    assert_int_equal(vq_avail_count(&r->vq, &r->ram), 1);
+    assert_true(vqd_add(&d, &r->ram, segs, 1, 0, &id));
+    vqd_publish(&d, &r->ram);
+    assert_true(vqd_needs_kick(&d, &r->ram));
+    vqd_done(&d, r->arena);
+}
+
+/* --- Rings that no good driver writes --------------------------------------------------------- */
+
+struct row_desc {
+    uint64_t gpa;
+    uint32_t bytes;
+    uint16_t id;
+    unsigned flags;
+};
+
+static const struct {
+    const char *what;
+    enum vq_error want;
+    struct row_desc ring[QUEUE_SIZE];
+    struct row_desc table[2];
+    bool no_indirect;
+} rows[] = {
+    {"one buffer", VQE_NONE, {{BUFFER_AT, 64, 0, A}}, {{0}}, false},
+    {"any id will do", VQE_NONE, {{BUFFER_AT, 64, 0xffff, A}}, {{0}}, false},
+    {"a chain", VQE_NONE, {{BUFFER_AT, 1, 0, A | N}, {BUFFER_AT, 1, 7, A | W}}, {{0}}, false},
+    {"as long as the ring",
+     VQE_NONE,
+     {{BUFFER_AT, 1, 0, A | N},
+      {BUFFER_AT, 1, 0, A | N},
+      {BUFFER_AT, 1, 0, A | N},
+      {BUFFER_AT, 1, 0, A | N},
+      {BUFFER_AT, 1, 0, A}},
+     {{0}},
+     false},
+    {"a table of two, whose ids mean nothing",
+     VQE_NONE,
+     {{TABLE_AT, 32, 3, A | I}},
+     {{BUFFER_AT, 1, 999, 0}, {BUFFER_AT, 1, 998, W}},
+     false},
+    {"a table after a buffer",
+     VQE_NONE,
+     {{BUFFER_AT, 1, 0, A | N}, {TABLE_AT, 16, 2, A | I}},
+     {{BUFFER_AT, 1, 0, W}},
+     false},
+
+    {"longer than the ring",
+     VQE_LONGER_THAN_RING,
+     {{BUFFER_AT, 1, 0, A | N},
+      {BUFFER_AT, 1, 0, A | N},
+      {BUFFER_AT, 1, 0, A | N},
+      {BUFFER_AT, 1, 0, A | N},
+      {BUFFER_AT, 1, 0, A | N}},
+     {{0}},
+     false},
+    {"goes on where nothing is", VQE_BREAKS_OFF, {{BUFFER_AT, 1, 0, A | N}}, {{0}}, false},
+    {"goes on in what is used",
+     VQE_BREAKS_OFF,
+     {{BUFFER_AT, 1, 0, A | N}, {BUFFER_AT, 1, 0, A | U}},
+     {{0}},
+     false},
+    {"two with one id", VQE_ID_IN_USE, {{BUFFER_AT, 1, 3, A}, {BUFFER_AT, 1, 3, A}}, {{0}}, false},
+    {"one byte past RAM", VQE_BAD_ADDRESS, {{RAM_BYTES - 1, 2, 0, A}}, {{0}}, false},
+    {"address and length wrap", VQE_BAD_ADDRESS, {{UINT64_MAX - 3, 8, 0, A}}, {{0}}, false},
+    {"a table outside RAM", VQE_BAD_ADDRESS, {{RAM_BYTES, 16, 0, A | I}}, {{0}}, false},
+    {"readable after writable",
+     VQE_BAD_ORDER,
+     {{BUFFER_AT, 1, 0, A | N | W}, {BUFFER_AT, 1, 0, A}},
+     {{0}},
+     false},
+    {"no bytes", VQE_ZERO_LENGTH, {{BUFFER_AT, 0, 0, A}}, {{0}}, false},
+    {"too many bytes",
+     VQE_TOO_LONG,
+     {{BUFFER_AT, VQ_CHAIN_BYTES_MAX, 0, A | N}, {BUFFER_AT, 1, 0, A}},
+     {{0}},
+     false},
+    {"a table not negotiated",
+     VQE_BAD_INDIRECT,
+     {{TABLE_AT, 16, 0, A | I}},
+     {{BUFFER_AT, 1, 0, 0}},
+     true},
+    {"a table and NEXT",
+     VQE_BAD_INDIRECT,
+     {{TABLE_AT, 16, 0, A | I | N}, {BUFFER_AT, 1, 0, A}},
+     {{BUFFER_AT, 1, 0, 0}},
+     false},
+    {"a table in a table",
+     VQE_BAD_INDIRECT,
+     {{TABLE_AT, 16, 0, A | I}},
+     {{TABLE_AT, 16, 0, I}},
+     false},
+    {"a table written for a split ring",
+     VQE_BAD_INDIRECT,
+     {{TABLE_AT, 32, 0, A | I}},
+     {{BUFFER_AT, 1, 0, N}, {BUFFER_AT, 1, 0, W}},
+     false},
+    {"a table that is no multiple of 16",
+     VQE_BAD_INDIRECT,
+     {{TABLE_AT, 24, 0, A | I}},
+     {{BUFFER_AT, 1, 0, 0}},
+     false},
+    {"an empty table", VQE_BAD_INDIRECT, {{TABLE_AT, 0, 0, A | I}}, {{0}}, false},
+};
+
+static void every_broken_ring_has_its_error(void **state)
+{
+    struct rings *r = *state;
+    struct vq_chain c;
+
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        enum vq_pop got;
+
+        rings_start(r, QUEUE_SIZE);
+        r->vq.indirect = !rows[i].no_indirect;
+        for (uint32_t k = 0; k < QUEUE_SIZE; k++) {
+            const struct row_desc *d = &rows[i].ring[k];
+
+            poke_slot(r, k, d->gpa, d->bytes, d->id, d->flags);
+        }
+        for (uint32_t k = 0; k < ARRAY_LEN(rows[i].table); k++) {
+            const struct row_desc *d = &rows[i].table[k];
+
+            poke_desc(r, TABLE_AT + VRING_DESC_BYTES * (uint64_t)k, d->gpa, d->bytes, d->id,
+                      (uint16_t)d->flags);
+        }
+        do {
+            got = vq_pop(&r->vq, &r->ram, &c);
+        } while (got == VQ_GOT);
+        if (r->vq.broken != rows[i].want || (got == VQ_BROKEN) != (rows[i].want != VQE_NONE))
+            fail_msg("%s: %s", rows[i].what, enum_name(&enum_vq_error, r->vq.broken));
+        assert_int_equal(vq_pop(&r->vq, &r->ram, &c), got); /* and stays so */
+    }
+}
+
+/* The device has all slots, and one of them is available again. */
+static void what_was_not_given_back_is_not_available(void **state)
+{
+    struct rings *r = *state;
+    struct vq_chain c;
+
+    for (uint16_t i = 0; i < QUEUE_SIZE; i++) {
+        poke_slot(r, i, BUFFER_AT, 8, i, A);
+        assert_int_equal(vq_pop(&r->vq, &r->ram, &c), VQ_GOT);
+    }
+    assert_int_equal(vq_pop(&r->vq, &r->ram, &c), VQ_EMPTY);
+    poke_slot(r, 0, BUFFER_AT, 8, 77, U); /* available in the second lap */
+    assert_int_equal(vq_avail_count(&r->vq, &r->ram), 0);
+    assert_int_equal(vq_pop(&r->vq, &r->ram, &c), VQ_BROKEN);
+    assert_int_equal(r->vq.broken, VQE_NOT_GIVEN_BACK);
+}
+
+/* Ids far outside the ring, all of which want the same place: none is lost, in any order. */
+static void ids_need_not_be_small(void **state)
+{
+    struct rings *r = *state;
+    struct prng rng = prng_stream(3, 0);
+    struct vq_chain c;
+    uint16_t held[8];
+    struct vring_pos at = VRING_POS_START, back = VRING_POS_START;
+    uint32_t n_held = 0, used = 0;
+
+    rings_start(r, 8);
+    for (uint32_t round = 0; round < 50000; round++) {
+        const uint16_t id = (uint16_t)(prng_below(&rng, 4) + prng_below(&rng, 4) * 0x4000);
+        bool is_held = false;
+
+        for (uint32_t i = 0; i < n_held; i++)
+            is_held = is_held || held[i] == id;
+        if (!is_held && n_held < 8) {
+            poke_slot(r, at.at, BUFFER_AT, 8, id, vring_avail_flags(at));
+            at = vring_pos_after(at, 1, 8);
+            assert_int_equal(vq_pop(&r->vq, &r->ram, &c), VQ_GOT);
+            held[n_held++] = c.head;
+        }
+        if (n_held > 0 && prng_below(&rng, 2)) {
+            const uint32_t i = (uint32_t)prng_below(&rng, n_held);
+
+            assert_true(vq_push(&r->vq, &r->ram, held[i], 8));
+            assert_int_equal(peek16(r, vring_desc_at(&r->vq.ring, back.at) + 12), held[i]);
+            assert_true(vring_is_used(slot_flags(r, back.at), back));
+            back = vring_pos_after(back, 1, 8);
+            held[i] = held[--n_held];
+            used++;
+        }
+    }
+    assert_in_range(used, 20000, 50000);
+    assert_int_equal(r->vq.broken, VQE_NONE);
+    assert_int_equal((uint16_t)(r->vq.last_avail - r->vq.used_idx), n_held);
+}
+
+static void a_driver_area_that_asks_for_nonsense_breaks_the_queue(void **state)
+{
+    static const struct {
+        uint16_t place, flags;
+        bool event_idx;
+        enum vq_error want;
+    } areas[] = {
+        {0, VRING_EVENT_ENABLE, true, VQE_NONE},
+        {0xffff, VRING_EVENT_ENABLE, true, VQE_NONE}, /* the place means nothing then */
+        {0xffff, VRING_EVENT_DISABLE, true, VQE_NONE},
+        {QUEUE_SIZE - 1, VRING_EVENT_DESC, true, VQE_NONE},
+        {QUEUE_SIZE, VRING_EVENT_DESC, true, VQE_BAD_EVENT},
+        {QUEUE_SIZE | VRING_EVENT_WRAP, VRING_EVENT_DESC, true, VQE_BAD_EVENT},
+        {0, VRING_EVENT_DESC, false, VQE_BAD_EVENT}, /* EVENT_IDX was not agreed on */
+        {0, VRING_EVENT_FLAGS, true, VQE_BAD_EVENT},
+        {0, 0xfffc, true, VQE_NONE}, /* reserved bits */
+    };
+    struct rings *r = *state;
+    struct vq_chain c;
+
+    for (size_t i = 0; i < ARRAY_LEN(areas); i++) {
+        rings_start(r, QUEUE_SIZE);
+        r->vq.event_idx = areas[i].event_idx;
+        poke_slot(r, 0, BUFFER_AT, 8, 0, A);
+        poke16(r, r->vq.ring.avail, areas[i].place);
+        poke16(r, r->vq.ring.avail + 2, areas[i].flags);
+        assert_int_equal(vq_pop(&r->vq, &r->ram, &c), VQ_GOT);
+        assert_true(vq_push(&r->vq, &r->ram, c.head, 8));
+        (void)vq_wants_interrupt(&r->vq, &r->ram);
+        assert_int_equal(r->vq.broken, areas[i].want);
+        assert_int_equal(vq_push(&r->vq, &r->ram, 0, 8), areas[i].want == VQE_NONE);
+    }
+}
+
+static void a_ring_outside_ram_breaks_the_queue(void **state)
+{
+    struct rings *r = *state;
+    struct vq_chain c;
+
+    r->vq.ring.desc = RAM_BYTES;
+    assert_int_equal(vq_avail_count(&r->vq, &r->ram), 0);
+    assert_int_equal(r->vq.broken, VQE_BAD_ADDRESS);
+
+    rings_start(r, QUEUE_SIZE);
+    r->vq.ring.desc = UINT64_MAX - 15;
+    assert_int_equal(vq_pop(&r->vq, &r->ram, &c), VQ_BROKEN);
+    assert_int_equal(r->vq.broken, VQE_BAD_ADDRESS);
+
+    rings_start(r, QUEUE_SIZE);
+    r->vq.ring.desc = RAM_BYTES - 8;
+    assert_false(vq_push(&r->vq, &r->ram, 0, 1));
+    assert_int_equal(r->vq.broken, VQE_BAD_ADDRESS);
+
+    rings_start(r, QUEUE_SIZE);
+    assert_true(vq_push(&r->vq, &r->ram, 0, 1));
+    r->vq.ring.avail = RAM_BYTES - 2;
+    assert_false(vq_wants_interrupt(&r->vq, &r->ram));
+    assert_int_equal(r->vq.broken, VQE_BAD_ADDRESS);
+
+    rings_start(r, QUEUE_SIZE);
+    r->vq.ring.used = RAM_BYTES - 2;
+    vq_refuse_kicks(&r->vq, &r->ram);
+    assert_int_equal(r->vq.broken, VQE_BAD_ADDRESS);
+
+    /* A chain whose second descriptor is outside. */
+    rings_start(r, QUEUE_SIZE);
+    r->vq.ring.desc = RAM_BYTES - VRING_DESC_BYTES;
+    poke_slot(r, 0, BUFFER_AT, 8, 0, A | N);
+    assert_int_equal(vq_avail_count(&r->vq, &r->ram), 0);
+    assert_int_equal(r->vq.broken, VQE_BAD_ADDRESS);
+}
+
+/* A device that gives back what it was not given. */
+static void a_lying_device_breaks_only_the_ring(void **state)
+{
+    static const uint16_t ids[] = {1, QUEUE_SIZE, 0xffff};
+    struct rings *r = *state;
+    const struct vqd_seg seg = {BUFFER_AT, 8};
+
+    for (size_t i = 0; i < ARRAY_LEN(ids); i++) {
+        struct vqd d = {0};
+        uint16_t id;
+        uint32_t len;
+
+        assert_true(vqd_init(&d, r->arena, &r->ram, r->vq.ring, true));
+        assert_true(vqd_add(&d, &r->ram, &seg, 1, 0, &id));
+        vqd_publish(&d, &r->ram);
+        poke_slot(r, 0, BUFFER_AT, 8, ids[i], A | U);
+        assert_int_equal(vqd_used_count(&d, &r->ram), 1);
+        assert_int_equal(vqd_take_used(&d, &r->ram, &id, &len), VQD_BROKEN);
+        assert_true(d.broken);
+        assert_false(vqd_add(&d, &r->ram, &seg, 1, 0, &id));
+        assert_int_equal(vqd_take_used(&d, &r->ram, &id, &len), VQD_BROKEN);
+        vqd_done(&d, r->arena);
+    }
+}
+
+/* A device area that cannot be does not silence the driver. */
+static void a_driver_kicks_a_device_that_asks_for_nonsense(void **state)
+{
+    static const uint16_t areas[][2] = {{QUEUE_SIZE, VRING_EVENT_DESC}, {0, VRING_EVENT_FLAGS}};
+    struct rings *r = *state;
+    const struct vqd_seg seg = {BUFFER_AT, 8};
+    uint16_t id;
+
+    for (size_t i = 0; i < ARRAY_LEN(areas); i++) {
+        struct vqd d = {0};
+
+        assert_true(vqd_init(&d, r->arena, &r->ram, r->vq.ring, true));
+        assert_true(vqd_add(&d, &r->ram, &seg, 1, 0, &id));
+        vqd_publish(&d, &r->ram);
+        poke16(r, d.ring.used, areas[i][0]);
+        poke16(r, d.ring.used + 2, areas[i][1]);
+        assert_true(vqd_needs_kick(&d, &r->ram));
+        vqd_done(&d, r->arena);
+    }
+}
+
+/* One descriptor of the ring for a request of two buffers, in both formats. */
+static void a_table_takes_one_descriptor(void **state)
+{
+    struct rings *r = *state;
+    const struct vqd_seg segs[] = {{BUFFER_AT, 3}, {BUFFER_AT + 100, 7}};
+
+    for (unsigned packed = 0; packed < 2; packed++) {
+        struct vqd d = {0};
+        struct vq_chain c;
+        uint16_t id;
+        uint32_t len;
+
+        r->packed = packed;
+        rings_start(r, 1);
+        assert_true(vqd_init(&d, r->arena, &r->ram, r->vq.ring, true));
+        assert_false(vqd_add(&d, &r->ram, segs, 1, 1, &id));
+        d.tables_gpa = TABLE_AT;
+        for (unsigned i = 0; i < 5; i++) {
+            assert_true(vqd_add(&d, &r->ram, segs, 1, 1, &id));
+            vqd_publish(&d, &r->ram);
+            assert_int_equal(d.n_free, 0);
+            assert_int_equal(vq_pop(&r->vq, &r->ram, &c), VQ_GOT);
+            assert_int_equal(c.segs[0].gpa, BUFFER_AT);
+            assert_int_equal(c.segs[1].gpa, BUFFER_AT + 100);
+            assert_int_equal(c.readable_bytes, 3);
+            assert_int_equal(c.writable_bytes, 7);
+            assert_true(vq_push(&r->vq, &r->ram, c.head, 7));
+            assert_int_equal(vqd_take_used(&d, &r->ram, &id, &len), VQD_GOT);
+            assert_int_equal(len, 7);
+        }
+        vqd_done(&d, r->arena);
+    }
+}
+
+/* Without RING_RESET: both sides forget, the ring stays where it is. */
+static void a_ring_that_is_forgotten_begins_anew(void **state)
+{
+    struct rings *r = *state;
+    const struct vqd_seg seg = {BUFFER_AT, 8};
+
+    for (unsigned packed = 0; packed < 2; packed++) {
+        struct vqd d = {0};
+        struct vq_chain c;
+        uint16_t id;
+
+        r->packed = packed;
+        rings_start(r, 8);
+        for (unsigned i = 0; i < 5; i++) {
+            assert_true(vqd_init(&d, r->arena, &r->ram, r->vq.ring, true));
+            for (unsigned k = 0; k < 3 + i; k++)
+                assert_true(vqd_add(&d, &r->ram, &seg, 1, 0, &id));
+            vqd_publish(&d, &r->ram);
+            assert_true(vqd_needs_kick(&d, &r->ram));
+            assert_int_equal(vq_avail_count(&r->vq, &r->ram), 3 + i);
+            assert_int_equal(vq_pop(&r->vq, &r->ram, &c), VQ_GOT);
+            assert_int_equal(vq_pop(&r->vq, &r->ram, &c), VQ_GOT);
+            assert_true(vq_push(&r->vq, &r->ram, c.head, 0)); /* one is never given back */
+            vq_restart(&r->vq);
+            assert_int_equal(r->vq.broken, VQE_NONE);
+        }
+        assert_true(vqd_clear_ring(&r->ram, &d.ring));
+        assert_int_equal(vq_pop(&r->vq, &r->ram, &c), VQ_EMPTY);
+        vqd_done(&d, r->arena);
+    }
+}
+
+/* Every buffer of @c is RAM, and the sums are right. */
+static void assert_chain_is_sound(const struct rings *r, const struct vq_chain *c)
+{
+    uint64_t bytes = 0;
+
+    assert_in_range(c->n_readable + c->n_writable, 1, VQ_SEGS_MAX);
+    for (uint32_t i = 0; i < c->n_readable + c->n_writable; i++) {
+        assert_true(ram_holds(&r->ram, c->segs[i].gpa, c->segs[i].bytes));
+        bytes += c->segs[i].bytes;
+    }
+    assert_int_equal((uint64_t)c->readable_bytes + c->writable_bytes, bytes);
+}
+
+static void poke_random_desc(struct rings *r, struct prng *rng, uint64_t at)
+{
+    static const uint64_t places[] = {BUFFER_AT, TABLE_AT, RING_AT, RAM_BYTES - 16};
+    const uint64_t gpa = places[prng_below(rng, ARRAY_LEN(places))] + prng_below(rng, 17);
+    const unsigned state[] = {A, A, A, U, 0, A | U};
+    const unsigned flags = (unsigned)prng_below(rng, 8);
+    const unsigned whose = state[prng_below(rng, ARRAY_LEN(state))];
+    const uint32_t bytes = (uint32_t)prng_below(rng, 5) * 16;
+    const uint16_t id = (uint16_t)prng_below(rng, 2 * QUEUE_SIZE);
+
+    poke_desc(r, at, gpa, bytes, id, (uint16_t)(flags | whose));
+}
+
+static void random_rings_give_sound_chains_or_break(void **state)
+{
+    struct rings *r = *state;
+    struct prng rng = prng_stream(1, 1);
+    uint32_t n_got = 0;
+
+    for (uint32_t round = 0; round < FUZZ_ROUNDS; round++) {
+        rings_start(r, QUEUE_SIZE);
+        for (uint32_t i = 0; i < QUEUE_SIZE; i++)
+            poke_random_desc(r, &rng, vring_desc_at(&r->vq.ring, i));
+        for (uint32_t step = 0; step < 4 * QUEUE_SIZE && r->vq.broken == VQE_NONE; step++) {
+            const uint32_t slot = (uint32_t)prng_below(&rng, QUEUE_SIZE);
+            struct vq_chain c;
+            uint32_t n;
+
+            poke_random_desc(r, &rng, TABLE_AT + slot * VRING_DESC_BYTES);
+            n = vq_avail_count(&r->vq, &r->ram);
+            assert_in_range(n, 0, QUEUE_SIZE);
+            poke16(r, r->vq.ring.avail, (uint16_t)prng_below(&rng, QUEUE_SIZE));
+            poke16(r, r->vq.ring.avail + 2, (uint16_t)prng_below(&rng, 3));
+            if (prng_below(&rng, 2))
+                poke_random_desc(r, &rng, vring_desc_at(&r->vq.ring, slot));
+            if (vq_pop(&r->vq, &r->ram, &c) != VQ_GOT)
+                continue;
+            n_got++;
+            assert_chain_is_sound(r, &c);
+            if (prng_below(&rng, 2))
+                vq_push(&r->vq, &r->ram, c.head, (uint32_t)prng_below(&rng, 9));
+            vq_wants_interrupt(&r->vq, &r->ram);
+        }
+    }
+    assert_in_range(n_got, FUZZ_ROUNDS / 10, FUZZ_ROUNDS * QUEUE_SIZE);
+}
+
+#define WITH_RINGS(test) cmocka_unit_test_setup_teardown(test, set_up, rings_tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(constants_are_those_of_linux),
+        cmocka_unit_test(the_split_format_is_that_of_linux),
+        cmocka_unit_test(places_are_passed_as_in_linux),
+        cmocka_unit_test(a_place_goes_round_and_its_counter_changes),
+        cmocka_unit_test(an_event_is_passed_by_the_slots_that_were_used),
+        cmocka_unit_test(parts_of_a_packed_ring_do_not_touch),
+        WITH_RINGS(both_sides_write_what_the_format_says),
+        WITH_RINGS(notifications_by_flags_and_by_place),
+        WITH_RINGS(a_device_that_counts_is_told_of_the_next_one),
+        WITH_RINGS(every_broken_ring_has_its_error),
+        WITH_RINGS(what_was_not_given_back_is_not_available),
+        WITH_RINGS(ids_need_not_be_small),
+        WITH_RINGS(a_driver_area_that_asks_for_nonsense_breaks_the_queue),
+        WITH_RINGS(a_ring_outside_ram_breaks_the_queue),
+        WITH_RINGS(a_lying_device_breaks_only_the_ring),
+        WITH_RINGS(a_driver_kicks_a_device_that_asks_for_nonsense),
+        WITH_RINGS(a_table_takes_one_descriptor),
+        WITH_RINGS(a_ring_that_is_forgotten_begins_anew),
+        WITH_RINGS(random_rings_give_sound_chains_or_break),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
