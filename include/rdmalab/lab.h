@@ -120,6 +120,8 @@ struct rdl_host_config {
     uint32_t n_pkeys; /* 0: the default */
     uint32_t max_srq; /* shared receive queues, 1..8192, default 4 */
     bool external;    /* no guest of the lab's, and no RAM: who drives it comes by rdmalab/vm.h */
+    uint32_t ring;    /* enum ring_format: of all virtqueues of both functions */
+    bool indirect;    /* control requests have their descriptors in tables */
 };
 
 /* Adds a host and boots it: one tick with many events.

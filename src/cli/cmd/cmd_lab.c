@@ -25,10 +25,10 @@ static void read_address(const struct step *st, const char *param, uint8_t ret[G
         (void)addr_parse(text, ret);
 }
 
-/* @profile: as it was given, or NULL. */
-static void say_host(struct session *s, const struct rdl_host_config *c, rdl_host host,
-                     const char *profile)
+static void say_host(struct session *s, const struct step *st, const struct rdl_host_config *c,
+                     rdl_host host)
 {
+    const char *profile = step_text(st, "profile");
     uint8_t gid[GID_BYTES], mac[MAC_BYTES];
     char addr_text[ADDR_TEXT_MAX], mac_text[MAC_TEXT_MAX];
     struct text a = text_on(addr_text, sizeof(addr_text)), m = text_on(mac_text, sizeof(mac_text));
@@ -37,9 +37,10 @@ static void say_host(struct session *s, const struct rdl_host_config *c, rdl_hos
         return;
     addr_add(&a, gid);
     mac_add(&m, mac);
-    session_say(s, "%s  %s  %s  %s%s%s\n", c->name, addr_text, mac_text,
+    session_say(s, "%s  %s  %s  %s%s%s%s\n", c->name, addr_text, mac_text,
                 c->external ? "waits for a virtual machine (help port)" : "virtio-rdma up",
-                profile ? ", profile " : "", profile ? profile : "");
+                profile ? ", profile " : "", profile ? profile : "",
+                c->ring == VRING_packed ? ", packed rings" : "");
 }
 
 /* The parameter whose address @host has already; NULL: it has none of them. */
@@ -138,6 +139,26 @@ static uint64_t feature_bits(const struct step *st, const char *param)
     return bits;
 }
 
+static bool features_are_sound(struct session *s, const struct step *st,
+                               const struct rdl_host_config *c)
+{
+    if (c->features_off & UINT64_C(1) << VF_VERSION_1) {
+        session_fail(s, step_span(st, "features_off", 0), "VERSION_1 is always offered");
+        return diag_remedy(&s->diag, "there is no device here from before virtio 1.0");
+    }
+    if (c->ring == VRING_packed && c->features_off & UINT64_C(1) << VF_RING_PACKED) {
+        session_fail(s, step_span(st, "ring", 0),
+                     "a device without RING_PACKED has no packed rings");
+        return diag_remedy(&s->diag, "leave one of the two out");
+    }
+    if (c->indirect && c->features_off & UINT64_C(1) << VF_INDIRECT_DESC) {
+        session_fail(s, step_span(st, "indirect", 0),
+                     "a device without INDIRECT_DESC looks into no table of descriptors");
+        return diag_remedy(&s->diag, "leave one of the two out");
+    }
+    return true;
+}
+
 bool run_host(struct session *s, const struct step *st)
 {
     const struct arg *names = step_arg(st, "names");
@@ -150,6 +171,8 @@ bool run_host(struct session *s, const struct step *st)
         .device_mtu = mtu_bytes((uint32_t)step_number(st, "device_mtu")),
         .mtu = (uint32_t)step_number_or(st, "mtu", 0),
         .profile = (uint32_t)step_number(st, "profile"),
+        .ring = (uint32_t)step_number(st, "ring"),
+        .indirect = step_has(st, "indirect"),
         .arp = step_has(st, "arp"),
         .external = step_has(st, "vm"),
     };
@@ -165,10 +188,8 @@ bool run_host(struct session *s, const struct step *st)
     read_address(st, "ip", config.ipv4);
     read_address(st, "ip6", config.ipv6);
     config.features_off = feature_bits(st, "features_off");
-    if (config.features_off & UINT64_C(1) << VF_VERSION_1) {
-        session_fail(s, step_span(st, "features_off", 0), "VERSION_1 is always offered");
-        return diag_remedy(&s->diag, "there is no device here from before virtio 1.0");
-    }
+    if (!features_are_sound(s, st, &config))
+        return false;
     for (size_t i = 0; i < names->n; i++) {
         rdl_host host;
         enum rdl_status status;
@@ -179,7 +200,7 @@ bool run_host(struct session *s, const struct step *st)
         status = rdl_host_add(s->lab, &config, &host);
         if (status != RDL_OK)
             return host_failed(s, st, &names->v[i], status);
-        say_host(s, &config, host, step_text(st, "profile"));
+        say_host(s, st, &config, host);
     }
     return true;
 }

@@ -113,7 +113,8 @@ static bool config_is_sound(const struct rdl_host_config *c)
            c->max_srq <= DEVICE_SRQS_MAX && is_pow2(c->device_mtu) &&
            c->device_mtu >= mtu_bytes(MTU_256) && c->device_mtu <= mtu_bytes(MTU_4096) &&
            c->mtu >= ETHERNET_MTU_MIN && c->mtu <= ETHERNET_MTU_MAX &&
-           enum_by_value(&enum_profile, c->profile) && pkeys_are_sound(c);
+           enum_by_value(&enum_profile, c->profile) && enum_by_value(&enum_ring_format, c->ring) &&
+           pkeys_are_sound(c);
 }
 
 uint32_t world_peer_of(const struct world *w, const uint8_t gid[GID_BYTES])
@@ -144,6 +145,7 @@ static bool rdma_function_init(struct world *w, struct host *h, const struct rdl
         .seed = w->seed,
         .pkeys.n = c->n_pkeys,
         .max_srq = c->max_srq,
+        .packed = c->ring == VRING_packed,
     };
 
     memcpy(dev.mac, c->mac, sizeof(dev.mac));
@@ -157,6 +159,7 @@ static bool net_function_init(struct world *w, struct host *h, const struct rdl_
     struct vnet_config dev = {
         .host = h->index,
         .features_off = c->features_off & VIRTIO_FEATURES_ALL, /* low bits are the other's */
+        .packed = c->ring == VRING_packed,
     };
 
     memcpy(dev.mac, c->mac, sizeof(dev.mac));
@@ -212,6 +215,7 @@ static bool host_init(struct world *w, struct host *h, const struct rdl_host_con
         .trace = &w->trace,
         .ram = &h->ram,
         .directory = c->arp ? NULL : &w->directory,
+        .tables = c->indirect,
     };
     struct prng rng = prng_stream(w->seed, STREAM_PAGES + h->index);
 

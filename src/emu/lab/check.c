@@ -59,6 +59,21 @@ static uint16_t ahead(uint16_t a, uint16_t b)
     return (uint16_t)(a - b);
 }
 
+/* Round a packed ring come: where the driver takes back, where the device gives back, where it
+ * takes, where the driver offers.  Together that is what the driver has not got back.
+ */
+static const char *check_places(const struct vq *dev, const struct vqd *drv)
+{
+    const struct vring_pos used = vq_used_pos(dev), avail = vq_avail_pos(dev);
+    const uint32_t size = dev->ring.size;
+    const uint32_t n = vring_slots_between(drv->used, used, size) +
+                       vring_slots_between(used, avail, size) +
+                       vring_slots_between(avail, drv->avail, size);
+
+    return n == size - drv->n_free ? NULL
+                                   : "the places of both sides of a packed ring are in order";
+}
+
 static const char *check_ring(const struct vq *dev, const struct vqd *drv)
 {
     if (!dev->enabled || dev->broken != VQE_NONE)
@@ -69,7 +84,9 @@ static const char *check_ring(const struct vq *dev, const struct vqd *drv)
         return "a device takes no more chains than were offered";
     if (ahead(dev->used_idx, drv->last_used) > dev->ring.size)
         return "a driver takes back no more chains than were given back";
-    return NULL;
+    if (!vq_invariant(dev))
+        return "a device has as many slots of a packed ring as lie between its places";
+    return dev->packed && drv->descs ? check_places(dev, drv) : NULL;
 }
 
 static const char *check_queue(const struct host *h, uint32_t queue)

@@ -47,6 +47,9 @@
     (VIRTIO_FEATURE(VF_INDIRECT_DESC) | VIRTIO_FEATURE(VF_EVENT_IDX) |                             \
      VIRTIO_FEATURE(VF_VERSION_1) | VIRTIO_FEATURE(VF_RING_RESET))
 
+/* All that are about rings: RING_PACKED is offered only where it was asked for. */
+#define VIRTIO_FEATURES_RINGS (VIRTIO_FEATURES_ALL | VIRTIO_FEATURE(VF_RING_PACKED))
+
 /* Bits of the ISR status.  That of queues is only set while there is no MSI-X.
  * [virtio 1.2, 4.1.4.5]
  */

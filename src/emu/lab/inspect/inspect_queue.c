@@ -34,8 +34,13 @@ void visit_desc(const struct inode *n, struct visit *v)
 
     inspect_leaf(v, LEAF_desc_addr, peek(n, at, 8));
     inspect_leaf(v, LEAF_desc_len, peek(n, at + 8, 4));
-    inspect_leaf(v, LEAF_desc_flags, peek(n, at + 12, 2));
-    inspect_leaf(v, LEAF_desc_next, peek(n, at + 14, 2));
+    if (vq_of(n)->ring.packed) {
+        inspect_leaf(v, LEAF_desc_id, peek(n, at + 12, 2));
+        inspect_leaf(v, LEAF_desc_flags, peek(n, at + 14, 2));
+    } else {
+        inspect_leaf(v, LEAF_desc_flags, peek(n, at + 12, 2));
+        inspect_leaf(v, LEAF_desc_next, peek(n, at + 14, 2));
+    }
 }
 
 static void avail_item(const struct inode *list, uint64_t i, struct visit *v, const char *key)
@@ -52,16 +57,50 @@ void visit_used(const struct inode *n, struct visit *v)
     inspect_leaf(v, LEAF_used_len, peek(n, at + 4, 4));
 }
 
-void visit_driver_side(const struct inode *n, struct visit *v)
+static struct inode list_of(const struct inode *n, uint64_t len,
+                            void (*item)(const struct inode *, uint64_t, struct visit *,
+                                         const char *))
+{
+    struct inode s = *n;
+
+    s.list_first = 0;
+    s.list_end = vq_of(n)->enabled ? len : 0;
+    s.item = item;
+    return s;
+}
+
+static const struct vqd *vqd_of(const struct inode *n)
 {
     const struct guest *g = &n->host->guest;
-    const struct vqd *q =
-        n->function == FN_NET ? &g->net.queues[n->number].vq : guest_vq(g, n->number);
+
+    return n->function == FN_NET ? &g->net.queues[n->number].vq : guest_vq(g, n->number);
+}
+
+static void driver_slots(const struct inode *list, uint64_t i, struct visit *v, const char *key)
+{
+    inspect_item_leaf(v, list, key, vqd_of(list)->descs[i].chain);
+}
+
+static void device_slots(const struct inode *list, uint64_t i, struct visit *v, const char *key)
+{
+    inspect_item_leaf(v, list, key, vq_slots_of(vq_of(list), (uint16_t)i));
+}
+
+void visit_driver_side(const struct inode *n, struct visit *v)
+{
+    const struct vqd *q = vqd_of(n);
 
     inspect_leaf(v, LEAF_driver_side_avail_idx, q->avail_idx);
     inspect_leaf(v, LEAF_driver_side_used_idx, q->last_used);
     inspect_leaf(v, LEAF_driver_side_free_desc, q->n_free);
     inspect_leaf(v, LEAF_driver_side_outstanding, q->n_outstanding);
+    if (!q->ring.packed || !q->descs)
+        return;
+    inspect_leaf(v, LEAF_driver_side_avail_slot, q->avail.at);
+    inspect_leaf(v, LEAF_driver_side_avail_wrap, q->avail.wrap);
+    inspect_leaf(v, LEAF_driver_side_used_slot, q->used.at);
+    inspect_leaf(v, LEAF_driver_side_used_wrap, q->used.wrap);
+    inspect_child(v, CHILD_driver_side_slots, list_of(n, q->ring.size, driver_slots));
 }
 
 void visit_device_side(const struct inode *n, struct visit *v)
@@ -70,17 +109,31 @@ void visit_device_side(const struct inode *n, struct visit *v)
 
     inspect_leaf(v, LEAF_device_side_avail_idx, q->last_avail);
     inspect_leaf(v, LEAF_device_side_used_idx, q->used_idx);
+    if (!q->packed)
+        return;
+    inspect_leaf(v, LEAF_device_side_avail_slot, vq_avail_pos(q).at);
+    inspect_leaf(v, LEAF_device_side_avail_wrap, vq_avail_pos(q).wrap);
+    inspect_leaf(v, LEAF_device_side_used_slot, vq_used_pos(q).at);
+    inspect_leaf(v, LEAF_device_side_used_wrap, vq_used_pos(q).wrap);
+    inspect_child(v, CHILD_device_side_slots, list_of(n, q->ring.size, device_slots));
 }
 
-static struct inode list_of(const struct inode *n, void (*item)(const struct inode *, uint64_t,
-                                                                struct visit *, const char *))
+/* The words at the ends of a split ring, or what the areas of a packed one say. */
+static void visit_events(const struct inode *n, const struct vring *r, struct visit *v)
 {
-    struct inode s = *n;
-
-    s.list_first = 0;
-    s.list_end = vq_of(n)->enabled ? vq_of(n)->ring.size : 0;
-    s.item = item;
-    return s;
+    if (r->packed) {
+        inspect_leaf(v, LEAF_queue_avail_event, peek(n, r->used, 2));
+        inspect_leaf(v, LEAF_queue_used_event, peek(n, r->avail, 2));
+        inspect_leaf(v, LEAF_queue_flags, peek(n, r->avail + 2, 2));
+        inspect_leaf(v, LEAF_queue_used_flags, peek(n, r->used + 2, 2));
+        return;
+    }
+    inspect_leaf(v, LEAF_queue_avail_idx, peek(n, vring_avail_idx_at(r), 2));
+    inspect_leaf(v, LEAF_queue_used_idx, peek(n, vring_used_idx_at(r), 2));
+    inspect_leaf(v, LEAF_queue_avail_event, peek(n, vring_avail_event_at(r), 2));
+    inspect_leaf(v, LEAF_queue_used_event, peek(n, vring_used_event_at(r), 2));
+    inspect_leaf(v, LEAF_queue_flags, peek(n, r->avail, 2));
+    inspect_leaf(v, LEAF_queue_used_flags, peek(n, r->used, 2));
 }
 
 void visit_queue(const struct inode *n, struct visit *v)
@@ -91,6 +144,7 @@ void visit_queue(const struct inode *n, struct visit *v)
     inspect_leaf(v, LEAF_queue_number, n->number);
     inspect_leaf(v, LEAF_queue_size, r->size);
     inspect_leaf(v, LEAF_queue_enabled, q->enabled);
+    inspect_word(v, LEAF_queue_format, r->packed ? VRING_packed : VRING_split);
     inspect_word(v, LEAF_queue_broken, (uint32_t)q->broken);
     inspect_leaf(v, LEAF_queue_desc_addr, r->desc);
     inspect_leaf(v, LEAF_queue_avail_addr, r->avail);
@@ -99,13 +153,8 @@ void visit_queue(const struct inode *n, struct visit *v)
     if (!n->host->is_external) /* what another driver knows nobody here does */
         inspect_child(v, CHILD_queue_driver, *n);
     inspect_child(v, CHILD_queue_device, *n);
-    inspect_leaf(v, LEAF_queue_avail_idx, peek(n, vring_avail_idx_at(r), 2));
-    inspect_leaf(v, LEAF_queue_used_idx, peek(n, vring_used_idx_at(r), 2));
-    inspect_leaf(v, LEAF_queue_avail_event, peek(n, vring_avail_event_at(r), 2));
-    inspect_leaf(v, LEAF_queue_used_event, peek(n, vring_used_event_at(r), 2));
-    inspect_leaf(v, LEAF_queue_flags, peek(n, r->avail, 2));
-    inspect_leaf(v, LEAF_queue_used_flags, peek(n, r->used, 2));
-    inspect_child(v, CHILD_queue_desc, list_of(n, inspect_nth));
-    inspect_child(v, CHILD_queue_avail, list_of(n, avail_item));
-    inspect_child(v, CHILD_queue_used, list_of(n, inspect_nth));
+    visit_events(n, r, v);
+    inspect_child(v, CHILD_queue_desc, list_of(n, r->size, inspect_nth));
+    inspect_child(v, CHILD_queue_avail, list_of(n, r->packed ? 0 : r->size, avail_item));
+    inspect_child(v, CHILD_queue_used, list_of(n, r->packed ? 0 : r->size, inspect_nth));
 }
