@@ -64,8 +64,11 @@ static inline void rdma_settle(struct rdma *d)
 void rdma_ready_add(void *ctx, struct qp *qp);
 void rdma_port_use(struct rdma *d);
 
-/* Gives a chain back and interrupts the driver if it wants that. */
+/* Gives a chain back. */
 void rdma_push(struct rdma *d, uint32_t queue, uint16_t head, uint32_t len);
+
+/* Interrupts the driver for what was given back, if it wants that. */
+void rdma_interrupt(struct rdma *d, uint32_t queue);
 
 /* Queue @queue was found broken. */
 RDL_COLD void rdma_queue_broken(struct rdma *d, uint32_t queue);

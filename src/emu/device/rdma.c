@@ -137,6 +137,8 @@ static void on_queue_enabled(void *ctx, uint32_t queue)
     if ((queue >= 1 && queue <= d->config.max_cq) || rdma_is_srq_queue(d, queue) ||
         (queue == queue_of_events(d->config.max_cq, d->config.max_qp) && vq->event_idx))
         vq_refuse_kicks(vq, d->ram);
+    else
+        vq_started(vq, d->ram);
 }
 
 /* Everything that waited for memory: what the rings say of kicks, then whatever any queue needs,
@@ -272,6 +274,18 @@ void rdma_queue_broken(struct rdma *d, uint32_t queue)
     virtio_queue_broken(&d->pci, queue);
     if (worked)
         rdma_event_fatal(d);
+}
+
+void rdma_interrupt(struct rdma *d, uint32_t queue)
+{
+    struct vq *vq = &d->pci.queues[queue];
+
+    if (!vq->enabled || vq->broken != VQE_NONE)
+        return;
+    if (vq_wants_interrupt(vq, d->ram))
+        virtio_raise(&d->pci, queue);
+    else if (vq->broken != VQE_NONE)
+        rdma_queue_broken(d, queue);
 }
 
 void rdma_push(struct rdma *d, uint32_t queue, uint16_t head, uint32_t len)

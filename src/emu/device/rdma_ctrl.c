@@ -457,7 +457,9 @@ void rdma_ctrl_run(struct rdma *d)
         len = execute(d);
         rdma_settle(d);
         rdma_push(d, QUEUE_CTRL, d->ctrl.head, len);
-        if (vq_wants_interrupt(vq, d->ram) && !d->booting)
-            virtio_raise(&d->pci, QUEUE_CTRL);
+        if (d->booting)
+            (void)vq_wants_interrupt(vq, d->ram); /* the driver is there, and sees it */
+        else
+            rdma_interrupt(d, QUEUE_CTRL);
     }
 }

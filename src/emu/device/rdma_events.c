@@ -48,8 +48,7 @@ void rdma_events_flush(struct rdma *d)
         e->len--;
         e->untold = false;
     }
-    if (vq_wants_interrupt(&d->pci.queues[queue], d->ram))
-        virtio_raise(&d->pci, queue);
+    rdma_interrupt(d, queue);
 }
 
 /* Tells a driver without EVENTQ that there was one more event. */

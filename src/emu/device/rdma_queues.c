@@ -239,7 +239,6 @@ static void put_cqe(struct raw_cqe *raw, const struct completion *wc)
 /* False: the CQ has failed, now or before. */
 static bool deliver_cqe(struct rdma *d, struct cq *cq, const struct completion *wc)
 {
-    struct vq *vq = &d->pci.queues[cq->cqn];
     struct raw_cqe raw;
 
     if (cq->error)
@@ -256,8 +255,8 @@ static bool deliver_cqe(struct rdma *d, struct cq *cq, const struct completion *
           .status = (uint32_t)wc->status, .op = (uint32_t)wc->opcode, .bytes = wc->bytes,
           .n = (uint32_t)cq->n_completed, .rule = (uint32_t)wc->rule, .least = wc->values.least,
           .most = wc->values.most, .found = wc->values.found);
-    if (cq_completed(&d->hca, cq, wc) && vq_wants_interrupt(vq, d->ram))
-        virtio_raise(&d->pci, cq->cqn);
+    if (cq_completed(&d->hca, cq, wc))
+        rdma_interrupt(d, cq->cqn);
     return true;
 }
 
@@ -265,11 +264,9 @@ bool rdma_complete(void *ctx, struct qp *qp, enum wq wq, uint32_t desc, const st
 {
     struct rdma *d = ctx;
     const uint32_t queue = wq == WQ_SEND ? rdma_sq(d, qp->qpn) : receives_of(d, qp);
-    struct vq *vq = &d->pci.queues[queue];
 
     rdma_push(d, queue, (uint16_t)desc, 0);
-    if (vq->enabled && vq_wants_interrupt(vq, d->ram))
-        virtio_raise(&d->pci, queue);
+    rdma_interrupt(d, queue);
     return !wc || deliver_cqe(d, wq == WQ_SEND ? qp->send_cq : qp->recv_cq, wc);
 }
 

@@ -56,6 +56,8 @@ static void on_queue_enabled(void *ctx, uint32_t queue)
 
     if (queue == NET_QUEUE_RX && v->pci.bus_master)
         vq_refuse_kicks(&v->pci.queues[queue], v->ram);
+    else
+        vq_started(&v->pci.queues[queue], v->ram);
 }
 
 static void on_mastering(void *ctx)
@@ -139,6 +141,8 @@ static void push(struct vnet *v, uint32_t queue, uint32_t len)
           .desc = v->chain.head, .len = len, .used_idx = vq->used_idx);
     if (vq_wants_interrupt(vq, v->ram))
         virtio_raise(&v->pci, queue);
+    else if (vq->broken != VQE_NONE)
+        virtio_queue_broken(&v->pci, queue);
 }
 
 /* May the frame in v->chain be sent?  DROP_NONE, or why not. */

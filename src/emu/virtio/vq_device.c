@@ -24,6 +24,12 @@ bool vq_set_up(struct vq *vq, struct arena *a)
     return true;
 }
 
+void vq_started(struct vq *vq, struct ram *ram)
+{
+    if (vq->packed)
+        packed_started(vq, ram);
+}
+
 void vq_done(struct vq *vq, struct arena *a)
 {
     if (vq->packed)

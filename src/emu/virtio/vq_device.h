@@ -64,6 +64,11 @@ enum vq_pop { VQ_EMPTY, VQ_GOT, VQ_BROKEN };
  */
 bool vq_set_up(struct vq *vq, struct arena *a);
 
+/* A driver has enabled the queue: asks to be told of the first chain.  The zeros of a new ring say
+ * just that, but for a packed one with EVENT_IDX: there they ask to be told of each.
+ */
+void vq_started(struct vq *vq, struct ram *ram);
+
 /* Gives that memory back. */
 void vq_done(struct vq *vq, struct arena *a);
 

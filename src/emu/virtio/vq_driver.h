@@ -50,6 +50,12 @@ struct vqd {
     uint32_t descs_cap;
 };
 
+/* A queue whose ring is there, and which is not in use. */
+static inline struct vqd vqd_idle(struct vring ring)
+{
+    return (struct vqd){.ring = ring, .avail = VRING_POS_START, .used = VRING_POS_START};
+}
+
 struct vqd_seg {
     uint64_t gpa;
     uint32_t bytes;

@@ -15,6 +15,7 @@ bool split_wants_interrupt(struct vq *vq, const struct ram *ram);
 void split_want_kick(struct vq *vq, struct ram *ram);
 void split_refuse_kicks(struct vq *vq, struct ram *ram);
 
+void packed_started(struct vq *vq, struct ram *ram);
 enum vq_pop packed_pop(struct vq *vq, struct ram *ram, struct vq_chain *out);
 uint32_t packed_avail_count(struct vq *vq, const struct ram *ram);
 bool packed_push(struct vq *vq, struct ram *ram, uint16_t id, uint32_t len);

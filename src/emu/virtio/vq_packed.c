@@ -179,6 +179,11 @@ static void publish_event(struct vq *vq, struct ram *ram, struct vring_pos pos)
         publish(vq, ram, vring_event_of(pos), VRING_EVENT_DESC);
 }
 
+void packed_started(struct vq *vq, struct ram *ram)
+{
+    publish_event(vq, ram, vq->packed->avail);
+}
+
 /* The chain at p->avail was taken: @slots of them. */
 static void move_avail(struct vq *vq, uint32_t slots)
 {

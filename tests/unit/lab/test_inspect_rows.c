@@ -62,7 +62,7 @@ static void make(struct rig *r)
 /* A host whose device has windows, and one of them. */
 static void add_window(struct rdl_lab *lab)
 {
-    const struct rdl_host_config config = {.name = "w"};
+    const struct rdl_host_config config = {.name = "w", .ring = VRING_packed};
     const struct rdl_limits none = {0};
     uint32_t rsp;
     rdl_host host;

@@ -103,7 +103,7 @@ enum rdl_status pci_queue_place(const struct guest_pci *p, struct guest_queue *q
     q->boot_gpa = dma_take(p->dma, pci_ring_bytes(p, size));
     if (!q->boot_gpa)
         return RDL_ERR_NOMEM;
-    q->vq = (struct vqd){.ring = pci_ring(p, q->boot_gpa, size)};
+    q->vq = vqd_idle(pci_ring(p, q->boot_gpa, size));
     return RDL_OK;
 }
 

@@ -86,11 +86,12 @@ static enum rdl_status boot_ctrl_queue(struct virtio_rdma *d)
 
     if (size < 2)
         return RDL_ERR_BROKEN; /* a request needs two descriptors */
-    st = queue_boot(d, QUEUE_CTRL, size, ctrl_vector(d));
+    st = pci_queue_place(&d->pci, &d->queues[QUEUE_CTRL], QUEUE_CTRL, size);
     if (st != RDL_OK)
         return st;
     if (!vqd_init(q, d->arena, d->pci.ram, q->ring, pci_has(&d->pci, VF_EVENT_IDX)))
         return RDL_ERR_NOMEM;
+    pci_queue_program(&d->pci, &d->queues[QUEUE_CTRL], ctrl_vector(d));
     if (!d->pci.tables || !pci_has(&d->pci, VF_INDIRECT_DESC))
         return RDL_OK;
     q->tables_gpa = dma_take(d->pci.dma, (uint64_t)size * VQD_TABLE_BYTES);

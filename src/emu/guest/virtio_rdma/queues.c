@@ -103,7 +103,7 @@ void queue_detach(struct virtio_rdma *d, uint32_t queue, uint16_t vector)
 
     stop(d, queue);
     vqd_done(&q->vq, d->arena);
-    q->vq = (struct vqd){.ring = pci_ring(&d->pci, q->boot_gpa, d->boot_size)};
+    q->vq = vqd_idle(pci_ring(&d->pci, q->boot_gpa, d->boot_size));
     if (!vqd_clear_ring(d->pci.ram, &q->vq.ring))
         verbs_broken(d->verbs);
     start(d, queue, vector);

@@ -94,13 +94,13 @@ void visit_driver_side(const struct inode *n, struct visit *v)
     inspect_leaf(v, LEAF_driver_side_used_idx, q->last_used);
     inspect_leaf(v, LEAF_driver_side_free_desc, q->n_free);
     inspect_leaf(v, LEAF_driver_side_outstanding, q->n_outstanding);
-    if (!q->ring.packed || !q->descs)
+    if (!q->ring.packed)
         return;
     inspect_leaf(v, LEAF_driver_side_avail_slot, q->avail.at);
     inspect_leaf(v, LEAF_driver_side_avail_wrap, q->avail.wrap);
     inspect_leaf(v, LEAF_driver_side_used_slot, q->used.at);
     inspect_leaf(v, LEAF_driver_side_used_wrap, q->used.wrap);
-    inspect_child(v, CHILD_driver_side_slots, list_of(n, q->ring.size, driver_slots));
+    inspect_child(v, CHILD_driver_side_slots, list_of(n, q->descs ? q->ring.size : 0, driver_slots));
 }
 
 void visit_device_side(const struct inode *n, struct visit *v)
