@@ -6,12 +6,12 @@
 #include "cli/show/show_rows.h"
 #include "cli/show/show_wqe.h"
 #include "cli/show/vq_ring.h"
+#include "cli/show/vq_slots.h"
 #include "cli/tree/tree.h"
 #include "emu/base/assert.h"
 
-#define CHAINS_SHOWN_MAX 32u
-#define CHAIN_SLOTS_MAX  64u
-#define REASON_SLOTS_MAX 8u
+#define ENTRIES_SHOWN_MAX 32u
+#define REASON_SLOTS_MAX  8u
 
 enum { COLUMN_DRIVER = 39, COLUMN_DEVICE = 48, COLUMN_NOTE = 57 };
 
@@ -31,6 +31,19 @@ static void print_index(FILE *out, const char *name, uint16_t driver, uint16_t d
     show_line(out, &t);
 }
 
+/* "  next to offer, to take     3/1      2/1": a slot of a packed ring, and a wrap counter. */
+static void print_places(FILE *out, const char *name, const struct ring *q, enum ring_place driver,
+                         enum ring_place device)
+{
+    char buf[SHOW_LINE_BYTES];
+    struct text t = text_on(buf, sizeof(buf));
+
+    text_addf(&t, "  %-*s%4u/%u%7u/%u   desc/wrap counter", COLUMN_DRIVER - 2, name,
+              q->place[driver].slot, q->place[driver].wrap, q->place[device].slot,
+              q->place[device].wrap);
+    show_line(out, &t);
+}
+
 static void print_head(FILE *out, const struct ring *q)
 {
     char buf[SHOW_LINE_BYTES], note[96] = "";
@@ -40,7 +53,7 @@ static void print_head(FILE *out, const struct ring *q)
     text_addf(&t, "%s   queue %llu   %llu entries", q->path, (unsigned long long)q->number,
               (unsigned long long)q->size);
     text_pad_to(&t, COLUMN_DRIVER);
-    text_add(&t, "driver   device");
+    text_add(&t, q->packed ? "driver   device   packed" : "driver   device");
     if (!tree_number(q->lab, q->path, LEAF_queue_enabled))
         text_add(&t, "   not enabled");
     if (tree_number(q->lab, q->path, LEAF_queue_broken))
@@ -54,65 +67,10 @@ static void print_head(FILE *out, const struct ring *q)
     print_index(out, "used.idx", q->at.driver_used, q->at.device_used,
                 q->was ? (const uint16_t[]){was.driver_used, was.device_used} : NULL,
                 q->at.driver_used == q->at.device_used ? "" : "the driver has not looked");
-}
-
-/* What descriptor @i says of its buffer, which the device has @written or not. */
-static struct wqe_buffer buffer_of(const struct ring *q, uint64_t i, bool written)
-{
-    return (struct wqe_buffer){
-        .role = q->role,
-        .addr = ring_desc(q, i, LEAF_desc_addr),
-        .bytes = (uint32_t)ring_desc(q, i, LEAF_desc_len),
-        .writable = (ring_desc(q, i, LEAF_desc_flags) & VIRTQ_DESC_WRITE) != 0,
-        .written = written,
-    };
-}
-
-/* One descriptor of a chain: number, address, length, who owns it and what the device does with
- * it, and what it says.
- */
-static void print_slot(FILE *out, const struct ring *q, const struct wqe_reader *r, uint64_t i,
-                       bool returned, uint8_t *command)
-{
-    const uint64_t flags = ring_desc(q, i, LEAF_desc_flags);
-    struct wqe_buffer b = buffer_of(q, i, returned);
-    char buf[SHOW_LINE_BYTES];
-    struct text t = text_on(buf, sizeof(buf));
-
-    b.command = *command;
-    text_addf(&t, "%c desc %-3llu 0x%08llx   %u bytes", ring_desc_changed(q, i) ? '*' : ' ',
-              (unsigned long long)i, (unsigned long long)b.addr, b.bytes);
-    text_pad_to(&t, 37);
-    text_addf(&t, "%-15s ",
-              returned     ? "driver's again"
-              : b.writable ? "device writes"
-                           : "device reads");
-    if (flags & VIRTQ_DESC_INDIRECT)
-        text_addf(&t, "a table of %u descriptors", b.bytes / 16);
-    else
-        wqe_add_text(&t, r, &b);
-    if (q->role == RING_CTRL && !b.writable)
-        *command = wqe_command(r, b.addr);
-    show_line(out, &t);
-}
-
-static void print_chain(FILE *out, const struct ring *q, const struct wqe_reader *r, uint64_t head)
-{
-    const bool returned = ring_is_returned(q, head);
-    uint8_t command = 0;
-    uint64_t i = head, n = 0;
-
-    for (; n < CHAIN_SLOTS_MAX && n < q->size && i < q->size; n++) {
-        print_slot(out, q, r, i, returned, &command);
-        if (!(ring_desc(q, i, LEAF_desc_flags) & VIRTQ_DESC_NEXT))
-            return;
-        i = ring_desc(q, i, LEAF_desc_next);
+    if (q->packed) {
+        print_places(out, "next to offer, to take", q, RING_DRIVER_AVAIL, RING_DEVICE_AVAIL);
+        print_places(out, "next to take back, to give back", q, RING_DRIVER_USED, RING_DEVICE_USED);
     }
-    if (i >= q->size)
-        fprintf(out, "  ...      there is no descriptor %llu\n", (unsigned long long)i);
-    else
-        fprintf(out, "  ...      %s\n",
-                n == q->size ? "the chain does not end" : "the chain goes on");
 }
 
 /* "  avail    0 -> desc 0, 1 -> desc 1": the entries from @from to @to. */
@@ -125,7 +83,7 @@ static void print_entries(FILE *out, const struct ring *q, bool is_used, uint16_
     text_add(&line, is_used ? "  used     " : "  avail    ");
     if (from == to)
         text_add(&line, "(empty)");
-    for (uint16_t i = from; i != to && n < CHAINS_SHOWN_MAX; i++, n++) {
+    for (uint16_t i = from; i != to && n < ENTRIES_SHOWN_MAX; i++, n++) {
         const uint64_t slot = i % q->size;
         char entry[64];
         struct text t = text_on(entry, sizeof(entry));
@@ -136,7 +94,7 @@ static void print_entries(FILE *out, const struct ring *q, bool is_used, uint16_
         if (is_used)
             text_addf(&t, " (%llu bytes)", (unsigned long long)ring_used(q, slot, LEAF_used_len));
         if ((uint16_t)(i + 1) != to)
-            text_add(&t, n + 1 < CHAINS_SHOWN_MAX ? ", " : ", ...");
+            text_add(&t, n + 1 < ENTRIES_SHOWN_MAX ? ", " : ", ...");
         if (line.len + t.len > show_columns(out)) {
             show_line(out, &line);
             line = text_on(buf, sizeof(buf));
@@ -194,24 +152,19 @@ static void print_free(FILE *out, const struct ring *q)
 
 static void print_ring(FILE *out, const struct ring *q, const struct wqe_reader *r)
 {
-    const uint16_t outstanding = (uint16_t)(q->at.driver_avail - q->at.driver_used);
     const uint64_t flags = tree_number(q->lab, q->path, LEAF_queue_flags);
 
     print_head(out, q);
     if (q->size == 0)
         return;
-    for (uint16_t k = 0; k < outstanding && k < CHAINS_SHOWN_MAX; k++) {
-        const uint64_t slot = (uint16_t)(q->at.driver_used + k) % q->size;
-
-        print_chain(out, q, r, ring_avail(q, slot));
+    vq_print_slots(out, q, r);
+    if (!q->packed) {
+        print_entries(out, q, false, q->at.driver_used, q->at.driver_avail);
+        print_entries(out, q, true, q->at.driver_used, q->at.device_used);
     }
-    if (outstanding > CHAINS_SHOWN_MAX)
-        fprintf(out, "  ...      and %u more chains\n", outstanding - CHAINS_SHOWN_MAX);
-    print_entries(out, q, false, q->at.driver_used, q->at.driver_avail);
-    print_entries(out, q, true, q->at.driver_used, q->at.device_used);
     print_reasons(out, q);
     print_free(out, q);
-    if (flags)
+    if (flags && !q->packed)
         fprintf(out, "  flags    0x%llx\n", (unsigned long long)flags);
 }
 
@@ -227,6 +180,13 @@ static void row_of_entry(struct rows *r, const struct ring *q, const char *entry
         rows_value(r, &v);
     else
         rows_none(r);
+}
+
+static void add_places(struct text *t, const struct ring *q, enum ring_place driver,
+                       enum ring_place device)
+{
+    text_addf(t, "; at desc %u with wrap counter %u, desc %u with %u", q->place[driver].slot,
+              q->place[driver].wrap, q->place[device].slot, q->place[device].wrap);
 }
 
 /* An index, or an entry of a ring: there is no buffer to speak of. */
@@ -250,6 +210,9 @@ static void row_of_index(struct rows *r, const struct ring *q, bool is_used)
 
     text_addf(&t, "driver %u, device %u", is_used ? q->at.driver_used : q->at.driver_avail,
               is_used ? q->at.device_used : q->at.device_avail);
+    if (q->packed)
+        add_places(&t, q, is_used ? RING_DRIVER_USED : RING_DRIVER_AVAIL,
+                   is_used ? RING_DEVICE_USED : RING_DEVICE_AVAIL);
     if (!is_used && q->at.driver_avail != q->at.device_avail) {
         text_add(&t, "; ");
         ring_add_avail_note(&t, q);
@@ -263,7 +226,7 @@ static void row_of_desc(struct rows *r, const struct ring *q, const struct wqe_r
 {
     const enum slot_state state = q->state[i];
     const uint64_t flags = ring_desc(q, i, LEAF_desc_flags);
-    struct wqe_buffer b = buffer_of(q, i, state == SLOT_USED);
+    struct wqe_buffer b = vq_buffer_of(q, i, state == SLOT_USED);
     char entry[32], buf[SHOW_LINE_BYTES], path[TREE_PATH_BYTES];
     struct text e = text_on(entry, sizeof(entry)), t = text_on(buf, sizeof(buf));
 
@@ -273,13 +236,19 @@ static void row_of_desc(struct rows *r, const struct ring *q, const struct wqe_r
         rows_plain(r, "free");
         return;
     }
+    if (q->packed) {
+        vq_add_packed(&t, q, i);
+        text_add(&t, "; ");
+        if (state == SLOT_USED)
+            vq_add_given_back(&t, q, i);
+    }
     if (q->role == RING_CTRL && b.writable &&
         tree_element(q->lab, q->path, CHILD_queue_desc, i, path))
         b.command = wqe_command_before(reader, path);
     rows_hex(r, b.addr);
     rows_number(r, b.bytes);
     rows_text(r, b.writable ? "writes" : "reads");
-    if (!(flags & VIRTQ_DESC_INDIRECT))
+    if (!(flags & VIRTQ_DESC_INDIRECT) && !(q->packed && state == SLOT_USED))
         wqe_add_text(&t, reader, &b);
     rows_text(r, buf);
     t = text_on(buf, sizeof(buf));
@@ -315,6 +284,17 @@ static void rows_of_ring(struct rows *r, const struct ring *q, bool is_used)
     }
 }
 
+static void row_of_area(struct rows *r, const struct ring *q, bool of_device)
+{
+    char what[128];
+    struct text t = text_on(what, sizeof(what));
+
+    vq_add_area(&t, q, of_device);
+    row_of_entry(r, q, of_device ? "device area" : "driver area", of_device ? "device" : "driver",
+                 false);
+    rows_plain(r, what);
+}
+
 static void rows_of_queue(struct rows *r, const struct ring *q, const struct wqe_reader *reader)
 {
     row_of_index(r, q, false);
@@ -323,6 +303,11 @@ static void rows_of_queue(struct rows *r, const struct ring *q, const struct wqe
         row_of_desc(r, q, reader, i);
     if (q->size == 0)
         return;
+    if (q->packed) {
+        row_of_area(r, q, false);
+        row_of_area(r, q, true);
+        return;
+    }
     rows_of_ring(r, q, false);
     rows_of_ring(r, q, true);
 }

@@ -362,6 +362,8 @@ void wqe_dump(const struct rfc_sink *to, const struct wqe_reader *r, const struc
         dump_control(to, b, bytes->v, bytes->n);
 }
 
+#define PACKED_BITS (VIRTQ_PACKED_AVAIL | VIRTQ_PACKED_USED)
+
 uint8_t wqe_command_before(const struct wqe_reader *r, const char *path)
 {
     const char *slot = strstr(path, ".desc[");
@@ -369,15 +371,20 @@ uint8_t wqe_command_before(const struct wqe_reader *r, const char *path)
     char queue[TREE_PATH_BYTES];
     struct text t = text_on(queue, sizeof(queue));
     uint64_t size;
+    bool packed;
 
     text_addn(&t, path, (size_t)(slot - path));
     size = tree_number(r->lab, queue, LEAF_queue_size);
+    packed = tree_number(r->lab, queue, LEAF_queue_format) == VRING_packed;
     for (uint64_t i = 0; i < size; i++) {
         char desc[TREE_PATH_BYTES];
+        uint64_t flags;
 
-        if (tree_element(r->lab, queue, CHILD_queue_desc, i, desc) &&
-            tree_number(r->lab, desc, LEAF_desc_next) == number &&
-            tree_number(r->lab, desc, LEAF_desc_flags) == VIRTQ_DESC_NEXT)
+        if (!tree_element(r->lab, queue, CHILD_queue_desc, i, desc))
+            continue;
+        flags = tree_number(r->lab, desc, LEAF_desc_flags) & ~(uint64_t)PACKED_BITS;
+        if (flags == VIRTQ_DESC_NEXT &&
+            (packed ? (i + 1) % size : tree_number(r->lab, desc, LEAF_desc_next)) == number)
             return wqe_command(r, tree_number(r->lab, desc, LEAF_desc_addr));
     }
     return 0;

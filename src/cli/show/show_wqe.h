@@ -19,6 +19,8 @@
 #define VIRTQ_DESC_NEXT     1u /* continues in the one called next */
 #define VIRTQ_DESC_WRITE    2u /* the device writes it */
 #define VIRTQ_DESC_INDIRECT 4u /* it holds a table of descriptors */
+#define VIRTQ_PACKED_AVAIL  0x80u
+#define VIRTQ_PACKED_USED   0x8000u
 
 enum ring_role { RING_NONE, RING_SQ, RING_RQ, RING_CQ, RING_CTRL, RING_EVENTS };
 

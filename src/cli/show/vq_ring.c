@@ -125,12 +125,16 @@ void ring_init(struct ring *q, const struct rdl_lab *lab, const struct past *p, 
         .role = ring_role_of(path),
         .number = tree_number(lab, path, LEAF_queue_number),
         .size = tree_number(lab, path, LEAF_queue_size),
+        .packed = tree_number(lab, path, LEAF_queue_format) == VRING_packed,
         .at = vq_indexes_of(lab, path),
         .was = find_look(looks, path),
     };
     q->state = must_malloc((size_t)q->size + 1);
     memset(q->state, SLOT_FREE, (size_t)q->size + 1);
-    find_states(q);
+    if (q->packed)
+        ring_find_places(q);
+    else
+        find_states(q);
     if (q->was && q->was->size != q->size)
         q->was = NULL; /* another queue has its name */
 }
@@ -144,8 +148,8 @@ void ring_done(struct ring *q)
 /* One number for all that a descriptor says, and for whose it is. */
 static uint64_t ring_sign(const struct ring *q, uint64_t i)
 {
-    static const enum leaf_id leaves[] = {LEAF_desc_addr, LEAF_desc_len, LEAF_desc_flags,
-                                          LEAF_desc_next};
+    const enum leaf_id leaves[] = {LEAF_desc_addr, LEAF_desc_len, LEAF_desc_flags,
+                                   q->packed ? LEAF_desc_id : LEAF_desc_next};
     uint64_t h = q->state[i] + UINT64_C(0xcbf29ce484222325); /* FNV-1a, a word at a time */
 
     for (size_t k = 0; k < ARRAY_LEN(leaves); k++)

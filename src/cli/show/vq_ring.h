@@ -20,21 +20,49 @@ enum slot_state {
     SLOT_USED,   /* the driver's, which has not looked yet */
 };
 
+/* Where the two sides of a packed ring are. */
+enum ring_place {
+    RING_DRIVER_USED,  /* the driver takes back */
+    RING_DEVICE_USED,  /* the device gives back */
+    RING_DEVICE_AVAIL, /* the device takes */
+    RING_DRIVER_AVAIL, /* the driver offers */
+    RING_PLACES
+};
+
+struct place {
+    uint32_t slot;
+    unsigned wrap; /* the wrap counter there: 0 or 1 */
+};
+
 struct ring {
     const struct rdl_lab *lab;
     const struct past *past;
     const char *path;
     enum ring_role role;
     uint64_t number, size;
+    bool packed;
     struct vq_indexes at;
-    uint8_t *state;            /* enum slot_state of each descriptor; owned */
-    const struct vq_look *was; /* as it was seen last; NULL: never */
+    struct place place[RING_PLACES]; /* of a packed ring */
+    uint8_t *state;                  /* enum slot_state of each descriptor; owned */
+    const struct vq_look *was;       /* as it was seen last; NULL: never */
 };
 
 /* The queue at @path; release with ring_done(). */
 void ring_init(struct ring *q, const struct rdl_lab *lab, const struct past *p, const char *path,
                const struct vq_looks *looks);
 void ring_done(struct ring *q);
+
+/* Of a packed ring: reads its places, and finds the states of its descriptors (vq_places.c). */
+void ring_find_places(struct ring *q);
+
+/* Of a packed ring: how many descriptors lie between two places; how many are not free. */
+uint64_t ring_slots_between(const struct ring *q, enum ring_place from, enum ring_place to);
+uint64_t ring_slots_outstanding(const struct ring *q);
+
+/* Of a packed ring: the descriptor with which the buffer came back that slot @i belonged to; as
+ * many as the ring is long, if nothing is back there.
+ */
+uint64_t ring_used_head(const struct ring *q, uint64_t i);
 
 /* Remembers in @looks, if it is not NULL, that it was seen like this. */
 void ring_remember(struct vq_looks *looks, const struct ring *q);
