@@ -9,8 +9,7 @@
 
 #include "emu/base/assert.h"
 #include "viz/ladder_layout.h"
-
-#define PIECE_BYTES 512u
+#include "viz/svg.h"
 
 #define TEXT_OF(number) #number
 #define FONT_SIZE(px)   "font-size:" TEXT_OF(px) "px"
@@ -64,42 +63,6 @@ static const char *const text_classes[] = {
     [TEXT_GAP] = "gap",     [TEXT_REST] = "rest",
 };
 
-static void put(const struct viz_sink *sink, const char *s)
-{
-    sink->put(sink->ctx, s, strlen(s));
-}
-
-static void putf(const struct viz_sink *sink, const char *fmt, ...)
-    __attribute__((format(printf, 2, 3)));
-
-static void putf(const struct viz_sink *sink, const char *fmt, ...)
-{
-    char buf[PIECE_BYTES];
-    struct text t = text_on(buf, sizeof(buf));
-    va_list args;
-
-    va_start(args, fmt);
-    text_addv(&t, fmt, args);
-    va_end(args);
-    sink->put(sink->ctx, buf, t.len);
-}
-
-static void put_escaped(const struct viz_sink *sink, const char *s)
-{
-    for (; *s; s++) {
-        if (*s == '&')
-            put(sink, "&amp;");
-        else if (*s == '<')
-            put(sink, "&lt;");
-        else if (*s == '>')
-            put(sink, "&gt;");
-        else if (*s == '"')
-            put(sink, "&quot;");
-        else if ((unsigned char)*s >= ' ')
-            sink->put(sink->ctx, s, 1);
-    }
-}
-
 /* A number as SVG wants it. */
 struct decimal {
     char s[16];
@@ -125,20 +88,21 @@ static struct decimal px(int32_t tenths)
 /* "M1 2" or "L1 2" */
 static void put_to(const struct viz_sink *sink, char command, struct point p)
 {
-    putf(sink, "%c%s %s", command, px(p.x).s, px(p.y).s);
+    svg_putf(sink, "%c%s %s", command, px(p.x).s, px(p.y).s);
 }
 
 /* @end: the stop where an arrow arrives, or NULL. */
 static void open_group(const struct viz_sink *sink, const struct ladder_stop *s, const char *prefix,
                        const struct ladder_stop *end)
 {
-    putf(sink, "<g id=\"%s%llu.%u\" class=\"%s\"", prefix, (unsigned long long)ev_tick(s->id),
-         ev_row(s->id), ev_schema(s->kind)->name);
+    svg_putf(sink, "<g id=\"%s%llu.%u\" class=\"%s\"", prefix, (unsigned long long)ev_tick(s->id),
+             ev_row(s->id), ev_schema(s->kind)->name);
     if (end)
-        putf(sink, " data-end=\"e%llu.%u\"", (unsigned long long)ev_tick(end->id), ev_row(end->id));
-    put(sink, "><title>");
-    put_escaped(sink, s->title);
-    put(sink, "</title>");
+        svg_putf(sink, " data-end=\"e%llu.%u\"", (unsigned long long)ev_tick(end->id),
+                 ev_row(end->id));
+    svg_put(sink, "><title>");
+    svg_put_escaped(sink, s->title);
+    svg_put(sink, "</title>");
 }
 
 static void put_band(const struct viz_sink *sink, const struct layout *o,
@@ -147,8 +111,8 @@ static void put_band(const struct viz_sink *sink, const struct layout *o,
     const int32_t left = o->x[0] - LAYOUT_MARK;
     const int32_t right = o->x[o->l->n_columns - 1] + LAYOUT_MARK;
 
-    putf(sink, "<rect class=\"band\" x=\"%s\" y=\"%s\" width=\"%s\" height=\"%s\"/>\n", px(left).s,
-         px(b->top).s, px(right - left).s, px(b->bottom - b->top).s);
+    svg_putf(sink, "<rect class=\"band\" x=\"%s\" y=\"%s\" width=\"%s\" height=\"%s\"/>\n",
+             px(left).s, px(b->top).s, px(right - left).s, px(b->bottom - b->top).s);
 }
 
 /* Solid, but dotted through pauses. */
@@ -157,7 +121,7 @@ static void put_lifeline(const struct viz_sink *sink, const struct layout *o, ui
     const int32_t x = o->x[column];
     int32_t y = o->top;
 
-    put(sink, "<path class=\"life\" d=\"");
+    svg_put(sink, "<path class=\"life\" d=\"");
     for (uint32_t i = 0; i < o->n_bands; i++) {
         put_to(sink, 'M', (struct point){x, y});
         put_to(sink, 'L', (struct point){x, o->bands[i].top});
@@ -165,12 +129,12 @@ static void put_lifeline(const struct viz_sink *sink, const struct layout *o, ui
     }
     put_to(sink, 'M', (struct point){x, y});
     put_to(sink, 'L', (struct point){x, o->bottom});
-    put(sink, "\"/>\n");
+    svg_put(sink, "\"/>\n");
     for (uint32_t i = 0; i < o->n_bands; i++) {
-        put(sink, "<path class=\"pause\" d=\"");
+        svg_put(sink, "<path class=\"pause\" d=\"");
         put_to(sink, 'M', (struct point){x, o->bands[i].top});
         put_to(sink, 'L', (struct point){x, o->bands[i].bottom});
-        put(sink, "\"/>\n");
+        svg_put(sink, "\"/>\n");
     }
 }
 
@@ -180,14 +144,14 @@ static void put_cut(const struct viz_sink *sink, struct point p, bool upright, c
     const int32_t dx = upright ? LAYOUT_CUT : PX(2), dy = upright ? PX(2) : LAYOUT_CUT;
     const int32_t apart_x = upright ? 0 : PX(2), apart_y = upright ? PX(2) : 0;
 
-    putf(sink, "<path class=\"cut tone-%s\" d=\"", tone);
+    svg_putf(sink, "<path class=\"cut tone-%s\" d=\"", tone);
     for (int32_t k = -1; k <= 1; k += 2) {
         const struct point at = {p.x + k * apart_x, p.y + k * apart_y};
 
         put_to(sink, 'M', (struct point){at.x - dx, at.y + dy});
         put_to(sink, 'L', (struct point){at.x + dx, at.y - dy});
     }
-    put(sink, "\"/>");
+    svg_put(sink, "\"/>");
 }
 
 static void put_bracket(const struct viz_sink *sink, const struct layout *o, uint32_t i)
@@ -195,37 +159,37 @@ static void put_bracket(const struct viz_sink *sink, const struct layout *o, uin
     const struct layout_bracket *b = &o->brackets[i];
 
     open_group(sink, &o->l->stops[o->l->timers[i].fired], "timer", NULL);
-    put(sink, "<path class=\"tone-timer\" d=\"");
+    svg_put(sink, "<path class=\"tone-timer\" d=\"");
     if (!b->cut)
         put_to(sink, 'M', (struct point){b->lifeline_x, b->top});
     put_to(sink, b->cut ? 'M' : 'L', (struct point){b->x, b->top});
     put_to(sink, 'L', (struct point){b->x, b->bottom});
     put_to(sink, 'L', (struct point){b->lifeline_x, b->bottom});
-    put(sink, "\"/>");
+    svg_put(sink, "\"/>");
     if (b->cut)
         put_cut(sink, (struct point){b->x, b->top}, true, "timer");
-    put(sink, "</g>\n");
+    svg_put(sink, "</g>\n");
 }
 
 static void put_cross(const struct viz_sink *sink, struct point p)
 {
-    put(sink, "<path class=\"cross tone-bad\" d=\"");
+    svg_put(sink, "<path class=\"cross tone-bad\" d=\"");
     put_to(sink, 'M', (struct point){p.x - LAYOUT_CROSS, p.y - LAYOUT_CROSS});
     put_to(sink, 'L', (struct point){p.x + LAYOUT_CROSS, p.y + LAYOUT_CROSS});
     put_to(sink, 'M', (struct point){p.x - LAYOUT_CROSS, p.y + LAYOUT_CROSS});
     put_to(sink, 'L', (struct point){p.x + LAYOUT_CROSS, p.y - LAYOUT_CROSS});
-    put(sink, "\"/>");
+    svg_put(sink, "\"/>");
 }
 
 static void put_head(const struct viz_sink *sink, const struct segment *s, const char *tone)
 {
     const struct unit u = unit_between(s->a, s->b);
 
-    putf(sink, "<path class=\"head tone-%s\" d=\"", tone);
+    svg_putf(sink, "<path class=\"head tone-%s\" d=\"", tone);
     put_to(sink, 'M', s->b);
     put_to(sink, 'L', point_from(s->b, u, -LAYOUT_HEAD, LAYOUT_HEAD * 2 / 5));
     put_to(sink, 'L', point_from(s->b, u, -LAYOUT_HEAD, -LAYOUT_HEAD * 2 / 5));
-    put(sink, "Z\"/>");
+    svg_put(sink, "Z\"/>");
 }
 
 static void put_text(const struct viz_sink *sink, const struct layout_text *t)
@@ -234,16 +198,16 @@ static void put_text(const struct viz_sink *sink, const struct layout_text *t)
                                           [ANCHOR_MIDDLE] = " text-anchor=\"middle\"",
                                           [ANCHOR_END] = " text-anchor=\"end\""};
 
-    putf(sink, "<text class=\"%s tone-%s\"%s", text_classes[t->kind], tone_names[t->tone],
-         anchors[t->anchor]);
+    svg_putf(sink, "<text class=\"%s tone-%s\"%s", text_classes[t->kind], tone_names[t->tone],
+             anchors[t->anchor]);
     if (t->u.y == 0)
-        putf(sink, " x=\"%s\" y=\"%s\">", px(t->at.x).s, px(t->at.y).s);
+        svg_putf(sink, " x=\"%s\" y=\"%s\">", px(t->at.x).s, px(t->at.y).s);
     else
-        putf(sink, " transform=\"matrix(%s %s %s %s %s %s)\">", decimal(t->u.x, 1000).s,
-             decimal(t->u.y, 1000).s, decimal(-t->u.y, 1000).s, decimal(t->u.x, 1000).s,
-             px(t->at.x).s, px(t->at.y).s);
-    put_escaped(sink, t->s);
-    put(sink, "</text>");
+        svg_putf(sink, " transform=\"matrix(%s %s %s %s %s %s)\">", decimal(t->u.x, 1000).s,
+                 decimal(t->u.y, 1000).s, decimal(-t->u.y, 1000).s, decimal(t->u.x, 1000).s,
+                 px(t->at.x).s, px(t->at.y).s);
+    svg_put_escaped(sink, t->s);
+    svg_put(sink, "</text>");
 }
 
 static void put_texts_of_arrow(const struct viz_sink *sink, const struct layout *o, uint32_t arrow)
@@ -263,12 +227,12 @@ static void put_arrow(const struct viz_sink *sink, const struct layout *o, uint3
 
     open_group(sink, &o->l->stops[shown], "e",
                a->head != LADDER_NONE ? &o->l->stops[a->head] : NULL);
-    putf(sink, "<path class=\"tone-%s%s%s\" d=\"", tone_names[a->tone], a->again ? " again" : "",
-         a->copy ? " copy" : "");
+    svg_putf(sink, "<path class=\"tone-%s%s%s\" d=\"", tone_names[a->tone],
+             a->again ? " again" : "", a->copy ? " copy" : "");
     put_to(sink, 'M', g->seg[0].a);
     for (uint32_t k = 0; k < g->n_seg; k++)
         put_to(sink, 'L', g->seg[k].b);
-    put(sink, "\"/>");
+    svg_put(sink, "\"/>");
     if (a->fate == FATE_ARRIVED)
         put_head(sink, last, tone_names[a->tone]);
     else if (a->fate != FATE_UNKNOWN)
@@ -276,7 +240,7 @@ static void put_arrow(const struct viz_sink *sink, const struct layout *o, uint3
     if (a->cut)
         put_cut(sink, layout_cut(o, i), false, tone_names[a->tone]);
     put_texts_of_arrow(sink, o, i);
-    put(sink, "</g>\n");
+    svg_put(sink, "</g>\n");
 }
 
 /* Circles for posts and completions, a diamond for states, a square for what went wrong. */
@@ -292,14 +256,14 @@ static void put_mark(const struct viz_sink *sink, const struct layout *o, uint32
     const bool is_bad = s->tone == TONE_BAD;
     const size_t n = is_state || is_bad ? ARRAY_LEN(square) : ARRAY_LEN(octagon);
 
-    putf(sink, "<path class=\"mark tone-%s\" d=\"", tone_names[s->tone]);
+    svg_putf(sink, "<path class=\"mark tone-%s\" d=\"", tone_names[s->tone]);
     for (size_t k = 0; k < n; k++) {
         const int32_t dx = is_state ? diamond[k].x : is_bad ? square[k].x : octagon[k].x;
         const int32_t dy = is_state ? diamond[k].y : is_bad ? square[k].y : octagon[k].y;
 
         put_to(sink, k ? 'L' : 'M', (struct point){o->x[s->column] + PX(dx), o->y[i] + PX(dy)});
     }
-    put(sink, "Z\"/>");
+    svg_put(sink, "Z\"/>");
 }
 
 /* A stop that is no packet's departure: its mark and its note. */
@@ -324,21 +288,22 @@ static void put_stop(const struct viz_sink *sink, const struct layout *o, uint32
         put_text(sink, t);
     }
     if (open)
-        put(sink, "</g>\n");
+        svg_put(sink, "</g>\n");
 }
 
 static void put_picture(const struct viz_sink *sink, const struct layout *o)
 {
     const struct ladder *l = o->l;
 
-    putf(sink,
-         "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"ladder\" width=\"%s\" height=\"%s\" "
-         "viewBox=\"0 0 %s %s\">\n<title>",
-         px(o->width).s, px(o->height).s, px(o->width).s, px(o->height).s);
-    put_escaped(sink, l->title[0] ? l->title : "ladder");
-    put(sink, "</title>\n");
-    put(sink, style);
-    put(sink, "<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n");
+    svg_putf(
+        sink,
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"ladder\" width=\"%s\" height=\"%s\" "
+        "viewBox=\"0 0 %s %s\">\n<title>",
+        px(o->width).s, px(o->height).s, px(o->width).s, px(o->height).s);
+    svg_put_escaped(sink, l->title[0] ? l->title : "ladder");
+    svg_put(sink, "</title>\n");
+    svg_put(sink, style);
+    svg_put(sink, "<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n");
     for (uint32_t i = 0; i < o->n_bands && l->n_columns; i++)
         put_band(sink, o, &o->bands[i]);
     for (uint32_t c = 0; c < l->n_columns; c++)
@@ -353,9 +318,9 @@ static void put_picture(const struct viz_sink *sink, const struct layout *o)
         if (o->texts[i].arrow != LADDER_NONE || o->texts[i].kind == TEXT_NOTE)
             continue;
         put_text(sink, &o->texts[i]);
-        put(sink, "\n");
+        svg_put(sink, "\n");
     }
-    put(sink, "</svg>\n");
+    svg_put(sink, "</svg>\n");
 }
 
 enum rdl_status ladder_svg(const struct ladder *l, const struct viz_sink *sink)

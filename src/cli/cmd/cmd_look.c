@@ -12,6 +12,7 @@
 #include "cli/session/files.h"
 #include "cli/session/resolve.h"
 #include "cli/show/show.h"
+#include "cli/show/show_vq.h"
 #include "cli/tell/explain.h"
 #include "cli/tell/explain_asked.h"
 #include "cli/tell/export.h"
@@ -310,6 +311,29 @@ static void tell_missing(struct session *s, const struct step *st, const struct 
         fprintf(s->config.err, "%s: %s\n", step_text(st, "file"), missing);
 }
 
+/* A virtqueue: a picture of what is, and not of what happened. */
+static bool export_queue(struct session *s, FILE *f, const struct step *st, bool as_text)
+{
+    const struct past past = past_of_lab(s->lab);
+    const struct vq_view view = {SHOW_TEXT, NULL};
+    const struct scope in = session_scope(s);
+    char path[SESSION_PATH_BYTES];
+    enum rdl_status status;
+    size_t at = 0;
+
+    resolve_path(&in, step_text(st, "queue"), path);
+    status = as_text ? show_vq(f, s->lab, &past, path, &view, &at)
+                     : export_vq(f, s->lab, &past, path, &at);
+    if (status == RDL_OK)
+        return true;
+    if (status == RDL_ERR_NOT_FOUND)
+        return resolve_unknown(&in, step_span(st, "queue", 0), path, "nothing", &s->diag);
+    if (status != RDL_ERR_INVAL)
+        return session_fail_status(s, st->at, "export", status);
+    session_fail(s, step_span(st, "queue", 0), "%s has no virtqueue", path);
+    return diag_remedy(&s->diag, "h1.qp.sq, h1.cq and h1.ctrl have");
+}
+
 static bool export_to(struct session *s, FILE *f, const struct step *st, bool terminal)
 {
     static picture_draw *const pictures[] = {
@@ -329,6 +353,8 @@ static bool export_to(struct session *s, FILE *f, const struct step *st, bool te
                                       .colour = terminal && s->config.colour};
     enum rdl_status status;
 
+    if (form == EXPORT_VQ)
+        return export_queue(s, f, st, terminal || export_is_text(step_text(st, "file")));
     if (!read_event(s, st, "from", &options.from) || !read_event(s, st, "to", &options.to))
         return false;
     if (options.to && options.from > ev_id_last(options.to)) {

@@ -28,6 +28,7 @@ static const struct enum_row rows_export[] = {
 #undef PICTURE
     {"PCAPNG", EXPORT_PCAPNG, "the frames, for Wireshark"},
     {"EVENTS", EXPORT_EVENTS, "every event, one JSON object a line"},
+    {"VQ", EXPORT_VQ, "a virtqueue as it is now, as SVG; FILE - is text for the terminal"},
 };
 const struct enum_table words_export = {"export", "form of export", rows_export,
                                         ARRAY_LEN(rows_export)};

@@ -103,7 +103,8 @@ enum export_form {
 #include "viz/pictures.def"
 #undef PICTURE
     EXPORT_PCAPNG,
-    EXPORT_EVENTS
+    EXPORT_EVENTS,
+    EXPORT_VQ
 };
 
 extern const struct enum_table words_grain, words_by, words_export, words_session_action,

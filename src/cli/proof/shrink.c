@@ -115,7 +115,8 @@ static void leave_out_ends(struct shrinking *s)
 static void plain_host(struct world_host *h)
 {
     h->profile = PROFILE_iba;
-    h->is_plain = false;
+    h->is_plain = h->indirect = false;
+    h->ring = VRING_split;
 }
 
 static void plain_link(struct world_host *h)

@@ -138,6 +138,8 @@ struct world_host {
     uint64_t rate_bps;
     uint32_t at_switch;
     bool is_plain; /* some feature bits are off */
+    uint32_t ring; /* enum ring_format */
+    bool indirect; /* its driver has tables of descriptors */
     uint32_t memory_bytes;
     uint32_t edge_at, edge_bytes;
     uint32_t words_at;

@@ -265,6 +265,18 @@ static bool is_enough(const struct draw *d)
     return true;
 }
 
+/* Programs see nothing of it, so all else is the same world with any rings. */
+static void draw_rings(struct draw *d)
+{
+    for (uint32_t h = 0; h < d->w->n_hosts; h++) {
+        struct world_host *host = &d->w->host[h];
+        const bool indirect = draw_one_in(d, 3);
+
+        host->ring = draw_one_in(d, 2) ? VRING_packed : VRING_split;
+        host->indirect = indirect && !host->is_plain;
+    }
+}
+
 void world_draw(struct world *w, uint64_t seed, bool pair)
 {
     struct draw d = {.w = w, .rng = prng_stream(seed, 0)};
@@ -288,4 +300,5 @@ void world_draw(struct world *w, uint64_t seed, bool pair)
     }
     for (uint32_t h = 0; h < w->n_hosts; h++)
         w->host[h].memory_bytes = (d.used[h] + 2 * 4096u - 1) & ~4095u;
+    draw_rings(&d);
 }

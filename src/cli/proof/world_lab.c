@@ -101,16 +101,19 @@ static void add_host(struct world_run *r, unsigned h)
         .profile = host->profile,
         .features_off = host->is_plain ? PLAIN : 0,
         .n_pkeys = WORLD_PKEYS,
+        .ring = host->ring,
+        .indirect = host->indirect,
     };
     char name[RDL_NAME_BYTES];
 
     snprintf(name, sizeof(name), "h%u", h + 1);
     c.name = name;
     memcpy(c.pkeys, world_pkeys, sizeof(world_pkeys));
-    world_say(r, "host %s profile=%s max_qp=%u max_cq=%u pkeys=0x%x,0x%x,0x%x%s", name,
+    world_say(r, "host %s profile=%s max_qp=%u max_cq=%u pkeys=0x%x,0x%x,0x%x%s%s%s", name,
               enum_name(&enum_profile, host->profile), QUEUE_PAIRS, CQS, world_pkeys[0],
               world_pkeys[1], world_pkeys[2],
-              host->is_plain ? " features_off=INDIRECT_DESC,EVENT_IDX" : "");
+              host->is_plain ? " features_off=INDIRECT_DESC,EVENT_IDX" : "",
+              host->ring == VRING_packed ? " ring=packed" : "", host->indirect ? " indirect" : "");
     world_works(r, rdl_host_add(r->lab, &c, &r->host[h].host), "a host can be added");
 }
 

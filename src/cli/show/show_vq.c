@@ -333,12 +333,39 @@ static enum rdl_status print_queue(FILE *out, struct rows *r, const struct rdl_l
     return st;
 }
 
+/* Those that may be called by what they belong to. */
+static const enum child_id below[] = {CHILD_none, CHILD_qp_sq, CHILD_qp_rq, CHILD_cq_queue,
+                                      CHILD_host_ctrl};
+
+/* Is there a queue at @path, or as its child number @i?  Then @ret is its path. */
+static bool queue_at(const struct rdl_lab *lab, const char *path, size_t i,
+                     char ret[TREE_PATH_BYTES])
+{
+    struct text t = text_on(ret, TREE_PATH_BYTES);
+
+    tree_join(&t, path, child_rows[below[i]].key);
+    return ring_role_of(ret) != RING_NONE && tree_is(lab, ret, NODE_queue);
+}
+
+enum rdl_status vq_find(const struct rdl_lab *lab, const char *path, char ret[TREE_PATH_BYTES],
+                        size_t *reterr_at)
+{
+    struct rdl_value v;
+    const enum rdl_status st = rdl_inspect(lab, path, &v, reterr_at);
+
+    for (size_t i = 0; i < ARRAY_LEN(below) && st == RDL_OK; i++) {
+        if (queue_at(lab, path, i, ret))
+            return RDL_OK;
+    }
+    if (st == RDL_OK)
+        *reterr_at = 0;
+    return st == RDL_OK ? RDL_ERR_INVAL : st;
+}
+
 enum rdl_status show_vq(FILE *out, const struct rdl_lab *lab, const struct past *p,
                         const char *path, const struct vq_view *view, size_t *reterr_at)
 {
     const enum show_form form = view->form;
-    static const enum child_id below[] = {CHILD_none, CHILD_qp_sq, CHILD_qp_rq, CHILD_cq_queue,
-                                          CHILD_host_ctrl};
     struct rdl_value v;
     struct rows r;
     bool any = false;
@@ -346,10 +373,8 @@ enum rdl_status show_vq(FILE *out, const struct rdl_lab *lab, const struct past 
 
     for (size_t i = 0; i < ARRAY_LEN(below) && st == RDL_OK; i++) {
         char queue[TREE_PATH_BYTES];
-        struct text t = text_on(queue, sizeof(queue));
 
-        tree_join(&t, path, child_rows[below[i]].key);
-        if (ring_role_of(queue) == RING_NONE || !tree_is(lab, queue, NODE_queue))
+        if (!queue_at(lab, path, i, queue))
             continue;
         if (!any && form != SHOW_TEXT)
             rows_begin_table(&r, out, form, TABLE_VQ);

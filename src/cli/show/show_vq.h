@@ -10,6 +10,7 @@
 #include <stdio.h>
 
 #include "cli/lang/words.h"
+#include "cli/tree/tree.h"
 #include "emu/past/past.h"
 #include "rdmalab/inspect.h"
 
@@ -44,5 +45,13 @@ struct vq_view {
 RDL_MUST_CHECK enum rdl_status show_vq(FILE *out, const struct rdl_lab *lab, const struct past *p,
                                        const char *path, const struct vq_view *view,
                                        size_t *reterr_at);
+
+/* The first queue at or below @path.  Errors as show_vq(). */
+RDL_MUST_CHECK enum rdl_status vq_find(const struct rdl_lab *lab, const char *path,
+                                       char ret[TREE_PATH_BYTES], size_t *reterr_at);
+
+/* That queue as a picture, an SVG document.  Errors as show_vq(). */
+RDL_MUST_CHECK enum rdl_status export_vq(FILE *out, const struct rdl_lab *lab, const struct past *p,
+                                         const char *path, size_t *reterr_at);
 
 #endif

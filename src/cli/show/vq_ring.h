@@ -52,9 +52,6 @@ void ring_init(struct ring *q, const struct rdl_lab *lab, const struct past *p, 
                const struct vq_looks *looks);
 void ring_done(struct ring *q);
 
-/* Of a packed ring: reads its places, and finds the states of its descriptors (vq_places.c). */
-void ring_find_places(struct ring *q);
-
 /* Of a packed ring: how many descriptors lie between two places; how many are not free. */
 uint64_t ring_slots_between(const struct ring *q, enum ring_place from, enum ring_place to);
 uint64_t ring_slots_outstanding(const struct ring *q);

@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: MIT */
+/* Rows are as many as there are descriptors; all columns share them.  Of a long ring only the rows
+ * that somebody looks at are drawn: those that are not free, those with a marker, and one beside
+ * each; "..." stands for the others.
+ */
+#include "viz/ring.h"
+
+#include <stdlib.h>
+
+#include "emu/base/text.h"
+#include "viz/metrics.h"
+#include "viz/svg.h"
+
+enum {
+    ROW_PX = 26,
+    TOP_PX = 104, /* of the first row */
+    FONT = 13,
+    SIDE_PX = 280, /* for the markers of one side */
+    RING_PX = 74,  /* an avail or used ring */
+    GAP_PX = 80,   /* in which lines lead from a ring to the table */
+    DESC_PX = 640, /* the table */
+    CHAIN_PX = 26, /* beside it, for the lines of chains */
+    LETTER_PX = 24,
+    FLAGS_PX = 130,
+    LEGEND_PX = 58,
+    ALL_ROWS_MAX = 24 /* a ring of so many is drawn whole */
+};
+
+static const char style[] =
+    "<style>"
+    ".ring{font-family:\"DejaVu Sans\",sans-serif;font-size:13px}"
+    ".ring text{fill:#1b1f24}.ring .title{font-size:16px;font-weight:bold}"
+    ".ring .head{font-weight:bold}.ring .dim,.ring .number{fill:#57606a}"
+    ".ring .letter{font-weight:bold;text-anchor:middle}.ring .number,.ring .right{text-anchor:end}"
+    ".ring .mid{text-anchor:middle}"
+    ".ring rect{stroke:#57606a;stroke-width:1}.ring rect.page{fill:#ffffff;stroke:none}"
+    ".ring rect.free,.ring rect.cell{fill:#ffffff}.ring rect.posted{fill:#f6d68a}"
+    ".ring rect.taken{fill:#9fd0ee}.ring rect.back{fill:#a5dcc6}"
+    ".ring path{fill:none;stroke:#57606a;stroke-width:1.4}"
+    ".ring path.chain{stroke:#7a4a78;stroke-width:2}.ring path.head{fill:#7a4a78;stroke:none}"
+    ".ring path.tip{fill:#57606a;stroke:none}"
+    ".ring .driver{fill:#8a4b00}.ring .device{fill:#005a8f}"
+    "@media (prefers-color-scheme:dark){"
+    ".ring text{fill:#e6edf3}.ring .dim,.ring .number{fill:#9aa4af}"
+    ".ring rect{stroke:#9aa4af}.ring rect.page{fill:#0d1117;stroke:none}"
+    ".ring rect.free,.ring rect.cell{fill:#161b22}.ring rect.posted{fill:#6b4e00}"
+    ".ring rect.taken{fill:#0b4a75}.ring rect.back{fill:#0b5a41}"
+    ".ring path{stroke:#9aa4af}.ring path.chain{stroke:#d9a5d6}"
+    ".ring path.head{fill:#d9a5d6;stroke:none}.ring path.tip{fill:#9aa4af;stroke:none}"
+    ".ring .driver{fill:#f0b35a}.ring .device{fill:#79c0ff}"
+    "}</style>\n";
+
+static const struct {
+    const char *letter, *class, *text;
+} owners[OWNER_COUNT] = {
+    [OWNER_FREE] = {"F", "free", "free: the driver's"},
+    [OWNER_POSTED] = {"P", "posted", "posted: the device's, not taken yet"},
+    [OWNER_TAKEN] = {"T", "taken", "taken: the device has it"},
+    [OWNER_BACK] = {"B", "back", "back: the driver's, who has not looked"},
+};
+
+/* Where everything is. */
+struct page {
+    const struct ring_picture *p;
+    const struct viz_sink *sink;
+    int32_t avail_x, desc_x, used_x, width, height;
+    int32_t *rows;  /* of each descriptor; -1: it is not drawn */
+    int32_t n_rows; /* those of "..." too */
+};
+
+/* Does descriptor or entry @i say something by itself? */
+static bool is_live(const struct ring_picture *p, uint32_t i)
+{
+    return p->size <= ALL_ROWS_MAX || p->slots[i].owner != OWNER_FREE ||
+           (!p->packed && (p->avail[i].desc < p->size || p->used[i].desc < p->size));
+}
+
+/* Finds the row of each descriptor that is drawn; -1: it is not.  "..." is a row, too. */
+static void find_rows(struct page *g)
+{
+    const struct ring_picture *p = g->p;
+
+    for (uint32_t i = 0; i < p->size; i++)
+        g->rows[i] = is_live(p, i) ? 1 : 0;
+    for (uint32_t k = 0; k < p->n_markers; k++) {
+        if (p->markers[k].at < p->size)
+            g->rows[p->markers[k].at] = 1;
+    }
+    for (uint32_t i = 0, before = 0; i < p->size; i++) { /* one beside each */
+        const int32_t live = g->rows[i];
+
+        if (!live && (before || (i + 1 < p->size && g->rows[i + 1] == 1)))
+            g->rows[i] = 2;
+        before = live == 1;
+    }
+    for (uint32_t i = 0; i < p->size; i++) {
+        const bool drawn = g->rows[i] != 0, follows = i > 0 && g->rows[i - 1] < 0;
+
+        g->rows[i] = drawn ? g->n_rows : -1;
+        g->n_rows += drawn || !follows;
+    }
+}
+
+static bool is_drawn(const struct page *g, uint32_t i)
+{
+    return g->rows[i] >= 0;
+}
+
+static int32_t top_of(const struct page *g, uint32_t i)
+{
+    return TOP_PX + g->rows[i] * ROW_PX;
+}
+
+static int32_t middle_of(const struct page *g, uint32_t i)
+{
+    return top_of(g, i) + ROW_PX / 2;
+}
+
+static int32_t baseline(const struct page *g, uint32_t i)
+{
+    return top_of(g, i) + ROW_PX - 8;
+}
+
+static void put_text(const struct page *g, const char *class, int32_t x, int32_t y, const char *s)
+{
+    svg_putf(g->sink, "<text class=\"%s\" x=\"%d\" y=\"%d\">", class, x, y);
+    svg_put_escaped(g->sink, s);
+    svg_put(g->sink, "</text>\n");
+}
+
+/* The same, cut to @width pixels. */
+static void put_cut(const struct page *g, const char *class, struct point at, int32_t width,
+                    const char *s)
+{
+    char buf[256];
+    struct text t = text_on(buf, sizeof(buf));
+
+    text_add(&t, s);
+    if (text_width(buf, FONT) > PX(width)) {
+        while (t.len > 0 && text_width(buf, FONT) + text_width("...", FONT) > PX(width))
+            buf[--t.len] = '\0';
+        text_add(&t, "...");
+    }
+    put_text(g, class, at.x, at.y, buf);
+}
+
+static void put_rect(const struct page *g, const char *class, struct point at, int32_t width,
+                     int32_t height)
+{
+    svg_putf(g->sink, "<rect class=\"%s\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\"/>\n", class,
+             at.x, at.y, width, height);
+}
+
+static void draw_slot(const struct page *g, uint32_t i)
+{
+    const struct ring_slot *s = &g->p->slots[i];
+    const int32_t y = top_of(g, i), base = baseline(g, i);
+    int32_t x = g->desc_x;
+    char number[16];
+    struct text t = text_on(number, sizeof(number));
+
+    text_addf(&t, "%u", i);
+    svg_putf(g->sink, "<g id=\"desc%u\" class=\"desc\"><title>", i);
+    svg_put_escaped(g->sink, owners[s->owner].text);
+    svg_put(g->sink, "</title>\n");
+    put_rect(g, owners[s->owner].class, (struct point){x, y}, DESC_PX, ROW_PX);
+    put_text(g, "letter", x + LETTER_PX / 2, base, owners[s->owner].letter);
+    put_text(g, "number", x + LETTER_PX + 34, base, number);
+    x += LETTER_PX + 44;
+    if (s->flags) {
+        put_cut(g, "flags", (struct point){x, base}, FLAGS_PX - 8, s->flags);
+        x += FLAGS_PX;
+    }
+    if (s->text)
+        put_cut(g, "what", (struct point){x, base}, g->desc_x + DESC_PX - x - 8, s->text);
+    svg_put(g->sink, "</g>\n");
+}
+
+static void draw_slots(const struct page *g)
+{
+    int32_t row = 0;
+
+    for (uint32_t i = 0; i < g->p->size; i++) {
+        if (is_drawn(g, i)) {
+            draw_slot(g, i);
+            row = g->rows[i] + 1;
+        } else if (i == 0 || is_drawn(g, i - 1)) {
+            put_text(g, "dim", g->desc_x + LETTER_PX, TOP_PX + row * ROW_PX + ROW_PX - 8, "...");
+        }
+    }
+}
+
+/* A line from @from to @to that leaves and arrives level, with a tip. */
+static void put_line(const struct page *g, struct point from, struct point to)
+{
+    const int32_t half = (from.x + to.x) / 2, back = to.x > from.x ? -7 : 7;
+
+    svg_putf(g->sink, "<path d=\"M%d %dC%d %d %d %d %d %d\"/>", from.x, from.y, half, from.y, half,
+             to.y, to.x, to.y);
+    svg_putf(g->sink, "<path class=\"tip\" d=\"M%d %dl%d -4v8z\"/>\n", to.x, to.y, back);
+}
+
+/* One of the two rings of the split format. */
+static void draw_entries(const struct page *g, bool is_used)
+{
+    const struct ring_entry *v = is_used ? g->p->used : g->p->avail;
+    const int32_t x = is_used ? g->used_x : g->avail_x;
+
+    for (uint32_t i = 0; i < g->p->size; i++) {
+        const int32_t y = middle_of(g, i);
+        char buf[24];
+        struct text t = text_on(buf, sizeof(buf));
+
+        if (!is_drawn(g, i))
+            continue;
+        text_addf(&t, "%u", i);
+        put_rect(g, "cell", (struct point){x, top_of(g, i)}, RING_PX, ROW_PX);
+        put_text(g, "number", x + 24, baseline(g, i), buf);
+        if (v[i].desc >= g->p->size)
+            continue;
+        t = text_on(buf, sizeof(buf));
+        text_addf(&t, "%u", v[i].desc);
+        put_text(g, "mid", x + 52, baseline(g, i), buf);
+        if (is_used)
+            put_line(g, (struct point){x, y},
+                     (struct point){g->desc_x + DESC_PX, middle_of(g, v[i].desc)});
+        else
+            put_line(g, (struct point){x + RING_PX, y},
+                     (struct point){g->desc_x, middle_of(g, v[i].desc)});
+    }
+}
+
+/* The chains, beside the table. */
+static void draw_chains(const struct page *g)
+{
+    const int32_t x = g->desc_x + DESC_PX;
+
+    for (uint32_t i = 0; i < g->p->size; i++) {
+        const uint32_t next = g->p->slots[i].next;
+        int32_t y, to;
+
+        if (next >= g->p->size || !is_drawn(g, next))
+            continue;
+        y = middle_of(g, i) + 4;
+        to = middle_of(g, next) - 4;
+        svg_putf(g->sink,
+                 "<path class=\"chain\" d=\"M%d %dC%d %d %d %d %d %d\"/>"
+                 "<path class=\"head\" d=\"M%d %dl8 -4v8z\"/>\n",
+                 x, y, x + CHAIN_PX, y, x + CHAIN_PX, to, x + 6, to, x, to);
+    }
+}
+
+/* Is the marker drawn on the right-hand side? */
+static bool is_right(const struct ring_marker *m)
+{
+    return m->column == COLUMN_USED || (m->column == COLUMN_DESC && m->of_device);
+}
+
+/* What stands at @i on one side, if anything does: several with commas between them. */
+static void draw_markers_at(const struct page *g, uint32_t i, bool right)
+{
+    const struct ring_picture *p = g->p;
+    const int32_t left_x = (p->packed ? g->desc_x : g->avail_x) - 10;
+    const int32_t right_x = (p->packed ? g->desc_x + DESC_PX + CHAIN_PX : g->used_x + RING_PX) + 10;
+    char buf[96];
+    struct text t = text_on(buf, sizeof(buf));
+
+    for (uint32_t k = 0; k < p->n_markers; k++) {
+        if (p->markers[k].at == i && is_right(&p->markers[k]) == right)
+            text_addf(&t, "%s%s", t.len ? ", " : "", p->markers[k].text);
+    }
+    if (t.len && right)
+        put_text(g, p->packed ? "device" : "dim", right_x, baseline(g, i), buf);
+    else if (t.len)
+        put_text(g, p->packed ? "right driver" : "right dim", left_x, baseline(g, i), buf);
+}
+
+static void draw_markers(const struct page *g)
+{
+    for (uint32_t i = 0; i < g->p->size; i++) {
+        if (!is_drawn(g, i))
+            continue;
+        draw_markers_at(g, i, false);
+        draw_markers_at(g, i, true);
+    }
+}
+
+static void draw_heads(const struct page *g)
+{
+    const int32_t y = TOP_PX - 12;
+
+    put_text(g, "title", 20, 32, g->p->title);
+    if (g->p->subtitle)
+        put_text(g, "dim", 20, 54, g->p->subtitle);
+    put_text(g, "head", g->desc_x, y, g->p->packed ? "descriptor ring" : "descriptor table");
+    if (g->p->packed) {
+        put_text(g, "head right driver", g->desc_x - 10, y, "driver");
+        put_text(g, "head device", g->desc_x + DESC_PX + CHAIN_PX + 10, y, "device");
+        return;
+    }
+    put_text(g, "head", g->avail_x, y, "avail");
+    put_text(g, "head", g->used_x, y, "used");
+}
+
+static void draw_legend(const struct page *g)
+{
+    int32_t x = 20;
+    const int32_t y = g->height - LEGEND_PX + 16;
+
+    for (unsigned i = 0; i < OWNER_COUNT; i++) {
+        put_rect(g, owners[i].class, (struct point){x, y}, LETTER_PX, 20);
+        put_text(g, "letter", x + LETTER_PX / 2, y + 15, owners[i].letter);
+        put_text(g, "dim", x + LETTER_PX + 6, y + 15, owners[i].text);
+        x += LETTER_PX + 28 + text_width(owners[i].text, FONT) / 10;
+    }
+}
+
+static struct page lay_out(const struct ring_picture *p, const struct viz_sink *sink)
+{
+    struct page g = {.p = p, .sink = sink};
+    const int32_t side = p->packed ? SIDE_PX : SIDE_PX;
+
+    g.avail_x = 20 + side;
+    g.desc_x = p->packed ? 20 + side : g.avail_x + RING_PX + GAP_PX;
+    g.used_x = g.desc_x + DESC_PX + CHAIN_PX + GAP_PX;
+    g.width =
+        p->packed ? g.desc_x + DESC_PX + CHAIN_PX + side + 20 : g.used_x + RING_PX + side + 20;
+    return g;
+}
+
+enum rdl_status ring_draw(const struct ring_picture *p, const struct viz_sink *sink)
+{
+    struct page g = lay_out(p, sink);
+
+    g.rows = malloc((p->size + 1) * sizeof(*g.rows));
+    if (!g.rows)
+        return RDL_ERR_NOMEM;
+    find_rows(&g);
+    g.height = TOP_PX + g.n_rows * ROW_PX + LEGEND_PX;
+    svg_putf(sink,
+             "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"ring\" width=\"%d\" height=\"%d\" "
+             "viewBox=\"0 0 %d %d\">\n",
+             g.width, g.height, g.width, g.height);
+    svg_put(sink, style);
+    put_rect(&g, "page", (struct point){0, 0}, g.width, g.height);
+    draw_heads(&g);
+    if (!p->packed) {
+        draw_entries(&g, false);
+        draw_entries(&g, true);
+    }
+    draw_slots(&g);
+    draw_chains(&g);
+    draw_markers(&g);
+    draw_legend(&g);
+    svg_put(sink, "</svg>\n");
+    free(g.rows);
+    return RDL_OK;
+}

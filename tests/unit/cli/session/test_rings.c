@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT */
+/* What is told of virtqueues in both formats: show vq, its rows, pictures, what a host refuses. */
+#include "testing.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/lab_session.h"
+
+#define HOSTS                                                                                      \
+    "host h1; host h2 ring=packed; link h1 h2\n"                                                   \
+    "on h1,h2 { alloc_pd as pd; reg_mr pd len=4k access=lw as mr; create_cq cqe=16 as cq\n"        \
+    "  create_qp pd send_cq=cq recv_cq=cq max_send_wr=3 max_recv_wr=4 as qp }\n"                   \
+    "connect h1.qp h2.qp\n"
+#define POST "post_send h2.qp wr_id=1 sge=mr[0:64] nokick\n"
+
+static void a_packed_ring_says_whose_each_descriptor_is(void **state)
+{
+    static const char *const posted[] = {
+        "h2.qp.sq   queue 21   3 entries        driver   device   packed\n",
+        "  next to offer, to take                  1/1      0/1   desc/wrap counter\n",
+        "  desc 0   A1 U0 id 0 ",
+        "SEND wr_id=1, 1 SGE: mr[0:64]\n",
+        "the device wants a notification when desc 0 is made available with wrap counter 1\n",
+        "  not free desc 0, the device's: the device has not taken it yet",
+        NULL};
+    static const char *const back[] = {
+        "  next to take back, to give back         0/1      1/1   desc/wrap counter\n",
+        "* desc 0   A1 U1 id 0 ",
+        "buffer 0 is back, 0 bytes written\n",
+        "  not free desc 0, the driver's: used by the device",
+        "* is what changed since the last look",
+        NULL};
+    static const char *const over_the_end[] = {
+        "  next to offer, to take                  1/0      1/1   desc/wrap counter\n",
+        "  desc 0   A0 U1 id 2 ", NULL};
+
+    (void)state;
+    assert_tells(HOSTS POST, "show vq h2.qp.sq", posted);
+    assert_tells(HOSTS POST "show vq h2.qp.sq; post_recv h1.qp sge=mr[0:64]; kick h2.qp.sq; run\n",
+                 "show vq h2.qp.sq", back);
+    assert_tells(HOSTS "post_recv h1.qp sge=mr[0:64]\n" POST "kick h2.qp.sq; run\n" POST POST POST,
+                 "show vq h2.qp.sq", over_the_end);
+}
+
+static void rows_say_the_same(void **state)
+{
+    static const char *const posted[] = {
+        "h2.qp.sq,avail.idx,driver,",
+        "\"driver 1, device 0; at desc 1 with wrap counter 1, desc 0 with 1; ",
+        "h2.qp.sq,desc 0,device,",
+        "A1 U0 id 0; SEND wr_id=1",
+        "h2.qp.sq,driver area,driver,",
+        "h2.qp.sq,device area,device,",
+        NULL};
+    static const char *const back[] = {"A1 U1 id 0; buffer 0 is back", NULL};
+
+    (void)state;
+    assert_tells(HOSTS POST, "show vq h2.qp.sq csv", posted);
+    assert_tells(HOSTS POST "post_recv h1.qp sge=mr[0:64]; kick h2.qp.sq; run\n",
+                 "show vq h2.qp.sq csv", back);
+}
+
+/* A request that the device has not looked at yet, of two buffers. */
+static void a_table_is_shown_below_its_descriptor(void **state)
+{
+    static const char *const split[] = {"a table of 2 descriptors\n",
+                                        "    table 0 ",
+                                        "device reads    CREATE_PD\n",
+                                        "    table 1 ",
+                                        "device writes   room for the response\n",
+                                        NULL};
+    static const char *const chain[] = {"  desc 6   A1 U0 N id ", "  desc 7   A1 U0 id ", NULL};
+
+    (void)state;
+    assert_tells("host h1 indirect\nalloc_pd h1 as pd\ngoto #2\n", "show vq h1.ctrl", split);
+    assert_tells("host h1 indirect ring=packed\nalloc_pd h1 as pd\ngoto #2\n", "show vq h1.ctrl",
+                 split);
+    assert_tells("host h1 ring=packed\nalloc_pd h1 as pd\ngoto #2\n", "show vq h1.ctrl", chain);
+}
+
+static char *read_file(const char *name)
+{
+    static char bytes[65536];
+    FILE *f = fopen(name, "r");
+    size_t n;
+
+    assert_non_null(f);
+    n = fread(bytes, 1, sizeof(bytes) - 1, f);
+    bytes[n] = '\0';
+    fclose(f);
+    return bytes;
+}
+
+static void a_picture_has_what_show_vq_says(void **state)
+{
+    static const char *const as_text[] = {"h2.qp.sq   queue 21   3 entries", NULL};
+    static const char *const marks[] = {"h2.qp.sq: virtqueue 21, 3 descriptors, packed, at #",
+                                        "A1 U0 id 0", "SEND wr_id=1", "offers next, wrap 1",
+                                        "takes next, wrap 1, gives back, wrap 1"};
+    static const char *const split_marks[] = {"h1.cq.queue: virtqueue 1, 16 descriptors, split",
+                                              "driver: avail.idx 16", "room for a CQE"};
+    char name[] = "/tmp/rings-XXXXXX.svg", line[128];
+    const int fd = mkstemps(name, 4);
+    struct lab l;
+
+    (void)state;
+    assert_true(fd >= 0);
+    close(fd);
+    lab_open(&l, false);
+    lab_run(&l, HOSTS POST);
+    snprintf(line, sizeof(line), "export vq %s h2.qp", name);
+    lab_run(&l, line);
+    for (size_t i = 0; i < ARRAY_LEN(marks); i++)
+        assert_non_null(strstr(read_file(name), marks[i]));
+    snprintf(line, sizeof(line), "export vq %s h1.cq", name);
+    lab_run(&l, line);
+    for (size_t i = 0; i < ARRAY_LEN(split_marks); i++)
+        assert_non_null(strstr(read_file(name), split_marks[i]));
+    assert_false(lab_try(&l, "export vq - h2.mr"));
+    assert_non_null(strstr(l.s->diag.message, "h2.mr has no virtqueue"));
+    assert_false(lab_try(&l, "export vq - h3.qp"));
+    assert_false(lab_try(&l, "export vq -"));
+    lab_close(&l);
+    unlink(name);
+    assert_tells(HOSTS POST, "export vq - h2.qp.sq", as_text);
+}
+
+static void a_host_has_what_it_asks_for_or_says_why_not(void **state)
+{
+    static const char *const refused[][2] = {
+        {"host h1 ring=packed features_off=RING_PACKED", "without RING_PACKED has no packed rings"},
+        {"host h1 indirect features_off=INDIRECT_DESC",
+         "without INDIRECT_DESC looks into no table"},
+        {"host h1 ring=round", "ring"},
+    };
+    static const char *const packed[] = {"packed", NULL};
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(refused); i++) {
+        struct lab l;
+
+        lab_open(&l, false);
+        assert_false(lab_try(&l, refused[i][0]));
+        assert_non_null(strstr(l.s->diag.message, refused[i][1]));
+        lab_close(&l);
+    }
+    assert_tells("host h1 ring=packed\n", "show h1.ctrl.format", packed);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_packed_ring_says_whose_each_descriptor_is),
+        cmocka_unit_test(rows_say_the_same),
+        cmocka_unit_test(a_table_is_shown_below_its_descriptor),
+        cmocka_unit_test(a_picture_has_what_show_vq_says),
+        cmocka_unit_test(a_host_has_what_it_asks_for_or_says_why_not),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
