@@ -50,19 +50,24 @@ static bool is_told(enum changes_told told, const struct tree_difference *d)
 
 /* --- Telling ---------------------------------------------------------------------------------- */
 
-/* A node, and what has changed in it.  What is below it comes in between. */
+/* A node in which something has changed.  What is below it comes in between. */
 struct node {
     const char *path;
     size_t path_bytes;
-    FILE *f; /* to @written */
-    char *written;
-    size_t n_written;
+};
+
+/* What has changed in it.  It stays where it is: the stream writes to @text when it is closed. */
+struct node_text {
+    FILE *f; /* to @text */
+    char *text;
+    size_t bytes;
 };
 
 struct telling {
     const struct session *s;
     struct node *v;
     size_t n, room;
+    struct node_text shown[NODES_SHOWN]; /* of the first nodes in @v */
 };
 
 /* How much of @path is the node that a change is told of: an object, or a queue of it. */
@@ -109,6 +114,7 @@ static void tell(void *ctx, const struct tree_difference *d)
     const bool whole = !d->a || !d->b;
     const size_t n = whole ? d->node_bytes : node_bytes(d);
     struct node *node = find_node(t, d->path, n);
+    struct node_text *shown;
 
     if (!is_told(t->s->changes.told, d))
         return;
@@ -116,31 +122,32 @@ static void tell(void *ctx, const struct tree_difference *d)
         node = add_node(t, d->path, n);
     if (node - t->v >= NODES_SHOWN)
         return; /* it is only counted */
-    if (!node->f)
-        node->f = must_memstream(&node->written, &node->n_written);
+    shown = &t->shown[node - t->v];
+    if (!shown->f)
+        shown->f = must_memstream(&shown->text, &shown->bytes);
     else
-        fputs(", ", node->f);
+        fputs(", ", shown->f);
     if (whole)
-        fputs(d->a ? "is gone" : "is there", node->f);
+        fputs(d->a ? "is gone" : "is there", shown->f);
     else
-        fprintf(node->f, "%s %s -> %s", d->path + n + (d->path[n] == '.'), d->a[0] ? d->a : "\"\"",
+        fprintf(shown->f, "%s %s -> %s", d->path + n + (d->path[n] == '.'), d->a[0] ? d->a : "\"\"",
                 d->b[0] ? d->b : "\"\"");
 }
 
 /* Prints the nodes, and frees them. */
 static void end_telling(struct telling *t)
 {
-    for (size_t i = 0; i < t->n; i++) {
+    for (size_t i = 0; i < t->n && i < NODES_SHOWN; i++) {
         const struct node *node = &t->v[i];
+        struct node_text *shown = &t->shown[i];
         char lead[TREE_PATH_BYTES + 8];
         struct text l = text_on(lead, sizeof(lead));
 
-        if (node->f && fclose(node->f) != 0)
+        if (fclose(shown->f) != 0)
             must_fail();
         text_addf(&l, "~ %.*s  ", (int)node->path_bytes, node->path);
-        if (node->written)
-            show_wrap_behind(t->s->config.out, lead, INDENT, node->written);
-        free(node->written);
+        show_wrap_behind(t->s->config.out, lead, INDENT, shown->text);
+        free(shown->text);
     }
     free(t->v);
 }

@@ -39,6 +39,8 @@ static void changes_of_a_command_are_those_of_its_objects(void **state)
         {"set link h1-h2 down", {"~ h1-h2  up yes -> no"}, "h1.port"},
         {"host h3", {"~ h3  is there"}, "h3."},
         {"set link h1-h2 from=h2 jitter=1us", {"~ h1-h2.back  jitter 0 -> 1us"}, "there"},
+        {"foreach n in 1..40 { host x$n }", {"~ x1  is there", "~ x40  is there"}, "more"},
+        {"foreach n in 1..61 { host y$n }", {"~ ... and 1 more"}, NULL},
         {"set changes all; set link h1-h2 up", {"~ h1.port  state DOWN -> ACTIVE"}, NULL},
         {"set changes off; set link h1-h2 down", {NULL}, "~"},
     };
