@@ -17,6 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "rdmalab/limits.h"
 #include "rdmalab/status.h"
 
 struct rdl_lab;
@@ -122,6 +123,7 @@ struct rdl_host_config {
     bool external;    /* no guest of the lab's, and no RAM: who drives it comes by rdmalab/vm.h */
     uint32_t ring;    /* enum ring_format: of all virtqueues of both functions */
     bool indirect;    /* control requests have their descriptors in tables */
+    struct rdl_device_limits limits;
 };
 
 /* Adds a host and boots it: one tick with many events.

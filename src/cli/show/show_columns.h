@@ -12,6 +12,7 @@ enum table_id {
     TABLE_DUE,
     TABLE_COUNTERS,
     TABLE_DUMP,
+    TABLE_DEVICE,
     N_TABLES
 };
 

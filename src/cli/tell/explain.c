@@ -18,6 +18,7 @@
 #include "emu/base/assert.h"
 #include "emu/facts/aeth.h"
 #include "emu/facts/qp_fsm.h"
+#include "emu/facts/virtio_rdma/refusal.h"
 #include "emu/trace/event.h"
 #include "rdmalab/status.h"
 

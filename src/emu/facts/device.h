@@ -104,10 +104,11 @@ static inline uint32_t queue_srqn(uint32_t max_cq, uint32_t max_qp, uint32_t que
 /* Largest values of queue pair attributes where no limit of the device applies.  [IBTA1 11.2.5.2
  *, libibverbs ibv_modify_qp(3)]
  */
-#define TIMER_CODE_MAX 31u
-#define RETRY_MAX      7u
-#define FLOW_LABEL_MAX 0xfffffu
-#define QPN_MAX        0xffffffu
+#define TIMER_CODE_MAX    31u
+#define RETRY_MAX         7u
+#define FLOW_LABEL_MAX    0xfffffu
+#define SERVICE_LEVEL_MAX 15u
+#define QPN_MAX           0xffffffu
 
 /* The QPN that packets to a multicast group carry. */
 #define QPN_MULTICAST 0xffffffu

@@ -82,7 +82,7 @@ enum ctrl_rsp xport_qp_create(struct xport *x, const struct qp_config *config, s
     enum ctrl_rsp rsp;
 
     if (!service_of(config->type))
-        return RSP_NOT_SUPPORTED;
+        return hca_refuse_found(x->hca, REF_QP_TYPE, config->type);
     rsp = hca_qp_create(x->hca, config, sizeof(*xqp), &qp);
     if (rsp != RSP_OK)
         return rsp;
@@ -99,7 +99,7 @@ enum ctrl_rsp xport_qp_create(struct xport *x, const struct qp_config *config, s
     xqp->resp.rds.ring = arena_alloc_raw(a, rds_bytes(xqp));
     if (!xqp->req.ring || !xqp->req.bodies || !xqp->resp.wqe.sge || !xqp->resp.rds.ring) {
         xport_free(xqp);
-        return RSP_NO_RESOURCES;
+        return hca_refuse(x->hca, REF_DEVICE_MEMORY);
     }
     *ret = qp;
     return RSP_OK;
@@ -110,7 +110,7 @@ enum ctrl_rsp xport_qp_destroy(struct xport *x, uint32_t qpn)
     struct qp *qp = hca_qp(x->hca, qpn);
 
     if (!qp)
-        return RSP_BAD_HANDLE;
+        return hca_refuse_found(x->hca, REF_QP_HANDLE, qpn);
     retry_timer_stop(xport_of(qp), TMR_ACK);
     retry_timer_stop(xport_of(qp), TMR_RNR);
     if (qp->srq && xport_of(qp)->resp.has_wqe)
@@ -194,13 +194,15 @@ static void forget_path(struct xport_qp *xqp)
 }
 
 /* Both ends of a path must speak the same IP, and a connection has one other end: groups are for
- * datagrams.
+ * datagrams.  RSP_OK, RSP_INVALID_ARG
  */
-static bool path_is_sound(const struct hca *h, uint32_t mask, const struct qp_attr *a)
+static enum ctrl_rsp check_path(struct hca *h, uint32_t mask, const struct qp_attr *a)
 {
-    return (mask & QPA_AV) == 0 ||
-           (gid_is_ipv4(a->av.dgid) == gid_is_ipv4(h->gids[a->av.sgid_index].raw) &&
-            !gid_is_group(a->av.dgid));
+    if (!(mask & QPA_AV))
+        return RSP_OK;
+    if (gid_is_ipv4(a->av.dgid) != gid_is_ipv4(h->gids[a->av.sgid_index].raw))
+        return hca_refuse(h, REF_AV_FAMILY);
+    return gid_is_group(a->av.dgid) ? hca_refuse(h, REF_AV_GROUP) : RSP_OK;
 }
 
 /* The attributes that are set become the transport's. */
@@ -235,13 +237,15 @@ enum ctrl_rsp xport_qp_modify(struct xport *x, struct qp *qp, uint32_t mask,
                               const struct qp_attr *attr)
 {
     struct xport_qp *xqp = xport_of(qp);
-    const enum ctrl_rsp rsp = hca_qp_check_modify(qp, mask, attr);
+    enum ctrl_rsp rsp = hca_qp_check_modify(qp, mask, attr);
     const enum qp_state from = qp->state;
 
+    if (rsp == RSP_OK)
+        rsp = check_path(x->hca, mask, attr);
     if (rsp != RSP_OK)
         return rsp;
-    if (!path_is_sound(x->hca, mask, attr) || drain_refuses(xqp, mask, attr))
-        return RSP_INVALID_ARG;
+    if (drain_refuses(xqp, mask, attr))
+        return hca_refuse(x->hca, REF_QP_DRAINING);
     hca_qp_apply_modify(qp, mask, attr);
     adopt(xqp, mask);
     drain_moved(xqp, from, mask);

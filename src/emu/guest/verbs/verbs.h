@@ -168,7 +168,9 @@ struct verbs_limits {
     uint32_t max_cq, max_qp; /* also the largest CQN and QPN */
     uint32_t max_cqe, max_qp_wr;
     uint32_t max_send_sge, max_recv_sge;
+    uint32_t max_sge_rd; /* of a READ */
     uint32_t max_inline_data;
+    uint32_t max_ah; /* 0: without end */
     uint32_t max_pkeys;
     uint32_t max_dest_rd_atomic, max_rd_atomic;
     uint32_t n_ports;

@@ -68,6 +68,9 @@ void ctrl_poll(struct virtio_rdma *d);
 enum rdl_status boot_go_on(struct virtio_rdma *d);
 enum rdl_status boot_add_gid(struct virtio_rdma *d, uint16_t index);
 enum rdl_status boot_query_port(struct verbs *v);
+
+/* The device configuration is another one: reads it again. */
+void boot_config_changed(struct virtio_rdma *d);
 void boot_answer_port(struct virtio_rdma *d, const uint8_t *data);
 
 /* events.c: the event queue with its buffers, if the device has one; RDL_OK, or why not. */

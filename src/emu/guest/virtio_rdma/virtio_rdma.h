@@ -11,6 +11,7 @@
 #include "emu/facts/rfc.h"
 #include "emu/guest/pci/pci.h"
 #include "emu/guest/verbs/driver.h"
+#include "emu/guest/virtio_rdma/raw.h"
 
 /* Sizes that the driver wants; a device may offer less. */
 #define GUEST_CTRL_QUEUE_SIZE 64u
@@ -59,9 +60,12 @@ struct virtio_rdma_srq {
     struct guest_queue_mem mem;
 };
 
-/* The control queue carries one request at a time; the verbs know what it is about. */
+/* Of verbs' requests the control queue carries one at a time; the verbs know what it is about.
+ * Beside it are those of raw.h.
+ */
 struct virtio_rdma_ctrl {
     bool busy;
+    uint16_t head;     /* of its chain */
     enum ctrl_cmd cmd; /* the last one, also when not busy */
     uint32_t rsp;      /* enum ctrl_rsp, its answer */
     uint32_t number;   /* of the object it is about, 0 when it has none yet */
@@ -88,6 +92,7 @@ struct virtio_rdma {
     uint32_t boot_size;                /* of the rings of CQs and QPs while unused */
     struct guest_queue *queues;
     struct virtio_rdma_ctrl ctrl;
+    struct raw_requests raw;
     struct virtio_rdma_events events;
     uint64_t irqs; /* interrupts taken */
 };

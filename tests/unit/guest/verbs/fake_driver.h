@@ -398,6 +398,7 @@ static inline struct fake *fake_new(void)
         .max_qp_wr = FAKE_WR,
         .max_send_sge = RDL_SGE_MAX,
         .max_recv_sge = RDL_SGE_MAX,
+        .max_sge_rd = RDL_SGE_MAX,
         .max_inline_data = FAKE_INLINE,
         .max_pkeys = 1,
         .max_rd_atomic = 16,
