@@ -28,7 +28,14 @@ project's words; what is done here; and who shows it. `tools/write_rfc.py` write
 `{rows}`; nobody edits it. What the text leaves open is on
 [a page of its own](rfc-open.md).
 
-{device} are for the device, {driver} for the driver.
+{device} are for the device, {driver} for the driver. What the device refuses has a name:
+
+```text
+$ rdmalab explain MEM_MGT_EXTENSIONS
+MEM_MGT_EXTENSIONS   reason to refuse a control request 42
+  fast registration needs the capability MEM_MGT_EXTENSIONS, bit 21 of device_cap_flags
+...
+```
 """
 
 

@@ -389,7 +389,11 @@ static enum rdl_status show_one_dump(struct showing *s)
 
     if (!path)
         return refuse(s, RDL_ERR_INVAL, 1, 0, "which slot? h1.qp.sq.desc[0]");
-    st = show_dump(s->out, s->lab, path, s->rq->form, &at);
+    st = s->rq->layout == SHOW_LAYOUT_SPEC
+             ? show_dump(s->out, s->lab, path, s->rq->form, &at)
+             : show_layout(s->out, s->lab, path, s->rq->layout, s->rq->form, &at);
+    if (st == RDL_ERR_UNSUPPORTED)
+        return refuse(s, st, 1, 0, "the demonstration has nothing like what is in %s", path);
     if (st == RDL_ERR_INVAL)
         return refuse(s, st, 1, 0, "%s is no slot of a queue; h1.qp.sq.desc[0] is", path);
     if (st == RDL_ERR_FAULT)
@@ -436,8 +440,8 @@ static const struct {
     {"links", 1, show_plural, false},      {"hosts", 1, show_plural, false},
     {"switches", 1, show_plural, false},   {"counters", 1, show_all_counters, false},
     {"link", 2, show_kind_of, false},      {"dump", 2, show_one_dump, false},
-    {"live", 1, show_outside, false},      {"srq", 2, show_kind_of, false},
-    {"device", 2, show_devices, false},
+    {"wqe", 2, show_one_dump, false},      {"live", 1, show_outside, false},
+    {"srq", 2, show_kind_of, false},       {"device", 2, show_devices, false},
 };
 
 bool show_form_of(const char *word, enum show_form *ret)

@@ -13,6 +13,7 @@ enum table_id {
     TABLE_COUNTERS,
     TABLE_DUMP,
     TABLE_DEVICE,
+    TABLE_LAYOUT,
     N_TABLES
 };
 

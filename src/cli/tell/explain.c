@@ -191,7 +191,7 @@ static void print_states(FILE *out)
 static void add_number(struct text *t, const struct enum_table *table, const struct enum_row *row)
 {
     const bool decimal = row->value < 10 || table == &enum_wc_status || table == &enum_rule ||
-                         table == &enum_drop || table == &enum_feature ||
+                         table == &enum_refusal || table == &enum_drop || table == &enum_feature ||
                          table == &enum_async_event;
     const enum syndrome kind = (enum syndrome)row->value;
 
