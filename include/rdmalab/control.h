@@ -73,6 +73,17 @@ uint32_t rdl_control_under_way(const struct rdl_lab *lab, rdl_host host);
 RDL_MUST_CHECK enum rdl_status rdl_host_limit(struct rdl_lab *lab, rdl_host host,
                                               const struct rdl_device_limits *limits);
 
+/* Gives the queues of @qp other lengths; 0: as it was.  The device refuses it (BUSY) while anything
+ * is in a queue that changes.
+ *
+ * Return: RDL_OK
+ *	   RDL_ERR_LIMIT        more than the device can have
+ *	   RDL_ERR_UNSUPPORTED  the device does not offer RESIZE
+ *	   RDL_ERR_STALE, RDL_ERR_BUSY, RDL_ERR_NOMEM
+ */
+RDL_MUST_CHECK enum rdl_status rdl_resize_qp(struct rdl_lab *lab, rdl_qp qp, uint32_t max_send_wr,
+                                             uint32_t max_recv_wr);
+
 RDL_MUST_CHECK enum rdl_status rdl_last_refusal(const struct rdl_lab *lab, rdl_host host,
                                                 struct rdl_refusal *ret);
 

@@ -124,6 +124,7 @@ struct rdl_host_config {
     uint32_t ring;    /* enum ring_format: of all virtqueues of both functions */
     bool indirect;    /* control requests have their descriptors in tables */
     struct rdl_device_limits limits;
+    bool on_demand; /* its driver sets queues up when an object needs them, and not at boot */
 };
 
 /* Adds a host and boots it: one tick with many events.

@@ -217,6 +217,7 @@ bool run_host(struct session *s, const struct step *st)
         .indirect = step_has(st, "indirect"),
         .arp = step_has(st, "arp"),
         .external = step_has(st, "vm"),
+        .on_demand = step_has(st, "on_demand"),
         .limits = read_limits(st),
     };
 

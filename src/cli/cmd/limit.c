@@ -68,6 +68,8 @@ static const struct {
     {"alloc_mr", "max_pages", LEAF_limits_max_fast_pages},
     {"create_cq", "cqe", LEAF_limits_max_cqe},
     {"resize_cq", "cqe", LEAF_limits_max_cqe},
+    {"resize_qp", "max_send_wr", LEAF_limits_max_qp_wr},
+    {"resize_qp", "max_recv_wr", LEAF_limits_max_qp_wr},
     {"create_qp", "max_send_wr", LEAF_limits_max_qp_wr},
     {"create_qp", "max_recv_wr", LEAF_limits_max_qp_wr},
     {"create_qp", "max_send_sge", LEAF_limits_max_send_sge},

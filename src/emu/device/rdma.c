@@ -146,7 +146,12 @@ static void on_queue_reset(void *ctx, uint32_t queue)
     struct rdma *d = ctx;
     const struct qp_attr to_err = {.state = QPS_ERR};
     struct qp *qp = hca_qp(&d->hca, queue_owner(d->config.max_cq, queue));
+    const unsigned wq = queue_is_sends(d->config.max_cq, queue) ? WQ_SEND : WQ_RECV;
 
+    if (qp && (qp->exchanged & 1u << wq)) {
+        qp->exchanged &= ~(1u << wq); /* RESIZE_QP: another ring comes */
+        return;
+    }
     if (qp && qp->state != QPS_RESET && qp->state != QPS_ERR) {
         if (xport_qp_modify(&d->xport, qp, QPA_STATE, &to_err) != RSP_OK)
             assert_fail("every state leads to ERR", __FILE__, __LINE__);

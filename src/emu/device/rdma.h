@@ -114,7 +114,8 @@ static inline uint64_t rdma_features(const struct rdma_config *c)
     uint64_t own = RDMA_FEATURES_OWN & ~c->features_off;
 
     if (c->features_off & VIRTIO_FEATURE(VF_RING_RESET))
-        own &= ~VIRTIO_FEATURE(VF_RESIZE); /* the queue could not be given another ring */
+        /* A queue could not be given another ring, or one after DRIVER_OK. */
+        own &= ~(VIRTIO_FEATURE(VF_RESIZE) | VIRTIO_FEATURE(VF_ON_DEMAND));
     if (c->max_srq == 0)
         own &= ~VIRTIO_FEATURE(VF_SRQ);
     return own;

@@ -268,6 +268,46 @@ static enum ctrl_rsp destroy_qp(struct call *c)
     return rsp;
 }
 
+/* Is nothing in @queue: posted, or taken and not given back?  RSP_OK, RSP_BUSY */
+static enum ctrl_rsp check_idle(struct call *c, uint32_t queue)
+{
+    struct vq *vq = &c->d->pci.queues[queue];
+    const uint32_t taken = (uint16_t)(vq->last_avail - vq->used_idx);
+    const uint32_t n = vq->enabled ? vq_avail_count(vq, c->d->ram) + taken : 0;
+
+    return n == 0 ? RSP_OK : ctrl_refuse(c, REF_QP_RING_IN_USE, compared_at_most(0, n));
+}
+
+/* The driver then resets the queues whose length is another one, and enables them with new rings.
+ */
+static enum ctrl_rsp resize_qp(struct call *c)
+{
+    struct rdma *d = c->d;
+    enum ctrl_rsp rsp = RSP_OK;
+    bool sends, receives;
+    struct qp *qp;
+
+    REQUEST(c, resize_qp, r);
+    c->number = r.qpn;
+    if (!virtio_has(&d->pci, VF_RING_RESET))
+        return ctrl_refuse(c, REF_COMMAND_UNKNOWN, compared_found(CMD_RESIZE_QP));
+    qp = hca_qp(&d->hca, r.qpn);
+    if (!qp)
+        return ctrl_refuse(c, REF_QP_HANDLE, compared_found(r.qpn));
+    sends = r.max_send_wr != qp->config.max_send_wr;
+    receives = !qp->srq && r.max_recv_wr != qp->config.max_recv_wr;
+    if (sends)
+        rsp = check_idle(c, rdma_sq(d, r.qpn));
+    if (rsp == RSP_OK && receives)
+        rsp = check_idle(c, rdma_rq(d, r.qpn));
+    if (rsp == RSP_OK)
+        rsp = xport_qp_resize(&d->xport, qp, r.max_send_wr,
+                              receives ? r.max_recv_wr : qp->config.max_recv_wr);
+    if (rsp == RSP_OK)
+        qp->exchanged = (sends ? 1u << WQ_SEND : 0) | (receives ? 1u << WQ_RECV : 0);
+    return rsp;
+}
+
 static enum ctrl_rsp query_pkey(struct call *c)
 {
     struct hca *h = &c->d->hca;
@@ -403,6 +443,7 @@ static const struct {
     [CMD_DEALLOC_MW] = {ctrl_dealloc_mw, VF_MW},
     [CMD_REREG_MR] = {ctrl_rereg_mr, VF_MW},
     [CMD_RESIZE_CQ] = {resize_cq, VF_RESIZE},
+    [CMD_RESIZE_QP] = {resize_qp, VF_RESIZE},
     [CMD_ATTACH_MCAST] = {attach_mcast, VF_MCAST},
     [CMD_DETACH_MCAST] = {detach_mcast, VF_MCAST},
     [CMD_CREATE_SRQ] = {ctrl_create_srq, VF_SRQ},

@@ -230,6 +230,7 @@ static bool host_init(struct world *w, struct host *h, const struct rdl_host_con
         .ram = &h->ram,
         .directory = c->arp ? NULL : &w->directory,
         .tables = c->indirect,
+        .on_demand = c->on_demand,
     };
     struct prng rng = prng_stream(w->seed, STREAM_PAGES + h->index);
 

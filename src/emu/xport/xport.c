@@ -92,16 +92,57 @@ enum ctrl_rsp xport_qp_create(struct xport *x, const struct qp_config *config, s
     xqp->peer = EV_HOST_NONE;
     xqp->req.size = (uint32_t)pow2_ceil(config->max_send_wr);
     xqp->req.body_bytes = send_body_bytes(config);
-    xqp->req.ring = arena_alloc(a, xqp->req.size * sizeof(*xqp->req.ring));
-    xqp->req.bodies = arena_alloc_raw(a, xqp->req.size * xqp->req.body_bytes);
     xqp->resp.wqe.sge = arena_alloc_raw(a, recv_body_bytes(xqp));
     xqp->resp.rds.size = x->hca->limits.max_dest_rd_atomic;
-    xqp->resp.rds.ring = arena_alloc_raw(a, rds_bytes(xqp));
-    if (!xqp->req.ring || !xqp->req.bodies || !xqp->resp.wqe.sge || !xqp->resp.rds.ring) {
+    if (!xqp->resp.wqe.sge) {
         xport_free(xqp);
         return hca_refuse(x->hca, REF_DEVICE_MEMORY);
     }
     *ret = qp;
+    return RSP_OK;
+}
+
+/* Another ring for @size requests; there are none in the one that it has. */
+static bool exchange_ring(struct xport_qp *xqp, uint32_t size)
+{
+    struct arena *a = xqp->qp.hca->arena;
+    struct requester *r = &xqp->req;
+    struct req_wqe *ring = r->ring ? arena_alloc(a, size * sizeof(*ring)) : NULL;
+    uint8_t *bodies = r->ring ? arena_alloc_raw(a, size * r->body_bytes) : NULL;
+
+    if (!r->ring) { /* none is there yet */
+        r->size = size;
+        return true;
+    }
+    if (!ring || !bodies) {
+        arena_release(a, ring, size * sizeof(*ring));
+        arena_release(a, bodies, size * r->body_bytes);
+        return false;
+    }
+    arena_release(a, r->ring, r->size * sizeof(*r->ring));
+    arena_release(a, r->bodies, r->size * r->body_bytes);
+    r->ring = ring;
+    r->bodies = bodies;
+    r->size = size;
+    return true;
+}
+
+enum ctrl_rsp xport_qp_resize(struct xport *x, struct qp *qp, uint32_t max_send_wr,
+                              uint32_t max_recv_wr)
+{
+    const struct requester *r = &xport_of(qp)->req;
+    const uint32_t most = x->hca->limits.max_qp_wr, size = (uint32_t)pow2_ceil(max_send_wr);
+
+    if (max_send_wr > most)
+        return hca_refuse_above(x->hca, REF_QP_SEND_WR, most, max_send_wr);
+    if (max_recv_wr > most)
+        return hca_refuse_above(x->hca, REF_QP_RECV_WR, most, max_recv_wr);
+    if (size != r->size && r->fetched != r->oldest)
+        return hca_refuse_above(x->hca, REF_QP_RING_IN_USE, 0, r->fetched - r->oldest);
+    if (size != r->size && !exchange_ring(xport_of(qp), size))
+        return hca_refuse(x->hca, REF_DEVICE_MEMORY);
+    qp->config.max_send_wr = max_send_wr;
+    qp->config.max_recv_wr = max_recv_wr;
     return RSP_OK;
 }
 

@@ -7,7 +7,9 @@
 #include "emu/guest/virtio_rdma/internal.h"
 
 /* What this driver can use. */
-#define FEATURES_WANTED (VIRTIO_FEATURES_ALL | VIRTIO_FEATURE(VF_RING_PACKED) | RDMA_FEATURES_OWN)
+#define FEATURES_WANTED                                                                            \
+    (VIRTIO_FEATURES_ALL | VIRTIO_FEATURE(VF_RING_PACKED) |                                        \
+     (RDMA_FEATURES_OWN & ~VIRTIO_FEATURE(VF_ON_DEMAND)))
 
 /* Of device_cap_flags: IB_DEVICE_MEM_MGT_EXTENSIONS; and queue pairs can do without copies of what
  * they send to their groups.
@@ -104,6 +106,8 @@ static enum rdl_status boot_queues(struct virtio_rdma *d)
     const uint32_t end = queue_of_events(d->device.max_cq, d->device.max_qp);
     enum rdl_status st = boot_ctrl_queue(d);
 
+    if (st == RDL_OK && queues_on_demand(d))
+        return events_boot(d);
     for (uint32_t i = 1; st == RDL_OK && i < end; i++)
         st = queue_boot(d, i, d->boot_size,
                         i <= d->device.max_cq ? cq_vector(d, i) : VIRTIO_NO_VECTOR);
@@ -189,7 +193,7 @@ static enum rdl_status set_up(struct virtio_rdma *d)
     d->queue_size_max = (uint32_t)reg_read(&d->pci, REG_QUEUE_SIZE, 2);
     if (!is_pow2(d->queue_size_max) || d->queue_size_max > VRING_SIZE_MAX)
         return RDL_ERR_BROKEN;
-    d->boot_size = choose_boot_size(d);
+    d->boot_size = queues_on_demand(d) ? 0 : choose_boot_size(d);
     return boot_queues(d);
 }
 
@@ -240,7 +244,8 @@ enum rdl_status virtio_rdma_boot(struct virtio_rdma *d)
     RDL_ASSERT(!d->queues);
     if (st != RDL_OK)
         return st;
-    st = pci_negotiate(&d->pci, FEATURES_WANTED);
+    st = pci_negotiate(&d->pci, d->on_demand ? FEATURES_WANTED | VIRTIO_FEATURE(VF_ON_DEMAND)
+                                             : FEATURES_WANTED);
     if (st == RDL_OK)
         st = set_up(d);
     if (st != RDL_OK) {

@@ -42,6 +42,7 @@ static const struct {
     [CMD_DEALLOC_MW] = {answer_destroyed, NULL, false},
     [CMD_REREG_MR] = {answer_reregistered, NULL, false},
     [CMD_RESIZE_CQ] = {answer_cq_resized, answer_cq_resize_refused, false},
+    [CMD_RESIZE_QP] = {answer_qp_resized, answer_qp_resize_refused, false},
     [CMD_ATTACH_MCAST] = {answer_mcast_attached, NULL, false},
     [CMD_DETACH_MCAST] = {answer_mcast_detached, NULL, false},
     [CMD_CREATE_SRQ] = {answer_srq, answer_srq_refused, true},

@@ -53,6 +53,7 @@ struct virtio_rdma_cq {
 struct virtio_rdma_qp {
     struct guest_qp qp;
     struct guest_queue_mem sq_mem, rq_mem;
+    struct guest_queue_mem new_sq, new_rq; /* while a resize is under way; size 0: as it was */
 };
 
 struct virtio_rdma_srq {
@@ -85,11 +86,12 @@ struct virtio_rdma {
     struct verbs *verbs;
     struct arena *arena;
     struct guest_pci pci;
+    bool on_demand; /* it accepts ON_DEMAND, if that is offered */
     uint32_t boot_step;
     struct rfc_config device;
     struct rfc_srq_limits srqs;        /* all 0: it has none, or they are not ours */
     uint32_t n_queues, queue_size_max; /* of the device */
-    uint32_t boot_size;                /* of the rings of CQs and QPs while unused */
+    uint32_t boot_size; /* of the rings of CQs and QPs while unused; 0: they have none */
     struct guest_queue *queues;
     struct virtio_rdma_ctrl ctrl;
     struct raw_requests raw;
