@@ -114,9 +114,7 @@ struct rdl_host_config {
     uint32_t profile;      /* enum profile: whose behaviour it shows where implementations differ */
     bool arp; /* find out the MACs of the lab's hosts too by ARP and neighbour discovery, as it is
                  done for strangers; by default the lab's hosts know each other */
-    /* The partitions that its port belongs to: 15 bits of number, which is not 0, and bit 15 for a
-     * full member.  By default one, 0xffff.
-     */
+    /* Partitions of its port: 15 bits of number, not 0, and bit 15 for a full member; or 0xffff. */
     uint16_t pkeys[RDL_PKEYS_MAX];
     uint32_t n_pkeys; /* 0: the default */
     uint32_t max_srq; /* shared receive queues, 1..8192, default 4 */

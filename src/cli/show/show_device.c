@@ -86,11 +86,14 @@ static void add_rows(const struct device *d, struct rows *r)
 {
     for (size_t i = 0; i < n_config_rows; i++) {
         const struct rdl_value v = value_of(d, config_rows[i].field);
+        char value[RDL_VALUE_BYTES];
+        struct text t = text_on(value, sizeof(value));
 
+        tree_add_value(&t, &v);
         rows_text(r, d->host);
         rows_number(r, offset_of(config_rows[i].field));
         rows_text(r, config_rows[i].field);
-        rows_value(r, &v);
+        rows_text(r, value);
         rows_text(r, config_rows[i].means);
         rows_text(r, config_rows[i].kept);
     }

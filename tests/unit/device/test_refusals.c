@@ -335,6 +335,36 @@ static void queue_pairs(void **state)
     REFUSED(QP_HANDLE, MODIFY_QP, modify_qp, .qpn = 6);
 }
 
+/* A queue gets another length while nothing is in it, and its driver then takes it away and gives
+ * it back, which ends no queue pair.
+ */
+static void other_lengths(void **state)
+{
+    struct machine *m = *state;
+    const struct qp *qp = hca_qp(&m->rdma.hca, PAIR_SENDER);
+    struct virtio_dev *dev = &m->rdma.pci;
+    struct ring rq;
+
+    REFUSED(QP_HANDLE, RESIZE_QP, resize_qp, .qpn = 5, .max_send_wr = 1, .max_recv_wr = 1);
+    REFUSED(QP_SEND_WR, RESIZE_QP, resize_qp, .qpn = PAIR_SENDER,
+            .max_send_wr = small.max_qp_wr + 1, .max_recv_wr = 5);
+    REFUSED(QP_RECV_WR, RESIZE_QP, resize_qp, .qpn = PAIR_SENDER, .max_send_wr = 4,
+            .max_recv_wr = small.max_qp_wr + 1);
+    rq = ring_enable(m, dev, rdma_rq(&m->rdma, PAIR_SENDER));
+    ring_post(m, &rq, (const struct seg[]){{BUFFER_AT, 12}}, 1, 0);
+    REFUSED(QP_RING_IN_USE, RESIZE_QP, resize_qp, .qpn = PAIR_SENDER, .max_send_wr = 4,
+            .max_recv_wr = 8);
+    OK(RESIZE_QP, resize_qp, .qpn = PAIR_SENDER, .max_send_wr = 16, .max_recv_wr = 5);
+    assert_int_equal(qp->config.max_send_wr, 16);
+    machine_out(dev, REG_QUEUE_SELECT, 2, rdma_rq(&m->rdma, PAIR_SENDER));
+    machine_out(dev, REG_QUEUE_RESET, 2, 1);
+    OK(RESIZE_QP, resize_qp, .qpn = PAIR_SENDER, .max_send_wr = 16, .max_recv_wr = 8);
+    assert_int_equal(qp->config.max_recv_wr, 8);
+    m->rdma.pci.accepted &= ~VIRTIO_FEATURE(VF_RESIZE);
+    REFUSED(COMMAND_UNKNOWN, RESIZE_QP, resize_qp, .qpn = PAIR_SENDER, .max_send_wr = 16,
+            .max_recv_wr = 8);
+}
+
 /* As what RESET, INIT and RTR lead to, with room for changes. */
 static struct rfc_qp_attr attr_to(enum qp_state state)
 {
@@ -578,6 +608,7 @@ static void each_field_at_hostile_values(void **state)
     SWEEP(REREG_MR, rereg_mr, .mrn = USER_MRN, .flags = 7, .pdn = 1, .length = 1, .pages = PAGES_AT,
           .npages = 1);
     SWEEP(RESIZE_CQ, resize_cq, .cqn = 1, .cqe = 4);
+    SWEEP(RESIZE_QP, resize_qp, .qpn = PAIR_SENDER, .max_send_wr = 4, .max_recv_wr = 5);
     SWEEP(ATTACH_MCAST, mcast, .gid = {0xff, 0x12}, .qpn = UD_QPN);
     SWEEP(DETACH_MCAST, mcast, .gid = {0xff, 0x12}, .qpn = UD_QPN);
     SWEEP(CREATE_SRQ, create_srq, .pdn = 1, .max_wr = 1);
@@ -634,6 +665,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(user_regions, set_up, machine_tear_down),
         cmocka_unit_test_setup_teardown(fast_regions_and_windows, set_up, machine_tear_down),
         cmocka_unit_test_setup_teardown(queue_pairs, set_up, machine_tear_down),
+        cmocka_unit_test_setup_teardown(other_lengths, set_up, machine_tear_down),
         cmocka_unit_test_setup_teardown(attributes_of_a_move, set_up, machine_tear_down),
         cmocka_unit_test_setup_teardown(what_was_not_negotiated, set_up, machine_tear_down),
         cmocka_unit_test_setup_teardown(tables_of_the_port, set_up, machine_tear_down),
