@@ -95,9 +95,8 @@ RDL_MUST_CHECK enum rdl_status rdl_lab_new(const struct rdl_lab_config *config,
                                            struct rdl_lab **ret);
 void rdl_lab_free(struct rdl_lab *lab);
 
-/* A host: guest RAM, a virtio-rdma and a virtio-net device on one Ethernet port, their booted
- * drivers and a small IP stack.  Zero means the default: for host number k (from 1) MAC
- * 02:00:00:00:00:k, 10.0.0.k and fe80::EUI-64.
+/* A host: RAM, virtio-rdma and virtio-net on one Ethernet port, their drivers, an IP stack.  Zero
+ * means the default: for host number k (from 1) MAC 02:00:00:00:00:k, 10.0.0.k and fe80::EUI-64.
  */
 struct rdl_host_config {
     const char *name;    /* copied; unique; a letter, then letters, digits, - and _ */

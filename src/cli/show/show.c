@@ -7,7 +7,6 @@
 
 #include "cli/lang/suggest.h"
 #include "cli/print/show_text.h"
-#include "cli/show/show_device.h"
 #include "cli/show/show_dump.h"
 #include "cli/show/show_events.h"
 #include "cli/show/show_lab.h"

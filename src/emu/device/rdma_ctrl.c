@@ -271,9 +271,9 @@ static enum ctrl_rsp destroy_qp(struct call *c)
 /* Is nothing in @queue: posted, or taken and not given back?  RSP_OK, RSP_BUSY */
 static enum ctrl_rsp check_idle(struct call *c, uint32_t queue)
 {
-    struct vq vq = c->d->pci.queues[queue]; /* a copy: who refuses changes nothing */
-    const uint32_t taken = (uint16_t)(vq.last_avail - vq.used_idx);
-    const uint32_t n = vq.enabled ? vq_avail_count(&vq, c->d->ram) + taken : 0;
+    const struct vq *vq = &c->d->pci.queues[queue];
+    const uint32_t taken = (uint16_t)(vq->last_avail - vq->used_idx);
+    const uint32_t n = vq->enabled ? vq_avail_peek(vq, c->d->ram) + taken : 0;
 
     return n == 0 ? RSP_OK : ctrl_refuse(c, REF_QP_RING_IN_USE, compared_at_most(0, n));
 }
