@@ -17,6 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "rdmalab/limits.h"
 #include "rdmalab/status.h"
 
 struct rdl_lab;
@@ -94,9 +95,8 @@ RDL_MUST_CHECK enum rdl_status rdl_lab_new(const struct rdl_lab_config *config,
                                            struct rdl_lab **ret);
 void rdl_lab_free(struct rdl_lab *lab);
 
-/* A host: guest RAM, a virtio-rdma and a virtio-net device on one Ethernet port, their booted
- * drivers and a small IP stack.  Zero means the default: for host number k (from 1) MAC
- * 02:00:00:00:00:k, 10.0.0.k and fe80::EUI-64.
+/* A host: RAM, virtio-rdma and virtio-net on one Ethernet port, their drivers, an IP stack.  Zero
+ * means the default: for host number k (from 1) MAC 02:00:00:00:00:k, 10.0.0.k and fe80::EUI-64.
  */
 struct rdl_host_config {
     const char *name;    /* copied; unique; a letter, then letters, digits, - and _ */
@@ -113,15 +113,15 @@ struct rdl_host_config {
     uint32_t profile;      /* enum profile: whose behaviour it shows where implementations differ */
     bool arp; /* find out the MACs of the lab's hosts too by ARP and neighbour discovery, as it is
                  done for strangers; by default the lab's hosts know each other */
-    /* The partitions that its port belongs to: 15 bits of number, which is not 0, and bit 15 for a
-     * full member.  By default one, 0xffff.
-     */
+    /* Partitions of its port: 15 bits of number, not 0, and bit 15 for a full member; or 0xffff. */
     uint16_t pkeys[RDL_PKEYS_MAX];
     uint32_t n_pkeys; /* 0: the default */
     uint32_t max_srq; /* shared receive queues, 1..8192, default 4 */
     bool external;    /* no guest of the lab's, and no RAM: who drives it comes by rdmalab/vm.h */
     uint32_t ring;    /* enum ring_format: of all virtqueues of both functions */
     bool indirect;    /* control requests have their descriptors in tables */
+    struct rdl_device_limits limits;
+    bool on_demand; /* its driver sets queues up when an object needs them, and not at boot */
 };
 
 /* Adds a host and boots it: one tick with many events.

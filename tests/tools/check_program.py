@@ -303,7 +303,7 @@ CASES = [  # arguments, standard input, exit status, what the output must match
     (["-c", "host h1", "-c", "goto nowhere"], "", 1, r'"nowhere" is no place'),
     (["-c", "host h1", "-c", "back 5 cqe"], "", 1, r"nothing of that sort happened before here"),
     (["-c", "host h1", "-c", "repeat 2 { back }"], "", 1, r"back does not work in a block"),
-    (["bench", "space"], "", 2, r"usage: rdmalab bench \[time\]"),
+    (["bench", "space"], "", 2, r"usage: rdmalab bench \[time\|device\]"),
     # futures
     (["-c", "source pair.lab; post_recv h2.qp sge=mr; checkpoint here", "-c", "post_send h1.qp sge=mr[0:64] signaled", "-c", "run", "-c", "goto here",
       "-c", "drop next from=h1 as f1", "-c", "post_send h1.qp sge=mr[0:64] signaled", "-c", "run", "-c", "futures", "-c", "diff main was1",

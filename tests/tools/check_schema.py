@@ -57,7 +57,8 @@ on h1,h2 { alloc_pd as pd; reg_mr pd len=4k access=lw,rw as mr; create_cq as cq;
 connect h1.qp h2.qp; post_recv h2.qp sge=mr[0:64]; drop next from=h1 as f1
 post_send h1.qp op=rdma_write sge=mr[0:64] remote=h2.mr[4090] signaled; step packet
 """
-NEEDS = {"vq": "h1.qp.sq", "life": "h1.qp", "dump": "h1.qp.sq.desc[0]"}  # what must follow a subject
+NEEDS = {"vq": "h1.qp.sq", "life": "h1.qp", "dump": "h1.qp.sq.desc[0]",
+         "wqe": "h1.qp.sq.desc[0] layout=both"}  # what must follow a subject
 
 
 def check_shown(schema, subject, later):

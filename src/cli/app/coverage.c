@@ -5,6 +5,7 @@
 #include "emu/base/assert.h"
 #include "emu/base/text.h"
 #include "emu/facts/rules.h"
+#include "emu/facts/virtio_rdma/refusal.h"
 #include "rdmalab/inspect.h"
 #include "rdmalab/trace.h"
 
@@ -81,6 +82,13 @@ static void add_move_event(struct coverage *c, const struct rdl_lab *lab,
         coverage_move(c, (uint32_t)type.number, e->from, e->to);
 }
 
+/* A request that the device does not know has a number of its own, and no row. */
+static bool has_no_row(enum cover_class class, const struct ev *e)
+{
+    return class == COVER_controls && e->kind == EV_ctrl_execute &&
+           refusal_rsp((enum ctrl_refusal)e->u.ctrl_execute.refusal) == RSP_UNKNOWN_COMMAND;
+}
+
 void coverage_event(struct coverage *c, const struct rdl_lab *lab, const struct ev *e)
 {
     coverage_add(c, COVER_events, e->kind);
@@ -88,7 +96,7 @@ void coverage_event(struct coverage *c, const struct rdl_lab *lab, const struct 
         for (size_t k = 0; k < heard[i].n_places; k++) {
             const struct place *p = &heard[i].places[k];
 
-            if (p->kind == e->kind)
+            if (p->kind == e->kind && !has_no_row(heard[i].class, e))
                 add_value(c, heard[i].class, *(const uint32_t *)((const char *)e + p->offset));
         }
     }

@@ -7,6 +7,7 @@
 #include "emu/base/assert.h"
 #include "emu/base/text.h"
 #include "emu/facts/qp_fsm.h"
+#include "emu/facts/virtio_rdma/refusal.h"
 
 struct class_row {
     const char *name, *what;

@@ -230,8 +230,9 @@ static const struct mode modes[] = {
     {"scenarios", scenarios_main, "scenarios [WORD] | scenarios run NAME [--ladder]",
      "the collection as a course, or what is about WORD; run tells one of them as a story",
      "that of the scenario that ran; 0 listed, 1 nothing is about WORD, 2 usage", "run", false},
-    {"bench", bench_main, "bench [time] [--format text|json]",
-     "how fast the emulator is here; time: what going back in a session takes",
+    {"bench", bench_main, "bench [time|device] [--format text|json]",
+     "how fast the emulator is here; time: what going back in a session takes; device: what many "
+     "queue pairs of one device cost",
      "0 measured, 1 the lab could not be made, 2 usage", "time", false},
     {"swarm", swarm_main,
      "swarm [--outside] [--seed S | --seeds A..B] [-j N] [--minutes M] [--pairs] [--no-shrink] "

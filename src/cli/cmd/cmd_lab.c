@@ -5,6 +5,7 @@
 #include "cli/cmd/dispatch.h"
 #include "cli/cmd/limit.h"
 #include "cli/cmd/link.h"
+#include "cli/cmd/verb.h"
 #include "cli/lang/words.h"
 #include "cli/session/resolve.h"
 #include "cli/session/travel.h"
@@ -14,6 +15,7 @@
 #include "emu/base/text.h"
 #include "emu/facts/device.h"
 #include "emu/wire/addr.h"
+#include "rdmalab/control.h"
 #include "rdmalab/inspect.h"
 
 static void read_address(const struct step *st, const char *param, uint8_t ret[GID_BYTES])
@@ -159,6 +161,46 @@ static bool features_are_sound(struct session *s, const struct step *st,
     return true;
 }
 
+/* The limits that @st gives the device; 0 where it says nothing, and the device decides. */
+static struct rdl_device_limits read_limits(const struct step *st)
+{
+    struct rdl_device_limits l = {0};
+
+#define READ(name, ...) l.name = (uint32_t)step_number_or(st, #name, 0);
+    RDL_DEVICE_LIMITS(READ)
+    RDL_DEVICE_LIMITS_DERIVED(READ)
+#undef READ
+    return l;
+}
+
+/* What pvrdma calls dev-caps-NAME takes the place of NAME.  False: both were given. */
+static bool read_dev_caps(struct session *s, const struct step *st, struct rdl_host_config *c)
+{
+    const struct {
+        const char *param, *name;
+        uint32_t *value;
+    } rows[] = {
+        {"dev_caps_max_mr_size", "max_mr_size", &c->limits.max_mr_size},
+        {"dev_caps_max_qp", "max_qp", &c->max_qp},
+        {"dev_caps_max_cq", "max_cq", &c->max_cq},
+        {"dev_caps_max_mr", "max_mr", &c->limits.max_mr},
+        {"dev_caps_max_pd", "max_pd", &c->limits.max_pd},
+        {"dev_caps_max_ah", "max_ah", &c->limits.max_ah},
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        if (!step_has(st, rows[i].param))
+            continue;
+        if (step_has(st, rows[i].name)) {
+            session_fail(s, step_span(st, rows[i].param, 0), "%s and %s are the same limit",
+                         rows[i].param, rows[i].name);
+            return diag_remedy(&s->diag, "give one of them");
+        }
+        *rows[i].value = (uint32_t)step_number(st, rows[i].param);
+    }
+    return true;
+}
+
 bool run_host(struct session *s, const struct step *st)
 {
     const struct arg *names = step_arg(st, "names");
@@ -175,6 +217,8 @@ bool run_host(struct session *s, const struct step *st)
         .indirect = step_has(st, "indirect"),
         .arp = step_has(st, "arp"),
         .external = step_has(st, "vm"),
+        .on_demand = step_has(st, "on_demand"),
+        .limits = read_limits(st),
     };
 
     if (single && names->n > 1) {
@@ -183,7 +227,7 @@ bool run_host(struct session *s, const struct step *st)
     }
     if (step_has(st, "mac"))
         (void)mac_parse(step_text(st, "mac"), config.mac); /* checked by the parser */
-    if (!read_pkeys(s, st, &config))
+    if (!read_pkeys(s, st, &config) || !read_dev_caps(s, st, &config))
         return false;
     read_address(st, "ip", config.ipv4);
     read_address(st, "ip6", config.ipv6);
@@ -203,6 +247,31 @@ bool run_host(struct session *s, const struct step *st)
         say_host(s, st, &config, host);
     }
     return true;
+}
+
+bool run_limit(struct session *s, const struct step *st)
+{
+    struct rdl_device_limits l = {0};
+    enum rdl_status status;
+    struct home home;
+    bool any = false;
+
+    if (!verb_home(s, st, &home))
+        return false;
+#define READ(name)                                                                                 \
+    any = any || step_has(st, #name);                                                              \
+    l.name = (uint32_t)step_number_or(st, #name, 0);
+    RDL_DEVICE_LIMITS_LIVE(READ)
+#undef READ
+    if (!any) {
+        session_fail(s, st->at, "which limit of %s?", home.name);
+        return diag_remedy(&s->diag, "\"show device %s\" lists them", home.name);
+    }
+    status = rdl_host_limit(s->lab, home.host, &l);
+    if (status != RDL_ERR_LIMIT)
+        return status == RDL_OK || session_fail_status(s, st->at, "limit", status);
+    session_fail(s, st->at, "%s was added with less", home.name);
+    return diag_remedy(&s->diag, "its device has taken its tables by that");
 }
 
 /* Is a future meant, and no Ethernet switch?  Other programs have a `switch` for what is `future`

@@ -100,6 +100,7 @@ bool run_show(struct session *s, const struct step *st)
         .has_wr_id = step_has(st, "wr_id"),
         .wr_id = step_number_or(st, "wr_id", 0),
         .form = (enum show_form)step_number(st, "format"),
+        .layout = (enum show_layout)step_number(st, "layout"),
         .colour = s->config.colour,
         /* At a prompt only: what a pipe or a script prints is never cut. */
         .lines_max = s->at_terminal && s->in && s->in->n_sources == 0

@@ -11,6 +11,7 @@
 #include "emu/base/assert.h"
 #include "emu/base/text.h"
 #include "emu/wire/addr.h"
+#include "rdmalab/control.h"
 #include "rdmalab/events.h"
 #include "rdmalab/inspect.h"
 
@@ -173,6 +174,23 @@ bool run_resize_cq(struct session *s, const struct step *st)
                      cqe);
         return diag_remedy(&s->diag, "poll_cq takes them out");
     }
+    if (status == RDL_ERR_UNSUPPORTED) {
+        session_fail(s, st->at, "the device of %s does not offer RESIZE", home.name);
+        return diag_remedy(&s->diag, "RESIZE needs RING_RESET: see features_off= of the host");
+    }
+    return verb_finish(s, st, &home, status);
+}
+
+bool run_resize_qp(struct session *s, const struct step *st)
+{
+    enum rdl_status status;
+    struct home home;
+    rdl_qp qp;
+
+    if (!verb_object(s, st, "qp", OBJ_QP, &qp.raw, &home))
+        return false;
+    status = rdl_resize_qp(s->lab, qp, (uint32_t)step_number_or(st, "max_send_wr", 0),
+                           (uint32_t)step_number_or(st, "max_recv_wr", 0));
     if (status == RDL_ERR_UNSUPPORTED) {
         session_fail(s, st->at, "the device of %s does not offer RESIZE", home.name);
         return diag_remedy(&s->diag, "RESIZE needs RING_RESET: see features_off= of the host");

@@ -68,6 +68,8 @@ static const struct {
     {"alloc_mr", "max_pages", LEAF_limits_max_fast_pages},
     {"create_cq", "cqe", LEAF_limits_max_cqe},
     {"resize_cq", "cqe", LEAF_limits_max_cqe},
+    {"resize_qp", "max_send_wr", LEAF_limits_max_qp_wr},
+    {"resize_qp", "max_recv_wr", LEAF_limits_max_qp_wr},
     {"create_qp", "max_send_wr", LEAF_limits_max_qp_wr},
     {"create_qp", "max_recv_wr", LEAF_limits_max_qp_wr},
     {"create_qp", "max_send_sge", LEAF_limits_max_send_sge},
@@ -75,6 +77,34 @@ static const struct {
     {"create_srq", "max_wr", LEAF_limits_max_qp_wr},
     {"create_srq", "max_sge", LEAF_limits_max_recv_sge},
 };
+
+/* Tables of the device, by the command that fills them. */
+static const struct {
+    const char *command;
+    enum node_kind node;
+    enum leaf_id limit;
+    uint32_t reserved; /* entries that are not for users */
+    const char *what, *remedy;
+} tables[] = {
+    {"alloc_pd", NODE_pd, LEAF_limits_max_pd, 0, "protection domains", "dealloc_pd gives one back"},
+    {"reg_mr", NODE_mr, LEAF_limits_max_mr, 0, "memory regions", "dereg_mr gives one back"},
+    {"alloc_mr", NODE_mr, LEAF_limits_max_mr, 0, "memory regions", "dereg_mr gives one back"},
+    {"get_dma_mr", NODE_mr, LEAF_limits_max_mr, 0, "memory regions", "dereg_mr gives one back"},
+    {"alloc_mw", NODE_mw, LEAF_limits_max_mw, 0, "memory windows", "dealloc_mw gives one back"},
+    {"create_cq", NODE_cq, LEAF_limits_max_cq, 0, "completion queues",
+     "destroy_cq one, or make the host with more: max_cq="},
+    {"create_qp", NODE_qp, LEAF_limits_max_qp, 1, "queue pairs",
+     "destroy_qp one, or make the host with more: max_qp="},
+    {"create_ah", NODE_ah, LEAF_limits_max_ah, 0, "address handles", "destroy_ah gives one back"},
+    {"create_srq", NODE_srq, LEAF_limits_max_srq, 0, "shared receive queues",
+     "destroy_srq one, or make the host with more: max_srq="},
+};
+
+/* A limit that the driver itself keeps to: no request was sent. */
+static bool limit_is_table(const char *command)
+{
+    return strcmp(command, "create_ah") == 0;
+}
 
 bool limit_fail_verb(struct session *s, const struct step *st, const char *host)
 {
@@ -94,31 +124,12 @@ bool limit_fail_verb(struct session *s, const struct step *st, const char *host)
                      leaf_rows[bounded[i].limit].key, (unsigned long long)max, param);
         return diag_remedy(&s->diag, "ask for at most %llu", (unsigned long long)max);
     }
+    if (limit_is_table(st->cmd->name))
+        return limit_name_full(s, st, host);
     session_fail(s, st->at, "the queues of %s are shorter than this asks for", host);
     return diag_remedy(&s->diag, "without RING_RESET they stay as long as the driver made them at "
                                  "boot: ask for less");
 }
-
-/* Tables of the device, by the command that fills them. */
-static const struct {
-    const char *command;
-    enum node_kind node;
-    enum leaf_id limit;
-    uint32_t reserved; /* entries that are not for users */
-    const char *what, *remedy;
-} tables[] = {
-    {"alloc_pd", NODE_pd, LEAF_limits_max_pd, 0, "protection domains", "dealloc_pd gives one back"},
-    {"reg_mr", NODE_mr, LEAF_limits_max_mr, 0, "memory regions", "dereg_mr gives one back"},
-    {"alloc_mr", NODE_mr, LEAF_limits_max_mr, 0, "memory regions", "dereg_mr gives one back"},
-    {"get_dma_mr", NODE_mr, LEAF_limits_max_mr, 0, "memory regions", "dereg_mr gives one back"},
-    {"alloc_mw", NODE_mw, LEAF_limits_max_mw, 0, "memory windows", "dealloc_mw gives one back"},
-    {"create_cq", NODE_cq, LEAF_limits_max_cq, 0, "completion queues",
-     "destroy_cq one, or make the host with more: max_cq="},
-    {"create_qp", NODE_qp, LEAF_limits_max_qp, 1, "queue pairs",
-     "destroy_qp one, or make the host with more: max_qp="},
-    {"create_srq", NODE_srq, LEAF_limits_max_srq, 0, "shared receive queues",
-     "destroy_srq one, or make the host with more: max_srq="},
-};
 
 struct census {
     enum node_kind kind;

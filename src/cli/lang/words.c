@@ -21,6 +21,7 @@ TABLE(changes, ENUM_CHANGES, "amount of changes")
 TABLE(hints, ENUM_HINTS, "choice of hints")
 TABLE(setting, ENUM_SETTING, "thing to set")
 TABLE(show_form, ENUM_SHOW_FORM, "form of output")
+TABLE(show_layout, ENUM_SHOW_LAYOUT, "layout of structures")
 
 static const struct enum_row rows_export[] = {
 #define PICTURE(NAME, name, txt) {#NAME, EXPORT_##NAME, (txt)},

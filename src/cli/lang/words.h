@@ -53,6 +53,11 @@
     X(CHANGES, ON, 1, "objects, the indexes of their rings, links and faults")                     \
     X(CHANGES, ALL, 2, "counters, entries of rings, registers, ports and the IP stack, too")
 
+#define ENUM_SHOW_LAYOUT(X)                                                                        \
+    X(SHOW_LAYOUT, spec, 0, "packed, as the device here has it")                                   \
+    X(SHOW_LAYOUT, demo, 1, "as the demonstration of the RFC's authors has it")                    \
+    X(SHOW_LAYOUT, both, 2, "side by side")
+
 #define ENUM_SHOW_FORM(X)                                                                          \
     X(SHOW, TEXT, 0, "for people")                                                                 \
     X(SHOW, JSON, 1, "for programs")                                                               \
@@ -96,6 +101,7 @@ enum changes_told { ENUM_CHANGES(ENUM_MEMBER) };
 enum hints_shown { ENUM_HINTS(ENUM_MEMBER) };
 enum grain { ENUM_GRAIN(ENUM_MEMBER) };
 enum show_form { ENUM_SHOW_FORM(ENUM_MEMBER) };
+enum show_layout { SHOW_LAYOUT_SPEC, SHOW_LAYOUT_DEMO, SHOW_LAYOUT_BOTH };
 
 /* The pictures come first. */
 enum export_form {
@@ -108,7 +114,7 @@ enum export_form {
 };
 
 extern const struct enum_table words_grain, words_by, words_export, words_session_action,
-    words_setting, words_changes, words_hints, words_show_form, words_port, words_program,
-    words_role, words_icrc, words_record, words_save;
+    words_setting, words_changes, words_hints, words_show_form, words_show_layout, words_port,
+    words_program, words_role, words_icrc, words_record, words_save;
 
 #endif

@@ -8,6 +8,8 @@
 #include "emu/base/quantity.h"
 #include "emu/facts/enums.h"
 #include "emu/trace/event.h"
+#include "emu/facts/virtio_rdma/refusal.h"
+#include "rdmalab/control.h"
 #include "rdmalab/inspect.h"
 #include "rdmalab/trace.h"
 
@@ -437,13 +439,24 @@ struct advanced advance_tick(struct session *s, uint64_t until_ns, struct span a
     return advance_step(s, RDL_STEP_TICK, at);
 }
 
-/* The device refused a control request. */
-static void explain_refusal(struct session *s, struct span at, uint32_t rsp)
+bool advance_refused(struct session *s, rdl_host host, struct span at, uint32_t rsp)
 {
     const struct enum_row *row = enum_by_value(&enum_ctrl_rsp, rsp);
+    struct rdl_refusal why = {0};
+    const bool known = rdl_last_refusal(s->lab, host, &why) == RDL_OK &&
+                       refusal_rsp((enum ctrl_refusal)why.reason) == (enum ctrl_rsp)rsp;
+    const char *reason = enum_name(&enum_refusal, why.reason);
+    char compared[160] = "";
+    struct text t = text_on(compared, sizeof(compared));
 
-    session_fail(s, at, "the device refused: %s", row ? row->name : "?");
-    diag_remedy(&s->diag, "%s; \"why\" shows the request", row ? row->text : "");
+    if (!known) {
+        session_fail(s, at, "the device refused: %s", row ? row->name : "?");
+        return diag_remedy(&s->diag, "%s; \"why\" shows the request", row ? row->text : "");
+    }
+    compared_add_refusal(&t, why.reason, &(struct compared){why.least, why.most, why.found});
+    session_fail(s, at, "the device refused: %s, by %s%s", row->name, reason, compared);
+    return diag_remedy(&s->diag, "%s; \"why\" shows the request, \"explain %s\" the reason",
+                       row->text, reason);
 }
 
 struct advanced advance_wait(struct session *s, rdl_host host, struct span at)
@@ -458,7 +471,7 @@ struct advanced advance_wait(struct session *s, rdl_host host, struct span at)
     case RDL_OK:
         return done;
     case RDL_ERR_DEVICE:
-        explain_refusal(s, at, rsp);
+        (void)advance_refused(s, host, at, rsp);
         return failed;
     case RDL_ERR_INVARIANT:
         broken(s, at);

@@ -50,6 +50,9 @@ struct advanced advance_tick(struct session *s, uint64_t until_ns, struct span a
  */
 struct advanced advance_wait(struct session *s, rdl_host host, struct span at);
 
+/* Fails because the device of @host answered a control request with @rsp: says so, and why. */
+bool advance_refused(struct session *s, rdl_host host, struct span at, uint32_t rsp);
+
 /* While a person thinks, a lab that follows real time goes on: does what is due, and waits for more
  * or for @input, a file descriptor.  False: there is input, or the lab follows no clock.
  */

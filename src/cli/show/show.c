@@ -336,6 +336,21 @@ static enum rdl_status show_one_life(struct showing *s)
     return st == RDL_OK ? st : refuse_life(s, st, at);
 }
 
+/* Of a host, or of all. */
+static enum rdl_status show_devices(struct showing *s)
+{
+    const char *path = word_at(s, 1) ? word_at(s, 1) : "";
+    struct rdl_value v;
+    size_t at = 0;
+
+    if (path[0] && rdl_inspect(s->lab, path, &v, &at) != RDL_OK)
+        return bad_path(s, RDL_ERR_NOT_FOUND, 1, at);
+    if (path[0] && !tree_is(s->lab, path, NODE_host))
+        return refuse(s, RDL_ERR_INVAL, 1, 0, "%s is no host", path);
+    show_device(s->out, s->lab, path, s->rq->form);
+    return RDL_OK;
+}
+
 /* At a host, or everywhere. */
 static enum rdl_status show_all_memory(struct showing *s)
 {
@@ -373,7 +388,11 @@ static enum rdl_status show_one_dump(struct showing *s)
 
     if (!path)
         return refuse(s, RDL_ERR_INVAL, 1, 0, "which slot? h1.qp.sq.desc[0]");
-    st = show_dump(s->out, s->lab, path, s->rq->form, &at);
+    st = s->rq->layout == SHOW_LAYOUT_SPEC
+             ? show_dump(s->out, s->lab, path, s->rq->form, &at)
+             : show_layout(s->out, s->lab, path, s->rq->layout, s->rq->form, &at);
+    if (st == RDL_ERR_UNSUPPORTED)
+        return refuse(s, st, 1, 0, "the demonstration has nothing like what is in %s", path);
     if (st == RDL_ERR_INVAL)
         return refuse(s, st, 1, 0, "%s is no slot of a queue; h1.qp.sq.desc[0] is", path);
     if (st == RDL_ERR_FAULT)
@@ -420,7 +439,8 @@ static const struct {
     {"links", 1, show_plural, false},      {"hosts", 1, show_plural, false},
     {"switches", 1, show_plural, false},   {"counters", 1, show_all_counters, false},
     {"link", 2, show_kind_of, false},      {"dump", 2, show_one_dump, false},
-    {"live", 1, show_outside, false},      {"srq", 2, show_kind_of, false},
+    {"wqe", 2, show_one_dump, false},      {"live", 1, show_outside, false},
+    {"srq", 2, show_kind_of, false},       {"device", 2, show_devices, false},
 };
 
 bool show_form_of(const char *word, enum show_form *ret)

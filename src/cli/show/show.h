@@ -33,7 +33,7 @@ struct vq_looks;
  *	tree [PATH]                   every value of the inspect tree
  *	faults|links|counters
  *	live                          the clock, live ports, programs
- *	dump PATH                     the bytes of a queue's slot: h1.qp.sq.desc[0]
+ *	dump|wqe PATH                 the bytes of a queue's slot: h1.qp.sq.desc[0]
  */
 struct show_request {
     const char *const *words;
@@ -44,9 +44,10 @@ struct show_request {
     bool has_wr_id;    /* of life: the request with this number */
     uint64_t wr_id;
     enum show_form form;
-    bool colour;            /* escape sequences for a terminal */
-    unsigned lines_max;     /* of a screen, for events; 0: all are shown */
-    struct vq_looks *looks; /* what was seen of virtqueues before; NULL: nobody remembers */
+    enum show_layout layout; /* of dump and wqe */
+    bool colour;             /* escape sequences for a terminal */
+    unsigned lines_max;      /* of a screen, for events; 0: all are shown */
+    struct vq_looks *looks;  /* what was seen of virtqueues before; NULL: nobody remembers */
     const struct live_ops *live_ops;
     const struct live *live; /* NULL: nothing outside is attached */
 };

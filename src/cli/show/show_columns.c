@@ -55,12 +55,25 @@ static const struct row_column dump[] = {
     {.name = "value"},
 };
 
+static const struct row_column device[] = {
+    {.name = "host"},  {.name = "offset", .right = true},
+    {.name = "field"}, {.name = "value"},
+    {.name = "means"}, {.name = "kept"},
+};
+
+static const struct row_column layout[] = {
+    {.name = "spec", .right = true}, {.name = "spec bytes"}, {.name = "demo", .right = true},
+    {.name = "demo bytes"},          {.name = "name"},       {.name = "value"},
+};
+
 const struct row_table row_tables[N_TABLES] = {
     [TABLE_LIFE] = {"life", life, ARRAY_LEN(life)},
     [TABLE_MEMORY] = {"memory", memory, ARRAY_LEN(memory)},
     [TABLE_VQ] = {"vq", vq, ARRAY_LEN(vq)},
     [TABLE_DUE] = {"due", due, ARRAY_LEN(due)},
     [TABLE_DUMP] = {"dump", dump, ARRAY_LEN(dump)},
+    [TABLE_DEVICE] = {"device", device, ARRAY_LEN(device)},
+    [TABLE_LAYOUT] = {"wqe", layout, ARRAY_LEN(layout)},
     [TABLE_COUNTERS] = {"counters", counters, ARRAY_LEN(counters)},
 };
 

@@ -12,6 +12,8 @@ enum table_id {
     TABLE_DUE,
     TABLE_COUNTERS,
     TABLE_DUMP,
+    TABLE_DEVICE,
+    TABLE_LAYOUT,
     N_TABLES
 };
 

@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/show/show_dump.h"
 
+#include <string.h>
+
 #include "cli/show/show_columns.h"
 #include "cli/show/show_wqe.h"
+#include "cli/tell/show_rfc.h"
+#include "emu/base/cursor.h"
+#include "emu/facts/virtio_rdma/layout.h"
 
 /* A row of the table for programs. */
 static void add_row(void *rows, const struct rfc_row *row)
@@ -49,6 +54,248 @@ enum rdl_status show_dump(FILE *out, const struct rdl_lab *lab, const char *path
         wqe_dump(&programs, &reader, &b, &bytes);
         rows_end(&r, NULL);
     }
+out:
+    wqe_reader_done(&reader);
+    return st;
+}
+
+/* --- Another layout ------------------------------------------------------------------------- */
+
+#define HEX_BYTES_MAX 8u /* of a field; of a longer one the first are shown */
+#define SGES_MAX      32u
+
+/* Both layouts of one buffer, on their way into rows. */
+struct pair {
+    struct rows rows;
+    bool both;
+    const uint8_t *spec;
+    size_t n_spec;
+    uint8_t demo[WQE_BYTES_MAX];
+};
+
+/* A structure in both: where it begins, and what its fields are called. */
+struct part {
+    const char *name, *prefix;
+    size_t spec_at, demo_at;
+    enum wr_form form;
+};
+
+static const struct rfc_field *field_of(const struct rfc_struct *s, const char *name)
+{
+    for (size_t i = 0; s && i < s->n_fields; i++) {
+        if (strcmp(s->fields[i].name, name) == 0)
+            return &s->fields[i];
+    }
+    return NULL;
+}
+
+static void cell_bytes(struct pair *p, const uint8_t *bytes, size_t n)
+{
+    char hex[64];
+    struct text t = text_on(hex, sizeof(hex));
+
+    for (size_t i = 0; i < n && i < HEX_BYTES_MAX; i++)
+        text_addf(&t, i ? " %02x" : "%02x", bytes[i]);
+    text_add(&t, n > HEX_BYTES_MAX ? " ..." : "");
+    rows_text(&p->rows, hex);
+}
+
+static void cells(struct pair *p, const uint8_t *bytes, size_t at, const struct rfc_field *f)
+{
+    if (!f) {
+        rows_none(&p->rows);
+        rows_none(&p->rows);
+        return;
+    }
+    rows_number(&p->rows, at + f->offset);
+    cell_bytes(p, bytes + at + f->offset, f->bytes);
+}
+
+/* A row: @f of the RFC's structure, @g of the demonstration's; one of them may be NULL. */
+static void add_field(struct pair *p, const struct part *part, const struct rfc_field *f,
+                      const struct rfc_field *g)
+{
+    const struct rfc_struct *s = rfc_laid_out(part->name, f ? LAYOUT_SPEC : LAYOUT_DEMO);
+    char name[64], value[SHOW_LINE_BYTES];
+    struct text n = text_on(name, sizeof(name)), v = text_on(value, sizeof(value));
+
+    if (!p->both && !g)
+        return;
+    text_addf(&n, "%s%s", part->prefix, f ? f->name : g->name);
+    rfc_field_add(&v, s, f ? f : g, f ? p->spec + part->spec_at : p->demo + part->demo_at);
+    if (p->both)
+        cells(p, p->spec, part->spec_at, f);
+    cells(p, p->demo, part->demo_at, g);
+    rows_text(&p->rows, name);
+    rows_text(&p->rows, value);
+}
+
+static void add_padding(struct pair *p, size_t at, size_t n)
+{
+    if (p->both) {
+        rows_none(&p->rows);
+        rows_none(&p->rows);
+    }
+    rows_number(&p->rows, at);
+    cell_bytes(p, p->demo + at, n);
+    rows_text(&p->rows, "(padding)");
+    rows_text(&p->rows, "");
+}
+
+/* What field @f of @part holds; name NULL: nothing but bytes. */
+static struct part inner_of(const struct part *part, const struct rfc_field *f,
+                            const struct rfc_field *g)
+{
+    struct part inner = {.prefix = part->prefix,
+                         .spec_at = part->spec_at + f->offset,
+                         .demo_at = part->demo_at + g->offset};
+
+    if (strcmp(part->name, "modify_qp") == 0 && strcmp(f->name, "attrs") == 0)
+        inner.name = "qp_attr";
+    if (strcmp(part->name, "sq_wqe") == 0 && strcmp(f->name, "wr") == 0) {
+        inner.name = rfc_union_name(part->form);
+        inner.prefix = "wr.";
+    }
+    return inner;
+}
+
+static void add_flat(struct pair *p, const struct part *part);
+
+/* The fields of @part in the demonstration's order, then those that it lacks. */
+static void add_part(struct pair *p, const struct part *part)
+{
+    const struct rfc_struct *spec = rfc_laid_out(part->name, LAYOUT_SPEC),
+                            *demo = rfc_laid_out(part->name, LAYOUT_DEMO);
+    size_t end = 0;
+
+    for (size_t i = 0; i < demo->n_fields; i++) {
+        const struct rfc_field *g = &demo->fields[i], *f = field_of(spec, g->name);
+        const struct part inner = f ? inner_of(part, f, g) : (struct part){0};
+
+        if (g->offset > end)
+            add_padding(p, part->demo_at + end, g->offset - end);
+        end = g->offset + g->bytes;
+        if (inner.name && rfc_laid_out(inner.name, LAYOUT_DEMO))
+            add_flat(p, &inner);
+        else
+            add_field(p, part, f, g);
+    }
+    if (demo->bytes > end)
+        add_padding(p, part->demo_at + end, demo->bytes - end);
+    for (size_t i = 0; i < spec->n_fields; i++) {
+        if (!field_of(demo, spec->fields[i].name))
+            add_field(p, part, &spec->fields[i], NULL);
+    }
+}
+
+/* A structure with no others in it. */
+static void add_flat(struct pair *p, const struct part *part)
+{
+    const struct rfc_struct *spec = rfc_laid_out(part->name, LAYOUT_SPEC),
+                            *demo = rfc_laid_out(part->name, LAYOUT_DEMO);
+    size_t end = 0;
+
+    for (size_t i = 0; i < demo->n_fields; i++) {
+        const struct rfc_field *g = &demo->fields[i];
+
+        if (g->offset > end)
+            add_padding(p, part->demo_at + end, g->offset - end);
+        end = g->offset + g->bytes;
+        add_field(p, part, field_of(spec, g->name), g);
+    }
+    if (demo->bytes > end)
+        add_padding(p, part->demo_at + end, demo->bytes - end);
+}
+
+/* The structure of the buffer and its form; its name is NULL if the demonstration has none. */
+static struct part head_of(const struct wqe_reader *r, const struct wqe_buffer *b,
+                           const struct wqe_bytes *bytes)
+{
+    const struct rfc_struct *s = NULL;
+    struct part part = {.prefix = ""};
+
+    switch (b->role) {
+    case RING_SQ:
+        s = rfc_find("sq_wqe");
+        if (bytes->n >= s->bytes)
+            part.form = wr_form(r->type, ld_le32(bytes->v + offsetof(struct raw_sq_wqe, opcode)));
+        break;
+    case RING_RQ:
+        s = rfc_find("rq_wqe");
+        break;
+    case RING_CQ:
+        s = rfc_find("cqe");
+        break;
+    case RING_CTRL:
+        s = b->writable ? rfc_ctrl(b->command)->response : rfc_ctrl(bytes->v[0])->request;
+        part.spec_at = 1; /* there the byte before it is a buffer of its own */
+        break;
+    default:
+        break;
+    }
+    if (s && rfc_laid_out(s->name, LAYOUT_DEMO) && bytes->n >= part.spec_at + s->bytes)
+        part.name = s->name;
+    return part;
+}
+
+/* The SGEs behind the head of a WQE, which are laid out alike. */
+static void add_sges(struct pair *p, const struct part *head, uint32_t n)
+{
+    const size_t spec = rfc_laid_out(head->name, LAYOUT_SPEC)->bytes,
+                 demo = rfc_laid_out(head->name, LAYOUT_DEMO)->bytes;
+
+    for (uint32_t i = 0; i < n && i < SGES_MAX; i++) {
+        char prefix[24];
+        struct text t = text_on(prefix, sizeof(prefix));
+        const struct part sge = {"sge", prefix, spec + i * sizeof(struct raw_sge),
+                                 demo + i * sizeof(struct raw_sge), WR_FORM_NONE};
+
+        if (sge.spec_at + sizeof(struct raw_sge) > p->n_spec)
+            return;
+        text_addf(&t, "sge[%u].", i);
+        memcpy(p->demo + sge.demo_at, p->spec + sge.spec_at, sizeof(struct raw_sge));
+        add_flat(p, &sge);
+    }
+}
+
+static bool is_inline(const struct wqe_buffer *b, const uint8_t *wqe)
+{
+    return b->role == RING_SQ &&
+           (ld_le32(wqe + offsetof(struct raw_sq_wqe, send_flags)) & SF_INLINE) != 0;
+}
+
+enum rdl_status show_layout(FILE *out, const struct rdl_lab *lab, const char *path,
+                            enum show_layout layout, enum show_form form, size_t *reterr_at)
+{
+    struct pair p = {.both = layout == SHOW_LAYOUT_BOTH};
+    struct wqe_reader reader;
+    struct wqe_buffer b;
+    struct wqe_bytes bytes;
+    struct part head;
+    enum rdl_status st = wqe_at(lab, path, &reader, &b, reterr_at);
+
+    if (st != RDL_OK)
+        return st;
+    st = wqe_read(&reader, &b, &bytes);
+    if (st != RDL_OK)
+        goto out;
+    head = head_of(&reader, &b, &bytes);
+    if (!head.name) {
+        st = RDL_ERR_UNSUPPORTED;
+        goto out;
+    }
+    p.spec = bytes.v;
+    p.n_spec = bytes.n;
+    rfc_relay(head.name, head.form, LAYOUT_SPEC, bytes.v + head.spec_at, LAYOUT_DEMO, p.demo);
+    if (form == SHOW_TEXT)
+        fprintf(out, "%s   %s: %zu bytes, in the demonstration %zu\n", path, head.name,
+                rfc_laid_out(head.name, LAYOUT_SPEC)->bytes,
+                rfc_laid_out(head.name, LAYOUT_DEMO)->bytes);
+    rows_begin_table(&p.rows, out, form, p.both ? TABLE_LAYOUT : TABLE_DUMP);
+    add_part(&p, &head);
+    if ((b.role == RING_SQ || b.role == RING_RQ) && !is_inline(&b, bytes.v))
+        add_sges(&p, &head, ld_le32(bytes.v + offsetof(struct raw_sq_wqe, num_sge)));
+    rows_end(&p.rows, NULL);
 out:
     wqe_reader_done(&reader);
     return st;

@@ -12,4 +12,11 @@
 RDL_MUST_CHECK enum rdl_status show_dump(FILE *out, const struct rdl_lab *lab, const char *path,
                                          enum show_form form, size_t *reterr_at);
 
+/* The same as the demonstration of the RFC's authors would have it, alone or beside the bytes that
+ * are there.  RDL_ERR_UNSUPPORTED: the demonstration has no such structure.
+ */
+RDL_MUST_CHECK enum rdl_status show_layout(FILE *out, const struct rdl_lab *lab, const char *path,
+                                           enum show_layout layout, enum show_form form,
+                                           size_t *reterr_at);
+
 #endif

@@ -247,7 +247,7 @@ static enum rdl_status print_tree(FILE *out, const struct rdl_lab *lab, const ch
 }
 
 /* The device's registers, and its feature bits by name. */
-static enum rdl_status show_device(FILE *out, const struct rdl_lab *lab, const char *path)
+static enum rdl_status show_registers(FILE *out, const struct rdl_lab *lab, const char *path)
 {
     const uint64_t features = tree_number(lab, path, LEAF_device_features);
 
@@ -287,7 +287,7 @@ enum rdl_status show_path(FILE *out, const struct rdl_lab *lab, const struct pas
     if (tree_value_is(&v, NODE_host))
         return show_host(out, lab, path);
     if (tree_value_is(&v, NODE_device))
-        return show_device(out, lab, path);
+        return show_registers(out, lab, path);
     if (tree_value_is(&v, NODE_qp))
         return show_qp(out, lab, path);
     if (tree_value_is(&v, NODE_cq))

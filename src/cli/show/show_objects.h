@@ -32,4 +32,9 @@ unsigned show_columns_of_kind(enum node_kind kind, struct row_column ret[GRID_CO
 /* How many objects of @kind there are at or below @path. */
 size_t show_count(const struct rdl_lab *lab, const char *path, enum node_kind kind);
 
+/* The device configuration of host @host, or of all hosts if that is empty, field by field: what it
+ * says, and who keeps to it.
+ */
+void show_device(FILE *out, const struct rdl_lab *lab, const char *host, enum show_form form);
+
 #endif

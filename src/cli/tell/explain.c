@@ -18,6 +18,7 @@
 #include "emu/base/assert.h"
 #include "emu/facts/aeth.h"
 #include "emu/facts/qp_fsm.h"
+#include "emu/facts/virtio_rdma/refusal.h"
 #include "emu/trace/event.h"
 #include "rdmalab/status.h"
 
@@ -190,7 +191,7 @@ static void print_states(FILE *out)
 static void add_number(struct text *t, const struct enum_table *table, const struct enum_row *row)
 {
     const bool decimal = row->value < 10 || table == &enum_wc_status || table == &enum_rule ||
-                         table == &enum_drop || table == &enum_feature ||
+                         table == &enum_refusal || table == &enum_drop || table == &enum_feature ||
                          table == &enum_async_event;
     const enum syndrome kind = (enum syndrome)row->value;
 

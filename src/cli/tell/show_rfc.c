@@ -6,6 +6,7 @@
 
 #include "cli/print/show_text.h"
 #include "emu/base/assert.h"
+#include "emu/base/quantity.h"
 #include "emu/wire/addr.h"
 
 #define HEX_PER_LINE 8u
@@ -26,6 +27,9 @@ static const struct {
     {"wr_bind", "access", &enum_access, true},
     {"reg_user_mr", "access_flags", &enum_access, true},
     {"create_qp", "qp_type", &enum_qp_type, false},
+    {"get_dma_mr", "access_flags", &enum_access, true},
+    {"create_mr", "access_flags", &enum_access, true},
+    {"rereg_mr", "access_flags", &enum_access, true},
     {"modify_qp", "attr_mask", &enum_qp_attr, true},
     {"query_qp", "attr_mask", &enum_qp_attr, true},
     {"qp_attr", "qp_state", &enum_qp_state, false},
@@ -120,6 +124,40 @@ void rfc_field_add(struct text *t, const struct rfc_struct *s, const struct rfc_
         return;
     }
     text_addf(t, is_hex(f->name) ? "0x%llx" : "%llu", (unsigned long long)v);
+}
+
+/* The words of field @f; NULL: it has none. */
+static const struct enum_table *words_of(const struct rfc_struct *s, const struct rfc_field *f)
+{
+    for (size_t i = 0; i < ARRAY_LEN(meanings); i++) {
+        if (strcmp(meanings[i].structure, s->name) == 0 && strcmp(meanings[i].field, f->name) == 0)
+            return meanings[i].words;
+    }
+    return NULL;
+}
+
+bool rfc_field_parse(const struct rfc_struct *s, const struct rfc_field *f, const char *text,
+                     uint64_t *ret)
+{
+    const struct enum_table *words = words_of(s, f);
+    char word[64];
+
+    /* The path MTU 1024 is a word: its number is another one. */
+    if (!(words && enum_by_name(words, text)) && !quantity_parse(QUANTITY_NUMBER, text, ret))
+        return true;
+    for (*ret = 0; words && *text;) {
+        const size_t n = strcspn(text, "|");
+        struct text t = text_on(word, sizeof(word));
+        const struct enum_row *row;
+
+        text_addn(&t, text, n);
+        row = enum_by_name(words, word);
+        if (!row)
+            return false;
+        *ret |= row->value;
+        text += n + (text[n] == '|');
+    }
+    return words != NULL;
 }
 
 enum { COLUMN_HEX = 8, COLUMN_NAME = 33, COLUMN_VALUE = 54, VALUE_WIDTH = 16 };

@@ -15,6 +15,10 @@
 void rfc_field_add(struct text *t, const struct rfc_struct *s, const struct rfc_field *f,
                    const uint8_t *at);
 
+/* Reads @text for the integer field @f: a number, or words of the field with | between them. */
+bool rfc_field_parse(const struct rfc_struct *s, const struct rfc_field *f, const char *text,
+                     uint64_t *ret);
+
 /* A field in a buffer, and what it says. */
 struct rfc_row {
     const uint8_t *at;    /* its bytes */

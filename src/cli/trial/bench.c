@@ -17,6 +17,7 @@
 #include <time.h>
 
 #include "cli/session/session.h"
+#include "cli/trial/bench_device.h"
 #include "cli/trial/bench_ops.h"
 #include "cli/trial/bench_scale.h"
 #include "cli/trial/bench_time.h"
@@ -265,11 +266,15 @@ static int bench_lab(bool json)
 int bench_main(int argc, char **argv)
 {
     const bool time = argc > 1 && strcmp(argv[1], "time") == 0;
+    const bool device = argc > 1 && strcmp(argv[1], "device") == 0;
+    const int words = 1 + (time || device);
     const char *format =
-        argc == 3 + time && strcmp(argv[1 + time], "--format") == 0 ? argv[2 + time] : NULL;
+        argc == words + 2 && strcmp(argv[words], "--format") == 0 ? argv[words + 1] : NULL;
     const bool json = format && strcmp(format, "json") == 0;
 
-    if (!json && argc != 1 + time && !(format && strcmp(format, "text") == 0))
+    if (!json && argc != words && !(format && strcmp(format, "text") == 0))
         return EXIT_ASK;
+    if (device)
+        return bench_device(json, now_s);
     return time ? bench_time(json) : bench_lab(json);
 }

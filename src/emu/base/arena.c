@@ -89,6 +89,21 @@ void arena_free(struct arena *a)
         assert_fail("munmap(arena) == 0", __FILE__, __LINE__);
 }
 
+/* What lies between the used part and @at, where a page begins, is there for small blocks. */
+static void keep_gap(struct arena *a, size_t at)
+{
+    size_t from = (a->used_bytes + (1u << LINE_BITS) - 1) & ~((size_t)(1u << LINE_BITS) - 1);
+
+    while (at > from && at - from >= (size_t)1 << LINE_BITS) {
+        const unsigned bits = (unsigned)(63 - __builtin_clzll(at - from));
+        struct free_block *b = (struct free_block *)(void *)((uint8_t *)a + from);
+
+        b->next = a->free[bits];
+        a->free[bits] = b;
+        from += (size_t)1 << bits;
+    }
+}
+
 /* Takes fresh bytes at the end of the used part.  A block begins with a page or a line of the cache
  * if it can fill one, and what is smaller lies in one.
  */
@@ -103,6 +118,7 @@ static void *grow(struct arena *a, unsigned bits)
         a->is_short = true;
         return NULL;
     }
+    keep_gap(a, at);
     a->used_bytes = at + bytes;
     return (uint8_t *)a + at;
 }

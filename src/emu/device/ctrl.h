@@ -35,6 +35,20 @@ struct call {
         memcpy((c)->rsp, &rsp_raw, sizeof(rsp_raw));                                               \
     } while (0)
 
+/* Refuses the request because of REF_@why. */
+static inline enum ctrl_rsp ctrl_refuse(struct call *c, enum ctrl_refusal why,
+                                        struct compared values)
+{
+    return hca_refuse_values(&c->d->hca, why, values);
+}
+
+/* Is @port that of the device?  RSP_OK, RSP_INVALID_ARG */
+static inline enum ctrl_rsp ctrl_check_port(struct call *c, uint32_t port)
+{
+    return port == HCA_PORT ? RSP_OK
+                            : ctrl_refuse(c, REF_PORT_NUMBER, compared_one(HCA_PORT, port));
+}
+
 /* rdma_ctrl.c: without RING_RESET a driver has no way to empty a queue: the device forgets where it
  * was, and the driver starts the ring again in place.
  */

@@ -6,7 +6,10 @@
 #include "emu/base/cold.h"
 #include "emu/device/rdma.h"
 
-/* rdma_config.c: fills the device configuration space; a new generation if it changes. */
+/* rdma_config.c: gives every limit that is 0 what it is by default. */
+void rdma_limits_complete(struct rdl_device_limits *l, uint32_t max_qp);
+
+/* Fills the device configuration space; a new generation if it changes. */
 void rdma_config_fill(struct rdma *d);
 
 /* rdma_ctrl.c: executes what waits in the control queue. */

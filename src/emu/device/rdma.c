@@ -17,6 +17,37 @@ enum mtu rdma_active_mtu(const struct rdma *d)
     return carried < d->config.max_mtu ? (enum mtu)carried : d->config.max_mtu;
 }
 
+static struct hca_limits hca_limits_of(const struct rdma *d)
+{
+    const struct rdma_config *c = &d->config;
+    const struct rdl_device_limits *l = &d->limits;
+    const bool has_mw = (d->pci.offered & VIRTIO_FEATURE(VF_MW)) != 0;
+
+    return (struct hca_limits){
+        .max_pd = l->max_pd,
+        .max_mr = l->max_mr,
+        .max_cq = c->max_cq,
+        .max_qp = c->max_qp,
+        .max_cqe = l->max_cqe,
+        .max_qp_wr = l->max_qp_wr,
+        .max_send_sge = l->max_send_sge,
+        .max_recv_sge = l->max_recv_sge,
+        .max_sge_rd = l->max_sge_rd,
+        .max_inline_data = l->max_inline_data,
+        .max_rd_atomic = l->max_qp_init_rd_atom,
+        .max_dest_rd_atomic = l->max_qp_rd_atom,
+        .max_res_rd_atom = l->max_res_rd_atom,
+        .max_mr_bytes = l->max_mr_size,
+        .max_mw = has_mw ? l->max_mw : 0,
+        .max_fast_pages = has_mw ? l->max_fast_reg_page_list_len : 0,
+        .max_mtu = rdma_active_mtu(d),
+        .max_mcast_grp = l->max_mcast_grp,
+        .max_mcast_qp_attach = l->max_mcast_qp_attach,
+        .max_total_mcast_qp_attach = l->max_total_mcast_qp_attach,
+        .max_srq = rdma_offers(c, VF_SRQ) ? c->max_srq : 0,
+    };
+}
+
 static void transport_init(struct rdma *d)
 {
     const struct rdma_config *c = &d->config;
@@ -30,31 +61,33 @@ static void transport_init(struct rdma *d)
         .keys = prng_stream(c->seed, c->host),
         .pkeys = c->pkeys,
     };
-    const bool has_mw = (d->pci.offered & VIRTIO_FEATURE(VF_MW)) != 0;
-    const struct hca_limits limits = {
-        .max_pd = RDMA_MAX_PD,
-        .max_mr = RDMA_MAX_MR,
-        .max_cq = c->max_cq,
-        .max_qp = c->max_qp,
-        .max_cqe = RDMA_MAX_CQE,
-        .max_qp_wr = RDMA_MAX_WR,
-        .max_send_sge = RDMA_MAX_SGE,
-        .max_recv_sge = RDMA_MAX_SGE,
-        .max_inline_data = RDMA_MAX_INLINE,
-        .max_rd_atomic = RDMA_MAX_RD_ATOM,
-        .max_dest_rd_atomic = RDMA_MAX_RD_ATOM,
-        .max_mr_bytes = RDMA_MAX_MR_BYTES,
-        .max_mw = has_mw ? RDMA_MAX_MW : 0,
-        .max_fast_pages = has_mw ? RDMA_MAX_FAST_PAGES : 0,
-        .max_mtu = rdma_active_mtu(d),
-        .max_mcast_grp = RDMA_MAX_MCAST_GRP,
-        .max_mcast_qp_attach = RDMA_MAX_MCAST_ATTACH,
-        .max_total_mcast_qp_attach = RDMA_MAX_MCAST_TOTAL,
-        .max_srq = rdma_offers(c, VF_SRQ) ? c->max_srq : 0,
-    };
+    const struct hca_limits limits = hca_limits_of(d);
 
     hca_init(&d->hca, &env, &limits);
     xport_init(&d->xport, &d->hca, &xport_ops, d, c->mac);
+}
+
+bool rdma_limit(struct rdma *d, const struct rdl_device_limits *to)
+{
+    const uint8_t generation = d->pci.config_generation;
+    struct rdl_device_limits now = d->limits;
+
+#define TAKE(name)                                                                                 \
+    if (to->name > d->config.limits.name)                                                          \
+        return false;                                                                              \
+    if (to->name != 0)                                                                             \
+        now.name = to->name;
+    RDL_DEVICE_LIMITS_LIVE(TAKE)
+#undef TAKE
+    d->limits = now;
+    d->hca.limits = hca_limits_of(d);
+    rdma_config_fill(d);
+    if (d->pci.config_generation == generation)
+        return true;
+    TRACE(d->trace, config_changed, .host = d->config.host, .generation = d->pci.config_generation);
+    d->pci.config_generation = generation;
+    virtio_config_changed(&d->pci);
+    return true;
 }
 
 static void transport_done(struct rdma *d)
@@ -113,7 +146,12 @@ static void on_queue_reset(void *ctx, uint32_t queue)
     struct rdma *d = ctx;
     const struct qp_attr to_err = {.state = QPS_ERR};
     struct qp *qp = hca_qp(&d->hca, queue_owner(d->config.max_cq, queue));
+    const unsigned wq = queue_is_sends(d->config.max_cq, queue) ? WQ_SEND : WQ_RECV;
 
+    if (qp && (qp->exchanged & 1u << wq)) {
+        qp->exchanged &= ~(1u << wq); /* RESIZE_QP: another ring comes */
+        return;
+    }
     if (qp && qp->state != QPS_RESET && qp->state != QPS_ERR) {
         if (xport_qp_modify(&d->xport, qp, QPA_STATE, &to_err) != RSP_OK)
             assert_fail("every state leads to ERR", __FILE__, __LINE__);
@@ -209,6 +247,8 @@ bool rdma_init(struct rdma *d, const struct rdma_env *env, const struct rdma_con
                        .progress = env->progress,
                        .peer_of = env->peer_of,
                        .world = env->world};
+    rdma_limits_complete(&d->config.limits, config->max_qp);
+    d->limits = d->config.limits;
     d->doorbell_due = arena_alloc(d->arena, n * sizeof(*d->doorbell_due));
     d->kicks = arena_alloc(d->arena, n * sizeof(*d->kicks));
     d->failed_cqs = arena_alloc(d->arena, config->max_cq * sizeof(*d->failed_cqs));

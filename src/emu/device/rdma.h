@@ -23,30 +23,13 @@
 #include "emu/mem/ram.h"
 #include "emu/virtio/pci.h"
 #include "emu/xport/xport.h"
+#include "rdmalab/limits.h"
 
 /* Delays of the device; work of the guest's CPU takes no time. */
 #define RDMA_DOORBELL_NS 100u  /* from the notification to the first look at the ring */
 #define RDMA_CTRL_NS     1000u /* from the notification to the answer of a control request */
 
-#define RDMA_MAX_WR       4096u
-#define RDMA_MAX_SGE      32u
-#define RDMA_MAX_INLINE   256u
-#define RDMA_MAX_CQE      VRING_SIZE_MAX
-#define RDMA_MAX_MR       4096u
-#define RDMA_MAX_PD       1024u
-#define RDMA_MAX_MW       4096u
-#define RDMA_MAX_RD_ATOM  16u
-#define RDMA_MAX_MR_BYTES ((uint64_t)1 << 30)
-
-/* Pages of a region for REG_MR: a list of them is a page of guest RAM. */
-#define RDMA_MAX_FAST_PAGES 512u
-
 #define RDMA_EVENTS_MAX 64u /* that wait for a buffer of the event queue */
-
-/* Multicast, of a device with the feature MCAST. */
-#define RDMA_MAX_MCAST_GRP    64u
-#define RDMA_MAX_MCAST_ATTACH 64u /* queue pairs of one group */
-#define RDMA_MAX_MCAST_TOTAL  1024u
 
 struct rdma_config {
     uint32_t host;
@@ -56,10 +39,11 @@ struct rdma_config {
     enum mtu max_mtu; /* the largest path MTU that the device knows */
     uint64_t features_off;
     enum profile profile;
-    uint64_t seed;          /* of the keys */
-    uint32_t max_srq;       /* shared receive queues; 0: SRQ is not offered */
-    bool packed;            /* RING_PACKED is offered */
-    struct hca_pkeys pkeys; /* its partitions; n 0: the default one */
+    uint64_t seed;                   /* of the keys */
+    uint32_t max_srq;                /* shared receive queues; 0: SRQ is not offered */
+    bool packed;                     /* RING_PACKED is offered */
+    struct hca_pkeys pkeys;          /* its partitions; n 0: the default one */
+    struct rdl_device_limits limits; /* 0 in any of them: the default */
 };
 
 /* Queue pairs with something to send, first in first out: each sends one frame in its turn. */
@@ -84,6 +68,7 @@ struct rdma_events {
 
 struct rdma {
     struct rdma_config config;
+    struct rdl_device_limits limits; /* as they are now; at most those of config */
     struct arena *arena;
     struct sim *sim;
     struct trace *trace;
@@ -129,7 +114,8 @@ static inline uint64_t rdma_features(const struct rdma_config *c)
     uint64_t own = RDMA_FEATURES_OWN & ~c->features_off;
 
     if (c->features_off & VIRTIO_FEATURE(VF_RING_RESET))
-        own &= ~VIRTIO_FEATURE(VF_RESIZE); /* the queue could not be given another ring */
+        /* A queue could not be given another ring, or one after DRIVER_OK. */
+        own &= ~(VIRTIO_FEATURE(VF_RESIZE) | VIRTIO_FEATURE(VF_ON_DEMAND));
     if (c->max_srq == 0)
         own &= ~VIRTIO_FEATURE(VF_SRQ);
     return own;
@@ -177,6 +163,9 @@ static inline bool rdma_broken(const struct rdma *d)
 {
     return (d->pci.status & VS_DEVICE_NEEDS_RESET) != 0;
 }
+
+/* Changes limits: rdl_host_limit().  False: one is larger than at power-on; nothing has changed. */
+bool rdma_limit(struct rdma *d, const struct rdl_device_limits *to);
 
 /* The link of the port came up, or went down. */
 void rdma_link_changed(struct rdma *d, bool up);

@@ -1,24 +1,41 @@
 /* SPDX-License-Identifier: MIT */
-/* What the device says of itself: struct virtio_rdma_config. */
+/* What the device says of itself: struct virtio_rdma_config.  Every limit is one that the device,
+ * or of address handles its driver, keeps to; facts/virtio_rdma/config.def says where.
+ */
 #include <string.h>
 
 #include "emu/base/assert.h"
 #include "emu/device/internal.h"
 #include "emu/facts/rfc.h"
+#include "emu/facts/virtio_rdma/config.h"
 
-#define VENDOR_ID          0x52444du /* "RDM": no IEEE assignment is claimed */
-#define HW_VERSION         1u
-#define PAGE_SIZES         0x1000u /* 4096 only */
-#define ATOMIC_HCA         1u      /* atomics of one device exclude each other */
-#define CA_ACK_DELAY       0u      /* answers take no time of the device */
-#define CAP_BAD_PKEY_CNTR  ((uint64_t)1 << 1)
-#define CAP_BLOCK_MCAST_LB ((uint64_t)1 << 22)
-#define CAP_RC_RNR_NAK_GEN ((uint64_t)1 << 12)
-#define CAP_SYS_IMAGE_GUID ((uint64_t)1 << 11)
-#define CAP_MEM_MGT        ((uint64_t)1 << 21)
+#define VENDOR_ID    0x52444du /* "RDM": no IEEE assignment is claimed */
+#define HW_VERSION   1u
+#define PAGE_SIZES   0x1000u /* 4096 only */
+#define ATOMIC_HCA   1u      /* atomics of one device exclude each other */
+#define CA_ACK_DELAY 0u      /* answers take no time of the device */
 
-/* IBV_DEVICE_MEM_WINDOW, and what windows of type 2 are here: of one queue pair, type 2B. */
-#define CAP_WINDOWS ((uint64_t)1 << 17 | (uint64_t)1 << 24)
+void rdma_limits_complete(struct rdl_device_limits *l, uint32_t max_qp)
+{
+#define STANDARD(name, least, most, standard, text)                                                \
+    if (l->name == 0)                                                                              \
+        l->name = (standard);
+    RDL_DEVICE_LIMITS(STANDARD)
+#undef STANDARD
+    if (l->max_sge_rd == 0 || l->max_sge_rd > l->max_send_sge)
+        l->max_sge_rd = l->max_send_sge;
+    if (l->max_res_rd_atom == 0)
+        l->max_res_rd_atom = l->max_qp_rd_atom * max_qp;
+}
+
+static uint64_t capabilities(const struct rdma *d)
+{
+    return cap_flags((virtio_has(&d->pci, VF_MW) ? 1u << CAP_MW : 0) |
+                     (rdma_has_mem_mgt(d) ? 1u << CAP_MEM_MGT : 0) |
+                     (virtio_has(&d->pci, VF_MCAST) && rdma_blocks_mcast_lb(&d->config)
+                          ? 1u << CAP_MCAST_LB
+                          : 0));
+}
 
 void rdma_config_fill(struct rdma *d)
 {
@@ -31,21 +48,20 @@ void rdma_config_fill(struct rdma *d)
         .page_size_cap = PAGE_SIZES,
         .max_qp = l->max_qp,
         .max_qp_wr = l->max_qp_wr,
-        .device_cap_flags = CAP_BAD_PKEY_CNTR | CAP_RC_RNR_NAK_GEN | CAP_SYS_IMAGE_GUID |
-                            (rdma_has_mem_mgt(d) ? CAP_MEM_MGT : 0) |
-                            (virtio_has(&d->pci, VF_MW) ? CAP_WINDOWS : 0),
+        .device_cap_flags = capabilities(d),
         .max_send_sge = l->max_send_sge,
         .max_recv_sge = l->max_recv_sge,
-        .max_sge_rd = l->max_send_sge,
+        .max_sge_rd = l->max_sge_rd,
         .max_cq = l->max_cq,
         .max_cqe = l->max_cqe,
         .max_mr = l->max_mr,
         .max_pd = l->max_pd,
         .max_qp_rd_atom = l->max_dest_rd_atomic,
-        .max_res_rd_atom = l->max_dest_rd_atomic * l->max_qp,
+        .max_res_rd_atom = l->max_res_rd_atom,
         .max_qp_init_rd_atom = l->max_rd_atomic,
         .atomic_cap = ATOMIC_HCA,
         .max_mw = virtio_has(&d->pci, VF_MW) ? l->max_mw : 0,
+        .max_ah = d->limits.max_ah,
         .max_fast_reg_page_list_len = l->max_fast_pages,
         .max_pkeys = (uint16_t)d->hca.pkeys.n,
         .local_ca_ack_delay = CA_ACK_DELAY,
@@ -53,13 +69,11 @@ void rdma_config_fill(struct rdma *d)
     const struct rfc_srq_limits srqs = {l->max_srq, l->max_qp_wr, l->max_recv_sge};
     struct raw_config raw;
 
-    if (rdma_offers(&d->config, VF_MCAST)) {
+    if (virtio_has(&d->pci, VF_MCAST)) {
         c.max_mcast_grp = l->max_mcast_grp;
         c.max_mcast_qp_attach = l->max_mcast_qp_attach;
         c.max_total_mcast_qp_attach = l->max_total_mcast_qp_attach;
     }
-    if (rdma_blocks_mcast_lb(&d->config))
-        c.device_cap_flags |= CAP_BLOCK_MCAST_LB;
     if (virtio_has(&d->pci, VF_SRQ))
         rfc_srq_limits_put((struct raw_srq_limits *)(c.reserved + SRQ_LIMITS_AT), &srqs);
     eui64_from_mac(c.sys_image_guid, d->config.mac);

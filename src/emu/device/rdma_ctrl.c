@@ -27,7 +27,7 @@ static enum ctrl_rsp query_port(struct call *c)
 
     REQUEST(c, query_port, r);
     if (r.port != HCA_PORT)
-        return RSP_INVALID_ARG;
+        return ctrl_check_port(c, r.port);
     RESPOND(c, port_attr, .state = up ? PORT_STATE_ACTIVE : PORT_STATE_DOWN,
             .max_mtu = (uint8_t)d->config.max_mtu, .active_mtu = (uint8_t)rdma_active_mtu(d),
             .phys_mtu = d->port->mtu, .gid_tbl_len = HCA_GIDS, .max_msg_sz = MESSAGE_BYTES_MAX,
@@ -78,7 +78,7 @@ static enum ctrl_rsp resize_cq(struct call *c)
     REQUEST(c, resize_cq, r);
     c->number = r.cqn;
     if (!virtio_has(&c->d->pci, VF_RING_RESET))
-        return RSP_UNKNOWN_COMMAND;
+        return ctrl_refuse(c, REF_COMMAND_UNKNOWN, compared_found(CMD_RESIZE_CQ));
     return hca_cq_resize(&c->d->hca, r.cqn, r.cqe);
 }
 
@@ -102,14 +102,16 @@ static enum ctrl_rsp destroy_pd(struct call *c)
 }
 
 /* Flags that the device does not know are refused, as they would change what the caller gets. */
-static enum ctrl_rsp check_create_flags(const struct rdma *d, const struct rfc_create_qp *r)
+static enum ctrl_rsp check_create_flags(struct call *c, const struct rfc_create_qp *r)
 {
     if (r->create_flags == 0)
         return RSP_OK;
-    if (r->create_flags != CREATE_BLOCK_SELF_MCAST_LB || !virtio_has(&d->pci, VF_MCAST) ||
-        !rdma_blocks_mcast_lb(&d->config))
-        return RSP_NOT_SUPPORTED;
-    return r->qp_type == QPT_UD ? RSP_OK : RSP_INVALID_ARG;
+    if (r->create_flags != CREATE_BLOCK_SELF_MCAST_LB || !virtio_has(&c->d->pci, VF_MCAST) ||
+        !rdma_blocks_mcast_lb(&c->d->config))
+        return ctrl_refuse(c, REF_QP_CREATE_FLAGS, compared_found(r->create_flags));
+    return r->qp_type == QPT_UD
+               ? RSP_OK
+               : ctrl_refuse(c, REF_QP_FLAGS_OF_TYPE, compared_one(QPT_UD, r->qp_type));
 }
 
 static enum ctrl_rsp create_qp(struct call *c)
@@ -120,8 +122,8 @@ static enum ctrl_rsp create_qp(struct call *c)
 
     REQUEST(c, create_qp, r);
     if (r.sq_sig_type != SIG_ALL_WR && r.sq_sig_type != SIG_REQ_WR)
-        return RSP_INVALID_ARG;
-    rsp = check_create_flags(c->d, &r);
+        return ctrl_refuse(c, REF_QP_SIG_TYPE, compared_at_most(SIG_REQ_WR, r.sq_sig_type));
+    rsp = check_create_flags(c, &r);
     if (rsp != RSP_OK)
         return rsp;
     config = (struct qp_config){
@@ -192,9 +194,9 @@ static enum ctrl_rsp modify_qp(struct call *c)
     c->number = r.qpn;
     qp = hca_qp(&c->d->hca, r.qpn);
     if (!qp)
-        return RSP_BAD_HANDLE;
+        return ctrl_refuse(c, REF_QP_HANDLE, compared_found(r.qpn));
     if ((r.attr_mask & QPA_CREDITS) && !virtio_has(&c->d->pci, VF_CREDITS))
-        return RSP_NOT_SUPPORTED;
+        return ctrl_refuse(c, REF_NOT_NEGOTIATED, (struct compared){0});
     attr_get(&attr, r.attrs);
     return xport_qp_modify(&c->d->xport, qp, r.attr_mask, &attr);
 }
@@ -210,7 +212,7 @@ static enum ctrl_rsp query_qp(struct call *c)
     c->number = r.qpn;
     qp = hca_qp(&c->d->hca, r.qpn);
     if (!qp)
-        return RSP_BAD_HANDLE;
+        return ctrl_refuse(c, REF_QP_HANDLE, compared_found(r.qpn));
     a = &qp->attr;
     out = (struct rfc_qp_attr){
         .qp_state = (uint8_t)qp->state,
@@ -266,18 +268,58 @@ static enum ctrl_rsp destroy_qp(struct call *c)
     return rsp;
 }
 
+/* Is nothing in @queue: posted, or taken and not given back?  RSP_OK, RSP_BUSY */
+static enum ctrl_rsp check_idle(struct call *c, uint32_t queue)
+{
+    const struct vq *vq = &c->d->pci.queues[queue];
+    const uint32_t taken = (uint16_t)(vq->last_avail - vq->used_idx);
+    const uint32_t n = vq->enabled ? vq_avail_peek(vq, c->d->ram) + taken : 0;
+
+    return n == 0 ? RSP_OK : ctrl_refuse(c, REF_QP_RING_IN_USE, compared_at_most(0, n));
+}
+
+/* The driver then resets the queues whose length is another one, and enables them with new rings.
+ */
+static enum ctrl_rsp resize_qp(struct call *c)
+{
+    struct rdma *d = c->d;
+    enum ctrl_rsp rsp = RSP_OK;
+    bool sends, receives;
+    struct qp *qp;
+
+    REQUEST(c, resize_qp, r);
+    c->number = r.qpn;
+    if (!virtio_has(&d->pci, VF_RING_RESET))
+        return ctrl_refuse(c, REF_COMMAND_UNKNOWN, compared_found(CMD_RESIZE_QP));
+    qp = hca_qp(&d->hca, r.qpn);
+    if (!qp)
+        return ctrl_refuse(c, REF_QP_HANDLE, compared_found(r.qpn));
+    sends = r.max_send_wr != qp->config.max_send_wr;
+    receives = !qp->srq && r.max_recv_wr != qp->config.max_recv_wr;
+    if (sends)
+        rsp = check_idle(c, rdma_sq(d, r.qpn));
+    if (rsp == RSP_OK && receives)
+        rsp = check_idle(c, rdma_rq(d, r.qpn));
+    if (rsp == RSP_OK)
+        rsp = xport_qp_resize(&d->xport, qp, r.max_send_wr,
+                              receives ? r.max_recv_wr : qp->config.max_recv_wr);
+    if (rsp == RSP_OK)
+        qp->exchanged = (sends ? 1u << WQ_SEND : 0) | (receives ? 1u << WQ_RECV : 0);
+    return rsp;
+}
+
 static enum ctrl_rsp query_pkey(struct call *c)
 {
-    enum ctrl_rsp rsp;
+    struct hca *h = &c->d->hca;
     uint16_t pkey;
 
     REQUEST(c, query_pkey, r);
     if (r.port != HCA_PORT)
-        return RSP_INVALID_ARG;
-    rsp = hca_pkey(&c->d->hca, r.index, &pkey);
-    if (rsp == RSP_OK)
-        RESPOND(c, pkey, .pkey = pkey);
-    return rsp;
+        return ctrl_check_port(c, r.port);
+    if (hca_pkey(h, r.index, &pkey) != RSP_OK)
+        return hca_refuse_above(h, REF_PKEY_INDEX, h->pkeys.n - 1, r.index);
+    RESPOND(c, pkey, .pkey = pkey);
+    return RSP_OK;
 }
 
 /* Entry @index of the GID table is not what it was.  What the driver says while it boots is no
@@ -306,12 +348,16 @@ static enum ctrl_rsp change_gid(struct rdma *d, uint32_t index, const uint8_t *g
 
 static enum ctrl_rsp add_gid(struct call *c)
 {
+    static const uint8_t none[GID_BYTES];
+
     REQUEST(c, add_gid, r);
     c->number = r.index;
     if (r.port_num != HCA_PORT)
-        return RSP_INVALID_ARG;
+        return ctrl_check_port(c, r.port_num);
     if (r.gid_type != GID_TYPE_ROCE_V2)
-        return RSP_NOT_SUPPORTED;
+        return ctrl_refuse(c, REF_GID_TYPE, compared_one(GID_TYPE_ROCE_V2, r.gid_type));
+    if (memcmp(r.gid, none, sizeof(none)) == 0 || gid_is_group(r.gid))
+        return ctrl_refuse(c, REF_GID_ADDRESS, (struct compared){0});
     return change_gid(c->d, r.index, r.gid);
 }
 
@@ -320,7 +366,7 @@ static enum ctrl_rsp del_gid(struct call *c)
     REQUEST(c, del_gid, r);
     c->number = r.index;
     if (r.port != HCA_PORT)
-        return RSP_INVALID_ARG;
+        return ctrl_check_port(c, r.port);
     return change_gid(c->d, r.index, NULL);
 }
 
@@ -332,9 +378,10 @@ static enum ctrl_rsp req_notify_cq(struct call *c)
     c->number = r.cqn;
     cq = hca_cq(&c->d->hca, r.cqn);
     if (!cq)
-        return RSP_BAD_HANDLE;
+        return ctrl_refuse(c, REF_CQ_HANDLE, compared_found(r.cqn));
     if (r.flags != NOTIFY_SOLICITED && r.flags != NOTIFY_NEXT_COMPLETION)
-        return RSP_INVALID_ARG;
+        return ctrl_refuse(c, REF_NOTIFY_FLAGS,
+                           compared_range(NOTIFY_SOLICITED, NOTIFY_NEXT_COMPLETION, r.flags));
     cq_arm(cq, r.flags == NOTIFY_SOLICITED);
     return RSP_OK;
 }
@@ -345,8 +392,8 @@ static enum ctrl_rsp mcast_qp(struct call *c, const struct rfc_mcast *r, struct 
     c->number = r->qpn;
     *ret = hca_qp(&c->d->hca, r->qpn);
     if (!*ret)
-        return RSP_BAD_HANDLE;
-    return gid_is_group(r->gid) ? RSP_OK : RSP_INVALID_ARG;
+        return ctrl_refuse(c, REF_QP_HANDLE, compared_found(r->qpn));
+    return gid_is_group(r->gid) ? RSP_OK : ctrl_refuse(c, REF_GROUP_ADDRESS, (struct compared){0});
 }
 
 static enum ctrl_rsp attach_mcast(struct call *c)
@@ -396,6 +443,7 @@ static const struct {
     [CMD_DEALLOC_MW] = {ctrl_dealloc_mw, VF_MW},
     [CMD_REREG_MR] = {ctrl_rereg_mr, VF_MW},
     [CMD_RESIZE_CQ] = {resize_cq, VF_RESIZE},
+    [CMD_RESIZE_QP] = {resize_qp, VF_RESIZE},
     [CMD_ATTACH_MCAST] = {attach_mcast, VF_MCAST},
     [CMD_DETACH_MCAST] = {detach_mcast, VF_MCAST},
     [CMD_CREATE_SRQ] = {ctrl_create_srq, VF_SRQ},
@@ -422,18 +470,28 @@ static uint32_t execute(struct rdma *d)
     const size_t req_bytes = rfc_bytes(rfc_ctrl(cmd)->request);
     const size_t rsp_bytes = rfc_bytes(rfc_ctrl(cmd)->response);
     struct call call = {d, req + 1, rsp + 1, 0};
+    struct refused *refused = &d->hca.refused;
     enum ctrl_rsp result;
 
     if (d->ctrl.writable_bytes == 0)
         return 0;
-    if (n_req == 0 || !known)
-        result = RSP_UNKNOWN_COMMAND;
-    else if (n_req < 1 + req_bytes || d->ctrl.writable_bytes < 1 + rsp_bytes)
-        result = RSP_INVALID_ARG;
+    refused->why = REF_NONE;
+    if (n_req == 0)
+        result = ctrl_refuse(&call, REF_REQUEST_EMPTY, (struct compared){0});
+    else if (!known)
+        result = ctrl_refuse(&call, REF_COMMAND_UNKNOWN, compared_found(cmd));
+    else if (n_req < 1 + req_bytes)
+        result =
+            ctrl_refuse(&call, REF_REQUEST_BYTES, compared_range(1 + req_bytes, UINT64_MAX, n_req));
+    else if (d->ctrl.writable_bytes < 1 + rsp_bytes)
+        result = ctrl_refuse(&call, REF_RESPONSE_BYTES,
+                             compared_range(1 + rsp_bytes, UINT64_MAX, d->ctrl.writable_bytes));
     else
         result = commands[cmd].run(&call);
+    RDL_ASSERT(result == refusal_rsp(refused->why)); /* nobody refuses without a reason */
     TRACE(d->trace, ctrl_execute, .host = d->config.host, .cmd = cmd, .rsp = (uint32_t)result,
-          .number = call.number);
+          .number = call.number, .refusal = (uint32_t)refused->why, .least = refused->values.least,
+          .most = refused->values.most, .found = refused->values.found);
     rsp[0] = (uint8_t)result;
     return (uint32_t)vq_chain_write(d->ram, &d->ctrl, 0, rsp,
                                     1 + (result == RSP_OK ? rsp_bytes : 0));

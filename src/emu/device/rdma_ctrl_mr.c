@@ -7,7 +7,11 @@
 #include "emu/hca/mr.h"
 #include "emu/hca/mw.h"
 
-#define LIST_PAGES_MAX ((RDMA_MAX_MR_BYTES >> RAM_PAGE_BITS) + 1)
+/* Pages of the longest region that @h takes, which may begin within a page. */
+static uint64_t list_pages_max(const struct hca *h)
+{
+    return ((h->limits.max_mr_bytes + RAM_PAGE_BYTES - 1) >> RAM_PAGE_BITS) + 1;
+}
 
 /* A list of pages that a request points to, in the order of bytes of this machine. */
 struct page_list {
@@ -29,14 +33,15 @@ static enum ctrl_rsp take_list(struct rdma *d, uint64_t gpa, uint32_t n, struct 
 {
     struct page_list list = {.n = n};
 
-    if (n == 0 || n > LIST_PAGES_MAX)
-        return RSP_INVALID_ARG;
+    if (n == 0 || n > list_pages_max(&d->hca))
+        return hca_refuse_values(&d->hca, REF_PAGE_LIST_LENGTH,
+                                 compared_range(1, list_pages_max(&d->hca), n));
     list.pages = arena_alloc_raw(d->arena, n * sizeof(*list.pages));
     if (!list.pages)
-        return RSP_NO_RESOURCES;
+        return hca_refuse(&d->hca, REF_DEVICE_MEMORY);
     if (!ram_read(d->ram, gpa, list.pages, n * sizeof(*list.pages))) {
         give_list(d, &list);
-        return RSP_INVALID_ARG;
+        return hca_refuse_found(&d->hca, REF_PAGE_LIST_MEMORY, gpa);
     }
     for (uint32_t i = 0; i < n; i++) {
         uint8_t le[8];
@@ -76,7 +81,7 @@ enum ctrl_rsp ctrl_create_mr(struct call *c)
 
     REQUEST(c, create_mr, r);
     if (!rdma_has_mem_mgt(c->d))
-        return RSP_NOT_SUPPORTED;
+        return hca_refuse(&c->d->hca, REF_MEM_MGT_EXTENSIONS);
     rsp = hca_fast_mr_create(&c->d->hca, r.pdn, r.access_flags, r.max_num_sg, &mr);
     return rsp == RSP_OK ? respond_keys(c, mr) : rsp;
 }
@@ -89,7 +94,7 @@ enum ctrl_rsp ctrl_map_mr_sg(struct call *c)
     REQUEST(c, map_mr_sg, r);
     c->number = r.mrn;
     if (!rdma_has_mem_mgt(c->d))
-        return RSP_NOT_SUPPORTED;
+        return hca_refuse(&c->d->hca, REF_MEM_MGT_EXTENSIONS);
     rsp = take_list(c->d, r.pages, r.npages, &list);
     if (rsp != RSP_OK)
         return rsp;

@@ -130,9 +130,9 @@ static void deliver(void *ctx, const struct frame *f)
         d->port->taken_frames++;
     else
         d->port->drops[reason]++;
-    if (reason == DROP_BAD_PKEY)
+    if (reason == DROP_BAD_PKEY && d->bad_pkeys < UINT32_MAX)
         d->bad_pkeys++;
-    if (reason == DROP_BAD_QKEY)
+    if (reason == DROP_BAD_QKEY && d->bad_qkeys < UINT32_MAX)
         d->bad_qkeys++;
     rdma_settle(d);
     eth_port_pump(d->port);

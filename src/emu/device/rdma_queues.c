@@ -32,8 +32,8 @@ enum fetch rdma_pop(struct rdma *d, uint32_t queue)
 }
 
 /* What follows the head of a WQE: SGEs, or inline data. */
-#define BODY_BYTES (RDMA_MAX_SGE * sizeof(struct raw_sge))
-_Static_assert(RDMA_MAX_INLINE <= BODY_BYTES, "inline data fits into a body");
+#define BODY_BYTES (RDL_MOST_max_send_sge * sizeof(struct raw_sge))
+_Static_assert(RDL_MOST_max_inline_data <= BODY_BYTES, "inline data fits into a body");
 
 /* Reads the WQE in d->chain: its head of @head_bytes, and as much of its body as any WQE has.  What
  * lacks of the head is zero.  Returns the bytes of the body that are there.
@@ -117,7 +117,7 @@ enum fetch rdma_fetch_send(void *ctx, struct qp *qp, struct send_wqe *out)
     const enum fetch got = rdma_pop(d, queue);
     struct {
         struct raw_sq_wqe head;
-        struct raw_sge body[RDMA_MAX_SGE];
+        struct raw_sge body[RDL_MOST_max_send_sge];
     } raw;
     struct rfc_sq_wqe wqe;
     size_t body;
@@ -161,7 +161,7 @@ enum fetch rdma_fetch_recv(void *ctx, struct qp *qp, struct recv_wqe *out)
     const uint32_t queue = receives_of(d, qp);
     struct {
         struct raw_rq_wqe head;
-        struct raw_sge body[RDMA_MAX_SGE];
+        struct raw_sge body[RDL_MOST_max_send_sge];
     } raw;
     struct rfc_rq_wqe wqe;
     ev_id fetched, cause;

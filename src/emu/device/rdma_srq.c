@@ -73,12 +73,12 @@ enum ctrl_rsp ctrl_modify_srq(struct call *c)
     c->number = r.srqn;
     srq = hca_srq(&c->d->hca, r.srqn);
     if (!srq)
-        return RSP_BAD_HANDLE;
+        return ctrl_refuse(c, REF_SRQ_HANDLE, compared_found(r.srqn));
     if (r.attr_mask & SRQ_MAX_WR)
-        return RSP_NOT_SUPPORTED;
+        return ctrl_refuse(c, REF_SRQ_ATTR_OFFERED, compared_found(r.attr_mask));
     if (r.attr_mask & ~SRQ_LIMIT)
-        return RSP_INVALID_ARG;
-    return r.attr_mask & SRQ_LIMIT ? srq_set_limit(srq, r.limit) : RSP_OK;
+        return ctrl_refuse(c, REF_SRQ_ATTR_MASK, compared_found(r.attr_mask));
+    return r.attr_mask & SRQ_LIMIT ? srq_set_limit(&c->d->hca, srq, r.limit) : RSP_OK;
 }
 
 enum ctrl_rsp ctrl_query_srq(struct call *c)
@@ -89,7 +89,7 @@ enum ctrl_rsp ctrl_query_srq(struct call *c)
     c->number = r.srqn;
     srq = hca_srq(&c->d->hca, r.srqn);
     if (!srq)
-        return RSP_BAD_HANDLE;
+        return ctrl_refuse(c, REF_SRQ_HANDLE, compared_found(r.srqn));
     RESPOND(c, srq_attr, .max_wr = srq->max_wr, .max_sge = srq->max_sge, .limit = srq->limit);
     return RSP_OK;
 }

@@ -4,6 +4,7 @@
 #include <stddef.h>
 
 #include "emu/base/assert.h"
+#include "emu/facts/virtio_rdma/refusal.h"
 
 /* How a value is written. */
 enum form {
@@ -13,11 +14,14 @@ enum form {
     FORM_ACCESS, /* set of enum access_bit */
     FORM_STATE,  /* enum qp_state */
     FORM_IPV4,
-    FORM_FOUND_ALONE /* decimal; nothing in particular was expected */
+    FORM_FOUND_ALONE, /* decimal; nothing in particular was expected */
+    FORM_FOUND_HEX,
+    FORM_FOUND_STATE,
+    FORM_NOTHING /* there is no number */
 };
 
 struct row {
-    uint32_t of; /* enum rule, enum drop_reason */
+    uint32_t of; /* enum rule, enum drop_reason, enum ctrl_refusal */
     const char *lead, *tail;
     enum form form;
 };
@@ -36,6 +40,12 @@ static const struct row by_drop[] = {
 #include "emu/facts/compared.def"
 #undef RULE
 #undef DROP
+};
+
+static const struct row by_refusal[] = {
+#define REFUSAL(name, number, rsp, lead, tail, form, text) {REF_##name, lead, tail, FORM_##form},
+#include "emu/facts/virtio_rdma/refusals.def"
+#undef REFUSAL
 };
 
 static void add_access(struct text *t, uint64_t set)
@@ -61,17 +71,21 @@ static void add_value(struct text *t, enum form form, uint64_t v)
         text_addf(t, "%llu", (unsigned long long)v);
         break;
     case FORM_HEX:
+    case FORM_FOUND_HEX:
         text_addf(t, "0x%llx", (unsigned long long)v);
         break;
     case FORM_ACCESS:
         add_access(t, v);
         break;
     case FORM_STATE:
+    case FORM_FOUND_STATE:
         text_add(t, enum_name(&enum_qp_state, (uint32_t)v));
         break;
     case FORM_IPV4:
         text_addf(t, "%u.%u.%u.%u", (unsigned)(v >> 24 & 0xff), (unsigned)(v >> 16 & 0xff),
                   (unsigned)(v >> 8 & 0xff), (unsigned)(v & 0xff));
+        break;
+    case FORM_NOTHING:
         break;
     }
 }
@@ -81,6 +95,9 @@ static void add_expected(struct text *t, const struct row *r, const struct compa
     text_add(t, ", expected ");
     if (c->least == 0 && c->most > 0 && r->form == FORM_DECIMAL && r->tail[0]) {
         text_add(t, "at most ");
+    } else if (c->most == UINT64_MAX && r->form == FORM_DECIMAL) {
+        text_addf(t, "at least %llu%s", (unsigned long long)c->least, r->tail);
+        return;
     } else {
         text_add(t, r->lead);
         add_value(t, r->form, c->least);
@@ -119,4 +136,19 @@ void compared_add_rule(struct text *t, uint32_t rule, const struct compared *c, 
 void compared_add_drop(struct text *t, uint32_t reason, const struct compared *c, bool say_psn)
 {
     add(t, by_drop, ARRAY_LEN(by_drop), reason, c, say_psn);
+}
+
+/* Of what was refused nothing was right, so that even a 0 is said. */
+void compared_add_refusal(struct text *t, uint32_t why, const struct compared *c)
+{
+    for (size_t i = 0; i < ARRAY_LEN(by_refusal); i++) {
+        const struct row *r = &by_refusal[i];
+
+        if (r->of != why || r->form == FORM_NOTHING)
+            continue;
+        if (r->form < FORM_FOUND_ALONE)
+            add_expected(t, r, c);
+        text_addf(t, ", found %s", r->lead);
+        add_value(t, r->form, c->found);
+    }
 }

@@ -27,6 +27,17 @@ static inline struct compared compared_one(uint64_t expected, uint64_t found)
     return (struct compared){expected, expected, found};
 }
 
+static inline struct compared compared_range(uint64_t least, uint64_t most, uint64_t found)
+{
+    return (struct compared){least, most, found};
+}
+
+/* Nothing in particular was expected. */
+static inline struct compared compared_found(uint64_t found)
+{
+    return (struct compared){.found = found};
+}
+
 static inline struct compared compared_at_most(uint64_t most, uint64_t found)
 {
     return (struct compared){0, most, found};

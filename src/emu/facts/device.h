@@ -82,7 +82,8 @@ static inline uint32_t queue_srqn(uint32_t max_cq, uint32_t max_qp, uint32_t que
 /* Features of this kind of device, beside those of every virtio device. */
 #define RDMA_FEATURES_OWN                                                                          \
     ((uint64_t)1 << VF_EVENTQ | (uint64_t)1 << VF_RESIZE | (uint64_t)1 << VF_MW |                  \
-     (uint64_t)1 << VF_CREDITS | (uint64_t)1 << VF_MCAST | (uint64_t)1 << VF_SRQ)
+     (uint64_t)1 << VF_CREDITS | (uint64_t)1 << VF_MCAST | (uint64_t)1 << VF_SRQ |                 \
+     (uint64_t)1 << VF_ON_DEMAND)
 
 #define DEVICE_OBJECTS_MAX 16384u /* of max_cq and max_qp */
 #define DEVICE_SRQS_MAX    8192u  /* of max_srq: the number of queues has 16 bits */
@@ -104,10 +105,11 @@ static inline uint32_t queue_srqn(uint32_t max_cq, uint32_t max_qp, uint32_t que
 /* Largest values of queue pair attributes where no limit of the device applies.  [IBTA1 11.2.5.2
  *, libibverbs ibv_modify_qp(3)]
  */
-#define TIMER_CODE_MAX 31u
-#define RETRY_MAX      7u
-#define FLOW_LABEL_MAX 0xfffffu
-#define QPN_MAX        0xffffffu
+#define TIMER_CODE_MAX    31u
+#define RETRY_MAX         7u
+#define FLOW_LABEL_MAX    0xfffffu
+#define SERVICE_LEVEL_MAX 15u
+#define QPN_MAX           0xffffffu
 
 /* The QPN that packets to a multicast group carry. */
 #define QPN_MULTICAST 0xffffffu

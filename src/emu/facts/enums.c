@@ -9,6 +9,7 @@
 #include "emu/facts/pci.h"
 #include "emu/facts/regs.h"
 #include "emu/facts/rules.h"
+#include "emu/facts/virtio_rdma/refusal.h"
 
 #define ENUM_ROW(prefix, nm, val, txt) {#nm, (val), (txt)},
 #define TABLE(id, list, words)                                                                     \
@@ -78,14 +79,47 @@ const struct enum_table enum_ctrl_cmd = {"ctrl_cmd", "control command", rows_ctr
                                          ARRAY_LEN(rows_ctrl_cmd)};
 
 const struct enum_table *const enum_tables[] = {
-    &enum_wc_status, &enum_syndrome,    &enum_drop,          &enum_rule,        &enum_qp_state,
-    &enum_qp_type,   &enum_qp_attr,     &enum_opcode,        &enum_wr_opcode,   &enum_wc_opcode,
-    &enum_wc_flag,   &enum_send_flag,   &enum_access,        &enum_mtu,         &enum_ctrl_cmd,
-    &enum_ctrl_rsp,  &enum_pkt_act,     &enum_timer,         &enum_object,      &enum_fault,
-    &enum_vq_error,  &enum_feature,     &enum_device_status, &enum_reg,         &enum_function,
-    &enum_neighbour, &enum_net_feature, &enum_profile,       &enum_async_event, &enum_key_kind,
-    &enum_key_state, &enum_behaviour,   &enum_finding,       &enum_pci_command, &enum_pci_status,
-    &enum_pci_field, &enum_msix_field,  &enum_held,          &enum_ring_format, NULL,
+    &enum_wc_status,
+    &enum_syndrome,
+    &enum_drop,
+    &enum_rule,
+    &enum_qp_state,
+    &enum_qp_type,
+    &enum_qp_attr,
+    &enum_opcode,
+    &enum_wr_opcode,
+    &enum_wc_opcode,
+    &enum_wc_flag,
+    &enum_send_flag,
+    &enum_access,
+    &enum_mtu,
+    &enum_ctrl_cmd,
+    &enum_ctrl_rsp,
+    &enum_pkt_act,
+    &enum_timer,
+    &enum_object,
+    &enum_fault,
+    &enum_vq_error,
+    &enum_feature,
+    &enum_device_status,
+    &enum_reg,
+    &enum_function,
+    &enum_neighbour,
+    &enum_net_feature,
+    &enum_profile,
+    &enum_async_event,
+    &enum_key_kind,
+    &enum_key_state,
+    &enum_behaviour,
+    &enum_finding,
+    &enum_pci_command,
+    &enum_pci_status,
+    &enum_pci_field,
+    &enum_msix_field,
+    &enum_held,
+    &enum_ring_format,
+    &enum_refusal,
+    NULL,
 };
 
 const struct enum_row *enum_by_value(const struct enum_table *t, uint32_t value)

@@ -366,10 +366,11 @@
     X(VF, EVENTQ, 0,                                                                               \
       "virtio-rdma, ours: the device tells asynchronous events in a queue of its own")             \
     X(VF, MW, 4, "virtio-rdma, ours: memory windows, and memory regions that can be changed")      \
-    X(VF, RESIZE, 1, "virtio-rdma, ours: a completion queue can be resized; needs RING_RESET")     \
+    X(VF, RESIZE, 1, "virtio-rdma, ours: CQs and queue pairs can be resized; needs RING_RESET")    \
     X(VF, MCAST, 5, "virtio-rdma, ours: queue pairs can be attached to multicast groups")          \
     X(VF, CREDITS, 6, "virtio-rdma, ours: reliable connections can have end-to-end credits")       \
-    X(VF, SRQ, 3, "virtio-rdma, ours: shared receive queues")
+    X(VF, SRQ, 3, "virtio-rdma, ours: shared receive queues")                                      \
+    X(VF, ON_DEMAND, 2, "virtio-rdma, ours: queues are set up when an object needs them")
 
 /* Features of virtio-net by number.  [virtio 1.2, 5.1.3] */
 #define ENUM_NET_FEATURE(X)                                                                        \

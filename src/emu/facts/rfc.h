@@ -324,6 +324,12 @@
     F(S, cqn, le32, "completion queue")                                                            \
     F(S, cqe, le32, "entries")
 
+/* The request of RESIZE_QP, another one. */
+#define RFC_RESIZE_QP(F, S)                                                                        \
+    F(S, qpn, le32, "queue pair")                                                                  \
+    F(S, max_send_wr, le32, "send WRs")                                                            \
+    F(S, max_recv_wr, le32, "receive WRs; with a shared receive queue nothing")
+
 /* RFC_STRUCTS(S) expands S(name, list) for each structure. */
 #define RFC_STRUCTS(S)                                                                             \
     S(config, RFC_CONFIG)                                                                          \
@@ -365,6 +371,7 @@
     S(rereg_mr, RFC_REREG_MR)                                                                      \
     S(async_event, RFC_ASYNC_EVENT)                                                                \
     S(resize_cq, RFC_RESIZE_CQ)                                                                    \
+    S(resize_qp, RFC_RESIZE_QP)                                                                    \
     S(srq_limits, RFC_SRQ_LIMITS)                                                                  \
     S(create_srq, RFC_CREATE_SRQ)                                                                  \
     S(srq_handle, RFC_SRQ_HANDLE)                                                                  \

@@ -27,20 +27,25 @@ static size_t block_bytes(uint32_t block)
     return n * sizeof(struct completion);
 }
 
+static enum ctrl_rsp refuse_entries(struct hca *h, uint32_t cqe)
+{
+    return hca_refuse_values(h, REF_CQ_ENTRIES, compared_range(1, h->limits.max_cqe, cqe));
+}
+
 enum ctrl_rsp hca_cq_create(struct hca *h, uint32_t cqe, struct cq **ret)
 {
     struct cq *cq;
     uint64_t name;
 
     if (cqe == 0 || cqe > h->limits.max_cqe)
-        return RSP_INVALID_ARG;
+        return refuse_entries(h, cqe);
     cq = arena_alloc(h->arena, sizeof(*cq));
     if (!cq)
-        return RSP_NO_RESOURCES;
+        return hca_refuse(h, REF_DEVICE_MEMORY);
     name = slots_add(&h->cqs, cq);
     if (name == 0) {
         arena_release(h->arena, cq, sizeof(*cq));
-        return RSP_NO_RESOURCES;
+        return hca_refuse_full(h, &h->cqs, h->limits.max_cq, REF_CQ_LIMIT);
     }
     cq->cqn = slots_index(name) + 1;
     cq->cqe = cqe;
@@ -53,9 +58,9 @@ enum ctrl_rsp hca_cq_destroy(struct hca *h, uint32_t cqn)
     struct cq *cq = hca_cq(h, cqn);
 
     if (!cq)
-        return RSP_BAD_HANDLE;
+        return hca_refuse_found(h, REF_CQ_HANDLE, cqn);
     if (cq->users > 0)
-        return RSP_BUSY;
+        return hca_refuse_above(h, REF_CQ_IN_USE, 0, cq->users);
     slots_remove(&h->cqs, slots_name(&h->cqs, cqn - 1));
     for (uint32_t i = 0; i < CQ_LOG_BLOCKS; i++)
         arena_release(h->arena, cq->log[i], block_bytes(i));
@@ -68,9 +73,11 @@ enum ctrl_rsp hca_cq_resize(struct hca *h, uint32_t cqn, uint32_t cqe)
     struct cq *cq = hca_cq(h, cqn);
 
     if (!cq)
-        return RSP_BAD_HANDLE;
-    if (cqe == 0 || cqe > h->limits.max_cqe || cq->error)
-        return RSP_INVALID_ARG;
+        return hca_refuse_found(h, REF_CQ_HANDLE, cqn);
+    if (cqe == 0 || cqe > h->limits.max_cqe)
+        return refuse_entries(h, cqe);
+    if (cq->error)
+        return hca_refuse(h, REF_CQ_OVERFLOWED);
     cq->cqe = cqe;
     return RSP_OK;
 }

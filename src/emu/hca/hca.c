@@ -22,6 +22,7 @@ static void check_limits(const struct hca_limits *l, uint32_t first_qpn)
     RDL_ASSERT(l->max_qp_wr > 0 && l->max_qp_wr <= QP_WR_MAX);
     RDL_ASSERT(first_qpn >= HCA_QPN_USER && first_qpn <= l->max_qp);
     RDL_ASSERT(mtu_bytes(l->max_mtu) > 0);
+    RDL_ASSERT(l->max_sge_rd <= l->max_send_sge);
 }
 
 void hca_init(struct hca *h, const struct hca_env *env, const struct hca_limits *limits)
@@ -98,17 +99,27 @@ void hca_done(struct hca *h)
     mcast_done(&h->mcast);
 }
 
+enum ctrl_rsp hca_refuse_full(struct hca *h, const struct slots *table, uint32_t max,
+                              enum ctrl_refusal why)
+{
+    return table->used < max ? hca_refuse(h, REF_DEVICE_MEMORY)
+                             : hca_refuse_above(h, why, max, (uint64_t)max + 1);
+}
+
 enum ctrl_rsp hca_pd_create(struct hca *h, struct pd **ret)
 {
-    struct pd *pd = arena_alloc(h->arena, sizeof(*pd));
+    struct pd *pd;
     uint64_t name;
 
+    if (h->pds.used >= h->limits.max_pd) /* which may have become smaller than the table */
+        return hca_refuse_above(h, REF_PD_LIMIT, h->limits.max_pd, (uint64_t)h->pds.used + 1);
+    pd = arena_alloc(h->arena, sizeof(*pd));
     if (!pd)
-        return RSP_NO_RESOURCES;
+        return hca_refuse(h, REF_DEVICE_MEMORY);
     name = slots_add(&h->pds, pd);
     if (name == 0) {
         arena_release(h->arena, pd, sizeof(*pd));
-        return RSP_NO_RESOURCES;
+        return hca_refuse(h, REF_DEVICE_MEMORY);
     }
     pd->pdn = slots_index(name) + 1;
     *ret = pd;
@@ -120,9 +131,9 @@ enum ctrl_rsp hca_pd_destroy(struct hca *h, uint32_t pdn)
     struct pd *pd = hca_pd(h, pdn);
 
     if (!pd)
-        return RSP_BAD_HANDLE;
+        return hca_refuse_found(h, REF_PD_HANDLE, pdn);
     if (pd->users > 0)
-        return RSP_BUSY;
+        return hca_refuse_above(h, REF_PD_IN_USE, 0, pd->users);
     slots_remove(&h->pds, slots_name(&h->pds, pdn - 1));
     arena_release(h->arena, pd, sizeof(*pd));
     return RSP_OK;
@@ -133,10 +144,10 @@ enum ctrl_rsp hca_gid_set(struct hca *h, uint32_t index, const uint8_t gid[HCA_G
     struct hca_gid *g;
 
     if (index >= HCA_GIDS)
-        return RSP_INVALID_ARG;
+        return hca_refuse_above(h, REF_GID_INDEX, HCA_GIDS - 1, index);
     g = &h->gids[index];
     if (g->users > 0 && memcmp(g->raw, gid, HCA_GID_BYTES) != 0)
-        return RSP_BUSY;
+        return hca_refuse_above(h, REF_GID_IN_USE, 0, g->users);
     memcpy(g->raw, gid, HCA_GID_BYTES);
     g->valid = true;
     return RSP_OK;
@@ -145,9 +156,9 @@ enum ctrl_rsp hca_gid_set(struct hca *h, uint32_t index, const uint8_t gid[HCA_G
 enum ctrl_rsp hca_gid_clear(struct hca *h, uint32_t index)
 {
     if (index >= HCA_GIDS)
-        return RSP_INVALID_ARG;
+        return hca_refuse_above(h, REF_GID_INDEX, HCA_GIDS - 1, index);
     if (h->gids[index].users > 0)
-        return RSP_BUSY;
+        return hca_refuse_above(h, REF_GID_IN_USE, 0, h->gids[index].users);
     h->gids[index] = (struct hca_gid){.valid = false};
     return RSP_OK;
 }

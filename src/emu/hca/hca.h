@@ -20,6 +20,7 @@
 #include "emu/base/prng.h"
 #include "emu/base/slots.h"
 #include "emu/facts/enums.h"
+#include "emu/facts/virtio_rdma/refusal.h"
 #include "emu/hca/mcast.h"
 #include "emu/mem/ram.h"
 #include "emu/sim/sim.h"
@@ -41,9 +42,11 @@ struct hca_limits {
     uint32_t max_cqe;                        /* entries of a completion queue */
     uint32_t max_qp_wr;                      /* work requests of a queue, at most 32768 */
     uint32_t max_send_sge, max_recv_sge;
+    uint32_t max_sge_rd; /* of a READ; at most max_send_sge */
     uint32_t max_inline_data;
     uint32_t max_rd_atomic;      /* READs and atomics that a QP may have outstanding */
     uint32_t max_dest_rd_atomic; /* and that it may be the target of */
+    uint32_t max_res_rd_atom;    /* the latter, of all QPs together */
     uint64_t max_mr_bytes;
     uint32_t max_mw;         /* max_mr + max_mw is below SLOTS_MAX; 0: there are no windows */
     uint32_t max_fast_pages; /* of a region for REG_MR; 0: there are none */
@@ -83,6 +86,8 @@ struct hca {
     struct slots srqs;                 /* by number: hca_srq() */
     uint32_t n_mr, n_mw;               /* regions and windows in mkeys */
     uint32_t n_qp_windows;             /* windows of type 2 that are bound */
+    uint32_t res_rd_atom;              /* max_dest_rd_atomic of all queue pairs together */
+    struct refused refused;            /* the reason of the last request that was refused */
     bool ram_is_open; /* there was a key with which all of guest RAM can be written, rings too */
     struct hca_gid gids[HCA_GIDS];
     struct mcast mcast;
@@ -100,6 +105,37 @@ struct hca_env {
     struct prng keys; /* a stream of its own */
     struct hca_pkeys pkeys;
 };
+
+/* Notes why a request is refused, for whoever asks for its reason, and returns the response. */
+static inline enum ctrl_rsp hca_refuse_values(struct hca *h, enum ctrl_refusal why,
+                                              struct compared values)
+{
+    h->refused = (struct refused){why, values};
+    return refusal_rsp(why);
+}
+
+static inline enum ctrl_rsp hca_refuse(struct hca *h, enum ctrl_refusal why)
+{
+    return hca_refuse_values(h, why, (struct compared){0});
+}
+
+/* Nothing in particular was expected. */
+static inline enum ctrl_rsp hca_refuse_found(struct hca *h, enum ctrl_refusal why, uint64_t found)
+{
+    return hca_refuse_values(h, why, compared_found(found));
+}
+
+static inline enum ctrl_rsp hca_refuse_above(struct hca *h, enum ctrl_refusal why, uint64_t most,
+                                             uint64_t found)
+{
+    return hca_refuse_values(h, why, compared_at_most(most, found));
+}
+
+/* @table, of at most @max objects, has taken no more: it is full, which @why says, or it could not
+ * grow.
+ */
+enum ctrl_rsp hca_refuse_full(struct hca *h, const struct slots *table, uint32_t max,
+                              enum ctrl_refusal why);
 
 /* Limits out of range are bugs. */
 void hca_init(struct hca *h, const struct hca_env *env, const struct hca_limits *limits);
@@ -128,7 +164,9 @@ enum ctrl_rsp hca_gid_clear(struct hca *h, uint32_t index);
 /* Is @gid an address of this device? */
 bool hca_gid_is_own(const struct hca *h, const uint8_t gid[HCA_GID_BYTES]);
 
-/* Entry @index of the P_Key table.  RSP_OK, RSP_INVALID_ARG */
+/* Entry @index of the P_Key table.  RSP_OK, RSP_INVALID_ARG (no reason is noted: whoever only looks
+ * asks, too)
+ */
 enum ctrl_rsp hca_pkey(const struct hca *h, uint32_t index, uint16_t *ret);
 
 /* May a packet of partition @a reach a member of @b?  The low 15 bits must agree, and one of the

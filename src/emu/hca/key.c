@@ -70,22 +70,28 @@ enum ctrl_rsp key_new(struct hca *h, enum key_kind kind, struct pd *pd, struct k
                       struct mkey **ret)
 {
     struct mkey *k = arena_alloc(h->arena, sizeof(*k));
-    uint32_t *count;
+    enum ctrl_refusal why;
+    uint32_t *count, max;
     uint64_t name;
 
     if (!k)
-        return RSP_NO_RESOURCES;
+        return hca_refuse(h, REF_DEVICE_MEMORY);
     *k = (struct mkey){.kind = kind, .state = KEY_FREE, .pdn = pd->pdn};
     count = count_of(h, k);
-    if (*count == (key_is_window(k) ? h->limits.max_mw : h->limits.max_mr) ||
-        !key_pages_new(h, room.pages, &k->pages) || !key_pages_new(h, room.next, &k->next)) {
+    max = key_is_window(k) ? h->limits.max_mw : h->limits.max_mr;
+    if (*count >= max) { /* it may have become smaller */
+        why = key_is_window(k) ? REF_MW_LIMIT : REF_MR_LIMIT;
         discard(h, k);
-        return RSP_NO_RESOURCES;
+        return hca_refuse_above(h, why, max, (uint64_t)max + 1);
+    }
+    if (!key_pages_new(h, room.pages, &k->pages) || !key_pages_new(h, room.next, &k->next)) {
+        discard(h, k);
+        return hca_refuse(h, REF_DEVICE_MEMORY);
     }
     name = slots_add(&h->mkeys, k);
     if (name == 0) {
         discard(h, k);
-        return RSP_NO_RESOURCES;
+        return hca_refuse(h, REF_DEVICE_MEMORY);
     }
     k->key = (slots_index(name) + 1) << 8 | (uint32_t)prng_below(&h->keys, 256);
     ++*count;

@@ -51,14 +51,11 @@ static uint32_t place_of(const struct mcast_group *g, uint32_t qpn)
     return i;
 }
 
-/* A group that nobody is in.  NULL: the device has all that it can have, or the arena is full. */
+/* A group that nobody is in.  NULL: the arena is full. */
 static struct mcast_group *group_new(struct hca *h, const uint8_t gid[MCAST_GID_BYTES])
 {
-    struct mcast_group *g;
+    struct mcast_group *g = arena_alloc(h->arena, sizeof(*g));
 
-    if (h->mcast.groups.n >= h->limits.max_mcast_grp)
-        return NULL;
-    g = arena_alloc(h->arena, sizeof(*g));
     if (!g)
         return NULL;
     memcpy(g->gid, gid, MCAST_GID_BYTES);
@@ -76,15 +73,27 @@ static void group_free(struct hca *h, struct mcast_group *g)
     arena_release(h->arena, g, sizeof(*g));
 }
 
-/* Room for one more in @g, within the limits. */
+/* May one more be in @g (NULL: in a new group)?  RSP_OK, RSP_NO_RESOURCES */
+static enum ctrl_rsp check_limits(struct hca *h, const struct mcast_group *g)
+{
+    const struct hca_limits *l = &h->limits;
+    const uint32_t n = g ? g->n : 0;
+
+    if (!g && h->mcast.groups.n >= l->max_mcast_grp)
+        return hca_refuse_above(h, REF_GROUP_LIMIT, l->max_mcast_grp, h->mcast.groups.n + 1);
+    if (n >= l->max_mcast_qp_attach)
+        return hca_refuse_above(h, REF_GROUP_QPS, l->max_mcast_qp_attach, n + 1);
+    if (h->mcast.n_attached >= l->max_total_mcast_qp_attach)
+        return hca_refuse_above(h, REF_GROUP_TOTAL, l->max_total_mcast_qp_attach,
+                                h->mcast.n_attached + 1);
+    return RSP_OK;
+}
+
+/* Room for one more in @g.  False: the arena is full. */
 static bool make_room(struct hca *h, struct mcast_group *g)
 {
-    uint32_t *qpns;
+    uint32_t *qpns = arena_extend(h->arena, g->qpns, &g->cap, g->n, g->n + 1, sizeof(*qpns));
 
-    if (g->n >= h->limits.max_mcast_qp_attach ||
-        h->mcast.n_attached >= h->limits.max_total_mcast_qp_attach)
-        return false;
-    qpns = arena_extend(h->arena, g->qpns, &g->cap, g->n, g->n + 1, sizeof(*qpns));
     if (qpns)
         g->qpns = qpns;
     return qpns != NULL;
@@ -93,19 +102,23 @@ static bool make_room(struct hca *h, struct mcast_group *g)
 enum ctrl_rsp mcast_attach(struct hca *h, struct qp *qp, const uint8_t gid[MCAST_GID_BYTES])
 {
     struct mcast_group *g = find(h, gid);
+    enum ctrl_rsp rsp;
 
     if (qp->config.type != QPT_UD)
-        return RSP_INVALID_ARG;
+        return hca_refuse_values(h, REF_GROUP_QP_TYPE, compared_one(QPT_UD, qp->config.type));
     if (g && place_of(g, qp->qpn) < g->n)
         return RSP_OK;
+    rsp = check_limits(h, g);
+    if (rsp != RSP_OK)
+        return rsp;
     if (!g)
         g = group_new(h, gid);
     if (!g)
-        return RSP_NO_RESOURCES;
+        return hca_refuse(h, REF_DEVICE_MEMORY);
     if (!make_room(h, g)) {
         if (g->n == 0)
             group_free(h, g);
-        return RSP_NO_RESOURCES;
+        return hca_refuse(h, REF_DEVICE_MEMORY);
     }
     g->qpns[g->n++] = qp->qpn;
     h->mcast.n_attached++;
@@ -132,7 +145,7 @@ enum ctrl_rsp mcast_detach(struct hca *h, struct qp *qp, const uint8_t gid[MCAST
     struct mcast_group *g = find(h, gid);
 
     if (!g || place_of(g, qp->qpn) == g->n)
-        return RSP_INVALID_ARG;
+        return hca_refuse(h, REF_GROUP_MEMBER);
     leave(h, g, qp);
     return RSP_OK;
 }

@@ -14,11 +14,48 @@
 #define NOT_SUPPORTED   (QPA_ALT_PATH | QPA_PATH_MIG_STATE | QPA_RATE_LIMIT | QPA_CAP)
 #define MASK_IS_NO_EDGE (QPA_STATE | QPA_CUR_STATE) /* what the state graph does not list */
 
-static bool config_fits(const struct hca_limits *l, const struct qp_config *c)
+/* Is what @c asks for within the limits?  RSP_OK, RSP_INVALID_ARG */
+static enum ctrl_rsp check_config(struct hca *h, const struct qp_config *c)
 {
-    return c->max_send_wr <= l->max_qp_wr && c->max_recv_wr <= l->max_qp_wr &&
-           c->max_send_sge <= l->max_send_sge && c->max_recv_sge <= l->max_recv_sge &&
-           c->max_inline_data <= l->max_inline_data;
+    const struct hca_limits *l = &h->limits;
+    const struct {
+        enum ctrl_refusal why;
+        uint32_t most, found;
+    } checks[] = {
+        {REF_QP_SEND_WR, l->max_qp_wr, c->max_send_wr},
+        {REF_QP_RECV_WR, l->max_qp_wr, c->max_recv_wr},
+        {REF_QP_SEND_SGE, l->max_send_sge, c->max_send_sge},
+        {REF_QP_RECV_SGE, l->max_recv_sge, c->max_recv_sge},
+        {REF_QP_INLINE_DATA, l->max_inline_data, c->max_inline_data},
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(checks); i++) {
+        if (checks[i].found > checks[i].most)
+            return hca_refuse_above(h, checks[i].why, checks[i].most, checks[i].found);
+    }
+    return RSP_OK;
+}
+
+/* What the queue pair is to stand on: RSP_OK, RSP_BAD_HANDLE. */
+struct parts {
+    struct pd *pd;
+    struct cq *send_cq, *recv_cq;
+    struct srq *srq; /* NULL: a receive queue of its own */
+};
+
+static enum ctrl_rsp find_parts(struct hca *h, const struct qp_config *c, struct parts *ret)
+{
+    *ret = (struct parts){hca_pd(h, c->pdn), hca_cq(h, c->send_cqn), hca_cq(h, c->recv_cqn),
+                          c->srqn ? hca_srq(h, c->srqn) : NULL};
+    if (!ret->pd)
+        return hca_refuse_found(h, REF_PD_HANDLE, c->pdn);
+    if (!ret->send_cq)
+        return hca_refuse_found(h, REF_QP_SEND_CQ, c->send_cqn);
+    if (!ret->recv_cq)
+        return hca_refuse_found(h, REF_QP_RECV_CQ, c->recv_cqn);
+    if (c->srqn && !ret->srq)
+        return hca_refuse_found(h, REF_QP_SRQ, c->srqn);
+    return RSP_OK;
 }
 
 /* The inverse of hca_qpn_index(). */
@@ -30,9 +67,12 @@ static uint32_t qpn_at(const struct hca *h, uint32_t index)
 }
 
 /* What of @config holds, as its receives come from @srq, if that is not NULL. */
-static struct qp_config config_with(const struct qp_config *config, const struct srq *srq)
+static struct qp_config config_with(const struct hca *h, const struct qp_config *config,
+                                    const struct srq *srq)
 {
     struct qp_config c = *config;
+
+    c.max_sge_rd = c.max_send_sge < h->limits.max_sge_rd ? c.max_send_sge : h->limits.max_sge_rd;
 
     if (srq) {
         c.max_recv_wr = 0;
@@ -44,41 +84,42 @@ static struct qp_config config_with(const struct qp_config *config, const struct
 enum ctrl_rsp hca_qp_create(struct hca *h, const struct qp_config *config, size_t qp_bytes,
                             struct qp **ret)
 {
-    struct srq *srq = config->srqn ? hca_srq(h, config->srqn) : NULL;
-    const struct qp_config c = config_with(config, srq);
-    struct pd *pd = hca_pd(h, config->pdn);
-    struct cq *send_cq = hca_cq(h, config->send_cqn), *recv_cq = hca_cq(h, config->recv_cqn);
+    struct qp_config c;
+    struct parts parts;
+    enum ctrl_rsp rsp = find_parts(h, config, &parts);
     struct qp *qp;
     uint64_t name;
 
     RDL_ASSERT(qp_bytes >= sizeof(*qp));
-    if (!pd || !send_cq || !recv_cq || (config->srqn && !srq))
-        return RSP_BAD_HANDLE;
-    if (!config_fits(&h->limits, &c))
-        return RSP_INVALID_ARG;
+    if (rsp != RSP_OK)
+        return rsp;
+    c = config_with(h, config, parts.srq);
+    rsp = check_config(h, &c);
+    if (rsp != RSP_OK)
+        return rsp;
     qp = arena_alloc(h->arena, qp_bytes);
     if (!qp)
-        return RSP_NO_RESOURCES;
+        return hca_refuse(h, REF_DEVICE_MEMORY);
     name = slots_add(&h->qps, qp);
     if (name == 0) {
         arena_release(h->arena, qp, qp_bytes);
-        return RSP_NO_RESOURCES;
+        return hca_refuse_full(h, &h->qps, h->qps.max, REF_QP_LIMIT);
     }
     *qp = (struct qp){
         .hca = h,
-        .pd = pd,
-        .send_cq = send_cq,
-        .recv_cq = recv_cq,
-        .srq = srq,
+        .pd = parts.pd,
+        .send_cq = parts.send_cq,
+        .recv_cq = parts.recv_cq,
+        .srq = parts.srq,
         .qpn = qpn_at(h, slots_index(name)),
         .state = QPS_RESET,
         .config = c,
     };
-    if (srq)
-        srq->users++;
-    pd->users++;
-    send_cq->users++;
-    recv_cq->users++;
+    if (parts.srq)
+        parts.srq->users++;
+    parts.pd->users++;
+    parts.send_cq->users++;
+    parts.recv_cq->users++;
     *ret = qp;
     return RSP_OK;
 }
@@ -116,6 +157,7 @@ void hca_qp_destroy(struct hca *h, struct qp *qp, size_t qp_bytes)
     gid_let_go(qp);
     hca_mw_forget_qp(h, qp->qpn);
     mcast_forget(h, qp);
+    h->res_rd_atom -= qp->attr.max_dest_rd_atomic;
     qp->pd->users--;
     qp->send_cq->users--;
     qp->recv_cq->users--;
@@ -125,42 +167,54 @@ void hca_qp_destroy(struct hca *h, struct qp *qp, size_t qp_bytes)
     arena_release(h->arena, qp, qp_bytes);
 }
 
-static bool av_is_sound(const struct hca *h, const struct av *av)
+static enum ctrl_rsp check_av(struct hca *h, const struct av *av)
 {
-    return av->sgid_index < HCA_GIDS && h->gids[av->sgid_index].valid && av->sl < 16 &&
-           av->flow_label <= FLOW_LABEL_MAX && av->port == HCA_PORT && (av->flags & AH_FLAG_GRH);
+    if (!(av->flags & AH_FLAG_GRH))
+        return hca_refuse_values(h, REF_AV_GRH, compared_one(AH_FLAG_GRH, av->flags));
+    if (av->sgid_index >= HCA_GIDS || !h->gids[av->sgid_index].valid)
+        return hca_refuse_found(h, REF_AV_SGID_INDEX, av->sgid_index);
+    if (av->sl > SERVICE_LEVEL_MAX)
+        return hca_refuse_above(h, REF_AV_SERVICE_LEVEL, SERVICE_LEVEL_MAX, av->sl);
+    if (av->flow_label > FLOW_LABEL_MAX)
+        return hca_refuse_above(h, REF_AV_FLOW_LABEL, FLOW_LABEL_MAX, av->flow_label);
+    return av->port == HCA_PORT
+               ? RSP_OK
+               : hca_refuse_values(h, REF_PORT_NUMBER, compared_one(HCA_PORT, av->port));
 }
 
-/* Which of the attributes in @mask have a value out of range: a set of enum qp_attr_bit. */
-static uint32_t bad_values(const struct hca *h, uint32_t mask, const struct qp_attr *a)
+/* Is every attribute in @mask in its range?  RSP_OK, RSP_INVALID_ARG */
+static enum ctrl_rsp check_values(struct hca *h, uint32_t mask, const struct qp_attr *a)
 {
-    const uint32_t mtu = mtu_bytes(a->path_mtu);
+    const struct hca_limits *l = &h->limits;
     const struct {
         uint32_t bit;
-        bool good;
+        enum ctrl_refusal why;
+        uint32_t least, most, found;
     } checks[] = {
-        {QPA_ACCESS_FLAGS, (a->access & ~(uint32_t)ACCESS_TAKEN) == 0},
-        {QPA_PKEY_INDEX, a->pkey_index < h->pkeys.n},
-        {QPA_PORT, a->port == HCA_PORT},
-        {QPA_AV, av_is_sound(h, &a->av)},
-        {QPA_PATH_MTU, mtu != 0 && mtu <= mtu_bytes(h->limits.max_mtu)},
-        {QPA_TIMEOUT, a->timeout <= TIMER_CODE_MAX},
-        {QPA_RETRY_CNT, a->retry_cnt <= RETRY_MAX},
-        {QPA_RNR_RETRY, a->rnr_retry <= RETRY_MAX},
-        {QPA_RQ_PSN, a->rq_psn <= PSN_MASK},
-        {QPA_SQ_PSN, a->sq_psn <= PSN_MASK},
-        {QPA_MAX_QP_RD_ATOMIC, a->max_rd_atomic <= h->limits.max_rd_atomic},
-        {QPA_MAX_DEST_RD_ATOMIC, a->max_dest_rd_atomic <= h->limits.max_dest_rd_atomic},
-        {QPA_MIN_RNR_TIMER, a->min_rnr_timer <= TIMER_CODE_MAX},
-        {QPA_DEST_QPN, a->dest_qpn <= QPN_MAX},
+        {QPA_PKEY_INDEX, REF_QP_PKEY_INDEX, 0, h->pkeys.n - 1, a->pkey_index},
+        {QPA_PORT, REF_PORT_NUMBER, HCA_PORT, HCA_PORT, a->port},
+        {QPA_PATH_MTU, REF_QP_PATH_MTU, MTU_256, l->max_mtu, a->path_mtu},
+        {QPA_TIMEOUT, REF_QP_TIMEOUT, 0, TIMER_CODE_MAX, a->timeout},
+        {QPA_RETRY_CNT, REF_QP_RETRY_CNT, 0, RETRY_MAX, a->retry_cnt},
+        {QPA_RNR_RETRY, REF_QP_RNR_RETRY, 0, RETRY_MAX, a->rnr_retry},
+        {QPA_RQ_PSN, REF_QP_RQ_PSN, 0, PSN_MASK, a->rq_psn},
+        {QPA_SQ_PSN, REF_QP_SQ_PSN, 0, PSN_MASK, a->sq_psn},
+        {QPA_MAX_QP_RD_ATOMIC, REF_QP_RD_ATOMIC, 0, l->max_rd_atomic, a->max_rd_atomic},
+        {QPA_MAX_DEST_RD_ATOMIC, REF_QP_DEST_RD_ATOMIC, 0, l->max_dest_rd_atomic,
+         a->max_dest_rd_atomic},
+        {QPA_MIN_RNR_TIMER, REF_QP_RNR_TIMER, 0, TIMER_CODE_MAX, a->min_rnr_timer},
+        {QPA_DEST_QPN, REF_QP_DEST_QPN, 0, QPN_MAX, a->dest_qpn},
     };
-    uint32_t bad = 0;
 
+    if ((mask & QPA_ACCESS_FLAGS) && (a->access & ~(uint32_t)ACCESS_TAKEN) != 0)
+        return hca_refuse_found(h, REF_QP_ACCESS_FLAGS, a->access);
     for (size_t i = 0; i < ARRAY_LEN(checks); i++) {
-        if ((mask & checks[i].bit) && !checks[i].good)
-            bad |= checks[i].bit;
+        if ((mask & checks[i].bit) &&
+            (checks[i].found < checks[i].least || checks[i].found > checks[i].most))
+            return hca_refuse_values(
+                h, checks[i].why, compared_range(checks[i].least, checks[i].most, checks[i].found));
     }
-    return bad;
+    return mask & QPA_AV ? check_av(h, &a->av) : RSP_OK;
 }
 
 static enum qp_state target_of(const struct qp *qp, uint32_t mask, const struct qp_attr *attr)
@@ -168,30 +222,67 @@ static enum qp_state target_of(const struct qp *qp, uint32_t mask, const struct 
     return mask & QPA_STATE ? (enum qp_state)attr->state : qp->state;
 }
 
+/* RSP_OK, RSP_INVALID_ARG */
+static enum ctrl_rsp check_move(const struct qp *qp, enum qp_state to, uint32_t given)
+{
+    unsigned missing, extra;
+    const enum rdl_status st =
+        qp_fsm_check((enum qp_type)qp->config.type, qp->state, to, given, &missing, &extra);
+
+    if (st == RDL_OK)
+        return RSP_OK;
+    if (st == RDL_ERR_STATE)
+        return hca_refuse_found(qp->hca, REF_QP_MOVE, to);
+    return missing ? hca_refuse_found(qp->hca, REF_QP_ATTR_MISSING, missing)
+                   : hca_refuse_found(qp->hca, REF_QP_ATTR_EXTRA, extra);
+}
+
+/* How many READs and atomics a queue pair has that was told @n, of at most @most. */
+static uint32_t rd_atomic_of(const struct hca *h, uint32_t n, uint32_t most)
+{
+    const uint32_t rounded = n > 0 ? (uint32_t)pow2_ceil(n) : 0;
+
+    if (profile_has(h->profile, TRAIT_RD_ATOMIC_EXACT))
+        return n;
+    return rounded < most ? rounded : most;
+}
+
+/* Is there room for @n READs and atomics of peers?  RSP_OK, RSP_NO_RESOURCES */
+static enum ctrl_rsp check_resources(const struct qp *qp, uint32_t n)
+{
+    struct hca *h = qp->hca;
+    const uint64_t total = (uint64_t)h->res_rd_atom - qp->attr.max_dest_rd_atomic +
+                           rd_atomic_of(h, n, h->limits.max_dest_rd_atomic);
+
+    return total <= h->limits.max_res_rd_atom
+               ? RSP_OK
+               : hca_refuse_above(h, REF_RD_ATOMIC_TOTAL, h->limits.max_res_rd_atom, total);
+}
+
 enum ctrl_rsp hca_qp_check_modify(const struct qp *qp, uint32_t mask, const struct qp_attr *attr)
 {
     const uint32_t given = mask & ~(uint32_t)MASK_IS_NO_EDGE;
-    unsigned missing, extra;
+    struct hca *h = qp->hca;
+    enum ctrl_rsp rsp;
 
     if ((mask & NOT_SUPPORTED) != 0)
-        return RSP_NOT_SUPPORTED;
+        return hca_refuse_found(h, REF_QP_ATTR_OFFERED, mask & NOT_SUPPORTED);
     if ((mask & QPA_CUR_STATE) && attr->cur_state != qp->state)
-        return RSP_INVALID_ARG;
-    if (qp_fsm_check((enum qp_type)qp->config.type, qp->state, target_of(qp, mask, attr), given,
-                     &missing, &extra) != RDL_OK)
-        return RSP_INVALID_ARG;
-    return bad_values(qp->hca, given, attr) == 0 ? RSP_OK : RSP_INVALID_ARG;
-}
-
-/* How many READs and atomics a queue pair has that was told @n. */
-static uint32_t rd_atomic_of(const struct hca *h, uint32_t n)
-{
-    return n == 0 || profile_has(h->profile, TRAIT_RD_ATOMIC_EXACT) ? n : (uint32_t)pow2_ceil(n);
+        return hca_refuse_values(h, REF_QP_CUR_STATE, compared_one(qp->state, attr->cur_state));
+    rsp = check_move(qp, target_of(qp, mask, attr), given);
+    if (rsp == RSP_OK)
+        rsp = check_values(h, given, attr);
+    return rsp == RSP_OK && (mask & QPA_MAX_DEST_RD_ATOMIC)
+               ? check_resources(qp, attr->max_dest_rd_atomic)
+               : rsp;
 }
 
 void hca_qp_apply_modify(struct qp *qp, uint32_t mask, const struct qp_attr *attr)
 {
+    struct hca *h = qp->hca;
+
     gid_let_go(qp);
+    h->res_rd_atom -= qp->attr.max_dest_rd_atomic;
 #define ATTR(bit, field)                                                                           \
     if (mask & (bit))                                                                              \
     qp->attr.field = attr->field
@@ -207,9 +298,10 @@ void hca_qp_apply_modify(struct qp *qp, uint32_t mask, const struct qp_attr *att
     ATTR(QPA_RQ_PSN, rq_psn);
     ATTR(QPA_SQ_PSN, sq_psn);
     if (mask & QPA_MAX_QP_RD_ATOMIC)
-        qp->attr.max_rd_atomic = rd_atomic_of(qp->hca, attr->max_rd_atomic);
+        qp->attr.max_rd_atomic = rd_atomic_of(h, attr->max_rd_atomic, h->limits.max_rd_atomic);
     if (mask & QPA_MAX_DEST_RD_ATOMIC)
-        qp->attr.max_dest_rd_atomic = rd_atomic_of(qp->hca, attr->max_dest_rd_atomic);
+        qp->attr.max_dest_rd_atomic =
+            rd_atomic_of(h, attr->max_dest_rd_atomic, h->limits.max_dest_rd_atomic);
     ATTR(QPA_MIN_RNR_TIMER, min_rnr_timer);
     ATTR(QPA_DEST_QPN, dest_qpn);
     ATTR(QPA_EN_SQD_ASYNC_NOTIFY, en_sqd_async_notify);
@@ -221,6 +313,7 @@ void hca_qp_apply_modify(struct qp *qp, uint32_t mask, const struct qp_attr *att
         qp_set_state(qp, (enum qp_state)attr->state);
     if (qp->state == QPS_RESET)
         qp->attr = (struct qp_attr){0};
+    h->res_rd_atom += qp->attr.max_dest_rd_atomic;
 }
 
 void qp_set_state(struct qp *qp, enum qp_state to)

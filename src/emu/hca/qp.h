@@ -54,6 +54,7 @@ struct qp_config {
     uint32_t send_cqn, recv_cqn;
     uint32_t max_send_wr, max_recv_wr; /* 0: none can be posted */
     uint32_t max_send_sge, max_recv_sge;
+    uint32_t max_sge_rd; /* of a READ; follows from max_send_sge and the device's limit */
     uint32_t max_inline_data;
     bool sig_all;          /* every send is signaled */
     uint32_t create_flags; /* set of CREATE_..., facts/device.h */
@@ -70,6 +71,8 @@ struct qp {
     struct qp_config config;
     struct qp_attr attr;
     uint32_t n_groups; /* multicast groups that it is attached to */
+    unsigned
+        exchanged; /* set of 1u << enum wq: the driver may take the ring away, and give another */
 };
 
 /* Creates a queue pair in RESET in a zeroed block of @qp_bytes, of which it is the first member.
@@ -105,6 +108,7 @@ static inline struct qp *hca_qp(const struct hca *h, uint32_t qpn)
  * Return: RSP_OK
  *	   RSP_INVALID_ARG    no such move, an attribute is missing, one too many, or out of range
  *	   RSP_NOT_SUPPORTED  path migration
+ *	   RSP_NO_RESOURCES   the device has no room for so many READs of peers, max_res_rd_atom
  */
 enum ctrl_rsp hca_qp_check_modify(const struct qp *qp, uint32_t mask, const struct qp_attr *attr);
 

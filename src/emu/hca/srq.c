@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "emu/hca/srq.h"
 
-static bool config_fits(const struct hca_limits *l, const struct srq_config *c)
-{
-    return c->max_wr > 0 && c->max_wr <= l->max_qp_wr && c->max_sge <= l->max_recv_sge;
-}
-
 enum ctrl_rsp hca_srq_create(struct hca *h, const struct srq_config *config, struct srq **ret)
 {
     struct pd *pd = hca_pd(h, config->pdn);
@@ -13,18 +8,21 @@ enum ctrl_rsp hca_srq_create(struct hca *h, const struct srq_config *config, str
     uint64_t name;
 
     if (!pd)
-        return RSP_BAD_HANDLE;
-    if (!config_fits(&h->limits, config))
-        return RSP_INVALID_ARG;
+        return hca_refuse_found(h, REF_PD_HANDLE, config->pdn);
+    if (config->max_wr == 0 || config->max_wr > h->limits.max_qp_wr)
+        return hca_refuse_values(h, REF_SRQ_WR,
+                                 compared_range(1, h->limits.max_qp_wr, config->max_wr));
+    if (config->max_sge > h->limits.max_recv_sge)
+        return hca_refuse_above(h, REF_SRQ_SGE, h->limits.max_recv_sge, config->max_sge);
     if (h->limits.max_srq == 0)
-        return RSP_NO_RESOURCES;
+        return hca_refuse_above(h, REF_SRQ_LIMIT, 0, 1);
     srq = arena_alloc(h->arena, sizeof(*srq));
     if (!srq)
-        return RSP_NO_RESOURCES;
+        return hca_refuse(h, REF_DEVICE_MEMORY);
     name = slots_add(&h->srqs, srq);
     if (name == 0) {
         arena_release(h->arena, srq, sizeof(*srq));
-        return RSP_NO_RESOURCES;
+        return hca_refuse_full(h, &h->srqs, h->limits.max_srq, REF_SRQ_LIMIT);
     }
     *srq = (struct srq){.pd = pd,
                         .srqn = slots_index(name) + 1,
@@ -40,19 +38,19 @@ enum ctrl_rsp hca_srq_destroy(struct hca *h, uint32_t srqn)
     struct srq *srq = hca_srq(h, srqn);
 
     if (!srq)
-        return RSP_BAD_HANDLE;
+        return hca_refuse_found(h, REF_SRQ_HANDLE, srqn);
     if (srq->users > 0)
-        return RSP_BUSY;
+        return hca_refuse_above(h, REF_SRQ_IN_USE, 0, srq->users);
     srq->pd->users--;
     slots_remove(&h->srqs, slots_name(&h->srqs, srqn - 1));
     arena_release(h->arena, srq, sizeof(*srq));
     return RSP_OK;
 }
 
-enum ctrl_rsp srq_set_limit(struct srq *srq, uint32_t limit)
+enum ctrl_rsp srq_set_limit(struct hca *h, struct srq *srq, uint32_t limit)
 {
     if (limit > srq->max_wr)
-        return RSP_INVALID_ARG;
+        return hca_refuse_above(h, REF_SRQ_ARMED_LIMIT, srq->max_wr, limit);
     srq->limit = limit;
     return RSP_OK;
 }

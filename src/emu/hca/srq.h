@@ -47,7 +47,7 @@ static inline struct srq *hca_srq(const struct hca *h, uint32_t srqn)
 /* Arms the event SRQ_LIMIT_REACHED, which a receive that is taken raises; limit 0 takes it back.
  * RSP_OK, RSP_INVALID_ARG: there can never be so many receives
  */
-enum ctrl_rsp srq_set_limit(struct srq *srq, uint32_t limit);
+enum ctrl_rsp srq_set_limit(struct hca *h, struct srq *srq, uint32_t limit);
 
 /* A queue pair took a receive, and @left are there still.  True: that is the event which was asked
  * for; it is armed no more.

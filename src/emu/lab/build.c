@@ -9,6 +9,7 @@
 #include "emu/lab/bus.h"
 #include "emu/lab/world.h"
 #include "emu/wire/addr.h"
+#include "rdmalab/control.h"
 
 #define RAM_BYTES_DEFAULT ((uint64_t)64 << 20)
 #define RAM_BYTES_MIN     ((uint64_t)16 << RAM_PAGE_BITS)
@@ -105,6 +106,18 @@ static bool pkeys_are_sound(const struct rdl_host_config *c)
     return c->n_pkeys <= RDL_PKEYS_MAX;
 }
 
+/* Limits that are 0 are what they are by default, and need not fit any range. */
+static bool limits_are_sound(const struct rdl_device_limits *l)
+{
+#define SOUND(name, least, most, ...)                                                              \
+    if (l->name != 0 && (l->name < (least) || l->name > (most)))                                   \
+        return false;
+    RDL_DEVICE_LIMITS(SOUND)
+    RDL_DEVICE_LIMITS_DERIVED(SOUND)
+#undef SOUND
+    return true;
+}
+
 static bool config_is_sound(const struct rdl_host_config *c)
 {
     return (c->mac[0] & 1u) == 0 && c->ram_bytes % RAM_PAGE_BYTES == 0 &&
@@ -114,7 +127,7 @@ static bool config_is_sound(const struct rdl_host_config *c)
            c->device_mtu >= mtu_bytes(MTU_256) && c->device_mtu <= mtu_bytes(MTU_4096) &&
            c->mtu >= ETHERNET_MTU_MIN && c->mtu <= ETHERNET_MTU_MAX &&
            enum_by_value(&enum_profile, c->profile) && enum_by_value(&enum_ring_format, c->ring) &&
-           pkeys_are_sound(c);
+           pkeys_are_sound(c) && limits_are_sound(&c->limits);
 }
 
 uint32_t world_peer_of(const struct world *w, const uint8_t gid[GID_BYTES])
@@ -146,6 +159,7 @@ static bool rdma_function_init(struct world *w, struct host *h, const struct rdl
         .pkeys.n = c->n_pkeys,
         .max_srq = c->max_srq,
         .packed = c->ring == VRING_packed,
+        .limits = c->limits,
     };
 
     memcpy(dev.mac, c->mac, sizeof(dev.mac));
@@ -216,6 +230,7 @@ static bool host_init(struct world *w, struct host *h, const struct rdl_host_con
         .ram = &h->ram,
         .directory = c->arp ? NULL : &w->directory,
         .tables = c->indirect,
+        .on_demand = c->on_demand,
     };
     struct prng rng = prng_stream(w->seed, STREAM_PAGES + h->index);
 
@@ -327,6 +342,22 @@ enum rdl_status rdl_host_add(struct rdl_lab *lab, const struct rdl_host_config *
     }
     *ret = (rdl_host){h->index + 1};
     return RDL_OK;
+}
+
+enum rdl_status rdl_host_limit(struct rdl_lab *lab, rdl_host host,
+                               const struct rdl_device_limits *limits)
+{
+    struct host *h = world_host(lab->world, host.raw);
+    bool good;
+
+    if (!h)
+        return RDL_ERR_STALE;
+    if (!limits_are_sound(limits))
+        return RDL_ERR_INVAL;
+    world_act(lab->world);
+    good = rdma_limit(h->dev, limits);
+    world_done(lab->world);
+    return good ? RDL_OK : RDL_ERR_LIMIT;
 }
 
 enum rdl_status rdl_switch_add(struct rdl_lab *lab, const char *name, rdl_switch *ret)

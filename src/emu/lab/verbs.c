@@ -114,6 +114,14 @@ enum rdl_status rdl_destroy_cq(struct rdl_lab *lab, rdl_cq cq)
     ACT(lab, c, verbs_destroy_cq(c));
 }
 
+enum rdl_status rdl_resize_qp(struct rdl_lab *lab, rdl_qp qp, uint32_t max_send_wr,
+                              uint32_t max_recv_wr)
+{
+    struct guest_qp *q = qp_of(lab, qp);
+
+    ACT(lab, q, verbs_resize_qp(q, max_send_wr, max_recv_wr));
+}
+
 enum rdl_status rdl_resize_cq(struct rdl_lab *lab, rdl_cq cq, uint32_t cqe)
 {
     struct guest_cq *c = cq_of(lab, cq);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "emu/base/assert.h"
+#include "emu/facts/virtio_rdma/refusal.h"
 
 enum {
 #define FTYPE(name, ctype, how, table, none) FT_##name,

@@ -9,6 +9,7 @@
 #include "emu/base/quantity.h"
 #include "emu/facts/compared.h"
 #include "emu/facts/device.h"
+#include "emu/facts/virtio_rdma/refusal.h"
 #include "emu/trace/event.h"
 
 #define KIND_COLUMN 10u /* width of the id column, then of the kind column */
@@ -142,6 +143,7 @@ void ev_add_compared(struct text *t, const struct ev *e, bool say_psn)
 {
     const struct ev_field *rule = ev_field_find(e->kind, "rule");
     const struct ev_field *reason = ev_field_find(e->kind, "reason");
+    const struct ev_field *refusal = ev_field_find(e->kind, "refusal");
     const struct ev_field *least = ev_field_find(e->kind, "least");
     struct compared c;
 
@@ -152,6 +154,8 @@ void ev_add_compared(struct text *t, const struct ev *e, bool say_psn)
                           .found = ev_field_number(e, ev_field_find(e->kind, "found"))};
     if (rule)
         compared_add_rule(t, (uint32_t)ev_field_number(e, rule), &c, say_psn);
+    else if (refusal)
+        compared_add_refusal(t, (uint32_t)ev_field_number(e, refusal), &c);
     else
         compared_add_drop(t, (uint32_t)ev_field_number(e, reason), &c, say_psn);
 }

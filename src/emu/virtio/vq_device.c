@@ -62,6 +62,18 @@ uint32_t vq_avail_count(struct vq *vq, const struct ram *ram)
     return vq->packed ? packed_avail_count(vq, ram) : split_avail_count(vq, ram);
 }
 
+uint32_t vq_avail_peek(const struct vq *vq, const struct ram *ram)
+{
+    struct vq copy = *vq;
+    struct vq_packed packed;
+
+    if (vq->packed) {
+        packed = *vq->packed;
+        copy.packed = &packed;
+    }
+    return vq_avail_count(&copy, ram);
+}
+
 bool vq_push(struct vq *vq, struct ram *ram, uint16_t head, uint32_t len)
 {
     if (vq->broken != VQE_NONE)

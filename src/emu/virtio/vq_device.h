@@ -93,6 +93,9 @@ enum vq_pop vq_pop(struct vq *vq, struct ram *ram, struct vq_chain *out);
 /* How many chains wait; 0 when the queue is broken, which this may find out. */
 uint32_t vq_avail_count(struct vq *vq, const struct ram *ram);
 
+/* The same, and the queue does not learn of it. */
+uint32_t vq_avail_peek(const struct vq *vq, const struct ram *ram);
+
 /* Copies readable bytes @offset .. @offset + @n - 1, however the driver has cut them into buffers.
  * Returns how many there were.
  */

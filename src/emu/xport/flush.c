@@ -59,7 +59,7 @@ static void end_send_queue(struct xport_qp *xqp)
     r->acked_pkts = r->sent_pkts;
     for (;;) {
         q = req_fetch_place(xqp);
-        if (xqp->x->ops->fetch_send(xqp->x->ctx, &xqp->qp, &q->w) != FETCH_OK)
+        if (!q || xqp->x->ops->fetch_send(xqp->x->ctx, &xqp->qp, &q->w) != FETCH_OK)
             break;
         end_send(xqp, &q->w);
     }

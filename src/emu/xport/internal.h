@@ -101,7 +101,7 @@ static inline struct objection by_rule(enum rule rule)
     return (struct objection){rule, {0}};
 }
 
-/* Where fetch_send() may put the next work request. */
+/* Where fetch_send() may put the next work request.  NULL: the arena is full. */
 struct req_wqe *req_fetch_place(struct xport_qp *xqp);
 
 /* req_build.c: builds the packet at nxt.  0: the request was refused, see req_settle(). */

@@ -61,12 +61,32 @@ bool req_may_send(const struct xport_qp *xqp)
     return !xqp->qp.attr.credits || credit_allows(xqp, q, r->sent_psns);
 }
 
+/* The ring is made when the first request comes: most queue pairs of a large device wait.  False:
+ * the arena is full.
+ */
+static bool make_ring(struct xport_qp *xqp)
+{
+    struct arena *a = xqp->qp.hca->arena;
+    struct requester *r = &xqp->req;
+
+    if (!r->ring)
+        r->ring = arena_alloc(a, r->size * sizeof(*r->ring));
+    if (!r->bodies)
+        r->bodies = arena_alloc_raw(a, r->size * r->body_bytes);
+    RDL_ASSERT((r->ring && r->bodies) || arena_is_short(a)); /* the lab ends with this tick */
+    return r->ring && r->bodies;
+}
+
 struct req_wqe *req_fetch_place(struct xport_qp *xqp)
 {
     struct requester *r = &xqp->req;
-    struct req_wqe *q = req_wqe_at(r, r->fetched);
-    uint8_t *body = r->bodies + (size_t)(r->fetched & (r->size - 1)) * r->body_bytes;
+    struct req_wqe *q;
+    uint8_t *body;
 
+    if (!r->bodies && !make_ring(xqp))
+        return NULL;
+    q = req_wqe_at(r, r->fetched);
+    body = r->bodies + (size_t)(r->fetched & (r->size - 1)) * r->body_bytes;
     *q = (struct req_wqe){.w = {.sge = (struct sge *)(void *)body, .inline_data = body}};
     return q;
 }
@@ -210,7 +230,7 @@ bool req_fetch(struct xport_qp *xqp)
     struct req_wqe *q = req_fetch_place(xqp);
 
     RDL_ASSERT(r->next == r->fetched && r->fetched - r->oldest < r->size);
-    if (xqp->x->ops->fetch_send(xqp->x->ctx, &xqp->qp, &q->w) != FETCH_OK) {
+    if (!q || xqp->x->ops->fetch_send(xqp->x->ctx, &xqp->qp, &q->w) != FETCH_OK) {
         r->kicked = false;
         return false;
     }

@@ -23,9 +23,18 @@ static struct wqe_verdict check_form(const struct wqe_view *v, const struct send
     return w->truncated ? refuse(WCS_LOC_QP_OP_ERR, nothing) : allowed;
 }
 
-/* Is there an operation that the type has, but not on hosts of this profile? */
+/* The memory management extensions are these.  [virtio-rdma RFC, Local Invalidate Operation] */
+static bool is_extension(uint32_t opcode)
+{
+    return opcode == WR_LOCAL_INV || opcode == WR_SEND_WITH_INV ||
+           opcode == WR_RDMA_READ_WITH_INV || opcode == WR_REG_MR;
+}
+
+/* Is there an operation that the type has, but not on this device, or on hosts of this profile? */
 static bool lacks(const struct wqe_view *v, const struct send_wqe *w)
 {
+    if (is_extension(w->opcode) && v->hca && v->hca->limits.max_fast_pages == 0)
+        return true;
     return w->opcode == WR_LOCAL_INV && v->config->type == QPT_UC &&
            !profile_has(v->profile, TRAIT_UC_LOCAL_INV);
 }
@@ -58,12 +67,14 @@ struct compared sge_count_compared(uint32_t n_sge, uint32_t max_sge, uint32_t bo
 
 static struct wqe_verdict check_sge_count(const struct wqe_view *v, const struct send_wqe *w)
 {
+    const bool is_read = w->opcode == WR_RDMA_READ || w->opcode == WR_RDMA_READ_WITH_INV;
+    const uint32_t most = is_read ? v->config->max_sge_rd : v->config->max_send_sge;
+
     if (w->flags & SF_INLINE)
         return allowed;
-    if (w->n_sge <= v->config->max_send_sge && w->body_bytes == w->n_sge * SGE_BYTES)
+    if (w->n_sge <= most && w->body_bytes == w->n_sge * SGE_BYTES)
         return allowed;
-    return refuse(WCS_LOC_QP_OP_ERR,
-                  sge_count_compared(w->n_sge, v->config->max_send_sge, w->body_bytes));
+    return refuse(WCS_LOC_QP_OP_ERR, sge_count_compared(w->n_sge, most, w->body_bytes));
 }
 
 static struct wqe_verdict check_length(const struct wqe_view *v, const struct send_wqe *w)

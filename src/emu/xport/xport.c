@@ -82,7 +82,7 @@ enum ctrl_rsp xport_qp_create(struct xport *x, const struct qp_config *config, s
     enum ctrl_rsp rsp;
 
     if (!service_of(config->type))
-        return RSP_NOT_SUPPORTED;
+        return hca_refuse_found(x->hca, REF_QP_TYPE, config->type);
     rsp = hca_qp_create(x->hca, config, sizeof(*xqp), &qp);
     if (rsp != RSP_OK)
         return rsp;
@@ -92,16 +92,57 @@ enum ctrl_rsp xport_qp_create(struct xport *x, const struct qp_config *config, s
     xqp->peer = EV_HOST_NONE;
     xqp->req.size = (uint32_t)pow2_ceil(config->max_send_wr);
     xqp->req.body_bytes = send_body_bytes(config);
-    xqp->req.ring = arena_alloc(a, xqp->req.size * sizeof(*xqp->req.ring));
-    xqp->req.bodies = arena_alloc_raw(a, xqp->req.size * xqp->req.body_bytes);
     xqp->resp.wqe.sge = arena_alloc_raw(a, recv_body_bytes(xqp));
     xqp->resp.rds.size = x->hca->limits.max_dest_rd_atomic;
-    xqp->resp.rds.ring = arena_alloc_raw(a, rds_bytes(xqp));
-    if (!xqp->req.ring || !xqp->req.bodies || !xqp->resp.wqe.sge || !xqp->resp.rds.ring) {
+    if (!xqp->resp.wqe.sge) {
         xport_free(xqp);
-        return RSP_NO_RESOURCES;
+        return hca_refuse(x->hca, REF_DEVICE_MEMORY);
     }
     *ret = qp;
+    return RSP_OK;
+}
+
+/* Another ring for @size requests; there are none in the one that it has. */
+static bool exchange_ring(struct xport_qp *xqp, uint32_t size)
+{
+    struct arena *a = xqp->qp.hca->arena;
+    struct requester *r = &xqp->req;
+    struct req_wqe *ring = r->ring ? arena_alloc(a, size * sizeof(*ring)) : NULL;
+    uint8_t *bodies = r->ring ? arena_alloc_raw(a, size * r->body_bytes) : NULL;
+
+    if (!r->ring) { /* none is there yet */
+        r->size = size;
+        return true;
+    }
+    if (!ring || !bodies) {
+        arena_release(a, ring, size * sizeof(*ring));
+        arena_release(a, bodies, size * r->body_bytes);
+        return false;
+    }
+    arena_release(a, r->ring, r->size * sizeof(*r->ring));
+    arena_release(a, r->bodies, r->size * r->body_bytes);
+    r->ring = ring;
+    r->bodies = bodies;
+    r->size = size;
+    return true;
+}
+
+enum ctrl_rsp xport_qp_resize(struct xport *x, struct qp *qp, uint32_t max_send_wr,
+                              uint32_t max_recv_wr)
+{
+    const struct requester *r = &xport_of(qp)->req;
+    const uint32_t most = x->hca->limits.max_qp_wr, size = (uint32_t)pow2_ceil(max_send_wr);
+
+    if (max_send_wr > most)
+        return hca_refuse_above(x->hca, REF_QP_SEND_WR, most, max_send_wr);
+    if (max_recv_wr > most)
+        return hca_refuse_above(x->hca, REF_QP_RECV_WR, most, max_recv_wr);
+    if (size != r->size && r->fetched != r->oldest)
+        return hca_refuse_above(x->hca, REF_QP_RING_IN_USE, 0, r->fetched - r->oldest);
+    if (size != r->size && !exchange_ring(xport_of(qp), size))
+        return hca_refuse(x->hca, REF_DEVICE_MEMORY);
+    qp->config.max_send_wr = max_send_wr;
+    qp->config.max_recv_wr = max_recv_wr;
     return RSP_OK;
 }
 
@@ -110,7 +151,7 @@ enum ctrl_rsp xport_qp_destroy(struct xport *x, uint32_t qpn)
     struct qp *qp = hca_qp(x->hca, qpn);
 
     if (!qp)
-        return RSP_BAD_HANDLE;
+        return hca_refuse_found(x->hca, REF_QP_HANDLE, qpn);
     retry_timer_stop(xport_of(qp), TMR_ACK);
     retry_timer_stop(xport_of(qp), TMR_RNR);
     if (qp->srq && xport_of(qp)->resp.has_wqe)
@@ -194,13 +235,15 @@ static void forget_path(struct xport_qp *xqp)
 }
 
 /* Both ends of a path must speak the same IP, and a connection has one other end: groups are for
- * datagrams.
+ * datagrams.  RSP_OK, RSP_INVALID_ARG
  */
-static bool path_is_sound(const struct hca *h, uint32_t mask, const struct qp_attr *a)
+static enum ctrl_rsp check_path(struct hca *h, uint32_t mask, const struct qp_attr *a)
 {
-    return (mask & QPA_AV) == 0 ||
-           (gid_is_ipv4(a->av.dgid) == gid_is_ipv4(h->gids[a->av.sgid_index].raw) &&
-            !gid_is_group(a->av.dgid));
+    if (!(mask & QPA_AV))
+        return RSP_OK;
+    if (gid_is_ipv4(a->av.dgid) != gid_is_ipv4(h->gids[a->av.sgid_index].raw))
+        return hca_refuse(h, REF_AV_FAMILY);
+    return gid_is_group(a->av.dgid) ? hca_refuse(h, REF_AV_GROUP) : RSP_OK;
 }
 
 /* The attributes that are set become the transport's. */
@@ -235,13 +278,15 @@ enum ctrl_rsp xport_qp_modify(struct xport *x, struct qp *qp, uint32_t mask,
                               const struct qp_attr *attr)
 {
     struct xport_qp *xqp = xport_of(qp);
-    const enum ctrl_rsp rsp = hca_qp_check_modify(qp, mask, attr);
+    enum ctrl_rsp rsp = hca_qp_check_modify(qp, mask, attr);
     const enum qp_state from = qp->state;
 
+    if (rsp == RSP_OK)
+        rsp = check_path(x->hca, mask, attr);
     if (rsp != RSP_OK)
         return rsp;
-    if (!path_is_sound(x->hca, mask, attr) || drain_refuses(xqp, mask, attr))
-        return RSP_INVALID_ARG;
+    if (drain_refuses(xqp, mask, attr))
+        return hca_refuse(x->hca, REF_QP_DRAINING);
     hca_qp_apply_modify(qp, mask, attr);
     adopt(xqp, mask);
     drain_moved(xqp, from, mask);

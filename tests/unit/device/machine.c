@@ -158,7 +158,8 @@ static void functions_up(struct machine *m)
     m->n_irq = 0;
 }
 
-static int power_on(void **state, uint64_t features_off, uint32_t max_srq)
+static int power_on(void **state, uint64_t features_off, uint32_t max_srq,
+                    const struct rdl_device_limits *limits)
 {
     struct machine *m = test_calloc(1, sizeof(*m));
     struct arena *arena = arena_new((size_t)1 << 30);
@@ -178,6 +179,7 @@ static int power_on(void **state, uint64_t features_off, uint32_t max_srq)
                                .max_mtu = MTU_1024,
                                .features_off = features_off,
                                .max_srq = max_srq,
+                               .limits = *limits,
                                .seed = 1};
     struct vnet_config vnet = {0};
 
@@ -223,17 +225,20 @@ void machine_start(struct machine *m, struct virtio_dev *dev, uint64_t features,
     assert_true(virtio_running(dev));
 }
 
+static const struct rdl_device_limits usual; /* all 0 */
+
 int machine_power_on(void **state)
 {
-    return power_on(state, 0, 0);
+    return power_on(state, 0, 0, &usual);
 }
 
-static int set_up(void **state, uint64_t features_off, uint64_t accepted, uint32_t max_srq)
+static int set_up_with(void **state, uint64_t features_off, uint64_t accepted, uint32_t max_srq,
+                       const struct rdl_device_limits *limits)
 {
     struct machine *m;
     struct rfc_add_gid gid = {.gid_type = GID_TYPE_ROCE_V2, .port_num = HCA_PORT};
 
-    power_on(state, features_off, max_srq);
+    power_on(state, features_off, max_srq, limits);
     m = *state;
     m->rx.queue = 0;
     m->tx.queue = 1;
@@ -246,6 +251,16 @@ static int set_up(void **state, uint64_t features_off, uint64_t accepted, uint32
     assert_int_equal(machine_ask_add_gid(m, CMD_ADD_GID, &gid), RSP_OK);
     m->n_irq = 0;
     return 0;
+}
+
+static int set_up(void **state, uint64_t features_off, uint64_t accepted, uint32_t max_srq)
+{
+    return set_up_with(state, features_off, accepted, max_srq, &usual);
+}
+
+int machine_set_up_limits(void **state, const struct rdl_device_limits *limits)
+{
+    return set_up_with(state, 0, RDMA_FEATURES_OWN, MACHINE_MAX_SRQ, limits);
 }
 
 int machine_set_up(void **state)

@@ -91,6 +91,9 @@ int machine_set_up_no_windows(void **state);
 
 /* The same with shared receive queues, which the driver accepts, and without the event queue. */
 int machine_set_up_srq(void **state);
+
+/* The same with these limits, 0 for the usual one, and a driver that accepts every feature. */
+int machine_set_up_limits(void **state, const struct rdl_device_limits *limits);
 int machine_tear_down(void **state);
 
 /* Brings @dev to DRIVER_OK with @features and VERSION_1; @queues are enabled on the way. */

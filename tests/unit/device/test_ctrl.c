@@ -279,8 +279,8 @@ static void a_page_list_that_cannot_be_read_is_refused(void **state)
 /* 1 GiB that begins inside a page has one page more than 1 GiB has; all of them may be the same. */
 static void the_largest_region_is_a_gibibyte(void **state)
 {
-    const uint32_t n = (uint32_t)(RDMA_MAX_MR_BYTES / RAM_PAGE_BYTES) + 1;
-    struct rfc_reg_user_mr r = {1, 0, 1, RDMA_MAX_MR_BYTES, 1, PAGES_AT, n};
+    const uint32_t n = (uint32_t)(RDL_USUAL_max_mr_size / RAM_PAGE_BYTES) + 1;
+    struct rfc_reg_user_mr r = {1, 0, 1, RDL_USUAL_max_mr_size, 1, PAGES_AT, n};
     struct machine *m = *state;
 
     assert_int_equal(new_pd(m), 1);

@@ -64,10 +64,10 @@ static void who_accepts_windows_finds_them_in_the_configuration(void **state)
 {
     struct machine *m = *state;
 
-    assert_int_equal(config(m).max_mw, RDMA_MAX_MW);
+    assert_int_equal(config(m).max_mw, RDL_USUAL_max_mw);
     assert_true(config(m).device_cap_flags & CAP_MEM_MGT);
     assert_true((config(m).device_cap_flags & CAP_WINDOWS) == CAP_WINDOWS);
-    assert_int_equal(config(m).max_fast_reg_page_list_len, RDMA_MAX_FAST_PAGES);
+    assert_int_equal(config(m).max_fast_reg_page_list_len, RDL_USUAL_max_fast_reg_page_list_len);
     machine_out(&m->rdma.pci, REG_DEVICE_STATUS, 1, 0);
     assert_int_equal(config(m).max_mw, 0); /* nothing is accepted after a reset */
 }
@@ -151,7 +151,7 @@ static void a_fast_region_takes_its_pages_from_a_list(void **state)
     struct rfc_mr_keys keys;
 
     assert_int_equal(ASK(m, CMD_CREATE_MR, create_mr, .pdn = pdn, .access_flags = ALL,
-                         .max_num_sg = RDMA_MAX_FAST_PAGES + 1),
+                         .max_num_sg = RDL_USUAL_max_fast_reg_page_list_len + 1),
                      RSP_INVALID_ARG);
     assert_int_equal(
         ASK(m, CMD_CREATE_MR, create_mr, .pdn = pdn, .access_flags = ALL, .max_num_sg = 3), RSP_OK);

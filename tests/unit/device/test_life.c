@@ -38,7 +38,11 @@ static void the_configuration_says_what_the_device_has(void **state)
     assert_int_equal(c.max_qp_init_rd_atom, 16);
     assert_int_equal(c.max_res_rd_atom, 16 * MACHINE_MAX_QP);
     assert_int_equal(c.max_pkeys, 1);
-    assert_int_equal(c.device_cap_flags, 1u << 1 | 1u << 11 | 1u << 12 | 1u << 21 | 1u << 22);
+    assert_int_equal(c.device_cap_flags,
+                     1u << 1 | 1u << 2 | 1u << 6 | 1u << 11 | 1u << 12 | 1u << 21);
+    assert_int_equal(c.max_mcast_grp, 0); /* the driver did not accept MCAST */
+    assert_int_equal(c.max_sge_rd, 32);
+    assert_int_equal(c.max_ah, 65536);
     assert_int_equal(c.max_mw, 0);
     virtio_write(&m->rdma.pci, BAR_DEVICE, 4, 99); /* it cannot be written */
     assert_int_equal(read_config(m).phys_port_cnt, 1);

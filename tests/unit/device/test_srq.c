@@ -74,8 +74,8 @@ static void the_configuration_tells_who_accepted_it(void **state)
         BAR_DEVICE + (uint32_t)offsetof(struct raw_config, reserved) + SRQ_LIMITS_AT;
 
     assert_int_equal(virtio_read(&m->rdma.pci, at, 4), MACHINE_MAX_SRQ);
-    assert_int_equal(virtio_read(&m->rdma.pci, at + 4, 4), RDMA_MAX_WR);
-    assert_int_equal(virtio_read(&m->rdma.pci, at + 8, 4), RDMA_MAX_SGE);
+    assert_int_equal(virtio_read(&m->rdma.pci, at + 4, 4), RDL_USUAL_max_qp_wr);
+    assert_int_equal(virtio_read(&m->rdma.pci, at + 8, 4), RDL_USUAL_max_recv_sge);
     machine_out(&m->rdma.pci, REG_DEVICE_STATUS, 1, 0);
     assert_int_equal(virtio_read(&m->rdma.pci, at, 4), 0);
 }

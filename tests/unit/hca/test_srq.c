@@ -95,22 +95,25 @@ static void a_queue_pair_takes_the_shape_of_its_receives_from_it(void **state)
 static void the_limit_is_reached_once(void **state)
 {
     struct srq srq = {.max_wr = 8};
+    struct stand s;
 
     (void)state;
+    stand_up(&s, 2);
     assert_false(srq_take(&srq, 0)); /* not armed */
-    assert_int_equal(srq_set_limit(&srq, 9), RSP_INVALID_ARG);
+    assert_int_equal(srq_set_limit(&s.hca, &srq, 9), RSP_INVALID_ARG);
     assert_int_equal(srq.limit, 0);
-    assert_int_equal(srq_set_limit(&srq, 8), RSP_OK);
-    assert_int_equal(srq_set_limit(&srq, 3), RSP_OK);
+    assert_int_equal(srq_set_limit(&s.hca, &srq, 8), RSP_OK);
+    assert_int_equal(srq_set_limit(&s.hca, &srq, 3), RSP_OK);
     assert_false(srq_take(&srq, 4));
     assert_false(srq_take(&srq, 3)); /* not fewer */
     assert_true(srq_take(&srq, 2));
     assert_int_equal(srq.limit, 0);
     assert_false(srq_take(&srq, 1));
-    assert_int_equal(srq_set_limit(&srq, 1), RSP_OK);
-    assert_int_equal(srq_set_limit(&srq, 0), RSP_OK);
+    assert_int_equal(srq_set_limit(&s.hca, &srq, 1), RSP_OK);
+    assert_int_equal(srq_set_limit(&s.hca, &srq, 0), RSP_OK);
     assert_false(srq_take(&srq, 0)); /* taken back */
     assert_int_equal(srq.taken, 6);
+    stand_down(&s);
 }
 
 static void a_device_may_have_none(void **state)

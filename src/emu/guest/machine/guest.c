@@ -81,7 +81,10 @@ bool guest_init(struct guest *g, struct arena *a, const struct guest_config *con
     pci.function = FN_NET;
     init_net(g, a, &pci);
     pci.function = FN_RDMA;
-    return virtio_rdma_init(&g->rdma, &g->verbs, a, &pci);
+    if (!virtio_rdma_init(&g->rdma, &g->verbs, a, &pci))
+        return false;
+    g->rdma.on_demand = config->on_demand;
+    return true;
 }
 
 void guest_init_absent(struct guest *g, struct arena *a, const struct guest_config *config)

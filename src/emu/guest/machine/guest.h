@@ -21,6 +21,7 @@ struct guest_config {
     void *bus_ctx;
     bool use_line;               /* interrupts by INTx, as if there were no MSI-X */
     bool tables;                 /* control requests have their descriptors in tables */
+    bool on_demand;              /* virtio-rdma's queues are set up when an object needs them */
     struct sim *sim;             /* for the timers of the IP stack */
     struct directory *directory; /* who needs not be asked for; NULL: everybody is */
     struct trace *trace;

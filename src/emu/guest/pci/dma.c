@@ -54,6 +54,19 @@ uint64_t dma_take(struct dma_pool *p, uint64_t bytes)
     return space_alloc_dma(p->space, block, block < RAM_PAGE_BYTES ? block : RAM_PAGE_BYTES);
 }
 
+uint64_t dma_take_shared(struct dma_pool *p, uint64_t bytes)
+{
+    const uint64_t block = block_bytes(bytes);
+    uint64_t page;
+
+    if (block >= RAM_PAGE_BYTES || p->free[class_of(block)])
+        return dma_take(p, bytes);
+    page = space_alloc_dma(p->space, RAM_PAGE_BYTES, RAM_PAGE_BYTES);
+    for (uint64_t at = RAM_PAGE_BYTES - block; page && at > 0; at -= block)
+        dma_give(p, page + at, block);
+    return page;
+}
+
 void dma_give(struct dma_pool *p, uint64_t gpa, uint64_t bytes)
 {
     uint64_t *first = &p->free[class_of(block_bytes(bytes))];

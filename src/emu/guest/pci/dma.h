@@ -25,6 +25,11 @@ void dma_init(struct dma_pool *p, struct space *space);
 /* Guest-physical address of at least @bytes zeroed bytes; 0 when the DMA area is full. */
 uint64_t dma_take(struct dma_pool *p, uint64_t bytes);
 
+/* The same, in a page with other such blocks alone: for rings that are written while the buffers
+ * around them may never be.  Never to be undone: dma_give().
+ */
+uint64_t dma_take_shared(struct dma_pool *p, uint64_t bytes);
+
 /* Gives back what dma_take() gave for the same @bytes; address 0 is fine. */
 void dma_give(struct dma_pool *p, uint64_t gpa, uint64_t bytes);
 

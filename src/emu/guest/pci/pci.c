@@ -91,15 +91,20 @@ void pci_queue_program(const struct guest_pci *p, const struct guest_queue *q, u
     reg_write(p, REG_QUEUE_ENABLE, 2, 1);
 }
 
-enum rdl_status pci_queue_place(const struct guest_pci *p, struct guest_queue *q, uint32_t queue,
-                                uint32_t size)
+void pci_queue_find(const struct guest_pci *p, struct guest_queue *q, uint32_t queue)
 {
     reg_write(p, REG_QUEUE_SELECT, 2, queue);
     q->size_max = (uint32_t)reg_read(p, REG_QUEUE_SIZE, 2);
-    if (size > q->size_max)
-        return RDL_ERR_BROKEN;
     q->notify_at = p->structures[VIRTIO_CAP_NOTIFY].gpa +
                    reg_read(p, REG_QUEUE_NOTIFY_OFF, 2) * p->notify_multiplier;
+}
+
+enum rdl_status pci_queue_place(const struct guest_pci *p, struct guest_queue *q, uint32_t queue,
+                                uint32_t size)
+{
+    pci_queue_find(p, q, queue);
+    if (size > q->size_max)
+        return RDL_ERR_BROKEN;
     q->boot_gpa = dma_take(p->dma, pci_ring_bytes(p, size));
     if (!q->boot_gpa)
         return RDL_ERR_NOMEM;

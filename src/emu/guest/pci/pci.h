@@ -90,6 +90,9 @@ void pci_add_status(const struct guest_pci *p, unsigned bit);
  */
 enum rdl_status pci_negotiate(struct guest_pci *p, uint64_t wanted);
 
+/* Asks the device how long @queue can be and where it is notified, and keeps it selected. */
+void pci_queue_find(const struct guest_pci *p, struct guest_queue *q, uint32_t queue);
+
 /* Selects queue number @queue and takes ring memory for @size entries; nothing is enabled. */
 enum rdl_status pci_queue_place(const struct guest_pci *p, struct guest_queue *q, uint32_t queue,
                                 uint32_t size);

@@ -101,6 +101,8 @@ enum rdl_status verbs_create_ah(struct guest_pd *pd, const struct rdl_ah_attr *a
         st = object_usable(&pd->o);
     if (st == RDL_OK && (!ah_is_sound(v, &a) || a.port < 1 || a.port > v->limits.n_ports))
         st = RDL_ERR_INVAL;
+    if (st == RDL_OK && v->limits.max_ah > 0 && v->objects[OBJ_AH].used >= v->limits.max_ah)
+        st = RDL_ERR_LIMIT; /* no device counts them */
     if (st != RDL_OK)
         return st;
     found = ah_resolve(v, &a);

@@ -37,6 +37,7 @@ struct verbs_driver_ops {
     enum rdl_status (*create_srq)(struct guest_srq *srq);
     enum rdl_status (*destroy)(struct guest_object *o);
     enum rdl_status (*resize_cq)(struct guest_cq *cq, uint32_t cqe); /* or RDL_ERR_UNSUPPORTED */
+    enum rdl_status (*resize_qp)(struct guest_qp *qp, uint32_t max_send_wr, uint32_t max_recv_wr);
     enum rdl_status (*arm_cq)(struct guest_cq *cq, bool solicited_only);
     enum rdl_status (*modify_qp)(struct guest_qp *qp, const struct rdl_qp_attr *attr,
                                  uint32_t mask);
@@ -116,6 +117,7 @@ void verbs_queried_pkey(struct verbs *v, uint16_t pkey);
 void verbs_gid_set(struct verbs *v);
 void verbs_armed(struct guest_cq *cq);
 void verbs_resized(struct guest_cq *cq);
+void verbs_qp_resized(struct guest_qp *qp);
 
 /* @mr was changed, and its new keys are set; or mapped. */
 void verbs_reregistered(struct guest_mr *mr);

@@ -42,36 +42,75 @@ static void leave_table(struct guest_object *o)
     slots_remove(table, verbs_name_of(o->handle));
 }
 
-static uint32_t bucket_of(const char *name)
+/* The list in which an object called @name is, if there is one. */
+static struct guest_object **bucket_of(const struct verbs *v, const char *name)
 {
-    return fnv1a(name, strlen(name)) % GUEST_NAME_BUCKETS;
+    const uint32_t hash = fnv1a(name, strlen(name));
+
+    if (v->more_named)
+        return &v->more_named[hash % v->n_buckets];
+    return (struct guest_object **)&v->named[hash % GUEST_NAME_BUCKETS];
 }
 
 struct guest_object *verbs_find(const struct verbs *v, const char *name)
 {
-    struct guest_object *o = v->named[bucket_of(name)];
+    struct guest_object *o = *bucket_of(v, name);
 
     while (o && strcmp(o->name, name) != 0)
         o = o->next_named;
     return o;
 }
 
-static void enter_name(struct guest_object *o)
+static void link_name(struct verbs *v, struct guest_object *o)
 {
-    struct guest_object **first = &o->verbs->named[bucket_of(o->name)];
+    struct guest_object **first = bucket_of(v, o->name);
 
     o->next_named = *first;
     *first = o;
 }
 
+/* More lists, so that each stays short.  If there is no memory for them they get longer. */
+static void spread_names(struct verbs *v)
+{
+    const uint32_t n = v->more_named ? v->n_buckets : GUEST_NAME_BUCKETS, more = 16 * n;
+    struct guest_object **old = v->more_named ? v->more_named : v->named;
+    struct guest_object **lists = arena_alloc(v->arena, more * sizeof(struct guest_object *));
+
+    if (!lists)
+        return;
+    v->more_named = lists;
+    v->n_buckets = more;
+    for (uint32_t i = 0; i < n; i++) {
+        while (old[i]) {
+            struct guest_object *o = old[i];
+
+            old[i] = o->next_named;
+            link_name(v, o);
+        }
+    }
+    if (old != v->named)
+        arena_release(v->arena, old, n * sizeof(struct guest_object *));
+}
+
+static void enter_name(struct guest_object *o)
+{
+    struct verbs *v = o->verbs;
+
+    if (++v->n_named > 16 * (v->more_named ? v->n_buckets : GUEST_NAME_BUCKETS))
+        spread_names(v);
+    link_name(v, o);
+}
+
 static void leave_name(struct guest_object *o)
 {
-    struct guest_object **at = &o->verbs->named[bucket_of(o->name)];
+    struct guest_object **at = bucket_of(o->verbs, o->name);
 
     while (*at && *at != o)
         at = &(*at)->next_named;
-    if (*at)
-        *at = o->next_named;
+    if (!*at)
+        return;
+    *at = o->next_named;
+    o->verbs->n_named--;
 }
 
 enum rdl_status object_new(struct verbs *v, enum object_kind kind, const char *name,

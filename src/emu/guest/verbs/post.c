@@ -45,8 +45,11 @@ static bool has_inline_length(const struct guest_qp *qp, const struct rdl_send_w
 static bool has_sge_count(const struct guest_qp *qp, const struct rdl_send_wr *wr,
                           struct compared *ret)
 {
-    const uint32_t most = wr_info(wr->opcode)->data == WR_DATA_NONE ? 0 : qp->sq.max_sge;
+    const uint32_t sge_rd = qp->o.verbs->limits.max_sge_rd;
+    uint32_t most = wr_info(wr->opcode)->data == WR_DATA_NONE ? 0 : qp->sq.max_sge;
 
+    if ((wr->opcode == WR_RDMA_READ || wr->opcode == WR_RDMA_READ_WITH_INV) && most > sge_rd)
+        most = sge_rd;
     *ret = compared_at_most(most, wr->n_sge);
     return wr->n_sge <= most;
 }

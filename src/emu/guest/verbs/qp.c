@@ -99,6 +99,25 @@ void qp_forget_completions(struct guest_qp *qp)
     qp->recv_cq_from = cq_completions(qp->recv_cq);
 }
 
+enum rdl_status verbs_resize_qp(struct guest_qp *qp, uint32_t max_send_wr, uint32_t max_recv_wr)
+{
+    struct verbs *v = qp->o.verbs;
+    const uint32_t sends = max_send_wr ? max_send_wr : qp->sq.max_wr;
+    const uint32_t receives = max_recv_wr ? max_recv_wr : qp->rq.max_wr;
+    enum rdl_status st = request_ready(v);
+
+    if (st == RDL_OK)
+        st = object_usable(&qp->o);
+    if (st == RDL_OK && (sends > v->limits.max_qp_wr || receives > v->limits.max_qp_wr))
+        st = RDL_ERR_LIMIT;
+    if (st != RDL_OK)
+        return st;
+    request_begin(v, VERBS_RESIZE_QP, &qp->o);
+    v->request.max_send_wr = sends;
+    v->request.max_recv_wr = receives;
+    return request_sent(v, v->ops->resize_qp(qp, sends, receives));
+}
+
 enum rdl_status verbs_destroy_qp(struct guest_qp *qp)
 {
     return object_destroy(&qp->o);

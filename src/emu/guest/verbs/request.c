@@ -235,6 +235,16 @@ void verbs_resized(struct guest_cq *cq)
     cq->cqe = cq->o.verbs->request.cqe;
 }
 
+void verbs_qp_resized(struct guest_qp *qp)
+{
+    const struct verbs_request *r = &qp->o.verbs->request;
+
+    answered(qp->o.verbs, VERBS_RESIZE_QP);
+    qp->sq.max_wr = r->max_send_wr;
+    if (!qp->srq)
+        qp->rq.max_wr = r->max_recv_wr;
+}
+
 void verbs_srq_modified(struct guest_srq *srq)
 {
     const struct verbs_request *r = &srq->o.verbs->request;

@@ -168,7 +168,9 @@ struct verbs_limits {
     uint32_t max_cq, max_qp; /* also the largest CQN and QPN */
     uint32_t max_cqe, max_qp_wr;
     uint32_t max_send_sge, max_recv_sge;
+    uint32_t max_sge_rd; /* of a READ */
     uint32_t max_inline_data;
+    uint32_t max_ah; /* 0: without end */
     uint32_t max_pkeys;
     uint32_t max_dest_rd_atomic, max_rd_atomic;
     uint32_t n_ports;
@@ -198,6 +200,7 @@ enum verbs_request_kind {
     VERBS_REREG_MR,
     VERBS_MAP_MR_SG,
     VERBS_RESIZE_CQ,
+    VERBS_RESIZE_QP,
     VERBS_ATTACH_MCAST,
     VERBS_DETACH_MCAST,
     VERBS_MODIFY_SRQ,
@@ -222,6 +225,7 @@ struct verbs_request {
     uint32_t srq_limit;                  /* of a modify of a shared receive queue */
     struct verbs_region region;          /* of a rereg, a map */
     uint32_t cqe;                        /* of a resize */
+    uint32_t max_send_wr, max_recv_wr;   /* of a resize of a queue pair */
     struct guest_membership *membership; /* of attaching (NULL: it is there) and detaching */
     bool resolving;  /* it waits for a MAC, see verbs_waits_for(), and was not sent yet */
     bool no_route;   /* the last one waited in vain */
@@ -275,10 +279,12 @@ struct verbs {
     uint32_t n_channels; /* that were ever created */
 
     struct slots objects[VERBS_KINDS]; /* by enum object_kind; they grow */
-    struct guest_object *named[GUEST_NAME_BUCKETS];
-    struct guest_cq **cq_of;   /* by CQN, 0 .. limits.max_cq; NULL before boot */
-    struct guest_qp **qp_of;   /* by QPN, 0 .. limits.max_qp */
-    struct guest_srq **srq_of; /* by SRQN, 0 .. limits.max_srq */
+    /* By name: lists in @named, or, when there are many, in @more_named, @n_buckets of them. */
+    struct guest_object *named[GUEST_NAME_BUCKETS], **more_named;
+    uint32_t n_buckets, n_named; /* n_buckets 0: GUEST_NAME_BUCKETS */
+    struct guest_cq **cq_of;     /* by CQN, 0 .. limits.max_cq; NULL before boot */
+    struct guest_qp **qp_of;     /* by QPN, 0 .. limits.max_qp */
+    struct guest_srq **srq_of;   /* by SRQN, 0 .. limits.max_srq */
 };
 
 /* Verbs of a device that is not up. */
@@ -346,6 +352,8 @@ RDL_MUST_CHECK enum rdl_status verbs_create_cq(struct verbs *v, uint32_t cqe, co
 RDL_MUST_CHECK enum rdl_status verbs_create_cq_on(struct guest_channel *ch, uint32_t cqe,
                                                   const char *name, uint64_t *ret);
 RDL_MUST_CHECK enum rdl_status verbs_destroy_cq(struct guest_cq *cq);
+RDL_MUST_CHECK enum rdl_status verbs_resize_qp(struct guest_qp *qp, uint32_t max_send_wr,
+                                               uint32_t max_recv_wr);
 RDL_MUST_CHECK enum rdl_status verbs_resize_cq(struct guest_cq *cq, uint32_t cqe);
 RDL_MUST_CHECK enum rdl_status verbs_req_notify_cq(struct guest_cq *cq, bool solicited_only);
 

@@ -7,7 +7,9 @@
 #include "emu/guest/virtio_rdma/internal.h"
 
 /* What this driver can use. */
-#define FEATURES_WANTED (VIRTIO_FEATURES_ALL | VIRTIO_FEATURE(VF_RING_PACKED) | RDMA_FEATURES_OWN)
+#define FEATURES_WANTED                                                                            \
+    (VIRTIO_FEATURES_ALL | VIRTIO_FEATURE(VF_RING_PACKED) |                                        \
+     (RDMA_FEATURES_OWN & ~VIRTIO_FEATURE(VF_ON_DEMAND)))
 
 /* Of device_cap_flags: IB_DEVICE_MEM_MGT_EXTENSIONS; and queue pairs can do without copies of what
  * they send to their groups.
@@ -104,6 +106,8 @@ static enum rdl_status boot_queues(struct virtio_rdma *d)
     const uint32_t end = queue_of_events(d->device.max_cq, d->device.max_qp);
     enum rdl_status st = boot_ctrl_queue(d);
 
+    if (st == RDL_OK && queues_on_demand(d))
+        return events_boot(d);
     for (uint32_t i = 1; st == RDL_OK && i < end; i++)
         st = queue_boot(d, i, d->boot_size,
                         i <= d->device.max_cq ? cq_vector(d, i) : VIRTIO_NO_VECTOR);
@@ -112,11 +116,12 @@ static enum rdl_status boot_queues(struct virtio_rdma *d)
     return st == RDL_OK ? srq_boot(d) : st;
 }
 
-/* Tells the verbs what the device can do.  A WQE and its inline data lie in one page. */
-static bool tell_limits(struct virtio_rdma *d)
+/* What the device can do, as verbs see it.  A WQE and its inline data lie in one page. */
+static struct verbs_limits limits_of(const struct virtio_rdma *d)
 {
     const struct rfc_config *c = &d->device;
-    const struct verbs_limits limits = {
+
+    return (struct verbs_limits){
         .max_mr_bytes = c->max_mr_size,
         .max_cq = c->max_cq,
         .max_qp = c->max_qp,
@@ -124,6 +129,8 @@ static bool tell_limits(struct virtio_rdma *d)
         .max_qp_wr = c->max_qp_wr,
         .max_send_sge = c->max_send_sge,
         .max_recv_sge = c->max_recv_sge,
+        .max_sge_rd = c->max_sge_rd,
+        .max_ah = c->max_ah,
         .max_inline_data = RAM_PAGE_BYTES - (uint32_t)sizeof(struct raw_sq_wqe),
         .max_pkeys = c->max_pkeys,
         .max_dest_rd_atomic = c->max_qp_rd_atom,
@@ -138,8 +145,20 @@ static bool tell_limits(struct virtio_rdma *d)
         .max_srq_wr = d->srqs.max_srq_wr,
         .max_srq_sge = d->srqs.max_srq_sge,
     };
+}
 
-    return verbs_meet(d->verbs, &limits);
+/* The numbers of queues are those of boot: a device that says others now has failed. */
+void boot_config_changed(struct virtio_rdma *d)
+{
+    const struct rfc_config before = d->device;
+
+    if (read_config(d) != RDL_OK || d->device.max_cq != before.max_cq ||
+        d->device.max_qp != before.max_qp) {
+        d->device = before;
+        verbs_broken(d->verbs);
+        return;
+    }
+    d->verbs->limits = limits_of(d);
 }
 
 /* Step 7: what the device is, the queues, and memory for what the driver must know. */
@@ -147,6 +166,7 @@ static enum rdl_status set_up(struct virtio_rdma *d)
 {
     enum rdl_status st = read_config(d);
     const uint32_t n_cq = d->device.max_cq, n_qp = d->device.max_qp;
+    struct verbs_limits limits;
     uint32_t n_queues;
 
     if (st != RDL_OK)
@@ -161,8 +181,9 @@ static enum rdl_status set_up(struct virtio_rdma *d)
     if (reg_read(&d->pci, REG_NUM_QUEUES, 2) < n_queues)
         return RDL_ERR_BROKEN;
 
+    limits = limits_of(d);
     d->queues = arena_alloc(d->arena, n_queues * sizeof(*d->queues));
-    if (!d->queues || !tell_limits(d))
+    if (!d->queues || !verbs_meet(d->verbs, &limits))
         return RDL_ERR_NOMEM;
     d->n_queues = n_queues;
 
@@ -172,7 +193,7 @@ static enum rdl_status set_up(struct virtio_rdma *d)
     d->queue_size_max = (uint32_t)reg_read(&d->pci, REG_QUEUE_SIZE, 2);
     if (!is_pow2(d->queue_size_max) || d->queue_size_max > VRING_SIZE_MAX)
         return RDL_ERR_BROKEN;
-    d->boot_size = choose_boot_size(d);
+    d->boot_size = queues_on_demand(d) ? 0 : choose_boot_size(d);
     return boot_queues(d);
 }
 
@@ -223,7 +244,8 @@ enum rdl_status virtio_rdma_boot(struct virtio_rdma *d)
     RDL_ASSERT(!d->queues);
     if (st != RDL_OK)
         return st;
-    st = pci_negotiate(&d->pci, FEATURES_WANTED);
+    st = pci_negotiate(&d->pci, d->on_demand ? FEATURES_WANTED | VIRTIO_FEATURE(VF_ON_DEMAND)
+                                             : FEATURES_WANTED);
     if (st == RDL_OK)
         st = set_up(d);
     if (st != RDL_OK) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The control queue: one request at a time, and what each answer means.  [virtio-rdma RFC, controlq
- * Operation]
+/* The control queue: verbs' requests, one at a time, and what each answer means.  [virtio-rdma RFC,
+ * controlq Operation]
  */
 #include <string.h>
 
@@ -42,6 +42,7 @@ static const struct {
     [CMD_DEALLOC_MW] = {answer_destroyed, NULL, false},
     [CMD_REREG_MR] = {answer_reregistered, NULL, false},
     [CMD_RESIZE_CQ] = {answer_cq_resized, answer_cq_resize_refused, false},
+    [CMD_RESIZE_QP] = {answer_qp_resized, answer_qp_resize_refused, false},
     [CMD_ATTACH_MCAST] = {answer_mcast_attached, NULL, false},
     [CMD_DETACH_MCAST] = {answer_mcast_detached, NULL, false},
     [CMD_CREATE_SRQ] = {answer_srq, answer_srq_refused, true},
@@ -61,7 +62,6 @@ static enum rdl_status put_request(struct virtio_rdma *d, const void *request)
     const uint8_t preset = RSP_PRESET;
     const struct vqd_seg segs[] = {{c->request_gpa, (uint32_t)(1 + request_bytes)},
                                    {c->response_gpa, c->response_bytes}};
-    uint16_t head;
 
     RDL_ASSERT(1 + request_bytes <= CTRL_BUFFER_BYTES && c->response_bytes <= CTRL_BUFFER_BYTES);
     if (request_bytes > 0)
@@ -69,8 +69,8 @@ static enum rdl_status put_request(struct virtio_rdma *d, const void *request)
     if (!ram_write(ram, c->request_gpa, bytes, 1 + request_bytes) ||
         !ram_write(ram, c->response_gpa, &preset, 1))
         return RDL_ERR_NOMEM;
-    if (!vqd_add(q, ram, segs, 1, 1, &head))
-        return RDL_ERR_BROKEN; /* one request at a time always finds room */
+    if (!vqd_add(q, ram, segs, 1, 1, &c->head))
+        return RDL_ERR_BROKEN; /* one request at a time always finds room: raw.c leaves it */
     vqd_want_interrupt(q, ram, false);
     vqd_publish(q, ram);
     return RDL_OK;
@@ -97,7 +97,7 @@ enum rdl_status ctrl_send(struct virtio_rdma *d, enum ctrl_cmd cmd, const void *
     trace_because(t, old);
     /* A device may answer inside the notification.  If it did not, it shall interrupt. */
     ctrl_poll(d);
-    if (c->busy) {
+    if (c->busy || d->raw.n_under_way > 0) {
         vqd_want_interrupt(virtio_rdma_vq(d, QUEUE_CTRL), d->pci.ram, true);
         ctrl_poll(d);
     }
@@ -132,24 +132,14 @@ static void apply(struct virtio_rdma *d, const uint8_t *data)
     verbs_refused(d->verbs, c->rsp);
 }
 
-void ctrl_poll(struct virtio_rdma *d)
+/* The answer to the request of verbs, with @len bytes written. */
+static void take_answer(struct virtio_rdma *d, uint32_t len)
 {
     struct virtio_rdma_ctrl *c = &d->ctrl;
     struct trace *t = d->pci.trace;
     uint8_t response[CTRL_BUFFER_BYTES];
-    uint16_t head;
-    uint32_t len;
     ev_id id, old;
 
-    switch (vqd_take_used(virtio_rdma_vq(d, QUEUE_CTRL), d->pci.ram, &head, &len)) {
-    case VQD_NONE:
-        return;
-    case VQD_BROKEN:
-        verbs_broken(d->verbs);
-        return;
-    case VQD_GOT:
-        break;
-    }
     c->busy = false;
     c->rsp = read_response(d, len, response);
     if (c->rsp == RSP_OK && answers[c->cmd].creates)
@@ -159,4 +149,30 @@ void ctrl_poll(struct virtio_rdma *d)
     old = trace_because(t, id);
     apply(d, response + 1);
     trace_because(t, old);
+}
+
+/* One answer; false if there is none. */
+static bool take_one(struct virtio_rdma *d)
+{
+    uint16_t head;
+    uint32_t len;
+
+    switch (vqd_take_used(virtio_rdma_vq(d, QUEUE_CTRL), d->pci.ram, &head, &len)) {
+    case VQD_NONE:
+        return false;
+    case VQD_BROKEN:
+        verbs_broken(d->verbs);
+        return false;
+    case VQD_GOT:
+        break;
+    }
+    if (!raw_take(d, head, len))
+        take_answer(d, len);
+    return true;
+}
+
+void ctrl_poll(struct virtio_rdma *d)
+{
+    while (take_one(d))
+        continue;
 }

@@ -20,6 +20,12 @@ static inline struct virtio_rdma *driver_of(const struct guest_object *o)
     return o->verbs->driver;
 }
 
+/* Are queues set up when an object needs them, and not at boot?  [decision 0034] */
+static inline bool queues_on_demand(const struct virtio_rdma *d)
+{
+    return pci_has(&d->pci, VF_ON_DEMAND) && pci_has(&d->pci, VF_RING_RESET);
+}
+
 uint16_t ctrl_vector(const struct virtio_rdma *d);
 uint16_t cq_vector(const struct virtio_rdma *d, uint32_t cqn);
 
@@ -68,6 +74,9 @@ void ctrl_poll(struct virtio_rdma *d);
 enum rdl_status boot_go_on(struct virtio_rdma *d);
 enum rdl_status boot_add_gid(struct virtio_rdma *d, uint16_t index);
 enum rdl_status boot_query_port(struct verbs *v);
+
+/* The device configuration is another one: reads it again. */
+void boot_config_changed(struct virtio_rdma *d);
 void boot_answer_port(struct virtio_rdma *d, const uint8_t *data);
 
 /* events.c: the event queue with its buffers, if the device has one; RDL_OK, or why not. */
@@ -107,6 +116,9 @@ void cq_fill(struct virtio_rdma *d, const struct virtio_rdma_cq *c);
 
 /* resize.c */
 enum rdl_status request_resize_cq(struct guest_cq *cq, uint32_t cqe);
+enum rdl_status request_resize_qp(struct guest_qp *qp, uint32_t max_send_wr, uint32_t max_recv_wr);
+void answer_qp_resized(struct virtio_rdma *d, const uint8_t *data);
+void answer_qp_resize_refused(struct virtio_rdma *d);
 void answer_cq_resized(struct virtio_rdma *d, const uint8_t *data);
 void answer_cq_resize_refused(struct virtio_rdma *d);
 
@@ -119,7 +131,13 @@ static inline uint32_t kept_left(const struct kept_cqes *k)
 void kept_take(struct virtio_rdma *d, struct kept_cqes *k, struct raw_cqe *ret);
 void kept_drop(struct virtio_rdma *d, struct kept_cqes *k);
 
+/* work.c: takes back what the device has given back of a work queue.  False: it made no sense. */
+bool work_reclaim(struct virtio_rdma *d, uint32_t queue);
+
 /* qp.c */
+
+/* Bytes of the largest send WQE of @qp. */
+uint32_t sq_wqe_bytes(const struct guest_qp *qp);
 enum rdl_status request_create_qp(struct guest_qp *qp);
 enum rdl_status request_modify_qp(struct guest_qp *qp, const struct rdl_qp_attr *attr,
                                   uint32_t mask);

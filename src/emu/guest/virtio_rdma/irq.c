@@ -2,11 +2,14 @@
 /* Interrupts.  [virtio 1.2, 4.1.5.3 and 4.1.5.4] */
 #include "emu/guest/virtio_rdma/internal.h"
 
-/* The configuration changed: has the device given up, or counted events? */
+/* The configuration changed: has the device given up, or counted events, or are its limits others?
+ */
 static void config_interrupt(struct virtio_rdma *d)
 {
     if (reg_read(&d->pci, REG_DEVICE_STATUS, 1) & VS_DEVICE_NEEDS_RESET)
         verbs_broken(d->verbs);
+    else
+        boot_config_changed(d);
     events_count(d);
 }
 

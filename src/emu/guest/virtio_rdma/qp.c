@@ -11,7 +11,7 @@ static struct virtio_rdma_qp *answered_qp(const struct virtio_rdma *d)
 }
 
 /* Largest WQEs: a head with all SGEs, or with all inline data. */
-static uint32_t sq_wqe_bytes(const struct guest_qp *qp)
+uint32_t sq_wqe_bytes(const struct guest_qp *qp)
 {
     const uint32_t sges = qp->sq.max_sge * (uint32_t)sizeof(struct raw_sge);
 

@@ -44,7 +44,9 @@ enum rdl_status queue_mem_take(struct virtio_rdma *d, uint32_t n, uint32_t buffe
         return RDL_ERR_LIMIT;
     m.slots_gpa = dma_take(d->pci.dma, (uint64_t)m.size * m.slot_bytes);
     if (m.size > d->boot_size)
-        m.ring_gpa = dma_take(d->pci.dma, pci_ring_bytes(&d->pci, m.size));
+        m.ring_gpa = queues_on_demand(d)
+                         ? dma_take_shared(d->pci.dma, pci_ring_bytes(&d->pci, m.size))
+                         : dma_take(d->pci.dma, pci_ring_bytes(&d->pci, m.size));
     if (!m.slots_gpa || (m.size > d->boot_size && !m.ring_gpa)) {
         queue_mem_undo(d, &m, mark);
         return RDL_ERR_NOMEM;
@@ -62,6 +64,10 @@ void queue_mem_give(struct virtio_rdma *d, struct guest_queue_mem *mem)
 
 void queue_mem_undo(struct virtio_rdma *d, struct guest_queue_mem *mem, uint64_t mark)
 {
+    if (queues_on_demand(d)) { /* a page may be shared with others since then */
+        queue_mem_give(d, mem);
+        return;
+    }
     dma_undo(d->pci.dma, mem->ring_gpa, pci_ring_bytes(&d->pci, mem->size), mark);
     dma_undo(d->pci.dma, mem->slots_gpa, (uint64_t)mem->size * mem->slot_bytes, mark);
     *mem = (struct guest_queue_mem){0};
@@ -90,6 +96,8 @@ enum rdl_status queue_attach(struct virtio_rdma *d, uint32_t queue,
     const uint64_t base = mem->ring_gpa ? mem->ring_gpa : q->boot_gpa;
     const struct vring ring = pci_ring(&d->pci, base, mem->size);
 
+    if (queues_on_demand(d) && !q->notify_at)
+        pci_queue_find(&d->pci, q, queue);
     stop(d, queue);
     if (!vqd_init(&q->vq, d->arena, d->pci.ram, ring, pci_has(&d->pci, VF_EVENT_IDX)))
         return RDL_ERR_NOMEM;
@@ -103,6 +111,9 @@ void queue_detach(struct virtio_rdma *d, uint32_t queue, uint16_t vector)
 
     stop(d, queue);
     vqd_done(&q->vq, d->arena);
+    q->vq = vqd_idle((struct vring){0});
+    if (queues_on_demand(d))
+        return; /* the next owner enables it again */
     q->vq = vqd_idle(pci_ring(&d->pci, q->boot_gpa, d->boot_size));
     if (!vqd_clear_ring(d->pci.ram, &q->vq.ring))
         verbs_broken(d->verbs);

@@ -190,6 +190,7 @@ const struct verbs_driver_ops virtio_rdma_ops = {
     .create_srq = request_create_srq,
     .destroy = destroy,
     .resize_cq = request_resize_cq,
+    .resize_qp = request_resize_qp,
     .arm_cq = arm_cq,
     .modify_qp = request_modify_qp,
     .query_qp = request_query_qp,

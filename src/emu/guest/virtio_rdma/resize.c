@@ -102,3 +102,69 @@ void answer_cq_resize_refused(struct virtio_rdma *d)
 {
     queue_mem_give(d, &((struct virtio_rdma_cq *)asked_about(d))->new_mem);
 }
+
+/* A queue pair gets queues of other lengths.  RESIZE_QP asks the device, which insists that nothing
+ * is in what changes; then the driver resets those queues and enables them with new rings.
+ */
+enum rdl_status request_resize_qp(struct guest_qp *qp, uint32_t max_send_wr, uint32_t max_recv_wr)
+{
+    struct virtio_rdma *d = driver_of(&qp->o);
+    struct virtio_rdma_qp *q = (struct virtio_rdma_qp *)qp;
+    const struct rfc_resize_qp cmd = {qp->qpn, max_send_wr, max_recv_wr};
+    struct raw_resize_qp raw;
+    const uint64_t mark = dma_mark(d->pci.dma);
+    enum rdl_status st = RDL_OK;
+
+    if (!pci_has(&d->pci, VF_RESIZE) || !pci_has(&d->pci, VF_RING_RESET))
+        return RDL_ERR_UNSUPPORTED;
+    q->new_sq = q->new_rq = (struct guest_queue_mem){0};
+    if (max_send_wr != qp->sq.max_wr)
+        st = queue_mem_take(d, max_send_wr, sq_wqe_bytes(qp), &q->new_sq);
+    if (st == RDL_OK && !qp->srq && max_recv_wr != qp->rq.max_wr)
+        st = queue_mem_take(d, max_recv_wr, queue_recv_bytes(qp->rq.max_sge), &q->new_rq);
+    rfc_resize_qp_put(&raw, &cmd);
+    if (st == RDL_OK)
+        st = ctrl_send(d, CMD_RESIZE_QP, &raw, qp->qpn);
+    if (st != RDL_OK) {
+        queue_mem_undo(d, &q->new_rq, mark);
+        queue_mem_undo(d, &q->new_sq, mark);
+    }
+    return st;
+}
+
+/* Queue @queue goes on with @new_mem, if there is any, in the place of @mem. */
+static bool exchange(struct virtio_rdma *d, uint32_t queue, struct guest_queue_mem *mem,
+                     struct guest_queue_mem *new_mem)
+{
+    if (new_mem->size == 0)
+        return true;
+    if (!work_reclaim(d, queue) || queue_attach(d, queue, new_mem, VIRTIO_NO_VECTOR) != RDL_OK)
+        return false;
+    queue_mem_give(d, mem);
+    *mem = *new_mem;
+    *new_mem = (struct guest_queue_mem){0};
+    return true;
+}
+
+void answer_qp_resized(struct virtio_rdma *d, const uint8_t *data)
+{
+    struct virtio_rdma_qp *q = (struct virtio_rdma_qp *)asked_about(d);
+
+    (void)data;
+    if (exchange(d, q->qp.sq.queue, &q->sq_mem, &q->new_sq) &&
+        exchange(d, q->qp.rq.queue, &q->rq_mem, &q->new_rq)) {
+        verbs_qp_resized(&q->qp);
+        return;
+    }
+    verbs_broken(d->verbs);
+    answer_qp_resize_refused(d);
+    verbs_refused(d->verbs, RSP_ERR);
+}
+
+void answer_qp_resize_refused(struct virtio_rdma *d)
+{
+    struct virtio_rdma_qp *q = (struct virtio_rdma_qp *)asked_about(d);
+
+    queue_mem_give(d, &q->new_sq);
+    queue_mem_give(d, &q->new_rq);
+}

@@ -11,6 +11,7 @@
 #include "emu/facts/rfc.h"
 #include "emu/guest/pci/pci.h"
 #include "emu/guest/verbs/driver.h"
+#include "emu/guest/virtio_rdma/raw.h"
 
 /* Sizes that the driver wants; a device may offer less. */
 #define GUEST_CTRL_QUEUE_SIZE 64u
@@ -52,6 +53,7 @@ struct virtio_rdma_cq {
 struct virtio_rdma_qp {
     struct guest_qp qp;
     struct guest_queue_mem sq_mem, rq_mem;
+    struct guest_queue_mem new_sq, new_rq; /* while a resize is under way; size 0: as it was */
 };
 
 struct virtio_rdma_srq {
@@ -59,9 +61,12 @@ struct virtio_rdma_srq {
     struct guest_queue_mem mem;
 };
 
-/* The control queue carries one request at a time; the verbs know what it is about. */
+/* Of verbs' requests the control queue carries one at a time; the verbs know what it is about.
+ * Beside it are those of raw.h.
+ */
 struct virtio_rdma_ctrl {
     bool busy;
+    uint16_t head;     /* of its chain */
     enum ctrl_cmd cmd; /* the last one, also when not busy */
     uint32_t rsp;      /* enum ctrl_rsp, its answer */
     uint32_t number;   /* of the object it is about, 0 when it has none yet */
@@ -81,13 +86,15 @@ struct virtio_rdma {
     struct verbs *verbs;
     struct arena *arena;
     struct guest_pci pci;
+    bool on_demand; /* it accepts ON_DEMAND, if that is offered */
     uint32_t boot_step;
     struct rfc_config device;
     struct rfc_srq_limits srqs;        /* all 0: it has none, or they are not ours */
     uint32_t n_queues, queue_size_max; /* of the device */
-    uint32_t boot_size;                /* of the rings of CQs and QPs while unused */
+    uint32_t boot_size; /* of the rings of CQs and QPs while unused; 0: they have none */
     struct guest_queue *queues;
     struct virtio_rdma_ctrl ctrl;
+    struct raw_requests raw;
     struct virtio_rdma_events events;
     uint64_t irqs; /* interrupts taken */
 };

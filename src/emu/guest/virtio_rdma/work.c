@@ -27,20 +27,26 @@ static void add_sges(struct wqe *w, const struct rdl_sge *sge, size_t n)
     }
 }
 
-/* Takes back what the device is done with.  Is there room for one more?  RDL_OK,
- * RDL_ERR_QUEUE_FULL, RDL_ERR_BROKEN.
- */
-static enum rdl_status make_room(struct virtio_rdma *d, const struct guest_wq *wq)
+bool work_reclaim(struct virtio_rdma *d, uint32_t queue)
 {
-    struct vqd *q = virtio_rdma_vq(d, wq->queue);
     enum vqd_used got;
     uint16_t head;
     uint32_t len;
 
     do {
-        got = vqd_take_used(q, d->pci.ram, &head, &len);
+        got = vqd_take_used(virtio_rdma_vq(d, queue), d->pci.ram, &head, &len);
     } while (got == VQD_GOT);
-    if (got == VQD_BROKEN)
+    return got != VQD_BROKEN;
+}
+
+/* Takes back what the device is done with.  Is there room for one more?  RDL_OK,
+ * RDL_ERR_QUEUE_FULL, RDL_ERR_BROKEN.
+ */
+static enum rdl_status make_room(struct virtio_rdma *d, const struct guest_wq *wq)
+{
+    const struct vqd *q = virtio_rdma_vq(d, wq->queue);
+
+    if (!work_reclaim(d, wq->queue))
         return RDL_ERR_BROKEN;
     return q->n_outstanding < wq->max_wr ? RDL_OK : RDL_ERR_QUEUE_FULL;
 }

@@ -232,6 +232,7 @@ static void visit_device(const struct inode *n, struct visit *v)
     inspect_leaf(v, LEAF_device_n_vectors, d->config.n_vectors);
     inspect_leaf(v, LEAF_device_needs_reset, rdma_broken(n->host->dev));
     inspect_child(v, CHILD_device_limits, *n);
+    inspect_child(v, CHILD_device_config, *n);
 }
 
 static void visit_limits(const struct inode *n, struct visit *v)
@@ -253,6 +254,12 @@ static void visit_limits(const struct inode *n, struct visit *v)
     inspect_leaf(v, LEAF_limits_max_mw, l->max_mw);
     inspect_leaf(v, LEAF_limits_max_fast_pages, l->max_fast_pages);
     inspect_leaf(v, LEAF_limits_max_srq, l->max_srq);
+    inspect_leaf(v, LEAF_limits_max_sge_rd, l->max_sge_rd);
+    inspect_leaf(v, LEAF_limits_max_res_rd_atom, l->max_res_rd_atom);
+    inspect_leaf(v, LEAF_limits_max_ah, n->host->dev->limits.max_ah);
+    inspect_leaf(v, LEAF_limits_max_mcast_grp, l->max_mcast_grp);
+    inspect_leaf(v, LEAF_limits_max_mcast_qp_attach, l->max_mcast_qp_attach);
+    inspect_leaf(v, LEAF_limits_max_total_mcast_qp_attach, l->max_total_mcast_qp_attach);
 }
 
 typedef void visitor(const struct inode *n, struct visit *v);
@@ -262,6 +269,7 @@ static visitor *const visitors[NODE_COUNT] = {
     [NODE_host] = visit_host,
     [NODE_device] = visit_device,
     [NODE_limits] = visit_limits,
+    [NODE_config] = visit_config,
     [NODE_port] = visit_port,
     [NODE_drops] = visit_drops,
     [NODE_net] = visit_net,

@@ -96,6 +96,9 @@ void visit_ah(const struct inode *n, struct visit *v);
 void visit_wc(const struct inode *n, struct visit *v);
 void visit_counters(const struct inode *n, struct visit *v);
 
+/* inspect_config.c */
+void visit_config(const struct inode *n, struct visit *v);
+
 /* inspect_async.c */
 void visit_async(const struct inode *n, struct visit *v);
 void visit_async_event(const struct inode *n, struct visit *v);

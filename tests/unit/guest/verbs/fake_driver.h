@@ -110,6 +110,9 @@ static inline void fake_answer(struct fake *f)
     case VERBS_RESIZE_CQ:
         verbs_resized((struct guest_cq *)o);
         break;
+    case VERBS_RESIZE_QP:
+        verbs_qp_resized((struct guest_qp *)o);
+        break;
     }
 }
 
@@ -159,6 +162,14 @@ static inline enum rdl_status fake_resize_cq(struct guest_cq *cq, uint32_t cqe)
 {
     (void)cqe;
     return fake_request(cq->o.verbs);
+}
+
+static inline enum rdl_status fake_resize_qp(struct guest_qp *qp, uint32_t max_send_wr,
+                                             uint32_t max_recv_wr)
+{
+    (void)max_send_wr;
+    (void)max_recv_wr;
+    return fake_request(qp->o.verbs);
 }
 
 static inline enum rdl_status fake_arm_cq(struct guest_cq *cq, bool solicited_only)
@@ -332,6 +343,7 @@ static const struct verbs_driver_ops fake_ops = {
     .query_srq = fake_query_srq,
     .destroy = fake_destroy,
     .resize_cq = fake_resize_cq,
+    .resize_qp = fake_resize_qp,
     .arm_cq = fake_arm_cq,
     .modify_qp = fake_modify_qp,
     .query_qp = fake_query_qp,
@@ -398,6 +410,7 @@ static inline struct fake *fake_new(void)
         .max_qp_wr = FAKE_WR,
         .max_send_sge = RDL_SGE_MAX,
         .max_recv_sge = RDL_SGE_MAX,
+        .max_sge_rd = RDL_SGE_MAX,
         .max_inline_data = FAKE_INLINE,
         .max_pkeys = 1,
         .max_rd_atomic = 16,

@@ -92,6 +92,14 @@ static void each_rule_of_posting_objects_to_its_own(void **state)
         assert_int_equal(post_decide_send(w->qp, &rows[i].wr).rule, rows[i].rule);
     }
     w->qp->type = QPT_RC;
+    w->qp->o.verbs->limits.max_sge_rd = 3; /* the device's, and a READ keeps to it */
+    assert_int_equal(
+        post_decide_send(w->qp, &(struct rdl_send_wr){.opcode = WR_RDMA_READ, .n_sge = 4}).rule,
+        RULE_POST_SGE_COUNT);
+    assert_int_equal(
+        post_decide_send(w->qp, &(struct rdl_send_wr){.opcode = WR_SEND, .n_sge = 4}).rule,
+        RULE_NONE);
+    w->qp->o.verbs->limits.max_sge_rd = 4;
     assert_int_equal(post_decide_recv(w->qp, &(struct rdl_recv_wr){.n_sge = 4}).rule, RULE_NONE);
     assert_int_equal(post_decide_recv(w->qp, &(struct rdl_recv_wr){.n_sge = 5}).rule,
                      RULE_POST_SGE_COUNT);

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/* Limits that the device of a host can be given beside its numbers of queues: one row each.
+ *
+ * From the rows come the fields of struct rdl_device_limits and the parameters of the command
+ * `host`.  All but max_inline_data are fields of the device configuration, as the RFC calls them.
+ */
+#ifndef RDMALAB_LIMITS_H
+#define RDMALAB_LIMITS_H
+
+#include <stdint.h>
+
+/* L(name, least, most, standard, text) */
+#define RDL_DEVICE_LIMITS(L)                                                                       \
+    L(max_mr_size, 4096, 1073741824, 1073741824, "bytes of a memory region")                       \
+    L(max_qp_wr, 1, 32768, 4096, "work requests in a work queue")                                  \
+    L(max_send_sge, 1, 32, 32, "elements of a send")                                               \
+    L(max_recv_sge, 1, 32, 32, "elements of a receive")                                            \
+    L(max_cqe, 1, 32768, 32768, "entries of a completion queue")                                   \
+    L(max_mr, 1, 1048576, 4096, "memory regions")                                                  \
+    L(max_pd, 1, 65536, 1024, "protection domains")                                                \
+    L(max_mw, 1, 1048576, 4096, "memory windows")                                                  \
+    L(max_qp_rd_atom, 1, 128, 16, "READs and atomics of its peer that a queue pair can hold")      \
+    L(max_qp_init_rd_atom, 1, 128, 16, "READs and atomics that a queue pair can have outstanding") \
+    L(max_mcast_grp, 1, 4096, 64, "multicast groups")                                              \
+    L(max_mcast_qp_attach, 1, 16384, 64, "queue pairs in a multicast group")                       \
+    L(max_total_mcast_qp_attach, 1, 1048576, 1024, "queue pairs in all multicast groups")          \
+    L(max_ah, 1, 1048576, 65536, "address handles; its driver counts them")                        \
+    L(max_fast_reg_page_list_len, 1, 512, 512, "pages of a region for fast registration")          \
+    L(max_inline_data, 1, 512, 256, "bytes that a send can carry in itself")
+
+/* D(name, least, most, what it is otherwise, text): those that follow from others. */
+#define RDL_DEVICE_LIMITS_DERIVED(D)                                                               \
+    D(max_sge_rd, 1, 32, "max_send_sge", "elements of a READ, at most max_send_sge")               \
+    D(max_res_rd_atom, 1, 2097152, "max_qp_rd_atom for each queue pair",                           \
+      "READs and atomics of peers that the device can hold")
+
+/* Those that can become smaller, and again as large as they were, while a device is at work: what
+ * it has keeps what it has.
+ */
+#define RDL_DEVICE_LIMITS_LIVE(N)                                                                  \
+    N(max_mr_size)                                                                                 \
+    N(max_qp_wr)                                                                                   \
+    N(max_cqe)                                                                                     \
+    N(max_mr)                                                                                      \
+    N(max_pd)                                                                                      \
+    N(max_mw)                                                                                      \
+    N(max_qp_init_rd_atom)                                                                         \
+    N(max_mcast_grp)                                                                               \
+    N(max_mcast_qp_attach)                                                                         \
+    N(max_total_mcast_qp_attach)                                                                   \
+    N(max_ah)                                                                                      \
+    N(max_fast_reg_page_list_len)
+
+/* The largest value of each: RDL_MOST_max_mr; and what it is by default: RDL_USUAL_max_mr. */
+enum rdl_limit_most {
+#define RDL_LIMIT(name, least, most, ...) RDL_MOST_##name = (most),
+    RDL_DEVICE_LIMITS(RDL_LIMIT) RDL_DEVICE_LIMITS_DERIVED(RDL_LIMIT)
+#undef RDL_LIMIT
+};
+enum rdl_limit_usual {
+#define RDL_LIMIT(name, least, most, usual, text) RDL_USUAL_##name = (usual),
+    RDL_DEVICE_LIMITS(RDL_LIMIT)
+#undef RDL_LIMIT
+};
+
+/* 0 in any of them stands for what it is by default. */
+struct rdl_device_limits {
+#define RDL_LIMIT(name, ...) uint32_t name;
+    RDL_DEVICE_LIMITS(RDL_LIMIT)
+    RDL_DEVICE_LIMITS_DERIVED(RDL_LIMIT)
+#undef RDL_LIMIT
+};
+
+#endif

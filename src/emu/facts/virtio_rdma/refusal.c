@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+#include "emu/facts/virtio_rdma/refusal.h"
+
+#include "emu/base/assert.h"
+
+static const struct enum_row rows[] = {
+#define REFUSAL(nm, number, rsp, lead, tail, form, txt) {#nm, (number), (txt)},
+#include "emu/facts/virtio_rdma/refusals.def"
+#undef REFUSAL
+};
+const struct enum_table enum_refusal = {"refusal", "reason to refuse a control request", rows,
+                                        ARRAY_LEN(rows)};
+
+static const struct {
+    enum ctrl_refusal why;
+    enum ctrl_rsp rsp;
+} responses[] = {
+#define REFUSAL(nm, number, response, lead, tail, form, txt) {REF_##nm, RSP_##response},
+#include "emu/facts/virtio_rdma/refusals.def"
+#undef REFUSAL
+};
+
+enum ctrl_rsp refusal_rsp(enum ctrl_refusal why)
+{
+    for (size_t i = 0; i < ARRAY_LEN(responses); i++) {
+        if (responses[i].why == why)
+            return responses[i].rsp;
+    }
+    assert_fail("every reason has a row", __FILE__, __LINE__);
+}

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT */
+#include <string.h>
+
+#include "emu/base/assert.h"
+#include "emu/base/cursor.h"
+#include "emu/guest/virtio_rdma/internal.h"
+
+#define KEPT_FOR_VERBS 2u /* descriptors of the ring */
+#define SEGS_MAX       (2 * (RDL_CONTROL_CUTS_MAX + 1))
+
+struct segs {
+    struct vqd_seg v[SEGS_MAX];
+    uint32_t n;
+};
+
+/* The buffers of @bytes bytes at @gpa, cut as @cuts says.  False: it says more than there is. */
+static bool cut(struct segs *s, uint64_t gpa, uint32_t bytes, const uint32_t *cuts, uint32_t n)
+{
+    if (n > RDL_CONTROL_CUTS_MAX)
+        return false;
+    for (uint32_t i = 0; i < n; i++) {
+        if (cuts[i] == 0 || cuts[i] >= bytes)
+            return false;
+        s->v[s->n++] = (struct vqd_seg){gpa, cuts[i]};
+        gpa += cuts[i];
+        bytes -= cuts[i];
+    }
+    if (bytes > 0)
+        s->v[s->n++] = (struct vqd_seg){gpa, bytes};
+    return true;
+}
+
+/* A place that no request is under way in, the one that was answered longest ago. */
+static struct raw_place *free_place(struct raw_requests *r)
+{
+    struct raw_place *oldest = NULL;
+
+    for (uint32_t i = 0; i < RAW_PLACES; i++) {
+        struct raw_place *p = &r->places[i];
+
+        if (!p->under_way && (!oldest || p->id < oldest->id))
+            oldest = p;
+    }
+    return oldest;
+}
+
+static bool make_places(struct virtio_rdma *d)
+{
+    if (!d->raw.places)
+        d->raw.places = arena_alloc(d->arena, RAW_PLACES * sizeof(*d->raw.places));
+    return d->raw.places != NULL;
+}
+
+/* Writes the request, and presets the response as a driver should. */
+static bool write_bytes(struct virtio_rdma *d, const struct raw_place *p,
+                        const struct rdl_control *request)
+{
+    uint8_t bytes[2 * RDL_CONTROL_BYTES_MAX];
+
+    bytes[0] = request->command;
+    if (request->bytes > 0 && !request->is_empty)
+        memcpy(bytes + 1, request->data, request->bytes);
+    memset(bytes + p->bytes, 0xff, p->room);
+    return ram_write(d->pci.ram, p->gpa, bytes, p->bytes + p->room);
+}
+
+static void publish(struct virtio_rdma *d, const struct rdl_control *request, bool kick)
+{
+    struct vqd *q = virtio_rdma_vq(d, QUEUE_CTRL);
+    struct trace *t = d->pci.trace;
+    ev_id id, old;
+
+    vqd_want_interrupt(q, d->pci.ram, true);
+    vqd_publish(q, d->pci.ram);
+    TRACE_ID(t, id, ctrl_request, .host = d->pci.host, .cmd = request->command);
+    if (!kick)
+        return;
+    old = trace_because(t, id);
+    queue_kick(d, QUEUE_CTRL);
+    trace_because(t, old);
+}
+
+enum rdl_status raw_send(struct virtio_rdma *d, const struct rdl_control *request, bool kick,
+                         uint32_t *ret_id)
+{
+    struct vqd *q;
+    struct raw_place *p;
+    struct segs segs = {.n = 0};
+    uint32_t n_readable;
+
+    if (d->verbs->broken || !d->queues)
+        return RDL_ERR_BROKEN;
+    if (request->bytes >= RDL_CONTROL_BYTES_MAX || request->room > RDL_CONTROL_BYTES_MAX)
+        return RDL_ERR_INVAL;
+    if (!make_places(d))
+        return RDL_ERR_NOMEM;
+    q = virtio_rdma_vq(d, QUEUE_CTRL);
+    p = free_place(&d->raw);
+    if (!p)
+        return RDL_ERR_QUEUE_FULL;
+    if (!p->gpa)
+        p->gpa = dma_take(d->pci.dma, 2 * RDL_CONTROL_BYTES_MAX);
+    if (!p->gpa)
+        return RDL_ERR_NOMEM;
+    p->bytes = request->is_empty ? 0 : 1 + request->bytes;
+    RDL_ASSERT(p->bytes <= RDL_CONTROL_BYTES_MAX);
+    p->room = request->room;
+    if (!cut(&segs, p->gpa, p->bytes, request->cuts, request->n_cuts))
+        return RDL_ERR_INVAL;
+    n_readable = segs.n;
+    if (!cut(&segs, p->gpa + p->bytes, p->room, request->room_cuts, request->n_room_cuts))
+        return RDL_ERR_INVAL;
+    if (segs.n == 0)
+        return RDL_ERR_INVAL;
+    if (segs.n + KEPT_FOR_VERBS > q->n_free)
+        return RDL_ERR_QUEUE_FULL;
+    if (!write_bytes(d, p, request))
+        return RDL_ERR_NOMEM;
+    if (!vqd_add(q, d->pci.ram, segs.v, n_readable, segs.n - n_readable, &p->head))
+        return RDL_ERR_BROKEN;
+    p->id = *ret_id = ++d->raw.last_id;
+    p->under_way = true;
+    p->answer = (struct rdl_control_answer){.command = request->command};
+    d->raw.n_under_way++;
+    publish(d, request, kick);
+    return RDL_OK;
+}
+
+bool raw_take(struct virtio_rdma *d, uint16_t head, uint32_t len)
+{
+    for (uint32_t i = 0; d->raw.n_under_way > 0 && i < RAW_PLACES; i++) {
+        struct raw_place *p = &d->raw.places[i];
+
+        if (!p->under_way || p->head != head)
+            continue;
+        p->under_way = false;
+        d->raw.n_under_way--;
+        p->answer.written = len < p->room ? len : p->room;
+        if (!ram_read(d->pci.ram, p->gpa + p->bytes, p->answer.response, p->room))
+            p->answer.written = 0;
+        TRACE(d->pci.trace, ctrl_response, .host = d->pci.host, .cmd = p->answer.command,
+              .rsp = len > 0 ? p->answer.response[0] : (uint32_t)RSP_ERR);
+        return true;
+    }
+    return false;
+}
+
+enum rdl_status raw_answer(const struct virtio_rdma *d, uint32_t id, struct rdl_control_answer *ret)
+{
+    for (uint32_t i = 0; d->raw.places && id > 0 && i < RAW_PLACES; i++) {
+        const struct raw_place *p = &d->raw.places[i];
+
+        if (p->id != id)
+            continue;
+        if (p->under_way)
+            return RDL_ERR_BUSY;
+        *ret = p->answer;
+        return RDL_OK;
+    }
+    return RDL_ERR_NOT_FOUND;
+}
