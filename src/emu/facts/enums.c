@@ -52,6 +52,7 @@ TABLE(pci_status, ENUM_PCI_STATUS, "bit of the PCI status register")
 TABLE(pci_field, ENUM_PCI_FIELD, "field of PCI configuration space")
 TABLE(msix_field, ENUM_MSIX_FIELD, "field of the MSI-X table")
 TABLE(held, ENUM_HELD, "reason why an interrupt is held back")
+TABLE(host_phase, ENUM_HOST_PHASE, "state of a host")
 
 static const struct enum_row rows_opcode[] = {
 #define OP(code, nm, svc, knd, ps, hd, crr)                                                        \
@@ -78,14 +79,47 @@ const struct enum_table enum_ctrl_cmd = {"ctrl_cmd", "control command", rows_ctr
                                          ARRAY_LEN(rows_ctrl_cmd)};
 
 const struct enum_table *const enum_tables[] = {
-    &enum_wc_status, &enum_syndrome,    &enum_drop,          &enum_rule,        &enum_qp_state,
-    &enum_qp_type,   &enum_qp_attr,     &enum_opcode,        &enum_wr_opcode,   &enum_wc_opcode,
-    &enum_wc_flag,   &enum_send_flag,   &enum_access,        &enum_mtu,         &enum_ctrl_cmd,
-    &enum_ctrl_rsp,  &enum_pkt_act,     &enum_timer,         &enum_object,      &enum_fault,
-    &enum_vq_error,  &enum_feature,     &enum_device_status, &enum_reg,         &enum_function,
-    &enum_neighbour, &enum_net_feature, &enum_profile,       &enum_async_event, &enum_key_kind,
-    &enum_key_state, &enum_behaviour,   &enum_finding,       &enum_pci_command, &enum_pci_status,
-    &enum_pci_field, &enum_msix_field,  &enum_held,          &enum_ring_format, NULL,
+    &enum_wc_status,
+    &enum_syndrome,
+    &enum_drop,
+    &enum_rule,
+    &enum_qp_state,
+    &enum_qp_type,
+    &enum_qp_attr,
+    &enum_opcode,
+    &enum_wr_opcode,
+    &enum_wc_opcode,
+    &enum_wc_flag,
+    &enum_send_flag,
+    &enum_access,
+    &enum_mtu,
+    &enum_ctrl_cmd,
+    &enum_ctrl_rsp,
+    &enum_pkt_act,
+    &enum_timer,
+    &enum_object,
+    &enum_fault,
+    &enum_vq_error,
+    &enum_feature,
+    &enum_device_status,
+    &enum_reg,
+    &enum_function,
+    &enum_neighbour,
+    &enum_net_feature,
+    &enum_profile,
+    &enum_async_event,
+    &enum_key_kind,
+    &enum_key_state,
+    &enum_behaviour,
+    &enum_finding,
+    &enum_pci_command,
+    &enum_pci_status,
+    &enum_pci_field,
+    &enum_msix_field,
+    &enum_held,
+    &enum_ring_format,
+    &enum_host_phase,
+    NULL,
 };
 
 const struct enum_row *enum_by_value(const struct enum_table *t, uint32_t value)

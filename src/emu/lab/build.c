@@ -271,7 +271,7 @@ static enum rdl_status boot(struct world *w, struct host *h)
     addr_add(&addr, h->guest.config.gid[0]);
     TRACE(&w->trace, host_up, .host = h->index, .name = ev_str(h->name),
           .mac = ld_be(h->dev->config.mac, MAC_BYTES), .addr = ev_str(buf),
-          .first_qpn = h->dev->config.first_qpn);
+          .first_qpn = h->dev->config.first_qpn, .state = h->is_external ? HOST_undriven : HOST_up);
     return RDL_OK;
 }
 
