@@ -160,6 +160,7 @@ static bool net_function_init(struct world *w, struct host *h, const struct rdl_
         .host = h->index,
         .features_off = c->features_off & VIRTIO_FEATURES_ALL, /* low bits are the other's */
         .packed = c->ring == VRING_packed,
+        .mergeable = c->external, /* the lab's driver has buffers for whole frames */
     };
 
     memcpy(dev.mac, c->mac, sizeof(dev.mac));
