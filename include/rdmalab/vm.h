@@ -61,12 +61,13 @@ struct rdl_vm_access {
 RDL_MUST_CHECK enum rdl_status rdl_vm_access(struct rdl_lab *lab, rdl_host host,
                                              const struct rdl_vm_access *access, uint64_t *ret);
 
-/* From their next reset on the functions of @host do not offer these features of virtio, VERSION_1
- * excepted, and all others that they have.  A driver that is there keeps what was agreed on.
+/* From their next reset on the functions of @host do not offer these features of virtio's rings,
+ * VERSION_1 excepted, nor virtio-net those of its own that are @net_off, and offer all others that
+ * they have.  A driver that is there keeps what was agreed on.
  * Errors as rdl_vm_memory().
  */
 RDL_MUST_CHECK enum rdl_status rdl_vm_offer(struct rdl_lab *lab, rdl_host host,
-                                            uint64_t features_off);
+                                            uint64_t features_off, uint64_t net_off);
 
 /* The bus resets @function: it is as after power-on.  Errors as rdl_vm_access(). */
 RDL_MUST_CHECK enum rdl_status rdl_vm_reset(struct rdl_lab *lab, rdl_host host, uint32_t function);

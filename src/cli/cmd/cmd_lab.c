@@ -130,17 +130,6 @@ static bool read_pkeys(struct session *s, const struct step *st, struct rdl_host
     return true;
 }
 
-/* The features of parameter @param as bits by their numbers. */
-static uint64_t feature_bits(const struct step *st, const char *param)
-{
-    const struct arg *a = step_arg(st, param);
-    uint64_t bits = 0;
-
-    for (size_t i = 0; i < a->n; i++)
-        bits |= UINT64_C(1) << value_number(step_param(st, param), a->v[i].text);
-    return bits;
-}
-
 static bool features_are_sound(struct session *s, const struct step *st,
                                const struct rdl_host_config *c)
 {
@@ -231,7 +220,7 @@ bool run_host(struct session *s, const struct step *st)
         return false;
     read_address(st, "ip", config.ipv4);
     read_address(st, "ip6", config.ipv6);
-    config.features_off = feature_bits(st, "features_off");
+    config.features_off = step_bits(st, "features_off");
     if (!features_are_sound(s, st, &config))
         return false;
     for (size_t i = 0; i < names->n; i++) {

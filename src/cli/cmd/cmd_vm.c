@@ -122,15 +122,12 @@ bool port_vm(struct session *s, const struct step *st)
 
 bool run_offer(struct session *s, const struct step *st)
 {
-    const struct arg *off = step_arg(st, "features_off");
-    uint64_t bits = 0;
     enum rdl_status status;
     rdl_host host;
 
     if (!read_host(s, st, &host))
         return false;
-    for (size_t i = 0; i < off->n; i++)
-        bits |= UINT64_C(1) << value_number(step_param(st, "features_off"), off->v[i].text);
-    status = rdl_vm_offer(s->lab, host, bits);
+    status = rdl_vm_offer(s->lab, host, step_bits(st, "features_off"),
+                          step_bits(st, "net_features_off"));
     return status == RDL_OK || session_fail_status(s, st->at, step_text(st, "host"), status);
 }

@@ -123,6 +123,16 @@ uint32_t step_set(const struct step *st, const char *name)
     return set;
 }
 
+uint64_t step_bits(const struct step *st, const char *name)
+{
+    const struct arg *a = step_arg(st, name);
+    uint64_t bits = 0;
+
+    for (size_t i = 0; i < a->n; i++)
+        bits |= UINT64_C(1) << value_number(step_param(st, name), a->v[i].text);
+    return bits;
+}
+
 struct span step_span(const struct step *st, const char *name, size_t i)
 {
     const struct arg *a = step_arg(st, name);

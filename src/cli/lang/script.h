@@ -99,6 +99,9 @@ uint64_t step_number_or(const struct step *st, const char *name, uint64_t otherw
 /* The values of a set, or-ed. */
 uint32_t step_set(const struct step *st, const char *name);
 
+/* The bits whose numbers the values of a set are. */
+uint64_t step_bits(const struct step *st, const char *name);
+
 /* Where value @i of the argument is, or the verb if it was not given. */
 struct span step_span(const struct step *st, const char *name, size_t i);
 

@@ -58,6 +58,8 @@ static enum rdl_status show_host(FILE *out, const struct rdl_lab *lab, const cha
     tree_add(&t, lab, path, LEAF_host_profile);
     add_pkeys(&t, lab, path);
     show_line(out, &t);
+    if (tree_number(lab, path, LEAF_host_external))
+        fputs("  guest    a virtual machine (show live)\n", out);
     t = text_on(buf, sizeof(buf));
     for (size_t i = 0; i < ARRAY_LEN(leaves); i++) {
         text_addf(&t, "%s%s ", i ? ", " : "", leaf_rows[leaves[i]].key);

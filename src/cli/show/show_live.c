@@ -54,6 +54,32 @@ static void show_program(FILE *out, const struct live_program_info *p)
     fputc('\n', out);
 }
 
+static const char *vm_state(const struct live_vm_info *v)
+{
+    if (v->runs)
+        return "runs";
+    return v->failed ? "failed" : "has ended";
+}
+
+/* "guest    h1, a virtual machine, runs as process 4711: 745 accesses to ..." */
+static void show_vm(FILE *out, const struct live_vm_info *v)
+{
+    char buf[SHOW_LINE_BYTES];
+    struct text t = text_on(buf, sizeof(buf));
+
+    text_addf(&t, "%s, a virtual machine, %s", v->host, vm_state(v));
+    if (v->runs)
+        text_addf(&t, " as process %d", v->pid);
+    text_addf(&t,
+              ": %" PRIu64 " accesses to its functions; said %" PRIu64
+              " times where its memory is; got %" PRIu64 " interrupts, %" PRIu64
+              " more were merged with one that waited",
+              v->accesses, v->maps, v->interrupts, v->merged);
+    show_wrap_behind(out, "guest    ", 9, buf);
+    if (v->line[0])
+        fprintf(out, "         last line: %s\n", v->line);
+}
+
 static void print_port_json(FILE *out, const struct live_port_info *p,
                             const struct rdl_port_info *i)
 {
@@ -77,11 +103,35 @@ static void print_program_json(FILE *out, const struct live_program_info *p)
     fputc('}', out);
 }
 
+static void print_vm_json(FILE *out, const struct live_vm_info *v)
+{
+    fputs("{\"host\":", out);
+    print_json_string(out, v->host);
+    fprintf(out,
+            ",\"runs\":%s,\"failed\":%s,\"pid\":%d,\"accesses\":%" PRIu64 ",\"maps\":%" PRIu64
+            ",\"interrupts\":%" PRIu64 ",\"merged\":%" PRIu64 ",\"line\":",
+            v->runs ? "true" : "false", v->failed ? "true" : "false", v->pid, v->accesses, v->maps,
+            v->interrupts, v->merged);
+    print_json_string(out, v->line);
+    fputc('}', out);
+}
+
 static void live_row(struct rows *r, const char *what, const char *name, uint64_t v)
 {
     rows_text(r, what);
     rows_text(r, name);
     rows_number(r, v);
+}
+
+static void vm_rows(struct rows *r, const struct live_vm_info *v)
+{
+    rows_text(r, v->host);
+    rows_text(r, "virtual machine");
+    rows_text(r, vm_state(v));
+    live_row(r, v->host, "accesses", v->accesses);
+    live_row(r, v->host, "maps", v->maps);
+    live_row(r, v->host, "interrupts", v->interrupts);
+    live_row(r, v->host, "merged", v->merged);
 }
 
 /* A row for each number, and one for the state of each program. */
@@ -93,6 +143,7 @@ static void show_flat(FILE *out, const struct rdl_lab *lab, const struct live_op
     struct live_program_info program;
     struct rdl_port_info info;
     struct live_port_info port;
+    struct live_vm_info vm;
     struct live_clock c;
     struct rows r;
 
@@ -116,43 +167,68 @@ static void show_flat(FILE *out, const struct rdl_lab *lab, const struct live_op
         rows_text(&r, program.name);
         rows_text(&r, program.failed ? program.error : program.state);
     }
+    for (uint32_t i = 0; ops->vm_at(live, i, &vm); i++)
+        vm_rows(&r, &vm);
     rows_end(&r, NULL);
+}
+
+static void show_text(FILE *out, const struct rdl_lab *lab, const struct live_ops *ops,
+                      const struct live *live)
+{
+    struct live_program_info program;
+    struct rdl_port_info info;
+    struct live_port_info port;
+    struct live_vm_info vm;
+    struct live_clock c;
+
+    ops->clock(live, &c);
+    show_clock(out, lab, &c);
+    for (uint32_t i = 0; ops->port_at(live, i, &port); i++) {
+        if (rdl_port_info(lab, port.port, &info) == RDL_OK)
+            show_port(out, &port, &info);
+    }
+    for (uint32_t i = 0; ops->program_at(live, i, &program); i++)
+        show_program(out, &program);
+    for (uint32_t i = 0; ops->vm_at(live, i, &vm); i++)
+        show_vm(out, &vm);
+}
+
+static void show_json(FILE *out, const struct rdl_lab *lab, const struct live_ops *ops,
+                      const struct live *live)
+{
+    struct live_program_info program;
+    struct rdl_port_info info;
+    struct live_port_info port;
+    struct live_vm_info vm;
+    struct live_clock c;
+
+    ops->clock(live, &c);
+    fprintf(out, "{\"t\":%" PRIu64 ",\"lag_ns\":%" PRIu64 ",\"lag_max_ns\":%" PRIu64 ",\"ports\":[",
+            rdl_now_ns(lab), c.lag_ns, c.lag_max_ns);
+    for (uint32_t i = 0; ops->port_at(live, i, &port); i++) {
+        if (rdl_port_info(lab, port.port, &info) != RDL_OK)
+            continue;
+        fputs(i ? "," : "", out);
+        print_port_json(out, &port, &info);
+    }
+    fputs("],\"programs\":[", out);
+    for (uint32_t i = 0; ops->program_at(live, i, &program); i++) {
+        fputs(i ? "," : "", out);
+        print_program_json(out, &program);
+    }
+    fputs("],\"guests\":[", out);
+    for (uint32_t i = 0; ops->vm_at(live, i, &vm); i++) {
+        fputs(i ? "," : "", out);
+        print_vm_json(out, &vm);
+    }
+    fputs("]}\n", out);
 }
 
 void show_live(FILE *out, const struct rdl_lab *lab, const struct live_ops *ops,
                const struct live *live, enum show_form form)
 {
-    const bool json = form == SHOW_JSON;
-    struct live_program_info program;
-    struct rdl_port_info info;
-    struct live_port_info port;
-    struct live_clock c;
-
-    if (rows_are_flat(form)) {
+    if (rows_are_flat(form))
         show_flat(out, lab, ops, live, form);
-        return;
-    }
-    ops->clock(live, &c);
-    if (json)
-        fprintf(out,
-                "{\"t\":%" PRIu64 ",\"lag_ns\":%" PRIu64 ",\"lag_max_ns\":%" PRIu64 ",\"ports\":[",
-                rdl_now_ns(lab), c.lag_ns, c.lag_max_ns);
     else
-        show_clock(out, lab, &c);
-    for (uint32_t i = 0; ops->port_at(live, i, &port); i++) {
-        if (rdl_port_info(lab, port.port, &info) != RDL_OK)
-            continue;
-        if (json)
-            fputs(i ? "," : "", out);
-        (json ? print_port_json : show_port)(out, &port, &info);
-    }
-    if (json)
-        fputs("],\"programs\":[", out);
-    for (uint32_t i = 0; ops->program_at(live, i, &program); i++) {
-        if (json)
-            fputs(i ? "," : "", out);
-        (json ? print_program_json : show_program)(out, &program);
-    }
-    if (json)
-        fputs("]}\n", out);
+        (form == SHOW_JSON ? show_json : show_text)(out, lab, ops, live);
 }

@@ -86,6 +86,7 @@ struct summary {
     enum show_form form;
     struct sentences waits, due;
     struct rdl_due_counts counts;
+    size_t vms;  /* hosts with a virtual machine as guest */
     bool spaced; /* there is room for empty lines */
 };
 
@@ -147,6 +148,34 @@ static void add_object(void *ctx, const char *path)
         rows_leaf(&f->rows, f->lab, path, f->section->leaf[i], f->section->unit[i]);
 }
 
+static void count_guest(void *ctx, const char *path)
+{
+    struct summary *s = ctx;
+
+    s->vms += tree_number(s->lab, path, LEAF_host_external) ? 1 : 0;
+}
+
+static void print_guest(void *ctx, const char *path)
+{
+    const struct summary *s = ctx;
+
+    if (tree_number(s->lab, path, LEAF_host_external))
+        fprintf(s->out, " %s", path);
+}
+
+/* "with a virtual machine as guest: h1" */
+static enum rdl_status print_guests(struct summary *s)
+{
+    enum rdl_status st;
+
+    if (s->vms == 0)
+        return RDL_OK;
+    fputs("with a virtual machine as guest:", s->out);
+    st = show_each(s->lab, "", NODE_host, print_guest, s);
+    fputc('\n', s->out);
+    return st;
+}
+
 /* The objects of a section as a table; for people with a line that counts those left out. */
 static enum rdl_status print_section(struct summary *s, const struct section *c)
 {
@@ -175,6 +204,8 @@ static enum rdl_status print_section(struct summary *s, const struct section *c)
     rows_end(&f.rows, NULL);
     if (people && n > c->rows_shown)
         fprintf(s->out, "... %zu more: show %s\n", n - f.shown, c->many);
+    if (people && c->kind == NODE_host && st == RDL_OK)
+        st = print_guests(s);
     if (people && s->spaced)
         fputc('\n', s->out);
     return st;
@@ -261,7 +292,7 @@ static void print_clock(const struct summary *s)
 /* How many lines it takes without empty ones; *@ret_parts counts what empty ones can part. */
 static size_t lines_of(const struct summary *s, size_t *ret_parts)
 {
-    size_t lines = 1, parts = 1;
+    size_t lines = s->vms > 0 ? 2 : 1, parts = 1;
 
     for (size_t i = 0; i < ARRAY_LEN(sections); i++) {
         const size_t n = show_count(s->lab, "", sections[i].kind);
@@ -384,9 +415,10 @@ enum rdl_status show_summary(FILE *out, const struct rdl_lab *lab, const struct 
 
     rdl_waits(lab, add_wait, &s);
     s.counts = rdl_due(lab, RDL_DUE_MAX, add_due, &s);
-    if (form == SHOW_TEXT)
+    st = show_each(lab, "", NODE_host, count_guest, &s);
+    if (st == RDL_OK && form == SHOW_TEXT)
         st = print_text(&s);
-    else
+    else if (st == RDL_OK)
         st = form == SHOW_JSON ? print_json(&s) : print_rows(&s);
     free(s.waits.v);
     free(s.due.v);

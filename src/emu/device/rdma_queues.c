@@ -197,10 +197,11 @@ uint32_t rdma_receives(void *ctx, struct qp *qp)
 {
     struct rdma *d = ctx;
     struct vq *vq = &d->pci.queues[rdma_rq(d, qp->qpn)];
-    const uint32_t n = vq->enabled && vq->broken == VQE_NONE ? vq_avail_count(vq, d->ram) : 0;
+    uint32_t n;
 
     if (vq->enabled) /* the far side is told of this number, so it must be told of the next one */
         vq_want_kick(vq, d->ram);
+    n = vq->enabled && vq->broken == VQE_NONE ? vq_avail_count(vq, d->ram) : 0;
     return n <= vq->ring.size ? n : 0; /* what is broken is found when a receive is needed */
 }
 

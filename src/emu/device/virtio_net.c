@@ -127,18 +127,22 @@ static bool pop(struct vnet *v, uint32_t queue)
     return got == VQ_GOT;
 }
 
-/* Gives v->chain back, and interrupts the driver if it wants that. */
-static void push(struct vnet *v, uint32_t queue, uint32_t len)
+/* Gives chains back, all at once, and interrupts the driver if it wants that. */
+static void push(struct vnet *v, uint32_t queue, const struct vq_used *used, uint32_t n)
 {
     struct vq *vq = &v->pci.queues[queue];
 
-    if (!vq_push(vq, v->ram, v->chain.head, len)) {
+    if (n == 0)
+        return;
+    if (!vq_push_all(vq, v->ram, used, n)) {
         virtio_queue_broken(&v->pci, queue);
         return;
     }
-    v->port->progress->chains++;
-    TRACE(v->trace, used, .host = v->config.host, .function = FN_NET, .queue = queue,
-          .desc = v->chain.head, .len = len, .used_idx = vq->used_idx);
+    v->port->progress->chains += n;
+    for (uint32_t i = 0; i < n; i++)
+        TRACE(v->trace, used, .host = v->config.host, .function = FN_NET, .queue = queue,
+              .desc = used[i].head, .len = used[i].len,
+              .used_idx = (uint16_t)(vq->used_idx - (n - 1 - i)));
     if (vq_wants_interrupt(vq, v->ram))
         virtio_raise(&v->pci, queue);
     else if (vq->broken != VQE_NONE)
@@ -210,7 +214,7 @@ static struct frame *take_frame(void *ctx)
             announce(v, f);
         else if (why == DROP_NONE)
             why = DROP_NO_BUFFER;
-        push(v, NET_QUEUE_TX, 0);
+        push(v, NET_QUEUE_TX, &(struct vq_used){v->chain.head, 0}, 1);
         if (f) {
             look_ahead(v);
             return f;
@@ -223,10 +227,68 @@ static struct frame *take_frame(void *ctx)
     return NULL;
 }
 
+/* A frame that arrives, and the chains that it is written to. */
+struct landing {
+    const struct frame *frame;
+    uint32_t done;        /* bytes of header and frame that are written */
+    uint32_t n;           /* chains taken */
+    uint64_t count_at[2]; /* where num_buffers is, byte by byte: the driver cuts where it likes */
+    struct vq_used used[VNET_QUEUE_SIZE];
+};
+
+/* Writes as much as fits into v->chain, which is the next one. */
+static void fill_chain(struct vnet *v, struct landing *l)
+{
+    static const uint8_t header[NET_HDR_BYTES];
+    const uint32_t left = NET_HDR_BYTES + l->frame->len - l->done;
+    const uint32_t n = v->chain.writable_bytes < left ? v->chain.writable_bytes : left;
+    const uint32_t skip = l->n == 0 ? NET_HDR_BYTES : 0;
+
+    if (l->n == 0) {
+        vq_chain_write(v->ram, &v->chain, 0, header, sizeof(header));
+        l->count_at[0] = vq_chain_gpa(&v->chain, NET_HDR_NUM_BUFFERS);
+        l->count_at[1] = vq_chain_gpa(&v->chain, NET_HDR_NUM_BUFFERS + 1);
+    }
+    vq_chain_write(v->ram, &v->chain, skip, l->frame->bytes + l->done + skip - NET_HDR_BYTES,
+                   n - skip);
+    l->used[l->n++] = (struct vq_used){v->chain.head, n};
+    l->done += n;
+}
+
+/* Writes the frame to receive buffers.  DROP_NONE, or why it is dropped: the chains in @l are then
+ * to be given back as they are.
+ */
+static enum drop_reason land(struct vnet *v, struct landing *l)
+{
+    const uint32_t all = NET_HDR_BYTES + l->frame->len;
+    const bool merges = v->pci.accepted & VIRTIO_FEATURE(NF_MRG_RXBUF);
+
+    while (l->done < all) {
+        if (l->n == VNET_QUEUE_SIZE || !pop(v, NET_QUEUE_RX)) {
+            vq_untake(&v->pci.queues[NET_QUEUE_RX], l->used, l->n);
+            l->n = 0;
+            return DROP_NO_RX_BUFFER;
+        }
+        if (l->n == 0 && v->chain.writable_bytes < (merges ? NET_HDR_BYTES : all)) {
+            l->used[l->n++] = (struct vq_used){v->chain.head, 0};
+            return DROP_TOO_LONG;
+        }
+        fill_chain(v, l);
+    }
+    for (unsigned i = 0; i < 2; i++) {
+        const uint8_t byte = (uint8_t)(l->n >> (8 * i));
+
+        (void)ram_write(v->ram, l->count_at[i], &byte,
+                        1); /* it was written as part of the header */
+    }
+    return DROP_NONE;
+}
+
 static void deliver(void *ctx, const struct frame *f)
 {
-    static const uint8_t header[NET_HDR_BYTES] = {[NET_HDR_NUM_BUFFERS] = 1};
     struct vnet *v = ctx;
+    struct landing l; /* too large to be set to 0 for each frame */
+    enum drop_reason why;
     struct glance g;
     ev_id id, cause;
 
@@ -234,24 +296,22 @@ static void deliver(void *ctx, const struct frame *f)
         eth_port_drop(v->port, f, virtio_is_driven(&v->pci) ? DROP_NO_BUS_MASTER : DROP_NO_DRIVER);
         return;
     }
-    if (!pop(v, NET_QUEUE_RX)) {
-        eth_port_drop(v->port, f, DROP_NO_RX_BUFFER);
+    l.frame = f;
+    l.done = l.n = 0;
+    l.count_at[0] = l.count_at[1] = 0;
+    why = land(v, &l);
+    if (why != DROP_NONE) {
+        eth_port_drop(v->port, f, why);
+        push(v, NET_QUEUE_RX, l.used, l.n);
         return;
     }
-    if (v->chain.writable_bytes < NET_HDR_BYTES + f->len) {
-        eth_port_drop(v->port, f, DROP_TOO_LONG);
-        push(v, NET_QUEUE_RX, 0);
-        return;
-    }
-    vq_chain_write(v->ram, &v->chain, 0, header, sizeof(header));
-    vq_chain_write(v->ram, &v->chain, NET_HDR_BYTES, f->bytes, f->len);
     v->rx_frames++;
     v->port->taken_frames++;
     g = glance(f->bytes, f->len);
     TRACE_ID(v->trace, id, eth_rx, .host = v->config.host, .opcode = g.opcode, .addr = addr_of(&g),
-             .desc = v->chain.head, .wire_bytes = f->len, .tx = f->tx);
+             .desc = l.used[0].head, .wire_bytes = f->len, .tx = f->tx, .more = l.n - 1);
     cause = trace_because(v->trace, id);
-    push(v, NET_QUEUE_RX, NET_HDR_BYTES + f->len);
+    push(v, NET_QUEUE_RX, l.used, l.n);
     trace_because(v->trace, cause);
 }
 
@@ -277,7 +337,9 @@ bool vnet_init(struct vnet *v, const struct vnet_env *env, const struct vnet_con
         .host = config->host,
         .function = FN_NET,
         .features_off = config->features_off,
-        .features_own = VIRTIO_FEATURE(NF_MTU) | VIRTIO_FEATURE(NF_MAC) | VIRTIO_FEATURE(NF_STATUS),
+        .features_own = VIRTIO_FEATURE(NF_MTU) | VIRTIO_FEATURE(NF_MAC) |
+                        VIRTIO_FEATURE(NF_STATUS) |
+                        (config->mergeable ? VIRTIO_FEATURE(NF_MRG_RXBUF) : 0),
         .packed = config->packed,
         .num_queues = NET_QUEUES,
         .queue_size = VNET_QUEUE_SIZE,

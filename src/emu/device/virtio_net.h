@@ -7,6 +7,9 @@
  * Offered beside the common features are MAC, MTU and STATUS.  Without a control queue there is no
  * filter: the port takes the own MAC and every group.
  *
+ * Where MRG_RXBUF is agreed on, a frame fills as many receive buffers as it needs, which the driver
+ * gets all at once; if there are too few of them they stay the device's, and the frame is dropped.
+ *
  * The device is safe against a hostile guest: whatever a ring or a header says leads to a frame, a
  * counted drop, or DEVICE_NEEDS_RESET.
  */
@@ -25,7 +28,8 @@ struct vnet_config {
     uint32_t host;
     uint8_t mac[MAC_BYTES];
     uint64_t features_off;
-    bool packed; /* RING_PACKED is offered */
+    bool packed;    /* RING_PACKED is offered */
+    bool mergeable; /* offers MRG_RXBUF */
 };
 
 struct vnet {

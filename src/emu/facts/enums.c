@@ -53,6 +53,7 @@ TABLE(pci_status, ENUM_PCI_STATUS, "bit of the PCI status register")
 TABLE(pci_field, ENUM_PCI_FIELD, "field of PCI configuration space")
 TABLE(msix_field, ENUM_MSIX_FIELD, "field of the MSI-X table")
 TABLE(held, ENUM_HELD, "reason why an interrupt is held back")
+TABLE(host_phase, ENUM_HOST_PHASE, "state of a host")
 
 static const struct enum_row rows_opcode[] = {
 #define OP(code, nm, svc, knd, ps, hd, crr)                                                        \
@@ -119,6 +120,7 @@ const struct enum_table *const enum_tables[] = {
     &enum_held,
     &enum_ring_format,
     &enum_refusal,
+    &enum_host_phase,
     NULL,
 };
 

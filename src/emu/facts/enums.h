@@ -283,6 +283,11 @@
     X(OBJ, CHANNEL, 11, "completion channel")                                                      \
     X(OBJ, SRQ, 10, "shared receive queue")
 
+/* What is there of a host when it was made. */
+#define ENUM_HOST_PHASE(X)                                                                         \
+    X(HOST, up, 0, "a host is up: its driver drives virtio-rdma")                                  \
+    X(HOST, undriven, 1, "a host waits for a virtual machine, whose driver will drive it")
+
 #define ENUM_FAULT(X)                                                                              \
     X(FLT, NONE, 0, "none")                                                                        \
     X(FLT, DROP, 1, "the frame is lost on the link")                                               \
@@ -376,7 +381,8 @@
 #define ENUM_NET_FEATURE(X)                                                                        \
     X(NF, MTU, 3, "the device says its MTU")                                                       \
     X(NF, MAC, 5, "the device has a MAC address")                                                  \
-    X(NF, STATUS, 16, "the device says whether its link is up")
+    X(NF, STATUS, 16, "the device says whether its link is up")                                    \
+    X(NF, MRG_RXBUF, 15, "a frame that arrives may fill more than one buffer")
 
 /* How a ring can be broken by a driver.  Each ends in DEVICE_NEEDS_RESET. */
 #define ENUM_VQ_ERROR(X)                                                                           \
@@ -466,6 +472,7 @@ enum drop_reason { ENUM_DROP(ENUM_MEMBER) DROP_COUNT };
 enum pkt_act { ENUM_PKT_ACT(ENUM_MEMBER) };
 enum timer_kind { ENUM_TIMER(ENUM_MEMBER) };
 enum object_kind { ENUM_OBJECT(ENUM_MEMBER) };
+enum host_phase { ENUM_HOST_PHASE(ENUM_MEMBER) };
 enum fault_kind { ENUM_FAULT(ENUM_MEMBER) };
 enum packet_class { ENUM_PACKET_CLASS(ENUM_MEMBER) };
 enum wire_field_id { ENUM_WIRE_FIELD(ENUM_MEMBER) WIRE_FIELDS };
@@ -503,7 +510,7 @@ extern const struct enum_table enum_qp_state, enum_qp_type, enum_qp_attr, enum_s
     enum_rule, enum_reg, enum_function, enum_neighbour, enum_net_feature, enum_profile,
     enum_key_kind, enum_key_state, enum_async_event, enum_behaviour, enum_finding,
     enum_packet_class, enum_wire_field, enum_pci_command, enum_pci_status, enum_pci_field,
-    enum_msix_field, enum_held, enum_ring_format;
+    enum_msix_field, enum_held, enum_ring_format, enum_host_phase;
 
 /* All tables, ended by NULL: `explain WORD` and the tests walk them. */
 extern const struct enum_table *const enum_tables[];

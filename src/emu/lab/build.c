@@ -174,6 +174,7 @@ static bool net_function_init(struct world *w, struct host *h, const struct rdl_
         .host = h->index,
         .features_off = c->features_off & VIRTIO_FEATURES_ALL, /* low bits are the other's */
         .packed = c->ring == VRING_packed,
+        .mergeable = c->external, /* the lab's driver has buffers for whole frames */
     };
 
     memcpy(dev.mac, c->mac, sizeof(dev.mac));
@@ -286,7 +287,7 @@ static enum rdl_status boot(struct world *w, struct host *h)
     addr_add(&addr, h->guest.config.gid[0]);
     TRACE(&w->trace, host_up, .host = h->index, .name = ev_str(h->name),
           .mac = ld_be(h->dev->config.mac, MAC_BYTES), .addr = ev_str(buf),
-          .first_qpn = h->dev->config.first_qpn);
+          .first_qpn = h->dev->config.first_qpn, .state = h->is_external ? HOST_undriven : HOST_up);
     return RDL_OK;
 }
 

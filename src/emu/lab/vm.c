@@ -120,22 +120,23 @@ enum rdl_status rdl_vm_reset(struct rdl_lab *lab, rdl_host host, uint32_t functi
     return RDL_OK;
 }
 
-/* What a function offers that are features of rings; its own stay as they are. */
-static void offer(struct virtio_dev *d, uint64_t features_off)
+/* All but these, of features of rings and of its own: both have numbers of their own. */
+static void offer(struct virtio_dev *d, uint64_t rings_off, uint64_t own_off)
 {
-    virtio_offer(d, (d->possible & VIRTIO_FEATURES_RINGS & ~features_off) |
-                        (d->offers_next & ~VIRTIO_FEATURES_RINGS));
+    virtio_offer(d, d->possible & ~(rings_off & VIRTIO_FEATURES_RINGS) &
+                        ~(own_off & ~VIRTIO_FEATURES_RINGS));
 }
 
-enum rdl_status rdl_vm_offer(struct rdl_lab *lab, rdl_host host, uint64_t features_off)
+enum rdl_status rdl_vm_offer(struct rdl_lab *lab, rdl_host host, uint64_t features_off,
+                             uint64_t net_off)
 {
     struct host *h;
     const enum rdl_status st = vm_host(lab, host, &h);
 
     if (st != RDL_OK)
         return st;
-    offer(&h->net->pci, features_off);
-    offer(&h->dev->pci, features_off);
+    offer(&h->net->pci, features_off, net_off);
+    offer(&h->dev->pci, features_off, 0);
     return RDL_OK;
 }
 

@@ -74,17 +74,32 @@ uint32_t vq_avail_peek(const struct vq *vq, const struct ram *ram)
     return vq_avail_count(&copy, ram);
 }
 
-bool vq_push(struct vq *vq, struct ram *ram, uint16_t head, uint32_t len)
+void vq_untake(struct vq *vq, const struct vq_used *used, uint32_t n)
+{
+    if (vq->packed)
+        packed_untake(vq, used, n);
+    vq->last_avail = (uint16_t)(vq->last_avail - n);
+}
+
+bool vq_push_all(struct vq *vq, struct ram *ram, const struct vq_used *used, uint32_t n)
 {
     if (vq->broken != VQE_NONE)
         return false;
-    return vq->packed ? packed_push(vq, ram, head, len) : split_push(vq, ram, head, len);
+    return vq->packed ? packed_push(vq, ram, used, n) : split_push(vq, ram, used, n);
+}
+
+bool vq_push(struct vq *vq, struct ram *ram, uint16_t head, uint32_t len)
+{
+    const struct vq_used used = {head, len};
+
+    return vq_push_all(vq, ram, &used, 1);
 }
 
 bool vq_wants_interrupt(struct vq *vq, const struct ram *ram)
 {
     if (vq->broken != VQE_NONE)
         return false;
+    ram_fence(ram); /* the driver writes what it asks for, and then looks for what was given back */
     return vq->packed ? packed_wants_interrupt(vq, ram) : split_wants_interrupt(vq, ram);
 }
 
@@ -153,4 +168,13 @@ size_t vq_chain_write(struct ram *ram, const struct vq_chain *c, size_t offset, 
         done += part.bytes;
     }
     return done;
+}
+
+uint64_t vq_chain_gpa(const struct vq_chain *c, size_t offset)
+{
+    const struct vq_seg *seg = &c->segs[c->n_readable];
+
+    while (offset >= seg->bytes)
+        offset -= seg++->bytes;
+    return seg->gpa + offset;
 }

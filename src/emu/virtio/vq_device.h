@@ -9,6 +9,10 @@
  * chain whose buffers are inside RAM, or the queue is broken and says why (enum vq_error).  A
  * broken queue stays so until it is reset.  Descriptors are read once, so that a driver which
  * changes them later changes nothing.
+ *
+ * A driver whose RAM is foreign (mem/ram.h) runs at the same time.  Where the one side writes, and
+ * then reads what the other writes and then reads, stands a fence; an entry is seen before the
+ * index that counts it.
  */
 #ifndef EMU_VIRTIO_VQ_DEVICE_H
 #define EMU_VIRTIO_VQ_DEVICE_H
@@ -57,6 +61,12 @@ struct vq_chain {
     struct vq_seg segs[VQ_SEGS_MAX]; /* n_readable + n_writable are filled */
 };
 
+/* A chain that is given back. */
+struct vq_used {
+    uint16_t head;
+    uint32_t len; /* bytes written to it */
+};
+
 enum vq_pop { VQ_EMPTY, VQ_GOT, VQ_BROKEN };
 
 /* Takes memory for what the device must know of vq->ring, if that is packed; with the ring as it is
@@ -90,6 +100,11 @@ bool vq_invariant(const struct vq *vq);
  */
 enum vq_pop vq_pop(struct vq *vq, struct ram *ram, struct vq_chain *out);
 
+/* Puts back the last @n chains that were taken, whose heads are @used, none of which was given
+ * back: they are taken again as if for the first time.
+ */
+void vq_untake(struct vq *vq, const struct vq_used *used, uint32_t n);
+
 /* How many chains wait; 0 when the queue is broken, which this may find out. */
 uint32_t vq_avail_count(struct vq *vq, const struct ram *ram);
 
@@ -106,11 +121,18 @@ size_t vq_chain_read(const struct ram *ram, const struct vq_chain *c, size_t off
 size_t vq_chain_write(struct ram *ram, const struct vq_chain *c, size_t offset, const void *in,
                       size_t n);
 
+/* Where writable byte @offset, less than c->writable_bytes, is. */
+uint64_t vq_chain_gpa(const struct vq_chain *c, size_t offset);
+
 /* Gives a chain back, with @len bytes written to it: the used element, then used.idx; in a packed
  * ring a descriptor, whose place is given back with as many behind it as the chain had.  False: the
  * ring is outside RAM, the queue is broken.
  */
 bool vq_push(struct vq *vq, struct ram *ram, uint16_t head, uint32_t len);
+
+/* Gives @n chains back, 1 or more, that the driver sees all at once or not yet.  Else as vq_push().
+ */
+bool vq_push_all(struct vq *vq, struct ram *ram, const struct vq_used *used, uint32_t n);
 
 /* Must the driver be interrupted for what was pushed since the last question?  By avail.flags, or
  * by used_event with EVENT_IDX; in a packed ring by the driver area, which may break the queue.

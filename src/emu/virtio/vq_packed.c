@@ -168,6 +168,7 @@ static void publish(struct vq *vq, struct ram *ram, uint16_t event, uint16_t fla
         vq_break(vq, VQE_BAD_ADDRESS);
         return;
     }
+    ram_fence(ram);
     p->event = event;
     p->event_flags = flags;
 }
@@ -202,21 +203,50 @@ static void move_avail(struct vq *vq, uint32_t slots)
     vq->seen_avail = vq->last_avail;
 }
 
+/* Is there a chain?  Reads its first descriptor, of which the flags alone are to be believed. */
+static enum vq_pop look(struct vq *vq, const struct ram *ram, struct packed_desc *out)
+{
+    const struct vring_pos at = vq->packed->avail;
+
+    if (!read_desc(ram, vq->ring.desc, at.at, out))
+        return vq_break(vq, VQE_BAD_ADDRESS);
+    return vring_is_avail(out->flags, at) ? VQ_GOT : VQ_EMPTY;
+}
+
+/* The same; and when there is none, asks for a notification.  A driver that runs meanwhile may have
+ * offered a chain before it saw that it shall notify; and it writes the flags last, so that the
+ * rest is read behind them.
+ */
+static enum vq_pop read_head(struct vq *vq, struct ram *ram, struct packed_desc *out)
+{
+    enum vq_pop got = look(vq, ram, out);
+
+    if (got == VQ_EMPTY) {
+        publish_event(vq, ram, vq->packed->avail);
+        if (vq->broken != VQE_NONE)
+            return VQ_BROKEN;
+        got = ram->foreign ? look(vq, ram, out) : VQ_EMPTY;
+    }
+    if (got == VQ_GOT && ram->foreign) {
+        ram_fence(ram);
+        got = look(vq, ram, out);
+    }
+    return got;
+}
+
 enum vq_pop packed_pop(struct vq *vq, struct ram *ram, struct vq_chain *out)
 {
     struct vq_packed *p = vq->packed;
     uint32_t slots = 0;
     enum vq_error error;
     struct packed_desc d;
+    enum vq_pop head;
 
     if (vq->broken != VQE_NONE)
         return VQ_BROKEN;
-    if (!read_desc(ram, vq->ring.desc, p->avail.at, &d))
-        return vq_break(vq, VQE_BAD_ADDRESS);
-    if (!vring_is_avail(d.flags, p->avail)) {
-        publish_event(vq, ram, p->avail);
-        return vq->broken == VQE_NONE ? VQ_EMPTY : VQ_BROKEN;
-    }
+    head = read_head(vq, ram, &d);
+    if (head != VQ_GOT)
+        return head;
     vq_chain_begin(out);
     error = walk_chain(vq, ram, d, out, &slots);
     if (error == VQE_NONE && find_taken(p, out->head))
@@ -245,6 +275,7 @@ static uint32_t count_slots(struct vq *vq, const struct ram *ram, struct vring_p
             return 0;
         if (!(d.flags & VRING_NEXT))
             return n;
+        ram_fence(ram); /* what follows was written before the flags of the first one */
         pos = vring_pos_after(pos, 1, vq->ring.size);
     }
     return 0;
@@ -284,26 +315,68 @@ static uint32_t forget_taken(struct vq_packed *p, uint16_t id)
     return slots;
 }
 
-bool packed_push(struct vq *vq, struct ram *ram, uint16_t id, uint32_t len)
+void packed_untake(struct vq *vq, const struct vq_used *used, uint32_t n)
 {
     struct vq_packed *p = vq->packed;
-    const uint64_t at = vring_desc_at(&vq->ring, p->used.at);
-    const unsigned flags = vring_used_flags(p->used) | (len > 0 ? VRING_WRITE : 0);
-    uint8_t b[8]; /* length, id and flags; the address stays as it was */
-    uint32_t slots;
+    uint32_t slots = 0;
 
-    st_le32(b, len);
-    st_le16(b + 4, id);
+    for (uint32_t i = 0; i < n; i++)
+        slots += forget_taken(p, used[i].head);
+    p->avail = vring_pos_before(p->avail, slots, vq->ring.size);
+    p->n_seen += slots;
+}
+
+/* Writes length and id to the descriptor at p->used, and the flags if @whole.  Its address stays as
+ * it was.
+ */
+static bool write_used(const struct vq *vq, struct ram *ram, struct vq_used used, bool whole)
+{
+    const struct vring_pos pos = vq->packed->used;
+    const unsigned flags = vring_used_flags(pos) | (used.len > 0 ? VRING_WRITE : 0);
+    uint8_t b[8];
+
+    st_le32(b, used.len);
+    st_le16(b + 4, used.head);
     st_le16(b + 6, (uint16_t)flags);
-    if (!ram_write(ram, at + 8, b, sizeof(b))) {
+    return ram_write(ram, vring_desc_at(&vq->ring, pos.at) + 8, b, whole ? 8 : 6);
+}
+
+static bool write_used_flags(const struct vq *vq, struct ram *ram, struct vring_pos pos,
+                             uint32_t len)
+{
+    uint8_t b[2];
+
+    st_le16(b, (uint16_t)(vring_used_flags(pos) | (len > 0 ? VRING_WRITE : 0)));
+    return ram_write(ram, vring_desc_at(&vq->ring, pos.at) + 14, b, sizeof(b));
+}
+
+/* The first descriptor is what a driver looks at: its flags come last if one runs meanwhile. */
+bool packed_push(struct vq *vq, struct ram *ram, const struct vq_used *used, uint32_t n)
+{
+    struct vq_packed *p = vq->packed;
+    const struct vring_pos first = p->used;
+    bool good = true;
+
+    for (uint32_t i = 0; i < n && good; i++) {
+        uint32_t slots;
+
+        good = write_used(vq, ram, used[i], i > 0 || !ram->foreign);
+        if (!good)
+            break;
+        slots = forget_taken(p, used[i].head);
+        p->used = vring_pos_after(p->used, slots, vq->ring.size);
+        if (vq->pushed < 2 * vq->ring.size)
+            vq->pushed += slots;
+    }
+    if (good && ram->foreign) {
+        ram_fence(ram);
+        good = write_used_flags(vq, ram, first, used[0].len);
+    }
+    if (!good) {
         vq_break(vq, VQE_BAD_ADDRESS);
         return false;
     }
-    slots = forget_taken(p, id);
-    p->used = vring_pos_after(p->used, slots, vq->ring.size);
-    vq->used_idx++;
-    if (vq->pushed < 2 * vq->ring.size)
-        vq->pushed += slots;
+    vq->used_idx = (uint16_t)(vq->used_idx + n);
     return true;
 }
 
@@ -343,9 +416,15 @@ bool packed_wants_interrupt(struct vq *vq, const struct ram *ram)
 
 void packed_want_kick(struct vq *vq, struct ram *ram)
 {
-    (void)packed_avail_count(vq, ram);
-    if (vq->broken == VQE_NONE)
+    uint32_t n = packed_avail_count(vq, ram), before;
+
+    do { /* until none came while the driver was being told */
+        if (vq->broken != VQE_NONE)
+            return;
         publish_event(vq, ram, vq->packed->seen);
+        before = n;
+        n = ram->foreign ? packed_avail_count(vq, ram) : n;
+    } while (n != before);
 }
 
 void packed_refuse_kicks(struct vq *vq, struct ram *ram)

@@ -112,18 +112,36 @@ uint32_t split_avail_count(struct vq *vq, const struct ram *ram)
         return 0;
     }
     vq->seen_avail = idx;
+    ram_fence(ram); /* the entries that it counts are read later */
     return n;
 }
 
-/* Asks for a notification when the driver's index passes @idx. */
-static enum vq_pop publish_avail_event(struct vq *vq, struct ram *ram, uint16_t idx)
+/* Asks for a notification when the driver's index passes @idx; the index is then read again by who
+ * would wait for that.
+ */
+static bool publish_avail_event(struct vq *vq, struct ram *ram, uint16_t idx)
 {
     if (!vq->event_idx || vq->avail_event == idx)
-        return VQ_EMPTY;
-    if (!write_le16(ram, vring_avail_event_at(&vq->ring), idx))
-        return vq_break(vq, VQE_BAD_ADDRESS);
+        return true;
+    if (!write_le16(ram, vring_avail_event_at(&vq->ring), idx)) {
+        vq_break(vq, VQE_BAD_ADDRESS);
+        return false;
+    }
+    ram_fence(ram);
     vq->avail_event = idx;
-    return VQ_EMPTY;
+    return true;
+}
+
+/* Is there no chain, and will the driver notify of the next one?  A driver that runs meanwhile may
+ * have offered one before it saw that it shall notify.
+ */
+static bool is_empty(struct vq *vq, struct ram *ram)
+{
+    if (split_avail_count(vq, ram) > 0 || vq->broken != VQE_NONE)
+        return false;
+    if (!publish_avail_event(vq, ram, vq->last_avail))
+        return false;
+    return !ram->foreign || (split_avail_count(vq, ram) == 0 && vq->broken == VQE_NONE);
 }
 
 enum vq_pop split_pop(struct vq *vq, struct ram *ram, struct vq_chain *out)
@@ -131,9 +149,8 @@ enum vq_pop split_pop(struct vq *vq, struct ram *ram, struct vq_chain *out)
     enum vq_error error;
     uint16_t head;
 
-    if (vq->seen_avail == vq->last_avail && split_avail_count(vq, ram) == 0 &&
-        vq->broken == VQE_NONE)
-        return publish_avail_event(vq, ram, vq->last_avail);
+    if (vq->seen_avail == vq->last_avail && is_empty(vq, ram))
+        return VQ_EMPTY;
     if (vq->broken != VQE_NONE)
         return VQ_BROKEN;
     if (!read_le16(ram, vring_avail_entry_at(&vq->ring, vq->last_avail), &head))
@@ -150,20 +167,31 @@ enum vq_pop split_pop(struct vq *vq, struct ram *ram, struct vq_chain *out)
     return VQ_GOT;
 }
 
-bool split_push(struct vq *vq, struct ram *ram, uint16_t head, uint32_t len)
+/* Writes the used element of the chain that is given back @ahead after the next one. */
+static bool write_used(const struct vq *vq, struct ram *ram, struct vq_used used, uint32_t ahead)
 {
     uint8_t element[VRING_USED_BYTES];
 
-    st_le32(element, head);
-    st_le32(element + 4, len);
-    if (!ram_write(ram, vring_used_entry_at(&vq->ring, vq->used_idx), element, sizeof(element)) ||
-        !write_le16(ram, vring_used_idx_at(&vq->ring), (uint16_t)(vq->used_idx + 1))) {
+    st_le32(element, used.head);
+    st_le32(element + 4, used.len);
+    return ram_write(ram, vring_used_entry_at(&vq->ring, (uint16_t)(vq->used_idx + ahead)), element,
+                     sizeof(element));
+}
+
+bool split_push(struct vq *vq, struct ram *ram, const struct vq_used *used, uint32_t n)
+{
+    bool good = true;
+
+    for (uint32_t i = 0; i < n && good; i++)
+        good = write_used(vq, ram, used[i], i);
+    ram_fence(ram);
+    if (!good || !write_le16(ram, vring_used_idx_at(&vq->ring), (uint16_t)(vq->used_idx + n))) {
         vq_break(vq, VQE_BAD_ADDRESS);
         return false;
     }
-    vq->used_idx++;
+    vq->used_idx = (uint16_t)(vq->used_idx + n);
     if (vq->pushed <= UINT16_MAX)
-        vq->pushed++;
+        vq->pushed += n;
     return true;
 }
 
@@ -187,16 +215,20 @@ bool split_wants_interrupt(struct vq *vq, const struct ram *ram)
 
 void split_want_kick(struct vq *vq, struct ram *ram)
 {
-    const uint32_t n = split_avail_count(vq, ram);
+    uint32_t n = split_avail_count(vq, ram), before;
 
-    if (vq->broken == VQE_NONE)
-        (void)publish_avail_event(vq, ram, (uint16_t)(vq->last_avail + n));
+    do { /* until none came while the driver was being told */
+        if (vq->broken != VQE_NONE || !publish_avail_event(vq, ram, vq->seen_avail))
+            return;
+        before = n;
+        n = ram->foreign ? split_avail_count(vq, ram) : n;
+    } while (n != before);
 }
 
 void split_refuse_kicks(struct vq *vq, struct ram *ram)
 {
     if (vq->event_idx)
-        publish_avail_event(vq, ram, (uint16_t)(vq->last_avail - 1));
+        (void)publish_avail_event(vq, ram, (uint16_t)(vq->last_avail - 1));
     else if (!write_le16(ram, vq->ring.used, VRING_USED_NO_NOTIFY))
         vq_break(vq, VQE_BAD_ADDRESS);
 }

@@ -149,6 +149,12 @@ static inline struct vring_pos vring_pos_after(struct vring_pos p, uint32_t n, u
                      : (struct vring_pos){(uint16_t)(at - size), !p.wrap};
 }
 
+static inline struct vring_pos vring_pos_before(struct vring_pos p, uint32_t n, uint32_t size)
+{
+    return p.at >= n ? (struct vring_pos){(uint16_t)(p.at - n), p.wrap}
+                     : (struct vring_pos){(uint16_t)(p.at + size - n), !p.wrap};
+}
+
 /* What the flags of a descriptor at @p say: there is a buffer for the device; one for the driver.
  * [virtio 1.2, 2.8.1]
  */

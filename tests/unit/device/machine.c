@@ -181,7 +181,7 @@ static int power_on(void **state, uint64_t features_off, uint32_t max_srq,
                                .max_srq = max_srq,
                                .limits = *limits,
                                .seed = 1};
-    struct vnet_config vnet = {0};
+    struct vnet_config vnet = {.mergeable = true};
 
     assert_non_null(arena);
     m->arena = arena;

@@ -87,8 +87,8 @@ static void a_driver_is_told_of_a_line_that_goes_down_too(void **state)
 
 static void its_own_features_are_offered_with_the_common_ones(void **state)
 {
-    const uint64_t own =
-        VIRTIO_FEATURE(NF_MTU) | VIRTIO_FEATURE(NF_MAC) | VIRTIO_FEATURE(NF_STATUS);
+    const uint64_t own = VIRTIO_FEATURE(NF_MTU) | VIRTIO_FEATURE(NF_MAC) |
+                         VIRTIO_FEATURE(NF_STATUS) | VIRTIO_FEATURE(NF_MRG_RXBUF);
     struct machine *m = *state;
 
     assert_int_equal(m->vnet.pci.offered, VIRTIO_FEATURES_ALL | own);
@@ -217,6 +217,119 @@ static void a_buffer_that_is_too_small_comes_back_empty(void **state)
     arrive(m, 100); /* and there is no other */
     assert_int_equal(m->port.drops[DROP_NO_RX_BUFFER], 1);
     assert_false(rdma_broken(&m->rdma));
+}
+
+/* A driver that takes mergeable buffers; a reset takes the rings back. */
+static void merge(struct machine *m)
+{
+    machine_out(&m->vnet.pci, REG_DEVICE_STATUS, 1, 0);
+    machine_run(m);
+    m->n_irq = 0;
+    machine_start(m, &m->vnet.pci, VIRTIO_FEATURE(NF_MRG_RXBUF),
+                  (struct ring *const[]){&m->rx, &m->tx}, 2);
+}
+
+/* Expects that chain @want_head is next, with @want_len bytes. */
+static void expect_used(struct machine *m, uint32_t want_head, uint32_t want_len)
+{
+    uint32_t head, len;
+
+    assert_true(ring_used(m, &m->rx, &head, &len));
+    assert_int_equal(head, want_head);
+    assert_int_equal(len, want_len);
+}
+
+/* num_buffers is cut in two, and the last buffer is not filled. */
+static void a_frame_fills_as_many_buffers_as_it_needs(void **state)
+{
+    const struct seg first[] = {{IN_AT, NET_HDR_NUM_BUFFERS + 1}, {IN_AT + 100, 21}};
+    const struct seg middle = {IN_AT + 300, 30}, last = {IN_AT + 400, 60};
+    struct machine *m = *state;
+    uint8_t header[NET_HDR_BYTES], got[100];
+    uint32_t head, len;
+
+    merge(m);
+    ring_post(m, &m->rx, first, 0, 2);
+    ring_post(m, &m->rx, &middle, 0, 1);
+    ring_post(m, &m->rx, &last, 0, 1);
+    ring_post(m, &m->rx, &last, 0, 1);
+    arrive(m, 100);
+    machine_run(m);
+    expect_used(m, 0, NET_HDR_BYTES + 20);
+    expect_used(m, 2, 30);
+    expect_used(m, 3, 50);
+    assert_false(ring_used(m, &m->rx, &head, &len));
+    machine_peek(m, IN_AT, header, 11);
+    machine_peek(m, IN_AT + 100, header + 11, 1);
+    assert_int_equal(ld_le16(header + NET_HDR_NUM_BUFFERS), 3);
+    machine_peek(m, IN_AT + 101, got, 20);
+    machine_peek(m, IN_AT + 300, got + 20, 30);
+    machine_peek(m, IN_AT + 400, got + 50, 50);
+    assert_memory_equal(got, machine_mac, MAC_BYTES);
+    for (uint32_t i = MAC_BYTES; i < 100; i++)
+        assert_int_equal(got[i], i);
+    assert_int_equal(m->last[EV_eth_rx].u.eth_rx.desc, 0);
+    assert_int_equal(m->last[EV_eth_rx].u.eth_rx.more, 2);
+    assert_int_equal(m->last[EV_used].u.used.used_idx, 3);
+    assert_int_equal(m->n_irq, 1); /* for all of them */
+    assert_int_equal(m->vnet.rx_frames, 1);
+}
+
+/* They are not given back with a part of a frame, and serve the next one. */
+static void buffers_that_are_too_few_stay_the_devices(void **state)
+{
+    const struct seg seg = {IN_AT, 50};
+    struct machine *m = *state;
+    uint32_t head, len;
+
+    merge(m);
+    ring_post(m, &m->rx, &seg, 0, 1);
+    ring_post(m, &m->rx, &seg, 0, 1);
+    for (unsigned i = 1; i < 3; i++) {
+        arrive(m, 100);
+        assert_false(ring_used(m, &m->rx, &head, &len));
+        assert_int_equal(m->port.drops[DROP_NO_RX_BUFFER], i);
+    }
+    arrive(m, 20);
+    expect_used(m, 0, NET_HDR_BYTES + 20);
+    ring_post(m, &m->rx, &seg, 0, 1);
+    arrive(m, 60);
+    expect_used(m, 1, 50);
+    expect_used(m, 2, NET_HDR_BYTES + 60 - 50);
+    assert_int_equal(m->vnet.rx_frames, 2);
+    assert_true(virtio_running(&m->vnet.pci));
+}
+
+static void the_header_has_to_fit_the_first_buffer(void **state)
+{
+    const struct seg small = {IN_AT, NET_HDR_BYTES - 1}, good = {IN_AT, NET_HDR_BYTES};
+    struct machine *m = *state;
+
+    merge(m);
+    ring_post(m, &m->rx, &small, 0, 1);
+    ring_post(m, &m->rx, &good, 0, 1);
+    ring_post(m, &m->rx, &(struct seg){IN_AT + 100, 100}, 0, 1);
+    arrive(m, 100);
+    expect_used(m, 0, 0);
+    assert_int_equal(m->port.drops[DROP_TOO_LONG], 1);
+    arrive(m, 100);
+    expect_used(m, 1, NET_HDR_BYTES);
+    expect_used(m, 2, 100);
+}
+
+static void a_bad_buffer_in_the_middle_of_a_frame_breaks_the_queue(void **state)
+{
+    const struct seg seg = {IN_AT, 50};
+    struct machine *m = *state;
+    uint32_t head, len;
+
+    merge(m);
+    ring_post(m, &m->rx, &seg, 0, 1);
+    ring_post(m, &m->rx, &seg, 1, 0);
+    arrive(m, 100);
+    assert_int_equal(m->last[EV_vq_broken].u.vq_broken.error, VQE_WRONG_DIRECTION);
+    assert_int_equal(m->port.drops[DROP_NO_RX_BUFFER], 1);
+    assert_false(ring_used(m, &m->rx, &head, &len));
 }
 
 static void a_buffer_of_the_wrong_direction_breaks_its_queue(void **state)
@@ -349,6 +462,10 @@ int main(void)
         T(one_kick_sends_all_that_waits),
         T(a_frame_is_written_behind_a_header_of_its_own),
         T(a_buffer_that_is_too_small_comes_back_empty),
+        T(a_frame_fills_as_many_buffers_as_it_needs),
+        T(buffers_that_are_too_few_stay_the_devices),
+        T(the_header_has_to_fit_the_first_buffer),
+        T(a_bad_buffer_in_the_middle_of_a_frame_breaks_the_queue),
         T(a_buffer_of_the_wrong_direction_breaks_its_queue),
         T(a_receive_buffer_of_the_wrong_direction_breaks_its_queue_too),
         T(an_index_that_runs_away_behind_a_frame_breaks_its_queue),

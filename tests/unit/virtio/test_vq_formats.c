@@ -74,6 +74,39 @@ static void give(struct rings *r, struct pair *p, uint32_t i)
     }
 }
 
+/* Takes up to two chains and puts them back: they are there again.  Returns their tags. */
+static uint64_t look(struct rings *r, struct pair *p)
+{
+    struct vq_used used[2];
+    uint64_t tags = 0;
+    struct vq_chain c;
+    uint32_t n = 0;
+
+    while (n < 2 && vq_pop(&p->dev, &r->ram, &c) == VQ_GOT) {
+        tags = tags << 32 | c.segs[0].gpa;
+        used[n++] = (struct vq_used){c.head, 0};
+    }
+    vq_untake(&p->dev, used, n);
+    assert_true(vq_invariant(&p->dev));
+    assert_true(vq_avail_count(&p->dev, &r->ram) >= n);
+    return tags;
+}
+
+/* Gives back number @i of what is held, and the next one, in the other order and at once. */
+static void give_two(struct rings *r, struct pair *p, uint32_t i)
+{
+    const struct vq_used used[] = {{p->held[i + 1], (uint32_t)p->held_tag[i + 1]},
+                                   {p->held[i], (uint32_t)p->held_tag[i]}};
+
+    assert_true(vq_push_all(&p->dev, &r->ram, used, 2));
+    assert_true(vq_invariant(&p->dev));
+    p->n_held -= 2;
+    for (; i < p->n_held; i++) {
+        p->held[i] = p->held[i + 2];
+        p->held_tag[i] = p->held_tag[i + 2];
+    }
+}
+
 static uint64_t take_back(struct rings *r, struct pair *p)
 {
     uint16_t id;
@@ -94,7 +127,7 @@ static void run(struct rings *r, struct pair p[2], struct prng *rng, uint32_t si
         const uint32_t longest = size < SEGS_HERE ? size : SEGS_HERE;
         const uint32_t n = 1 + (uint32_t)prng_below(rng, longest);
         const uint32_t n_writable = (uint32_t)prng_below(rng, n + 1);
-        const uint32_t what = (uint32_t)prng_below(rng, 8);
+        const uint32_t what = (uint32_t)prng_below(rng, 10);
         const uint32_t which = (uint32_t)prng_below(rng, SIZE_MAX_HERE);
         uint64_t got[2] = {0, 0};
         uint32_t shape[2] = {0, 0};
@@ -123,6 +156,13 @@ static void run(struct rings *r, struct pair p[2], struct prng *rng, uint32_t si
                 break;
             case 6:
                 vqd_want_interrupt(&p[k].d, &r->ram, true);
+                break;
+            case 7:
+                got[k] = look(r, &p[k]);
+                break;
+            case 8:
+                if (p[k].n_held > 1)
+                    give_two(r, &p[k], which % (p[k].n_held - 1));
                 break;
             default:
                 got[k] = vq_avail_count(&p[k].dev, &r->ram) << 8 | vqd_used_count(&p[k].d, &r->ram);

@@ -205,6 +205,7 @@ static void visit_host(const struct inode *n, struct visit *v)
     inspect_leaf(v, LEAF_host_ram_bytes, h->ram.bytes);
     inspect_word(v, LEAF_host_profile, h->dev->config.profile);
     inspect_leaf(v, LEAF_host_irqs, h->guest.rdma.irqs + h->guest.net.irqs);
+    inspect_leaf(v, LEAF_host_external, h->is_external);
     inspect_child(v, CHILD_host_device, *n);
     inspect_child(v, CHILD_host_port, *n);
     inspect_child(v, CHILD_host_net, *n);
