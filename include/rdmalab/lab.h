@@ -122,6 +122,7 @@ struct rdl_host_config {
     bool external;    /* no guest of the lab's, and no RAM: who drives it comes by rdmalab/vm.h */
     uint32_t ring;    /* enum ring_format: of all virtqueues of both functions */
     bool indirect;    /* control requests have their descriptors in tables */
+    bool intx;        /* its guest uses no MSI-X: both functions share the interrupt line INTx */
 };
 
 /* Adds a host and boots it: one tick with many events.

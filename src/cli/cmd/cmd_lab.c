@@ -175,6 +175,7 @@ bool run_host(struct session *s, const struct step *st)
         .indirect = step_has(st, "indirect"),
         .arp = step_has(st, "arp"),
         .external = step_has(st, "vm"),
+        .intx = step_number(st, "irq") == IRQ_INTX,
     };
 
     if (single && names->n > 1) {

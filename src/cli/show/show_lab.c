@@ -5,6 +5,7 @@
 #include "cli/show/show_columns.h"
 #include "cli/show/show_objects.h"
 #include "cli/show/show_page.h"
+#include "cli/show/show_pci.h"
 #include "cli/show/show_rows.h"
 #include "cli/show/show_vq.h"
 #include "cli/show/show_wqe.h"
@@ -288,6 +289,14 @@ enum rdl_status show_path(FILE *out, const struct rdl_lab *lab, const struct pas
         return show_host(out, lab, path);
     if (tree_value_is(&v, NODE_device))
         return show_device(out, lab, path);
+    if (tree_value_is(&v, NODE_pci)) {
+        show_pci_slot(out, lab, path);
+        return RDL_OK;
+    }
+    if (tree_value_is(&v, NODE_pci_function)) {
+        show_pci_function(out, lab, path);
+        return RDL_OK;
+    }
     if (tree_value_is(&v, NODE_qp))
         return show_qp(out, lab, path);
     if (tree_value_is(&v, NODE_cq))
