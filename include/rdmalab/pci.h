@@ -22,10 +22,9 @@ struct rdl_pci_place {
     uint32_t width; /* 1, 2, 4; in a BAR also 8; 0: as wide as what is there, if it has a name */
 };
 
-/* An access as a driver makes it, in a tick of its own.  A BAR answers only while memory space is
- *on and its register says where it is, otherwise reads give all ones and writes are lost.  Who
- *writes takes the device from its driver, which is not told: what is said of rdl_ram_write() holds
- *here.
+/* An access as a driver makes it, in a tick of its own.  A BAR answers where its register says, and
+ * only while memory space is on; otherwise reads give all ones, and writes are lost.  Who writes
+ * takes the device from its driver, which is not told: see rdl_ram_write().
  *
  * Return: RDL_OK
  *	   RDL_ERR_INVAL  the function, the space, or the width at this offset

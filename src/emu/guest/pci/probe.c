@@ -7,6 +7,9 @@
 
 #define CAPS_MAX 48u /* as many as fit: a list that is longer goes in a circle */
 
+/* Up to and with QUEUE_DEVICE: what is behind that comes with features of virtio 1.2. */
+#define COMMON_BYTES_LEAST 56u
+
 /* Places in a capability, from its first byte. */
 #define CAP_NEXT        1u
 #define CAP_TYPE        3u
@@ -89,7 +92,7 @@ static void walk_capabilities(struct guest_pci *p)
 static bool has_structures(const struct guest_pci *p)
 {
     return p->structures[VIRTIO_CAP_COMMON].gpa &&
-           p->structures[VIRTIO_CAP_COMMON].bytes >= REG_COMMON_BYTES &&
+           p->structures[VIRTIO_CAP_COMMON].bytes >= COMMON_BYTES_LEAST &&
            p->structures[VIRTIO_CAP_NOTIFY].gpa && p->structures[VIRTIO_CAP_ISR].gpa &&
            p->structures[VIRTIO_CAP_DEVICE].gpa;
 }
