@@ -111,8 +111,7 @@ struct rdl_host_config {
                      MTU too; default: room for device_mtu, at least 1500 */
     uint64_t features_off; /* device feature bits (1 << number) that are not offered */
     uint32_t profile;      /* enum profile: whose behaviour it shows where implementations differ */
-    bool arp; /* find out the MACs of the lab's hosts too by ARP and neighbour discovery, as it is
-                 done for strangers; by default the lab's hosts know each other */
+    bool arp; /* find out the MACs of the lab's hosts by asking, as those of strangers */
     /* The partitions that its port belongs to: 15 bits of number, which is not 0, and bit 15 for a
      * full member.  By default one, 0xffff.
      */

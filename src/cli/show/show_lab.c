@@ -5,11 +5,11 @@
 #include "cli/show/show_columns.h"
 #include "cli/show/show_objects.h"
 #include "cli/show/show_page.h"
-#include "cli/show/show_pci.h"
 #include "cli/show/show_rows.h"
 #include "cli/show/show_vq.h"
 #include "cli/show/show_wqe.h"
 #include "cli/tree/tree.h"
+#include "cli/tree/tree_pci.h"
 #include "emu/base/assert.h"
 #include "emu/base/quantity.h"
 #include "emu/facts/enums.h"
@@ -290,11 +290,11 @@ enum rdl_status show_path(FILE *out, const struct rdl_lab *lab, const struct pas
     if (tree_value_is(&v, NODE_device))
         return show_device(out, lab, path);
     if (tree_value_is(&v, NODE_pci)) {
-        show_pci_slot(out, lab, path);
+        tree_pci_slot(out, lab, path);
         return RDL_OK;
     }
     if (tree_value_is(&v, NODE_pci_function)) {
-        show_pci_function(out, lab, path);
+        tree_pci_function(out, lab, path);
         return RDL_OK;
     }
     if (tree_value_is(&v, NODE_qp))

@@ -45,14 +45,17 @@ static void take_structure(struct guest_pci *p, uint32_t at)
 {
     const uint32_t type = get(p, at + CAP_TYPE, 1);
     struct guest_structure *s;
+    uint32_t bar, offset;
 
     if (type < VIRTIO_CAP_COMMON || type > VIRTIO_CAP_DEVICE)
         return; /* PCI access is for who cannot reach BARs; others are not known */
     s = &p->structures[type];
     if (s->gpa)
         return;
+    bar = get(p, at + CAP_BAR, 1);
+    offset = get(p, at + CAP_OFFSET, 4);
     s->bytes = get(p, at + CAP_LENGTH, 4);
-    s->gpa = in_bar(p, get(p, at + CAP_BAR, 1), get(p, at + CAP_OFFSET, 4), s->bytes);
+    s->gpa = in_bar(p, bar, offset, s->bytes);
     if (type == VIRTIO_CAP_NOTIFY)
         p->notify_multiplier = get(p, at + CAP_MULTIPLIER, 4);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/show/show_pci.h"
+#include "cli/tree/tree_pci.h"
 
 #include <string.h>
 
@@ -209,7 +209,7 @@ static uint32_t number_of(const struct rdl_lab *lab, const char *path)
                : 1;
 }
 
-void show_pci_slot(FILE *out, const struct rdl_lab *lab, const char *path)
+void tree_pci_slot(FILE *out, const struct rdl_lab *lab, const char *path)
 {
     struct config c;
 
@@ -221,7 +221,7 @@ void show_pci_slot(FILE *out, const struct rdl_lab *lab, const char *path)
     fprintf(out, "Field by field: show %s.rdma, show %s.net\n", path, path);
 }
 
-void show_pci_function(FILE *out, const struct rdl_lab *lab, const char *path)
+void tree_pci_function(FILE *out, const struct rdl_lab *lab, const char *path)
 {
     const uint32_t number = number_of(lab, path);
     struct config c;
