@@ -122,6 +122,7 @@ struct rdl_host_config {
     bool indirect;    /* control requests have their descriptors in tables */
     struct rdl_device_limits limits;
     bool on_demand; /* its driver sets queues up when an object needs them, and not at boot */
+    bool intx;      /* its guest uses no MSI-X: both functions share the interrupt line INTx */
 };
 
 /* Adds a host and boots it: one tick with many events.

@@ -208,6 +208,7 @@ bool run_host(struct session *s, const struct step *st)
         .external = step_has(st, "vm"),
         .on_demand = step_has(st, "on_demand"),
         .limits = read_limits(st),
+        .intx = step_number(st, "irq") == IRQ_INTX,
     };
 
     if (single && names->n > 1) {

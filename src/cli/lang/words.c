@@ -2,6 +2,8 @@
 #include "cli/lang/words.h"
 
 #include "emu/base/assert.h"
+#include "emu/facts/pci.h"
+#include "emu/facts/regs.h"
 
 #define ROW(prefix, nm, val, txt) {#nm, (val), (txt)},
 #define TABLE(id, list, what)                                                                      \
@@ -22,6 +24,17 @@ TABLE(hints, ENUM_HINTS, "choice of hints")
 TABLE(setting, ENUM_SETTING, "thing to set")
 TABLE(show_form, ENUM_SHOW_FORM, "form of output")
 TABLE(show_layout, ENUM_SHOW_LAYOUT, "layout of structures")
+
+TABLE(irq, ENUM_IRQ, "way to interrupt")
+
+/* Not one by another: a name that is also a macro must not be replaced. */
+#define ROW_CONFIG(prefix, nm, val, txt) {#nm, PLACE(PLACE_CONFIG, val), (txt)},
+#define ROW_REG(prefix, nm, val, txt)    {#nm, PLACE(PLACE_REG, val), (txt)},
+#define ROW_VECTOR(prefix, nm, val, txt) {"VECTOR_" #nm, PLACE(PLACE_VECTOR, val), (txt)},
+static const struct enum_row rows_place[] = {ENUM_PCI_FIELD(ROW_CONFIG) ENUM_REG(ROW_REG)
+                                                 ENUM_MSIX_FIELD(ROW_VECTOR)};
+const struct enum_table words_place = {"place", "field or register", rows_place,
+                                       ARRAY_LEN(rows_place)};
 
 static const struct enum_row rows_export[] = {
 #define PICTURE(NAME, name, txt) {#NAME, EXPORT_##NAME, (txt)},

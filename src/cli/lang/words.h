@@ -91,6 +91,19 @@
     X(RECORD, off, 0, "nothing is kept: a live lab is faster")                                     \
     X(RECORD, on, 1, "events and frames are kept, up to a limit")
 
+#define IRQ_MSIX 0u
+#define IRQ_INTX 1u
+#define ENUM_IRQ(X)                                                                                \
+    X(IRQ, MSIX, IRQ_MSIX, "messages of MSI-X, with a vector for each completion queue")           \
+    X(IRQ, INTX, IRQ_INTX, "the interrupt line INTx, which both functions share")
+
+/* What can be accessed of a PCI function: the space, and the offset there. */
+#define PLACE_SPACE_BIT      28u
+#define PLACE_CONFIG         0u
+#define PLACE_REG            1u
+#define PLACE_VECTOR         2u
+#define PLACE(space, offset) ((uint32_t)(space) << PLACE_SPACE_BIT | (uint32_t)(offset))
+
 enum record_state { ENUM_RECORD(ENUM_MEMBER) };
 enum live_port_kind { ENUM_PORT(ENUM_MEMBER) };
 enum program { ENUM_PROGRAM(ENUM_MEMBER) };
@@ -115,6 +128,6 @@ enum export_form {
 
 extern const struct enum_table words_grain, words_by, words_export, words_session_action,
     words_setting, words_changes, words_hints, words_show_form, words_show_layout, words_port,
-    words_program, words_role, words_icrc, words_record, words_save;
+    words_program, words_role, words_icrc, words_record, words_save, words_irq, words_place;
 
 #endif

@@ -415,6 +415,22 @@ static enum rdl_status show_any_path(struct showing *s)
     return st == RDL_OK ? st : bad_path(s, st, 0, at);
 }
 
+/* The PCI functions of a host. */
+static enum rdl_status show_one_pci(struct showing *s)
+{
+    const char *host = word_at(s, 1);
+    char path[TREE_PATH_BYTES];
+    size_t at = 0;
+    enum rdl_status st;
+
+    if (!host)
+        return refuse(s, RDL_ERR_INVAL, 1, 0, "of which host? h1");
+    if (tree_is(s->lab, host, NODE_host) && tree_child(s->lab, host, CHILD_host_pci, path))
+        host = path;
+    st = is_text(s) ? show_path(s->out, s->lab, &s->past, host, &at) : data_of(s, host, false, &at);
+    return st == RDL_OK ? st : bad_path(s, st, 1, at);
+}
+
 static enum rdl_status show_outside(struct showing *s)
 {
     if (!s->rq->live)
@@ -441,6 +457,7 @@ static const struct {
     {"link", 2, show_kind_of, false},      {"dump", 2, show_one_dump, false},
     {"wqe", 2, show_one_dump, false},      {"live", 1, show_outside, false},
     {"srq", 2, show_kind_of, false},       {"device", 2, show_devices, false},
+    {"pci", 2, show_one_pci, false},
 };
 
 bool show_form_of(const char *word, enum show_form *ret)

@@ -9,6 +9,7 @@
 #include "cli/show/show_vq.h"
 #include "cli/show/show_wqe.h"
 #include "cli/tree/tree.h"
+#include "cli/tree/tree_pci.h"
 #include "emu/base/assert.h"
 #include "emu/base/quantity.h"
 #include "emu/facts/enums.h"
@@ -290,6 +291,14 @@ enum rdl_status show_path(FILE *out, const struct rdl_lab *lab, const struct pas
         return show_host(out, lab, path);
     if (tree_value_is(&v, NODE_device))
         return show_registers(out, lab, path);
+    if (tree_value_is(&v, NODE_pci)) {
+        tree_pci_slot(out, lab, path);
+        return RDL_OK;
+    }
+    if (tree_value_is(&v, NODE_pci_function)) {
+        tree_pci_function(out, lab, path);
+        return RDL_OK;
+    }
     if (tree_value_is(&v, NODE_qp))
         return show_qp(out, lab, path);
     if (tree_value_is(&v, NODE_cq))

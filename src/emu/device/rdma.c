@@ -192,6 +192,7 @@ static void on_mastering(void *ctx)
     }
     if (!virtio_running(&d->pci))
         return;
+    rdma_events_flush(d);
     if (d->ready.len > 0)
         eth_port_wait(d->port, FN_RDMA);
     ring(d, QUEUE_CTRL);

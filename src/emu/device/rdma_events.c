@@ -78,7 +78,7 @@ void rdma_event(void *ctx, enum async_event type, enum object_kind kind, uint32_
     ev_id before;
 
     RDL_ASSERT(async_object((uint32_t)type) == kind);
-    if (!virtio_running(&d->pci))
+    if (!virtio_is_driven(&d->pci))
         return; /* there is no driver to tell */
     before = trace_because(d->trace, trace_event(d, type, number, lost));
     e->raised++;

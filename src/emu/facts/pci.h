@@ -8,6 +8,8 @@
 #ifndef EMU_FACTS_PCI_H
 #define EMU_FACTS_PCI_H
 
+#include <stdint.h>
+
 #define PCI_CONFIG_BYTES 256u
 #define PCI_BARS         6u
 
@@ -65,8 +67,7 @@
     X(PCI, NAME##_OFFSET, (at) + 8, what ": where in the BAR it begins")                           \
     X(PCI, NAME##_LENGTH, (at) + 12, what ": its bytes")
 
-/* X(prefix, NAME, offset in configuration space, text); how wide each is, virtio/function.c knows.
- */
+/* X(prefix, NAME, offset in configuration space, text); how wide each is: pci_field_bytes(). */
 #define ENUM_PCI_FIELD(X)                                                                          \
     X(PCI, VENDOR_ID, 0x00, "who made it: 1af4 is virtio")                                         \
     X(PCI, DEVICE_ID, 0x02, "0x1040 and the virtio device ID")                                     \
@@ -126,5 +127,8 @@ enum pci_status_bit { ENUM_PCI_STATUS(PCI_MEMBER) };
 enum pci_field { ENUM_PCI_FIELD(PCI_MEMBER) };
 enum msix_field { ENUM_MSIX_FIELD(PCI_MEMBER) };
 enum held { ENUM_HELD(PCI_MEMBER) };
+
+/* Bytes of the field at offset @field. */
+uint32_t pci_field_bytes(uint32_t field);
 
 #endif

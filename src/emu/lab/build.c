@@ -226,6 +226,7 @@ static bool host_init(struct world *w, struct host *h, const struct rdl_host_con
         .host = h->index,
         .bus = &host_bus,
         .bus_ctx = h,
+        .use_line = c->intx,
         .sim = &w->sim,
         .trace = &w->trace,
         .ram = &h->ram,

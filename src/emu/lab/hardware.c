@@ -5,6 +5,7 @@
  * behind, so from then on the host is not held to invariants that are about its rings.
  */
 #include "emu/lab/bus.h"
+#include "rdmalab/pci.h"
 
 enum rdl_status rdl_ram_read(const struct rdl_lab *lab, rdl_host host, uint64_t gpa, void *out,
                              size_t bytes)
@@ -27,33 +28,40 @@ enum rdl_status rdl_ram_write(struct rdl_lab *lab, rdl_host host, uint64_t gpa, 
     return ram_write(&h->ram, gpa, in, bytes) ? RDL_OK : RDL_ERR_FAULT;
 }
 
-/* @function, or NULL: there is no such function, or not this width. */
-static struct pci_fn *function_of(struct host *h, uint32_t function, uint32_t width)
+static bool is_width(uint32_t width)
 {
-    if (width != 1 && width != 2 && width != 4 && width != 8)
-        return NULL;
-    return function < HOST_FUNCTIONS ? &h->functions[function] : NULL;
+    return width == 1 || width == 2 || width == 4 || width == 8;
 }
 
-/* Where @offset of the function's BAR 0 is. */
-static uint64_t bar_gpa(const struct pci_fn *f, uint32_t offset)
+/* An access of @f, whose place is sound. */
+static uint64_t get(struct host *h, const struct pci_fn *f, const struct rdl_pci_place *p)
 {
-    return f->bar[FN_BAR_VIRTIO] + (uint64_t)offset;
+    if (p->space == RDL_PCI_CONFIG)
+        return host_bus.config_read(h, p->number, p->offset, p->width);
+    return host_bus.read(h, f->bar[p->space - RDL_PCI_BAR0] + (uint64_t)p->offset, p->width);
+}
+
+static void put(struct host *h, const struct pci_fn *f, const struct rdl_pci_place *p,
+                uint64_t value)
+{
+    if (p->space == RDL_PCI_CONFIG)
+        host_bus.config_write(h, p->number, p->offset, p->width, (uint32_t)value);
+    else
+        host_bus.write(h, f->bar[p->space - RDL_PCI_BAR0] + (uint64_t)p->offset, p->width, value);
 }
 
 enum rdl_status rdl_reg_read(struct rdl_lab *lab, rdl_host host, uint32_t function, uint32_t offset,
                              uint32_t width, uint64_t *ret)
 {
     struct host *h = world_host(lab->world, host.raw);
-    const struct pci_fn *f;
+    const struct rdl_pci_place place = {.space = RDL_PCI_BAR0, .offset = offset, .width = width};
 
     if (!h)
         return RDL_ERR_STALE;
-    f = function_of(h, function, width);
-    if (!f)
+    if (function >= HOST_FUNCTIONS || !is_width(width))
         return RDL_ERR_INVAL;
     world_act(lab->world);
-    *ret = host_bus.read(h, bar_gpa(f, offset), width);
+    *ret = get(h, &h->functions[function], &place);
     world_done(lab->world);
     return RDL_OK;
 }
@@ -62,16 +70,103 @@ enum rdl_status rdl_reg_write(struct rdl_lab *lab, rdl_host host, uint32_t funct
                               uint32_t offset, uint32_t width, uint64_t value)
 {
     struct host *h = world_host(lab->world, host.raw);
+    const struct rdl_pci_place place = {.space = RDL_PCI_BAR0, .offset = offset, .width = width};
+
+    if (!h)
+        return RDL_ERR_STALE;
+    if (function >= HOST_FUNCTIONS || !is_width(width))
+        return RDL_ERR_INVAL;
+    h->has_stranger = true;
+    world_act(lab->world);
+    put(h, &h->functions[function], &place, value);
+    world_done(lab->world);
+    return RDL_OK;
+}
+
+/* The width of what has a name there.  A class code is read with the revision before it. */
+static uint32_t natural_width(const struct rdl_pci_place *p)
+{
+    if (p->space == RDL_PCI_BAR0)
+        return virtio_reg_bytes(p->offset);
+    return p->space == RDL_PCI_BAR1 ? 4 : pci_field_bytes(p->offset);
+}
+
+/* The function at @place, which gets a width if it has none; NULL: that cannot be accessed. */
+static struct pci_fn *find_place(struct host *h, struct rdl_pci_place *place)
+{
+    if (place->width == 0)
+        place->width = natural_width(place);
+    if ((uint32_t)place->space > RDL_PCI_BAR1 || !is_width(place->width) ||
+        (place->space == RDL_PCI_CONFIG &&
+         (place->width == 8 || place->offset % place->width != 0 ||
+          place->offset >= PCI_CONFIG_BYTES)))
+        return NULL;
+    return host_function(h, place->number);
+}
+
+/* What is 3 bytes wide is the upper part of 4. */
+static bool is_class(const struct rdl_pci_place *p)
+{
+    return p->space == RDL_PCI_CONFIG && p->offset == PCI_CLASS_CODE && p->width == 0;
+}
+
+enum rdl_status rdl_pci_read(struct rdl_lab *lab, rdl_host host, const struct rdl_pci_place *place,
+                             uint64_t *ret)
+{
+    struct host *h = world_host(lab->world, host.raw);
+    const bool class = is_class(place);
+    struct rdl_pci_place at = *place;
     const struct pci_fn *f;
 
     if (!h)
         return RDL_ERR_STALE;
-    f = function_of(h, function, width);
+    if (class)
+        at.offset = PCI_REVISION_ID, at.width = 4;
+    f = find_place(h, &at);
+    if (!f)
+        return RDL_ERR_INVAL;
+    world_act(lab->world);
+    *ret = get(h, f, &at) >> (class ? 8 : 0);
+    world_done(lab->world);
+    return RDL_OK;
+}
+
+enum rdl_status rdl_pci_write(struct rdl_lab *lab, rdl_host host, const struct rdl_pci_place *place,
+                              uint64_t value)
+{
+    struct host *h = world_host(lab->world, host.raw);
+    struct rdl_pci_place at = *place;
+    const struct pci_fn *f;
+
+    if (!h)
+        return RDL_ERR_STALE;
+    if (is_class(place))
+        at.width = 1; /* it is read-only, whatever is written */
+    f = find_place(h, &at);
     if (!f)
         return RDL_ERR_INVAL;
     h->has_stranger = true;
     world_act(lab->world);
-    host_bus.write(h, bar_gpa(f, offset), width, value);
+    put(h, f, &at, value);
     world_done(lab->world);
+    return RDL_OK;
+}
+
+enum rdl_status rdl_pci_peek(const struct rdl_lab *lab, rdl_host host,
+                             const struct rdl_pci_place *place, uint64_t *ret)
+{
+    struct host *h = world_host(lab->world, host.raw);
+    const bool class = is_class(place);
+    struct rdl_pci_place at = *place;
+    const struct pci_fn *f;
+
+    if (!h)
+        return RDL_ERR_STALE;
+    if (class)
+        at.offset = PCI_REVISION_ID, at.width = 4;
+    f = find_place(h, &at);
+    if (!f || at.space != RDL_PCI_CONFIG)
+        return RDL_ERR_INVAL;
+    *ret = fn_config_peek(f, at.offset, at.width) >> (class ? 8 : 0);
     return RDL_OK;
 }

@@ -19,61 +19,60 @@
 /* A constant that a capability has at a place, or one of the registers below. */
 struct field_place {
     enum pci_field field;
-    uint8_t bytes;
     uint32_t value; /* of a constant */
     uint32_t mask;  /* bits that a driver may write */
 };
 
 /* Capability @NAME: its first bytes; @next is where the list goes on. */
 #define VIRTIO_CAP(NAME, type, len, next, bar, offset)                                             \
-    {PCI_##NAME##_CAP, 1, PCI_CAP_ID_VENDOR, 0}, {PCI_##NAME##_NEXT, 1, (next), 0},                \
-        {PCI_##NAME##_LEN, 1, (len), 0}, {PCI_##NAME##_TYPE, 1, (type), 0},                        \
-        {PCI_##NAME##_BAR, 1, (bar), 0},                                                           \
+    {PCI_##NAME##_CAP, PCI_CAP_ID_VENDOR, 0}, {PCI_##NAME##_NEXT, (next), 0},                      \
+        {PCI_##NAME##_LEN, (len), 0}, {PCI_##NAME##_TYPE, (type), 0},                              \
+        {PCI_##NAME##_BAR, (bar), 0},                                                              \
     {                                                                                              \
-        PCI_##NAME##_OFFSET, 4, (offset), 0                                                        \
+        PCI_##NAME##_OFFSET, (offset), 0                                                           \
     }
 
 static const struct field_place places[] = {
-    {PCI_VENDOR_ID, 2, PCI_VENDOR_VIRTIO, 0},
-    {PCI_DEVICE_ID, 2, 0, 0},
-    {PCI_COMMAND, 2, 0, COMMAND_MASK},
-    {PCI_STATUS, 2, 0, 0},
-    {PCI_REVISION_ID, 1, REVISION, 0},
-    {PCI_CLASS_CODE, 3, 0, 0},
-    {PCI_CACHE_LINE_SIZE, 1, 0, 0xff},
-    {PCI_HEADER_TYPE, 1, 0, 0},
-    {PCI_BAR0, 4, 0, ~BAR_LOW_BITS},
-    {PCI_BAR1, 4, 0, ~BAR_LOW_BITS},
-    {PCI_SUBSYSTEM_VENDOR_ID, 2, PCI_VENDOR_VIRTIO, 0},
-    {PCI_SUBSYSTEM_ID, 2, 0, 0},
-    {PCI_CAPABILITIES, 1, PCI_COMMON_CAP, 0},
-    {PCI_INTERRUPT_LINE, 1, 0, 0xff},
-    {PCI_INTERRUPT_PIN, 1, 0, 0},
+    {PCI_VENDOR_ID, PCI_VENDOR_VIRTIO, 0},
+    {PCI_DEVICE_ID, 0, 0},
+    {PCI_COMMAND, 0, COMMAND_MASK},
+    {PCI_STATUS, 0, 0},
+    {PCI_REVISION_ID, REVISION, 0},
+    {PCI_CLASS_CODE, 0, 0},
+    {PCI_CACHE_LINE_SIZE, 0, 0xff},
+    {PCI_HEADER_TYPE, 0, 0},
+    {PCI_BAR0, 0, ~BAR_LOW_BITS},
+    {PCI_BAR1, 0, ~BAR_LOW_BITS},
+    {PCI_SUBSYSTEM_VENDOR_ID, PCI_VENDOR_VIRTIO, 0},
+    {PCI_SUBSYSTEM_ID, 0, 0},
+    {PCI_CAPABILITIES, PCI_COMMON_CAP, 0},
+    {PCI_INTERRUPT_LINE, 0, 0xff},
+    {PCI_INTERRUPT_PIN, 0, 0},
     VIRTIO_CAP(COMMON, VIRTIO_CAP_COMMON, VIRTIO_CAP_BYTES, PCI_NOTIFY_CAP, FN_BAR_VIRTIO,
                BAR_COMMON),
-    {PCI_COMMON_LENGTH, 4, REG_COMMON_BYTES, 0},
+    {PCI_COMMON_LENGTH, REG_COMMON_BYTES, 0},
     VIRTIO_CAP(NOTIFY, VIRTIO_CAP_NOTIFY, VIRTIO_CAP_BYTES + 4, PCI_ISR_CAP, FN_BAR_VIRTIO,
                BAR_NOTIFY),
-    {PCI_NOTIFY_LENGTH, 4, 0, 0},
-    {PCI_NOTIFY_MULTIPLIER, 4, NOTIFY_MULTIPLIER, 0},
+    {PCI_NOTIFY_LENGTH, 0, 0},
+    {PCI_NOTIFY_MULTIPLIER, NOTIFY_MULTIPLIER, 0},
     VIRTIO_CAP(ISR, VIRTIO_CAP_ISR, VIRTIO_CAP_BYTES, PCI_DEVICE_CAP, FN_BAR_VIRTIO, BAR_ISR),
-    {PCI_ISR_LENGTH, 4, 1, 0},
+    {PCI_ISR_LENGTH, 1, 0},
     VIRTIO_CAP(DEVICE, VIRTIO_CAP_DEVICE, VIRTIO_CAP_BYTES, PCI_ACCESS_CAP, FN_BAR_VIRTIO,
                BAR_DEVICE),
-    {PCI_DEVICE_LENGTH, 4, 0, 0},
-    {PCI_ACCESS_CAP, 1, PCI_CAP_ID_VENDOR, 0},
-    {PCI_ACCESS_NEXT, 1, PCI_MSIX_CAP, 0},
-    {PCI_ACCESS_LEN, 1, VIRTIO_CAP_BYTES + 4, 0},
-    {PCI_ACCESS_TYPE, 1, VIRTIO_CAP_PCI, 0},
-    {PCI_ACCESS_BAR, 1, 0, 0xff},
-    {PCI_ACCESS_OFFSET, 4, 0, UINT32_MAX},
-    {PCI_ACCESS_LENGTH, 4, 0, UINT32_MAX},
-    {PCI_ACCESS_DATA, 4, 0, UINT32_MAX},
-    {PCI_MSIX_CAP, 1, PCI_CAP_ID_MSIX, 0},
-    {PCI_MSIX_NEXT, 1, 0, 0},
-    {PCI_MSIX_CONTROL, 2, 0, MSIX_ENABLE | MSIX_FUNCTION_MASK},
-    {PCI_MSIX_TABLE, 4, 0, 0},
-    {PCI_MSIX_PBA, 4, 0, 0},
+    {PCI_DEVICE_LENGTH, 0, 0},
+    {PCI_ACCESS_CAP, PCI_CAP_ID_VENDOR, 0},
+    {PCI_ACCESS_NEXT, PCI_MSIX_CAP, 0},
+    {PCI_ACCESS_LEN, VIRTIO_CAP_BYTES + 4, 0},
+    {PCI_ACCESS_TYPE, VIRTIO_CAP_PCI, 0},
+    {PCI_ACCESS_BAR, 0, 0xff},
+    {PCI_ACCESS_OFFSET, 0, UINT32_MAX},
+    {PCI_ACCESS_LENGTH, 0, UINT32_MAX},
+    {PCI_ACCESS_DATA, 0, UINT32_MAX},
+    {PCI_MSIX_CAP, PCI_CAP_ID_MSIX, 0},
+    {PCI_MSIX_NEXT, 0, 0},
+    {PCI_MSIX_CONTROL, 0, MSIX_ENABLE | MSIX_FUNCTION_MASK},
+    {PCI_MSIX_TABLE, 0, 0},
+    {PCI_MSIX_PBA, 0, 0},
 };
 
 /* The table is in the first half of its BAR, the pending bits are in the other. */
@@ -242,7 +241,8 @@ static void trace_access(const struct pci_fn *f, bool write, uint32_t offset, ui
     uint32_t field = offset;
 
     for (size_t i = ARRAY_LEN(places); i-- > 0;) {
-        if (overlap_of((uint32_t)places[i].field, places[i].bytes, offset, width).mask)
+        if (overlap_of((uint32_t)places[i].field, pci_field_bytes(places[i].field), offset, width)
+                .mask)
             field = (uint32_t)places[i].field;
     }
     if (write)
@@ -265,7 +265,7 @@ uint32_t fn_config_peek(const struct pci_fn *f, uint32_t offset, uint32_t width)
 
     for (size_t i = 0; i < ARRAY_LEN(places); i++) {
         const struct overlap o =
-            overlap_of((uint32_t)places[i].field, places[i].bytes, offset, width);
+            overlap_of((uint32_t)places[i].field, pci_field_bytes(places[i].field), offset, width);
 
         if (o.mask)
             out |= (get(f, &places[i]) >> o.in_reg & (uint32_t)o.mask) << o.in_access;
@@ -297,7 +297,8 @@ void fn_config_write(struct pci_fn *f, uint32_t offset, uint32_t width, uint32_t
     trace_access(f, true, offset, width, value);
     for (size_t i = 0; i < ARRAY_LEN(places); i++) {
         const struct field_place *p = &places[i];
-        const struct overlap o = overlap_of((uint32_t)p->field, p->bytes, offset, width);
+        const struct overlap o =
+            overlap_of((uint32_t)p->field, pci_field_bytes(p->field), offset, width);
         const uint32_t mask = (uint32_t)(o.mask << o.in_reg) & p->mask;
 
         if (mask)

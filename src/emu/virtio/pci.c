@@ -42,6 +42,8 @@ static void clear(struct virtio_dev *d)
     d->device_feature_select = d->driver_feature_select = 0;
     d->status = 0;
     d->isr = 0;
+    d->reset_error = VQE_NONE;
+    d->reset_queue = 0;
     d->config_vector = VIRTIO_NO_VECTOR;
     d->queue_select = 0;
     for (uint32_t i = 0; i < d->config.num_queues; i++)
@@ -432,6 +434,15 @@ static bool is_device_config(const struct virtio_dev *d, uint32_t offset)
     return offset >= BAR_DEVICE && offset - BAR_DEVICE < d->config.config_bytes;
 }
 
+uint32_t virtio_reg_bytes(uint32_t reg)
+{
+    for (size_t i = 0; i < ARRAY_LEN(places); i++) {
+        if ((uint32_t)places[i].reg == reg)
+            return places[i].bytes;
+    }
+    return reg == REG_ISR ? 1 : reg == REG_DEVICE_CONFIG ? 4 : reg == REG_NOTIFY ? 2 : 0;
+}
+
 uint64_t virtio_read(struct virtio_dev *d, uint32_t offset, uint32_t width)
 {
     uint32_t queue;
@@ -522,6 +533,8 @@ void virtio_queue_broken(struct virtio_dev *d, uint32_t queue)
     if (d->status & VS_DEVICE_NEEDS_RESET)
         return;
     d->status |= VS_DEVICE_NEEDS_RESET;
+    d->reset_error = d->queues[queue].broken;
+    d->reset_queue = queue;
     if (d->status & VS_DRIVER_OK)
         raise_config(d);
 }

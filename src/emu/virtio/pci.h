@@ -94,6 +94,8 @@ struct virtio_dev {
     uint32_t device_feature_select, driver_feature_select;
     unsigned status; /* set of enum device_status_bit */
     unsigned isr;
+    enum vq_error reset_error; /* why DEVICE_NEEDS_RESET is set */
+    uint32_t reset_queue;      /* which queue has it */
     uint8_t config_generation;
     uint16_t config_vector;
     uint16_t queue_select;
@@ -115,6 +117,9 @@ void virtio_offer(struct virtio_dev *d, uint64_t features);
  */
 uint64_t virtio_read(struct virtio_dev *d, uint32_t offset, uint32_t width);
 void virtio_write(struct virtio_dev *d, uint32_t offset, uint32_t width, uint64_t value);
+
+/* Bytes of the register at offset @reg of the BAR; 0: none begins there. */
+uint32_t virtio_reg_bytes(uint32_t reg);
 
 static inline bool virtio_has(const struct virtio_dev *d, enum feature_number f)
 {

@@ -4,10 +4,13 @@
 
 #include <string.h>
 
+#include "emu/base/cursor.h"
 #include "emu/facts/device.h"
 #include "emu/facts/enums.h"
+#include "emu/facts/pci.h"
 #include "emu/facts/regs.h"
 #include "rdmalab/inspect.h"
+#include "rdmalab/pci.h"
 #include "rdmalab/verbs.h"
 
 #define RAM_BYTES ((uint64_t)64 << 20)
@@ -91,12 +94,110 @@ static void who_writes_takes_the_device_from_its_driver(void **state)
     rdl_lab_free(lab);
 }
 
+static uint64_t read_at(struct rdl_lab *lab, rdl_host h, const struct rdl_pci_place *place)
+{
+    uint64_t v = 0;
+
+    assert_int_equal(rdl_pci_read(lab, h, place, &v), RDL_OK);
+    return v;
+}
+
+static void a_place_has_the_width_of_what_is_there(void **state)
+{
+    static const struct {
+        struct rdl_pci_place place;
+        uint64_t want;
+    } rows[] = {
+        {{0, RDL_PCI_CONFIG, PCI_DEVICE_ID, 0}, 0x1041},
+        {{1, RDL_PCI_CONFIG, PCI_DEVICE_ID, 0}, 0x106a},
+        {{1, RDL_PCI_CONFIG, PCI_VENDOR_ID, 4}, 0x106a1af4},
+        {{1, RDL_PCI_CONFIG, PCI_CLASS_CODE, 0}, 0x028000},
+        {{0, RDL_PCI_CONFIG, PCI_CLASS_CODE, 0}, 0x020000},
+        {{0, RDL_PCI_BAR0, REG_NUM_QUEUES, 0}, 2},
+        {{0, RDL_PCI_BAR0, REG_DEVICE_STATUS, 0}, 15},
+        {{0, RDL_PCI_BAR1, MSIX_ENTRY_BYTES + MSIX_DATA, 0}, 1},
+    };
+    rdl_host h;
+    struct rdl_lab *lab = lab_with_host(&h);
+    uint64_t v;
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        assert_int_equal(read_at(lab, h, &rows[i].place), rows[i].want);
+        if (rows[i].place.space == RDL_PCI_CONFIG) {
+            assert_int_equal(rdl_pci_peek(lab, h, &rows[i].place, &v), RDL_OK);
+            assert_int_equal(v, rows[i].want);
+        }
+    }
+    rdl_lab_free(lab);
+}
+
+static void what_cannot_be_accessed_is_refused(void **state)
+{
+    static const struct rdl_pci_place rows[] = {
+        {2, RDL_PCI_CONFIG, 0, 4},                                 /* no such function */
+        {0, RDL_PCI_CONFIG, 0, 8},                                 /* too wide */
+        {0, RDL_PCI_CONFIG, 1, 2},                                 /* not at a multiple */
+        {0, RDL_PCI_CONFIG, 256, 4},                               /* behind its end */
+        {0, RDL_PCI_BAR0, 0, 3},          {0, RDL_PCI_BAR0, 5, 0}, /* no register begins there */
+        {0, (enum rdl_pci_space)3, 0, 4},
+    };
+    const struct rdl_pci_place bar = {0, RDL_PCI_BAR0, 0, 4}, config = {0, RDL_PCI_CONFIG, 0, 4};
+    rdl_host h;
+    struct rdl_lab *lab = lab_with_host(&h);
+    uint64_t v;
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        assert_int_equal(rdl_pci_read(lab, h, &rows[i], &v), RDL_ERR_INVAL);
+        assert_int_equal(rdl_pci_write(lab, h, &rows[i], 0), RDL_ERR_INVAL);
+        assert_int_equal(rdl_pci_peek(lab, h, &rows[i], &v), RDL_ERR_INVAL);
+    }
+    assert_int_equal(rdl_pci_peek(lab, h, &bar, &v), RDL_ERR_INVAL); /* that would be an access */
+    assert_int_equal(rdl_pci_read(lab, (rdl_host){9}, &config, &v), RDL_ERR_STALE);
+    assert_int_equal(rdl_pci_write(lab, (rdl_host){9}, &config, 0), RDL_ERR_STALE);
+    assert_int_equal(rdl_pci_peek(lab, (rdl_host){9}, &config, &v), RDL_ERR_STALE);
+    rdl_lab_free(lab);
+}
+
+/* A message to an address that is no processor's is a write to RAM. */
+static void a_message_to_memory_is_written_there(void **state)
+{
+    static const struct {
+        struct rdl_pci_place place;
+        uint64_t value;
+    } rows[] = {
+        {{0, RDL_PCI_BAR0, REG_CONFIG_MSIX_VECTOR, 0}, 0},
+        {{0, RDL_PCI_BAR1, MSIX_ADDRESS, 0}, 0x3000004},
+        {{0, RDL_PCI_BAR1, MSIX_DATA, 0}, 0x12345678},
+    };
+    const struct rdl_link_config link = {.a = "h1", .b = "h2", .latency_ns = 1};
+    const struct rdl_host_config other = {.name = "h2"};
+    rdl_host h, h2;
+    struct rdl_lab *lab = lab_with_host(&h);
+    rdl_link l;
+    uint8_t le[4];
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+        assert_int_equal(rdl_pci_write(lab, h, &rows[i].place, rows[i].value), RDL_OK);
+    assert_int_equal(rdl_host_add(lab, &other, &h2), RDL_OK);
+    assert_int_equal(rdl_link_add(lab, &link, &l), RDL_OK); /* a change of its configuration */
+    assert_int_equal(rdl_run(lab, RDL_NEVER, (struct rdl_limits){0}), RDL_OK);
+    assert_int_equal(rdl_ram_read(lab, h, 0x3000004, le, sizeof(le)), RDL_OK);
+    assert_int_equal(ld_le32(le), 0x12345678);
+    rdl_lab_free(lab);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ram_is_written_as_a_whole_or_not_at_all),
         cmocka_unit_test(registers_are_those_of_the_function),
         cmocka_unit_test(who_writes_takes_the_device_from_its_driver),
+        cmocka_unit_test(a_place_has_the_width_of_what_is_there),
+        cmocka_unit_test(what_cannot_be_accessed_is_refused),
+        cmocka_unit_test(a_message_to_memory_is_written_there),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

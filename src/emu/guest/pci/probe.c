@@ -7,6 +7,9 @@
 
 #define CAPS_MAX 48u /* as many as fit: a list that is longer goes in a circle */
 
+/* Up to and with QUEUE_DEVICE: what is behind that comes with features of virtio 1.2. */
+#define COMMON_BYTES_LEAST 56u
+
 /* Places in a capability, from its first byte. */
 #define CAP_NEXT        1u
 #define CAP_TYPE        3u
@@ -42,14 +45,17 @@ static void take_structure(struct guest_pci *p, uint32_t at)
 {
     const uint32_t type = get(p, at + CAP_TYPE, 1);
     struct guest_structure *s;
+    uint32_t bar, offset;
 
     if (type < VIRTIO_CAP_COMMON || type > VIRTIO_CAP_DEVICE)
         return; /* PCI access is for who cannot reach BARs; others are not known */
     s = &p->structures[type];
     if (s->gpa)
         return;
+    bar = get(p, at + CAP_BAR, 1);
+    offset = get(p, at + CAP_OFFSET, 4);
     s->bytes = get(p, at + CAP_LENGTH, 4);
-    s->gpa = in_bar(p, get(p, at + CAP_BAR, 1), get(p, at + CAP_OFFSET, 4), s->bytes);
+    s->gpa = in_bar(p, bar, offset, s->bytes);
     if (type == VIRTIO_CAP_NOTIFY)
         p->notify_multiplier = get(p, at + CAP_MULTIPLIER, 4);
 }
@@ -89,7 +95,7 @@ static void walk_capabilities(struct guest_pci *p)
 static bool has_structures(const struct guest_pci *p)
 {
     return p->structures[VIRTIO_CAP_COMMON].gpa &&
-           p->structures[VIRTIO_CAP_COMMON].bytes >= REG_COMMON_BYTES &&
+           p->structures[VIRTIO_CAP_COMMON].bytes >= COMMON_BYTES_LEAST &&
            p->structures[VIRTIO_CAP_NOTIFY].gpa && p->structures[VIRTIO_CAP_ISR].gpa &&
            p->structures[VIRTIO_CAP_DEVICE].gpa;
 }

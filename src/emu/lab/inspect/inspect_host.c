@@ -215,6 +215,7 @@ static void visit_host(const struct inode *n, struct visit *v)
     inspect_child(v, CHILD_host_ctrl, queue_node(n, FN_RDMA, 0));
     inspect_child(v, CHILD_host_pkey, pkey_list(n));
     inspect_child(v, CHILD_host_async, *n);
+    inspect_child(v, CHILD_host_pci, *n);
     visit_objects(n, v);
 }
 
@@ -233,6 +234,8 @@ static void visit_device(const struct inode *n, struct visit *v)
     inspect_leaf(v, LEAF_device_n_vectors, d->config.n_vectors);
     inspect_leaf(v, LEAF_device_needs_reset, rdma_broken(n->host->dev));
     inspect_child(v, CHILD_device_limits, *n);
+    inspect_word(v, LEAF_device_needs_reset_error, (uint32_t)d->reset_error);
+    inspect_leaf(v, LEAF_device_needs_reset_queue, d->reset_queue);
     inspect_child(v, CHILD_device_config, *n);
 }
 
@@ -290,6 +293,9 @@ static visitor *const visitors[NODE_COUNT] = {
     [NODE_ah] = visit_ah,
     [NODE_srq] = visit_srq,
     [NODE_queue] = visit_queue,
+    [NODE_pci] = visit_pci,
+    [NODE_pci_function] = visit_pci_function,
+    [NODE_vector] = visit_vector,
     [NODE_driver_side] = visit_driver_side,
     [NODE_device_side] = visit_device_side,
     [NODE_desc] = visit_desc,

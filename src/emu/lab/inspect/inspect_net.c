@@ -75,6 +75,10 @@ void visit_net(const struct inode *n, struct visit *v)
     inspect_child(v, CHILD_net_tx_drops, drops_node(n, d->tx_drops));
     inspect_child(v, CHILD_net_rx, queue_node(n, FN_NET, NET_QUEUE_RX));
     inspect_child(v, CHILD_net_tx, queue_node(n, FN_NET, NET_QUEUE_TX));
+    inspect_leaf(v, LEAF_net_isr, d->pci.isr);
+    inspect_leaf(v, LEAF_net_config_generation, d->pci.config_generation);
+    inspect_word(v, LEAF_net_needs_reset_error, (uint32_t)d->pci.reset_error);
+    inspect_leaf(v, LEAF_net_needs_reset_queue, d->pci.reset_queue);
 }
 
 /* How many neighbours the directory of the lab tells the host of.  They come first in its list. */

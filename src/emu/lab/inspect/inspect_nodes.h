@@ -107,6 +107,11 @@ void visit_channel(const struct inode *n, struct visit *v);
 /* inspect_srq.c */
 void visit_srq(const struct inode *n, struct visit *v);
 
+/* inspect_pci.c */
+void visit_pci(const struct inode *n, struct visit *v);
+void visit_pci_function(const struct inode *n, struct visit *v);
+void visit_vector(const struct inode *n, struct visit *v);
+
 /* inspect_queue.c */
 void visit_queue(const struct inode *n, struct visit *v);
 void visit_driver_side(const struct inode *n, struct visit *v);

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/* Inspect tree: the PCI functions of a host's slot. */
+#include "emu/lab/inspect/inspect_nodes.h"
+
+static struct inode function_node(const struct inode *n, enum pci_function function)
+{
+    struct inode s = *n;
+
+    s.function = function;
+    return s;
+}
+
+void visit_pci(const struct inode *n, struct visit *v)
+{
+    inspect_child(v, CHILD_pci_net, function_node(n, FN_NET));
+    inspect_child(v, CHILD_pci_rdma, function_node(n, FN_RDMA));
+    inspect_leaf(v, LEAF_pci_line_off, n->host->guest.line_is_off);
+}
+
+static const struct pci_fn *function_of(const struct inode *n)
+{
+    return &n->host->functions[n->function];
+}
+
+static void bar_item(const struct inode *list, uint64_t i, struct visit *v, const char *key)
+{
+    inspect_item_leaf(v, list, key, function_of(list)->bar[i]);
+}
+
+static struct inode list_of(const struct inode *n, uint64_t end,
+                            void (*item)(const struct inode *, uint64_t, struct visit *,
+                                         const char *))
+{
+    struct inode s = *n;
+
+    s.list_first = 0;
+    s.list_end = end;
+    s.item = item;
+    return s;
+}
+
+void visit_pci_function(const struct inode *n, struct visit *v)
+{
+    const struct pci_fn *f = function_of(n);
+
+    inspect_leaf(v, LEAF_pci_function_vendor_id, fn_config_peek(f, PCI_VENDOR_ID, 2));
+    inspect_leaf(v, LEAF_pci_function_device_id, fn_config_peek(f, PCI_DEVICE_ID, 2));
+    inspect_leaf(v, LEAF_pci_function_class_code, f->config.class_code);
+    inspect_set(v, LEAF_pci_function_command, f->command);
+    inspect_set(v, LEAF_pci_function_status, fn_config_peek(f, PCI_STATUS, 2));
+    inspect_child(v, CHILD_pci_function_bar, list_of(n, FN_BARS, bar_item));
+    inspect_leaf(v, LEAF_pci_function_msix_enabled, f->msix_enabled);
+    inspect_leaf(v, LEAF_pci_function_msix_masked, f->msix_masked);
+    inspect_leaf(v, LEAF_pci_function_pending, f->n_pending);
+    inspect_leaf(v, LEAF_pci_function_line, fn_line_is_high(f));
+    inspect_child(v, CHILD_pci_function_vector,
+                  list_of(n, f->vectors ? f->dev->config.n_vectors : 0, inspect_nth));
+}
+
+void visit_vector(const struct inode *n, struct visit *v)
+{
+    const struct fn_vector *e = &function_of(n)->vectors[n->index];
+
+    inspect_leaf(v, LEAF_vector_address, e->message.address);
+    inspect_leaf(v, LEAF_vector_data, e->message.data);
+    inspect_leaf(v, LEAF_vector_masked, e->masked);
+    inspect_leaf(v, LEAF_vector_pending, e->pending);
+}
