@@ -5,6 +5,8 @@
 
 #include "emu/facts/aeth.h"
 
+#define LINE_BYTES 24u /* preamble, FCS and gap of a frame, beside its bytes */
+
 static void find(struct wire_end *e, bool right, enum finding f, struct psn psn, uint64_t now_ns)
 {
     if (right || e->wrong != FIND_COUNT)
@@ -60,6 +62,13 @@ uint64_t wire_rnr_wait_ns(uint32_t code)
                                        4096,  6144, 8192, 12288, 16384, 24576, 32768, 49152};
 
     return units[code % 32] * UINT64_C(10000);
+}
+
+uint64_t wire_line_free_ns(uint64_t free_ns, uint64_t at_ns, uint32_t bytes, uint64_t rate_bps)
+{
+    const uint64_t from_ns = free_ns > at_ns ? free_ns : at_ns;
+
+    return from_ns + (bytes + LINE_BYTES) * UINT64_C(8000000000) / rate_bps;
 }
 
 /* Is @a before @b? */

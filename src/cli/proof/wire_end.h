@@ -111,6 +111,12 @@ void wire_end_quiet(struct wire_end *e, uint64_t now_ns);
 uint64_t wire_ack_timeout_ns(uint32_t code);
 uint64_t wire_rnr_wait_ns(uint32_t code);
 
+/* When a line that was to be free at @free_ns will be, as a frame of @bytes was given to it at
+ * @at_ns.  A device waits until it is free; what is made by hand does not, and goes behind what is
+ * on it.
+ */
+uint64_t wire_line_free_ns(uint64_t free_ns, uint64_t at_ns, uint32_t bytes, uint64_t rate_bps);
+
 /* It failed at @now_ns. */
 void wire_end_failed(struct wire_end *e, uint64_t now_ns);
 

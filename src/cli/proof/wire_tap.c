@@ -7,7 +7,6 @@
 #include "emu/base/assert.h"
 #include "emu/trace/event.h"
 
-#define LINE_BYTES   24u /* preamble, FCS and gap of a frame, beside its bytes */
 #define RATE_DEFAULT UINT64_C(100000000000)
 #define RETRY_MAX    7u
 #define LATE_NS      2000u /* that a device may take, beside a line that is busy */
@@ -58,9 +57,8 @@ static void show_sent(struct wire_tap *t)
         const uint32_t link = t->r->w->n_switches == 0 ? 0 : host;
         const uint64_t rate = t->r->w->host[link].rate_bps;
 
-        t->line_free_ns[host] = t->sent.at_ns + (t->sent.bytes + LINE_BYTES) *
-                                                    UINT64_C(8000000000) /
-                                                    (rate ? rate : RATE_DEFAULT);
+        t->line_free_ns[host] = wire_line_free_ns(t->line_free_ns[host], t->sent.at_ns,
+                                                  t->sent.bytes, rate ? rate : RATE_DEFAULT);
     }
     t->sent.tx = 0;
 }

@@ -6,6 +6,7 @@
 #include "rdmalab/fault.h"
 
 #define LINK_FAULTS_MAX 6u
+#define WRONG_ICRC      0x1234567u
 
 /* What a forged packet has: a receiver drops it, as the P_Key and the queue pair are nobody's or
  * the ICRC is wrong; or what is changed decides no more than when an answer is sent, or nothing.
@@ -19,7 +20,7 @@ static const struct {
     {WF_PKEY, 0x8999},
     {WF_DEST_QPN, 0xfff0},
     {WF_DEST_QPN, 0xfff0},
-    {WF_ICRC, 0x1234567},
+    {WF_ICRC, WRONG_ICRC},
     {WF_ACKREQ, 1},
     {WF_ACKREQ, 1},
     {WF_TTL, 3},
@@ -65,6 +66,28 @@ static void draw_act(struct draw *d, struct world_fault *f)
     }
 }
 
+/* Can both happen to the same frame?  Faults ask for the host that sent it, also on a link. */
+static bool may_meet(const struct world_fault *a, const struct world_fault *b)
+{
+    return a->from == b->from &&
+           (a->opcode == RDL_ANY || b->opcode == RDL_ANY || a->opcode == b->opcode);
+}
+
+/* Who forges a field makes the ICRC right, also over what was damaged before: then anything can be
+ * written anywhere, and nothing is promised.  What may meet damage is forged in its ICRC alone.
+ */
+static void mend_no_damage(struct world *w)
+{
+    for (uint32_t i = 0; i < w->n_faults; i++) {
+        for (uint32_t k = 0; k < w->n_faults && w->fault[i].kind == FLT_FORGE; k++) {
+            if (w->fault[k].kind != FLT_CORRUPT || !may_meet(&w->fault[i], &w->fault[k]))
+                continue;
+            w->fault[i].field = WF_ICRC;
+            w->fault[i].value = WRONG_ICRC;
+        }
+    }
+}
+
 void draw_faults(struct draw *d)
 {
     static const uint32_t kinds[] = {FLT_DROP,    FLT_DROP,     FLT_DROP,    FLT_DUPLICATE,
@@ -101,6 +124,7 @@ void draw_faults(struct draw *d)
         draw_aim(d, f);
         draw_act(d, f);
     }
+    mend_no_damage(w);
 }
 
 void draw_link_faults(struct draw *d, struct world_host *host, bool is_lossy)

@@ -336,12 +336,25 @@ static void a_duplicate_is_answered_too(void **state)
     finds(&e, FIND_UNANSWERED);
 }
 
+/* A frame that is made by hand is given to a line that is not free, and comes on top. */
+static void a_line_is_free_behind_all_that_was_given_to_it(void **state)
+{
+    const uint64_t rate = 1000000000; /* 8 ns a byte */
+    const uint64_t first = wire_line_free_ns(0, 100, 976, rate);
+
+    (void)state;
+    assert_int_equal(first, 100 + 8000);
+    assert_int_equal(wire_line_free_ns(first, 200, 76, rate), first + 800);
+    assert_int_equal(wire_line_free_ns(first, first, 76, rate), first + 800);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(requests_follow_one_another),
         cmocka_unit_test(the_ack_timer_runs_for_its_time),
         cmocka_unit_test(a_busy_line_delays_what_is_sent_again),
+        cmocka_unit_test(a_line_is_free_behind_all_that_was_given_to_it),
         cmocka_unit_test(what_was_answered_starts_the_timer_anew),
         cmocka_unit_test(a_request_is_sent_again_so_often),
         cmocka_unit_test(an_answer_forgets_the_retries),
