@@ -111,8 +111,7 @@ struct rdl_host_config {
                      MTU too; default: room for device_mtu, at least 1500 */
     uint64_t features_off; /* device feature bits (1 << number) that are not offered */
     uint32_t profile;      /* enum profile: whose behaviour it shows where implementations differ */
-    bool arp; /* find out the MACs of the lab's hosts too by ARP and neighbour discovery, as it is
-                 done for strangers; by default the lab's hosts know each other */
+    bool arp; /* it asks for the MACs of the lab's hosts, too; by default they know each other */
     /* Partitions of its port: 15 bits of number, not 0, and bit 15 for a full member; or 0xffff. */
     uint16_t pkeys[RDL_PKEYS_MAX];
     uint32_t n_pkeys; /* 0: the default */

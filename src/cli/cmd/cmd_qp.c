@@ -3,8 +3,8 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "cli/cmd/address.h"
 #include "cli/cmd/dispatch.h"
+#include "cli/cmd/verb.h"
 #include "cli/lang/line.h"
 #include "cli/session/advance.h"
 #include "cli/session/resolve.h"
@@ -48,7 +48,7 @@ static bool read_ah(struct session *s, const struct step *st, struct rdl_qp_attr
 {
     attr->ah.sgid_index = (uint8_t)step_number(st, "gid_index");
     attr->ah.hop_limit = 64;
-    return address_read(s, st, "ah", &attr->ah);
+    return verb_address(s, st, "ah", &attr->ah);
 }
 
 static bool read_attributes(struct session *s, const struct scope *rest, const struct step *st,

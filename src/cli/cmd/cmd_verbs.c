@@ -3,7 +3,6 @@
  */
 #include <string.h>
 
-#include "cli/cmd/address.h"
 #include "cli/cmd/dispatch.h"
 #include "cli/cmd/verb.h"
 #include "cli/session/resolve.h"
@@ -308,7 +307,7 @@ bool run_create_ah(struct session *s, const struct step *st)
     rdl_pd pd;
     rdl_ah ah;
 
-    if (!verb_object(s, st, "pd", OBJ_PD, &pd.raw, &home) || !address_read(s, st, "dgid", &attr))
+    if (!verb_object(s, st, "pd", OBJ_PD, &pd.raw, &home) || !verb_address(s, st, "dgid", &attr))
         return false;
     status = rdl_create_ah(s->lab, pd, &attr, st->as.text, &ah);
     if (status == RDL_ERR_INVAL) {

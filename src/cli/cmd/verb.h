@@ -5,6 +5,7 @@
 
 #include "cli/session/resolve.h"
 #include "cli/session/session.h"
+#include "rdmalab/verbs.h"
 
 /* The host that the operand `host` of @st names. */
 bool verb_home(struct session *s, const struct step *st, struct home *ret);
@@ -31,5 +32,11 @@ bool verb_finish(struct session *s, const struct step *st, const struct home *ho
  */
 bool verb_destroyed(struct session *s, const struct step *st, const char *param,
                     enum object_kind kind, uint64_t raw, enum rdl_status status);
+
+/* Where parameter @param of @st leads, in @ah, whose sgid_index is set: the name of a host is its
+ * GID of that index and its MAC, an IP address that of a station whose MAC the guest looks up.
+ */
+bool verb_address(struct session *s, const struct step *st, const char *param,
+                  struct rdl_ah_attr *ah);
 
 #endif

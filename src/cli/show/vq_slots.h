@@ -13,8 +13,8 @@ void vq_print_slots(FILE *out, const struct ring *q, const struct wqe_reader *r)
 /* What descriptor @i says of its buffer, which the device has @written or not. */
 struct wqe_buffer vq_buffer_of(const struct ring *q, uint64_t i, bool written);
 
-/* Appends what the flags and the id of a descriptor of a packed ring say: "A1 U0 N id 3", with N for a
- * chain that goes on. */
+/* Appends what the flags and the id of a descriptor of a packed ring say: "A1 U0 N id 3", with N
+ * for a chain that goes on. */
 void vq_add_packed(struct text *t, const struct ring *q, uint64_t i);
 
 /* Appends what was given back at slot @i, or that it is passed over; nothing if it is neither. */
