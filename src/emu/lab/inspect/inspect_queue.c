@@ -100,7 +100,8 @@ void visit_driver_side(const struct inode *n, struct visit *v)
     inspect_leaf(v, LEAF_driver_side_avail_wrap, q->avail.wrap);
     inspect_leaf(v, LEAF_driver_side_used_slot, q->used.at);
     inspect_leaf(v, LEAF_driver_side_used_wrap, q->used.wrap);
-    inspect_child(v, CHILD_driver_side_slots, list_of(n, q->descs ? q->ring.size : 0, driver_slots));
+    inspect_child(v, CHILD_driver_side_slots,
+                  list_of(n, q->descs ? q->ring.size : 0, driver_slots));
 }
 
 void visit_device_side(const struct inode *n, struct visit *v)
