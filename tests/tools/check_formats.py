@@ -24,10 +24,11 @@ VARIANTS = {
     "with tables": ("split", ["indirect"]),
 }
 
-# They say where in a split ring something lies, or that it is there.
+# They say where in a split ring something lies, that it is there, or how many descriptors a request takes.
 BY_HAND = {
     "206-device-fatal", "207-srq-err", "260-descriptors-refused", "261-chains-refused", "262-indirect-table",
     "241-rings-overwritten", "263-net-ring", "264-requests-overwritten", "86-srq-out-of-order",
+    "543-control-requests-in-flight", "544-refused-memory",
 }
 
 # A place in a packed ring comes again after two laps, an index of a split one after 65536 entries: who is busy

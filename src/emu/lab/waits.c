@@ -69,12 +69,13 @@ static void tell_held_back(const struct host *h, const struct guest_qp *g,
                            const struct xport_qp *xqp, const struct out *out)
 {
     const struct requester *q = &xqp->req;
-    const struct req_wqe *next = req_wqe_at(q, q->next);
+    const struct req_wqe *next;
     char buf[SENTENCE_BYTES];
     struct text t = text_on(buf, sizeof(buf));
 
     if (q->next == q->fetched || q->sent_psns > 0 || q->again_psns > 0 || q->out_rds == 0)
         return;
+    next = req_wqe_at(q, q->next);
     if (!(next->w.flags & SF_FENCE) &&
         (!req_is_rd(next) || q->out_rds < xqp->qp.attr.max_rd_atomic))
         return;

@@ -101,6 +101,8 @@ enum rdl_status queue_attach(struct virtio_rdma *d, uint32_t queue,
     stop(d, queue);
     if (!vqd_init(&q->vq, d->arena, d->pci.ram, ring, pci_has(&d->pci, VF_EVENT_IDX)))
         return RDL_ERR_NOMEM;
+    if (vector == VIRTIO_NO_VECTOR) /* a line that interrupts knows no vectors */
+        vqd_want_interrupt(&q->vq, d->pci.ram, false);
     start(d, queue, vector);
     return RDL_OK;
 }
