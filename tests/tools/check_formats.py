@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """The collection of scenarios with other virtqueues: the same lessons, in as many ticks.
 
-usage: check_formats.py RDMALAB [-v]
+usage: check_formats.py RDMALAB [-v] [VARIANT...]
 
 Each scenario is run once more for each way of VARIANTS in which a host can be made, with all of its hosts
 made so.  What a scenario expects must hold there, too, and it takes as many ticks: a lesson does not depend
@@ -57,12 +57,14 @@ def ticks_of(rdmalab, directory):
     return {name: int(n) for name, n in ticks.items()}, re.split(r"^(?:ok .*\n?)+", done.stdout, flags=re.M)
 
 
-def main(rdmalab, verbose):
+def main(rdmalab, verbose, asked):
     scenarios = sorted(p for p in (ROOT / "scenarios").glob("*.json"))
     plain, _ = ticks_of(rdmalab, str(ROOT / "scenarios"))
     wrong = checks = 0
 
     for what, (ring, flags) in VARIANTS.items():
+        if asked and what not in asked:
+            continue
         with tempfile.TemporaryDirectory() as directory:
             ran = set()
             for path in scenarios:
@@ -94,6 +96,7 @@ def main(rdmalab, verbose):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) not in (2, 3):
+    wanted = [a for a in sys.argv[2:] if a != "-v"]
+    if len(sys.argv) < 2 or any(a not in VARIANTS for a in wanted):
         sys.exit(__doc__)
-    sys.exit(main(sys.argv[1], "-v" in sys.argv[2:]))
+    sys.exit(main(sys.argv[1], "-v" in sys.argv[2:], wanted))
