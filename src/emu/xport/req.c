@@ -130,12 +130,13 @@ static bool judge_form(struct xport_qp *xqp, const struct req_wqe *q)
 void req_judge_waiting(struct xport_qp *xqp)
 {
     const struct requester *r = &xqp->req;
-    const struct req_wqe *q = req_wqe_at(r, r->next);
+    const struct req_wqe *q;
 
     RDL_ASSERT(r->sent_psns == 0); /* SQD is left when all that was begun is done */
-    if (r->next == r->fetched || q->status != WCS_SUCCESS)
+    if (r->next == r->fetched)
         return;
-    if (!judge_form(xqp, q))
+    q = req_wqe_at(r, r->next);
+    if (q->status == WCS_SUCCESS && !judge_form(xqp, q))
         req_settle(xqp);
 }
 
@@ -410,8 +411,11 @@ void req_fail(struct xport_qp *xqp, enum wc_status status, struct objection by)
 void req_settle(struct xport_qp *xqp)
 {
     const struct requester *r = &xqp->req;
-    const struct req_wqe *q = req_wqe_at(r, r->oldest);
+    const struct req_wqe *q;
 
-    if (r->oldest != r->fetched && q->status != WCS_SUCCESS)
+    if (r->oldest == r->fetched)
+        return;
+    q = req_wqe_at(r, r->oldest);
+    if (q->status != WCS_SUCCESS)
         req_fail(xqp, q->status, q->by);
 }

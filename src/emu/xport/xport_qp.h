@@ -223,10 +223,10 @@ static inline struct trace *xport_trace(const struct xport_qp *xqp)
     return xqp->qp.hca->trace;
 }
 
-/* Request number @n of the ring; NULL: the ring is made with the first request. */
+/* Request number @n, which was fetched: before the first one there is no ring. */
 static inline struct req_wqe *req_wqe_at(const struct requester *r, uint32_t n)
 {
-    return r->ring ? &r->ring[n & (r->size - 1)] : NULL;
+    return &r->ring[n & (r->size - 1)];
 }
 
 /* The PSN that was never sent, and the one that is sent next. */
