@@ -11,9 +11,6 @@
 #include "emu/facts/pci.h"
 #include "rdmalab/pci.h"
 
-#define CAPS_MAX       48u /* as many as fit */
-#define ADDRESS_MASK   0xfffffff0u
-#define BIR_MASK       7u
 #define FIELD_INDENT   33u
 #define BYTES_PER_LINE 16u
 
@@ -94,7 +91,7 @@ static void print_regions(FILE *out, const struct config *c)
 
         if (bar != 0)
             fprintf(out, "\tRegion %u: Memory at %08x (32-bit, non-prefetchable)%s\n", i,
-                    bar & ADDRESS_MASK, on ? "" : " [disabled]");
+                    bar & ~PCI_BAR_LOW_BITS, on ? "" : " [disabled]");
     }
 }
 
@@ -104,38 +101,40 @@ static void print_virtio(FILE *out, const struct config *c, uint32_t at)
                                         [VIRTIO_CAP_NOTIFY] = "Notify",
                                         [VIRTIO_CAP_ISR] = "ISR",
                                         [VIRTIO_CAP_DEVICE] = "DeviceCfg"};
-    const uint32_t type = byte(c, at + 3);
+    const uint32_t type = byte(c, at + VIRTIO_AT_TYPE);
     const bool known = type >= VIRTIO_CAP_COMMON && type <= VIRTIO_CAP_DEVICE;
 
     fprintf(out, "Vendor Specific Information: VirtIO: %s\n", known ? names[type] : "<unknown>");
-    fprintf(out, "\t\tBAR=%u offset=%08x size=%08x", byte(c, at + 4), dword(c, at + 8),
-            dword(c, at + 12));
+    fprintf(out, "\t\tBAR=%u offset=%08x size=%08x", byte(c, at + VIRTIO_AT_BAR),
+            dword(c, at + VIRTIO_AT_OFFSET), dword(c, at + VIRTIO_AT_LENGTH));
     if (type == VIRTIO_CAP_NOTIFY)
-        fprintf(out, " multiplier=%08x", dword(c, at + 16));
+        fprintf(out, " multiplier=%08x", dword(c, at + VIRTIO_AT_MULTIPLIER));
     fputc('\n', out);
 }
 
 static void print_msix(FILE *out, const struct config *c, uint32_t at)
 {
-    const uint32_t control = word(c, at + 2), table = dword(c, at + 4), pba = dword(c, at + 8);
+    const uint32_t control = word(c, at + MSIX_AT_CONTROL), table = dword(c, at + MSIX_AT_TABLE),
+                   pba = dword(c, at + MSIX_AT_PBA);
 
     fprintf(out, "MSI-X: Enable%c Count=%u Masked%c\n", sign(control, 15),
             (control & MSIX_SIZE_MASK) + 1, sign(control, 14));
-    fprintf(out, "\t\tVector table: BAR=%u offset=%08x\n", table & BIR_MASK, table & ~BIR_MASK);
-    fprintf(out, "\t\tPBA: BAR=%u offset=%08x\n", pba & BIR_MASK, pba & ~BIR_MASK);
+    fprintf(out, "\t\tVector table: BAR=%u offset=%08x\n", table & MSIX_BAR_MASK,
+            table & ~MSIX_BAR_MASK);
+    fprintf(out, "\t\tPBA: BAR=%u offset=%08x\n", pba & MSIX_BAR_MASK, pba & ~MSIX_BAR_MASK);
 }
 
 static void print_capabilities(FILE *out, const struct config *c)
 {
     uint32_t at = byte(c, PCI_CAPABILITIES);
 
-    for (uint32_t n = 0; at != 0 && n < CAPS_MAX; n++) {
+    for (uint32_t n = 0; at != 0 && n < PCI_CAPS_MAX; n++) {
         fprintf(out, "\tCapabilities: [%02x] ", at);
         if (byte(c, at) == PCI_CAP_ID_MSIX)
             print_msix(out, c, at);
         else
             print_virtio(out, c, at);
-        at = byte(c, at + 1);
+        at = byte(c, at + PCI_AT_NEXT);
     }
 }
 
@@ -204,9 +203,9 @@ static void print_field(FILE *out, const struct config *c, const struct enum_row
 
 static uint32_t number_of(const struct rdl_lab *lab, const char *path)
 {
-    return tree_number(lab, path, LEAF_pci_function_device_id) == PCI_DEVICE_BASE + VIRTIO_ID_NET
-               ? 0
-               : 1;
+    const uint64_t id = tree_number(lab, path, LEAF_pci_function_device_id);
+
+    return pci_number_of(id == PCI_DEVICE_BASE + VIRTIO_ID_NET ? FN_NET : FN_RDMA);
 }
 
 void tree_pci_slot(FILE *out, const struct rdl_lab *lab, const char *path)

@@ -10,13 +10,35 @@
 
 #include <stdint.h>
 
+#include "emu/facts/enums.h"
+
 #define PCI_CONFIG_BYTES 256u
 #define PCI_BARS         6u
+
+/* Of HEADER_TYPE: the slot has more functions.  Of a BAR's register: what is no address. */
+#define PCI_HEADER_SEVERAL 0x80u
+#define PCI_BAR_LOW_BITS   0xfu
 
 #define PCI_VENDOR_VIRTIO 0x1af4u
 #define PCI_DEVICE_BASE   0x1040u /* and the virtio device ID */
 #define VIRTIO_ID_NET     1u
 #define VIRTIO_ID_RDMA    42u /* [virtio-rdma RFC, Device ID] */
+
+/* As many capabilities as there is room for: a list that is longer goes in a circle. */
+#define PCI_CAPS_MAX 48u
+
+/* Places in a capability, from its first byte, which is its ID. */
+#define PCI_AT_NEXT           1u
+#define VIRTIO_AT_LEN         2u
+#define VIRTIO_AT_TYPE        3u
+#define VIRTIO_AT_BAR         4u
+#define VIRTIO_AT_OFFSET      8u
+#define VIRTIO_AT_LENGTH      12u
+#define VIRTIO_AT_MULTIPLIER  16u /* of notify */
+#define VIRTIO_AT_ACCESS_DATA 16u /* of PCI access */
+#define MSIX_AT_CONTROL       2u
+#define MSIX_AT_TABLE         4u
+#define MSIX_AT_PBA           8u
 
 /* Capability IDs. */
 #define PCI_CAP_ID_VENDOR 0x09u
@@ -36,6 +58,9 @@
 #define MSIX_SIZE_MASK     0x07ffu
 #define MSIX_FUNCTION_MASK 0x4000u
 #define MSIX_ENABLE        0x8000u
+
+/* Of its two places: which BAR.  The other bits are the offset there. */
+#define MSIX_BAR_MASK 7u
 
 #define MSIX_ENTRY_BYTES 16u
 #define MSIX_ENTRY_MASK  1u /* bit of its vector control */
@@ -60,12 +85,16 @@
 /* X(prefix, NAME, offset, text): the rows of one of virtio's capabilities at @at. */
 #define PCI_VIRTIO_CAP(X, NAME, at, what)                                                          \
     X(PCI, NAME##_CAP, (at), what ": capability ID 9, of the vendor's own")                        \
-    X(PCI, NAME##_NEXT, (at) + 1, what ": where the next capability is")                           \
-    X(PCI, NAME##_LEN, (at) + 2, what ": bytes of this capability")                                \
-    X(PCI, NAME##_TYPE, (at) + 3, what ": what virtio structure it is about")                      \
-    X(PCI, NAME##_BAR, (at) + 4, what ": the BAR that has the structure")                          \
-    X(PCI, NAME##_OFFSET, (at) + 8, what ": where in the BAR it begins")                           \
-    X(PCI, NAME##_LENGTH, (at) + 12, what ": its bytes")
+    X(PCI, NAME##_NEXT, (at) + PCI_AT_NEXT, what ": where the next capability is")                 \
+    X(PCI, NAME##_LEN, (at) + VIRTIO_AT_LEN, what ": bytes of this capability")                    \
+    X(PCI, NAME##_TYPE, (at) + VIRTIO_AT_TYPE, what ": what virtio structure it is about")         \
+    X(PCI, NAME##_BAR, (at) + VIRTIO_AT_BAR, what ": the BAR that has the structure")              \
+    X(PCI, NAME##_OFFSET, (at) + VIRTIO_AT_OFFSET, what ": where in the BAR it begins")            \
+    X(PCI, NAME##_LENGTH, (at) + VIRTIO_AT_LENGTH, what ": its bytes")
+
+#define PCI_AT_NOTIFY 0x50
+#define PCI_AT_ACCESS 0x84
+#define PCI_AT_MSIX   0x98
 
 /* X(prefix, NAME, offset in configuration space, text); how wide each is: pci_field_bytes(). */
 #define ENUM_PCI_FIELD(X)                                                                          \
@@ -95,17 +124,21 @@
     X(PCI, MIN_GNT, 0x3e, "of a bus that this one is not")                                         \
     X(PCI, MAX_LAT, 0x3f, "of a bus that this one is not")                                         \
     PCI_VIRTIO_CAP(X, COMMON, 0x40, "common configuration")                                        \
-    PCI_VIRTIO_CAP(X, NOTIFY, 0x50, "notifications")                                               \
-    X(PCI, NOTIFY_MULTIPLIER, 0x60, "notifications: bytes between those of two queues")            \
+    PCI_VIRTIO_CAP(X, NOTIFY, PCI_AT_NOTIFY, "notifications")                                      \
+    X(PCI, NOTIFY_MULTIPLIER, PCI_AT_NOTIFY + VIRTIO_AT_MULTIPLIER,                                \
+      "notifications: bytes between those of two queues")                                          \
     PCI_VIRTIO_CAP(X, ISR, 0x64, "ISR status")                                                     \
     PCI_VIRTIO_CAP(X, DEVICE, 0x74, "device configuration")                                        \
-    PCI_VIRTIO_CAP(X, ACCESS, 0x84, "access from configuration space")                             \
-    X(PCI, ACCESS_DATA, 0x94, "the bytes of the BAR that the three before name")                   \
-    X(PCI, MSIX_CAP, 0x98, "MSI-X: capability ID 11 (hexadecimal)")                                \
-    X(PCI, MSIX_NEXT, 0x99, "MSI-X: where the next capability is")                                 \
-    X(PCI, MSIX_CONTROL, 0x9a, "MSI-X: enable, mask all, entries less 1")                          \
-    X(PCI, MSIX_TABLE, 0x9c, "MSI-X: BAR (low 3 bits) and offset of the table")                    \
-    X(PCI, MSIX_PBA, 0xa0, "MSI-X: BAR (low 3 bits) and offset of the pending bits")
+    PCI_VIRTIO_CAP(X, ACCESS, PCI_AT_ACCESS, "access from configuration space")                    \
+    X(PCI, ACCESS_DATA, PCI_AT_ACCESS + VIRTIO_AT_ACCESS_DATA,                                     \
+      "the bytes of the BAR that the three before name")                                           \
+    X(PCI, MSIX_CAP, PCI_AT_MSIX, "MSI-X: capability ID 11 (hexadecimal)")                         \
+    X(PCI, MSIX_NEXT, PCI_AT_MSIX + PCI_AT_NEXT, "MSI-X: where the next capability is")            \
+    X(PCI, MSIX_CONTROL, PCI_AT_MSIX + MSIX_AT_CONTROL, "MSI-X: enable, mask all, entries less 1") \
+    X(PCI, MSIX_TABLE, PCI_AT_MSIX + MSIX_AT_TABLE,                                                \
+      "MSI-X: BAR (low 3 bits) and offset of the table")                                           \
+    X(PCI, MSIX_PBA, PCI_AT_MSIX + MSIX_AT_PBA,                                                    \
+      "MSI-X: BAR (low 3 bits) and offset of the pending bits")
 
 /* X(prefix, NAME, offset in an entry of the MSI-X table, text) */
 #define ENUM_MSIX_FIELD(X)                                                                         \
@@ -121,14 +154,19 @@
     X(HELD, FUNCTION, 1, "all vectors are masked by the message control of MSI-X")                 \
     X(HELD, BUS_MASTER, 2, "bus mastering is off: the function may not write its message")
 
-#define PCI_MEMBER(prefix, name, value, text) prefix##_##name = (value),
-enum pci_command_bit { ENUM_PCI_COMMAND(PCI_MEMBER) };
-enum pci_status_bit { ENUM_PCI_STATUS(PCI_MEMBER) };
-enum pci_field { ENUM_PCI_FIELD(PCI_MEMBER) };
-enum msix_field { ENUM_MSIX_FIELD(PCI_MEMBER) };
-enum held { ENUM_HELD(PCI_MEMBER) };
+enum pci_command_bit { ENUM_PCI_COMMAND(ENUM_MEMBER) };
+enum pci_status_bit { ENUM_PCI_STATUS(ENUM_MEMBER) };
+enum pci_field { ENUM_PCI_FIELD(ENUM_MEMBER) };
+enum msix_field { ENUM_MSIX_FIELD(ENUM_MEMBER) };
+enum held { ENUM_HELD(ENUM_MEMBER) };
 
 /* Bytes of the field at offset @field. */
 uint32_t pci_field_bytes(uint32_t field);
+
+/* The number in its slot of a host's @function. */
+static inline uint32_t pci_number_of(enum pci_function function)
+{
+    return function == FN_NET ? 0 : 1;
+}
 
 #endif

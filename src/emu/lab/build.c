@@ -189,14 +189,14 @@ static bool net_function_init(struct world *w, struct host *h, const struct rdl_
 static void functions_init(struct world *w, struct host *h)
 {
     const struct fn_config net = {
-        .number = 0,
+        .number = pci_number_of(FN_NET),
         .virtio_id = VIRTIO_ID_NET,
         .class_code = CLASS_ETHERNET,
         .subsystem = SUBSYSTEM_BASE + VIRTIO_ID_NET,
         .multifunction = true,
     };
     const struct fn_config rdma = {
-        .number = 1,
+        .number = pci_number_of(FN_RDMA),
         .virtio_id = VIRTIO_ID_RDMA,
         .class_code = CLASS_NETWORK_OTHER,
         .subsystem = SUBSYSTEM_BASE + VIRTIO_ID_RDMA,

@@ -7,12 +7,9 @@
 #include "emu/virtio/function_irq.h"
 #include "emu/virtio/overlap.h"
 
-/* The low bits of a BAR's register: 32 bits wide, memory, not prefetchable.  Zero. */
-#define BAR_LOW_BITS    0xfu
 #define BAR_BYTES_LEAST 4096u
 
 #define REVISION        1u
-#define HEADER_SEVERAL  0x80u
 #define COMMAND_MASK    (PCI_CMD_MEMORY | PCI_CMD_MASTER | PCI_CMD_INTX_OFF)
 #define ALL_ONES(width) ((uint32_t)(UINT64_MAX >> (64 - 8 * (width))))
 
@@ -41,8 +38,8 @@ static const struct field_place places[] = {
     {PCI_CLASS_CODE, 0, 0},
     {PCI_CACHE_LINE_SIZE, 0, 0xff},
     {PCI_HEADER_TYPE, 0, 0},
-    {PCI_BAR0, 0, ~BAR_LOW_BITS},
-    {PCI_BAR1, 0, ~BAR_LOW_BITS},
+    {PCI_BAR0, 0, ~PCI_BAR_LOW_BITS}, /* which are 0: 32 bits, memory, not prefetchable */
+    {PCI_BAR1, 0, ~PCI_BAR_LOW_BITS},
     {PCI_SUBSYSTEM_VENDOR_ID, PCI_VENDOR_VIRTIO, 0},
     {PCI_SUBSYSTEM_ID, 0, 0},
     {PCI_CAPABILITIES, PCI_COMMON_CAP, 0},
@@ -157,7 +154,7 @@ static uint32_t get(const struct pci_fn *f, const struct field_place *p)
     case PCI_CACHE_LINE_SIZE:
         return f->cache_line;
     case PCI_HEADER_TYPE:
-        return f->config.multifunction ? HEADER_SEVERAL : 0;
+        return f->config.multifunction ? PCI_HEADER_SEVERAL : 0;
     case PCI_BAR0:
     case PCI_BAR1:
         return f->bar[(p->field - PCI_BAR0) / 4];

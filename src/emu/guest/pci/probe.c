@@ -5,21 +5,8 @@
 #include "emu/facts/pci.h"
 #include "emu/guest/pci/pci.h"
 
-#define CAPS_MAX 48u /* as many as fit: a list that is longer goes in a circle */
-
 /* Up to and with QUEUE_DEVICE: what is behind that comes with features of virtio 1.2. */
 #define COMMON_BYTES_LEAST 56u
-
-/* Places in a capability, from its first byte. */
-#define CAP_NEXT        1u
-#define CAP_TYPE        3u
-#define CAP_BAR         4u
-#define CAP_OFFSET      8u
-#define CAP_LENGTH      12u
-#define CAP_MULTIPLIER  16u
-#define MSIX_AT_CONTROL 2u
-#define MSIX_AT_TABLE   4u
-#define MSIX_BIR_MASK   7u
 
 static uint32_t get(const struct guest_pci *p, uint32_t offset, uint32_t width)
 {
@@ -43,7 +30,7 @@ static uint64_t in_bar(const struct guest_pci *p, uint32_t bar, uint32_t offset,
 /* The first capability of a type counts.  [virtio 1.2, 4.1.4.1] */
 static void take_structure(struct guest_pci *p, uint32_t at)
 {
-    const uint32_t type = get(p, at + CAP_TYPE, 1);
+    const uint32_t type = get(p, at + VIRTIO_AT_TYPE, 1);
     struct guest_structure *s;
     uint32_t bar, offset;
 
@@ -52,12 +39,12 @@ static void take_structure(struct guest_pci *p, uint32_t at)
     s = &p->structures[type];
     if (s->gpa)
         return;
-    bar = get(p, at + CAP_BAR, 1);
-    offset = get(p, at + CAP_OFFSET, 4);
-    s->bytes = get(p, at + CAP_LENGTH, 4);
+    bar = get(p, at + VIRTIO_AT_BAR, 1);
+    offset = get(p, at + VIRTIO_AT_OFFSET, 4);
+    s->bytes = get(p, at + VIRTIO_AT_LENGTH, 4);
     s->gpa = in_bar(p, bar, offset, s->bytes);
     if (type == VIRTIO_CAP_NOTIFY)
-        p->notify_multiplier = get(p, at + CAP_MULTIPLIER, 4);
+        p->notify_multiplier = get(p, at + VIRTIO_AT_MULTIPLIER, 4);
 }
 
 static void take_msix(struct guest_pci *p, uint32_t at)
@@ -65,7 +52,7 @@ static void take_msix(struct guest_pci *p, uint32_t at)
     const uint32_t n = (get(p, at + MSIX_AT_CONTROL, 2) & MSIX_SIZE_MASK) + 1;
     const uint32_t table = get(p, at + MSIX_AT_TABLE, 4);
     const uint64_t gpa =
-        in_bar(p, table & MSIX_BIR_MASK, table & ~MSIX_BIR_MASK, n * MSIX_ENTRY_BYTES);
+        in_bar(p, table & MSIX_BAR_MASK, table & ~MSIX_BAR_MASK, n * MSIX_ENTRY_BYTES);
 
     if (gpa == 0)
         return;
@@ -81,14 +68,14 @@ static void walk_capabilities(struct guest_pci *p)
     if (!(get(p, PCI_STATUS, 2) & PCI_STS_CAP_LIST))
         return;
     at = get(p, PCI_CAPABILITIES, 1);
-    for (uint32_t n = 0; at != 0 && n < CAPS_MAX; n++) {
+    for (uint32_t n = 0; at != 0 && n < PCI_CAPS_MAX; n++) {
         const uint32_t id = get(p, at, 1);
 
         if (id == PCI_CAP_ID_VENDOR)
             take_structure(p, at);
         else if (id == PCI_CAP_ID_MSIX)
             take_msix(p, at);
-        at = get(p, at + CAP_NEXT, 1);
+        at = get(p, at + PCI_AT_NEXT, 1);
     }
 }
 

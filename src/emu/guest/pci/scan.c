@@ -5,10 +5,8 @@
 #include "emu/facts/pci.h"
 
 #define NOBODY         0xffffu /* a vendor that no function has */
-#define HEADER_SEVERAL 0x80u   /* there are more functions in this slot */
 #define BAR_IO         1u      /* of I/O space, which no guest here has */
-#define BAR_LOW_BITS   0xfu
-#define INTERRUPT_LINE 11u /* both pins are wired to it */
+#define INTERRUPT_LINE 11u     /* both pins are wired to it */
 
 static uint32_t get(const struct pci_bus *b, uint32_t number, uint32_t field, uint32_t width)
 {
@@ -31,7 +29,7 @@ static uint32_t size_of_bar(const struct pci_bus *b, uint32_t number, uint32_t f
     put(b, number, field, 4, UINT32_MAX);
     ones = get(b, number, field, 4);
     put(b, number, field, 4, before);
-    return ones == 0 || (ones & BAR_IO) ? 0 : ~(ones & ~BAR_LOW_BITS) + 1;
+    return ones == 0 || (ones & BAR_IO) ? 0 : ~(ones & ~PCI_BAR_LOW_BITS) + 1;
 }
 
 /* Puts the BAR behind all others, at a multiple of its size. */
@@ -70,8 +68,8 @@ void pci_scan(struct pci_bus *b)
 
         if ((ids & NOBODY) != NOBODY)
             scan_function(b, number, ids);
-        if (number == 0 &&
-            ((ids & NOBODY) == NOBODY || !(get(b, number, PCI_HEADER_TYPE, 1) & HEADER_SEVERAL)))
+        if (number == 0 && ((ids & NOBODY) == NOBODY ||
+                            !(get(b, number, PCI_HEADER_TYPE, 1) & PCI_HEADER_SEVERAL)))
             break;
     }
 }
