@@ -4,9 +4,9 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cli/lab_session.h"
+#include "cli/own_directory.h"
 
 #define HOSTS                                                                                      \
     "host h1; host h2 ring=packed; link h1 h2\n"                                                   \
@@ -101,29 +101,24 @@ static void a_picture_has_what_show_vq_says(void **state)
                                         "takes next, wrap 1, gives back, wrap 1"};
     static const char *const split_marks[] = {"h1.cq.queue: virtqueue 1, 16 descriptors, split",
                                               "driver: avail.idx 16", "room for a CQE"};
-    char name[] = "/tmp/rings-XXXXXX.svg", line[128];
-    const int fd = mkstemps(name, 4);
     struct lab l;
 
     (void)state;
-    assert_true(fd >= 0);
-    close(fd);
     lab_open(&l, false);
     lab_run(&l, HOSTS POST);
-    snprintf(line, sizeof(line), "export vq %s h2.qp", name);
-    lab_run(&l, line);
+    lab_run(&l, "export vq h2.svg h2.qp");
     for (size_t i = 0; i < ARRAY_LEN(marks); i++)
-        assert_non_null(strstr(read_file(name), marks[i]));
-    snprintf(line, sizeof(line), "export vq %s h1.cq", name);
-    lab_run(&l, line);
+        assert_non_null(strstr(read_file("h2.svg"), marks[i]));
+    lab_run(&l, "export vq h1.svg h1.cq");
     for (size_t i = 0; i < ARRAY_LEN(split_marks); i++)
-        assert_non_null(strstr(read_file(name), split_marks[i]));
+        assert_non_null(strstr(read_file("h1.svg"), split_marks[i]));
     assert_false(lab_try(&l, "export vq - h2.mr"));
     assert_non_null(strstr(l.s->diag.message, "h2.mr has no virtqueue"));
     assert_false(lab_try(&l, "export vq - h3.qp"));
     assert_false(lab_try(&l, "export vq -"));
     lab_close(&l);
-    unlink(name);
+    assert_int_equal(unlink("h1.svg"), 0);
+    assert_int_equal(unlink("h2.svg"), 0);
     assert_tells(HOSTS POST, "export vq - h2.qp.sq", as_text);
 }
 
@@ -159,5 +154,5 @@ int main(void)
         cmocka_unit_test(a_host_has_what_it_asks_for_or_says_why_not),
     };
 
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, own_directory_enter, own_directory_leave);
 }
