@@ -77,7 +77,7 @@ RDL_MUST_CHECK enum rdl_status rdl_ram_write(struct rdl_lab *lab, rdl_host host,
  * told: what was said of rdl_ram_write() holds here, too.
  *
  * Return: RDL_OK
- *	   RDL_ERR_INVAL  @function or @width
+ *	   RDL_ERR_INVAL  @function, @width, or an @offset behind the end of its BAR
  *	   RDL_ERR_STALE
  */
 RDL_MUST_CHECK enum rdl_status rdl_reg_read(struct rdl_lab *lab, rdl_host host, uint32_t function,

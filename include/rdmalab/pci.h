@@ -27,7 +27,7 @@ struct rdl_pci_place {
  * takes the device from its driver, which is not told: see rdl_ram_write().
  *
  * Return: RDL_OK
- *	   RDL_ERR_INVAL  the function, the space, or the width at this offset
+ *	   RDL_ERR_INVAL  the function, the space, an offset behind its end, or the width there
  *	   RDL_ERR_STALE
  */
 RDL_MUST_CHECK enum rdl_status rdl_pci_read(struct rdl_lab *lab, rdl_host host,

@@ -50,40 +50,7 @@ static void put(struct host *h, const struct pci_fn *f, const struct rdl_pci_pla
         host_bus.write(h, f->bar[p->space - RDL_PCI_BAR0] + (uint64_t)p->offset, p->width, value);
 }
 
-enum rdl_status rdl_reg_read(struct rdl_lab *lab, rdl_host host, uint32_t function, uint32_t offset,
-                             uint32_t width, uint64_t *ret)
-{
-    struct host *h = world_host(lab->world, host.raw);
-    const struct rdl_pci_place place = {.space = RDL_PCI_BAR0, .offset = offset, .width = width};
-
-    if (!h)
-        return RDL_ERR_STALE;
-    if (function >= HOST_FUNCTIONS || !is_width(width))
-        return RDL_ERR_INVAL;
-    world_act(lab->world);
-    *ret = get(h, &h->functions[function], &place);
-    world_done(lab->world);
-    return RDL_OK;
-}
-
-enum rdl_status rdl_reg_write(struct rdl_lab *lab, rdl_host host, uint32_t function,
-                              uint32_t offset, uint32_t width, uint64_t value)
-{
-    struct host *h = world_host(lab->world, host.raw);
-    const struct rdl_pci_place place = {.space = RDL_PCI_BAR0, .offset = offset, .width = width};
-
-    if (!h)
-        return RDL_ERR_STALE;
-    if (function >= HOST_FUNCTIONS || !is_width(width))
-        return RDL_ERR_INVAL;
-    h->has_stranger = true;
-    world_act(lab->world);
-    put(h, &h->functions[function], &place, value);
-    world_done(lab->world);
-    return RDL_OK;
-}
-
-/* The width of what has a name there.  A class code is read with the revision before it. */
+/* The width of what has a name there. */
 static uint32_t natural_width(const struct rdl_pci_place *p)
 {
     if (p->space == RDL_PCI_BAR0)
@@ -91,42 +58,61 @@ static uint32_t natural_width(const struct rdl_pci_place *p)
     return p->space == RDL_PCI_BAR1 ? 4 : pci_field_bytes(p->offset);
 }
 
+static bool is_in_space(const struct pci_fn *f, const struct rdl_pci_place *p)
+{
+    return p->offset <
+           (p->space == RDL_PCI_CONFIG ? PCI_CONFIG_BYTES : f->bar_bytes[p->space - RDL_PCI_BAR0]);
+}
+
 /* The function at @place, which gets a width if it has none; NULL: that cannot be accessed. */
 static struct pci_fn *find_place(struct host *h, struct rdl_pci_place *place)
 {
+    struct pci_fn *f = host_function(h, place->number);
+
     if (place->width == 0)
         place->width = natural_width(place);
     if ((uint32_t)place->space > RDL_PCI_BAR1 || !is_width(place->width) ||
         (place->space == RDL_PCI_CONFIG &&
-         (place->width == 8 || place->offset % place->width != 0 ||
-          place->offset >= PCI_CONFIG_BYTES)))
+         (place->width == 8 || place->offset % place->width != 0)))
         return NULL;
-    return host_function(h, place->number);
+    return f && is_in_space(f, place) ? f : NULL;
 }
 
-/* What is 3 bytes wide is the upper part of 4. */
+/* A class code of its own width, which no access has. */
 static bool is_class(const struct rdl_pci_place *p)
 {
     return p->space == RDL_PCI_CONFIG && p->offset == PCI_CLASS_CODE && p->width == 0;
+}
+
+/* The same for who reads.  A class code is read with the revision before it: the lowest *@ret_shift
+ * bits of what is read are not wanted.
+ */
+static struct pci_fn *find_to_read(struct host *h, struct rdl_pci_place *place, unsigned *ret_shift)
+{
+    *ret_shift = 0;
+    if (is_class(place)) {
+        place->offset = PCI_REVISION_ID;
+        place->width = 4;
+        *ret_shift = 8;
+    }
+    return find_place(h, place);
 }
 
 enum rdl_status rdl_pci_read(struct rdl_lab *lab, rdl_host host, const struct rdl_pci_place *place,
                              uint64_t *ret)
 {
     struct host *h = world_host(lab->world, host.raw);
-    const bool class = is_class(place);
     struct rdl_pci_place at = *place;
     const struct pci_fn *f;
+    unsigned shift;
 
     if (!h)
         return RDL_ERR_STALE;
-    if (class)
-        at.offset = PCI_REVISION_ID, at.width = 4;
-    f = find_place(h, &at);
+    f = find_to_read(h, &at, &shift);
     if (!f)
         return RDL_ERR_INVAL;
     world_act(lab->world);
-    *ret = get(h, f, &at) >> (class ? 8 : 0);
+    *ret = get(h, f, &at) >> shift;
     world_done(lab->world);
     return RDL_OK;
 }
@@ -156,17 +142,44 @@ enum rdl_status rdl_pci_peek(const struct rdl_lab *lab, rdl_host host,
                              const struct rdl_pci_place *place, uint64_t *ret)
 {
     struct host *h = world_host(lab->world, host.raw);
-    const bool class = is_class(place);
     struct rdl_pci_place at = *place;
     const struct pci_fn *f;
+    unsigned shift;
 
     if (!h)
         return RDL_ERR_STALE;
-    if (class)
-        at.offset = PCI_REVISION_ID, at.width = 4;
-    f = find_place(h, &at);
+    f = find_to_read(h, &at, &shift);
     if (!f || at.space != RDL_PCI_CONFIG)
         return RDL_ERR_INVAL;
-    *ret = fn_config_peek(f, at.offset, at.width) >> (class ? 8 : 0);
+    *ret = fn_config_peek(f, at.offset, at.width) >> shift;
     return RDL_OK;
+}
+
+/* Where a register of @function is; false: there is no such function, or no such width. */
+static bool place_of_reg(uint32_t function, uint32_t offset, uint32_t width,
+                         struct rdl_pci_place *ret)
+{
+    if (function >= HOST_FUNCTIONS || !is_width(width))
+        return false;
+    *ret = (struct rdl_pci_place){pci_number_of((enum pci_function)function), RDL_PCI_BAR0, offset,
+                                  width};
+    return true;
+}
+
+enum rdl_status rdl_reg_read(struct rdl_lab *lab, rdl_host host, uint32_t function, uint32_t offset,
+                             uint32_t width, uint64_t *ret)
+{
+    struct rdl_pci_place place;
+
+    return place_of_reg(function, offset, width, &place) ? rdl_pci_read(lab, host, &place, ret)
+                                                         : RDL_ERR_INVAL;
+}
+
+enum rdl_status rdl_reg_write(struct rdl_lab *lab, rdl_host host, uint32_t function,
+                              uint32_t offset, uint32_t width, uint64_t value)
+{
+    struct rdl_pci_place place;
+
+    return place_of_reg(function, offset, width, &place) ? rdl_pci_write(lab, host, &place, value)
+                                                         : RDL_ERR_INVAL;
 }

@@ -69,6 +69,7 @@ static void registers_are_those_of_the_function(void **state)
     assert_int_equal(rdl_reg_read(lab, h, 2, REG_NUM_QUEUES, 2, &v), RDL_ERR_INVAL);
     assert_int_equal(rdl_reg_read(lab, h, FN_NET, REG_NUM_QUEUES, 3, &v), RDL_ERR_INVAL);
     assert_int_equal(rdl_reg_write(lab, h, 2, REG_DEVICE_STATUS, 1, 0), RDL_ERR_INVAL);
+    assert_int_equal(rdl_reg_write(lab, h, FN_NET, 0x20000, 2, 0), RDL_ERR_INVAL);
     assert_int_equal(rdl_reg_write(lab, (rdl_host){9}, FN_NET, 0, 1, 0), RDL_ERR_STALE);
     rdl_lab_free(lab);
 }
@@ -140,7 +141,8 @@ static void what_cannot_be_accessed_is_refused(void **state)
         {0, RDL_PCI_CONFIG, 1, 2},                                 /* not at a multiple */
         {0, RDL_PCI_CONFIG, 256, 4},                               /* behind its end */
         {0, RDL_PCI_BAR0, 0, 3},          {0, RDL_PCI_BAR0, 5, 0}, /* no register begins there */
-        {0, (enum rdl_pci_space)3, 0, 4},
+        {0, (enum rdl_pci_space)3, 0, 4}, {0, RDL_PCI_BAR0, 0x20000, 2},
+        {0, RDL_PCI_BAR1, 0x1000, 4}, /* behind the end */
     };
     const struct rdl_pci_place bar = {0, RDL_PCI_BAR0, 0, 4}, config = {0, RDL_PCI_CONFIG, 0, 4};
     rdl_host h;

@@ -16,7 +16,7 @@ struct guest_bus {
     uint32_t (*config_read)(void *ctx, uint32_t number, uint32_t offset, uint32_t width);
     void (*config_write)(void *ctx, uint32_t number, uint32_t offset, uint32_t width,
                          uint32_t value);
-    /* An access of @width (1, 2, 4) bytes at guest-physical @gpa, which is no RAM. */
+    /* An access of @width (1, 2, 4, 8) bytes at guest-physical @gpa, which is no RAM. */
     uint64_t (*read)(void *ctx, uint64_t gpa, uint32_t width);
     void (*write)(void *ctx, uint64_t gpa, uint32_t width, uint64_t value);
 };

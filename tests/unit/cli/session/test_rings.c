@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What is told of virtqueues in both formats: show vq, its rows, pictures, what a host refuses. */
+/* What is told of virtqueues in both formats: show vq, its rows, pictures, what a host and a
+ * register refuse.
+ */
 #include "testing.h"
 
 #include <stdlib.h>
@@ -144,6 +146,32 @@ static void a_host_has_what_it_asks_for_or_says_why_not(void **state)
     assert_tells("host h1 ring=packed\n", "show h1.ctrl.format", packed);
 }
 
+/* A number that would mean nothing is no number of something else. */
+static void a_register_takes_only_the_numbers_that_it_has(void **state)
+{
+    static const char *const rows[][2] = {
+        {"reg_read h1 QUEUE_SIZE queue=3", "QUEUE_SIZE takes no queue"},
+        {"reg_write h1 COMMAND 0 vector=1", "COMMAND takes no vector"},
+        {"reg_read h1 VECTOR_DATA queue=1", "VECTOR_DATA takes no queue"},
+        {"reg_write h1 NOTIFY 3 function=net queue=16384", "no queue 16384: its BAR ends before"},
+        {"reg_read h1 VECTOR_DATA function=net vector=2047", "no vector 2047: its BAR ends before"},
+        {"reg_read h1 COMMAND width=8", "cannot be accessed with this width"},
+    };
+    struct lab l;
+
+    (void)state;
+    lab_open(&l, false);
+    lab_run(&l, "host h1");
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        assert_false(lab_try(&l, rows[i][0]));
+        if (!strstr(l.s->diag.message, rows[i][1]))
+            fail_msg("%s: %s", rows[i][0], l.s->diag.message);
+    }
+    lab_run(&l, "reg_write h1 NOTIFY 1 function=net queue=1");
+    lab_run(&l, "reg_read h1 VECTOR_DATA vector=1");
+    lab_close(&l);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -152,6 +180,7 @@ int main(void)
         cmocka_unit_test(a_table_is_shown_below_its_descriptor),
         cmocka_unit_test(a_picture_has_what_show_vq_says),
         cmocka_unit_test(a_host_has_what_it_asks_for_or_says_why_not),
+        cmocka_unit_test(a_register_takes_only_the_numbers_that_it_has),
     };
 
     return cmocka_run_group_tests(tests, own_directory_enter, own_directory_leave);
