@@ -13,7 +13,7 @@
 #include "emu/base/cursor.h"
 #include "emu/facts/enums.h"
 #include "emu/facts/regs.h"
-#include "emu/facts/virtio_net.h"
+#include "emu/facts/virtio/net.h"
 #include "emu/trace/event.h"
 #include "rdmalab/inspect.h"
 #include "rdmalab/port.h"

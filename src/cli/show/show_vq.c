@@ -39,7 +39,7 @@ static void print_places(FILE *out, const char *name, const struct ring *q, enum
     struct text t = text_on(buf, sizeof(buf));
 
     text_addf(&t, "  %-*s%4u/%u%7u/%u   desc/wrap counter", COLUMN_DRIVER - 2, name,
-              q->place[driver].slot, q->place[driver].wrap, q->place[device].slot,
+              q->place[driver].at, q->place[driver].wrap, q->place[device].at,
               q->place[device].wrap);
     show_line(out, &t);
 }
@@ -185,8 +185,8 @@ static void row_of_entry(struct rows *r, const struct ring *q, const char *entry
 static void add_places(struct text *t, const struct ring *q, enum ring_place driver,
                        enum ring_place device)
 {
-    text_addf(t, "; at desc %u with wrap counter %u, desc %u with %u", q->place[driver].slot,
-              q->place[driver].wrap, q->place[device].slot, q->place[device].wrap);
+    text_addf(t, "; at desc %u with wrap counter %u, desc %u with %u", q->place[driver].at,
+              q->place[driver].wrap, q->place[device].at, q->place[device].wrap);
 }
 
 /* An index, or an entry of a ring: there is no buffer to speak of. */
@@ -248,7 +248,7 @@ static void row_of_desc(struct rows *r, const struct ring *q, const struct wqe_r
     rows_hex(r, b.addr);
     rows_number(r, b.bytes);
     rows_text(r, b.writable ? "writes" : "reads");
-    if (!(flags & VIRTQ_DESC_INDIRECT) && !(q->packed && state == SLOT_USED))
+    if (!(flags & VRING_INDIRECT) && !(q->packed && state == SLOT_USED))
         wqe_add_text(&t, reader, &b);
     rows_text(r, buf);
     t = text_on(buf, sizeof(buf));

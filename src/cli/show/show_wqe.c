@@ -362,7 +362,7 @@ void wqe_dump(const struct rfc_sink *to, const struct wqe_reader *r, const struc
         dump_control(to, b, bytes->v, bytes->n);
 }
 
-#define PACKED_BITS (VIRTQ_PACKED_AVAIL | VIRTQ_PACKED_USED)
+#define PACKED_BITS (VRING_PACKED_AVAIL | VRING_PACKED_USED)
 
 uint8_t wqe_command_before(const struct wqe_reader *r, const char *path)
 {
@@ -383,7 +383,7 @@ uint8_t wqe_command_before(const struct wqe_reader *r, const char *path)
         if (!tree_element(r->lab, queue, CHILD_queue_desc, i, desc))
             continue;
         flags = tree_number(r->lab, desc, LEAF_desc_flags) & ~(uint64_t)PACKED_BITS;
-        if (flags == VIRTQ_DESC_NEXT &&
+        if (flags == VRING_NEXT &&
             (packed ? (i + 1) % size : tree_number(r->lab, desc, LEAF_desc_next)) == number)
             return wqe_command(r, tree_number(r->lab, desc, LEAF_desc_addr));
     }
@@ -409,7 +409,7 @@ enum rdl_status wqe_at(const struct rdl_lab *lab, const char *path, struct wqe_r
     }
     b.addr = tree_number(lab, path, LEAF_desc_addr);
     b.bytes = (uint32_t)tree_number(lab, path, LEAF_desc_len);
-    b.writable = (tree_number(lab, path, LEAF_desc_flags) & VIRTQ_DESC_WRITE) != 0;
+    b.writable = (tree_number(lab, path, LEAF_desc_flags) & VRING_WRITE) != 0;
     if (b.role == RING_CTRL && b.writable)
         b.command = wqe_command_before(ret_reader, path);
     *ret = b;

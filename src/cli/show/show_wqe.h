@@ -13,14 +13,8 @@
 #include "cli/tell/show_rfc.h"
 #include "emu/base/text.h"
 #include "emu/facts/enums.h"
+#include "emu/facts/virtio/virtq.h"
 #include "rdmalab/inspect.h"
-
-/* Flags of a descriptor.  [virtio 1.2, 2.7.5] */
-#define VIRTQ_DESC_NEXT     1u /* continues in the one called next */
-#define VIRTQ_DESC_WRITE    2u /* the device writes it */
-#define VIRTQ_DESC_INDIRECT 4u /* it holds a table of descriptors */
-#define VIRTQ_PACKED_AVAIL  0x80u
-#define VIRTQ_PACKED_USED   0x8000u
 
 enum ring_role { RING_NONE, RING_SQ, RING_RQ, RING_CQ, RING_CTRL, RING_EVENTS };
 

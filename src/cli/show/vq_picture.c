@@ -42,7 +42,7 @@ static enum ring_owner owner_of(enum slot_state state)
 static uint32_t next_of(const struct ring *q, uint64_t i)
 {
     if (q->state[i] == SLOT_FREE || (q->packed && q->state[i] == SLOT_USED) ||
-        !(ring_desc(q, i, LEAF_desc_flags) & VIRTQ_DESC_NEXT))
+        !(ring_desc(q, i, LEAF_desc_flags) & VRING_NEXT))
         return RING_NONE_AT;
     return (uint32_t)(q->packed ? (i + 1) % q->size : ring_desc(q, i, LEAF_desc_next));
 }
@@ -58,7 +58,7 @@ static void add_what(struct text *t, const struct ring *q, const struct wqe_read
     }
     text_addf(t, "0x%llx, %u bytes, device %s: ", (unsigned long long)b.addr, b.bytes,
               b.writable ? "writes" : "reads");
-    if (ring_desc(q, i, LEAF_desc_flags) & VIRTQ_DESC_INDIRECT)
+    if (ring_desc(q, i, LEAF_desc_flags) & VRING_INDIRECT)
         text_add(t, "a table of descriptors");
     else
         wqe_add_text(t, r, &b);
@@ -110,13 +110,13 @@ static void fill_markers(struct drawn *d, const struct ring *q)
     const uint32_t size = (uint32_t)q->size;
 
     if (q->packed) {
-        add_marker(d, (struct ring_marker){COLUMN_DESC, q->place[RING_DRIVER_AVAIL].slot, false, 0},
+        add_marker(d, (struct ring_marker){COLUMN_DESC, q->place[RING_DRIVER_AVAIL].at, false, 0},
                    "offers next, wrap %lu", q->place[RING_DRIVER_AVAIL].wrap);
-        add_marker(d, (struct ring_marker){COLUMN_DESC, q->place[RING_DRIVER_USED].slot, false, 0},
+        add_marker(d, (struct ring_marker){COLUMN_DESC, q->place[RING_DRIVER_USED].at, false, 0},
                    "looks, wrap %lu", q->place[RING_DRIVER_USED].wrap);
-        add_marker(d, (struct ring_marker){COLUMN_DESC, q->place[RING_DEVICE_AVAIL].slot, true, 0},
+        add_marker(d, (struct ring_marker){COLUMN_DESC, q->place[RING_DEVICE_AVAIL].at, true, 0},
                    "takes next, wrap %lu", q->place[RING_DEVICE_AVAIL].wrap);
-        add_marker(d, (struct ring_marker){COLUMN_DESC, q->place[RING_DEVICE_USED].slot, true, 0},
+        add_marker(d, (struct ring_marker){COLUMN_DESC, q->place[RING_DEVICE_USED].at, true, 0},
                    "gives back, wrap %lu", q->place[RING_DEVICE_USED].wrap);
         return;
     }

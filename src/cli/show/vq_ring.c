@@ -85,7 +85,7 @@ static void mark_chain(struct ring *q, uint64_t head, enum slot_state state)
 
     for (uint64_t n = 0; n < q->size && i < q->size; n++) {
         q->state[i] = (uint8_t)state;
-        if (!(ring_desc(q, i, LEAF_desc_flags) & VIRTQ_DESC_NEXT))
+        if (!(ring_desc(q, i, LEAF_desc_flags) & VRING_NEXT))
             return;
         i = ring_desc(q, i, LEAF_desc_next);
     }
@@ -113,22 +113,16 @@ static void find_states(struct ring *q)
  * takes, where the driver offers.  A descriptor belongs to a side by its place alone; which buffer
  * it is of matters only until the device has taken that.
  */
-static struct place read_place(const struct rdl_lab *lab, const char *side, enum leaf_id slot,
-                               enum leaf_id wrap)
+static struct vring_pos read_place(const struct rdl_lab *lab, const char *side, enum leaf_id slot,
+                                   enum leaf_id wrap)
 {
-    return (struct place){(uint32_t)tree_number(lab, side, slot),
-                          (unsigned)tree_number(lab, side, wrap)};
-}
-
-/* Where it is in two laps, of which the first has the wrap counter 1. */
-static uint64_t turn(const struct ring *q, enum ring_place p)
-{
-    return q->place[p].slot + (q->place[p].wrap ? 0 : q->size);
+    return (struct vring_pos){(uint16_t)tree_number(lab, side, slot),
+                              tree_number(lab, side, wrap) != 0};
 }
 
 uint64_t ring_slots_between(const struct ring *q, enum ring_place from, enum ring_place to)
 {
-    return (turn(q, to) + 2 * q->size - turn(q, from)) % (2 * q->size);
+    return vring_slots_between(q->place[from], q->place[to], (uint32_t)q->size);
 }
 
 uint64_t ring_slots_outstanding(const struct ring *q)
@@ -143,7 +137,7 @@ static void mark(struct ring *q, enum ring_place from, enum ring_place to, enum 
     const uint64_t n = ring_slots_between(q, from, to);
 
     for (uint64_t k = 0; k < n && k < q->size; k++)
-        q->state[(q->place[from].slot + k) % q->size] = (uint8_t)state;
+        q->state[(q->place[from].at + k) % q->size] = (uint8_t)state;
 }
 
 static void find_places(struct ring *q)
@@ -169,7 +163,7 @@ static void find_places(struct ring *q)
 
 uint64_t ring_used_head(const struct ring *q, uint64_t i)
 {
-    const uint64_t first = q->place[RING_DRIVER_USED].slot;
+    const uint64_t first = q->place[RING_DRIVER_USED].at;
     const uint64_t end = ring_slots_between(q, RING_DRIVER_USED, RING_DEVICE_USED);
     const uint64_t wanted = q->size ? (i + q->size - first) % q->size : 0;
     char driver[TREE_PATH_BYTES];

@@ -29,11 +29,6 @@ enum ring_place {
     RING_PLACES
 };
 
-struct place {
-    uint32_t slot;
-    unsigned wrap; /* the wrap counter there: 0 or 1 */
-};
-
 struct ring {
     const struct rdl_lab *lab;
     const struct past *past;
@@ -42,9 +37,9 @@ struct ring {
     uint64_t number, size;
     bool packed;
     struct vq_indexes at;
-    struct place place[RING_PLACES]; /* of a packed ring */
-    uint8_t *state;                  /* enum slot_state of each descriptor; owned */
-    const struct vq_look *was;       /* as it was seen last; NULL: never */
+    struct vring_pos place[RING_PLACES]; /* of a packed ring */
+    uint8_t *state;                      /* enum slot_state of each descriptor; owned */
+    const struct vq_look *was;           /* as it was seen last; NULL: never */
 };
 
 /* The queue at @path; release with ring_done(). */

@@ -9,7 +9,6 @@
 #define CHAIN_SLOTS_MAX  64u
 #define PACKED_SHOWN_MAX 64u
 #define TABLE_SHOWN_MAX  8u
-#define TABLE_DESC_BYTES 16u
 
 enum { COLUMN_WHOSE = 37, COLUMN_WHOSE_PACKED = 52 };
 
@@ -19,7 +18,7 @@ struct wqe_buffer vq_buffer_of(const struct ring *q, uint64_t i, bool written)
         .role = q->role,
         .addr = ring_desc(q, i, LEAF_desc_addr),
         .bytes = (uint32_t)ring_desc(q, i, LEAF_desc_len),
-        .writable = (ring_desc(q, i, LEAF_desc_flags) & VIRTQ_DESC_WRITE) != 0,
+        .writable = (ring_desc(q, i, LEAF_desc_flags) & VRING_WRITE) != 0,
         .written = written,
     };
 }
@@ -43,21 +42,21 @@ static void add_buffer(struct text *t, const struct ring *q, const struct wqe_re
 static void print_table(FILE *out, const struct ring *q, const struct wqe_reader *r,
                         const struct wqe_buffer *table)
 {
-    const uint32_t n = table->bytes / TABLE_DESC_BYTES;
+    const uint32_t n = table->bytes / VRING_DESC_BYTES;
     uint8_t command = 0;
 
     for (uint32_t i = 0; i < n && i < TABLE_SHOWN_MAX; i++) {
-        uint8_t raw[TABLE_DESC_BYTES];
+        uint8_t raw[VRING_DESC_BYTES];
         char buf[SHOW_LINE_BYTES];
         struct text t = text_on(buf, sizeof(buf));
         struct wqe_buffer b = *table;
 
-        if (rdl_ram_read(r->lab, r->host, table->addr + i * TABLE_DESC_BYTES, raw, sizeof(raw)) !=
+        if (rdl_ram_read(r->lab, r->host, table->addr + i * VRING_DESC_BYTES, raw, sizeof(raw)) !=
             RDL_OK)
             return;
         b.addr = ld_le64(raw);
         b.bytes = ld_le32(raw + 8);
-        b.writable = (ld_le16(raw + (q->packed ? 14 : 12)) & VIRTQ_DESC_WRITE) != 0;
+        b.writable = (ld_le16(raw + (q->packed ? 14 : 12)) & VRING_WRITE) != 0;
         text_addf(&t, "    table %-3u 0x%08llx   %u bytes", i, (unsigned long long)b.addr, b.bytes);
         text_pad_to(&t, q->packed ? COLUMN_WHOSE_PACKED : COLUMN_WHOSE);
         text_addf(&t, "%-15s ", whose(&b));
@@ -76,7 +75,7 @@ static void print_table(FILE *out, const struct ring *q, const struct wqe_reader
 static void print_slot(FILE *out, const struct ring *q, const struct wqe_reader *r, uint64_t i,
                        bool returned, uint8_t *command)
 {
-    const bool is_table = ring_desc(q, i, LEAF_desc_flags) & VIRTQ_DESC_INDIRECT;
+    const bool is_table = ring_desc(q, i, LEAF_desc_flags) & VRING_INDIRECT;
     struct wqe_buffer b = vq_buffer_of(q, i, returned);
     char buf[SHOW_LINE_BYTES];
     struct text t = text_on(buf, sizeof(buf));
@@ -86,7 +85,7 @@ static void print_slot(FILE *out, const struct ring *q, const struct wqe_reader 
     text_pad_to(&t, COLUMN_WHOSE);
     text_addf(&t, "%-15s ", whose(&b));
     if (is_table)
-        text_addf(&t, "a table of %u descriptors", b.bytes / TABLE_DESC_BYTES);
+        text_addf(&t, "a table of %u descriptors", b.bytes / VRING_DESC_BYTES);
     else
         add_buffer(&t, q, r, &b, command);
     show_line(out, &t);
@@ -102,7 +101,7 @@ static void print_chain(FILE *out, const struct ring *q, const struct wqe_reader
 
     for (; n < CHAIN_SLOTS_MAX && n < q->size && i < q->size; n++) {
         print_slot(out, q, r, i, returned, &command);
-        if (!(ring_desc(q, i, LEAF_desc_flags) & VIRTQ_DESC_NEXT))
+        if (!(ring_desc(q, i, LEAF_desc_flags) & VRING_NEXT))
             return;
         i = ring_desc(q, i, LEAF_desc_next);
     }
@@ -129,8 +128,8 @@ void vq_add_packed(struct text *t, const struct ring *q, uint64_t i)
 {
     const uint64_t flags = ring_desc(q, i, LEAF_desc_flags);
 
-    text_addf(t, "A%u U%u %sid %llu", (flags & VIRTQ_PACKED_AVAIL) != 0,
-              (flags & VIRTQ_PACKED_USED) != 0, flags & VIRTQ_DESC_NEXT ? "N " : "",
+    text_addf(t, "A%u U%u %sid %llu", (flags & VRING_PACKED_AVAIL) != 0,
+              (flags & VRING_PACKED_USED) != 0, flags & VRING_NEXT ? "N " : "",
               (unsigned long long)ring_desc(q, i, LEAF_desc_id));
 }
 
@@ -147,8 +146,8 @@ void vq_add_given_back(struct text *t, const struct ring *q, uint64_t i)
                   (unsigned long long)head);
 }
 
-/* Does what is back at slot @i lie where the slot says?  In a queue whose buffers come back in
- * their order it does.
+/* Is the buffer that is back the one that was posted there, whose address the descriptor still has?
+ * In a queue whose buffers come back in their order it is.
  */
 static bool is_in_order(const struct ring *q)
 {
@@ -160,7 +159,7 @@ static void print_packed_slot(FILE *out, const struct ring *q, const struct wqe_
 {
     const uint64_t flags = ring_desc(q, i, LEAF_desc_flags);
     const bool is_back = q->state[i] == SLOT_USED;
-    const bool is_table = !is_back && (flags & VIRTQ_DESC_INDIRECT);
+    const bool is_table = !is_back && (flags & VRING_INDIRECT);
     struct wqe_buffer b = vq_buffer_of(q, i, is_back);
     char buf[SHOW_LINE_BYTES];
     struct text t = text_on(buf, sizeof(buf));
@@ -179,36 +178,36 @@ static void print_packed_slot(FILE *out, const struct ring *q, const struct wqe_
             wqe_add_text(&t, r, &b);
         }
     } else if (is_table) {
-        text_addf(&t, "a table of %u descriptors", b.bytes / TABLE_DESC_BYTES);
+        text_addf(&t, "a table of %u descriptors", b.bytes / VRING_DESC_BYTES);
     } else {
         add_buffer(&t, q, r, &b, command);
     }
     show_line(out, &t);
     if (is_table)
         print_table(out, q, r, &b);
-    if (!(flags & VIRTQ_DESC_NEXT))
+    if (!(flags & VRING_NEXT))
         *command = 0;
 }
 
 void vq_add_area(struct text *t, const struct ring *q, bool of_device)
 {
     const uint64_t flags =
-        tree_number(q->lab, q->path, of_device ? LEAF_queue_used_flags : LEAF_queue_flags) & 3u;
-    const uint64_t place =
-        tree_number(q->lab, q->path, of_device ? LEAF_queue_avail_event : LEAF_queue_used_event);
+        tree_number(q->lab, q->path, of_device ? LEAF_queue_used_flags : LEAF_queue_flags) &
+        VRING_EVENT_FLAGS;
+    const struct vring_pos at = vring_event_pos((uint16_t)tree_number(
+        q->lab, q->path, of_device ? LEAF_queue_avail_event : LEAF_queue_used_event));
 
     text_add(t, of_device ? "the device wants " : "the driver wants ");
-    if (flags == 1)
+    if (flags == VRING_EVENT_DISABLE)
         text_add(t, of_device ? "no notifications" : "no interrupts");
     else
         text_add(t, of_device ? "a notification" : "an interrupt");
-    if (flags == 2)
-        text_addf(t, " when desc %llu is %s with wrap counter %u",
-                  (unsigned long long)place & 0x7fffu, of_device ? "made available" : "used",
-                  (place & 0x8000u) != 0);
-    else if (flags == 0)
-        text_addf(t, " for each buffer");
-    else if (flags == 3)
+    if (flags == VRING_EVENT_DESC)
+        text_addf(t, " when desc %u is %s with wrap counter %u", at.at,
+                  of_device ? "made available" : "used", at.wrap);
+    else if (flags == VRING_EVENT_ENABLE)
+        text_add(t, " for each buffer");
+    else if (flags == VRING_EVENT_FLAGS)
         text_add(t, " in a way that there is not");
 }
 
@@ -223,7 +222,7 @@ static void print_area(FILE *out, const struct ring *q, bool of_device)
 
 static void print_packed(FILE *out, const struct ring *q, const struct wqe_reader *r)
 {
-    const uint64_t first = q->place[RING_DRIVER_USED].slot, n = ring_slots_outstanding(q);
+    const uint64_t first = q->place[RING_DRIVER_USED].at, n = ring_slots_outstanding(q);
     uint8_t command = 0;
 
     for (uint64_t k = 0; k < n && k < PACKED_SHOWN_MAX; k++)

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "emu/base/cursor.h"
-#include "emu/facts/virtio_net.h"
+#include "emu/facts/virtio/net.h"
 #include "emu/wire/eth.h"
 #include "emu/wire/glance.h"
 

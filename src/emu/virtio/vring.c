@@ -51,17 +51,6 @@ bool vring_is_sound(const struct vring *r)
            r->avail % avail_align == 0 && r->used % used_align == 0;
 }
 
-/* How far round two laps, which is where a place comes again with the same wrap counter. */
-static uint32_t turn(struct vring_pos p, uint32_t size)
-{
-    return p.wrap ? p.at : p.at + size;
-}
-
-uint32_t vring_slots_between(struct vring_pos from, struct vring_pos to, uint32_t size)
-{
-    return (turn(to, size) + 2 * size - turn(from, size)) % (2 * size);
-}
-
 bool vring_packed_passed(struct vring_pos event, struct vring_pos now, uint32_t n, uint32_t size)
 {
     const uint32_t two_laps = 2 * size;

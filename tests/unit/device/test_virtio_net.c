@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "emu/facts/virtio_net.h"
+#include "emu/facts/virtio/net.h"
 
 #define OUT_AT BUFFER_AT
 #define IN_AT  (BUFFER_AT + 0x8000u)

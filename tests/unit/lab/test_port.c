@@ -5,7 +5,7 @@
 #include "lab/strangers.h"
 
 #include "emu/base/prng.h"
-#include "emu/facts/virtio_net.h"
+#include "emu/facts/virtio/net.h"
 #include "emu/wire/icmp.h"
 #include "wire/frames.h"
 #include "wire/neighbours.h"

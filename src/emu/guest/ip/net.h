@@ -23,7 +23,7 @@
 #include "emu/base/arena.h"
 #include "emu/facts/device.h"
 #include "emu/facts/enums.h"
-#include "emu/facts/virtio_net.h"
+#include "emu/facts/virtio/net.h"
 #include "emu/guest/ip/directory.h"
 #include "emu/guest/pci/pci.h"
 #include "emu/sim/sim.h"
