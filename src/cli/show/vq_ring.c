@@ -71,11 +71,17 @@ struct vq_indexes vq_indexes_of(const struct rdl_lab *lab, const char *queue)
 
 bool ring_is_returned(const struct ring *q, uint64_t head)
 {
-    for (uint16_t i = q->at.driver_used; i != q->at.device_used; i++) {
-        if (ring_used(q, i % q->size, LEAF_used_id) == head)
-            return true;
+    return head < q->size && q->back[head] < q->size;
+}
+
+static void find_returned(struct ring *q)
+{
+    for (uint16_t i = q->at.driver_used; q->size && i != q->at.device_used; i++) {
+        const uint64_t head = ring_used(q, i % q->size, LEAF_used_id);
+
+        if (head < q->size)
+            q->back[head] = (uint32_t)head;
     }
-    return false;
 }
 
 /* Every descriptor of the chain @head is in @state. */
@@ -96,6 +102,7 @@ static void find_states(struct ring *q)
     const uint16_t outstanding = (uint16_t)(q->at.driver_avail - q->at.driver_used);
     const uint16_t taken = (uint16_t)(q->at.device_avail - q->at.driver_used);
 
+    find_returned(q);
     for (uint16_t k = 0; q->size && k < outstanding && k < q->size; k++) {
         const uint64_t head = ring_avail(q, (uint16_t)(q->at.driver_used + k) % q->size);
 
@@ -140,6 +147,23 @@ static void mark(struct ring *q, enum ring_place from, enum ring_place to, enum 
         q->state[(q->place[from].at + k) % q->size] = (uint8_t)state;
 }
 
+/* What is back, buffer by buffer: how many slots each had, the driver knows by its id. */
+static void find_back(struct ring *q, const char *driver)
+{
+    const uint64_t first = q->place[RING_DRIVER_USED].at;
+    const uint64_t end = ring_slots_between(q, RING_DRIVER_USED, RING_DEVICE_USED);
+
+    for (uint64_t k = 0; k < end && k < q->size;) {
+        const uint64_t head = (first + k) % q->size;
+        const uint64_t n = tree_element_number(q->lab, driver, CHILD_driver_side_slots,
+                                               ring_desc(q, head, LEAF_desc_id));
+
+        for (uint64_t j = k; j < k + n && j < q->size; j++)
+            q->back[(first + j) % q->size] = (uint32_t)head;
+        k += n ? n : 1;
+    }
+}
+
 static void find_places(struct ring *q)
 {
     char driver[TREE_PATH_BYTES], device[TREE_PATH_BYTES];
@@ -159,26 +183,7 @@ static void find_places(struct ring *q)
     mark(q, RING_DEVICE_AVAIL, RING_DRIVER_AVAIL, SLOT_POSTED);
     mark(q, RING_DEVICE_USED, RING_DEVICE_AVAIL, SLOT_TAKEN);
     mark(q, RING_DRIVER_USED, RING_DEVICE_USED, SLOT_USED);
-}
-
-uint64_t ring_used_head(const struct ring *q, uint64_t i)
-{
-    const uint64_t first = q->place[RING_DRIVER_USED].at;
-    const uint64_t end = ring_slots_between(q, RING_DRIVER_USED, RING_DEVICE_USED);
-    const uint64_t wanted = q->size ? (i + q->size - first) % q->size : 0;
-    char driver[TREE_PATH_BYTES];
-
-    (void)tree_child(q->lab, q->path, CHILD_queue_driver, driver);
-    for (uint64_t k = 0; k < end && k <= wanted;) {
-        const uint64_t head = (first + k) % q->size;
-        const uint64_t n = tree_element_number(q->lab, driver, CHILD_driver_side_slots,
-                                               ring_desc(q, head, LEAF_desc_id));
-
-        if (wanted < k + n)
-            return head;
-        k += n ? n : 1;
-    }
-    return q->size;
+    find_back(q, driver);
 }
 
 /* ---------------------------------------------------------------------------------------------- */
@@ -208,6 +213,9 @@ void ring_init(struct ring *q, const struct rdl_lab *lab, const struct past *p, 
     };
     q->state = must_malloc((size_t)q->size + 1);
     memset(q->state, SLOT_FREE, (size_t)q->size + 1);
+    q->back = must_malloc(((size_t)q->size + 1) * sizeof(*q->back));
+    for (uint64_t i = 0; i < q->size; i++)
+        q->back[i] = (uint32_t)q->size;
     if (q->packed)
         find_places(q);
     else
@@ -219,7 +227,9 @@ void ring_init(struct ring *q, const struct rdl_lab *lab, const struct past *p, 
 void ring_done(struct ring *q)
 {
     free(q->state);
+    free(q->back);
     q->state = NULL;
+    q->back = NULL;
 }
 
 /* One number for all that a descriptor says, and for whose it is. */

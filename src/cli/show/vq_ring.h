@@ -39,7 +39,11 @@ struct ring {
     struct vq_indexes at;
     struct vring_pos place[RING_PLACES]; /* of a packed ring */
     uint8_t *state;                      /* enum slot_state of each descriptor; owned */
-    const struct vq_look *was;           /* as it was seen last; NULL: never */
+    /* With which descriptor the buffer of each came back; of a split ring of heads alone.  The
+     * size: it did not.  Owned.
+     */
+    uint32_t *back;
+    const struct vq_look *was; /* as it was seen last; NULL: never */
 };
 
 /* The queue at @path; release with ring_done(). */
@@ -50,11 +54,6 @@ void ring_done(struct ring *q);
 /* Of a packed ring: how many descriptors lie between two places; how many are not free. */
 uint64_t ring_slots_between(const struct ring *q, enum ring_place from, enum ring_place to);
 uint64_t ring_slots_outstanding(const struct ring *q);
-
-/* Of a packed ring: the descriptor with which the buffer came back that slot @i belonged to; as
- * many as the ring is long, if nothing is back there.
- */
-uint64_t ring_used_head(const struct ring *q, uint64_t i);
 
 /* Remembers in @looks, if it is not NULL, that it was seen like this. */
 void ring_remember(struct vq_looks *looks, const struct ring *q);

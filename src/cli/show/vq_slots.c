@@ -135,7 +135,7 @@ void vq_add_packed(struct text *t, const struct ring *q, uint64_t i)
 
 void vq_add_given_back(struct text *t, const struct ring *q, uint64_t i)
 {
-    const uint64_t head = ring_used_head(q, i);
+    const uint64_t head = q->back[i];
 
     if (head == i)
         text_addf(t, "buffer %llu is back, %llu bytes written",
