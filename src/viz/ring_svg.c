@@ -15,6 +15,7 @@ enum {
     ROW_PX = 26,
     TOP_PX = 104, /* of the first row */
     FONT = 13,
+    MARGIN_PX = 20,
     SIDE_PX = 280, /* for the markers of one side */
     RING_PX = 74,  /* an avail or used ring */
     GAP_PX = 80,   /* in which lines lead from a ring to the table */
@@ -289,9 +290,9 @@ static void draw_heads(const struct page *g)
 {
     const int32_t y = TOP_PX - 12;
 
-    put_text(g, "title", 20, 32, g->p->title);
+    put_text(g, "title", MARGIN_PX, 32, g->p->title);
     if (g->p->subtitle)
-        put_text(g, "dim", 20, 54, g->p->subtitle);
+        put_text(g, "dim", MARGIN_PX, 54, g->p->subtitle);
     put_text(g, "head", g->desc_x, y, g->p->packed ? "descriptor ring" : "descriptor table");
     if (g->p->packed) {
         put_text(g, "head right driver", g->desc_x - 10, y, "driver");
@@ -304,7 +305,7 @@ static void draw_heads(const struct page *g)
 
 static void draw_legend(const struct page *g)
 {
-    int32_t x = 20;
+    int32_t x = MARGIN_PX;
     const int32_t y = g->height - LEGEND_PX + 16;
 
     for (unsigned i = 0; i < OWNER_COUNT; i++) {
@@ -318,13 +319,13 @@ static void draw_legend(const struct page *g)
 static struct page lay_out(const struct ring_picture *p, const struct viz_sink *sink)
 {
     struct page g = {.p = p, .sink = sink};
-    const int32_t side = p->packed ? SIDE_PX : SIDE_PX;
+    int32_t right;
 
-    g.avail_x = 20 + side;
-    g.desc_x = p->packed ? 20 + side : g.avail_x + RING_PX + GAP_PX;
+    g.avail_x = MARGIN_PX + SIDE_PX;
+    g.desc_x = p->packed ? g.avail_x : g.avail_x + RING_PX + GAP_PX;
     g.used_x = g.desc_x + DESC_PX + CHAIN_PX + GAP_PX;
-    g.width =
-        p->packed ? g.desc_x + DESC_PX + CHAIN_PX + side + 20 : g.used_x + RING_PX + side + 20;
+    right = p->packed ? g.desc_x + DESC_PX + CHAIN_PX : g.used_x + RING_PX;
+    g.width = right + SIDE_PX + MARGIN_PX;
     return g;
 }
 
