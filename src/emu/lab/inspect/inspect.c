@@ -192,6 +192,18 @@ void inspect_nth(const struct inode *list, uint64_t i, struct visit *v, const ch
     inspect_item(v, list, key, s);
 }
 
+struct inode inspect_list_of(const struct inode *n, uint64_t end,
+                             void (*item)(const struct inode *list, uint64_t i, struct visit *v,
+                                          const char *key))
+{
+    struct inode list = *n;
+
+    list.list_first = 0;
+    list.list_end = end;
+    list.item = item;
+    return list;
+}
+
 void inspect_item_leaf(struct visit *v, const struct inode *list, const char *key, uint64_t number)
 {
     if (asked(v, key))

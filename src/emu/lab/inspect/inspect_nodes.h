@@ -67,6 +67,11 @@ void inspect_item_text(struct visit *v, const struct inode *list, const char *ke
 /* item() of a list whose elements are nodes that their index alone tells apart. */
 void inspect_nth(const struct inode *list, uint64_t i, struct visit *v, const char *key);
 
+/* A list of elements 0 .. @end - 1 that belong to the same as @n. */
+struct inode inspect_list_of(const struct inode *n, uint64_t end,
+                             void (*item)(const struct inode *list, uint64_t i, struct visit *v,
+                                          const char *key));
+
 /* Says all that is in @n, but not the elements of a list: they are the walker's own. */
 void inspect_visit_kind(const struct inode *n, struct visit *v);
 

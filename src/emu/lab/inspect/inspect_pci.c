@@ -27,18 +27,6 @@ static void bar_item(const struct inode *list, uint64_t i, struct visit *v, cons
     inspect_item_leaf(v, list, key, function_of(list)->bar[i]);
 }
 
-static struct inode list_of(const struct inode *n, uint64_t end,
-                            void (*item)(const struct inode *, uint64_t, struct visit *,
-                                         const char *))
-{
-    struct inode s = *n;
-
-    s.list_first = 0;
-    s.list_end = end;
-    s.item = item;
-    return s;
-}
-
 void visit_pci_function(const struct inode *n, struct visit *v)
 {
     const struct pci_fn *f = function_of(n);
@@ -48,13 +36,13 @@ void visit_pci_function(const struct inode *n, struct visit *v)
     inspect_leaf(v, LEAF_pci_function_class_code, f->config.class_code);
     inspect_set(v, LEAF_pci_function_command, f->command);
     inspect_set(v, LEAF_pci_function_status, fn_config_peek(f, PCI_STATUS, 2));
-    inspect_child(v, CHILD_pci_function_bar, list_of(n, FN_BARS, bar_item));
+    inspect_child(v, CHILD_pci_function_bar, inspect_list_of(n, FN_BARS, bar_item));
     inspect_leaf(v, LEAF_pci_function_msix_enabled, f->msix_enabled);
     inspect_leaf(v, LEAF_pci_function_msix_masked, f->msix_masked);
     inspect_leaf(v, LEAF_pci_function_pending, f->n_pending);
     inspect_leaf(v, LEAF_pci_function_line, fn_line_is_high(f));
     inspect_child(v, CHILD_pci_function_vector,
-                  list_of(n, f->vectors ? f->dev->config.n_vectors : 0, inspect_nth));
+                  inspect_list_of(n, f->vectors ? f->dev->config.n_vectors : 0, inspect_nth));
 }
 
 void visit_vector(const struct inode *n, struct visit *v)

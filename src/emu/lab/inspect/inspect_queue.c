@@ -57,16 +57,12 @@ void visit_used(const struct inode *n, struct visit *v)
     inspect_leaf(v, LEAF_used_len, peek(n, at + 4, 4));
 }
 
+/* A list of what the rings have, which are somewhere while the queue is enabled. */
 static struct inode list_of(const struct inode *n, uint64_t len,
                             void (*item)(const struct inode *, uint64_t, struct visit *,
                                          const char *))
 {
-    struct inode s = *n;
-
-    s.list_first = 0;
-    s.list_end = vq_of(n)->enabled ? len : 0;
-    s.item = item;
-    return s;
+    return inspect_list_of(n, vq_of(n)->enabled ? len : 0, item);
 }
 
 static const struct vqd *vqd_of(const struct inode *n)
