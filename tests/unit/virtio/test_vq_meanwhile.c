@@ -3,8 +3,7 @@
  * driver notifies only when it must, so that one that was lost leaves the device waiting for ever;
  * two chains are given back at once, so that the driver never sees the first without the second.
  */
-#define _GNU_SOURCE /* MAP_ANONYMOUS */ /* NOLINT(bugprone-reserved-identifier): glibc's own name  \
-                                         */
+#define _GNU_SOURCE /* for mmap */ /* NOLINT(bugprone-reserved-identifier): glibc's own name */
 #include "testing.h"
 
 #include <pthread.h>

@@ -11,21 +11,10 @@
 #undef vring
 #undef vring_need_event
 
-#include "rings.h"
+#include "packed_rings.h"
 
 #include "emu/base/prng.h"
 #include "emu/virtio/vq_driver.h"
-
-#define QUEUE_SIZE 5u /* no power of two */
-#define TABLE_AT   0x30000u
-
-enum {
-    N = VRING_NEXT,
-    W = VRING_WRITE,
-    I = VRING_INDIRECT,
-    A = VRING_PACKED_AVAIL, /* in the first lap: for the device */
-    U = VRING_PACKED_USED
-};
 
 /* What Linux's header says of the format. */
 static void constants_are_those_of_linux(void **state)
@@ -177,29 +166,6 @@ static void parts_of_a_packed_ring_do_not_touch(void **state)
         odd.packed = false;
         assert_true(vring_is_sound(&odd));
     }
-}
-
-static int set_up(void **state)
-{
-    struct rings *r;
-
-    assert_int_equal(rings_set_up(state), 0);
-    r = *state;
-    r->packed = true;
-    rings_start(r, QUEUE_SIZE);
-    return 0;
-}
-
-/* A descriptor of the packed ring: @flags are all of them. */
-static void poke_slot(struct rings *r, uint32_t slot, uint64_t gpa, uint32_t bytes, uint16_t id,
-                      unsigned flags)
-{
-    poke_desc(r, vring_desc_at(&r->vq.ring, slot), gpa, bytes, id, (uint16_t)flags);
-}
-
-static unsigned slot_flags(const struct rings *r, uint32_t slot)
-{
-    return peek16(r, vring_desc_at(&r->vq.ring, slot) + 14);
 }
 
 /* Byte for byte what each side writes. */

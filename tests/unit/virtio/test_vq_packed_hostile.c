@@ -1,43 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Packed rings that no good driver writes: each has one defined result. */
-#include "rings.h"
+#include "packed_rings.h"
 
 #include "emu/base/prng.h"
 
-#define QUEUE_SIZE  5u /* no power of two */
-#define TABLE_AT    0x30000u
 #define FUZZ_ROUNDS 20000u
-
-enum {
-    N = VRING_NEXT,
-    W = VRING_WRITE,
-    I = VRING_INDIRECT,
-    A = VRING_PACKED_AVAIL, /* in the first lap: for the device */
-    U = VRING_PACKED_USED
-};
-
-static int set_up(void **state)
-{
-    struct rings *r;
-
-    assert_int_equal(rings_set_up(state), 0);
-    r = *state;
-    r->packed = true;
-    rings_start(r, QUEUE_SIZE);
-    return 0;
-}
-
-/* A descriptor of the packed ring: @flags are all of them. */
-static void poke_slot(struct rings *r, uint32_t slot, uint64_t gpa, uint32_t bytes, uint16_t id,
-                      unsigned flags)
-{
-    poke_desc(r, vring_desc_at(&r->vq.ring, slot), gpa, bytes, id, (uint16_t)flags);
-}
-
-static unsigned slot_flags(const struct rings *r, uint32_t slot)
-{
-    return peek16(r, vring_desc_at(&r->vq.ring, slot) + 14);
-}
 
 struct row_desc {
     uint64_t gpa;
