@@ -82,7 +82,7 @@ enum ctrl_rsp xport_qp_create(struct xport *x, const struct qp_config *config, s
     enum ctrl_rsp rsp;
 
     if (!service_of(config->type))
-        return hca_refuse_found(x->hca, REF_QP_TYPE, config->type);
+        return hca_refuse(x->hca, REF_QP_TYPE, compared_found(config->type));
     rsp = hca_qp_create(x->hca, config, sizeof(*xqp), &qp);
     if (rsp != RSP_OK)
         return rsp;
@@ -96,7 +96,7 @@ enum ctrl_rsp xport_qp_create(struct xport *x, const struct qp_config *config, s
     xqp->resp.rds.size = x->hca->limits.max_dest_rd_atomic;
     if (!xqp->resp.wqe.sge) {
         xport_free(xqp);
-        return hca_refuse(x->hca, REF_DEVICE_MEMORY);
+        return hca_refuse(x->hca, REF_DEVICE_MEMORY, compared_nothing());
     }
     *ret = qp;
     return RSP_OK;
@@ -134,13 +134,13 @@ enum ctrl_rsp xport_qp_resize(struct xport *x, struct qp *qp, uint32_t max_send_
     const uint32_t most = x->hca->limits.max_qp_wr, size = (uint32_t)pow2_ceil(max_send_wr);
 
     if (max_send_wr > most)
-        return hca_refuse_above(x->hca, REF_QP_SEND_WR, most, max_send_wr);
+        return hca_refuse(x->hca, REF_QP_SEND_WR, compared_at_most(most, max_send_wr));
     if (max_recv_wr > most)
-        return hca_refuse_above(x->hca, REF_QP_RECV_WR, most, max_recv_wr);
+        return hca_refuse(x->hca, REF_QP_RECV_WR, compared_at_most(most, max_recv_wr));
     if (size != r->size && r->fetched != r->oldest)
-        return hca_refuse_above(x->hca, REF_QP_RING_IN_USE, 0, r->fetched - r->oldest);
+        return hca_refuse(x->hca, REF_QP_RING_IN_USE, compared_at_most(0, r->fetched - r->oldest));
     if (size != r->size && !exchange_ring(xport_of(qp), size))
-        return hca_refuse(x->hca, REF_DEVICE_MEMORY);
+        return hca_refuse(x->hca, REF_DEVICE_MEMORY, compared_nothing());
     qp->config.max_send_wr = max_send_wr;
     qp->config.max_recv_wr = max_recv_wr;
     return RSP_OK;
@@ -151,7 +151,7 @@ enum ctrl_rsp xport_qp_destroy(struct xport *x, uint32_t qpn)
     struct qp *qp = hca_qp(x->hca, qpn);
 
     if (!qp)
-        return hca_refuse_found(x->hca, REF_QP_HANDLE, qpn);
+        return hca_refuse(x->hca, REF_QP_HANDLE, compared_found(qpn));
     retry_timer_stop(xport_of(qp), TMR_ACK);
     retry_timer_stop(xport_of(qp), TMR_RNR);
     if (qp->srq && xport_of(qp)->resp.has_wqe)
@@ -242,8 +242,8 @@ static enum ctrl_rsp check_path(struct hca *h, uint32_t mask, const struct qp_at
     if (!(mask & QPA_AV))
         return RSP_OK;
     if (gid_is_ipv4(a->av.dgid) != gid_is_ipv4(h->gids[a->av.sgid_index].raw))
-        return hca_refuse(h, REF_AV_FAMILY);
-    return gid_is_group(a->av.dgid) ? hca_refuse(h, REF_AV_GROUP) : RSP_OK;
+        return hca_refuse(h, REF_AV_FAMILY, compared_nothing());
+    return gid_is_group(a->av.dgid) ? hca_refuse(h, REF_AV_GROUP, compared_nothing()) : RSP_OK;
 }
 
 /* The attributes that are set become the transport's. */
@@ -286,7 +286,7 @@ enum ctrl_rsp xport_qp_modify(struct xport *x, struct qp *qp, uint32_t mask,
     if (rsp != RSP_OK)
         return rsp;
     if (drain_refuses(xqp, mask, attr))
-        return hca_refuse(x->hca, REF_QP_DRAINING);
+        return hca_refuse(x->hca, REF_QP_DRAINING, compared_nothing());
     hca_qp_apply_modify(qp, mask, attr);
     adopt(xqp, mask);
     drain_moved(xqp, from, mask);
