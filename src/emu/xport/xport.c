@@ -51,14 +51,22 @@ static size_t rds_bytes(const struct xport_qp *xqp)
     return xqp->resp.rds.size * sizeof(struct resp_rd);
 }
 
+/* The ring of sends, in which there are none; the next one makes another: req_fetch_place(). */
+static void release_ring(struct arena *a, struct requester *r)
+{
+    arena_release(a, r->ring, r->size * sizeof(*r->ring));
+    arena_release(a, r->bodies, r->size * r->body_bytes);
+    r->ring = NULL;
+    r->bodies = NULL;
+}
+
 /* @xqp may be half-built: what it has not got is NULL. */
 static void xport_free(struct xport_qp *xqp)
 {
     struct arena *a = xqp->qp.hca->arena;
     struct requester *r = &xqp->req;
 
-    arena_release(a, r->ring, r->size * sizeof(*r->ring));
-    arena_release(a, r->bodies, r->size * r->body_bytes);
+    release_ring(a, r);
     arena_release(a, r->sends, REQ_SENDS_BYTES);
     arena_release(a, xqp->resp.wqe.sge, recv_body_bytes(xqp));
     arena_release(a, xqp->resp.rds.ring, rds_bytes(xqp));
@@ -102,35 +110,10 @@ enum ctrl_rsp xport_qp_create(struct xport *x, const struct qp_config *config, s
     return RSP_OK;
 }
 
-/* Another ring for @size requests; there are none in the one that it has. */
-static bool exchange_ring(struct xport_qp *xqp, uint32_t size)
-{
-    struct arena *a = xqp->qp.hca->arena;
-    struct requester *r = &xqp->req;
-    struct req_wqe *ring = r->ring ? arena_alloc(a, size * sizeof(*ring)) : NULL;
-    uint8_t *bodies = r->ring ? arena_alloc_raw(a, size * r->body_bytes) : NULL;
-
-    if (!r->ring) { /* none is there yet */
-        r->size = size;
-        return true;
-    }
-    if (!ring || !bodies) {
-        arena_release(a, ring, size * sizeof(*ring));
-        arena_release(a, bodies, size * r->body_bytes);
-        return false;
-    }
-    arena_release(a, r->ring, r->size * sizeof(*r->ring));
-    arena_release(a, r->bodies, r->size * r->body_bytes);
-    r->ring = ring;
-    r->bodies = bodies;
-    r->size = size;
-    return true;
-}
-
 enum ctrl_rsp xport_qp_resize(struct xport *x, struct qp *qp, uint32_t max_send_wr,
                               uint32_t max_recv_wr)
 {
-    const struct requester *r = &xport_of(qp)->req;
+    struct requester *r = &xport_of(qp)->req;
     const uint32_t most = x->hca->limits.max_qp_wr, size = (uint32_t)pow2_ceil(max_send_wr);
 
     if (max_send_wr > most)
@@ -139,8 +122,9 @@ enum ctrl_rsp xport_qp_resize(struct xport *x, struct qp *qp, uint32_t max_send_
         return hca_refuse(x->hca, REF_QP_RECV_WR, compared_at_most(most, max_recv_wr));
     if (size != r->size && r->fetched != r->oldest)
         return hca_refuse(x->hca, REF_QP_RING_IN_USE, compared_at_most(0, r->fetched - r->oldest));
-    if (size != r->size && !exchange_ring(xport_of(qp), size))
-        return hca_refuse(x->hca, REF_DEVICE_MEMORY, compared_nothing());
+    if (size != r->size)
+        release_ring(x->hca->arena, r);
+    r->size = size;
     qp->config.max_send_wr = max_send_wr;
     qp->config.max_recv_wr = max_recv_wr;
     return RSP_OK;
