@@ -309,7 +309,7 @@ static enum ctrl_rsp resize_qp(struct call *c)
         rsp = xport_qp_resize(&d->xport, qp, r.max_send_wr,
                               receives ? r.max_recv_wr : qp->config.max_recv_wr);
     if (rsp == RSP_OK)
-        qp->exchanged = (sends ? 1u << WQ_SEND : 0) | (receives ? 1u << WQ_RECV : 0);
+        qp->exchanged |= (sends ? 1u << WQ_SEND : 0) | (receives ? 1u << WQ_RECV : 0);
     return rsp;
 }
 

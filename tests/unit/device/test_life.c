@@ -243,6 +243,34 @@ static void every_queue_can_have_a_vector_and_the_configuration_too(void **state
 
 #define T(f) cmocka_unit_test_setup_teardown(f, machine_set_up, machine_tear_down)
 
+/* The driver takes a queue that has got another length away and gives it back, which ends no queue
+ * pair: once for each request, and whatever else it asks for before.
+ */
+static void a_queue_may_be_taken_away_once_for_its_new_length(void **state)
+{
+    struct machine *m = *state;
+    struct virtio_dev *dev = &m->rdma.pci;
+    const uint32_t queues[] = {rdma_sq(&m->rdma, PAIR_SENDER), rdma_rq(&m->rdma, PAIR_SENDER)};
+    const struct qp *qp;
+
+    dev->accepted |= VIRTIO_FEATURE(VF_RESIZE) | VIRTIO_FEATURE(VF_RING_RESET);
+    (void)machine_pair(m, machine_mac);
+    qp = hca_qp(&m->rdma.hca, PAIR_SENDER);
+    for (uint32_t wr = 16; wr <= 32; wr += 16)
+        assert_int_equal(ASK(m, CMD_RESIZE_QP, resize_qp, .qpn = PAIR_SENDER, .max_send_wr = 16,
+                             .max_recv_wr = wr),
+                         RSP_OK);
+    for (size_t i = 0; i < ARRAY_LEN(queues); i++) {
+        (void)ring_enable(m, dev, queues[i]);
+        machine_out(dev, REG_QUEUE_SELECT, 2, queues[i]);
+        machine_out(dev, REG_QUEUE_RESET, 2, 1);
+        assert_int_equal(qp->state, QPS_RTS);
+    }
+    (void)ring_enable(m, dev, queues[0]);
+    machine_out(dev, REG_QUEUE_RESET, 2, 1);
+    assert_int_equal(qp->state, QPS_ERR);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -253,6 +281,7 @@ int main(void)
         T(completion_queues_ask_for_no_kicks),
         T(a_queue_pair_in_use_cannot_go_on_without_its_queue),
         T(a_queue_pair_in_reset_does_not_mind),
+        T(a_queue_may_be_taken_away_once_for_its_new_length),
         cmocka_unit_test(without_ring_reset_a_destroyed_owner_leaves_its_queue_at_the_start),
         T(every_queue_can_have_a_vector_and_the_configuration_too),
     };
