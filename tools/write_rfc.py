@@ -71,16 +71,15 @@ def check_rows(root, rows):
 
 def link(name):
     path, _, function = name.partition(": ")
-    label = function or pathlib.Path(path).stem
-    return f"[{label}](../{path})".replace("_", r"\_") if not function else f"[`{label}`](../{path})"
+    return f"[`{function}`](../{path})" if function else f"[{pathlib.Path(path).stem}](../{path})"
 
 
 def page_of(rows):
     out = [HEAD.format(rows=ROWS, device=sum(row[1] == "DEVICE" for row in rows),
                        driver=sum(row[1] == "DRIVER" for row in rows))]
     section = None
-    for number, who, strength, title, text, done, _ in rows:
-        row = rows[[r[0] for r in rows].index(number)]
+    for row in rows:
+        number, who, strength, title, text, done, _ = row
         if title != section:
             section = title
             out.append(f"\n## {title}\n\n| | who | demand | here | shown by |\n| --- | --- | --- | --- | --- |\n")

@@ -81,7 +81,7 @@ static bool read_field(const struct rfc_struct *s, const struct rfc_field *f, co
         return true;
     if (f->type == 'b')
         return read_hex(text, at, f->bytes, &n);
-    if (!rfc_field_parse(s, f, text, &v))
+    if (!rfc_field_parse(s, f, text, &v) || (f->bytes < sizeof(v) && v >> 8 * f->bytes != 0))
         return false;
     for (uint32_t i = 0; i < f->bytes; i++)
         at[i] = (uint8_t)(v >> 8 * i);
@@ -111,11 +111,11 @@ static const struct rfc_field *find_field(const struct asked *a, const char *nam
 
 static bool read_option(struct asked *a, const char *key, size_t n, const char *text, bool *ret_ok)
 {
-    char *end;
+    uint64_t room;
 
     if (n == 4 && memcmp(key, "room", n) == 0) {
-        a->c.room = (uint32_t)strtoul(text, &end, 10);
-        *ret_ok = *text && !*end && a->c.room <= RDL_CONTROL_BYTES_MAX;
+        *ret_ok = !quantity_parse(QUANTITY_NUMBER, text, &room) && room <= RDL_CONTROL_BYTES_MAX;
+        a->c.room = *ret_ok ? (uint32_t)room : 0;
     } else if (n == 3 && memcmp(key, "cut", n) == 0) {
         *ret_ok = read_cuts(text, a->c.cuts, &a->c.n_cuts);
     } else if (n == 8 && memcmp(key, "room_cut", n) == 0) {

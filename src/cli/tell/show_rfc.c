@@ -12,7 +12,7 @@
 #define HEX_PER_LINE 8u
 
 /* Fields whose numbers have names. */
-static const struct {
+static const struct meaning {
     const char *structure, *field;
     const struct enum_table *words;
     bool set; /* a set of bits */
@@ -101,9 +101,20 @@ static void add_raw(struct text *t, const struct rfc_field *f, const uint8_t *at
     }
 }
 
+/* NULL: the numbers of field @f have no names. */
+static const struct meaning *meaning_of(const struct rfc_struct *s, const struct rfc_field *f)
+{
+    for (size_t i = 0; i < ARRAY_LEN(meanings); i++) {
+        if (strcmp(meanings[i].structure, s->name) == 0 && strcmp(meanings[i].field, f->name) == 0)
+            return &meanings[i];
+    }
+    return NULL;
+}
+
 void rfc_field_add(struct text *t, const struct rfc_struct *s, const struct rfc_field *f,
                    const uint8_t *at)
 {
+    const struct meaning *m = meaning_of(s, f);
     uint64_t v;
 
     at += f->offset;
@@ -112,34 +123,19 @@ void rfc_field_add(struct text *t, const struct rfc_struct *s, const struct rfc_
         return;
     }
     v = load(at, f->bytes);
-    for (size_t i = 0; i < ARRAY_LEN(meanings); i++) {
-        if (strcmp(meanings[i].structure, s->name) != 0 || strcmp(meanings[i].field, f->name) != 0)
-            continue;
-        if (meanings[i].set)
-            add_set(t, meanings[i].words, v);
-        else if (enum_by_value(meanings[i].words, (uint32_t)v))
-            text_add(t, enum_name(meanings[i].words, (uint32_t)v));
-        else
-            text_addf(t, "%llu", (unsigned long long)v);
-        return;
-    }
-    text_addf(t, is_hex(f->name) ? "0x%llx" : "%llu", (unsigned long long)v);
-}
-
-/* The words of field @f; NULL: it has none. */
-static const struct enum_table *words_of(const struct rfc_struct *s, const struct rfc_field *f)
-{
-    for (size_t i = 0; i < ARRAY_LEN(meanings); i++) {
-        if (strcmp(meanings[i].structure, s->name) == 0 && strcmp(meanings[i].field, f->name) == 0)
-            return meanings[i].words;
-    }
-    return NULL;
+    if (m && m->set)
+        add_set(t, m->words, v);
+    else if (m && enum_by_value(m->words, (uint32_t)v))
+        text_add(t, enum_name(m->words, (uint32_t)v));
+    else
+        text_addf(t, is_hex(f->name) ? "0x%llx" : "%llu", (unsigned long long)v);
 }
 
 bool rfc_field_parse(const struct rfc_struct *s, const struct rfc_field *f, const char *text,
                      uint64_t *ret)
 {
-    const struct enum_table *words = words_of(s, f);
+    const struct meaning *m = meaning_of(s, f);
+    const struct enum_table *words = m ? m->words : NULL;
     char word[64];
 
     /* The path MTU 1024 is a word: its number is another one. */

@@ -39,14 +39,7 @@ struct call {
 static inline enum ctrl_rsp ctrl_refuse(struct call *c, enum ctrl_refusal why,
                                         struct compared values)
 {
-    return hca_refuse_values(&c->d->hca, why, values);
-}
-
-/* Is @port that of the device?  RSP_OK, RSP_INVALID_ARG */
-static inline enum ctrl_rsp ctrl_check_port(struct call *c, uint32_t port)
-{
-    return port == HCA_PORT ? RSP_OK
-                            : ctrl_refuse(c, REF_PORT_NUMBER, compared_one(HCA_PORT, port));
+    return hca_refuse(&c->d->hca, why, values);
 }
 
 /* rdma_ctrl.c: without RING_RESET a driver has no way to empty a queue: the device forgets where it

@@ -9,8 +9,8 @@
 /* rdma_config.c: gives every limit that is 0 what it is by default. */
 void rdma_limits_complete(struct rdl_device_limits *l, uint32_t max_qp);
 
-/* Fills the device configuration space; a new generation if it changes. */
-void rdma_config_fill(struct rdma *d);
+/* Fills the device configuration space.  True: a driver may have read something else there. */
+bool rdma_config_fill(struct rdma *d);
 
 /* rdma_ctrl.c: executes what waits in the control queue. */
 void rdma_ctrl_run(struct rdma *d);

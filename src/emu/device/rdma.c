@@ -17,10 +17,9 @@ enum mtu rdma_active_mtu(const struct rdma *d)
     return carried < d->config.max_mtu ? (enum mtu)carried : d->config.max_mtu;
 }
 
-static struct hca_limits hca_limits_of(const struct rdma *d)
+static struct hca_limits hca_limits_of(const struct rdma *d, const struct rdl_device_limits *l)
 {
     const struct rdma_config *c = &d->config;
-    const struct rdl_device_limits *l = &d->limits;
     const bool has_mw = (d->pci.offered & VIRTIO_FEATURE(VF_MW)) != 0;
 
     return (struct hca_limits){
@@ -61,15 +60,15 @@ static void transport_init(struct rdma *d)
         .keys = prng_stream(c->seed, c->host),
         .pkeys = c->pkeys,
     };
-    const struct hca_limits limits = hca_limits_of(d);
+    const struct hca_limits limits = hca_limits_of(d, &c->limits); /* the tables are for these */
 
     hca_init(&d->hca, &env, &limits);
+    d->hca.limits = hca_limits_of(d, &d->limits);
     xport_init(&d->xport, &d->hca, &xport_ops, d, c->mac);
 }
 
 bool rdma_limit(struct rdma *d, const struct rdl_device_limits *to)
 {
-    const uint8_t generation = d->pci.config_generation;
     struct rdl_device_limits now = d->limits;
 
 #define TAKE(name)                                                                                 \
@@ -80,12 +79,11 @@ bool rdma_limit(struct rdma *d, const struct rdl_device_limits *to)
     RDL_DEVICE_LIMITS_LIVE(TAKE)
 #undef TAKE
     d->limits = now;
-    d->hca.limits = hca_limits_of(d);
-    rdma_config_fill(d);
-    if (d->pci.config_generation == generation)
+    d->hca.limits = hca_limits_of(d, &d->limits);
+    if (!rdma_config_fill(d))
         return true;
-    TRACE(d->trace, config_changed, .host = d->config.host, .generation = d->pci.config_generation);
-    d->pci.config_generation = generation;
+    TRACE(d->trace, config_changed, .host = d->config.host,
+          .generation = (uint8_t)(d->pci.config_generation + 1));
     virtio_config_changed(&d->pci);
     return true;
 }
@@ -118,6 +116,13 @@ static void on_notify(void *ctx, uint32_t queue)
         ring(d, queue);
 }
 
+/* What the configuration says may be different now, which a driver finds out by its generation. */
+static void refill_config(struct rdma *d)
+{
+    if (rdma_config_fill(d))
+        d->pci.config_generation++;
+}
+
 static void on_reset(void *ctx)
 {
     struct rdma *d = ctx;
@@ -131,13 +136,13 @@ static void on_reset(void *ctx)
     d->n_failed_cqs = 0;
     d->bad_pkeys = d->bad_qkeys = 0;
     d->events = (struct rdma_events){0};
-    rdma_config_fill(d);
+    refill_config(d);
 }
 
 /* What the driver accepted decides what the configuration says. */
 static void on_negotiated(void *ctx)
 {
-    rdma_config_fill(ctx);
+    refill_config(ctx);
 }
 
 /* The driver took a queue away.  A queue pair that is still in use cannot go on without it. */
@@ -260,7 +265,7 @@ bool rdma_init(struct rdma *d, const struct rdma_env *env, const struct rdma_con
     if (!virtio_init(&d->pci, d->arena, d->sim, &pci, &virtio_ops, d))
         return false;
     transport_init(d);
-    rdma_config_fill(d);
+    (void)rdma_config_fill(d);
     rdma_port_use(d);
     return true;
 }

@@ -37,7 +37,7 @@ static uint64_t capabilities(const struct rdma *d)
                           : 0));
 }
 
-void rdma_config_fill(struct rdma *d)
+bool rdma_config_fill(struct rdma *d)
 {
     const struct hca_limits *l = &d->hca.limits;
     struct rfc_config c = {
@@ -68,6 +68,7 @@ void rdma_config_fill(struct rdma *d)
     };
     const struct rfc_srq_limits srqs = {l->max_srq, l->max_qp_wr, l->max_recv_sge};
     struct raw_config raw;
+    bool changed;
 
     if (virtio_has(&d->pci, VF_MCAST)) {
         c.max_mcast_grp = l->max_mcast_grp;
@@ -79,7 +80,7 @@ void rdma_config_fill(struct rdma *d)
     eui64_from_mac(c.sys_image_guid, d->config.mac);
     rfc_config_put(&raw, &c);
     RDL_ASSERT(d->pci.config.config_bytes == sizeof(raw));
-    if (d->pci.status != 0 && memcmp(d->pci.device_config, &raw, sizeof(raw)) != 0)
-        d->pci.config_generation++;
+    changed = d->pci.status != 0 && memcmp(d->pci.device_config, &raw, sizeof(raw)) != 0;
     memcpy(d->pci.device_config, &raw, sizeof(raw));
+    return changed;
 }

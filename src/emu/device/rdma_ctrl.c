@@ -20,6 +20,11 @@
 /* Largest of all requests and responses. */
 #define CTRL_DATA_BYTES_MAX 256u
 
+static enum ctrl_rsp refuse_port(struct call *c, uint32_t port)
+{
+    return ctrl_refuse(c, REF_PORT_NUMBER, compared_one(HCA_PORT, port));
+}
+
 static enum ctrl_rsp query_port(struct call *c)
 {
     const struct rdma *d = c->d;
@@ -27,7 +32,7 @@ static enum ctrl_rsp query_port(struct call *c)
 
     REQUEST(c, query_port, r);
     if (r.port != HCA_PORT)
-        return ctrl_check_port(c, r.port);
+        return refuse_port(c, r.port);
     RESPOND(c, port_attr, .state = up ? PORT_STATE_ACTIVE : PORT_STATE_DOWN,
             .max_mtu = (uint8_t)d->config.max_mtu, .active_mtu = (uint8_t)rdma_active_mtu(d),
             .phys_mtu = d->port->mtu, .gid_tbl_len = HCA_GIDS, .max_msg_sz = MESSAGE_BYTES_MAX,
@@ -196,7 +201,7 @@ static enum ctrl_rsp modify_qp(struct call *c)
     if (!qp)
         return ctrl_refuse(c, REF_QP_HANDLE, compared_found(r.qpn));
     if ((r.attr_mask & QPA_CREDITS) && !virtio_has(&c->d->pci, VF_CREDITS))
-        return ctrl_refuse(c, REF_NOT_NEGOTIATED, (struct compared){0});
+        return ctrl_refuse(c, REF_NOT_NEGOTIATED, compared_nothing());
     attr_get(&attr, r.attrs);
     return xport_qp_modify(&c->d->xport, qp, r.attr_mask, &attr);
 }
@@ -304,7 +309,7 @@ static enum ctrl_rsp resize_qp(struct call *c)
         rsp = xport_qp_resize(&d->xport, qp, r.max_send_wr,
                               receives ? r.max_recv_wr : qp->config.max_recv_wr);
     if (rsp == RSP_OK)
-        qp->exchanged = (sends ? 1u << WQ_SEND : 0) | (receives ? 1u << WQ_RECV : 0);
+        qp->exchanged |= (sends ? 1u << WQ_SEND : 0) | (receives ? 1u << WQ_RECV : 0);
     return rsp;
 }
 
@@ -315,9 +320,9 @@ static enum ctrl_rsp query_pkey(struct call *c)
 
     REQUEST(c, query_pkey, r);
     if (r.port != HCA_PORT)
-        return ctrl_check_port(c, r.port);
+        return refuse_port(c, r.port);
     if (hca_pkey(h, r.index, &pkey) != RSP_OK)
-        return hca_refuse_above(h, REF_PKEY_INDEX, h->pkeys.n - 1, r.index);
+        return hca_refuse(h, REF_PKEY_INDEX, compared_at_most(h->pkeys.n - 1, r.index));
     RESPOND(c, pkey, .pkey = pkey);
     return RSP_OK;
 }
@@ -353,11 +358,11 @@ static enum ctrl_rsp add_gid(struct call *c)
     REQUEST(c, add_gid, r);
     c->number = r.index;
     if (r.port_num != HCA_PORT)
-        return ctrl_check_port(c, r.port_num);
+        return refuse_port(c, r.port_num);
     if (r.gid_type != GID_TYPE_ROCE_V2)
         return ctrl_refuse(c, REF_GID_TYPE, compared_one(GID_TYPE_ROCE_V2, r.gid_type));
     if (memcmp(r.gid, none, sizeof(none)) == 0 || gid_is_group(r.gid))
-        return ctrl_refuse(c, REF_GID_ADDRESS, (struct compared){0});
+        return ctrl_refuse(c, REF_GID_ADDRESS, compared_nothing());
     return change_gid(c->d, r.index, r.gid);
 }
 
@@ -366,7 +371,7 @@ static enum ctrl_rsp del_gid(struct call *c)
     REQUEST(c, del_gid, r);
     c->number = r.index;
     if (r.port != HCA_PORT)
-        return ctrl_check_port(c, r.port);
+        return refuse_port(c, r.port);
     return change_gid(c->d, r.index, NULL);
 }
 
@@ -393,7 +398,7 @@ static enum ctrl_rsp mcast_qp(struct call *c, const struct rfc_mcast *r, struct 
     *ret = hca_qp(&c->d->hca, r->qpn);
     if (!*ret)
         return ctrl_refuse(c, REF_QP_HANDLE, compared_found(r->qpn));
-    return gid_is_group(r->gid) ? RSP_OK : ctrl_refuse(c, REF_GROUP_ADDRESS, (struct compared){0});
+    return gid_is_group(r->gid) ? RSP_OK : ctrl_refuse(c, REF_GROUP_ADDRESS, compared_nothing());
 }
 
 static enum ctrl_rsp attach_mcast(struct call *c)
@@ -477,7 +482,7 @@ static uint32_t execute(struct rdma *d)
         return 0;
     refused->why = REF_NONE;
     if (n_req == 0)
-        result = ctrl_refuse(&call, REF_REQUEST_EMPTY, (struct compared){0});
+        result = ctrl_refuse(&call, REF_REQUEST_EMPTY, compared_nothing());
     else if (!known)
         result = ctrl_refuse(&call, REF_COMMAND_UNKNOWN, compared_found(cmd));
     else if (n_req < 1 + req_bytes)

@@ -34,14 +34,14 @@ static enum ctrl_rsp take_list(struct rdma *d, uint64_t gpa, uint32_t n, struct 
     struct page_list list = {.n = n};
 
     if (n == 0 || n > list_pages_max(&d->hca))
-        return hca_refuse_values(&d->hca, REF_PAGE_LIST_LENGTH,
-                                 compared_range(1, list_pages_max(&d->hca), n));
+        return hca_refuse(&d->hca, REF_PAGE_LIST_LENGTH,
+                          compared_range(1, list_pages_max(&d->hca), n));
     list.pages = arena_alloc_raw(d->arena, n * sizeof(*list.pages));
     if (!list.pages)
-        return hca_refuse(&d->hca, REF_DEVICE_MEMORY);
+        return hca_refuse(&d->hca, REF_DEVICE_MEMORY, compared_nothing());
     if (!ram_read(d->ram, gpa, list.pages, n * sizeof(*list.pages))) {
         give_list(d, &list);
-        return hca_refuse_found(&d->hca, REF_PAGE_LIST_MEMORY, gpa);
+        return hca_refuse(&d->hca, REF_PAGE_LIST_MEMORY, compared_found(gpa));
     }
     for (uint32_t i = 0; i < n; i++) {
         uint8_t le[8];
@@ -81,7 +81,7 @@ enum ctrl_rsp ctrl_create_mr(struct call *c)
 
     REQUEST(c, create_mr, r);
     if (!rdma_has_mem_mgt(c->d))
-        return hca_refuse(&c->d->hca, REF_MEM_MGT_EXTENSIONS);
+        return ctrl_refuse(c, REF_MEM_MGT_EXTENSIONS, compared_nothing());
     rsp = hca_fast_mr_create(&c->d->hca, r.pdn, r.access_flags, r.max_num_sg, &mr);
     return rsp == RSP_OK ? respond_keys(c, mr) : rsp;
 }
@@ -94,7 +94,7 @@ enum ctrl_rsp ctrl_map_mr_sg(struct call *c)
     REQUEST(c, map_mr_sg, r);
     c->number = r.mrn;
     if (!rdma_has_mem_mgt(c->d))
-        return hca_refuse(&c->d->hca, REF_MEM_MGT_EXTENSIONS);
+        return ctrl_refuse(c, REF_MEM_MGT_EXTENSIONS, compared_nothing());
     rsp = take_list(c->d, r.pages, r.npages, &list);
     if (rsp != RSP_OK)
         return rsp;

@@ -33,6 +33,7 @@ enum fetch rdma_pop(struct rdma *d, uint32_t queue)
 
 /* What follows the head of a WQE: SGEs, or inline data. */
 #define BODY_BYTES (RDL_MOST_max_send_sge * sizeof(struct raw_sge))
+_Static_assert(RDL_MOST_max_recv_sge <= RDL_MOST_max_send_sge, "receives fit into a body");
 _Static_assert(RDL_MOST_max_inline_data <= BODY_BYTES, "inline data fits into a body");
 
 /* Reads the WQE in d->chain: its head of @head_bytes, and as much of its body as any WQE has.  What

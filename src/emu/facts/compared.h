@@ -32,6 +32,11 @@ static inline struct compared compared_range(uint64_t least, uint64_t most, uint
     return (struct compared){least, most, found};
 }
 
+static inline struct compared compared_nothing(void)
+{
+    return (struct compared){0, 0, 0};
+}
+
 /* Nothing in particular was expected. */
 static inline struct compared compared_found(uint64_t found)
 {

@@ -16,7 +16,7 @@
 #define VIRTIO_NO_VECTOR 0xffffu
 
 /* X(prefix, NAME, offset in the common configuration, text); how wide each is, virtio/pci.c knows.
- * ISR, DEVICE and NOTIFY stand for whole structures, past the last common register.
+ * ISR, DEVICE_CONFIG and NOTIFY stand for whole structures, past the last common register.
  */
 #define ENUM_REG(X)                                                                                \
     X(REG, DEVICE_FEATURE_SELECT, 0, "which 32 device feature bits are shown")                     \

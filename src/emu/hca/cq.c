@@ -29,7 +29,7 @@ static size_t block_bytes(uint32_t block)
 
 static enum ctrl_rsp refuse_entries(struct hca *h, uint32_t cqe)
 {
-    return hca_refuse_values(h, REF_CQ_ENTRIES, compared_range(1, h->limits.max_cqe, cqe));
+    return hca_refuse(h, REF_CQ_ENTRIES, compared_range(1, h->limits.max_cqe, cqe));
 }
 
 enum ctrl_rsp hca_cq_create(struct hca *h, uint32_t cqe, struct cq **ret)
@@ -41,7 +41,7 @@ enum ctrl_rsp hca_cq_create(struct hca *h, uint32_t cqe, struct cq **ret)
         return refuse_entries(h, cqe);
     cq = arena_alloc(h->arena, sizeof(*cq));
     if (!cq)
-        return hca_refuse(h, REF_DEVICE_MEMORY);
+        return hca_refuse(h, REF_DEVICE_MEMORY, compared_nothing());
     name = slots_add(&h->cqs, cq);
     if (name == 0) {
         arena_release(h->arena, cq, sizeof(*cq));
@@ -58,9 +58,9 @@ enum ctrl_rsp hca_cq_destroy(struct hca *h, uint32_t cqn)
     struct cq *cq = hca_cq(h, cqn);
 
     if (!cq)
-        return hca_refuse_found(h, REF_CQ_HANDLE, cqn);
+        return hca_refuse(h, REF_CQ_HANDLE, compared_found(cqn));
     if (cq->users > 0)
-        return hca_refuse_above(h, REF_CQ_IN_USE, 0, cq->users);
+        return hca_refuse(h, REF_CQ_IN_USE, compared_at_most(0, cq->users));
     slots_remove(&h->cqs, slots_name(&h->cqs, cqn - 1));
     for (uint32_t i = 0; i < CQ_LOG_BLOCKS; i++)
         arena_release(h->arena, cq->log[i], block_bytes(i));
@@ -73,11 +73,11 @@ enum ctrl_rsp hca_cq_resize(struct hca *h, uint32_t cqn, uint32_t cqe)
     struct cq *cq = hca_cq(h, cqn);
 
     if (!cq)
-        return hca_refuse_found(h, REF_CQ_HANDLE, cqn);
+        return hca_refuse(h, REF_CQ_HANDLE, compared_found(cqn));
     if (cqe == 0 || cqe > h->limits.max_cqe)
         return refuse_entries(h, cqe);
     if (cq->error)
-        return hca_refuse(h, REF_CQ_OVERFLOWED);
+        return hca_refuse(h, REF_CQ_OVERFLOWED, compared_nothing());
     cq->cqe = cqe;
     return RSP_OK;
 }

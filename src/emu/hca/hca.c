@@ -102,8 +102,8 @@ void hca_done(struct hca *h)
 enum ctrl_rsp hca_refuse_full(struct hca *h, const struct slots *table, uint32_t max,
                               enum ctrl_refusal why)
 {
-    return table->used < max ? hca_refuse(h, REF_DEVICE_MEMORY)
-                             : hca_refuse_above(h, why, max, (uint64_t)max + 1);
+    return table->used < max ? hca_refuse(h, REF_DEVICE_MEMORY, compared_nothing())
+                             : hca_refuse(h, why, compared_at_most(max, (uint64_t)max + 1));
 }
 
 enum ctrl_rsp hca_pd_create(struct hca *h, struct pd **ret)
@@ -112,14 +112,15 @@ enum ctrl_rsp hca_pd_create(struct hca *h, struct pd **ret)
     uint64_t name;
 
     if (h->pds.used >= h->limits.max_pd) /* which may have become smaller than the table */
-        return hca_refuse_above(h, REF_PD_LIMIT, h->limits.max_pd, (uint64_t)h->pds.used + 1);
+        return hca_refuse(h, REF_PD_LIMIT,
+                          compared_at_most(h->limits.max_pd, (uint64_t)h->pds.used + 1));
     pd = arena_alloc(h->arena, sizeof(*pd));
     if (!pd)
-        return hca_refuse(h, REF_DEVICE_MEMORY);
+        return hca_refuse(h, REF_DEVICE_MEMORY, compared_nothing());
     name = slots_add(&h->pds, pd);
     if (name == 0) {
         arena_release(h->arena, pd, sizeof(*pd));
-        return hca_refuse(h, REF_DEVICE_MEMORY);
+        return hca_refuse(h, REF_DEVICE_MEMORY, compared_nothing());
     }
     pd->pdn = slots_index(name) + 1;
     *ret = pd;
@@ -131,9 +132,9 @@ enum ctrl_rsp hca_pd_destroy(struct hca *h, uint32_t pdn)
     struct pd *pd = hca_pd(h, pdn);
 
     if (!pd)
-        return hca_refuse_found(h, REF_PD_HANDLE, pdn);
+        return hca_refuse(h, REF_PD_HANDLE, compared_found(pdn));
     if (pd->users > 0)
-        return hca_refuse_above(h, REF_PD_IN_USE, 0, pd->users);
+        return hca_refuse(h, REF_PD_IN_USE, compared_at_most(0, pd->users));
     slots_remove(&h->pds, slots_name(&h->pds, pdn - 1));
     arena_release(h->arena, pd, sizeof(*pd));
     return RSP_OK;
@@ -144,10 +145,10 @@ enum ctrl_rsp hca_gid_set(struct hca *h, uint32_t index, const uint8_t gid[HCA_G
     struct hca_gid *g;
 
     if (index >= HCA_GIDS)
-        return hca_refuse_above(h, REF_GID_INDEX, HCA_GIDS - 1, index);
+        return hca_refuse(h, REF_GID_INDEX, compared_at_most(HCA_GIDS - 1, index));
     g = &h->gids[index];
     if (g->users > 0 && memcmp(g->raw, gid, HCA_GID_BYTES) != 0)
-        return hca_refuse_above(h, REF_GID_IN_USE, 0, g->users);
+        return hca_refuse(h, REF_GID_IN_USE, compared_at_most(0, g->users));
     memcpy(g->raw, gid, HCA_GID_BYTES);
     g->valid = true;
     return RSP_OK;
@@ -156,9 +157,9 @@ enum ctrl_rsp hca_gid_set(struct hca *h, uint32_t index, const uint8_t gid[HCA_G
 enum ctrl_rsp hca_gid_clear(struct hca *h, uint32_t index)
 {
     if (index >= HCA_GIDS)
-        return hca_refuse_above(h, REF_GID_INDEX, HCA_GIDS - 1, index);
+        return hca_refuse(h, REF_GID_INDEX, compared_at_most(HCA_GIDS - 1, index));
     if (h->gids[index].users > 0)
-        return hca_refuse_above(h, REF_GID_IN_USE, 0, h->gids[index].users);
+        return hca_refuse(h, REF_GID_IN_USE, compared_at_most(0, h->gids[index].users));
     h->gids[index] = (struct hca_gid){.valid = false};
     return RSP_OK;
 }

@@ -107,28 +107,10 @@ struct hca_env {
 };
 
 /* Notes why a request is refused, for whoever asks for its reason, and returns the response. */
-static inline enum ctrl_rsp hca_refuse_values(struct hca *h, enum ctrl_refusal why,
-                                              struct compared values)
+static inline enum ctrl_rsp hca_refuse(struct hca *h, enum ctrl_refusal why, struct compared values)
 {
     h->refused = (struct refused){why, values};
     return refusal_rsp(why);
-}
-
-static inline enum ctrl_rsp hca_refuse(struct hca *h, enum ctrl_refusal why)
-{
-    return hca_refuse_values(h, why, (struct compared){0});
-}
-
-/* Nothing in particular was expected. */
-static inline enum ctrl_rsp hca_refuse_found(struct hca *h, enum ctrl_refusal why, uint64_t found)
-{
-    return hca_refuse_values(h, why, compared_found(found));
-}
-
-static inline enum ctrl_rsp hca_refuse_above(struct hca *h, enum ctrl_refusal why, uint64_t most,
-                                             uint64_t found)
-{
-    return hca_refuse_values(h, why, compared_at_most(most, found));
 }
 
 /* @table, of at most @max objects, has taken no more: it is full, which @why says, or it could not

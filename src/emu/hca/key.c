@@ -75,23 +75,23 @@ enum ctrl_rsp key_new(struct hca *h, enum key_kind kind, struct pd *pd, struct k
     uint64_t name;
 
     if (!k)
-        return hca_refuse(h, REF_DEVICE_MEMORY);
+        return hca_refuse(h, REF_DEVICE_MEMORY, compared_nothing());
     *k = (struct mkey){.kind = kind, .state = KEY_FREE, .pdn = pd->pdn};
     count = count_of(h, k);
     max = key_is_window(k) ? h->limits.max_mw : h->limits.max_mr;
     if (*count >= max) { /* it may have become smaller */
         why = key_is_window(k) ? REF_MW_LIMIT : REF_MR_LIMIT;
         discard(h, k);
-        return hca_refuse_above(h, why, max, (uint64_t)max + 1);
+        return hca_refuse(h, why, compared_at_most(max, (uint64_t)max + 1));
     }
     if (!key_pages_new(h, room.pages, &k->pages) || !key_pages_new(h, room.next, &k->next)) {
         discard(h, k);
-        return hca_refuse(h, REF_DEVICE_MEMORY);
+        return hca_refuse(h, REF_DEVICE_MEMORY, compared_nothing());
     }
     name = slots_add(&h->mkeys, k);
     if (name == 0) {
         discard(h, k);
-        return hca_refuse(h, REF_DEVICE_MEMORY);
+        return hca_refuse(h, REF_DEVICE_MEMORY, compared_nothing());
     }
     k->key = (slots_index(name) + 1) << 8 | (uint32_t)prng_below(&h->keys, 256);
     ++*count;

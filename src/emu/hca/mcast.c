@@ -80,12 +80,13 @@ static enum ctrl_rsp check_limits(struct hca *h, const struct mcast_group *g)
     const uint32_t n = g ? g->n : 0;
 
     if (!g && h->mcast.groups.n >= l->max_mcast_grp)
-        return hca_refuse_above(h, REF_GROUP_LIMIT, l->max_mcast_grp, h->mcast.groups.n + 1);
+        return hca_refuse(h, REF_GROUP_LIMIT,
+                          compared_at_most(l->max_mcast_grp, h->mcast.groups.n + 1));
     if (n >= l->max_mcast_qp_attach)
-        return hca_refuse_above(h, REF_GROUP_QPS, l->max_mcast_qp_attach, n + 1);
+        return hca_refuse(h, REF_GROUP_QPS, compared_at_most(l->max_mcast_qp_attach, n + 1));
     if (h->mcast.n_attached >= l->max_total_mcast_qp_attach)
-        return hca_refuse_above(h, REF_GROUP_TOTAL, l->max_total_mcast_qp_attach,
-                                h->mcast.n_attached + 1);
+        return hca_refuse(h, REF_GROUP_TOTAL,
+                          compared_at_most(l->max_total_mcast_qp_attach, h->mcast.n_attached + 1));
     return RSP_OK;
 }
 
@@ -105,7 +106,7 @@ enum ctrl_rsp mcast_attach(struct hca *h, struct qp *qp, const uint8_t gid[MCAST
     enum ctrl_rsp rsp;
 
     if (qp->config.type != QPT_UD)
-        return hca_refuse_values(h, REF_GROUP_QP_TYPE, compared_one(QPT_UD, qp->config.type));
+        return hca_refuse(h, REF_GROUP_QP_TYPE, compared_one(QPT_UD, qp->config.type));
     if (g && place_of(g, qp->qpn) < g->n)
         return RSP_OK;
     rsp = check_limits(h, g);
@@ -114,11 +115,11 @@ enum ctrl_rsp mcast_attach(struct hca *h, struct qp *qp, const uint8_t gid[MCAST
     if (!g)
         g = group_new(h, gid);
     if (!g)
-        return hca_refuse(h, REF_DEVICE_MEMORY);
+        return hca_refuse(h, REF_DEVICE_MEMORY, compared_nothing());
     if (!make_room(h, g)) {
         if (g->n == 0)
             group_free(h, g);
-        return hca_refuse(h, REF_DEVICE_MEMORY);
+        return hca_refuse(h, REF_DEVICE_MEMORY, compared_nothing());
     }
     g->qpns[g->n++] = qp->qpn;
     h->mcast.n_attached++;
@@ -145,7 +146,7 @@ enum ctrl_rsp mcast_detach(struct hca *h, struct qp *qp, const uint8_t gid[MCAST
     struct mcast_group *g = find(h, gid);
 
     if (!g || place_of(g, qp->qpn) == g->n)
-        return hca_refuse(h, REF_GROUP_MEMBER);
+        return hca_refuse(h, REF_GROUP_MEMBER, compared_nothing());
     leave(h, g, qp);
     return RSP_OK;
 }

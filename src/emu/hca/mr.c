@@ -11,82 +11,78 @@
      ACC_ZERO_BASED)
 
 /* [IBTA1 11.2.8.2; ibv_reg_mr(3) says it of both] */
-static struct refused access_refusal(unsigned access)
+static bool has_local_write(unsigned access)
 {
-    if ((access & ~(unsigned)(ACCESS_ALL | ACCESS_HINTS)) != 0)
-        return (struct refused){REF_MR_ACCESS_FLAGS,
-                                compared_at_most(ACCESS_ALL | ACCESS_HINTS, access)};
-    if ((access & (ACC_REMOTE_WRITE | ACC_REMOTE_ATOMIC)) && !(access & ACC_LOCAL_WRITE))
-        return (struct refused){.why = REF_MR_LOCAL_WRITE};
-    return (struct refused){.why = REF_NONE};
+    return (access & (ACC_REMOTE_WRITE | ACC_REMOTE_ATOMIC)) == 0 || (access & ACC_LOCAL_WRITE);
 }
 
-static bool access_is_sound(unsigned access)
+/* This and the others: RSP_OK, RSP_INVALID_ARG. */
+static enum ctrl_rsp check_access(struct hca *h, unsigned access)
 {
-    return access_refusal(access).why == REF_NONE;
+    if ((access & ~(unsigned)(ACCESS_ALL | ACCESS_HINTS)) != 0)
+        return hca_refuse(h, REF_MR_ACCESS_FLAGS, compared_found(access));
+    return has_local_write(access) ? RSP_OK : hca_refuse(h, REF_MR_LOCAL_WRITE, compared_nothing());
 }
 
 /* Do @n pages hold @length bytes from @start on, and are they pages of RAM? */
-static struct refused pages_refusal(const struct hca *h, uint64_t start, uint64_t length,
-                                    const uint64_t *pages, uint32_t n)
+static enum ctrl_rsp check_pages(struct hca *h, uint64_t start, uint64_t length,
+                                 const uint64_t *pages, uint32_t n)
 {
     const uint64_t needed = ((start & KEY_PAGE_MASK) + length + KEY_PAGE_MASK) >> RAM_PAGE_BITS;
 
     if (n != needed)
-        return (struct refused){REF_MR_PAGE_COUNT, compared_one(needed, n)};
+        return hca_refuse(h, REF_MR_PAGE_COUNT, compared_one(needed, n));
     for (uint32_t i = 0; i < n; i++) {
         if ((pages[i] & KEY_PAGE_MASK) != 0 || !ram_holds(h->ram, pages[i], RAM_PAGE_BYTES))
-            return (struct refused){REF_PAGE_MEMORY, compared_found(pages[i])};
+            return hca_refuse(h, REF_PAGE_MEMORY, compared_found(pages[i]));
     }
-    return (struct refused){.why = REF_NONE};
+    return RSP_OK;
 }
 
 /* @length bytes from @addr on. */
-static struct refused range_refusal(const struct hca *h, uint64_t addr, uint64_t length)
+static enum ctrl_rsp check_range(struct hca *h, uint64_t addr, uint64_t length)
 {
     if (length == 0 || length > h->limits.max_mr_bytes)
-        return (struct refused){REF_MR_LENGTH, compared_range(1, h->limits.max_mr_bytes, length)};
-    if (addr > UINT64_MAX - length)
-        return (struct refused){.why = REF_MR_ADDRESS_WRAPS};
-    return (struct refused){.why = REF_NONE};
+        return hca_refuse(h, REF_MR_LENGTH, compared_range(1, h->limits.max_mr_bytes, length));
+    return addr <= UINT64_MAX - length ? RSP_OK
+                                       : hca_refuse(h, REF_MR_ADDRESS_WRAPS, compared_nothing());
 }
 
-static struct refused offset_refusal(const struct mr_request *req)
+static enum ctrl_rsp check_offset(struct hca *h, const struct mr_request *req)
 {
     const uint64_t start = req->start & KEY_PAGE_MASK, addr = req->virt_addr & KEY_PAGE_MASK;
 
     if ((req->access & ACC_ZERO_BASED) && req->virt_addr != 0)
-        return (struct refused){REF_MR_PAGE_OFFSET, compared_one(0, req->virt_addr)};
+        return hca_refuse(h, REF_MR_PAGE_OFFSET, compared_one(0, req->virt_addr));
     if (!(req->access & ACC_ZERO_BASED) && addr != start)
-        return (struct refused){REF_MR_PAGE_OFFSET, compared_one(start, addr)};
-    return (struct refused){.why = REF_NONE};
+        return hca_refuse(h, REF_MR_PAGE_OFFSET, compared_one(start, addr));
+    return RSP_OK;
 }
 
-static struct refused request_refusal(const struct hca *h, const struct mr_request *req)
+static enum ctrl_rsp check_request(struct hca *h, const struct mr_request *req)
 {
-    struct refused r = access_refusal(req->access);
+    enum ctrl_rsp rsp = check_access(h, req->access);
 
-    if (r.why == REF_NONE)
-        r = range_refusal(h, req->virt_addr, req->length);
-    if (r.why == REF_NONE)
-        r = offset_refusal(req);
-    if (r.why == REF_NONE)
-        r = pages_refusal(h, req->start, req->length, req->pages, req->n_pages);
-    return r;
+    if (rsp == RSP_OK)
+        rsp = check_range(h, req->virt_addr, req->length);
+    if (rsp == RSP_OK)
+        rsp = check_offset(h, req);
+    if (rsp == RSP_OK)
+        rsp = check_pages(h, req->start, req->length, req->pages, req->n_pages);
+    return rsp;
 }
 
 enum ctrl_rsp hca_mr_create(struct hca *h, const struct mr_request *req, struct mkey **ret)
 {
     struct pd *pd = hca_pd(h, req->pdn);
-    struct refused refused;
     struct mkey *k;
     enum ctrl_rsp rsp;
 
     if (!pd)
-        return hca_refuse_found(h, REF_PD_HANDLE, req->pdn);
-    refused = request_refusal(h, req);
-    if (refused.why != REF_NONE)
-        return hca_refuse_values(h, refused.why, refused.values);
+        return hca_refuse(h, REF_PD_HANDLE, compared_found(req->pdn));
+    rsp = check_request(h, req);
+    if (rsp != RSP_OK)
+        return rsp;
     rsp = key_new(h, KEY_USER_MR, pd, (struct key_room){.pages = req->n_pages}, &k);
     if (rsp != RSP_OK)
         return rsp;
@@ -127,25 +123,25 @@ enum ctrl_rsp hca_mr_change(struct hca *h, uint32_t mrn, unsigned what,
 {
     struct mkey *k = key_at(h, mrn);
     struct key_pages pages;
-    struct refused refused;
     struct mr_request r;
+    enum ctrl_rsp rsp;
 
     if (!k || key_is_window(k))
-        return hca_refuse_found(h, REF_MR_HANDLE, mrn);
+        return hca_refuse(h, REF_MR_HANDLE, compared_found(mrn));
     if (k->kind != KEY_USER_MR)
-        return hca_refuse(h, REF_MR_KIND);
+        return hca_refuse(h, REF_MR_KIND, compared_nothing());
     if (what == 0 || (what & ~REREG_ALL) != 0)
-        return hca_refuse_values(h, REF_REREG_FLAGS, compared_range(1, REREG_ALL, what));
+        return hca_refuse(h, REF_REREG_FLAGS, compared_range(1, REREG_ALL, what));
     r = changed(k, what, req);
     if (!hca_pd(h, r.pdn))
-        return hca_refuse_found(h, REF_PD_HANDLE, r.pdn);
+        return hca_refuse(h, REF_PD_HANDLE, compared_found(r.pdn));
     if (k->n_windows > 0)
-        return hca_refuse_above(h, REF_MR_IN_USE, 0, k->n_windows);
-    refused = request_refusal(h, &r);
-    if (refused.why != REF_NONE)
-        return hca_refuse_values(h, refused.why, refused.values);
+        return hca_refuse(h, REF_MR_IN_USE, compared_at_most(0, k->n_windows));
+    rsp = check_request(h, &r);
+    if (rsp != RSP_OK)
+        return rsp;
     if (!key_pages_new(h, r.n_pages, &pages))
-        return hca_refuse(h, REF_DEVICE_MEMORY);
+        return hca_refuse(h, REF_DEVICE_MEMORY, compared_nothing());
 
     key_pages_set(&pages, r.start, r.pages, r.n_pages);
     key_pages_free(h, &k->pages);
@@ -164,15 +160,14 @@ enum ctrl_rsp hca_mr_change(struct hca *h, uint32_t mrn, unsigned what,
 enum ctrl_rsp hca_dma_mr_create(struct hca *h, uint32_t pdn, unsigned access, struct mkey **ret)
 {
     struct pd *pd = hca_pd(h, pdn);
-    struct refused refused;
     struct mkey *k;
     enum ctrl_rsp rsp;
 
     if (!pd)
-        return hca_refuse_found(h, REF_PD_HANDLE, pdn);
-    refused = access_refusal(access);
-    if (refused.why != REF_NONE)
-        return hca_refuse_values(h, refused.why, refused.values);
+        return hca_refuse(h, REF_PD_HANDLE, compared_found(pdn));
+    rsp = check_access(h, access);
+    if (rsp != RSP_OK)
+        return rsp;
     rsp = key_new(h, KEY_DMA_MR, pd, (struct key_room){0}, &k);
     if (rsp != RSP_OK)
         return rsp;
@@ -188,18 +183,17 @@ enum ctrl_rsp hca_fast_mr_create(struct hca *h, uint32_t pdn, unsigned access, u
                                  struct mkey **ret)
 {
     struct pd *pd = hca_pd(h, pdn);
-    struct refused refused;
     struct mkey *k;
     enum ctrl_rsp rsp;
 
     if (!pd)
-        return hca_refuse_found(h, REF_PD_HANDLE, pdn);
-    refused = access_refusal(access);
-    if (refused.why != REF_NONE)
-        return hca_refuse_values(h, refused.why, refused.values);
+        return hca_refuse(h, REF_PD_HANDLE, compared_found(pdn));
+    rsp = check_access(h, access);
+    if (rsp != RSP_OK)
+        return rsp;
     if (max_pages == 0 || max_pages > h->limits.max_fast_pages)
-        return hca_refuse_values(h, REF_FAST_PAGES,
-                                 compared_range(1, h->limits.max_fast_pages, max_pages));
+        return hca_refuse(h, REF_FAST_PAGES,
+                          compared_range(1, h->limits.max_fast_pages, max_pages));
     rsp = key_new(h, KEY_FAST_MR, pd, (struct key_room){max_pages, max_pages}, &k);
     if (rsp != RSP_OK)
         return rsp;
@@ -211,19 +205,19 @@ enum ctrl_rsp hca_fast_mr_create(struct hca *h, uint32_t pdn, unsigned access, u
 enum ctrl_rsp hca_mr_map(struct hca *h, uint32_t mrn, const struct mr_map *map)
 {
     struct mkey *k = key_at(h, mrn);
-    struct refused refused;
+    enum ctrl_rsp rsp;
 
     if (!k || key_is_window(k))
-        return hca_refuse_found(h, REF_MR_HANDLE, mrn);
+        return hca_refuse(h, REF_MR_HANDLE, compared_found(mrn));
     if (k->kind != KEY_FAST_MR)
-        return hca_refuse(h, REF_MR_KIND);
+        return hca_refuse(h, REF_MR_KIND, compared_nothing());
     if (map->n_pages == 0 || map->n_pages > k->next.room)
-        return hca_refuse_values(h, REF_MR_ROOM, compared_range(1, k->next.room, map->n_pages));
-    refused = range_refusal(h, map->start, map->length);
-    if (refused.why == REF_NONE)
-        refused = pages_refusal(h, map->start, map->length, map->pages, map->n_pages);
-    if (refused.why != REF_NONE)
-        return hca_refuse_values(h, refused.why, refused.values);
+        return hca_refuse(h, REF_MR_ROOM, compared_range(1, k->next.room, map->n_pages));
+    rsp = check_range(h, map->start, map->length);
+    if (rsp == RSP_OK)
+        rsp = check_pages(h, map->start, map->length, map->pages, map->n_pages);
+    if (rsp != RSP_OK)
+        return rsp;
     key_pages_set(&k->next, map->start, map->pages, map->n_pages);
     k->next_addr = map->start;
     k->next_bytes = map->length;
@@ -235,9 +229,9 @@ enum ctrl_rsp hca_mr_destroy(struct hca *h, uint32_t mrn)
     struct mkey *k = key_at(h, mrn);
 
     if (!k || key_is_window(k))
-        return hca_refuse_found(h, REF_MR_HANDLE, mrn);
+        return hca_refuse(h, REF_MR_HANDLE, compared_found(mrn));
     if (k->n_windows > 0)
-        return hca_refuse_above(h, REF_MR_IN_USE, 0, k->n_windows);
+        return hca_refuse(h, REF_MR_IN_USE, compared_at_most(0, k->n_windows));
     key_free(h, k);
     return RSP_OK;
 }
@@ -256,7 +250,7 @@ struct objection key_check_reg(const struct hca *h, const struct key_user *user,
         return (struct objection){.rule = RULE_REG_STATE};
     if (k->next.n == 0)
         return (struct objection){.rule = RULE_REG_PAGES};
-    if (!access_is_sound(access) || (access & ~(k->allocated_access | ACC_ZERO_BASED)) != 0)
+    if (!has_local_write(access) || (access & ~(k->allocated_access | ACC_ZERO_BASED)) != 0)
         return (struct objection){RULE_REG_ACCESS, compared_one(k->allocated_access, access)};
     return (struct objection){.rule = RULE_NONE};
 }

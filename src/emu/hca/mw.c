@@ -24,9 +24,9 @@ enum ctrl_rsp hca_mw_create(struct hca *h, uint32_t pdn, uint32_t type, struct m
     struct pd *pd = hca_pd(h, pdn);
 
     if (!pd)
-        return hca_refuse_found(h, REF_PD_HANDLE, pdn);
+        return hca_refuse(h, REF_PD_HANDLE, compared_found(pdn));
     if (type != MW_TYPE_1 && type != MW_TYPE_2)
-        return hca_refuse_values(h, REF_MW_TYPE, compared_range(MW_TYPE_1, MW_TYPE_2, type));
+        return hca_refuse(h, REF_MW_TYPE, compared_range(MW_TYPE_1, MW_TYPE_2, type));
     return key_new(h, type == MW_TYPE_1 ? KEY_MW_TYPE_1 : KEY_MW_TYPE_2, pd, (struct key_room){0},
                    ret);
 }
@@ -36,7 +36,7 @@ enum ctrl_rsp hca_mw_destroy(struct hca *h, uint32_t mwn)
     struct mkey *w = key_at(h, mwn);
 
     if (!w || !key_is_window(w))
-        return hca_refuse_found(h, REF_MW_HANDLE, mwn);
+        return hca_refuse(h, REF_MW_HANDLE, compared_found(mwn));
     unbind(h, w);
     key_free(h, w);
     return RSP_OK;

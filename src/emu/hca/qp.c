@@ -31,7 +31,7 @@ static enum ctrl_rsp check_config(struct hca *h, const struct qp_config *c)
 
     for (size_t i = 0; i < ARRAY_LEN(checks); i++) {
         if (checks[i].found > checks[i].most)
-            return hca_refuse_above(h, checks[i].why, checks[i].most, checks[i].found);
+            return hca_refuse(h, checks[i].why, compared_at_most(checks[i].most, checks[i].found));
     }
     return RSP_OK;
 }
@@ -48,13 +48,13 @@ static enum ctrl_rsp find_parts(struct hca *h, const struct qp_config *c, struct
     *ret = (struct parts){hca_pd(h, c->pdn), hca_cq(h, c->send_cqn), hca_cq(h, c->recv_cqn),
                           c->srqn ? hca_srq(h, c->srqn) : NULL};
     if (!ret->pd)
-        return hca_refuse_found(h, REF_PD_HANDLE, c->pdn);
+        return hca_refuse(h, REF_PD_HANDLE, compared_found(c->pdn));
     if (!ret->send_cq)
-        return hca_refuse_found(h, REF_QP_SEND_CQ, c->send_cqn);
+        return hca_refuse(h, REF_QP_SEND_CQ, compared_found(c->send_cqn));
     if (!ret->recv_cq)
-        return hca_refuse_found(h, REF_QP_RECV_CQ, c->recv_cqn);
+        return hca_refuse(h, REF_QP_RECV_CQ, compared_found(c->recv_cqn));
     if (c->srqn && !ret->srq)
-        return hca_refuse_found(h, REF_QP_SRQ, c->srqn);
+        return hca_refuse(h, REF_QP_SRQ, compared_found(c->srqn));
     return RSP_OK;
 }
 
@@ -99,7 +99,7 @@ enum ctrl_rsp hca_qp_create(struct hca *h, const struct qp_config *config, size_
         return rsp;
     qp = arena_alloc(h->arena, qp_bytes);
     if (!qp)
-        return hca_refuse(h, REF_DEVICE_MEMORY);
+        return hca_refuse(h, REF_DEVICE_MEMORY, compared_nothing());
     name = slots_add(&h->qps, qp);
     if (name == 0) {
         arena_release(h->arena, qp, qp_bytes);
@@ -170,16 +170,15 @@ void hca_qp_destroy(struct hca *h, struct qp *qp, size_t qp_bytes)
 static enum ctrl_rsp check_av(struct hca *h, const struct av *av)
 {
     if (!(av->flags & AH_FLAG_GRH))
-        return hca_refuse_values(h, REF_AV_GRH, compared_one(AH_FLAG_GRH, av->flags));
+        return hca_refuse(h, REF_AV_GRH, compared_one(AH_FLAG_GRH, av->flags));
     if (av->sgid_index >= HCA_GIDS || !h->gids[av->sgid_index].valid)
-        return hca_refuse_found(h, REF_AV_SGID_INDEX, av->sgid_index);
+        return hca_refuse(h, REF_AV_SGID_INDEX, compared_found(av->sgid_index));
     if (av->sl > SERVICE_LEVEL_MAX)
-        return hca_refuse_above(h, REF_AV_SERVICE_LEVEL, SERVICE_LEVEL_MAX, av->sl);
+        return hca_refuse(h, REF_AV_SERVICE_LEVEL, compared_at_most(SERVICE_LEVEL_MAX, av->sl));
     if (av->flow_label > FLOW_LABEL_MAX)
-        return hca_refuse_above(h, REF_AV_FLOW_LABEL, FLOW_LABEL_MAX, av->flow_label);
-    return av->port == HCA_PORT
-               ? RSP_OK
-               : hca_refuse_values(h, REF_PORT_NUMBER, compared_one(HCA_PORT, av->port));
+        return hca_refuse(h, REF_AV_FLOW_LABEL, compared_at_most(FLOW_LABEL_MAX, av->flow_label));
+    return av->port == HCA_PORT ? RSP_OK
+                                : hca_refuse(h, REF_PORT_NUMBER, compared_one(HCA_PORT, av->port));
 }
 
 /* Is every attribute in @mask in its range?  RSP_OK, RSP_INVALID_ARG */
@@ -207,12 +206,12 @@ static enum ctrl_rsp check_values(struct hca *h, uint32_t mask, const struct qp_
     };
 
     if ((mask & QPA_ACCESS_FLAGS) && (a->access & ~(uint32_t)ACCESS_TAKEN) != 0)
-        return hca_refuse_found(h, REF_QP_ACCESS_FLAGS, a->access);
+        return hca_refuse(h, REF_QP_ACCESS_FLAGS, compared_found(a->access));
     for (size_t i = 0; i < ARRAY_LEN(checks); i++) {
         if ((mask & checks[i].bit) &&
             (checks[i].found < checks[i].least || checks[i].found > checks[i].most))
-            return hca_refuse_values(
-                h, checks[i].why, compared_range(checks[i].least, checks[i].most, checks[i].found));
+            return hca_refuse(h, checks[i].why,
+                              compared_range(checks[i].least, checks[i].most, checks[i].found));
     }
     return mask & QPA_AV ? check_av(h, &a->av) : RSP_OK;
 }
@@ -232,9 +231,9 @@ static enum ctrl_rsp check_move(const struct qp *qp, enum qp_state to, uint32_t 
     if (st == RDL_OK)
         return RSP_OK;
     if (st == RDL_ERR_STATE)
-        return hca_refuse_found(qp->hca, REF_QP_MOVE, to);
-    return missing ? hca_refuse_found(qp->hca, REF_QP_ATTR_MISSING, missing)
-                   : hca_refuse_found(qp->hca, REF_QP_ATTR_EXTRA, extra);
+        return hca_refuse(qp->hca, REF_QP_MOVE, compared_found(to));
+    return missing ? hca_refuse(qp->hca, REF_QP_ATTR_MISSING, compared_found(missing))
+                   : hca_refuse(qp->hca, REF_QP_ATTR_EXTRA, compared_found(extra));
 }
 
 /* How many READs and atomics a queue pair has that was told @n, of at most @most. */
@@ -256,7 +255,8 @@ static enum ctrl_rsp check_resources(const struct qp *qp, uint32_t n)
 
     return total <= h->limits.max_res_rd_atom
                ? RSP_OK
-               : hca_refuse_above(h, REF_RD_ATOMIC_TOTAL, h->limits.max_res_rd_atom, total);
+               : hca_refuse(h, REF_RD_ATOMIC_TOTAL,
+                            compared_at_most(h->limits.max_res_rd_atom, total));
 }
 
 enum ctrl_rsp hca_qp_check_modify(const struct qp *qp, uint32_t mask, const struct qp_attr *attr)
@@ -266,9 +266,9 @@ enum ctrl_rsp hca_qp_check_modify(const struct qp *qp, uint32_t mask, const stru
     enum ctrl_rsp rsp;
 
     if ((mask & NOT_SUPPORTED) != 0)
-        return hca_refuse_found(h, REF_QP_ATTR_OFFERED, mask & NOT_SUPPORTED);
+        return hca_refuse(h, REF_QP_ATTR_OFFERED, compared_found(mask & NOT_SUPPORTED));
     if ((mask & QPA_CUR_STATE) && attr->cur_state != qp->state)
-        return hca_refuse_values(h, REF_QP_CUR_STATE, compared_one(qp->state, attr->cur_state));
+        return hca_refuse(h, REF_QP_CUR_STATE, compared_one(qp->state, attr->cur_state));
     rsp = check_move(qp, target_of(qp, mask, attr), given);
     if (rsp == RSP_OK)
         rsp = check_values(h, given, attr);

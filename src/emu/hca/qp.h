@@ -71,8 +71,8 @@ struct qp {
     struct qp_config config;
     struct qp_attr attr;
     uint32_t n_groups; /* multicast groups that it is attached to */
-    unsigned
-        exchanged; /* set of 1u << enum wq: the driver may take the ring away, and give another */
+    /* Set of 1u << enum wq: the driver may take the ring away once, and give another. */
+    unsigned exchanged;
 };
 
 /* Creates a queue pair in RESET in a zeroed block of @qp_bytes, of which it is the first member.

@@ -8,17 +8,17 @@ enum ctrl_rsp hca_srq_create(struct hca *h, const struct srq_config *config, str
     uint64_t name;
 
     if (!pd)
-        return hca_refuse_found(h, REF_PD_HANDLE, config->pdn);
+        return hca_refuse(h, REF_PD_HANDLE, compared_found(config->pdn));
     if (config->max_wr == 0 || config->max_wr > h->limits.max_qp_wr)
-        return hca_refuse_values(h, REF_SRQ_WR,
-                                 compared_range(1, h->limits.max_qp_wr, config->max_wr));
+        return hca_refuse(h, REF_SRQ_WR, compared_range(1, h->limits.max_qp_wr, config->max_wr));
     if (config->max_sge > h->limits.max_recv_sge)
-        return hca_refuse_above(h, REF_SRQ_SGE, h->limits.max_recv_sge, config->max_sge);
+        return hca_refuse(h, REF_SRQ_SGE,
+                          compared_at_most(h->limits.max_recv_sge, config->max_sge));
     if (h->limits.max_srq == 0)
-        return hca_refuse_above(h, REF_SRQ_LIMIT, 0, 1);
+        return hca_refuse(h, REF_SRQ_LIMIT, compared_at_most(0, 1));
     srq = arena_alloc(h->arena, sizeof(*srq));
     if (!srq)
-        return hca_refuse(h, REF_DEVICE_MEMORY);
+        return hca_refuse(h, REF_DEVICE_MEMORY, compared_nothing());
     name = slots_add(&h->srqs, srq);
     if (name == 0) {
         arena_release(h->arena, srq, sizeof(*srq));
@@ -38,9 +38,9 @@ enum ctrl_rsp hca_srq_destroy(struct hca *h, uint32_t srqn)
     struct srq *srq = hca_srq(h, srqn);
 
     if (!srq)
-        return hca_refuse_found(h, REF_SRQ_HANDLE, srqn);
+        return hca_refuse(h, REF_SRQ_HANDLE, compared_found(srqn));
     if (srq->users > 0)
-        return hca_refuse_above(h, REF_SRQ_IN_USE, 0, srq->users);
+        return hca_refuse(h, REF_SRQ_IN_USE, compared_at_most(0, srq->users));
     srq->pd->users--;
     slots_remove(&h->srqs, slots_name(&h->srqs, srqn - 1));
     arena_release(h->arena, srq, sizeof(*srq));
@@ -50,7 +50,7 @@ enum ctrl_rsp hca_srq_destroy(struct hca *h, uint32_t srqn)
 enum ctrl_rsp srq_set_limit(struct hca *h, struct srq *srq, uint32_t limit)
 {
     if (limit > srq->max_wr)
-        return hca_refuse_above(h, REF_SRQ_ARMED_LIMIT, srq->max_wr, limit);
+        return hca_refuse(h, REF_SRQ_ARMED_LIMIT, compared_at_most(srq->max_wr, limit));
     srq->limit = limit;
     return RSP_OK;
 }

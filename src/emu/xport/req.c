@@ -83,7 +83,7 @@ struct req_wqe *req_fetch_place(struct xport_qp *xqp)
     struct req_wqe *q;
     uint8_t *body;
 
-    if (!r->bodies && !make_ring(xqp))
+    if (!make_ring(xqp))
         return NULL;
     q = req_wqe_at(r, r->fetched);
     body = r->bodies + (size_t)(r->fetched & (r->size - 1)) * r->body_bytes;

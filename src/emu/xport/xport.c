@@ -51,14 +51,22 @@ static size_t rds_bytes(const struct xport_qp *xqp)
     return xqp->resp.rds.size * sizeof(struct resp_rd);
 }
 
+/* The ring of sends, in which there are none; the next one makes another: req_fetch_place(). */
+static void release_ring(struct arena *a, struct requester *r)
+{
+    arena_release(a, r->ring, r->size * sizeof(*r->ring));
+    arena_release(a, r->bodies, r->size * r->body_bytes);
+    r->ring = NULL;
+    r->bodies = NULL;
+}
+
 /* @xqp may be half-built: what it has not got is NULL. */
 static void xport_free(struct xport_qp *xqp)
 {
     struct arena *a = xqp->qp.hca->arena;
     struct requester *r = &xqp->req;
 
-    arena_release(a, r->ring, r->size * sizeof(*r->ring));
-    arena_release(a, r->bodies, r->size * r->body_bytes);
+    release_ring(a, r);
     arena_release(a, r->sends, REQ_SENDS_BYTES);
     arena_release(a, xqp->resp.wqe.sge, recv_body_bytes(xqp));
     arena_release(a, xqp->resp.rds.ring, rds_bytes(xqp));
@@ -82,7 +90,7 @@ enum ctrl_rsp xport_qp_create(struct xport *x, const struct qp_config *config, s
     enum ctrl_rsp rsp;
 
     if (!service_of(config->type))
-        return hca_refuse_found(x->hca, REF_QP_TYPE, config->type);
+        return hca_refuse(x->hca, REF_QP_TYPE, compared_found(config->type));
     rsp = hca_qp_create(x->hca, config, sizeof(*xqp), &qp);
     if (rsp != RSP_OK)
         return rsp;
@@ -96,51 +104,27 @@ enum ctrl_rsp xport_qp_create(struct xport *x, const struct qp_config *config, s
     xqp->resp.rds.size = x->hca->limits.max_dest_rd_atomic;
     if (!xqp->resp.wqe.sge) {
         xport_free(xqp);
-        return hca_refuse(x->hca, REF_DEVICE_MEMORY);
+        return hca_refuse(x->hca, REF_DEVICE_MEMORY, compared_nothing());
     }
     *ret = qp;
     return RSP_OK;
 }
 
-/* Another ring for @size requests; there are none in the one that it has. */
-static bool exchange_ring(struct xport_qp *xqp, uint32_t size)
-{
-    struct arena *a = xqp->qp.hca->arena;
-    struct requester *r = &xqp->req;
-    struct req_wqe *ring = r->ring ? arena_alloc(a, size * sizeof(*ring)) : NULL;
-    uint8_t *bodies = r->ring ? arena_alloc_raw(a, size * r->body_bytes) : NULL;
-
-    if (!r->ring) { /* none is there yet */
-        r->size = size;
-        return true;
-    }
-    if (!ring || !bodies) {
-        arena_release(a, ring, size * sizeof(*ring));
-        arena_release(a, bodies, size * r->body_bytes);
-        return false;
-    }
-    arena_release(a, r->ring, r->size * sizeof(*r->ring));
-    arena_release(a, r->bodies, r->size * r->body_bytes);
-    r->ring = ring;
-    r->bodies = bodies;
-    r->size = size;
-    return true;
-}
-
 enum ctrl_rsp xport_qp_resize(struct xport *x, struct qp *qp, uint32_t max_send_wr,
                               uint32_t max_recv_wr)
 {
-    const struct requester *r = &xport_of(qp)->req;
+    struct requester *r = &xport_of(qp)->req;
     const uint32_t most = x->hca->limits.max_qp_wr, size = (uint32_t)pow2_ceil(max_send_wr);
 
     if (max_send_wr > most)
-        return hca_refuse_above(x->hca, REF_QP_SEND_WR, most, max_send_wr);
+        return hca_refuse(x->hca, REF_QP_SEND_WR, compared_at_most(most, max_send_wr));
     if (max_recv_wr > most)
-        return hca_refuse_above(x->hca, REF_QP_RECV_WR, most, max_recv_wr);
+        return hca_refuse(x->hca, REF_QP_RECV_WR, compared_at_most(most, max_recv_wr));
     if (size != r->size && r->fetched != r->oldest)
-        return hca_refuse_above(x->hca, REF_QP_RING_IN_USE, 0, r->fetched - r->oldest);
-    if (size != r->size && !exchange_ring(xport_of(qp), size))
-        return hca_refuse(x->hca, REF_DEVICE_MEMORY);
+        return hca_refuse(x->hca, REF_QP_RING_IN_USE, compared_at_most(0, r->fetched - r->oldest));
+    if (size != r->size)
+        release_ring(x->hca->arena, r);
+    r->size = size;
     qp->config.max_send_wr = max_send_wr;
     qp->config.max_recv_wr = max_recv_wr;
     return RSP_OK;
@@ -151,7 +135,7 @@ enum ctrl_rsp xport_qp_destroy(struct xport *x, uint32_t qpn)
     struct qp *qp = hca_qp(x->hca, qpn);
 
     if (!qp)
-        return hca_refuse_found(x->hca, REF_QP_HANDLE, qpn);
+        return hca_refuse(x->hca, REF_QP_HANDLE, compared_found(qpn));
     retry_timer_stop(xport_of(qp), TMR_ACK);
     retry_timer_stop(xport_of(qp), TMR_RNR);
     if (qp->srq && xport_of(qp)->resp.has_wqe)
@@ -242,8 +226,8 @@ static enum ctrl_rsp check_path(struct hca *h, uint32_t mask, const struct qp_at
     if (!(mask & QPA_AV))
         return RSP_OK;
     if (gid_is_ipv4(a->av.dgid) != gid_is_ipv4(h->gids[a->av.sgid_index].raw))
-        return hca_refuse(h, REF_AV_FAMILY);
-    return gid_is_group(a->av.dgid) ? hca_refuse(h, REF_AV_GROUP) : RSP_OK;
+        return hca_refuse(h, REF_AV_FAMILY, compared_nothing());
+    return gid_is_group(a->av.dgid) ? hca_refuse(h, REF_AV_GROUP, compared_nothing()) : RSP_OK;
 }
 
 /* The attributes that are set become the transport's. */
@@ -286,7 +270,7 @@ enum ctrl_rsp xport_qp_modify(struct xport *x, struct qp *qp, uint32_t mask,
     if (rsp != RSP_OK)
         return rsp;
     if (drain_refuses(xqp, mask, attr))
-        return hca_refuse(x->hca, REF_QP_DRAINING);
+        return hca_refuse(x->hca, REF_QP_DRAINING, compared_nothing());
     hca_qp_apply_modify(qp, mask, attr);
     adopt(xqp, mask);
     drain_moved(xqp, from, mask);

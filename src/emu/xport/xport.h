@@ -143,17 +143,16 @@ void xport_done(struct xport *x);
 /* As hca_qp_create(), and RSP_NOT_SUPPORTED for a type that is not carried. */
 enum ctrl_rsp xport_qp_create(struct xport *x, const struct qp_config *config, struct qp **ret);
 
-/* RSP_OK, RSP_BAD_HANDLE.  Its chains stay in the rings, which the driver must reset; a shared
- * receive that it holds is given back without a completion.
- */
 /* Gives the queues of @qp, which have nothing in them where they change, other lengths.
  *
- * Return: RSP_OK, RSP_INVALID_ARG (beyond the limits), RSP_BUSY (a send is not complete),
- *	   RSP_NO_RESOURCES
+ * Return: RSP_OK, RSP_INVALID_ARG (beyond the limits), RSP_BUSY (a send is not complete)
  */
 enum ctrl_rsp xport_qp_resize(struct xport *x, struct qp *qp, uint32_t max_send_wr,
                               uint32_t max_recv_wr);
 
+/* RSP_OK, RSP_BAD_HANDLE.  Its chains stay in the rings, which the driver must reset; a shared
+ * receive that it holds is given back without a completion.
+ */
 enum ctrl_rsp xport_qp_destroy(struct xport *x, uint32_t qpn);
 
 /* As hca_qp_check_modify(); then attributes, state, and what the move means for the transport: to

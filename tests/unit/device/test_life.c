@@ -243,6 +243,50 @@ static void every_queue_can_have_a_vector_and_the_configuration_too(void **state
 
 #define T(f) cmocka_unit_test_setup_teardown(f, machine_set_up, machine_tear_down)
 
+/* What was taken away by rdma_limit() can be given again, whatever happened meanwhile. */
+static void a_reset_takes_no_table_by_a_lower_limit(void **state)
+{
+    struct machine *m = *state;
+
+    assert_true(rdma_limit(&m->rdma, &(struct rdl_device_limits){.max_pd = 1, .max_mr = 1}));
+    machine_out(&m->rdma.pci, REG_DEVICE_STATUS, 1, 0);
+    machine_start(m, &m->rdma.pci, 0, (struct ring *const[]){&m->ctrl}, 1);
+    assert_int_equal(machine_ask(m, CMD_CREATE_PD, NULL, 0, ROOM), RSP_OK);
+    assert_int_equal(machine_ask(m, CMD_CREATE_PD, NULL, 0, ROOM), RSP_NO_RESOURCES);
+    assert_true(rdma_limit(&m->rdma, &(struct rdl_device_limits){.max_pd = 2, .max_mr = 2}));
+    assert_int_equal(machine_ask(m, CMD_CREATE_PD, NULL, 0, ROOM), RSP_OK);
+    for (unsigned i = 0; i < 2; i++)
+        assert_int_equal(ASK(m, CMD_GET_DMA_MR, get_dma_mr, .pdn = 1), RSP_OK);
+}
+
+/* The driver takes a queue that has got another length away and gives it back, which ends no queue
+ * pair: once for each request, and whatever else it asks for before.
+ */
+static void a_queue_may_be_taken_away_once_for_its_new_length(void **state)
+{
+    struct machine *m = *state;
+    struct virtio_dev *dev = &m->rdma.pci;
+    const uint32_t queues[] = {rdma_sq(&m->rdma, PAIR_SENDER), rdma_rq(&m->rdma, PAIR_SENDER)};
+    const struct qp *qp;
+
+    dev->accepted |= VIRTIO_FEATURE(VF_RESIZE) | VIRTIO_FEATURE(VF_RING_RESET);
+    (void)machine_pair(m, machine_mac);
+    qp = hca_qp(&m->rdma.hca, PAIR_SENDER);
+    for (uint32_t wr = 16; wr <= 32; wr += 16)
+        assert_int_equal(ASK(m, CMD_RESIZE_QP, resize_qp, .qpn = PAIR_SENDER, .max_send_wr = 16,
+                             .max_recv_wr = wr),
+                         RSP_OK);
+    for (size_t i = 0; i < ARRAY_LEN(queues); i++) {
+        (void)ring_enable(m, dev, queues[i]);
+        machine_out(dev, REG_QUEUE_SELECT, 2, queues[i]);
+        machine_out(dev, REG_QUEUE_RESET, 2, 1);
+        assert_int_equal(qp->state, QPS_RTS);
+    }
+    (void)ring_enable(m, dev, queues[0]);
+    machine_out(dev, REG_QUEUE_RESET, 2, 1);
+    assert_int_equal(qp->state, QPS_ERR);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -253,6 +297,8 @@ int main(void)
         T(completion_queues_ask_for_no_kicks),
         T(a_queue_pair_in_use_cannot_go_on_without_its_queue),
         T(a_queue_pair_in_reset_does_not_mind),
+        T(a_reset_takes_no_table_by_a_lower_limit),
+        T(a_queue_may_be_taken_away_once_for_its_new_length),
         cmocka_unit_test(without_ring_reset_a_destroyed_owner_leaves_its_queue_at_the_start),
         T(every_queue_can_have_a_vector_and_the_configuration_too),
     };

@@ -335,9 +335,7 @@ static void queue_pairs(void **state)
     REFUSED(QP_HANDLE, MODIFY_QP, modify_qp, .qpn = 6);
 }
 
-/* A queue gets another length while nothing is in it, and its driver then takes it away and gives
- * it back, which ends no queue pair.
- */
+/* A queue gets another length while nothing is in it. */
 static void other_lengths(void **state)
 {
     struct machine *m = *state;

@@ -3,6 +3,7 @@
 #include "testing.h"
 
 #include "emu/facts/compared.h"
+#include "emu/facts/virtio_rdma/refusal.h"
 
 static void both_values_are_said_as_the_rule_has_them(void **state)
 {
@@ -82,11 +83,41 @@ static void a_psn_that_was_said_is_not_said_again(void **state)
     assert_string_equal(buf, ", expected psn=50, expected psn=50, expected 1 to 9 bytes, found 0");
 }
 
+/* Of access flags any may be wrong, and those that are known have gaps: no range is expected. */
+static void so_are_those_of_a_control_request_that_is_refused(void **state)
+{
+    static const struct {
+        enum ctrl_refusal why;
+        struct compared c;
+        const char *want;
+    } rows[] = {
+        {REF_CQ_ENTRIES, {1, 16, 17}, ", expected 1 to 16 entries, found 17"},
+        {REF_QP_SEND_SGE, {0, 4, 5}, ", expected at most 4 SGEs, found 5"},
+        {REF_REQUEST_BYTES, {5, UINT64_MAX, 4}, ", expected at least 5 bytes, found 4"},
+        {REF_MR_ACCESS_FLAGS, {0, 0, 0x200}, ", found flags 0x200"},
+        {REF_QP_CUR_STATE, {QPS_RTS, QPS_RTS, QPS_INIT}, ", expected RTS, found INIT"},
+        {REF_QP_MOVE, {0, 0, QPS_RTS}, ", found a move to RTS"},
+        {REF_PD_HANDLE, {0, 0, 0}, ", found PD 0"},
+        {REF_GROUP_MEMBER, {0, 0, 0}, ""},
+        {REF_NONE, {0, 0, 0}, ""},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        char buf[128];
+        struct text t = text_on(buf, sizeof(buf));
+
+        compared_add_refusal(&t, rows[i].why, &rows[i].c);
+        assert_string_equal(buf, rows[i].want);
+    }
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(both_values_are_said_as_the_rule_has_them),
         cmocka_unit_test(so_are_those_of_what_was_dropped),
+        cmocka_unit_test(so_are_those_of_a_control_request_that_is_refused),
         cmocka_unit_test(a_psn_that_was_said_is_not_said_again),
     };
 

@@ -238,6 +238,31 @@ static void both_functions_have_the_ethernets_mtu(void **state)
     }
 }
 
+static void a_device_has_from_1_to_16384_queues_of_a_kind(void **state)
+{
+    static const struct {
+        uint32_t max_cq, max_qp; /* 0: the usual number */
+        enum rdl_status want;
+    } rows[] = {{16385, 0, RDL_ERR_INVAL},
+                {UINT32_MAX, 0, RDL_ERR_INVAL},
+                {0, 16385, RDL_ERR_INVAL},
+                {0, 1, RDL_ERR_INVAL}, /* QPN 1 is not handed out */
+                {1, 2, RDL_OK}};
+    const struct rdl_lab_config config = {.seed = 1};
+    struct rdl_lab *lab;
+    rdl_host host;
+
+    (void)state;
+    assert_int_equal(rdl_lab_new(&config, &lab), RDL_OK);
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        const struct rdl_host_config c = {
+            .name = "h1", .max_cq = rows[i].max_cq, .max_qp = rows[i].max_qp};
+
+        assert_int_equal(rdl_host_add(lab, &c, &host), rows[i].want);
+    }
+    rdl_lab_free(lab);
+}
+
 static void an_unknown_profile_is_refused(void **state)
 {
     struct rdl_host_config c = {.name = "h1", .profile = PROFILE_rxe + 1};
@@ -507,6 +532,7 @@ int main(void)
         cmocka_unit_test(a_limit_ends_a_run_that_would_not_end),
         cmocka_unit_test(a_failed_call_takes_no_number),
         cmocka_unit_test(both_functions_have_the_ethernets_mtu),
+        cmocka_unit_test(a_device_has_from_1_to_16384_queues_of_a_kind),
         cmocka_unit_test(an_unknown_profile_is_refused),
         cmocka_unit_test(queue_pairs_are_made_and_destroyed_again_and_again),
         cmocka_unit_test(what_a_reset_gives_back_goes_without_completions),

@@ -4,8 +4,8 @@
  * Whoever refuses names the reason, and the response code follows from it, so that no two places
  * can answer the same thing differently.
  */
-#ifndef EMU_FACTS_REFUSAL_H
-#define EMU_FACTS_REFUSAL_H
+#ifndef EMU_FACTS_VIRTIO_RDMA_REFUSAL_H
+#define EMU_FACTS_VIRTIO_RDMA_REFUSAL_H
 
 #include "emu/facts/compared.h"
 #include "emu/facts/enums.h"

@@ -62,6 +62,7 @@ static enum rdl_status put_request(struct virtio_rdma *d, const void *request)
     const uint8_t preset = RSP_PRESET;
     const struct vqd_seg segs[] = {{c->request_gpa, (uint32_t)(1 + request_bytes)},
                                    {c->response_gpa, c->response_bytes}};
+    uint16_t head;
 
     RDL_ASSERT(1 + request_bytes <= CTRL_BUFFER_BYTES && c->response_bytes <= CTRL_BUFFER_BYTES);
     if (request_bytes > 0)
@@ -69,7 +70,7 @@ static enum rdl_status put_request(struct virtio_rdma *d, const void *request)
     if (!ram_write(ram, c->request_gpa, bytes, 1 + request_bytes) ||
         !ram_write(ram, c->response_gpa, &preset, 1))
         return RDL_ERR_NOMEM;
-    if (!vqd_add(q, ram, segs, 1, 1, &c->head))
+    if (!vqd_add(q, ram, segs, 1, 1, &head))
         return RDL_ERR_BROKEN; /* one request at a time always finds room: raw.c leaves it */
     vqd_want_interrupt(q, ram, false);
     vqd_publish(q, ram);

@@ -79,23 +79,32 @@ static bool keep_all(struct virtio_rdma *d, struct virtio_rdma_cq *c)
     return got == VQD_GOT;
 }
 
+/* Queue @queue goes on with @new_mem in the place of @mem.  False: the arena is full. */
+static bool exchange(struct virtio_rdma *d, uint32_t queue, uint16_t vector,
+                     struct guest_queue_mem *mem, struct guest_queue_mem *new_mem)
+{
+    if (queue_attach(d, queue, new_mem, vector) != RDL_OK)
+        return false;
+    queue_mem_give(d, mem);
+    *mem = *new_mem;
+    *new_mem = (struct guest_queue_mem){0};
+    return true;
+}
+
 void answer_cq_resized(struct virtio_rdma *d, const uint8_t *data)
 {
     struct virtio_rdma_cq *c = (struct virtio_rdma_cq *)asked_about(d);
     const uint32_t cqn = c->cq.cqn;
 
     (void)data;
-    if (!keep_all(d, c) || queue_attach(d, cqn, &c->new_mem, cq_vector(d, cqn)) != RDL_OK) {
-        verbs_broken(d->verbs);
-        queue_mem_give(d, &c->new_mem);
-        verbs_refused(d->verbs, RSP_ERR);
+    if (keep_all(d, c) && exchange(d, cqn, cq_vector(d, cqn), &c->mem, &c->new_mem)) {
+        verbs_resized(&c->cq);
+        cq_fill(d, c);
         return;
     }
-    queue_mem_give(d, &c->mem);
-    c->mem = c->new_mem;
-    c->new_mem = (struct guest_queue_mem){0};
-    verbs_resized(&c->cq);
-    cq_fill(d, c);
+    verbs_broken(d->verbs);
+    answer_cq_resize_refused(d);
+    verbs_refused(d->verbs, RSP_ERR);
 }
 
 void answer_cq_resize_refused(struct virtio_rdma *d)
@@ -132,18 +141,12 @@ enum rdl_status request_resize_qp(struct guest_qp *qp, uint32_t max_send_wr, uin
     return st;
 }
 
-/* Queue @queue goes on with @new_mem, if there is any, in the place of @mem. */
-static bool exchange(struct virtio_rdma *d, uint32_t queue, struct guest_queue_mem *mem,
-                     struct guest_queue_mem *new_mem)
+/* Nothing to exchange is fine, too. */
+static bool exchange_work(struct virtio_rdma *d, uint32_t queue, struct guest_queue_mem *mem,
+                          struct guest_queue_mem *new_mem)
 {
-    if (new_mem->size == 0)
-        return true;
-    if (!work_reclaim(d, queue) || queue_attach(d, queue, new_mem, VIRTIO_NO_VECTOR) != RDL_OK)
-        return false;
-    queue_mem_give(d, mem);
-    *mem = *new_mem;
-    *new_mem = (struct guest_queue_mem){0};
-    return true;
+    return new_mem->size == 0 ||
+           (work_reclaim(d, queue) && exchange(d, queue, VIRTIO_NO_VECTOR, mem, new_mem));
 }
 
 void answer_qp_resized(struct virtio_rdma *d, const uint8_t *data)
@@ -151,8 +154,8 @@ void answer_qp_resized(struct virtio_rdma *d, const uint8_t *data)
     struct virtio_rdma_qp *q = (struct virtio_rdma_qp *)asked_about(d);
 
     (void)data;
-    if (exchange(d, q->qp.sq.queue, &q->sq_mem, &q->new_sq) &&
-        exchange(d, q->qp.rq.queue, &q->rq_mem, &q->new_rq)) {
+    if (exchange_work(d, q->qp.sq.queue, &q->sq_mem, &q->new_sq) &&
+        exchange_work(d, q->qp.rq.queue, &q->rq_mem, &q->new_rq)) {
         verbs_qp_resized(&q->qp);
         return;
     }

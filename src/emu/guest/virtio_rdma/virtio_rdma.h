@@ -66,7 +66,6 @@ struct virtio_rdma_srq {
  */
 struct virtio_rdma_ctrl {
     bool busy;
-    uint16_t head;     /* of its chain */
     enum ctrl_cmd cmd; /* the last one, also when not busy */
     uint32_t rsp;      /* enum ctrl_rsp, its answer */
     uint32_t number;   /* of the object it is about, 0 when it has none yet */

@@ -83,6 +83,27 @@ static void a_cq_has_as_many_buffers_as_entries(void **state)
     }
 }
 
+/* Both its queues get rings of their own, and are reset when it is gone. */
+static void a_qp_has_rings_for_its_work_requests(void **state)
+{
+    struct fake *f = *state;
+    struct guest_cq *cq = new_cq(&f->verbs, 8);
+    struct guest_qp *qp = new_qp(new_pd(&f->verbs), cq, 100);
+    struct vq *const queues[] = {&f->dev.queues[qp->sq.queue], &f->dev.queues[qp->rq.queue]};
+
+    for (size_t i = 0; i < ARRAY_LEN(queues); i++) {
+        assert_true(queues[i]->enabled);
+        assert_int_equal(queues[i]->ring.size, 128);
+        assert_int_equal(vq_avail_count(queues[i], &f->ram), 0);
+        queues[i]->last_avail = 5; /* as if the device had taken something */
+    }
+    assert_int_equal(verbs_destroy_qp(qp), RDL_OK);
+    for (size_t i = 0; i < ARRAY_LEN(queues); i++) {
+        assert_int_equal(queues[i]->ring.size, GUEST_QUEUE_SIZE);
+        assert_int_equal(queues[i]->last_avail, 0);
+    }
+}
+
 static void queues_that_cannot_be_reset_begin_anew_in_place(void **state)
 {
     struct fake *f = fake_new(FAKE_MAX, VIRTIO_FEATURE(VF_RING_RESET));
@@ -256,6 +277,7 @@ int main(void)
         T(a_region_lists_its_pages),
         T(a_region_to_the_end_of_a_page_has_no_further_page),
         T(a_cq_has_as_many_buffers_as_entries),
+        T(a_qp_has_rings_for_its_work_requests),
         cmocka_unit_test(queues_that_cannot_be_reset_begin_anew_in_place),
         T(objects_come_and_go_for_ever),
         cmocka_unit_test(what_does_not_come_to_be_gives_its_memory_back),

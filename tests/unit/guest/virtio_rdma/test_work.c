@@ -276,6 +276,7 @@ static void a_receive_is_one_descriptor_in_the_rfcs_layout(void **state)
     assert_int_equal(verbs_post_recv(w->qp, &recv_wr, false), RDL_OK);
     assert_int_equal(f->last[EV_post_recv].u.post_recv.queue, FAKE_MAX + 2 * w->qp->qpn);
     assert_int_equal(vq_pop(&f->dev.queues[w->qp->rq.queue], &f->ram, &c), VQ_GOT);
+    assert_int_equal(c.n_readable, 1);
     assert_int_equal(c.readable_bytes, sizeof(struct raw_rq_wqe) + sizeof(struct raw_sge));
     vq_chain_read(&f->ram, &c, 0, wqe, sizeof(wqe));
     assert_int_equal(ld_le32(wqe), 1);
