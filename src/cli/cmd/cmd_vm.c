@@ -30,11 +30,7 @@ static void add_quoted(struct text *t, const char *word)
 static void add_standard(struct text *t, const struct step *st)
 {
     const uint64_t mib = step_number_or(st, "memory", MEMORY_STANDARD) >> 20;
-    char append[COMMAND_BYTES / 2];
-    struct text a = text_on(append, sizeof(append));
 
-    text_addf(&a, "console=ttyS0 panic=-1%s%s", step_has(st, "append") ? " " : "",
-              step_has(st, "append") ? step_text(st, "append") : "");
     text_addf(t,
               "exec qemu-system-x86_64 -machine q35,memory-backend=mem -object "
               "memory-backend-memfd,id=mem,size=%lluM,share=on -m %lluM "
@@ -46,8 +42,9 @@ static void add_standard(struct text *t, const struct step *st)
         text_add(t, " -initrd ");
         add_quoted(t, step_text(st, "initrd"));
     }
-    text_add(t, " -append ");
-    add_quoted(t, append);
+    text_add(t, " -append 'console=ttyS0 panic=-1 '");
+    if (step_has(st, "append"))
+        add_quoted(t, step_text(st, "append")); /* behind the quote it is the same word */
     text_add(t, " $LAB");
 }
 
