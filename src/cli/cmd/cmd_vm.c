@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Virtual machines as hosts: port vm. */
-#include <errno.h>
-#include <string.h>
-
 #include "cli/cmd/dispatch.h"
 #include "cli/cmd/outside.h"
 #include "cli/live/live.h"
@@ -93,22 +90,17 @@ bool port_vm(struct session *s, const struct step *st)
 {
     char command[COMMAND_BYTES];
     struct text t = text_on(command, sizeof(command));
-    struct live_vm_config c = {.host_name = step_text(st, "host"), .command = command};
+    struct live_vm_config c = {
+        .host_name = step_text(st, "host"),
+        .command = command,
+        .log = step_has(st, "log") ? step_text(st, "log") : NULL,
+    };
     struct live_error error;
 
     if (!read_host(s, st, &c.host) || !read_command(s, st, &t) || !outside_open(s, st))
         return false;
-    if (step_has(st, "log")) {
-        c.log = fopen(step_text(st, "log"), "we");
-        if (!c.log)
-            return session_fail(s, step_span(st, "log", 0), "%s: %s", step_text(st, "log"),
-                                strerror(errno));
-    }
-    if (!s->config.live_ops->vm(s->live, &c, &error)) {
-        if (c.log)
-            fclose(c.log);
+    if (!s->config.live_ops->vm(s->live, &c, &error))
         return outside_fail(s, st, &error);
-    }
     session_lift_limits(s);
     session_say(s,
                 "%s: a virtual machine starts; the clock follows real time, and \"run\" runs "
