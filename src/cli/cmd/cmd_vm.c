@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Virtual machines as hosts: port vm. */
-#include <errno.h>
-#include <string.h>
-
 #include "cli/cmd/dispatch.h"
 #include "cli/cmd/outside.h"
 #include "cli/live/live.h"
@@ -30,11 +27,7 @@ static void add_quoted(struct text *t, const char *word)
 static void add_standard(struct text *t, const struct step *st)
 {
     const uint64_t mib = step_number_or(st, "memory", MEMORY_STANDARD) >> 20;
-    char append[COMMAND_BYTES / 2];
-    struct text a = text_on(append, sizeof(append));
 
-    text_addf(&a, "console=ttyS0 panic=-1%s%s", step_has(st, "append") ? " " : "",
-              step_has(st, "append") ? step_text(st, "append") : "");
     text_addf(t,
               "exec qemu-system-x86_64 -machine q35,memory-backend=mem -object "
               "memory-backend-memfd,id=mem,size=%lluM,share=on -m %lluM "
@@ -46,8 +39,9 @@ static void add_standard(struct text *t, const struct step *st)
         text_add(t, " -initrd ");
         add_quoted(t, step_text(st, "initrd"));
     }
-    text_add(t, " -append ");
-    add_quoted(t, append);
+    text_add(t, " -append 'console=ttyS0 panic=-1 '");
+    if (step_has(st, "append"))
+        add_quoted(t, step_text(st, "append")); /* behind the quote it is the same word */
     text_add(t, " $LAB");
 }
 
@@ -96,22 +90,17 @@ bool port_vm(struct session *s, const struct step *st)
 {
     char command[COMMAND_BYTES];
     struct text t = text_on(command, sizeof(command));
-    struct live_vm_config c = {.host_name = step_text(st, "host"), .command = command};
+    struct live_vm_config c = {
+        .host_name = step_text(st, "host"),
+        .command = command,
+        .log = step_has(st, "log") ? step_text(st, "log") : NULL,
+    };
     struct live_error error;
 
     if (!read_host(s, st, &c.host) || !read_command(s, st, &t) || !outside_open(s, st))
         return false;
-    if (step_has(st, "log")) {
-        c.log = fopen(step_text(st, "log"), "we");
-        if (!c.log)
-            return session_fail(s, step_span(st, "log", 0), "%s: %s", step_text(st, "log"),
-                                strerror(errno));
-    }
-    if (!s->config.live_ops->vm(s->live, &c, &error)) {
-        if (c.log)
-            fclose(c.log);
+    if (!s->config.live_ops->vm(s->live, &c, &error))
         return outside_fail(s, st, &error);
-    }
     session_lift_limits(s);
     session_say(s,
                 "%s: a virtual machine starts; the clock follows real time, and \"run\" runs "

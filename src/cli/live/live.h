@@ -54,14 +54,12 @@ struct live_program_info {
     uint32_t n_sent, n_rcvd, iters;
 };
 
-/* A virtual machine to start.  Everything is copied but @log, which is closed when it ends, and
- * stays the caller's if it does not start.
- */
+/* A virtual machine to start.  Everything is copied. */
 struct live_vm_config {
     rdl_host host; /* rdl_host_config.external */
     const char *host_name;
     const char *command; /* for a shell, in which $LAB is what QEMU must be told of the lab */
-    FILE *log;           /* gets what it prints; may be NULL */
+    const char *log;     /* file that gets what it prints; may be NULL */
 };
 
 struct live_vm_info {

@@ -11,6 +11,7 @@
  */
 #include "cli/live/live_vm.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -128,40 +129,33 @@ static const char *carry_out(struct live_vm *vm, uint32_t function, const struct
     return st == RDL_OK ? NULL : rdl_status_str(st);
 }
 
-/* Answers what waits at @function.  Memory is no request: what comes behind it needs it. */
+/* Carries out what waits at @function.  True: there was something. */
 static bool serve_function(struct live_vm *vm, uint32_t function)
 {
     struct vm_socket *s = &vm->functions[function];
     struct vm_request r;
-    uint32_t n = 0;
-    bool any = false;
+    uint32_t n;
 
-    while (vm->state == VM_RUNS && s->fd >= 0 && n < SERVE_AT_MOST) {
+    for (n = 0; vm->state == VM_RUNS && s->fd >= 0 && n < SERVE_AT_MOST; n++) {
         const enum vm_got got = vm_socket_read(s, &r);
         const char *wrong;
         uint64_t value = 0;
 
         if (got == VM_NOTHING)
-            return any;
-        any = true;
+            break;
         if (got == VM_CLOSED) {
             vm_socket_done(s); /* its process says what became of it */
-            return any;
+            continue;
         }
         live_move_clock(vm->live);
         wrong = got == VM_NONSENSE ? "it does not speak the protocol of QEMU 7.2's x-pci-proxy-dev"
                                    : carry_out(vm, function, &r, &value);
-        if (wrong) {
+        if (wrong)
             fail(vm, wrong);
-            return any;
-        }
-        if (!vm_wants_answer(r.cmd))
-            continue;
-        n++;
-        if (!vm_socket_answer(s, value))
+        else if (vm_wants_answer(r.cmd) && !vm_socket_answer(s, value))
             vm_socket_done(s);
     }
-    return any;
+    return n > 0;
 }
 
 static bool serve(struct live_vm *vm)
@@ -235,24 +229,29 @@ static bool make_pairs(int ours[VM_FDS], int theirs[VM_FDS])
     return true;
 }
 
-static bool start(struct live_vm *vm, const struct live_vm_config *config,
-                  struct live_error *reterr)
+/* Starts its process, which prints to @log, too: closed in the end, or NULL. */
+static bool start(struct live_vm *vm, const char *command, FILE *log, struct live_error *reterr)
 {
     int ours[VM_FDS], theirs[VM_FDS];
-    bool started;
+    enum rdl_status st;
+    bool started = false;
 
     if (!make_pairs(ours, theirs)) {
-        live_error_set(reterr, vm->name, "no sockets", "");
+        live_error_set(reterr, "no sockets", strerror(errno),
+                       "\"ulimit -n\" tells how many files there may be");
         return false;
     }
     vm->process = (struct vm_process){.loop = &vm->live->loop, .leash = -1};
-    started =
-        vm_process_start(&vm->process, config->command, lab_options, theirs, config->log, reterr);
-    for (unsigned i = 0; i < VM_FDS; i++)
-        close(theirs[i]);
     for (uint32_t i = 0; i < FUNCTIONS; i++)
         vm_socket_init(&vm->functions[i], ours[i]);
     vm_qtest_init(&vm->qtest, ours[FUNCTIONS]);
+    st = rdl_vm_listen(vm->live->lab, vm->host, on_interrupt, vm);
+    if (st == RDL_OK)
+        started = vm_process_start(&vm->process, command, lab_options, theirs, log, reterr);
+    else
+        live_error_set(reterr, vm->name, rdl_status_str(st), rdl_status_remedy(st));
+    for (unsigned i = 0; i < VM_FDS; i++)
+        close(theirs[i]);
     if (started)
         return true;
     switch_off(vm);
@@ -275,10 +274,15 @@ static struct live_vm *place_for(struct live *l, const struct live_vm_config *co
         return vm;
     for (; *last; last = &(*last)->next)
         n++;
-    vm = n < LIVE_VMS_MAX ? calloc(1, sizeof(*vm)) : NULL;
-    if (!vm) {
+    if (n == LIVE_VMS_MAX) {
         live_error_set(reterr, config->host_name, "a lab has at most 4 virtual machines",
                        "start another rdmalab");
+        return NULL;
+    }
+    vm = calloc(1, sizeof(*vm));
+    if (!vm) {
+        live_error_set(reterr, config->host_name, rdl_status_str(RDL_ERR_NOMEM),
+                       rdl_status_remedy(RDL_ERR_NOMEM));
         return NULL;
     }
     vm->live = l;
@@ -289,20 +293,28 @@ static struct live_vm *place_for(struct live *l, const struct live_vm_config *co
     return vm;
 }
 
+/* Opens the log, if there is to be one. */
+static bool open_log(const char *name, FILE **ret, struct live_error *reterr)
+{
+    *ret = name ? fopen(name, "we") : NULL;
+    if (*ret || !name)
+        return true;
+    live_error_set(reterr, name, strerror(errno), "log= is a file that can be written");
+    return false;
+}
+
 bool live_vm_start(struct live *l, const struct live_vm_config *config, struct live_error *reterr)
 {
     struct live_vm *vm = place_for(l, config, reterr);
-    enum rdl_status st;
+    FILE *log;
 
-    if (!vm)
+    if (!vm || !open_log(config->log, &log, reterr))
         return false;
-    st = rdl_vm_listen(l->lab, vm->host, on_interrupt, vm);
-    if (st != RDL_OK) {
-        live_error_set(reterr, vm->name, rdl_status_str(st), rdl_status_remedy(st));
+    if (!start(vm, config->command, log, reterr)) {
+        if (log)
+            fclose(log);
         return false;
     }
-    if (!start(vm, config, reterr))
-        return false;
     vm->state = VM_RUNS;
     vm->reported = false;
     vm->accesses = vm->maps = 0;

@@ -24,7 +24,7 @@ bool live_vms_run(const struct live *l);
 bool live_vms_failed(struct live *l, struct live_error *reterr);
 bool live_vm_at(const struct live *l, uint32_t i, struct live_vm_info *ret);
 
-/* Ends all of them.  Their handles close when the loop runs next; then they can be freed. */
+/* Ends all of them; then they can be freed. */
 void live_vms_stop(struct live *l);
 void live_vms_free(struct live *l);
 

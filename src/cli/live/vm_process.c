@@ -6,6 +6,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cli/live/live_internal.h"
+
 #define POLITE_MS 1000u /* that it gets to end by itself */
 #define FORCED_MS 1000u
 #define LOOK_MS   5u
@@ -103,15 +105,26 @@ static int spawn(struct vm_process *p, const char *command, const char *lab, con
 
     if (st != 0)
         return st;
+    st = uv_pipe_open(&p->output, out[0]);
+    if (st != 0) {
+        close(out[0]);
+        close(out[1]);
+        return st;
+    }
     stdio[1] = stdio[2] = (uv_stdio_container_t){.flags = UV_INHERIT_FD, .data.fd = out[1]};
     for (unsigned i = 0; i < VM_FDS; i++)
         stdio[VM_FDS_FIRST + i] = (uv_stdio_container_t){.flags = UV_INHERIT_FD, .data.fd = fds[i]};
     stdio[LEASH_FD] = (uv_stdio_container_t){.flags = UV_INHERIT_FD, .data.fd = leash};
     st = uv_spawn(p->loop, &p->process, &options);
     close(out[1]);
-    if (st != 0 || uv_pipe_open(&p->output, out[0]) != 0)
-        close(out[0]);
     return st;
+}
+
+static bool cannot_start(const char *what, int st, struct live_error *reterr)
+{
+    live_error_set(reterr, what, uv_strerror(st),
+                   "\"ulimit -a\" tells how many files and processes there may be");
+    return false;
 }
 
 bool vm_process_start(struct vm_process *p, const char *command, const char *lab,
@@ -119,11 +132,8 @@ bool vm_process_start(struct vm_process *p, const char *command, const char *lab
 {
     int leash[2], st = uv_pipe(leash, 0, 0);
 
-    if (st != 0) {
-        snprintf(reterr->message, sizeof(reterr->message), "no pipe: %s", uv_strerror(st));
-        reterr->remedy[0] = '\0';
-        return false;
-    }
+    if (st != 0)
+        return cannot_start("no pipe", st, reterr);
     p->leash = leash[1];
     p->process.data = p->output.data = p;
     uv_pipe_init(p->loop, &p->output, 0);
@@ -131,13 +141,12 @@ bool vm_process_start(struct vm_process *p, const char *command, const char *lab
     st = spawn(p, command, lab, fds, leash[0]);
     close(leash[0]);
     if (st != 0) {
-        uv_close((uv_handle_t *)&p->output, NULL);
+        close_output(p);
         if (p->process.loop) /* it got so far */
             uv_close((uv_handle_t *)&p->process, NULL);
+        uv_run(p->loop, UV_RUN_NOWAIT);
         close(p->leash);
-        snprintf(reterr->message, sizeof(reterr->message), "no process: %s", uv_strerror(st));
-        reterr->remedy[0] = '\0';
-        return false;
+        return cannot_start("no process", st, reterr);
     }
     p->started = true;
     p->log = log;
@@ -170,6 +179,9 @@ void vm_process_stop(struct vm_process *p)
         wait_for(p, FORCED_MS);
     }
     close_output(p);
+    if (!p->exited) /* the kernel is not done with it; it is not waited for any more */
+        uv_close((uv_handle_t *)&p->process, NULL);
+    uv_run(p->loop, UV_RUN_NOWAIT); /* what is closed leaves the loop there */
     close(p->leash);
     if (p->log)
         fclose(p->log);

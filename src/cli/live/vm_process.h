@@ -38,13 +38,14 @@ struct vm_process {
 
 /* Starts @command with @fds as descriptors VM_FDS_FIRST and following, which stay the caller's;
  * $LAB in it is @lab.  @log is closed in the end, and stays the caller's if this fails.  False:
- * @reterr says why.
+ * @reterr says why, and the loop has nothing of @p.
  */
 bool vm_process_start(struct vm_process *p, const char *command, const char *lab,
                       const int fds[VM_FDS], FILE *log, struct live_error *reterr);
 
-/* Ends it, if it runs: politely first, then by force.  Takes two seconds at most.  Its handles are
- * closed; the loop must run once more before @p goes.
+/* Ends it, if it runs: politely first, then by force.  Takes two seconds at most, in which the loop
+ * runs; not to be called from it.  Then the loop has nothing of @p any more: it may go, or be
+ * started again.
  */
 void vm_process_stop(struct vm_process *p);
 

@@ -113,6 +113,17 @@ static void sync_memory(int fd, int memory_fd)
     must(sendmsg(fd, &m, 0) == (ssize_t)sizeof(out), "a socket for memory");
 }
 
+/* Asks for what needs no answer, faster than anybody can take it. */
+static void never_stops(int fd)
+{
+    static uint8_t out[4096 * VM_HEADER_BYTES];
+
+    for (size_t i = 0; i < sizeof(out); i += VM_HEADER_BYTES)
+        st_le32(out + i, VM_SET_IRQFD);
+    for (;;)
+        must(write(fd, out, sizeof(out)) == sizeof(out), "a socket");
+}
+
 /* What a kernel does first, up to a device that may raise interrupts. */
 static void machine_boots(int fd)
 {
@@ -184,6 +195,8 @@ static int machine(const char *what)
         close(4);
         close(5);
         pause();
+    } else if (strcmp(what, "never stops") == 0) {
+        never_stops(3);
     } else {
         return (int)strtol(what, &end, 10);
     }
@@ -359,12 +372,34 @@ static void one_after_the_other_may_be_the_same_host(void **state)
 static void two_at_once_may_not(void **state)
 {
     struct fixture *f = *state;
-    const struct live_vm_config c = {.host = f->h1, .host_name = "h1", .command = "true"};
+    char log[] = "/tmp/test_vm.XXXXXX", line[16] = "";
+    struct live_vm_config c = {.host = f->h1, .host_name = "h1", .log = log};
     struct live_error error = {.message = ""};
+    const int fd = mkstemp(log);
 
-    start(f, "is silent");
+    assert_true(fd >= 0);
+    c.command = "echo kept; exec sleep 1000";
+    assert_true(live_ops->vm(f->live, &c, &error));
+    run_to_line(f, "kept");
     assert_false(live_ops->vm(f->live, &c, &error));
     assert_string_equal(error.message, "h1: its virtual machine runs already");
+    assert_int_equal(read(fd, line, sizeof(line) - 1), 5); /* it is still the first one's log */
+    assert_string_equal(line, "kept\n");
+    close(fd);
+    unlink(log);
+}
+
+static void a_log_that_cannot_be_written_starts_nothing(void **state)
+{
+    struct fixture *f = *state;
+    const struct live_vm_config c = {
+        .host = f->h1, .host_name = "h1", .command = "true", .log = "/nowhere/console"};
+    struct live_error error = {.message = ""};
+
+    assert_false(live_ops->vm(f->live, &c, &error));
+    assert_string_equal(error.message, "/nowhere/console: No such file or directory");
+    assert_true(error.remedy[0] != '\0');
+    assert_false(info_of(f).runs);
 }
 
 static void a_message_of_msix_is_a_line_of_qtest(void **state)
@@ -437,6 +472,42 @@ static void a_machine_may_let_go_of_the_lab(void **state)
     assert_true(info_of(f).runs);
 }
 
+/* Somebody else still has its output when it is ended, so that its handles close last. */
+static void it_may_be_started_again_at_once(void **state)
+{
+    const struct timespec pause = {.tv_nsec = 1000000};
+    struct fixture *f = *state;
+    struct live_error error;
+    char command[4096];
+
+    snprintf(command, sizeof(command),
+             "(trap '' TERM; sleep 1000) & exec '%s' machine 'talks nonsense'", this_program);
+    for (unsigned i = 0; i < 3; i++) {
+        const uint64_t end = now_ms() + 30000;
+
+        start_command(f, command);
+        while (live_ops->programs_run(f->live)) {
+            assert_true(now_ms() < end);
+            (void)live_ops->begin_turn(f->live);
+            nanosleep(&pause, NULL);
+        }
+        assert_true(live_ops->programs_failed(f->live, &error));
+    }
+    start(f, "boots");
+    run(f);
+    assert_false(live_ops->programs_failed(f->live, &error));
+}
+
+static void who_never_stops_asking_does_not_hold_up_the_lab(void **state)
+{
+    struct fixture *f = *state;
+
+    start(f, "never stops");
+    for (unsigned i = 0; i < 1000; i++)
+        turn(f);
+    assert_true(info_of(f).runs);
+}
+
 /* rdmalab itself is killed: the machine goes with it. */
 static void it_does_not_outlive_the_lab(void **state)
 {
@@ -470,12 +541,15 @@ int main(int argc, char **argv)
         T(a_machine_finds_its_functions_and_ends),
         T(one_after_the_other_may_be_the_same_host),
         T(two_at_once_may_not),
+        T(a_log_that_cannot_be_written_starts_nothing),
         T(a_message_of_msix_is_a_line_of_qtest),
         T(how_it_ended_is_said_with_its_last_line),
         T(a_signal_that_ended_it_is_named),
         T(who_talks_nonsense_is_ended),
         T(the_end_of_the_session_ends_it),
         T(a_machine_may_let_go_of_the_lab),
+        T(it_may_be_started_again_at_once),
+        T(who_never_stops_asking_does_not_hold_up_the_lab),
         T(it_does_not_outlive_the_lab),
     };
 

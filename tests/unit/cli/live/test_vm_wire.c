@@ -219,6 +219,25 @@ static void interrupts_are_lines_and_wait_for_answers(void **state)
     vm_qtest_send(&q, 1, 1); /* to nobody */
 }
 
+/* Nobody is listened to for longer than what was asked needs. */
+static void who_never_stops_answering_is_not_read_to_the_end(void **state)
+{
+    char answers[3000], rest;
+    struct vm_qtest q;
+    int pair[2];
+
+    (void)state;
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
+    vm_qtest_init(&q, pair[0]);
+    for (size_t i = 0; i < sizeof(answers); i += 3)
+        memcpy(answers + i, "OK\n", 3);
+    assert_int_equal(send(pair[1], answers, sizeof(answers), 0), sizeof(answers));
+    assert_null(vm_qtest_go(&q));
+    assert_int_equal(recv(pair[0], &rest, 1, MSG_DONTWAIT | MSG_PEEK), 1);
+    vm_qtest_done(&q);
+    close(pair[1]);
+}
+
 static int a_file(uint64_t bytes)
 {
     const int fd = memfd_create("guest", MFD_CLOEXEC);
@@ -278,6 +297,7 @@ int main(void)
         cmocka_unit_test(requests_are_whole_however_they_come),
         cmocka_unit_test(nonsense_is_said_to_be_so),
         cmocka_unit_test(interrupts_are_lines_and_wait_for_answers),
+        cmocka_unit_test(who_never_stops_answering_is_not_read_to_the_end),
         cmocka_unit_test(the_same_file_stays_mapped),
     };
 
