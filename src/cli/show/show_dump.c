@@ -80,22 +80,12 @@ struct part {
     enum wr_form form;
 };
 
-static const struct rfc_field *field_of(const struct rfc_struct *s, const char *name)
-{
-    for (size_t i = 0; s && i < s->n_fields; i++) {
-        if (strcmp(s->fields[i].name, name) == 0)
-            return &s->fields[i];
-    }
-    return NULL;
-}
-
 static void cell_bytes(struct pair *p, const uint8_t *bytes, size_t n)
 {
     char hex[64];
     struct text t = text_on(hex, sizeof(hex));
 
-    for (size_t i = 0; i < n && i < HEX_BYTES_MAX; i++)
-        text_addf(&t, i ? " %02x" : "%02x", bytes[i]);
+    rfc_add_bytes(&t, &(struct rfc_row){.at = bytes, .bytes = n}, 0, HEX_BYTES_MAX);
     text_add(&t, n > HEX_BYTES_MAX ? " ..." : "");
     rows_text(&p->rows, hex);
 }
@@ -146,22 +136,20 @@ static void add_padding(struct pair *p, size_t at, size_t n)
 static struct part inner_of(const struct part *part, const struct rfc_field *f,
                             const struct rfc_field *g)
 {
-    struct part inner = {.prefix = part->prefix,
+    const char *name =
+        f ? rfc_inner_name(rfc_laid_out(part->name, LAYOUT_SPEC), f, part->form) : NULL;
+
+    if (!name || !rfc_laid_out(name, LAYOUT_DEMO))
+        return (struct part){.name = NULL};
+    return (struct part){.name = name,
+                         .prefix = strcmp(part->name, "sq_wqe") == 0 ? "wr." : part->prefix,
                          .spec_at = part->spec_at + f->offset,
                          .demo_at = part->demo_at + g->offset};
-
-    if (strcmp(part->name, "modify_qp") == 0 && strcmp(f->name, "attrs") == 0)
-        inner.name = "qp_attr";
-    if (strcmp(part->name, "sq_wqe") == 0 && strcmp(f->name, "wr") == 0) {
-        inner.name = rfc_union_name(part->form);
-        inner.prefix = "wr.";
-    }
-    return inner;
 }
 
-static void add_flat(struct pair *p, const struct part *part);
-
-/* The fields of @part in the demonstration's order, then those that it lacks. */
+/* The fields of @part in the demonstration's order, those of a structure in it in its place, then
+ * those that the demonstration lacks.
+ */
 static void add_part(struct pair *p, const struct part *part)
 {
     const struct rfc_struct *spec = rfc_laid_out(part->name, LAYOUT_SPEC),
@@ -169,42 +157,23 @@ static void add_part(struct pair *p, const struct part *part)
     size_t end = 0;
 
     for (size_t i = 0; i < demo->n_fields; i++) {
-        const struct rfc_field *g = &demo->fields[i], *f = field_of(spec, g->name);
-        const struct part inner = f ? inner_of(part, f, g) : (struct part){0};
+        const struct rfc_field *g = &demo->fields[i], *f = rfc_field_find(spec, g->name);
+        const struct part inner = inner_of(part, f, g);
 
         if (g->offset > end)
             add_padding(p, part->demo_at + end, g->offset - end);
         end = g->offset + g->bytes;
-        if (inner.name && rfc_laid_out(inner.name, LAYOUT_DEMO))
-            add_flat(p, &inner);
+        if (inner.name)
+            add_part(p, &inner);
         else
             add_field(p, part, f, g);
     }
     if (demo->bytes > end)
         add_padding(p, part->demo_at + end, demo->bytes - end);
     for (size_t i = 0; i < spec->n_fields; i++) {
-        if (!field_of(demo, spec->fields[i].name))
+        if (!rfc_field_find(demo, spec->fields[i].name))
             add_field(p, part, &spec->fields[i], NULL);
     }
-}
-
-/* A structure with no others in it. */
-static void add_flat(struct pair *p, const struct part *part)
-{
-    const struct rfc_struct *spec = rfc_laid_out(part->name, LAYOUT_SPEC),
-                            *demo = rfc_laid_out(part->name, LAYOUT_DEMO);
-    size_t end = 0;
-
-    for (size_t i = 0; i < demo->n_fields; i++) {
-        const struct rfc_field *g = &demo->fields[i];
-
-        if (g->offset > end)
-            add_padding(p, part->demo_at + end, g->offset - end);
-        end = g->offset + g->bytes;
-        add_field(p, part, field_of(spec, g->name), g);
-    }
-    if (demo->bytes > end)
-        add_padding(p, part->demo_at + end, demo->bytes - end);
 }
 
 /* The structure of the buffer and its form; its name is NULL if the demonstration has none. */
@@ -254,7 +223,7 @@ static void add_sges(struct pair *p, const struct part *head, uint32_t n)
             return;
         text_addf(&t, "sge[%u].", i);
         memcpy(p->demo + sge.demo_at, p->spec + sge.spec_at, sizeof(struct raw_sge));
-        add_flat(p, &sge);
+        add_part(p, &sge);
     }
 }
 

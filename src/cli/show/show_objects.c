@@ -389,13 +389,10 @@ struct device {
 
 static uint16_t offset_of(const char *field)
 {
-    const struct rfc_struct *s = rfc_find("config");
+    const struct rfc_field *f = rfc_field_find(rfc_find("config"), field);
 
-    for (size_t i = 0; s && i < s->n_fields; i++) {
-        if (strcmp(s->fields[i].name, field) == 0)
-            return s->fields[i].offset;
-    }
-    assert_fail("every row of config.def is a field", __FILE__, __LINE__);
+    RDL_ASSERT(f); /* every row of config.def is one */
+    return f->offset;
 }
 
 static struct rdl_value value_of(const struct device *d, const char *field)

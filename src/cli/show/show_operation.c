@@ -3,6 +3,7 @@
 
 #include "cli/tell/show_rfc.h"
 #include "emu/base/cursor.h"
+#include "emu/facts/virtio_rdma/layout.h"
 #include "emu/wire/addr.h"
 
 static void add_remote(struct text *t, uint64_t addr, uint32_t rkey)
@@ -74,10 +75,6 @@ void operation_add_text(struct text *t, enum qp_type type, const struct rfc_sq_w
 
 size_t operation_dump(const struct rfc_sink *to, enum qp_type type, const uint8_t *bytes, size_t n)
 {
-    static const char *const names[] = {
-        [WR_FORM_RDMA] = "wr_rdma", [WR_FORM_ATOMIC] = "wr_atomic", [WR_FORM_REG] = "wr_reg",
-        [WR_FORM_BIND] = "wr_bind", [WR_FORM_UD] = "wr_ud",
-    };
     const struct rfc_struct *whole = rfc_find("sq_wqe");
     const size_t at = offsetof(struct raw_sq_wqe, wr);
     struct rfc_struct head = *whole;
@@ -90,7 +87,7 @@ size_t operation_dump(const struct rfc_sink *to, enum qp_type type, const uint8_
         return rfc_dump(to, whole, "", bytes, n, 0);
     head.n_fields--; /* all but the union, which is the last one */
     (void)rfc_dump(to, &head, "", bytes, n, 0);
-    end = at + rfc_dump(to, rfc_find(names[form]), "wr.", bytes, n, at);
+    end = at + rfc_dump(to, rfc_find(rfc_union_name(form)), "wr.", bytes, n, at);
     if (end < whole->bytes)
         rfc_dump_rest(to, "rest of wr", bytes, whole->bytes, end);
     return whole->bytes;

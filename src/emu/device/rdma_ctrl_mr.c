@@ -88,7 +88,7 @@ enum ctrl_rsp ctrl_create_mr(struct call *c)
 
 enum ctrl_rsp ctrl_map_mr_sg(struct call *c)
 {
-    struct page_list list;
+    struct page_list list = {0};
     enum ctrl_rsp rsp;
 
     REQUEST(c, map_mr_sg, r);
@@ -108,7 +108,7 @@ enum ctrl_rsp ctrl_map_mr_sg(struct call *c)
 enum ctrl_rsp ctrl_reg_user_mr(struct call *c)
 {
     struct mr_request mr_req;
-    struct page_list list;
+    struct page_list list = {0};
     enum ctrl_rsp rsp;
     struct mkey *mr;
 

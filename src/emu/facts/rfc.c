@@ -46,3 +46,12 @@ const struct rfc_struct *rfc_find(const char *name)
     }
     return NULL;
 }
+
+const struct rfc_field *rfc_field_find(const struct rfc_struct *s, const char *name)
+{
+    for (size_t i = 0; i < s->n_fields; i++) {
+        if (strcmp(s->fields[i].name, name) == 0)
+            return &s->fields[i];
+    }
+    return NULL;
+}

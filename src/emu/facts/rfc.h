@@ -509,6 +509,9 @@ struct rfc_struct {
 /* The structure called @name ("sq_wqe"), or NULL. */
 const struct rfc_struct *rfc_find(const char *name);
 
+/* The field of @s called @name, or NULL. */
+const struct rfc_field *rfc_field_find(const struct rfc_struct *s, const char *name);
+
 /* What follows the command byte of a control request and the status byte of its response; NULL is
  * nothing.  [virtio-rdma RFC, controlq Operation]
  */

@@ -97,19 +97,7 @@ static uint64_t flags_relayed(enum rfc_layout to, uint64_t flags)
     return (flags & ~(uint64_t)12) | (flags & here ? there : 0);
 }
 
-static const struct rfc_field *field_of(const struct rfc_struct *s, const char *name)
-{
-    for (size_t i = 0; i < s->n_fields; i++) {
-        if (strcmp(s->fields[i].name, name) == 0)
-            return &s->fields[i];
-    }
-    return NULL;
-}
-
-/* The structure that a field of bytes is, "" for an address of another path, NULL for bytes alone.
- */
-static const char *inner_of(const struct rfc_struct *s, const struct rfc_field *f,
-                            enum wr_form form)
+const char *rfc_inner_name(const struct rfc_struct *s, const struct rfc_field *f, enum wr_form form)
 {
     if (strcmp(s->name, "modify_qp") == 0 && strcmp(f->name, "attrs") == 0)
         return "qp_attr";
@@ -138,9 +126,9 @@ static void relay_flat(const char *name, enum rfc_layout from, const uint8_t *in
         return;
     memset(out, 0, b->bytes);
     for (size_t i = 0; i < b->n_fields; i++) {
-        const struct rfc_field *g = &b->fields[i], *f = field_of(a, g->name);
+        const struct rfc_field *g = &b->fields[i], *f = rfc_field_find(a, g->name);
 
-        if (!f || inner_of(a, f, WR_FORM_NONE))
+        if (!f || rfc_inner_name(a, f, WR_FORM_NONE))
             continue;
         if (f->type == 'i')
             relay_integer(a, f, in, to, g, out);
@@ -157,8 +145,8 @@ void rfc_relay(const char *name, enum wr_form form, enum rfc_layout from, const 
     RDL_ASSERT(a && b);
     relay_flat(name, from, in, to, out);
     for (size_t i = 0; i < a->n_fields; i++) {
-        const struct rfc_field *f = &a->fields[i], *g = field_of(b, f->name);
-        const char *inner = inner_of(a, f, form);
+        const struct rfc_field *f = &a->fields[i], *g = rfc_field_find(b, f->name);
+        const char *inner = rfc_inner_name(a, f, form);
 
         if (g && inner && inner[0])
             relay_flat(inner, from, in + f->offset, to, out + g->offset);

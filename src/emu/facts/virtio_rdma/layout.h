@@ -20,6 +20,12 @@ const struct rfc_struct *rfc_laid_out(const char *name, enum rfc_layout layout);
 /* The structure that the union of a send WQE is; NULL: nothing is in it. */
 const char *rfc_union_name(enum wr_form form);
 
+/* The structure that field @f of @s is; "" for an address of another path, NULL for bytes alone.
+ * @form: of a send WQE, what its union says.
+ */
+const char *rfc_inner_name(const struct rfc_struct *s, const struct rfc_field *f,
+                           enum wr_form form);
+
 /* Writes the structure @name, which lies at @in as @from says, to @out as @to has it.  What one
  * layout has and the other has not is 0 there.  @form: of a send WQE, what its union says.
  */
