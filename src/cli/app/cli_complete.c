@@ -14,6 +14,7 @@
 #include "cli/complete/complete.h"
 #include "cli/lang/table.h"
 #include "cli/session/exit_status.h"
+#include "cli/tell/c_names.h"
 #include "cli/tell/explain.h"
 #include "emu/base/assert.h"
 #include "emu/base/text.h"
@@ -76,6 +77,7 @@ static void print_words(const struct mode *m, char *begin)
         for (size_t i = 0; i < N_CMDS; i++)
             print_word(begin, cmd_table[i].name);
         explain_each(print_word, begin);
+        c_name_each(print_word, begin);
         return;
     }
     for (const char *s = m->takes; *s && *s != ':';) {

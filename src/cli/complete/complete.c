@@ -8,6 +8,7 @@
 #include "cli/lang/sentence.h"
 #include "cli/lang/values.h"
 #include "cli/show/show.h"
+#include "cli/tell/c_names.h"
 #include "cli/tell/explain.h"
 #include "emu/base/text.h"
 
@@ -24,6 +25,8 @@ static void offer_topics(struct completion *c, const struct param *p)
         offer_told(c, cmd_classes[i].name, c->typed[0] ? cmd_classes[i].what : "");
     if (c->typed[0] || strcmp(p->name, "topic") != 0)
         explain_each(offer_explained, c);
+    if (c_name_begins(c->typed))
+        c_name_each(offer_explained, c);
 }
 
 static void offer_names(struct completion *c, const struct param *p)

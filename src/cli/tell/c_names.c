@@ -73,6 +73,27 @@ void c_name_rows(const char *word,
     }
 }
 
+bool c_name_begins(const char *word)
+{
+    return strncasecmp(word, "IB", 2) == 0;
+}
+
+void c_name_each(void (*each)(void *ctx, const char *word), void *ctx)
+{
+    char name[C_NAME_BYTES];
+
+    for (size_t i = 0; i < ARRAY_LEN(prefixes); i++) {
+        const struct enum_table *table = prefixes[i].table;
+
+        for (size_t k = 0; k < table->n_rows; k++) {
+            struct text t = text_on(name, sizeof(name));
+
+            if (c_name_add(&t, table, &table->rows[k]))
+                each(ctx, name);
+        }
+    }
+}
+
 const char *c_name_command(const char *word)
 {
     const char *name = strncasecmp(word, "ibv_", 4) == 0 ? word + 4 : NULL;

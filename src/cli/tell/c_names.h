@@ -17,6 +17,12 @@ void c_name_rows(const char *word,
                               const struct enum_row *row),
                  void *ctx);
 
+/* Does @word begin as the names of C do: "IB", in either case? */
+bool c_name_begins(const char *word);
+
+/* Calls @each with every name that C has for a row; a name lives only during the call. */
+void c_name_each(void (*each)(void *ctx, const char *word), void *ctx);
+
 /* The command that carries out the function @word of libibverbs: "post_send" for "ibv_post_send";
  * NULL if there is none.
  */

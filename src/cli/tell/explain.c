@@ -6,7 +6,6 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "cli/lang/suggest.h"
 #include "cli/print/show_text.h"
 #include "cli/tell/c_names.h"
 #include "cli/tell/cite.h"
@@ -470,17 +469,4 @@ void explain_each_text(explain_text *each, void *ctx)
              rdl_status_str((enum rdl_status)i));
     for (unsigned i = 0; i < EV_COUNT; i++)
         each(ctx, "event", ev_schema((enum ev_kind)i)->name, "");
-}
-
-static void offer(void *ctx, const char *word)
-{
-    suggest_offer(ctx, word);
-}
-
-const char *explain_suggest(const char *word)
-{
-    struct suggestion s = suggestion_for(word);
-
-    explain_each(offer, &s);
-    return s.best;
 }

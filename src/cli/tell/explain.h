@@ -16,8 +16,7 @@ bool explain(FILE *out, const char *word, bool source);
 /* Are @a and @b the same word?  Case does not matter, nor which of "-_. " stands where. */
 bool explain_same(const char *a, const char *b);
 
-/* The known word that looks most like @word; NULL if none comes near, and EXPLAIN_WORDS helps. */
-const char *explain_suggest(const char *word);
+/* What helps where no known word comes near. */
 #define EXPLAIN_WORDS                                                                              \
     "words of statuses, states, opcodes, rules, registers are known; \"explain\" alone lists some"
 

@@ -120,7 +120,7 @@ bool explain_asked(FILE *out, const char *asked, bool source)
 /* The nearest words so far, the nearest first. */
 struct near_words {
     const char *typed;
-    const char *word[NEAR_WORDS_MAX];
+    char word[NEAR_WORDS_MAX][SUGGEST_WORD_BYTES];
     size_t distance[NEAR_WORDS_MAX];
     size_t n;
 };
@@ -146,6 +146,7 @@ static void offer_near(void *ctx, const char *word)
 {
     struct near_words *near = ctx;
     size_t distance, at = 0;
+    struct text kept;
 
     if (!how_near(near->typed, word, &distance))
         return;
@@ -160,10 +161,11 @@ static void offer_near(void *ctx, const char *word)
     if (near->n < NEAR_WORDS_MAX)
         near->n++;
     for (size_t i = near->n - 1; i > at; i--) {
-        near->word[i] = near->word[i - 1];
+        memcpy(near->word[i], near->word[i - 1], sizeof(near->word[i]));
         near->distance[i] = near->distance[i - 1];
     }
-    near->word[at] = word;
+    kept = text_on(near->word[at], sizeof(near->word[at]));
+    text_add(&kept, word);
     near->distance[at] = distance;
 }
 
@@ -185,6 +187,8 @@ void explain_near(struct text *t, const char *asked)
     char word[EXPLAIN_ASKED_BYTES];
 
     explain_each(offer_near, &near);
+    if (c_name_begins(asked))
+        c_name_each(offer_near, &near);
     for (size_t i = 0; i < N_CMDS; i++)
         offer_near(&near, cmd_table[i].name);
     /* Of several words each may be known, or near to one that is. */

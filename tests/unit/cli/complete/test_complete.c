@@ -51,6 +51,8 @@ static const struct row what_fits[] = {
     {"connect h1.qp h2.qp access=rr,r", " access=rr,rw", " access=rr,lw"},
     {"modify_qp h1.qp max_", " max_rd_atomic= max_dest_rd_atomic=", " mtu="},
     {"expect h1.qp.pend", " h1.qp.pending_rd_atomic (READs and atomics of its peer", "kept"},
+    {"explain IBV_WC_RNR", " IBV_WC_RNR_RETRY_EXC_ERR", " RNR_NAK"},
+    {"explain RNR_RETRY_E", " RNR_RETRY_EXC_ERR", " IBV_WC_RNR_RETRY_EXC_ERR"},
     {"explain implied", " implied_nak", " imm"},
     {"drop opcode=RC_ATOMIC", " opcode=RC_ATOMIC_ACKNOWLEDGE", "RC_ACK"},
     {"post_send h1.qp ah=", "", " ah="}, /* there are none */
