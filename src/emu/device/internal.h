@@ -12,6 +12,9 @@ void rdma_limits_complete(struct rdl_device_limits *l, uint32_t max_qp);
 /* Fills the device configuration space.  True: a driver may have read something else there. */
 bool rdma_config_fill(struct rdma *d);
 
+/* rdma.c: the device looks at @queue in a later tick, as if the driver had just kicked it. */
+void rdma_ring(struct rdma *d, uint32_t queue);
+
 /* rdma_ctrl.c: executes what waits in the control queue. */
 void rdma_ctrl_run(struct rdma *d);
 

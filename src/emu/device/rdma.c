@@ -94,7 +94,7 @@ static void transport_done(struct rdma *d)
     hca_done(&d->hca);
 }
 
-static void ring(struct rdma *d, uint32_t queue)
+void rdma_ring(struct rdma *d, uint32_t queue)
 {
     const uint64_t delay = queue == QUEUE_CTRL ? RDMA_CTRL_NS : RDMA_DOORBELL_NS;
 
@@ -113,7 +113,7 @@ static void on_notify(void *ctx, uint32_t queue)
     if (d->booting && queue == QUEUE_CTRL)
         rdma_ctrl_run(d);
     else
-        ring(d, queue);
+        rdma_ring(d, queue);
 }
 
 /* What the configuration says may be different now, which a driver finds out by its generation. */
@@ -200,7 +200,7 @@ static void on_mastering(void *ctx)
     rdma_events_flush(d);
     if (d->ready.len > 0)
         eth_port_wait(d->port, FN_RDMA);
-    ring(d, QUEUE_CTRL);
+    rdma_ring(d, QUEUE_CTRL);
 }
 
 static const struct virtio_ops virtio_ops = {

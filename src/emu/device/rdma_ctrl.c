@@ -509,9 +509,14 @@ void rdma_ctrl_run(struct rdma *d)
     _Static_assert(sizeof(struct raw_port_attr) <= CTRL_DATA_BYTES_MAX, "responses fit");
     _Static_assert(sizeof(struct raw_modify_qp) <= CTRL_DATA_BYTES_MAX, "requests fit");
     while (vq->enabled && virtio_running(&d->pci)) {
-        const enum vq_pop got = vq_pop(vq, d->ram, &d->ctrl);
+        enum vq_pop got;
         uint32_t len;
 
+        if (!d->booting && vq_turn_is_over(vq, d->ram, d->trace->tick)) {
+            rdma_ring(d, QUEUE_CTRL);
+            return;
+        }
+        got = vq_pop(vq, d->ram, &d->ctrl);
         if (got == VQ_BROKEN)
             rdma_queue_broken(d, QUEUE_CTRL);
         if (got != VQ_GOT)

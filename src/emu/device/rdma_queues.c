@@ -18,6 +18,10 @@ enum fetch rdma_pop(struct rdma *d, uint32_t queue)
 
     if (!vq->enabled || !virtio_running(&d->pci))
         return FETCH_EMPTY;
+    if (vq_turn_is_over(vq, d->ram, d->trace->tick)) {
+        rdma_ring(d, queue);
+        return FETCH_EMPTY;
+    }
     switch (vq_pop(vq, d->ram, &d->chain)) {
     case VQ_EMPTY:
         return FETCH_EMPTY;

@@ -113,6 +113,11 @@ static bool pop(struct vnet *v, uint32_t queue)
 
     if (!vq->enabled || !virtio_running(&v->pci))
         return false;
+    if (vq_turn_is_over(vq, v->ram, v->trace->tick)) {
+        if (queue == NET_QUEUE_TX)
+            ring(v);
+        return false;
+    }
     got = vq_pop(vq, v->ram, &v->chain);
     if (got == VQ_EMPTY)
         return false;
@@ -201,7 +206,7 @@ static void look_ahead(struct vnet *v)
         v->tx_ready = pop(v, NET_QUEUE_TX);
 }
 
-/* Bounded by the ring: a chain that is no frame is given back and counted. */
+/* Bounded by the ring, as pop() is: a chain that is no frame is given back and counted. */
 static struct frame *take_frame(void *ctx)
 {
     struct vnet *v = ctx;

@@ -52,9 +52,21 @@ void vq_restart(struct vq *vq)
         p->taken[i] = (struct vq_taken){0, 0};
 }
 
+bool vq_turn_is_over(struct vq *vq, const struct ram *ram, uint64_t tick)
+{
+    if (vq->turn != (uint32_t)tick) {
+        vq->turn = (uint32_t)tick;
+        vq->n_taken = 0;
+    }
+    return vq->n_taken >= vq->ring.size && vq_avail_peek(vq, ram) > 0;
+}
+
 enum vq_pop vq_pop(struct vq *vq, struct ram *ram, struct vq_chain *out)
 {
-    return vq->packed ? packed_pop(vq, ram, out) : split_pop(vq, ram, out);
+    const enum vq_pop got = vq->packed ? packed_pop(vq, ram, out) : split_pop(vq, ram, out);
+
+    vq->n_taken += got == VQ_GOT;
+    return got;
 }
 
 uint32_t vq_avail_count(struct vq *vq, const struct ram *ram)

@@ -45,6 +45,8 @@ struct vq {
     uint16_t used_idx;    /* chains given back */
     uint16_t avail_event; /* as last published; split */
     uint32_t pushed;      /* given back since vq_wants_interrupt() was last asked; packed: slots */
+    uint32_t turn;        /* low bits of the tick of vq_turn_is_over(), and chains taken since it */
+    uint32_t n_taken;
 };
 
 /* One buffer: guest-physical, checked to be RAM. */
@@ -94,6 +96,14 @@ uint32_t vq_slots_of(const struct vq *vq, uint16_t id);
 
 /* Do these and the counts of both formats fit together? */
 bool vq_invariant(const struct vq *vq);
+
+/* Has the device taken as many chains in tick number @tick as the ring has entries, and are there
+ * more?  Then it shall look again in a later tick.  A driver cannot have offered so many unless it
+ * runs meanwhile, or its rings and buffers lie over each other so that what the device gives back
+ * reads as something new: without this bound such a driver would keep the device for ever, and all
+ * who wait for it.
+ */
+bool vq_turn_is_over(struct vq *vq, const struct ram *ram, uint64_t tick);
 
 /* Takes the next chain.  When there is none, asks (EVENT_IDX) to be told of the next one.
  * VQ_BROKEN: vq->broken says how; @out is undefined.

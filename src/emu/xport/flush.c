@@ -2,7 +2,8 @@
 /* How a queue pair ends: everything that is posted completes with WR_FLUSH_ERR, in order, or is
  * given back without a word when it is reset.  [IBTA1 10.3.1]
  *
- * Nobody posts while this runs, so the loops end with the rings.
+ * Nobody posts while this runs, so the loops end with the rings.  A guest can make it look as if
+ * somebody did: then the device ends them, and what is left is flushed when it looks again.
  */
 #include "emu/base/assert.h"
 #include "emu/xport/internal.h"

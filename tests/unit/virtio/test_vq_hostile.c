@@ -279,6 +279,51 @@ static void random_rings_give_sound_chains_or_break(void **state)
     assert_in_range(n_got, FUZZ_ROUNDS / 10, FUZZ_ROUNDS * QUEUE_SIZE);
 }
 
+/* As if what the device gives back were what the driver offers next. */
+static uint32_t take_all_of_a_turn(struct rings *r, uint64_t tick)
+{
+    struct vq_chain c;
+    uint32_t n = 0;
+
+    while (!vq_turn_is_over(&r->vq, &r->ram, tick) && vq_pop(&r->vq, &r->ram, &c) == VQ_GOT) {
+        assert_true(vq_push(&r->vq, &r->ram, c.head, 0));
+        poke_avail(r, 0);
+        assert_true(++n <= QUEUE_SIZE);
+    }
+    return n;
+}
+
+static void a_ring_that_feeds_itself_has_an_end_in_each_tick(void **state)
+{
+    struct rings *r = *state;
+
+    rings_start(r, QUEUE_SIZE);
+    poke_desc(r, vring_desc_at(&r->vq.ring, 0), BUFFER_AT, 1, 0, 0);
+    poke16(r, vring_avail_idx_at(&r->vq.ring), 0);
+    poke_avail(r, 0);
+    for (uint64_t tick = 1; tick < 4; tick++)
+        assert_int_equal(take_all_of_a_turn(r, tick), QUEUE_SIZE);
+}
+
+static void a_full_ring_is_taken_in_one_turn_which_is_not_over_then(void **state)
+{
+    struct rings *r = *state;
+    struct vq_chain c;
+
+    rings_start(r, QUEUE_SIZE);
+    poke16(r, vring_avail_idx_at(&r->vq.ring), 0);
+    for (uint16_t i = 0; i < QUEUE_SIZE; i++) {
+        poke_desc(r, vring_desc_at(&r->vq.ring, i), BUFFER_AT, 1, 0, 0);
+        poke_avail(r, i);
+    }
+    for (uint32_t i = 0; i < QUEUE_SIZE; i++) {
+        assert_false(vq_turn_is_over(&r->vq, &r->ram, 1));
+        assert_int_equal(vq_pop(&r->vq, &r->ram, &c), VQ_GOT);
+    }
+    assert_false(vq_turn_is_over(&r->vq, &r->ram, 1)); /* there is nothing to come back for */
+    assert_int_equal(vq_pop(&r->vq, &r->ram, &c), VQ_EMPTY);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -294,6 +339,10 @@ int main(void)
                                         rings_tear_down),
         cmocka_unit_test_setup_teardown(random_rings_give_sound_chains_or_break, rings_set_up,
                                         rings_tear_down),
+        cmocka_unit_test_setup_teardown(a_ring_that_feeds_itself_has_an_end_in_each_tick,
+                                        rings_set_up, rings_tear_down),
+        cmocka_unit_test_setup_teardown(a_full_ring_is_taken_in_one_turn_which_is_not_over_then,
+                                        rings_set_up, rings_tear_down),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
