@@ -16,7 +16,7 @@
 #include "emu/facts/leaf.h"
 #include "rdmalab/inspect.h"
 
-#define TREE_PATH_BYTES 192u
+#define TREE_PATH_BYTES RDL_PATH_BYTES
 #define TREE_KEY_BYTES  48u
 
 struct tree_child {

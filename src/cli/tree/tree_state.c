@@ -11,12 +11,6 @@
 
 /* --- Taking it -------------------------------------------------------------------------------- */
 
-struct walk {
-    const struct rdl_lab *lab;
-    struct tree_state *to;
-    char path[TREE_PATH_BYTES];
-};
-
 #define BLOCK_BYTES 65536u
 
 struct tree_state_block {
@@ -52,19 +46,10 @@ static void take_leaf(struct tree_state *to, const char *path, const struct rdl_
     to->v[to->n++] = (struct tree_state_leaf){keep(to, path), keep(to, buf), v->row};
 }
 
-/* Depth is that of the tree. */
-static void visit(void *ctx, const char *key, const struct rdl_value *v)
+static void visit(void *ctx, const char *path, const struct rdl_value *v)
 {
-    const struct walk *from = ctx;
-    struct walk w = {.lab = from->lab, .to = from->to};
-    struct text t = text_on(w.path, sizeof(w.path));
-    size_t bad;
-
-    tree_join(&t, from->path, key);
     if (v->type != RDL_NODE)
-        take_leaf(w.to, w.path, v);
-    else if (rdl_inspect_list(w.lab, w.path, visit, &w, &bad) != RDL_OK)
-        must_fail(); /* it was there just now */
+        take_leaf(ctx, path, v);
 }
 
 static int by_path(const void *a, const void *b)
@@ -76,11 +61,10 @@ static int by_path(const void *a, const void *b)
 
 void tree_state_take(struct tree_state *ret, const struct rdl_lab *lab)
 {
-    struct walk w = {.lab = lab, .to = ret, .path = ""};
     size_t bad;
 
     *ret = (struct tree_state){.v = NULL};
-    if (rdl_inspect_list(lab, "", visit, &w, &bad) != RDL_OK)
+    if (rdl_inspect_below(lab, "", visit, ret, &bad) != RDL_OK)
         must_fail(); /* the root is always there */
     if (ret->n > 0)
         qsort(ret->v, ret->n, sizeof(*ret->v), by_path);

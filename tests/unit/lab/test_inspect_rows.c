@@ -196,10 +196,73 @@ static void every_row_is_said_and_everything_said_has_a_row_and_a_path(void **st
     rig_done(&r);
 }
 
+struct list {
+    char *bytes;
+    size_t len, cap;
+    const struct rdl_lab *lab;
+};
+
+static void note(void *ctx, const char *path, const struct rdl_value *v)
+{
+    struct list *l = ctx;
+    struct text t = {l->bytes, l->len, l->cap, false};
+
+    text_addf(&t, "%s %u %u %llu %s\n", path, v->type, v->row, (unsigned long long)v->number,
+              v->text);
+    assert_false(t.cut);
+    l->len = t.len;
+}
+
+struct level {
+    struct list *to;
+    char path[RDL_PATH_BYTES];
+};
+
+static void note_level(void *ctx, const char *key, const struct rdl_value *v)
+{
+    const struct level *above = ctx;
+    struct level here = {.to = above->to};
+    struct text t = text_on(here.path, sizeof(here.path));
+    size_t at;
+
+    text_addf(&t, "%s%s%s", above->path, above->path[0] && key[0] != '[' ? "." : "", key);
+    note(here.to, here.path, v);
+    if (v->type == RDL_NODE)
+        assert_int_equal(rdl_inspect_list(here.to->lab, here.path, note_level, &here, &at), RDL_OK);
+}
+
+static void what_is_below_is_what_the_lists_say_level_by_level(void **state)
+{
+    const char *const from[] = {"", "h1", "h1.pci", "h2.qp.sq", "h1.gid", "h1.gid[0]"};
+    static char once[1u << 20], by_level[1u << 20];
+    struct rig r;
+    size_t at;
+
+    (void)state;
+    make(&r);
+    for (size_t i = 0; i < ARRAY_LEN(from); i++) {
+        struct list a = {once, 0, sizeof(once), r.lab};
+        struct list b = {by_level, 0, sizeof(by_level), r.lab};
+        struct level top = {.to = &b};
+        struct text t = text_on(top.path, sizeof(top.path));
+
+        once[0] = by_level[0] = '\0';
+        text_add(&t, from[i]);
+        assert_int_equal(rdl_inspect_below(r.lab, from[i], note, &a, &at), RDL_OK);
+        assert_int_equal(rdl_inspect_list(r.lab, from[i], note_level, &top, &at), RDL_OK);
+        assert_string_equal(once, by_level);
+    }
+    assert_int_equal(once[0], '\0'); /* a leaf has nothing below it */
+    assert_int_equal(rdl_inspect_below(r.lab, "h1.nothing", note, NULL, &at), RDL_ERR_NOT_FOUND);
+    assert_int_equal(at, 3);
+    rig_done(&r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_row_is_said_and_everything_said_has_a_row_and_a_path),
+        cmocka_unit_test(what_is_below_is_what_the_lists_say_level_by_level),
     };
 
     return cmocka_run_group_tests_name("inspect_rows", tests, NULL, NULL);

@@ -15,6 +15,9 @@
 #include "emu/base/text.h"
 #include "emu/lab/inspect/inspect_nodes.h"
 
+static void offer_below(struct visit *v, const char *key, const struct rdl_value *value,
+                        const struct inode *node);
+
 /* Most keys part in their first letter. */
 static inline bool wants(const struct visit *v, const char *key)
 {
@@ -26,7 +29,9 @@ static inline bool wants(const struct visit *v, const char *key)
 static void offer(struct visit *v, const char *key, const struct rdl_value *value,
                   const struct inode *node)
 {
-    if (v->each) {
+    if (v->below) {
+        offer_below(v, key, value, node);
+    } else if (v->each) {
         v->each(v->ctx, key, value);
     } else {
         v->found = true;
@@ -252,6 +257,27 @@ static void visit(const struct inode *n, struct visit *v)
         inspect_visit_kind(n, v);
 }
 
+/* Depth is that of the tree. */
+static void offer_below(struct visit *v, const char *key, const struct rdl_value *value,
+                        const struct inode *node)
+{
+    struct text *path = v->below;
+    const size_t len = path->len;
+
+    if (len > 0 && key[0] && key[0] != '[')
+        text_add(path, ".");
+    text_add(path, key);
+    RDL_ASSERT(!path->cut);
+    v->each(v->ctx, path->buf, value);
+    if (node) {
+        struct visit next = {.each = v->each, .ctx = v->ctx, .below = path};
+
+        visit(node, &next);
+    }
+    path->len = len;
+    path->buf[len] = '\0';
+}
+
 /* The node or leaf at @path.  Errors as rdl_inspect(). */
 static enum rdl_status walk(const struct rdl_lab *lab, const char *path, struct inode *ret_node,
                             struct rdl_value *ret_value, size_t *reterr_at)
@@ -302,6 +328,23 @@ enum rdl_status rdl_inspect_list(const struct rdl_lab *lab, const char *path,
     if (st == RDL_OK && value.type == RDL_NODE)
         visit(&node, &v);
     return st;
+}
+
+enum rdl_status rdl_inspect_below(const struct rdl_lab *lab, const char *path,
+                                  rdl_inspect_each *each, void *ctx, size_t *reterr_at)
+{
+    char buf[RDL_PATH_BYTES];
+    struct text below = text_on(buf, sizeof(buf));
+    struct visit v = {.each = each, .ctx = ctx, .below = &below};
+    struct rdl_value value;
+    struct inode node;
+    const enum rdl_status st = walk(lab, path, &node, &value, reterr_at);
+
+    if (st != RDL_OK || value.type != RDL_NODE)
+        return st;
+    text_add(&below, path);
+    visit(&node, &v);
+    return RDL_OK;
 }
 
 enum rdl_status rdl_find_host(const struct rdl_lab *lab, const char *name, rdl_host *ret)

@@ -12,6 +12,7 @@
 #include "emu/lab/world.h"
 #include "rdmalab/inspect.h"
 
+struct text;
 struct visit;
 
 struct inode {
@@ -35,6 +36,7 @@ struct visit {
     size_t want_len;
     rdl_inspect_each *each;
     void *ctx;
+    struct text *below; /* the path of the node that is visited, whose nodes are, too; or NULL */
     bool found;
     struct rdl_value value;
     struct inode node; /* of a found value that is a node */
