@@ -240,6 +240,22 @@ bool ram_write_pages(struct ram *r, uint64_t gpa, const void *in, size_t n)
     return true;
 }
 
+bool ram_zero(struct ram *r, uint64_t gpa, uint64_t n)
+{
+    if (!ram_holds(r, gpa, n) || (r->foreign && !foreign_allows(r, gpa, n, true)))
+        return false;
+    while (n > 0) {
+        const size_t run = ram_run(gpa, n < RAM_PAGE_BYTES ? (size_t)n : RAM_PAGE_BYTES);
+        uint8_t *page = ram_page(r, gpa >> RAM_PAGE_BITS);
+
+        if (page)
+            memset(page + gpa % RAM_PAGE_BYTES, 0, run);
+        gpa += run;
+        n -= run;
+    }
+    return true;
+}
+
 /* RAM is whole pages: if the first of bytes in one page is RAM, so are the others.  Foreign RAM may
  * have gone since somebody asked.
  */

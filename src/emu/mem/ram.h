@@ -20,6 +20,7 @@
 #include <string.h>
 
 #include "emu/base/arena.h"
+#include "emu/base/cold.h"
 
 #define RAM_PAGE_BITS   12u
 #define RAM_PAGE_BYTES  (1u << RAM_PAGE_BITS)
@@ -120,15 +121,18 @@ static inline size_t ram_run(uint64_t addr, size_t n)
     return n < left ? n : left;
 }
 
-/* Where the @n bytes at @gpa are, if they lie in one page, which was found before; NULL if not.  An
- * entry of another page is at least a page away, so one comparison sees that, and the page's end.
- */
-static inline uint8_t *ram_in_page(const struct ram *r, uint64_t gpa, size_t n)
+/* Where the page of @gpa may have been found before. */
+RDL_INLINE const struct ram_recent *ram_recent_of(const struct ram *r, uint64_t gpa)
 {
-    const struct ram_recent *e = &r->recent[(gpa >> RAM_PAGE_BITS) % RAM_RECENT];
-    const uint64_t at = gpa - e->gpa;
+    return &r->recent[(gpa >> RAM_PAGE_BITS) % RAM_RECENT];
+}
 
-    return n <= RAM_PAGE_BYTES && at <= RAM_PAGE_BYTES - n ? e->page + at : NULL;
+/* Do the @n bytes at @gpa lie in the page of @e?  An entry of another page is at least a page away,
+ * so one comparison sees that, and the page's end.
+ */
+RDL_INLINE bool ram_in_page(const struct ram_recent *e, uint64_t gpa, size_t n)
+{
+    return n <= RAM_PAGE_BYTES && gpa - e->gpa <= RAM_PAGE_BYTES - n;
 }
 
 /* As ram_read() and ram_write(), for whatever they do not do themselves. */
@@ -139,25 +143,28 @@ bool ram_write_pages(struct ram *r, uint64_t gpa, const void *in, size_t n);
  * full, or some of it may not be written to); nothing was copied.  Inline, because nearly all that
  * is read or written is a field of a ring: a few bytes in a page that exists.
  */
-static inline bool ram_read(const struct ram *r, uint64_t gpa, void *out, size_t n)
+RDL_INLINE bool ram_read(const struct ram *r, uint64_t gpa, void *out, size_t n)
 {
-    const uint8_t *from = ram_in_page(r, gpa, n);
+    const struct ram_recent *e = ram_recent_of(r, gpa);
 
-    if (!from)
+    if (!ram_in_page(e, gpa, n))
         return ram_read_pages(r, gpa, out, n);
-    memcpy(out, from, n);
+    memcpy(out, e->page + (gpa - e->gpa), n);
     return true;
 }
 
-static inline bool ram_write(struct ram *r, uint64_t gpa, const void *in, size_t n)
+RDL_INLINE bool ram_write(struct ram *r, uint64_t gpa, const void *in, size_t n)
 {
-    uint8_t *to = ram_in_page(r, gpa, n);
+    const struct ram_recent *e = ram_recent_of(r, gpa);
 
-    if (!to)
+    if (!ram_in_page(e, gpa, n))
         return ram_write_pages(r, gpa, in, n);
-    memcpy(to, in, n);
+    memcpy(e->page + (gpa - e->gpa), in, n);
     return true;
 }
+
+/* Writes @n zeros; but a page that was never written reads as zero already, and stays so. */
+bool ram_zero(struct ram *r, uint64_t gpa, uint64_t n);
 
 /* The @n bytes at @gpa, which are known to be RAM, and to lie in one page; until the next write.
  * For payload, which comes in whole pages and each of them once: what was found before stays as it

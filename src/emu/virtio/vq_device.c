@@ -104,7 +104,9 @@ bool vq_push(struct vq *vq, struct ram *ram, uint16_t head, uint32_t len)
 {
     const struct vq_used used = {head, len};
 
-    return vq_push_all(vq, ram, &used, 1);
+    if (vq->broken != VQE_NONE)
+        return false;
+    return vq->packed ? packed_push(vq, ram, &used, 1) : split_push_one(vq, ram, used);
 }
 
 bool vq_wants_interrupt(struct vq *vq, const struct ram *ram)

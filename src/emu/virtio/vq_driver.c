@@ -5,26 +5,13 @@
 #include "emu/base/assert.h"
 #include "emu/virtio/vqd_format.h"
 
-static bool zero(struct ram *ram, uint64_t gpa, uint64_t bytes)
-{
-    static const uint8_t zeros[256];
-    bool good = true;
-
-    for (uint64_t at = 0; good && at < bytes; at += sizeof(zeros)) {
-        const uint64_t left = bytes - at;
-
-        good = ram_write(ram, gpa + at, zeros, left < sizeof(zeros) ? (size_t)left : sizeof(zeros));
-    }
-    return good;
-}
-
 bool vqd_clear_ring(struct ram *ram, const struct vring *r)
 {
     const uint64_t avail = r->packed ? VRING_EVENT_BYTES : vring_used_event_at(r) + 2 - r->avail;
     const uint64_t used = r->packed ? VRING_EVENT_BYTES : vring_avail_event_at(r) + 2 - r->used;
 
-    return zero(ram, r->desc, VRING_DESC_BYTES * (uint64_t)r->size) && zero(ram, r->avail, avail) &&
-           zero(ram, r->used, used);
+    return ram_zero(ram, r->desc, VRING_DESC_BYTES * (uint64_t)r->size) &&
+           ram_zero(ram, r->avail, avail) && ram_zero(ram, r->used, used);
 }
 
 bool vqd_init(struct vqd *q, struct arena *a, struct ram *ram, struct vring ring, bool event_idx)
@@ -89,12 +76,19 @@ static struct vqd_seg write_table(struct vqd *q, struct ram *ram, const struct v
     return (struct vqd_seg){at, n * VRING_DESC_BYTES};
 }
 
-bool vqd_add(struct vqd *q, struct ram *ram, const struct vqd_seg *segs, uint32_t n_readable,
-             uint32_t n_writable, uint16_t *ret_head)
+/* @n descriptors have become a chain. */
+static inline void added(struct vqd *q, uint32_t n)
 {
-    uint32_t n = n_readable + n_writable, first_writable = n_readable;
-    const bool in_table = q->tables_gpa && n > 1 && n <= VQD_TABLE_DESCS;
-    const uint16_t head = q->free_head;
+    q->n_free -= n;
+    q->n_outstanding++;
+    q->avail_idx++;
+}
+
+RDL_APART static bool add_several(struct vqd *q, struct ram *ram, const struct vqd_seg *segs,
+                                  uint32_t n, uint32_t first_writable)
+{
+    const bool in_table = q->tables_gpa && n <= VQD_TABLE_DESCS;
+    unsigned flags = 0;
     struct vqd_seg table;
 
     RDL_ASSERT(n >= 1);
@@ -104,14 +98,35 @@ bool vqd_add(struct vqd *q, struct ram *ram, const struct vqd_seg *segs, uint32_
         table = write_table(q, ram, segs, n, first_writable);
         segs = &table;
         n = first_writable = 1;
+        flags = VRING_INDIRECT;
     }
     if (q->ring.packed)
-        packedd_add(q, ram, segs, n, first_writable, in_table ? VRING_INDIRECT : 0);
+        packedd_add(q, ram, segs, n, first_writable, flags);
     else
-        splitd_add(q, ram, segs, n, first_writable, in_table ? VRING_INDIRECT : 0);
-    q->n_free -= n;
-    q->n_outstanding++;
-    q->avail_idx++;
+        splitd_add(q, ram, segs, n, first_writable, flags);
+    added(q, n);
+    return true;
+}
+
+bool vqd_add(struct vqd *q, struct ram *ram, const struct vqd_seg *segs, uint32_t n_readable,
+             uint32_t n_writable, uint16_t *ret_head)
+{
+    const uint32_t n = n_readable + n_writable;
+    const uint16_t head = q->free_head;
+
+    if (n != 1) {
+        if (!add_several(q, ram, segs, n, n_readable))
+            return false;
+        *ret_head = head;
+        return true;
+    }
+    if (q->broken || q->n_free == 0)
+        return false;
+    if (q->ring.packed)
+        packedd_add(q, ram, segs, 1, n_readable, 0);
+    else
+        splitd_add_one(q, ram, segs, n_writable ? VRING_WRITE : 0);
+    added(q, 1);
     *ret_head = head;
     return true;
 }

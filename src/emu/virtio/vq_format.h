@@ -3,6 +3,7 @@
 #ifndef EMU_VIRTIO_VQ_FORMAT_H
 #define EMU_VIRTIO_VQ_FORMAT_H
 
+#include "emu/base/cold.h"
 #include "emu/virtio/vq_device.h"
 
 /* As vq_device.h has them, of a queue that is not broken (but it may be for ..._pop and
@@ -10,19 +11,20 @@
  */
 enum vq_pop split_pop(struct vq *vq, struct ram *ram, struct vq_chain *out);
 uint32_t split_avail_count(struct vq *vq, const struct ram *ram);
+bool split_push_one(struct vq *vq, struct ram *ram, struct vq_used used); /* what comes often */
 bool split_push(struct vq *vq, struct ram *ram, const struct vq_used *used, uint32_t n);
 bool split_wants_interrupt(struct vq *vq, const struct ram *ram);
 void split_want_kick(struct vq *vq, struct ram *ram);
 void split_refuse_kicks(struct vq *vq, struct ram *ram);
 
-void packed_started(struct vq *vq, struct ram *ram);
-enum vq_pop packed_pop(struct vq *vq, struct ram *ram, struct vq_chain *out);
-uint32_t packed_avail_count(struct vq *vq, const struct ram *ram);
-void packed_untake(struct vq *vq, const struct vq_used *used, uint32_t n);
-bool packed_push(struct vq *vq, struct ram *ram, const struct vq_used *used, uint32_t n);
-bool packed_wants_interrupt(struct vq *vq, const struct ram *ram);
-void packed_want_kick(struct vq *vq, struct ram *ram);
-void packed_refuse_kicks(struct vq *vq, struct ram *ram);
+RDL_APART void packed_started(struct vq *vq, struct ram *ram);
+RDL_APART enum vq_pop packed_pop(struct vq *vq, struct ram *ram, struct vq_chain *out);
+RDL_APART uint32_t packed_avail_count(struct vq *vq, const struct ram *ram);
+RDL_APART void packed_untake(struct vq *vq, const struct vq_used *used, uint32_t n);
+RDL_APART bool packed_push(struct vq *vq, struct ram *ram, const struct vq_used *used, uint32_t n);
+RDL_APART bool packed_wants_interrupt(struct vq *vq, const struct ram *ram);
+RDL_APART void packed_want_kick(struct vq *vq, struct ram *ram);
+RDL_APART void packed_refuse_kicks(struct vq *vq, struct ram *ram);
 
 /* A buffer that a driver has given, and which of its descriptors it took. */
 struct vq_taken {

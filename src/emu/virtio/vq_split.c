@@ -178,21 +178,34 @@ static bool write_used(const struct vq *vq, struct ram *ram, struct vq_used used
                      sizeof(element));
 }
 
+/* Shows the driver @n used elements, if they are @good. */
+static inline bool publish_used(struct vq *vq, struct ram *ram, uint32_t n, bool good)
+{
+    const uint16_t idx = (uint16_t)(vq->used_idx + n);
+
+    ram_fence(ram);
+    if (!good || !write_le16(ram, vring_used_idx_at(&vq->ring), idx)) {
+        vq_break(vq, VQE_BAD_ADDRESS);
+        return false;
+    }
+    vq->used_idx = idx;
+    if (vq->pushed <= UINT16_MAX)
+        vq->pushed += n;
+    return true;
+}
+
+bool split_push_one(struct vq *vq, struct ram *ram, struct vq_used used)
+{
+    return publish_used(vq, ram, 1, write_used(vq, ram, used, 0));
+}
+
 bool split_push(struct vq *vq, struct ram *ram, const struct vq_used *used, uint32_t n)
 {
     bool good = true;
 
     for (uint32_t i = 0; i < n && good; i++)
         good = write_used(vq, ram, used[i], i);
-    ram_fence(ram);
-    if (!good || !write_le16(ram, vring_used_idx_at(&vq->ring), (uint16_t)(vq->used_idx + n))) {
-        vq_break(vq, VQE_BAD_ADDRESS);
-        return false;
-    }
-    vq->used_idx = (uint16_t)(vq->used_idx + n);
-    if (vq->pushed <= UINT16_MAX)
-        vq->pushed += n;
-    return true;
+    return publish_used(vq, ram, n, good);
 }
 
 bool split_wants_interrupt(struct vq *vq, const struct ram *ram)

@@ -3,6 +3,7 @@
 #ifndef EMU_VIRTIO_VQD_FORMAT_H
 #define EMU_VIRTIO_VQD_FORMAT_H
 
+#include "emu/base/cold.h"
 #include "emu/base/cursor.h"
 #include "emu/virtio/vq_driver.h"
 
@@ -11,8 +12,11 @@
  */
 void splitd_add(struct vqd *q, struct ram *ram, const struct vqd_seg *segs, uint32_t n,
                 uint32_t first_writable, unsigned flags);
-void packedd_add(struct vqd *q, struct ram *ram, const struct vqd_seg *segs, uint32_t n,
-                 uint32_t first_writable, unsigned flags);
+RDL_APART void packedd_add(struct vqd *q, struct ram *ram, const struct vqd_seg *segs, uint32_t n,
+                           uint32_t first_writable, unsigned flags);
+
+/* The same of one buffer, whose descriptor has these @flags: what comes often. */
+void splitd_add_one(struct vqd *q, struct ram *ram, const struct vqd_seg *seg, unsigned flags);
 
 /* The others as vq_driver.h has them, of a queue that is not broken.  VQD_BROKEN: the caller marks
  * it.
@@ -24,12 +28,12 @@ enum vqd_used splitd_take_used(struct vqd *q, const struct ram *ram, uint16_t *r
 uint32_t splitd_used_count(const struct vqd *q, const struct ram *ram);
 void splitd_want_interrupt(struct vqd *q, struct ram *ram, bool wanted);
 
-void packedd_publish(struct vqd *q, struct ram *ram);
-bool packedd_needs_kick(const struct vqd *q, const struct ram *ram, uint32_t added);
-enum vqd_used packedd_take_used(struct vqd *q, const struct ram *ram, uint16_t *ret_head,
-                                uint32_t *ret_len);
-uint32_t packedd_used_count(const struct vqd *q, const struct ram *ram);
-void packedd_want_interrupt(struct vqd *q, struct ram *ram, bool wanted);
+RDL_APART void packedd_publish(struct vqd *q, struct ram *ram);
+RDL_APART bool packedd_needs_kick(const struct vqd *q, const struct ram *ram, uint32_t added);
+RDL_APART enum vqd_used packedd_take_used(struct vqd *q, const struct ram *ram, uint16_t *ret_head,
+                                          uint32_t *ret_len);
+RDL_APART uint32_t packedd_used_count(const struct vqd *q, const struct ram *ram);
+RDL_APART void packedd_want_interrupt(struct vqd *q, struct ram *ram, bool wanted);
 
 /* A ring that is not in RAM is found out by vqd_init(); later a failed access is a full arena. */
 static inline uint16_t vqd_read_le16(const struct ram *ram, uint64_t gpa)

@@ -2,26 +2,42 @@
 /* The driver's side of a split ring.  [virtio 1.2, 2.7] */
 #include "emu/virtio/vqd_format.h"
 
+/* Writes the next free descriptor. */
+static inline void add_desc(struct vqd *q, struct ram *ram, const struct vqd_seg *seg,
+                            unsigned flags)
+{
+    const uint16_t i = q->free_head, next = q->descs[i].next;
+
+    vqd_write_desc(q, ram, vring_desc_at(&q->ring, i),
+                   &(struct vqd_raw){*seg, {(uint16_t)flags, flags & VRING_NEXT ? next : 0}});
+    q->free_head = next;
+}
+
+/* The @n descriptors from @head on are a chain. */
+static inline void add_chain(struct vqd *q, struct ram *ram, uint16_t head, uint32_t n)
+{
+    q->descs[head].chain = (uint16_t)n;
+    vqd_write_le16(q, ram, vring_avail_entry_at(&q->ring, q->avail_idx), head);
+    q->added++;
+}
+
+void splitd_add_one(struct vqd *q, struct ram *ram, const struct vqd_seg *seg, unsigned flags)
+{
+    const uint16_t head = q->free_head;
+
+    add_desc(q, ram, seg, flags);
+    add_chain(q, ram, head, 1);
+}
+
 void splitd_add(struct vqd *q, struct ram *ram, const struct vqd_seg *segs, uint32_t n,
                 uint32_t first_writable, unsigned flags)
 {
     const uint16_t head = q->free_head;
 
-    for (uint32_t k = 0; k < n; k++) {
-        const uint16_t i = q->free_head, next = q->descs[i].next;
-        const unsigned more = k + 1 < n ? VRING_NEXT : 0;
-
-        vqd_write_desc(q, ram, vring_desc_at(&q->ring, i),
-                       &(struct vqd_raw){
-                           .seg = segs[k],
-                           .word = {(uint16_t)(flags | more | vqd_writable(k, first_writable)),
-                                    more ? next : 0},
-                       });
-        q->free_head = next;
-    }
-    q->descs[head].chain = (uint16_t)n;
-    vqd_write_le16(q, ram, vring_avail_entry_at(&q->ring, q->avail_idx), head);
-    q->added++;
+    for (uint32_t k = 0; k + 1 < n; k++)
+        add_desc(q, ram, &segs[k], flags | VRING_NEXT | vqd_writable(k, first_writable));
+    add_desc(q, ram, &segs[n - 1], flags | vqd_writable(n - 1, first_writable));
+    add_chain(q, ram, head, n);
 }
 
 void splitd_publish(struct vqd *q, struct ram *ram)

@@ -64,7 +64,7 @@ bool req_may_send(const struct xport_qp *xqp)
 /* The ring is made when the first request comes: most queue pairs of a large device wait.  False:
  * the arena is full.
  */
-static bool make_ring(struct xport_qp *xqp)
+RDL_COLD static bool make_ring(struct xport_qp *xqp)
 {
     struct arena *a = xqp->qp.hca->arena;
     struct requester *r = &xqp->req;
@@ -83,7 +83,7 @@ struct req_wqe *req_fetch_place(struct xport_qp *xqp)
     struct req_wqe *q;
     uint8_t *body;
 
-    if (!make_ring(xqp))
+    if (!(r->ring && r->bodies) && !make_ring(xqp))
         return NULL;
     q = req_wqe_at(r, r->fetched);
     body = r->bodies + (size_t)(r->fetched & (r->size - 1)) * r->body_bytes;

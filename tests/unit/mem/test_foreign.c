@@ -90,6 +90,7 @@ static void what_is_in_a_hole_or_read_only_is_refused_whole(void **state)
             assert_int_equal(buf[0], 0x5a);
         memset(buf, 0x77, sizeof(buf));
         assert_int_equal(ram_write(&f->ram, rows[i].gpa, buf, rows[i].n), rows[i].writes);
+        assert_int_equal(ram_zero(&f->ram, rows[i].gpa, rows[i].n), rows[i].writes);
     }
     assert_int_equal(f->rom[0], 2); /* nothing was written, not even the part before it */
 }

@@ -74,6 +74,11 @@ static void unwritten_pages_read_as_zero_and_take_no_memory(void **state)
     assert_int_equal(arena_used_bytes(f->arena), before);
 }
 
+static bool was_found(const struct fixture *f, uint64_t gpa, size_t n)
+{
+    return ram_in_page(ram_recent_of(&f->ram, gpa), gpa, n);
+}
+
 /* Two pages that share an entry of what was found lately, one of them never written. */
 static void what_was_found_lately_is_found_again_and_nothing_else(void **state)
 {
@@ -83,12 +88,12 @@ static void what_was_found_lately_is_found_again_and_nothing_else(void **state)
     const uint16_t word = 0x1234;
     uint16_t found;
 
-    assert_null(ram_in_page(&f->ram, at, sizeof(word)));
+    assert_false(was_found(f, at, sizeof(word)));
     assert_true(ram_write(&f->ram, at, &word, sizeof(word)));
-    assert_non_null(ram_in_page(&f->ram, at, sizeof(word)));
-    assert_null(ram_in_page(&f->ram, at + 1, sizeof(word))); /* goes on in another page */
-    assert_null(ram_in_page(&f->ram, at - RAM_PAGE_BYTES, RAM_PAGE_BYTES + 1u));
-    assert_null(ram_in_page(&f->ram, at + RAM_RECENT * RAM_PAGE_BYTES, sizeof(word)));
+    assert_true(was_found(f, at, sizeof(word)));
+    assert_false(was_found(f, at + 1, sizeof(word))); /* goes on in another page */
+    assert_false(was_found(f, at - RAM_PAGE_BYTES, RAM_PAGE_BYTES + 1u));
+    assert_false(was_found(f, at + RAM_RECENT * RAM_PAGE_BYTES, sizeof(word)));
 
     assert_true(ram_read(&f->ram, same_entry * RAM_PAGE_BYTES, &found, sizeof(found)));
     assert_int_equal(found, 0);
@@ -97,7 +102,7 @@ static void what_was_found_lately_is_found_again_and_nothing_else(void **state)
     assert_int_equal(found, word);
 
     ram_forget(&f->ram, page);
-    assert_null(ram_in_page(&f->ram, at, sizeof(word)));
+    assert_false(was_found(f, at, sizeof(word)));
     assert_true(ram_read(&f->ram, at, &found, sizeof(found)));
     assert_int_equal(found, 0);
 }
@@ -115,16 +120,16 @@ static void payload_in_one_page_leaves_what_was_found_lately(void **state)
     memset(page, 0x5a, sizeof(page));
     assert_true(ram_write_run(&f->ram, same_entry, page, sizeof(page)));
     assert_true(ram_write(&f->ram, ring, page, 1));
-    assert_non_null(ram_in_page(&f->ram, ring, 1));
+    assert_true(was_found(f, ring, 1));
 
     page[7] = 0xa5;
     assert_true(ram_write_run(&f->ram, same_entry + 7, page + 7, sizeof(page) - 7));
     assert_memory_equal(ram_look(&f->ram, same_entry, sizeof(page)), page, sizeof(page));
-    assert_non_null(ram_in_page(&f->ram, ring, 1));
+    assert_true(was_found(f, ring, 1));
 
     ram_forget(&f->ram, same_entry / RAM_PAGE_BYTES);
     assert_memory_equal(ram_look(&f->ram, same_entry, sizeof(zeros)), zeros, sizeof(zeros));
-    assert_non_null(ram_in_page(&f->ram, ring, 1));
+    assert_true(was_found(f, ring, 1));
 }
 
 static void virtual_pages_are_scattered_over_ram(void **state)
@@ -344,6 +349,28 @@ static void dma_memory_is_contiguous_aligned_and_bounded(void **state)
     assert_true(space_alloc_dma(&f->space, 1u << 20, 16) == 0);
 }
 
+static void zeros_are_written_where_something_was_and_make_no_page(void **state)
+{
+    struct fixture *f = *state;
+    const uint64_t in_page = 3 * RAM_PAGE_BYTES + 100;
+    uint8_t b[4] = {1, 2, 3, 4};
+    size_t used;
+
+    assert_true(ram_write(&f->ram, in_page, b, sizeof(b)));
+    used = arena_live_bytes(f->arena);
+    assert_true(ram_zero(&f->ram, 0, in_page + 2)); /* of the pages before it there is none */
+    assert_true(ram_zero(&f->ram, in_page + 3, 10 * RAM_PAGE_BYTES));
+    assert_int_equal(arena_live_bytes(f->arena), used);
+    assert_true(ram_read(&f->ram, in_page, b, sizeof(b)));
+    assert_memory_equal(b, ((const uint8_t[]){0, 0, 3, 0}), sizeof(b));
+
+    assert_true(ram_zero(&f->ram, (1u << 20) - 1, 1));
+    assert_false(ram_zero(&f->ram, (1u << 20) - 1, 2)); /* all or nothing */
+    assert_false(ram_zero(&f->ram, in_page + 2, 1u << 20));
+    assert_true(ram_read(&f->ram, in_page, b, sizeof(b)));
+    assert_int_equal(b[2], 3);
+}
+
 #define T(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 
 int main(void)
@@ -364,6 +391,7 @@ int main(void)
         T(nothing_behind_the_last_address_is_mapped),
         T(memory_may_come_and_go_for_ever),
         T(dma_memory_is_contiguous_aligned_and_bounded),
+        T(zeros_are_written_where_something_was_and_make_no_page),
     };
 
     return cmocka_run_group_tests_name("mem", tests, NULL, NULL);

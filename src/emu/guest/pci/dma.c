@@ -20,24 +20,14 @@ static unsigned class_of(uint64_t block)
     return (unsigned)__builtin_ctzll(block);
 }
 
-/* A block that was used before has a kernel's zeros again. */
-static bool zero_block(struct ram *ram, uint64_t gpa, uint64_t bytes)
-{
-    static const uint8_t zeros[DMA_BLOCK_BYTES_MIN];
-    bool good = true;
-
-    for (uint64_t at = 0; good && at < bytes; at += sizeof(zeros))
-        good = ram_write(ram, gpa + at, zeros, sizeof(zeros));
-    return good;
-}
-
 static uint64_t take_free(struct dma_pool *p, uint64_t block)
 {
     uint64_t *first = &p->free[class_of(block)];
     const uint64_t gpa = *first;
     uint8_t next[8];
 
-    if (!ram_read(p->space->ram, gpa, next, sizeof(next)) || !zero_block(p->space->ram, gpa, block))
+    /* A block that was used before has a kernel's zeros again. */
+    if (!ram_read(p->space->ram, gpa, next, sizeof(next)) || !ram_zero(p->space->ram, gpa, block))
         return 0;
     *first = ld_le64(next);
     return gpa;
