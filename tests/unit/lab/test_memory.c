@@ -58,6 +58,46 @@ static void a_host_takes_little(void **state)
     rdl_lab_free(lab);
 }
 
+/* What a queue pair and its completion queue take while nobody uses them, of a device with so many
+ * that their rings were made at boot: device, driver, and guest memory that was written.
+ */
+static void an_idle_queue_pair_takes_little(void **state)
+{
+    static const char *const rings[] = {"split", "packed"};
+    enum { N = 512, IDLE_BYTES_MAX = 8192 };
+
+    (void)state;
+    for (size_t k = 0; k < ARRAY_LEN(rings); k++) {
+        const struct rdl_host_config host_config = {.name = "h1",
+                                                    .ram_bytes = (uint64_t)256 << 20,
+                                                    .max_cq = N,
+                                                    .max_qp = N + 1,
+                                                    .ring = k == 1 ? VRING_packed : VRING_split};
+        struct rdl_lab *lab = lab_new();
+        size_t before;
+        rdl_host host;
+        rdl_pd pd;
+
+        assert_int_equal(rdl_host_add(lab, &host_config, &host), RDL_OK);
+        wait(lab, host, rdl_alloc_pd(lab, host, "pd", &pd));
+        before = rdl_used_bytes(lab);
+        for (uint32_t i = 0; i < N; i++) {
+            struct rdl_qp_config config = {.type = QPT_RC, .pd = pd};
+            rdl_cq cq;
+            rdl_qp qp;
+
+            wait(lab, host, rdl_create_cq(lab, host, 32, NULL, &cq));
+            config.send_cq = config.recv_cq = cq;
+            config.max_send_wr = config.max_recv_wr = 16;
+            config.max_send_sge = config.max_recv_sge = 1;
+            wait(lab, host, rdl_create_qp(lab, &config, NULL, &qp));
+        }
+        if ((rdl_used_bytes(lab) - before) / N > IDLE_BYTES_MAX)
+            fail_msg("%s: %zu bytes", rings[k], (rdl_used_bytes(lab) - before) / N);
+        rdl_lab_free(lab);
+    }
+}
+
 /* A region over fresh memory, again and again. */
 static void regions_come_and_go(void **state)
 {
@@ -168,7 +208,7 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_host_takes_little), cmocka_unit_test(regions_come_and_go),
         cmocka_unit_test(faults_come_and_go),  cmocka_unit_test(faults_are_limited),
-        cmocka_unit_test(names_are_found),
+        cmocka_unit_test(names_are_found),     cmocka_unit_test(an_idle_queue_pair_takes_little),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -72,7 +72,8 @@ static uint32_t choose_boot_size(const struct virtio_rdma *d)
 {
     const struct space *space = d->pci.dma->space;
     const uint64_t budget = (space->dma_end - space->dma_next) / 2;
-    uint32_t size = d->queue_size_max < GUEST_QUEUE_SIZE ? d->queue_size_max : GUEST_QUEUE_SIZE;
+    const uint32_t wanted = has_many_queues(d) ? GUEST_QUEUE_SIZE_MANY : GUEST_QUEUE_SIZE;
+    uint32_t size = d->queue_size_max < wanted ? d->queue_size_max : wanted;
 
     while (size > 1 && d->n_queues * pow2_ceil(pci_ring_bytes(&d->pci, size)) > budget)
         size /= 2;

@@ -26,6 +26,18 @@ static inline bool queues_on_demand(const struct virtio_rdma *d)
     return pci_has(&d->pci, VF_ON_DEMAND) && pci_has(&d->pci, VF_RING_RESET);
 }
 
+/* Has the device so many queues that most of them may never be used?  They are short at boot. */
+static inline bool has_many_queues(const struct virtio_rdma *d)
+{
+    return d->n_queues >= GUEST_QUEUES_MANY && pci_has(&d->pci, VF_RING_RESET);
+}
+
+/* Are longer rings in pages with other rings alone, apart from buffers that are not written? */
+static inline bool rings_share_pages(const struct virtio_rdma *d)
+{
+    return queues_on_demand(d) || has_many_queues(d);
+}
+
 uint16_t ctrl_vector(const struct virtio_rdma *d);
 uint16_t cq_vector(const struct virtio_rdma *d, uint32_t cqn);
 

@@ -44,7 +44,7 @@ enum rdl_status queue_mem_take(struct virtio_rdma *d, uint32_t n, uint32_t buffe
         return RDL_ERR_LIMIT;
     m.slots_gpa = dma_take(d->pci.dma, (uint64_t)m.size * m.slot_bytes);
     if (m.size > d->boot_size)
-        m.ring_gpa = queues_on_demand(d)
+        m.ring_gpa = rings_share_pages(d)
                          ? dma_take_shared(d->pci.dma, pci_ring_bytes(&d->pci, m.size))
                          : dma_take(d->pci.dma, pci_ring_bytes(&d->pci, m.size));
     if (!m.slots_gpa || (m.size > d->boot_size && !m.ring_gpa)) {
@@ -64,7 +64,7 @@ void queue_mem_give(struct virtio_rdma *d, struct guest_queue_mem *mem)
 
 void queue_mem_undo(struct virtio_rdma *d, struct guest_queue_mem *mem, uint64_t mark)
 {
-    if (queues_on_demand(d)) { /* a page may be shared with others since then */
+    if (rings_share_pages(d)) { /* a page may be shared with others since then */
         queue_mem_give(d, mem);
         return;
     }

@@ -17,6 +17,12 @@
 #define GUEST_CTRL_QUEUE_SIZE 64u
 #define GUEST_QUEUE_SIZE      256u
 
+/* A device with so many queues has short ones at boot: eight rings share a page, of which most may
+ * never be used.  An object that needs a longer one gets it later.
+ */
+#define GUEST_QUEUES_MANY     512u
+#define GUEST_QUEUE_SIZE_MANY 16u
+
 /* Entries of the event queue. */
 #define GUEST_EVENT_QUEUE_SIZE 16u
 
