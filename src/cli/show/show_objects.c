@@ -489,7 +489,7 @@ static void of_host(FILE *out, const struct rdl_lab *lab, const char *host, stru
 
 void show_device(FILE *out, const struct rdl_lab *lab, const char *host, enum show_form form)
 {
-    struct rows rows, *r = form == SHOW_TEXT ? NULL : &rows;
+    struct rows rows = {0}, *r = form == SHOW_TEXT ? NULL : &rows;
     struct tree_list all = {0};
     size_t at, n = 0;
 

@@ -57,7 +57,7 @@ void vqd_done(struct vqd *q, struct arena *a)
 static struct vqd_seg write_table(struct vqd *q, struct ram *ram, const struct vqd_seg *segs,
                                   uint32_t n, uint32_t first_writable)
 {
-    const uint64_t at = q->tables_gpa + (uint64_t)q->free_head * VQD_TABLE_BYTES;
+    const uint64_t at = q->tables_gpa + q->free_head * VQD_TABLE_BYTES;
 
     for (uint32_t k = 0; k < n; k++) {
         const unsigned flags = vqd_writable(k, first_writable);

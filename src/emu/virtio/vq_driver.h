@@ -27,7 +27,7 @@ struct vqd_desc {
 
 /* An indirect table of this driver: longer chains have none. */
 #define VQD_TABLE_DESCS 4u
-#define VQD_TABLE_BYTES (VQD_TABLE_DESCS * VRING_DESC_BYTES)
+#define VQD_TABLE_BYTES ((uint64_t)VQD_TABLE_DESCS * VRING_DESC_BYTES)
 
 struct vqd {
     struct vring ring;

@@ -436,6 +436,41 @@ static void a_reset_takes_back_the_kicks_that_came_before_it(void **state)
     restart_without_a_kick(m);
 }
 
+/* What waits in it is not sent, nor what is in its next ring before a kick tells of that; the other
+ * queue goes on.
+ */
+static void a_send_queue_that_is_reset_begins_anew(void **state)
+{
+    const struct seg seg = {OUT_AT, NET_HDR_BYTES + 60};
+    struct machine *m = *state;
+    struct virtio_dev *dev = &m->vnet.pci;
+    struct ring next;
+
+    put_frame(m, 60);
+    for (uint32_t i = 0; i < 3; i++)
+        ring_post(m, &m->tx, &seg, 1, 0);
+    ring_kick(&m->tx);
+    sim_dispatch(&m->sim); /* the doorbell: one frame is under way, the others wait */
+    assert_true(m->vnet.tx_ready);
+    machine_out(dev, REG_QUEUE_SELECT, 2, NET_QUEUE_RX);
+    machine_out(dev, REG_QUEUE_RESET, 2, 1);
+    assert_true(m->vnet.tx_ready);
+    machine_out(dev, REG_QUEUE_SELECT, 2, NET_QUEUE_TX);
+    machine_out(dev, REG_QUEUE_RESET, 2, 1);
+    assert_false(m->vnet.tx_ready);
+    machine_run(m);
+    assert_int_equal(m->port.sent_frames, 1);
+
+    next = ring_enable(m, dev, NET_QUEUE_TX);
+    ring_post(m, &next, &seg, 1, 0);
+    eth_port_pump(&m->port);
+    machine_run(m);
+    assert_int_equal(m->port.sent_frames, 1);
+    ring_kick(&next);
+    machine_run(m);
+    assert_int_equal(m->port.sent_frames, 2);
+}
+
 static void a_receive_queue_asks_for_no_kicks_and_hears_none(void **state)
 {
     struct machine *m = *state;
@@ -471,6 +506,7 @@ int main(void)
         T(an_index_that_runs_away_behind_a_frame_breaks_its_queue),
         T(without_a_receive_queue_there_is_no_buffer),
         T(a_reset_takes_back_the_kicks_that_came_before_it),
+        T(a_send_queue_that_is_reset_begins_anew),
         T(a_receive_queue_asks_for_no_kicks_and_hears_none),
     };
 

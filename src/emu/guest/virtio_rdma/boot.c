@@ -97,7 +97,7 @@ static enum rdl_status boot_ctrl_queue(struct virtio_rdma *d)
     pci_queue_program(&d->pci, &d->queues[QUEUE_CTRL], ctrl_vector(d));
     if (!d->pci.tables || !pci_has(&d->pci, VF_INDIRECT_DESC))
         return RDL_OK;
-    q->tables_gpa = dma_take(d->pci.dma, (uint64_t)size * VQD_TABLE_BYTES);
+    q->tables_gpa = dma_take(d->pci.dma, size * VQD_TABLE_BYTES);
     return q->tables_gpa ? RDL_OK : RDL_ERR_NOMEM;
 }
 

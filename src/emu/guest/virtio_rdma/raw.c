@@ -99,7 +99,7 @@ enum rdl_status raw_send(struct virtio_rdma *d, const struct rdl_control *reques
     if (!p)
         return RDL_ERR_QUEUE_FULL;
     if (!p->gpa)
-        p->gpa = dma_take(d->pci.dma, 2 * RDL_CONTROL_BYTES_MAX);
+        p->gpa = dma_take(d->pci.dma, 2 * (uint64_t)RDL_CONTROL_BYTES_MAX);
     if (!p->gpa)
         return RDL_ERR_NOMEM;
     p->bytes = request->is_empty ? 0 : 1 + request->bytes;
