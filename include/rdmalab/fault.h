@@ -72,7 +72,43 @@ struct rdl_fault_config {
  */
 RDL_MUST_CHECK enum rdl_status rdl_fault_add(struct rdl_lab *lab,
                                              const struct rdl_fault_config *config, rdl_fault *ret);
+/* Removes a fault of either kind.  What a fault of a device has stopped goes on. */
 RDL_MUST_CHECK enum rdl_status rdl_fault_remove(struct rdl_lab *lab, rdl_fault fault);
+
+/* Of a device, and not of frames.  Each kind has its occasions: a kick of the queue that the device
+ * would hear, an interrupt for it, a buffer that is about to be given back with bytes in it, one
+ * that is about to be taken, one that was given back.
+ */
+struct rdl_device_fault_config {
+    const char *name; /* as of struct rdl_fault_config */
+    uint32_t kind;    /* enum fault_kind, from FLT_LOST_KICK on */
+    rdl_host host;
+    bool net;            /* of its virtio-net function, and not of virtio-rdma */
+    uint32_t queue;      /* number of a virtqueue, or RDL_ANY */
+    uint32_t nth;        /* the n-th occasion is the first one hit; from 1 */
+    uint32_t count;      /* how many are hit from there on; RDL_ANY: all */
+    uint32_t chance_ppm; /* of those, out of the seed; 0: certainly */
+    uint64_t time_ns;    /* FLT_LATE_DATA: how much later; FLT_STUCK_QUEUE: how long, 0: until it is
+                            removed */
+    uint32_t id;         /* FLT_SPURIOUS: which chain; RDL_ANY: one more than there can be */
+    /* And for which this holds: of the event device_fault that would tell of it.  As of struct
+     * rdl_fault_config.
+     */
+    bool (*where)(void *ctx, const struct ev *hit);
+    void *where_ctx;
+    const char *about;
+};
+
+/* Queues whose buffers the device only reads have no late data, and a completion queue cannot be
+ * stuck: it would have overflowed.  With FLT_SPURIOUS the invariants of the host's rings are not
+ * looked at any more.
+ *
+ * Return: RDL_OK, RDL_ERR_INVAL, RDL_ERR_EXISTS (the name), RDL_ERR_LIMIT, RDL_ERR_STALE (@host),
+ *	   RDL_ERR_NOT_FOUND (@queue), RDL_ERR_NOMEM
+ */
+RDL_MUST_CHECK enum rdl_status rdl_device_fault_add(struct rdl_lab *lab,
+                                                    const struct rdl_device_fault_config *config,
+                                                    rdl_fault *ret);
 
 /* A frame that arrives at @host's port now, as if from the wire.  Copied. */
 RDL_MUST_CHECK enum rdl_status rdl_inject(struct rdl_lab *lab, rdl_host host, const void *frame,

@@ -58,6 +58,10 @@ static bool take_on_lifeline(struct builder *b, const struct ev *e, uint32_t col
     case EV_reg_mr:
     case EV_invalidate:
     case EV_cq_overflow:
+    case EV_device_fault:
+    case EV_late_data:
+    case EV_queue_goes_on:
+    case EV_used_refused:
     case EV_credits:
     case EV_probe:
     case EV_not_sent:

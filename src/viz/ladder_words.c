@@ -251,6 +251,34 @@ static void say_refusal(struct text *t, const struct ev *e)
         text_addf(t, "dropped: %s", enum_name(&enum_drop, e->u.drop.reason));
 }
 
+/* What a fault of a device does, what comes of it, and what a driver thinks of it. */
+static enum ladder_tone say_device_fault(struct text *t, const struct ev *e)
+{
+    static const char *const did[] = {
+        [FLT_LOST_KICK] = "kick lost",
+        [FLT_LOST_INTERRUPT] = "interrupt lost",
+        [FLT_LATE_DATA] = "given back without its data",
+        [FLT_STUCK_QUEUE] = "queue stands still",
+        [FLT_SPURIOUS] = "completion invented",
+    };
+
+    switch (e->kind) {
+    case EV_device_fault:
+        text_addf(t, "%s by %s", did[e->u.device_fault.by], e->u.device_fault.name.s);
+        return TONE_BAD;
+    case EV_late_data:
+        text_addf(t, "late data is there, by %s", e->u.late_data.name.s);
+        return TONE_TIMER;
+    case EV_queue_goes_on:
+        text_addf(t, "queue goes on, stopped by %s", e->u.queue_goes_on.name.s);
+        return TONE_TIMER;
+    default:
+        text_addf(t, "driver refuses desc %u of queue %u", e->u.used_refused.desc,
+                  e->u.used_refused.queue);
+        return TONE_BAD;
+    }
+}
+
 /* The queue pair that @e is about; that of a drop is not always known. */
 static void name_qp_of(struct text *t, const struct ev *e, const struct ev_names *names)
 {
@@ -259,6 +287,14 @@ static void name_qp_of(struct text *t, const struct ev *e, const struct ev_names
 
     if (number)
         add_qp(t, (uint32_t)ev_field_number(e, ev_field_find(e->kind, "host")), number, names);
+}
+
+static enum ladder_tone say_rarely(struct text *t, const struct ev *e)
+{
+    if (e->kind == EV_device_fault || e->kind == EV_late_data || e->kind == EV_queue_goes_on ||
+        e->kind == EV_used_refused)
+        return say_device_fault(t, e);
+    return is_about_credits(e) ? say_credits(t, e) : say_new_key(t, e);
 }
 
 enum ladder_tone ladder_say(struct text *t, const struct ladder_saying *s)
@@ -322,7 +358,7 @@ enum ladder_tone ladder_say(struct text *t, const struct ladder_saying *s)
         tone = say_arrival(t, &e->u.rx);
         break;
     default:
-        tone = is_about_credits(e) ? say_credits(t, e) : say_new_key(t, e);
+        tone = say_rarely(t, e);
         break;
     }
     if (t->len == said) { /* no name before nothing */

@@ -182,7 +182,7 @@ static bool resolve_where(struct session *s, const struct step *st, struct rdl_f
         session_fail(s, step_span(st, "where", 0), "where what?");
         return diag_remedy(&s->diag, "for example: where bytes > 100 and host == h1");
     }
-    f->where_ctx = condition_of(s, step_text(st, "where"), step_span(st, "where", 0));
+    f->where_ctx = condition_of(s, EV_tx, step_text(st, "where"), step_span(st, "where", 0));
     f->where = condition_holds_of;
     return f->where_ctx;
 }

@@ -258,10 +258,11 @@ static void offer_sentence(struct completion *c)
     }
 }
 
-/* What a condition of a fault can ask of a packet. */
+/* What a condition of a fault can ask of a packet, or of a hit of a device fault. */
 static void offer_packet_fields(struct completion *c)
 {
-    const struct ev_schema *tx = ev_schema(EV_tx);
+    const struct ev_schema *tx =
+        ev_schema(cmd_param(c->st->cmd, "queue") ? EV_device_fault : EV_tx);
 
     for (size_t i = 0; i < tx->n_fields; i++)
         offer(c, tx->fields[i].name);

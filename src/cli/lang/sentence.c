@@ -49,6 +49,13 @@ const struct sentence_word sentence_words[] = {
     {"bit", "the bit that is flipped: bit 400"},
     {"field", "the field of which a bit is flipped: field psn"},
     {"set", "the field that changes: set psn to 7"},
+    {"kick", "of a queue: what a driver tells the device"},
+    {"interrupt", "of a queue: what the device tells a driver"},
+    {"data", "what the device writes to a buffer: data of the 2nd completion"},
+    {"buffer", "what a device takes out of a queue"},
+    {"completion", "what a device gives back"},
+    {"for", "how long a queue stands still: for 20us"},
+    {"in", "the queue where it happens: in h1.cq"},
     {"where", "a condition: where bytes > 100"},
 };
 const size_t n_sentence_words = ARRAY_LEN(sentence_words);
@@ -66,6 +73,18 @@ static const struct {
     {"within", "within"}, {"bit", "bit"}, {"field", "field"}, {"opcode", "opcode"},
     {"class", "class"},   {"for", "by"},
 };
+
+/* The same of a sentence about a virtqueue. */
+static const struct {
+    const char *word, *param;
+} queue_leads[] = {
+    {"of", "queue"}, {"in", "queue"}, {"at", "queue"},      {"to", "queue"},
+    {"by", "by"},    {"for", "for"},  {"chance", "chance"}, {"id", "id"},
+};
+
+/* What is counted there. */
+static const char *const queue_nouns[] = {"kick",   "notification", "interrupt",
+                                          "buffer", "completion",   "write"};
 
 static const struct {
     const char *word, *class;
@@ -292,6 +311,39 @@ static enum sentence_take take_clause(struct sentence *s, const char *text)
     return SENTENCE_NOT;
 }
 
+static bool is_about_queue(const struct cmd *cmd)
+{
+    return cmd_param(cmd, "queue") != NULL;
+}
+
+/* What of a virtqueue, and of which: a path stands for itself. */
+static enum sentence_take take_of_queue(struct sentence *s, struct pool *p, struct step *st,
+                                        const char *text, struct span at, struct diag *d)
+{
+    const bool has_kinds = cmd_param(st->cmd, "what") != NULL;
+
+    for (size_t i = 0; i < ARRAY_LEN(queue_nouns); i++) {
+        if (!is_some(text, queue_nouns[i]))
+            continue;
+        if (has_kinds && i < 3 && !give(p, st, "what", i == 2 ? "interrupt" : "kick", at, d))
+            return SENTENCE_BAD;
+        return took(spend_ordinal(s, p, st, "nth", d));
+    }
+    for (size_t i = 0; i < ARRAY_LEN(queue_leads); i++) {
+        if (is(text, queue_leads[i].word)) {
+            s->want = queue_leads[i].param;
+            return SENTENCE_TOOK;
+        }
+    }
+    if (is(text, "data"))
+        return SENTENCE_TOOK;
+    for (size_t i = 0; i < ARRAY_LEN(fillers); i++) {
+        if (is(text, fillers[i]))
+            return SENTENCE_TOOK;
+    }
+    return strchr(text, '.') ? took(give(p, st, "queue", text, at, d)) : SENTENCE_NOT;
+}
+
 /* "h2:" and "h2," are h2. */
 static const char *without_mark(struct pool *p, const char *text, struct span *at)
 {
@@ -307,8 +359,13 @@ static const char *without_mark(struct pool *p, const char *text, struct span *a
 static enum sentence_take take_plain(struct sentence *s, struct pool *p, struct step *st,
                                      const char *text, struct span at, struct diag *d)
 {
-    enum sentence_take r = take_second_half(s, p, st, text, at, d);
+    enum sentence_take r;
 
+    if (is_about_queue(st->cmd)) {
+        r = take_which(s, p, st, text, at, d);
+        return r == SENTENCE_NOT ? take_of_queue(s, p, st, text, at, d) : r;
+    }
+    r = take_second_half(s, p, st, text, at, d);
     if (r == SENTENCE_NOT)
         r = take_counted(s, p, st, text, at, d);
     if (r == SENTENCE_NOT)
@@ -329,7 +386,7 @@ static enum sentence_take take_wanted(struct sentence *s, struct pool *p, struct
         return SENTENCE_TOOK;
     s->want = NULL;
     /* "the 2nd packet of every SEND", "3rd transmission of psn 5": it joins two nouns. */
-    if (strcmp(want, "qp") == 0 && !strchr(text, '.')) {
+    if ((strcmp(want, "qp") == 0 || strcmp(want, "queue") == 0) && !strchr(text, '.')) {
         const enum sentence_take r = take_plain(s, p, st, text, at, d);
 
         if (r != SENTENCE_NOT)
@@ -370,6 +427,13 @@ const struct param *sentence_wants(const struct cmd *cmd, const char *before)
 {
     if (is(before, "set"))
         return cmd_param(cmd, "field");
+    if (is_about_queue(cmd)) {
+        for (size_t i = 0; i < ARRAY_LEN(queue_leads); i++) {
+            if (is(before, queue_leads[i].word))
+                return cmd_param(cmd, queue_leads[i].param);
+        }
+        return NULL;
+    }
     for (size_t i = 0; i < ARRAY_LEN(leads); i++) {
         if (is(before, leads[i].word))
             return cmd_param(cmd, leads[i].param);
@@ -446,6 +510,8 @@ bool sentence_unknown(const struct step *st, const char *text, struct span at, s
         suggest_offer(&near, enum_opcode.rows[i].name);
     if (near.best)
         return diag_remedy(d, "did you mean \"%s\"?", near.best);
+    if (is_about_queue(st->cmd))
+        return diag_remedy(d, "for example: %s", st->cmd->example);
     if (strchr(text, '.'))
         return diag_remedy(d, "a queue pair follows \"of\": of %s", text);
     return diag_remedy(d, "for example: %s the 2nd READ response of h1.qp", st->cmd->name);

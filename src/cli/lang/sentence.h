@@ -10,6 +10,12 @@
  *	        by TIME | within TIME | behind N | bit N | field FIELD | set FIELD to VALUE |
  *	        to N bytes | where EXPR
  *
+ * Of a virtqueue (lose, postpone, stall, invent):
+ *
+ *	which   as above
+ *	what    kick | interrupt | buffer | completion | data
+ *	clause  of QUEUE | in QUEUE | QUEUE | by TIME | for TIME | chance CHANCE | where EXPR
+ *
  * It is sugar: each word becomes a value of the parameter that says the same, so that a step has
  * one form, in JSON and in saved scenarios too.  Keys and flags may stand between the words.
  */

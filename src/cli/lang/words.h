@@ -79,6 +79,11 @@
     X(PROGRAM, srq_pingpong, 4,                                                                    \
       "as ibv_srq_pingpong does it: several queue pairs that share their receives")
 
+/* What a device fault loses; the values are those of enum fault_kind. */
+#define ENUM_LOST(X)                                                                               \
+    X(LOST, kick, 11, "the driver's notification: the device does not hear of it")                 \
+    X(LOST, interrupt, 12, "the device's interrupt: the driver does not hear of it")
+
 #define ENUM_ICRC(X)                                                                               \
     X(ICRC, RIGHT, 0, "the receiver finds nothing wrong with it")                                  \
     X(ICRC, WRONG, 1, "the receiver throws the packet away")
@@ -128,6 +133,7 @@ enum export_form {
 
 extern const struct enum_table words_grain, words_by, words_export, words_session_action,
     words_setting, words_changes, words_hints, words_show_form, words_show_layout, words_port,
-    words_program, words_role, words_icrc, words_record, words_save, words_irq, words_place;
+    words_program, words_role, words_icrc, words_record, words_save, words_irq, words_place,
+    words_lost;
 
 #endif

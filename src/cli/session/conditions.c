@@ -14,6 +14,7 @@ struct condition {
     struct condition *next;
     struct pool pool;
     struct rdl_lab *lab;
+    enum ev_kind kind;         /* of the event that it is asked about */
     char host[RDL_NAME_BYTES]; /* of bare names; "": they are looked up nowhere */
     const char *text;
     const struct expr *e;
@@ -46,72 +47,90 @@ bool condition_holds_of(void *condition, const struct ev *sent)
 }
 
 /* The one that was made of the same before, or NULL. */
-static struct condition *find(const struct session *s, const char *text, const char *host)
+static struct condition *find(const struct session *s, enum ev_kind kind, const char *text,
+                              const char *host)
 {
     for (struct condition *c = s->conditions.first; c; c = c->next) {
-        if (c->lab == s->lab && strcmp(c->text, text) == 0 && strcmp(c->host, host) == 0)
+        if (c->lab == s->lab && c->kind == kind && strcmp(c->text, text) == 0 &&
+            strcmp(c->host, host) == 0)
             return c;
     }
     return NULL;
 }
 
-/* A word of @e that looks like a field of a packet, and is none; NULL: there is none. */
-static const struct expr *misspelt(const struct expr *e, const char **ret_field)
+/* A word of @e that looks like a field of such an event, and is none; NULL: there is none. */
+static const struct expr *misspelt(const struct expr *e, enum ev_kind kind, const char **ret_field)
 {
-    const struct ev_schema *tx = ev_schema(EV_tx);
+    const struct ev_schema *schema = ev_schema(kind);
     const struct expr *found = NULL;
     struct suggestion near;
 
     if (!e)
         return NULL;
-    if (e->kind != EXPR_PATH || strpbrk(e->text, ".[") || ev_field_find(EV_tx, e->text)) {
+    if (e->kind != EXPR_PATH || strpbrk(e->text, ".[") || ev_field_find(kind, e->text)) {
         /* Depth is bounded by the parser. */
-        found = misspelt(e->a, ret_field);
-        return found ? found : misspelt(e->b, ret_field);
+        found = misspelt(e->a, kind, ret_field);
+        return found ? found : misspelt(e->b, kind, ret_field);
     }
     near = suggestion_for(e->text);
-    for (size_t i = 0; i < tx->n_fields; i++)
-        suggest_offer(&near, tx->fields[i].name);
+    for (size_t i = 0; i < schema->n_fields; i++)
+        suggest_offer(&near, schema->fields[i].name);
     *ret_field = near.best;
     return near.best ? e : NULL;
 }
 
-/* Can it be asked at all?  Asks it of a packet of which nothing is known. */
+/* How people call what it is about, and what that has. */
+static const char *subject(const struct condition *c)
+{
+    return c->kind == EV_tx ? "a packet" : "a hit";
+}
+
+static const char *fields_hint(const struct condition *c)
+{
+    return c->kind == EV_tx ? "the fields of a packet are psn, opcode, bytes, attempt ...: "
+                              "\"show packet\" and \"explain tx\" tell more"
+                            : "the fields of a hit are queue, seen, avail_idx, used_idx ...: "
+                              "\"explain device_fault\" tells more";
+}
+
+/* Can it be asked at all?  Asks it of an event of which nothing is known. */
 static bool check(struct session *s, const struct condition *c, struct span at)
 {
-    const struct ev nothing = {.kind = EV_tx};
+    const struct ev nothing = {.kind = c->kind};
     const struct scope in = scope_of(c, &nothing);
     const struct expr *wrong;
     const char *field = NULL;
     bool ignored;
 
     if (expr_has_happening(c->e)) {
-        session_fail(s, at, "a condition says how a packet or the lab is, and not what happens");
-        return diag_remedy(&s->diag, "for example: where bytes > 100 and h2.qp.state == RTS");
+        session_fail(s, at, "a condition says how %s or the lab is, and not what happens",
+                     subject(c));
+        return diag_remedy(&s->diag, "for example: where %s and h2.qp.state == RTS",
+                           c->kind == EV_tx ? "bytes > 100" : "used_idx > 3");
     }
     if (expr_holds(&in, c->e, at, &ignored, &s->diag))
         return true;
-    wrong = misspelt(c->e, &field);
+    wrong = misspelt(c->e, c->kind, &field);
     if (wrong) {
-        session_fail(s, expr_place(wrong, at), "a packet has no field \"%s\"", wrong->text);
+        session_fail(s, expr_place(wrong, at), "%s has no field \"%s\"", subject(c), wrong->text);
         return diag_remedy(&s->diag, "did you mean \"%s\"?", field);
     }
     if (!s->diag.remedy[0])
-        diag_remedy(&s->diag, "the fields of a packet are psn, opcode, bytes, attempt ...: "
-                              "\"show packet\" and \"explain tx\" tell more");
+        diag_remedy(&s->diag, "%s", fields_hint(c));
     return false;
 }
 
-struct condition *condition_of(struct session *s, const char *text, struct span at)
+struct condition *condition_of(struct session *s, enum ev_kind kind, const char *text,
+                               struct span at)
 {
     const struct scope in = session_scope(s);
-    struct condition *c = find(s, text, in.host);
+    struct condition *c = find(s, kind, text, in.host);
     struct expr *e;
 
     if (c)
         return c;
     c = must_malloc(sizeof(*c));
-    *c = (struct condition){.lab = s->lab};
+    *c = (struct condition){.lab = s->lab, .kind = kind};
     e = expr_parse(&c->pool, text, at, &s->diag);
     c->e = e;
     memcpy(c->host, in.host, strlen(in.host) + 1);

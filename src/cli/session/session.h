@@ -305,11 +305,14 @@ bool session_restart(struct session *s, uint64_t seed, size_t memory_bytes);
 
 void conditions_free(struct conditions *list);
 
-/* The condition that @text, which stands at @at, is; NULL: it is none, and s->diag says why. */
-struct condition *condition_of(struct session *s, const char *text, struct span at);
+/* The condition about an event of @kind that @text, which stands at @at, is; NULL: it is none, and
+ * s->diag says why.
+ */
+struct condition *condition_of(struct session *s, enum ev_kind kind, const char *text,
+                               struct span at);
 
-/* Does it hold of the packet that was sent with event @sent?  @condition: a struct condition.  What
- * cannot be answered does not hold.
+/* Does it hold of the packet that was sent with event @sent, or of another event of its kind?
+ * @condition: a struct condition.  What cannot be answered does not hold.
  */
 bool condition_holds_of(void *condition, const struct ev *sent);
 

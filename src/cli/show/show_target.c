@@ -93,7 +93,8 @@ static bool is_refusal(const struct target *t, const struct ev *e)
 static bool is_by_fault(const struct target *t, const struct ev *e)
 {
     return (e->kind == EV_lost && strcmp(e->u.lost.name.s, t->path) == 0) ||
-           (e->kind == EV_fault && strcmp(e->u.fault.name.s, t->path) == 0);
+           (e->kind == EV_fault && strcmp(e->u.fault.name.s, t->path) == 0) ||
+           (e->kind == EV_device_fault && strcmp(e->u.device_fault.name.s, t->path) == 0);
 }
 
 /* What a program notices: it was refused something. */
@@ -107,6 +108,7 @@ static bool is_failure(const struct target *t, const struct ev *e)
         return e->u.ctrl_execute.rsp != RSP_OK;
     case EV_vq_broken:
     case EV_cq_overflow:
+    case EV_used_refused:
         return true;
     default:
         return false;
@@ -120,6 +122,7 @@ static bool is_trouble(const struct target *t, const struct ev *e)
 {
     (void)t;
     return e->kind == EV_timeout || e->kind == EV_lost || e->kind == EV_not_sent ||
+           e->kind == EV_device_fault ||
            (e->kind == EV_drop && e->u.drop.reason != DROP_NOT_FOR_US);
 }
 

@@ -168,7 +168,9 @@ static void print_command(FILE *out, const struct cmd *cmd)
     fputc('\n', out);
     fputs("usage: ", out);
     print_usage(out, cmd);
-    if (cmd->flags & CMD_SENTENCE)
+    if ((cmd->flags & CMD_SENTENCE) && cmd_param(cmd, "queue"))
+        fputs("or a sentence, as in the example; \"explain sentence\"\n", out);
+    else if (cmd->flags & CMD_SENTENCE)
         fprintf(out, "or a sentence: %s the 2nd READ response of h1.qp; \"explain sentence\"\n",
                 cmd->name);
     for (size_t i = 0; i < cmd->n_params; i++)

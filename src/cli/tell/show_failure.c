@@ -265,6 +265,9 @@ void show_failure(FILE *out, const struct past_index *x, const struct ev *e)
     case EV_vq_broken:
         print_word(out, &enum_vq_error, e->u.vq_broken.error);
         break;
+    case EV_device_fault:
+        print_word(out, &enum_fault, e->u.device_fault.by);
+        break;
     case EV_ctrl_execute:
         if (e->u.ctrl_execute.rsp != RSP_OK)
             print_word(out, &enum_ctrl_rsp, e->u.ctrl_execute.rsp);

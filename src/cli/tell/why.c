@@ -399,6 +399,42 @@ static bool needed_no_kick(const struct walk *w, const struct ev *post, const st
     return false;
 }
 
+/* The last kick of the queue that a fault lost between @post and @fetch; NULL: none. */
+static const struct ev *lost_kick(const struct walk *w, const struct ev *post,
+                                  const struct ev *fetch)
+{
+    const struct ev *found = NULL;
+
+    for (size_t i = past_lower_bound(w->p, post->id); i < w->p->n; i++) {
+        const struct ev *e = past_at(w->p, i);
+
+        if (e->id >= fetch->id)
+            break;
+        if (e->kind == EV_device_fault && e->u.device_fault.by == FLT_LOST_KICK &&
+            e->u.device_fault.function == FN_RDMA &&
+            e->u.device_fault.host == fetch->u.fetch.host &&
+            e->u.device_fault.queue == fetch->u.fetch.queue)
+            found = e;
+    }
+    return found;
+}
+
+/* What a fault of the device had to do with it: a kick that was lost, a queue that stood still. */
+static void add_device_fault(struct text *t, const struct walk *w, const struct ev *post,
+                             const struct ev *fetch, const struct ev *cause)
+{
+    const struct ev *lost = post ? lost_kick(w, post, fetch) : NULL;
+
+    if (lost) {
+        text_addf(t, "; an earlier kick was lost by %s in ", lost->u.device_fault.name.s);
+        ev_add_id(t, lost->id);
+    }
+    if (cause && cause->kind == EV_queue_goes_on) {
+        text_addf(t, "; %s had stopped the queue until ", cause->u.queue_goes_on.name.s);
+        ev_add_id(t, cause->id);
+    }
+}
+
 /* @kick is older than @post: a device asks for the next one when it finds the queue empty, and what
  * is posted before that needs none.
  */
@@ -437,6 +473,7 @@ static const struct ev *tell_fetch(struct walk *w, const struct ev *e)
     }
     if (kick && post && kick->id < post->id)
         add_older_kick(&t, w, kick, post, e);
+    add_device_fault(&t, w, post, e, cause);
     say(w, e, buf, "");
     if (post)
         return cause_of(w, post);

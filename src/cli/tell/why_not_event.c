@@ -328,11 +328,29 @@ static const struct ev *last_hit(const struct why_not *w, const char *fault, ev_
         if (e->id < made)
             break;
 
-        if ((e->kind == EV_lost && strcmp(e->u.lost.name.s, fault) == 0) ||
+        if ((e->kind == EV_device_fault && strcmp(e->u.device_fault.name.s, fault) == 0) ||
+            (e->kind == EV_lost && strcmp(e->u.lost.name.s, fault) == 0) ||
             (e->kind == EV_fault && strcmp(e->u.fault.name.s, fault) == 0))
             return e;
     }
     return NULL;
+}
+
+/* Of a fault of a device that has hit nothing: what it waits for. */
+static void say_occasions(struct why_not *w, const char *fault, uint64_t seen, uint64_t nth)
+{
+    struct rdl_value about;
+
+    why_not_say(w, "%s has hit nothing so far.", fault);
+    if (seen >= nth)
+        why_not_say(w, "There %s %llu that it could have hit: chance has decided.",
+                    seen == 1 ? "was" : "were", (unsigned long long)(seen - nth + 1));
+    else if (seen > 0)
+        why_not_say(w, "%llu of what it is about happened; it begins with number %llu (nth).",
+                    (unsigned long long)seen, (unsigned long long)nth);
+    else if (tree_leaf(w->lab, fault, LEAF_fault_about, &about))
+        why_not_say(w, "What it is about has not happened since it was made: it %s.", about.text);
+    why_not_try(w, "show %s", fault);
 }
 
 void why_not_fault(struct why_not *w, const char *fault)
@@ -342,7 +360,7 @@ void why_not_fault(struct why_not *w, const char *fault)
     const uint64_t nth = tree_number(w->lab, fault, LEAF_fault_nth);
     const ev_id made = made_in(w, fault);
     const struct ev *last = last_hit(w, fault, made);
-    struct rdl_value left;
+    struct rdl_value left, queue;
 
     if (hits > 0) {
         why_not_say(w, "%s did hit, %llu time%s%s", fault, (unsigned long long)hits,
@@ -358,6 +376,10 @@ void why_not_fault(struct why_not *w, const char *fault)
             why_not_say(w, "It is used up, and hits nothing more: its count has been reached.");
         }
         why_not_try(w, "why %s", fault);
+        return;
+    }
+    if (tree_leaf(w->lab, fault, LEAF_fault_queue, &queue)) {
+        say_occasions(w, fault, seen, nth);
         return;
     }
     why_not_say(w, "%s has hit no frame so far.", fault);

@@ -79,6 +79,53 @@ static bool say_needs_reset(struct why_not *w, const struct why_not_qp *q)
     return true;
 }
 
+/* The last that a fault did to the send queue since event @since; NULL: nothing. */
+static const struct ev *find_device_fault(const struct why_not *w, const struct why_not_qp *q,
+                                          ev_id since)
+{
+    for (size_t i = w->past->n; i > 0; i--) {
+        const struct ev *e = past_at(w->past, i - 1);
+
+        if (e->id < since)
+            break;
+        if (e->kind == EV_device_fault && e->u.device_fault.function == FN_RDMA &&
+            e->u.device_fault.host == q->host && e->u.device_fault.queue == q->queue &&
+            (e->u.device_fault.by == FLT_LOST_KICK || e->u.device_fault.by == FLT_STUCK_QUEUE))
+            return e;
+        if (e->kind == EV_queue_goes_on && e->u.queue_goes_on.function == FN_RDMA &&
+            e->u.queue_goes_on.host == q->host && e->u.queue_goes_on.queue == q->queue)
+            break;
+    }
+    return NULL;
+}
+
+/* A fault of the device is why; false: it is not. */
+static bool say_device_fault(struct why_not *w, const struct why_not_qp *q, const struct ev *kick)
+{
+    const struct ev *hit = find_device_fault(w, q, kick->id);
+    const bool lost = hit && hit->u.device_fault.by == FLT_LOST_KICK;
+    char id[64];
+    struct text t = text_on(id, sizeof(id));
+
+    if (!hit)
+        return false;
+    ev_add_id(&t, hit->id);
+    if (lost) {
+        why_not_say(w,
+                    "The driver has kicked, but %s lost the kick in %s: the device was not told.",
+                    hit->u.device_fault.name.s, id);
+        why_not_try(w, "kick %s, then run", q->sq);
+    } else {
+        why_not_say(w, "Since %s the device takes nothing out of the queue: %s has stopped it.", id,
+                    hit->u.device_fault.name.s);
+        if (hit->u.device_fault.delay)
+            why_not_try(w, "run");
+        else
+            why_not_try(w, "clear %s, then run", hit->u.device_fault.name.s);
+    }
+    return true;
+}
+
 /* The device has not taken @post, the oldest of those, in a state in which it would. */
 static void say_unfetched(struct why_not *w, const struct why_not_qp *q, const struct ev *post)
 {
@@ -94,7 +141,7 @@ static void say_unfetched(struct why_not *w, const struct why_not_qp *q, const s
         why_not_say(w, "The device has not fetched it, as nobody has told it that there is work: "
                        "there was no kick.");
         why_not_try(w, "kick %s, then run", q->sq);
-    } else {
+    } else if (!say_device_fault(w, q, kick)) {
         ev_add_id(&t, kick->id);
         why_not_say(
             w, "The device was told of it in %s and has not fetched it yet: that takes time.", id);

@@ -5,6 +5,8 @@
 
 #include "emu/base/cold.h"
 #include "emu/device/rdma.h"
+#include "emu/facts/device.h"
+#include "emu/virtio/fault.h"
 
 /* rdma_config.c: gives every limit that is 0 what it is by default. */
 void rdma_limits_complete(struct rdl_device_limits *l, uint32_t max_qp);
@@ -69,6 +71,24 @@ static inline void rdma_settle(struct rdma *d)
 /* rdma_port.c: ops->ready(), and becoming a user of the Ethernet port. */
 void rdma_ready_add(void *ctx, struct qp *qp);
 void rdma_port_use(struct rdma *d);
+
+/* Has a fault stopped @queue?  A completion queue cannot be stopped: it would have overflowed. */
+static inline bool rdma_is_stuck(struct rdma *d, uint32_t queue)
+{
+    return d->pci.is_faulty && !(queue >= 1 && queue <= d->config.max_cq) &&
+           virtio_is_stuck(&d->pci, queue, d->ram);
+}
+
+/* Writes @n bytes to the beginning of @c, a chain of @queue that is given back then.  Returns how
+ * many found room.
+ */
+static inline size_t rdma_write(struct rdma *d, uint32_t queue, const struct vq_chain *c,
+                                const void *in, size_t n)
+{
+    return virtio_chain_write(
+        &d->pci,
+        &(struct virtio_write){.queue = queue, .ram = d->ram, .chain = c, .in = in, .n = n});
+}
 
 /* Gives a chain back. */
 void rdma_push(struct rdma *d, uint32_t queue, uint16_t head, uint32_t len);

@@ -347,4 +347,6 @@ void rdma_push(struct rdma *d, uint32_t queue, uint16_t head, uint32_t len)
     d->progress->chains++;
     TRACE(d->trace, used, .host = d->config.host, .queue = queue, .desc = head, .len = len,
           .used_idx = vq->used_idx);
+    if (d->pci.is_faulty)
+        virtio_may_invent(&d->pci, queue, d->ram, len);
 }

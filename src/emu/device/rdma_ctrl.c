@@ -498,8 +498,8 @@ static uint32_t execute(struct rdma *d)
           .number = call.number, .refusal = (uint32_t)refused->why, .least = refused->values.least,
           .most = refused->values.most, .found = refused->values.found);
     rsp[0] = (uint8_t)result;
-    return (uint32_t)vq_chain_write(d->ram, &d->ctrl, 0, rsp,
-                                    1 + (result == RSP_OK ? rsp_bytes : 0));
+    return (uint32_t)rdma_write(d, QUEUE_CTRL, &d->ctrl, rsp,
+                                1 + (result == RSP_OK ? rsp_bytes : 0));
 }
 
 void rdma_ctrl_run(struct rdma *d)
@@ -508,7 +508,7 @@ void rdma_ctrl_run(struct rdma *d)
 
     _Static_assert(sizeof(struct raw_port_attr) <= CTRL_DATA_BYTES_MAX, "responses fit");
     _Static_assert(sizeof(struct raw_modify_qp) <= CTRL_DATA_BYTES_MAX, "requests fit");
-    while (vq->enabled && virtio_running(&d->pci)) {
+    while (vq->enabled && virtio_running(&d->pci) && !rdma_is_stuck(d, QUEUE_CTRL)) {
         enum vq_pop got;
         uint32_t len;
 

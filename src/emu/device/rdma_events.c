@@ -29,7 +29,7 @@ static bool put_event(struct rdma *d, const struct rdma_event *event)
 
     rfc_async_event_put(&raw, &said);
     if (fits)
-        vq_chain_write(d->ram, &d->chain, 0, &raw, sizeof(raw));
+        rdma_write(d, event_queue(d), &d->chain, &raw, sizeof(raw));
     rdma_push(d, event_queue(d), d->chain.head, fits ? sizeof(raw) : 0);
     return fits;
 }

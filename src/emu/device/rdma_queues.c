@@ -16,7 +16,7 @@ enum fetch rdma_pop(struct rdma *d, uint32_t queue)
 {
     struct vq *vq = &d->pci.queues[queue];
 
-    if (!vq->enabled || !virtio_running(&d->pci))
+    if (!vq->enabled || !virtio_running(&d->pci) || rdma_is_stuck(d, queue))
         return FETCH_EMPTY;
     if (vq_turn_is_over(vq, d->ram, d->trace->tick)) {
         rdma_ring(d, queue);
@@ -254,7 +254,7 @@ static bool deliver_cqe(struct rdma *d, struct cq *cq, const struct completion *
         return false;
     }
     put_cqe(&raw, wc);
-    vq_chain_write(d->ram, &d->chain, 0, &raw, sizeof(raw));
+    rdma_write(d, cq->cqn, &d->chain, &raw, sizeof(raw));
     rdma_push(d, cq->cqn, d->chain.head, sizeof(raw));
     d->progress->cqes++;
     TRACE(d->trace, cqe, .host = d->config.host, .cqn = cq->cqn, .qpn = wc->qpn, .wr_id = wc->wr_id,

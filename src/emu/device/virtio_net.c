@@ -5,6 +5,7 @@
 
 #include "emu/base/cursor.h"
 #include "emu/facts/virtio/net.h"
+#include "emu/virtio/fault.h"
 #include "emu/wire/eth.h"
 #include "emu/wire/glance.h"
 
@@ -111,7 +112,8 @@ static bool pop(struct vnet *v, uint32_t queue)
     struct vq *vq = &v->pci.queues[queue];
     enum vq_pop got;
 
-    if (!vq->enabled || !virtio_running(&v->pci))
+    if (!vq->enabled || !virtio_running(&v->pci) ||
+        (v->pci.is_faulty && virtio_is_stuck(&v->pci, queue, v->ram)))
         return false;
     if (vq_turn_is_over(vq, v->ram, v->trace->tick)) {
         if (queue == NET_QUEUE_TX)
@@ -148,6 +150,8 @@ static void push(struct vnet *v, uint32_t queue, const struct vq_used *used, uin
         TRACE(v->trace, used, .host = v->config.host, .function = FN_NET, .queue = queue,
               .desc = used[i].head, .len = used[i].len,
               .used_idx = (uint16_t)(vq->used_idx - (n - 1 - i)));
+    if (v->pci.is_faulty)
+        virtio_may_invent(&v->pci, queue, v->ram, used[n - 1].len);
     if (vq_wants_interrupt(vq, v->ram))
         virtio_raise(&v->pci, queue);
     else if (vq->broken != VQE_NONE)
@@ -241,6 +245,23 @@ struct landing {
     struct vq_used used[VNET_QUEUE_SIZE];
 };
 
+/* Writes the frame to v->chain, which has room for all of it, as @late has it.
+ * SIMPLIFIED: what takes several buffers is never late, so that what is written late is given back.
+ */
+static void land_late(struct vnet *v, struct landing *l, const struct virtio_fault *late)
+{
+    const uint8_t header[NET_HDR_BYTES] = {[NET_HDR_NUM_BUFFERS] = 1};
+    struct virtio_write w = {NET_QUEUE_RX, v->ram, &v->chain, 0, header, sizeof(header)};
+
+    virtio_write_late(&v->pci, late, &w);
+    w.offset = sizeof(header);
+    w.in = l->frame->bytes;
+    w.n = l->frame->len;
+    virtio_write_late(&v->pci, late, &w);
+    l->done = NET_HDR_BYTES + l->frame->len;
+    l->used[l->n++] = (struct vq_used){v->chain.head, l->done};
+}
+
 /* Writes as much as fits into v->chain, which is the next one. */
 static void fill_chain(struct vnet *v, struct landing *l)
 {
@@ -267,6 +288,7 @@ static enum drop_reason land(struct vnet *v, struct landing *l)
 {
     const uint32_t all = NET_HDR_BYTES + l->frame->len;
     const bool merges = v->pci.accepted & VIRTIO_FEATURE(NF_MRG_RXBUF);
+    const struct virtio_fault *late = NULL;
 
     while (l->done < all) {
         if (l->n == VNET_QUEUE_SIZE || !pop(v, NET_QUEUE_RX)) {
@@ -277,6 +299,12 @@ static enum drop_reason land(struct vnet *v, struct landing *l)
         if (l->n == 0 && v->chain.writable_bytes < (merges ? NET_HDR_BYTES : all)) {
             l->used[l->n++] = (struct vq_used){v->chain.head, 0};
             return DROP_TOO_LONG;
+        }
+        if (l->n == 0 && v->pci.is_faulty && v->chain.writable_bytes >= all)
+            late = virtio_fault_hits(&v->pci, FLT_LATE_DATA, NET_QUEUE_RX);
+        if (late) {
+            land_late(v, l, late);
+            return DROP_NONE;
         }
         fill_chain(v, l);
     }

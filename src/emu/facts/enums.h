@@ -299,7 +299,12 @@
     X(FLT, TRUNCATE, 7, "the end of the frame is cut off")                                         \
     X(FLT, MARK, 8, "a congested switch marks the frame: ECN becomes CE")                          \
     X(FLT, FORGE, 9, "a field of the frame is changed, and the ICRC is made right again")          \
-    X(FLT, BURST, 10, "lost in a burst of losses on the link, from the seed")
+    X(FLT, BURST, 10, "lost in a burst of losses on the link, from the seed")                      \
+    X(FLT, LOST_KICK, 11, "the device is not told that the driver has kicked a queue")             \
+    X(FLT, LOST_INTERRUPT, 12, "the driver is not interrupted for a queue")                        \
+    X(FLT, LATE_DATA, 13, "the device gives a buffer back before its bytes are there")             \
+    X(FLT, STUCK_QUEUE, 14, "the device takes no buffers out of a queue")                          \
+    X(FLT, SPURIOUS, 15, "the device gives a buffer back that nobody gave it")
 
 /* Classes of RoCEv2 packets, for faults: what people call them. */
 #define ENUM_PACKET_CLASS(X)                                                                       \

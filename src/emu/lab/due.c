@@ -77,6 +77,15 @@ static void add_sentence(struct text *t, const struct world *w, const struct sim
         add_host(t, w, item->target);
         text_addf(t, ": an interrupt of queue %u", virtio_irq_of(item->arg).queue);
         break;
+    case SIM_LATE_DATA:
+        add_host(t, w, item->target);
+        text_add(t, ": late bytes of the device reach its memory");
+        break;
+    case SIM_GO_ON:
+        add_host(t, w, item->target);
+        text_addf(t, ": the device goes on with queue %u, which is stuck",
+                  virtio_doorbell_queue(item->arg));
+        break;
     case SIM_EGRESS:
         add_host(t, w, item->target);
         text_add(t, ": its port is free for the next frame");

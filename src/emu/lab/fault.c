@@ -31,6 +31,11 @@ static bool check_kind(const struct rdl_fault_config *c)
     case FLT_NONE:
     case FLT_CHANCE:
     case FLT_BURST:
+    case FLT_LOST_KICK: /* rdl_device_fault_add() */
+    case FLT_LOST_INTERRUPT:
+    case FLT_LATE_DATA:
+    case FLT_STUCK_QUEUE:
+    case FLT_SPURIOUS:
         break;
     }
     return false;
@@ -114,6 +119,39 @@ static enum rdl_status aim_of(const struct world *w, const struct rdl_fault_conf
     return RDL_OK;
 }
 
+void world_fault_called(const struct world *w, struct net_fault *f, const char *name,
+                        const char *about)
+{
+    if (about) {
+        struct text t = text_on(f->about, sizeof(f->about));
+
+        text_add(&t, about);
+        if (t.cut)
+            memcpy(f->about + sizeof(f->about) - 4, "...", 4);
+    }
+    if (name && name[0])
+        f->name = ev_str(name);
+    else
+        name_by_number(w, f->name.s);
+}
+
+enum rdl_status world_fault_keep(struct rdl_lab *lab, const struct net_fault *f, rdl_fault *ret)
+{
+    struct world *w = lab->world;
+    uint64_t handle;
+    const enum rdl_status st = net_fault_add(&w->net, f, &handle);
+
+    if (st != RDL_OK)
+        return st;
+    if (!parts_add(&w->parts, f->name.s, PART_FAULT, slots_index(handle))) {
+        net_fault_remove(&w->net, handle);
+        return RDL_ERR_NOMEM;
+    }
+    tallies_meet(&lab->tallies, f->name.s, EV_HOST_NONE);
+    *ret = (rdl_fault){handle};
+    return RDL_OK;
+}
+
 /* What the network makes of @c. */
 static struct net_fault fault_of(const struct world *w, const struct rdl_fault_config *c)
 {
@@ -136,17 +174,7 @@ static struct net_fault fault_of(const struct world *w, const struct rdl_fault_c
         .value = c->value,
     };
 
-    if (c->about) {
-        struct text about = text_on(f.about, sizeof(f.about));
-
-        text_add(&about, c->about);
-        if (about.cut)
-            memcpy(f.about + sizeof(f.about) - 4, "...", 4);
-    }
-    if (c->name && c->name[0])
-        f.name = ev_str(c->name);
-    else
-        name_by_number(w, f.name.s);
+    world_fault_called(w, &f, c->name, c->about);
     return f;
 }
 
@@ -215,9 +243,7 @@ enum rdl_status rdl_fault_add(struct rdl_lab *lab, const struct rdl_fault_config
 {
     struct world *w = lab->world;
     enum rdl_status st = check_fault(w, config);
-    const struct net_fault *made;
     struct net_fault f;
-    uint64_t handle;
 
     if (st != RDL_OK)
         return st;
@@ -227,18 +253,11 @@ enum rdl_status rdl_fault_add(struct rdl_lab *lab, const struct rdl_fault_config
         return st;
     if (f.aim.transmission || f.aim.message || f.aim.where)
         sent_hear(lab);
-    st = net_fault_add(&w->net, &f, &handle);
-    if (st != RDL_OK)
-        return st;
-    made = slots_get(&w->net.faults, handle);
-    if (!parts_add(&w->parts, f.name.s, PART_FAULT, slots_index(handle))) {
-        net_fault_remove(&w->net, handle);
-        return RDL_ERR_NOMEM;
-    }
-    tallies_meet(&lab->tallies, f.name.s, EV_HOST_NONE);
-    say_made(w, made, config->to.raw ? (uint32_t)config->to.raw - 1 : EV_HOST_NONE);
-    *ret = (rdl_fault){handle};
-    return RDL_OK;
+    st = world_fault_keep(lab, &f, ret);
+    if (st == RDL_OK)
+        say_made(w, slots_get(&w->net.faults, ret->raw),
+                 config->to.raw ? (uint32_t)config->to.raw - 1 : EV_HOST_NONE);
+    return st;
 }
 
 enum rdl_status rdl_fault_remove(struct rdl_lab *lab, rdl_fault fault)
@@ -246,11 +265,14 @@ enum rdl_status rdl_fault_remove(struct rdl_lab *lab, rdl_fault fault)
     struct world *w = lab->world;
     struct net *n = &w->net;
     struct net_fault *f = slots_get(&n->faults, fault.raw);
+    ev_id id;
 
     if (!f)
         return RDL_ERR_STALE;
     world_act(w);
-    TRACE(&w->trace, fault_gone, .fault = f->number, .name = f->name);
+    TRACE_ID(&w->trace, id, fault_gone, .fault = f->number, .name = f->name);
+    trace_because(&w->trace, id);
+    world_device_fault_gone(w, f);
     world_done(w);
     parts_remove(&w->parts, f->name.s);
     net_fault_remove(n, fault.raw);

@@ -78,10 +78,24 @@ static void on_lost(void *ctx, struct sim_item item)
     net_lost(&w->net, item);
 }
 
+static void on_late_data(void *ctx, struct sim_item item)
+{
+    (void)host_of_tick(ctx, item.target);
+    virtio_late_arrives((struct virtio_late *)(uintptr_t)item.arg);
+}
+
+static void on_go_on(void *ctx, struct sim_item item)
+{
+    struct host *h = host_of_tick(ctx, item.target);
+
+    virtio_go_on(host_virtio(h, virtio_doorbell_function(item.arg)),
+                 virtio_doorbell_queue(item.arg));
+}
+
 sim_handler *const world_handlers[SIM_KIND_COUNT] = {
-    [SIM_DOORBELL] = on_doorbell,       [SIM_IRQ] = on_irq,       [SIM_QP_TIMER] = on_qp_timer,
-    [SIM_EGRESS] = on_egress,           [SIM_ARRIVE] = on_arrive, [SIM_LOST] = on_lost,
-    [SIM_GUEST_TIMER] = on_guest_timer,
+    [SIM_DOORBELL] = on_doorbell,   [SIM_IRQ] = on_irq,       [SIM_QP_TIMER] = on_qp_timer,
+    [SIM_EGRESS] = on_egress,       [SIM_ARRIVE] = on_arrive, [SIM_LOST] = on_lost,
+    [SIM_LATE_DATA] = on_late_data, [SIM_GO_ON] = on_go_on,   [SIM_GUEST_TIMER] = on_guest_timer,
 };
 
 static void deliver(void *ctx, uint32_t host, struct frame *f)

@@ -17,6 +17,7 @@
 #include "emu/lab/watch.h"
 #include "emu/net/net.h"
 #include "emu/sim/sim.h"
+#include "emu/virtio/fault.h"
 #include "emu/virtio/function.h"
 #include "rdmalab/events.h"
 #include "rdmalab/fault.h"
@@ -67,6 +68,12 @@ static inline bool host_is_there(const struct host *h)
 static inline bool host_is_open(const struct host *h)
 {
     return h->is_external || h->has_stranger || (h->dev && h->dev->hca.ram_is_open);
+}
+
+/* The device in one of its functions. */
+static inline struct virtio_dev *host_virtio(struct host *h, enum pci_function function)
+{
+    return h->functions[function].dev;
 }
 
 struct world {
@@ -132,6 +139,16 @@ struct rdl_checkpoint {
 
 /* The event with which @f, which is about to leave its host, was sent; NULL: nobody knows it. */
 const struct ev *world_sent(void *ctx, const struct frame *f);
+
+/* What every fault has: a name, of its own if @name is NULL or "", and what people call it. */
+void world_fault_called(const struct world *w, struct net_fault *f, const char *name,
+                        const char *about);
+
+/* Takes a copy of @f among the faults of the lab.  RDL_OK, RDL_ERR_LIMIT, RDL_ERR_NOMEM. */
+enum rdl_status world_fault_keep(struct rdl_lab *lab, const struct net_fault *f, rdl_fault *ret);
+
+/* @f is about to be forgotten: if it is about a device, that is as it was. */
+void world_device_fault_gone(struct world *w, struct net_fault *f);
 
 /* The table of the simulation's kinds. */
 extern sim_handler *const world_handlers[SIM_KIND_COUNT];

@@ -21,6 +21,8 @@ static bool put_to_work(struct net *n, struct net_fault *f)
     struct net_fault **end = &n->link_faults;
     struct net_link *l;
 
+    if (f->device)
+        return true;
     if (!f->aim.link)
         return fault_index_add(n, f);
     while (*end)

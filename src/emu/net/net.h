@@ -148,6 +148,8 @@ struct net_aim {
     uint32_t begun, psn, next_psn;
 };
 
+struct virtio_fault; /* of a device: the network only numbers and names it */
+
 struct net_fault {
     uint64_t handle; /* its name in net->faults */
     uint32_t number; /* 1, 2, ... in order of creation, in which they are tried */
@@ -164,6 +166,8 @@ struct net_fault {
     uint64_t value;       /* FLT_FORGE */
     struct net_aim aim;
     char about[NET_ABOUT_BYTES];   /* what people call it */
+    struct virtio_fault *device;   /* it is about this, and meets no frame; NULL: about frames */
+    uint32_t host, function;       /* whose that is */
     struct net_match key;          /* what the index finds it by: @match, or anything */
     bool on_link;                  /* at work in net->link_faults, and in no group */
     uint32_t seen, hits;           /* matching frames while it was at work; those that it hit */

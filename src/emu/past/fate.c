@@ -85,6 +85,11 @@ const char *fate_fault_done(uint32_t kind)
     case FLT_FORGE:
         return "forged";
     case FLT_CORRUPT:
+    case FLT_LOST_KICK: /* these meet no frame */
+    case FLT_LOST_INTERRUPT:
+    case FLT_LATE_DATA:
+    case FLT_STUCK_QUEUE:
+    case FLT_SPURIOUS:
     case FLT_NONE:
         break;
     }

@@ -212,7 +212,9 @@ static const char *take_word(const char *s, char *word, size_t cap)
     return s + 1;
 }
 
-/* Are all fields of the bracketed part at @s (behind the bracket) set? */
+/* Are all fields of the bracketed part at @s (behind the bracket) set?  Of what takes several
+ * fields only the number of a queue pair or completion queue is asked.
+ */
 static bool part_is_set(const struct ev *e, const char *s)
 {
     char word[EV_NAME_BYTES];
@@ -224,6 +226,8 @@ static bool part_is_set(const struct ev *e, const char *s)
             continue;
         }
         s = take_word(s, word, sizeof(word));
+        if (strcmp(word, "@qp") == 0 || strcmp(word, "@cq") == 0)
+            memcpy(word, word[1] == 'q' ? "qpn" : "cqn", sizeof("qpn"));
         if (word[0] != '@' && !field_is_set(e, ev_field_find(e->kind, word)))
             return false;
     }

@@ -4,6 +4,7 @@
 #include "emu/base/assert.h"
 #include "emu/base/cursor.h"
 #include "emu/base/log2.h"
+#include "emu/virtio/fault.h"
 #include "emu/virtio/function.h"
 #include "emu/virtio/overlap.h"
 
@@ -46,6 +47,7 @@ static void clear(struct virtio_dev *d)
     d->reset_queue = 0;
     d->config_vector = VIRTIO_NO_VECTOR;
     d->queue_select = 0;
+    virtio_stuck_forget(d, VIRTIO_QUEUE_ANY);
     for (uint32_t i = 0; i < d->config.num_queues; i++)
         queue_clear(d, &d->queues[i]);
 }
@@ -232,6 +234,7 @@ static void queue_reset(struct virtio_dev *d, struct vq *vq)
     if (!virtio_has(d, VF_RING_RESET) || !vq->enabled)
         return;
     queue_clear(d, vq);
+    virtio_stuck_forget(d, queue);
     TRACE(d->sim->trace, queue_reset, .host = d->config.host, .function = d->config.function,
           .queue = queue);
     d->ops->queue_reset(d->ctx, queue);
@@ -386,12 +389,25 @@ static bool notified_queue(const struct virtio_dev *d, uint32_t offset, uint32_t
     return offset >= BAR_NOTIFY && offset % NOTIFY_MULTIPLIER == 0 && *ret < d->config.num_queues;
 }
 
+/* Does the device listen to kicks of @queue? */
+static bool hears(const struct virtio_dev *d, uint32_t queue)
+{
+    const struct vq *vq = &d->queues[queue];
+
+    return virtio_is_driven(d) && vq->enabled && vq->broken == VQE_NONE;
+}
+
 static void notify(struct virtio_dev *d, uint32_t queue, uint64_t value)
 {
-    struct vq *vq = &d->queues[queue];
-
     trace_access(d, true, REG_NOTIFY, queue, value);
-    if (!virtio_is_driven(d) || !vq->enabled || vq->broken != VQE_NONE)
+    if (!hears(d, queue) || (d->is_faulty && virtio_fault_hits(d, FLT_LOST_KICK, queue)))
+        return;
+    virtio_tell(d, queue);
+}
+
+void virtio_tell(struct virtio_dev *d, uint32_t queue)
+{
+    if (!hears(d, queue))
         return;
     if (d->bus_master)
         d->ops->notify(d->ctx, queue);
@@ -510,6 +526,8 @@ uint64_t virtio_irq_arg(struct virtio_irq irq)
 void virtio_raise(struct virtio_dev *d, uint32_t queue)
 {
     RDL_ASSERT(queue < d->config.num_queues);
+    if (d->is_faulty && virtio_fault_hits(d, FLT_LOST_INTERRUPT, queue))
+        return;
     fn_raise(d->fn, d->queues[queue].vector, queue);
 }
 

@@ -79,6 +79,8 @@ struct virtio_config {
 };
 
 struct pci_fn;
+struct virtio_fault; /* of the device: fault.h */
+struct virtio_stuck;
 
 struct virtio_dev {
     struct arena *arena;
@@ -99,8 +101,11 @@ struct virtio_dev {
     uint8_t config_generation;
     uint16_t config_vector;
     uint16_t queue_select;
-    struct vq *queues;      /* config.num_queues */
-    uint8_t *device_config; /* config.config_bytes; the device fills it */
+    struct vq *queues;           /* config.num_queues */
+    uint8_t *device_config;      /* config.config_bytes; the device fills it */
+    bool is_faulty;              /* there is one of these two: */
+    struct virtio_fault *faults; /* at work, by their numbers */
+    struct virtio_stuck *stuck;  /* queues that a fault has stopped */
 };
 
 /* A device after power-on; its memory goes with the arena.  False when that is full. */
@@ -137,6 +142,9 @@ static inline bool virtio_running(const struct virtio_dev *d)
 {
     return virtio_is_driven(d) && d->bus_master;
 }
+
+/* The device looks at @queue, as if the driver had kicked; if it may do that. */
+void virtio_tell(struct virtio_dev *d, uint32_t queue);
 
 /* A kick that was heard cannot be done now: if that is for want of bus mastering, it is kept. */
 void virtio_hold_kick(struct virtio_dev *d, uint32_t queue);

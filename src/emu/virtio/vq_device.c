@@ -109,6 +109,14 @@ bool vq_push(struct vq *vq, struct ram *ram, uint16_t head, uint32_t len)
     return vq->packed ? packed_push(vq, ram, &used, 1) : split_push_one(vq, ram, used);
 }
 
+void vq_invent(struct vq *vq, struct ram *ram, uint32_t id, uint32_t len)
+{
+    if (vq->packed)
+        packed_invent(vq, ram, id, len);
+    else
+        split_invent(vq, ram, id, len);
+}
+
 bool vq_wants_interrupt(struct vq *vq, const struct ram *ram)
 {
     if (vq->broken != VQE_NONE)

@@ -144,6 +144,11 @@ bool vq_push(struct vq *vq, struct ram *ram, uint16_t head, uint32_t len);
  */
 bool vq_push_all(struct vq *vq, struct ram *ram, const struct vq_used *used, uint32_t n);
 
+/* Lets the driver find a chain @id with @len bytes behind those that were given back, though none
+ * was: the device itself does not count it, and the next that it gives back takes its place.
+ */
+void vq_invent(struct vq *vq, struct ram *ram, uint32_t id, uint32_t len);
+
 /* Must the driver be interrupted for what was pushed since the last question?  By avail.flags, or
  * by used_event with EVENT_IDX; in a packed ring by the driver area, which may break the queue.
  */

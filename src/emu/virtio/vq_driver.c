@@ -154,6 +154,11 @@ uint32_t vqd_used_count(const struct vqd *q, const struct ram *ram)
     return q->ring.packed ? packedd_used_count(q, ram) : splitd_used_count(q, ram);
 }
 
+uint32_t vqd_next_used(const struct vqd *q, const struct ram *ram)
+{
+    return q->ring.packed ? packedd_next_used(q, ram) : splitd_next_used(q, ram);
+}
+
 enum vqd_used vqd_take_used(struct vqd *q, const struct ram *ram, uint16_t *ret_head,
                             uint32_t *ret_len)
 {

@@ -99,6 +99,11 @@ enum vqd_used { VQD_NONE, VQD_GOT, VQD_BROKEN };
 enum vqd_used vqd_take_used(struct vqd *q, const struct ram *ram, uint16_t *ret_head,
                             uint32_t *ret_len);
 
+/* Which chain the device gives back next, as it says: any number.  Of a broken queue that which
+ * broke it.
+ */
+uint32_t vqd_next_used(const struct vqd *q, const struct ram *ram);
+
 /* Chains that the device says it has given back and that were not taken yet. */
 uint32_t vqd_used_count(const struct vqd *q, const struct ram *ram);
 

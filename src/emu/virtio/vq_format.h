@@ -13,6 +13,7 @@ enum vq_pop split_pop(struct vq *vq, struct ram *ram, struct vq_chain *out);
 uint32_t split_avail_count(struct vq *vq, const struct ram *ram);
 bool split_push_one(struct vq *vq, struct ram *ram, struct vq_used used); /* what comes often */
 bool split_push(struct vq *vq, struct ram *ram, const struct vq_used *used, uint32_t n);
+void split_invent(const struct vq *vq, struct ram *ram, uint32_t id, uint32_t len);
 bool split_wants_interrupt(struct vq *vq, const struct ram *ram);
 void split_want_kick(struct vq *vq, struct ram *ram);
 void split_refuse_kicks(struct vq *vq, struct ram *ram);
@@ -22,6 +23,7 @@ RDL_APART enum vq_pop packed_pop(struct vq *vq, struct ram *ram, struct vq_chain
 RDL_APART uint32_t packed_avail_count(struct vq *vq, const struct ram *ram);
 RDL_APART void packed_untake(struct vq *vq, const struct vq_used *used, uint32_t n);
 RDL_APART bool packed_push(struct vq *vq, struct ram *ram, const struct vq_used *used, uint32_t n);
+RDL_APART void packed_invent(const struct vq *vq, struct ram *ram, uint32_t id, uint32_t len);
 RDL_APART bool packed_wants_interrupt(struct vq *vq, const struct ram *ram);
 RDL_APART void packed_want_kick(struct vq *vq, struct ram *ram);
 RDL_APART void packed_refuse_kicks(struct vq *vq, struct ram *ram);

@@ -380,6 +380,11 @@ bool packed_push(struct vq *vq, struct ram *ram, const struct vq_used *used, uin
     return true;
 }
 
+void packed_invent(const struct vq *vq, struct ram *ram, uint32_t id, uint32_t len)
+{
+    (void)write_used(vq, ram, (struct vq_used){(uint16_t)id, len}, true);
+}
+
 /* Does the driver want to hear of the @n slots before p->used? */
 static bool is_wanted(struct vq *vq, uint16_t event, uint16_t flags, uint32_t n)
 {

@@ -167,13 +167,14 @@ enum vq_pop split_pop(struct vq *vq, struct ram *ram, struct vq_chain *out)
     return VQ_GOT;
 }
 
-/* Writes the used element of the chain that is given back @ahead after the next one. */
-static bool write_used(const struct vq *vq, struct ram *ram, struct vq_used used, uint32_t ahead)
+/* Writes the used element that is @ahead of the next one. */
+static bool write_used(const struct vq *vq, struct ram *ram, uint32_t id, uint32_t len,
+                       uint32_t ahead)
 {
     uint8_t element[VRING_USED_BYTES];
 
-    st_le32(element, used.head);
-    st_le32(element + 4, used.len);
+    st_le32(element, id);
+    st_le32(element + 4, len);
     return ram_write(ram, vring_used_entry_at(&vq->ring, (uint16_t)(vq->used_idx + ahead)), element,
                      sizeof(element));
 }
@@ -196,7 +197,7 @@ static inline bool publish_used(struct vq *vq, struct ram *ram, uint32_t n, bool
 
 bool split_push_one(struct vq *vq, struct ram *ram, struct vq_used used)
 {
-    return publish_used(vq, ram, 1, write_used(vq, ram, used, 0));
+    return publish_used(vq, ram, 1, write_used(vq, ram, used.head, used.len, 0));
 }
 
 bool split_push(struct vq *vq, struct ram *ram, const struct vq_used *used, uint32_t n)
@@ -204,8 +205,14 @@ bool split_push(struct vq *vq, struct ram *ram, const struct vq_used *used, uint
     bool good = true;
 
     for (uint32_t i = 0; i < n && good; i++)
-        good = write_used(vq, ram, used[i], i);
+        good = write_used(vq, ram, used[i].head, used[i].len, i);
     return publish_used(vq, ram, n, good);
+}
+
+void split_invent(const struct vq *vq, struct ram *ram, uint32_t id, uint32_t len)
+{
+    if (write_used(vq, ram, id, len, 0))
+        (void)write_le16(ram, vring_used_idx_at(&vq->ring), (uint16_t)(vq->used_idx + 1));
 }
 
 bool split_wants_interrupt(struct vq *vq, const struct ram *ram)

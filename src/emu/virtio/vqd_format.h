@@ -25,6 +25,7 @@ void splitd_publish(struct vqd *q, struct ram *ram);
 bool splitd_needs_kick(const struct vqd *q, const struct ram *ram, uint32_t added);
 enum vqd_used splitd_take_used(struct vqd *q, const struct ram *ram, uint16_t *ret_head,
                                uint32_t *ret_len);
+uint32_t splitd_next_used(const struct vqd *q, const struct ram *ram);
 uint32_t splitd_used_count(const struct vqd *q, const struct ram *ram);
 void splitd_want_interrupt(struct vqd *q, struct ram *ram, bool wanted);
 
@@ -32,6 +33,7 @@ RDL_APART void packedd_publish(struct vqd *q, struct ram *ram);
 RDL_APART bool packedd_needs_kick(const struct vqd *q, const struct ram *ram, uint32_t added);
 RDL_APART enum vqd_used packedd_take_used(struct vqd *q, const struct ram *ram, uint16_t *ret_head,
                                           uint32_t *ret_len);
+RDL_APART uint32_t packedd_next_used(const struct vqd *q, const struct ram *ram);
 RDL_APART uint32_t packedd_used_count(const struct vqd *q, const struct ram *ram);
 RDL_APART void packedd_want_interrupt(struct vqd *q, struct ram *ram, bool wanted);
 

@@ -108,6 +108,14 @@ uint32_t packedd_used_count(const struct vqd *q, const struct ram *ram)
     return pass_used(q, ram, &p);
 }
 
+uint32_t packedd_next_used(const struct vqd *q, const struct ram *ram)
+{
+    struct used u = {0};
+
+    (void)read_used(q, ram, q->used, &u);
+    return u.id;
+}
+
 enum vqd_used packedd_take_used(struct vqd *q, const struct ram *ram, uint16_t *ret_head,
                                 uint32_t *ret_len)
 {

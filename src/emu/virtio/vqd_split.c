@@ -58,6 +58,14 @@ uint32_t splitd_used_count(const struct vqd *q, const struct ram *ram)
     return (uint16_t)(vqd_read_le16(ram, vring_used_idx_at(&q->ring)) - q->last_used);
 }
 
+uint32_t splitd_next_used(const struct vqd *q, const struct ram *ram)
+{
+    uint8_t b[4] = {0};
+
+    (void)ram_read(ram, vring_used_entry_at(&q->ring, q->last_used), b, sizeof(b));
+    return ld_le32(b);
+}
+
 /* Puts the descriptors of the chain at @head before the free ones. */
 static void free_chain(struct vqd *q, uint16_t head)
 {

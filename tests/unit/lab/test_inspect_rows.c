@@ -15,7 +15,7 @@
 #include "rdmalab/memory.h"
 #include "rdmalab/srq.h"
 
-/* Two hosts and a port to the outside on a switch, a completion, and a fault. */
+/* Two hosts and a port to the outside on a switch, a completion, and faults of both kinds. */
 static void make(struct rig *r)
 {
     const struct rig_config c = {
@@ -50,6 +50,17 @@ static void make(struct rig *r)
 
     assert_int_equal(rig_init(r, &c), RDL_OK);
     assert_int_equal(rdl_fault_add(r->lab, &fault, &ignored), RDL_OK);
+    assert_int_equal(rdl_device_fault_add(r->lab,
+                                          &(struct rdl_device_fault_config){
+                                              .kind = FLT_LOST_KICK,
+                                              .host = r->side[0].host,
+                                              .queue = RDL_ANY,
+                                              .nth = 1000,
+                                              .count = 1,
+                                              .id = RDL_ANY,
+                                          },
+                                          &ignored),
+                     RDL_OK);
     assert_int_equal(rdl_create_ah(r->lab, r->side[0].pd, &group, "ah", &ah), RDL_OK);
     ((struct guest_qp *)world_object(r->lab->world, OBJ_QP, r->side[0].qp.raw))->groups = &member;
     guest_group_join(&r->lab->world->hosts[0]->guest.net, group.dgid);

@@ -159,7 +159,7 @@ static bool reclaim(struct guest_net *net)
     uint32_t len;
 
     do {
-        got = vqd_take_used(q, net->pci.ram, &head, &len);
+        got = pci_take_used(&net->pci, q, NET_QUEUE_TX, &head, &len);
     } while (got == VQD_GOT);
     return got == VQD_NONE;
 }
@@ -213,9 +213,9 @@ static void receive_all(struct guest_net *net)
     struct vqd *q = &net->queues[NET_QUEUE_RX].vq;
     uint16_t head;
     uint32_t len;
-    enum vqd_used got = vqd_take_used(q, net->pci.ram, &head, &len);
+    enum vqd_used got = pci_take_used(&net->pci, q, NET_QUEUE_RX, &head, &len);
 
-    for (; got == VQD_GOT; got = vqd_take_used(q, net->pci.ram, &head, &len)) {
+    for (; got == VQD_GOT; got = pci_take_used(&net->pci, q, NET_QUEUE_RX, &head, &len)) {
         receive(net, head, len);
         post_buffer(net);
     }

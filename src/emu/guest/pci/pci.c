@@ -112,6 +112,12 @@ enum rdl_status pci_queue_place(const struct guest_pci *p, struct guest_queue *q
     return RDL_OK;
 }
 
+void pci_say_refused(const struct guest_pci *p, const struct vqd *q, uint32_t queue)
+{
+    TRACE(p->trace, used_refused, .host = p->host, .function = p->function, .queue = queue,
+          .desc = vqd_next_used(q, p->ram));
+}
+
 void pci_kick_now(const struct guest_pci *p, const struct guest_queue *q, uint32_t queue)
 {
     struct trace *t = p->trace;

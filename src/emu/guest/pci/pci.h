@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "emu/base/cold.h"
 #include "emu/facts/enums.h"
 #include "emu/facts/regs.h"
 #include "emu/guest/pci/bus.h"
@@ -99,6 +100,21 @@ enum rdl_status pci_queue_place(const struct guest_pci *p, struct guest_queue *q
 
 /* Fills in the registers of the selected queue and enables it.  [virtio 1.2, 4.1.5.1.3] */
 void pci_queue_program(const struct guest_pci *p, const struct guest_queue *q, uint16_t vector);
+
+/* The device gave back what it had not: event used_refused. */
+RDL_COLD void pci_say_refused(const struct guest_pci *p, const struct vqd *q, uint32_t queue);
+
+/* vqd_take_used() for @q, which is queue number @queue; says so if that breaks it. */
+static inline enum vqd_used pci_take_used(const struct guest_pci *p, struct vqd *q, uint32_t queue,
+                                          uint16_t *ret_head, uint32_t *ret_len)
+{
+    const bool was_broken = q->broken;
+    const enum vqd_used got = vqd_take_used(q, p->ram, ret_head, ret_len);
+
+    if (got == VQD_BROKEN && !was_broken)
+        pci_say_refused(p, q, queue);
+    return got;
+}
 
 /* Notifies the device unless it asked for none: events kick and no_kick; or in any case. */
 void pci_kick(const struct guest_pci *p, struct guest_queue *q, uint32_t queue);

@@ -158,7 +158,7 @@ static bool take_one(struct virtio_rdma *d)
     uint16_t head;
     uint32_t len;
 
-    switch (vqd_take_used(virtio_rdma_vq(d, QUEUE_CTRL), d->pci.ram, &head, &len)) {
+    switch (pci_take_used(&d->pci, virtio_rdma_vq(d, QUEUE_CTRL), QUEUE_CTRL, &head, &len)) {
     case VQD_NONE:
         return false;
     case VQD_BROKEN:

@@ -85,7 +85,7 @@ static void poll_queue(struct virtio_rdma *d)
     uint16_t head;
     bool any = false;
 
-    while ((got = vqd_take_used(q, d->pci.ram, &head, &len)) == VQD_GOT) {
+    while ((got = pci_take_used(&d->pci, q, queue, &head, &len)) == VQD_GOT) {
         any = true;
         if (!take_event(d, head, len) || !add_buffer(d, q)) {
             q->broken = true; /* the device wrote something else than an event */

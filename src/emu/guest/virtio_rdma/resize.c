@@ -68,7 +68,7 @@ static bool keep_all(struct virtio_rdma *d, struct virtio_rdma_cq *c)
     if (n > 0)
         memcpy(all.v, c->kept.v + c->kept.first, n * sizeof(*all.v));
     for (; n < all.n && got == VQD_GOT; n++) {
-        got = vqd_take_used(q, d->pci.ram, &head, &len);
+        got = pci_take_used(&d->pci, q, c->cq.cqn, &head, &len);
         if (got == VQD_GOT &&
             (len != sizeof(*all.v) ||
              !ram_read(d->pci.ram, guest_slot_gpa(&c->mem, head), &all.v[n], sizeof(*all.v))))

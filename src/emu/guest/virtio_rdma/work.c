@@ -34,7 +34,7 @@ bool work_reclaim(struct virtio_rdma *d, uint32_t queue)
     uint32_t len;
 
     do {
-        got = vqd_take_used(virtio_rdma_vq(d, queue), d->pci.ram, &head, &len);
+        got = pci_take_used(&d->pci, virtio_rdma_vq(d, queue), queue, &head, &len);
     } while (got == VQD_GOT);
     return got != VQD_BROKEN;
 }
@@ -284,7 +284,7 @@ static enum vqd_used poll_one(struct virtio_rdma *d, struct virtio_rdma_cq *c, s
 
     if (kept_left(&c->kept) > 0)
         return poll_kept(d, c, ret);
-    got = vqd_take_used(q, d->pci.ram, &head, &len);
+    got = pci_take_used(&d->pci, q, c->cq.cqn, &head, &len);
     if (got != VQD_GOT)
         return got;
     seg.gpa = guest_slot_gpa(&c->mem, head);

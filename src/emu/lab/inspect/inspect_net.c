@@ -293,10 +293,43 @@ static void visit_aim(const struct world *w, const struct net_aim *a, struct vis
     inspect_leaf(v, LEAF_fault_message, a->message);
 }
 
+/* "control queue of h1", "queue 18 of h1", "every queue of h1": a number alone lasts as long as the
+ * lab.
+ */
+static void visit_device_fault(const struct world *w, const struct net_fault *f, struct visit *v)
+{
+    const struct virtio_fault *d = f->device;
+    const char *net = f->function == FN_NET ? ".net" : "";
+    char buf[RDL_VALUE_BYTES];
+    struct text t = text_on(buf, sizeof(buf));
+
+    if (d->queue == VIRTIO_QUEUE_ANY)
+        text_addf(&t, "every queue of %s%s", w->hosts[f->host]->name, net);
+    else
+        text_addf(&t, "queue %u of %s%s", d->queue, w->hosts[f->host]->name, net);
+    inspect_text(v, LEAF_fault_name, f->name.s);
+    inspect_word(v, LEAF_fault_kind, (uint32_t)f->kind);
+    inspect_leaf(v, LEAF_fault_nth, d->nth);
+    criterion(v, LEAF_fault_left, d->count);
+    inspect_leaf(v, LEAF_fault_delay, d->time_ns);
+    inspect_leaf(v, LEAF_fault_seen, d->seen);
+    inspect_leaf(v, LEAF_fault_hits, d->hits);
+    inspect_leaf(v, LEAF_fault_number, f->number);
+    inspect_text(v, LEAF_fault_about, f->about);
+    inspect_text(v, LEAF_fault_queue, buf);
+    inspect_leaf(v, LEAF_fault_chance_ppm, d->chance_ppm);
+    criterion(v, LEAF_fault_desc, d->id);
+}
+
 void visit_fault(const struct inode *n, struct visit *v)
 {
     const struct net_fault *f = n->object;
     const uint32_t *match = f->match.field;
+
+    if (f->device) {
+        visit_device_fault(n->world, f, v);
+        return;
+    }
 
     inspect_text(v, LEAF_fault_name, f->name.s);
     inspect_word(v, LEAF_fault_kind, (uint32_t)f->kind);

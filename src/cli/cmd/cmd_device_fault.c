@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT */
+/* What devices do wrong at their queues: lose, postpone, stall, invent. */
+#include <string.h>
+
+#include "cli/cmd/dispatch.h"
+#include "cli/cmd/limit.h"
+#include "cli/session/resolve.h"
+#include "cli/show/show_vq.h"
+#include "cli/tree/tree.h"
+#include "emu/base/quantity.h"
+#include "emu/facts/leaf.h"
+#include "rdmalab/fault.h"
+#include "rdmalab/inspect.h"
+
+#define SAID_BYTES 512u /* a condition may be long */
+
+/* What one occasion is called. */
+static const char *noun_of(uint32_t kind)
+{
+    static const char *const nouns[] = {
+        [FLT_LOST_KICK] = "kick",      [FLT_LOST_INTERRUPT] = "interrupt",
+        [FLT_LATE_DATA] = "buffer",    [FLT_STUCK_QUEUE] = "buffer",
+        [FLT_SPURIOUS] = "completion",
+    };
+
+    return nouns[kind];
+}
+
+/* "the 2nd kick", "the next 3 buffers", "every interrupt" */
+static void add_which(struct text *t, const struct rdl_device_fault_config *f)
+{
+    const bool many = f->count > 1 && f->count != RDL_ANY;
+
+    if (f->count == RDL_ANY && f->nth == 1)
+        text_add(t, "every");
+    else if (many)
+        text_addf(t, "the next %u", f->count);
+    else if (f->nth == 1)
+        text_add(t, "the next");
+    else
+        text_add(t, "the ");
+    if (!many && f->nth > 1)
+        text_add_ordinal(t, f->nth);
+    text_addf(t, " %s%s", noun_of(f->kind), many ? "s" : "");
+    if (f->count == RDL_ANY && f->nth > 1)
+        text_add(t, " and all behind it");
+    else if (many && f->nth > 1)
+        text_addf(t, ", from number %u on,", f->nth);
+}
+
+/* "loses the 2nd kick of h1.qp.sq" */
+static void add_about(struct text *t, const struct step *st,
+                      const struct rdl_device_fault_config *f, const char *queue)
+{
+    static const char *const does[] = {
+        [FLT_LOST_KICK] = "loses ",
+        [FLT_LOST_INTERRUPT] = "loses ",
+        [FLT_LATE_DATA] = "gives back ",
+        [FLT_STUCK_QUEUE] = "stops at ",
+        [FLT_SPURIOUS] = "invents a completion behind ",
+    };
+
+    text_add(t, does[f->kind]);
+    add_which(t, f);
+    text_addf(t, " of %s", queue);
+    if (f->kind == FLT_LATE_DATA)
+        text_add(t, " before its bytes are there, ");
+    if (f->kind == FLT_STUCK_QUEUE)
+        text_add(t, f->time_ns ? ", for " : ", until it is cleared");
+    if (f->time_ns)
+        quantity_add_time_short(t, f->time_ns);
+    if (f->kind == FLT_LATE_DATA)
+        text_add(t, " later");
+    if (f->kind == FLT_SPURIOUS && f->id != RDL_ANY)
+        text_addf(t, ", desc %u", f->id);
+    if (f->chance_ppm) {
+        text_add(t, ", by chance: ");
+        quantity_add(t, QUANTITY_CHANCE, f->chance_ppm);
+    }
+    if (f->where)
+        text_addf(t, ", where %s", step_text(st, "where"));
+}
+
+static bool which_queue(struct session *s, const struct step *st, const char *path)
+{
+    session_fail(s, step_span(st, "queue", 0), "%s has more than one virtqueue, or none", path);
+    return diag_remedy(&s->diag, "say which: h1.qp.sq, h1.qp.rq, h1.cq, h1.srq.rq, h1.ctrl, "
+                                 "h1.async.queue, h1.net.rx, h1.net.tx; h1 or h1.net: all of them");
+}
+
+/* The queue, and whose it is; @path: what it is called. */
+static bool resolve_queue(struct session *s, const struct step *st,
+                          struct rdl_device_fault_config *f, char path[SESSION_PATH_BYTES])
+{
+    const struct scope in = session_scope(s);
+    char host[RDL_NAME_BYTES], queue[TREE_PATH_BYTES];
+    struct rdl_value v;
+    size_t at = 0;
+
+    resolve_path(&in, step_text(st, "queue"), path);
+    if (rdl_inspect(s->lab, path, &v, &at) != RDL_OK)
+        return resolve_unknown(&in, step_span(st, "queue", 0), path, "nothing", &s->diag);
+    resolve_host_name(path, host);
+    if (rdl_find_host(s->lab, host, &f->host) != RDL_OK)
+        return which_queue(s, st, path);
+    (void)tree_child(s->lab, host, CHILD_host_net, queue);
+    f->net = strncmp(path, queue, strlen(queue)) == 0;
+    f->queue = RDL_ANY;
+    if (tree_value_is(&v, NODE_host) || tree_value_is(&v, NODE_net))
+        return true;
+    if (!tree_value_is(&v, NODE_queue) &&
+        (tree_value_is(&v, NODE_qp) || vq_find(s->lab, path, queue, &at) != RDL_OK))
+        return which_queue(s, st, path);
+    f->queue = (uint32_t)tree_number(s->lab, tree_value_is(&v, NODE_queue) ? path : queue,
+                                     LEAF_queue_number);
+    return true;
+}
+
+static bool resolve_where(struct session *s, const struct step *st,
+                          struct rdl_device_fault_config *f)
+{
+    if (!step_has(st, "where"))
+        return true;
+    f->where_ctx =
+        condition_of(s, EV_device_fault, step_text(st, "where"), step_span(st, "where", 0));
+    f->where = condition_holds_of;
+    return f->where_ctx;
+}
+
+/* What the lab did not take. */
+static bool refused(struct session *s, const struct step *st, const char *path,
+                    enum rdl_status status)
+{
+    if (status == RDL_ERR_EXISTS)
+        return session_fail(s, st->as.at, "something is called \"%s\" already", st->as.text);
+    if (status == RDL_ERR_INVAL && st->cmd == &cmd_table[CMD_stall]) {
+        session_fail(s, step_span(st, "queue", 0), "%s is a completion queue", path);
+        return diag_remedy(&s->diag, "a device that finds no buffer there has no place for a "
+                                     "completion: the queue overflows at once");
+    }
+    if (status == RDL_ERR_INVAL) {
+        session_fail(s, step_span(st, "queue", 0), "a device only reads the buffers of %s", path);
+        return diag_remedy(&s->diag, "it writes to those of completion queues, of h1.ctrl, "
+                                     "h1.async.queue and h1.net.rx");
+    }
+    return limit_fail(s, st->at, LIMIT_FAULTS, st->cmd->name, status);
+}
+
+static bool add_fault(struct session *s, const struct step *st, struct rdl_device_fault_config *f)
+{
+    char name[RDL_VALUE_BYTES], about[SAID_BYTES], path[SESSION_PATH_BYTES];
+    const uint32_t count = (uint32_t)step_number(st, "count");
+    struct text t = text_on(about, sizeof(about));
+    enum rdl_status status;
+    rdl_fault made;
+
+    f->name = st->as.text;
+    f->nth = (uint32_t)step_number(st, "nth");
+    f->count = count ? count : RDL_ANY;
+    f->chance_ppm = (uint32_t)step_number_or(st, "chance", 0);
+    if (!resolve_queue(s, st, f, path) || !resolve_where(s, st, f))
+        return false;
+    add_about(&t, st, f, path);
+    f->about = about;
+    status = rdl_device_fault_add(s->lab, f, &made);
+    if (status != RDL_OK)
+        return refused(s, st, path, status);
+    rdl_path_of(s->lab, OBJ_FAULT, made.raw, name);
+    session_say(s, "%s: %s\n", name, about);
+    return true;
+}
+
+bool run_lose(struct session *s, const struct step *st)
+{
+    struct rdl_device_fault_config f = {.kind = (uint32_t)step_number(st, "what"), .id = RDL_ANY};
+
+    return add_fault(s, st, &f);
+}
+
+bool run_postpone(struct session *s, const struct step *st)
+{
+    struct rdl_device_fault_config f = {
+        .kind = FLT_LATE_DATA, .time_ns = step_number(st, "by"), .id = RDL_ANY};
+
+    return add_fault(s, st, &f);
+}
+
+bool run_stall(struct session *s, const struct step *st)
+{
+    struct rdl_device_fault_config f = {
+        .kind = FLT_STUCK_QUEUE, .time_ns = step_number_or(st, "for", 0), .id = RDL_ANY};
+
+    return add_fault(s, st, &f);
+}
+
+bool run_invent(struct session *s, const struct step *st)
+{
+    struct rdl_device_fault_config f = {.kind = FLT_SPURIOUS,
+                                        .id = (uint32_t)step_number_or(st, "id", RDL_ANY)};
+
+    return add_fault(s, st, &f);
+}

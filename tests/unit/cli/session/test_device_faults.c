@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT */
+/* Faults of devices in a session: what is said of them, how a driver notices, both directions of
+ * time.
+ */
+#include "cli/lab_session.h"
+#include "cli/session/travel.h"
+#include "rdmalab/trace.h"
+
+#define PAIR_OF(ring)                                                                              \
+    "host h1 h2 ring=" ring "; link h1 h2\n"                                                       \
+    "on h1,h2 { alloc_pd as pd; reg_mr pd len=4k access=lw,rw,rr as mr; create_cq as cq\n"         \
+    "  create_qp pd send_cq=cq recv_cq=cq as qp }\n"                                               \
+    "connect h1.qp h2.qp sq_psn=0 timeout=4\n"                                                     \
+    "repeat 4 { post_recv h2.qp sge=mr[0:64] }\n"
+#define PAIR PAIR_OF("split")
+#define SEND "post_send h1.qp sge=mr[0:64] signaled\n"
+
+static void faults_say_what_they_will_do(void **state)
+{
+    static const struct {
+        const char *line, *says;
+    } rows[] = {
+        {"lose the 2nd kick of h1.qp.sq", "f1: loses the 2nd kick of h1.qp.sq\n"},
+        {"lose every interrupt of h1.cq", "f1: loses every interrupt of h1.cq\n"},
+        {"lose the next 3 kicks of h1", "f1: loses the next 3 kicks of h1\n"},
+        {"lose what=kick queue=h1.net.tx nth=2 count=0",
+         "f1: loses the 2nd kick and all behind it of h1.net.tx\n"},
+        {"lose what=interrupt queue=h1.ctrl chance=10% count=0",
+         "f1: loses every interrupt of h1.ctrl, by chance: 10%\n"},
+        {"postpone the data of the 2nd completion of h1.cq by 5us",
+         "f1: gives back the 2nd buffer of h1.cq before its bytes are there, 5us later\n"},
+        {"stall h1.qp.sq for 20us", "f1: stops at the next buffer of h1.qp.sq, for 20us\n"},
+        {"stall the 3rd buffer of h2.qp.rq",
+         "f1: stops at the 3rd buffer of h2.qp.rq, until it is cleared\n"},
+        {"on h1 { stall qp.sq for 20us }", "f1: stops at the next buffer of h1.qp.sq, for 20us\n"},
+        {"invent a completion in h1.cq",
+         "f1: invents a completion behind the next completion of h1.cq\n"},
+        {"invent the 2nd completion of h1.qp.sq id=0 where used_idx > 3",
+         "f1: invents a completion behind the 2nd completion of h1.qp.sq, desc 0, where used_idx > "
+         "3\n"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct lab l;
+
+        lab_open(&l, true);
+        lab_run(&l, PAIR);
+        lab_run(&l, rows[i].line);
+        fflush(l.f);
+        if (!strstr(l.out, rows[i].says))
+            fail_msg("%s: not \"%s\" but \"%s\"", rows[i].line, rows[i].says, l.out);
+        lab_close(&l);
+    }
+}
+
+static void what_cannot_be_is_refused(void **state)
+{
+    static const struct {
+        const char *line, *says;
+    } rows[] = {
+        {"stall h1.cq for 1us", "h1.cq is a completion queue"},
+        {"postpone the data of h1.qp.sq by 1us", "a device only reads the buffers of h1.qp.sq"},
+        {"postpone the data of h1.net.tx by 1us", "a device only reads the buffers of h1.net.tx"},
+        {"lose every kick of h1.qp", "more than one virtqueue"},
+        {"lose every kick of h1.mr", "more than one virtqueue"},
+        {"lose every kick of h1.qqp.sq", "nothing is called"},
+        {"lose every kik of h1.qp.sq", "\"kik\" does not fit"},
+        {"lose every kick of h1.qp.sq where used_id > 3", "a hit has no field \"used_id\""},
+        {"lose every kick of h1.qp.sq where rx(host==h1)", "a condition says how a hit"},
+        {"lose every kick of h1.qp.sq where", "the expression ends too early"},
+        {"lose the kick of h1.qp.sq as h2", "something is called \"h2\" already"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct lab l;
+
+        lab_open(&l, false);
+        lab_run(&l, PAIR);
+        assert_false(lab_try(&l, rows[i].line));
+        if (!strstr(l.s->diag.message, rows[i].says))
+            fail_msg("%s: not \"%s\" but \"%s\"", rows[i].line, rows[i].says, l.s->diag.message);
+        lab_close(&l);
+    }
+}
+
+/* What becomes of a session with one fault, in both formats of rings. */
+static const char *const sessions[] = {
+    "lose the next kick of h1.qp.sq as f\n" SEND "run; expect f.hits == 1 and count(tx) == 0\n"
+    "kick h1.qp.sq; run; expect count(cqe, host==h1) == 1",
+    "lose the next interrupt of h2.cq as f\nreq_notify_cq h2.cq\n" SEND
+    "run; expect f.hits == 1 and h2.cq.count == 1 and count(cq_event) == 0",
+    "stall h1.qp.sq as f\n" SEND "run; expect f.hits == 1 and count(tx) == 0\n"
+    "clear f; run; expect count(queue_goes_on) == 1 and count(cqe, host==h1) == 1",
+    "stall h1.qp.sq for 1ms as f\n" SEND SEND "run 500us; expect f.hits == 1 and count(tx) == 0\n"
+    "run; expect count(queue_goes_on) == 1 and count(cqe, host==h1) == 2",
+    "stall h1.ctrl for 1ms as f; alloc_pd h1 as late; expect count(queue_goes_on) == 1 and "
+    "h1.late.pdn > 0",
+    "postpone the next data of h1.cq by 9us as f\n" SEND "run 8us\n"
+    "expect h1.cq.wc[0].wr_id == 0 and count(late_data) == 0\nrun; expect count(late_data) == 1",
+    "invent a completion of h1.cq as f\n" SEND "run; poll_cq h1.cq max=1\n"
+    "refused { poll_cq h1.cq }; expect count(used_refused, desc==16) == 1",
+    "invent a completion of h1.net.tx as f\nping h1 to=10.0.0.2\n"
+    "refused { ping h1 to=10.0.0.2 }; expect count(used_refused, function==NET) == 1",
+    "lose what=kick queue=h1 count=0 chance=50% as f\n"
+    "repeat 20 { kick h1.qp.sq; run }; expect f.seen == 20 and f.hits > 2 and f.hits < 18",
+    "lose the 2nd kick of h1.qp.sq where avail_idx >= 1 as f\n" SEND "run\n"
+    "kick h1.qp.sq; kick h1.qp.sq; run; expect f.seen == 2 and f.hits == 1",
+};
+
+static void a_driver_notices_in_both_formats(void **state)
+{
+    static const char *const pairs[] = {PAIR, PAIR_OF("packed")};
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(sessions); i++) {
+        for (size_t k = 0; k < ARRAY_LEN(pairs); k++) {
+            struct lab l;
+
+            lab_open(&l, false);
+            lab_run(&l, pairs[k]);
+            if (!lab_try(&l, sessions[i]))
+                fail_msg("%s: %s", sessions[i], l.s->diag.message);
+            lab_close(&l);
+        }
+    }
+}
+
+/* Going to the start and to the end again does the same, hit for hit. */
+static void faults_come_back_with_their_time(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(sessions); i++) {
+        struct lab l;
+        uint64_t hash;
+
+        lab_open(&l, false);
+        lab_run(&l, PAIR);
+        lab_run(&l, sessions[i]);
+        hash = rdl_hash(l.s->lab);
+        lab_run(&l, "goto start");
+        assert_true(rdl_hash(l.s->lab) != hash);
+        lab_run(&l, "goto end");
+        assert_true(rdl_hash(l.s->lab) == hash);
+        lab_run(&l, "back 3; redo 3");
+        assert_true(rdl_hash(l.s->lab) == hash);
+        lab_close(&l);
+    }
+}
+
+static void why_not_says_that_a_kick_was_lost(void **state)
+{
+    static const char *const says[] = {"f1 lost the kick in", NULL};
+    static const char *const stuck[] = {"f1 has stopped it", NULL};
+    static const char *const waits[] = {"f1 has hit nothing so far.", "loses the 9th kick", NULL};
+
+    (void)state;
+    assert_tells(PAIR "lose the next kick of h1.qp.sq\n" SEND "run", "why not h1.cq.wc[0]", says);
+    assert_tells(PAIR "stall h1.qp.sq\n" SEND "run", "why not h1.cq.wc[0]", stuck);
+    assert_tells(PAIR "lose the 9th kick of h1.cq\n", "why not f1", waits);
+}
+
+static void why_says_what_a_fault_had_to_do_with_it(void **state)
+{
+    static const char *const lost[] = {"an earlier kick was", NULL};
+    static const char *const stopped[] = {"f1 had stopped the queue until", NULL};
+    static const char *const hit[] = {"LOST_KICK at h1 queue", NULL};
+
+    (void)state;
+    assert_tells(PAIR "lose the next kick of h1.qp.sq\n" SEND "run; kick h1.qp.sq; run",
+                 "why h1.cq.wc[0]", lost);
+    assert_tells(PAIR "stall h1.qp.sq for 1ms\n" SEND "run", "why h1.cq.wc[0]", stopped);
+    assert_tells(PAIR "lose the next kick of h1.qp.sq\n" SEND "run", "why f1", hit);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(faults_say_what_they_will_do),
+        cmocka_unit_test(what_cannot_be_is_refused),
+        cmocka_unit_test(a_driver_notices_in_both_formats),
+        cmocka_unit_test(faults_come_back_with_their_time),
+        cmocka_unit_test(why_not_says_that_a_kick_was_lost),
+        cmocka_unit_test(why_says_what_a_fault_had_to_do_with_it),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
