@@ -107,8 +107,7 @@ struct rdl_host_config {
     uint32_t max_cq;     /* 1..16384, default 16 */
     uint32_t max_qp;     /* 2..16384 (QPN 1 is not handed out), default 17 */
     uint32_t device_mtu; /* largest path MTU that the device knows, 256..4096; default 4096 */
-    uint32_t mtu; /* of its Ethernet, 1280..9000: the longest IP packet, which bounds the path
-                     MTU too; default: room for device_mtu, at least 1500 */
+    uint32_t mtu; /* longest IP packet, 1280..9000; default: room for device_mtu, at least 1500 */
     uint64_t features_off; /* device feature bits (1 << number) that are not offered */
     uint32_t profile;      /* enum profile: whose behaviour it shows where implementations differ */
     bool arp; /* it asks for the MACs of the lab's hosts, too; by default they know each other */
@@ -122,6 +121,8 @@ struct rdl_host_config {
     struct rdl_device_limits limits;
     bool on_demand; /* its driver sets queues up when an object needs them, and not at boot */
     bool intx;      /* its guest uses no MSI-X: both functions share the interrupt line INTx */
+    uint32_t
+        rx_buffer; /* bytes of each receive buffer of its virtio-net, see limits.h; 0: a frame */
 };
 
 /* Adds a host and boots it: one tick with many events.

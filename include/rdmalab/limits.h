@@ -9,6 +9,10 @@
 
 #include <stdint.h>
 
+/* Bytes of a receive buffer of the guest's virtio-net driver: struct rdl_host_config, rx_buffer. */
+#define RDL_RX_BUFFER_MIN 64u
+#define RDL_RX_BUFFER_MAX 4096u
+
 /* L(name, least, most, standard, text) */
 #define RDL_DEVICE_LIMITS(L)                                                                       \
     L(max_mr_size, 4096, 1073741824, 1073741824, "bytes of a memory region")                       \

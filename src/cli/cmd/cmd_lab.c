@@ -207,6 +207,7 @@ bool run_host(struct session *s, const struct step *st)
         .arp = step_has(st, "arp"),
         .external = step_has(st, "vm"),
         .on_demand = step_has(st, "on_demand"),
+        .rx_buffer = (uint32_t)step_number_or(st, "rx_buffer", 0),
         .limits = read_limits(st),
         .intx = step_number(st, "irq") == IRQ_INTX,
     };

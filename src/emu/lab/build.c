@@ -127,6 +127,8 @@ static bool config_is_sound(const struct rdl_host_config *c)
            c->device_mtu >= mtu_bytes(MTU_256) && c->device_mtu <= mtu_bytes(MTU_4096) &&
            c->mtu >= ETHERNET_MTU_MIN && c->mtu <= ETHERNET_MTU_MAX &&
            enum_by_value(&enum_profile, c->profile) && enum_by_value(&enum_ring_format, c->ring) &&
+           (c->rx_buffer == 0 ||
+            (c->rx_buffer >= RDL_RX_BUFFER_MIN && c->rx_buffer <= RDL_RX_BUFFER_MAX)) &&
            pkeys_are_sound(c) && limits_are_sound(&c->limits);
 }
 
@@ -174,7 +176,7 @@ static bool net_function_init(struct world *w, struct host *h, const struct rdl_
         .host = h->index,
         .features_off = c->features_off & VIRTIO_FEATURES_ALL, /* low bits are the other's */
         .packed = c->ring == VRING_packed,
-        .mergeable = c->external, /* the lab's driver has buffers for whole frames */
+        .mergeable = c->external || c->rx_buffer > 0, /* others have buffers for whole frames */
     };
 
     memcpy(dev.mac, c->mac, sizeof(dev.mac));
@@ -233,6 +235,7 @@ static bool host_init(struct world *w, struct host *h, const struct rdl_host_con
         .directory = c->arp ? NULL : &w->directory,
         .tables = c->indirect,
         .on_demand = c->on_demand,
+        .rx_buffer = c->rx_buffer,
     };
     struct prng rng = prng_stream(w->seed, STREAM_PAGES + h->index);
 

@@ -52,7 +52,8 @@ static inline void strangers_link(struct strangers *s, const char *a)
     assert_int_equal(rdl_link_add(s->lab, &c, &link), RDL_OK);
 }
 
-static inline struct strangers *strangers_new(bool arp)
+/* Both hosts are as @like says, but for their names. */
+static inline struct strangers *strangers_like(const struct rdl_host_config *like)
 {
     struct strangers *s = test_calloc(1, sizeof(*s));
     const struct rdl_lab_config lab = {.seed = 1, .check_invariants = true};
@@ -65,8 +66,9 @@ static inline struct strangers *strangers_new(bool arp)
     assert_int_equal(rdl_hash_start(s->lab), RDL_OK);
     assert_int_equal(rdl_switch_add(s->lab, "sw", &sw), RDL_OK);
     for (uint32_t i = 0; i < STRANGERS_HOSTS; i++) {
-        const struct rdl_host_config c = {.name = names[i], .arp = arp};
+        struct rdl_host_config c = *like;
 
+        c.name = names[i];
         assert_int_equal(rdl_host_add(s->lab, &c, &s->host[i]), RDL_OK);
         strangers_link(s, names[i]);
     }
@@ -74,6 +76,13 @@ static inline struct strangers *strangers_new(bool arp)
     strangers_link(s, "out");
     assert_int_equal(rdl_port_read(s->lab, s->port, on_out, s), RDL_OK);
     return s;
+}
+
+static inline struct strangers *strangers_new(bool arp)
+{
+    const struct rdl_host_config like = {.arp = arp};
+
+    return strangers_like(&like);
 }
 
 static inline void strangers_free(struct strangers *s)

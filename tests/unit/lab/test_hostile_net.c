@@ -102,7 +102,7 @@ static void transmit(struct host *h, const uint8_t *bytes, uint32_t n, bool writ
 {
     struct guest_net *g = &h->guest.net;
     struct vqd *q = &g->queues[NET_QUEUE_TX].vq;
-    const uint64_t gpa = g->slots_gpa[NET_QUEUE_TX];
+    const uint64_t gpa = g->slots[NET_QUEUE_TX].gpa;
     const struct vqd_seg segs[] = {{gpa, n}, {gpa, 64}};
     uint16_t head;
     uint32_t len;

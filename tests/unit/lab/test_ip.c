@@ -63,6 +63,74 @@ static void every_size_up_to_the_mtu_comes_back(void **state)
     }
 }
 
+/* A frame in receive buffers of any size, split and packed: it is put together again, and the ring
+ * goes round.
+ */
+static void frames_come_back_out_of_small_buffers(void **state)
+{
+    static const uint32_t buffers[] = {RDL_RX_BUFFER_MIN, 65, 256, 1514, RDL_RX_BUFFER_MAX};
+
+    (void)state;
+    for (uint32_t i = 0; i < 2 * ARRAY_LEN(buffers); i++) {
+        const struct rdl_host_config like = {
+            .rx_buffer = buffers[i / 2], .ring = i % 2 ? VRING_packed : VRING_split, .mtu = 9000};
+        struct strangers *s = strangers_like(&like);
+        const uint32_t most = world_of(s, 0)->guest.net.mtu - 28;
+        const uint32_t around = like.rx_buffer - NET_HDR_BYTES - 14 - 28; /* fills one buffer */
+        uint64_t rtt;
+
+        for (uint32_t bytes = around < 8 ? 8 : around - 8; bytes < around + 8; bytes++)
+            assert_int_equal(ping(s, 0, address(s, 1, 0), bytes, &rtt), RDL_OK);
+        for (uint32_t n = 0; n < 20; n++)
+            assert_int_equal(ping(s, 0, address(s, 1, 0), most, &rtt), RDL_OK);
+        assert_int_equal(world_of(s, 1)->port.taken_frames, world_of(s, 1)->guest.net.rcvd_frames);
+        strangers_free(s);
+    }
+}
+
+/* What the device says of a frame's buffers is looked at between its write and the interrupt. */
+static void a_number_of_buffers_that_is_none_breaks_the_driver(void **state)
+{
+    static const struct {
+        uint16_t n;    /* what the first frame says */
+        uint32_t more; /* frames that follow it */
+        bool broken;
+    } rows[] = {
+        {0, 0, true},      /* a frame is in something */
+        {1, 3, false},     /* it is true */
+        {2, 0, false},     /* the rest may come */
+        {2, 1, false},     /* and is no frame of ours */
+        {100, 99, false},  /* 99 buffers of 72 bytes are no frame, but there is room for them */
+        {200, 199, true},  /* longer than any frame */
+        {65535, 256, true} /* the same, and the ring has gone round */
+    };
+    const struct rdl_host_config like = {.rx_buffer = 256};
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct strangers *s = strangers_like(&like);
+        struct guest_net *net = &world_of(s, 0)->guest.net;
+        const uint8_t count[2] = {(uint8_t)rows[i].n, (uint8_t)(rows[i].n >> 8)};
+        const uint8_t frame[60] = {[0] = 2, [5] = 1, [6] = 2, [11] = 9, [12] = 0x12};
+
+        receive(s, frame, sizeof(frame));
+        while (net->irqs == 0 && events_of(s, EV_eth_rx, RDL_ANY) == 0)
+            assert_int_equal(rdl_step(s->lab, RDL_STEP_TICK, no_limits), RDL_OK);
+        assert_int_equal(rdl_ram_write(s->lab, s->host[0],
+                                       net->slots[NET_QUEUE_RX].gpa + NET_HDR_NUM_BUFFERS, count,
+                                       sizeof(count)),
+                         RDL_OK);
+        for (uint32_t n = 0; n < rows[i].more; n++) {
+            receive(s, frame, sizeof(frame));
+            go(s);
+        }
+        go(s);
+        assert_int_equal(net->broken, rows[i].broken);
+        rdl_lab_free(s->lab);
+        test_free(s);
+    }
+}
+
 static void a_host_can_ping_itself(void **state)
 {
     struct strangers *s = *state;
@@ -294,6 +362,8 @@ int main(void)
         ARP(the_first_ping_asks_for_the_mac_and_the_second_knows_it),
         KNOWN(hosts_that_were_introduced_do_not_ask),
         ARP(every_size_up_to_the_mtu_comes_back),
+        cmocka_unit_test(frames_come_back_out_of_small_buffers),
+        cmocka_unit_test(a_number_of_buffers_that_is_none_breaks_the_driver),
         ARP(a_host_can_ping_itself),
         ARP(nobody_answers_three_questions),
         cmocka_unit_test(a_lost_question_or_answer_is_asked_for_again),

@@ -32,16 +32,17 @@
 #include "emu/wire/igmp.h"
 #include "rdmalab/status.h"
 
-#define GUEST_ARP_TRIES       3u /* questions before a neighbour counts as absent */
-#define GUEST_ARP_NS          1000000000u
-#define GUEST_NEIGHBOUR_NS    60000000000u
-#define GUEST_NEIGHBOURS_MAX  1024u
-#define GUEST_NEIGHBOUR_LISTS 256u
-#define GUEST_WAITING_MAX     4u  /* frames that wait for one neighbour */
-#define GUEST_PINGS_MAX       64u /* remembered; so many may be under way */
-#define GUEST_GROUPS_MAX      1024u
-#define GUEST_NET_QUEUE_SIZE  32u
-#define GUEST_NET_VECTOR_RX   1u
+#define GUEST_ARP_TRIES         3u /* questions before a neighbour counts as absent */
+#define GUEST_ARP_NS            1000000000u
+#define GUEST_NEIGHBOUR_NS      60000000000u
+#define GUEST_NEIGHBOURS_MAX    1024u
+#define GUEST_NEIGHBOUR_LISTS   256u
+#define GUEST_WAITING_MAX       4u  /* frames that wait for one neighbour */
+#define GUEST_PINGS_MAX         64u /* remembered; so many may be under way */
+#define GUEST_GROUPS_MAX        1024u
+#define GUEST_NET_QUEUE_SIZE    32u
+#define GUEST_NET_SMALL_BUFFERS 256u /* for the longest frame, in the smallest of them */
+#define GUEST_NET_VECTOR_RX     1u
 
 /* A frame that waits for a neighbour's MAC. */
 struct guest_waiting {
@@ -99,6 +100,7 @@ struct guest_net_config {
     struct trace *trace;
     struct sim *sim;             /* for timers; NULL: there is no network function */
     struct directory *directory; /* who needs not be asked for; NULL: everybody is */
+    uint32_t rx_buffer;          /* bytes of a receive buffer; 0: one has room for a whole frame */
     /* Somebody who got RDL_ERR_BUSY from guest_neighbour_resolve() may wait for this: the neighbour
      * @gid has answered, or (@mac is NULL) has not.
      */
@@ -115,9 +117,15 @@ struct guest_net {
     bool broken;   /* the device gave back nonsense */
     uint16_t mtu;
     struct guest_queue queues[NET_QUEUES];
-    uint64_t slots_gpa[NET_QUEUES]; /* buffer i of a queue belongs to its descriptor i */
-    uint32_t slot_bytes, size;      /* of each buffer; buffers of each queue */
-    uint8_t *in, *out;              /* the frame being read, the one being built: slot_bytes each */
+    /* Buffer i of a queue belongs to its descriptor i. */
+    struct guest_net_slots {
+        uint64_t gpa;
+        uint32_t bytes, n; /* of each; how many there are */
+    } slots[NET_QUEUES];
+    uint32_t frame_bytes; /* room for a frame and its header */
+    uint8_t *in, *out;    /* the frame being read, the one being built: frame_bytes each */
+    uint32_t in_bytes;    /* header and frame that are read so far, */
+    uint32_t in_left;     /* and buffers that the rest of it is in */
     uint64_t sent_frames, rcvd_frames;
     uint64_t taken_frames;      /* of those received: that said something new, or were answered */
     uint64_t drops[DROP_COUNT]; /* of frames received */

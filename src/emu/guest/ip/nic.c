@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The virtio-net driver: boot, frames out, frames in.  [virtio 1.2, 5.1.6]
  *
- * Receive buffers are posted before DRIVER_OK and given back to the ring as soon as their frame was
- * read.  Sent buffers are taken back when the next frame is sent, without interrupts.  The
- * configuration interrupt has no vector: the link's state is read when it matters.
+ * Receive buffers are posted before DRIVER_OK and given back to the ring as soon as they were read.
+ * There is one for a frame, or (MRG_RXBUF) a frame is put together from as many as it filled.  Sent
+ * buffers are taken back when the next frame is sent, without interrupts.  The configuration
+ * interrupt has no vector: the link's state is read when it matters.
  */
 #include <string.h>
 
@@ -38,32 +39,53 @@ static enum rdl_status read_config(struct guest_net *net)
     return net->mtu >= MTU_MIN ? RDL_OK : RDL_ERR_BROKEN;
 }
 
-/* As many buffers as half of what is left of the DMA area holds. */
-static void choose_size(struct guest_net *net)
+/* So small buffers that a frame may need several, if the device can fill them so. */
+static bool has_small_buffers(const struct guest_net *net)
+{
+    return net->config.rx_buffer > 0 && pci_has(&net->pci, NF_MRG_RXBUF);
+}
+
+/* Room for as many frames in each queue as half of what is left of the DMA area holds. */
+static void choose_sizes(struct guest_net *net)
 {
     const uint64_t budget = (net->pci.dma->space->dma_end - net->pci.dma->space->dma_next) / 2;
+    uint32_t n = GUEST_NET_QUEUE_SIZE;
 
-    net->slot_bytes = (uint32_t)pow2_ceil(NET_HDR_BYTES + ETH_BYTES + (uint64_t)net->mtu);
-    net->size = GUEST_NET_QUEUE_SIZE;
-    while (net->size > 1 && (uint64_t)NET_QUEUES * net->size * net->slot_bytes > budget)
-        net->size /= 2;
+    net->frame_bytes = (uint32_t)pow2_ceil(NET_HDR_BYTES + ETH_BYTES + (uint64_t)net->mtu);
+    while (n > 1 && (uint64_t)NET_QUEUES * n * net->frame_bytes > budget)
+        n /= 2;
+    for (uint32_t i = 0; i < NET_QUEUES; i++)
+        net->slots[i] = (struct guest_net_slots){.bytes = net->frame_bytes, .n = n};
+    if (has_small_buffers(net)) {
+        struct guest_net_slots *rx = &net->slots[NET_QUEUE_RX];
+
+        rx->bytes = net->config.rx_buffer;
+        rx->n = GUEST_NET_SMALL_BUFFERS;
+        while (rx->n > 1 && (uint64_t)rx->n * rx->bytes > budget)
+            rx->n /= 2;
+    }
 }
 
 static enum rdl_status take_memory(struct guest_net *net)
 {
-    net->in = arena_alloc_raw(net->arena, net->slot_bytes);
-    net->out = arena_alloc_raw(net->arena, net->slot_bytes);
-    for (uint32_t i = 0; i < NET_QUEUES; i++)
-        net->slots_gpa[i] = dma_take(net->pci.dma, (uint64_t)net->size * net->slot_bytes);
-    return net->in && net->out && net->slots_gpa[NET_QUEUE_RX] && net->slots_gpa[NET_QUEUE_TX]
-               ? RDL_OK
-               : RDL_ERR_NOMEM;
+    bool good;
+
+    net->in = arena_alloc_raw(net->arena, net->frame_bytes);
+    net->out = arena_alloc_raw(net->arena, net->frame_bytes);
+    good = net->in && net->out;
+    for (uint32_t i = 0; i < NET_QUEUES; i++) {
+        struct guest_net_slots *s = &net->slots[i];
+
+        s->gpa = dma_take(net->pci.dma, (uint64_t)s->n * s->bytes);
+        good = good && s->gpa;
+    }
+    return good ? RDL_OK : RDL_ERR_NOMEM;
 }
 
 static enum rdl_status boot_queue(struct guest_net *net, uint32_t queue, uint16_t vector)
 {
     struct guest_queue *q = &net->queues[queue];
-    const enum rdl_status st = pci_queue_place(&net->pci, q, queue, net->size);
+    const enum rdl_status st = pci_queue_place(&net->pci, q, queue, net->slots[queue].n);
 
     if (st != RDL_OK)
         return st;
@@ -75,14 +97,15 @@ static enum rdl_status boot_queue(struct guest_net *net, uint32_t queue, uint16_
 
 static uint64_t slot_gpa(const struct guest_net *net, uint32_t queue, uint32_t i)
 {
-    return net->slots_gpa[queue] + (uint64_t)i * net->slot_bytes;
+    return net->slots[queue].gpa + (uint64_t)i * net->slots[queue].bytes;
 }
 
 /* Posts one receive buffer: the one that belongs to the next free descriptor. */
 static void post_buffer(struct guest_net *net)
 {
     struct vqd *q = &net->queues[NET_QUEUE_RX].vq;
-    const struct vqd_seg seg = {slot_gpa(net, NET_QUEUE_RX, vqd_next_head(q)), net->slot_bytes};
+    const struct vqd_seg seg = {slot_gpa(net, NET_QUEUE_RX, vqd_next_head(q)),
+                                net->slots[NET_QUEUE_RX].bytes};
     uint16_t head;
 
     if (!vqd_add(q, net->pci.ram, &seg, 0, 1, &head))
@@ -107,7 +130,7 @@ static enum rdl_status set_up(struct guest_net *net)
         return st;
     if (reg_read(&net->pci, REG_NUM_QUEUES, 2) < NET_QUEUES)
         return RDL_ERR_BROKEN;
-    choose_size(net);
+    choose_sizes(net);
     st = take_memory(net);
     if (st == RDL_OK)
         st = boot_queue(net, NET_QUEUE_RX, rx_vector(net));
@@ -115,7 +138,7 @@ static enum rdl_status set_up(struct guest_net *net)
         st = boot_queue(net, NET_QUEUE_TX, VIRTIO_NO_VECTOR);
     if (st != RDL_OK)
         return st;
-    for (uint32_t i = 0; i < net->size; i++)
+    for (uint32_t i = 0; i < net->slots[NET_QUEUE_RX].n; i++)
         post_buffer(net);
     vqd_publish(&net->queues[NET_QUEUE_RX].vq, net->pci.ram);
     vqd_want_interrupt(&net->queues[NET_QUEUE_RX].vq, net->pci.ram, true);
@@ -130,7 +153,9 @@ enum rdl_status guest_net_boot(struct guest_net *net)
     RDL_ASSERT(net->config.sim);
     if (st != RDL_OK)
         return st;
-    st = pci_negotiate(&net->pci, FEATURES_WANTED);
+    st = pci_negotiate(&net->pci, net->config.rx_buffer > 0
+                                      ? FEATURES_WANTED | VIRTIO_FEATURE(NF_MRG_RXBUF)
+                                      : FEATURES_WANTED);
     if (st == RDL_OK)
         st = set_up(net);
     if (st != RDL_OK) {
@@ -171,7 +196,7 @@ void nic_send(struct guest_net *net, const uint8_t *frame, size_t n_bytes)
     struct vqd_seg seg;
     uint16_t head;
 
-    RDL_ASSERT(net->up && NET_HDR_BYTES + n_bytes <= net->slot_bytes);
+    RDL_ASSERT(net->up && NET_HDR_BYTES + n_bytes <= net->frame_bytes);
     if (!net->broken && !reclaim(net))
         net->broken = true;
     if (net->broken || q->vq.n_free == 0) {
@@ -191,21 +216,40 @@ void nic_send(struct guest_net *net, const uint8_t *frame, size_t n_bytes)
     pci_kick(&net->pci, q, NET_QUEUE_TX);
 }
 
-/* Reads the frame in buffer @i, of which the device wrote @len bytes, and hands it up. */
+/* How many buffers the frame fills that begins at @gpa; 0: a number that is none. */
+static uint32_t count_buffers(const struct guest_net *net, uint64_t gpa)
+{
+    uint8_t n[2];
+
+    if (!has_small_buffers(net))
+        return 1; /* the field is 1, and not worth a look */
+    return ram_read(net->pci.ram, gpa + NET_HDR_NUM_BUFFERS, n, sizeof(n)) ? ld_le16(n) : 0;
+}
+
+/* Reads buffer @i, of which the device wrote @len bytes, and hands the frame up that ends in it.
+ * A frame that is longer than any, or of no buffers, is nonsense.
+ */
 static void receive(struct guest_net *net, uint32_t i, uint32_t len)
 {
     const uint64_t gpa = slot_gpa(net, NET_QUEUE_RX, i);
 
-    if (len > net->slot_bytes) {
+    if (net->in_left == 0) {
+        if (len <= NET_HDR_BYTES && !has_small_buffers(net))
+            return; /* the device found the buffer too short, and says so itself */
+        net->in_bytes = 0;
+        net->in_left = len < NET_HDR_BYTES ? 0 : count_buffers(net, gpa);
+    }
+    if (net->in_left == 0 || len > net->slots[NET_QUEUE_RX].bytes ||
+        len > net->frame_bytes - net->in_bytes ||
+        !ram_read(net->pci.ram, gpa, net->in + net->in_bytes, len)) {
         net->broken = true;
         return;
     }
-    if (len <= NET_HDR_BYTES)
-        return; /* the device found the buffer too short, and says so itself */
-    if (!ram_read(net->pci.ram, gpa + NET_HDR_BYTES, net->in, len - NET_HDR_BYTES))
+    net->in_bytes += len;
+    if (--net->in_left > 0)
         return;
     net->rcvd_frames++;
-    stack_receive(net, net->in, len - NET_HDR_BYTES);
+    stack_receive(net, net->in + NET_HDR_BYTES, net->in_bytes - NET_HDR_BYTES);
 }
 
 static void receive_all(struct guest_net *net)

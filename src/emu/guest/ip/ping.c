@@ -52,7 +52,7 @@ static void send_echo(struct guest_net *net, const struct icmp_echo *e,
                       const uint8_t dst[GID_BYTES], const uint8_t *src)
 {
     const struct ip ip = ip_to(net, dst, src, e->data_bytes);
-    struct wr_cur out = stack_begin(net, &ip, net->out, net->slot_bytes);
+    struct wr_cur out = stack_begin(net, &ip, net->out, net->frame_bytes);
 
     icmp_echo_build(e, &ip, &out);
     stack_end(net, &ip, net->out, &out);

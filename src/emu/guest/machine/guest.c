@@ -49,6 +49,7 @@ static void init_net(struct guest *g, struct arena *a, const struct guest_pci *p
         .trace = c->trace,
         .sim = c->sim,
         .directory = c->directory,
+        .rx_buffer = c->rx_buffer,
         .resolved = neighbour_resolved,
         .resolved_ctx = g,
     };

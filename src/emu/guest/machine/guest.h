@@ -22,6 +22,7 @@ struct guest_config {
     bool use_line;               /* interrupts by INTx, as if there were no MSI-X */
     bool tables;                 /* control requests have their descriptors in tables */
     bool on_demand;              /* virtio-rdma's queues are set up when an object needs them */
+    uint32_t rx_buffer;          /* bytes of a receive buffer of virtio-net; 0: a whole frame */
     struct sim *sim;             /* for the timers of the IP stack */
     struct directory *directory; /* who needs not be asked for; NULL: everybody is */
     struct trace *trace;
