@@ -347,7 +347,7 @@ bool run_link(struct session *s, const struct step *st)
         .rate_bps = step_number(st, "rate"),
         .loss_ppm = (uint32_t)step_number(st, "loss"),
     };
-    struct rdl_way_config way;
+    struct rdl_way_config way = {0};
     struct rdl_value v;
     rdl_link made;
     size_t at;

@@ -21,7 +21,7 @@ static struct vm_file *file_of(struct vm_memory *m, int fd)
         if (f->dev == st.st_dev && f->ino == st.st_ino && f->bytes == (size_t)st.st_size)
             return f;
     }
-    RDL_ASSERT(m->n_files < 2 * VM_PARTS_MAX);
+    RDL_ASSERT(m->n_files < ARRAY_LEN(m->files));
     f = &m->files[m->n_files];
     *f = (struct vm_file){.dev = st.st_dev, .ino = st.st_ino, .bytes = (size_t)st.st_size};
     f->at = mmap(NULL, f->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);

@@ -157,7 +157,7 @@ bool vm_process_start(struct vm_process *p, const char *command, const char *lab
 /* Lets the loop run until the process has ended, for @ms at most. */
 static void wait_for(struct vm_process *p, unsigned ms)
 {
-    const struct timespec pause = {.tv_nsec = LOOK_MS * 1000000};
+    const struct timespec pause = {.tv_nsec = LOOK_MS * 1000000L};
 
     for (unsigned waited = 0; !p->exited && waited < ms; waited += LOOK_MS) {
         uv_run(p->loop, UV_RUN_NOWAIT);

@@ -46,7 +46,7 @@ bool vm_body_read(enum vm_cmd cmd, const uint8_t *body, struct vm_request *ret)
             ret->parts[i] = (struct vm_part){
                 .gpa = ld_le64(body + 8 * i),
                 .bytes = ld_le64(body + 8 * (VM_PARTS_MAX + i)),
-                .offset = ld_le64(body + 8 * (2 * VM_PARTS_MAX + i)),
+                .offset = ld_le64(body + 8 * (2 * (size_t)VM_PARTS_MAX + i)),
             };
         }
         return true;

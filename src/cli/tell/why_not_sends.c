@@ -429,15 +429,15 @@ static struct end end_of(const struct why_not *w, const struct why_not_qp *q, co
 
         if (end.used && (ev_tick(e->id) != ev_tick(end.used->id) || posted_frees_any(&send, e)))
             break;
-        if (posted_frees(&send, e))
+        if (posted_frees(&send, e)) {
             end.used = e;
-        if (end.used && posted_completes(&send, e)) {
-            end.cqe = e;
+        } else if (!end.used && e->kind == EV_qp_state && e->u.qp_state.host == q->host &&
+                   e->u.qp_state.qpn == q->qpn && e->u.qp_state.to == QPS_RESET) {
+            end.lost = e;
             break;
         }
-        if (!end.used && e->kind == EV_qp_state && e->u.qp_state.host == q->host &&
-            e->u.qp_state.qpn == q->qpn && e->u.qp_state.to == QPS_RESET) {
-            end.lost = e;
+        if (end.used && posted_completes(&send, e)) {
+            end.cqe = e;
             break;
         }
     }

@@ -314,20 +314,26 @@ static const char *what_hinders(const struct session *s)
                : NULL;
 }
 
-/* NULL, or why the session cannot be saved; *@ret_hash is of the events up to its end. */
-static const char *prepare(struct session *s, uint64_t *ret_hash)
+/* *@ret_hash is of the events up to the end.  False: the session cannot be saved, *@ret_why says
+ * why.
+ */
+static bool prepare(struct session *s, uint64_t *ret_hash, const char **ret_why)
 {
-    const char *why = what_hinders(s);
-
-    return why || find_hash(s, ret_hash) ? why : s->diag.message;
+    *ret_why = what_hinders(s);
+    if (*ret_why)
+        return false;
+    if (find_hash(s, ret_hash))
+        return true;
+    *ret_why = s->diag.message;
+    return false;
 }
 
 const char *world_write(struct session *s, FILE *out)
 {
+    const char *why;
     uint64_t hash;
-    const char *why = prepare(s, &hash);
 
-    if (!why)
+    if (prepare(s, &hash, &why))
         write_world(out, s, hash);
     return why;
 }
@@ -335,10 +341,10 @@ const char *world_write(struct session *s, FILE *out)
 const char *world_save(struct session *s, const char *name)
 {
     struct out_file o;
+    const char *why;
     uint64_t hash;
-    const char *why = prepare(s, &hash);
 
-    if (why)
+    if (!prepare(s, &hash, &why))
         return why;
     why = out_file_open(&o, name, s->config.files_below);
     if (why)

@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #include "emu/base/arena.h"
+#include "emu/base/assert.h"
 #include "emu/base/prng.h"
 #include "emu/base/slots.h"
 #include "emu/facts/enums.h"
@@ -109,8 +110,11 @@ struct hca_env {
 /* Notes why a request is refused, for whoever asks for its reason, and returns the response. */
 static inline enum ctrl_rsp hca_refuse(struct hca *h, enum ctrl_refusal why, struct compared values)
 {
+    const enum ctrl_rsp rsp = refusal_rsp(why);
+
+    RDL_ASSERT(rsp != RSP_OK);
     h->refused = (struct refused){why, values};
-    return refusal_rsp(why);
+    return rsp;
 }
 
 /* @table, of at most @max objects, has taken no more: it is full, which @why says, or it could not

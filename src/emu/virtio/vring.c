@@ -23,7 +23,7 @@ static uint64_t used_offset(uint32_t size)
 
 uint64_t vring_bytes(uint32_t size, bool packed)
 {
-    return packed ? VRING_DESC_BYTES * (uint64_t)size + 2 * VRING_EVENT_BYTES
+    return packed ? VRING_DESC_BYTES * (uint64_t)size + 2 * (uint64_t)VRING_EVENT_BYTES
                   : used_offset(size) + used_bytes(size);
 }
 
@@ -45,10 +45,10 @@ struct vring vring_place(uint64_t base, uint32_t size, bool packed)
 bool vring_is_sound(const struct vring *r)
 {
     const uint64_t avail_align = r->packed ? VRING_EVENT_ALIGN : VRING_AVAIL_ALIGN;
-    const uint64_t used_align = r->packed ? VRING_EVENT_ALIGN : VRING_USED_ALIGN;
 
+    _Static_assert(VRING_USED_ALIGN == VRING_EVENT_ALIGN, "the device's area, in either format");
     return r->desc && r->avail && r->used && r->desc % VRING_DESC_ALIGN == 0 &&
-           r->avail % avail_align == 0 && r->used % used_align == 0;
+           r->avail % avail_align == 0 && r->used % VRING_USED_ALIGN == 0;
 }
 
 bool vring_packed_passed(struct vring_pos event, struct vring_pos now, uint32_t n, uint32_t size)
