@@ -93,6 +93,7 @@ enum ctrl_rsp hca_qp_create(struct hca *h, const struct qp_config *config, size_
     RDL_ASSERT(qp_bytes >= sizeof(*qp));
     if (rsp != RSP_OK)
         return rsp;
+    RDL_ASSERT(parts.pd && parts.send_cq && parts.recv_cq);
     c = config_with(h, config, parts.srq);
     rsp = check_config(h, &c);
     if (rsp != RSP_OK)

@@ -148,6 +148,36 @@ static void what_was_not_given_back_is_not_available(void **state)
     assert_int_equal(r->vq.broken, VQE_NOT_GIVEN_BACK);
 }
 
+/* The id of the last descriptor counts, whatever those before it say.  [virtio 1.2, 2.8] */
+static void a_chain_has_the_id_of_its_last_descriptor(void **state)
+{
+    struct rings *r = *state;
+    struct vq_chain c;
+
+    poke_slot(r, 0, BUFFER_AT, 8, 4, A | N);
+    poke_slot(r, 1, BUFFER_AT, 8, 9, A | N);
+    poke_slot(r, 2, BUFFER_AT, 8, 2, A | W);
+    assert_int_equal(vq_pop(&r->vq, &r->ram, &c), VQ_GOT);
+    assert_int_equal(c.head, 2);
+    assert_int_equal(vq_slots_of(&r->vq, 2), 3);
+    assert_int_equal(vq_slots_of(&r->vq, 4), 0);
+    assert_true(vq_push(&r->vq, &r->ram, c.head, 1));
+    assert_int_equal(peek16(r, vring_desc_at(&r->vq.ring, 0) + 12), 2);
+}
+
+/* What goes on behind the last slot that is free is no whole chain. */
+static void a_chain_without_an_end_does_not_count(void **state)
+{
+    struct rings *r = *state;
+
+    poke_slot(r, 0, BUFFER_AT, 8, 0, A);
+    for (uint32_t i = 1; i < QUEUE_SIZE; i++)
+        poke_slot(r, i, BUFFER_AT, 8, 1, A | N);
+    assert_int_equal(vq_avail_count(&r->vq, &r->ram), 1);
+    poke_slot(r, QUEUE_SIZE - 1, BUFFER_AT, 8, 1, A);
+    assert_int_equal(vq_avail_count(&r->vq, &r->ram), 2);
+}
+
 /* Ids far outside the ring, all of which want the same place: none is lost, in any order. */
 static void ids_need_not_be_small(void **state)
 {
@@ -328,6 +358,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         WITH_RINGS(every_broken_ring_has_its_error),
         WITH_RINGS(what_was_not_given_back_is_not_available),
+        WITH_RINGS(a_chain_has_the_id_of_its_last_descriptor),
+        WITH_RINGS(a_chain_without_an_end_does_not_count),
         WITH_RINGS(ids_need_not_be_small),
         WITH_RINGS(a_driver_area_that_asks_for_nonsense_breaks_the_queue),
         WITH_RINGS(a_ring_outside_ram_breaks_the_queue),
