@@ -119,10 +119,9 @@ struct rdl_host_config {
     uint32_t ring;    /* enum ring_format: of all virtqueues of both functions */
     bool indirect;    /* control requests have their descriptors in tables */
     struct rdl_device_limits limits;
-    bool on_demand; /* its driver sets queues up when an object needs them, and not at boot */
-    bool intx;      /* its guest uses no MSI-X: both functions share the interrupt line INTx */
-    uint32_t
-        rx_buffer; /* bytes of each receive buffer of its virtio-net, see limits.h; 0: a frame */
+    bool on_demand;     /* its driver sets queues up when an object needs them, and not at boot */
+    bool intx;          /* its guest uses no MSI-X: both functions share the interrupt line INTx */
+    uint32_t rx_buffer; /* of its virtio-net driver, see limits.h; 0: room for a frame */
 };
 
 /* Adds a host and boots it: one tick with many events.
