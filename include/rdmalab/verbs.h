@@ -3,9 +3,9 @@
  *
  * Calls that use the control queue (alloc, create, register, modify, query, destroy) put the
  * request into the ring and kick; the answer is there when rdl_wait() returns RDL_OK.  One request
- * per host is under way at a time (RDL_ERR_BUSY).  Until then the object of the handle is pending,
- * and if the device refuses, the handle is stale.  post, kick, poll and memory access take no
- * simulated time.
+ * per host is under way at a time (RDL_ERR_BUSY), see rdl_requests_max().  Until then the object of
+ * the handle is pending, and if the device refuses, the handle is stale.  post, kick, poll and
+ * memory access take no simulated time.
  *
  * Names and meanings are those of libibverbs.  A NULL or empty @name gives a default ("qp2");
  * RDL_ERR_RESERVED: the inspect tree has something of every host under @name ("counters").
@@ -15,6 +15,15 @@
 
 #include "rdmalab/lab.h"
 #include "rdmalab/work.h"
+
+/* From now on up to @n requests of @host may be under way at a time, 1 .. RDL_REQUESTS_MAX, if each
+ * creates an object, and the ring has room: then rdl_wait() waits for all of them, and
+ * RDL_ERR_DEVICE says that some was refused.  A region of a program's memory waits for its turn
+ * (RDL_ERR_BUSY), as do address handles and all that changes what there is.  RDL_OK, RDL_ERR_INVAL,
+ * RDL_ERR_STALE, RDL_ERR_NO_GUEST
+ */
+#define RDL_REQUESTS_MAX 16u
+RDL_MUST_CHECK enum rdl_status rdl_requests_max(struct rdl_lab *lab, rdl_host host, uint32_t n);
 
 RDL_MUST_CHECK enum rdl_status rdl_alloc_pd(struct rdl_lab *lab, rdl_host host, const char *name,
                                             rdl_pd *ret);

@@ -18,11 +18,14 @@ bool run_alloc_pd(struct session *s, const struct step *st)
 {
     char name[RDL_VALUE_BYTES];
     struct home home;
+    bool asked;
     rdl_pd pd;
 
-    if (!verb_home(s, st, &home) ||
-        !verb_finish(s, st, &home, rdl_alloc_pd(s->lab, home.host, st->as.text, &pd)))
+    if (!verb_home(s, st, &home) || !verb_may_begin(s, st, &home) ||
+        !verb_created(s, st, &home, rdl_alloc_pd(s->lab, home.host, st->as.text, &pd), &asked))
         return false;
+    if (asked)
+        return true;
     verb_own_name(s, OBJ_PD, pd.raw, name);
     session_made(s, home.name, "%s", name);
     return true;
@@ -53,14 +56,18 @@ bool run_create_cq(struct session *s, const struct step *st)
     enum rdl_status status;
     rdl_channel ch = {0};
     struct home home;
+    bool asked;
     rdl_cq cq;
 
-    if (!verb_home(s, st, &home) || !find_channel(s, st, &home, &ch))
+    if (!verb_home(s, st, &home) || !find_channel(s, st, &home, &ch) ||
+        !verb_may_begin(s, st, &home))
         return false;
     status = ch.raw ? rdl_create_cq_on(s->lab, ch, cqe, st->as.text, &cq)
                     : rdl_create_cq(s->lab, home.host, cqe, st->as.text, &cq);
-    if (!verb_finish(s, st, &home, status))
+    if (!verb_created(s, st, &home, status, &asked))
         return false;
+    if (asked)
+        return true;
     rdl_path_of(s->lab, OBJ_CQ, cq.raw, path);
     verb_own_name(s, OBJ_CQ, cq.raw, name);
     session_made(s, home.name, "%s (queue %llu)", name,
@@ -70,7 +77,7 @@ bool run_create_cq(struct session *s, const struct step *st)
 
 /* What a queue pair cannot be made of. */
 static bool explain_create_qp(struct session *s, const struct step *st, const struct scope *rest,
-                              const struct home *home, enum rdl_status status)
+                              const struct home *home, enum rdl_status status, bool *ret_asked)
 {
     static const char *const keys[] = {"send_cq", "recv_cq", "srq"};
     char path[SESSION_PATH_BYTES], name[RDL_NAME_BYTES];
@@ -101,7 +108,7 @@ static bool explain_create_qp(struct session *s, const struct step *st, const st
         session_fail(s, step_span(st, keys[i], 0), "%s is on another host", path);
         return diag_remedy(&s->diag, "a queue pair and its queues share a device");
     }
-    return verb_finish(s, st, home, status);
+    return verb_created(s, st, home, status, ret_asked);
 }
 
 bool run_create_qp(struct session *s, const struct step *st)
@@ -121,6 +128,7 @@ bool run_create_qp(struct session *s, const struct step *st)
     char name[RDL_VALUE_BYTES];
     struct rdl_qp_info info;
     struct home home;
+    bool asked;
     rdl_qp qp;
 
     if (!verb_object(s, st, "pd", OBJ_PD, &config.pd.raw, &home) ||
@@ -129,8 +137,12 @@ bool run_create_qp(struct session *s, const struct step *st)
         (step_has(st, "srq") &&
          !resolve_object(&rest, st, "srq", OBJ_SRQ, &config.srq.raw, &s->diag)))
         return false;
-    if (!explain_create_qp(s, st, &rest, &home, rdl_create_qp(s->lab, &config, st->as.text, &qp)))
+    if (!verb_may_begin(s, st, &home) ||
+        !explain_create_qp(s, st, &rest, &home, rdl_create_qp(s->lab, &config, st->as.text, &qp),
+                           &asked))
         return false;
+    if (asked)
+        return true;
     verb_own_name(s, OBJ_QP, qp.raw, name);
     if (rdl_qp_info(s->lab, qp, &info) == RDL_OK)
         session_made(s, home.name, "%s (QPN %u, queues %u and %u, %s)", name, info.qpn,

@@ -45,6 +45,8 @@ void verb_own_name(struct session *s, enum object_kind kind, uint64_t raw, char 
 bool verb_sent(struct session *s, const struct step *st, const struct home *home,
                enum rdl_status status)
 {
+    uint32_t rsp;
+
     if (status == RDL_ERR_EXISTS && st->as.text) {
         session_fail(s, st->as.at, "%s already has a \"%s\"", home->name, st->as.text);
         return diag_remedy(&s->diag, "choose another name");
@@ -56,6 +58,11 @@ bool verb_sent(struct session *s, const struct step *st, const struct home *home
     }
     if (status == RDL_ERR_LIMIT)
         return limit_fail_verb(s, st, home->name);
+    if (status == RDL_ERR_BUSY && rdl_answer(s->lab, home->host, &rsp) == RDL_ERR_BUSY) {
+        session_fail(s, st->at, "the device of %s has not answered yet what it was asked before",
+                     home->name);
+        return diag_remedy(&s->diag, "\"run\" lets the answers come");
+    }
     return status == RDL_OK || session_fail_status(s, st->at, st->cmd->name, status);
 }
 
@@ -71,6 +78,26 @@ bool verb_finish(struct session *s, const struct step *st, const struct home *ho
     return rdl_answer(s->lab, home->host, &rsp) == RDL_ERR_DEVICE && rsp == RSP_NO_RESOURCES
                ? limit_name_full(s, st, home->name)
                : false;
+}
+
+bool verb_may_begin(struct session *s, const struct step *st, const struct home *home)
+{
+    const enum rdl_status status =
+        rdl_requests_max(s->lab, home->host, step_has(st, "nowait") ? RDL_REQUESTS_MAX : 1);
+
+    return status == RDL_OK || session_fail_status(s, st->at, st->cmd->name, status);
+}
+
+bool verb_created(struct session *s, const struct step *st, const struct home *home,
+                  enum rdl_status status, bool *ret_asked)
+{
+    *ret_asked = step_has(st, "nowait");
+    if (!*ret_asked)
+        return verb_finish(s, st, home, status);
+    if (!verb_sent(s, st, home, status))
+        return false;
+    session_made(s, home->name, "%s asked for", st->as.text ? st->as.text : "an object");
+    return true;
 }
 
 /* Names who uses the object at @path. */

@@ -27,6 +27,15 @@ bool verb_sent(struct session *s, const struct step *st, const struct home *home
 bool verb_finish(struct session *s, const struct step *st, const struct home *home,
                  enum rdl_status status);
 
+/* Before a command that creates an object, which may be told not to wait: @home takes requests
+ * beside others then.
+ */
+bool verb_may_begin(struct session *s, const struct step *st, const struct home *home);
+
+/* verb_finish() of such a command.  *@ret_asked: it does not wait, and has said so. */
+bool verb_created(struct session *s, const struct step *st, const struct home *home,
+                  enum rdl_status status, bool *ret_asked);
+
 /* The same for the destruction of an object, which parameter @param names: who is in the way of it
  * is named.
  */

@@ -32,6 +32,19 @@ static struct guest_ah *ah_of(const struct rdl_lab *lab, rdl_ah h)
     return (struct guest_ah *)world_object(lab->world, OBJ_AH, h.raw);
 }
 
+enum rdl_status rdl_requests_max(struct rdl_lab *lab, rdl_host host, uint32_t n)
+{
+    struct host *h;
+    const enum rdl_status st = world_guest_host(lab->world, host.raw, &h);
+
+    if (st != RDL_OK)
+        return st;
+    if (n < 1 || n > RDL_REQUESTS_MAX)
+        return RDL_ERR_INVAL;
+    h->guest.verbs.requests_max = n;
+    return RDL_OK;
+}
+
 enum rdl_status rdl_alloc_pd(struct rdl_lab *lab, rdl_host host, const char *name, rdl_pd *ret)
 {
     ACT_AT(lab, host, h, verbs_alloc_pd(&h->guest.verbs, name, &ret->raw));

@@ -6,7 +6,7 @@
 static enum rdl_status create_cq(struct verbs *v, struct guest_channel *ch, uint32_t cqe,
                                  const char *name, uint64_t *ret)
 {
-    enum rdl_status st = request_ready(v);
+    enum rdl_status st = request_ready_to_create(v);
     struct guest_object *o;
     struct guest_cq *cq;
     uint64_t handle;

@@ -119,6 +119,11 @@ void verbs_armed(struct guest_cq *cq);
 void verbs_resized(struct guest_cq *cq);
 void verbs_qp_resized(struct guest_qp *qp);
 
+/* The answer that follows is to the request about @o (may be NULL): a driver that has several under
+ * way says so before each.
+ */
+void verbs_answering(struct verbs *v, struct guest_object *o);
+
 /* @mr was changed, and its new keys are set; or mapped. */
 void verbs_reregistered(struct guest_mr *mr);
 void verbs_mapped(struct guest_mr *mr);

@@ -21,6 +21,9 @@
  */
 enum rdl_status request_ready(const struct verbs *v);
 
+/* The same of one that creates an object, beside which others that do may be under way. */
+enum rdl_status request_ready_to_create(const struct verbs *v);
+
 /* The request under way is one of @kind about @object (may be NULL). */
 void request_begin(struct verbs *v, enum verbs_request_kind kind, struct guest_object *object);
 

@@ -39,7 +39,7 @@ static enum rdl_status check_range(const struct verbs *v, const struct rdl_mr_ra
 static enum rdl_status create_region(const struct guest_mr *like, const char *name, uint64_t *ret)
 {
     struct verbs *v = like->pd->o.verbs;
-    enum rdl_status st = request_ready(v);
+    enum rdl_status st = request_ready_to_create(v);
     struct guest_object *o, begin;
     struct guest_mr *mr;
     uint64_t handle;
@@ -214,7 +214,7 @@ enum rdl_status verbs_get_dma_mr(struct guest_pd *pd, uint32_t access, const cha
 enum rdl_status verbs_alloc_mw(struct guest_pd *pd, uint32_t type, const char *name, uint64_t *ret)
 {
     struct verbs *v = pd->o.verbs;
-    enum rdl_status st = request_ready(v);
+    enum rdl_status st = request_ready_to_create(v);
     struct guest_object *o;
     struct guest_mw *mw;
     uint64_t handle;

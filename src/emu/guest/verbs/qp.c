@@ -61,7 +61,7 @@ static enum rdl_status plan_qp(const struct verbs *v, const struct rdl_qp_config
 enum rdl_status verbs_create_qp(struct verbs *v, const struct rdl_qp_config *config,
                                 const struct verbs_qp_parts *parts, const char *name, uint64_t *ret)
 {
-    enum rdl_status st = request_ready(v);
+    enum rdl_status st = request_ready_to_create(v);
     struct guest_qp plan = {
         .pd = parts->pd,
         .send_cq = parts->send_cq,

@@ -6,7 +6,8 @@
 void verbs_init(struct verbs *v, struct arena *a, const struct verbs_config *config,
                 const struct verbs_driver_ops *ops, void *driver)
 {
-    *v = (struct verbs){.config = *config, .arena = a, .ops = ops, .driver = driver};
+    *v = (struct verbs){
+        .config = *config, .arena = a, .ops = ops, .driver = driver, .requests_max = 1};
     for (uint32_t kind = 0; kind < VERBS_KINDS; kind++)
         slots_init(&v->objects[kind], a, VERBS_OBJECTS_MAX);
 }
@@ -29,11 +30,24 @@ enum rdl_status request_ready(const struct verbs *v)
     return v->up ? RDL_OK : RDL_ERR_STATE;
 }
 
+enum rdl_status request_ready_to_create(const struct verbs *v)
+{
+    const struct verbs_request *r = &v->request;
+
+    if (!v->broken && v->up && r->busy && r->kind == VERBS_CREATE && !r->resolving &&
+        r->n < v->requests_max)
+        return RDL_OK;
+    return request_ready(v);
+}
+
 void request_begin(struct verbs *v, enum verbs_request_kind kind, struct guest_object *object)
 {
     struct verbs_request *r = &v->request;
 
+    if (!r->busy)
+        r->n_answered = 0;
     r->busy = true;
+    r->n++;
     r->kind = kind;
     r->object = object;
     r->no_route = false;
@@ -42,18 +56,24 @@ void request_begin(struct verbs *v, enum verbs_request_kind kind, struct guest_o
 enum rdl_status request_sent(struct verbs *v, enum rdl_status st)
 {
     if (st != RDL_OK)
-        v->request.busy = false;
+        v->request.busy = --v->request.n > 0;
     return st;
 }
 
-/* The request under way was answered: what it was about, for a caller that expects @kind. */
+void verbs_answering(struct verbs *v, struct guest_object *o)
+{
+    v->request.object = o;
+}
+
+/* A request under way was answered: what it was about, for a caller that expects @kind. */
 static void answered(struct verbs *v, enum verbs_request_kind kind)
 {
     struct verbs_request *r = &v->request;
 
     RDL_ASSERT(r->busy && r->kind == kind);
-    r->busy = false;
-    r->refused = false;
+    r->busy = --r->n > 0;
+    if (r->n_answered++ == 0)
+        r->refused = false;
     if (kind != VERBS_BOOT)
         async_listen(v); /* not before: what is not sent changes nothing */
 }
@@ -265,8 +285,9 @@ void verbs_refused(struct verbs *v, uint32_t reason)
     struct verbs_request *r = &v->request;
 
     answered(v, r->kind);
+    if (!r->refused)
+        r->reason = reason;
     r->refused = true;
-    r->reason = reason;
     switch (r->kind) {
     case VERBS_CREATE:
         object_use_parts(r->object, false);

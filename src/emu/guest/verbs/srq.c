@@ -24,7 +24,7 @@ enum rdl_status verbs_create_srq(struct guest_pd *pd, const struct rdl_srq_attr 
                                  const char *name, uint64_t *ret)
 {
     struct verbs *v = pd->o.verbs;
-    enum rdl_status st = request_ready(v);
+    enum rdl_status st = request_ready_to_create(v);
     struct guest_wq plan = {0};
     struct guest_object *o;
     struct guest_srq *srq;

@@ -6,7 +6,7 @@
 
 enum rdl_status verbs_alloc_pd(struct verbs *v, const char *name, uint64_t *ret)
 {
-    enum rdl_status st = request_ready(v);
+    enum rdl_status st = request_ready_to_create(v);
     struct guest_object *o;
     uint64_t handle;
 

@@ -10,9 +10,10 @@
  *
  * Objects are given as pointers that the lab has looked up from handles with verbs_get(), so that a
  * stale handle never gets further; created ones come back as handles.  One request of the control
- * path is under way at a time: every function that makes one gives RDL_ERR_BUSY while another is,
- * or while the object is pending, and RDL_ERR_BROKEN when the device needs a reset; otherwise the
- * answer comes with verbs_answer().
+ * path is under way at a time, or several that create objects (requests_max): every function that
+ * makes one gives RDL_ERR_BUSY while others are that it cannot be beside, or while the object is
+ * pending, and RDL_ERR_BROKEN when the device needs a reset; otherwise the answer comes with
+ * verbs_answer().
  */
 #ifndef EMU_GUEST_VERBS_VERBS_H
 #define EMU_GUEST_VERBS_VERBS_H
@@ -215,9 +216,13 @@ struct verbs_region {
     struct rdl_mr_range range;
 };
 
-/* The one request that may be under way. */
+/* The request that was sent last.  Others may be under way beside it if all of them create objects
+ * (verbs.requests_max); what each is about the driver knows.
+ */
 struct verbs_request {
     bool busy;
+    uint32_t n;          /* under way */
+    uint32_t n_answered; /* since none was under way */
     enum verbs_request_kind kind;
     struct guest_object *object; /* NULL: about the port */
     struct rdl_qp_attr attr;     /* of a modify */
@@ -229,8 +234,8 @@ struct verbs_request {
     struct guest_membership *membership; /* of attaching (NULL: it is there) and detaching */
     bool resolving;  /* it waits for a MAC, see verbs_waits_for(), and was not sent yet */
     bool no_route;   /* the last one waited in vain */
-    bool refused;    /* the last one that was answered was refused, */
-    uint32_t reason; /* for this reason: the driver's word for it */
+    bool refused;    /* one of those that were answered since none was under way was refused, */
+    uint32_t reason; /* the first of them for this reason: the driver's word for it */
 };
 
 struct verbs_config {
@@ -275,6 +280,7 @@ struct verbs {
     struct verbs_port port;
     uint16_t pkey; /* the entry of the P_Key table that was last asked for */
     struct verbs_request request;
+    uint32_t requests_max; /* creating ones that may be under way at a time, at least 1 */
     struct verbs_async async;
     uint32_t n_channels; /* that were ever created */
 

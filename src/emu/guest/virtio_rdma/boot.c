@@ -27,9 +27,7 @@ bool virtio_rdma_init(struct virtio_rdma *d, struct verbs *verbs, struct arena *
                       const struct guest_pci *pci)
 {
     *d = (struct virtio_rdma){.verbs = verbs, .arena = a, .pci = *pci};
-    d->ctrl.request_gpa = dma_take(pci->dma, CTRL_BUFFER_BYTES);
-    d->ctrl.response_gpa = dma_take(pci->dma, CTRL_BUFFER_BYTES);
-    return d->ctrl.request_gpa && d->ctrl.response_gpa;
+    return ctrl_take_place(d, &d->ctrl.places[0]);
 }
 
 /* One field: aligned words whole, everything else bytewise.  [virtio 1.2, 4.1.3.1] */

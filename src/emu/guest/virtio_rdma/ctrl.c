@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The control queue: verbs' requests, one at a time, and what each answer means.  [virtio-rdma RFC,
+/* The control queue: verbs' requests, of which some may be under way together, and what each answer
+ * means.  [virtio-rdma RFC,
  * controlq Operation]
  */
 #include <string.h>
@@ -51,69 +52,102 @@ static const struct {
     [CMD_DESTROY_SRQ] = {answer_srq_destroyed, NULL, false},
 };
 
-/* Writes both buffers and puts them into the ring. */
-static enum rdl_status put_request(struct virtio_rdma *d, const void *request)
+bool ctrl_take_place(struct virtio_rdma *d, struct virtio_rdma_request *p)
 {
-    struct virtio_rdma_ctrl *c = &d->ctrl;
+    if (!p->request_gpa)
+        p->request_gpa = dma_take(d->pci.dma, CTRL_BUFFER_BYTES);
+    if (!p->response_gpa)
+        p->response_gpa = dma_take(d->pci.dma, CTRL_BUFFER_BYTES);
+    return p->request_gpa && p->response_gpa;
+}
+
+static struct virtio_rdma_request *free_place(struct virtio_rdma_ctrl *c)
+{
+    for (uint32_t i = 0; i < ARRAY_LEN(c->places); i++) {
+        if (!c->places[i].under_way)
+            return &c->places[i];
+    }
+    return NULL;
+}
+
+/* Writes both buffers and puts them into the ring. */
+static enum rdl_status put_request(struct virtio_rdma *d, struct virtio_rdma_request *p,
+                                   const void *request)
+{
     struct ram *ram = d->pci.ram;
     struct vqd *q = virtio_rdma_vq(d, QUEUE_CTRL);
-    const size_t request_bytes = rfc_bytes(rfc_ctrl(c->cmd)->request);
-    uint8_t bytes[CTRL_BUFFER_BYTES] = {(uint8_t)c->cmd};
+    const size_t request_bytes = rfc_bytes(rfc_ctrl(p->cmd)->request);
+    uint8_t bytes[CTRL_BUFFER_BYTES] = {(uint8_t)p->cmd};
     const uint8_t preset = RSP_PRESET;
-    const struct vqd_seg segs[] = {{c->request_gpa, (uint32_t)(1 + request_bytes)},
-                                   {c->response_gpa, c->response_bytes}};
-    uint16_t head;
+    const struct vqd_seg segs[] = {{p->request_gpa, (uint32_t)(1 + request_bytes)},
+                                   {p->response_gpa, p->response_bytes}};
 
-    RDL_ASSERT(1 + request_bytes <= CTRL_BUFFER_BYTES && c->response_bytes <= CTRL_BUFFER_BYTES);
+    RDL_ASSERT(1 + request_bytes <= CTRL_BUFFER_BYTES && p->response_bytes <= CTRL_BUFFER_BYTES);
     if (request_bytes > 0)
         memcpy(bytes + 1, request, request_bytes);
-    if (!ram_write(ram, c->request_gpa, bytes, 1 + request_bytes) ||
-        !ram_write(ram, c->response_gpa, &preset, 1))
+    if (!ram_write(ram, p->request_gpa, bytes, 1 + request_bytes) ||
+        !ram_write(ram, p->response_gpa, &preset, 1))
         return RDL_ERR_NOMEM;
-    if (!vqd_add(q, ram, segs, 1, 1, &head))
-        return RDL_ERR_BROKEN; /* one request at a time always finds room: raw.c leaves it */
+    if (!vqd_add(q, ram, segs, 1, 1, &p->head))
+        return d->ctrl.busy ? RDL_ERR_BUSY : RDL_ERR_BROKEN; /* raw.c leaves room for one */
     vqd_want_interrupt(q, ram, false);
     vqd_publish(q, ram);
+    return RDL_OK;
+}
+
+/* Puts the request into a place and into the ring. */
+static enum rdl_status place_request(struct virtio_rdma *d, enum ctrl_cmd cmd, const void *request,
+                                     uint32_t number)
+{
+    struct virtio_rdma_request *p = free_place(&d->ctrl);
+    const bool is_new = p && !p->response_gpa;
+    enum rdl_status st = RDL_OK;
+
+    if (!p)
+        return RDL_ERR_BUSY;
+    if (!ctrl_take_place(d, p))
+        st = RDL_ERR_NOMEM;
+    p->cmd = cmd;
+    p->object = asked_about(d);
+    p->number = number;
+    p->response_bytes = (uint32_t)(1 + rfc_bytes(rfc_ctrl(cmd)->response));
+    if (st == RDL_OK)
+        st = put_request(d, p, request);
+    if (st != RDL_OK && is_new) /* who takes the request back takes back all behind a mark */
+        p->request_gpa = p->response_gpa = 0;
+    if (st != RDL_OK)
+        return st;
+    p->under_way = true;
+    d->ctrl.n_under_way++;
+    d->ctrl.busy = true;
+    d->ctrl.cmd = cmd;
     return RDL_OK;
 }
 
 enum rdl_status ctrl_send(struct virtio_rdma *d, enum ctrl_cmd cmd, const void *request,
                           uint32_t number)
 {
-    struct virtio_rdma_ctrl *c = &d->ctrl;
+    const enum rdl_status st = place_request(d, cmd, request, number);
     struct trace *t = d->pci.trace;
-    enum rdl_status st;
     ev_id id, old;
 
-    c->cmd = cmd;
-    c->number = number;
-    c->response_bytes = (uint32_t)(1 + rfc_bytes(rfc_ctrl(cmd)->response));
-    st = put_request(d, request);
     if (st != RDL_OK)
         return st;
-    c->busy = true;
     TRACE_ID(t, id, ctrl_request, .host = d->pci.host, .cmd = cmd, .number = number);
     old = trace_because(t, id);
     queue_kick(d, QUEUE_CTRL);
     trace_because(t, old);
-    /* A device may answer inside the notification.  If it did not, it shall interrupt. */
-    ctrl_poll(d);
-    if (c->busy || d->raw.n_under_way > 0) {
-        vqd_want_interrupt(virtio_rdma_vq(d, QUEUE_CTRL), d->pci.ram, true);
-        ctrl_poll(d);
-    }
+    ctrl_await(d); /* a device may answer inside the notification */
     return RDL_OK;
 }
 
 /* The response, if it is one: a device that writes too little has failed.  [our decision] */
-static uint32_t read_response(const struct virtio_rdma *d, uint32_t len,
-                              uint8_t out[CTRL_BUFFER_BYTES])
+static uint32_t read_response(const struct virtio_rdma *d, const struct virtio_rdma_request *p,
+                              uint32_t len, uint8_t out[CTRL_BUFFER_BYTES])
 {
-    const struct virtio_rdma_ctrl *c = &d->ctrl;
-
-    if (len == 0 || !ram_read(d->pci.ram, c->response_gpa, out, c->response_bytes))
+    if (len == 0 || !ram_read(d->pci.ram, p->response_gpa, out, p->response_bytes))
         return RSP_ERR;
-    if (out[0] == RSP_OK && len < c->response_bytes)
+    if (out[0] == RSP_OK && len < p->response_bytes)
         return RSP_ERR;
     return out[0];
 }
@@ -133,21 +167,36 @@ static void apply(struct virtio_rdma *d, const uint8_t *data)
     verbs_refused(d->verbs, c->rsp);
 }
 
-/* The answer to the request of verbs, with @len bytes written. */
-static void take_answer(struct virtio_rdma *d, uint32_t len)
+/* The request of verbs that has @head; the ring knows only what was put into it. */
+static struct virtio_rdma_request *place_of(struct virtio_rdma_ctrl *c, uint16_t head)
+{
+    size_t i = 0;
+
+    while (i < ARRAY_LEN(c->places) && !(c->places[i].under_way && c->places[i].head == head))
+        i++;
+    RDL_ASSERT(i < ARRAY_LEN(c->places));
+    return &c->places[i];
+}
+
+/* The answer to the request of verbs that has @head, with @len bytes written. */
+static void take_answer(struct virtio_rdma *d, uint16_t head, uint32_t len)
 {
     struct virtio_rdma_ctrl *c = &d->ctrl;
+    struct virtio_rdma_request *p = place_of(c, head);
     struct trace *t = d->pci.trace;
     uint8_t response[CTRL_BUFFER_BYTES];
     ev_id id, old;
 
-    c->busy = false;
-    c->rsp = read_response(d, len, response);
+    p->under_way = false;
+    c->busy = --c->n_under_way > 0;
+    c->cmd = p->cmd;
+    c->rsp = read_response(d, p, len, response);
     if (c->rsp == RSP_OK && answers[c->cmd].creates)
-        c->number = ld_le32(response + 1);
+        p->number = ld_le32(response + 1);
     TRACE_ID(t, id, ctrl_response, .host = d->pci.host, .cmd = c->cmd, .rsp = c->rsp,
-             .number = c->number);
+             .number = p->number);
     old = trace_because(t, id);
+    verbs_answering(d->verbs, p->object);
     apply(d, response + 1);
     trace_because(t, old);
 }
@@ -168,7 +217,7 @@ static bool take_one(struct virtio_rdma *d)
         break;
     }
     if (!raw_take(d, head, len))
-        take_answer(d, len);
+        take_answer(d, head, len);
     return true;
 }
 
@@ -176,4 +225,17 @@ void ctrl_poll(struct virtio_rdma *d)
 {
     while (take_one(d))
         continue;
+}
+
+void ctrl_await(struct virtio_rdma *d)
+{
+    struct vqd *q = virtio_rdma_vq(d, QUEUE_CTRL);
+
+    ctrl_poll(d);
+    while (!d->verbs->broken && (d->ctrl.busy || d->raw.n_under_way > 0)) {
+        vqd_want_interrupt(q, d->pci.ram, true);
+        if (vqd_used_count(q, d->pci.ram) == 0)
+            return;
+        ctrl_poll(d); /* what came before the wish was told to nobody */
+    }
 }

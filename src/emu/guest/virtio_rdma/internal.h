@@ -67,20 +67,27 @@ void queue_detach(struct virtio_rdma *d, uint32_t queue, uint16_t vector);
 void queue_kick(struct virtio_rdma *d, uint32_t queue);
 void queue_kick_now(struct virtio_rdma *d, uint32_t queue);
 
-/* What the request under way is about; NULL: the port. */
+/* What the request is about that is being sent, or answered; NULL: the port. */
 static inline struct guest_object *asked_about(const struct virtio_rdma *d)
 {
     return d->verbs->request.object;
 }
 
+/* Takes the memory of a place for requests.  False: there is none. */
+bool ctrl_take_place(struct virtio_rdma *d, struct virtio_rdma_request *p);
+
 /* Sends @cmd with @request, a raw structure as rfc_ctrl() says (NULL if it has none); ctrl_poll()
- * finds the answer.  @number is that of what it is about, 0 when it has none yet.
+ * finds the answer.  @number is that of what it is about, 0 when it has none yet.  RDL_ERR_BUSY:
+ * the ring or the places are full, which they are only of others that are under way.
  */
 enum rdl_status ctrl_send(struct virtio_rdma *d, enum ctrl_cmd cmd, const void *request,
                           uint32_t number);
 
-/* Looks for the answer and applies it. */
+/* Looks for answers and applies them. */
 void ctrl_poll(struct virtio_rdma *d);
+
+/* The same, and asks for an interrupt if there are more to come. */
+void ctrl_await(struct virtio_rdma *d);
 
 /* boot.c: sends the next requests of boot, as long as answers come at once. */
 enum rdl_status boot_go_on(struct virtio_rdma *d);

@@ -49,7 +49,7 @@ void virtio_rdma_interrupt(struct virtio_rdma *d, uint32_t vector)
     if (vector == GUEST_VECTOR_CONFIG)
         config_interrupt(d);
     if (vector == ctrl_vector(d)) {
-        ctrl_poll(d);
+        ctrl_await(d);
         events_poll(d);
         if (!d->verbs->up)
             (void)boot_go_on(d); /* verbs_answer() tells how it went */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Requests for memory regions and windows.  [virtio-rdma RFC, controlq Operation]
  *
- * One list of pages serves them all, as one request is under way at a time.
+ * One list of pages serves them all: who needs it waits until no request is under way.
  */
 #include <string.h>
 
@@ -61,9 +61,10 @@ static enum rdl_status reg_user_mr(struct virtio_rdma *d, struct guest_mr *mr)
         .virt_addr = mr->iova,
     };
     struct raw_reg_user_mr raw;
-    const enum rdl_status st =
-        list_pages(d, &(struct rdl_mr_range){mr->addr, mr->bytes, mr->iova}, &cmd.npages);
+    enum rdl_status st = d->ctrl.busy ? RDL_ERR_BUSY : RDL_OK;
 
+    if (st == RDL_OK)
+        st = list_pages(d, &(struct rdl_mr_range){mr->addr, mr->bytes, mr->iova}, &cmd.npages);
     if (st != RDL_OK)
         return st;
     cmd.pages = d->ctrl.pages_gpa;

@@ -67,16 +67,26 @@ struct virtio_rdma_srq {
     struct guest_queue_mem mem;
 };
 
-/* Of verbs' requests the control queue carries one at a time; the verbs know what it is about.
- * Beside it are those of raw.h.
+/* Where a request of verbs and its answer are. */
+struct virtio_rdma_request {
+    bool under_way;
+    uint16_t head; /* in the ring */
+    enum ctrl_cmd cmd;
+    struct guest_object *object; /* that it is about; NULL: the port */
+    uint32_t number;             /* of that object, 0 when it has none yet */
+    uint64_t request_gpa, response_gpa;
+    uint32_t response_bytes; /* room for it, the status byte included */
+};
+
+/* Verbs' requests, one at a time but for those that create objects.  Beside them are those of
+ * raw.h.
  */
 struct virtio_rdma_ctrl {
-    bool busy;
-    enum ctrl_cmd cmd; /* the last one, also when not busy */
-    uint32_t rsp;      /* enum ctrl_rsp, its answer */
-    uint32_t number;   /* of the object it is about, 0 when it has none yet */
-    uint64_t request_gpa, response_gpa;
-    uint32_t response_bytes;         /* room for it, the status byte included */
+    bool busy; /* n_under_way is not 0 */
+    uint32_t n_under_way;
+    struct virtio_rdma_request places[RDL_REQUESTS_MAX]; /* their memory is taken at first use */
+    enum ctrl_cmd cmd;               /* the last one that was sent or answered */
+    uint32_t rsp;                    /* enum ctrl_rsp, of the last answer */
     uint64_t pages_gpa, pages_bytes; /* list of pages, used again and grown */
 };
 

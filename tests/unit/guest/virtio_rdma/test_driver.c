@@ -136,6 +136,96 @@ static void one_request_at_a_time(void **state)
     assert_int_equal(verbs_alloc_pd(&f->verbs, "other", &b), RDL_OK);
 }
 
+static struct guest_object *object_at(struct fake *f, enum object_kind kind, uint64_t handle)
+{
+    return verbs_get(&f->verbs, kind, handle);
+}
+
+/* Those that create objects; each is refused for itself, and the first reason stays. */
+static void requests_that_create_may_be_under_way_together(void **state)
+{
+    struct fake *f = *state;
+    struct guest_pd *pd = new_pd(&f->verbs);
+    uint64_t h[4] = {0}, other = 0;
+    uint32_t why = 0;
+
+    f->late = true;
+    f->verbs.requests_max = 4;
+    assert_int_equal(verbs_alloc_pd(&f->verbs, "a", &h[0]), RDL_OK);
+    assert_int_equal(verbs_create_cq(&f->verbs, 4, "b", &h[1]), RDL_OK);
+    assert_int_equal(verbs_alloc_pd(&f->verbs, "c", &h[2]), RDL_OK);
+    assert_int_equal(verbs_create_cq(&f->verbs, 4, "d", &h[3]), RDL_OK);
+    assert_int_equal(verbs_alloc_pd(&f->verbs, "e", &other), RDL_ERR_BUSY);
+    assert_null(verbs_find(&f->verbs, "e"));
+    assert_int_equal(verbs_dealloc_pd(pd), RDL_ERR_BUSY);
+    assert_int_equal(verbs_query_port(&f->verbs), RDL_ERR_BUSY);
+    for (uint32_t i = 0; i < 4; i++) {
+        assert_int_equal(verbs_answer(&f->verbs, &why), RDL_ERR_BUSY);
+        f->refuse = (uint8_t)(i == 1 ? RSP_NO_RESOURCES : i == 2 ? RSP_INVALID_ARG : RSP_OK);
+        assert_true(fake_answer(f));
+        sim_dispatch(&f->sim);
+    }
+    assert_int_equal(verbs_answer(&f->verbs, &why), RDL_ERR_DEVICE);
+    assert_int_equal(why, RSP_NO_RESOURCES);
+    assert_int_equal(object_at(f, OBJ_PD, h[0])->life, GUEST_LIVE);
+    assert_null(object_at(f, OBJ_CQ, h[1]));
+    assert_null(object_at(f, OBJ_PD, h[2]));
+    assert_int_equal(object_at(f, OBJ_CQ, h[3])->life, GUEST_LIVE);
+    assert_int_equal(pd->o.n_users, 0);
+    /* The next one begins anew. */
+    assert_int_equal(verbs_dealloc_pd(pd), RDL_OK);
+    assert_int_equal(verbs_alloc_pd(&f->verbs, "e", &other),
+                     RDL_ERR_BUSY); /* that is no creation */
+    assert_true(fake_answer(f));
+    sim_dispatch(&f->sim);
+    assert_int_equal(verbs_answer(&f->verbs, &why), RDL_OK);
+}
+
+/* A device may give requests back in any order: an answer is known by its descriptor. */
+static void answers_in_another_order_find_their_objects(void **state)
+{
+    struct fake *f = *state;
+    struct vq *vq = &f->dev.queues[0];
+    struct vq_chain c[3];
+    uint64_t h[3] = {0};
+    uint32_t why = 0;
+
+    f->late = true;
+    f->verbs.requests_max = RDL_REQUESTS_MAX;
+    for (uint32_t i = 0; i < 3; i++)
+        assert_int_equal(verbs_alloc_pd(&f->verbs, NULL, &h[i]), RDL_OK);
+    for (uint32_t i = 0; i < 3; i++) {
+        const uint8_t answer[5] = {RSP_OK, (uint8_t)(10 + i)};
+
+        assert_int_equal(vq_pop(vq, &f->ram, &c[i]), VQ_GOT);
+        vq_chain_write(&f->ram, &c[i], 0, answer, sizeof(answer));
+    }
+    for (uint32_t i = 3; i-- > 0;)
+        assert_true(vq_push(vq, &f->ram, c[i].head, 5));
+    virtio_rdma_interrupt(&f->rdma, GUEST_VECTOR_CTRL);
+    assert_int_equal(verbs_answer(&f->verbs, &why), RDL_OK);
+    for (uint32_t i = 0; i < 3; i++)
+        assert_int_equal(((struct guest_pd *)object_at(f, OBJ_PD, h[i]))->pdn, 10 + i);
+}
+
+/* The driver's one list of pages is the device's until it has answered. */
+static void a_region_waits_for_its_turn(void **state)
+{
+    struct fake *f = *state;
+    struct guest_pd *pd = new_pd(&f->verbs);
+    uint64_t addr = 0, h = 0, mr = 0;
+
+    assert_int_equal(verbs_mem_alloc(&f->verbs, 4096, &addr), RDL_OK);
+    f->late = true;
+    f->verbs.requests_max = 2;
+    assert_int_equal(verbs_alloc_pd(&f->verbs, NULL, &h), RDL_OK);
+    assert_int_equal(verbs_reg_mr(pd, addr, 4096, ACC_LOCAL_WRITE, "mr", &mr), RDL_ERR_BUSY);
+    assert_null(verbs_find(&f->verbs, "mr"));
+    assert_int_equal(pd->o.n_users, 0);
+    assert_true(fake_answer(f));
+    assert_false(fake_answer(f)); /* and nothing of it is in the ring */
+}
+
 static void requests_and_answers_are_events(void **state)
 {
     struct fake *f = *state;
@@ -207,6 +297,9 @@ int main(void)
         cmocka_unit_test(a_refused_boot_says_so),
         cmocka_unit_test(numbers_that_contradict_each_other_are_refused),
         T(one_request_at_a_time),
+        T(requests_that_create_may_be_under_way_together),
+        T(answers_in_another_order_find_their_objects),
+        T(a_region_waits_for_its_turn),
         T(requests_and_answers_are_events),
         T(a_device_that_lies_does_not_crash_the_guest),
         T(a_used_element_out_of_nowhere_breaks_the_control_queue),
