@@ -160,6 +160,18 @@ struct world_end {
     uint32_t pkey_index;
 };
 
+/* Of the device of an end, at its send queue.  It is ordered together with a fault of frames, and
+ * promises nothing about an end: what is posted there ends once faults are cleared and all queues
+ * are kicked, in the calm.  A queue that receives stands still nowhere: to its peer that looks as
+ * if nothing had been posted.
+ */
+struct world_device_fault {
+    uint32_t kind; /* FLT_LOST_KICK, FLT_STUCK_QUEUE; FLT_NONE: there is none */
+    uint16_t end;
+    uint32_t nth, count;
+    uint32_t time_ns; /* of FLT_STUCK_QUEUE; 0: until it is cleared */
+};
+
 /* What is forged changes no data: a receiver drops the packet, or does not look at the field. */
 struct world_fault {
     uint32_t kind; /* enum fault_kind */
@@ -172,6 +184,7 @@ struct world_fault {
     uint32_t transmission, message;             /* 0: any */
     bool is_on_link;                            /* of @from: it meets frames there */
     bool is_long;                               /* only what has more payload than WORLD_LONG */
+    struct world_device_fault device;
 };
 
 #define WORLD_FAULTS_MAX 8u

@@ -521,6 +521,10 @@ static void calm_down(struct world_run *r)
             continue;
         world_say(r, "clear f%u", i);
         world_works(r, rdl_fault_remove(r->lab, r->fault[i]), "a fault can be removed");
+        if (r->device_fault[i].raw == 0)
+            continue;
+        world_say(r, "clear d%u", i);
+        world_works(r, rdl_fault_remove(r->lab, r->device_fault[i]), "a fault can be removed");
     }
     for (unsigned h = 0; h < n; h++) {
         if (w->host[h].is_absent)
@@ -532,6 +536,7 @@ static void calm_down(struct world_run *r)
         if (w->end[i].is_absent)
             continue;
         kick(r, i, true);
+        kick(r, i, true); /* the first asks for no notification where a kick was lost before */
         kick(r, i, false);
     }
     r->is_calm = true;

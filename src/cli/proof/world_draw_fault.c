@@ -7,6 +7,7 @@
 
 #define LINK_FAULTS_MAX 6u
 #define WRONG_ICRC      0x1234567u
+#define STREAM_DEVICES  0xd0000000u /* of the seed */
 
 /* What a forged packet has: a receiver drops it, as the P_Key and the queue pair are nobody's or
  * the ICRC is wrong; or what is changed decides no more than when an answer is sent, or nothing.
@@ -66,6 +67,21 @@ static void draw_act(struct draw *d, struct world_fault *f)
     }
 }
 
+/* Out of a stream of its own. */
+static void draw_device(struct draw *d, struct prng *rng, struct world_fault *f)
+{
+    const bool lost = prng_below(rng, 2) == 0;
+    const uint32_t ns = (uint32_t)prng_below(rng, 60000);
+
+    if (prng_below(rng, 4) != 0)
+        return;
+    f->device.kind = lost ? FLT_LOST_KICK : FLT_STUCK_QUEUE;
+    f->device.end = (uint16_t)prng_below(rng, d->w->n_ends);
+    f->device.nth = 1 + (uint32_t)prng_below(rng, 4);
+    f->device.count = 1 + (uint32_t)prng_below(rng, 3);
+    f->device.time_ns = lost || ns % 4 == 0 ? 0 : ns;
+}
+
 /* Can both happen to the same frame?  Faults ask for the host that sent it, also on a link. */
 static bool may_meet(const struct world_fault *a, const struct world_fault *b)
 {
@@ -105,6 +121,7 @@ void draw_faults(struct draw *d)
                                        OP_RC_RDMA_READ_RESPONSE_MIDDLE,
                                        OP_RC_RDMA_READ_RESPONSE_ONLY};
     struct world *w = d->w;
+    struct prng devices = prng_stream(w->seed, STREAM_DEVICES);
 
     w->n_faults = 1 + draw_below(d, LINK_FAULTS_MAX);
     if (draw_one_in(d, 4))
@@ -123,6 +140,7 @@ void draw_faults(struct draw *d)
         f->count = 1 + draw_below(d, f->kind == FLT_DUPLICATE ? 12 : 4);
         draw_aim(d, f);
         draw_act(d, f);
+        draw_device(d, &devices, f);
     }
     mend_no_damage(w);
 }

@@ -5,6 +5,7 @@
 
 #include "emu/base/text.h"
 #include "emu/trace/event.h"
+#include "rdmalab/inspect.h"
 
 #define RATE_STANDARD UINT64_C(100000000000)
 #define PPM           1000000u
@@ -170,6 +171,42 @@ static void act(const struct world_fault *f, struct rdl_fault_config *c, struct 
     }
 }
 
+/* Orders fault number @i of devices, if there is one and its queue pair is there. */
+static void add_device_fault(struct world_run *r, uint16_t i)
+{
+    const struct world_device_fault *f = &r->w->fault[i].device;
+    const struct world_end *e = &r->w->end[f->end];
+    char path[RDL_VALUE_BYTES], name[RDL_NAME_BYTES];
+    struct rdl_device_fault_config c = {.name = name,
+                                        .kind = f->kind,
+                                        .host = r->host[e->host].host,
+                                        .nth = f->nth,
+                                        .count = f->count,
+                                        .time_ns = f->time_ns,
+                                        .id = RDL_ANY};
+    struct rdl_value v;
+    size_t at;
+
+    if (f->kind == FLT_NONE || e->is_absent)
+        return;
+    snprintf(name, sizeof(name), "d%u", i);
+    snprintf(path, sizeof(path), "h%u.q%u.sq.number", e->host + 1u, f->end);
+    if (rdl_inspect(r->lab, path, &v, &at) != RDL_OK)
+        return;
+    c.queue = (uint32_t)v.number;
+    if (f->kind == FLT_LOST_KICK)
+        world_say(r, "lose what=kick queue=h%u.q%u.sq nth=%u count=%u as %s", e->host + 1u, f->end,
+                  f->nth, f->count, name);
+    else if (f->time_ns)
+        world_say(r, "stall for=%uns queue=h%u.q%u.sq nth=%u count=%u as %s", f->time_ns,
+                  e->host + 1u, f->end, f->nth, f->count, name);
+    else
+        world_say(r, "stall queue=h%u.q%u.sq nth=%u count=%u as %s", e->host + 1u, f->end, f->nth,
+                  f->count, name);
+    world_works(r, rdl_device_fault_add(r->lab, &c, &r->device_fault[i]),
+                "a fault of a device can be added");
+}
+
 void world_add_fault(struct world_run *r, uint16_t i)
 {
     static const char *const words[] = {
@@ -203,4 +240,5 @@ void world_add_fault(struct world_run *r, uint16_t i)
     r->is_faulty = true;
     r->is_copying =
         r->is_copying || f->kind == FLT_DUPLICATE || f->kind == FLT_DELAY || f->kind == FLT_REORDER;
+    add_device_fault(r, i);
 }

@@ -134,7 +134,7 @@ struct world_run {
     struct end_state end[WORLD_ENDS_MAX];
     struct item_state item[WORLD_ITEMS_MAX];
     struct life life[LIVES_MAX];
-    rdl_fault fault[WORLD_FAULTS_MAX];
+    rdl_fault fault[WORLD_FAULTS_MAX], device_fault[WORLD_FAULTS_MAX];
     uint32_t n_lives, n_deed; /* n_deed: the next one */
     uint8_t group_gid[16];
     bool is_copying;   /* frames may have come twice or late */

@@ -72,11 +72,10 @@ static inline void rdma_settle(struct rdma *d)
 void rdma_ready_add(void *ctx, struct qp *qp);
 void rdma_port_use(struct rdma *d);
 
-/* Has a fault stopped @queue?  A completion queue cannot be stopped: it would have overflowed. */
+/* Has a fault stopped @queue?  Nobody asks that of a completion queue: it would have overflowed. */
 static inline bool rdma_is_stuck(struct rdma *d, uint32_t queue)
 {
-    return d->pci.is_faulty && !(queue >= 1 && queue <= d->config.max_cq) &&
-           virtio_is_stuck(&d->pci, queue, d->ram);
+    return d->pci.is_faulty && virtio_is_stuck(&d->pci, queue, d->ram);
 }
 
 /* Writes @n bytes to the beginning of @c, a chain of @queue that is given back then.  Returns how

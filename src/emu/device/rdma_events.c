@@ -41,7 +41,7 @@ void rdma_events_flush(struct rdma *d)
 
     if (!virtio_has(&d->pci, VF_EVENTQ))
         return;
-    while (e->len > 0 && rdma_pop(d, queue) == FETCH_OK) {
+    while (e->len > 0 && !rdma_is_stuck(d, queue) && rdma_pop(d, queue) == FETCH_OK) {
         if (!put_event(d, &e->ring[e->first]))
             continue;
         e->first = (e->first + 1) % RDMA_EVENTS_MAX;

@@ -16,7 +16,7 @@ enum fetch rdma_pop(struct rdma *d, uint32_t queue)
 {
     struct vq *vq = &d->pci.queues[queue];
 
-    if (!vq->enabled || !virtio_running(&d->pci) || rdma_is_stuck(d, queue))
+    if (!vq->enabled || !virtio_running(&d->pci))
         return FETCH_EMPTY;
     if (vq_turn_is_over(vq, d->ram, d->trace->tick)) {
         rdma_ring(d, queue);
@@ -115,11 +115,21 @@ static void decode_operation(enum qp_type type, const struct raw_sq_wqe *raw, st
     }
 }
 
+/* Takes the next work request of @qp out of @queue.  What is only to be given back is taken from a
+ * queue that is stuck, too: a queue pair that ends leaves nothing behind in its rings.
+ */
+static enum fetch pop_work(struct rdma *d, const struct qp *qp, uint32_t queue)
+{
+    if (qp->state != QPS_RESET && qp->state != QPS_ERR && rdma_is_stuck(d, queue))
+        return FETCH_EMPTY;
+    return rdma_pop(d, queue);
+}
+
 enum fetch rdma_fetch_send(void *ctx, struct qp *qp, struct send_wqe *out)
 {
     struct rdma *d = ctx;
     const uint32_t queue = rdma_sq(d, qp->qpn);
-    const enum fetch got = rdma_pop(d, queue);
+    const enum fetch got = pop_work(d, qp, queue);
     struct {
         struct raw_sq_wqe head;
         struct raw_sge body[RDL_MOST_max_send_sge];
@@ -175,7 +185,7 @@ enum fetch rdma_fetch_recv(void *ctx, struct qp *qp, struct recv_wqe *out)
 
     if (qp->srq && qp->srq->error)
         return FETCH_BROKEN;
-    got = rdma_pop(d, queue);
+    got = pop_work(d, qp, queue);
     if (got != FETCH_OK)
         return got;
     body = read_wqe(d, &raw, sizeof(raw.head));

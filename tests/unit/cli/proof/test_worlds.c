@@ -58,7 +58,7 @@ static void a_world_has_enough_to_do(void **state)
     }
 }
 
-/* What happens to frames is drawn, all of it, sooner or later. */
+/* What happens to frames and to send queues is drawn, all of it, sooner or later. */
 static void each_kind_of_fault_is_drawn(void **state)
 {
     struct fixture *f = *state;
@@ -69,7 +69,7 @@ static void each_kind_of_fault_is_drawn(void **state)
         for (uint32_t i = 0; i < f->w->n_faults; i++) {
             const struct world_fault *fault = &f->w->fault[i];
 
-            kinds |= 1u << fault->kind;
+            kinds |= 1u << fault->kind | 1u << fault->device.kind;
             aims |= (fault->transmission ? 1u : 0) | (fault->message ? 2u : 0) |
                     (fault->is_on_link ? 4u : 0) | (fault->is_long ? 8u : 0);
             n_fields += fault->kind == FLT_CORRUPT && fault->field;
@@ -79,7 +79,8 @@ static void each_kind_of_fault_is_drawn(void **state)
         for (uint32_t i = 0; i < f->w->n_deeds; i++)
             n_injected += f->w->deed[i].kind == DO_INJECT;
     }
-    assert_int_equal(kinds, 1u << FLT_DROP | 1u << FLT_DUPLICATE | 1u << FLT_DELAY |
+    assert_int_equal(kinds, 1u << FLT_NONE | 1u << FLT_LOST_KICK | 1u << FLT_STUCK_QUEUE |
+                                1u << FLT_DROP | 1u << FLT_DUPLICATE | 1u << FLT_DELAY |
                                 1u << FLT_CORRUPT | 1u << FLT_REORDER | 1u << FLT_TRUNCATE |
                                 1u << FLT_MARK | 1u << FLT_FORGE);
     assert_int_equal(aims, 15);

@@ -95,6 +95,10 @@ static const char *const sessions[] = {
     "clear f; run; expect count(queue_goes_on) == 1 and count(cqe, host==h1) == 1",
     "stall h1.qp.sq for 1ms as f\n" SEND SEND "run 500us; expect f.hits == 1 and count(tx) == 0\n"
     "run; expect count(queue_goes_on) == 1 and count(cqe, host==h1) == 2",
+    "stall h1.qp.sq as f\n" SEND "run; expect f.hits == 1\n"
+    "modify_qp h1.qp state=RESET; expect h1.qp.sq.device.avail_idx == 1 and count(tx) == 0\n"
+    "clear f; run; expect count(fetch, host==h1) == 1 and count(tx) == 0 and count(queue_goes_on) "
+    "== 1",
     "stall h1.ctrl for 1ms as f; alloc_pd h1 as late; expect count(queue_goes_on) == 1 and "
     "h1.late.pdn > 0",
     "postpone the next data of h1.cq by 9us as f\n" SEND "run 8us\n"
