@@ -179,7 +179,10 @@ static void go_on(struct virtio_dev *d, struct virtio_stuck **at)
 
 void virtio_go_on(struct virtio_dev *d, uint32_t queue)
 {
-    go_on(d, find_stuck(d, queue));
+    struct virtio_stuck **at = find_stuck(d, queue);
+
+    RDL_ASSERT(*at); /* or its ticket would be cancelled */
+    go_on(d, at);
 }
 
 void virtio_stuck_forget(struct virtio_dev *d, uint32_t queue)
