@@ -255,6 +255,36 @@ static void a_broken_control_queue_needs_a_reset(void **state)
     }
 }
 
+/* Queue reset makes avail.idx begin at 0 again, while the next protection domain has number AHEAD +
+ * 1: laid over avail.idx, each number offers the one chain anew.
+ */
+static void a_ring_that_feeds_itself_has_one_turn_in_each_tick(void **state)
+{
+    enum { AHEAD = 3, TURNS = 4 };
+    struct machine *m = *state;
+
+    for (uint32_t i = 0; i < AHEAD; i++)
+        assert_int_equal(machine_ask(m, CMD_CREATE_PD, NULL, 0, ROOM), RSP_OK);
+    machine_out(&m->rdma.pci, REG_QUEUE_SELECT, 2, QUEUE_CTRL);
+    machine_out(&m->rdma.pci, REG_QUEUE_RESET, 2, 1);
+    m->ctrl = ring_enable(m, &m->rdma.pci, QUEUE_CTRL);
+    machine_out(&m->rdma.pci, REG_QUEUE_MSIX_VECTOR, 2, VIRTIO_NO_VECTOR);
+    put_request(m, CMD_CREATE_PD, 0);
+    ring_desc(m, &m->ctrl, 0, (struct seg){REQ, 1}, VRING_NEXT, 1);
+    ring_desc(m, &m->ctrl, 1, (struct seg){vring_avail_idx_at(&m->ctrl.at) - 1, 5}, VRING_WRITE, 0);
+    ring_offer(m, &m->ctrl, 0);
+    ring_kick(&m->ctrl);
+    for (uint32_t turn = 1; turn <= TURNS; turn++) {
+        while (pds(m) == AHEAD + (turn - 1) * RING_SIZE)
+            sim_dispatch(&m->sim);
+        assert_int_equal(pds(m), AHEAD + turn * RING_SIZE);
+    }
+    assert_false(rdma_broken(&m->rdma));
+    machine_out(&m->rdma.pci, REG_DEVICE_STATUS, 1, 0); /* the end of it */
+    machine_run(m);
+    assert_int_equal(pds(m), 0);
+}
+
 #define T(f) cmocka_unit_test_setup_teardown(f, machine_set_up, machine_tear_down)
 
 int main(void)
@@ -269,6 +299,7 @@ int main(void)
         T(a_request_takes_its_time),
         T(while_booting_requests_are_executed_at_once_and_silently),
         T(a_driver_that_wants_no_interrupt_gets_none),
+        T(a_ring_that_feeds_itself_has_one_turn_in_each_tick),
         cmocka_unit_test(a_broken_control_queue_needs_a_reset),
     };
 
