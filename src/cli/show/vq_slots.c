@@ -51,8 +51,8 @@ static void print_table(FILE *out, const struct ring *q, const struct wqe_reader
         struct text t = text_on(buf, sizeof(buf));
         struct wqe_buffer b = *table;
 
-        if (rdl_ram_read(r->lab, r->host, table->addr + (uint64_t)i * VRING_DESC_BYTES, raw, sizeof(raw)) !=
-            RDL_OK)
+        if (rdl_ram_read(r->lab, r->host, table->addr + (uint64_t)i * VRING_DESC_BYTES, raw,
+                         sizeof(raw)) != RDL_OK)
             return;
         b.addr = ld_le64(raw);
         b.bytes = ld_le32(raw + 8);
