@@ -274,7 +274,6 @@ static void adjust(const struct hostile_lab *h, struct input *in)
 
 static void do_deed(struct hostile_lab *h, struct input *in)
 {
-    static const uint64_t waits[] = {100, 1000, 10000, 1000000};
     struct request r;
 
     switch (input_u8(in) % DEED_COUNT) {
@@ -289,31 +288,14 @@ static void do_deed(struct hostile_lab *h, struct input *in)
         set_up(h, in);
         break;
     case KICK:
-        hostile_kick(h, (enum hostile_ring)(input_u8(in) % RING_COUNT));
+        hostile_do_kick(h, in);
         break;
     case WAIT:
-        hostile_go_on(h, waits[input_u8(in) % 4]);
+        hostile_do_wait(h, in);
         break;
     default:
         adjust(h, in);
     }
 }
 
-int LLVMFuzzerInitialize(int *argc, char ***argv)
-{
-    (void)argc;
-    (void)argv;
-    hostile_init();
-    return 0;
-}
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
-{
-    struct input in = {data, n};
-    struct hostile_lab *h = hostile_begin(input_u8(&in));
-
-    for (unsigned i = 0; i < DEEDS_MAX && in.n > 0; i++)
-        do_deed(h, &in);
-    hostile_end(h);
-    return 0;
-}
+const struct hostile_target hostile_target = {.deeds_max = DEEDS_MAX, .deed = do_deed};

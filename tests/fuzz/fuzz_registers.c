@@ -104,7 +104,7 @@ static void queue(struct hostile_lab *h, struct input *in)
     } regs[] = {{REG_QUEUE_SIZE, 2}, {REG_QUEUE_MSIX_VECTOR, 2}, {REG_QUEUE_ENABLE, 2},
                 {REG_QUEUE_DESC, 8}, {REG_QUEUE_DRIVER, 8},      {REG_QUEUE_DEVICE, 8},
                 {REG_QUEUE_RESET, 2}};
-    const enum hostile_ring ring = (enum hostile_ring)(input_u8(in) % RING_COUNT);
+    const enum hostile_ring ring = hostile_ring_of(in);
     const enum pci_function f = hostile_function(ring);
     const uint8_t how = input_u8(in);
     const unsigned i = how % (ARRAY_LEN(regs) + 1);
@@ -124,21 +124,8 @@ static void queue(struct hostile_lab *h, struct input *in)
                 regs[i].width == 8 && how & 0x40 ? input_u64(in) : value);
 }
 
-/* Work of the driver itself, which may find nothing as it left it: any answer will do. */
-static void post(const struct hostile_lab *h, struct input *in)
-{
-    const uint8_t how = input_u8(in);
-    const struct rig_side *s = &h->ours[how % HOSTILE_SERVICES];
-    const enum rdl_status any = how & 0x80 ? rig_side_recv(h->lab, s, how, 0, 64)
-                                           : rig_side_send(h->lab, s, how, 0, 64, SF_SIGNALED);
-
-    (void)any;
-}
-
 static void do_deed(struct hostile_lab *h, struct input *in)
 {
-    static const uint64_t waits[] = {100, 1000, 10000, 1000000};
-
     switch (input_u8(in) % DEED_COUNT) {
     case READ:
         look(h, in);
@@ -153,31 +140,14 @@ static void do_deed(struct hostile_lab *h, struct input *in)
         queue(h, in);
         break;
     case KICK:
-        hostile_kick(h, (enum hostile_ring)(input_u8(in) % RING_COUNT));
+        hostile_do_kick(h, in);
         break;
     case WAIT:
-        hostile_go_on(h, waits[input_u8(in) % 4]);
+        hostile_do_wait(h, in);
         break;
     default:
-        post(h, in);
+        hostile_do_post(h, in);
     }
 }
 
-int LLVMFuzzerInitialize(int *argc, char ***argv)
-{
-    (void)argc;
-    (void)argv;
-    hostile_init();
-    return 0;
-}
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
-{
-    struct input in = {data, n};
-    struct hostile_lab *h = hostile_begin(input_u8(&in));
-
-    for (unsigned i = 0; i < DEEDS_MAX && in.n > 0; i++)
-        do_deed(h, &in);
-    hostile_end(h);
-    return 0;
-}
+const struct hostile_target hostile_target = {.deeds_max = DEEDS_MAX, .deed = do_deed};

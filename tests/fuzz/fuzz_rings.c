@@ -46,15 +46,10 @@ static uint64_t address(const struct hostile_lab *h, struct input *in)
     }
 }
 
-static enum hostile_ring ring_of(struct input *in)
-{
-    return (enum hostile_ring)(input_u8(in) % RING_COUNT);
-}
-
 /* Chains: how many buffers, how many of them in the ring itself, then each. */
 static void offer(struct hostile_lab *h, struct input *in)
 {
-    const enum hostile_ring ring = ring_of(in);
+    const enum hostile_ring ring = hostile_ring_of(in);
     const uint32_t n = 1 + input_u8(in) % SEGS_MAX;
     const uint8_t direct = input_u8(in);
     struct hostile_seg segs[SEGS_MAX];
@@ -84,7 +79,7 @@ static void poke(const struct hostile_lab *h, struct input *in)
 /* The driver says that there is more than there is, or less; in a packed ring, it is elsewhere. */
 static void jump(struct hostile_lab *h, struct input *in)
 {
-    const enum hostile_ring ring = ring_of(in);
+    const enum hostile_ring ring = hostile_ring_of(in);
     const uint16_t by = input_u16(in);
     const struct vq *vq = hostile_vq(h, ring);
     struct hostile_place *p = &h->places[ring];
@@ -104,7 +99,7 @@ static void jump(struct hostile_lab *h, struct input *in)
 
 static void move(struct hostile_lab *h, struct input *in)
 {
-    const enum hostile_ring ring = ring_of(in);
+    const enum hostile_ring ring = hostile_ring_of(in);
     const uint8_t log2_size = input_u8(in);
     const struct vring to = {
         .size = log2_size & 0x80 ? input_u16(in) : 1u << log2_size % 9,
@@ -116,26 +111,8 @@ static void move(struct hostile_lab *h, struct input *in)
     hostile_move(h, ring, &to);
 }
 
-/* Work of the driver itself, which may find its rings spoiled: any answer will do. */
-static void post(const struct hostile_lab *h, struct input *in)
-{
-    const uint8_t how = input_u8(in);
-    const struct rig_side *s = &h->ours[how % HOSTILE_SERVICES];
-    const uint64_t at = input_u16(in) & ZONE_OFFSETS;
-    enum rdl_status any;
-
-    if (how & 0x80)
-        any = rig_side_recv(h->lab, s, how, at, input_u8(in));
-    else
-        any =
-            rig_side_send(h->lab, s, how, at, input_u16(in) & 0x0fff, how & 0x40 ? SF_SIGNALED : 0);
-    (void)any;
-}
-
 static void do_deed(struct hostile_lab *h, struct input *in)
 {
-    static const uint64_t waits[] = {100, 1000, 10000, 1000000};
-
     switch (input_u8(in) % DEED_COUNT) {
     case OFFER:
         offer(h, in);
@@ -144,10 +121,10 @@ static void do_deed(struct hostile_lab *h, struct input *in)
         poke(h, in);
         break;
     case KICK:
-        hostile_kick(h, ring_of(in));
+        hostile_do_kick(h, in);
         break;
     case WAIT:
-        hostile_go_on(h, waits[input_u8(in) % 4]);
+        hostile_do_wait(h, in);
         break;
     case JUMP:
         jump(h, in);
@@ -156,28 +133,11 @@ static void do_deed(struct hostile_lab *h, struct input *in)
         move(h, in);
         break;
     case POST:
-        post(h, in);
+        hostile_do_post(h, in);
         break;
     default:
         hostile_put(h, FN_RDMA, BAR_NOTIFY + input_u8(in) * NOTIFY_MULTIPLIER, 2, input_u16(in));
     }
 }
 
-int LLVMFuzzerInitialize(int *argc, char ***argv)
-{
-    (void)argc;
-    (void)argv;
-    hostile_init();
-    return 0;
-}
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
-{
-    struct input in = {data, n};
-    struct hostile_lab *h = hostile_begin(input_u8(&in));
-
-    for (unsigned i = 0; i < DEEDS_MAX && in.n > 0; i++)
-        do_deed(h, &in);
-    hostile_end(h);
-    return 0;
-}
+const struct hostile_target hostile_target = {.deeds_max = DEEDS_MAX, .deed = do_deed};

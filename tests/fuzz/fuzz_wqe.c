@@ -25,11 +25,11 @@
 
 enum deed { SEND, RECEIVE, KICK, WAIT, DEED_COUNT };
 
-/* What the driver has written to the zone. */
-struct written {
+/* What the driver has written to the zone for this input. */
+static struct written {
     uint8_t bytes[DEEDS_MAX * WQE_ROOM];
     uint32_t n;
-};
+} written;
 
 static void put_number(uint8_t *to, uint32_t bytes, uint64_t v)
 {
@@ -185,12 +185,12 @@ static void offer(struct hostile_lab *h, struct input *in, enum hostile_ring rin
     hostile_kick(h, ring);
 }
 
-static void post(struct hostile_lab *h, struct input *in, struct written *w, bool is_send)
+static void post(struct hostile_lab *h, struct input *in, bool is_send)
 {
     const uint8_t which = input_u8(in);
     const unsigned service = which % HOSTILE_SERVICES;
-    const uint64_t at = h->zone + w->n;
-    uint8_t *wqe = w->bytes + w->n;
+    const uint64_t at = h->zone + written.n;
+    uint8_t *wqe = written.bytes + written.n;
     enum hostile_ring ring = (enum hostile_ring)(RING_RC_SENDS + 2 * service);
     uint32_t n;
 
@@ -201,56 +201,41 @@ static void post(struct hostile_lab *h, struct input *in, struct written *w, boo
         ring = which & 0x80 ? RING_SHARED : (enum hostile_ring)((unsigned)ring + 1);
     }
     hostile_poke(h, at, wqe, WQE_ROOM);
-    w->n += WQE_ROOM;
+    written.n += WQE_ROOM;
     offer(h, in, ring, at, n);
 }
 
-static void do_deed(struct hostile_lab *h, struct input *in, struct written *w)
+static void do_deed(struct hostile_lab *h, struct input *in)
 {
-    static const uint64_t waits[] = {100, 1000, 10000, 1000000};
-
     switch (input_u8(in) % DEED_COUNT) {
     case SEND:
-        post(h, in, w, true);
+        post(h, in, true);
         break;
     case RECEIVE:
-        post(h, in, w, false);
+        post(h, in, false);
         break;
     case KICK:
-        hostile_kick(h, (enum hostile_ring)(input_u8(in) % RING_COUNT));
+        hostile_do_kick(h, in);
         break;
     default:
-        hostile_go_on(h, waits[input_u8(in) % 4]);
+        hostile_do_wait(h, in);
     }
 }
 
-static void check_written(const struct hostile_lab *h, const struct written *w)
+static void begin(void)
 {
-    static uint8_t have[sizeof(w->bytes)];
-
-    FUZZ_CHECK(rdl_ram_read(h->lab, h->host, h->zone, have, w->n) == RDL_OK);
-    FUZZ_CHECK(memcmp(have, w->bytes, w->n) == 0);
+    memset(&written, 0, sizeof(written));
 }
 
-int LLVMFuzzerInitialize(int *argc, char ***argv)
+/* What no key names is as it was written. */
+static void end(const struct hostile_lab *h)
 {
-    (void)argc;
-    (void)argv;
-    hostile_init();
-    return 0;
-}
+    static uint8_t have[sizeof(written.bytes)];
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
-{
-    static struct written w;
-    struct input in = {data, n};
-    struct hostile_lab *h = hostile_begin(input_u8(&in));
-
-    memset(&w, 0, sizeof(w));
-    for (unsigned i = 0; i < DEEDS_MAX && in.n > 0; i++)
-        do_deed(h, &in, &w);
     hostile_go_on(h, SETTLE_NS);
-    check_written(h, &w);
-    hostile_end(h);
-    return 0;
+    FUZZ_CHECK(rdl_ram_read(h->lab, h->host, h->zone, have, written.n) == RDL_OK);
+    FUZZ_CHECK(memcmp(have, written.bytes, written.n) == 0);
 }
+
+const struct hostile_target hostile_target = {
+    .deeds_max = DEEDS_MAX, .deed = do_deed, .begin = begin, .end = end};

@@ -94,6 +94,27 @@ void hostile_init(void);
 /* The lab of a set of enum hostile_bit (other bits do not count), as it is at the start. */
 struct hostile_lab *hostile_begin(unsigned which);
 
+/* Looks at what must be true. */
+void hostile_end(struct hostile_lab *h);
+
+/* What a target makes of an input: one deed after the other, each out of the bytes that it takes.
+ */
+struct hostile_target {
+    unsigned deeds_max;
+    void (*deed)(struct hostile_lab *h, struct input *in);
+    void (*begin)(void);                      /* NULL: nothing */
+    void (*end)(const struct hostile_lab *h); /* before what must be true of every input; NULL */
+};
+extern const struct hostile_target hostile_target; /* of the program */
+
+/* Deeds that targets share: a ring that chance chooses, a kick of one, some time, and work of the
+ * driver itself, which may find nothing as it left it, so that any answer will do.
+ */
+enum hostile_ring hostile_ring_of(struct input *in);
+void hostile_do_kick(const struct hostile_lab *h, struct input *in);
+void hostile_do_wait(const struct hostile_lab *h, struct input *in);
+void hostile_do_post(const struct hostile_lab *h, struct input *in);
+
 /* The function of h1 that has @ring, the number of the queue there, and the device's side of it. */
 enum pci_function hostile_function(enum hostile_ring ring);
 uint32_t hostile_queue(const struct hostile_lab *h, enum hostile_ring ring);
@@ -127,8 +148,5 @@ void hostile_move(struct hostile_lab *h, enum hostile_ring ring, const struct vr
 
 /* Lets @ns pass, but not more than so many ticks. */
 void hostile_go_on(const struct hostile_lab *h, uint64_t ns);
-
-/* Holds the promises of the top. */
-void hostile_end(struct hostile_lab *h);
 
 #endif

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/* What a hostile driver makes of an input. */
+#include "hostile_host.h"
+
+uint8_t input_u8(struct input *in)
+{
+    if (in->n == 0)
+        return 0;
+    in->n--;
+    return *in->at++;
+}
+
+uint16_t input_u16(struct input *in)
+{
+    const unsigned low = input_u8(in);
+
+    return (uint16_t)(low | (unsigned)input_u8(in) << 8);
+}
+
+uint32_t input_u32(struct input *in)
+{
+    const uint32_t low = input_u16(in);
+
+    return low | (uint32_t)input_u16(in) << 16;
+}
+
+uint64_t input_u64(struct input *in)
+{
+    const uint64_t low = input_u32(in);
+
+    return low | (uint64_t)input_u32(in) << 32;
+}
+
+enum hostile_ring hostile_ring_of(struct input *in)
+{
+    return (enum hostile_ring)(input_u8(in) % RING_COUNT);
+}
+
+void hostile_do_kick(const struct hostile_lab *h, struct input *in)
+{
+    hostile_kick(h, hostile_ring_of(in));
+}
+
+void hostile_do_wait(const struct hostile_lab *h, struct input *in)
+{
+    static const uint64_t waits[] = {100, 1000, 10000, 1000000};
+
+    hostile_go_on(h, waits[input_u8(in) % ARRAY_LEN(waits)]);
+}
+
+void hostile_do_post(const struct hostile_lab *h, struct input *in)
+{
+    const uint8_t how = input_u8(in);
+    const struct rig_side *s = &h->ours[how % HOSTILE_SERVICES];
+    const uint64_t at = input_u16(in) % (HOSTILE_REGION_BYTES - 4096u);
+    const uint32_t n = input_u16(in) & 0x0fff;
+    const enum rdl_status any =
+        how & 0x80 ? rig_side_recv(h->lab, s, how, at, n)
+                   : rig_side_send(h->lab, s, how, at, n, how & 0x40 ? SF_SIGNALED : 0);
+
+    (void)any;
+}
+
+int LLVMFuzzerInitialize(int *argc, char ***argv)
+{
+    (void)argc;
+    (void)argv;
+    hostile_init();
+    return 0;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+{
+    const struct hostile_target *t = &hostile_target;
+    struct input in = {data, n};
+    struct hostile_lab *h = hostile_begin(input_u8(&in));
+
+    if (t->begin)
+        t->begin();
+    for (unsigned i = 0; i < t->deeds_max && in.n > 0; i++)
+        t->deed(h, &in);
+    if (t->end)
+        t->end(h);
+    hostile_end(h);
+    return 0;
+}
