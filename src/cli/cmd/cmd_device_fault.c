@@ -26,26 +26,14 @@ static const char *noun_of(uint32_t kind)
     return nouns[kind];
 }
 
-/* "the 2nd kick", "the next 3 buffers", "every interrupt" */
-static void add_which(struct text *t, const struct rdl_device_fault_config *f)
+/* "the 2nd kick of h1.qp.sq", "the next 3 buffers of h1", "every interrupt of h1.cq" */
+static void add_which(struct text *t, const struct rdl_device_fault_config *f, const char *queue)
 {
-    const bool many = f->count > 1 && f->count != RDL_ANY;
-
-    if (f->count == RDL_ANY && f->nth == 1)
-        text_add(t, "every");
-    else if (many)
-        text_addf(t, "the next %u", f->count);
-    else if (f->nth == 1)
-        text_add(t, "the next");
-    else
-        text_add(t, "the ");
-    if (!many && f->nth > 1)
-        text_add_ordinal(t, f->nth);
-    text_addf(t, " %s%s", noun_of(f->kind), many ? "s" : "");
-    if (f->count == RDL_ANY && f->nth > 1)
-        text_add(t, " and all behind it");
-    else if (many && f->nth > 1)
-        text_addf(t, ", from number %u on,", f->nth);
+    text_add_which(t, f->nth, f->count);
+    text_addf(t, " %s%s of %s", noun_of(f->kind), f->count > 1 && f->count != RDL_ANY ? "s" : "",
+              queue);
+    if (f->nth > 1 && f->count != 1)
+        text_addf(t, ", from number %u on", f->nth);
 }
 
 /* "loses the 2nd kick of h1.qp.sq" */
@@ -61,8 +49,7 @@ static void add_about(struct text *t, const struct step *st,
     };
 
     text_add(t, does[f->kind]);
-    add_which(t, f);
-    text_addf(t, " of %s", queue);
+    add_which(t, f, queue);
     if (f->kind == FLT_LATE_DATA)
         text_add(t, " before its bytes are there, ");
     if (f->kind == FLT_STUCK_QUEUE)

@@ -51,16 +51,7 @@ static void add_which(struct text *t, const struct rdl_fault_config *f)
 {
     const bool many = f->count > 1 && f->count != RDL_ANY;
 
-    if (f->count == RDL_ANY)
-        text_add(t, "every");
-    else if (many)
-        text_addf(t, "the next %u", f->count);
-    else if (f->nth == 1)
-        text_add(t, "the next");
-    else
-        text_add(t, "the ");
-    if (f->count == 1 && f->nth > 1)
-        text_add_ordinal(t, f->nth);
+    text_add_which(t, f->nth, f->count);
     if (f->opcode != RDL_ANY)
         text_addf(t, " %s", enum_name(&enum_opcode, f->opcode));
     if (f->syndrome != RDL_ANY)

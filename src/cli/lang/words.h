@@ -81,8 +81,8 @@
 
 /* What a device fault loses; the values are those of enum fault_kind. */
 #define ENUM_LOST(X)                                                                               \
-    X(LOST, kick, 11, "the driver's notification: the device does not hear of it")                 \
-    X(LOST, interrupt, 12, "the device's interrupt: the driver does not hear of it")
+    X(LOST, kick, FLT_LOST_KICK, "the driver's notification: the device does not hear of it")      \
+    X(LOST, interrupt, FLT_LOST_INTERRUPT, "the device's interrupt: the driver does not hear of it")
 
 #define ENUM_ICRC(X)                                                                               \
     X(ICRC, RIGHT, 0, "the receiver finds nothing wrong with it")                                  \

@@ -323,6 +323,19 @@ static const struct ev *pending_kick(const struct ring *q)
     return told && told <= (uint16_t)(q->at.driver_avail - q->at.device_avail) ? kick : NULL;
 }
 
+/* What a fault of the device has made of @kick: ", but f1 lost the kick".  False: nothing. */
+static bool add_fault(struct text *t, const struct ring *q, const struct ev *kick)
+{
+    const struct ev *hit =
+        past_queue_fault(q->past, kick->u.kick.host, (uint32_t)q->number, kick->id);
+
+    if (hit)
+        text_addf(t, ", but %s %s", hit->u.device_fault.name.s,
+                  hit->u.device_fault.by == FLT_LOST_KICK ? "lost the kick"
+                                                          : "has stopped the queue");
+    return hit != NULL;
+}
+
 void ring_add_avail_note(struct text *t, const struct ring *q)
 {
     const struct ev *kick;
@@ -339,7 +352,8 @@ void ring_add_avail_note(struct text *t, const struct ring *q)
     if (kick) {
         text_add(t, "kicked in ");
         ev_add_id(t, kick->id);
-        text_add(t, ": the device will look");
+        if (!add_fault(t, q, kick))
+            text_add(t, ": the device will look");
     } else {
         text_add(t, "not kicked: the device has not looked");
     }
@@ -360,6 +374,8 @@ static void add_object(struct text *t, const struct ring *q)
 
 static void add_why_posted(struct text *t, const struct ring *q)
 {
+    const struct ev *kick;
+
     switch (q->role) {
     case RING_RQ:
         text_add(t, "no message has come for it yet");
@@ -372,9 +388,10 @@ static void add_why_posted(struct text *t, const struct ring *q)
         break;
     default:
         text_add(t, "the device has not taken it yet");
-        if (pending_kick(q))
+        kick = pending_kick(q);
+        if (kick && !add_fault(t, q, kick))
             text_add(t, ", and has been told to look");
-        else if (q->role == RING_SQ)
+        else if (!kick && q->role == RING_SQ)
             text_addf(t, ", and has not been told: kick %s", q->path);
         break;
     }

@@ -79,30 +79,10 @@ static bool say_needs_reset(struct why_not *w, const struct why_not_qp *q)
     return true;
 }
 
-/* The last that a fault did to the send queue since event @since; NULL: nothing. */
-static const struct ev *find_device_fault(const struct why_not *w, const struct why_not_qp *q,
-                                          ev_id since)
-{
-    for (size_t i = w->past->n; i > 0; i--) {
-        const struct ev *e = past_at(w->past, i - 1);
-
-        if (e->id < since)
-            break;
-        if (e->kind == EV_device_fault && e->u.device_fault.function == FN_RDMA &&
-            e->u.device_fault.host == q->host && e->u.device_fault.queue == q->queue &&
-            (e->u.device_fault.by == FLT_LOST_KICK || e->u.device_fault.by == FLT_STUCK_QUEUE))
-            return e;
-        if (e->kind == EV_queue_goes_on && e->u.queue_goes_on.function == FN_RDMA &&
-            e->u.queue_goes_on.host == q->host && e->u.queue_goes_on.queue == q->queue)
-            break;
-    }
-    return NULL;
-}
-
 /* A fault of the device is why; false: it is not. */
 static bool say_device_fault(struct why_not *w, const struct why_not_qp *q, const struct ev *kick)
 {
-    const struct ev *hit = find_device_fault(w, q, kick->id);
+    const struct ev *hit = past_queue_fault(w->past, q->host, q->queue, kick->id);
     const bool lost = hit && hit->u.device_fault.by == FLT_LOST_KICK;
     char id[64];
     struct text t = text_on(id, sizeof(id));

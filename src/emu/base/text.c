@@ -62,6 +62,20 @@ void text_add_ordinal(struct text *t, uint32_t n)
     text_addf(t, "%u%s", n, is_teen || n % 10 > 3 ? "th" : ends[n % 10]);
 }
 
+void text_add_which(struct text *t, uint32_t nth, uint32_t count)
+{
+    if (count == UINT32_MAX) {
+        text_add(t, "every");
+    } else if (count > 1) {
+        text_addf(t, "the next %u", count);
+    } else if (nth == 1) {
+        text_add(t, "the next");
+    } else {
+        text_add(t, "the ");
+        text_add_ordinal(t, nth);
+    }
+}
+
 const char *text_article(const char *word)
 {
     static const char vowels[] = "aeiouAEIOU", begin_with_a_vowel[] = "fhlmnrsxFHLMNRSX";

@@ -32,6 +32,11 @@ void text_add_hex(struct text *t, const void *bytes, size_t n, const char *betwe
 /* "1st", "2nd", "3rd", "4th" and on. */
 void text_add_ordinal(struct text *t, uint32_t n);
 
+/* Which of many are meant, @count of them from the @nth on: "every" (@count is UINT32_MAX), "the
+ * next 3", "the next", "the 2nd".
+ */
+void text_add_which(struct text *t, uint32_t nth, uint32_t count);
+
 /* "a" or "an", whichever belongs before @word; what has no vowel is spoken by its letters: an srq.
  */
 const char *text_article(const char *word);

@@ -168,6 +168,24 @@ size_t past_lower_bound_near(const struct past *p, ev_id id, size_t near)
     return bound_within(p, id, lo, near);
 }
 
+const struct ev *past_queue_fault(const struct past *p, uint32_t host, uint32_t queue, ev_id since)
+{
+    for (size_t i = p->n; i > 0; i--) {
+        const struct ev *e = past_at(p, i - 1);
+
+        if (e->id < since)
+            break;
+        if (e->kind == EV_device_fault && e->u.device_fault.function == FN_RDMA &&
+            e->u.device_fault.host == host && e->u.device_fault.queue == queue &&
+            (e->u.device_fault.by == FLT_LOST_KICK || e->u.device_fault.by == FLT_STUCK_QUEUE))
+            return e;
+        if (e->kind == EV_queue_goes_on && e->u.queue_goes_on.function == FN_RDMA &&
+            e->u.queue_goes_on.host == host && e->u.queue_goes_on.queue == queue)
+            break;
+    }
+    return NULL;
+}
+
 const struct ev *past_find(const struct past *p, ev_id id)
 {
     const size_t i = id ? past_lower_bound(p, id) : p->n;

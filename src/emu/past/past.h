@@ -85,6 +85,12 @@ size_t past_lower_bound_near(const struct past *p, ev_id id, size_t near);
 /* The event @id; NULL if it is not there (any more).  Row 0 gives the first event of the tick. */
 const struct ev *past_find(const struct past *p, ev_id id);
 
+/* What a fault of the device did to @queue of virtio-rdma of @host, not before event @since: the
+ * last device_fault by which a kick was lost, or the queue stands still and has not gone on; or
+ * NULL.
+ */
+const struct ev *past_queue_fault(const struct past *p, uint32_t host, uint32_t queue, ev_id since);
+
 /* How many of the events fulfil @f, whose names have been looked up. */
 uint64_t past_count(const struct past *p, const struct ev_filter *f);
 

@@ -93,7 +93,9 @@ void virtio_stuck_forget(struct virtio_dev *d, uint32_t queue);
 RDL_COLD void virtio_write_late(struct virtio_dev *d, const struct virtio_fault *fault,
                                 const struct virtio_write *w);
 
-/* Handler of SIM_LATE_DATA.  What is late for a queue that the driver has taken away is lost. */
+/* Handler of SIM_LATE_DATA.  Where the queue is not enabled then, what is late is lost; where the
+ * driver has enabled it again, it reaches the buffers that were there before.
+ */
 void virtio_late_arrives(struct virtio_late *late);
 
 /* Writes, as vq_chain_write() does, what goes into a chain that is given back then; or it is late.

@@ -129,6 +129,9 @@ static inline bool fn_decode(const struct pci_fn *f, uint64_t gpa, uint32_t *ret
     return false;
 }
 
+/* Does fn_raise() of @vector reach the driver?  With MSI-X it must be one of the table's. */
+bool fn_can_raise(const struct pci_fn *f, uint32_t vector);
+
 /* The device interrupts for @queue, or VIRTIO_IRQ_CONFIG, with @vector if it has MSI-X. */
 void fn_raise(struct pci_fn *f, uint32_t vector, uint32_t queue);
 

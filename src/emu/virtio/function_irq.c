@@ -111,11 +111,17 @@ void fn_isr_changed(struct pci_fn *f)
     schedule(f, (struct virtio_irq){.vector = VIRTIO_NO_VECTOR});
 }
 
+bool fn_can_raise(const struct pci_fn *f, uint32_t vector)
+{
+    return !f->msix_enabled || vector < count(f);
+}
+
 void fn_raise(struct pci_fn *f, uint32_t vector, uint32_t queue)
 {
+    if (!fn_can_raise(f, vector))
+        return;
     if (f->msix_enabled) {
-        if (vector < count(f))
-            raise_message(f, vector, queue);
+        raise_message(f, vector, queue);
         return;
     }
     f->dev->isr |= queue == VIRTIO_IRQ_CONFIG ? VIRTIO_ISR_CONFIG : VIRTIO_ISR_QUEUE;

@@ -526,7 +526,8 @@ uint64_t virtio_irq_arg(struct virtio_irq irq)
 void virtio_raise(struct virtio_dev *d, uint32_t queue)
 {
     RDL_ASSERT(queue < d->config.num_queues);
-    if (d->is_faulty && virtio_fault_hits(d, FLT_LOST_INTERRUPT, queue))
+    if (d->is_faulty && fn_can_raise(d->fn, d->queues[queue].vector) &&
+        virtio_fault_hits(d, FLT_LOST_INTERRUPT, queue))
         return;
     fn_raise(d->fn, d->queues[queue].vector, queue);
 }

@@ -141,6 +141,24 @@ static void ordinals_end_as_they_are_spoken(void **state)
     }
 }
 
+static void which_of_many_is_said_as_people_say_it(void **state)
+{
+    static const struct {
+        uint32_t nth, count;
+        const char *want;
+    } rows[] = {
+        {1, 1, "the next"}, {2, 1, "the 2nd"}, {1, 3, "the next 3"}, {1, UINT32_MAX, "every"}};
+    char buf[16];
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct text t = text_on(buf, sizeof(buf));
+
+        text_add_which(&t, rows[i].nth, rows[i].count);
+        assert_string_equal(buf, rows[i].want);
+    }
+}
+
 static void bytes_are_written_in_hexadecimal_and_digits_read_in_either_case(void **state)
 {
     static const uint8_t bytes[] = {0x00, 0x9f, 0xa0};
@@ -171,6 +189,7 @@ int main(void)
         cmocka_unit_test(padding_a_full_buffer_ends),
         cmocka_unit_test(articles_are_as_words_are_spoken),
         cmocka_unit_test(ordinals_end_as_they_are_spoken),
+        cmocka_unit_test(which_of_many_is_said_as_people_say_it),
         cmocka_unit_test(bytes_are_written_in_hexadecimal_and_digits_read_in_either_case),
     };
 

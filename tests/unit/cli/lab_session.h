@@ -64,6 +64,33 @@ static inline void lab_run(struct lab *l, const char *lines)
         fail_msg("%s: %s", lines, l->s->diag.message);
 }
 
+/* After @lines, @line prints @says. */
+static inline void assert_line_prints(const char *lines, const char *line, const char *says)
+{
+    struct lab l;
+
+    lab_open(&l, true);
+    lab_run(&l, lines);
+    lab_run(&l, line);
+    fflush(l.f);
+    if (!strstr(l.out, says))
+        fail_msg("%s: not \"%s\" but \"%s\"", line, says, l.out);
+    lab_close(&l);
+}
+
+/* After @lines, @line is refused, and the message has @says in it; NULL: any. */
+static inline void assert_line_refused(const char *lines, const char *line, const char *says)
+{
+    struct lab l;
+
+    lab_open(&l, false);
+    lab_run(&l, lines);
+    assert_false(lab_try(&l, line));
+    if (says && !strstr(l.s->diag.message, says))
+        fail_msg("%s: not \"%s\" but \"%s\"", line, says, l.s->diag.message);
+    lab_close(&l);
+}
+
 /* Among what @asked prints after @lines is each of @says, which ends with NULL. */
 static inline void assert_tells(const char *lines, const char *asked, const char *const *says)
 {

@@ -293,7 +293,7 @@ static void visit_aim(const struct world *w, const struct net_aim *a, struct vis
     inspect_leaf(v, LEAF_fault_message, a->message);
 }
 
-/* "control queue of h1", "queue 18 of h1", "every queue of h1": a number alone lasts as long as the
+/* "queue 18 of h1", "every queue of h1.net": a number alone lasts as long as the
  * lab.
  */
 static void visit_device_fault(const struct world *w, const struct net_fault *f, struct visit *v)
