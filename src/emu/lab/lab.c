@@ -352,7 +352,7 @@ enum rdl_status rdl_wait(struct rdl_lab *lab, rdl_host host, struct rdl_limits l
     struct host *h = NULL;
     enum rdl_status st = world_guest_host(lab->world, host.raw, &h);
 
-    while (st == RDL_OK && h->guest.verbs.request.busy)
+    while (st == RDL_OK && h->guest.verbs.request.n > 0)
         st = rdma_broken(h->dev) ? RDL_ERR_BROKEN : world_tick(lab, &b);
     return st == RDL_OK ? verbs_answer(&h->guest.verbs, reterr_rsp) : st;
 }

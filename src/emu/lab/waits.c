@@ -179,7 +179,7 @@ void rdl_waits(const struct rdl_lab *lab, void (*each)(void *ctx, const char *se
 
         if (!host_is_there(h) || h->is_external)
             continue;
-        if (h->guest.verbs.request.busy)
+        if (h->guest.verbs.request.n > 0)
             tell_control(h, &out);
         tell_pings(h, &out);
         for (uint32_t qpn = HCA_QPN_USER; qpn <= h->dev->config.max_qp; qpn++) {

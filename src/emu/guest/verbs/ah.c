@@ -56,7 +56,7 @@ static void live(struct guest_ah *ah)
 /* Nobody answered: the request is over, and what it would have made was never there. */
 static void give_up(struct verbs_request *r)
 {
-    r->busy = --r->n > 0;
+    r->n--;
     r->no_route = true;
     if (r->kind == VERBS_CREATE) {
         object_use_parts(r->object, false);

@@ -90,7 +90,7 @@ bool verbs_is_arming(const struct guest_cq *cq)
 {
     const struct verbs_request *r = &cq->o.verbs->request;
 
-    return r->busy && r->kind == VERBS_ARM_CQ && r->object == &cq->o;
+    return r->n > 0 && r->kind == VERBS_ARM_CQ && r->object == &cq->o;
 }
 
 void verbs_cq_event(struct guest_cq *cq)

@@ -25,7 +25,7 @@ enum rdl_status request_ready(const struct verbs *v)
 {
     if (v->broken)
         return RDL_ERR_BROKEN;
-    if (v->request.busy)
+    if (v->request.n > 0)
         return RDL_ERR_BUSY;
     return v->up ? RDL_OK : RDL_ERR_STATE;
 }
@@ -34,7 +34,7 @@ enum rdl_status request_ready_to_create(const struct verbs *v)
 {
     const struct verbs_request *r = &v->request;
 
-    if (!v->broken && v->up && r->busy && r->kind == VERBS_CREATE && !r->resolving &&
+    if (!v->broken && v->up && r->n > 0 && r->kind == VERBS_CREATE && !r->resolving &&
         r->n < v->requests_max)
         return RDL_OK;
     return request_ready(v);
@@ -44,10 +44,8 @@ void request_begin(struct verbs *v, enum verbs_request_kind kind, struct guest_o
 {
     struct verbs_request *r = &v->request;
 
-    if (!r->busy)
+    if (r->n++ == 0)
         r->n_answered = 0;
-    r->busy = true;
-    r->n++;
     r->kind = kind;
     r->object = object;
     r->no_route = false;
@@ -56,7 +54,7 @@ void request_begin(struct verbs *v, enum verbs_request_kind kind, struct guest_o
 enum rdl_status request_sent(struct verbs *v, enum rdl_status st)
 {
     if (st != RDL_OK)
-        v->request.busy = --v->request.n > 0;
+        v->request.n--;
     return st;
 }
 
@@ -70,8 +68,8 @@ static void answered(struct verbs *v, enum verbs_request_kind kind)
 {
     struct verbs_request *r = &v->request;
 
-    RDL_ASSERT(r->busy && r->kind == kind);
-    r->busy = --r->n > 0;
+    RDL_ASSERT(r->n > 0 && r->kind == kind);
+    r->n--;
     if (r->n_answered++ == 0)
         r->refused = false;
     if (kind != VERBS_BOOT)
@@ -313,7 +311,7 @@ enum rdl_status verbs_answer(const struct verbs *v, uint32_t *reterr_reason)
 
     if (v->broken)
         return RDL_ERR_BROKEN;
-    if (r->busy)
+    if (r->n > 0)
         return RDL_ERR_BUSY;
     if (r->no_route)
         return RDL_ERR_NO_ROUTE;

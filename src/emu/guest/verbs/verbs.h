@@ -220,8 +220,7 @@ struct verbs_region {
  * (verbs.requests_max); what each is about the driver knows.
  */
 struct verbs_request {
-    bool busy;
-    uint32_t n;          /* under way */
+    uint32_t n;          /* requests under way */
     uint32_t n_answered; /* since none was under way */
     enum verbs_request_kind kind;
     struct guest_object *object; /* NULL: about the port */

@@ -217,7 +217,7 @@ static enum rdl_status query_port(struct virtio_rdma *d)
 
 enum rdl_status boot_go_on(struct virtio_rdma *d)
 {
-    while (!d->ctrl.busy && !d->verbs->up) {
+    while (d->ctrl.n_under_way == 0 && !d->verbs->up) {
         enum rdl_status st;
 
         if (d->verbs->broken)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The control queue: verbs' requests, of which some may be under way together, and what each answer
- * means.  [virtio-rdma RFC,
- * controlq Operation]
+ * means.
+ * [virtio-rdma RFC, controlq Operation]
  */
 #include <string.h>
 
@@ -89,7 +89,8 @@ static enum rdl_status put_request(struct virtio_rdma *d, struct virtio_rdma_req
         !ram_write(ram, p->response_gpa, &preset, 1))
         return RDL_ERR_NOMEM;
     if (!vqd_add(q, ram, segs, 1, 1, &p->head))
-        return d->ctrl.busy ? RDL_ERR_BUSY : RDL_ERR_BROKEN; /* raw.c leaves room for one */
+        return d->ctrl.n_under_way > 0 ? RDL_ERR_BUSY
+                                       : RDL_ERR_BROKEN; /* raw.c leaves room for one */
     vqd_want_interrupt(q, ram, false);
     vqd_publish(q, ram);
     return RDL_OK;
@@ -119,7 +120,6 @@ static enum rdl_status place_request(struct virtio_rdma *d, enum ctrl_cmd cmd, c
         return st;
     p->under_way = true;
     d->ctrl.n_under_way++;
-    d->ctrl.busy = true;
     d->ctrl.cmd = cmd;
     return RDL_OK;
 }
@@ -188,7 +188,7 @@ static void take_answer(struct virtio_rdma *d, uint16_t head, uint32_t len)
     ev_id id, old;
 
     p->under_way = false;
-    c->busy = --c->n_under_way > 0;
+    c->n_under_way--;
     c->cmd = p->cmd;
     c->rsp = read_response(d, p, len, response);
     if (c->rsp == RSP_OK && answers[c->cmd].creates)
@@ -232,7 +232,7 @@ void ctrl_await(struct virtio_rdma *d)
     struct vqd *q = virtio_rdma_vq(d, QUEUE_CTRL);
 
     ctrl_poll(d);
-    while (!d->verbs->broken && (d->ctrl.busy || d->raw.n_under_way > 0)) {
+    while (!d->verbs->broken && (d->ctrl.n_under_way > 0 || d->raw.n_under_way > 0)) {
         vqd_want_interrupt(q, d->pci.ram, true);
         if (vqd_used_count(q, d->pci.ram) == 0)
             return;

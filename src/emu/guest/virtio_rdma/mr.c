@@ -61,7 +61,7 @@ static enum rdl_status reg_user_mr(struct virtio_rdma *d, struct guest_mr *mr)
         .virt_addr = mr->iova,
     };
     struct raw_reg_user_mr raw;
-    enum rdl_status st = d->ctrl.busy ? RDL_ERR_BUSY : RDL_OK;
+    enum rdl_status st = d->ctrl.n_under_way > 0 ? RDL_ERR_BUSY : RDL_OK;
 
     if (st == RDL_OK)
         st = list_pages(d, &(struct rdl_mr_range){mr->addr, mr->bytes, mr->iova}, &cmd.npages);

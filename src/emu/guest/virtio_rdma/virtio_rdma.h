@@ -82,7 +82,6 @@ struct virtio_rdma_request {
  * raw.h.
  */
 struct virtio_rdma_ctrl {
-    bool busy; /* n_under_way is not 0 */
     uint32_t n_under_way;
     struct virtio_rdma_request places[RDL_REQUESTS_MAX]; /* their memory is taken at first use */
     enum ctrl_cmd cmd;               /* the last one that was sent or answered */

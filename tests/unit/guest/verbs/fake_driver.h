@@ -53,7 +53,7 @@ static inline void fake_answer(struct fake *f)
     const struct verbs_port port = {.active_mtu = MTU_2048};
     const uint32_t refuse = f->refuse;
 
-    assert_true(v->request.busy);
+    assert_true(v->request.n > 0);
     f->refuse = 0;
     if (refuse) {
         verbs_refused(v, refuse);
