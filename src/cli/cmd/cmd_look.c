@@ -390,8 +390,9 @@ bool run_export(struct session *s, const struct step *st)
     suffix = export_wants_suffix((enum export_form)step_number(st, "form"), name);
     if (suffix) {
         session_fail(s, step_span(st, "file", 0), "%s: the name must end in %s", name, suffix);
-        return diag_remedy(&s->diag, "for example: export %s drop%.*s", step_text(st, "form"),
-                           (int)strcspn(suffix, " "), suffix);
+        return diag_remedy(&s->diag, "for example: export %s drop%.*s%s", step_text(st, "form"),
+                           (int)strcspn(suffix, " "), suffix,
+                           step_number(st, "form") == EXPORT_VQ ? " h1.qp.sq" : "");
     }
     why_not = out_file_open(&o, name, s->config.files_below);
     if (why_not)

@@ -18,7 +18,7 @@ bool run_alloc_pd(struct session *s, const struct step *st)
 {
     char name[RDL_VALUE_BYTES];
     struct home home;
-    bool asked;
+    bool asked = false;
     rdl_pd pd;
 
     if (!verb_home(s, st, &home) || !verb_may_begin(s, st, &home) ||
@@ -56,7 +56,7 @@ bool run_create_cq(struct session *s, const struct step *st)
     enum rdl_status status;
     rdl_channel ch = {0};
     struct home home;
-    bool asked;
+    bool asked = false;
     rdl_cq cq;
 
     if (!verb_home(s, st, &home) || !find_channel(s, st, &home, &ch) ||
@@ -128,7 +128,7 @@ bool run_create_qp(struct session *s, const struct step *st)
     char name[RDL_VALUE_BYTES];
     struct rdl_qp_info info;
     struct home home;
-    bool asked;
+    bool asked = false;
     rdl_qp qp;
 
     if (!verb_object(s, st, "pd", OBJ_PD, &config.pd.raw, &home) ||

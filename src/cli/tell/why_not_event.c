@@ -339,12 +339,13 @@ static const struct ev *last_hit(const struct why_not *w, const char *fault, ev_
 /* Of a fault of a device that has hit nothing: what it waits for. */
 static void say_occasions(struct why_not *w, const char *fault, uint64_t seen, uint64_t nth)
 {
+    const unsigned long long missed = seen - nth + 1;
     struct rdl_value about;
 
     why_not_say(w, "%s has hit nothing so far.", fault);
     if (seen >= nth)
         why_not_say(w, "There %s %llu that it could have hit: chance has decided.",
-                    seen == 1 ? "was" : "were", (unsigned long long)(seen - nth + 1));
+                    seen == 1 ? "was" : "were", missed);
     else if (seen > 0)
         why_not_say(w, "%llu of what it is about happened; it begins with number %llu (nth).",
                     (unsigned long long)seen, (unsigned long long)nth);

@@ -217,7 +217,7 @@ static const char *take_word(const char *s, char *word, size_t cap)
  */
 static bool part_is_set(const struct ev *e, const char *s)
 {
-    char word[EV_NAME_BYTES];
+    char word[EV_NAME_BYTES] = "";
 
     while (*s != ']') {
         RDL_ASSERT(*s);
