@@ -156,22 +156,29 @@ static bool was_overtaken(const struct half *h, uint32_t seen)
     return h->came_again == 0;
 }
 
+/* Answer @seen has come before, as @was; SEEN_NONE: nobody remembers where. */
+static void tell_answered_twice(struct half *h, uint32_t was, uint32_t seen)
+{
+    const struct seen *v = h->r->v;
+
+    half_find(h, FIND_ANSWERED_TWICE, seen,
+              (struct found){.psn = v[seen].psn,
+                             .earlier = was == SEEN_NONE ? 0 : v[was].number,
+                             .time_ns = was == SEEN_NONE ? 0 : v[seen].at_ns - v[was].at_ns});
+}
+
 /* Has the network doubled an answer, and this is the copy?  A responder says the same again only if
  * it is asked again.
  */
 static bool is_copy(struct half *h, uint32_t seen)
 {
-    const struct seen *v = h->r->v;
     const uint32_t was = like(h, seen);
 
     if (was == SEEN_NONE)
         return false;
     if (!has_ids(h) && (was != half_last_answer(h) || h->came_again > 0))
         return false;
-    half_find(h, FIND_ANSWERED_TWICE, seen,
-              (struct found){.psn = v[seen].psn,
-                             .earlier = v[was].number,
-                             .time_ns = v[seen].at_ns - v[was].at_ns});
+    tell_answered_twice(h, was, seen);
     return true;
 }
 
@@ -270,23 +277,18 @@ static void miss_responses(struct half *h, struct asked *e, uint64_t from, uint6
     h->hole = reason(h, e->got, seen);
 }
 
-/* A response that is neither the next one, nor the next of those that were asked for again: it
- * comes too late, or once more.  Where a READ was asked for more than once, each is answered.
+/* A response that is no copy by its identification, and neither the next one, nor the next of those
+ * that were asked for again: it comes too late, or once more.  Where a READ was asked for more than
+ * once, each is answered.
  */
 static void judge_odd_response(struct half *h, struct asked *e, uint64_t at, uint32_t seen)
 {
-    const struct seen *v = h->r->v;
-    const uint32_t was = like(h, seen);
-
-    if (has_ids(h) ? was == SEEN_NONE && !was_overtaken(h, seen) : e->times > 1)
+    if (has_ids(h) ? !was_overtaken(h, seen) : e->times > 1)
         e->rows[1] = at + 1;
-    else if (at >= e->got || (was == SEEN_NONE && has_ids(h)))
-        half_find(h, FIND_LATE, seen, (struct found){.psn = v[seen].psn});
+    else if (at >= e->got || has_ids(h))
+        half_find(h, FIND_LATE, seen, (struct found){.psn = h->r->v[seen].psn});
     else
-        half_find(h, FIND_ANSWERED_TWICE, seen,
-                  (struct found){.psn = v[seen].psn,
-                                 .earlier = was == SEEN_NONE ? 0 : v[was].number,
-                                 .time_ns = was == SEEN_NONE ? 0 : v[seen].at_ns - v[was].at_ns});
+        tell_answered_twice(h, like(h, seen), seen);
 }
 
 /* Is the response at @at the next one of those that were asked for again? */
@@ -302,14 +304,18 @@ static bool is_next_of_row(struct asked *e, uint64_t at)
 }
 
 /* Where response @at of READ @e is among the others: in a first row of all, and in one for each
- * time that it was asked for again.
+ * time that it was asked for again.  A copy made by the network is in none of them, though the READ
+ * was asked for again.
  */
 static void place_response(struct half *h, struct asked *e, uint64_t at, uint32_t seen)
 {
     const bool comes_again = e->times > 1 && e->rows[0] < e->at + e->psns;
     const bool is_old = comes_again && has_ids(h) && was_overtaken(h, seen);
+    const uint32_t was = at < e->high && has_ids(h) ? like(h, seen) : SEEN_NONE;
 
-    if (is_next_of_row(e, at) || at == e->high) {
+    if (was != SEEN_NONE) {
+        tell_answered_twice(h, was, seen);
+    } else if (is_next_of_row(e, at) || at == e->high) {
         /* as it should be */
     } else if (at > e->high) {
         miss_responses(h, e, e->high, at, seen);
@@ -340,16 +346,16 @@ static void take_response(struct half *h, struct asked *e, uint64_t at, uint32_t
 static void take_atomic(struct half *h, struct asked *e, uint64_t at, uint32_t seen)
 {
     const struct seen *v = h->r->v;
+    uint32_t was = has_ids(h) ? like(h, seen) : SEEN_NONE;
 
+    if (was == SEEN_NONE && e->times == 1)
+        was = e->answer;
     judge_msn_of(h, e, seen, true);
     take_up_to(h, at, seen);
     if (e->answer != SEEN_NONE && v[e->answer].value != v[seen].value)
         half_find(h, FIND_ATOMIC_ANSWERED_OTHERWISE, seen, (struct found){.psn = v[seen].psn});
-    else if (e->answer != SEEN_NONE && e->times == 1)
-        half_find(h, FIND_ANSWERED_TWICE, seen,
-                  (struct found){.psn = v[seen].psn,
-                                 .earlier = v[e->answer].number,
-                                 .time_ns = v[seen].at_ns - v[e->answer].at_ns});
+    else if (was != SEEN_NONE)
+        tell_answered_twice(h, was, seen);
     e->answer = seen;
     if (h->acked == at)
         half_acked(h, at + 1, v[seen].at_ns);

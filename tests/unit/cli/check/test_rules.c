@@ -393,6 +393,42 @@ static void a_copy_among_answers_that_say_the_same(void **state)
     SHOWS(rows, "3 ANSWER_LOST, 9 ANSWERED_TWICE");
 }
 
+#define ANSWER_WITH_ID(when, what, at, bytes, msns, id)                                            \
+    {                                                                                              \
+        .at_us = (when), .from = 'b', .op = (what), .psn = (at), .n = (bytes), .msn = (msns),      \
+        .syndrome = 31, .ip_id = (id)                                                              \
+    }
+
+/* What is asked twice is answered twice; and some of the answers were doubled. */
+static void a_copy_among_answers_to_what_was_asked_twice(void **state)
+{
+    static const struct captured asked = {
+        .from = 'a', .op = OP_RC_RDMA_READ_REQUEST, .psn = 1, .n = 512};
+    static const struct captured added = {.from = 'a', .op = OP_RC_FETCH_ADD, .psn = 1};
+    const struct captured read[] = {
+        asked,
+        asked,
+        ANSWER_WITH_ID(2, OP_RC_RDMA_READ_RESPONSE_FIRST, 1, 256, 1, 100),
+        ANSWER_WITH_ID(3, OP_RC_RDMA_READ_RESPONSE_LAST, 2, 256, 1, 101),
+        ANSWER_WITH_ID(4, OP_RC_RDMA_READ_RESPONSE_FIRST, 1, 256, 1, 102),
+        ANSWER_WITH_ID(5, OP_RC_RDMA_READ_RESPONSE_FIRST, 1, 256, 1, 102),
+        ANSWER_WITH_ID(6, OP_RC_RDMA_READ_RESPONSE_LAST, 2, 256, 1, 103),
+        ANSWER_WITH_ID(7, OP_RC_RDMA_READ_RESPONSE_LAST, 2, 256, 1, 101),
+    };
+    const struct captured atomic[] = {
+        added,
+        added,
+        ANSWER_WITH_ID(2, OP_RC_ATOMIC_ACKNOWLEDGE, 1, 0, 1, 100),
+        ANSWER_WITH_ID(3, OP_RC_ATOMIC_ACKNOWLEDGE, 1, 0, 1, 101),
+        ANSWER_WITH_ID(4, OP_RC_ATOMIC_ACKNOWLEDGE, 1, 0, 1, 102),
+        ANSWER_WITH_ID(5, OP_RC_ATOMIC_ACKNOWLEDGE, 1, 0, 1, 101),
+    };
+
+    (void)state;
+    SHOWS(read, "2 AGAIN_UNEXPLAINED, 6 ANSWERED_TWICE, 8 ANSWERED_TWICE");
+    SHOWS(atomic, "2 AGAIN_UNEXPLAINED, 6 ANSWERED_TWICE");
+}
+
 /* Two READs lack their answers: each is told of, though the first keeps all behind it from being
  * answered.
  */
@@ -582,6 +618,7 @@ int main(void)
         cmocka_unit_test(messages_have_an_order_and_lengths),
         cmocka_unit_test(an_answer_that_comes_twice),
         cmocka_unit_test(a_copy_among_answers_that_say_the_same),
+        cmocka_unit_test(a_copy_among_answers_to_what_was_asked_twice),
         cmocka_unit_test(two_answers_that_are_missing),
         cmocka_unit_test(a_read_that_is_answered_three_times),
         cmocka_unit_test(an_older_answer_behind_a_newer_one),
