@@ -55,7 +55,9 @@ static void on_queue_enabled(void *ctx, uint32_t queue)
 {
     struct vnet *v = ctx;
 
-    if (queue == NET_QUEUE_RX && v->pci.bus_master)
+    if (!v->pci.bus_master)
+        return; /* told when it can be */
+    if (queue == NET_QUEUE_RX)
         vq_refuse_kicks(&v->pci.queues[queue], v->ram);
     else
         vq_started(&v->pci.queues[queue], v->ram);
@@ -65,8 +67,10 @@ static void on_mastering(void *ctx)
 {
     struct vnet *v = ctx;
 
-    if (v->pci.queues[NET_QUEUE_RX].enabled)
-        on_queue_enabled(v, NET_QUEUE_RX);
+    for (uint32_t i = 0; i < NET_QUEUES; i++) {
+        if (v->pci.queues[i].enabled)
+            on_queue_enabled(v, i);
+    }
     if (v->tx_ready)
         ring(v);
 }
