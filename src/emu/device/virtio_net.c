@@ -321,6 +321,14 @@ static enum drop_reason land(struct vnet *v, struct landing *l)
     return DROP_NONE;
 }
 
+/* A driver that knows the MTU gets no frame that is longer, whatever room it has.
+ * [virtio 1.2, 5.1.4.1]
+ */
+static bool is_too_long(const struct vnet *v, const struct frame *f)
+{
+    return f->len > ETH_BYTES + v->port->mtu && (v->pci.accepted & VIRTIO_FEATURE(NF_MTU));
+}
+
 static void deliver(void *ctx, const struct frame *f)
 {
     struct vnet *v = ctx;
@@ -331,6 +339,10 @@ static void deliver(void *ctx, const struct frame *f)
 
     if (!virtio_running(&v->pci)) {
         eth_port_drop(v->port, f, virtio_is_driven(&v->pci) ? DROP_NO_BUS_MASTER : DROP_NO_DRIVER);
+        return;
+    }
+    if (is_too_long(v, f)) {
+        eth_port_drop(v->port, f, DROP_TOO_LONG);
         return;
     }
     l.frame = f;

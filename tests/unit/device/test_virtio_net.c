@@ -219,6 +219,39 @@ static void a_buffer_that_is_too_small_comes_back_empty(void **state)
     assert_false(rdma_broken(&m->rdma));
 }
 
+/* Of MACHINE_MTU and a header: to a driver that accepts MTU, or that does not.  The buffer has room
+ * for more.
+ */
+static void a_frame_longer_than_the_mtu_is_dropped_if_the_driver_knows_it(void **state)
+{
+    static const struct {
+        uint64_t features;
+        uint32_t bytes;
+        bool taken;
+    } rows[] = {
+        {VIRTIO_FEATURE(NF_MTU), 14 + MACHINE_MTU, true},
+        {VIRTIO_FEATURE(NF_MTU), 14 + MACHINE_MTU + 1, false},
+        {0, 14 + MACHINE_MTU + 1, true},
+    };
+    const struct seg large = {IN_AT, 2048};
+    uint8_t frame[14 + MACHINE_MTU + 1] = {0};
+    struct machine *m = *state;
+
+    memcpy(frame, machine_mac, MAC_BYTES);
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        const uint64_t dropped = m->port.drops[DROP_TOO_LONG];
+        uint32_t head, len;
+
+        machine_out(&m->vnet.pci, REG_DEVICE_STATUS, 1, 0);
+        machine_run(m);
+        machine_start(m, &m->vnet.pci, rows[i].features, (struct ring *const[]){&m->rx, &m->tx}, 2);
+        ring_post(m, &m->rx, &large, 0, 1);
+        machine_arrive(m, frame, rows[i].bytes);
+        assert_int_equal(ring_used(m, &m->rx, &head, &len), rows[i].taken);
+        assert_int_equal(m->port.drops[DROP_TOO_LONG], dropped + !rows[i].taken);
+    }
+}
+
 /* A driver that takes mergeable buffers; a reset takes the rings back. */
 static void merge(struct machine *m)
 {
@@ -497,6 +530,7 @@ int main(void)
         T(one_kick_sends_all_that_waits),
         T(a_frame_is_written_behind_a_header_of_its_own),
         T(a_buffer_that_is_too_small_comes_back_empty),
+        T(a_frame_longer_than_the_mtu_is_dropped_if_the_driver_knows_it),
         T(a_frame_fills_as_many_buffers_as_it_needs),
         T(buffers_that_are_too_few_stay_the_devices),
         T(the_header_has_to_fit_the_first_buffer),
