@@ -105,8 +105,8 @@ static uint64_t get_queue(const struct virtio_dev *d, enum reg reg)
 {
     const struct vq *vq = selected(d);
 
-    if (!vq)
-        return 0;
+    if (!vq) /* to map its interrupts fails  [virtio 1.2, 4.1.5.1.2.1] */
+        return reg == REG_QUEUE_MSIX_VECTOR ? VIRTIO_NO_VECTOR : 0;
     switch (reg) {
     case REG_QUEUE_SIZE:
         return vq->ring.size;

@@ -296,6 +296,8 @@ static void a_queue_is_enabled_only_when_it_is_set_up(void **state)
     wr(f, REG_QUEUE_SELECT, 2, N_QUEUES); /* no such queue */
     assert_int_equal(rd(f, REG_QUEUE_SIZE, 2), 0);
     wr(f, REG_QUEUE_SIZE, 2, 8);
+    wr(f, REG_QUEUE_MSIX_VECTOR, 2, 0);
+    assert_int_equal(rd(f, REG_QUEUE_MSIX_VECTOR, 2), VIRTIO_NO_VECTOR); /* it cannot have one */
     wr(f, REG_QUEUE_ENABLE, 2, 1);
     driver_ok(f);
     enable(f, 3);
@@ -435,7 +437,7 @@ static void queues_and_vectors_are_numbered_up_to_their_last(void **state)
         wr(f, REG_QUEUE_MSIX_VECTOR, 2, N_VECTORS - 1);
         wr(f, REG_QUEUE_DESC, 8, 0x1000);
         assert_int_equal(rd(f, REG_QUEUE_SIZE, 2), there ? 8 : 0);
-        assert_int_equal(rd(f, REG_QUEUE_MSIX_VECTOR, 2), there ? N_VECTORS - 1 : 0);
+        assert_int_equal(rd(f, REG_QUEUE_MSIX_VECTOR, 2), there ? N_VECTORS - 1 : VIRTIO_NO_VECTOR);
         assert_int_equal(rd(f, REG_QUEUE_DESC, 8), there ? 0x1000 : 0);
         f->events[EV_reg_write] = 0;
         wr(f, REG_NOTIFY + queue * NOTIFY_MULTIPLIER, 2, queue);
