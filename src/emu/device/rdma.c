@@ -82,8 +82,8 @@ bool rdma_limit(struct rdma *d, const struct rdl_device_limits *to)
     d->hca.limits = hca_limits_of(d, &d->limits);
     if (!rdma_config_fill(d))
         return true;
-    TRACE(d->trace, config_changed, .host = d->config.host,
-          .generation = (uint8_t)(d->pci.config_generation + 1));
+    virtio_config_new(&d->pci);
+    TRACE(d->trace, config_changed, .host = d->config.host, .generation = d->pci.config_generation);
     virtio_config_changed(&d->pci);
     return true;
 }
@@ -120,7 +120,7 @@ static void on_notify(void *ctx, uint32_t queue)
 static void refill_config(struct rdma *d)
 {
     if (rdma_config_fill(d))
-        d->pci.config_generation++;
+        virtio_config_new(&d->pci);
 }
 
 static void on_reset(void *ctx)

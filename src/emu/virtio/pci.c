@@ -342,6 +342,8 @@ static uint64_t read_common(struct virtio_dev *d, uint32_t offset, uint32_t widt
         if (o.mask == 0)
             continue;
         part = get(d, places[i].reg) >> o.in_reg & o.mask;
+        if (places[i].reg == REG_CONFIG_GENERATION)
+            d->config_is_new = false;
         trace_access(d, false, places[i].reg, places[i].of_queue ? d->queue_select : 0, part);
         out |= part << o.in_access;
     }
@@ -378,6 +380,7 @@ static uint64_t read_device_config(struct virtio_dev *d, uint32_t offset, uint32
 
     for (uint32_t i = 0; i < width && at + i < d->config.config_bytes; i++)
         out |= (uint64_t)d->device_config[at + i] << (8 * i);
+    d->config_is_new = false;
     trace_access(d, false, REG_DEVICE_CONFIG, 0, out);
     return out;
 }
@@ -538,10 +541,18 @@ static void raise_config(struct virtio_dev *d)
     fn_raise(d->fn, d->config_vector, VIRTIO_IRQ_CONFIG);
 }
 
+void virtio_config_new(struct virtio_dev *d)
+{
+    if (!d->config_is_new)
+        d->config_generation++;
+    d->config_is_new = true;
+}
+
 void virtio_config_changed(struct virtio_dev *d)
 {
-    d->config_generation++;
-    raise_config(d);
+    virtio_config_new(d);
+    if (d->status & VS_DRIVER_OK)
+        raise_config(d);
 }
 
 void virtio_queue_broken(struct virtio_dev *d, uint32_t queue)

@@ -99,6 +99,7 @@ struct virtio_dev {
     enum vq_error reset_error; /* why DEVICE_NEEDS_RESET is set */
     uint32_t reset_queue;      /* which queue has it */
     uint8_t config_generation;
+    bool config_is_new; /* it changed since the driver read some of it, or its generation, last */
     uint16_t config_vector;
     uint16_t queue_select;
     struct vq *queues;           /* config.num_queues */
@@ -187,8 +188,15 @@ uint64_t virtio_irq_arg(struct virtio_irq irq);
  */
 void virtio_raise(struct virtio_dev *d, uint32_t queue);
 
-/* The device configuration changed: a new generation, and an interrupt on the configuration vector
- * (queue VIRTIO_IRQ_CONFIG).
+/* The device configuration is not what it was: a new generation, unless it has one that no read of
+ * it or of the configuration has followed.  So a driver finds another one after a read, however
+ * many changes there were, although it has only 8 bits.  [virtio 1.2, 4.1.4.3.1]
+ */
+void virtio_config_new(struct virtio_dev *d);
+
+/* The same, and a driver that runs is interrupted on the configuration vector (queue
+ * VIRTIO_IRQ_CONFIG).  Others hear nothing: a device without a driver is silent.
+ * [virtio 1.2, 2.4.1]
  */
 void virtio_config_changed(struct virtio_dev *d);
 

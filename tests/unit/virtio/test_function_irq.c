@@ -120,6 +120,7 @@ static void without_msix_the_line_is_high_until_the_isr_is_read(void **state)
     assert_false(fn_line_is_high(&f->fn));
     assert_int_equal(cfg(f, PCI_STATUS, 2), 0x0010);
 
+    f->dev.status |= VS_DRIVER_OK;
     virtio_config_changed(&f->dev);
     assert_int_equal(fn_bar_read(&f->fn, FN_BAR_VIRTIO, BAR_ISR, 1), VIRTIO_ISR_CONFIG);
     run(f);

@@ -357,6 +357,41 @@ static void the_configuration_reads_at_any_width_and_offset(void **state)
     assert_int_equal(virtio_read(&f->dev, BAR_DEVICE, 3), 0);
 }
 
+/* It has 8 bits, so it must not count changes that nobody has seen. */
+static void a_read_configuration_that_changed_has_another_generation(void **state)
+{
+    for (uint32_t changes = 1; changes <= 513; changes++) {
+        struct fixture *f = *state;
+        uint64_t before;
+
+        virtio_read(&f->dev, BAR_DEVICE, 1);
+        before = rd(f, REG_CONFIG_GENERATION, 1);
+        for (uint32_t i = 0; i < changes; i++)
+            virtio_config_changed(&f->dev);
+        assert_int_not_equal(rd(f, REG_CONFIG_GENERATION, 1), before);
+    }
+}
+
+/* A line that a driver has not asked for would be nobody's. */
+static void without_a_driver_a_change_is_silent(void **state)
+{
+    struct fixture *f = *state;
+
+    fn_config_write(&f->fn, PCI_MSIX_CONTROL, 2, 0);
+    negotiate(f, 0);
+    virtio_config_changed(&f->dev);
+    assert_int_equal(sim_next_ns(&f->sim), UINT64_MAX);
+    assert_int_equal(rd(f, REG_ISR, 1), 0);
+    driver_ok(f);
+    virtio_config_changed(&f->dev);
+    sim_dispatch(&f->sim);
+    assert_int_equal(f->n_irq, 1);
+    assert_int_equal(rd(f, REG_ISR, 1), VIRTIO_ISR_CONFIG);
+    wr(f, REG_DEVICE_STATUS, 1, 0);
+    virtio_config_changed(&f->dev);
+    assert_int_equal(sim_next_ns(&f->sim), UINT64_MAX);
+}
+
 static void an_access_may_cover_parts_of_registers(void **state)
 {
     struct fixture *f = *state;
@@ -534,7 +569,9 @@ static void a_configuration_change_has_generation_isr_and_interrupt(void **state
     struct fixture *f = *state;
     const uint64_t generation = rd(f, REG_CONFIG_GENERATION, 1);
 
+    negotiate(f, 0);
     wr(f, REG_CONFIG_MSIX_VECTOR, 2, 1);
+    driver_ok(f);
     virtio_config_changed(&f->dev);
     assert_int_equal(rd(f, REG_CONFIG_GENERATION, 1), (uint8_t)(generation + 1));
     assert_int_equal(rd(f, REG_ISR, 1), VIRTIO_ISR_CONFIG);
@@ -619,6 +656,8 @@ int main(void)
         T(a_queue_is_enabled_only_when_it_is_set_up),
         T(a_queue_is_reset_alone),
         T(the_configuration_reads_at_any_width_and_offset),
+        T(a_read_configuration_that_changed_has_another_generation),
+        T(without_a_driver_a_change_is_silent),
         T(an_access_may_cover_parts_of_registers),
         T(a_register_ends_with_its_last_byte),
         T(queues_and_vectors_are_numbered_up_to_their_last),
