@@ -102,8 +102,8 @@ static void remove_taken(struct vq_packed *p, const struct vq_taken *t)
 
 /* --- Taking ----------------------------------------------------------------------------------- */
 
-/* Appends the buffers of the table that @d stands for: an array, without next.
- * [virtio 1.2, 2.8.7]
+/* Appends the buffers of the table that @d stands for: an array, without next.  Of the flags in it
+ * WRITE alone means something: the others, and the ids, are not looked at.  [virtio 1.2, 2.8.7]
  */
 static enum vq_error add_table(const struct vq *vq, const struct ram *ram,
                                const struct packed_desc *d, struct vq_chain *out, bool *too_long)
@@ -115,8 +115,6 @@ static enum vq_error add_table(const struct vq *vq, const struct ram *ram,
 
         if (!read_desc(ram, d->seg.gpa, i, &in))
             return VQE_BAD_ADDRESS;
-        if (in.flags & (VRING_NEXT | VRING_INDIRECT))
-            return VQE_BAD_INDIRECT;
         error = vq_add_seg(ram, &in.seg, in.flags, out, too_long);
     }
     return error;
