@@ -108,14 +108,21 @@ struct rdma_env {
  * full. */
 bool rdma_init(struct rdma *d, const struct rdma_env *env, const struct rdma_config *config);
 
+/* Features of its own that cannot be without some of those that are @off: without RING_RESET a
+ * queue could not be given another ring, or one after DRIVER_OK.
+ */
+static inline uint64_t rdma_features_lost(uint64_t off)
+{
+    return off & VIRTIO_FEATURE(VF_RING_RESET)
+               ? VIRTIO_FEATURE(VF_RESIZE) | VIRTIO_FEATURE(VF_ON_DEMAND)
+               : 0;
+}
+
 /* The features of its own that it offers. */
 static inline uint64_t rdma_features(const struct rdma_config *c)
 {
-    uint64_t own = RDMA_FEATURES_OWN & ~c->features_off;
+    uint64_t own = RDMA_FEATURES_OWN & ~c->features_off & ~rdma_features_lost(c->features_off);
 
-    if (c->features_off & VIRTIO_FEATURE(VF_RING_RESET))
-        /* A queue could not be given another ring, or one after DRIVER_OK. */
-        own &= ~(VIRTIO_FEATURE(VF_RESIZE) | VIRTIO_FEATURE(VF_ON_DEMAND));
     if (c->max_srq == 0)
         own &= ~VIRTIO_FEATURE(VF_SRQ);
     return own;

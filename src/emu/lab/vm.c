@@ -136,7 +136,7 @@ enum rdl_status rdl_vm_offer(struct rdl_lab *lab, rdl_host host, uint64_t featur
     if (st != RDL_OK)
         return st;
     offer(&h->net->pci, features_off, net_off);
-    offer(&h->dev->pci, features_off, 0);
+    offer(&h->dev->pci, features_off, rdma_features_lost(features_off));
     return RDL_OK;
 }
 
