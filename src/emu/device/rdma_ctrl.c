@@ -182,6 +182,7 @@ static void attr_get(struct qp_attr *out, const uint8_t raw_attr[sizeof(struct r
                .hop_limit = a.ah_hop_limit,
                .tclass = a.ah_traffic_class,
                .sl = a.ah_sl,
+               .static_rate = a.ah_static_rate,
                .port = a.ah_port_num,
                .flags = a.ah_flags,
                .flow_label = a.ah_flow_label},
@@ -248,6 +249,7 @@ static enum ctrl_rsp query_qp(struct call *c)
         .ah_hop_limit = a->av.hop_limit,
         .ah_traffic_class = a->av.tclass,
         .ah_sl = a->av.sl,
+        .ah_static_rate = a->av.static_rate,
         .ah_port_num = a->av.port,
         .ah_flags = a->av.flags,
     };

@@ -29,7 +29,8 @@ struct av {
     uint8_t hop_limit; /* 0: the default */
     uint8_t tclass;
     uint8_t sl;
-    uint8_t port;  /* from 1; the one that the queue pair has */
+    uint8_t static_rate; /* the code of a rate; frames are not paced by it */
+    uint8_t port;        /* from 1; the one that the queue pair has */
     uint8_t flags; /* AH_FLAG_GRH: dgid and the fields around it are there, as RoCE needs them */
     uint32_t flow_label; /* 20 bits */
 };

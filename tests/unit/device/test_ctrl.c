@@ -437,6 +437,7 @@ static const struct rfc_qp_attr to_rtr = {
     .ah_hop_limit = 63,
     .ah_traffic_class = 0x5a,
     .ah_sl = 15,
+    .ah_static_rate = 7,
     .ah_port_num = 1,
     .ah_flags = AH_FLAG_GRH,
     .ah_dmac = {2, 0, 0, 0, 0, 2},
@@ -493,6 +494,7 @@ static void query_qp_gives_what_was_set_and_the_state(void **state)
     assert_int_equal(a.ah_hop_limit, 63);
     assert_int_equal(a.ah_traffic_class, 0x5a);
     assert_int_equal(a.ah_sl, 15);
+    assert_int_equal(a.ah_static_rate, 7);
     assert_int_equal(a.ah_port_num, 1);
     assert_int_equal(a.ah_flags, AH_FLAG_GRH);
     assert_int_equal(ASK(m, CMD_QUERY_QP, query_qp, .qpn = 3), RSP_BAD_HANDLE);
