@@ -207,11 +207,18 @@ static bool has_frame(const void *ctx)
     return v->tx_ready && virtio_running(&v->pci);
 }
 
-/* After a frame was taken: if there is no other, asks the driver for a notification. */
+/* After a frame was taken: if there is no other, asks the driver for a notification.  One that a
+ * driver of foreign RAM has offered meanwhile is left for the next turn.
+ */
 static void look_ahead(struct vnet *v)
 {
-    if (vq_avail_count(&v->pci.queues[NET_QUEUE_TX], v->ram) == 0)
-        v->tx_ready = pop(v, NET_QUEUE_TX);
+    struct vq *vq = &v->pci.queues[NET_QUEUE_TX];
+
+    if (vq_avail_count(vq, v->ram) > 0)
+        return;
+    v->tx_ready = pop(v, NET_QUEUE_TX);
+    if (v->tx_ready)
+        vq_untake(vq, &(struct vq_used){v->chain.head, 0}, 1);
 }
 
 /* Bounded by the ring, as pop() is: a chain that is no frame is given back and counted. */

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* virtio-net: its configuration, frames out of the transmit queue, frames into receive buffers. */
+#define _GNU_SOURCE /* for mmap */ /* NOLINT(bugprone-reserved-identifier): glibc's own name */
 #include "machine.h"
 
+#include <signal.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "emu/facts/virtio/net.h"
 
@@ -420,6 +423,78 @@ static void an_index_that_runs_away_behind_a_frame_breaks_its_queue(void **state
     assert_int_equal(m->irq.vector, VECTOR_CONFIG);
 }
 
+/* Where the device says of which frame it wants to hear, behind the elements of the used ring. */
+#define EVENT_AT 0x13000u
+
+static struct machine *interrupted;
+static uint8_t *foreign_bytes;
+
+/* The device is about to write there.  Before it can, there is a frame. */
+static void on_write(int signal)
+{
+    const struct seg seg = {OUT_AT, NET_HDR_BYTES + 60};
+
+    (void)signal;
+    (void)mprotect(foreign_bytes + EVENT_AT, RAM_PAGE_BYTES, PROT_READ | PROT_WRITE);
+    ring_post(interrupted, &interrupted->tx, &seg, 1, 0);
+}
+
+/* A driver with EVENT_IDX and a transmit queue, in RAM that is another program's. */
+static void start_foreign(struct machine *m, struct arena *a)
+{
+    struct virtio_dev *dev = &m->vnet.pci;
+    struct ram_region all = {0, MACHINE_RAM_BYTES, foreign_bytes, true};
+
+    machine_out(dev, REG_DEVICE_STATUS, 1, 0);
+    machine_run(m);
+    assert_true(ram_init_foreign(&m->ram, a));
+    ram_map(&m->ram, &all, 1);
+    machine_start(m, dev, VIRTIO_FEATURE(VF_EVENT_IDX) | VIRTIO_FEATURE(VF_RING_RESET), NULL, 0);
+    m->tx = (struct ring){dev, NET_QUEUE_TX, ring_place(dev, NET_QUEUE_TX), 0, 0, 0};
+    m->tx.at.used = EVENT_AT - (vring_avail_event_at(&m->tx.at) - m->tx.at.used);
+    machine_out(dev, REG_QUEUE_SELECT, 2, NET_QUEUE_TX);
+    machine_out(dev, REG_QUEUE_SIZE, 2, RING_SIZE);
+    machine_out(dev, REG_QUEUE_DESC, 8, m->tx.at.desc);
+    machine_out(dev, REG_QUEUE_DRIVER, 8, m->tx.at.avail);
+    machine_out(dev, REG_QUEUE_DEVICE, 8, m->tx.at.used);
+    machine_out(dev, REG_QUEUE_ENABLE, 2, 1);
+}
+
+/* Its driver runs at the same time, and offers a frame between two looks of the device: it was not
+ * asked to kick, so that the device must send what it sees.
+ */
+static void a_frame_that_comes_while_the_device_asks_is_sent(void **state)
+{
+    const struct sigaction trap = {.sa_handler = on_write};
+    const struct seg seg = {OUT_AT, NET_HDR_BYTES + 60};
+    struct machine *m = interrupted = *state;
+    const struct ram own = m->ram;
+    struct arena *a = arena_new((size_t)1 << 24);
+    struct sigaction before;
+    uint32_t head, len;
+
+    foreign_bytes =
+        mmap(NULL, MACHINE_RAM_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_true(foreign_bytes != MAP_FAILED);
+    start_foreign(m, a);
+    put_frame(m, 60);
+    ring_post(m, &m->tx, &seg, 1, 0);
+    assert_int_equal(sigaction(SIGSEGV, &trap, &before), 0);
+    assert_int_equal(mprotect(foreign_bytes + EVENT_AT, RAM_PAGE_BYTES, PROT_READ), 0);
+    ring_kick(&m->tx);
+    machine_run(m);
+    assert_int_equal(sigaction(SIGSEGV, &before, NULL), 0);
+    assert_int_equal(m->tx.avail_idx, 2);
+    assert_int_equal(m->n_out, 2);
+    assert_true(ring_used(m, &m->tx, &head, &len));
+    assert_true(ring_used(m, &m->tx, &head, &len));
+    assert_int_equal(head, 1);
+    machine_out(&m->vnet.pci, REG_DEVICE_STATUS, 1, 0);
+    m->ram = own;
+    arena_free(a);
+    munmap(foreign_bytes, MACHINE_RAM_BYTES);
+}
+
 /* A driver that only sends. */
 static void without_a_receive_queue_there_is_no_buffer(void **state)
 {
@@ -538,6 +613,7 @@ int main(void)
         T(a_buffer_of_the_wrong_direction_breaks_its_queue),
         T(a_receive_buffer_of_the_wrong_direction_breaks_its_queue_too),
         T(an_index_that_runs_away_behind_a_frame_breaks_its_queue),
+        T(a_frame_that_comes_while_the_device_asks_is_sent),
         T(without_a_receive_queue_there_is_no_buffer),
         T(a_reset_takes_back_the_kicks_that_came_before_it),
         T(a_send_queue_that_is_reset_begins_anew),
