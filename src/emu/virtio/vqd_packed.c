@@ -58,7 +58,9 @@ bool packedd_needs_kick(const struct vqd *q, const struct ram *ram, uint32_t add
     return flags != VRING_EVENT_DISABLE;
 }
 
-/* The used descriptor at @p; false: there is none. */
+/* The used descriptor at @p; false: there is none.  Without WRITE its length says nothing.
+ * [virtio 1.2, 2.8.4]
+ */
 struct used {
     uint32_t len;
     uint16_t id;
@@ -68,11 +70,14 @@ static bool read_used(const struct vqd *q, const struct ram *ram, struct vring_p
                       struct used *out)
 {
     uint8_t b[8] = {0};
+    uint16_t flags;
 
-    if (!ram_read(ram, vring_desc_at(&q->ring, p.at) + 8, b, sizeof(b)) ||
-        !vring_is_used(ld_le16(b + 6), p))
+    if (!ram_read(ram, vring_desc_at(&q->ring, p.at) + 8, b, sizeof(b)))
         return false;
-    *out = (struct used){ld_le32(b), ld_le16(b + 4)};
+    flags = ld_le16(b + 6);
+    if (!vring_is_used(flags, p))
+        return false;
+    *out = (struct used){flags & VRING_WRITE ? ld_le32(b) : 0, ld_le16(b + 4)};
     return true;
 }
 

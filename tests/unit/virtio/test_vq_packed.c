@@ -309,6 +309,31 @@ static void a_device_that_counts_is_told_of_the_next_one(void **state)
     vqd_done(&d, r->arena);
 }
 
+/* A device may leave there whatever was there. */
+static void a_length_counts_with_the_write_flag_alone(void **state)
+{
+    static const struct {
+        unsigned flags;
+        uint32_t len;
+    } rows[] = {{A | U, 0}, {A | U | W, 77}};
+    struct rings *r = *state;
+    const struct vqd_seg seg = {BUFFER_AT, 128};
+    struct vqd d = {0};
+
+    assert_true(vqd_init(&d, r->arena, &r->ram, r->vq.ring, true));
+    for (uint32_t i = 0; i < ARRAY_LEN(rows); i++) {
+        uint16_t id;
+        uint32_t len;
+
+        assert_true(vqd_add(&d, &r->ram, &seg, 0, 1, &id));
+        vqd_publish(&d, &r->ram);
+        poke_slot(r, i, BUFFER_AT, 77, id, rows[i].flags);
+        assert_int_equal(vqd_take_used(&d, &r->ram, &id, &len), VQD_GOT);
+        assert_int_equal(len, rows[i].len);
+    }
+    vqd_done(&d, r->arena);
+}
+
 /* A device that gives back what it was not given. */
 static void a_lying_device_breaks_only_the_ring(void **state)
 {
@@ -435,6 +460,7 @@ int main(void)
         WITH_RINGS(both_sides_write_what_the_format_says),
         WITH_RINGS(notifications_by_flags_and_by_place),
         WITH_RINGS(a_device_that_counts_is_told_of_the_next_one),
+        WITH_RINGS(a_length_counts_with_the_write_flag_alone),
         WITH_RINGS(a_lying_device_breaks_only_the_ring),
         WITH_RINGS(a_driver_kicks_a_device_that_asks_for_nonsense),
         WITH_RINGS(a_table_takes_one_descriptor),
