@@ -111,6 +111,13 @@ void fn_init(struct pci_fn *f, struct arena *a, struct virtio_dev *dev,
     clear(f);
 }
 
+void fn_forget_pending(struct pci_fn *f)
+{
+    for (uint32_t i = 0; f->n_pending > 0 && i < f->dev->config.n_vectors; i++)
+        f->vectors[i].pending = false;
+    f->n_pending = 0;
+}
+
 void fn_reset(struct pci_fn *f)
 {
     clear(f);

@@ -135,6 +135,11 @@ bool fn_can_raise(const struct pci_fn *f, uint32_t vector);
 /* The device interrupts for @queue, or VIRTIO_IRQ_CONFIG, with @vector if it has MSI-X. */
 void fn_raise(struct pci_fn *f, uint32_t vector, uint32_t queue);
 
+/* The device was reset: what is pending is forgotten, as it must be silent now.
+ * [virtio 1.2, 2.4.1]
+ */
+void fn_forget_pending(struct pci_fn *f);
+
 /* The ISR status has changed: does the line rise? */
 void fn_isr_changed(struct pci_fn *f);
 

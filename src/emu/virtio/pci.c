@@ -185,6 +185,8 @@ static void status_bit_set(struct virtio_dev *d, enum device_status_bit bit)
 void virtio_reset(struct virtio_dev *d)
 {
     clear(d);
+    if (d->fn)
+        fn_forget_pending(d->fn);
     d->ops->reset(d->ctx);
 }
 
