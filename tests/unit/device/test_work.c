@@ -132,22 +132,60 @@ static void expect_failed(struct machine *m, const struct pair *p, enum wc_statu
     assert_int_equal(hca_qp(&m->rdma.hca, PAIR_SENDER)->state, QPS_ERR);
 }
 
-/* A WQE that the rules of the send queue refuse: the device passes on what it found, however little
- * that is.
- */
-static void expect_refused(const struct rfc_sq_wqe *wqe, uint32_t n_body, enum wc_status status,
-                           enum rule rule)
+/* A WQE that the rules of the send queue refuse, on a machine that @set_up makes. */
+static void expect_refused_on(int (*set_up)(void **), const struct rfc_sq_wqe *wqe, uint32_t n_body,
+                              enum wc_status status, enum rule rule)
 {
     static const uint8_t body[PAIR_INLINE + 1];
     struct machine *m;
     struct pair p;
 
-    machine_set_up((void **)&m);
+    set_up((void **)&m);
     p = machine_pair(m, machine_mac);
     pair_give_cqes(m, &p, 1, sizeof(struct raw_cqe));
     pair_post_send(m, &p, wqe, body, n_body);
     expect_failed(m, &p, status, rule);
     machine_tear_down((void **)&m);
+}
+
+/* The device passes on what it found, however little that is. */
+static void expect_refused(const struct rfc_sq_wqe *wqe, uint32_t n_body, enum wc_status status,
+                           enum rule rule)
+{
+    expect_refused_on(machine_set_up, wqe, n_body, status, rule);
+}
+
+/* [virtio-rdma RFC, Local Invalidate Operation; Fast Register Memory Region] */
+static void without_the_memory_extensions_their_operations_fail(void **state)
+{
+    static const uint32_t opcodes[] = {WR_LOCAL_INV, WR_SEND_WITH_INV, WR_RDMA_READ_WITH_INV,
+                                       WR_REG_MR};
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(opcodes); i++)
+        expect_refused_on(machine_set_up_no_windows, &(struct rfc_sq_wqe){.opcode = opcodes[i]}, 0,
+                          WCS_LOC_QP_OP_ERR, RULE_SQ_OPCODE);
+}
+
+/* IP_CSUM is one of them: no capability says that a device knows it. */
+static void send_flags_that_the_device_does_not_know_mean_nothing(void **state)
+{
+    struct machine *m = *state;
+    struct pair p = machine_pair(m, machine_mac);
+    struct rfc_cqe cqe;
+
+    pair_give_cqes(m, &p, 2, sizeof(struct raw_cqe));
+    pair_post_recv(m, &p, 7, PAIR_MEM, 64);
+    pair_post_send(
+        m, &p,
+        &(struct rfc_sq_wqe){.opcode = WR_SEND, .send_flags = SF_SIGNALED | 1u << 4 | 1u << 31},
+        NULL, 0);
+    ring_kick(&p.sq);
+    machine_run(m);
+    for (uint32_t i = 0; i < 2; i++) {
+        assert_true(pair_completion(m, &p, i, &cqe));
+        assert_int_equal(cqe.status, WCS_SUCCESS);
+    }
 }
 
 static void a_wqe_is_read_as_far_as_it_goes(void **state)
@@ -545,7 +583,9 @@ int main(void)
         T(a_message_ends_in_a_completion_at_both_ends),
         T(a_send_that_is_not_signaled_is_given_back_without_a_word),
         T(inline_data_travel_in_the_wqe),
+        cmocka_unit_test(without_the_memory_extensions_their_operations_fail),
         cmocka_unit_test(a_wqe_is_read_as_far_as_it_goes),
+        T(send_flags_that_the_device_does_not_know_mean_nothing),
         T(the_union_is_read_as_the_operation_says),
         T(the_union_of_a_datagram_is_its_address),
         T(a_key_to_invalidate_is_no_immediate_data),
