@@ -73,7 +73,7 @@ CASES = [  # arguments, standard input, exit status, what the output must match
     (["explain"], "", 0, r"^Words to begin with(.|\n)*\n  services +RC, UC, UD, "),
     # words that virtio, Linux and lspci have for what is here
     (["explain", "control", "queue"], "", 0, r"^control_queue\n  Virtqueue 0 of a virtio-rdma device"),
-    (["explain", "VIRTIO_F_EVENT_IDX"], "", 0, r"^EVENT_IDX   virtio feature 29(.|\n)*used_event behind its avail ring"),
+    (["explain", "VIRTIO_F_EVENT_IDX"], "", 0, r"^EVENT_IDX   virtio feature 29(.|\n)*used_event\s+behind its avail ring"),
     (["explain", "QueueNotify"], "", 0, r"write to the notify register of a\s+queue"),
     (["explain", "wrap", "counter"], "", 0, r"^wrap_counter\n  One bit that each side keeps"),
     (["explain", "MSI-X"], "", 0, r"^msix\n  MSI-X: "),
