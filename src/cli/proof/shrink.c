@@ -117,6 +117,7 @@ static void plain_host(struct world_host *h)
     h->profile = PROFILE_iba;
     h->is_plain = h->indirect = false;
     h->ring = VRING_split;
+    h->rx_buffer = 0;
 }
 
 static void plain_link(struct world_host *h)

@@ -140,6 +140,7 @@ struct world_host {
     bool is_plain; /* some feature bits are off */
     uint32_t ring; /* enum ring_format */
     bool indirect; /* its driver has tables of descriptors */
+    uint32_t rx_buffer;
     uint32_t memory_bytes;
     uint32_t edge_at, edge_bytes;
     uint32_t words_at;
@@ -160,14 +161,16 @@ struct world_end {
     uint32_t pkey_index;
 };
 
-/* Of the device of an end, at its send queue.  It is ordered together with a fault of frames, and
- * promises nothing about an end: what is posted there ends once faults are cleared and all queues
- * are kicked, in the calm.  A queue that receives stands still nowhere: to its peer that looks as
- * if nothing had been posted.
+/* Of the device of an end, at its send queue, at that of its receives, which are its own, or at the
+ * completion queue of its sends.  It is ordered together with a fault of frames, and promises
+ * nothing about an end: what is posted there ends once faults are cleared and all queues are
+ * kicked, in the calm.  To its peer a queue of receives that stands still looks as if nothing had
+ * been posted.
  */
 struct world_device_fault {
-    uint32_t kind; /* FLT_LOST_KICK, FLT_STUCK_QUEUE; FLT_NONE: there is none */
+    uint32_t kind; /* FLT_LOST_KICK, FLT_STUCK_QUEUE, FLT_LOST_INTERRUPT; FLT_NONE: there is none */
     uint16_t end;
+    bool of_receives; /* of a kick or a queue that is stuck */
     uint32_t nth, count;
     uint32_t time_ns; /* of FLT_STUCK_QUEUE; 0: until it is cleared */
 };

@@ -9,6 +9,7 @@
 #include "emu/base/assert.h"
 #include "emu/facts/opcode.h"
 #include "emu/facts/psn.h"
+#include "rdmalab/limits.h"
 
 #define SHORT_MESSAGE   1500u
 #define LONG_MESSAGE    18000u /* at MTU 256 more than 64 packets */
@@ -22,6 +23,7 @@
 #define PAGES_OF_SHIFT  100u
 #define RETRIES_MAX     7u
 #define MTU_CODES       5u
+#define RX_BUFFER_MORE  300u /* so that some frames take several */
 
 const uint16_t world_pkeys[WORLD_PKEYS] = {0xffff, 0x8123, 0x0123};
 
@@ -274,6 +276,9 @@ static void draw_rings(struct draw *d)
 
         host->ring = draw_one_in(d, 2) ? VRING_packed : VRING_split;
         host->indirect = indirect && !host->is_plain;
+        host->rx_buffer = 0;
+        if (draw_one_in(d, 3))
+            host->rx_buffer = RDL_RX_BUFFER_MIN + draw_below(d, RX_BUFFER_MORE);
     }
 }
 

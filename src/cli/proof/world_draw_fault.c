@@ -70,16 +70,19 @@ static void draw_act(struct draw *d, struct world_fault *f)
 /* Out of a stream of its own. */
 static void draw_device(struct draw *d, struct prng *rng, struct world_fault *f)
 {
-    const bool lost = prng_below(rng, 2) == 0;
+    static const uint32_t kinds[] = {FLT_LOST_KICK, FLT_STUCK_QUEUE, FLT_LOST_INTERRUPT};
+    const uint32_t kind = kinds[prng_below(rng, ARRAY_LEN(kinds))];
     const uint32_t ns = (uint32_t)prng_below(rng, 60000);
+    const bool of_receives = prng_below(rng, 2) == 0;
 
-    if (prng_below(rng, 4) != 0)
+    if (prng_below(rng, 3) != 0)
         return;
-    f->device.kind = lost ? FLT_LOST_KICK : FLT_STUCK_QUEUE;
+    f->device.kind = kind;
+    f->device.of_receives = of_receives && kind != FLT_LOST_INTERRUPT;
     f->device.end = (uint16_t)prng_below(rng, d->w->n_ends);
     f->device.nth = 1 + (uint32_t)prng_below(rng, 4);
     f->device.count = 1 + (uint32_t)prng_below(rng, 3);
-    f->device.time_ns = lost || ns % 4 == 0 ? 0 : ns;
+    f->device.time_ns = kind != FLT_STUCK_QUEUE || ns % 4 == 0 ? 0 : ns;
 }
 
 /* Can both happen to the same frame?  Faults ask for the host that sent it, also on a link. */

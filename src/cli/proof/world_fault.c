@@ -171,12 +171,42 @@ static void act(const struct world_fault *f, struct rdl_fault_config *c, struct 
     }
 }
 
-/* Orders fault number @i of devices, if there is one and its queue pair is there. */
+/* The queue that a fault of a device is at; false: it has none of its own. */
+static bool queue_of_fault(const struct world_run *r, const struct world_device_fault *f,
+                           char out[RDL_VALUE_BYTES])
+{
+    const struct world_end *e = &r->w->end[f->end];
+
+    if (e->is_absent || (f->of_receives && e->has_srq) ||
+        (f->kind == FLT_LOST_INTERRUPT && e->is_small))
+        return false;
+    if (f->kind == FLT_LOST_INTERRUPT)
+        snprintf(out, RDL_VALUE_BYTES, "h%u.c%u", e->host + 1u, e->send_cq);
+    else
+        snprintf(out, RDL_VALUE_BYTES, "h%u.q%u.%s", e->host + 1u, f->end,
+                 f->of_receives ? "rq" : "sq");
+    return true;
+}
+
+static void say_device_fault(struct world_run *r, const struct world_device_fault *f,
+                             const char *queue, const char *name)
+{
+    if (f->kind == FLT_STUCK_QUEUE && f->time_ns)
+        world_say(r, "stall for=%uns queue=%s nth=%u count=%u as %s", f->time_ns, queue, f->nth,
+                  f->count, name);
+    else if (f->kind == FLT_STUCK_QUEUE)
+        world_say(r, "stall queue=%s nth=%u count=%u as %s", queue, f->nth, f->count, name);
+    else
+        world_say(r, "lose what=%s queue=%s nth=%u count=%u as %s",
+                  f->kind == FLT_LOST_KICK ? "kick" : "interrupt", queue, f->nth, f->count, name);
+}
+
+/* Orders fault number @i of devices, if there is one and its queue is there. */
 static void add_device_fault(struct world_run *r, uint16_t i)
 {
     const struct world_device_fault *f = &r->w->fault[i].device;
     const struct world_end *e = &r->w->end[f->end];
-    char path[RDL_VALUE_BYTES], name[RDL_NAME_BYTES];
+    char path[2 * RDL_VALUE_BYTES], queue[RDL_VALUE_BYTES], name[RDL_NAME_BYTES];
     struct rdl_device_fault_config c = {.name = name,
                                         .kind = f->kind,
                                         .host = r->host[e->host].host,
@@ -187,22 +217,17 @@ static void add_device_fault(struct world_run *r, uint16_t i)
     struct rdl_value v;
     size_t at;
 
-    if (f->kind == FLT_NONE || e->is_absent)
+    if (f->kind == FLT_NONE || !queue_of_fault(r, f, queue))
         return;
     snprintf(name, sizeof(name), "d%u", i);
-    snprintf(path, sizeof(path), "h%u.q%u.sq.number", e->host + 1u, f->end);
+    snprintf(path, sizeof(path), "%s%s.number", queue,
+             f->kind == FLT_LOST_INTERRUPT ? ".queue" : "");
     if (rdl_inspect(r->lab, path, &v, &at) != RDL_OK)
         return;
     c.queue = (uint32_t)v.number;
-    if (f->kind == FLT_LOST_KICK)
-        world_say(r, "lose what=kick queue=h%u.q%u.sq nth=%u count=%u as %s", e->host + 1u, f->end,
-                  f->nth, f->count, name);
-    else if (f->time_ns)
-        world_say(r, "stall for=%uns queue=h%u.q%u.sq nth=%u count=%u as %s", f->time_ns,
-                  e->host + 1u, f->end, f->nth, f->count, name);
-    else
-        world_say(r, "stall queue=h%u.q%u.sq nth=%u count=%u as %s", e->host + 1u, f->end, f->nth,
-                  f->count, name);
+    say_device_fault(r, f, queue, name);
+    if (f->kind == FLT_LOST_INTERRUPT)
+        r->host[e->host].cq[e->send_cq].may_lose += f->count;
     world_works(r, rdl_device_fault_add(r->lab, &c, &r->device_fault[i]),
                 "a fault of a device can be added");
 }

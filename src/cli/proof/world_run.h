@@ -84,6 +84,7 @@ struct cq_state {
     uint32_t n_armings, armed; /* armed: 0 not, 1 for solicited ones, 2 for all */
     struct arming arming[ARMINGS_MAX];
     uint32_t unacked;
+    uint32_t may_lose;         /* interrupts, by faults */
     bool is_broken, is_unsure; /* is_unsure: too many armings to follow */
 };
 

@@ -58,11 +58,12 @@ static void a_world_has_enough_to_do(void **state)
     }
 }
 
-/* What happens to frames and to send queues is drawn, all of it, sooner or later. */
+/* What happens to frames and at queues is drawn, all of it, sooner or later. */
 static void each_kind_of_fault_is_drawn(void **state)
 {
     struct fixture *f = *state;
     unsigned kinds = 0, links = 0, aims = 0, n_injected = 0, n_fields = 0;
+    unsigned queues = 0, n_buffers = 0;
 
     for (uint64_t seed = 1; seed <= 10 * SEEDS; seed++) {
         world_draw(f->w, seed, false);
@@ -72,20 +73,25 @@ static void each_kind_of_fault_is_drawn(void **state)
             kinds |= 1u << fault->kind | 1u << fault->device.kind;
             aims |= (fault->transmission ? 1u : 0) | (fault->message ? 2u : 0) |
                     (fault->is_on_link ? 4u : 0) | (fault->is_long ? 8u : 0);
+            if (fault->device.kind != FLT_NONE)
+                queues |= fault->device.of_receives ? 1u : 2u;
             n_fields += fault->kind == FLT_CORRUPT && fault->field;
         }
-        for (uint32_t i = 0; i < f->w->n_hosts; i++)
+        for (uint32_t i = 0; i < f->w->n_hosts; i++) {
             links |= (f->w->host[i].jitter_ns ? 1u : 0) | (f->w->host[i].burst_ppm ? 2u : 0);
+            n_buffers += f->w->host[i].rx_buffer > 0;
+        }
         for (uint32_t i = 0; i < f->w->n_deeds; i++)
             n_injected += f->w->deed[i].kind == DO_INJECT;
     }
     assert_int_equal(kinds, 1u << FLT_NONE | 1u << FLT_LOST_KICK | 1u << FLT_STUCK_QUEUE |
-                                1u << FLT_DROP | 1u << FLT_DUPLICATE | 1u << FLT_DELAY |
-                                1u << FLT_CORRUPT | 1u << FLT_REORDER | 1u << FLT_TRUNCATE |
-                                1u << FLT_MARK | 1u << FLT_FORGE);
+                                1u << FLT_LOST_INTERRUPT | 1u << FLT_DROP | 1u << FLT_DUPLICATE |
+                                1u << FLT_DELAY | 1u << FLT_CORRUPT | 1u << FLT_REORDER |
+                                1u << FLT_TRUNCATE | 1u << FLT_MARK | 1u << FLT_FORGE);
     assert_int_equal(aims, 15);
     assert_int_equal(links, 3);
-    assert_true(n_injected > 0 && n_fields > 0);
+    assert_int_equal(queues, 3);
+    assert_true(n_injected > 0 && n_fields > 0 && n_buffers > 0);
 }
 
 /* A right ICRC over wrong bytes would be believed, and the model knows only what was posted. */

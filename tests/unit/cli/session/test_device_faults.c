@@ -84,6 +84,18 @@ static const char *const sessions[] = {
     "== 1",
     "stall h1.ctrl for 1ms as f; alloc_pd h1 as late; expect count(queue_goes_on) == 1 and "
     "h1.late.pdn > 0",
+    "lose the next kick of h1.qp.sq as f\n" SEND "run; expect count(device_fault, qpn==2) == 1",
+    "invent a completion of h1.cq id=3 as f\n" SEND
+    "run; poll_cq h1.cq max=2; expect f.hits == 1 and count(used_refused) == 0",
+    "stall h1.qp.sq for 1ms as f\n" SEND "run; expect t > 1ms and t < 2ms",
+    "stall h1.qp.sq as f\n" SEND "run; kick h1.qp.sq; run; expect f.hits == 1 and count(tx) == 0",
+    "stall h1.qp.sq as f\nkick h1.qp.sq; run; expect f.seen == 0\n" SEND
+    "run; expect f.hits == 1 and count(tx) == 0",
+    "stall h1.qp.sq as f\n" SEND "run; create_qp h1.pd send_cq=h1.cq recv_cq=h1.cq as other\n"
+    "destroy_qp h1.other; kick h1.qp.sq; run; expect f.hits == 1 and count(tx) == 0",
+    "postpone the next data of h1.cq by 9us as f\n"
+    "post_send h1.qp wr_id=9 sge=mr[0:64] signaled; run\n"
+    "poll_cq h1.cq; expect count(poll, host==h1, wr_id==9) == 1",
     "postpone the next data of h1.cq by 9us as f\n" SEND "run 8us\n"
     "expect h1.cq.wc[0].wr_id == 0 and count(late_data) == 0\nrun; expect count(late_data) == 1",
     "invent a completion of h1.cq as f\n" SEND "run; poll_cq h1.cq max=1\n"
