@@ -358,13 +358,21 @@ bool run_alloc_mw(struct session *s, const struct step *st)
     const uint32_t type = (uint32_t)step_number(st, "type");
     char name[RDL_VALUE_BYTES];
     struct rdl_mw_info info;
+    enum rdl_status status;
     struct home home;
+    bool asked = false;
     rdl_pd pd;
     rdl_mw mw;
 
-    if (!verb_object(s, st, "pd", OBJ_PD, &pd.raw, &home) ||
-        !finish_offered(s, st, &home, rdl_alloc_mw(s->lab, pd, type, st->as.text, &mw)))
+    if (!verb_object(s, st, "pd", OBJ_PD, &pd.raw, &home) || !verb_may_begin(s, st, &home))
         return false;
+    status = rdl_alloc_mw(s->lab, pd, type, st->as.text, &mw);
+    if (status == RDL_ERR_UNSUPPORTED)
+        return not_offered(s, st, &home);
+    if (!verb_created(s, st, &home, status, &asked))
+        return false;
+    if (asked)
+        return true;
     verb_own_name(s, OBJ_MW, mw.raw, name);
     if (rdl_mw_info(s->lab, mw, &info) == RDL_OK)
         session_made(s, home.name, "%s (type %u, rkey 0x%x, not bound)", name, type, info.rkey);

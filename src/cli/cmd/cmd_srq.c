@@ -17,18 +17,21 @@ bool run_create_srq(struct session *s, const struct step *st)
     struct rdl_srq_info info;
     enum rdl_status status;
     struct home home;
+    bool asked = false;
     rdl_srq srq;
     rdl_pd pd;
 
-    if (!verb_object(s, st, "pd", OBJ_PD, &pd.raw, &home))
+    if (!verb_object(s, st, "pd", OBJ_PD, &pd.raw, &home) || !verb_may_begin(s, st, &home))
         return false;
     status = rdl_create_srq(s->lab, pd, &attr, st->as.text, &srq);
     if (status == RDL_ERR_UNSUPPORTED) {
         session_fail(s, st->at, "%s has no shared receive queues", home.name);
         return diag_remedy(&s->diag, "make the host without features_off=srq");
     }
-    if (!verb_finish(s, st, &home, status))
+    if (!verb_created(s, st, &home, status, &asked))
         return false;
+    if (asked)
+        return true;
     verb_own_name(s, OBJ_SRQ, srq.raw, name);
     if (rdl_srq_info(s->lab, srq, &info) == RDL_OK)
         session_made(s, home.name, "%s (SRQN %u, queue %u)", name, info.srqn, info.queue);

@@ -462,6 +462,7 @@ static void set_up(struct drill *d)
     struct rig_config c = {.profile = drill_one_in(d, 3) ? PROFILE_rxe : PROFILE_iba};
     uint32_t n;
 
+    c.ring = drill_one_in(d, 2) ? VRING_packed : VRING_split;
     q->event_idx = !drill_one_in(d, 3);
     if (!q->event_idx)
         c.features_off |= (uint64_t)1 << VF_EVENT_IDX;

@@ -28,10 +28,11 @@ bool rig_add_hosts(struct drill *d, const struct rig_config *c, rdl_host ret[RIG
         const struct rdl_host_config host = {.name = names[i],
                                              .profile = c->profile,
                                              .features_off = c->features_off,
-                                             .arp = c->arp};
+                                             .arp = c->arp,
+                                             .ring = c->ring};
 
-        drill_say(d, "host %s profile=%s%s", names[i], enum_name(&enum_profile, c->profile),
-                  c->arp ? " arp" : "");
+        drill_say(d, "host %s profile=%s%s%s", names[i], enum_name(&enum_profile, c->profile),
+                  c->arp ? " arp" : "", c->ring == VRING_packed ? " ring=packed" : "");
         if (!drill_works(d, rdl_host_add(d->lab, &host, &ret[i]), "a host can be added"))
             return false;
     }

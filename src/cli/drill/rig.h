@@ -15,6 +15,7 @@ struct rig_config {
     uint32_t profile;      /* enum profile */
     uint64_t features_off; /* bits of the device that are not offered */
     bool arp;
+    uint32_t ring;                 /* enum ring_format: of all virtqueues */
     uint64_t latency_ns, rate_bps; /* 0: 1 us, 100 Gbit/s */
 };
 

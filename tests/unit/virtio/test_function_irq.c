@@ -66,6 +66,48 @@ static void without_bus_mastering_no_message_leaves(void **state)
     assert_int_equal(f->message.data, 0x45);
 }
 
+/* What cannot be sent is a bit, so that it takes no memory however long that lasts. */
+static void what_is_held_for_long_is_one_bit(void **state)
+{
+    struct fixture *f = *state;
+    size_t bytes;
+
+    use_vector(f, 5);
+    fn_raise(&f->fn, 5, 1);
+    bytes = arena_live_bytes(f->fn.arena);
+    for (uint32_t i = 0; i < 100000; i++)
+        fn_raise(&f->fn, 5, 1);
+    assert_int_equal(f->fn.n_pending, 1);
+    assert_int_equal(f->fn.sent_cap, 0);
+    assert_int_equal(arena_live_bytes(f->fn.arena), bytes);
+    cfg_put(f, PCI_COMMAND, 2, PCI_CMD_MASTER);
+    run(f);
+    assert_int_equal(f->n_irq, 1);
+    assert_int_equal(f->fn.n_pending, 0);
+}
+
+/* A device that was reset has nothing to say [virtio 1.2, 2.4], but its vectors are the bus's. */
+static void a_reset_of_the_device_forgets_what_is_pending(void **state)
+{
+    struct fixture *f = *state;
+
+    cfg_put(f, PCI_COMMAND, 2, PCI_CMD_MASTER);
+    use_vector(f, 5);
+    fn_raise(&f->fn, 5, 1); /* on its way */
+    vector_put(f, 5, MSIX_CONTROL, 1);
+    fn_raise(&f->fn, 5, 1); /* held */
+    fn_bar_write(&f->fn, FN_BAR_VIRTIO, BAR_COMMON + REG_DEVICE_STATUS, 1, 0);
+    assert_int_equal(f->fn.n_pending, 0);
+    assert_int_equal(fn_bar_read(&f->fn, FN_BAR_MSIX, 0x800, 4), 0);
+    vector_put(f, 5, MSIX_CONTROL, 0);
+    run(f);
+    assert_int_equal(f->n_irq, 1);
+    assert_int_equal(f->message.data, 0x45);
+    fn_raise(&f->fn, 5, 1);
+    run(f);
+    assert_int_equal(f->n_irq, 2);
+}
+
 /* Each message is what the table said when it was raised, also if many are on their way. */
 static void a_message_on_its_way_does_not_change(void **state)
 {
@@ -250,6 +292,8 @@ int main(void)
         T(a_vector_that_is_masked_is_pending_until_it_is_not),
         T(the_mask_of_the_function_holds_all_vectors),
         T(without_bus_mastering_no_message_leaves),
+        T(what_is_held_for_long_is_one_bit),
+        T(a_reset_of_the_device_forgets_what_is_pending),
         T(a_message_on_its_way_does_not_change),
         T(a_vector_that_does_not_exist_is_silent),
         T(without_msix_the_line_is_high_until_the_isr_is_read),
