@@ -84,6 +84,7 @@ RDL_MUST_CHECK enum rdl_status rdl_host_limit(struct rdl_lab *lab, rdl_host host
 RDL_MUST_CHECK enum rdl_status rdl_resize_qp(struct rdl_lab *lab, rdl_qp qp, uint32_t max_send_wr,
                                              uint32_t max_recv_wr);
 
+/* RDL_OK, RDL_ERR_STALE */
 RDL_MUST_CHECK enum rdl_status rdl_last_refusal(const struct rdl_lab *lab, rdl_host host,
                                                 struct rdl_refusal *ret);
 

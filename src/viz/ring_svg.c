@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Rows are as many as there are descriptors; all columns share them.  Of a long ring only the rows
- * that somebody looks at are drawn: those that are not free, those with a marker, and one beside
- * each; "..." stands for the others.
+ * that somebody looks at are drawn: those that are not free, those with a marker, those that an
+ * entry names, and one beside each; "..." stands for the others.
  */
 #include "viz/ring.h"
 
@@ -76,8 +76,8 @@ static bool is_live(const struct ring_picture *p, uint32_t i)
            (!p->packed && (p->avail[i].desc < p->size || p->used[i].desc < p->size));
 }
 
-/* Finds the row of each descriptor that is drawn; -1: it is not.  "..." is a row, too. */
-static void find_rows(struct page *g)
+/* Sets the row of each descriptor that says something to 1, of the others to 0. */
+static void mark_live(struct page *g)
 {
     const struct ring_picture *p = g->p;
 
@@ -87,6 +87,20 @@ static void find_rows(struct page *g)
         if (p->markers[k].at < p->size)
             g->rows[p->markers[k].at] = 1;
     }
+    for (uint32_t i = 0; i < p->size && !p->packed; i++) { /* what lines lead to */
+        if (p->avail[i].desc < p->size)
+            g->rows[p->avail[i].desc] = 1;
+        if (p->used[i].desc < p->size)
+            g->rows[p->used[i].desc] = 1;
+    }
+}
+
+/* Finds the row of each descriptor that is drawn; -1: it is not.  "..." is a row, too. */
+static void find_rows(struct page *g)
+{
+    const struct ring_picture *p = g->p;
+
+    mark_live(g);
     for (uint32_t i = 0, before = 0; i < p->size; i++) { /* one beside each */
         const int32_t live = g->rows[i];
 

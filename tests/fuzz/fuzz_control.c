@@ -89,12 +89,14 @@ static void fill(const struct hostile_lab *h, uint8_t command, struct input *in,
     r->n = 1 + (uint32_t)rfc_bytes(s);
     for (size_t i = 0; s && i < s->n_fields; i++) {
         const struct rfc_field *f = &s->fields[i];
-        uint8_t *at = r->bytes + 1 + f->offset;
+        uint8_t *at = r->bytes + 1 + f->offset, byte;
 
-        if (f->type == 'i')
+        if (f->type == 'i') {
             put_number(at, f->bytes, any_number(h, in));
-        else
-            at[input_u8(in) % f->bytes] = input_u8(in);
+        } else {
+            byte = input_u8(in);
+            at[input_u8(in) % f->bytes] = byte;
+        }
     }
 }
 
@@ -263,12 +265,13 @@ static void set_up(struct hostile_lab *h, struct input *in)
 /* Limits change at work, as an operator's do. */
 static void adjust(const struct hostile_lab *h, struct input *in)
 {
-    const struct rdl_device_limits to = {.max_pd = input_u8(in) % 8,
-                                         .max_mr = input_u8(in) % 8,
-                                         .max_qp_wr = input_u8(in) % 64,
-                                         .max_cqe = input_u8(in) % 64};
-    const enum rdl_status st = rdl_host_limit(h->lab, h->host, &to);
+    struct rdl_device_limits to = {.max_pd = input_u8(in) % 8};
+    enum rdl_status st;
 
+    to.max_mr = input_u8(in) % 8;
+    to.max_qp_wr = input_u8(in) % 64;
+    to.max_cqe = input_u8(in) % 64;
+    st = rdl_host_limit(h->lab, h->host, &to);
     FUZZ_CHECK(st == RDL_OK);
 }
 

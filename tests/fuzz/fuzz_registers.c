@@ -111,11 +111,10 @@ static void queue(struct hostile_lab *h, struct input *in)
     const uint64_t value = input_u16(in);
 
     if (i == ARRAY_LEN(regs)) {
-        const struct vring to = {.size = 1u << (how >> 3) % 9,
-                                 .desc = h->zone + (value & ZONE_OFFSETS),
-                                 .avail = h->zone + (input_u16(in) & ZONE_OFFSETS),
-                                 .used = h->zone + (input_u16(in) & ZONE_OFFSETS)};
+        struct vring to = {.size = 1u << (how >> 3) % 9, .desc = h->zone + (value & ZONE_OFFSETS)};
 
+        to.avail = h->zone + (input_u16(in) & ZONE_OFFSETS);
+        to.used = h->zone + (input_u16(in) & ZONE_OFFSETS);
         hostile_move(h, ring, &to);
         return;
     }

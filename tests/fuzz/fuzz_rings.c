@@ -57,10 +57,9 @@ static void offer(struct hostile_lab *h, struct input *in)
     for (uint32_t i = 0; i < n; i++) {
         const uint8_t how = input_u8(in);
 
-        segs[i] = (struct hostile_seg){.gpa = address(h, in),
-                                       .bytes = how & 2 ? input_u16(in) : input_u8(in),
-                                       .writable = how & 1,
-                                       .wrong_flags = how >= 0xf0 ? input_u16(in) : 0};
+        segs[i] = (struct hostile_seg){.gpa = address(h, in), .writable = how & 1};
+        segs[i].bytes = how & 2 ? input_u16(in) : input_u8(in);
+        segs[i].wrong_flags = how >= 0xf0 ? input_u16(in) : 0;
     }
     hostile_offer(h, ring, segs, n, direct >= 0x80 ? direct % (n + 1) : n, address(h, in));
 }
@@ -101,14 +100,20 @@ static void move(struct hostile_lab *h, struct input *in)
 {
     const enum hostile_ring ring = hostile_ring_of(in);
     const uint8_t log2_size = input_u8(in);
-    const struct vring to = {
-        .size = log2_size & 0x80 ? input_u16(in) : 1u << log2_size % 9,
-        .desc = address(h, in) & ~UINT64_C(15),
-        .avail = address(h, in) & ~UINT64_C(3),
-        .used = address(h, in) & ~UINT64_C(3),
-    };
+    struct vring to = {.size = log2_size & 0x80 ? input_u16(in) : 1u << log2_size % 9};
 
+    to.desc = address(h, in) & ~UINT64_C(15);
+    to.avail = address(h, in) & ~UINT64_C(3);
+    to.used = address(h, in) & ~UINT64_C(3);
     hostile_move(h, ring, &to);
+}
+
+/* Of any queue, with any number. */
+static void notify(const struct hostile_lab *h, struct input *in)
+{
+    const uint32_t at = BAR_NOTIFY + input_u8(in) * NOTIFY_MULTIPLIER;
+
+    hostile_put(h, FN_RDMA, at, 2, input_u16(in));
 }
 
 static void do_deed(struct hostile_lab *h, struct input *in)
@@ -136,7 +141,7 @@ static void do_deed(struct hostile_lab *h, struct input *in)
         hostile_do_post(h, in);
         break;
     default:
-        hostile_put(h, FN_RDMA, BAR_NOTIFY + input_u8(in) * NOTIFY_MULTIPLIER, 2, input_u16(in));
+        notify(h, in);
     }
 }
 

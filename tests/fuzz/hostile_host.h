@@ -29,9 +29,9 @@ enum hostile_bit {
 
 #define HOSTILE_ZONE_BYTES   65536u
 #define HOSTILE_REGION_BYTES 65536u
-#define HOSTILE_PAGE_LIST                                                                          \
-    (HOSTILE_ZONE_BYTES - 4096u) /* in the zone: the addresses of its pages                        \
-                                  */
+
+/* In the zone: the addresses of its pages. */
+#define HOSTILE_PAGE_LIST (HOSTILE_ZONE_BYTES - 4096u)
 
 /* What is left of an input; behind its end are zeros. */
 struct input {

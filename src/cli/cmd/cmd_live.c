@@ -132,6 +132,8 @@ static bool ping_refused(struct session *s, const struct step *st, const struct 
     const char *host = step_text(st, "host");
     const unsigned long long most = ping_bytes_max(s->lab, host, c->address);
 
+    if (status == RDL_ERR_NO_GUEST)
+        return limit_fail(s, step_span(st, "host", 0), LIMIT_PINGS, host, status);
     if (status != RDL_ERR_INVAL || c->bytes <= most)
         return limit_fail(s, step_span(st, "to", 0), LIMIT_PINGS, step_text(st, "to"), status);
     session_fail(s, step_span(st, "size", 0),

@@ -331,6 +331,10 @@ static bool export_queue(struct session *s, FILE *f, const struct step *st, bool
         return resolve_unknown(&in, step_span(st, "queue", 0), path, "nothing", &s->diag);
     if (status != RDL_ERR_INVAL)
         return session_fail_status(s, st->at, "export", status);
+    if (tree_is(s->lab, path, NODE_queue)) {
+        session_fail(s, step_span(st, "queue", 0), "%s carries frames, and no requests", path);
+        return diag_remedy(&s->diag, "\"show %s\" has its rings", path);
+    }
     session_fail(s, step_span(st, "queue", 0), "%s has no virtqueue", path);
     return diag_remedy(&s->diag, "h1.qp.sq, h1.cq and h1.ctrl have");
 }

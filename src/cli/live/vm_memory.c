@@ -44,7 +44,7 @@ static void unmap_unused(struct vm_memory *m)
     m->n_files = n;
 }
 
-/* NULL, or what is wrong; *@ret_n says how many parts are good. */
+/* Fills in @ret, one for each part.  NULL, or what is wrong with the first bad one. */
 static const char *find_regions(struct vm_memory *m, const struct vm_part *parts, const int *fds,
                                 unsigned n, struct rdl_vm_region *ret)
 {

@@ -51,6 +51,8 @@ void vm_qtest_send(struct vm_qtest *q, uint64_t address, uint32_t data)
     }
     if (q->n_waiting < VM_QTEST_WAITING_MAX)
         q->waiting[q->n_waiting++] = m;
+    else
+        q->overrun = true;
 }
 
 static void send_waiting(struct vm_qtest *q)
@@ -102,7 +104,8 @@ const char *vm_qtest_go(struct vm_qtest *q)
         wrong = take(q, bytes, (size_t)n);
     else if (n == 0 || (errno != EAGAIN && errno != EINTR))
         vm_qtest_done(q); /* the machine ends, which its process will tell */
-    if (!wrong && q->fd >= 0)
-        send_waiting(q);
-    return wrong;
+    if (wrong || q->fd < 0)
+        return wrong;
+    send_waiting(q);
+    return q->overrun ? "it does not take the interrupts that wait for it" : NULL;
 }

@@ -26,7 +26,8 @@ struct vm_qtest {
     unsigned unanswered;
     struct vm_message waiting[VM_QTEST_WAITING_MAX];
     unsigned n_waiting;
-    char in[64]; /* the line that is being read */
+    bool overrun; /* there was no room for one */
+    char in[64];  /* the line that is being read */
     size_t n_in;
     uint64_t sent, merged; /* messages; merged with an equal one that waited */
 };
@@ -35,7 +36,9 @@ struct vm_qtest {
 void vm_qtest_init(struct vm_qtest *q, int fd);
 void vm_qtest_done(struct vm_qtest *q);
 
-/* Sends a message now, or as soon as it can be. */
+/* Sends a message now, or as soon as it can be.  When VM_QTEST_WAITING_MAX others wait it is lost,
+ * which vm_qtest_go() tells.
+ */
 void vm_qtest_send(struct vm_qtest *q, uint64_t address, uint32_t data);
 
 /* Reads what QEMU has answered, and sends what waited.  NULL, or what went wrong. */

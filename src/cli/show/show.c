@@ -101,6 +101,9 @@ static enum rdl_status show_one_vq(struct showing *s)
     if (!path)
         return refuse(s, RDL_ERR_INVAL, 1, 0, "which virtqueue? h1.qp.sq, h1.cq, h1.ctrl");
     st = show_vq(s->out, s->lab, &s->past, path, &(struct vq_view){s->rq->form, s->rq->looks}, &at);
+    if (st == RDL_ERR_INVAL && tree_is(s->lab, path, NODE_queue))
+        return refuse(s, st, 1, 0, "%s carries frames, and no requests; \"show %s\" has its rings",
+                      path, path);
     if (st == RDL_ERR_INVAL)
         return refuse(s, st, 1, 0, "%s has no virtqueue; h1.qp.sq, h1.cq and h1.ctrl have", path);
     return st == RDL_OK ? st : bad_path(s, st, 1, at);

@@ -212,12 +212,11 @@ uint32_t rdma_receives(void *ctx, struct qp *qp)
 {
     struct rdma *d = ctx;
     struct vq *vq = &d->pci.queues[rdma_rq(d, qp->qpn)];
-    uint32_t n;
 
-    if (vq->enabled) /* the far side is told of this number, so it must be told of the next one */
-        vq_want_kick(vq, d->ram);
-    n = vq->enabled && vq->broken == VQE_NONE ? vq_avail_count(vq, d->ram) : 0;
-    return n <= vq->ring.size ? n : 0; /* what is broken is found when a receive is needed */
+    if (!vq->enabled)
+        return 0;
+    vq_want_kick(vq, d->ram); /* the far side learns this number, so it must learn the next one */
+    return vq_avail_count(vq, d->ram); /* what is broken is told when a receive is needed */
 }
 
 /* The CQ has no buffer, or none that is large enough: it overflowed.  [libibverbs, ibv_poll_cq(3)]

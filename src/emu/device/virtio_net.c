@@ -322,8 +322,8 @@ static enum drop_reason land(struct vnet *v, struct landing *l)
     for (unsigned i = 0; i < 2; i++) {
         const uint8_t byte = (uint8_t)(l->n >> (8 * i));
 
-        (void)ram_write(v->ram, l->count_at[i], &byte,
-                        1); /* it was written as part of the header */
+        /* It was written as part of the header, so that it is there. */
+        (void)ram_write(v->ram, l->count_at[i], &byte, sizeof(byte));
     }
     return DROP_NONE;
 }

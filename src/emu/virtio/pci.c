@@ -440,8 +440,7 @@ void virtio_set_mastering(struct virtio_dev *d, bool on)
         if (!vq->held_kick)
             continue;
         vq->held_kick = false;
-        if (virtio_running(d) && vq->enabled && vq->broken == VQE_NONE)
-            d->ops->notify(d->ctx, i);
+        virtio_tell(d, i);
     }
 }
 

@@ -355,7 +355,7 @@ bool packed_push(struct vq *vq, struct ram *ram, const struct vq_used *used, uin
     const struct vring_pos first = p->used;
     bool good = true;
 
-    for (uint32_t i = 0; i < n && good; i++) {
+    for (uint32_t i = 0; i < n; i++) {
         uint32_t slots;
 
         good = write_used(vq, ram, used[i], i > 0 || !ram->foreign);

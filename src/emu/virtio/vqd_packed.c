@@ -47,7 +47,7 @@ void packedd_publish(struct vqd *q, struct ram *ram)
     q->is_hiding = false;
 }
 
-/* A device that asks for nothing that can be is asked too much of: it is told. */
+/* A device area that makes no sense is taken as one that asks for all notifications. */
 bool packedd_needs_kick(const struct vqd *q, const struct ram *ram, uint32_t added)
 {
     const struct vring_pos event = vring_event_pos(vqd_read_le16(ram, q->ring.used));
@@ -58,14 +58,15 @@ bool packedd_needs_kick(const struct vqd *q, const struct ram *ram, uint32_t add
     return flags != VRING_EVENT_DISABLE;
 }
 
-/* The used descriptor at @p; false: there is none.  Without WRITE its length says nothing.
- * [virtio 1.2, 2.8.4]
- */
+/* What a used descriptor says. */
 struct used {
     uint32_t len;
     uint16_t id;
 };
 
+/* The used descriptor at @p; false: there is none.  Without WRITE its length says nothing.
+ * [virtio 1.2, 2.8.4]
+ */
 static bool read_used(const struct vqd *q, const struct ram *ram, struct vring_pos p,
                       struct used *out)
 {

@@ -143,6 +143,25 @@ static void without_the_queue_the_configuration_counts(void **state)
     assert_int_equal(virtio_read(&m->rdma.pci, at, 8), 0);
 }
 
+/* The driver compares it with what it has read before: a smaller one would hide events. */
+static void what_the_configuration_counts_stays_when_a_limit_changes(void **state)
+{
+    const uint32_t at = BAR_DEVICE + (uint32_t)offsetof(struct raw_config, reserved);
+    const struct rdl_device_limits fewer = {.max_pd = 1};
+    struct machine *m = *state;
+    uint64_t generation;
+
+    (void)start(m, 0);
+    raise(m, ASE_CQ_ERR, OBJ_CQ, 1);
+    raise(m, ASE_CQ_ERR, OBJ_CQ, 2);
+    generation = machine_in(&m->rdma.pci, REG_CONFIG_GENERATION, 1);
+    assert_true(rdma_limit(&m->rdma, &fewer));
+    assert_int_equal(virtio_read(&m->rdma.pci, at, 8), 2);
+    assert_int_equal(machine_in(&m->rdma.pci, REG_CONFIG_GENERATION, 1), generation + 1);
+    assert_true(rdma_limit(&m->rdma, &fewer)); /* changes nothing */
+    assert_int_equal(machine_in(&m->rdma.pci, REG_CONFIG_GENERATION, 1), generation + 1);
+}
+
 static void nobody_is_told_without_a_driver(void **state)
 {
     struct machine *m = *state;
@@ -221,6 +240,7 @@ int main(void)
         T(too_many_are_lost_and_the_next_says_so),
         T(a_buffer_that_is_too_small_comes_back_empty),
         T(without_the_queue_the_configuration_counts),
+        T(what_the_configuration_counts_stays_when_a_limit_changes),
         T(nobody_is_told_without_a_driver),
         T(what_waits_goes_with_its_object),
         T(a_change_of_the_gid_table_is_told),

@@ -592,6 +592,44 @@ static void a_receive_queue_asks_for_no_kicks_and_hears_none(void **state)
     assert_int_equal(sim_next_ns(&m->sim), UINT64_MAX);
 }
 
+/* What a device area says: place and flags, of le16 each. */
+static uint32_t device_area(const struct machine *m, const struct ring *r)
+{
+    uint8_t area[4];
+
+    machine_peek(m, r->at.used, area, sizeof(area));
+    return ld_le32(area);
+}
+
+/* What the rings are to say of kicks they say as soon as memory can be reached. */
+static void without_bus_mastering_no_ring_is_written(void **state)
+{
+    const uint64_t features = VIRTIO_FEATURE(VF_VERSION_1) | VIRTIO_FEATURE(VF_RING_PACKED) |
+                              VIRTIO_FEATURE(VF_EVENT_IDX);
+    const unsigned status = VS_ACKNOWLEDGE | VS_DRIVER | VS_FEATURES_OK;
+    struct machine *m = *state;
+    struct virtio_dev *dev = &m->vnet.pci;
+
+    machine_out(dev, REG_DEVICE_STATUS, 1, 0);
+    dev->offered |= features; /* as of a host with packed rings */
+    virtio_set_mastering(dev, false);
+    machine_out(dev, REG_DEVICE_STATUS, 1, VS_ACKNOWLEDGE | VS_DRIVER);
+    for (uint32_t half = 0; half < 2; half++) {
+        machine_out(dev, REG_DRIVER_FEATURE_SELECT, 4, half);
+        machine_out(dev, REG_DRIVER_FEATURE, 4, (uint32_t)(features >> 32 * half));
+    }
+    machine_out(dev, REG_DEVICE_STATUS, 1, status);
+    m->rx = ring_enable(m, dev, NET_QUEUE_RX);
+    m->tx = ring_enable(m, dev, NET_QUEUE_TX);
+    machine_out(dev, REG_DEVICE_STATUS, 1, status | VS_DRIVER_OK);
+    assert_int_equal(device_area(m, &m->rx), 0);
+    assert_int_equal(device_area(m, &m->tx), 0);
+    virtio_set_mastering(dev, true);
+    assert_int_equal(device_area(m, &m->rx) >> 16, VRING_EVENT_DISABLE);
+    assert_int_equal(device_area(m, &m->tx) >> 16, VRING_EVENT_DESC);
+    assert_int_equal(device_area(m, &m->tx) & 0xffff, vring_event_of(VRING_POS_START));
+}
+
 #define T(f) cmocka_unit_test_setup_teardown(f, machine_set_up, machine_tear_down)
 
 int main(void)
@@ -618,6 +656,7 @@ int main(void)
         T(a_reset_takes_back_the_kicks_that_came_before_it),
         T(a_send_queue_that_is_reset_begins_anew),
         T(a_receive_queue_asks_for_no_kicks_and_hears_none),
+        T(without_bus_mastering_no_ring_is_written),
     };
 
     return cmocka_run_group_tests_name("virtio_net", tests, NULL, NULL);

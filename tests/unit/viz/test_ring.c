@@ -161,6 +161,34 @@ static void a_long_ring_is_drawn_in_part(void **state)
     free(slots);
 }
 
+/* A device can give back what it never had: the line of that entry leads to its descriptor. */
+static void what_an_entry_names_is_drawn_though_it_is_free(void **state)
+{
+    const uint32_t size = 256, named = 77;
+    struct ring_slot *slots = calloc(size, sizeof(*slots));
+    struct ring_entry *avail = calloc(size, sizeof(*avail)), *used = calloc(size, sizeof(*used));
+    const struct ring_picture p = {
+        .title = "told", .size = size, .slots = slots, .avail = avail, .used = used};
+    char *svg;
+
+    (void)state;
+    assert_non_null(slots);
+    assert_non_null(avail);
+    assert_non_null(used);
+    for (uint32_t i = 0; i < size; i++)
+        slots[i].next = avail[i].desc = used[i].desc = RING_NONE_AT;
+    used[3].desc = named;
+    svg = draw(&p);
+    assert_int_equal(count(svg, "class=\"tip\""), 1);
+    assert_non_null(strstr(svg, "id=\"desc77\""));
+    assert_int_equal(count(svg, "class=\"desc\""),
+                     3 + 3); /* entry 3 and it, and their neighbours */
+    free(svg);
+    free(slots);
+    free(avail);
+    free(used);
+}
+
 static void an_empty_ring_has_a_title(void **state)
 {
     const struct ring_picture p = {.title = "nothing", .packed = true};
@@ -178,6 +206,7 @@ int main(void)
         cmocka_unit_test(a_split_ring_has_its_lines_and_letters),
         cmocka_unit_test(a_packed_ring_is_one_column),
         cmocka_unit_test(a_long_ring_is_drawn_in_part),
+        cmocka_unit_test(what_an_entry_names_is_drawn_though_it_is_free),
         cmocka_unit_test(an_empty_ring_has_a_title),
     };
 

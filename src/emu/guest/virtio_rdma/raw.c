@@ -80,38 +80,58 @@ static void publish(struct virtio_rdma *d, const struct rdl_control *request, bo
     trace_because(t, old);
 }
 
+/* A place for a request, and its memory.  RDL_OK, RDL_ERR_NOMEM, RDL_ERR_QUEUE_FULL */
+static enum rdl_status take_place(struct virtio_rdma *d, struct raw_place **ret)
+{
+    struct raw_place *p;
+
+    if (!make_places(d))
+        return RDL_ERR_NOMEM;
+    p = free_place(&d->raw);
+    if (!p)
+        return RDL_ERR_QUEUE_FULL;
+    if (!p->gpa)
+        p->gpa = dma_take(d->pci.dma, 2 * (uint64_t)RDL_CONTROL_BYTES_MAX);
+    *ret = p;
+    return p->gpa ? RDL_OK : RDL_ERR_NOMEM;
+}
+
+/* Where request and response lie in the memory of @p; of the buffers @ret_n_readable come first.
+ * False: lengths that do not fit, or nothing at all.
+ */
+static bool lay_out(struct raw_place *p, const struct rdl_control *request, struct segs *ret,
+                    uint32_t *ret_n_readable)
+{
+    p->bytes = request->is_empty ? 0 : 1 + request->bytes;
+    p->room = request->room;
+    RDL_ASSERT(p->bytes <= RDL_CONTROL_BYTES_MAX);
+    ret->n = 0;
+    if (!cut(ret, p->gpa, p->bytes, request->cuts, request->n_cuts))
+        return false;
+    *ret_n_readable = ret->n;
+    return cut(ret, p->gpa + p->bytes, p->room, request->room_cuts, request->n_room_cuts) &&
+           ret->n > 0;
+}
+
 enum rdl_status raw_send(struct virtio_rdma *d, const struct rdl_control *request, bool kick,
                          uint32_t *ret_id)
 {
-    struct vqd *q;
+    enum rdl_status st;
     struct raw_place *p;
-    struct segs segs = {.n = 0};
+    struct segs segs;
+    struct vqd *q;
     uint32_t n_readable;
 
     if (d->verbs->broken || !d->queues)
         return RDL_ERR_BROKEN;
     if (request->bytes >= RDL_CONTROL_BYTES_MAX || request->room > RDL_CONTROL_BYTES_MAX)
         return RDL_ERR_INVAL;
-    if (!make_places(d))
-        return RDL_ERR_NOMEM;
+    st = take_place(d, &p);
+    if (st != RDL_OK)
+        return st;
+    if (!lay_out(p, request, &segs, &n_readable))
+        return RDL_ERR_INVAL;
     q = virtio_rdma_vq(d, QUEUE_CTRL);
-    p = free_place(&d->raw);
-    if (!p)
-        return RDL_ERR_QUEUE_FULL;
-    if (!p->gpa)
-        p->gpa = dma_take(d->pci.dma, 2 * (uint64_t)RDL_CONTROL_BYTES_MAX);
-    if (!p->gpa)
-        return RDL_ERR_NOMEM;
-    p->bytes = request->is_empty ? 0 : 1 + request->bytes;
-    RDL_ASSERT(p->bytes <= RDL_CONTROL_BYTES_MAX);
-    p->room = request->room;
-    if (!cut(&segs, p->gpa, p->bytes, request->cuts, request->n_cuts))
-        return RDL_ERR_INVAL;
-    n_readable = segs.n;
-    if (!cut(&segs, p->gpa + p->bytes, p->room, request->room_cuts, request->n_room_cuts))
-        return RDL_ERR_INVAL;
-    if (segs.n == 0)
-        return RDL_ERR_INVAL;
     if (segs.n + KEPT_FOR_VERBS > q->n_free)
         return RDL_ERR_QUEUE_FULL;
     if (!write_bytes(d, p, request))
@@ -139,7 +159,7 @@ bool raw_take(struct virtio_rdma *d, uint16_t head, uint32_t len)
         if (!ram_read(d->pci.ram, p->gpa + p->bytes, p->answer.response, p->room))
             p->answer.written = 0;
         TRACE(d->pci.trace, ctrl_response, .host = d->pci.host, .cmd = p->answer.command,
-              .rsp = len > 0 ? p->answer.response[0] : (uint32_t)RSP_ERR);
+              .rsp = p->answer.written > 0 ? p->answer.response[0] : (uint32_t)RSP_ERR);
         return true;
     }
     return false;

@@ -219,6 +219,27 @@ static void interrupts_are_lines_and_wait_for_answers(void **state)
     vm_qtest_send(&q, 1, 1); /* to nobody */
 }
 
+/* A machine that lost an interrupt would wait for ever, and nobody would know why. */
+static void interrupts_for_which_there_is_no_room_are_missed(void **state)
+{
+    struct vm_qtest q;
+    int pair[2];
+
+    (void)state;
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
+    vm_qtest_init(&q, pair[0]);
+    for (uint32_t i = 0; i < VM_QTEST_UNANSWERED_MAX + VM_QTEST_WAITING_MAX; i++)
+        vm_qtest_send(&q, 0xfee00000, i);
+    assert_int_equal(q.n_waiting, VM_QTEST_WAITING_MAX);
+    assert_null(vm_qtest_go(&q));
+    vm_qtest_send(&q, 0xfee00000, VM_QTEST_UNANSWERED_MAX); /* waits already */
+    assert_null(vm_qtest_go(&q));
+    vm_qtest_send(&q, 0xfee00000, UINT32_MAX);
+    assert_non_null(vm_qtest_go(&q));
+    vm_qtest_done(&q);
+    close(pair[1]);
+}
+
 /* Nobody is listened to for longer than what was asked needs. */
 static void who_never_stops_answering_is_not_read_to_the_end(void **state)
 {
@@ -297,6 +318,7 @@ int main(void)
         cmocka_unit_test(requests_are_whole_however_they_come),
         cmocka_unit_test(nonsense_is_said_to_be_so),
         cmocka_unit_test(interrupts_are_lines_and_wait_for_answers),
+        cmocka_unit_test(interrupts_for_which_there_is_no_room_are_missed),
         cmocka_unit_test(who_never_stops_answering_is_not_read_to_the_end),
         cmocka_unit_test(the_same_file_stays_mapped),
     };

@@ -116,6 +116,10 @@ static void a_picture_has_what_show_vq_says(void **state)
         assert_non_null(strstr(read_file("h1.svg"), split_marks[i]));
     assert_false(lab_try(&l, "export vq - h2.mr"));
     assert_non_null(strstr(l.s->diag.message, "h2.mr has no virtqueue"));
+    assert_false(lab_try(&l, "export vq - h2.net.tx")); /* which is one */
+    assert_non_null(strstr(l.s->diag.message, "h2.net.tx carries frames, and no requests"));
+    assert_false(lab_try(&l, "show vq h2.net.tx"));
+    assert_non_null(strstr(l.s->diag.message, "h2.net.tx carries frames, and no requests"));
     assert_false(lab_try(&l, "export vq - h3.qp"));
     assert_false(lab_try(&l, "export vq -"));
     lab_close(&l);
