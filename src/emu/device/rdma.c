@@ -198,6 +198,8 @@ static void on_mastering(void *ctx)
     if (!virtio_running(&d->pci))
         return;
     rdma_events_flush(d);
+    xport_go_on(&d->xport);
+    rdma_settle(d);
     if (d->ready.len > 0)
         eth_port_wait(d->port, FN_RDMA);
     rdma_ring(d, QUEUE_CTRL);
@@ -302,6 +304,10 @@ void rdma_doorbell(struct rdma *d, uint32_t queue)
 
 void rdma_timer(struct rdma *d, uint64_t arg)
 {
+    if (!d->pci.bus_master) {
+        xport_timer_hold(&d->xport, arg);
+        return;
+    }
     xport_timer(&d->xport, arg);
     rdma_settle(d);
     eth_port_pump(d->port);

@@ -128,6 +128,8 @@ void retry_timer_stop(struct xport_qp *xqp, enum timer_kind kind);
 void retry_sent(struct xport_qp *xqp, ev_id tx);
 void retry_progress(struct xport_qp *xqp);
 void retry_timeout(struct xport_qp *xqp, enum timer_kind kind);
+void retry_hold(struct xport_qp *xqp, enum timer_kind kind);
+void retry_go_on(struct xport_qp *xqp);
 
 /* comp_apply.c, resp_apply.c: a packet for @xqp that admit() let in */
 enum drop_reason comp_receive(struct xport_qp *xqp, const struct packet *p,

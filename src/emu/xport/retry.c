@@ -20,6 +20,9 @@
 #include "emu/facts/aeth.h"
 #include "emu/xport/internal.h"
 
+/* A ticket of no item: the timer has run out, and what follows waits. */
+#define TIMER_HELD UINT64_MAX
+
 /* How long a timer that is late runs on: frames are read every millisecond. */
 #define LATE_MORE_NS 5000000u
 
@@ -49,6 +52,10 @@ static bool cancel(struct xport_qp *xqp, enum timer_kind kind)
 
     if (r->timer[kind] == 0)
         return false;
+    if (r->timer[kind] == TIMER_HELD) {
+        r->timer[kind] = 0;
+        return true;
+    }
     was_due = sim_cancel(xqp->qp.hca->sim, r->timer[kind]);
     RDL_ASSERT(was_due);
     r->timer[kind] = 0;
@@ -154,6 +161,19 @@ static bool runs_on(struct xport_qp *xqp)
     retry_timer_arm(xqp, TMR_ACK, LATE_MORE_NS);
     r->ran_on = true;
     return true;
+}
+
+void retry_hold(struct xport_qp *xqp, enum timer_kind kind)
+{
+    xqp->req.timer[kind] = TIMER_HELD;
+}
+
+void retry_go_on(struct xport_qp *xqp)
+{
+    for (unsigned kind = 0; kind < ARRAY_LEN(xqp->req.timer); kind++) {
+        if (xqp->req.timer[kind] == TIMER_HELD)
+            retry_timeout(xqp, (enum timer_kind)kind);
+    }
 }
 
 void retry_timeout(struct xport_qp *xqp, enum timer_kind kind)

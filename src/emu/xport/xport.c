@@ -395,12 +395,39 @@ enum drop_reason xport_receive(struct xport *x, const struct packet *p, const st
     return hand_over(xport_of(qp), p, info);
 }
 
-void xport_timer(struct xport *x, uint64_t arg)
+static struct xport_qp *of_timer(struct xport *x, uint64_t arg, enum timer_kind *kind)
 {
     struct qp *qp = hca_qp(x->hca, (uint32_t)(arg >> 8));
 
     RDL_ASSERT(qp); /* its timers were taken back when it was destroyed */
-    retry_timeout(xport_of(qp), (enum timer_kind)(arg & 0xff));
+    *kind = (enum timer_kind)(arg & 0xff);
+    return xport_of(qp);
+}
+
+void xport_timer(struct xport *x, uint64_t arg)
+{
+    enum timer_kind kind;
+    struct xport_qp *xqp = of_timer(x, arg, &kind);
+
+    retry_timeout(xqp, kind);
+}
+
+void xport_timer_hold(struct xport *x, uint64_t arg)
+{
+    enum timer_kind kind;
+    struct xport_qp *xqp = of_timer(x, arg, &kind);
+
+    retry_hold(xqp, kind);
+}
+
+void xport_go_on(struct xport *x)
+{
+    for (uint32_t qpn = HCA_QPN_USER; qpn <= x->hca->limits.max_qp; qpn++) {
+        struct qp *qp = hca_qp(x->hca, qpn);
+
+        if (qp)
+            retry_go_on(xport_of(qp));
+    }
 }
 
 bool xport_has_tx(const struct qp *qp)

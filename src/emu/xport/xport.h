@@ -191,6 +191,14 @@ enum drop_reason xport_receive(struct xport *x, const struct packet *p, const st
 /* @arg of a due SIM_QP_TIMER. */
 void xport_timer(struct xport *x, uint64_t arg);
 
+/* The same while the device cannot reach memory: it could neither send again nor complete, so what
+ * follows waits for xport_go_on(), unless the timer is stopped before.
+ */
+void xport_timer_hold(struct xport *x, uint64_t arg);
+
+/* Memory can be reached again: what xport_timer_hold() kept follows now. */
+void xport_go_on(struct xport *x);
+
 /* Has @qp a frame to send now?  A posted work request that was not looked at counts as one. */
 bool xport_has_tx(const struct qp *qp);
 
