@@ -187,6 +187,9 @@ CASES = [  # arguments, standard input, exit status, what the output must match
     (["plain.lab", "stops.lab", "plain.lab"], "", 1, r"stops\.lab:1:\d+: FAIL"),
     (["wrong.lab"], "", 1, r'wrong\.lab:3:1: error: unknown command "bogus"'),
     (["syntax.lab"], "", 2, r"syntax\.lab:2:\d+: error"),
+    (["-c", "host h1; pd = alloc_pd"], "", 1, r'unknown command "pd"(.|\n)*by "as": alloc_pd as pd'),
+    (["-c", "host h1; lose the 1st kick of h1.ctrl; on h1 { alloc_pd as pd }"], "", 1,
+     r'nothing is scheduled any more(.|\n)*"why not" tells who waits for what'),
     # the standard input has lines as a file has; it cannot be run again, and a prompt has no lines
     ([], "host h1\nbogus\n", 1, r'^standard input:2:1: error: unknown command "bogus"'),
     ([], "host h1\n\non h1 {\n  # one\n  bogus\n}\n", 1, r'^standard input:5:3: error: unknown command "bogus"'),

@@ -114,6 +114,9 @@ static bool unknown_command(struct reading *rd, struct span at)
     if (rd->r->abbreviated && ambiguous(rd, at, name))
         return false;
     diag_set(rd->d, DIAG_VALUE, at, "unknown command \"%s\"", name);
+    if (reading_is_text(rd, reading_look(rd).at, "="))
+        return diag_remedy(rd->d, "what a command makes gets its name by \"as\": alloc_pd as %s",
+                           name);
     if (suggest_other_word(name))
         return diag_remedy(rd->d, "%s", suggest_other_word(name));
     if (strncmp(name, "ibv_", 4) == 0 && cmd_find(name + 4, false))

@@ -82,9 +82,14 @@ static const struct {
     {"by", "by"},    {"for", "for"},  {"chance", "chance"}, {"id", "id"},
 };
 
-/* What is counted there. */
-static const char *const queue_nouns[] = {"kick",   "notification", "interrupt",
-                                          "buffer", "completion",   "write"};
+/* What is counted there, and which of the kinds it is that `lose` knows. */
+static const struct {
+    const char *word, *what;
+} queue_nouns[] = {
+    {"kick", "kick"},           {"notification", "kick"}, {"doorbell", "kick"},
+    {"interrupt", "interrupt"}, {"irq", "interrupt"},     {"buffer", NULL},
+    {"completion", NULL},       {"write", NULL},
+};
 
 static const struct {
     const char *word, *class;
@@ -323,9 +328,11 @@ static enum sentence_take take_of_queue(struct sentence *s, struct pool *p, stru
     const bool has_kinds = cmd_param(st->cmd, "what") != NULL;
 
     for (size_t i = 0; i < ARRAY_LEN(queue_nouns); i++) {
-        if (!is_some(text, queue_nouns[i]))
+        const char *what = queue_nouns[i].what;
+
+        if (!is_some(text, queue_nouns[i].word))
             continue;
-        if (has_kinds && i < 3 && !give(p, st, "what", i == 2 ? "interrupt" : "kick", at, d))
+        if (has_kinds && what && !give(p, st, "what", what, at, d))
             return SENTENCE_BAD;
         return took(spend_ordinal(s, p, st, "nth", d));
     }

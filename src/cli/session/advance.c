@@ -470,6 +470,10 @@ struct advanced advance_wait(struct session *s, rdl_host host, struct span at)
     switch (moved.st) {
     case RDL_OK:
         return done;
+    case RDL_ERR_IDLE:
+        session_fail(s, at, "the device does not answer: nothing is scheduled any more");
+        diag_remedy(&s->diag, "\"why not\" tells who waits for what");
+        return failed;
     case RDL_ERR_DEVICE:
         (void)advance_refused(s, host, at, rsp);
         return failed;

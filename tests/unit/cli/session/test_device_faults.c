@@ -22,6 +22,8 @@ static void faults_say_what_they_will_do(void **state)
     } rows[] = {
         {"lose the 2nd kick of h1.qp.sq", "f1: loses the 2nd kick of h1.qp.sq\n"},
         {"lose every interrupt of h1.cq", "f1: loses every interrupt of h1.cq\n"},
+        {"lose the 2nd irq of h1.cq", "f1: loses the 2nd interrupt of h1.cq\n"},
+        {"lose doorbell of h1.qp.sq", "f1: loses the next kick of h1.qp.sq\n"},
         {"lose the next 3 kicks of h1", "f1: loses the next 3 kicks of h1\n"},
         {"lose what=kick queue=h1.net.tx nth=2 count=0",
          "f1: loses every kick of h1.net.tx, from number 2 on\n"},
