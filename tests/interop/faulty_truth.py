@@ -120,13 +120,15 @@ def of(seen, name):
         if not fate.kinds:
             continue
         opcode, psn, qpn = bth(fate.sent.data)
+        if opcode is None:
+            continue  # the kernel's own, as a question of neighbour discovery: no packet of RoCEv2 is touched by it
         all_of_it = [fate.sent, *fate.came]
         faults.append({"kinds": fate.kinds, "from": PORTS[fate.sent.interface], "opcode": opcode, "psn": psn, "dest_qpn": qpn,
                        "delay_us": fate.delays,
                        "frames": {vantage: [where[f.number] for f in all_of_it if f.number in where]
                                   for vantage, where in numbers.items()}})
         if not any(faults[-1]["frames"].values()):
-            raise Unknown("a fault has met a frame that is not RoCEv2")
+            raise Unknown("a frame that a fault has met is in none of the captures")
     return {"roce_frames": {vantage: len(where) for vantage, where in numbers.items()}, "faults": faults}
 
 

@@ -535,9 +535,11 @@ static void calm_down(struct world_run *r)
     for (uint16_t i = 0; i < w->n_ends && !r->wrong; i++) {
         if (w->end[i].is_absent)
             continue;
-        kick(r, i, true);
-        kick(r, i, true); /* the first asks for no notification where a kick was lost before */
-        kick(r, i, false);
+        for (unsigned again = 0; again < 2;
+             again++) { /* where one was lost, the first may be unwanted */
+            kick(r, i, true);
+            kick(r, i, false);
+        }
     }
     r->is_calm = true;
 }
