@@ -106,11 +106,42 @@ static void faults_come_and_go(void **state)
     rig_done(&r);
 }
 
+/* The device gives back a send that it has just taken, and works on it: the driver uses its
+ * descriptor again.  No invariant of ours is broken by that.
+ */
+static void nobody_answers_for_what_a_device_invents(void **state)
+{
+    struct rdl_device_fault_config c;
+    const struct rdl_limits none = {0, 0};
+    struct rdl_wc wc[4];
+    rdl_fault f;
+    struct rig r;
+    size_t n;
+
+    (void)state;
+    assert_int_equal(rig_init(&r, &plain), RDL_OK);
+    c = lost_kick(&r);
+    c.kind = FLT_SPURIOUS;
+    c.id = 1;
+    assert_int_equal(rdl_device_fault_add(r.lab, &c, &f), RDL_OK);
+    assert_int_equal(rig_recv(&r, 1, 1, 0, 64), RDL_OK);
+    assert_int_equal(rig_send(&r, 0, 1, 0, 64, SF_SIGNALED), RDL_OK);
+    assert_int_equal(rig_send(&r, 0, 2, 0, 64, SF_SIGNALED), RDL_OK);
+    assert_int_equal(rdl_run(r.lab, rdl_now_ns(r.lab) + 100000, none), RDL_OK);
+    assert_int_equal(rdl_poll_cq(r.lab, r.side[0].cq, ARRAY_LEN(wc), wc, &n), RDL_OK);
+    assert_int_equal(n, 1);
+    assert_int_equal(rig_send(&r, 0, 3, 0, 64, SF_SIGNALED), RDL_OK);
+    assert_int_equal(rig_send(&r, 0, 4, 0, 64, SF_SIGNALED), RDL_OK);
+    assert_int_equal(rdl_run(r.lab, rdl_now_ns(r.lab) + 100000, none), RDL_OK);
+    rig_done(&r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_fault_that_cannot_be_is_refused),
         cmocka_unit_test(faults_come_and_go),
+        cmocka_unit_test(nobody_answers_for_what_a_device_invents),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
