@@ -535,8 +535,8 @@ static void calm_down(struct world_run *r)
     for (uint16_t i = 0; i < w->n_ends && !r->wrong; i++) {
         if (w->end[i].is_absent)
             continue;
-        for (unsigned again = 0; again < 2;
-             again++) { /* where one was lost, the first may be unwanted */
+        /* Twice: where a kick was lost, the first of these may be unwanted. */
+        for (unsigned time = 0; time < 2; time++) {
             kick(r, i, true);
             kick(r, i, false);
         }

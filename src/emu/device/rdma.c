@@ -304,11 +304,7 @@ void rdma_doorbell(struct rdma *d, uint32_t queue)
 
 void rdma_timer(struct rdma *d, uint64_t arg)
 {
-    if (!d->pci.bus_master) {
-        xport_timer_hold(&d->xport, arg);
-        return;
-    }
-    xport_timer(&d->xport, arg);
+    xport_timer(&d->xport, arg, !d->pci.bus_master);
     rdma_settle(d);
     eth_port_pump(d->port);
 }

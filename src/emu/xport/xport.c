@@ -395,29 +395,16 @@ enum drop_reason xport_receive(struct xport *x, const struct packet *p, const st
     return hand_over(xport_of(qp), p, info);
 }
 
-static struct xport_qp *of_timer(struct xport *x, uint64_t arg, enum timer_kind *kind)
+void xport_timer(struct xport *x, uint64_t arg, bool held)
 {
     struct qp *qp = hca_qp(x->hca, (uint32_t)(arg >> 8));
+    const enum timer_kind kind = (enum timer_kind)(arg & 0xff);
 
     RDL_ASSERT(qp); /* its timers were taken back when it was destroyed */
-    *kind = (enum timer_kind)(arg & 0xff);
-    return xport_of(qp);
-}
-
-void xport_timer(struct xport *x, uint64_t arg)
-{
-    enum timer_kind kind;
-    struct xport_qp *xqp = of_timer(x, arg, &kind);
-
-    retry_timeout(xqp, kind);
-}
-
-void xport_timer_hold(struct xport *x, uint64_t arg)
-{
-    enum timer_kind kind;
-    struct xport_qp *xqp = of_timer(x, arg, &kind);
-
-    retry_hold(xqp, kind);
+    if (held)
+        retry_hold(xport_of(qp), kind);
+    else
+        retry_timeout(xport_of(qp), kind);
 }
 
 void xport_go_on(struct xport *x)

@@ -188,15 +188,12 @@ struct rx_info {
  */
 enum drop_reason xport_receive(struct xport *x, const struct packet *p, const struct rx_info *info);
 
-/* @arg of a due SIM_QP_TIMER. */
-void xport_timer(struct xport *x, uint64_t arg);
-
-/* The same while the device cannot reach memory: it could neither send again nor complete, so what
- * follows waits for xport_go_on(), unless the timer is stopped before.
+/* @arg of a due SIM_QP_TIMER.  @held: the device cannot reach memory, so that it could neither send
+ * again nor complete; what follows waits for xport_go_on(), unless the timer is stopped before.
  */
-void xport_timer_hold(struct xport *x, uint64_t arg);
+void xport_timer(struct xport *x, uint64_t arg, bool held);
 
-/* Memory can be reached again: what xport_timer_hold() kept follows now. */
+/* Memory can be reached again: what was held follows now. */
 void xport_go_on(struct xport *x);
 
 /* Has @qp a frame to send now?  A posted work request that was not looked at counts as one. */

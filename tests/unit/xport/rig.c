@@ -272,7 +272,7 @@ static void timer(void *world, struct sim_item item)
 {
     struct rig *r = world;
 
-    xport_timer(&r->host[item.target].x, item.arg);
+    xport_timer(&r->host[item.target].x, item.arg, false);
 }
 
 static sim_handler *const handlers[SIM_KIND_COUNT] = {
