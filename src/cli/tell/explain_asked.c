@@ -45,19 +45,12 @@ static void tell_row(void *ctx, const struct enum_table *table, const struct enu
 
 static bool explain_c_name(FILE *out, const char *word, bool source)
 {
-    /* features that no device here offers are no rows */
-    static const char *const features[] = {"VIRTIO_F_IN_ORDER", "VIRTIO_F_NOTIFICATION_DATA",
-                                           "VIRTIO_F_ACCESS_PLATFORM"};
     struct telling t = {.out = out, .source = source};
     const char *command = c_name_command(word);
 
     if (command)
         return explain_word(out, command, source);
     c_name_rows(word, tell_row, &t);
-    for (size_t i = 0; i < ARRAY_LEN(features); i++) {
-        if (strcasecmp(word, features[i]) == 0)
-            return explain(out, word + strlen("VIRTIO_F_"), source);
-    }
     return t.n > 0;
 }
 
