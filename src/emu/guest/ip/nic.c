@@ -91,8 +91,7 @@ static enum rdl_status boot_queue(struct guest_net *net, uint32_t queue, uint16_
         return st;
     if (!vqd_init(&q->vq, net->arena, net->pci.ram, q->vq.ring, pci_has(&net->pci, VF_EVENT_IDX)))
         return RDL_ERR_NOMEM;
-    pci_queue_program(&net->pci, q, vector);
-    return RDL_OK;
+    return pci_queue_program(&net->pci, q, vector);
 }
 
 static uint64_t slot_gpa(const struct guest_net *net, uint32_t queue, uint32_t i)

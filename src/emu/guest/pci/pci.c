@@ -77,18 +77,28 @@ enum rdl_status pci_negotiate(struct guest_pci *p, uint64_t wanted)
     return reg_read(p, REG_DEVICE_STATUS, 1) & VS_FEATURES_OK ? RDL_OK : RDL_ERR_UNSUPPORTED;
 }
 
-void pci_queue_program(const struct guest_pci *p, const struct guest_queue *q, uint16_t vector)
+bool pci_map_vector(const struct guest_pci *p, enum reg reg, uint16_t vector)
+{
+    if (p->use_line)
+        return true;
+    reg_write(p, reg, 2, vector);
+    return reg_read(p, reg, 2) == vector;
+}
+
+enum rdl_status pci_queue_program(const struct guest_pci *p, const struct guest_queue *q,
+                                  uint16_t vector)
 {
     const struct vring *ring = &q->vq.ring;
 
     if (ring->size != q->size_max)
         reg_write(p, REG_QUEUE_SIZE, 2, ring->size);
-    if (vector != VIRTIO_NO_VECTOR && !p->use_line)
-        reg_write(p, REG_QUEUE_MSIX_VECTOR, 2, vector);
+    if (vector != VIRTIO_NO_VECTOR && !pci_map_vector(p, REG_QUEUE_MSIX_VECTOR, vector))
+        return RDL_ERR_BROKEN;
     reg_write_64(p, REG_QUEUE_DESC, ring->desc);
     reg_write_64(p, REG_QUEUE_DRIVER, ring->avail);
     reg_write_64(p, REG_QUEUE_DEVICE, ring->used);
     reg_write(p, REG_QUEUE_ENABLE, 2, 1);
+    return RDL_OK;
 }
 
 void pci_queue_find(const struct guest_pci *p, struct guest_queue *q, uint32_t queue)

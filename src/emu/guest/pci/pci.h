@@ -98,8 +98,17 @@ void pci_queue_find(const struct guest_pci *p, struct guest_queue *q, uint32_t q
 enum rdl_status pci_queue_place(const struct guest_pci *p, struct guest_queue *q, uint32_t queue,
                                 uint32_t size);
 
-/* Fills in the registers of the selected queue and enables it.  [virtio 1.2, 4.1.5.1.3] */
-void pci_queue_program(const struct guest_pci *p, const struct guest_queue *q, uint16_t vector);
+/* Writes @vector into @reg, CONFIG_MSIX_VECTOR or QUEUE_MSIX_VECTOR, unless the line is used.
+ * False: the device did not take it, which it says by the value that is read back.
+ * [virtio 1.2, 4.1.5.1.2]
+ */
+bool pci_map_vector(const struct guest_pci *p, enum reg reg, uint16_t vector);
+
+/* Fills in the registers of the selected queue and enables it.  RDL_ERR_BROKEN: the device did not
+ * take @vector, and the queue is not enabled.  [virtio 1.2, 4.1.5.1.3]
+ */
+enum rdl_status pci_queue_program(const struct guest_pci *p, const struct guest_queue *q,
+                                  uint16_t vector);
 
 /* The device gave back what it had not: event used_refused. */
 RDL_COLD void pci_say_refused(const struct guest_pci *p, const struct vqd *q, uint32_t queue);

@@ -92,9 +92,9 @@ static enum rdl_status boot_ctrl_queue(struct virtio_rdma *d)
         return st;
     if (!vqd_init(q, d->arena, d->pci.ram, q->ring, pci_has(&d->pci, VF_EVENT_IDX)))
         return RDL_ERR_NOMEM;
-    pci_queue_program(&d->pci, &d->queues[QUEUE_CTRL], ctrl_vector(d));
-    if (!d->pci.tables || !pci_has(&d->pci, VF_INDIRECT_DESC))
-        return RDL_OK;
+    st = pci_queue_program(&d->pci, &d->queues[QUEUE_CTRL], ctrl_vector(d));
+    if (st != RDL_OK || !d->pci.tables || !pci_has(&d->pci, VF_INDIRECT_DESC))
+        return st;
     q->tables_gpa = dma_take(d->pci.dma, size * VQD_TABLE_BYTES);
     return q->tables_gpa ? RDL_OK : RDL_ERR_NOMEM;
 }
@@ -186,8 +186,8 @@ static enum rdl_status set_up(struct virtio_rdma *d)
         return RDL_ERR_NOMEM;
     d->n_queues = n_queues;
 
-    if (!d->pci.use_line)
-        reg_write(&d->pci, REG_CONFIG_MSIX_VECTOR, 2, GUEST_VECTOR_CONFIG);
+    if (!pci_map_vector(&d->pci, REG_CONFIG_MSIX_VECTOR, GUEST_VECTOR_CONFIG))
+        return RDL_ERR_BROKEN;
     reg_write(&d->pci, REG_QUEUE_SELECT, 2, 1);
     d->queue_size_max = (uint32_t)reg_read(&d->pci, REG_QUEUE_SIZE, 2);
     if (!is_pow2(d->queue_size_max) || d->queue_size_max > VRING_SIZE_MAX)

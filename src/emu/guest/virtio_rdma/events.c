@@ -53,7 +53,9 @@ enum rdl_status events_boot(struct virtio_rdma *d)
     if (!d->events.buffers_gpa ||
         !vqd_init(q, d->arena, d->pci.ram, q->ring, pci_has(&d->pci, VF_EVENT_IDX)))
         return RDL_ERR_NOMEM;
-    pci_queue_program(&d->pci, &d->queues[queue], ctrl_vector(d));
+    st = pci_queue_program(&d->pci, &d->queues[queue], ctrl_vector(d));
+    if (st != RDL_OK)
+        return st;
     while (q->n_free > 0 && add_buffer(d, q))
         ;
     vqd_want_interrupt(q, d->pci.ram, false);

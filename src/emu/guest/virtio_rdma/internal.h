@@ -55,7 +55,8 @@ void queue_mem_give(struct virtio_rdma *d, struct guest_queue_mem *mem);
 void queue_mem_undo(struct virtio_rdma *d, struct guest_queue_mem *mem, uint64_t mark);
 
 /* An object begins to use @queue: an empty ring of mem->size entries.  With RING_RESET the queue is
- * reset and enabled again, otherwise the ring of boot begins anew in place.
+ * reset and enabled again, otherwise the ring of boot begins anew in place.  RDL_ERR_NOMEM;
+ * RDL_ERR_BROKEN: the device did not take @vector.
  */
 enum rdl_status queue_attach(struct virtio_rdma *d, uint32_t queue,
                              const struct guest_queue_mem *mem, uint16_t vector);

@@ -23,9 +23,7 @@ enum rdl_status queue_boot(struct virtio_rdma *d, uint32_t queue, uint32_t size,
     struct guest_queue *q = &d->queues[queue];
     const enum rdl_status st = pci_queue_place(&d->pci, q, queue, size);
 
-    if (st == RDL_OK)
-        pci_queue_program(&d->pci, q, vector);
-    return st;
+    return st == RDL_OK ? pci_queue_program(&d->pci, q, vector) : st;
 }
 
 enum rdl_status queue_mem_take(struct virtio_rdma *d, uint32_t n, uint32_t buffer_bytes,
@@ -83,10 +81,11 @@ static void stop(const struct virtio_rdma *d, uint32_t queue)
     (void)reg_read(&d->pci, REG_QUEUE_RESET, 2); /* 0: done; a device here is as quick as this */
 }
 
-static void start(const struct virtio_rdma *d, uint32_t queue, uint16_t vector)
+static enum rdl_status start(const struct virtio_rdma *d, uint32_t queue, uint16_t vector)
 {
-    if (pci_has(&d->pci, VF_RING_RESET))
-        pci_queue_program(&d->pci, &d->queues[queue], vector);
+    if (!pci_has(&d->pci, VF_RING_RESET))
+        return RDL_OK;
+    return pci_queue_program(&d->pci, &d->queues[queue], vector);
 }
 
 enum rdl_status queue_attach(struct virtio_rdma *d, uint32_t queue,
@@ -103,8 +102,7 @@ enum rdl_status queue_attach(struct virtio_rdma *d, uint32_t queue,
         return RDL_ERR_NOMEM;
     if (vector == VIRTIO_NO_VECTOR) /* a line that interrupts knows no vectors */
         vqd_want_interrupt(&q->vq, d->pci.ram, false);
-    start(d, queue, vector);
-    return RDL_OK;
+    return start(d, queue, vector);
 }
 
 void queue_detach(struct virtio_rdma *d, uint32_t queue, uint16_t vector)
@@ -117,9 +115,8 @@ void queue_detach(struct virtio_rdma *d, uint32_t queue, uint16_t vector)
     if (queues_on_demand(d))
         return; /* the next owner enables it again */
     q->vq = vqd_idle(pci_ring(&d->pci, q->boot_gpa, d->boot_size));
-    if (!vqd_clear_ring(d->pci.ram, &q->vq.ring))
+    if (!vqd_clear_ring(d->pci.ram, &q->vq.ring) || start(d, queue, vector) != RDL_OK)
         verbs_broken(d->verbs);
-    start(d, queue, vector);
 }
 
 void queue_kick_now(struct virtio_rdma *d, uint32_t queue)

@@ -79,7 +79,9 @@ static bool keep_all(struct virtio_rdma *d, struct virtio_rdma_cq *c)
     return got == VQD_GOT;
 }
 
-/* Queue @queue goes on with @new_mem in the place of @mem.  False: the arena is full. */
+/* Queue @queue goes on with @new_mem in the place of @mem.  False: the arena is full, or the
+ * device did not take the vector.
+ */
 static bool exchange(struct virtio_rdma *d, uint32_t queue, uint16_t vector,
                      struct guest_queue_mem *mem, struct guest_queue_mem *new_mem)
 {

@@ -45,6 +45,7 @@ struct fake {
     uint8_t refuse;                                   /* the next answer, if not RSP_OK */
     uint32_t number;                                  /* of the next object, if not 0 */
     uint32_t used_len;                                /* of the next answer, if not 0 */
+    uint32_t n_mapped, room; /* vectors that were mapped, and can be; 0: any number */
     uint32_t n_requests;
     uint8_t request[256]; /* the last one, command first */
     uint32_t n_cq, n_qp, n_other;
@@ -145,6 +146,10 @@ static inline uint64_t fake_read(void *ctx, uint64_t gpa, uint32_t width)
     uint32_t bar, offset;
 
     assert_true(fn_decode(&f->fn, gpa, &bar, &offset));
+    if (bar == FN_BAR_VIRTIO &&
+        (offset == REG_CONFIG_MSIX_VECTOR || offset == REG_QUEUE_MSIX_VECTOR) &&
+        f->n_mapped++ >= f->room && f->room > 0)
+        return VIRTIO_NO_VECTOR;
     return fn_bar_read(&f->fn, bar, offset, width);
 }
 

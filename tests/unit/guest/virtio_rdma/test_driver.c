@@ -118,6 +118,36 @@ static void numbers_that_contradict_each_other_are_refused(void **state)
     }
 }
 
+/* The vectors of the configuration, the control queue, the CQs and the event queue. */
+static void a_device_without_room_for_a_vector_is_refused(void **state)
+{
+    const uint32_t needed = 1 + 1 + FAKE_MAX + 1;
+
+    (void)state;
+    for (uint32_t room = 1; room <= needed; room++) {
+        struct fake *f = fake_new(FAKE_MAX, 0);
+
+        f->room = room;
+        assert_int_equal(fake_boot(f), room < needed ? RDL_ERR_BROKEN : RDL_OK);
+        assert_int_equal(f->n_mapped, room < needed ? room + 1 : needed);
+        fake_free(f);
+    }
+}
+
+/* The queue is reset and enabled again for its CQ, which maps the vector anew. */
+static void a_queue_that_loses_its_vector_breaks_the_device(void **state)
+{
+    struct fake *f = *state;
+    uint64_t h = 0;
+    uint32_t rsp = 0;
+
+    f->room = f->n_mapped;
+    assert_int_equal(verbs_create_cq(&f->verbs, 4, NULL, &h), RDL_OK);
+    assert_int_equal(verbs_answer(&f->verbs, &rsp), RDL_ERR_BROKEN);
+    assert_null(verbs_get(&f->verbs, OBJ_CQ, h));
+    assert_true(f->verbs.broken);
+}
+
 static void one_request_at_a_time(void **state)
 {
     struct fake *f = *state;
@@ -296,6 +326,8 @@ int main(void)
         cmocka_unit_test(the_largest_device_boots),
         cmocka_unit_test(a_refused_boot_says_so),
         cmocka_unit_test(numbers_that_contradict_each_other_are_refused),
+        cmocka_unit_test(a_device_without_room_for_a_vector_is_refused),
+        T(a_queue_that_loses_its_vector_breaks_the_device),
         T(one_request_at_a_time),
         T(requests_that_create_may_be_under_way_together),
         T(answers_in_another_order_find_their_objects),
