@@ -70,6 +70,7 @@ struct live_vm_info {
     uint64_t maps;       /* times it has said where its memory is */
     uint64_t interrupts; /* that were sent to it; merged with one that waited */
     uint64_t merged;
+    int log_error;  /* errno: its log ends before its output does; 0 */
     char line[160]; /* the last that it has printed */
 };
 

@@ -42,6 +42,7 @@ struct live_vm {
     struct vm_process process;
     enum { VM_RUNS, VM_ENDED, VM_FAILED } state;
     bool reported; /* its failure was told */
+    bool log_told; /* that its log ends too early */
     uint64_t accesses, maps;
     char wrong[LIVE_ERROR_BYTES];
 };
@@ -158,11 +159,21 @@ static bool serve_function(struct live_vm *vm, uint32_t function)
     return n > 0;
 }
 
+static void tell_of_log(struct live_vm *vm)
+{
+    if (vm->log_told || vm->process.log_error == 0)
+        return;
+    vm->log_told = true;
+    fprintf(vm->live->out, "%s: what it prints can no longer be written into its log: %s\n",
+            vm->name, strerror(vm->process.log_error));
+}
+
 static bool serve(struct live_vm *vm)
 {
     const char *wrong;
     bool any = false;
 
+    tell_of_log(vm);
     for (uint32_t i = 0; i < FUNCTIONS; i++)
         any |= serve_function(vm, i);
     if (vm->state != VM_RUNS)
@@ -316,7 +327,7 @@ bool live_vm_start(struct live *l, const struct live_vm_config *config, struct l
         return false;
     }
     vm->state = VM_RUNS;
-    vm->reported = false;
+    vm->reported = vm->log_told = false;
     vm->accesses = vm->maps = 0;
     live_attach(l);
     return true;
@@ -364,6 +375,7 @@ bool live_vm_at(const struct live *l, uint32_t i, struct live_vm_info *ret)
         .maps = vm->maps,
         .interrupts = vm->qtest.sent,
         .merged = vm->qtest.merged,
+        .log_error = vm->process.log_error,
     };
     snprintf(ret->host, sizeof(ret->host), "%s", vm->name);
     snprintf(ret->line, sizeof(ret->line), "%s", vm->process.line);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/live/vm_process.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <string.h>
 #include <time.h>
@@ -39,6 +40,16 @@ static void keep_line(struct vm_process *p, const char *bytes, size_t n)
     }
 }
 
+/* A log that has lost a piece ends there. */
+static void keep_in_log(struct vm_process *p, const char *bytes, size_t n)
+{
+    if (!p->log || (fwrite(bytes, 1, n, p->log) == n && fflush(p->log) == 0))
+        return;
+    p->log_error = errno;
+    fclose(p->log);
+    p->log = NULL;
+}
+
 static void on_alloc(uv_handle_t *h, size_t suggested, uv_buf_t *buf)
 {
     struct vm_process *p = h->data;
@@ -70,8 +81,7 @@ static void on_output(uv_stream_t *s, ssize_t n, const uv_buf_t *buf)
         close_output(p);
     } else if (n > 0) {
         keep_line(p, buf->base, (size_t)n);
-        if (p->log && fwrite(buf->base, 1, (size_t)n, p->log) == (size_t)n)
-            fflush(p->log);
+        keep_in_log(p, buf->base, (size_t)n);
     }
 }
 

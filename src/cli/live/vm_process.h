@@ -30,6 +30,7 @@ struct vm_process {
     int64_t status; /* exit status; 128 and the signal's number of one that was killed */
     int leash;      /* rdmalab's end of the pipe; -1 */
     FILE *log;      /* NULL: only the last line is kept */
+    int log_error;  /* why it has not all of the output; 0 */
     char chunk[4096];
     char line[VM_LINE_BYTES]; /* the last line that was not empty, as text */
     char next[VM_LINE_BYTES]; /* the one that is being written */

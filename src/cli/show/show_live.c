@@ -2,6 +2,7 @@
 #include "cli/show/show_live.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "cli/print/print_json.h"
 #include "cli/print/show_text.h"
@@ -78,6 +79,8 @@ static void show_vm(FILE *out, const struct live_vm_info *v)
     show_wrap_behind(out, "guest    ", 9, buf);
     if (v->line[0])
         fprintf(out, "         last line: %s\n", v->line);
+    if (v->log_error)
+        fprintf(out, "         its log ends too early: %s\n", strerror(v->log_error));
 }
 
 static void print_port_json(FILE *out, const struct live_port_info *p,
@@ -113,6 +116,8 @@ static void print_vm_json(FILE *out, const struct live_vm_info *v)
             v->runs ? "true" : "false", v->failed ? "true" : "false", v->pid, v->accesses, v->maps,
             v->interrupts, v->merged);
     print_json_string(out, v->line);
+    fputs(",\"log_error\":", out);
+    print_json_string(out, v->log_error ? strerror(v->log_error) : "");
     fputc('}', out);
 }
 
@@ -132,6 +137,11 @@ static void vm_rows(struct rows *r, const struct live_vm_info *v)
     live_row(r, v->host, "maps", v->maps);
     live_row(r, v->host, "interrupts", v->interrupts);
     live_row(r, v->host, "merged", v->merged);
+    if (v->log_error) {
+        rows_text(r, v->host);
+        rows_text(r, "log_error");
+        rows_text(r, strerror(v->log_error));
+    }
 }
 
 /* A row for each number, and one for the state of each program. */

@@ -402,6 +402,22 @@ static void a_log_that_cannot_be_written_starts_nothing(void **state)
     assert_false(info_of(f).runs);
 }
 
+static void a_log_that_is_full_is_told_of(void **state)
+{
+    struct fixture *f = *state;
+    const struct live_vm_config c = {
+        .host = f->h1, .host_name = "h1", .command = "echo one; echo two", .log = "/dev/full"};
+    struct live_error error = {.message = ""};
+
+    assert_true(live_ops->vm(f->live, &c, &error));
+    run(f);
+    assert_string_equal(info_of(f).line, "two");
+    assert_int_equal(info_of(f).log_error, ENOSPC);
+    start_command(f, "true"); /* without a log nothing is missed */
+    run(f);
+    assert_int_equal(info_of(f).log_error, 0);
+}
+
 static void a_message_of_msix_is_a_line_of_qtest(void **state)
 {
     struct fixture *f = *state;
@@ -542,6 +558,7 @@ int main(int argc, char **argv)
         T(one_after_the_other_may_be_the_same_host),
         T(two_at_once_may_not),
         T(a_log_that_cannot_be_written_starts_nothing),
+        T(a_log_that_is_full_is_told_of),
         T(a_message_of_msix_is_a_line_of_qtest),
         T(how_it_ended_is_said_with_its_last_line),
         T(a_signal_that_ended_it_is_named),

@@ -3,6 +3,7 @@
  */
 #include "testing.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "cli/printed.h"
@@ -45,6 +46,7 @@ static bool three_machines(const struct live *l, uint32_t i, struct live_vm_info
          .maps = 8,
          .interrupts = 3,
          .merged = 1,
+         .log_error = ENOSPC,
          .line = "says \"hello\""},
         {.host = "h2", .failed = true},
         {.host = "h4"},
@@ -77,6 +79,7 @@ static void virtual_machines_are_in_each_form(void **state)
          "         where its memory is; got 3 interrupts, 1 more were merged with one that "
          "waited\n"
          "         last line: says \"hello\"\n"
+         "         its log ends too early: No space left on device\n"
          "guest    h2, a virtual machine, failed: 0 accesses to its functions; said 0 times "
          "where its memory\n"
          "         is; got 0 interrupts, 0 more were merged with one that waited\n"
@@ -88,15 +91,17 @@ static void virtual_machines_are_in_each_form(void **state)
          "\"name\":\"pingpong\",\"role\":\"server\",\"state\":\"running\",\"sent\":1,\"received\":"
          "0,\"iters\":5,\"error\":\"\"}],\"guests\":[{\"host\":\"h1\",\"runs\":true,\"failed\":"
          "false,\"pid\":4711,\"accesses\":745,\"maps\":8,\"interrupts\":3,\"merged\":1,\"line\":"
-         "\"says \\\"hello\\\"\"},{\"host\":\"h2\",\"runs\":false,\"failed\":true,\"pid\":0,"
-         "\"accesses\":0,\"maps\":0,\"interrupts\":0,\"merged\":0,\"line\":\"\"},{\"host\":\"h4\","
+         "\"says \\\"hello\\\"\",\"log_error\":\"No space left on "
+         "device\"},{\"host\":\"h2\",\"runs\":false,\"failed\":true,\"pid\":0,"
+         "\"accesses\":0,\"maps\":0,\"interrupts\":0,\"merged\":0,\"line\":\"\",\"log_error\":\"\"}"
+         ",{\"host\":\"h4\","
          "\"runs\":false,\"failed\":false,\"pid\":0,\"accesses\":0,\"maps\":0,\"interrupts\":0,"
-         "\"merged\":0,\"line\":\"\"}]}\n"},
+         "\"merged\":0,\"line\":\"\",\"log_error\":\"\"}]}\n"},
         {SHOW_CSV, "what,name,value\r\n"
                    "clock,t,0\r\nclock,lag_ns,1000\r\nclock,lag_max_ns,2000\r\n"
                    "h3,pingpong,running\r\n"
                    "h1,virtual machine,runs\r\nh1,accesses,745\r\nh1,maps,8\r\n"
-                   "h1,interrupts,3\r\nh1,merged,1\r\n"
+                   "h1,interrupts,3\r\nh1,merged,1\r\nh1,log_error,No space left on device\r\n"
                    "h2,virtual machine,failed\r\nh2,accesses,0\r\nh2,maps,0\r\n"
                    "h2,interrupts,0\r\nh2,merged,0\r\n"
                    "h4,virtual machine,has ended\r\nh4,accesses,0\r\nh4,maps,0\r\n"
