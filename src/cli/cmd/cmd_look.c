@@ -411,6 +411,22 @@ bool run_export(struct session *s, const struct step *st)
     return ok;
 }
 
+/* A parameter of a command, or a word that may stand behind it. */
+static bool help_with_part(struct session *s, const struct step *st, const char *topic,
+                           const char *part)
+{
+    if (!cmd_find(topic, false)) {
+        session_fail(s, step_span(st, "topic", 0), "\"%s\" is no command", topic);
+        return diag_remedy(&s->diag, "\"help\" lists the commands");
+    }
+    if (!help_part(s->config.out, topic, part) && !explain(s->config.out, part, false)) {
+        session_fail(s, step_span(st, "part", 0), "no help for \"%s\" behind %s", part, topic);
+        return diag_remedy(&s->diag, "\"help %s\" lists what it takes", topic);
+    }
+    fprintf(s->config.out, "\"help %s\" tells all that it takes\n", topic);
+    return true;
+}
+
 bool run_help(struct session *s, const struct step *st)
 {
     const char *topic = step_text(st, "topic");
@@ -420,6 +436,8 @@ bool run_help(struct session *s, const struct step *st)
         help_overview(s->config.out);
         return true;
     }
+    if (step_text(st, "part"))
+        return help_with_part(s, st, topic, step_text(st, "part"));
     if (help_topic(s->config.out, topic) || explain(s->config.out, topic, false))
         return true;
     near = help_suggest(topic);

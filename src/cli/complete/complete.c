@@ -29,6 +29,17 @@ static void offer_topics(struct completion *c, const struct param *p)
         c_name_each(offer_explained, c);
 }
 
+/* What `help COMMAND` can be asked about: its parameters; and once a letter is there, any word. */
+static void offer_parts(struct completion *c)
+{
+    const struct cmd *cmd = c->st->n >= 2 ? cmd_find(c->st->words[1], false) : NULL;
+
+    for (size_t i = 0; cmd && i < cmd->n_params; i++)
+        offer_told(c, cmd->params[i].name, c->typed[0] ? cmd->params[i].help : "");
+    if (c->typed[0])
+        explain_each(offer_explained, c);
+}
+
 static void offer_names(struct completion *c, const struct param *p)
 {
     switch (p->kind) {
@@ -95,7 +106,10 @@ static void offer_values(struct completion *c, const struct param *p, const char
         offer_expression(c, text, (p->flags & P_MOMENT) != 0);
         break;
     case VAL_TOPIC:
-        offer_topics(c, p);
+        if (strcmp(p->name, "part") == 0)
+            offer_parts(c);
+        else
+            offer_topics(c, p);
         break;
     case VAL_FILE:
         c->is_file = true;

@@ -470,6 +470,9 @@ bool value_check(const struct param *p, const char *text, struct span at, struct
                            strlen(text));
     }
     diag_set(d, DIAG_VALUE, at, "%s: \"%s\" is not %s", p->name, text, value_kinds[p->kind].what);
+    if (p->kind == VAL_QUEUE && is_object_path(text, NULL))
+        diag_remedy(d, "a queue pair has sq and rq; \"reg_write h1 notify N\" kicks any virtqueue, "
+                       "by its number");
     return false;
 }
 

@@ -261,6 +261,20 @@ bool help_topic(FILE *out, const char *topic)
     return known;
 }
 
+bool help_part(FILE *out, const char *topic, const char *part)
+{
+    const struct cmd *cmd = cmd_find(topic, false);
+    bool known = false;
+
+    for (size_t i = 0; cmd && i < cmd->n_params; i++) {
+        if (strcmp(cmd->params[i].name, part) != 0)
+            continue;
+        print_param(out, &cmd->params[i]);
+        known = true;
+    }
+    return known;
+}
+
 const char *help_suggest(const char *topic)
 {
     struct suggestion near = suggestion_for(topic);

@@ -116,6 +116,8 @@ static const struct row what_fits[] = {
     {"show qp ", " h1.qp", "h1.cq"},
     {"show events kinds=tx,rx", " kinds=tx,rx", "lost"},
     {"help ver", " verbs", "verbs_peer"},
+    {"help post_send ", " qp wr_id op sge", " swap_add"},
+    {"help show v", " vq", "verbs"},
     {"comp", " complete", " compare"},
     {"history f", " failed", "f1"},
     {"clear ", " all (every fault)", "h1"},

@@ -245,73 +245,77 @@ static void a_failed_count_tells_the_fate_of_each_event(void **state)
     lab_close(&l);
 }
 
+static const struct {
+    const char *line, *message, *remedy;
+} refusals[] = {
+    {"post_send h1.qp sge=mr[0:64]", "h1.qp is in RESET; post_send needs RTS", "connect h1.qp"},
+    {"post_recv h1.qp sge=mr[0:64]", "h1.qp is in RESET; post_recv needs INIT", "modify_qp"},
+    {"modify_qp h1.qp state=RTS", "cannot go from RESET to RTS", "RESET -> INIT"},
+    {"modify_qp h1.qp state=INIT port=1", "also needs: access, pkey_index", "stays RESET"},
+    {"modify_qp h1.qp state=INIT port=1 access=rr pkey_index=0 dest_qpn=3", "takes no: dest_qpn",
+     ""},
+    {"modify_qp h1.qp state=RTR ah=h9", "no host", "ah="},
+    {"post_send h1.qq", "nothing is called \"h1.qq\"", "h1.qp"},
+    {"post_send h1.cq", "h1.cq is a completion queue, not a queue pair", ""},
+    {"post_send qp", "nothing is called \"qp\"", "h1.qp"},
+    {"read h1.mr[0:1g]", "1g bytes; one read takes 64m at most", "h1.mr[64m:128m]"},
+    {"read h1.mr[0:1m]", "h1.mr has 4096 bytes", "h1.mr[4095]"},
+    {"write h1.mr[0:65m] fill=1", "65m bytes; one write takes 64m at most", "h1.mr[0:64m]"},
+    {"write h1.mr[5000] x", "byte 5000 is asked for, and h1.mr has", "h1.mr[4095]"},
+    {"ping h1 h2 size=8192", "the MTU of h1 leaves room for", "ping h1 h2 size="},
+    {"host h1", "already in use", ""},
+    {"host h9 ip=10.0.0.2", "h2 has the address 10.0.0.2", "give h9 another one"},
+    {"host h9 mac=02:00:00:00:00:01", "h1 has the address", "give h9 another one"},
+    {"link h1 h2", "one port", "switch"},
+    {"link h1 h7", "no host or switch", ""},
+    {"link h1 h1", "two different ends", ""},
+    {"host h9 features_off=version_1", "always offered", ""},
+    {"create_qp h1.pd send_cq=cq recv_cq=h2.cq", "h2.cq is on another host", "share a device"},
+    {"create_qp h1.pd type=gsi send_cq=cq recv_cq=cq", "are not carried", "type=rc"},
+    {"show h1.qp.sq-psn", "nothing is called", "h1.qp.sq_psn"},
+    {"show h1.mr[0:8]", "nothing is called", "read h1.mr[0:8]"},
+    {"show xyzzy", "there is no \"xyzzy\"", "help show"},
+    {"alloc_pd h1 as pd", "already has", ""},
+    {"dealloc_pd h1.pd", "in use by h1.mr and 1 more", "destroy"},
+    {"clear f1", "no fault", "show faults"},
+    {"drop from=h7", "no host", "h1"},
+    {"host h9 profile=rxi", "no profile is called \"rxi\"", "rxe"},
+    {"why h7", "nothing is called", ""},
+    {"write h1.mr[0]", "what shall be written", ""},
+    {"write h1.mr[0] x fill=1", "only one of", ""},
+    {"write h1.mr[0] fill=1", "how many bytes", "slice"},
+    {"write h1.mr[0:1] xx", "do not fit", ""},
+    {"expect h1.qp.state == RTZ", "no QP state", "RT"},
+    {"expect h1.qp.stat == RTS", "nothing is called", "h1.qp.state"},
+    {"expect h1.qp", "is a queue pair, not a value", ""},
+    {"expect h1.gid", "h1.gid is a list, not a value", "show h1.gid"},
+    {"post_send h1.mac", "h1.mac is a value, not a queue pair", "show h1.mac"},
+    {"post_send h1.irqs", "h1.irqs is a value, not a queue pair", ""},
+    {"until t > 1s timeout=1us", "nothing is left to run", ""},
+    {"source nowhere.lab", "No such file", ""},
+    {"session save x.txt", "must end in .lab or .json", ""},
+    {"show packet", "no frame has been sent yet", ""},
+    {"show live", "nothing outside the lab", ""},
+    {"kick h1.ctrl", "is not a work queue", "reg_write h1 notify"},
+    {"help xyzzy", "no help", "help"},
+    {"help show xyzzy", "no help for \"xyzzy\" behind show", "help show"},
+    {"help verbs vq", "\"verbs\" is no command", "help"},
+    {"explain h1.qp.xyzzy", "nothing is known", ""},
+    {"explain #3.1", "nothing is known", "why #3.1"},
+};
+
 static void refusals_say_what_is_needed(void **state)
 {
-    static const struct {
-        const char *line, *message, *remedy;
-    } rows[] = {
-        {"post_send h1.qp sge=mr[0:64]", "h1.qp is in RESET; post_send needs RTS", "connect h1.qp"},
-        {"post_recv h1.qp sge=mr[0:64]", "h1.qp is in RESET; post_recv needs INIT", "modify_qp"},
-        {"modify_qp h1.qp state=RTS", "cannot go from RESET to RTS", "RESET -> INIT"},
-        {"modify_qp h1.qp state=INIT port=1", "also needs: access, pkey_index", "stays RESET"},
-        {"modify_qp h1.qp state=INIT port=1 access=rr pkey_index=0 dest_qpn=3",
-         "takes no: dest_qpn", ""},
-        {"modify_qp h1.qp state=RTR ah=h9", "no host", "ah="},
-        {"post_send h1.qq", "nothing is called \"h1.qq\"", "h1.qp"},
-        {"post_send h1.cq", "h1.cq is a completion queue, not a queue pair", ""},
-        {"post_send qp", "nothing is called \"qp\"", "h1.qp"},
-        {"read h1.mr[0:1g]", "1g bytes; one read takes 64m at most", "h1.mr[64m:128m]"},
-        {"read h1.mr[0:1m]", "h1.mr has 4096 bytes", "h1.mr[4095]"},
-        {"write h1.mr[0:65m] fill=1", "65m bytes; one write takes 64m at most", "h1.mr[0:64m]"},
-        {"write h1.mr[5000] x", "byte 5000 is asked for, and h1.mr has", "h1.mr[4095]"},
-        {"ping h1 h2 size=8192", "the MTU of h1 leaves room for", "ping h1 h2 size="},
-        {"host h1", "already in use", ""},
-        {"host h9 ip=10.0.0.2", "h2 has the address 10.0.0.2", "give h9 another one"},
-        {"host h9 mac=02:00:00:00:00:01", "h1 has the address", "give h9 another one"},
-        {"link h1 h2", "one port", "switch"},
-        {"link h1 h7", "no host or switch", ""},
-        {"link h1 h1", "two different ends", ""},
-        {"host h9 features_off=version_1", "always offered", ""},
-        {"create_qp h1.pd send_cq=cq recv_cq=h2.cq", "h2.cq is on another host", "share a device"},
-        {"create_qp h1.pd type=gsi send_cq=cq recv_cq=cq", "are not carried", "type=rc"},
-        {"show h1.qp.sq-psn", "nothing is called", "h1.qp.sq_psn"},
-        {"show h1.mr[0:8]", "nothing is called", "read h1.mr[0:8]"},
-        {"show xyzzy", "there is no \"xyzzy\"", "help show"},
-        {"alloc_pd h1 as pd", "already has", ""},
-        {"dealloc_pd h1.pd", "in use by h1.mr and 1 more", "destroy"},
-        {"clear f1", "no fault", "show faults"},
-        {"drop from=h7", "no host", "h1"},
-        {"host h9 profile=rxi", "no profile is called \"rxi\"", "rxe"},
-        {"why h7", "nothing is called", ""},
-        {"write h1.mr[0]", "what shall be written", ""},
-        {"write h1.mr[0] x fill=1", "only one of", ""},
-        {"write h1.mr[0] fill=1", "how many bytes", "slice"},
-        {"write h1.mr[0:1] xx", "do not fit", ""},
-        {"expect h1.qp.state == RTZ", "no QP state", "RT"},
-        {"expect h1.qp.stat == RTS", "nothing is called", "h1.qp.state"},
-        {"expect h1.qp", "is a queue pair, not a value", ""},
-        {"expect h1.gid", "h1.gid is a list, not a value", "show h1.gid"},
-        {"post_send h1.mac", "h1.mac is a value, not a queue pair", "show h1.mac"},
-        {"post_send h1.irqs", "h1.irqs is a value, not a queue pair", ""},
-        {"until t > 1s timeout=1us", "nothing is left to run", ""},
-        {"source nowhere.lab", "No such file", ""},
-        {"session save x.txt", "must end in .lab or .json", ""},
-        {"show packet", "no frame has been sent yet", ""},
-        {"show live", "nothing outside the lab", ""},
-        {"help xyzzy", "no help", "help"},
-        {"explain h1.qp.xyzzy", "nothing is known", ""},
-        {"explain #3.1", "nothing is known", "why #3.1"},
-    };
     struct lab l;
 
     (void)state;
     lab_open(&l, false);
     lab_run(&l, examples_before[BEFORE_OBJECTS]);
-    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        assert_false(lab_try(&l, rows[i].line));
-        if (!strstr(l.s->diag.message, rows[i].message) ||
-            !strstr(l.s->diag.remedy, rows[i].remedy))
-            fail_msg("%s: %s (%s)", rows[i].line, l.s->diag.message, l.s->diag.remedy);
+    for (size_t i = 0; i < ARRAY_LEN(refusals); i++) {
+        assert_false(lab_try(&l, refusals[i].line));
+        if (!strstr(l.s->diag.message, refusals[i].message) ||
+            !strstr(l.s->diag.remedy, refusals[i].remedy))
+            fail_msg("%s: %s (%s)", refusals[i].line, l.s->diag.message, l.s->diag.remedy);
     }
     lab_close(&l);
 }
