@@ -11,6 +11,7 @@
 #include "cli/tell/c_names.h"
 #include "cli/tell/explain.h"
 #include "emu/base/text.h"
+#include "emu/facts/virtio_rdma/config.h"
 
 static void offer_explained(void *ctx, const char *word)
 {
@@ -126,6 +127,15 @@ static void offer_values(struct completion *c, const struct param *p, const char
     c->param = NULL;
 }
 
+/* What follows `show device`: a host, and behind that, or without it, a field. */
+static void offer_of_device(struct completion *c)
+{
+    if (c->st->n == 2)
+        offer_kinds(c, (const enum node_kind[]){NODE_host, NODE_none});
+    for (size_t i = 0; c->st->n <= 3 && i < n_config_rows; i++)
+        offer_told(c, config_rows[i].field, c->typed[0] ? config_rows[i].means : "");
+}
+
 /* What follows `show SUBJECT`: false if that takes any path. */
 static bool offer_of_subject(struct completion *c, const char *subject)
 {
@@ -133,6 +143,8 @@ static bool offer_of_subject(struct completion *c, const char *subject)
 
     if (strcmp(subject, "vq") == 0)
         offer_queues(c);
+    else if (strcmp(subject, "device") == 0)
+        offer_of_device(c);
     else if (strcmp(subject, "packet") == 0 || strcmp(subject, "events") == 0)
         offer(c, "last");
     else if (kind != NODE_none && c->st->n == 2)

@@ -22,6 +22,7 @@
 #include "cli/tree/tree_json.h"
 #include "emu/base/assert.h"
 #include "emu/base/quantity.h"
+#include "emu/facts/virtio_rdma/config.h"
 
 /* One `show` under way. */
 struct showing {
@@ -339,10 +340,35 @@ static enum rdl_status show_one_life(struct showing *s)
     return st == RDL_OK ? st : refuse_life(s, st, at);
 }
 
-/* Of a host, or of all. */
+static bool is_config_field(const char *word)
+{
+    for (size_t i = 0; i < n_config_rows; i++) {
+        if (strcmp(config_rows[i].field, word) == 0)
+            return true;
+    }
+    return false;
+}
+
+static enum rdl_status refuse_field(struct showing *s, size_t i)
+{
+    struct text remedy = text_on(s->err->remedy, sizeof(s->err->remedy));
+    struct suggestion near = suggestion_for(word_at(s, i));
+
+    for (size_t k = 0; k < n_config_rows; k++)
+        suggest_offer(&near, config_rows[k].field);
+    if (near.best)
+        text_addf(&remedy, "did you mean \"%s\"?", near.best);
+    else
+        text_addf(&remedy, "\"show device %s\" lists them", word_at(s, 1));
+    return refuse(s, RDL_ERR_NOT_FOUND, i, 0, "the device configuration has no field \"%s\"",
+                  word_at(s, i));
+}
+
+/* Of a host, or of all; all of it, or a field. */
 static enum rdl_status show_devices(struct showing *s)
 {
-    const char *path = word_at(s, 1) ? word_at(s, 1) : "";
+    const bool of_all = !word_at(s, 1) || is_config_field(word_at(s, 1));
+    const char *path = of_all ? "" : word_at(s, 1), *field = word_at(s, of_all ? 1 : 2);
     struct rdl_value v;
     size_t at = 0;
 
@@ -350,7 +376,11 @@ static enum rdl_status show_devices(struct showing *s)
         return bad_path(s, RDL_ERR_NOT_FOUND, 1, at);
     if (path[0] && !tree_is(s->lab, path, NODE_host))
         return refuse(s, RDL_ERR_INVAL, 1, 0, "%s is no host", path);
-    show_device(s->out, s->lab, path, s->rq->form);
+    if (of_all && word_at(s, 2))
+        return refuse(s, RDL_ERR_INVAL, 2, 0, "nothing can follow here");
+    if (field && !is_config_field(field))
+        return refuse_field(s, 2);
+    show_device(s->out, s->lab, path, field, s->rq->form);
     return RDL_OK;
 }
 
@@ -459,7 +489,7 @@ static const struct {
     {"switches", 1, show_plural, false},   {"counters", 1, show_all_counters, false},
     {"link", 2, show_kind_of, false},      {"dump", 2, show_one_dump, false},
     {"wqe", 2, show_one_dump, false},      {"live", 1, show_outside, false},
-    {"srq", 2, show_kind_of, false},       {"device", 2, show_devices, false},
+    {"srq", 2, show_kind_of, false},       {"device", 3, show_devices, false},
     {"pci", 2, show_one_pci, false},
 };
 

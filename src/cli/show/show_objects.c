@@ -384,6 +384,7 @@ struct device {
     FILE *out;
     const struct rdl_lab *lab;
     const char *host;
+    const char *field;            /* this one alone; NULL: all */
     char config[TREE_PATH_BYTES]; /* the path of its configuration */
 };
 
@@ -404,6 +405,11 @@ static struct rdl_value value_of(const struct device *d, const char *field)
     return v;
 }
 
+static bool is_wanted(const struct device *d, const char *field)
+{
+    return !d->field || strcmp(d->field, field) == 0;
+}
+
 static bool has_cap(const struct device *d, const struct cap_row *cap)
 {
     return (tree_number(d->lab, d->config, LEAF_config_device_cap_flags) >> cap->bit & 1) != 0;
@@ -413,7 +419,7 @@ static void tell_caps(const struct device *d)
 {
     char lead[SHOW_LINE_BYTES];
 
-    fprintf(d->out, "\ndevice_cap_flags\n");
+    fprintf(d->out, "%s", d->field ? "" : "\ndevice_cap_flags\n");
     for (size_t i = 0; i < n_cap_rows; i++) {
         struct text t = text_on(lead, sizeof(lead));
 
@@ -435,6 +441,8 @@ static void tell(const struct device *d)
         const struct rdl_value v = value_of(d, config_rows[i].field);
         struct text t = text_on(lead, sizeof(lead));
 
+        if (!is_wanted(d, config_rows[i].field))
+            continue;
         text_addf(&t, "  %3u  %s = ", offset_of(config_rows[i].field), config_rows[i].field);
         tree_add_value(&t, &v);
         if (t.len >= INDENT_MEANS)
@@ -443,7 +451,8 @@ static void tell(const struct device *d)
                          config_rows[i].means);
         show_wrap(d->out, INDENT_MEANS, config_rows[i].kept);
     }
-    tell_caps(d);
+    if (is_wanted(d, "device_cap_flags"))
+        tell_caps(d);
 }
 
 static void add_rows(const struct device *d, struct rows *r)
@@ -453,6 +462,8 @@ static void add_rows(const struct device *d, struct rows *r)
         char value[RDL_VALUE_BYTES];
         struct text t = text_on(value, sizeof(value));
 
+        if (!is_wanted(d, config_rows[i].field))
+            continue;
         tree_add_value(&t, &v);
         rows_text(r, d->host);
         rows_number(r, offset_of(config_rows[i].field));
@@ -461,7 +472,7 @@ static void add_rows(const struct device *d, struct rows *r)
         rows_text(r, config_rows[i].means);
         rows_text(r, config_rows[i].kept);
     }
-    for (size_t i = 0; i < n_cap_rows; i++) {
+    for (size_t i = 0; is_wanted(d, "device_cap_flags") && i < n_cap_rows; i++) {
         char name[SHOW_LINE_BYTES];
         struct text t = text_on(name, sizeof(name));
 
@@ -475,9 +486,10 @@ static void add_rows(const struct device *d, struct rows *r)
     }
 }
 
-static void of_host(FILE *out, const struct rdl_lab *lab, const char *host, struct rows *r)
+static void of_host(FILE *out, const struct rdl_lab *lab, const char *host, const char *field,
+                    struct rows *r)
 {
-    struct device d = {.out = out, .lab = lab, .host = host};
+    struct device d = {.out = out, .lab = lab, .host = host, .field = field};
     struct text t = text_on(d.config, sizeof(d.config));
 
     text_addf(&t, "%s.device.config", host);
@@ -487,7 +499,8 @@ static void of_host(FILE *out, const struct rdl_lab *lab, const char *host, stru
         tell(&d);
 }
 
-void show_device(FILE *out, const struct rdl_lab *lab, const char *host, enum show_form form)
+void show_device(FILE *out, const struct rdl_lab *lab, const char *host, const char *field,
+                 enum show_form form)
 {
     struct rows rows = {0}, *r = form == SHOW_TEXT ? NULL : &rows;
     struct tree_list all = {0};
@@ -496,14 +509,14 @@ void show_device(FILE *out, const struct rdl_lab *lab, const char *host, enum sh
     if (r)
         rows_begin_table(r, out, form, TABLE_DEVICE);
     if (host[0]) {
-        of_host(out, lab, host, r);
+        of_host(out, lab, host, field, r);
     } else if (tree_children(lab, "", &all, &at) == RDL_OK) {
         for (size_t i = 0; i < all.n; i++) {
             if (!tree_value_is(&all.v[i].value, NODE_host))
                 continue;
             if (!r && n++ > 0)
                 fputc('\n', out);
-            of_host(out, lab, all.v[i].key, r);
+            of_host(out, lab, all.v[i].key, field, r);
         }
     }
     tree_done(&all);

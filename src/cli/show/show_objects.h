@@ -32,9 +32,10 @@ unsigned show_columns_of_kind(enum node_kind kind, struct row_column ret[GRID_CO
 /* How many objects of @kind there are at or below @path. */
 size_t show_count(const struct rdl_lab *lab, const char *path, enum node_kind kind);
 
-/* The device configuration of host @host, or of all hosts if that is empty, field by field: what it
- * says, and who keeps to it.
+/* The device configuration of host @host, or of all hosts if that is empty: what it says, and who
+ * keeps to it, of each field or of @field alone.
  */
-void show_device(FILE *out, const struct rdl_lab *lab, const char *host, enum show_form form);
+void show_device(FILE *out, const struct rdl_lab *lab, const char *host, const char *field,
+                 enum show_form form);
 
 #endif

@@ -118,6 +118,8 @@ static const struct row what_fits[] = {
     {"help ver", " verbs", "verbs_peer"},
     {"help post_send ", " qp wr_id op sge", " swap_add"},
     {"help show v", " vq", "verbs"},
+    {"show device h1 max_m", " max_mr_size max_mr max_mw", " max_qp"},
+    {"show device ", " h1 h2 phys_port_cnt", "h1.qp"},
     {"comp", " complete", " compare"},
     {"history f", " failed", "f1"},
     {"clear ", " all (every fault)", "h1"},

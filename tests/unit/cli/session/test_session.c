@@ -296,6 +296,7 @@ static const struct {
     {"session save x.txt", "must end in .lab or .json", ""},
     {"show packet", "no frame has been sent yet", ""},
     {"show live", "nothing outside the lab", ""},
+    {"show device h1 max_qpp", "has no field \"max_qpp\"", "did you mean \"max_qp\"?"},
     {"kick h1.ctrl", "is not a work queue", "reg_write h1 notify"},
     {"help xyzzy", "no help", "help"},
     {"help show xyzzy", "no help for \"xyzzy\" behind show", "help show"},
