@@ -42,6 +42,7 @@ RSS_FULL_KIB = 512 << 10  # of a session that remembers as many events and frame
 FULL_AFTER = 500_000  # which is so after so many frames; from then on
 RSS_GROWTH = 1.05  # is by how much it may still grow
 BURSTS, BURST = 5, 400  # fewer than a device holds
+N_BEFORE = 900  # frames that wait before an answer
 SHARE_MOST = 10  # times its own processor time, which others get while frames wait; one, if it is fair
 BATCH = 200  # frames before a look at the clock
 
@@ -313,7 +314,8 @@ def check_late(_):
 def check_answer_that_waits(_):
     """An answer that came in time counts, though the lab has slept until its ACK timer was overdue.
 
-    The timer runs for half a second, and nothing is sent twice.
+    The timer runs for half a second, and nothing is sent twice.  The device is nearly full of other
+    frames, and the answer is behind them.
     """
     with Session(*LAB, tap(DEVICE), QUEUE_PAIR) as session, packet_socket() as sock:
         ip("addr", "add", f"{KERNEL}/24", "dev", DEVICE)
@@ -328,7 +330,7 @@ def check_answer_that_waits(_):
             psn = psn_of(sock.recv(2048))
         session.process.send_signal(signal.SIGSTOP)
         expect(psn == FIRST_PSN, f"the SEND came: PSN {psn}")
-        for _i in range(3):
+        for _i in range(N_BEFORE):
             sock.send(eth(0x0800, ipv4(1, echo(b"before it"))))
         sock.send(acknowledgement(qpn, FIRST_PSN))
         time.sleep(0.8)

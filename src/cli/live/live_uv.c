@@ -21,7 +21,8 @@
 
 #define HEADERS_BYTES_MAX 80u /* of IP, UDP and IBTA, as rxe reckons */
 #define FRAME_BYTES_MAX   65536u
-#define FRAMES_PER_PUMP   8u        /* read before the lab goes on, at most; see LIVE_TURN_TICKS */
+#define FRAMES_PER_PUMP   8u    /* read before the lab goes on, at most; see LIVE_TURN_TICKS */
+#define FRAMES_WAITING    1024u /* a lab that is late reads so many: all that a tap device holds */
 #define LOOK_NS           1000000u  /* how long a frame is looked for before the process sleeps */
 #define AHEAD_NS          20000u    /* what is due so soon is done at once: waiting takes as long */
 #define LATE_NS           1000000u  /* so far behind the clock, simulated time is as it should be */
@@ -202,14 +203,15 @@ static uint32_t read_port(struct live_port *p)
     }
     if (n_read < p->read_max)
         p->read_max = 1;
-    else if (p->read_max < FRAMES_PER_PUMP)
-        p->read_max *= 2;
+    else
+        p->read_max = p->read_max < FRAMES_PER_PUMP ? 2 * p->read_max : FRAMES_PER_PUMP;
     return n_read;
 }
 
 /* Lets in what waits outside, before the lab goes on.  What a program has just asked of the lab
  * goes first; not in a lab that is late, for then a timer may be due that a frame which waits would
- * stop.
+ * stop.  That may be the last of them: a peer answers each packet that it gets twice, and so old
+ * answers are before the new one.
  */
 static void read_ports(struct live *l)
 {
@@ -223,7 +225,7 @@ static void read_ports(struct live *l)
     served = live_vms_serve(l);
     for (uint32_t i = 0; i < l->n_ports; i++) {
         if (late)
-            l->ports[i].read_max = FRAMES_PER_PUMP;
+            l->ports[i].read_max = FRAMES_WAITING;
         n_read += read_port(&l->ports[i]);
     }
     if (n_read == 0 && !served)
