@@ -11,6 +11,7 @@
 #include "cli/tell/c_names.h"
 #include "cli/tell/explain.h"
 #include "emu/base/text.h"
+#include "emu/facts/rfc.h"
 #include "emu/facts/virtio_rdma/config.h"
 
 static void offer_explained(void *ctx, const char *word)
@@ -130,9 +131,11 @@ static void offer_values(struct completion *c, const struct param *p, const char
 /* What follows `show device`: a host, and behind that, or without it, a field. */
 static void offer_of_device(struct completion *c)
 {
+    const bool has_field = c->st->n > 2 && rfc_field_find(rfc_find("config"), c->st->words[2]);
+
     if (c->st->n == 2)
         offer_kinds(c, (const enum node_kind[]){NODE_host, NODE_none});
-    for (size_t i = 0; c->st->n <= 3 && i < n_config_rows; i++)
+    for (size_t i = 0; !has_field && c->st->n <= 3 && i < n_config_rows; i++)
         offer_told(c, config_rows[i].field, c->typed[0] ? config_rows[i].means : "");
 }
 

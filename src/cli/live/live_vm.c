@@ -164,8 +164,11 @@ static void tell_of_log(struct live_vm *vm)
     if (vm->log_told || vm->process.log_error == 0)
         return;
     vm->log_told = true;
-    fprintf(vm->live->out, "%s: what it prints can no longer be written into its log: %s\n",
-            vm->name, strerror(vm->process.log_error));
+    fprintf(
+        vm->live->out,
+        "%s: what it prints can no longer be written into its log: %s; \"show live\" has the last "
+        "line\n",
+        vm->name, strerror(vm->process.log_error));
 }
 
 static bool serve(struct live_vm *vm)
@@ -173,7 +176,6 @@ static bool serve(struct live_vm *vm)
     const char *wrong;
     bool any = false;
 
-    tell_of_log(vm);
     for (uint32_t i = 0; i < FUNCTIONS; i++)
         any |= serve_function(vm, i);
     if (vm->state != VM_RUNS)
@@ -191,6 +193,7 @@ bool live_vms_serve(struct live *l)
     bool any = false;
 
     for (struct live_vm *vm = l->vms; vm; vm = vm->next) {
+        tell_of_log(vm); /* also of one that has ended: what it last printed may be missing */
         if (vm->state == VM_RUNS)
             any |= serve(vm);
     }

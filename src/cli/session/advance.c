@@ -226,8 +226,8 @@ static enum rdl_status live_turn(struct session *s, const struct move *m, int in
     enum rdl_status st = RDL_ERR_IDLE;
     uint64_t next;
 
-    /* What a late lab does happens now, which may be after the end of @m: the rest is due all the
-     * same. */
+    /* A late lab does things now, which may be after the end of @m: the rest is due all the same.
+     */
     if (real > now || rdl_next_ns(s->lab) <= real)
         st = call(s, &bounded, limits, reterr_rsp);
     if (st != RDL_ERR_IDLE && st != RDL_ERR_TIMEOUT && !has_end(m))

@@ -22,6 +22,7 @@
 #include "cli/tree/tree_json.h"
 #include "emu/base/assert.h"
 #include "emu/base/quantity.h"
+#include "emu/facts/rfc.h"
 #include "emu/facts/virtio_rdma/config.h"
 
 /* One `show` under way. */
@@ -342,11 +343,7 @@ static enum rdl_status show_one_life(struct showing *s)
 
 static bool is_config_field(const char *word)
 {
-    for (size_t i = 0; i < n_config_rows; i++) {
-        if (strcmp(config_rows[i].field, word) == 0)
-            return true;
-    }
-    return false;
+    return rfc_field_find(rfc_find("config"), word) != NULL;
 }
 
 static enum rdl_status refuse_field(struct showing *s, size_t i)
@@ -377,7 +374,8 @@ static enum rdl_status show_devices(struct showing *s)
     if (path[0] && !tree_is(s->lab, path, NODE_host))
         return refuse(s, RDL_ERR_INVAL, 1, 0, "%s is no host", path);
     if (of_all && word_at(s, 2))
-        return refuse(s, RDL_ERR_INVAL, 2, 0, "nothing can follow here");
+        return refuse(s, RDL_ERR_INVAL, 2, 0, "the host stands before the field: show device %s %s",
+                      word_at(s, 2), field);
     if (field && !is_config_field(field))
         return refuse_field(s, 2);
     show_device(s->out, s->lab, path, field, s->rq->form);

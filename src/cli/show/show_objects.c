@@ -419,7 +419,8 @@ static void tell_caps(const struct device *d)
 {
     char lead[SHOW_LINE_BYTES];
 
-    fprintf(d->out, "%s", d->field ? "" : "\ndevice_cap_flags\n");
+    if (!d->field)
+        fputs("\ndevice_cap_flags\n", d->out);
     for (size_t i = 0; i < n_cap_rows; i++) {
         struct text t = text_on(lead, sizeof(lead));
 

@@ -264,15 +264,11 @@ bool help_topic(FILE *out, const char *topic)
 bool help_part(FILE *out, const char *topic, const char *part)
 {
     const struct cmd *cmd = cmd_find(topic, false);
-    bool known = false;
+    const struct param *p = cmd ? cmd_param(cmd, part) : NULL;
 
-    for (size_t i = 0; cmd && i < cmd->n_params; i++) {
-        if (strcmp(cmd->params[i].name, part) != 0)
-            continue;
-        print_param(out, &cmd->params[i]);
-        known = true;
-    }
-    return known;
+    if (p)
+        print_param(out, p);
+    return p != NULL;
 }
 
 const char *help_suggest(const char *topic)

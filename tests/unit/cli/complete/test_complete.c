@@ -120,6 +120,7 @@ static const struct row what_fits[] = {
     {"help show v", " vq", "verbs"},
     {"show device h1 max_m", " max_mr_size max_mr max_mw", " max_qp"},
     {"show device ", " h1 h2 phys_port_cnt", "h1.qp"},
+    {"show device max_mr m", " markdown", "max_mw"}, /* no second field, and no host */
     {"comp", " complete", " compare"},
     {"history f", " failed", "f1"},
     {"clear ", " all (every fault)", "h1"},

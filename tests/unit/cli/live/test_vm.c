@@ -411,6 +411,11 @@ static void a_log_that_is_full_is_told_of(void **state)
 
     assert_true(live_ops->vm(f->live, &c, &error));
     run(f);
+    turn(f);
+    assert_non_null(
+        strstr(live_ops->said(f->live), "written into its log: No space left on device"));
+    turn(f);
+    assert_null(live_ops->said(f->live)); /* it is told once */
     assert_string_equal(info_of(f).line, "two");
     assert_int_equal(info_of(f).log_error, ENOSPC);
     start_command(f, "true"); /* without a log nothing is missed */

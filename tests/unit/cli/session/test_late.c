@@ -2,6 +2,8 @@
 /* A lab that follows a clock and is late: the clock is made up, and nothing is outside. */
 #include "cli/lab_session.h"
 
+#include <stdio.h>
+
 #include "cli/live/live.h"
 #include "rdmalab/port.h"
 
@@ -97,6 +99,7 @@ static void a_run_that_ends_in_the_past_does_what_was_due_until_then(void **stat
     static const struct rdl_link_config link = {.a = "tap0", .b = "s1"};
     static const uint8_t frame[60] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 2, 0, 0, 0, 1, 1, 8, 6};
     rdl_port port;
+    char line[80];
     rdl_link ret;
     struct lab l;
 
@@ -110,7 +113,8 @@ static void a_run_that_ends_in_the_past_does_what_was_due_until_then(void **stat
         assert_int_equal(rdl_port_receive(l.s->lab, port, frame, sizeof(frame)), RDL_OK);
     lab_run(&l, "run 30us");
     assert_true(n_turns > 2);
-    lab_run(&l, "expect count(flooded) == 300 and t >= 10ms");
+    snprintf(line, sizeof(line), "expect count(flooded) == %u and t >= %uns", N_FRAMES, LATE_NS);
+    lab_run(&l, line);
     lab_close(&l);
 }
 

@@ -297,6 +297,7 @@ static const struct {
     {"show packet", "no frame has been sent yet", ""},
     {"show live", "nothing outside the lab", ""},
     {"show device h1 max_qpp", "has no field \"max_qpp\"", "did you mean \"max_qp\"?"},
+    {"show device max_mr h1", "stands before the field: show device h1 max_mr", ""},
     {"kick h1.ctrl", "is not a work queue", "reg_write h1 notify"},
     {"help xyzzy", "no help", "help"},
     {"help show xyzzy", "no help for \"xyzzy\" behind show", "help show"},
