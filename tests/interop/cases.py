@@ -236,10 +236,11 @@ def quick():
     """Every value of every dimension, not every combination."""
     for client in CLIENTS:
         for ip in IPS:
-            for size in SIZES:
+            for size in SIZES if ip == IPS[0] else (4096, 65536):
                 yield rc_pingpong(client, ip, size)
             for loss in LOSSES[1:]:
-                yield rc_pingpong(client, ip, 4096, loss=loss)
+                if ip == IPS[0]:
+                    yield rc_pingpong(client, ip, 4096, loss=loss)
                 yield rc_pingpong(client, ip, 65536, 4096, loss=loss)
         for mtu in MTUS:
             yield rc_pingpong(client, IPS[MTUS.index(mtu) % 2], 65536, mtu)
