@@ -7,6 +7,7 @@ holds tshark's dissection against the events (dissect.py).  Then `rdmalab check`
 all frames of RoCEv2, and find nothing that no device may send.  Of a scenario that sends nothing only this
 is checked: its events tell of no frame, and neither does the capture.  Ends with "N passed, N failed".
 """
+import itertools
 import json
 import os
 import subprocess
@@ -18,20 +19,33 @@ import dissect
 import icrc
 
 
-def judge(binary, directory, scenario):
-    """The scenario's line of the report, and the complaints."""
+TOGETHER = 30  # captures for one tshark
+
+
+def play(binary, directory, scenario):
+    """Where the scenario's capture and events are, and what is wrong with how it ended, or nothing."""
     base = os.path.join(directory, os.path.basename(scenario))
     pcapng, events = base + ".pcapng", base + ".ndjson"
     run = subprocess.run([binary, "run", scenario, "--pcap", pcapng, "--events", events],
                          capture_output=True, text=True, check=False)
-    if run.returncode != 0:
-        return scenario, [f"exit status {run.returncode}: {run.stdout}{run.stderr}"]
-    n_icrc, n_damaged, complaints = icrc.check(capture.read(pcapng))
-    n_frames, more = dissect.check(pcapng, events)
-    text = f"{scenario}: {n_frames} frames, {n_icrc} ICRCs"
-    if n_damaged:
-        text += f", {n_damaged} damaged by a fault"
-    return text, complaints + more + checked(binary, pcapng)
+    return pcapng, events, f"exit status {run.returncode}: {run.stdout}{run.stderr}" if run.returncode else ""
+
+
+def judge(binary, directory, scenarios):
+    """Of each scenario its line of the report, and the complaints."""
+    played = {s: play(binary, directory, s) for s in scenarios}
+    captures = [pcapng for pcapng, _, wrong in played.values() if not wrong]
+    rows = dict(zip(captures, capture.tshark_each(captures, dissect.FIELDS) if captures else []))
+    for scenario, (pcapng, events, wrong) in played.items():
+        if wrong:
+            yield scenario, [wrong]
+            continue
+        n_icrc, n_damaged, complaints = icrc.check(capture.read(pcapng))
+        n_frames, more = dissect.check(pcapng, events, rows[pcapng])
+        text = f"{scenario}: {n_frames} frames, {n_icrc} ICRCs"
+        if n_damaged:
+            text += f", {n_damaged} damaged by a fault"
+        yield text, complaints + more + checked(binary, pcapng)
 
 
 def checked(binary, pcapng):
@@ -52,9 +66,10 @@ def main():
     if len(sys.argv) < 4:
         capture.die("usage: captures.py RDMALAB DIRECTORY SCENARIO...")
     binary, directory, scenarios = sys.argv[1], sys.argv[2], sys.argv[3:]
+    parts = [scenarios[at:at + TOGETHER] for at in range(0, len(scenarios), TOGETHER)]
     n_failed = 0
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        for text, complaints in pool.map(lambda s: judge(binary, directory, s), scenarios):
+        for text, complaints in itertools.chain(*pool.map(lambda part: list(judge(binary, directory, part)), parts)):
             print(text)
             for complaint in complaints:
                 print(f"  {complaint}")
