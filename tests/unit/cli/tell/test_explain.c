@@ -11,6 +11,7 @@
 #include "emu/facts/leaf.h"
 #include "emu/facts/qp_fsm.h"
 #include "emu/trace/event.h"
+#include "golden.h"
 #include "rdmalab/status.h"
 
 static void assert_explained(const char *word)
@@ -155,12 +156,7 @@ static void leaves_of_the_inspect_tree_are_explained(void **state)
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(words); i++) {
         assert_true(explain(printed_begin(&p)->out, words[i], false));
-        assert_string_equal(printed_text(&p),
-                            "next_psn   value of the node qp: a packet sequence number\n"
-                            "  the PSN of the next packet to be sent: below sq_psn only while "
-                            "packets are sent again\n"
-                            "  It is there only while the device has the qp.\n"
-                            "  see it: show h1.qp.next_psn\n");
+        assert_golden("next_psn", printed_text(&p));
         printed_end(&p);
     }
     assert_false(explain(printed_begin(&p)->out, "mr.next_psn", false));
@@ -376,6 +372,7 @@ int main(void)
         cmocka_unit_test(case_and_dashes_do_not_matter),
         cmocka_unit_test(one_word_can_mean_several_things),
         cmocka_unit_test(a_behaviour_tells_who_shows_it),
+        cmocka_unit_test(every_golden_text_is_used),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
