@@ -295,6 +295,25 @@ void golden_compare(const char *test_c, const char *name, const char *text)
     }
 }
 
+void assert_in_order(const char *text, const char *words)
+{
+    const char *at = text;
+
+    while (*words) {
+        const size_t n = strcspn(words, " ");
+        const char *word = words;
+
+        words += n + (words[n] == ' ');
+        while (*at && strncmp(at, word, n) != 0)
+            at++;
+        if (!*at) {
+            fprintf(stderr, "%s", text);
+            fail_msg("no \"%.*s\" in its place", (int)n, word);
+        }
+        at += n;
+    }
+}
+
 void every_golden_text_is_used(void **state)
 {
     unsigned n_unused = 0;

@@ -18,6 +18,11 @@
 /* The same for the section @name of the golden file beside @test_c. */
 void golden_compare(const char *test_c, const char *name, const char *text);
 
+/* Fails if @text has not each of @words, which blanks separate, in their order: what must be in a
+ * text whatever its wording.
+ */
+void assert_in_order(const char *text, const char *words);
+
 /* The last test of each program that calls assert_golden(): fails if a section was not used.  With
  * GOLDEN_UPDATE it writes the file.
  */
