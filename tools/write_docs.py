@@ -1,20 +1,25 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""Writes the pages that follow from rows, scenarios and tests.
+"""Writes the pages that follow from rows, scenarios and tests, and the report of ./check --full.
 
-usage: write_docs.py [PAGE...] [--check | --self-test]
+usage: write_docs.py [PAGE...] [--check]
+       write_docs.py [PAGE...] --self-test
+       write_docs.py checks COMMIT STAGES
 
 PAGE is behaviours (book/conformance.md, src/cli/tell/shown.def) or rfc (book/rfc.md); without one, both.
---check writes nothing and says what is not current, and what is wrong with the rows.
+--check writes nothing and says what is not current, and what is wrong with the rows.  checks
+is docs/checks.md, which is written from what a run found (pages/checks.py), and has a self-test alone.
 """
 import importlib
 import pathlib
 import sys
 
+from pages import checks
 from pages.page import Wrong, check, put
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGES = ("behaviours", "rfc")
+TESTED = (*PAGES, "checks")
 
 
 def counted(found):
@@ -27,12 +32,17 @@ def counted(found):
 def main():
     args = [arg for arg in sys.argv[1:] if not arg.startswith("--")]
     options = [arg for arg in sys.argv[1:] if arg.startswith("--")]
-    if options not in ([], ["--check"], ["--self-test"]) or not set(args) <= set(PAGES):
+    if args[:1] == ["checks"] and not options and len(args) == 3:
+        checks.write(*args[1:])
+        return 0
+    names = TESTED if options == ["--self-test"] else PAGES
+    if options not in ([], ["--check"], ["--self-test"]) or not set(args) <= set(names):
         sys.exit(__doc__)
-    pages = [importlib.import_module(f"pages.{name}") for name in args or PAGES]
-    if options:
-        return counted([problem for page in pages
-                        for problem in (check(page, ROOT) if options == ["--check"] else page.self_test())])
+    pages = [importlib.import_module(f"pages.{name}") for name in args or names]
+    if options == ["--self-test"]:
+        return counted([problem for page in pages for problem in page.self_test()])
+    if options == ["--check"]:
+        return counted([problem for page in pages for problem in check(page, ROOT)])
     for page in pages:
         try:
             put(ROOT, page.outputs(ROOT))
