@@ -59,7 +59,7 @@ CALL = re.compile(r"\b([A-Za-z_]\w*)\s*\(")
 HEAD = re.compile(r"\b(if|for|while|switch)\s*$")
 PRNG = "src/emu/base/prng.h"
 DRAWS = ("prng_next", "prng_below",
-         "draw_below", "draw_one_in", "draw_request", "draw_key_request", "draw_receive")  # of cli/proof/world_draw.h
+         "draw_below", "draw_one_in", "draw_request", "draw_key_request", "draw_receive")  # of swarm/worlds/world_draw.h
 NOT_SIGNATURE = re.compile(r"[;}]$|\*/$|^#")
 ATTRIBUTE = re.compile(r"__attribute__\s*\(\(.*?\)\)", re.DOTALL)
 

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""Who shows which behaviour: writes src/cli/tell/shown.def and book/conformance.md.
+"""Who shows which behaviour: writes src/cli/explain/shown.def and book/conformance.md.
 
 usage: write_behaviours.py [--check | --self-test] [ROOT]
 
@@ -30,7 +30,7 @@ from dataclasses import dataclass
 ROWS = "src/emu/facts/behaviours.def"
 CITATIONS = "src/emu/facts/citations.def"
 ENUMS = "src/emu/facts/enums.h"
-SHOWN = "src/cli/tell/shown.def"
+SHOWN = "src/cli/explain/shown.def"
 PAGE = "book/conformance.md"
 RULES = "src/emu/facts/rules.def"
 TRAITS = "src/emu/facts/profiles.def"
