@@ -2,10 +2,12 @@
 /* A complete RoCEv2 frame, decoded: Ethernet, IP, UDP, BTH, extension headers, payload, pad, ICRC.
  *
  * Receiving: packet_parse() checks the frame.  The result points into the frame; nothing is copied
- * or allocated.  Sending: packet_build() writes everything except payload and ICRC, and returns
- * where the payload belongs.  The caller copies the payload there, which is the only copy out of
- * guest memory.  packet_finish() adds the ICRC.  To send many packets along one path, prepare its
- * headers once with packet_path_of().
+ * or allocated.
+ *
+ * Sending: packet_build() writes everything except payload and ICRC, and returns where the payload
+ * belongs.  The caller copies the payload there, which is the only copy out of guest memory.
+ * packet_finish() adds the ICRC.  To send many packets along one path, prepare its headers once
+ * with packet_path_of().
  */
 #ifndef EMU_WIRE_PACKET_H
 #define EMU_WIRE_PACKET_H
