@@ -50,8 +50,8 @@ RDL_MUST_CHECK enum rdl_status rdl_inspect_list(const struct rdl_lab *lab, const
                                                 size_t *reterr_at);
 
 /* Calls @each for everything below @path in depth-first order: a node, its descendants, its next
- * sibling.  The key is the path relative to @path.  This is cheaper than one rdl_inspect_list() per
- * node.  Errors as rdl_inspect().
+ * sibling.  The key is the full path.  This is cheaper than one rdl_inspect_list() per node.
+ * Errors as rdl_inspect().
  */
 RDL_MUST_CHECK enum rdl_status rdl_inspect_below(const struct rdl_lab *lab, const char *path,
                                                  rdl_inspect_each *each, void *ctx,

@@ -9,7 +9,7 @@
 #include "emu/trace/event.h"
 #include "emu/wire/glance.h"
 
-/* What the sender knows about the frame.  Faults and traces need not parse it again. */
+/* The properties of a frame that its sender knows.  Faults and traces need not parse it again. */
 struct frame_note {
     uint32_t host; /* sender: host or external port; EV_HOST_NONE if injected */
     uint32_t qpn;

@@ -11,7 +11,7 @@
 #define QUERY_BYTES    28u /* of version 2, without sources */
 #define REPORT_BYTES   28u
 #define HBH_BYTES      8u
-#define CODE_EXACT     0x8000u /* response codes below are milliseconds */
+#define CODE_EXACT     0x8000u /* smaller codes are milliseconds, not floating point */
 
 /* The hop-by-hop header of eight bytes, without its first: length, Router Alert for MLD, padding.
  * [RFC 8200, 4.3; RFC 2711, 2.1]

@@ -22,9 +22,9 @@
 
 struct nd {
     bool advert;    /* otherwise a solicitation */
-    bool router;    /* flags of an advertisement: the sender is a router, */
-    bool solicited; /* it answers a solicitation, */
-    bool override;  /* it replaces a known address */
+    bool router;    /* advertisement: the sender is a router */
+    bool solicited; /* advertisement: it answers a solicitation */
+    bool override;  /* advertisement: its MAC replaces a known one */
     bool has_mac;
     uint8_t target[GID_BYTES];
     uint8_t mac[MAC_BYTES]; /* of the sender of a solicitation, or the target of an advertisement */
