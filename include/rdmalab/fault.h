@@ -84,10 +84,13 @@ RDL_MUST_CHECK enum rdl_status rdl_fault_add(struct rdl_lab *lab,
 /* Removes a fault of either kind.  If it has stopped a queue of a device, the queue continues. */
 RDL_MUST_CHECK enum rdl_status rdl_fault_remove(struct rdl_lab *lab, rdl_fault fault);
 
-/* A fault of a device.  The occasions of each kind: a kick of the queue that the device would
- * notice (FLT_LOST_KICK), an interrupt for the queue (FLT_LOST_INTERRUPT), a buffer with data that
- * is about to be returned (FLT_LATE_DATA), a buffer that is about to be taken (FLT_STUCK_QUEUE), a
- * buffer that was returned (FLT_SPURIOUS).
+/* A fault of a device.  It acts on occasions, which depend on its kind:
+ *
+ *	FLT_LOST_KICK		the driver kicks the queue, and the device would notice
+ *	FLT_LOST_INTERRUPT	the device raises an interrupt for the queue
+ *	FLT_LATE_DATA		the device is about to return a buffer with data
+ *	FLT_STUCK_QUEUE		the device is about to take a buffer
+ *	FLT_SPURIOUS		the device has returned a buffer
  */
 struct rdl_device_fault_config {
     const char *name; /* as in struct rdl_fault_config */

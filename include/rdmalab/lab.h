@@ -22,7 +22,7 @@
 
 struct rdl_lab;
 
-/* Numbers from 1, never reused; 0 is none. */
+/* Handles of hosts, switches, links and ports: numbers from 1, never reused; 0 is none. */
 typedef struct {
     uint32_t raw;
 } rdl_host;
@@ -216,7 +216,7 @@ enum rdl_step {
     RDL_STEP_DESC    /* until a device has taken or returned a descriptor chain */
 };
 
-/* Returns how often that has happened since the lab began. */
+/* Returns how often @step has happened since the lab began. */
 uint64_t rdl_progress(const struct rdl_lab *lab, enum rdl_step step);
 
 /* Limits of one call.  0 means no limit. */
@@ -261,8 +261,8 @@ RDL_MUST_CHECK enum rdl_status rdl_run(struct rdl_lab *lab, uint64_t until_ns,
 RDL_MUST_CHECK enum rdl_status rdl_wait(struct rdl_lab *lab, rdl_host host,
                                         struct rdl_limits limits, uint32_t *reterr_rsp);
 
-/* The same without advancing the lab: RDL_ERR_BUSY while a request is under way.  For a lab that
- * follows an outside clock and must not run ahead of it.
+/* As rdl_wait() without advancing the lab: RDL_ERR_BUSY while a request is under way.  For a lab
+ * that follows an outside clock and must not run ahead of it.
  */
 RDL_MUST_CHECK enum rdl_status rdl_answer(const struct rdl_lab *lab, rdl_host host,
                                           uint32_t *reterr_rsp);
@@ -283,8 +283,8 @@ size_t rdl_checkpoint_bytes(const struct rdl_checkpoint *c);
 
 /* Tells whether memory ran short.
  *
- * RDL_SHORT_LAB: the lab's own memory is full.  The last tick is incomplete, and every call that
- * advances the lab returns RDL_ERR_NOMEM.  RDL_SHORT_RECORD: events, frames or names were not
+ * RDL_SHORT_LAB: the lab's own memory is full.  The last tick has wrong results, and every call
+ * that advances the lab returns RDL_ERR_NOMEM.  RDL_SHORT_RECORD: events, frames or names were not
  * recorded; rdl_record_forgotten() has the number of events.  Each such shortage is reported once.
  */
 enum rdl_shortage { RDL_SHORT_OF_NOTHING, RDL_SHORT_LAB, RDL_SHORT_RECORD };

@@ -51,8 +51,8 @@ RDL_MUST_CHECK enum rdl_status rdl_mem_write(struct rdl_lab *lab, rdl_host host,
                                              const void *in, size_t bytes);
 
 /* Registers @bytes from @addr.  @access is a set of enum access_bit.  Remote write and remote
- * atomic need local write.  [IBTA1 11.2.8.2] The parameters are those of ibv_reg_mr(), plus the lab
- * and the name: one more than six.
+ * atomic need local write.  [IBTA1 11.2.8.2]  The function has seven parameters: those of
+ * ibv_reg_mr(), the lab and the name.
  */
 RDL_MUST_CHECK enum rdl_status rdl_reg_mr(struct rdl_lab *lab, rdl_pd pd, uint64_t addr,
                                           uint64_t bytes, uint32_t access, const char *name,

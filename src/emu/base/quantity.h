@@ -29,7 +29,7 @@ bool quantity_add_with_units(struct text *t, enum quantity kind, const char *s);
 /* Parses two numbers separated by "..", in any order: "1..100".  Returns as quantity_parse(). */
 const char *quantity_parse_range(const char *s, uint64_t *ret_first, uint64_t *ret_last);
 
-/* Appends @v in the largest unit that is exact. quantity_parse() reads the text back as @v. */
+/* Appends @v in the largest unit that is exact.  quantity_parse() reads the text back as @v. */
 void quantity_add(struct text *t, enum quantity kind, uint64_t v);
 
 /* Appends a time with at most two decimals ("85.66us"), truncated. */

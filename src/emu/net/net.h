@@ -214,7 +214,7 @@ struct net_ops {
     /* Records the bytes of @f under f->tx.  @changed: a fault has changed them. */
     void (*keep)(void *world, const struct frame *f, bool changed);
     /* Returns the event with which @f was sent, or NULL if it is unknown, for faults whose criteria
-     * need it.  The pointer may be NULL.
+     * need it.  The callback may be NULL.
      */
     const struct ev *(*sent)(void *world, const struct frame *f);
 };

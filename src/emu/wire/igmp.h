@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* IGMPv3: a station announces which IPv4 multicast groups it belongs to.  [RFC 3376] mld.h has
+/* IGMPv3: a station announces which IPv4 multicast groups it belongs to.  [RFC 3376]  mld.h has
  * MLDv2, the same for IPv6.
  *
  * A report has one record for each group; reports here have exactly one.  A station that wants all
  * senders of a group excludes none: mode EXCLUDE with an empty list.  It leaves with mode INCLUDE
  * and an empty list.
  *
- * Messages carry the Router Alert option. ip.h does not support options, so the functions below
+ * Messages carry the Router Alert option.  ip.h does not support options, so the functions below
  * also handle the IP header.  Not supported: source lists, and versions 1 and 2.
  */
 #ifndef EMU_WIRE_IGMP_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* MLDv2: a station announces which IPv6 multicast groups it belongs to, as with IGMPv3.  [RFC 3810]
  *
- * Messages are ICMPv6 behind a hop-by-hop header with the Router Alert option. ip.h does not
+ * Messages are ICMPv6 behind a hop-by-hop header with the Router Alert option.  ip.h does not
  * support extension headers, so mld_build() writes the IP headers too, and mld_parse() starts
  * behind the IPv6 header.  Not supported: source lists, and version 1.
  */
