@@ -4,11 +4,22 @@
  * Calls that use the control queue (alloc, create, register, modify, query, destroy) put a request
  * into the ring and kick.  The answer is available when rdl_wait() returns RDL_OK.  Until then the
  * object is pending.  If the device refuses, the handle is stale.  A host has one request under way
- * at a time (RDL_ERR_BUSY); rdl_requests_max() allows more. post, kick, poll and memory access take
- * no simulated time.
+ * at a time; rdl_requests_max() allows more.  Calls to post, kick, poll and access memory take no
+ * simulated time.
  *
  * Names and meanings are those of libibverbs.  A NULL or empty @name selects a default ("qp2").
- * RDL_ERR_RESERVED: @name has a fixed meaning in the inspect tree ("counters").
+ * Calls that use the control queue can return these errors, which are not repeated below:
+ *
+ *	RDL_ERR_BUSY		another request is under way; the object is pending; or it is to be
+ *				destroyed and another object uses it
+ *	RDL_ERR_STALE		the object or host does not exist
+ *	RDL_ERR_BROKEN		the device needs a reset
+ *	RDL_ERR_STATE		the host has not booted
+ *	RDL_ERR_NO_GUEST	the guest of the host is a virtual machine
+ *	RDL_ERR_INVAL		@name is malformed
+ *	RDL_ERR_EXISTS		@name is in use on the host
+ *	RDL_ERR_RESERVED	@name has a fixed meaning in the inspect tree ("counters")
+ *	RDL_ERR_LIMIT, RDL_ERR_NOMEM	no room for another object
  */
 #ifndef RDMALAB_VERBS_H
 #define RDMALAB_VERBS_H
