@@ -26,7 +26,7 @@ MAY_USE = {  # layer -> layers it may include; order is bottom to top
     "hca":    ["base", "facts", "trace", "mem", "sim"],
     "xport":  ["base", "facts", "trace", "wire", "mem", "sim", "hca"],
     "device": ["base", "facts", "trace", "wire", "mem", "sim", "net", "virtio", "hca", "xport"],
-    # the rooms of a guest, which sees devices only as registers, memory and interrupts
+    # the folders of a guest, which sees devices only as registers, memory and interrupts
     "guest/pci":         ["base", "facts", "trace", "mem", "virtio"],
     "guest/ip":          ["base", "facts", "trace", "wire", "mem", "sim", "virtio", "guest/pci"],
     "guest/verbs":       ["base", "facts", "trace", "wire", "mem"],
@@ -41,54 +41,72 @@ MAY_USE = {  # layer -> layers it may include; order is bottom to top
     "viz":    ["base", "facts", "trace", "wire", "past"],
 }
 
-# The rooms of the command layer, in an order like that of the layers.  All use what events and
-# frames are; they reach the lab only through include/rdmalab.
+EMU = [layer for layer in MAY_USE if layer != "viz"]  # those under src/emu
+
+# Around the engine: what reaches a lab only through include/rdmalab.  All use events and frames.
 EVENTS = ["base", "facts", "trace", "wire"]
-ROOMS = {  # room -> layers and rooms it may include beside that
-    "print":    [],
-    "lang":     ["viz", "print"],
-    "saved":    ["past", "print", "lang"],
-    "tree":     ["past", "print"],
-    "programs": ["lang", "tree"],
-    "live":     ["programs"],
-    "tell":     ["past", "viz", "print", "lang", "saved", "tree"],
-    "show":     ["past", "viz", "print", "lang", "saved", "tree", "programs", "live", "tell"],
-    "session":  ["past", "viz", "print", "lang", "saved", "tree", "programs", "live", "tell", "show"],
-    "world":    ["print", "lang", "session"],
-    "diff":     ["past", "viz", "print", "lang", "tree", "session"],
-    "complete": ["print", "lang", "tree", "tell", "show", "session"],
-    "course":   ["print", "lang", "tell", "session"],
-    "cmd":      ["past", "viz", "print", "lang", "saved", "tree", "programs", "live", "tell", "show",
-                 "session", "world", "diff", "complete", "course"],
-    # what a world may show is said again there: it knows frames, names and the public functions alone
-    "proof":    ["print"],
-    "drill":    ["print"],
-    "trial":    ["print", "lang", "tree", "programs", "session", "cmd", "proof", "drill"],
-    # captures of others: of a lab nothing is known there
-    "check":    ["past", "print", "proof"],
-    "app":      ["past", "viz", "print", "lang", "saved", "tree", "programs", "live", "tell", "show",
-                 "session", "world", "diff", "complete", "course", "cmd", "trial", "check"],
+AROUND = {  # folder of src -> layers and folders that it may include in addition
+    "process":  [],
+    "print":    ["process"],
+    "tree":     ["past", "process", "print"],
+    "testbed":  [],
+    # the rules of the wire are stated again there: it knows frames alone
+    "watcher":  [],
+    # the model states again what a world may show: it knows frames, names and public functions alone
+    "swarm/worlds":  ["process", "print", "watcher"],
+    "swarm/drills":  ["process", "print"],
+    "swarm/outside": ["process", "print", "tree", "testbed"],
+    "swarm/seeds":   ["process", "print", "swarm/worlds", "swarm/drills"],
+    # captures of others: it knows nothing of a lab
+    "capture":  ["past", "process", "print", "watcher"],
+    "bench":    ["testbed"],
 }
-for room, others in ROOMS.items():
-    MAY_USE[f"cli/{room}"] = [*EVENTS, *(f"cli/{o}" if o in ROOMS else o for o in others)]
+CLI = {  # folder of src/cli -> what it may include in addition; all may include process and print
+    "lang":       ["viz"],
+    "trace_file": ["past", "cli/lang"],
+    "programs":   ["tree", "cli/lang"],
+    "live":       ["cli/programs"],
+    "why":        ["past", "tree", "cli/lang"],
+    "help":       ["cli/lang"],
+    "explain":    ["viz", "cli/lang", "cli/help"],
+    "export":     ["past", "viz", "cli/lang", "cli/trace_file"],
+    "show":       ["past", "viz", "tree", "cli/lang", "cli/trace_file", "cli/programs", "cli/live",
+                   "cli/why", "cli/explain"],
+    "session":    ["past", "viz", "tree", "cli/lang", "cli/trace_file", "cli/programs", "cli/live",
+                   "cli/why", "cli/explain", "cli/show"],
+    "session_file": ["cli/lang", "cli/session"],
+    "diff":       ["past", "viz", "tree", "cli/lang", "cli/session"],
+    "complete":   ["tree", "cli/lang", "cli/help", "cli/explain", "cli/show", "cli/session"],
+    "lessons":    ["cli/lang", "cli/explain", "cli/session"],
+    "cmd":        ["past", "viz", "tree", "cli/lang", "cli/trace_file", "cli/programs", "cli/live",
+                   "cli/why", "cli/help", "cli/explain", "cli/export", "cli/show", "cli/session",
+                   "cli/session_file", "cli/diff", "cli/complete", "cli/lessons"],
+    "app":        ["past", "viz", "tree", "testbed", "swarm/worlds", "swarm/drills", "swarm/outside",
+                   "swarm/seeds", "capture", "bench", "cli/lang", "cli/trace_file", "cli/programs",
+                   "cli/live", "cli/why", "cli/help", "cli/explain", "cli/export", "cli/show",
+                   "cli/session", "cli/session_file", "cli/diff", "cli/complete", "cli/lessons",
+                   "cli/cmd"],
+}
+MAY_USE |= {folder: [*EVENTS, *others] for folder, others in AROUND.items()}
+MAY_USE |= {f"cli/{folder}": [*EVENTS, "process", "print", *others] for folder, others in CLI.items()}
 
 # Those that ask a lab link it.
-ASK_THE_LAB = ("tree", "programs", "live", "tell", "show", "session", "world", "diff", "complete", "course", "cmd", "proof", "drill", "trial", "check", "app")
-MAY_LINK = {**MAY_USE, **{f"cli/{r}": [*MAY_USE[f"cli/{r}"], "lab"] for r in ASK_THE_LAB}}
+ASK_THE_LAB = {"tree", "testbed", "swarm/worlds", "swarm/drills", "swarm/outside", "swarm/seeds",
+               "bench", *(f"cli/{folder}" for folder in CLI)} - {"cli/lang", "cli/trace_file", "cli/help"}
+MAY_LINK = {layer: [*others, "lab"] if layer in ASK_THE_LAB else others for layer, others in MAY_USE.items()}
 
 # System headers and Meson dependencies that belong to some layers.
-HEADER_ONLY_IN = {"uv.h": ("cli/live",), "readline/": ("cli/app",), "cjson/": ("cli/lang", "cli/saved", "cli/world"),
-                  "isa-l": ("wire",)}
+HEADER_ONLY_IN = {"uv.h": ("cli/live",), "readline/": ("cli/app",),
+                  "cjson/": ("cli/lang", "cli/trace_file", "cli/session_file"), "isa-l": ("wire",)}
 LIBRARY_ONLY_IN = {"libuv": ("cli/live", "cli/app"), "readline": ("cli/app",), "isal": ("wire",),
-                   "cjson": ("cli/lang", "cli/saved", "cli/world")}
-FILES_MAX = 45  # of a folder
+                   "cjson": ("cli/lang", "cli/trace_file", "cli/session_file")}
 
 # What a layer must not know even through headers of others.  The verbs are the same for every
 # driver: no layout of the RFC, no registers, no virtqueues.
 IGNORANT_OF = {"guest/verbs": ("emu/facts/rfc.h", "emu/facts/regs.h", "emu/facts/virtio/", "emu/virtio/",
                                "emu/guest/pci/", "emu/guest/virtio_rdma/"),
-               "cli/proof": ("emu/facts/profiles.def", "emu/facts/profile.h"),
-               "cli/drill": ("emu/facts/profiles.def", "emu/facts/profile.h")}
+               **{judge: ("emu/facts/profiles.def", "emu/facts/profile.h")
+                  for judge in ("watcher", "swarm/worlds", "swarm/drills")}}
 
 # A host has devices of several kinds: it points to them.  What it may hold of their layer:
 HOST = "src/emu/lab/world.h"
@@ -97,9 +115,12 @@ HOST_MAY_HOLD = {"eth_port"}  # the socket that all functions of a slot share
 INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]')
 
 
+def is_in_emu(layer):
+    return layer.partition("/")[0] in ("guest", *EMU)
+
+
 def layer_dir(root, layer):
-    outside = layer == "viz" or layer.startswith("cli/")
-    return root / "src" / layer if outside else root / "src" / "emu" / layer
+    return root / "src" / "emu" / layer if is_in_emu(layer) else root / "src" / layer
 
 
 def dependency(layer):
@@ -112,12 +133,11 @@ def layer_of(include):
     first, *rest = include.split("/")
     if first == "rdmalab":
         return "public"
-    if first == "emu" and rest and rest[0] in MAY_USE:
-        return rest[0]
-    room = "/".join(rest[:2] if first == "emu" else [first, *rest[:1]])
-    if first in ("emu", "cli") and room in MAY_USE:
-        return room
-    return first if first == "viz" else None
+    folders = rest if first == "emu" else [first, *rest]
+    for layer in ("/".join(folders[:1]), "/".join(folders[:2])):
+        if layer in MAY_USE and is_in_emu(layer) == (first == "emu"):
+            return layer
+    return None
 
 
 def includes(path):
@@ -178,13 +198,6 @@ def check_directories(root):
             yield f"{path.relative_to(root)}: in no layer"
 
 
-def check_sizes(root):
-    for folder in sorted(p for p in (root / "src").rglob("*") if p.is_dir()):
-        n = sum(path.is_file() for path in folder.iterdir())
-        if n > FILES_MAX:
-            yield f"{folder.relative_to(root)}: {n} files (most: {FILES_MAX})"
-
-
 def reached(root, path):
     """The project's headers that @path includes, directly or not."""
     found, todo = {}, [(path, "")]
@@ -222,7 +235,7 @@ def check_host(root):
 
 
 def check(root):
-    return [*check_directories(root), *check_sources(root), *check_meson(root), *check_sizes(root),
+    return [*check_directories(root), *check_sources(root), *check_meson(root),
             *check_ignorance(root), *check_host(root)]
 
 
@@ -231,8 +244,12 @@ PLANTS = {  # what is planted -> file, text, and the line of the file that it fo
     "a sideways include": ("src/emu/mem/planted.h", '#include "emu/sim/sim.h"'),
     "a picture in what happened": ("src/emu/past/planted.h", '#include "viz/ladder.h"'),
     "the inside of the lab in cli": ("src/cli/session/planted.h", '#include "emu/lab/world.h"'),
-    "an upward include between rooms": ("src/cli/lang/planted.h", '#include "cli/session/session.h"'),
-    "an upward link between rooms": ("src/cli/tell/meson.build", "x = [cli_show_dep]"),
+    "an upward include in the command layer": ("src/cli/lang/planted.h", '#include "cli/session/session.h"'),
+    "the command layer in the random worlds": ("src/swarm/worlds/planted.h",
+                                               '#include "cli/session/session.h"'),
+    "profiles in the watcher of the wire": ("src/watcher/planted.h", '#include "emu/facts/profile.h"'),
+    "a lab in the captures": ("src/capture/meson.build", "x = [lab_dep]"),
+    "an upward link in the command layer": ("src/cli/why/meson.build", "x = [cli_show_dep]"),
     "an upward include in the guest": ("src/emu/guest/pci/planted.h", '#include "emu/guest/ip/net.h"'),
     "the device in the guest": ("src/emu/guest/machine/planted.h", '#include "emu/device/rdma.h"'),
     "virtqueues in the verbs": ("src/emu/guest/verbs/planted.h", '#include "emu/virtio/vq_driver.h"'),
@@ -242,14 +259,14 @@ PLANTS = {  # what is planted -> file, text, and the line of the file that it fo
     "registers in the verbs": ("src/emu/guest/verbs/planted.h", '#include "emu/facts/regs.h"'),
     "the RFC in the verbs, by way of others": ("src/emu/mem/space.h", '#include "emu/facts/rfc.h"'),
     "an upward link in the guest": ("src/emu/guest/verbs/meson.build", "x = [guest_virtio_rdma_dep]"),
-    "a file of the guest in no room": ("src/emu/guest/planted.h", ""),
+    "a file of the guest in no folder": ("src/emu/guest/planted.h", ""),
     "the lab in the language": ("src/cli/lang/meson.build", "x = [lab_dep]"),
-    "a file in no room": ("src/cli/planted.h", ""),
+    "a file of the command layer in no folder": ("src/cli/planted.h", ""),
     "readline at the commands": ("src/cli/cmd/planted.h", "#include <readline/readline.h>"),
     "cJSON in the simulation": ("src/emu/sim/planted.h", "#include <cjson/cJSON.h>"),
     "readline in the lab": ("src/emu/lab/planted.h", "#include <readline/readline.h>"),
     "libuv in the network": ("src/emu/net/planted.h", "#include <uv.h>"),
-    "ISA-L outside wire": ("src/cli/tell/planted.h", "#include <isa-l/crc.h>"),
+    "ISA-L outside wire": ("src/cli/why/planted.h", "#include <isa-l/crc.h>"),
     "an internal header in a public one": ("include/rdmalab/planted.h",
                                            '#include "emu/base/text.h"'),
     "an include without its layer": ("src/emu/hca/planted.h", '#include "qp.h"'),

@@ -6,7 +6,7 @@ usage: write_docs.py [PAGE...] [--check]
        write_docs.py [PAGE...] --self-test
        write_docs.py checks COMMIT STAGES
 
-PAGE is behaviours (book/conformance.md, src/cli/tell/shown.def) or rfc (book/rfc.md); without one, both.
+PAGE is behaviours (book/conformance.md, src/cli/explain/shown.def) or rfc (book/rfc.md); without one, both.
 --check writes nothing and says what is not current, and what is wrong with the rows.  checks
 is docs/checks.md, which is written from what a run found (pages/checks.py), and has a self-test alone.
 """

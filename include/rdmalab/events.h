@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Events: what a device tells a program that has not asked, and completion channels.
+/* Asynchronous events and completion channels.
  *
- * Names and meanings are those of libibverbs, but nothing here waits: where libibverbs blocks, the
- * answer is "none", and rdl_run() or rdl_step() lets the lab go on.  All of it takes no simulated
- * time and no control request.
+ * Names and meanings are those of libibverbs, but no call blocks.  Where libibverbs would block,
+ * the call reports that there is no event, and the caller advances the lab with rdl_run() or
+ * rdl_step().  None of these calls takes simulated time or sends a control request.
  *
- * An event that was taken must be acknowledged, or the object that it is about cannot be destroyed:
- * RDL_ERR_BUSY where libibverbs would wait.
+ * A program must acknowledge each event that it takes.  Until then the object that the event names
+ * cannot be destroyed: the call returns RDL_ERR_BUSY where libibverbs would block.
  */
 #ifndef RDMALAB_EVENTS_H
 #define RDMALAB_EVENTS_H
@@ -16,55 +16,58 @@
 /* An asynchronous event.  [libibverbs, struct ibv_async_event] */
 struct rdl_async_event {
     uint32_t type;   /* enum async_event */
-    uint32_t object; /* enum object_kind of what it is about; 0: the port or the device */
-    uint64_t raw;    /* its handle: rdl_qp.raw, rdl_cq.raw */
-    uint32_t number; /* of the queue pair, completion queue or port */
+    uint32_t object; /* enum object_kind of the affected object; 0: the port or the device */
+    uint64_t raw;    /* handle of the object: rdl_qp.raw, rdl_cq.raw */
+    uint32_t number; /* number of the queue pair, completion queue, SRQ or port */
 };
 
-/* Takes the oldest event of @host that nobody has taken; *@ret_n is 0 when there is none.  Events
- * of an object that is destroyed go with it.
+/* Takes the oldest asynchronous event of @host.  *@ret_n is 1, or 0 if no event is pending.
+ * Destroying an object discards its pending events.
  *
- * Return: RDL_OK, RDL_ERR_STALE, RDL_ERR_STATE: the host is not booted
+ * Return: RDL_OK, RDL_ERR_STALE, RDL_ERR_STATE: the host has not booted
  */
 RDL_MUST_CHECK enum rdl_status rdl_get_async_event(struct rdl_lab *lab, rdl_host host,
                                                    struct rdl_async_event *ret, size_t *ret_n);
 
-/* Acknowledges one event about what @event names; of a port or the device nothing needs it.
+/* Acknowledges one event about the object that @event names.  Events of the port or the device need
+ * no acknowledgement; for them the call does nothing.
  *
- * Return: RDL_OK, RDL_ERR_STALE, RDL_ERR_STATE: all events about it are acknowledged
+ * Return: RDL_OK, RDL_ERR_STALE, RDL_ERR_STATE: no event of the object is unacknowledged
  */
 RDL_MUST_CHECK enum rdl_status rdl_ack_async_event(struct rdl_lab *lab,
                                                    const struct rdl_async_event *event);
 
-/* A channel on which completion events of any number of completion queues arrive. */
+/* Creates a completion channel.  Any number of completion queues can deliver their completion
+ * events to it.
+ */
 RDL_MUST_CHECK enum rdl_status rdl_create_comp_channel(struct rdl_lab *lab, rdl_host host,
                                                        const char *name, rdl_channel *ret);
 
-/* RDL_ERR_BUSY: a completion queue uses it. */
+/* Destroys a completion channel.  RDL_ERR_BUSY: a completion queue still uses it. */
 RDL_MUST_CHECK enum rdl_status rdl_destroy_comp_channel(struct rdl_lab *lab, rdl_channel channel);
 
-/* As rdl_create_cq(), with events that arrive on @channel. */
+/* As rdl_create_cq(), but the completion events of the new queue go to @channel. */
 RDL_MUST_CHECK enum rdl_status rdl_create_cq_on(struct rdl_lab *lab, rdl_channel channel,
                                                 uint32_t cqe, const char *name, rdl_cq *ret);
 
-/* Takes the oldest completion event: *@ret is the completion queue that has one.  *@ret_n is 0 when
- * there is none.
+/* Takes the oldest completion event of @channel.  *@ret is the completion queue that raised it.
+ * *@ret_n is 1, or 0 if no event is pending.
  */
 RDL_MUST_CHECK enum rdl_status rdl_get_cq_event(struct rdl_lab *lab, rdl_channel channel,
                                                 rdl_cq *ret, size_t *ret_n);
 
-/* Acknowledges @n completion events that were taken.  RDL_ERR_STATE: fewer are to be acknowledged.
- */
+/* Acknowledges @n completion events of @cq.  RDL_ERR_STATE: fewer than @n are unacknowledged. */
 RDL_MUST_CHECK enum rdl_status rdl_ack_cq_events(struct rdl_lab *lab, rdl_cq cq, uint32_t n);
 
-/* Why an object cannot be destroyed. */
+/* The reasons why an object cannot be destroyed yet. */
 struct rdl_users {
-    uint32_t n;                 /* objects that need it */
-    uint32_t kind;              /* enum object_kind of one of them */
-    uint64_t raw;               /* and its handle */
-    uint32_t async_events;      /* that were taken and not acknowledged */
-    uint32_t completion_events; /* the same; of a completion queue */
-    uint32_t groups;            /* multicast groups that a queue pair is in */
+    uint32_t n;            /* objects that use this one */
+    uint32_t kind;         /* enum object_kind of one of these users */
+    uint64_t raw;          /* handle of the same user */
+    uint32_t async_events; /* events taken and not acknowledged */
+    /* Completion events taken and not acknowledged (completion queues) */
+    uint32_t completion_events;
+    uint32_t groups; /* multicast groups that a queue pair is attached to */
 };
 RDL_MUST_CHECK enum rdl_status rdl_users_of(const struct rdl_lab *lab, uint32_t kind, uint64_t raw,
                                             struct rdl_users *ret);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Faults: what a link does to frames, by coordinates, and frames made by hand. */
+/* Fault injection: faults of links, selected by properties of frames; faults of devices; injected
+ * frames.
+ */
 #ifndef RDMALAB_FAULT_H
 #define RDMALAB_FAULT_H
 
@@ -14,94 +16,105 @@ struct ev;
 #define RDL_FAULTS_MAX        65536u /* at a time */
 #define RDL_FAULT_ABOUT_BYTES 96u
 
-/* Matches frames at the moment they leave a host, or come in through an external port.  Every
- * criterion must hold; RDL_ANY always does.
+/* A fault of frames.  It matches frames when they leave a host or enter through an external port.
+ * A frame matches if all criteria hold; RDL_ANY always holds.
  */
 struct rdl_fault_config {
-    const char *name;     /* copied; as of a host; NULL or "": f1, f2, ... */
-    uint32_t kind;        /* enum fault_kind, not FLT_NONE, FLT_CHANCE, FLT_BURST */
-    rdl_host from;        /* raw 0: any */
-    uint32_t opcode;      /* enum opcode, enum frame_kind (ARP_REQUEST), or RDL_ANY */
-    uint32_t syndrome;    /* enum syndrome, or RDL_ANY: ACKs and NAKs */
-    uint32_t psn;         /* or RDL_ANY */
-    uint32_t dest_qpn;    /* or RDL_ANY */
-    uint32_t nth;         /* the n-th matching frame is the first one hit; from 1 */
-    uint32_t count;       /* how many are hit from there on; RDL_ANY: all */
-    uint64_t delay_ns;    /* FLT_DELAY: how much later; FLT_DUPLICATE: the copy's delay;
-                             FLT_REORDER: it is held no longer than this */
+    const char *name; /* copied; as a host's name; NULL or "": f1, f2, ... */
+    uint32_t kind;   /* enum fault_kind, except FLT_NONE, FLT_CHANCE, FLT_BURST and device faults */
+    rdl_host from;   /* sender; raw 0: any */
+    uint32_t opcode; /* enum opcode, enum frame_kind (ARP_REQUEST), or RDL_ANY */
+    uint32_t syndrome; /* enum syndrome, or RDL_ANY: ACKs and NAKs */
+    uint32_t psn;      /* or RDL_ANY */
+    uint32_t dest_qpn; /* or RDL_ANY */
+    uint32_t nth;      /* the first matching frame to hit, counted from 1 */
+    uint32_t count;    /* how many matching frames to hit from there on; RDL_ANY: all */
+    /* FLT_DELAY: extra delay.  FLT_DUPLICATE: delay of the copy.  FLT_REORDER: the longest time
+     * that the frame is held.
+     */
+    uint64_t delay_ns;
     uint32_t corrupt_bit; /* FLT_CORRUPT: see below */
-    rdl_port from_port;   /* raw 0: any; not together with @from */
+    rdl_port from_port;   /* raw 0: any; excludes @from */
 
-    /* Zero is any of them, and nothing. */
-    rdl_host to;           /* addressed to this host alone */
-    rdl_qp qp;             /* requests that it sends, and what answers them */
+    /* Further criteria.  Zero does not restrict. */
+    rdl_host to;           /* the destination MAC is this host's */
+    rdl_qp qp;             /* requests that this QP sends, and their responses */
     uint32_t packet_class; /* enum packet_class */
-    uint32_t transmission; /* requests that are sent for the n-th time */
-    uint32_t message;      /* of the n-th message that @qp begins from now on; needs @qp */
-    rdl_link link;         /* meets frames on this link, and not where they leave a host */
-    /* And for which this holds: of the event with which the frame was sent, of kind tx.  It must
-     * depend on that, on the lab and on what never changes alone, change nothing, and stay callable
-     * as long as the lab, for it may go back to when the fault was there.
+    uint32_t transmission; /* requests that are transmitted for the n-th time */
+    uint32_t message;      /* frames of the n-th message that @qp starts from now on; needs @qp */
+    rdl_link link;         /* match where frames enter this link, not where they leave a host */
+    /* Condition on the event (kind tx) with which the frame was sent.  The function may depend only
+     * on the event, on the lab and on constants.  It must have no side effects.  It must stay
+     * callable as long as the lab: a restored checkpoint can bring the fault back.
      */
     bool (*where)(void *ctx, const struct ev *sent);
     void *where_ctx;
-    uint32_t hold_frames; /* FLT_REORDER: so many frames overtake it */
-    uint32_t to_bytes;    /* FLT_TRUNCATE: so many are left; shorter ones do not match */
-    uint32_t field; /* enum wire_field_id: FLT_FORGE, and of FLT_CORRUPT if it is no @corrupt_bit;
-                       frames without it do not match */
-    uint64_t value; /* FLT_FORGE: that the field gets */
-    const char *about; /* what people call it, copied, up to RDL_FAULT_ABOUT_BYTES; or NULL */
+    uint32_t hold_frames; /* FLT_REORDER: the number of frames that overtake it */
+    uint32_t to_bytes;    /* FLT_TRUNCATE: bytes that remain; shorter frames do not match */
+    /* enum wire_field_id: the field for FLT_FORGE, or for FLT_CORRUPT instead of @corrupt_bit.
+     * Frames without the field do not match.
+     */
+    uint32_t field;
+    uint64_t value;    /* FLT_FORGE: the new value of the field */
+    const char *about; /* description, copied, up to RDL_FAULT_ABOUT_BYTES; or NULL */
 };
 
-/* @corrupt_bit is the number of a bit in the frame, taken modulo its length: bit 0 is the first and
- * highest one of the destination MAC.  RDL_ANY is the last bit that the ICRC covers, which is the
- * one before it: number 8 * n - 33 of a frame whose ICRC ends with byte n.  The receiver drops the
- * frame with a wrong ICRC then.  A frame that has no ICRC is hit in its last bit.
+/* @corrupt_bit is the number of a bit in the frame, modulo its length.  Bit 0 is the most
+ * significant bit of the destination MAC.  RDL_ANY is the last bit that the ICRC covers, just
+ * before the ICRC: bit 8 * n - 33 of a frame whose ICRC ends with byte n.  The receiver then drops
+ * the frame with a wrong ICRC.  In a frame without an ICRC it is the last bit.
  */
 
-/* With @link, @message counts messages where they leave @qp's host, and @where is asked when the
- * frame meets the fault.  A frame that left before there was a fault with @link and one of
- * @transmission, @message and @where matches none of these: nobody knows any more how it was sent.
+/* Adds a fault of frames.
  *
- * A frame that is held (FLT_REORDER) takes its time on the link, and arrives right behind the
- * @hold_frames-th frame that takes the same way after it; @delay_ns after it would have arrived it
- * does so anyway.
+ * With @link, @message is counted where frames leave @qp's host, and @where is evaluated when the
+ * frame meets the fault.  The criteria @transmission, @message and @where need the event with which
+ * a frame was sent.  A frame on the way keeps that event only if such a fault of a link existed
+ * when it was sent; other frames do not match.
+ *
+ * A frame held by FLT_REORDER spends its usual time on the link.  It then arrives directly after
+ * the @hold_frames-th frame behind it in the same direction, at the latest @delay_ns after its
+ * usual arrival.
  *
  * Return: RDL_OK, RDL_ERR_INVAL, RDL_ERR_EXISTS (the name), RDL_ERR_LIMIT, RDL_ERR_STALE (@from,
  *	   @to, @qp, @link), RDL_ERR_NOMEM
  */
 RDL_MUST_CHECK enum rdl_status rdl_fault_add(struct rdl_lab *lab,
                                              const struct rdl_fault_config *config, rdl_fault *ret);
-/* Removes a fault of either kind.  What a fault of a device has stopped goes on. */
+/* Removes a fault of either kind.  If it has stopped a queue of a device, the queue continues. */
 RDL_MUST_CHECK enum rdl_status rdl_fault_remove(struct rdl_lab *lab, rdl_fault fault);
 
-/* Of a device, and not of frames.  Each kind has its occasions: a kick of the queue that the device
- * would hear, an interrupt for it, a buffer that is about to be given back with bytes in it, one
- * that is about to be taken, one that was given back.
+/* A fault of a device.  It acts on occasions, which depend on its kind:
+ *
+ *	FLT_LOST_KICK		the driver kicks the queue, and the device would notice
+ *	FLT_LOST_INTERRUPT	the device raises an interrupt for the queue
+ *	FLT_LATE_DATA		the device is about to return a buffer with data
+ *	FLT_STUCK_QUEUE		the device is about to take a buffer
+ *	FLT_SPURIOUS		the device has returned a buffer
  */
 struct rdl_device_fault_config {
-    const char *name; /* as of struct rdl_fault_config */
+    const char *name; /* as in struct rdl_fault_config */
     uint32_t kind;    /* enum fault_kind, from FLT_LOST_KICK on */
     rdl_host host;
-    bool net;            /* of its virtio-net function, and not of virtio-rdma */
+    bool net;            /* virtio-net function; otherwise virtio-rdma */
     uint32_t queue;      /* number of a virtqueue, or RDL_ANY */
-    uint32_t nth;        /* the n-th occasion is the first one hit; from 1 */
-    uint32_t count;      /* how many are hit from there on; RDL_ANY: all */
-    uint32_t chance_ppm; /* of those, out of the seed; 0: certainly */
-    uint64_t time_ns;    /* FLT_LATE_DATA: how much later; FLT_STUCK_QUEUE: how long, 0: until it is
-                            removed */
-    uint32_t id;         /* FLT_SPURIOUS: which chain; RDL_ANY: one more than there can be */
-    /* And for which this holds: of the event device_fault that would tell of it.  As of struct
-     * rdl_fault_config.
+    uint32_t nth;        /* the first occasion to hit, counted from 1 */
+    uint32_t count;      /* how many occasions to hit from there on; RDL_ANY: all */
+    uint32_t chance_ppm; /* chance to hit each of those, from the seed; 0: always */
+    /* FLT_LATE_DATA: delay of the data.  FLT_STUCK_QUEUE: duration, 0: until the fault is removed.
+     */
+    uint64_t time_ns;
+    uint32_t id; /* FLT_SPURIOUS: id of the chain; RDL_ANY: the first invalid id */
+    /* Condition on the event device_fault that would report the hit; as in struct rdl_fault_config.
      */
     bool (*where)(void *ctx, const struct ev *hit);
     void *where_ctx;
     const char *about;
 };
 
-/* Queues whose buffers the device only reads have no late data, and a completion queue cannot be
- * stuck: it would have overflowed.  With FLT_SPURIOUS the invariants of the host's rings are not
- * looked at any more.
+/* Adds a fault of a device.  FLT_LATE_DATA needs a queue whose buffers the device writes.
+ * FLT_STUCK_QUEUE cannot hit a completion queue, which would overflow.  After FLT_SPURIOUS the lab
+ * ignores broken invariants of the host.
  *
  * Return: RDL_OK, RDL_ERR_INVAL, RDL_ERR_EXISTS (the name), RDL_ERR_LIMIT, RDL_ERR_STALE (@host),
  *	   RDL_ERR_NOT_FOUND (@queue), RDL_ERR_NOMEM
@@ -110,12 +123,13 @@ RDL_MUST_CHECK enum rdl_status rdl_device_fault_add(struct rdl_lab *lab,
                                                     const struct rdl_device_fault_config *config,
                                                     rdl_fault *ret);
 
-/* A frame that arrives at @host's port now, as if from the wire.  Copied. */
+/* Delivers a frame to the port of @host now, as if from the wire.  @frame is copied. */
 RDL_MUST_CHECK enum rdl_status rdl_inject(struct rdl_lab *lab, rdl_host host, const void *frame,
                                           size_t bytes);
 
-/* A RoCEv2 frame that @host sends now, though none of its queue pairs does: over its link, where it
- * meets faults as any other.  Copied.  @bad_icrc is told in the event, and not looked at here.
+/* Sends a RoCEv2 frame from @host now, on behalf of none of its queue pairs.  It takes the host's
+ * link and meets faults like any other frame.  @frame is copied.  @bad_icrc is only reported in the
+ * event; the call does not check the ICRC.
  */
 RDL_MUST_CHECK enum rdl_status rdl_inject_from(struct rdl_lab *lab, rdl_host host,
                                                const void *frame, size_t bytes, bool bad_icrc);

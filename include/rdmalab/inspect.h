@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The inspect tree: everything that can be looked at, by path.
+/* The inspect tree: the state of the lab as named values, addressed by path.
  *
- * "h1" is a host, "h1.qp" an object on it, "h1.qp.sq.driver.avail_idx" one number.  Elements of
- * lists are in brackets: "h1.cq.wc[0].status".  Guest memory is read with rdl_mem_read().
+ * "h1" is a host, "h1.qp" an object on it, "h1.qp.sq.driver.avail_idx" one number.  List elements
+ * have an index in brackets: "h1.cq.wc[0].status".  Guest memory is not in the tree: use
+ * rdl_mem_read().
  */
 #ifndef RDMALAB_INSPECT_H
 #define RDMALAB_INSPECT_H
@@ -11,12 +12,12 @@
 
 enum rdl_type {
     RDL_NODE,   /* has children */
-    RDL_NUMBER, /* decimal */
+    RDL_NUMBER, /* printed in decimal */
     RDL_HEX,
     RDL_FLAG,
     RDL_TIME, /* nanoseconds */
     RDL_SIZE, /* bytes */
-    RDL_WORD, /* a name of an enumeration; @number is its value */
+    RDL_WORD, /* enumerator name; @number is its value */
     RDL_TEXT
 };
 
@@ -24,69 +25,79 @@ enum rdl_type {
 
 struct rdl_value {
     enum rdl_type type;
-    uint32_t row; /* of the schema of the tree: enum leaf_id; RDL_NODE: enum node_kind */
+    uint32_t row; /* row of the tree's schema: enum leaf_id, or of RDL_NODE enum node_kind */
     uint64_t number;
-    char text[RDL_VALUE_BYTES]; /* RDL_WORD, RDL_TEXT; RDL_NODE: the kind of object ("qp") */
+    /* Text of RDL_WORD and RDL_TEXT; of RDL_NODE the kind of object ("qp") */
+    char text[RDL_VALUE_BYTES];
 };
 
-#define RDL_PATH_BYTES 192u /* any path of the tree has room there */
+#define RDL_PATH_BYTES 192u /* enough for any path of the tree */
 
-/* Return: RDL_OK
- *	   RDL_ERR_NOT_FOUND  no such path: its first wrong word is at offset *@reterr_at
+/* Reads the value at @path.
+ *
+ * Return: RDL_OK
+ *	   RDL_ERR_NOT_FOUND  no such path; its first wrong word is at offset *@reterr_at
  */
 RDL_MUST_CHECK enum rdl_status rdl_inspect(const struct rdl_lab *lab, const char *path,
                                            struct rdl_value *ret, size_t *reterr_at);
 
-/* Calls @each for every child of @path ("" is the lab: hosts, switches, links, faults) in a fixed
- * order.  List elements have keys like "[0]".  Errors as rdl_inspect(); a leaf has no children.
+/* Calls @each for every child of @path, in a fixed order.  "" is the lab: hosts, switches, links,
+ * faults.  List elements have keys like "[0]".  A leaf has no children.  Errors as rdl_inspect().
  */
 typedef void rdl_inspect_each(void *ctx, const char *key, const struct rdl_value *v);
 RDL_MUST_CHECK enum rdl_status rdl_inspect_list(const struct rdl_lab *lab, const char *path,
                                                 rdl_inspect_each *each, void *ctx,
                                                 size_t *reterr_at);
 
-/* Calls @each for all that is below @path, with its own path: a node, then what is below it, then
- * its next sibling; which costs less than a list of each.  Errors as rdl_inspect().
+/* Calls @each for everything below @path in depth-first order: a node, its descendants, its next
+ * sibling.  The key is the full path.  This is cheaper than one rdl_inspect_list() per node.
+ * Errors as rdl_inspect().
  */
 RDL_MUST_CHECK enum rdl_status rdl_inspect_below(const struct rdl_lab *lab, const char *path,
                                                  rdl_inspect_each *each, void *ctx,
                                                  size_t *reterr_at);
 
-/* The handle of the object called @path ("h1.qp"), which must be of @kind (enum object_kind).
- * RDL_ERR_NOT_FOUND: nothing has this name.  RDL_ERR_INVAL: it is something else.
+/* Returns the handle of the object at @path ("h1.qp").  The object must be of @kind (enum
+ * object_kind).
+ *
+ * Return: RDL_OK
+ *	   RDL_ERR_NOT_FOUND  no object has this path
+ *	   RDL_ERR_INVAL      the object is of another kind
  */
 RDL_MUST_CHECK enum rdl_status rdl_find(const struct rdl_lab *lab, const char *path, uint32_t kind,
                                         uint64_t *ret_raw);
 RDL_MUST_CHECK enum rdl_status rdl_find_host(const struct rdl_lab *lab, const char *name,
                                              rdl_host *ret);
 
-/* The path of an object, "h1.qp", or the name of a fault, link or external port; "?" when the
- * handle is stale.  @ret has RDL_VALUE_BYTES.
+/* Writes the path of an object ("h1.qp"), or the name of a fault, link or external port, to @ret,
+ * which has RDL_VALUE_BYTES.  Writes "?" if the handle is stale.
  */
 void rdl_path_of(const struct rdl_lab *lab, uint32_t kind, uint64_t raw, char *ret);
 
-/* Copies guest RAM from guest-physical @addr, as descriptors and ring registers have it.
- * RDL_ERR_FAULT: not all of it is RAM; RDL_ERR_STALE.
+/* Copies guest RAM.  @addr is guest-physical, as in descriptors and ring registers.
+ *
+ * Return: RDL_OK, RDL_ERR_STALE
+ *	   RDL_ERR_FAULT  part of the range is not RAM; nothing was copied
  */
 RDL_MUST_CHECK enum rdl_status rdl_ram_read(const struct rdl_lab *lab, rdl_host host, uint64_t addr,
                                             void *out, size_t bytes);
 
-/* The other way: what a guest does that has rings of its own, or spoils those of its driver.  It is
- * all or nothing.  From then on what the rings of @host say may be anybody's, and no invariant of
- * the emulator is about them.  RDL_ERR_FAULT, RDL_ERR_STALE
+/* Writes guest RAM, all or nothing: to set up rings of one's own, or to corrupt those of the
+ * driver.  From then on the lab ignores broken invariants of @host.  Errors as rdl_ram_read().
  */
 RDL_MUST_CHECK enum rdl_status rdl_ram_write(struct rdl_lab *lab, rdl_host host, uint64_t addr,
                                              const void *in, size_t bytes);
 
-/* An access to the registers of @function (enum pci_function) of @host, as its driver makes it, in
- * a tick of its own: @width is 1, 2, 4 or 8 bytes, and @offset in its BAR.  What is where is in
- * emu/facts/regs.h: the common configuration (enum reg), the interrupt status, whose reading clears
- * it, the configuration of the device, and a place for each queue to notify.  Offsets without a
- * register read as 0 and ignore writes.  Who writes takes the device from its driver, which is not
- * told: what was said of rdl_ram_write() holds here, too.
+/* Accesses the registers of @function (enum pci_function) of @host as its driver would, in a tick
+ * of its own.  @offset is in the BAR, @width is 1, 2, 4 or 8 bytes.
+ *
+ * emu/facts/regs.h has the layout: the common configuration (enum reg), the interrupt status (a
+ * read clears it), the device configuration, and one notify register for each queue.  Offsets
+ * without a register read as 0 and ignore writes.  A write interferes with the host's own driver,
+ * which is not informed: see rdl_ram_write().
  *
  * Return: RDL_OK
- *	   RDL_ERR_INVAL  @function, @width, or an @offset behind the end of its BAR
+ *	   RDL_ERR_INVAL  @function, @width, or an @offset behind the end of the BAR
  *	   RDL_ERR_STALE
  */
 RDL_MUST_CHECK enum rdl_status rdl_reg_read(struct rdl_lab *lab, rdl_host host, uint32_t function,
@@ -94,24 +105,26 @@ RDL_MUST_CHECK enum rdl_status rdl_reg_read(struct rdl_lab *lab, rdl_host host, 
 RDL_MUST_CHECK enum rdl_status rdl_reg_write(struct rdl_lab *lab, rdl_host host, uint32_t function,
                                              uint32_t offset, uint32_t width, uint64_t value);
 
-/* Who waits for what, a sentence each: for a lab that stands still or never ends.
- * "h1.qp: SEND wr_id=1 waits for an ACK of psn=100 from h2.qp; ACK timer due t=85.6us"
+/* Calls @each with one sentence for each thing that waits, for a lab that stands still or never
+ * ends: "h1.qp: SEND wr_id=1 waits for an ACK of psn=100 from h2.qp; ACK timer due t=85.6us"
  */
 void rdl_waits(const struct rdl_lab *lab, void (*each)(void *ctx, const char *sentence), void *ctx);
 
-/* Something that will happen. */
+/* A scheduled tick. */
 struct rdl_due {
     uint64_t at_ns;
-    bool is_frame;    /* a frame is on the wire until then */
+    bool is_frame;    /* a frame is on the wire until @at_ns */
     const char *what; /* "the ACK timer of h1.qp runs out", valid during the call */
 };
 
 struct rdl_due_counts {
-    uint64_t all;    /* that is due some time */
-    uint64_t frames; /* of it, frames on the wire */
+    uint64_t all;    /* scheduled ticks */
+    uint64_t frames; /* those that are frames on the wire */
 };
 
-/* Calls @each for what happens next, at most @max and RDL_DUE_MAX times, the soonest first. */
+/* Calls @each for the next scheduled ticks, soonest first, at most @max and RDL_DUE_MAX times.
+ * Returns the counts of all scheduled ticks.
+ */
 #define RDL_DUE_MAX 64u
 struct rdl_due_counts rdl_due(const struct rdl_lab *lab, size_t max,
                               void (*each)(void *ctx, const struct rdl_due *due), void *ctx);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The IP stack of a host: ping. */
+/* Ping: ICMP echo from the IP stack of a host. */
 #ifndef RDMALAB_IP_H
 #define RDMALAB_IP_H
 
@@ -9,19 +9,19 @@ typedef struct {
     uint32_t raw;
 } rdl_ping_id;
 
-#define RDL_PINGS_MAX 64u /* of a host, under way or remembered */
+#define RDL_PINGS_MAX 64u /* of one host: under way, or kept for their results */
 
 struct rdl_ping_config {
-    uint8_t address[16]; /* of one station, IPv4 as ::ffff:a.b.c.d */
-    uint32_t bytes;      /* of data */
-    uint64_t timeout_ns; /* after which it is lost; 0: one second */
+    uint8_t address[16]; /* unicast; IPv4 as ::ffff:a.b.c.d */
+    uint32_t bytes;      /* payload */
+    uint64_t timeout_ns; /* time to wait for the reply; 0: one second */
 };
 
-/* Sends an ICMP echo request from @host.  The MAC of a stranger is asked for first.  Of the answers
- * of the last 64 pings of a host rdl_ping_result() knows.
+/* Sends an ICMP echo request from @host.  An unknown MAC is resolved first.  A host keeps the
+ * results of its last RDL_PINGS_MAX pings.
  *
  * Return: RDL_OK
- *	   RDL_ERR_INVAL     the address is none of a single station, or @bytes exceeds the MTU
+ *	   RDL_ERR_INVAL     the address is not unicast, or @bytes exceeds the MTU
  *	   RDL_ERR_NO_ROUTE  the address is unknown and no link is up
  *	   RDL_ERR_LIMIT     RDL_PINGS_MAX are under way
  *	   RDL_ERR_BROKEN    virtio-net needs a reset
@@ -33,20 +33,22 @@ RDL_MUST_CHECK enum rdl_status rdl_ping(struct rdl_lab *lab, rdl_host host,
 struct rdl_ping_result {
     uint32_t seq;
     uint32_t bytes;
-    uint64_t rtt_ns; /* from the request to its answer; address resolution included */
+    uint64_t rtt_ns; /* from request to reply, including address resolution */
 };
 
-/* Return: RDL_OK            answered
+/* Returns the state of @ping.
+ *
+ * Return: RDL_OK            a reply has come
  *	   RDL_ERR_BUSY      under way
- *	   RDL_ERR_TIMEOUT   lost: no answer in time
+ *	   RDL_ERR_TIMEOUT   lost: no reply in time
  *	   RDL_ERR_NO_ROUTE  lost: no neighbour has the address
- *	   RDL_ERR_STALE     forgotten
- * @ret is filled unless it is RDL_ERR_STALE; rtt_ns only if answered.
+ *	   RDL_ERR_STALE     the result is no longer kept
+ * @ret is filled unless it is RDL_ERR_STALE; rtt_ns only if a reply has come.
  */
 RDL_MUST_CHECK enum rdl_status rdl_ping_result(const struct rdl_lab *lab, rdl_ping_id ping,
                                                struct rdl_ping_result *ret);
 
-/* Lets the lab go on until @ping is not under way any more.  RDL_OK: see rdl_ping_result();
+/* Advances the lab until @ping is no longer under way.  RDL_OK: rdl_ping_result() has the result.
  * RDL_ERR_IDLE, RDL_ERR_TIMEOUT (a limit), RDL_ERR_INVARIANT as rdl_step(); RDL_ERR_STALE.
  */
 RDL_MUST_CHECK enum rdl_status rdl_ping_wait(struct rdl_lab *lab, rdl_ping_id ping,

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* Limits that the device of a host can be given beside its numbers of queues: one row each.
+/* Configurable device limits of a host, except its numbers of queues: one row for each limit.
  *
- * From the rows come the fields of struct rdl_device_limits and the parameters of the command
- * `host`.  All but max_inline_data are fields of the device configuration, as the RFC calls them.
+ * The rows generate the fields of struct rdl_device_limits and the parameters of the command
+ * `host`. All but max_inline_data are fields of the RFC's device configuration, under the same
+ * names.
  */
 #ifndef RDMALAB_LIMITS_H
 #define RDMALAB_LIMITS_H
 
 #include <stdint.h>
 
-/* Bytes of a receive buffer of the guest's virtio-net driver: struct rdl_host_config, rx_buffer. */
+/* Size in bytes of a receive buffer of the guest's virtio-net driver: rdl_host_config.rx_buffer. */
 #define RDL_RX_BUFFER_MIN 64u
 #define RDL_RX_BUFFER_MAX 4096u
 
-/* L(name, least, most, standard, text) */
+/* L(name, minimum, maximum, default, text) */
 #define RDL_DEVICE_LIMITS(L)                                                                       \
     L(max_mr_size, 4096, 1073741824, 1073741824, "bytes of a memory region")                       \
     L(max_qp_wr, 1, 32768, 4096, "work requests in a work queue")                                  \
@@ -32,14 +33,15 @@
     L(max_fast_reg_page_list_len, 1, 512, 512, "pages of a region for fast registration")          \
     L(max_inline_data, 1, 512, 256, "bytes that a send can carry in itself")
 
-/* D(name, least, most, what it is otherwise, text): those that follow from others. */
+/* D(name, minimum, maximum, the default in words, text): limits whose default follows from others.
+ */
 #define RDL_DEVICE_LIMITS_DERIVED(D)                                                               \
     D(max_sge_rd, 1, 32, "max_send_sge", "elements of a READ, at most max_send_sge")               \
     D(max_res_rd_atom, 1, 2097152, "max_qp_rd_atom for each queue pair",                           \
       "READs and atomics of peers that the device can hold")
 
-/* Those that can become smaller, and again as large as they were, while a device is at work: what
- * it has keeps what it has.
+/* N(name): limits that can change while the device runs: down, and up again to the configured
+ * value.  Objects that exist already keep their sizes.
  */
 #define RDL_DEVICE_LIMITS_LIVE(N)                                                                  \
     N(max_mr_size)                                                                                 \
@@ -55,7 +57,7 @@
     N(max_ah)                                                                                      \
     N(max_fast_reg_page_list_len)
 
-/* The largest value of each: RDL_MOST_max_mr; and what it is by default: RDL_USUAL_max_mr. */
+/* RDL_MOST_max_mr is the maximum of a limit, RDL_USUAL_max_mr its default. */
 enum rdl_limit_most {
 #define RDL_LIMIT(name, least, most, ...) RDL_MOST_##name = (most),
     RDL_DEVICE_LIMITS(RDL_LIMIT) RDL_DEVICE_LIMITS_DERIVED(RDL_LIMIT)
@@ -67,7 +69,7 @@ enum rdl_limit_usual {
 #undef RDL_LIMIT
 };
 
-/* 0 in any of them stands for what it is by default. */
+/* The limits of one device.  0 selects the default. */
 struct rdl_device_limits {
 #define RDL_LIMIT(name, ...) uint32_t name;
     RDL_DEVICE_LIMITS(RDL_LIMIT)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The PCI functions of a host's slot, in the hands of whoever likes: 0 is virtio-net, 1
+/* Direct access to the PCI functions of a host.  Function 0 is virtio-net, function 1 is
  * virtio-rdma.
  */
 #ifndef RDMALAB_PCI_H
@@ -12,22 +12,26 @@
 enum rdl_pci_space {
     RDL_PCI_CONFIG, /* configuration space, 256 bytes: enum pci_field of emu/facts/pci.h */
     RDL_PCI_BAR0,   /* the virtio structures: enum reg of emu/facts/regs.h */
-    RDL_PCI_BAR1    /* the MSI-X table, 16 bytes an entry; from the middle on its pending bits */
+    /* MSI-X table, 16 bytes per entry, then the pending-bit array from the middle of the BAR. */
+    RDL_PCI_BAR1
 };
 
 struct rdl_pci_place {
-    uint32_t number; /* of the function */
+    uint32_t number; /* number of the function */
     enum rdl_pci_space space;
     uint32_t offset;
-    uint32_t width; /* 1, 2, 4; in a BAR also 8; 0: as wide as what is there, if it has a name */
+    /* 1, 2, 4, in a BAR also 8; 0: the width of the named register or field at @offset. */
+    uint32_t width;
 };
 
-/* An access as a driver makes it, in a tick of its own.  A BAR answers where its register says, and
- * only while memory space is on; otherwise reads give all ones, and writes are lost.  Who writes
- * takes the device from its driver, which is not told: see rdl_ram_write().
+/* Accesses a PCI function as a driver would.  Each access is a tick of its own.
+ *
+ * A register in a BAR answers only while memory space is enabled in the command register.
+ * Otherwise reads return all ones and writes are discarded.  A write interferes with the host's own
+ * driver, which is not informed: see rdl_ram_write().
  *
  * Return: RDL_OK
- *	   RDL_ERR_INVAL  the function, the space, an offset behind its end, or the width there
+ *	   RDL_ERR_INVAL  no such function or space, offset behind its end, or invalid width
  *	   RDL_ERR_STALE
  */
 RDL_MUST_CHECK enum rdl_status rdl_pci_read(struct rdl_lab *lab, rdl_host host,
@@ -35,7 +39,9 @@ RDL_MUST_CHECK enum rdl_status rdl_pci_read(struct rdl_lab *lab, rdl_host host,
 RDL_MUST_CHECK enum rdl_status rdl_pci_write(struct rdl_lab *lab, rdl_host host,
                                              const struct rdl_pci_place *place, uint64_t value);
 
-/* What configuration space has, without an access; width as above. */
+/* Reads configuration space without an access by a driver: no tick, no event.  The width is as
+ * above.
+ */
 RDL_MUST_CHECK enum rdl_status rdl_pci_peek(const struct rdl_lab *lab, rdl_host host,
                                             const struct rdl_pci_place *place, uint64_t *ret);
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What a call can answer: the caller asked for something impossible.  Bugs of ours are assertions,
- * and what a peer or the network does wrong is an event, never a status.
+/* The status codes of the public API.
+ *
+ * A status says that the caller asked for something impossible.  A bug of the library is an
+ * assertion.  A mistake of a peer, a guest or the network is an event, never a status.
  */
 #ifndef RDMALAB_STATUS_H
 #define RDMALAB_STATUS_H
@@ -14,13 +16,13 @@ enum rdl_status {
 
 #define RDL_MUST_CHECK __attribute__((warn_unused_result))
 
-/* Text for @st; never NULL, also for values out of range. */
+/* Returns a one-line text for @st.  Never NULL, also for values out of range. */
 const char *rdl_status_str(enum rdl_status st);
 
-/* The identifier without its prefix ("ERR_INVAL"), as `explain` takes it. */
+/* Returns the identifier without its prefix ("ERR_INVAL"), in the form that `explain` takes. */
 const char *rdl_status_name(enum rdl_status st);
 
-/* What a user can do about @st; never NULL, may be empty. */
+/* Returns advice for the user about @st.  Never NULL; empty if there is none. */
 const char *rdl_status_remedy(enum rdl_status st);
 
 #endif

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* Hosts whose guest is a virtual machine that another program runs.
  *
- * Such a host (rdl_host_config.external) has its two PCI functions, virtio-net and virtio-rdma, its
- * Ethernet port and nothing above: no guest of the lab's, so calls for one return RDL_ERR_NO_GUEST,
- * and no memory but what rdl_vm_memory() says.  Whoever runs the machine brings each access of a
- * function here, and is told of interrupts.
+ * Such a host (rdl_host_config.external) has two PCI functions, virtio-net and virtio-rdma, and an
+ * Ethernet port.  The lab runs no guest on it: calls that need one return RDL_ERR_NO_GUEST.  Its
+ * only memory is what rdl_vm_memory() maps.  The program that runs the machine passes each access
+ * of a function to this API and receives the interrupts through a callback.
  *
- * An access is an action of a guest: a tick that takes no time, answered when the call returns.
- * What it causes (a doorbell, a frame, an interrupt) happens when the lab goes on.
+ * An access is an action of a guest: a tick without duration, answered when the call returns.  Its
+ * consequences (a doorbell, a frame, an interrupt) happen when the lab advances.
  *
- * The machine reads and writes its memory while the lab does, and a lab with memory that is not its
- * own is the same only once: it has no checkpoints (RDL_ERR_VM), and its hash says nothing.
+ * The machine reads and writes its memory while the lab does.  Such a lab cannot be repeated: it
+ * has no checkpoints (RDL_ERR_VM), and its hash is meaningless.
  */
 #ifndef RDMALAB_VM_H
 #define RDMALAB_VM_H
@@ -20,64 +20,66 @@
 #define RDL_VM_REGIONS_MAX 16u
 #define RDL_VM_GPA_MAX     ((uint64_t)1 << 52)
 
-/* A part of the machine's memory, as this process has it mapped.  Only whole pages of 4096 bytes
- * count.
+/* A region of the machine's memory that this process has mapped.  Only whole pages of 4096 bytes
+ * are used.
  */
 struct rdl_vm_region {
-    uint64_t gpa, bytes; /* guest-physical; ends at most at RDL_VM_GPA_MAX */
+    uint64_t gpa, bytes; /* guest-physical; the region ends at or before RDL_VM_GPA_MAX */
     void *at;
     bool writable;
 };
 
-/* Has @host a virtual machine as its guest, or waits for one? */
+/* Returns true if @host was added as external: its guest is a virtual machine, connected or not. */
 bool rdl_vm_is_guest(const struct rdl_lab *lab, rdl_host host);
 
-/* The machine's memory is these regions from now on, and nothing else.  When it returns nobody
- * reads or writes what was there before, and it may be unmapped.  @regions are copied.
+/* Replaces the memory of the machine by @regions, which are copied.  When the call returns, the lab
+ * no longer uses the previous regions, and they may be unmapped.
  *
  * Return: RDL_OK
  *	   RDL_ERR_STALE  @host
- *	   RDL_ERR_STATE  it has a guest of the lab's
+ *	   RDL_ERR_STATE  the lab runs the guest of @host
  *	   RDL_ERR_INVAL  more than RDL_VM_REGIONS_MAX, two overlap, or one is out of range
  */
 RDL_MUST_CHECK enum rdl_status rdl_vm_memory(struct rdl_lab *lab, rdl_host host,
                                              const struct rdl_vm_region *regions, uint32_t n);
 
-/* An access to a function of the host, as the machine's processor makes it. */
+/* One access to a function of the host by the machine's processor. */
 struct rdl_vm_access {
-    uint32_t function; /* its number in the slot: 0 is virtio-net, 1 virtio-rdma */
-    bool config;       /* to configuration space, and not to memory */
+    uint32_t function; /* number in the slot: 0 is virtio-net, 1 is virtio-rdma */
+    bool config;       /* configuration space; otherwise memory space */
     bool write;
-    uint32_t bytes; /* 1, 2 or 4; in memory 8, too */
-    uint64_t addr;  /* offset in configuration space; or guest-physical, as the BARs are set */
-    uint64_t value; /* that is written */
+    uint32_t bytes; /* 1, 2, 4, or in memory space 8 */
+    uint64_t addr;  /* offset in configuration space, or guest-physical address in a BAR */
+    uint64_t value; /* value to write */
 };
 
-/* *@ret is what was read; of a write 0.  Where nobody answers, all ones are read.
+/* Carries out an access.  *@ret is the value read, or 0 for a write.  A read that no function
+ * claims returns all ones.
  *
- * Return: RDL_OK, RDL_ERR_STALE, RDL_ERR_STATE (the host has a guest of the lab's)
+ * Return: RDL_OK, RDL_ERR_STALE, RDL_ERR_STATE (the lab runs the guest of the host)
  *	   RDL_ERR_INVAL  no such function, or no such width
  */
 RDL_MUST_CHECK enum rdl_status rdl_vm_access(struct rdl_lab *lab, rdl_host host,
                                              const struct rdl_vm_access *access, uint64_t *ret);
 
-/* From their next reset on the functions of @host do not offer these features of virtio's rings,
- * VERSION_1 excepted, nor virtio-net those of its own that are @net_off, and offer all others that
- * they have.  A driver that is there keeps what was agreed on.
+/* Sets the features that the functions of @host offer from their next reset on.  @features_off are
+ * ring features that neither function offers; VERSION_1 is always offered.  @net_off are features
+ * of its own that virtio-net does not offer.  All other features are offered, except that RESIZE
+ * and ON_DEMAND of virtio-rdma need RING_RESET.  A running driver keeps its negotiated features.
  * Errors as rdl_vm_memory().
  */
 RDL_MUST_CHECK enum rdl_status rdl_vm_offer(struct rdl_lab *lab, rdl_host host,
                                             uint64_t features_off, uint64_t net_off);
 
-/* The bus resets @function: it is as after power-on.  Errors as rdl_vm_access(). */
+/* Resets @function to its state after power-on.  Errors as rdl_vm_access(). */
 RDL_MUST_CHECK enum rdl_status rdl_vm_reset(struct rdl_lab *lab, rdl_host host, uint32_t function);
 
-/* From now on @interrupt gets every message of MSI-X that a function of @host sends: 4 bytes of
- * @data, to be written to @address.  It is called while the lab goes on, must not call the lab, and
- * is no part of a checkpoint; NULL: nobody.  A machine without MSI-X has no interrupts: there is no
- * line INTx to it.
+/* Registers the callback for MSI-X messages of the functions of @host, or removes it (NULL).  The
+ * receiver must write the 4 bytes @data to guest-physical @address.  The callback runs while the
+ * lab advances and must not call the lab.  It is not part of a checkpoint.  INTx is not forwarded:
+ * a machine without MSI-X gets no interrupts.
  *
- * Return: RDL_OK, RDL_ERR_STALE, RDL_ERR_STATE, RDL_ERR_LIMIT (RDL_VMS_MAX hosts have somebody)
+ * Return: RDL_OK, RDL_ERR_STALE, RDL_ERR_STATE, RDL_ERR_LIMIT (RDL_VMS_MAX hosts have a callback)
  */
 #define RDL_VMS_MAX 8u
 typedef void rdl_vm_interrupt(void *ctx, uint32_t function, uint64_t address, uint32_t data);

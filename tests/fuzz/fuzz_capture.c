@@ -8,9 +8,9 @@
  */
 #include <stdio.h>
 
-#include "cli/check/check.h"
-#include "cli/check/drawn.h"
-#include "cli/tell/export.h"
+#include "capture/check.h"
+#include "capture/drawn.h"
+#include "cli/export/export.h"
 #include "fuzz.h"
 #include "viz/picture.h"
 

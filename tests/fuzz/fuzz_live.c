@@ -22,15 +22,15 @@
  */
 #include <string.h>
 
-#include "cli/programs/rig.h"
-#include "cli/tree/tree.h"
-#include "cli/trial/swarm_outside_run.h"
 #include "emu/facts/device.h"
 #include "emu/wire/packet.h"
 #include "frame_repair.h"
 #include "fuzz.h"
 #include "rdmalab/ip.h"
 #include "rdmalab/port.h"
+#include "swarm/outside/outside_run.h"
+#include "testbed/testbed.h"
+#include "tree/tree.h"
 
 /* How a frame is changed before it comes in, and what happens before that. */
 enum record_bit {
@@ -76,15 +76,15 @@ static void must(enum rdl_status st)
 
 static void open_memory(void)
 {
-    const struct rig_side *s = &o->rig.side[0];
+    const struct testbed_side *s = &o->testbed.side[0];
     struct rdl_mr_info info;
     rdl_mr mr;
 
-    must(rdl_mem_alloc(o->rig.lab, s->host, GUARD_BYTES, &o->guard_at));
-    must(rdl_reg_mr(o->rig.lab, s->pd, o->guard_at + OPEN_AT, OPEN_BYTES,
+    must(rdl_mem_alloc(o->testbed.lab, s->host, GUARD_BYTES, &o->guard_at));
+    must(rdl_reg_mr(o->testbed.lab, s->pd, o->guard_at + OPEN_AT, OPEN_BYTES,
                     ACC_LOCAL_WRITE | REMOTE_RIGHTS, "open", &mr));
-    must(rig_wait(&o->rig, 0));
-    must(rdl_mr_info(o->rig.lab, mr, &info));
+    must(testbed_wait(&o->testbed, 0));
+    must(rdl_mr_info(o->testbed.lab, mr, &info));
     o->hostile.open_at = info.addr;
     o->hostile.open_bytes = OPEN_BYTES;
     o->hostile.open_rkey = info.rkey;
@@ -99,7 +99,7 @@ static void name_everybody(void)
     (void)addr_parse("fe80::ff:fe00:77", h->self.gid[1]);
     for (uint32_t i = 0; i < HOSTILE_HOSTS; i++) {
         for (uint32_t k = 0; k < 2; k++)
-            must(rdl_host_address(o->rig.lab, o->rig.side[i].host, k, h->host[i].gid[k],
+            must(rdl_host_address(o->testbed.lab, o->testbed.side[i].host, k, h->host[i].gid[k],
                                   h->host[i].mac));
     }
 }
@@ -115,17 +115,17 @@ static void post_messages(void)
     uint8_t bytes[MESSAGE_BYTES];
 
     for (unsigned side = 0; side < 2; side++) {
-        const struct rig_side *s = &o->rig.side[side];
+        const struct testbed_side *s = &o->testbed.side[side];
 
         for (uint32_t i = 0; i < MESSAGES; i++) {
             const uint64_t at = (uint64_t)i * MESSAGE_BYTES;
 
             for (uint32_t k = 0; k < MESSAGE_BYTES; k++)
                 bytes[k] = message_byte(side, i, k);
-            must(rdl_mem_write(o->rig.lab, s->host, s->mem.addr + at, bytes, MESSAGE_BYTES));
-            must(
-                rig_recv(&o->rig, side, i, at + (uint64_t)MESSAGES * MESSAGE_BYTES, MESSAGE_BYTES));
-            must(rig_send(&o->rig, side, i, at, MESSAGE_BYTES, SF_SIGNALED));
+            must(rdl_mem_write(o->testbed.lab, s->host, s->mem.addr + at, bytes, MESSAGE_BYTES));
+            must(testbed_recv(&o->testbed, side, i, at + (uint64_t)MESSAGES * MESSAGE_BYTES,
+                              MESSAGE_BYTES));
+            must(testbed_send(&o->testbed, side, i, at, MESSAGE_BYTES, SF_SIGNALED));
         }
     }
 }
@@ -138,14 +138,14 @@ static void look(void)
 
     for (unsigned i = 0; i < HOSTILE_QPS; i++)
         o->hostile.expected[i].v =
-            (uint32_t)tree_number(o->rig.lab, paths[i], LEAF_qp_rq_psn) & PSN_MASK;
+            (uint32_t)tree_number(o->testbed.lab, paths[i], LEAF_qp_rq_psn) & PSN_MASK;
     o->hostile.acked.v =
-        (uint32_t)tree_number(o->rig.lab, paths[HOSTILE_RC], LEAF_qp_acked_psn) & PSN_MASK;
+        (uint32_t)tree_number(o->testbed.lab, paths[HOSTILE_RC], LEAF_qp_acked_psn) & PSN_MASK;
 }
 
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
-    const struct rig_config c = {
+    const struct testbed_config c = {
         .seed = 1,
         .check_invariants = true,
         .outside = true,
@@ -162,7 +162,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     (void)argc;
     (void)argv;
     bed.o = (struct outside){.seed = 1, .rng = prng_stream(1, 0)};
-    must(rig_init(&o->rig, &c));
+    must(testbed_init(&o->testbed, &c));
     open_memory();
     must(stranger_make(o));
     name_everybody();
@@ -170,9 +170,9 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     post_messages();
     look();
     FUZZ_CHECK(!o->wrong);
-    must(rdl_checkpoint_save(o->rig.lab, &bed.start));
+    must(rdl_checkpoint_save(o->testbed.lab, &bed.start));
     bed.begin = bed.o;
-    bed.used_bytes = rdl_used_bytes(o->rig.lab);
+    bed.used_bytes = rdl_used_bytes(o->testbed.lab);
     return 0;
 }
 
@@ -232,8 +232,8 @@ static void aim(const struct roce *r, unsigned flags)
     if (!(flags & RECORD_PSN))
         return;
     if (which == 0) {
-        set_low24(r->bth + 4, o->rig.side[0].qpn);
-        from = (uint32_t)tree_number(o->rig.lab, "h1.qp", LEAF_qp_rq_psn);
+        set_low24(r->bth + 4, o->testbed.side[0].qpn);
+        from = (uint32_t)tree_number(o->testbed.lab, "h1.qp", LEAF_qp_rq_psn);
     } else {
         look();
         from = o->hostile.expected[which - 1].v;
@@ -283,10 +283,10 @@ static bool ping_other(unsigned side, unsigned family)
     rdl_ping_id ping;
 
     memcpy(c.address, o->hostile.host[1 - side].gid[family], GID_BYTES);
-    return outside_works(o, rdl_ping(o->rig.lab, o->rig.side[side].host, &c, &ping),
+    return outside_works(o, rdl_ping(o->testbed.lab, o->testbed.side[side].host, &c, &ping),
                          "a host can ping") &&
-           outside_works(o, rdl_ping_wait(o->rig.lab, ping, bounded), "a ping ends") &&
-           rdl_ping_result(o->rig.lab, ping, &result) == RDL_OK;
+           outside_works(o, rdl_ping_wait(o->testbed.lab, ping, bounded), "a ping ends") &&
+           rdl_ping_result(o->testbed.lab, ping, &result) == RDL_OK;
 }
 
 static void finish_messages(void)
@@ -299,7 +299,7 @@ static void finish_messages(void)
         outside_go_on(o, ROUND_NS);
         for (unsigned side = 0; side < 2; side++) {
             n = 0;
-            must(rdl_poll_cq(o->rig.lab, o->rig.side[side].cq, ARRAY_LEN(wc), wc, &n));
+            must(rdl_poll_cq(o->testbed.lab, o->testbed.side[side].cq, ARRAY_LEN(wc), wc, &n));
             for (size_t i = 0; i < n; i++)
                 outside_expect(o, wc[i].status == WCS_SUCCESS,
                                "a stranger does not end others' connections");
@@ -314,8 +314,8 @@ static void check_messages(void)
     uint8_t have[2 * MESSAGES * MESSAGE_BYTES];
 
     for (unsigned side = 0; side < 2; side++) {
-        must(rdl_mem_read(o->rig.lab, o->rig.side[side].host, o->rig.side[side].mem.addr, have,
-                          sizeof(have)));
+        must(rdl_mem_read(o->testbed.lab, o->testbed.side[side].host,
+                          o->testbed.side[side].mem.addr, have, sizeof(have)));
         for (uint32_t i = 0; i < 2 * MESSAGES; i++) {
             for (uint32_t k = 0; k < MESSAGE_BYTES; k++)
                 outside_expect(o,
@@ -330,7 +330,7 @@ static void check_guard(void)
 {
     uint8_t have[GUARD_BYTES];
 
-    must(rdl_mem_read(o->rig.lab, o->rig.side[0].host, o->guard_at, have, sizeof(have)));
+    must(rdl_mem_read(o->testbed.lab, o->testbed.side[0].host, o->guard_at, have, sizeof(have)));
     for (uint32_t i = 0; i < GUARD_BYTES; i++)
         outside_expect(o, have[i] == 0 || (i >= OPEN_AT && i < OPEN_AT + OPEN_BYTES),
                        "a stranger writes nothing but what it may");
@@ -340,17 +340,17 @@ static void check_sums(void)
 {
     struct rdl_port_info info;
 
-    must(rdl_port_info(o->rig.lab, o->rig.out, &info));
+    must(rdl_port_info(o->testbed.lab, o->testbed.out, &info));
     outside_expect(o, info.in_frames == o->frames, "every frame that comes in is counted");
-    outside_expect(o, rdl_used_bytes(o->rig.lab) <= bed.used_bytes + GROWTH_MAX,
+    outside_expect(o, rdl_used_bytes(o->testbed.lab) <= bed.used_bytes + GROWTH_MAX,
                    "memory is bounded");
-    outside_expect(o, !rdl_broken_invariant(o->rig.lab), "the invariants hold");
+    outside_expect(o, !rdl_broken_invariant(o->testbed.lab), "the invariants hold");
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
     bed.o = bed.begin;
-    rdl_checkpoint_restore(o->rig.lab, bed.start);
+    rdl_checkpoint_restore(o->testbed.lab, bed.start);
     send_records(data, n);
     stranger_disconnect(o);
     /* A stranger who borrows MACs misleads the switch until their owners have spoken. */

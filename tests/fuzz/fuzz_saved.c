@@ -6,12 +6,12 @@
  */
 #include <string.h>
 
+#include "cli/export/export.h"
 #include "cli/lang/json.h"
-#include "cli/saved/saved.h"
 #include "cli/show/show.h"
 #include "cli/show/show_saved.h"
-#include "cli/tell/export.h"
-#include "cli/tell/why.h"
+#include "cli/trace_file/trace_file.h"
+#include "cli/why/why.h"
 #include "fuzz.h"
 #include "viz/picture.h"
 
@@ -24,15 +24,15 @@ static picture_draw *const pictures[] = {
 #undef PICTURE
 };
 
-static struct saved *read_trace(const void *bytes, size_t n)
+static struct trace_file *read_trace(const void *bytes, size_t n)
 {
-    struct saved_error err = {0};
-    struct saved *s = NULL;
+    struct trace_file_error err = {0};
+    struct trace_file *s = NULL;
     FILE *in = fmemopen((void *)(uintptr_t)bytes, n, "r");
     enum rdl_status st;
 
     FUZZ_CHECK(in);
-    st = saved_read(in, &s, &err);
+    st = trace_file_read(in, &s, &err);
     FUZZ_CHECK((st == RDL_OK) == (s != NULL) && (s || err.text[0]));
     fclose(in);
     return s;
@@ -75,20 +75,20 @@ static void draw(FILE *out, const struct past *p)
     }
 }
 
-static void read_again(const struct past *p, const struct saved_info *info)
+static void read_again(const struct past *p, const struct trace_file_info *info)
 {
     const struct past_about about = {.title = info->title, .seed = info->seed};
     char *text = NULL;
     size_t n = 0;
     FILE *f = open_memstream(&text, &n);
-    struct saved *again;
+    struct trace_file *again;
 
     FUZZ_CHECK(f);
     FUZZ_CHECK(export_events(f, p, &about) == RDL_OK);
     FUZZ_CHECK(fclose(f) == 0);
     again = read_trace(text, n);
-    FUZZ_CHECK(again && saved_past(again).n == p->n);
-    saved_free(again);
+    FUZZ_CHECK(again && trace_file_past(again).n == p->n);
+    trace_file_free(again);
     free(text);
 }
 
@@ -102,7 +102,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
-    struct saved *s = n ? read_trace(data, n) : NULL;
+    struct trace_file *s = n ? read_trace(data, n) : NULL;
     struct past p;
     FILE *out;
 
@@ -110,14 +110,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
         return 0;
     out = fopen("/dev/null", "w");
     FUZZ_CHECK(out);
-    p = saved_past(s);
+    p = trace_file_past(s);
     show_saved(out, s);
     show_saved_notes(out, "note: ", s);
     show_all(out, &p);
     ask_why(out, &p);
     draw(out, &p);
-    read_again(&p, saved_info(s));
+    read_again(&p, trace_file_info(s));
     fclose(out);
-    saved_free(s);
+    trace_file_free(s);
     return 0;
 }

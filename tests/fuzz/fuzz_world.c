@@ -14,7 +14,7 @@
 
 #include "cli/lang/json.h"
 #include "cli/session/travel.h"
-#include "cli/world/world.h"
+#include "cli/session_file/session_file.h"
 #include "confined.h"
 #include "fuzz.h"
 #include "rdmalab/trace.h"
@@ -24,11 +24,11 @@
     4u /* as many commands: what was done is done again, and the ways back are, too */
 #define AGAIN_TIMES 16u /* what went that way once does so again */
 
-static bool read_world(const char *text, size_t n, FILE *nowhere, struct world *ret)
+static bool read_world(const char *text, size_t n, FILE *nowhere, struct session_file *ret)
 {
     struct source src = {.name = "world", .text = text, .len = n};
     struct diag d = {.kind = DIAG_NONE};
-    const bool ok = world_read(&src, NULL, ret, nowhere, &d);
+    const bool ok = session_file_read(&src, NULL, ret, nowhere, &d);
 
     FUZZ_CHECK(ok || (d.kind != DIAG_NONE && d.message[0] && d.at.at <= n));
     return ok;
@@ -43,7 +43,7 @@ static char *saved(struct session *s)
     const char *why;
 
     FUZZ_CHECK(f);
-    why = world_write(s, f);
+    why = session_file_write(s, f);
     FUZZ_CHECK(fclose(f) == 0);
     if (!why)
         return text;
@@ -55,12 +55,12 @@ static char *saved(struct session *s)
 static void open_again(struct confined *done, const char *text)
 {
     struct confined c;
-    struct world w;
+    struct session_file w;
     char *again;
 
     confined_open(&c, AGAIN_TIMES);
     FUZZ_CHECK(read_world(text, strlen(text), c.nowhere, &w));
-    if (world_enter(c.s, &w, "again", c.nowhere) == EXIT_PASSED) {
+    if (session_file_enter(c.s, &w, "again", c.nowhere) == EXIT_PASSED) {
         FUZZ_CHECK(rdl_tick(c.s->lab) == rdl_tick(done->s->lab));
         FUZZ_CHECK(rdl_now_ns(c.s->lab) == rdl_now_ns(done->s->lab));
         FUZZ_CHECK(rdl_hash(c.s->lab) == rdl_hash(done->s->lab));
@@ -70,11 +70,11 @@ static void open_again(struct confined *done, const char *text)
     } else {
         FUZZ_CHECK(c.interrupted);
     }
-    world_done(&w);
+    session_file_done(&w);
     confined_close(&c);
 }
 
-static void go_on(struct world *w)
+static void go_on(struct session_file *w)
 {
     struct confined c;
     char *text = NULL;
@@ -84,7 +84,7 @@ static void go_on(struct world *w)
     if (w->memory_bytes == 0 || w->memory_bytes > CONFINED_BYTES)
         w->memory_bytes = CONFINED_BYTES;
     confined_open(&c, ENTER_TIMES);
-    if (world_enter(c.s, w, "world", c.nowhere) == EXIT_PASSED &&
+    if (session_file_enter(c.s, w, "world", c.nowhere) == EXIT_PASSED &&
         rdl_shortage(c.s->lab) == RDL_SHORT_OF_NOTHING)
         text = saved(c.s);
     if (text && !c.interrupted)
@@ -106,12 +106,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
     char *text = text_of(data, n);
     FILE *nowhere = fopen("/dev/null", "w");
-    struct world w;
+    struct session_file w;
 
     FUZZ_CHECK(nowhere);
     if (read_world(text, n, nowhere, &w))
         go_on(&w);
-    world_done(&w);
+    session_file_done(&w);
     fclose(nowhere);
     free(text);
     return 0;

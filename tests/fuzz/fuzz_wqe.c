@@ -38,7 +38,7 @@ static void put_number(uint8_t *to, uint32_t bytes, uint64_t v)
 }
 
 /* A number of a request: its first byte says of which sort. */
-static uint64_t any_number(const struct hostile_lab *h, const struct rig_side *peer,
+static uint64_t any_number(const struct hostile_lab *h, const struct testbed_side *peer,
                            struct input *in)
 {
     const uint8_t how = input_u8(in);
@@ -63,7 +63,7 @@ static uint64_t any_number(const struct hostile_lab *h, const struct rig_side *p
 }
 
 /* Changes some fields of @s at @at. */
-static void spoil(const struct hostile_lab *h, const struct rig_side *peer, struct input *in,
+static void spoil(const struct hostile_lab *h, const struct testbed_side *peer, struct input *in,
                   const struct rfc_struct *s, uint8_t *at)
 {
     uint32_t n = input_u8(in) % 4;
@@ -76,8 +76,8 @@ static void spoil(const struct hostile_lab *h, const struct rig_side *peer, stru
 }
 
 /* SGEs in the region, of which some are spoiled; returns their bytes. */
-static uint32_t put_sges(const struct hostile_lab *h, const struct rig_side *peer, struct input *in,
-                         uint32_t n, uint8_t *at)
+static uint32_t put_sges(const struct hostile_lab *h, const struct testbed_side *peer,
+                         struct input *in, uint32_t n, uint8_t *at)
 {
     for (uint32_t i = 0; i < n; i++, at += sizeof(struct raw_sge)) {
         const uint8_t how = input_u8(in);
@@ -93,8 +93,8 @@ static uint32_t put_sges(const struct hostile_lab *h, const struct rig_side *pee
 }
 
 /* What its union says, where chance has not changed it. */
-static void put_union(const struct hostile_lab *h, const struct rig_side *peer, struct input *in,
-                      enum wr_form form, uint8_t *at)
+static void put_union(const struct hostile_lab *h, const struct testbed_side *peer,
+                      struct input *in, enum wr_form form, uint8_t *at)
 {
     static const char *const names[] = {
         [WR_FORM_RDMA] = "wr_rdma", [WR_FORM_ATOMIC] = "wr_atomic", [WR_FORM_REG] = "wr_reg",
@@ -130,7 +130,7 @@ static uint32_t make_send(const struct hostile_lab *h, unsigned service, struct 
                           uint8_t *at)
 {
     static const enum qp_type types[HOSTILE_SERVICES] = {QPT_RC, QPT_UC, QPT_UD};
-    const struct rig_side *peer = &h->peer[service];
+    const struct testbed_side *peer = &h->peer[service];
     const uint8_t which = input_u8(in), flags = input_u8(in), shape = input_u8(in);
     const struct rfc_sq_wqe wqe = {.num_sge = flags & SF_INLINE ? 0 : shape % SGES_MAX,
                                    .send_flags = flags & 0x1f,
@@ -151,7 +151,7 @@ static uint32_t make_send(const struct hostile_lab *h, unsigned service, struct 
 static uint32_t make_receive(const struct hostile_lab *h, unsigned service, struct input *in,
                              uint8_t *at)
 {
-    const struct rig_side *peer = &h->peer[service];
+    const struct testbed_side *peer = &h->peer[service];
     const uint8_t how = input_u8(in);
     const struct rfc_rq_wqe wqe = {.num_sge = how % SGES_MAX, .wr_id = how};
     uint32_t n = (uint32_t)sizeof(struct raw_rq_wqe);

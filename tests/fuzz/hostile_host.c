@@ -37,7 +37,7 @@ static void must(enum rdl_status st)
 
 /* --- The lab ---------------------------------------------------------------------------------- */
 
-static const struct rig_config small = {
+static const struct testbed_config small = {
     .mr_bytes = UINT64_C(2) * HOSTILE_MESSAGES * MESSAGE_BYTES,
     .max_wr = H1_WR,
     .path_mtu = MTU_1024,
@@ -106,25 +106,25 @@ static void make_zone(struct hostile_lab *h)
 static void connect_services(struct hostile_lab *h)
 {
     static const uint32_t types[HOSTILE_SERVICES] = {QPT_RC, QPT_UC, QPT_UD};
-    struct rig_config c = small;
+    struct testbed_config c = small;
 
     c.mr_bytes = HOSTILE_REGION_BYTES;
     c.mr_access = ACC_REMOTE_WRITE | ACC_REMOTE_READ | ACC_REMOTE_ATOMIC;
     h->ours[0].host = h->host;
-    must(rig_side_memory(h->lab, &h->ours[0], &c));
+    must(testbed_side_memory(h->lab, &h->ours[0], &c));
     h->mem = h->ours[0].mem;
     h->peer[0].host = h->other[0].host;
-    must(rig_side_memory(h->lab, &h->peer[0], &c));
+    must(testbed_side_memory(h->lab, &h->peer[0], &c));
     for (unsigned i = 0; i < HOSTILE_SERVICES; i++) {
         c.type = types[i];
         h->ours[i] = h->ours[0];
         h->peer[i] = h->peer[0];
-        must(rig_side_qp(h->lab, &h->ours[i], &c, false));
-        must(rig_side_qp(h->lab, &h->peer[i], &c, false));
-        must(rig_side_connect(h->lab, &h->ours[i], &h->peer[i], &c, 0));
-        must(rig_side_connect(h->lab, &h->peer[i], &h->ours[i], &c, 1));
+        must(testbed_side_qp(h->lab, &h->ours[i], &c, false));
+        must(testbed_side_qp(h->lab, &h->peer[i], &c, false));
+        must(testbed_side_connect(h->lab, &h->ours[i], &h->peer[i], &c, 0));
+        must(testbed_side_connect(h->lab, &h->peer[i], &h->ours[i], &c, 1));
         for (uint32_t k = 0; k < H1_WR / 2; k++)
-            must(rig_side_recv(h->lab, &h->peer[i], k, 4096 * (uint64_t)k, 4096));
+            must(testbed_side_recv(h->lab, &h->peer[i], k, 4096 * (uint64_t)k, 4096));
     }
 }
 
@@ -140,7 +140,7 @@ static void post_messages(struct hostile_lab *h)
     uint8_t bytes[MESSAGE_BYTES];
 
     for (unsigned side = 0; side < 2; side++) {
-        struct rig_side *s = &h->other[side];
+        struct testbed_side *s = &h->other[side];
 
         for (uint32_t i = 0; i < HOSTILE_MESSAGES; i++) {
             const uint64_t at = (uint64_t)i * MESSAGE_BYTES;
@@ -148,9 +148,9 @@ static void post_messages(struct hostile_lab *h)
             for (uint32_t k = 0; k < MESSAGE_BYTES; k++)
                 bytes[k] = message_byte(side, i, k);
             must(rdl_mem_write(h->lab, s->host, s->mem.addr + at, bytes, sizeof(bytes)));
-            must(rig_side_recv(h->lab, s, i, at + (uint64_t)HOSTILE_MESSAGES * MESSAGE_BYTES,
-                               MESSAGE_BYTES));
-            must(rig_side_send(h->lab, s, i, at, MESSAGE_BYTES, SF_SIGNALED));
+            must(testbed_side_recv(h->lab, s, i, at + (uint64_t)HOSTILE_MESSAGES * MESSAGE_BYTES,
+                                   MESSAGE_BYTES));
+            must(testbed_side_send(h->lab, s, i, at, MESSAGE_BYTES, SF_SIGNALED));
         }
     }
 }
@@ -158,7 +158,7 @@ static void post_messages(struct hostile_lab *h)
 static void connect_others(struct hostile_lab *h)
 {
     for (unsigned i = 0; i < 2; i++) {
-        struct rig_side *s = &h->other[i];
+        struct testbed_side *s = &h->other[i];
 
         if (i == 0) { /* h2 has memory for its connections with h1 already */
             const rdl_host host = s->host;
@@ -171,12 +171,12 @@ static void connect_others(struct hostile_lab *h)
             wait_for(h, host);
             must(rdl_mr_info(h->lab, s->mr, &s->mem));
         } else {
-            must(rig_side_memory(h->lab, s, &small));
+            must(testbed_side_memory(h->lab, s, &small));
         }
-        must(rig_side_qp(h->lab, s, &small, false));
+        must(testbed_side_qp(h->lab, s, &small, false));
     }
-    must(rig_side_connect(h->lab, &h->other[0], &h->other[1], &small, 0));
-    must(rig_side_connect(h->lab, &h->other[1], &h->other[0], &small, 1));
+    must(testbed_side_connect(h->lab, &h->other[0], &h->other[1], &small, 0));
+    must(testbed_side_connect(h->lab, &h->other[1], &h->other[0], &small, 1));
 }
 
 static void note_places(struct hostile_lab *h)

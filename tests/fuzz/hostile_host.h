@@ -14,10 +14,10 @@
 #ifndef TESTS_FUZZ_HOSTILE_HOST_H
 #define TESTS_FUZZ_HOSTILE_HOST_H
 
-#include "cli/programs/rig.h"
 #include "emu/facts/enums.h"
 #include "emu/lab/world.h"
 #include "fuzz.h"
+#include "testbed/testbed.h"
 
 /* What is different between the labs. */
 enum hostile_bit {
@@ -78,12 +78,12 @@ struct hostile_lab {
     struct rdl_checkpoint *start;
     struct host *h1;
     rdl_host host;
-    uint64_t zone;                          /* guest-physical */
-    struct rdl_mr_info mem;                 /* the region */
-    struct rig_side ours[HOSTILE_SERVICES]; /* of h1 */
-    struct rig_side peer[HOSTILE_SERVICES]; /* of h2, connected to those */
-    struct rig_side other[2];               /* of h2 and h3, connected to each other */
-    uint32_t bar[HOST_FUNCTIONS][FN_BARS];  /* as the driver set them */
+    uint64_t zone;                              /* guest-physical */
+    struct rdl_mr_info mem;                     /* the region */
+    struct testbed_side ours[HOSTILE_SERVICES]; /* of h1 */
+    struct testbed_side peer[HOSTILE_SERVICES]; /* of h2, connected to those */
+    struct testbed_side other[2];               /* of h2 and h3, connected to each other */
+    uint32_t bar[HOST_FUNCTIONS][FN_BARS];      /* as the driver set them */
     struct hostile_place places[RING_COUNT], places_at_start[RING_COUNT];
     size_t used_bytes;
 };

@@ -51,12 +51,12 @@ void hostile_do_wait(const struct hostile_lab *h, struct input *in)
 void hostile_do_post(const struct hostile_lab *h, struct input *in)
 {
     const uint8_t how = input_u8(in);
-    const struct rig_side *s = &h->ours[how % HOSTILE_SERVICES];
+    const struct testbed_side *s = &h->ours[how % HOSTILE_SERVICES];
     const uint64_t at = input_u16(in) % (HOSTILE_REGION_BYTES - 4096u);
     const uint32_t n = input_u16(in) & 0x0fff;
     const enum rdl_status any =
-        how & 0x80 ? rig_side_recv(h->lab, s, how, at, n)
-                   : rig_side_send(h->lab, s, how, at, n, how & 0x40 ? SF_SIGNALED : 0);
+        how & 0x80 ? testbed_side_recv(h->lab, s, how, at, n)
+                   : testbed_side_send(h->lab, s, how, at, n, how & 0x40 ? SF_SIGNALED : 0);
 
     (void)any;
 }

@@ -51,7 +51,7 @@ def check_chapters():
 
 
 def check_scenarios():
-    for path in [ROOT / "src/cli/tell/explain.def", *sorted((ROOT / "book").glob("*.md"))]:
+    for path in [ROOT / "src/cli/explain/explain.def", *sorted((ROOT / "book").glob("*.md"))]:
         for name in sorted(set(SCENARIO.findall(path.read_text()))):
             yield None if (ROOT / name).exists() else f"{path.name}: there is no {name}"
 

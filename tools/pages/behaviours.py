@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Who shows which behaviour: src/cli/tell/shown.def and book/conformance.md.
+"""Who shows which behaviour: src/cli/explain/shown.def and book/conformance.md.
 
 The behaviours are the rows of src/emu/facts/behaviours.def.  A scenario names those that it shows in
 "shows".  A test is a function behind a comment that ends with them:
@@ -27,7 +27,7 @@ from pages.page import STRING, Wrong, self_test_of
 ROWS = "src/emu/facts/behaviours.def"
 CITATIONS = "src/emu/facts/citations.def"
 ENUMS = "src/emu/facts/enums.h"
-SHOWN = "src/cli/tell/shown.def"
+SHOWN = "src/cli/explain/shown.def"
 PAGE = "book/conformance.md"
 RULES = "src/emu/facts/rules.def"
 TRAITS = "src/emu/facts/profiles.def"

@@ -4,14 +4,14 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "capture/check.h"
+#include "capture/drawn.h"
 #include "cli/app/ladder_file.h"
 #include "cli/app/modes.h"
 #include "cli/app/options.h"
-#include "cli/check/check.h"
-#include "cli/check/drawn.h"
-#include "cli/print/utf8.h"
 #include "cli/session/files.h"
 #include "emu/base/assert.h"
+#include "print/utf8.h"
 
 #define FINDINGS_SHOWN    10u /* of each rule, unless all are asked for */
 #define TIMEOUT_MAX       31u

@@ -12,12 +12,12 @@
 #include "cli/app/options.h"
 #include "cli/cmd/dispatch.h"
 #include "cli/complete/complete.h"
+#include "cli/explain/c_names.h"
+#include "cli/explain/explain.h"
 #include "cli/lang/table.h"
-#include "cli/session/exit_status.h"
-#include "cli/tell/c_names.h"
-#include "cli/tell/explain.h"
 #include "emu/base/assert.h"
 #include "emu/base/text.h"
+#include "process/exit_status.h"
 
 static bool begins(const char *word, const char *begin)
 {

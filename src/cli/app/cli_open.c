@@ -9,11 +9,11 @@
 #include "cli/app/repl.h"
 #include "cli/cmd/dispatch.h"
 #include "cli/live/live.h"
-#include "cli/print/utf8.h"
-#include "cli/session/signals.h"
 #include "cli/session/travel.h"
-#include "cli/world/world.h"
+#include "cli/session_file/session_file.h"
 #include "emu/base/assert.h"
+#include "print/utf8.h"
+#include "process/signals.h"
 #include "rdmalab/trace.h"
 
 struct open_options {
@@ -28,22 +28,22 @@ static int complain(const char *file, const char *why)
     return EXIT_USAGE;
 }
 
-/* Reads the file; what is wrong is said.  EXIT_PASSED: *ret is to be freed by world_done() and
- * *ret_src by source_done(), as in any case.
+/* Reads the file; what is wrong is said.  EXIT_PASSED: *ret is to be freed by session_file_done()
+ * and *ret_src by source_done(), as in any case.
  */
-static int load(const char *file, struct source *ret_src, struct world *ret)
+static int load(const char *file, struct source *ret_src, struct session_file *ret)
 {
     const volatile sig_atomic_t *interrupted = signals_interrupted();
     struct diag d = {.kind = DIAG_NONE};
     struct stat info;
     const char *why;
 
-    *ret = (struct world){.v = NULL};
+    *ret = (struct session_file){.v = NULL};
     if (stat(file, &info) == 0) {
         /* A pipe or a device may have no end; of a directory it is said when it is read. */
         if (!S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode))
             return complain(file, "this is no regular file");
-        if (info.st_size > (off_t)WORLD_BYTES_MAX)
+        if (info.st_size > (off_t)SESSION_FILE_BYTES_MAX)
             return complain(file, "this is larger than a world may be");
     }
     why = source_read(file, ret_src);
@@ -51,7 +51,7 @@ static int load(const char *file, struct source *ret_src, struct world *ret)
         complain(file, why);
         return why == source_no_memory ? EXIT_FAILED : EXIT_USAGE;
     }
-    if (world_read(ret_src, interrupted, ret, stderr, &d))
+    if (session_file_read(ret_src, interrupted, ret, stderr, &d))
         return EXIT_PASSED;
     if (*interrupted)
         return EXIT_INTERRUPTED;
@@ -93,7 +93,7 @@ static int run_lines(struct session *s, const char *lines)
     return session_exit_status(s);
 }
 
-static int go_on(const struct open_options *o, struct world *w)
+static int go_on(const struct open_options *o, struct session_file *w)
 {
     const struct session_config config = {
         .history_bytes = SNAPSHOTS_BYTES_MAX,
@@ -115,7 +115,7 @@ static int go_on(const struct open_options *o, struct world *w)
         return EXIT_FAILED;
     }
     signals_replay("rdmalab open %s", o->file);
-    status = world_enter(s, w, o->file, stderr);
+    status = session_file_enter(s, w, o->file, stderr);
     if (status == EXIT_PASSED) {
         say_where(s, o->file, ticks_of(s));
         status = o->lines ? run_lines(s, o->lines) : repl_run(s, o->prompt);
@@ -132,7 +132,7 @@ int open_main(int argc, char **argv)
                                   {.name = "--prompt", .flag = &o.prompt},
                                   {.name = "--seed", .value = &seed, .words = ""}};
     struct source src = {0};
-    struct world w = {.v = NULL};
+    struct session_file w = {.v = NULL};
     int status = EXIT_USAGE;
 
     if (!options_take(rows, ARRAY_LEN(rows), &argc, argv))
@@ -152,7 +152,7 @@ int open_main(int argc, char **argv)
     if (status == EXIT_PASSED)
         status = go_on(&o, &w);
 out:
-    world_done(&w);
+    session_file_done(&w);
     source_done(&src);
     free(o.lines);
     return status;

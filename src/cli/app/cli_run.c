@@ -8,13 +8,13 @@
 #include "cli/app/options.h"
 #include "cli/cmd/dispatch.h"
 #include "cli/live/live.h"
-#include "cli/print/utf8.h"
 #include "cli/session/expr_eval.h"
 #include "cli/session/files.h"
 #include "cli/session/scenario.h"
-#include "cli/session/signals.h"
 #include "emu/base/assert.h"
 #include "emu/base/quantity.h"
+#include "print/utf8.h"
+#include "process/signals.h"
 #include "rdmalab/trace.h"
 
 struct run_options {

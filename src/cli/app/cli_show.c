@@ -6,26 +6,26 @@
 #include "cli/app/ladder_file.h"
 #include "cli/app/modes.h"
 #include "cli/app/options.h"
+#include "cli/export/export.h"
 #include "cli/lang/expr.h"
 #include "cli/lang/line.h"
 #include "cli/lang/suggest.h"
 #include "cli/lang/words.h"
-#include "cli/print/out_file.h"
-#include "cli/print/show_text.h"
-#include "cli/print/utf8.h"
 #include "cli/session/files.h"
 #include "cli/show/show.h"
 #include "cli/show/show_saved.h"
-#include "cli/tell/export.h"
-#include "cli/tell/why.h"
-#include "cli/tell/why_not.h"
+#include "cli/why/why.h"
+#include "cli/why/why_not.h"
 #include "emu/base/assert.h"
+#include "print/show_text.h"
+#include "print/utf8.h"
+#include "process/out_file.h"
 
 #define SHOW_WORDS_MAX 8u
 
 /* One question to a trace. */
 struct asking {
-    const struct saved *saved;
+    const struct trace_file *saved;
     struct past past;
     const char *file;
     struct pool pool;
@@ -264,7 +264,7 @@ static bool can_count(struct asking *a, struct expr *e)
     for (size_t i = 0; i < e->filter->n; i++) {
         c = &e->filter->conditions[i];
         if (!ev_condition_names(c) || c->field->print == EVP_HOST ||
-            saved_has_part(a->saved, c->text))
+            trace_file_has_part(a->saved, c->text))
             continue;
         diag_set(&a->diag, DIAG_VALUE, e->at,
                  "the trace tells of no switch, and of nothing that a fault did, called \"%s\"",
@@ -272,7 +272,7 @@ static bool can_count(struct asking *a, struct expr *e)
         return diag_remedy(&a->diag, "\"rdmalab show %s events kinds=%s\" lists what happened",
                            a->file, ev_schema(e->filter->kind)->name);
     }
-    c = saved_missing_field(a->saved, e->filter);
+    c = trace_file_missing_field(a->saved, e->filter);
     if (c)
         return diag_set(&a->diag, DIAG_VALUE, e->at, "not all %s events of the trace have \"%s\"",
                         ev_schema(e->filter->kind)->name, c->field->name);
@@ -288,7 +288,7 @@ static int ask_count(struct asking *a)
     if (!e || !can_count(a, e))
         return complain(a);
     n = past_count(&a->past, e->filter);
-    if (saved_is_whole(a->saved)) {
+    if (trace_file_is_whole(a->saved)) {
         printf("%llu\n", n);
         return EXIT_PASSED;
     }
@@ -321,11 +321,11 @@ static int ask(struct asking *a, int n, char **words)
 }
 
 /* Reads the trace in @file.  Returns the exit status; on failure the standard error says why. */
-static int load(const char *file, struct saved **ret)
+static int load(const char *file, struct trace_file **ret)
 {
     const bool standard = strcmp(file, "-") == 0;
     FILE *f = standard ? stdin : fopen(file, "rb");
-    struct saved_error err = {0};
+    struct trace_file_error err = {0};
     enum rdl_status st;
 
     if (!f) {
@@ -334,7 +334,7 @@ static int load(const char *file, struct saved **ret)
         fprintf(stderr, "rdmalab: %s: %s\n", SHOWN_NAME(file), strerror(errno));
         return status;
     }
-    st = saved_read(f, ret, &err);
+    st = trace_file_read(f, ret, &err);
     if (st != RDL_OK) {
         if (err.line)
             fprintf(stderr, "rdmalab: %s:%zu: %s\n", SHOWN_NAME(file), err.line, err.text);
@@ -362,7 +362,7 @@ int show_main(int argc, char **argv)
         {.name = "--help", .flag = &help},
     };
     struct asking a = {0};
-    struct saved *saved = NULL;
+    struct trace_file *saved = NULL;
     int status;
 
     if (!options_take(rows, ARRAY_LEN(rows), &argc, argv))
@@ -381,7 +381,7 @@ int show_main(int argc, char **argv)
     if (status != EXIT_PASSED)
         return status;
     a.saved = saved;
-    a.past = saved_past(saved);
+    a.past = trace_file_past(saved);
     a.file = argv[1];
     if (ladder.file || argc > 2) {
         char lead[512];
@@ -391,12 +391,12 @@ int show_main(int argc, char **argv)
         show_saved_notes(stderr, lead, saved);
     }
     if (ladder.file)
-        status = ladder_file(&a.past, saved_info(a.saved)->title, &ladder);
+        status = ladder_file(&a.past, trace_file_info(a.saved)->title, &ladder);
     else if (argc > 2)
         status = ask(&a, argc - 2, argv + 2);
     else
         show_saved(stdout, saved);
     pool_free(&a.pool);
-    saved_free(saved);
+    trace_file_free(saved);
     return status;
 }

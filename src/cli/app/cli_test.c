@@ -20,13 +20,13 @@
 #include "cli/app/fault_matrix.h"
 #include "cli/app/modes.h"
 #include "cli/app/options.h"
-#include "cli/print/print_json.h"
-#include "cli/print/utf8.h"
 #include "cli/session/files.h"
-#include "cli/session/signals.h"
 #include "emu/base/assert.h"
 #include "emu/base/quantity.h"
 #include "emu/base/text.h"
+#include "print/print_json.h"
+#include "print/utf8.h"
+#include "process/signals.h"
 
 #define TIMEOUT_S_DEFAULT 60u
 #define TIMEOUT_S_MAX     86400u

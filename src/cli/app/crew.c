@@ -8,7 +8,7 @@
 #include <poll.h>
 #include <string.h>
 
-#include "cli/session/signals.h"
+#include "process/signals.h"
 
 /* Between looks at the signals: one that comes just before poll() does not end it. */
 #define LOOK_MS 100

@@ -6,11 +6,11 @@
 
 #include "cli/app/crew.h"
 #include "cli/app/outcome.h"
-#include "cli/print/must.h"
-#include "cli/print/print_json.h"
-#include "cli/print/show_text.h"
 #include "emu/base/assert.h"
 #include "emu/facts/enums.h"
+#include "print/print_json.h"
+#include "print/show_text.h"
+#include "process/must.h"
 #include "rdmalab/fault.h"
 #include "rdmalab/trace.h"
 

@@ -6,10 +6,10 @@
 
 #include "cli/app/modes.h"
 #include "cli/app/options.h"
-#include "cli/print/out_file.h"
-#include "cli/print/utf8.h"
+#include "cli/export/export.h"
 #include "cli/session/files.h"
-#include "cli/tell/export.h"
+#include "print/utf8.h"
+#include "process/out_file.h"
 #include "viz/ladder.h"
 
 /* Reads the value of --from or --to; NULL: it was not given. */

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "cli/app/line_input.h"
-#include "cli/session/signals.h"
+#include "process/signals.h"
 
 void line_input_open(struct session *s)
 {

@@ -16,7 +16,7 @@
 
 #include "cli/app/line_keys.h"
 #include "cli/session/advance.h"
-#include "cli/session/signals.h"
+#include "process/signals.h"
 
 #define END_OF_KEYS '\a' /* ^G, which ends a search, a question, and half a key */
 

@@ -5,28 +5,28 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/app/cli_bench.h"
+#include "cli/app/cli_swarm.h"
 #include "cli/app/line_input.h"
 #include "cli/app/modes.h"
 #include "cli/app/options.h"
 #include "cli/app/repl.h"
 #include "cli/cmd/dispatch.h"
-#include "cli/course/collection.h"
-#include "cli/course/scenarios.h"
+#include "cli/explain/explain.h"
+#include "cli/explain/explain_asked.h"
+#include "cli/help/help.h"
 #include "cli/lang/json.h"
 #include "cli/lang/suggest.h"
+#include "cli/lessons/collection.h"
+#include "cli/lessons/scenarios.h"
 #include "cli/live/live.h"
-#include "cli/print/utf8.h"
-#include "cli/print/version.h"
 #include "cli/session/files.h"
 #include "cli/session/scenario.h"
-#include "cli/session/signals.h"
 #include "cli/show/show_columns.h"
-#include "cli/tell/explain.h"
-#include "cli/tell/explain_asked.h"
-#include "cli/tell/help.h"
-#include "cli/trial/bench.h"
-#include "cli/trial/swarm.h"
 #include "emu/base/assert.h"
+#include "print/utf8.h"
+#include "print/version.h"
+#include "process/signals.h"
 
 static int convert_main(int argc, char **argv)
 {

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "cli/lang/suggest.h"
-#include "cli/print/must.h"
 #include "emu/base/quantity.h"
 #include "emu/base/text.h"
+#include "process/must.h"
 
 /* Does @word begin with an option of one letter, behind which its value may stand: -j2? */
 static bool is_letter(const char *word, size_t len)

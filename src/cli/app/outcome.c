@@ -4,14 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/print/must.h"
-#include "cli/tree/tree_memory.h"
 #include "emu/base/assert.h"
 #include "emu/base/fnv.h"
 #include "emu/facts/enums.h"
+#include "process/must.h"
 #include "rdmalab/inspect.h"
 #include "rdmalab/trace.h"
 #include "rdmalab/verbs.h"
+#include "tree/tree_memory.h"
 
 #define REST_TICKS 1000000u /* that a lab may need until it is idle */
 #define COPY_BYTES 4096u

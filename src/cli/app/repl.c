@@ -10,12 +10,12 @@
 #include "cli/app/state_dir.h"
 #include "cli/complete/expand.h"
 #include "cli/lang/lex.h"
-#include "cli/print/must.h"
-#include "cli/print/version.h"
 #include "cli/session/advance.h"
-#include "cli/session/signals.h"
 #include "cli/session/travel.h"
 #include "emu/base/quantity.h"
+#include "print/version.h"
+#include "process/must.h"
+#include "process/signals.h"
 
 #define PROMPT_BYTES 128u
 #define TOLD_MAX     64u

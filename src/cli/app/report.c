@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/print/print_json.h"
-#include "cli/print/utf8.h"
 #include "cli/session/files.h"
 #include "emu/base/assert.h"
+#include "print/print_json.h"
+#include "print/utf8.h"
 
 struct report_form {
     const char *name;

@@ -2,7 +2,7 @@
 /* What `rdmalab test --coverage` says, as text and as a part of the JSON report. */
 
 #include "cli/app/report.h"
-#include "cli/print/print_json.h"
+#include "print/print_json.h"
 
 void report_covered(const struct suite *su, struct report_coverage *ret)
 {

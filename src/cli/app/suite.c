@@ -9,9 +9,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "cli/print/utf8.h"
 #include "cli/session/files.h"
 #include "emu/base/text.h"
+#include "print/utf8.h"
 
 #define DIRECTORY_DEPTH 8u
 

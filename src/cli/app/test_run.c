@@ -13,9 +13,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cli/print/out_file.h"
-#include "cli/session/signals.h"
 #include "emu/base/text.h"
+#include "process/out_file.h"
+#include "process/signals.h"
 #include "rdmalab/trace.h"
 
 uint64_t test_now_us(void)

@@ -5,12 +5,12 @@
 
 #include "cli/cmd/dispatch.h"
 #include "cli/cmd/verb.h"
-#include "cli/print/show_text.h"
+#include "cli/explain/rfc_dump.h"
 #include "cli/session/advance.h"
-#include "cli/tell/show_rfc.h"
 #include "emu/base/quantity.h"
 #include "emu/facts/rfc.h"
 #include "emu/wire/addr.h"
+#include "print/show_text.h"
 #include "rdmalab/control.h"
 
 /* What the words say. */

@@ -6,11 +6,11 @@
 #include "cli/cmd/limit.h"
 #include "cli/session/resolve.h"
 #include "cli/show/show_vq.h"
-#include "cli/tree/tree.h"
 #include "emu/base/quantity.h"
 #include "emu/facts/leaf.h"
 #include "rdmalab/fault.h"
 #include "rdmalab/inspect.h"
+#include "tree/tree.h"
 
 #define SAID_BYTES 512u /* a condition may be long */
 

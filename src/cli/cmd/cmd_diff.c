@@ -6,8 +6,8 @@
 
 #include "cli/cmd/dispatch.h"
 #include "cli/diff/diff.h"
-#include "cli/print/show_text.h"
 #include "cli/session/travel.h"
+#include "print/show_text.h"
 
 #define COLUMNS_OF_FILES 140u /* where no terminal says how many there are */
 

@@ -7,13 +7,13 @@
 #include "cli/cmd/limit.h"
 #include "cli/cmd/link.h"
 #include "cli/session/resolve.h"
-#include "cli/tree/tree.h"
 #include "emu/base/quantity.h"
 #include "emu/facts/opcode.h"
 #include "emu/wire/field.h"
 #include "rdmalab/fault.h"
 #include "rdmalab/inspect.h"
 #include "rdmalab/port.h"
+#include "tree/tree.h"
 
 #define SAID_BYTES 512u /* a condition may be long */
 

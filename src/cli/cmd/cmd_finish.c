@@ -6,11 +6,11 @@
  */
 #include "cli/cmd/dispatch.h"
 #include "cli/cmd/waiting.h"
-#include "cli/tree/lab_past.h"
-#include "cli/tree/tree.h"
 #include "emu/facts/device.h"
 #include "emu/past/posted.h"
 #include "rdmalab/trace.h"
+#include "tree/lab_past.h"
+#include "tree/tree.h"
 
 /* Whose requests are looked for. */
 struct poster {

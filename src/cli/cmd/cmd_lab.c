@@ -9,7 +9,6 @@
 #include "cli/lang/words.h"
 #include "cli/session/resolve.h"
 #include "cli/session/travel.h"
-#include "cli/tree/tree.h"
 #include "emu/base/assert.h"
 #include "emu/base/quantity.h"
 #include "emu/base/text.h"
@@ -17,6 +16,7 @@
 #include "emu/wire/addr.h"
 #include "rdmalab/control.h"
 #include "rdmalab/inspect.h"
+#include "tree/tree.h"
 
 static void read_address(const struct step *st, const char *param, uint8_t ret[GID_BYTES])
 {

@@ -10,7 +10,6 @@
 #include "cli/live/live.h"
 #include "cli/session/advance.h"
 #include "cli/session/resolve.h"
-#include "cli/tree/tree.h"
 #include "emu/base/assert.h"
 #include "emu/base/quantity.h"
 #include "emu/facts/leaf.h"
@@ -19,6 +18,7 @@
 #include "emu/wire/ip.h"
 #include "rdmalab/inspect.h"
 #include "rdmalab/ip.h"
+#include "tree/tree.h"
 
 bool outside_open(struct session *s, const struct step *st)
 {

@@ -2,12 +2,12 @@
 /* Verbs for memory regions and windows. */
 #include "cli/cmd/dispatch.h"
 #include "cli/cmd/verb.h"
-#include "cli/tree/tree.h"
 #include "emu/base/assert.h"
 #include "emu/base/quantity.h"
 #include "emu/base/text.h"
 #include "rdmalab/memory.h"
 #include "rdmalab/verbs.h"
+#include "tree/tree.h"
 
 #define PAGE_BYTES 4096u
 

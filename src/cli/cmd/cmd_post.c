@@ -8,12 +8,12 @@
 #include "cli/cmd/dispatch.h"
 #include "cli/cmd/request.h"
 #include "cli/session/resolve.h"
-#include "cli/tree/tree.h"
 #include "emu/base/assert.h"
 #include "emu/base/text.h"
 #include "emu/facts/rules.h"
 #include "emu/facts/wr.h"
 #include "rdmalab/inspect.h"
+#include "tree/tree.h"
 
 /* --- Why one was refused ---------------------------------------------------------------------- */
 

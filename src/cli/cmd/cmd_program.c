@@ -12,12 +12,12 @@
 #include "cli/programs/pingpong.h"
 #include "cli/programs/verbs_peer.h"
 #include "cli/session/resolve.h"
-#include "cli/tree/tree.h"
 #include "emu/base/assert.h"
 #include "emu/facts/leaf.h"
 #include "emu/facts/psn.h"
 #include "emu/wire/addr.h"
 #include "rdmalab/ip.h"
+#include "tree/tree.h"
 
 #define PROGRAM_SERVER_BYTES 64u
 

@@ -8,12 +8,12 @@
 #include "cli/lang/line.h"
 #include "cli/session/advance.h"
 #include "cli/session/resolve.h"
-#include "cli/tree/tree.h"
 #include "emu/base/assert.h"
 #include "emu/base/text.h"
 #include "emu/facts/qp_fsm.h"
 #include "emu/wire/addr.h"
 #include "rdmalab/inspect.h"
+#include "tree/tree.h"
 
 #define LINE_BYTES 256u
 

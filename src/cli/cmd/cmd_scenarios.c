@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "cli/cmd/dispatch.h"
-#include "cli/course/scenarios.h"
+#include "cli/lessons/scenarios.h"
 #include "emu/base/text.h"
 
 #define WORD_BYTES 256u

@@ -6,7 +6,7 @@
 #include "cli/session/files.h"
 #include "cli/session/resolve.h"
 #include "cli/session/travel.h"
-#include "cli/world/world.h"
+#include "cli/session_file/session_file.h"
 #include "emu/base/text.h"
 #include "rdmalab/inspect.h"
 
@@ -203,7 +203,7 @@ bool run_source(struct session *s, const struct step *st)
 /* The header of the saved scenario: the one that was given, with title and seed in any case, and
  * with the ticks that it needs if those are more than a scenario has.
  */
-static struct step *saved_header(struct session *s, struct pool *pool, const char *file)
+static struct step *trace_file_header(struct session *s, struct pool *pool, const char *file)
 {
     const struct cmd *cmd = &cmd_table[CMD_scenario];
     struct step *h = s->history.header ? step_copy(pool, s->history.header)
@@ -234,7 +234,7 @@ bool run_session(struct session *s, const struct step *st)
         session_fail(s, st->at, "there is nothing to save: nothing was done yet");
         return diag_remedy(&s->diag, "commands that only look, like show, are not saved");
     }
-    script.header = saved_header(s, &script.pool, file);
+    script.header = trace_file_header(s, &script.pool, file);
     why = files_write_script(file, s->config.files_below, &script);
     script_done(&script);
     if (why)
@@ -277,7 +277,7 @@ bool run_save(struct session *s, const struct step *st)
     }
     if (!travel_is_possible(s, st->at))
         return false;
-    why = world_save(s, file);
+    why = session_file_save(s, file);
     if (why && s->diag.kind == DIAG_BROKEN)
         return false; /* which says more */
     if (why)

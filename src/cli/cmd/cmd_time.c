@@ -6,10 +6,10 @@
 #include "cli/lang/words.h"
 #include "cli/session/stop_look.h"
 #include "cli/session/travel.h"
-#include "cli/tree/lab_past.h"
 #include "emu/base/quantity.h"
 #include "emu/trace/event.h"
 #include "rdmalab/trace.h"
+#include "tree/lab_past.h"
 
 static void say_place(struct session *s)
 {

@@ -6,13 +6,13 @@
 #include "cli/cmd/dispatch.h"
 #include "cli/cmd/verb.h"
 #include "cli/session/resolve.h"
-#include "cli/tree/tree.h"
 #include "emu/base/assert.h"
 #include "emu/base/text.h"
 #include "emu/wire/addr.h"
 #include "rdmalab/control.h"
 #include "rdmalab/events.h"
 #include "rdmalab/inspect.h"
+#include "tree/tree.h"
 
 bool run_alloc_pd(struct session *s, const struct step *st)
 {

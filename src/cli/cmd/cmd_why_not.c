@@ -7,12 +7,12 @@
 #include "cli/lang/suggest.h"
 #include "cli/session/expr_count.h"
 #include "cli/session/expr_eval.h"
-#include "cli/tell/why_not.h"
-#include "cli/tree/lab_past.h"
-#include "cli/tree/tree.h"
+#include "cli/why/why_not.h"
 #include "emu/facts/leaf.h"
 #include "rdmalab/inspect.h"
 #include "rdmalab/trace.h"
+#include "tree/lab_past.h"
+#include "tree/tree.h"
 
 /* A question while it is answered. */
 struct ask {

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "cli/cmd/dispatch.h"
+#include "cli/explain/explain.h"
 #include "cli/session/resolve.h"
-#include "cli/tell/explain.h"
 #include "emu/base/assert.h"
 #include "emu/base/text.h"
 #include "rdmalab/inspect.h"

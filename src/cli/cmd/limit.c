@@ -3,12 +3,12 @@
 
 #include <string.h>
 
-#include "cli/tree/tree.h"
 #include "emu/base/assert.h"
 #include "emu/base/text.h"
 #include "rdmalab/fault.h"
 #include "rdmalab/inspect.h"
 #include "rdmalab/ip.h"
+#include "tree/tree.h"
 
 static const struct {
     unsigned max;

@@ -5,11 +5,11 @@
 #include <strings.h>
 
 #include "cli/complete/completion.h"
+#include "cli/explain/c_names.h"
+#include "cli/explain/explain.h"
 #include "cli/lang/sentence.h"
 #include "cli/lang/values.h"
 #include "cli/show/show.h"
-#include "cli/tell/c_names.h"
-#include "cli/tell/explain.h"
 #include "emu/base/text.h"
 #include "emu/facts/rfc.h"
 #include "emu/facts/virtio_rdma/config.h"

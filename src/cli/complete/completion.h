@@ -4,7 +4,7 @@
 #define CLI_COMPLETE_COMPLETION_H
 
 #include "cli/complete/complete.h"
-#include "cli/tree/tree.h"
+#include "tree/tree.h"
 
 #define WORD_BYTES SESSION_PATH_BYTES
 #define LINE_WORDS 64u

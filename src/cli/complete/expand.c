@@ -11,9 +11,9 @@
 #include "cli/lang/lex.h"
 #include "cli/lang/suggest.h"
 #include "cli/lang/values.h"
-#include "cli/print/must.h"
 #include "cli/show/show.h"
 #include "emu/base/assert.h"
+#include "process/must.h"
 
 #define EXAMINE_BYTES     16u /* that `x` shows if nobody says how many */
 #define EXPAND_MACROS_MAX 16u /* of one input; later ones are known from the next input on */

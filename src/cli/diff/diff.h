@@ -13,9 +13,9 @@
 #include <stdint.h>
 
 #include "cli/session/journal.h"
-#include "cli/tree/tree_memory.h"
-#include "cli/tree/tree_state.h"
 #include "emu/trace/event.h"
+#include "tree/tree_memory.h"
+#include "tree/tree_state.h"
 
 struct session;
 

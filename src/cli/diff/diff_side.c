@@ -4,12 +4,12 @@
 #include <string.h>
 
 #include "cli/diff/diff.h"
-#include "cli/print/must.h"
 #include "cli/session/travel.h"
-#include "cli/tree/lab_past.h"
 #include "emu/base/fnv.h"
 #include "emu/trace/trace.h"
+#include "process/must.h"
 #include "rdmalab/trace.h"
+#include "tree/lab_past.h"
 #include "viz/ladder.h"
 #include "viz/picture.h"
 

@@ -6,14 +6,14 @@
 #include <string.h>
 
 #include "cli/diff/diff.h"
-#include "cli/print/must.h"
-#include "cli/print/show_text.h"
-#include "cli/print/utf8.h"
 #include "cli/session/session.h"
-#include "cli/tree/tree.h"
 #include "emu/base/assert.h"
 #include "emu/base/quantity.h"
 #include "emu/facts/leaf.h"
+#include "print/show_text.h"
+#include "print/utf8.h"
+#include "process/must.h"
+#include "tree/tree.h"
 
 #define STATES_SHOWN 24u
 #define RANGES_SHOWN 12u

@@ -8,7 +8,7 @@
 #include "cli/lang/json_parts.h"
 #include "cli/lang/lex.h"
 #include "cli/lang/suggest.h"
-#include "cli/print/must.h"
+#include "process/must.h"
 
 struct reading {
     struct script *s;

@@ -4,7 +4,7 @@
 
 #include "cli/lang/json.h"
 #include "cli/lang/json_parts.h"
-#include "cli/print/print_json.h"
+#include "print/print_json.h"
 
 #define INDENT 2u
 

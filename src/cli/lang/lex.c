@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/print/must.h"
 #include "emu/base/assert.h"
+#include "process/must.h"
 
 static char char_at(const struct source *src, size_t i)
 {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/print/must.h"
+#include "process/must.h"
 
 #define CHUNK_BYTES 4096u
 

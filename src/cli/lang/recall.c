@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/print/must.h"
 #include "emu/base/assert.h"
+#include "process/must.h"
 
 bool recall_add(struct recall *r, const char *text, size_t len, bool failed)
 {

@@ -9,7 +9,7 @@
 
 #include "cli/lang/json.h"
 #include "cli/lang/words.h"
-#include "cli/print/print_json.h"
+#include "print/print_json.h"
 
 static void write_text_member(FILE *out, const char *key, const char *text)
 {

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/print/show_text.h"
-#include "cli/print/utf8.h"
 #include "emu/base/text.h"
+#include "print/show_text.h"
+#include "print/utf8.h"
 
 #define SHOWN_AROUND      5u          /* columns beside those of a source line: "  ..." */
 #define SHOWN_BEFORE(n)   ((n)*5 / 8) /* of n columns: kept left of the caret in a longer line */

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "cli/lang/words.h"
-#include "cli/tree/tree.h"
 #include "emu/base/assert.h"
 #include "emu/base/text.h"
 #include "emu/facts/enums.h"
@@ -13,6 +12,7 @@
 #include "emu/facts/qp_fsm.h"
 #include "emu/wire/addr.h"
 #include "emu/wire/grh.h"
+#include "tree/tree.h"
 
 /* The original's work request ids, which are also the bits of what is pending. */
 #define WR_ID_RECV 1u

@@ -4,11 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/print/must.h"
-#include "cli/print/show_text.h"
 #include "cli/session/session.h"
-#include "cli/tree/tree.h"
 #include "emu/facts/leaf.h"
+#include "print/show_text.h"
+#include "process/must.h"
+#include "tree/tree.h"
 
 #define NODES_SHOWN 60u /* more are counted */
 #define NEAR_NODES  32u /* that may come between the changes of one */

@@ -4,7 +4,7 @@
 #define CLI_SESSION_CHANGES_H
 
 #include "cli/lang/words.h"
-#include "cli/tree/tree_state.h"
+#include "tree/tree_state.h"
 
 struct session;
 

@@ -4,10 +4,10 @@
 #include <string.h>
 
 #include "cli/lang/suggest.h"
-#include "cli/print/must.h"
 #include "cli/session/expr_count.h"
 #include "cli/session/expr_eval.h"
 #include "cli/session/session.h"
+#include "process/must.h"
 #include "rdmalab/events.h"
 
 struct condition {

@@ -2,15 +2,15 @@
 #include "cli/session/expr_count.h"
 
 #include "cli/lang/expand.h"
-#include "cli/print/show_text.h"
 #include "cli/session/session.h"
-#include "cli/tell/show_fate.h"
-#include "cli/tree/lab_past.h"
+#include "cli/why/fate_text.h"
 #include "emu/base/assert.h"
 #include "emu/base/text.h"
 #include "emu/facts/leaf.h"
 #include "emu/past/past.h"
+#include "print/show_text.h"
 #include "rdmalab/trace.h"
+#include "tree/lab_past.h"
 
 #define EVENTS_NOTED 12u
 #define COUNTS_MAX   (2u * EXPR_TERMS_MAX) /* a comparison has two sides */

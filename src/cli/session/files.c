@@ -6,7 +6,7 @@
 
 #include "cli/lang/json.h"
 #include "cli/lang/line.h"
-#include "cli/print/out_file.h"
+#include "process/out_file.h"
 
 static bool ends_in(const char *name, const char *end)
 {

@@ -4,11 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/print/must.h"
 #include "cli/session/session.h"
 #include "cli/session/travel.h"
 #include "emu/base/assert.h"
 #include "emu/base/text.h"
+#include "process/must.h"
 #include "rdmalab/trace.h"
 
 /* --- Places with names ------------------------------------------------------------------------ */

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/print/must.h"
 #include "emu/base/text.h"
+#include "process/must.h"
 
 #define STEP_COUNT_MAX 1000000000u /* of one `step` */
 

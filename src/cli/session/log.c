@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/print/must.h"
 #include "emu/base/assert.h"
+#include "process/must.h"
 
 #define NUMBER_BYTES_MAX 10u
 #define FIRST_ROOM       64u

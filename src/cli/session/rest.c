@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "cli/lang/words.h"
-#include "cli/print/must.h"
 #include "cli/session/session.h"
 #include "emu/base/text.h"
+#include "process/must.h"
 
 static void rest_free(struct rest *r)
 {

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "cli/print/utf8.h"
 #include "cli/session/files.h"
+#include "print/utf8.h"
 
 static int complain(struct scenario *sc, const struct diag *d, FILE *err)
 {

@@ -7,8 +7,6 @@
 
 #include "cli/lang/line.h"
 #include "cli/live/live.h"
-#include "cli/print/must.h"
-#include "cli/print/utf8.h"
 #include "cli/session/advance.h"
 #include "cli/session/expr_count.h"
 #include "cli/session/shown.h"
@@ -16,6 +14,8 @@
 #include "cli/session/travel.h"
 #include "emu/base/quantity.h"
 #include "emu/base/text.h"
+#include "print/utf8.h"
+#include "process/must.h"
 #include "rdmalab/trace.h"
 
 static void close_lab(struct session *s)

@@ -16,7 +16,6 @@
 #include "cli/lang/recall.h"
 #include "cli/lang/script.h"
 #include "cli/session/changes.h"
-#include "cli/session/exit_status.h"
 #include "cli/session/futures.h"
 #include "cli/session/journal.h"
 #include "cli/session/resolve.h"
@@ -26,6 +25,7 @@
 #include "cli/session/stops.h"
 #include "cli/session/typed_lines.h"
 #include "cli/show/show_vq.h"
+#include "process/exit_status.h"
 #include "rdmalab/lab.h"
 
 #define SESSION_SOURCES_MAX 8u /* files that source each other */

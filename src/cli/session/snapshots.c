@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/print/must.h"
+#include "process/must.h"
 #include "rdmalab/trace.h"
 
 #define UNITS_OF_COMMAND 3u

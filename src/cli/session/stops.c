@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/print/must.h"
+#include "process/must.h"
 
 static void stop_free(struct stop *stop)
 {

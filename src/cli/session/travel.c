@@ -2,9 +2,9 @@
 #include "cli/session/travel.h"
 
 #include "cli/lang/words.h"
-#include "cli/print/must.h"
 #include "cli/session/advance.h"
 #include "emu/base/assert.h"
+#include "process/must.h"
 #include "rdmalab/trace.h"
 
 #define CHUNK_TICKS 4096u

@@ -4,12 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/print/must.h"
-#include "cli/print/utf8.h"
 #include "cli/session/snapshots.h"
 #include "emu/base/assert.h"
 #include "emu/base/text.h"
 #include "emu/trace/event.h"
+#include "print/utf8.h"
+#include "process/must.h"
 #include "rdmalab/trace.h"
 
 void typed_lines_free(struct typed_lines *all)

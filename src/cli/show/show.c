@@ -6,7 +6,6 @@
 #include <strings.h>
 
 #include "cli/lang/suggest.h"
-#include "cli/print/show_text.h"
 #include "cli/show/show_dump.h"
 #include "cli/show/show_events.h"
 #include "cli/show/show_lab.h"
@@ -18,12 +17,13 @@
 #include "cli/show/show_summary.h"
 #include "cli/show/show_vq.h"
 #include "cli/show/show_wqe.h"
-#include "cli/tree/tree.h"
-#include "cli/tree/tree_json.h"
 #include "emu/base/assert.h"
 #include "emu/base/quantity.h"
 #include "emu/facts/rfc.h"
 #include "emu/facts/virtio_rdma/config.h"
+#include "print/show_text.h"
+#include "tree/tree.h"
+#include "tree/tree_json.h"
 
 /* One `show` under way. */
 struct showing {

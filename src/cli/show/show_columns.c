@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/show/show_columns.h"
 
-#include "cli/print/print_json.h"
 #include "cli/show/show_objects.h"
 #include "emu/base/assert.h"
+#include "print/print_json.h"
 
 static const struct row_column life[] = {
     {.name = "step"},

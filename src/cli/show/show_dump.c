@@ -3,9 +3,9 @@
 
 #include <string.h>
 
+#include "cli/explain/rfc_dump.h"
 #include "cli/show/show_columns.h"
 #include "cli/show/show_wqe.h"
-#include "cli/tell/show_rfc.h"
 #include "emu/base/cursor.h"
 #include "emu/facts/virtio_rdma/layout.h"
 

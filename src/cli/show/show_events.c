@@ -3,11 +3,11 @@
 
 #include <string.h>
 
-#include "cli/print/show_text.h"
 #include "cli/show/show_rows.h"
 #include "emu/base/assert.h"
 #include "emu/base/quantity.h"
 #include "emu/facts/enums.h"
+#include "print/show_text.h"
 
 #define COLUMN_TIME 9u
 

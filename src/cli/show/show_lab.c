@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/show/show_lab.h"
 
-#include "cli/print/show_text.h"
 #include "cli/show/show_columns.h"
 #include "cli/show/show_objects.h"
 #include "cli/show/show_page.h"
 #include "cli/show/show_rows.h"
 #include "cli/show/show_vq.h"
 #include "cli/show/show_wqe.h"
-#include "cli/tree/tree.h"
-#include "cli/tree/tree_pci.h"
 #include "emu/base/assert.h"
 #include "emu/base/quantity.h"
 #include "emu/facts/enums.h"
+#include "print/show_text.h"
+#include "tree/tree.h"
+#include "tree/tree_pci.h"
 
 #define DEPTH_MAX          8u
 #define ELEMENTS_SHOWN_MAX 32u

@@ -7,15 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/print/show_text.h"
 #include "cli/show/show_columns.h"
 #include "cli/show/show_rows.h"
-#include "cli/tell/show_fate.h"
-#include "cli/tree/tree.h"
+#include "cli/why/fate_text.h"
 #include "emu/base/assert.h"
 #include "emu/facts/opcode.h"
 #include "emu/facts/psn.h"
 #include "emu/past/posted.h"
+#include "print/show_text.h"
+#include "tree/tree.h"
 
 #define AGAIN_SHOWN 8u /* transmissions that are repetitions */
 #define CAUSES_MAX  8u /* from a completion back to the packet that led to it */

@@ -4,11 +4,11 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "cli/print/print_json.h"
-#include "cli/print/show_text.h"
 #include "cli/show/show_rows.h"
 #include "emu/base/assert.h"
 #include "emu/base/quantity.h"
+#include "print/print_json.h"
+#include "print/show_text.h"
 
 static void add_time(struct text *t, uint64_t ns)
 {

@@ -8,14 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/print/must.h"
-#include "cli/print/show_text.h"
 #include "cli/show/show_columns.h"
 #include "cli/show/show_objects.h"
 #include "cli/show/show_rows.h"
-#include "cli/tree/tree.h"
 #include "emu/base/assert.h"
 #include "emu/facts/rules.h"
+#include "print/show_text.h"
+#include "process/must.h"
+#include "tree/tree.h"
 
 /* A region, or a window that is bound. */
 struct piece {

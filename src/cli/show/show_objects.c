@@ -3,14 +3,14 @@
 
 #include <string.h>
 
-#include "cli/print/must.h"
 #include "cli/show/show_columns.h"
 #include "cli/show/show_rows.h"
-#include "cli/tree/tree.h"
 #include "emu/base/assert.h"
 #include "emu/base/quantity.h"
 #include "emu/facts/rfc.h"
 #include "emu/facts/virtio_rdma/config.h"
+#include "process/must.h"
+#include "tree/tree.h"
 
 /* What a column says that no leaf does. */
 enum made {

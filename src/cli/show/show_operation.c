@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/show/show_operation.h"
 
-#include "cli/tell/show_rfc.h"
+#include "cli/explain/rfc_dump.h"
 #include "emu/base/cursor.h"
 #include "emu/facts/virtio_rdma/layout.h"
 #include "emu/wire/addr.h"

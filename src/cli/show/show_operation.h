@@ -3,7 +3,7 @@
 #ifndef CLI_SHOW_SHOW_OPERATION_H
 #define CLI_SHOW_SHOW_OPERATION_H
 
-#include "cli/tell/show_rfc.h"
+#include "cli/explain/rfc_dump.h"
 #include "emu/base/text.h"
 #include "emu/facts/rfc.h"
 #include "emu/facts/wr.h"

@@ -4,17 +4,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/print/must.h"
-#include "cli/print/print_json.h"
-#include "cli/print/show_text.h"
 #include "cli/show/packet_rows.h"
 #include "cli/show/show_events.h"
 #include "cli/show/show_rows.h"
-#include "cli/tell/show_fate.h"
+#include "cli/why/fate_text.h"
 #include "emu/base/assert.h"
 #include "emu/base/quantity.h"
 #include "emu/facts/opcode.h"
 #include "emu/wire/packet.h"
+#include "print/print_json.h"
+#include "print/show_text.h"
+#include "process/must.h"
 
 #define HEX_PER_LINE      8u   /* bytes of a field in one line */
 #define PAYLOAD_PER_LINE  16u  /* bytes of payload in one line */

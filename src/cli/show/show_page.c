@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/show/show_page.h"
 
-#include "cli/print/show_text.h"
 #include "cli/show/show_vq.h"
-#include "cli/tree/tree.h"
 #include "emu/base/assert.h"
+#include "print/show_text.h"
+#include "tree/tree.h"
 
 /* A line of detail: "  send     sq-psn 101, ..." made from pairs of words and leaves. */
 struct pair {

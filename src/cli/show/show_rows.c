@@ -3,9 +3,9 @@
 
 #include <string.h>
 
-#include "cli/print/print_json.h"
-#include "cli/tree/tree.h"
 #include "emu/base/json.h"
+#include "print/print_json.h"
+#include "tree/tree.h"
 
 /* How a cell goes into JSON. */
 enum cell_type { CELL_TEXT, CELL_NUMBER, CELL_FLAG, CELL_NONE };

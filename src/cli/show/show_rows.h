@@ -13,9 +13,9 @@
 #include <stdio.h>
 
 #include "cli/lang/words.h"
-#include "cli/print/show_text.h"
 #include "emu/base/quantity.h"
 #include "emu/facts/leaf.h"
+#include "print/show_text.h"
 #include "rdmalab/inspect.h"
 
 struct row_column {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/show/show_saved.h"
 
-#include "cli/print/show_text.h"
-#include "cli/saved/saved_header.h"
+#include "cli/trace_file/trace_file_header.h"
 #include "emu/base/assert.h"
 #include "emu/base/quantity.h"
+#include "print/show_text.h"
 
 #define COLUMN_WHAT 10u
 
@@ -19,9 +19,9 @@ static struct text begin(char *buf, size_t cap, const char *what)
     return t;
 }
 
-static void show_writer(FILE *out, const struct saved_info *info)
+static void show_writer(FILE *out, const struct trace_file_info *info)
 {
-    char buf[SAVED_TITLE_BYTES + 2 * COLUMN_WHAT];
+    char buf[TRACE_FILE_TITLE_BYTES + 2 * COLUMN_WHAT];
     struct text t = begin(buf, sizeof(buf), "title");
 
     if (info->title[0]) {
@@ -32,7 +32,7 @@ static void show_writer(FILE *out, const struct saved_info *info)
         return;
     t = begin(buf, sizeof(buf), "written");
     text_addf(&t, "by rdmalab %s, trace format %u", info->rdmalab[0] ? info->rdmalab : "(unknown)",
-              SAVED_FORMAT_VERSION);
+              TRACE_FILE_FORMAT_VERSION);
     if (info->has_seed)
         text_addf(&t, ", seed %llu", (unsigned long long)info->seed);
     show_line(out, &t);
@@ -122,12 +122,12 @@ static void show_missing(FILE *out, const struct past *p)
     }
 }
 
-void show_saved(FILE *out, const struct saved *s)
+void show_saved(FILE *out, const struct trace_file *s)
 {
-    const struct past p = saved_past(s);
+    const struct past p = trace_file_past(s);
     char lead[COLUMN_WHAT + 1];
 
-    show_writer(out, saved_info(s));
+    show_writer(out, trace_file_info(s));
     show_nodes(out, &p);
     show_span(out, &p);
     show_kinds(out, &p);
@@ -136,9 +136,9 @@ void show_saved(FILE *out, const struct saved *s)
     show_saved_notes(out, lead, s);
 }
 
-void show_saved_notes(FILE *out, const char *lead, const struct saved *s)
+void show_saved_notes(FILE *out, const char *lead, const struct trace_file *s)
 {
-    const struct saved_info *info = saved_info(s);
+    const struct trace_file_info *info = trace_file_info(s);
     const struct {
         uint64_t n;
         const char *one, *many;

@@ -5,12 +5,12 @@
 
 #include <stdio.h>
 
-#include "cli/saved/saved.h"
+#include "cli/trace_file/trace_file.h"
 
 /* Who wrote it, hosts, how many events of each kind, what is missing. */
-void show_saved(FILE *out, const struct saved *s);
+void show_saved(FILE *out, const struct trace_file *s);
 
 /* A line for each thing that was amiss when it was read, each behind @lead; often none. */
-void show_saved_notes(FILE *out, const char *lead, const struct saved *s);
+void show_saved_notes(FILE *out, const char *lead, const struct trace_file *s);
 
 #endif

@@ -4,15 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/print/must.h"
-#include "cli/print/print_json.h"
-#include "cli/print/show_text.h"
 #include "cli/show/show_columns.h"
 #include "cli/show/show_objects.h"
 #include "cli/show/show_rows.h"
-#include "cli/tree/tree.h"
 #include "emu/base/assert.h"
 #include "emu/base/quantity.h"
+#include "print/print_json.h"
+#include "print/show_text.h"
+#include "process/must.h"
+#include "tree/tree.h"
 
 #define COLUMNS_MAX 7u
 #define LINE_MAX    78u /* of a sentence: what is longer is cut at its first part */

@@ -3,11 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/tell/show_fate.h"
-#include "cli/tell/why.h"
-#include "cli/tree/tree.h"
+#include "cli/why/fate_text.h"
+#include "cli/why/why.h"
 #include "emu/base/assert.h"
 #include "emu/facts/rules.h"
+#include "tree/tree.h"
 
 struct target {
     const char *path;               /* as it was typed */

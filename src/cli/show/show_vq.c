@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/show/show_vq.h"
 
-#include "cli/print/show_text.h"
 #include "cli/show/show_columns.h"
 #include "cli/show/show_rows.h"
 #include "cli/show/show_wqe.h"
 #include "cli/show/vq_ring.h"
 #include "cli/show/vq_slots.h"
-#include "cli/tree/tree.h"
 #include "emu/base/assert.h"
+#include "print/show_text.h"
+#include "tree/tree.h"
 
 #define ENTRIES_SHOWN_MAX 32u
 #define REASON_SLOTS_MAX  8u

@@ -10,9 +10,9 @@
 #include <stdio.h>
 
 #include "cli/lang/words.h"
-#include "cli/tree/tree.h"
 #include "emu/past/past.h"
 #include "rdmalab/inspect.h"
+#include "tree/tree.h"
 
 /* Where driver and device stand in a queue.  The indexes run freely through 16 bits. */
 struct vq_indexes {

@@ -4,12 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/explain/rfc_dump.h"
 #include "cli/show/show_operation.h"
-#include "cli/tell/show_rfc.h"
-#include "cli/tree/tree.h"
 #include "emu/base/assert.h"
 #include "emu/base/cursor.h"
 #include "emu/facts/enums.h"
+#include "tree/tree.h"
 
 #define SGES_SHOWN_MAX 4u
 

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "cli/tell/show_rfc.h"
+#include "cli/explain/rfc_dump.h"
 #include "emu/base/text.h"
 #include "emu/facts/enums.h"
 #include "emu/facts/virtio/virtq.h"

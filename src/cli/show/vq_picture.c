@@ -2,10 +2,10 @@
 /* A virtqueue as a picture: what `show vq` says of it, for viz to draw. */
 #include <stdlib.h>
 
-#include "cli/print/must.h"
 #include "cli/show/show_vq.h"
 #include "cli/show/vq_slots.h"
-#include "cli/tree/tree.h"
+#include "process/must.h"
+#include "tree/tree.h"
 #include "viz/ring.h"
 
 #define TEXT_BYTES  160u

@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/print/must.h"
-#include "cli/tree/tree.h"
 #include "emu/base/assert.h"
+#include "process/must.h"
+#include "tree/tree.h"
 
 #define LOOKS_MAX 4096u /* queues that are remembered */
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/show/vq_slots.h"
 
-#include "cli/print/show_text.h"
-#include "cli/tree/tree.h"
 #include "emu/base/cursor.h"
+#include "print/show_text.h"
+#include "tree/tree.h"
 
 #define CHAINS_SHOWN_MAX 32u
 #define CHAIN_SLOTS_MAX  64u

@@ -7,12 +7,13 @@
 
 #include "emu/base/assert.h"
 
-#define CLASS_MIN_BITS 4u                               /* smallest block: 16 bytes */
-#define CLASS_MAX_BITS (sizeof(size_t) > 4 ? 32u : 31u) /* largest: 4 GiB, if there are more */
+#define CLASS_MIN_BITS 4u /* smallest block: 16 bytes */
+/* largest: 4 GiB; 2 GiB with a 32-bit size_t. */
+#define CLASS_MAX_BITS (sizeof(size_t) > 4 ? 32u : 31u)
 #define LINE_BITS      6u
 #define LINE_BYTES     ((size_t)1 << LINE_BITS)
 #define PAGE_BITS      12u
-#define EXTENT_FIRST   8u /* elements of an array that begins */
+#define EXTENT_FIRST   8u /* elements of a new array in arena_extend() */
 
 struct free_block {
     struct free_block *next;
@@ -20,13 +21,13 @@ struct free_block {
 
 struct arena {
     size_t max_bytes;
-    size_t used_bytes; /* from the start of the mapping, this struct included */
-    size_t live_bytes; /* of blocks that are handed out */
+    size_t used_bytes; /* from the start of the mapping, including this struct */
+    size_t live_bytes; /* of allocated blocks */
     bool is_short;
     struct free_block *free[CLASS_MAX_BITS + 1];
 };
 
-/* A part of the arena, from its start. */
+/* A range of bytes; @at counts from the start of the arena. */
 struct piece {
     size_t at, bytes;
 };
@@ -34,8 +35,8 @@ struct piece {
 struct arena_checkpoint {
     const struct arena *of;
     size_t n_pieces, saved_bytes;
-    struct piece *pieces; /* that were in use, ascending */
-    uint8_t *bytes;       /* of all of them, one behind the other */
+    struct piece *pieces; /* the saved ranges, ascending */
+    uint8_t *bytes;       /* the contents of all ranges, concatenated */
 };
 
 static unsigned class_of(size_t bytes)
@@ -47,7 +48,9 @@ static unsigned class_of(size_t bytes)
     return bits;
 }
 
-/* Advice to the kernel: what a large lab needs lies all over, and small pages miss the TLB. */
+/* Requests huge pages: a large lab's working set is scattered and would miss the TLB with small
+ * ones.
+ */
 static void ask_for_large_pages(void *bytes, size_t n)
 {
 #ifdef MADV_HUGEPAGE
@@ -89,7 +92,7 @@ void arena_free(struct arena *a)
         assert_fail("munmap(arena) == 0", __FILE__, __LINE__);
 }
 
-/* What lies between the used part and @at, where a page begins, is there for small blocks. */
+/* Puts the gap between the used part and @at, which is page aligned, into the free lists. */
 static void keep_gap(struct arena *a, size_t at)
 {
     size_t from = (a->used_bytes + (1u << LINE_BITS) - 1) & ~((size_t)(1u << LINE_BITS) - 1);
@@ -104,8 +107,8 @@ static void keep_gap(struct arena *a, size_t at)
     }
 }
 
-/* Takes fresh bytes at the end of the used part.  A block begins with a page or a line of the cache
- * if it can fill one, and what is smaller lies in one.
+/* Allocates a new block behind the used part.  A block of at least a page or a cache line starts at
+ * such a boundary; a smaller one does not cross a cache line.
  */
 static void *grow(struct arena *a, unsigned bits)
 {
@@ -199,7 +202,7 @@ size_t arena_live_bytes(const struct arena *a)
     return a->live_bytes;
 }
 
-/* How many free blocks there are whose bytes are worth leaving out. */
+/* Counts the free blocks that are large enough to be left out of a checkpoint. */
 static size_t count_holes(const struct arena *a)
 {
     size_t n = 0;
@@ -218,7 +221,9 @@ static int by_place(const void *x, const void *y)
     return (a->at > b->at) - (a->at < b->at);
 }
 
-/* The free blocks, ascending, without their first line, which has the list in it. */
+/* Lists these free blocks in ascending order, without their first cache line, which holds the free
+ * list.
+ */
 static void find_holes(const struct arena *a, struct piece *ret)
 {
     struct piece *hole = ret;
@@ -233,7 +238,9 @@ static void find_holes(const struct arena *a, struct piece *ret)
     qsort(ret, (size_t)(hole - ret), sizeof(*ret), by_place);
 }
 
-/* Turns the @n holes at the end of @pieces, which has one more, into what lies between them. */
+/* Replaces the holes pieces[1] .. pieces[@n] by the @n + 1 ranges between them.  Returns the bytes
+ * of these ranges.
+ */
 static size_t between_holes(struct piece *pieces, size_t n, size_t used_bytes)
 {
     size_t at = 0, sum = 0;
@@ -281,8 +288,8 @@ void arena_restore(struct arena *a, const struct arena_checkpoint *c)
     size_t at = 0;
 
     RDL_ASSERT(c->of == a);
-    /* What is free, or lies beyond, is not reachable from the restored part, and blocks are zeroed
-     * by arena_alloc(), so there any bytes may stay.
+    /* Free blocks and the part beyond keep arbitrary bytes.  The restored part has no pointers into
+     * them, and arena_alloc() zeroes blocks.
      */
     for (size_t i = 0; i < c->n_pieces; i++) {
         memcpy((uint8_t *)a + c->pieces[i].at, c->bytes + at, c->pieces[i].bytes);

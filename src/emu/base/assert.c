@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The one place of the engine that writes outside a lab: the last words of an assertion. */
+/* The only output of the engine: the message of a failed assertion. */
 #include "emu/base/assert.h"
 
 #include <stdlib.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Assertions for our own bugs.  They are part of the product and never compiled out. */
+/* Assertions: they catch bugs of rdmalab itself and are never compiled out. */
 #ifndef EMU_BASE_ASSERT_H
 #define EMU_BASE_ASSERT_H
 
 #include "emu/base/cold.h"
 
-/* Writes the place to the standard error descriptor and aborts; the command line turns the abort
- * into exit status 99 with a command that replays it.
+/* Writes the location to standard error and aborts.  The command line turns the abort into exit
+ * status 99, with a command that replays it.
  */
 RDL_COLD _Noreturn void assert_fail(const char *expr, const char *file, int line);
 

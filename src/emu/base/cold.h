@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* RDL_COLD before a function: it is called when something went wrong, or is watched.
+/* RDL_COLD marks a function that runs only on errors or when somebody watches.
  *
- * The compiler keeps it, and whatever leads to it alone, apart from the code that every packet runs
- * through, which only just fits into the processor's first cache.
+ * The compiler keeps it, and the branches that lead to it, apart from the code of the packet path,
+ * which barely fits into the first-level instruction cache.
  */
 #ifndef EMU_BASE_COLD_H
 #define EMU_BASE_COLD_H
 
 #define RDL_COLD __attribute__((cold))
 
-/* RDL_APART before a function that something is done by now and then, on a way that is gone all the
- * time: what is inlined there costs those who do not need it.
+/* RDL_APART marks a function that a hot path calls only now and then.  Inlined, it would slow the
+ * other passes down.
  */
 #define RDL_APART __attribute__((noinline))
 
-/* RDL_INLINE before a function of a header that is called so often, and is so short with the sizes
- * that it is called with, that no compiler shall decide otherwise.
+/* RDL_INLINE marks a short function of a header that is called very often.  It is inlined always:
+ * with constant sizes little of it remains.
  */
 #define RDL_INLINE static inline __attribute__((always_inline))
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The six comparisons of two numbers, for expressions and for conditions on events. */
+/* Comparison operators on two numbers, for expressions and for conditions on events. */
 #ifndef EMU_BASE_COMPARE_H
 #define EMU_BASE_COMPARE_H
 

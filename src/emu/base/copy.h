@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Copying payload.
+/* Copies payload.
  *
- * The C library's memcpy() is made for the processor that it finds itself on.  A compiler that
- * knows the length to be at most a page writes instructions of its own instead, which run on every
- * processor and are slow on most; so it is not told.
+ * The C library's memcpy() selects the best code for the processor at run time.  If the compiler
+ * knows that the length is at most a page, it emits its own generic instructions instead, which are
+ * slower on most processors.  The empty asm hides the length from the compiler.
  */
 #ifndef EMU_BASE_COPY_H
 #define EMU_BASE_COPY_H

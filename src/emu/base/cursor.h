@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Cursors over byte buffers, most significant byte first, and little-endian loads and stores.
+/* Cursors over byte buffers in network byte order (big endian), and little-endian loads and stores.
  *
- * Running out of bytes latches @bad and further calls do nothing, so a parser reads straight
- * through its header and tests @bad once.
+ * Reading or writing past the end sets @bad, and all further calls do nothing.  A parser can
+ * therefore read a whole header and test @bad once.
  *
- * Loads and stores go through memcpy() and <endian.h>: gcc 12 makes one instruction of each, but a
- * row of shuffles of stores that are written byte by byte.
+ * Loads and stores use memcpy() and <endian.h>: gcc 12 compiles them to one instruction each, but
+ * byte-by-byte stores to a series of shuffles.
  */
 #ifndef EMU_BASE_CURSOR_H
 #define EMU_BASE_CURSOR_H
@@ -57,7 +57,9 @@ static inline uint32_t ld_be32(const uint8_t *b)
     return be32toh(v);
 }
 
-/* @n is 1..8, and nearly always a constant: then this is one load. */
+/* Loads @n bytes, 1..8, as a big-endian number.  @n is nearly always a constant: then this is one
+ * load.
+ */
 static inline uint64_t ld_be(const uint8_t *b, size_t n)
 {
     uint64_t v = 0;
@@ -94,7 +96,7 @@ static inline void st_be32(uint8_t *b, uint32_t v)
     memcpy(b, &v, sizeof(v));
 }
 
-/* The low @n bytes of @v, as ld_be(). */
+/* Stores the low @n bytes of @v, 1..8, in big-endian order. */
 static inline void st_be(uint8_t *b, size_t n, uint64_t v)
 {
     switch (n) {
@@ -118,8 +120,8 @@ static inline void st_be(uint8_t *b, size_t n, uint64_t v)
     }
 }
 
-/* The next @n bytes as a cursor of their own.  A header of constant length that is read from such a
- * part is checked once: the compiler knows that each of its fields is there.
+/* Returns the next @n bytes as a separate cursor.  If a header of constant length is read from it,
+ * the compiler knows that all bytes exist and drops the checks of single fields.
  */
 static inline struct rd_cur rd_part(struct rd_cur *c, size_t n)
 {
@@ -135,8 +137,8 @@ static inline struct rd_cur rd_part(struct rd_cur *c, size_t n)
     return part;
 }
 
-/* The next @n bytes, NULL if they are not there: for a header of constant length whose fields are
- * loaded by their offsets.
+/* Returns a pointer to the next @n bytes, or NULL if fewer are left.  For headers of constant
+ * length whose fields are loaded by offset.
  */
 static inline const uint8_t *rd_take(struct rd_cur *c, size_t n)
 {
@@ -173,7 +175,7 @@ static inline uint64_t rd_be(struct rd_cur *c, size_t n)
     return ld_be(c->p - n, n);
 }
 
-/* Copies @n bytes to @out; @out is untouched when they are not there. */
+/* Copies @n bytes to @out.  If fewer are left, @out is unchanged. */
 static inline void rd_bytes(struct rd_cur *c, void *out, size_t n)
 {
     if (c->bad || (size_t)(c->end - c->p) < n) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* FNV-1a.  32 bits spread names and addresses over small tables; 64 bits stand for a memory that is
- * compared with another one without being printed.
+/* The FNV-1a hash.  The 32-bit form is for hash tables.  The 64-bit form is a fingerprint of memory
+ * contents, to compare them without printing them.
  */
 #ifndef EMU_BASE_FNV_H
 #define EMU_BASE_FNV_H
@@ -20,7 +20,7 @@ static inline uint32_t fnv1a(const void *bytes, size_t n)
 
 #define FNV64_OF_NOTHING UINT64_C(0xcbf29ce484222325)
 
-/* The 64 bits of what has @h, which is FNV64_OF_NOTHING at first, and @n bytes behind it. */
+/* Continues hash @h with @n bytes.  The first call gets FNV64_OF_NOTHING. */
 static inline uint64_t fnv1a_64(uint64_t h, const void *bytes, size_t n)
 {
     const uint8_t *b = bytes;

@@ -29,7 +29,9 @@ static void push(struct hash_node **list, struct hash_node *node)
     *list = node;
 }
 
-/* As many lists as there will be nodes, or twice as many; false when the arena is full. */
+/* Ensures that there are more chains than nodes before one is added, by doubling.  Returns false
+ * when the arena is full.
+ */
 static bool make_room(struct hash_lists *h)
 {
     struct hash_lists more = *h;

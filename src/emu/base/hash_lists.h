@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Lists by hash that grow with what is in them, for whoever looks something up by a key.
+/* A hash table with chaining that grows with its contents.
  *
- * What is entered begins with a struct hash_node.  Keys are the caller's: it walks from
- * hash_lists_first() along @next and compares.
+ * Each element begins with a struct hash_node.  The table does not know the keys: to look up a key,
+ * the caller walks from hash_lists_first() along @next and compares.
  */
 #ifndef EMU_BASE_HASH_LISTS_H
 #define EMU_BASE_HASH_LISTS_H
@@ -13,32 +13,34 @@
 #include "emu/base/arena.h"
 
 struct hash_node {
-    struct hash_node *next; /* of the same list */
+    struct hash_node *next; /* next node of the same chain */
     uint32_t hash;
 };
 
 struct hash_lists {
     struct arena *arena;
-    struct hash_node **lists; /* their number is a power of two, or 0 */
+    struct hash_node **lists; /* chains; their number is a power of two, or 0 */
     uint32_t n_lists, n;      /* n: nodes */
 };
 
-/* Empty lists, which take their memory from @a later. */
+/* Initializes an empty table, which allocates from @a as it grows. */
 void hash_lists_init(struct hash_lists *h, struct arena *a);
 
-/* Gives the memory of the lists back; nothing is entered any more. */
+/* Frees the chains.  The table must be empty. */
 void hash_lists_done(struct hash_lists *h);
 
-/* The first node of the list that has those with @hash, and others; NULL: there is none. */
+/* Returns the first node of the chain for @hash, or NULL.  The chain may also contain nodes with
+ * other hashes.
+ */
 static inline struct hash_node *hash_lists_first(const struct hash_lists *h, uint32_t hash)
 {
     return h->n_lists ? h->lists[hash & (h->n_lists - 1)] : NULL;
 }
 
-/* Enters @node, which stays the caller's.  False when the arena is full. */
+/* Inserts @node, which the caller owns.  Returns false when the arena is full. */
 bool hash_lists_add(struct hash_lists *h, struct hash_node *node, uint32_t hash);
 
-/* @node, which is entered, is no more. */
+/* Removes @node, which must be in the table. */
 void hash_lists_remove(struct hash_lists *h, struct hash_node *node);
 
 #endif

@@ -3,7 +3,7 @@
 
 #include "emu/base/assert.h"
 
-/* Bytes with a short escape; other control characters have the long one. */
+/* Bytes with a two-character escape.  Other control characters are written as \u00xx. */
 static const struct {
     char c, letter;
 } escapes[] = {{'"', '"'}, {'\\', '\\'}, {'\n', 'n'}, {'\t', 't'}};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What JSON asks of whoever writes it.  [RFC 8259, 6 and 7] */
+/* JSON output: strings and numbers.  [RFC 8259, 6 and 7] */
 #ifndef EMU_BASE_JSON_H
 #define EMU_BASE_JSON_H
 
@@ -7,14 +7,14 @@
 
 #include "emu/base/text.h"
 
-/* The largest whole number up to which a reader that has doubles knows them all: larger ones are
+/* Readers that store numbers as doubles represent integers exactly up to here.  Larger ones are
  * written as strings.
  */
 #define JSON_EXACT_MAX ((uint64_t)1 << 53)
 
 #define JSON_ESCAPE_BYTES 7u /* "\u001b" and its NUL */
 
-/* How the byte @c stands in a string: itself, or an escape, which is written to @buf. */
+/* Returns the text for byte @c in a JSON string: the byte or an escape.  It is written to @buf. */
 const char *json_escape(char c, char buf[JSON_ESCAPE_BYTES]);
 
 /* Appends @s in quotes. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Questions about powers of two. */
+/* Powers of two. */
 #ifndef EMU_BASE_LOG2_H
 #define EMU_BASE_LOG2_H
 
@@ -11,13 +11,13 @@ static inline bool is_pow2(uint64_t v)
     return v != 0 && (v & (v - 1)) == 0;
 }
 
-/* The smallest power of two that is not below @v; 1 for 0.  @v <= 2^63. */
+/* Returns the smallest power of two >= @v; 1 for 0.  @v <= 2^63. */
 static inline uint64_t pow2_ceil(uint64_t v)
 {
     return v <= 1 ? 1 : (uint64_t)1 << (64 - __builtin_clzll(v - 1));
 }
 
-/* The largest n with 2^n <= @v.  @v > 0. */
+/* Returns the largest n with 2^n <= @v.  @v > 0. */
 static inline uint32_t ilog2(uint32_t v)
 {
     return 31 - (uint32_t)__builtin_clz(v);

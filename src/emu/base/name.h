@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* What hosts, switches, external ports, faults and objects may be called. */
+/* The syntax of names of hosts, switches, external ports, faults and objects. */
 #ifndef EMU_BASE_NAME_H
 #define EMU_BASE_NAME_H
 
 #include <stdbool.h>
 
-/* As a regular expression, which does not say that a name has less than RDL_NAME_BYTES. */
+/* The syntax as a regular expression.  The limit of RDL_NAME_BYTES - 1 characters is not in it. */
 #define NAME_REGEX "[A-Za-z][A-Za-z0-9_-]*"
 
-/* Is @s a name: a letter, then letters, digits, _ and -, all of ASCII, and not too many? */
+/* Returns true if @s is a valid name: an ASCII letter, then letters, digits, _ and -, fewer than
+ * RDL_NAME_BYTES in all.
+ */
 bool name_is_valid(const char *s);
 
 #endif

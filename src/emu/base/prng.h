@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Seeded pseudo-random numbers: SplitMix64, one 64-bit word of state.
  *
- * Everything random in a lab comes from a stream that was derived from the lab's seed and a
- * stream number of its own, so that adding a consumer does not shift the others.
+ * Each consumer in a lab has its own stream, derived from the lab's seed and a stream number.  A
+ * new consumer therefore does not shift the numbers of the others.
  */
 #ifndef EMU_BASE_PRNG_H
 #define EMU_BASE_PRNG_H
@@ -22,7 +22,7 @@ static inline uint64_t prng_next(struct prng *r)
     return z ^ z >> 31;
 }
 
-/* The stream number @stream of @seed. */
+/* Returns stream number @stream of @seed. */
 static inline struct prng prng_stream(uint64_t seed, uint64_t stream)
 {
     struct prng mix = {seed ^ (stream + 1) * 0xd1342543de82ef95u};
@@ -30,7 +30,7 @@ static inline struct prng prng_stream(uint64_t seed, uint64_t stream)
     return (struct prng){prng_next(&mix)};
 }
 
-/* 0 .. @n - 1; @n > 0.  The bias of the modulus is below 2^-32 for the small @n used here. */
+/* Returns 0 .. @n - 1; @n > 0.  The modulo bias is below 2^-32 for the small @n used here. */
 static inline uint64_t prng_below(struct prng *r, uint64_t n)
 {
     return prng_next(r) % n;

@@ -15,7 +15,7 @@ struct unit {
     bool shown; /* quantity_add() uses it */
 };
 
-/* Largest first within a kind; of several names the one that is shown comes first. */
+/* Sorted by kind, largest unit first.  Of several names for a unit the shown one comes first. */
 static const struct unit units[] = {
     {QUANTITY_SIZE, "g", 1u << 30, true},
     {QUANTITY_SIZE, "gib", 1u << 30, false},
@@ -41,7 +41,9 @@ static const struct unit units[] = {
     {QUANTITY_CHANCE, "ppm", 1, true},
 };
 
-/* Reads digits of @base at @s; @ret_end points behind them.  False if the value overflows. */
+/* Reads digits of @base at @s.  *@ret_end points behind them.  Returns false if the value
+ * overflows.
+ */
 static bool digits(const char *s, unsigned base, uint64_t *ret, const char **ret_end)
 {
     uint64_t v = 0;
@@ -86,13 +88,15 @@ static const char *unit_hint(enum quantity kind)
     return "unknown unit";
 }
 
-/* Nobody means 100 bit/s or 100 of a million: they forgot the unit. */
+/* Kinds that refuse a bare number: 100 bit/s or 100 ppm would be a forgotten unit. */
 static bool needs_unit(enum quantity kind)
 {
     return kind != QUANTITY_NUMBER && kind != QUANTITY_SIZE;
 }
 
-/* @whole.@frac (with @frac_digits digits) times the unit; false when it is not an integer. */
+/* Multiplies @whole.@frac (@frac_digits digits) by @factor.  Returns false if the product is not an
+ * integer or overflows.
+ */
 static bool scale(uint64_t whole, uint64_t frac, unsigned frac_digits, uint64_t factor,
                   uint64_t *ret)
 {
@@ -108,7 +112,7 @@ static bool scale(uint64_t whole, uint64_t frac, unsigned frac_digits, uint64_t 
     return *ret >= whole * factor;
 }
 
-/* @n/DENOMINATOR, with the denominator at @s, in parts per million. */
+/* Parses the ratio @n/DENOMINATOR, with the denominator at @s, to parts per million. */
 static const char *parse_ratio(uint64_t n, const char *s, uint64_t *ret)
 {
     uint64_t of;
@@ -256,7 +260,7 @@ void quantity_add_time_short(struct text *t, uint64_t ns)
 
         if (ns < rows[i].from)
             continue;
-        /* Two decimals; three would claim more than a reader compares. */
+        /* Two decimals are enough for a reader to compare times. */
         frac = ns % rows[i].factor * 100 / rows[i].factor;
         text_addf(t, "%llu", (unsigned long long)(ns / rows[i].factor));
         if (frac)

@@ -36,7 +36,7 @@ void slots_done(struct slots *s)
     *s = (struct slots){0};
 }
 
-/* Makes the table twice as long; false when the arena is full. */
+/* Doubles the table.  Returns false when the arena is full. */
 static bool grow(struct slots *s)
 {
     struct slots longer = *s;
@@ -63,7 +63,7 @@ static bool grow(struct slots *s)
     return true;
 }
 
-/* There is one, here and below. */
+/* Lowest free index.  The table must not be full, here and below. */
 static uint32_t lowest_free(const struct slots *s)
 {
     uint32_t w = 0;
@@ -78,13 +78,13 @@ static uint32_t oldest_free(const struct slots *s)
     return s->n_touched < s->max ? s->n_touched : s->first;
 }
 
-/* Is what slots_add() takes next beyond the slots that there are? */
+/* Returns true if the next index that slots_add() takes is not allocated yet. */
 static bool is_too_short(const struct slots *s)
 {
     return s->oldest_first ? oldest_free(s) >= s->len : s->used == s->len;
 }
 
-/* Index @i, which was free, is not any more. */
+/* Marks the free index @i as used. */
 static void take(struct slots *s, uint32_t i)
 {
     if (i == s->n_touched)
@@ -95,7 +95,7 @@ static void take(struct slots *s, uint32_t i)
     s->used++;
 }
 
-/* Index @i is free, and behind all others that are. */
+/* Marks index @i as free and appends it to the queue of freed slots. */
 static void give_back(struct slots *s, uint32_t i)
 {
     const bool alone = s->used == s->n_touched;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Text in a buffer of the caller's: appends never overrun, and say when they were cut. */
+/* Text in a caller's buffer.  Appending never overruns the buffer; @cut records that text was lost.
+ */
 #ifndef EMU_BASE_TEXT_H
 #define EMU_BASE_TEXT_H
 
@@ -11,7 +12,7 @@
 struct text {
     char *buf; /* always NUL-terminated */
     size_t len, cap;
-    bool cut; /* something did not fit */
+    bool cut; /* some text did not fit */
 };
 
 /* @cap counts the terminating NUL and must be at least 1. */
@@ -26,25 +27,26 @@ void text_addn(struct text *t, const char *s, size_t n);
 void text_addf(struct text *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void text_addv(struct text *t, const char *fmt, va_list args) __attribute__((format(printf, 2, 0)));
 
-/* Appends @n bytes as two lower-case hexadecimal digits each, @between them. */
+/* Appends @n bytes as two lower-case hexadecimal digits each, separated by @between. */
 void text_add_hex(struct text *t, const void *bytes, size_t n, const char *between);
 
-/* "1st", "2nd", "3rd", "4th" and on. */
+/* Appends "1st", "2nd", "3rd", "4th" and so on. */
 void text_add_ordinal(struct text *t, uint32_t n);
 
-/* Which of many are meant, @count of them from the @nth on: "every" (@count is UINT32_MAX), "the
- * next 3", "the next", "the 2nd".
+/* Appends the phrase for @count objects from the @nth on: "every" (@count is UINT32_MAX), "the next
+ * 3", "the next", "the 2nd".
  */
 void text_add_which(struct text *t, uint32_t nth, uint32_t count);
 
-/* "a" or "an", whichever belongs before @word; what has no vowel is spoken by its letters: an srq.
+/* Returns "a" or "an" for @word.  A word without a vowel is an abbreviation that is read letter by
+ * letter: "an srq".
  */
 const char *text_article(const char *word);
 
-/* The value of a hexadecimal digit in either case, or -1. */
+/* Returns the value of a hexadecimal digit in either case, or -1. */
 int text_hex_digit(char c);
 
-/* Appends blanks until the line is @column wide; at least one if anything stands there. */
+/* Appends blanks until the line is @column wide, and at least one if the line is not empty. */
 void text_pad_to(struct text *t, size_t column);
 
 #endif

@@ -3,7 +3,9 @@
 
 #include "emu/base/assert.h"
 
-/* In units of 10 us. [IBTA1, encoding for RNR NAK timer field; tshark prints the same values] */
+/* The delays of the RNR timer codes, in units of 10 us. [IBTA1, encoding for RNR NAK timer field;
+ * tshark prints the same values]
+ */
 static const uint32_t rnr_10us[32] = {
     65536, 1,    2,    3,    4,    6,     8,     12,    16,    24,    32,
     48,    64,   96,   128,  192,  256,   384,   512,   768,   1024,  1536,
@@ -33,7 +35,7 @@ struct aeth_word aeth_unpack_nak(uint8_t syndrome)
                 return (struct aeth_word){naks[i].kind, value};
         }
         return (struct aeth_word){SYN_NAK_RESERVED, value};
-    default: /* reserved, also with bit 7 set */
+    default: /* reserved; also bit 7 set */
         return (struct aeth_word){SYN_NAK_RESERVED, value};
     }
 }

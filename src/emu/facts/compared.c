@@ -6,7 +6,7 @@
 #include "emu/base/assert.h"
 #include "emu/facts/virtio_rdma/refusal.h"
 
-/* How a value is written. */
+/* The format of a value. */
 enum form {
     FORM_DECIMAL,
     FORM_PSN,
@@ -14,10 +14,10 @@ enum form {
     FORM_ACCESS, /* set of enum access_bit */
     FORM_STATE,  /* enum qp_state */
     FORM_IPV4,
-    FORM_FOUND_ALONE, /* decimal; nothing in particular was expected */
+    FORM_FOUND_ALONE, /* decimal; prints only the value found */
     FORM_FOUND_HEX,
     FORM_FOUND_STATE,
-    FORM_NOTHING /* there is no number */
+    FORM_NOTHING /* there is no value */
 };
 
 struct row {
@@ -138,7 +138,7 @@ void compared_add_drop(struct text *t, uint32_t reason, const struct compared *c
     add(t, by_drop, ARRAY_LEN(by_drop), reason, c, say_psn);
 }
 
-/* Of what was refused nothing was right, so that even a 0 is said. */
+/* Prints the values even if all are 0: a refusal with a row has always compared something. */
 void compared_add_refusal(struct text *t, uint32_t why, const struct compared *c)
 {
     for (size_t i = 0; i < ARRAY_LEN(by_refusal); i++) {

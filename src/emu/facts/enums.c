@@ -60,7 +60,7 @@ static const struct enum_row rows_opcode[] = {
     {#nm, (code), #knd " on " #svc ", " #ps " packet of a message"},
 #include "emu/facts/opcodes.def"
 #undef OP
-    ENUM_FRAME_KIND(ENUM_ROW) /* frames without a BTH */
+    ENUM_FRAME_KIND(ENUM_ROW) /* kinds of frames without a BTH */
 };
 const struct enum_table enum_opcode = {"opcode", "BTH opcode", rows_opcode, ARRAY_LEN(rows_opcode)};
 
@@ -98,7 +98,7 @@ const struct enum_table *const enum_tables[] = {
 
 const struct enum_row *enum_by_value(const struct enum_table *t, uint32_t value)
 {
-    /* Most tables are dense and start at 0. */
+    /* Most tables are dense and start at 0: try the value as an index. */
     if (value < t->n_rows && t->rows[value].value == value)
         return &t->rows[value];
     for (size_t i = 0; i < t->n_rows; i++) {

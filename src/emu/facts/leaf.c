@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#define INDEX_DIGITS_MAX 18u /* of an element: so many fit 64 bits */
+#define INDEX_DIGITS_MAX 18u /* digits of an index; any such number fits 64 bits */
 
 _Static_assert(NODE_COUNT <= 64 && CHILD_COUNT <= 64, "struct leaf_places has a bit for each");
 
@@ -19,7 +19,7 @@ const struct node_row node_rows[NODE_COUNT] = {
 #include "emu/facts/leaves.def"
 };
 
-/* The words of the column flags. */
+/* The words that leaves.def uses in its column of flags. */
 enum { OPTIONAL = LEAF_OPTIONAL, ANY = LEAF_ANY };
 
 const struct leaf_row leaf_rows[LEAF_COUNT] = {
@@ -121,7 +121,7 @@ void leaf_word_key(const struct enum_row *word, char *ret)
     ret[i] = '\0';
 }
 
-/* Is the key one of those that the table of @leaf gives? */
+/* Returns true if @key is one of the enumerator names that are keys of @leaf. */
 static bool is_word_key(const struct leaf_row *leaf, const char *key, size_t n)
 {
     char own[RDL_NAME_BYTES];
@@ -175,8 +175,8 @@ void leaf_example(struct text *t, enum node_kind kind)
             child = &child_rows[i];
     }
     if (!child)
-        return;                   /* the lab, or a list, which may be anywhere */
-    leaf_example(t, child->node); /* as deep as the rows */
+        return; /* the lab itself, or a node that is reached only through a list */
+    leaf_example(t, child->node); /* the depth is bounded by the rows */
     text_addf(t, "%s%s%s", child->node == NODE_lab ? "" : ".", child->name,
               child->is_list ? "[0]" : "");
 }
@@ -204,7 +204,7 @@ static uint64_t bit(unsigned i)
     return (uint64_t)1 << i;
 }
 
-/* Adds where one child leads. */
+/* Adds the destination of one child to @to. */
 static void enter(const struct child_row *child, unsigned id, struct leaf_places *to)
 {
     if (child->is_list)
@@ -213,7 +213,9 @@ static void enter(const struct child_row *child, unsigned id, struct leaf_places
         to->nodes |= bit(child->below);
 }
 
-/* Where the word @key can lead from @from: to what has this key, or to what has any name. */
+/* Returns where the word @key can lead from @from: to children with this key, or to children that
+ * have names of their own.
+ */
 static struct leaf_places follow(const struct leaf_places *from, const char *key, size_t n)
 {
     struct leaf_places to = {0};
@@ -236,7 +238,7 @@ static struct leaf_places follow(const struct leaf_places *from, const char *key
     return to;
 }
 
-/* Where an element leads. */
+/* Returns where an index in brackets leads. */
 static struct leaf_places follow_element(const struct leaf_places *from)
 {
     struct leaf_places to = {.memory = (from->nodes & bit(NODE_mr)) != 0};
@@ -254,7 +256,7 @@ static struct leaf_places follow_element(const struct leaf_places *from)
 
 bool leaf_path_leads(const char *path, struct leaf_places *ret, size_t *reterr_at)
 {
-    /* A path begins in the lab, or at the host that a line is for. */
+    /* A path starts at the lab, or at the host that a command is for. */
     struct leaf_places at = {.nodes = bit(NODE_lab) | bit(NODE_host)};
     const char *word = path;
 
@@ -265,12 +267,12 @@ bool leaf_path_leads(const char *path, struct leaf_places *ret, size_t *reterr_a
         *ret = at;
         *reterr_at = (size_t)(word - path);
         next = word[0] == '[' ? follow_element(&at) : follow(&at, word, n);
-        next.memory = next.memory && (n == 0 || word[n] == '\0'); /* nothing is behind a slice */
+        next.memory = next.memory && (n == 0 || word[n] == '\0'); /* a slice ends a path */
         if (!next.nodes && !next.lists && !next.leaf && !next.memory)
             return false;
         at = next;
         if (n == 0 || at.memory)
-            break; /* a slice, or what is no path: for others to judge */
+            break; /* a slice, or not a path: the caller decides */
         *reterr_at += n;
         word = leaf_path_behind(word, n);
     }

@@ -3,8 +3,8 @@
 
 #include "emu/base/assert.h"
 
-/* [IBTA1 11.2.5.2; the kernel's qp_state_table has these rows, with alternate paths in them,
- * which are not offered here]
+/* The kernel's qp_state_table has the same rows, and alternate paths in addition, which are not
+ * supported here.  [IBTA1 11.2.5.2]
  */
 const struct qp_edge qp_edges[] = {
     {QPT_RC, QPS_RESET, QPS_INIT, QPA_PKEY_INDEX | QPA_PORT | QPA_ACCESS_FLAGS, 0},
@@ -71,7 +71,7 @@ unsigned qp_fsm_needs(enum qp_type type, enum qp_state to)
 {
     unsigned need = 0;
 
-    /* The other moves to the same state need nothing. */
+    /* At most one transition into a state needs attributes. */
     for (size_t i = 0; i < n_qp_edges; i++) {
         if (qp_edges[i].type == type && qp_edges[i].to == to)
             need |= qp_edges[i].need;

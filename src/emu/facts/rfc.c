@@ -4,7 +4,7 @@
 #include "emu/base/assert.h"
 #include "emu/facts/enums.h"
 
-/* The stringised type begins with 'l' (leN) or 'b' (bytesN). */
+/* The name of the type begins with 'l' for an integer (leN), or 'b' for bytes (bytesN). */
 #define ROW(S, f, type, text)                                                                      \
     {#f, (uint16_t)offsetof(struct raw_##S, f), (uint16_t)sizeof(((struct raw_##S *)0)->f),        \
      #type[0] == 'l' ? 'i' : 'b', text},
@@ -34,7 +34,7 @@ static const struct rfc_ctrl controls[] = {
 
 const struct rfc_ctrl *rfc_ctrl(uint32_t command)
 {
-    /* Row 0 is empty: 0 is no command. */
+    /* Row 0 is empty: there is no command 0. */
     return &controls[command < ARRAY_LEN(controls) ? command : 0];
 }
 

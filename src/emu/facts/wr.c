@@ -7,7 +7,7 @@
 #define UC (1u << QPT_UC)
 #define UD (1u << QPT_UD)
 
-/* The opcodes of a message on @service that begins and goes on as @kind. */
+/* The packet opcodes of a message on @service.  First and middle packets are @kind. */
 #define CODES(service, kind, last, only)                                                           \
     [QPT_##service] = {                                                                            \
         [OPP_FIRST] = OP_##service##_##kind##_FIRST,                                               \
@@ -15,10 +15,10 @@
         [OPP_LAST] = OP_##service##_##last,                                                        \
         [OPP_ONLY] = OP_##service##_##only,                                                        \
     }
-/* Those of one that is a single packet. */
+/* The packet opcode of a message that is a single packet. */
 #define CODE(service, only) [QPT_##service] = {[OPP_ONLY] = OP_##service##_##only}
 
-/* By opcode; one that is none has no types. */
+/* Indexed by opcode.  An unused opcode has no types. */
 static const struct wr_info rows[] = {
     [WR_SEND] = {.opcode = WR_SEND,
                  .wc = WC_SEND,

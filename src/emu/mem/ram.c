@@ -13,7 +13,7 @@ static uint64_t n_tables(const struct ram *r)
     return (n_pages + RAM_TABLE_PAGES - 1) >> RAM_TABLE_BITS;
 }
 
-/* Entry @i is empty. */
+/* Empties cache entry @i. */
 static void recent_clear(const struct ram *r, uint64_t i)
 {
     r->recent[i] = (struct ram_recent){.gpa = (i + 1) % RAM_RECENT << RAM_PAGE_BITS};
@@ -30,7 +30,7 @@ static void recent_clear_all(const struct ram *r)
         recent_clear(r, i);
 }
 
-/* What both kinds of RAM have. */
+/* Initializes what both kinds of RAM have in common. */
 static bool init(struct ram *r, struct arena *a, uint64_t bytes)
 {
     *r = (struct ram){.arena = a, .bytes = bytes};
@@ -63,7 +63,7 @@ bool ram_init_foreign(struct ram *r, struct arena *a)
     return r->foreign != NULL;
 }
 
-/* The whole pages of @g. */
+/* Returns the part of @g that consists of whole pages. */
 static struct ram_region whole_pages(const struct ram_region *g)
 {
     const uint64_t in_page = RAM_PAGE_BYTES - 1, skip = (0 - g->gpa) & in_page;
@@ -114,7 +114,7 @@ uint8_t *ram_foreign_page(const struct ram *r, uint64_t page, bool write)
     return g && (g->writable || !write) ? g->at + (gpa - g->gpa) : NULL;
 }
 
-/* How many of the @n bytes from @gpa on are in one region; 0: none. */
+/* Returns how many of the @n bytes from @gpa on are in one region; 0 if @gpa is in none. */
 static uint64_t region_run(const struct ram *r, uint64_t gpa, uint64_t n, bool write)
 {
     const struct ram_region *g = region_of(r, gpa);
@@ -146,8 +146,8 @@ bool ram_foreign_holds(const struct ram *r, uint64_t gpa, uint64_t n)
 
 /* --- Both kinds ------------------------------------------------------------------------------- */
 
-/* Page number @page to read from; NULL: nothing is there, and it reads as zero.  A page that may be
- * written to is found again without a search.
+/* Returns page number @page for reading, or NULL if it does not exist and reads as zero.  Only
+ * writable pages are entered into the cache.
  */
 static const uint8_t *page_to_read(const struct ram *r, uint64_t page)
 {
@@ -181,8 +181,8 @@ bool ram_read_pages(const struct ram *r, uint64_t gpa, void *out, size_t n)
     return true;
 }
 
-/* Where the pointer to page number @page is; NULL: in a table without any, or, if @make, the arena
- * is full.
+/* Returns the location of the pointer to page number @page, or NULL if its table is empty.  With
+ * @make an empty table is allocated first; NULL means that the arena is full.
  */
 static uint8_t **place(struct ram *r, uint64_t page, bool make)
 {
@@ -195,11 +195,11 @@ static uint8_t **place(struct ram *r, uint64_t page, bool make)
             return NULL;
         *at = t;
     }
-    t = (struct ram_table *)*at; /* in the arena, where it can be written */
+    t = (struct ram_table *)*at; /* not const: only the shared empty table is */
     return &t->pages[page & (RAM_TABLE_PAGES - 1)];
 }
 
-/* Makes page number @page exist, which does not. */
+/* Allocates page number @page, which does not exist. */
 static bool page_back(struct ram *r, uint64_t page)
 {
     uint8_t **at = place(r, page, true);
@@ -209,7 +209,7 @@ static bool page_back(struct ram *r, uint64_t page)
     return at && *at;
 }
 
-/* Makes the pages under [@gpa, @gpa + @n) exist, so that a write is all or nothing. */
+/* Allocates all missing pages of [@gpa, @gpa + @n), so that a write cannot fail halfway. */
 static bool back(struct ram *r, uint64_t gpa, size_t n)
 {
     if (r->foreign)
@@ -256,8 +256,8 @@ bool ram_zero(struct ram *r, uint64_t gpa, uint64_t n)
     return true;
 }
 
-/* RAM is whole pages: if the first of bytes in one page is RAM, so are the others.  Foreign RAM may
- * have gone since somebody asked.
+/* Returns true if the range may be RAM within one page.  RAM consists of whole pages: if its first
+ * byte is RAM, all bytes are.  Foreign RAM may have gone since the caller checked.
  */
 static bool is_run(const struct ram *r, uint64_t gpa, size_t n)
 {

@@ -20,9 +20,9 @@ bool space_init(struct space *s, struct ram *ram, struct prng *rng)
     return true;
 }
 
-/* Number @i of the scattered pages: a permutation of them, computed where it is needed instead of
- * stored.  A Feistel network permutes the numbers of as many bits as it takes; one that is none of
- * a page goes through again.
+/* Returns the @i-th page of a permutation of the scattered pages.  It is computed on demand, not
+ * stored.  A Feistel network permutes the smallest even number of bits that holds all page numbers.
+ * A result that is no page number is fed through the network again.
  */
 static uint32_t scattered(const struct space *s, uint32_t i)
 {
@@ -63,7 +63,7 @@ static bool table_reserve(struct space *s, uint32_t len)
     return v != NULL;
 }
 
-/* Room for @n more pages to be given back, so that giving back needs no memory. */
+/* Reserves room in the stack of freed pages for @n more, so that space_free() never allocates. */
 static bool free_reserve(struct space *s, uint32_t n)
 {
     const uint32_t len = s->n_taken + (n > s->n_free ? n - s->n_free : 0);
@@ -75,7 +75,7 @@ static bool free_reserve(struct space *s, uint32_t n)
     return v != NULL;
 }
 
-/* Room for the holes that @n allocations can have between them; for the same reason. */
+/* Reserves room for the holes between @n allocations, for the same reason. */
 static bool holes_reserve(struct space *s, uint32_t n)
 {
     struct space_hole *v =
@@ -96,7 +96,7 @@ static uint64_t addr_of(uint32_t page)
     return SPACE_FIRST_ADDR + ((uint64_t)page << RAM_PAGE_BITS);
 }
 
-/* The hole at index @i loses its first @n pages. */
+/* Removes the first @n pages of hole @i. */
 static void hole_take(struct space *s, uint32_t i, uint32_t n)
 {
     struct space_hole *h = &s->holes[i];
@@ -109,7 +109,9 @@ static void hole_take(struct space *s, uint32_t i, uint32_t n)
     memmove(h, h + 1, (s->n_holes - i) * sizeof(*h));
 }
 
-/* @n virtual pages in a row, of a hole or behind all others; UINT32_MAX: the arena is full. */
+/* Takes @n consecutive virtual pages from the lowest hole that fits, or at the end of the table.
+ * Returns UINT32_MAX when the arena is full.
+ */
 static uint32_t take_addresses(struct space *s, uint32_t n)
 {
     uint32_t first;
@@ -128,7 +130,9 @@ static uint32_t take_addresses(struct space *s, uint32_t n)
     return first;
 }
 
-/* The @n virtual pages from @first on are unmapped and free. */
+/* Frees the @n virtual pages from @first on, which are unmapped: a new hole, merged with its
+ * neighbours.
+ */
 static void give_addresses(struct space *s, uint32_t first, uint32_t n)
 {
     struct space_hole *h;
@@ -173,14 +177,15 @@ uint64_t space_alloc(struct space *s, uint64_t bytes)
     if (pages > s->n_free + (s->n_scattered - s->n_taken) || !free_reserve(s, n) ||
         !holes_reserve(s, s->n_allocs + 1))
         return 0;
-    /* One unmapped page follows, so that an overrun faults instead of reaching a neighbour. */
+    /* An unmapped page follows, so that an overrun faults instead of reaching the next allocation.
+     */
     first = take_addresses(s, n + 1);
     if (first == UINT32_MAX)
         return 0;
     for (uint32_t i = 0; i < n; i++) {
         const uint32_t page = take_page(s);
 
-        /* A device that was told a wrong address may have written here. */
+        /* A device that got a wrong address may have written to a free page. */
         ram_forget(s->ram, page);
         s->table[first + i] = page + 1;
     }
@@ -213,7 +218,7 @@ void space_free(struct space *s, uint64_t addr)
     const uint32_t n = (uint32_t)(bytes >> RAM_PAGE_BITS);
 
     RDL_ASSERT(start != 0);
-    /* Backwards, so that the same allocation made again gets the same pages. */
+    /* Backwards, so that repeating the same allocation gets the same pages. */
     for (uint32_t i = n; i-- > 0;) {
         const uint32_t page = s->table[first + i] - 1;
 

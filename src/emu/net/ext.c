@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* External ports: where frames come into the lab, and where they leave it. */
+/* External ports: where frames enter and leave the lab. */
 #include "emu/net/internal.h"
 
 uint32_t net_ext_add(struct net *n, const char *name)

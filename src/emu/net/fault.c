@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Faults by coordinates: which frame they hit and what becomes of it. */
+/* Faults of frames: which frames they hit, and their effects. */
 #include <string.h>
 
 #include "emu/base/assert.h"
@@ -8,14 +8,18 @@
 static const struct net_match match_any = {
     {NET_MATCH_ANY, NET_MATCH_ANY, NET_MATCH_ANY, NET_MATCH_ANY, NET_MATCH_ANY}};
 
-/* One more fault of a link, or one less, wants to know with which event a frame was sent. */
+/* Counts the faults of links that need the event with which a frame was sent.  @more is 1, or -1 as
+ * an unsigned number.
+ */
 static void count_asking(struct net *n, const struct net_fault *f, uint32_t more)
 {
     if (fault_asks(&f->aim))
         n->n_asking += more;
 }
 
-/* From now on it is tried on frames: on those that leave a host, or on those of its link. */
+/* Activates the fault: for frames that leave a sender (in the index), or for frames on its link.
+ * Returns false when the arena is full.
+ */
 static bool put_to_work(struct net *n, struct net_fault *f)
 {
     struct net_fault **end = &n->link_faults;
@@ -37,7 +41,7 @@ static bool put_to_work(struct net *n, struct net_fault *f)
     return true;
 }
 
-/* It is tried on no frame any more. */
+/* Deactivates the fault. */
 static void take_off_work(struct net *n, struct net_fault *f)
 {
     struct net_fault **at = &n->link_faults;
@@ -94,7 +98,9 @@ void net_fault_remove(struct net *n, uint64_t name)
     arena_release(n->arena, f, sizeof(*f));
 }
 
-/* Is this pass of a frame that was found one that the fault acts on?  Counts it. */
+/* Checks the remaining criteria of a matching fault, counts the frame, and returns true if the
+ * fault hits it.
+ */
 static bool takes(struct net *n, struct net_fault *fault, const struct frame *f)
 {
     if (!fault_aims_at(n, fault, f) || !fault_can_change(fault, f))
@@ -115,7 +121,7 @@ static void act(struct net *n, const struct net_fault *fault, struct frame **f,
     ev_id id;
 
     if (fault->kind == FLT_DROP) {
-        fate->lost_by = fault->handle; /* says so itself, where the frame would have been */
+        fate->lost_by = fault->handle; /* the event is emitted when the frame is lost */
         fate->number = fault->number;
         return;
     }
@@ -135,8 +141,8 @@ static void act(struct net *n, const struct net_fault *fault, struct frame **f,
     }
 }
 
-/* The oldest of the @n faults at @first, which its successor in the group replaces; NULL: none is
- * left.
+/* Takes the oldest of the @n faults at @first; its place gets the next fault of the group.  Returns
+ * NULL if none is left.
  */
 static struct net_fault *next_fault(struct net_fault *first[], uint32_t n)
 {
@@ -179,7 +185,7 @@ void net_fault_apply_on_link(struct net *n, uint32_t link, struct frame **f, str
     struct net_fault *fault, *next;
 
     for (fault = n->link_faults; fault && ret->lost_by == 0; fault = next) {
-        next = fault->next; /* it may have done its work now */
+        next = fault->next; /* the hit may deactivate and unlink it */
         if (fault->aim.link == link + 1 && match_holds(&fault->match, &(*f)->note) &&
             takes(n, fault, *f))
             act(n, fault, f, ret);

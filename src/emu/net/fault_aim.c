@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Which frames a fault is about, beyond what the index finds it by.
+/* The criteria of a fault that the index does not cover.
  *
- * All of it is said of the frame alone, and of the event with which it was sent: that tells the
- * transmission, and what a condition asks for.  No state of a queue pair is looked at.  The message
- * is counted here, by the packets that begin one, where they leave their sender.
+ * They depend only on the frame and on the event with which it was sent.  The event tells the
+ * transmission, and is the input of a condition.  No state of a queue pair is used.  Messages are
+ * counted here, by packets that start a message, where they leave their sender.
  *
- * A fault of a link meets a frame later, maybe behind a switch: the frame takes the event along,
- * and one that left before such a fault was there is none of those that the fault is about.
+ * A fault of a link meets a frame later, perhaps behind a switch, so the frame carries a copy of
+ * its event.  A frame that was sent before such a fault existed has no copy and does not match.
  */
 #include "emu/base/cursor.h"
 #include "emu/facts/opcode.h"
@@ -29,7 +29,7 @@ bool match_holds(const struct net_match *m, const struct frame_note *note)
     return true;
 }
 
-/* The row of a RoCEv2 frame; NULL: it is another. */
+/* Returns the opcode row of a RoCEv2 frame; NULL for other frames. */
 static const struct op_info *op_of(const struct frame *f)
 {
     const struct op_info *op =
@@ -81,7 +81,7 @@ static uint64_t mac_at(const struct frame *f, size_t at)
     return f->len < ETH_BYTES ? 0 : ld_be(f->bytes + at, MAC_BYTES);
 }
 
-/* Is it for the work of the queue pair: a request that it sends, or what answers one? */
+/* Returns true if @f is a request of the queue pair, or a response to one. */
 static bool is_of_qp(const struct frame *f, const struct net_aim *a)
 {
     const struct op_info *op = op_of(f);
@@ -95,7 +95,7 @@ static bool is_of_qp(const struct frame *f, const struct net_aim *a)
     return f->note.host == a->qp_host && f->note.qpn == a->qpn;
 }
 
-/* Has a host of the lab sent it?  Then there is an event of kind tx. */
+/* Returns true if a host of the lab sent the frame: then there is a tx event. */
 static bool is_of_host(const struct frame *f)
 {
     return f->note.host < EV_PORT_FIRST;
@@ -106,7 +106,7 @@ static const struct ev *sent(const struct net *n, const struct frame *f)
     return n->ops->sent ? n->ops->sent(n->world, f) : NULL;
 }
 
-/* How often the packet has been sent, with this time.  An answer is always new. */
+/* Returns how often the packet was sent, including this time.  Responses are always new. */
 static uint32_t transmission(const struct ev *tx)
 {
     return tx && tx->kind == EV_tx && tx->u.tx.attempt ? tx->u.tx.attempt : 1;
@@ -122,8 +122,8 @@ bool fault_asks(const struct net_aim *a)
     return a->transmission || a->message || a->where;
 }
 
-/* Messages begin one behind the other, and each is the PSNs from its first packet up to that of the
- * next one.
+/* Counts the messages of the queue pair.  They do not overlap: a message is the PSNs from its first
+ * packet up to the first packet of the next message.
  */
 void fault_follow(struct net_aim *a, const struct frame *f, const struct ev *tx)
 {
@@ -139,7 +139,8 @@ void fault_follow(struct net_aim *a, const struct frame *f, const struct ev *tx)
         a->next_psn = f->note.psn;
 }
 
-/* Is it of the message that the fault is about?  The PSNs of its answers are the same. */
+/* Returns true if @f belongs to the selected message.  Responses have the PSNs of their requests.
+ */
 static bool is_of_message(const struct net_aim *a, const struct frame *f)
 {
     const uint32_t psn = f->note.psn;

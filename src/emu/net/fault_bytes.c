@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Faults that change the bytes of a frame: always in a copy, which is recorded under the event that
- * says so.  What was sent stays in the record as it was sent.
+/* Faults that change the bytes of a frame.  They change a copy, which is recorded under the fault's
+ * event.  The record of the sent frame stays as it was.
  */
 #include <string.h>
 
@@ -8,8 +8,8 @@
 #include "emu/wire/field.h"
 #include "emu/wire/packet.h"
 
-/* Bit @bit of @f; RDL_ANY: the last one that the ICRC covers, so that the receiver finds it wrong
- * and nothing else, or of a frame without an ICRC the last one of all.
+/* Returns the bit to invert.  For RDL_ANY it is the last bit that the ICRC covers, so that only the
+ * ICRC is wrong; in a frame without an ICRC it is the last bit.
  */
 static size_t bit_of(const struct frame *f, uint32_t bit)
 {
@@ -31,7 +31,7 @@ bool fault_can_change(const struct net_fault *fault, const struct frame *f)
            field_place((enum wire_field_id)fault->field, f->bytes, f->len).bytes > 0;
 }
 
-/* Gives the field its value, and all checksums that cover it. */
+/* Sets the field to @value and updates all checksums that cover it; @mend includes the ICRC. */
 static void forge(struct frame *f, const struct field_place *at, uint64_t value, bool mend)
 {
     const size_t icrc = packet_icrc_at(f->bytes, f->len);
@@ -89,7 +89,7 @@ void fault_change(struct net *n, const struct net_fault *fault, struct frame **f
     struct frame *copy = frame_copy(n->arena, *f);
 
     if (!copy)
-        return; /* out of memory: the frame passes unharmed */
+        return; /* out of memory: the fault has no effect */
     copy->tx = id;
     change(fault, copy);
     n->ops->keep(n->world, copy, true);

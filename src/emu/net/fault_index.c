@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which faults a frame meets, found without looking at the others. */
+/* The index of faults by match: finds the faults of a frame without trying all of them. */
 #include <string.h>
 
 #include "emu/base/assert.h"
@@ -8,7 +8,7 @@
 
 _Static_assert(NET_MATCH_SETS <= 32, "a set of fields is a bit of a word");
 
-/* The fields that @m names. */
+/* Returns the set of fields that @m restricts. */
 static uint32_t set_of(const struct net_match *m)
 {
     uint32_t set = 0;
@@ -25,7 +25,7 @@ static uint32_t hash_of(const struct net_match *m)
     return fnv1a(m, sizeof(*m));
 }
 
-/* The group of @m, or NULL. */
+/* Returns the group with match @m, or NULL. */
 static struct net_fault_group *group_of(const struct net_fault_index *x, const struct net_match *m)
 {
     struct hash_node *at = hash_lists_first(&x->groups, hash_of(m));
@@ -39,7 +39,9 @@ static struct net_fault_group *group_of(const struct net_fault_index *x, const s
     return NULL;
 }
 
-/* The group of @m, a new one if need be; NULL when the arena is full. */
+/* Returns the group with match @m, which is created if necessary.  Returns NULL when the arena is
+ * full.
+ */
 static struct net_fault_group *group_for(struct net *n, const struct net_match *m)
 {
     struct net_fault_index *x = &n->fault_index;
@@ -130,7 +132,7 @@ uint32_t fault_index_find(const struct net *n, const struct frame_note *note,
                 m.field[i] = NET_MATCH_ANY;
         }
         g = group_of(x, &m);
-        /* A frame without the field must not be found where the field is open. */
+        /* A frame that lacks a field has "any" there; such a key must not find a smaller set. */
         if (g && set_of(&m) == set)
             ret[found++] = g->first;
     }

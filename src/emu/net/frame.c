@@ -9,8 +9,8 @@
 
 #define SEND_MIDDLE_BYTES (ETH_BYTES + IPV4_BYTES + UDP_BYTES + BTH_BYTES)
 
-/* The frame of a large packet begins a page of the arena.  Over IPv6 its payload begins elsewhere:
- * one place cannot suit both.
+/* Frames of full-size packets start at a page of the arena.  This layout fits IPv4; over IPv6 the
+ * payload starts elsewhere.
  */
 _Static_assert((offsetof(struct frame, bytes) + SEND_MIDDLE_BYTES) % 64 == 0,
                "payload begins a line of the cache");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A frame on its way: reference-counted bytes and a descriptor that is never part of them. */
+/* A frame in flight: reference-counted bytes, and a descriptor that never appears in the bytes. */
 #ifndef EMU_NET_FRAME_H
 #define EMU_NET_FRAME_H
 
@@ -9,9 +9,9 @@
 #include "emu/trace/event.h"
 #include "emu/wire/glance.h"
 
-/* What the sender said of the frame, so that faults and traces need not parse it again. */
+/* The properties of a frame that its sender knows.  Faults and traces need not parse it again. */
 struct frame_note {
-    uint32_t host; /* sender, an external port too; EV_HOST_NONE if it was injected */
+    uint32_t host; /* sender: host or external port; EV_HOST_NONE if injected */
     uint32_t qpn;
     uint32_t opcode; /* enum opcode, or enum frame_kind of a frame without a BTH */
     uint32_t psn;
@@ -20,19 +20,24 @@ struct frame_note {
 };
 
 struct frame {
-    ev_id tx; /* under which these bytes are recorded: tx, eth_tx, or the fault that changed them */
-    uint64_t lost_by; /* handle of the fault that loses it on its way; 0: none does */
-    struct ev *sent;  /* its own copy of the event with which it was sent, while faults of links
-                         want to know that; otherwise NULL */
+    /* Event under which the bytes are recorded: tx, eth_tx, or the fault that changed them. */
+    ev_id tx;
+    uint64_t lost_by; /* handle of the fault that loses it on its way; 0: none */
+    /* A copy of the event with which the frame was sent, if a fault of a link needs it; otherwise
+     * NULL.
+     */
+    struct ev *sent;
     uint32_t refs;
     uint32_t cap, len;
     struct frame_note note;
-    /* So that the payload of most RoCEv2 packets begins a line of the cache. */
+    /* Padding: the payload of most RoCEv2 packets then starts at a cache line. */
     uint8_t unused[22 - sizeof(struct ev *)];
     uint8_t bytes[];
 };
 
-/* A frame with room for @cap bytes and one reference; NULL when the arena is full. */
+/* Allocates a frame with room for @cap bytes and one reference.  Returns NULL when the arena is
+ * full.
+ */
 struct frame *frame_new(struct arena *a, uint32_t cap);
 
 static inline struct frame *frame_ref(struct frame *f)
@@ -41,13 +46,15 @@ static inline struct frame *frame_ref(struct frame *f)
     return f;
 }
 
-/* The note of a frame from @host, for senders that know no better than a glance tells. */
+/* Returns the note of a frame from @host, for senders that know only the result of glance(). */
 struct frame_note frame_note_of(uint32_t host, const struct glance *g);
 
-/* @f takes a copy of @sent, the event with which it was sent, along; NULL is fine. */
+/* Stores a copy of @sent, the event with which @f was sent, in @f, unless it has one.  NULL is
+ * allowed.
+ */
 void frame_remember_sent(struct arena *a, struct frame *f, const struct ev *sent);
 
-/* Gives back one reference; NULL is fine. */
+/* Drops one reference.  NULL is allowed. */
 void frame_unref(struct arena *a, struct frame *f);
 
 #endif

@@ -5,7 +5,7 @@
 #include "emu/base/cold.h"
 #include "emu/net/internal.h"
 
-/* Targets of SIM_ARRIVE: a link's direction, or a host of its own accord. */
+/* Targets of SIM_ARRIVE: a direction of a link, or a host directly. */
 #define TARGET_HOST NET_TARGET_HOST
 
 #define PPM 1000000u
@@ -52,7 +52,7 @@ enum rdl_status net_switch_add(struct net *n, const char *name, uint32_t *ret)
     return RDL_OK;
 }
 
-/* Room for one more link at @end, whose port of a switch is chosen here. */
+/* Chooses the port of a switch for one more link at @end, and makes room for it. */
 static enum rdl_status choose_port(struct net *n, struct net_end *end)
 {
     struct net_switch *s;
@@ -130,7 +130,7 @@ uint64_t net_port_free_at(const struct net *n, uint32_t link_end)
     return n->links[link_end >> 1].dir[link_end & 1].free_at_ns;
 }
 
-/* How long @bytes occupy a line of @rate_bps, rounded up. */
+/* Returns how long a frame of @bytes occupies a line of @rate_bps, rounded up. */
 static uint64_t occupancy_ns(uint32_t bytes, uint64_t rate_bps)
 {
     const uint32_t padded = bytes < NET_FRAME_BYTES_MIN ? NET_FRAME_BYTES_MIN : bytes;
@@ -159,17 +159,17 @@ void net_drop(struct net *n, struct frame *f, uint32_t host, enum drop_reason re
     frame_unref(n->arena, f);
 }
 
-/* Who loses a frame, as SIM_LOST has it. */
+/* Values of `number` of lose(), the target of SIM_LOST. */
 #define LOST_BY_CHANCE 0u
 
-/* The frame will be lost by @number, the fault of @fate if that is not NULL; where it is lost, a
- * tick of its own says so.
+/* Schedules the loss of a frame, which has a tick and an event of its own.  The cause is the fault
+ * in @fate, or @number if @fate is NULL.
  */
 static void lose(struct net *n, struct frame *f, uint64_t at_ns, const struct net_fate *fate,
                  uint32_t number)
 {
     if (fate) {
-        RDL_ASSERT(f->refs == 1); /* copies of it are made later, or by chance */
+        RDL_ASSERT(f->refs == 1); /* faults that lose frames act before copies are made */
         f->lost_by = fate->lost_by;
         number = fate->number;
     }
@@ -181,7 +181,7 @@ static void arrive_at(struct net *n, uint64_t at_ns, uint32_t target, struct fra
     sim_enqueue(n->sim, at_ns, SIM_ARRIVE, target, (uint64_t)(uintptr_t)f);
 }
 
-/* One frame more, or one less, waits on its way to @target. */
+/* Counts held frames on the link of @target.  @more is 1, or -1 as an unsigned number. */
 static void count_held(struct net *n, uint32_t target, uint32_t more)
 {
     struct net_link *l;
@@ -193,7 +193,7 @@ static void count_held(struct net *n, uint32_t target, uint32_t more)
     net_link_judge(l);
 }
 
-/* Holds the frame, which would arrive at @at_ns, back there. */
+/* Holds a frame that would arrive at @at_ns. */
 static void hold(struct net *n, uint32_t target, uint64_t at_ns, struct frame *f,
                  const struct net_fate *fate)
 {
@@ -214,9 +214,9 @@ static void hold(struct net *n, uint32_t target, uint64_t at_ns, struct frame *f
     count_held(n, target, 1);
 }
 
-/* A frame arrives at @target at @at_ns: it has overtaken those that are held there, and the ones
- * that waited for no other arrive right behind it.  One whose time is over by then goes, or has
- * gone, by itself, and is forgotten.
+/* A frame arrives at @target at @at_ns: it overtakes the frames that are held there.  Held frames
+ * that waited for no other arrive directly behind it.  A held frame whose time is over arrives, or
+ * has arrived, by its own item; its entry is freed.
  */
 static void overtake(struct net *n, uint32_t target, uint64_t at_ns)
 {
@@ -235,7 +235,9 @@ static void overtake(struct net *n, uint32_t target, uint64_t at_ns)
     }
 }
 
-/* Schedules the frame's end, and its copy's, at the far side that it reaches at @at_ns. */
+/* Schedules the arrival of the frame and of its copy, or holds it.  Without faults it would arrive
+ * at @at_ns.
+ */
 static void carry(struct net *n, uint32_t target, uint64_t at_ns, struct frame *f,
                   const struct net_fate *fate)
 {
@@ -253,8 +255,8 @@ static void carry(struct net *n, uint32_t target, uint64_t at_ns, struct frame *
         overtake(n, target, at_ns + fate->delay_ns);
 }
 
-/* Is the next frame of the direction lost by chance, or in a burst?  Draws no more than it must: a
- * link without bursts has the same fate as ever.
+/* Decides whether the next frame of the direction is lost by chance or in a burst.  It draws only
+ * the random numbers that it needs: a link without bursts keeps the sequence that it always had.
  */
 static bool is_unlucky(struct net_direction *d, uint32_t *ret_number)
 {
@@ -275,7 +277,7 @@ static bool is_unlucky(struct net_direction *d, uint32_t *ret_number)
     return w->loss_ppm && prng_below(&d->rng, PPM) < w->loss_ppm;
 }
 
-/* When what would arrive at @at_ns does so, with jitter.  The order stays. */
+/* Returns the arrival time with jitter.  Frames are not reordered. */
 static uint64_t shaken(struct net_direction *d, uint64_t at_ns)
 {
     if (d->way.jitter_ns == 0)
@@ -287,7 +289,9 @@ static uint64_t shaken(struct net_direction *d, uint64_t at_ns)
     return at_ns;
 }
 
-/* Faults that are about this link, if there are any. */
+/* Applies the faults of this link.  If one loses the frame, *@f is replaced by a copy when others
+ * share it.
+ */
 static void meet_faults_of_link(struct net *n, uint32_t link_end, struct frame **f,
                                 struct net_fate *fate)
 {
@@ -299,7 +303,7 @@ static void meet_faults_of_link(struct net *n, uint32_t link_end, struct frame *
     trace_because(n->trace, cause);
     if (fate->lost_by == 0 || (*f)->refs == 1)
         return;
-    own = frame_copy(n->arena, *f); /* other copies of it go elsewhere, and are not lost */
+    own = frame_copy(n->arena, *f); /* other references go elsewhere and are not lost */
     if (!own) {
         fate->lost_by = 0;
         return;
@@ -308,7 +312,7 @@ static void meet_faults_of_link(struct net *n, uint32_t link_end, struct frame *
     *f = own;
 }
 
-/* Occupies the direction with the frame; returns when its last bit has left. */
+/* Occupies the direction with the frame.  Returns the time at which its last bit has left. */
 static uint64_t occupy(struct net *n, struct net_direction *d, const struct frame *f)
 {
     const uint64_t now = sim_now(n->sim);
@@ -318,8 +322,8 @@ static uint64_t occupy(struct net *n, struct net_direction *d, const struct fram
     return d->free_at_ns;
 }
 
-/* net_transmit() for a frame to which something may happen.  It is kept apart, as net_transmit()
- * itself then need not save registers.
+/* The general form of net_transmit(), with faults, loss and jitter.  It is a separate function, so
+ * that net_transmit() need not save registers.
  */
 RDL_COLD __attribute__((noinline)) static void
 transmit_at_risk(struct net *n, uint32_t link_end, struct frame *f, const struct net_fate *fate)
@@ -363,7 +367,7 @@ const struct net_fate *net_depart(struct net *n, struct frame **f, struct net_fa
     n->counts.sent++;
     n->counts.in_flight++;
     n->ops->keep(n->world, *f, false);
-    /* What happens to the frame on its way happens because it was sent. */
+    /* The cause of what happens to the frame on its way is that it was sent. */
     trace_because(n->trace, (*f)->tx);
     if (n->n_asking)
         net_fault_tell_links(n, *f);
@@ -408,7 +412,7 @@ void net_loop_copy(struct net *n, uint32_t host, const struct frame *f)
     ev_id cause;
 
     if (!copy)
-        return; /* the arena is full, and the lab ends here */
+        return; /* the arena is full: the lab stops */
     n->counts.copied++;
     n->counts.in_flight++;
     cause = trace_because(n->trace, f->tx);
@@ -449,7 +453,9 @@ void net_arrive(struct net *n, struct sim_item item)
         net_switch_forward(n, to->index, to->port, f);
 }
 
-/* The name of what lost @f: a fault that may have been removed meanwhile, a burst, or chance. */
+/* Returns the name of what lost @f: a fault, which may have been removed meanwhile, a burst, or
+ * chance.
+ */
 static struct ev_str loser_name(const struct net *n, const struct frame *f, uint32_t number)
 {
     const struct net_fault *fault = slots_get(&n->faults, f->lost_by);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A learning switch: remembers where each source MAC was seen, floods what it does not know. */
+/* A learning switch: remembers the port of each source MAC, and floods frames to unknown MACs. */
 #include "emu/base/cursor.h"
 #include "emu/net/internal.h"
 #include "emu/wire/eth.h"
@@ -9,7 +9,7 @@
 
 #define STATIONS_CAP_FIRST 16u
 
-/* The place where @mac is in the table, or would be; there are places. */
+/* Returns the entry of @mac, or the free entry where it belongs.  The table must not be empty. */
 static struct net_station *place(const struct net_switch *s, uint64_t mac)
 {
     const uint32_t last = s->stations_cap - 1;
@@ -20,7 +20,7 @@ static struct net_station *place(const struct net_switch *s, uint64_t mac)
     return &s->stations[i];
 }
 
-/* Twice as many places.  False: there are enough already, or the arena is full. */
+/* Doubles the table.  Returns false if it has its maximum size, or the arena is full. */
 static bool grow(struct arena *a, struct net_switch *s)
 {
     struct net_switch more = *s;
@@ -40,7 +40,9 @@ static bool grow(struct arena *a, struct net_switch *s)
     return true;
 }
 
-/* A switch that knows as many stations as it can learns no other: frames to those are flooded. */
+/* Learns the port of @mac.  When the table is full, a new MAC is not learnt: frames to it are
+ * flooded.
+ */
 static void learn(struct net *n, struct net_switch *s, uint64_t mac, uint32_t port)
 {
     struct net_station *at;
@@ -54,7 +56,7 @@ static void learn(struct net *n, struct net_switch *s, uint64_t mac, uint32_t po
     *at = (struct net_station){mac, port + 1};
 }
 
-/* Where @mac was seen; NULL: nowhere. */
+/* Returns the entry of @mac, or NULL if it is unknown. */
 static const struct net_station *station(const struct net_switch *s, uint64_t mac)
 {
     const struct net_station *at = s->stations_cap ? place(s, mac) : NULL;
@@ -82,7 +84,9 @@ static void out(struct net *n, struct net_switch *s, uint32_t port, struct frame
     net_transmit(n, s->link_end[port], f, &net_untouched);
 }
 
-/* To every port but the one that it came from.  The frame itself is the first of the copies. */
+/* Sends the frame to every port except the one that it came from.  The frame itself is the first
+ * copy.
+ */
 static void flood(struct net *n, uint32_t index, uint32_t in_port, struct frame *f)
 {
     struct net_switch *s = n->switches[index];

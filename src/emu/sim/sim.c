@@ -4,15 +4,15 @@
 #include "emu/base/assert.h"
 #include "emu/base/cold.h"
 
-#define CHUNK 64u /* places that come at a time */
+#define CHUNK 64u /* places are allocated in chunks of this many */
 
-/* A heap that is empty begins with the end of time. */
+/* Puts the sentinel first into the empty heap. */
 static void end_heap(struct sim *s)
 {
     s->heap[0] = (struct sim_due){s->end.when, &s->end};
 }
 
-/* More places; none was unused.  False when the arena is full. */
+/* Allocates another chunk of places.  Returns false when the arena is full. */
 static bool grow(struct sim *s)
 {
     const uint32_t n = s->n_chunks * CHUNK;
@@ -61,7 +61,7 @@ static void put(struct sim *s, uint32_t at, struct sim_due due)
     due.place->at = at;
 }
 
-/* Moves the hole at @at up, or down, to where @place belongs, and fills it. */
+/* Sift the hole at index @at up (or down, below) to where @place belongs, and fill it. */
 static void sift_up(struct sim *s, uint32_t at, struct sim_place *place)
 {
     while (at > 0 && sim_is_before(&place->when, &s->heap[(at - 1) / 2].when)) {
@@ -109,7 +109,7 @@ static void remove_from_heap(struct sim *s, struct sim_place *place)
         sift_down(s, at, last);
 }
 
-/* Takes @place, which is the first if it is in a row, out of its queue. */
+/* Removes @place from its queue.  In a row it must be the first. */
 static void remove_place(struct sim *s, struct sim_place *place)
 {
     if (place->queue == SIM_HEAP)
@@ -120,7 +120,7 @@ static void remove_place(struct sim *s, struct sim_place *place)
     s->unused = place;
 }
 
-/* An item in an unused place, of which there is one. */
+/* Fills an unused place, which must exist. */
 static inline struct sim_place *place_new(struct sim *s, uint64_t at_ns, struct sim_item item)
 {
     struct sim_place *place = s->unused;
@@ -139,14 +139,14 @@ sim_ticket sim_schedule(struct sim *s, uint64_t at_ns, enum sim_kind kind, uint3
     struct sim_place *place;
 
     if (!s->unused && !grow(s))
-        return 0; /* the arena is short from now on, and the lab goes on no more */
+        return 0; /* the arena is short now: the lab stops */
     place = place_new(s, at_ns, (struct sim_item){arg, target, kind});
     add_to_heap(s, place);
     return (uint64_t)place->gen << 32 | place->slot;
 }
 
-/* sim_enqueue() when every place is in use.  It is kept apart, so that sim_enqueue() itself calls
- * nothing and need not save registers.
+/* The path of sim_enqueue() when every place is in use.  It is separate, so that sim_enqueue()
+ * itself calls nothing and need not save registers.
  */
 RDL_COLD __attribute__((noinline)) static void
 grow_and_enqueue(struct sim *s, uint64_t at_ns, enum sim_kind kind, uint32_t target, uint64_t arg)
@@ -200,7 +200,7 @@ void sim_dispatch_first(struct sim *s, struct sim_place *first)
     RDL_ASSERT(first != &s->end);
     trace_begin(s->trace, at_ns < s->floor_ns ? s->floor_ns : at_ns, first->cause);
     remove_place(s, first);
-    /* Until something else is scheduled, the place still says what was there. */
+    /* The freed place keeps its item until something else is scheduled. */
     s->handlers[first->item.kind](s->world, first->item);
 }
 

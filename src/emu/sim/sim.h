@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* The simulated clock and its queue of due work.
+/* The simulated clock and the queue of scheduled items.
  *
- * What is scheduled is plain data, dispatched by a table: no closures, so that a checkpoint is a
- * copy.  Items are ordered by (time, sequence of scheduling).  One dispatch is one tick of the
- * trace; the cause is the event that was being handled when the item was scheduled.
+ * An item is plain data that a table of handlers dispatches.  There are no closures, so a
+ * checkpoint is a memory copy.  Items are ordered by time, then by the order of scheduling.  One
+ * dispatch is one tick of the trace.  Its cause is the event that was being handled when the item
+ * was scheduled.
  *
- * Items wait in two rows and a heap.  What is never taken back mostly comes due in the order in
- * which it was scheduled: what a host does itself soon, and what its line carries later, so each
- * has a row, behind which an item is put at no cost.  What is before the last one of its row, and
- * what may be taken back, is in the heap, which stays small.
+ * Items wait in two rows (linked lists) and a heap.  Items that are never cancelled mostly become
+ * due in the order in which they were scheduled.  There is one row for what a host does soon, and
+ * one for frames on the wire.  Appending to a row costs almost nothing.  The heap has the items
+ * that can be cancelled, and those that are due before the last item of their row.  It stays small.
  */
 #ifndef EMU_SIM_SIM_H
 #define EMU_SIM_SIM_H
@@ -26,39 +27,39 @@ enum sim_kind {
     SIM_KIND_COUNT
 };
 
-/* What is due, small enough for two registers. */
+/* A scheduled action, small enough for two registers. */
 struct sim_item {
     uint64_t arg;
     uint32_t target;
     enum sim_kind kind;
 };
 
-/* Names a scheduled item until it is dispatched or cancelled; 0 is none. */
+/* Identifies a scheduled item until it is dispatched or cancelled; 0 is none. */
 typedef uint64_t sim_ticket;
 
 typedef void sim_handler(void *world, struct sim_item item);
 
-/* When an item is due: the order of items. */
+/* The sort key of items. */
 struct sim_when {
     uint64_t at_ns, seq;
 };
 
-/* Where items wait. */
+/* The queues in which items wait. */
 enum sim_queue { SIM_NEAR, SIM_FAR, SIM_ROWS, SIM_HEAP = SIM_ROWS };
 
-/* A scheduled item.  It stays at its address. */
+/* A scheduled item.  Its address does not change. */
 struct sim_place {
     struct sim_when when;
     struct sim_item item;
-    ev_id cause;            /* what was being handled when it was scheduled */
-    struct sim_place *next; /* the one behind it in its row, or of those that are unused */
+    ev_id cause;            /* the event that was being handled when it was scheduled */
+    struct sim_place *next; /* next item of its row, or next unused place */
     enum sim_queue queue;
     uint32_t at;   /* index in the heap */
-    uint32_t gen;  /* how often an item of this place has left the heap */
-    uint32_t slot; /* its number, from 1 on: part of a ticket */
+    uint32_t gen;  /* counts removals of this place from the heap */
+    uint32_t slot; /* number of the place, from 1; part of a ticket */
 };
 
-/* In the order in which they are due; @last says something only if there is one. */
+/* Items in the order in which they are due.  @last is valid only if the row is not empty. */
 struct sim_row {
     struct sim_place *first, *last;
 };
@@ -72,36 +73,37 @@ struct sim_due {
 struct sim {
     struct arena *arena;
     struct trace *trace;          /* its now_ns is the clock */
-    sim_handler *const *handlers; /* SIM_KIND_COUNT of them, a const table */
+    sim_handler *const *handlers; /* a const table of SIM_KIND_COUNT */
     void *world;
     uint64_t seq;
-    uint64_t floor_ns; /* what is due before happens then */
-    /* Due at the end of time, and the first of every queue that is empty: so nobody who looks for
-     * the next item must ask which ones are.
+    /* Earliest time of a dispatch: items that are due before are dispatched then. */
+    uint64_t floor_ns;
+    /* A sentinel, due at the end of time.  It is the first item of every empty queue, so that a
+     * search for the next item need not test for empty queues.
      */
     struct sim_place end;
     struct sim_row rows[SIM_ROWS];
     struct sim_due *heap; /* a binary heap, with room for all places */
     uint32_t heap_len, heap_cap;
-    struct sim_place *unused;  /* a list; NULL: there are none */
+    struct sim_place *unused;  /* list of free places; NULL: none */
     struct sim_place **chunks; /* all places, by slot */
     uint32_t n_chunks, chunks_cap;
 };
 
-/* False when the arena is full. */
+/* Initializes @s.  Returns false when the arena is full. */
 bool sim_init(struct sim *s, struct arena *a, struct trace *t, sim_handler *const *handlers,
               void *world);
 
-/* Schedules for @at_ns (not before now).  The cause is the trace's ambient one.  That the arena is
- * full is our bug: the arena reserves far more than a lab can use.
+/* Schedules an item for @at_ns, which must not be in the past.  Its cause is the trace's current
+ * cause.  Returns 0 if the arena is full: the lab then stops with RDL_ERR_NOMEM.
  */
 sim_ticket sim_schedule(struct sim *s, uint64_t at_ns, enum sim_kind kind, uint32_t target,
                         uint64_t arg);
 
-/* The same for what is never taken back, which costs less. */
+/* As sim_schedule() for items that are never cancelled.  It costs less. */
 void sim_enqueue(struct sim *s, uint64_t at_ns, enum sim_kind kind, uint32_t target, uint64_t arg);
 
-/* Takes back what is still scheduled; false when it was dispatched or cancelled already. */
+/* Cancels a scheduled item.  Returns false if it was dispatched or cancelled already. */
 bool sim_cancel(struct sim *s, sim_ticket ticket);
 
 static inline bool sim_is_before(const struct sim_when *x, const struct sim_when *y)
@@ -109,8 +111,8 @@ static inline bool sim_is_before(const struct sim_when *x, const struct sim_when
     return x->at_ns != y->at_ns ? x->at_ns < y->at_ns : x->seq < y->seq;
 }
 
-/* What is due next, until something is scheduled, cancelled or dispatched.  If there is nothing, it
- * is due at UINT64_MAX.
+/* Returns the next due item.  It is valid until something is scheduled, cancelled or dispatched.
+ * If nothing is scheduled, it is the sentinel, which is due at UINT64_MAX.
  */
 static inline struct sim_place *sim_first(const struct sim *s)
 {
@@ -120,24 +122,24 @@ static inline struct sim_place *sim_first(const struct sim *s)
     return sim_is_before(&s->heap[0].when, &first->when) ? s->heap[0].place : first;
 }
 
-/* When the next item is due, UINT64_MAX when there is none. */
+/* Returns the time at which the next item is due, or UINT64_MAX if there is none. */
 static inline uint64_t sim_next_ns(const struct sim *s)
 {
     return sim_first(s)->when.at_ns;
 }
 
-/* Dispatches @first, which sim_first() gave: one tick.  It happens when it is due, or at floor_ns
- * when that is later.
+/* Dispatches @first, the result of sim_first(), in a tick at its due time or at floor_ns, whichever
+ * is later.
  */
 void sim_dispatch_first(struct sim *s, struct sim_place *first);
 
-/* Dispatches the next item.  There must be one. */
+/* Dispatches the next item, which must exist. */
 static inline void sim_dispatch(struct sim *s)
 {
     sim_dispatch_first(s, sim_first(s));
 }
 
-/* Moves the clock on without a tick; @now_ns must not be beyond the next item. */
+/* Advances the clock without a tick.  @now_ns must not be after the next item. */
 void sim_advance(struct sim *s, uint64_t now_ns);
 
 static inline uint64_t sim_now(const struct sim *s)

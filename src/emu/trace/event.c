@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The schema of events.def as data. */
+/* The schema of events.def as a data structure. */
 #include "emu/trace/event.h"
 
 #include <string.h>
@@ -13,14 +13,14 @@ enum {
 #undef FTYPE
 };
 
-/* How the type of a field is printed, as constants that initialisers may use. */
+/* FT_PRINT_type: how a field of the type is printed, as constants for initialisers. */
 enum {
 #define FTYPE(name, ctype, how, table, none) FT_PRINT_##name = EVP_##how,
 #include "emu/trace/ftypes.def"
 #undef FTYPE
 };
 
-enum { FT_ZERO, FT_ONES }; /* the column that says what a field is that is not set */
+enum { FT_ZERO, FT_ONES }; /* the column `none`: the value of a field that is not set */
 
 enum {
 #define FTYPE(name, ctype, how, table, none) FT_UNSET_##name = FT_##none,
@@ -52,7 +52,7 @@ struct ev_addr ev_addr(const char *s)
     return r;
 }
 
-/* The words of the column that says for whom a kind is. */
+/* The words that events.def uses in its column of uses. */
 enum {
     STORY = EV_FOR_STORY,
     WHY = EV_FOR_WHY,
@@ -64,7 +64,7 @@ enum {
 const struct ev_set ev_set_none = {{0}};
 const struct ev_set ev_set_all = {{UINT64_MAX, UINT64_MAX}};
 
-/* Each case has a scope of its own, in which this_event is the struct that F() speaks of. */
+/* Each case is a scope of its own, with this_event as the struct of its kind, which F() needs. */
 const struct ev_schema *ev_schema(enum ev_kind kind)
 {
     switch (kind) {

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Has @e nothing in the field of @c?  Then no comparison with something holds, != neither. */
+/* Returns true if the field of @c is not set in @e.  Then even != with a value does not hold. */
 static bool is_absent(const struct ev_condition *c, const struct ev *e)
 {
     const struct ev_field *f = c->field;
@@ -26,7 +26,7 @@ static bool condition_holds(const struct ev_condition *c, const struct ev *e)
     if (c->field->print == EVP_STR)
         return (strncmp(at, c->text, c->field->bytes) == 0) == (c->op == CMP_EQ);
     if (c->field->print == EVP_HOST && !c->known)
-        return c->op == CMP_NE; /* no event is of a host that is not there yet */
+        return c->op == CMP_NE; /* no event is of a host that does not exist yet */
     return compare_holds(c->op, ev_field_number(e, c->field), c->number);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Which events are meant: those of one kind whose fields fulfil all of some conditions.
+/* Filters: select events of one kind whose fields fulfil all conditions.
  *
- * Conditions compare numbers: the name of a host is turned into its number once, when the host
+ * Conditions compare numbers.  The name of a host is resolved to its number once, when the host
  * exists, and not for each event.
  */
 #ifndef EMU_TRACE_FILTER_H
@@ -11,36 +11,37 @@
 #include "emu/trace/event.h"
 
 struct ev_condition {
-    const struct ev_field *field; /* of the filter's kind */
-    enum compare op;              /* strings and names: CMP_EQ, CMP_NE */
-    /* Of a name (ev_condition_names()): is it known what it means?  No event is of a host that is
-     * not known: all that are of one fulfil != with it, and none ==.
+    const struct ev_field *field; /* a field of the filter's kind */
+    enum compare op;              /* only CMP_EQ and CMP_NE for strings and names */
+    /* For a name (ev_condition_names()): true once the name is resolved.  While a host is unknown,
+     * no event fulfils == with it, and every event with a host fulfils !=.
      */
     bool known;
-    uint64_t number;          /* number, MAC, value of an enumeration; of a host once it is known */
+    /* Value to compare with: number, MAC, enumerator, or number of a resolved host. */
+    uint64_t number;
     char text[EV_ADDR_BYTES]; /* string or name; "" for numbers */
 };
 
 struct ev_filter {
     enum ev_kind kind;
     size_t n;
-    struct ev_condition *conditions; /* owned by whoever made the filter */
+    struct ev_condition *conditions; /* owned by the creator of the filter */
 };
 
-/* Does the condition name a part of the lab (a host, a port; a fault, a switch), so that a name
- * that nothing has is a mistake?
+/* Returns true if the condition names a part of the lab (host, port, fault, switch).  A name that
+ * does not exist is then an error.
  */
 bool ev_condition_names(const struct ev_condition *c);
 
-/* Looks up the hosts and external ports that @f names in @names.  Returns the first condition whose
- * host is not there, or NULL.
+/* Resolves the names of hosts and external ports in @f.  Returns the first condition whose host
+ * does not exist, or NULL.
  */
 const struct ev_condition *ev_filter_look_up(struct ev_filter *f, const struct ev_names *names);
 
-/* Does @e fulfil it? */
+/* Returns true if @e is of the filter's kind and fulfils all conditions. */
 bool ev_filter_holds(const struct ev_filter *f, const struct ev *e);
 
-/* Do both say the same, whatever is known of their names? */
+/* Returns true if both filters have the same conditions; resolved numbers do not matter. */
 bool ev_filter_equal(const struct ev_filter *a, const struct ev_filter *b);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Names of hosts and objects as a trace tells them. */
+/* Names of hosts and objects, collected from a trace. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,12 +9,13 @@
 #define NAMES_OBJECTS_MAX 65536u
 
 struct ev_names {
-    struct ev_host_up *hosts; /* by number; no name: not learnt.  A port has no more than a name */
+    /* By number; unknown hosts have an empty name; of a port only number and name are set. */
+    struct ev_host_up *hosts;
     size_t n_hosts;
-    struct ev_named *objects; /* in the order of learning */
-    uint32_t *sorted;         /* their indices, by host, kind and number */
+    struct ev_named *objects; /* in the order in which they were learnt */
+    uint32_t *sorted;         /* indices into objects, sorted by host, kind and number */
     size_t n_objects, cap_objects;
-    bool is_short; /* memory was, and nobody has asked yet */
+    bool is_short; /* memory ran short since the last ev_names_were_short() */
 };
 
 struct ev_names *ev_names_new(void)
@@ -41,7 +42,7 @@ static void learn_host(struct ev_names *n, const struct ev_host_up *e)
 
         if (!v) {
             n->is_short = true;
-            return; /* the number is shown instead */
+            return; /* its number is printed instead */
         }
         memset(v + n->n_hosts, 0, (e->host + 1 - n->n_hosts) * sizeof(*v));
         n->hosts = v;
@@ -50,7 +51,8 @@ static void learn_host(struct ev_names *n, const struct ev_host_up *e)
     n->hosts[e->host] = *e;
 }
 
-/* Less than 0 if @o comes before the object that has these numbers, 0 if it is that object. */
+/* Compares @o with the object that has these numbers: less than 0 if it sorts before, 0 if equal.
+ */
 static int compare(const struct ev_named *o, uint32_t host, enum object_kind object,
                    uint32_t number)
 {
@@ -61,7 +63,7 @@ static int compare(const struct ev_named *o, uint32_t host, enum object_kind obj
     return o->number == number ? 0 : o->number < number ? -1 : 1;
 }
 
-/* Where the object is in @sorted, or would be. */
+/* Returns the index in @sorted of the object, or where it would be inserted. */
 static size_t place_of(const struct ev_names *n, uint32_t host, enum object_kind object,
                        uint32_t number)
 {
@@ -87,7 +89,7 @@ static struct ev_named *find(const struct ev_names *n, uint32_t host, enum objec
     return o && compare(o, host, object, number) == 0 ? o : NULL;
 }
 
-/* Makes room for more objects.  False: there are too many, or memory is short. */
+/* Doubles the arrays.  Returns false if NAMES_OBJECTS_MAX is reached or memory is short. */
 static bool grow(struct ev_names *n)
 {
     const size_t cap = n->cap_objects ? 2 * n->cap_objects : 16;
@@ -117,13 +119,13 @@ static void learn_object(struct ev_names *n, const struct ev_named *e)
     size_t at;
 
     if (!e->name.s[0])
-        return; /* as a trace that somebody has damaged may have it */
+        return; /* a damaged trace file */
     if (known) {
         *known = *e;
         return;
     }
     if (n->n_objects == n->cap_objects && !grow(n))
-        return; /* the number is shown instead */
+        return; /* its number is printed instead */
     at = place_of(n, e->host, object, e->number);
     memmove(&n->sorted[at + 1], &n->sorted[at], (n->n_objects - at) * sizeof(*n->sorted));
     n->sorted[at] = (uint32_t)n->n_objects;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Events as text and as JSON: interprets the schema, off the hot path. */
+/* Prints events as text and as JSON, by interpreting the schema. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -113,7 +113,7 @@ void ev_add_field(struct text *t, const struct ev *e, const struct ev_field *f,
     }
 }
 
-/* Does a part in brackets show this field? */
+/* Returns true if a part in brackets is printed because of this field. */
 static bool field_is_set(const struct ev *e, const struct ev_field *f)
 {
     if (f->print == EVP_STR)
@@ -129,7 +129,7 @@ static uint32_t number_of(const struct ev *e, const char *name)
     return (uint32_t)ev_field_number(e, f);
 }
 
-/* What a frame is; the PSN only if it has a BTH. */
+/* Appends the opcode of a frame, and the PSN if it has a BTH. */
 static void add_frame(struct text *t, const struct ev *e)
 {
     const uint32_t opcode = number_of(e, "opcode");
@@ -160,7 +160,7 @@ void ev_add_compared(struct text *t, const struct ev *e, bool say_psn)
         compared_add_drop(t, (uint32_t)ev_field_number(e, reason), &c, say_psn);
 }
 
-/* What an event about any kind of object is about; without one, about the host. */
+/* Appends the object that the event is about, or the host if it has none. */
 static void add_object(struct text *t, const struct ev *e, const struct ev_names *names)
 {
     const enum object_kind object = (enum object_kind)number_of(e, "object");
@@ -171,7 +171,9 @@ static void add_object(struct text *t, const struct ev *e, const struct ev_names
         ev_names_object(names, t, number_of(e, "host"), object, number_of(e, "number"));
 }
 
-/* {@qp}, {@cq}, {@host}, {@peer}, {@object}, {@frame}, {@compared}: what takes several fields. */
+/* Appends a placeholder that combines several fields: {@qp}, {@cq}, {@host}, {@peer}, {@object},
+ * {@frame}, {@compared}.
+ */
 static void add_composite(struct text *t, const struct ev *e, const char *what,
                           const struct ev_names *names)
 {
@@ -186,7 +188,7 @@ static void add_composite(struct text *t, const struct ev *e, const char *what,
     } else if (strcmp(what, "frame") == 0) {
         add_frame(t, e);
     } else if (strcmp(what, "compared") == 0) {
-        /* The part in brackets that says the PSN of a drop leaves out 0. */
+        /* The sentence of a drop leaves out its PSN if it is 0; then the comparison names it. */
         ev_add_compared(t, e, e->kind == EV_drop && number_of(e, "psn") == 0);
     } else {
         RDL_ASSERT(strcmp(what, "peer") == 0);
@@ -199,7 +201,7 @@ static void add_composite(struct text *t, const struct ev *e, const char *what,
     }
 }
 
-/* Copies the word between the braces at @s; returns the character behind the closing one. */
+/* Copies the word between the braces at @s to @word.  Returns the text behind the closing brace. */
 static const char *take_word(const char *s, char *word, size_t cap)
 {
     size_t n = 0;
@@ -212,8 +214,8 @@ static const char *take_word(const char *s, char *word, size_t cap)
     return s + 1;
 }
 
-/* Are all fields of the bracketed part at @s (behind the bracket) set?  Of what takes several
- * fields only the number of a queue pair or completion queue is asked.
+/* Returns true if all fields of the bracketed part at @s (behind the bracket) are set.  Of the
+ * placeholders only {@qp} and {@cq} count, by their number.
  */
 static bool part_is_set(const struct ev *e, const char *s)
 {
@@ -293,7 +295,7 @@ void ev_add_json(struct text *t, const struct ev *e, const struct ev_names *name
         const uint64_t v = ev_field_number(e, f);
         const bool any = ev_field_takes_any(f) && v == EV_ANY;
 
-        /* It was not in the trace that this was read from, and is not there again. */
+        /* A value that a trace file has lost is left out again. */
         if (f->print == EVP_ENUM && !any && !enum_by_value(*f->words, (uint32_t)v))
             continue;
         text_addf(t, ",\"%s\":", f->name);

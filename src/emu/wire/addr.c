@@ -38,7 +38,7 @@ void mac_from_multicast(uint8_t mac[MAC_BYTES], const uint8_t gid[GID_BYTES])
 void eui64_from_mac(uint8_t id[EUI64_BYTES], const uint8_t mac[MAC_BYTES])
 {
     memcpy(id, mac, 3);
-    id[0] ^= 2u; /* 1 says universal here, and local in a MAC */
+    id[0] ^= 2u; /* the universal/local bit has the opposite meaning in a MAC */
     id[3] = 0xff;
     id[4] = 0xfe;
     memcpy(id + 5, mac + 3, 3);

@@ -9,7 +9,7 @@
 #define OPERATION_REQUEST 1u
 #define OPERATION_REPLY   2u
 
-/* byte 0-1: hardware type | 2-3: protocol type | 4: bytes of a MAC | 5: bytes of an address
+/* byte 0-1: hardware type | 2-3: protocol type | 4: length of a MAC | 5: length of an address
  * byte 6-7: operation | 8-13: sender MAC | 14-17: sender | 18-23: target MAC | 24-27: target
  */
 enum drop_reason arp_parse(struct arp *out, struct rd_cur *in)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* ARP between Ethernet and IPv4: the only pair that is spoken here.  [RFC 826] */
+/* ARP for IPv4 over Ethernet.  [RFC 826] */
 #ifndef EMU_WIRE_ARP_H
 #define EMU_WIRE_ARP_H
 
@@ -18,12 +18,12 @@ struct arp {
     uint8_t sender[GID_BYTES], target[GID_BYTES]; /* IPv4 addresses as GIDs */
 };
 
-/* DROP_NONE, or DROP_BAD_ARP: too short, other kinds of addresses, an operation other than request
- * and reply, a sender whose MAC is a group's.  @out is untouched on failure.
+/* Parses an ARP message.  Returns DROP_NONE, or DROP_BAD_ARP: too short, not IPv4 over Ethernet,
+ * neither request nor reply, or a sender with a group MAC.  On failure @out is unchanged.
  */
 enum drop_reason arp_parse(struct arp *out, struct rd_cur *in);
 
-/* Both addresses must be IPv4. */
+/* Writes an ARP message.  Both addresses must be IPv4. */
 void arp_build(const struct arp *h, struct wr_cur *out);
 
 #endif

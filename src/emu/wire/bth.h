@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Base Transport Header: the first header of every RoCE packet. */
+/* The base transport header (BTH), which follows UDP in every RoCEv2 packet. */
 #ifndef EMU_WIRE_BTH_H
 #define EMU_WIRE_BTH_H
 
@@ -12,7 +12,7 @@
 #include "emu/facts/opcode.h"
 #include "emu/facts/psn.h"
 
-/* Of byte 1; of the words at bytes 4 and 8. */
+/* Bits of byte 1, then of the 32-bit words at bytes 4 and 8. */
 #define BTH_SE    0x80u
 #define BTH_MIG   0x40u
 #define BTH_TVER  0x0fu
@@ -21,7 +21,7 @@
 #define BTH_ACK   0x80000000u
 #define BTH_LOW24 0xffffffu
 
-/* Base Transport Header, decoded.  [IBTA1 9.2]
+/* The decoded BTH.  [IBTA1 9.2]
  *
  * byte 0: opcode | 1: SE M Pad TVer | 2-3: P_Key | 4: F B resv6 | 5-7: DestQP
  * byte 8: A resv7 | 9-11: PSN
@@ -32,13 +32,13 @@ struct bth {
     bool migrated;     /* M: MigReq */
     uint8_t pad_bytes; /* PadCnt, 0..3 */
     uint16_t pkey;     /* partition key */
-    bool fecn, becn;   /* congestion marks */
+    bool fecn, becn;   /* congestion marks, forward and backward */
     uint32_t dest_qpn; /* 24 bits */
     bool ack_req;      /* A */
     struct psn psn;
 };
 
-/* The header at @h, whose TVer is the caller's to judge.  Any opcode is accepted.  Reserved bits
+/* Decodes the header at @h, without checks: the caller checks TVer and the opcode.  Reserved bits
  * are ignored on receipt and sent as zero.
  */
 static inline void bth_read(struct bth *out, const uint8_t h[BTH_BYTES])
@@ -59,7 +59,9 @@ static inline void bth_read(struct bth *out, const uint8_t h[BTH_BYTES])
     };
 }
 
-/* DROP_SHORT, or DROP_BAD_VERSION if TVer is not 0.  @out is untouched on failure. */
+/* Decodes the next header of @in.  Returns DROP_NONE, DROP_SHORT, or DROP_BAD_VERSION if TVer is
+ * not 0.  On failure @out is unchanged.
+ */
 static inline enum drop_reason bth_parse(struct bth *out, struct rd_cur *in)
 {
     const uint8_t *h = rd_take(in, BTH_BYTES);
@@ -72,7 +74,7 @@ static inline enum drop_reason bth_parse(struct bth *out, struct rd_cur *in)
     return DROP_NONE;
 }
 
-/* @pad_bytes takes the place of @h's. */
+/* Encodes @h, with @pad_bytes instead of h->pad_bytes. */
 static inline void bth_build(const struct bth *h, uint32_t pad_bytes, uint8_t out[BTH_BYTES])
 {
     RDL_ASSERT(pad_bytes <= 3);
@@ -86,13 +88,13 @@ static inline void bth_build(const struct bth *h, uint32_t pad_bytes, uint8_t ou
     st_be32(out + 8, (h->ack_req ? BTH_ACK : 0) | h->psn.v);
 }
 
-/* The PadCnt in the bytes of a BTH, whose TVer may be any. */
+/* Returns the PadCnt of an encoded BTH. */
 static inline size_t bth_peek_pad(const uint8_t bytes[BTH_BYTES])
 {
     return bytes[1] >> 4 & 3u;
 }
 
-/* The TVer in the bytes of a BTH. */
+/* Returns the TVer of an encoded BTH. */
 static inline uint8_t bth_peek_version(const uint8_t bytes[BTH_BYTES])
 {
     return bytes[1] & BTH_TVER;

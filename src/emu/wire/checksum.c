@@ -9,7 +9,7 @@ uint32_t checksum_add(uint32_t sum, const uint8_t *bytes, size_t n)
     uint64_t wide = sum;
     size_t i = 0;
 
-    /* Four words, then two at once: their carries are folded in below.  [RFC 1071, 2 (C)] */
+    /* Four words, then two at a time.  The carries are folded in below.  [RFC 1071, 2 (C)] */
     for (; i + 7 < n; i += 8)
         wide += ld_be32(bytes + i) + (uint64_t)ld_be32(bytes + i + 4);
     for (; i + 3 < n; i += 4)

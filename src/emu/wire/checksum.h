@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The Internet checksum: the ones' complement of the ones' complement sum of 16-bit words, most
- * significant byte first.  Over data that includes its own right checksum it is 0.  [RFC 1071]
+/* The Internet checksum: the complement of the ones' complement sum of big-endian 16-bit words.
+ * Over data that contains its own correct checksum it is 0.  [RFC 1071]
  *
  *	checksum_fold(checksum_add(checksum_add(0, part, n), other_part, m))
  */
@@ -12,17 +12,17 @@
 
 #include "emu/wire/ip.h"
 
-/* Adds @n bytes to a sum that began with 0; all parts but the last have an even length.  Sums of up
- * to 65536 words are exact.
+/* Adds @n bytes to @sum, which starts at 0.  Every part except the last must have an even length.
+ * The sum is exact for up to 65536 words.
  */
 uint32_t checksum_add(uint32_t sum, const uint8_t *bytes, size_t n);
 
-/* Adds what a protocol above IP covers of the IP header.  ICMP over IPv4 has none of it; ICMPv6
- * has.  [RFC 8200, 8.1]
+/* Adds the pseudo header of an IPv6 packet, which ICMPv6 checksums cover.  ICMP over IPv4 has none.
+ * [RFC 8200, 8.1]
  */
 uint32_t checksum_add_pseudo_header(uint32_t sum, const struct ip *h);
 
-/* The checksum of what was added. */
+/* Returns the checksum of a sum. */
 static inline uint16_t checksum_fold(uint32_t sum)
 {
     sum = (sum & 0xffffu) + (sum >> 16);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Ethernet II header.  A VLAN tag is not taken apart: its ethertype is one that nobody here knows.
+/* Ethernet II header.  VLAN tags are not supported: to the callers, a tag is an unknown ethertype.
  */
 #ifndef EMU_WIRE_ETH_H
 #define EMU_WIRE_ETH_H
@@ -17,7 +17,7 @@
 #define ETHERTYPE_ARP  0x0806u
 #define ETHERTYPE_IPV6 0x86ddu
 
-/* Of a group, which broadcast is too: a bit of the first byte of a MAC. */
+/* Group bit (multicast and broadcast) in the first byte of a MAC. */
 #define MAC_GROUP_BIT 1u
 
 struct eth {
@@ -25,7 +25,7 @@ struct eth {
     uint16_t ethertype;
 };
 
-/* The header at @h. */
+/* Decodes the header at @h. */
 static inline void eth_read(struct eth *out, const uint8_t h[ETH_BYTES])
 {
     memcpy(out->dst, h, MAC_BYTES);
@@ -33,7 +33,9 @@ static inline void eth_read(struct eth *out, const uint8_t h[ETH_BYTES])
     out->ethertype = ld_be16(h + ETH_ETHERTYPE_AT);
 }
 
-/* DROP_NONE or DROP_SHORT; any ethertype is accepted.  @out is untouched on failure. */
+/* Decodes the next header of @in, with any ethertype.  Returns DROP_NONE or DROP_SHORT.  On failure
+ * @out is unchanged.
+ */
 static inline enum drop_reason eth_parse(struct eth *out, struct rd_cur *in)
 {
     const uint8_t *h = rd_take(in, ETH_BYTES);

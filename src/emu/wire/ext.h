@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The extension headers that may follow a BTH.  [IBTA1 9.3]
+/* The extension headers (ETH) that may follow a BTH.  [IBTA1 9.3]
  *
- * Which of them a packet has, and in which order, is the opcode's matter (facts/opcode.h).  The
- * parse functions only read; a cursor that ran out says so in @bad, and the values are zero then.
+ * The opcode determines which of them a packet has, and in which order (facts/opcode.h).  The parse
+ * functions check nothing.  If the cursor runs out of bytes, its @bad is set and the values are
+ * zero.
  */
 #ifndef EMU_WIRE_EXT_H
 #define EMU_WIRE_EXT_H
@@ -17,7 +18,7 @@ struct deth {
     uint32_t src_qpn; /* 24 bits */
 };
 
-/* RDMA ETH, 16 bytes: where a READ or WRITE goes.  [IBTA1 9.3.3] */
+/* RDMA ETH, 16 bytes: the remote memory of a READ or WRITE.  [IBTA1 9.3.3] */
 struct reth {
     uint64_t va;
     uint32_t rkey;
@@ -28,7 +29,7 @@ struct reth {
 struct atomic_eth {
     uint64_t va;
     uint32_t rkey;
-    uint64_t swap_add; /* the new value, or what is added */
+    uint64_t swap_add; /* swap value or addend */
     uint64_t compare;
 };
 
@@ -43,7 +44,7 @@ void reth_parse(struct reth *out, struct rd_cur *in);
 void atomic_eth_parse(struct atomic_eth *out, struct rd_cur *in);
 void aeth_parse(struct aeth *out, struct rd_cur *in);
 
-/* Numbers of more than 24 bits in a 24-bit field are bugs of the caller. */
+/* Fields of 24 bits must not have larger values: that is a bug of the caller. */
 void deth_build(const struct deth *h, struct wr_cur *out);
 void reth_build(const struct reth *h, struct wr_cur *out);
 void atomic_eth_build(const struct atomic_eth *h, struct wr_cur *out);

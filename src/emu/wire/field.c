@@ -13,15 +13,15 @@
 
 #define IPV4_CHECKSUM_AT 10u
 
-/* In which header a field is. */
+/* The header that contains a field. */
 enum place { IN_ETH, IN_IPV4, IN_IPV6, IN_UDP, IN_BTH, IN_EXT, IN_PAYLOAD, IN_ICRC };
 
 struct field_row {
     enum wire_field_id id;
     enum place in;
-    unsigned header; /* of IN_EXT: enum op_header */
+    unsigned header; /* enum op_header, if @in is IN_EXT */
     uint32_t at, bytes;
-    uint64_t mask; /* 0: all of the bytes */
+    uint64_t mask; /* 0: all bits */
 };
 
 static const struct field_row rows[] = {
@@ -76,7 +76,9 @@ static bool is_ipv6(const uint8_t *frame)
     return ld_be16(frame + ETH_ETHERTYPE_AT) == ETHERTYPE_IPV6;
 }
 
-/* Where extension header @header of the packet at @bth begins; 0: it has none. */
+/* Returns the offset of extension header @header of the packet whose BTH is at @bth; 0 if it has
+ * none.
+ */
 static size_t ext_at(const uint8_t *frame, size_t bth, unsigned header)
 {
     const unsigned headers = op_info(frame[bth])->headers;
@@ -84,7 +86,8 @@ static size_t ext_at(const uint8_t *frame, size_t bth, unsigned header)
     return headers & header ? bth + BTH_BYTES + op_headers_bytes(headers & (header - 1)) : 0;
 }
 
-/* Where what row @r is in begins in the frame; SIZE_MAX: it is not there. */
+/* Returns the offset in the frame of the header that contains @r; SIZE_MAX if the frame lacks it.
+ */
 static size_t begins_at(const struct field_row *r, const uint8_t *frame, size_t icrc)
 {
     const size_t udp = ETH_BYTES + (is_ipv6(frame) ? IPV6_BYTES : IPV4_BYTES);

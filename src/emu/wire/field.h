@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The fields of a RoCEv2 frame by name: where each is, and how to change it in place.
+/* The fields of a RoCEv2 frame by name: finds a field in a frame and changes it in place.
  *
- * A field is a run of bits, at most eight bytes long, in one header.  Only a frame whose IP and UDP
- * headers are sound has any: see packet_icrc_at().
+ * A field is a range of bits within at most eight bytes of one header.  Frames with malformed IP or
+ * UDP headers have no fields: see packet_icrc_at().
  */
 #ifndef EMU_WIRE_FIELD_H
 #define EMU_WIRE_FIELD_H
@@ -13,28 +13,30 @@
 
 #include "emu/facts/enums.h"
 
-/* Where a field is in a frame. */
+/* The location of a field in a frame. */
 struct field_place {
     size_t at;      /* offset of its first byte */
-    uint32_t bytes; /* that it is in; 0: the frame has not this field */
-    uint64_t mask;  /* its bits in these bytes, read as one big-endian number */
+    uint32_t bytes; /* bytes that contain it; 0: the frame does not have the field */
+    uint64_t mask;  /* bits of the field in these bytes, as one big-endian number */
 };
 
 struct field_place field_place(enum wire_field_id id, const uint8_t *frame, size_t len);
 
-/* The largest value that fits; 0: there is no such field. */
+/* Returns the largest value of the field; 0 if there is no such field. */
 uint64_t field_max(enum wire_field_id id);
 
 uint64_t field_get(const struct field_place *p, const uint8_t *frame);
 void field_put(const struct field_place *p, uint8_t *frame, uint64_t v);
 
-/* Flips the lowest bit of the field. */
+/* Inverts the lowest bit of the field. */
 void field_flip(const struct field_place *p, uint8_t *frame);
 
-/* Makes the checksum of an IPv4 header right again, of a frame that has one. */
+/* Recomputes the header checksum of an IPv4 frame; leaves other frames unchanged. */
 void field_mend_ip(uint8_t *frame, size_t len);
 
-/* Is it an IP packet, RoCEv2 or not?  Of one that is, sets ECN to "congestion experienced". */
+/* field_is_ip() returns true for an IP packet, RoCEv2 or not.  field_mark() sets the ECN field of
+ * an IP packet to "congestion experienced".
+ */
 #define ECN_CE 3u /* [RFC 3168] */
 bool field_is_ip(const uint8_t *frame, size_t len);
 void field_mark(uint8_t *frame, size_t len);

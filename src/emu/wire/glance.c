@@ -29,14 +29,14 @@
 #define ND_TARGET_AT      8u
 #define HOP_BY_HOP_BYTES  8u
 #define GROUP_MESSAGE_MIN 8u
-#define GROUP_RECORD_AT   12u /* of a report, the address in its first record */
+#define GROUP_RECORD_AT   12u /* offset of the address in the first record of a report */
 #define IGMP_QUERY_AT     4u
 #define MLD_QUERY_AT      8u
-#define IPV4_HEADER_WORDS 5u /* as the low half of an IPv4 header's first byte */
+#define IPV4_HEADER_WORDS 5u /* IHL of a header without options */
 
-/* An IP packet with a whole header of the usual length. */
+/* An IP packet with a complete header of standard length. */
 struct ip_glance {
-    unsigned version; /* 0: it is none */
+    unsigned version; /* 4 or 6; 0: not such a packet */
     unsigned protocol;
     size_t payload_at, end; /* offsets in the frame */
 };
@@ -77,14 +77,16 @@ static void read_dst(const uint8_t *frame, unsigned version, uint8_t dst[GID_BYT
         memcpy(dst, frame + ETH_BYTES + IPV6_DST_AT, GID_BYTES);
 }
 
-/* Is what follows @ip_bytes of an IP header at @ip, which are there, UDP to RoCEv2's port? */
+/* Returns true if the packet at @ip is UDP to the RoCEv2 port.  Its header of @ip_bytes must be
+ * complete.
+ */
 static bool is_roce(const uint8_t *ip, size_t ip_bytes, unsigned protocol, size_t len)
 {
     return protocol == IP_PROTOCOL_UDP && len >= ETH_BYTES + ip_bytes + UDP_DST_PORT_AT + 2 &&
            ld_be16(ip + ip_bytes + UDP_DST_PORT_AT) == UDP_PORT_ROCE;
 }
 
-/* Every frame that arrives is asked this: it is said without glance_ip(). */
+/* Does not use glance_ip(), to be fast: it runs for every frame that arrives. */
 bool glance_is_roce(const uint8_t *frame, size_t len, uint8_t ret_dst[GID_BYTES])
 {
     const uint8_t *ip = frame + ETH_BYTES;
@@ -104,7 +106,7 @@ bool glance_is_roce(const uint8_t *frame, size_t len, uint8_t ret_dst[GID_BYTES]
     return true;
 }
 
-/* The fields of a BTH, and of the AETH that some have. */
+/* Reads the BTH, and the AETH if there is one. */
 static void read_bth(struct glance *out, struct rd_cur *in)
 {
     struct bth bth;
@@ -124,7 +126,7 @@ static void read_bth(struct glance *out, struct rd_cur *in)
     if (rd_left(in) > tail)
         out->payload_bytes = (uint32_t)(rd_left(in) - tail);
     if (op->headers & H_AETH) {
-        aeth_parse(&aeth, in); /* in all opcodes that have one it comes first */
+        aeth_parse(&aeth, in); /* the AETH always comes first */
         out->syndrome = in->bad ? SYN_NONE : aeth_unpack(aeth.syndrome).kind;
         out->msn = aeth.msn;
     }
@@ -152,7 +154,9 @@ static void glance_icmp(struct glance *out, unsigned version, const uint8_t *mes
         memcpy(out->addr, message + ND_TARGET_AT, GID_BYTES);
 }
 
-/* A message about a multicast group: behind an IP header with options, or headers of IPv6. */
+/* Reads an IGMP or MLD message, which follows an IPv4 header with options or an IPv6 extension
+ * header.
+ */
 static bool glance_group(struct glance *out, const uint8_t *frame, size_t len)
 {
     const uint8_t *ip = frame + ETH_BYTES;
@@ -178,7 +182,7 @@ static bool glance_group(struct glance *out, const uint8_t *frame, size_t len)
     return true;
 }
 
-/* May it be one, as far as its IP header says? */
+/* Returns true if the IP header allows an IGMP or MLD message. */
 static bool may_be_group(const uint8_t *frame, size_t len)
 {
     const uint8_t *ip = frame + ETH_BYTES;

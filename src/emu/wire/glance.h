@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What a frame is, at a glance: for whoever sorts frames, and for traces.
+/* Classifies frames for switching, delivery and traces, without checking them.
  *
- * Nothing is verified: no checksum, no length, no version.  What sorts frames must not refuse them;
- * whoever gets a frame parses it, and drops it under a name.
+ * No checksum, length or version is verified: classification must not reject a frame.  The receiver
+ * parses the frame, and drops it with a reason.
  */
 #ifndef EMU_WIRE_GLANCE_H
 #define EMU_WIRE_GLANCE_H
@@ -15,15 +15,18 @@
 #include "emu/facts/psn.h"
 #include "emu/wire/addr.h"
 
-/* Is it UDP to RoCEv2's port?  Then @ret_dst is the IP address that it goes to. */
+/* Returns true if the frame is UDP to the RoCEv2 port.  *@ret_dst is then its destination IP
+ * address.
+ */
 bool glance_is_roce(const uint8_t *frame, size_t len, uint8_t ret_dst[GID_BYTES]);
 
 struct glance {
     uint32_t opcode; /* enum opcode, or enum frame_kind of a frame without a BTH */
-    /* The address that the frame goes to; that an ARP or neighbour discovery message is about. */
+    /* The destination address, or the address that an ARP or neighbour discovery message asks for.
+     */
     bool has_addr;
     uint8_t addr[GID_BYTES];
-    /* Of a RoCEv2 packet, otherwise 0. */
+    /* Fields of a RoCEv2 packet; otherwise 0. */
     struct psn psn;
     uint32_t dest_qpn;
     bool ack_req;
@@ -32,7 +35,7 @@ struct glance {
     uint32_t payload_bytes;
 };
 
-/* Any bytes will do. */
+/* Classifies a frame.  Accepts any bytes. */
 struct glance glance(const uint8_t *frame, size_t len);
 
 #endif

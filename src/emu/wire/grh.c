@@ -20,7 +20,7 @@
 
 _Static_assert(GRH_BYTES == IPV6_BYTES, "a global route header has the form of an IPv6 header");
 
-/* The IP header of @p in its frame. */
+/* Returns the IP header of @p in its frame. */
 static const uint8_t *ip_of(const struct packet *p)
 {
     const size_t between =
@@ -43,7 +43,7 @@ static bool is_sound_ipv4(const uint8_t *ip)
     return ip[0] == IPV4_PLAIN && checksum_fold(checksum_add(0, ip, IPV4_BYTES)) == 0;
 }
 
-/* 4, 6, or 0 for neither. */
+/* Returns the IP version: 4, 6, or 0 for neither. */
 static unsigned version_of(const uint8_t area[GRH_BYTES])
 {
     const uint8_t *ipv4 = area + IPV4_AT;

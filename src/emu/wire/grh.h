@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The GRH area: the 40 bytes in front of a datagram's payload in the receiver's memory.
+/* The GRH area: 40 bytes in front of a datagram's payload in the receive buffer.
  *
- * InfiniBand puts the global route header there, which has the form of an IPv6 header.  With RoCEv2
- * it is the IP header of the packet: of IPv6 as it is, of IPv4 in the last 20 bytes.  Nobody says
- * what the 20 bytes before that are; here they are zero.
+ * In InfiniBand it contains the global route header, which has the format of an IPv6 header.  With
+ * RoCEv2 it contains the IP header of the packet: an IPv6 header as is, an IPv4 header in the last
+ * 20 bytes.  No specification defines the 20 bytes before an IPv4 header; here they are zero.
  */
 #ifndef EMU_WIRE_GRH_H
 #define EMU_WIRE_GRH_H
@@ -15,19 +15,20 @@
 
 #define GRH_BYTES 40u
 
-/* The area for @p, which packet_parse() has taken and whose frame is still there. */
+/* Builds the area for @p.  packet_parse() must have accepted @p, and its frame must still exist. */
 void grh_from_packet(uint8_t out[GRH_BYTES], const struct packet *p);
 
-/* What the area says. */
+/* The decoded area. */
 struct grh {
-    unsigned version; /* of IP */
+    unsigned version; /* IP version */
     uint8_t tclass, hop_limit;
-    uint32_t flow_label; /* 0 of IPv4 */
+    uint32_t flow_label; /* 0 for IPv4 */
     uint8_t src[GID_BYTES], dst[GID_BYTES];
 };
 
-/* Reads an area as Linux and libibverbs do, which have to guess: what begins like IPv6 may be the
- * 20 open bytes before a sound IPv4 header.  False: it is neither, and @out is untouched.
+/* Decodes an area in the way of Linux and libibverbs.  They must guess: an area that starts like an
+ * IPv6 header may also be undefined bytes before a valid IPv4 header.  If it is neither, returns
+ * false and leaves @out unchanged.
  */
 bool grh_parse(struct grh *out, const uint8_t area[GRH_BYTES]);
 

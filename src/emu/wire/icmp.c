@@ -36,7 +36,7 @@ enum drop_reason icmp_parse(struct icmp *out, const struct ip *ip, struct rd_cur
     const uint8_t code = (uint8_t)rd_be(in, 1);
     const uint16_t checksum = (uint16_t)rd_be(in, 2);
 
-    (void)checksum; /* part of the sum */
+    (void)checksum; /* covered by the sum */
     if (in->bad)
         return DROP_BAD_ICMP;
     if (checksum_of(ip, message, n) != 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* ICMP over IPv4 [RFC 792] and ICMPv6 [RFC 4443]: what both have in common, and echo.
+/* ICMP over IPv4 [RFC 792] and ICMPv6 [RFC 4443]: the common header, and echo messages.
  *
- * A message is type, code, checksum, and a body; the checksum covers all of it and, in ICMPv6, a
+ * A message is type, code, checksum and a body.  The checksum covers all of it and, in ICMPv6, a
  * pseudo header.  Neighbour discovery is in nd.h.
  */
 #ifndef EMU_WIRE_ICMP_H
@@ -15,7 +15,7 @@
 #include "emu/wire/ip.h"
 
 #define ICMP_BYTES      4u /* type, code, checksum */
-#define ICMP_ECHO_BYTES 8u /* these, identifier and sequence number; the data follow */
+#define ICMP_ECHO_BYTES 8u /* with identifier and sequence number; data follow */
 
 enum icmpv4_type { ICMPV4_ECHO_REPLY = 0, ICMPV4_ECHO_REQUEST = 8 };
 enum icmpv6_type {
@@ -26,7 +26,7 @@ enum icmpv6_type {
 };
 
 struct icmp {
-    enum frame_kind kind; /* FRAME_ICMP: a type that is not taken apart here */
+    enum frame_kind kind; /* FRAME_ICMP: a type that is not decoded further */
     uint8_t type, code;
 };
 
@@ -37,22 +37,26 @@ struct icmp_echo {
     uint32_t data_bytes;
 };
 
-/* What a message of this IP version and type is. */
+/* Returns the kind of message with this IP version and type. */
 enum frame_kind icmp_kind(unsigned ip_version, uint8_t type);
 
-/* Reads the head of a message that follows the IP header @ip and takes the whole rest of @in.
- * DROP_NONE, DROP_BAD_ICMP (too short), DROP_BAD_ICMP_CHECKSUM.  @out is untouched on failure.
+/* Decodes the common header of the message that follows the IP header @ip and is the whole rest of
+ * @in.  Returns DROP_NONE, DROP_BAD_ICMP (too short) or DROP_BAD_ICMP_CHECKSUM.  On failure @out is
+ * unchanged.
  */
 enum drop_reason icmp_parse(struct icmp *out, const struct ip *ip, struct rd_cur *in);
 
-/* The rest of an echo request or reply.  DROP_NONE or DROP_BAD_ICMP; @out is untouched then. */
+/* Decodes the rest of an echo request or reply.  Returns DROP_NONE or DROP_BAD_ICMP.  On failure
+ * @out is unchanged.
+ */
 enum drop_reason icmp_echo_parse(struct icmp_echo *out, const struct icmp *h, struct rd_cur *in);
 
-/* Writes a whole echo message.  ip->version, and for IPv6 all of @ip, count for type and checksum.
+/* Writes a complete echo message.  Type and checksum depend on ip->version, and for IPv6 the
+ * checksum covers the other fields of @ip.
  */
 void icmp_echo_build(const struct icmp_echo *e, const struct ip *ip, struct wr_cur *out);
 
-/* Puts the checksum into a message of @n bytes that is complete but for it. */
+/* Computes the checksum of a message of @n bytes that is otherwise complete. */
 void icmp_finish(const struct ip *ip, uint8_t *message, size_t n);
 
 #endif

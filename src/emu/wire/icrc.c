@@ -9,16 +9,16 @@
 #include "emu/wire/ip.h"
 #include "emu/wire/udp.h"
 
-/* CRC-32 of the eight leading bytes 0xff; zlib's convention, so complemented. */
+/* CRC-32 of the eight leading bytes 0xff, complemented as by zlib. */
 #define CRC_OF_EIGHT_ONES 0x2144df1cu
 
 #define SMALL_BYTES 128u
 
-/* What differs from hop to hop counts as ones.  From the IP header to the end of the BTH: */
+/* Bytes that can contain masked fields: from the IP header to the end of the BTH. */
 #define IPV4_MASKED_BYTES (IPV4_BYTES + UDP_BYTES + BTH_BYTES)
 #define IPV6_MASKED_BYTES (IPV6_BYTES + UDP_BYTES + BTH_BYTES)
 
-/* The checksum of UDP, and FECN, BECN and reserved bits of the BTH. */
+/* Masks the UDP checksum, and FECN, BECN and the reserved bits of the BTH. */
 #define TRANSPORT_MASK(udp) [(udp) + 6] = 0xff, [(udp) + 7] = 0xff, [(udp) + UDP_BYTES + 4] = 0xff
 
 static const uint8_t ipv4_mask[IPV4_MASKED_BYTES] = {
@@ -43,9 +43,9 @@ static inline void mask(uint8_t *out, const uint8_t *in, const uint8_t *ones, si
         out[i] = in[i] | ones[i];
 }
 
-/* Returns the bytes that it wrote to @out, which are those up to the end of the BTH.  In pieces
- * that compilers write with one store each: the CRC reads 16 bytes at once, and a processor waits
- * for bytes that several stores have just written.
+/* Writes the headers up to the end of the BTH to @out, with masked fields set to ones.  Returns
+ * their length.  The copy is in pieces that compilers write with one store each: the CRC reads 16
+ * bytes at once, and a load that spans several recent stores stalls.
  */
 static size_t mask_headers(uint8_t out[IPV6_MASKED_BYTES], const uint8_t *ip, size_t bytes)
 {
@@ -67,7 +67,7 @@ uint32_t icrc_compute(const uint8_t *ip, size_t bytes)
     const size_t headers = mask_headers(masked, ip, bytes);
     uint32_t crc;
 
-    if (bytes <= SMALL_BYTES) { /* to begin a second CRC costs more than to copy them */
+    if (bytes <= SMALL_BYTES) { /* copying is cheaper than starting a second CRC */
         memcpy(masked + headers, ip + headers, bytes - headers);
         return crc32_gzip_refl(CRC_OF_EIGHT_ONES, masked, bytes);
     }

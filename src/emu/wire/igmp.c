@@ -9,9 +9,9 @@
 
 #define TYPE_QUERY     0x11u
 #define TYPE_REPORT_V3 0x22u
-#define QUERY_BYTES    12u /* of version 3, without senders */
+#define QUERY_BYTES    12u /* of version 3, without sources */
 #define REPORT_BYTES   16u
-#define HEADER_BYTES   24u /* of IP, with the option */
+#define HEADER_BYTES   24u /* IP header with the Router Alert option */
 #define VERSION_IHL    0x46u
 #define TCLASS         0xc0u /* internetwork control */
 #define DONT_FRAGMENT  0x4000u
@@ -42,7 +42,7 @@ bool igmp_is(const struct rd_cur *in)
            in->p[PROTOCOL_AT] == IP_PROTOCOL_IGMP;
 }
 
-/* The IP header, with any options.  @in ends where the packet does, and stands behind the header.
+/* Checks the IP header, with any options, and moves @in behind it.  @in then ends with the packet.
  */
 static enum drop_reason parse_ip(struct rd_cur *in)
 {
@@ -63,7 +63,9 @@ static enum drop_reason parse_ip(struct rd_cur *in)
     return DROP_NONE;
 }
 
-/* Tenths of a second; from 128 on a mantissa of four bits and an exponent.  [RFC 3376, 4.1.1] */
+/* Decodes a response time in units of 0.1 s.  From 128 on it is a floating-point number with a
+ * mantissa of four bits.  [RFC 3376, 4.1.1]
+ */
 static uint32_t max_response_ms(uint32_t code)
 {
     const uint32_t tenths = code < 128 ? code : ((code & 0xfu) | 0x10u) << ((code >> 4 & 7u) + 3);
@@ -101,7 +103,7 @@ void group_report(uint8_t type, enum group_record record, const uint8_t *group, 
     wr_be(out, 2, 1); /* records */
     wr_be(out, 1, (uint64_t)record);
     wr_be(out, 1, 0); /* auxiliary data */
-    wr_be(out, 2, 0); /* senders */
+    wr_be(out, 2, 0); /* sources */
     wr_bytes(out, group, n);
 }
 
@@ -126,7 +128,7 @@ void igmp_build(enum group_record record, const uint8_t src[GID_BYTES],
     wr_be(out, 2, HEADER_BYTES + REPORT_BYTES);
     wr_be(out, 2, 0); /* identification */
     wr_be(out, 2, DONT_FRAGMENT);
-    wr_be(out, 1, 1); /* hops: never farther than this link */
+    wr_be(out, 1, 1); /* hop limit: never leaves this link */
     wr_be(out, 1, IP_PROTOCOL_IGMP);
     wr_be(out, 2, 0); /* checksum */
     wr_bytes(out, src + GID_IPV4_AT, WORD);

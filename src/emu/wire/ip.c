@@ -8,7 +8,7 @@
 #define IPV6_FRAGMENT_HEADER 44u
 #define FLOW_LABEL_MASK      0xfffffu
 
-/* Offsets in the headers of what is written once the rest is there. */
+/* Offsets of fields that are set after the rest of the header. */
 #define IPV4_TOTAL_AT    2u
 #define IPV4_CHECKSUM_AT 10u
 #define IPV6_PAYLOAD_AT  4u
@@ -128,7 +128,7 @@ void ipv4_set_payload(uint8_t header[IPV4_BYTES], uint16_t payload_bytes)
 
     RDL_ASSERT(header[0] == IPV4_VERSION_IHL);
     st_be16(header + IPV4_TOTAL_AT, (uint16_t)(IPV4_BYTES + payload_bytes));
-    /* The sum of all words grows by as much as that one.  [RFC 1624] */
+    /* The sum of all words grows by the same amount.  [RFC 1624] */
     st_be16(header + IPV4_CHECKSUM_AT, checksum_fold(sum + payload_bytes));
 }
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* IPv4 and IPv6 headers in one decoded form: what RoCEv2 uses of them.
+/* IPv4 and IPv6 headers in one decoded form, as far as RoCEv2 uses them.
  *
- * No IPv4 options and no IPv6 extension headers: RoCEv2 packets carry none.  Fragments are refused,
- * and what is sent forbids them (DF in IPv4; IPv6 routers never fragment).
+ * IPv4 options and IPv6 extension headers are not supported: RoCEv2 packets have none.  Received
+ * fragments are refused.  Sent packets forbid fragmentation: DF in IPv4; IPv6 routers never
+ * fragment.
  */
 #ifndef EMU_WIRE_IP_H
 #define EMU_WIRE_IP_H
@@ -31,20 +32,20 @@ struct ip {
     uint8_t ttl;            /* IPv6: hop limit */
     uint8_t protocol;       /* IPv6: next header */
     uint16_t id;            /* IPv4 identification; 0 in IPv6 */
-    uint16_t payload_bytes; /* what follows the header */
+    uint16_t payload_bytes; /* length of the data behind the header */
     uint32_t flow_label;    /* IPv6, 20 bits; 0 in IPv4 */
     uint8_t src[GID_BYTES], dst[GID_BYTES];
 };
 
-/* Bytes of the header of IP version @version. */
+/* Returns the length of the header of an IP version. */
 static inline size_t ip_header_bytes(unsigned version)
 {
     return version == 6 ? IPV6_BYTES : IPV4_BYTES;
 }
 
-/* Is the checksum right that the header @h has?  Ones' complement arithmetic is arithmetic modulo
- * 0xffff, where 0x10000 is 1: how many words are added at once does not matter, nor, as nothing but
- * zero is asked for, in which order their bytes are.  [RFC 1071, 2]
+/* Returns true if the checksum of the header @h is correct.  Ones' complement addition is addition
+ * modulo 0xffff, where 0x10000 is 1.  Words of any width can therefore be added at once.  Their
+ * byte order does not matter, because only a sum of zero is tested.  [RFC 1071, 2]
  */
 static inline bool ipv4_sum_is_right(const uint8_t h[IPV4_BYTES])
 {
@@ -70,7 +71,9 @@ static inline void ipv4_read(struct ip *out, const uint8_t h[IPV4_BYTES])
     gid_from_ipv4(out->dst, h + 16);
 }
 
-/* Would ip_parse() take the IPv4 header @h, with @bytes from there on?  It says why not. */
+/* Returns true if ip_parse() would accept the IPv4 header @h, with @bytes from there on.
+ * ip_parse() tells why not.
+ */
 static inline bool ipv4_is_sound(const uint8_t h[IPV4_BYTES], size_t bytes)
 {
     const uint32_t total_bytes = ld_be16(h + 2);
@@ -79,19 +82,17 @@ static inline bool ipv4_is_sound(const uint8_t h[IPV4_BYTES], size_t bytes)
            (ld_be16(h + 6) & IPV4_FRAGMENT_MASK) == 0 && ipv4_sum_is_right(h);
 }
 
-/* Checks in this order: DROP_SHORT, DROP_BAD_IP_HEADER (version, header length),
- * DROP_BAD_IP_CHECKSUM, DROP_BAD_IP_HEADER (more bytes announced than there are), DROP_FRAGMENT.
- * On success @in ends where the IP packet does, so that Ethernet padding is out of reach.
- * @out is untouched on failure.
+/* Decodes and checks the next header of @in.  The checks, in this order: DROP_SHORT,
+ * DROP_BAD_IP_HEADER (version, header length), DROP_BAD_IP_CHECKSUM, DROP_BAD_IP_HEADER (total
+ * length too large), DROP_FRAGMENT.  On success @in ends with the IP packet, which removes Ethernet
+ * padding.  On failure @out is unchanged.
  */
 enum drop_reason ip_parse(struct ip *out, struct rd_cur *in);
 
-/* Writes the header with its checksum.  Both addresses must be of the family of @h->version. */
+/* Writes a header with its checksum.  Both addresses must be of h->version. */
 void ip_build(const struct ip *h, struct wr_cur *out);
 
-/* Sets the length, and the checksum, in the bytes of a header that ip_build() wrote for a payload
- * of no bytes.
- */
+/* Update the length, and the checksum, of a header that ip_build() wrote with payload_bytes 0. */
 void ipv4_set_payload(uint8_t header[IPV4_BYTES], uint16_t payload_bytes);
 void ipv6_set_payload(uint8_t header[IPV6_BYTES], uint16_t payload_bytes);
 

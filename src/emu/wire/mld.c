@@ -8,12 +8,12 @@
 
 #define TYPE_QUERY     130u
 #define TYPE_REPORT_V2 143u
-#define QUERY_BYTES    28u /* of version 2, without senders */
+#define QUERY_BYTES    28u /* of version 2, without sources */
 #define REPORT_BYTES   28u
 #define HBH_BYTES      8u
-#define CODE_EXACT     0x8000u /* response codes below are milliseconds */
+#define CODE_EXACT     0x8000u /* smaller codes are milliseconds, not floating point */
 
-/* The rest of a hop-by-hop header of eight bytes: its length, Router Alert for MLD, padding.
+/* The hop-by-hop header of eight bytes, without its first: length, Router Alert for MLD, padding.
  * [RFC 8200, 4.3; RFC 2711, 2.1]
  */
 static const uint8_t hbh_rest[HBH_BYTES - 1] = {0, 5, 2, 0, 0, 1, 0};
@@ -40,7 +40,9 @@ static bool is_link_local(const uint8_t addr[GID_BYTES])
     return addr[0] == 0xfe && (addr[1] & 0xc0u) == 0x80;
 }
 
-/* From 0x8000 on a mantissa of twelve bits and an exponent.  [RFC 3810, 5.1.3] */
+/* Decodes a response time in ms.  From 0x8000 on it is a floating-point number with a mantissa of
+ * twelve bits.  [RFC 3810, 5.1.3]
+ */
 static uint32_t max_response_ms(uint32_t code)
 {
     return code < CODE_EXACT ? code : ((code & 0xfffu) | 0x1000u) << ((code >> 12 & 7u) + 3);
@@ -48,7 +50,7 @@ static uint32_t max_response_ms(uint32_t code)
 
 enum drop_reason mld_parse(struct group_query *out, const struct ip *ip, struct rd_cur *in)
 {
-    struct ip icmp_ip = *ip; /* what the checksum covers */
+    struct ip icmp_ip = *ip; /* the header that the checksum covers */
     uint8_t hbh[HBH_BYTES];
     struct group_query q;
     struct icmp h;

@@ -32,8 +32,8 @@ static bool is_solicited_group(const uint8_t addr[GID_BYTES])
     return memcmp(group, addr, GID_BYTES) == 0;
 }
 
-/* Walks the options and takes the MAC out of the one of @wanted type.  False: one is too long, or
- * has no length.
+/* Reads the options, and takes the MAC from the option of type @wanted.  Returns false if an option
+ * is too long or has length 0.
  */
 static bool read_options(struct nd *n, unsigned wanted, struct rd_cur *in)
 {
@@ -54,7 +54,7 @@ static bool read_options(struct nd *n, unsigned wanted, struct rd_cur *in)
     return true;
 }
 
-/* What the protocol refuses beside malformed options.  [RFC 4861, 7.1.1, 7.1.2] */
+/* Checks the rest of a message whose options are well-formed.  [RFC 4861, 7.1.1, 7.1.2] */
 static bool is_valid(const struct nd *n, const struct icmp *h, const struct ip *ip)
 {
     if (ip->ttl != ND_HOP_LIMIT || h->code != 0 || ipv6_is_group(n->target))

@@ -12,8 +12,8 @@ size_t packet_frame_bytes(const struct packet *p)
            packet_pad_bytes(p->payload_bytes) + ICRC_BYTES;
 }
 
-/* From the Ethernet header to the UDP header, of any frame; @in stands at the BTH afterwards and
- * ends with the ICRC.
+/* Checks everything from the Ethernet header to the UDP header.  @in is then at the BTH and ends
+ * with the ICRC.
  */
 static enum drop_reason parse_network(struct packet *out, struct rd_cur *in)
 {
@@ -44,14 +44,14 @@ static enum drop_reason parse_network(struct packet *out, struct rd_cur *in)
     return DROP_NONE;
 }
 
-/* Where the two are that everything before the payload is measured by. */
+/* The bounds of the part that the BTH describes. */
 struct extent {
     const uint8_t *bth;
-    const uint8_t *icrc; /* the end of what it covers */
+    const uint8_t *icrc; /* end of what the ICRC covers */
 };
 
-/* Plain IPv4 with nothing to object to, which nearly every packet is, is known by one look at its
- * fixed layout.  False: it is something else, and nothing of @out counts.
+/* Fast path: recognizes a valid IPv4 packet without options, which nearly every packet is, by its
+ * fixed layout.  If it returns false, @out is undefined and the slow path decides.
  */
 static inline bool parse_plain(struct packet *out, const uint8_t *frame, size_t len,
                                struct extent *ret)
@@ -75,7 +75,7 @@ static inline bool parse_plain(struct packet *out, const uint8_t *frame, size_t 
     return true;
 }
 
-/* Everything before the BTH: parse_network() has the word on what is not plain. */
+/* Checks everything before the BTH: parse_network() handles what parse_plain() does not. */
 static enum drop_reason find_extent(struct packet *out, const uint8_t *frame, size_t len,
                                     struct extent *ret)
 {
@@ -93,8 +93,8 @@ static enum drop_reason find_extent(struct packet *out, const uint8_t *frame, si
     return DROP_NONE;
 }
 
-/* The extension headers at @at, in the order of their bits; zero are those that the packet does not
- * have, which is most often all.  False: they go on behind @end.
+/* Parses the extension headers at @at, in the order of their bits.  Headers that the packet lacks
+ * are set to zero.  Returns false if they extend beyond @end.
  */
 static bool parse_extensions(struct packet *out, const uint8_t *at, const uint8_t *end)
 {
@@ -130,7 +130,7 @@ static bool parse_extensions(struct packet *out, const uint8_t *at, const uint8_
     return !in.bad;
 }
 
-/* The BTH and everything that it announces; the payload is what is left. */
+/* Parses the BTH and the headers that it announces.  The rest is the payload. */
 static enum drop_reason parse_transport(struct packet *out, const struct extent *e)
 {
     const uint8_t *payload;
@@ -169,7 +169,7 @@ size_t packet_icrc_at(const uint8_t *frame, size_t len)
     return (size_t)(in.end - frame) - ICRC_BYTES;
 }
 
-/* As packet_parse(), but for what @out is left as if the packet is refused. */
+/* As packet_parse(), but the contents of @out are undefined if the packet is refused. */
 static enum drop_reason parse(struct packet *out, const uint8_t *frame, size_t len)
 {
     const uint8_t *ip = frame + ETH_BYTES;
@@ -240,8 +240,8 @@ struct packet_path packet_path_of(const struct packet *p)
     return path;
 }
 
-/* The headers of @path, before @udp_bytes of UDP.  In pieces of constant length: compilers copy
- * those with a few stores.
+/* Writes the headers of @path, for a UDP length of @udp_bytes.  The copies have constant lengths,
+ * which compilers turn into a few stores.
  */
 static void build_path(const struct packet_path *path, size_t udp_bytes, uint8_t *frame)
 {
@@ -271,7 +271,7 @@ struct packet_room packet_build_along(const struct packet_path *path, const stru
 
     RDL_ASSERT(op->name);
     RDL_ASSERT(frame_bytes - ETH_BYTES <= UINT16_MAX);
-    st_le32(frame + icrc_at - 4, 0); /* the pad; what is no pad is written over */
+    st_le32(frame + icrc_at - 4, 0); /* the pad; payload overwrites what is not pad */
     build_path(path, frame_bytes - ETH_BYTES - path->ip_bytes, frame);
     bth_build(&p->bth, pad_bytes, frame + bth_at);
     if (op->headers != 0)

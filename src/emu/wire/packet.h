@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* A whole RoCEv2 frame, decoded: Ethernet, IP, UDP, BTH, extension headers, payload, pad, ICRC.
+/* A complete RoCEv2 frame, decoded: Ethernet, IP, UDP, BTH, extension headers, payload, pad, ICRC.
  *
- * Receiving: packet_parse() checks the frame and points into it; nothing is copied or allocated.
- * Sending: packet_build() writes everything but payload and ICRC, and returns the place of the
- * payload; the caller copies the payload there (the one copy out of guest memory), packet_finish()
- * adds the ICRC.  Who sends many packets along one path prepares its headers by packet_path_of().
+ * Receiving: packet_parse() checks the frame.  The result points into the frame; nothing is copied
+ * or allocated.
+ *
+ * Sending: packet_build() writes everything except payload and ICRC, and returns where the payload
+ * belongs.  The caller copies the payload there, which is the only copy out of guest memory.
+ * packet_finish() adds the ICRC.  To send many packets along one path, prepare its headers once
+ * with packet_path_of().
  */
 #ifndef EMU_WIRE_PACKET_H
 #define EMU_WIRE_PACKET_H
@@ -22,7 +25,8 @@
 #include "emu/wire/ip.h"
 #include "emu/wire/udp.h"
 
-/* A header that the opcode does not have is zero after packet_parse(), ignored by packet_build().
+/* A decoded packet.  Headers that the opcode does not have are zero after packet_parse(), and
+ * ignored by packet_build().
  */
 struct packet {
     struct eth eth;
@@ -34,87 +38,90 @@ struct packet {
     struct reth reth;
     struct atomic_eth atomic;
     struct aeth aeth;
-    uint64_t atomic_ack;         /* what the atomic found */
-    uint8_t imm_data[IMM_BYTES]; /* network order, as the verbs have it */
-    uint32_t ieth_rkey;          /* to invalidate */
-    const uint8_t *payload;      /* in the frame */
+    uint64_t atomic_ack;         /* original value of the atomic's memory */
+    uint8_t imm_data[IMM_BYTES]; /* in network order, as in the verbs */
+    uint32_t ieth_rkey;          /* key to invalidate */
+    const uint8_t *payload;      /* points into the frame */
     uint32_t payload_bytes;      /* without the pad */
-    struct compared refused;     /* by packet_parse(): what the check that failed compared */
+    struct compared refused;     /* the values that a failed check of packet_parse() compared */
 };
 
-/* The pad that a payload of so many bytes needs: both together are a multiple of 4. */
+/* Returns the pad of a payload, which makes its length a multiple of 4. */
 static inline uint32_t packet_pad_bytes(uint32_t payload_bytes)
 {
     return -payload_bytes & 3u;
 }
 
-/* All bytes of the frame that @p describes: ip.version, bth.opcode and payload_bytes count. */
+/* Returns the length of the whole frame of @p.  Uses ip.version, bth.opcode and payload_bytes only.
+ */
 size_t packet_frame_bytes(const struct packet *p);
 
-/* Decodes and checks @len bytes at @frame.  The checks, in this order, and what they answer:
+/* Decodes and checks @len bytes at @frame.  The checks, in this order, and their results:
  *
- *	Ethernet header there		DROP_SHORT
+ *	Ethernet header present		DROP_SHORT
  *	IPv4 or IPv6			DROP_BAD_ETHERTYPE (VLAN tags, ARP)
  *	IP header			see ip_parse()
  *	UDP to port 4791		DROP_NOT_ROCE
  *	UDP length is the IP payload's	DROP_BAD_UDP_LENGTH
- *	BTH and ICRC there		DROP_SHORT
+ *	BTH and ICRC present		DROP_SHORT
  *	ICRC				DROP_BAD_ICRC
  *	transport version		DROP_BAD_VERSION
  *	opcode defined			DROP_BAD_OPCODE
- *	extension headers there		DROP_SHORT
- *	pad count			DROP_BAD_PAD: more than there is
+ *	extension headers present	DROP_SHORT
+ *	pad count			DROP_BAD_PAD: larger than the rest of the packet
  *
- * The ICRC comes before anything that it protects, so that a damaged frame is never answered.  With
- * DROP_BAD_OPCODE everything up to bth is filled, and @out->op->name is NULL: a responder may send
- * a NAK.  With other failures @out is zero but for @refused.
- * Bytes after the IP packet (Ethernet padding) are accepted and ignored.  Whether the MAC, GID,
- * QPN or P_Key are anybody's is not asked here, nor whether the pad is what the payload needs: who
- * may answer has to.
+ * The ICRC is checked before everything that it protects, so a damaged frame is never answered.
+ * With DROP_BAD_OPCODE everything up to bth is set, and @out->op->name is NULL: a responder may
+ * send a NAK.  With other failures all of @out is zero except @refused.
+ *
+ * Bytes behind the IP packet (Ethernet padding) are ignored.  The caller checks MAC, GID, QPN and
+ * P_Key.  It also checks that the pad is the one that the payload needs, because a failure may need
+ * an answer.
  */
 enum drop_reason packet_parse(struct packet *out, const uint8_t *frame, size_t len);
 
-/* Where in a frame the ICRC is, which nothing is checked against; 0 if it is no RoCEv2 frame, or
- * one that packet_parse() would refuse before it looks at the ICRC.
+/* Returns the offset of the ICRC in a frame, without checking it.  Returns 0 if the frame is not
+ * RoCEv2, or packet_parse() would refuse it before it checks the ICRC.
  */
 size_t packet_icrc_at(const uint8_t *frame, size_t len);
 
-/* What all packets along one path begin with: the bytes of their Ethernet, IP and UDP headers, as
- * if nothing followed the IP header.
+/* The headers that all packets along one path share: Ethernet, IP and UDP, with an IP payload of
+ * zero bytes.
  */
 struct packet_path {
     uint8_t bytes[ETH_BYTES + IPV6_BYTES + UDP_BYTES];
-    uint8_t ip_bytes; /* of the IP header among them */
+    uint8_t ip_bytes; /* length of the IP header */
 };
 
-/* The path of @p: its eth, ip and udp_src_port count, but not what packet_build() derives.  Its
- * addresses must fit ip.version.
+/* Returns the path of @p, from its eth, ip and udp_src_port.  Fields that packet_build() derives
+ * are ignored.  The addresses must fit ip.version.
  */
 struct packet_path packet_path_of(const struct packet *p);
 
-/* A frame whose headers are written. */
+/* A frame with complete headers. */
 struct packet_room {
-    uint8_t *payload;   /* where its payload_bytes go */
-    size_t frame_bytes; /* all of the frame, packet_frame_bytes() */
+    uint8_t *payload;   /* destination for payload_bytes of payload */
+    size_t frame_bytes; /* length of the whole frame, packet_frame_bytes() */
 };
 
-/* Writes all of @p but payload and ICRC to @frame, which has room for at least
- * packet_frame_bytes(@p) bytes.  @path is packet_path_of(@p).  Derived, whatever @p says: op,
- * ethertype, IP protocol and length, UDP length, pad count.  The opcode must be defined.
+/* Writes all of @p except payload and ICRC to @frame, which has room for packet_frame_bytes(@p).
+ * @path is packet_path_of(@p).  Derived, whatever @p has there: op, ethertype, IP protocol and
+ * length, UDP length, pad count.  The opcode must be defined.
  */
 struct packet_room packet_build_along(const struct packet_path *path, const struct packet *p,
                                       uint8_t *frame);
 
-/* The same for a path that is used once; returns where the payload goes. */
+/* As packet_build_along(), for a path that is used once.  Returns where the payload belongs. */
 uint8_t *packet_build(const struct packet *p, uint8_t *frame);
 
-/* Adds the ICRC to a frame of @frame_bytes bytes (with it) that packet_build() wrote and whose
- * payload is in place.
+/* Adds the ICRC to a frame that packet_build() wrote and whose payload is in place.  @frame_bytes
+ * includes the ICRC.
  */
 void packet_finish(uint8_t *frame, size_t frame_bytes);
 
-/* The same for who sums while copying: packet_sum() is the ICRC of all before the payload, at
- * @payload; icrc_more() goes on over it; and @icrc is that of all before @end, the payload's end.
+/* packet_finish() for callers that compute the ICRC while they copy the payload.  packet_sum()
+ * returns the ICRC of everything before @payload, and icrc_more() continues it over the payload.
+ * packet_finish_summed() takes it as @icrc; @end is the end of the payload.
  */
 uint32_t packet_sum(const uint8_t *frame, const uint8_t *payload);
 void packet_finish_summed(uint8_t *frame, size_t frame_bytes, const uint8_t *end, uint32_t icrc);

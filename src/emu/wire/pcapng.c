@@ -34,8 +34,8 @@ enum name_record { NAMES_END = 0, NAMES_IPV4 = 1, NAMES_IPV6 = 2 };
 #define LINKTYPE_ETHERNET  1u
 #define TSRESOL_NS         9u /* 10^-9 s */
 
-#define BLOCK_FRAME_BYTES 12u /* type and length, and the length again */
-#define TLV_BYTES         4u  /* code and length of an option or a name record */
+#define BLOCK_FRAME_BYTES 12u /* block type and length; length again at the end */
+#define TLV_BYTES         4u  /* code and length of an option or name record */
 #define TEXT_MAX          UINT16_MAX
 
 static void put_u16(struct pcapng *w, uint32_t v)
@@ -67,7 +67,7 @@ static size_t round_up4(size_t n)
     return (n + 3) & ~(size_t)3;
 }
 
-/* @n bytes and zeros up to a multiple of four. */
+/* Writes @n bytes, padded with zeros to a multiple of four. */
 static void put_padded(struct pcapng *w, const void *bytes, size_t n)
 {
     static const uint8_t zeros[3];
@@ -83,7 +83,7 @@ static size_t text_bytes(const char *s)
     return n < TEXT_MAX ? n : TEXT_MAX;
 }
 
-/* Each X_bytes() says how much the put_X() below it writes. */
+/* Each X_bytes() returns the number of bytes that put_X() writes. */
 static size_t option_bytes(size_t value_bytes)
 {
     return TLV_BYTES + round_up4(value_bytes);
@@ -121,7 +121,7 @@ static void put_option_end(struct pcapng *w)
     put_u32(w, OPT_END);
 }
 
-/* The start of a block with a body of @body_bytes; returns what put_block_end() takes. */
+/* Starts a block with @body_bytes of body.  Returns the argument for put_block_end(). */
 static uint32_t put_block_start(struct pcapng *w, enum block_type type, size_t body_bytes)
 {
     const uint32_t bytes = (uint32_t)(BLOCK_FRAME_BYTES + body_bytes);
@@ -174,7 +174,7 @@ uint32_t pcapng_interface(struct pcapng *w, const char *name, const char *descri
     return w->n_interfaces++;
 }
 
-/* Address and name with its NUL: the value of a name record. */
+/* Length of the value of a name record: address, name and NUL. */
 static size_t host_bytes(const struct pcapng_host *h)
 {
     return (gid_is_ipv4(h->gid) ? 4 : GID_BYTES) + strlen(h->name) + 1;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes capture files that Wireshark reads.  [pcapng, draft-ietf-opsawg-pcapng]
+/* Writes capture files for Wireshark.  [pcapng, draft-ietf-opsawg-pcapng]
  *
- * The bytes go to a function of the caller's.  They are little-endian on every machine and hold
- * nothing but what was given, so equal runs make equal files.  Times are simulated nanoseconds:
- * they appear as seconds after 1970-01-01.
+ * A function of the caller receives the bytes.  They are little-endian on every machine and contain
+ * only what the caller passed, so equal runs write equal files.  Times are simulated nanoseconds:
+ * they are shown as seconds after 1970-01-01.
  */
 #ifndef EMU_WIRE_PCAPNG_H
 #define EMU_WIRE_PCAPNG_H
@@ -19,7 +19,7 @@ struct pcapng {
     uint32_t n_interfaces;
 };
 
-/* The values of the two direction bits in the flags of a packet block. */
+/* The direction bits in the flags of a packet block. */
 enum pcapng_direction { PCAPNG_UNKNOWN = 0, PCAPNG_INBOUND = 1, PCAPNG_OUTBOUND = 2 };
 
 struct pcapng_host {
@@ -28,28 +28,31 @@ struct pcapng_host {
 };
 
 struct pcapng_packet {
-    uint32_t interface; /* a value that pcapng_interface() returned */
+    uint32_t interface; /* from pcapng_interface() */
     uint64_t at_ns;
     const uint8_t *frame;
     uint32_t frame_bytes;
     enum pcapng_direction direction;
-    const char *const *comments; /* shown with the packet; longer ones are cut at 65,535 bytes */
+    const char *const *comments; /* shown with the packet; truncated to 65,535 bytes */
     size_t n_comments;
 };
 
-/* Begins a file; @comments tell what was run. */
+/* Starts a file.  @comments describe the run. */
 void pcapng_begin(struct pcapng *w, void (*put)(void *ctx, const void *bytes, size_t n), void *ctx,
                   const char *const *comments, size_t n_comments);
 
-/* Adds an Ethernet interface and returns its number, from 0.  Before the first packet of it. */
+/* Adds an Ethernet interface and returns its number, from 0.  Call it before the first packet of
+ * the interface.
+ */
 uint32_t pcapng_interface(struct pcapng *w, const char *name, const char *description);
 
-/* Names of hosts, so that a reader shows them in place of addresses. */
+/* Adds names of hosts, which a reader shows instead of addresses. */
 void pcapng_hosts(struct pcapng *w, const struct pcapng_host *hosts, size_t n);
 
 void pcapng_packet(struct pcapng *w, const struct pcapng_packet *p);
 
-/* Says that @interface has lost @n frames, which are not in the file.  At its end. */
+/* Adds statistics: @n frames of @interface were lost and are not in the file.  Call it at the end.
+ */
 void pcapng_dropped(struct pcapng *w, uint32_t interface, uint64_t at_ns, uint64_t n);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* UDP header.
  *
- * The checksum is sent as 0, "none", over IPv4 and, as Linux rxe does, over IPv6 too; one that is
- * received is not verified.  The ICRC covers everything that it would, the addresses included.
+ * The checksum is sent as 0 ("none"), as Linux rxe does, also over IPv6.  A received checksum is
+ * not verified.  The ICRC covers the same data, including the addresses.
  */
 #ifndef EMU_WIRE_UDP_H
 #define EMU_WIRE_UDP_H
@@ -20,15 +20,15 @@ struct udp {
     uint16_t bytes; /* header and payload */
 };
 
-/* The header at @h. */
+/* Decodes the header at @h. */
 static inline struct udp udp_read(const uint8_t h[UDP_BYTES])
 {
     return (struct udp){
         .src_port = ld_be16(h), .dst_port = ld_be16(h + 2), .bytes = ld_be16(h + 4)};
 }
 
-/* DROP_NONE or DROP_SHORT; ports and length are the caller's to judge.  @out is untouched on
- * failure.
+/* Decodes the next header of @in.  Returns DROP_NONE or DROP_SHORT.  The caller checks ports and
+ * length.  On failure @out is unchanged.
  */
 static inline enum drop_reason udp_parse(struct udp *out, struct rd_cur *in)
 {
@@ -42,7 +42,7 @@ static inline enum drop_reason udp_parse(struct udp *out, struct rd_cur *in)
 
 void udp_build(const struct udp *h, struct wr_cur *out);
 
-/* Sets the length in the bytes of a UDP header. */
+/* Sets the length in an encoded header. */
 static inline void udp_set_bytes(uint8_t header[UDP_BYTES], uint16_t bytes)
 {
     st_be16(header + 4, bytes);

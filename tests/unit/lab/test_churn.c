@@ -7,12 +7,12 @@
 
 #include <string.h>
 
-#include "cli/programs/rig.h"
 #include "emu/base/prng.h"
 #include "emu/facts/enums.h"
 #include "emu/facts/qp_fsm.h"
 #include "emu/lab/world.h"
 #include "emu/xport/xport_qp.h"
+#include "testbed/testbed.h"
 
 #define SEEDS    400u
 #define ACTIONS  500u
@@ -24,7 +24,7 @@
 enum { WR_ID_SEND, WR_ID_RECV };
 
 struct churn {
-    struct rig r;
+    struct testbed r;
     struct prng rng;
     uint32_t max_wr;
     uint32_t posted[2], completed[2]; /* sends of this connection */
@@ -139,7 +139,7 @@ static void change_cq(struct churn *c, unsigned side)
 /* Takes the memory away under messages that are on their way, or gives it back. */
 static void change_mr(struct churn *c, unsigned side)
 {
-    struct rig_side *s = &c->r.side[side];
+    struct testbed_side *s = &c->r.side[side];
 
     if (!c->gone[side]) {
         c->gone[side] = done(c, side, rdl_dereg_mr(c->r.lab, s->mr));
@@ -156,7 +156,7 @@ static void change_mr(struct churn *c, unsigned side)
  */
 static void change_qp(struct churn *c, unsigned side)
 {
-    struct rig_side *s = &c->r.side[side];
+    struct testbed_side *s = &c->r.side[side];
     const struct rdl_qp_config config = {.pd = s->pd,
                                          .type = QPT_RC,
                                          .send_cq = s->cq,
@@ -227,13 +227,13 @@ static void add_fault(struct churn *c, unsigned side)
 /* Posting is refused where the state or the room does not allow it. */
 static void post_send(struct churn *c, unsigned side)
 {
-    if (rig_send(&c->r, side, WR_ID_SEND, 0, below(c, 1500), SF_SIGNALED) == RDL_OK)
+    if (testbed_send(&c->r, side, WR_ID_SEND, 0, below(c, 1500), SF_SIGNALED) == RDL_OK)
         c->posted[side]++;
 }
 
 static bool post_recv(struct churn *c, unsigned side)
 {
-    return rig_recv(&c->r, side, WR_ID_RECV, 0, MR_BYTES) == RDL_OK;
+    return testbed_recv(&c->r, side, WR_ID_RECV, 0, MR_BYTES) == RDL_OK;
 }
 
 static void act(struct churn *c)
@@ -295,7 +295,7 @@ static void everything_ends(struct churn *c, unsigned first)
 
 static void churn_begin(struct churn *c, uint64_t seed)
 {
-    const struct rig_config config = {
+    const struct testbed_config config = {
         .seed = seed,
         .check_invariants = true,
         .mr_bytes = MR_BYTES,
@@ -310,7 +310,7 @@ static void churn_begin(struct churn *c, uint64_t seed)
     };
 
     *c = (struct churn){.rng = prng_stream(seed, 5), .max_wr = config.max_wr};
-    assert_int_equal(rig_init(&c->r, &config), RDL_OK);
+    assert_int_equal(testbed_init(&c->r, &config), RDL_OK);
 }
 
 static void whatever_is_posted_ends(void **state)
@@ -323,7 +323,7 @@ static void whatever_is_posted_ends(void **state)
         for (uint32_t i = 0; i < ACTIONS; i++)
             act(&c);
         everything_ends(&c, 0);
-        rig_done(&c.r);
+        testbed_done(&c.r);
     }
 }
 
@@ -354,7 +354,7 @@ static void a_device_reset_at_work_ends_what_its_peer_has_posted(void **state)
         go(&c, ROUND_NS);
         /* Without a device that has its address, RoCEv2 is UDP like any other. */
         dropped += h->guest.net.drops[DROP_NO_LISTENER] - before;
-        rig_done(&c.r);
+        testbed_done(&c.r);
     }
     assert_true(dropped > SEEDS); /* there was work: the peer has asked in vain */
 }

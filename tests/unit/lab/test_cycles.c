@@ -6,11 +6,11 @@
 
 #include <string.h>
 
-#include "cli/programs/rig.h"
 #include "emu/facts/enums.h"
 #include "emu/facts/qp_fsm.h"
 #include "emu/lab/world.h"
 #include "rdmalab/ip.h"
+#include "testbed/testbed.h"
 
 #define ROUNDS        12u
 #define FIRST_ROUNDS  2u /* in these, tables grow to their size */
@@ -21,7 +21,7 @@
 static const struct rdl_limits bounded = {.ticks = 1000000};
 
 struct cycle {
-    struct rig r;
+    struct testbed r;
     rdl_mr mr[2];
     rdl_cq cq[2];
     rdl_qp qp[2];
@@ -37,12 +37,12 @@ static void go(struct cycle *c)
 static void done(struct cycle *c, unsigned side, enum rdl_status asked)
 {
     assert_int_equal(asked, RDL_OK);
-    assert_int_equal(rig_wait(&c->r, side), RDL_OK);
+    assert_int_equal(testbed_wait(&c->r, side), RDL_OK);
 }
 
 static void make(struct cycle *c, unsigned side)
 {
-    const struct rig_side *s = &c->r.side[side];
+    const struct testbed_side *s = &c->r.side[side];
     struct rdl_qp_config qp = {.pd = s->pd,
                                .type = QPT_RC,
                                .max_send_wr = MESSAGES,
@@ -217,7 +217,7 @@ static void touch_pages(const struct cycle *c)
 
 static void rounds_that_end_where_they_began_take_no_more_memory(void **state)
 {
-    const struct rig_config config = {
+    const struct testbed_config config = {
         .seed = 1,
         .check_invariants = true,
         .mr_bytes = MR_BYTES,
@@ -233,7 +233,7 @@ static void rounds_that_end_where_they_began_take_no_more_memory(void **state)
     struct cycle c = {0};
 
     (void)state;
-    assert_int_equal(rig_init(&c.r, &config), RDL_OK);
+    assert_int_equal(testbed_init(&c.r, &config), RDL_OK);
     touch_pages(&c);
     for (uint32_t round = 0; round < ROUNDS; round++) {
         make(&c, 0);
@@ -255,7 +255,7 @@ static void rounds_that_end_where_they_began_take_no_more_memory(void **state)
             assert_memory_equal(&now, &before, sizeof(now));
         }
     }
-    rig_done(&c.r);
+    testbed_done(&c.r);
 }
 
 int main(void)

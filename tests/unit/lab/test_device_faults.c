@@ -2,26 +2,26 @@
 /* Faults of devices: what cannot be is refused, and what comes and goes leaves nothing behind. */
 #include "testing.h"
 
-#include "cli/programs/rig.h"
 #include "emu/facts/enums.h"
 #include "emu/lab/world.h"
+#include "testbed/testbed.h"
 
 /* More than the completions that a queue remembers. */
 #define MANY 2000u
 
-static const struct rig_config plain = {.seed = 3,
-                                        .check_invariants = true,
-                                        .mr_bytes = 4096,
-                                        .max_wr = 16,
-                                        .path_mtu = MTU_1024,
-                                        .timeout = 8,
-                                        .retry_cnt = 7,
-                                        .rnr_retry = 7,
-                                        .min_rnr_timer = 1,
-                                        .latency_ns = 1000,
-                                        .rate_bps = UINT64_C(100000000000)};
+static const struct testbed_config plain = {.seed = 3,
+                                            .check_invariants = true,
+                                            .mr_bytes = 4096,
+                                            .max_wr = 16,
+                                            .path_mtu = MTU_1024,
+                                            .timeout = 8,
+                                            .retry_cnt = 7,
+                                            .rnr_retry = 7,
+                                            .min_rnr_timer = 1,
+                                            .latency_ns = 1000,
+                                            .rate_bps = UINT64_C(100000000000)};
 
-static struct rdl_device_fault_config lost_kick(const struct rig *r)
+static struct rdl_device_fault_config lost_kick(const struct testbed *r)
 {
     return (struct rdl_device_fault_config){.kind = FLT_LOST_KICK,
                                             .host = r->side[0].host,
@@ -39,10 +39,10 @@ static void a_fault_that_cannot_be_is_refused(void **state)
         RDL_ERR_INVAL, RDL_ERR_STALE, RDL_ERR_NOT_FOUND, RDL_ERR_INVAL,
     };
     rdl_fault f;
-    struct rig r;
+    struct testbed r;
 
     (void)state;
-    assert_int_equal(rig_init(&r, &plain), RDL_OK);
+    assert_int_equal(testbed_init(&r, &plain), RDL_OK);
     for (size_t i = 0; i < ARRAY_LEN(bad); i++)
         bad[i] = lost_kick(&r);
     bad[0].kind = FLT_DROP;
@@ -59,11 +59,11 @@ static void a_fault_that_cannot_be_is_refused(void **state)
         if (rdl_device_fault_add(r.lab, &bad[i], &f) != expected[i])
             fail_msg("row %zu", i);
     }
-    rig_done(&r);
+    testbed_done(&r);
 }
 
 /* One message with a fault of each kind, which is removed in the middle or when all is over. */
-static void one_round(struct rig *r, uint32_t i)
+static void one_round(struct testbed *r, uint32_t i)
 {
     static const uint32_t kinds[] = {FLT_LOST_INTERRUPT, FLT_STUCK_QUEUE, FLT_LATE_DATA,
                                      FLT_LOST_KICK};
@@ -76,8 +76,8 @@ static void one_round(struct rig *r, uint32_t i)
     c.kind = kinds[i % ARRAY_LEN(kinds)];
     c.time_ns = c.kind == FLT_LATE_DATA ? 10 : c.kind == FLT_STUCK_QUEUE && i % 8 == 1 ? 50 : 0;
     assert_int_equal(rdl_device_fault_add(r->lab, &c, &f), RDL_OK);
-    assert_int_equal(rig_recv(r, 1, i, 0, 64), RDL_OK);
-    assert_int_equal(rig_send(r, 0, i, 0, 64, SF_SIGNALED), RDL_OK);
+    assert_int_equal(testbed_recv(r, 1, i, 0, 64), RDL_OK);
+    assert_int_equal(testbed_send(r, 0, i, 0, 64, SF_SIGNALED), RDL_OK);
     if (c.kind != FLT_STUCK_QUEUE || c.time_ns)
         assert_int_equal(rdl_run(r->lab, RDL_NEVER, none), RDL_OK);
     assert_int_equal(rdl_fault_remove(r->lab, f), RDL_OK);
@@ -93,17 +93,17 @@ static void one_round(struct rig *r, uint32_t i)
 static void faults_come_and_go(void **state)
 {
     size_t before = 0;
-    struct rig r;
+    struct testbed r;
 
     (void)state;
-    assert_int_equal(rig_init(&r, &plain), RDL_OK);
+    assert_int_equal(testbed_init(&r, &plain), RDL_OK);
     for (uint32_t i = 0; i < MANY; i++) {
         one_round(&r, i);
         if (i == MANY - 400)
             before = arena_live_bytes(r.lab->arena);
     }
     assert_int_equal(arena_live_bytes(r.lab->arena), before);
-    rig_done(&r);
+    testbed_done(&r);
 }
 
 /* The device gives back a send that it has just taken, and works on it: the driver uses its
@@ -115,25 +115,25 @@ static void nobody_answers_for_what_a_device_invents(void **state)
     const struct rdl_limits none = {0, 0};
     struct rdl_wc wc[4];
     rdl_fault f;
-    struct rig r;
+    struct testbed r;
     size_t n;
 
     (void)state;
-    assert_int_equal(rig_init(&r, &plain), RDL_OK);
+    assert_int_equal(testbed_init(&r, &plain), RDL_OK);
     c = lost_kick(&r);
     c.kind = FLT_SPURIOUS;
     c.id = 1;
     assert_int_equal(rdl_device_fault_add(r.lab, &c, &f), RDL_OK);
-    assert_int_equal(rig_recv(&r, 1, 1, 0, 64), RDL_OK);
-    assert_int_equal(rig_send(&r, 0, 1, 0, 64, SF_SIGNALED), RDL_OK);
-    assert_int_equal(rig_send(&r, 0, 2, 0, 64, SF_SIGNALED), RDL_OK);
+    assert_int_equal(testbed_recv(&r, 1, 1, 0, 64), RDL_OK);
+    assert_int_equal(testbed_send(&r, 0, 1, 0, 64, SF_SIGNALED), RDL_OK);
+    assert_int_equal(testbed_send(&r, 0, 2, 0, 64, SF_SIGNALED), RDL_OK);
     assert_int_equal(rdl_run(r.lab, rdl_now_ns(r.lab) + 100000, none), RDL_OK);
     assert_int_equal(rdl_poll_cq(r.lab, r.side[0].cq, ARRAY_LEN(wc), wc, &n), RDL_OK);
     assert_int_equal(n, 1);
-    assert_int_equal(rig_send(&r, 0, 3, 0, 64, SF_SIGNALED), RDL_OK);
-    assert_int_equal(rig_send(&r, 0, 4, 0, 64, SF_SIGNALED), RDL_OK);
+    assert_int_equal(testbed_send(&r, 0, 3, 0, 64, SF_SIGNALED), RDL_OK);
+    assert_int_equal(testbed_send(&r, 0, 4, 0, 64, SF_SIGNALED), RDL_OK);
     assert_int_equal(rdl_run(r.lab, rdl_now_ns(r.lab) + 100000, none), RDL_OK);
-    rig_done(&r);
+    testbed_done(&r);
 }
 
 int main(void)

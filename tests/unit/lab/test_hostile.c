@@ -6,20 +6,20 @@
 
 #include <string.h>
 
-#include "cli/programs/rig.h"
 #include "emu/base/prng.h"
 #include "emu/facts/enums.h"
 #include "emu/facts/rfc.h"
 #include "emu/lab/world.h"
 #include "emu/virtio/vring.h"
+#include "testbed/testbed.h"
 
 #define ROUNDS 400u
 
 static const struct rdl_limits bounded = {.ticks = 20000};
 
-static void make(struct rig *r, uint64_t seed)
+static void make(struct testbed *r, uint64_t seed)
 {
-    const struct rig_config c = {
+    const struct testbed_config c = {
         .seed = seed,
         .record = true,
         .mr_bytes = 65536,
@@ -32,15 +32,15 @@ static void make(struct rig *r, uint64_t seed)
         .latency_ns = 1000,
     };
 
-    assert_int_equal(rig_init(r, &c), RDL_OK);
+    assert_int_equal(testbed_init(r, &c), RDL_OK);
 }
 
-static struct host *host_of(struct rig *r, unsigned side)
+static struct host *host_of(struct testbed *r, unsigned side)
 {
     return world_host(r->lab->world, r->side[side].host.raw);
 }
 
-static void go(struct rig *r)
+static void go(struct testbed *r)
 {
     const enum rdl_status st = rdl_run(r->lab, RDL_NEVER, bounded);
 
@@ -48,7 +48,7 @@ static void go(struct rig *r)
 }
 
 /* Frames that were really sent, for mutating. */
-static const uint8_t *some_frame(struct rig *r, struct prng *rng, size_t *n)
+static const uint8_t *some_frame(struct testbed *r, struct prng *rng, size_t *n)
 {
     const uint8_t *f = NULL;
 
@@ -84,15 +84,15 @@ static uint64_t dropped(const struct host *h)
 static void frames_of_any_kind_are_delivered_answered_or_counted(void **state)
 {
     struct prng rng = prng_stream(11, 0);
-    struct rig r;
+    struct testbed r;
     const struct host *h;
     uint64_t accepted = 0;
 
     (void)state;
     make(&r, 1);
     for (uint32_t i = 0; i < 8; i++) {
-        assert_int_equal(rig_recv(&r, 1, i, 0, 4096), RDL_OK);
-        assert_int_equal(rig_send(&r, 0, i, 0, 3000, SF_SIGNALED), RDL_OK);
+        assert_int_equal(testbed_recv(&r, 1, i, 0, 4096), RDL_OK);
+        assert_int_equal(testbed_send(&r, 0, i, 0, 3000, SF_SIGNALED), RDL_OK);
     }
     go(&r);
     h = host_of(&r, 1);
@@ -129,7 +129,7 @@ static void frames_of_any_kind_are_delivered_answered_or_counted(void **state)
     assert_true(h->port.rcvd_frames == accepted + all_drops(h->port.drops) + h->net->rx_frames);
     assert_true(h->guest.net.rcvd_frames == h->net->rx_frames);
     assert_true(all_drops(h->guest.net.drops) == h->net->rx_frames);
-    rig_done(&r);
+    testbed_done(&r);
 }
 
 /* One wrong byte, or too few bytes, in a SEND over IPv4. */
@@ -154,12 +154,12 @@ static void a_damaged_frame_is_dropped_under_its_name(void **state)
     const uint8_t *real = NULL;
     uint8_t frame[5000];
     size_t n = 0;
-    struct rig r;
+    struct testbed r;
 
     (void)state;
     make(&r, 1);
-    assert_int_equal(rig_recv(&r, 1, 1, 0, 64), RDL_OK);
-    assert_int_equal(rig_send(&r, 0, 1, 0, 64, SF_SIGNALED), RDL_OK);
+    assert_int_equal(testbed_recv(&r, 1, 1, 0, 64), RDL_OK);
+    assert_int_equal(testbed_send(&r, 0, 1, 0, 64, SF_SIGNALED), RDL_OK);
     go(&r);
     while (n < 100) /* not the ACK */
         real = some_frame(&r, &rng, &n);
@@ -175,7 +175,7 @@ static void a_damaged_frame_is_dropped_under_its_name(void **state)
         assert_int_equal(dropped_as(h, rows[i].reason) - before, 1);
         assert_int_equal(dropped(h) - all, 1);
     }
-    rig_done(&r);
+    testbed_done(&r);
 }
 
 /* Overwrites @n random bytes of a queue's rings or buffers. */
@@ -201,7 +201,7 @@ static void rings_with_random_bytes_leave_the_lab_going(void **state)
     (void)state;
     for (uint64_t seed = 0; seed < ROUNDS; seed++) {
         struct prng rng = prng_stream(seed, 1);
-        struct rig r;
+        struct testbed r;
         struct host *h;
         struct rdl_wc wc[8];
         uint32_t queues[4];
@@ -217,10 +217,10 @@ static void rings_with_random_bytes_leave_the_lab_going(void **state)
             const uint32_t queue = queues[prng_below(&rng, 4)];
             const uint32_t n_bytes = 1 + (uint32_t)prng_below(&rng, 20);
 
-            (void)!rig_recv(&r, 1, i, 0, 1024);
-            (void)!rig_recv(&r, 0, i, 0, 1024);
-            (void)!rig_send(&r, 0, i, 0, 100, SF_SIGNALED);
-            (void)!rig_send(&r, 1, i, 0, 100, SF_SIGNALED);
+            (void)!testbed_recv(&r, 1, i, 0, 1024);
+            (void)!testbed_recv(&r, 0, i, 0, 1024);
+            (void)!testbed_send(&r, 0, i, 0, 100, SF_SIGNALED);
+            (void)!testbed_send(&r, 1, i, 0, 100, SF_SIGNALED);
             scribble(h, &rng, queue, n_bytes);
             (void)!rdl_query_qp(r.lab, r.side[0].qp);
             (void)!rdl_kick(r.lab, r.side[0].qp, true);
@@ -228,7 +228,7 @@ static void rings_with_random_bytes_leave_the_lab_going(void **state)
             (void)!rdl_poll_cq(r.lab, r.side[0].cq, 8, wc, &n);
         }
         needs_reset += rdma_broken(h->dev);
-        rig_done(&r);
+        testbed_done(&r);
     }
     assert_true(needs_reset > ROUNDS / 4);
 }
@@ -236,7 +236,7 @@ static void rings_with_random_bytes_leave_the_lab_going(void **state)
 static void a_broken_ring_does_not_harm_the_other_host(void **state)
 {
     static const uint8_t far_ahead[2] = {0xff, 0x7f};
-    struct rig r;
+    struct testbed r;
     struct host *h;
     uint32_t rsp;
 
@@ -250,7 +250,7 @@ static void a_broken_ring_does_not_harm_the_other_host(void **state)
     assert_true(rdma_broken(h->dev));
     assert_int_equal(rdl_query_qp(r.lab, r.side[1].qp), RDL_OK);
     assert_int_equal(rdl_wait(r.lab, r.side[1].host, bounded, &rsp), RDL_OK);
-    rig_done(&r);
+    testbed_done(&r);
 }
 
 static void send_wqes_of_random_bytes_complete_with_an_error_or_not_at_all(void **state)
@@ -259,7 +259,7 @@ static void send_wqes_of_random_bytes_complete_with_an_error_or_not_at_all(void 
 
     (void)state;
     for (uint64_t seed = 0; seed < ROUNDS; seed++) {
-        struct rig r;
+        struct testbed r;
         struct host *h;
         const struct virtio_rdma_qp *qp;
         uint8_t wqe[140];
@@ -267,7 +267,7 @@ static void send_wqes_of_random_bytes_complete_with_an_error_or_not_at_all(void 
         make(&r, seed);
         h = host_of(&r, 0);
         qp = (const struct virtio_rdma_qp *)h->guest.verbs.qp_of[r.side[0].qpn];
-        assert_int_equal(rig_send(&r, 0, 1, 0, 64, SF_SIGNALED), RDL_OK);
+        assert_int_equal(testbed_send(&r, 0, 1, 0, 64, SF_SIGNALED), RDL_OK);
         /* The device has not looked yet: the bytes can still change under it. */
         for (size_t i = 0; i < sizeof(wqe); i++) {
             wqe[i] = (uint8_t)prng_next(&rng);
@@ -277,7 +277,7 @@ static void send_wqes_of_random_bytes_complete_with_an_error_or_not_at_all(void 
         assert_true(ram_write(&h->ram, guest_slot_gpa(&qp->sq_mem, 0), wqe,
                               sizeof(struct raw_sq_wqe) + sizeof(struct raw_sge)));
         go(&r);
-        rig_done(&r);
+        testbed_done(&r);
     }
 }
 
@@ -302,7 +302,7 @@ static void request(struct host *h, const uint8_t *bytes, uint32_t n, uint32_t r
 static void control_requests_of_any_bytes_are_answered_with_a_known_code(void **state)
 {
     struct prng rng = prng_stream(6, 3);
-    struct rig r;
+    struct testbed r;
     struct host *h;
 
     (void)state;
@@ -337,7 +337,7 @@ static void control_requests_of_any_bytes_are_answered_with_a_known_code(void **
         assert_true(answered);
         assert_false(rdma_broken(h->dev));
     }
-    rig_done(&r);
+    testbed_done(&r);
 }
 
 static void registers_take_anything(void **state)
@@ -347,7 +347,7 @@ static void registers_take_anything(void **state)
 
     (void)state;
     for (uint64_t seed = 0; seed < 40; seed++) {
-        struct rig r;
+        struct testbed r;
         struct host *h;
 
         make(&r, seed);
@@ -363,7 +363,7 @@ static void registers_take_anything(void **state)
                 virtio_write(&h->dev->pci, offset, width, prng_next(&rng));
         }
         go(&r);
-        rig_done(&r);
+        testbed_done(&r);
     }
 }
 

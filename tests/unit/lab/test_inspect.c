@@ -6,15 +6,15 @@
 
 #include <string.h>
 
-#include "cli/programs/rig.h"
 #include "emu/base/text.h"
 #include "emu/facts/enums.h"
 #include "rdmalab/fault.h"
 #include "rdmalab/inspect.h"
+#include "testbed/testbed.h"
 
-static void make(struct rig *r)
+static void make(struct testbed *r)
 {
-    const struct rig_config c = {
+    const struct testbed_config c = {
         .seed = 1,
         .mr_bytes = 65536,
         .max_wr = 16,
@@ -28,9 +28,9 @@ static void make(struct rig *r)
     };
     const struct rdl_limits none = {0};
 
-    assert_int_equal(rig_init(r, &c), RDL_OK);
-    assert_int_equal(rig_recv(r, 1, 7, 0, 1024), RDL_OK);
-    assert_int_equal(rig_send(r, 0, 1, 0, 64, SF_SIGNALED), RDL_OK);
+    assert_int_equal(testbed_init(r, &c), RDL_OK);
+    assert_int_equal(testbed_recv(r, 1, 7, 0, 1024), RDL_OK);
+    assert_int_equal(testbed_send(r, 0, 1, 0, 64, SF_SIGNALED), RDL_OK);
     assert_int_equal(rdl_run(r->lab, RDL_NEVER, none), RDL_OK);
 }
 
@@ -61,7 +61,7 @@ static void numbers_are_those_of_the_run(void **state)
         {"h1-h2.latency", 1000},
         {"h1.device.num_queues", 56},
     };
-    struct rig r;
+    struct testbed r;
 
     (void)state;
     make(&r);
@@ -73,7 +73,7 @@ static void numbers_are_those_of_the_run(void **state)
         if (v.number != rows[i].number)
             fail_msg("%s is %llu", rows[i].path, (unsigned long long)v.number);
     }
-    rig_done(&r);
+    testbed_done(&r);
 }
 
 static void note_key(void *ctx, const char *key, const struct rdl_value *v)
@@ -88,7 +88,7 @@ static void a_host_lists_its_own_objects_only(void **state)
 {
     char buf[512];
     struct text t = text_on(buf, sizeof(buf));
-    struct rig r;
+    struct testbed r;
     rdl_pd pd;
     size_t at;
 
@@ -105,7 +105,7 @@ static void a_host_lists_its_own_objects_only(void **state)
     t = text_on(buf, sizeof(buf));
     assert_int_equal(rdl_inspect_list(r.lab, "h1.gid", note_key, &t, &at), RDL_OK);
     assert_string_equal(buf, "[0] [1] "); /* up to the last in use */
-    rig_done(&r);
+    testbed_done(&r);
 }
 
 static void a_wrong_path_says_where(void **state)
@@ -117,7 +117,7 @@ static void a_wrong_path_says_where(void **state)
                 {"h1.cq.wc[1]", 8}, {"h1.cq.wc[", 8}, {"h1.cq.wc[x]", 8}, {"h1.", 2},
                 {"h1..qp", 3},      {".", 0},         {"h1.qp[0]", 5},    {"[0]", 0},
                 {"h1.gid[99]", 6}};
-    struct rig r;
+    struct testbed r;
 
     (void)state;
     make(&r);
@@ -128,12 +128,12 @@ static void a_wrong_path_says_where(void **state)
         if (rdl_inspect(r.lab, rows[i].path, &v, &at) != RDL_ERR_NOT_FOUND || at != rows[i].at)
             fail_msg("%s: at %zu", rows[i].path, at);
     }
-    rig_done(&r);
+    testbed_done(&r);
 }
 
 static void objects_are_found_by_name_and_kind(void **state)
 {
-    struct rig r;
+    struct testbed r;
     uint64_t raw;
     char path[RDL_VALUE_BYTES];
 
@@ -147,7 +147,7 @@ static void objects_are_found_by_name_and_kind(void **state)
     assert_string_equal(path, "h2.mr");
     rdl_path_of(r.lab, OBJ_MR, 12345, path);
     assert_string_equal(path, "?");
-    rig_done(&r);
+    testbed_done(&r);
 }
 
 /* Without a name of its own a fault is called after its number, and after no other's name. */
@@ -158,7 +158,7 @@ static void no_two_faults_have_one_name(void **state)
     struct rdl_fault_config c = {.kind = FLT_DROP, .opcode = RDL_ANY, .nth = 1, .count = 1};
     rdl_fault f = {0};
     uint64_t raw = 0;
-    struct rig r;
+    struct testbed r;
 
     (void)state;
     make(&r);
@@ -178,10 +178,10 @@ static void no_two_faults_have_one_name(void **state)
     assert_int_equal(rdl_fault_add(r.lab, &c, &f), RDL_OK);
     assert_int_equal(rdl_find(r.lab, "f9", OBJ_FAULT, &raw), RDL_OK);
     assert_int_equal(raw, f.raw);
-    rig_done(&r);
+    testbed_done(&r);
 }
 
-static uint64_t number_at(const struct rig *r, const char *path)
+static uint64_t number_at(const struct testbed *r, const char *path)
 {
     struct rdl_value v;
     size_t at;
@@ -194,22 +194,22 @@ static uint64_t number_at(const struct rig *r, const char *path)
 static void a_wait_for_a_receive_is_told_until_it_ends(void **state)
 {
     const struct rdl_limits none = {0};
-    struct rig r;
+    struct testbed r;
 
     (void)state;
     make(&r);
-    assert_int_equal(rig_send(&r, 0, 1, 0, 64, SF_SIGNALED), RDL_OK);
+    assert_int_equal(testbed_send(&r, 0, 1, 0, 64, SF_SIGNALED), RDL_OK);
     assert_int_equal(number_at(&r, "h1.qp.rnr_due"), 0);
     assert_int_equal(rdl_run(r.lab, rdl_now_ns(r.lab) + 20000, none), RDL_OK);
     assert_int_equal(number_at(&r, "h1.qp.rnr_wait"), 1);
     assert_true(number_at(&r, "h1.qp.rnr_due") > rdl_now_ns(r.lab));
     assert_int_equal(number_at(&r, "h2.qp.nak_outstanding"), 1);
-    assert_int_equal(rig_recv(&r, 1, 8, 0, 1024), RDL_OK);
+    assert_int_equal(testbed_recv(&r, 1, 8, 0, 1024), RDL_OK);
     assert_int_equal(rdl_run(r.lab, RDL_NEVER, none), RDL_OK);
     assert_int_equal(number_at(&r, "h1.qp.rnr_wait"), 0);
     assert_int_equal(number_at(&r, "h1.qp.rnr_due"), 0);
     assert_int_equal(number_at(&r, "h2.qp.nak_outstanding"), 0);
-    rig_done(&r);
+    testbed_done(&r);
 }
 
 static void collect(void *ctx, const char *sentence)
@@ -225,25 +225,25 @@ static void waiting_is_told_in_words(void **state)
     const struct rdl_limits none = {0};
     char buf[1000];
     struct text t = text_on(buf, sizeof(buf));
-    struct rig r;
+    struct testbed r;
 
     (void)state;
     make(&r);
     rdl_waits(r.lab, collect, &t);
     assert_string_equal(buf, "");
-    assert_int_equal(rig_recv(&r, 1, 8, 0, 1024), RDL_OK);
+    assert_int_equal(testbed_recv(&r, 1, 8, 0, 1024), RDL_OK);
     rdl_waits(r.lab, collect, &t);
     assert_string_equal(buf, "h2.qp: 1 posted receive waits for a message\n");
 
     /* What has had its message waits no more, although the driver has not looked. */
-    assert_int_equal(rig_recv(&r, 1, 9, 0, 1024), RDL_OK);
-    assert_int_equal(rig_recv(&r, 1, 10, 0, 1024), RDL_OK);
-    assert_int_equal(rig_send(&r, 0, 1, 0, 64, SF_SIGNALED), RDL_OK);
+    assert_int_equal(testbed_recv(&r, 1, 9, 0, 1024), RDL_OK);
+    assert_int_equal(testbed_recv(&r, 1, 10, 0, 1024), RDL_OK);
+    assert_int_equal(testbed_send(&r, 0, 1, 0, 64, SF_SIGNALED), RDL_OK);
     assert_int_equal(rdl_run(r.lab, RDL_NEVER, none), RDL_OK);
     t = text_on(buf, sizeof(buf));
     rdl_waits(r.lab, collect, &t);
     assert_string_equal(buf, "h2.qp: 2 posted receives wait for a message\n");
-    rig_done(&r);
+    testbed_done(&r);
 }
 
 struct due_seen {
@@ -267,12 +267,12 @@ static void what_is_due_happens_then(void **state)
 {
     const struct rdl_limits none = {0};
     uint64_t n_frames = 0;
-    struct rig r;
+    struct testbed r;
 
     (void)state;
     make(&r);
-    assert_int_equal(rig_recv(&r, 1, 9, 0, 1024), RDL_OK);
-    assert_int_equal(rig_send(&r, 0, 1, 0, 64, SF_SIGNALED), RDL_OK);
+    assert_int_equal(testbed_recv(&r, 1, 9, 0, 1024), RDL_OK);
+    assert_int_equal(testbed_send(&r, 0, 1, 0, 64, SF_SIGNALED), RDL_OK);
     for (;;) {
         struct due_seen seen = {0};
         const struct rdl_due_counts counts = rdl_due(r.lab, RDL_DUE_MAX, see_due, &seen);
@@ -288,7 +288,7 @@ static void what_is_due_happens_then(void **state)
         assert_true(rdl_tick(r.lab) > tick);
     }
     assert_true(n_frames > 0);
-    rig_done(&r);
+    testbed_done(&r);
 }
 
 int main(void)

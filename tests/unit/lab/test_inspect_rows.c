@@ -6,7 +6,6 @@
 
 #include <string.h>
 
-#include "cli/programs/rig.h"
 #include "emu/base/text.h"
 #include "emu/facts/leaf.h"
 #include "emu/lab/world.h"
@@ -14,11 +13,12 @@
 #include "rdmalab/inspect.h"
 #include "rdmalab/memory.h"
 #include "rdmalab/srq.h"
+#include "testbed/testbed.h"
 
 /* Two hosts and a port to the outside on a switch, a completion, and faults of both kinds. */
-static void make(struct rig *r)
+static void make(struct testbed *r)
 {
-    const struct rig_config c = {
+    const struct testbed_config c = {
         .seed = 1,
         .outside = true,
         .mr_bytes = 65536,
@@ -48,7 +48,7 @@ static void make(struct rig *r)
     rdl_srq srq;
     rdl_ah ah;
 
-    assert_int_equal(rig_init(r, &c), RDL_OK);
+    assert_int_equal(testbed_init(r, &c), RDL_OK);
     assert_int_equal(rdl_fault_add(r->lab, &fault, &ignored), RDL_OK);
     assert_int_equal(rdl_device_fault_add(r->lab,
                                           &(struct rdl_device_fault_config){
@@ -65,8 +65,8 @@ static void make(struct rig *r)
     ((struct guest_qp *)world_object(r->lab->world, OBJ_QP, r->side[0].qp.raw))->groups = &member;
     guest_group_join(&r->lab->world->hosts[0]->guest.net, group.dgid);
     assert_int_equal(rdl_create_srq(r->lab, r->side[1].pd, &shared, "srq", &srq), RDL_OK);
-    assert_int_equal(rig_recv(r, 1, 7, 0, 1024), RDL_OK);
-    assert_int_equal(rig_send(r, 0, 1, 0, 64, SF_SIGNALED), RDL_OK);
+    assert_int_equal(testbed_recv(r, 1, 7, 0, 1024), RDL_OK);
+    assert_int_equal(testbed_send(r, 0, 1, 0, 64, SF_SIGNALED), RDL_OK);
     assert_int_equal(rdl_run(r->lab, RDL_NEVER, none), RDL_OK);
 }
 
@@ -180,7 +180,7 @@ static void every_row_is_said_and_everything_said_has_a_row_and_a_path(void **st
     unsigned n_leaves = 0;
     struct walk w = {
         .kind = NODE_lab, .leaf_said = leaf_said, .child_said = child_said, .n_leaves = &n_leaves};
-    struct rig r;
+    struct testbed r;
     rdl_pd late;
     rdl_channel ch;
     size_t at;
@@ -204,7 +204,7 @@ static void every_row_is_said_and_everything_said_has_a_row_and_a_path(void **st
                      child_rows[i].key ? child_rows[i].key : node_rows[child_rows[i].below].title,
                      node_rows[child_rows[i].node].title);
     }
-    rig_done(&r);
+    testbed_done(&r);
 }
 
 struct list {
@@ -246,7 +246,7 @@ static void what_is_below_is_what_the_lists_say_level_by_level(void **state)
 {
     const char *const from[] = {"", "h1", "h1.pci", "h2.qp.sq", "h1.gid", "h1.gid[0]"};
     static char once[1u << 20], by_level[1u << 20];
-    struct rig r;
+    struct testbed r;
     size_t at;
 
     (void)state;
@@ -266,7 +266,7 @@ static void what_is_below_is_what_the_lists_say_level_by_level(void **state)
     assert_int_equal(once[0], '\0'); /* a leaf has nothing below it */
     assert_int_equal(rdl_inspect_below(r.lab, "h1.nothing", note, NULL, &at), RDL_ERR_NOT_FOUND);
     assert_int_equal(at, 3);
-    rig_done(&r);
+    testbed_done(&r);
 }
 
 int main(void)

@@ -4,19 +4,19 @@
 
 #include <string.h>
 
-#include "cli/programs/rig.h"
 #include "emu/facts/enums.h"
 #include "rdmalab/fault.h"
 #include "rdmalab/inspect.h"
+#include "testbed/testbed.h"
 
 #define MESSAGES 20u
 #define BYTES    3000u
 
 static const struct rdl_limits none = {0};
 
-static struct rig_config config(uint64_t seed)
+static struct testbed_config config(uint64_t seed)
 {
-    return (struct rig_config){
+    return (struct testbed_config){
         .seed = seed,
         .check_invariants = true,
         .hash = true,
@@ -33,27 +33,27 @@ static struct rig_config config(uint64_t seed)
     };
 }
 
-static void start(struct rig *r, uint64_t seed)
+static void start(struct testbed *r, uint64_t seed)
 {
-    const struct rig_config c = config(seed);
+    const struct testbed_config c = config(seed);
 
-    assert_int_equal(rig_init(r, &c), RDL_OK);
+    assert_int_equal(testbed_init(r, &c), RDL_OK);
     for (uint32_t i = 0; i < MESSAGES; i++) {
-        assert_int_equal(rig_recv(r, 1, i, (uint64_t)i * BYTES, BYTES), RDL_OK);
-        assert_int_equal(rig_send(r, 0, i, (uint64_t)i * BYTES, BYTES, SF_SIGNALED), RDL_OK);
+        assert_int_equal(testbed_recv(r, 1, i, (uint64_t)i * BYTES, BYTES), RDL_OK);
+        assert_int_equal(testbed_send(r, 0, i, (uint64_t)i * BYTES, BYTES, SF_SIGNALED), RDL_OK);
     }
 }
 
 /* The hash at the end of a run that nothing disturbed. */
 static uint64_t hash_alone(uint64_t seed)
 {
-    struct rig r;
+    struct testbed r;
     uint64_t hash;
 
     start(&r, seed);
     assert_int_equal(rdl_run(r.lab, RDL_NEVER, none), RDL_OK);
     hash = rdl_hash(r.lab);
-    rig_done(&r);
+    testbed_done(&r);
     return hash;
 }
 
@@ -67,7 +67,7 @@ static void equal_seeds_give_equal_hashes_and_others_do_not(void **state)
 
 static void two_labs_interleaved_give_the_hashes_they_give_alone(void **state)
 {
-    struct rig a, b;
+    struct testbed a, b;
     bool more = true;
 
     (void)state;
@@ -81,8 +81,8 @@ static void two_labs_interleaved_give_the_hashes_they_give_alone(void **state)
     }
     assert_true(rdl_hash(a.lab) == hash_alone(1));
     assert_true(rdl_hash(b.lab) == hash_alone(2));
-    rig_done(&a);
-    rig_done(&b);
+    testbed_done(&a);
+    testbed_done(&b);
 }
 
 static void count_event(void *ctx, const struct ev *e)
@@ -93,7 +93,7 @@ static void count_event(void *ctx, const struct ev *e)
 
 static void looking_changes_nothing(void **state)
 {
-    struct rig plain, watched;
+    struct testbed plain, watched;
     struct rdl_listener *l;
     uint64_t heard = 0;
 
@@ -108,15 +108,15 @@ static void looking_changes_nothing(void **state)
     assert_true(rdl_tick(plain.lab) == rdl_tick(watched.lab));
     assert_true(rdl_now_ns(plain.lab) == rdl_now_ns(watched.lab));
     assert_true(rdl_hash(plain.lab) == rdl_hash(watched.lab));
-    rig_done(&plain);
-    rig_done(&watched);
+    testbed_done(&plain);
+    testbed_done(&watched);
 }
 
 /* Shows I20. */
 static void a_restored_checkpoint_goes_the_same_way_again(void **state)
 {
     struct rdl_checkpoint *c;
-    struct rig r;
+    struct testbed r;
     uint64_t hash, tick, now;
     size_t recorded;
 
@@ -141,12 +141,12 @@ static void a_restored_checkpoint_goes_the_same_way_again(void **state)
         assert_true(rdl_record_count(r.lab) == recorded);
     }
     rdl_checkpoint_free(c);
-    rig_done(&r);
+    testbed_done(&r);
 }
 
 static void handles_go_stale_when_their_object_is_destroyed(void **state)
 {
-    struct rig r;
+    struct testbed r;
     struct rdl_wc wc;
     size_t n;
     uint32_t rsp;
@@ -159,7 +159,7 @@ static void handles_go_stale_when_their_object_is_destroyed(void **state)
     assert_int_equal(rdl_destroy_qp(r.lab, r.side[0].qp), RDL_OK);
     assert_int_equal(rdl_wait(r.lab, r.side[0].host, none, &rsp), RDL_OK);
     assert_int_equal(rdl_destroy_qp(r.lab, r.side[0].qp), RDL_ERR_STALE);
-    assert_int_equal(rig_send(&r, 0, 1, 0, 1, 0), RDL_ERR_STALE);
+    assert_int_equal(testbed_send(&r, 0, 1, 0, 1, 0), RDL_ERR_STALE);
     assert_int_equal(rdl_destroy_cq(r.lab, r.side[0].cq), RDL_OK);
     assert_int_equal(rdl_wait(r.lab, r.side[0].host, none, &rsp), RDL_OK);
     assert_int_equal(rdl_poll_cq(r.lab, r.side[0].cq, 1, &wc, &n), RDL_ERR_STALE);
@@ -169,35 +169,35 @@ static void handles_go_stale_when_their_object_is_destroyed(void **state)
     assert_int_equal(rdl_dealloc_pd(r.lab, r.side[0].pd), RDL_OK);
     assert_int_equal(rdl_wait(r.lab, r.side[0].host, none, &rsp), RDL_OK);
     assert_int_equal(rdl_dealloc_pd(r.lab, r.side[0].pd), RDL_ERR_STALE);
-    rig_done(&r);
+    testbed_done(&r);
 }
 
 static void a_limit_ends_a_run_that_would_not_end(void **state)
 {
-    struct rig_config c = config(6);
+    struct testbed_config c = config(6);
     const struct rdl_limits ticks = {.ticks = 500}, time = {.ns = 1000000};
-    struct rig r;
+    struct testbed r;
 
     (void)state;
     c.loss_ppm = 0;
-    assert_int_equal(rig_init(&r, &c), RDL_OK);
-    assert_int_equal(rig_send(&r, 0, 1, 0, 64, 0), RDL_OK); /* no receive: RNR for ever */
+    assert_int_equal(testbed_init(&r, &c), RDL_OK);
+    assert_int_equal(testbed_send(&r, 0, 1, 0, 64, 0), RDL_OK); /* no receive: RNR for ever */
     assert_int_equal(rdl_run(r.lab, RDL_NEVER, ticks), RDL_ERR_TIMEOUT);
     assert_int_equal(rdl_run(r.lab, RDL_NEVER, time), RDL_ERR_TIMEOUT);
-    rig_done(&r);
+    testbed_done(&r);
 }
 
 static void a_failed_call_takes_no_number(void **state)
 {
-    struct rig r;
+    struct testbed r;
     uint64_t tick;
 
     (void)state;
     start(&r, 7);
     tick = rdl_tick(r.lab);
-    assert_int_equal(rig_send(&r, 0, 1, 0, 64, 0), RDL_ERR_QUEUE_FULL);
+    assert_int_equal(testbed_send(&r, 0, 1, 0, 64, 0), RDL_ERR_QUEUE_FULL);
     assert_true(rdl_tick(r.lab) == tick);
-    rig_done(&r);
+    testbed_done(&r);
 }
 
 /* Whatever the MTU of the Ethernet is, both functions of the host say the same. */
@@ -281,13 +281,13 @@ static void an_unknown_profile_is_refused(void **state)
 static void queue_pairs_are_made_and_destroyed_again_and_again(void **state)
 {
     struct rdl_qp_config qc = {.type = QPT_RC, .max_send_wr = 64, .max_recv_wr = 3};
-    struct rig_config c = config(8);
-    struct rig r;
+    struct testbed_config c = config(8);
+    struct testbed r;
     rdl_qp qp;
     uint32_t rsp;
 
     (void)state;
-    assert_int_equal(rig_init(&r, &c), RDL_OK);
+    assert_int_equal(testbed_init(&r, &c), RDL_OK);
     qc.pd = r.side[0].pd;
     qc.send_cq = qc.recv_cq = r.side[0].cq;
     for (int i = 0; i < 500; i++) {
@@ -296,29 +296,29 @@ static void queue_pairs_are_made_and_destroyed_again_and_again(void **state)
         assert_int_equal(rdl_destroy_qp(r.lab, qp), RDL_OK);
         assert_int_equal(rdl_wait(r.lab, r.side[0].host, none, &rsp), RDL_OK);
     }
-    rig_done(&r);
+    testbed_done(&r);
 }
 
 static void what_a_reset_gives_back_goes_without_completions(void **state)
 {
     const struct rdl_qp_attr attr = {.state = QPS_RESET};
-    struct rig_config c = config(9);
+    struct testbed_config c = config(9);
     struct rdl_modify_error err;
     struct rdl_wc wc;
-    struct rig r;
+    struct testbed r;
     uint32_t rsp;
     size_t n;
 
     (void)state;
-    assert_int_equal(rig_init(&r, &c), RDL_OK);
+    assert_int_equal(testbed_init(&r, &c), RDL_OK);
     for (uint32_t i = 0; i < 3; i++)
-        assert_int_equal(rig_recv(&r, 1, i, 0, BYTES), RDL_OK);
+        assert_int_equal(testbed_recv(&r, 1, i, 0, BYTES), RDL_OK);
     assert_int_equal(rdl_modify_qp(r.lab, r.side[1].qp, &attr, QPA_STATE, false, &err), RDL_OK);
     assert_int_equal(rdl_wait(r.lab, r.side[1].host, none, &rsp), RDL_OK);
     assert_int_equal(rdl_run(r.lab, RDL_NEVER, none), RDL_OK);
     assert_int_equal(rdl_poll_cq(r.lab, r.side[1].cq, 1, &wc, &n), RDL_OK);
     assert_int_equal(n, 0);
-    rig_done(&r);
+    testbed_done(&r);
 }
 
 /* Without RING_RESET the device forgets where a queue was before the driver does. */
@@ -374,36 +374,36 @@ static void a_queue_without_an_owner_breaks_no_invariant(void **state)
 
 static void the_clock_stops_before_it_overflows(void **state)
 {
-    struct rig_config c = config(10);
-    struct rig r;
+    struct testbed_config c = config(10);
+    struct testbed r;
     uint64_t end;
     uint32_t rsp;
     rdl_pd pd;
 
     (void)state;
-    assert_int_equal(rig_init(&r, &c), RDL_OK);
+    assert_int_equal(testbed_init(&r, &c), RDL_OK);
     assert_int_equal(rdl_run(r.lab, RDL_NEVER - 1, none), RDL_OK);
     end = rdl_now_ns(r.lab);
     assert_true(end < RDL_NEVER / 2);
     assert_int_equal(rdl_alloc_pd(r.lab, r.side[0].host, "late", &pd), RDL_OK);
     assert_int_equal(rdl_wait(r.lab, r.side[0].host, none, &rsp), RDL_ERR_TIMEOUT);
     assert_true(rdl_now_ns(r.lab) == end);
-    rig_done(&r);
+    testbed_done(&r);
 }
 
 static void no_two_things_of_a_lab_have_one_name(void **state)
 {
-    const struct rig_config c = config(3);
+    const struct testbed_config c = config(3);
     const struct rdl_host_config host = {.name = "f1"}, late = {.name = "mine"};
     struct rdl_fault_config fault = {
         .kind = FLT_DROP, .psn = 1, .dest_qpn = 1, .nth = 1, .count = 1};
     rdl_host h;
     rdl_fault f;
     uint64_t raw;
-    struct rig r;
+    struct testbed r;
 
     (void)state;
-    assert_int_equal(rig_init(&r, &c), RDL_OK);
+    assert_int_equal(testbed_init(&r, &c), RDL_OK);
     assert_int_equal(rdl_host_add(r.lab, &host, &h), RDL_OK);
     assert_int_equal(rdl_fault_add(r.lab, &fault, &f), RDL_OK); /* f1 is taken */
     assert_int_equal(rdl_find(r.lab, "f2", OBJ_FAULT, &raw), RDL_OK);
@@ -415,7 +415,7 @@ static void no_two_things_of_a_lab_have_one_name(void **state)
     fault.name = "mine";
     assert_int_equal(rdl_fault_add(r.lab, &fault, &f), RDL_OK);
     assert_int_equal(rdl_host_add(r.lab, &late, &h), RDL_ERR_EXISTS);
-    rig_done(&r);
+    testbed_done(&r);
 }
 
 static void a_fault_that_cannot_be_is_refused(void **state)
@@ -427,11 +427,11 @@ static void a_fault_that_cannot_be_is_refused(void **state)
                                         .dest_qpn = RDL_ANY,
                                         .nth = 1,
                                         .count = 1};
-    const struct rig_config c = config(3);
+    const struct testbed_config c = config(3);
     struct rdl_fault_config bad[10];
     struct rdl_fault_config gone = ok;
     rdl_fault f;
-    struct rig r;
+    struct testbed r;
 
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(bad); i++)
@@ -449,7 +449,7 @@ static void a_fault_that_cannot_be_is_refused(void **state)
     bad[7].packet_class = PKC_RNR_NAK + 1;
     bad[8].message = 1;    /* whose? */
     bad[9].field = WF_PSN; /* of a fault that changes none */
-    assert_int_equal(rig_init(&r, &c), RDL_OK);
+    assert_int_equal(testbed_init(&r, &c), RDL_OK);
     for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
         if (rdl_fault_add(r.lab, &bad[i], &f) != RDL_ERR_INVAL)
             fail_msg("row %zu", i);
@@ -463,19 +463,19 @@ static void a_fault_that_cannot_be_is_refused(void **state)
     gone.qp.raw = 77;
     assert_int_equal(rdl_fault_add(r.lab, &gone, &f), RDL_ERR_STALE);
     assert_int_equal(rdl_fault_add(r.lab, &ok, &f), RDL_OK);
-    rig_done(&r);
+    testbed_done(&r);
 }
 
 /* "h1-h2" is a name too, of a link or of anything else, whichever comes first. */
 static void nothing_else_is_called_like_a_link(void **state)
 {
-    const struct rig_config c = config(3);
+    const struct testbed_config c = config(3);
     const struct rdl_host_config like = {.name = "h1-h2"}, back = {.name = "h2-h1"};
     const struct rdl_link_config link = {.a = "h2-h1", .b = "s-t"};
     const struct rdl_link_config same = {.a = "h2-h1-s", .b = "t"}, two = {.a = "s-t", .b = "t"};
     const struct rdl_fault_config fault = {
         .name = "h2-h1-s-t", .kind = FLT_DROP, .nth = 1, .count = 1};
-    struct rig r;
+    struct testbed r;
     rdl_switch s;
     rdl_fault f;
     uint64_t raw;
@@ -483,7 +483,7 @@ static void nothing_else_is_called_like_a_link(void **state)
     rdl_host h;
 
     (void)state;
-    assert_int_equal(rig_init(&r, &c), RDL_OK);
+    assert_int_equal(testbed_init(&r, &c), RDL_OK);
     assert_int_equal(rdl_host_add(r.lab, &like, &h), RDL_ERR_EXISTS);
     assert_int_equal(rdl_host_add(r.lab, &back, &h), RDL_OK);
     assert_int_equal(rdl_switch_add(r.lab, "s-t", &s), RDL_OK);
@@ -499,26 +499,26 @@ static void nothing_else_is_called_like_a_link(void **state)
     assert_int_equal(rdl_link_add(r.lab, &same, &l), RDL_ERR_EXISTS);
     for (uint32_t i = 0; i < 2; i++) /* there may be several from switch to switch */
         assert_int_equal(rdl_link_add(r.lab, &two, &l), RDL_OK);
-    rig_done(&r);
+    testbed_done(&r);
 }
 
 /* It has no name, so it is not found under the empty one either. */
 static void a_host_that_could_not_boot_is_not_there(void **state)
 {
-    const struct rig_config c = config(3);
+    const struct testbed_config c = config(3);
     const struct rdl_host_config small = {.name = "small", .ram_bytes = 65536, .max_qp = 16384};
     const struct rdl_link_config link = {.a = "", .b = "h1"};
-    struct rig r;
+    struct testbed r;
     rdl_link l;
     rdl_host h;
 
     (void)state;
-    assert_int_equal(rig_init(&r, &c), RDL_OK);
+    assert_int_equal(testbed_init(&r, &c), RDL_OK);
     assert_int_equal(rdl_host_add(r.lab, &small, &h), RDL_ERR_NOMEM);
     assert_int_equal(rdl_find_host(r.lab, "small", &h), RDL_ERR_NOT_FOUND);
     assert_int_equal(rdl_find_host(r.lab, "", &h), RDL_ERR_NOT_FOUND);
     assert_int_equal(rdl_link_add(r.lab, &link, &l), RDL_ERR_NOT_FOUND);
-    rig_done(&r);
+    testbed_done(&r);
 }
 
 int main(void)

@@ -4,30 +4,30 @@
 
 #include <string.h>
 
-#include "cli/programs/rig.h"
 #include "emu/facts/enums.h"
 #include "emu/facts/qp_fsm.h"
 #include "emu/net/net.h"
+#include "testbed/testbed.h"
 
 #define BYTES 64u
 
 static const struct rdl_limits none = {0};
 
-static struct rig_config config(void)
+static struct testbed_config config(void)
 {
-    return (struct rig_config){.seed = 1,
-                               .check_invariants = true,
-                               .record = true,
-                               .mr_bytes = 4096,
-                               .max_wr = 16,
-                               .path_mtu = MTU_256,
-                               .timeout = 14,
-                               .retry_cnt = 7,
-                               .rnr_retry = 7,
-                               .min_rnr_timer = 1};
+    return (struct testbed_config){.seed = 1,
+                                   .check_invariants = true,
+                                   .record = true,
+                                   .mr_bytes = 4096,
+                                   .max_wr = 16,
+                                   .path_mtu = MTU_256,
+                                   .timeout = 14,
+                                   .retry_cnt = 7,
+                                   .rnr_retry = 7,
+                                   .min_rnr_timer = 1};
 }
 
-static void answered(struct rig *r, unsigned side)
+static void answered(struct testbed *r, unsigned side)
 {
     uint32_t rsp;
 
@@ -35,7 +35,7 @@ static void answered(struct rig *r, unsigned side)
 }
 
 /* Another queue pair on @side, with a CQ each for sends and receives. */
-static rdl_qp qp_with_two_cqs(struct rig *r, unsigned side, rdl_cq *ret_send, rdl_cq *ret_recv)
+static rdl_qp qp_with_two_cqs(struct testbed *r, unsigned side, rdl_cq *ret_send, rdl_cq *ret_recv)
 {
     struct rdl_qp_config c = {.pd = r->side[side].pd, .type = QPT_RC};
     rdl_qp qp;
@@ -51,7 +51,8 @@ static rdl_qp qp_with_two_cqs(struct rig *r, unsigned side, rdl_cq *ret_send, rd
     return qp;
 }
 
-static void move(struct rig *r, unsigned side, rdl_qp qp, struct rdl_qp_attr *a, enum qp_state to)
+static void move(struct testbed *r, unsigned side, rdl_qp qp, struct rdl_qp_attr *a,
+                 enum qp_state to)
 {
     const uint32_t mask = QPA_STATE | qp_fsm_needs(QPT_RC, to);
     struct rdl_modify_error err;
@@ -62,7 +63,7 @@ static void move(struct rig *r, unsigned side, rdl_qp qp, struct rdl_qp_attr *a,
 }
 
 /* Brings @qp on @side to RTS, connected to @peer on @peer_side. */
-static void connect(struct rig *r, unsigned side, rdl_qp qp, unsigned peer_side, rdl_qp peer)
+static void connect(struct testbed *r, unsigned side, rdl_qp qp, unsigned peer_side, rdl_qp peer)
 {
     struct rdl_qp_attr a = {.path_mtu = MTU_256, .port = 1, .min_rnr_timer = 1, .timeout = 14};
     struct rdl_qp_info info;
@@ -75,7 +76,7 @@ static void connect(struct rig *r, unsigned side, rdl_qp qp, unsigned peer_side,
         move(r, side, qp, &a, (enum qp_state)to);
 }
 
-static void post(struct rig *r, unsigned side, rdl_qp qp, uint64_t wr_id, bool send)
+static void post(struct testbed *r, unsigned side, rdl_qp qp, uint64_t wr_id, bool send)
 {
     const struct rdl_sge sge = {r->side[side].mem.addr, BYTES, r->side[side].mem.lkey};
     const struct rdl_send_wr s = {
@@ -87,7 +88,7 @@ static void post(struct rig *r, unsigned side, rdl_qp qp, uint64_t wr_id, bool s
 }
 
 /* @cq holds one completion, of this request. */
-static void holds(struct rig *r, rdl_cq cq, uint64_t wr_id, enum wc_opcode opcode)
+static void holds(struct testbed *r, rdl_cq cq, uint64_t wr_id, enum wc_opcode opcode)
 {
     struct rdl_wc wc[2];
     size_t n;
@@ -101,13 +102,13 @@ static void holds(struct rig *r, rdl_cq cq, uint64_t wr_id, enum wc_opcode opcod
 
 static void sends_and_receives_complete_where_each_belongs(void **state)
 {
-    const struct rig_config c = config();
+    const struct testbed_config c = config();
     rdl_cq send_cq[2], recv_cq[2];
     rdl_qp qp[2];
-    struct rig r;
+    struct testbed r;
 
     (void)state;
-    assert_int_equal(rig_init(&r, &c), RDL_OK);
+    assert_int_equal(testbed_init(&r, &c), RDL_OK);
     for (unsigned i = 0; i < 2; i++)
         qp[i] = qp_with_two_cqs(&r, i, &send_cq[i], &recv_cq[i]);
     for (unsigned i = 0; i < 2; i++)
@@ -121,21 +122,21 @@ static void sends_and_receives_complete_where_each_belongs(void **state)
         holds(&r, send_cq[i], 10 + i, WC_SEND);
         holds(&r, recv_cq[i], 20 + i, WC_RECV);
     }
-    rig_done(&r);
+    testbed_done(&r);
 }
 
 /* A frame to the own MAC occupies the port as long as it takes to turn round. */
 static void a_host_that_talks_to_itself_sends_one_frame_at_a_time(void **state)
 {
-    const struct rig_config c = config();
+    const struct testbed_config c = config();
     rdl_cq send_cq, recv_cq;
     uint64_t before = 0;
     uint32_t n = 0;
-    struct rig r;
+    struct testbed r;
     rdl_qp qp;
 
     (void)state;
-    assert_int_equal(rig_init(&r, &c), RDL_OK);
+    assert_int_equal(testbed_init(&r, &c), RDL_OK);
     qp = qp_with_two_cqs(&r, 0, &send_cq, &recv_cq);
     connect(&r, 0, qp, 0, qp);
     for (uint64_t i = 0; i < 4; i++)
@@ -153,7 +154,7 @@ static void a_host_that_talks_to_itself_sends_one_frame_at_a_time(void **state)
         n++;
     }
     assert_true(n >= 5); /* four SENDs, and an ACK at least */
-    rig_done(&r);
+    testbed_done(&r);
 }
 
 int main(void)

@@ -4,19 +4,19 @@
 
 #include <string.h>
 
-#include "cli/programs/rig.h"
 #include "emu/facts/enums.h"
 #include "emu/trace/filter.h"
 #include "rdmalab/inspect.h"
+#include "testbed/testbed.h"
 
 #define MESSAGES 30u
 #define BYTES    3000u
 
 static const struct rdl_limits none = {0};
 
-static struct rig start(size_t events_max)
+static struct testbed start(size_t events_max)
 {
-    const struct rig_config c = {
+    const struct testbed_config c = {
         .seed = 3,
         .record = true,
         .mr_bytes = MESSAGES * BYTES,
@@ -28,19 +28,19 @@ static struct rig start(size_t events_max)
         .latency_ns = 1000,
         .loss_ppm = 30000,
     };
-    struct rig r;
+    struct testbed r;
 
-    assert_int_equal(rig_init(&r, &c), RDL_OK);
+    assert_int_equal(testbed_init(&r, &c), RDL_OK);
     if (events_max)
         rdl_record_bound(r.lab, events_max, 0);
     return r;
 }
 
-static void exchange(struct rig *r)
+static void exchange(struct testbed *r)
 {
     for (uint32_t i = 0; i < MESSAGES; i++) {
-        assert_int_equal(rig_recv(r, 1, i, (uint64_t)i * BYTES, BYTES), RDL_OK);
-        assert_int_equal(rig_send(r, 0, i, (uint64_t)i * BYTES, BYTES, SF_SIGNALED), RDL_OK);
+        assert_int_equal(testbed_recv(r, 1, i, (uint64_t)i * BYTES, BYTES), RDL_OK);
+        assert_int_equal(testbed_send(r, 0, i, (uint64_t)i * BYTES, BYTES, SF_SIGNALED), RDL_OK);
     }
     assert_int_equal(rdl_run(r->lab, RDL_NEVER, none), RDL_OK);
 }
@@ -56,7 +56,8 @@ static struct ev_condition is(enum ev_kind kind, const char *field, uint64_t num
     return c;
 }
 
-static struct rdl_tally *tally(struct rig *r, enum ev_kind kind, struct ev_condition *c, size_t n)
+static struct rdl_tally *tally(struct testbed *r, enum ev_kind kind, struct ev_condition *c,
+                               size_t n)
 {
     const struct ev_filter filter = {kind, n, c};
     struct rdl_tally *t = NULL;
@@ -76,7 +77,7 @@ static uint64_t count(const struct rdl_tally *t)
 }
 
 /* What a look at the record says. */
-static uint64_t recorded(const struct rig *r, const struct rdl_tally *t)
+static uint64_t recorded(const struct testbed *r, const struct rdl_tally *t)
 {
     uint64_t n = 0;
 
@@ -90,7 +91,7 @@ static void early_and_late_tallies_agree_with_the_record(void **state)
     struct ev_condition from_h1 = is(EV_tx, "host", 0, "h1");
     struct ev_condition to_rts = is(EV_qp_state, "to", QPS_RTS, "");
     struct ev_condition chance = is(EV_lost, "name", 0, "chance");
-    struct rig r = start(0);
+    struct testbed r = start(0);
     const struct rdl_tally *early = tally(&r, EV_tx, &from_h1, 1);
     const struct rdl_tally *states = tally(&r, EV_qp_state, &to_rts, 1), *late;
 
@@ -102,7 +103,7 @@ static void early_and_late_tallies_agree_with_the_record(void **state)
     assert_true(count(late) == rdl_total(r.lab, EV_lost));
     assert_true(count(early) > MESSAGES && count(early) == recorded(&r, early));
     assert_ptr_equal(tally(&r, EV_tx, &from_h1, 1), early);
-    rig_done(&r);
+    testbed_done(&r);
 }
 
 static void a_tally_goes_on_where_the_record_forgets(void **state)
@@ -110,7 +111,7 @@ static void a_tally_goes_on_where_the_record_forgets(void **state)
     struct ev_condition from_h1 = is(EV_tx, "host", 0, "h1");
     struct ev_condition from_h2 = is(EV_tx, "host", 0, "h2");
     const struct ev_filter late = {EV_tx, 1, &from_h2};
-    struct rig r = start(1024);
+    struct testbed r = start(1024);
     const struct rdl_tally *t = tally(&r, EV_tx, &from_h1, 1);
     struct rdl_tally *refused = NULL;
     uint64_t forgotten = 0, before;
@@ -126,14 +127,14 @@ static void a_tally_goes_on_where_the_record_forgets(void **state)
     before = count(t);
     exchange(&r);
     assert_true(count(t) > before);
-    rig_done(&r);
+    testbed_done(&r);
 }
 
 static void a_checkpoint_brings_counts_back(void **state)
 {
     struct ev_condition from_h1 = is(EV_tx, "host", 0, "h1");
     struct ev_condition from_h2 = is(EV_tx, "host", 0, "h2");
-    struct rig r = start(0);
+    struct testbed r = start(0);
     const struct rdl_tally *t = tally(&r, EV_tx, &from_h1, 1), *later;
     struct rdl_checkpoint *c = NULL;
     uint64_t middle, end, total;
@@ -154,14 +155,14 @@ static void a_checkpoint_brings_counts_back(void **state)
     assert_true(count(t) == end && rdl_total(r.lab, EV_tx) == total);
     assert_true(count(later) == total - end);
     rdl_checkpoint_free(c);
-    rig_done(&r);
+    testbed_done(&r);
 }
 
 /* Going back beyond the beginning of a tally needs the record. */
 static void what_nobody_can_count_any_more_is_refused(void **state)
 {
     struct ev_condition from_h1 = is(EV_tx, "host", 0, "h1");
-    struct rig r = start(0);
+    struct testbed r = start(0);
     const struct rdl_tally *t;
     const struct ev_condition *unknown;
     struct rdl_checkpoint *c = NULL, *counted = NULL;
@@ -181,7 +182,7 @@ static void what_nobody_can_count_any_more_is_refused(void **state)
     assert_true(count(t) == then);
     rdl_checkpoint_free(counted);
     rdl_checkpoint_free(c);
-    rig_done(&r);
+    testbed_done(&r);
 }
 
 /* The host's events while it boots come before the event that tells its name. */
@@ -189,7 +190,7 @@ static void a_host_is_resolved_when_it_exists(void **state)
 {
     const struct rdl_lab_config config = {.seed = 1};
     const struct rdl_host_config h9 = {.name = "h9"};
-    struct rig r = {0};
+    struct testbed r = {0};
     struct ev_condition of_h9 = is(EV_reg_write, "host", 0, "h9");
     const struct ev_condition *unknown = NULL;
     struct rdl_checkpoint *c = NULL;
@@ -208,7 +209,7 @@ static void a_host_is_resolved_when_it_exists(void **state)
     rdl_checkpoint_restore(r.lab, c);
     assert_int_equal(rdl_tally_count(t, &n, &unknown), RDL_ERR_NOT_FOUND);
     rdl_checkpoint_free(c);
-    rig_done(&r);
+    testbed_done(&r);
 }
 
 /* Not even one that is of no host at all. */
@@ -236,7 +237,7 @@ static void a_failed_boot_is_nobody_elses(void **state)
     const struct rdl_lab_config config = {.seed = 1, .check_invariants = true};
     const struct rdl_host_config small = {.name = "h1", .ram_bytes = 64u << 10};
     const struct rdl_host_config whole = {.name = "h1"};
-    struct rig r = {0};
+    struct testbed r = {0};
     struct ev_condition of_h1 = is(EV_reg_write, "host", 0, "h1");
     uint64_t of_small;
     const struct rdl_tally *late;
@@ -255,7 +256,7 @@ static void a_failed_boot_is_nobody_elses(void **state)
     late = tally(&r, EV_reg_write, &of_h1, 1);
     assert_true(count(late) == of_small);
     assert_int_equal(rdl_run(r.lab, RDL_NEVER, none), RDL_OK);
-    rig_done(&r);
+    testbed_done(&r);
 }
 
 int main(void)

@@ -2,11 +2,11 @@
 /* The invariants of a lab: each of them objects when it is broken, and a run then ends with it. */
 #include "testing.h"
 
-#include "cli/programs/rig.h"
 #include "emu/facts/device.h"
 #include "emu/facts/opcode.h"
 #include "emu/lab/world.h"
 #include "emu/xport/xport_qp.h"
+#include "testbed/testbed.h"
 
 #define WINDOW_WR 16u
 
@@ -14,7 +14,7 @@ static const struct rdl_limits none = {0};
 
 /* A rig at rest, and the place of host 1's send queue. */
 struct stand {
-    struct rig r;
+    struct testbed r;
     struct world *w;
     struct host *h;
     uint32_t qpn, sq;
@@ -22,14 +22,14 @@ struct stand {
 
 static void stand_open(struct stand *s)
 {
-    const struct rig_config c = {.seed = 1,
-                                 .check_invariants = true,
-                                 .mr_bytes = 4096,
-                                 .max_wr = WINDOW_WR,
-                                 .path_mtu = MTU_1024,
-                                 .timeout = 14};
+    const struct testbed_config c = {.seed = 1,
+                                     .check_invariants = true,
+                                     .mr_bytes = 4096,
+                                     .max_wr = WINDOW_WR,
+                                     .path_mtu = MTU_1024,
+                                     .timeout = 14};
 
-    assert_int_equal(rig_init(&s->r, &c), RDL_OK);
+    assert_int_equal(testbed_init(&s->r, &c), RDL_OK);
     s->w = s->r.lab->world;
     s->h = s->w->hosts[0];
     s->qpn = s->r.side[0].qpn;
@@ -323,7 +323,7 @@ static void every_invariant_can_be_broken(void **state)
         touch(&s);
         assert_int_equal(rdl_run(s.r.lab, RDL_NEVER, none), RDL_ERR_INVARIANT);
         assert_string_equal(rdl_broken_invariant(s.r.lab), rows[i].says);
-        rig_done(&s.r);
+        testbed_done(&s.r);
     }
 }
 
@@ -347,7 +347,7 @@ static void only_what_has_changed_is_looked_at(void **state)
     rdl_checkpoint_restore(s.r.lab, c); /* nobody knows what that has changed */
     assert_int_equal(rdl_run(s.r.lab, RDL_NEVER, none), RDL_ERR_INVARIANT);
     rdl_checkpoint_free(c);
-    rig_done(&s.r);
+    testbed_done(&s.r);
 }
 
 /* Though its events tell no more of it than its number. */
@@ -360,12 +360,12 @@ static void what_a_request_is_about_is_looked_at(void **state)
     transport_is_broken(&s);
     assert_int_equal(rdl_query_qp(s.r.lab, s.r.side[0].qp), RDL_OK);
     assert_int_equal(rdl_run(s.r.lab, RDL_NEVER, none), RDL_ERR_INVARIANT);
-    rig_done(&s.r);
+    testbed_done(&s.r);
     stand_open(&s);
     polled_too_much(&s);
     assert_int_equal(rdl_req_notify_cq(s.r.lab, s.r.side[0].cq, false), RDL_OK);
     assert_int_equal(rdl_run(s.r.lab, RDL_NEVER, none), RDL_ERR_INVARIANT);
-    rig_done(&s.r);
+    testbed_done(&s.r);
 }
 
 /* What was posted before the checkpoint is known after going back, again and again. */
@@ -392,7 +392,7 @@ static void going_back_keeps_the_watcher(void **state)
     assert_string_equal(rdl_broken_invariant(s.r.lab),
                         "work requests are given back in the order of posting");
     rdl_checkpoint_free(c);
-    rig_done(&s.r);
+    testbed_done(&s.r);
 }
 
 int main(void)

@@ -4,7 +4,7 @@
 #include "emu/base/assert.h"
 #include "emu/facts/virtio_rdma/layouts.def"
 
-/* How a member of a structure of the demonstration is declared. */
+/* Declares a member of a structure of the demonstration, by its form in layouts.def. */
 #define IS_u8(f)                      uint8_t f
 #define IS_u16(f)                     _Alignas(2) uint16_t f
 #define IS_u32(f)                     _Alignas(4) uint32_t f
@@ -36,7 +36,7 @@
     };
 DEMO_STRUCTS(DECLARE)
 
-/* The stringised form begins with 'b' (bytesN), or with 'u', 'p' or 'l': an integer. */
+/* The form begins with 'b' for bytes (bytesN), or with 'u', 'p' or 'l' for an integer. */
 #define KIND(form) (#form[0] == 'b' ? 'b' : 'i')
 #define OWN_ROW(S, f, form)                                                                        \
     {#f, (uint16_t)offsetof(struct demo_##S, f), (uint16_t)sizeof(((struct demo_##S *)0)->f),      \
@@ -89,7 +89,7 @@ static void store(uint8_t *at, size_t bytes, uint64_t v)
         at[i] = (uint8_t)(v >> 8 * i);
 }
 
-/* wc_flags of the demonstration: the bit of an invalidated key is another one. */
+/* Converts wc_flags: the demonstration uses another bit for an invalidated key. */
 static uint64_t flags_relayed(enum rfc_layout to, uint64_t flags)
 {
     const uint64_t there = to == LAYOUT_DEMO ? 4 : 8, here = to == LAYOUT_DEMO ? 8 : 4;
@@ -116,7 +116,9 @@ static void relay_integer(const struct rfc_struct *s, const struct rfc_field *f,
     store(out + g->offset, g->bytes, v);
 }
 
-/* A structure without others in it.  Only here are the two layouts different things to know. */
+/* Converts a structure without nested structures.  This is the only place where the two layouts
+ * differ.
+ */
 static void relay_flat(const char *name, enum rfc_layout from, const uint8_t *in,
                        enum rfc_layout to, uint8_t *out)
 {

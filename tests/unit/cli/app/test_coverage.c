@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/app/coverage.h"
 
+#include "cli/explain/explain.h"
 #include "cli/lab_session.h"
-#include "cli/tell/explain.h"
 #include "emu/facts/opcode.h"
 #include "emu/facts/rules.h"
 

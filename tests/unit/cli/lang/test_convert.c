@@ -4,8 +4,8 @@
  */
 #include "cli/cli_testing.h"
 #include "cli/lang/expr.h"
-#include "cli/print/print_json.h"
 #include "emu/base/prng.h"
+#include "print/print_json.h"
 
 #define ROUNDS     4000u
 #define TEXT_BYTES 160u

@@ -4,12 +4,12 @@
  * there, into its past, another future, a file or a world, the rest is what it would have been.
  */
 #include "cli/own_directory.h"
-#include "cli/session/exit_status.h"
 #include "cli/session/files.h"
 #include "cli/session/random_session.h"
 #include "cli/session/sight.h"
 #include "cli/session/travel.h"
 #include "cli/session/worlds.h"
+#include "process/exit_status.h"
 #include "rdmalab/trace.h"
 
 #define STRIDE 5u /* of the ticks that are gone to */

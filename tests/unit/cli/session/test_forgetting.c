@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What the record does not have (any more) is said wherever somebody looks for it, with what to do.
  */
-#include "cli/tree/lab_past.h"
+#include "tree/lab_past.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "cli/own_directory.h"
-#include "cli/session/exit_status.h"
+#include "process/exit_status.h"
 
 #define CALM                                                                                       \
     "host h1 h2; link h1 h2 latency=1us\n"                                                         \
@@ -33,17 +33,17 @@ int enter_text(struct lab *l, const char *text)
 {
     const struct source src = source_of("w.json", text);
     struct diag d = {.kind = DIAG_NONE};
-    struct world w;
+    struct session_file w;
     int status = EXIT_USAGE;
 
-    if (world_read(&src, &l->interrupted, &w, l->f, &d)) {
-        status = world_enter(l->s, &w, "w.json", l->f);
+    if (session_file_read(&src, &l->interrupted, &w, l->f, &d)) {
+        status = session_file_enter(l->s, &w, "w.json", l->f);
     } else {
         assert_true(d.kind == DIAG_SYNTAX || d.kind == DIAG_VALUE);
         assert_true(d.at.at + d.at.len <= src.len + 1);
         diag_print(l->f, &src, &d);
     }
-    world_done(&w);
+    session_file_done(&w);
     fflush(l->f);
     return status;
 }

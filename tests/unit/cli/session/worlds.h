@@ -3,9 +3,9 @@
 #ifndef TESTS_UNIT_CLI_SESSION_WORLDS_H
 #define TESTS_UNIT_CLI_SESSION_WORLDS_H
 
-#include "cli/print/version.h"
 #include "cli/session/random_session.h"
-#include "cli/world/world.h"
+#include "cli/session_file/session_file.h"
+#include "print/version.h"
 
 #define HISTORY_BYTES ((size_t)64 << 20)
 

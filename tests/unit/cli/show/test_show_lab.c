@@ -4,22 +4,22 @@
 
 #include <cjson/cJSON.h>
 
+#include "cli/export/export.h"
 #include "cli/printed.h"
-#include "cli/programs/rig.h"
-#include "cli/saved/saved.h"
 #include "cli/show/show.h"
 #include "cli/show/show_events.h"
-#include "cli/tell/export.h"
-#include "cli/tell/why.h"
-#include "cli/tree/lab_past.h"
+#include "cli/trace_file/trace_file.h"
+#include "cli/why/why.h"
 #include "emu/facts/enums.h"
 #include "golden.h"
+#include "testbed/testbed.h"
+#include "tree/lab_past.h"
 
 #define TICKS_MAX 100000u
 
-static void rig_make(struct rig *r, uint64_t seed)
+static void rig_make(struct testbed *r, uint64_t seed)
 {
-    const struct rig_config config = {
+    const struct testbed_config config = {
         .seed = seed,
         .check_invariants = true,
         .record = true,
@@ -34,17 +34,17 @@ static void rig_make(struct rig *r, uint64_t seed)
         .latency_ns = 1000,
     };
 
-    assert_int_equal(rig_init(r, &config), RDL_OK);
+    assert_int_equal(testbed_init(r, &config), RDL_OK);
 }
 
-static void run(struct rig *r)
+static void run(struct testbed *r)
 {
     const struct rdl_limits limits = {.ticks = TICKS_MAX};
 
     assert_int_equal(rdl_run(r->lab, rdl_now_ns(r->lab) + 1000000000u, limits), RDL_OK);
 }
 
-static void drop(struct rig *r, uint32_t psn, uint32_t count)
+static void drop(struct testbed *r, uint32_t psn, uint32_t count)
 {
     const struct rdl_fault_config config = {
         .name = "f1",
@@ -64,7 +64,7 @@ static void drop(struct rig *r, uint32_t psn, uint32_t count)
 }
 
 /* @line is what follows `show`, words with a blank between. */
-static enum rdl_status ask(struct printed *p, const struct rig *r, const char *line, bool json,
+static enum rdl_status ask(struct printed *p, const struct testbed *r, const char *line, bool json,
                            struct show_error *err)
 {
     char buf[128];
@@ -87,7 +87,7 @@ static enum rdl_status ask(struct printed *p, const struct rig *r, const char *l
     return st;
 }
 
-static void assert_shows(const struct rig *r, const char *line, const char *part)
+static void assert_shows(const struct testbed *r, const char *line, const char *part)
 {
     struct show_error err = {0};
     struct printed p;
@@ -99,7 +99,7 @@ static void assert_shows(const struct rig *r, const char *line, const char *part
     printed_end(&p);
 }
 
-static void assert_shows_json(const struct rig *r, const char *line)
+static void assert_shows_json(const struct testbed *r, const char *line)
 {
     struct show_error err = {0};
     struct printed p;
@@ -152,19 +152,19 @@ static void every_form_answers(void **state)
         {"hosts", "h2"},
         {"counters", "h1.qp.counters.timeouts"},
     };
-    struct rig r;
+    struct testbed r;
 
     (void)state;
     rig_make(&r, 1);
     drop(&r, 100, 1);
-    assert_int_equal(rig_recv(&r, 1, 7, 0, 1024), RDL_OK);
-    assert_int_equal(rig_send(&r, 0, 1, 0, 64, SF_SIGNALED), RDL_OK);
+    assert_int_equal(testbed_recv(&r, 1, 7, 0, 1024), RDL_OK);
+    assert_int_equal(testbed_send(&r, 0, 1, 0, 64, SF_SIGNALED), RDL_OK);
     run(&r);
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         assert_shows(&r, rows[i].line, rows[i].part);
         assert_shows_json(&r, rows[i].line);
     }
-    rig_done(&r);
+    testbed_done(&r);
 }
 
 /* A value of 15 characters has one blank behind it, like those in it. */
@@ -173,17 +173,17 @@ static void a_value_does_not_run_into_its_meaning(void **state)
     const char *const together = "FENCE, SIGNALED; send flags";
     struct show_error err = {0};
     struct printed p;
-    struct rig r;
+    struct testbed r;
 
     (void)state;
     rig_make(&r, 1);
-    assert_int_equal(rig_send(&r, 0, 1, 0, 64, SF_SIGNALED | SF_FENCE), RDL_OK);
+    assert_int_equal(testbed_send(&r, 0, 1, 0, 64, SF_SIGNALED | SF_FENCE), RDL_OK);
     for (int json = 0; json < 2; json++) {
         assert_int_equal(ask(&p, &r, "dump h1.qp.sq.desc[0]", json == 1, &err), RDL_OK);
         assert_prints(&p, together);
         printed_end(&p);
     }
-    rig_done(&r);
+    testbed_done(&r);
 }
 
 static void a_wrong_word_is_pointed_at(void **state)
@@ -201,7 +201,7 @@ static void a_wrong_word_is_pointed_at(void **state)
         {"events x3", RDL_ERR_INVAL, 1, 0},  {"events last x", RDL_ERR_INVAL, 2, 0},
         {"faults now", RDL_ERR_INVAL, 1, 0},
     };
-    struct rig r;
+    struct testbed r;
 
     (void)state;
     rig_make(&r, 1);
@@ -215,33 +215,34 @@ static void a_wrong_word_is_pointed_at(void **state)
         assert_true(err.text[0] != '\0');
         printed_end(&p);
     }
-    rig_done(&r);
+    testbed_done(&r);
 }
 
 static void a_posted_request_waits_for_its_kick(void **state)
 {
-    struct rig r;
+    struct testbed r;
     struct printed p;
     struct show_error err;
 
     (void)state;
     rig_make(&r, 1);
-    assert_int_equal(rig_send(&r, 0, 1, 0, 64, SF_SIGNALED), RDL_OK);
+    assert_int_equal(testbed_send(&r, 0, 1, 0, 64, SF_SIGNALED), RDL_OK);
     assert_int_equal(ask(&p, &r, "vq h1.qp.sq", false, &err), RDL_OK);
     assert_in_order(printed_text(&p), "h1.qp.sq 19 16 avail.idx 1 0 kicked SEND wr_id=1 mr[0:64]");
     assert_golden("a queue that was kicked", printed_text(&p));
     printed_end(&p);
     /* The device asks for no second kick before it has looked: it will find this one, too. */
-    assert_int_equal(rig_send(&r, 0, 2, 0, 64, SF_SIGNALED), RDL_OK);
+    assert_int_equal(testbed_send(&r, 0, 2, 0, 64, SF_SIGNALED), RDL_OK);
     assert_int_equal(ask(&p, &r, "vq h1.qp.sq", false, &err), RDL_OK);
     assert_in_order(printed_text(&p), "avail.idx 2 0 kicked");
     assert_golden("a queue that was kicked before the last post", printed_text(&p));
     printed_end(&p);
-    rig_done(&r);
+    testbed_done(&r);
 }
 
 /* What `why TARGET` prints is the golden section @name, and has each of @words in their order. */
-static void assert_why(const char *name, const struct rig *r, const char *target, const char *words)
+static void assert_why(const char *name, const struct testbed *r, const char *target,
+                       const char *words)
 {
     const struct past past = past_of_lab(r->lab);
     struct printed p;
@@ -258,45 +259,45 @@ static void assert_why(const char *name, const struct rig *r, const char *target
 
 static void a_message_that_does_not_fit_is_explained_from_both_ends(void **state)
 {
-    struct rig r;
+    struct testbed r;
 
     (void)state;
     rig_make(&r, 1);
-    assert_int_equal(rig_recv(&r, 1, 7, 0, 32), RDL_OK);
-    assert_int_equal(rig_send(&r, 0, 1, 0, 64, SF_SIGNALED), RDL_OK);
+    assert_int_equal(testbed_recv(&r, 1, 7, 0, 32), RDL_OK);
+    assert_int_equal(testbed_send(&r, 0, 1, 0, 64, SF_SIGNALED), RDL_OK);
     run(&r);
     assert_why("a message that does not fit, at the sender", &r, "h1.cq.wc[0]",
                "REM_INV_REQ_ERR NAK_INVALID_REQUEST psn=100 h2.qp 32 64");
     assert_why("a message that does not fit, at the receiver", &r, "h2.cq.wc[0]",
                "LOC_LEN_ERR RECV, RESP_RECV_LENGTH, 32");
-    rig_done(&r);
+    testbed_done(&r);
 }
 
 static void no_receive_is_explained_by_its_rnr_naks(void **state)
 {
-    struct rig r;
+    struct testbed r;
 
     (void)state;
     rig_make(&r, 1);
-    assert_int_equal(rig_send(&r, 0, 1, 0, 64, SF_SIGNALED), RDL_OK);
+    assert_int_equal(testbed_send(&r, 0, 1, 0, 64, SF_SIGNALED), RDL_OK);
     run(&r);
     assert_why("no receive", &r, NULL, "RNR_RETRY_EXC_ERR 2, arrived RESP_RECV_WQE");
-    rig_done(&r);
+    testbed_done(&r);
 }
 
 static void a_fault_tells_what_it_hit(void **state)
 {
-    struct rig r;
+    struct testbed r;
 
     (void)state;
     rig_make(&r, 1);
     drop(&r, RDL_ANY, 1);
-    assert_int_equal(rig_recv(&r, 1, 7, 0, 1024), RDL_OK);
-    assert_int_equal(rig_send(&r, 0, 1, 0, 64, SF_SIGNALED), RDL_OK);
+    assert_int_equal(testbed_recv(&r, 1, 7, 0, 1024), RDL_OK);
+    assert_int_equal(testbed_send(&r, 0, 1, 0, 64, SF_SIGNALED), RDL_OK);
     run(&r);
     assert_why("a fault", &r, "f1", "lost RC_SEND_ONLY psn=100, f1 h1.qp RC_SEND_ONLY psn=100");
     assert_why("a queue pair after a timeout", &r, "h1.qp", "timeout");
-    rig_done(&r);
+    testbed_done(&r);
 }
 
 /* All that can be asked of events alone. */
@@ -315,33 +316,33 @@ static void print_all(FILE *out, const struct past *past)
 static void a_saved_trace_gives_the_same_answers(void **state)
 {
     const struct past_about about = {.seed = 1};
-    struct saved_error err;
-    struct saved *saved;
+    struct trace_file_error err;
+    struct trace_file *saved;
     struct printed live, again;
     struct past past;
-    struct rig r;
+    struct testbed r;
     FILE *f = tmpfile();
 
     (void)state;
     assert_non_null(f);
     rig_make(&r, 1);
     drop(&r, 101, 1);
-    assert_int_equal(rig_recv(&r, 1, 7, 0, 4096), RDL_OK);
-    assert_int_equal(rig_send(&r, 0, 1, 0, 3000, SF_SIGNALED), RDL_OK);
+    assert_int_equal(testbed_recv(&r, 1, 7, 0, 4096), RDL_OK);
+    assert_int_equal(testbed_send(&r, 0, 1, 0, 3000, SF_SIGNALED), RDL_OK);
     run(&r);
     past = past_of_lab(r.lab);
     assert_int_equal(export_events(f, &past, &about), RDL_OK);
     print_all(printed_begin(&live)->out, &past);
-    rig_done(&r);
+    testbed_done(&r);
 
     rewind(f);
-    assert_int_equal(saved_read(f, &saved, &err), RDL_OK);
-    past = saved_past(saved);
+    assert_int_equal(trace_file_read(f, &saved, &err), RDL_OK);
+    past = trace_file_past(saved);
     print_all(printed_begin(&again)->out, &past);
     assert_string_equal(printed_text(&live), printed_text(&again));
     printed_end(&live);
     printed_end(&again);
-    saved_free(saved);
+    trace_file_free(saved);
     fclose(f);
 }
 

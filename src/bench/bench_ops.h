@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* What one operation of one service costs, between two hosts. */
+#ifndef BENCH_BENCH_OPS_H
+#define BENCH_BENCH_OPS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "rdmalab/status.h"
+
+/* Messages that h1 posts, @depth of them at a time, at most BENCH_DEPTH_MAX. */
+struct bench_op {
+    uint32_t type;   /* enum qp_type */
+    uint32_t opcode; /* enum wr_opcode: a SEND, an RDMA WRITE, an RDMA READ or an atomic */
+    uint32_t bytes, depth;
+    bool record; /* events and frames */
+};
+
+#define BENCH_DEPTH_MAX 128u
+
+struct bench_figure {
+    double seconds; /* processor time; 0: nothing was measured yet */
+    uint64_t messages, ticks;
+};
+
+/* Measures @op for a while.  @best keeps what it has if that was faster: other work on the machine
+ * makes caches cold, so the best of several tries is the most repeatable.
+ *
+ * Errors of any call of the public API; RDL_ERR_IDLE: completions are missing; RDL_ERR_INVAL: one
+ * is not a success.
+ */
+RDL_MUST_CHECK enum rdl_status bench_op(const struct bench_op *op, double (*now_s)(void),
+                                        struct bench_figure *best);
+
+#endif

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+#include "capture/drawn.h"
+
+#include <stdlib.h>
+
+#include "emu/facts/aeth.h"
+#include "process/must.h"
+
+/* The name of a host: its address, if there is room for it. */
+static struct ev_str name_of(const struct record *r, uint32_t host)
+{
+    char name[ADDR_TEXT_MAX];
+    struct text t = text_on(name, sizeof(name));
+
+    addr_add(&t, r->hosts[host].gid);
+    if (t.len >= EV_NAME_BYTES) {
+        t = text_on(name, sizeof(name));
+        text_addf(&t, "host %u", host + 1);
+    }
+    return ev_str(name);
+}
+
+static struct ev sent(const struct record *r, const struct seen *s)
+{
+    const struct op_info *op = seen_op(s);
+    struct ev e = {.at_ns = s->at_ns - r->first_ns, .id = ev_id_of(s->number, 1), .kind = EV_tx};
+
+    e.u.tx.host = s->src;
+    e.u.tx.peer = s->dst;
+    e.u.tx.opcode = s->opcode;
+    e.u.tx.psn = s->psn;
+    e.u.tx.ackreq = (s->flags & SEEN_ACK_REQ) != 0;
+    e.u.tx.dest_qpn = s->dest_qpn;
+    e.u.tx.bytes = s->payload_bytes;
+    e.u.tx.length = s->dma_bytes;
+    if (op->headers & H_AETH) {
+        const struct aeth_word w = aeth_unpack(s->syndrome);
+
+        e.u.tx.syndrome = w.kind;
+        e.u.tx.msn = s->msn;
+        e.u.tx.rnr_timer = w.kind == SYN_RNR_NAK ? w.value : 0;
+    }
+    return e;
+}
+
+static struct ev arrived(const struct ev *tx, uint32_t host, bool is_damaged)
+{
+    struct ev e = {.at_ns = tx->at_ns,
+                   .id = tx->id + 1,
+                   .cause = tx->id,
+                   .kind = is_damaged ? EV_drop : EV_rx};
+
+    if (is_damaged) {
+        e.u.drop.host = host;
+        e.u.drop.opcode = tx->u.tx.opcode;
+        e.u.drop.psn = tx->u.tx.psn;
+        e.u.drop.reason = DROP_BAD_ICRC;
+        e.u.drop.tx = tx->id;
+        return e;
+    }
+    e.u.rx.host = host;
+    e.u.rx.qpn = tx->u.tx.dest_qpn;
+    e.u.rx.opcode = tx->u.tx.opcode;
+    e.u.rx.psn = tx->u.tx.psn;
+    e.u.rx.syndrome = tx->u.tx.syndrome;
+    e.u.rx.msn = tx->u.tx.msn;
+    e.u.rx.bytes = tx->u.tx.bytes;
+    e.u.rx.act = ACT_ACCEPT;
+    e.u.rx.tx = tx->id;
+    return e;
+}
+
+void drawn_init(struct drawn *d, const struct record *r)
+{
+    uint32_t *flows = record_flows(r);
+
+    d->names = ev_names_new();
+    if (!d->names)
+        must_fail();
+    for (uint32_t i = 0; i < r->n_hosts && i < EV_PORT_FIRST; i++) {
+        struct ev e = {.kind = EV_host_up};
+
+        e.u.host_up.host = i;
+        e.u.host_up.name = name_of(r, i);
+        ev_names_learn(d->names, &e);
+    }
+    d->v = must_malloc((2 * (size_t)r->n + 1) * sizeof(d->v[0]));
+    d->n = 0;
+    for (uint32_t i = 0; i < r->n; i++) {
+        const struct seen *s = &r->v[i];
+        const bool is_damaged = flows[i] == SEEN_NONE && s->flags & SEEN_DAMAGED;
+
+        if (s->src >= EV_PORT_FIRST || s->dst >= EV_PORT_FIRST ||
+            (flows[i] != SEEN_NONE && !record_counts(&r->flows[flows[i]], s)))
+            continue;
+        d->v[d->n++] = sent(r, s);
+        d->v[d->n] = arrived(&d->v[d->n - 1], s->dst, is_damaged);
+        d->n++;
+    }
+    free(flows);
+}
+
+void drawn_done(struct drawn *d)
+{
+    free(d->v);
+    ev_names_free(d->names);
+}
+
+static const struct ev *at(const void *ctx, size_t i)
+{
+    return &((const struct drawn *)ctx)->v[i];
+}
+
+static const uint8_t *no_frame(const void *ctx, ev_id tx, size_t *ret_bytes)
+{
+    (void)ctx;
+    (void)tx;
+    (void)ret_bytes;
+    return NULL;
+}
+
+struct past drawn_past(const struct drawn *d)
+{
+    return (struct past){.ctx = d,
+                         .n = d->n,
+                         .without_frames = true,
+                         .names = d->names,
+                         .at = at,
+                         .frame = no_frame};
+}

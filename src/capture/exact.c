@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+#include "capture/exact.h"
+
+#include "emu/facts/aeth.h"
+#include "watcher/wire_end.h"
+
+#define RETRY_MAX  7u /* of rnr_retry: for ever */
+#define LATE_TIMES 3u /* A device may take four times the ACK timeout. [IBTA1 9.7.6.1.3] */
+
+/* The first packet of @flow with @flag that is a request, or not; SEEN_NONE: there is none. */
+static uint32_t first_of(const struct record *r, uint32_t flow, enum seen_flag flag, bool request)
+{
+    uint32_t i = r->flows[flow].first;
+
+    while (i != SEEN_NONE && (!(r->v[i].flags & flag) || record_is_request(&r->v[i]) != request))
+        i = r->v[i].next;
+    return i;
+}
+
+/* The PSN that the end expects first: the lowest that comes before it has answered anything, or
+ * that of a NAK which asks for one before that.
+ */
+static uint32_t first_expected(const struct record *r, uint32_t from, uint32_t to)
+{
+    const uint32_t request = first_of(r, to, SEEN_CAME, true);
+    const uint32_t answer = first_of(r, from, SEEN_SENT, false);
+    struct psn first;
+
+    if (request == SEEN_NONE)
+        return 0;
+    first = seen_psn(&r->v[request]);
+    for (uint32_t i = request; i < answer && i != SEEN_NONE; i = r->v[i].next) {
+        if (record_is_request(&r->v[i]) && r->v[i].flags & SEEN_CAME &&
+            psn_diff(seen_psn(&r->v[i]), first) < 0)
+            first = seen_psn(&r->v[i]);
+    }
+    if (answer != SEEN_NONE && seen_op(&r->v[answer])->kind == OPK_ACK &&
+        aeth_unpack(r->v[answer].syndrome).kind == SYN_NAK_PSN_SEQUENCE &&
+        psn_diff(seen_psn(&r->v[answer]), first) < 0)
+        first = seen_psn(&r->v[answer]);
+    return first.v;
+}
+
+static struct wire_rules rules_of(const struct record *r, uint32_t from, uint32_t to,
+                                  const struct exact_limits *l)
+{
+    const uint32_t first = first_of(r, from, SEEN_SENT, true);
+    struct wire_rules rules = {
+        .mtu_bytes = record_read_mtu(r, &r->flows[from]),
+        .retry_cnt = l->retry_cnt == EXACT_UNKNOWN ? WIRE_ENDLESS : l->retry_cnt,
+        .rnr_retry = l->rnr_retry == EXACT_UNKNOWN || l->rnr_retry == RETRY_MAX ? WIRE_ENDLESS
+                                                                                : l->rnr_retry,
+        .max_rd_atomic = l->max_rd_atomic,
+        .sq_psn = first == SEEN_NONE ? 0 : r->v[first].psn,
+        .rq_psn = first_expected(r, from, to),
+        .rnr_is_told_twice = true,
+        .may_lag = true, /* it is half.h that judges the MSN */
+        .may_keep_early = true,
+    };
+
+    if (l->timeout != EXACT_UNKNOWN) {
+        rules.knows_timeout = true;
+        rules.timeout_ns = ack_timeout_ns((uint8_t)l->timeout);
+        rules.late_ns = l->timeout == 0 ? 0 : LATE_TIMES * rules.timeout_ns;
+    }
+    return rules;
+}
+
+/* Tells what is wrong since the packet before.  An answer that has come to the host may not have
+ * come to the queue pair when its timer runs out: what it sends again then is no mistake.
+ */
+static void tell(const struct record *r, uint32_t from, uint32_t i, struct wire_end *e,
+                 struct found_list *found)
+{
+    const struct seen *s = &r->v[i];
+    const bool is_answered =
+        e->wrong == FIND_AGAIN_WITHOUT_REASON && psn_diff(seen_psn(s), e->una) <= 0;
+
+    if (e->wrong != FIND_COUNT && !is_answered)
+        found_add(found, &(struct found){.finding = e->wrong,
+                                         .flow = from,
+                                         .frame = s->number,
+                                         .psn = e->wrong_psn.v,
+                                         .opcode = s->opcode});
+    e->wrong = FIND_COUNT;
+}
+
+/* Does the capture have all that the end in @from has sent, and all that came to it? */
+static bool is_known(const struct record *r, uint32_t from, uint32_t to)
+{
+    return to != SEEN_NONE && r->flows[from].n_sent > 0 && r->flows[to].n_came > 0;
+}
+
+bool exact_judge(const struct record *r, uint32_t from, const struct exact_limits *limits,
+                 struct found_list *found)
+{
+    const uint32_t to = r->flows[from].peer;
+    uint32_t a = r->flows[from].first, b;
+    bool has_come = false; /* what it answers before that was not captured */
+    struct wire_rules rules;
+    struct wire_end e;
+
+    if (!is_known(r, from, to))
+        return false;
+    b = r->flows[to].first;
+    rules = rules_of(r, from, to, limits);
+    wire_end_init(&e, &rules);
+    while (a != SEEN_NONE || b != SEEN_NONE) {
+        const bool is_sent = a < b;
+        const uint32_t i = is_sent ? a : b;
+        const struct seen *s = &r->v[i];
+        const struct packet p = seen_packet(s);
+
+        if (is_sent && s->flags & SEEN_SENT && (has_come || record_is_request(s)))
+            wire_end_sent(&e, &p, s->at_ns, 0); /* when its line was free is not known */
+        else if (!is_sent && s->flags & SEEN_CAME)
+            wire_end_arrived(&e, &p, s->at_ns);
+        has_come |= !is_sent && s->flags & SEEN_CAME && record_is_request(s);
+        tell(r, from, i, &e, found);
+        if (is_sent)
+            a = s->next;
+        else
+            b = s->next;
+    }
+    return true;
+}

@@ -1,0 +1,438 @@
+/* SPDX-License-Identifier: MIT */
+/* The answers of one half: acknowledges, NAKs, READ responses and those of atomics. */
+#include "capture/half.h"
+
+#include "emu/facts/aeth.h"
+
+static enum op_kind kind_of(const struct half *h, const struct asked *e)
+{
+    return seen_op(&h->r->v[e->first_seen])->kind;
+}
+
+/* Is all of READ or atomic @e answered? */
+static bool is_answered(const struct half *h, const struct asked *e)
+{
+    if (kind_of(h, e) == OPK_READ)
+        return e->got == e->at + e->psns;
+    return e->answer != SEEN_NONE;
+}
+
+static struct half_reason reason(const struct half *h, uint64_t at, uint32_t seen)
+{
+    return (struct half_reason){
+        .is_there = true, .at = at, .at_ns = h->r->v[seen].at_ns, .frame = h->r->v[seen].number};
+}
+
+/* What is answered was never seen here. */
+static void tell_unseen(struct half *h, enum finding otherwise, uint64_t at, uint32_t seen)
+{
+    half_find(h, h->is_complete ? otherwise : FIND_NOT_CAPTURED, seen,
+              (struct found){.psn = (uint32_t)at & PSN_MASK});
+}
+
+/* @e comes before what answer @seen is about, and is missing, or its own answer is. */
+static void tell_hole(struct half *h, struct asked *e, uint32_t seen, bool *was_unseen)
+{
+    if (e->seen == SEEN_NONE) {
+        if (!*was_unseen)
+            tell_unseen(h, FIND_ACK_BEFORE_ARRIVAL, e->at, seen);
+        *was_unseen = true;
+        return;
+    }
+    if (e->hole_told || !half_is_rd(h, e->seen) || is_answered(h, e))
+        return;
+    half_find(h, FIND_ANSWER_GAP, seen,
+              (struct found){.psn = (uint32_t)e->got & PSN_MASK,
+                             .n = (uint32_t)(e->at + e->psns - e->got)});
+    e->hole_told = e->was_lost = true;
+    e->since_ns = h->r->v[e->first_seen].at_ns;
+}
+
+/* Answer @seen says that everything before @at was carried out.  But the answer of a READ or an
+ * atomic that is missing among that has not come: only what is before it is answered.
+ */
+static void take_up_to(struct half *h, uint64_t at, uint32_t seen)
+{
+    const uint64_t now_ns = h->r->v[seen].at_ns;
+    bool was_unseen = false;
+
+    if (h->n_told < h->n_acked)
+        h->n_told = h->n_acked;
+    for (; h->n_told < h->n && h->v[h->n_told].at < at; h->n_told++)
+        tell_hole(h, &h->v[h->n_told], seen, &was_unseen);
+    for (uint32_t i = h->n_acked; i < h->n && h->v[i].at < at; i++) {
+        const struct asked *e = &h->v[i];
+
+        if (e->seen == SEEN_NONE || !half_is_rd(h, e->seen) || is_answered(h, e))
+            continue;
+        h->hole = reason(h, e->got, seen);
+        half_acked(h, e->got, now_ns);
+        return;
+    }
+    half_acked(h, at, now_ns);
+}
+
+/* --- The MSN ---------------------------------------------------------------------------------- */
+
+/* The MSN of @s is that of a responder which had taken between @low and @high messages of this
+ * life. How many it had taken before is learned from the first ones.
+ */
+static void judge_msn(struct half *h, uint32_t seen, uint64_t low, uint64_t high)
+{
+    const struct psn base = {(h->r->v[seen].msn - (uint32_t)high) & PSN_MASK};
+    const int32_t span = (int32_t)(high - low);
+    int32_t from, to;
+
+    if (!h->has_base) {
+        h->has_base = true;
+        h->base_low = base.v;
+        h->base_span = (uint32_t)span;
+        return;
+    }
+    from = psn_diff(base, (struct psn){h->base_low});
+    to = from + span;
+    if (from < 0)
+        from = 0;
+    if (to > (int32_t)h->base_span)
+        to = (int32_t)h->base_span;
+    if (from > to) {
+        half_find(h, FIND_WRONG_MSN, seen, (struct found){.psn = h->r->v[seen].psn});
+        h->has_base = false;
+        return;
+    }
+    h->base_low = psn_add((struct psn){h->base_low}, (uint32_t)from).v;
+    h->base_span = (uint32_t)(to - from);
+}
+
+/* @e: what @seen answers, or the first that it does not take. */
+static void judge_msn_of(struct half *h, const struct asked *e, uint32_t seen, bool takes)
+{
+    const uint32_t i = (uint32_t)(e - h->v);
+    uint64_t low;
+
+    if (!(seen_op(&h->r->v[seen])->headers & H_AETH) || i >= h->whole)
+        return;
+    if (takes && !half_is_rd(h, e->first_seen))
+        low = e->messages;
+    else
+        low = i > 0 ? h->v[i - 1].messages : 0;
+    judge_msn(h, seen, low, h->messages);
+}
+
+/* --- Acknowledges ----------------------------------------------------------------------------- */
+
+static bool has_ids(const struct half *h)
+{
+    return record_has_ids(&h->r->flows[h->answers]);
+}
+
+/* Is there an answer like @seen among those of before?  Where each has an identification of its
+ * own, the copy has the same; of the others, it is the last.  SEEN_NONE: there is none.
+ */
+static uint32_t like(const struct half *h, uint32_t seen)
+{
+    const bool by_id = has_ids(h);
+    const struct seen *v = h->r->v;
+    const bool is_ack = seen_op(&v[seen])->kind == OPK_ACK; /* others may have another MSN then */
+
+    for (uint32_t n = 1; n <= HALF_RECENT && n <= h->n_recent; n++) {
+        const uint32_t i = h->recent[(h->n_recent - n) % HALF_RECENT];
+
+        if (v[i].psn == v[seen].psn && v[i].opcode == v[seen].opcode &&
+            (!is_ack || (v[i].syndrome == v[seen].syndrome && v[i].msn == v[seen].msn)) &&
+            (!by_id || v[i].ip_id == v[seen].ip_id))
+            return i;
+    }
+    return SEEN_NONE;
+}
+
+/* Was @seen sent before another answer that was seen already? */
+static bool was_overtaken(const struct half *h, uint32_t seen)
+{
+    if (h->newest_answer == SEEN_NONE)
+        return false;
+    if (has_ids(h))
+        return seen_is_older(&h->r->v[seen], &h->r->v[h->newest_answer]);
+    return h->came_again == 0;
+}
+
+/* Answer @seen has come before, as @was; SEEN_NONE: nobody remembers where. */
+static void tell_answered_twice(struct half *h, uint32_t was, uint32_t seen)
+{
+    const struct seen *v = h->r->v;
+
+    half_find(h, FIND_ANSWERED_TWICE, seen,
+              (struct found){.psn = v[seen].psn,
+                             .earlier = was == SEEN_NONE ? 0 : v[was].number,
+                             .time_ns = was == SEEN_NONE ? 0 : v[seen].at_ns - v[was].at_ns});
+}
+
+/* Has the network doubled an answer, and this is the copy?  A responder says the same again only if
+ * it is asked again.
+ */
+static bool is_copy(struct half *h, uint32_t seen)
+{
+    const uint32_t was = like(h, seen);
+
+    if (was == SEEN_NONE)
+        return false;
+    if (!has_ids(h) && (was != half_last_answer(h) || h->came_again > 0))
+        return false;
+    tell_answered_twice(h, was, seen);
+    return true;
+}
+
+static void take_ack(struct half *h, struct asked *e, uint64_t at, uint32_t seen)
+{
+    judge_msn_of(h, e, seen, true);
+    if (at + 1 < h->acked) {
+        if (was_overtaken(h, seen))
+            half_find(h, FIND_LATE, seen, (struct found){.psn = h->r->v[seen].psn});
+        return;
+    }
+    take_up_to(h, at + 1, seen);
+}
+
+/* A PSN that the responder wants again: what it is, and whether it passed here. */
+static void take_sequence_nak(struct half *h, struct asked *e, uint64_t at, uint32_t seen)
+{
+    const struct found f = {.psn = h->r->v[seen].psn};
+
+    h->sums.naks++;
+    if (h->nak.is_there && h->nak.at == at)
+        half_find(h, FIND_NAK_TWICE, seen, f);
+    else if (e->seen != SEEN_NONE)
+        half_find(h, FIND_LOST_BEHIND, seen,
+                  (struct found){.psn = f.psn, .earlier = h->r->v[e->seen].number});
+    if (e->seen != SEEN_NONE && !e->was_lost)
+        e->since_ns = h->r->v[e->first_seen].at_ns;
+    e->was_lost = true;
+    h->nak = reason(h, at, seen);
+}
+
+static void take_nak(struct half *h, struct asked *e, uint64_t at, uint32_t seen)
+{
+    const struct seen *s = &h->r->v[seen];
+    const struct aeth_word w = aeth_unpack(s->syndrome);
+    const bool is_old = at < h->acked;
+
+    judge_msn_of(h, e, seen, false);
+    if (is_old && was_overtaken(h, seen)) {
+        half_find(h, FIND_LATE, seen, (struct found){.psn = s->psn});
+        return;
+    }
+    if (!is_old)
+        take_up_to(h, at, seen);
+    if (w.kind == SYN_NAK_PSN_SEQUENCE) {
+        take_sequence_nak(h, e, at, seen);
+    } else if (w.kind == SYN_RNR_NAK) {
+        h->sums.rnrs++;
+        h->rnr = reason(h, at, seen);
+        h->rnr.wait_ns = rnr_timer_ns(w.value);
+        half_find(h, FIND_RECEIVER_NOT_READY, seen,
+                  (struct found){.psn = s->psn, .time_ns = h->rnr.wait_ns});
+    } else if (w.kind == SYN_NAK_RESERVED) {
+        half_find(h, FIND_BAD_SYNDROME, seen, (struct found){.n = s->syndrome});
+    } else {
+        h->sums.naks++;
+        h->is_over = true;
+        half_find(
+            h, FIND_REFUSED, seen,
+            (struct found){.psn = s->psn, .why = enum_by_value(&enum_syndrome, w.kind)->text});
+    }
+}
+
+/* --- READ and atomic -------------------------------------------------------------------------- */
+
+/* Is response @s the one of READ @e that belongs at @at? */
+static void judge_response(struct half *h, const struct asked *e, uint64_t at, uint32_t seen)
+{
+    const struct seen *s = &h->r->v[seen];
+    const uint64_t left = e->at + e->psns - at, dma_bytes = h->r->v[e->first_seen].dma_bytes;
+    const uint64_t rest = dma_bytes - (e->psns - 1) * h->mtu;
+    const enum op_position pos = seen_op(s)->pos;
+    const bool ends = pos == OPP_LAST || pos == OPP_ONLY;
+    const bool starts = pos == OPP_FIRST || pos == OPP_ONLY;
+
+    if (h->mtu == 0 || e->in_parts)
+        return;
+    if (ends != (left == 1) || (e->times == 1 && starts != (at == e->at)))
+        half_find(h, FIND_ANSWER_PLACE, seen,
+                  (struct found){.psn = s->psn, .n = (uint32_t)e->psns});
+    else if (!ends && s->payload_bytes != h->mtu)
+        half_find(h, FIND_BAD_SIZE, seen, (struct found){.n = s->payload_bytes, .value = h->mtu});
+    else if (ends && s->payload_bytes != rest)
+        half_find(h, FIND_BAD_READ_LENGTH, seen,
+                  (struct found){.n = s->payload_bytes, .value = rest});
+}
+
+/* Responses are missing before the one at @at. */
+static void miss_responses(struct half *h, struct asked *e, uint64_t from, uint64_t at,
+                           uint32_t seen)
+{
+    half_find(h, FIND_ANSWER_GAP, seen,
+              (struct found){.psn = (uint32_t)from & PSN_MASK, .n = (uint32_t)(at - from)});
+    e->hole_told = e->was_lost = true;
+    e->since_ns = h->r->v[e->first_seen].at_ns;
+    h->hole = reason(h, e->got, seen);
+}
+
+/* A response that is no copy by its identification, and neither the next one, nor the next of those
+ * that were asked for again: it comes too late, or once more.  Where a READ was asked for more than
+ * once, each is answered.
+ */
+static void judge_odd_response(struct half *h, struct asked *e, uint64_t at, uint32_t seen)
+{
+    if (has_ids(h) ? !was_overtaken(h, seen) : e->times > 1)
+        e->rows[1] = at + 1;
+    else if (at >= e->got || has_ids(h))
+        half_find(h, FIND_LATE, seen, (struct found){.psn = h->r->v[seen].psn});
+    else
+        tell_answered_twice(h, like(h, seen), seen);
+}
+
+/* Is the response at @at the next one of those that were asked for again? */
+static bool is_next_of_row(struct asked *e, uint64_t at)
+{
+    for (unsigned i = 0; e->times > 1 && i < HALF_ROWS; i++) {
+        if (e->rows[i] == at) {
+            e->rows[i]++;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Where response @at of READ @e is among the others: in a first row of all, and in one for each
+ * time that it was asked for again.  A copy made by the network is in none of them, though the READ
+ * was asked for again.
+ */
+static void place_response(struct half *h, struct asked *e, uint64_t at, uint32_t seen)
+{
+    const bool comes_again = e->times > 1 && e->rows[0] < e->at + e->psns;
+    const bool is_old = comes_again && has_ids(h) && was_overtaken(h, seen);
+    const uint32_t was = at < e->high && has_ids(h) ? like(h, seen) : SEEN_NONE;
+
+    if (was != SEEN_NONE) {
+        tell_answered_twice(h, was, seen);
+    } else if (is_next_of_row(e, at) || at == e->high) {
+        /* as it should be */
+    } else if (at > e->high) {
+        miss_responses(h, e, e->high, at, seen);
+    } else if (comes_again && at > e->rows[0] && !is_old) {
+        miss_responses(h, e, e->rows[0], at, seen);
+        e->rows[0] = at + 1;
+    } else {
+        judge_odd_response(h, e, at, seen);
+    }
+    if (at >= e->high)
+        e->high = at + 1;
+    if (at >= e->got && at - e->got < 64)
+        e->behind_got |= UINT64_C(1) << (at - e->got);
+    for (; e->behind_got & 1; e->behind_got >>= 1)
+        e->got++;
+}
+
+static void take_response(struct half *h, struct asked *e, uint64_t at, uint32_t seen)
+{
+    judge_response(h, e, at, seen);
+    judge_msn_of(h, e, seen, true);
+    take_up_to(h, e->at, seen);
+    place_response(h, e, at, seen);
+    if (h->acked >= e->at)
+        half_acked(h, e->got, h->r->v[seen].at_ns);
+}
+
+static void take_atomic(struct half *h, struct asked *e, uint64_t at, uint32_t seen)
+{
+    const struct seen *v = h->r->v;
+    uint32_t was = has_ids(h) ? like(h, seen) : SEEN_NONE;
+
+    if (was == SEEN_NONE && e->times == 1)
+        was = e->answer;
+    judge_msn_of(h, e, seen, true);
+    take_up_to(h, at, seen);
+    if (e->answer != SEEN_NONE && v[e->answer].value != v[seen].value)
+        half_find(h, FIND_ATOMIC_ANSWERED_OTHERWISE, seen, (struct found){.psn = v[seen].psn});
+    else if (was != SEEN_NONE)
+        tell_answered_twice(h, was, seen);
+    e->answer = seen;
+    if (h->acked == at)
+        half_acked(h, at + 1, v[seen].at_ns);
+}
+
+/* --- Any -------------------------------------------------------------------------------------- */
+
+static const char *what_it_is(enum op_kind asked)
+{
+    switch (asked) {
+    case OPK_READ:
+        return "a READ";
+    case OPK_ATOMIC:
+        return "an atomic";
+    case OPK_WRITE:
+        return "of a WRITE";
+    default:
+        return "of a SEND";
+    }
+}
+
+static void take(struct half *h, struct asked *e, uint64_t at, uint32_t seen)
+{
+    const struct seen *s = &h->r->v[seen];
+    const enum op_kind kind = seen_op(s)->kind;
+    const bool is_ack = kind == OPK_ACK && aeth_is_ack(s->syndrome);
+
+    if (kind == OPK_ACK && !is_ack) {
+        take_nak(h, e, at, seen);
+    } else if (e->seen == SEEN_NONE) {
+        tell_unseen(h, FIND_ACK_BEFORE_ARRIVAL, at, seen);
+        if (is_ack)
+            take_up_to(h, at + 1, seen);
+    } else if (is_ack) {
+        take_ack(h, e, at, seen);
+    } else if (kind_of(h, e) != (kind == OPK_READ_RESPONSE ? OPK_READ : OPK_ATOMIC)) {
+        half_find(h, FIND_ANSWER_OF_OTHERS, seen,
+                  (struct found){.psn = s->psn, .why = what_it_is(kind_of(h, e))});
+    } else if (kind == OPK_READ_RESPONSE) {
+        take_response(h, e, at, seen);
+    } else {
+        take_atomic(h, e, at, seen);
+    }
+}
+
+void half_takes_answer(struct half *h, uint32_t seen)
+{
+    const struct seen *s = &h->r->v[seen];
+    int32_t far;
+    uint64_t at;
+    bool was_acked;
+
+    if (!h->has_begun)
+        return; /* of what was asked before the capture */
+    h->sums.answers++;
+    h->sums.last_ns = s->at_ns;
+    far = psn_diff(seen_psn(s), (struct psn){(uint32_t)h->next & PSN_MASK});
+    at = half_at(h, s->psn);
+    if (far < -HALF_LIFE_PSNS || at < h->v[0].at)
+        return; /* the same, or of another life */
+    was_acked = at < h->acked;
+    if (far >= 0)
+        tell_unseen(h, FIND_ACK_OF_NOTHING, at, seen);
+    else if (seen_op(s)->kind != OPK_ACK || !is_copy(h, seen))
+        take(h, half_entry(h, at), at, seen);
+    h->recent[h->n_recent++ % HALF_RECENT] = seen;
+    if (h->newest_answer == SEEN_NONE || !seen_is_older(s, &h->r->v[h->newest_answer]))
+        h->newest_answer = seen;
+    if (h->came_again > 0 && was_acked && seen_op(s)->kind == OPK_ACK)
+        h->came_again--;
+}
+
+void half_answer_came(struct half *h, uint32_t seen)
+{
+    const uint64_t behind = half_at(h, h->r->v[seen].psn) + 1;
+
+    if (h->has_begun && seen_op(&h->r->v[seen])->kind == OPK_ACK &&
+        aeth_is_ack(h->r->v[seen].syndrome) && behind <= h->acked && behind > h->came)
+        h->came = behind;
+}

@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: MIT */
+/* The requests of one half: what follows, what is missing, and why something comes again. */
+#include "capture/half.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "process/must.h"
+
+#define ENTRIES_FIRST     256u
+#define FIRST_AT          (UINT64_C(1) << 32) /* a multiple of the number of PSNs */
+#define TIMEOUT_MIN_NS    8192u               /* the shortest ACK timer but none: code 1 */
+#define FIRST_LOOK        256u /* packets that may show that the first ones are missing, */
+#define FIRST_MISSING_MAX 64   /* so many at the most */
+
+/* What a packet is that comes before the one that was expected. */
+enum way {
+    WAY_COPY, /* one more of what the network has doubled */
+    WAY_LATE, /* it was overtaken */
+    WAY_BACK, /* the requester has sent it again */
+};
+
+/* --- The list --------------------------------------------------------------------------------- */
+
+static struct asked *insert(struct half *h, uint32_t at)
+{
+    if (h->n == h->cap) {
+        h->cap = h->cap ? 2 * h->cap : ENTRIES_FIRST;
+        h->v = must_realloc(h->v, h->cap * sizeof(h->v[0]));
+    }
+    memmove(&h->v[at + 1], &h->v[at], (h->n - at) * sizeof(h->v[0]));
+    h->n++;
+    return &h->v[at];
+}
+
+static struct asked missing(uint64_t at, uint64_t psns, uint32_t shown_by, uint64_t now_ns)
+{
+    return (struct asked){.at = at,
+                          .psns = psns,
+                          .seen = SEEN_NONE,
+                          .first_seen = shown_by,
+                          .since_ns = now_ns,
+                          .answer = SEEN_NONE,
+                          .was_lost = true};
+}
+
+static void set(struct asked *e, uint64_t at, uint64_t psns, uint32_t seen)
+{
+    e->at = e->got = e->high = at;
+    for (unsigned i = 0; i < HALF_ROWS; i++)
+        e->rows[i] = at;
+    e->psns = psns;
+    e->seen = e->first_seen = seen;
+    e->times = 1;
+}
+
+/* Request @seen takes its place at @at in the row @e of missing ones. */
+static struct asked *fill(struct half *h, struct asked *e, uint64_t at, uint64_t psns,
+                          uint32_t seen)
+{
+    const struct asked row = *e;
+    const uint64_t end = row.at + row.psns;
+    uint32_t i = (uint32_t)(e - h->v);
+
+    if (psns > end - at)
+        psns = end - at;
+    if (at > row.at) {
+        e->psns = at - row.at;
+        e = insert(h, ++i);
+    }
+    *e = row;
+    set(e, at, psns, seen);
+    if (at + psns < end) {
+        *insert(h, i + 1) = missing(at + psns, end - at - psns, row.first_seen, row.since_ns);
+        e = &h->v[i];
+    }
+    return e;
+}
+
+/* The first answer from now on that speaks of @psn or what is behind it: SEEN_NONE, there is none.
+ */
+static uint32_t first_answer_of(const struct half *h, struct psn psn)
+{
+    uint32_t i = h->next_answer;
+
+    for (; i != SEEN_NONE; i = h->r->v[i].next) {
+        const int32_t ahead = psn_diff(seen_psn(&h->r->v[i]), psn);
+
+        if (op_is_response(seen_op(&h->r->v[i])) && ahead >= 0 && ahead < HALF_LIFE_PSNS)
+            break;
+    }
+    return i;
+}
+
+/* The PSN with which the life begins whose first packet here is @seen: what was sent before it may
+ * have been lost on the way here, and comes again before anything is answered that is behind it.
+ */
+static struct psn first_of_life(const struct half *h, uint32_t seen)
+{
+    const struct seen *v = h->r->v;
+    const uint32_t end = first_answer_of(h, seen_psn(&v[seen]));
+    struct psn first = seen_psn(&v[seen]);
+
+    for (uint32_t i = seen, n = 0; i < end && n < FIRST_LOOK; i = v[i].next, n++) {
+        const int32_t before = psn_diff(first, seen_psn(&v[i]));
+
+        if (record_is_request(&v[i]) && before > 0 && before <= FIRST_MISSING_MAX)
+            first = seen_psn(&v[i]);
+    }
+    return first;
+}
+
+static void begin_life(struct half *h, uint32_t seen)
+{
+    const uint32_t psn = first_of_life(h, seen).v;
+
+    h->n = h->n_acked = h->n_told = h->whole = h->n_recent = 0;
+    h->has_begun = true;
+    h->is_over = false;
+    h->came_again = 0;
+    h->next = h->cursor = h->acked = h->came = FIRST_AT + psn;
+    h->nak = h->rnr = h->hole = (struct half_reason){.is_there = false};
+    h->is_open_known = h->is_length_known = h->has_base = false;
+    h->messages = 0;
+    h->newest_request = h->newest_answer = SEEN_NONE;
+}
+
+/* --- What comes again ------------------------------------------------------------------------- */
+
+/* Does the flow go on where it was, after @seen? */
+static bool goes_on_behind(const struct half *h, uint32_t seen)
+{
+    const struct flow *f = &h->r->flows[h->asks];
+
+    for (uint32_t i = h->r->v[seen].next; i != SEEN_NONE; i = h->r->v[i].next) {
+        if (record_is_request(&h->r->v[i]) && record_counts(f, &h->r->v[i]))
+            return half_at(h, h->r->v[i].psn) == h->cursor;
+    }
+    return false;
+}
+
+/* Where each packet has an identification, a copy has that of the packet, and what was overtaken a
+ * lower one than what overtook it.  Otherwise what comes alone was not sent again, as who sends
+ * something again sends all that follows it again, too.
+ */
+static enum way way_of(const struct half *h, const struct asked *e, uint64_t at, uint64_t end,
+                       uint32_t seen)
+{
+    const struct seen *v = h->r->v, *s = &v[seen];
+    bool is_alone;
+
+    if (h->nak.is_there && at == h->nak.at)
+        return WAY_BACK; /* just what was asked for; what follows may have been kept */
+    if (record_has_ids(&h->r->flows[h->asks])) {
+        if (e->seen != SEEN_NONE && seen_same_headers(s, &v[e->seen]) &&
+            (s->ip_id == v[e->seen].ip_id || s->ip_id == v[e->first_seen].ip_id))
+            return WAY_COPY;
+        if (h->newest_request != SEEN_NONE && seen_is_older(s, &v[h->newest_request]))
+            return WAY_LATE;
+        return WAY_BACK;
+    }
+    if (e->seen != SEEN_NONE && seen_op(s)->kind == OPK_READ && !seen_same_headers(s, &v[e->seen]))
+        return WAY_BACK; /* for a part of it */
+    is_alone = end != h->cursor && goes_on_behind(h, seen);
+    if (!is_alone)
+        return WAY_BACK;
+    return e->seen == SEEN_NONE ? WAY_LATE : WAY_COPY;
+}
+
+static bool explains(struct half_reason *r, uint64_t at)
+{
+    const bool does = r->is_there && at <= r->at;
+
+    r->is_there &= !does;
+    return does;
+}
+
+/* Is the time of the RNR NAK over?  Otherwise it may have been lost behind here. */
+static bool has_waited(const struct half *h, const struct seen *s)
+{
+    return s->at_ns >= h->rnr.at_ns + h->rnr.wait_ns;
+}
+
+static void tell_again(struct half *h, const struct asked *e, uint64_t at, uint32_t seen)
+{
+    const struct seen *v = h->r->v, *s = &v[seen];
+    const struct seen *before = &v[e->seen == SEEN_NONE ? e->first_seen : e->seen];
+    const uint32_t answer = half_last_answer(h);
+    struct found f = {.psn = s->psn};
+    enum finding finding = FIND_AGAIN_UNEXPLAINED;
+
+    f.earlier = before->number;
+    f.time_ns = s->at_ns - before->at_ns;
+    if (has_waited(h, s) && explains(&h->rnr, at)) {
+        finding = FIND_AGAIN_AFTER_RNR;
+        f.earlier = h->rnr.frame;
+        f.time_ns = s->at_ns - h->rnr.at_ns;
+    } else if (explains(&h->nak, at)) {
+        finding = FIND_AGAIN_AFTER_NAK;
+        f.earlier = h->nak.frame;
+        f.time_ns = s->at_ns - h->nak.at_ns;
+    } else if (explains(&h->hole, at)) {
+        finding = FIND_AGAIN_AFTER_HOLE;
+        f.earlier = h->hole.frame;
+        f.time_ns = s->at_ns - h->hole.at_ns;
+    } else if (at < h->acked && answer != SEEN_NONE) {
+        finding = FIND_ANSWER_LOST;
+        f.earlier = v[answer].number;
+    } else if (f.time_ns >= TIMEOUT_MIN_NS) {
+        finding = FIND_AGAIN_AFTER_TIMEOUT;
+        h->sums.timeouts++;
+    }
+    half_find(h, finding, seen, f);
+}
+
+/* A READ may be asked for from its middle on, or only for a part of it. */
+static bool is_part_of(const struct asked *e, const struct seen *was, const struct seen *s,
+                       uint64_t at, uint64_t psns)
+{
+    return seen_op(s)->kind == OPK_READ && seen_op(was)->kind == OPK_READ &&
+           at + psns <= e->at + e->psns && s->dma_bytes < was->dma_bytes;
+}
+
+/* It was there before: is it the same? */
+static void judge_changed(struct half *h, struct asked *e, uint64_t at, uint64_t psns,
+                          uint32_t seen)
+{
+    const struct seen *s = &h->r->v[seen], *was = &h->r->v[e->first_seen];
+
+    if (is_part_of(e, was, s, at, psns)) {
+        e->in_parts |= at + psns < e->at + e->psns;
+        return;
+    }
+    if (!seen_same_headers(s, was))
+        half_find(h, FIND_CHANGED_REQUEST, seen,
+                  (struct found){.psn = s->psn, .earlier = was->number});
+    else if (!seen_same_payload(s, was))
+        half_find(h, FIND_CHANGED_PAYLOAD, seen,
+                  (struct found){.psn = s->psn, .earlier = was->number});
+}
+
+/* Does @s, with a PSN that was used before, begin a new life?  All that was asked is answered, and
+ * it asks for something else, or begins with the first one although the requester has got the
+ * answer.  Where the old life ended before all was answered, that only shows by its first PSN, if
+ * that was, and what is before.
+ */
+static bool begins_anew(const struct half *h, const struct asked *e, const struct seen *s)
+{
+    const bool is_other =
+        !e || (e->seen != SEEN_NONE && !seen_same_headers(s, &h->r->v[e->first_seen]) &&
+               seen_op(s)->kind != OPK_READ);
+    const bool is_first = e && e == h->v && h->came == h->next;
+    const bool is_from_start = is_other && (!e || e == h->v) && h->acked > h->v[0].at;
+
+    return (is_other || is_first) && op_starts(seen_op(s)) &&
+           (h->acked == h->next || h->is_over || is_from_start);
+}
+
+static void take_back(struct half *h, struct asked *e, uint64_t at, uint64_t psns, uint32_t seen)
+{
+    const struct seen *s = &h->r->v[seen];
+    const uint64_t from = h->cursor > h->acked ? h->cursor : h->acked;
+    const bool goes_on = at == h->cursor;
+    const bool skips = !goes_on && h->cursor < h->next && at > from;
+    const bool has_ids = record_has_ids(&h->r->flows[h->asks]);
+    const enum way way = goes_on && !has_ids ? WAY_BACK : way_of(h, e, at, at + psns, seen);
+
+    if (way == WAY_COPY) {
+        half_find(h, FIND_DOUBLED, seen,
+                  (struct found){.psn = s->psn,
+                                 .earlier = h->r->v[e->seen].number,
+                                 .time_ns = s->at_ns - h->r->v[e->seen].at_ns});
+    } else if (way == WAY_LATE) {
+        half_find(h, FIND_LATE, seen, (struct found){.psn = s->psn});
+    } else if (skips) {
+        half_find(
+            h, FIND_GAP, seen,
+            (struct found){.psn = (uint32_t)h->cursor & PSN_MASK, .n = (uint32_t)(at - from)});
+        h->sums.missing += at - from;
+    } else if (!goes_on) {
+        tell_again(h, e, at, seen);
+    }
+    h->sums.again += way == WAY_BACK;
+    if (e->seen == SEEN_NONE) {
+        fill(h, e, at, psns, seen);
+    } else {
+        judge_changed(h, e, at, psns, seen);
+        if (!e->was_lost)
+            e->since_ns = h->r->v[e->first_seen].at_ns;
+        e->was_lost |= way == WAY_BACK && !goes_on;
+        e->seen = seen;
+        e->times++;
+        memmove(e->rows + 1, e->rows, (HALF_ROWS - 1) * sizeof(e->rows[0]));
+        e->rows[0] = at;
+    }
+    if (way == WAY_BACK)
+        h->cursor = at + psns;
+    half_go_on(h);
+}
+
+/* Does the MSN of the first answer to @seen, which begins a message, go back?  All before it was
+ * answered, so that is of a new life.
+ */
+static bool has_new_msn(const struct half *h, uint32_t seen)
+{
+    const struct seen *v = h->r->v;
+    const uint32_t before = half_last_answer(h), is = first_answer_of(h, seen_psn(&v[seen]));
+
+    return before != SEEN_NONE && is != SEEN_NONE && h->acked == h->next &&
+           op_starts(seen_op(&v[seen])) && !half_is_rd(h, seen) &&
+           seen_op(&v[before])->headers & H_AETH && seen_op(&v[is])->headers & H_AETH &&
+           psn_diff((struct psn){v[is].msn}, (struct psn){v[before].msn}) < 0;
+}
+
+static void take_new(struct half *h, uint64_t at, uint64_t psns, uint32_t seen)
+{
+    const struct seen *s = &h->r->v[seen];
+
+    if (at > h->next) {
+        half_find(
+            h, FIND_GAP, seen,
+            (struct found){.psn = (uint32_t)h->next & PSN_MASK, .n = (uint32_t)(at - h->next)});
+        h->sums.missing += at - h->next;
+        *insert(h, h->n) = missing(h->next, at - h->next, seen, s->at_ns);
+    }
+    *insert(h, h->n) = (struct asked){.answer = SEEN_NONE};
+    set(&h->v[h->n - 1], at, psns, seen);
+    h->next = h->cursor = at + psns;
+    half_go_on(h);
+}
+
+void half_takes_request(struct half *h, uint32_t seen)
+{
+    const struct seen *s = &h->r->v[seen];
+    struct asked *e = NULL;
+    int32_t far;
+    uint64_t at;
+
+    if (!h->has_begun)
+        begin_life(h, seen);
+    far = psn_diff(seen_psn(s), (struct psn){(uint32_t)h->next & PSN_MASK});
+    at = half_at(h, s->psn);
+    if (at < h->next)
+        e = half_entry(h, at);
+    if (far > HALF_LIFE_PSNS || far < -HALF_LIFE_PSNS || (at < h->next && begins_anew(h, e, s)) ||
+        ((at > h->next || (e && e == h->v)) && has_new_msn(h, seen))) {
+        half_find(h, FIND_STARTS_AGAIN, seen, (struct found){.psn = s->psn});
+        begin_life(h, seen);
+        at = half_at(h, s->psn);
+        e = NULL;
+    }
+    h->sums.requests++;
+    if (h->sums.requests == 1)
+        h->sums.first_ns = s->at_ns;
+    h->sums.last_ns = s->at_ns;
+    h->came_again += at < h->next && !half_is_rd(h, seen);
+    if (at >= h->next)
+        take_new(h, at, half_psns_of(h, s), seen);
+    else if (e)
+        take_back(h, e, at, half_psns_of(h, s), seen);
+    else
+        h->sums.again++; /* of before the capture */
+    if (h->newest_request == SEEN_NONE || !seen_is_older(s, &h->r->v[h->newest_request]))
+        h->newest_request = seen;
+}

@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: MIT */
+#include "capture/record.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "emu/base/assert.h"
+#include "emu/base/fnv.h"
+#include "process/must.h"
+
+#define FIRST_ROOM        64u
+#define MTU_USUAL         1024u
+#define NEVER_RIGHT_LEAST 3u /* frames of a host that are all wrong: it writes them so */
+
+/* --- Looking up ------------------------------------------------------------------------------- */
+
+struct key {
+    uint32_t src, dst, dest_qpn, service;
+};
+
+static uint32_t hash_of_host(const struct record *r, uint32_t i)
+{
+    return fnv1a(r->hosts[i].gid, GID_BYTES);
+}
+
+static struct key key_of(const struct flow *f)
+{
+    return (struct key){f->src, f->dst, f->dest_qpn, f->service};
+}
+
+static uint32_t hash_of_flow(const struct record *r, uint32_t i)
+{
+    const struct key k = key_of(&r->flows[i]);
+
+    return fnv1a(&k, sizeof(k));
+}
+
+static void enter(struct lookup *l, uint32_t hash, uint32_t i)
+{
+    uint32_t at = hash & (l->n_slots - 1);
+
+    while (l->slots[at] != SEEN_NONE)
+        at = (at + 1) & (l->n_slots - 1);
+    l->slots[at] = i;
+}
+
+/* Makes room for one more of @n, whose hashes @hash_of tells. */
+static void make_room(struct lookup *l, const struct record *r, uint32_t n,
+                      uint32_t (*hash_of)(const struct record *, uint32_t))
+{
+    if (2 * (n + 1) < l->n_slots)
+        return;
+    l->n_slots = l->n_slots ? 2 * l->n_slots : FIRST_ROOM;
+    l->slots = must_realloc(l->slots, l->n_slots * sizeof(l->slots[0]));
+    for (uint32_t i = 0; i < l->n_slots; i++)
+        l->slots[i] = SEEN_NONE;
+    for (uint32_t i = 0; i < n; i++)
+        enter(l, hash_of(r, i), i);
+}
+
+static uint32_t host_of(struct record *r, const uint8_t gid[GID_BYTES])
+{
+    const uint32_t hash = fnv1a(gid, GID_BYTES);
+
+    make_room(&r->by_gid, r, r->n_hosts, hash_of_host);
+    for (uint32_t at = hash & (r->by_gid.n_slots - 1); r->by_gid.slots[at] != SEEN_NONE;
+         at = (at + 1) & (r->by_gid.n_slots - 1)) {
+        if (memcmp(r->hosts[r->by_gid.slots[at]].gid, gid, GID_BYTES) == 0)
+            return r->by_gid.slots[at];
+    }
+    if (r->n_hosts == r->hosts_cap) {
+        r->hosts_cap = r->hosts_cap ? 2 * r->hosts_cap : FIRST_ROOM;
+        r->hosts = must_realloc(r->hosts, r->hosts_cap * sizeof(r->hosts[0]));
+    }
+    r->hosts[r->n_hosts] = (struct host){.n_sent = 0};
+    memcpy(r->hosts[r->n_hosts].gid, gid, GID_BYTES);
+    enter(&r->by_gid, hash, r->n_hosts);
+    return r->n_hosts++;
+}
+
+/* The flow with key @k; SEEN_NONE: there is none. */
+static uint32_t find_flow(const struct record *r, const struct key *k)
+{
+    const uint32_t hash = fnv1a(k, sizeof(*k));
+
+    if (r->by_key.n_slots == 0)
+        return SEEN_NONE;
+    for (uint32_t at = hash & (r->by_key.n_slots - 1); r->by_key.slots[at] != SEEN_NONE;
+         at = (at + 1) & (r->by_key.n_slots - 1)) {
+        const struct key other = key_of(&r->flows[r->by_key.slots[at]]);
+
+        if (memcmp(&other, k, sizeof(other)) == 0)
+            return r->by_key.slots[at];
+    }
+    return SEEN_NONE;
+}
+
+static uint32_t flow_of(struct record *r, const struct key *k)
+{
+    const uint32_t found = find_flow(r, k);
+
+    if (found != SEEN_NONE)
+        return found;
+    make_room(&r->by_key, r, r->n_flows, hash_of_flow);
+    if (r->n_flows == r->flows_cap) {
+        r->flows_cap = r->flows_cap ? 2 * r->flows_cap : FIRST_ROOM;
+        r->flows = must_realloc(r->flows, r->flows_cap * sizeof(r->flows[0]));
+    }
+    r->flows[r->n_flows] = (struct flow){
+        .src = k->src,
+        .dst = k->dst,
+        .dest_qpn = k->dest_qpn,
+        .service = (uint8_t)k->service,
+        .first = SEEN_NONE,
+        .last = SEEN_NONE,
+        .peer = SEEN_NONE,
+    };
+    enter(&r->by_key, fnv1a(k, sizeof(*k)), r->n_flows);
+    return r->n_flows++;
+}
+
+/* --- Reading ---------------------------------------------------------------------------------- */
+
+static void add_faults(const struct seen *s, const struct seen_faults *faults,
+                       struct found_list *found)
+{
+    for (uint32_t i = 0; i < faults->n; i++) {
+        const struct seen_fault *f = &faults->v[i];
+
+        found_add(found, &(struct found){.finding = f->finding,
+                                         .flow = FOUND_NOWHERE,
+                                         .frame = s->number,
+                                         .value = f->value,
+                                         .why = f->why,
+                                         .n = f->n,
+                                         .psn = s->psn,
+                                         .opcode = s->opcode});
+    }
+}
+
+static void set_vantage(struct seen *s, const struct seen_way *way, const struct vantage *at)
+{
+    for (unsigned i = 0; i < at->n_at; i++) {
+        if (memcmp(at->at[i], way->src, GID_BYTES) == 0)
+            s->flags |= SEEN_SENT;
+        else if (memcmp(at->at[i], way->dst, GID_BYTES) == 0)
+            s->flags |= SEEN_CAME;
+    }
+}
+
+static void keep(struct record *r, struct seen *s, const struct seen_way *way,
+                 const struct vantage *at)
+{
+    struct host *h;
+
+    if (r->n == r->cap) {
+        r->cap = r->cap ? 2 * r->cap : 16 * FIRST_ROOM;
+        r->v = must_realloc(r->v, r->cap * sizeof(r->v[0]));
+    }
+    set_vantage(s, way, at);
+    s->src = host_of(r, way->src);
+    s->dst = host_of(r, way->dst);
+    r->v[r->n++] = *s;
+    if (s->flags & SEEN_CUT) {
+        r->n_cut++;
+        return;
+    }
+    h = &r->hosts[s->src];
+    h->n_sent++;
+    h->n_no_icrc += (s->flags & SEEN_NO_ICRC) != 0;
+    if (s->flags & SEEN_DAMAGED && h->n_wrong++ == 0)
+        h->first_wrong = s->number;
+}
+
+/* What comes behind READ @read in its flow tells how many PSNs that takes, if it is not the rest of
+ * it.  Returns the least path MTU by which it takes no more; 0: it does not show.
+ */
+static uint32_t least_mtu(const struct seen *read, const struct seen *next)
+{
+    const int32_t psns = psn_diff(seen_psn(next), seen_psn(read));
+    uint32_t mtu = 256;
+
+    if (seen_op(read)->kind != OPK_READ || !record_is_request(next) || psns <= 0 ||
+        (seen_op(next)->kind == OPK_READ && next->dma_bytes < read->dma_bytes))
+        return 0;
+    while (mtu < 256u << RECORD_MTUS && (uint64_t)mtu * (uint32_t)psns < read->dma_bytes)
+        mtu *= 2;
+    return mtu < 256u << RECORD_MTUS ? mtu : 0;
+}
+
+static void count(struct record *r, struct flow *f, uint32_t i)
+{
+    const struct seen *s = &r->v[i];
+    const struct op_info *op = seen_op(s);
+    const bool is_full = op->pos == OPP_FIRST || op->pos == OPP_MIDDLE;
+
+    f->n++;
+    f->n_requests += record_is_request(s);
+    f->n_answers += op_is_response(op);
+    f->n_sent += (s->flags & SEEN_SENT) != 0;
+    f->n_came += (s->flags & SEEN_CAME) != 0;
+    f->n_ce += (s->flags & SEEN_CE) != 0;
+    f->payload_bytes += s->payload_bytes;
+    if (f->last != SEEN_NONE) {
+        const uint32_t least = least_mtu(&r->v[f->last], s);
+
+        f->id_changes += r->v[f->last].ip_id != s->ip_id;
+        if (least > f->read_mtu)
+            f->read_mtu = least;
+    }
+    for (uint32_t m = 0; is_full && m < RECORD_MTUS; m++)
+        f->full[m] += s->payload_bytes == 256u << m;
+    if (!is_full && s->payload_bytes > f->only_max)
+        f->only_max = s->payload_bytes;
+}
+
+static struct key key_to(const struct seen *s, uint32_t service)
+{
+    return (struct key){s->src, s->dst, s->dest_qpn, service};
+}
+
+static void add_to_flow(struct record *r, uint32_t i)
+{
+    const struct seen *s = &r->v[i];
+    const struct key k = key_to(s, seen_op(s)->service);
+    const uint32_t flow = flow_of(r, &k); /* which may move them all */
+    struct flow *f = &r->flows[flow];
+
+    count(r, f, i);
+    if (f->last == SEEN_NONE)
+        f->first = i;
+    else
+        r->v[f->last].next = i;
+    f->last = i;
+}
+
+/* A CNP goes to who sends too much: its flow is in the other direction, and to the queue pair at
+ * the other end of that; before the flows are paired, only those to the same queue pair are known.
+ */
+static void add_cnp(struct record *r, const struct seen *s)
+{
+    static const uint32_t services[] = {OPS_RC, OPS_UC, OPS_UD};
+    uint32_t flow = SEEN_NONE;
+
+    for (size_t i = 0; i < ARRAY_LEN(services) && flow == SEEN_NONE; i++) {
+        const struct key k = key_to(s, services[i]);
+
+        flow = find_flow(r, &k);
+    }
+    if (flow == SEEN_NONE)
+        r->n_cnps++;
+    else
+        r->flows[flow].n_cnps++;
+}
+
+static void judge_hosts(struct record *r, struct found_list *found)
+{
+    for (uint32_t i = 0; i < r->n_hosts; i++) {
+        struct host *h = &r->hosts[i];
+        const bool is_empty = h->n_sent > 0 && h->n_no_icrc == h->n_sent;
+
+        h->never_right = is_empty || (h->n_wrong == h->n_sent && h->n_sent >= NEVER_RIGHT_LEAST);
+        if (h->never_right)
+            found_add(found, &(struct found){.finding = is_empty ? FIND_ICRC_NOT_WRITTEN
+                                                                 : FIND_ICRC_NEVER_RIGHT,
+                                             .flow = FOUND_NOWHERE,
+                                             .frame = h->first_wrong,
+                                             .n = (uint32_t)h->n_sent});
+    }
+}
+
+static void sort_into_flows(struct record *r, struct found_list *found)
+{
+    for (uint32_t i = 0; i < r->n; i++) {
+        const struct seen *s = &r->v[i];
+        const bool is_damaged = s->flags & SEEN_DAMAGED && !r->hosts[s->src].never_right;
+
+        if (is_damaged)
+            found_add(found, &(struct found){.finding = FIND_BAD_ICRC,
+                                             .flow = FOUND_NOWHERE,
+                                             .frame = s->number,
+                                             .psn = s->psn,
+                                             .opcode = s->opcode});
+        else if (seen_op(s)->service != OPS_CNP)
+            add_to_flow(r, i);
+    }
+    for (uint32_t i = 0; i < r->n; i++) {
+        if (seen_op(&r->v[i])->service == OPS_CNP && !(r->v[i].flags & SEEN_DAMAGED))
+            add_cnp(r, &r->v[i]);
+    }
+}
+
+/* Time does not go back: who judges it may subtract. */
+static void set_time(struct record *r, struct seen *s)
+{
+    if (r->n_roce == 1)
+        r->first_ns = s->at_ns;
+    if (r->n_roce > 1 && s->at_ns < r->last_ns) {
+        r->n_back++;
+        s->at_ns = r->last_ns;
+    }
+    r->last_ns = s->at_ns;
+}
+
+bool record_read(struct record *r, struct capture *c, const struct vantage *at,
+                 struct found_list *found)
+{
+    struct capture_frame frame;
+    struct seen_faults faults;
+    struct seen_way way;
+    struct seen s;
+    enum capture_result result;
+
+    *r = (struct record){.n = 0};
+    while ((result = capture_next(c, &frame)) == CAPTURE_FRAME) {
+        const enum seen_result is = seen_read(&frame, &s, &way, &faults);
+
+        r->n_other += is == SEEN_OTHER;
+        r->n_roce += is != SEEN_OTHER;
+        if (is != SEEN_OTHER)
+            set_time(r, &s);
+        if (is == SEEN_PACKET)
+            keep(r, &s, &way, at);
+        add_faults(&s, &faults, found);
+    }
+    r->n_frames = c->n_frames;
+    judge_hosts(r, found);
+    sort_into_flows(r, found);
+    return result == CAPTURE_END;
+}
+
+void record_done(struct record *r)
+{
+    free(r->v);
+    free(r->hosts);
+    free(r->flows);
+    free(r->by_gid.slots);
+    free(r->by_key.slots);
+    *r = (struct record){.n = 0};
+}
+
+/* --- What it tells ---------------------------------------------------------------------------- */
+
+bool record_counts(const struct flow *f, const struct seen *s)
+{
+    return f->n_sent == 0 || s->flags & SEEN_SENT;
+}
+
+uint32_t *record_flows(const struct record *r)
+{
+    uint32_t *flows = must_malloc((r->n + (size_t)1) * sizeof(*flows));
+
+    for (uint32_t i = 0; i < r->n; i++)
+        flows[i] = SEEN_NONE;
+    for (uint32_t f = 0; f < r->n_flows; f++) {
+        for (uint32_t i = r->flows[f].first; i != SEEN_NONE; i = r->v[i].next)
+            flows[i] = f;
+    }
+    return flows;
+}
+
+bool record_is_request(const struct seen *s)
+{
+    const enum op_kind kind = seen_op(s)->kind;
+
+    return kind == OPK_SEND || kind == OPK_WRITE || kind == OPK_READ || kind == OPK_ATOMIC;
+}
+
+uint32_t record_mtu(const struct record *r, const struct flow *f)
+{
+    uint64_t most = 0;
+    uint32_t mtu = 0;
+
+    for (uint32_t m = 0; m < RECORD_MTUS; m++) {
+        const uint64_t n = f->full[m] + (f->peer == SEEN_NONE ? 0 : r->flows[f->peer].full[m]);
+
+        if (n > most) {
+            most = n;
+            mtu = 256u << m;
+        }
+    }
+    return mtu;
+}
+
+uint32_t record_read_mtu(const struct record *r, const struct flow *f)
+{
+    const uint32_t answers_max = f->peer == SEEN_NONE ? 0 : r->flows[f->peer].only_max;
+    uint32_t mtu = record_mtu(r, f);
+
+    if (mtu != 0)
+        return mtu;
+    for (mtu = MTU_USUAL; mtu < f->only_max || mtu < answers_max || mtu < f->read_mtu;)
+        mtu *= 2;
+    return mtu;
+}
+
+bool record_has_ids(const struct flow *f)
+{
+    return f->n >= 3 && f->id_changes >= (f->n - 1) / 4 * 3 && f->id_changes > 0;
+}

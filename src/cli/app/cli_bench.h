@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: MIT */
+/* `rdmalab bench`: how fast the emulator is. */
+#ifndef CLI_APP_CLI_BENCH_H
+#define CLI_APP_CLI_BENCH_H
+
+/* Returns the exit status. */
+int bench_main(int argc, char **argv);
+
+#endif

@@ -1,0 +1,472 @@
+/* SPDX-License-Identifier: MIT */
+/* A word is looked up everywhere: it may be a status and a state at once, and then both are told.
+ */
+#include "cli/explain/explain.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "cli/explain/c_names.h"
+#include "cli/explain/explain_behaviour.h"
+#include "cli/explain/explain_leaf.h"
+#include "cli/explain/explain_profiles.h"
+#include "cli/explain/explain_row.h"
+#include "cli/explain/rfc_dump.h"
+#include "emu/base/assert.h"
+#include "emu/facts/aeth.h"
+#include "emu/facts/qp_fsm.h"
+#include "emu/facts/virtio_rdma/refusal.h"
+#include "emu/trace/event.h"
+#include "print/cite.h"
+#include "print/show_text.h"
+#include "rdmalab/status.h"
+
+#define STRUCTURES_TOLD_MAX 6u  /* in which a field is */
+#define FIELD_TEXT_COLUMN   46u /* of a structure: where the meaning of a field stands */
+#define SUBJECT_COLUMN      15u /* where the words of a subject stand */
+
+static const struct {
+    const char *word, *text, *see;
+} words[] = {
+#define SUBJECT(what, list)
+#define NOTE(table, text, see)
+#define WORD(word, text, see) {#word, text, see},
+#define SAME(word, as)
+#include "cli/explain/explain.def"
+#undef SAME
+#undef WORD
+#undef NOTE
+#undef SUBJECT
+};
+
+static const struct {
+    const struct enum_table *table;
+    const char *text, *see;
+} notes[] = {
+#define SUBJECT(what, list)
+#define NOTE(table, text, see) {&enum_##table, text, see},
+#define WORD(word, text, see)
+#define SAME(word, as)
+#include "cli/explain/explain.def"
+#undef SAME
+#undef WORD
+#undef NOTE
+#undef SUBJECT
+};
+
+static const struct {
+    const char *what, *list;
+} subjects[] = {
+#define SUBJECT(what, list) {what, list},
+#define NOTE(table, text, see)
+#define WORD(word, text, see)
+#define SAME(word, as)
+#include "cli/explain/explain.def"
+#undef SAME
+#undef WORD
+#undef NOTE
+#undef SUBJECT
+};
+
+static const struct {
+    const char *word, *as;
+} same_words[] = {
+#define SUBJECT(what, list)
+#define NOTE(table, text, see)
+#define WORD(word, text, see)
+#define SAME(word, as) {#word, as},
+#include "cli/explain/explain.def"
+#undef SAME
+#undef WORD
+#undef NOTE
+#undef SUBJECT
+};
+
+static const struct rfc_struct *structure(size_t i)
+{
+    static const char *const names[] = {
+#define S(name, list) #name,
+        RFC_STRUCTS(S)
+#undef S
+    };
+
+    return i < ARRAY_LEN(names) ? rfc_find(names[i]) : NULL;
+}
+
+static int folded(char c)
+{
+    return c == '-' || c == '.' || c == ' ' ? '_' : tolower((unsigned char)c);
+}
+
+bool explain_same(const char *a, const char *b)
+{
+    while (*a && folded(*a) == folded(*b)) {
+        a++;
+        b++;
+    }
+    return *a == '\0' && *b == '\0';
+}
+
+static void print_see(FILE *out, const char *see)
+{
+    if (see[0])
+        show_wrap_behind(out, "  see it: ", 10, see);
+}
+
+/* The row of explain.def for @word, or -1. */
+static int find_word(const char *word)
+{
+    for (size_t i = 0; i < ARRAY_LEN(words); i++) {
+        if (explain_same(words[i].word, word))
+            return (int)i;
+    }
+    return -1;
+}
+
+/* The note on @table; every table has one. */
+static size_t find_note(const struct enum_table *table)
+{
+    size_t i = 0;
+
+    while (notes[i].table != table) {
+        i++;
+        RDL_ASSERT(i < ARRAY_LEN(notes));
+    }
+    return i;
+}
+
+/* The attributes in @set by name, "pkey_index, port". */
+static void add_attributes(struct text *t, unsigned set)
+{
+    bool first = true;
+
+    for (size_t i = 0; i < enum_qp_attr.n_rows; i++) {
+        if (!(set & enum_qp_attr.rows[i].value))
+            continue;
+        text_addf(t, "%s%s", first ? "" : ", ", enum_qp_attr.rows[i].text);
+        first = false;
+    }
+    if (first)
+        text_add(t, "nothing");
+}
+
+/* The state graph, from the rows that driver and device check. */
+static void print_states(FILE *out)
+{
+    show_hanging(out, 2, "The states of a queue pair, and what modify_qp must give for each move");
+    for (size_t i = 0; i < n_qp_edges; i++) {
+        const struct qp_edge *e = &qp_edges[i];
+        char lead[64], buf[SHOW_LINE_BYTES];
+        struct text l = text_on(lead, sizeof(lead)), t = text_on(buf, sizeof(buf));
+
+        if (i == 0 || e->type != e[-1].type)
+            fprintf(out, "  %s, %s:\n", enum_name(&enum_qp_type, e->type),
+                    enum_by_value(&enum_qp_type, e->type)->text);
+        text_addf(&l, "  %s -> %s", enum_name(&enum_qp_state, e->from),
+                  enum_name(&enum_qp_state, e->to));
+        text_add(&t, "needs ");
+        add_attributes(&t, e->need);
+        if (e->may) {
+            text_add(&t, "; may have ");
+            add_attributes(&t, e->may);
+        }
+        show_wrap_behind(out, lead, 18, buf);
+    }
+    fprintf(out, "  All of them:\n");
+    show_wrap_behind(out, "  any -> RESET", 18,
+                     "needs nothing; queues are emptied without completions");
+    show_wrap_behind(out, "  any -> ERR", 18, "needs nothing; everything posted is flushed");
+    for (size_t i = 0; i < enum_qp_state.n_rows; i++) {
+        char lead[32];
+        struct text l = text_on(lead, sizeof(lead));
+
+        text_addf(&l, "  %s", enum_qp_state.rows[i].name);
+        show_wrap_behind(out, lead, 9, enum_qp_state.rows[i].text);
+    }
+    print_see(out, "connect h1.qp h2.qp; show qp h1.qp");
+}
+
+/* The number of @row, as packets, registers and programs have it. */
+static void add_number(struct text *t, const struct enum_table *table, const struct enum_row *row)
+{
+    const bool decimal = row->value < 10 || table == &enum_wc_status || table == &enum_rule ||
+                         table == &enum_refusal || table == &enum_drop || table == &enum_feature ||
+                         table == &enum_async_event;
+    const enum syndrome kind = (enum syndrome)row->value;
+
+    if (table == &enum_behaviour || table == &enum_finding) /* whose numbers are their places */
+        return;
+    if (table != &enum_syndrome)
+        text_addf(t, decimal ? " %u" : " 0x%x", row->value);
+    else if (kind == SYN_ACK || kind == SYN_RNR_NAK)
+        text_addf(t, " 0x%02x to 0x%02x", aeth_pack(kind, 0), aeth_pack(kind, 31));
+    else if (kind != SYN_NONE && kind != SYN_NAK_RESERVED)
+        text_addf(t, " 0x%02x", aeth_pack(kind, 0));
+}
+
+bool explain_has_scenario(const struct enum_table *table, const struct enum_row *row)
+{
+    if (table == &enum_wc_status)
+        return row->value != WCS_SUCCESS && !strstr(row->text, "never seen here");
+    return table == &enum_async_event && !strstr(row->text, "never raised here");
+}
+
+/* @word: its row of explain.def, which is about the first meaning of a word; -1: none. */
+static void print_row(FILE *out, const struct enum_table *table, const struct enum_row *row,
+                      int word, bool source)
+{
+    const size_t note = find_note(table);
+    char head[SHOW_LINE_BYTES], see[SHOW_LINE_BYTES], in_c[64];
+    struct text t = text_on(head, sizeof(head)), s = text_on(see, sizeof(see));
+    struct text n = text_on(in_c, sizeof(in_c));
+
+    text_addf(&t, "%s   %s", row->name, table->what);
+    add_number(&t, table, row);
+    if (c_name_add(&n, table, row))
+        text_addf(&t, ", in C %s", in_c);
+    show_hanging(out, 2, head);
+    cite_wrap(out, 2, row->text, source);
+    if (word >= 0 && words[word].text[0])
+        cite_wrap(out, 2, words[word].text, source);
+    if (table == &enum_behaviour)
+        explain_behaviour(out, row, source);
+    cite_wrap(out, 2, notes[note].text, source);
+    text_add(&s, word >= 0 ? words[word].see : notes[note].see);
+    if (explain_has_scenario(table, row))
+        text_addf(&s, "%sscenarios %s", s.len ? "; " : "", row->name);
+    print_see(out, see);
+}
+
+void explain_row(FILE *out, const struct enum_table *table, const struct enum_row *row, bool source)
+{
+    print_row(out, table, row, find_word(row->name), source);
+}
+
+/* All words of an enumeration. */
+static void print_table(FILE *out, const struct enum_table *table, bool source)
+{
+    const size_t note = find_note(table);
+
+    fprintf(out, "%s   %s, one of\n", table->name, table->what);
+    for (size_t i = 0; i < table->n_rows; i++)
+        cite_wrap_behind(out, table->rows[i].name, 32, table->rows[i].text, source);
+    cite_wrap(out, 2, notes[note].text, source);
+    print_see(out, notes[note].see);
+}
+
+/* Every enumeration and every row of one that is called @word; returns how many. */
+static unsigned explain_enums(FILE *out, const char *word, bool source)
+{
+    int text = find_word(word);
+    unsigned n = 0;
+
+    for (const struct enum_table *const *t = enum_tables; *t; t++) {
+        for (size_t i = 0; i < (*t)->n_rows; i++) {
+            if (!explain_same((*t)->rows[i].name, word))
+                continue;
+            print_row(out, *t, &(*t)->rows[i], text, source);
+            text = -1;
+            n++;
+        }
+        if (explain_same((*t)->name, word)) {
+            print_table(out, *t, source);
+            n++;
+        }
+    }
+    return n;
+}
+
+/* A word that is in no enumeration. */
+static bool explain_concept(FILE *out, const char *word, bool source)
+{
+    const int i = find_word(word);
+
+    if (i < 0)
+        return false;
+    fprintf(out, "%s\n", words[i].word);
+    cite_wrap(out, 2, words[i].text, source);
+    print_see(out, words[i].see);
+    return true;
+}
+
+static bool explain_status(FILE *out, const char *word)
+{
+    for (unsigned i = 0; i < RDL_STATUS_COUNT; i++) {
+        const enum rdl_status st = (enum rdl_status)i;
+        const char *name = rdl_status_name(st);
+
+        if (!explain_same(name, word) &&
+            !(strncmp(word, "RDL_", 4) == 0 && explain_same(name, word + 4)))
+            continue;
+        fprintf(out, "%s   answer of a command or call\n", name);
+        show_wrap(out, 2, rdl_status_str(st));
+        if (rdl_status_remedy(st)[0])
+            show_wrap_behind(out, "  remedy: ", 10, rdl_status_remedy(st));
+        print_see(out, "explain error; help refused");
+        return true;
+    }
+    return false;
+}
+
+static void print_structure(FILE *out, const struct rfc_struct *s)
+{
+    fprintf(out, "%s   structure of the virtio-rdma RFC, %zu bytes\n", s->name, s->bytes);
+    for (size_t i = 0; i < s->n_fields; i++) {
+        const struct rfc_field *f = &s->fields[i];
+        char lead[64];
+        struct text t = text_on(lead, sizeof(lead));
+
+        text_addf(&t, "  %4u  %-26s %3u byte%s ", f->offset, f->name, f->bytes,
+                  f->bytes == 1 ? "  " : "s ");
+        show_wrap_behind(out, lead, FIELD_TEXT_COLUMN, f->text);
+    }
+}
+
+/* A structure of the RFC, or a field in one. */
+static bool explain_structure(FILE *out, const char *word)
+{
+    const struct rfc_struct *s;
+    char line[SHOW_LINE_BYTES];
+    struct text t;
+    unsigned n = 0;
+
+    for (size_t i = 0; (s = structure(i)) != NULL; i++) {
+        if (explain_same(s->name, word)) {
+            print_structure(out, s);
+            n++;
+        }
+        for (size_t k = 0; k < s->n_fields && n < STRUCTURES_TOLD_MAX; k++) {
+            const struct rfc_field *f = &s->fields[k];
+
+            if (!explain_same(f->name, word) || strcmp(f->name, "reserved") == 0)
+                continue;
+            t = text_on(line, sizeof(line));
+            text_addf(&t, "%s   field of %s, %u byte%s at offset %u: %s", f->name, s->name,
+                      f->bytes, f->bytes == 1 ? "" : "s", f->offset, f->text);
+            show_hanging(out, 2, line);
+            n++;
+        }
+    }
+    return n > 0;
+}
+
+static bool explain_event(FILE *out, const char *word)
+{
+    for (unsigned i = 0; i < EV_COUNT; i++) {
+        const struct ev_schema *s = ev_schema((enum ev_kind)i);
+        char buf[SHOW_LINE_BYTES];
+        struct text t = text_on(buf, sizeof(buf));
+
+        if (!explain_same(s->name, word))
+            continue;
+        text_add(&t, "fields: ");
+        for (size_t k = 0; k < s->n_fields; k++)
+            text_addf(&t, "%s%s", k ? ", " : "", s->fields[k].name);
+        fprintf(out, "%s   kind of event\n", s->name);
+        show_wrap(out, 2, buf);
+        t = text_on(buf, sizeof(buf));
+        text_addf(&t, "show events kinds=%s; expect count(%s) > 0", s->name, s->name);
+        print_see(out, buf);
+        return true;
+    }
+    return false;
+}
+
+/* A row of the profile table. */
+static bool explain_difference(FILE *out, const char *word, bool source)
+{
+    for (unsigned i = 0; i < TRAIT_COUNT; i++) {
+        if (explain_same(trait_rows[i].name, word)) {
+            explain_trait(out, (enum trait)i, source);
+            return true;
+        }
+    }
+    return false;
+}
+
+bool explain(FILE *out, const char *word, bool source)
+{
+    bool known;
+
+    for (size_t i = 0; i < ARRAY_LEN(same_words); i++) {
+        if (explain_same(same_words[i].word, word))
+            word = same_words[i].as;
+    }
+    if (explain_same(word, "profiles")) {
+        explain_profiles(out, source);
+        return true;
+    }
+    if (explain_same(word, "qp-states")) {
+        print_states(out);
+        return true;
+    }
+    known = explain_enums(out, word, source) > 0 || explain_concept(out, word, source);
+    known |= explain_status(out, word);
+    known |= explain_event(out, word);
+    known |= explain_structure(out, word);
+    known |= explain_difference(out, word, source);
+    known |= explain_leaf(out, word);
+    known |= explain_node(out, word);
+    return known || explain_part(out, word);
+}
+
+void explain_subjects(FILE *out)
+{
+    fputs("Words to begin with, by subject; \"explain WORD\" tells what one means\n", out);
+    for (size_t i = 0; i < ARRAY_LEN(subjects); i++) {
+        char lead[SUBJECT_COLUMN + 1];
+        struct text t = text_on(lead, sizeof(lead));
+
+        text_addf(&t, "  %s", subjects[i].what);
+        show_wrap_behind(out, lead, SUBJECT_COLUMN, subjects[i].list);
+    }
+    show_wrap(
+        out, 0,
+        "Also every command, kind of event, opcode, rule, register, structure of the RFC, and "
+        "value that \"show\" prints");
+}
+
+void explain_each(void (*each)(void *ctx, const char *word), void *ctx)
+{
+    const struct rfc_struct *s;
+
+    each(ctx, "qp-states");
+    each(ctx, "profiles");
+    for (unsigned i = 0; i < TRAIT_COUNT; i++)
+        each(ctx, trait_rows[i].name);
+    for (size_t i = 0; i < ARRAY_LEN(words); i++)
+        each(ctx, words[i].word);
+    for (size_t i = 0; i < ARRAY_LEN(same_words); i++)
+        each(ctx, same_words[i].word);
+    for (const struct enum_table *const *t = enum_tables; *t; t++) {
+        for (size_t i = 0; i < (*t)->n_rows; i++)
+            each(ctx, (*t)->rows[i].name);
+    }
+    for (unsigned i = 0; i < RDL_STATUS_COUNT; i++)
+        each(ctx, rdl_status_name((enum rdl_status)i));
+    for (unsigned i = 0; i < EV_COUNT; i++)
+        each(ctx, ev_schema((enum ev_kind)i)->name);
+    for (size_t i = 0; (s = structure(i)) != NULL; i++) {
+        each(ctx, s->name);
+        for (size_t k = 0; k < s->n_fields; k++) {
+            if (strcmp(s->fields[k].name, "reserved") != 0)
+                each(ctx, s->fields[k].name);
+        }
+    }
+    explain_leaf_each(each, ctx);
+}
+
+void explain_each_text(explain_text *each, void *ctx)
+{
+    for (size_t i = 0; i < ARRAY_LEN(words); i++)
+        each(ctx, "word", words[i].word, words[i].text);
+    for (const struct enum_table *const *t = enum_tables; *t; t++) {
+        for (size_t i = 0; i < (*t)->n_rows; i++)
+            each(ctx, (*t)->what, (*t)->rows[i].name, (*t)->rows[i].text);
+    }
+    for (unsigned i = 0; i < RDL_STATUS_COUNT; i++)
+        each(ctx, "status", rdl_status_name((enum rdl_status)i),
+             rdl_status_str((enum rdl_status)i));
+    for (unsigned i = 0; i < EV_COUNT; i++)
+        each(ctx, "event", ev_schema((enum ev_kind)i)->name, "");
+}

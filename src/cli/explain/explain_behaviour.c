@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/explain/explain_behaviour.h"
+
+#include "emu/base/assert.h"
+#include "emu/base/text.h"
+#include "emu/facts/behaviour.h"
+#include "print/cite.h"
+#include "print/show_text.h"
+
+#define TEXT_COLUMN 12u
+
+/* Written by tools/write_docs.py from the scenarios and the tests themselves. */
+static const struct {
+    uint32_t behaviour; /* the value of its row in enum_behaviour */
+    const char *by;
+} shown[] = {
+#define SHOWN(letter, number, by) {BEHAVIOUR_VALUE(letter, number), by},
+#include "cli/explain/shown.def"
+#undef SHOWN
+};
+
+void explain_behaviour(FILE *out, const struct enum_row *row, bool source)
+{
+    const struct behaviour_facts facts = behaviour_facts(row->value);
+    char buf[CITE_TEXT_BYTES];
+    struct text sources = text_on(buf, sizeof(buf));
+    bool any = false;
+
+    cite_add(&sources, facts.sources, source);
+    if (buf[0])
+        show_wrap_behind(out, "  sources   ", TEXT_COLUMN, buf);
+    if (facts.rules[0])
+        show_wrap_behind(out, "  rules     ", TEXT_COLUMN, facts.rules);
+    if (facts.traits[0])
+        show_wrap_behind(out, "  profiles  ", TEXT_COLUMN, facts.traits);
+    for (size_t i = 0; i < ARRAY_LEN(shown); i++) {
+        if (shown[i].behaviour != row->value)
+            continue;
+        show_wrap_behind(out, any ? "" : "  shown by  ", TEXT_COLUMN, shown[i].by);
+        any = true;
+    }
+    if (!any)
+        show_wrap_behind(out, "  shown by  ", TEXT_COLUMN, "nothing yet");
+}

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/explain/explain_leaf.h"
+
+#include <string.h>
+
+#include "cli/explain/explain.h"
+#include "emu/facts/leaf.h"
+#include "print/show_text.h"
+
+enum { KEY_COLUMNS = 24 };
+
+/* Appends the word of @path that ends at @end, without the number of an element; returns where it
+ * begins.
+ */
+static const char *word_before(const char *path, const char *end, struct text *t)
+{
+    const char *from = end;
+    size_t n;
+
+    while (from > path && from[-1] != '.')
+        from--;
+    n = strcspn(from, ".[");
+    text_addn(t, from, n < (size_t)(end - from) ? n : (size_t)(end - from));
+    return from;
+}
+
+/* Is a node of @kind called @word: by its title, or as a child somewhere? */
+static bool is_called(enum node_kind kind, const char *word)
+{
+    for (unsigned i = CHILD_none + 1; i < CHILD_COUNT; i++) {
+        if (child_rows[i].below == kind && child_rows[i].key &&
+            explain_same(child_rows[i].key, word))
+            return true;
+    }
+    return explain_same(node_rows[kind].title, word);
+}
+
+static void print_leaf(FILE *out, const struct leaf_row *leaf)
+{
+    const bool listed = (leaf->flags & LEAF_LISTED) != 0;
+    char see[SHOW_LINE_BYTES];
+    struct text t = text_on(see, sizeof(see));
+
+    text_addf(&t, "%s   %s of the node %s: %s%s", leaf->key, listed ? "list of values" : "value",
+              node_rows[leaf->node].title, leaf_types[leaf->type].text,
+              leaf->flags & LEAF_ANY ? ", or any" : "");
+    show_hanging(out, 2, see);
+    show_wrap(out, 2, leaf->text);
+    if (leaf->flags & LEAF_OPTIONAL)
+        fprintf(out, "  It is there only while the device has the %s.\n",
+                node_rows[leaf->node].title);
+    t = text_on(see, sizeof(see));
+    text_add(&t, "show ");
+    leaf_example(&t, leaf->node);
+    text_addf(&t, ".%s%s", leaf->key, listed ? "[0]" : "");
+    if (leaf->words && !explain_same(leaf->words->name, leaf->key))
+        text_addf(&t, "; explain %s", leaf->words->name);
+    show_wrap_behind(out, "  see it: ", 10, see);
+}
+
+static uint64_t nodes_called(const char *word)
+{
+    uint64_t nodes = 0;
+
+    for (unsigned i = NODE_none + 1; i < NODE_COUNT; i++) {
+        if (is_called((enum node_kind)i, word))
+            nodes |= (uint64_t)1 << i;
+    }
+    return nodes;
+}
+
+/* The nodes that the path of @n bytes at @path can be, whose last word is nobody's: a name that
+ * somebody gave, "h1.conn", "f1".
+ */
+static uint64_t nodes_of_name(const char *path, size_t n)
+{
+    char before[SHOW_LINE_BYTES];
+    struct text t = text_on(before, sizeof(before));
+    struct leaf_places places;
+    size_t at;
+
+    text_addn(&t, path, n);
+    return leaf_path_leads(before, &places, &at) ? places.nodes : 0;
+}
+
+bool explain_leaf(FILE *out, const char *word)
+{
+    char key_text[SHOW_LINE_BYTES], node_text[SHOW_LINE_BYTES];
+    struct text key = text_on(key_text, sizeof(key_text));
+    struct text node = text_on(node_text, sizeof(node_text));
+    const char *from = word_before(word, word + strlen(word), &key);
+    uint64_t nodes = UINT64_MAX;
+    unsigned n = 0;
+
+    if (from > word) {
+        (void)word_before(word, from - 1, &node);
+        nodes = nodes_called(node_text);
+        if (!nodes)
+            nodes = nodes_of_name(word, (size_t)(from - 1 - word));
+    }
+    for (unsigned i = LEAF_none + 1; i < LEAF_COUNT; i++) {
+        const struct leaf_row *leaf = &leaf_rows[i];
+
+        if (leaf->flags & LEAF_KEYED || !explain_same(leaf->key, key_text) ||
+            !(nodes & (uint64_t)1 << leaf->node))
+            continue;
+        print_leaf(out, leaf);
+        n++;
+    }
+    return n > 0;
+}
+
+static void print_key(void *ctx, enum node_kind node, const char *key, const char *text)
+{
+    char lead[SHOW_LINE_BYTES];
+    struct text t = text_on(lead, sizeof(lead));
+
+    (void)node;
+    text_addf(&t, "  %s", key);
+    show_wrap_behind(ctx, lead, KEY_COLUMNS, text);
+}
+
+static void print_node(FILE *out, enum node_kind kind)
+{
+    const struct leaf_places here = {.nodes = (uint64_t)1 << kind};
+    char see[SHOW_LINE_BYTES];
+    struct text t = text_on(see, sizeof(see));
+
+    fprintf(out, "%s   node of the inspect tree\n", node_rows[kind].title);
+    show_wrap(out, 2, node_rows[kind].text);
+    leaf_each_key(&here, print_key, out);
+    text_add(&t, kind == NODE_lab ? "show" : "show ");
+    leaf_example(&t, kind);
+    show_wrap_behind(out, "  see it: ", 10, see);
+}
+
+static void print_child(FILE *out, const struct child_row *child)
+{
+    char see[SHOW_LINE_BYTES];
+    struct text t = text_on(see, sizeof(see));
+
+    fprintf(out, "%s   %s of the node %s\n", child->key, child->is_list ? "list" : "part",
+            node_rows[child->node].title);
+    show_wrap(out, 2, child->text);
+    text_add(&t, "show ");
+    leaf_example(&t, child->node);
+    text_addf(&t, ".%s; explain %s", child->key, node_rows[child->below].title);
+    show_wrap_behind(out, "  see it: ", 10, see);
+}
+
+bool explain_node(FILE *out, const char *word)
+{
+    for (unsigned i = NODE_lab; i < NODE_COUNT; i++) {
+        if (explain_same(node_rows[i].title, word)) {
+            print_node(out, (enum node_kind)i);
+            return true;
+        }
+    }
+    return false;
+}
+
+bool explain_part(FILE *out, const char *word)
+{
+    unsigned n = 0;
+
+    for (unsigned i = CHILD_none + 1; i < CHILD_COUNT; i++) {
+        const struct child_row *child = &child_rows[i];
+
+        if (!child->key || child->below == NODE_none || !explain_same(child->key, word))
+            continue;
+        print_child(out, child);
+        n++;
+    }
+    return n > 0;
+}
+
+void explain_leaf_each(void (*each)(void *ctx, const char *word), void *ctx)
+{
+    for (unsigned i = LEAF_none + 1; i < LEAF_COUNT; i++) {
+        if (!(leaf_rows[i].flags & LEAF_KEYED))
+            each(ctx, leaf_rows[i].key);
+    }
+    for (unsigned i = CHILD_none + 1; i < CHILD_COUNT; i++) {
+        if (child_rows[i].key)
+            each(ctx, child_rows[i].key);
+    }
+}

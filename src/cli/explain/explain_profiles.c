@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/explain/explain_profiles.h"
+
+#include "emu/base/text.h"
+#include "print/cite.h"
+#include "print/show_text.h"
+
+#define TEXT_COLUMN 11u
+
+/* "  LEAD     text", wrapped. */
+static void print_part(FILE *out, const char *lead, const char *text, bool source)
+{
+    char buf[32];
+    struct text t = text_on(buf, sizeof(buf));
+
+    text_addf(&t, "  %s", lead);
+    text_pad_to(&t, TEXT_COLUMN - 1);
+    cite_wrap_behind(out, buf, TEXT_COLUMN, text, source);
+}
+
+void explain_trait(FILE *out, enum trait trait, bool source)
+{
+    const struct trait_row *row = &trait_rows[trait];
+
+    fprintf(out, "%s\n", row->name);
+    for (size_t i = 0; i < enum_profile.n_rows; i++) {
+        const struct enum_row *p = &enum_profile.rows[i];
+
+        print_part(out, p->name,
+                   profile_has((enum profile)p->value, trait) ? row->with : row->without, source);
+    }
+    print_part(out, "matters", row->matters, source);
+    print_part(out, "sources", row->sources, source);
+}
+
+void explain_profiles(FILE *out, bool source)
+{
+    show_hanging(out, 2, "What a host does where implementations differ: host h1 profile=PROFILE");
+    for (size_t i = 0; i < enum_profile.n_rows; i++)
+        print_part(out, enum_profile.rows[i].name, enum_profile.rows[i].text, source);
+    for (unsigned i = 0; i < TRAIT_COUNT; i++) {
+        fputc('\n', out);
+        explain_trait(out, (enum trait)i, source);
+    }
+}

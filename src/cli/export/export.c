@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/export/export.h"
+
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cli/trace_file/trace_file_header.h"
+#include "emu/base/assert.h"
+#include "print/show_text.h"
+
+#define TEXT_SUFFIX ".txt"
+
+/* Two suffixes, and how they are said. */
+#define ENDS(a, b)                                                                                 \
+    {                                                                                              \
+        {a, b}, a " or " b                                                                         \
+    }
+
+static bool ends_in(const char *name, const char *end)
+{
+    const size_t n = strlen(name), m = strlen(end);
+
+    return n > m && strcmp(name + n - m, end) == 0;
+}
+
+const char *export_wants_suffix(enum export_form form, const char *name)
+{
+    static const struct row {
+        const char *suffix[2], *both;
+    } picture = ENDS(".svg", TEXT_SUFFIX), pcapng = ENDS(".pcapng", ".pcap"),
+      events = ENDS(".ndjson", ".jsonl");
+    const struct row *row = form == EXPORT_PCAPNG   ? &pcapng
+                            : form == EXPORT_EVENTS ? &events
+                                                    : &picture;
+    struct stat info;
+
+    for (size_t i = 0; i < ARRAY_LEN(row->suffix); i++) {
+        if (ends_in(name, row->suffix[i]))
+            return NULL;
+    }
+    if (stat(name, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode))
+        return NULL;
+    return row->both;
+}
+
+bool export_is_text(const char *name)
+{
+    return ends_in(name, TEXT_SUFFIX);
+}
+
+enum rdl_status export_events(FILE *out, const struct past *p, const struct past_about *about)
+{
+    const enum rdl_status st = trace_file_header_write(out, p, about);
+
+    for (size_t i = 0; i < p->n && st == RDL_OK; i++) {
+        char buf[EV_JSON_BYTES];
+        struct text t = text_on(buf, sizeof(buf));
+
+        ev_add_json(&t, past_at(p, i), p->names);
+        fprintf(out, "%s\n", buf);
+    }
+    return st;
+}
+
+static void put(void *ctx, const char *bytes, size_t n)
+{
+    fwrite(bytes, 1, n, ctx);
+}
+
+enum rdl_status export_picture(FILE *out, picture_draw *draw, const struct past *p,
+                               const struct picture_options *options, bool svg)
+{
+    const struct viz_sink sink = {put, out};
+    struct picture_options wide = *options;
+
+    if (wide.width == 0)
+        wide.width = show_columns(out);
+    return draw(p, &wide, svg, &sink);
+}

@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: MIT */
+/* A session becomes the one that a world tells of: each future is done again from the beginning,
+ * the one that the lab was in last.
+ *
+ * Nothing of a file is trusted: what only looks, and could write files, is not carried out, and
+ * neither are ports and programs, here or on any later way through what was done.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/session/travel.h"
+#include "cli/session_file/session_file.h"
+#include "print/utf8.h"
+#include "print/version.h"
+#include "process/must.h"
+#include "rdmalab/trace.h"
+
+static const struct span nowhere = {0, 0};
+
+struct entering {
+    struct session *s;
+    const struct session_file *w;
+    const char *name;
+    FILE *err;
+    bool told; /* that the version is another one */
+};
+
+/* How what was done again went. */
+enum again { AGAIN_SAME, AGAIN_OTHER_EVENTS, AGAIN_OTHER_WAY, AGAIN_INTERRUPTED };
+
+static bool is_same_version(const struct session_file *w)
+{
+    return strcmp(w->version, RDMALAB_VERSION) == 0;
+}
+
+/* What @f says was done is the session's from now on, which is at its beginning. */
+static void begin(struct session *s, struct future *f)
+{
+    travel_start_over(s);
+    s->history.journal = f->journal;
+    s->typed = f->typed;
+    s->futures.marks = f->marks;
+    f->journal = (struct journal){.marks = NULL};
+    f->typed = (struct typed_lines){.v = NULL};
+    f->marks = (struct marks){.v = NULL};
+    s->travel.in_past = s->history.journal.log.n > 0;
+}
+
+/* Takes that back into @f. */
+static void end(struct session *s, struct future *f)
+{
+    f->journal = s->history.journal;
+    f->typed = s->typed;
+    f->marks = s->futures.marks;
+    f->hash = rdl_hash(s->lab);
+    s->history.journal = (struct journal){.marks = NULL};
+    s->typed = (struct typed_lines){.v = NULL};
+    s->futures.marks = (struct marks){.v = NULL};
+    s->travel = (struct travel){.anew = true, .interrupted = s->travel.interrupted};
+}
+
+static enum again do_again(struct session *s, uint64_t hash)
+{
+    const struct place to = travel_end(s);
+    const bool arrived = travel_to(s, &to, nowhere);
+
+    if (session_is_interrupted(s))
+        return AGAIN_INTERRUPTED;
+    if (!arrived || s->travel.in_past || rdl_tick(s->lab) != to.at.tick ||
+        rdl_now_ns(s->lab) != to.at.ns)
+        return AGAIN_OTHER_WAY;
+    return hash && hash != rdl_hash(s->lab) ? AGAIN_OTHER_EVENTS : AGAIN_SAME;
+}
+
+/* --- What is said ----------------------------------------------------------------------------- */
+
+/* The command at which the session went another way, as a line. */
+static void say_command(const struct entering *e, const char *future)
+{
+    struct session *s = e->s;
+    char *line = NULL;
+    size_t n = 0;
+    struct log_cursor c;
+    FILE *f;
+
+    if (!log_at(&c, &s->history.journal.log, s->travel.n_entries))
+        return;
+    f = must_memstream(&line, &n);
+    line_write_step(f, c.entry.st, "");
+    if (fclose(f) != 0)
+        must_fail();
+    line[strcspn(line, "\n")] = '\0';
+    fprintf(e->err, "  the first command that went another way, in \"%s\": %s\n", future,
+            SHOWN_NAME(line));
+    fprintf(e->err,
+            "  it ended at #%" PRIu64 ", t=%" PRIu64 "ns, and now at #%" PRIu64 ", t=%" PRIu64
+            "ns\n",
+            c.entry.after.tick, c.entry.after.ns, rdl_tick(s->lab), rdl_now_ns(s->lab));
+    free(line);
+}
+
+static void say_version(struct entering *e)
+{
+    if (!e->told)
+        fprintf(e->err, "rdmalab: %s: warning: rdmalab %s wrote it, and this is %s\n",
+                SHOWN_NAME(e->name), SHOWN_NAME(e->w->version), RDMALAB_VERSION);
+    e->told = true;
+}
+
+/* The version is this one, and yet it went as @how. */
+static int refuse(const struct entering *e, const char *future, enum again how)
+{
+    fprintf(e->err, "rdmalab: %s: what it says was done goes another way here\n",
+            SHOWN_NAME(e->name));
+    if (how == AGAIN_OTHER_WAY)
+        say_command(e, future);
+    else
+        fprintf(e->err, "  in \"%s\" all takes the same time, but other events happen\n", future);
+    fputs("  this version of rdmalab wrote it: the file was changed, or this is a bug of rdmalab\n",
+          e->err);
+    return EXIT_FAILED;
+}
+
+/* --- Steps in the place of a log -------------------------------------------------------------- */
+
+/* A file is no person: what looks may write files, and what is outside does not come again. */
+static bool dispatch_careful(struct session *s, const struct step *st)
+{
+    if (step_flags(st) & (CMD_LOOKS | CMD_SOURCES | CMD_OUTSIDE))
+        return session_fail(s, st->at, "%s is not done again", st->cmd->name);
+    return s->travel.dispatch(s, st);
+}
+
+/* Does again what the journal says by its steps, as lines that are typed; they become what the
+ * session did.
+ */
+static void do_steps(struct entering *e, const char *future)
+{
+    struct session *s = e->s;
+    const struct session_config config = s->config;
+    struct journal old = s->history.journal;
+    struct script script = {.first = NULL};
+    char *text = NULL;
+    size_t n = 0;
+    FILE *f = must_memstream(&text, &n);
+    struct source src;
+
+    script.first = journal_steps(&old, &script.pool);
+    line_write_script(f, &script);
+    script_done(&script);
+    if (fclose(f) != 0)
+        must_fail();
+    typed_lines_free(&s->typed);
+    free(s->futures.marks.v);
+    s->futures.marks = (struct marks){.v = NULL};
+    s->history.journal = (struct journal){.marks = NULL};
+    travel_start_over(s);
+    src = source_of(NULL, text);
+    s->travel.dispatch = config.dispatch;
+    s->config.dispatch = dispatch_careful;
+    s->config.out = fopen("/dev/null", "w");
+    if (!s->config.out)
+        must_fail();
+    s->config.verbose = false;
+    if (!session_lines(s, &src, false) && !session_is_interrupted(s))
+        fprintf(e->err, "  \"%s\" stops where a command does not work any more: %s\n", future,
+                SHOWN_NAME(s->diag.message));
+    fclose(s->config.out);
+    s->config = config;
+    s->diag.kind = DIAG_NONE;
+    s->diag_src = (struct source){0};
+    journal_free(&old);
+    free(text);
+}
+
+/* --- Entering --------------------------------------------------------------------------------- */
+
+/* Does @f again.  EXIT_PASSED: the session is at its end. */
+static int enter_future(struct entering *e, struct future *f)
+{
+    struct session *s = e->s;
+    enum again how;
+
+    begin(s, f);
+    how = do_again(s, f->hash);
+    if (how == AGAIN_SAME)
+        return EXIT_PASSED;
+    if (how == AGAIN_INTERRUPTED)
+        return EXIT_INTERRUPTED;
+    if (is_same_version(e->w))
+        return refuse(e, f->name, how);
+    say_version(e);
+    if (how == AGAIN_OTHER_EVENTS) {
+        fprintf(e->err, "  in \"%s\" all takes the same time, but other events happen\n", f->name);
+        return EXIT_PASSED;
+    }
+    say_command(e, f->name);
+    fprintf(e->err,
+            "  so \"%s\" is what its steps do now: you are at its end, and what was typed "
+            "is the lines that \"session save\" writes\n",
+            f->name);
+    do_steps(e, f->name);
+    f->left = travel_end(s);
+    return session_is_interrupted(s) ? EXIT_INTERRUPTED : EXIT_PASSED;
+}
+
+/* Begins to count what expressions of @log ask for. */
+static void count_log(const struct session *s, const struct log *log)
+{
+    struct log_cursor c;
+    uint64_t times;
+
+    log_begin(&c, log);
+    for (;;) {
+        switch (log_next_part(&c, &times)) {
+        case LOG_PART_NONE:
+            return;
+        case LOG_PART_ENTRY:
+            session_count_ahead(s, c.entry.st);
+            break;
+        case LOG_PART_LOOP:
+        case LOG_PART_END:
+            break;
+        }
+    }
+}
+
+/* An empty lab as the world wants it. */
+static bool make_lab(struct entering *e)
+{
+    const struct place start = {0, {0, 0}};
+    struct session *s = e->s;
+    const struct session_file *w = e->w;
+
+    journal_free(&s->history.journal);
+    if (!session_restart(s, w->seed, w->memory_bytes))
+        return false;
+    if (w->script.header)
+        session_begin_scenario(s, w->script.header);
+    for (size_t i = 0; i < w->n; i++)
+        count_log(s, &w->v[i].journal.log);
+    snapshots_pass(&s->snapshots, s->lab, &start, true);
+    return s->snapshots.n > 0;
+}
+
+static int enter_all(struct entering *e, struct session_file *w)
+{
+    struct session *s = e->s;
+    int status = EXIT_PASSED;
+
+    for (size_t i = 1; i < w->n && status == EXIT_PASSED; i++) {
+        struct future *f = &w->v[i];
+
+        status = enter_future(e, f);
+        end(s, f);
+    }
+    if (status == EXIT_PASSED)
+        status = enter_future(e, &w->v[0]);
+    if (status != EXIT_PASSED)
+        return status;
+    for (size_t i = 1; i < w->n; i++)
+        futures_put(&s->futures, &w->v[i]);
+    w->n = 1; /* the others are the session's */
+    futures_rename(&s->futures, w->v[0].name, w->v[0].was);
+    s->futures.n_was = w->n_was;
+    if (travel_to(s, &w->v[0].left, nowhere))
+        return EXIT_PASSED;
+    if (session_is_interrupted(s))
+        return EXIT_INTERRUPTED;
+    fprintf(e->err, "rdmalab: %s: the place where it was left cannot be reached: %s\n",
+            SHOWN_NAME(e->name), SHOWN_NAME(s->diag.message));
+    return EXIT_FAILED;
+}
+
+int session_file_enter(struct session *s, struct session_file *w, const char *name, FILE *err)
+{
+    struct entering e = {.s = s, .w = w, .name = name, .err = err};
+    const struct live_ops *live_ops = s->config.live_ops;
+    int status;
+
+    /* A prompt may have made more ticks than a scenario has: each step may take as many. */
+    s->bounds.patience = SCENARIO_TICKS_MAX;
+    if (!make_lab(&e)) {
+        fprintf(err, "rdmalab: %s: there is no memory for its lab\n", SHOWN_NAME(name));
+        return EXIT_FAILED;
+    }
+    s->config.live_ops = NULL;
+    s->travel.anew = true;
+    s->travel.interrupted = s->config.interrupted;
+    status = enter_all(&e, w);
+    s->travel.anew = false;
+    s->travel.interrupted = NULL;
+    s->travel.of_file = true;
+    s->config.live_ops = live_ops;
+    s->diag.kind = DIAG_NONE;
+    if (!is_same_version(w) && !e.told && status == EXIT_PASSED)
+        fprintf(err, "rdmalab: %s: rdmalab %s wrote it, and in %s all goes as it did\n",
+                SHOWN_NAME(name), SHOWN_NAME(w->version), RDMALAB_VERSION);
+    return status;
+}

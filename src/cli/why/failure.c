@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/why/failure.h"
+
+#include "cli/why/fate_text.h"
+#include "emu/facts/opcode.h"
+#include "emu/facts/rules.h"
+#include "print/cite.h"
+#include "print/show_text.h"
+
+#define ATTEMPTS_SHOWN_MAX 16u
+#define DETAIL_INDENT      10u
+
+void show_detail(FILE *out, const struct past *p, const struct ev *e)
+{
+    char buf[EV_TEXT_BYTES];
+    struct text t = text_on(buf, sizeof(buf));
+
+    ev_add_line(&t, e, p->names);
+    show_wrap(out, DETAIL_INDENT, buf);
+}
+
+/* "  MR_RANGE: every byte must lie inside the region [...]" */
+static void print_word(FILE *out, const struct enum_table *words, uint32_t value)
+{
+    const struct enum_row *row = enum_by_value(words, value);
+    char buf[SHOW_LINE_BYTES];
+    struct text t = text_on(buf, sizeof(buf));
+
+    if (!row)
+        return;
+    text_addf(&t, "%s: ", row->name);
+    cite_add(&t, row->text, false);
+    show_wrap(out, 2, buf);
+}
+
+/* Prints tx event @e as one of the transmissions of its packet, with its fate. */
+static void print_attempt(FILE *out, const struct past_index *x, const struct ev *e)
+{
+    char buf[SHOW_LINE_BYTES], lead[48];
+    struct text t = text_on(buf, sizeof(buf)), l = text_on(lead, sizeof(lead));
+
+    text_add(&l, "    ");
+    ev_add_id(&l, e->id);
+    text_addf(&t, "psn=%u, transmission %u, ", e->u.tx.psn, tx_attempt(e));
+    fate_add(&t, x, e);
+    show_wrap_behind(out, lead, 12, buf);
+}
+
+/* The transmissions before @first, the first one with its PSN: of a READ, those that asked for more
+ * than is left.  Returns how many.
+ */
+static unsigned print_earlier(FILE *out, const struct past_index *x, const struct ev *first)
+{
+    const struct ev *earlier[ATTEMPTS_SHOWN_MAX], *e = first;
+    unsigned n = 0;
+
+    while (op_info((uint8_t)e->u.tx.opcode)->kind == OPK_READ && tx_attempt(e) > 1 &&
+           n < ATTEMPTS_SHOWN_MAX) {
+        const struct ev *before = past_last_asked(x, e->u.tx.host, e->u.tx.qpn, e->u.tx.psn, e->id);
+
+        if (!before || before->u.tx.wr_id != e->u.tx.wr_id)
+            break;
+        earlier[n++] = e = before;
+    }
+    if (tx_attempt(e) > 1)
+        fprintf(out, "    ... earlier transmissions are not recorded (any more)\n");
+    for (unsigned i = n; i > 0; i--)
+        print_attempt(out, x, earlier[i - 1]);
+    return n;
+}
+
+/* What it means that tx event @e was dropped, if it was: its name says little to a newcomer. */
+static void print_drop_reason(FILE *out, const struct past_index *x, const struct ev *e)
+{
+    const struct fate f = fate_of(x, e);
+
+    if (f.end && f.end->kind == EV_drop)
+        print_word(out, &enum_drop, f.end->u.drop.reason);
+}
+
+/* The transmissions of the packet that the requester gave up. */
+static void print_attempts(FILE *out, const struct past_index *x, const struct ev *cqe)
+{
+    const struct ev *last = past_last_tx_of_request(x, cqe);
+    unsigned n = 0;
+
+    for (uint32_t i = last ? past_first_tx(x, last) : PAST_NONE; i != PAST_NONE; i = x->after[i]) {
+        const struct ev *e = past_at(x->past, i);
+
+        if (e->id > last->id)
+            break;
+        if (e->u.tx.wr_id != last->u.tx.wr_id)
+            continue; /* the PSN came round */
+        if (n == 0)
+            n = print_earlier(out, x, e);
+        if (++n > ATTEMPTS_SHOWN_MAX) {
+            fprintf(out, "    ... and more\n");
+            break;
+        }
+        print_attempt(out, x, e);
+    }
+    if (last)
+        print_drop_reason(out, x, last);
+}
+
+/* Did the receiver never take the packet of tx event @e, its first transmission, because it counts
+ * from another PSN on?  The rx event that says so, or NULL.
+ */
+static const struct ev *disagreement(const struct past_index *x, const struct ev *e)
+{
+    const struct fate f = fate_of(x, e);
+    const struct ev *rx = f.kind == FATE_ARRIVED ? f.end : NULL;
+
+    if (tx_attempt(e) != 1 || !rx || rx->kind != EV_rx || rx->u.rx.rule != RULE_RESP_PSN)
+        return NULL;
+    /* What it waits for was sent, and lost: then both agree. */
+    return past_last_tx(x, e->u.tx.host, e->u.tx.qpn, (uint32_t)rx->u.rx.least, ev_id_last(e->id))
+               ? NULL
+               : rx;
+}
+
+/* Two ends that were told different PSNs look like a network that loses everything. */
+static void print_disagreement(FILE *out, const struct past_index *x, const struct ev *cqe)
+{
+    const struct ev *last = past_last_tx_of_request(x, cqe), *first, *rx;
+    const uint32_t i = last ? past_first_tx(x, last) : PAST_NONE;
+    char buf[SHOW_LINE_BYTES];
+    struct text t = text_on(buf, sizeof(buf));
+
+    first = i != PAST_NONE ? past_at(x->past, i) : NULL;
+    rx = first ? disagreement(x, first) : NULL;
+    if (!rx)
+        return;
+    text_add(&t, "The two ends disagree about PSNs: ");
+    ev_names_object(x->past->names, &t, rx->u.rx.host, OBJ_QP, rx->u.rx.qpn);
+    text_addf(&t, " waited for psn=%u when psn=%u came, which was sent for the first time. ",
+              (unsigned)rx->u.rx.least, first->u.tx.psn);
+    text_add(&t, "sq_psn of one end must be rq_psn of the other, as connect makes it; explain psn");
+    show_wrap(out, 2, buf);
+}
+
+/* What moved the queue pair to ERR or SQE, which flushed this request; a person may have done so.
+ */
+static void print_flush(FILE *out, const struct past_index *x, const struct ev *cqe)
+{
+    const struct ev *state = past_error_state(x, cqe->u.cqe.host, cqe->u.cqe.qpn, cqe->id);
+    const struct ev *first = state ? past_failure_of(x, state) : NULL;
+
+    if (!first)
+        return;
+    fprintf(out, "  the request that failed first:\n");
+    show_detail(out, x->past, first);
+}
+
+static void print_completion(FILE *out, const struct past_index *x, const struct ev *e)
+{
+    char more[SHOW_LINE_BYTES];
+    struct text t = text_on(more, sizeof(more));
+    const struct ev *key;
+
+    if (e->u.cqe.status == WCS_SUCCESS)
+        return;
+    print_word(out, &enum_wc_status, e->u.cqe.status);
+    if (e->u.cqe.rule)
+        print_word(out, &enum_rule, e->u.cqe.rule);
+    switch (e->u.cqe.status) {
+    case WCS_LOC_PROT_ERR:
+        key = past_refused_key(x, e->u.cqe.host, e->u.cqe.qpn, e->id, false);
+        if (key)
+            show_detail(out, x->past, key);
+        break;
+    case WCS_RETRY_EXC_ERR:
+    case WCS_RNR_RETRY_EXC_ERR:
+        print_attempts(out, x, e);
+        print_disagreement(out, x, e);
+        break;
+    case WCS_WR_FLUSH_ERR:
+        print_flush(out, x, e);
+        break;
+    default:
+        break;
+    }
+    text_addf(&t, "explain %s", enum_name(&enum_wc_status, e->u.cqe.status));
+    if (e->u.cqe.rule)
+        text_addf(&t, "; explain %s", enum_name(&enum_rule, e->u.cqe.rule));
+    show_wrap_behind(out, "  more: ", 8, more);
+}
+
+/* The fault that changed the frame which was dropped. */
+static void print_damage(FILE *out, const struct past_index *x, const struct ev *drop)
+{
+    const struct ev *tx = past_tx_of(x->past, drop);
+    const struct ev *fault = tx ? fate_of(x, tx).fault : NULL;
+
+    if (fault && fate_fault_changes(fault->u.fault.by))
+        show_detail(out, x->past, fault);
+}
+
+/* What should have come before the packet that was thrown away: a response, or a packet of the
+ * sender's; and what became of it.
+ */
+static void print_missing(FILE *out, const struct past_index *x, const struct ev *drop)
+{
+    const struct ev *tx = past_tx_of(x->past, drop), *missed = NULL;
+    char buf[SHOW_LINE_BYTES];
+    struct text t = text_on(buf, sizeof(buf));
+
+    if (drop->u.drop.reason == DROP_AFTER_IMPLIED_NAK) {
+        if (fate_add_missing(&t, x, drop))
+            show_wrap(out, DETAIL_INDENT, buf);
+        return;
+    }
+    if (tx && drop->u.drop.reason == DROP_OUT_OF_SEQUENCE)
+        missed =
+            past_last_tx(x, tx->u.tx.host, tx->u.tx.qpn, (uint32_t)drop->u.drop.least, drop->id);
+    if (!missed)
+        return;
+    text_addf(&t, "psn=%u, ", missed->u.tx.psn);
+    ev_add_id(&t, missed->id);
+    text_add(&t, ", ");
+    fate_add_at(&t, x, missed, missed->u.tx.psn, drop->id);
+    show_wrap(out, DETAIL_INDENT, buf);
+}
+
+/* The rule by which a queue pair threw the packet away, and the key if it was about one. */
+static void print_rule(FILE *out, const struct past_index *x, const struct ev *drop,
+                       const struct ev *rx)
+{
+    const struct ev *key = past_refused_key(x, rx->u.rx.host, rx->u.rx.qpn, rx->id, true);
+
+    print_word(out, &enum_rule, rx->u.rx.rule);
+    if (drop->u.drop.reason == DROP_REFUSED)
+        show_detail(out, x->past, rx); /* it has the values that the rule compared */
+    if (key)
+        show_detail(out, x->past, key);
+}
+
+static void print_drop(FILE *out, const struct past_index *x, const struct ev *drop)
+{
+    const struct ev *rx = past_find(x->past, drop->cause);
+    const bool ruled = rx && rx->kind == EV_rx && rx->u.rx.rule != RULE_NONE;
+    char more[SHOW_LINE_BYTES];
+    struct text t = text_on(more, sizeof(more));
+
+    print_word(out, &enum_drop, drop->u.drop.reason);
+    if (ruled)
+        print_rule(out, x, drop, rx);
+    print_damage(out, x, drop);
+    print_missing(out, x, drop);
+    if (!ruled)
+        return;
+    text_addf(&t, "explain %s", enum_name(&enum_rule, rx->u.rx.rule));
+    show_wrap_behind(out, "  more: ", 8, more);
+}
+
+void show_failure(FILE *out, const struct past_index *x, const struct ev *e)
+{
+    switch (e->kind) {
+    case EV_cqe:
+        print_completion(out, x, e);
+        break;
+    case EV_drop:
+        print_drop(out, x, e);
+        break;
+    case EV_vq_broken:
+        print_word(out, &enum_vq_error, e->u.vq_broken.error);
+        break;
+    case EV_device_fault:
+        print_word(out, &enum_fault, e->u.device_fault.by);
+        break;
+    case EV_ctrl_execute:
+        if (e->u.ctrl_execute.rsp != RSP_OK)
+            print_word(out, &enum_ctrl_rsp, e->u.ctrl_execute.rsp);
+        break;
+    case EV_ctrl_response:
+        if (e->u.ctrl_response.rsp != RSP_OK)
+            print_word(out, &enum_ctrl_rsp, e->u.ctrl_response.rsp);
+        break;
+    default:
+        break;
+    }
+}

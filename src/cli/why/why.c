@@ -1,0 +1,644 @@
+/* SPDX-License-Identifier: MIT */
+/* Each kind of event that means something to a reader has a function that tells it in a line and
+ * returns where to go on; it may reach over several events at once (a packet that arrived, its
+ * sending, and what led to that).  Kinds that only pass the matter on are stepped over.
+ */
+#include "cli/why/why.h"
+
+#include <string.h>
+
+#include "cli/why/failure.h"
+#include "cli/why/fate_text.h"
+#include "emu/facts/opcode.h"
+#include "emu/facts/psn.h"
+#include "emu/facts/rules.h"
+#include "print/show_text.h"
+
+#define STEPS_MAX     24u /* lines of a chain; it says how to go on */
+#define TIMEOUTS_TOLD 2u  /* of timeouts in a row; the others are counted */
+#define TIMEOUTS_MAX  64u
+#define INDENT_NOTE   10u
+#define UNHEARD_TOLD  4u      /* of ACKs in whose place a later one came */
+#define HOPS_MAX      100000u /* causes of causes, stepped over or not */
+
+struct walk {
+    FILE *out;
+    const struct past *p;
+    const struct past_index *index; /* of @p */
+    const struct ev *asked;         /* the event in question */
+    unsigned timeouts;              /* told in a row */
+    unsigned rnr_rounds;            /* told in a row */
+    const struct ev *missed;        /* the last transmission told to be missed */
+};
+
+/* "  because of #12.3, which was not recorded" */
+static void tell_unknown(const struct walk *w, const char *what, ev_id id)
+{
+    char buf[64];
+    struct text t = text_on(buf, sizeof(buf));
+
+    ev_add_id(&t, id);
+    fprintf(w->out, "  %s %s, which %s\n", what, buf,
+            past_in_gap(w->p, id) ? "was not recorded" : "the recorder has forgotten");
+}
+
+/* The event that led to @e; NULL at the end of the chain. */
+static const struct ev *cause_of(const struct walk *w, const struct ev *e)
+{
+    const struct ev *cause = past_find(w->p, e->cause);
+
+    if (!cause && e->cause)
+        tell_unknown(w, "because of", e->cause);
+    return cause;
+}
+
+/* "  because #39.1 ACK psn=100 arrived   (note)"; the note gets lines of its own if it is long. */
+static void say(const struct walk *w, const struct ev *e, const char *what, const char *note)
+{
+    char lead[64], buf[2 * SHOW_LINE_BYTES];
+    struct text l = text_on(lead, sizeof(lead)), t = text_on(buf, sizeof(buf));
+    bool fits;
+
+    if (e == w->asked) {
+        text_add(&l, "  that is, ");
+    } else {
+        text_add(&l, "  because ");
+        ev_add_id(&l, e->id);
+        text_add(&l, " ");
+    }
+    text_add(&t, what);
+    fits = l.len + t.len + strlen(note) + 5 <= show_columns(w->out);
+    if (note[0] && fits)
+        text_addf(&t, "   (%s)", note);
+    show_wrap_behind(w->out, lead, INDENT_NOTE, buf);
+    if (note[0] && !fits)
+        show_wrap(w->out, INDENT_NOTE, note);
+}
+
+static void add_qp(const struct walk *w, struct text *t, uint32_t host, uint32_t qpn)
+{
+    ev_names_object(w->p->names, t, host, OBJ_QP, qpn);
+}
+
+static void say_plain(const struct walk *w, const struct ev *e)
+{
+    char buf[EV_TEXT_BYTES];
+    struct text t = text_on(buf, sizeof(buf));
+
+    text_addf(&t, "%s: ", ev_schema(e->kind)->name);
+    ev_add_text(&t, e, w->p->names);
+    say(w, e, buf, "");
+}
+
+static const struct ev *tell_plain(struct walk *w, const struct ev *e)
+{
+    say_plain(w, e);
+    return cause_of(w, e);
+}
+
+/* "duplicate, acknowledged again, expected psn=7, found psn=1; explain RESP_PSN" */
+static void add_verdict(struct text *t, const struct ev *e)
+{
+    const struct enum_row *act = enum_by_value(&enum_pkt_act, e->u.rx.act);
+
+    text_add(t, act ? act->text : "?");
+    ev_add_compared(t, e, true);
+    if (e->u.rx.rule)
+        text_addf(t, "; explain %s", enum_name(&enum_rule, e->u.rx.rule));
+}
+
+/* "psn=101, #35.1, was lost in #36.1, by f1": the packet of a queue pair that its peer missed at
+ * event @when.  Nothing if that is told already.
+ */
+static void add_missed(struct walk *w, struct text *n, uint32_t host, uint32_t qpn, uint32_t psn,
+                       ev_id when)
+{
+    const struct ev *missed = past_last_tx(w->index, host, qpn, psn, when);
+
+    if (!missed || missed == w->missed)
+        return;
+    w->missed = missed;
+    text_addf(n, "%spsn=%u, ", n->len ? "; " : "", psn);
+    ev_add_id(n, missed->id);
+    text_add(n, ", ");
+    fate_add_at(n, w->index, missed, psn, when);
+}
+
+/* Why the requester goes back at answer @e, which @tx sent: the packet that a sequence NAK asks
+ * for, or the response that an implied NAK misses.
+ */
+static void add_reason(struct walk *w, struct text *n, const struct ev *e, const struct ev *tx)
+{
+    if (e->u.rx.rule == RULE_COMP_IMPLIED_NAK) {
+        if (fate_add_missing(n, w->index, e))
+            text_add(n, "; ");
+        text_addf(n, "an implied NAK, explain %s", enum_name(&enum_rule, e->u.rx.rule));
+        return;
+    }
+    add_missed(w, n, e->u.rx.host, e->u.rx.qpn, e->u.rx.psn, tx->id);
+}
+
+/* The key that was refused when @tx, a NAK, was about to be a response: that of the request was
+ * right.
+ */
+static void show_lost_key(const struct walk *w, const struct ev *tx)
+{
+    const struct ev *key = past_refused_key(w->index, tx->u.tx.host, tx->u.tx.qpn, tx->id, true);
+
+    if (key && ev_tick(tx->cause) != ev_tick(tx->id))
+        show_detail(w->out, w->p, key);
+}
+
+/* The ACKs before @tx, of smaller PSNs, that had not arrived when @e, which covers them, did. */
+static void add_unheard(const struct walk *w, struct text *n, const struct ev *e,
+                        const struct ev *tx)
+{
+    unsigned told = 0;
+
+    for (uint32_t i = past_before(w->index, tx); i != PAST_NONE && told < UNHEARD_TOLD;
+         i = w->index->before[i]) {
+        const struct ev *ack = past_at(w->p, i);
+        const struct fate f = fate_of(w->index, ack);
+
+        if (ack->u.tx.syndrome != SYN_ACK ||
+            psn_diff((struct psn){ack->u.tx.psn}, (struct psn){tx->u.tx.psn}) >= 0 ||
+            (f.kind == FATE_ARRIVED && f.end->id < e->id))
+            return;
+        text_addf(n, "%spsn=%u, too: ", told++ ? "; " : "it covers ", ack->u.tx.psn);
+        fate_add_answer(n, w->index, ack, e->id);
+    }
+}
+
+/* An answer: who sent it, and for a NAK what became of the packet that it misses. */
+static void tell_answer(struct walk *w, const struct ev *e, const struct ev *tx)
+{
+    const bool acknowledge = op_info((uint8_t)e->u.rx.opcode)->kind == OPK_ACK;
+    char what[SHOW_LINE_BYTES], note[SHOW_LINE_BYTES];
+    struct text t = text_on(what, sizeof(what)), n = text_on(note, sizeof(note));
+
+    text_addf(&t, "%s psn=%u arrived",
+              acknowledge ? enum_name(&enum_syndrome, e->u.rx.syndrome)
+                          : enum_name(&enum_opcode, e->u.rx.opcode),
+              e->u.rx.psn);
+    if (tx) {
+        text_add(&t, ", sent by ");
+        add_qp(w, &t, tx->u.tx.host, tx->u.tx.qpn);
+        text_add(&t, " in ");
+        ev_add_id(&t, tx->id);
+        fate_add_faults(&t, w->index, tx);
+    }
+    if (tx && e->u.rx.act == ACT_GO_BACK)
+        add_reason(w, &n, e, tx);
+    else if (e->u.rx.act == ACT_DROP)
+        add_verdict(&n, e);
+    else if (tx && e->u.rx.syndrome == SYN_ACK)
+        add_unheard(w, &n, e, tx);
+    say(w, e, what, note);
+    if (tx && e->u.rx.syndrome == SYN_NAK_REMOTE_ACCESS)
+        show_lost_key(w, tx);
+}
+
+/* What the atomic of request @e, which was taken, found and left. */
+static void show_atomic(const struct walk *w, const struct ev *e)
+{
+    for (size_t i = past_lower_bound(w->p, e->id); i < w->p->n; i++) {
+        const struct ev *at = past_at(w->p, i);
+
+        if (ev_tick(at->id) != ev_tick(e->id))
+            return;
+        if (at->kind == EV_atomic && at->u.atomic.host == e->u.rx.host &&
+            at->u.atomic.qpn == e->u.rx.qpn)
+            show_detail(w->out, w->p, at);
+    }
+}
+
+/* What had ended the key that @refused names, if a work request or a message did: it was made
+ * invalid, or its window was bound anew, with another key.
+ */
+static void show_end_of_key(const struct walk *w, const struct ev *refused)
+{
+    const struct ev_key *k = &refused->u.key;
+
+    if (k->rule != RULE_KEY_FREE && k->rule != RULE_MR_KEY)
+        return;
+    for (size_t i = past_lower_bound(w->p, refused->id); i > 0; i--) {
+        const struct ev *e = past_at(w->p, i - 1);
+
+        if ((e->kind == EV_invalidate && e->u.invalidate.host == k->host &&
+             e->u.invalidate.key == k->key && e->u.invalidate.rule == RULE_NONE) ||
+            (e->kind == EV_bind && e->u.bind.host == k->host && e->u.bind.key == k->key &&
+             e->u.bind.rule == RULE_NONE)) {
+            show_detail(w->out, w->p, e);
+            return;
+        }
+    }
+}
+
+/* A request: which transmission it was, and what the responder thought of it. */
+static void tell_request(struct walk *w, const struct ev *e, const struct ev *tx)
+{
+    char what[SHOW_LINE_BYTES], note[SHOW_LINE_BYTES];
+    struct text t = text_on(what, sizeof(what)), n = text_on(note, sizeof(note));
+    const struct ev *key;
+
+    text_addf(&t, "psn=%u arrived", e->u.rx.psn);
+    if (tx) {
+        text_add(&t, ", the ");
+        text_add_ordinal(&t, tx_attempt(tx));
+        text_add(&t, " transmission ");
+        ev_add_id(&t, tx->id);
+        fate_add_faults(&t, w->index, tx);
+    }
+    if (e->u.rx.act != ACT_ACCEPT)
+        add_verdict(&n, e);
+    if (tx && e->u.rx.act == ACT_NAK_SEQUENCE)
+        add_missed(w, &n, tx->u.tx.host, tx->u.tx.qpn, (uint32_t)e->u.rx.least, e->id);
+    say(w, e, what, note);
+    key = past_refused_key(w->index, e->u.rx.host, e->u.rx.qpn, e->id, true);
+    if (key) {
+        show_detail(w->out, w->p, key);
+        show_end_of_key(w, key);
+        if (key->u.key.key == 0 && key->u.key.rule == RULE_MR_KEY)
+            show_wrap(w->out, INDENT_NOTE,
+                      "rkey 0: the region allows no remote access, see access= of reg_mr");
+    }
+    if (e->u.rx.act == ACT_ACCEPT)
+        show_atomic(w, e);
+}
+
+static const struct ev *tell_rx(struct walk *w, const struct ev *e)
+{
+    const struct ev *tx = past_tx_of(w->p, e);
+
+    if (e->u.rx.syndrome != SYN_NONE || op_is_response(op_info((uint8_t)e->u.rx.opcode)))
+        tell_answer(w, e, tx);
+    else
+        tell_request(w, e, tx);
+    if (!tx) {
+        if (e->u.rx.tx)
+            tell_unknown(w, "        it was sent in", e->u.rx.tx);
+        else
+            fprintf(w->out, "          it was not sent in this lab\n");
+        return NULL;
+    }
+    return cause_of(w, tx);
+}
+
+/* Steps back over timeouts in a row: @e and what it repeats. */
+static const struct ev *skip_timeouts(struct walk *w, const struct ev *e)
+{
+    const struct ev *first = e, *next = e;
+    unsigned n = 0;
+
+    while (next && next->kind == EV_timeout && n < TIMEOUTS_MAX) {
+        const struct ev *tx;
+
+        first = next;
+        n++;
+        tx = past_last_asked(w->index, next->u.timeout.host, next->u.timeout.qpn,
+                             next->u.timeout.psn, next->id);
+        next = tx ? past_find(w->p, tx->cause) : NULL;
+    }
+    if (n == 1)
+        say(w, first, "an earlier timeout", "");
+    else
+        fprintf(w->out, "  because of %u earlier timeouts, the first #%llu.%u\n", n,
+                (unsigned long long)ev_tick(first->id), ev_row(first->id));
+    return next;
+}
+
+/* What armed RNR timer @e: the RNR NAK that arrived; NULL: it is not known. */
+static const struct ev *rnr_nak_before(const struct walk *w, const struct ev *e)
+{
+    const struct ev *timer = past_find(w->p, e->cause);
+    const struct ev *nak = timer ? past_find(w->p, timer->cause) : NULL;
+
+    return nak && nak->kind == EV_rx ? nak : NULL;
+}
+
+/* The end of the RNR timer that sent what @nak refuses; NULL: it was sent for another reason. */
+static const struct ev *rnr_timeout_before(const struct walk *w, const struct ev *nak)
+{
+    const struct ev *answer = past_tx_of(w->p, nak);
+    const struct ev *request = answer ? past_find(w->p, answer->cause) : NULL;
+    const struct ev *tx = request && request->kind == EV_rx ? past_tx_of(w->p, request) : NULL;
+    const struct ev *cause = tx ? past_find(w->p, tx->cause) : NULL;
+
+    return cause && cause->kind == EV_timeout && cause->u.timeout.timer == TMR_RNR ? cause : NULL;
+}
+
+/* Steps back over rounds of RNR NAK, wait and transmission: @e, the end of an RNR timer, and what
+ * it repeats.  Returns the first RNR NAK that is known.
+ */
+static const struct ev *skip_rnr_rounds(const struct walk *w, const struct ev *e)
+{
+    const struct ev *first = e, *nak = rnr_nak_before(w, e);
+    unsigned n = 1;
+
+    while (nak && n < HOPS_MAX) {
+        const struct ev *before = rnr_timeout_before(w, nak);
+
+        if (!before)
+            break;
+        n++;
+        first = before;
+        nak = rnr_nak_before(w, before);
+    }
+    fprintf(w->out, "  because of %u such wait%s before, the first until #%llu.%u\n", n,
+            n == 1 ? "" : "s", (unsigned long long)ev_tick(first->id), ev_row(first->id));
+    return nak;
+}
+
+static const struct ev *tell_timeout(struct walk *w, const struct ev *e)
+{
+    const bool ack = e->u.timeout.timer == TMR_ACK;
+    const struct ev *timer = past_find(w->p, e->cause), *tx = NULL;
+    char what[SHOW_LINE_BYTES], note[SHOW_LINE_BYTES];
+    struct text t = text_on(what, sizeof(what)), n = text_on(note, sizeof(note));
+
+    if (ack && w->timeouts++ >= TIMEOUTS_TOLD)
+        return skip_timeouts(w, e);
+    if (!ack && w->rnr_rounds++ >= TIMEOUTS_TOLD)
+        return skip_rnr_rounds(w, e);
+    text_addf(&t, "the %s", ack ? "ack timeout" : "RNR timer");
+    if (timer && timer->kind == EV_timer) {
+        text_add(&t, " armed in ");
+        ev_add_id(&t, timer->id);
+    }
+    text_add(&t, " ran out");
+    if (ack)
+        tx =
+            past_last_asked(w->index, e->u.timeout.host, e->u.timeout.qpn, e->u.timeout.psn, e->id);
+    if (tx) {
+        text_add(&n, "the ");
+        text_add_ordinal(&n, tx_attempt(tx));
+        text_add(&n, " transmission ");
+        ev_add_id(&n, tx->id);
+        text_add(&n, " ");
+        fate_add_at(&n, w->index, tx, e->u.timeout.psn, e->id);
+    }
+    say(w, e, what, note);
+    /* What is repeated matters, and not what armed the timer last. */
+    if (tx)
+        return cause_of(w, tx);
+    return timer ? cause_of(w, timer) : cause_of(w, e);
+}
+
+/* Did the driver find that @post needed no kick, before the device fetched it in @fetch? */
+static bool needed_no_kick(const struct walk *w, const struct ev *post, const struct ev *fetch)
+{
+    for (size_t i = past_lower_bound(w->p, post->id); i < w->p->n; i++) {
+        const struct ev *e = past_at(w->p, i);
+
+        if (e->id >= fetch->id)
+            return false;
+        if (e->kind == EV_no_kick && e->u.no_kick.host == fetch->u.fetch.host &&
+            e->u.no_kick.function == FN_RDMA && e->u.no_kick.queue == fetch->u.fetch.queue)
+            return true;
+    }
+    return false;
+}
+
+/* The last kick of the queue that a fault lost between @post and @fetch; NULL: none. */
+static const struct ev *lost_kick(const struct walk *w, const struct ev *post,
+                                  const struct ev *fetch)
+{
+    const struct ev *found = NULL;
+
+    for (size_t i = past_lower_bound(w->p, post->id); i < w->p->n; i++) {
+        const struct ev *e = past_at(w->p, i);
+
+        if (e->id >= fetch->id)
+            break;
+        if (e->kind == EV_device_fault && e->u.device_fault.by == FLT_LOST_KICK &&
+            e->u.device_fault.function == FN_RDMA &&
+            e->u.device_fault.host == fetch->u.fetch.host &&
+            e->u.device_fault.queue == fetch->u.fetch.queue)
+            found = e;
+    }
+    return found;
+}
+
+/* What a fault of the device had to do with it: a kick that was lost, a queue that stood still. */
+static void add_device_fault(struct text *t, const struct walk *w, const struct ev *post,
+                             const struct ev *fetch, const struct ev *cause)
+{
+    const struct ev *lost = post ? lost_kick(w, post, fetch) : NULL;
+
+    if (lost) {
+        text_addf(t, "; an earlier kick was lost by %s in ", lost->u.device_fault.name.s);
+        ev_add_id(t, lost->id);
+    }
+    if (cause && cause->kind == EV_queue_goes_on) {
+        text_addf(t, "; %s had stopped the queue until ", cause->u.queue_goes_on.name.s);
+        ev_add_id(t, cause->id);
+    }
+}
+
+/* @kick is older than @post: a device asks for the next one when it finds the queue empty, and what
+ * is posted before that needs none.
+ */
+static void add_older_kick(struct text *t, const struct walk *w, const struct ev *kick,
+                           const struct ev *post, const struct ev *fetch)
+{
+    if (needed_no_kick(w, post, fetch)) {
+        text_add(t, "; no kick was needed: the device, kicked in ");
+        ev_add_id(t, kick->id);
+        text_add(t, ", had not yet found the queue empty");
+    } else {
+        text_add(t, " without a kick; the last one was ");
+        ev_add_id(t, kick->id);
+    }
+}
+
+static const struct ev *tell_fetch(struct walk *w, const struct ev *e)
+{
+    const struct ev *cause = past_find(w->p, e->cause), *post = past_post_of(w->index, e);
+    const struct ev *kick = cause && cause->kind == EV_kick ? cause : NULL;
+    char buf[SHOW_LINE_BYTES];
+    struct text t = text_on(buf, sizeof(buf));
+
+    if (e->u.fetch.op == WR_RECV) /* fetched because a packet needed it */
+        return tell_plain(w, e);
+    text_add(&t, "the device fetched the WQE");
+    if (kick && (!post || kick->id > post->id)) {
+        text_add(&t, ", kicked in ");
+        ev_add_id(&t, kick->id);
+    }
+    if (post) {
+        text_add(&t, ", posted in ");
+        ev_add_id(&t, post->id);
+        if (post->kind == EV_post_send && (post->u.post_send.flags & SF_FENCE))
+            text_add(&t, " with a fence");
+    }
+    if (kick && post && kick->id < post->id)
+        add_older_kick(&t, w, kick, post, e);
+    add_device_fault(&t, w, post, e, cause);
+    say(w, e, buf, "");
+    if (post)
+        return cause_of(w, post);
+    return kick ? NULL : cause;
+}
+
+static const struct ev *tell_tx(struct walk *w, const struct ev *e)
+{
+    char buf[SHOW_LINE_BYTES];
+    struct text t = text_on(buf, sizeof(buf));
+
+    add_qp(w, &t, e->u.tx.host, e->u.tx.qpn);
+    text_addf(&t, " sent %s psn=%u", enum_name(&enum_opcode, e->u.tx.opcode), e->u.tx.psn);
+    if (tx_attempt(e) > 1) {
+        text_add(&t, ", the ");
+        text_add_ordinal(&t, tx_attempt(e));
+        text_add(&t, " time");
+    }
+    fate_add_faults(&t, w->index, e);
+    say(w, e, buf, "");
+    return cause_of(w, e);
+}
+
+/* A frame that ended: the cause is its sending. */
+static const struct ev *tell_frame(struct walk *w, const struct ev *e)
+{
+    const struct ev *tx = past_tx_of(w->p, e);
+
+    say_plain(w, e);
+    return tx ? tx : cause_of(w, e);
+}
+
+/* Was it what came back that failed the request of @e, and not the request itself? */
+static bool failed_on_return(const struct walk *w, const struct ev *e)
+{
+    const struct ev *rx = past_find(w->p, e->cause);
+
+    return rx && rx->kind == EV_rx && rx->u.rx.act == ACT_FAIL &&
+           op_info((uint8_t)rx->u.rx.opcode)->kind != OPK_ACK;
+}
+
+/* A request that the device refused itself completes when those before it have: the fetch that
+ * found it wrong is why, not the ACK that let it complete.  NULL: it was not refused here.
+ */
+static const struct ev *refused_fetch(const struct walk *w, const struct ev *e)
+{
+    const struct ev_cqe *c = &e->u.cqe;
+
+    if (c->op >= WC_RECV ||
+        (c->status != WCS_LOC_PROT_ERR && c->status != WCS_LOC_LEN_ERR &&
+         c->status != WCS_LOC_QP_OP_ERR) ||
+        failed_on_return(w, e))
+        return NULL;
+    return past_fetch_of(w->index, e);
+}
+
+/* A queue pair that stops at such a request stops because of its completion. */
+static const struct ev *cause_of_state(const struct walk *w, const struct ev *e)
+{
+    const struct ev *failed = past_failure_of(w->index, e);
+
+    return failed && refused_fetch(w, failed) ? failed : cause_of(w, e);
+}
+
+static const struct ev *tell_state(struct walk *w, const struct ev *e)
+{
+    say_plain(w, e);
+    return cause_of_state(w, e);
+}
+
+static const struct ev *tell_completion(struct walk *w, const struct ev *e)
+{
+    const struct ev *fetch = refused_fetch(w, e);
+
+    say_plain(w, e);
+    return fetch ? fetch : cause_of(w, e);
+}
+
+typedef const struct ev *tell_fn(struct walk *w, const struct ev *e);
+
+/* Those that tell more than their sentence. */
+static tell_fn *const tellers[EV_COUNT] = {
+    [EV_fetch] = tell_fetch, [EV_timeout] = tell_timeout, [EV_tx] = tell_tx,
+    [EV_rx] = tell_rx,       [EV_drop] = tell_frame,      [EV_lost] = tell_frame,
+    [EV_fault] = tell_frame, [EV_qp_state] = tell_state,  [EV_cqe] = tell_completion,
+};
+
+/* NULL: stepped over. */
+static tell_fn *teller_of(enum ev_kind kind)
+{
+    if (!ev_is_for(kind, EV_FOR_WHY))
+        return NULL;
+    return tellers[kind] ? tellers[kind] : tell_plain;
+}
+
+/* Where the chain of the event in question begins. */
+static const struct ev *first_cause(const struct walk *w, const struct ev *e)
+{
+    const struct ev *tx = NULL;
+
+    if (e->kind == EV_lost || e->kind == EV_drop || e->kind == EV_fault)
+        tx = past_tx_of(w->p, e);
+    if (tx)
+        return tx;
+    if (e->kind == EV_cqe && e->u.cqe.status == WCS_WR_FLUSH_ERR) {
+        const struct ev *state = past_error_state(w->index, e->u.cqe.host, e->u.cqe.qpn, e->id);
+
+        if (state)
+            return state;
+    }
+    if (e->kind == EV_cqe) {
+        const struct ev *fetch = refused_fetch(w, e);
+
+        if (fetch)
+            return fetch;
+    }
+    return e->kind == EV_qp_state ? cause_of_state(w, e) : cause_of(w, e);
+}
+
+/* The event in question itself has its meaning, too, when its function reaches over others. */
+static bool starts_with_itself(const struct ev *e)
+{
+    return e->kind == EV_rx || e->kind == EV_timeout || e->kind == EV_fetch;
+}
+
+/* Tells what led to @e, step by step. */
+static void tell_chain(struct walk *w, const struct ev *e)
+{
+    unsigned steps = 0;
+
+    for (unsigned hops = 0; e && hops < HOPS_MAX; hops++) {
+        const enum ev_kind kind = e->kind;
+        tell_fn *tell = teller_of(kind);
+
+        if (steps == STEPS_MAX) {
+            char buf[64];
+            struct text t = text_on(buf, sizeof(buf));
+
+            ev_add_id(&t, e->id);
+            fprintf(w->out, "  ... and so on: why %s\n", buf);
+            break;
+        }
+        steps += tell != NULL;
+        e = tell ? tell(w, e) : cause_of(w, e);
+        if (kind != EV_timeout && tell)
+            w->timeouts = 0;
+    }
+}
+
+enum rdl_status why(FILE *out, const struct past *p, ev_id id)
+{
+    const struct ev *e = past_find(p, id);
+    struct past_index *index;
+    char buf[EV_TEXT_BYTES];
+    struct text t = text_on(buf, sizeof(buf));
+    struct walk w;
+
+    if (!e)
+        return RDL_ERR_NOT_FOUND;
+    index = fate_index(p);
+    w = (struct walk){.out = out, .p = p, .index = index, .asked = e};
+    ev_add_line(&t, e, p->names);
+    show_hanging(out, INDENT_NOTE, buf);
+    show_failure(out, index, e);
+    tell_chain(&w, starts_with_itself(e) ? e : first_cause(&w, e));
+    past_index_free(index);
+    return RDL_OK;
+}

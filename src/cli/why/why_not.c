@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/why/why_not_answer.h"
+#include "emu/facts/enums.h"
+#include "process/must.h"
+#include "rdmalab/trace.h"
+
+struct why_not *why_not_begin(FILE *out, const struct rdl_lab *lab, const struct past *p)
+{
+    struct why_not *w = must_malloc(sizeof(*w));
+
+    *w = (struct why_not){.out = out, .lab = lab, .past = p, .index = fate_index(p)};
+    return w;
+}
+
+void why_not_say(struct why_not *w, const char *fmt, ...)
+{
+    char buf[2 * SHOW_LINE_BYTES];
+    struct text t = text_on(buf, sizeof(buf));
+    va_list args;
+
+    va_start(args, fmt);
+    text_addv(&t, fmt, args);
+    va_end(args);
+    show_wrap(w->out, w->indent, buf);
+}
+
+void why_not_is_so(struct why_not *w)
+{
+    w->never = true;
+}
+
+void why_not_try(struct why_not *w, const char *fmt, ...)
+{
+    char buf[SHOW_LINE_BYTES];
+    struct text t = text_on(buf, sizeof(buf));
+    va_list args;
+
+    va_start(args, fmt);
+    text_addv(&t, fmt, args);
+    va_end(args);
+    for (size_t i = 0; i < w->n_tries; i++) {
+        if (strcmp(w->tries[i], buf) == 0)
+            return;
+    }
+    if (w->n_tries < WHY_NOT_TRIES_MAX)
+        memcpy(w->tries[w->n_tries++], buf, sizeof(buf));
+}
+
+/* What the clock will bring, if anything. */
+static void say_next(struct why_not *w)
+{
+    const uint64_t next = rdl_next_ns(w->lab);
+    char buf[64];
+    struct text t = text_on(buf, sizeof(buf));
+
+    if (next == RDL_NEVER) {
+        why_not_say(w, "Nothing more is due in the lab: it stands still until somebody does "
+                       "something.");
+        return;
+    }
+    quantity_add_time_short(&t, next);
+    why_not_say(w, "The next thing in the lab is due at t=%s.", buf);
+}
+
+void why_not_end(struct why_not *w)
+{
+    w->indent = 0;
+    if (w->n_tries == 0 && !w->never && w->lab)
+        say_next(w);
+    for (size_t i = 0; i < w->n_tries; i++)
+        show_wrap_behind(w->out, i ? "  or:  " : "  try: ", 7, w->tries[i]);
+    why_not_drop(w);
+}
+
+void why_not_drop(struct why_not *w)
+{
+    past_index_free(w->index);
+    free(w);
+}
+
+bool why_not_forgot(const struct why_not *w, ev_id since)
+{
+    const struct past *p = w->past;
+
+    if (since)
+        return past_gap_between(p, since, WHY_NOT_END);
+    return p->forgotten > 0 || p->gap_from != 0;
+}
+
+void why_not_say_forgotten(struct why_not *w)
+{
+    char buf[SHOW_LINE_BYTES];
+    struct text t = text_on(buf, sizeof(buf));
+
+    past_add_missing(&t, w->past, 0, 0);
+    if (t.len)
+        why_not_say(w, "Not all is known: %s.", buf);
+}
+
+void why_not_add_post(struct text *t, const struct ev *post)
+{
+    text_addf(t, "%s wr_id=%llu, posted in ", enum_name(&enum_wr_opcode, post->u.post_send.op),
+              (unsigned long long)post->u.post_send.wr_id);
+    ev_add_id(t, post->id);
+}
+
+bool why_not_read_qp(const struct why_not *w, const char *path, struct why_not_qp *ret)
+{
+    char host[RDL_NAME_BYTES], side[TREE_PATH_BYTES];
+    struct why_not_qp q = {.queue = 0};
+    struct text t = text_on(q.path, sizeof(q.path));
+    struct rdl_value v;
+
+    text_add(&t, path);
+    if (!tree_child(w->lab, path, CHILD_qp_sq, q.sq) ||
+        !tree_leaf(w->lab, path, LEAF_qp_outstanding, &v))
+        return false;
+    tree_host_of(path, host);
+    q.outstanding = (uint32_t)v.number;
+    q.host = ev_names_find_host(w->past->names, host);
+    q.qpn = (uint32_t)tree_number(w->lab, path, LEAF_qp_qpn);
+    q.type = (enum qp_type)tree_number(w->lab, path, LEAF_qp_type);
+    q.state = (enum qp_state)tree_number(w->lab, path, LEAF_qp_state);
+    q.sig_all = tree_number(w->lab, path, LEAF_qp_sq_sig_all) != 0;
+    q.queue = (uint32_t)tree_number(w->lab, q.sq, LEAF_queue_number);
+    (void)tree_child(w->lab, q.sq, CHILD_queue_driver, side);
+    q.avail_idx = (uint32_t)tree_number(w->lab, side, LEAF_driver_side_avail_idx);
+    (void)tree_child(w->lab, q.sq, CHILD_queue_device, side);
+    q.unfetched = (uint16_t)(q.avail_idx - tree_number(w->lab, side, LEAF_device_side_avail_idx));
+    *ret = q;
+    return true;
+}
+
+bool why_not_peer(const struct why_not *w, const struct why_not_qp *q, char ret[TREE_PATH_BYTES])
+{
+    struct text t = text_on(ret, TREE_PATH_BYTES);
+    struct rdl_value v;
+    uint32_t host;
+
+    if (q->type == QPT_UD || !tree_leaf(w->lab, q->path, LEAF_qp_peer, &v) || v.text[0] == '\0')
+        return false;
+    host = ev_names_find_host(w->past->names, v.text);
+    ev_names_object(w->past->names, &t, host, OBJ_QP,
+                    (uint32_t)tree_number(w->lab, q->path, LEAF_qp_dest_qpn));
+    return tree_is(w->lab, ret, NODE_qp);
+}
+
+uint64_t why_not_receives_posted(const struct why_not *w, const char *qp,
+                                 char ret_queue[TREE_PATH_BYTES])
+{
+    struct text t = text_on(ret_queue, TREE_PATH_BYTES);
+    char host[RDL_NAME_BYTES], rq[TREE_PATH_BYTES], side[TREE_PATH_BYTES];
+    struct rdl_value srq;
+    uint64_t avail;
+
+    if (tree_leaf(w->lab, qp, LEAF_qp_srq, &srq) && srq.text[0]) {
+        tree_host_of(qp, host);
+        tree_join(&t, host, srq.text);
+        return tree_number(w->lab, ret_queue, LEAF_srq_posted);
+    }
+    text_add(&t, qp);
+    if (!tree_child(w->lab, qp, CHILD_qp_rq, rq))
+        return 0;
+    (void)tree_child(w->lab, rq, CHILD_queue_driver, side);
+    avail = tree_number(w->lab, side, LEAF_driver_side_avail_idx);
+    (void)tree_child(w->lab, rq, CHILD_queue_device, side);
+    return (uint16_t)(avail - tree_number(w->lab, side, LEAF_device_side_avail_idx));
+}
+
+struct waits {
+    struct why_not *w;
+    const char *host;
+    size_t n;
+};
+
+static void say_wait(void *ctx, const char *sentence)
+{
+    struct waits *of = ctx;
+    const size_t n = strlen(of->host);
+
+    if (n && (strncmp(sentence, of->host, n) != 0 || !strchr(".:", sentence[n])))
+        return;
+    if (of->n++ == 0)
+        why_not_say(of->w, "What is waited for%s%s:", n ? " at " : "", of->host);
+    of->w->indent += 2;
+    why_not_say(of->w, "%s", sentence);
+    of->w->indent -= 2;
+}
+
+void why_not_waits(struct why_not *w, const char *host)
+{
+    struct waits of = {w, host, 0};
+
+    rdl_waits(w->lab, say_wait, &of);
+    if (of.n == 0)
+        why_not_say(w, "Nobody%s%s waits for anything.", host[0] ? " at " : "", host);
+}

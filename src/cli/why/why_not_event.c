@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: MIT */
+/* `why not`: an event that did not happen, and a fault that hit nothing: which of the conditions
+ * nothing has fulfilled.
+ */
+#include <string.h>
+
+#include "cli/why/why_not_answer.h"
+#include "emu/base/assert.h"
+#include "rdmalab/trace.h"
+
+/* Does @e fulfil condition @i of @f? */
+static bool fulfils(const struct ev_filter *f, size_t i, const struct ev *e)
+{
+    const struct ev_filter one = {f->kind, 1, &f->conditions[i]};
+
+    return ev_filter_holds(&one, e);
+}
+
+/* "host==h2" */
+static void add_condition(struct text *t, const struct ev_condition *c)
+{
+    static const char *const ops[] = {
+        [CMP_EQ] = "==", [CMP_NE] = "!=", [CMP_LT] = "<",
+        [CMP_LE] = "<=", [CMP_GT] = ">",  [CMP_GE] = ">=",
+    };
+
+    text_addf(t, "%s %s ", c->field->name, ops[c->op]);
+    if (c->text[0])
+        text_add(t, c->text);
+    else if (c->field->print == EVP_ENUM)
+        text_add(t, enum_name(*c->field->words, (uint32_t)c->number));
+    else if (c->field->print == EVP_EVENT)
+        ev_add_id(t, c->number);
+    else
+        text_addf(t, "%llu", (unsigned long long)c->number);
+}
+
+struct nearest {
+    const struct ev *all;  /* the last that fulfils everything */
+    const struct ev *near; /* the last of those that fulfil most */
+    size_t n_near;         /* of the conditions */
+    uint64_t n, n_all;
+};
+
+static struct nearest find_nearest(const struct why_not *w, const struct ev_filter *f)
+{
+    struct nearest ret = {NULL, NULL, 0, 0, 0};
+
+    for (size_t i = 0; i < w->past->n; i++) {
+        const struct ev *e = past_at(w->past, i);
+        size_t n = 0;
+
+        if (e->kind != f->kind)
+            continue;
+        ret.n++;
+        for (size_t k = 0; k < f->n; k++)
+            n += fulfils(f, k, e);
+        if (n == f->n) {
+            ret.all = e;
+            ret.n_all++;
+        }
+        if (n >= ret.n_near) {
+            ret.near = e;
+            ret.n_near = n;
+        }
+    }
+    return ret;
+}
+
+static void say_line(struct why_not *w, const struct ev *e)
+{
+    char buf[EV_TEXT_BYTES];
+    struct text t = text_on(buf, sizeof(buf));
+
+    ev_add_line(&t, e, w->past->names);
+    show_wrap(w->out, w->indent + 2, buf);
+}
+
+/* Which conditions the nearest event does not fulfil, and how many events fulfil each. */
+static void say_conditions(struct why_not *w, const struct ev_filter *f, const struct nearest *near)
+{
+    char buf[SHOW_LINE_BYTES];
+    struct text t = text_on(buf, sizeof(buf));
+
+    for (size_t i = 0; i < f->n; i++) {
+        uint64_t n = 0;
+
+        for (size_t k = 0; k < w->past->n; k++)
+            n += past_at(w->past, k)->kind == f->kind && fulfils(f, i, past_at(w->past, k));
+        if (i)
+            text_add(&t, i + 1 == f->n ? " and " : ", ");
+        if (n == 0)
+            text_add(&t, "none has ");
+        else
+            text_addf(&t, "%llu %s ", (unsigned long long)n, n == 1 ? "has" : "have");
+        add_condition(&t, &f->conditions[i]);
+    }
+    why_not_say(w, "Of them %s.", buf);
+    t = text_on(buf, sizeof(buf));
+    for (size_t i = 0; i < f->n; i++) {
+        if (fulfils(f, i, near->near))
+            continue;
+        text_addf(&t, t.len ? ", %s is " : "%s is ", f->conditions[i].field->name);
+        ev_add_field(&t, near->near, f->conditions[i].field, w->past->names);
+    }
+    why_not_say(w, "The one that comes nearest is this; its %s:", buf);
+    say_line(w, near->near);
+}
+
+/* A completion queue that does not interrupt. */
+static void say_cq(struct why_not *w, const char *cq)
+{
+    const uint64_t count = tree_number(w->lab, cq, LEAF_cq_count);
+    struct rdl_value armed;
+    char queue[TREE_PATH_BYTES];
+
+    if (!tree_leaf(w->lab, cq, LEAF_cq_armed, &armed))
+        return;
+    if (strcmp(armed.text, "no") == 0) {
+        why_not_say(w, "%s is not armed: its completions, %llu so far, interrupt nobody.", cq,
+                    (unsigned long long)count);
+        why_not_try(w, "req_notify_cq %s", cq);
+        return;
+    }
+    why_not_say(w, "%s is armed for %s completion, and none has come since. It has had %llu.", cq,
+                strcmp(armed.text, "any") == 0 ? "any" : "a solicited", (unsigned long long)count);
+    if (tree_child(w->lab, cq, CHILD_cq_queue, queue) &&
+        (tree_number(w->lab, queue, LEAF_queue_flags) & 1u))
+        why_not_say(w, "The driver wants no interrupts of its queue: avail.flags says so.");
+    why_not_try(w, "why not %s.wc[%llu]", cq, (unsigned long long)count);
+}
+
+struct cqs {
+    struct why_not *w;
+    const char *host;
+    bool interrupts; /* or else completions are asked for */
+};
+
+static void each_cq(void *ctx, const char *key, const struct rdl_value *v)
+{
+    const struct cqs *of = ctx;
+    char path[TREE_PATH_BYTES];
+    struct text t = text_on(path, sizeof(path));
+
+    if (!tree_value_is(v, NODE_cq))
+        return;
+    tree_join(&t, of->host, key);
+    if (of->interrupts)
+        say_cq(of->w, path);
+    else
+        why_not_try(of->w, "why not %s.wc[%llu]", path,
+                    (unsigned long long)tree_number(of->w->lab, path, LEAF_cq_count));
+}
+
+/* The host that the event would be of; "": any. */
+static const char *host_of(const struct why_not *w, const struct ev_filter *f)
+{
+    for (size_t i = 0; i < f->n; i++) {
+        const struct ev_condition *c = &f->conditions[i];
+
+        if (c->field->print == EVP_HOST && c->op == CMP_EQ && strcmp(c->field->name, "host") == 0 &&
+            tree_is(w->lab, c->text, NODE_host))
+            return c->text;
+    }
+    return "";
+}
+
+/* What the completion queues of the host say to it. */
+static void say_cqs(struct why_not *w, const struct ev_filter *f)
+{
+    struct cqs of = {w, host_of(w, f), f->kind == EV_irq || f->kind == EV_cq_event};
+    size_t at;
+
+    if (!of.host[0] || (!of.interrupts && f->kind != EV_cqe))
+        return;
+    if (rdl_inspect_list(w->lab, of.host, each_cq, &of, &at) != RDL_OK)
+        return;
+}
+
+/* Interrupts are of the control queue, too: is it said which are meant? */
+static bool names_queue(const struct ev_filter *f)
+{
+    for (size_t i = 0; i < f->n; i++) {
+        if (strcmp(f->conditions[i].field->name, "queue") == 0)
+            return true;
+    }
+    return false;
+}
+
+/* How often it did happen, and the last time.  Without conditions the lab knows how often. */
+static void say_happened(struct why_not *w, const struct ev_filter *f, const struct nearest *near)
+{
+    const bool all = f->n == 0 || !why_not_forgot(w, 0);
+    const uint64_t n = f->n == 0 ? rdl_total(w->lab, f->kind) : near->n_all;
+
+    why_not_say(w, "It did happen, %s%llu time%s%s; the last %swas:", all ? "" : "at least ",
+                (unsigned long long)n, n == 1 ? "" : "s", all ? "" : ", as far as it is recorded",
+                why_not_forgot(w, near->all->id) ? "that is recorded " : "");
+    say_line(w, near->all);
+}
+
+void why_not_event(struct why_not *w, struct ev_filter *f)
+{
+    const char *kind = ev_schema(f->kind)->name;
+    const struct ev_condition *unknown = ev_filter_look_up(f, w->past->names);
+    const struct nearest near = find_nearest(w, f);
+    char id[64];
+    struct text t = text_on(id, sizeof(id));
+
+    if (near.all) {
+        ev_add_id(&t, near.all->id);
+        w->never = true;
+        say_happened(w, f, &near);
+        if (f->kind == EV_irq && !names_queue(f))
+            say_cqs(w, f);
+        why_not_try(w, "why %s", id);
+        return;
+    }
+    if (unknown)
+        why_not_say(w, "Nothing in the lab is called %s.", unknown->text);
+    if (near.n == 0) {
+        why_not_say(w,
+                    rdl_total(w->lab, f->kind)
+                        ? "There were %s events, but none is recorded (any more)."
+                        : "There was no %s event since the lab began.",
+                    kind);
+    } else {
+        why_not_say(w, "%llu %s event%s recorded.", (unsigned long long)near.n, kind,
+                    near.n == 1 ? " is" : "s are");
+        say_conditions(w, f, &near);
+    }
+    if (why_not_forgot(w, 0))
+        why_not_say_forgotten(w);
+    say_cqs(w, f);
+    why_not_waits(w, host_of(w, f));
+}
+
+/* ---- Faults ---- */
+
+/* A criterion of a fault and the field of what it looks at. */
+static const struct {
+    enum leaf_id leaf;
+    const char *field;
+} criteria[] = {
+    {LEAF_fault_from, "host"}, {LEAF_fault_opcode, "opcode"},     {LEAF_fault_syndrome, "syndrome"},
+    {LEAF_fault_psn, "psn"},   {LEAF_fault_dest_qpn, "dest_qpn"},
+};
+
+/* Does @e, a frame that was sent, fulfil criterion @i, which is @v? */
+static bool meets(const struct why_not *w, const struct ev *e, size_t i, const struct rdl_value *v)
+{
+    const struct ev_field *f = ev_field_find(e->kind, criteria[i].field);
+    uint64_t number = v->number;
+
+    if (strcmp(v->text, "any") == 0)
+        return true;
+    if (criteria[i].leaf == LEAF_fault_from)
+        number = ev_names_find_host(w->past->names, v->text);
+    return f && ev_field_number(e, f) == number;
+}
+
+/* Among the frames since event @since, how many fulfil the first @n criteria? */
+static uint64_t count_frames(const struct why_not *w, const char *fault, ev_id since, size_t n)
+{
+    uint64_t ret = 0;
+
+    for (size_t i = past_lower_bound(w->past, since); i < w->past->n; i++) {
+        const struct ev *e = past_at(w->past, i);
+        bool all = e->kind == EV_tx || e->kind == EV_eth_tx;
+
+        for (size_t k = 0; k < n && all; k++) {
+            struct rdl_value v;
+
+            all = !tree_leaf(w->lab, fault, criteria[k].leaf, &v) || meets(w, e, k, &v);
+        }
+        ret += all;
+    }
+    return ret;
+}
+
+/* Which of its criteria no frame has fulfilled, one after the other. */
+static void say_criteria(struct why_not *w, const char *fault, ev_id since)
+{
+    uint64_t n = count_frames(w, fault, since, 0);
+    struct rdl_value about;
+    char buf[SHOW_LINE_BYTES];
+    struct text t = text_on(buf, sizeof(buf));
+
+    text_addf(&t, "%s has looked at %llu frame%s that hosts sent since it was made", fault,
+              (unsigned long long)n, n == 1 ? "" : "s");
+    for (size_t i = 0; i < ARRAY_LEN(criteria) && n > 0; i++) {
+        struct rdl_value v;
+
+        if (!tree_leaf(w->lab, fault, criteria[i].leaf, &v) || strcmp(v.text, "any") == 0)
+            continue;
+        n = count_frames(w, fault, since, i + 1);
+        if (n == 0)
+            text_add(&t, "; none of them");
+        else
+            text_addf(&t, "; %llu of them", (unsigned long long)n);
+        text_add(&t, n > 1 ? " are" : " is");
+        text_addf(&t, criteria[i].leaf == LEAF_fault_from ? " %s " : " with %s=",
+                  leaf_rows[criteria[i].leaf].key);
+        tree_add_value(&t, &v);
+    }
+    why_not_say(w, "%s.", buf);
+    if (n > 0 && tree_leaf(w->lab, fault, LEAF_fault_about, &about) && about.text[0])
+        why_not_say(w, "None of them is all that was asked for: it %s.", about.text);
+}
+
+static ev_id made_in(const struct why_not *w, const char *fault)
+{
+    for (size_t i = w->past->n; i > 0; i--) {
+        const struct ev *e = past_at(w->past, i - 1);
+
+        if (e->kind == EV_fault_made && strcmp(e->u.fault_made.name.s, fault) == 0)
+            return e->id;
+    }
+    return 0;
+}
+
+/* Another fault may have had the name before this one, which was made in event @made. */
+static const struct ev *last_hit(const struct why_not *w, const char *fault, ev_id made)
+{
+    for (size_t i = w->past->n; i > 0; i--) {
+        const struct ev *e = past_at(w->past, i - 1);
+
+        if (e->id < made)
+            break;
+
+        if ((e->kind == EV_device_fault && strcmp(e->u.device_fault.name.s, fault) == 0) ||
+            (e->kind == EV_lost && strcmp(e->u.lost.name.s, fault) == 0) ||
+            (e->kind == EV_fault && strcmp(e->u.fault.name.s, fault) == 0))
+            return e;
+    }
+    return NULL;
+}
+
+/* Of a fault of a device that has hit nothing: what it waits for. */
+static void say_occasions(struct why_not *w, const char *fault, uint64_t seen, uint64_t nth)
+{
+    const unsigned long long missed = seen - nth + 1;
+    struct rdl_value about;
+
+    why_not_say(w, "%s has hit nothing so far.", fault);
+    if (seen >= nth)
+        why_not_say(w, "There %s %llu that it could have hit: chance has decided.",
+                    seen == 1 ? "was" : "were", missed);
+    else if (seen > 0)
+        why_not_say(w, "%llu of what it is about happened; it begins with number %llu (nth).",
+                    (unsigned long long)seen, (unsigned long long)nth);
+    else if (tree_leaf(w->lab, fault, LEAF_fault_about, &about))
+        why_not_say(w, "What it is about has not happened since it was made: it %s.", about.text);
+    why_not_try(w, "show %s", fault);
+}
+
+void why_not_fault(struct why_not *w, const char *fault)
+{
+    const uint64_t hits = tree_number(w->lab, fault, LEAF_fault_hits);
+    const uint64_t seen = tree_number(w->lab, fault, LEAF_fault_seen);
+    const uint64_t nth = tree_number(w->lab, fault, LEAF_fault_nth);
+    const ev_id made = made_in(w, fault);
+    const struct ev *last = last_hit(w, fault, made);
+    struct rdl_value left, queue;
+
+    if (hits > 0) {
+        why_not_say(w, "%s did hit, %llu time%s%s", fault, (unsigned long long)hits,
+                    hits == 1 ? "" : "s",
+                    !last                         ? "."
+                    : why_not_forgot(w, last->id) ? "; the last that is recorded was:"
+                                                  : "; the last was:");
+        if (last)
+            say_line(w, last);
+        if (tree_leaf(w->lab, fault, LEAF_fault_left, &left) && left.number == 0 &&
+            strcmp(left.text, "any") != 0) {
+            w->never = true;
+            why_not_say(w, "It is used up, and hits nothing more: its count has been reached.");
+        }
+        why_not_try(w, "why %s", fault);
+        return;
+    }
+    if (tree_leaf(w->lab, fault, LEAF_fault_queue, &queue)) {
+        say_occasions(w, fault, seen, nth);
+        return;
+    }
+    why_not_say(w, "%s has hit no frame so far.", fault);
+    if (seen > 0)
+        why_not_say(w, "%llu frame%s matched it, but it begins with number %llu of those (nth).",
+                    (unsigned long long)seen, seen == 1 ? " has" : "s have",
+                    (unsigned long long)nth);
+    else if (made && !why_not_forgot(w, made))
+        say_criteria(w, fault, made);
+    else
+        why_not_say(w, "No frame has matched it. What was sent since it was made is not recorded "
+                       "(any more).");
+    why_not_try(w, "show %s", fault);
+}

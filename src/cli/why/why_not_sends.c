@@ -1,0 +1,500 @@
+/* SPDX-License-Identifier: MIT */
+/* `why not`: what holds the sends of a queue pair.
+ *
+ * Sends complete in the order in which they were posted, so that the oldest holds all others.  How
+ * many there are is in the tree; which they are is in the record, whose newest posts they are.
+ */
+#include <string.h>
+
+#include "cli/why/why_not_answer.h"
+#include "emu/facts/opcode.h"
+#include "emu/past/posted.h"
+#include "rdmalab/trace.h"
+
+#define ATTEMPTS_TOLD 3u
+#define RNR_FOREVER   7u
+
+/* The posts of the sends that are not complete.  NULL: not recorded (any more). */
+struct pending {
+    const struct ev *oldest;    /* of all */
+    const struct ev *signaled;  /* the oldest that writes a completion */
+    const struct ev *unfetched; /* the oldest that the device has not taken */
+};
+
+static bool is_post_of(const struct ev *e, const struct why_not_qp *q)
+{
+    return e->kind == EV_post_send && e->u.post_send.host == q->host &&
+           e->u.post_send.qpn == q->qpn;
+}
+
+static struct pending find_pending(const struct why_not *w, const struct why_not_qp *q)
+{
+    struct pending p = {NULL, NULL, NULL};
+    uint32_t n = 0;
+
+    for (size_t i = w->past->n; i > 0 && n < why_not_pending(q); i--) {
+        const struct ev *e = past_at(w->past, i - 1);
+
+        if (!is_post_of(e, q) || why_not_forgot(w, e->id))
+            continue;
+        n++;
+        if (q->sig_all || (e->u.post_send.flags & SF_SIGNALED))
+            p.signaled = e;
+        if (n == q->unfetched)
+            p.unfetched = e;
+        if (n == why_not_pending(q))
+            p.oldest = e;
+    }
+    return p;
+}
+
+/* What told the device of @post: the kick, or that it wants none as it looks by itself. */
+static const struct ev *find_kick(const struct why_not *w, const struct why_not_qp *q,
+                                  const struct ev *post)
+{
+    for (size_t i = past_lower_bound(w->past, post->id); i < w->past->n; i++) {
+        const struct ev *e = past_at(w->past, i);
+
+        if (e->kind == EV_kick && e->u.kick.host == q->host && e->u.kick.queue == q->queue &&
+            e->u.kick.function == FN_RDMA)
+            return e;
+        if (e->kind == EV_no_kick && e->u.no_kick.host == q->host &&
+            e->u.no_kick.queue == q->queue && e->u.no_kick.function == FN_RDMA)
+            return e;
+    }
+    return NULL;
+}
+
+/* A device that found a ring broken does nothing more; false: it is well. */
+static bool say_needs_reset(struct why_not *w, const struct why_not_qp *q)
+{
+    char host[RDL_NAME_BYTES], device[TREE_PATH_BYTES];
+
+    tree_host_of(q->path, host);
+    if (!tree_child(w->lab, host, CHILD_host_device, device) ||
+        !tree_number(w->lab, device, LEAF_device_needs_reset))
+        return false;
+    why_not_say(w, "The device found a corrupted ring and needs a reset: it fetches nothing more.");
+    why_not_try(w, "show %s", device);
+    return true;
+}
+
+/* A fault of the device is why; false: it is not. */
+static bool say_device_fault(struct why_not *w, const struct why_not_qp *q, const struct ev *kick)
+{
+    const struct ev *hit = past_queue_fault(w->past, q->host, q->queue, kick->id);
+    const bool lost = hit && hit->u.device_fault.by == FLT_LOST_KICK;
+    char id[64];
+    struct text t = text_on(id, sizeof(id));
+
+    if (!hit)
+        return false;
+    ev_add_id(&t, hit->id);
+    if (lost) {
+        why_not_say(w,
+                    "The driver has kicked, but %s lost the kick in %s: the device was not told.",
+                    hit->u.device_fault.name.s, id);
+        why_not_try(w, "kick %s, then run", q->sq);
+    } else {
+        why_not_say(w, "Since %s the device takes nothing out of the queue: %s has stopped it.", id,
+                    hit->u.device_fault.name.s);
+        if (hit->u.device_fault.delay)
+            why_not_try(w, "run");
+        else
+            why_not_try(w, "clear %s, then run", hit->u.device_fault.name.s);
+    }
+    return true;
+}
+
+/* The device has not taken @post, the oldest of those, in a state in which it would. */
+static void say_unfetched(struct why_not *w, const struct why_not_qp *q, const struct ev *post)
+{
+    const struct ev *kick = post ? find_kick(w, q, post) : NULL;
+    char id[64];
+    struct text t = text_on(id, sizeof(id));
+
+    if (!post) {
+        why_not_say(w, "The device has not fetched it. Whether it was told of it is not recorded "
+                       "(any more).");
+        why_not_try(w, "kick %s, then run", q->sq);
+    } else if (!kick) {
+        why_not_say(w, "The device has not fetched it, as nobody has told it that there is work: "
+                       "there was no kick.");
+        why_not_try(w, "kick %s, then run", q->sq);
+    } else if (!say_device_fault(w, q, kick)) {
+        ev_add_id(&t, kick->id);
+        why_not_say(
+            w, "The device was told of it in %s and has not fetched it yet: that takes time.", id);
+        why_not_try(w, "run");
+    }
+}
+
+/* A state that begins nothing; false if this is none. */
+static bool say_state(struct why_not *w, const struct why_not_qp *q)
+{
+    const char *state = enum_name(&enum_qp_state, q->state);
+
+    switch (q->state) {
+    case QPS_RTS:
+        return false;
+    case QPS_SQD:
+        why_not_say(w,
+                    "%s is in SQD, where the device finishes what was sent and begins nothing "
+                    "new.",
+                    q->path);
+        why_not_try(w, "modify_qp %s state=RTS, then run", q->path);
+        return true;
+    case QPS_SQE:
+    case QPS_ERR:
+        why_not_say(w, "%s is in %s: what is posted to it completes with WR_FLUSH_ERR.", q->path,
+                    state);
+        if (why_not_pending(q) > 0)
+            why_not_try(w, "kick %s, then run", q->sq);
+        else
+            why_not_try(w, "why not %s.state == RTS", q->path);
+        return true;
+    default:
+        why_not_say(w, "%s is in %s: the device sends nothing before RTS.", q->path, state);
+        why_not_try(w, "why not %s.state == RTS", q->path);
+        return true;
+    }
+}
+
+static const struct ev *last_rnr(const struct why_not *w, const struct why_not_qp *q)
+{
+    for (size_t i = w->past->n; i > 0; i--) {
+        const struct ev *e = past_at(w->past, i - 1);
+
+        if (e->kind == EV_rx && e->u.rx.host == q->host && e->u.rx.qpn == q->qpn &&
+            e->u.rx.act == ACT_WAIT_RNR)
+            return e;
+    }
+    return NULL;
+}
+
+static void add_time(struct text *t, const struct why_not *w, const char *qp, enum leaf_id id)
+{
+    text_add(t, "t=");
+    quantity_add_time_short(t, tree_number(w->lab, qp, id));
+}
+
+/* The peer had no receive, and @q waits. */
+static void say_rnr(struct why_not *w, const struct why_not_qp *q)
+{
+    const uint64_t naks = tree_number(w->lab, q->path, LEAF_qp_rnr_retries);
+    const uint64_t limit = tree_number(w->lab, q->path, LEAF_qp_rnr_retry);
+    const struct ev *rx = last_rnr(w, q);
+    char peer[TREE_PATH_BYTES], queue[TREE_PATH_BYTES], buf[SHOW_LINE_BYTES];
+    struct text t = text_on(buf, sizeof(buf));
+    const bool known = why_not_peer(w, q, peer);
+    uint64_t n = 0;
+
+    text_addf(&t, "%s had no receive posted, and said so: its RNR NAK", known ? peer : "The peer");
+    if (rx) {
+        text_add(&t, " arrived in ");
+        ev_add_id(&t, rx->id);
+        text_add(&t, why_not_forgot(w, rx->id) ? " or later" : "");
+    } else {
+        text_add(&t, " is not recorded (any more)");
+    }
+    if (limit == RNR_FOREVER)
+        text_addf(&t, ", number %llu; %s bears any number of them.", (unsigned long long)naks,
+                  q->path);
+    else
+        text_addf(&t, ", number %llu of the %llu that %s bears.", (unsigned long long)naks,
+                  (unsigned long long)limit, q->path);
+    why_not_say(w, "%s", buf);
+    t = text_on(buf, sizeof(buf));
+    add_time(&t, w, q->path, LEAF_qp_rnr_due);
+    why_not_say(w, "%s sends again when its RNR timer runs out, at %s.", q->path, buf);
+    if (known) {
+        n = why_not_receives_posted(w, peer, queue);
+        if (n > 0)
+            why_not_say(w, "%s has %llu receive%s posted now.", queue, (unsigned long long)n,
+                        n == 1 ? "" : "s");
+        else
+            why_not_say(w, "%s has no receive posted now either.", queue);
+    }
+    if (known && n == 0)
+        why_not_try(w, "%s %s ..., then run",
+                    tree_is(w->lab, queue, NODE_srq) ? "post_srq_recv" : "post_recv", queue);
+    else
+        why_not_try(w, "run");
+}
+
+struct held {
+    struct why_not *w;
+    const char *qp;
+    size_t n;
+};
+
+/* Of who waits for what, that a request of held.qp waits behind READs and atomics. */
+static void say_held(void *ctx, const char *sentence)
+{
+    struct held *h = ctx;
+    const size_t n = strlen(h->qp);
+
+    if (strncmp(sentence, h->qp, n) != 0 || sentence[n] != ':' || !strstr(sentence, "waits behind"))
+        return;
+    h->n++;
+    why_not_say(h->w, "%s.", sentence);
+}
+
+/* Nothing of the oldest request was sent. */
+static void say_not_sent(struct why_not *w, const struct why_not_qp *q)
+{
+    struct held held = {w, q->path, 0};
+    const uint64_t ssn = tree_number(w->lab, q->path, LEAF_qp_ssn);
+    const uint64_t limit = tree_number(w->lab, q->path, LEAF_qp_credit_ssn);
+
+    if (say_state(w, q))
+        return;
+    rdl_waits(w->lab, say_held, &held);
+    if (held.n == 0 && tree_number(w->lab, q->path, LEAF_qp_credits) && ssn >= limit)
+        why_not_say(w,
+                    "The device has fetched it and not sent it: with credits the peer has said "
+                    "that it has receives up to message %llu, and that many were begun.",
+                    (unsigned long long)limit);
+    else if (held.n == 0)
+        why_not_say(w, "The device has fetched it and not sent it yet: it waits for its turn.");
+    why_not_try(w, "run");
+}
+
+/* One transmission, and what became of it. */
+static void say_attempt(struct why_not *w, const struct ev *tx, uint32_t psn)
+{
+    char buf[SHOW_LINE_BYTES], at[48];
+    struct text t = text_on(buf, sizeof(buf)), a = text_on(at, sizeof(at));
+
+    ev_add_id(&t, tx->id);
+    quantity_add_time_short(&a, tx->at_ns);
+    text_addf(&t, " %s psn=%u, the ", enum_name(&enum_opcode, tx->u.tx.opcode), tx->u.tx.psn);
+    text_add_ordinal(&t, tx_attempt(tx));
+    text_addf(&t, " transmission, at t=%s, ", at);
+    fate_add_at(&t, w->index, tx, psn, WHY_NOT_END);
+    why_not_say(w, "%s.", buf);
+}
+
+static void say_attempts(struct why_not *w, const struct why_not_qp *q, uint32_t psn)
+{
+    const struct ev *told[ATTEMPTS_TOLD], *tx;
+    size_t n = 0;
+
+    tx = past_last_asked(w->index, q->host, q->qpn, psn, WHY_NOT_END);
+    if (!tx) {
+        why_not_say(w, "It was sent, but what became of psn=%u is not recorded (any more).", psn);
+        return;
+    }
+    for (; tx && n < ATTEMPTS_TOLD; n++) {
+        told[n] = tx;
+        if (tx_attempt(tx) == 1)
+            tx = NULL;
+        else
+            tx = past_last_asked(w->index, q->host, q->qpn, psn, tx->id);
+    }
+    for (size_t i = n; i > 0; i--)
+        say_attempt(w, told[i - 1], psn);
+}
+
+/* When @q sends again by itself. */
+void why_not_timer(struct why_not *w, const struct why_not_qp *q)
+{
+    const uint64_t retries = tree_number(w->lab, q->path, LEAF_qp_retries);
+    const uint64_t limit = tree_number(w->lab, q->path, LEAF_qp_retry_cnt);
+    char due[64];
+    struct text t = text_on(due, sizeof(due));
+
+    if (tree_number(w->lab, q->path, LEAF_qp_timer_due) == 0) {
+        if (tree_number(w->lab, q->path, LEAF_qp_timeout) == 0)
+            why_not_say(w, "The timeout of %s is 0, for never: it does not send again by itself.",
+                        q->path);
+        return;
+    }
+    add_time(&t, w, q->path, LEAF_qp_timer_due);
+    if (retries < limit)
+        why_not_say(w,
+                    "Without an answer the ACK timer runs out at %s, and it is sent again: retry "
+                    "%llu of %llu.",
+                    due, (unsigned long long)retries + 1, (unsigned long long)limit);
+    else
+        why_not_say(w,
+                    "Without an answer the ACK timer runs out at %s; as all %llu retries are used "
+                    "up, it fails then with RETRY_EXC_ERR.",
+                    due, (unsigned long long)limit);
+}
+
+/* Packets were sent, and are not answered. */
+static void say_unanswered(struct why_not *w, const struct why_not_qp *q)
+{
+    const uint32_t psn = (uint32_t)tree_number(w->lab, q->path, LEAF_qp_acked_psn);
+    const uint64_t n = tree_number(w->lab, q->path, LEAF_qp_outstanding_pkts);
+    struct held held = {w, q->path, 0};
+    char peer[TREE_PATH_BYTES];
+
+    if (why_not_peer(w, q, peer))
+        why_not_say(w, "It was sent, and %s waits for the answer of %s to psn=%u.", q->path, peer,
+                    psn);
+    else
+        why_not_say(w, "It was sent, and %s waits for the answer to psn=%u.", q->path, psn);
+    w->indent += 2;
+    say_attempts(w, q, psn);
+    w->indent -= 2;
+    if (n > 1)
+        why_not_say(w, "%llu packet%s more behind it %s not acknowledged either.",
+                    (unsigned long long)n - 1, n == 2 ? "" : "s", n == 2 ? "is" : "are");
+    why_not_timer(w, q);
+    rdl_waits(w->lab, say_held, &held);
+    if (rdl_next_ns(w->lab) != RDL_NEVER)
+        why_not_try(w, "run");
+}
+
+/* Which sends are not complete, and whether they write completions at all. */
+static void say_pending(struct why_not *w, const struct why_not_qp *q, const struct pending *p)
+{
+    const uint32_t n = why_not_pending(q);
+    char buf[SHOW_LINE_BYTES];
+    struct text t = text_on(buf, sizeof(buf));
+
+    if (n == 1)
+        text_addf(&t, "%s: one send is not complete", q->path);
+    else
+        text_addf(&t, "%s: %u sends are not complete, the oldest", q->path, n);
+    if (p->oldest) {
+        text_add(&t, n == 1 ? ", " : " is ");
+        why_not_add_post(&t, p->oldest);
+        text_add(&t, ".");
+    } else {
+        text_add(&t, n == 1 ? ". Its posting is not recorded (any more)."
+                            : " of which is not recorded (any more).");
+    }
+    why_not_say(w, "%s", buf);
+    t = text_on(buf, sizeof(buf));
+    if (p->oldest && !p->signaled) {
+        why_not_say(w, "%s not `signaled`: when %s, no completion is written.",
+                    n == 1 ? "It is" : "None of them is", n == 1 ? "it succeeds" : "they succeed");
+    } else if (p->oldest && p->signaled != p->oldest) {
+        why_not_add_post(&t, p->signaled);
+        why_not_say(w, "The first of them that is `signaled`, and so writes a completion, is %s.",
+                    buf);
+    }
+}
+
+/* The device has some, and others it has not. */
+static void say_behind(struct why_not *w, const struct why_not_qp *q, const struct pending *p)
+{
+    if (q->unfetched == 0 || q->outstanding == 0 || !p->unfetched || find_kick(w, q, p->unfetched))
+        return;
+    why_not_say(w,
+                "Behind what the device has fetched %u more %s posted, and nobody has told it: "
+                "there was no kick.",
+                q->unfetched, q->unfetched == 1 ? "is" : "are");
+    why_not_try(w, "kick %s, then run", q->sq);
+}
+
+/* How a send that was posted ended.  NULL: it did not. */
+struct end {
+    const struct ev *used; /* the device gave its descriptor back */
+    const struct ev *cqe;  /* and wrote its completion, which it does directly behind that */
+    const struct ev *lost; /* or else it was forgotten with its queue */
+};
+
+static struct end end_of(const struct why_not *w, const struct why_not_qp *q, const struct ev *post)
+{
+    struct end end = {NULL, NULL, NULL};
+    struct posted send = {.e = NULL};
+
+    (void)posted_read(post, &send);
+    for (size_t i = past_lower_bound(w->past, post->id); i < w->past->n; i++) {
+        const struct ev *e = past_at(w->past, i);
+
+        if (end.used && (ev_tick(e->id) != ev_tick(end.used->id) || posted_frees_any(&send, e)))
+            break;
+        if (posted_frees(&send, e)) {
+            end.used = e;
+        } else if (!end.used && e->kind == EV_qp_state && e->u.qp_state.host == q->host &&
+                   e->u.qp_state.qpn == q->qpn && e->u.qp_state.to == QPS_RESET) {
+            end.lost = e;
+            break;
+        }
+        if (end.used && posted_completes(&send, e)) {
+            end.cqe = e;
+            break;
+        }
+    }
+    return end;
+}
+
+/* @post, the last send of @q, is not pending any more. */
+static void say_end(struct why_not *w, const struct why_not_qp *q, const struct ev *post)
+{
+    const struct end end = end_of(w, q, post);
+    char buf[SHOW_LINE_BYTES];
+    struct text t = text_on(buf, sizeof(buf));
+
+    why_not_add_post(&t, post);
+    if (end.cqe) {
+        text_add(&t, ", was the last send; it is complete since ");
+        ev_add_id(&t, end.cqe->id);
+        if (end.cqe->u.cqe.status != WCS_SUCCESS)
+            text_addf(&t, ", with %s", enum_name(&enum_wc_status, end.cqe->u.cqe.status));
+    } else if (end.used && (q->sig_all || (post->u.post_send.flags & SF_SIGNALED))) {
+        text_add(&t, ", was the last send; it is done since ");
+        ev_add_id(&t, end.used->id);
+        text_add(&t, ", but its completion was not written: the completion queue failed");
+    } else if (end.used) {
+        text_add(&t, ", was the last send; it is done, but it was not posted `signaled`, so that "
+                     "its success writes no completion");
+    } else if (end.lost) {
+        text_add(&t, ", was forgotten when the queue pair moved to RESET in ");
+        ev_add_id(&t, end.lost->id);
+    } else {
+        text_add(&t, ", was the last send; its queue was taken away before it was done");
+    }
+    why_not_say(w, "%s: %s.", q->path, buf);
+}
+
+/* Everything that was posted is done. */
+static void say_done(struct why_not *w, const struct why_not_qp *q)
+{
+    const struct ev *last = NULL;
+
+    for (size_t i = w->past->n; i > 0 && !last; i--) {
+        if (is_post_of(past_at(w->past, i - 1), q))
+            last = past_at(w->past, i - 1);
+    }
+    if (!last || why_not_forgot(w, last->id))
+        why_not_say(w, "%s: no send is posted%s.", q->path,
+                    why_not_forgot(w, 0) ? " that is not done" : "");
+    else
+        say_end(w, q, last);
+    if (q->state != QPS_RTS)
+        (void)say_state(w, q);
+    else
+        why_not_try(w, "post_send %s ... signaled, then run", q->path);
+}
+
+void why_not_sends(struct why_not *w, const struct why_not_qp *q)
+{
+    const struct pending p = find_pending(w, q);
+
+    if (why_not_pending(q) == 0) {
+        say_done(w, q);
+        return;
+    }
+    say_pending(w, q, &p);
+    w->indent += 2;
+    if (q->outstanding == 0) {
+        if (!say_needs_reset(w, q) && !say_state(w, q))
+            say_unfetched(w, q, p.unfetched);
+    } else if (tree_number(w->lab, q->path, LEAF_qp_rnr_wait)) {
+        say_rnr(w, q);
+    } else if (tree_number(w->lab, q->path, LEAF_qp_outstanding_pkts) == 0) {
+        say_not_sent(w, q);
+    } else {
+        say_unanswered(w, q);
+    }
+    say_behind(w, q, &p);
+    w->indent -= 2;
+    if (p.oldest && !p.signaled)
+        why_not_try(w, "post_send %s ... signaled, for one that writes a completion", q->path);
+}

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT */
+/* The only variables of the program that are not in a struct: a signal handler has no arguments. */
+#include "process/signals.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "emu/base/assert.h"
+#include "emu/base/text.h"
+#include "process/exit_status.h"
+
+#define REPLAY_BYTES 1024u
+#define PATIENCE_S   2
+
+static volatile sig_atomic_t interrupted, since_s, at_prompt, lasting;
+static char replay[REPLAY_BYTES];
+
+/* Those that ask a program to end; a terminal sends the first and the last to its children too. */
+static const int endings[] = {SIGINT, SIGTERM, SIGHUP};
+
+static void put(const char *s)
+{
+    /* Nothing can be done here about a failed write. */
+    if (write(STDERR_FILENO, s, strlen(s)) < 0)
+        return;
+}
+
+/* Who does not read what is written shall not keep the program from its end. */
+static void let_go_of_output(void)
+{
+    struct pollfd out = {.fd = STDOUT_FILENO, .events = POLLOUT};
+    int nowhere;
+
+    if (poll(&out, 1, 0) != 0)
+        return;
+    nowhere = open("/dev/null", O_WRONLY);
+    if (nowhere < 0)
+        return;
+    dup2(nowhere, STDOUT_FILENO);
+    close(nowhere);
+}
+
+static int now_s(void)
+{
+    struct timespec now = {.tv_sec = 0};
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int)now.tv_sec;
+}
+
+/* Did nothing heed the first one?  Somebody at a prompt who presses ^C twice wants the prompt. */
+static bool is_too_late(void)
+{
+    return !lasting || now_s() - since_s >= PATIENCE_S;
+}
+
+static void on_ending(int number)
+{
+    const int before = errno;
+
+    if (interrupted && !at_prompt && is_too_late())
+        _exit(EXIT_SIGNALS + number);
+    if (!interrupted)
+        since_s = now_s();
+    interrupted = number;
+    if (!lasting)
+        let_go_of_output();
+    errno = before;
+}
+
+static void on_abort(int number)
+{
+    (void)number;
+    put("rdmalab: this is a bug of rdmalab; to see it again: ");
+    put(replay[0] ? replay : "repeat the command");
+    put("\n");
+    _exit(EXIT_BROKEN);
+}
+
+void signals_start(void)
+{
+    const struct sigaction interrupt = {.sa_handler = on_ending};
+    const struct sigaction broken = {.sa_handler = on_abort};
+
+    sigaction(SIGINT, &interrupt, NULL);
+    sigaction(SIGABRT, &broken, NULL);
+    signal(SIGPIPE, SIG_DFL);
+    signal(SIGCHLD, SIG_DFL); /* ignored, it would hide how children end */
+}
+
+void signals_catch_endings(void)
+{
+    const struct sigaction ending = {.sa_handler = on_ending};
+    struct sigaction before;
+
+    for (size_t i = 0; i < ARRAY_LEN(endings); i++) {
+        /* `nohup` wants it ignored. */
+        if (sigaction(endings[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+            sigaction(endings[i], &ending, NULL);
+    }
+}
+
+void signals_ignore_endings(void)
+{
+    for (size_t i = 0; i < ARRAY_LEN(endings); i++)
+        signal(endings[i], SIG_IGN);
+}
+
+const volatile sig_atomic_t *signals_interrupted(void)
+{
+    return &interrupted;
+}
+
+int signals_exit_status(void)
+{
+    return EXIT_SIGNALS + (int)interrupted;
+}
+
+void signals_clear_interrupted(void)
+{
+    interrupted = 0;
+}
+
+void signals_outlast(void)
+{
+    lasting = 1;
+}
+
+void signals_at_prompt(bool at)
+{
+    const struct sigaction interrupt = {.sa_handler = on_ending, .sa_flags = at ? 0 : SA_RESTART};
+
+    at_prompt = at;
+    sigaction(SIGINT, &interrupt, NULL); /* what a command writes is not to be lost by ^C */
+}
+
+void signals_replay(const char *fmt, ...)
+{
+    struct text t = text_on(replay, sizeof(replay));
+    va_list args;
+
+    va_start(args, fmt);
+    text_addv(&t, fmt, args);
+    va_end(args);
+}

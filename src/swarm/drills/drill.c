@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT */
+#include "swarm/drills/drill.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "emu/base/assert.h"
+#include "process/must.h"
+#include "rdmalab/trace.h"
+#include "swarm/drills/kinds.h"
+
+#define TICKS_MAX     1000000u
+#define RECORD_EVENTS 4096u
+#define RECORD_BYTES  ((size_t)2 << 20)
+
+const struct drill_kind *const drill_kinds[DRILL_KINDS] = {
+    &drill_of_messages, &drill_of_datagrams, &drill_of_peers, &drill_of_keys,
+    &drill_of_frames,   &drill_of_rings,     &drill_of_verbs};
+
+/* --- For the kinds ---------------------------------------------------------------------------- */
+
+bool drill_expect(struct drill *d, bool right, const char *what, const char *format, ...)
+{
+    va_list ap;
+
+    if (right || d->wrong)
+        return right;
+    d->wrong = what;
+    va_start(ap, format);
+    vsnprintf(d->have, sizeof(d->have), format, ap);
+    va_end(ap);
+    return false;
+}
+
+bool drill_works(struct drill *d, enum rdl_status st, const char *what)
+{
+    if (st == RDL_ERR_INVARIANT)
+        return drill_expect(d, false, rdl_broken_invariant(d->lab), "an invariant broke");
+    return drill_expect(d, st == RDL_OK, what, "%s", rdl_status_name(st));
+}
+
+enum rdl_status drill_answer(struct drill *d, rdl_host host, uint32_t *ret_rsp)
+{
+    const struct rdl_limits limits = {.ticks = TICKS_MAX};
+
+    return rdl_wait(d->lab, host, limits, ret_rsp);
+}
+
+bool drill_is_done(struct drill *d, rdl_host host, enum rdl_status st, const char *what)
+{
+    uint32_t rsp;
+
+    return drill_works(d, st, what) && drill_works(d, drill_answer(d, host, &rsp), what);
+}
+
+bool drill_settle(struct drill *d)
+{
+    const struct rdl_limits limits = {.ticks = TICKS_MAX};
+    const enum rdl_status st = rdl_run(d->lab, RDL_NEVER, limits);
+
+    return drill_works(d, st == RDL_ERR_IDLE ? RDL_OK : st, "a quiet lab comes to rest");
+}
+
+void drill_say(struct drill *d, const char *format, ...)
+{
+    va_list ap;
+
+    if (!d->script)
+        return;
+    va_start(ap, format);
+    vfprintf(d->script, format, ap);
+    va_end(ap);
+    fputc('\n', d->script);
+}
+
+/* --- One drill -------------------------------------------------------------------------------- */
+
+static void open_lab(struct drill *d, const struct drill_run *run)
+{
+    const struct rdl_lab_config config = {.seed = run->seed, .check_invariants = true};
+
+    if (!drill_works(d, rdl_lab_new(&config, &d->lab), "a lab can be made") ||
+        !drill_works(d, rdl_hash_start(d->lab), "events can be hashed"))
+        return;
+    drill_works(d, rdl_record(d->lab, RECORD_EVENTS, RECORD_BYTES), "events can be recorded");
+}
+
+static void take_steps(struct drill *d, const struct drill_run *run)
+{
+    d->rng = prng_stream(run->seed, 0);
+    d->kind->set_up(d);
+    while (d->step < d->kind->steps && !d->wrong) {
+        d->rng = prng_stream(run->seed, d->step + 1);
+        if (!run->is_left_out || !run->is_left_out[d->step])
+            d->kind->take(d);
+        if (!d->wrong)
+            d->step++;
+    }
+    if (!d->wrong && d->kind->finish)
+        d->kind->finish(d);
+}
+
+bool drill_run(const struct drill_kind *kind, struct drill_run *run)
+{
+    struct drill d = {.kind = kind, .script = run->script, .own = must_malloc(kind->bytes)};
+    struct rdl_listener *listener = NULL;
+
+    RDL_ASSERT(kind->steps <= DRILL_STEPS_MAX);
+    memset(d.own, 0, kind->bytes);
+    open_lab(&d, run);
+    if (run->print && !d.wrong)
+        drill_works(&d, rdl_listen(d.lab, run->print, d.lab, &listener),
+                    "the lab can be listened to");
+    if (!d.wrong)
+        take_steps(&d, run);
+    run->ret_wrong = d.wrong;
+    memcpy(run->ret_have, d.have, sizeof(d.have));
+    run->ret_step = d.step;
+    run->ret_unsaid = d.n_unsaid;
+    run->ret_hash = d.lab ? rdl_hash(d.lab) : 0;
+    run->ret_invariant = d.lab && rdl_broken_invariant(d.lab);
+    if (d.lab)
+        rdl_unlisten(d.lab, listener);
+    rdl_lab_free(d.lab);
+    free(d.own);
+    return !d.wrong;
+}
+
+/* --- Smaller ---------------------------------------------------------------------------------- */
+
+/* Steps that are taken. */
+static uint32_t count_left(const struct drill_kind *kind, const bool *is_left_out)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < kind->steps; i++)
+        n += !is_left_out[i];
+    return n;
+}
+
+uint32_t drill_shrink(const struct drill_kind *kind, const struct drill_run *run, uint32_t runs_max,
+                      bool *is_left_out)
+{
+    bool tried[DRILL_STEPS_MAX];
+    uint32_t runs = 0;
+
+    memset(is_left_out, false, DRILL_STEPS_MAX);
+    for (uint32_t i = run->ret_step + 1; i < kind->steps; i++)
+        is_left_out[i] = true;
+    for (uint32_t part = kind->steps; part > 0; part /= 2) {
+        for (uint32_t from = 0; from < kind->steps && runs < runs_max; from += part) {
+            struct drill_run again = {.seed = run->seed, .is_left_out = tried};
+            const uint32_t before = count_left(kind, is_left_out);
+
+            memcpy(tried, is_left_out, sizeof(tried));
+            for (uint32_t i = from; i < from + part && i < kind->steps; i++)
+                tried[i] = true;
+            if (count_left(kind, tried) == before)
+                continue;
+            runs++;
+            if (!drill_run(kind, &again) && strcmp(again.ret_wrong, run->ret_wrong) == 0)
+                memcpy(is_left_out, tried, sizeof(tried));
+        }
+    }
+    return count_left(kind, is_left_out);
+}

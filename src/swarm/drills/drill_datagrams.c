@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: MIT */
+/* Datagrams between several queue pairs of two hosts, to one of them or to a group: who gets a
+ * copy, and who does not.
+ */
+#include <string.h>
+
+#include "emu/base/assert.h"
+#include "emu/facts/enums.h"
+#include "swarm/drills/kinds.h"
+#include "swarm/drills/rig.h"
+
+#define STEPS      40u
+#define ENDS       3u /* of a host; the last one is of the other domain */
+#define RECVS      4u
+#define ROOM       16384u
+#define DATAGRAM   4096u /* the longest */
+#define GRH        40u
+#define PLACE      4300u /* of a receive */
+#define GROUP_QPN  0xffffffu
+#define WRONG_QKEY 0x22222222u
+#define CQ_ENTRIES 64u
+#define EVERYBODY  (RIG_HOSTS * ENDS)
+
+/* To whom an address handle leads. */
+enum way { TO_OTHER, TO_SELF, TO_GROUP, WAYS };
+
+struct posted_recv {
+    uint64_t wr_id;
+    uint32_t bytes;
+    uint64_t addr;
+};
+
+struct member {
+    struct rig_end e;
+    unsigned domain;
+    bool blocks_own, in_group, is_sqe;
+    uint32_t n_recvs;
+    struct posted_recv recv[RECVS];
+};
+
+struct datagrams {
+    bool is_rxe;
+    rdl_host host[RIG_HOSTS];
+    rdl_link link;
+    rdl_pd pd[RIG_HOSTS][2];
+    rdl_cq cq[RIG_HOSTS];
+    rdl_ah ah[RIG_HOSTS][2][WAYS];
+    uint64_t base[RIG_HOSTS];
+    uint32_t key[RIG_HOSTS][2];
+    struct member member[EVERYBODY]; /* first those of h1 */
+    uint8_t group[16];
+    uint64_t wr_id;
+    uint8_t data[DATAGRAM + 1], have[DATAGRAM + GRH];
+};
+
+/* One datagram, and what is wrong with it. */
+struct shot {
+    uint32_t from, to; /* members */
+    enum way way;
+    bool has_wrong_qkey, has_wrong_ah, has_wrong_qpn;
+    uint32_t bytes;
+    uint64_t wr_id;
+};
+
+/* --- Who gets it ------------------------------------------------------------------------------ */
+
+static bool is_for(const struct datagrams *s, const struct shot *t, uint32_t who)
+{
+    const struct member *m = &s->member[who], *from = &s->member[t->from];
+
+    if (from->is_sqe || t->has_wrong_ah || t->has_wrong_qkey || t->bytes > DATAGRAM)
+        return false;
+    if (t->way != TO_GROUP)
+        return who == t->to;
+    return m->in_group && !t->has_wrong_qpn && !(who == t->from && m->blocks_own);
+}
+
+/* Its next completion is that of its first receive, which has @t. */
+static bool judge_copy(struct drill *d, uint32_t who, const struct shot *t, const struct rdl_wc *wc)
+{
+    struct datagrams *s = d->own;
+    struct member *m = &s->member[who];
+    const unsigned host = m->e.number;
+    const struct posted_recv r = m->recv[0];
+
+    memmove(m->recv, m->recv + 1, (RECVS - 1) * sizeof(m->recv[0]));
+    m->n_recvs--;
+    return drill_expect(d,
+                        wc->wr_id == r.wr_id && wc->status == WCS_SUCCESS &&
+                            wc->byte_len == GRH + t->bytes && wc->wc_flags == (uint32_t)WCF_GRH &&
+                            wc->src_qp == s->member[t->from].e.qpn,
+                        "a datagram takes the first receive, and tells who sent it",
+                        "wr_id %u, %u bytes of QPN %u", (unsigned)wc->wr_id, wc->byte_len,
+                        wc->src_qp) &&
+           drill_works(d, rdl_mem_read(d->lab, s->host[host], r.addr, s->have, GRH + t->bytes),
+                       "memory can be read") &&
+           drill_expect(d, memcmp(s->have + GRH, s->data, t->bytes) == 0,
+                        "a datagram arrives behind its GRH", "as other bytes");
+}
+
+static uint32_t member_of(const struct datagrams *s, unsigned host, uint32_t qpn)
+{
+    uint32_t who = 0;
+
+    while (who < EVERYBODY && (s->member[who].e.number != host || s->member[who].e.qpn != qpn))
+        who++;
+    return who;
+}
+
+/* All completions of @host after @t: its own, and one for each copy. */
+static void judge_host(struct drill *d, unsigned host, const struct shot *t, bool *gets_one)
+{
+    struct datagrams *s = d->own;
+    struct rdl_wc wc;
+
+    while (!d->wrong && rig_poll(d, s->cq[host], &wc)) {
+        const uint32_t who = member_of(s, host, wc.qp_num);
+
+        if (wc.wr_id == t->wr_id)
+            continue;
+        if (!drill_expect(d, who < EVERYBODY && gets_one[who],
+                          "a datagram is for whom it names, once", "QPN %u got one", wc.qp_num))
+            return;
+        gets_one[who] = false;
+        (void)judge_copy(d, who, t, &wc);
+    }
+}
+
+/* How its own request ends. */
+static bool judge_sender(struct drill *d, const struct shot *t)
+{
+    struct datagrams *s = d->own;
+    struct member *m = &s->member[t->from];
+    const uint32_t status = m->is_sqe         ? WCS_WR_FLUSH_ERR
+                            : t->has_wrong_ah ? WCS_LOC_QP_OP_ERR
+                                              : WCS_SUCCESS;
+    struct rdl_wc wc = {0};
+    struct rdl_cq_info info;
+
+    if (!drill_works(d, rdl_cq_info(d->lab, s->cq[m->e.number], &info), "a CQ can be looked at") ||
+        !drill_expect(d, info.completions > info.polled, "a datagram completes", "it does not") ||
+        !rig_poll(d, s->cq[m->e.number], &wc))
+        return false;
+    if (!drill_expect(d, wc.wr_id == t->wr_id && wc.status == status,
+                      "a datagram completes when it is sent, whoever gets it",
+                      "wr_id %u, %s, not %s", (unsigned)wc.wr_id,
+                      enum_name(&enum_wc_status, wc.status), enum_name(&enum_wc_status, status)))
+        return false;
+    m->is_sqe = m->is_sqe || t->has_wrong_ah;
+    return true;
+}
+
+/* --- Steps ------------------------------------------------------------------------------------ */
+
+static void post_recv(struct drill *d)
+{
+    struct datagrams *s = d->own;
+    const uint32_t who = drill_below(d, EVERYBODY);
+    struct member *m = &s->member[who];
+    struct posted_recv *r = &m->recv[m->n_recvs];
+    const unsigned host = m->e.number;
+    const bool is_short = !s->is_rxe && drill_one_in(d, 4); /* rxe fails then */
+    struct rdl_sge sge;
+    struct rdl_recv_wr wr = {.sge = &sge, .n_sge = 1};
+    uint32_t at;
+
+    if (m->n_recvs == RECVS)
+        return;
+    at = PLACE * (who % ENDS) + drill_below(d, 100);
+    *r = (struct posted_recv){.wr_id = ++s->wr_id,
+                              .bytes = is_short ? drill_below(d, 2 * GRH) : PLACE - 100,
+                              .addr = s->base[host] + at};
+    wr.wr_id = r->wr_id;
+    sge = (struct rdl_sge){r->addr, r->bytes, s->key[host][m->domain]};
+    drill_say(d, "post_recv h%u.%s wr_id=%u sge=%s[%u:%u]", host + 1, m->e.name, (unsigned)r->wr_id,
+              m->domain ? "theirs" : "mine", at, at + r->bytes);
+    if (drill_works(d, rdl_post_recv(d->lab, m->e.qp, &wr, false), "a receive can be posted"))
+        m->n_recvs++;
+}
+
+static void join_or_leave(struct drill *d)
+{
+    struct datagrams *s = d->own;
+    struct member *m = &s->member[drill_below(d, EVERYBODY)];
+    const enum rdl_status st = m->in_group ? rdl_detach_mcast(d->lab, m->e.qp, s->group)
+                                           : rdl_attach_mcast(d->lab, m->e.qp, s->group);
+
+    drill_say(d, "%s h%u.%s gid=239.%u.%u.%u", m->in_group ? "detach_mcast" : "attach_mcast",
+              m->e.number + 1, m->e.name, s->group[13], s->group[14], s->group[15]);
+    if (drill_is_done(d, m->e.host, st, "a group can be joined and left") && drill_settle(d))
+        m->in_group = !m->in_group;
+}
+
+/* A send queue in SQE goes on when it is told to. */
+static bool recover(struct drill *d, struct member *m)
+{
+    struct rdl_qp_attr a = {0};
+
+    if (!m->is_sqe)
+        return true;
+    drill_say(d, "modify_qp h%u.%s state=RTS", m->e.number + 1, m->e.name);
+    m->is_sqe = false;
+    return rig_modify(d, &m->e, &a, QPS_RTS, 0);
+}
+
+static struct shot draw_shot(struct drill *d)
+{
+    struct datagrams *s = d->own;
+    struct shot t = {.from = drill_below(d, EVERYBODY), .to = drill_below(d, EVERYBODY)};
+    const bool is_wrong = drill_one_in(d, 5);
+    const uint32_t what = drill_below(d, 4);
+
+    t.way = drill_one_in(d, 2)                                       ? TO_GROUP
+            : s->member[t.to].e.number == s->member[t.from].e.number ? TO_SELF
+                                                                     : TO_OTHER;
+    t.bytes = drill_one_in(d, 6) ? DATAGRAM - drill_below(d, 2) : drill_below(d, 60);
+    t.has_wrong_qkey = is_wrong && what == 0;
+    t.has_wrong_ah = is_wrong && what == 1;
+    t.has_wrong_qpn = is_wrong && what == 2 && t.way == TO_GROUP;
+    if (is_wrong && what == 3)
+        t.bytes = DATAGRAM + 1;
+    t.wr_id = ++s->wr_id;
+    for (uint32_t i = 0; i < t.bytes; i++)
+        s->data[i] = (uint8_t)prng_next(&d->rng);
+    return t;
+}
+
+static bool post_shot(struct drill *d, const struct shot *t)
+{
+    static const char *const ways[] = {"other", "self", "group"};
+    struct datagrams *s = d->own;
+    const struct member *m = &s->member[t->from];
+    const unsigned host = m->e.number, domain = t->has_wrong_ah ? !m->domain : m->domain;
+    const uint32_t at = PLACE * ENDS - 900;
+    const struct rdl_sge sge = {s->base[host] + at, t->bytes, s->key[host][m->domain]};
+    struct rdl_send_wr wr = {.wr_id = t->wr_id,
+                             .opcode = WR_SEND,
+                             .flags = SF_SIGNALED,
+                             .sge = &sge,
+                             .n_sge = 1,
+                             .ud.ah = s->ah[host][domain][t->way],
+                             .ud.remote_qkey = t->has_wrong_qkey ? WRONG_QKEY : RIG_QKEY};
+
+    wr.ud.remote_qpn = t->way == TO_GROUP && !t->has_wrong_qpn ? GROUP_QPN : s->member[t->to].e.qpn;
+    drill_say(d,
+              "post_send h%u.%s wr_id=%u sge=%s[%u:%u] ah=%s%u remote_qpn=%u remote_qkey=0x%x "
+              "signaled",
+              host + 1, m->e.name, (unsigned)t->wr_id, m->domain ? "theirs" : "mine", at,
+              at + t->bytes, ways[t->way], domain, wr.ud.remote_qpn, wr.ud.remote_qkey);
+    return drill_works(d,
+                       rdl_mem_write(d->lab, s->host[host], s->base[host] + at, s->data, t->bytes),
+                       "memory can be written") &&
+           drill_works(d, rdl_post_send(d->lab, m->e.qp, &wr, false), "a request can be posted") &&
+           drill_settle(d);
+}
+
+static void shoot(struct drill *d)
+{
+    struct datagrams *s = d->own;
+    const struct shot t = draw_shot(d);
+    bool gets_one[EVERYBODY];
+
+    if (drill_one_in(d, 2) && !recover(d, &s->member[t.from]))
+        return;
+    for (uint32_t who = 0; who < EVERYBODY; who++) {
+        const struct member *m = &s->member[who];
+
+        gets_one[who] = is_for(s, &t, who) && m->n_recvs > 0 && m->recv[0].bytes >= GRH + t.bytes;
+    }
+    if (!post_shot(d, &t))
+        return;
+    drill_say(d, "run\npoll_cq h1.cq max=16\npoll_cq h2.cq max=16");
+    if (!judge_sender(d, &t))
+        return;
+    for (unsigned h = 0; h < RIG_HOSTS; h++)
+        judge_host(d, h, &t, gets_one);
+    for (uint32_t who = 0; who < EVERYBODY; who++)
+        drill_expect(d, !gets_one[who], "everybody gets a copy whom a datagram is for",
+                     "h%u.%s got none", s->member[who].e.number + 1, s->member[who].e.name);
+}
+
+static void take(struct drill *d)
+{
+    const uint32_t pick = drill_below(d, 8);
+
+    if (pick < 4)
+        post_recv(d);
+    else if (pick == 4)
+        join_or_leave(d);
+    else
+        shoot(d);
+}
+
+/* --- The lab ---------------------------------------------------------------------------------- */
+
+static bool add_domain(struct drill *d, unsigned host, unsigned i)
+{
+    static const char *const domains[] = {"pd", "pd2"}, *const regions[] = {"mine", "theirs"};
+    struct datagrams *s = d->own;
+    const rdl_host h = s->host[host];
+    struct rdl_mr_info info;
+    rdl_mr mr;
+
+    drill_say(d, "alloc_pd h%u as %s", host + 1, domains[i]);
+    if (i == 0)
+        drill_say(d, "reg_mr h%u.pd len=%u access=lw as mine", host + 1, ROOM);
+    else
+        drill_say(d, "reg_mr h%u.pd2 len=%u addr=h%u.mine[0] access=lw as theirs", host + 1, ROOM,
+                  host + 1);
+    if (!drill_is_done(d, h, rdl_alloc_pd(d->lab, h, domains[i], &s->pd[host][i]),
+                       "a domain can be had"))
+        return false;
+    if (i == 0 &&
+        !drill_works(d, rdl_mem_alloc(d->lab, h, ROOM, &s->base[host]), "memory can be had"))
+        return false;
+    if (!drill_is_done(d, h,
+                       rdl_reg_mr(d->lab, s->pd[host][i], s->base[host], ROOM, ACC_LOCAL_WRITE,
+                                  regions[i], &mr),
+                       "memory can be registered") ||
+        !drill_works(d, rdl_mr_info(d->lab, mr, &info), "a region has a key"))
+        return false;
+    s->key[host][i] = info.lkey;
+    return true;
+}
+
+static bool add_member(struct drill *d, uint32_t who)
+{
+    struct datagrams *s = d->own;
+    struct member *m = &s->member[who];
+    const unsigned host = who / ENDS;
+    struct rdl_qp_config c = {.type = QPT_UD, .send_cq = s->cq[host], .recv_cq = s->cq[host]};
+
+    m->e =
+        (struct rig_end){.number = host, .host = s->host[host], .sq_psn = drill_below(d, 1u << 24)};
+    m->domain = who % ENDS == ENDS - 1;
+    m->blocks_own = !s->is_rxe && drill_one_in(d, 2); /* which rxe cannot do */
+    c.block_self_mcast_lb = m->blocks_own;
+    c.pd = s->pd[host][m->domain];
+    snprintf(m->e.name, sizeof(m->e.name), "q%u", who % ENDS);
+    d->n_unsaid += m->blocks_own; /* its line does not say that */
+    return rig_add_qp(d, &m->e, &c) && rig_raise_ud(d, &m->e);
+}
+
+static bool add_handles(struct drill *d, unsigned host, unsigned domain)
+{
+    static const char *const names[2][WAYS] = {{"other0", "self0", "group0"},
+                                               {"other1", "self1", "group1"}};
+    struct datagrams *s = d->own;
+
+    for (uint32_t way = 0; way < WAYS; way++) {
+        struct rdl_ah_attr a = {.hop_limit = 64, .port = 1};
+        uint8_t mac[6];
+
+        memcpy(a.dgid, s->group, sizeof(a.dgid));
+        if (way != TO_GROUP &&
+            !drill_works(
+                d, rdl_host_address(d->lab, s->host[way == TO_SELF ? host : !host], 0, a.dgid, mac),
+                "a host has an address"))
+            return false;
+        if (way == TO_GROUP)
+            drill_say(d, "create_ah h%u.%s dgid=239.%u.%u.%u as %s", host + 1,
+                      domain ? "pd2" : "pd", s->group[13], s->group[14], s->group[15],
+                      names[domain][way]);
+        else
+            drill_say(d, "create_ah h%u.%s dgid=h%u as %s", host + 1, domain ? "pd2" : "pd",
+                      (way == TO_SELF ? host : !host) + 1u, names[domain][way]);
+        if (!drill_is_done(d, s->host[host],
+                           rdl_create_ah(d->lab, s->pd[host][domain], &a, names[domain][way],
+                                         &s->ah[host][domain][way]),
+                           "an address handle can be created"))
+            return false;
+    }
+    return true;
+}
+
+static void set_up(struct drill *d)
+{
+    const struct rig_config c = {.profile = drill_one_in(d, 2) ? PROFILE_rxe : PROFILE_iba};
+    struct datagrams *s = d->own;
+
+    s->is_rxe = c.profile == PROFILE_rxe;
+    memcpy(s->group, (const uint8_t[16]){[10] = 0xff, [11] = 0xff, [12] = 239}, 16);
+    for (unsigned i = 13; i < 16; i++)
+        s->group[i] = (uint8_t)(1 + drill_below(d, 250));
+    if (!rig_add_hosts(d, &c, s->host, &s->link))
+        return;
+    for (unsigned h = 0; h < RIG_HOSTS; h++) {
+        drill_say(d, "create_cq h%u cqe=%u as cq", h + 1, CQ_ENTRIES);
+        if (!drill_is_done(d, s->host[h],
+                           rdl_create_cq(d->lab, s->host[h], CQ_ENTRIES, "cq", &s->cq[h]),
+                           "a CQ can be created") ||
+            !add_domain(d, h, 0) || !add_domain(d, h, 1) || !add_handles(d, h, 0) ||
+            !add_handles(d, h, 1))
+            return;
+    }
+    for (uint32_t who = 0; who < EVERYBODY; who++) {
+        if (!add_member(d, who))
+            return;
+    }
+}
+
+const struct drill_kind drill_of_datagrams = {.name = "datagrams",
+                                              .bytes = sizeof(struct datagrams),
+                                              .steps = STEPS,
+                                              .set_up = set_up,
+                                              .take = take};

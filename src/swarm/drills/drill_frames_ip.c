@@ -1,0 +1,419 @@
+/* SPDX-License-Identifier: MIT */
+/* Drills of frames: what a host answers to strangers who speak ARP, ICMP and neighbour discovery,
+ * and how it asks for them.  All of it is written and read byte by byte here.
+ */
+#include <string.h>
+
+#include "emu/base/cursor.h"
+#include "rdmalab/fault.h"
+#include "rdmalab/ip.h"
+#include "swarm/drills/frames.h"
+
+#define ARP_FRAME   42u
+#define IP_AT       14u
+#define ICMP_AT     34u
+#define ND_AT       54u
+#define ND_FRAME    86u
+#define SHORTLY_NS  100000000u
+#define SECOND_NS   UINT64_C(1000000000)
+#define BELIEVED_S  60u /* a neighbour that was heard */
+#define TRIES       3u
+#define PINGS_MAX   3u
+#define PING_TIME_S 20u
+
+/* Another stranger: its number says its port, MAC and addresses. */
+static uint32_t meet(struct drill *d)
+{
+    struct frames *k = d->own;
+
+    return (d->step + 1) * 4 + k->stranger++ % 4;
+}
+
+static uint32_t port_of(uint32_t who)
+{
+    return who % FRAMES_SWITCHED;
+}
+
+static void put_mac(uint8_t *at, uint32_t who)
+{
+    memcpy(at, (uint8_t[]){2, 0, 0xcc, 0, (uint8_t)(who >> 8), (uint8_t)who}, 6);
+}
+
+static void put_ip(uint8_t *at, uint32_t who)
+{
+    memcpy(at, (uint8_t[]){10, 9, (uint8_t)(who >> 8), (uint8_t)who}, 4);
+}
+
+static bool go(struct drill *d, uint64_t ns)
+{
+    const struct rdl_limits limits = {.ticks = 1000000};
+
+    return drill_works(d, rdl_run(d->lab, rdl_now_ns(d->lab) + ns, limits),
+                       "a lab can be let on for a while");
+}
+
+static bool tell(struct drill *d, uint32_t who, const uint8_t *frame, size_t bytes)
+{
+    struct frames *k = d->own;
+
+    d->n_unsaid++;
+    frames_forget(k);
+    return drill_works(d, rdl_port_receive(d->lab, k->port[port_of(who)], frame, bytes),
+                       "a frame can come in through an external port") &&
+           go(d, SHORTLY_NS);
+}
+
+/* Which frame of h1 came to @who?  The one after the first @skip; NULL: there are not so many. */
+static const uint8_t *heard(struct drill *d, uint32_t who, uint32_t skip)
+{
+    const struct frames *k = d->own;
+
+    for (uint32_t i = 0; i < k->n_seen; i++) {
+        if (k->seen[i].port == port_of(who) && memcmp(k->seen[i].frame + 6, k->mac, 6) == 0 &&
+            skip-- == 0)
+            return k->seen[i].frame;
+    }
+    return NULL;
+}
+
+/* --- ARP -------------------------------------------------------------------------------------- */
+
+static bool say_arp(struct drill *d, uint32_t who, bool reply, const uint8_t target[4])
+{
+    const struct frames *k = d->own;
+    uint8_t f[ARP_FRAME] = {0};
+
+    memcpy(f + 12, (uint8_t[]){8, 6, 0, 1, 8, 0, 6, 4, 0, reply ? 2 : 1}, 10);
+    if (reply) {
+        memcpy(f, k->mac, 6);
+        memcpy(f + 32, k->mac, 6);
+    } else {
+        memset(f, 0xff, 6);
+    }
+    put_mac(f + 6, who);
+    put_mac(f + 22, who);
+    put_ip(f + 28, who);
+    memcpy(f + 38, target, 4);
+    return tell(d, who, f, sizeof(f));
+}
+
+static bool is_arp(const uint8_t *f, bool reply)
+{
+    return f && memcmp(f + 12, (uint8_t[]){8, 6, 0, 1, 8, 0, 6, 4, 0, reply ? 2 : 1}, 10) == 0;
+}
+
+/* Has the host answered? */
+static bool is_answer(const struct frames *k, uint32_t who, const uint8_t *f)
+{
+    uint8_t mac[6], ip[4];
+
+    put_mac(mac, who);
+    put_ip(ip, who);
+    return is_arp(f, true) && memcmp(f, mac, 6) == 0 && memcmp(f + 22, k->mac, 6) == 0 &&
+           memcmp(f + 28, k->gid[0] + 12, 4) == 0 && memcmp(f + 32, mac, 6) == 0 &&
+           memcmp(f + 38, ip, 4) == 0;
+}
+
+/* Lets h1 know who @who is. */
+static bool introduce(struct drill *d, uint32_t who)
+{
+    const struct frames *k = d->own;
+
+    return say_arp(d, who, false, k->gid[0] + 12) &&
+           drill_expect(d, is_answer(k, who, heard(d, who, 0)) && !heard(d, who, 1),
+                        "who asks a host for its MAC by ARP gets one answer, which says so",
+                        "%u frames were seen", k->n_seen);
+}
+
+static void take_arp(struct drill *d)
+{
+    const struct frames *k = d->own;
+    const uint32_t who = meet(d);
+    uint8_t other[4];
+
+    memcpy(other, k->gid[0] + 12, 4);
+    other[drill_below(d, 4)] ^= (uint8_t)(1 + drill_below(d, 100));
+    if (!introduce(d, who) || !say_arp(d, who, false, other))
+        return;
+    drill_expect(d, !heard(d, who, 0), "a host answers only for its own addresses",
+                 "it answers for another");
+}
+
+/* --- Echo ------------------------------------------------------------------------------------- */
+
+static size_t write_echo(const struct frames *k, uint32_t who, uint8_t type, uint32_t data,
+                         uint8_t f[FRAMES_BYTES_MAX])
+{
+    memset(f, 0, FRAMES_BYTES_MAX);
+    memcpy(f, k->mac, 6);
+    put_mac(f + 6, who);
+    st_be16(f + 12, 0x0800);
+    f[IP_AT] = 0x45;
+    st_be16(f + IP_AT + 2, (uint16_t)(28 + data));
+    f[IP_AT + 8] = 64;
+    f[IP_AT + 9] = 1;
+    put_ip(f + IP_AT + 12, who);
+    memcpy(f + IP_AT + 16, k->gid[0] + 12, 4);
+    st_be16(f + IP_AT + 10, rig_sum(0, f + IP_AT, 20));
+    f[ICMP_AT] = type;
+    return ICMP_AT + 8 + data;
+}
+
+static void sum_again(uint8_t *f, size_t bytes)
+{
+    st_be16(f + IP_AT + 10, 0);
+    st_be16(f + IP_AT + 10, rig_sum(0, f + IP_AT, 20));
+    st_be16(f + ICMP_AT + 2, 0);
+    st_be16(f + ICMP_AT + 2, rig_sum(0, f + ICMP_AT, bytes - ICMP_AT));
+}
+
+/* One field of it goes wrong, or none; true: it may still be taken. */
+static bool spoil(struct drill *d, uint8_t *f)
+{
+    switch (drill_below(d, 6)) {
+    case 0:
+        f[IP_AT + 10 + drill_below(d, 2)] ^= (uint8_t)(1 + drill_below(d, 254));
+        return false;
+    case 1:
+        st_be16(f + IP_AT + 6, (uint16_t)(drill_one_in(d, 2) ? 0x2000 : 1 + drill_below(d, 4000)));
+        break;
+    case 2:
+        f[3 + drill_below(d, 3)] ^= 0x55;
+        return false;
+    case 3:
+        f[ICMP_AT + 8] ^= 0x10; /* the ICMP checksum does not fit any more */
+        return false;
+    default:
+        f[IP_AT + 6] = 0x40; /* not to be taken apart: it is not */
+        f[IP_AT + 8] = (uint8_t)(1 + drill_below(d, 255));
+        st_be16(f + IP_AT + 10, 0);
+        st_be16(f + IP_AT + 10, rig_sum(0, f + IP_AT, 20));
+        return true;
+    }
+    st_be16(f + IP_AT + 10, 0);
+    st_be16(f + IP_AT + 10, rig_sum(0, f + IP_AT, 20));
+    return false;
+}
+
+static void take_echo(struct drill *d)
+{
+    const struct frames *k = d->own;
+    const uint32_t who = meet(d), data = 1 + drill_below(d, 200);
+    uint8_t f[FRAMES_BYTES_MAX];
+    const size_t bytes = write_echo(k, who, 8, data, f);
+    const uint8_t *r;
+    bool is_good;
+
+    for (size_t i = ICMP_AT + 4; i < bytes; i++)
+        f[i] = (uint8_t)drill_below(d, 256);
+    sum_again(f, bytes);
+    is_good = spoil(d, f);
+    if (!introduce(d, who) || !tell(d, who, f, bytes))
+        return;
+    r = heard(d, who, 0);
+    if (!drill_expect(d, (r != NULL) == is_good,
+                      "a host answers a ping, but none that is a fragment, another's or damaged",
+                      "%s", r ? "it answers" : "it does not answer") ||
+        !r)
+        return;
+    drill_expect(d,
+                 rig_sum(0, r + IP_AT, 20) == 0 && rig_sum(0, r + ICMP_AT, bytes - ICMP_AT) == 0 &&
+                     r[ICMP_AT] == 0 &&
+                     memcmp(r + ICMP_AT + 4, f + ICMP_AT + 4, bytes - ICMP_AT - 4) == 0,
+                 "the answer of a ping has its data and right checksums", "it has not");
+}
+
+/* --- Neighbour discovery ---------------------------------------------------------------------- */
+
+static void take_nd(struct drill *d)
+{
+    const struct frames *k = d->own;
+    const uint32_t who = meet(d);
+    const bool is_near = drill_one_in(d, 2);
+    uint8_t f[ND_FRAME] = {0x33, 0x33, 0xff};
+    const uint8_t *r;
+
+    memcpy(f + 3, k->gid[1] + 13, 3);
+    put_mac(f + 6, who);
+    memcpy(f + 12, (uint8_t[]){0x86, 0xdd, 0x60, 0, 0, 0, 0, 32, 58}, 9);
+    f[21] = is_near ? 255 : (uint8_t)drill_below(d, 255);
+    memcpy(f + 22, (uint8_t[]){0xfe, 0x80}, 2);
+    put_mac(f + 32, who);
+    memcpy(f + 38, (uint8_t[]){0xff, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0xff}, 13);
+    memcpy(f + 51, k->gid[1] + 13, 3);
+    f[ND_AT] = 135;
+    memcpy(f + 62, k->gid[1], 16);
+    f[78] = 1;
+    f[79] = 1;
+    put_mac(f + 80, who);
+    st_be16(f + ND_AT + 2, rig_sum(58 + 32 + (uint16_t)~rig_sum(0, f + 22, 32), f + ND_AT, 32));
+    if (!tell(d, who, f, sizeof(f)))
+        return;
+    r = heard(d, who, 0);
+    if (!drill_expect(d, (r != NULL) == is_near,
+                      "a host answers a solicitation, but none with another hop limit than 255",
+                      "hop limit %u, and it %s", f[21], r ? "answers" : "does not answer") ||
+        !r)
+        return;
+    drill_expect(d,
+                 r[ND_AT] == 136 && r[21] == 255 && memcmp(r + 62, k->gid[1], 16) == 0 &&
+                     r[78] == 2 && memcmp(r + 80, k->mac, 6) == 0,
+                 "an advertisement has the address and the MAC that was asked for", "type %u",
+                 r[ND_AT]);
+}
+
+/* --- A host that asks ------------------------------------------------------------------------- */
+
+static bool start_ping(struct drill *d, uint32_t who, uint32_t bytes, rdl_ping_id *ret)
+{
+    const struct frames *k = d->own;
+    struct rdl_ping_config c = {.address = {[10] = 0xff, [11] = 0xff}, .bytes = bytes};
+
+    c.timeout_ns = PING_TIME_S * SECOND_NS;
+    put_ip(c.address + 12, who);
+    return drill_works(d, rdl_ping(d->lab, k->host, &c, ret), "a host can send a ping");
+}
+
+/* Answers the @i-th echo request that was seen, perhaps with other data; *@ret_good: not so. */
+static bool answer_ping(struct drill *d, uint32_t who, const uint8_t *request, uint32_t data,
+                        bool *ret_good)
+{
+    const struct frames *k = d->own;
+    uint8_t f[FRAMES_BYTES_MAX];
+    const size_t bytes = write_echo(k, who, 0, data, f);
+
+    memcpy(f + ICMP_AT + 4, request + ICMP_AT + 4, 4 + data);
+    *ret_good = drill_one_in(d, 2);
+    if (!*ret_good)
+        f[ICMP_AT + 8 + drill_below(d, data)] ^= (uint8_t)(1 + drill_below(d, 254));
+    sum_again(f, bytes);
+    return tell(d, who, f, bytes);
+}
+
+static bool check_pings(struct drill *d, uint32_t who, const rdl_ping_id *id, uint32_t n,
+                        uint32_t data)
+{
+    uint8_t requests[PINGS_MAX][FRAMES_BYTES_MAX];
+    struct rdl_ping_result res;
+    bool is_good;
+
+    for (uint32_t i = 0; i < n; i++) {
+        const uint8_t *f = heard(d, who, i);
+
+        if (!drill_expect(d, f && f[12] == 8 && f[13] == 0 && f[ICMP_AT] == 8,
+                          "all that waited for a neighbour is sent once it answers",
+                          "%u pings of %u", i, n) ||
+            !f)
+            return false;
+        memcpy(requests[i], f, FRAMES_BYTES_MAX);
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        enum rdl_status st;
+
+        if (!answer_ping(d, who, requests[i], data, &is_good))
+            return false;
+        st = rdl_ping_result(d->lab, id[i], &res);
+        if (!drill_expect(d, st == (is_good ? RDL_OK : RDL_ERR_BUSY),
+                          "a ping is answered by its own data only", "%s", rdl_status_name(st)))
+            return false;
+    }
+    return true;
+}
+
+/* Somebody of whom nothing is known: asked for three times, a second apart. */
+static void take_ask(struct drill *d)
+{
+    struct frames *k = d->own;
+    const uint32_t who = meet(d), n = 1 + drill_below(d, PINGS_MAX);
+    const uint32_t silent = drill_below(d, TRIES + 1), data = 1 + drill_below(d, 100);
+    struct rdl_ping_result res;
+    rdl_ping_id id[PINGS_MAX];
+
+    if (drill_one_in(d, 2) && !say_arp(d, who, true, k->gid[0] + 12))
+        return; /* tells what nobody asked for */
+    frames_forget(k);
+    for (uint32_t i = 0; i < n; i++) {
+        if (!start_ping(d, who, data, &id[i]))
+            return;
+    }
+    for (uint32_t i = 0;; i++) {
+        if (!go(d, SHORTLY_NS) ||
+            !drill_expect(d, is_arp(heard(d, who, 0), false) == (i < TRIES),
+                          "a host asks three times for a neighbour that it was not asked by",
+                          "after %u seconds it %s", i, i < TRIES ? "does not" : "does again"))
+            return;
+        if (i == silent || i == TRIES)
+            break;
+        frames_forget(k);
+        if (!go(d, SECOND_NS - SHORTLY_NS))
+            return;
+    }
+    if (silent == TRIES)
+        drill_expect(d, rdl_ping_result(d->lab, id[0], &res) == RDL_ERR_NO_ROUTE,
+                     "a ping to nobody is given up", "it is not");
+    else if (say_arp(d, who, true, k->gid[0] + 12))
+        (void)check_pings(d, who, id, n, data);
+}
+
+/* What was heard is believed for a minute. */
+static void take_belief(struct drill *d)
+{
+    struct frames *k = d->own;
+    const uint32_t who = meet(d);
+    const bool is_old = drill_one_in(d, 2);
+    rdl_ping_id id;
+
+    if (!introduce(d, who) || !go(d, (is_old ? BELIEVED_S + 1 : BELIEVED_S - 2) * SECOND_NS))
+        return;
+    frames_forget(k);
+    if (!start_ping(d, who, 10, &id) || !go(d, SHORTLY_NS))
+        return;
+    drill_expect(d, is_arp(heard(d, who, 0), false) == is_old,
+                 "what a host has heard of a neighbour is believed for a minute", "%s",
+                 is_old ? "it is older" : "it is younger");
+}
+
+/* What a host sends to itself turns round in its port. */
+static void take_self(struct drill *d)
+{
+    const struct frames *k = d->own;
+    const struct rdl_limits limits = {.ticks = 1000000};
+    struct rdl_ping_config c = {.bytes = drill_below(d, 100)};
+    struct rdl_ping_result res;
+    rdl_ping_id id;
+
+    memcpy(c.address, k->gid[0], 16);
+    drill_say(d, "ping h1 h1 bytes=%u", c.bytes);
+    if (drill_works(d, rdl_ping(d->lab, k->host, &c, &id), "a host can send a ping") &&
+        drill_works(d, rdl_ping_wait(d->lab, id, limits), "a ping ends") &&
+        drill_works(d, rdl_ping_result(d->lab, id, &res), "a host answers itself"))
+        drill_expect(d, res.bytes == c.bytes, "a ping has its bytes", "%u", res.bytes);
+}
+
+void frames_take_host(struct drill *d)
+{
+    static void (*const steps[])(struct drill *) = {take_arp,
+                                                    take_echo,
+                                                    take_echo,
+                                                    take_echo,
+                                                    take_nd,
+                                                    take_belief,
+                                                    take_ask,
+                                                    take_ask,
+                                                    take_self,
+                                                    frames_take_datagram,
+                                                    frames_take_datagram,
+                                                    frames_take_datagram,
+                                                    frames_take_group};
+    struct frames *k = d->own;
+
+    for (uint32_t i = 0; i < FRAMES_FAULTS && k->fault[i].is_there; i++) {
+        k->fault[i].is_there = false;
+        if (!drill_works(d, rdl_fault_remove(d->lab, k->fault[i].fault),
+                         "a fault that is left can be removed"))
+            return;
+    }
+    steps[drill_below(d, sizeof(steps) / sizeof(*steps))](d);
+    if (!d->wrong)
+        drill_settle(d);
+}

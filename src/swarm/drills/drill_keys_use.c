@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: MIT */
+/* A drill of keys: requests that use one. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "emu/base/assert.h"
+#include "emu/base/cursor.h"
+#include "swarm/drills/drill_keys.h"
+
+#define MOST_BYTES 3000u
+#define WORD       8u
+#define PACKET     1024u
+
+static const char opens[] = "a key opens what it is for, to whom it is for, and nothing else";
+
+/* A key near that of @of, most often it. */
+static uint32_t draw_key(struct drill *d, const struct kept *of)
+{
+    if (drill_one_in(d, 12))
+        return of->rkey ^ (1 + drill_below(d, KEY_LOW));
+    if (drill_one_in(d, 30))
+        return of->rkey + ((KEY_LOW + 1) << drill_below(d, 8));
+    return of->rkey;
+}
+
+/* Bytes of @of, or some that begin before it or end behind it. */
+static void draw_range(struct drill *d, const struct kept *of, uint64_t *ret_addr,
+                       uint32_t *ret_bytes)
+{
+    const uint32_t most = of->bytes < MOST_BYTES ? of->bytes : MOST_BYTES;
+    uint32_t bytes = most > 0 ? 1 + drill_below(d, most) : 1;
+    uint64_t last;
+
+    if (drill_one_in(d, 4))
+        bytes = 1 + drill_below(d, 4);
+    last = of->bytes > bytes ? of->bytes - bytes : 0;
+    *ret_bytes = bytes;
+    switch (drill_below(d, 9)) {
+    case 0:
+        *ret_addr = of->name;
+        break;
+    case 1:
+        *ret_addr = of->name + last;
+        break;
+    case 2:
+        *ret_addr = of->name + last + 1;
+        break;
+    case 3:
+        *ret_addr = of->name - (of->name > 0 ? 1 : 0);
+        break;
+    case 4:
+        *ret_addr = of->name + drill_below(d, of->bytes + KEY_PAGE);
+        break;
+    default:
+        *ret_addr = of->name + drill_below(d, (uint32_t)last + 1);
+        break;
+    }
+}
+
+static void fill(struct drill *d, uint8_t *out, uint32_t bytes)
+{
+    for (uint32_t i = 0; i < bytes; i++)
+        out[i] = (uint8_t)prng_next(&d->rng);
+}
+
+/* Writes @bytes at @at of the memory of h1. */
+static bool put(struct drill *d, uint32_t at, const uint8_t *bytes, uint32_t n)
+{
+    struct keys *k = d->own;
+
+    if (d->script) {
+        fprintf(d->script, "write h1.mine[%u] hex=", at);
+        for (uint32_t i = 0; i < n; i++)
+            fprintf(d->script, "%02x", bytes[i]);
+        fputc('\n', d->script);
+    }
+    return drill_works(d, rdl_mem_write(d->lab, k->host[0], k->base[0] + at, bytes, n),
+                       "memory can be written");
+}
+
+/* Where @addr of the valid @of is in the room. */
+static uint32_t place(const struct kept *of, uint64_t addr)
+{
+    return of->at + (uint32_t)(addr - of->name);
+}
+
+/* Does the memory of h1 at @at hold what was @want? */
+static void check_fetched(struct drill *d, uint32_t at, const uint8_t *want, uint32_t n)
+{
+    struct keys *k = d->own;
+
+    if (!d->wrong && drill_works(d, rdl_mem_read(d->lab, k->host[0], k->base[0] + at, k->have, n),
+                                 "memory can be read"))
+        drill_expect(d, memcmp(k->have, want, n) == 0, "what is fetched is what is there",
+                     "other bytes");
+}
+
+/* --- By peers --------------------------------------------------------------------------------- */
+
+static const struct {
+    uint32_t opcode, access;
+    const char *name;
+} remote[] = {
+    {WR_RDMA_WRITE, ACC_REMOTE_WRITE, "rdma_write"},
+    {WR_RDMA_READ, ACC_REMOTE_READ, "rdma_read"},
+    {WR_ATOMIC_FETCH_AND_ADD, ACC_REMOTE_ATOMIC, "atomic_fetch_and_add"},
+};
+
+/* What @wr, which is allowed, does to the room, from byte @to on. */
+static void carry_out(struct keys *k, const struct rdl_send_wr *wr, uint32_t to,
+                      const uint8_t *bytes)
+{
+    if (wr->opcode == WR_RDMA_WRITE)
+        memcpy(k->room + to, bytes, wr->sge[0].length);
+    else if (wr->opcode == WR_ATOMIC_FETCH_AND_ADD)
+        st_le64(k->room + to, ld_le64(k->room + to) + wr->compare_add);
+}
+
+void keys_use_remotely(struct drill *d)
+{
+    struct keys *k = d->own;
+    const struct kept *of = keys_pick(d, drill_one_in(d, 2) ? REGIONS : 0, KEEPS);
+    const unsigned any = drill_below(d, PAIRS), what = drill_below(d, ARRAY_LEN(remote));
+    const unsigned pair = of && of->pair < PAIRS && drill_one_in(d, 2) ? of->pair : any;
+    const uint32_t at = drill_below(d, KEY_PAGE);
+    uint8_t bytes[MOST_BYTES], before[MOST_BYTES];
+    struct rdl_sge sge = {k->base[0] + at, 0, k->mine[0]};
+    struct rdl_send_wr wr = {.opcode = remote[what].opcode, .sge = &sge, .n_sge = 1};
+    bool is_open;
+
+    if (!of)
+        return;
+    wr.rkey = draw_key(d, of);
+    draw_range(d, of, &wr.remote_addr, &sge.length);
+    if (wr.opcode == WR_ATOMIC_FETCH_AND_ADD) {
+        sge.length = WORD;
+        wr.remote_addr &= ~(uint64_t)(WORD - 1);
+        wr.compare_add = drill_below(d, 1u << 30);
+    }
+    fill(d, bytes, sge.length);
+    if (wr.opcode == WR_RDMA_WRITE && !put(d, at, bytes, sge.length))
+        return;
+    is_open = keys_open(k, wr.rkey, pair, wr.remote_addr, sge.length, remote[what].access);
+    if (is_open) {
+        const uint32_t to = place(keys_find(k, wr.rkey), wr.remote_addr);
+
+        memcpy(before, k->room + to, sge.length);
+        carry_out(k, &wr, to, bytes);
+    }
+    drill_say(
+        d, "post_send h1.q%u op=%s sge=mine[%u:%u] remote=0x%" PRIx64 " rkey=0x%x signaled%s%.0u",
+        pair, remote[what].name, at, at + sge.length, wr.remote_addr, wr.rkey,
+        wr.opcode == WR_ATOMIC_FETCH_AND_ADD ? " add=" : "", (unsigned)wr.compare_add);
+    if (keys_post(d, 0, pair, &wr, is_open ? WCS_SUCCESS : WCS_REM_ACCESS_ERR, opens) && is_open &&
+        wr.opcode != WR_RDMA_WRITE)
+        check_fetched(d, at, before, sge.length);
+}
+
+/* --- By their own host ------------------------------------------------------------------------ */
+
+/* h2 takes bytes by one of its keys and writes them to h1, or reads some from there. */
+void keys_use_locally(struct drill *d)
+{
+    struct keys *k = d->own;
+    const struct kept *of = keys_pick(d, drill_one_in(d, 3) ? REGIONS : 0, KEEPS);
+    const unsigned any = drill_below(d, PAIRS);
+    const unsigned pair = of && of->pair < PAIRS && drill_one_in(d, 2) ? of->pair : any;
+    const bool fetches = drill_one_in(d, 2);
+    const uint32_t at = drill_below(d, KEY_PAGE);
+    uint8_t bytes[MOST_BYTES];
+    struct rdl_sge sge = {0};
+    struct rdl_send_wr wr = {.opcode = fetches ? WR_RDMA_READ : WR_RDMA_WRITE,
+                             .sge = &sge,
+                             .n_sge = 1,
+                             .remote_addr = k->base[0] + at,
+                             .rkey = k->mine[0]};
+    uint32_t status = WCS_LOC_PROT_ERR;
+    bool is_open;
+
+    if (!of)
+        return;
+    sge.lkey = draw_key(d, of);
+    draw_range(d, of, &sge.addr, &sge.length);
+    if (fetches && sge.length > PACKET) /* the first packets of more may be written */
+        sge.length = PACKET;
+    fill(d, bytes, sge.length);
+    if (!put(d, at, bytes, sge.length))
+        return;
+    is_open = keys_open(k, sge.lkey, pair, sge.addr, sge.length, fetches ? ACC_LOCAL_WRITE : 0);
+    drill_say(d, "# h2.q%u: op=%s, from key 0x%x at 0x%" PRIx64 ", %u bytes", pair,
+              fetches ? "rdma_read" : "rdma_write", sge.lkey, sge.addr, sge.length);
+    d->n_unsaid++;
+    /* rxe tells a key that is of no use from one whose bytes do not reach. */
+    if (k->is_rxe && !fetches && !keys_fit(k, sge.lkey, pair, 0))
+        status = WCS_LOC_QP_OP_ERR;
+    if (is_open) {
+        const uint32_t to = place(keys_find(k, sge.lkey), sge.addr);
+
+        status = WCS_SUCCESS;
+        if (fetches)
+            memcpy(k->room + to, bytes, sge.length);
+        else
+            memcpy(bytes, k->room + to, sge.length);
+    }
+    if (keys_post(d, 1, pair, &wr, status, opens) && is_open && !fetches)
+        check_fetched(d, at, bytes, sge.length);
+}

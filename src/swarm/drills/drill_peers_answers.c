@@ -1,0 +1,583 @@
+/* SPDX-License-Identifier: MIT */
+/* A drill of peers: answers that arrive, and what becomes of the requests of h1. */
+#include <string.h>
+
+#include "emu/base/assert.h"
+#include "emu/base/cursor.h"
+#include "emu/facts/aeth.h"
+#include "emu/facts/wr.h"
+#include "rdmalab/memory.h"
+#include "swarm/drills/drill_peers.h"
+
+#define ANSWERS     8u
+#define LATE_NS     2000u /* that h1 may take to send again */
+#define GO_BACKS    5u    /* fewer than retry_cnt */
+#define CREDITS_OFF 0x1fu
+
+static const char resumes[] =
+    "what is asked is sent once, in its order, behind its fences, and again from where "
+    "it was not answered";
+
+/* --- What h1 asks ----------------------------------------------------------------------------- */
+
+static bool fetches(const struct peer_asked *a)
+{
+    return a->opcode == WR_RDMA_READ || a->opcode == WR_ATOMIC_FETCH_AND_ADD;
+}
+
+/* Has @a been sent, or some of it? */
+static bool has_begun(const struct peers *s, const struct peer_asked *a)
+{
+    return psn_diff((struct psn){s->sent}, (struct psn){a->psn}) > 0;
+}
+
+/* The first READ or atomic that was sent and whose answer is not there yet; NULL: there is none. */
+static struct peer_asked *first_fetch(struct peers *s)
+{
+    for (uint32_t i = 0; i < s->n_asked; i++) {
+        if (fetches(&s->asked[i]))
+            return has_begun(s, &s->asked[i]) ? &s->asked[i] : NULL;
+    }
+    return NULL;
+}
+
+static uint32_t psns_before(uint32_t from, uint32_t to)
+{
+    return (to - from) & PSN_MASK;
+}
+
+/* Packet @p, seen from the request at @psn on: what of @a does it ask for, and is that right? */
+static bool is_request_of(const struct peer_asked *a, uint32_t psn, const struct packet *p)
+{
+    const uint32_t k = psns_before(a->psn, psn), from = k * PEER_MTU;
+    const bool is_last = k + 1 == a->n_psns;
+    const uint32_t part = is_last ? a->bytes - from : PEER_MTU;
+
+    if (p->bth.psn.v != psn || p->bth.dest_qpn != PEER_QPN)
+        return false;
+    if (a->opcode == WR_RDMA_READ)
+        return p->op->kind == OPK_READ && p->reth.va == a->remote + from &&
+               p->reth.dma_bytes == a->bytes - from;
+    if (fetches(a))
+        return p->op->kind == OPK_ATOMIC && p->atomic.va == a->remote;
+    return p->op->kind == (a->opcode == WR_SEND ? OPK_SEND : OPK_WRITE) &&
+           p->op->pos == (a->n_psns == 1 ? OPP_ONLY
+                          : k == 0       ? OPP_FIRST
+                          : is_last      ? OPP_LAST
+                                         : OPP_MIDDLE) &&
+           p->payload_bytes == part &&
+           (part == 0 || memcmp(p->payload, a->data + from, part) == 0) &&
+           (p->op->kind != OPK_WRITE || k > 0 ||
+            (p->reth.va == a->remote && p->reth.dma_bytes == a->bytes));
+}
+
+/* How far h1 may send: a fenced request waits for the READs and atomics before it. */
+static uint32_t sendable(struct peers *s)
+{
+    bool has_fetch = false;
+
+    if (s->is_paused)
+        return s->sent;
+    for (uint32_t i = 0; i < s->n_asked; i++) {
+        if (s->asked[i].is_fenced && has_fetch)
+            return s->asked[i].psn;
+        has_fetch = has_fetch || fetches(&s->asked[i]);
+    }
+    return s->next;
+}
+
+/* All that may be sent was, from @from on, once, and nothing else. */
+static bool was_sent(struct drill *d, uint32_t from)
+{
+    struct peers *s = d->own;
+    uint32_t psn = from, i = 0;
+
+    s->sent = sendable(s);
+    for (uint32_t k = 0; k < s->n_asked && psn != s->sent && !d->wrong; k++) {
+        const struct peer_asked *a = &s->asked[k];
+        const uint32_t behind = peer_psn(a->psn + a->n_psns);
+
+        if (psns_before(a->psn, psn) >= a->n_psns)
+            continue;
+        while (psn != behind && !d->wrong) {
+            struct packet p;
+
+            if (!drill_expect(d, i < s->n_seen, resumes, "only %u packets", i) ||
+                !peer_seen(d, i++, &p) ||
+                !drill_expect(d, is_request_of(a, psn, &p), resumes,
+                              "%s, psn %u, where psn %u was due", p.op->name, p.bth.psn.v, psn))
+                return false;
+            psn = fetches(a) ? behind : peer_psn(psn + 1);
+        }
+    }
+    return drill_expect(d, i == s->n_seen, resumes, "%u packets, not %u", s->n_seen, i);
+}
+
+static bool was_sent_again(struct drill *d)
+{
+    const struct peers *s = d->own;
+
+    return was_sent(d, s->una);
+}
+
+/* Nothing but what may be sent now, and could not before. */
+static bool was_calm(struct drill *d)
+{
+    const struct peers *s = d->own;
+
+    return was_sent(d, s->sent);
+}
+
+/* Is @a, the first one, done?  What has no packets is done when it is its turn, but not in SQD. */
+static bool is_done(const struct peers *s, const struct peer_asked *a)
+{
+    return a->n_psns == 0 ? !s->is_paused : psns_before(a->psn, s->una) >= a->n_psns;
+}
+
+static bool complete(struct drill *d)
+{
+    struct peers *s = d->own;
+    struct rdl_wc wc;
+
+    while (s->n_asked > 0 && is_done(s, &s->asked[0])) {
+        const struct peer_asked *a = &s->asked[0];
+
+        if (!peer_completes(d, a->wr_id, WCS_SUCCESS, &wc) ||
+            !drill_expect(d, wc.opcode == (uint32_t)wr_completes_as(a->opcode),
+                          "a completion names its operation", "another"))
+            return false;
+        memmove(s->asked, s->asked + 1, (PEER_ASKED - 1) * sizeof(*a));
+        s->n_asked--;
+    }
+    return true;
+}
+
+/* Everything before @psn is answered: what ends there completes. */
+static bool progress(struct drill *d, uint32_t psn)
+{
+    struct peers *s = d->own;
+
+    if (psn == s->una)
+        return true;
+    s->una = psn;
+    s->go_backs = 0;
+    s->was_implied = false;
+    return complete(d);
+}
+
+/* The next one that is asked, of @bytes. */
+static struct peer_asked *add_asked(struct drill *d, uint32_t opcode, uint32_t bytes,
+                                    uint32_t n_psns)
+{
+    struct peers *s = d->own;
+    struct peer_asked *a = &s->asked[s->n_asked];
+
+    *a = (struct peer_asked){.opcode = opcode,
+                             .bytes = bytes,
+                             .at = 3900 * s->n_asked + drill_below(d, 2800),
+                             .wr_id = ++s->wr_id,
+                             .remote = prng_next(&d->rng) & 0xfffffffffff8u,
+                             .psn = s->next,
+                             .n_psns = n_psns,
+                             .lkey = s->key};
+    memcpy(a->data, s->room + a->at, bytes);
+    s->next = peer_psn(s->next + n_psns);
+    s->n_asked++;
+    return a;
+}
+
+static bool post_asked(struct drill *d, const struct peer_asked *a)
+{
+    struct peers *s = d->own;
+    const struct rdl_sge sge = {s->base + a->at, a->bytes, a->lkey};
+    const struct rdl_send_wr wr = {.wr_id = a->wr_id,
+                                   .opcode = a->opcode,
+                                   .flags = SF_SIGNALED | (a->is_fenced ? SF_FENCE : 0u),
+                                   .sge = &sge,
+                                   .n_sge = a->opcode == WR_LOCAL_INV ? 0 : 1,
+                                   .remote_addr = a->remote,
+                                   .rkey = 0x1234,
+                                   .invalidate_rkey = a->lkey};
+
+    drill_say(d, "# post_send h1.q wr_id=%u op=%s sge=mine[%u:%u] signaled%s", (unsigned)a->wr_id,
+              enum_name(&enum_send_opcode, a->opcode), a->at, a->at + a->bytes,
+              a->is_fenced ? " fence" : "");
+    return drill_works(d, rdl_post_send(d->lab, s->end.qp, &wr, false), "a request can be posted");
+}
+
+static bool post(struct drill *d)
+{
+    static const uint32_t opcodes[] = {WR_SEND, WR_RDMA_WRITE, WR_RDMA_READ,
+                                       WR_ATOMIC_FETCH_AND_ADD};
+    const uint32_t opcode = opcodes[drill_below(d, ARRAY_LEN(opcodes))];
+    const bool is_atomic = opcode == WR_ATOMIC_FETCH_AND_ADD;
+    const uint32_t bytes = is_atomic ? PEER_WORD : drill_below(d, PEER_MESSAGE);
+    struct peer_asked *a = add_asked(d, opcode, bytes, is_atomic ? 1 : peer_packets(bytes));
+
+    a->is_fenced = drill_one_in(d, 3);
+    return post_asked(d, a);
+}
+
+/* --- With a key that ends --------------------------------------------------------------------- */
+
+/* A fast region over all of the room, which is valid. */
+static bool add_fast_region(struct drill *d, rdl_mr *ret, uint32_t *ret_key)
+{
+    struct peers *s = d->own;
+    const struct rdl_mr_range range = {s->base, PEER_ROOM, s->base};
+    struct rdl_send_wr wr = {.opcode = WR_REG_MR, .flags = SF_SIGNALED, .wr_id = ++s->wr_id};
+    struct rdl_mr_info info;
+    struct rdl_wc wc;
+
+    if (!drill_is_done(d, s->host[0],
+                       rdl_create_mr(d->lab, s->pd, ACC_LOCAL_WRITE, PEER_PAGES, "fast", ret),
+                       "a fast region can be created") ||
+        !drill_is_done(d, s->host[0], rdl_map_mr_sg(d->lab, *ret, &range), "pages can be mapped") ||
+        !drill_works(d, rdl_mr_info(d->lab, *ret, &info), "a region has a key"))
+        return false;
+    wr.reg.mr = *ret;
+    wr.reg.key = *ret_key = info.lkey;
+    wr.reg.access = ACC_LOCAL_WRITE;
+    return drill_works(d, rdl_post_send(d->lab, s->end.qp, &wr, false),
+                       "a request can be posted") &&
+           drill_settle(d) && peer_completes(d, wr.wr_id, WCS_SUCCESS, &wc);
+}
+
+/* A READ that fills memory by the key @key, and then the end of that key, which must wait for it.
+ */
+static bool post_with_key(struct drill *d, uint32_t key)
+{
+    const uint32_t bytes = 1 + drill_below(d, PEER_MESSAGE - 1);
+    struct peer_asked *a = add_asked(d, WR_RDMA_READ, bytes, peer_packets(bytes));
+
+    a->lkey = key;
+    if (!post_asked(d, a))
+        return false;
+    a = add_asked(d, WR_LOCAL_INV, 0, 0);
+    a->lkey = key;
+    return post_asked(d, a);
+}
+
+/* An atomic has room for its word, and for nothing else. */
+static void post_wrong(struct drill *d)
+{
+    struct peers *s = d->own;
+    const uint32_t bytes =
+        drill_one_in(d, 2) ? PEER_WORD + 1 + drill_below(d, 20) : drill_below(d, PEER_WORD);
+    struct peer_asked *a = add_asked(d, WR_ATOMIC_FETCH_AND_ADD, bytes, 1);
+    struct rdl_wc wc;
+
+    s->n_seen = 0;
+    if (post_asked(d, a) && drill_settle(d) &&
+        drill_expect(d, s->n_seen == 0, "what is wrong is not sent", "%u packets", s->n_seen) &&
+        peer_completes(d, a->wr_id, WCS_LOC_LEN_ERR, &wc))
+        (void)peer_failed(d, 0, 1);
+}
+
+/* --- What the peer answers -------------------------------------------------------------------- */
+
+static bool send_ack(struct drill *d, uint8_t syndrome, uint32_t psn)
+{
+    struct peers *s = d->own;
+    struct packet p = s->like;
+
+    p.bth.opcode = OP_RC_ACKNOWLEDGE;
+    p.op = op_info(p.bth.opcode);
+    p.bth.psn.v = psn;
+    p.aeth.syndrome = syndrome;
+    p.aeth.msn = drill_below(d, 1000);
+    return peer_send(d, &p, NULL);
+}
+
+/* How many can be answered without the answer of a READ or an atomic. */
+static uint32_t plain_psns(struct peers *s)
+{
+    const struct peer_asked *f = first_fetch(s);
+
+    if (!f)
+        return psns_before(s->una, s->sent);
+    return f->n_answered > 0 ? 0 : psns_before(s->una, f->psn);
+}
+
+/* Of nothing that is under way. */
+static void answer_ghost(struct drill *d)
+{
+    static const uint8_t syndromes[] = {CREDITS_OFF, 0x60, 0x61, 0x62, 0x63, 0x25};
+    struct peers *s = d->own;
+    const uint32_t by = 1 + drill_below(d, 20);
+    const uint32_t psn = peer_psn(drill_one_in(d, 2) ? s->sent - 1 + by : s->una - by);
+
+    if (send_ack(d, syndromes[drill_below(d, ARRAY_LEN(syndromes))], psn) && was_calm(d))
+        (void)peer_is_calm(d);
+}
+
+/* Of some packets. */
+static void answer_ack(struct drill *d)
+{
+    struct peers *s = d->own;
+    const uint32_t n = plain_psns(s);
+    uint32_t psn;
+
+    if (n == 0)
+        return;
+    psn = peer_psn(s->una + drill_below(d, n));
+    if (send_ack(d, CREDITS_OFF, psn) && progress(d, peer_psn(psn + 1)) && was_calm(d))
+        (void)peer_is_calm(d);
+}
+
+/* What an RNR NAK of @code asks for. */
+static uint64_t wait_ns(uint8_t code)
+{
+    static const uint16_t units[] = {65535, 1,    2,    3,     4,     6,     8,     12,
+                                     16,    24,   32,   48,    64,    96,    128,   192,
+                                     256,   384,  512,  768,   1024,  1536,  2048,  3072,
+                                     4096,  6144, 8192, 12288, 16384, 24576, 32768, 49152};
+
+    return code == 0 ? UINT64_C(655360000) : units[code] * UINT64_C(10000);
+}
+
+/* Something was lost from @psn on, or could not be received. */
+static void answer_again(struct drill *d, bool rnr)
+{
+    struct peers *s = d->own;
+    const uint32_t psn = peer_psn(s->una + drill_below(d, plain_psns(s) + 1));
+    const uint8_t code = (uint8_t)drill_below(d, 32);
+    const uint64_t wait = rnr ? wait_ns(code) : 0;
+
+    if (psn == s->sent || s->go_backs == GO_BACKS ||
+        !send_ack(d, rnr ? (uint8_t)(0x20 | code) : 0x60, psn) || !progress(d, psn) ||
+        !was_sent_again(d))
+        return;
+    s->go_backs = rnr ? 0 : s->go_backs + 1;
+    s->was_implied = rnr && s->was_implied;
+    drill_expect(d,
+                 s->seen[0].at_ns >= s->injected_ns + wait &&
+                     s->seen[0].at_ns <= s->injected_ns + wait + LATE_NS,
+                 "after an RNR NAK it waits as long as that says, and not otherwise",
+                 "%llu ns, not %llu", (unsigned long long)(s->seen[0].at_ns - s->injected_ns),
+                 (unsigned long long)wait);
+    (void)peer_is_calm(d);
+}
+
+/* A NAK that ends the queue pair. */
+static void answer_fatal(struct drill *d)
+{
+    static const struct {
+        uint8_t syndrome;
+        uint32_t status;
+    } ends[] = {{0x61, WCS_REM_INV_REQ_ERR}, {0x62, WCS_REM_ACCESS_ERR}, {0x63, WCS_REM_OP_ERR}};
+    struct peers *s = d->own;
+    const uint32_t pick = drill_below(d, ARRAY_LEN(ends));
+    const uint32_t psn = peer_psn(s->una + drill_below(d, plain_psns(s) + 1));
+    struct rdl_wc wc;
+
+    if (psn == s->sent || !send_ack(d, ends[pick].syndrome, psn) || !progress(d, psn) ||
+        !was_calm(d) || !peer_completes(d, s->asked[0].wr_id, ends[pick].status, &wc))
+        return;
+    (void)peer_failed(d, 0, 1);
+}
+
+/* Response @k of @a. */
+static bool send_response(struct drill *d, struct peer_asked *a, uint32_t k)
+{
+    struct peers *s = d->own;
+    struct packet p = s->like;
+    const uint32_t from = k * PEER_MTU;
+    const bool is_last = k + 1 == a->n_psns;
+
+    p.bth.psn.v = peer_psn(a->psn + k);
+    p.aeth.syndrome = CREDITS_OFF;
+    if (a->opcode == WR_RDMA_READ) {
+        p.bth.opcode =
+            is_last ? (k == 0 ? OP_RC_RDMA_READ_RESPONSE_ONLY : OP_RC_RDMA_READ_RESPONSE_LAST)
+                    : (k == 0 ? OP_RC_RDMA_READ_RESPONSE_FIRST : OP_RC_RDMA_READ_RESPONSE_MIDDLE);
+        p.payload_bytes = is_last ? a->bytes - from : PEER_MTU;
+    } else {
+        p.bth.opcode = OP_RC_ATOMIC_ACKNOWLEDGE;
+        p.atomic_ack = ld_le64(a->data);
+    }
+    p.op = op_info(p.bth.opcode);
+    return peer_send(d, &p, a->data + from);
+}
+
+/* The next response of the first READ, or the answer of the first atomic. */
+static void answer_fetch(struct drill *d)
+{
+    struct peers *s = d->own;
+    struct peer_asked *a = first_fetch(s);
+    uint32_t k, from, part;
+
+    if (!a)
+        return;
+    if (a->n_answered == 0) {
+        for (uint32_t i = 0; i < a->bytes; i++)
+            a->data[i] = (uint8_t)prng_next(&d->rng);
+    }
+    k = a->n_answered;
+    from = k * PEER_MTU;
+    part = k + 1 == a->n_psns ? a->bytes - from : PEER_MTU;
+    if (!send_response(d, a, k))
+        return;
+    memcpy(s->room + a->at + from, a->data + from, part);
+    a->n_answered++;
+    if (progress(d, peer_psn(a->psn + k + 1)) && was_calm(d))
+        (void)peer_is_calm(d);
+}
+
+/* The next response of the first READ, but too short or too long. */
+static void answer_wrong(struct drill *d)
+{
+    struct peers *s = d->own;
+    struct peer_asked *a = first_fetch(s);
+    struct packet p = s->like;
+    struct rdl_wc wc;
+    bool is_last;
+
+    if (a != &s->asked[0] || a->opcode != WR_RDMA_READ)
+        return;
+    is_last = a->n_answered + 1 == a->n_psns;
+    p.bth.opcode = is_last ? OP_RC_RDMA_READ_RESPONSE_ONLY : OP_RC_RDMA_READ_RESPONSE_FIRST;
+    p.op = op_info(p.bth.opcode);
+    p.bth.psn.v = peer_psn(a->psn + a->n_answered);
+    p.aeth.syndrome = CREDITS_OFF;
+    p.payload_bytes = is_last ? a->bytes - a->n_answered * PEER_MTU : PEER_MTU;
+    if (is_last && p.payload_bytes < PEER_MTU && (drill_one_in(d, 2) || p.payload_bytes == 0))
+        p.payload_bytes++;
+    else
+        p.payload_bytes -= 1 + drill_below(d, p.payload_bytes < 9 ? p.payload_bytes : 9);
+    if (peer_send(d, &p, a->data) && was_calm(d) &&
+        peer_completes(d, a->wr_id, WCS_BAD_RESP_ERR, &wc))
+        (void)peer_failed(d, 0, 1);
+}
+
+/* What has not begun waits, or goes on when all that has begun is answered. */
+static bool pause(struct drill *d, bool is_paused)
+{
+    struct peers *s = d->own;
+    struct rdl_qp_attr a = {0};
+
+    if (s->is_paused == is_paused || (!is_paused && s->una != s->sent))
+        return true;
+    drill_say(d, "modify_qp h1.q state=%s", is_paused ? "SQD" : "RTS");
+    s->n_seen = 0;
+    s->is_paused = is_paused;
+    return rig_modify(d, &s->end, &a, is_paused ? QPS_SQD : QPS_RTS, 0) && drill_settle(d) &&
+           was_calm(d) && complete(d);
+}
+
+/* A response that tells that the one before it was lost. */
+static void answer_hole(struct drill *d)
+{
+    struct peers *s = d->own;
+    struct peer_asked *a = first_fetch(s);
+
+    if (!a || a->n_answered + 1 >= a->n_psns || a->n_answered == 0 || s->go_backs == GO_BACKS ||
+        !send_response(d, a, a->n_answered + 1))
+        return;
+    if (s->was_implied ? !was_calm(d) : !was_sent_again(d))
+        return;
+    s->go_backs += !s->was_implied;
+    s->was_implied = true;
+    (void)peer_is_calm(d);
+}
+
+/* Each answer that is missing, in its order. */
+static void answer_all(struct drill *d)
+{
+    struct peers *s = d->own;
+
+    while (pause(d, false) && s->n_asked > 0 && !d->wrong) {
+        if (fetches(&s->asked[0])) {
+            answer_fetch(d);
+        } else {
+            const uint32_t psn = peer_psn(s->asked[0].psn + s->asked[0].n_psns - 1);
+
+            if (send_ack(d, CREDITS_OFF, psn) && progress(d, peer_psn(psn + 1)))
+                (void)was_calm(d);
+        }
+    }
+}
+
+static void answer(struct drill *d)
+{
+    switch (drill_below(d, 18)) {
+    case 0:
+    case 1:
+        answer_ghost(d);
+        break;
+    case 2:
+    case 3:
+    case 4:
+        answer_ack(d);
+        break;
+    case 5:
+        answer_fatal(d);
+        break;
+    case 16:
+        answer_wrong(d);
+        break;
+    case 17:
+        (void)pause(d, drill_one_in(d, 3) ? false : true);
+        break;
+    case 6:
+    case 7:
+        answer_again(d, false);
+        break;
+    case 8:
+    case 9:
+        answer_again(d, true);
+        break;
+    case 10:
+    case 11:
+        answer_hole(d);
+        break;
+    default:
+        answer_fetch(d);
+        break;
+    }
+}
+
+/* What is posted goes out, as far as it may. */
+static bool post_some(struct drill *d, const uint32_t *key)
+{
+    struct peers *s = d->own;
+    const uint32_t n = 1 + drill_below(d, key ? 2 : 3);
+
+    for (uint32_t i = 0; i < n; i++) {
+        if (!post(d))
+            return false;
+    }
+    return (!key || post_with_key(d, *key)) && drill_settle(d) && was_calm(d) && s->n_asked > 0;
+}
+
+static void answer_some(struct drill *d)
+{
+    struct peers *s = d->own;
+
+    for (uint32_t i = 0; i < ANSWERS && s->n_asked > 0 && !d->wrong; i++)
+        answer(d);
+    answer_all(d);
+    (void)peer_is_calm(d);
+}
+
+void peer_answers(struct drill *d)
+{
+    struct peers *s = d->own;
+    const bool has_key = drill_one_in(d, 5);
+    uint32_t key;
+    rdl_mr mr;
+
+    if (drill_one_in(d, 12)) {
+        post_wrong(d);
+        return;
+    }
+    if (has_key && !add_fast_region(d, &mr, &key))
+        return;
+    s->n_seen = 0;
+    if (!has_key && drill_one_in(d, 4) && !pause(d, true))
+        return;
+    if (post_some(d, has_key ? &key : NULL))
+        answer_some(d);
+    if (has_key && !d->wrong)
+        drill_is_done(d, s->host[0], rdl_dereg_mr(d->lab, mr), "a region can be given back");
+}

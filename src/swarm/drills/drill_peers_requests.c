@@ -1,0 +1,559 @@
+/* SPDX-License-Identifier: MIT */
+/* A drill of peers: requests that arrive, and what becomes of each. */
+#include <string.h>
+
+#include "emu/base/assert.h"
+#include "emu/base/cursor.h"
+#include "emu/facts/aeth.h"
+#include "swarm/drills/drill_peers.h"
+
+#define AHEAD 5u        /* PSNs */
+#define HALF  0x800000u /* of them: so many are duplicates, and the others lie ahead */
+
+/* What is wrong with a request. */
+enum fault_of {
+    NOTHING,
+    OUT_OF_ORDER, /* its place in a message */
+    BAD_LENGTH,   /* of its payload */
+    BAD_KEY,
+    BAD_RANGE,
+    BAD_TOTAL, /* the length that a WRITE says first is not what comes */
+    UNALIGNED, /* an atomic */
+    BAD_PAD,
+    BARRED, /* the queue pair does not allow it, whatever the key does */
+    FAULTS
+};
+
+/* --- What h1 says ----------------------------------------------------------------------------- */
+
+/* One packet: an acknowledge of @kind for @psn. */
+static bool says(struct drill *d, enum syndrome kind, uint32_t psn)
+{
+    struct peers *s = d->own;
+    struct packet p = {0};
+
+    return drill_expect(d, s->n_seen == 1, "a request that asks for an answer has one",
+                        "%u answers", s->n_seen) &&
+           peer_seen(d, 0, &p) &&
+           drill_expect(d, p.op->kind == OPK_ACK && aeth_unpack(p.aeth.syndrome).kind == kind,
+                        "a request is answered as its rule says", "%s, syndrome 0x%02x, not %s",
+                        p.op->name, p.aeth.syndrome, enum_name(&enum_syndrome, kind)) &&
+           drill_expect(d, p.bth.psn.v == psn && p.aeth.msn == peer_psn(s->msn),
+                        "an answer has the PSN it is about, and counts messages",
+                        "psn %u, msn %u, not %u, %u", p.bth.psn.v, p.aeth.msn, psn,
+                        peer_psn(s->msn)) &&
+           drill_expect(d, kind != SYN_RNR_NAK || (p.aeth.syndrome & 0x1fu) == s->end.min_rnr_timer,
+                        "an RNR NAK says how long to wait", "code %u, not %u",
+                        p.aeth.syndrome & 0x1fu, s->end.min_rnr_timer) &&
+           drill_expect(d, p.bth.dest_qpn == PEER_QPN, "an answer goes to who asked", "QPN 0x%x",
+                        p.bth.dest_qpn);
+}
+
+static bool says_nothing(struct drill *d)
+{
+    struct peers *s = d->own;
+
+    return drill_expect(d, s->n_seen == 0, "what nobody must answer is not answered", "%u packets",
+                        s->n_seen);
+}
+
+/* It refuses a request for good: the queue pair fails. */
+static void refuses(struct drill *d, enum syndrome kind, enum fault_of f)
+{
+    struct peers *s = d->own;
+    const bool is_malformed = f == OUT_OF_ORDER || f == BAD_LENGTH || f == BAD_PAD;
+
+    if (says(d, kind, s->expected) &&
+        peer_event(d, true, is_malformed ? ASE_QP_REQ_ERR : ASE_QP_ACCESS_ERR))
+        (void)peer_failed(d, 0, 0);
+}
+
+/* --- What it does ----------------------------------------------------------------------------- */
+
+static struct peer_taken *remember(struct peers *s, const struct packet *p, uint32_t n_psns)
+{
+    struct peer_taken *t = &s->taken[s->n_taken++ % PEER_TAKEN];
+
+    t->p = *p;
+    t->n_psns = n_psns;
+    return t;
+}
+
+/* @p was taken in its turn. */
+static void advance(struct peers *s, uint32_t n_psns, bool ends)
+{
+    s->expected = peer_psn(s->expected + n_psns);
+    s->msn += ends;
+    s->has_told_gap = s->has_told_rnr = false;
+}
+
+static bool ends_message(const struct packet *p)
+{
+    return p->op->pos == OPP_LAST || p->op->pos == OPP_ONLY;
+}
+
+/* The first receive is done, with all of a message. */
+static bool completes_receive(struct drill *d, const struct packet *p)
+{
+    struct peers *s = d->own;
+    const bool is_write = p->op->kind == OPK_WRITE, has_imm = p->op->headers & H_IMM;
+    struct rdl_wc wc;
+
+    if (!peer_completes(d, s->recv[0].wr_id, WCS_SUCCESS, &wc))
+        return false;
+    memmove(s->recv, s->recv + 1, (PEER_RECVS - 1) * sizeof(s->recv[0]));
+    s->n_recvs--;
+    return drill_expect(
+        d,
+        wc.opcode == (is_write ? (uint32_t)WC_RECV_RDMA_WITH_IMM : (uint32_t)WC_RECV) &&
+            wc.byte_len == s->got && wc.wc_flags == (has_imm ? (uint32_t)WCF_WITH_IMM : 0) &&
+            (!has_imm || memcmp(wc.imm, p->imm_data, 4) == 0),
+        "a receive tells what came", "%u bytes, flags 0x%x", wc.byte_len, wc.wc_flags);
+}
+
+static void take_part(struct drill *d, const struct packet *p, const uint8_t *payload)
+{
+    struct peers *s = d->own;
+    const bool is_write = p->op->kind == OPK_WRITE, ends = ends_message(p);
+    const bool takes_recv = ends && (!is_write || p->op->headers & H_IMM);
+
+    if (p->payload_bytes > 0)
+        memcpy(s->room + (is_write ? s->to : s->recv[0].at + s->got), payload, p->payload_bytes);
+    s->got += p->payload_bytes;
+    s->to += p->payload_bytes;
+    s->left -= is_write ? p->payload_bytes : 0;
+    remember(s, p, 1);
+    advance(s, 1, ends);
+    s->open = ends ? OPK_NONE : p->op->kind;
+    s->acked = p->bth.psn.v;
+    if (p->bth.ack_req ? !says(d, SYN_ACK, p->bth.psn.v) : !says_nothing(d))
+        return;
+    if (takes_recv && !completes_receive(d, p))
+        return;
+    (void)peer_is_calm(d);
+}
+
+/* @n responses from @psn on, to a READ of @bytes at @va. */
+static void check_responses(struct drill *d, uint32_t psn, uint64_t va, uint32_t bytes)
+{
+    struct peers *s = d->own;
+    const uint32_t n = peer_packets(bytes), at = (uint32_t)(va - s->base);
+
+    if (!drill_expect(d, s->n_seen == n, "a READ has as many responses as it takes", "%u, not %u",
+                      s->n_seen, n))
+        return;
+    for (uint32_t k = 0; k < n && !d->wrong; k++) {
+        const uint32_t from = k * PEER_MTU, part = k + 1 == n ? bytes - from : PEER_MTU;
+        struct packet p;
+
+        if (peer_seen(d, k, &p))
+            drill_expect(d,
+                         p.op->kind == OPK_READ_RESPONSE && p.bth.psn.v == peer_psn(psn + k) &&
+                             p.payload_bytes == part &&
+                             (part == 0 || memcmp(p.payload, s->room + at + from, part) == 0),
+                         "a READ is answered with what is there, PSN by PSN",
+                         "%s, psn %u, %u bytes", p.op->name, p.bth.psn.v, p.payload_bytes);
+    }
+    (void)peer_is_calm(d);
+}
+
+static void check_atomic_answer(struct drill *d, uint32_t psn, uint64_t found)
+{
+    struct peers *s = d->own;
+    struct packet p;
+
+    if (drill_expect(d, s->n_seen == 1, "an atomic has an answer", "%u", s->n_seen) &&
+        peer_seen(d, 0, &p) &&
+        drill_expect(d, p.op->kind == OPK_ATOMIC_ACK && p.bth.psn.v == psn && p.atomic_ack == found,
+                     "an atomic is answered with what it found, each time the same",
+                     "%s, psn %u, 0x%llx", p.op->name, p.bth.psn.v,
+                     (unsigned long long)p.atomic_ack))
+        (void)peer_is_calm(d);
+}
+
+static void take_atomic(struct drill *d, const struct packet *p)
+{
+    struct peers *s = d->own;
+    uint8_t *word = s->room + (p->atomic.va - s->base);
+    const uint64_t found = ld_le64(word);
+
+    if (p->bth.opcode == OP_RC_FETCH_ADD)
+        st_le64(word, found + p->atomic.swap_add);
+    else if (found == p->atomic.compare)
+        st_le64(word, p->atomic.swap_add);
+    remember(s, p, 1)->found = found;
+    advance(s, 1, true);
+    check_atomic_answer(d, p->bth.psn.v, found);
+}
+
+static void take_read(struct drill *d, const struct packet *p)
+{
+    struct peers *s = d->own;
+    const uint32_t n = peer_packets(p->reth.dma_bytes);
+
+    remember(s, p, n);
+    advance(s, n, true);
+    check_responses(d, p->bth.psn.v, p->reth.va, p->reth.dma_bytes);
+}
+
+/* --- Requests in their turn ------------------------------------------------------------------- */
+
+static uint8_t code_of(enum op_kind kind, enum op_position pos, bool imm)
+{
+    static const uint8_t sends[] = {[OPP_FIRST] = OP_RC_SEND_FIRST,
+                                    [OPP_MIDDLE] = OP_RC_SEND_MIDDLE,
+                                    [OPP_LAST] = OP_RC_SEND_LAST,
+                                    [OPP_ONLY] = OP_RC_SEND_ONLY};
+    static const uint8_t writes[] = {[OPP_FIRST] = OP_RC_RDMA_WRITE_FIRST,
+                                     [OPP_MIDDLE] = OP_RC_RDMA_WRITE_MIDDLE,
+                                     [OPP_LAST] = OP_RC_RDMA_WRITE_LAST,
+                                     [OPP_ONLY] = OP_RC_RDMA_WRITE_ONLY};
+
+    if (imm && pos == OPP_LAST)
+        return kind == OPK_SEND ? OP_RC_SEND_LAST_WITH_IMM : OP_RC_RDMA_WRITE_LAST_WITH_IMM;
+    if (imm && pos == OPP_ONLY)
+        return kind == OPK_SEND ? OP_RC_SEND_ONLY_WITH_IMM : OP_RC_RDMA_WRITE_ONLY_WITH_IMM;
+    return kind == OPK_SEND ? sends[pos] : writes[pos];
+}
+
+static void set_code(struct packet *p, uint8_t code)
+{
+    p->bth.opcode = code;
+    p->op = op_info(code);
+}
+
+/* The next packet of the message that is open, or the first of a new one. */
+static void draw_part(struct drill *d, struct packet *p)
+{
+    struct peers *s = d->own;
+    const bool imm = drill_one_in(d, 3);
+    enum op_kind kind = s->open;
+    enum op_position pos;
+
+    if (kind == OPK_NONE) {
+        kind = drill_one_in(d, 2) ? OPK_SEND : OPK_WRITE;
+        pos = drill_one_in(d, 2) ? OPP_ONLY : OPP_FIRST;
+        p->reth.dma_bytes = pos == OPP_ONLY ? drill_below(d, 5) * drill_below(d, PEER_MTU / 4 + 1)
+                                            : PEER_MTU + 1 + drill_below(d, 600);
+        p->reth.rkey = s->key;
+        p->reth.va = s->base + drill_below(d, PEER_ROOM - p->reth.dma_bytes);
+    } else if (kind == OPK_WRITE) {
+        pos = s->left > PEER_MTU ? OPP_MIDDLE : OPP_LAST;
+    } else {
+        pos = drill_one_in(d, 2) ? OPP_MIDDLE : OPP_LAST;
+    }
+    set_code(p, code_of(kind, pos, imm));
+    if (pos == OPP_FIRST || pos == OPP_MIDDLE)
+        p->payload_bytes = PEER_MTU;
+    else if (kind == OPK_WRITE)
+        p->payload_bytes = pos == OPP_ONLY ? p->reth.dma_bytes : s->left;
+    else
+        p->payload_bytes =
+            pos == OPP_ONLY ? drill_below(d, PEER_MTU + 1) : 1 + drill_below(d, PEER_MTU);
+}
+
+static void draw_fetch(struct drill *d, struct packet *p)
+{
+    struct peers *s = d->own;
+
+    if (drill_one_in(d, 2)) {
+        set_code(p, OP_RC_RDMA_READ_REQUEST);
+        p->reth.dma_bytes = drill_below(d, PEER_MESSAGE);
+        p->reth.rkey = s->key;
+        p->reth.va = s->base + drill_below(d, PEER_ROOM - p->reth.dma_bytes);
+        return;
+    }
+    set_code(p, drill_one_in(d, 2) ? OP_RC_FETCH_ADD : OP_RC_COMPARE_SWAP);
+    p->atomic.rkey = s->key;
+    p->atomic.va = s->base + (uint64_t)drill_below(d, PEER_ROOM / PEER_WORD) * PEER_WORD;
+    p->atomic.swap_add = prng_next(&d->rng);
+    p->atomic.compare =
+        drill_one_in(d, 2) ? ld_le64(s->room + (p->atomic.va - s->base)) : prng_next(&d->rng);
+}
+
+static bool is_fetch(const struct packet *p)
+{
+    return p->op->kind == OPK_READ || p->op->kind == OPK_ATOMIC;
+}
+
+static bool begins(const struct packet *p)
+{
+    return p->op->pos == OPP_FIRST || p->op->pos == OPP_ONLY;
+}
+
+/* Spoils @p; NOTHING: that cannot be done with this one. */
+static enum fault_of spoil(struct drill *d, struct packet *p)
+{
+    struct peers *s = d->own;
+    const enum fault_of f = (enum fault_of)(1 + drill_below(d, BAD_PAD));
+    const bool names_memory = p->op->kind != OPK_SEND && begins(p);
+    const bool is_whole = p->op->kind == OPK_WRITE && ends_message(p);
+
+    if (f == OUT_OF_ORDER && s->open == OPK_NONE && !is_fetch(p)) {
+        set_code(p, code_of(p->op->kind, drill_one_in(d, 2) ? OPP_LAST : OPP_MIDDLE, false));
+        p->payload_bytes = p->op->pos == OPP_MIDDLE ? PEER_MTU : 1 + drill_below(d, PEER_MTU);
+    } else if (f == OUT_OF_ORDER && s->open != OPK_NONE && drill_one_in(d, 2)) {
+        p->payload_bytes = 0;
+        draw_fetch(d, p);
+    } else if (f == OUT_OF_ORDER && s->open != OPK_NONE) {
+        set_code(p, code_of(p->op->kind == OPK_SEND ? OPK_WRITE : OPK_SEND, p->op->pos, false));
+    } else if (f == BAD_LENGTH && !is_fetch(p) && p->op->pos != OPP_ONLY) {
+        p->payload_bytes = p->op->pos == OPP_LAST ? PEER_MTU + 4 : PEER_MTU - 1 - drill_below(d, 9);
+    } else if (f == BAD_KEY && names_memory) {
+        const uint32_t other = 1 + drill_below(d, 255);
+
+        p->reth.rkey ^= other;
+        p->atomic.rkey ^= other;
+    } else if (f == BAD_RANGE && names_memory && p->op->kind != OPK_ATOMIC) {
+        p->reth.va = drill_one_in(d, 2) ? s->base - 1 : s->base + PEER_ROOM - p->reth.dma_bytes + 1;
+    } else if (f == BAD_TOTAL && is_whole && p->payload_bytes > 1) {
+        p->payload_bytes--;
+    } else if (f == UNALIGNED && p->op->kind == OPK_ATOMIC) {
+        p->atomic.va += 1 + drill_below(d, PEER_WORD - 1);
+    } else if (f == BAD_PAD && !is_fetch(p) && ends_message(p) && p->payload_bytes >= 4) {
+        p->payload_bytes &= ~3u;
+        p->reth.dma_bytes = p->payload_bytes - 1;
+        s->cut = 1;
+    } else {
+        return NOTHING;
+    }
+    return f;
+}
+
+/* Does the queue pair take no operation like @p? */
+static bool is_barred(const struct peers *s, const struct packet *p)
+{
+    const uint32_t needs = p->op->kind == OPK_WRITE    ? ACC_REMOTE_WRITE
+                           : p->op->kind == OPK_READ   ? ACC_REMOTE_READ
+                           : p->op->kind == OPK_ATOMIC ? ACC_REMOTE_ATOMIC
+                                                       : 0;
+
+    return begins(p) && (needs & ~s->end.access) != 0;
+}
+
+/* Nothing is moved where nothing is asked for, whatever the key is. */
+static bool is_refused_access(enum fault_of f, const struct packet *p)
+{
+    return (f == BAD_KEY || f == BAD_RANGE) && (p->op->kind == OPK_ATOMIC || p->reth.dma_bytes > 0);
+}
+
+/* Does @p need a receive, and is there none? */
+static bool lacks_receive(const struct peers *s, const struct packet *p)
+{
+    const bool needs =
+        p->op->kind == OPK_SEND ? begins(p) : p->op->kind == OPK_WRITE && p->op->headers & H_IMM;
+
+    return needs && s->n_recvs == 0;
+}
+
+static void judge_in_turn(struct drill *d, const struct packet *p, const uint8_t *payload,
+                          enum fault_of f)
+{
+    struct peers *s = d->own;
+
+    if (is_refused_access(f, p)) {
+        refuses(d, SYN_NAK_REMOTE_ACCESS, f);
+    } else if (f != NOTHING && f != BAD_KEY && f != BAD_RANGE) {
+        refuses(d, SYN_NAK_INVALID_REQUEST, f);
+    } else if (lacks_receive(s, p)) {
+        if (says(d, SYN_RNR_NAK, p->bth.psn.v))
+            s->has_told_rnr = peer_is_calm(d);
+    } else if (p->op->kind == OPK_READ) {
+        take_read(d, p);
+    } else if (p->op->kind == OPK_ATOMIC) {
+        take_atomic(d, p);
+    } else {
+        if (begins(p)) {
+            s->got = 0;
+            s->to = (uint32_t)(p->reth.va - s->base);
+            s->left = p->reth.dma_bytes;
+        }
+        if (p->op->kind == OPK_SEND && s->got + p->payload_bytes > s->recv[0].bytes) {
+            struct rdl_wc wc;
+
+            if (says(d, SYN_NAK_INVALID_REQUEST, s->expected) && peer_event(d, false, 0) &&
+                peer_completes(d, s->recv[0].wr_id, WCS_LOC_LEN_ERR, &wc))
+                (void)peer_failed(d, 1, 0);
+            return;
+        }
+        take_part(d, p, payload);
+    }
+}
+
+/* --- Requests out of turn --------------------------------------------------------------------- */
+
+/* Exactly what came before, or what is left of a READ; other bytes must not be written. */
+static void repeat(struct drill *d)
+{
+    struct peers *s = d->own;
+    struct peer_taken *t;
+    uint8_t other[PEER_MTU];
+    struct packet p;
+    uint32_t skip;
+
+    if (s->n_taken == 0)
+        return;
+    t = &s->taken[drill_below(d, s->n_taken < PEER_TAKEN ? s->n_taken : PEER_TAKEN)];
+    p = t->p;
+    memset(other, 0x99, sizeof(other));
+    skip = p.op->kind == OPK_READ ? drill_below(d, t->n_psns) : 0;
+    p.bth.psn.v = peer_psn(p.bth.psn.v + skip);
+    p.reth.va += (uint64_t)skip * PEER_MTU;
+    p.reth.dma_bytes -= skip * PEER_MTU;
+    if (!peer_send(d, &p, other))
+        return;
+    if (p.op->kind == OPK_READ)
+        check_responses(d, p.bth.psn.v, p.reth.va, p.reth.dma_bytes);
+    else if (p.op->kind == OPK_ATOMIC)
+        check_atomic_answer(d, p.bth.psn.v, t->found);
+    else if (says(d, SYN_ACK, s->acked)) /* even if it did not ask for it */
+        (void)peer_is_calm(d);
+}
+
+/* Of long ago: half of all PSNs are duplicates. */
+static void repeat_ancient(struct drill *d)
+{
+    struct peers *s = d->own;
+    const uint32_t ago = drill_one_in(d, 2) ? HALF : 1000 + drill_below(d, HALF - 1000);
+    struct packet p = s->like;
+    uint8_t other[8] = {0};
+
+    if (s->n_taken == 0 || s->expected == s->peer.sq_psn)
+        return;
+    set_code(&p, OP_RC_SEND_ONLY);
+    p.payload_bytes = sizeof(other);
+    p.bth.psn.v = peer_psn(s->expected - ago);
+    if (peer_send(d, &p, other) && says(d, SYN_ACK, s->acked))
+        (void)peer_is_calm(d);
+}
+
+/* More READs than it takes at a time, all at once. */
+static void burst(struct drill *d)
+{
+    struct peers *s = d->own;
+    struct packet p = s->like;
+    uint32_t n = 0, psn = s->expected;
+    struct packet last;
+
+    set_code(&p, OP_RC_RDMA_READ_REQUEST);
+    p.reth.rkey = s->key;
+    p.reth.va = s->base;
+    p.reth.dma_bytes = PEER_MTU + 1 + drill_below(d, PEER_MTU); /* the first is not done at once */
+    for (uint32_t i = 0; i <= PEER_RDS; i++) {
+        p.bth.psn.v = psn;
+        if (!peer_send_on(d, &p, NULL))
+            return;
+        psn = peer_psn(psn + peer_packets(p.reth.dma_bytes));
+        n += i < PEER_RDS ? peer_packets(p.reth.dma_bytes) : 0;
+    }
+    if (!drill_settle(d) ||
+        !drill_expect(d, s->n_seen == n + 1, "as many READs are answered as may wait",
+                      "%u packets, not %u", s->n_seen, n + 1) ||
+        !peer_seen(d, n, &last) ||
+        !drill_expect(d,
+                      last.op->kind == OPK_ACK &&
+                          aeth_unpack(last.aeth.syndrome).kind == SYN_NAK_INVALID_REQUEST,
+                      "one more is refused", "%s", last.op->name) ||
+        !peer_event(d, true, ASE_QP_ACCESS_ERR))
+        return;
+    (void)peer_failed(d, 0, 0);
+}
+
+/* Behind a gap. */
+static void judge_ahead(struct drill *d)
+{
+    struct peers *s = d->own;
+
+    if (s->has_told_gap || s->has_told_rnr ? !says_nothing(d)
+                                           : !says(d, SYN_NAK_PSN_SEQUENCE, s->expected))
+        return;
+    s->has_told_gap = s->has_told_gap || !s->has_told_rnr;
+    (void)peer_is_calm(d);
+}
+
+/* A WRITE that is right. */
+static bool write_some(struct drill *d, bool is_taken)
+{
+    struct peers *s = d->own;
+    struct packet p = s->like;
+    uint8_t payload[PEER_WORD];
+
+    st_le64(payload, prng_next(&d->rng));
+    set_code(&p, OP_RC_RDMA_WRITE_ONLY);
+    p.bth.psn.v = s->expected;
+    p.bth.ack_req = true;
+    p.payload_bytes = p.reth.dma_bytes = PEER_WORD;
+    p.reth.rkey = s->key;
+    p.reth.va = s->base + drill_below(d, PEER_ROOM - PEER_WORD);
+    s->got = 0;
+    s->to = (uint32_t)(p.reth.va - s->base);
+    s->left = PEER_WORD;
+    if (!peer_send(d, &p, payload))
+        return false;
+    if (is_taken)
+        take_part(d, &p, payload);
+    else
+        (void)(says_nothing(d) && peer_is_calm(d));
+    return !d->wrong;
+}
+
+/* Before the queue pair is ready, and before it may send: the first packet is told of. */
+void peer_comes_early(struct drill *d)
+{
+    struct peers *s = d->own;
+
+    if (!peer_resets(d))
+        return;
+    s->end.access = PEER_ACCESS;
+    if (!write_some(d, false) || !rig_move(d, &s->end, &s->peer, QPT_RC, QPS_INIT))
+        return;
+    if (!write_some(d, false) || !rig_move(d, &s->end, &s->peer, QPT_RC, QPS_RTR) ||
+        !peer_event(d, false, 0))
+        return;
+    if (!write_some(d, true) || !peer_event(d, true, ASE_COMM_EST))
+        return;
+    if (write_some(d, true) && peer_event(d, false, 0))
+        (void)rig_move(d, &s->end, &s->peer, QPT_RC, QPS_RTS);
+}
+
+void peer_requests(struct drill *d)
+{
+    struct peers *s = d->own;
+    struct packet p = s->like;
+    uint8_t payload[PEER_MTU + 8];
+    enum fault_of f = NOTHING;
+    uint32_t ahead = 0;
+
+    if (drill_one_in(d, 6)) {
+        if (drill_one_in(d, 6))
+            repeat_ancient(d);
+        else
+            repeat(d);
+        return;
+    }
+    if (s->open == OPK_NONE && (s->end.access & ACC_REMOTE_READ) && drill_one_in(d, 40)) {
+        burst(d);
+        return;
+    }
+    if (s->open == OPK_NONE && drill_one_in(d, 3))
+        draw_fetch(d, &p);
+    else
+        draw_part(d, &p);
+    if (drill_one_in(d, 10))
+        f = spoil(d, &p);
+    else if (drill_one_in(d, 8))
+        ahead = drill_one_in(d, 6) ? HALF - 1 : 1 + drill_below(d, AHEAD);
+    if (f != OUT_OF_ORDER && is_barred(s, &p))
+        f = BARRED;
+    p.bth.psn.v = peer_psn(s->expected + ahead);
+    p.bth.ack_req = drill_one_in(d, 2) || f != NOTHING;
+    st_be32(p.imm_data, (uint32_t)prng_next(&d->rng));
+    for (size_t i = 0; i < sizeof(payload); i++)
+        payload[i] = (uint8_t)prng_next(&d->rng);
+    if (!peer_send(d, &p, payload))
+        return;
+    if (ahead > 0)
+        judge_ahead(d);
+    else
+        judge_in_turn(d, &p, payload, f);
+}

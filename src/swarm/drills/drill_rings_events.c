@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: MIT */
+/* Drills of rings: events that come while nobody listens.
+ *
+ * The event queue has a buffer for the first of them, others wait at the device, and what comes
+ * when too many wait is lost, which the next one that is told says.  Events of an object that was
+ * destroyed meanwhile are not told.
+ */
+#include <inttypes.h>
+
+#include "emu/base/cursor.h"
+#include "emu/facts/device.h"
+#include "emu/facts/enums.h"
+#include "emu/facts/regs.h"
+#include "emu/trace/event.h"
+#include "rdmalab/events.h"
+#include "rdmalab/inspect.h"
+#include "rdmalab/trace.h"
+#include "swarm/drills/drill_rings.h"
+
+#define WAITING_MAX 64u  /* events that wait at the device */
+#define RAISED_MAX  192u /* in one storm */
+#define EVENT_BYTES 8u
+#define BUFFERS_MAX 64u
+
+static struct queues *queues_of(struct drill *d)
+{
+    return &((struct rings *)d->own)->u.queues;
+}
+
+static bool leaf(struct drill *d, const char *path, uint64_t *ret)
+{
+    struct rdl_value v = {0};
+    size_t at;
+
+    if (!drill_works(d, rdl_inspect(d->lab, path, &v, &at), "an object can be inspected"))
+        return false;
+    *ret = v.number;
+    return true;
+}
+
+/* Events of h1, as they were raised. */
+struct storm {
+    uint64_t buffers, buffers_at;  /* of the event queue */
+    uint64_t seen;                 /* events of the trace */
+    uint32_t n, n_waiting, n_lost; /* of v: those that are not lost */
+    struct raised {
+        uint32_t type, number;
+    } v[RAISED_MAX];
+};
+
+/* What was raised since the last look. */
+static void look(struct drill *d, struct storm *s)
+{
+    const uint64_t forgotten = rdl_record_forgotten(d->lab);
+    const size_t n = rdl_record_count(d->lab);
+
+    for (size_t i = s->seen > forgotten ? (size_t)(s->seen - forgotten) : 0; i < n; i++) {
+        const struct ev *e = rdl_record_at(d->lab, i);
+
+        if (e->kind != EV_async_event || e->u.async_event.host != 0)
+            continue;
+        if (s->n < s->buffers || s->n_waiting < WAITING_MAX) {
+            s->n_waiting += s->n >= s->buffers;
+            s->v[s->n++] =
+                (struct raised){(uint32_t)e->u.async_event.event, e->u.async_event.number};
+        } else {
+            s->n_lost++;
+        }
+    }
+    s->seen = forgotten + n;
+}
+
+static bool rage(struct drill *d, struct storm *s)
+{
+    struct queues *q = queues_of(d);
+    const uint32_t n = drill_one_in(d, 2) ? drill_below(d, 40) : 60 + drill_below(d, 60);
+    bool up = true;
+
+    for (uint32_t i = 0; i < n; i++) {
+        up = !up;
+        drill_say(d, "set link h1-h2 %s", up ? "up" : "down");
+        if (!drill_works(d, rdl_link_raise(d->lab, q->link, up),
+                         "a link can be taken down and up") ||
+            !drill_settle(d))
+            return false;
+        look(d, s);
+    }
+    drill_say(d, "set link h1-h2 up");
+    if (!drill_works(d, rdl_link_raise(d->lab, q->link, true), "a link can be taken up") ||
+        !drill_settle(d))
+        return false;
+    look(d, s);
+    return true;
+}
+
+/* Does any buffer say that events were lost? */
+static bool says_missed(struct drill *d, const struct storm *s)
+{
+    uint8_t raw[BUFFERS_MAX * EVENT_BYTES] = {0};
+
+    (void)drill_works(d,
+                      rdl_ram_read(d->lab, queues_of(d)->host[0], s->buffers_at, raw,
+                                   (size_t)s->buffers * EVENT_BYTES),
+                      "RAM can be read");
+    for (uint32_t i = 0; i < s->buffers; i++) {
+        if (ld_le32(raw + (size_t)i * EVENT_BYTES) & ASYNC_EVENTS_MISSED)
+            return true;
+    }
+    return false;
+}
+
+/* Takes all that is told now; *@i counts them. */
+static bool hear(struct drill *d, const struct storm *s, uint32_t *i)
+{
+    struct rdl_async_event e;
+    size_t n = 1;
+
+    for (;; (*i)++) {
+        if (!drill_works(d, rdl_get_async_event(d->lab, queues_of(d)->host[0], &e, &n),
+                         "a program can ask for events"))
+            return false;
+        if (n == 0)
+            return true;
+        if (!drill_expect(d, *i < s->n && e.type == s->v[*i].type && e.number == s->v[*i].number,
+                          "events are told in their order, but for those that were lost",
+                          "number %u of %u is %s of %u", *i, s->n,
+                          enum_name(&enum_async_event, e.type), e.number))
+            return false;
+        if (e.object != 0 && !drill_works(d, rdl_ack_async_event(d->lab, &e),
+                                          "an event that was taken can be acknowledged"))
+            return false;
+    }
+}
+
+static bool listen(struct drill *d, const struct storm *s)
+{
+    const struct rdl_limits one = {.ticks = 1};
+    enum rdl_status st = RDL_ERR_TIMEOUT;
+    uint32_t heard = 0;
+    bool missed = false;
+
+    while (st == RDL_ERR_TIMEOUT) {
+        if (!hear(d, s, &heard))
+            return false;
+        missed = missed || says_missed(d, s);
+        st = rdl_run(d->lab, RDL_NEVER, one);
+        missed = missed || says_missed(d, s);
+    }
+    return drill_works(d, st, "a quiet lab comes to rest") && hear(d, s, &heard) &&
+           drill_expect(d, heard == s->n, "all events are told that were not lost", "%u of %u were",
+                        heard, s->n) &&
+           drill_expect(d, missed == (s->n_lost > 0),
+                        "an event says so if others were lost before it, and only then",
+                        "%s, %u were lost", missed ? "one does" : "none does", s->n_lost);
+}
+
+void queues_storm(struct drill *d)
+{
+    struct storm s = {0};
+
+    d->n_unsaid++;
+    if (!leaf(d, "h1.async.queue.size", &s.buffers) ||
+        !leaf(d, "h1.async.queue.desc[0].addr", &s.buffers_at) ||
+        !drill_expect(d, s.buffers <= BUFFERS_MAX, "the event queue is short",
+                      "%" PRIu64 " buffers", s.buffers))
+        return;
+    look(d, &s);
+    if (rage(d, &s))
+        (void)listen(d, &s);
+}
+
+/* --- Too fast --------------------------------------------------------------------------------- */
+
+/* The lab stands right before what is scheduled next. */
+static bool run_up_to_next(struct drill *d)
+{
+    const struct rdl_limits none = {0};
+    const enum rdl_status st = rdl_run(d->lab, rdl_next_ns(d->lab) - 1, none);
+
+    return drill_works(d, st == RDL_ERR_IDLE ? RDL_OK : st, "a lab can be let on for a time");
+}
+
+/* The link goes down and up so often that each buffer of the event queue has an event. */
+static bool flood(struct drill *d)
+{
+    const uint32_t n = 8 + drill_below(d, 16);
+
+    for (uint32_t i = 0; i < 2 * n; i++) {
+        if (!drill_works(d, rdl_link_raise(d->lab, queues_of(d)->link, i % 2),
+                         "a link can be taken down and up"))
+            return false;
+    }
+    return true;
+}
+
+/* The device loses the receive queue of @qp, with which it fails. */
+static bool take_queue_away(struct drill *d, rdl_qp qp)
+{
+    const rdl_host host = queues_of(d)->host[0];
+    struct rdl_qp_info info;
+
+    return drill_works(d, rdl_qp_info(d->lab, qp, &info), "a queue pair has queues") &&
+           drill_works(d, rdl_reg_write(d->lab, host, FN_RDMA, REG_QUEUE_SELECT, 2, info.rq_queue),
+                       "a register can be written") &&
+           drill_works(d, rdl_reg_write(d->lab, host, FN_RDMA, REG_QUEUE_RESET, 2, 1),
+                       "a register can be written");
+}
+
+void queues_forget(struct drill *d)
+{
+    const uint64_t before = rdl_total(d->lab, EV_async_event);
+    struct flusher f;
+    uint64_t strays;
+    uint32_t told;
+
+    if (!flusher_make(d, 0, 4, 4, &f))
+        return;
+    d->n_unsaid++;
+    if (!drill_works(d, rdl_destroy_qp(d->lab, f.end.qp), "a queue pair can be destroyed") ||
+        !run_up_to_next(d) || !flood(d) || !take_queue_away(d, f.end.qp) ||
+        !drill_expect(d, rdl_total(d->lab, EV_async_event) > before, "a link tells of itself",
+                      "nothing was told") ||
+        !drill_works(d, drill_answer(d, f.end.host, &told), "a queue pair can be destroyed") ||
+        !queues_events(d, 0, ASE_QP_FATAL, f.end.qp.raw, &told) ||
+        !leaf(d, "h1.async.strays", &strays) ||
+        !drill_expect(d, told == 0 && strays == 0, "no event is told about an object that is gone",
+                      "%u, and %" PRIu64 " about nothing", told, strays) ||
+        !queues_events(d, 1, 0, 0, &told))
+        return;
+    (void)drill_is_done(d, f.end.host, rdl_destroy_cq(d->lab, f.cq),
+                        "a completion queue can be destroyed that nobody uses");
+}

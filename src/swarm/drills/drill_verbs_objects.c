@@ -1,0 +1,402 @@
+/* SPDX-License-Identifier: MIT */
+/* Drills of verbs: objects, their states and their limits. */
+#include <string.h>
+
+#include "rdmalab/events.h"
+#include "rdmalab/srq.h"
+#include "swarm/drills/verbs.h"
+
+static bool pair_of(struct drill *d, struct verbs_pair *p, struct rdl_qp_config *c)
+{
+    memset(p, 0, sizeof(*p));
+    c->type = QPT_RC;
+    p->end[0].timeout = p->end[1].timeout = 14;
+    p->end[0].retry_cnt = p->end[1].retry_cnt = 3;
+    return verbs_pair(d, c, p) && rig_connect(d, &p->end[0], &p->end[1]);
+}
+
+static bool send_small(struct drill *d, struct verbs_pair *p, uint32_t op)
+{
+    struct verbs *k = d->own;
+    const struct rdl_sge sge = {k->side[0].addr, 16, k->side[0].lkey};
+    struct rdl_send_wr wr = {.opcode = op,
+                             .flags = SF_SIGNALED,
+                             .sge = &sge,
+                             .n_sge = 1,
+                             .remote_addr = k->side[1].addr + VERBS_HALF,
+                             .rkey = k->side[1].rkey};
+
+    return verbs_send(d, &p->end[0], &wr);
+}
+
+static uint32_t count_async(struct drill *d, uint32_t type)
+{
+    const struct ev *v;
+    uint32_t n = 0;
+
+    for (size_t at = 0; (v = verbs_event(d, EV_async_event, &at));)
+        n += (uint32_t)v->u.async_event.event == type;
+    return n;
+}
+
+/* --- A shared receive queue of another PD ----------------------------------------------------- */
+
+struct shared {
+    rdl_pd pd;
+    rdl_mr mr;
+    rdl_srq srq;
+    uint32_t lkey, n, limit; /* n: receives in it */
+};
+
+static bool make_shared(struct drill *d, struct shared *s)
+{
+    struct verbs *k = d->own;
+    const rdl_host h = k->host[1];
+    struct rdl_srq_attr a = {.max_wr = 16, .max_sge = 1};
+    struct rdl_mr_info info;
+
+    d->n_unsaid++;
+    if (!drill_is_done(d, h, rdl_alloc_pd(d->lab, h, NULL, &s->pd), "a PD can be made") ||
+        !drill_is_done(
+            d, h,
+            rdl_reg_mr(d->lab, s->pd, k->side[1].addr, VERBS_BUF, ACC_LOCAL_WRITE, NULL, &s->mr),
+            "memory can be registered twice") ||
+        !drill_works(d, rdl_mr_info(d->lab, s->mr, &info), "a region has keys") ||
+        !drill_is_done(d, h, rdl_create_srq(d->lab, s->pd, &a, NULL, &s->srq),
+                       "a shared receive queue can be made"))
+        return false;
+    s->lkey = info.lkey;
+    a.limit = s->limit = drill_below(d, 8);
+    return s->limit == 0 || drill_is_done(d, h, rdl_modify_srq(d->lab, s->srq, &a, RDL_SRQ_LIMIT),
+                                          "a shared receive queue can have a limit");
+}
+
+static bool unmake_shared(struct drill *d, struct shared *s)
+{
+    struct verbs *k = d->own;
+    const rdl_host h = k->host[1];
+    struct rdl_async_event e;
+    size_t n = 1;
+
+    while (n > 0 && drill_works(d, rdl_get_async_event(d->lab, h, &e, &n), "events can be taken")) {
+        if (n > 0 && !drill_works(d, rdl_ack_async_event(d->lab, &e), "events can be acknowledged"))
+            return false;
+    }
+    return drill_is_done(d, h, rdl_destroy_srq(d->lab, s->srq), "a queue can be destroyed") &&
+           drill_is_done(d, h, rdl_dereg_mr(d->lab, s->mr), "a region can be given back") &&
+           drill_is_done(d, h, rdl_dealloc_pd(d->lab, s->pd), "a PD can be given back");
+}
+
+static bool post_shared(struct drill *d, struct shared *s, uint32_t lkey)
+{
+    struct verbs *k = d->own;
+    const struct rdl_sge sge = {k->side[1].addr + VERBS_HALF, 64, lkey};
+    const struct rdl_recv_wr wr = {.wr_id = 7, .sge = &sge, .n_sge = 1};
+
+    s->n++;
+    return drill_works(d, rdl_post_srq_recv(d->lab, s->srq, &wr, false),
+                       "a receive can be posted to a shared queue");
+}
+
+static bool take_shared(struct drill *d, struct shared *s, struct verbs_pair *p)
+{
+    struct verbs *k = d->own;
+    const uint32_t told = count_async(d, ASE_SRQ_LIMIT_REACHED);
+    uint32_t now, want;
+    struct rdl_wc wc;
+
+    if (!send_small(d, p, WR_SEND) || !drill_settle(d) ||
+        !verbs_done(d, k->side[0].scq, WCS_SUCCESS, &wc) ||
+        !verbs_done(d, k->side[1].rcq, WCS_SUCCESS, &wc))
+        return false;
+    s->n--;
+    want = s->n < s->limit;
+    if (want)
+        s->limit = 0;
+    now = count_async(d, ASE_SRQ_LIMIT_REACHED) - told;
+    return drill_expect(d, now == want,
+                        "SRQ_LIMIT_REACHED comes once, when fewer receives than the limit are left",
+                        "%u events with %u receives left", now, s->n);
+}
+
+/* A queue pair that fails takes no more shared receives, and flushes none: that is told once. */
+static bool end_shared(struct drill *d, struct verbs_pair *p)
+{
+    const uint32_t told = count_async(d, ASE_QP_LAST_WQE_REACHED);
+    struct rdl_qp_attr a = {0};
+    uint32_t now;
+
+    d->n_unsaid++;
+    if (!rig_modify(d, &p->end[1], &a, QPS_ERR, 0) || !drill_settle(d) || !verbs_no_more(d))
+        return false;
+    now = count_async(d, ASE_QP_LAST_WQE_REACHED);
+    return drill_expect(d, now == told + 1,
+                        "a queue pair that fails tells once that it takes no more shared receives",
+                        "%u times before, %u after", told, now);
+}
+
+void verbs_step_srq(struct drill *d)
+{
+    const uint32_t n = 1 + drill_below(d, 10), takes = 1 + drill_below(d, n);
+    const bool wrong = drill_one_in(d, 4);
+    struct verbs *k = d->own;
+    struct shared s = {.n = 0};
+    struct verbs_pair p = {0};
+    struct rdl_qp_config c = {.type = QPT_RC};
+    struct rdl_wc wc;
+
+    if (!make_shared(d, &s))
+        return;
+    if (!verbs_pair_with_srq(d, &c, s.srq, &p) || !rig_connect(d, &p.end[0], &p.end[1]))
+        return;
+    k->mark = rdl_record_forgotten(d->lab) + rdl_record_count(d->lab);
+    for (uint32_t i = 0; i < n && !wrong; i++) {
+        if (!post_shared(d, &s, s.lkey))
+            return;
+    }
+    for (uint32_t i = 0; i < takes && !wrong; i++) {
+        if (!take_shared(d, &s, &p))
+            return;
+    }
+    if (wrong) {
+        if (!post_shared(d, &s, k->side[1].lkey) || !send_small(d, &p, WR_SEND) ||
+            !drill_settle(d) ||
+            !drill_expect(d, rig_poll(d, k->side[0].scq, &wc) && wc.status != WCS_SUCCESS,
+                          "memory of a shared receive is of the shared queue's PD", "a success") ||
+            !drill_expect(d, rig_poll(d, k->side[1].rcq, &wc) && wc.status != WCS_SUCCESS,
+                          "memory of a shared receive is of the shared queue's PD", "a success"))
+            return;
+    }
+    if ((wrong || end_shared(d, &p)) && verbs_unpair(d, &p))
+        (void)unmake_shared(d, &s);
+}
+
+/* --- Moves ------------------------------------------------------------------------------------ */
+
+#define UP   (QPA_PKEY_INDEX | QPA_PORT)
+#define KEYS (QPA_ACCESS_FLAGS | QPA_PKEY_INDEX)
+#define RNR  (QPA_ACCESS_FLAGS | QPA_MIN_RNR_TIMER)
+
+/* What the specification asks of each move, and allows; those to RESET and ERR take nothing. */
+static const struct move {
+    uint32_t type, from, to, need, may;
+} moves[] = {
+    {QPT_RC, QPS_RESET, QPS_INIT, UP | QPA_ACCESS_FLAGS, 0},
+    {QPT_RC, QPS_INIT, QPS_INIT, 0, UP | QPA_ACCESS_FLAGS},
+    {QPT_RC, QPS_INIT, QPS_RTR,
+     QPA_AV | QPA_PATH_MTU | QPA_DEST_QPN | QPA_RQ_PSN | QPA_MAX_DEST_RD_ATOMIC | QPA_MIN_RNR_TIMER,
+     KEYS},
+    {QPT_RC, QPS_RTR, QPS_RTS,
+     QPA_TIMEOUT | QPA_RETRY_CNT | QPA_RNR_RETRY | QPA_SQ_PSN | QPA_MAX_QP_RD_ATOMIC, RNR},
+    {QPT_RC, QPS_RTS, QPS_RTS, 0, RNR},
+    {QPT_RC, QPS_RTS, QPS_SQD, 0, QPA_EN_SQD_ASYNC_NOTIFY},
+    {QPT_RC, QPS_SQD, QPS_RTS, 0, RNR},
+    {QPT_RC, QPS_SQD, QPS_SQD, 0,
+     QPA_PORT | QPA_AV | QPA_TIMEOUT | QPA_RETRY_CNT | QPA_RNR_RETRY | QPA_MAX_QP_RD_ATOMIC |
+         QPA_MAX_DEST_RD_ATOMIC | QPA_PKEY_INDEX | RNR},
+    {QPT_UC, QPS_RESET, QPS_INIT, UP | QPA_ACCESS_FLAGS, 0},
+    {QPT_UC, QPS_INIT, QPS_INIT, 0, UP | QPA_ACCESS_FLAGS},
+    {QPT_UC, QPS_INIT, QPS_RTR, QPA_AV | QPA_PATH_MTU | QPA_DEST_QPN | QPA_RQ_PSN, KEYS},
+    {QPT_UC, QPS_RTR, QPS_RTS, QPA_SQ_PSN, QPA_ACCESS_FLAGS},
+    {QPT_UC, QPS_RTS, QPS_RTS, 0, QPA_ACCESS_FLAGS},
+    {QPT_UC, QPS_RTS, QPS_SQD, 0, QPA_EN_SQD_ASYNC_NOTIFY},
+    {QPT_UC, QPS_SQD, QPS_RTS, 0, QPA_ACCESS_FLAGS},
+    {QPT_UC, QPS_SQD, QPS_SQD, 0, QPA_AV | KEYS},
+    {QPT_UD, QPS_RESET, QPS_INIT, UP | QPA_QKEY, 0},
+    {QPT_UD, QPS_INIT, QPS_INIT, 0, UP | QPA_QKEY},
+    {QPT_UD, QPS_INIT, QPS_RTR, 0, QPA_PKEY_INDEX | QPA_QKEY},
+    {QPT_UD, QPS_RTR, QPS_RTS, QPA_SQ_PSN, QPA_QKEY},
+    {QPT_UD, QPS_RTS, QPS_RTS, 0, QPA_QKEY},
+    {QPT_UD, QPS_RTS, QPS_SQD, 0, QPA_EN_SQD_ASYNC_NOTIFY},
+    {QPT_UD, QPS_SQD, QPS_RTS, 0, QPA_QKEY},
+    {QPT_UD, QPS_SQD, QPS_SQD, 0, QPA_PKEY_INDEX | QPA_QKEY},
+};
+
+#define N_MOVES (sizeof(moves) / sizeof(moves[0]))
+
+static const struct move *find_move(uint32_t type, uint32_t from, uint32_t to)
+{
+    for (size_t i = 0; i < N_MOVES; i++) {
+        if (moves[i].type == type && moves[i].from == from && moves[i].to == to)
+            return &moves[i];
+    }
+    return NULL;
+}
+
+/* A bit that a driver may set; those of other paths are not offered. */
+static uint32_t draw_bit(struct drill *d)
+{
+    static const uint32_t bits[] = {QPA_EN_SQD_ASYNC_NOTIFY,
+                                    QPA_ACCESS_FLAGS,
+                                    QPA_PKEY_INDEX,
+                                    QPA_PORT,
+                                    QPA_QKEY,
+                                    QPA_AV,
+                                    QPA_PATH_MTU,
+                                    QPA_TIMEOUT,
+                                    QPA_RETRY_CNT,
+                                    QPA_RNR_RETRY,
+                                    QPA_RQ_PSN,
+                                    QPA_DEST_QPN,
+                                    QPA_SQ_PSN,
+                                    QPA_MAX_QP_RD_ATOMIC,
+                                    QPA_MIN_RNR_TIMER,
+                                    QPA_MAX_DEST_RD_ATOMIC};
+
+    return bits[drill_below(d, sizeof(bits) / sizeof(bits[0]))];
+}
+
+static bool check_move(struct drill *d, const struct rig_end *e, uint32_t type, uint32_t *state)
+{
+    struct verbs *k = d->own;
+    const uint32_t to =
+        drill_one_in(d, 3) ? drill_below(d, 5) : (*state < QPS_SQD ? *state + 1 : QPS_RTS);
+    const struct move *m = find_move(type, *state, to);
+    const bool unchecked = drill_one_in(d, 2), plain = to == QPS_RESET || to == QPS_ERR;
+    struct rdl_qp_attr a = {.state = to,
+                            .path_mtu = MTU_1024,
+                            .port = 1,
+                            .qkey = 5,
+                            .dest_qpn = 17,
+                            .max_rd_atomic = 1,
+                            .max_dest_rd_atomic = 1,
+                            .min_rnr_timer = 3,
+                            .timeout = 14,
+                            .retry_cnt = 1,
+                            .ah.hop_limit = 9};
+    uint32_t mask = m ? m->need : 0, rsp;
+    struct rdl_modify_error err;
+    enum rdl_status st;
+    bool right;
+    uint8_t mac[6];
+
+    if (!drill_works(d, rdl_host_address(d->lab, k->host[1], 0, a.ah.dgid, mac), "an address"))
+        return false;
+    for (uint32_t i = drill_below(d, 4); m && i > 0; i--)
+        mask |= draw_bit(d) & m->may;
+    if (drill_one_in(d, 3))
+        mask ^= draw_bit(d);
+    right = m ? (mask & m->need) == m->need && !(mask & ~(m->need | m->may)) : plain && mask == 0;
+    if (drill_one_in(d, 3)) {
+        a.cur_state = drill_one_in(d, 2) ? *state : drill_below(d, 5);
+        mask |= QPA_CUR_STATE;
+        right = right && a.cur_state == *state;
+    }
+    d->n_unsaid++;
+    st = rdl_modify_qp(d->lab, e->qp, &a, mask | QPA_STATE, unchecked, &err);
+    if (st == RDL_OK)
+        st = drill_answer(d, e->host, &rsp);
+    if (!drill_expect(d, (st == RDL_OK) == right,
+                      "a queue pair is moved as its states and their attributes allow, else not",
+                      "%s -> %s with 0x%x: %s", enum_name(&enum_qp_state, *state),
+                      enum_name(&enum_qp_state, to), mask, rdl_status_name(st)))
+        return false;
+    if (right)
+        *state = to;
+    return true;
+}
+
+void verbs_step_modify(struct drill *d)
+{
+    static const uint32_t types[] = {QPT_RC, QPT_UC, QPT_UD};
+    struct verbs *k = d->own;
+    struct rdl_qp_config c = {.type = types[drill_below(d, 3)]};
+    struct rdl_qp_info info;
+    struct verbs_pair p = {0};
+    uint32_t state = QPS_RESET;
+
+    if (!verbs_pair(d, &c, &p))
+        return;
+    for (uint32_t i = 0; i < 10; i++) {
+        if (!check_move(d, &p.end[0], c.type, &state))
+            return;
+    }
+    if (drill_is_done(d, k->host[0], rdl_query_qp(d->lab, p.end[0].qp), "a queue pair is asked") &&
+        drill_works(d, rdl_qp_info(d->lab, p.end[0].qp, &info), "a queue pair can be looked at") &&
+        drill_expect(d, info.attr.state == state, "a query tells the state", "%s in place of %s",
+                     enum_name(&enum_qp_state, info.attr.state), enum_name(&enum_qp_state, state)))
+        (void)verbs_unpair(d, &p);
+}
+
+/* --- What is in use --------------------------------------------------------------------------- */
+
+static bool set_gid(struct drill *d, rdl_host h, bool valid, bool right, const char *what)
+{
+    uint32_t rsp;
+    enum rdl_status st = rdl_set_gid(d->lab, h, 0, valid);
+
+    d->n_unsaid++;
+    if (st == RDL_OK)
+        st = drill_answer(d, h, &rsp);
+    return drill_expect(d, (st == RDL_OK) == right, what, "%s", rdl_status_name(st));
+}
+
+/* The GID that a connection has stays as long as it. */
+void verbs_step_gid(struct drill *d)
+{
+    struct verbs *k = d->own;
+    struct rdl_qp_config c = {0};
+    const rdl_host h = k->host[drill_below(d, 2)];
+    struct verbs_pair p;
+
+    if (pair_of(d, &p, &c) &&
+        set_gid(d, h, false, false, "an address that a queue pair uses cannot be taken away") &&
+        verbs_unpair(d, &p) &&
+        set_gid(d, h, false, true, "an address that nobody uses can be taken away"))
+        (void)set_gid(d, h, true, true, "an address can be given back");
+}
+
+/* --- Completion queues ------------------------------------------------------------------------ */
+
+static bool resize(struct drill *d, rdl_cq cq, uint32_t cqe, enum rdl_status want, const char *what)
+{
+    const struct verbs *k = d->own;
+    enum rdl_status st = rdl_resize_cq(d->lab, cq, cqe);
+    uint32_t rsp;
+
+    d->n_unsaid++;
+    if (st == RDL_OK)
+        st = drill_answer(d, k->host[0], &rsp);
+    return drill_expect(d, st == want, what, "%s", rdl_status_name(st));
+}
+
+/* As many completions as a queue has room for, or one more. */
+void verbs_step_cq(struct drill *d)
+{
+    struct verbs *k = d->own;
+    const rdl_cq before = k->side[0].scq;
+    const uint32_t cqe = 2 + drill_below(d, 12), over = drill_one_in(d, 2);
+    const uint32_t n = over ? cqe + 1 : 2 + drill_below(d, cqe - 1);
+    struct rdl_qp_config c = {0};
+    struct verbs_pair p;
+    struct rdl_wc wc;
+    uint64_t first = k->wr_id + 1;
+    rdl_cq cq;
+
+    d->n_unsaid++;
+    if (!drill_is_done(d, k->host[0], rdl_create_cq(d->lab, k->host[0], cqe, NULL, &cq), "a CQ"))
+        return;
+    k->side[0].scq = cq;
+    (void)pair_of(d, &p, &c);
+    k->side[0].scq = before;
+    for (uint32_t i = 0; i < n && !d->wrong; i++)
+        (void)send_small(d, &p, WR_RDMA_WRITE);
+    if (d->wrong || !drill_settle(d) ||
+        !drill_expect(d, count_async(d, ASE_CQ_ERR) == over,
+                      "a completion queue that overflows raises CQ_ERR, and no other does",
+                      "%u events for %u completions in %u", count_async(d, ASE_CQ_ERR), n, cqe))
+        return;
+    if (!over) {
+        if (!resize(d, cq, n - 1, RDL_ERR_INVAL, "a CQ is not made smaller than what it holds") ||
+            !resize(d, cq, n + drill_below(d, 4), RDL_OK, "a CQ can have another size"))
+            return;
+        for (uint32_t i = 0; i < n; i++) {
+            if (!verbs_done(d, cq, WCS_SUCCESS, &wc) ||
+                !drill_expect(d, wc.wr_id == first + i, "completions stay in their order", "%llu",
+                              (unsigned long long)wc.wr_id))
+                return;
+        }
+    }
+    if (verbs_unpair(d, &p))
+        drill_is_done(d, k->host[0], rdl_destroy_cq(d->lab, cq), "a CQ can be destroyed");
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* Random runs with a stranger: hostile frames come in through an external port of a lab at work. */
+#ifndef SWARM_OUTSIDE_OUTSIDE_H
+#define SWARM_OUTSIDE_OUTSIDE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct ev;
+
+/* One run: its inputs, and how it ended. */
+struct swarm_outside_run {
+    uint64_t seed;
+    void (*print)(void *ctx, const struct ev *e); /* prints each event; @ctx is the lab; or NULL */
+    bool hashed;                                  /* compute @ret_hash */
+    bool ret_invariant;                           /* an invariant of the emulator broke */
+    uint64_t ret_hash;                            /* hash of all events; 0 without @hashed */
+};
+
+/* Runs one seed.  Returns false if it failed: then the failure and the command that repeats it were
+ * printed.
+ */
+bool swarm_outside(struct swarm_outside_run *run);
+
+#endif

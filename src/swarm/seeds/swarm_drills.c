@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+#include "swarm/seeds/swarm_drills.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "print/version.h"
+#include "swarm/drills/drill.h"
+
+#define SHRINKING_RUNS 400u
+
+static bool is_asked(const struct swarm_options *o, const struct drill_kind *kind)
+{
+    return !o->drill || strcmp(o->drill, "all") == 0 || strcmp(o->drill, kind->name) == 0;
+}
+
+bool swarm_drills_known(const char *name)
+{
+    const struct swarm_options o = {.drill = name};
+
+    for (uint32_t i = 0; i < DRILL_KINDS; i++) {
+        if (is_asked(&o, drill_kinds[i]))
+            return true;
+    }
+    return false;
+}
+
+static FILE *open_script(const char *name, const struct drill_kind *kind, uint64_t seed)
+{
+    FILE *f = fopen(name, "w");
+
+    if (f)
+        fprintf(f, "scenario title=\"A drill of %s, seed %llu\" seed=%llu\n", kind->name,
+                (unsigned long long)seed, (unsigned long long)seed);
+    else
+        fprintf(stderr, "rdmalab: %s cannot be written\n", name);
+    return f;
+}
+
+/* @run has written it. */
+static void close_script(FILE *f, const char *name, const struct drill_run *run)
+{
+    const bool is_whole = !ferror(f);
+
+    if (fclose(f) != 0 || !is_whole)
+        fprintf(stderr, "rdmalab: %s could not be written to its end\n", name);
+    else if (run->ret_unsaid > 0)
+        printf("  %s is no scenario: it lacks %u things that no line of a script can say\n", name,
+               run->ret_unsaid);
+    else
+        printf("  as a scenario: rdmalab run %s\n", name);
+}
+
+/* Makes the drill of @run smaller and writes it to a file of its own. */
+static void write_smaller(const struct swarm_options *o, const struct drill_kind *kind,
+                          const struct drill_run *run)
+{
+    bool is_left_out[DRILL_STEPS_MAX];
+    struct drill_run smaller = {.seed = run->seed, .is_left_out = is_left_out};
+    const uint32_t left = drill_shrink(kind, run, SHRINKING_RUNS, is_left_out);
+    char name[PATH_MAX];
+
+    printf("  %u of its %u steps show it\n", left, run->ret_step + 1);
+    snprintf(name, sizeof(name), "%s%sswarm-%llu-%s.lab", o->artifacts ? o->artifacts : "",
+             o->artifacts ? "/" : "", (unsigned long long)run->seed, kind->name);
+    smaller.script = open_script(name, kind, run->seed);
+    if (!smaller.script)
+        return;
+    (void)drill_run(kind, &smaller);
+    if (smaller.ret_wrong)
+        fprintf(smaller.script, "note \"%s\"\n", smaller.ret_wrong);
+    close_script(smaller.script, name, &smaller);
+}
+
+static void tell(const struct swarm_options *o, const struct drill_kind *kind,
+                 const struct drill_run *run)
+{
+    printf("seed %llu, a drill of %s: %s, but: %s\n", (unsigned long long)run->seed, kind->name,
+           run->ret_wrong, run->ret_have);
+    printf("  again: rdmalab swarm --drill %s --seed %llu --events, version %s\n", kind->name,
+           (unsigned long long)run->seed, RDMALAB_VERSION);
+    if (o->shrinks)
+        write_smaller(o, kind, run);
+    fflush(stdout);
+}
+
+bool swarm_drills(const struct swarm_options *o, uint64_t seed, bool *ret_broke)
+{
+    bool all_right = true;
+
+    *ret_broke = false;
+    for (uint32_t i = 0; i < DRILL_KINDS; i++) {
+        const struct drill_kind *kind = drill_kinds[i];
+        struct drill_run run = {.seed = seed, .print = o->print};
+
+        if (!is_asked(o, kind))
+            continue;
+        if (o->drill && o->script && seed == o->first)
+            run.script = open_script(o->script, kind, seed);
+        if (!drill_run(kind, &run)) {
+            tell(o, kind, &run);
+            all_right = false;
+            *ret_broke = *ret_broke || run.ret_invariant;
+        }
+        if (run.script)
+            close_script(run.script, o->script, &run);
+        if (o->hashed)
+            printf("seed %llu, a drill of %s: hash %016llx\n", (unsigned long long)seed, kind->name,
+                   (unsigned long long)run.ret_hash);
+    }
+    return all_right;
+}

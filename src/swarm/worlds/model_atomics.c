@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+/* Atomics as a sequential history: is there an order in which all of them, each once, found what
+ * they say, and which ends with what is there?
+ *
+ * Those of one queue pair come in the order of posting.  What did not complete may have been
+ * carried out or not.  All operands differ, so that a word has hardly a value twice, and whoever
+ * found it was next: the search has almost no choice.
+ */
+#include "swarm/worlds/model.h"
+
+#include <string.h>
+
+#include "emu/base/cursor.h"
+
+#define OPS_MAX     256u
+#define UNKNOWN_MAX 8u /* operations in a row that nobody told of */
+
+struct history {
+    const struct world_run *r;
+    uint16_t op[OPS_MAX];
+    bool is_used[OPS_MAX];
+    uint32_t n, n_certain_left;
+    uint64_t last; /* what is there */
+};
+
+static bool is_certain(const struct history *h, uint32_t k)
+{
+    return h->r->item[h->op[k]].phase == ITEM_OK;
+}
+
+static uint64_t result(const struct history *h, uint32_t k, uint64_t value)
+{
+    const struct world_item *t = &h->r->w->item[h->op[k]];
+
+    if (t->opcode == WR_ATOMIC_FETCH_AND_ADD)
+        return value + t->compare_add;
+    return value == h->r->item[h->op[k]].compare ? t->swap : value;
+}
+
+/* Are those of its queue pair that were posted before it done?  A comparison that did not complete
+ * may have changed nothing.
+ */
+static bool is_turn(const struct history *h, uint32_t k)
+{
+    const struct item_state *s = &h->r->item[h->op[k]];
+
+    for (uint32_t j = 0; j < h->n; j++) {
+        const struct item_state *o = &h->r->item[h->op[j]];
+
+        if (!h->is_used[j] && o->life == s->life && o->pos < s->pos &&
+            (is_certain(h, j) || o->opcode == WR_ATOMIC_FETCH_AND_ADD))
+            return false;
+    }
+    return true;
+}
+
+/* The next one that is certain to have found @value; those that leave it as it is come first. */
+static uint32_t next_certain(const struct history *h, uint64_t value)
+{
+    uint32_t found = h->n;
+
+    for (uint32_t k = 0; k < h->n; k++) {
+        if (h->is_used[k] || !is_certain(h, k) || h->r->item[h->op[k]].found != value ||
+            !is_turn(h, k))
+            continue;
+        if (result(h, k, value) == value)
+            return k;
+        found = k;
+    }
+    return found;
+}
+
+/* Goes on from @value; @unknown: so many may still come in a row that nobody told of.  The depth is
+ * bounded by UNKNOWN_MAX and by the number of operations.
+ */
+static bool goes_on(struct history *h, uint64_t value, uint32_t unknown)
+{
+    const uint32_t k = next_certain(h, value);
+
+    if (h->n_certain_left == 0 && value == h->last)
+        return true;
+    if (k < h->n) {
+        bool right;
+
+        h->is_used[k] = true;
+        h->n_certain_left--;
+        right = goes_on(h, result(h, k, value), UNKNOWN_MAX);
+        h->is_used[k] = false;
+        h->n_certain_left++;
+        if (right)
+            return true;
+    }
+    for (uint32_t j = 0; j < h->n && unknown > 0; j++) {
+        bool right;
+
+        if (h->is_used[j] || is_certain(h, j) || !is_turn(h, j) || result(h, j, value) == value)
+            continue;
+        h->is_used[j] = true;
+        right = goes_on(h, result(h, j, value), unknown - 1);
+        h->is_used[j] = false;
+        if (right)
+            return true;
+    }
+    return false;
+}
+
+/* One whose result has no place, as its lkey is wrong, was carried out all the same. */
+static void gather(struct world_run *r, struct history *h, unsigned host, uint32_t word)
+{
+    for (uint16_t i = 0; i < r->w->n_items && h->n < OPS_MAX; i++) {
+        const struct world_item *t = &r->w->item[i];
+        const struct item_state *s = &r->item[i];
+
+        if (t->is_recv || !world_is_atomic(t) || s->phase == ITEM_IDLE ||
+            world_is_remote_mistake(s->mistake) || t->word != word || r->w->end[t->to].host != host)
+            continue;
+        h->op[h->n++] = i;
+        h->n_certain_left += s->phase == ITEM_OK;
+    }
+}
+
+void model_check_atomics(struct world_run *r)
+{
+    for (unsigned host = 0; host < r->w->n_hosts; host++) {
+        if (r->w->host[host].is_absent)
+            continue;
+        for (uint32_t word = 0; word < WORLD_WORDS && !r->wrong; word++) {
+            struct history h = {.r = r};
+            uint8_t have[WORLD_WORD_BYTES];
+
+            gather(r, &h, host, word);
+            world_works(r,
+                        rdl_mem_read(r->lab, r->host[host].host,
+                                     r->host[host].base + r->w->host[host].words_at +
+                                         (uint64_t)word * 2 * WORLD_WORD_BYTES,
+                                     have, sizeof(have)),
+                        "memory can be read");
+            h.last = ld_le64(have);
+            world_expect(r, goes_on(&h, 0, UNKNOWN_MAX), h.n > 0 ? h.op[0] : WORLD_NONE,
+                         "each atomic is carried out once, and what they find is in some order");
+        }
+    }
+}

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: MIT */
+/* Leaves out deeds, first in large parts, then one by one; then connections that nobody uses; then
+ * makes what is left plainer: links, profiles, sizes, pieces, flags.  A step is kept if the world
+ * still goes wrong with the same words.
+ */
+#include "swarm/worlds/shrink.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "emu/base/assert.h"
+#include "process/must.h"
+#include "swarm/worlds/world_try.h"
+
+struct shrinking {
+    struct world *w;
+    struct world_run *r; /* of the smallest world so far */
+    struct world *tried;
+    struct world_run *run;
+    const char *wrong;
+    uint32_t runs, runs_max;
+};
+
+/* Does @s->tried go wrong in the same way?  Then it is the smallest world so far. */
+static bool still_fails(struct shrinking *s)
+{
+    struct world_try how = {0};
+
+    if (s->runs == s->runs_max)
+        return false;
+    s->runs++;
+    if (world_try(s->tried, s->run, &how) || strcmp(s->run->wrong, s->wrong) != 0)
+        return false;
+    *s->w = *s->tried;
+    *s->r = *s->run;
+    s->r->w = s->w;
+    return true;
+}
+
+/* The smallest world so far, to be changed. */
+static struct world *begin(struct shrinking *s)
+{
+    *s->tried = *s->w;
+    return s->tried;
+}
+
+/* --- Deeds ------------------------------------------------------------------------------------ */
+
+static void leave_out_kind(struct shrinking *s, enum deed_kind kind)
+{
+    struct world *w = begin(s);
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < w->n_deeds; i++) {
+        if (w->deed[i].kind != kind)
+            w->deed[n++] = w->deed[i];
+    }
+    if (n == w->n_deeds)
+        return;
+    w->n_deeds = n;
+    (void)still_fails(s);
+}
+
+static bool leave_out(struct shrinking *s, uint32_t from, uint32_t n)
+{
+    struct world *w = begin(s);
+
+    memmove(w->deed + from, w->deed + from + n, (w->n_deeds - from - n) * sizeof(w->deed[0]));
+    w->n_deeds -= n;
+    return still_fails(s);
+}
+
+/* Parts of half the deeds, of a quarter, and so on. */
+static void leave_out_parts(struct shrinking *s)
+{
+    for (uint32_t part = s->w->n_deeds / 2; part > 0; part /= 2) {
+        uint32_t from = 0;
+
+        while (from < s->w->n_deeds && s->runs < s->runs_max) {
+            const uint32_t left = s->w->n_deeds - from, n = part < left ? part : left;
+
+            if (!leave_out(s, from, n))
+                from += n;
+        }
+    }
+}
+
+/* --- What nobody uses ------------------------------------------------------------------------- */
+
+static void leave_out_ends(struct shrinking *s)
+{
+    for (uint32_t i = s->w->n_ends; i-- > 0;) {
+        struct world *w = begin(s);
+
+        if (w->end[i].is_absent)
+            continue;
+        w->end[i].is_absent = w->end[w->end[i].peer].is_absent = true;
+        (void)still_fails(s);
+    }
+    for (uint32_t h = s->w->n_hosts; h-- > 0;) {
+        struct world *w = begin(s);
+        bool is_used = false;
+
+        for (uint32_t i = 0; i < w->n_ends; i++)
+            is_used = is_used || (!w->end[i].is_absent && w->end[i].host == h);
+        if (is_used || w->n_switches == 0)
+            continue;
+        w->host[h].is_absent = true;
+        (void)still_fails(s);
+    }
+}
+
+/* --- Plainer ---------------------------------------------------------------------------------- */
+
+static void plain_host(struct world_host *h)
+{
+    h->profile = PROFILE_iba;
+    h->is_plain = h->indirect = false;
+    h->ring = VRING_split;
+    h->rx_buffer = 0;
+}
+
+static void plain_link(struct world_host *h)
+{
+    h->latency_ns = 1000;
+    h->rate_bps = 0;
+    h->loss_ppm = h->jitter_ns = h->burst_ppm = 0;
+}
+
+static void plain_end(struct world_end *e)
+{
+    e->has_srq = e->sig_all = e->credits = e->is_small = false;
+    e->pkey_index = 0;
+    e->send_cq = e->recv_cq = 0;
+}
+
+static void simplify_hosts(struct shrinking *s)
+{
+    for (uint32_t h = 0; h < s->w->n_hosts; h++) {
+        plain_host(&begin(s)->host[h]);
+        (void)still_fails(s);
+        plain_link(&begin(s)->host[h]);
+        (void)still_fails(s);
+    }
+    for (uint32_t i = 0; i < s->w->n_ends; i++) {
+        if (s->w->end[i].is_absent)
+            continue;
+        plain_end(&begin(s)->end[i]);
+        (void)still_fails(s);
+    }
+}
+
+/* A piece of @t that has room for @bytes; n_pieces: none has. */
+static uint32_t piece_for(const struct world_item *t, uint32_t bytes)
+{
+    uint32_t p = 0;
+
+    while (p < t->n_pieces && t->piece[p].bytes < bytes)
+        p++;
+    return p;
+}
+
+/* A message of @bytes in one piece. */
+static bool shorten(struct shrinking *s, uint32_t i, uint32_t bytes)
+{
+    struct world_item *t = &begin(s)->item[i];
+    const uint32_t p = piece_for(t, bytes);
+
+    if (t->is_recv || world_is_atomic(t) || t->again != WORLD_NONE || t->mistake != RIGHT ||
+        p == t->n_pieces)
+        return false;
+    t->bytes = bytes;
+    t->n_pieces = 1;
+    t->piece[0] = (struct world_piece){t->piece[p].at, bytes};
+    return still_fails(s);
+}
+
+static void simplify_item(struct shrinking *s, uint32_t i)
+{
+    static const uint32_t flags[] = {SF_FENCE, SF_SOLICITED, SF_INLINE};
+
+    for (size_t k = 0; k < ARRAY_LEN(flags); k++) {
+        struct world_item *t = &begin(s)->item[i];
+
+        if (t->flags & flags[k]) {
+            t->flags &= ~flags[k];
+            (void)still_fails(s);
+        }
+    }
+    for (uint32_t bytes = 8; bytes < s->w->item[i].bytes; bytes *= 8) {
+        if (shorten(s, i, bytes))
+            break;
+    }
+}
+
+static void simplify_items(struct shrinking *s)
+{
+    for (uint32_t k = 0; k < s->w->n_deeds && s->runs < s->runs_max; k++) {
+        const struct world_deed *d = &s->w->deed[k];
+
+        if (d->kind == DO_POST || d->kind == DO_POST_LAZY)
+            simplify_item(s, d->who);
+    }
+}
+
+/* Work is kicked when it is posted, and what waits, waits as it must. */
+static void simplify_deeds(struct shrinking *s)
+{
+    for (uint32_t k = 0; k < s->w->n_deeds && s->runs < s->runs_max; k++) {
+        struct world_deed *d = &begin(s)->deed[k];
+
+        if (d->kind != DO_POST_LAZY)
+            continue;
+        d->kind = DO_POST;
+        (void)still_fails(s);
+    }
+}
+
+uint32_t world_shrink(struct world *w, struct world_run *r, uint32_t runs_max)
+{
+    struct shrinking s = {.w = w,
+                          .r = r,
+                          .tried = must_malloc(sizeof(*w)),
+                          .run = must_malloc(sizeof(*r)),
+                          .wrong = r->wrong,
+                          .runs_max = runs_max};
+    uint32_t before;
+
+    begin(&s)->goes_back = false;
+    (void)still_fails(&s);
+    leave_out_kind(&s, DO_FORGE);
+    do {
+        before = s.w->n_deeds;
+        leave_out_parts(&s);
+    } while (s.w->n_deeds < before && s.runs < s.runs_max);
+    leave_out_ends(&s);
+    simplify_hosts(&s);
+    simplify_deeds(&s);
+    simplify_items(&s);
+    leave_out_parts(&s);
+    free(s.tried);
+    free(s.run);
+    return s.runs;
+}

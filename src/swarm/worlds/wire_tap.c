@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: MIT */
+#include "swarm/worlds/wire_tap.h"
+
+#include <string.h>
+
+#include "emu/base/assert.h"
+#include "emu/trace/event.h"
+#include "swarm/worlds/model.h"
+
+#define RATE_DEFAULT UINT64_C(100000000000)
+#define RETRY_MAX    7u
+#define LATE_NS      2000u /* that a device may take, beside a line that is busy */
+
+/* --- Frames ----------------------------------------------------------------------------------- */
+
+static struct wire_end *end_of(struct wire_tap *t, uint32_t host, uint32_t qpn)
+{
+    uint16_t life;
+
+    if (host >= t->r->w->n_hosts || qpn >= TAP_QPNS)
+        return NULL;
+    life = t->life_at[host][qpn];
+    return life == 0 ? NULL : &t->end[life - 1];
+}
+
+static void tell(struct wire_tap *t, const struct wire_end *e)
+{
+    if (e->wrong == FIND_COUNT || t->r->wrong)
+        return;
+    t->r->wrong = finding_rows[e->wrong].holds;
+    t->r->wrong_end = t->r->life[e - t->end].end;
+    t->r->wrong_psn = e->wrong_psn.v;
+}
+
+static bool find_packet(struct wire_tap *t, uint64_t tx, struct packet *ret)
+{
+    size_t bytes;
+    const uint8_t *frame = rdl_record_frame(t->r->lab, tx, &bytes);
+
+    return frame && packet_parse(ret, frame, bytes) == DROP_NONE;
+}
+
+/* Its bytes are there when the next event is. */
+static void show_sent(struct wire_tap *t)
+{
+    const uint32_t host = t->sent.host;
+    struct wire_end *e = t->sent.by;
+    struct packet p;
+
+    if (t->sent.tx == 0)
+        return;
+    if (e && find_packet(t, t->sent.tx, &p)) {
+        wire_end_sent(e, &p, t->sent.at_ns, t->line_free_ns[host]);
+        tell(t, e);
+    }
+    if (host < t->r->w->n_hosts) {
+        const uint32_t link = t->r->w->n_switches == 0 ? 0 : host;
+        const uint64_t rate = t->r->w->host[link].rate_bps;
+
+        t->line_free_ns[host] = wire_line_free_ns(t->line_free_ns[host], t->sent.at_ns,
+                                                  t->sent.bytes, rate ? rate : RATE_DEFAULT);
+    }
+    t->sent.tx = 0;
+}
+
+static bool is_damaged(const struct wire_tap *t, uint64_t tx)
+{
+    for (uint32_t i = 0; i < TAP_DAMAGED && i < t->n_damaged; i++) {
+        if (t->damaged[i] == tx)
+            return true;
+    }
+    return false;
+}
+
+/* What has come to @host is not known any more: nobody can follow its queue pairs from now on. */
+static void lose_sight(struct wire_tap *t, uint32_t host)
+{
+    for (uint32_t qpn = 0; qpn < TAP_QPNS; qpn++) {
+        struct wire_end *e = end_of(t, host, qpn);
+
+        if (e)
+            e->is_told = false;
+    }
+}
+
+static void show_arrived(struct wire_tap *t, uint32_t host, uint64_t tx, uint64_t now_ns)
+{
+    struct wire_end *e;
+    struct packet p;
+    size_t bytes;
+
+    if (tx != 0 && !rdl_record_frame(t->r->lab, tx, &bytes))
+        lose_sight(t, host);
+    if (tx == 0 || !find_packet(t, tx, &p))
+        return;
+    e = end_of(t, host, p.bth.dest_qpn);
+    if (!e)
+        return;
+    wire_end_arrived(e, &p, now_ns);
+    tell(t, e);
+}
+
+/* Does a frame that is dropped so not come to a queue pair at all?  It is another host's, or of
+ * another partition, or the queue pair is about to fail, or not there any more.
+ */
+static bool is_unseen(enum drop_reason reason)
+{
+    return reason == DROP_NOT_FOR_US || reason == DROP_BAD_PKEY || reason == DROP_QP_NOT_READY;
+}
+
+static void hear(void *ctx, const struct ev *e)
+{
+    struct wire_tap *t = ctx;
+
+    show_sent(t);
+    if (e->kind == EV_tx) {
+        t->sent.tx = e->id;
+        t->sent.at_ns = e->at_ns;
+        t->sent.host = e->u.tx.host;
+        t->sent.by = end_of(t, e->u.tx.host, e->u.tx.qpn);
+        t->sent.bytes = (uint32_t)e->u.tx.wire_bytes;
+    } else if (e->kind == EV_rx) {
+        show_arrived(t, e->u.rx.host, e->u.rx.tx, e->at_ns);
+    } else if (e->kind == EV_drop) {
+        if (!is_unseen((enum drop_reason)e->u.drop.reason) && !is_damaged(t, e->u.drop.tx))
+            show_arrived(t, e->u.drop.host, e->u.drop.tx, e->at_ns);
+    } else if (e->kind == EV_qp_state && e->u.qp_state.to == QPS_ERR) {
+        struct wire_end *end = end_of(t, e->u.qp_state.host, e->u.qp_state.qpn);
+
+        if (end)
+            wire_end_failed(end, e->at_ns);
+    } else if (e->kind == EV_fault &&
+               (e->u.fault.by == FLT_CORRUPT || e->u.fault.by == FLT_TRUNCATE)) {
+        t->damaged[t->n_damaged++ % TAP_DAMAGED] = e->id;
+    }
+}
+
+enum rdl_status wire_tap_listen(struct wire_tap *t, struct world_run *r)
+{
+    static const enum ev_kind kinds[] = {EV_tx, EV_rx, EV_drop, EV_fault, EV_qp_state};
+    struct ev_set heard = ev_set_none;
+    enum rdl_status st;
+
+    memset(t->life_at, 0, sizeof(t->life_at));
+    memset(t->line_free_ns, 0, sizeof(t->line_free_ns));
+    t->r = r;
+    t->n_damaged = 0;
+    t->sent.tx = 0;
+    for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
+        ev_set_add(&heard, kinds[i]);
+    st = rdl_listen(r->lab, hear, t, &t->listener);
+    if (st == RDL_OK)
+        rdl_hear(r->lab, t->listener, &heard);
+    return st;
+}
+
+/* --- Lives ------------------------------------------------------------------------------------ */
+
+void wire_tap_begin(struct wire_tap *t, uint16_t life)
+{
+    const struct life *l = &t->r->life[life];
+    const struct world_end *e = &t->r->w->end[l->end];
+    const bool is_rxe = model_profile_is_rxe(t->r, l->end);
+    const struct wire_rules rules = {
+        .mtu_bytes = world_mtu_bytes(e),
+        .timeout_ns = wire_ack_timeout_ns(e->timeout),
+        .late_ns = LATE_NS,
+        .knows_timeout = true,
+        .retry_cnt = is_rxe && e->retry_cnt == RETRY_MAX ? WIRE_ENDLESS : e->retry_cnt,
+        .rnr_retry = e->rnr_retry == RETRY_MAX ? WIRE_ENDLESS : e->rnr_retry,
+        .max_rd_atomic = is_rxe ? world_round_up(e->max_rd_atomic) : e->max_rd_atomic,
+        .sq_psn = world_psn(t->r, l->end),
+        .rq_psn = world_psn(t->r, e->peer),
+        .rnr_is_told_twice = is_rxe,
+    };
+
+    wire_end_init(&t->end[life], &rules);
+    t->end[life].is_told = e->type == QPT_RC;
+    if (l->qpn < TAP_QPNS)
+        t->life_at[e->host][l->qpn] = (uint16_t)(life + 1);
+}
+
+void wire_tap_end(struct wire_tap *t)
+{
+    show_sent(t);
+    for (uint32_t i = 0; i < t->r->n_lives; i++) {
+        const struct life *l = &t->r->life[i];
+
+        if (l->is_closed || l->peer == WORLD_NONE || model_may_be_in_error(t->r, l) ||
+            l->sends_failed)
+            continue;
+        wire_end_quiet(&t->end[i], 0);
+        tell(t, &t->end[i]);
+    }
+}

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: MIT */
+#include "tree/tree_pci.h"
+
+#include <string.h>
+
+#include "emu/base/assert.h"
+#include "emu/base/cursor.h"
+#include "emu/facts/enums.h"
+#include "emu/facts/pci.h"
+#include "print/show_text.h"
+#include "rdmalab/pci.h"
+#include "tree/tree.h"
+
+#define FIELD_INDENT   33u
+#define BYTES_PER_LINE 16u
+
+/* A function's configuration space. */
+struct config {
+    uint8_t b[PCI_CONFIG_BYTES];
+};
+
+static uint32_t byte(const struct config *c, uint32_t at)
+{
+    return c->b[at];
+}
+
+static uint32_t word(const struct config *c, uint32_t at)
+{
+    return ld_le16(c->b + at);
+}
+
+static uint32_t dword(const struct config *c, uint32_t at)
+{
+    return ld_le32(c->b + at);
+}
+
+/* The host that is there, whose function @number is meant. */
+static void read_config(const struct rdl_lab *lab, const char *path, uint32_t number,
+                        struct config *ret)
+{
+    char name[RDL_NAME_BYTES];
+    rdl_host host;
+    bool known;
+
+    tree_host_of(path, name);
+    known = rdl_find_host(lab, name, &host) == RDL_OK;
+    RDL_ASSERT(known);
+    for (uint32_t i = 0; i < PCI_CONFIG_BYTES; i++) {
+        const struct rdl_pci_place place = {
+            .number = number, .space = RDL_PCI_CONFIG, .offset = i, .width = 1};
+        uint64_t v;
+
+        known = rdl_pci_peek(lab, host, &place, &v) == RDL_OK;
+        RDL_ASSERT(known);
+        ret->b[i] = (uint8_t)v;
+    }
+}
+
+static char sign(uint32_t bits, unsigned bit)
+{
+    return bits >> bit & 1u ? '+' : '-';
+}
+
+static void print_command(FILE *out, uint32_t c)
+{
+    static const char *const names[] = {"I/O",     "Mem",      "BusMaster", "SpecCycle",
+                                        "MemWINV", "VGASnoop", "ParErr",    "Stepping",
+                                        "SERR",    "FastB2B",  "DisINTx"};
+
+    fputs("\tControl:", out);
+    for (unsigned i = 0; i < ARRAY_LEN(names); i++)
+        fprintf(out, " %s%c", names[i], sign(c, i));
+    fputc('\n', out);
+}
+
+static void print_status(FILE *out, uint32_t s)
+{
+    fprintf(out,
+            "\tStatus: Cap%c 66MHz%c UDF%c FastB2B%c ParErr%c DEVSEL=fast >TAbort%c <TAbort%c "
+            "<MAbort%c >SERR%c <PERR%c INTx%c\n",
+            sign(s, 4), sign(s, 5), sign(s, 6), sign(s, 7), sign(s, 8), sign(s, 11), sign(s, 12),
+            sign(s, 13), sign(s, 14), sign(s, 15), sign(s, 3));
+}
+
+static void print_regions(FILE *out, const struct config *c)
+{
+    const bool on = (word(c, PCI_COMMAND) & PCI_CMD_MEMORY) != 0;
+
+    for (uint32_t i = 0; i < PCI_BARS; i++) {
+        const uint32_t bar = dword(c, PCI_BAR0 + 4 * i);
+
+        if (bar != 0)
+            fprintf(out, "\tRegion %u: Memory at %08x (32-bit, non-prefetchable)%s\n", i,
+                    bar & ~PCI_BAR_LOW_BITS, on ? "" : " [disabled]");
+    }
+}
+
+static void print_virtio(FILE *out, const struct config *c, uint32_t at)
+{
+    static const char *const names[] = {[VIRTIO_CAP_COMMON] = "CommonCfg",
+                                        [VIRTIO_CAP_NOTIFY] = "Notify",
+                                        [VIRTIO_CAP_ISR] = "ISR",
+                                        [VIRTIO_CAP_DEVICE] = "DeviceCfg"};
+    const uint32_t type = byte(c, at + VIRTIO_AT_TYPE);
+    const bool known = type >= VIRTIO_CAP_COMMON && type <= VIRTIO_CAP_DEVICE;
+
+    fprintf(out, "Vendor Specific Information: VirtIO: %s\n", known ? names[type] : "<unknown>");
+    fprintf(out, "\t\tBAR=%u offset=%08x size=%08x", byte(c, at + VIRTIO_AT_BAR),
+            dword(c, at + VIRTIO_AT_OFFSET), dword(c, at + VIRTIO_AT_LENGTH));
+    if (type == VIRTIO_CAP_NOTIFY)
+        fprintf(out, " multiplier=%08x", dword(c, at + VIRTIO_AT_MULTIPLIER));
+    fputc('\n', out);
+}
+
+static void print_msix(FILE *out, const struct config *c, uint32_t at)
+{
+    const uint32_t control = word(c, at + MSIX_AT_CONTROL), table = dword(c, at + MSIX_AT_TABLE),
+                   pba = dword(c, at + MSIX_AT_PBA);
+
+    fprintf(out, "MSI-X: Enable%c Count=%u Masked%c\n", sign(control, 15),
+            (control & MSIX_SIZE_MASK) + 1, sign(control, 14));
+    fprintf(out, "\t\tVector table: BAR=%u offset=%08x\n", table & MSIX_BAR_MASK,
+            table & ~MSIX_BAR_MASK);
+    fprintf(out, "\t\tPBA: BAR=%u offset=%08x\n", pba & MSIX_BAR_MASK, pba & ~MSIX_BAR_MASK);
+}
+
+static void print_capabilities(FILE *out, const struct config *c)
+{
+    uint32_t at = byte(c, PCI_CAPABILITIES);
+
+    for (uint32_t n = 0; at != 0 && n < PCI_CAPS_MAX; n++) {
+        fprintf(out, "\tCapabilities: [%02x] ", at);
+        if (byte(c, at) == PCI_CAP_ID_MSIX)
+            print_msix(out, c, at);
+        else
+            print_virtio(out, c, at);
+        at = byte(c, at + PCI_AT_NEXT);
+    }
+}
+
+static void print_bytes(FILE *out, const struct config *c)
+{
+    for (uint32_t i = 0; i < PCI_CONFIG_BYTES; i++) {
+        if (i % BYTES_PER_LINE == 0)
+            fprintf(out, "%02x:", i);
+        fprintf(out, " %02x", c->b[i]);
+        if (i % BYTES_PER_LINE == BYTES_PER_LINE - 1)
+            fputc('\n', out);
+    }
+}
+
+/* As lspci prints it, in its order. */
+static void print_function(FILE *out, const struct config *c, uint32_t number)
+{
+    const uint32_t line = byte(c, PCI_INTERRUPT_LINE), pin = byte(c, PCI_INTERRUPT_PIN);
+
+    fprintf(out, "00:01.%u %04x: %04x:%04x (rev %02x)\n", number, word(c, PCI_CLASS_CODE + 1),
+            word(c, PCI_VENDOR_ID), word(c, PCI_DEVICE_ID), byte(c, PCI_REVISION_ID));
+    fprintf(out, "\tSubsystem: %04x:%04x\n", word(c, PCI_SUBSYSTEM_VENDOR_ID),
+            word(c, PCI_SUBSYSTEM_ID));
+    print_command(out, word(c, PCI_COMMAND));
+    print_status(out, word(c, PCI_STATUS));
+    if (word(c, PCI_COMMAND) & PCI_CMD_MASTER) {
+        fprintf(out, "\tLatency: %u", byte(c, PCI_LATENCY_TIMER));
+        if (byte(c, PCI_CACHE_LINE_SIZE))
+            fprintf(out, ", Cache Line Size: %u bytes", 4 * byte(c, PCI_CACHE_LINE_SIZE));
+        fputc('\n', out);
+    }
+    fprintf(out, "\tInterrupt: pin %c routed to IRQ %u\n", 'A' + (int)pin - 1, line);
+    print_regions(out, c);
+    print_capabilities(out, c);
+    print_bytes(out, c);
+}
+
+/* The words of @table whose bits are in @set. */
+static void add_bits(struct text *t, const struct enum_table *table, uint32_t set)
+{
+    for (size_t i = 0; i < table->n_rows; i++) {
+        if (set & table->rows[i].value)
+            text_addf(t, "; %s: %s", table->rows[i].name, table->rows[i].text);
+    }
+}
+
+static void print_field(FILE *out, const struct config *c, const struct enum_row *row)
+{
+    const uint32_t n = pci_field_bytes(row->value);
+    char lead[64], about[SHOW_LINE_BYTES];
+    struct text l = text_on(lead, sizeof(lead)), t = text_on(about, sizeof(about));
+    uint32_t v = 0;
+
+    for (uint32_t i = 0; i < n; i++)
+        v |= byte(c, row->value + i) << (8 * i);
+    text_addf(&l, "  %02x  %-19s %0*x", row->value, row->name, 2 * (int)n, v);
+    while (l.len < FIELD_INDENT + 2)
+        text_add(&l, " ");
+    text_add(&t, row->text);
+    if (row->value == PCI_COMMAND)
+        add_bits(&t, &enum_pci_command, v);
+    if (row->value == PCI_STATUS)
+        add_bits(&t, &enum_pci_status, v);
+    show_wrap_behind(out, lead, FIELD_INDENT + 2, about);
+}
+
+static uint32_t number_of(const struct rdl_lab *lab, const char *path)
+{
+    const uint64_t id = tree_number(lab, path, LEAF_pci_function_device_id);
+
+    return pci_number_of(id == PCI_DEVICE_BASE + VIRTIO_ID_NET ? FN_NET : FN_RDMA);
+}
+
+void tree_pci_slot(FILE *out, const struct rdl_lab *lab, const char *path)
+{
+    struct config c;
+
+    for (uint32_t number = 0; number < 2; number++) {
+        read_config(lab, path, number, &c);
+        print_function(out, &c, number);
+        fputc('\n', out);
+    }
+    fprintf(out, "Field by field: show %s.rdma, show %s.net\n", path, path);
+}
+
+void tree_pci_function(FILE *out, const struct rdl_lab *lab, const char *path)
+{
+    const uint32_t number = number_of(lab, path);
+    struct config c;
+
+    read_config(lab, path, number, &c);
+    print_function(out, &c, number);
+    fputs("\n  at  field               value\n", out);
+    for (size_t i = 0; i < enum_pci_field.n_rows; i++)
+        print_field(out, &c, &enum_pci_field.rows[i]);
+}

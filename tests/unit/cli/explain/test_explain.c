@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: MIT */
+/* Every word that the program can show to a person has an explanation. */
+#include "testing.h"
+
+#include "cli/explain/apropos.h"
+#include "cli/explain/c_names.h"
+#include "cli/explain/explain.h"
+#include "cli/explain/explain_asked.h"
+#include "cli/printed.h"
+#include "emu/facts/enums.h"
+#include "emu/facts/leaf.h"
+#include "emu/facts/qp_fsm.h"
+#include "emu/trace/event.h"
+#include "golden.h"
+#include "rdmalab/status.h"
+
+static void assert_explained(const char *word)
+{
+    struct printed p;
+
+    if (!explain(printed_begin(&p)->out, word, false))
+        fail_msg("no explanation of %s", word);
+    assert_true(strlen(printed_text(&p)) > 60);
+    assert_lines_fit(&p);
+    printed_end(&p);
+}
+
+static void every_row_of_every_enumeration_is_explained(void **state)
+{
+    (void)state;
+    for (const struct enum_table *const *t = enum_tables; *t; t++) {
+        assert_explained((*t)->name);
+        for (size_t i = 0; i < (*t)->n_rows; i++)
+            assert_explained((*t)->rows[i].name);
+    }
+}
+
+/* Whoever has read what something is wants to see it: the commands for that. */
+static void every_page_says_how_to_see_it(void **state)
+{
+    struct printed p;
+
+    (void)state;
+    for (const struct enum_table *const *t = enum_tables; *t; t++) {
+        for (size_t i = 0; i < (*t)->n_rows; i++) {
+            assert_true(explain(printed_begin(&p)->out, (*t)->rows[i].name, false));
+            assert_prints(&p, "see it: ");
+            printed_end(&p);
+        }
+    }
+    for (unsigned i = 1; i < RDL_STATUS_COUNT; i++) {
+        assert_true(explain(printed_begin(&p)->out, rdl_status_name((enum rdl_status)i), false));
+        assert_prints(&p, "  remedy: ");
+        assert_prints(&p, "see it: ");
+        printed_end(&p);
+    }
+}
+
+static void every_status_of_a_call_is_explained(void **state)
+{
+    (void)state;
+    for (unsigned i = 1; i < RDL_STATUS_COUNT; i++)
+        assert_explained(rdl_status_name((enum rdl_status)i));
+}
+
+static void every_field_of_every_event_is_explained(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < EV_COUNT; i++) {
+        const struct ev_schema *schema = ev_schema((enum ev_kind)i);
+
+        for (size_t k = 0; k < schema->n_fields; k++)
+            assert_explained(schema->fields[k].name);
+    }
+}
+
+/* The second row of a word would never be printed. */
+static void no_word_has_two_rows(void **state)
+{
+    static const char *const words[] = {
+#define SUBJECT(what, list)
+#define NOTE(table, text, see)
+#define WORD(word, text, see) #word,
+#define SAME(word, as)        #word,
+#include "cli/explain/explain.def"
+#undef SAME
+#undef WORD
+#undef NOTE
+#undef SUBJECT
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(words); i++) {
+        for (size_t k = 0; k < i; k++) {
+            if (explain_same(words[i], words[k]))
+                fail_msg("%s and %s are the same word", words[k], words[i]);
+        }
+    }
+}
+
+/* What `explain` alone lists can be asked for as it stands there. */
+static void every_word_of_a_subject_is_explained(void **state)
+{
+    static const char *const lists[] = {
+#define SUBJECT(what, list) list,
+#define NOTE(table, text, see)
+#define WORD(word, text, see)
+#define SAME(word, as)
+#include "cli/explain/explain.def"
+#undef SAME
+#undef WORD
+#undef NOTE
+#undef SUBJECT
+    };
+    struct printed p;
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(lists); i++) {
+        char list[256], *save;
+
+        snprintf(list, sizeof(list), "%s", lists[i]);
+        for (char *w = strtok_r(list, ", ", &save); w; w = strtok_r(NULL, ", ", &save))
+            assert_explained(w);
+    }
+    explain_subjects(printed_begin(&p)->out);
+    assert_non_null(strstr(printed_text(&p), "\n  services  "));
+    assert_lines_fit(&p);
+    printed_end(&p);
+}
+
+static void assert_one(void *ctx, const char *word)
+{
+    struct printed p;
+
+    ++*(unsigned *)ctx;
+    if (!explain(printed_begin(&p)->out, word, false))
+        fail_msg("no explanation of %s", word);
+    printed_end(&p);
+}
+
+static void every_word_that_is_offered_is_explained(void **state)
+{
+    unsigned n = 0;
+
+    (void)state;
+    explain_each(assert_one, &n);
+    assert_true(n > 300);
+}
+
+/* A leaf is known by its key, with its node, and by its path. */
+static void leaves_of_the_inspect_tree_are_explained(void **state)
+{
+    static const char *const words[] = {"next_psn", "qp.next_psn", "h1.qp.next_psn"};
+    struct printed p;
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(words); i++) {
+        assert_true(explain(printed_begin(&p)->out, words[i], false));
+        assert_golden("next_psn", printed_text(&p));
+        printed_end(&p);
+    }
+    assert_false(explain(printed_begin(&p)->out, "mr.next_psn", false));
+    printed_end(&p);
+    assert_explained("counters");
+    /* Whoever has a name of its own: by what could be called so. */
+    assert_explained("h1.conn.next_psn");
+    assert_explained("f1.psn");
+    assert_false(explain(printed_begin(&p)->out, "h1.conn.xyzzy", false));
+    printed_end(&p);
+    assert_explained("h1.cq.wc[3].status");
+    for (unsigned i = NODE_lab; i < NODE_COUNT; i++)
+        assert_explained(node_rows[i].title);
+}
+
+static void the_states_show_what_each_move_needs(void **state)
+{
+    struct printed p;
+
+    (void)state;
+    assert_true(explain(printed_begin(&p)->out, "qp-states", false));
+    assert_prints(&p, "RESET -> INIT   needs access, pkey_index, port\n");
+    for (size_t i = 0; i < n_qp_edges; i++) {
+        char move[64];
+        struct text t = text_on(move, sizeof(move));
+
+        text_addf(&t, "%s -> %s", enum_name(&enum_qp_state, qp_edges[i].from),
+                  enum_name(&enum_qp_state, qp_edges[i].to));
+        assert_prints(&p, move);
+    }
+    assert_lines_fit(&p);
+    printed_end(&p);
+}
+
+static void case_and_dashes_do_not_matter(void **state)
+{
+    static const char *const words[] = {"retry_exc_err", "RETRY-EXC-ERR", "go-back-n",
+                                        "Go_Back_N",     "avail.idx",     "RDL_ERR_BUSY"};
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(words); i++)
+        assert_explained(words[i]);
+}
+
+static void one_word_can_mean_several_things(void **state)
+{
+    struct printed p;
+
+    (void)state;
+    assert_true(explain(printed_begin(&p)->out, "SEND", false));
+    assert_prints(&p, "SEND   work request opcode 2");
+    assert_prints(&p, "SEND   completion opcode 0");
+    printed_end(&p);
+}
+
+/* The number says all that its value could; a source that nobody has verified is for who asks. */
+static void a_behaviour_tells_who_shows_it(void **state)
+{
+    struct printed p;
+
+    (void)state;
+    assert_true(explain(printed_begin(&p)->out, "b33", false));
+    assert_in_order(printed_text(&p),
+                    "B33 4.096 us shown by scenarios/04-lost-request.json scenarios/07- "
+                    "tests/unit/xport/test_rc.c: retries_run_out");
+    assert_null(strstr(printed_text(&p), "sources"));
+    assert_lines_fit(&p);
+    printed_end(&p);
+    assert_true(explain(printed_begin(&p)->out, "B33", true));
+    assert_in_order(printed_text(&p),
+                    "sources [IBTA1 9.7.6.1.3 (unverified)] rules RETRY_LIMIT shown by");
+    printed_end(&p);
+    assert_true(explain(printed_begin(&p)->out, "B74", false));
+    assert_in_order(printed_text(&p), "sources [IBTA1 C9-88] shown by");
+    printed_end(&p);
+    assert_false(explain(printed_begin(&p)->out, "B113", false));
+    printed_end(&p);
+}
+
+static void assert_asked(const char *asked, const char *part)
+{
+    struct printed p;
+
+    if (!explain_asked(printed_begin(&p)->out, asked, false))
+        fail_msg("no explanation of %s", asked);
+    assert_prints(&p, part);
+    assert_lines_fit(&p);
+    printed_end(&p);
+}
+
+/* Each name of C leads to its own row, and to no other of the same name. */
+static void every_name_of_c_is_explained(void **state)
+{
+    char name[64], lower[64];
+    struct printed p;
+    unsigned n = 0;
+
+    (void)state;
+    for (const struct enum_table *const *t = enum_tables; *t; t++) {
+        for (size_t i = 0; i < (*t)->n_rows; i++) {
+            struct text c = text_on(name, sizeof(name)), head = text_on(lower, sizeof(lower));
+
+            if (!c_name_add(&c, *t, &(*t)->rows[i]))
+                continue;
+            text_addf(&head, "%s   %s ", (*t)->rows[i].name, (*t)->what);
+            assert_asked(name, lower);
+            n++;
+        }
+    }
+    assert_true(n > 120);
+    assert_asked("ib_wc_retry_exc_err", "RETRY_EXC_ERR   completion status 12, in C IBV_WC_RETRY");
+    assert_asked("VIRTIO_F_IN_ORDER", "IN_ORDER\n  Feature 35");
+    assert_asked("virtio_f_notification_data", "NOTIFICATION_DATA\n  Feature 38");
+    assert_asked("VIRTIO_F_ACCESS_PLATFORM", "ACCESS_PLATFORM\n  Feature 33");
+    assert_false(explain_asked(printed_begin(&p)->out, "VIRTIO_F_kick", false));
+    printed_end(&p);
+    assert_true(explain_asked(printed_begin(&p)->out, "ibv_post_send", false));
+    assert_prints(&p, "post_send: post a request");
+    printed_end(&p);
+}
+
+static void a_number_is_told_by_subject(void **state)
+{
+    (void)state;
+    assert_asked("12", "\n  completion status           RETRY_EXC_ERR: transport");
+    assert_asked("12", "\n  BTH opcode                  RC_RDMA_READ_REQUEST");
+    assert_asked("12", "\n  code of min_rnr_timer=      640us");
+    assert_asked("0x60", "byte of an AETH syndrome    NAK_PSN_SEQUENCE");
+    assert_asked("0x2c", "RNR_NAK, with timer code 12");
+    assert_asked("15", "virtio device status bit    ACKNOWLEDGE, DRIVER, DRIVER_OK, FEATURES_OK");
+    assert_asked("event 15", "SRQ_LIMIT_REACHED   asynchronous event 15, in C IBV_EVENT_SRQ");
+    assert_asked("status 12", "  completion status           RETRY_EXC_ERR");
+    assert_asked("vendor_err 12", "RESP_LENGTH   rule 12\n");
+    assert_asked("opcode SEND", "SEND   completion opcode 0");
+}
+
+static void a_question_is_its_words(void **state)
+{
+    (void)state;
+    assert_asked("avail ring", "avail_ring\n");
+    assert_asked("what is a slot?", "slot\n");
+    assert_asked("who owns the descriptor?", "owner\n");
+    assert_asked("remote access", "remote_access\n");
+    assert_asked("Remote-Key", "rkey\n");
+}
+
+static void near_words_are_told(void **state)
+{
+    static const struct {
+        const char *asked, *near;
+    } rows[] = {
+        {"retr", "near it: retry, retries, retry_cnt, "},
+        {"RETRY_EXC_ER", "did you mean \"RETRY_EXC_ERR\"?"},
+        {"IBV_WC_RETRY_EXC_ER", "did you mean \"IBV_WC_RETRY_EXC_ERR\"?"},
+        {"syn", "did you mean \"syndrome\"?"},
+        {"PSN 100", "near it: psn, "},
+        {"zzzzzzzzzzzz", EXPLAIN_WORDS},
+    };
+    struct printed p;
+    char near[512];
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct text t = text_on(near, sizeof(near));
+
+        assert_false(explain_asked(printed_begin(&p)->out, rows[i].asked, false));
+        assert_string_equal(printed_text(&p), "");
+        printed_end(&p);
+        explain_near(&t, rows[i].asked);
+        if (strncmp(near, rows[i].near, strlen(rows[i].near)) != 0)
+            fail_msg("%s: %s", rows[i].asked, near);
+    }
+}
+
+static void what_fits_best_comes_first(void **state)
+{
+    char *text = NULL;
+    size_t n = 0;
+    FILE *f = open_memstream(&text, &n);
+    const char *name, *part, *said;
+
+    (void)state;
+    assert_non_null(f);
+    assert_false(apropos(f, "nothingofthesort", NULL));
+    assert_false(apropos(f, "", NULL));
+    assert_true(apropos(f, "notify", NULL));
+    assert_int_equal(fclose(f), 0);
+    name = strstr(text, "NOTIFY ");
+    part = strstr(text, "req_notify_cq ");
+    said = strstr(text, "interrupt ");
+    assert_ptr_equal(name, text);
+    assert_true(part && said && name < part && part < said);
+    free(text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_fits_best_comes_first),
+        cmocka_unit_test(every_row_of_every_enumeration_is_explained),
+        cmocka_unit_test(every_page_says_how_to_see_it),
+        cmocka_unit_test(every_name_of_c_is_explained),
+        cmocka_unit_test(a_number_is_told_by_subject),
+        cmocka_unit_test(a_question_is_its_words),
+        cmocka_unit_test(near_words_are_told),
+        cmocka_unit_test(every_status_of_a_call_is_explained),
+        cmocka_unit_test(every_field_of_every_event_is_explained),
+        cmocka_unit_test(no_word_has_two_rows),
+        cmocka_unit_test(every_word_of_a_subject_is_explained),
+        cmocka_unit_test(every_word_that_is_offered_is_explained),
+        cmocka_unit_test(leaves_of_the_inspect_tree_are_explained),
+        cmocka_unit_test(the_states_show_what_each_move_needs),
+        cmocka_unit_test(case_and_dashes_do_not_matter),
+        cmocka_unit_test(one_word_can_mean_several_things),
+        cmocka_unit_test(a_behaviour_tells_who_shows_it),
+        cmocka_unit_test(every_golden_text_is_used),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

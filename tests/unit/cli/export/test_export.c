@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+/* Captures: each frame is where it was seen, and its comments say what happened to it. */
+#include "testing.h"
+
+#include "cli/export/export.h"
+#include "cli/printed.h"
+#include "emu/base/cursor.h"
+
+#define BLOCK_INTERFACE 1u
+#define BLOCK_NAMES     4u
+#define BLOCK_PACKET    6u
+
+enum { H1, H2, LOST }; /* interfaces */
+
+static const uint8_t frame[64] = {0x02};
+
+/* One frame three times: lost, then refused as a duplicate, then dropped by a switch. */
+static const struct ev events[] = {
+    {.id = ID(1, 1),
+     .kind = EV_host_up,
+     .u.host_up = {.host = 0, .name = {"h1"}, .addr = {"10.0.0.1"}}},
+    {.id = ID(2, 1),
+     .kind = EV_host_up,
+     .u.host_up = {.host = 1, .name = {"h2"}, .addr = {"10.0.0.2"}}},
+    {.id = ID(3, 1),
+     .kind = EV_tx,
+     .u.tx = {.host = 0, .qpn = 2, .opcode = 4, .wr_id = 9, .attempt = 2}},
+    {.id = ID(3, 2),
+     .kind = EV_fault,
+     .u.fault = {.by = FLT_DELAY, .name = {"f2"}, .delay = 5000, .tx = ID(3, 1)}},
+    {.id = ID(4, 1), .kind = EV_lost, .u.lost = {.by = FLT_DROP, .name = {"f1"}, .tx = ID(3, 1)}},
+    {.id = ID(5, 1),
+     .kind = EV_rx,
+     .u.rx = {.host = 1, .qpn = 3, .act = ACT_DROP, .rule = 9, .tx = ID(3, 1)}},
+    {.id = ID(5, 2),
+     .kind = EV_drop,
+     .u.drop = {.host = 1, .reason = DROP_OUT_OF_SEQUENCE, .tx = ID(3, 1)}},
+    {.id = ID(6, 1),
+     .kind = EV_drop,
+     .u.drop = {.host = EV_HOST_NONE, .reason = DROP_NO_ROUTE, .tx = ID(3, 1)}},
+    {.id = ID(7, 1), .kind = EV_rx, .u.rx = {.host = 1, .tx = ID(2, 9)}}, /* bytes not kept */
+};
+
+static const struct written all = {events, ARRAY_LEN(events), ID(3, 1), frame, sizeof(frame)};
+
+/* Prints the capture of all events, and checks that it consists of whole blocks. */
+static void export_all(struct printed *p, uint64_t forgotten)
+{
+    const struct past_about about = {.title = "three fates", .seed = 7};
+    struct ev_names *names = ev_names_new();
+    struct past past = past_of_written(&all, names);
+
+    past.forgotten = forgotten;
+    assert_int_equal(export_pcapng(printed_begin(p)->out, &past, &about), RDL_OK);
+    fflush(p->out);
+    ev_names_free(names);
+}
+
+/* The @n-th block of @type, or NULL. */
+static const uint8_t *block(const struct printed *p, uint32_t type, unsigned n)
+{
+    const uint8_t *at = (const uint8_t *)p->text, *end = at + p->bytes;
+
+    while (at < end) {
+        const uint32_t bytes = ld_le32(at + 4);
+
+        assert_true(bytes >= 12 && bytes <= (size_t)(end - at));
+        assert_int_equal(ld_le32(at + bytes - 4), bytes);
+        if (ld_le32(at) == type && n-- == 0)
+            return at;
+        at += bytes;
+    }
+    return NULL;
+}
+
+static bool block_says(const uint8_t *at, const char *text)
+{
+    const size_t bytes = ld_le32(at + 4), n = strlen(text);
+
+    for (size_t i = 0; i + n <= bytes; i++) {
+        if (memcmp(at + i, text, n) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void each_host_has_an_interface_and_the_wire_has_one(void **state)
+{
+    static const char *const names[] = {"h1.rdma0", "h2.rdma0", "wire.lost"};
+    struct printed p;
+
+    (void)state;
+    export_all(&p, 0);
+    for (unsigned i = 0; i < ARRAY_LEN(names); i++)
+        assert_true(block_says(block(&p, BLOCK_INTERFACE, i), names[i]));
+    assert_null(block(&p, BLOCK_INTERFACE, 3));
+    assert_true(block_says(block(&p, BLOCK_NAMES, 0), "h2"));
+    printed_end(&p);
+}
+
+static void each_frame_is_once_where_it_was_seen(void **state)
+{
+    static const struct {
+        uint32_t interface;
+        const char *comments[3];
+    } rows[] = {
+        {H1, {"h1.qpn2 wr_id=9 SEND, #3.1", "attempt 2", "lost on the wire, by f1"}},
+        {LOST, {"wr_id=9", "DELAY by f2, 5us", "lost on the wire, by f1"}},
+        {H2, {"wr_id=9", "attempt 2", "dropped: OUT_OF_SEQUENCE"}},
+        {LOST, {"wr_id=9", "attempt 2", "dropped: NO_ROUTE"}},
+    };
+    struct printed p;
+
+    (void)state;
+    export_all(&p, 0);
+    for (unsigned i = 0; i < ARRAY_LEN(rows); i++) {
+        const uint8_t *at = block(&p, BLOCK_PACKET, i);
+
+        assert_non_null(at);
+        assert_int_equal(ld_le32(at + 8), rows[i].interface);
+        assert_memory_equal(at + 28, frame, sizeof(frame));
+        for (size_t k = 0; k < ARRAY_LEN(rows[i].comments); k++) {
+            if (!block_says(at, rows[i].comments[k]))
+                fail_msg("packet %u does not say \"%s\"", i, rows[i].comments[k]);
+        }
+    }
+    assert_null(block(&p, BLOCK_PACKET, ARRAY_LEN(rows)));
+    printed_end(&p);
+}
+
+static void the_section_says_what_was_run(void **state)
+{
+    struct printed p;
+
+    (void)state;
+    export_all(&p, 12);
+    assert_true(block_says((const uint8_t *)p.text, "three fates"));
+    assert_true(block_says((const uint8_t *)p.text, "seed 7"));
+    assert_true(block_says((const uint8_t *)p.text,
+                           "the 12 oldest events are forgotten, this is complete from #1.1 on"));
+    assert_false(block_says((const uint8_t *)p.text, "the bytes of"));
+    printed_end(&p);
+}
+
+/* Names and addresses outlive the events that told them; frames that are not there are counted. */
+static void what_is_forgotten_is_said_and_names_are_kept(void **state)
+{
+    static const struct written rest = {.events = events + 2, .n = ARRAY_LEN(events) - 2};
+    const struct past_about about = {.seed = 7};
+    struct ev_names *names = ev_names_new();
+    struct past past = past_of_written(&rest, names);
+    struct printed p;
+
+    (void)state;
+    for (size_t i = 0; i < 2; i++)
+        ev_names_learn(names, &events[i]);
+    past.forgotten = 2;
+    past.frame_bytes_max = 1u << 20;
+    assert_int_equal(export_pcapng(printed_begin(&p)->out, &past, &about), RDL_OK);
+    fflush(p.out);
+    assert_true(block_says((const uint8_t *)p.text,
+                           "the bytes of a frame are forgotten; \"record frames=4m\" as the first "
+                           "line keeps more: they are not in this file"));
+    assert_true(block_says(block(&p, BLOCK_INTERFACE, H2), "h2.rdma0"));
+    assert_true(block_says(block(&p, BLOCK_NAMES, 0), "h2"));
+    assert_null(block(&p, BLOCK_PACKET, 0));
+    printed_end(&p);
+    ev_names_free(names);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_host_has_an_interface_and_the_wire_has_one),
+        cmocka_unit_test(each_frame_is_once_where_it_was_seen),
+        cmocka_unit_test(the_section_says_what_was_run),
+        cmocka_unit_test(what_is_forgotten_is_said_and_names_are_kept),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

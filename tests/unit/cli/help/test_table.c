@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/lang/table.h"
+#include "cli/lang/values.h"
+
+#include "cli/cli_testing.h"
+#include "cli/help/help.h"
+#include "cli/lang/suggest.h"
+
+static void every_command_has_a_summary_and_an_example_of_itself(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < N_CMDS; i++) {
+        const struct cmd *cmd = &cmd_table[i];
+
+        assert_true(strlen(cmd->summary) > 3);
+        assert_non_null(strstr(cmd->example, cmd->name));
+        assert_true(cmd->class < N_CLASSES && cmd->before < N_BEFORE);
+    }
+}
+
+static void every_example_is_a_valid_line(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < N_CMDS; i++) {
+        struct script s = script_of(cmd_table[i].example);
+        struct line_reader r = {.script = &s};
+        struct diag d = {.kind = DIAG_NONE};
+        struct step *st = NULL;
+        enum line_result result;
+
+        do
+            result = line_next(&r, &st, &d);
+        while (result == LINE_STEP);
+        if (result != LINE_END)
+            fail_msg("%s: %s", cmd_table[i].example, d.message);
+        script_done(&s);
+    }
+}
+
+/* What counts if a value is not given is a value that could be given, or a phrase and no value. */
+static void every_standard_is_a_value(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < N_CMDS; i++) {
+        for (size_t k = 0; k < cmd_table[i].n_params; k++) {
+            const struct param *p = &cmd_table[i].params[k];
+            struct diag d = {.kind = DIAG_NONE};
+
+            assert_false(p->standard && p->otherwise);
+            assert_false((p->flags & P_REQUIRED) && (p->standard || p->otherwise));
+            if (p->standard && !value_check(p, p->standard, (struct span){0, 0}, &d))
+                fail_msg("%s %s=%s: %s", cmd_table[i].name, p->name, p->standard, d.message);
+        }
+    }
+}
+
+static void every_parameter_says_what_it_is(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < N_CMDS; i++) {
+        for (size_t k = 0; k < cmd_table[i].n_params; k++) {
+            const struct param *p = &cmd_table[i].params[k];
+
+            assert_true(strlen(p->help) > 3);
+            assert_true(p->kind < N_VALUE_KINDS);
+            assert_int_equal(p->words != NULL, p->kind == VAL_WORD || p->kind == VAL_SET);
+            assert_int_equal(p->object != OBJ_NONE, p->kind == VAL_OBJECT);
+            assert_true(p->max == 0 || p->min <= p->max);
+            /* Of the same name there must be only one. */
+            assert_ptr_equal(cmd_param(&cmd_table[i], p->name), p);
+            assert_string_not_equal(p->name, "as");
+            assert_string_not_equal(p->name, "do");
+            assert_string_not_equal(p->name, "flags");
+            assert_string_not_equal(p->name, "steps");
+        }
+    }
+}
+
+static void help_knows_every_command_and_class(void **state)
+{
+    FILE *nowhere = fopen("/dev/null", "w");
+
+    (void)state;
+    assert_non_null(nowhere);
+    help_overview(nowhere);
+    for (size_t i = 0; i < N_CMDS; i++)
+        assert_true(help_topic(nowhere, cmd_table[i].name));
+    for (size_t i = 0; i < N_CLASSES; i++)
+        assert_true(help_topic(nowhere, cmd_classes[i].name));
+    assert_false(help_topic(nowhere, "xyzzy"));
+    assert_string_equal(help_suggest("pst_send"), "post_send");
+    fclose(nowhere);
+}
+
+/* However long its name is, a blank is behind it in the list of its class. */
+static void no_summary_touches_its_name(void **state)
+{
+    char *text;
+    size_t n;
+
+    (void)state;
+    for (size_t i = 0; i < N_CMDS; i++) {
+        FILE *out = open_memstream(&text, &n);
+        char lead[64];
+
+        assert_non_null(out);
+        help_topic(out, cmd_classes[cmd_table[i].class].name);
+        fclose(out);
+        snprintf(lead, sizeof(lead), "\n  %s ", cmd_table[i].name);
+        if (!strstr(text, lead))
+            fail_msg("%s stands close to its summary", cmd_table[i].name);
+        free(text);
+    }
+}
+
+static void distance_counts_single_slips(void **state)
+{
+    static const struct {
+        const char *a, *b;
+        size_t distance;
+    } rows[] = {{"link", "link", 0},     {"LINK", "link", 0},  {"lnik", "link", 1},
+                {"lin", "link", 1},      {"linkk", "link", 1}, {"lunk", "link", 1},
+                {"kitten", "sitting", 3}};
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct suggestion there = {rows[i].a, NULL, SIZE_MAX}, back = {rows[i].b, NULL, SIZE_MAX};
+
+        suggest_offer(&there, rows[i].b);
+        assert_int_equal(there.distance, rows[i].distance);
+        suggest_offer(&back, rows[i].a);
+        assert_int_equal(back.distance, rows[i].distance);
+    }
+}
+
+static void a_candidate_that_does_not_live_on_is_kept(void **state)
+{
+    struct suggestion s = suggestion_for("lnik");
+    char keep[SUGGEST_WORD_BYTES], candidate[] = "link";
+
+    (void)state;
+    assert_false(suggest_offer_copy(&s, "switch", keep));
+    assert_null(s.best);
+    assert_true(suggest_offer_copy(&s, candidate, keep));
+    candidate[0] = '\0';
+    assert_string_equal(s.best, "link");
+    assert_false(suggest_offer_copy(&s, "host", keep));
+    assert_string_equal(s.best, "link");
+}
+
+static void nothing_far_away_is_suggested(void **state)
+{
+    struct suggestion s = suggestion_for("xyzzy");
+
+    (void)state;
+    for (size_t i = 0; i < N_CMDS; i++)
+        suggest_offer(&s, cmd_table[i].name);
+    assert_null(s.best);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_command_has_a_summary_and_an_example_of_itself),
+        cmocka_unit_test(every_example_is_a_valid_line),
+        cmocka_unit_test(every_standard_is_a_value),
+        cmocka_unit_test(every_parameter_says_what_it_is),
+        cmocka_unit_test(help_knows_every_command_and_class),
+        cmocka_unit_test(no_summary_touches_its_name),
+        cmocka_unit_test(distance_counts_single_slips),
+        cmocka_unit_test(a_candidate_that_does_not_live_on_is_kept),
+        cmocka_unit_test(nothing_far_away_is_suggested),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: MIT */
+/* Random worlds: what is drawn, what a part of one is, how one is made smaller. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "process/must.h"
+#include "swarm/worlds/matrix.h"
+#include "swarm/worlds/shrink.h"
+#include "swarm/worlds/world_try.h"
+#include "testing.h"
+
+#define SEEDS 20u
+
+struct fixture {
+    struct world *w;
+    struct world_run *r;
+};
+
+static int set_up(void **state)
+{
+    struct fixture *f = must_malloc(sizeof(*f));
+
+    f->w = must_malloc(sizeof(*f->w));
+    f->r = must_malloc(sizeof(*f->r));
+    *state = f;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct fixture *f = *state;
+
+    free(f->w);
+    free(f->r);
+    free(f);
+    return 0;
+}
+
+/* Messages that @end posts. */
+static uint32_t messages(const struct world *w, uint32_t end)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < w->n_items; i++)
+        n += !w->item[i].is_recv && w->item[i].end == end && !w->item[i].is_spare;
+    return n;
+}
+
+static void a_world_has_enough_to_do(void **state)
+{
+    struct fixture *f = *state;
+
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        world_draw(f->w, seed, seed % 2 == 0);
+        assert_in_range(f->w->n_hosts, 2, seed % 2 == 0 ? 2 : WORLD_HOSTS_MAX);
+        for (uint32_t i = 0; i < f->w->n_ends && f->w->n_items < WORLD_ITEMS_MAX / 2; i++)
+            assert_in_range(messages(f->w, i), 20, UINT32_MAX);
+    }
+}
+
+/* What happens to frames and at queues is drawn, all of it, sooner or later. */
+static void each_kind_of_fault_is_drawn(void **state)
+{
+    struct fixture *f = *state;
+    unsigned kinds = 0, links = 0, aims = 0, n_injected = 0, n_fields = 0;
+    unsigned queues = 0, n_buffers = 0;
+
+    for (uint64_t seed = 1; seed <= 10 * SEEDS; seed++) {
+        world_draw(f->w, seed, false);
+        for (uint32_t i = 0; i < f->w->n_faults; i++) {
+            const struct world_fault *fault = &f->w->fault[i];
+
+            kinds |= 1u << fault->kind | 1u << fault->device.kind;
+            aims |= (fault->transmission ? 1u : 0) | (fault->message ? 2u : 0) |
+                    (fault->is_on_link ? 4u : 0) | (fault->is_long ? 8u : 0);
+            if (fault->device.kind != FLT_NONE)
+                queues |= fault->device.of_receives ? 1u : 2u;
+            n_fields += fault->kind == FLT_CORRUPT && fault->field;
+        }
+        for (uint32_t i = 0; i < f->w->n_hosts; i++) {
+            links |= (f->w->host[i].jitter_ns ? 1u : 0) | (f->w->host[i].burst_ppm ? 2u : 0);
+            n_buffers += f->w->host[i].rx_buffer > 0;
+        }
+        for (uint32_t i = 0; i < f->w->n_deeds; i++)
+            n_injected += f->w->deed[i].kind == DO_INJECT;
+    }
+    assert_int_equal(kinds, 1u << FLT_NONE | 1u << FLT_LOST_KICK | 1u << FLT_STUCK_QUEUE |
+                                1u << FLT_LOST_INTERRUPT | 1u << FLT_DROP | 1u << FLT_DUPLICATE |
+                                1u << FLT_DELAY | 1u << FLT_CORRUPT | 1u << FLT_REORDER |
+                                1u << FLT_TRUNCATE | 1u << FLT_MARK | 1u << FLT_FORGE);
+    assert_int_equal(aims, 15);
+    assert_int_equal(links, 3);
+    assert_int_equal(queues, 3);
+    assert_true(n_injected > 0 && n_fields > 0 && n_buffers > 0);
+}
+
+/* A right ICRC over wrong bytes would be believed, and the model knows only what was posted. */
+static void what_is_damaged_is_not_made_right_again(void **state)
+{
+    struct fixture *f = *state;
+    unsigned n_met = 0;
+
+    for (uint64_t seed = 1; seed <= 100 * SEEDS; seed++) {
+        world_draw(f->w, seed, false);
+        for (uint32_t i = 0; i < f->w->n_faults * f->w->n_faults; i++) {
+            const struct world_fault *a = &f->w->fault[i / f->w->n_faults];
+            const struct world_fault *b = &f->w->fault[i % f->w->n_faults];
+
+            if (a->kind != FLT_FORGE || b->kind != FLT_CORRUPT || a->from != b->from)
+                continue;
+            if (a->opcode == b->opcode || a->opcode == RDL_ANY || b->opcode == RDL_ANY) {
+                assert_int_equal(a->field, WF_ICRC);
+                n_met++;
+            }
+        }
+    }
+    assert_true(n_met > 0);
+}
+
+/* No world goes wrong; these did, each for a reason of its own. */
+static void worlds_that_went_wrong_do_not(void **state)
+{
+    static const uint64_t seeds[] = {
+        38598, 67262, /* a packet by hand goes behind a long frame on its line */
+        73464, 84085, /* what was damaged is forged, and its ICRC right again */
+    };
+    struct fixture *f = *state;
+
+    for (size_t i = 0; i < ARRAY_LEN(seeds); i++) {
+        struct world_try how = {0};
+
+        world_draw(f->w, seeds[i], false);
+        assert_true(world_try(f->w, f->r, &how));
+    }
+}
+
+/* No two items have a byte in common, but where one uses the place of another again. */
+static void pieces_do_not_overlap(void **state)
+{
+    struct fixture *f = *state;
+
+    for (uint64_t seed = 1; seed <= 5; seed++) {
+        uint8_t *owner[WORLD_HOSTS_MAX] = {NULL};
+
+        world_draw(f->w, seed, false);
+        for (uint32_t h = 0; h < f->w->n_hosts; h++) {
+            owner[h] = must_malloc(f->w->host[h].memory_bytes);
+            memset(owner[h], 0, f->w->host[h].memory_bytes);
+        }
+        for (uint32_t i = 0; i < f->w->n_items; i++) {
+            const struct world_item *t = &f->w->item[i];
+            uint8_t *m = owner[f->w->end[t->end].host];
+
+            for (uint32_t p = 0; p < t->n_pieces && t->mistake == RIGHT; p++) {
+                for (uint32_t k = 0; k < t->piece[p].bytes; k++)
+                    assert_int_equal(m[t->piece[p].at + k]++, 0);
+            }
+        }
+        for (uint32_t h = 0; h < f->w->n_hosts; h++)
+            free(owner[h]);
+    }
+}
+
+static void a_world_ends_alike_each_time(void **state)
+{
+    struct fixture *f = *state;
+
+    for (uint64_t seed = 1; seed <= 3; seed++) {
+        struct world_try first = {0}, again = {0};
+
+        world_draw(f->w, seed, true);
+        assert_true(world_try(f->w, f->r, &first));
+        assert_true(world_try(f->w, f->r, &again));
+        assert_int_equal(first.ret_hash, again.ret_hash);
+        assert_int_not_equal(first.ret_hash, 0);
+    }
+}
+
+/* Deeds can be left out, whatever they are about. */
+static void each_part_of_a_world_is_one(void **state)
+{
+    struct fixture *f = *state;
+
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        struct world_try how = {0};
+        uint32_t n = 0;
+
+        world_draw(f->w, seed, false);
+        for (uint32_t i = 0; i < f->w->n_deeds; i++) {
+            if ((i * 7 + seed) % 3 != 0)
+                f->w->deed[n++] = f->w->deed[i];
+        }
+        f->w->n_deeds = n;
+        if (!world_try(f->w, f->r, &how))
+            fail_msg("seed %u: %s", (unsigned)seed, f->r->wrong);
+    }
+}
+
+struct counts {
+    uint32_t cells, of_four; /* of_four: cells of a SEND of four packets of 256 bytes */
+};
+
+static bool count(void *ctx, const struct matrix_cell *c)
+{
+    struct counts *n = ctx;
+
+    assert_int_equal(c->number, ++n->cells);
+    n->of_four += c->type == QPT_RC && c->opcode == WR_SEND && c->path_mtu == MTU_256 &&
+                  c->bytes == 769 && !c->has_srq && !c->wraps;
+    return true;
+}
+
+/* Nothing, and four things that can happen to four packets and their acknowledge. */
+static void the_matrix_hits_each_packet(void **state)
+{
+    struct counts n = {0};
+
+    (void)state;
+    matrix_walk(count, &n);
+    assert_int_equal(n.of_four, 1 + 4 * 5);
+    assert_in_range(n.cells, 10000, 100000);
+}
+
+/* A request that says that its key is right, and it is not, is all that is left of a world. */
+static void what_goes_wrong_is_made_small(void **state)
+{
+    struct fixture *f = *state;
+    struct world_try how = {0};
+    uint64_t seed = 0;
+    uint32_t before, bad = WORLD_ITEMS_MAX;
+
+    do {
+        world_draw(f->w, ++seed, true);
+        bad = 0;
+        while (bad < f->w->n_items &&
+               (f->w->item[bad].opcode != WR_RDMA_READ || f->w->item[bad].mistake != RIGHT ||
+                f->w->item[bad].bytes == 0 || f->w->item[bad].again != WORLD_NONE ||
+                f->w->item[bad].key != KEY_OPEN))
+            bad++;
+        if (bad < f->w->n_items)
+            f->w->item[bad].key = KEY_MINE; /* which lets nobody in */
+    } while (bad == f->w->n_items || world_try(f->w, f->r, &how));
+    before = f->w->n_deeds;
+    assert_in_range(world_shrink(f->w, f->r, 2000), 1, 2000);
+    assert_non_null(f->r->wrong);
+    assert_in_range(f->w->n_deeds, 1, 8);
+    assert_in_range(before, 50, UINT32_MAX);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_world_has_enough_to_do, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(each_kind_of_fault_is_drawn, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(what_is_damaged_is_not_made_right_again, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(worlds_that_went_wrong_do_not, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(pieces_do_not_overlap, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_world_ends_alike_each_time, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(each_part_of_a_world_is_one, set_up, tear_down),
+        cmocka_unit_test(the_matrix_hits_each_packet),
+        cmocka_unit_test_setup_teardown(what_goes_wrong_is_made_small, set_up, tear_down),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
