@@ -30,7 +30,7 @@ struct run {
 };
 
 /* A send or receive queue: something was posted to it. */
-struct ring {
+struct ladder_ring {
     uint32_t host, queue;
 };
 
@@ -40,7 +40,7 @@ struct builder {
     struct past_index *index; /* of @past; owned */
     const struct ev_names *names;
     struct armed armed[ARMED_MAX];
-    struct ring rings[RINGS_MAX];
+    struct ladder_ring rings[RINGS_MAX];
     uint32_t n_rings;
     struct run runs[LADDER_COLUMNS_MAX];
     uint64_t unseen_ns; /* time of the newest event that is not drawn */

@@ -130,7 +130,7 @@ static void lay_out_columns(struct layout *o)
 }
 
 /* What the rows below must keep clear of. */
-struct rows {
+struct row_heights {
     int32_t life_y[LADDER_COLUMNS_MAX];    /* of the last stop on each lifeline */
     uint32_t life_end[LADDER_COLUMNS_MAX]; /* its arrow, or LADDER_NONE */
     int32_t note_y[2];                     /* of the last note on each side */
@@ -147,7 +147,8 @@ static bool same_way(const struct ladder *l, uint32_t a, uint32_t b)
 }
 
 /* How far down stop @i must be at least for what stands above it. */
-static int32_t lowest_allowed(const struct layout *o, const struct rows *r, uint32_t i, bool says)
+static int32_t lowest_allowed(const struct layout *o, const struct row_heights *r, uint32_t i,
+                              bool says)
 {
     const struct ladder_stop *s = &o->l->stops[i];
     const int32_t side = layout_notes_left(o->l, s->column);
@@ -167,7 +168,7 @@ static int32_t lowest_allowed(const struct layout *o, const struct rows *r, uint
 }
 
 /* Is the time of stop @i shown at @y?  Where it changes, unless there is no room for it. */
-static bool shows_time(const struct layout *o, struct rows *r, uint32_t i, int32_t y)
+static bool shows_time(const struct layout *o, struct row_heights *r, uint32_t i, int32_t y)
 {
     const struct ladder_stop *s = &o->l->stops[i];
     const bool untimed = s->on_wire && !ladder_floats(&o->l->arrows[s->arrow]);
@@ -183,7 +184,7 @@ static bool shows_time(const struct layout *o, struct rows *r, uint32_t i, int32
 static void lay_out_rows(struct layout *o)
 {
     const struct ladder *l = o->l;
-    struct rows r = {.cut_y = -STEP_CUT, .time_y = -STEP_TIME, .time_ns = UINT64_MAX};
+    struct row_heights r = {.cut_y = -STEP_CUT, .time_y = -STEP_TIME, .time_ns = UINT64_MAX};
     int32_t y = o->top + PX(20);
 
     o->n_bands = 0;
@@ -320,7 +321,7 @@ static void add_notes(struct layout *o)
 static void add_times(struct layout *o)
 {
     const struct ladder *l = o->l;
-    struct rows r = {.time_y = -STEP_TIME, .time_ns = UINT64_MAX};
+    struct row_heights r = {.time_y = -STEP_TIME, .time_ns = UINT64_MAX};
 
     for (uint32_t i = 0; i < l->n_stops; i++) {
         struct layout_text t = text_at(TEXT_TIME, ANCHOR_END, o->time_x, o->y[i] + LAYOUT_BELOW);

@@ -101,7 +101,7 @@ static bool ring_known(const struct builder *b, uint32_t host, uint32_t queue)
 
 static void learn_ring(struct builder *b, const struct ev *e)
 {
-    const struct ring ring = {builder_host(e), post_queue(e)};
+    const struct ladder_ring ring = {builder_host(e), post_queue(e)};
 
     if (!ring_known(b, ring.host, ring.queue) && b->n_rings < RINGS_MAX)
         b->rings[b->n_rings++] = ring;

@@ -36,13 +36,13 @@ void layout_add_text(struct layout *o, struct layout_text text)
 }
 
 /* The part of the height of the picture that something takes. */
-struct extent {
+struct point_extent {
     int32_t top, bottom;
 };
 
-static struct extent extent_of(const struct point *p, size_t n)
+static struct point_extent extent_of(const struct point *p, size_t n)
 {
-    struct extent e = {p[0].y, p[0].y};
+    struct point_extent e = {p[0].y, p[0].y};
 
     for (size_t i = 1; i < n; i++) {
         e.top = i32_min(e.top, p[i].y);
@@ -51,13 +51,13 @@ static struct extent extent_of(const struct point *p, size_t n)
     return e;
 }
 
-static bool apart(struct extent a, struct extent b)
+static bool apart(struct point_extent a, struct point_extent b)
 {
     return a.bottom < b.top || b.bottom < a.top;
 }
 
 /* Most things are far above or below: that is tested first. */
-static bool quad_is_clear(const struct quad *box, struct extent e, const struct quad *other)
+static bool quad_is_clear(const struct quad *box, struct point_extent e, const struct quad *other)
 {
     return apart(e, extent_of(other->p, 4)) || !quads_overlap(box, other);
 }
@@ -65,11 +65,11 @@ static bool quad_is_clear(const struct quad *box, struct extent e, const struct 
 static bool is_free(const struct layout *o, const struct layout_text *t)
 {
     const struct quad box = box_of(t, MARGIN);
-    const struct extent e = extent_of(box.p, 4);
+    const struct point_extent e = extent_of(box.p, 4);
 
     for (uint32_t i = 0; i < o->n_lines; i++) {
         const struct segment *s = &o->lines[i];
-        const struct extent line = {i32_min(s->a.y, s->b.y), i32_max(s->a.y, s->b.y)};
+        const struct point_extent line = {i32_min(s->a.y, s->b.y), i32_max(s->a.y, s->b.y)};
 
         if (!apart(e, line) && quad_hits_segment(&box, s))
             return false;

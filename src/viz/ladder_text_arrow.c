@@ -6,7 +6,7 @@
 #define ON_WAY   60u /* percent of the way where a lost packet ends, if its label fits */
 
 /* Where in a row an arrow is. */
-struct line {
+struct arrow_line {
     uint32_t near, end; /* its cells are near .. end - 1, from the left */
     bool right;         /* it points to the right */
     const char *body;
@@ -20,12 +20,12 @@ static const char *body_of(const struct page *p, const struct ladder_arrow *a)
     return a->again ? p->g->again : p->g->line;
 }
 
-static struct line line_of(const struct page *p, const struct ladder_arrow *a)
+static struct arrow_line line_of(const struct page *p, const struct ladder_arrow *a)
 {
     const uint32_t from = p->x[a->from];
     const uint32_t to = p->x[a->to];
     const uint32_t words = cells_of(a->label) + cells_of(a->end) + 8;
-    struct line n = {.body = body_of(p, a), .shade = page_shade(a->tone)};
+    struct arrow_line n = {.body = body_of(p, a), .shade = page_shade(a->tone)};
 
     if (a->from == a->to) { /* out and back */
         n.right = a->from == 0 || a->from + 1 < p->l->n_columns;
@@ -58,7 +58,7 @@ static void draw_crossed_lifelines(struct page *p, const struct ladder_arrow *a)
 }
 
 /* A packet that ends on the way: "├── SEND_ONLY psn=100 ───✗ lost: f1". */
-static void draw_on_way(struct page *p, const struct ladder_arrow *a, const struct line *n)
+static void draw_on_way(struct page *p, const struct ladder_arrow *a, const struct arrow_line *n)
 {
     const uint32_t room = n->end - n->near;
     const uint32_t words = cells_of(a->label);
@@ -86,7 +86,8 @@ static void draw_on_way(struct page *p, const struct ladder_arrow *a, const stru
 }
 
 /* "├───── SEND_ONLY psn=100 ackreq ───── 21.087 ▶│" */
-static void draw_whole(struct page *p, const struct ladder_arrow *a, struct line n, bool with_time)
+static void draw_whole(struct page *p, const struct ladder_arrow *a, struct arrow_line n,
+                       bool with_time)
 {
     const uint32_t tip = n.right ? n.end - 1 : n.near;
     const uint32_t words = cells_of(a->label);
@@ -113,10 +114,10 @@ static void draw_whole(struct page *p, const struct ladder_arrow *a, struct line
 }
 
 /* Between a lifeline and the next one on the side where a cut arrow is. */
-static struct line stub_line(const struct page *p, const struct ladder_arrow *a)
+static struct arrow_line stub_line(const struct page *p, const struct ladder_arrow *a)
 {
     const uint32_t column = ladder_stub_column(a);
-    struct line n = {
+    struct arrow_line n = {
         .right = ladder_stub_right(p->l, a), .body = body_of(p, a), .shade = page_shade(a->tone)};
 
     if (n.right) {
@@ -130,7 +131,7 @@ static struct line stub_line(const struct page *p, const struct ladder_arrow *a)
 }
 
 /* Draws a mark in a line, @at cells away from where the line begins. */
-static void draw_mark(struct page *p, const struct line *n, uint32_t at, const char *s,
+static void draw_mark(struct page *p, const struct arrow_line *n, uint32_t at, const char *s,
                       enum shade shade)
 {
     const uint32_t len = cells_of(s);
@@ -142,7 +143,7 @@ static void draw_mark(struct page *p, const struct line *n, uint32_t at, const c
 /* Draws words there with a blank on either side, and no more of them than fit between @from and
  * @to.
  */
-static void draw_words(struct page *p, const struct line *n, uint32_t from, uint32_t to,
+static void draw_words(struct page *p, const struct arrow_line *n, uint32_t from, uint32_t to,
                        const char *s, enum shade shade)
 {
     const uint32_t len = cells_of(s);
@@ -153,7 +154,7 @@ static void draw_words(struct page *p, const struct line *n, uint32_t from, uint
         cells_draw_within(&p->c, n->end - to, n->end - from, n->end - from - 1 - len, s, shade);
 }
 
-static void fill_away(struct page *p, const struct line *n, uint32_t from, uint32_t to)
+static void fill_away(struct page *p, const struct arrow_line *n, uint32_t from, uint32_t to)
 {
     if (n->right)
         cells_fill(&p->c, n->near + from, n->near + to, n->body, n->shade);
@@ -167,7 +168,7 @@ static void fill_away(struct page *p, const struct line *n, uint32_t from, uint3
  */
 static void draw_cut(struct page *p, uint32_t i, const struct ladder_arrow *a)
 {
-    const struct line n = stub_line(p, a);
+    const struct arrow_line n = stub_line(p, a);
     const bool floats = ladder_floats(a);
     const uint32_t room = n.end - n.near;
     const uint32_t cut = cells_of(p->g->cut);
@@ -200,7 +201,7 @@ static void draw_cut(struct page *p, uint32_t i, const struct ladder_arrow *a)
 
 /* A packet to its own host goes out and comes back in the next row. */
 static void draw_corner(struct page *p, uint32_t i, const struct ladder_arrow *a,
-                        const struct line *n)
+                        const struct arrow_line *n)
 {
     const uint32_t corner = n->right ? n->end - 1 : n->near;
 
@@ -216,7 +217,7 @@ static void draw_corner(struct page *p, uint32_t i, const struct ladder_arrow *a
 
 void page_arrow(struct page *p, uint32_t i, const struct ladder_arrow *a)
 {
-    struct line n = line_of(p, a);
+    struct arrow_line n = line_of(p, a);
 
     if (a->cut)
         n.right = ladder_stub_right(p->l, a);
@@ -236,7 +237,7 @@ void page_arrow(struct page *p, uint32_t i, const struct ladder_arrow *a)
 
 void page_arrival(struct page *p, uint32_t i, const struct ladder_arrow *a)
 {
-    struct line n = line_of(p, a);
+    struct arrow_line n = line_of(p, a);
 
     n.body = p->g->copy;
     page_begin_row(p, i);

@@ -78,14 +78,14 @@ struct quad quad_text(struct point from, struct unit u, int32_t w, int32_t size_
     }};
 }
 
-struct span {
+struct shadow {
     int64_t low, high;
 };
 
 /* The shadow of @n points on the direction (@dx, @dy). */
-static struct span shadow(const struct point *p, size_t n, int64_t dx, int64_t dy)
+static struct shadow shadow(const struct point *p, size_t n, int64_t dx, int64_t dy)
 {
-    struct span s = {INT64_MAX, INT64_MIN};
+    struct shadow s = {INT64_MAX, INT64_MIN};
 
     for (size_t i = 0; i < n; i++) {
         const int64_t at = p[i].x * dx + p[i].y * dy;
@@ -104,8 +104,8 @@ static bool edge_parts(struct point a, struct point b, const struct point *p, si
 {
     const int64_t nx = (int64_t)b.y - a.y;
     const int64_t ny = (int64_t)a.x - b.x;
-    const struct span s = shadow(p, n, nx, ny);
-    const struct span t = shadow(q, m, nx, ny);
+    const struct shadow s = shadow(p, n, nx, ny);
+    const struct shadow t = shadow(q, m, nx, ny);
 
     return s.high < t.low || t.high < s.low;
 }

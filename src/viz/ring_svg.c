@@ -61,7 +61,7 @@ static const struct {
 };
 
 /* Where everything is. */
-struct page {
+struct ring_page {
     const struct ring_picture *p;
     const struct viz_sink *sink;
     int32_t avail_x, desc_x, used_x, width, height;
@@ -77,7 +77,7 @@ static bool is_live(const struct ring_picture *p, uint32_t i)
 }
 
 /* Sets the row of each descriptor that says something to 1, of the others to 0. */
-static void mark_live(struct page *g)
+static void mark_live(struct ring_page *g)
 {
     const struct ring_picture *p = g->p;
 
@@ -96,7 +96,7 @@ static void mark_live(struct page *g)
 }
 
 /* Finds the row of each descriptor that is drawn; -1: it is not.  "..." is a row, too. */
-static void find_rows(struct page *g)
+static void find_rows(struct ring_page *g)
 {
     const struct ring_picture *p = g->p;
 
@@ -116,27 +116,28 @@ static void find_rows(struct page *g)
     }
 }
 
-static bool is_drawn(const struct page *g, uint32_t i)
+static bool is_drawn(const struct ring_page *g, uint32_t i)
 {
     return g->rows[i] >= 0;
 }
 
-static int32_t top_of(const struct page *g, uint32_t i)
+static int32_t top_of(const struct ring_page *g, uint32_t i)
 {
     return TOP_PX + g->rows[i] * ROW_PX;
 }
 
-static int32_t middle_of(const struct page *g, uint32_t i)
+static int32_t middle_of(const struct ring_page *g, uint32_t i)
 {
     return top_of(g, i) + ROW_PX / 2;
 }
 
-static int32_t baseline(const struct page *g, uint32_t i)
+static int32_t baseline(const struct ring_page *g, uint32_t i)
 {
     return top_of(g, i) + ROW_PX - 8;
 }
 
-static void put_text(const struct page *g, const char *class, int32_t x, int32_t y, const char *s)
+static void put_text(const struct ring_page *g, const char *class, int32_t x, int32_t y,
+                     const char *s)
 {
     svg_putf(g->sink, "<text class=\"%s\" x=\"%d\" y=\"%d\">", class, x, y);
     svg_put_escaped(g->sink, s);
@@ -144,7 +145,7 @@ static void put_text(const struct page *g, const char *class, int32_t x, int32_t
 }
 
 /* The same, cut to @width pixels. */
-static void put_cut(const struct page *g, const char *class, struct point at, int32_t width,
+static void put_cut(const struct ring_page *g, const char *class, struct point at, int32_t width,
                     const char *s)
 {
     char buf[256];
@@ -159,14 +160,14 @@ static void put_cut(const struct page *g, const char *class, struct point at, in
     put_text(g, class, at.x, at.y, buf);
 }
 
-static void put_rect(const struct page *g, const char *class, struct point at, int32_t width,
+static void put_rect(const struct ring_page *g, const char *class, struct point at, int32_t width,
                      int32_t height)
 {
     svg_putf(g->sink, "<rect class=\"%s\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\"/>\n", class,
              at.x, at.y, width, height);
 }
 
-static void draw_slot(const struct page *g, uint32_t i)
+static void draw_slot(const struct ring_page *g, uint32_t i)
 {
     const struct ring_slot *s = &g->p->slots[i];
     const int32_t y = top_of(g, i), base = baseline(g, i);
@@ -191,7 +192,7 @@ static void draw_slot(const struct page *g, uint32_t i)
     svg_put(g->sink, "</g>\n");
 }
 
-static void draw_slots(const struct page *g)
+static void draw_slots(const struct ring_page *g)
 {
     int32_t row = 0;
 
@@ -206,7 +207,7 @@ static void draw_slots(const struct page *g)
 }
 
 /* A line from @from to @to that leaves and arrives level, with a tip. */
-static void put_line(const struct page *g, struct point from, struct point to)
+static void put_line(const struct ring_page *g, struct point from, struct point to)
 {
     const int32_t half = (from.x + to.x) / 2, back = to.x > from.x ? -7 : 7;
 
@@ -216,7 +217,7 @@ static void put_line(const struct page *g, struct point from, struct point to)
 }
 
 /* One of the two rings of the split format. */
-static void draw_entries(const struct page *g, bool is_used)
+static void draw_entries(const struct ring_page *g, bool is_used)
 {
     const struct ring_entry *v = is_used ? g->p->used : g->p->avail;
     const int32_t x = is_used ? g->used_x : g->avail_x;
@@ -246,7 +247,7 @@ static void draw_entries(const struct page *g, bool is_used)
 }
 
 /* The chains, beside the table. */
-static void draw_chains(const struct page *g)
+static void draw_chains(const struct ring_page *g)
 {
     const int32_t x = g->desc_x + DESC_PX;
 
@@ -272,7 +273,7 @@ static bool is_right(const struct ring_marker *m)
 }
 
 /* What stands at @i on one side, if anything does: several with commas between them. */
-static void draw_markers_at(const struct page *g, uint32_t i, bool right)
+static void draw_markers_at(const struct ring_page *g, uint32_t i, bool right)
 {
     const struct ring_picture *p = g->p;
     const int32_t left_x = (p->packed ? g->desc_x : g->avail_x) - 10;
@@ -290,7 +291,7 @@ static void draw_markers_at(const struct page *g, uint32_t i, bool right)
         put_text(g, p->packed ? "right driver" : "right dim", left_x, baseline(g, i), buf);
 }
 
-static void draw_markers(const struct page *g)
+static void draw_markers(const struct ring_page *g)
 {
     for (uint32_t i = 0; i < g->p->size; i++) {
         if (!is_drawn(g, i))
@@ -300,7 +301,7 @@ static void draw_markers(const struct page *g)
     }
 }
 
-static void draw_heads(const struct page *g)
+static void draw_heads(const struct ring_page *g)
 {
     const int32_t y = TOP_PX - 12;
 
@@ -317,7 +318,7 @@ static void draw_heads(const struct page *g)
     put_text(g, "head", g->used_x, y, "used");
 }
 
-static void draw_legend(const struct page *g)
+static void draw_legend(const struct ring_page *g)
 {
     int32_t x = MARGIN_PX;
     const int32_t y = g->height - LEGEND_PX + 16;
@@ -330,9 +331,9 @@ static void draw_legend(const struct page *g)
     }
 }
 
-static struct page lay_out(const struct ring_picture *p, const struct viz_sink *sink)
+static struct ring_page lay_out(const struct ring_picture *p, const struct viz_sink *sink)
 {
-    struct page g = {.p = p, .sink = sink};
+    struct ring_page g = {.p = p, .sink = sink};
     int32_t right;
 
     g.avail_x = MARGIN_PX + SIDE_PX;
@@ -345,7 +346,7 @@ static struct page lay_out(const struct ring_picture *p, const struct viz_sink *
 
 enum rdl_status ring_draw(const struct ring_picture *p, const struct viz_sink *sink)
 {
-    struct page g = lay_out(p, sink);
+    struct ring_page g = lay_out(p, sink);
 
     g.rows = malloc((p->size + 1) * sizeof(*g.rows));
     if (!g.rows)

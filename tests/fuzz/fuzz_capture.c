@@ -52,7 +52,7 @@ static void judge_findings(const struct check *c)
     }
 }
 
-static void draw(FILE *out, const struct record *r)
+static void draw(FILE *out, const struct capture_record *r)
 {
     const struct picture_options options = {.title = "fuzz"};
     struct drawn d;

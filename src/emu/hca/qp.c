@@ -37,16 +37,16 @@ static enum ctrl_rsp check_config(struct hca *h, const struct qp_config *c)
 }
 
 /* What the queue pair is to stand on: RSP_OK, RSP_BAD_HANDLE. */
-struct parts {
+struct qp_parts {
     struct pd *pd;
     struct cq *send_cq, *recv_cq;
     struct srq *srq; /* NULL: a receive queue of its own */
 };
 
-static enum ctrl_rsp find_parts(struct hca *h, const struct qp_config *c, struct parts *ret)
+static enum ctrl_rsp find_parts(struct hca *h, const struct qp_config *c, struct qp_parts *ret)
 {
-    *ret = (struct parts){hca_pd(h, c->pdn), hca_cq(h, c->send_cqn), hca_cq(h, c->recv_cqn),
-                          c->srqn ? hca_srq(h, c->srqn) : NULL};
+    *ret = (struct qp_parts){hca_pd(h, c->pdn), hca_cq(h, c->send_cqn), hca_cq(h, c->recv_cqn),
+                             c->srqn ? hca_srq(h, c->srqn) : NULL};
     if (!ret->pd)
         return hca_refuse(h, REF_PD_HANDLE, compared_found(c->pdn));
     if (!ret->send_cq)
@@ -85,7 +85,7 @@ enum ctrl_rsp hca_qp_create(struct hca *h, const struct qp_config *config, size_
                             struct qp **ret)
 {
     struct qp_config c;
-    struct parts parts;
+    struct qp_parts parts;
     enum ctrl_rsp rsp = find_parts(h, config, &parts);
     struct qp *qp;
     uint64_t name;

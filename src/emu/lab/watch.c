@@ -8,7 +8,7 @@
 #include "emu/facts/psn.h"
 #include "emu/lab/world.h"
 
-struct posted {
+struct watched_post {
     uint64_t wr_id;
     uint32_t desc;
     bool signaled;
@@ -16,10 +16,10 @@ struct posted {
 
 /* One work queue: what was posted and not given back, a queue in a growing ring. */
 struct watched_wq {
-    struct posted *ring;
+    struct watched_post *ring;
     uint32_t cap, first, len;
-    struct posted returned; /* the last one given back */
-    bool awaits;            /* its completion has not come */
+    struct watched_post returned; /* the last one given back */
+    bool awaits;                  /* its completion has not come */
 };
 
 struct watched_qp {
@@ -32,7 +32,7 @@ struct watched_qp {
 
 /* A shared receive queue: what was posted and not given back, which may be in any order. */
 struct watched_srq {
-    struct posted *v;
+    struct watched_post *v;
     uint32_t cap, len;
 };
 
@@ -41,8 +41,8 @@ struct watched_host {
     uint32_t n_qps;
     struct watched_srq *srqs; /* by SRQN */
     uint32_t n_srqs;
-    struct posted shared; /* the last shared receive given back */
-    bool shared_awaits;   /* its completion has not come; after a reset none will */
+    struct watched_post shared; /* the last shared receive given back */
+    bool shared_awaits;         /* its completion has not come; after a reset none will */
 };
 
 struct watch {
@@ -82,7 +82,7 @@ static void forget(struct watch *s)
 /* Gives @q, a copy of another, a ring of its own; none when memory is short. */
 static bool own_ring(struct watched_wq *q)
 {
-    const struct posted *ring = q->ring;
+    const struct watched_post *ring = q->ring;
     const size_t bytes = q->cap * sizeof(*ring);
 
     q->ring = bytes ? malloc(bytes) : NULL;
@@ -255,14 +255,14 @@ static const struct qp *device_qp(const struct watch *s, uint32_t host, uint32_t
     return hca_qp(&s->world->hosts[host]->dev->hca, qpn);
 }
 
-static void push(struct watch *s, uint32_t host, uint32_t qpn, enum wq which, struct posted p)
+static void push(struct watch *s, uint32_t host, uint32_t qpn, enum wq which, struct watched_post p)
 {
     struct watched_qp *qp = qp_at(s, host, qpn);
     struct watched_wq *q = qp ? &qp->wq[which] : NULL;
 
     if (q && q->len == q->cap) {
         const uint32_t cap = q->cap ? 2 * q->cap : 16;
-        struct posted *ring = malloc(cap * sizeof(*ring));
+        struct watched_post *ring = malloc(cap * sizeof(*ring));
 
         for (uint32_t i = 0; ring && i < q->len; i++)
             ring[i] = q->ring[(q->first + i) % q->cap];
@@ -287,7 +287,7 @@ static void on_post_shared(struct watch *s, const struct ev_post_srq_recv *e)
         return;
     }
     q->v = v;
-    q->v[q->len++] = (struct posted){e->wr_id, e->desc, true};
+    q->v[q->len++] = (struct watched_post){e->wr_id, e->desc, true};
 }
 
 /* A shared receive was given back. */
@@ -488,7 +488,7 @@ static void on_post_send(struct watch *s, const struct ev_post_send *e)
     const struct qp *dev = device_qp(s, e->host, e->qpn);
     const bool signaled = (e->flags & SF_SIGNALED) || (dev && dev->config.sig_all);
 
-    push(s, e->host, e->qpn, WQ_SEND, (struct posted){e->wr_id, e->desc, signaled});
+    push(s, e->host, e->qpn, WQ_SEND, (struct watched_post){e->wr_id, e->desc, signaled});
 }
 
 void watch_event(void *ctx, const struct ev *e)
@@ -501,7 +501,7 @@ void watch_event(void *ctx, const struct ev *e)
         break;
     case EV_post_recv:
         push(s, e->u.post_recv.host, e->u.post_recv.qpn, WQ_RECV,
-             (struct posted){e->u.post_recv.wr_id, e->u.post_recv.desc, true});
+             (struct watched_post){e->u.post_recv.wr_id, e->u.post_recv.desc, true});
         break;
     case EV_post_srq_recv:
         on_post_shared(s, &e->u.post_srq_recv);

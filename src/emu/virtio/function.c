@@ -14,7 +14,7 @@
 #define ALL_ONES(width) ((uint32_t)(UINT64_MAX >> (64 - 8 * (width))))
 
 /* A constant that a capability has at a place, or one of the registers below. */
-struct field_place {
+struct pci_field_place {
     enum pci_field field;
     uint32_t value; /* of a constant */
     uint32_t mask;  /* bits that a driver may write */
@@ -29,7 +29,7 @@ struct field_place {
         PCI_##NAME##_OFFSET, (offset), 0                                                           \
     }
 
-static const struct field_place places[] = {
+static const struct pci_field_place places[] = {
     {PCI_VENDOR_ID, PCI_VENDOR_VIRTIO, 0},
     {PCI_DEVICE_ID, 0, 0},
     {PCI_COMMAND, 0, COMMAND_MASK},
@@ -147,7 +147,7 @@ static bool window_is_sound(const struct pci_fn *f)
 }
 
 /* What a field has, but for the data of the window. */
-static uint32_t get(const struct pci_fn *f, const struct field_place *p)
+static uint32_t get(const struct pci_fn *f, const struct pci_field_place *p)
 {
     switch (p->field) {
     case PCI_DEVICE_ID:
@@ -300,7 +300,7 @@ void fn_config_write(struct pci_fn *f, uint32_t offset, uint32_t width, uint32_t
     value &= ALL_ONES(width);
     trace_access(f, true, offset, width, value);
     for (size_t i = 0; i < ARRAY_LEN(places); i++) {
-        const struct field_place *p = &places[i];
+        const struct pci_field_place *p = &places[i];
         const struct overlap o =
             overlap_of((uint32_t)p->field, pci_field_bytes(p->field), offset, width);
         const uint32_t mask = (uint32_t)(o.mask << o.in_reg) & p->mask;

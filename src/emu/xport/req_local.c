@@ -17,7 +17,7 @@
 #include "emu/xport/internal.h"
 
 /* What became of a request without packets. */
-struct outcome {
+struct local_outcome {
     struct objection by;
     ev_id id; /* the event that says so */
 };
@@ -35,12 +35,12 @@ static struct bind_request bind_of(const struct rfc_wr_bind *b)
     };
 }
 
-static struct outcome bind_window(struct xport_qp *xqp, const struct send_wqe *w)
+static struct local_outcome bind_window(struct xport_qp *xqp, const struct send_wqe *w)
 {
     struct hca *h = xqp->qp.hca;
     const struct key_user who = key_user_of(&xqp->qp);
     const struct bind_request req = bind_of(&w->bind);
-    struct outcome out = {key_check_bind(h, &who, &req), 0};
+    struct local_outcome out = {key_check_bind(h, &who, &req), 0};
     const uint32_t key = out.by.rule == RULE_NONE ? key_bind(h, &who, &req) : 0;
     const struct compared *c = &out.by.values;
 
@@ -50,12 +50,12 @@ static struct outcome bind_window(struct xport_qp *xqp, const struct send_wqe *w
     return out;
 }
 
-static struct outcome register_region(struct xport_qp *xqp, const struct send_wqe *w)
+static struct local_outcome register_region(struct xport_qp *xqp, const struct send_wqe *w)
 {
     struct hca *h = xqp->qp.hca;
     const struct key_user who = key_user_of(&xqp->qp);
     const struct reg_request req = {w->reg.mrn, w->reg.key, w->reg.access};
-    struct outcome out = {key_check_reg(h, &who, &req), 0};
+    struct local_outcome out = {key_check_reg(h, &who, &req), 0};
     const struct compared *c = &out.by.values;
     struct mkey shown = {0};
 
@@ -69,9 +69,9 @@ static struct outcome register_region(struct xport_qp *xqp, const struct send_wq
     return out;
 }
 
-static struct outcome invalidate(struct xport_qp *xqp, const struct send_wqe *w)
+static struct local_outcome invalidate(struct xport_qp *xqp, const struct send_wqe *w)
 {
-    struct outcome out;
+    struct local_outcome out;
 
     out.by = xport_invalidate(xqp, w->invalidate_rkey, &out.id);
     return out;
@@ -97,7 +97,7 @@ struct objection xport_invalidate(struct xport_qp *xqp, uint32_t key, ev_id *ret
  */
 static const struct {
     enum wr_opcode opcode;
-    struct outcome (*carry_out)(struct xport_qp *, const struct send_wqe *);
+    struct local_outcome (*carry_out)(struct xport_qp *, const struct send_wqe *);
     enum wc_status refused;
 } requests[] = {
     {WR_BIND_MW, bind_window, WCS_MW_BIND_ERR},
@@ -109,7 +109,7 @@ void req_local_run(struct xport_qp *xqp)
 {
     const struct req_wqe *q = req_wqe_at(&xqp->req, xqp->req.next);
     const ev_id before = trace_because(xport_trace(xqp), q->w.fetched);
-    struct outcome out;
+    struct local_outcome out;
     size_t i = 0;
 
     while (requests[i].opcode != q->info->opcode) {
