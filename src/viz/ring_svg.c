@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Rows are as many as there are descriptors; all columns share them.  Of a long ring only the rows
- * that somebody looks at are drawn: those that are not free, those with a marker, those that an
- * entry names, and one beside each; "..." stands for the others.
+/* Draws a virtqueue.  There is one row per descriptor, shared by all columns.  Of a long ring only
+ * some rows are drawn: descriptors that are not free, rows with a marker, rows that an entry refers
+ * to, and one row on either side of these.  "..." stands for the others.
  */
 #include "viz/ring.h"
 
@@ -17,14 +17,14 @@ enum {
     FONT = 13,
     MARGIN_PX = 20,
     SIDE_PX = 280, /* for the markers of one side */
-    RING_PX = 74,  /* an avail or used ring */
-    GAP_PX = 80,   /* in which lines lead from a ring to the table */
-    DESC_PX = 640, /* the table */
-    CHAIN_PX = 26, /* beside it, for the lines of chains */
+    RING_PX = 74,  /* width of an avail or used ring */
+    GAP_PX = 80,   /* for the lines between a ring and the table */
+    DESC_PX = 640, /* width of the table */
+    CHAIN_PX = 26, /* beside the table, for the lines of chains */
     LETTER_PX = 24,
     FLAGS_PX = 130,
     LEGEND_PX = 58,
-    ALL_ROWS_MAX = 24 /* a ring of so many is drawn whole */
+    ALL_ROWS_MAX = 24 /* a ring of up to this many entries is drawn completely */
 };
 
 static const char style[] =
@@ -60,23 +60,23 @@ static const struct {
     [OWNER_BACK] = {"B", "back", "back: the driver's, who has not looked"},
 };
 
-/* Where everything is. */
+/* Positions of the columns and rows. */
 struct ring_page {
     const struct ring_picture *p;
     const struct viz_sink *sink;
     int32_t avail_x, desc_x, used_x, width, height;
-    int32_t *rows;  /* of each descriptor; -1: it is not drawn */
-    int32_t n_rows; /* those of "..." too */
+    int32_t *rows;  /* row of each descriptor; -1: not drawn */
+    int32_t n_rows; /* including those of "..." */
 };
 
-/* Does descriptor or entry @i say something by itself? */
+/* Returns true if descriptor or entry @i is worth a row by itself. */
 static bool is_live(const struct ring_picture *p, uint32_t i)
 {
     return p->size <= ALL_ROWS_MAX || p->slots[i].owner != OWNER_FREE ||
            (!p->packed && (p->avail[i].desc < p->size || p->used[i].desc < p->size));
 }
 
-/* Sets the row of each descriptor that says something to 1, of the others to 0. */
+/* Sets the row of each descriptor worth a row to 1, the others to 0. */
 static void mark_live(struct ring_page *g)
 {
     const struct ring_picture *p = g->p;
@@ -87,7 +87,7 @@ static void mark_live(struct ring_page *g)
         if (p->markers[k].at < p->size)
             g->rows[p->markers[k].at] = 1;
     }
-    for (uint32_t i = 0; i < p->size && !p->packed; i++) { /* what lines lead to */
+    for (uint32_t i = 0; i < p->size && !p->packed; i++) { /* targets of lines */
         if (p->avail[i].desc < p->size)
             g->rows[p->avail[i].desc] = 1;
         if (p->used[i].desc < p->size)
@@ -95,13 +95,13 @@ static void mark_live(struct ring_page *g)
     }
 }
 
-/* Finds the row of each descriptor that is drawn; -1: it is not.  "..." is a row, too. */
+/* Assigns rows to the descriptors that are drawn, -1 to the others.  Each "..." takes a row. */
 static void find_rows(struct ring_page *g)
 {
     const struct ring_picture *p = g->p;
 
     mark_live(g);
-    for (uint32_t i = 0, before = 0; i < p->size; i++) { /* one beside each */
+    for (uint32_t i = 0, before = 0; i < p->size; i++) { /* one row on either side */
         const int32_t live = g->rows[i];
 
         if (!live && (before || (i + 1 < p->size && g->rows[i + 1] == 1)))
@@ -206,7 +206,7 @@ static void draw_slots(const struct ring_page *g)
     }
 }
 
-/* A line from @from to @to that leaves and arrives level, with a tip. */
+/* Draws a curve with a tip from @from to @to, level at both ends. */
 static void put_line(const struct ring_page *g, struct point from, struct point to)
 {
     const int32_t half = (from.x + to.x) / 2, back = to.x > from.x ? -7 : 7;
@@ -216,7 +216,7 @@ static void put_line(const struct ring_page *g, struct point from, struct point 
     svg_putf(g->sink, "<path class=\"tip\" d=\"M%d %dl%d -4v8z\"/>\n", to.x, to.y, back);
 }
 
-/* One of the two rings of the split format. */
+/* Draws the avail or the used ring of the split format. */
 static void draw_entries(const struct ring_page *g, bool is_used)
 {
     const struct ring_entry *v = is_used ? g->p->used : g->p->avail;
@@ -246,7 +246,7 @@ static void draw_entries(const struct ring_page *g, bool is_used)
     }
 }
 
-/* The chains, beside the table. */
+/* Draws the chains beside the table. */
 static void draw_chains(const struct ring_page *g)
 {
     const int32_t x = g->desc_x + DESC_PX;
@@ -266,13 +266,13 @@ static void draw_chains(const struct ring_page *g)
     }
 }
 
-/* Is the marker drawn on the right-hand side? */
+/* Returns true if the marker is on the right-hand side. */
 static bool is_right(const struct ring_marker *m)
 {
     return m->column == COLUMN_USED || (m->column == COLUMN_DESC && m->of_device);
 }
 
-/* What stands at @i on one side, if anything does: several with commas between them. */
+/* Draws the markers at @i on one side, separated by commas. */
 static void draw_markers_at(const struct ring_page *g, uint32_t i, bool right)
 {
     const struct ring_picture *p = g->p;

@@ -46,7 +46,7 @@ struct past_index {
 };
 
 /**
- * past_index_new() - Find what belongs together
+ * past_index_new() - Build the index of a past
  * @p:		Must outlive the index, and not change
  * @ret:	Free with past_index_free()
  *
