@@ -157,7 +157,7 @@ static inline uint32_t kept_left(const struct kept_cqes *k)
     return k->n - k->first;
 }
 
-/* Takes the oldest kept completion; there must be one. */
+/* Takes the oldest completion that a resize kept; there must be one. */
 void kept_take(struct virtio_rdma *d, struct kept_cqes *k, struct raw_cqe *ret);
 void kept_drop(struct virtio_rdma *d, struct kept_cqes *k);
 
