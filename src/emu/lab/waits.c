@@ -48,7 +48,7 @@ static uint16_t outstanding(const struct host *h, const struct guest_wq *q)
     return (uint16_t)(guest_vq(&h->guest, q->queue)->avail_idx - dev->used_idx);
 }
 
-/* What the oldest request that the device fetched waits for, and from whom. */
+/* Adds what the oldest request that the device fetched waits for, and from whom. */
 static void add_awaited(struct text *t, const struct xport_qp *xqp, const struct req_wqe *oldest)
 {
     const struct requester *q = &xqp->req;

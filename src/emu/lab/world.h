@@ -56,7 +56,7 @@ struct host {
     bool has_stranger;  /* someone other than the drivers wrote to RAM or registers */
 };
 
-/* Returns false for a host that could not boot.  Nobody can use such a host, but its number stays
+/* Returns false for a host that could not boot.  Such a host cannot be used, but its number stays
  * taken so that no other host's events have it.
  */
 static inline bool host_is_there(const struct host *h)

@@ -33,7 +33,7 @@ struct wr_cur stack_begin(const struct guest_net *net, const struct ip *ip, uint
 void stack_end(struct guest_net *net, const struct ip *ip, uint8_t *frame,
                const struct wr_cur *out);
 
-/* Is @gid one of the guest's addresses?  Is it a unicast address? */
+/* Return true if @gid is one of the guest's addresses, and if it is a unicast address. */
 bool stack_is_own(const struct guest_net *net, const uint8_t gid[GID_BYTES]);
 bool stack_is_unicast(const uint8_t gid[GID_BYTES]);
 
