@@ -302,8 +302,8 @@ uint32_t packed_avail_count(struct vq *vq, const struct ram *ram)
 
 /* --- Completing chains ------------------------------------------------------------------------ */
 
-/* Forgets the chain @id and returns its number of slots.  An @id that was not taken comes from an
- * injected fault; it takes one slot, if there is one.
+/* Forgets the chain @id and returns its number of slots.  An @id that is not outstanding counts as
+ * one slot, if there is one left.
  */
 static uint32_t forget_taken(struct vq_packed *p, uint16_t id)
 {
