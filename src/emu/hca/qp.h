@@ -74,7 +74,8 @@ struct qp {
     struct qp_config config;
     struct qp_attr attr;
     uint32_t n_groups; /* number of multicast groups that it is attached to */
-    /* Set of 1u << enum wq: the driver may reset this ring once and set up another. */
+    /* Set of 1u << enum wq: after RESIZE_QP the driver may reset this ring once and set up another.
+     */
     unsigned exchanged;
 };
 

@@ -1,25 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/* Requester: requests without packets, and the key that a READ with invalidate ends.
+/* Requester: requests without packets, and invalidation of the key of a READ with invalidate.
  *
- *	BIND_MW    a window shows a part of a region
- *	REG_MR     a fast region gets the pages that were mapped into it
- *	LOCAL_INV  a window or a fast region is closed
+ *	BIND_MW    binds a window to a part of a region
+ *	REG_MR     registers the mapped pages of a fast region
+ *	LOCAL_INV  invalidates a window or a fast region
  *
- * They take no PSNs.  A bind and a registration are carried out when the cursor reaches them:
- * behind everything that was sent before, whether or not that was answered.  LOCAL_INV waits until
- * it is the oldest: what was sent before may have to be sent again, with the key that it ends.
- * What was carried out completes when it is the oldest, and is passed over when the requester goes
- * back.  [IBTA1 10.6.5.1]
+ * They take no PSNs.  A bind and a registration are executed when the send cursor reaches them:
+ * after everything before was sent, whether or not it was acknowledged.  LOCAL_INV waits until it
+ * is the oldest, because earlier packets may have to be retransmitted with the key.  An executed
+ * request completes when it is the oldest, and go-back-N skips it.  [IBTA1 10.6.5.1]
  */
 #include "emu/base/assert.h"
 #include "emu/hca/mr.h"
 #include "emu/hca/mw.h"
 #include "emu/xport/internal.h"
 
-/* What became of a request without packets. */
+/* The result of a request without packets. */
 struct local_outcome {
     struct objection by;
-    ev_id id; /* the event that says so */
+    ev_id id; /* its event */
 };
 
 static struct bind_request bind_of(const struct rfc_wr_bind *b)
@@ -82,7 +81,7 @@ struct objection xport_invalidate(struct xport_qp *xqp, uint32_t key, ev_id *ret
     struct hca *h = xqp->qp.hca;
     const struct key_user who = key_user_of(&xqp->qp);
     const struct objection o = key_check_inv(h, key, &who);
-    const struct mkey *k = key_find(h, key); /* NULL: it is free, or of nobody */
+    const struct mkey *k = key_find(h, key); /* NULL: no valid key */
     const uint64_t addr = k ? k->addr : 0, bytes = k ? k->bytes : 0;
 
     if (o.rule == RULE_NONE)
@@ -93,8 +92,7 @@ struct objection xport_invalidate(struct xport_qp *xqp, uint32_t key, ev_id *ret
     return o;
 }
 
-/* The work requests that are carried out here, and how one ends that is refused, as in Linux rxe.
- */
+/* The local operations, and their completion status if they are refused, as in Linux rxe. */
 static const struct {
     enum wr_opcode opcode;
     struct local_outcome (*carry_out)(struct xport_qp *, const struct send_wqe *);
@@ -114,7 +112,7 @@ void req_local_run(struct xport_qp *xqp)
 
     while (requests[i].opcode != q->info->opcode) {
         i++;
-        RDL_ASSERT(i < ARRAY_LEN(requests)); /* every row of facts/wr.c that is local is here */
+        RDL_ASSERT(i < ARRAY_LEN(requests)); /* every local operation of facts/wr.c is listed */
     }
     out = requests[i].carry_out(xqp, &q->w);
     trace_because(xport_trace(xqp), out.id);
