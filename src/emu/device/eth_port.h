@@ -39,7 +39,7 @@ struct eth_user_ops {
     bool (*owns)(const void *ctx, const uint8_t dst[GID_BYTES]);
     /* Returns true if it is in the multicast group @dst.  Not NULL if owns() is not. */
     bool (*is_member)(const void *ctx, const uint8_t dst[GID_BYTES]);
-    void (*deliver)(void *ctx, const struct frame *f); /* the port keeps @f */
+    void (*deliver)(void *ctx, const struct frame *f); /* the port keeps ownership of @f */
 };
 
 struct eth_user {
@@ -94,7 +94,7 @@ void eth_port_egress(struct eth_port *p);
  */
 const char *eth_port_invariant(const struct eth_port *p);
 
-/* Processes a frame that arrived over the line.  The caller keeps @f. */
+/* Processes a frame that arrived over the line.  The caller keeps ownership of @f. */
 void eth_port_deliver(struct eth_port *p, const struct frame *f);
 
 /* Drops a received frame: emits drop and counts it. */

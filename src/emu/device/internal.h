@@ -52,16 +52,16 @@ uint32_t rdma_receives(void *ctx, struct qp *qp);
 /* Returns true if @queue is the ring of a shared receive queue, whether or not that exists. */
 bool rdma_is_srq_queue(const struct rdma *d, uint32_t queue);
 
-/* Call after a receive was taken from the ring of @srq. */
+/* Counts a receive taken from the ring of @srq, and raises SRQ_LIMIT_REACHED if it is due. */
 void rdma_srq_taken(struct rdma *d, struct srq *srq);
 
-/* Call when @queue is broken.  If it belongs to a shared receive queue, marks that as failed and
- * raises SRQ_ERR.
+/* Marks the shared receive queue of the broken ring @queue as failed and raises SRQ_ERR.  Does
+ * nothing if @queue is no such ring.
  */
 void rdma_srq_broken(struct rdma *d, uint32_t queue);
 
-/* Call when the driver has reset @queue.  If it belongs to a shared receive queue in use, that
- * fails, and its queue pairs go to ERR.
+/* Fails the shared receive queue whose ring @queue the driver has reset, and moves its queue pairs
+ * to ERR.  Does nothing if it has no users or @queue is no such ring.
  */
 void rdma_srq_taken_away(struct rdma *d, uint32_t queue);
 
@@ -106,7 +106,8 @@ void rdma_push(struct rdma *d, uint32_t queue, uint16_t head, uint32_t len);
 /* Interrupts the driver for completed chains of @queue, if it requests that. */
 void rdma_interrupt(struct rdma *d, uint32_t queue);
 
-/* Call when @queue was found broken.  The device then needs a reset. */
+/* Reports that @queue is broken: sets DEVICE_NEEDS_RESET and raises the events that follow from it.
+ */
 RDL_COLD void rdma_queue_broken(struct rdma *d, uint32_t queue);
 
 #endif

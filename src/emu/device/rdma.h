@@ -179,7 +179,7 @@ static inline bool rdma_broken(const struct rdma *d)
  */
 bool rdma_limit(struct rdma *d, const struct rdl_device_limits *to);
 
-/* Call when the link of the port has come up or gone down.  Raises PORT_ACTIVE or PORT_ERR. */
+/* Raises PORT_ACTIVE or PORT_ERR after the link of the port has come up or gone down. */
 void rdma_link_changed(struct rdma *d, bool up);
 
 /* Returns true if queue pairs can be created with CREATE_BLOCK_SELF_MCAST_LB. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The device configuration, struct virtio_rdma_config.  The device enforces each limit in it; the
- * driver enforces that of address handles.  facts/virtio_rdma/config.def says where.
+/* The device configuration, struct virtio_rdma_config.  The device enforces each limit in it,
+ * except max_ah, which the driver enforces: see facts/virtio_rdma/config.def.
  */
 #include <string.h>
 

@@ -39,7 +39,7 @@ void rdma_srq_broken(struct rdma *d, uint32_t queue)
     rdma_event(d, ASE_SRQ_ERR, OBJ_SRQ, srq->srqn);
 }
 
-/* A queue without users does not fail: right after its creation a driver may set up the ring anew.
+/* A queue without users does not fail: right after its creation a driver may set up the ring again.
  */
 void rdma_srq_taken_away(struct rdma *d, uint32_t queue)
 {

@@ -208,8 +208,8 @@ static bool has_frame(const void *ctx)
     return v->tx_ready && virtio_running(&v->pci);
 }
 
-/* Call after a frame was taken.  Requests a notification if no other frame is available.  A frame
- * that a concurrent driver (foreign RAM) has added meanwhile is left for the next turn.
+/* Requests a notification if no other frame is available.  A frame that a concurrent driver
+ * (foreign RAM) has added meanwhile is left for the next turn.
  */
 static void look_ahead(struct vnet *v)
 {

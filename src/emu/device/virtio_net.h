@@ -60,8 +60,7 @@ struct vnet_env {
  */
 bool vnet_init(struct vnet *v, const struct vnet_env *env, const struct vnet_config *config);
 
-/* Call when the link of the port has come up or gone down.  Updates the link status in the
- * configuration.
+/* Updates the link status in the configuration after the link of the port has come up or gone down.
  */
 void vnet_link_changed(struct vnet *v, bool up);
 

@@ -39,7 +39,7 @@
 
 #define KEY_PAGE_MASK ((uint64_t)RAM_PAGE_BYTES - 1)
 
-/* Pages of guest RAM, and the offset of the first byte. */
+/* The guest RAM pages of a region, and the offset of its first byte in the first page. */
 struct key_pages {
     uint32_t offset; /* of the first byte in the first page */
     uint32_t n;      /* 0: none */
@@ -232,7 +232,7 @@ struct compared key_range_compared(uint64_t start, uint64_t len, uint64_t addr, 
 
 /* Internal to key.c, mr.c and mw.c. */
 
-/* Capacity of a new region, in pages: of `pages` and of `next`. */
+/* Capacity of the page lists of a new region: of `pages`, and of `next` (for MAP_MR_SG). */
 struct key_room {
     uint32_t pages, next;
 };

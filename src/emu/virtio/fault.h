@@ -44,7 +44,7 @@ struct virtio_fault {
     uint32_t id;      /* SPURIOUS: the chain, or VIRTIO_ID_BEHIND */
     bool (*where)(void *ctx, const struct ev *hit); /* condition; NULL: none */
     void *where_ctx;
-    uint32_t seen, hits;       /* occasions counted; occasions hit */
+    uint32_t seen, hits;       /* number of occasions counted, and of those hit */
     ev_id hit;                 /* event of the last hit */
     struct virtio_fault *next; /* next fault of the device, in order of addition */
 };
@@ -77,8 +77,8 @@ void virtio_fault_add(struct virtio_dev *d, struct virtio_fault *f);
 /* Removes @f.  Queues that it has stopped continue. */
 void virtio_fault_remove(struct virtio_dev *d, struct virtio_fault *f);
 
-/* Call at each occasion, while d->is_faulty.  Counts the occasion, and returns the fault that hits
- * it, or NULL.  Emits device_fault on a hit.  @queue must be a queue of the device.
+/* Counts an occasion of @kind at @queue, a queue of the device.  Returns the fault that hits it, or
+ * NULL.  Emits device_fault on a hit.  Only needed while d->is_faulty.
  */
 RDL_COLD struct virtio_fault *virtio_fault_hits(struct virtio_dev *d, enum fault_kind kind,
                                                 uint32_t queue);
@@ -91,8 +91,8 @@ RDL_COLD bool virtio_is_stuck(struct virtio_dev *d, uint32_t queue, const struct
 /* Handler of SIM_GO_ON: @queue, which must be stuck, continues. */
 void virtio_go_on(struct virtio_dev *d, uint32_t queue);
 
-/* Call when @queue is reset, or with VIRTIO_QUEUE_ANY when the device is.  Ends the stuck state
- * without processing the queue.
+/* Ends the stuck state of @queue, or of all with VIRTIO_QUEUE_ANY, without processing the queue.
+ * For the reset of a queue or of the device.
  */
 void virtio_stuck_forget(struct virtio_dev *d, uint32_t queue);
 
@@ -123,8 +123,8 @@ static inline size_t virtio_chain_write(struct virtio_dev *d, const struct virti
     return w->n < room ? w->n : room;
 }
 
-/* Call while d->is_faulty, after a chain of @queue was completed.  If a fault hits, the driver
- * finds one more completed chain, with @len bytes, as vq_invent() writes it.
+/* Lets the driver find one more completed chain, with @len bytes, if a fault hits: see vq_invent().
+ * Call it while d->is_faulty, after each completed chain of @queue.
  */
 RDL_COLD void virtio_may_invent(struct virtio_dev *d, uint32_t queue, struct ram *ram,
                                 uint32_t len);

@@ -149,7 +149,7 @@ void fn_raise(struct pci_fn *f, uint32_t vector, uint32_t queue);
  */
 void fn_forget_pending(struct pci_fn *f);
 
-/* Call after the ISR status has changed.  Schedules SIM_IRQ if the INTx line has risen. */
+/* Schedules SIM_IRQ if the INTx line has risen.  Call it after each change of the ISR status. */
 void fn_isr_changed(struct pci_fn *f);
 
 /* Returns true while the function drives the INTx line high. */

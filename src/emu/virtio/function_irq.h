@@ -8,8 +8,8 @@
 /* Resets to the state after power-on: MSI-X off, every vector masked, nothing pending. */
 void fn_irq_reset(struct pci_fn *f);
 
-/* Call after the command register or the MSI-X function mask has changed.  Sends pending messages
- * that can now be sent, and updates the INTx line.
+/* Sends pending messages that can now be sent, and updates the INTx line.  Call it after a change
+ * of the command register or the MSI-X function mask.
  */
 void fn_irq_settle(struct pci_fn *f);
 

@@ -63,7 +63,7 @@ struct virtio_ops {
     void (*notify)(void *ctx, uint32_t queue);        /* the driver kicked */
     void (*reset)(void *ctx);                         /* device reset */
     void (*queue_reset)(void *ctx, uint32_t queue);   /* the queue is disabled and empty now */
-    void (*queue_enabled)(void *ctx, uint32_t queue); /* may be NULL; also before DRIVER_OK */
+    void (*queue_enabled)(void *ctx, uint32_t queue); /* may be NULL; can come before DRIVER_OK */
     void (*negotiated)(void *ctx);                    /* may be NULL: FEATURES_OK was set */
     void (*mastering)(void *ctx);                     /* may be NULL: bus mastering was enabled */
 };
@@ -164,7 +164,7 @@ void virtio_set_mastering(struct virtio_dev *d, bool on);
 /* Resets the device, as power-on or a driver's write of 0 to the status register does. */
 void virtio_reset(struct virtio_dev *d);
 
-/* The argument of SIM_DOORBELL: encoding and its parts.  The target is the host. */
+/* Encoding of the argument of SIM_DOORBELL, whose target is the host. */
 static inline uint64_t virtio_doorbell_arg(enum pci_function function, uint32_t queue)
 {
     return (uint64_t)function << 32 | queue;
@@ -196,10 +196,10 @@ uint64_t virtio_irq_arg(struct virtio_irq irq);
  */
 void virtio_raise(struct virtio_dev *d, uint32_t queue);
 
-/* Call after changing the device configuration.  Increments the generation, but only if the driver
- * has read the generation or the configuration since the last increment.  So an 8-bit generation
- * always differs from the one that the driver has read, however often the configuration has
- * changed.  [virtio 1.2, 4.1.4.3.1]
+/* Increments the generation of the device configuration after a change, but only if the driver has
+ * read the generation or the configuration since the last increment.  So an 8-bit generation always
+ * differs from the one that the driver has read, however often the configuration has changed.
+ * [virtio 1.2, 4.1.4.3.1]
  */
 void virtio_config_new(struct virtio_dev *d);
 
@@ -208,8 +208,8 @@ void virtio_config_new(struct virtio_dev *d);
  */
 void virtio_config_changed(struct virtio_dev *d);
 
-/* Call after vq->broken of @queue was set.  Emits vq_broken and sets DEVICE_NEEDS_RESET, with a
- * configuration interrupt if DRIVER_OK is set.
+/* Reports that @queue is broken: emits vq_broken and sets DEVICE_NEEDS_RESET, with a configuration
+ * interrupt if DRIVER_OK is set.  vq->broken must be set.
  */
 void virtio_queue_broken(struct virtio_dev *d, uint32_t queue);
 

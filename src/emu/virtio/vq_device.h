@@ -10,9 +10,9 @@
  * stays broken until it is reset.  Each descriptor is read once, so a driver that changes it later
  * has no effect.
  *
- * A driver whose RAM is foreign (mem/ram.h) runs concurrently.  A fence separates a write from the
- * following read wherever the other side does the same in reverse, and ring entries from the index
- * that counts them.
+ * A driver whose RAM is foreign (mem/ram.h) runs concurrently.  Then two accesses are ordered by a
+ * fence: writing an event index before reading the other side's index, and writing entries before
+ * the index that counts them.
  */
 #ifndef EMU_VIRTIO_VQ_DEVICE_H
 #define EMU_VIRTIO_VQ_DEVICE_H
@@ -76,9 +76,9 @@ enum vq_pop { VQ_EMPTY, VQ_GOT, VQ_BROKEN };
  */
 bool vq_set_up(struct vq *vq, struct arena *a);
 
-/* Call when the driver has enabled the queue and RAM can be accessed.  Requests a notification of
- * the first chain.  The zeros of a new split ring already request that; those of a packed ring
- * would request one for every chain, so with EVENT_IDX the device area is written.
+/* Requests a notification of the first chain of a queue that the driver has enabled.  RAM must be
+ * accessible.  The zeros of a new split ring already request that.  Those of a packed ring would
+ * request one for every chain, so with EVENT_IDX the device area is written.
  */
 void vq_started(struct vq *vq, struct ram *ram);
 

@@ -58,7 +58,7 @@ struct comp_verdict {
     struct sge bad; /* LOC_PROT_ERR: the piece of the list whose key was refused */
 };
 
-/* Decides on @p, which has a response opcode. */
+/* Decides what to do with @p, which has a response opcode.  Changes nothing but @ret. */
 void comp_decide(const struct comp_view *v, const struct packet *p, struct comp_verdict *ret);
 
 /* Checks that the data of @p can be stored.  @d is ACT_ACKS from comp_decide(); it is changed to

@@ -29,13 +29,13 @@ bool credit_allows(const struct xport_qp *xqp, const struct req_wqe *q, uint32_t
  */
 bool credit_would_end(const struct xport_qp *xqp, const struct req_wqe *q);
 
-/* Call when the first packet of @q is sent for the first time.  Assigns its SSN. */
+/* Assigns the SSN of @q, whose first packet is sent for the first time. */
 void credit_begin(struct xport_qp *xqp, struct req_wqe *q);
 
 /* Updates the limit from an acknowledge with @msn and credit field @code. */
 void credit_learn(struct xport_qp *xqp, uint32_t msn, uint8_t code);
 
-/* Call when a receive was posted.  Queues an acknowledge that announces it. */
+/* Queues an acknowledge that announces a receive which was just posted. */
 void credit_posted(struct xport_qp *xqp);
 
 #endif

@@ -12,7 +12,9 @@
 /* Returns true if draining forbids this MODIFY_QP request. */
 bool drain_refuses(const struct xport_qp *xqp, uint32_t mask, const struct qp_attr *attr);
 
-/* Call after a MODIFY_QP request was applied; @from is the state before it. */
+/* Starts draining on a move to SQD and ends it on a move away.  Call it after each MODIFY_QP; @from
+ * is the state before it.
+ */
 void drain_moved(struct xport_qp *xqp, enum qp_state from, uint32_t mask);
 
 /* Ends draining if all started requests are complete. */

@@ -13,8 +13,8 @@
 RDL_COLD void xport_drop(const struct xport *x, const struct packet *p, const struct rx_info *info,
                          enum drop_reason reason, const struct compared *values);
 
-/* Calls ops->ready() if @xqp has something to send and it was not called before.  Also checks
- * whether draining has ended.
+/* Calls ops->ready() if @xqp has something to send and the device does not know it yet.  Also ends
+ * draining if it is complete.
  */
 void xport_wake(struct xport_qp *xqp);
 
@@ -60,8 +60,8 @@ bool req_fetch(struct xport_qp *xqp);
 /* Number of the next transmission of the packet at nxt, 1 for the first. */
 uint32_t req_attempt(const struct requester *r);
 
-/* Call after the packet at nxt was sent.  It takes @n_psns PSNs and @asks for an acknowledge.  The
- * payload of the next packet starts at @next_sge.
+/* Advances the cursor after the packet at nxt was sent.  The packet takes @n_psns PSNs and @asks
+ * for an acknowledge.  The payload of the next packet starts at @next_sge.
  */
 void req_sent(struct xport_qp *xqp, uint32_t n_psns, bool asks, struct sge_cur next_sge);
 
@@ -87,8 +87,8 @@ void req_carried_out(struct xport_qp *xqp);
 /* If the oldest request was refused, completes it with its error: req_fail(). */
 void req_settle(struct xport_qp *xqp);
 
-/* Call when the send queue continues after SQD.  Checks request @next again, because attributes may
- * have changed: with max_rd_atomic 0 a READ that was fetched before is refused.
+/* Checks request @next again when the send queue continues after SQD, because attributes may have
+ * changed: with max_rd_atomic 0 a READ that was fetched before is refused.
  */
 RDL_COLD void req_judge_waiting(struct xport_qp *xqp);
 
@@ -125,7 +125,14 @@ bool req_invalidate(struct xport_qp *xqp, struct req_wqe *q);
  */
 struct objection xport_invalidate(struct xport_qp *xqp, uint32_t key, ev_id *ret_id);
 
-/* retry.c: timers and their expiry */
+/* retry.c: the timers of a requester.
+ *
+ * retry_timer_arm() starts a timer that is off, @delay_ns from now; retry_timer_stop() stops one
+ * that may be off.  retry_sent() arms the ACK timer, caused by @tx, if an acknowledge is
+ * outstanding and it is off.  retry_progress() resets the retry counters and restarts or stops the
+ * timers.  retry_timeout() carries out an expired timer.  retry_hold() delays that until
+ * retry_go_on(), while bus mastering is off.
+ */
 void retry_timer_arm(struct xport_qp *xqp, enum timer_kind kind, uint64_t delay_ns);
 void retry_timer_stop(struct xport_qp *xqp, enum timer_kind kind);
 void retry_sent(struct xport_qp *xqp, ev_id tx);
@@ -156,7 +163,7 @@ RDL_COLD void resp_nak_sequence(struct xport_qp *xqp, ev_id rx);
 /* Notes in a queued NAK that packet @psn, which was ahead of the expected PSN, was dropped. */
 RDL_COLD void resp_note_thrown_away(struct xport_qp *xqp, struct psn psn, ev_id rx);
 
-/* Call after the expected packet was accepted.  Withdraws or updates a queued NAK. */
+/* Withdraws or updates a queued NAK after the expected packet was accepted. */
 void resp_reconsider(struct xport_qp *xqp, ev_id rx);
 
 /* Drops a queued acknowledge, because a response that follows acknowledges the same PSNs. */
@@ -250,7 +257,7 @@ RDL_COLD void xport_event(const struct xport_qp *xqp, enum async_event type);
 /* Reports a request that was refused because of @why and has no completion. */
 RDL_COLD void xport_event_refused(const struct xport_qp *xqp, const struct refusal *why);
 
-/* Call for each packet that arrives.  Raises COMM_EST for the first one in RTR. */
+/* Raises COMM_EST for the first packet that arrives in RTR.  Call it for each packet. */
 void xport_event_arrival(struct xport_qp *xqp);
 
 /* flush.c */

@@ -105,7 +105,7 @@ static bool check_length(const struct resp_view *v, const struct packet *p,
     return object_invalid(out, c);
 }
 
-/* Without TRAIT_PAD_CHECKED only WRITEs are looked at. */
+/* Without TRAIT_PAD_CHECKED only WRITEs are checked. */
 static bool check_pad(const struct resp_view *v, const struct packet *p, struct resp_verdict *out)
 {
     const bool leaves_open = p->op->pos == OPP_FIRST || p->op->pos == OPP_MIDDLE;

@@ -24,9 +24,7 @@ struct service {
     enum drop_reason (*receive)(struct xport_qp *xqp, const struct packet *p,
                                 const struct rx_info *info);
 
-    /* Call after the oldest send request was completed with an error: ends the send queue or the
-     * queue pair.
-     */
+    /* Ends the send queue or the queue pair after a send request has completed with an error. */
     void (*send_failed)(struct xport_qp *xqp);
 };
 

@@ -208,7 +208,7 @@ enum drop_reason xport_receive(struct xport *x, const struct packet *p, const st
  */
 void xport_timer(struct xport *x, uint64_t arg, bool held);
 
-/* Call when bus mastering is enabled.  Carries out the timers that expired while held. */
+/* Carries out the timers that expired while bus mastering was off. */
 void xport_go_on(struct xport *x);
 
 /* Returns true if @qp may have a frame to send.  A posted work request that was not fetched counts
@@ -231,8 +231,8 @@ struct tx_info {
  */
 size_t xport_build(struct xport *x, struct qp *qp, uint8_t *frame, size_t cap, struct tx_info *ret);
 
-/* Call after xport_build() and the handling of its frame.  Returns true if @qp may have another
- * frame. If not, ops->ready() is called when it has one again.
+/* Returns true if @qp may have another frame, after xport_build() and the handling of its frame.
+ * If not, ops->ready() is called when it has one again.
  */
 bool xport_has_more(struct qp *qp);
 

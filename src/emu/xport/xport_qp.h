@@ -143,12 +143,12 @@ struct resp_rd {
     struct psn psn;
     uint32_t n_psns;
     uint32_t at;   /* responses sent; the next one has PSN psn + at */
-    uint32_t from; /* first response of the latest request for it */
+    uint32_t from; /* first response that the latest request asks for */
     uint64_t addr;
     uint32_t rkey, bytes;
     uint64_t found;
     uint32_t msn;
-    ev_id cause; /* rx event of the latest request for it */
+    ev_id cause; /* rx event of the latest request or duplicate */
 };
 
 struct resp_rds {
@@ -255,7 +255,7 @@ static inline uint32_t req_out_pkts(const struct requester *r)
     return r->sent_pkts - r->acked_pkts;
 }
 
-/* Call when a request message is complete or a READ was accepted.  [IBTA1 9.7.7.1] */
+/* Increments the MSN when a request message is complete or a READ was accepted.  [IBTA1 9.7.7.1] */
 static inline void resp_next_msn(struct responder *r)
 {
     r->msn = (r->msn + 1) & RESP_MSN_MASK;
