@@ -105,7 +105,7 @@ struct rdma_env {
 };
 
 /* Initializes a device as after power-on and registers it at the port.  *@d must not move
- * afterwards. Returns false if the arena is full.
+ * afterwards.  Returns false if the arena is full.
  */
 bool rdma_init(struct rdma *d, const struct rdma_env *env, const struct rdma_config *config);
 

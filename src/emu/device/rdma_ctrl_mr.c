@@ -28,7 +28,7 @@ static void give_list(struct rdma *d, struct page_list *list)
     list->pages = NULL;
 }
 
-/* Reads a page list of @n entries at @gpa.  Free it with give_list() after the request. Returns
+/* Reads a page list of @n entries at @gpa.  Free it with give_list() after the request.  Returns
  * RSP_OK, RSP_INVALID_ARG (0 or too many entries, or not in RAM) or RSP_NO_RESOURCES.
  */
 static enum ctrl_rsp take_list(struct rdma *d, uint64_t gpa, uint32_t n, struct page_list *ret)

@@ -259,7 +259,7 @@ struct landing {
     struct vq_used used[VNET_QUEUE_SIZE];
 };
 
-/* Schedules a late write of the frame to v->chain, which has room for all of it. SIMPLIFIED: a
+/* Schedules a late write of the frame to v->chain, which has room for all of it.  SIMPLIFIED: a
  * frame in several buffers is never late, so that a late write only goes to a completed chain.
  */
 static void land_late(struct vnet *v, struct landing *l, const struct virtio_fault *late)

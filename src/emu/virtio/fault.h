@@ -9,10 +9,10 @@
  *
  * A fault applies to one queue of a device, or to all.  An occasion is an event that a fault of
  * this kind could hit, for example a kick for LOST_KICK.  If the fault has a condition, only
- * occasions where it holds are counted.  The fault lets nth - 1 occasions pass and then hits
- * `count` of them, each with a probability drawn from the fault's own random stream.  While
- * d->is_faulty, the code at an occasion calls virtio_fault_hits().  The other functions here carry
- * out the consequences.
+ * occasions where it holds are counted.  The fault lets nth - 1 occasions pass.  Then it hits each
+ * occasion with the probability chance_ppm, drawn from its own random stream, until it has hit
+ * `count` of them.  While d->is_faulty, the code at an occasion calls virtio_fault_hits().  The
+ * other functions here carry out the consequences.
  *
  * Invariants: d->is_faulty is true while a fault is active or a queue is stuck.  A queue is in
  * d->stuck at most once.

@@ -14,7 +14,7 @@
  *               power of two only with RING_PACKED
  *   notify      works from DRIVER_OK on, for an enabled queue that is not broken
  *
- * The PCI function around this device decodes addresses and delivers interrupts: function.h. Every
+ * The PCI function around this device decodes addresses and delivers interrupts: function.h.  Every
  * access of a register emits an event.
  *
  * While bus mastering is off, the device does nothing that needs memory.  Kicks are remembered and

@@ -27,7 +27,7 @@ static struct cut cut_next(const struct xport_qp *xqp, const struct req_wqe *q)
 }
 
 /* Copies the payload out of guest memory and adds the ICRC.  This is the only copy on the send
- * path. Keys are checked again, because the region may have been deregistered since the fetch.
+ * path.  Keys are checked again, because the region may have been deregistered since the fetch.
  */
 static enum rule gather(const struct xport_qp *xqp, const struct req_wqe *q, const struct cut *c,
                         struct sge_cur *at, uint8_t *frame, const struct packet_room *room)

@@ -4,7 +4,7 @@
  * There are three decisions, all pure functions.  resp_decide() looks at the packet itself.
  * resp_decide_memory() checks the key of the memory that it names.  If the packet may be executed
  * and needs a receive, one is fetched, and resp_decide_delivery() checks that the receive can take
- * it. Duplicate READs and atomics are decided by resp_decide_again() instead.
+ * it.  Duplicate READs and atomics are decided by resp_decide_again() instead.
  */
 #ifndef EMU_XPORT_RESP_H
 #define EMU_XPORT_RESP_H

@@ -2,7 +2,7 @@
 /* Responder of UC and UD, which sends no answers.
  *
  * The rules are those of RC (resp.c).  A packet that they refuse is dropped together with its
- * message. The next packet that starts a message is accepted again, and uses the held receive if
+ * message.  The next packet that starts a message is accepted again, and uses the held receive if
  * there is one.  On UC this also applies to a packet that starts a message after a gap.  Only a
  * receive that the device cannot use, a fault of this side, ends the queue pair.  [IBTA1 9.8]
  */

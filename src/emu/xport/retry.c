@@ -3,7 +3,7 @@
  *
  * The ACK timer runs while a packet that requested an acknowledge is unacknowledged; responders
  * need not acknowledge others.  It is armed when such a packet is sent and restarted by every
- * progress. When it expires, everything from the oldest unacknowledged packet on is retransmitted
+ * progress.  When it expires, everything from the oldest unacknowledged packet on is retransmitted
  * (go-back-N), as often without progress as retry_cnt and the profile allow.  The RNR timer is
  * armed by an RNR NAK; while it runs nothing is sent.
  *

@@ -36,7 +36,7 @@ static inline uint64_t sge_total(const struct sge *sge, uint32_t n)
 }
 
 /* Returns the next piece of a list, at most @bytes long, within one element, and moves @at behind
- * it. The list must have at least one more element.  The piece can be empty.
+ * it.  The list must have at least one more element.  The piece can be empty.
  */
 static inline struct sge sge_take(const struct sge *sge, struct sge_cur *at, uint32_t bytes)
 {

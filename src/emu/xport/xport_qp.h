@@ -14,8 +14,8 @@
  * PSN to send; it is below high only during retransmission.  nxt and high are stored as distances
  * from una and not compared with it, because up to 2^23 PSNs can be outstanding, where PSN
  * comparison becomes ambiguous.  nxt is PSN sent_psns of work request next.  Go-back-N sets nxt to
- * una and next to oldest. Acknowledges count PSNs from the oldest one, so no request is searched by
- * its PSN.
+ * una and next to oldest.  Acknowledges count PSNs from the oldest one, so no request is searched
+ * by its PSN.
  *
  * A request takes n_psns PSNs and is sent in packets.  The two are counted separately, because a
  * READ is one packet but takes as many PSNs as its response has packets.  Acknowledgement is
