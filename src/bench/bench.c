@@ -126,7 +126,7 @@ static const struct bench_scale scales[] = {
     {2, 1024, 1024, false}, {2, 10000, 16, false}, {2, 10000, 10000, true},
 };
 
-struct results {
+struct bench_results {
     struct bench_figure op[ARRAY_LEN(ops)];
     struct bench_scaled scaled[ARRAY_LEN(scales)];
     double copy, copy_large, crc; /* GB/s */
@@ -138,7 +138,7 @@ static double per_s(uint64_t n, const struct bench_figure *f)
 }
 
 /* GB/s of a large message that is copied twice, and its CRC computed twice, and nothing else. */
-static double bound(const struct results *r)
+static double bound(const struct bench_results *r)
 {
     return 1 / (2 / r->copy_large + 2 / r->crc);
 }
@@ -148,12 +148,12 @@ static bool is_large(size_t op)
     return ops[op].op.bytes == LARGE_BYTES;
 }
 
-static double large_gb_s(const struct results *r, size_t op)
+static double large_gb_s(const struct bench_results *r, size_t op)
 {
     return per_s(r->op[op].messages * LARGE_BYTES, &r->op[op]) / 1e9;
 }
 
-static void print_json(const struct results *r)
+static void print_json(const struct bench_results *r)
 {
     putchar('{');
     for (size_t i = 0; i < ARRAY_LEN(ops); i++) {
@@ -190,7 +190,7 @@ static void print_scales(const struct bench_scaled *scaled)
     }
 }
 
-static void print_op(const struct results *r, size_t op)
+static void print_op(const struct bench_results *r, size_t op)
 {
     const double plain = per_s(r->op[PLAIN].messages, &r->op[PLAIN]);
     const double mine = per_s(r->op[op].messages, &r->op[op]);
@@ -207,7 +207,7 @@ static void print_op(const struct results *r, size_t op)
         printf("%-30s %10.0f messages/s   (%.2f of SEND)\n", ops[op].text, mine, mine / plain);
 }
 
-static void print_text(const struct results *r)
+static void print_text(const struct bench_results *r)
 {
     for (size_t i = 0; i < ARRAY_LEN(ops); i++)
         print_op(r, i);
@@ -225,7 +225,7 @@ static double larger(double a, double b)
 }
 
 /* Of each figure the best try; so of those of the bound, too, or it would be easier to reach. */
-static enum rdl_status measure(struct results *r, uint32_t *sink)
+static enum rdl_status measure(struct bench_results *r, uint32_t *sink)
 {
     enum rdl_status st = RDL_OK;
 
@@ -243,7 +243,7 @@ static enum rdl_status measure(struct results *r, uint32_t *sink)
 
 int bench_lab(bool json)
 {
-    struct results r = {0};
+    struct bench_results r = {0};
     enum rdl_status st;
     uint32_t sink = 0;
 

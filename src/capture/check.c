@@ -74,7 +74,7 @@ static void judge_reliable(struct check *c, struct connection *k, bool is_comple
 
 static void count_datagrams(const struct check *c, struct connection *k)
 {
-    const struct record *r = &c->record;
+    const struct capture_record *r = &c->record;
     const struct flow *f = &r->flows[k->flow[0]];
     struct half_sums *s = &k->sums[0];
 
@@ -151,12 +151,12 @@ void check_done(struct check *c)
     capture_done(&c->capture);
 }
 
-const struct host *check_src(const struct check *c, uint32_t flow)
+const struct station *check_src(const struct check *c, uint32_t flow)
 {
     return &c->record.hosts[c->record.flows[flow].src];
 }
 
-const struct host *check_dst(const struct check *c, uint32_t flow)
+const struct station *check_dst(const struct check *c, uint32_t flow)
 {
     return &c->record.hosts[c->record.flows[flow].dst];
 }

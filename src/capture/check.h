@@ -28,7 +28,7 @@ struct check_known {
 
 struct check {
     struct capture capture;
-    struct record record;
+    struct capture_record record;
     struct found_list found;
     struct connection *v; /* owned */
     uint32_t n;
@@ -44,8 +44,8 @@ bool check_file(struct check *c, FILE *f, const struct check_known *known);
 void check_done(struct check *c);
 
 /* Who asks, and who answers: the addresses of a flow. */
-const struct host *check_src(const struct check *c, uint32_t flow);
-const struct host *check_dst(const struct check *c, uint32_t flow);
+const struct station *check_src(const struct check *c, uint32_t flow);
+const struct station *check_dst(const struct check *c, uint32_t flow);
 
 /* The median and the worst of the times after which something that was lost was answered; false:
  * nothing was.

@@ -20,7 +20,7 @@ static void member(FILE *out, const char *name, uint64_t v)
     print_json_number(out, v);
 }
 
-static void member_address(FILE *out, const char *before, const struct host *h)
+static void member_address(FILE *out, const char *before, const struct station *h)
 {
     char addr[ADDR_TEXT_MAX];
 
@@ -134,7 +134,7 @@ static void print_counts(FILE *out, const struct found_list *l)
 
 void check_json(FILE *out, const struct check *c, const char *name)
 {
-    const struct record *r = &c->record;
+    const struct capture_record *r = &c->record;
 
     fputs("{\"format\":\"rdmalab.check/1\",\"file\":", out);
     print_json_string(out, name);

@@ -54,7 +54,7 @@ static void print_limits(FILE *out, const struct check *c)
 
 static void print_file(FILE *out, const struct check *c, const char *name)
 {
-    const struct record *r = &c->record;
+    const struct capture_record *r = &c->record;
     char buf[SHOW_LINE_BYTES];
     struct text t = text_on(buf, sizeof(buf));
 
@@ -105,7 +105,7 @@ static void number(struct grid *g, uint64_t n)
 }
 
 /* "10.0.0.1 QP 17"; who sends, only if the other direction is known. */
-static void end_cell(struct grid *g, const struct host *h, uint32_t qpn, bool is_known)
+static void end_cell(struct grid *g, const struct station *h, uint32_t qpn, bool is_known)
 {
     char addr[ADDR_TEXT_MAX];
 

@@ -7,7 +7,7 @@
 #include "process/must.h"
 
 /* The name of a host: its address, if there is room for it. */
-static struct ev_str name_of(const struct record *r, uint32_t host)
+static struct ev_str name_of(const struct capture_record *r, uint32_t host)
 {
     char name[ADDR_TEXT_MAX];
     struct text t = text_on(name, sizeof(name));
@@ -20,7 +20,7 @@ static struct ev_str name_of(const struct record *r, uint32_t host)
     return ev_str(name);
 }
 
-static struct ev sent(const struct record *r, const struct seen *s)
+static struct ev sent(const struct capture_record *r, const struct seen *s)
 {
     const struct op_info *op = seen_op(s);
     struct ev e = {.at_ns = s->at_ns - r->first_ns, .id = ev_id_of(s->number, 1), .kind = EV_tx};
@@ -70,7 +70,7 @@ static struct ev arrived(const struct ev *tx, uint32_t host, bool is_damaged)
     return e;
 }
 
-void drawn_init(struct drawn *d, const struct record *r)
+void drawn_init(struct drawn *d, const struct capture_record *r)
 {
     uint32_t *flows = record_flows(r);
 

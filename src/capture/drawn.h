@@ -16,7 +16,7 @@ struct drawn {
 };
 
 /* Makes the events of @r; drawn_done() releases them. */
-void drawn_init(struct drawn *d, const struct record *r);
+void drawn_init(struct drawn *d, const struct capture_record *r);
 void drawn_done(struct drawn *d);
 
 /* Valid as long as @d. */

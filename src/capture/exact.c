@@ -8,7 +8,8 @@
 #define LATE_TIMES 3u /* A device may take four times the ACK timeout. [IBTA1 9.7.6.1.3] */
 
 /* The first packet of @flow with @flag that is a request, or not; SEEN_NONE: there is none. */
-static uint32_t first_of(const struct record *r, uint32_t flow, enum seen_flag flag, bool request)
+static uint32_t first_of(const struct capture_record *r, uint32_t flow, enum seen_flag flag,
+                         bool request)
 {
     uint32_t i = r->flows[flow].first;
 
@@ -20,7 +21,7 @@ static uint32_t first_of(const struct record *r, uint32_t flow, enum seen_flag f
 /* The PSN that the end expects first: the lowest that comes before it has answered anything, or
  * that of a NAK which asks for one before that.
  */
-static uint32_t first_expected(const struct record *r, uint32_t from, uint32_t to)
+static uint32_t first_expected(const struct capture_record *r, uint32_t from, uint32_t to)
 {
     const uint32_t request = first_of(r, to, SEEN_CAME, true);
     const uint32_t answer = first_of(r, from, SEEN_SENT, false);
@@ -41,7 +42,7 @@ static uint32_t first_expected(const struct record *r, uint32_t from, uint32_t t
     return first.v;
 }
 
-static struct wire_rules rules_of(const struct record *r, uint32_t from, uint32_t to,
+static struct wire_rules rules_of(const struct capture_record *r, uint32_t from, uint32_t to,
                                   const struct exact_limits *l)
 {
     const uint32_t first = first_of(r, from, SEEN_SENT, true);
@@ -69,7 +70,7 @@ static struct wire_rules rules_of(const struct record *r, uint32_t from, uint32_
 /* Tells what is wrong since the packet before.  An answer that has come to the host may not have
  * come to the queue pair when its timer runs out: what it sends again then is no mistake.
  */
-static void tell(const struct record *r, uint32_t from, uint32_t i, struct wire_end *e,
+static void tell(const struct capture_record *r, uint32_t from, uint32_t i, struct wire_end *e,
                  struct found_list *found)
 {
     const struct seen *s = &r->v[i];
@@ -86,12 +87,12 @@ static void tell(const struct record *r, uint32_t from, uint32_t i, struct wire_
 }
 
 /* Does the capture have all that the end in @from has sent, and all that came to it? */
-static bool is_known(const struct record *r, uint32_t from, uint32_t to)
+static bool is_known(const struct capture_record *r, uint32_t from, uint32_t to)
 {
     return to != SEEN_NONE && r->flows[from].n_sent > 0 && r->flows[to].n_came > 0;
 }
 
-bool exact_judge(const struct record *r, uint32_t from, const struct exact_limits *limits,
+bool exact_judge(const struct capture_record *r, uint32_t from, const struct exact_limits *limits,
                  struct found_list *found)
 {
     const uint32_t to = r->flows[from].peer;

@@ -21,7 +21,7 @@ struct exact_limits {
 /* Judges the end that sends flow @from, whose peer is known; adds to @found.  False: it is not
  * known what it has sent and got, and nothing was judged.
  */
-bool exact_judge(const struct record *r, uint32_t from, const struct exact_limits *limits,
+bool exact_judge(const struct capture_record *r, uint32_t from, const struct exact_limits *limits,
                  struct found_list *found);
 
 #endif

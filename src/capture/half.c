@@ -125,7 +125,7 @@ static void tell_order(struct half *h, uint32_t answer, uint32_t request)
 /* The packets of both flows, in the order in which they were seen. */
 static void go_through(struct half *h)
 {
-    const struct record *r = h->r;
+    const struct capture_record *r = h->r;
     const struct flow *f = &r->flows[h->asks];
     const struct flow *g = h->answers == SEEN_NONE ? NULL : &r->flows[h->answers];
     uint32_t a = f->first, b = g ? g->first : SEEN_NONE, told = SEEN_NONE;
@@ -152,7 +152,7 @@ static void go_through(struct half *h)
     }
 }
 
-void half_judge(struct half *h, const struct record *r, uint32_t asks, uint32_t answers,
+void half_judge(struct half *h, const struct capture_record *r, uint32_t asks, uint32_t answers,
                 bool is_complete, struct found_list *found)
 {
     *h = (struct half){

@@ -62,7 +62,7 @@ struct half_reason {
 };
 
 struct half {
-    const struct record *r;
+    const struct capture_record *r;
     struct found_list *found;
     uint32_t asks, answers; /* flows */
     uint32_t mtu;           /* 0: it does not show */
@@ -103,7 +103,7 @@ struct half {
  * to
  * @found.  @h is released with half_done().
  */
-void half_judge(struct half *h, const struct record *r, uint32_t asks, uint32_t answers,
+void half_judge(struct half *h, const struct capture_record *r, uint32_t asks, uint32_t answers,
                 bool is_complete, struct found_list *found);
 void half_done(struct half *h);
 

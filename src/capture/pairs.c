@@ -16,7 +16,7 @@ struct candidate {
 };
 
 /* A request that asks for an answer of its own. */
-struct wanted {
+struct answer_wanted {
     struct psn psn;
     uint32_t psns;
     enum op_kind answer; /* which kind */
@@ -26,11 +26,11 @@ struct wanted {
 struct asker {
     bool has_asked;
     struct psn first, next, answered;
-    struct wanted wanted[WANTED];   /* those that were sent last */
-    uint32_t n_wanted;              /* ever */
-    uint32_t before, behind;        /* flows of the same direction */
-    uint32_t best;                  /* see second_best() */
-    struct candidate v[CANDIDATES]; /* flows that answer it, or that it answers */
+    struct answer_wanted wanted[WANTED]; /* those that were sent last */
+    uint32_t n_wanted;                   /* ever */
+    uint32_t before, behind;             /* flows of the same direction */
+    uint32_t best;                       /* see second_best() */
+    struct candidate v[CANDIDATES];      /* flows that answer it, or that it answers */
 };
 
 /* All flows from one host to another, the one that has asked last in front. */
@@ -40,13 +40,13 @@ struct direction {
 };
 
 struct pairing {
-    struct record *r;
+    struct capture_record *r;
     struct asker *askers; /* of each flow */
     struct direction *v;  /* open addressing by hosts */
     uint32_t n_slots;     /* a power of two, more than flows */
 };
 
-struct match {
+struct flow_match {
     uint32_t a, b, votes;
 };
 
@@ -89,7 +89,7 @@ static void want(struct asker *a, const struct seen *s, uint32_t psns)
                                                      : OPK_ACK;
 
     if (answer != OPK_ACK || s->flags & SEEN_ACK_REQ)
-        a->wanted[a->n_wanted++ % WANTED] = (struct wanted){seen_psn(s), psns, answer};
+        a->wanted[a->n_wanted++ % WANTED] = (struct answer_wanted){seen_psn(s), psns, answer};
 }
 
 static void ask(struct pairing *p, uint32_t i, const struct seen *s)
@@ -157,7 +157,7 @@ static bool wants(const struct pairing *p, uint32_t at, const struct seen *s)
     bool is_wanted = false;
 
     for (uint32_t n = 0; n < WANTED && n < a->n_wanted; n++) {
-        const struct wanted *w = &a->wanted[n];
+        const struct answer_wanted *w = &a->wanted[n];
         const int32_t into = psn_diff(seen_psn(s), w->psn);
 
         is_wanted |= into >= 0 && (uint32_t)into < w->psns && w->answer == seen_op(s)->kind;
@@ -192,7 +192,7 @@ static void answer(struct pairing *p, uint32_t i, const struct seen *s)
         p->askers[chosen].answered = psn_add(seen_psn(s), 1);
 }
 
-static bool is_rc(const struct record *r, const struct seen *s)
+static bool is_rc(const struct capture_record *r, const struct seen *s)
 {
     return seen_op(s)->service == OPS_RC &&
            !(s->flags & SEEN_DAMAGED && !r->hosts[s->src].never_right);
@@ -201,7 +201,7 @@ static bool is_rc(const struct record *r, const struct seen *s)
 /* Goes through all packets once. @flow_at: the flow of each packet. */
 static void go_through(struct pairing *p, const uint32_t *flow_at)
 {
-    struct record *r = p->r;
+    struct capture_record *r = p->r;
 
     for (uint32_t i = 0; i < r->n; i++) {
         const struct seen *s = &r->v[i];
@@ -217,7 +217,7 @@ static void go_through(struct pairing *p, const uint32_t *flow_at)
 
 static int by_votes(const void *va, const void *vb)
 {
-    const struct match *a = va, *b = vb;
+    const struct flow_match *a = va, *b = vb;
 
     if (a->votes != b->votes)
         return a->votes > b->votes ? -1 : 1;
@@ -228,7 +228,7 @@ static int by_votes(const void *va, const void *vb)
 
 static int by_flows(const void *va, const void *vb)
 {
-    const struct match *a = va, *b = vb;
+    const struct flow_match *a = va, *b = vb;
 
     if (a->a != b->a)
         return a->a < b->a ? -1 : 1;
@@ -236,7 +236,7 @@ static int by_flows(const void *va, const void *vb)
 }
 
 /* All that was spoken for, with the votes of both directions together.  Returns their number. */
-static uint32_t matches(const struct pairing *p, struct match *ret)
+static uint32_t matches(const struct pairing *p, struct flow_match *ret)
 {
     uint32_t n = 0, kept = 0;
 
@@ -245,8 +245,8 @@ static uint32_t matches(const struct pairing *p, struct match *ret)
             const struct candidate *v = &p->askers[i].v[c];
 
             if (v->votes > 0)
-                ret[n++] =
-                    (struct match){v->flow < i ? v->flow : i, v->flow < i ? i : v->flow, v->votes};
+                ret[n++] = (struct flow_match){v->flow < i ? v->flow : i, v->flow < i ? i : v->flow,
+                                               v->votes};
         }
     }
     if (n > 0)
@@ -263,7 +263,7 @@ static uint32_t matches(const struct pairing *p, struct match *ret)
 }
 
 /* The votes of each flow for the second of those that it may belong to. */
-static uint32_t *second_best(const struct pairing *p, const struct match *m, uint32_t n)
+static uint32_t *second_best(const struct pairing *p, const struct flow_match *m, uint32_t n)
 {
     uint32_t *seconds = must_malloc((p->r->n_flows + 1) * sizeof(*seconds));
 
@@ -282,9 +282,10 @@ static uint32_t *second_best(const struct pairing *p, const struct match *m, uin
     return seconds;
 }
 
-static void choose(struct pairing *p, const struct match *m, uint32_t n, struct found_list *found)
+static void choose(struct pairing *p, const struct flow_match *m, uint32_t n,
+                   struct found_list *found)
 {
-    struct record *r = p->r;
+    struct capture_record *r = p->r;
     uint32_t *seconds = second_best(p, m, n);
 
     for (uint32_t i = 0; i < n; i++) {
@@ -304,7 +305,7 @@ static void choose(struct pairing *p, const struct match *m, uint32_t n, struct 
     free(seconds);
 }
 
-static void tell_alone(const struct record *r, struct found_list *found)
+static void tell_alone(const struct capture_record *r, struct found_list *found)
 {
     for (uint32_t i = 0; i < r->n_flows; i++) {
         const struct flow *f = &r->flows[i];
@@ -316,11 +317,11 @@ static void tell_alone(const struct record *r, struct found_list *found)
     }
 }
 
-void pairs_find(struct record *r, struct found_list *found)
+void pairs_find(struct capture_record *r, struct found_list *found)
 {
     struct pairing p = {.r = r, .n_slots = 16};
     uint32_t *flow_at = record_flows(r);
-    struct match *m = must_malloc(((size_t)r->n_flows * CANDIDATES + 1) * sizeof(*m));
+    struct flow_match *m = must_malloc(((size_t)r->n_flows * CANDIDATES + 1) * sizeof(*m));
 
     while (p.n_slots < 4 * (r->n_flows + 1))
         p.n_slots *= 2;

@@ -13,6 +13,6 @@
 #include "capture/record.h"
 
 /* Sets the peer of all flows of reliable connections. */
-void pairs_find(struct record *r, struct found_list *found);
+void pairs_find(struct capture_record *r, struct found_list *found);
 
 #endif

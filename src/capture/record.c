@@ -18,7 +18,7 @@ struct key {
     uint32_t src, dst, dest_qpn, service;
 };
 
-static uint32_t hash_of_host(const struct record *r, uint32_t i)
+static uint32_t hash_of_host(const struct capture_record *r, uint32_t i)
 {
     return fnv1a(r->hosts[i].gid, GID_BYTES);
 }
@@ -28,7 +28,7 @@ static struct key key_of(const struct flow *f)
     return (struct key){f->src, f->dst, f->dest_qpn, f->service};
 }
 
-static uint32_t hash_of_flow(const struct record *r, uint32_t i)
+static uint32_t hash_of_flow(const struct capture_record *r, uint32_t i)
 {
     const struct key k = key_of(&r->flows[i]);
 
@@ -45,8 +45,8 @@ static void enter(struct lookup *l, uint32_t hash, uint32_t i)
 }
 
 /* Makes room for one more of @n, whose hashes @hash_of tells. */
-static void make_room(struct lookup *l, const struct record *r, uint32_t n,
-                      uint32_t (*hash_of)(const struct record *, uint32_t))
+static void make_room(struct lookup *l, const struct capture_record *r, uint32_t n,
+                      uint32_t (*hash_of)(const struct capture_record *, uint32_t))
 {
     if (2 * (n + 1) < l->n_slots)
         return;
@@ -58,7 +58,7 @@ static void make_room(struct lookup *l, const struct record *r, uint32_t n,
         enter(l, hash_of(r, i), i);
 }
 
-static uint32_t host_of(struct record *r, const uint8_t gid[GID_BYTES])
+static uint32_t host_of(struct capture_record *r, const uint8_t gid[GID_BYTES])
 {
     const uint32_t hash = fnv1a(gid, GID_BYTES);
 
@@ -72,14 +72,14 @@ static uint32_t host_of(struct record *r, const uint8_t gid[GID_BYTES])
         r->hosts_cap = r->hosts_cap ? 2 * r->hosts_cap : FIRST_ROOM;
         r->hosts = must_realloc(r->hosts, r->hosts_cap * sizeof(r->hosts[0]));
     }
-    r->hosts[r->n_hosts] = (struct host){.n_sent = 0};
+    r->hosts[r->n_hosts] = (struct station){.n_sent = 0};
     memcpy(r->hosts[r->n_hosts].gid, gid, GID_BYTES);
     enter(&r->by_gid, hash, r->n_hosts);
     return r->n_hosts++;
 }
 
 /* The flow with key @k; SEEN_NONE: there is none. */
-static uint32_t find_flow(const struct record *r, const struct key *k)
+static uint32_t find_flow(const struct capture_record *r, const struct key *k)
 {
     const uint32_t hash = fnv1a(k, sizeof(*k));
 
@@ -95,7 +95,7 @@ static uint32_t find_flow(const struct record *r, const struct key *k)
     return SEEN_NONE;
 }
 
-static uint32_t flow_of(struct record *r, const struct key *k)
+static uint32_t flow_of(struct capture_record *r, const struct key *k)
 {
     const uint32_t found = find_flow(r, k);
 
@@ -148,10 +148,10 @@ static void set_vantage(struct seen *s, const struct seen_way *way, const struct
     }
 }
 
-static void keep(struct record *r, struct seen *s, const struct seen_way *way,
+static void keep(struct capture_record *r, struct seen *s, const struct seen_way *way,
                  const struct vantage *at)
 {
-    struct host *h;
+    struct station *h;
 
     if (r->n == r->cap) {
         r->cap = r->cap ? 2 * r->cap : 16 * FIRST_ROOM;
@@ -188,7 +188,7 @@ static uint32_t least_mtu(const struct seen *read, const struct seen *next)
     return mtu < 256u << RECORD_MTUS ? mtu : 0;
 }
 
-static void count(struct record *r, struct flow *f, uint32_t i)
+static void count(struct capture_record *r, struct flow *f, uint32_t i)
 {
     const struct seen *s = &r->v[i];
     const struct op_info *op = seen_op(s);
@@ -219,7 +219,7 @@ static struct key key_to(const struct seen *s, uint32_t service)
     return (struct key){s->src, s->dst, s->dest_qpn, service};
 }
 
-static void add_to_flow(struct record *r, uint32_t i)
+static void add_to_flow(struct capture_record *r, uint32_t i)
 {
     const struct seen *s = &r->v[i];
     const struct key k = key_to(s, seen_op(s)->service);
@@ -237,7 +237,7 @@ static void add_to_flow(struct record *r, uint32_t i)
 /* A CNP goes to who sends too much: its flow is in the other direction, and to the queue pair at
  * the other end of that; before the flows are paired, only those to the same queue pair are known.
  */
-static void add_cnp(struct record *r, const struct seen *s)
+static void add_cnp(struct capture_record *r, const struct seen *s)
 {
     static const uint32_t services[] = {OPS_RC, OPS_UC, OPS_UD};
     uint32_t flow = SEEN_NONE;
@@ -253,10 +253,10 @@ static void add_cnp(struct record *r, const struct seen *s)
         r->flows[flow].n_cnps++;
 }
 
-static void judge_hosts(struct record *r, struct found_list *found)
+static void judge_hosts(struct capture_record *r, struct found_list *found)
 {
     for (uint32_t i = 0; i < r->n_hosts; i++) {
-        struct host *h = &r->hosts[i];
+        struct station *h = &r->hosts[i];
         const bool is_empty = h->n_sent > 0 && h->n_no_icrc == h->n_sent;
 
         h->never_right = is_empty || (h->n_wrong == h->n_sent && h->n_sent >= NEVER_RIGHT_LEAST);
@@ -269,7 +269,7 @@ static void judge_hosts(struct record *r, struct found_list *found)
     }
 }
 
-static void sort_into_flows(struct record *r, struct found_list *found)
+static void sort_into_flows(struct capture_record *r, struct found_list *found)
 {
     for (uint32_t i = 0; i < r->n; i++) {
         const struct seen *s = &r->v[i];
@@ -291,7 +291,7 @@ static void sort_into_flows(struct record *r, struct found_list *found)
 }
 
 /* Time does not go back: who judges it may subtract. */
-static void set_time(struct record *r, struct seen *s)
+static void set_time(struct capture_record *r, struct seen *s)
 {
     if (r->n_roce == 1)
         r->first_ns = s->at_ns;
@@ -302,7 +302,7 @@ static void set_time(struct record *r, struct seen *s)
     r->last_ns = s->at_ns;
 }
 
-bool record_read(struct record *r, struct capture *c, const struct vantage *at,
+bool record_read(struct capture_record *r, struct capture *c, const struct vantage *at,
                  struct found_list *found)
 {
     struct capture_frame frame;
@@ -311,7 +311,7 @@ bool record_read(struct record *r, struct capture *c, const struct vantage *at,
     struct seen s;
     enum capture_result result;
 
-    *r = (struct record){.n = 0};
+    *r = (struct capture_record){.n = 0};
     while ((result = capture_next(c, &frame)) == CAPTURE_FRAME) {
         const enum seen_result is = seen_read(&frame, &s, &way, &faults);
 
@@ -329,14 +329,14 @@ bool record_read(struct record *r, struct capture *c, const struct vantage *at,
     return result == CAPTURE_END;
 }
 
-void record_done(struct record *r)
+void record_done(struct capture_record *r)
 {
     free(r->v);
     free(r->hosts);
     free(r->flows);
     free(r->by_gid.slots);
     free(r->by_key.slots);
-    *r = (struct record){.n = 0};
+    *r = (struct capture_record){.n = 0};
 }
 
 /* --- What it tells ---------------------------------------------------------------------------- */
@@ -346,7 +346,7 @@ bool record_counts(const struct flow *f, const struct seen *s)
     return f->n_sent == 0 || s->flags & SEEN_SENT;
 }
 
-uint32_t *record_flows(const struct record *r)
+uint32_t *record_flows(const struct capture_record *r)
 {
     uint32_t *flows = must_malloc((r->n + (size_t)1) * sizeof(*flows));
 
@@ -366,7 +366,7 @@ bool record_is_request(const struct seen *s)
     return kind == OPK_SEND || kind == OPK_WRITE || kind == OPK_READ || kind == OPK_ATOMIC;
 }
 
-uint32_t record_mtu(const struct record *r, const struct flow *f)
+uint32_t record_mtu(const struct capture_record *r, const struct flow *f)
 {
     uint64_t most = 0;
     uint32_t mtu = 0;
@@ -382,7 +382,7 @@ uint32_t record_mtu(const struct record *r, const struct flow *f)
     return mtu;
 }
 
-uint32_t record_read_mtu(const struct record *r, const struct flow *f)
+uint32_t record_read_mtu(const struct capture_record *r, const struct flow *f)
 {
     const uint32_t answers_max = f->peer == SEEN_NONE ? 0 : r->flows[f->peer].only_max;
     uint32_t mtu = record_mtu(r, f);

@@ -15,7 +15,7 @@
 
 #define RECORD_MTUS 5u /* 256 to 4096 */
 
-struct host {
+struct station {
     uint8_t gid[GID_BYTES];
     uint64_t n_sent;      /* frames whose ICRC was looked at, */
     uint64_t n_wrong;     /* and was wrong, */
@@ -45,10 +45,10 @@ struct lookup {
     uint32_t n_slots, n;
 };
 
-struct record {
+struct capture_record {
     struct seen *v;
     uint32_t n, cap;
-    struct host *hosts;
+    struct station *hosts;
     uint32_t n_hosts, hosts_cap;
     struct flow *flows;
     uint32_t n_flows, flows_cap;
@@ -71,9 +71,9 @@ struct vantage {
 /* Reads all of @c, and finds what single frames show.  False: c->wrong says why it ended early;
  * what was read before is there.
  */
-bool record_read(struct record *r, struct capture *c, const struct vantage *at,
+bool record_read(struct capture_record *r, struct capture *c, const struct vantage *at,
                  struct found_list *found);
-void record_done(struct record *r);
+void record_done(struct capture_record *r);
 
 /* Is it to be looked at?  Where a host's own frames are captured as it sends them, the others that
  * see them on their way tell nothing more.
@@ -81,16 +81,16 @@ void record_done(struct record *r);
 bool record_counts(const struct flow *f, const struct seen *s);
 
 /* The flow of each packet, SEEN_NONE if it has none; the caller frees it. */
-uint32_t *record_flows(const struct record *r);
+uint32_t *record_flows(const struct capture_record *r);
 
 /* Is it a packet of a request? */
 bool record_is_request(const struct seen *s);
 
 /* The path MTU that packets of @f and its peer show; 0: none is as long as one. */
-uint32_t record_mtu(const struct record *r, const struct flow *f);
+uint32_t record_mtu(const struct capture_record *r, const struct flow *f);
 
 /* The path MTU by which the PSNs of READs of @f are counted: as far as that shows. */
-uint32_t record_read_mtu(const struct record *r, const struct flow *f);
+uint32_t record_read_mtu(const struct capture_record *r, const struct flow *f);
 
 /* Does each packet of the flow have an identification of its own? */
 bool record_has_ids(const struct flow *f);

@@ -4,7 +4,7 @@
 #define LATE_MAX 1024 /* PSNs by which a packet may be late; what is further back begins again */
 
 struct stream {
-    const struct record *r;
+    const struct capture_record *r;
     struct found_list *found;
     struct half_sums *sums;
     uint32_t flow, mtu;
@@ -91,7 +91,7 @@ static void take_next(struct stream *st, uint32_t seen)
     st->next = psn_add(seen_psn(s), 1);
 }
 
-void stream_judge(const struct record *r, uint32_t flow, struct found_list *found,
+void stream_judge(const struct capture_record *r, uint32_t flow, struct found_list *found,
                   struct half_sums *ret)
 {
     struct stream st = {.r = r, .found = found, .sums = ret, .flow = flow};

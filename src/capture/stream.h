@@ -6,7 +6,7 @@
 #include "capture/half.h"
 
 /* Judges flow @flow; adds to @found, and to @ret what it shows in numbers. */
-void stream_judge(const struct record *r, uint32_t flow, struct found_list *found,
+void stream_judge(const struct capture_record *r, uint32_t flow, struct found_list *found,
                   struct half_sums *ret);
 
 #endif

@@ -14,14 +14,14 @@
 
 /* --- Taking it -------------------------------------------------------------------------------- */
 
-struct walk {
+struct memory_walk {
     const struct rdl_lab *lab;
     const char *host; /* NULL: in the lab */
     tree_region_each *each;
     void *ctx;
 };
 
-static void visit_region(const struct walk *w, const char *key)
+static void visit_region(const struct memory_walk *w, const char *key)
 {
     char path[TREE_PATH_BYTES];
     struct text t = text_on(path, sizeof(path));
@@ -39,8 +39,8 @@ static void visit_region(const struct walk *w, const char *key)
 /* From the lab to its hosts to their regions, which is how deep it goes. */
 static void visit(void *ctx, const char *key, const struct rdl_value *v)
 {
-    const struct walk *from = ctx;
-    struct walk w = *from;
+    const struct memory_walk *from = ctx;
+    struct memory_walk w = *from;
     size_t bad;
 
     w.host = key;
@@ -55,7 +55,7 @@ static void visit(void *ctx, const char *key, const struct rdl_value *v)
 
 void tree_each_region(const struct rdl_lab *lab, tree_region_each *each, void *ctx)
 {
-    struct walk w = {.lab = lab, .each = each, .ctx = ctx};
+    struct memory_walk w = {.lab = lab, .each = each, .ctx = ctx};
     size_t bad;
 
     if (rdl_inspect_list(lab, "", visit, &w, &bad) != RDL_OK)

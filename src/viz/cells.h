@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Text pictures are built row by row in cells, so that a character outside ASCII counts as one. */
+/* A row of a text picture as an array of cells, one per character: a character outside ASCII takes
+ * one cell.
+ */
 #ifndef VIZ_CELLS_H
 #define VIZ_CELLS_H
 
@@ -9,9 +11,9 @@
 
 #include "viz/ladder.h"
 
-#define CELL_BYTES 5u /* a character of UTF-8 and its NUL */
+#define CELL_BYTES 5u /* a character in UTF-8 and a NUL */
 
-/* What a character means; its colour, if there are colours. */
+/* Meaning of a character; selects its colour if colours are on. */
 enum shade {
     SHADE_NONE,
     SHADE_BOLD,
@@ -35,22 +37,22 @@ struct cells {
     struct cell row[LADDER_WIDTH_MAX];
 };
 
-/* How many cells @s takes. */
+/* Number of cells that @s takes. */
 uint32_t cells_of(const char *s);
 
-/* Writes @s into the row from cell @at on; what is beyond the row is left out. */
+/* Writes @s into the row from cell @at on.  Characters beyond the row are dropped. */
 void cells_draw(struct cells *c, uint32_t at, const char *s, enum shade shade);
 
-/* Writes @s between @from and @to, beginning at @at if it fits so, with a blank on either side.  A
- * text that is too long is cut, and says so with a "~".
+/* Writes @s into the cells @from .. @to - 1, at @at or as near as it fits, with a blank on either
+ * side.  A text that is too long is cut and ends with "~".
  */
 void cells_draw_within(struct cells *c, uint32_t from, uint32_t to, uint32_t at, const char *s,
                        enum shade shade);
 
-/* Fills the cells @from .. @to - 1. */
+/* Fills the cells @from .. @to - 1 with @s. */
 void cells_fill(struct cells *c, uint32_t from, uint32_t to, const char *s, enum shade shade);
 
-/* Hands out the row without blanks at its end, and begins an empty one. */
+/* Writes the row to the sink without trailing blanks, and starts an empty one. */
 void cells_end_row(struct cells *c);
 
 #endif

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Ladder diagrams: what the hosts of a lab said to each other, drawn from its events alone.
+/* Ladder diagrams: the packets between the hosts of a lab, drawn from recorded events.
  *
- * Each host is a vertical lifeline, time runs downwards, each packet is an arrow from its sender
- * to where it ended.  The same events give the same bytes, on every machine.
+ * Each host is a vertical lifeline, time runs downwards, and each packet is an arrow from its
+ * sender to where it ended.  The same events give the same bytes on every machine.
  *
- * A picture of a part of the trace shows what happened in it: each packet that left or ended there,
- * once.  An arrow whose other end is not in the picture is cut, and says where that is.
+ * A picture of a part of the trace shows each packet that was sent or ended in that part, once.  An
+ * arrow whose other end lies outside is cut, with a text that says where that end is.
  *
  *	past -> ladder_new() -> ladder_text() for a terminal
  *				ladder_svg() for everything else
  *
- * ladder_draw() of picture.h does all of it.
+ * ladder_draw() of picture.h does both steps.
  */
 #ifndef VIZ_LADDER_H
 #define VIZ_LADDER_H
@@ -23,15 +23,15 @@
 #define LADDER_WIDTH_MIN       60u
 #define LADDER_WIDTH_MAX       240u
 
-struct ladder; /* what there is to draw, before it is known how */
+struct ladder; /* content of a ladder, independent of the output format */
 
 /**
- * ladder_new() - Find what there is to draw in a past
- * @past:	All of it, also when only a part is drawn; not needed any more when this returns
+ * ladder_new() - Build a ladder from a past
+ * @past:	The whole past, even if only a part is drawn.  It may change after the call
  * @options:	Copied, with the title
  * @ret:	The ladder; free with ladder_free().  Untouched on failure
  *
- * What the past lacks, and packets beyond @options->n_packets, the picture says.
+ * The picture states what the past lacks and how many packets exceed @options->n_packets.
  *
  * Return: RDL_OK, RDL_ERR_NOMEM
  */
@@ -39,10 +39,12 @@ RDL_MUST_CHECK enum rdl_status
 ladder_new(const struct past *past, const struct picture_options *options, struct ladder **ret);
 void ladder_free(struct ladder *l);
 
-/* Lines for a terminal, each ended by a newline.  RDL_OK, RDL_ERR_NOMEM (nothing was put then). */
+/* Writes lines for a terminal, each ended by a newline.  Returns RDL_OK, or RDL_ERR_NOMEM before
+ * any output.
+ */
 RDL_MUST_CHECK enum rdl_status ladder_text(const struct ladder *l, const struct viz_sink *sink);
 
-/* One SVG document.  RDL_OK, RDL_ERR_NOMEM (nothing was put then). */
+/* Writes one SVG document.  Returns RDL_OK, or RDL_ERR_NOMEM before any output. */
 RDL_MUST_CHECK enum rdl_status ladder_svg(const struct ladder *l, const struct viz_sink *sink);
 
 #endif

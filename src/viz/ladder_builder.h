@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A ladder that is being found in a trace: shared by ladder_model.c, which reads the events,
- * ladder_columns.c, which finds the lifelines, ladder_notes.c and ladder_packets.c, which take one
- * event each, and ladder_window.c, which looks at what is before and after the picture.
+/* The state while a ladder is built from a trace.  ladder_model.c reads the events,
+ * ladder_columns.c finds the lifelines, ladder_notes.c and ladder_packets.c handle one event each,
+ * ladder_window.c handles packets that cross the edges of the picture.
  */
 #ifndef VIZ_LADDER_BUILDER_H
 #define VIZ_LADDER_BUILDER_H
@@ -9,28 +9,30 @@
 #include "emu/past/past_index.h"
 #include "viz/ladder_model.h"
 
-#define ARMED_MAX 64u /* timers that are followed at one time */
-#define RINGS_MAX 64u /* queues whose kicks are told */
+#define ARMED_MAX 64u /* timers tracked at a time */
+#define RINGS_MAX 64u /* queues whose kicks are shown */
 
 /* A timer that was armed. */
 struct armed {
-    bool runs; /* false: a free place */
+    bool runs; /* false: a free entry */
     uint32_t host, qpn, timer;
     ev_id id;
     uint64_t at_ns;
-    uint32_t stop; /* LADDER_NONE: before the picture */
+    uint32_t stop; /* stop at which it was armed; LADDER_NONE: before the picture */
 };
 
-/* What the newest stop of a lifeline began with, to fold the next event into its note. */
+/* The events that the note of a lifeline's newest stop covers, so that the next event may join
+ * them.
+ */
 struct run {
-    struct ev first; /* of kind EV_COUNT: nothing can be folded */
+    struct ev first; /* of kind EV_COUNT: no event can join */
     uint64_t last_wr_id;
     uint32_t n, stop;
-    bool kicked; /* a kick is part of it */
+    bool kicked; /* the note includes a kick */
 };
 
-/* A send or receive queue: something was posted to it. */
-struct ring {
+/* A send or receive queue to which something was posted. */
+struct ladder_ring {
     uint32_t host, queue;
 };
 
@@ -40,31 +42,31 @@ struct builder {
     struct past_index *index; /* of @past; owned */
     const struct ev_names *names;
     struct armed armed[ARMED_MAX];
-    struct ring rings[RINGS_MAX];
+    struct ladder_ring rings[RINGS_MAX];
     uint32_t n_rings;
     struct run runs[LADDER_COLUMNS_MAX];
     uint64_t unseen_ns; /* time of the newest event that is not drawn */
-    uint32_t n_packets; /* that have an arrow; copies do not count */
-    ev_id left;         /* the newest packet that is not drawn for want of room */
+    uint32_t n_packets; /* arrows, not counting copies */
+    ev_id left;         /* the newest packet not drawn because n_packets was reached */
 };
 
-/* The host on whose lifeline an event is drawn; EV_HOST_NONE if it is drawn on none. */
+/* The host on whose lifeline an event is drawn, or EV_HOST_NONE. */
 uint32_t builder_host(const struct ev *e);
 
 /* The column of @host, or LADDER_NONE. */
 uint32_t builder_column(const struct ladder *l, uint32_t host);
 
-/* ladder_columns.c: finds the lifelines of the picture, with their names. */
+/* ladder_columns.c: finds the lifelines of the picture and their names. */
 bool builder_in_range(const struct ladder *l, ev_id id);
 void builder_find_columns(struct builder *b);
 
-/* A new stop of event @e, without a note; there must be room. */
+/* Adds a stop for event @e without a note; there must be room.  Returns its index. */
 uint32_t builder_stop(struct builder *b, const struct ev *e, uint32_t column);
 
-/* Gives a stop the note of its event. */
+/* Sets the note of a stop from event @e. */
 void builder_say(struct builder *b, uint32_t stop, const struct ev *e);
 
-/* ladder_notes.c.  @column is the one of the event's host. */
+/* ladder_notes.c: each handles an event; @column is that of the event's host. */
 void take_post(struct builder *b, const struct ev *e, uint32_t column);
 void take_run(struct builder *b, const struct ev *e, uint32_t column);
 void take_state(struct builder *b, const struct ev *e, uint32_t column);
@@ -74,40 +76,40 @@ void take_kick(struct builder *b, const struct ev *e, uint32_t column);
 void take_timer(struct builder *b, const struct ev *e);
 void take_timer_off(struct builder *b, const struct ev *e);
 
-/* An event before the picture: queues are known from then on, timers may run out in the picture. */
+/* Handles an event before the picture: learns queues and running timers from it. */
 void take_before(struct builder *b, const struct ev *e);
 
 /* ladder_packets.c */
 void take_tx(struct builder *b, const struct ev *e, uint32_t column);
 
-/* Does @e need an arrow that there is not yet?  Of a packet that leaves, or of one that ends here
- * and left before the picture: *@ret.
+/* Returns true if @e needs a new arrow: it sends a packet, or ends one that was sent before the
+ * picture.  *@ret is the id of the packet.
  */
 bool packets_begins(struct builder *b, const struct ev *e, ev_id *ret);
 
-/* Packet @tx ends at a host. */
+/* Packet @tx ended at a host. */
 void take_end(struct builder *b, const struct ev *e, ev_id tx, uint32_t column,
               enum frame_fate fate);
 
-/* Packet @tx ends on the way, by a fault or because nobody takes it. */
+/* Packet @tx ended on the way, by a fault or because no host accepted it. */
 void take_lost(struct builder *b, const struct ev *e, ev_id tx);
 void take_drop(struct builder *b, const struct ev *e, uint32_t column);
 void take_fault(struct builder *b, const struct ev *e);
 
-/* What fault @e does to its packet @a, if that goes on, is told by the packet's label. */
+/* Adds to the label of @a what fault @e did, if the packet continued. */
 void packets_note_fault(struct ladder_arrow *a, const struct ev *e);
 
 /* ladder_window.c */
 
-/* The event that sent packet @tx, as past_sent(); it may not be there. */
+/* The id of the event that sent packet @tx, as past_sent(); the event may not be recorded. */
 ev_id window_sent(const struct builder *b, ev_id tx);
 
-/* The packet whose end @e is left before the picture, as event @sent: what had happened to it, and
- * where its arrow is cut.
+/* Cuts the tail of @a, a packet sent before the picture in event @sent and ended in it by @e.  Adds
+ * earlier faults to its label.
  */
 void window_cut_tail(struct builder *b, struct ladder_arrow *a, ev_id sent, const struct ev *e);
 
-/* Cuts the arrows of packets that do not end in the picture. */
+/* Cuts the heads of all arrows whose packets do not end in the picture. */
 void window_cut_heads(struct builder *b);
 
 #endif

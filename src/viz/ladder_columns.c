@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* The lifelines of a ladder: the hosts to which something happens in the picture, and those at the
- * other ends of its arrows.
+/* The lifelines of a ladder: the hosts with events in the picture, and the hosts at the other ends
+ * of its arrows.
  */
 #include <string.h>
 
 #include "viz/ladder_builder.h"
 
-/* Of those that are for the ladder, some end no frame of which it tells, or say no more than the
- * others.
+/* Returns false for ladder events that are not drawn: they end no RoCEv2 frame, or they are key
+ * checks that passed.
  */
 static bool is_drawn(const struct ev *e)
 {
@@ -25,7 +25,7 @@ uint32_t builder_host(const struct ev *e)
     return (uint32_t)ev_field_number(e, ev_field_find(e->kind, "host"));
 }
 
-/* The QP of its host that an event is about, 0 if none is for sure. */
+/* The QPN that an event is about; 0 if it is unknown or uncertain. */
 static uint32_t qpn_of(const struct ev *e)
 {
     const struct ev_field *f = ev_field_find(e->kind, "qpn");
@@ -47,8 +47,8 @@ uint32_t builder_column(const struct ladder *l, uint32_t host)
     return LADDER_NONE;
 }
 
-/* The column of @host, ordered by number; the outside (EV_HOST_NONE) comes last.  NULL: there is no
- * room for it.
+/* Finds or inserts the column of @host.  Columns are sorted by host number; the outside
+ * (EV_HOST_NONE) comes last.  Returns NULL if there is no room.
  */
 static struct ladder_column *column_for(struct ladder *l, uint32_t host)
 {
@@ -74,7 +74,7 @@ static void need_host(struct ladder *l, uint32_t host)
         (void)column_for(l, host);
 }
 
-/* Hosts at the other end of an arrow of which @e is one. */
+/* Adds columns for the hosts at the other end of the arrow that @e belongs to. */
 static void need_other_ends(struct builder *b, const struct ev *e)
 {
     const struct ev *sent;

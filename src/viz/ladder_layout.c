@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Columns, rows and the loop of the layout; see ladder_layout.h. */
 #include "viz/ladder_layout.h"
 
 #include <stdlib.h>
@@ -6,21 +7,21 @@
 
 #include "emu/base/assert.h"
 
-#define STEP_MAX      PX(90) /* of a pause without a band */
+#define STEP_MAX      PX(90) /* for a pause without a band */
 #define STEP_STOP     PX(15) /* between any stops on one lifeline */
 #define STEP_NOTE     PX(18)
 #define STEP_TIME     PX(15)
-#define STEP_CUT      PX(36) /* between arrows that are cut: their words stand below them */
+#define STEP_CUT      PX(36) /* between cut arrows, whose texts are below them */
 #define STEP_LOST     PX(42) /* room below the start of an arrow that ends on the way */
 #define MISSING_LINE  PX(18)
 #define MISSING_MAX   8 /* lines */
 #define BAND          PX(28)
 #define BAND_MARGIN   PX(14)
-#define NOTE_DISTANCE PX(24) /* from the lifeline, for the brackets */
+#define NOTE_DISTANCE PX(24) /* from the lifeline; leaves room for brackets */
 #define LANE_MAX      PX(640)
-#define ROUNDS_MAX    6 /* of layout; then all labels become notes */
+#define ROUNDS_MAX    6 /* layouts tried before all labels become notes */
 
-/* Widths between lifelines to try: the more, the flatter are arrows and the more labels fit. */
+/* Distances between lifelines to try.  In a wider lane arrows are flatter and more labels fit. */
 static const int32_t lanes[] = {PX(300), PX(430), PX(560)};
 
 int32_t layout_font_px(enum layout_text_kind kind)
@@ -53,7 +54,7 @@ static const char *glyph(enum ladder_tone tone)
     return tone == TONE_DONE ? "✓ " : tone == TONE_BAD ? "✗ " : "";
 }
 
-/* The label that found no room along its arrow and belongs to stop @i. */
+/* The label without room along its arrow that belongs to stop @i, or NULL. */
 static const struct ladder_arrow *label_beside(const struct layout *o, uint32_t i)
 {
     for (uint32_t k = 0; k < o->l->n_arrows; k++) {
@@ -63,7 +64,7 @@ static const struct ladder_arrow *label_beside(const struct layout *o, uint32_t 
     return NULL;
 }
 
-/* What is said beside the lifeline at stop @i, if anything.  Returns its tone. */
+/* Adds the text beside the lifeline at stop @i, if any.  Returns its tone. */
 static enum ladder_tone add_beside(struct text *t, const struct layout *o, uint32_t i)
 {
     const struct ladder *l = o->l;
@@ -87,7 +88,7 @@ static enum ladder_tone add_beside(struct text *t, const struct layout *o, uint3
     return TONE_BAD;
 }
 
-/* Columns from left to right: times, notes, lifelines, notes. */
+/* Computes the columns from left to right: times, notes, lifelines, notes. */
 static void lay_out_columns(struct layout *o)
 {
     const struct ladder *l = o->l;
@@ -129,14 +130,14 @@ static void lay_out_columns(struct layout *o)
     o->width = o->right_x + notes[0] + LAYOUT_EDGE;
 }
 
-/* What the rows below must keep clear of. */
-struct rows {
+/* The lowest things so far, which the next rows must not touch. */
+struct row_heights {
     int32_t life_y[LADDER_COLUMNS_MAX];    /* of the last stop on each lifeline */
-    uint32_t life_end[LADDER_COLUMNS_MAX]; /* its arrow, or LADDER_NONE */
+    uint32_t life_end[LADDER_COLUMNS_MAX]; /* the arrow of that stop, or LADDER_NONE */
     int32_t note_y[2];                     /* of the last note on each side */
-    int32_t low;                           /* lower end of packets that were lost */
-    int32_t cut_y;                         /* of the last arrow that is cut */
-    int32_t time_y;                        /* of the last time that is shown */
+    int32_t low;                           /* lower end of lost packets and cut arrows */
+    int32_t cut_y;                         /* of the last cut arrow */
+    int32_t time_y;                        /* of the last time shown */
     uint64_t time_ns;
 };
 
@@ -146,8 +147,9 @@ static bool same_way(const struct ladder *l, uint32_t a, uint32_t b)
            (l->arrows[a].from == l->arrows[b].from || l->arrows[a].to == l->arrows[b].to);
 }
 
-/* How far down stop @i must be at least for what stands above it. */
-static int32_t lowest_allowed(const struct layout *o, const struct rows *r, uint32_t i, bool says)
+/* The smallest y for stop @i that keeps its distance from everything above. */
+static int32_t lowest_allowed(const struct layout *o, const struct row_heights *r, uint32_t i,
+                              bool says)
 {
     const struct ladder_stop *s = &o->l->stops[i];
     const int32_t side = layout_notes_left(o->l, s->column);
@@ -161,13 +163,13 @@ static int32_t lowest_allowed(const struct layout *o, const struct rows *r, uint
         y = i32_max(y, r->cut_y + STEP_CUT);
     if (says)
         y = i32_max(y, r->note_y[side] + STEP_NOTE);
-    if (says && s->at_ns != r->time_ns) /* what is said has its time */
+    if (says && s->at_ns != r->time_ns) /* a note shows its time */
         y = i32_max(y, r->time_y + STEP_TIME);
     return y;
 }
 
-/* Is the time of stop @i shown at @y?  Where it changes, unless there is no room for it. */
-static bool shows_time(const struct layout *o, struct rows *r, uint32_t i, int32_t y)
+/* Returns true if the time of stop @i is shown at @y: where it changes and there is room. */
+static bool shows_time(const struct layout *o, struct row_heights *r, uint32_t i, int32_t y)
 {
     const struct ladder_stop *s = &o->l->stops[i];
     const bool untimed = s->on_wire && !ladder_floats(&o->l->arrows[s->arrow]);
@@ -183,7 +185,7 @@ static bool shows_time(const struct layout *o, struct rows *r, uint32_t i, int32
 static void lay_out_rows(struct layout *o)
 {
     const struct ladder *l = o->l;
-    struct rows r = {.cut_y = -STEP_CUT, .time_y = -STEP_TIME, .time_ns = UINT64_MAX};
+    struct row_heights r = {.cut_y = -STEP_CUT, .time_y = -STEP_TIME, .time_ns = UINT64_MAX};
     int32_t y = o->top + PX(20);
 
     o->n_bands = 0;
@@ -256,7 +258,7 @@ static uint32_t missing_lines(const struct ladder *l)
     return n;
 }
 
-/* What the trace lacks, below the title. */
+/* Adds the sentence about what the trace lacks, below the title. */
 static void add_missing(struct layout *o)
 {
     int32_t y = LAYOUT_EDGE + (o->l->title[0] ? PX(38) : PX(12));
@@ -320,7 +322,7 @@ static void add_notes(struct layout *o)
 static void add_times(struct layout *o)
 {
     const struct ladder *l = o->l;
-    struct rows r = {.time_y = -STEP_TIME, .time_ns = UINT64_MAX};
+    struct row_heights r = {.time_y = -STEP_TIME, .time_ns = UINT64_MAX};
 
     for (uint32_t i = 0; i < l->n_stops; i++) {
         struct layout_text t = text_at(TEXT_TIME, ANCHOR_END, o->time_x, o->y[i] + LAYOUT_BELOW);
@@ -334,7 +336,9 @@ static void add_times(struct layout *o)
     }
 }
 
-/* One layout with what label_out and end_out say.  Returns how many labels they say more now. */
+/* One round of layout.  Texts marked in label_out, end_out and cut_out become notes.  Returns the
+ * number of texts newly marked.
+ */
 static uint32_t lay_out(struct layout *o)
 {
     const struct ladder *l = o->l;
@@ -357,7 +361,7 @@ static void set_all_out(struct layout *o, bool out)
         o->label_out[i] = o->end_out[i] = o->cut_out[i] = out;
 }
 
-/* The narrowest picture of those in which the most labels find room. */
+/* Of the distances with the fewest labels without room, the narrowest. */
 static int32_t best_lane(struct layout *o)
 {
     uint32_t fewest = UINT32_MAX;
@@ -410,7 +414,7 @@ enum rdl_status layout_init(struct layout *ret, const struct ladder *l)
     o.lane_min = best_lane(&o);
     for (int round = 0; lay_out(&o) > 0; round++) {
         if (round == ROUNDS_MAX)
-            set_all_out(&o, true); /* notes always have room */
+            set_all_out(&o, true); /* ends: notes always have room */
     }
     *ret = o;
     return RDL_OK;

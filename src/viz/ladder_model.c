@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* From events to stops, arrows and timers: one pass to find the hosts (ladder_columns.c), one to
- * find the rest, which ladder_notes.c and ladder_packets.c draw.
+/* Builds a ladder from events in two passes.  The first finds the hosts (ladder_columns.c); the
+ * second creates stops, arrows and timers (ladder_notes.c, ladder_packets.c).
  */
 #include "viz/ladder_model.h"
 
@@ -9,12 +9,12 @@
 #include "viz/ladder_builder.h"
 
 #define STOPS_PER_PACKET 4u
-#define STOPS_EXTRA      1000u /* posts, completions and states without packets */
-#define COPIES_MAX       100u  /* arrows beyond the packets that were sent */
-#define GAP_FLIGHTS      4u    /* a pause of more usual flights than this becomes a band */
+#define STOPS_EXTRA      1000u /* for posts, completions and states without packets */
+#define COPIES_MAX       100u  /* arrows in addition to the packets sent */
+#define GAP_FLIGHTS      4u    /* a pause longer than this many usual flights becomes a band */
 #define FLIGHT_GUESS_NS  1000u
 
-/* Draws an event that belongs to a lifeline.  False: it is not drawn. */
+/* Draws an event of a lifeline.  Returns false if the event is not drawn. */
 static bool take_on_lifeline(struct builder *b, const struct ev *e, uint32_t column)
 {
     switch (e->kind) {
@@ -49,7 +49,7 @@ static bool take_on_lifeline(struct builder *b, const struct ev *e, uint32_t col
         return true;
     case EV_async_event:
         if (e->u.async_event.object == OBJ_NONE)
-            return false; /* about a port: nothing that packets do */
+            return false; /* about a port, not about packets */
         builder_say(b, builder_stop(b, e, column), e);
         return true;
     case EV_key:
@@ -72,7 +72,7 @@ static bool take_on_lifeline(struct builder *b, const struct ev *e, uint32_t col
     }
 }
 
-/* Draws an event that changes something that was drawn, or is drawn between the lifelines. */
+/* Draws an event that changes something drawn before or is drawn between lifelines. */
 static bool take_elsewhere(struct builder *b, const struct ev *e, uint32_t column)
 {
     switch (e->kind) {
@@ -101,7 +101,7 @@ static bool take_elsewhere(struct builder *b, const struct ev *e, uint32_t colum
     }
 }
 
-/* Is there room for whatever @e may need? */
+/* Returns true if there is room for everything that @e may need. */
 static bool make_room(struct builder *b, const struct ev *e, bool begins)
 {
     struct ladder *l = b->l;
@@ -109,7 +109,7 @@ static bool make_room(struct builder *b, const struct ev *e, bool begins)
 
     if (!l->left_from && (one_too_many || l->n_stops + 2 > l->cap_stops ||
                           l->n_arrows == l->cap_arrows || l->n_timers == l->cap_timers))
-        l->left_from = e->id; /* from here on nothing more is drawn */
+        l->left_from = e->id; /* nothing is drawn from here on */
     return !l->left_from;
 }
 
@@ -139,7 +139,7 @@ static int compare_times(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The median flight of a packet. */
+/* Computes usual_ns, the median time of flight of a packet. */
 static enum rdl_status find_usual(struct ladder *l)
 {
     uint64_t *flights = calloc(l->n_arrows + 1u, sizeof(*flights));
@@ -160,7 +160,7 @@ static enum rdl_status find_usual(struct ladder *l)
     return RDL_OK;
 }
 
-/* Is a packet on its way just before stop @i? */
+/* Returns true if a packet is in flight just before stop @i. */
 static bool in_flight_before(const struct ladder *l, uint32_t i)
 {
     for (uint32_t k = 0; k < l->n_arrows; k++) {
@@ -190,7 +190,7 @@ static void find_gaps(struct builder *b)
     }
 }
 
-/* Where an arrow of which only the end at @known is in the picture goes to or comes from. */
+/* The other column of an arrow of which only the end at column @known is in the picture. */
 static uint32_t other_end(const struct ladder *l, uint32_t known)
 {
     const uint32_t outside = builder_column(l, EV_HOST_NONE);
@@ -214,7 +214,7 @@ static void find_ends(struct ladder *l)
         if (a->from == LADDER_NONE)
             a->from = other_end(l, a->to);
         if (a->fate == FATE_UNKNOWN && l->columns[a->to].host == EV_HOST_NONE) {
-            a->fate = FATE_ARRIVED; /* what leaves the lab is not seen again */
+            a->fate = FATE_ARRIVED; /* a packet that leaves the lab has no further events */
             a->cut = CUT_NONE;
             a->beyond[0] = '\0';
         }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is said beside the lifelines: posts, completions, states, timers. */
+/* The notes beside the lifelines: posts, completions, states, timers. */
 #include <string.h>
 
 #include "emu/base/assert.h"
@@ -44,7 +44,7 @@ void builder_say(struct builder *b, uint32_t stop, const struct ev *e)
     say(b, stop, &(struct ladder_saying){.first = e, .armed_ns = UINT64_MAX});
 }
 
-/* A run that begins with the newest stop. */
+/* Starts a run with the newest stop. */
 static struct run *run_begin(struct builder *b, const struct ev *e)
 {
     const uint32_t stop = b->l->n_stops - 1;
@@ -101,7 +101,7 @@ static bool ring_known(const struct builder *b, uint32_t host, uint32_t queue)
 
 static void learn_ring(struct builder *b, const struct ev *e)
 {
-    const struct ring ring = {builder_host(e), post_queue(e)};
+    const struct ladder_ring ring = {builder_host(e), post_queue(e)};
 
     if (!ring_known(b, ring.host, ring.queue) && b->n_rings < RINGS_MAX)
         b->rings[b->n_rings++] = ring;
@@ -113,8 +113,8 @@ void take_post(struct builder *b, const struct ev *e, uint32_t column)
     take_run(b, e, column);
 }
 
-/* A kick goes into the note of the post before it, if nothing came between.  Those of completion
- * and control queues are left out.
+/* Adds a kick to the note of the post before it if no other event came between.  Kicks of
+ * completion and control queues are omitted.
  */
 void take_kick(struct builder *b, const struct ev *e, uint32_t column)
 {
@@ -131,7 +131,7 @@ void take_kick(struct builder *b, const struct ev *e, uint32_t column)
     }
 }
 
-/* Does @e go on where the newest stop of all ended? */
+/* Returns true if @e continues the state change at the newest stop. */
 static bool state_goes_on(const struct builder *b, const struct ev *e, const struct run *r)
 {
     const struct ev_qp_state *next = &e->u.qp_state;
@@ -141,7 +141,9 @@ static bool state_goes_on(const struct builder *b, const struct ev *e, const str
            last->to == next->from && next->to != QPS_ERR;
 }
 
-/* "RESET -> INIT -> RTR -> RTS" in one note if nothing came between. */
+/* Joins successive changes in one note, "RESET -> INIT -> RTR -> RTS", if no other event came
+ * between.
+ */
 void take_state(struct builder *b, const struct ev *e, uint32_t column)
 {
     struct run *r = &b->runs[column];
@@ -159,7 +161,9 @@ void take_state(struct builder *b, const struct ev *e, uint32_t column)
     }
 }
 
-/* The timer if it runs; else a free place for it with @add, or NULL. */
+/* The entry of a running timer; with @add, a free entry if there is none.  NULL if there is
+ * neither.
+ */
 static struct armed *armed_find(struct builder *b, uint32_t host, uint32_t qpn, uint32_t timer,
                                 bool add)
 {
@@ -176,7 +180,7 @@ static struct armed *armed_find(struct builder *b, uint32_t host, uint32_t qpn, 
     return add ? spare : NULL;
 }
 
-/* Notes that a timer runs from @e on, which is at @stop. */
+/* Records that event @e armed a timer at @stop. */
 static void arm(struct builder *b, const struct ev *e, uint32_t stop)
 {
     const struct ev_timer *t = &e->u.timer;
@@ -194,7 +198,7 @@ static void disarm(struct builder *b, uint32_t host, uint32_t qpn, uint32_t time
         a->runs = false;
 }
 
-/* A timer starts at the newest stop if that is of this moment and lifeline, else at its own. */
+/* Arms a timer at the newest stop if that has the same time and lifeline, else at a new stop. */
 void take_timer(struct builder *b, const struct ev *e)
 {
     struct ladder *l = b->l;
@@ -253,7 +257,7 @@ void take_timeout(struct builder *b, const struct ev *e, uint32_t column)
     run_begin(b, e);
 }
 
-/* After a timeout it goes without saying. */
+/* Omits the note of a retry right after its timeout. */
 void take_retry(struct builder *b, const struct ev *e, uint32_t column)
 {
     const struct ev *before = &b->runs[column].first;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The arrows of a ladder: where packets leave, and what becomes of them. */
+/* The arrows of a ladder: where packets are sent and where they end. */
 #include <string.h>
 
 #include "emu/base/assert.h"
@@ -7,7 +7,7 @@
 #include "viz/ladder_builder.h"
 #include "viz/ladder_words.h"
 
-/* The newest arrow that was sent, or changed, by @id. */
+/* The newest arrow, not a copy, whose tx event or changing fault is @id. */
 static struct ladder_arrow *arrow_find(struct ladder *l, ev_id id)
 {
     for (uint32_t i = l->n_arrows; i > 0; i--) {
@@ -38,7 +38,7 @@ static uint32_t arrow_index(const struct ladder *l, const struct ladder_arrow *a
     return (uint32_t)(a - l->arrows);
 }
 
-/* What the tx event says of its packet. */
+/* Fills in columns, tone and label from the tx event. */
 static void describe(struct builder *b, struct ladder_arrow *a, const struct ev *tx, bool name_qp)
 {
     struct text label = text_on(a->label, sizeof(a->label));
@@ -63,8 +63,8 @@ void take_tx(struct builder *b, const struct ev *e, uint32_t column)
     l->stops[a->tail].arrow = arrow_index(l, a);
 }
 
-/* Is drop event @e a guest's, whose network driver could do nothing with a frame that had come to
- * it?  That frame has ended in the eth_rx event behind the interrupt.
+/* Returns true if @e is a drop by a guest's network driver.  The packet's arrow then has ended
+ * already, in the eth_rx event.
  */
 static bool by_guest(const struct builder *b, const struct ev *e)
 {
@@ -93,7 +93,7 @@ static void add_copied_by(struct text *t, const struct ladder_arrow *a)
     text_addf(t, "copy%s%s", a->copied_by[0] ? " made by " : "", a->copied_by);
 }
 
-/* A new arrow of packet @tx, which came from outside of the picture and ends in it by @e. */
+/* Adds an arrow for packet @tx, which comes from outside the picture and is ended in it by @e. */
 static struct ladder_arrow *arrow_into(struct builder *b, const struct ev *e, ev_id tx,
                                        uint32_t column)
 {
@@ -128,8 +128,8 @@ static struct ladder_arrow *arrow_into(struct builder *b, const struct ev *e, ev
     return a;
 }
 
-/* The arrow whose end event @e of packet @tx is: the one that was sent, a copy of it when that has
- * ended already, or one that comes from outside of the picture.
+/* The arrow that event @e of packet @tx ends: the one that was sent; a new copy of it if that one
+ * has ended already; or a new arrow from outside the picture.
  */
 static struct ladder_arrow *ending_arrow(struct builder *b, const struct ev *e, ev_id tx,
                                          uint32_t column)
@@ -156,7 +156,7 @@ static struct ladder_arrow *ending_arrow(struct builder *b, const struct ev *e, 
     return a;
 }
 
-/* The arrow of packet @tx that ended at this host in this very tick, or NULL. */
+/* The arrow of packet @tx that ended at this host in the same tick, or NULL. */
 static struct ladder_arrow *ended_here(struct ladder *l, ev_id tx, const struct ev *e,
                                        uint32_t column)
 {
@@ -183,11 +183,11 @@ void take_end(struct builder *b, const struct ev *e, ev_id tx, uint32_t column,
         a->head = builder_stop(b, e, column);
         l->stops[a->head].arrow = arrow_index(l, a);
     }
-    a->fate = fate; /* a drop knows more of it than the rx before it */
+    a->fate = fate; /* a drop event is more precise than the rx before it */
     builder_say(b, a->head, e);
 }
 
-/* Where something is drawn that is lost on its way from a host that the picture may not have. */
+/* The column for a packet lost on its way; its sender may have no column in the picture. */
 static uint32_t lost_column(const struct builder *b, const struct ev *e, ev_id tx)
 {
     const struct ev *sent = past_find(b->past, window_sent(b, tx));
@@ -227,7 +227,7 @@ void take_lost(struct builder *b, const struct ev *e, ev_id tx)
         text_addf(&end, "dropped: %s", enum_name(&enum_drop, e->u.drop.reason));
 }
 
-/* Did the host of drop event @e refuse to send, rather than to take? */
+/* Returns true if the host of drop event @e refused to send rather than to receive. */
 static bool by_sender(const struct builder *b, const struct ev *e)
 {
     const struct ev *sent = past_find(b->past, window_sent(b, e->u.drop.tx));
@@ -236,8 +236,8 @@ static bool by_sender(const struct builder *b, const struct ev *e)
            sent->u.tx.peer != e->u.drop.host;
 }
 
-/* Says of the oldest frame that waits for it at @column what the guest did with it.  The guest
- * takes frames in the order in which they came.
+/* Notes the drop at the oldest frame that waits for the guest at @column.  A guest handles frames
+ * in the order of arrival.
  */
 static void take_guest_drop(struct builder *b, const struct ev *e, uint32_t column)
 {

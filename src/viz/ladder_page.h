@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* A ladder that is being written for a terminal: shared by its rows and its arrows. */
+/* State for writing a ladder to a terminal, shared by ladder_text.c and ladder_text_arrow.c. */
 #ifndef VIZ_LADDER_PAGE_H
 #define VIZ_LADDER_PAGE_H
 
 #include "viz/cells.h"
 #include "viz/ladder_model.h"
 
-/* The characters of lines, as UTF-8 or ASCII. */
+/* The characters for drawing, in UTF-8 or ASCII. */
 struct page_glyphs {
-    const char *life, *pause;                       /* lifelines */
-    const char *out_right, *out_left, *over;        /* an arrow leaves or crosses one */
-    const char *to_right, *to_left, *cross;         /* and ends */
-    const char *cut;                                /* or is cut */
-    const char *line, *again, *copy;                /* how it is drawn */
-    const char *left_top, *left_bottom;             /* corners */
-    const char *right_top, *right_bottom, *running; /* running: a timer, between its corners */
-    const char *marks[TONE_COUNT];                  /* of notes, on a lifeline */
+    const char *life, *pause; /* lifelines */
+    /* where an arrow leaves or crosses a lifeline */
+    const char *out_right, *out_left, *over;
+    const char *to_right, *to_left, *cross; /* where an arrow ends */
+    const char *cut;                        /* where an arrow is cut */
+    const char *line, *again, *copy;        /* the body of an arrow */
+    const char *left_top, *left_bottom;     /* corners */
+    /* running: the line of a timer between its corners */
+    const char *right_top, *right_bottom, *running;
+    const char *marks[TONE_COUNT]; /* of notes, on a lifeline */
 };
 
 struct page {
@@ -24,19 +26,19 @@ struct page {
     struct cells c;
     uint32_t time_width;
     uint32_t x[LADDER_COLUMNS_MAX];
-    bool outside; /* notes stand outside of the lifelines */
+    bool outside; /* notes are outside the lifelines, not between them */
     uint64_t shown_ns;
 };
 
 enum shade page_shade(enum ladder_tone tone);
 
-/* Lifelines, timers and the time at stop @i, in an empty row. */
+/* Draws lifelines, timers and the time of stop @i into an empty row. */
 void page_begin_row(struct page *p, uint32_t i);
 
-/* The rows of arrow @a where it leaves, at stop @i. */
+/* Writes the rows of arrow @a at stop @i, where it leaves. */
 void page_arrow(struct page *p, uint32_t i, const struct ladder_arrow *a);
 
-/* The row where a packet arrives that was sent before a pause. */
+/* Writes the row in which packet @a arrives at stop @i after a pause. */
 void page_arrival(struct page *p, uint32_t i, const struct ladder_arrow *a);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds room for the labels inside of a ladder: along arrows, at crosses, in bands.
+/* Places the texts inside a ladder: labels along arrows, texts at ends and cuts, labels of bands.
  *
- * Each label has an ordered list of places.  The first where its box touches no line, no solid
- * and no text is taken.
+ * Each text has an ordered list of candidate positions.  The first position is taken where its box
+ * touches no line, no solid and no other text.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,10 +10,10 @@
 #include "emu/base/assert.h"
 #include "viz/ladder_layout.h"
 
-#define MARGIN     15     /* around a label, in tenths */
+#define MARGIN     15     /* around a label, in tenths of a pixel */
 #define ABOVE      (-50)  /* from an arrow to the baseline of a label above it */
-#define BELOW      PX(13) /* and below it */
-#define STEP       PX(8)  /* between two tries */
+#define BELOW      PX(13) /* from an arrow to the baseline of a label below it */
+#define STEP       PX(8)  /* between two candidate positions */
 #define TAIL_SPACE PX(10)
 #define HEAD_SPACE PX(14)
 
@@ -35,14 +35,14 @@ void layout_add_text(struct layout *o, struct layout_text text)
     o->texts[o->n_texts++] = text;
 }
 
-/* The part of the height of the picture that something takes. */
-struct extent {
+/* The vertical extent of an object. */
+struct point_extent {
     int32_t top, bottom;
 };
 
-static struct extent extent_of(const struct point *p, size_t n)
+static struct point_extent extent_of(const struct point *p, size_t n)
 {
-    struct extent e = {p[0].y, p[0].y};
+    struct point_extent e = {p[0].y, p[0].y};
 
     for (size_t i = 1; i < n; i++) {
         e.top = i32_min(e.top, p[i].y);
@@ -51,13 +51,13 @@ static struct extent extent_of(const struct point *p, size_t n)
     return e;
 }
 
-static bool apart(struct extent a, struct extent b)
+static bool apart(struct point_extent a, struct point_extent b)
 {
     return a.bottom < b.top || b.bottom < a.top;
 }
 
-/* Most things are far above or below: that is tested first. */
-static bool quad_is_clear(const struct quad *box, struct extent e, const struct quad *other)
+/* Compares the vertical extents first: most objects are far above or below. */
+static bool quad_is_clear(const struct quad *box, struct point_extent e, const struct quad *other)
 {
     return apart(e, extent_of(other->p, 4)) || !quads_overlap(box, other);
 }
@@ -65,11 +65,11 @@ static bool quad_is_clear(const struct quad *box, struct extent e, const struct 
 static bool is_free(const struct layout *o, const struct layout_text *t)
 {
     const struct quad box = box_of(t, MARGIN);
-    const struct extent e = extent_of(box.p, 4);
+    const struct point_extent e = extent_of(box.p, 4);
 
     for (uint32_t i = 0; i < o->n_lines; i++) {
         const struct segment *s = &o->lines[i];
-        const struct extent line = {i32_min(s->a.y, s->b.y), i32_max(s->a.y, s->b.y)};
+        const struct point_extent line = {i32_min(s->a.y, s->b.y), i32_max(s->a.y, s->b.y)};
 
         if (!apart(e, line) && quad_hits_segment(&box, s))
             return false;
@@ -93,7 +93,9 @@ static bool put_if_free(struct layout *o, const struct layout_text *t)
     return true;
 }
 
-/* Along the line from @left to @right: above it from the middle outwards, then below it. */
+/* Tries positions along the line from @left to @right: above it from the middle outwards, then
+ * below it.
+ */
 static bool place_along(struct layout *o, struct layout_text *t, struct point left,
                         struct point right, bool head_is_right)
 {
@@ -122,7 +124,7 @@ static bool place_along(struct layout *o, struct layout_text *t, struct point le
     return false;
 }
 
-/* Beside the corner of a packet to its own host. */
+/* Tries the position beside the corner of a packet to its own host. */
 static bool place_beside(struct layout *o, struct layout_text *t, const struct segment *s)
 {
     const bool right = s->a.x < o->width / 2 || o->l->n_columns == 1;
@@ -149,12 +151,14 @@ static bool place_label(struct layout *o, uint32_t i)
     return place_along(o, &t, s->b, s->a, false);
 }
 
-/* Behind the end @end of a line, as @side points (1: to the right), then around it. */
+/* Tries positions around the end @end of a line: first beyond it in direction @side (1: to the
+ * right, -1: to the left).
+ */
 static bool place_around(struct layout *o, struct layout_text *t, struct point end, int32_t side)
 {
     static const struct {
-        int8_t dx; /* 1: further on, 0: centred, -1: behind */
-        int8_t dy; /* pixels */
+        int8_t dx; /* 1: beyond the end, 0: centred, -1: before it */
+        int8_t dy; /* in pixels */
     } tries[] = {{1, 0},   {1, 7},  {1, -7},  {1, 14},  {1, -14}, {0, 15},
                  {0, -15}, {0, 20}, {0, -20}, {-1, 15}, {-1, 22}};
 
@@ -171,7 +175,7 @@ static bool place_around(struct layout *o, struct layout_text *t, struct point e
     return false;
 }
 
-/* "lost: f1" where the packet would have gone on, else around the cross. */
+/* Places "lost: f1": on the continuation of the arrow, else around the cross. */
 static bool place_end(struct layout *o, uint32_t i)
 {
     const struct layout_arrow *g = &o->arrows[i];
@@ -189,7 +193,7 @@ static bool place_end(struct layout *o, uint32_t i)
     return place_around(o, &t, last->b, side);
 }
 
-/* "sent in #5.1, before this picture" below what is left of the arrow, else around the cut. */
+/* Places "sent in #5.1, before this picture": below the stub, else around the cut. */
 static bool place_cut(struct layout *o, uint32_t i)
 {
     const struct ladder_arrow *a = &o->l->arrows[i];
@@ -214,7 +218,9 @@ static bool place_cut(struct layout *o, uint32_t i)
                         (cut.x > s->a.x || cut.x > s->b.x) != ladder_floats(a) ? 1 : -1);
 }
 
-/* In the middle between two lifelines, else beside the middle, else among the times. */
+/* Places the label of a band: between two lifelines near the middle, else in the column of the
+ * times.
+ */
 static void place_gap(struct layout *o, const struct layout_band *b)
 {
     const struct ladder *l = o->l;
@@ -260,7 +266,7 @@ uint32_t layout_place(struct layout *o)
             n_without++;
         }
         if (o->l->arrows[i].cut && !o->cut_out[i] && !place_cut(o, i)) {
-            o->cut_out[i] = o->label_out[i] = true; /* they are said together */
+            o->cut_out[i] = o->label_out[i] = true; /* both texts become one note */
             n_without++;
         }
     }

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* The lines of a ladder, from the places of its stops: arrows, brackets, and what texts must avoid.
+/* The lines of a ladder, computed from the positions of its stops: arrows, brackets, and the
+ * obstacles for texts.
  */
 #include "emu/base/assert.h"
 #include "viz/ladder_layout.h"
 
 #define BRACKET      PX(9)
 #define BRACKETS_MAX 2      /* side by side */
-#define CORNER       PX(46) /* how far a packet to its own host goes out */
-#define STUB         PX(90) /* a lane where there is none, for an arrow that is cut */
-#define OUTSIDE      PX(12) /* drop of a packet to or from outside, whose time there is unknown */
+#define CORNER       PX(46) /* width of the detour of a packet to its own host */
+#define STUB         PX(90) /* width assumed for a cut arrow beside the outermost lifeline */
+/* height of an arrow to or from outside; its real duration is unknown */
+#define OUTSIDE PX(12)
 
-/* The next arrow on the same way as @i, in either direction (@step is 1 or -1), or NULL. */
+/* The next arrow between the same columns before or after @i (@step is -1 or 1), or NULL. */
 static const struct layout_arrow *neighbour(const struct layout *o, uint32_t i, int step)
 {
     const struct ladder_arrow *a = &o->l->arrows[i];
@@ -25,8 +27,8 @@ static const struct layout_arrow *neighbour(const struct layout *o, uint32_t i, 
     return NULL;
 }
 
-/* Where a packet that left at @tail_y would have arrived: as late after its departure as the one
- * before it, and between its neighbours.
+/* The height at which a packet sent at @tail_y would have arrived: after the usual flight, between
+ * the arrivals of its neighbours.
  */
 static int32_t aim_y(const struct layout *o, uint32_t i, int32_t tail_y)
 {
@@ -42,7 +44,7 @@ static int32_t aim_y(const struct layout *o, uint32_t i, int32_t tail_y)
     return i32_max(y, tail_y + PX(20));
 }
 
-/* No arrow that begins on the way comes out of the pause before it. */
+/* Keeps the start of an arrow on the way below the pause before it. */
 static int32_t below_band(const struct layout *o, int32_t y, int32_t to_y)
 {
     int32_t least = o->top + PX(4);
@@ -52,7 +54,7 @@ static int32_t below_band(const struct layout *o, int32_t y, int32_t to_y)
     return i32_max(y, least);
 }
 
-/* No arrow that ends on the way reaches into the pause behind it. */
+/* Keeps the end of an arrow on the way above the pause after it. */
 static int32_t above_band(const struct layout *o, int32_t from_y, int32_t y)
 {
     for (uint32_t i = 0; i < o->n_bands; i++) {
@@ -82,7 +84,7 @@ static void shape_corner(struct layout *o, const struct ladder_arrow *a, struct 
     g->n_seg = ladder_ends_on_way(a) ? 2 : 3;
 }
 
-/* A cut arrow is level, at the height of the end that it has, and short. */
+/* A cut arrow is short and level, at the height of its visible end. */
 static void shape_stub(struct layout *o, uint32_t i)
 {
     const struct ladder_arrow *a = &o->l->arrows[i];
@@ -90,7 +92,7 @@ static void shape_stub(struct layout *o, uint32_t i)
     const bool right = ladder_stub_right(o->l, a);
     const int32_t x = o->x[column];
     const int32_t y = o->y[a->cut == CUT_HEAD ? a->tail : a->head];
-    int32_t lane = right ? STUB : -STUB; /* to the next lifeline */
+    int32_t lane = right ? STUB : -STUB; /* distance to the next lifeline */
     struct point near = {x, y}, far = {x, y};
 
     if (right && column + 1 < o->l->n_columns)
@@ -153,7 +155,7 @@ static void shape_arrow(struct layout *o, uint32_t i)
     g->n_seg = 1;
 }
 
-/* Timers stand side by side if they run at the same time. */
+/* Draws the brackets of timers that run at the same time side by side. */
 static void shape_brackets(struct layout *o)
 {
     const struct ladder *l = o->l;
@@ -186,7 +188,7 @@ static void add_solid(struct layout *o, struct point p, int32_t half_w, int32_t 
     o->solids[o->n_solids++] = quad_box(p.x - half_w, p.y - half_h, p.x + half_w, p.y + half_h);
 }
 
-/* Everything that is drawn and that texts must keep off. */
+/* Collects everything drawn that texts must not touch. */
 static void collect_obstacles(struct layout *o)
 {
     const struct ladder *l = o->l;

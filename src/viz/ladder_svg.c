@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* A laid-out ladder as SVG.
+/* Writes a laid-out ladder as SVG.
  *
- * Every event that is drawn is a group with the event's name as id ("e34.1"), its kind as class and
- * its line of the trace as tooltip, so that scripts and readers can find it.  Colours are those of
- * Okabe and Ito, which colour-blind people tell apart, and nothing is said by colour alone.
+ * Every event drawn is a group with the event's name as id ("e34.1"), its kind as class and its
+ * line of the trace as tooltip, so that scripts and readers can find it.  The colours are those of
+ * Okabe and Ito, which colour-blind people can distinguish.  No information is given by colour
+ * alone.
  */
 #include <string.h>
 
@@ -63,7 +64,7 @@ static const char *const text_classes[] = {
     [TEXT_GAP] = "gap",     [TEXT_REST] = "rest",
 };
 
-/* A number as SVG wants it. */
+/* A decimal number in SVG syntax. */
 struct decimal {
     char s[16];
 };
@@ -85,13 +86,13 @@ static struct decimal px(int32_t tenths)
     return decimal(tenths, 10);
 }
 
-/* "M1 2" or "L1 2" */
+/* Writes "M1 2" or "L1 2". */
 static void put_to(const struct viz_sink *sink, char command, struct point p)
 {
     svg_putf(sink, "%c%s %s", command, px(p.x).s, px(p.y).s);
 }
 
-/* @end: the stop where an arrow arrives, or NULL. */
+/* Opens the group of an event.  @end: the stop where an arrow arrives, or NULL. */
 static void open_group(const struct viz_sink *sink, const struct ladder_stop *s, const char *prefix,
                        const struct ladder_stop *end)
 {
@@ -115,7 +116,7 @@ static void put_band(const struct viz_sink *sink, const struct layout *o,
              px(left).s, px(b->top).s, px(right - left).s, px(b->bottom - b->top).s);
 }
 
-/* Solid, but dotted through pauses. */
+/* Draws a solid line that is dotted in pauses. */
 static void put_lifeline(const struct viz_sink *sink, const struct layout *o, uint32_t column)
 {
     const int32_t x = o->x[column];
@@ -138,7 +139,7 @@ static void put_lifeline(const struct viz_sink *sink, const struct layout *o, ui
     }
 }
 
-/* Two strokes across the end of a line that goes on elsewhere. */
+/* Draws two strokes across the cut end of a line. */
 static void put_cut(const struct viz_sink *sink, struct point p, bool upright, const char *tone)
 {
     const int32_t dx = upright ? LAYOUT_CUT : PX(2), dy = upright ? PX(2) : LAYOUT_CUT;
@@ -243,7 +244,8 @@ static void put_arrow(const struct viz_sink *sink, const struct layout *o, uint3
     svg_put(sink, "</g>\n");
 }
 
-/* Circles for posts and completions, a diamond for states, a square for what went wrong. */
+/* Draws a mark: an octagon for posts and completions, a diamond for states, a square for failures.
+ */
 static void put_mark(const struct viz_sink *sink, const struct layout *o, uint32_t i)
 {
     static const struct {
@@ -266,7 +268,7 @@ static void put_mark(const struct viz_sink *sink, const struct layout *o, uint32
     svg_put(sink, "Z\"/>");
 }
 
-/* A stop that is no packet's departure: its mark and its note. */
+/* Draws the mark and the note of a stop. */
 static void put_stop(const struct viz_sink *sink, const struct layout *o, uint32_t i)
 {
     const struct ladder_stop *s = &o->l->stops[i];

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* A ladder as lines for a terminal.
+/* Writes a ladder as lines for a terminal.
  *
- * Each packet is one line, at the time when it was sent; the time when it arrived stands before the
- * arrow's head.  Each note is a line: beside the outer lifelines if the terminal is wide enough,
- * else between them.
+ * A packet takes one line at its time of sending; its time of arrival is in front of the arrow's
+ * head.  A note takes one line: outside the outer lifelines if the terminal is wide enough, else
+ * between them.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "emu/base/assert.h"
 #include "viz/ladder_page.h"
 
-#define LANE_MAX 76u /* columns between two lifelines */
+#define LANE_MAX 76u /* characters between two lifelines */
 #define LANE_MIN 16u
 
 static const struct page_glyphs utf8 = {
@@ -90,8 +90,8 @@ static bool pauses_between(const struct ladder *l, uint32_t tail, uint32_t head)
     return false;
 }
 
-/* The row where a bracket begins: an arrow that arms the timer when it arrives has one row for both
- * of its ends.
+/* The stop in whose row a bracket begins.  If the timer is armed by an arrival, that is the row of
+ * the whole arrow.
  */
 static uint32_t bracket_top(const struct ladder *l, const struct ladder_timer *t)
 {
@@ -104,7 +104,7 @@ static uint32_t bracket_top(const struct ladder *l, const struct ladder_timer *t
     return tail < t->armed && !pauses_between(l, tail, t->armed) ? tail : t->armed;
 }
 
-/* Part of a bracket beside a lifeline, on its outer side. */
+/* Draws a part of a bracket on the outer side of its lifeline. */
 static void draw_timer(struct page *p, const struct ladder_timer *t, uint32_t stop, bool in_pause)
 {
     const uint32_t column = p->l->stops[t->fired].column;
@@ -139,7 +139,7 @@ void page_begin_row(struct page *p, uint32_t i)
     cells_draw(&p->c, p->time_width - cells_of(buf), buf, SHADE_NONE);
 }
 
-/* The pause before stop @i. */
+/* Writes the row of the pause before stop @i. */
 static void pause_row(struct page *p, uint32_t i)
 {
     char buf[64];
@@ -170,7 +170,7 @@ static void note_row(struct page *p, uint32_t i)
 
     page_begin_row(p, i);
     cells_draw(&p->c, x, p->g->marks[s->tone], shade);
-    if (p->outside && s->column == 0) /* left of it, beyond a bracket */
+    if (p->outside && s->column == 0) /* left of the lifeline, beyond a bracket */
         cells_draw(&p->c, x - 2 - n, s->note, shade);
     else if (p->outside && last)
         cells_draw(&p->c, x + 3, s->note, shade);
@@ -186,7 +186,7 @@ static uint32_t max(uint32_t a, uint32_t b)
     return a > b ? a : b;
 }
 
-/* Between the lifelines, as wide as what is said there needs. */
+/* The width between lifelines that labels and notes need, within LANE_MIN .. LANE_MAX. */
 static uint32_t lane_wanted(const struct page *p, bool with_notes)
 {
     const struct ladder *l = p->l;
@@ -205,12 +205,12 @@ static uint32_t lane_wanted(const struct page *p, bool with_notes)
     return w < LANE_MAX ? w : LANE_MAX;
 }
 
-/* Puts the notes outside if there is room for that. */
+/* Computes the columns.  Notes go outside the lifelines if there is room. */
 static void lay_out(struct page *p)
 {
     const struct ladder *l = p->l;
     const uint32_t n_lanes = l->n_columns > 1 ? l->n_columns - 1 : 1;
-    uint32_t notes[2] = {0, 0}; /* widest on the left, on the right */
+    uint32_t notes[2] = {0, 0}; /* widest note on the left, on the right */
     uint32_t lane, fixed;
 
     p->time_width = 8;
@@ -237,7 +237,7 @@ static void lay_out(struct page *p)
     if (fixed + n_lanes * (lane + 1) > p->c.width)
         lane = p->c.width > fixed + n_lanes * (LANE_MIN + 1) ? (p->c.width - fixed) / n_lanes - 1
                                                              : LANE_MIN;
-    /* A line that is too long for the terminal is better than a host that is missing. */
+    /* Rather exceeds the terminal's width than omits a host. */
     p->c.width = max(p->c.width, fixed + n_lanes * (lane + 1));
     if (p->c.width > LADDER_WIDTH_MAX)
         p->c.width = LADDER_WIDTH_MAX;
@@ -253,7 +253,7 @@ static void draw_centred(struct page *p, uint32_t column, const char *s, enum sh
     cells_draw(&p->c, p->x[column] > half ? p->x[column] - half : 0, s, shade);
 }
 
-/* A sentence about the picture, in as many rows as it needs. */
+/* Writes a sentence about the picture in as many rows as it needs. */
 static void sentence_rows(struct page *p, const char *s)
 {
     while (*s) {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* The arrows of a text ladder. */
+/* Draws the arrows of a ladder for a terminal. */
 #include "viz/ladder_page.h"
 
-#define BODY_MIN 8u  /* of an arrow that is cut */
-#define ON_WAY   60u /* percent of the way where a lost packet ends, if its label fits */
+#define BODY_MIN 8u  /* of a cut arrow */
+#define ON_WAY   60u /* percent of the distance at which a lost packet ends, if its label fits */
 
-/* Where in a row an arrow is. */
-struct line {
-    uint32_t near, end; /* its cells are near .. end - 1, from the left */
-    bool right;         /* it points to the right */
+/* The position of an arrow in a row. */
+struct arrow_line {
+    uint32_t near, end; /* occupies the cells near .. end - 1 */
+    bool right;         /* points to the right */
     const char *body;
     enum shade shade;
 };
@@ -20,14 +20,14 @@ static const char *body_of(const struct page *p, const struct ladder_arrow *a)
     return a->again ? p->g->again : p->g->line;
 }
 
-static struct line line_of(const struct page *p, const struct ladder_arrow *a)
+static struct arrow_line line_of(const struct page *p, const struct ladder_arrow *a)
 {
     const uint32_t from = p->x[a->from];
     const uint32_t to = p->x[a->to];
     const uint32_t words = cells_of(a->label) + cells_of(a->end) + 8;
-    struct line n = {.body = body_of(p, a), .shade = page_shade(a->tone)};
+    struct arrow_line n = {.body = body_of(p, a), .shade = page_shade(a->tone)};
 
-    if (a->from == a->to) { /* out and back */
+    if (a->from == a->to) { /* to its own host and back */
         n.right = a->from == 0 || a->from + 1 < p->l->n_columns;
         n.near = n.right ? from + 1 : from > words ? from - words : 0;
         n.end = n.right ? from + 1 + words : from;
@@ -57,8 +57,8 @@ static void draw_crossed_lifelines(struct page *p, const struct ladder_arrow *a)
         cells_draw(&p->c, p->x[c], p->g->over, SHADE_DIM);
 }
 
-/* A packet that ends on the way: "├── SEND_ONLY psn=100 ───✗ lost: f1". */
-static void draw_on_way(struct page *p, const struct ladder_arrow *a, const struct line *n)
+/* Draws a packet that ends on the way: "├── SEND_ONLY psn=100 ───✗ lost: f1". */
+static void draw_on_way(struct page *p, const struct ladder_arrow *a, const struct arrow_line *n)
 {
     const uint32_t room = n->end - n->near;
     const uint32_t words = cells_of(a->label);
@@ -85,8 +85,9 @@ static void draw_on_way(struct page *p, const struct ladder_arrow *a, const stru
         cells_draw(&p->c, cross, p->g->cross, SHADE_BAD);
 }
 
-/* "├───── SEND_ONLY psn=100 ackreq ───── 21.087 ▶│" */
-static void draw_whole(struct page *p, const struct ladder_arrow *a, struct line n, bool with_time)
+/* Draws a whole arrow: "├───── SEND_ONLY psn=100 ackreq ───── 21.087 ▶│". */
+static void draw_whole(struct page *p, const struct ladder_arrow *a, struct arrow_line n,
+                       bool with_time)
 {
     const uint32_t tip = n.right ? n.end - 1 : n.near;
     const uint32_t words = cells_of(a->label);
@@ -94,7 +95,7 @@ static void draw_whole(struct page *p, const struct ladder_arrow *a, struct line
     char buf[32];
     struct text t = text_on(buf, sizeof(buf));
 
-    if (a->copy) { /* from the middle on */
+    if (a->copy) { /* a copy begins in the middle */
         *(n.right ? &n.near : &n.end) = (n.near + n.end) / 2;
         with_time = false;
     }
@@ -112,11 +113,11 @@ static void draw_whole(struct page *p, const struct ladder_arrow *a, struct line
     cells_draw(&p->c, tip, tip_of(p, a, n.right), a->fate == FATE_DROPPED ? SHADE_BAD : n.shade);
 }
 
-/* Between a lifeline and the next one on the side where a cut arrow is. */
-static struct line stub_line(const struct page *p, const struct ladder_arrow *a)
+/* The room for a cut arrow: from its lifeline to the next one on its side. */
+static struct arrow_line stub_line(const struct page *p, const struct ladder_arrow *a)
 {
     const uint32_t column = ladder_stub_column(a);
-    struct line n = {
+    struct arrow_line n = {
         .right = ladder_stub_right(p->l, a), .body = body_of(p, a), .shade = page_shade(a->tone)};
 
     if (n.right) {
@@ -129,8 +130,8 @@ static struct line stub_line(const struct page *p, const struct ladder_arrow *a)
     return n;
 }
 
-/* Draws a mark in a line, @at cells away from where the line begins. */
-static void draw_mark(struct page *p, const struct line *n, uint32_t at, const char *s,
+/* Draws a mark @at cells from the beginning of a line. */
+static void draw_mark(struct page *p, const struct arrow_line *n, uint32_t at, const char *s,
                       enum shade shade)
 {
     const uint32_t len = cells_of(s);
@@ -139,10 +140,8 @@ static void draw_mark(struct page *p, const struct line *n, uint32_t at, const c
         cells_draw(&p->c, n->right ? n->near + at : n->end - at - len, s, shade);
 }
 
-/* Draws words there with a blank on either side, and no more of them than fit between @from and
- * @to.
- */
-static void draw_words(struct page *p, const struct line *n, uint32_t from, uint32_t to,
+/* Draws words with a blank on either side, cut to the cells between @from and @to. */
+static void draw_words(struct page *p, const struct arrow_line *n, uint32_t from, uint32_t to,
                        const char *s, enum shade shade)
 {
     const uint32_t len = cells_of(s);
@@ -153,7 +152,7 @@ static void draw_words(struct page *p, const struct line *n, uint32_t from, uint
         cells_draw_within(&p->c, n->end - to, n->end - from, n->end - from - 1 - len, s, shade);
 }
 
-static void fill_away(struct page *p, const struct line *n, uint32_t from, uint32_t to)
+static void fill_away(struct page *p, const struct arrow_line *n, uint32_t from, uint32_t to)
 {
     if (n->right)
         cells_fill(&p->c, n->near + from, n->near + to, n->body, n->shade);
@@ -161,13 +160,13 @@ static void fill_away(struct page *p, const struct line *n, uint32_t from, uint3
         cells_fill(&p->c, n->end - to, n->end - from, n->body, n->shade);
 }
 
-/* "├── SEND_ONLY psn=100 ──╱╱", or "│◀─ ACK psn=100 ──╱╱"; what is beyond the cut stands behind it,
- * or in a row of its own.  A packet that is lost in the picture has its cross where it began: "│
- * ╱╱── SEND_ONLY psn=100 ──✗ lost: f1".
+/* Draws a cut arrow: "├── SEND_ONLY psn=100 ──╱╱" or "│◀─ ACK psn=100 ──╱╱".  The text about the
+ * other end follows the cut or takes a row of its own.  A packet sent before the picture and lost
+ * in it has both a cut and a cross: "│ ╱╱── SEND_ONLY psn=100 ──✗ lost: f1".
  */
 static void draw_cut(struct page *p, uint32_t i, const struct ladder_arrow *a)
 {
-    const struct line n = stub_line(p, a);
+    const struct arrow_line n = stub_line(p, a);
     const bool floats = ladder_floats(a);
     const uint32_t room = n.end - n.near;
     const uint32_t cut = cells_of(p->g->cut);
@@ -198,9 +197,9 @@ static void draw_cut(struct page *p, uint32_t i, const struct ladder_arrow *a)
     draw_words(p, &n, lead ? lead - 1 : 0, room, a->beyond, SHADE_DIM);
 }
 
-/* A packet to its own host goes out and comes back in the next row. */
+/* Draws a packet to its own host: it goes out, and comes back in the next row. */
 static void draw_corner(struct page *p, uint32_t i, const struct ladder_arrow *a,
-                        const struct line *n)
+                        const struct arrow_line *n)
 {
     const uint32_t corner = n->right ? n->end - 1 : n->near;
 
@@ -216,7 +215,7 @@ static void draw_corner(struct page *p, uint32_t i, const struct ladder_arrow *a
 
 void page_arrow(struct page *p, uint32_t i, const struct ladder_arrow *a)
 {
-    struct line n = line_of(p, a);
+    struct arrow_line n = line_of(p, a);
 
     if (a->cut)
         n.right = ladder_stub_right(p->l, a);
@@ -236,7 +235,7 @@ void page_arrow(struct page *p, uint32_t i, const struct ladder_arrow *a)
 
 void page_arrival(struct page *p, uint32_t i, const struct ladder_arrow *a)
 {
-    struct line n = line_of(p, a);
+    struct arrow_line n = line_of(p, a);
 
     n.body = p->g->copy;
     page_begin_row(p, i);

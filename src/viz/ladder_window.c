@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The edges of a picture: what had become of packets before it, and what becomes of them after it.
- */
+/* Packets across the edges of a picture: their history before it, and their end after it. */
 #include "viz/ladder_builder.h"
 
 ev_id window_sent(const struct builder *b, ev_id tx)
@@ -8,7 +7,7 @@ ev_id window_sent(const struct builder *b, ev_id tx)
     return past_sent(b->past, tx, b->past->n);
 }
 
-/* An rx and the drop that explains it are one end. */
+/* Returns true if both events report the same end: an rx and the drop that explains it. */
 static bool is_same_end(const struct ev *a, const struct ev *b)
 {
     return ev_tick(a->id) == ev_tick(b->id) && builder_host(a) == builder_host(b);
@@ -27,7 +26,7 @@ void window_cut_tail(struct builder *b, struct ladder_arrow *a, ev_id sent, cons
         if (then->kind == EV_fault)
             packets_note_fault(a, then);
         else if (fate_is_end(then, &tx) && !is_same_end(then, e))
-            a->copy = true; /* the packet itself has ended */
+            a->copy = true; /* the original has ended already */
     }
     a->cut = CUT_TAIL;
     text_add(&t, "sent in ");
@@ -40,7 +39,7 @@ void window_cut_tail(struct builder *b, struct ladder_arrow *a, ev_id sent, cons
         text_add(&t, ", which is forgotten");
 }
 
-/* Where the picture has ended: the id of the first event behind it is not less. */
+/* The first event id after the picture. */
 static ev_id end_of(const struct ladder *l)
 {
     if (l->left_from)
@@ -48,7 +47,7 @@ static ev_id end_of(const struct ladder *l)
     return l->options.to ? l->options.to + 1 : UINT64_MAX;
 }
 
-/* The first end of a packet behind the picture, or NULL; others are those of its copies. */
+/* The first end of a packet after the picture, or NULL.  Later ends belong to its copies. */
 static const struct ev *end_behind(const struct builder *b, const struct ladder_arrow *a)
 {
     const ev_id end = end_of(b->l);

@@ -55,7 +55,7 @@ bool ladder_add_rest(struct text *t, const struct ladder *l)
     return true;
 }
 
-/* "qp", the object's name without its host. */
+/* Adds an object's name without its host: "qp". */
 static void add_object(struct text *t, uint32_t host, enum object_kind kind, uint32_t number,
                        const struct ev_names *names)
 {
@@ -68,7 +68,7 @@ static void add_object(struct text *t, uint32_t host, enum object_kind kind, uin
     text_add(t, dot ? dot + 1 : buf);
 }
 
-/* "qp: " before what is said of it. */
+/* Adds the name of a queue pair in front of a note: "qp: ". */
 static void add_qp(struct text *t, uint32_t host, uint32_t qpn, const struct ev_names *names)
 {
     add_object(t, host, OBJ_QP, qpn, names);
@@ -90,7 +90,7 @@ static void add_wr_ids(struct text *t, uint64_t first, const struct ladder_sayin
         text_addf(t, " (%u times)", s->n);
 }
 
-/* An operation that sends nothing: a key ends, or becomes another. */
+/* Returns true for operations that send nothing: LOCAL_INV, REG_MR, BIND_MW. */
 static bool is_local(uint32_t opcode)
 {
     const struct wr_info *row = wr_info(opcode);
@@ -163,7 +163,7 @@ static enum ladder_tone say_arrival(struct text *t, const struct ev_rx *e)
                                      e->act == ACT_FAIL || e->act == ACT_CREDITS;
     const bool again = e->act == ACT_DUPLICATE || e->act == ACT_REPLAY;
 
-    if (!act || goes_without_saying) /* what it leads to is shown */
+    if (!act || goes_without_saying) /* the picture shows the consequence */
         return TONE_PLAIN;
     text_add(t, act->text);
     if (!again && e->act != ACT_NAK_SEQUENCE && e->act != ACT_RNR)
@@ -189,7 +189,7 @@ static void say_async(struct text *t, const struct ev_async_event *e, const stru
     add_object(t, e->host, (enum object_kind)e->object, e->number, names);
 }
 
-/* What became of a key by a work request; @rule refused it, or none did. */
+/* Adds how a work request changed a key, or the rule that refused it. */
 static enum ladder_tone say_new_key(struct text *t, const struct ev *e)
 {
     uint32_t rule;
@@ -217,7 +217,7 @@ static enum ladder_tone say_new_key(struct text *t, const struct ev *e)
                   rule ? "stays valid" : "is invalid now");
         break;
     default:
-        return TONE_PLAIN; /* it is about no key */
+        return TONE_PLAIN; /* not about a key */
     }
     add_by_rule(t, rule);
     return rule ? TONE_BAD : TONE_STATE;
@@ -228,7 +228,7 @@ static bool is_about_credits(const struct ev *e)
     return e->kind == EV_credits || e->kind == EV_probe;
 }
 
-/* How many messages a requester may send, or that it sends one too many to find out. */
+/* Adds how many messages a requester may send, or that it sends a probe beyond its credits. */
 static enum ladder_tone say_credits(struct text *t, const struct ev *e)
 {
     if (e->kind == EV_credits) {
@@ -239,7 +239,7 @@ static enum ladder_tone say_credits(struct text *t, const struct ev *e)
     return TONE_TIMER;
 }
 
-/* A key, a packet or a datagram that was refused. */
+/* Adds why a key, a packet or a datagram was refused. */
 static void say_refusal(struct text *t, const struct ev *e)
 {
     if (e->kind == EV_not_sent)
@@ -251,7 +251,7 @@ static void say_refusal(struct text *t, const struct ev *e)
         text_addf(t, "dropped: %s", enum_name(&enum_drop, e->u.drop.reason));
 }
 
-/* What a fault of a device does, what comes of it, and what a driver thinks of it. */
+/* Adds the effect of a device fault, its end, or the driver's reaction. */
 static enum ladder_tone say_device_fault(struct text *t, const struct ev *e)
 {
     static const char *const did[] = {
@@ -279,7 +279,7 @@ static enum ladder_tone say_device_fault(struct text *t, const struct ev *e)
     }
 }
 
-/* The queue pair that @e is about; that of a drop is not always known. */
+/* Adds the queue pair that @e is about.  That of a drop is not always known. */
 static void name_qp_of(struct text *t, const struct ev *e, const struct ev_names *names)
 {
     const struct ev_field *qpn = ev_field_find(e->kind, "qpn");
@@ -361,7 +361,7 @@ enum ladder_tone ladder_say(struct text *t, const struct ladder_saying *s)
         tone = say_rarely(t, e);
         break;
     }
-    if (t->len == said) { /* no name before nothing */
+    if (t->len == said) { /* removes the name if no note follows */
         t->len = start;
         t->buf[start] = '\0';
     }
@@ -415,7 +415,7 @@ bool ladder_say_together(const struct ev *first, uint32_t n, uint64_t last_wr_id
            (last_wr_id == from && wr_id == from);
 }
 
-/* What tx and rx have in common. */
+/* The fields that tx, rx and other packet events have in common. */
 struct packet_words {
     uint32_t host, qpn, opcode, psn, ackreq, syndrome, msn, rnr_timer, attempt;
 };
@@ -446,7 +446,8 @@ static struct packet_words packet_words(const struct ev *e)
     if (e->kind == EV_port_out)
         return (struct packet_words){
             .host = e->u.port_out.host, .opcode = e->u.port_out.opcode, .psn = e->u.port_out.psn};
-    if (e->kind == EV_eth_rx) /* it does not say more: the network function takes any frame */
+    /* eth_rx has no other fields: the network function receives any frame */
+    if (e->kind == EV_eth_rx)
         return (struct packet_words){.host = e->u.eth_rx.host, .opcode = e->u.eth_rx.opcode};
     return (struct packet_words){.host = e->u.drop.host,
                                  .qpn = e->u.drop.qpn,
@@ -454,7 +455,7 @@ static struct packet_words packet_words(const struct ev *e)
                                  .psn = e->u.drop.psn};
 }
 
-/* "SEND_ONLY": the service goes without saying on RC. */
+/* Adds an opcode without the service "RC_": "SEND_ONLY". */
 static void add_opcode(struct text *t, uint32_t opcode)
 {
     const char *name = enum_name(&enum_opcode, opcode);

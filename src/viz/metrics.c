@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "viz/metrics.h"
 
-/* Advance widths of ' ' .. '~' in DejaVu Sans, in thousandths of the font size, rounded up.
- * It is wider than the fonts that a viewer is likely to take instead.
+/* Advance widths of ' ' .. '~' in DejaVu Sans, in thousandths of the font size, rounded up.  DejaVu
+ * Sans is wider than the fonts that viewers are likely to substitute.
  */
 static const uint16_t advances[] = {
     318,  401, 460, 838, 637, 951, 780, 275, 391, 391, 500, 838, 318, 361, 318, 337, /* ' ' */
@@ -13,9 +13,9 @@ static const uint16_t advances[] = {
     635,  635, 412, 521, 393, 634, 592, 818, 592, 592, 525, 637, 337, 637, 838,      /* 'p' */
 };
 
-#define ADVANCE_OTHER 1000u /* of a character outside ASCII */
+#define ADVANCE_OTHER 1000u /* for a character outside ASCII */
 #define ASCENT        800   /* of capitals and brackets, in thousandths of the font size */
-#define DESCENT       245   /* of brackets and underscores */
+#define DESCENT       245   /* of brackets and underscores, in thousandths of the font size */
 
 int32_t text_width(const char *s, int32_t size_px)
 {
@@ -26,7 +26,7 @@ int32_t text_width(const char *s, int32_t size_px)
 
         if (c >= ' ' && c <= '~')
             sum += advances[c - ' '];
-        else if ((c & 0xc0u) != 0x80u) /* not the rest of a UTF-8 sequence */
+        else if ((c & 0xc0u) != 0x80u) /* not a continuation byte of UTF-8 */
             sum += ADVANCE_OTHER;
     }
     return (int32_t)((sum * (uint32_t)size_px + 99) / 100);
@@ -78,14 +78,14 @@ struct quad quad_text(struct point from, struct unit u, int32_t w, int32_t size_
     }};
 }
 
-struct span {
+struct shadow {
     int64_t low, high;
 };
 
-/* The shadow of @n points on the direction (@dx, @dy). */
-static struct span shadow(const struct point *p, size_t n, int64_t dx, int64_t dy)
+/* The projection of @n points on the direction (@dx, @dy). */
+static struct shadow shadow(const struct point *p, size_t n, int64_t dx, int64_t dy)
 {
-    struct span s = {INT64_MAX, INT64_MIN};
+    struct shadow s = {INT64_MAX, INT64_MIN};
 
     for (size_t i = 0; i < n; i++) {
         const int64_t at = p[i].x * dx + p[i].y * dy;
@@ -98,19 +98,19 @@ static struct span shadow(const struct point *p, size_t n, int64_t dx, int64_t d
     return s;
 }
 
-/* Is there a line along the edge @a -> @b of one convex shape that parts the two? */
+/* Returns true if a line parallel to the edge @a -> @b of one convex shape separates the two. */
 static bool edge_parts(struct point a, struct point b, const struct point *p, size_t n,
                        const struct point *q, size_t m)
 {
     const int64_t nx = (int64_t)b.y - a.y;
     const int64_t ny = (int64_t)a.x - b.x;
-    const struct span s = shadow(p, n, nx, ny);
-    const struct span t = shadow(q, m, nx, ny);
+    const struct shadow s = shadow(p, n, nx, ny);
+    const struct shadow t = shadow(q, m, nx, ny);
 
     return s.high < t.low || t.high < s.low;
 }
 
-/* Convex shapes overlap if no edge of either parts them.  [separating axis theorem] */
+/* Convex shapes overlap if no edge of either separates them.  [separating axis theorem] */
 static bool shapes_overlap(const struct point *p, size_t n, const struct point *q, size_t m)
 {
     for (size_t i = 0; i < n; i++) {

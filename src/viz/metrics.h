@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* How wide text is, and where things touch: what a layout without collisions needs.
+/* Text widths and geometry, for a layout without collisions.
  *
- * All lengths are integers in tenths of a pixel, so that a picture has the same bytes everywhere.
+ * All lengths are integers in tenths of a pixel, so that a picture has the same bytes on every
+ * machine.
  */
 #ifndef VIZ_METRICS_H
 #define VIZ_METRICS_H
@@ -10,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define PX(n) ((int32_t)(n)*10) /* pixels as tenths */
+#define PX(n) ((int32_t)(n)*10) /* pixels in tenths */
 
 static inline int32_t i32_max(int32_t a, int32_t b)
 {
@@ -30,33 +31,35 @@ struct segment {
     struct point a, b;
 };
 
-/* A rectangle, perhaps turned: its corners in order around it. */
+/* A rectangle, possibly rotated: its corners in order. */
 struct quad {
     struct point p[4];
 };
 
-/* A direction in thousandths: (1000, 0) is to the right. */
+/* A direction in thousandths: (1000, 0) points to the right. */
 struct unit {
     int32_t x, y;
 };
 
-/* Width of one line of @s in DejaVu Sans at @size_px, never too small. */
+/* Width of one line of @s in DejaVu Sans at @size_px.  Rounded up. */
 int32_t text_width(const char *s, int32_t size_px);
 
 /* Largest r with r * r <= v. */
 uint32_t isqrt(uint64_t v);
 
-/* The direction from @a to @b; to the right if they are the same. */
+/* The direction from @a to @b; to the right if they are equal. */
 struct unit unit_between(struct point a, struct point b);
 
-/* The point @along further in direction @u and @across to its right-hand side (downwards, when @u
+/* The point @along further in direction @u and @across to its right-hand side (downwards if @u
  * points to the right).
  */
 struct point point_from(struct point from, struct unit u, int32_t along, int32_t across);
 
 struct quad quad_box(int32_t left, int32_t top, int32_t right, int32_t bottom);
 
-/* The box of text of width @w whose baseline starts at @from in direction @u, with @margin. */
+/* The box of a text of width @w whose baseline starts at @from in direction @u, enlarged by
+ * @margin.
+ */
 struct quad quad_text(struct point from, struct unit u, int32_t w, int32_t size_px, int32_t margin);
 
 /* Touching counts as overlapping. */

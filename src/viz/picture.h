@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Pictures: what is the same for all of them.  Each is a row of pictures.def.
+/* Pictures: the options and the interface of all of them.  Each picture is a row of pictures.def.
  *
- * They are drawn from a past alone: the same past gives the same bytes, on every machine.
+ * A picture is drawn from a past only: the same past gives the same bytes on every machine.
  */
 #ifndef VIZ_PICTURE_H
 #define VIZ_PICTURE_H
@@ -13,7 +13,7 @@
 #include "emu/trace/event.h"
 #include "rdmalab/status.h"
 
-/* Where pictures go, piece by piece. */
+/* Receives the output piece by piece. */
 struct viz_sink {
     void (*put)(void *ctx, const char *bytes, size_t n);
     void *ctx;
@@ -22,7 +22,7 @@ struct viz_sink {
 struct picture_options {
     const char *title;  /* NULL: none */
     ev_id from, to;     /* first and last event, 0: all; "#12" as @to means the whole tick */
-    uint32_t n_packets; /* at most this many arrows; 0: LADDER_PACKETS_DEFAULT */
+    uint32_t n_packets; /* most arrows; 0: LADDER_PACKETS_DEFAULT */
     uint32_t width;     /* text: columns of the terminal; 0: LADDER_WIDTH_DEFAULT */
     bool colour;        /* text: ANSI colours */
     bool ascii;         /* text: no character outside ASCII */
@@ -30,8 +30,8 @@ struct picture_options {
 
 struct past; /* emu/past/past.h */
 
-/* Draws one: one SVG document, or lines for a terminal, each ended by a newline.  RDL_OK,
- * RDL_ERR_NOMEM (nothing was put then).
+/* Draws a picture: one SVG document, or lines for a terminal, each ended by a newline.  Returns
+ * RDL_OK, or RDL_ERR_NOMEM before any output.
  */
 typedef enum rdl_status picture_draw(const struct past *past, const struct picture_options *options,
                                      bool svg, const struct viz_sink *sink);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Rows are as many as there are descriptors; all columns share them.  Of a long ring only the rows
- * that somebody looks at are drawn: those that are not free, those with a marker, those that an
- * entry names, and one beside each; "..." stands for the others.
+/* Draws a virtqueue.  There is one row per descriptor, shared by all columns.  Of a long ring only
+ * some rows are drawn: descriptors that are not free, rows with a marker, rows that an entry refers
+ * to, and one row on either side of these.  "..." stands for the others.
  */
 #include "viz/ring.h"
 
@@ -17,14 +17,14 @@ enum {
     FONT = 13,
     MARGIN_PX = 20,
     SIDE_PX = 280, /* for the markers of one side */
-    RING_PX = 74,  /* an avail or used ring */
-    GAP_PX = 80,   /* in which lines lead from a ring to the table */
-    DESC_PX = 640, /* the table */
-    CHAIN_PX = 26, /* beside it, for the lines of chains */
+    RING_PX = 74,  /* width of an avail or used ring */
+    GAP_PX = 80,   /* for the lines between a ring and the table */
+    DESC_PX = 640, /* width of the table */
+    CHAIN_PX = 26, /* beside the table, for the lines of chains */
     LETTER_PX = 24,
     FLAGS_PX = 130,
     LEGEND_PX = 58,
-    ALL_ROWS_MAX = 24 /* a ring of so many is drawn whole */
+    ALL_ROWS_MAX = 24 /* a ring of up to this many entries is drawn completely */
 };
 
 static const char style[] =
@@ -60,24 +60,24 @@ static const struct {
     [OWNER_BACK] = {"B", "back", "back: the driver's, who has not looked"},
 };
 
-/* Where everything is. */
-struct page {
+/* Positions of the columns and rows. */
+struct ring_page {
     const struct ring_picture *p;
     const struct viz_sink *sink;
     int32_t avail_x, desc_x, used_x, width, height;
-    int32_t *rows;  /* of each descriptor; -1: it is not drawn */
-    int32_t n_rows; /* those of "..." too */
+    int32_t *rows;  /* row of each descriptor; -1: not drawn */
+    int32_t n_rows; /* including those of "..." */
 };
 
-/* Does descriptor or entry @i say something by itself? */
+/* Returns true if descriptor or entry @i is worth a row by itself. */
 static bool is_live(const struct ring_picture *p, uint32_t i)
 {
     return p->size <= ALL_ROWS_MAX || p->slots[i].owner != OWNER_FREE ||
            (!p->packed && (p->avail[i].desc < p->size || p->used[i].desc < p->size));
 }
 
-/* Sets the row of each descriptor that says something to 1, of the others to 0. */
-static void mark_live(struct page *g)
+/* Sets the row of each descriptor worth a row to 1, the others to 0. */
+static void mark_live(struct ring_page *g)
 {
     const struct ring_picture *p = g->p;
 
@@ -87,7 +87,7 @@ static void mark_live(struct page *g)
         if (p->markers[k].at < p->size)
             g->rows[p->markers[k].at] = 1;
     }
-    for (uint32_t i = 0; i < p->size && !p->packed; i++) { /* what lines lead to */
+    for (uint32_t i = 0; i < p->size && !p->packed; i++) { /* targets of lines */
         if (p->avail[i].desc < p->size)
             g->rows[p->avail[i].desc] = 1;
         if (p->used[i].desc < p->size)
@@ -95,13 +95,13 @@ static void mark_live(struct page *g)
     }
 }
 
-/* Finds the row of each descriptor that is drawn; -1: it is not.  "..." is a row, too. */
-static void find_rows(struct page *g)
+/* Assigns rows to the descriptors that are drawn, -1 to the others.  Each "..." takes a row. */
+static void find_rows(struct ring_page *g)
 {
     const struct ring_picture *p = g->p;
 
     mark_live(g);
-    for (uint32_t i = 0, before = 0; i < p->size; i++) { /* one beside each */
+    for (uint32_t i = 0, before = 0; i < p->size; i++) { /* one row on either side */
         const int32_t live = g->rows[i];
 
         if (!live && (before || (i + 1 < p->size && g->rows[i + 1] == 1)))
@@ -116,27 +116,28 @@ static void find_rows(struct page *g)
     }
 }
 
-static bool is_drawn(const struct page *g, uint32_t i)
+static bool is_drawn(const struct ring_page *g, uint32_t i)
 {
     return g->rows[i] >= 0;
 }
 
-static int32_t top_of(const struct page *g, uint32_t i)
+static int32_t top_of(const struct ring_page *g, uint32_t i)
 {
     return TOP_PX + g->rows[i] * ROW_PX;
 }
 
-static int32_t middle_of(const struct page *g, uint32_t i)
+static int32_t middle_of(const struct ring_page *g, uint32_t i)
 {
     return top_of(g, i) + ROW_PX / 2;
 }
 
-static int32_t baseline(const struct page *g, uint32_t i)
+static int32_t baseline(const struct ring_page *g, uint32_t i)
 {
     return top_of(g, i) + ROW_PX - 8;
 }
 
-static void put_text(const struct page *g, const char *class, int32_t x, int32_t y, const char *s)
+static void put_text(const struct ring_page *g, const char *class, int32_t x, int32_t y,
+                     const char *s)
 {
     svg_putf(g->sink, "<text class=\"%s\" x=\"%d\" y=\"%d\">", class, x, y);
     svg_put_escaped(g->sink, s);
@@ -144,7 +145,7 @@ static void put_text(const struct page *g, const char *class, int32_t x, int32_t
 }
 
 /* The same, cut to @width pixels. */
-static void put_cut(const struct page *g, const char *class, struct point at, int32_t width,
+static void put_cut(const struct ring_page *g, const char *class, struct point at, int32_t width,
                     const char *s)
 {
     char buf[256];
@@ -159,14 +160,14 @@ static void put_cut(const struct page *g, const char *class, struct point at, in
     put_text(g, class, at.x, at.y, buf);
 }
 
-static void put_rect(const struct page *g, const char *class, struct point at, int32_t width,
+static void put_rect(const struct ring_page *g, const char *class, struct point at, int32_t width,
                      int32_t height)
 {
     svg_putf(g->sink, "<rect class=\"%s\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\"/>\n", class,
              at.x, at.y, width, height);
 }
 
-static void draw_slot(const struct page *g, uint32_t i)
+static void draw_slot(const struct ring_page *g, uint32_t i)
 {
     const struct ring_slot *s = &g->p->slots[i];
     const int32_t y = top_of(g, i), base = baseline(g, i);
@@ -191,7 +192,7 @@ static void draw_slot(const struct page *g, uint32_t i)
     svg_put(g->sink, "</g>\n");
 }
 
-static void draw_slots(const struct page *g)
+static void draw_slots(const struct ring_page *g)
 {
     int32_t row = 0;
 
@@ -205,8 +206,8 @@ static void draw_slots(const struct page *g)
     }
 }
 
-/* A line from @from to @to that leaves and arrives level, with a tip. */
-static void put_line(const struct page *g, struct point from, struct point to)
+/* Draws a curve with a tip from @from to @to, level at both ends. */
+static void put_line(const struct ring_page *g, struct point from, struct point to)
 {
     const int32_t half = (from.x + to.x) / 2, back = to.x > from.x ? -7 : 7;
 
@@ -215,8 +216,8 @@ static void put_line(const struct page *g, struct point from, struct point to)
     svg_putf(g->sink, "<path class=\"tip\" d=\"M%d %dl%d -4v8z\"/>\n", to.x, to.y, back);
 }
 
-/* One of the two rings of the split format. */
-static void draw_entries(const struct page *g, bool is_used)
+/* Draws the avail or the used ring of the split format. */
+static void draw_entries(const struct ring_page *g, bool is_used)
 {
     const struct ring_entry *v = is_used ? g->p->used : g->p->avail;
     const int32_t x = is_used ? g->used_x : g->avail_x;
@@ -245,8 +246,8 @@ static void draw_entries(const struct page *g, bool is_used)
     }
 }
 
-/* The chains, beside the table. */
-static void draw_chains(const struct page *g)
+/* Draws the chains beside the table. */
+static void draw_chains(const struct ring_page *g)
 {
     const int32_t x = g->desc_x + DESC_PX;
 
@@ -265,14 +266,14 @@ static void draw_chains(const struct page *g)
     }
 }
 
-/* Is the marker drawn on the right-hand side? */
+/* Returns true if the marker is on the right-hand side. */
 static bool is_right(const struct ring_marker *m)
 {
     return m->column == COLUMN_USED || (m->column == COLUMN_DESC && m->of_device);
 }
 
-/* What stands at @i on one side, if anything does: several with commas between them. */
-static void draw_markers_at(const struct page *g, uint32_t i, bool right)
+/* Draws the markers at @i on one side, separated by commas. */
+static void draw_markers_at(const struct ring_page *g, uint32_t i, bool right)
 {
     const struct ring_picture *p = g->p;
     const int32_t left_x = (p->packed ? g->desc_x : g->avail_x) - 10;
@@ -290,7 +291,7 @@ static void draw_markers_at(const struct page *g, uint32_t i, bool right)
         put_text(g, p->packed ? "right driver" : "right dim", left_x, baseline(g, i), buf);
 }
 
-static void draw_markers(const struct page *g)
+static void draw_markers(const struct ring_page *g)
 {
     for (uint32_t i = 0; i < g->p->size; i++) {
         if (!is_drawn(g, i))
@@ -300,7 +301,7 @@ static void draw_markers(const struct page *g)
     }
 }
 
-static void draw_heads(const struct page *g)
+static void draw_heads(const struct ring_page *g)
 {
     const int32_t y = TOP_PX - 12;
 
@@ -317,7 +318,7 @@ static void draw_heads(const struct page *g)
     put_text(g, "head", g->used_x, y, "used");
 }
 
-static void draw_legend(const struct page *g)
+static void draw_legend(const struct ring_page *g)
 {
     int32_t x = MARGIN_PX;
     const int32_t y = g->height - LEGEND_PX + 16;
@@ -330,9 +331,9 @@ static void draw_legend(const struct page *g)
     }
 }
 
-static struct page lay_out(const struct ring_picture *p, const struct viz_sink *sink)
+static struct ring_page lay_out(const struct ring_picture *p, const struct viz_sink *sink)
 {
-    struct page g = {.p = p, .sink = sink};
+    struct ring_page g = {.p = p, .sink = sink};
     int32_t right;
 
     g.avail_x = MARGIN_PX + SIDE_PX;
@@ -345,7 +346,7 @@ static struct page lay_out(const struct ring_picture *p, const struct viz_sink *
 
 enum rdl_status ring_draw(const struct ring_picture *p, const struct viz_sink *sink)
 {
-    struct page g = lay_out(p, sink);
+    struct ring_page g = lay_out(p, sink);
 
     g.rows = malloc((p->size + 1) * sizeof(*g.rows));
     if (!g.rows)

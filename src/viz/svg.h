@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Pieces of an SVG document on their way to a sink. */
+/* Writes pieces of an SVG document to a sink. */
 #ifndef VIZ_SVG_H
 #define VIZ_SVG_H
 
@@ -9,7 +9,7 @@ void svg_put(const struct viz_sink *sink, const char *s);
 void svg_putf(const struct viz_sink *sink, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Text, as it stands between tags or in an attribute. */
+/* Writes text with escapes for element content or attribute values.  Drops control characters. */
 void svg_put_escaped(const struct viz_sink *sink, const char *s);
 
 #endif

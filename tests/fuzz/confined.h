@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* A session for the commands of a stranger: little memory, few events, few commands, and no files.
+/* A session with limits for untrusted commands: little memory, few events, few commands, no files.
  *
- * All limits are counts, so that the same commands end in the same place on every machine.  ^C is
- * what ends them: as at a prompt it ends the step that runs, and every one behind it.
+ * All limits are counts, so the same commands end at the same point on every machine.  Reaching a
+ * limit acts like ^C at a prompt: it ends the current step and all later ones.
  */
 #ifndef TESTS_FUZZ_CONFINED_H
 #define TESTS_FUZZ_CONFINED_H
@@ -14,20 +14,20 @@
 #define CONFINED_COMMANDS      100u
 #define CONFINED_EVENTS        4000u
 #define CONFINED_BYTES         (UINT64_C(8) << 20)
-#define CONFINED_HISTORY_BYTES ((size_t)16 << 20) /* so that it can go back */
+#define CONFINED_HISTORY_BYTES ((size_t)16 << 20) /* enough to go back in time */
 
 struct confined {
     struct session *s;
     volatile sig_atomic_t interrupted;
-    uint64_t commands, events; /* that it may still carry out, and hear of */
-    FILE *nowhere;             /* what it prints */
+    uint64_t commands, events; /* left to execute; left to receive */
+    FILE *nowhere;             /* takes its output */
 };
 
-/* @times as much as the limits above.  Close it with confined_close(). */
+/* Opens a session with @times the limits above.  Close it with confined_close(). */
 void confined_open(struct confined *c, unsigned times);
 void confined_close(struct confined *c);
 
-/* Whatever it has shows itself, and the invariants hold. */
+/* Shows everything in the session, and checks the invariants. */
 void confined_look(struct confined *c);
 
 #endif

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Bytes as a capture, which is held against the rules, told in both forms and drawn.
+/* Arbitrary bytes as a capture file: checked against the rules, reported in both formats and drawn.
  *
- * The first byte says what is known beside the file; the rest is the file.  Frames whose ICRC is
- * wrong are looked at like others where a host has no right one, so that bytes need not be
- * repaired. Promised is: what is no capture is refused with a reason; of what is one, all is told,
- * whatever its frames say, and the findings are counted right and are in the order of the frames.
+ * The first byte selects what is known in addition to the file; the rest is the file.  Frames with
+ * a wrong ICRC are checked like others if no host has a correct one, so inputs need no repair.
+ * Checked: anything that is no capture is refused with a reason; every capture is reported,
+ * whatever its frames contain; the findings are counted correctly and are in the order of the
+ * frames.
  */
 #include <stdio.h>
 
@@ -52,7 +53,7 @@ static void judge_findings(const struct check *c)
     }
 }
 
-static void draw(FILE *out, const struct record *r)
+static void draw(FILE *out, const struct capture_record *r)
 {
     const struct picture_options options = {.title = "fuzz"};
     struct drawn d;

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Control requests that no driver of ours makes: every command, any values, in any chain.
+/* Control requests that no correct driver makes: every command, any values, in any chain.
  *
- * They are those of h1 in the lab of hostile_host.h, which the first byte of an input chooses: in
- * one of them the device has every extension, in another none, and so on.  The rest is a list of
- * deeds: requests, which wait in the ring or are told of, for objects that there are as often as
- * not; queues for what they create, kicks of those, and time.
+ * They come from h1 in the lab of hostile_host.h, which the first byte of an input selects; the
+ * labs differ in the device's features.  The rest is a list of actions: requests, with or without a
+ * kick, for objects that may not exist; queues for the objects created, kicks of those, and time.
  *
- * Promised is what hostile_host.h says, and of each request that is answered alone: it is answered
- * once, with a response code that there is, as many bytes as that response has, and nothing behind
- * them; what is refused has a reason and creates or destroys nothing; what is done creates or
- * destroys one object, or none, as its command says.
+ * Checked: what hostile_host.h lists.  Each request that is answered alone has one answer, with a
+ * defined response code, of the length of that response and no more.  A refused request has a
+ * reason and creates or destroys nothing.  A successful one creates or destroys one object, or
+ * none, as its command says.
  */
 #include <string.h>
 

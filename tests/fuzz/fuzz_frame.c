@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Any bytes as a frame, to all that parses frames.
+/* Arbitrary bytes as a frame, given to all frame parsers.
  *
- * The input is in memory of exactly its size, so that a byte read behind it is found.  Promised is:
- * parsing says the same twice; what parses is built again, and
- *   - what was built parses to the same fields and payload;
- *   - built once more it is the same bytes;
- *   - it has the bytes of the input, but for what a receiver must ignore and the builder writes in
- *     one way only: the flags of IPv4 (it sets "don't fragment") and so its checksum, the UDP
- *     checksum, reserved bits, the bytes of the pad, more pad than needed, and so the ICRC; nothing
- *     follows the IP packet.
- * A RoCEv2 packet of a defined opcode is built by packet_build(), ARP, neighbour discovery and echo
- * by their own functions.
+ * The input is in memory of exactly its size, so that reads beyond it are detected.  Checked:
+ *   - parsing gives the same result twice;
+ *   - what parses can be built again, and that parses to the same fields and payload;
+ *   - built a second time it has the same bytes;
+ *   - it has the bytes of the input, except where a receiver ignores them or the builder has one
+ *     form only: the IPv4 flags (it sets "don't fragment") and so the header checksum, the UDP
+ *     checksum, reserved bits, the pad bytes, more pad than needed, and so the ICRC; and bytes
+ * after the IP packet. RoCEv2 packets of a defined opcode are built by packet_build(); ARP,
+ * neighbour discovery and echo by their own functions.
  */
 #include <string.h>
 

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Text in the line language, and as one expression.
+/* Arbitrary text in the line language, and as one expression.
  *
- * Promised is: steps that were read are written as text that gives the same steps again, and that
- * is written the same again; as a scenario, and as typed at a prompt, where commands may be
- * abbreviated and reading goes on up to the first statement that is wrong.  What is quoted is
- * unquoted to the same.
+ * Checked: steps that were read are written as text that reads as the same steps, and is written
+ * the same again.  This holds for scenarios and for typed lines, where commands may be abbreviated
+ * and reading continues up to the first wrong statement.  A quoted string unquotes to itself.
  */
 #include <string.h>
 

@@ -1,24 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* Frames of a stranger, who is outside behind a port of a lab at work.
+/* Frames from a stranger behind an external port of a running lab.
  *
  * The lab is that of `rdmalab swarm --outside`: h1 and h2 send each other messages, and h1 has a
- * queue pair of each service for the stranger, with work posted.  It is made once; each input
- * begins at a checkpoint.  An input is a list of records:
+ * queue pair of each service for the stranger, with work posted.  The lab is made once; each input
+ * starts at a checkpoint.  An input is a list of records:
  *
  *	byte 0		set of enum record_bit
- *	byte 1-2	how many bytes follow, the higher byte first
+ *	byte 1-2	number of bytes that follow, big endian
  *	...		the frame
  *
- * With RECORD_PSN and no queue pair of the stranger's a frame goes for that between h1 and h2,
- * which must see that it is from somebody else.
+ * With RECORD_PSN and none of the stranger's queue pairs as destination, a frame is sent to the
+ * queue pair between h1 and h2, which must detect that it comes from another host.  The stranger
+ * sends no RoCEv2 packets from an address of the lab: forging those can end connections, which is
+ * no finding.
  *
- * The stranger sends no RoCEv2 from an address of the lab: whoever can forge those can end
- * connections, which is no finding.
- *
- * Promised is: every frame is counted, no invariant breaks, no queue pair of an unreliable service
- * ends, all that was posted completes once, nothing is written but what h1 lets the stranger write,
- * the messages between h1 and h2 arrive whole, both answer each other's pings, and memory is
- * bounded.
+ * Checked: every frame is counted; no invariant breaks; no queue pair of an unreliable service
+ * ends; everything posted completes once; only memory that h1 lets the stranger write is written;
+ * the messages between h1 and h2 arrive whole; both answer each other's pings; memory is bounded.
  */
 #include <string.h>
 

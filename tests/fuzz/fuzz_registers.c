@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* A driver that reads and writes its functions as it likes: configuration space, both BARs, every
- * offset and width.
+/* A driver that accesses its functions arbitrarily: configuration space, both BARs, every offset
+ * and width.
  *
- * It is the driver of h1 in the lab of hostile_host.h, which the first byte of an input chooses.
- * The rest is a list of deeds: reads and writes anywhere, or of the registers of a queue and of the
- * life of a device; moves of queues to anywhere in RAM and beyond; kicks, work and time.
+ * It is the driver of h1 in the lab of hostile_host.h, which the first byte of an input selects.
+ * The rest is a list of actions: accesses anywhere, or to the registers of a queue and of the
+ * device status; moves of queues to any address; kicks, work and time.
  *
- * Promised is what hostile_host.h says, and of each access: it is refused because of its place
- * alone, what is read fits its width, and configuration space says what it said without an access.
+ * Checked: what hostile_host.h lists.  An access is refused only because of its place; the value
+ * read fits the width; configuration space reads the same as without the access.
  */
 #include "emu/facts/pci.h"
 #include "hostile_host.h"

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* A driver that writes what it likes to its rings, in both formats, and kicks when it likes.
+/* A driver that writes arbitrary data to its rings, in both formats, and kicks at any time.
  *
- * It is the driver of h1 in the lab of hostile_host.h, which its first byte chooses.  The rest is a
- * list of deeds: chains of any shape in any queue of both functions, bytes anywhere in a ring,
- * indexes that jump, queues that are taken away and come back where another ring or a buffer is,
- * work of the driver that is spoiled so, kicks, and time.
+ * It is the driver of h1 in the lab of hostile_host.h, which the first byte selects.  The rest is a
+ * list of actions: chains of any shape in any queue of both functions, bytes anywhere in a ring,
+ * indices that jump, queues that are reset and enabled over another ring or a buffer, ordinary work
+ * on such rings, kicks, and time.
  *
- * Promised is what hostile_host.h says.
+ * Checked: what hostile_host.h lists.
  */
 #include <string.h>
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Bytes as a saved trace, and every question to what was read of it.
+/* Arbitrary bytes as a saved trace, and every query about what was read.
  *
- * Promised is: what is no trace is refused with a reason; of what is one, all is shown and drawn,
- * whatever its events say; and the events that are exported of it are a trace again, with as many.
+ * Checked: anything that is no trace is refused with a reason; every trace is shown and drawn,
+ * whatever its events contain; its exported events form a trace again with the same number of
+ * events.
  */
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Bytes as a scenario in JSON: read, converted, and run.
+/* Arbitrary bytes as a scenario in JSON: read, converted, and run.
  *
- * Promised is: what is read is written as lines and as JSON, both of which say the same, and are
+ * Checked: a scenario is written as lines and as JSON; both read as the same scenario, and are
  * written the same again, byte for byte.  Run with little memory, few events and no files it ends
  * without a broken invariant.
  */

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Lines as somebody types them at the prompt, carried out in a lab, each after the other whatever
- * fails.
+/* Lines typed at the prompt, executed in a lab one after the other, whatever fails.
  *
- * Promised is: no invariant breaks, and the steps of the journal, which are what `session save`
- * writes, replay in another lab with the same events in the same ticks, also where commands failed
- * or were cut short, and where the session went back and did something else.  The last is not asked
- * of a lab whose memory was full.
+ * Checked: no invariant breaks.  The steps of the journal, which `session save` writes, replay in
+ * another lab with the same events in the same ticks, even where commands failed, were interrupted,
+ * or the session went back and continued differently.  Replay is not checked if memory was full.
  */
 #include <string.h>
 

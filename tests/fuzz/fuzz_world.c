@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Bytes as the file of a world: read, gone on with, saved and opened again.
+/* Arbitrary bytes as a session file (`save world`): read, continued, saved and opened again.
  *
- * Promised is: what is no world is refused with a reason and a place in it; of what is one, nothing
- * reaches out of the lab, no invariant breaks, and if all goes as it says, the session is saved as
- * a world that is read, whose labs do the same events in the same ticks, and that is left where
- * this one was.
+ * Checked: anything that is no session file is refused with a reason and a position.  Otherwise
+ * nothing reaches outside the lab and no invariant breaks.  If everything goes as the file says,
+ * the session is saved as a file that can be read again: its labs have the same events in the same
+ * ticks, and it resumes at the same point.
  *
- * A hash of all events stands in each future, which chance does not find again: the target takes it
- * out of what was read, so that what comes behind it is searched, too.  Memory and work are bounded
- * as for any stranger's commands (confined.h), whatever the file says.
+ * Each future contains a hash of all its events, which random mutation cannot find.  The target
+ * removes the hash after reading, so that later checks are reached.  Memory and work are bounded as
+ * in confined.h, whatever the file says.
  */
 #include <string.h>
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Work requests that no driver of ours posts, in rings that are in order.
+/* Work requests that no correct driver posts, in well-formed rings.
  *
- * They are those of h1 in the lab of hostile_host.h, which the first byte of an input chooses: for
- * a queue pair of each service, which is connected to one of h2, and for their receive queues and
- * the shared one.  The rest is a list of deeds: send and receive requests with any field as chance
- * likes it, of any length, cut into any buffers; kicks, and time.
+ * They come from h1 in the lab of hostile_host.h, which the first byte of an input selects: for a
+ * queue pair of each service, connected to one of h2, for their receive queues and the shared one.
+ * The rest is a list of actions: send and receive requests with arbitrary fields, of any length,
+ * split into any buffers; kicks, and time.
  *
- * Promised is what hostile_host.h says, and that nothing is written where no key leads to: the
- * requests themselves, which lie in the zone, are at the end as the driver wrote them.
+ * Checked: what hostile_host.h lists, and that nothing is written without a valid key: at the end
+ * the requests, which lie in the zone, are as the driver wrote them.
  */
 #include <string.h>
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* A lab with a host whose driver is hostile, for the targets that are such a driver.
+/* A lab in which one host has a hostile driver, for targets that are such a driver.
  *
- * h1 is that host: it has booted as any other, has a queue pair of each service, connected to h2, a
- * region, and the zone, a part of RAM which chance likes to put its buffers in.  h2 and h3 send
- * each other messages.  There is one such lab for each set of enum hostile_bit; all are made once,
- * and an input begins at a checkpoint of the one that its first byte names.
+ * Host h1 is hostile.  It boots normally and has a queue pair of each service connected to h2, a
+ * region, and the zone: a part of RAM in which random addresses often lie.  h2 and h3 send each
+ * other messages.  There is one lab for each set of enum hostile_bit.  All labs are made once; an
+ * input starts at a checkpoint of the lab that its first byte selects.
  *
- * What must be true of every input, whatever the driver of h1 did, hostile_end() looks at: the
- * messages between h2 and h3 arrive whole and in time, no invariant of any host breaks (not those
- * of h1's device either), no tick does more than the rings that are there can hold, memory is
- * bounded, and a new driver of h1 which resets the device finds it as after power-on.
+ * hostile_end() checks what must hold for every input, whatever the driver of h1 did.  The messages
+ * between h2 and h3 arrive whole and in time.  No invariant of any host breaks, including those of
+ * h1's device.  No tick does more than the rings can hold, and memory is bounded.  A new driver of
+ * h1 that resets the device finds it as after power-on.
  */
 #ifndef TESTS_FUZZ_HOSTILE_HOST_H
 #define TESTS_FUZZ_HOSTILE_HOST_H
@@ -19,21 +19,21 @@
 #include "fuzz.h"
 #include "testbed/testbed.h"
 
-/* What is different between the labs. */
+/* The differences between the labs. */
 enum hostile_bit {
     HOSTILE_PACKED = 1u << 0,   /* h1 has packed rings */
-    HOSTILE_PLAIN = 1u << 1,    /* without EVENT_IDX and tables of descriptors */
-    HOSTILE_MINIMAL = 1u << 2,  /* its device has no feature of its own */
-    HOSTILE_LAB_COUNT = 1u << 3 /* as many sets there are */
+    HOSTILE_PLAIN = 1u << 1,    /* no EVENT_IDX and no indirect descriptors */
+    HOSTILE_MINIMAL = 1u << 2,  /* the device offers no extensions */
+    HOSTILE_LAB_COUNT = 1u << 3 /* number of sets */
 };
 
 #define HOSTILE_ZONE_BYTES   65536u
 #define HOSTILE_REGION_BYTES 65536u
 
-/* In the zone: the addresses of its pages. */
+/* In the zone: a list of the zone's page addresses. */
 #define HOSTILE_PAGE_LIST (HOSTILE_ZONE_BYTES - 4096u)
 
-/* What is left of an input; behind its end are zeros. */
+/* The rest of an input.  Reading beyond its end gives zeros. */
 struct input {
     const uint8_t *at;
     size_t n;
@@ -43,7 +43,7 @@ uint16_t input_u16(struct input *in);
 uint32_t input_u32(struct input *in);
 uint64_t input_u64(struct input *in);
 
-/* The rings that chance chooses from. */
+/* The rings that an input can select. */
 enum hostile_ring {
     RING_CONTROL,
     RING_CQ,
@@ -55,7 +55,7 @@ enum hostile_ring {
     RING_UD_RECEIVES,
     RING_EVENTS,
     RING_SHARED,
-    RING_SPARE_CQ, /* of no object yet, as the next two */
+    RING_SPARE_CQ, /* this and the next two belong to no object yet */
     RING_SPARE_SENDS,
     RING_SPARE_RECEIVES,
     RING_NET_RECEIVES,
@@ -63,7 +63,7 @@ enum hostile_ring {
     RING_COUNT
 };
 
-/* Where the driver of a ring goes on. */
+/* The position of a ring's driver. */
 struct hostile_place {
     uint16_t avail_idx;
     struct vring_pos avail; /* of a packed ring */
@@ -78,12 +78,12 @@ struct hostile_lab {
     struct rdl_checkpoint *start;
     struct host *h1;
     rdl_host host;
-    uint64_t zone;                              /* guest-physical */
+    uint64_t zone;                              /* guest-physical address */
     struct rdl_mr_info mem;                     /* the region */
     struct testbed_side ours[HOSTILE_SERVICES]; /* of h1 */
-    struct testbed_side peer[HOSTILE_SERVICES]; /* of h2, connected to those */
+    struct testbed_side peer[HOSTILE_SERVICES]; /* of h2, connected to @ours */
     struct testbed_side other[2];               /* of h2 and h3, connected to each other */
-    uint32_t bar[HOST_FUNCTIONS][FN_BARS];      /* as the driver set them */
+    uint32_t bar[HOST_FUNCTIONS][FN_BARS];      /* addresses that the driver assigned */
     struct hostile_place places[RING_COUNT], places_at_start[RING_COUNT];
     size_t used_bytes;
 };
@@ -91,44 +91,45 @@ struct hostile_lab {
 /* Makes all labs. */
 void hostile_init(void);
 
-/* The lab of a set of enum hostile_bit (other bits do not count), as it is at the start. */
+/* Restores the lab for a set of enum hostile_bit to its start, and returns it.  Other bits are
+ * ignored.
+ */
 struct hostile_lab *hostile_begin(unsigned which);
 
-/* Looks at what must be true. */
+/* Checks what must hold for every input. */
 void hostile_end(struct hostile_lab *h);
 
-/* What a target makes of an input: one deed after the other, each out of the bytes that it takes.
- */
+/* How a target uses an input: a sequence of actions, each decoded from the next bytes. */
 struct hostile_target {
     unsigned deeds_max;
     void (*deed)(struct hostile_lab *h, struct input *in);
-    void (*begin)(void);                      /* NULL: nothing */
-    void (*end)(const struct hostile_lab *h); /* before what must be true of every input; NULL */
+    void (*begin)(void); /* may be NULL */
+    /* called before hostile_end()'s checks; may be NULL */
+    void (*end)(const struct hostile_lab *h);
 };
-extern const struct hostile_target hostile_target; /* of the program */
+extern const struct hostile_target hostile_target; /* defined by each target */
 
-/* Deeds that targets share: a ring that chance chooses, a kick of one, some time, and work of the
- * driver itself, which may find nothing as it left it, so that any answer will do.
+/* Actions that targets share: choose a ring, kick one, let time pass, post work as a correct driver
+ * would.  Posting may fail because the driver's state may be corrupted.
  */
 enum hostile_ring hostile_ring_of(struct input *in);
 void hostile_do_kick(const struct hostile_lab *h, struct input *in);
 void hostile_do_wait(const struct hostile_lab *h, struct input *in);
 void hostile_do_post(const struct hostile_lab *h, struct input *in);
 
-/* The function of h1 that has @ring, the number of the queue there, and the device's side of it. */
+/* The function of h1 that has @ring, the ring's queue number, and the device's side of it. */
 enum pci_function hostile_function(enum hostile_ring ring);
 uint32_t hostile_queue(const struct hostile_lab *h, enum hostile_ring ring);
 struct vq *hostile_vq(const struct hostile_lab *h, enum hostile_ring ring);
 
-/* Writes to RAM of h1, as far as there is any. */
+/* Writes to RAM of h1; addresses outside RAM are ignored. */
 void hostile_poke(const struct hostile_lab *h, uint64_t gpa, const void *bytes, size_t n);
 
 /* Writes a register of a function of h1. */
 void hostile_put(const struct hostile_lab *h, enum pci_function function, uint32_t reg,
                  uint32_t width, uint64_t value);
 
-/* One buffer of a chain; what is xored into the flags of its descriptor is what is wrong with it.
- */
+/* A buffer of a chain.  wrong_flags is xored into the flags of its descriptor. */
 struct hostile_seg {
     uint64_t gpa;
     uint32_t bytes;
@@ -136,17 +137,17 @@ struct hostile_seg {
     uint16_t wrong_flags;
 };
 
-/* Offers a chain in @ring: its first @n_direct descriptors are in the ring, the others in a table
- * at @table, if there are any.  The device is not told.
+/* Adds a chain to @ring without a kick: the first @n_direct descriptors in the ring, the others in
+ * an indirect table at @table.
  */
 void hostile_offer(struct hostile_lab *h, enum hostile_ring ring, const struct hostile_seg *segs,
                    uint32_t n, uint32_t n_direct, uint64_t table);
 void hostile_kick(const struct hostile_lab *h, enum hostile_ring ring);
 
-/* Takes @ring away, if the device lets it, and enables another at these addresses. */
+/* Resets the queue @ring, if the device allows it, and enables it with its ring at @to. */
 void hostile_move(struct hostile_lab *h, enum hostile_ring ring, const struct vring *to);
 
-/* Lets @ns pass, but not more than so many ticks. */
+/* Lets @ns pass, but at most a fixed number of ticks. */
 void hostile_go_on(const struct hostile_lab *h, uint64_t ns);
 
 #endif

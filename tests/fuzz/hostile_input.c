@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a hostile driver makes of an input. */
+/* Decodes an input into the actions of a hostile driver. */
 #include "hostile_host.h"
 
 uint8_t input_u8(struct input *in)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Scripts in memory: read from text, and written as text. */
+/* Reads scripts from memory and writes them to memory. */
 #ifndef TESTS_FUZZ_SCRIPT_TEXT_H
 #define TESTS_FUZZ_SCRIPT_TEXT_H
 
@@ -8,13 +8,13 @@
 
 #include "cli/lang/script.h"
 
-/* The input as a text that ends with a NUL; to be freed. */
+/* The input as a NUL-terminated text; the caller frees it. */
 char *text_of(const uint8_t *data, size_t n);
 
-/* What @write writes of @s; to be freed. */
+/* The output of @write for @s; the caller frees it. */
 char *script_written(void (*write)(FILE *, const struct script *), const struct script *s);
 
-/* Do both say the same, header and all? */
+/* Returns true if both have the same header and the same steps. */
 bool script_equal(const struct script *a, const struct script *b);
 
 #endif

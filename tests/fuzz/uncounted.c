@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What is called in the place of libFuzzer's functions by code whose comparisons it is not to see;
- * see meson.build.
+/* Replacements for libFuzzer's functions, called by code whose comparisons it must not see; see
+ * meson.build.
  */
 #define UNCOUNTED(what)                                                                            \
     void uncounted_##what(void);                                                                   \

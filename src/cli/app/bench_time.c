@@ -21,7 +21,7 @@ static const char lines[] =
     "repeat 166667 { post_send h1.qp op=rdma_write sge=mr[0:64] remote=h2.mr[0] signaled; run\n"
     "  poll_cq h1.cq }\n";
 
-struct results {
+struct time_results {
     uint64_t ticks;
     double plain_s, kept_s;   /* of the session, without and with snapshots */
     double places_s, worst_s; /* to go to PLACES places, and to one of them */
@@ -85,7 +85,7 @@ static bool measure_session(FILE *nowhere, size_t history_bytes, double *ret)
     return true;
 }
 
-static bool measure_places(struct session *s, struct results *r)
+static bool measure_places(struct session *s, struct time_results *r)
 {
     static const struct span nowhere = {0, 0};
     struct prng rng = prng_stream(1, 1);
@@ -106,7 +106,7 @@ static bool measure_places(struct session *s, struct results *r)
     return carry_out(s, "goto end");
 }
 
-static bool measure_all(FILE *nowhere, struct results *r)
+static bool measure_all(FILE *nowhere, struct time_results *r)
 {
     struct session *s;
     bool ok;
@@ -131,7 +131,7 @@ static bool measure_all(FILE *nowhere, struct results *r)
     return ok;
 }
 
-static void print_results(const struct results *r, bool json)
+static void print_results(const struct time_results *r, bool json)
 {
     const double cost = r->kept_s / r->plain_s - 1;
 
@@ -156,7 +156,7 @@ static void print_results(const struct results *r, bool json)
 
 int bench_time(bool json)
 {
-    struct results r = {0};
+    struct time_results r = {0};
     FILE *nowhere = fopen("/dev/null", "w");
     bool ok;
 

@@ -24,7 +24,7 @@
 #define SHOW_WORDS_MAX 8u
 
 /* One question to a trace. */
-struct asking {
+struct trace_query {
     const struct trace_file *saved;
     struct past past;
     const char *file;
@@ -52,14 +52,14 @@ static const char usage[] =
     "  2 usage, or FILE is no trace\n";
 
 /* Prints what is wrong; the exit status. */
-static int complain(struct asking *a)
+static int complain(struct trace_query *a)
 {
     diag_print(stderr, &a->src, &a->diag);
     return a->diag.kind == DIAG_SYNTAX ? EXIT_USAGE : EXIT_FAILED;
 }
 
 /* The words of the command line as a line of the session's language, which starts with @verb. */
-static void set_line(struct asking *a, const char *verb, int n, char **words)
+static void set_line(struct trace_query *a, const char *verb, int n, char **words)
 {
     size_t cap = strlen(verb) + 1;
     struct text t;
@@ -77,7 +77,7 @@ static void set_line(struct asking *a, const char *verb, int n, char **words)
 }
 
 /* Reads the line as one command. */
-static struct step *read_step(struct asking *a)
+static struct step *read_step(struct trace_query *a)
 {
     struct script script = {.src = a->src, .pool = a->pool};
     struct line_reader r = {.script = &script};
@@ -94,7 +94,7 @@ static struct step *read_step(struct asking *a)
 }
 
 /* "show h1.qp", "why h1.cq.wc[0]": what only a lab knows. */
-static int no_state(struct asking *a, const char *word, struct span at)
+static int no_state(struct trace_query *a, const char *word, struct span at)
 {
     static const char *const known[] = {"events", "packet", "life", "why", "count"};
     struct suggestion near = suggestion_for(word);
@@ -117,7 +117,7 @@ static int no_state(struct asking *a, const char *word, struct span at)
     return complain(a);
 }
 
-static int ask_show(struct asking *a, const struct step *st)
+static int ask_show(struct trace_query *a, const struct step *st)
 {
     const struct arg *what = step_arg(st, "what"), *kinds = step_arg(st, "kinds");
     char joined[EV_COUNT * EV_NAME_BYTES] = "";
@@ -161,7 +161,7 @@ static int ask_show(struct asking *a, const struct step *st)
 }
 
 /* Of a packet its events say all; anything else is the lab's. */
-static int ask_why_not(struct asking *a, const char *text, struct span at)
+static int ask_why_not(struct trace_query *a, const char *text, struct span at)
 {
     char missing[SHOW_LINE_BYTES];
     struct text t = text_on(missing, sizeof(missing));
@@ -187,7 +187,7 @@ static int ask_why_not(struct asking *a, const char *text, struct span at)
     return complain(a);
 }
 
-static int ask_why(struct asking *a, const struct step *st)
+static int ask_why(struct trace_query *a, const struct step *st)
 {
     const char *target = step_text(st, "target");
     const struct span at = step_span(st, "target", 0);
@@ -225,7 +225,7 @@ static int ask_why(struct asking *a, const struct step *st)
 /* Reads the question as count(...), which may be left out around it.  NULL: it has been complained
  * of.
  */
-static struct expr *read_count(struct asking *a)
+static struct expr *read_count(struct trace_query *a)
 {
     static const char call[] = "count(";
     static const char example[] = "for example: count \"tx, host==h1, psn==101\"";
@@ -253,7 +253,7 @@ static struct expr *read_count(struct asking *a)
 }
 
 /* Is there what the conditions name?  If not the trace cannot tell, and a->diag says why. */
-static bool can_count(struct asking *a, struct expr *e)
+static bool can_count(struct trace_query *a, struct expr *e)
 {
     const struct ev_condition *c = ev_filter_look_up(e->filter, a->past.names);
 
@@ -280,7 +280,7 @@ static bool can_count(struct asking *a, struct expr *e)
 }
 
 /* A number alone if it is certain. */
-static int ask_count(struct asking *a)
+static int ask_count(struct trace_query *a)
 {
     struct expr *e = read_count(a);
     unsigned long long n;
@@ -299,7 +299,7 @@ static int ask_count(struct asking *a)
 }
 
 /* Answers the question in @words. */
-static int ask(struct asking *a, int n, char **words)
+static int ask(struct trace_query *a, int n, char **words)
 {
     const struct step *st;
 
@@ -361,7 +361,7 @@ int show_main(int argc, char **argv)
         {.name = "--packets", .value = &ladder.packets, .words = ""},
         {.name = "--help", .flag = &help},
     };
-    struct asking a = {0};
+    struct trace_query a = {0};
     struct trace_file *saved = NULL;
     int status;
 

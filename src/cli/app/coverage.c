@@ -10,20 +10,21 @@
 #include "rdmalab/trace.h"
 
 /* A field of an event whose value is a row. */
-struct place {
+struct field_offset {
     enum ev_kind kind;
     size_t offset; /* in struct ev */
 };
 
-#define AT(event, field)                 {EV_##event, offsetof(struct ev, u.event.field)},
-#define COVER(name, what, table, places) static const struct place places_##name[] = {places};
+#define AT(event, field) {EV_##event, offsetof(struct ev, u.event.field)},
+#define COVER(name, what, table, places)                                                           \
+    static const struct field_offset places_##name[] = {places};
 #include "cli/app/coverage.def"
 #undef COVER
 #undef AT
 
 static const struct {
     enum cover_class class;
-    const struct place *places;
+    const struct field_offset *places;
     size_t n_places;
 } heard[] = {
 #define COVER(name, what, table, places) {COVER_##name, places_##name, ARRAY_LEN(places_##name)},
@@ -94,7 +95,7 @@ void coverage_event(struct coverage *c, const struct rdl_lab *lab, const struct 
     coverage_add(c, COVER_events, e->kind);
     for (size_t i = 0; i < ARRAY_LEN(heard); i++) {
         for (size_t k = 0; k < heard[i].n_places; k++) {
-            const struct place *p = &heard[i].places[k];
+            const struct field_offset *p = &heard[i].places[k];
 
             if (p->kind == e->kind && !has_no_row(heard[i].class, e))
                 add_value(c, heard[i].class, *(const uint32_t *)((const char *)e + p->offset));

@@ -44,7 +44,7 @@ const struct enum_table *cover_table(enum cover_class class)
 /* qp_edges[] has neither the moves that are legal from any state, nor those that a device makes of
  * itself when a send fails.
  */
-struct move {
+struct qp_move {
     uint32_t type, from, to;
     const char *text;
 };
@@ -52,7 +52,7 @@ struct move {
 static const uint32_t move_types[] = {QPT_RC, QPT_UC, QPT_UD};
 static const uint32_t move_states[] = {QPS_RESET, QPS_INIT, QPS_RTR, QPS_RTS,
                                        QPS_SQD,   QPS_SQE,  QPS_ERR};
-static const struct move own_moves[] = {
+static const struct qp_move own_moves[] = {
     {QPT_UC, QPS_RTS, QPS_SQE, "a send failed, and receives go on"},
     {QPT_UC, QPS_SQD, QPS_SQE, "a send that was started failed, and receives go on"},
     {QPT_UD, QPS_RTS, QPS_SQE, "a send failed, and receives go on"},
@@ -60,7 +60,7 @@ static const struct move own_moves[] = {
 };
 
 /* Fills in the moves that are legal from any state; @any: its number among them.  RC has no SQE. */
-static bool move_from_any(size_t any, struct move *ret)
+static bool move_from_any(size_t any, struct qp_move *ret)
 {
     const size_t n_states = ARRAY_LEN(move_states);
     const uint32_t to = any % 2 ? QPS_ERR : QPS_RESET;
@@ -68,18 +68,18 @@ static bool move_from_any(size_t any, struct move *ret)
     any /= 2;
     if (any >= ARRAY_LEN(move_types) * n_states)
         return false;
-    *ret = (struct move){move_types[any / n_states], move_states[any % n_states], to,
-                         to == QPS_ERR ? "everything posted is flushed"
-                                       : "everything posted is forgotten"};
+    *ret = (struct qp_move){move_types[any / n_states], move_states[any % n_states], to,
+                            to == QPS_ERR ? "everything posted is flushed"
+                                          : "everything posted is forgotten"};
     return true;
 }
 
 /* Move number @i; false: there are no more. */
-static bool move_at(size_t i, struct move *ret)
+static bool move_at(size_t i, struct qp_move *ret)
 {
     if (i < n_qp_edges) {
-        *ret = (struct move){qp_edges[i].type, qp_edges[i].from, qp_edges[i].to,
-                             "a move that a program asks for"};
+        *ret = (struct qp_move){qp_edges[i].type, qp_edges[i].from, qp_edges[i].to,
+                                "a move that a program asks for"};
         return true;
     }
     i -= n_qp_edges;
@@ -97,7 +97,7 @@ static size_t n_moves(void)
 
 size_t cover_move_find(uint32_t type, uint32_t from, uint32_t to)
 {
-    struct move m;
+    struct qp_move m;
     size_t i = 0;
 
     while (move_at(i, &m) && (m.type != type || m.from != from || m.to != to))
@@ -108,7 +108,7 @@ size_t cover_move_find(uint32_t type, uint32_t from, uint32_t to)
 static void move_row(size_t i, struct cover_row *ret)
 {
     struct text t = text_on(ret->name, sizeof(ret->name));
-    struct move m;
+    struct qp_move m;
 
     RDL_ASSERT(move_at(i, &m));
     text_addf(&t, "%s_%s_%s", enum_name(&enum_qp_type, m.type), enum_name(&enum_qp_state, m.from),

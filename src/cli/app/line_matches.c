@@ -17,14 +17,14 @@
 static struct session *session;
 static const char *before;
 
-struct match {
+struct tab_match {
     char *word, *meaning;
     bool barred, open;
 };
 
 /* Those of the last completion. */
 static struct {
-    struct match v[MATCHES_MAX];
+    struct tab_match v[MATCHES_MAX];
     size_t n, n_barred;
 } matches;
 
@@ -50,7 +50,7 @@ char *line_so_far(size_t n)
 
 static void add_match(void *ctx, const struct offer *o)
 {
-    struct match m = {.barred = o->barred, .open = o->open};
+    struct tab_match m = {.barred = o->barred, .open = o->open};
 
     (void)ctx;
     if (matches.n == MATCHES_MAX)
@@ -76,7 +76,7 @@ static void forget_matches(void)
     matches.n_barred = 0;
 }
 
-static const struct match *match_of(const char *word)
+static const struct tab_match *match_of(const char *word)
 {
     for (size_t i = 0; i < matches.n; i++) {
         if (strcmp(matches.v[i].word, word) == 0)
@@ -86,7 +86,7 @@ static const struct match *match_of(const char *word)
 }
 
 /* What a word means, behind it; what the screen has no room for goes on below, cut at blanks. */
-static void show_meaning(const struct match *m, int indent)
+static void show_meaning(const struct tab_match *m, int indent)
 {
     const char *meaning = m->meaning;
     int rows = 0, columns = 0;
@@ -116,7 +116,7 @@ static void show_matches(char **words, int n, int longest)
 
     line_hint_clear();
     for (int i = 1; i <= n; i++) {
-        const struct match *m = match_of(words[i]);
+        const struct tab_match *m = match_of(words[i]);
 
         told |= m && m->meaning[0];
     }
@@ -125,7 +125,7 @@ static void show_matches(char **words, int n, int longest)
     } else {
         rl_crlf();
         for (int i = 1; i <= n; i++) {
-            const struct match *m = match_of(words[i]);
+            const struct tab_match *m = match_of(words[i]);
             const bool has_meaning = m && m->meaning[0];
 
             fprintf(rl_outstream, "%-*s%s", has_meaning ? longest : 0, words[i],

@@ -351,13 +351,13 @@ static int run_input(struct session *s, const char *lines, int n_files, char **f
 }
 
 /* What was asked for without a mode. */
-struct asked {
+struct command_line {
     char *lines; /* owned */
     const char *seed, *memory;
     bool prompt, version, help;
 };
 
-static bool take_options(struct asked *a, int *argc, char **argv)
+static bool take_options(struct command_line *a, int *argc, char **argv)
 {
     const struct option rows[] = {
         {.name = "-c", .lines = &a->lines, .words = ""},
@@ -372,7 +372,7 @@ static bool take_options(struct asked *a, int *argc, char **argv)
     return options_take(rows, ARRAY_LEN(rows), argc, argv);
 }
 
-static int do_asked(const struct session_config *config, const struct asked *a, int n_files,
+static int do_asked(const struct session_config *config, const struct command_line *a, int n_files,
                     char **files)
 {
     struct session *s = NULL;
@@ -389,7 +389,7 @@ static int do_asked(const struct session_config *config, const struct asked *a, 
 
 static int session_main(int argc, char **argv)
 {
-    struct asked a = {.lines = NULL};
+    struct command_line a = {.lines = NULL};
     uint64_t memory_bytes = 0;
     struct session_config config = {
         .history_bytes = SNAPSHOTS_BYTES_MAX,

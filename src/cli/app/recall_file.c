@@ -100,13 +100,13 @@ static void write_anew(const char *path, const struct recall *r)
 }
 
 /* One text, while its lines are read. */
-struct reading {
+struct history_reading {
     char *text;
     size_t len;
     bool failed;
 };
 
-static bool add_line(struct reading *r, const char *line, size_t n)
+static bool add_line(struct history_reading *r, const char *line, size_t n)
 {
     char *more = realloc(r->text, r->len + n + 2);
 
@@ -120,7 +120,7 @@ static bool add_line(struct reading *r, const char *line, size_t n)
     return true;
 }
 
-static void end_text(struct reading *r, struct recall *ret)
+static void end_text(struct history_reading *r, struct recall *ret)
 {
     if (r->len)
         (void)recall_add(ret, r->text, r->len, r->failed);
@@ -130,7 +130,7 @@ static void end_text(struct reading *r, struct recall *ret)
 void recall_file_read(const char *path, struct recall *ret)
 {
     FILE *f = fopen(path, "r");
-    struct reading one = {NULL, 0, false};
+    struct history_reading one = {NULL, 0, false};
     char *line = NULL;
     size_t cap = 0, n_texts = 0;
     ssize_t n;

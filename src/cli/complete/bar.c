@@ -23,12 +23,12 @@ static const struct {
     {CMD_connect, IN(RESET), "RESET"},
 };
 
-static enum cmd_id id_of(const struct completion *c)
+static enum cmd_id id_of(const struct complete_request *c)
 {
     return (enum cmd_id)(c->st->cmd - cmd_table);
 }
 
-static bool leaf_is(const struct completion *c, const char *path, enum leaf_id leaf,
+static bool leaf_is(const struct complete_request *c, const char *path, enum leaf_id leaf,
                     struct rdl_value *ret)
 {
     return tree_leaf(c->s->lab, path, leaf, ret);
@@ -36,7 +36,8 @@ static bool leaf_is(const struct completion *c, const char *path, enum leaf_id l
 
 /* --- Queue pairs ------------------------------------------------------------------------------ */
 
-static bool bar_type(const struct completion *c, const char *path, uint32_t type, struct text *t)
+static bool bar_type(const struct complete_request *c, const char *path, uint32_t type,
+                     struct text *t)
 {
     const enum cmd_id id = id_of(c);
 
@@ -50,7 +51,7 @@ static bool bar_type(const struct completion *c, const char *path, uint32_t type
     return t->len > 0;
 }
 
-static bool bar_qp(const struct completion *c, const char *path, struct text *t)
+static bool bar_qp(const struct complete_request *c, const char *path, struct text *t)
 {
     struct rdl_value type, state, srq;
 
@@ -75,7 +76,7 @@ static bool bar_qp(const struct completion *c, const char *path, struct text *t)
 /* --- What else has an owner or users ---------------------------------------------------------- */
 
 /* What a peer may do with the region that `remote=` names must be what the operation does. */
-static bool bar_remote(const struct completion *c, const char *access, struct text *t)
+static bool bar_remote(const struct complete_request *c, const char *access, struct text *t)
 {
     static const struct {
         const char *op, *access;
@@ -102,7 +103,7 @@ static bool bar_remote(const struct completion *c, const char *access, struct te
     return false;
 }
 
-static bool bar_mr(const struct completion *c, const char *path, struct text *t)
+static bool bar_mr(const struct complete_request *c, const char *path, struct text *t)
 {
     struct rdl_value bytes, access, kind;
 
@@ -119,7 +120,7 @@ static bool bar_mr(const struct completion *c, const char *path, struct text *t)
     return false;
 }
 
-static bool bar_users(const struct completion *c, const char *path, enum leaf_id users,
+static bool bar_users(const struct complete_request *c, const char *path, enum leaf_id users,
                       struct text *t)
 {
     const unsigned long long n = tree_number(c->s->lab, path, users);
@@ -135,7 +136,8 @@ static bool stays_on_host(const struct param *p)
     return p->kind == VAL_OBJECT || p->kind == VAL_BYTES;
 }
 
-void bar_object(const struct completion *c, const char *path, struct text *ret, bool *ret_barred)
+void bar_object(const struct complete_request *c, const char *path, struct text *ret,
+                bool *ret_barred)
 {
     char host[RDL_NAME_BYTES];
 
@@ -161,7 +163,7 @@ void bar_object(const struct completion *c, const char *path, struct text *ret, 
 
 /* --- Words ------------------------------------------------------------------------------------ */
 
-void bar_word(const struct completion *c, const struct enum_row *row, struct text *ret,
+void bar_word(const struct complete_request *c, const struct enum_row *row, struct text *ret,
               bool *ret_barred)
 {
     struct rdl_qp_info qp;

@@ -19,7 +19,7 @@ static void offer_explained(void *ctx, const char *word)
     offer(ctx, word);
 }
 
-static void offer_topics(struct completion *c, const struct param *p)
+static void offer_topics(struct complete_request *c, const struct param *p)
 {
     for (size_t i = 0; i < N_CMDS; i++)
         offer_told(c, cmd_table[i].name, c->typed[0] ? cmd_table[i].summary : "");
@@ -32,7 +32,7 @@ static void offer_topics(struct completion *c, const struct param *p)
 }
 
 /* What `help COMMAND` can be asked about: its parameters; and once a letter is there, any word. */
-static void offer_parts(struct completion *c)
+static void offer_parts(struct complete_request *c)
 {
     const struct cmd *cmd = c->st->n >= 2 ? cmd_find(c->st->words[1], false) : NULL;
 
@@ -42,7 +42,7 @@ static void offer_parts(struct completion *c)
         explain_each(offer_explained, c);
 }
 
-static void offer_names(struct completion *c, const struct param *p)
+static void offer_names(struct complete_request *c, const struct param *p)
 {
     switch (p->kind) {
     case VAL_HOST:
@@ -67,14 +67,14 @@ static void offer_names(struct completion *c, const struct param *p)
     }
 }
 
-static void offer_event_kinds(struct completion *c)
+static void offer_event_kinds(struct complete_request *c)
 {
     for (unsigned kind = 0; kind < EV_COUNT; kind++)
         offer(c, ev_schema((enum ev_kind)kind)->name);
 }
 
 /* @text: the line from where the value begins. */
-static void offer_values(struct completion *c, const struct param *p, const char *text)
+static void offer_values(struct complete_request *c, const struct param *p, const char *text)
 {
     c->param = p;
     switch (p->kind) {
@@ -129,7 +129,7 @@ static void offer_values(struct completion *c, const struct param *p, const char
 }
 
 /* What follows `show device`: a host, and behind that, or without it, a field. */
-static void offer_of_device(struct completion *c)
+static void offer_of_device(struct complete_request *c)
 {
     const bool has_field = c->st->n > 2 && rfc_field_find(rfc_find("config"), c->st->words[2]);
 
@@ -140,7 +140,7 @@ static void offer_of_device(struct completion *c)
 }
 
 /* What follows `show SUBJECT`: false if that takes any path. */
-static bool offer_of_subject(struct completion *c, const char *subject)
+static bool offer_of_subject(struct complete_request *c, const char *subject)
 {
     const enum node_kind kind = node_find(subject, strlen(subject));
 
@@ -158,7 +158,7 @@ static bool offer_of_subject(struct completion *c, const char *subject)
 }
 
 /* The form of what is shown, behind all else: `show qp csv`. */
-static void offer_forms(struct completion *c)
+static void offer_forms(struct complete_request *c)
 {
     enum show_form form;
 
@@ -169,13 +169,13 @@ static void offer_forms(struct completion *c)
     offer_words(c, &words_show_form);
 }
 
-static void offer_subjects(struct completion *c)
+static void offer_subjects(struct complete_request *c)
 {
     for (size_t i = 0; show_subject(i); i++)
         offer(c, show_subject(i));
 }
 
-static void offer_stops(struct completion *c)
+static void offer_stops(struct complete_request *c)
 {
     for (const struct stop *stop = c->s->stops.first; stop; stop = stop->next) {
         char number[16];
@@ -187,7 +187,7 @@ static void offer_stops(struct completion *c)
     }
 }
 
-static void offer_places(struct completion *c)
+static void offer_places(struct complete_request *c)
 {
     const struct marks *marks = &c->s->futures.marks;
 
@@ -198,7 +198,7 @@ static void offer_places(struct completion *c)
 }
 
 /* The futures, but the one where the lab is only if it is @any. */
-static void offer_futures(struct completion *c, bool any)
+static void offer_futures(struct complete_request *c, bool any)
 {
     const struct futures *all = &c->s->futures;
 
@@ -209,7 +209,7 @@ static void offer_futures(struct completion *c, bool any)
 }
 
 /* What has its name from the session, and not from the lab. */
-static void offer_of_session(struct completion *c, const struct cmd *cmd)
+static void offer_of_session(struct complete_request *c, const struct cmd *cmd)
 {
     switch (cmd - cmd_table) {
     case CMD_delete:
@@ -243,7 +243,7 @@ static bool may_be_left_out(const struct param *p)
 }
 
 /* A key, or the name of a flag. */
-static void offer_key(struct completion *c, const struct param *p)
+static void offer_key(struct complete_request *c, const struct param *p)
 {
     char key[WORD_BYTES];
     struct text t = text_on(key, sizeof(key));
@@ -260,7 +260,7 @@ static void offer_key(struct completion *c, const struct param *p)
 }
 
 /* What operand @p can be; what it begins with is at @text. */
-static void offer_operand(struct completion *c, const struct param *p, const char *text)
+static void offer_operand(struct complete_request *c, const struct param *p, const char *text)
 {
     const struct statement *st = c->st;
 
@@ -277,7 +277,7 @@ static void offer_operand(struct completion *c, const struct param *p, const cha
 }
 
 /* Words of a sentence that are no keys and flags as well. */
-static void offer_sentence(struct completion *c)
+static void offer_sentence(struct complete_request *c)
 {
     for (size_t i = 0; i < n_sentence_words; i++) {
         const struct sentence_word *w = &sentence_words[i];
@@ -288,7 +288,7 @@ static void offer_sentence(struct completion *c)
 }
 
 /* What a condition of a fault can ask of a packet, or of a hit of a device fault. */
-static void offer_packet_fields(struct completion *c)
+static void offer_packet_fields(struct complete_request *c)
 {
     const struct ev_schema *tx =
         ev_schema(cmd_param(c->st->cmd, "queue") ? EV_device_fault : EV_tx);
@@ -300,7 +300,7 @@ static void offer_packet_fields(struct completion *c)
 /* What may stand in the place of a word that has no `=`: the @next operand, which begins at @text,
  * keys, flags.
  */
-static void offer_arguments(struct completion *c, size_t next, const char *text)
+static void offer_arguments(struct complete_request *c, size_t next, const char *text)
 {
     const struct cmd *cmd = c->st->cmd;
     bool offered = false;
@@ -326,7 +326,7 @@ static void offer_arguments(struct completion *c, size_t next, const char *text)
 }
 
 /* Cuts a KEY= and the finished elements of a list off the last word. */
-static const struct param *take_key(struct completion *c, const struct cmd *cmd)
+static const struct param *take_key(struct complete_request *c, const struct cmd *cmd)
 {
     struct text kept = text_on(c->kept, sizeof(c->kept));
     const char *from;
@@ -341,7 +341,7 @@ static const struct param *take_key(struct completion *c, const struct cmd *cmd)
     return p;
 }
 
-static void offer_commands(struct completion *c)
+static void offer_commands(struct complete_request *c)
 {
     for (size_t i = 0; i < N_CMDS; i++)
         offer_told(c, cmd_table[i].name, c->typed[0] ? cmd_table[i].summary : "");
@@ -350,7 +350,7 @@ static void offer_commands(struct completion *c)
 bool complete_line(struct session *s, const char *line, complete_each *each, void *ctx)
 {
     struct statement st;
-    struct completion c = {.s = s, .each = each, .ctx = ctx, .st = &st};
+    struct complete_request c = {.s = s, .each = each, .ctx = ctx, .st = &st};
     const struct param *p;
     size_t word, next;
 

@@ -44,7 +44,7 @@ const struct param *statement_key(const struct cmd *cmd, const char *word, const
 /* Was @p given in a word before the last, as KEY= or, if it may stand so, by its name alone? */
 bool statement_gives(const struct statement *st, const struct param *p);
 
-struct completion {
+struct complete_request {
     struct session *s;
     complete_each *each;
     void *ctx;
@@ -60,44 +60,45 @@ struct completion {
 };
 
 /* A candidate: with what it means, with what else there is to say of it, or alone. */
-void offer_one(struct completion *c, const struct offer *o);
-void offer_told(struct completion *c, const char *candidate, const char *meaning);
-void offer(struct completion *c, const char *candidate);
+void offer_one(struct complete_request *c, const struct offer *o);
+void offer_told(struct complete_request *c, const char *candidate, const char *meaning);
+void offer(struct complete_request *c, const char *candidate);
 
 /* A candidate behind which no blank belongs: "count(". */
-void offer_open(struct completion *c, const char *candidate, const char *meaning);
+void offer_open(struct complete_request *c, const char *candidate, const char *meaning);
 
 /* All words of an enumeration. */
-void offer_words(struct completion *c, const struct enum_table *words);
+void offer_words(struct complete_request *c, const struct enum_table *words);
 
 /* What the lab has: everything below what is typed up to its last dot (@future: also what may still
  * come), objects of a kind, nodes of these kinds (up to NODE_none), queues.
  */
-void offer_paths(struct completion *c, bool future);
-void offer_objects(struct completion *c, enum node_kind kind);
-void offer_kinds(struct completion *c, const enum node_kind *kinds);
-void offer_queues(struct completion *c);
+void offer_paths(struct complete_request *c, bool future);
+void offer_objects(struct complete_request *c, enum node_kind kind);
+void offer_kinds(struct complete_request *c, const enum node_kind *kinds);
+void offer_queues(struct complete_request *c);
 
 /* What one asks for most that is not there: the completions that come next. */
-void offer_next_completions(struct completion *c);
+void offer_next_completions(struct complete_request *c);
 
 /* Macros, as commands; the parameters of the one that the statement calls. */
-void offer_macros(struct completion *c);
-void offer_parameters(struct completion *c);
+void offer_macros(struct complete_request *c);
+void offer_parameters(struct complete_request *c);
 
 /* Variables of the blocks around a word with a $ at its end; false if it has none. */
-bool offer_variables(struct completion *c);
+bool offer_variables(struct complete_request *c);
 
 /* What may stand at the end of the expression @text; @moment: it may be about what happens. */
-void offer_expression(struct completion *c, const char *text, bool moment);
+void offer_expression(struct complete_request *c, const char *text, bool moment);
 
 /* What is to be said of the object at @path, of c->kind, where c->param wants one: what it is, or
  * why it would be refused.  *ret_barred tells which.
  */
-void bar_object(const struct completion *c, const char *path, struct text *ret, bool *ret_barred);
+void bar_object(const struct complete_request *c, const char *path, struct text *ret,
+                bool *ret_barred);
 
 /* The same for a word of an enumeration, where c->param wants one. */
-void bar_word(const struct completion *c, const struct enum_row *row, struct text *ret,
+void bar_word(const struct complete_request *c, const struct enum_row *row, struct text *ret,
               bool *ret_barred);
 
 /* The queue pair that the statement is about, if it is one. */

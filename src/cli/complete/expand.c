@@ -22,21 +22,21 @@ static const struct {
     const char *word, *written, *what;
 } also[] = {
 #define ALSO(word, written, what) {word, written, what},
-#include "cli/complete/words.def"
+#include "cli/lang/other_words.def"
 };
 
 static const struct {
     const char *word, *written;
 } infos[] = {
 #define INFO(word, written) {word, written},
-#include "cli/complete/words.def"
+#include "cli/lang/other_words.def"
 };
 
 static const struct {
     const char *word, *wrong, *remedy;
 } leads[] = {
 #define LEADS(word, wrong, remedy) {word, wrong, remedy},
-#include "cli/complete/words.def"
+#include "cli/lang/other_words.def"
 };
 
 struct expansion {

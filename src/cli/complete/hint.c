@@ -45,7 +45,7 @@ static void add_some(struct hinting *h, const struct param *p)
 /* The words that would not be refused. */
 static void add_words(struct hinting *h, const struct param *p)
 {
-    const struct completion c = {.s = h->s, .st = h->st, .param = p};
+    const struct complete_request c = {.s = h->s, .st = h->st, .param = p};
     const char *between = "";
 
     if (p->kind == VAL_SET) {

@@ -11,7 +11,7 @@
 
 #define MEANING_BYTES 160u
 
-void offer_one(struct completion *c, const struct offer *o)
+void offer_one(struct complete_request *c, const struct offer *o)
 {
     char word[WORD_BYTES];
     struct text t = text_on(word, sizeof(word));
@@ -26,22 +26,22 @@ void offer_one(struct completion *c, const struct offer *o)
         c->each(c->ctx, &whole);
 }
 
-void offer_told(struct completion *c, const char *candidate, const char *meaning)
+void offer_told(struct complete_request *c, const char *candidate, const char *meaning)
 {
     offer_one(c, &(struct offer){.word = candidate, .meaning = meaning});
 }
 
-void offer(struct completion *c, const char *candidate)
+void offer(struct complete_request *c, const char *candidate)
 {
     offer_told(c, candidate, "");
 }
 
-void offer_open(struct completion *c, const char *candidate, const char *meaning)
+void offer_open(struct complete_request *c, const char *candidate, const char *meaning)
 {
     offer_one(c, &(struct offer){.word = candidate, .meaning = meaning, .open = true});
 }
 
-void offer_words(struct completion *c, const struct enum_table *words)
+void offer_words(struct complete_request *c, const struct enum_table *words)
 {
     for (size_t i = 0; i < words->n_rows; i++) {
         char word[VALUE_WORD_BYTES], why[MEANING_BYTES];
@@ -59,13 +59,13 @@ void offer_words(struct completion *c, const struct enum_table *words)
 }
 
 /* Does the word that is typed go on as @name? */
-static bool may_become(const struct completion *c, const char *name)
+static bool may_become(const struct complete_request *c, const char *name)
 {
     return strncmp(name, c->typed, strlen(c->typed)) == 0;
 }
 
 /* An object: with its path, or its bare name where that will do.  What is typed decides. */
-static void offer_object(struct completion *c, const char *host, const char *key)
+static void offer_object(struct complete_request *c, const char *host, const char *key)
 {
     const struct statement *st = c->st;
     const bool bare = strcmp(host, st->host) == 0 ||
@@ -85,7 +85,7 @@ static void offer_object(struct completion *c, const char *host, const char *key
 }
 
 /* What is under @key of c->parent, or of the lab. */
-static void offer_below(struct completion *c, const char *key, const char *meaning)
+static void offer_below(struct complete_request *c, const char *key, const char *meaning)
 {
     char path[WORD_BYTES];
     struct text t = text_on(path, sizeof(path));
@@ -97,14 +97,14 @@ static void offer_below(struct completion *c, const char *key, const char *meani
 /* A child of the lab or of c->parent. */
 static void offer_child(void *ctx, const char *key, const struct rdl_value *v)
 {
-    struct completion *c = ctx;
+    struct complete_request *c = ctx;
 
     if (c->kind == NODE_none || tree_value_is(v, c->kind))
         offer_below(c, key, v->type == RDL_NODE ? "" : leaf_rows[v->row].text);
 }
 
 /* False if there is no @parent. */
-static bool offer_children(struct completion *c, const char *parent)
+static bool offer_children(struct complete_request *c, const char *parent)
 {
     struct text t = text_on(c->parent, sizeof(c->parent));
     size_t at;
@@ -113,7 +113,7 @@ static bool offer_children(struct completion *c, const char *parent)
     return rdl_inspect_list(c->s->lab, parent, offer_child, c, &at) == RDL_OK;
 }
 
-void offer_kinds(struct completion *c, const enum node_kind *kinds)
+void offer_kinds(struct complete_request *c, const enum node_kind *kinds)
 {
     for (; *kinds != NODE_none; kinds++) {
         c->kind = *kinds;
@@ -126,7 +126,7 @@ void offer_kinds(struct completion *c, const enum node_kind *kinds)
 
 static void object_of_host(void *ctx, const char *key, const struct rdl_value *v)
 {
-    struct completion *c = ctx;
+    struct complete_request *c = ctx;
 
     if (tree_value_is(v, c->kind))
         offer_object(c, c->parent, key);
@@ -136,7 +136,7 @@ static void object_of_host(void *ctx, const char *key, const struct rdl_value *v
 static void queues_of_host(void *ctx, const char *key, const struct rdl_value *v)
 {
     static const char *const ends[] = {".sq", ".rq"};
-    struct completion *c = ctx;
+    struct complete_request *c = ctx;
     char queue[TREE_KEY_BYTES];
 
     for (size_t i = 0; tree_value_is(v, NODE_qp) && i < 2; i++) {
@@ -149,7 +149,7 @@ static void queues_of_host(void *ctx, const char *key, const struct rdl_value *v
         offer_object(c, c->parent, key);
 }
 
-static void below_host(struct completion *c, const char *host, rdl_inspect_each *each)
+static void below_host(struct complete_request *c, const char *host, rdl_inspect_each *each)
 {
     struct text t = text_on(c->parent, sizeof(c->parent));
     size_t at;
@@ -160,7 +160,7 @@ static void below_host(struct completion *c, const char *host, rdl_inspect_each 
 }
 
 struct hosts {
-    struct completion *c;
+    struct complete_request *c;
     rdl_inspect_each *each;
     size_t n;
     bool count, named;
@@ -191,7 +191,7 @@ static void each_host(void *ctx, const char *key, const struct rdl_value *v)
 }
 
 /* Calls @each for what is below the hosts that come into question.  An exact name is one. */
-static void each_of_hosts(struct completion *c, rdl_inspect_each *each)
+static void each_of_hosts(struct complete_request *c, rdl_inspect_each *each)
 {
     struct hosts all = {.c = c, .each = each, .count = true};
     const char *dot = strchr(c->typed, '.');
@@ -216,14 +216,14 @@ static void each_of_hosts(struct completion *c, rdl_inspect_each *each)
         c->parent[0] = '\0';
 }
 
-void offer_objects(struct completion *c, enum node_kind kind)
+void offer_objects(struct complete_request *c, enum node_kind kind)
 {
     c->kind = kind;
     each_of_hosts(c, object_of_host);
     c->kind = NODE_none;
 }
 
-void offer_queues(struct completion *c)
+void offer_queues(struct complete_request *c)
 {
     each_of_hosts(c, queues_of_host);
 }
@@ -237,7 +237,7 @@ static void offer_key(void *ctx, enum node_kind node, const char *key, const cha
 }
 
 /* What c->parent will have when it is there: h1.cq.wc[5] is a completion, whatever comes. */
-static void offer_keys(struct completion *c)
+static void offer_keys(struct complete_request *c)
 {
     struct leaf_places places;
     size_t at;
@@ -250,7 +250,7 @@ static void offer_keys(struct completion *c)
 /* A child of the host of bare names, whose path begins with it. */
 static void offer_bare(void *ctx, const char *key, const struct rdl_value *v)
 {
-    struct completion *c = ctx;
+    struct complete_request *c = ctx;
     char path[WORD_BYTES];
     struct text t = text_on(path, sizeof(path));
     const size_t n = strlen(c->st->host) + 1;
@@ -260,7 +260,7 @@ static void offer_bare(void *ctx, const char *key, const struct rdl_value *v)
         offer_told(c, path + n, v->type == RDL_NODE ? "" : leaf_rows[v->row].text);
 }
 
-void offer_paths(struct completion *c, bool future)
+void offer_paths(struct complete_request *c, bool future)
 {
     const char *dot = strrchr(c->typed, '.');
     char parent[WORD_BYTES];
@@ -288,7 +288,7 @@ void offer_paths(struct completion *c, bool future)
 /* The completion that @cq will have next: c->parent is its host. */
 static void next_completion(void *ctx, const char *key, const struct rdl_value *v)
 {
-    struct completion *c = ctx;
+    struct complete_request *c = ctx;
     char cq[WORD_BYTES], wc[WORD_BYTES];
     struct text t = text_on(cq, sizeof(cq)), w = text_on(wc, sizeof(wc));
 
@@ -300,7 +300,7 @@ static void next_completion(void *ctx, const char *key, const struct rdl_value *
         offer_told(c, wc, "the completion that comes next");
 }
 
-void offer_next_completions(struct completion *c)
+void offer_next_completions(struct complete_request *c)
 {
     each_of_hosts(c, next_completion);
 }

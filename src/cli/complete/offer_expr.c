@@ -52,7 +52,7 @@ static void find_place(const char *text, struct place_in *ret)
 }
 
 /* What is completed is the end of the last word of the line, from @token on. */
-static void take_token(struct completion *c, const char *token)
+static void take_token(struct complete_request *c, const char *token)
 {
     const char *word = c->st->at[c->st->n];
     struct text kept = text_on(c->kept, sizeof(c->kept));
@@ -64,7 +64,7 @@ static void take_token(struct completion *c, const char *token)
 }
 
 /* The word of an enumeration, as events and paths print it. */
-static void offer_names(struct completion *c, const struct enum_table *words)
+static void offer_names(struct complete_request *c, const struct enum_table *words)
 {
     for (size_t i = 0; i < words->n_rows; i++) {
         char lower[VALUE_WORD_BYTES];
@@ -75,13 +75,13 @@ static void offer_names(struct completion *c, const struct enum_table *words)
     }
 }
 
-static void offer_hosts(struct completion *c)
+static void offer_hosts(struct complete_request *c)
 {
     offer_kinds(c, (const enum node_kind[]){NODE_host, NODE_none});
 }
 
 /* What can be compared with field @f. */
-static void offer_field_values(struct completion *c, const struct ev_field *f)
+static void offer_field_values(struct complete_request *c, const struct ev_field *f)
 {
     if (f->print == EVP_ENUM)
         offer_names(c, *f->words);
@@ -104,7 +104,7 @@ static bool is_given(const char *from, const char *name)
 
 /* Between the parentheses of count( or of a kind of event: @from is where the kind's fields begin.
  */
-static void offer_fields(struct completion *c, enum ev_kind kind, const char *from)
+static void offer_fields(struct complete_request *c, enum ev_kind kind, const char *from)
 {
     const struct ev_schema *schema = ev_schema(kind);
     const char *piece = strrchr(from, ',');
@@ -135,7 +135,7 @@ static void offer_fields(struct completion *c, enum ev_kind kind, const char *fr
 }
 
 /* The kinds of events; what is to be said of each are its fields. */
-static void offer_event_kinds(struct completion *c)
+static void offer_event_kinds(struct complete_request *c)
 {
     for (unsigned kind = 0; kind < EV_COUNT; kind++) {
         const struct ev_schema *schema = ev_schema((enum ev_kind)kind);
@@ -168,7 +168,7 @@ static void compared_path(const char *text, const char *token, char ret[WORD_BYT
 }
 
 /* The words that the value at @path can be; false if it is no such value.  It need not be there. */
-static bool offer_words_of(struct completion *c, const char *path)
+static bool offer_words_of(struct complete_request *c, const char *path)
 {
     const struct scope in = {.lab = c->s->lab, .host = c->st->host};
     const char *dot = strrchr(path, '.');
@@ -198,7 +198,7 @@ static bool offer_words_of(struct completion *c, const char *path)
     return false;
 }
 
-void offer_expression(struct completion *c, const char *text, bool moment)
+void offer_expression(struct complete_request *c, const char *text, bool moment)
 {
     struct place_in in;
     enum ev_kind kind;

@@ -5,7 +5,7 @@
 #include "cli/complete/completion.h"
 #include "cli/lang/expand.h"
 
-void offer_macros(struct completion *c)
+void offer_macros(struct complete_request *c)
 {
     for (const struct macro *m = c->s->macros.list.first; m; m = m->next) {
         const char *name = step_text(m->def, "name");
@@ -15,7 +15,7 @@ void offer_macros(struct completion *c)
     }
 }
 
-void offer_parameters(struct completion *c)
+void offer_parameters(struct complete_request *c)
 {
     const struct macro *m = macro_find(&c->s->macros.list, c->st->words[0]);
     const struct arg *params = m ? step_arg(m->def, "params") : NULL;
@@ -48,7 +48,7 @@ static bool next_word(const char **at, char ret[WORD_BYTES])
     return n > 0;
 }
 
-static void offer_variable(struct completion *c, const char *name, const char *meaning)
+static void offer_variable(struct complete_request *c, const char *name, const char *meaning)
 {
     char word[WORD_BYTES];
     struct text t = text_on(word, sizeof(word));
@@ -58,7 +58,7 @@ static void offer_variable(struct completion *c, const char *name, const char *m
     offer_open(c, word, meaning);
 }
 
-bool offer_variables(struct completion *c)
+bool offer_variables(struct complete_request *c)
 {
     const char *word = c->st->words[c->st->n], *dollar = strrchr(word, '$');
     struct text kept = text_on(c->kept, sizeof(c->kept));

@@ -99,7 +99,7 @@ struct state_difference {
     enum rank rank;
 };
 
-struct found {
+struct diff_found {
     struct state_difference *states;
     size_t n_states, room;
     struct tree_memory_difference *ranges; /* the first RANGES_MAX of them */
@@ -133,7 +133,7 @@ static enum rank rank_of(const struct tree_difference *d)
 
 static void find_state(void *ctx, const struct tree_difference *d)
 {
-    struct found *f = ctx;
+    struct diff_found *f = ctx;
 
     f->states = must_grow(f->states, f->n_states, &f->room, sizeof(*f->states));
     f->states[f->n_states++] = (struct state_difference){*d, rank_of(d)};
@@ -149,7 +149,7 @@ static int by_rank(const void *a, const void *b)
 
 static void find_range(void *ctx, const struct tree_memory_difference *d)
 {
-    struct found *f = ctx;
+    struct diff_found *f = ctx;
 
     if (f->n_ranges == 0)
         f->ranges = must_malloc(RANGES_MAX * sizeof(*f->ranges));
@@ -158,9 +158,9 @@ static void find_range(void *ctx, const struct tree_memory_difference *d)
     f->n_ranges++;
 }
 
-static struct found find(const struct diff *d)
+static struct diff_found find(const struct diff *d)
 {
-    struct found f = {.states = NULL};
+    struct diff_found f = {.states = NULL};
 
     tree_state_compare(&d->a.state, &d->b.state, find_state, &f);
     if (f.n_states > 0)
@@ -214,7 +214,7 @@ static void say_moments(struct session *s, const struct diff *d)
     say_behind(s, "state of ", 4, "%s:", buf);
 }
 
-static void say_states(struct session *s, const struct diff *d, const struct found *f)
+static void say_states(struct session *s, const struct diff *d, const struct diff_found *f)
 {
     const size_t n = shown_of(d, f->n_states, STATES_SHOWN);
 
@@ -264,7 +264,7 @@ static void say_skipped(struct session *s, const struct tree_memory_compared *m)
                m->skipped->path, size, TREE_MEMORY_BYTES_MAX >> 20);
 }
 
-static void say_memory(struct session *s, const struct diff *d, const struct found *f)
+static void say_memory(struct session *s, const struct diff *d, const struct diff_found *f)
 {
     const size_t kept = f->n_ranges < RANGES_MAX ? f->n_ranges : RANGES_MAX;
     const size_t n = shown_of(d, kept, RANGES_SHOWN);
@@ -459,13 +459,13 @@ static void say_ladders(struct session *s, const struct diff *d)
 /* --- All of it -------------------------------------------------------------------------------- */
 
 /* Is everything there, and was it compared, and is it the same? */
-static bool is_same(const struct diff *d, const struct found *f)
+static bool is_same(const struct diff *d, const struct diff_found *f)
 {
     return d->is_sure && !d->a.parts && !d->b.parts && d->n_differ == 0 && d->n_gone == 0 &&
            f->n_states == 0 && f->n_ranges == 0 && f->memory.n_skipped == 0;
 }
 
-static void say_same(struct session *s, const struct diff *d, const struct found *f)
+static void say_same(struct session *s, const struct diff *d, const struct diff_found *f)
 {
     char buf[512];
     struct text t = text_on(buf, sizeof(buf));
@@ -497,7 +497,7 @@ static void say_ends(struct session *s, const struct diff *d)
 void diff_tell(struct session *s, const struct diff *d)
 {
     const bool parted = d->a.parts || d->b.parts;
-    struct found f = find(d);
+    struct diff_found f = find(d);
 
     if (parted)
         say_parting(s, d);

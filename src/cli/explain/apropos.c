@@ -29,16 +29,16 @@ enum fit {
     FIT_NAME
 };
 
-struct hit {
+struct apropos_hit {
     enum fit fit;
     size_t order; /* of those that fit equally well, the first comes first */
     char name[NAME_BYTES];
     const char *kind, *text;
 };
 
-struct search {
+struct apropos_search {
     const char *word;
-    struct hit *v;
+    struct apropos_hit *v;
     size_t n, room;
 };
 
@@ -77,7 +77,7 @@ static enum fit fit_of(const char *word, const char *name, const char *text)
     return fit;
 }
 
-static void add(struct search *s, enum fit fit, const char *kind, const char *name,
+static void add(struct apropos_search *s, enum fit fit, const char *kind, const char *name,
                 const char *text)
 {
     struct text t;
@@ -85,7 +85,7 @@ static void add(struct search *s, enum fit fit, const char *kind, const char *na
     if (fit == FIT_NOT)
         return;
     s->v = must_grow(s->v, s->n, &s->room, sizeof(*s->v));
-    s->v[s->n] = (struct hit){.fit = fit, .order = s->n, .kind = kind, .text = text};
+    s->v[s->n] = (struct apropos_hit){.fit = fit, .order = s->n, .kind = kind, .text = text};
     t = text_on(s->v[s->n].name, NAME_BYTES);
     text_add(&t, name);
     s->n++;
@@ -93,7 +93,7 @@ static void add(struct search *s, enum fit fit, const char *kind, const char *na
 
 static void look_at_word(void *ctx, const char *kind, const char *word, const char *text)
 {
-    struct search *s = ctx;
+    struct apropos_search *s = ctx;
 
     add(s, fit_of(s->word, word, text), kind, word, text);
 }
@@ -101,8 +101,8 @@ static void look_at_word(void *ctx, const char *kind, const char *word, const ch
 /* The same of something that may have been offered with another text just before. */
 static void look_at_more(void *ctx, const char *kind, const char *name, const char *text)
 {
-    struct search *s = ctx;
-    struct hit *last = s->n > 0 ? &s->v[s->n - 1] : NULL;
+    struct apropos_search *s = ctx;
+    struct apropos_hit *last = s->n > 0 ? &s->v[s->n - 1] : NULL;
     const enum fit fit = fit_of(s->word, name, text);
 
     if (!last || strcmp(last->kind, kind) != 0 || strncmp(last->name, name, NAME_BYTES - 1) != 0) {
@@ -113,7 +113,7 @@ static void look_at_more(void *ctx, const char *kind, const char *name, const ch
     }
 }
 
-static void look_at_commands(struct search *s)
+static void look_at_commands(struct apropos_search *s)
 {
     for (size_t i = 0; i < N_CMDS; i++) {
         const struct cmd *cmd = &cmd_table[i];
@@ -132,7 +132,7 @@ static void look_at_commands(struct search *s)
 
 static int compare(const void *a, const void *b)
 {
-    const struct hit *x = a, *y = b;
+    const struct apropos_hit *x = a, *y = b;
 
     if (x->fit != y->fit)
         return x->fit > y->fit ? -1 : 1;
@@ -150,7 +150,7 @@ static void add_sentence(struct text *t, const char *text)
 
 bool apropos(FILE *out, const char *word, const struct apropos_more *more)
 {
-    struct search s = {.word = word};
+    struct apropos_search s = {.word = word};
     const bool any = word[0] != '\0';
 
     if (any) {

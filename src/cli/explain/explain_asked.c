@@ -22,7 +22,7 @@
  */
 enum { NEAR_SAME = 0, NEAR_PART = 1, NEAR_BEGIN = 2, NEAR_SLIP = 100 };
 
-struct telling {
+struct suggestion_list {
     FILE *out;
     bool source;
     unsigned n;
@@ -37,7 +37,7 @@ static bool explain_word(FILE *out, const char *word, bool source)
 
 static void tell_row(void *ctx, const struct enum_table *table, const struct enum_row *row)
 {
-    struct telling *t = ctx;
+    struct suggestion_list *t = ctx;
 
     explain_row(t->out, table, row, t->source);
     t->n++;
@@ -45,7 +45,7 @@ static void tell_row(void *ctx, const struct enum_table *table, const struct enu
 
 static bool explain_c_name(FILE *out, const char *word, bool source)
 {
-    struct telling t = {.out = out, .source = source};
+    struct suggestion_list t = {.out = out, .source = source};
     const char *command = c_name_command(word);
 
     if (command)
@@ -57,7 +57,7 @@ static bool explain_c_name(FILE *out, const char *word, bool source)
 /* A number, or a word of the enumerations that @subject is a word for. */
 static bool explain_of_subject(FILE *out, const char *subject, const char *word, bool source)
 {
-    struct telling t = {.out = out, .source = source};
+    struct suggestion_list t = {.out = out, .source = source};
     uint64_t number;
 
     if (!quantity_parse(QUANTITY_NUMBER, word, &number))

@@ -40,7 +40,7 @@ static const struct {
 };
 
 /* What was asked, and what was found. */
-struct asking {
+struct number_search {
     FILE *out;
     const char *subject; /* NULL: any */
     uint64_t number;
@@ -69,7 +69,7 @@ bool explain_is_about(const char *subject, const struct enum_table *table)
     return false;
 }
 
-static void print_meaning(struct asking *a, const char *what, const char *text)
+static void print_meaning(struct number_search *a, const char *what, const char *text)
 {
     char lead[SHOW_LINE_BYTES];
     struct text t = text_on(lead, sizeof(lead));
@@ -82,7 +82,7 @@ static void print_meaning(struct asking *a, const char *what, const char *text)
 }
 
 /* A table that has a row for the number. */
-static void look_in_rows(struct asking *a, const struct enum_table *table)
+static void look_in_rows(struct number_search *a, const struct enum_table *table)
 {
     for (size_t i = 0; i < table->n_rows; i++) {
         const struct enum_row *row = &table->rows[i];
@@ -101,7 +101,7 @@ static void look_in_rows(struct asking *a, const struct enum_table *table)
 }
 
 /* A set of bits of @table that is more than one. */
-static void look_in_bits(struct asking *a, const struct enum_table *table)
+static void look_in_bits(struct number_search *a, const struct enum_table *table)
 {
     char buf[SHOW_LINE_BYTES];
     struct text t = text_on(buf, sizeof(buf));
@@ -118,13 +118,13 @@ static void look_in_bits(struct asking *a, const struct enum_table *table)
         print_meaning(a, table->what, buf);
 }
 
-static bool is_wanted(const struct asking *a, const char *word, const char *other)
+static bool is_wanted(const struct number_search *a, const char *word, const char *other)
 {
     return !a->subject || strcasecmp(a->subject, word) == 0 || strcasecmp(a->subject, other) == 0;
 }
 
 /* The byte of an AETH, and the codes of times that have no enumeration. */
-static void look_in_codes(struct asking *a)
+static void look_in_codes(struct number_search *a)
 {
     char buf[SHOW_LINE_BYTES];
     struct text t = text_on(buf, sizeof(buf));
@@ -158,7 +158,7 @@ static void look_in_codes(struct asking *a)
         print_meaning(a, "code of min_rnr_timer=", buf);
 }
 
-static void look(struct asking *a)
+static void look(struct number_search *a)
 {
     a->n = 0;
     for (size_t i = 0; i < ARRAY_LEN(numbered); i++) {
@@ -173,7 +173,7 @@ static void look(struct asking *a)
 
 bool explain_number(FILE *out, const char *subject, uint64_t number, bool source)
 {
-    struct asking a = {.out = out, .subject = subject, .number = number, .source = source};
+    struct number_search a = {.out = out, .subject = subject, .number = number, .source = source};
 
     look(&a);
     if (a.n == 0)

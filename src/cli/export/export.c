@@ -25,13 +25,13 @@ static bool ends_in(const char *name, const char *end)
 
 const char *export_wants_suffix(enum export_form form, const char *name)
 {
-    static const struct row {
+    static const struct format_row {
         const char *suffix[2], *both;
     } picture = ENDS(".svg", TEXT_SUFFIX), pcapng = ENDS(".pcapng", ".pcap"),
       events = ENDS(".ndjson", ".jsonl");
-    const struct row *row = form == EXPORT_PCAPNG   ? &pcapng
-                            : form == EXPORT_EVENTS ? &events
-                                                    : &picture;
+    const struct format_row *row = form == EXPORT_PCAPNG   ? &pcapng
+                                   : form == EXPORT_EVENTS ? &events
+                                                           : &picture;
     struct stat info;
 
     for (size_t i = 0; i < ARRAY_LEN(row->suffix); i++) {

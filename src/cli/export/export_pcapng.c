@@ -17,7 +17,7 @@
 #define COMMENTS_MAX  8u
 #define COMMENT_BYTES 384u
 
-struct capture {
+struct pcapng_export {
     const struct past *p;
     struct pcapng w;
     struct past_index *index; /* owned */
@@ -75,7 +75,7 @@ static void add_work(struct comments *cs, const struct past *p, const struct ev 
 }
 
 /* What faults did to the frame of @tx, each in a comment. */
-static void add_mishaps(struct comments *cs, const struct capture *c, const struct ev *tx)
+static void add_mishaps(struct comments *cs, const struct pcapng_export *c, const struct ev *tx)
 {
     for (uint32_t i = past_first_of_frame(c->index, tx->id); i != PAST_NONE;
          i = c->index->after[i]) {
@@ -133,7 +133,7 @@ static void add_verdict(struct comments *cs, const struct ev *e)
     }
 }
 
-static void write_frame(struct capture *c, const struct ev *e, uint32_t interface,
+static void write_frame(struct pcapng_export *c, const struct ev *e, uint32_t interface,
                         enum pcapng_direction direction)
 {
     const struct ev_field *f = ev_field_find(e->kind, "tx");
@@ -159,7 +159,7 @@ static void write_frame(struct capture *c, const struct ev *e, uint32_t interfac
 }
 
 /* Is @e, number @i, an rx that refuses a frame whose drop event follows?  The frame came once. */
-static bool drop_follows(const struct capture *c, size_t i, const struct ev *e)
+static bool drop_follows(const struct pcapng_export *c, size_t i, const struct ev *e)
 {
     const struct ev *next = i + 1 < c->p->n ? past_at(c->p, i + 1) : NULL;
 
@@ -168,7 +168,7 @@ static bool drop_follows(const struct capture *c, size_t i, const struct ev *e)
 }
 
 /* The interface of a host, or of an external port; the one for lost frames for what is neither. */
-static uint32_t interface_of(const struct capture *c, uint32_t host)
+static uint32_t interface_of(const struct pcapng_export *c, uint32_t host)
 {
     if (host < c->n_hosts)
         return host;
@@ -177,7 +177,7 @@ static uint32_t interface_of(const struct capture *c, uint32_t host)
     return c->lost; /* by a switch, or a port without a link */
 }
 
-static void write_event(struct capture *c, size_t i)
+static void write_event(struct pcapng_export *c, size_t i)
 {
     const struct ev *e = past_at(c->p, i);
     const uint32_t interface = interface_of(c, past_host_of(e));
@@ -203,7 +203,7 @@ static void write_event(struct capture *c, size_t i)
     }
 }
 
-static void write_interface(struct capture *c, uint32_t host)
+static void write_interface(struct pcapng_export *c, uint32_t host)
 {
     const bool outside = host >= EV_PORT_FIRST;
     char name[64], what[96];
@@ -217,7 +217,7 @@ static void write_interface(struct capture *c, uint32_t host)
 }
 
 /* An interface for each host and external port, by their numbers, and the one for lost frames. */
-static void write_interfaces(struct capture *c)
+static void write_interfaces(struct pcapng_export *c)
 {
     for (size_t i = 0; i < c->p->n; i++) {
         const uint32_t host = past_host_of(past_at(c->p, i));
@@ -236,7 +236,7 @@ static void write_interfaces(struct capture *c)
 }
 
 /* The addresses of the hosts by name. */
-static enum rdl_status write_hosts(struct capture *c)
+static enum rdl_status write_hosts(struct pcapng_export *c)
 {
     struct pcapng_host *hosts = calloc(c->n_hosts + 1, sizeof(*hosts));
     struct ev_str *names = calloc(c->n_hosts + 1, sizeof(*names));
@@ -258,7 +258,7 @@ static enum rdl_status write_hosts(struct capture *c)
     return st;
 }
 
-static void begin(struct capture *c, FILE *out, const struct past_about *about)
+static void begin(struct pcapng_export *c, FILE *out, const struct past_about *about)
 {
     const uint64_t frames = past_frames_forgotten(c->p);
     struct comments cs = {.n = 0};
@@ -285,7 +285,7 @@ static void begin(struct capture *c, FILE *out, const struct past_about *about)
 /* Says how many frames are not there, if that is known: who reads the file may then conclude
  * something from what is missing.
  */
-static void write_dropped(struct capture *c)
+static void write_dropped(struct pcapng_export *c)
 {
     const struct past *p = c->p;
 
@@ -295,7 +295,7 @@ static void write_dropped(struct capture *c)
 
 enum rdl_status export_pcapng(FILE *out, const struct past *p, const struct past_about *about)
 {
-    struct capture c = {.p = p};
+    struct pcapng_export c = {.p = p};
     enum rdl_status st = past_index_new(p, &c.index);
 
     if (st != RDL_OK)

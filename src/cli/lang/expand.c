@@ -375,7 +375,7 @@ const struct macro *macro_called(const struct macros *own, const struct macros *
 /* --- Expanding -------------------------------------------------------------------------------- */
 
 /* What a copy is made with. */
-struct expansion {
+struct macro_expansion {
     struct pool *p;
     struct diag *d;
 };
@@ -397,7 +397,7 @@ static size_t element_bytes(const char *s)
 /* Adds @text, in which all variables are known, to parameter @i of @st.  An operand that may be
  * left out and does not take it leaves it to a later one that does, as in a line without variables.
  */
-static bool add_known(struct expansion *x, struct step *st, size_t i, const char *text,
+static bool add_known(struct macro_expansion *x, struct step *st, size_t i, const char *text,
                       struct span at)
 {
     const struct cmd *cmd = st->cmd;
@@ -422,7 +422,7 @@ add:
 }
 
 /* Adds value @v of parameter @i, with what stands for its variables. */
-static bool add_value(struct expansion *x, struct step *st, size_t i, const struct value *v,
+static bool add_value(struct macro_expansion *x, struct step *st, size_t i, const struct value *v,
                       const struct var *vars)
 {
     const char *text;
@@ -451,7 +451,7 @@ static bool add_value(struct expansion *x, struct step *st, size_t i, const stru
     }
 }
 
-static bool expand_as(struct expansion *x, struct step *st, const struct value *as,
+static bool expand_as(struct macro_expansion *x, struct step *st, const struct value *as,
                       const struct var *vars)
 {
     if (!vars_check(vars, as->text, as->at, x->d))
@@ -461,7 +461,7 @@ static bool expand_as(struct expansion *x, struct step *st, const struct value *
 }
 
 /* Depth is bounded by SCRIPT_DEPTH_MAX. */
-static bool expand_list(struct expansion *x, const struct step *first, const struct var *vars,
+static bool expand_list(struct macro_expansion *x, const struct step *first, const struct var *vars,
                         struct step **ret)
 {
     bool ok = true;
@@ -492,7 +492,7 @@ static bool expand_list(struct expansion *x, const struct step *first, const str
 bool expand_steps(const struct step *first, const struct var *vars, struct pool *p,
                   struct step **ret, struct diag *d)
 {
-    struct expansion x = {p, d};
+    struct macro_expansion x = {p, d};
     struct step *steps = NULL;
 
     if (!expand_list(&x, first, vars, &steps))

@@ -13,7 +13,7 @@
 /* The key that looks most like a word, and who has it: of several, who @owner may be called after,
  * as "qp2" is after qp.
  */
-struct near {
+struct near_path {
     struct suggestion s;
     char best[SUGGEST_WORD_BYTES];
     enum node_kind node;
@@ -39,7 +39,7 @@ static const char *word_before(const char *path, size_t off)
 
 static void offer(void *ctx, enum node_kind node, const char *key, const char *text)
 {
-    struct near *n = ctx;
+    struct near_path *n = ctx;
 
     (void)text;
     if (suggest_offer_copy(&n->s, key, n->best) ||
@@ -52,7 +52,7 @@ static bool suggest(const char *path, size_t off, const struct leaf_places *plac
 {
     const bool one_kind = (places->nodes & (places->nodes - 1)) == 0;
     const char *point = off > 0 && path[off - 1] == ']' && path[off] != '[' ? "." : "";
-    struct near near = {.best = "", .owner = word_before(path, off)};
+    struct near_path near = {.best = "", .owner = word_before(path, off)};
     char word[SUGGEST_WORD_BYTES];
     struct text t = text_on(word, sizeof(word));
 

@@ -10,7 +10,7 @@
 #include "cli/lang/suggest.h"
 #include "process/must.h"
 
-struct reading {
+struct json_reading {
     struct script *s;
     struct diag *d;
     const struct var *vars; /* of the blocks around what is read */
@@ -25,14 +25,14 @@ const char *json_key(const struct param *p, size_t *ret_outer)
     return dot ? dot + 1 : key;
 }
 
-static bool fail(struct reading *r, struct span at, const char *message, const char *remedy)
+static bool fail(struct json_reading *r, struct span at, const char *message, const char *remedy)
 {
     diag_set(r->d, DIAG_VALUE, at, "%s", message);
     return diag_remedy(r->d, "%s", remedy);
 }
 
 /* The text of a scalar as a line would have it; NULL if @p takes none like it. */
-static const char *scalar_text(struct reading *r, const struct param *p, struct json_value v)
+static const char *scalar_text(struct json_reading *r, const struct param *p, struct json_value v)
 {
     const char *text;
 
@@ -85,8 +85,8 @@ static bool fits_into_line(const struct cmd *cmd, const char *text)
 /* Is it a value of @p, of @cmd?  One with variables of the blocks around it is checked when it is
  * expanded.
  */
-static bool check(struct reading *r, const struct cmd *cmd, const struct param *p, const char *text,
-                  struct span at)
+static bool check(struct json_reading *r, const struct cmd *cmd, const struct param *p,
+                  const char *text, struct span at)
 {
     const bool open = r->vars && vars_in(text) && !(cmd->flags & CMD_NOTE);
     bool ok = open ? vars_check(r->vars, text, at, r->d) : value_check(p, text, at, r->d);
@@ -98,7 +98,7 @@ static bool check(struct reading *r, const struct cmd *cmd, const struct param *
     return ok;
 }
 
-static bool read_scalar(struct reading *r, struct step *st, size_t i, struct json_value v)
+static bool read_scalar(struct json_reading *r, struct step *st, size_t i, struct json_value v)
 {
     const struct param *p = &st->cmd->params[i];
     const char *text = scalar_text(r, p, v);
@@ -116,7 +116,7 @@ static bool read_scalar(struct reading *r, struct step *st, size_t i, struct jso
     return true;
 }
 
-static bool read_argument(struct reading *r, struct step *st, size_t i, struct json_value v)
+static bool read_argument(struct json_reading *r, struct step *st, size_t i, struct json_value v)
 {
     const struct param *p = &st->cmd->params[i];
     struct json_walk walk;
@@ -136,7 +136,7 @@ static bool read_argument(struct reading *r, struct step *st, size_t i, struct j
     return true;
 }
 
-static bool read_flags(struct reading *r, struct step *st, struct json_value v)
+static bool read_flags(struct json_reading *r, struct step *st, struct json_value v)
 {
     struct json_walk walk;
     struct json_member m;
@@ -199,7 +199,7 @@ static bool is_outer(const struct cmd *cmd, const char *outer)
     return false;
 }
 
-static bool unknown_key(struct reading *r, const struct cmd *cmd, const struct json_member *m)
+static bool unknown_key(struct json_reading *r, const struct cmd *cmd, const struct json_member *m)
 {
     struct suggestion near = suggestion_for(m->key);
 
@@ -217,7 +217,8 @@ static bool unknown_key(struct reading *r, const struct cmd *cmd, const struct j
     return diag_remedy(r->d, "\"help %s\" lists what it takes", cmd->name);
 }
 
-static bool read_inner(struct reading *r, struct step *st, const char *outer, struct json_value v)
+static bool read_inner(struct json_reading *r, struct step *st, const char *outer,
+                       struct json_value v)
 {
     struct json_walk walk;
     struct json_member m;
@@ -248,7 +249,7 @@ static bool is_repeated(struct json_value object, const struct json_member *m)
     return false;
 }
 
-static bool read_as(struct reading *r, struct step *st, struct json_value v)
+static bool read_as(struct json_reading *r, struct step *st, struct json_value v)
 {
     const char *text = scalar_text(r, &cmd_as, v);
 
@@ -259,7 +260,7 @@ static bool read_as(struct reading *r, struct step *st, struct json_value v)
 }
 
 /* One member of a step or of the scenario that is neither "do" nor "steps". */
-static bool read_member(struct reading *r, struct step *st, const struct json_member *m)
+static bool read_member(struct json_reading *r, struct step *st, const struct json_member *m)
 {
     const size_t i = find_key(st->cmd, NULL, m->key);
     bool has_flags = false;
@@ -277,10 +278,11 @@ static bool read_member(struct reading *r, struct step *st, const struct json_me
     return unknown_key(r, st->cmd, m);
 }
 
-static bool read_steps(struct reading *r, struct json_value v, size_t depth, struct step **ret);
+static bool read_steps(struct json_reading *r, struct json_value v, size_t depth,
+                       struct step **ret);
 
 /* The command that "do" names. */
-static const struct cmd *read_do(struct reading *r, struct json_value v)
+static const struct cmd *read_do(struct json_reading *r, struct json_value v)
 {
     struct json_walk walk = json_walk(&r->s->src, v);
     struct json_member m;
@@ -322,7 +324,7 @@ static bool is_block(const struct cmd *cmd, const char *key)
 }
 
 /* The blocks of @st, whose other members have been read. */
-static bool read_blocks(struct reading *r, struct step *st, struct json_value v, size_t depth)
+static bool read_blocks(struct json_reading *r, struct step *st, struct json_value v, size_t depth)
 {
     struct json_walk walk = json_walk(&r->s->src, v);
     struct json_member m;
@@ -343,7 +345,7 @@ static bool read_blocks(struct reading *r, struct step *st, struct json_value v,
 }
 
 /* The same with the variables that the block brings. */
-static bool read_body(struct reading *r, struct step *st, struct json_value v, size_t depth)
+static bool read_body(struct json_reading *r, struct step *st, struct json_value v, size_t depth)
 {
     const struct var *outer = r->vars, *vars = NULL;
     struct var own = {.outer = outer};
@@ -362,7 +364,7 @@ static bool read_body(struct reading *r, struct step *st, struct json_value v, s
     return ok;
 }
 
-static bool read_step(struct reading *r, struct json_value v, size_t depth, struct step **ret)
+static bool read_step(struct json_reading *r, struct json_value v, size_t depth, struct step **ret)
 {
     struct json_walk walk = json_walk(&r->s->src, v);
     const struct cmd *cmd;
@@ -393,7 +395,7 @@ static bool read_step(struct reading *r, struct json_value v, size_t depth, stru
     return depth > 0 || expand_whole(r->s, st, r->d);
 }
 
-static bool read_steps(struct reading *r, struct json_value v, size_t depth, struct step **ret)
+static bool read_steps(struct json_reading *r, struct json_value v, size_t depth, struct step **ret)
 {
     struct json_walk walk;
     struct json_member m;
@@ -420,7 +422,7 @@ static void forget_standard_schema(struct step *header)
 }
 
 /* With @alone there are no steps beside what is said of them. */
-static bool read_scenario(struct reading *r, struct json_value v, bool alone)
+static bool read_scenario(struct json_reading *r, struct json_value v, bool alone)
 {
     const struct cmd *cmd = &cmd_table[CMD_scenario];
     struct json_walk walk;
@@ -491,7 +493,7 @@ bool json_parse(const struct source *src, cJSON **ret, struct diag *d)
 
 bool json_read_step(struct script *s, struct json_value v, struct step **ret, struct diag *d)
 {
-    struct reading r = {s, d, NULL};
+    struct json_reading r = {s, d, NULL};
 
     const bool ok = read_step(&r, v, 0, ret);
 
@@ -501,14 +503,14 @@ bool json_read_step(struct script *s, struct json_value v, struct step **ret, st
 
 bool json_read_header(struct script *s, struct json_value v, struct diag *d)
 {
-    struct reading r = {s, d, NULL};
+    struct json_reading r = {s, d, NULL};
 
     return read_scenario(&r, v, true);
 }
 
 bool json_read_script(struct script *s, struct diag *d)
 {
-    struct reading r = {s, d, NULL};
+    struct json_reading r = {s, d, NULL};
     cJSON *root = NULL;
     bool ok;
 

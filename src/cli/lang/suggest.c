@@ -116,7 +116,6 @@ const char *suggest_other_word(const char *word)
     } rows[] = {
 #define OTHER_WORD(word, sentence) {#word, sentence},
 #include "cli/lang/other_words.def"
-#undef OTHER_WORD
         {"?", "\"help\" lists the commands, \"explain\" words to begin with"},
     };
 

@@ -82,43 +82,18 @@ bool vp_done(struct verbs_peer *p, enum rdl_status st)
     return false;
 }
 
-/* Is the line for side @side?  Takes "a:" or "b:" away; without them it is for both. */
-static bool is_mine(struct vp_line *l, char side)
-{
-    char *rest = l->text + strspn(l->text, " \t");
-    bool mine = true;
-
-    if ((rest[0] == 'a' || rest[0] == 'b') && rest[1] == ':') {
-        mine = rest[0] == side;
-        rest += 2;
-    }
-    memmove(l->text, rest, strlen(rest) + 1);
-    return mine;
-}
-
-/* Goes to the next line of this side; false: there is none, or it cannot be read. */
+/* Goes to the next line of this side.  Returns false if there is none, or if it cannot be read. */
 static bool next_line(struct verbs_peer *p)
 {
-    struct vp_line *l = &p->line;
+    const enum peer_line_found found = peer_line_next(p->lines, p->side, &p->line, &p->number);
 
-    while (fgets(l->text, sizeof(l->text), p->lines)) {
-        p->number++;
-        if (!strchr(l->text, '\n')) {
-            vp_fail(p, "line %u is too long, or does not end", p->number);
-            return false;
-        }
-        if (!is_mine(l, p->side))
-            continue;
-        if (!vp_cut(l)) {
-            vp_fail(p, "line %u has too many words", p->number);
-            return false;
-        }
-        if (l->words > 0)
-            return true;
-    }
-    if (ferror(p->lines))
+    if (found == PEER_LINE_TOO_LONG)
+        vp_fail(p, "line %u is too long, or does not end", p->number);
+    else if (found == PEER_LINE_TOO_MANY_WORDS)
+        vp_fail(p, "line %u has too many words", p->number);
+    else if (ferror(p->lines))
         vp_fail(p, "the lines cannot be read");
-    return false;
+    return found == PEER_LINE_READ;
 }
 
 static void begin_line(struct verbs_peer *p)

@@ -7,13 +7,12 @@
 #ifndef CLI_PROGRAMS_VERBS_PEER_INTERNAL_H
 #define CLI_PROGRAMS_VERBS_PEER_INTERNAL_H
 
+#include "cli/programs/peer_line.h"
 #include "cli/programs/verbs_peer.h"
 #include "emu/facts/enums.h"
 #include "rdmalab/memory.h"
 #include "rdmalab/srq.h"
 
-#define VP_LINE_BYTES  512u
-#define VP_WORDS_MAX   32u
 #define VP_NAME_BYTES  32u
 #define VP_OBJECTS_MAX 64u
 #define VP_SGE_MAX     8u
@@ -24,13 +23,6 @@
 #define VP_WAIT_NS     (60000 * VP_NS_PER_MS) /* what was waited for so long does not come */
 
 /* A line in its words; words and names point into @text. */
-struct vp_line {
-    char text[VP_LINE_BYTES];
-    char *word[VP_WORDS_MAX];
-    size_t words;
-    const char *as; /* the name behind "as", or NULL */
-};
-
 enum vp_kind { VP_NOTHING, VP_PD, VP_MR, VP_CQ, VP_SRQ, VP_QP, VP_MW, VP_AH };
 
 struct vp_object {
@@ -76,7 +68,7 @@ struct verbs_peer {
     uint8_t gid[GID_BYTES], peer_gid[GID_BYTES];
     uint32_t psn, peer_psn;
 
-    struct vp_line line;
+    struct peer_line line;
     unsigned number;  /* of the line, from 1; 0 before the first */
     bool at_line;     /* a line is being carried out */
     bool asked;       /* a control request of this program is under way */
@@ -123,9 +115,6 @@ bool vp_done(struct verbs_peer *p, enum rdl_status st);
 const struct vp_command *vp_command_named(const char *name);
 
 /* ---- verbs_peer_lines.c ---- */
-bool vp_cut(struct vp_line *l);
-const char *vp_value_in(const struct vp_line *l, const char *key);
-bool vp_number_in(const struct vp_line *l, const char *key, uint64_t *ret);
 const char *vp_value(const struct verbs_peer *p, const char *key);
 bool vp_flag(const struct verbs_peer *p, const char *flag);
 const char *vp_operand(struct verbs_peer *p, size_t i);
@@ -134,7 +123,6 @@ uint64_t vp_number(struct verbs_peer *p, const char *key, uint64_t standard);
 uint32_t vp_word(struct verbs_peer *p, const struct enum_table *of, const char *word);
 uint32_t vp_access(struct verbs_peer *p, const char *standard);
 void vp_gid(struct verbs_peer *p, const char *text, uint8_t ret[GID_BYTES]);
-bool vp_read_number(const char *text, uint64_t *ret, const char **ret_rest);
 /* Reads "NAME[N"; returns what stands behind it, or NULL. */
 const char *vp_place(const char *text, char ret_name[VP_NAME_BYTES], uint64_t *ret_n);
 

@@ -1,81 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* Lines and their words, of the file and of the other side. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli/programs/verbs_peer_internal.h"
 #include "emu/base/text.h"
 
-/* Cuts @l->text at its blanks; false: too many words. */
-bool vp_cut(struct vp_line *l)
-{
-    char *rest = l->text;
-
-    l->words = 0;
-    l->as = NULL;
-    rest[strcspn(rest, "#\n")] = '\0';
-    for (;;) {
-        rest += strspn(rest, " \t");
-        if (!*rest)
-            break;
-        if (l->words == VP_WORDS_MAX)
-            return false;
-        l->word[l->words++] = rest;
-        rest += strcspn(rest, " \t");
-        if (*rest)
-            *rest++ = '\0';
-    }
-    if (l->words > 2 && strcmp(l->word[l->words - 2], "as") == 0) {
-        l->as = l->word[l->words - 1];
-        l->words -= 2;
-    }
-    return true;
-}
-
-/* What stands behind "KEY=", or NULL. */
-const char *vp_value_in(const struct vp_line *l, const char *key)
-{
-    const size_t n = strlen(key);
-
-    for (size_t i = 1; i < l->words; i++) {
-        if (strncmp(l->word[i], key, n) == 0 && l->word[i][n] == '=')
-            return l->word[i] + n + 1;
-    }
-    return NULL;
-}
-
-/* Decimal, or hexadecimal behind 0x; *@ret_rest is what stands behind it. */
-bool vp_read_number(const char *text, uint64_t *ret, const char **ret_rest)
-{
-    const bool hex = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
-    char *end;
-
-    if (text[0] < '0' || text[0] > '9')
-        return false;
-    *ret = strtoull(text, &end, hex ? 16 : 10);
-    *ret_rest = end;
-    return true;
-}
-
-bool vp_number_in(const struct vp_line *l, const char *key, uint64_t *ret)
-{
-    const char *text = vp_value_in(l, key), *rest;
-
-    return text && vp_read_number(text, ret, &rest) && *rest == '\0';
-}
-
 const char *vp_value(const struct verbs_peer *p, const char *key)
 {
-    return vp_value_in(&p->line, key);
+    return peer_line_value(&p->line, key);
 }
 
 bool vp_flag(const struct verbs_peer *p, const char *flag)
 {
-    for (size_t i = 1; i < p->line.words; i++) {
-        if (strcmp(p->line.word[i], flag) == 0)
-            return true;
-    }
-    return false;
+    return peer_line_has(&p->line, flag);
 }
 
 /* The word number @i behind the command; "" if there is none. */
@@ -92,7 +29,7 @@ uint64_t vp_to_number(struct verbs_peer *p, const char *text)
     const char *rest;
     uint64_t v;
 
-    if (vp_read_number(text, &v, &rest) && *rest == '\0')
+    if (peer_line_read_number(text, &v, &rest) && *rest == '\0')
         return v;
     vp_fail(p, "%s is no number", text);
     return 0;
@@ -167,5 +104,6 @@ const char *vp_place(const char *text, char ret_name[VP_NAME_BYTES], uint64_t *r
     const char *rest;
 
     text_addn(&name, text, n);
-    return !name.cut && text[n] == '[' && vp_read_number(text + n + 1, ret_n, &rest) ? rest : NULL;
+    return !name.cut && text[n] == '[' && peer_line_read_number(text + n + 1, ret_n, &rest) ? rest
+                                                                                            : NULL;
 }

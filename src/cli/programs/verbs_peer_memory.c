@@ -16,14 +16,14 @@ enum content { PATTERN, FILL, NUMBER, GRH, NOTHING };
 static const char *const content_words[] = {"pattern", "fill", "number", "grh"};
 
 /* Bytes of one content, from the first to the last. */
-struct source {
+struct content_source {
     enum content content;
     struct prng prng;
     uint64_t value; /* FILL, NUMBER */
     uint64_t at;
 };
 
-static uint8_t next_byte(struct source *s)
+static uint8_t next_byte(struct content_source *s)
 {
     const uint64_t at = s->at++;
 
@@ -38,7 +38,7 @@ static uint8_t next_byte(struct source *s)
 }
 
 /* The next @n bytes. */
-static void next_bytes(struct source *s, uint8_t *out, size_t n)
+static void next_bytes(struct content_source *s, uint8_t *out, size_t n)
 {
     if (s->content == FILL) {
         memset(out, (int)s->value, n);
@@ -48,9 +48,10 @@ static void next_bytes(struct source *s, uint8_t *out, size_t n)
         out[i] = next_byte(s);
 }
 
-static struct source source_of(enum content content, uint64_t value)
+static struct content_source source_of(enum content content, uint64_t value)
 {
-    return (struct source){.content = content, .prng = prng_stream(value, 0), .value = value};
+    return (struct content_source){
+        .content = content, .prng = prng_stream(value, 0), .value = value};
 }
 
 /* The slice of the line, which must be in its region. */
@@ -80,7 +81,7 @@ enum vp_end vp_write(struct verbs_peer *p)
 {
     const struct vp_slice s = memory_of(p);
     const enum content c = content_of(p, s.length);
-    struct source from;
+    struct content_source from;
 
     if (c >= GRH) {
         vp_fail(p, "what shall be written?");
@@ -102,8 +103,8 @@ enum vp_end vp_write(struct verbs_peer *p)
 }
 
 /* Are the @bytes from @addr those of @want?  *@reterr_at: the first one that is not. */
-static bool is_source(struct verbs_peer *p, uint64_t addr, uint64_t bytes, struct source want,
-                      uint64_t *reterr_at)
+static bool is_source(struct verbs_peer *p, uint64_t addr, uint64_t bytes,
+                      struct content_source want, uint64_t *reterr_at)
 {
     for (uint64_t done = 0; done < bytes;) {
         const uint64_t left = bytes - done;

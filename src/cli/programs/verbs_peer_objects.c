@@ -73,7 +73,7 @@ struct vp_slice vp_slice(struct verbs_peer *p, const char *text, const char **re
     const struct vp_object *o;
 
     *ret_rest = "";
-    if (!rest || *rest != ':' || !vp_read_number(rest + 1, &to, &rest) || *rest != ']' ||
+    if (!rest || *rest != ':' || !peer_line_read_number(rest + 1, &to, &rest) || *rest != ']' ||
         from > to) {
         vp_fail(p, "%s is no slice like mr[0:64]", text);
         return none;

@@ -15,7 +15,7 @@
 #define SILENT_NS (90000 * VP_NS_PER_MS)
 
 /* Takes the next line of the other side, in its words.  False: it has not come, or is none. */
-static bool take_line(struct verbs_peer *p, struct vp_line *ret)
+static bool take_line(struct verbs_peer *p, struct peer_line *ret)
 {
     const char *end = memchr(p->from, '\n', p->n_from);
     const size_t n = end ? (size_t)(end - p->from) : 0;
@@ -33,7 +33,7 @@ static bool take_line(struct verbs_peer *p, struct vp_line *ret)
     ret->text[n] = '\0';
     p->n_from -= n + 1;
     memmove(p->from, end + 1, p->n_from);
-    if (vp_cut(ret) && ret->words > 0)
+    if (peer_line_cut(ret) && ret->words > 0)
         return true;
     vp_fail(p, "the other side does not speak verbs_peer's protocol");
     return false;
@@ -66,7 +66,7 @@ static void say_hello(struct verbs_peer *p)
 
 void vp_hello(struct verbs_peer *p)
 {
-    struct vp_line l;
+    struct peer_line l;
     const char *gid, *side;
     uint64_t psn = 0;
 
@@ -74,10 +74,10 @@ void vp_hello(struct verbs_peer *p)
         say_hello(p);
     if (!take_line(p, &l))
         return;
-    gid = vp_value_in(&l, "gid");
-    side = vp_value_in(&l, "side");
+    gid = peer_line_value(&l, "gid");
+    side = peer_line_value(&l, "side");
     if (l.words < 2 || strcmp(l.word[0], HELLO) != 0 || strcmp(l.word[1], VERSION) != 0 || !gid ||
-        !side || !vp_number_in(&l, "psn", &psn) || !addr_parse(gid, p->peer_gid)) {
+        !side || !peer_line_number(&l, "psn", &psn) || !addr_parse(gid, p->peer_gid)) {
         vp_fail(p, "the other side does not speak verbs_peer's protocol");
         return;
     }
@@ -97,7 +97,7 @@ static void forget(struct verbs_peer *p, const char *name)
 }
 
 /* "qp NAME qpn=N", "mr NAME rkey=N addr=N len=N", or "mw" */
-static bool read_remote(const struct vp_line *l, struct vp_remote *ret)
+static bool read_remote(const struct peer_line *l, struct vp_remote *ret)
 {
     struct text name = text_on(ret->name, sizeof(ret->name));
     uint64_t number;
@@ -108,15 +108,15 @@ static bool read_remote(const struct vp_line *l, struct vp_remote *ret)
     ret->is_qp = strcmp(l->word[0], "qp") == 0;
     if (!ret->is_qp && strcmp(l->word[0], "mr") != 0 && strcmp(l->word[0], "mw") != 0)
         return false;
-    if (!vp_number_in(l, ret->is_qp ? "qpn" : "rkey", &number) ||
-        (!ret->is_qp && !vp_number_in(l, "addr", &ret->addr)))
+    if (!peer_line_number(l, ret->is_qp ? "qpn" : "rkey", &number) ||
+        (!ret->is_qp && !peer_line_number(l, "addr", &ret->addr)))
         return false;
     ret->number = (uint32_t)number;
     return !name.cut;
 }
 
 /* The other side tells about an object of its own. */
-static void remember(struct verbs_peer *p, const struct vp_line *l)
+static void remember(struct verbs_peer *p, const struct peer_line *l)
 {
     struct vp_remote r = {.addr = 0};
 
@@ -172,7 +172,7 @@ static void say_news(struct verbs_peer *p, const char *name)
 enum vp_end vp_sync(struct verbs_peer *p)
 {
     const char *name = vp_operand(p, 0);
-    struct vp_line l;
+    struct peer_line l;
 
     if (!p->said)
         say_news(p, name);

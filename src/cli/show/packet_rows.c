@@ -7,14 +7,14 @@
 #include "emu/wire/packet.h"
 
 /* Walks over a frame from front to back. */
-struct walk {
+struct packet_walk {
     const uint8_t *frame;
     size_t len, pos;
     void (*each)(void *ctx, const struct packet_row *row);
     void *ctx;
 };
 
-static void emit(struct walk *w, const char *header, const char *name, size_t bytes,
+static void emit(struct packet_walk *w, const char *header, const char *name, size_t bytes,
                  const char *value)
 {
     struct packet_row row = {.header = header, .name = name, .offset = w->pos, .bytes = bytes};
@@ -26,13 +26,13 @@ static void emit(struct walk *w, const char *header, const char *name, size_t by
 }
 
 /* What is left when the frame ends early or is not ours to read. */
-static void emit_rest(struct walk *w, const char *header, const char *why)
+static void emit_rest(struct packet_walk *w, const char *header, const char *why)
 {
     if (w->pos < w->len)
         emit(w, header, "bytes", w->len - w->pos, why);
 }
 
-static bool walk_header(struct walk *w, const struct wire_header *h)
+static bool walk_header(struct packet_walk *w, const struct wire_header *h)
 {
     if (w->len - w->pos < h->bytes) {
         emit_rest(w, h->name, "the frame ends before this header does");
@@ -57,7 +57,7 @@ static bool walk_header(struct walk *w, const struct wire_header *h)
 }
 
 /* Ethernet, IP and UDP; false if what follows is not a BTH. */
-static bool walk_network(struct walk *w, size_t *ret_ip, size_t *ret_end)
+static bool walk_network(struct packet_walk *w, size_t *ret_ip, size_t *ret_end)
 {
     size_t ethertype, ip_bytes;
     const uint8_t *ip;
@@ -84,7 +84,7 @@ static bool walk_network(struct walk *w, size_t *ret_ip, size_t *ret_end)
 }
 
 /* The extension headers of the opcode, in wire order. */
-static bool walk_extensions(struct walk *w, unsigned headers)
+static bool walk_extensions(struct packet_walk *w, unsigned headers)
 {
     for (size_t i = 0; i < n_op_headers; i++) {
         const struct wire_header h = wire_extension(&op_headers[i]);
@@ -95,7 +95,7 @@ static bool walk_extensions(struct walk *w, unsigned headers)
     return true;
 }
 
-static void walk_icrc(struct walk *w, size_t ip)
+static void walk_icrc(struct packet_walk *w, size_t ip)
 {
     const uint32_t stored = ld_le32(w->frame + w->pos);
     const unsigned version = w->frame[12] == ETHERTYPE_IPV4 >> 8 ? 4 : 6;
@@ -117,7 +117,7 @@ static void walk_icrc(struct walk *w, size_t ip)
 }
 
 /* Payload, pad, ICRC and Ethernet padding; the IP packet ends at @end. */
-static void walk_body(struct walk *w, size_t ip, size_t end, size_t pad)
+static void walk_body(struct packet_walk *w, size_t ip, size_t end, size_t pad)
 {
     size_t body;
 
@@ -144,7 +144,7 @@ static void walk_body(struct walk *w, size_t ip, size_t end, size_t pad)
 void packet_rows(const uint8_t *frame, size_t len,
                  void (*each)(void *ctx, const struct packet_row *row), void *ctx)
 {
-    struct walk w = {frame, len, 0, each, ctx};
+    struct packet_walk w = {frame, len, 0, each, ctx};
     size_t ip, end, bth;
 
     if (!walk_network(&w, &ip, &end))

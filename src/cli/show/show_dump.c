@@ -65,7 +65,7 @@ out:
 #define SGES_MAX      32u
 
 /* Both layouts of one buffer, on their way into rows. */
-struct pair {
+struct layout_pair {
     struct rows rows;
     bool both;
     const uint8_t *spec;
@@ -74,13 +74,13 @@ struct pair {
 };
 
 /* A structure in both: where it begins, and what its fields are called. */
-struct part {
+struct layout_part {
     const char *name, *prefix;
     size_t spec_at, demo_at;
     enum wr_form form;
 };
 
-static void cell_bytes(struct pair *p, const uint8_t *bytes, size_t n)
+static void cell_bytes(struct layout_pair *p, const uint8_t *bytes, size_t n)
 {
     char hex[64];
     struct text t = text_on(hex, sizeof(hex));
@@ -90,7 +90,7 @@ static void cell_bytes(struct pair *p, const uint8_t *bytes, size_t n)
     rows_text(&p->rows, hex);
 }
 
-static void cells(struct pair *p, const uint8_t *bytes, size_t at, const struct rfc_field *f)
+static void cells(struct layout_pair *p, const uint8_t *bytes, size_t at, const struct rfc_field *f)
 {
     if (!f) {
         rows_none(&p->rows);
@@ -102,8 +102,8 @@ static void cells(struct pair *p, const uint8_t *bytes, size_t at, const struct 
 }
 
 /* A row: @f of the RFC's structure, @g of the demonstration's; one of them may be NULL. */
-static void add_field(struct pair *p, const struct part *part, const struct rfc_field *f,
-                      const struct rfc_field *g)
+static void add_field(struct layout_pair *p, const struct layout_part *part,
+                      const struct rfc_field *f, const struct rfc_field *g)
 {
     const struct rfc_struct *s = rfc_laid_out(part->name, f ? LAYOUT_SPEC : LAYOUT_DEMO);
     char name[64], value[SHOW_LINE_BYTES];
@@ -120,7 +120,7 @@ static void add_field(struct pair *p, const struct part *part, const struct rfc_
     rows_text(&p->rows, value);
 }
 
-static void add_padding(struct pair *p, size_t at, size_t n)
+static void add_padding(struct layout_pair *p, size_t at, size_t n)
 {
     if (p->both) {
         rows_none(&p->rows);
@@ -133,24 +133,24 @@ static void add_padding(struct pair *p, size_t at, size_t n)
 }
 
 /* What field @f of @part holds; name NULL: nothing but bytes. */
-static struct part inner_of(const struct part *part, const struct rfc_field *f,
-                            const struct rfc_field *g)
+static struct layout_part inner_of(const struct layout_part *part, const struct rfc_field *f,
+                                   const struct rfc_field *g)
 {
     const char *name =
         f ? rfc_inner_name(rfc_laid_out(part->name, LAYOUT_SPEC), f, part->form) : NULL;
 
     if (!name || !rfc_laid_out(name, LAYOUT_DEMO))
-        return (struct part){.name = NULL};
-    return (struct part){.name = name,
-                         .prefix = strcmp(part->name, "sq_wqe") == 0 ? "wr." : part->prefix,
-                         .spec_at = part->spec_at + f->offset,
-                         .demo_at = part->demo_at + g->offset};
+        return (struct layout_part){.name = NULL};
+    return (struct layout_part){.name = name,
+                                .prefix = strcmp(part->name, "sq_wqe") == 0 ? "wr." : part->prefix,
+                                .spec_at = part->spec_at + f->offset,
+                                .demo_at = part->demo_at + g->offset};
 }
 
 /* The fields of @part in the demonstration's order, those of a structure in it in its place, then
  * those that the demonstration lacks.
  */
-static void add_part(struct pair *p, const struct part *part)
+static void add_part(struct layout_pair *p, const struct layout_part *part)
 {
     const struct rfc_struct *spec = rfc_laid_out(part->name, LAYOUT_SPEC),
                             *demo = rfc_laid_out(part->name, LAYOUT_DEMO);
@@ -158,7 +158,7 @@ static void add_part(struct pair *p, const struct part *part)
 
     for (size_t i = 0; i < demo->n_fields; i++) {
         const struct rfc_field *g = &demo->fields[i], *f = rfc_field_find(spec, g->name);
-        const struct part inner = inner_of(part, f, g);
+        const struct layout_part inner = inner_of(part, f, g);
 
         if (g->offset > end)
             add_padding(p, part->demo_at + end, g->offset - end);
@@ -177,11 +177,11 @@ static void add_part(struct pair *p, const struct part *part)
 }
 
 /* The structure of the buffer and its form; its name is NULL if the demonstration has none. */
-static struct part head_of(const struct wqe_reader *r, const struct wqe_buffer *b,
-                           const struct wqe_bytes *bytes)
+static struct layout_part head_of(const struct wqe_reader *r, const struct wqe_buffer *b,
+                                  const struct wqe_bytes *bytes)
 {
     const struct rfc_struct *s = NULL;
-    struct part part = {.prefix = ""};
+    struct layout_part part = {.prefix = ""};
 
     switch (b->role) {
     case RING_SQ:
@@ -208,7 +208,7 @@ static struct part head_of(const struct wqe_reader *r, const struct wqe_buffer *
 }
 
 /* The SGEs behind the head of a WQE, which are laid out alike. */
-static void add_sges(struct pair *p, const struct part *head, uint32_t n)
+static void add_sges(struct layout_pair *p, const struct layout_part *head, uint32_t n)
 {
     const size_t spec = rfc_laid_out(head->name, LAYOUT_SPEC)->bytes,
                  demo = rfc_laid_out(head->name, LAYOUT_DEMO)->bytes;
@@ -216,8 +216,8 @@ static void add_sges(struct pair *p, const struct part *head, uint32_t n)
     for (uint32_t i = 0; i < n && i < SGES_MAX; i++) {
         char prefix[24];
         struct text t = text_on(prefix, sizeof(prefix));
-        const struct part sge = {"sge", prefix, spec + i * sizeof(struct raw_sge),
-                                 demo + i * sizeof(struct raw_sge), WR_FORM_NONE};
+        const struct layout_part sge = {"sge", prefix, spec + i * sizeof(struct raw_sge),
+                                        demo + i * sizeof(struct raw_sge), WR_FORM_NONE};
 
         if (sge.spec_at + sizeof(struct raw_sge) > p->n_spec)
             return;
@@ -236,11 +236,11 @@ static bool is_inline(const struct wqe_buffer *b, const uint8_t *wqe)
 enum rdl_status show_layout(FILE *out, const struct rdl_lab *lab, const char *path,
                             enum show_layout layout, enum show_form form, size_t *reterr_at)
 {
-    struct pair p = {.both = layout == SHOW_LAYOUT_BOTH};
+    struct layout_pair p = {.both = layout == SHOW_LAYOUT_BOTH};
     struct wqe_reader reader;
     struct wqe_buffer b;
     struct wqe_bytes bytes;
-    struct part head;
+    struct layout_part head;
     enum rdl_status st = wqe_at(lab, path, &reader, &b, reterr_at);
 
     if (st != RDL_OK)

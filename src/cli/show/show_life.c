@@ -20,7 +20,7 @@
 #define AGAIN_SHOWN 8u /* transmissions that are repetitions */
 #define CAUSES_MAX  8u /* from a completion back to the packet that led to it */
 
-struct life {
+struct request_life {
     const struct past *past;
     struct posted post;
     const struct ev *kick, *fetch, *first, *last, *answer, *cqe, *used, *irq, *poll;
@@ -31,13 +31,13 @@ struct life {
 };
 
 /* Which postings are meant. */
-struct wanted {
+struct life_wanted {
     uint32_t host, number; /* QPN or SRQN; EV_HOST_NONE: any host */
     bool sends, recvs, of_srq;
     const struct life_target *target;
 };
 
-static bool is_wanted(const struct wanted *w, const struct posted *p)
+static bool is_wanted(const struct life_wanted *w, const struct posted *p)
 {
     const bool of_srq = p->e->kind == EV_post_srq_recv;
 
@@ -53,7 +53,7 @@ static bool is_wanted(const struct wanted *w, const struct posted *p)
 }
 
 /* The last posting that is wanted; of a queue pair a send before a receive. */
-static bool find_post(const struct past *p, const struct wanted *w, struct posted *ret)
+static bool find_post(const struct past *p, const struct life_wanted *w, struct posted *ret)
 {
     bool found = false;
 
@@ -72,7 +72,7 @@ static bool find_post(const struct past *p, const struct wanted *w, struct poste
 }
 
 /* Where a posting is looked for. */
-struct search {
+struct life_search {
     const struct past *past;
     const struct past_index *index;
 };
@@ -157,7 +157,7 @@ static const struct ev *cqe_of_poll(const struct past *p, const struct ev *poll)
 }
 
 /* The posting of the request that event @e is about. */
-static bool post_of_event(const struct search *s, const struct ev *e, struct posted *ret)
+static bool post_of_event(const struct life_search *s, const struct ev *e, struct posted *ret)
 {
     const struct past *p = s->past;
     struct numbered n;
@@ -179,7 +179,7 @@ static bool post_of_event(const struct search *s, const struct ev *e, struct pos
 }
 
 /* "h1.cq.wc[3]" */
-static enum rdl_status post_of_completion(const struct rdl_lab *lab, const struct search *s,
+static enum rdl_status post_of_completion(const struct rdl_lab *lab, const struct life_search *s,
                                           const char *path, const char *wc, struct posted *ret,
                                           size_t *reterr_at)
 {
@@ -219,7 +219,7 @@ static enum rdl_status post_of_queue(const struct rdl_lab *lab, const struct pas
     const bool sq = dot && strcmp(dot, ".sq") == 0, rq = dot && strcmp(dot, ".rq") == 0;
     char path[TREE_PATH_BYTES], name[RDL_NAME_BYTES];
     struct text t = text_on(path, sizeof(path));
-    struct wanted w = {.sends = !rq, .recvs = !sq, .target = target};
+    struct life_wanted w = {.sends = !rq, .recvs = !sq, .target = target};
     struct rdl_value v;
     enum rdl_status st;
 
@@ -240,12 +240,12 @@ static enum rdl_status post_of_queue(const struct rdl_lab *lab, const struct pas
     return find_post(p, &w, ret) ? RDL_OK : RDL_ERR_NOT_FOUND;
 }
 
-static enum rdl_status find_target(const struct rdl_lab *lab, const struct search *s,
+static enum rdl_status find_target(const struct rdl_lab *lab, const struct life_search *s,
                                    const struct life_target *target, struct posted *ret,
                                    size_t *reterr_at)
 {
     const struct past *p = s->past;
-    const struct wanted any = {
+    const struct life_wanted any = {
         .host = EV_HOST_NONE, .sends = true, .recvs = true, .target = target};
     const char *wc = target->path ? strstr(target->path, ".wc[") : NULL;
     ev_id id;
@@ -294,7 +294,7 @@ static const struct ev *arrival_with(const struct past *p, const struct ev *fetc
     return NULL;
 }
 
-static void take_tx(struct life *l, const struct ev *e)
+static void take_tx(struct request_life *l, const struct ev *e)
 {
     if (!l->first)
         l->first = e;
@@ -307,7 +307,7 @@ static void take_tx(struct life *l, const struct ev *e)
 /* Is @e, a packet of the queue pair, of the request?  Others may have its number: so what its fetch
  * led to counts, and what comes again by its PSN.
  */
-static bool is_packet(struct life *l, const struct ev *e)
+static bool is_packet(struct request_life *l, const struct ev *e)
 {
     const struct ev *cause = past_find(l->past, e->cause);
     const struct psn psn = {e->u.tx.psn};
@@ -328,7 +328,7 @@ static bool is_packet(struct life *l, const struct ev *e)
 }
 
 /* Up to where the device has given the descriptor back. */
-static void take(struct life *l, const struct ev *e)
+static void take(struct request_life *l, const struct ev *e)
 {
     const struct posted *post = &l->post;
 
@@ -353,7 +353,7 @@ static void take(struct life *l, const struct ev *e)
 /* The poll that took the completion out: the first one behind it that took as many of its kind as
  * there were.
  */
-static const struct ev *find_poll(const struct life *l, size_t from)
+static const struct ev *find_poll(const struct request_life *l, size_t from)
 {
     const struct past *p = l->past;
     const struct ev *c = l->cqe;
@@ -379,7 +379,7 @@ static const struct ev *find_poll(const struct life *l, size_t from)
     return NULL;
 }
 
-static void follow(struct life *l)
+static void follow(struct request_life *l)
 {
     const struct past *p = l->past;
     size_t i = past_lower_bound(p, l->post.e->id + 1);
@@ -410,7 +410,7 @@ static void follow(struct life *l)
 }
 
 struct printing {
-    const struct life *life;
+    const struct request_life *life;
     struct past_index *index;
     struct rows rows;
     uint64_t before_ns;
@@ -448,7 +448,7 @@ static void add_step(struct printing *pr, const char *step, const struct ev *e,
 }
 
 /* Packets go out, and something comes back; of a receive they come in. */
-static void add_packets(struct printing *pr, const struct life *l)
+static void add_packets(struct printing *pr, const struct request_life *l)
 {
     const char *none = l->used ? "none: no packet was sent for it" : "not yet";
 
@@ -469,7 +469,7 @@ static void add_packets(struct printing *pr, const struct life *l)
     add_step(pr, "answer", l->answer, l->used ? "none: nothing that came ended it" : "not yet");
 }
 
-static void add_steps(struct printing *pr, const struct life *l)
+static void add_steps(struct printing *pr, const struct request_life *l)
 {
     const bool over = l->used != NULL;
 
@@ -494,9 +494,9 @@ static void add_steps(struct printing *pr, const struct life *l)
 enum rdl_status show_life(FILE *out, const struct rdl_lab *lab, const struct past *p,
                           const struct life_target *target, enum show_form form, size_t *reterr_at)
 {
-    struct life l = {.past = p};
+    struct request_life l = {.past = p};
     struct printing pr = {.life = &l, .index = fate_index(p)};
-    const struct search search = {p, pr.index};
+    const struct life_search search = {p, pr.index};
     const enum rdl_status st = find_target(lab, &search, target, &l.post, reterr_at);
 
     if (st != RDL_OK) {

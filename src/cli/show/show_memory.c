@@ -18,7 +18,7 @@
 #include "tree/tree.h"
 
 /* A region, or a window that is bound. */
-struct piece {
+struct region_piece {
     char path[TREE_PATH_BYTES], host[RDL_NAME_BYTES];
     bool is_window;
     uint64_t from, bytes, lkey, rkey;
@@ -26,18 +26,18 @@ struct piece {
 
 struct pieces {
     const struct rdl_lab *lab;
-    struct piece *v;
+    struct region_piece *v;
     size_t n, room;
 };
 
-static struct piece *append(struct pieces *p, const char *path)
+static struct region_piece *append(struct pieces *p, const char *path)
 {
-    struct piece *new;
+    struct region_piece *new;
     struct text t;
 
     p->v = must_grow(p->v, p->n, &p->room, sizeof(*p->v));
     new = &p->v[p->n++];
-    *new = (struct piece){.is_window = false};
+    *new = (struct region_piece){.is_window = false};
     t = text_on(new->path, sizeof(new->path));
     text_add(&t, path);
     tree_host_of(path, new->host);
@@ -47,7 +47,7 @@ static struct piece *append(struct pieces *p, const char *path)
 static void add_region(void *ctx, const char *path)
 {
     struct pieces *p = ctx;
-    struct piece *new = append(p, path);
+    struct region_piece *new = append(p, path);
 
     new->from = tree_number(p->lab, path, LEAF_mr_iova);
     new->bytes = tree_number(p->lab, path, LEAF_mr_bytes);
@@ -58,7 +58,7 @@ static void add_region(void *ctx, const char *path)
 static void add_window(void *ctx, const char *path)
 {
     struct pieces *p = ctx;
-    struct piece *new = append(p, path);
+    struct region_piece *new = append(p, path);
     struct rdl_value v;
 
     new->is_window = true;
@@ -72,7 +72,7 @@ static void add_window(void *ctx, const char *path)
 /* By host, and there by address; a window comes behind the region that it is in. */
 static int compare(const void *a, const void *b)
 {
-    const struct piece *x = a, *y = b;
+    const struct region_piece *x = a, *y = b;
     const int hosts = strcmp(x->host, y->host);
 
     if (hosts)
@@ -110,7 +110,7 @@ static void access_cell(struct rows *r, const struct rdl_lab *lab, const char *p
     rows_text_as(r, v.text, t.len ? buf : "-");
 }
 
-static void add_piece(struct rows *r, const struct rdl_lab *lab, const struct piece *p)
+static void add_piece(struct rows *r, const struct rdl_lab *lab, const struct region_piece *p)
 {
     rows_text(r, p->path);
     rows_hex(r, p->from);
@@ -142,7 +142,7 @@ static const struct ev *last_refusal(const struct past *p, const char *host)
 }
 
 /* "16 bytes behind the end of h2.mr": where [@addr, @addr + @bytes) is outside. */
-static void add_outside(struct text *t, const struct piece *p, uint64_t addr, uint64_t bytes)
+static void add_outside(struct text *t, const struct region_piece *p, uint64_t addr, uint64_t bytes)
 {
     const unsigned long long before = addr < p->from ? p->from - addr : 0;
     const uint64_t at = addr - p->from; /* wraps round where it is before */
@@ -167,11 +167,11 @@ static void add_reason(struct text *t, const struct pieces *all, const struct ev
                        const char *host)
 {
     const uint64_t key = e->u.key.key;
-    const struct piece *p = NULL;
+    const struct region_piece *p = NULL;
     bool old = false;
 
     for (size_t i = 0; i < all->n && (!p || old); i++) {
-        const struct piece *each = &all->v[i];
+        const struct region_piece *each = &all->v[i];
         const uint64_t own = each->is_window ? each->rkey : each->lkey;
 
         if (strcmp(each->host, host) != 0 || own >> 8 != key >> 8)
@@ -188,12 +188,12 @@ static void add_reason(struct text *t, const struct pieces *all, const struct ev
         add_outside(t, p, e->u.key.addr, e->u.key.bytes);
 }
 
-struct refusal {
+struct last_refusal {
     const struct ev *e; /* NULL: there was none */
     char host[EV_NAME_BYTES], id[EV_NAME_BYTES], reason[SHOW_LINE_BYTES];
 };
 
-static void read_refusal(struct refusal *ret, const struct pieces *all, const struct past *p,
+static void read_refusal(struct last_refusal *ret, const struct pieces *all, const struct past *p,
                          const char *path)
 {
     struct text host = text_on(ret->host, sizeof(ret->host)),
@@ -209,7 +209,7 @@ static void read_refusal(struct refusal *ret, const struct pieces *all, const st
 }
 
 /* A row like the others, for programs. */
-static void add_refusal(struct rows *r, const struct refusal *f)
+static void add_refusal(struct rows *r, const struct last_refusal *f)
 {
     const struct ev *e = f->e;
 
@@ -224,7 +224,7 @@ static void add_refusal(struct rows *r, const struct refusal *f)
     rows_text(r, f->id);
 }
 
-static void print_refusal(FILE *out, const struct past *p, const struct refusal *f)
+static void print_refusal(FILE *out, const struct past *p, const struct last_refusal *f)
 {
     const struct ev *e = f->e;
     char buf[2 * SHOW_LINE_BYTES];
@@ -248,7 +248,7 @@ enum rdl_status show_memory(FILE *out, const struct rdl_lab *lab, const struct p
                             const char *path, enum show_form form)
 {
     struct pieces all = {.lab = lab};
-    struct refusal refusal;
+    struct last_refusal refusal;
     struct rows r;
     enum rdl_status st = show_each(lab, path, NODE_mr, add_region, &all);
 

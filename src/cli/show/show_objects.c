@@ -211,7 +211,7 @@ enum rdl_status show_each(const struct rdl_lab *lab, const char *path, enum node
     return walk(lab, path, kind, true, each, ctx);
 }
 
-struct filling {
+struct table_filling {
     const struct rdl_lab *lab;
     const struct object_table *table;
     struct rows rows;
@@ -263,7 +263,7 @@ static void pdn_cell(struct rows *r, const struct rdl_lab *lab, const char *path
         rows_none(r);
 }
 
-static void made_cell(struct filling *f, const char *path, const struct object_column *c)
+static void made_cell(struct table_filling *f, const char *path, const struct object_column *c)
 {
     char host[RDL_NAME_BYTES];
     struct using u = {f->lab, path, 0};
@@ -291,7 +291,7 @@ static void made_cell(struct filling *f, const char *path, const struct object_c
     }
 }
 
-static void leaf_cell(struct filling *f, const char *path, const struct object_column *c)
+static void leaf_cell(struct table_filling *f, const char *path, const struct object_column *c)
 {
     char child[TREE_PATH_BYTES];
 
@@ -302,7 +302,7 @@ static void leaf_cell(struct filling *f, const char *path, const struct object_c
 
 static void add_row(void *ctx, const char *path)
 {
-    struct filling *f = ctx;
+    struct table_filling *f = ctx;
 
     for (size_t i = 0; i < f->table->n_columns; i++) {
         const struct object_column *c = &f->table->columns[i];
@@ -350,7 +350,7 @@ enum rdl_status show_kind(FILE *out, const struct rdl_lab *lab, const char *path
 {
     struct row_column columns[GRID_COLUMNS_MAX];
     const unsigned n = show_columns_of_kind(kind, columns);
-    struct filling f = {.lab = lab, .table = table_of(kind)};
+    struct table_filling f = {.lab = lab, .table = table_of(kind)};
     enum rdl_status st;
 
     if (n == 0)

@@ -22,7 +22,7 @@
 #define COLUMN_OF_FIELD   14u  /* of a field of an event */
 
 /* The packet before it in its flow, field by field. */
-struct before {
+struct packet_before {
     const struct ev *tx; /* NULL: there is none */
     const uint8_t *frame;
     struct packet_row *rows;
@@ -34,20 +34,21 @@ struct printer {
     const uint8_t *frame;
     const char *header; /* of the row before */
     bool first;
-    const struct before *before;
+    const struct packet_before *before;
     struct rows *rows;
 };
 
 static void keep_row(void *ctx, const struct packet_row *row)
 {
-    struct before *b = ctx;
+    struct packet_before *b = ctx;
 
     b->rows = must_grow(b->rows, b->n, &b->room, sizeof(*b->rows));
     b->rows[b->n++] = *row;
 }
 
 /* The same field of the packet before; NULL: it has none. */
-static const struct packet_row *before_of(const struct before *b, const struct packet_row *row)
+static const struct packet_row *before_of(const struct packet_before *b,
+                                          const struct packet_row *row)
 {
     for (size_t i = 0; i < b->n; i++) {
         if (strcmp(b->rows[i].header, row->header) == 0 && strcmp(b->rows[i].name, row->name) == 0)
@@ -64,7 +65,7 @@ static bool is_data(const struct packet_row *row)
 /* What the field was in the packet before: ", was 100"; nothing if it is the same, or if there is
  * no packet before.
  */
-static void add_was(struct text *t, const struct before *b, const uint8_t *frame,
+static void add_was(struct text *t, const struct packet_before *b, const uint8_t *frame,
                     const struct packet_row *row)
 {
     const struct packet_row *was = b->tx ? before_of(b, row) : NULL;
@@ -178,7 +179,8 @@ static void print_row(void *ctx, const struct packet_row *row)
 }
 
 /* All fields, the payload, the ICRC with its verdict. */
-static void show_frame(FILE *out, const uint8_t *frame, size_t len, const struct before *before)
+static void show_frame(FILE *out, const uint8_t *frame, size_t len,
+                       const struct packet_before *before)
 {
     struct printer pr = {.out = out, .frame = frame, .before = before};
     struct packet parsed;
@@ -213,7 +215,7 @@ static void print_row_json(void *ctx, const struct packet_row *row)
 }
 
 static void show_frame_json(FILE *out, const uint8_t *frame, size_t len,
-                            const struct before *before)
+                            const struct packet_before *before)
 {
     struct printer pr = {.out = out, .frame = frame, .first = true, .before = before};
     struct packet parsed;
@@ -248,7 +250,7 @@ static void print_flat_row(void *ctx, const struct packet_row *row)
 }
 
 static void show_frame_flat(FILE *out, const uint8_t *frame, size_t len, enum show_form form,
-                            const struct before *before)
+                            const struct packet_before *before)
 {
     static const struct row_column columns[] = {{.name = "header"},
                                                 {.name = "name"},
@@ -432,11 +434,11 @@ static void show_event(FILE *out, const struct past *p, const struct ev *e)
 }
 
 /* The packet before that which @e is about, if its bytes are kept.  Free @ret->rows. */
-static void find_before(const struct past *p, const struct ev *e, struct before *ret)
+static void find_before(const struct past *p, const struct ev *e, struct packet_before *ret)
 {
     size_t bytes = 0;
 
-    *ret = (struct before){.tx = tx_before(p, e)};
+    *ret = (struct packet_before){.tx = tx_before(p, e)};
     ret->frame = ret->tx ? past_frame(p, ret->tx->id, &bytes) : NULL;
     if (!ret->frame)
         ret->tx = NULL;
@@ -452,7 +454,7 @@ struct framed {
 };
 
 static void print_packet(FILE *out, const struct past *p, const struct framed *packet,
-                         enum show_form form, const struct before *before)
+                         enum show_form form, const struct packet_before *before)
 {
     const struct ev *e = packet->e;
     const uint8_t *frame = packet->frame;
@@ -487,7 +489,7 @@ enum rdl_status show_packet(FILE *out, const struct past *p, ev_id id, enum show
 {
     const struct ev *e = id ? find_with_frame(p, id) : find_last_tx(p);
     const uint8_t *frame;
-    struct before before;
+    struct packet_before before;
     size_t bytes = 0;
 
     if (!e)

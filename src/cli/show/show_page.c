@@ -7,14 +7,14 @@
 #include "tree/tree.h"
 
 /* A line of detail: "  send     sq-psn 101, ..." made from pairs of words and leaves. */
-struct pair {
+struct word_leaf {
     const char *word;
     enum leaf_id leaf;
     bool off_at_0; /* 0 means that it does not run */
 };
 
 static void print_pairs(FILE *out, const struct rdl_lab *lab, const char *path, const char *label,
-                        const struct pair *pairs, size_t n)
+                        const struct word_leaf *pairs, size_t n)
 {
     char buf[SHOW_LINE_BYTES], lead[32];
     struct text t = text_on(buf, sizeof(buf)), l = text_on(lead, sizeof(lead));
@@ -88,47 +88,49 @@ static enum rdl_status print_counters(FILE *out, const struct rdl_lab *lab, cons
         label, types, pairs, ARRAY_LEN(pairs)                                                      \
     }
 
-static const struct pair qp_ends[] = {
+static const struct word_leaf qp_ends[] = {
     {"lqpn", LEAF_qp_qpn, false},       {"rqpn", LEAF_qp_dest_qpn, false},
     {"peer", LEAF_qp_peer, false},      {"path-mtu", LEAF_qp_mtu, false},
     {"pd", LEAF_qp_pd, false},          {"send-cq", LEAF_qp_send_cq, false},
     {"recv-cq", LEAF_qp_recv_cq, false}};
-static const struct pair qp_end[] = {{"lqpn", LEAF_qp_qpn, false},
-                                     {"qkey", LEAF_qp_qkey, false},
-                                     {"pd", LEAF_qp_pd, false},
-                                     {"send-cq", LEAF_qp_send_cq, false},
-                                     {"recv-cq", LEAF_qp_recv_cq, false}};
-static const struct pair qp_partition[] = {{"pkey", LEAF_qp_pkey, false},
-                                           {"pkey_index", LEAF_qp_pkey_index, false}};
-static const struct pair qp_srq[] = {{"receives from", LEAF_qp_srq, false}};
-static const struct pair qp_send[] = {{"sq-psn (next)", LEAF_qp_sq_psn, false},
-                                      {"oldest unacknowledged", LEAF_qp_acked_psn, false},
-                                      {"work requests under way", LEAF_qp_outstanding, false}};
-static const struct pair qp_send_only[] = {{"sq-psn (next)", LEAF_qp_sq_psn, false},
+static const struct word_leaf qp_end[] = {{"lqpn", LEAF_qp_qpn, false},
+                                          {"qkey", LEAF_qp_qkey, false},
+                                          {"pd", LEAF_qp_pd, false},
+                                          {"send-cq", LEAF_qp_send_cq, false},
+                                          {"recv-cq", LEAF_qp_recv_cq, false}};
+static const struct word_leaf qp_partition[] = {{"pkey", LEAF_qp_pkey, false},
+                                                {"pkey_index", LEAF_qp_pkey_index, false}};
+static const struct word_leaf qp_srq[] = {{"receives from", LEAF_qp_srq, false}};
+static const struct word_leaf qp_send[] = {{"sq-psn (next)", LEAF_qp_sq_psn, false},
+                                           {"oldest unacknowledged", LEAF_qp_acked_psn, false},
                                            {"work requests under way", LEAF_qp_outstanding, false}};
-static const struct pair qp_credits[] = {
+static const struct word_leaf qp_send_only[] = {
+    {"sq-psn (next)", LEAF_qp_sq_psn, false},
+    {"work requests under way", LEAF_qp_outstanding, false}};
+static const struct word_leaf qp_credits[] = {
     {"the last message that was begun", LEAF_qp_ssn, false},
     {"the last that the peer has a receive for", LEAF_qp_credit_ssn, false}};
-static const struct pair qp_recv[] = {{"rq-psn (expected)", LEAF_qp_rq_psn, false},
-                                      {"msn", LEAF_qp_msn, false}};
-static const struct pair qp_reads[] = {{"max_rd_atomic", LEAF_qp_max_rd_atomic, false},
-                                       {"under way", LEAF_qp_outstanding_rd_atomic, false},
-                                       {"max_dest_rd_atomic", LEAF_qp_max_dest_rd_atomic, false},
-                                       {"to be answered", LEAF_qp_pending_rd_atomic, false}};
-static const struct pair qp_access[] = {{"the peer may", LEAF_qp_access, false}};
-static const struct pair qp_retry[] = {{"retries", LEAF_qp_retries, false},
-                                       {"retry_cnt", LEAF_qp_retry_cnt, false},
-                                       {"rnr_retries", LEAF_qp_rnr_retries, false},
-                                       {"rnr_retry", LEAF_qp_rnr_retry, false}};
-static const struct pair qp_timers[] = {{"timeout", LEAF_qp_timeout, false},
-                                        {"ack timer", LEAF_qp_timer_due, true},
-                                        {"rnr timer", LEAF_qp_rnr_due, true},
-                                        {"min_rnr_timer", LEAF_qp_min_rnr_timer, false}};
+static const struct word_leaf qp_recv[] = {{"rq-psn (expected)", LEAF_qp_rq_psn, false},
+                                           {"msn", LEAF_qp_msn, false}};
+static const struct word_leaf qp_reads[] = {
+    {"max_rd_atomic", LEAF_qp_max_rd_atomic, false},
+    {"under way", LEAF_qp_outstanding_rd_atomic, false},
+    {"max_dest_rd_atomic", LEAF_qp_max_dest_rd_atomic, false},
+    {"to be answered", LEAF_qp_pending_rd_atomic, false}};
+static const struct word_leaf qp_access[] = {{"the peer may", LEAF_qp_access, false}};
+static const struct word_leaf qp_retry[] = {{"retries", LEAF_qp_retries, false},
+                                            {"retry_cnt", LEAF_qp_retry_cnt, false},
+                                            {"rnr_retries", LEAF_qp_rnr_retries, false},
+                                            {"rnr_retry", LEAF_qp_rnr_retry, false}};
+static const struct word_leaf qp_timers[] = {{"timeout", LEAF_qp_timeout, false},
+                                             {"ack timer", LEAF_qp_timer_due, true},
+                                             {"rnr timer", LEAF_qp_rnr_due, true},
+                                             {"min_rnr_timer", LEAF_qp_min_rnr_timer, false}};
 
 static const struct qp_line {
     const char *label;
     unsigned types; /* of queue pairs: set of 1 << enum qp_type */
-    const struct pair *pairs;
+    const struct word_leaf *pairs;
     size_t n;
 } qp_lines[] = {
     LINE("", CONNECTED, qp_ends),
@@ -146,7 +148,7 @@ static const struct qp_line {
 };
 
 /* What most queue pairs do not have is not mentioned. */
-static bool qp_has(const struct rdl_lab *lab, const char *path, const struct pair *pairs)
+static bool qp_has(const struct rdl_lab *lab, const char *path, const struct word_leaf *pairs)
 {
     const uint64_t default_pkey = 0xffff;
     struct rdl_value v;
@@ -229,13 +231,13 @@ static void print_completions(FILE *out, const struct rdl_lab *lab, const char *
 
 enum rdl_status show_cq(FILE *out, const struct rdl_lab *lab, const char *path)
 {
-    static const struct pair about[] = {{"cqn", LEAF_cq_cqn, false},
-                                        {"entries", LEAF_cq_cqe, false},
-                                        {"completions so far", LEAF_cq_count, false},
-                                        {"polled", LEAF_cq_polled, false},
-                                        {"armed", LEAF_cq_armed, false},
-                                        {"events", LEAF_cq_events, false},
-                                        {"error", LEAF_cq_error, false}};
+    static const struct word_leaf about[] = {{"cqn", LEAF_cq_cqn, false},
+                                             {"entries", LEAF_cq_cqe, false},
+                                             {"completions so far", LEAF_cq_count, false},
+                                             {"polled", LEAF_cq_polled, false},
+                                             {"armed", LEAF_cq_armed, false},
+                                             {"events", LEAF_cq_events, false},
+                                             {"error", LEAF_cq_error, false}};
     const uint64_t n = tree_number(lab, path, LEAF_cq_count);
     const uint64_t from = n > COMPLETIONS_SHOWN_MAX ? n - COMPLETIONS_SHOWN_MAX : 0;
 

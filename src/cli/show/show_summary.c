@@ -71,7 +71,7 @@ static const struct section {
 
 /* Sentences, each of its own memory. */
 struct sentences {
-    struct sentence {
+    struct summary_sentence {
         char text[SHOW_LINE_BYTES];
         uint64_t at_ns;
         bool is_frame;
@@ -90,7 +90,7 @@ struct summary {
     bool spaced; /* there is room for empty lines */
 };
 
-static struct sentence *append(struct sentences *s)
+static struct summary_sentence *append(struct sentences *s)
 {
     s->v = must_grow(s->v, s->n, &s->room, sizeof(*s->v));
     return &s->v[s->n++];
@@ -99,7 +99,7 @@ static struct sentence *append(struct sentences *s)
 static void add_wait(void *ctx, const char *sentence)
 {
     struct summary *s = ctx;
-    struct sentence *w = append(&s->waits);
+    struct summary_sentence *w = append(&s->waits);
     struct text t = text_on(w->text, sizeof(w->text));
 
     text_add(&t, sentence);
@@ -108,7 +108,7 @@ static void add_wait(void *ctx, const char *sentence)
 static void add_due(void *ctx, const struct rdl_due *due)
 {
     struct summary *s = ctx;
-    struct sentence *d = append(&s->due);
+    struct summary_sentence *d = append(&s->due);
     struct text t = text_on(d->text, sizeof(d->text));
 
     d->at_ns = due->at_ns;
@@ -130,7 +130,7 @@ static const char *head_of(const struct section *c, size_t i)
     return c->head[i] ? c->head[i] : leaf_name(c->leaf[i]);
 }
 
-struct filling {
+struct section_filling {
     const struct rdl_lab *lab;
     const struct section *section;
     struct rows rows;
@@ -139,7 +139,7 @@ struct filling {
 
 static void add_object(void *ctx, const char *path)
 {
-    struct filling *f = ctx;
+    struct section_filling *f = ctx;
 
     if (f->n++ >= f->shown)
         return;
@@ -182,7 +182,7 @@ static enum rdl_status print_section(struct summary *s, const struct section *c)
     const bool people = s->form == SHOW_TEXT;
     const size_t n = show_count(s->lab, "", c->kind);
     struct row_column columns[COLUMNS_MAX + 1] = {{.name = c->one}};
-    struct filling f = {.lab = s->lab, .section = c, .shown = SIZE_MAX};
+    struct section_filling f = {.lab = s->lab, .section = c, .shown = SIZE_MAX};
     enum rdl_status st;
 
     if (people && n == 0)

@@ -32,8 +32,8 @@ static void print_index(FILE *out, const char *name, uint16_t driver, uint16_t d
 }
 
 /* "  next to offer, to take     3/1      2/1": a slot of a packed ring, and a wrap counter. */
-static void print_places(FILE *out, const char *name, const struct ring *q, enum ring_place driver,
-                         enum ring_place device)
+static void print_places(FILE *out, const char *name, const struct vq_ring *q,
+                         enum ring_place driver, enum ring_place device)
 {
     char buf[SHOW_LINE_BYTES];
     struct text t = text_on(buf, sizeof(buf));
@@ -44,7 +44,7 @@ static void print_places(FILE *out, const char *name, const struct ring *q, enum
     show_line(out, &t);
 }
 
-static void print_head(FILE *out, const struct ring *q)
+static void print_head(FILE *out, const struct vq_ring *q)
 {
     char buf[SHOW_LINE_BYTES], note[96] = "";
     struct text t = text_on(buf, sizeof(buf)), nt = text_on(note, sizeof(note));
@@ -74,7 +74,8 @@ static void print_head(FILE *out, const struct ring *q)
 }
 
 /* "  avail    0 -> desc 0, 1 -> desc 1": the entries from @from to @to. */
-static void print_entries(FILE *out, const struct ring *q, bool is_used, uint16_t from, uint16_t to)
+static void print_entries(FILE *out, const struct vq_ring *q, bool is_used, uint16_t from,
+                          uint16_t to)
 {
     char buf[SHOW_LINE_BYTES];
     struct text line = text_on(buf, sizeof(buf));
@@ -106,7 +107,7 @@ static void print_entries(FILE *out, const struct ring *q, bool is_used, uint16_
 }
 
 /* "not free: desc 0, 3 (driver): used by the device, ...": a line for each reason. */
-static void print_reasons(FILE *out, const struct ring *q)
+static void print_reasons(FILE *out, const struct vq_ring *q)
 {
     for (enum slot_state state = SLOT_POSTED; state <= SLOT_USED; state++) {
         char buf[2 * SHOW_LINE_BYTES];
@@ -130,7 +131,7 @@ static void print_reasons(FILE *out, const struct ring *q)
 }
 
 /* How many are free, and what the marks mean. */
-static void print_free(FILE *out, const struct ring *q)
+static void print_free(FILE *out, const struct vq_ring *q)
 {
     char buf[SHOW_LINE_BYTES];
     struct text t = text_on(buf, sizeof(buf));
@@ -150,7 +151,7 @@ static void print_free(FILE *out, const struct ring *q)
     show_wrap_behind(out, "  free", 11, buf);
 }
 
-static void print_ring(FILE *out, const struct ring *q, const struct wqe_reader *r)
+static void print_ring(FILE *out, const struct vq_ring *q, const struct wqe_reader *r)
 {
     const uint64_t flags = tree_number(q->lab, q->path, LEAF_queue_flags);
 
@@ -168,8 +169,8 @@ static void print_ring(FILE *out, const struct ring *q, const struct wqe_reader 
         fprintf(out, "  flags    0x%llx\n", (unsigned long long)flags);
 }
 
-static void row_of_entry(struct rows *r, const struct ring *q, const char *entry, const char *owner,
-                         bool changed)
+static void row_of_entry(struct rows *r, const struct vq_ring *q, const char *entry,
+                         const char *owner, bool changed)
 {
     const struct rdl_value v = {.type = RDL_FLAG, .number = changed};
 
@@ -182,7 +183,7 @@ static void row_of_entry(struct rows *r, const struct ring *q, const char *entry
         rows_none(r);
 }
 
-static void add_places(struct text *t, const struct ring *q, enum ring_place driver,
+static void add_places(struct text *t, const struct vq_ring *q, enum ring_place driver,
                        enum ring_place device)
 {
     text_addf(t, "; at desc %u with wrap counter %u, desc %u with %u", q->place[driver].at,
@@ -199,7 +200,7 @@ static void rows_plain(struct rows *r, const char *what)
     rows_none(r);
 }
 
-static void row_of_index(struct rows *r, const struct ring *q, bool is_used)
+static void row_of_index(struct rows *r, const struct vq_ring *q, bool is_used)
 {
     const struct vq_indexes was = q->was ? ring_look_at(q) : q->at;
     const bool changed =
@@ -221,7 +222,7 @@ static void row_of_index(struct rows *r, const struct ring *q, bool is_used)
     rows_plain(r, what);
 }
 
-static void row_of_desc(struct rows *r, const struct ring *q, const struct wqe_reader *reader,
+static void row_of_desc(struct rows *r, const struct vq_ring *q, const struct wqe_reader *reader,
                         uint64_t i)
 {
     const enum slot_state state = q->state[i];
@@ -257,7 +258,7 @@ static void row_of_desc(struct rows *r, const struct ring *q, const struct wqe_r
 }
 
 /* The entries of a ring whose chains are not free. */
-static void rows_of_ring(struct rows *r, const struct ring *q, bool is_used)
+static void rows_of_ring(struct rows *r, const struct vq_ring *q, bool is_used)
 {
     const uint16_t to = is_used ? q->at.device_used : q->at.driver_avail;
     const struct vq_indexes was = q->was ? ring_look_at(q) : q->at;
@@ -284,7 +285,7 @@ static void rows_of_ring(struct rows *r, const struct ring *q, bool is_used)
     }
 }
 
-static void row_of_area(struct rows *r, const struct ring *q, bool of_device)
+static void row_of_area(struct rows *r, const struct vq_ring *q, bool of_device)
 {
     char what[128];
     struct text t = text_on(what, sizeof(what));
@@ -295,7 +296,7 @@ static void row_of_area(struct rows *r, const struct ring *q, bool of_device)
     rows_plain(r, what);
 }
 
-static void rows_of_queue(struct rows *r, const struct ring *q, const struct wqe_reader *reader)
+static void rows_of_queue(struct rows *r, const struct vq_ring *q, const struct wqe_reader *reader)
 {
     row_of_index(r, q, false);
     row_of_index(r, q, true);
@@ -318,7 +319,7 @@ static enum rdl_status print_queue(FILE *out, struct rows *r, const struct rdl_l
 {
     struct wqe_reader reader;
     enum rdl_status st = wqe_reader_init(&reader, lab, path);
-    struct ring q;
+    struct vq_ring q;
 
     if (st == RDL_OK) {
         ring_init(&q, lab, p, path, looks);

@@ -19,7 +19,7 @@ struct words {
     char (*text)[TEXT_BYTES];
 };
 
-struct drawn {
+struct vq_drawing {
     struct ring_picture picture;
     struct ring_slot *slots;
     struct ring_entry *avail, *used;
@@ -39,7 +39,7 @@ static enum ring_owner owner_of(enum slot_state state)
     return owners[state];
 }
 
-static uint32_t next_of(const struct ring *q, uint64_t i)
+static uint32_t next_of(const struct vq_ring *q, uint64_t i)
 {
     if (q->state[i] == SLOT_FREE || (q->packed && q->state[i] == SLOT_USED) ||
         !(ring_desc(q, i, LEAF_desc_flags) & VRING_NEXT))
@@ -48,7 +48,8 @@ static uint32_t next_of(const struct ring *q, uint64_t i)
 }
 
 /* What the buffer of descriptor @i is: where, how long, for whom, and what it says. */
-static void add_what(struct text *t, const struct ring *q, const struct wqe_reader *r, uint64_t i)
+static void add_what(struct text *t, const struct vq_ring *q, const struct wqe_reader *r,
+                     uint64_t i)
 {
     const struct wqe_buffer b = vq_buffer_of(q, i, q->state[i] == SLOT_USED);
 
@@ -64,7 +65,8 @@ static void add_what(struct text *t, const struct ring *q, const struct wqe_read
         wqe_add_text(t, r, &b);
 }
 
-static void fill_slot(struct drawn *d, const struct ring *q, const struct wqe_reader *r, uint32_t i)
+static void fill_slot(struct vq_drawing *d, const struct vq_ring *q, const struct wqe_reader *r,
+                      uint32_t i)
 {
     struct text what = text_on(d->words.text[i], TEXT_BYTES);
     struct text flags = text_on(d->words.flags[i], sizeof(d->words.flags[i]));
@@ -84,7 +86,7 @@ static void fill_slot(struct drawn *d, const struct ring *q, const struct wqe_re
 }
 
 /* The entries of a split ring whose chains the driver has not got back. */
-static void fill_entries(struct drawn *d, const struct ring *q)
+static void fill_entries(struct vq_drawing *d, const struct vq_ring *q)
 {
     for (uint32_t i = 0; i < q->size; i++)
         d->avail[i].desc = d->used[i].desc = RING_NONE_AT;
@@ -94,7 +96,8 @@ static void fill_entries(struct drawn *d, const struct ring *q)
         d->used[i % q->size].desc = (uint32_t)ring_used(q, i % q->size, LEAF_used_id);
 }
 
-static void add_marker(struct drawn *d, struct ring_marker m, const char *what, unsigned long n)
+static void add_marker(struct vq_drawing *d, struct ring_marker m, const char *what,
+                       unsigned long n)
 {
     char *words = d->words.marker[d->picture.n_markers];
     struct text t = text_on(words, sizeof(d->words.marker[0]));
@@ -104,7 +107,7 @@ static void add_marker(struct drawn *d, struct ring_marker m, const char *what, 
     d->markers[d->picture.n_markers++] = m;
 }
 
-static void fill_markers(struct drawn *d, const struct ring *q)
+static void fill_markers(struct vq_drawing *d, const struct vq_ring *q)
 {
     const struct vq_indexes *at = &q->at;
     const uint32_t size = (uint32_t)q->size;
@@ -130,7 +133,7 @@ static void fill_markers(struct drawn *d, const struct ring *q)
                "driver looks at %lu", at->driver_used);
 }
 
-static void fill_titles(struct drawn *d, const struct ring *q)
+static void fill_titles(struct vq_drawing *d, const struct vq_ring *q)
 {
     struct text title = text_on(d->words.title, sizeof(d->words.title));
     struct text sub = text_on(d->words.subtitle, sizeof(d->words.subtitle));
@@ -147,12 +150,12 @@ static void fill_titles(struct drawn *d, const struct ring *q)
     d->picture.subtitle = d->words.subtitle;
 }
 
-static struct drawn *drawn_new(const struct ring *q, const struct wqe_reader *r)
+static struct vq_drawing *drawn_new(const struct vq_ring *q, const struct wqe_reader *r)
 {
     const size_t n = (size_t)q->size + 1;
-    struct drawn *d = must_malloc(sizeof(*d));
+    struct vq_drawing *d = must_malloc(sizeof(*d));
 
-    *d = (struct drawn){.picture = {.packed = q->packed, .size = (uint32_t)q->size}};
+    *d = (struct vq_drawing){.picture = {.packed = q->packed, .size = (uint32_t)q->size}};
     d->slots = must_malloc(n * sizeof(*d->slots));
     d->avail = must_malloc(n * sizeof(*d->avail));
     d->used = must_malloc(n * sizeof(*d->used));
@@ -172,7 +175,7 @@ static struct drawn *drawn_new(const struct ring *q, const struct wqe_reader *r)
     return d;
 }
 
-static void drawn_free(struct drawn *d)
+static void drawn_free(struct vq_drawing *d)
 {
     free(d->slots);
     free(d->avail);
@@ -193,8 +196,8 @@ enum rdl_status export_vq(FILE *out, const struct rdl_lab *lab, const struct pas
     const struct viz_sink sink = {put, out};
     char queue[TREE_PATH_BYTES];
     struct wqe_reader r;
-    struct drawn *d;
-    struct ring q;
+    struct vq_drawing *d;
+    struct vq_ring q;
     enum rdl_status st = vq_find(lab, path, queue, reterr_at);
 
     if (st != RDL_OK)

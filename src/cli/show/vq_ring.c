@@ -33,24 +33,24 @@ void vq_looks_done(struct vq_looks *looks)
     *looks = (struct vq_looks){NULL, 0};
 }
 
-static uint64_t element(const struct ring *q, enum child_id list, uint64_t i, enum leaf_id leaf)
+static uint64_t element(const struct vq_ring *q, enum child_id list, uint64_t i, enum leaf_id leaf)
 {
     char path[TREE_PATH_BYTES];
 
     return tree_element(q->lab, q->path, list, i, path) ? tree_number(q->lab, path, leaf) : 0;
 }
 
-uint64_t ring_desc(const struct ring *q, uint64_t i, enum leaf_id leaf)
+uint64_t ring_desc(const struct vq_ring *q, uint64_t i, enum leaf_id leaf)
 {
     return element(q, CHILD_queue_desc, i, leaf);
 }
 
-uint64_t ring_used(const struct ring *q, uint64_t i, enum leaf_id leaf)
+uint64_t ring_used(const struct vq_ring *q, uint64_t i, enum leaf_id leaf)
 {
     return element(q, CHILD_queue_used, i, leaf);
 }
 
-uint64_t ring_avail(const struct ring *q, uint64_t i)
+uint64_t ring_avail(const struct vq_ring *q, uint64_t i)
 {
     return tree_element_number(q->lab, q->path, CHILD_queue_avail, i);
 }
@@ -69,12 +69,12 @@ struct vq_indexes vq_indexes_of(const struct rdl_lab *lab, const char *queue)
     };
 }
 
-bool ring_is_returned(const struct ring *q, uint64_t head)
+bool ring_is_returned(const struct vq_ring *q, uint64_t head)
 {
     return head < q->size && q->back[head] < q->size;
 }
 
-static void find_returned(struct ring *q)
+static void find_returned(struct vq_ring *q)
 {
     for (uint16_t i = q->at.driver_used; q->size && i != q->at.device_used; i++) {
         const uint64_t head = ring_used(q, i % q->size, LEAF_used_id);
@@ -85,7 +85,7 @@ static void find_returned(struct ring *q)
 }
 
 /* Every descriptor of the chain @head is in @state. */
-static void mark_chain(struct ring *q, uint64_t head, enum slot_state state)
+static void mark_chain(struct vq_ring *q, uint64_t head, enum slot_state state)
 {
     uint64_t i = head;
 
@@ -97,7 +97,7 @@ static void mark_chain(struct ring *q, uint64_t head, enum slot_state state)
     }
 }
 
-static void find_states(struct ring *q)
+static void find_states(struct vq_ring *q)
 {
     const uint16_t outstanding = (uint16_t)(q->at.driver_avail - q->at.driver_used);
     const uint16_t taken = (uint16_t)(q->at.device_avail - q->at.driver_used);
@@ -127,19 +127,19 @@ static struct vring_pos read_place(const struct rdl_lab *lab, const char *side, 
                               tree_number(lab, side, wrap) != 0};
 }
 
-uint64_t ring_slots_between(const struct ring *q, enum ring_place from, enum ring_place to)
+uint64_t ring_slots_between(const struct vq_ring *q, enum ring_place from, enum ring_place to)
 {
     return vring_slots_between(q->place[from], q->place[to], (uint32_t)q->size);
 }
 
-uint64_t ring_slots_outstanding(const struct ring *q)
+uint64_t ring_slots_outstanding(const struct vq_ring *q)
 {
     const uint64_t n = ring_slots_between(q, RING_DRIVER_USED, RING_DRIVER_AVAIL);
 
     return n < q->size ? n : q->size;
 }
 
-static void mark(struct ring *q, enum ring_place from, enum ring_place to, enum slot_state state)
+static void mark(struct vq_ring *q, enum ring_place from, enum ring_place to, enum slot_state state)
 {
     const uint64_t n = ring_slots_between(q, from, to);
 
@@ -148,7 +148,7 @@ static void mark(struct ring *q, enum ring_place from, enum ring_place to, enum 
 }
 
 /* What is back, buffer by buffer: how many slots each had, the driver knows by its id. */
-static void find_back(struct ring *q, const char *driver)
+static void find_back(struct vq_ring *q, const char *driver)
 {
     const uint64_t first = q->place[RING_DRIVER_USED].at;
     const uint64_t end = ring_slots_between(q, RING_DRIVER_USED, RING_DEVICE_USED);
@@ -164,7 +164,7 @@ static void find_back(struct ring *q, const char *driver)
     }
 }
 
-static void find_places(struct ring *q)
+static void find_places(struct vq_ring *q)
 {
     char driver[TREE_PATH_BYTES], device[TREE_PATH_BYTES];
 
@@ -197,10 +197,10 @@ static struct vq_look *find_look(const struct vq_looks *looks, const char *path)
     return NULL;
 }
 
-void ring_init(struct ring *q, const struct rdl_lab *lab, const struct past *p, const char *path,
+void ring_init(struct vq_ring *q, const struct rdl_lab *lab, const struct past *p, const char *path,
                const struct vq_looks *looks)
 {
-    *q = (struct ring){
+    *q = (struct vq_ring){
         .lab = lab,
         .past = p,
         .path = path,
@@ -224,7 +224,7 @@ void ring_init(struct ring *q, const struct rdl_lab *lab, const struct past *p, 
         q->was = NULL; /* another queue has its name */
 }
 
-void ring_done(struct ring *q)
+void ring_done(struct vq_ring *q)
 {
     free(q->state);
     free(q->back);
@@ -233,7 +233,7 @@ void ring_done(struct ring *q)
 }
 
 /* One number for all that a descriptor says, and for whose it is. */
-static uint64_t ring_sign(const struct ring *q, uint64_t i)
+static uint64_t ring_sign(const struct vq_ring *q, uint64_t i)
 {
     const enum leaf_id leaves[] = {LEAF_desc_addr, LEAF_desc_len, LEAF_desc_flags,
                                    q->packed ? LEAF_desc_id : LEAF_desc_next};
@@ -259,7 +259,7 @@ static void forget(struct vq_looks *looks, const char *path)
     }
 }
 
-void ring_remember(struct vq_looks *looks, const struct ring *q)
+void ring_remember(struct vq_looks *looks, const struct vq_ring *q)
 {
     struct vq_look *new;
     struct text t;
@@ -280,23 +280,23 @@ void ring_remember(struct vq_looks *looks, const struct ring *q)
     looks->n++;
 }
 
-bool ring_desc_changed(const struct ring *q, uint64_t i)
+bool ring_desc_changed(const struct vq_ring *q, uint64_t i)
 {
     return q->was && i < q->size && q->was->descs[i] != ring_sign(q, i);
 }
 
-uint64_t ring_look_tick(const struct ring *q)
+uint64_t ring_look_tick(const struct vq_ring *q)
 {
     return q->was->tick;
 }
 
-struct vq_indexes ring_look_at(const struct ring *q)
+struct vq_indexes ring_look_at(const struct vq_ring *q)
 {
     return q->was->at;
 }
 
 /* The last notification of the queue; NULL: none is recorded. */
-static const struct ev *last_kick(const struct ring *q)
+static const struct ev *last_kick(const struct vq_ring *q)
 {
     char host[RDL_NAME_BYTES];
     uint32_t number;
@@ -314,7 +314,7 @@ static const struct ev *last_kick(const struct ring *q)
 }
 
 /* The notification that the device has not answered yet; NULL: it has looked since the last one. */
-static const struct ev *pending_kick(const struct ring *q)
+static const struct ev *pending_kick(const struct vq_ring *q)
 {
     const struct ev *kick = last_kick(q);
     /* What is posted behind a kick that the device has not yet answered needs none of its own. */
@@ -324,7 +324,7 @@ static const struct ev *pending_kick(const struct ring *q)
 }
 
 /* What a fault of the device has made of @kick: ", but f1 lost the kick".  False: nothing. */
-static bool add_fault(struct text *t, const struct ring *q, const struct ev *kick)
+static bool add_fault(struct text *t, const struct vq_ring *q, const struct ev *kick)
 {
     const struct ev *hit =
         past_queue_fault(q->past, kick->u.kick.host, (uint32_t)q->number, kick->id);
@@ -336,7 +336,7 @@ static bool add_fault(struct text *t, const struct ring *q, const struct ev *kic
     return hit != NULL;
 }
 
-void ring_add_avail_note(struct text *t, const struct ring *q)
+void ring_add_avail_note(struct text *t, const struct vq_ring *q)
 {
     const struct ev *kick;
 
@@ -365,14 +365,14 @@ const char *slot_owner(enum slot_state state)
 }
 
 /* The queue's object: "h1.cq" of "h1.cq.queue". */
-static void add_object(struct text *t, const struct ring *q)
+static void add_object(struct text *t, const struct vq_ring *q)
 {
     const char *dot = strrchr(q->path, '.');
 
     text_addn(t, q->path, dot ? (size_t)(dot - q->path) : strlen(q->path));
 }
 
-static void add_why_posted(struct text *t, const struct ring *q)
+static void add_why_posted(struct text *t, const struct vq_ring *q)
 {
     const struct ev *kick;
 
@@ -397,7 +397,7 @@ static void add_why_posted(struct text *t, const struct ring *q)
     }
 }
 
-static void add_why_used(struct text *t, const struct ring *q)
+static void add_why_used(struct text *t, const struct vq_ring *q)
 {
     text_add(t, "used by the device, but the driver has not taken it back: ");
     switch (q->role) {
@@ -417,7 +417,7 @@ static void add_why_used(struct text *t, const struct ring *q)
     }
 }
 
-void ring_add_why(struct text *t, const struct ring *q, enum slot_state state)
+void ring_add_why(struct text *t, const struct vq_ring *q, enum slot_state state)
 {
     switch (state) {
     case SLOT_FREE:

@@ -29,7 +29,7 @@ enum ring_place {
     RING_PLACES
 };
 
-struct ring {
+struct vq_ring {
     const struct rdl_lab *lab;
     const struct past *past;
     const char *path;
@@ -47,38 +47,38 @@ struct ring {
 };
 
 /* The queue at @path; release with ring_done(). */
-void ring_init(struct ring *q, const struct rdl_lab *lab, const struct past *p, const char *path,
+void ring_init(struct vq_ring *q, const struct rdl_lab *lab, const struct past *p, const char *path,
                const struct vq_looks *looks);
-void ring_done(struct ring *q);
+void ring_done(struct vq_ring *q);
 
 /* Of a packed ring: how many descriptors lie between two places; how many are not free. */
-uint64_t ring_slots_between(const struct ring *q, enum ring_place from, enum ring_place to);
-uint64_t ring_slots_outstanding(const struct ring *q);
+uint64_t ring_slots_between(const struct vq_ring *q, enum ring_place from, enum ring_place to);
+uint64_t ring_slots_outstanding(const struct vq_ring *q);
 
 /* Remembers in @looks, if it is not NULL, that it was seen like this. */
-void ring_remember(struct vq_looks *looks, const struct ring *q);
+void ring_remember(struct vq_looks *looks, const struct vq_ring *q);
 
-uint64_t ring_desc(const struct ring *q, uint64_t i, enum leaf_id leaf);
-uint64_t ring_used(const struct ring *q, uint64_t i, enum leaf_id leaf);
-uint64_t ring_avail(const struct ring *q, uint64_t i);
+uint64_t ring_desc(const struct vq_ring *q, uint64_t i, enum leaf_id leaf);
+uint64_t ring_used(const struct vq_ring *q, uint64_t i, enum leaf_id leaf);
+uint64_t ring_avail(const struct vq_ring *q, uint64_t i);
 
 /* Has the device given the chain @head back? */
-bool ring_is_returned(const struct ring *q, uint64_t head);
+bool ring_is_returned(const struct vq_ring *q, uint64_t head);
 
 /* "device", "driver". */
 const char *slot_owner(enum slot_state state);
 
 /* Appends why a descriptor of this state is not free, and what makes it so. */
-void ring_add_why(struct text *t, const struct ring *q, enum slot_state state);
+void ring_add_why(struct text *t, const struct vq_ring *q, enum slot_state state);
 
 /* Appends why the device has not looked at what is posted; nothing if it has. */
-void ring_add_avail_note(struct text *t, const struct ring *q);
+void ring_add_avail_note(struct text *t, const struct vq_ring *q);
 
 /* Is descriptor @i another one than at the last look?  Never, if there was none. */
-bool ring_desc_changed(const struct ring *q, uint64_t i);
+bool ring_desc_changed(const struct vq_ring *q, uint64_t i);
 
 /* The tick of the last look, and where the indexes stood. */
-uint64_t ring_look_tick(const struct ring *q);
-struct vq_indexes ring_look_at(const struct ring *q);
+uint64_t ring_look_tick(const struct vq_ring *q);
+struct vq_indexes ring_look_at(const struct vq_ring *q);
 
 #endif

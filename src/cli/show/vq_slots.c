@@ -12,7 +12,7 @@
 
 enum { COLUMN_WHOSE = 37, COLUMN_WHOSE_PACKED = 52 };
 
-struct wqe_buffer vq_buffer_of(const struct ring *q, uint64_t i, bool written)
+struct wqe_buffer vq_buffer_of(const struct vq_ring *q, uint64_t i, bool written)
 {
     return (struct wqe_buffer){
         .role = q->role,
@@ -29,7 +29,7 @@ static const char *whose(const struct wqe_buffer *b)
 }
 
 /* What a buffer says, and in *@command the control command that others of its chain go with. */
-static void add_buffer(struct text *t, const struct ring *q, const struct wqe_reader *r,
+static void add_buffer(struct text *t, const struct vq_ring *q, const struct wqe_reader *r,
                        struct wqe_buffer *b, uint8_t *command)
 {
     b->command = *command;
@@ -39,7 +39,7 @@ static void add_buffer(struct text *t, const struct ring *q, const struct wqe_re
 }
 
 /* The descriptors of the table at @table, which stand behind one of the ring. */
-static void print_table(FILE *out, const struct ring *q, const struct wqe_reader *r,
+static void print_table(FILE *out, const struct vq_ring *q, const struct wqe_reader *r,
                         const struct wqe_buffer *table)
 {
     const uint32_t n = table->bytes / VRING_DESC_BYTES;
@@ -72,7 +72,7 @@ static void print_table(FILE *out, const struct ring *q, const struct wqe_reader
 /* One descriptor of a chain: number, address, length, who owns it and what the device does with
  * it, and what it says.
  */
-static void print_slot(FILE *out, const struct ring *q, const struct wqe_reader *r, uint64_t i,
+static void print_slot(FILE *out, const struct vq_ring *q, const struct wqe_reader *r, uint64_t i,
                        bool returned, uint8_t *command)
 {
     const bool is_table = ring_desc(q, i, LEAF_desc_flags) & VRING_INDIRECT;
@@ -93,7 +93,8 @@ static void print_slot(FILE *out, const struct ring *q, const struct wqe_reader 
         print_table(out, q, r, &b);
 }
 
-static void print_chain(FILE *out, const struct ring *q, const struct wqe_reader *r, uint64_t head)
+static void print_chain(FILE *out, const struct vq_ring *q, const struct wqe_reader *r,
+                        uint64_t head)
 {
     const bool returned = ring_is_returned(q, head);
     uint8_t command = 0;
@@ -112,7 +113,7 @@ static void print_chain(FILE *out, const struct ring *q, const struct wqe_reader
                 n == q->size ? "the chain does not end" : "the chain goes on");
 }
 
-static void print_chains(FILE *out, const struct ring *q, const struct wqe_reader *r)
+static void print_chains(FILE *out, const struct vq_ring *q, const struct wqe_reader *r)
 {
     const uint16_t outstanding = (uint16_t)(q->at.driver_avail - q->at.driver_used);
 
@@ -124,7 +125,7 @@ static void print_chains(FILE *out, const struct ring *q, const struct wqe_reade
 
 /* --- Packed ----------------------------------------------------------------------------------- */
 
-void vq_add_packed(struct text *t, const struct ring *q, uint64_t i)
+void vq_add_packed(struct text *t, const struct vq_ring *q, uint64_t i)
 {
     const uint64_t flags = ring_desc(q, i, LEAF_desc_flags);
 
@@ -133,7 +134,7 @@ void vq_add_packed(struct text *t, const struct ring *q, uint64_t i)
               (unsigned long long)ring_desc(q, i, LEAF_desc_id));
 }
 
-void vq_add_given_back(struct text *t, const struct ring *q, uint64_t i)
+void vq_add_given_back(struct text *t, const struct vq_ring *q, uint64_t i)
 {
     const uint64_t head = q->back[i];
 
@@ -149,12 +150,12 @@ void vq_add_given_back(struct text *t, const struct ring *q, uint64_t i)
 /* Is the buffer that is back the one that was posted there, whose address the descriptor still has?
  * In a queue whose buffers come back in their order it is.
  */
-static bool is_in_order(const struct ring *q)
+static bool is_in_order(const struct vq_ring *q)
 {
     return q->role == RING_CQ || q->role == RING_EVENTS;
 }
 
-static void print_packed_slot(FILE *out, const struct ring *q, const struct wqe_reader *r,
+static void print_packed_slot(FILE *out, const struct vq_ring *q, const struct wqe_reader *r,
                               uint64_t i, uint8_t *command)
 {
     const uint64_t flags = ring_desc(q, i, LEAF_desc_flags);
@@ -189,7 +190,7 @@ static void print_packed_slot(FILE *out, const struct ring *q, const struct wqe_
         *command = 0;
 }
 
-void vq_add_area(struct text *t, const struct ring *q, bool of_device)
+void vq_add_area(struct text *t, const struct vq_ring *q, bool of_device)
 {
     const uint64_t flags =
         tree_number(q->lab, q->path, of_device ? LEAF_queue_used_flags : LEAF_queue_flags) &
@@ -211,7 +212,7 @@ void vq_add_area(struct text *t, const struct ring *q, bool of_device)
         text_add(t, " in a way that there is not");
 }
 
-static void print_area(FILE *out, const struct ring *q, bool of_device)
+static void print_area(FILE *out, const struct vq_ring *q, bool of_device)
 {
     char buf[SHOW_LINE_BYTES];
     struct text t = text_on(buf, sizeof(buf));
@@ -220,7 +221,7 @@ static void print_area(FILE *out, const struct ring *q, bool of_device)
     show_wrap_behind(out, of_device ? "  device" : "  driver", 11, buf);
 }
 
-static void print_packed(FILE *out, const struct ring *q, const struct wqe_reader *r)
+static void print_packed(FILE *out, const struct vq_ring *q, const struct wqe_reader *r)
 {
     const uint64_t first = q->place[RING_DRIVER_USED].at, n = ring_slots_outstanding(q);
     uint8_t command = 0;
@@ -234,7 +235,7 @@ static void print_packed(FILE *out, const struct ring *q, const struct wqe_reade
     print_area(out, q, true);
 }
 
-void vq_print_slots(FILE *out, const struct ring *q, const struct wqe_reader *r)
+void vq_print_slots(FILE *out, const struct vq_ring *q, const struct wqe_reader *r)
 {
     if (q->packed)
         print_packed(out, q, r);

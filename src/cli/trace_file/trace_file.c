@@ -463,14 +463,14 @@ static enum rdl_status read_line(struct trace_file_reader *rd, const struct sour
 }
 
 /* A line that grows. */
-struct line {
+struct trace_line {
     char *text;
     size_t n, cap;
 };
 
 /* Reads up to the next line end, which it leaves out.  RDL_ERR_LIMIT: there is none in @max bytes.
  */
-static enum rdl_status take_line(FILE *in, size_t max, struct line *l, int *ret_end)
+static enum rdl_status take_line(FILE *in, size_t max, struct trace_line *l, int *ret_end)
 {
     int c;
 
@@ -507,7 +507,7 @@ static void count_missing(struct trace_file *s)
 
 static enum rdl_status read_lines(FILE *in, struct trace_file_reader *rd)
 {
-    struct line l = {NULL, 0, 0};
+    struct trace_line l = {NULL, 0, 0};
     enum rdl_status st = RDL_OK;
     int end = '\n';
 

@@ -21,7 +21,7 @@
 #define UNHEARD_TOLD  4u      /* of ACKs in whose place a later one came */
 #define HOPS_MAX      100000u /* causes of causes, stepped over or not */
 
-struct walk {
+struct why_walk {
     FILE *out;
     const struct past *p;
     const struct past_index *index; /* of @p */
@@ -32,7 +32,7 @@ struct walk {
 };
 
 /* "  because of #12.3, which was not recorded" */
-static void tell_unknown(const struct walk *w, const char *what, ev_id id)
+static void tell_unknown(const struct why_walk *w, const char *what, ev_id id)
 {
     char buf[64];
     struct text t = text_on(buf, sizeof(buf));
@@ -43,7 +43,7 @@ static void tell_unknown(const struct walk *w, const char *what, ev_id id)
 }
 
 /* The event that led to @e; NULL at the end of the chain. */
-static const struct ev *cause_of(const struct walk *w, const struct ev *e)
+static const struct ev *cause_of(const struct why_walk *w, const struct ev *e)
 {
     const struct ev *cause = past_find(w->p, e->cause);
 
@@ -53,7 +53,7 @@ static const struct ev *cause_of(const struct walk *w, const struct ev *e)
 }
 
 /* "  because #39.1 ACK psn=100 arrived   (note)"; the note gets lines of its own if it is long. */
-static void say(const struct walk *w, const struct ev *e, const char *what, const char *note)
+static void say(const struct why_walk *w, const struct ev *e, const char *what, const char *note)
 {
     char lead[64], buf[2 * SHOW_LINE_BYTES];
     struct text l = text_on(lead, sizeof(lead)), t = text_on(buf, sizeof(buf));
@@ -75,12 +75,12 @@ static void say(const struct walk *w, const struct ev *e, const char *what, cons
         show_wrap(w->out, INDENT_NOTE, note);
 }
 
-static void add_qp(const struct walk *w, struct text *t, uint32_t host, uint32_t qpn)
+static void add_qp(const struct why_walk *w, struct text *t, uint32_t host, uint32_t qpn)
 {
     ev_names_object(w->p->names, t, host, OBJ_QP, qpn);
 }
 
-static void say_plain(const struct walk *w, const struct ev *e)
+static void say_plain(const struct why_walk *w, const struct ev *e)
 {
     char buf[EV_TEXT_BYTES];
     struct text t = text_on(buf, sizeof(buf));
@@ -90,7 +90,7 @@ static void say_plain(const struct walk *w, const struct ev *e)
     say(w, e, buf, "");
 }
 
-static const struct ev *tell_plain(struct walk *w, const struct ev *e)
+static const struct ev *tell_plain(struct why_walk *w, const struct ev *e)
 {
     say_plain(w, e);
     return cause_of(w, e);
@@ -110,8 +110,8 @@ static void add_verdict(struct text *t, const struct ev *e)
 /* "psn=101, #35.1, was lost in #36.1, by f1": the packet of a queue pair that its peer missed at
  * event @when.  Nothing if that is told already.
  */
-static void add_missed(struct walk *w, struct text *n, uint32_t host, uint32_t qpn, uint32_t psn,
-                       ev_id when)
+static void add_missed(struct why_walk *w, struct text *n, uint32_t host, uint32_t qpn,
+                       uint32_t psn, ev_id when)
 {
     const struct ev *missed = past_last_tx(w->index, host, qpn, psn, when);
 
@@ -127,7 +127,7 @@ static void add_missed(struct walk *w, struct text *n, uint32_t host, uint32_t q
 /* Why the requester goes back at answer @e, which @tx sent: the packet that a sequence NAK asks
  * for, or the response that an implied NAK misses.
  */
-static void add_reason(struct walk *w, struct text *n, const struct ev *e, const struct ev *tx)
+static void add_reason(struct why_walk *w, struct text *n, const struct ev *e, const struct ev *tx)
 {
     if (e->u.rx.rule == RULE_COMP_IMPLIED_NAK) {
         if (fate_add_missing(n, w->index, e))
@@ -141,7 +141,7 @@ static void add_reason(struct walk *w, struct text *n, const struct ev *e, const
 /* The key that was refused when @tx, a NAK, was about to be a response: that of the request was
  * right.
  */
-static void show_lost_key(const struct walk *w, const struct ev *tx)
+static void show_lost_key(const struct why_walk *w, const struct ev *tx)
 {
     const struct ev *key = past_refused_key(w->index, tx->u.tx.host, tx->u.tx.qpn, tx->id, true);
 
@@ -150,7 +150,7 @@ static void show_lost_key(const struct walk *w, const struct ev *tx)
 }
 
 /* The ACKs before @tx, of smaller PSNs, that had not arrived when @e, which covers them, did. */
-static void add_unheard(const struct walk *w, struct text *n, const struct ev *e,
+static void add_unheard(const struct why_walk *w, struct text *n, const struct ev *e,
                         const struct ev *tx)
 {
     unsigned told = 0;
@@ -170,7 +170,7 @@ static void add_unheard(const struct walk *w, struct text *n, const struct ev *e
 }
 
 /* An answer: who sent it, and for a NAK what became of the packet that it misses. */
-static void tell_answer(struct walk *w, const struct ev *e, const struct ev *tx)
+static void tell_answer(struct why_walk *w, const struct ev *e, const struct ev *tx)
 {
     const bool acknowledge = op_info((uint8_t)e->u.rx.opcode)->kind == OPK_ACK;
     char what[SHOW_LINE_BYTES], note[SHOW_LINE_BYTES];
@@ -199,7 +199,7 @@ static void tell_answer(struct walk *w, const struct ev *e, const struct ev *tx)
 }
 
 /* What the atomic of request @e, which was taken, found and left. */
-static void show_atomic(const struct walk *w, const struct ev *e)
+static void show_atomic(const struct why_walk *w, const struct ev *e)
 {
     for (size_t i = past_lower_bound(w->p, e->id); i < w->p->n; i++) {
         const struct ev *at = past_at(w->p, i);
@@ -215,7 +215,7 @@ static void show_atomic(const struct walk *w, const struct ev *e)
 /* What had ended the key that @refused names, if a work request or a message did: it was made
  * invalid, or its window was bound anew, with another key.
  */
-static void show_end_of_key(const struct walk *w, const struct ev *refused)
+static void show_end_of_key(const struct why_walk *w, const struct ev *refused)
 {
     const struct ev_key *k = &refused->u.key;
 
@@ -235,7 +235,7 @@ static void show_end_of_key(const struct walk *w, const struct ev *refused)
 }
 
 /* A request: which transmission it was, and what the responder thought of it. */
-static void tell_request(struct walk *w, const struct ev *e, const struct ev *tx)
+static void tell_request(struct why_walk *w, const struct ev *e, const struct ev *tx)
 {
     char what[SHOW_LINE_BYTES], note[SHOW_LINE_BYTES];
     struct text t = text_on(what, sizeof(what)), n = text_on(note, sizeof(note));
@@ -266,7 +266,7 @@ static void tell_request(struct walk *w, const struct ev *e, const struct ev *tx
         show_atomic(w, e);
 }
 
-static const struct ev *tell_rx(struct walk *w, const struct ev *e)
+static const struct ev *tell_rx(struct why_walk *w, const struct ev *e)
 {
     const struct ev *tx = past_tx_of(w->p, e);
 
@@ -285,7 +285,7 @@ static const struct ev *tell_rx(struct walk *w, const struct ev *e)
 }
 
 /* Steps back over timeouts in a row: @e and what it repeats. */
-static const struct ev *skip_timeouts(struct walk *w, const struct ev *e)
+static const struct ev *skip_timeouts(struct why_walk *w, const struct ev *e)
 {
     const struct ev *first = e, *next = e;
     unsigned n = 0;
@@ -308,7 +308,7 @@ static const struct ev *skip_timeouts(struct walk *w, const struct ev *e)
 }
 
 /* What armed RNR timer @e: the RNR NAK that arrived; NULL: it is not known. */
-static const struct ev *rnr_nak_before(const struct walk *w, const struct ev *e)
+static const struct ev *rnr_nak_before(const struct why_walk *w, const struct ev *e)
 {
     const struct ev *timer = past_find(w->p, e->cause);
     const struct ev *nak = timer ? past_find(w->p, timer->cause) : NULL;
@@ -317,7 +317,7 @@ static const struct ev *rnr_nak_before(const struct walk *w, const struct ev *e)
 }
 
 /* The end of the RNR timer that sent what @nak refuses; NULL: it was sent for another reason. */
-static const struct ev *rnr_timeout_before(const struct walk *w, const struct ev *nak)
+static const struct ev *rnr_timeout_before(const struct why_walk *w, const struct ev *nak)
 {
     const struct ev *answer = past_tx_of(w->p, nak);
     const struct ev *request = answer ? past_find(w->p, answer->cause) : NULL;
@@ -330,7 +330,7 @@ static const struct ev *rnr_timeout_before(const struct walk *w, const struct ev
 /* Steps back over rounds of RNR NAK, wait and transmission: @e, the end of an RNR timer, and what
  * it repeats.  Returns the first RNR NAK that is known.
  */
-static const struct ev *skip_rnr_rounds(const struct walk *w, const struct ev *e)
+static const struct ev *skip_rnr_rounds(const struct why_walk *w, const struct ev *e)
 {
     const struct ev *first = e, *nak = rnr_nak_before(w, e);
     unsigned n = 1;
@@ -349,7 +349,7 @@ static const struct ev *skip_rnr_rounds(const struct walk *w, const struct ev *e
     return nak;
 }
 
-static const struct ev *tell_timeout(struct walk *w, const struct ev *e)
+static const struct ev *tell_timeout(struct why_walk *w, const struct ev *e)
 {
     const bool ack = e->u.timeout.timer == TMR_ACK;
     const struct ev *timer = past_find(w->p, e->cause), *tx = NULL;
@@ -385,7 +385,7 @@ static const struct ev *tell_timeout(struct walk *w, const struct ev *e)
 }
 
 /* Did the driver find that @post needed no kick, before the device fetched it in @fetch? */
-static bool needed_no_kick(const struct walk *w, const struct ev *post, const struct ev *fetch)
+static bool needed_no_kick(const struct why_walk *w, const struct ev *post, const struct ev *fetch)
 {
     for (size_t i = past_lower_bound(w->p, post->id); i < w->p->n; i++) {
         const struct ev *e = past_at(w->p, i);
@@ -400,7 +400,7 @@ static bool needed_no_kick(const struct walk *w, const struct ev *post, const st
 }
 
 /* The last kick of the queue that a fault lost between @post and @fetch; NULL: none. */
-static const struct ev *lost_kick(const struct walk *w, const struct ev *post,
+static const struct ev *lost_kick(const struct why_walk *w, const struct ev *post,
                                   const struct ev *fetch)
 {
     const struct ev *found = NULL;
@@ -420,7 +420,7 @@ static const struct ev *lost_kick(const struct walk *w, const struct ev *post,
 }
 
 /* What a fault of the device had to do with it: a kick that was lost, a queue that stood still. */
-static void add_device_fault(struct text *t, const struct walk *w, const struct ev *post,
+static void add_device_fault(struct text *t, const struct why_walk *w, const struct ev *post,
                              const struct ev *fetch, const struct ev *cause)
 {
     const struct ev *lost = post ? lost_kick(w, post, fetch) : NULL;
@@ -438,7 +438,7 @@ static void add_device_fault(struct text *t, const struct walk *w, const struct 
 /* @kick is older than @post: a device asks for the next one when it finds the queue empty, and what
  * is posted before that needs none.
  */
-static void add_older_kick(struct text *t, const struct walk *w, const struct ev *kick,
+static void add_older_kick(struct text *t, const struct why_walk *w, const struct ev *kick,
                            const struct ev *post, const struct ev *fetch)
 {
     if (needed_no_kick(w, post, fetch)) {
@@ -451,7 +451,7 @@ static void add_older_kick(struct text *t, const struct walk *w, const struct ev
     }
 }
 
-static const struct ev *tell_fetch(struct walk *w, const struct ev *e)
+static const struct ev *tell_fetch(struct why_walk *w, const struct ev *e)
 {
     const struct ev *cause = past_find(w->p, e->cause), *post = past_post_of(w->index, e);
     const struct ev *kick = cause && cause->kind == EV_kick ? cause : NULL;
@@ -480,7 +480,7 @@ static const struct ev *tell_fetch(struct walk *w, const struct ev *e)
     return kick ? NULL : cause;
 }
 
-static const struct ev *tell_tx(struct walk *w, const struct ev *e)
+static const struct ev *tell_tx(struct why_walk *w, const struct ev *e)
 {
     char buf[SHOW_LINE_BYTES];
     struct text t = text_on(buf, sizeof(buf));
@@ -498,7 +498,7 @@ static const struct ev *tell_tx(struct walk *w, const struct ev *e)
 }
 
 /* A frame that ended: the cause is its sending. */
-static const struct ev *tell_frame(struct walk *w, const struct ev *e)
+static const struct ev *tell_frame(struct why_walk *w, const struct ev *e)
 {
     const struct ev *tx = past_tx_of(w->p, e);
 
@@ -507,7 +507,7 @@ static const struct ev *tell_frame(struct walk *w, const struct ev *e)
 }
 
 /* Was it what came back that failed the request of @e, and not the request itself? */
-static bool failed_on_return(const struct walk *w, const struct ev *e)
+static bool failed_on_return(const struct why_walk *w, const struct ev *e)
 {
     const struct ev *rx = past_find(w->p, e->cause);
 
@@ -518,7 +518,7 @@ static bool failed_on_return(const struct walk *w, const struct ev *e)
 /* A request that the device refused itself completes when those before it have: the fetch that
  * found it wrong is why, not the ACK that let it complete.  NULL: it was not refused here.
  */
-static const struct ev *refused_fetch(const struct walk *w, const struct ev *e)
+static const struct ev *refused_fetch(const struct why_walk *w, const struct ev *e)
 {
     const struct ev_cqe *c = &e->u.cqe;
 
@@ -531,20 +531,20 @@ static const struct ev *refused_fetch(const struct walk *w, const struct ev *e)
 }
 
 /* A queue pair that stops at such a request stops because of its completion. */
-static const struct ev *cause_of_state(const struct walk *w, const struct ev *e)
+static const struct ev *cause_of_state(const struct why_walk *w, const struct ev *e)
 {
     const struct ev *failed = past_failure_of(w->index, e);
 
     return failed && refused_fetch(w, failed) ? failed : cause_of(w, e);
 }
 
-static const struct ev *tell_state(struct walk *w, const struct ev *e)
+static const struct ev *tell_state(struct why_walk *w, const struct ev *e)
 {
     say_plain(w, e);
     return cause_of_state(w, e);
 }
 
-static const struct ev *tell_completion(struct walk *w, const struct ev *e)
+static const struct ev *tell_completion(struct why_walk *w, const struct ev *e)
 {
     const struct ev *fetch = refused_fetch(w, e);
 
@@ -552,7 +552,7 @@ static const struct ev *tell_completion(struct walk *w, const struct ev *e)
     return fetch ? fetch : cause_of(w, e);
 }
 
-typedef const struct ev *tell_fn(struct walk *w, const struct ev *e);
+typedef const struct ev *tell_fn(struct why_walk *w, const struct ev *e);
 
 /* Those that tell more than their sentence. */
 static tell_fn *const tellers[EV_COUNT] = {
@@ -570,7 +570,7 @@ static tell_fn *teller_of(enum ev_kind kind)
 }
 
 /* Where the chain of the event in question begins. */
-static const struct ev *first_cause(const struct walk *w, const struct ev *e)
+static const struct ev *first_cause(const struct why_walk *w, const struct ev *e)
 {
     const struct ev *tx = NULL;
 
@@ -600,7 +600,7 @@ static bool starts_with_itself(const struct ev *e)
 }
 
 /* Tells what led to @e, step by step. */
-static void tell_chain(struct walk *w, const struct ev *e)
+static void tell_chain(struct why_walk *w, const struct ev *e)
 {
     unsigned steps = 0;
 
@@ -629,12 +629,12 @@ enum rdl_status why(FILE *out, const struct past *p, ev_id id)
     struct past_index *index;
     char buf[EV_TEXT_BYTES];
     struct text t = text_on(buf, sizeof(buf));
-    struct walk w;
+    struct why_walk w;
 
     if (!e)
         return RDL_ERR_NOT_FOUND;
     index = fate_index(p);
-    w = (struct walk){.out = out, .p = p, .index = index, .asked = e};
+    w = (struct why_walk){.out = out, .p = p, .index = index, .asked = e};
     ev_add_line(&t, e, p->names);
     show_hanging(out, INDENT_NOTE, buf);
     show_failure(out, index, e);

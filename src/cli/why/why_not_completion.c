@@ -13,7 +13,7 @@
 /* Which work of a queue pair is meant. */
 enum work { WORK_SENDS, WORK_RECEIVES };
 
-struct asked {
+struct completion_search {
     struct why_not *w;
     const char *host, *cq;        /* names */
     bool idle;                    /* tell of those that wait for nothing */
@@ -145,7 +145,7 @@ static bool waits(const struct why_not *w, const struct why_not_qp *q, enum work
            tree_number(w->lab, q->path, LEAF_qp_receiving) != 0 || peer_sends(w, q);
 }
 
-static bool is_text(const struct asked *a, const char *qp, enum leaf_id id)
+static bool is_text(const struct completion_search *a, const char *qp, enum leaf_id id)
 {
     struct rdl_value v;
 
@@ -154,7 +154,7 @@ static bool is_text(const struct asked *a, const char *qp, enum leaf_id id)
 
 static void each_qp(void *ctx, const char *key, const struct rdl_value *v)
 {
-    struct asked *a = ctx;
+    struct completion_search *a = ctx;
     char path[TREE_PATH_BYTES];
     struct text t = text_on(path, sizeof(path));
     struct why_not_qp q;
@@ -183,7 +183,7 @@ static void each_qp(void *ctx, const char *key, const struct rdl_value *v)
         say_receives(a->w, &q);
 }
 
-static void tell_qps(struct asked *a)
+static void tell_qps(struct completion_search *a)
 {
     size_t at;
 
@@ -245,7 +245,7 @@ void why_not_completion(struct why_not *w, const char *cq, uint64_t n)
     const uint64_t count = tree_number(w->lab, cq, LEAF_cq_count);
     const uint64_t polled = tree_number(w->lab, cq, LEAF_cq_polled);
     char host[RDL_NAME_BYTES];
-    struct asked a = {.w = w, .host = host};
+    struct completion_search a = {.w = w, .host = host};
 
     if (n < count) {
         say_there(w, cq, n);

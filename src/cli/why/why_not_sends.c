@@ -222,7 +222,7 @@ static void say_rnr(struct why_not *w, const struct why_not_qp *q)
         why_not_try(w, "run");
 }
 
-struct held {
+struct held_sends {
     struct why_not *w;
     const char *qp;
     size_t n;
@@ -231,7 +231,7 @@ struct held {
 /* Of who waits for what, that a request of held.qp waits behind READs and atomics. */
 static void say_held(void *ctx, const char *sentence)
 {
-    struct held *h = ctx;
+    struct held_sends *h = ctx;
     const size_t n = strlen(h->qp);
 
     if (strncmp(sentence, h->qp, n) != 0 || sentence[n] != ':' || !strstr(sentence, "waits behind"))
@@ -243,7 +243,7 @@ static void say_held(void *ctx, const char *sentence)
 /* Nothing of the oldest request was sent. */
 static void say_not_sent(struct why_not *w, const struct why_not_qp *q)
 {
-    struct held held = {w, q->path, 0};
+    struct held_sends held = {w, q->path, 0};
     const uint64_t ssn = tree_number(w->lab, q->path, LEAF_qp_ssn);
     const uint64_t limit = tree_number(w->lab, q->path, LEAF_qp_credit_ssn);
 
@@ -328,7 +328,7 @@ static void say_unanswered(struct why_not *w, const struct why_not_qp *q)
 {
     const uint32_t psn = (uint32_t)tree_number(w->lab, q->path, LEAF_qp_acked_psn);
     const uint64_t n = tree_number(w->lab, q->path, LEAF_qp_outstanding_pkts);
-    struct held held = {w, q->path, 0};
+    struct held_sends held = {w, q->path, 0};
     char peer[TREE_PATH_BYTES];
 
     if (why_not_peer(w, q, peer))
@@ -392,15 +392,16 @@ static void say_behind(struct why_not *w, const struct why_not_qp *q, const stru
 }
 
 /* How a send that was posted ended.  NULL: it did not. */
-struct end {
+struct send_end {
     const struct ev *used; /* the device gave its descriptor back */
     const struct ev *cqe;  /* and wrote its completion, which it does directly behind that */
     const struct ev *lost; /* or else it was forgotten with its queue */
 };
 
-static struct end end_of(const struct why_not *w, const struct why_not_qp *q, const struct ev *post)
+static struct send_end end_of(const struct why_not *w, const struct why_not_qp *q,
+                              const struct ev *post)
 {
-    struct end end = {NULL, NULL, NULL};
+    struct send_end end = {NULL, NULL, NULL};
     struct posted send = {.e = NULL};
 
     (void)posted_read(post, &send);
@@ -427,7 +428,7 @@ static struct end end_of(const struct why_not *w, const struct why_not_qp *q, co
 /* @post, the last send of @q, is not pending any more. */
 static void say_end(struct why_not *w, const struct why_not_qp *q, const struct ev *post)
 {
-    const struct end end = end_of(w, q, post);
+    const struct send_end end = end_of(w, q, post);
     char buf[SHOW_LINE_BYTES];
     struct text t = text_on(buf, sizeof(buf));
 

@@ -8,7 +8,7 @@
 
 #define NUMBER_BYTES 32u
 
-struct unit {
+struct quantity_unit {
     enum quantity kind;
     const char *name;
     uint64_t factor;
@@ -16,7 +16,7 @@ struct unit {
 };
 
 /* Sorted by kind, largest unit first.  Of several names for a unit the shown one comes first. */
-static const struct unit units[] = {
+static const struct quantity_unit units[] = {
     {QUANTITY_SIZE, "g", 1u << 30, true},
     {QUANTITY_SIZE, "gib", 1u << 30, false},
     {QUANTITY_SIZE, "m", 1u << 20, true},
@@ -62,7 +62,7 @@ static bool digits(const char *s, unsigned base, uint64_t *ret, const char **ret
     return true;
 }
 
-static const struct unit *unit_find(enum quantity kind, const char *name)
+static const struct quantity_unit *unit_find(enum quantity kind, const char *name)
 {
     for (size_t i = 0; i < ARRAY_LEN(units); i++) {
         if (units[i].kind == kind && strcasecmp(units[i].name, name) == 0)
@@ -130,7 +130,7 @@ static const char *parse_ratio(uint64_t n, const char *s, uint64_t *ret)
 
 static const char *parse_decimal(enum quantity kind, const char *s, uint64_t *ret)
 {
-    const struct unit *unit;
+    const struct quantity_unit *unit;
     uint64_t whole, frac = 0;
     unsigned frac_digits = 0;
     const char *end;
@@ -238,7 +238,7 @@ const char *quantity_parse_range(const char *s, uint64_t *ret_first, uint64_t *r
 void quantity_add(struct text *t, enum quantity kind, uint64_t v)
 {
     for (size_t i = 0; i < ARRAY_LEN(units) && v != 0; i++) {
-        const struct unit *u = &units[i];
+        const struct quantity_unit *u = &units[i];
 
         if (u->kind == kind && u->shown && v % u->factor == 0) {
             text_addf(t, "%llu%s", (unsigned long long)(v / u->factor), u->name);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Between the files of the control queue: a request, and the commands that are not in rdma_ctrl.c.
+/* Shared between the files of the control queue: a request, and the commands outside rdma_ctrl.c.
  */
 #ifndef EMU_DEVICE_CTRL_H
 #define EMU_DEVICE_CTRL_H
@@ -9,7 +9,7 @@
 #include "emu/device/internal.h"
 #include "emu/facts/rfc.h"
 
-/* A request being executed.  @number is what the trace shows: the object's number. */
+/* A control request being executed.  @number is the number of its object, for the event. */
 struct call {
     struct rdma *d;
     const uint8_t *req;
@@ -17,7 +17,7 @@ struct call {
     uint32_t number;
 };
 
-/* Decodes the request into a variable of the structure's type. */
+/* Declares @var, a struct rfc_@name, and decodes the request into it. */
 #define REQUEST(c, name, var)                                                                      \
     struct rfc_##name var;                                                                         \
     do {                                                                                           \
@@ -35,15 +35,15 @@ struct call {
         memcpy((c)->rsp, &rsp_raw, sizeof(rsp_raw));                                               \
     } while (0)
 
-/* Refuses the request because of REF_@why. */
+/* Refuses the request with reason @why.  Returns the response code. */
 static inline enum ctrl_rsp ctrl_refuse(struct call *c, enum ctrl_refusal why,
                                         struct compared values)
 {
     return hca_refuse(&c->d->hca, why, values);
 }
 
-/* rdma_ctrl.c: without RING_RESET a driver has no way to empty a queue: the device forgets where it
- * was, and the driver starts the ring again in place.
+/* rdma_ctrl.c: resets the device's indexes of @queue, if RING_RESET was not negotiated.  Without it
+ * the driver cannot reset a queue and starts the ring over in place.
  */
 void ctrl_forget_ring(struct rdma *d, uint32_t queue);
 

@@ -40,7 +40,8 @@ static uint64_t free_at(const struct eth_port *p)
     return line > loop ? line : loop;
 }
 
-/* Has any of those that wait a frame indeed?  Who has not does not wait any more. */
+/* Returns true if a waiting function has a frame.  Clears the waiting bits of those that have none.
+ */
 static bool has_frame(struct eth_port *p)
 {
     for (uint32_t i = 0; i < ETH_PORT_USERS; i++) {
@@ -55,7 +56,9 @@ static bool has_frame(struct eth_port *p)
     return false;
 }
 
-/* The next frame of the user whose turn it is, or of another; NULL: nobody has one after all. */
+/* Takes a frame from the function whose turn it is, or from the next one that has one.  Returns
+ * NULL if none has.
+ */
 static struct frame *take_frame(struct eth_port *p)
 {
     for (uint32_t i = 0; i < ETH_PORT_USERS; i++) {
@@ -71,7 +74,9 @@ static struct frame *take_frame(struct eth_port *p)
     return NULL;
 }
 
-/* RoCEv2 to a multicast group that the RDMA function is in, at the MAC that the group has? */
+/* Returns true for RoCEv2 to a multicast group that the RDMA function is in, at the MAC of the
+ * group.
+ */
 static bool is_own_group(const struct eth_port *p, const struct frame *f)
 {
     const struct eth_user *rdma = &p->users[FN_RDMA];
@@ -150,7 +155,7 @@ void eth_port_drop(struct eth_port *p, const struct frame *f, enum drop_reason r
     eth_port_refuse(p, f, reason, &(struct compared){0});
 }
 
-/* Whose is a frame to the own MAC? */
+/* The function that gets a frame to the own MAC. */
 static enum pci_function sort(const struct eth_port *p, const struct frame *f)
 {
     const struct eth_user *rdma = &p->users[FN_RDMA];

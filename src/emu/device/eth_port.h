@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* The Ethernet port of a host, which the functions of its slot share.
+/* The Ethernet port of a host, shared by the functions of its slot.
  *
- * Out: a function that has frames calls eth_port_wait(), and then eth_port_pump(); the port takes
- * one frame at a time, when its line is free, in turns.  A frame to the own MAC turns round inside
- * the port.
+ * Transmit: a function that has frames calls eth_port_wait() and then eth_port_pump().  The port
+ * takes one frame at a time when its line is free, from the functions in turn.  A frame to the
+ * port's own MAC is looped back inside the port.
  *
- * In: what is sent to the own MAC or to a group is sorted.  RoCEv2 packets to an address that is a
- * GID of ours are the RDMA function's, everything else is the network function's.  Sorting does not
- * judge: a damaged RoCEv2 packet goes to the RDMA function, which drops it under a name.
+ * Receive: frames to the own MAC or to a multicast group are accepted.  RoCEv2 packets to one of
+ * the host's GIDs go to the RDMA function, everything else to the network function.  The port does
+ * not check packets any further: a damaged RoCEv2 packet goes to the RDMA function, which drops it
+ * with a reason.
  */
 #ifndef EMU_DEVICE_ETH_PORT_H
 #define EMU_DEVICE_ETH_PORT_H
@@ -20,25 +21,25 @@
 #include "emu/net/net.h"
 #include "emu/wire/addr.h"
 
-#define ETH_PORT_USERS 2u /* functions, by enum pci_function */
+#define ETH_PORT_USERS 2u /* indexed by enum pci_function */
 
-/* What steps count, over all devices of a lab. */
+/* Counters of work done, over all devices of a lab, for the count of steps. */
 struct progress {
-    uint64_t chains; /* of descriptors, taken or given back */
+    uint64_t chains; /* descriptor chains taken or completed */
     uint64_t wqes, packets, timers, cqes;
 };
 
-/* How the port reaches a function. */
+/* Callbacks from the port to a function. */
 struct eth_user_ops {
-    /* Has it, as far as it knows, something to send?  Asked only after eth_port_wait(). */
+    /* Returns true if it may have a frame to send.  Only called after eth_port_wait(). */
     bool (*has_frame)(const void *ctx);
-    /* The next frame, its note and its tx event in place; NULL: none, or none after all. */
+    /* Returns the next frame, with its note set and its tx event emitted.  NULL: there is none. */
     struct frame *(*take_frame)(void *ctx);
-    /* Is @dst a GID of this function?  NULL: it takes no RoCEv2. */
+    /* Returns true if @dst is a GID of this function.  NULL: the function takes no RoCEv2. */
     bool (*owns)(const void *ctx, const uint8_t dst[GID_BYTES]);
-    /* Is it in the multicast group @dst?  There if owns() is. */
+    /* Returns true if it is in the multicast group @dst.  Not NULL if owns() is not. */
     bool (*is_member)(const void *ctx, const uint8_t dst[GID_BYTES]);
-    void (*deliver)(void *ctx, const struct frame *f); /* borrows @f */
+    void (*deliver)(void *ctx, const struct frame *f); /* the port keeps ownership of @f */
 };
 
 struct eth_user {
@@ -49,55 +50,57 @@ struct eth_user {
 struct eth_port {
     uint32_t host;
     uint8_t mac[MAC_BYTES];
-    uint32_t mtu; /* the longest IP packet that it carries, for both functions */
+    uint32_t mtu; /* maximum length of an IP packet, for both functions */
     struct net *net;
     struct trace *trace;
     struct progress *progress;
     struct eth_user users[ETH_PORT_USERS];
-    unsigned waiting;  /* set of bits 1 << user: may have a frame; the others have none */
-    uint32_t turn;     /* of the user that is asked first for a frame */
+    unsigned waiting;  /* set of 1 << user: may have a frame; the others have none */
+    uint32_t turn;     /* the user that is asked first for the next frame */
     bool egress_due;   /* a SIM_EGRESS is scheduled */
-    uint32_t link_end; /* NET_NO_LINK: nothing is plugged in */
+    uint32_t link_end; /* NET_NO_LINK: no link */
     uint64_t loop_free_at_ns;
     uint64_t sent_frames, sent_bytes, rcvd_frames, rcvd_bytes;
-    uint64_t looped_frames;        /* of those sent: to the own MAC */
-    uint64_t tx_drops[DROP_COUNT]; /* of frames sent */
-    uint64_t drops[DROP_COUNT];    /* of frames received */
-    uint64_t taken_frames;         /* of those received: by a queue pair, or by virtio-net */
+    uint64_t looped_frames;        /* included in sent_frames: to the own MAC */
+    uint64_t tx_drops[DROP_COUNT]; /* dropped before transmission, by reason */
+    uint64_t drops[DROP_COUNT];    /* dropped on reception, by reason */
+    uint64_t taken_frames;         /* received frames accepted by a queue pair or virtio-net */
 };
 
-/* A port that nothing is plugged into; all pointers outlive it.  @mtu: of ETHERNET_MTU_MIN to
+/* Initializes a port without a link.  All pointers must outlive it.  @mtu is ETHERNET_MTU_MIN to
  * ETHERNET_MTU_MAX.
  */
 void eth_port_init(struct eth_port *p, struct net *net, struct progress *progress, uint32_t host,
                    const uint8_t mac[MAC_BYTES], uint32_t mtu);
 
-/* @function uses the port from now on. */
+/* Registers @function as a user of the port. */
 void eth_port_use(struct eth_port *p, enum pci_function function, const struct eth_user_ops *ops,
                   void *ctx);
 
-/* @function has a frame, or will when the port asks. */
+/* Tells the port that @function may have a frame.  Call eth_port_pump() after it. */
 static inline void eth_port_wait(struct eth_port *p, enum pci_function function)
 {
     p->waiting |= 1u << function;
 }
 
-/* Some function has a frame, or has had its turn: sends what can be sent now. */
+/* Sends what can be sent now, and schedules SIM_EGRESS for the rest. */
 void eth_port_pump(struct eth_port *p);
 
 /* Handler of SIM_EGRESS. */
 void eth_port_egress(struct eth_port *p);
 
-/* What must always hold between two calls; NULL, or what does not. */
+/* Checks the invariants of the port between calls.  Returns NULL, or a text that describes the
+ * violated one.
+ */
 const char *eth_port_invariant(const struct eth_port *p);
 
-/* A frame arrived over the line; borrowed. */
+/* Processes a frame that arrived over the line.  The caller keeps ownership of @f. */
 void eth_port_deliver(struct eth_port *p, const struct frame *f);
 
-/* A frame that arrived is thrown away: says so, and counts. */
+/* Drops a received frame: emits drop and counts it. */
 RDL_COLD void eth_port_drop(struct eth_port *p, const struct frame *f, enum drop_reason reason);
 
-/* The same, with the values that the check compared. */
+/* Like eth_port_drop(), with the values that the check compared. */
 RDL_COLD void eth_port_refuse(struct eth_port *p, const struct frame *f, enum drop_reason reason,
                               const struct compared *values);
 

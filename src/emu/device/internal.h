@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Between the files of the device. */
+/* Functions shared between the files of the virtio-rdma device. */
 #ifndef EMU_DEVICE_INTERNAL_H
 #define EMU_DEVICE_INTERNAL_H
 
@@ -8,58 +8,65 @@
 #include "emu/facts/device.h"
 #include "emu/virtio/fault.h"
 
-/* rdma_config.c: gives every limit that is 0 what it is by default. */
+/* rdma_config.c: sets every limit that is 0 to its default. */
 void rdma_limits_complete(struct rdl_device_limits *l, uint32_t max_qp);
 
-/* Fills the device configuration space.  True: a driver may have read something else there. */
+/* Writes the device configuration.  Returns true if it changed after a driver may have read it. */
 bool rdma_config_fill(struct rdma *d);
 
-/* rdma.c: the device looks at @queue in a later tick, as if the driver had just kicked it. */
+/* rdma.c: schedules a doorbell of @queue, as if the driver had just kicked it. */
 void rdma_ring(struct rdma *d, uint32_t queue);
 
-/* rdma_ctrl.c: executes what waits in the control queue. */
+/* rdma_ctrl.c: executes the requests in the control queue. */
 void rdma_ctrl_run(struct rdma *d);
 
-/* rdma_queues.c: how the transport reaches the rings. */
+/* rdma_queues.c: fetch_send(), fetch_recv() and complete() of struct xport_ops. */
 enum fetch rdma_fetch_send(void *ctx, struct qp *qp, struct send_wqe *out);
 enum fetch rdma_fetch_recv(void *ctx, struct qp *qp, struct recv_wqe *out);
 bool rdma_complete(void *ctx, struct qp *qp, enum wq wq, uint32_t desc,
                    const struct completion *wc);
 
-/* Takes the next chain of @queue into d->chain. */
+/* Takes the next chain of @queue into d->chain.  After the work of one tick (vq_turn_is_over())
+ * returns FETCH_EMPTY and schedules a doorbell.
+ */
 enum fetch rdma_pop(struct rdma *d, uint32_t queue);
 
-/* rdma_events.c: tells the driver of @type about object @number of @kind; ops->event(). */
+/* rdma_events.c: event() of struct xport_ops: reports @type of object @number of @kind to the
+ * driver.
+ */
 void rdma_event(void *ctx, enum async_event type, enum object_kind kind, uint32_t number);
 
-/* The device needs a reset, which the driver learns from its status. */
+/* Emits `async_event` for DEVICE_FATAL.  The driver itself learns it from DEVICE_NEEDS_RESET. */
 void rdma_event_fatal(const struct rdma *d);
 
-/* Writes what waits, as far as there are buffers. */
+/* Writes pending events to the buffers of the event queue, as long as there are any. */
 void rdma_events_flush(struct rdma *d);
 
-/* An object is destroyed: what waits about it will not be told. */
+/* Discards the pending events of an object that is being destroyed. */
 void rdma_events_forget(struct rdma *d, enum object_kind kind, uint32_t number);
 
 uint32_t rdma_receives(void *ctx, struct qp *qp);
 
 /* rdma_srq.c */
 
-/* Is @queue the ring of a shared receive queue, whether or not it exists now? */
+/* Returns true if @queue is the ring of a shared receive queue, whether or not that exists. */
 bool rdma_is_srq_queue(const struct rdma *d, uint32_t queue);
 
-/* A receive was taken out of the ring of @srq. */
+/* Counts a receive taken from the ring of @srq, and raises SRQ_LIMIT_REACHED if it is due. */
 void rdma_srq_taken(struct rdma *d, struct srq *srq);
 
-/* Ring @queue is broken: if it is a shared receive queue's, that has failed. */
+/* Marks the shared receive queue of the broken ring @queue as failed and raises SRQ_ERR.  Does
+ * nothing if @queue is no such ring.
+ */
 void rdma_srq_broken(struct rdma *d, uint32_t queue);
 
-/* The driver took ring @queue away: if it is a shared receive queue's that is used, that has failed
- * and its queue pairs with it.
+/* Fails the shared receive queue whose ring @queue the driver has reset, and moves its queue pairs
+ * to ERR.  Does nothing if it has no users or @queue is no such ring.
  */
 void rdma_srq_taken_away(struct rdma *d, uint32_t queue);
 
-/* Lets the QPs of CQs that overflowed learn of it; after every call into the transport. */
+/* Moves the QPs of overflowed CQs to ERR.  Call rdma_settle() after every call into the transport.
+ */
 RDL_COLD void rdma_settle_failed(struct rdma *d);
 
 static inline void rdma_settle(struct rdma *d)
@@ -68,18 +75,20 @@ static inline void rdma_settle(struct rdma *d)
         rdma_settle_failed(d);
 }
 
-/* rdma_port.c: ops->ready(), and becoming a user of the Ethernet port. */
+/* rdma_port.c: ready() of struct xport_ops, and the registration at the Ethernet port. */
 void rdma_ready_add(void *ctx, struct qp *qp);
 void rdma_port_use(struct rdma *d);
 
-/* Has a fault stopped @queue?  Nobody asks that of a completion queue: it would have overflowed. */
+/* Returns true if a fault has stopped @queue.  Not used for completion queues, which would
+ * overflow.
+ */
 static inline bool rdma_is_stuck(struct rdma *d, uint32_t queue)
 {
     return d->pci.is_faulty && virtio_is_stuck(&d->pci, queue, d->ram);
 }
 
-/* Writes @n bytes to the beginning of @c, a chain of @queue that is given back then.  Returns how
- * many found room.
+/* Writes @n bytes to the start of @c, a chain of @queue that the caller is about to complete.
+ * Returns the number of bytes that fit.
  */
 static inline size_t rdma_write(struct rdma *d, uint32_t queue, const struct vq_chain *c,
                                 const void *in, size_t n)
@@ -89,13 +98,16 @@ static inline size_t rdma_write(struct rdma *d, uint32_t queue, const struct vq_
         &(struct virtio_write){.queue = queue, .ram = d->ram, .chain = c, .in = in, .n = n});
 }
 
-/* Gives a chain back. */
+/* Completes a chain of @queue and emits `used`.  Does nothing if the queue is disabled or broken,
+ * or bus mastering is off.
+ */
 void rdma_push(struct rdma *d, uint32_t queue, uint16_t head, uint32_t len);
 
-/* Interrupts the driver for what was given back, if it wants that. */
+/* Interrupts the driver for completed chains of @queue, if it requests that. */
 void rdma_interrupt(struct rdma *d, uint32_t queue);
 
-/* Queue @queue was found broken. */
+/* Reports that @queue is broken: sets DEVICE_NEEDS_RESET and raises the events that follow from it.
+ */
 RDL_COLD void rdma_queue_broken(struct rdma *d, uint32_t queue);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Life of the device, and its doorbells. */
+/* Lifecycle of the virtio-rdma device, and its doorbells. */
 #include "emu/device/rdma.h"
 
 #include <string.h>
@@ -60,7 +60,7 @@ static void transport_init(struct rdma *d)
         .keys = prng_stream(c->seed, c->host),
         .pkeys = c->pkeys,
     };
-    const struct hca_limits limits = hca_limits_of(d, &c->limits); /* the tables are for these */
+    const struct hca_limits limits = hca_limits_of(d, &c->limits); /* sizes of the tables */
 
     hca_init(&d->hca, &env, &limits);
     d->hca.limits = hca_limits_of(d, &d->limits);
@@ -116,7 +116,7 @@ static void on_notify(void *ctx, uint32_t queue)
         rdma_ring(d, queue);
 }
 
-/* What the configuration says may be different now, which a driver finds out by its generation. */
+/* Updates the device configuration, and its generation if it has changed. */
 static void refill_config(struct rdma *d)
 {
     if (rdma_config_fill(d))
@@ -139,13 +139,15 @@ static void on_reset(void *ctx)
     refill_config(d);
 }
 
-/* What the driver accepted decides what the configuration says. */
+/* The content of the configuration depends on the accepted features. */
 static void on_negotiated(void *ctx)
 {
     refill_config(ctx);
 }
 
-/* The driver took a queue away.  A queue pair that is still in use cannot go on without it. */
+/* The driver has reset a queue.  A queue pair in use goes to ERR, unless RESIZE_QP announced the
+ * reset.
+ */
 static void on_queue_reset(void *ctx, uint32_t queue)
 {
     struct rdma *d = ctx;
@@ -154,7 +156,7 @@ static void on_queue_reset(void *ctx, uint32_t queue)
     const unsigned wq = queue_is_sends(d->config.max_cq, queue) ? WQ_SEND : WQ_RECV;
 
     if (qp && (qp->exchanged & 1u << wq)) {
-        qp->exchanged &= ~(1u << wq); /* RESIZE_QP: another ring comes */
+        qp->exchanged &= ~(1u << wq); /* RESIZE_QP: the driver sets up a new ring */
         return;
     }
     if (qp && qp->state != QPS_RESET && qp->state != QPS_ERR) {
@@ -166,9 +168,9 @@ static void on_queue_reset(void *ctx, uint32_t queue)
     rdma_srq_taken_away(d, queue);
 }
 
-/* Buffers that a driver adds to a CQ are found when a completion needs one: no kicks, please.  So
- * are shared receives, and those of the event queue; but an event that waits for one must hear of
- * it, which only EVENT_IDX can ask for alone.
+/* The device takes buffers of a CQ when a completion needs one, so it disables kicks.  The same
+ * holds for shared receives and the event queue.  But a pending event needs a kick when a buffer is
+ * added; that can be requested again later only with EVENT_IDX.
  */
 static void on_queue_enabled(void *ctx, uint32_t queue)
 {
@@ -176,7 +178,7 @@ static void on_queue_enabled(void *ctx, uint32_t queue)
     struct vq *vq = &d->pci.queues[queue];
 
     if (!d->pci.bus_master)
-        return; /* told when it can be */
+        return; /* on_mastering() does it later */
     if ((queue >= 1 && queue <= d->config.max_cq) || rdma_is_srq_queue(d, queue) ||
         (queue == queue_of_events(d->config.max_cq, d->config.max_qp) && vq->event_idx))
         vq_refuse_kicks(vq, d->ram);
@@ -184,8 +186,8 @@ static void on_queue_enabled(void *ctx, uint32_t queue)
         vq_started(vq, d->ram);
 }
 
-/* Everything that waited for memory: what the rings say of kicks, then whatever any queue needs,
- * which a doorbell finds.
+/* Bus mastering was enabled.  Writes the kick requests of the rings, then continues everything that
+ * waited for memory.
  */
 static void on_mastering(void *ctx)
 {
@@ -272,8 +274,8 @@ bool rdma_init(struct rdma *d, const struct rdma_env *env, const struct rdma_con
     return true;
 }
 
-/* A work queue was kicked.  A CQ's kick says nothing: its buffers are looked for when a completion
- * needs one.
+/* Processes the kick of a work queue or the event queue.  Kicks of other queues are ignored: the
+ * device takes their buffers when it needs them.
  */
 static void kick(struct rdma *d, uint32_t queue)
 {
@@ -291,7 +293,7 @@ static void kick(struct rdma *d, uint32_t queue)
 void rdma_doorbell(struct rdma *d, uint32_t queue)
 {
     d->doorbell_due[queue] = false;
-    if (!virtio_running(&d->pci)) { /* the device was reset meanwhile, or needs to be */
+    if (!virtio_running(&d->pci)) { /* reset meanwhile, broken, or no bus mastering */
         virtio_hold_kick(&d->pci, queue);
         return;
     }
@@ -318,7 +320,7 @@ void rdma_queue_broken(struct rdma *d, uint32_t queue)
 {
     const bool worked = virtio_running(&d->pci);
 
-    rdma_srq_broken(d, queue); /* which can be told as long as the device works */
+    rdma_srq_broken(d, queue); /* raises an event, while the device still works */
     virtio_queue_broken(&d->pci, queue);
     if (worked)
         rdma_event_fatal(d);
@@ -341,7 +343,7 @@ void rdma_push(struct rdma *d, uint32_t queue, uint16_t head, uint32_t len)
     struct vq *vq = &d->pci.queues[queue];
 
     if (!vq->enabled || vq->broken != VQE_NONE || !d->pci.bus_master)
-        return; /* the driver took the queue away, or memory */
+        return; /* queue reset, broken or without memory access */
     if (!vq_push(vq, d->ram, head, len)) {
         rdma_queue_broken(d, queue);
         return;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* The virtio-rdma device: where registers and rings meet objects, transport and network.
+/* The virtio-rdma device: connects registers and rings with objects, transport and network.
  *
  *	driver -> registers -> notify -> doorbell -> control queue | transport
  *	transport -> port's egress, one frame at a time -> net
  *	net -> port -> parse -> transport -> guest memory, CQE, interrupt
  *
- * Which virtqueue is whose: facts/device.h.
+ * The assignment of virtqueues is in facts/device.h.
  *
- * The device is safe against a hostile guest: whatever a ring, a request or a WQE says leads to an
- * error response, an error completion, or DEVICE_NEEDS_RESET.
+ * The device is safe against a hostile guest.  Any content of a ring, a request or a WQE leads to
+ * an error response, an error completion, or DEVICE_NEEDS_RESET.
  */
 #ifndef EMU_DEVICE_RDMA_H
 #define EMU_DEVICE_RDMA_H
@@ -25,31 +25,31 @@
 #include "emu/xport/xport.h"
 #include "rdmalab/limits.h"
 
-/* Delays of the device; work of the guest's CPU takes no time. */
-#define RDMA_DOORBELL_NS 100u  /* from the notification to the first look at the ring */
-#define RDMA_CTRL_NS     1000u /* from the notification to the answer of a control request */
+/* Delays of the device, in ns of virtual time.  Work of the guest's CPU takes no time. */
+#define RDMA_DOORBELL_NS 100u  /* from the notification until the device reads the ring */
+#define RDMA_CTRL_NS     1000u /* from the notification until the control request is executed */
 
-#define RDMA_EVENTS_MAX 64u /* that wait for a buffer of the event queue */
+#define RDMA_EVENTS_MAX 64u /* maximum number of pending events */
 
 struct rdma_config {
     uint32_t host;
     uint8_t mac[MAC_BYTES];
     uint32_t max_cq, max_qp;
     uint32_t first_qpn;
-    enum mtu max_mtu; /* the largest path MTU that the device knows */
+    enum mtu max_mtu; /* maximum path MTU of the device */
     uint64_t features_off;
     enum profile profile;
-    uint64_t seed;                   /* of the keys */
-    uint32_t max_srq;                /* shared receive queues; 0: SRQ is not offered */
-    bool packed;                     /* RING_PACKED is offered */
-    struct hca_pkeys pkeys;          /* its partitions; n 0: the default one */
-    struct rdl_device_limits limits; /* 0 in any of them: the default */
+    uint64_t seed;                   /* seed of the memory keys */
+    uint32_t max_srq;                /* 0: the feature SRQ is not offered */
+    bool packed;                     /* offer RING_PACKED */
+    struct hca_pkeys pkeys;          /* P_Key table; n 0: only the default partition */
+    struct rdl_device_limits limits; /* 0 in a field: its default */
 };
 
-/* Queue pairs with something to send, first in first out: each sends one frame in its turn. */
+/* Queue pairs with something to send, a FIFO: each sends one frame per turn. */
 struct rdma_ready {
-    uint32_t *ring;  /* QPNs, max_qp + 1 entries */
-    bool *is_queued; /* by QPN */
+    uint32_t *ring;  /* max_qp + 1 QPNs */
+    bool *is_queued; /* indexed by QPN */
     uint32_t first, len;
 };
 
@@ -58,17 +58,17 @@ struct rdma_event {
     uint32_t number;
 };
 
-/* Asynchronous events.  Those that wait for a buffer of the event queue are in a ring. */
+/* Asynchronous events.  The ring holds those that wait for a buffer of the event queue. */
 struct rdma_events {
     struct rdma_event ring[RDMA_EVENTS_MAX];
     uint32_t first, len;
     uint64_t raised, lost;
-    bool untold; /* some were lost, and the driver does not know */
+    bool untold; /* events were lost and the driver was not told yet */
 };
 
 struct rdma {
     struct rdma_config config;
-    struct rdl_device_limits limits; /* as they are now; at most those of config */
+    struct rdl_device_limits limits; /* current limits, at most those of config */
     struct arena *arena;
     struct sim *sim;
     struct trace *trace;
@@ -83,33 +83,34 @@ struct rdma {
     struct xport xport;
     struct rdma_ready ready;
     struct rdma_events events;
-    bool booting;         /* control requests are executed at once, without interrupts */
-    bool *doorbell_due;   /* by queue: a SIM_DOORBELL is scheduled */
-    ev_id *kicks;         /* by queue: the event that last rang the doorbell */
-    uint32_t *failed_cqs; /* CQs that overflowed and whose QPs must still learn of it */
+    bool booting;         /* execute control requests at once, without interrupts */
+    bool *doorbell_due;   /* indexed by queue: a SIM_DOORBELL is scheduled */
+    ev_id *kicks;         /* indexed by queue: event of the latest kick */
+    uint32_t *failed_cqs; /* overflowed CQs whose QPs are not in ERR yet */
     uint32_t n_failed_cqs;
-    uint32_t bad_pkeys, bad_qkeys; /* packets dropped for that, since the reset */
-    struct vq_chain chain;         /* the WQE or CQE buffer being read: too large for the stack */
-    struct vq_chain ctrl; /* the control request: executing it may read others into chain */
+    uint32_t bad_pkeys, bad_qkeys; /* packets dropped for a bad key, since the last reset */
+    struct vq_chain chain;         /* current WQE or CQE buffer: too large for the stack */
+    struct vq_chain ctrl;          /* current control request: its execution may use `chain` */
 };
 
-/* What a device stands on; everything outlives it. */
+/* Environment of a device: argument of rdma_init().  All pointers must outlive the device. */
 struct rdma_env {
     struct arena *arena;
     struct sim *sim;
     struct ram *ram;
     struct eth_port *port;
     struct progress *progress;
-    uint32_t (*peer_of)(void *world, const uint8_t gid[GID_BYTES]); /* for traces */
+    uint32_t (*peer_of)(void *world, const uint8_t gid[GID_BYTES]); /* for events */
     void *world;
 };
 
-/* A device after power-on, a user of the port.  @d is at its place for good.  False: the arena is
- * full. */
+/* Initializes a device as after power-on and registers it at the port.  *@d must not move
+ * afterwards.  Returns false if the arena is full.
+ */
 bool rdma_init(struct rdma *d, const struct rdma_env *env, const struct rdma_config *config);
 
-/* Features of its own that cannot be without some of those that are @off: without RING_RESET a
- * queue could not be given another ring, or one after DRIVER_OK.
+/* The device's own features that depend on features in @off.  Without RING_RESET a queue cannot get
+ * another ring, nor its first one after DRIVER_OK.
  */
 static inline uint64_t rdma_features_lost(uint64_t off)
 {
@@ -118,7 +119,7 @@ static inline uint64_t rdma_features_lost(uint64_t off)
                : 0;
 }
 
-/* The features of its own that it offers. */
+/* The device's own features that it offers. */
 static inline uint64_t rdma_features(const struct rdma_config *c)
 {
     uint64_t own = RDMA_FEATURES_OWN & ~c->features_off & ~rdma_features_lost(c->features_off);
@@ -155,29 +156,33 @@ static inline uint32_t rdma_srq(const struct rdma *d, uint32_t srqn)
     return queue_of_srq(d->config.max_cq, d->config.max_qp, srqn);
 }
 
-/* The largest path MTU of a queue pair: one that the device knows, and that the Ethernet carries.
+/* Maximum path MTU of queue pairs: supported by the device, and small enough for the Ethernet MTU.
  */
 enum mtu rdma_active_mtu(const struct rdma *d);
 
-/* Are the memory management extensions offered: fast regions, LOCAL_INV, SEND_WITH_INV? */
+/* Returns true if the memory management extensions are offered: fast regions, LOCAL_INV,
+ * SEND_WITH_INV.
+ */
 static inline bool rdma_has_mem_mgt(const struct rdma *d)
 {
     return d->hca.limits.max_fast_pages > 0;
 }
 
-/* Does the device need a reset? */
+/* Returns true if DEVICE_NEEDS_RESET is set. */
 static inline bool rdma_broken(const struct rdma *d)
 {
     return (d->pci.status & VS_DEVICE_NEEDS_RESET) != 0;
 }
 
-/* Changes limits: rdl_host_limit().  False: one is larger than at power-on; nothing has changed. */
+/* Changes the limits: rdl_host_limit().  If one is larger than at power-on, changes nothing and
+ * returns false.
+ */
 bool rdma_limit(struct rdma *d, const struct rdl_device_limits *to);
 
-/* The link of the port came up, or went down. */
+/* Raises PORT_ACTIVE or PORT_ERR after the link of the port has come up or gone down. */
 void rdma_link_changed(struct rdma *d, bool up);
 
-/* Can queue pairs that are in a multicast group do without copies of what they send to it? */
+/* Returns true if queue pairs can be created with CREATE_BLOCK_SELF_MCAST_LB. */
 static inline bool rdma_blocks_mcast_lb(const struct rdma_config *c)
 {
     return rdma_offers(c, VF_MCAST) && profile_has(c->profile, TRAIT_MCAST_BLOCKS_SELF);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the device says of itself: struct virtio_rdma_config.  Every limit is one that the device,
- * or of address handles its driver, keeps to; facts/virtio_rdma/config.def says where.
+/* The device configuration, struct virtio_rdma_config.  The device enforces each limit in it,
+ * except max_ah, which the driver enforces: see facts/virtio_rdma/config.def.
  */
 #include <string.h>
 
@@ -9,11 +9,11 @@
 #include "emu/facts/rfc.h"
 #include "emu/facts/virtio_rdma/config.h"
 
-#define VENDOR_ID    0x52444du /* "RDM": no IEEE assignment is claimed */
+#define VENDOR_ID    0x52444du /* "RDM"; not assigned by the IEEE */
 #define HW_VERSION   1u
 #define PAGE_SIZES   0x1000u /* 4096 only */
-#define ATOMIC_HCA   1u      /* atomics of one device exclude each other */
-#define CA_ACK_DELAY 0u      /* answers take no time of the device */
+#define ATOMIC_HCA   1u      /* atomic with respect to this device */
+#define CA_ACK_DELAY 0u      /* answers take no time */
 
 void rdma_limits_complete(struct rdl_device_limits *l, uint32_t max_qp)
 {
@@ -76,7 +76,7 @@ bool rdma_config_fill(struct rdma *d)
         c.max_total_mcast_qp_attach = l->max_total_mcast_qp_attach;
     }
     if (!virtio_has(&d->pci, VF_EVENTQ))
-        st_le64(c.reserved, d->events.raised); /* rdma_events.c */
+        st_le64(c.reserved, d->events.raised); /* counter of events, see rdma_events.c */
     if (virtio_has(&d->pci, VF_SRQ))
         rfc_srq_limits_put((struct raw_srq_limits *)(c.reserved + SRQ_LIMITS_AT), &srqs);
     eui64_from_mac(c.sys_image_guid, d->config.mac);

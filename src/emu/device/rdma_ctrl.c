@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The control queue.  [virtio-rdma RFC, controlq Operation]
  *
- * A request is a chain: readable a command byte and its data, writable a response byte and its
- * data.  Where the driver cuts buffers does not matter.  A response that does not fit changes
- * nothing: INVALID_ARG if its first byte fits, used.len 0 if not even that.
+ * A request is a chain.  Its readable part is a command byte and data, its writable part a response
+ * byte and data.  The division into buffers does not matter.  If the response does not fit, nothing
+ * is changed: the response is INVALID_ARG, or used.len is 0 if not even its first byte fits.
  */
 #include <string.h>
 
@@ -17,7 +17,7 @@
 #define PORT_WIDTH_4X      2u
 #define PORT_SPEED_EDR     32u /* 4 x 25 Gbit/s */
 
-/* Largest of all requests and responses. */
+/* Upper bound of all requests and responses. */
 #define CTRL_DATA_BYTES_MAX 256u
 
 static enum ctrl_rsp refuse_port(struct call *c, uint32_t port)
@@ -77,7 +77,9 @@ static enum ctrl_rsp destroy_cq(struct call *c)
     return rsp;
 }
 
-/* The queue itself is reset and enabled by the driver, with a ring of the new size. */
+/* Only changes the number of entries.  The driver then resets the queue and enables it with a ring
+ * of the new size.
+ */
 static enum ctrl_rsp resize_cq(struct call *c)
 {
     REQUEST(c, resize_cq, r);
@@ -106,7 +108,7 @@ static enum ctrl_rsp destroy_pd(struct call *c)
     return hca_pd_destroy(&c->d->hca, r.pdn);
 }
 
-/* Flags that the device does not know are refused, as they would change what the caller gets. */
+/* Refuses unknown flags, because they would change the behaviour that the caller expects. */
 static enum ctrl_rsp check_create_flags(struct call *c, const struct rfc_create_qp *r)
 {
     if (r->create_flags == 0)
@@ -275,7 +277,9 @@ static enum ctrl_rsp destroy_qp(struct call *c)
     return rsp;
 }
 
-/* Is nothing in @queue: posted, or taken and not given back?  RSP_OK, RSP_BUSY */
+/* Checks that no chain of @queue is available, or taken and not completed.  Returns RSP_OK or
+ * RSP_BUSY.
+ */
 static enum ctrl_rsp check_idle(struct call *c, uint32_t queue)
 {
     const struct vq *vq = &c->d->pci.queues[queue];
@@ -285,7 +289,7 @@ static enum ctrl_rsp check_idle(struct call *c, uint32_t queue)
     return n == 0 ? RSP_OK : ctrl_refuse(c, REF_QP_RING_IN_USE, compared_at_most(0, n));
 }
 
-/* The driver then resets the queues whose length is another one, and enables them with new rings.
+/* After it the driver resets the queues whose length has changed, and enables them with new rings.
  */
 static enum ctrl_rsp resize_qp(struct call *c)
 {
@@ -329,8 +333,8 @@ static enum ctrl_rsp query_pkey(struct call *c)
     return RSP_OK;
 }
 
-/* Entry @index of the GID table is not what it was.  What the driver says while it boots is no
- * change: that is what the addresses are.
+/* Raises GID_CHANGE if entry @index of the GID table differs from @before.  Not while the guest
+ * boots: the entries set then are the initial ones.
  */
 static void gid_changed(struct rdma *d, const struct hca_gid *before, uint32_t index)
 {
@@ -341,7 +345,7 @@ static void gid_changed(struct rdma *d, const struct hca_gid *before, uint32_t i
         rdma_event(d, ASE_GID_CHANGE, OBJ_NONE, HCA_PORT);
 }
 
-/* Sets entry @index to @gid, or clears it if that is NULL. */
+/* Sets entry @index to @gid, or clears it if @gid is NULL. */
 static enum ctrl_rsp change_gid(struct rdma *d, uint32_t index, const uint8_t *gid)
 {
     const struct hca_gid before = index < HCA_GIDS ? d->hca.gids[index] : (struct hca_gid){0};
@@ -393,7 +397,7 @@ static enum ctrl_rsp req_notify_cq(struct call *c)
     return RSP_OK;
 }
 
-/* The queue pair of a request about the multicast group @r->gid. */
+/* Finds the queue pair of a multicast request @r and checks the group. */
 static enum ctrl_rsp mcast_qp(struct call *c, const struct rfc_mcast *r, struct qp **ret)
 {
     c->number = r->qpn;
@@ -423,7 +427,9 @@ static enum ctrl_rsp detach_mcast(struct call *c)
     return rsp == RSP_OK ? mcast_detach(&c->d->hca, qp, r.gid) : rsp;
 }
 
-/* Ours have the numbers from 0x40 on, and need a feature: 0 is none. */
+/* Commands by number.  Those of this project begin at 0x40 and need a feature; `needs` 0 means
+ * none.
+ */
 static const struct {
     enum ctrl_rsp (*run)(struct call *c);
     enum feature_number needs;
@@ -459,7 +465,7 @@ static const struct {
     [CMD_DESTROY_SRQ] = {ctrl_destroy_srq, VF_SRQ},
 };
 
-/* A driver that did not accept a feature sees a device without its commands. */
+/* Returns true if @cmd exists and its feature was negotiated. */
 static bool is_known(const struct rdma *d, uint8_t cmd)
 {
     if (cmd >= ARRAY_LEN(commands) || !commands[cmd].run)
@@ -467,7 +473,7 @@ static bool is_known(const struct rdma *d, uint8_t cmd)
     return !commands[cmd].needs || virtio_has(&d->pci, commands[cmd].needs);
 }
 
-/* Executes the request in d->ctrl.  Returns the bytes written. */
+/* Executes the request in d->ctrl.  Returns the number of bytes written to the response. */
 static uint32_t execute(struct rdma *d)
 {
     uint8_t req[1 + CTRL_DATA_BYTES_MAX] = {0}, rsp[1 + CTRL_DATA_BYTES_MAX] = {0};
@@ -495,7 +501,7 @@ static uint32_t execute(struct rdma *d)
                              compared_range(1 + rsp_bytes, UINT64_MAX, d->ctrl.writable_bytes));
     else
         result = commands[cmd].run(&call);
-    RDL_ASSERT(result == refusal_rsp(refused->why)); /* nobody refuses without a reason */
+    RDL_ASSERT(result == refusal_rsp(refused->why)); /* each refusal has a reason */
     TRACE(d->trace, ctrl_execute, .host = d->config.host, .cmd = cmd, .rsp = (uint32_t)result,
           .number = call.number, .refusal = (uint32_t)refused->why, .least = refused->values.least,
           .most = refused->values.most, .found = refused->values.found);
@@ -528,7 +534,7 @@ void rdma_ctrl_run(struct rdma *d)
         rdma_settle(d);
         rdma_push(d, QUEUE_CTRL, d->ctrl.head, len);
         if (d->booting)
-            (void)vq_wants_interrupt(vq, d->ram); /* the driver is there, and sees it */
+            (void)vq_wants_interrupt(vq, d->ram); /* the driver waits for it */
         else
             rdma_interrupt(d, QUEUE_CTRL);
     }

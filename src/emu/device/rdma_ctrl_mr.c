@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /* Control requests for memory regions and windows.  [virtio-rdma RFC, controlq Operation]
  *
- * Lists of pages are flat: npages le64 guest-physical addresses of pages of 4096 bytes.
+ * Page lists are flat: npages le64 guest-physical addresses of 4096-byte pages.
  */
 #include "emu/device/ctrl.h"
 #include "emu/hca/mr.h"
 #include "emu/hca/mw.h"
 
-/* Pages of the longest region that @h takes, which may begin within a page. */
+/* Number of pages of the longest region allowed.  One more than its length needs, because a region
+ * can begin within a page.
+ */
 static uint64_t list_pages_max(const struct hca *h)
 {
     return ((h->limits.max_mr_bytes + RAM_PAGE_BYTES - 1) >> RAM_PAGE_BITS) + 1;
 }
 
-/* A list of pages that a request points to, in the order of bytes of this machine. */
+/* The page list of a request, in host byte order. */
 struct page_list {
     uint64_t *pages;
     uint32_t n;
@@ -26,8 +28,8 @@ static void give_list(struct rdma *d, struct page_list *list)
     list->pages = NULL;
 }
 
-/* Reads @n entries from @gpa on; give_list() when the request was carried out.  RSP_OK,
- * RSP_INVALID_ARG (none, too many, not in RAM), RSP_NO_RESOURCES
+/* Reads a page list of @n entries at @gpa.  Free it with give_list() after the request.  Returns
+ * RSP_OK, RSP_INVALID_ARG (0 or too many entries, or not in RAM) or RSP_NO_RESOURCES.
  */
 static enum ctrl_rsp take_list(struct rdma *d, uint64_t gpa, uint32_t n, struct page_list *ret)
 {
@@ -53,7 +55,9 @@ static enum ctrl_rsp take_list(struct rdma *d, uint64_t gpa, uint32_t n, struct 
     return RSP_OK;
 }
 
-/* Answers with the keys of @mr: peers get none if there is nothing that they may do. */
+/* Responds with the keys of @mr.  The rkey is 0 for a region without remote access, except a fast
+ * region, whose access is decided by REG_MR.
+ */
 static enum ctrl_rsp respond_keys(struct call *c, const struct mkey *mr)
 {
     const bool is_remote = mr->kind == KEY_FAST_MR || (mr->access & KEY_REMOTE_ACCESS);
@@ -130,7 +134,7 @@ enum ctrl_rsp ctrl_dereg_mr(struct call *c)
     return hca_mr_destroy(&c->d->hca, r.mrn);
 }
 
-/* The list is looked at only if the translation is to be changed. */
+/* Reads the page list only if the translation is to be changed. */
 enum ctrl_rsp ctrl_rereg_mr(struct call *c)
 {
     struct page_list list = {.pages = NULL};

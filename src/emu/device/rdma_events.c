@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Asynchronous events: from the transport, the completion queues and the port to the driver.
  *
- * With the feature EVENTQ the driver keeps a queue filled with empty buffers, and each event uses
- * one up.  Events for which there is no buffer wait, a bounded number of them; more are lost, and
- * the next one that is told says so.  Without the feature the driver learns only that something has
- * happened: a counter in the first reserved field of the configuration, and its interrupt.
- * [decision 0009]
+ * With the feature EVENTQ the driver fills a queue with empty buffers, and each event uses one.  Up
+ * to RDMA_EVENTS_MAX events wait for a buffer.  Further ones are lost, and the next event that is
+ * delivered has the flag ASYNC_EVENTS_MISSED.  Without the feature the driver learns only that
+ * something has happened: a counter in the first reserved field of the configuration, and a
+ * configuration interrupt.  [decision 0009]
  */
 #include "emu/base/assert.h"
 #include "emu/device/internal.h"
@@ -17,7 +17,9 @@ static uint32_t event_queue(const struct rdma *d)
     return queue_of_events(d->config.max_cq, d->config.max_qp);
 }
 
-/* One event into the buffer in d->chain.  A buffer that is too small goes back empty. */
+/* Writes one event to the buffer in d->chain and completes it.  Returns false if the buffer is too
+ * small; it is then completed with length 0.
+ */
 static bool put_event(struct rdma *d, const struct rdma_event *event)
 {
     const struct rfc_async_event said = {
@@ -51,7 +53,7 @@ void rdma_events_flush(struct rdma *d)
     rdma_interrupt(d, queue);
 }
 
-/* Tells a driver without EVENTQ that there was one more event. */
+/* Reports an event to a driver without EVENTQ: updates the counter in the configuration. */
 static void count_in_config(struct rdma *d)
 {
     struct raw_config *config = (struct raw_config *)(void *)d->pci.device_config;
@@ -79,7 +81,7 @@ void rdma_event(void *ctx, enum async_event type, enum object_kind kind, uint32_
 
     RDL_ASSERT(async_object((uint32_t)type) == kind);
     if (!virtio_is_driven(&d->pci))
-        return; /* there is no driver to tell */
+        return; /* no driver */
     before = trace_because(d->trace, trace_event(d, type, number, lost));
     e->raised++;
     if (!queued) {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The RDMA function as a user of the Ethernet port: frames out, in turns between queue pairs, and
- * frames in.
+/* The RDMA function as a user of the Ethernet port: transmits frames of its queue pairs in turn,
+ * and receives frames.
  */
 #include "emu/base/assert.h"
 #include "emu/device/internal.h"
 
-/* Puts @qpn, which is counted already, at the end of the ring. */
+/* Stores @qpn at the end of the FIFO.  ready.len already counts it. */
 static void put_last(struct rdma *d, uint32_t qpn)
 {
     struct rdma_ready *r = &d->ready;
@@ -28,7 +28,9 @@ void rdma_ready_add(void *ctx, struct qp *qp)
     eth_port_wait(d->port, FN_RDMA);
 }
 
-/* The first queue pair, @qpn, has had its turn.  @again: it has more, behind all others. */
+/* Ends the turn of @qpn, the first queue pair.  With @again it has more to send and goes to the
+ * end.
+ */
 static void ready_next(struct rdma *d, uint32_t qpn, bool again)
 {
     struct rdma_ready *r = &d->ready;
@@ -51,7 +53,7 @@ static bool has_frame(const void *ctx)
     return d->ready.len > 0 && virtio_running(&d->pci);
 }
 
-/* One frame of the next queue pair that has one. */
+/* Builds one frame of the next queue pair that has one. */
 static struct frame *take_frame(void *ctx)
 {
     struct rdma *d = ctx;
@@ -61,7 +63,7 @@ static struct frame *take_frame(void *ctx)
         return NULL;
     f = frame_new(d->arena, XPORT_FRAME_BYTES);
     if (!f)
-        return NULL; /* the arena is full: what is unacknowledged is tried again */
+        return NULL; /* the arena is full */
     while (d->ready.len > 0) {
         const uint32_t qpn = d->ready.ring[d->ready.first];
         struct qp *qp = hca_qp(&d->hca, qpn);
@@ -69,7 +71,7 @@ static struct frame *take_frame(void *ctx)
         struct tx_info tx;
 
         if (!qp) {
-            ready_next(d, qpn, false); /* destroyed since it was ready */
+            ready_next(d, qpn, false); /* destroyed in the meantime */
             continue;
         }
         f->len = (uint32_t)xport_build(&d->xport, qp, f->bytes, f->cap, &tx);

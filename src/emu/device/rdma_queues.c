@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* How the transport reaches the rings: WQEs out of send and receive queues, completions into
+/* Rings for the transport: fetches WQEs from send and receive queues, and delivers completions to
  * completion queues.
  *
- * The used entry of a work queue is published before the CQE, so that whoever polls the CQE finds
- * room in the ring.
+ * The used entry of a work queue is published before the CQE, so that a program that has polled the
+ * CQE finds room in the work queue.
  */
 #include <string.h>
 
@@ -35,13 +35,13 @@ enum fetch rdma_pop(struct rdma *d, uint32_t queue)
     return FETCH_BROKEN;
 }
 
-/* What follows the head of a WQE: SGEs, or inline data. */
+/* Maximum size of the body of a WQE: SGEs or inline data. */
 #define BODY_BYTES (RDL_MOST_max_send_sge * sizeof(struct raw_sge))
 _Static_assert(RDL_MOST_max_recv_sge <= RDL_MOST_max_send_sge, "receives fit into a body");
 _Static_assert(RDL_MOST_max_inline_data <= BODY_BYTES, "inline data fits into a body");
 
-/* Reads the WQE in d->chain: its head of @head_bytes, and as much of its body as any WQE has.  What
- * lacks of the head is zero.  Returns the bytes of the body that are there.
+/* Reads the WQE in d->chain: a head of @head_bytes, and the body up to BODY_BYTES.  If the chain is
+ * shorter than the head, the rest of the head is zero.  Returns the number of body bytes read.
  */
 static size_t read_wqe(const struct rdma *d, void *raw, size_t head_bytes)
 {
@@ -53,7 +53,7 @@ static size_t read_wqe(const struct rdma *d, void *raw, size_t head_bytes)
     return 0;
 }
 
-/* Decodes @n SGEs, or as many as @bytes have. */
+/* Decodes @n SGEs, or as many as @bytes hold. */
 static void read_sges(const struct raw_sge *raw, size_t bytes, uint32_t n, struct sge *out)
 {
     struct rfc_sge s;
@@ -69,7 +69,7 @@ static uint32_t min_u32(uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
-/* Bytes of the chain after @head_bytes; 0 if it ends before. */
+/* Length of the chain after @head_bytes; 0 if it is shorter. */
 static uint32_t body_of(const struct rdma *d, size_t head_bytes)
 {
     const uint32_t all = d->chain.readable_bytes;
@@ -77,7 +77,9 @@ static uint32_t body_of(const struct rdma *d, size_t head_bytes)
     return all > head_bytes ? all - (uint32_t)head_bytes : 0;
 }
 
-/* What a WQE says beside its head: the union, as its opcode reads it, and the key to invalidate. */
+/* Decodes the operation fields of a WQE: the union, as the opcode selects it, and the key to
+ * invalidate.
+ */
 static void decode_operation(enum qp_type type, const struct raw_sq_wqe *raw, struct send_wqe *out)
 {
     const struct wr_info *row = wr_info(out->opcode);
@@ -115,8 +117,8 @@ static void decode_operation(enum qp_type type, const struct raw_sq_wqe *raw, st
     }
 }
 
-/* Takes the next work request of @qp out of @queue.  What is only to be given back is taken from a
- * queue that is stuck, too: a queue pair that ends leaves nothing behind in its rings.
+/* Takes the next work request of @qp from @queue.  A stuck queue is only read when @qp is in RESET
+ * or ERR: ending a queue pair must empty its rings.
  */
 static enum fetch pop_work(struct rdma *d, const struct qp *qp, uint32_t queue)
 {
@@ -164,7 +166,7 @@ enum fetch rdma_fetch_send(void *ctx, struct qp *qp, struct send_wqe *out)
     return FETCH_OK;
 }
 
-/* The ring that the receives of @qp come from, and go back to. */
+/* The ring that the receives of @qp are taken from and completed to. */
 static uint32_t receives_of(const struct rdma *d, const struct qp *qp)
 {
     return qp->srq ? rdma_srq(d, qp->srq->srqn) : rdma_rq(d, qp->qpn);
@@ -200,7 +202,7 @@ enum fetch rdma_fetch_recv(void *ctx, struct qp *qp, struct recv_wqe *out)
     TRACE_ID(d->trace, fetched, fetch, .host = d->config.host, .qpn = qp->qpn, .queue = queue,
              .desc = d->chain.head, .wr_id = wqe.wr_id, .op = WR_RECV,
              .bytes = d->chain.readable_bytes);
-    if (qp->srq) { /* which may use d->chain */
+    if (qp->srq) { /* this may use d->chain */
         cause = trace_because(d->trace, fetched);
         rdma_srq_taken(d, qp->srq);
         trace_because(d->trace, cause);
@@ -215,11 +217,12 @@ uint32_t rdma_receives(void *ctx, struct qp *qp)
 
     if (!vq->enabled)
         return 0;
-    vq_want_kick(vq, d->ram); /* the far side learns this number, so it must learn the next one */
-    return vq_avail_count(vq, d->ram); /* what is broken is told when a receive is needed */
+    vq_want_kick(vq, d->ram); /* the peer is told this number and must be told of changes */
+    return vq_avail_count(vq, d->ram); /* a broken queue is reported when a receive is needed */
 }
 
-/* The CQ has no buffer, or none that is large enough: it overflowed.  [libibverbs, ibv_poll_cq(3)]
+/* Marks @cq as overflowed: it has no buffer, or one that is too small.  [libibverbs,
+ * ibv_poll_cq(3)]
  */
 RDL_COLD static void overflow(struct rdma *d, struct cq *cq)
 {
@@ -251,7 +254,7 @@ static void put_cqe(struct raw_cqe *raw, const struct completion *wc)
     rfc_cqe_put(raw, &cqe);
 }
 
-/* False: the CQ has failed, now or before. */
+/* Delivers @wc to @cq.  Returns false if the CQ has overflowed, now or before. */
 static bool deliver_cqe(struct rdma *d, struct cq *cq, const struct completion *wc)
 {
     struct raw_cqe raw;
@@ -287,8 +290,8 @@ bool rdma_complete(void *ctx, struct qp *qp, enum wq wq, uint32_t desc, const st
 
 void rdma_settle_failed(struct rdma *d)
 {
-    /* Flushing the QPs of one CQ may overflow another: bounded by the number of CQs, as each fails
-     * once.
+    /* Flushing the QPs of one CQ can overflow another.  Each CQ fails once, so the loop is bounded
+     * by the number of CQs.
      */
     for (uint32_t i = 0; i < d->n_failed_cqs; i++) {
         struct cq *cq = hca_cq(&d->hca, d->failed_cqs[i]);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Shared receive queues: their rings, what goes wrong with them, and their control requests.
+/* Shared receive queues: their rings, their failures, and their control requests.
  *
- * Ring s is virtqueue number queue_of_srq().  Its driver need not kick: receives are looked for
- * when a message needs one.  Several queue pairs take from it, so receives come back in any order.
- * [decision 0024]
+ * The ring of a shared receive queue is virtqueue number queue_of_srq().  The driver need not kick
+ * it, because the device takes receives when a message needs one.  Several queue pairs take from
+ * it, so receives complete in any order.  [decision 0024]
  */
 #include "emu/device/ctrl.h"
 #include "emu/hca/srq.h"
 
-/* The shared receive queue whose ring @queue is; NULL: none. */
+/* The shared receive queue with the ring @queue; NULL if there is none. */
 static struct srq *srq_of(const struct rdma *d, uint32_t queue)
 {
     const uint32_t srqn = queue_srqn(d->config.max_cq, d->config.max_qp, queue);
@@ -39,7 +39,8 @@ void rdma_srq_broken(struct rdma *d, uint32_t queue)
     rdma_event(d, ASE_SRQ_ERR, OBJ_SRQ, srq->srqn);
 }
 
-/* Right after it was created a driver may place the ring anew: nobody uses it yet. */
+/* A queue without users does not fail: right after its creation a driver may set up the ring again.
+ */
 void rdma_srq_taken_away(struct rdma *d, uint32_t queue)
 {
     struct srq *srq = srq_of(d, queue);

@@ -30,7 +30,7 @@ static void on_notify(void *ctx, uint32_t queue)
     struct vnet *v = ctx;
 
     if (queue != NET_QUEUE_TX)
-        return; /* receive buffers are looked for when a frame needs one */
+        return; /* receive buffers are taken when a frame arrives */
     v->tx_kick = v->trace->cause;
     ring(v);
 }
@@ -56,7 +56,7 @@ static void on_queue_enabled(void *ctx, uint32_t queue)
     struct vnet *v = ctx;
 
     if (!v->pci.bus_master)
-        return; /* told when it can be */
+        return; /* on_mastering() does it later */
     if (queue == NET_QUEUE_RX)
         vq_refuse_kicks(&v->pci.queues[queue], v->ram);
     else
@@ -99,7 +99,7 @@ void vnet_doorbell(struct vnet *v, uint32_t queue)
     v->doorbell_due = false;
     if (queue != NET_QUEUE_TX)
         return;
-    if (!virtio_running(&v->pci)) { /* the device was reset meanwhile */
+    if (!virtio_running(&v->pci)) { /* reset meanwhile, or no bus mastering */
         virtio_hold_kick(&v->pci, queue);
         return;
     }
@@ -108,8 +108,9 @@ void vnet_doorbell(struct vnet *v, uint32_t queue)
     eth_port_pump(v->port);
 }
 
-/* Takes the next chain of @queue into v->chain.  A chain with buffers of the wrong direction breaks
- * the queue.  A queue that was found broken by a look at its index is told of here.
+/* Takes the next chain of @queue into v->chain.  Returns false if there is none.  A chain with
+ * buffers of the wrong direction breaks the queue.  Also reports a queue that was found broken when
+ * its index was read.
  */
 static bool pop(struct vnet *v, uint32_t queue)
 {
@@ -138,7 +139,7 @@ static bool pop(struct vnet *v, uint32_t queue)
     return got == VQ_GOT;
 }
 
-/* Gives chains back, all at once, and interrupts the driver if it wants that. */
+/* Completes @n chains at once, and interrupts the driver if it requests that. */
 static void push(struct vnet *v, uint32_t queue, const struct vq_used *used, uint32_t n)
 {
     struct vq *vq = &v->pci.queues[queue];
@@ -162,7 +163,7 @@ static void push(struct vnet *v, uint32_t queue, const struct vq_used *used, uin
         virtio_queue_broken(&v->pci, queue);
 }
 
-/* May the frame in v->chain be sent?  DROP_NONE, or why not. */
+/* Checks the frame in v->chain.  Returns DROP_NONE, or the reason why it cannot be sent. */
 static enum drop_reason check_tx(const struct vnet *v)
 {
     const uint32_t n = v->chain.readable_bytes;
@@ -176,7 +177,7 @@ static enum drop_reason check_tx(const struct vnet *v)
     return n > NET_HDR_BYTES + ETH_BYTES + v->port->mtu ? DROP_TOO_LONG : DROP_NONE;
 }
 
-/* The frame in v->chain, copied out of guest memory; NULL: the arena is full. */
+/* Copies the frame in v->chain out of guest memory.  Returns NULL if the arena is full. */
 static struct frame *copy_out(const struct vnet *v)
 {
     const uint32_t n = v->chain.readable_bytes - NET_HDR_BYTES;
@@ -187,7 +188,7 @@ static struct frame *copy_out(const struct vnet *v)
     return f;
 }
 
-/* Says that @f leaves, as far as a glance tells. */
+/* Emits the tx event of @f, from what glance() finds in it. */
 static void announce(struct vnet *v, struct frame *f)
 {
     const struct glance g = glance(f->bytes, f->len);
@@ -207,8 +208,8 @@ static bool has_frame(const void *ctx)
     return v->tx_ready && virtio_running(&v->pci);
 }
 
-/* After a frame was taken: if there is no other, asks the driver for a notification.  One that a
- * driver of foreign RAM has offered meanwhile is left for the next turn.
+/* Requests a notification if no other frame is available.  A frame that a concurrent driver
+ * (foreign RAM) has added meanwhile is left for the next turn.
  */
 static void look_ahead(struct vnet *v)
 {
@@ -221,7 +222,9 @@ static void look_ahead(struct vnet *v)
         vq_untake(vq, &(struct vq_used){v->chain.head, 0}, 1);
 }
 
-/* Bounded by the ring, as pop() is: a chain that is no frame is given back and counted. */
+/* Returns the next valid frame of the transmit queue.  Invalid ones are completed and counted.  The
+ * loop is bounded, because pop() is bounded by the ring size.
+ */
 static struct frame *take_frame(void *ctx)
 {
     struct vnet *v = ctx;
@@ -247,17 +250,17 @@ static struct frame *take_frame(void *ctx)
     return NULL;
 }
 
-/* A frame that arrives, and the chains that it is written to. */
+/* A received frame, and the chains that it is written to. */
 struct landing {
     const struct frame *frame;
-    uint32_t done;        /* bytes of header and frame that are written */
+    uint32_t done;        /* bytes of header and frame written */
     uint32_t n;           /* chains taken */
-    uint64_t count_at[2]; /* where num_buffers is, byte by byte: the driver cuts where it likes */
+    uint64_t count_at[2]; /* addresses of both bytes of num_buffers: may be in two buffers */
     struct vq_used used[VNET_QUEUE_SIZE];
 };
 
-/* Writes the frame to v->chain, which has room for all of it, as @late has it.
- * SIMPLIFIED: what takes several buffers is never late, so that what is written late is given back.
+/* Schedules a late write of the frame to v->chain, which has room for all of it.  SIMPLIFIED: a
+ * frame in several buffers is never late, so that a late write only goes to a completed chain.
  */
 static void land_late(struct vnet *v, struct landing *l, const struct virtio_fault *late)
 {
@@ -273,7 +276,7 @@ static void land_late(struct vnet *v, struct landing *l, const struct virtio_fau
     l->used[l->n++] = (struct vq_used){v->chain.head, l->done};
 }
 
-/* Writes as much as fits into v->chain, which is the next one. */
+/* Writes as much of the frame as fits into v->chain, the next chain of @l. */
 static void fill_chain(struct vnet *v, struct landing *l)
 {
     static const uint8_t header[NET_HDR_BYTES];
@@ -292,8 +295,8 @@ static void fill_chain(struct vnet *v, struct landing *l)
     l->done += n;
 }
 
-/* Writes the frame to receive buffers.  DROP_NONE, or why it is dropped: the chains in @l are then
- * to be given back as they are.
+/* Writes the frame to receive buffers.  Returns DROP_NONE, or the reason why it is dropped; the
+ * chains in @l must then be completed without data.
  */
 static enum drop_reason land(struct vnet *v, struct landing *l)
 {
@@ -322,13 +325,13 @@ static enum drop_reason land(struct vnet *v, struct landing *l)
     for (unsigned i = 0; i < 2; i++) {
         const uint8_t byte = (uint8_t)(l->n >> (8 * i));
 
-        /* It was written as part of the header, so that it is there. */
+        /* Cannot fail: the header was written there. */
         (void)ram_write(v->ram, l->count_at[i], &byte, sizeof(byte));
     }
     return DROP_NONE;
 }
 
-/* A driver that knows the MTU gets no frame that is longer, whatever room it has.
+/* Returns true if @f is longer than the MTU, and the driver has negotiated NF_MTU.
  * [virtio 1.2, 5.1.4.1]
  */
 static bool is_too_long(const struct vnet *v, const struct frame *f)
@@ -339,7 +342,7 @@ static bool is_too_long(const struct vnet *v, const struct frame *f)
 static void deliver(void *ctx, const struct frame *f)
 {
     struct vnet *v = ctx;
-    struct landing l; /* too large to be set to 0 for each frame */
+    struct landing l; /* not zeroed: too large to do for each frame */
     enum drop_reason why;
     struct glance g;
     ev_id id, cause;

@@ -4,14 +4,14 @@
  *	driver -> notify -> doorbell -> port's egress, one frame at a time -> net
  *	net -> port -> the next receive buffer in guest memory -> interrupt
  *
- * Offered beside the common features are MAC, MTU and STATUS.  Without a control queue there is no
- * filter: the port takes the own MAC and every group.
+ * It offers the common features and MAC, MTU and STATUS.  Without a control queue there is no
+ * filter: the port accepts the own MAC and every multicast group.
  *
- * Where MRG_RXBUF is agreed on, a frame fills as many receive buffers as it needs, which the driver
- * gets all at once; if there are too few of them they stay the device's, and the frame is dropped.
+ * With MRG_RXBUF a frame fills as many receive buffers as it needs, and the driver gets all of them
+ * at once.  If there are too few, the device keeps them for the next frame and drops this one.
  *
- * The device is safe against a hostile guest: whatever a ring or a header says leads to a frame, a
- * counted drop, or DEVICE_NEEDS_RESET.
+ * The device is safe against a hostile guest.  Any content of a ring or a header leads to a frame,
+ * a counted drop, or DEVICE_NEEDS_RESET.
  */
 #ifndef EMU_DEVICE_VIRTIO_NET_H
 #define EMU_DEVICE_VIRTIO_NET_H
@@ -20,7 +20,7 @@
 #include "emu/mem/ram.h"
 #include "emu/virtio/pci.h"
 
-#define VNET_DOORBELL_NS 100u /* from the notification to the first look at the ring */
+#define VNET_DOORBELL_NS 100u /* from the notification until the device reads the ring */
 #define VNET_QUEUE_SIZE  256u
 #define VNET_VECTORS     3u
 
@@ -28,8 +28,8 @@ struct vnet_config {
     uint32_t host;
     uint8_t mac[MAC_BYTES];
     uint64_t features_off;
-    bool packed;    /* RING_PACKED is offered */
-    bool mergeable; /* offers MRG_RXBUF */
+    bool packed;    /* offer RING_PACKED */
+    bool mergeable; /* offer MRG_RXBUF */
 };
 
 struct vnet {
@@ -39,15 +39,15 @@ struct vnet {
     struct ram *ram;
     struct eth_port *port;
     struct virtio_dev pci;
-    bool doorbell_due; /* of the transmit queue: a SIM_DOORBELL is scheduled */
-    bool tx_ready;     /* the transmit queue was kicked and not found empty since */
-    ev_id tx_kick;     /* the event that last rang its doorbell */
+    bool doorbell_due; /* a SIM_DOORBELL of the transmit queue is scheduled */
+    bool tx_ready;     /* the transmit queue was kicked and is not known to be empty */
+    ev_id tx_kick;     /* event of the latest kick of the transmit queue */
     uint64_t tx_frames, rx_frames;
-    uint64_t tx_drops[DROP_COUNT]; /* of what the driver wanted to send */
-    struct vq_chain chain;         /* the one being read: too large for the stack */
+    uint64_t tx_drops[DROP_COUNT]; /* dropped frames of the driver, by reason */
+    struct vq_chain chain;         /* current chain: too large for the stack */
 };
 
-/* What a device stands on; everything outlives it. */
+/* Environment of a device: argument of vnet_init().  All pointers must outlive the device. */
 struct vnet_env {
     struct arena *arena;
     struct sim *sim;
@@ -55,10 +55,13 @@ struct vnet_env {
     struct eth_port *port;
 };
 
-/* A device after power-on.  @v is at its place for good.  False: the arena is full. */
+/* Initializes a device as after power-on.  *@v must not move afterwards.  Returns false if the
+ * arena is full.
+ */
 bool vnet_init(struct vnet *v, const struct vnet_env *env, const struct vnet_config *config);
 
-/* The port's link came up, or went down: the configuration says so. */
+/* Updates the link status in the configuration after the link of the port has come up or gone down.
+ */
 void vnet_link_changed(struct vnet *v, bool up);
 
 /* Handler of SIM_DOORBELL. */

@@ -20,13 +20,13 @@ enum form {
     FORM_NOTHING /* there is no value */
 };
 
-struct row {
+struct compared_row {
     uint32_t of; /* enum rule, enum drop_reason, enum ctrl_refusal */
     const char *lead, *tail;
     enum form form;
 };
 
-static const struct row by_rule[] = {
+static const struct compared_row by_rule[] = {
 #define RULE(name, lead, tail, form) {RULE_##name, lead, tail, FORM_##form},
 #define DROP(name, lead, tail, form)
 #include "emu/facts/compared.def"
@@ -34,7 +34,7 @@ static const struct row by_rule[] = {
 #undef DROP
 };
 
-static const struct row by_drop[] = {
+static const struct compared_row by_drop[] = {
 #define RULE(name, lead, tail, form)
 #define DROP(name, lead, tail, form) {DROP_##name, lead, tail, FORM_##form},
 #include "emu/facts/compared.def"
@@ -42,7 +42,7 @@ static const struct row by_drop[] = {
 #undef DROP
 };
 
-static const struct row by_refusal[] = {
+static const struct compared_row by_refusal[] = {
 #define REFUSAL(name, number, rsp, lead, tail, form, text) {REF_##name, lead, tail, FORM_##form},
 #include "emu/facts/virtio_rdma/refusals.def"
 #undef REFUSAL
@@ -90,7 +90,7 @@ static void add_value(struct text *t, enum form form, uint64_t v)
     }
 }
 
-static void add_expected(struct text *t, const struct row *r, const struct compared *c)
+static void add_expected(struct text *t, const struct compared_row *r, const struct compared *c)
 {
     text_add(t, ", expected ");
     if (c->least == 0 && c->most > 0 && r->form == FORM_DECIMAL && r->tail[0]) {
@@ -111,7 +111,7 @@ static void add_expected(struct text *t, const struct row *r, const struct compa
     text_add(t, r->tail);
 }
 
-static void add(struct text *t, const struct row *rows, size_t n, uint32_t of,
+static void add(struct text *t, const struct compared_row *rows, size_t n, uint32_t of,
                 const struct compared *c, bool say_psn)
 {
     if (c->found >= c->least && c->found <= c->most)
@@ -142,7 +142,7 @@ void compared_add_drop(struct text *t, uint32_t reason, const struct compared *c
 void compared_add_refusal(struct text *t, uint32_t why, const struct compared *c)
 {
     for (size_t i = 0; i < ARRAY_LEN(by_refusal); i++) {
-        const struct row *r = &by_refusal[i];
+        const struct compared_row *r = &by_refusal[i];
 
         if (r->of != why || r->form == FORM_NOTHING)
             continue;

@@ -7,7 +7,7 @@
 _Static_assert(CQ_LOG_FIRST << (CQ_LOG_BLOCKS - 1) == CQ_LOG_MAX, "the blocks of a log");
 _Static_assert(sizeof(struct completion) <= 64, "a line of the cache");
 
-/* Where the log has a completion.  A log grows by a block, and nothing is copied for it. */
+/* Place of a completion in the log.  The log grows by blocks, so that no entry is ever copied. */
 struct log_place {
     uint32_t block, at;
 };

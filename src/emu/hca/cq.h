@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Completion queues: the arming of their events, and a log of what was completed.
+/* Completion queues: arming of completion events, and a log of completions.
  *
- * The ring itself is a virtqueue of the device layer; here is what the ring does not say: whether
- * an event is wanted, whether the queue overflowed, and what its last completions were, polled or
- * not.
+ * The ring itself is a virtqueue of the device layer.  This file keeps the state that the ring does
+ * not hold: whether an event is armed, whether the queue overflowed, and the latest completions,
+ * polled or not.
  */
 #ifndef EMU_HCA_CQ_H
 #define EMU_HCA_CQ_H
@@ -14,48 +14,55 @@
 #include "emu/facts/compared.h"
 #include "emu/hca/hca.h"
 
-/* Completions that are remembered: so many in the first block and in the second, twice as many in
- * the third, and so on.
+/* Sizes of the completion log.  Each queue keeps the last CQ_LOG_MAX completions.  The log grows by
+ * blocks: CQ_LOG_FIRST entries in each of the first two, then twice as many in each further block.
  */
 #define CQ_LOG_MAX    1024u
 #define CQ_LOG_FIRST  16u
 #define CQ_LOG_BLOCKS 7u
 
-/* As large as a line of the processor's cache: of every queue a thousand are kept. */
+/* Fits into one cache line, because the log of each queue keeps up to CQ_LOG_MAX of them. */
 struct completion {
     uint64_t wr_id;
-    struct compared values; /* that the rule compared; the guest does not see them */
+    struct compared values; /* values that `rule` compared; the guest does not see them */
     uint32_t bytes;         /* received; 0 for sends */
     uint32_t qpn;
-    uint32_t src_qpn;          /* UD: who sent it */
+    uint32_t src_qpn;          /* UD: QPN of the sender */
     uint32_t invalidated_rkey; /* with WCF_WITH_INV */
     uint8_t imm[4];            /* as on the wire, with WCF_WITH_IMM */
-    enum rule rule;            /* which one refused: the CQE's vendor_err */
+    enum rule rule;            /* rule that failed the request: the CQE's vendor_err */
     enum wc_status status : 8;
     enum wc_opcode opcode : 8;
     unsigned flags : 8; /* set of enum wc_flag_bit */
-    bool solicited : 1; /* wakes who waits for solicited completions only; errors do too */
+    bool solicited : 1; /* raises an event if armed for solicited only, as errors do */
 };
 
 enum cq_arm { CQ_IDLE, CQ_ARMED_SOLICITED, CQ_ARMED_ANY };
 
 struct cq {
     uint32_t cqn;   /* 1 .. max_cq */
-    uint32_t cqe;   /* entries that were asked for */
-    uint32_t users; /* send and receive queues */
+    uint32_t cqe;   /* requested number of entries */
+    uint32_t users; /* number of send and receive queues that use it */
     enum cq_arm arm;
-    bool error;                            /* overflowed: nothing is delivered any more */
-    uint64_t n_completed;                  /* ever */
-    struct completion *log[CQ_LOG_BLOCKS]; /* the last ones; NULL: not needed yet */
+    bool error;                            /* overflowed: no more completions are delivered */
+    uint64_t n_completed;                  /* total number of completions delivered */
+    struct completion *log[CQ_LOG_BLOCKS]; /* NULL: block not allocated yet */
 };
 
-/* RSP_OK, RSP_INVALID_ARG: @cqe is 0 or above the limit, RSP_NO_RESOURCES */
+/* Creates a completion queue for @cqe entries.
+ *
+ * Return: RSP_OK
+ *	   RSP_INVALID_ARG   @cqe is 0 or above the limit
+ *	   RSP_NO_RESOURCES  max_cq is reached, or the arena is full
+ */
 enum ctrl_rsp hca_cq_create(struct hca *h, uint32_t cqe, struct cq **ret);
 
-/* RSP_OK, RSP_BAD_HANDLE, RSP_BUSY: a queue pair uses it */
+/* Frees a completion queue and its log.  Returns RSP_OK, RSP_BAD_HANDLE, or RSP_BUSY if a queue
+ * pair uses it.
+ */
 enum ctrl_rsp hca_cq_destroy(struct hca *h, uint32_t cqn);
 
-/* From now on @cqe entries are asked for; the ring is the driver's to change.
+/* Changes the requested number of entries to @cqe.  The driver replaces the ring itself.
  *
  * Return: RSP_OK
  *	   RSP_BAD_HANDLE   no such queue
@@ -63,23 +70,25 @@ enum ctrl_rsp hca_cq_destroy(struct hca *h, uint32_t cqn);
  */
 enum ctrl_rsp hca_cq_resize(struct hca *h, uint32_t cqn, uint32_t cqe);
 
-/* NULL: there is none with this number. */
+/* The completion queue @cqn; NULL if it does not exist. */
 static inline struct cq *hca_cq(const struct hca *h, uint32_t cqn)
 {
     return slots_at(&h->cqs, cqn - 1);
 }
 
-/* One event at the next completion, or the next solicited one.  "Any" replaces "solicited"; the
- * other way round changes nothing.  [IBTA1 11.4.2.2]
+/* Arms one event for the next completion, or only for the next solicited one.  Arming for any
+ * completion replaces arming for solicited ones.  The reverse has no effect.  [IBTA1 11.4.2.2]
  */
 void cq_arm(struct cq *cq, bool solicited_only);
 
-/* Notes a completion that was delivered.  True if it is the one that the armed queue waits for; the
- * queue is not armed any more then.
+/* Adds a delivered completion to the log.  Returns true if it fires the armed event, and disarms
+ * the queue then.
  */
 bool cq_completed(struct hca *h, struct cq *cq, const struct completion *wc);
 
-/* Completion number @n ever, from 0; NULL if there was none yet or it is forgotten. */
+/* Completion number @n, counted from 0 since the queue was created.  Returns NULL if it has not
+ * happened or is no longer in the log.
+ */
 const struct completion *cq_log_at(const struct cq *cq, uint64_t n);
 
 #endif

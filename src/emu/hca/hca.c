@@ -54,7 +54,7 @@ static void must(enum ctrl_rsp rsp)
     RDL_ASSERT(rsp == RSP_OK);
 }
 
-/* Windows first: they hold their regions. */
+/* Windows first: a bound window has a reference to its region. */
 static void destroy_keys(struct hca *h)
 {
     for (uint32_t i = 0; i < h->mkeys.len; i++) {
@@ -111,7 +111,7 @@ enum ctrl_rsp hca_pd_create(struct hca *h, struct pd **ret)
     struct pd *pd;
     uint64_t name;
 
-    if (h->pds.used >= h->limits.max_pd) /* which may have become smaller than the table */
+    if (h->pds.used >= h->limits.max_pd) /* the limit may have been reduced */
         return hca_refuse(h, REF_PD_LIMIT,
                           compared_at_most(h->limits.max_pd, (uint64_t)h->pds.used + 1));
     pd = arena_alloc(h->arena, sizeof(*pd));

@@ -3,10 +3,10 @@
  * queues, shared receive queues, queue pairs, and the tables of addresses (GIDs) and partitions
  * (P_Keys).
  *
- * Each kind lives in a table that is indexed by its number, so that nothing on the way of a packet
- * searches.  Objects count who uses them, and cannot be destroyed while somebody does.  All memory
- * comes from the lab's arena.  Requests of a guest are answered with an enum ctrl_rsp; nothing here
- * trusts a value because a driver ought to have checked it.
+ * Each kind of object is in a table indexed by its number, so the packet path never searches.
+ * Objects have reference counts and cannot be destroyed while they are in use.  All memory comes
+ * from the lab's arena.  Requests of a guest are answered with an enum ctrl_rsp.  Every value of a
+ * request is checked here, whether or not the driver should have checked it.
  *
  * Left out: more than one port.
  */
@@ -29,48 +29,48 @@
 
 #define HCA_GIDS      16u /* entries of the GID table */
 #define HCA_GID_BYTES 16u
-#define HCA_PKEYS_MAX 16u     /* entries that a P_Key table can have */
+#define HCA_PKEYS_MAX 16u     /* maximum size of the P_Key table */
 #define HCA_PKEY      0xffffu /* the default partition, full member */
-#define HCA_PORT      1u      /* ports are counted from 1, and there is one */
+#define HCA_PORT      1u      /* the only port; ports are numbered from 1 */
 #define HCA_QPN_GSI   1u
-#define HCA_QPN_USER  (HCA_QPN_GSI + 1) /* the lowest QPN that is handed out */
+#define HCA_QPN_USER  (HCA_QPN_GSI + 1) /* lowest QPN of user queue pairs */
 
-/* What a device can have.  All are at least 1, max_qp at least 2 (the GSI's QPN is one of them); a
- * device without multicast has 0 of it.
+/* Limits of a device.  All are at least 1, and max_qp at least 2 because it includes the QPN of the
+ * GSI.  Limits of a feature that the device does not have are 0.
  */
 struct hca_limits {
     uint32_t max_pd, max_mr, max_cq, max_qp; /* each below SLOTS_MAX */
-    uint32_t max_cqe;                        /* entries of a completion queue */
-    uint32_t max_qp_wr;                      /* work requests of a queue, at most 32768 */
+    uint32_t max_cqe;                        /* of a completion queue */
+    uint32_t max_qp_wr;                      /* per work queue, at most 32768 */
     uint32_t max_send_sge, max_recv_sge;
-    uint32_t max_sge_rd; /* of a READ; at most max_send_sge */
+    uint32_t max_sge_rd; /* SGEs of a READ, at most max_send_sge */
     uint32_t max_inline_data;
-    uint32_t max_rd_atomic;      /* READs and atomics that a QP may have outstanding */
-    uint32_t max_dest_rd_atomic; /* and that it may be the target of */
-    uint32_t max_res_rd_atom;    /* the latter, of all QPs together */
+    uint32_t max_rd_atomic;      /* outstanding READs and atomics of a QP as requester */
+    uint32_t max_dest_rd_atomic; /* outstanding READs and atomics of a QP as responder */
+    uint32_t max_res_rd_atom;    /* sum of the latter over all QPs */
     uint64_t max_mr_bytes;
-    uint32_t max_mw;         /* max_mr + max_mw is below SLOTS_MAX; 0: there are no windows */
-    uint32_t max_fast_pages; /* of a region for REG_MR; 0: there are none */
+    uint32_t max_mw;         /* max_mr + max_mw is below SLOTS_MAX; 0: no memory windows */
+    uint32_t max_fast_pages; /* pages of a fast region (REG_MR); 0: none */
     uint32_t max_mcast_grp, max_mcast_qp_attach, max_total_mcast_qp_attach;
-    enum mtu max_mtu; /* the largest path MTU: what the port carries */
-    uint32_t max_srq; /* below SLOTS_MAX; 0: there are no shared receive queues */
+    enum mtu max_mtu; /* maximum path MTU, limited by the port */
+    uint32_t max_srq; /* below SLOTS_MAX; 0: no shared receive queues */
 };
 
 struct pd {
     uint32_t pdn;   /* from 1 */
-    uint32_t users; /* regions, windows, queue pairs, shared receive queues */
+    uint32_t users; /* number of regions, windows, queue pairs and SRQs in it */
 };
 
 struct hca_gid {
     uint8_t raw[HCA_GID_BYTES];
     bool valid;
-    uint32_t users; /* queue pairs that are connected from this address: RTR to SQE */
+    uint32_t users; /* number of queue pairs in RTR to SQE with this source */
 };
 
-/* The partitions that the port belongs to, by index. */
+/* The P_Key table of the port. */
 struct hca_pkeys {
     uint16_t v[HCA_PKEYS_MAX];
-    uint32_t n; /* entries; of struct hca_env: 0 for one, HCA_PKEY */
+    uint32_t n; /* entries; 0 in struct hca_env: one entry, HCA_PKEY */
 };
 
 struct hca {
@@ -78,36 +78,36 @@ struct hca {
     struct trace *trace;
     struct sim *sim;
     struct ram *ram;
-    uint32_t host; /* its index in the lab, for traces */
+    uint32_t host; /* index of the host in the lab, for events */
     enum profile profile;
     struct hca_limits limits;
-    uint32_t first_qpn;                /* the first that is handed out: HCA_QPN_USER .. max_qp */
-    struct prng keys;                  /* low bytes of keys */
-    struct slots pds, mkeys, cqs, qps; /* by number: hca_pd(), key_at(), hca_cq(), hca_qp() */
-    struct slots srqs;                 /* by number: hca_srq() */
+    uint32_t first_qpn;                /* first QPN to assign, HCA_QPN_USER .. max_qp */
+    struct prng keys;                  /* draws the low bytes of keys */
+    struct slots pds, mkeys, cqs, qps; /* see hca_pd(), key_at(), hca_cq(), hca_qp() */
+    struct slots srqs;                 /* see hca_srq() */
     uint32_t n_mr, n_mw;               /* regions and windows in mkeys */
-    uint32_t n_qp_windows;             /* windows of type 2 that are bound */
-    uint32_t res_rd_atom;              /* max_dest_rd_atomic of all queue pairs together */
-    struct refused refused;            /* the reason of the last request that was refused */
-    bool ram_is_open; /* there was a key with which all of guest RAM can be written, rings too */
+    uint32_t n_qp_windows;             /* number of bound windows of type 2 */
+    uint32_t res_rd_atom;              /* sum of max_dest_rd_atomic over all queue pairs */
+    struct refused refused;            /* reason of the last refused request */
+    bool ram_is_open; /* a DMA region has allowed writes to all guest RAM, rings included */
     struct hca_gid gids[HCA_GIDS];
     struct mcast mcast;
-    struct hca_pkeys pkeys; /* never changes: the RFC has no command for it */
+    struct hca_pkeys pkeys; /* constant: the RFC has no command to change it */
 };
 
-/* What a device stands on. */
+/* The environment of a device: argument of hca_init(). */
 struct hca_env {
     struct arena *arena;
-    struct sim *sim; /* its trace is the device's */
+    struct sim *sim; /* its trace becomes the trace of the device */
     struct ram *ram;
     uint32_t host;
     enum profile profile;
     uint32_t first_qpn;
-    struct prng keys; /* a stream of its own */
+    struct prng keys; /* random stream for keys */
     struct hca_pkeys pkeys;
 };
 
-/* Notes why a request is refused, for whoever asks for its reason, and returns the response. */
+/* Refuses a request: stores the reason in h->refused and returns the response code for it. */
 static inline enum ctrl_rsp hca_refuse(struct hca *h, enum ctrl_refusal why, struct compared values)
 {
     const enum ctrl_rsp rsp = refusal_rsp(why);
@@ -117,46 +117,49 @@ static inline enum ctrl_rsp hca_refuse(struct hca *h, enum ctrl_refusal why, str
     return rsp;
 }
 
-/* @table, of at most @max objects, has taken no more: it is full, which @why says, or it could not
- * grow.
+/* Refuses a request because slots_add() to @table failed.  The reason is @why if the table has @max
+ * objects, otherwise REF_DEVICE_MEMORY.
  */
 enum ctrl_rsp hca_refuse_full(struct hca *h, const struct slots *table, uint32_t max,
                               enum ctrl_refusal why);
 
-/* Limits out of range are bugs. */
+/* Initializes a device without objects.  @limits must be in range (asserted). */
 void hca_init(struct hca *h, const struct hca_env *env, const struct hca_limits *limits);
 
-/* Gives back the tables and what is in them.  Queue pairs must be gone: xport_done(). */
+/* Frees all objects and their tables.  Queue pairs must be destroyed before: xport_done(). */
 void hca_done(struct hca *h);
 
-/* RSP_OK, RSP_NO_RESOURCES */
+/* Creates a protection domain.  Returns RSP_OK or RSP_NO_RESOURCES. */
 enum ctrl_rsp hca_pd_create(struct hca *h, struct pd **ret);
 
-/* RSP_OK, RSP_BAD_HANDLE, RSP_BUSY: a region or queue pair uses it */
+/* Frees a protection domain.  Returns RSP_OK, RSP_BAD_HANDLE, or RSP_BUSY if an object uses it. */
 enum ctrl_rsp hca_pd_destroy(struct hca *h, uint32_t pdn);
 
-/* NULL: there is none with this number. */
+/* The protection domain @pdn; NULL if it does not exist. */
 static inline struct pd *hca_pd(const struct hca *h, uint32_t pdn)
 {
     return slots_at(&h->pds, pdn - 1);
 }
 
-/* Sets or clears an entry of the GID table.  RSP_OK, RSP_INVALID_ARG: no such index, RSP_BUSY: a
- * connection uses the entry, which would get another address.  Setting what is there is fine.
+/* Sets or clears entry @index of the GID table.  Setting the GID that is already there succeeds.
+ *
+ * Return: RSP_OK
+ *	   RSP_INVALID_ARG  no such index
+ *	   RSP_BUSY         a connected queue pair uses the entry and its address would change
  */
 enum ctrl_rsp hca_gid_set(struct hca *h, uint32_t index, const uint8_t gid[HCA_GID_BYTES]);
 enum ctrl_rsp hca_gid_clear(struct hca *h, uint32_t index);
 
-/* Is @gid an address of this device? */
+/* Returns true if @gid is in the GID table. */
 bool hca_gid_is_own(const struct hca *h, const uint8_t gid[HCA_GID_BYTES]);
 
-/* Entry @index of the P_Key table.  RSP_OK, RSP_INVALID_ARG (no reason is noted: whoever only looks
- * asks, too)
+/* Entry @index of the P_Key table.  Returns RSP_OK or RSP_INVALID_ARG.  Does not set h->refused,
+ * because this is also called for inspection.
  */
 enum ctrl_rsp hca_pkey(const struct hca *h, uint32_t index, uint16_t *ret);
 
-/* May a packet of partition @a reach a member of @b?  The low 15 bits must agree, and one of the
- * two must be a full member.  [IBTA1 10.9.1.2]
+/* Returns true if two P_Keys match: the low 15 bits are equal and at least one is a full member.
+ * [IBTA1 10.9.1.2]
  */
 bool hca_pkey_match(uint16_t a, uint16_t b);
 

@@ -6,7 +6,7 @@
 #include "emu/base/assert.h"
 #include "emu/base/copy.h"
 
-/* Of each page. */
+/* Memory for each page of a list. */
 #define PAGE_ROOM_BYTES (sizeof(uint64_t) + sizeof(uint8_t *))
 
 bool key_pages_new(struct hca *h, uint32_t n, struct key_pages *ret)
@@ -53,7 +53,7 @@ uint8_t *key_find_page(const struct hca *h, struct mkey *mr, uint64_t page)
     return p->found[page];
 }
 
-/* What counts objects of its kind, which the limits are about. */
+/* The counter of objects that the limit for @k applies to. */
 static uint32_t *count_of(struct hca *h, const struct mkey *k)
 {
     return key_is_window(k) ? &h->n_mw : &h->n_mr;
@@ -79,7 +79,7 @@ enum ctrl_rsp key_new(struct hca *h, enum key_kind kind, struct pd *pd, struct k
     *k = (struct mkey){.kind = kind, .state = KEY_FREE, .pdn = pd->pdn};
     count = count_of(h, k);
     max = key_is_window(k) ? h->limits.max_mw : h->limits.max_mr;
-    if (*count >= max) { /* it may have become smaller */
+    if (*count >= max) { /* the limit may have been reduced */
         why = key_is_window(k) ? REF_MW_LIMIT : REF_MR_LIMIT;
         discard(h, k);
         return hca_refuse(h, why, compared_at_most(max, (uint64_t)max + 1));
@@ -141,7 +141,7 @@ void key_copy_in(struct hca *h, uint32_t key, uint64_t addr, const void *in, siz
         } else {
             const bool ok = ram_write_run(h->ram, to.gpa, from, to.run);
 
-            /* If the arena is full, the lab ends with this tick; foreign RAM may have gone. */
+            /* A full arena ends the lab with this tick.  Foreign RAM may have been removed. */
             RDL_ASSERT(ok || arena_is_short(h->arena) || h->ram->foreign);
         }
         bytes -= to.run;
@@ -163,7 +163,7 @@ struct compared key_range_compared(uint64_t start, uint64_t len, uint64_t addr, 
 struct objection key_objection(const struct hca *h, uint32_t key, const struct key_user *user,
                                uint64_t addr, uint64_t bytes, unsigned access)
 {
-    const struct mkey *k = key_at(h, key_number(key)); /* of this key, or of a later one */
+    const struct mkey *k = key_at(h, key_number(key)); /* may have another low byte */
     struct objection o = {.rule = key_check(h, key, user, addr, bytes, access)};
 
     if (!k)

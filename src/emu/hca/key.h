@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: MIT */
-/* Keys: which bytes of guest memory the device may touch, for whom, and where they are.
+/* Memory keys: which bytes of guest memory the device may access, for whom, and where they are.
  *
  *	region  user    REG_USER_MR: pages of a program
- *	        DMA     GET_DMA_MR: all of guest RAM, by its own addresses
+ *	        DMA     GET_DMA_MR: all of guest RAM, by guest-physical addresses
  *	        fast    CREATE_MR, MAP_MR_SG; then REG_MR makes it valid
- *	window  type 1  a part of a region; each bind gives it another key
- *	        type 2  for one queue pair; who binds it chooses its key
+ *	window  type 1  a part of a region; each bind gives it a new key
+ *	        type 2  for one queue pair; the program that binds it chooses the key
  *
- * All of them are in one table.  A key is index << 8 | low byte.  The low byte is drawn anew for
- * every registration, so that a key that was kept too long is noticed.  The local and the remote
- * key of a region are the same number; what the far side may do is decided by the access flags.  A
- * window has a remote key only.
+ * All of them are in one table.  A key is index << 8 | low byte.  The low byte of a new
+ * registration is drawn at random, so that the use of an outdated key is detected.  The lkey and
+ * the rkey of a region are the same number; the access flags decide what the peer may do.  A window
+ * has only an rkey.
  *
- * A region keeps the list of its guest-physical pages.  They were inside RAM when it was
- * registered, and RAM does not shrink: copies cannot fail.  Only foreign RAM may, of a guest that
- * then reads zeros and whose writes are lost, as on a bus.  A window has no pages but its region,
- * which stays as long as it is bound.
+ * A region stores the list of its guest-physical pages.  They were inside RAM at registration and
+ * RAM does not shrink, so copies cannot fail.  Foreign RAM is the exception: if it is gone, reads
+ * return zeros and writes are lost, as on a bus.  A window has no pages of its own.  It refers to
+ * its region, which cannot be destroyed while the window is bound.
  *
- * Where pages were found is noted beside their list, as to look for each of them anew takes longer
- * than to copy a small packet: a large payload has taken the place of RAM's tables in the cache.
+ * The host addresses of pages are cached next to their list.  Looking up each page again would take
+ * longer than copying a small packet, because a large payload evicts the page tables of RAM from
+ * the processor's cache.
  */
 #ifndef EMU_HCA_KEY_H
 #define EMU_HCA_KEY_H
@@ -33,44 +34,44 @@
 #include "emu/hca/hca.h"
 #include "emu/hca/qp.h"
 
-/* What a peer can be allowed to do. */
+/* The access flags that concern the peer. */
 #define KEY_REMOTE_ACCESS ((unsigned)(ACC_REMOTE_WRITE | ACC_REMOTE_READ | ACC_REMOTE_ATOMIC))
 
 #define KEY_PAGE_MASK ((uint64_t)RAM_PAGE_BYTES - 1)
 
-/* Pages of guest RAM, and where in them something begins. */
+/* The guest RAM pages of a region, and the offset of its first byte in the first page. */
 struct key_pages {
     uint32_t offset; /* of the first byte in the first page */
     uint32_t n;      /* 0: none */
-    uint64_t *gpa;   /* of each page, @room of them */
-    uint8_t **found; /* of each page: its bytes; NULL: not looked for, or never written */
+    uint64_t *gpa;   /* guest-physical address of each page */
+    uint8_t **found; /* host address of each page; NULL: not looked up, or never written */
     uint32_t room;
-    uint64_t forgotten; /* ram.forgotten when they were found: if it is another, none counts */
+    uint64_t forgotten; /* ram.forgotten at lookup; if it has changed, @found is invalid */
 };
 
-/* A key.  Its kind and index never change. */
+/* A region or window.  Its kind and the index in its key never change. */
 struct mkey {
     uint32_t key;
     enum key_state state;
     uint32_t pdn;
-    uint32_t qpn;    /* of a window of type 2: who may come with it; 0: every queue pair */
+    uint32_t qpn;    /* type 2 window: queue pair that can use it; 0: all */
     unsigned access; /* set of enum access_bit */
     enum key_kind kind;
-    uint64_t addr; /* of the first byte, as SGEs and peers name it */
+    uint64_t addr; /* virtual address of the first byte, as in SGEs and RETHs */
     uint64_t bytes;
-    struct key_pages pages; /* of a user or fast region */
+    struct key_pages pages; /* user and fast regions */
 
-    /* A fast region: what MAP_MR_SG said last, and the next REG_MR makes valid. */
+    /* Fast regions: the mapping of the last MAP_MR_SG, which the next REG_MR makes valid. */
     struct key_pages next;
     uint64_t next_addr, next_bytes;
-    unsigned allocated_access; /* set of enum access_bit: REG_MR can allow no more */
+    unsigned allocated_access; /* set of enum access_bit: the maximum for REG_MR */
 
-    struct mkey *region;  /* of a bound window */
-    uint64_t region_addr; /* the window's first byte, as the region names it */
-    uint32_t n_windows;   /* of a region: bound to it */
+    struct mkey *region;  /* window: the region that it is bound to, or NULL */
+    uint64_t region_addr; /* window: its first byte, as an address of the region */
+    uint32_t n_windows;   /* region: number of windows bound to it */
 };
 
-/* Who comes with a key: a queue pair and its protection domain. */
+/* The user of a key: a queue pair and a protection domain. */
 struct key_user {
     uint32_t pdn, qpn;
 };
@@ -80,7 +81,9 @@ static inline struct key_user key_user_of(const struct qp *qp)
     return (struct key_user){qp->pd->pdn, qp->qpn};
 }
 
-/* Who comes with the keys of a receive: if it is shared, the domain of its queue counts. */
+/* The user of the lkeys of a receive.  For a shared receive the protection domain is that of the
+ * shared receive queue.
+ */
 static inline struct key_user key_user_of_recv(const struct qp *qp)
 {
     return (struct key_user){qp->srq ? qp->srq->pd->pdn : qp->pd->pdn, qp->qpn};
@@ -91,19 +94,19 @@ static inline bool key_is_window(const struct mkey *k)
     return k->kind == KEY_MW_TYPE_1 || k->kind == KEY_MW_TYPE_2;
 }
 
-/* The number of an object: of a region mrn, of a window mwn. */
+/* The number of the object with this key: mrn of a region, mwn of a window. */
 static inline uint32_t key_number(uint32_t key)
 {
     return key >> 8;
 }
 
-/* The object with this number, whatever its state; NULL: there is none. */
+/* The object with this number, in any state; NULL if it does not exist. */
 static inline struct mkey *key_at(const struct hca *h, uint32_t number)
 {
     return slots_at(&h->mkeys, number - 1);
 }
 
-/* NULL: no valid key has this value. */
+/* The object with exactly this key; NULL if there is none or it is not valid. */
 static inline struct mkey *key_find(const struct hca *h, uint32_t key)
 {
     struct mkey *k = key_at(h, key_number(key));
@@ -111,14 +114,15 @@ static inline struct mkey *key_find(const struct hca *h, uint32_t key)
     return k && k->key == key && k->state == KEY_VALID ? k : NULL;
 }
 
-/* Is @bytes from @addr outside [@start, @start + @len)? */
+/* Returns true if any of the @bytes from @addr is outside [@start, @start + @len). */
 static inline bool key_is_outside(uint64_t start, uint64_t len, uint64_t addr, uint64_t bytes)
 {
     return addr < start || addr - start > len || bytes > len - (addr - start);
 }
 
-/* May @user touch @bytes from @addr through @key, with all of @access (a set of enum access_bit;
- * reading locally needs none)?  RULE_NONE, or the rule that objects.  Changes nothing.
+/* Checks whether @user may access @bytes from @addr through @key with all of @access, a set of enum
+ * access_bit.  Local reads need none.  Returns RULE_NONE, or the rule that objects.  Changes
+ * nothing.
  */
 static inline enum rule key_check(const struct hca *h, uint32_t key, const struct key_user *user,
                                   uint64_t addr, uint64_t bytes, unsigned access)
@@ -142,12 +146,14 @@ static inline enum rule key_check(const struct hca *h, uint32_t key, const struc
     return RULE_NONE;
 }
 
-/* The same, with what the rule compared. */
+/* Like key_check(), and returns the values that the rule compared. */
 RDL_COLD struct objection key_objection(const struct hca *h, uint32_t key,
                                         const struct key_user *user, uint64_t addr, uint64_t bytes,
                                         unsigned access);
 
-/* The region behind the valid @key; *@addr becomes the address as that region names it. */
+/* The region of the valid @key: the window's region for a window.  Converts *@addr to an address of
+ * that region.
+ */
 static inline struct mkey *key_region(const struct hca *h, uint32_t key, uint64_t *addr)
 {
     struct mkey *k = key_find(h, key);
@@ -159,17 +165,19 @@ static inline struct mkey *key_region(const struct hca *h, uint32_t key, uint64_
     return k->region;
 }
 
-/* Where bytes of a region are, which lie in one page. */
+/* A run of bytes of a region within one page. */
 struct key_place {
-    uint8_t *bytes; /* NULL: at @gpa, in a page that was not found */
+    uint8_t *bytes; /* host address; NULL: use @gpa */
     uint64_t gpa;   /* guest-physical */
-    size_t run;     /* how many */
+    size_t run;     /* number of bytes */
 };
 
-/* Looks for page number @page of the region @mr, and notes it.  NULL: it was never written. */
+/* Looks up page number @page of the region @mr and caches the result.  Returns NULL if the page was
+ * never written.
+ */
 RDL_COLD uint8_t *key_find_page(const struct hca *h, struct mkey *mr, uint64_t page);
 
-/* The first of @bytes bytes at @addr of the region @mr: those in its page. */
+/* The first run of the @bytes bytes at @addr of the region @mr: those in the page of @addr. */
 static inline struct key_place key_place(const struct hca *h, struct mkey *mr, uint64_t addr,
                                          size_t bytes)
 {
@@ -188,8 +196,9 @@ static inline struct key_place key_place(const struct hca *h, struct mkey *mr, u
                               ram_run(in_page, bytes)};
 }
 
-/* Guest memory at @addr by a valid @key, until it is written: the first *@ret_run of @bytes > 0,
- * which are those in the first page.  key_check() must have allowed it.
+/* Read access to guest memory at @addr through the valid @key.  *@ret_run is the number of bytes in
+ * the first page, at most @bytes, which must not be 0.  The pointer is valid until that memory is
+ * written.  key_check() must have allowed the access.
  */
 static inline const uint8_t *key_look(const struct hca *h, uint32_t key, uint64_t addr,
                                       size_t bytes, size_t *ret_run)
@@ -201,46 +210,50 @@ static inline const uint8_t *key_look(const struct hca *h, uint32_t key, uint64_
     return at.bytes ? at.bytes : ram_look(h->ram, at.gpa, at.run);
 }
 
-/* Copies @bytes > 0 out of, into guest memory by a valid @key.  key_check() must have allowed it.
+/* Copy @bytes > 0 out of, or into, guest memory through the valid @key.  key_check() must have
+ * allowed the access.
  */
 void key_copy_out(const struct hca *h, uint32_t key, uint64_t addr, void *out, size_t bytes);
 void key_copy_in(struct hca *h, uint32_t key, uint64_t addr, const void *in, size_t bytes);
 
-/* May @user make @key invalid, by LOCAL_INV or, as a peer, by SEND_WITH_INV?  Only fast regions
- * and windows of type 2 can be.  One that is free already stays so, as in Linux rxe.
+/* Checks whether @user may invalidate @key, by LOCAL_INV, SEND_WITH_INV or READ_WITH_INV.  Only
+ * fast regions and windows of type 2 can be invalidated.  A key that is already free is allowed and
+ * stays free, as in Linux rxe.
  */
 struct objection key_check_inv(const struct hca *h, uint32_t key, const struct key_user *user);
 
-/* Does what key_check_inv() allowed. */
+/* Invalidates @key.  key_check_inv() must have allowed it. */
 void key_inv(struct hca *h, uint32_t key);
 
-/* What such an access compares: the addresses there are, and the first or last one that is not. */
+/* The values of a range check that failed: the first and last valid address, and the first or last
+ * address of the access that is outside.
+ */
 struct compared key_range_compared(uint64_t start, uint64_t len, uint64_t addr, uint64_t bytes);
 
-/* Between the files of keys. */
+/* Internal to key.c, mr.c and mw.c. */
 
-/* How many pages a new region has room for, and how many it can be told of before it is valid. */
+/* Capacity of the page lists of a new region: of `pages`, and of `next` (for MAP_MR_SG). */
 struct key_room {
     uint32_t pages, next;
 };
 
-/* A new object of @kind in @pd, which is free.  RSP_OK, RSP_NO_RESOURCES */
+/* Creates an object of @kind in @pd, in state KEY_FREE.  Returns RSP_OK or RSP_NO_RESOURCES. */
 enum ctrl_rsp key_new(struct hca *h, enum key_kind kind, struct pd *pd, struct key_room room,
                       struct mkey **ret);
 
-/* Gives it back, whatever it is.  Nothing may be bound to it. */
+/* Frees a region or window.  No window may be bound to it, and it must not be bound itself. */
 void key_free(struct hca *h, struct mkey *k);
 
-/* An empty list with room for @n pages.  False: the arena is full. */
+/* Allocates an empty list for up to @n pages.  Returns false if the arena is full. */
 bool key_pages_new(struct hca *h, uint32_t n, struct key_pages *ret);
 void key_pages_free(struct hca *h, struct key_pages *p);
 
-/* What is listed begins in the first of the @n pages @pages, where address @start is in its page.
- * There must be room.
+/* Sets the list to the @n pages @pages, with the first byte at the page offset of @start.  @n must
+ * be at most p->room.
  */
 void key_pages_set(struct key_pages *p, uint64_t start, const uint64_t *pages, uint32_t n);
 
-/* Another low byte than before. */
+/* Gives @k a different low byte. */
 void key_renew(struct hca *h, struct mkey *k);
 
 #endif

@@ -41,7 +41,7 @@ static struct mcast_group *find(const struct hca *h, const uint8_t gid[MCAST_GID
     return (struct mcast_group *)at;
 }
 
-/* The place of @qpn among those of @g; g->n: it is not there. */
+/* Index of @qpn in @g; g->n if it is not there. */
 static uint32_t place_of(const struct mcast_group *g, uint32_t qpn)
 {
     uint32_t i = 0;
@@ -51,7 +51,7 @@ static uint32_t place_of(const struct mcast_group *g, uint32_t qpn)
     return i;
 }
 
-/* A group that nobody is in.  NULL: the arena is full. */
+/* Creates an empty group.  Returns NULL if the arena is full. */
 static struct mcast_group *group_new(struct hca *h, const uint8_t gid[MCAST_GID_BYTES])
 {
     struct mcast_group *g = arena_alloc(h->arena, sizeof(*g));
@@ -65,7 +65,6 @@ static struct mcast_group *group_new(struct hca *h, const uint8_t gid[MCAST_GID_
     return NULL;
 }
 
-/* Nobody is in @g any more. */
 static void group_free(struct hca *h, struct mcast_group *g)
 {
     hash_lists_remove(&h->mcast.groups, &g->node);
@@ -73,7 +72,9 @@ static void group_free(struct hca *h, struct mcast_group *g)
     arena_release(h->arena, g, sizeof(*g));
 }
 
-/* May one more be in @g (NULL: in a new group)?  RSP_OK, RSP_NO_RESOURCES */
+/* Checks the limits for one more queue pair in @g, or in a new group if @g is NULL.  Returns RSP_OK
+ * or RSP_NO_RESOURCES.
+ */
 static enum ctrl_rsp check_limits(struct hca *h, const struct mcast_group *g)
 {
     const struct hca_limits *l = &h->limits;
@@ -90,7 +91,7 @@ static enum ctrl_rsp check_limits(struct hca *h, const struct mcast_group *g)
     return RSP_OK;
 }
 
-/* Room for one more in @g.  False: the arena is full. */
+/* Makes room for one more QPN in @g.  Returns false if the arena is full. */
 static bool make_room(struct hca *h, struct mcast_group *g)
 {
     uint32_t *qpns = arena_extend(h->arena, g->qpns, &g->cap, g->n, g->n + 1, sizeof(*qpns));
@@ -127,7 +128,7 @@ enum ctrl_rsp mcast_attach(struct hca *h, struct qp *qp, const uint8_t gid[MCAST
     return RSP_OK;
 }
 
-/* The others keep their order. */
+/* Detaches @qp from @g; the order of the others stays. */
 static void leave(struct hca *h, struct mcast_group *g, struct qp *qp)
 {
     const uint32_t i = place_of(g, qp->qpn);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Multicast groups of one device: which queue pairs get a copy of what is sent to a group.
+/* Multicast groups of one device: which queue pairs receive a copy of a datagram to a group.
  *
- * A group is there as long as a queue pair is attached to it.  It is found by its address, by hash,
- * as every multicast frame that arrives is looked up.  The device's limits bound everything.
- * [IBTA1 10.5]
+ * A group exists while at least one queue pair is attached to it.  Groups are in a hash table by
+ * address, because every multicast frame that arrives needs a lookup.  The device's limits bound
+ * all sizes.  [IBTA1 10.5]
  */
 #ifndef EMU_HCA_MCAST_H
 #define EMU_HCA_MCAST_H
@@ -21,36 +21,38 @@ struct qp;
 
 struct mcast {
     struct hash_lists groups; /* struct mcast_group */
-    uint32_t n_attached;      /* queue pairs in all groups, each counted once a group */
+    uint32_t n_attached;      /* sum over all groups of the queue pairs attached */
 };
 
 void mcast_init(struct mcast *m, struct arena *a);
 
-/* Gives back what it holds; nobody is attached any more. */
+/* Frees the memory.  No queue pair may be attached. */
 void mcast_done(struct mcast *m);
 
-/* Attaches @qp to the group @gid, which is a multicast address.  Once more changes nothing.
+/* Attaches @qp to the group @gid, which is a multicast address.  Attaching again changes nothing.
  *
  * Return: RSP_OK
- *	   RSP_INVALID_ARG   @qp is not a UD one
+ *	   RSP_INVALID_ARG   @qp is not of type UD
  *	   RSP_NO_RESOURCES  a limit is reached, or the arena is full
  */
 enum ctrl_rsp mcast_attach(struct hca *h, struct qp *qp, const uint8_t gid[MCAST_GID_BYTES]);
 
-/* RSP_OK, RSP_INVALID_ARG: @qp is not attached to the group */
+/* Detaches @qp from the group @gid.  Returns RSP_OK, or RSP_INVALID_ARG if @qp is not attached to
+ * it.
+ */
 enum ctrl_rsp mcast_detach(struct hca *h, struct qp *qp, const uint8_t gid[MCAST_GID_BYTES]);
 
-/* @qp goes: it is detached from all groups. */
+/* Detaches @qp from all groups, before it is destroyed. */
 void mcast_forget(struct hca *h, struct qp *qp);
 
-/* The QPNs that are attached to the group @gid, in the order of attaching.  Returns how many, and
- * *@ret_qpns is theirs until the next attach or detach; 0: there is no such group.
+/* The QPNs attached to the group @gid, in the order of attaching.  Returns their number, 0 if the
+ * group does not exist.  *@ret_qpns is valid until the next attach or detach.
  */
 uint32_t mcast_find(const struct hca *h, const uint8_t gid[MCAST_GID_BYTES],
                     const uint32_t **ret_qpns);
 
-/* Does @qp want its copy of a datagram from @src_gid, @src_qpn?  One that was created with
- * CREATE_BLOCK_SELF_MCAST_LB does not want its own.
+/* Returns true if @qp accepts a copy of a multicast datagram from @src_gid, @src_qpn.  A queue pair
+ * created with CREATE_BLOCK_SELF_MCAST_LB does not accept its own datagrams.
  */
 bool mcast_wants(const struct qp *qp, const uint8_t src_gid[MCAST_GID_BYTES], uint32_t src_qpn);
 

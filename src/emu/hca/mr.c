@@ -10,13 +10,15 @@
     (ACC_LOCAL_WRITE | ACC_REMOTE_WRITE | ACC_REMOTE_READ | ACC_REMOTE_ATOMIC | ACC_MW_BIND |      \
      ACC_ZERO_BASED)
 
-/* [IBTA1 11.2.8.2; ibv_reg_mr(3) says it of both] */
+/* Remote write and atomic access need local write access.
+ * [IBTA1 11.2.8.2; ibv_reg_mr(3) says it of both]
+ */
 static bool has_local_write(unsigned access)
 {
     return (access & (ACC_REMOTE_WRITE | ACC_REMOTE_ATOMIC)) == 0 || (access & ACC_LOCAL_WRITE);
 }
 
-/* This and the others: RSP_OK, RSP_INVALID_ARG. */
+/* The check_...() functions return RSP_OK or RSP_INVALID_ARG. */
 static enum ctrl_rsp check_access(struct hca *h, unsigned access)
 {
     if ((access & ~(unsigned)(ACCESS_ALL | ACCESS_HINTS)) != 0)
@@ -24,7 +26,9 @@ static enum ctrl_rsp check_access(struct hca *h, unsigned access)
     return has_local_write(access) ? RSP_OK : hca_refuse(h, REF_MR_LOCAL_WRITE, compared_nothing());
 }
 
-/* Do @n pages hold @length bytes from @start on, and are they pages of RAM? */
+/* Checks that exactly @n pages are needed for @length bytes from @start, and that all are pages of
+ * RAM.
+ */
 static enum ctrl_rsp check_pages(struct hca *h, uint64_t start, uint64_t length,
                                  const uint64_t *pages, uint32_t n)
 {
@@ -39,7 +43,6 @@ static enum ctrl_rsp check_pages(struct hca *h, uint64_t start, uint64_t length,
     return RSP_OK;
 }
 
-/* @length bytes from @addr on. */
 static enum ctrl_rsp check_range(struct hca *h, uint64_t addr, uint64_t length)
 {
     if (length == 0 || length > h->limits.max_mr_bytes)
@@ -95,7 +98,7 @@ enum ctrl_rsp hca_mr_create(struct hca *h, const struct mr_request *req, struct 
     return RSP_OK;
 }
 
-/* The region as it will be: what is not changed is as it was. */
+/* The complete request for the changed region: parts not in @what are taken from @k. */
 static struct mr_request changed(const struct mkey *k, unsigned what, const struct mr_request *req)
 {
     struct mr_request r = {

@@ -57,7 +57,7 @@ static struct objection refused(enum rule rule)
     return (struct objection){.rule = rule};
 }
 
-/* The window itself, whatever it is bound to. */
+/* Checks the window, without its region. */
 static struct objection check_window(const struct mkey *w, const struct key_user *user,
                                      const struct bind_request *req)
 {
@@ -78,7 +78,7 @@ static struct objection check_window(const struct mkey *w, const struct key_user
     return refused(RULE_NONE);
 }
 
-/* The region that it shall be bound to. */
+/* Checks the region @mr that @w is to be bound to. */
 static struct objection check_region(const struct mkey *mr, const struct mkey *w,
                                      const struct bind_request *req)
 {
@@ -98,7 +98,7 @@ static struct objection check_region(const struct mkey *mr, const struct mkey *w
     return refused(RULE_NONE);
 }
 
-/* The window that a bind names; NULL: none has this key.  One that is free has a key, too. */
+/* The window with this key; NULL if there is none.  An unbound window has a key, too. */
 static struct mkey *window_of(const struct hca *h, uint32_t key)
 {
     struct mkey *w = key_at(h, key_number(key));

@@ -12,9 +12,9 @@
 #define ACCESS_TAKEN                                                                               \
     (ACC_LOCAL_WRITE | ACC_REMOTE_WRITE | ACC_REMOTE_READ | ACC_REMOTE_ATOMIC | ACCESS_HINTS)
 #define NOT_SUPPORTED   (QPA_ALT_PATH | QPA_PATH_MIG_STATE | QPA_RATE_LIMIT | QPA_CAP)
-#define MASK_IS_NO_EDGE (QPA_STATE | QPA_CUR_STATE) /* what the state graph does not list */
+#define MASK_IS_NO_EDGE (QPA_STATE | QPA_CUR_STATE) /* not in the transition table */
 
-/* Is what @c asks for within the limits?  RSP_OK, RSP_INVALID_ARG */
+/* Checks @c against the limits.  Returns RSP_OK or RSP_INVALID_ARG. */
 static enum ctrl_rsp check_config(struct hca *h, const struct qp_config *c)
 {
     const struct hca_limits *l = &h->limits;
@@ -36,17 +36,17 @@ static enum ctrl_rsp check_config(struct hca *h, const struct qp_config *c)
     return RSP_OK;
 }
 
-/* What the queue pair is to stand on: RSP_OK, RSP_BAD_HANDLE. */
-struct parts {
+/* The objects that a queue pair refers to. */
+struct qp_parts {
     struct pd *pd;
     struct cq *send_cq, *recv_cq;
-    struct srq *srq; /* NULL: a receive queue of its own */
+    struct srq *srq; /* NULL: the queue pair has its own receive queue */
 };
 
-static enum ctrl_rsp find_parts(struct hca *h, const struct qp_config *c, struct parts *ret)
+static enum ctrl_rsp find_parts(struct hca *h, const struct qp_config *c, struct qp_parts *ret)
 {
-    *ret = (struct parts){hca_pd(h, c->pdn), hca_cq(h, c->send_cqn), hca_cq(h, c->recv_cqn),
-                          c->srqn ? hca_srq(h, c->srqn) : NULL};
+    *ret = (struct qp_parts){hca_pd(h, c->pdn), hca_cq(h, c->send_cqn), hca_cq(h, c->recv_cqn),
+                             c->srqn ? hca_srq(h, c->srqn) : NULL};
     if (!ret->pd)
         return hca_refuse(h, REF_PD_HANDLE, compared_found(c->pdn));
     if (!ret->send_cq)
@@ -66,7 +66,7 @@ static uint32_t qpn_at(const struct hca *h, uint32_t index)
     return qpn <= h->limits.max_qp ? qpn : qpn - h->limits.max_qp - 1 + HCA_QPN_USER;
 }
 
-/* What of @config holds, as its receives come from @srq, if that is not NULL. */
+/* @config with the derived values filled in.  @srq is the shared receive queue or NULL. */
 static struct qp_config config_with(const struct hca *h, const struct qp_config *config,
                                     const struct srq *srq)
 {
@@ -85,7 +85,7 @@ enum ctrl_rsp hca_qp_create(struct hca *h, const struct qp_config *config, size_
                             struct qp **ret)
 {
     struct qp_config c;
-    struct parts parts;
+    struct qp_parts parts;
     enum ctrl_rsp rsp = find_parts(h, config, &parts);
     struct qp *qp;
     uint64_t name;
@@ -125,7 +125,8 @@ enum ctrl_rsp hca_qp_create(struct hca *h, const struct qp_config *config, size_
     return RSP_OK;
 }
 
-/* The entry of the GID table that a connected queue pair sends from; NULL: @qp is not connected. */
+/* The GID table entry that a connected queue pair uses as its source; NULL if @qp is not connected.
+ */
 static struct hca_gid *gid_in_use(const struct qp *qp)
 {
     const bool has_av = qp->config.type == QPT_RC || qp->config.type == QPT_UC;
@@ -134,8 +135,8 @@ static struct hca_gid *gid_in_use(const struct qp *qp)
     return has_av && connected ? &qp->hca->gids[qp->attr.av.sgid_index] : NULL;
 }
 
-/* @qp uses the entry that its state and its address vector say, or not any more: before one of the
- * two changes, and after it.
+/* gid_let_go() releases the GID table entry of @qp before its state or address vector changes;
+ * gid_hold() takes a reference after the change.
  */
 static void gid_let_go(const struct qp *qp)
 {
@@ -182,7 +183,7 @@ static enum ctrl_rsp check_av(struct hca *h, const struct av *av)
                                 : hca_refuse(h, REF_PORT_NUMBER, compared_one(HCA_PORT, av->port));
 }
 
-/* Is every attribute in @mask in its range?  RSP_OK, RSP_INVALID_ARG */
+/* Checks the range of every attribute in @mask.  Returns RSP_OK or RSP_INVALID_ARG. */
 static enum ctrl_rsp check_values(struct hca *h, uint32_t mask, const struct qp_attr *a)
 {
     const struct hca_limits *l = &h->limits;
@@ -222,7 +223,7 @@ static enum qp_state target_of(const struct qp *qp, uint32_t mask, const struct 
     return mask & QPA_STATE ? (enum qp_state)attr->state : qp->state;
 }
 
-/* RSP_OK, RSP_INVALID_ARG */
+/* Checks the transition to @to with the attributes @given.  Returns RSP_OK or RSP_INVALID_ARG. */
 static enum ctrl_rsp check_move(const struct qp *qp, enum qp_state to, uint32_t given)
 {
     unsigned missing, extra;
@@ -237,7 +238,9 @@ static enum ctrl_rsp check_move(const struct qp *qp, enum qp_state to, uint32_t 
                    : hca_refuse(qp->hca, REF_QP_ATTR_EXTRA, compared_found(extra));
 }
 
-/* How many READs and atomics a queue pair has that was told @n, of at most @most. */
+/* The effective limit of READs and atomics for a requested limit of @n, at most @most.  It is
+ * rounded up to a power of two, unless the profile has TRAIT_RD_ATOMIC_EXACT.
+ */
 static uint32_t rd_atomic_of(const struct hca *h, uint32_t n, uint32_t most)
 {
     const uint32_t rounded = n > 0 ? (uint32_t)pow2_ceil(n) : 0;
@@ -247,7 +250,9 @@ static uint32_t rd_atomic_of(const struct hca *h, uint32_t n, uint32_t most)
     return rounded < most ? rounded : most;
 }
 
-/* Is there room for @n READs and atomics of peers?  RSP_OK, RSP_NO_RESOURCES */
+/* Checks that max_dest_rd_atomic @n fits into the device's total.  Returns RSP_OK or
+ * RSP_NO_RESOURCES.
+ */
 static enum ctrl_rsp check_resources(const struct qp *qp, uint32_t n)
 {
     struct hca *h = qp->hca;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Shared receive queues: receives that any of several queue pairs may take.
+/* Shared receive queues: receives that several queue pairs take from.
  *
- * Such a queue has a protection domain of its own, to which the memory of its receives must belong,
- * whatever that of the queue pair is which takes one.  A queue pair that fails leaves in it what it
- * has not taken.  The ring itself is a virtqueue of the device layer; here is what it does not say.
+ * A shared receive queue has its own protection domain.  The memory of its receives must belong to
+ * that one, not to the protection domain of the queue pair that takes a receive.  A queue pair that
+ * fails leaves the receives that it has not taken.  The ring itself is a virtqueue of the device
+ * layer; this file keeps the state that the ring does not hold.
  *
  * Left out: resizing.
  */
@@ -19,10 +20,10 @@ struct srq {
     struct pd *pd;
     uint32_t srqn; /* 1 .. max_srq */
     uint32_t max_wr, max_sge;
-    uint32_t limit; /* fewer receives than this raise an event, once; 0: none does */
-    uint32_t users; /* queue pairs */
-    bool error;     /* its ring was broken or taken away: it gives nothing any more */
-    uint64_t taken; /* receives that queue pairs took, ever */
+    uint32_t limit; /* raises one event when fewer receives remain; 0: not armed */
+    uint32_t users; /* number of queue pairs that use it */
+    bool error;     /* its ring is broken or was reset: no receives any more */
+    uint64_t taken; /* total number of receives taken */
 };
 
 struct srq_config {
@@ -30,27 +31,33 @@ struct srq_config {
     uint32_t max_wr, max_sge;
 };
 
-/* RSP_OK, RSP_BAD_HANDLE (no such PD), RSP_INVALID_ARG (max_wr is 0, or a value above the limits),
- * RSP_NO_RESOURCES
+/* Creates a shared receive queue.
+ *
+ * Return: RSP_OK
+ *	   RSP_BAD_HANDLE    no such protection domain
+ *	   RSP_INVALID_ARG   max_wr is 0, or a value is above the limits
+ *	   RSP_NO_RESOURCES  max_srq is reached, or the arena is full
  */
 enum ctrl_rsp hca_srq_create(struct hca *h, const struct srq_config *config, struct srq **ret);
 
-/* RSP_OK, RSP_BAD_HANDLE, RSP_BUSY: a queue pair uses it */
+/* Frees a shared receive queue.  Returns RSP_OK, RSP_BAD_HANDLE, or RSP_BUSY if a queue pair uses
+ * it.
+ */
 enum ctrl_rsp hca_srq_destroy(struct hca *h, uint32_t srqn);
 
-/* NULL: there is none with this number. */
+/* The shared receive queue @srqn; NULL if it does not exist. */
 static inline struct srq *hca_srq(const struct hca *h, uint32_t srqn)
 {
     return slots_at(&h->srqs, srqn - 1);
 }
 
-/* Arms the event SRQ_LIMIT_REACHED, which a receive that is taken raises; limit 0 takes it back.
- * RSP_OK, RSP_INVALID_ARG: there can never be so many receives
+/* Arms the event SRQ_LIMIT_REACHED for when fewer than @limit receives remain after one is taken; 0
+ * disarms it.  Returns RSP_OK, or RSP_INVALID_ARG if @limit is above max_wr.
  */
 enum ctrl_rsp srq_set_limit(struct hca *h, struct srq *srq, uint32_t limit);
 
-/* A queue pair took a receive, and @left are there still.  True: that is the event which was asked
- * for; it is armed no more.
+/* Counts a receive that a queue pair has taken; @left remain.  Returns true if the event
+ * SRQ_LIMIT_REACHED must be raised, and disarms it then.
  */
 bool srq_take(struct srq *srq, uint32_t left);
 

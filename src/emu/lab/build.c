@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Assembly: hosts and switches. */
+/* Construction of hosts and switches. */
 #include <string.h>
 
 #include "emu/base/assert.h"
@@ -15,13 +15,13 @@
 #define RAM_BYTES_MIN     ((uint64_t)16 << RAM_PAGE_BITS)
 #define RAM_BYTES_MAX     ((uint64_t)1 << 40)
 #define MAX_DEFAULT       16u
-#define MAX_QP_DEFAULT    17u /* 16 for users */
+#define MAX_QP_DEFAULT    17u /* 16 for users, and QPN 1 */
 #define MAX_SRQ_DEFAULT   4u
 
-/* Above device_mtu, where nobody says what the Ethernet's MTU is: room for ROCE_HEADERS_MAX. */
+/* Default Ethernet MTU above device_mtu: room for ROCE_HEADERS_MAX. */
 #define MTU_HEADROOM 104u
 
-/* Streams of the lab's seed; links take the ones below. */
+/* First PRNG stream for the page layout of hosts; lower ones belong to links. */
 #define STREAM_PAGES 0x100000u
 
 const struct part *world_part(const struct world *w, const char *name, enum part_kind kind)
@@ -67,7 +67,7 @@ static bool is_zero(const uint8_t *bytes, size_t n)
     return true;
 }
 
-/* Host number @k of a lab, from 1, where the caller left zeros. */
+/* @given with defaults, for host number @k of the lab (from 1), in the fields that are zero. */
 static struct rdl_host_config with_defaults(const struct rdl_host_config *given, uint32_t k)
 {
     struct rdl_host_config c = *given;
@@ -106,7 +106,7 @@ static bool pkeys_are_sound(const struct rdl_host_config *c)
     return c->n_pkeys <= RDL_PKEYS_MAX;
 }
 
-/* Limits that are 0 are what they are by default, and need not fit any range. */
+/* Limits of 0 stand for defaults and are not checked. */
 static bool limits_are_sound(const struct rdl_device_limits *l)
 {
 #define SOUND(name, least, most, ...)                                                              \
@@ -174,19 +174,21 @@ static bool net_function_init(struct world *w, struct host *h, const struct rdl_
     const struct vnet_env env = {w->arena, &w->sim, &h->ram, &h->port};
     struct vnet_config dev = {
         .host = h->index,
-        .features_off = c->features_off & VIRTIO_FEATURES_ALL, /* low bits are the other's */
+        /* low bits belong to the RDMA function */
+        .features_off = c->features_off & VIRTIO_FEATURES_ALL,
         .packed = c->ring == VRING_packed,
-        .mergeable = c->external || c->rx_buffer > 0, /* others have buffers for whole frames */
+        /* other drivers have buffers for whole frames */
+        .mergeable = c->external || c->rx_buffer > 0,
     };
 
     memcpy(dev.mac, c->mac, sizeof(dev.mac));
     return vnet_init(h->net, &env, &dev);
 }
 
-/* What a kernel's tools call a network controller that is not Ethernet. */
+/* PCI class codes; tools show the second as "Network controller". */
 #define CLASS_ETHERNET      0x020000u
 #define CLASS_NETWORK_OTHER 0x028000u
-#define SUBSYSTEM_BASE      0x40u /* and the virtio device ID */
+#define SUBSYSTEM_BASE      0x40u /* plus the virtio device ID */
 
 static void functions_init(struct world *w, struct host *h)
 {
@@ -209,7 +211,7 @@ static void functions_init(struct world *w, struct host *h)
     fn_init(&h->functions[FN_RDMA], w->arena, &h->dev->pci, &rdma);
 }
 
-/* RAM, the port, and the devices behind it. */
+/* Initialises RAM, port and devices. */
 static bool hardware_init(struct world *w, struct host *h, const struct rdl_host_config *c)
 {
     eth_port_init(&h->port, &w->net, &w->progress, h->index, c->mac, c->mtu);
@@ -221,7 +223,7 @@ static bool hardware_init(struct world *w, struct host *h, const struct rdl_host
            rdma_function_init(w, h, c) && net_function_init(w, h, c);
 }
 
-/* All parts of a host, not booted. */
+/* Initialises all parts of a host without booting it. */
 static bool host_init(struct world *w, struct host *h, const struct rdl_host_config *c)
 {
     struct guest_config guest = {
@@ -253,9 +255,9 @@ static bool host_init(struct world *w, struct host *h, const struct rdl_host_con
     return guest_init(&h->guest, w->arena, &guest, &rng);
 }
 
-/* Everybody in the lab knows everybody, but who asks for others; strangers are always asked for,
- * and so is a guest that is not the lab's, for it may choose other addresses.  There is room for
- * the addresses.
+/* Enters the host's addresses into the directories, which have room.  Hosts that use ARP are
+ * missing in w->directory, so they are resolved over the link.  So are virtual machines, whose
+ * guest may choose other addresses.
  */
 static void introduce(struct world *w, const struct host *h)
 {
@@ -267,14 +269,14 @@ static void introduce(struct world *w, const struct host *h)
         if (h->guest.config.directory)
             directory_add(&w->directory, gid, h->dev->config.mac, h->index);
     }
-    /* Somebody may have asked for it before it was there. */
+    /* Another host may have tried to resolve the address before the host existed. */
     for (uint32_t i = 0; w->directory.asked && h->guest.config.directory && i < w->n_hosts; i++) {
         for (uint32_t j = 0; j < GUEST_GIDS; j++)
             guest_neighbour_told(&w->hosts[i]->guest.net, h->guest.config.gid[j]);
     }
 }
 
-/* Boots in one tick: control requests of boot are answered at once. */
+/* Boots the host in one tick: the device answers boot requests at once. */
 static enum rdl_status boot(struct world *w, struct host *h)
 {
     char buf[EV_NAME_BYTES];
@@ -295,8 +297,8 @@ static enum rdl_status boot(struct world *w, struct host *h)
     return RDL_OK;
 }
 
-/* The next host, whose name is checked, with all its parts but not booted.  NULL: the arena is
- * full; what was taken stays in it.
+/* Makes the next host with all its parts, not booted; its name is valid.  Returns NULL when the
+ * arena is full; what was allocated stays in the arena.
  */
 static struct host *host_new(struct world *w, const struct rdl_host_config *c)
 {
@@ -374,7 +376,7 @@ enum rdl_status rdl_switch_add(struct rdl_lab *lab, const char *name, rdl_switch
     if (st == RDL_OK)
         st = net_switch_add(&w->net, name, &index);
     if (st == RDL_OK && !parts_add(&w->parts, name, PART_SWITCH, index))
-        st = RDL_ERR_NOMEM; /* the lab ends here */
+        st = RDL_ERR_NOMEM; /* the arena is full: the lab ends here */
     if (st != RDL_OK)
         return st;
     tallies_meet(&lab->tallies, name, EV_HOST_NONE);

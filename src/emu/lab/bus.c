@@ -28,7 +28,7 @@ static void config_write(void *ctx, uint32_t number, uint32_t offset, uint32_t w
         fn_config_write(f, offset, width, value);
 }
 
-/* Whose BAR has @gpa; NULL: nobody answers. */
+/* The function whose BAR contains @gpa, or NULL. */
 static struct pci_fn *decode(struct host *h, uint64_t gpa, uint32_t *ret_bar, uint32_t *ret_offset)
 {
     for (uint32_t i = 0; i < HOST_FUNCTIONS; i++) {
@@ -68,7 +68,9 @@ static void mem_write(void *ctx, uint64_t gpa, uint32_t width, uint64_t value)
 
 const struct guest_bus host_bus = {config_read, config_write, mem_read, mem_write};
 
-/* A message that is no interrupt is what it is on a bus: 4 bytes that are written to memory. */
+/* Delivers a message.  Outside the interrupt address range it is an ordinary 4-byte write to
+ * memory.
+ */
 static void message(struct host *h, const struct fn_message *m)
 {
     uint8_t data[4];
@@ -81,13 +83,14 @@ static void message(struct host *h, const struct fn_message *m)
     (void)ram_write(&h->ram, m->address, data, sizeof(data));
 }
 
-/* The line of @f has risen.  It is a level: as long as it is high it interrupts again. */
+/* Handles the asserted INTx of @f.  INTx is level triggered: it interrupts again while asserted. */
 static void line(struct world *w, struct host *h, struct pci_fn *f)
 {
     ev_id id;
 
     if (h->guest.line_is_off || !fn_line_is_high(f) || h->is_external)
-        return; /* whoever asked first has answered for both; to a virtual machine there is none */
+        /* handled with the other function, masked, or a virtual machine, which has no INTx */
+        return;
     TRACE_ID(&w->trace, id, intx, .host = h->index, .function = f->dev->config.function);
     trace_because(&w->trace, id);
     if (!guest_line(&h->guest)) {

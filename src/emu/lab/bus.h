@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* A host's bus: its functions by their numbers, and whose BAR answers where. */
+/* The bus of a host: dispatches accesses to its PCI functions, and delivers their interrupts. */
 #ifndef EMU_LAB_BUS_H
 #define EMU_LAB_BUS_H
 
 #include "emu/guest/pci/bus.h"
 #include "emu/lab/world.h"
 
-/* For a guest; the context is its struct host. */
+/* The bus for a guest; its context is the struct host. */
 extern const struct guest_bus host_bus;
 
-/* Function @number of the host's slot; NULL: there is none. */
+/* Function @number of the host's slot, or NULL. */
 struct pci_fn *host_function(struct host *h, uint32_t number);
 
-/* An interrupt of the host arrives: event irq or intx, and whoever runs there is told. */
+/* Delivers an interrupt of the host with event irq or intx, to its guest or virtual machine. */
 void host_interrupt(struct world *w, struct host *h, struct virtio_irq irq);
 
-/* Tells who runs the guest of @h, which is a virtual machine, of a message of @function. */
+/* Passes a message interrupt of @function to the listener of the virtual machine that drives @h. */
 void vm_interrupt(const struct world *w, const struct host *h, const struct fn_message *m,
                   uint32_t function);
 

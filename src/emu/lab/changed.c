@@ -38,7 +38,7 @@ void changed_free(struct changed *c)
     free(c);
 }
 
-/* The host's bits, enough for @queue; NULL when memory is short. */
+/* The bit set of @host, large enough for @queue; NULL when memory is short. */
 static struct changed_host *host_at(struct changed *c, uint32_t host, uint32_t queue)
 {
     const uint32_t longer = 2 * c->world->n_hosts;
@@ -104,18 +104,18 @@ void changed_event(void *ctx, const struct ev *e)
     struct changed *c = ctx;
     const struct changed_fields *f = &c->fields[e->kind];
     const uint32_t host = number_of(e, f->host, EV_HOST_NONE);
-    /* A request tells its object's number alone: whatever has it is looked at. */
+    /* A control request names only a number: every object with that number is checked. */
     const uint32_t number = number_of(e, f->number, 0);
     const struct rdma_config *config;
     uint32_t qpn, cqn, queue;
 
     if (c->all || host >= c->world->n_hosts)
-        return; /* or it is nobody's, or an external port's */
+        return; /* all is listed already, or the event belongs to no host of the lab */
     config = &c->world->hosts[host]->dev->config;
     queue = number_of(e, f->queue, QUEUE_CTRL);
     cqn = number_of(e, f->cqn, number);
     qpn = number_of(e, f->qpn, number);
-    /* An interrupt of the configuration names no queue, and a driver may select what there is not.
+    /* A configuration interrupt has no queue, and a driver may select a queue that does not exist.
      */
     if (number_of(e, f->function, FN_RDMA) != FN_RDMA || queue >= rdma_queues(config))
         queue = QUEUE_CTRL;

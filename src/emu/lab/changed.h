@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What events have touched since somebody last looked: hosts, and their queues.  So the invariants
- * of a large lab cost what happens in it, not what there is in it.
+/* The hosts and queues that events have touched since the last check of the invariants.  Checking a
+ * large lab therefore costs what happened in it, not its size.
  */
 #ifndef EMU_LAB_CHANGED_H
 #define EMU_LAB_CHANGED_H
@@ -13,19 +13,20 @@
 
 struct world;
 
-/* A queue of the RDMA function.  QUEUE_CTRL stands for the host and all of it that is no queue pair
- * and no completion queue; a queue pair is named by its queue of sends.
+/* A queue of the RDMA function.  QUEUE_CTRL stands for the host and everything in it except
+ * completion queues, queue pairs and shared receive queues.  The send queue stands for its queue
+ * pair.
  */
 struct changed_queue {
     uint32_t host, queue;
 };
 
 struct changed_host {
-    uint64_t *noted; /* bit set, by queue: it is in the list */
+    uint64_t *noted; /* bit set by queue: the queue is in the list */
     uint32_t n_words;
 };
 
-/* Where an event of a kind says what it is about; NULL: it does not. */
+/* The fields of an event kind that name the object; NULL: the kind has no such field. */
 struct changed_fields {
     const struct ev_field *host, *function, *queue, *cqn, *qpn, *number;
 };
@@ -33,25 +34,23 @@ struct changed_fields {
 struct changed {
     const struct world *world;
     struct changed_fields fields[EV_COUNT];
-    struct changed_queue *v; /* in the order in which they were touched, each once */
+    struct changed_queue *v; /* each queue once, in the order of the first event */
     size_t n, cap;
     struct changed_host *hosts;
     uint32_t n_hosts;
-    bool all; /* anything may have changed: time went back, or memory was short */
+    bool all; /* the list is incomplete: after a restore, or memory was short */
 };
 
-/* Nothing is known of @w: anything may have changed.  NULL when memory is short.  The caller makes
- * it a sink of the trace.
+/* Creates an object for @w that regards everything as changed.  Returns NULL when memory is short.
+ * The caller adds it to the trace as a sink.
  */
 struct changed *changed_new(const struct world *w);
 void changed_free(struct changed *c);
 
-/* @e, of any kind, happened. */
+/* Records the objects that @e names; @e is of any kind. */
 void changed_event(void *ctx, const struct ev *e);
 
-/* Somebody has looked at everything in the list, or at the whole lab if all may have changed, and
- * found nothing broken.
- */
+/* Empties the list after everything in it was checked. */
 void changed_clear(struct changed *c);
 
 #endif

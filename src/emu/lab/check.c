@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Invariants of the emulator itself, looked for between two ticks.
+/* Invariants of the emulator, checked between two ticks.
  *
- * What one event can break is watched as events happen (watch.c).  Here is what only a look at the
- * whole state shows.  A broken one is a bug of ours, whatever guests and networks did.
+ * watch.c checks invariants that a single event can violate.  This file checks those that need the
+ * whole state.  A broken invariant is a bug of the emulator, whatever guests and networks did.
  */
 #include "emu/lab/watch.h"
 #include "emu/lab/world.h"
 
-/* Every frame that was sent or copied has ended once, or is on its way. */
+/* Every frame that was sent or copied has ended exactly once or is in flight. */
 static const char *check_frames(const struct world *w)
 {
     const struct net_counts *c = &w->net.counts;
@@ -17,8 +17,8 @@ static const char *check_frames(const struct world *w)
     return NULL;
 }
 
-/* Every frame that ended is counted where it ended: dropped ones under a reason, delivered ones at
- * the port of a host or of the lab.
+/* Every frame that ended is counted once: a dropped frame under a reason, a delivered frame at the
+ * port of a host or at an external port.
  */
 static const char *check_sums(const struct world *w)
 {
@@ -40,7 +40,7 @@ static const char *check_sums(const struct world *w)
     return delivered == c->delivered ? NULL : "every frame delivered is counted at a port";
 }
 
-/* What arrived at a host served something, or is counted under the reason why not. */
+/* Every frame that arrived at a host was used, or is counted under the reason for its drop. */
 static const char *check_received(const struct host *h)
 {
     const struct eth_port *p = &h->port;
@@ -53,14 +53,15 @@ static const char *check_received(const struct host *h)
     return NULL;
 }
 
-/* How far index @a is ahead of @b, both modulo 2^16. */
+/* The distance from index @b to index @a, both modulo 2^16. */
 static uint16_t ahead(uint16_t a, uint16_t b)
 {
     return (uint16_t)(a - b);
 }
 
-/* Round a packed ring come: where the driver takes back, where the device gives back, where it
- * takes, where the driver offers.  Together that is what the driver has not got back.
+/* The positions of a packed ring come in this order: where the driver takes back, where the device
+ * returns, where the device takes, where the driver adds.  The distances add up to the slots that
+ * the driver has not got back.
  */
 static const char *check_places(const struct vq *dev, const struct vqd *drv)
 {
@@ -120,7 +121,7 @@ static const char *check_srq(const struct host *h, const struct srq *srq, uint32
     return check_queue(h, queue);
 }
 
-/* What belongs to no queue pair and to no completion queue. */
+/* Checks everything of a host except its CQs, QPs and SRQs. */
 static const char *check_rest(const struct host *h)
 {
     const char *broken = check_received(h);
@@ -136,8 +137,8 @@ static const char *check_rest(const struct host *h)
     return broken;
 }
 
-/* What @queue stands for, as in changed.h.  Queues without an owner are not looked at: when it was
- * destroyed, the device forgot where its queues were, and the driver does with the answer.
+/* Checks the object that @queue stands for, as in changed.h.  Skips queues without an owner: after
+ * an object is destroyed, the device forgets its ring addresses before the driver sees the answer.
  */
 static const char *check_part(const struct host *h, uint32_t queue)
 {
@@ -177,7 +178,7 @@ static void report(struct rdl_lab *lab, const char *host, const char *what)
     text_addf(&t, "%s%s%s", host, host[0] ? ": " : "", what);
 }
 
-/* Checks @queue of host @i, or all of the host if it is NULL. */
+/* Checks @queue of host @i, or the whole host if @queue is NULL. */
 static bool check(struct rdl_lab *lab, uint32_t i, const uint32_t *queue)
 {
     const struct host *h = lab->world->hosts[i];
@@ -187,7 +188,7 @@ static bool check(struct rdl_lab *lab, uint32_t i, const uint32_t *queue)
         return true;
     broken = queue ? check_part(h, *queue) : check_host(h);
     if (broken && host_is_open(h))
-        return true; /* what is in its rings may be anybody's */
+        return true; /* others may have written to its rings */
     if (broken)
         report(lab, h->name, broken);
     return broken == NULL;
@@ -207,7 +208,7 @@ static bool check_changed(struct rdl_lab *lab)
     return good;
 }
 
-/* The sums are over all parts: they are due when so many ticks have passed. */
+/* Returns true if the sums over all parts are due: once in as many ticks as the lab has parts. */
 static bool sums_are_due(struct rdl_lab *lab)
 {
     const struct world *w = lab->world;
@@ -215,7 +216,7 @@ static bool sums_are_due(struct rdl_lab *lab)
     const uint64_t n = (uint64_t)w->n_hosts + w->net.n_switches + w->net.n_exts;
 
     if (tick >= lab->summed_at && tick - lab->summed_at < n)
-        return false; /* earlier than that it is after a way back */
+        return false; /* an earlier tick than the last one follows a restore */
     lab->summed_at = tick;
     return true;
 }

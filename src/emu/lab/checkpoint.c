@@ -1,20 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Checkpoints: a copy of a lab, and the way back to it.
+/* Checkpoints: save a copy of a lab, and restore it.
  *
- * All that happens in a lab is in its arena, and a checkpoint is a copy of that.  Of what is
- * outside:
+ * The whole state of a lab is in its arena, and a checkpoint contains a copy of it.  What happens
+ * to the rest on restore:
  *
- *   the hash, the counts of tallies and       are those of the checkpoint again
- *   what the watcher knows
- *   what has changed since invariants         may be anything
- *   were looked at
- *   the record                                shows what had happened by then; what it has
- *                                             forgotten since stays forgotten
+ *   hash, tally counts, state of the watch    are restored
+ *   what changed since the last check         is regarded as everything
+ *   record                                    shows the events up to the checkpoint; discarded
+ *                                             events stay discarded
  *   names of hosts and objects                stay known until another takes the number
- *   listeners, readers of ports,              stay as they are
- *   limits of the record
- *   RAM of a virtual machine                  cannot be copied: there is no checkpoint of such a
- * lab
+ *   listeners, port readers, record limits    stay as they are
+ *   RAM of a virtual machine                  cannot be copied: saving returns RDL_ERR_VM
  */
 #include <stdlib.h>
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Faults of devices.  They are numbered, named and listed with those of the network; what they do
- * is the device's business.  [decision 0036]
+/* Faults of devices.  They share numbers, names and list with the faults of the network.  The
+ * device model carries them out.  [decision 0036]
  */
 #include "emu/facts/device.h"
 #include "emu/facts/virtio/net.h"
 #include "emu/lab/world.h"
 
-#define TIME_NS_MAX   ((uint64_t)1 << 50) /* as of a frame that is delayed */
-#define STREAM_FAULTS ((uint64_t)1 << 40) /* of the seed: behind those of hosts and links */
+#define TIME_NS_MAX   ((uint64_t)1 << 50) /* like the delay of a frame */
+#define STREAM_FAULTS ((uint64_t)1 << 40) /* PRNG streams behind those of hosts and links */
 
 static const struct rdma_config *config_of(const struct host *h)
 {
@@ -19,7 +19,7 @@ static bool is_of_cq(const struct host *h, const struct rdl_device_fault_config 
     return !c->net && c->queue >= 1 && c->queue <= config_of(h)->max_cq;
 }
 
-/* Does the device write to the buffers of the queue? */
+/* Returns true if the device writes to the buffers of the queue. */
 static bool is_written(const struct host *h, const struct rdl_device_fault_config *c)
 {
     const struct rdma_config *config = config_of(h);
@@ -64,7 +64,7 @@ static enum rdl_status check(const struct world *w, const struct rdl_device_faul
     return c->name && c->name[0] ? world_check_name(w, c->name) : RDL_OK;
 }
 
-/* Whose the queue is, as far as that has a number. */
+/* Fills in the number of the CQ or QP that owns the queue, if there is one. */
 static void name_owner(const struct host *h, const struct rdl_device_fault_config *c,
                        struct virtio_fault *f)
 {
@@ -78,7 +78,7 @@ static void name_owner(const struct host *h, const struct rdl_device_fault_confi
         f->qpn = queue_owner(config->max_cq, c->queue);
 }
 
-/* What the device makes of @c. */
+/* Translates @c into a fault of the device. */
 static struct virtio_fault device_part(const struct world *w, const struct host *h,
                                        const struct rdl_device_fault_config *c)
 {
@@ -139,7 +139,7 @@ enum rdl_status rdl_device_fault_add(struct rdl_lab *lab,
         return st;
     }
     if (f.kind == FLT_SPURIOUS)
-        h->has_stranger = true; /* what the device invents in its rings nobody answers for */
+        h->has_stranger = true; /* an invented used entry may break the driver's ring */
     virtio_fault_add(host_virtio(h, function), f.device);
     say_made(w, slots_get(&w->net.faults, ret->raw));
     return RDL_OK;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is scheduled, in the order in which it will happen: for people who ask what comes next. */
+/* The scheduled items in the order of execution, as sentences for users. */
 #include "emu/base/assert.h"
 #include "emu/lab/world.h"
 #include "rdmalab/inspect.h"
@@ -11,13 +11,13 @@ static void add_host(struct text *t, const struct world *w, uint32_t host)
     text_add(t, host < w->n_hosts ? w->hosts[host]->name : "?");
 }
 
-/* Does it carry a frame that is on its way? */
+/* Returns true if the item carries a frame on its way. */
 static bool is_frame(const struct sim_item *item)
 {
     return item->kind == SIM_ARRIVE || item->kind == SIM_LOST;
 }
 
-/* "RC_SEND_ONLY psn=100 of h1.qp": the frame, and who sent it, as the sender said. */
+/* "RC_SEND_ONLY psn=100 from h1": the frame, and its sender according to the frame. */
 static void add_frame(struct text *t, const struct world *w, const struct frame *f)
 {
     text_add(t, enum_name(&enum_opcode, f->note.opcode));
@@ -42,7 +42,7 @@ static void add_arrival(struct text *t, const struct world *w, const struct sim_
                  world_end_name(w, &w->net.links[item->target >> 1].end[1 - (item->target & 1)]));
 }
 
-/* "h1.qp", or its number where nothing has it. */
+/* "h1.qp", or "h1 QPN 2" if the guest has no queue pair with this number. */
 static void add_qp(struct text *t, const struct world *w, uint32_t host, uint32_t qpn)
 {
     const struct guest_qp *g = world_guest_qp(w, host, qpn);
@@ -99,7 +99,7 @@ static void add_sentence(struct text *t, const struct world *w, const struct sim
     }
 }
 
-/* The soonest so far, in order. */
+/* The first items found so far, in order. */
 struct soonest {
     const struct sim_place *place[RDL_DUE_MAX];
     size_t n, room;

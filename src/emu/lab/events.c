@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The public functions of events.h: handles become objects. */
+/* The public functions of events.h: look up the objects of handles and call the verbs. */
 #include "rdmalab/events.h"
 
 #include "emu/lab/world.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Faults by coordinates, and frames forged from outside. */
+/* Frame faults selected by packet coordinates, and injection of forged frames. */
 #include "rdmalab/fault.h"
 
 #include <string.h>
@@ -8,9 +8,9 @@
 #include "emu/lab/world.h"
 #include "emu/wire/field.h"
 
-#define DELAY_NS_MAX ((uint64_t)1 << 50) /* 13 days; those of many faults add up */
+#define DELAY_NS_MAX ((uint64_t)1 << 50) /* 13 days; delays of several faults add up */
 
-/* Is what @c says of its kind possible? */
+/* Returns true if the fields of @c are valid for its kind. */
 static bool check_kind(const struct rdl_fault_config *c)
 {
     switch ((enum fault_kind)c->kind) {
@@ -31,7 +31,7 @@ static bool check_kind(const struct rdl_fault_config *c)
     case FLT_NONE:
     case FLT_CHANCE:
     case FLT_BURST:
-    case FLT_LOST_KICK: /* rdl_device_fault_add() */
+    case FLT_LOST_KICK: /* these are for rdl_device_fault_add() */
     case FLT_LOST_INTERRUPT:
     case FLT_LATE_DATA:
     case FLT_STUCK_QUEUE:
@@ -41,7 +41,7 @@ static bool check_kind(const struct rdl_fault_config *c)
     return false;
 }
 
-/* Is what @c aims at there, and possible? */
+/* Checks the destination, link, packet class and message that @c selects. */
 static enum rdl_status check_aim(const struct world *w, const struct rdl_fault_config *c)
 {
     if ((c->to.raw && !world_host(w, c->to.raw)) || c->link.raw > w->net.n_links)
@@ -66,19 +66,19 @@ static enum rdl_status check_fault(const struct world *w, const struct rdl_fault
     return c->name && c->name[0] ? world_check_name(w, c->name) : RDL_OK;
 }
 
-/* "f1" is the first fault of a lab, unless something else has that name. */
+/* Names a fault "f1", "f2" ... by its number, skipping names in use. */
 static void name_by_number(const struct world *w, char ret[RDL_NAME_BYTES])
 {
     uint32_t i = w->net.faults_made + 1;
 
-    do { /* there are more numbers than names */
+    do { /* ends: there are more numbers than names */
         struct text name = text_on(ret, RDL_NAME_BYTES);
 
         text_addf(&name, "f%u", i++);
     } while (world_check_name(w, ret) == RDL_ERR_EXISTS);
 }
 
-/* The sender that a fault is about, as frames name it. */
+/* The number of the sender that the fault selects, as in events; EV_HOST_NONE: any. */
 static uint32_t fault_host(const struct rdl_fault_config *c)
 {
     if (c->from_port.raw)
@@ -91,7 +91,7 @@ static uint64_t mac_of(const struct world *w, uint32_t host)
     return ld_be(w->hosts[host - 1]->port.mac, MAC_BYTES);
 }
 
-/* What the network makes of what no index finds. */
+/* Translates the criteria of @c that the fault index does not cover. */
 static enum rdl_status aim_of(const struct world *w, const struct rdl_fault_config *c,
                               struct net_aim *ret)
 {
@@ -152,7 +152,7 @@ enum rdl_status world_fault_keep(struct rdl_lab *lab, const struct net_fault *f,
     return RDL_OK;
 }
 
-/* What the network makes of @c. */
+/* Translates @c into a fault of the network. */
 static struct net_fault fault_of(const struct world *w, const struct rdl_fault_config *c)
 {
     struct net_fault f = {
@@ -178,7 +178,7 @@ static struct net_fault fault_of(const struct world *w, const struct rdl_fault_c
     return f;
 }
 
-/* What fault_made cannot say; nothing, if that is all. */
+/* Emits fault_aim for the criteria that fault_made has no fields for, if there are any. */
 static void say_aim(struct world *w, const struct net_fault *f, uint32_t to)
 {
     const struct net_aim *a = &f->aim;
@@ -211,8 +211,8 @@ static void on_sent(void *ctx, const struct ev *e)
     ((struct rdl_lab *)ctx)->sent = *e;
 }
 
-/* From now on the lab remembers the last packet that was sent: a fault asks for it.  It does so
- * until it ends, as it may go back to when there was such a fault.
+/* Starts keeping the last tx event, which a fault needs.  It is kept until the lab ends, because a
+ * restored checkpoint may have such a fault.
  */
 static void sent_hear(struct rdl_lab *lab)
 {
@@ -230,7 +230,7 @@ const struct ev *world_sent(void *ctx, const struct frame *f)
     const struct world *w = ctx;
     const struct ev *e = &w->lab->sent;
 
-    /* A fault that changed the frame has given it another event, but it is still the last one. */
+    /* A fault that changed the frame gave it another id, but its tx event is still the last one. */
     return e->kind == EV_tx && ev_tick(e->id) == w->trace.tick && e->u.tx.host == f->note.host &&
                    e->u.tx.qpn == f->note.qpn && e->u.tx.psn == f->note.psn &&
                    e->u.tx.opcode == f->note.opcode

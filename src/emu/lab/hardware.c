@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The hardware of a host in the hands of whoever likes: its RAM and its registers.
+/* Direct access to a host's RAM and registers for users and scripts.
  *
- * Both belong to the drivers of its guest.  Somebody else who writes there may leave anything
- * behind, so from then on the host is not held to invariants that are about its rings.
+ * Both belong to the drivers of the guest.  After someone else writes to them, the invariants of
+ * the host's rings are no longer checked.
  */
 #include "emu/lab/bus.h"
 #include "rdmalab/pci.h"
@@ -33,7 +33,7 @@ static bool is_width(uint32_t width)
     return width == 1 || width == 2 || width == 4 || width == 8;
 }
 
-/* An access of @f, whose place is sound. */
+/* Reads at a valid place of @f. */
 static uint64_t get(struct host *h, const struct pci_fn *f, const struct rdl_pci_place *p)
 {
     if (p->space == RDL_PCI_CONFIG)
@@ -50,7 +50,7 @@ static void put(struct host *h, const struct pci_fn *f, const struct rdl_pci_pla
         host_bus.write(h, f->bar[p->space - RDL_PCI_BAR0] + (uint64_t)p->offset, p->width, value);
 }
 
-/* The width of what has a name there. */
+/* The width in bytes of the register or field at @p. */
 static uint32_t natural_width(const struct rdl_pci_place *p)
 {
     if (p->space == RDL_PCI_BAR0)
@@ -64,7 +64,8 @@ static bool is_in_space(const struct pci_fn *f, const struct rdl_pci_place *p)
            (p->space == RDL_PCI_CONFIG ? PCI_CONFIG_BYTES : f->bar_bytes[p->space - RDL_PCI_BAR0]);
 }
 
-/* The function at @place, which gets a width if it has none; NULL: that cannot be accessed. */
+/* The function at @place, or NULL if the place cannot be accessed.  Fills in the width if it is 0.
+ */
 static struct pci_fn *find_place(struct host *h, struct rdl_pci_place *place)
 {
     struct pci_fn *f = host_function(h, place->number);
@@ -78,14 +79,14 @@ static struct pci_fn *find_place(struct host *h, struct rdl_pci_place *place)
     return f && is_in_space(f, place) ? f : NULL;
 }
 
-/* A class code of its own width, which no access has. */
+/* Returns true for a class code without a width: its 3 bytes are no valid access width. */
 static bool is_class(const struct rdl_pci_place *p)
 {
     return p->space == RDL_PCI_CONFIG && p->offset == PCI_CLASS_CODE && p->width == 0;
 }
 
-/* The same for who reads.  A class code is read with the revision before it: the lowest *@ret_shift
- * bits of what is read are not wanted.
+/* The same for a read.  A class code is read together with the revision before it; the lowest
+ * *@ret_shift bits of the value read must be dropped.
  */
 static struct pci_fn *find_to_read(struct host *h, struct rdl_pci_place *place, unsigned *ret_shift)
 {
@@ -155,7 +156,7 @@ enum rdl_status rdl_pci_peek(const struct rdl_lab *lab, rdl_host host,
     return RDL_OK;
 }
 
-/* Where a register of @function is; false: there is no such function, or no such width. */
+/* The place of a register of @function.  Returns false if there is no such function or width. */
 static bool place_of_reg(uint32_t function, uint32_t offset, uint32_t width,
                          struct rdl_pci_place *ret)
 {

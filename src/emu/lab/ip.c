@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Ping, for the guests of a lab. */
+/* The public functions of ip.h: ping from a guest. */
 #include "rdmalab/ip.h"
 
 #include "emu/lab/world.h"
@@ -7,13 +7,13 @@
 #define TIMEOUT_DEFAULT_NS 1000000000u
 #define SEQ_BITS           16u
 
-/* A ping is named by its host's handle and its sequence number. */
+/* A ping ID consists of the host's handle and the sequence number. */
 static rdl_ping_id id_of(rdl_host host, uint16_t seq)
 {
     return (rdl_ping_id){host.raw << SEQ_BITS | seq};
 }
 
-/* NULL when it was forgotten. */
+/* Returns NULL if the ping's entry was reused. */
 static const struct guest_ping *ping_of(const struct rdl_lab *lab, rdl_ping_id ping)
 {
     const struct host *h = world_host(lab->world, ping.raw >> SEQ_BITS);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A lab's life and its clock: making it, letting it go on, checkpoints. */
+/* A lab: creation, clock, steps and waits. */
 #include "rdmalab/lab.h"
 
 #include <stdlib.h>
@@ -9,12 +9,13 @@
 #include "emu/lab/bus.h"
 #include "emu/lab/world.h"
 
-#define ARENA_BYTES_MOST  ((size_t)1 << (sizeof(size_t) > 4 ? 36 : 31)) /* half of 32 bits */
+/* half the address space on 32 bits */
+#define ARENA_BYTES_MOST  ((size_t)1 << (sizeof(size_t) > 4 ? 36 : 31))
 #define ARENA_BYTES_LEAST ((size_t)1 << 30)
-#define CLOCK_END_NS      (UINT64_C(1) << 62) /* 146 years: no delay from there overflows */
-#define CHECK_EVERY       256u                /* ticks between looks at what has changed */
+#define CLOCK_END_NS      (UINT64_C(1) << 62) /* 146 years: no delay added to it overflows */
+#define CHECK_EVERY       256u                /* ticks between checks of what changed */
 
-/* The host where something happens now. */
+/* The host in which this tick happens; counts the tick. */
 static struct host *host_of_tick(struct world *w, uint32_t index)
 {
     struct host *h = w->hosts[index];
@@ -103,13 +104,13 @@ static void deliver(void *ctx, uint32_t host, struct frame *f)
     eth_port_deliver(&host_of_tick(ctx, host)->port, f);
 }
 
-/* Somebody records, or watches. */
+/* For the record and the watch. */
 RDL_COLD __attribute__((noinline)) static void keep_for(const struct rdl_lab *lab,
                                                         const struct frame *f, bool changed)
 {
     if (lab->record && !record_paused(lab->record))
         record_frame(lab->record, f->tx, f->bytes, f->len);
-    /* Only what an RDMA function sends is known to be sound. */
+    /* Only frames of RDMA functions are known to be well formed. */
     if (lab->watch && !changed && f->note.qpn != 0)
         watch_frame(lab->watch, f->bytes, f->len);
 }
@@ -124,8 +125,8 @@ static void keep(void *ctx, const struct frame *f, bool changed)
 
 const struct net_ops world_net_ops = {deliver, port_leave, keep, world_sent};
 
-/* Reserving costs nothing but addresses, of which a resource limit or a tool like valgrind may
- * leave fewer; how large a lab can grow is all that depends on it.
+/* Reserves the arena.  Reserving costs only address space, which a resource limit or a tool like
+ * valgrind may restrict.  The reservation bounds the size of the lab.
  */
 static struct arena *arena_for(const struct rdl_lab_config *config)
 {
@@ -134,7 +135,7 @@ static struct arena *arena_for(const struct rdl_lab_config *config)
     return arena_new_within(ARENA_BYTES_LEAST, ARENA_BYTES_MOST);
 }
 
-/* Looks for broken invariants from now on; false when memory is short. */
+/* Starts checking invariants.  Returns false when memory is short. */
 static bool watch_all(struct rdl_lab *lab)
 {
     lab->watch = watch_new(lab->world);
@@ -190,7 +191,7 @@ void rdl_lab_free(struct rdl_lab *lab)
         if (s != &lab->names_sink && s != &lab->record_sink && s != &lab->hash_sink &&
             s != &lab->watch_sink && s != &lab->changed_sink && s != &lab->sent_sink &&
             s != &lab->tallies.sink)
-            free(s); /* a listener: the sink is its only member */
+            free(s); /* added by rdl_listen(): the sink is its only member */
     }
     record_free(lab->record);
     tallies_done(&lab->tallies);
@@ -241,7 +242,9 @@ struct bounds bounds_of(const struct rdl_lab *lab, struct rdl_limits limits)
     return b;
 }
 
-/* One tick; RDL_ERR_IDLE: nothing is due at @until_ns, which is not the end of time, or before. */
+/* Executes one tick.  Returns RDL_ERR_IDLE if nothing is due at or before @until_ns, which is less
+ * than UINT64_MAX.
+ */
 static inline enum rdl_status tick_until(struct rdl_lab *lab, uint64_t until_ns,
                                          const struct bounds *b)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Assembly: links between hosts, switches and external ports. */
+/* Construction and configuration of links between hosts, switches and external ports. */
 #include <string.h>
 
 #include "emu/lab/world.h"
@@ -7,7 +7,7 @@
 #define RATE_DEFAULT_BPS 100000000000u
 #define PPM              1000000u
 
-/* What is called @name as a node of the network.  RDL_ERR_NOT_FOUND. */
+/* Finds the network node called @name.  Returns RDL_ERR_NOT_FOUND if there is none. */
 static enum rdl_status node_named(const struct world *w, const char *name, struct net_end *ret)
 {
     static const enum net_node node_of[] = {
@@ -20,15 +20,15 @@ static enum rdl_status node_named(const struct world *w, const char *name, struc
     return RDL_OK;
 }
 
-/* The only end of a link that a host or an external port has, or NET_NO_LINK. */
+/* The only link end of a host or an external port; NET_NO_LINK if it has no link. */
 static uint32_t *only_end(struct world *w, const struct net_end *e)
 {
     return e->node == NET_EXT ? &w->net.exts[e->index].link_end
                               : &w->hosts[e->index]->port.link_end;
 }
 
-/* Could a link end at the node called @name?  RDL_ERR_NOT_FOUND; RDL_ERR_BUSY: a host or an
- * external port has but one.
+/* Finds the node called @name for a new link.  Returns RDL_ERR_NOT_FOUND, or RDL_ERR_BUSY if it is
+ * a host or an external port with a link already.
  */
 static enum rdl_status end_of(struct world *w, const char *name, struct net_end *ret)
 {
@@ -39,26 +39,26 @@ static enum rdl_status end_of(struct world *w, const char *name, struct net_end 
     return st;
 }
 
-/* Tells the node at @e that the link of its port came up, or went down. */
+/* Notifies the node at @e that the link of its port came up or went down. */
 static void tell(struct world *w, const struct net_end *e, bool up)
 {
     if (e->node != NET_HOST)
-        return; /* a switch or external port finds out when it has a frame for it */
+        return; /* switches and external ports check the link when they have a frame */
     vnet_link_changed(w->hosts[e->index]->net, up);
     rdma_link_changed(w->hosts[e->index]->dev, up);
 }
 
-/* Tells the node at @e that its port is end @link_end of a link. */
+/* Connects the port of the node at @e to link end @link_end. */
 static void plug_in(struct world *w, const struct net_end *e, uint32_t link_end)
 {
     if (e->node == NET_SWITCH)
-        return; /* the network has chosen a port of it */
+        return; /* the network has chosen one of its ports */
     *only_end(w, e) = link_end;
     tell(w, e, true);
 }
 
-/* Is something else called as a link from @a to @b would be?  Links from switch to switch may share
- * a name.
+/* Returns true if a part or another link has the name of a link from @a to @b.  Several links from
+ * one switch to another may share a name.
  */
 static bool name_is_taken(const struct world *w, const char *a, const char *b)
 {
@@ -218,7 +218,7 @@ const char *world_end_name(const struct world *w, const struct net_end *e)
     return w->net.exts[e->index].name.s;
 }
 
-/* The ends of links that are at @e. */
+/* The link ends at the node @e; *@ret_n is their number. */
 static const uint32_t *ends_at(struct world *w, const struct net_end *e, uint32_t *ret_n)
 {
     const uint32_t *one;
@@ -245,14 +245,15 @@ enum rdl_status rdl_link_find(const struct rdl_lab *lab, const char *a, const ch
         return RDL_ERR_NOT_FOUND;
     for (i = 0; i < 2; i++)
         ends[i] = ends_at(w, &end[i], &n[i]);
-    i = n[1] < n[0]; /* from where there are fewer to look at */
+    i = n[1] < n[0]; /* searches from the node with fewer links */
     for (uint32_t k = 0; k < n[i]; k++) {
         const uint32_t link = ends[i][k] >> 1, ours = ends[i][k] & 1;
         const struct net_end *other = &w->net.links[link].end[!ours];
 
         if (other->node != end[!i].node || other->index != end[!i].index)
             continue;
-        if (ours == i || !found) /* two switches may have several: rather one from @a to @b */
+        /* of several links between two switches, prefers one from @a to @b */
+        if (ours == i || !found)
             *ret = (rdl_link){link + 1};
         found = true;
         if (ours == i)
@@ -269,7 +270,7 @@ bool world_link_named(const struct world *w, const char *name, size_t len, uint3
     if (len >= sizeof(a))
         return false;
     memcpy(a, name, len);
-    for (b = strchr(a, '-'); b; b = strchr(b + 1, '-')) { /* a name may have a "-" in it too */
+    for (b = strchr(a, '-'); b; b = strchr(b + 1, '-')) { /* a name may contain "-" */
         *b = '\0';
         if (rdl_link_find(w->lab, a, b + 1, &link) == RDL_OK &&
             strcmp(world_end_name(w, &w->net.links[link.raw - 1].end[0]), a) == 0) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Listeners, the recorder and the hash of a lab. */
+/* Listeners, recording and the event hash of a lab. */
 #include "rdmalab/trace.h"
 
 #include <stdlib.h>
@@ -14,7 +14,7 @@ static void on_names(void *ctx, const struct ev *e)
     ev_names_learn(ctx, e);
 }
 
-/* Names are learnt from the moment that anybody listens. */
+/* Starts collecting names when the first listener is added. */
 static enum rdl_status learn_names(struct rdl_lab *lab)
 {
     if (lab->names)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the parts of a lab are called: hosts, switches, external ports and faults share one space of
- * names, in which a part is found however many there are.
+/* The names of a lab's parts.  Hosts, switches, external ports and faults share one name space.  A
+ * hash table finds a part by its name.
  */
 #ifndef EMU_LAB_PARTS_H
 #define EMU_LAB_PARTS_H
@@ -17,7 +17,7 @@ enum part_kind { PART_HOST, PART_SWITCH, PART_PORT, PART_FAULT };
 struct part {
     struct hash_node node; /* by name */
     enum part_kind kind;
-    uint32_t index; /* of the host, switch or port; of a fault, in net->faults */
+    uint32_t index; /* index of the host, switch or port; slot of a fault in net->faults */
     char name[RDL_NAME_BYTES];
 };
 
@@ -31,12 +31,12 @@ void parts_init(struct parts *p, struct arena *a);
 /* The part whose name is the @len bytes at @name, or NULL. */
 const struct part *parts_find(const struct parts *p, const char *name, size_t len);
 
-/* From now on there is a part called @name, which nothing else is called.  False: the arena is
+/* Adds a part called @name; no other part may have that name.  Returns false when the arena is
  * full.
  */
 bool parts_add(struct parts *p, const char *name, enum part_kind kind, uint32_t index);
 
-/* The part called @name, which there is, is gone. */
+/* Removes the part called @name, which must exist. */
 void parts_remove(struct parts *p, const char *name);
 
 #endif

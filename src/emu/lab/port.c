@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* External ports: frames from outside become frames of the lab, and the other way round. */
+/* External ports: convert frames from outside to frames of the lab, and the reverse. */
 #include "rdmalab/port.h"
 
 #include <string.h>
@@ -27,7 +27,8 @@ enum rdl_status rdl_port_add(struct rdl_lab *lab, const struct rdl_port_config *
     if (!parts_add(&w->parts, config->name, PART_PORT, index))
         return RDL_ERR_NOMEM;
     net_ext_add(&w->net, config->name);
-    lab->readers[index] = (struct port_reader){0}; /* of a port of a past that was gone back on */
+    /* a port of the time before a restore may have had a reader */
+    lab->readers[index] = (struct port_reader){0};
     tallies_meet(&lab->tallies, config->name, EV_PORT_FIRST + index);
     world_act(w);
     TRACE(&w->trace, port_up, .host = EV_PORT_FIRST + index, .name = ev_str(config->name));
@@ -78,7 +79,7 @@ static struct ev_addr addr_of(const struct glance *g)
     return ev_addr(g->has_addr ? addr_text(g->addr, buf) : "");
 }
 
-/* What a device would have said of the frame when it sent it. */
+/* Emits the event that a device emits when it sends such a frame. */
 static ev_id announce(struct world *w, uint32_t host, const struct glance *g, uint32_t bytes)
 {
     ev_id id;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Events are stored in chunks, and a whole chunk is discarded at a time.  See record.h. */
 #include "emu/lab/record.h"
 
 #include <stdlib.h>
@@ -27,18 +28,18 @@ struct pointers {
 
 struct record {
     struct pointers chunks;
-    struct chunk *spare; /* a forgotten one, for the next: memory in use is warm; or NULL */
+    struct chunk *spare; /* a discarded chunk for reuse while it is in the cache; or NULL */
     size_t events;       /* in all chunks */
-    size_t seen;         /* those that have happened where the lab is; the others are ahead */
-    uint64_t end_tick;   /* all that happened up to here is in it, but for what it forgot */
+    size_t seen;         /* events visible at the lab's position; the others are ahead */
+    uint64_t end_tick;   /* the record is complete up to this tick, except for discarded events */
     size_t events_max;
     uint64_t forgotten;
-    struct pointers frames; /* of struct kept_frame, by ascending id */
+    struct pointers frames; /* struct kept_frame by ascending id */
     size_t frame_bytes, frame_bytes_max;
-    uint64_t gap_from, gap_to; /* ticks in which it was off at times; 0, 0: none */
+    uint64_t gap_from, gap_to; /* ticks during which recording was off at times; 0, 0: none */
     bool paused;
-    bool bounded;  /* by record_bound() */
-    bool is_short; /* memory was, and nobody has asked yet */
+    bool bounded;  /* record_bound() was called */
+    bool is_short; /* memory was short since the last record_was_short() */
 };
 
 static bool push(struct pointers *p, void *item)
@@ -96,7 +97,7 @@ void record_free(struct record *r)
     free(r);
 }
 
-/* Drops the oldest chunk, which is full unless it is the only one. */
+/* Discards the oldest chunk, which is full unless it is the only one. */
 static void forget_chunk(struct record *r)
 {
     const size_t n = r->chunks.len > 1 ? CHUNK_EVENTS : r->events;
@@ -116,7 +117,7 @@ static struct chunk *new_chunk(struct record *r)
     return c ? c : malloc(sizeof(*c));
 }
 
-/* Any event that is kept, also one that is ahead. */
+/* Event @i of those that are stored, including those ahead. */
 static const struct ev *kept(const struct record *r, size_t i)
 {
     const struct chunk *c = at(&r->chunks, i / CHUNK_EVENTS);
@@ -135,7 +136,7 @@ static bool is_same(const struct ev *a, const struct ev *b)
     return x.value == y.value;
 }
 
-/* Keeps the first @n events, and the frames before @id. */
+/* Discards all but the first @n events, and the frames of @id and later. */
 static void keep_first(struct record *r, size_t n, ev_id id)
 {
     while (r->events > n) {
@@ -190,7 +191,7 @@ void record_event(struct record *r, const struct ev *e)
             r->seen++;
             return;
         }
-        record_forget_ahead(r, ev_tick(e->id) - 1); /* it goes another way than before */
+        record_forget_ahead(r, ev_tick(e->id) - 1); /* not the event of the earlier run */
     }
     append(r, e);
 }
@@ -203,7 +204,7 @@ static void forget_frame(struct record *r)
     free(f);
 }
 
-/* The first frame whose id is at least @id; r->frames.len: there is none. */
+/* Index of the first frame whose id is at least @id; r->frames.len if there is none. */
 static size_t frame_from(const struct record *r, ev_id id)
 {
     size_t low = 0, high = r->frames.len;
@@ -220,8 +221,8 @@ static size_t frame_from(const struct record *r, ev_id id)
     return low;
 }
 
-/* The lab goes a way that it may have gone before: is the frame that it sends the one that it sent
- * then, or was it forgotten meanwhile?
+/* Returns true if the frame of event @id is recorded already, or was discarded, when the lab
+ * replays.  Discards what is ahead if the frame differs.
  */
 static bool was_sent_before(struct record *r, ev_id id, const uint8_t *bytes, size_t n)
 {
@@ -245,10 +246,10 @@ void record_frame(struct record *r, ev_id id, const uint8_t *bytes, size_t n)
     while (r->frames.len > 0 && r->frame_bytes + n > r->frame_bytes_max)
         forget_frame(r);
     if (n > r->frame_bytes_max)
-        return; /* nor is this one kept */
+        return; /* larger than the limit: not kept */
     f = malloc(sizeof(*f) + n);
     if (!f) {
-        r->is_short = true; /* the event is there, its bytes are not: readers cope with that */
+        r->is_short = true; /* readers accept events without their frames */
         return;
     }
     f->id = id;
@@ -285,7 +286,7 @@ void record_resume(struct record *r, uint64_t tick)
     if (r->gap_to < tick + 1)
         r->gap_to = tick + 1;
     if (r->gap_to <= r->gap_from)
-        r->gap_from = r->gap_to = 0; /* nothing happened meanwhile */
+        r->gap_from = r->gap_to = 0; /* no event was missed */
 }
 
 struct rdl_record_gap record_gap(const struct record *r, uint64_t tick)
@@ -302,7 +303,7 @@ bool record_paused(const struct record *r)
     return r->paused;
 }
 
-/* What is missing when nothing is known of what came after @tick. */
+/* Limits the gap to ticks up to @tick, after the later history was discarded. */
 static void cut_gap(struct record *r, uint64_t tick)
 {
     if (r->gap_from == 0)
@@ -352,7 +353,8 @@ void record_bound(struct record *r, size_t events_max, size_t frame_bytes_max)
     r->events_max = events_max > CHUNK_EVENTS ? events_max : CHUNK_EVENTS;
     r->frame_bytes_max = frame_bytes_max;
     r->bounded = true;
-    if (r->seen < r->events) /* to forget the oldest would be to forget what has not happened */
+    /* the oldest chunk may contain events that are still ahead of the lab */
+    if (r->seen < r->events)
         record_forget_ahead(r, ev_tick(kept(r, r->seen)->id) - 1);
     while (r->chunks.len > 1 && r->events > r->events_max)
         forget_chunk(r);

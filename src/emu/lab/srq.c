@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The public functions of srq.h: handles become objects. */
+/* The public functions of srq.h: look up the objects of handles and call the verbs. */
 #include "rdmalab/srq.h"
 
 #include "emu/lab/world.h"

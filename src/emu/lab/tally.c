@@ -7,12 +7,12 @@
 #include "emu/lab/world.h"
 
 struct rdl_tally {
-    struct rdl_tally *next; /* of the same kind */
-    size_t number;          /* in the order of making */
+    struct rdl_tally *next; /* of the same event kind */
+    size_t number;          /* in the order of creation */
     struct ev_filter filter;
     uint64_t count;
-    ev_id last; /* of those that it knows of; 0: it knows of none */
-    bool exact; /* false: it began late, and the record has forgotten events */
+    ev_id last; /* the last event counted; 0: none */
+    bool exact; /* false: created late, when the record had discarded events */
 };
 
 static void free_tally(struct rdl_tally *t)
@@ -72,7 +72,7 @@ void tallies_meet(struct tallies *all, const char *name, uint32_t host)
     }
 }
 
-/* The number in events of the host or external port called @name, or EV_HOST_NONE. */
+/* The number of the host or external port called @name in events, or EV_HOST_NONE. */
 static uint32_t number_of(const struct world *w, const char *name)
 {
     const struct part *host = world_part(w, name, PART_HOST);
@@ -83,14 +83,14 @@ static uint32_t number_of(const struct world *w, const char *name)
     return port ? EV_PORT_FIRST + port->index : EV_HOST_NONE;
 }
 
-/* Is it the name of a fault or a switch, or what chance is called? */
+/* Returns true if @name is a fault, a switch, or the name that events give to random loss. */
 static bool names_part(const struct world *w, const char *name)
 {
     return strcmp(name, EV_CHANCE) == 0 || strcmp(name, EV_BURST) == 0 ||
            world_part(w, name, PART_SWITCH) || world_part(w, name, PART_FAULT);
 }
 
-/* What is known now of the names in @t. */
+/* Resolves the names in the filter of @t with the present parts. */
 static void look_up(const struct world *w, struct rdl_tally *t)
 {
     for (size_t i = 0; i < t->filter.n; i++) {
@@ -118,8 +118,8 @@ void tallies_meet_again(struct rdl_lab *lab)
     }
 }
 
-/* Counts in the record.  How many events of the kind it has forgotten decides whether that is the
- * whole truth.
+/* Counts the matching events of the record.  Sets t->exact if the record has all events of the
+ * kind.  Returns the number of events of the kind that it lacks.
  */
 static uint64_t count_past(const struct rdl_lab *lab, struct rdl_tally *t)
 {
@@ -204,7 +204,7 @@ enum rdl_status rdl_tally(struct rdl_lab *lab, const struct ev_filter *filter,
     return RDL_OK;
 }
 
-/* The first name in @t that nothing has; NULL: there is none. */
+/* The first name in the filter of @t that no part has; NULL if there is none. */
 static const struct ev_condition *unknown_name(const struct rdl_tally *t)
 {
     for (size_t i = 0; i < t->filter.n; i++) {
@@ -212,7 +212,7 @@ static const struct ev_condition *unknown_name(const struct rdl_tally *t)
 
         if (!ev_condition_names(c) || c->known)
             continue;
-        /* A fault may be gone that was there before the tally, but then its events tell. */
+        /* The name of a removed fault is known if events with it were counted. */
         if (c->field->print != EVP_HOST && c->op == CMP_EQ && t->count > 0)
             continue;
         return c;
@@ -275,7 +275,7 @@ void tallies_restore(struct rdl_lab *lab, const struct tally_saved *saved, size_
                 t->last = saved[t->number].last;
                 t->exact = saved[t->number].exact;
             } else {
-                (void)count_past(lab, t); /* what is forgotten makes it inexact */
+                (void)count_past(lab, t); /* inexact if the record has discarded events */
             }
         }
     }

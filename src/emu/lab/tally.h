@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Tallies: how many events fulfilled a filter since the lab began, counted as they happen.
+/* Tallies: each counts the events that match a filter, from the start of the lab on.
  *
- * They live outside the arena.  They are listed by kind, so that an event touches only the tallies
- * of its kind.  A checkpoint keeps their counts.  What the recorder forgets does not matter to a
- * tally that was there in time; one that comes late starts from the record, if all events of its
- * kind are still in it: the totals by kind, which are always kept, tell.
+ * Tallies are allocated outside the arena and listed by event kind, so an event touches only the
+ * tallies of its kind.  Checkpoints save their counts.  An existing tally does not depend on the
+ * record.  A new tally counts the events in the record first.  It is exact only if the record still
+ * has all events of its kind; the trace's totals by kind show whether it does.
  */
 #ifndef EMU_LAB_TALLY_H
 #define EMU_LAB_TALLY_H
@@ -21,32 +21,36 @@ struct rdl_lab;
 struct tallies {
     struct rdl_tally *of_kind[EV_COUNT];
     size_t n;
-    struct trace_sink sink; /* hears the kinds of all of them */
+    struct trace_sink sink; /* receives the event kinds of all tallies */
     bool listens;
 };
 
-/* What a checkpoint keeps of one tally. */
+/* The state of one tally in a checkpoint. */
 struct tally_saved {
     uint64_t count;
     ev_id last;
     bool exact;
 };
 
-/* Frees all. */
+/* Frees all tallies. */
 void tallies_done(struct tallies *all);
 
-/* A part of the lab got the name @name; of a host or an external port @host is its number in
- * events, of others EV_HOST_NONE.
+/* A part of the lab got the name @name: resolves it in the tallies' filters.  @host is the number
+ * of a host or external port in events, and EV_HOST_NONE for other parts.
  */
 void tallies_meet(struct tallies *all, const char *name, uint32_t host);
 
-/* Looks all names of hosts up again: hosts may have gone. */
+/* Resolves all host names in filters again, because hosts may have been removed. */
 void tallies_meet_again(struct rdl_lab *lab);
 
-/* The counts of all tallies, as many as there are; NULL when there are none, or no memory. */
+/* Returns the state of all tallies, all->n entries that the caller frees.  NULL if there are none
+ * or memory is short.
+ */
 struct tally_saved *tallies_save(const struct tallies *all);
 
-/* Goes back to @saved, of the first @n tallies; those made later are counted anew. */
+/* Restores the state of the first @n tallies from @saved; later tallies are counted again from the
+ * record.
+ */
 void tallies_restore(struct rdl_lab *lab, const struct tally_saved *saved, size_t n);
 
 #endif

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* The public verbs: handles become objects, and each action is a tick of its own. */
+/* The public verbs: look up the objects of handles and call the guest's verbs, each in a tick of
+ * its own.
+ */
 #include "rdmalab/verbs.h"
 
 #include <string.h>
 
 #include "emu/lab/world.h"
 
-/* The object of a handle, or NULL when it is stale. */
+/* The object of a handle; NULL if the handle is stale. */
 static struct guest_pd *pd_of(const struct rdl_lab *lab, rdl_pd h)
 {
     return (struct guest_pd *)world_object(lab->world, OBJ_PD, h.raw);

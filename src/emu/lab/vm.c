@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Hosts whose guest is a virtual machine: its memory, its accesses, its interrupts. */
+/* Hosts whose guest is a virtual machine: its memory, register accesses and interrupts. */
 #include "rdmalab/vm.h"
 
 #include "emu/lab/bus.h"
@@ -7,7 +7,7 @@
 
 _Static_assert(RDL_VM_REGIONS_MAX == RAM_REGIONS_MAX, "RAM has room for every region");
 
-/* The host of a handle, if a virtual machine is its guest. */
+/* Finds the host of a handle.  Returns RDL_ERR_STATE if its guest is no virtual machine. */
 static enum rdl_status vm_host(const struct rdl_lab *lab, rdl_host host, struct host **ret)
 {
     struct host *h = world_host(lab->world, host.raw);
@@ -71,7 +71,7 @@ static bool width_is_sound(const struct rdl_vm_access *a)
     return a->bytes == 1 || a->bytes == 2 || a->bytes == 4 || (a->bytes == 8 && !a->config);
 }
 
-/* Carries out @a, which is sound, in @h. */
+/* Carries out @a, which is valid, on @h.  Returns the value read, or 0. */
 static uint64_t act_on(struct host *h, const struct rdl_vm_access *a)
 {
     const uint32_t n = a->function;
@@ -120,7 +120,7 @@ enum rdl_status rdl_vm_reset(struct rdl_lab *lab, rdl_host host, uint32_t functi
     return RDL_OK;
 }
 
-/* All but these, of features of rings and of its own: both have numbers of their own. */
+/* Offers all features but these.  Ring features and device features have separate sets of bits. */
 static void offer(struct virtio_dev *d, uint64_t rings_off, uint64_t own_off)
 {
     virtio_offer(d, d->possible & ~(rings_off & VIRTIO_FEATURES_RINGS) &

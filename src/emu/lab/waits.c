@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Who waits for what, for a lab that stands still or never ends. */
+/* Describes who waits for what, for a lab that is idle or never ends. */
 #include "emu/base/quantity.h"
 #include "emu/lab/world.h"
 #include "emu/xport/xport_qp.h"
@@ -17,7 +17,7 @@ static void add_path(struct text *t, const struct guest_object *o, const struct 
     text_addf(t, "%s.%s", h->name, o->name);
 }
 
-/* The peer's queue pair as the lab knows it, "h2.qp". */
+/* The peer queue pair as the lab knows it: "h2.qp". */
 static void add_peer(struct text *t, const struct world *w, const struct xport_qp *xqp)
 {
     const struct host *h = xqp->peer < w->n_hosts ? w->hosts[xqp->peer] : NULL;
@@ -40,7 +40,7 @@ static void add_timer(struct text *t, const struct requester *q)
     }
 }
 
-/* Chains of @q that the device has not given back. */
+/* Chains of @q that the device has not returned. */
 static uint16_t outstanding(const struct host *h, const struct guest_wq *q)
 {
     const struct vq *dev = &h->dev->pci.queues[q->queue];
@@ -48,7 +48,7 @@ static uint16_t outstanding(const struct host *h, const struct guest_wq *q)
     return (uint16_t)(guest_vq(&h->guest, q->queue)->avail_idx - dev->used_idx);
 }
 
-/* What the oldest request that the device took waits for, and from whom. */
+/* Adds what the oldest request that the device fetched waits for, and from whom. */
 static void add_awaited(struct text *t, const struct xport_qp *xqp, const struct req_wqe *oldest)
 {
     const struct requester *q = &xqp->req;
@@ -64,7 +64,7 @@ static void add_awaited(struct text *t, const struct xport_qp *xqp, const struct
         text_addf(t, "an ACK of psn=%u from ", q->una.v);
 }
 
-/* A request that would be the next to be sent, but for READs and atomics that are under way. */
+/* Reports the next request to be sent if READs or atomics under way hold it back. */
 static void tell_held_back(const struct host *h, const struct guest_qp *g,
                            const struct xport_qp *xqp, const struct out *out)
 {
@@ -121,7 +121,7 @@ static void tell_sends(const struct world *w, const struct host *h, const struct
     tell_held_back(h, g, xqp, out);
 }
 
-/* What is posted to @rq, which is @o's. */
+/* Reports the receives posted to @rq, which belongs to @o. */
 static void tell_receives(const struct host *h, const struct guest_object *o,
                           const struct guest_wq *rq, const struct out *out)
 {

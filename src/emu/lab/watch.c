@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* See watch.h for the invariants.  A request is *returned* by its used event. */
 #include "emu/lab/watch.h"
 
 #include <stdlib.h>
@@ -8,31 +9,31 @@
 #include "emu/facts/psn.h"
 #include "emu/lab/world.h"
 
-struct posted {
+struct watched_post {
     uint64_t wr_id;
     uint32_t desc;
     bool signaled;
 };
 
-/* One work queue: what was posted and not given back, a queue in a growing ring. */
+/* One work queue: a growing ring of the requests posted and not returned. */
 struct watched_wq {
-    struct posted *ring;
+    struct watched_post *ring;
     uint32_t cap, first, len;
-    struct posted returned; /* the last one given back */
-    bool awaits;            /* its completion has not come */
+    struct watched_post returned; /* the request returned last */
+    bool awaits;                  /* its completion is still to come */
 };
 
 struct watched_qp {
-    struct watched_wq wq[2]; /* by enum wq */
-    struct psn high;         /* of its acknowledges and responses, the one that is furthest */
-    uint64_t high_at;        /* its place among all; 0: there was none */
-    uint64_t ack_at;         /* the place of its last positive acknowledge */
-    bool drained;            /* SQ_DRAINED was told since its move to SQD */
+    struct watched_wq wq[2]; /* indexed by enum wq */
+    struct psn high;         /* the highest PSN of its acknowledges and responses */
+    uint64_t high_at;        /* sequence position of @high; 0: none was sent */
+    uint64_t ack_at;         /* sequence position of the last positive acknowledge */
+    bool drained;            /* SQ_DRAINED was reported since the move to SQD */
 };
 
-/* A shared receive queue: what was posted and not given back, which may be in any order. */
+/* A shared receive queue: the receives posted and not returned, which may complete in any order. */
 struct watched_srq {
-    struct posted *v;
+    struct watched_post *v;
     uint32_t cap, len;
 };
 
@@ -41,16 +42,16 @@ struct watched_host {
     uint32_t n_qps;
     struct watched_srq *srqs; /* by SRQN */
     uint32_t n_srqs;
-    struct posted shared; /* the last shared receive given back */
-    bool shared_awaits;   /* its completion has not come; after a reset none will */
+    struct watched_post shared; /* the shared receive returned last */
+    bool shared_awaits;         /* its completion is still to come; none comes after a reset */
 };
 
 struct watch {
     const struct world *world;
     struct watched_host *hosts;
     uint32_t n_hosts;
-    bool blind; /* no more judgements: memory was short, a ring was broken, or overwritten */
-    const char *broken; /* NULL: all holds */
+    bool blind;         /* no more checks: memory was short, a ring was broken or overwritten */
+    const char *broken; /* NULL: all invariants hold */
 };
 
 struct watch *watch_new(const struct world *w)
@@ -79,10 +80,10 @@ static void forget(struct watch *s)
     s->n_hosts = 0;
 }
 
-/* Gives @q, a copy of another, a ring of its own; none when memory is short. */
+/* Gives @q, a shallow copy, a ring of its own.  Returns false when memory is short. */
 static bool own_ring(struct watched_wq *q)
 {
-    const struct posted *ring = q->ring;
+    const struct watched_post *ring = q->ring;
     const size_t bytes = q->cap * sizeof(*ring);
 
     q->ring = bytes ? malloc(bytes) : NULL;
@@ -127,7 +128,7 @@ static bool copy_host(struct watched_host *to, const struct watched_host *from)
     return ok;
 }
 
-/* Makes @to, which knows nothing, know what @from does.  False when memory is short. */
+/* Copies the state of @from into the empty @to.  Returns false when memory is short. */
 static bool learn(struct watch *to, const struct watch *from)
 {
     to->world = from->world;
@@ -138,7 +139,7 @@ static bool learn(struct watch *to, const struct watch *from)
         return false;
     for (; to->n_hosts < from->n_hosts; to->n_hosts++) {
         if (!copy_host(&to->hosts[to->n_hosts], &from->hosts[to->n_hosts])) {
-            to->n_hosts++; /* half of it is there, and is given back */
+            to->n_hosts++; /* counts the incomplete copy, so that it is freed */
             return false;
         }
     }
@@ -177,7 +178,7 @@ const char *watch_broken(const struct watch *s)
     return s->broken;
 }
 
-/* Can what is in the rings of some host be of somebody who is no driver? */
+/* Returns true if someone other than the lab's drivers may have written to a host's rings. */
 static bool rings_are_open(const struct world *w)
 {
     for (uint32_t i = 0; i < w->n_hosts; i++) {
@@ -195,7 +196,7 @@ static void fail(struct watch *s, const char *what)
         s->broken = what;
 }
 
-/* Makes @*v hold @need elements of @size bytes or more, new ones zeroed. */
+/* Grows *@v to at least @need elements of @size bytes, new ones zeroed. */
 static bool reserve(void **v, uint32_t *n, uint32_t need, size_t size)
 {
     void *bigger;
@@ -255,14 +256,14 @@ static const struct qp *device_qp(const struct watch *s, uint32_t host, uint32_t
     return hca_qp(&s->world->hosts[host]->dev->hca, qpn);
 }
 
-static void push(struct watch *s, uint32_t host, uint32_t qpn, enum wq which, struct posted p)
+static void push(struct watch *s, uint32_t host, uint32_t qpn, enum wq which, struct watched_post p)
 {
     struct watched_qp *qp = qp_at(s, host, qpn);
     struct watched_wq *q = qp ? &qp->wq[which] : NULL;
 
     if (q && q->len == q->cap) {
         const uint32_t cap = q->cap ? 2 * q->cap : 16;
-        struct posted *ring = malloc(cap * sizeof(*ring));
+        struct watched_post *ring = malloc(cap * sizeof(*ring));
 
         for (uint32_t i = 0; ring && i < q->len; i++)
             ring[i] = q->ring[(q->first + i) % q->cap];
@@ -287,10 +288,10 @@ static void on_post_shared(struct watch *s, const struct ev_post_srq_recv *e)
         return;
     }
     q->v = v;
-    q->v[q->len++] = (struct posted){e->wr_id, e->desc, true};
+    q->v[q->len++] = (struct watched_post){e->wr_id, e->desc, true};
 }
 
-/* A shared receive was given back. */
+/* A shared receive was returned. */
 static void on_used_shared(struct watch *s, const struct ev_used *e, uint32_t srqn)
 {
     struct watched_srq *q = srq_at(s, e->host, srqn);
@@ -325,7 +326,7 @@ static void on_cqe_shared(struct watch *s, const struct ev_cqe *e)
     h->shared_awaits = false;
 }
 
-/* A work queue's chain was given back. */
+/* A chain of a work queue was returned. */
 static void on_used(struct watch *s, const struct ev_used *e)
 {
     const struct rdma_config *c = &s->world->hosts[e->host]->dev->config;
@@ -356,7 +357,7 @@ static void on_used(struct watch *s, const struct ev_used *e)
     q->len--;
     if (q->returned.desc != e->desc)
         fail(s, "work requests are given back in the order of posting");
-    /* What a reset gives back goes without completions. */
+    /* Requests that a reset returns have no completions. */
     dev = device_qp(s, e->host, qpn);
     q->awaits = q->returned.signaled && !(dev && dev->state == QPS_RESET);
 }
@@ -386,7 +387,7 @@ static void on_cqe(struct watch *s, const struct ev_cqe *e)
         fail(s, "nothing completes in RESET");
 }
 
-/* A connection starts: its acknowledges begin anew. */
+/* RTR starts a new connection with new PSNs. */
 static void on_state(struct watch *s, const struct ev_qp_state *e)
 {
     struct watched_qp *qp = qp_at(s, e->host, e->qpn);
@@ -399,7 +400,7 @@ static void on_state(struct watch *s, const struct ev_qp_state *e)
         qp->drained = false;
 }
 
-/* What a queue pair tells of a state must be so. */
+/* Checks that the queue pair is in the state that its asynchronous event reports. */
 static void on_async(struct watch *s, const struct ev_async_event *e)
 {
     const struct qp *dev = e->object == OBJ_QP ? device_qp(s, e->host, e->number) : NULL;
@@ -416,7 +417,7 @@ static void on_async(struct watch *s, const struct ev_async_event *e)
     }
 }
 
-/* A new object under an old number begins with empty queues. */
+/* The next object with this number begins with empty queues. */
 static void on_gone(struct watch *s, const struct ev_gone *e)
 {
     struct watched_qp *qp = e->object == OBJ_QP ? qp_at(s, e->host, e->number) : NULL;
@@ -430,7 +431,7 @@ static void on_gone(struct watch *s, const struct ev_gone *e)
         srq->len = 0;
 }
 
-/* A queue taken from a queue pair at work: its completions come without what was given back. */
+/* Resetting a queue that a queue pair uses is legal, but its completions then lack used events. */
 static void on_queue_reset(struct watch *s, const struct ev_queue_reset *e)
 {
     const struct rdma *d = s->world->hosts[e->host]->dev;
@@ -442,8 +443,8 @@ static void on_queue_reset(struct watch *s, const struct ev_queue_reset *e)
         s->blind = true;
 }
 
-/* Where PSN @psn of an answer of @qp is among all since the connection began: READs may take more
- * PSNs between two acknowledges than can be compared, but responses come one by one.
+/* The sequence position of PSN @psn since the connection began.  PSNs wrap, and READs may take more
+ * PSNs between two acknowledges than can be compared; but responses are sent one by one.
  */
 static uint64_t place_of(struct watched_qp *qp, struct psn psn)
 {
@@ -467,7 +468,8 @@ static void on_tx(struct watch *s, const struct ev_tx *e)
     if (!is_data && (e->opcode != OP_RC_ACKNOWLEDGE || e->syndrome != SYN_ACK))
         return;
     if (e->host >= EV_PORT_FIRST || e->qpn == 0)
-        return; /* strangers may do as they like, and packets made by hand are of no queue pair */
+        /* frames from external ports, and packets that a user built, belong to no queue pair */
+        return;
     qp = qp_at(s, e->host, e->qpn);
     if (!qp)
         return;
@@ -477,7 +479,7 @@ static void on_tx(struct watch *s, const struct ev_tx *e)
     }
     at = place_of(qp, (struct psn){e->psn});
     if (is_data)
-        return; /* responses to READs and atomics are sent again when they are asked for again */
+        return; /* responses to READs and atomics are sent again for duplicate requests */
     if (at < qp->ack_at)
         fail(s, "positive acknowledges never go back");
     qp->ack_at = at;
@@ -488,7 +490,7 @@ static void on_post_send(struct watch *s, const struct ev_post_send *e)
     const struct qp *dev = device_qp(s, e->host, e->qpn);
     const bool signaled = (e->flags & SF_SIGNALED) || (dev && dev->config.sig_all);
 
-    push(s, e->host, e->qpn, WQ_SEND, (struct posted){e->wr_id, e->desc, signaled});
+    push(s, e->host, e->qpn, WQ_SEND, (struct watched_post){e->wr_id, e->desc, signaled});
 }
 
 void watch_event(void *ctx, const struct ev *e)
@@ -501,7 +503,7 @@ void watch_event(void *ctx, const struct ev *e)
         break;
     case EV_post_recv:
         push(s, e->u.post_recv.host, e->u.post_recv.qpn, WQ_RECV,
-             (struct posted){e->u.post_recv.wr_id, e->u.post_recv.desc, true});
+             (struct watched_post){e->u.post_recv.wr_id, e->u.post_recv.desc, true});
         break;
     case EV_post_srq_recv:
         on_post_shared(s, &e->u.post_srq_recv);
@@ -529,7 +531,7 @@ void watch_event(void *ctx, const struct ev *e)
         break;
     case EV_vq_broken:
     case EV_cq_overflow:
-        s->blind = true; /* completions may be missing from here on */
+        s->blind = true; /* completions may be missing after this */
         break;
     default:
         break;

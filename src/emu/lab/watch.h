@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* A listener that knows what must be true of the events of each queue pair.
+/* A trace listener that checks invariants of the events of each queue pair:
  *
- *	A work request is given back once, per queue: in the order of posting, unless it is shared.
- *	A signaled send, a receive, and whatever failed has exactly one completion, right after it
- *	was given back; an unsignaled success has none.
- *	In the state ERR nothing completes with success; in RESET nothing completes.
- *	A positive acknowledge never names an older PSN than the one before (in a connection).
- *	Every frame that a device sends can be decoded, and its ICRC is right.
+ *	Each work request completes (used event) once per queue.  Non-shared queues complete in
+ *	the order of posting.
+ *	A signaled send, a receive and every failed request has exactly one completion (cqe
+ *	event), directly after its used event.  An unsignaled success has none.
+ *	No request succeeds in state ERR; nothing completes in state RESET.
+ *	The PSNs of a connection's positive acknowledges never decrease.
+ *	Every frame that a device sends parses, with a correct ICRC.
  *
- * It is for hosts with sound drivers: a guest that corrupts its rings is not held to the order.
+ * The checks hold for hosts with correct drivers.  After a guest corrupts its rings the watch stops
+ * judging.
  */
 #ifndef EMU_LAB_WATCH_H
 #define EMU_LAB_WATCH_H
@@ -20,22 +22,25 @@
 struct watch;
 struct world;
 
-/* Watches @w from now on; NULL when memory is short.  The caller makes it a sink of the trace. */
+/* Creates a watch for @w, or returns NULL when memory is short.  The caller adds it to the trace as
+ * a sink.
+ */
 struct watch *watch_new(const struct world *w);
 void watch_free(struct watch *s);
 
-/* @e is for the watch. */
+/* Checks an event of the trace, and a frame that an RDMA function sent. */
 void watch_event(void *ctx, const struct ev *e);
 void watch_frame(struct watch *s, const uint8_t *bytes, uint32_t len);
 
-/* What broke first, in words; NULL while all holds. */
+/* The first invariant that broke, as a sentence; NULL if all hold. */
 const char *watch_broken(const struct watch *s);
 
-/* What @s knows, for watch_become(); NULL when memory is short, or @s is NULL. */
+/* A copy of the state of @s for watch_become().  Returns NULL when memory is short or @s is NULL.
+ */
 struct watch *watch_copy(const struct watch *s);
 
-/* Time went back: @s knows what @then did, of which it stays independent.  When memory is short it
- * judges no more.
+/* Sets the state of @s to that of @then, when a checkpoint is restored.  @then is copied.  When
+ * memory is short, @s stops judging.
  */
 void watch_become(struct watch *s, const struct watch *then);
 

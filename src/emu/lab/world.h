@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What a lab is made of.
+/* The state of a lab.
  *
- * struct world and everything that it points to is in the lab's arena: a checkpoint copies it.
- * struct rdl_lab, the shell around it, is outside: listeners, the recorder, the hash.
+ * struct world and everything that it points to is in the lab's arena, which a checkpoint copies.
+ * struct rdl_lab, the shell around it, is outside: listeners, record, hash.
  */
 #ifndef EMU_LAB_WORLD_H
 #define EMU_LAB_WORLD_H
@@ -40,37 +40,37 @@ _Static_assert(RDL_PINGS_MAX == GUEST_PINGS_MAX, "a guest remembers every ping")
 _Static_assert(RDL_PKEYS_MAX == HCA_PKEYS_MAX, "a device has room for every P_Key");
 _Static_assert(RDL_NAME_BYTES == EV_NAME_BYTES, "an event has room for every name");
 
-#define HOST_FUNCTIONS 2u /* by enum pci_function */
+#define HOST_FUNCTIONS 2u /* indexed by enum pci_function */
 
 struct host {
     uint32_t index;
-    char name[RDL_NAME_BYTES]; /* "" of one that could not boot, see host_is_there() */
+    char name[RDL_NAME_BYTES]; /* "" if it could not boot, see host_is_there() */
     struct ram ram;
     struct eth_port port;
     struct rdma *dev;                        /* function 1 of its slot */
     struct vnet *net;                        /* function 0 */
-    struct pci_fn functions[HOST_FUNCTIONS]; /* around them */
-    struct guest guest; /* of a host that is external: never booted, it has its addresses alone */
+    struct pci_fn functions[HOST_FUNCTIONS]; /* PCI functions of these devices */
+    struct guest guest; /* only its addresses are valid if the host is external */
     bool is_external;   /* a virtual machine drives its functions, see lab/vm.c */
-    uint64_t n_ticks;   /* that something was done in here, by its devices or for its guest */
-    bool has_stranger;  /* somebody beside the drivers has written to RAM or registers */
+    uint64_t n_ticks;   /* ticks in which its devices or its guest did something */
+    bool has_stranger;  /* someone other than the drivers wrote to RAM or registers */
 };
 
-/* A host that could not boot is not there for anybody, but its number stays taken: events of its
- * boot are not another host's.
+/* Returns false for a host that could not boot.  Such a host cannot be used, but its number stays
+ * taken so that no other host's events have it.
  */
 static inline bool host_is_there(const struct host *h)
 {
     return h->name[0] != '\0';
 }
 
-/* May what is in the rings of the host be of somebody who is no driver of the lab's? */
+/* Returns true if someone other than the lab's drivers may have written to the host's rings. */
 static inline bool host_is_open(const struct host *h)
 {
     return h->is_external || h->has_stranger || (h->dev && h->dev->hca.ram_is_open);
 }
 
-/* The device in one of its functions. */
+/* The virtio device of one of the host's functions. */
 static inline struct virtio_dev *host_virtio(struct host *h, enum pci_function function)
 {
     return h->functions[function].dev;
@@ -78,16 +78,16 @@ static inline struct virtio_dev *host_virtio(struct host *h, enum pci_function f
 
 struct world {
     struct arena *arena;
-    struct rdl_lab *lab; /* the shell: where the bytes of frames are kept */
+    struct rdl_lab *lab; /* the shell, which keeps the frames */
     uint64_t seed;
     struct trace trace;
     struct sim sim;
     struct net net;
-    struct progress progress; /* what step() counts */
+    struct progress progress; /* counters for step() */
     struct host *hosts[RDL_HOSTS_MAX];
     uint32_t n_hosts;
-    struct directory directory; /* of the hosts that need not ask for each other */
-    struct directory addresses; /* of all hosts */
+    struct directory directory; /* hosts that other hosts need not resolve over the link */
+    struct directory addresses; /* all hosts */
     struct parts parts;
 };
 
@@ -95,17 +95,17 @@ struct rdl_listener {
     struct trace_sink sink;
 };
 
-/* Who reads an external port. */
+/* The reader of an external port. */
 struct port_reader {
     void (*frame)(void *ctx, const void *frame, size_t bytes);
     void *ctx;
-    uint64_t unread; /* frames that left while nobody read */
+    uint64_t unread; /* frames that left while there was no reader */
 };
 
-/* Who is told of the interrupts of a host that a virtual machine drives. */
+/* The listener for the interrupts of a host that a virtual machine drives. */
 struct vm_listener {
     uint32_t host;
-    rdl_vm_interrupt *interrupt; /* NULL: nobody */
+    rdl_vm_interrupt *interrupt; /* NULL: none */
     void *ctx;
 };
 
@@ -113,19 +113,19 @@ struct rdl_lab {
     struct arena *arena;
     struct world *world;
     struct trace_sinks sinks;
-    struct record *record;   /* NULL: nothing is recorded */
-    struct ev_names *names;  /* NULL until somebody listens */
+    struct record *record;   /* NULL: not recording */
+    struct ev_names *names;  /* NULL until the first listener is added */
     struct watch *watch;     /* NULL: invariants are not checked */
-    struct changed *changed; /* as long as there is a watch */
+    struct changed *changed; /* non-NULL if watch is */
     struct tallies tallies;
     struct trace_sink names_sink, record_sink, hash_sink, watch_sink, changed_sink, sent_sink;
-    struct ev sent; /* the last tx, once a fault has asked for it */
+    struct ev sent; /* the last tx event, once a fault needs it */
     bool hashing;
     struct trace_hash hash;
     struct port_reader readers[NET_EXTS_MAX];
     struct vm_listener vms[RDL_VMS_MAX];
-    uint64_t summed_at;           /* the tick in which the counts of all parts were added up last */
-    char broken[RDL_VALUE_BYTES]; /* the invariant that broke, "" while all hold */
+    uint64_t summed_at;           /* tick of the last check of the sums over all parts */
+    char broken[RDL_VALUE_BYTES]; /* the invariant that broke; "" if all hold */
 };
 
 struct rdl_checkpoint {
@@ -137,25 +137,27 @@ struct rdl_checkpoint {
     struct watch *watch; /* NULL: invariants were not checked */
 };
 
-/* The event with which @f, which is about to leave its host, was sent; NULL: nobody knows it. */
+/* The tx event of @f, which is about to leave its host; NULL if it is not the last one sent. */
 const struct ev *world_sent(void *ctx, const struct frame *f);
 
-/* What every fault has: a name, of its own if @name is NULL or "", and what people call it. */
+/* Sets the name of a fault and its description by the user.  If @name is NULL or "", the fault is
+ * named by its number.
+ */
 void world_fault_called(const struct world *w, struct net_fault *f, const char *name,
                         const char *about);
 
-/* Takes a copy of @f among the faults of the lab.  RDL_OK, RDL_ERR_LIMIT, RDL_ERR_NOMEM. */
+/* Adds a copy of @f to the lab's faults.  Returns RDL_OK, RDL_ERR_LIMIT or RDL_ERR_NOMEM. */
 enum rdl_status world_fault_keep(struct rdl_lab *lab, const struct net_fault *f, rdl_fault *ret);
 
-/* @f is about to be forgotten: if it is about a device, that is as it was. */
+/* Detaches @f, which is about to be removed, from its device if it is a device fault. */
 void world_device_fault_gone(struct world *w, struct net_fault *f);
 
-/* The table of the simulation's kinds. */
+/* The handlers of the simulation's event kinds. */
 extern sim_handler *const world_handlers[SIM_KIND_COUNT];
 extern const struct net_ops world_net_ops;
 
-/* Starts the tick of something that a person or script does.  world_done() ends it, and takes the
- * number back if nothing happened after all.
+/* world_act() starts a tick for an action of the user or a script.  world_done() ends it, and takes
+ * the tick number back if no event happened.
  */
 static inline void world_act(struct world *w)
 {
@@ -171,8 +173,8 @@ static inline void world_done(struct world *w)
         w->trace.tick--;
 }
 
-/* The host of a handle, for a call that its guest carries out: RDL_OK, RDL_ERR_STALE,
- * RDL_ERR_NO_GUEST.
+/* Finds the host of a handle for a call that its guest carries out.  Returns RDL_OK, RDL_ERR_STALE
+ * or RDL_ERR_NO_GUEST.
  */
 static inline enum rdl_status world_guest_host(const struct world *w, uint32_t raw,
                                                struct host **ret)
@@ -187,7 +189,7 @@ static inline enum rdl_status world_guest_host(const struct world *w, uint32_t r
     return RDL_OK;
 }
 
-/* The queue pair that the guest of host number @host has under @qpn, or NULL: there is none. */
+/* The queue pair that the guest of host number @host has under @qpn, or NULL. */
 static inline struct guest_qp *world_guest_qp(const struct world *w, uint32_t host, uint32_t qpn)
 {
     const struct host *h = host < w->n_hosts ? w->hosts[host] : NULL;
@@ -197,8 +199,8 @@ static inline struct guest_qp *world_guest_qp(const struct world *w, uint32_t ho
     return h->guest.verbs.qp_of[qpn];
 }
 
-/* ACT(lab, object or NULL if stale, call): a function whose body is the call in a tick of its
- * own, or RDL_ERR_STALE.
+/* ACT(lab, object, call) is the body of a function: executes the call in a tick of its own, or
+ * returns RDL_ERR_STALE if the object is NULL.
  */
 #define ACT(lab, object, call)                                                                     \
     do {                                                                                           \
@@ -212,7 +214,7 @@ static inline struct guest_qp *world_guest_qp(const struct world *w, uint32_t ho
         return act_st;                                                                             \
     } while (0)
 
-/* The same for what the guest of the host of handle @at does: @h is that host in @call. */
+/* The same for a call to the guest of the host with handle @at; @call uses @h for that host. */
 #define ACT_AT(lab, at, h, call)                                                                   \
     do {                                                                                           \
         struct host *h = NULL;                                                                     \
@@ -223,37 +225,39 @@ static inline struct guest_qp *world_guest_qp(const struct world *w, uint32_t ho
         ACT(lab, h, call);                                                                         \
     } while (0)
 
-/* Where a call that lets the lab go on must stop. */
+/* Limits of a call that advances the lab. */
 struct bounds {
     uint64_t last_tick, last_ns;
 };
 
 struct bounds bounds_of(const struct rdl_lab *lab, struct rdl_limits limits);
 
-/* One tick, if there is one within @b.  RDL_ERR_IDLE, RDL_ERR_TIMEOUT, RDL_ERR_INVARIANT. */
+/* Executes one tick.  Returns RDL_OK; RDL_ERR_IDLE if nothing is scheduled; RDL_ERR_TIMEOUT if @b
+ * is reached; RDL_ERR_INVARIANT; or RDL_ERR_NOMEM.
+ */
 enum rdl_status world_tick(struct rdl_lab *lab, const struct bounds *b);
 
 struct glance;
 
-/* A frame of the lab with these bytes, which came from outside, as one that @sender sends: a host,
- * a port or EV_HOST_NONE.  @ret: what a glance says of it.  NULL: the arena is full.
+/* Makes a frame of @n bytes from outside that counts as sent by @sender: a host, a port or
+ * EV_HOST_NONE.  *@ret describes its headers.  Returns NULL when the arena is full.
  */
 struct frame *world_frame(struct world *w, uint32_t sender, const void *bytes, size_t n,
                           struct glance *ret);
 
-/* A frame leaves the lab through external port @ext. */
+/* Passes a frame that leaves through external port @ext to its reader. */
 void port_leave(void *ctx, uint32_t ext, const struct frame *f);
 
-/* The host that has @gid, for traces, or EV_HOST_NONE. */
+/* The host that has @gid, for events; EV_HOST_NONE if none has. */
 uint32_t world_peer_of(const struct world *w, const uint8_t gid[GID_BYTES]);
 
-/* The host of a handle, or NULL. */
+/* The host with handle @raw, or NULL. */
 static inline struct host *world_host(const struct world *w, uint32_t raw)
 {
     return raw >= 1 && raw <= w->n_hosts ? w->hosts[raw - 1] : NULL;
 }
 
-/* The object of @kind, one of the verbs', that has handle @raw, or NULL when it is stale. */
+/* The verbs object of @kind with handle @raw; NULL if the handle is stale. */
 static inline struct guest_object *world_object(const struct world *w, enum object_kind kind,
                                                 uint64_t raw)
 {
@@ -262,29 +266,30 @@ static inline struct guest_object *world_object(const struct world *w, enum obje
     return h ? verbs_get(&h->guest.verbs, kind, raw) : NULL;
 }
 
-/* The part called @name if it is of @kind, or NULL. */
+/* The part called @name if it is of @kind, otherwise NULL. */
 const struct part *world_part(const struct world *w, const char *name, enum part_kind kind);
 
 /* The host called @name, or NULL. */
 struct host *world_host_named(const struct world *w, const char *name);
 
-/* The index of the host whose Ethernet address is @mac, or EV_HOST_NONE. */
+/* The index of the host with the Ethernet address @mac, or EV_HOST_NONE. */
 uint32_t world_station(const struct world *w, uint64_t mac);
 
-/* May something new be called @name?  RDL_ERR_INVAL, RDL_ERR_EXISTS. */
+/* Checks whether a new part can be called @name.  Returns RDL_OK, RDL_ERR_INVAL or RDL_ERR_EXISTS.
+ */
 enum rdl_status world_check_name(const struct world *w, const char *name);
 
-/* The name of what is at an end of a link. */
+/* The name of the node at an end of a link. */
 const char *world_end_name(const struct world *w, const struct net_end *e);
 
 #define LINK_NAME_BYTES ((size_t)2 * RDL_NAME_BYTES) /* "h1-s1" */
 
-/* The link whose name is the @len bytes at @name.  False: there is none. */
+/* Finds the link whose name is the @len bytes at @name.  Returns false if there is none. */
 bool world_link_named(const struct world *w, const char *name, size_t len, uint32_t *ret);
 
-/* Looks for a broken invariant of a lab that is watched: what is cheap, and if @changed also in
- * everything that has changed since that was last asked.  Fills lab->broken and returns false when
- * there is one.
+/* Checks the invariants of a lab that has a watch: the cheap ones, and with @changed also
+ * everything that changed since the last such check.  Fills in lab->broken and returns false if one
+ * is broken.
  */
 bool world_check(struct rdl_lab *lab, bool changed);
 

@@ -24,7 +24,7 @@ bool fate_is_end(const struct ev *e, ev_id *ret)
     }
 }
 
-/* What @e, which names a frame, says became of it; FATE_UNKNOWN if it is no end within the lab. */
+/* The fate that event @e reports for its frame; FATE_UNKNOWN if @e ends no frame within the lab. */
 static enum frame_fate told_by(const struct ev *e)
 {
     switch (e->kind) {
@@ -58,7 +58,7 @@ struct fate fate_of(const struct past_index *x, const struct ev *tx)
         f.end = e;
         if (kind == FATE_ARRIVED)
             f.answer = past_answer_to(x, e);
-        /* Another copy may still arrive: one that a fault made, or a switch that flooded. */
+        /* Another copy may still arrive, made by a fault or by a switch that flooded. */
         if (kind == FATE_ARRIVED || !(astray || (f.fault && f.fault->u.fault.by == FLT_DUPLICATE)))
             break;
     }
@@ -85,7 +85,7 @@ const char *fate_fault_done(uint32_t kind)
     case FLT_FORGE:
         return "forged";
     case FLT_CORRUPT:
-    case FLT_LOST_KICK: /* these meet no frame */
+    case FLT_LOST_KICK: /* these do not concern frames */
     case FLT_LOST_INTERRUPT:
     case FLT_LATE_DATA:
     case FLT_STUCK_QUEUE:

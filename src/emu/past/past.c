@@ -4,7 +4,8 @@
 #include "emu/base/quantity.h"
 #include "rdmalab/trace.h"
 
-#define FRAMES_FIRST ((uint64_t)1 << 20) /* bytes that are proposed where none are kept */
+/* Proposed limit in bytes when no frames are recorded. */
+#define FRAMES_FIRST ((uint64_t)1 << 20)
 
 void past_add_gap(struct text *t, const struct past *p)
 {
@@ -20,7 +21,7 @@ bool past_is_forgotten(const struct past *p, ev_id id)
     return p->forgotten && (p->n == 0 || ev_id_last(id) < past_at(p, 0)->id);
 }
 
-/* "; \"record keep=4m\" as the first line keeps more" */
+/* Adds "; \"record keep=4m\" as the first line keeps more". */
 static void add_remedy(struct text *t, const char *what, uint64_t n)
 {
     text_addf(t, "; \"record %s=", what);
@@ -28,7 +29,7 @@ static void add_remedy(struct text *t, const char *what, uint64_t n)
     text_add(t, "\" as the first line keeps more");
 }
 
-/* How to keep all events that there were so far. */
+/* Adds the setting that would have kept all events so far. */
 static void add_remedy_for_events(struct text *t, const struct past *p)
 {
     uint64_t keep = RDL_RECORD_EVENTS_MIN;
@@ -93,7 +94,7 @@ void past_add_absence(struct text *t, const struct past *p, ev_id id)
     }
 }
 
-/* Is @e one whose frame is kept beside it? */
+/* Returns true if the record stores a frame for @e. */
 static bool has_frame(const struct ev *e)
 {
     return e->kind == EV_tx || e->kind == EV_eth_tx;
@@ -110,7 +111,7 @@ uint64_t past_frames_forgotten(const struct past *p)
         if (!has_frame(e))
             continue;
         if (past_frame(p, e->id, &bytes))
-            break; /* the oldest are forgotten first */
+            break; /* the oldest frames are discarded first */
         n++;
     }
     return n;
@@ -137,7 +138,7 @@ bool past_gap_between(const struct past *p, ev_id a, ev_id b)
            p->gap_to > ev_tick(a);
 }
 
-/* The first event among those from @lo to @hi whose id is at least @id; @hi if there is none. */
+/* The index of the first event from @lo to @hi whose id is at least @id; @hi if there is none. */
 static size_t bound_within(const struct past *p, ev_id id, size_t lo, size_t hi)
 {
     while (lo < hi) {

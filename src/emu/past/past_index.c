@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The threads are in a hash table with open addressing.  A place has the last event of its thread,
- * and what the thread is of is read from that event: most places are small and many are new, so
- * that time goes with the memory that is touched.
+/* The threads are in a hash table with open addressing.  An entry holds only the last event of its
+ * thread and a tag; the key is read from that event.  Small entries keep the table in the cache.
  */
 #include "emu/past/past_index.h"
 
@@ -14,10 +13,10 @@
 #include "emu/past/posted.h"
 
 #define THREADS_FIRST 1024u
-#define HASH_BITS     28u /* so many bits of a place tell its hash: a table has no more places */
+#define HASH_BITS     28u /* bits of the tag for the hash, which bound the table */
 
 enum thread_kind {
-    THREAD_NONE, /* a free place of the table */
+    THREAD_NONE, /* a free entry */
     THREAD_FRAME,
     THREAD_PACKET,
     THREAD_ANSWERS,
@@ -26,19 +25,19 @@ enum thread_kind {
     THREAD_REFUSED_KEYS,
     THREAD_ERRORS,
     THREAD_FAILURES,
-    THREAD_REQUEST_PACKETS, /* has a last event only: all are on THREAD_PACKET */
+    THREAD_REQUEST_PACKETS, /* only the last event is stored; its events are on THREAD_PACKET */
     THREAD_RESPONSE
 };
 
-/* What a thread is of.  What it does not need is 0. */
+/* The key of a thread.  Unused fields are 0. */
 struct thread_key {
     enum thread_kind kind;
     uint32_t host;
-    uint32_t owner; /* QPN, or queue */
-    uint64_t id;    /* frame, PSN, wr_id, or descriptor */
+    uint32_t owner; /* QPN or queue */
+    uint64_t id;    /* frame, PSN, wr_id or descriptor */
 };
 
-/* A place of the table. */
+/* An entry of the table. */
 struct past_thread {
     uint32_t tag; /* kind << HASH_BITS | hash of the key; 0: free */
     uint32_t last;
@@ -46,7 +45,7 @@ struct past_thread {
 
 static uint32_t key_tag(const struct thread_key *k)
 {
-    static const uint64_t odd = 0x9e3779b97f4a7c15; /* 2^64 by the golden ratio: spreads well */
+    static const uint64_t odd = 0x9e3779b97f4a7c15; /* 2^64 divided by the golden ratio */
     uint64_t h = ((uint64_t)k->host << 32 | k->owner) * odd;
 
     h = (h ^ h >> 29 ^ k->id) * odd;
@@ -59,7 +58,7 @@ static bool key_equal(const struct thread_key *a, const struct thread_key *b)
     return a->kind == b->kind && a->host == b->host && a->owner == b->owner && a->id == b->id;
 }
 
-/* The frame that @e, of a kind that is on THREAD_FRAME, names. */
+/* The frame that @e refers to; @e is of a kind on THREAD_FRAME. */
 static ev_id frame_named(const struct ev *e)
 {
     switch (e->kind) {
@@ -93,13 +92,13 @@ static struct thread_key response_key(uint32_t host, uint32_t qpn, uint32_t psn)
     return (struct thread_key){THREAD_RESPONSE, host, qpn, psn};
 }
 
-/* A thread of a whole queue pair. */
+/* The key of a thread for a whole queue pair. */
 static struct thread_key qp_key(enum thread_kind kind, uint32_t host, uint32_t qpn)
 {
     return (struct thread_key){kind, host, qpn, 0};
 }
 
-/* Of what the thread of this kind is that event @i is on. */
+/* The key of the thread of @kind that event @i is on. */
 static struct thread_key key_of(const struct past_index *x, enum thread_kind kind, uint32_t i)
 {
     const struct ev *e = past_at(x->past, i);
@@ -144,7 +143,7 @@ static bool thread_is_of(const struct past_index *x, const struct past_thread *t
     return key_equal(&its, key);
 }
 
-/* The place of a thread in the table, which has free ones: its own, or the one that it gets. */
+/* The entry of a thread, or the free entry that it will get.  The table has free entries. */
 static struct past_thread *thread_place(const struct past_index *x, const struct thread_key *key)
 {
     const uint32_t tag = key_tag(key);
@@ -156,7 +155,7 @@ static struct past_thread *thread_place(const struct past_index *x, const struct
     return &x->threads[i];
 }
 
-/* The last event of a thread; PAST_NONE: nothing of it is there. */
+/* The last event of a thread, or PAST_NONE. */
 static uint32_t thread_last(const struct past_index *x, struct thread_key key)
 {
     const struct past_thread *t = thread_place(x, &key);
@@ -186,7 +185,7 @@ static enum rdl_status threads_grow(struct past_index *x)
     return RDL_OK;
 }
 
-/* Notes event @i as the last of its thread of this kind; *@ret_before was it until now. */
+/* Stores event @i as the last of its thread of @kind; *@ret_before is the previous one. */
 static enum rdl_status thread_note(struct past_index *x, enum thread_kind kind, uint32_t i,
                                    uint32_t *ret_before)
 {
@@ -205,7 +204,7 @@ static enum rdl_status thread_note(struct past_index *x, enum thread_kind kind, 
     return RDL_OK;
 }
 
-/* Appends event @i to its thread of this kind. */
+/* Appends event @i to its thread of @kind. */
 static enum rdl_status thread_add(struct past_index *x, enum thread_kind kind, uint32_t i)
 {
     const enum rdl_status st = thread_note(x, kind, i, &x->before[i]);
@@ -220,19 +219,20 @@ static enum op_kind tx_kind(const struct ev *e)
     return op_info((uint8_t)e->u.tx.opcode)->kind;
 }
 
-/* A response to a READ or an atomic. */
+/* Returns true for a response to a READ or an atomic. */
 static bool is_response(const struct ev *e)
 {
     return tx_kind(e) == OPK_READ_RESPONSE || tx_kind(e) == OPK_ATOMIC_ACK;
 }
 
-/* An acknowledge, of whatever kind. */
+/* Returns true for an acknowledge of any kind. */
 static bool is_answer(const struct ev *e)
 {
     return e->kind == EV_tx && e->u.tx.syndrome != SYN_NONE && !is_response(e);
 }
 
-/* Answer @e, number @i, is to all that arrived at its host in its tick and has no answer yet. */
+/* Links answer @e, with index @i, to all rx of its host in the same tick that have no answer yet.
+ */
 static void answers_tick(struct past_index *x, uint32_t i, const struct ev *e)
 {
     for (uint32_t k = i; k > 0; k--) {
@@ -245,8 +245,8 @@ static void answers_tick(struct past_index *x, uint32_t i, const struct ev *e)
     }
 }
 
-/* Answer @e, number @i, is to the rx that caused it.  Answers of a queue pair leave in order: if
- * there was another one since the rx, this one is not told apart from it.
+/* Links answer @e, with index @i, to the rx that caused it.  A queue pair sends answers in order:
+ * if it sent another one since the rx, that one may be the answer, and @e is not linked.
  */
 static void answers_cause(struct past_index *x, uint32_t i, const struct ev *e)
 {
@@ -266,7 +266,7 @@ static void answers_cause(struct past_index *x, uint32_t i, const struct ev *e)
         x->about[k] = i;
 }
 
-/* The first response is the answer to the request that caused it: their causes are exact. */
+/* Links the first response to the request that caused it.  The cause of a response is exact. */
 static void responds(struct past_index *x, uint32_t i, const struct ev *e)
 {
     size_t k;
@@ -317,7 +317,9 @@ static enum rdl_status add_cqe(struct past_index *x, uint32_t i, const struct ev
     return thread_add(x, THREAD_FAILURES, i);
 }
 
-/* Event @e, number @i, names a frame, unless it is from outside.  Nothing is sent after it ends. */
+/* Adds event @e, with index @i, to the thread of its frame unless the frame is from outside.  A
+ * frame's events come after the event that sent it.
+ */
 static enum rdl_status add_to_frame(struct past_index *x, uint32_t i, const struct ev *e)
 {
     const ev_id frame = frame_named(e);
@@ -325,13 +327,13 @@ static enum rdl_status add_to_frame(struct past_index *x, uint32_t i, const stru
     return frame == 0 || frame >= e->id ? RDL_OK : thread_add(x, THREAD_FRAME, i);
 }
 
-/* Does a move to this state complete what is posted with WR_FLUSH_ERR?  SQE does so with sends. */
+/* Returns true if the move flushes requests with WR_FLUSH_ERR: ERR all, SQE only sends. */
 static bool flushes(const struct ev *state)
 {
     return state->u.qp_state.to == QPS_ERR || state->u.qp_state.to == QPS_SQE;
 }
 
-/* Puts event @e, number @i, where it belongs; those before it are. */
+/* Indexes event @e, with index @i; all events before it are indexed. */
 static enum rdl_status add_event(struct past_index *x, uint32_t i, const struct ev *e)
 {
     switch (e->kind) {
@@ -364,7 +366,7 @@ static enum rdl_status add_event(struct past_index *x, uint32_t i, const struct 
 static struct past_index *index_alloc(const struct past *p)
 {
     struct past_index *x = calloc(1, sizeof(*x));
-    const size_t bytes = (p->n + 1) * sizeof(x->before[0]); /* malloc(0) may give NULL */
+    const size_t bytes = (p->n + 1) * sizeof(x->before[0]); /* malloc(0) may return NULL */
 
     RDL_ASSERT(p->n < PAST_NONE);
     if (!x)
@@ -414,7 +416,7 @@ static const struct ev *event_at(const struct past_index *x, uint32_t i)
     return i == PAST_NONE ? NULL : past_at(x->past, i);
 }
 
-/* What @e is about; PAST_NONE: nothing, or it is not an event of this past. */
+/* The linked event of @e; PAST_NONE if there is none or @e is not in this past. */
 static uint32_t about(const struct past_index *x, const struct ev *e)
 {
     const size_t i = past_lower_bound(x->past, e->id);
@@ -441,8 +443,8 @@ static uint32_t last_before(const struct past_index *x, struct thread_key key, e
     return i;
 }
 
-/* Event @i, or NULL if there may have been a newer one before event @before, which was not
- * recorded.
+/* Event @i, or NULL if recording was off between it and event @before, so that a newer one may be
+ * missing.
  */
 static const struct ev *unless_gap(const struct past_index *x, uint32_t i, ev_id before)
 {
@@ -474,7 +476,7 @@ const struct ev *past_last_tx(const struct past_index *x, uint32_t host, uint32_
     return unless_gap(x, last_before(x, packet_key(host, qpn, psn), before), before);
 }
 
-/* The newest READ before event @end whose responses may have PSN @psn. */
+/* The newest READ before index @end whose responses may include PSN @psn. */
 static uint32_t last_read(const struct past_index *x, uint32_t host, uint32_t qpn, uint32_t psn,
                           size_t end)
 {

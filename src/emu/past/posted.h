@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A work request, as the event of its posting says it, and which later events say that it is over:
- * the device gives its descriptors back, and directly behind that writes its completion, if it has
- * one.
+/* A work request as its post event describes it, and the events that complete it.  The device
+ * returns the request's descriptor (used) and directly after that writes its completion (cqe), if
+ * it has one.
  */
 #ifndef EMU_PAST_POSTED_H
 #define EMU_PAST_POSTED_H
@@ -12,25 +12,29 @@
 #include "emu/trace/event.h"
 
 struct posted {
-    const struct ev *e; /* of its posting; as long as that is kept */
-    ev_id id;           /* of that */
+    const struct ev *e; /* its post event; valid while that is recorded */
+    ev_id id;           /* id of the post event */
     uint32_t host, queue, desc;
-    uint32_t qpn; /* 0: of a shared receive queue, and any may take it */
+    uint32_t qpn; /* 0: on a shared receive queue, so any QP may take it */
     uint64_t wr_id;
     bool is_send;
 };
 
-/* False: @e is no posting, and *@ret stays. */
+/* Fills in *@ret from the post event @e.  Returns false if @e is none, and leaves *@ret unchanged.
+ */
 bool posted_read(const struct ev *e, struct posted *ret);
 
-/* Does the device give descriptors of its queue back in @e: any, or those of the request? */
+/* Returns true if the device returns a descriptor in @e: any of the queue, or that of the request.
+ */
 bool posted_frees_any(const struct posted *p, const struct ev *e);
 bool posted_frees(const struct posted *p, const struct ev *e);
 
-/* Is @e a completion like that of the request?  Others may have its number. */
+/* Returns true if @e is a completion with the request's host, wr_id and direction.  Other requests
+ * may have the same wr_id.
+ */
 bool posted_completes(const struct posted *p, const struct ev *e);
 
-/* Is a completion with this opcode (enum wc_opcode) one of a receive? */
+/* Returns true if @wc_opcode (enum wc_opcode) is that of a receive. */
 bool posted_is_recv(uint32_t wc_opcode);
 
 #endif

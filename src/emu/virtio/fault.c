@@ -11,7 +11,7 @@ struct virtio_late {
     uint32_t queue;
     struct vq_chain chain;
     size_t offset, n;
-    uint32_t qpn, cqn, number; /* of the fault, which may be gone when they arrive */
+    uint32_t qpn, cqn, number; /* of the fault, which may be removed before the write */
     struct ev_str name;
     uint8_t bytes[];
 };
@@ -32,7 +32,7 @@ void virtio_fault_add(struct virtio_dev *d, struct virtio_fault *f)
     judge(d);
 }
 
-/* It acts on nothing more, if it did. */
+/* Removes @f from the active faults, if it is among them. */
 static void take_off(struct virtio_dev *d, const struct virtio_fault *f)
 {
     struct virtio_fault **at = &d->faults;
@@ -44,9 +44,11 @@ static void take_off(struct virtio_dev *d, const struct virtio_fault *f)
     judge(d);
 }
 
-/* --- What is hit ------------------------------------------------------------------------------ */
+/* --- Hits ------------------------------------------------------------------------------------- */
 
-/* The event that says what is hit; a condition is asked about it before it happens. */
+/* The device_fault event of a hit.  The condition of a fault is evaluated on it before it is
+ * emitted.
+ */
 static struct ev_device_fault describe(const struct virtio_dev *d, const struct virtio_fault *f,
                                        uint32_t queue)
 {
@@ -76,7 +78,7 @@ static bool holds(const struct virtio_dev *d, const struct virtio_fault *f, uint
     return !f->where || f->where(f->where_ctx, &hit);
 }
 
-/* Is this occasion one that it acts on?  Counts it. */
+/* Counts the occasion.  Returns true if @f hits it. */
 static bool takes(struct virtio_dev *d, struct virtio_fault *f, uint32_t queue)
 {
     if (!holds(d, f, queue))
@@ -113,7 +115,7 @@ struct virtio_fault *virtio_fault_hits(struct virtio_dev *d, enum fault_kind kin
     return NULL;
 }
 
-/* --- Queues that are stuck -------------------------------------------------------------------- */
+/* --- Stuck queues ----------------------------------------------------------------------------- */
 
 static struct virtio_stuck **find_stuck(struct virtio_dev *d, uint32_t queue)
 {
@@ -124,14 +126,14 @@ static struct virtio_stuck **find_stuck(struct virtio_dev *d, uint32_t queue)
     return at;
 }
 
-/* The queue of *@at is stuck no more. */
+/* Removes and frees the entry *@at. */
 static void unstick(struct virtio_dev *d, struct virtio_stuck **at)
 {
     struct virtio_stuck *s = *at;
 
     *at = s->next;
     if (s->by->time_ns)
-        (void)sim_cancel(d->sim, s->ticket); /* unless it is that which happens now */
+        (void)sim_cancel(d->sim, s->ticket); /* fails if this timer is running now */
     arena_release(d->arena, s, sizeof(*s));
     judge(d);
 }
@@ -162,7 +164,7 @@ bool virtio_is_stuck(struct virtio_dev *d, uint32_t queue, const struct ram *ram
     return true;
 }
 
-/* The device looks at the queue as if it were told of it. */
+/* Ends the stuck state of *@at.  The device processes the queue as if the driver had kicked it. */
 static void go_on(struct virtio_dev *d, struct virtio_stuck **at)
 {
     const struct virtio_stuck s = **at;
@@ -181,7 +183,7 @@ void virtio_go_on(struct virtio_dev *d, uint32_t queue)
 {
     struct virtio_stuck **at = find_stuck(d, queue);
 
-    RDL_ASSERT(*at); /* or its ticket would be cancelled */
+    RDL_ASSERT(*at); /* unstick() cancels the timer of a removed entry */
     go_on(d, at);
 }
 
@@ -210,7 +212,7 @@ void virtio_fault_remove(struct virtio_dev *d, struct virtio_fault *f)
     }
 }
 
-/* --- What is late, and what never was --------------------------------------------------------- */
+/* --- Late and spurious writes ----------------------------------------------------------------- */
 
 void virtio_write_late(struct virtio_dev *d, const struct virtio_fault *fault,
                        const struct virtio_write *w)

@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* Faults of a device, at the boundary to its driver: between what the one does and what the other
- * finds there something is lost, late, or never was.  [decision 0036]
+/* Injected device faults at the boundary between driver and device.  [decision 0036]
  *
- *   LOST_KICK       a notification of the driver is not heard
- *   LOST_INTERRUPT  an interrupt for a queue is not sent
- *   LATE_DATA       a buffer is given back before the device's bytes are in it
- *   STUCK_QUEUE     the device takes nothing out of a queue, for a time or until the fault is gone
- *   SPURIOUS        behind a chain that is given back the driver finds another that it did not give
+ *   LOST_KICK       the device does not receive a notification from the driver
+ *   LOST_INTERRUPT  the device does not send an interrupt for a queue
+ *   LATE_DATA       a buffer is completed before the device has written its bytes
+ *   STUCK_QUEUE     the device takes nothing from a queue, for a time or until the fault is removed
+ *   SPURIOUS        after a completed chain the driver finds one more that it did not offer
  *
- * A fault is about one queue of a device, or all.  Each kind has its occasions: what would be hit
- * if it were to act.  It lets some pass, acts on the n-th, and as often as it is told to, by chance
- * out of a stream of its own, or where a condition holds.  Whoever comes to an occasion asks
- * virtio_fault_hits(), while d->is_faulty; the other functions here are what follows.
+ * A fault applies to one queue of a device, or to all.  An occasion is an event that a fault of
+ * this kind could hit, for example a kick for LOST_KICK.  If the fault has a condition, only
+ * occasions where it holds are counted.  The fault lets nth - 1 occasions pass.  Then it hits each
+ * occasion with the probability chance_ppm, drawn from its own random stream, until it has hit
+ * `count` of them.  While d->is_faulty, the code at an occasion calls virtio_fault_hits().  The
+ * other functions here carry out the consequences.
  *
- * Invariants: d->is_faulty if a fault is at work or a queue is stuck; a queue is in d->stuck once.
+ * Invariants: d->is_faulty is true while a fault is active or a queue is stuck.  A queue is in
+ * d->stuck at most once.
  */
 #ifndef EMU_VIRTIO_FAULT_H
 #define EMU_VIRTIO_FAULT_H
@@ -24,38 +26,37 @@
 #include "emu/virtio/pci.h"
 
 #define VIRTIO_QUEUE_ANY UINT32_MAX
-#define VIRTIO_COUNT_ALL UINT32_MAX /* of occasions that are hit */
-#define VIRTIO_ID_BEHIND UINT32_MAX /* SPURIOUS: the number behind the last one that there is */
+#define VIRTIO_COUNT_ALL UINT32_MAX /* count: hit every occasion */
+#define VIRTIO_ID_BEHIND UINT32_MAX /* id of SPURIOUS: ring.size, one above the last chain's */
 #define VIRTIO_PPM       1000000u
 
 struct virtio_fault {
     enum fault_kind kind;
-    uint32_t number; /* among all faults of the lab, in which order they are tried */
+    uint32_t number; /* unique in the lab; faults are tried in this order */
     struct ev_str name;
     uint32_t queue;      /* or VIRTIO_QUEUE_ANY */
-    uint32_t qpn, cqn;   /* whose that is, for events; 0: nobody's that has a number */
-    uint32_t nth;        /* occasions to let pass, plus 1 */
-    uint32_t count;      /* how many are still hit after that, or VIRTIO_COUNT_ALL */
-    uint32_t chance_ppm; /* of those; 0: certainly */
+    uint32_t qpn, cqn;   /* owner of the queue, for events; 0: the owner has no number */
+    uint32_t nth;        /* first occasion to hit, from 1 */
+    uint32_t count;      /* hits that remain, or VIRTIO_COUNT_ALL */
+    uint32_t chance_ppm; /* probability of a hit, in parts per million; 0: always */
     struct prng rng;
-    uint64_t time_ns; /* LATE_DATA: how much later; STUCK_QUEUE: how long, 0: until it is gone */
-    uint32_t id;      /* SPURIOUS: which chain, or VIRTIO_ID_BEHIND */
-    bool (*where)(void *ctx, const struct ev *hit); /* NULL: in any case */
+    uint64_t time_ns; /* LATE_DATA: delay; STUCK_QUEUE: duration, 0: until removed */
+    uint32_t id;      /* SPURIOUS: the chain, or VIRTIO_ID_BEHIND */
+    bool (*where)(void *ctx, const struct ev *hit); /* condition; NULL: none */
     void *where_ctx;
-    uint32_t seen, hits;       /* occasions while it was at work; those that it hit */
-    ev_id hit;                 /* the last of them */
-    struct virtio_fault *next; /* at work at the same device, by number */
+    uint32_t seen, hits;       /* number of occasions counted, and of those hit */
+    ev_id hit;                 /* event of the last hit */
+    struct virtio_fault *next; /* next fault of the device, in order of addition */
 };
 
-/* A queue that is stuck. */
 struct virtio_stuck {
     uint32_t queue;
     const struct virtio_fault *by;
-    sim_ticket ticket; /* with by->time_ns: when it goes on */
+    sim_ticket ticket; /* timer that ends it; only if by->time_ns is not 0 */
     struct virtio_stuck *next;
 };
 
-/* Bytes that the device writes to a chain of @queue, from @offset of what is writable there. */
+/* A write by the device to a chain of @queue.  @offset counts from the first writable byte. */
 struct virtio_write {
     uint32_t queue;
     struct ram *ram;
@@ -65,41 +66,50 @@ struct virtio_write {
     size_t n;
 };
 
-/* What is late. */
+/* A delayed write, from virtio_write_late() until virtio_late_arrives(). */
 struct virtio_late;
 
-/* @f is at work from now on, behind those that are, and stays where it is until it is removed. */
+/* Adds @f behind the faults of the device.  The caller owns @f and must keep it in place until
+ * virtio_fault_remove().
+ */
 void virtio_fault_add(struct virtio_dev *d, struct virtio_fault *f);
 
-/* It is not at work any more, and what it has stopped goes on. */
+/* Removes @f.  Queues that it has stopped continue. */
 void virtio_fault_remove(struct virtio_dev *d, struct virtio_fault *f);
 
-/* Does a fault hit what is about to happen with @queue?  Counts it, and emits device_fault.  NULL:
- * none does.
+/* Counts an occasion of @kind at @queue, a queue of the device.  Returns the fault that hits it, or
+ * NULL.  Emits device_fault on a hit.  Only needed while d->is_faulty.
  */
 RDL_COLD struct virtio_fault *virtio_fault_hits(struct virtio_dev *d, enum fault_kind kind,
                                                 uint32_t queue);
 
-/* May the device take nothing out of @queue?  An empty queue is no occasion. */
+/* Returns true if a fault keeps the device from taking chains from @queue.  May make the queue
+ * stuck.  An empty queue is no occasion.
+ */
 RDL_COLD bool virtio_is_stuck(struct virtio_dev *d, uint32_t queue, const struct ram *ram);
 
-/* Handler of SIM_GO_ON: @queue, which is stuck, is so no more. */
+/* Handler of SIM_GO_ON: @queue, which must be stuck, continues. */
 void virtio_go_on(struct virtio_dev *d, uint32_t queue);
 
-/* The driver begins anew with @queue, or all: nothing is stuck. */
+/* Ends the stuck state of @queue, or of all with VIRTIO_QUEUE_ANY, without processing the queue.
+ * For the reset of a queue or of the device.
+ */
 void virtio_stuck_forget(struct virtio_dev *d, uint32_t queue);
 
-/* Writes late what @fault has hit; if the arena is full, not at all. */
+/* Schedules the write @w for @fault->time_ns from now, with a copy of its bytes.  If the arena is
+ * full, the write is lost.
+ */
 RDL_COLD void virtio_write_late(struct virtio_dev *d, const struct virtio_fault *fault,
                                 const struct virtio_write *w);
 
-/* Handler of SIM_LATE_DATA.  Where the queue is not enabled then, what is late is lost; where the
- * driver has enabled it again, it reaches the buffers that were there before.
+/* Handler of SIM_LATE_DATA: does the delayed write and frees @late.  The write is lost if the queue
+ * is not enabled at that time.  If the driver has enabled the queue again, the bytes go to the
+ * buffers of the old chain.
  */
 void virtio_late_arrives(struct virtio_late *late);
 
-/* Writes, as vq_chain_write() does, what goes into a chain that is given back then; or it is late.
- * Returns how many bytes the driver is to think that there are.
+/* Writes to a chain that the caller is about to complete, like vq_chain_write(), or schedules a
+ * late write if a fault hits.  Returns the number of bytes to report to the driver.
  */
 static inline size_t virtio_chain_write(struct virtio_dev *d, const struct virtio_write *w)
 {
@@ -113,7 +123,9 @@ static inline size_t virtio_chain_write(struct virtio_dev *d, const struct virti
     return w->n < room ? w->n : room;
 }
 
-/* A chain of @queue was given back, with @len bytes: the driver may find another behind it. */
+/* Lets the driver find one more completed chain, with @len bytes, if a fault hits: see vq_invent().
+ * Call it while d->is_faulty, after each completed chain of @queue.
+ */
 RDL_COLD void virtio_may_invent(struct virtio_dev *d, uint32_t queue, struct ram *ram,
                                 uint32_t len);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Configuration space, and which BAR answers. */
+/* Configuration space and the accesses of BARs. */
 #include "emu/virtio/function.h"
 
 #include "emu/base/assert.h"
@@ -13,14 +13,14 @@
 #define COMMAND_MASK    (PCI_CMD_MEMORY | PCI_CMD_MASTER | PCI_CMD_INTX_OFF)
 #define ALL_ONES(width) ((uint32_t)(UINT64_MAX >> (64 - 8 * (width))))
 
-/* A constant that a capability has at a place, or one of the registers below. */
-struct field_place {
+/* A field of configuration space: a constant, or a register that get() and put() know. */
+struct pci_field_place {
     enum pci_field field;
-    uint32_t value; /* of a constant */
-    uint32_t mask;  /* bits that a driver may write */
+    uint32_t value; /* value of a constant field */
+    uint32_t mask;  /* bits that the driver can write */
 };
 
-/* Capability @NAME: its first bytes; @next is where the list goes on. */
+/* The common fields of capability @NAME; @next is the offset of the next capability. */
 #define VIRTIO_CAP(NAME, type, len, next, bar, offset)                                             \
     {PCI_##NAME##_CAP, PCI_CAP_ID_VENDOR, 0}, {PCI_##NAME##_NEXT, (next), 0},                      \
         {PCI_##NAME##_LEN, (len), 0}, {PCI_##NAME##_TYPE, (type), 0},                              \
@@ -29,7 +29,7 @@ struct field_place {
         PCI_##NAME##_OFFSET, (offset), 0                                                           \
     }
 
-static const struct field_place places[] = {
+static const struct pci_field_place places[] = {
     {PCI_VENDOR_ID, PCI_VENDOR_VIRTIO, 0},
     {PCI_DEVICE_ID, 0, 0},
     {PCI_COMMAND, 0, COMMAND_MASK},
@@ -38,7 +38,7 @@ static const struct field_place places[] = {
     {PCI_CLASS_CODE, 0, 0},
     {PCI_CACHE_LINE_SIZE, 0, 0xff},
     {PCI_HEADER_TYPE, 0, 0},
-    {PCI_BAR0, 0, ~PCI_BAR_LOW_BITS}, /* which are 0: 32 bits, memory, not prefetchable */
+    {PCI_BAR0, 0, ~PCI_BAR_LOW_BITS}, /* the low bits are 0: memory, 32 bits, not prefetchable */
     {PCI_BAR1, 0, ~PCI_BAR_LOW_BITS},
     {PCI_SUBSYSTEM_VENDOR_ID, PCI_VENDOR_VIRTIO, 0},
     {PCI_SUBSYSTEM_ID, 0, 0},
@@ -72,7 +72,7 @@ static const struct field_place places[] = {
     {PCI_MSIX_PBA, 0, 0},
 };
 
-/* The table is in the first half of its BAR, the pending bits are in the other. */
+/* The MSI-X table is in the first half of its BAR, the pending bits are in the second. */
 static uint32_t pba_offset(const struct pci_fn *f)
 {
     return f->bar_bytes[FN_BAR_MSIX] / 2;
@@ -137,7 +137,8 @@ static uint32_t msix_control_of(const struct pci_fn *f)
            (f->msix_enabled ? MSIX_ENABLE : 0);
 }
 
-/* Does an access of the window reach bytes of its BAR?  [virtio 1.2, 4.1.4.9] */
+/* Returns true if the window of VIRTIO_CAP_PCI selects valid bytes of a BAR.  [virtio 1.2, 4.1.4.9]
+ */
 static bool window_is_sound(const struct pci_fn *f)
 {
     const uint32_t n = f->window.length;
@@ -146,8 +147,8 @@ static bool window_is_sound(const struct pci_fn *f)
            f->window.offset < f->bar_bytes[f->window.bar];
 }
 
-/* What a field has, but for the data of the window. */
-static uint32_t get(const struct pci_fn *f, const struct field_place *p)
+/* The value of a field.  PCI_ACCESS_DATA reads as 0: fn_config_read() handles it. */
+static uint32_t get(const struct pci_fn *f, const struct pci_field_place *p)
 {
     switch (p->field) {
     case PCI_DEVICE_ID:
@@ -232,11 +233,13 @@ static void put(struct pci_fn *f, enum pci_field field, uint32_t value)
         fn_msix_control(f, (value & MSIX_ENABLE) != 0, (value & MSIX_FUNCTION_MASK) != 0);
         break;
     default:
-        RDL_ASSERT(false); /* has no bit that can be written */
+        RDL_ASSERT(false); /* all other fields are read-only */
     }
 }
 
-/* An access is told by the first field that it meets, or by its place where there is none. */
+/* Emits the event of an access.  It names the first field that the access touches, or its offset if
+ * it touches none.
+ */
 static void trace_access(const struct pci_fn *f, bool write, uint32_t offset, uint32_t width,
                          uint32_t value)
 {
@@ -300,7 +303,7 @@ void fn_config_write(struct pci_fn *f, uint32_t offset, uint32_t width, uint32_t
     value &= ALL_ONES(width);
     trace_access(f, true, offset, width, value);
     for (size_t i = 0; i < ARRAY_LEN(places); i++) {
-        const struct field_place *p = &places[i];
+        const struct pci_field_place *p = &places[i];
         const struct overlap o =
             overlap_of((uint32_t)p->field, pci_field_bytes(p->field), offset, width);
         const uint32_t mask = (uint32_t)(o.mask << o.in_reg) & p->mask;

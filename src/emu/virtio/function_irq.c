@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Interrupts of a function: MSI-X, and the line INTx. */
+/* Interrupts of a PCI function: MSI-X and the line INTx. */
 #include "emu/virtio/function_irq.h"
 
 #include "emu/base/assert.h"
@@ -14,7 +14,7 @@ static void clear_vector(struct fn_vector *v)
     *v = (struct fn_vector){.masked = true};
 }
 
-/* The table, made when it is needed first; NULL: the arena is full. */
+/* The MSI-X table, allocated on first use.  Returns NULL if the arena is full. */
 static struct fn_vector *table(struct pci_fn *f)
 {
     if (f->vectors)
@@ -33,7 +33,7 @@ void fn_irq_reset(struct pci_fn *f)
         clear_vector(&f->vectors[i]);
 }
 
-/* A place for a message on its way; false: the arena is full. */
+/* Allocates an entry for a message in flight.  Returns false if the arena is full. */
 static bool take_slot(struct pci_fn *f, uint32_t *ret)
 {
     if (f->unused == 0) {
@@ -69,12 +69,12 @@ static void send(struct pci_fn *f, uint32_t vector)
     uint32_t slot;
 
     if (!take_slot(f, &slot))
-        return; /* the lab ends here */
+        return; /* the arena is full, and the lab ends */
     f->sent[slot] = (struct fn_sent){.message = v->message};
     schedule(f, (struct virtio_irq){.vector = vector, .queue = v->queue, .slot = slot});
 }
 
-/* May @v send its message?  If not, @ret_by says why. */
+/* Returns true if @v can send its message now.  Otherwise *@ret_by is the reason. */
 static bool may_send(const struct pci_fn *f, const struct fn_vector *v, enum held *ret_by)
 {
     if (v->masked)
@@ -141,7 +141,7 @@ bool fn_take_message(struct pci_fn *f, struct virtio_irq irq, struct fn_message 
     return true;
 }
 
-/* Sends the message of a vector that is pending and may be sent now. */
+/* Sends the message of @vector if it is pending and can be sent now. */
 static void settle_vector(struct pci_fn *f, uint32_t vector)
 {
     struct fn_vector *v = &f->vectors[vector];
@@ -213,7 +213,7 @@ static void put_word(struct fn_vector *v, enum msix_field field, uint32_t value)
     }
 }
 
-/* 32 pending bits, of the vectors from @first on. */
+/* The pending bits of 32 vectors from @first on; bit 0 is that of @first. */
 static uint32_t pending_bits(const struct pci_fn *f, uint32_t first)
 {
     uint32_t bits = 0;
@@ -249,7 +249,7 @@ static void write_word(struct pci_fn *f, uint32_t offset, uint32_t value)
     const enum msix_field field = (enum msix_field)(offset % MSIX_ENTRY_BYTES);
 
     if (vector >= count(f) || !table(f))
-        return; /* nothing there, or pending bits, which are read-only */
+        return; /* the rest of the BAR, pending bits included, is read-only */
     trace_access(f, true, field, vector, value);
     put_word(&f->vectors[vector], field, value);
     settle_vector(f, vector);

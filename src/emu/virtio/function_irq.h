@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* The half of a function that interrupts: what the other half tells it. */
+/* Interrupts of a PCI function: the interface between function.c and function_irq.c. */
 #ifndef EMU_VIRTIO_FUNCTION_IRQ_H
 #define EMU_VIRTIO_FUNCTION_IRQ_H
 
 #include "emu/virtio/function.h"
 
-/* As after power-on: MSI-X off, every vector masked, nothing pending. */
+/* Resets to the state after power-on: MSI-X off, every vector masked, nothing pending. */
 void fn_irq_reset(struct pci_fn *f);
 
-/* The command register or MSI-X's mask has changed: what was held may be sent, the line may rise.
+/* Sends pending messages that can now be sent, and updates the INTx line.  Call it after a change
+ * of the command register or the MSI-X function mask.
  */
 void fn_irq_settle(struct pci_fn *f);
 
-/* The message control of MSI-X was written. */
+/* Sets the bits of the MSI-X message control. */
 void fn_msix_control(struct pci_fn *f, bool enabled, bool masked);
 
-/* Accesses of FN_BAR_MSIX, by width 4 or 8 at multiples of 4. */
+/* Access FN_BAR_MSIX, @width 4 or 8 bytes at multiples of 4.  Others read as 0 and write nothing.
+ */
 uint64_t fn_msix_read(struct pci_fn *f, uint32_t offset, uint32_t width);
 void fn_msix_write(struct pci_fn *f, uint32_t offset, uint32_t width, uint64_t value);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The bytes that an access and a register have in common. */
+/* The overlap of an access with a register. */
 #ifndef EMU_VIRTIO_OVERLAP_H
 #define EMU_VIRTIO_OVERLAP_H
 
@@ -7,10 +7,12 @@
 
 struct overlap {
     uint32_t in_reg, in_access; /* bit offsets */
-    uint64_t mask;              /* of that many low bits; 0: none in common */
+    uint64_t mask;              /* ones for each common bit, from bit 0; 0: no overlap */
 };
 
-/* Of the register of @bytes at @at with an access of @width at @offset; both of 1 to 8 bytes. */
+/* Overlap of the register of @bytes at offset @at with an access of @width bytes at @offset.  Both
+ * are 1 to 8 bytes long.
+ */
 static inline struct overlap overlap_of(uint32_t at, uint32_t bytes, uint32_t offset,
                                         uint32_t width)
 {

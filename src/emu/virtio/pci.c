@@ -8,11 +8,11 @@
 #include "emu/virtio/function.h"
 #include "emu/virtio/overlap.h"
 
-/* The registers of the common configuration.  ENUM_REG gives a register's offset as its value. */
+/* The registers of the common configuration.  The value of an enum reg is the offset. */
 static const struct reg_place {
     enum reg reg;
     uint8_t bytes;
-    bool of_queue; /* of the queue in QUEUE_SELECT */
+    bool of_queue; /* belongs to the queue in QUEUE_SELECT */
 } places[] = {
     {REG_DEVICE_FEATURE_SELECT, 4, false}, {REG_DEVICE_FEATURE, 4, false},
     {REG_DRIVER_FEATURE_SELECT, 4, false}, {REG_DRIVER_FEATURE, 4, false},
@@ -35,7 +35,7 @@ static void queue_clear(const struct virtio_dev *d, struct vq *vq)
     *vq = (struct vq){.ring.size = d->config.queue_size, .vector = VIRTIO_NO_VECTOR};
 }
 
-/* Everything back to what it is after power-on, but the device configuration. */
+/* Resets all state but the device configuration. */
 static void clear(struct virtio_dev *d)
 {
     d->accepted = 0;
@@ -89,13 +89,13 @@ void virtio_offer(struct virtio_dev *d, uint64_t features)
         d->offered = d->offers_next;
 }
 
-/* The queue that the queue registers are of; NULL when there is none of that number. */
+/* The queue in QUEUE_SELECT; NULL if its number is out of range. */
 static struct vq *selected(const struct virtio_dev *d)
 {
     return d->queue_select < d->config.num_queues ? &d->queues[d->queue_select] : NULL;
 }
 
-/* The half of @features that @select shows. */
+/* The 32 bits of @features that @select selects. */
 static uint32_t feature_half(uint64_t features, uint32_t select)
 {
     return select < 2 ? (uint32_t)(features >> (32 * select)) : 0;
@@ -105,7 +105,7 @@ static uint64_t get_queue(const struct virtio_dev *d, enum reg reg)
 {
     const struct vq *vq = selected(d);
 
-    if (!vq) /* to map its interrupts fails  [virtio 1.2, 4.1.5.1.2.1] */
+    if (!vq) /* mapping its interrupts fails [virtio 1.2, 4.1.5.1.2.1] */
         return reg == REG_QUEUE_MSIX_VECTOR ? VIRTIO_NO_VECTOR : 0;
     switch (reg) {
     case REG_QUEUE_SIZE:
@@ -123,7 +123,7 @@ static uint64_t get_queue(const struct virtio_dev *d, enum reg reg)
         return vq->ring.avail;
     case REG_QUEUE_DEVICE:
         return vq->ring.used;
-    default: /* QUEUE_RESET: a reset is over as soon as it is asked for */
+    default: /* QUEUE_RESET: a reset completes at once */
         return 0;
     }
 }
@@ -163,7 +163,7 @@ static void put_features(struct virtio_dev *d, uint32_t half)
     d->accepted = (d->accepted & ~((uint64_t)UINT32_MAX << shift)) | (uint64_t)half << shift;
 }
 
-/* May the driver set @bit now, all the ones before it being set? */
+/* Returns true if the driver can set @bit now.  All status bits before it are set. */
 static bool status_bit_allowed(const struct virtio_dev *d, enum device_status_bit bit)
 {
     if (bit != VS_FEATURES_OK)
@@ -209,7 +209,8 @@ static void put_status(struct virtio_dev *d, unsigned value)
     }
 }
 
-/* A vector that the device does not have reads back as none.  [virtio 1.2, 4.1.5.1.2.1] */
+/* Replaces a vector that the device does not have by VIRTIO_NO_VECTOR.  [virtio 1.2, 4.1.5.1.2.1]
+ */
 static uint16_t checked_vector(const struct virtio_dev *d, uint64_t vector)
 {
     return vector < d->config.n_vectors ? (uint16_t)vector : VIRTIO_NO_VECTOR;
@@ -242,14 +243,16 @@ static void queue_reset(struct virtio_dev *d, struct vq *vq)
     d->ops->queue_reset(d->ctx, queue);
 }
 
-/* Sizes that the device has no ring of are ignored.  [virtio 1.2, 2.7 and 2.8.10.1] */
+/* Returns true if a queue can have this @size.  Writes of other sizes are ignored.
+ * [virtio 1.2, 2.7 and 2.8.10.1]
+ */
 static bool size_is_known(const struct virtio_dev *d, uint64_t size)
 {
     return size >= 1 && size <= d->config.queue_size &&
            (virtio_has(d, VF_RING_PACKED) || is_pow2(size));
 }
 
-/* Registers that can be written only while the queue is not enabled. */
+/* Writes a register that can be written only while the queue is not enabled. */
 static void put_queue_setup(struct virtio_dev *d, struct vq *vq, enum reg reg, uint64_t value)
 {
     switch (reg) {
@@ -270,7 +273,7 @@ static void put_queue_setup(struct virtio_dev *d, struct vq *vq, enum reg reg, u
     case REG_QUEUE_DEVICE:
         vq->ring.used = value;
         break;
-    default: /* the others are the device's */
+    default: /* read-only */
         break;
     }
 }
@@ -284,7 +287,7 @@ static void put_queue(struct virtio_dev *d, enum reg reg, uint64_t value)
     if (reg == REG_QUEUE_RESET && value == 1)
         queue_reset(d, vq);
     else if (reg == REG_QUEUE_MSIX_VECTOR)
-        vq->vector = checked_vector(d, value); /* also of a queue that works */
+        vq->vector = checked_vector(d, value); /* also while the queue is enabled */
     else if (!vq->enabled)
         put_queue_setup(d, vq, reg, value);
 }
@@ -370,7 +373,7 @@ static uint64_t read_isr(struct virtio_dev *d)
 {
     const unsigned isr = d->isr;
 
-    d->isr = 0; /* and the line is low */
+    d->isr = 0; /* this also lowers the INTx line */
     trace_access(d, false, REG_ISR, 0, isr);
     return isr;
 }
@@ -387,14 +390,14 @@ static uint64_t read_device_config(struct virtio_dev *d, uint32_t offset, uint32
     return out;
 }
 
-/* The queue that a notification at @offset is for; false: none. */
+/* The queue whose notification is at @offset.  Returns false if there is none. */
 static bool notified_queue(const struct virtio_dev *d, uint32_t offset, uint32_t *ret)
 {
     *ret = (offset - BAR_NOTIFY) / NOTIFY_MULTIPLIER;
     return offset >= BAR_NOTIFY && offset % NOTIFY_MULTIPLIER == 0 && *ret < d->config.num_queues;
 }
 
-/* Does the device listen to kicks of @queue? */
+/* Returns true if kicks of @queue have an effect. */
 static bool hears(const struct virtio_dev *d, uint32_t queue)
 {
     const struct vq *vq = &d->queues[queue];
@@ -488,7 +491,7 @@ void virtio_write(struct virtio_dev *d, uint32_t offset, uint32_t width, uint64_
         return;
     if (width < 8)
         value &= UINT64_MAX >> (64 - 8 * width);
-    /* Notifications first: they are the ones that come often. */
+    /* Notifications first, because they are the most frequent. */
     if (notified_queue(d, offset, &queue))
         notify(d, queue, value);
     else if (offset < REG_COMMON_BYTES)
@@ -499,7 +502,7 @@ void virtio_write(struct virtio_dev *d, uint32_t offset, uint32_t width, uint64_
         trace_access(d, true, REG_DEVICE_CONFIG, 0, value);
 }
 
-/* The argument of SIM_IRQ: queue, vector, slot, function, from the low bits on. */
+/* Layout of the argument of SIM_IRQ, from the low bits on: queue, vector, slot, function. */
 #define IRQ_VECTOR_BIT   17u
 #define IRQ_SLOT_BIT     33u
 #define IRQ_FUNCTION_BIT 60u

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What both formats have in common: choosing between them, and the bytes of a chain. */
+/* The device side of a virtqueue: dispatch by ring format, and copying of chain bytes. */
 #include "emu/virtio/vq_device.h"
 
 #include "emu/base/log2.h"
@@ -121,7 +121,7 @@ bool vq_wants_interrupt(struct vq *vq, const struct ram *ram)
 {
     if (vq->broken != VQE_NONE)
         return false;
-    ram_fence(ram); /* the driver writes what it asks for, and then looks for what was given back */
+    ram_fence(ram); /* the driver writes its request, then reads the used entries */
     return vq->packed ? packed_wants_interrupt(vq, ram) : split_wants_interrupt(vq, ram);
 }
 
@@ -143,8 +143,8 @@ void vq_refuse_kicks(struct vq *vq, struct ram *ram)
         split_refuse_kicks(vq, ram);
 }
 
-/* The part of @seg that a copy of @n bytes from *@offset touches; empty when it begins later, and
- * *@offset is then what is left to skip.
+/* The part of @seg that a copy of @n bytes from *@offset covers.  If the copy begins behind @seg,
+ * the part is empty and *@offset is reduced by the length of @seg.
  */
 static struct vq_seg part_of(const struct vq_seg *seg, size_t *offset, size_t n)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What both formats have in common: memory, tables of descriptors, and choosing between them. */
+/* The driver side of a virtqueue: memory, indirect tables, and dispatch by ring format. */
 #include "emu/virtio/vq_driver.h"
 
 #include "emu/base/assert.h"
@@ -51,8 +51,8 @@ void vqd_done(struct vqd *q, struct arena *a)
     q->n_free = q->n_outstanding = 0;
 }
 
-/* Writes the table of the next chain, and fills in what the ring's descriptor says.  The words that
- * a packed ring has for id and flags are in another order, and next is not looked at there.
+/* Writes the indirect table of the next chain and returns it as the one buffer of the ring's
+ * descriptor.  In a packed table the words id and flags are swapped, and there is no next.
  */
 static struct vqd_seg write_table(struct vqd *q, struct ram *ram, const struct vqd_seg *segs,
                                   uint32_t n, uint32_t first_writable)
@@ -76,7 +76,7 @@ static struct vqd_seg write_table(struct vqd *q, struct ram *ram, const struct v
     return (struct vqd_seg){at, n * VRING_DESC_BYTES};
 }
 
-/* @n descriptors have become a chain. */
+/* Counts a new chain of @n descriptors. */
 static inline void added(struct vqd *q, uint32_t n)
 {
     q->n_free -= n;

@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* What is behind vq_device.h: the two formats of a ring, and what they have in common. */
+/* The two ring formats behind vq_device.h, and helpers that both use. */
 #ifndef EMU_VIRTIO_VQ_FORMAT_H
 #define EMU_VIRTIO_VQ_FORMAT_H
 
 #include "emu/base/cold.h"
 #include "emu/virtio/vq_device.h"
 
-/* As vq_device.h has them, of a queue that is not broken (but it may be for ..._pop and
- * ..._avail_count).
- */
+/* As declared in vq_device.h.  Only ..._pop and ..._avail_count accept a broken queue. */
 enum vq_pop split_pop(struct vq *vq, struct ram *ram, struct vq_chain *out);
 uint32_t split_avail_count(struct vq *vq, const struct ram *ram);
-bool split_push_one(struct vq *vq, struct ram *ram, struct vq_used used); /* what comes often */
+bool split_push_one(struct vq *vq, struct ram *ram, struct vq_used used); /* the frequent case */
 bool split_push(struct vq *vq, struct ram *ram, const struct vq_used *used, uint32_t n);
 void split_invent(const struct vq *vq, struct ram *ram, uint32_t id, uint32_t len);
 bool split_wants_interrupt(struct vq *vq, const struct ram *ram);
@@ -28,30 +26,30 @@ RDL_APART bool packed_wants_interrupt(struct vq *vq, const struct ram *ram);
 RDL_APART void packed_want_kick(struct vq *vq, struct ram *ram);
 RDL_APART void packed_refuse_kicks(struct vq *vq, struct ram *ram);
 
-/* A buffer that a driver has given, and which of its descriptors it took. */
+/* An outstanding buffer id, and the number of ring slots that its chain occupies. */
 struct vq_taken {
     uint16_t id;
-    uint16_t slots; /* 0: none is here */
+    uint16_t slots; /* 0: empty entry */
 };
 
-/* What the device knows of a packed ring beside what it knows of any.  Slots go round in this
- * order, each side being at or behind the one before:
+/* The device's state of a packed ring.  The positions follow each other round the ring in this
+ * order; each is at or behind the one before:
  *
- *   used   where the device writes what it gives back next; up to avail are slots that it has
- *   avail  where it takes the next buffer from
- *   seen   up to where it has counted buffers that it has not taken
+ *   used   where the device writes the next used descriptor; the slots from here to avail are
+ *          outstanding
+ *   avail  where the device takes the next chain
+ *   seen   up to where it has counted chains that it has not taken
  *
- * Where a buffer lay in the ring does not matter any more once it is taken: what must be known of
- * it is how many slots come back with its id.  `taken` is a hash table of the ids, open, with
- * their low bits as the first place: of a driver that numbers its buffers from 0 each is at its
- * own.
+ * Once a chain is taken, its place in the ring no longer matters.  The device only needs the number
+ * of slots that are freed with its id.  `taken` is an open-addressing hash table of the ids,
+ * indexed by their low bits.  A driver that numbers its buffers from 0 has no collisions.
  */
 struct vq_packed {
     struct vring_pos used, avail, seen;
     uint32_t n_taken;            /* slots from used to avail */
     uint32_t n_seen;             /* slots from avail to seen */
-    uint16_t event, event_flags; /* of the device area, as last written */
-    uint32_t mask;               /* places of taken, a power of two, less 1 */
+    uint16_t event, event_flags; /* last value of the device area */
+    uint32_t mask;               /* entries of taken, a power of two, less 1 */
     struct vq_taken taken[];
 };
 
@@ -67,8 +65,8 @@ static inline void vq_chain_begin(struct vq_chain *out)
     out->readable_bytes = out->writable_bytes = 0;
 }
 
-/* Appends a buffer to @out.  What is beyond the limits sets *@too_long and is not kept: the walk
- * goes on, to tell a loop from a long chain.
+/* Appends a buffer to @out.  A buffer beyond the limits sets *@too_long and is not stored.  The
+ * walk continues, so that a loop is told from a long chain.
  */
 static inline enum vq_error vq_add_seg(const struct ram *ram, const struct vq_seg *seg,
                                        unsigned flags, struct vq_chain *out, bool *too_long)
@@ -94,7 +92,7 @@ static inline enum vq_error vq_add_seg(const struct ram *ram, const struct vq_se
     return VQE_NONE;
 }
 
-/* Can @seg, of a descriptor with these flags, be a table of descriptors? */
+/* Checks that @seg, of a descriptor with @flags, is a valid indirect table. */
 static inline enum vq_error vq_check_table(const struct vq *vq, const struct ram *ram,
                                            const struct vq_seg *seg, unsigned flags)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The device's side of a packed ring.  [virtio 1.2, 2.8]
+/* The device side of a packed ring.  [virtio 1.2, 2.8]
  *
- * Invariants, between two calls: used <= avail <= seen round the ring, n_taken and n_seen slots
- * apart and together no more than there are; the slots of all entries of `taken` are n_taken.
+ * Invariants between calls: round the ring used <= avail <= seen, n_taken slots from used to avail
+ * and n_seen from avail to seen, together at most the size of the ring.  The slots of all entries
+ * of `taken` add up to n_taken.
  */
 #include "emu/base/cursor.h"
 #include "emu/virtio/vq_format.h"
@@ -12,7 +13,7 @@ struct packed_desc {
     uint16_t id, flags;
 };
 
-/* Where the places of an area lie: le16 place, le16 flags. */
+/* Offset of the flags in the driver and device areas.  The position is at offset 0. */
 enum { AREA_FLAGS = 2 };
 
 static bool read_desc(const struct ram *ram, uint64_t table, uint32_t i, struct packed_desc *out)
@@ -29,9 +30,9 @@ static bool read_desc(const struct ram *ram, uint64_t table, uint32_t i, struct 
     return true;
 }
 
-/* --- Buffers that are taken ------------------------------------------------------------------- */
+/* --- Outstanding buffers ---------------------------------------------------------------------- */
 
-/* The place of @id; NULL: it is not outstanding. */
+/* The entry of @id; NULL if @id is not outstanding. */
 static struct vq_taken *find_taken(struct vq_packed *p, uint16_t id)
 {
     for (uint32_t k = 0; k <= p->mask; k++) {
@@ -73,7 +74,9 @@ bool vq_invariant(const struct vq *vq)
            p->n_seen == vring_slots_between(p->avail, p->seen, vq->ring.size);
 }
 
-/* There is room: each buffer has a slot of the ring, and the table no fewer places. */
+/* There is always room: each chain has at least one slot of the ring, and the table has no fewer
+ * entries than the ring slots.
+ */
 static void add_taken(struct vq_packed *p, uint16_t id, uint32_t slots)
 {
     uint32_t i = id & p->mask;
@@ -83,7 +86,7 @@ static void add_taken(struct vq_packed *p, uint16_t id, uint32_t slots)
     p->taken[i] = (struct vq_taken){id, (uint16_t)slots};
 }
 
-/* Takes *@t out, and moves up those that went past its place to find theirs. */
+/* Removes *@t, and moves later entries of its probe sequence into the hole. */
 static void remove_taken(struct vq_packed *p, const struct vq_taken *t)
 {
     uint32_t hole = (uint32_t)(t - p->taken), i = hole;
@@ -93,17 +96,17 @@ static void remove_taken(struct vq_packed *p, const struct vq_taken *t)
         if (p->taken[i].slots == 0)
             break;
         if (((i - p->taken[i].id) & p->mask) < ((i - hole) & p->mask))
-            continue; /* its first place is behind the hole */
+            continue; /* its hash position is behind the hole */
         p->taken[hole] = p->taken[i];
         hole = i;
     }
     p->taken[hole] = (struct vq_taken){0, 0};
 }
 
-/* --- Taking ----------------------------------------------------------------------------------- */
+/* --- Taking chains ---------------------------------------------------------------------------- */
 
-/* Appends the buffers of the table that @d stands for: an array, without next.  Of the flags in it
- * WRITE alone means something: the others, and the ids, are not looked at.  [virtio 1.2, 2.8.7]
+/* Appends the buffers of the indirect table @d.  It is an array; of the flags in it only WRITE
+ * counts, and ids are ignored.  [virtio 1.2, 2.8.7]
  */
 static enum vq_error add_table(const struct vq *vq, const struct ram *ram,
                                const struct packed_desc *d, struct vq_chain *out, bool *too_long)
@@ -120,7 +123,7 @@ static enum vq_error add_table(const struct vq *vq, const struct ram *ram,
     return error;
 }
 
-/* Follows the chain whose first descriptor is @d, at p->avail.  @ret_slots: how many slots it has.
+/* Follows the chain whose first descriptor is @d, at p->avail.  *@ret_slots is its number of slots.
  */
 static enum vq_error walk_chain(const struct vq *vq, const struct ram *ram, struct packed_desc d,
                                 struct vq_chain *out, uint32_t *ret_slots)
@@ -138,7 +141,7 @@ static enum vq_error walk_chain(const struct vq *vq, const struct ram *ram, stru
                                          : vq_add_seg(ram, &d.seg, d.flags, out, &too_long);
         if (error != VQE_NONE)
             return error;
-        out->head = d.id; /* that of the last one counts */
+        out->head = d.id; /* the id in the last descriptor counts */
         *ret_slots = n;
         if (!(d.flags & VRING_NEXT))
             return too_long ? VQE_TOO_LONG : VQE_NONE;
@@ -171,7 +174,7 @@ static void publish(struct vq *vq, struct ram *ram, uint16_t event, uint16_t fla
     p->event_flags = flags;
 }
 
-/* Asks for a notification of the buffer that begins at @pos. */
+/* Requests a notification of the chain that begins at @pos. */
 static void publish_event(struct vq *vq, struct ram *ram, struct vring_pos pos)
 {
     if (vq->event_idx)
@@ -183,7 +186,7 @@ void packed_started(struct vq *vq, struct ram *ram)
     publish_event(vq, ram, vq->packed->avail);
 }
 
-/* The chain at p->avail was taken: @slots of them. */
+/* Advances p->avail behind the taken chain of @slots slots. */
 static void move_avail(struct vq *vq, uint32_t slots)
 {
     struct vq_packed *p = vq->packed;
@@ -195,13 +198,15 @@ static void move_avail(struct vq *vq, uint32_t slots)
         p->n_seen -= slots;
         return;
     }
-    /* There was no other, or it was another chain when it was counted. */
+    /* No other chain was counted, or the driver has changed this one since. */
     p->seen = p->avail;
     p->n_seen = 0;
     vq->seen_avail = vq->last_avail;
 }
 
-/* Is there a chain?  Reads its first descriptor, of which the flags alone are to be believed. */
+/* Reads the descriptor at p->avail into @out.  Returns VQ_GOT if it is available.  Only its flags
+ * are reliable: see read_head().
+ */
 static enum vq_pop look(struct vq *vq, const struct ram *ram, struct packed_desc *out)
 {
     const struct vring_pos at = vq->packed->avail;
@@ -211,9 +216,9 @@ static enum vq_pop look(struct vq *vq, const struct ram *ram, struct packed_desc
     return vring_is_avail(out->flags, at) ? VQ_GOT : VQ_EMPTY;
 }
 
-/* The same; and when there is none, asks for a notification.  A driver that runs meanwhile may have
- * offered a chain before it saw that it shall notify; and it writes the flags last, so that the
- * rest is read behind them.
+/* Like look(), and requests a notification if there is no chain.  A driver that runs concurrently
+ * may have added a chain before it saw the request, so the descriptor is read again.  Such a driver
+ * writes the flags last, so the other fields are read after the flags.
  */
 static enum vq_pop read_head(struct vq *vq, struct ram *ram, struct packed_desc *out)
 {
@@ -256,8 +261,8 @@ enum vq_pop packed_pop(struct vq *vq, struct ram *ram, struct vq_chain *out)
     return VQ_GOT;
 }
 
-/* How many slots the chain at @pos has, of @max that it may have; 0: there is none that is whole,
- * or the ring is outside RAM.
+/* Number of slots of the chain at @pos, at most @max.  Returns 0 if there is no complete chain, or
+ * if the ring is outside RAM.
  */
 static uint32_t count_slots(struct vq *vq, const struct ram *ram, struct vring_pos pos,
                             uint32_t max)
@@ -273,7 +278,7 @@ static uint32_t count_slots(struct vq *vq, const struct ram *ram, struct vring_p
             return 0;
         if (!(d.flags & VRING_NEXT))
             return n;
-        ram_fence(ram); /* what follows was written before the flags of the first one */
+        ram_fence(ram); /* written before the flags of the first descriptor */
         pos = vring_pos_after(pos, 1, vq->ring.size);
     }
     return 0;
@@ -295,10 +300,10 @@ uint32_t packed_avail_count(struct vq *vq, const struct ram *ram)
     return vq->broken == VQE_NONE ? (uint16_t)(vq->seen_avail - vq->last_avail) : 0;
 }
 
-/* --- Giving back ------------------------------------------------------------------------------ */
+/* --- Completing chains ------------------------------------------------------------------------ */
 
-/* The slots that come back with @id.  One that was not taken is a lie that somebody wants told: it
- * takes a slot, as far as there is one.
+/* Forgets the chain @id and returns its number of slots.  An @id that is not outstanding counts as
+ * one slot, if there is one left.
  */
 static uint32_t forget_taken(struct vq_packed *p, uint16_t id)
 {
@@ -324,8 +329,8 @@ void packed_untake(struct vq *vq, const struct vq_used *used, uint32_t n)
     p->n_seen += slots;
 }
 
-/* Writes length and id to the descriptor at p->used, and the flags if @whole.  Its address stays as
- * it was.
+/* Writes length and id of a used descriptor at p->used, and its flags if @whole.  The address field
+ * is not changed.
  */
 static bool write_used(const struct vq *vq, struct ram *ram, struct vq_used used, bool whole)
 {
@@ -348,7 +353,7 @@ static bool write_used_flags(const struct vq *vq, struct ram *ram, struct vring_
     return ram_write(ram, vring_desc_at(&vq->ring, pos.at) + 14, b, sizeof(b));
 }
 
-/* The first descriptor is what a driver looks at: its flags come last if one runs meanwhile. */
+/* A driver that runs concurrently polls the first descriptor, so its flags are written last. */
 bool packed_push(struct vq *vq, struct ram *ram, const struct vq_used *used, uint32_t n)
 {
     struct vq_packed *p = vq->packed;
@@ -383,7 +388,7 @@ void packed_invent(const struct vq *vq, struct ram *ram, uint32_t id, uint32_t l
     (void)write_used(vq, ram, (struct vq_used){(uint16_t)id, len}, true);
 }
 
-/* Does the driver want to hear of the @n slots before p->used? */
+/* Returns true if the driver requests an interrupt for one of the @n slots before p->used. */
 static bool is_wanted(struct vq *vq, uint16_t event, uint16_t flags, uint32_t n)
 {
     const struct vring_pos pos = vring_event_pos(event);
@@ -421,7 +426,7 @@ void packed_want_kick(struct vq *vq, struct ram *ram)
 {
     uint32_t n = packed_avail_count(vq, ram), before;
 
-    do { /* until none came while the driver was being told */
+    do { /* repeat until no chain was added meanwhile */
         if (vq->broken != VQE_NONE)
             return;
         publish_event(vq, ram, vq->packed->seen);

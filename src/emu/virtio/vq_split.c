@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The device's side of a split ring.  [virtio 1.2, 2.7] */
+/* The device side of a split ring.  [virtio 1.2, 2.7] */
 #include "emu/base/cursor.h"
 #include "emu/virtio/vq_format.h"
 
@@ -8,7 +8,7 @@ struct split_desc {
     uint16_t flags, next;
 };
 
-/* Where descriptors are taken from: the ring's own table, or an indirect one. */
+/* The table that a chain is read from: the ring's own, or an indirect one. */
 struct desc_table {
     uint64_t gpa;
     uint32_t len;
@@ -48,7 +48,7 @@ static bool read_desc(const struct ram *ram, const struct desc_table *t, uint32_
     return true;
 }
 
-/* Goes on in the table that @d refers to.  [virtio 1.2, 2.7.5.3] */
+/* Switches *@t to the indirect table of @d.  [virtio 1.2, 2.7.5.3] */
 static enum vq_error enter_indirect(const struct vq *vq, const struct ram *ram,
                                     const struct split_desc *d, struct desc_table *t)
 {
@@ -60,8 +60,8 @@ static enum vq_error enter_indirect(const struct vq *vq, const struct ram *ram,
     return error;
 }
 
-/* Follows the chain from descriptor @head.  A chain has at most as many descriptors as its table,
- * otherwise it loops; that bounds the walk.
+/* Follows the chain from descriptor @head.  A chain has at most as many descriptors as its table; a
+ * longer one is a loop.  This bounds the walk.
  */
 static enum vq_error walk_chain(const struct vq *vq, const struct ram *ram, uint32_t head,
                                 struct vq_chain *out)
@@ -112,12 +112,12 @@ uint32_t split_avail_count(struct vq *vq, const struct ram *ram)
         return 0;
     }
     vq->seen_avail = idx;
-    ram_fence(ram); /* the entries that it counts are read later */
+    ram_fence(ram); /* read the entries after the index that counts them */
     return n;
 }
 
-/* Asks for a notification when the driver's index passes @idx; the index is then read again by who
- * would wait for that.
+/* Requests a notification when avail.idx passes @idx.  The caller must read avail.idx again before
+ * it waits for the notification.
  */
 static bool publish_avail_event(struct vq *vq, struct ram *ram, uint16_t idx)
 {
@@ -132,8 +132,8 @@ static bool publish_avail_event(struct vq *vq, struct ram *ram, uint16_t idx)
     return true;
 }
 
-/* Is there no chain, and will the driver notify of the next one?  A driver that runs meanwhile may
- * have offered one before it saw that it shall notify.
+/* Returns true if no chain is available and the driver will notify of the next one.  A driver that
+ * runs concurrently may have added a chain before it saw the request, so avail.idx is read again.
  */
 static bool is_empty(struct vq *vq, struct ram *ram)
 {
@@ -167,7 +167,7 @@ enum vq_pop split_pop(struct vq *vq, struct ram *ram, struct vq_chain *out)
     return VQ_GOT;
 }
 
-/* Writes the used element that is @ahead of the next one. */
+/* Writes the used element at used_idx + @ahead. */
 static bool write_used(const struct vq *vq, struct ram *ram, uint32_t id, uint32_t len,
                        uint32_t ahead)
 {
@@ -179,7 +179,7 @@ static bool write_used(const struct vq *vq, struct ram *ram, uint32_t id, uint32
                      sizeof(element));
 }
 
-/* Shows the driver @n used elements, if they are @good. */
+/* Publishes @n used elements by writing used.idx.  If they are not @good, breaks the queue. */
 static inline bool publish_used(struct vq *vq, struct ram *ram, uint32_t n, bool good)
 {
     const uint16_t idx = (uint16_t)(vq->used_idx + n);
@@ -237,7 +237,7 @@ void split_want_kick(struct vq *vq, struct ram *ram)
 {
     uint32_t n = split_avail_count(vq, ram), before;
 
-    do { /* until none came while the driver was being told */
+    do { /* repeat until no chain was added meanwhile */
         if (vq->broken != VQE_NONE || !publish_avail_event(vq, ram, vq->seen_avail))
             return;
         before = n;

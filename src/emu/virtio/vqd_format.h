@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is behind vq_driver.h: the two formats of a ring, and what they have in common. */
+/* The two ring formats behind vq_driver.h, and helpers that both use. */
 #ifndef EMU_VIRTIO_VQD_FORMAT_H
 #define EMU_VIRTIO_VQD_FORMAT_H
 
@@ -7,19 +7,19 @@
 #include "emu/base/cursor.h"
 #include "emu/virtio/vq_driver.h"
 
-/* Writes @n descriptors of the buffers @segs, of which those from @first_writable on are the
- * device's to write, with @flags beside what follows from that.  There is room.
+/* Write a chain of the @n buffers @segs.  Those from @first_writable on get the flag WRITE, and all
+ * get @flags.  The caller has checked that enough descriptors are free.
  */
 void splitd_add(struct vqd *q, struct ram *ram, const struct vqd_seg *segs, uint32_t n,
                 uint32_t first_writable, unsigned flags);
 RDL_APART void packedd_add(struct vqd *q, struct ram *ram, const struct vqd_seg *segs, uint32_t n,
                            uint32_t first_writable, unsigned flags);
 
-/* The same of one buffer, whose descriptor has these @flags: what comes often. */
+/* Like splitd_add() for one buffer, whose descriptor has exactly @flags: the frequent case. */
 void splitd_add_one(struct vqd *q, struct ram *ram, const struct vqd_seg *seg, unsigned flags);
 
-/* The others as vq_driver.h has them, of a queue that is not broken.  VQD_BROKEN: the caller marks
- * it.
+/* As declared in vq_driver.h, for a queue that is not broken.  On VQD_BROKEN the caller marks the
+ * queue broken.
  */
 void splitd_publish(struct vqd *q, struct ram *ram);
 bool splitd_needs_kick(const struct vqd *q, const struct ram *ram, uint32_t added);
@@ -37,7 +37,9 @@ RDL_APART uint32_t packedd_next_used(const struct vqd *q, const struct ram *ram)
 RDL_APART uint32_t packedd_used_count(const struct vqd *q, const struct ram *ram);
 RDL_APART void packedd_want_interrupt(struct vqd *q, struct ram *ram, bool wanted);
 
-/* A ring that is not in RAM is found out by vqd_init(); later a failed access is a full arena. */
+/* Returns 0 if the read fails.  vqd_init() has checked that the ring is in RAM, so a read fails
+ * only if the arena is full.
+ */
 static inline uint16_t vqd_read_le16(const struct ram *ram, uint64_t gpa)
 {
     uint8_t b[2] = {0, 0};
@@ -61,7 +63,8 @@ static inline void vqd_write_le16(struct vqd *q, struct ram *ram, uint64_t gpa, 
     vqd_write_bytes(q, ram, gpa, b, sizeof(b));
 }
 
-/* A descriptor as it lies in RAM; the words are flags and next, or id and flags. */
+/* A descriptor as stored in RAM.  The words are flags and next (split), or id and flags (packed).
+ */
 struct vqd_raw {
     struct vqd_seg seg;
     uint16_t word[2];
@@ -84,7 +87,7 @@ static inline unsigned vqd_writable(uint32_t k, uint32_t first_writable)
     return k >= first_writable ? VRING_WRITE : 0;
 }
 
-/* Puts what is free again, from @head to @tail by next, before the other free ones. */
+/* Prepends the descriptors from @head to @tail, linked by next, to the free list. */
 static inline void vqd_free(struct vqd *q, uint16_t head, uint16_t tail)
 {
     q->n_free += q->descs[head].chain;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The driver's side of a packed ring.  [virtio 1.2, 2.8]
+/* The driver side of a packed ring.  [virtio 1.2, 2.8]
  *
- * Buffers are numbered as the descriptors of a split ring are: an id is free or outstanding, and
- * `chain` of an outstanding one says how many slots come back with it.
+ * Buffer ids are managed like the descriptors of a split ring.  An id is free or outstanding;
+ * `chain` of an outstanding id is the number of slots that are freed with it.
  */
 #include "emu/virtio/vqd_format.h"
 
@@ -11,8 +11,8 @@ static uint16_t read_flags(const struct vqd *q, const struct ram *ram, struct vr
     return vqd_read_le16(ram, vring_desc_at(&q->ring, p.at) + 14);
 }
 
-/* The device goes round the ring until a descriptor is not available: so all that is added behind
- * one whose flags wait for packedd_publish() is hidden with it.
+/* The flags of the first added descriptor are left to packedd_publish().  The device stops at a
+ * descriptor that is not available, so all chains behind that one are hidden, too.
  */
 void packedd_add(struct vqd *q, struct ram *ram, const struct vqd_seg *segs, uint32_t n,
                  uint32_t first_writable, unsigned flags)
@@ -29,7 +29,7 @@ void packedd_add(struct vqd *q, struct ram *ram, const struct vqd_seg *segs, uin
             q->is_hiding = true;
             q->hidden_at = q->avail.at;
             q->hidden_flags = (uint16_t)now;
-            d.word[1] = read_flags(q, ram, q->avail); /* those of a lap ago: not available */
+            d.word[1] = read_flags(q, ram, q->avail); /* flags of the lap before: not available */
         }
         vqd_write_desc(q, ram, at, &d);
         q->avail = vring_pos_after(q->avail, 1, q->ring.size);
@@ -47,7 +47,7 @@ void packedd_publish(struct vqd *q, struct ram *ram)
     q->is_hiding = false;
 }
 
-/* A device area that makes no sense is taken as one that asks for all notifications. */
+/* An invalid device area counts as a request for all notifications. */
 bool packedd_needs_kick(const struct vqd *q, const struct ram *ram, uint32_t added)
 {
     const struct vring_pos event = vring_event_pos(vqd_read_le16(ram, q->ring.used));
@@ -58,14 +58,13 @@ bool packedd_needs_kick(const struct vqd *q, const struct ram *ram, uint32_t add
     return flags != VRING_EVENT_DISABLE;
 }
 
-/* What a used descriptor says. */
 struct used {
     uint32_t len;
     uint16_t id;
 };
 
-/* The used descriptor at @p; false: there is none.  Without WRITE its length says nothing.
- * [virtio 1.2, 2.8.4]
+/* Reads the used descriptor at @p.  Returns false if there is none.  The length is valid only if
+ * the flag WRITE is set, and 0 otherwise.  [virtio 1.2, 2.8.4]
  */
 static bool read_used(const struct vqd *q, const struct ram *ram, struct vring_pos p,
                       struct used *out)
@@ -82,15 +81,13 @@ static bool read_used(const struct vqd *q, const struct ram *ram, struct vring_p
     return true;
 }
 
-/* The slots that come back with @id; 0: it is not outstanding. */
+/* Number of slots that are freed with @id; 0 if @id is not outstanding. */
 static uint32_t slots_of(const struct vqd *q, uint16_t id)
 {
     return id < q->ring.size ? q->descs[id].chain : 0;
 }
 
-/* Goes over what was given back and not taken.  Returns how many chains, and in *@p the place
- * behind them.
- */
+/* Counts the completed chains from *@p on that were not taken.  Moves *@p behind them. */
 static uint32_t pass_used(const struct vqd *q, const struct ram *ram, struct vring_pos *p)
 {
     uint32_t n = 0;
@@ -101,7 +98,7 @@ static uint32_t pass_used(const struct vqd *q, const struct ram *ram, struct vri
 
         n++;
         if (slots == 0)
-            break; /* nonsense, which is found when it is taken */
+            break; /* invalid id; packedd_take_used() reports it */
         *p = vring_pos_after(*p, slots, q->ring.size);
     }
     return n;
@@ -140,7 +137,7 @@ enum vqd_used packedd_take_used(struct vqd *q, const struct ram *ram, uint16_t *
     return VQD_GOT;
 }
 
-/* The next place from now on, or none. */
+/* With EVENT_IDX the interrupt is requested at the next position that is not used yet. */
 void packedd_want_interrupt(struct vqd *q, struct ram *ram, bool wanted)
 {
     struct vring_pos p = q->used;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The driver's side of a split ring.  [virtio 1.2, 2.7] */
+/* The driver side of a split ring.  [virtio 1.2, 2.7] */
 #include "emu/virtio/vqd_format.h"
 
-/* Writes the next free descriptor. */
 static inline void add_desc(struct vqd *q, struct ram *ram, const struct vqd_seg *seg,
                             unsigned flags)
 {
@@ -13,7 +12,7 @@ static inline void add_desc(struct vqd *q, struct ram *ram, const struct vqd_seg
     q->free_head = next;
 }
 
-/* The @n descriptors from @head on are a chain. */
+/* Adds the chain of @n descriptors at @head to the avail ring. */
 static inline void add_chain(struct vqd *q, struct ram *ram, uint16_t head, uint32_t n)
 {
     q->descs[head].chain = (uint16_t)n;
@@ -66,7 +65,6 @@ uint32_t splitd_next_used(const struct vqd *q, const struct ram *ram)
     return ld_le32(b);
 }
 
-/* Puts the descriptors of the chain at @head before the free ones. */
 static void free_chain(struct vqd *q, uint16_t head)
 {
     const uint16_t n = q->descs[head].chain;
@@ -109,7 +107,7 @@ void splitd_want_interrupt(struct vqd *q, struct ram *ram, bool wanted)
         vqd_write_le16(q, ram, q->ring.avail, wanted ? 0 : (uint16_t)VRING_AVAIL_NO_INTERRUPT);
         return;
     }
-    /* The next index from now on, or the one that was passed last. */
+    /* The next index, or to disable interrupts the one that was passed last. */
     event = vqd_read_le16(ram, vring_used_idx_at(&q->ring));
     vqd_write_le16(q, ram, vring_used_event_at(&q->ring), wanted ? event : (uint16_t)(event - 1));
 }

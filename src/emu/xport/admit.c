@@ -7,10 +7,10 @@
 #include "emu/base/cursor.h"
 #include "emu/xport/xport_qp.h"
 
-/* The upper three bits of an opcode are the service, also of reserved ones.  [IBTA1 9.2.1] */
+/* The upper three bits of an opcode are the service, also for reserved opcodes.  [IBTA1 9.2.1] */
 #define SERVICE_SHIFT 5u
 
-/* Is @p, which may have a reserved opcode, of the service @s? */
+/* Returns true if the opcode of @p, which can be reserved, belongs to the service @s. */
 static bool is_of_service(const struct packet *p, enum op_service s)
 {
     static const uint8_t upper[] = {[OPS_RC] = 0, [OPS_UC] = 1, [OPS_UD] = 3};
@@ -18,7 +18,7 @@ static bool is_of_service(const struct packet *p, enum op_service s)
     return p->bth.opcode >> SERVICE_SHIFT == upper[s];
 }
 
-/* Unreliable services receive in SQE, too, where a reliable one never is. */
+/* Unreliable services receive in SQE, too.  A reliable one is never in SQE. */
 static bool state_takes(enum qp_state state, const struct packet *p)
 {
     if (state == QPS_RTS || state == QPS_SQD || state == QPS_SQE)
@@ -34,7 +34,7 @@ static bool is_from_peer(const struct qp *qp, const struct packet *p)
            memcmp(p->ip.dst, qp->hca->gids[av->sgid_index].raw, GID_BYTES) == 0;
 }
 
-/* The addresses that differ, as numbers, if they are IPv4's. */
+/* The addresses that differ, as numbers, if they are IPv4 addresses. */
 static struct compared source_compared(const struct qp *qp, const struct packet *p)
 {
     const struct av *av = &qp->attr.av;
@@ -55,7 +55,7 @@ struct compared admit_compared(const struct hca *h, const struct qp *qp, const s
     uint16_t pkey = 0;
 
     if (reason == DROP_NO_SUCH_QP)
-        return (struct compared){1, 0, p->bth.dest_qpn}; /* none would do */
+        return (struct compared){1, 0, p->bth.dest_qpn}; /* 1 .. 0: no value is valid */
     if (!qp)
         return (struct compared){0};
     switch (reason) {
@@ -84,7 +84,7 @@ enum drop_reason admit_to(const struct qp *qp, const struct packet *p)
     if (!state_takes(qp->state, p) || xport_of_const(qp)->resp.closing)
         return DROP_QP_NOT_READY;
     found = hca_pkey(qp->hca, qp->attr.pkey_index, &pkey);
-    RDL_ASSERT(found == RSP_OK); /* or the queue pair would not have it */
+    RDL_ASSERT(found == RSP_OK); /* the index was checked by MODIFY_QP */
     if (!hca_pkey_match(p->bth.pkey, pkey))
         return DROP_BAD_PKEY;
     if (service->connected && !is_from_peer(qp, p))

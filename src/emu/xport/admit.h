@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Is a packet for one of our queue pairs, and from whom it is connected to? */
+/* Admission of received packets: finds the queue pair and checks that the packet is valid for it.
+ */
 #ifndef EMU_XPORT_ADMIT_H
 #define EMU_XPORT_ADMIT_H
 
 #include "emu/xport/xport.h"
 
-/* The checks in the order in which they are asked, with what they answer:
+/* Finds the queue pair for @p.  Returns DROP_NONE and the queue pair in @ret, or the reason of the
+ * first check that fails:
  *
  *	destination address	DROP_NO_SUCH_GID
  *	destination QPN		DROP_NO_SUCH_QP
@@ -15,14 +17,17 @@
  *	both addresses		DROP_WRONG_SOURCE: not those of the connection
  *	Q_Key of a datagram	DROP_BAD_QKEY
  *
- * DROP_NONE, and then @ret is the queue pair.  Pure.  [IBTA1 9.6.1]
+ * Pure.  [IBTA1 9.6.1]
  */
 enum drop_reason admit(const struct hca *h, const struct packet *p, struct qp **ret);
 
-/* The checks from the service on, for @qp alone, as @p was sent to a group. */
+/* The checks of admit() from the service on, for @qp.  Used for each member of a multicast group.
+ */
 enum drop_reason admit_to(const struct qp *qp, const struct packet *p);
 
-/* What was compared when @reason was answered for @qp; NULL: there is none. */
+/* The values that the check compared which returned @reason.  @qp is NULL if there is no queue
+ * pair.
+ */
 struct compared admit_compared(const struct hca *h, const struct qp *qp, const struct packet *p,
                                enum drop_reason reason);
 

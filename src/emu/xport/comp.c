@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Completer, RC: the rules COMP_*, pure, in the order in which they are asked.  comp_apply.c does
- * what they decide.
+/* Completer of RC: the rules COMP_*, pure functions, in the order in which they are checked.
+ * comp_apply.c applies the verdict.
  *
- * Every response that names an outstanding PSN acknowledges what is before that PSN, whatever else
- * it says, but not a READ or an atomic, which only its own response completes: whatever comes
- * behind a missing one is an implied NAK.  Limits are judged here too: a NAK that would ask for one
- * retry too many ends the request.
+ * Every response with an outstanding PSN acknowledges all PSNs before it, whatever else it says.
+ * READs and atomics are the exception: only their own response completes them, and a response
+ * behind a missing one is an implied NAK.  Retry limits are checked here too: a NAK that would
+ * exceed one fails the request.
  */
 #include "emu/xport/comp.h"
 
@@ -16,17 +16,19 @@
 #include "emu/xport/retry.h"
 #include "emu/xport/wqe.h"
 
-/* What is known once the PSN is. */
+/* Values derived from the response. */
 struct answer {
-    uint32_t before;       /* PSNs from the oldest outstanding one to its own */
-    struct aeth_word word; /* SYN_NONE: it has no AETH */
+    uint32_t before;       /* number of PSNs from una to its own */
+    struct aeth_word word; /* SYN_NONE: no AETH */
 };
 
-/* A check decides (true, and fills @out), or leaves the packet to the next one. */
+/* A check returns true and fills @out if it decides on the packet.  Otherwise the next check runs.
+ */
 typedef bool comp_check(const struct comp_view *v, const struct packet *p, const struct answer *a,
                         struct comp_verdict *out);
 
-/* The last PSN that was acknowledged, once more: not a ghost where it tells of receives. */
+/* With credits, an acknowledge of the last acknowledged PSN is not a ghost: it announces receives.
+ */
 static bool check_credits(const struct comp_view *v, const struct packet *p, const struct answer *a,
                           struct comp_verdict *out)
 {
@@ -40,7 +42,7 @@ RDL_COLD static bool ghost(const struct comp_view *v, const struct packet *p,
                            struct comp_verdict *out)
 {
     *out = (struct comp_verdict){.act = ACT_DROP, .drop = DROP_GHOST_ACK};
-    if (v->out_psns > 0) /* otherwise no PSN would do */
+    if (v->out_psns > 0) /* otherwise no PSN is valid */
         out->values = (struct compared){v->una.v, psn_add(v->una, v->out_psns - 1).v, p->bth.psn.v};
     return true;
 }
@@ -58,9 +60,8 @@ static bool is_ack(const struct packet *p, const struct answer *a)
     return p->op->kind == OPK_ACK && a->word.kind == SYN_ACK;
 }
 
-/* An acknowledge at the place of a READ or an atomic cannot be its answer, and tells that it is
- * missing like one behind it: some responders acknowledge duplicates with the last PSN that they
- * took.
+/* An acknowledge with the PSN of a READ or atomic cannot be its response.  It is an implied NAK,
+ * like one behind it: some responders acknowledge duplicates with the last PSN that they accepted.
  */
 RDL_COLD static bool implied_nak(const struct comp_view *v, const struct packet *p,
                                  struct comp_verdict *out)
@@ -95,8 +96,8 @@ RDL_COLD static bool bad_response(const struct answer *a, struct comp_verdict *o
     return true;
 }
 
-/* A READ is answered by READ responses, an atomic by an atomic acknowledge, everything by a NAK;
- * and the NAK code must be defined.
+/* A READ is answered by READ responses, an atomic by an atomic acknowledge, any request by a NAK.
+ * The NAK code must be defined.
  */
 static bool check_response(const struct comp_view *v, const struct packet *p,
                            const struct answer *a, struct comp_verdict *out)
@@ -105,7 +106,7 @@ static bool check_response(const struct comp_view *v, const struct packet *p,
 
     if (a->before == v->before_rd)
         brings = v->rd == OPK_READ ? OPK_READ_RESPONSE : OPK_ATOMIC_ACK;
-    RDL_ASSERT(p->op->carried); /* as all responses are */
+    RDL_ASSERT(p->op->carried); /* all response opcodes are supported */
     if (a->word.kind == SYN_NAK_RESERVED)
         return bad_response(a, out);
     if (p->op->kind == OPK_ACK)
@@ -115,8 +116,9 @@ static bool check_response(const struct comp_view *v, const struct packet *p,
     return false;
 }
 
-/* FIRST and MIDDLE, if others follow, LAST and ONLY otherwise.  A responder may go on with MIDDLE
- * and LAST, or begin anew, where a READ is asked for again from its middle on.
+/* The opcode must be FIRST or MIDDLE if more responses follow, LAST or ONLY otherwise.  When the
+ * rest of a READ is requested again, a responder may continue with MIDDLE and LAST or start with
+ * FIRST.
  */
 static bool check_read(const struct comp_view *v, const struct packet *p, const struct answer *a,
                        struct comp_verdict *out)
@@ -145,9 +147,9 @@ static bool check_ack(const struct comp_view *v, const struct packet *p, const s
     return true;
 }
 
-/* While an RNR NAK is waited out, another NAK for the same packet says nothing new: a copy, or a
- * responder without TRAIT_RNR_SILENCES, which sends a sequence NAK for what followed the refused
- * one.
+/* While the RNR timer runs, another NAK for the same packet is ignored.  It is a copy, or it comes
+ * from a responder without TRAIT_RNR_SILENCES, which sends a sequence NAK for the packets behind
+ * the refused one.
  */
 static bool check_waiting(const struct comp_view *v, const struct packet *p, const struct answer *a,
                           struct comp_verdict *out)
@@ -194,7 +196,7 @@ static bool check_sequence(const struct comp_view *v, const struct packet *p,
     return true;
 }
 
-/* What is left is a NAK that ends a request. */
+/* All other syndromes are NAKs that fail the request. */
 static void decide_nak(const struct answer *a, struct comp_verdict *out)
 {
     enum wc_status status = WCS_REM_OP_ERR;
@@ -207,7 +209,7 @@ static void decide_nak(const struct answer *a, struct comp_verdict *out)
         .act = ACT_FAIL, .rule = RULE_COMP_NAK, .status = status, .n_acked = a->before};
 }
 
-/* X(rule, check), written out as PACKET_CHECKS in resp.c: unless the check names another rule. */
+/* X(rule, check), expanded like PACKET_CHECKS in resp.c.  A check can set another rule. */
 #define CHECKS(X)                                                                                  \
     X(RULE_COMP_CREDITS, check_credits)                                                            \
     X(RULE_COMP_WINDOW, check_window)                                                              \
@@ -225,7 +227,7 @@ static void decide_nak(const struct answer *a, struct comp_verdict *out)
         return;                                                                                    \
     }
 
-/* What is taken names no rule, and a check that names one knows better. */
+/* Sets the rule of a verdict, unless the packet is accepted or the check has set a rule. */
 static inline void name_rule(struct comp_verdict *d, enum rule rule)
 {
     if (d->rule == RULE_NONE && d->act != ACT_ACKS && d->act != ACT_CREDITS)

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Completer, RC: what to do with one response packet.
+/* Completer of RC: decides what to do with a response packet.
  *
- * Two questions, as at the responder.  comp_decide() asks what the packet says by itself; one that
- * brings data is then looked at by comp_decide_sink(), which asks whether they may go where the
- * READ or the atomic wants them.  Both are pure.
+ * There are two decisions, both pure functions.  comp_decide() looks at the packet itself.  If the
+ * packet carries data, comp_decide_sink() then checks the memory that a READ or atomic wants it in.
  */
 #ifndef EMU_XPORT_COMP_H
 #define EMU_XPORT_COMP_H
@@ -13,59 +12,61 @@
 #include "emu/wire/packet.h"
 #include "emu/xport/xport_qp.h"
 
-/* What the rules look at. */
+/* Input of comp_decide(). */
 struct comp_view {
     struct psn una;    /* the oldest outstanding PSN */
-    uint32_t out_psns; /* so many are outstanding */
-    /* The first READ or atomic that is outstanding: the PSNs before its next response, and how many
-     * responses and bytes are left of it.  None is: @rd is OPK_NONE, @before_rd is @out_psns.
+    uint32_t out_psns; /* number of outstanding PSNs */
+    /* The first outstanding READ or atomic: number of PSNs from una to its next response, and
+     * number of responses and bytes left.  If there is none, @rd is OPK_NONE and @before_rd is
+     * @out_psns.
      */
     enum op_kind rd;
     uint32_t before_rd, rd_psns, rd_bytes;
-    bool rd_is_new;   /* no response to it was taken yet */
-    bool implied_nak; /* it was asked for again, and nothing was taken since */
+    bool rd_is_new;   /* no response was accepted yet */
+    bool implied_nak; /* it was requested again, and nothing was accepted since */
     uint32_t mtu;     /* bytes */
-    bool rnr_wait;    /* an RNR NAK for una is being waited out */
-    bool credits;     /* acknowledges may bring news of receives alone */
+    bool rnr_wait;    /* the RNR timer is running */
+    bool credits;     /* credits are used: an acknowledge may only carry credits */
     enum profile profile;
     uint32_t retries, retry_cnt;
     uint32_t rnr_naks, rnr_retry;
 };
 
-/* What the rules of a sink look at. */
+/* Input of comp_decide_sink(). */
 struct sink_view {
     const struct hca *hca;
     struct sg_list list;
-    struct sge_cur at; /* where the data go in it */
+    struct sge_cur at; /* position of the data in the list */
 };
 
-/* ACT_ACKS	@n_acked PSNs are acknowledged
- * ACT_GO_BACK	they are, and everything after them is sent again
- * ACT_WAIT_RNR	they are, and what follows is sent again after the time that the packet tells
- * ACT_FAIL	they are, and the request that is the oldest then ends with @status
- * ACT_DROP	nothing happens, for the reason @drop
+/* Verdict on a response.  Each action except ACT_DROP first acknowledges @n_acked PSNs.  Then:
  *
- * A packet that brings data acknowledges its own PSN last.
+ *	ACT_ACKS	nothing more; if the packet carries data, its own PSN is the last of them
+ *	ACT_GO_BACK	everything after them is retransmitted
+ *	ACT_WAIT_RNR	the rest is retransmitted after the RNR timer value in the packet
+ *	ACT_FAIL	the request that is the oldest then completes with @status
+ *	ACT_CREDITS	nothing: the packet only announces receives
+ *	ACT_DROP	the packet is dropped, for the reason @drop
  */
 struct comp_verdict {
     enum pkt_act act;
     enum rule rule;
     enum wc_status status;
     uint32_t n_acked;
-    struct compared values; /* that the rule compared */
+    struct compared values; /* values that the rule compared */
     enum drop_reason drop;
-    struct sge bad; /* with LOC_PROT_ERR: the piece of the list whose key was refused */
+    struct sge bad; /* LOC_PROT_ERR: the piece of the list whose key was refused */
 };
 
-/* @p has a response opcode. */
+/* Decides what to do with @p, which has a response opcode.  Changes nothing but @ret. */
 void comp_decide(const struct comp_view *v, const struct packet *p, struct comp_verdict *ret);
 
-/* @d is what comp_decide() said of @p, which brings data: it stays, or says why they cannot be
- * taken.
+/* Checks that the data of @p can be stored.  @d is ACT_ACKS from comp_decide(); it is changed to
+ * ACT_FAIL if not.
  */
 void comp_decide_sink(const struct sink_view *v, const struct packet *p, struct comp_verdict *d);
 
-/* Bytes that @p brings for the list of a READ or an atomic. */
+/* Number of bytes that @p carries for the list of a READ or atomic. */
 uint32_t comp_data_bytes(const struct packet *p);
 
 #endif

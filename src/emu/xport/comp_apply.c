@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Completer, RC: does what comp.c decided. */
+/* Completer of RC: applies the verdicts of comp.c. */
 #include "emu/base/assert.h"
 #include "emu/base/cursor.h"
 #include "emu/facts/aeth.h"
@@ -10,7 +10,7 @@
 #include "emu/xport/retry.h"
 #include "emu/xport/wqe.h"
 
-/* The first READ or atomic that is outstanding, and the PSNs before it; there is one. */
+/* The first outstanding READ or atomic, which must exist, and the number of PSNs before it. */
 static const struct req_wqe *first_rd(const struct requester *r, uint32_t *ret_before)
 {
     uint32_t before = 0;
@@ -22,7 +22,7 @@ static const struct req_wqe *first_rd(const struct requester *r, uint32_t *ret_b
     return req_wqe_at(r, n);
 }
 
-/* Adds to @v what is known of @rd, which @answered PSNs of were answered. */
+/* Fills the fields of @v on @rd, of which @answered PSNs were answered. */
 static void view_rd(struct comp_view *v, const struct req_wqe *rd, uint32_t answered)
 {
     v->rd = rd->info->form == WR_FORM_ATOMIC ? OPK_ATOMIC : OPK_READ;
@@ -62,7 +62,7 @@ static bool brings_data(const struct packet *p)
     return p->op->kind == OPK_READ_RESPONSE || p->op->kind == OPK_ATOMIC_ACK;
 }
 
-/* @rd: the READ or atomic that @p may be the answer to. */
+/* *@ret_rd is the READ or atomic that @p may answer, or NULL. */
 static void decide(const struct xport_qp *xqp, const struct packet *p,
                    const struct req_wqe **ret_rd, struct comp_verdict *ret)
 {
@@ -72,7 +72,7 @@ static void decide(const struct xport_qp *xqp, const struct packet *p,
     comp_decide(&v, p, ret);
     if (ret->act != ACT_ACKS || !brings_data(p))
         return;
-    RDL_ASSERT(*ret_rd); /* only a READ or an atomic is answered by data */
+    RDL_ASSERT(*ret_rd); /* only READs and atomics are answered by data */
     sink.list = (struct sg_list){(*ret_rd)->w.sge, key_user_of(&xqp->qp), ACC_LOCAL_WRITE};
     if (v.before_rd == 0)
         sink.at = xqp->req.sink;
@@ -113,15 +113,15 @@ RDL_COLD static void wait_rnr(struct xport_qp *xqp, const struct packet *p, ev_i
     struct requester *r = &xqp->req;
 
     if (r->rnr_wait)
-        return; /* a copy */
+        return; /* a duplicate */
     r->rnr_naks++;
-    r->retries = 0; /* the path works: transport retries count what gets no answer */
+    r->retries = 0; /* an RNR NAK is an answer; retries count missing answers */
     r->rnr_wait = true;
     req_go_back(xqp, rx);
     retry_timer_arm(xqp, TMR_RNR, rnr_timer_ns(aeth_unpack(p->aeth.syndrome).value));
 }
 
-/* Other packets than those that acknowledge something. */
+/* Updates the counters for packets other than plain acknowledges. */
 RDL_COLD static void count_other(struct xport_qp *xqp, const struct packet *p,
                                  const struct comp_verdict *d)
 {
@@ -140,7 +140,7 @@ RDL_COLD static void count_other(struct xport_qp *xqp, const struct packet *p,
         XPORT_COUNT(xqp, retry_exceeded);
 }
 
-/* What is left to do after the packets that were acknowledged are. */
+/* Applies the rest of the verdict, after the acknowledged PSNs were processed. */
 static void apply(struct xport_qp *xqp, const struct packet *p, const struct comp_verdict *d,
                   ev_id rx)
 {
@@ -152,8 +152,8 @@ static void apply(struct xport_qp *xqp, const struct packet *p, const struct com
         req_fail(xqp, d->status, (struct objection){d->rule, d->values});
 }
 
-/* Copies what @p brings into guest memory: the only copy on this side.  The oldest request wants
- * it.
+/* Copies the data of @p into guest memory for the oldest request.  This is the only copy on the
+ * receive path of the requester.
  */
 static void take_data(struct xport_qp *xqp, const struct packet *p)
 {
@@ -163,14 +163,14 @@ static void take_data(struct xport_qp *xqp, const struct packet *p)
     const uint8_t *from = p->payload;
 
     if (p->op->kind == OPK_ATOMIC_ACK) {
-        st_le64(found, p->atomic_ack); /* in the order of the guest's bytes */
+        st_le64(found, p->atomic_ack); /* guest memory is little-endian */
         from = found;
     }
     sge_copy_in(&xqp->qp, w->wr_id, w->sge, &r->sink, from, comp_data_bytes(p));
 }
 
-/* The PSNs that @d acknowledges; the last one may bring data, for @rd.  If a request before that
- * was refused since it was sent, the queue pair ends there, and the data are nobody's.
+/* Processes the PSNs that @d acknowledges; the last of them may carry data for @rd.  If an earlier
+ * request was refused after it was sent, the queue pair ends there and the data is discarded.
  */
 static void acknowledge(struct xport_qp *xqp, const struct packet *p, const struct comp_verdict *d,
                         const struct req_wqe *rd)
@@ -208,7 +208,7 @@ enum drop_reason comp_receive(struct xport_qp *xqp, const struct packet *p,
     if ((d.act == ACT_ACKS || d.act == ACT_CREDITS) && (p->op->headers & H_AETH))
         credit_learn(xqp, p->aeth.msn, aeth_unpack(p->aeth.syndrome).value);
     if (d.act != ACT_DROP && d.act != ACT_ACKS && d.act != ACT_CREDITS)
-        retry_timer_stop(xqp, TMR_ACK); /* the answer that was waited for is here */
+        retry_timer_stop(xqp, TMR_ACK); /* the expected answer has arrived */
     acknowledge(xqp, p, &d, rd);
     if (xqp->qp.state != QPS_ERR)
         apply(xqp, p, &d, rx);

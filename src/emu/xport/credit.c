@@ -5,7 +5,7 @@
 #include "emu/facts/aeth.h"
 #include "emu/xport/internal.h"
 
-/* How far @a is ahead of @b, both of 24 bits. */
+/* @a - @b in 24-bit serial number arithmetic. */
 static int32_t ahead(uint32_t a, uint32_t b)
 {
     return psn_diff((struct psn){a & PSN_MASK}, (struct psn){b & PSN_MASK});
@@ -15,13 +15,13 @@ uint8_t credit_code(struct xport_qp *xqp)
 {
     uint32_t n;
 
-    if (!xqp->qp.attr.credits || xqp->qp.srq) /* what is shared cannot be promised */
+    if (!xqp->qp.attr.credits || xqp->qp.srq) /* shared receives cannot be promised */
         return AETH_NO_CREDITS;
     n = xqp->x->ops->receives(xqp->x->ctx, &xqp->qp);
-    return aeth_credit_code(n + xqp->resp.has_wqe); /* its message does not count as completed */
+    return aeth_credit_code(n + xqp->resp.has_wqe); /* the MSN does not count it yet */
 }
 
-/* Does @q take a receive at the far side? */
+/* Returns true if @q consumes a receive of the peer. */
 static bool needs_receive(const struct req_wqe *q)
 {
     return !q->info->local && (q->info->form == WR_FORM_NONE || q->info->imm);
@@ -35,7 +35,8 @@ bool credit_allows(const struct xport_qp *xqp, const struct req_wqe *q, uint32_t
     if (!xqp->qp.attr.credits || r->uncredited || !needs_receive(q) ||
         ahead(ssn, r->credit_ssn) <= 0)
         return true;
-    /* A probe.  That of a WRITE is all of it: only its last packet can be refused. */
+    /* A probe.  For a WRITE it is the whole message, because only the last packet can be refused.
+     */
     return (sent == 0 || q->info->form == WR_FORM_RDMA) && ahead(ssn, r->credit_ssn) == 1;
 }
 
@@ -70,7 +71,7 @@ void credit_learn(struct xport_qp *xqp, uint32_t msn, uint8_t code)
     if (r->uncredited)
         return;
     limit = (msn + aeth_credits(code)) & RESP_MSN_MASK;
-    /* Codes round down, so that one may say less than the one before it, which was right, too. */
+    /* Credit codes round down, so a later code can be smaller without being a change. */
     if (ahead(limit, r->credit_ssn) <= 0)
         return;
     r->credit_ssn = limit;
@@ -81,6 +82,6 @@ void credit_posted(struct xport_qp *xqp)
 {
     if (!xqp->qp.attr.credits || xqp->resp.closing)
         return;
-    RDL_ASSERT(xqp->qp.state >= QPS_RTR && xqp->qp.state <= QPS_SQD); /* there it is agreed */
+    RDL_ASSERT(xqp->qp.state >= QPS_RTR && xqp->qp.state <= QPS_SQD); /* credits imply one */
     resp_acknowledge(xqp, 0);
 }

@@ -1,38 +1,41 @@
 /* SPDX-License-Identifier: MIT */
-/* End-to-end credits of a reliable connection: the responder says in each acknowledge how many
- * receives it has, and the requester sends no more messages that need one.  [IBTA1 9.7.7.2]
+/* End-to-end credits of a reliable connection: the responder announces the number of its receives
+ * in each acknowledge, and the requester limits messages that need one.  [IBTA1 9.7.7.2]
  *
- * The responder's word is the MSN of the acknowledge and a number of credits; together they are the
- * last send sequence number (SSN) that has a receive.  At that limit the requester sends the first
- * packet of one more message, as a probe, or all of a WRITE with immediate data, whose last packet
- * alone needs a receive: whoever lost the word about new receives learns of them that way.  A
- * responder that counts no credits says so with a code of its own, and nothing is limited.
+ * The announcement is the MSN of the acknowledge and a number of credits.  Their sum is the last
+ * send sequence number (SSN) that has a receive.  At that limit the requester sends the first
+ * packet of one more message as a probe.  For a WRITE with immediate data the probe is the whole
+ * message, because only its last packet needs a receive.  The probe recovers from a lost
+ * announcement.  A responder without credits announces AETH_NO_CREDITS, and the requester is not
+ * limited.
  *
- * Both sides keep to it only where the attribute `credits` was given; adapters for RoCE do not.
+ * Both sides use credits only if the attribute `credits` was set.  RoCE adapters do not use them.
  */
 #ifndef EMU_XPORT_CREDIT_H
 #define EMU_XPORT_CREDIT_H
 
 #include "emu/xport/xport_qp.h"
 
-/* The credit field of an acknowledge that @xqp sends now. */
+/* The credit field for an acknowledge sent now. */
 uint8_t credit_code(struct xport_qp *xqp);
 
-/* May the next packet of @q leave, @sent PSNs of which were sent? */
+/* Returns true if credits allow the next packet of @q.  @sent is the number of its PSNs already
+ * sent.
+ */
 bool credit_allows(const struct xport_qp *xqp, const struct req_wqe *q, uint32_t sent);
 
-/* Will nothing that needs a receive follow the first packet of @q, which is about to leave, perhaps
- * again, until the far side says more?
+/* Returns true if the first packet of @q, which is about to be sent or retransmitted, is a probe:
+ * no other message that needs a receive can follow until the responder announces more.
  */
 bool credit_would_end(const struct xport_qp *xqp, const struct req_wqe *q);
 
-/* Request @q begins. */
+/* Assigns the SSN of @q, whose first packet is sent for the first time. */
 void credit_begin(struct xport_qp *xqp, struct req_wqe *q);
 
-/* An acknowledge says @msn and the credit field @code. */
+/* Updates the limit from an acknowledge with @msn and credit field @code. */
 void credit_learn(struct xport_qp *xqp, uint32_t msn, uint8_t code);
 
-/* A receive was posted: the far side may learn of it. */
+/* Queues an acknowledge that announces a receive which was just posted. */
 void credit_posted(struct xport_qp *xqp);
 
 #endif

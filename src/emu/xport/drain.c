@@ -4,8 +4,8 @@
 #include "emu/base/assert.h"
 #include "emu/xport/internal.h"
 
-/* No packet waits for its acknowledge, and no request is sent in part.  What was fetched and not
- * begun has not been started.
+/* Drained: no packet is unacknowledged and no request is sent in part.  A request that was fetched
+ * but not begun counts as not started.
  */
 static bool is_drained(const struct requester *r)
 {

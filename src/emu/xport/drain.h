@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* SQD: the send queue is drained.  Work requests that were started finish, others wait; when the
- * last one that was started is done, the queue is drained, and an event says so if that was asked
- * for with the move to SQD.  Until then nothing about the queue pair can be changed, but it can be
- * moved to RESET or ERR; Linux rxe refuses RESET, too (rxe_qp_chk_attr()).  [IBTA1 10.3.1]
+/* State SQD: draining of the send queue.  Work requests that were started finish; others wait.
+ * When the last started one is complete, the queue is drained, and the event SQ_DRAINED is raised
+ * if the move to SQD requested it.  Until then the queue pair can only be moved to RESET or ERR.
+ * Linux rxe refuses RESET, too (rxe_qp_chk_attr()).  [IBTA1 10.3.1]
  */
 #ifndef EMU_XPORT_DRAIN_H
 #define EMU_XPORT_DRAIN_H
 
 #include "emu/xport/xport_qp.h"
 
-/* Does draining forbid this move, or change of attributes? */
+/* Returns true if draining forbids this MODIFY_QP request. */
 bool drain_refuses(const struct xport_qp *xqp, uint32_t mask, const struct qp_attr *attr);
 
-/* @xqp was modified, so; it came from state @from. */
+/* Starts draining on a move to SQD and ends it on a move away.  Call it after each MODIFY_QP; @from
+ * is the state before it.
+ */
 void drain_moved(struct xport_qp *xqp, enum qp_state from, uint32_t mask);
 
-/* Is the last request that was started done? */
+/* Ends draining if all started requests are complete. */
 void drain_settle(struct xport_qp *xqp);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* What a queue pair tells the guest without being asked.  [libibverbs, ibv_get_async_event(3); what
- * each event stands for: NVIDIA, RDMA Aware Networks Programming User Manual, Events]
+/* Asynchronous events of queue pairs.  [libibverbs, ibv_get_async_event(3); the meaning of each
+ * event: NVIDIA, RDMA Aware Networks Programming User Manual, Events]
  *
- * A failure is told once: by the completion of the work request that it is about, if there is one,
- * and by an event if there is none.  So the requester raises none, as all its errors end a work
- * request; the responder does for a request that it refuses before a receive was taken for it.
+ * A failure is reported once: by the completion of the work request that it belongs to, or by an
+ * event if there is none.  The requester raises no events, because each of its errors ends a work
+ * request.  The responder raises one for a request that it refuses before it has taken a receive.
  */
 #include "emu/base/assert.h"
 #include "emu/xport/internal.h"
@@ -14,9 +14,9 @@ void xport_event(const struct xport_qp *xqp, enum async_event type)
     xqp->x->ops->event(xqp->x->ctx, type, OBJ_QP, xqp->qp.qpn);
 }
 
-/* What tells of a request that was refused by one of the rules RESP_*.  QP_REQ_ERR: the packet is
- * none that a sound adapter sends.  QP_ACCESS_ERR: it is, and a program asked for what it may not
- * have; so it is with every rule about a key.  [NVIDIA, as above]
+/* The event for a request refused by one of the rules RESP_*.  QP_REQ_ERR: a correct adapter never
+ * sends such a packet.  QP_ACCESS_ERR: the packet is valid, but the program asked for something
+ * that it is not allowed.  All rules about keys are of this kind.  [NVIDIA, as above]
  */
 static const struct {
     enum rule rule;
@@ -36,8 +36,8 @@ static enum async_event event_of(const struct refusal *why)
     if (why->act == ACT_NAK_ACCESS)
         return ASE_QP_ACCESS_ERR;
     if (why->act != ACT_NAK_INVALID)
-        return ASE_QP_FATAL; /* the fault is in the queue itself */
-    /* Every rule that answers with NAK_INVALID_REQUEST has a row. */
+        return ASE_QP_FATAL; /* the queue itself is faulty */
+    /* Every rule that is answered by NAK_INVALID_REQUEST has a row. */
     while (invalid_requests[i].rule != why->rule) {
         i++;
         RDL_ASSERT(i < ARRAY_LEN(invalid_requests));

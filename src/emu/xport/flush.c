@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* How a queue pair ends: everything that is posted completes with WR_FLUSH_ERR, in order, or is
- * given back without a word when it is reset.  [IBTA1 10.3.1]
+/* End of a queue pair.  On an error everything that is posted completes with WR_FLUSH_ERR, in
+ * order.  On a reset it is returned without completions.  [IBTA1 10.3.1]
  *
- * Nobody posts while this runs, so the loops end with the rings.  A guest can make it look as if
- * somebody did: then the device ends them, and what is left is flushed when it looks again.
+ * A well-behaved guest posts nothing while this runs, so the loops end with the rings.  For a guest
+ * that makes the rings look refilled, the device ends the loops (vq_turn_is_over()) and the rest is
+ * flushed at the next look.
  */
 #include "emu/base/assert.h"
 #include "emu/xport/internal.h"
@@ -39,7 +40,9 @@ static void end_recv(struct xport_qp *xqp)
         resp_complete(xqp, &wc);
 }
 
-/* Those that were fetched, then those in the ring.  A place of our ring serves as scratch. */
+/* Flushes the fetched requests, then those in the ring.  An entry of r->ring serves as scratch
+ * memory.
+ */
 static void end_send_queue(struct xport_qp *xqp)
 {
     struct requester *r = &xqp->req;
@@ -75,7 +78,7 @@ static void end_recv_queue(struct xport_qp *xqp)
     r->closing = false;
     r->open = NULL;
     resp_forget_rds(xqp);
-    while (!xqp->qp.srq) { /* what is shared is left to others */
+    while (!xqp->qp.srq) { /* shared receives stay for the other queue pairs */
         if (xqp->x->ops->fetch_recv(xqp->x->ctx, &xqp->qp, &r->wqe) != FETCH_OK)
             break;
         r->has_wqe = true;
@@ -98,8 +101,8 @@ void xport_flush(struct xport_qp *xqp, enum wq wq)
         end_recv_queue(xqp);
 }
 
-/* A queue pair with a shared receive queue is in ERR and holds no receive any more: its program
- * learns that none will complete any more, once in each life of it.  [libibverbs,
+/* Raises QP_LAST_WQE_REACHED, at most once between two resets.  It tells the program that the queue
+ * pair is in ERR and no shared receive will complete on it any more.  [libibverbs,
  * ibv_get_async_event(3)]
  */
 static void tell_of_last_receive(struct xport_qp *xqp)
@@ -115,7 +118,7 @@ void xport_fail(struct xport_qp *xqp)
     if (xqp->qp.state != QPS_ERR)
         qp_set_state(&xqp->qp, QPS_ERR);
     stop_timers(xqp);
-    if (xqp->qp.attr.credits) /* it would say that there are no receives, and a far side waits */
+    if (xqp->qp.attr.credits) /* it would announce zero receives */
         resp_absorb_ack(xqp);
     end_send_queue(xqp);
     end_recv_queue(xqp);
@@ -124,7 +127,7 @@ void xport_fail(struct xport_qp *xqp)
 
 void xport_fail_sends(struct xport_qp *xqp)
 {
-    RDL_ASSERT(xqp->qp.state != QPS_ERR); /* nothing is sent there */
+    RDL_ASSERT(xqp->qp.state != QPS_ERR); /* no send is in progress in ERR */
     qp_set_state(&xqp->qp, QPS_SQE);
     end_send_queue(xqp);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of the transport offer each other. */
+/* Functions shared between the files of the transport. */
 #ifndef EMU_XPORT_INTERNAL_H
 #define EMU_XPORT_INTERNAL_H
 
@@ -9,120 +9,130 @@
 
 /* xport.c */
 
-/* The event `drop`: @p, which was for the QPN that it names, is thrown away.  @values are what the
- * check compared.
- */
+/* Emits `drop` for the packet @p.  @values are the values that the check compared. */
 RDL_COLD void xport_drop(const struct xport *x, const struct packet *p, const struct rx_info *info,
                          enum drop_reason reason, const struct compared *values);
 
-/* Calls ops->ready() if @xqp has something to send and the device does not know; and ends draining
- * if that is done.
+/* Calls ops->ready() if @xqp has something to send and the device does not know it yet.  Also ends
+ * draining if it is complete.
  */
 void xport_wake(struct xport_qp *xqp);
 
-/* The event `key`: key_check() for @access answered @rule for an element. */
+/* Emits `key`: the result @rule of key_check() of @s for @access. */
 void xport_trace_key(const struct xport_qp *xqp, const struct sge *s, enum rule rule,
                      unsigned access);
 
-/* The same where @who comes with the key: of a receive it may be another than the queue pair. */
+/* Like xport_trace_key(), for a key user @who that can differ from the queue pair (receives). */
 void xport_trace_key_of(const struct xport_qp *xqp, const struct key_user *who, const struct sge *s,
                         enum rule rule, unsigned access);
 
-/* Copies the payload of xqp->out, which is at place *@at of the list @l, to where @room has it in
- * @frame, and adds the ICRC.  As sge_copy_out().
+/* Copies the payload of xqp->out from position *@at of the list @l into @frame at @room, and adds
+ * the ICRC.  Result and @reterr_bad are those of sge_copy_out().
  */
 enum rule xport_fill(const struct xport_qp *xqp, uint8_t *frame, const struct packet_room *room,
                      const struct sg_list *l, struct sge_cur *at, struct sge *reterr_bad);
 
-/* The headers of packets along @av to @dest_qpn, in xqp->out and xqp->path. */
+/* Sets xqp->out, xqp->path and xqp->peer for packets to @dest_qpn along @av. */
 void xport_set_path(struct xport_qp *xqp, const struct av *av, uint32_t dest_qpn);
 
-/* req.c: the send queue's cursors and completions */
+/* req.c: the cursors and completions of the send queue */
 
-/* Has the send queue nothing that was not sent, and no reason to look for more?  Most that receive
- * are told so, without asking what may be sent.
+/* Returns true if everything fetched was sent and there is no kick to process.  A fast test for
+ * queue pairs that only receive.
  */
 static inline bool req_is_idle(const struct requester *r)
 {
     return r->next == r->fetched && !r->kicked;
 }
 
-/* Can the requester send a packet now, or fetch a work request that it might send? */
+/* Returns true if the requester can send a packet now, or fetch a work request that it might send.
+ */
 bool req_may_send(const struct xport_qp *xqp);
 
-/* It may send, and has just fetched request @next: can that one go?  Not if it was refused, or has
- * to wait for something.
+/* Returns true if the first packet of request @next can be sent now: it was not refused and does
+ * not have to wait.  For a request that was just fetched, when req_may_send() was true.
  */
 bool req_may_start(const struct xport_qp *xqp);
 
-/* Fetches the next work request, and judges it.  False: there is none. */
+/* Fetches the next work request and checks it.  Returns false if there is none. */
 bool req_fetch(struct xport_qp *xqp);
 
-/* How many times the packet at nxt will have been sent when it is sent now. */
+/* Number of the next transmission of the packet at nxt, 1 for the first. */
 uint32_t req_attempt(const struct requester *r);
 
-/* The packet at nxt was sent, takes @n_psns, and @asks for an answer; the payload of the next one
- * starts at @next_sge.
+/* Advances the cursor after the packet at nxt was sent.  The packet takes @n_psns PSNs and @asks
+ * for an acknowledge.  The payload of the next packet starts at @next_sge.
  */
 void req_sent(struct xport_qp *xqp, uint32_t n_psns, bool asks, struct sge_cur next_sge);
 
-/* Sends everything from una on again, because of @cause. */
+/* Go-back-N: retransmits everything from una on, with cause @cause. */
 RDL_COLD void req_go_back(struct xport_qp *xqp, ev_id cause);
 
-/* The next @n PSNs from una on are acknowledged: completes what they were the last of.  Stops
- * before a request that was refused: call req_settle() then.
+/* Acknowledges the next @n PSNs from una on, and completes the requests that this finishes.  Stops
+ * at a request that was refused; call req_settle() after it.
  */
 void req_acked(struct xport_qp *xqp, uint32_t n);
 
-/* Request @next cannot be sent: it will end with @status once the earlier ones are done. */
+/* Refuses request @next: it completes with @status when all earlier requests are complete. */
 RDL_COLD void req_refuse(struct xport_qp *xqp, enum wc_status status, struct objection by);
 
-/* Ends the oldest request with @status, and the queue pair with it. */
+/* Completes the oldest request with @status, and ends the send queue or the queue pair, as
+ * service->send_failed() does.
+ */
 RDL_COLD void req_fail(struct xport_qp *xqp, enum wc_status status, struct objection by);
 
-/* Request @next, which has no packets, was carried out: completes it when it is the oldest. */
+/* Marks request @next, which has no packets, as executed.  It completes when it is the oldest. */
 void req_carried_out(struct xport_qp *xqp);
 
-/* Ends the queue pair if the oldest request was refused. */
+/* If the oldest request was refused, completes it with its error: req_fail(). */
 void req_settle(struct xport_qp *xqp);
 
-/* The send queue goes on after SQD, and attributes may be others: max_rd_atomic 0 lets no READ
- * begin that was fetched before.
+/* Checks request @next again when the send queue continues after SQD, because attributes may have
+ * changed: with max_rd_atomic 0 a READ that was fetched before is refused.
  */
 RDL_COLD void req_judge_waiting(struct xport_qp *xqp);
 
-/* Completes a work request of the send queue, of which @filled bytes came back. */
+/* Completes the send work request @w.  @filled is the number of bytes received for it. */
 void req_complete(struct xport_qp *xqp, const struct send_wqe *w, uint32_t filled,
                   enum wc_status status, struct objection by);
 
-/* An objection of @rule that compared nothing, or whose values are told by another event. */
+/* An objection of @rule without compared values. */
 static inline struct objection by_rule(enum rule rule)
 {
     return (struct objection){rule, {0}};
 }
 
-/* Where fetch_send() may put the next work request.  NULL: the arena is full. */
+/* The ring entry for the next work request.  Returns NULL if the arena is full. */
 struct req_wqe *req_fetch_place(struct xport_qp *xqp);
 
-/* req_build.c: builds the packet at nxt.  0: the request was refused, see req_settle(). */
+/* req_build.c: builds the packet at nxt and returns its length.  Returns 0 if the request was
+ * refused: call req_settle() then.
+ */
 size_t req_build(struct xport_qp *xqp, uint8_t *frame, ev_id *ret_tx);
 
 /* req_local.c */
 
-/* Carries out request @next, which has no packets and may start. */
+/* Executes request @next, which has no packets and may start. */
 void req_local_run(struct xport_qp *xqp);
 
-/* Makes the key invalid that @q names, a READ that has all its data.  False: it cannot be, and @q
- * is refused.
+/* Invalidates the key of @q, a READ with invalidate that has all its data.  If the key cannot be
+ * invalidated, refuses @q and returns false.
  */
 bool req_invalidate(struct xport_qp *xqp, struct req_wqe *q);
 
-/* Makes @key invalid for the queue pair or its peer; the event `invalidate` is in @ret_id.  An
- * objection: it stays as it was.
+/* Invalidates @key on behalf of the queue pair or its peer.  Emits `invalidate`; its number is in
+ * @ret_id.  If an objection is returned, the key is unchanged.
  */
 struct objection xport_invalidate(struct xport_qp *xqp, uint32_t key, ev_id *ret_id);
 
-/* retry.c: timers and what runs out */
+/* retry.c: the timers of a requester.
+ *
+ * retry_timer_arm() starts a timer that is off, @delay_ns from now; retry_timer_stop() stops one
+ * that may be off.  retry_sent() arms the ACK timer, caused by @tx, if an acknowledge is
+ * outstanding and it is off.  retry_progress() resets the retry counters and restarts or stops the
+ * timers.  retry_timeout() carries out an expired timer.  retry_hold() delays that until
+ * retry_go_on(), while bus mastering is off.
+ */
 void retry_timer_arm(struct xport_qp *xqp, enum timer_kind kind, uint64_t delay_ns);
 void retry_timer_stop(struct xport_qp *xqp, enum timer_kind kind);
 void retry_sent(struct xport_qp *xqp, ev_id tx);
@@ -131,7 +141,7 @@ void retry_timeout(struct xport_qp *xqp, enum timer_kind kind);
 void retry_hold(struct xport_qp *xqp, enum timer_kind kind);
 void retry_go_on(struct xport_qp *xqp);
 
-/* comp_apply.c, resp_apply.c: a packet for @xqp that admit() let in */
+/* comp_apply.c, resp_apply.c: process a packet that admit() has accepted for @xqp */
 enum drop_reason comp_receive(struct xport_qp *xqp, const struct packet *p,
                               const struct rx_info *info);
 enum drop_reason resp_receive(struct xport_qp *xqp, const struct packet *p,
@@ -139,116 +149,127 @@ enum drop_reason resp_receive(struct xport_qp *xqp, const struct packet *p,
 
 /* resp_answer.c */
 
-/* The answer @syndrome for @psn is to be sent, because of @rx, unless what waits says more. */
+/* Queues the answer @syndrome for @psn, caused by @rx.  Keeps the queued answer instead if that is
+ * more important.
+ */
 void resp_answer(struct xport_qp *xqp, uint8_t syndrome, struct psn psn, ev_id rx);
 
-/* Acknowledges every SEND and WRITE that was received in order. */
+/* Queues an acknowledge of all SEND and WRITE packets received in order. */
 void resp_acknowledge(struct xport_qp *xqp, ev_id rx);
 
-/* A sequence NAK for the PSN that is expected. */
+/* Queues a sequence NAK for the expected PSN. */
 RDL_COLD void resp_nak_sequence(struct xport_qp *xqp, ev_id rx);
 
-/* The packet @psn is ahead of the one that is expected, and thrown away: a NAK that waits knows. */
+/* Notes in a queued NAK that packet @psn, which was ahead of the expected PSN, was dropped. */
 RDL_COLD void resp_note_thrown_away(struct xport_qp *xqp, struct psn psn, ev_id rx);
 
-/* The expected packet came and was taken. */
+/* Withdraws or updates a queued NAK after the expected packet was accepted. */
 void resp_reconsider(struct xport_qp *xqp, ev_id rx);
 
-/* A response that is to come says what an acknowledge that waits would say. */
+/* Drops a queued acknowledge, because a response that follows acknowledges the same PSNs. */
 void resp_absorb_ack(struct xport_qp *xqp);
 
-/* What the responder has to send next: a response, or the answer that waits.  0: nothing. */
+/* Builds the responder's next frame: a response, or the queued answer.  Returns its length, or 0 if
+ * there is none.
+ */
 size_t resp_build(struct xport_qp *xqp, uint8_t *frame, ev_id *ret_tx);
 
-/* The two ends of building an answer: its headers in xqp->out, and, once the frame is there, what
- * is told and counted of it.
+/* Start and end of building an answer.  resp_headers() sets the headers in xqp->out.  resp_sent()
+ * emits tx and counts the complete frame.
  */
 void resp_headers(struct xport_qp *xqp, uint8_t opcode, struct psn psn, uint32_t payload_bytes);
 void resp_sent(struct xport_qp *xqp, size_t frame_bytes, ev_id *ret_tx);
 
 /* resp_rd.c: READs and atomics */
 
-/* Takes the request @p, which may be executed, and is caused by @rx. */
+/* Accepts the READ or atomic @p, whose event is @rx. */
 void resp_take_rd(struct xport_qp *xqp, const struct packet *p, ev_id rx);
 
-/* A duplicate READ or atomic: REPLAY, DROP, or NAK_ACCESS as its key is gone.  Changes nothing. */
+/* Decides on a duplicate READ or atomic: REPLAY, DROP, or NAK_ACCESS if its key is no longer valid.
+ * Changes nothing.
+ */
 RDL_COLD struct resp_verdict resp_decide_again(const struct xport_qp *xqp, const struct packet *p);
 RDL_COLD void resp_replay(struct xport_qp *xqp, const struct packet *p, ev_id rx);
 
-/* The next response; 0: the key of its READ is gone, and the responder is closing. */
+/* Builds the next response.  Returns 0 if the key of its READ is no longer valid; the responder is
+ * closing then.
+ */
 size_t resp_build_rd(struct xport_qp *xqp, uint8_t *frame, ev_id *ret_tx);
 
-/* Forgets them all, and the acknowledge that waits behind one which was not sent. */
+/* Discards all READs and atomics, and a queued acknowledge of PSNs behind an unsent response. */
 void resp_forget_rds(struct xport_qp *xqp);
 
-/* resp_inv.c: the key that a SEND with invalidate names */
+/* resp_inv.c: the key of a SEND with invalidate */
 
-/* May the responder make it invalid?  ACCEPT, or TAKE_AND_FAIL.  Changes nothing. */
+/* Decides whether the key can be invalidated: ACCEPT or TAKE_AND_FAIL.  Changes nothing. */
 struct resp_verdict resp_decide_inv(const struct xport_qp *xqp, const struct packet *p);
 
-/* Does so, or says why not. */
+/* Invalidates the key if possible, and emits `invalidate` in any case. */
 void resp_invalidate(struct xport_qp *xqp, const struct packet *p);
 
-/* resp_apply.c: what the responders of all services do alike */
+/* resp_apply.c: common to the responders of all services */
 
-/* What is asked of a request packet, in the order of resp.h, for a responder that sees @v of it; a
- * receive may be fetched for it.
+/* Checks a request packet in the order of resp.h, for a responder with the state @v.  May fetch a
+ * receive for it.
  */
 struct resp_view resp_view_of(const struct xport_qp *xqp);
 void resp_judge(struct xport_qp *xqp, const struct packet *p, const struct resp_view *v,
                 struct resp_verdict *ret);
 
-/* Carries out a SEND or WRITE that was judged.  False: its completion is lost. */
+/* Executes a SEND or WRITE packet that resp_judge() has accepted.  Returns false if the completion
+ * of the message was lost.
+ */
 bool resp_deliver(struct xport_qp *xqp, const struct packet *p);
 
-/* The keys that @p was judged by: of what it names, if it starts a message; the one that was
- * refused.
+/* Emit `key` for the keys checked for @p: resp_trace_key() for the memory named by the first packet
+ * of a message, resp_trace_refused_key() for the key that was refused.
  */
 void resp_trace_key(const struct xport_qp *xqp, const struct packet *p);
 RDL_COLD void resp_trace_refused_key(const struct xport_qp *xqp, const struct packet *p,
                                      const struct resp_verdict *d);
 
-/* The event `rx` of a request. */
+/* Emits the `rx` event of a request. */
 ev_id resp_trace_rx(const struct xport_qp *xqp, const struct packet *p, const struct rx_info *info,
                     const struct resp_verdict *d);
 
-/* How the receive that is held ends because of @d. */
+/* The completion of the held receive for the verdict @d. */
 struct completion resp_error(const struct xport_qp *xqp, const struct resp_verdict *d);
 
-/* A request is refused for good, by @d: the NAK for @psn waits, and when it has left, the receive
- * ends if @d says how, and the queue pair.  @rx is the event of its packet.
+/* Refuses a request and ends the queue pair because of @d.  Queues the NAK for @psn.  When it has
+ * been sent, completes the held receive as @d says and moves the queue pair to ERR.  @rx is the
+ * event of the packet.
  */
 RDL_COLD void resp_refuse(struct xport_qp *xqp, const struct resp_verdict *d, struct psn psn,
                           ev_id rx);
 
-/* Completes the receive that is held, which must be there.  False: the completion is lost. */
+/* Completes the held receive, which must exist.  Returns false if the completion was lost. */
 bool resp_complete(struct xport_qp *xqp, const struct completion *wc);
 
-/* resp_unreliable.c: a packet of UC or UD */
+/* resp_unreliable.c: processes a packet of UC or UD */
 enum drop_reason resp_receive_unreliable(struct xport_qp *xqp, const struct packet *p,
                                          const struct rx_info *info);
 
 /* events.c */
 
-/* Tells the guest of @type. */
+/* Reports asynchronous event @type of the queue pair to the guest. */
 RDL_COLD void xport_event(const struct xport_qp *xqp, enum async_event type);
 
-/* A request was refused because of @why, and no completion tells of it. */
+/* Reports a request that was refused because of @why and has no completion. */
 RDL_COLD void xport_event_refused(const struct xport_qp *xqp, const struct refusal *why);
 
-/* A packet has come. */
+/* Raises COMM_EST for the first packet that arrives in RTR.  Call it for each packet. */
 void xport_event_arrival(struct xport_qp *xqp);
 
 /* flush.c */
 
-/* Moves @xqp to SQE and flushes the send queue; receives go on.  [IBTA1 10.3.1] */
+/* Moves @xqp to SQE and flushes the send queue; receives continue.  [IBTA1 10.3.1] */
 RDL_COLD void xport_fail_sends(struct xport_qp *xqp);
 
-/* Moves @xqp to ERR, if it is not there, and flushes both queues. */
+/* Moves @xqp to ERR, if it is not there yet, and flushes both queues. */
 RDL_COLD void xport_fail(struct xport_qp *xqp);
 RDL_COLD void xport_flush(struct xport_qp *xqp, enum wq wq);
 
-/* Returns what is posted without completions, and forgets the connection. */
+/* Returns all posted work requests without completions, and clears the state of the connection. */
 void xport_reset(struct xport_qp *xqp);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What must always hold of a queue pair between two calls: cheap enough to ask after every tick. */
+/* Invariants of a queue pair between two calls.  They are cheap enough to check after every tick.
+ */
 #include "emu/base/assert.h"
 #include "emu/base/log2.h"
 #include "emu/xport/internal.h"
@@ -46,7 +47,7 @@ static bool counters_are_within_limits(const struct xport_qp *xqp)
            (a->rnr_retry == REQ_RETRY_FOREVER || xqp->req.rnr_naks <= a->rnr_retry);
 }
 
-/* The timer runs exactly while an answer is to come, unless timeout is 0. */
+/* The ACK timer runs exactly while an answer was requested, unless timeout is 0. */
 static bool somebody_will_wake_up(const struct xport_qp *xqp)
 {
     const struct requester *r = &xqp->req;
@@ -56,7 +57,7 @@ static bool somebody_will_wake_up(const struct xport_qp *xqp)
     return r->timer[TMR_ACK] != 0;
 }
 
-/* The last packet of a message asks for an answer, so that none stays without one. */
+/* The last packet of a message requests an acknowledge, so that every message gets one. */
 static bool what_was_sent_was_asked_for(const struct xport_qp *xqp)
 {
     const struct requester *r = &xqp->req;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Requester: the ring of work requests and the cursors in it.
+/* Requester: the ring of work requests and its cursors.
  *
- * xport_qp.h has the picture.  A work request that a rule refuses stays in the ring as a stop:
- * nothing behind it is fetched, what is before it is still sent and acknowledged, and when it is
- * the oldest it completes with its error and takes the queue pair to ERR.  So completions keep the
- * order of the posts.
+ * See the picture in xport_qp.h.  A work request that a rule refuses stays in the ring and stops
+ * the queue: nothing behind it is fetched.  Requests before it are still sent and acknowledged.
+ * When it is the oldest, it completes with its error and the queue pair goes to ERR.  So
+ * completions keep the order of posting.
  */
 #include "emu/base/assert.h"
 #include "emu/xport/credit.h"
@@ -16,8 +16,8 @@ static bool window_is_open(const struct requester *r)
     return req_out_pkts(r) < REQ_WINDOW_PKTS && r->out_psns < REQ_WINDOW_PSNS;
 }
 
-/* May the first packet of @q be sent?  A fence waits for all earlier READs and atomics.
- * [IBTA1 10.8.3.3]
+/* Returns true if the first packet of @q can be sent.  A fence waits for all earlier READs and
+ * atomics.  [IBTA1 10.8.3.3]
  */
 static bool may_start(const struct xport_qp *xqp, const struct req_wqe *q)
 {
@@ -28,7 +28,7 @@ static bool may_start(const struct xport_qp *xqp, const struct req_wqe *q)
     if (!credit_allows(xqp, q, 0))
         return false;
     if (q->info->opcode == WR_LOCAL_INV && r->next != r->oldest)
-        return false; /* what is before it may need the key that it ends */
+        return false; /* earlier requests may need the key */
     return !req_is_rd(q) ||
            (r->out_rds < xqp->qp.attr.max_rd_atomic && q->n_psns <= REQ_WINDOW_PSNS - r->out_psns);
 }
@@ -61,8 +61,8 @@ bool req_may_send(const struct xport_qp *xqp)
     return !xqp->qp.attr.credits || credit_allows(xqp, q, r->sent_psns);
 }
 
-/* The ring is made when the first request comes: most queue pairs of a large device wait.  False:
- * the arena is full.
+/* Allocates the ring, at the first request: most queue pairs of a large device never send.  Returns
+ * false if the arena is full.
  */
 RDL_COLD static bool make_ring(struct xport_qp *xqp)
 {
@@ -91,14 +91,14 @@ struct req_wqe *req_fetch_place(struct xport_qp *xqp)
     return q;
 }
 
-/* Checks the keys of all elements, which inline data has none of; each check is an event. */
+/* Checks the keys of all elements and emits `key` for each.  Inline data has no keys. */
 static enum rule check_keys(const struct xport_qp *xqp, const struct send_wqe *w)
 {
     const struct hca *h = xqp->qp.hca;
     const struct key_user who = key_user_of(&xqp->qp);
 
     if (wr_info(w->opcode)->data != WR_DATA_TAKES)
-        return RULE_NONE; /* what is filled is looked at when there is something to fill it with */
+        return RULE_NONE; /* checked when the response data arrives */
     for (uint32_t i = 0; i < w->n_sge; i++) {
         const struct sge *s = &w->sge[i];
         enum rule rule;
@@ -113,7 +113,7 @@ static enum rule check_keys(const struct xport_qp *xqp, const struct send_wqe *w
     return RULE_NONE;
 }
 
-/* Is work request @next, as its WQE has it, what the queue pair can carry out? */
+/* Checks form and length of work request @q.  Refuses it and returns false if a rule objects. */
 static bool judge_form(struct xport_qp *xqp, const struct req_wqe *q)
 {
     const struct wqe_view v = {.hca = xqp->qp.hca,
@@ -132,7 +132,7 @@ void req_judge_waiting(struct xport_qp *xqp)
     const struct requester *r = &xqp->req;
     const struct req_wqe *q;
 
-    RDL_ASSERT(r->sent_psns == 0); /* SQD is left when all that was begun is done */
+    RDL_ASSERT(r->sent_psns == 0); /* SQD is left only after draining */
     if (r->next == r->fetched)
         return;
     q = req_wqe_at(r, r->next);
@@ -140,7 +140,7 @@ void req_judge_waiting(struct xport_qp *xqp)
         req_settle(xqp);
 }
 
-/* Work request @next, which was just fetched. */
+/* Checks work request @q, which was just fetched, and fills in the derived fields. */
 static void judge(struct xport_qp *xqp, struct req_wqe *q)
 {
     ev_id before;
@@ -158,7 +158,7 @@ static void judge(struct xport_qp *xqp, struct req_wqe *q)
         req_refuse(xqp, wqe_key_status(rule, xqp->qp.hca->profile), by_rule(rule));
 }
 
-/* What was carried out is never carried out again. */
+/* Skips requests without packets that were executed: they are never executed again. */
 static void pass_carried_out(struct requester *r)
 {
     while (r->next != r->fetched && req_wqe_at(r, r->next)->carried_out)
@@ -193,7 +193,7 @@ void req_complete(struct xport_qp *xqp, const struct send_wqe *w, uint32_t fille
                           signaled || status != WCS_SUCCESS ? &wc : NULL);
 }
 
-/* The oldest request is done, one way or the other. */
+/* Removes the oldest request from the ring and completes it with @status. */
 static void complete_oldest(struct xport_qp *xqp, enum wc_status status, struct objection by)
 {
     struct requester *r = &xqp->req;
@@ -205,7 +205,7 @@ static void complete_oldest(struct xport_qp *xqp, enum wc_status status, struct 
     req_complete(xqp, &q->w, status == WCS_SUCCESS && req_is_rd(q) ? q->bytes : 0, status, by);
 }
 
-/* A datagram that does not fit into a packet completes, and nothing is sent.  [IBTA1 C10-93.1.1] */
+/* A datagram that does not fit into a packet completes without being sent.  [IBTA1 C10-93.1.1] */
 static bool is_too_long(const struct xport_qp *xqp, const struct req_wqe *q)
 {
     return q->status == WCS_SUCCESS && xqp->service->type == QPT_UD && q->bytes > xqp->mtu;
@@ -245,7 +245,7 @@ bool req_fetch(struct xport_qp *xqp)
     return true;
 }
 
-/* The number of the packet at nxt. */
+/* Packet number of the packet at nxt. */
 static uint32_t pkt_number(const struct requester *r)
 {
     const struct req_wqe *q = req_wqe_at(r, r->next);
@@ -288,7 +288,7 @@ void req_sent(struct xport_qp *xqp, uint32_t n_psns, bool asks, struct sge_cur n
         next_request(r);
 }
 
-/* Puts the cursor to una: PSN acked_psns of the oldest request. */
+/* Moves the cursor to una, which is PSN acked_psns of the oldest request. */
 RDL_COLD static void rewind_cursor(struct xport_qp *xqp)
 {
     struct requester *r = &xqp->req;
@@ -306,8 +306,8 @@ RDL_COLD static void rewind_cursor(struct xport_qp *xqp)
         skip -= sge_take(q->w.sge, &r->next_sge, (uint32_t)skip).bytes;
 }
 
-/* Until something is sent again, every packet was sent once and nothing needs to be counted.
- * Nothing is counted either when the arena is full: that ends the lab.
+/* Starts counting transmissions, at the first retransmission: before it every packet was sent once.
+ * A full arena ends the lab, so it is ignored here.
  */
 static void count_sends(struct xport_qp *xqp)
 {
@@ -327,11 +327,13 @@ void req_go_back(struct xport_qp *xqp, ev_id cause)
     RDL_ASSERT(xqp->req.out_psns > 0);
     count_sends(xqp);
     rewind_cursor(xqp);
-    xqp->req.asked_psns = 0; /* whoever answers what was sent before, answers more */
+    xqp->req.asked_psns = 0; /* answers to earlier packets may still arrive */
     xqp->req.resend = cause;
 }
 
-/* Every PSN of the oldest request is acknowledged.  False: it fails all the same. */
+/* Completes the oldest request, whose PSNs are all acknowledged.  Returns false if it fails because
+ * its key cannot be invalidated.
+ */
 static bool finish_oldest(struct xport_qp *xqp)
 {
     struct req_wqe *q = req_wqe_at(&xqp->req, xqp->req.oldest);
@@ -342,7 +344,7 @@ static bool finish_oldest(struct xport_qp *xqp)
     return true;
 }
 
-/* Those that need nothing more to come. */
+/* Completes the oldest requests as long as they are executed and have no packets. */
 static void complete_carried_out(struct xport_qp *xqp)
 {
     const struct requester *r = &xqp->req;
@@ -363,7 +365,7 @@ void req_carried_out(struct xport_qp *xqp)
 void req_acked(struct xport_qp *xqp, uint32_t n)
 {
     struct requester *r = &xqp->req;
-    const bool is_ahead = n > r->out_psns - r->again_psns; /* of nxt */
+    const bool is_ahead = n > r->out_psns - r->again_psns; /* beyond nxt */
 
     RDL_ASSERT(n <= r->out_psns);
     r->una = psn_add(r->una, n);
@@ -375,7 +377,7 @@ void req_acked(struct xport_qp *xqp, uint32_t n)
         const uint32_t take = n < left ? n : left;
 
         if (q->status != WCS_SUCCESS)
-            return; /* req_settle() ends it; what is behind it is flushed, acknowledged or not */
+            return; /* req_settle() completes it, and flushes all requests behind it */
         n -= take;
         r->acked_psns += take;
         if (!req_is_rd(q)) {

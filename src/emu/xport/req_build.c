@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Requester: one packet of a work request, cut, gathered and sent. */
+/* Requester: builds one packet of a work request. */
 #include <string.h>
 
 #include "emu/base/assert.h"
@@ -8,12 +8,12 @@
 #include "emu/xport/internal.h"
 #include "emu/xport/wqe.h"
 
-/* The packet at nxt. */
+/* The part of the message that the packet at nxt carries. */
 struct cut {
     enum op_position pos;
     uint32_t n_psns;
-    uint32_t offset, left;  /* in the message: of its first byte, and bytes from there on */
-    uint32_t payload_bytes; /* that the packet carries */
+    uint32_t offset, left;  /* position of its first byte in the message; bytes from there on */
+    uint32_t payload_bytes; /* payload of the packet */
 };
 
 static struct cut cut_next(const struct xport_qp *xqp, const struct req_wqe *q)
@@ -26,8 +26,8 @@ static struct cut cut_next(const struct xport_qp *xqp, const struct req_wqe *q)
                         left < xqp->mtu ? left : xqp->mtu};
 }
 
-/* Copies the payload out of guest memory, the only copy on this side, and adds the ICRC.  Keys are
- * checked again, as the region may be gone since the work request was fetched.
+/* Copies the payload out of guest memory and adds the ICRC.  This is the only copy on the send
+ * path.  Keys are checked again, because the region may have been deregistered since the fetch.
  */
 static enum rule gather(const struct xport_qp *xqp, const struct req_wqe *q, const struct cut *c,
                         struct sge_cur *at, uint8_t *frame, const struct packet_room *room)
@@ -47,7 +47,7 @@ static enum rule gather(const struct xport_qp *xqp, const struct req_wqe *q, con
     return rule;
 }
 
-/* An acknowledge is asked for where a message ends, and now and then in a long one. */
+/* An acknowledge is requested at the end of a message, and every REQ_ACKREQ_PKTS packets. */
 static bool wants_ack(const struct requester *r, const struct cut *c)
 {
     return c->pos == OPP_LAST || c->pos == OPP_ONLY ||
@@ -61,8 +61,8 @@ static struct atomic_eth atomic_of(const struct send_wqe *w)
     return (struct atomic_eth){w->remote_addr, w->rkey, w->compare_add, 0};
 }
 
-/* A datagram has a path of its own.  A Q_Key with the highest bit set stands for that of the queue
- * pair.  [IBTA1 10.2.5]
+/* Sets the path and DETH of a datagram.  A Q_Key with the highest bit set stands for the Q_Key of
+ * the queue pair.  [IBTA1 10.2.5]
  */
 static void set_datagram(struct xport_qp *xqp, const struct rfc_wr_ud *w)
 {
@@ -74,7 +74,9 @@ static void set_datagram(struct xport_qp *xqp, const struct rfc_wr_ud *w)
         (struct deth){w->remote_qkey & QKEY_OWN ? xqp->qp.attr.qkey : w->remote_qkey, xqp->qp.qpn};
 }
 
-/* Will the credits end with this packet?  Then only its answer lets the requester go on. */
+/* Returns true if this packet is a probe.  It must request an acknowledge, because only that lets
+ * the requester continue.
+ */
 static bool is_probe(const struct xport_qp *xqp, const struct req_wqe *q)
 {
     return xqp->req.sent_psns == 0 && credit_would_end(xqp, q);
@@ -102,7 +104,7 @@ static void set_headers(struct xport_qp *xqp, const struct req_wqe *q, const str
         p->ieth_rkey = w->invalidate_rkey;
 }
 
-/* What the headers of @p say of the far side's memory. */
+/* The peer's memory that the headers of @p name. */
 static struct reth target_of(const struct packet *p)
 {
     const unsigned headers = op_info(p->bth.opcode)->headers;
@@ -114,7 +116,7 @@ static struct reth target_of(const struct packet *p)
     return (struct reth){.rkey = headers & H_IETH ? p->ieth_rkey : 0};
 }
 
-/* An event tells only of sending again. */
+/* The field `attempt` of tx events: 0 for the first transmission. */
 static uint32_t told_attempt(const struct requester *r)
 {
     const uint32_t attempt = req_attempt(r);
@@ -122,7 +124,7 @@ static uint32_t told_attempt(const struct requester *r)
     return attempt > 1 ? attempt : 0;
 }
 
-/* Calls in the event are made only if somebody listens. */
+/* The calls inside TRACE_ID are evaluated only if a sink is attached. */
 static ev_id trace_tx(const struct xport_qp *xqp, const struct req_wqe *q, size_t frame_bytes)
 {
     const struct packet *p = &xqp->out;
@@ -164,7 +166,7 @@ size_t req_build(struct xport_qp *xqp, uint8_t *frame, ev_id *ret_tx)
     if (xqp->service->reliable)
         retry_sent(xqp, *ret_tx);
     else
-        req_acked(xqp, c.n_psns); /* nobody will say so */
+        req_acked(xqp, c.n_psns); /* no acknowledge will arrive */
 out:
     trace_because(xport_trace(xqp), before);
     return frame_bytes;

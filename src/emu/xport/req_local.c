@@ -1,25 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/* Requester: requests without packets, and the key that a READ with invalidate ends.
+/* Requester: requests without packets, and invalidation of the key of a READ with invalidate.
  *
- *	BIND_MW    a window shows a part of a region
- *	REG_MR     a fast region gets the pages that were mapped into it
- *	LOCAL_INV  a window or a fast region is closed
+ *	BIND_MW    binds a window to a part of a region
+ *	REG_MR     registers the mapped pages of a fast region
+ *	LOCAL_INV  invalidates a window or a fast region
  *
- * They take no PSNs.  A bind and a registration are carried out when the cursor reaches them:
- * behind everything that was sent before, whether or not that was answered.  LOCAL_INV waits until
- * it is the oldest: what was sent before may have to be sent again, with the key that it ends.
- * What was carried out completes when it is the oldest, and is passed over when the requester goes
- * back.  [IBTA1 10.6.5.1]
+ * They take no PSNs.  A bind and a registration are executed when the send cursor reaches them:
+ * after everything before was sent, whether or not it was acknowledged.  LOCAL_INV waits until it
+ * is the oldest, because earlier packets may have to be retransmitted with the key.  An executed
+ * request completes when it is the oldest, and go-back-N skips it.  [IBTA1 10.6.5.1]
  */
 #include "emu/base/assert.h"
 #include "emu/hca/mr.h"
 #include "emu/hca/mw.h"
 #include "emu/xport/internal.h"
 
-/* What became of a request without packets. */
-struct outcome {
+/* The result of a request without packets. */
+struct local_outcome {
     struct objection by;
-    ev_id id; /* the event that says so */
+    ev_id id; /* its event */
 };
 
 static struct bind_request bind_of(const struct rfc_wr_bind *b)
@@ -35,12 +34,12 @@ static struct bind_request bind_of(const struct rfc_wr_bind *b)
     };
 }
 
-static struct outcome bind_window(struct xport_qp *xqp, const struct send_wqe *w)
+static struct local_outcome bind_window(struct xport_qp *xqp, const struct send_wqe *w)
 {
     struct hca *h = xqp->qp.hca;
     const struct key_user who = key_user_of(&xqp->qp);
     const struct bind_request req = bind_of(&w->bind);
-    struct outcome out = {key_check_bind(h, &who, &req), 0};
+    struct local_outcome out = {key_check_bind(h, &who, &req), 0};
     const uint32_t key = out.by.rule == RULE_NONE ? key_bind(h, &who, &req) : 0;
     const struct compared *c = &out.by.values;
 
@@ -50,12 +49,12 @@ static struct outcome bind_window(struct xport_qp *xqp, const struct send_wqe *w
     return out;
 }
 
-static struct outcome register_region(struct xport_qp *xqp, const struct send_wqe *w)
+static struct local_outcome register_region(struct xport_qp *xqp, const struct send_wqe *w)
 {
     struct hca *h = xqp->qp.hca;
     const struct key_user who = key_user_of(&xqp->qp);
     const struct reg_request req = {w->reg.mrn, w->reg.key, w->reg.access};
-    struct outcome out = {key_check_reg(h, &who, &req), 0};
+    struct local_outcome out = {key_check_reg(h, &who, &req), 0};
     const struct compared *c = &out.by.values;
     struct mkey shown = {0};
 
@@ -69,9 +68,9 @@ static struct outcome register_region(struct xport_qp *xqp, const struct send_wq
     return out;
 }
 
-static struct outcome invalidate(struct xport_qp *xqp, const struct send_wqe *w)
+static struct local_outcome invalidate(struct xport_qp *xqp, const struct send_wqe *w)
 {
-    struct outcome out;
+    struct local_outcome out;
 
     out.by = xport_invalidate(xqp, w->invalidate_rkey, &out.id);
     return out;
@@ -82,7 +81,7 @@ struct objection xport_invalidate(struct xport_qp *xqp, uint32_t key, ev_id *ret
     struct hca *h = xqp->qp.hca;
     const struct key_user who = key_user_of(&xqp->qp);
     const struct objection o = key_check_inv(h, key, &who);
-    const struct mkey *k = key_find(h, key); /* NULL: it is free, or of nobody */
+    const struct mkey *k = key_find(h, key); /* NULL: no valid key */
     const uint64_t addr = k ? k->addr : 0, bytes = k ? k->bytes : 0;
 
     if (o.rule == RULE_NONE)
@@ -93,11 +92,10 @@ struct objection xport_invalidate(struct xport_qp *xqp, uint32_t key, ev_id *ret
     return o;
 }
 
-/* The work requests that are carried out here, and how one ends that is refused, as in Linux rxe.
- */
+/* The local operations, and their completion status if they are refused, as in Linux rxe. */
 static const struct {
     enum wr_opcode opcode;
-    struct outcome (*carry_out)(struct xport_qp *, const struct send_wqe *);
+    struct local_outcome (*carry_out)(struct xport_qp *, const struct send_wqe *);
     enum wc_status refused;
 } requests[] = {
     {WR_BIND_MW, bind_window, WCS_MW_BIND_ERR},
@@ -109,12 +107,12 @@ void req_local_run(struct xport_qp *xqp)
 {
     const struct req_wqe *q = req_wqe_at(&xqp->req, xqp->req.next);
     const ev_id before = trace_because(xport_trace(xqp), q->w.fetched);
-    struct outcome out;
+    struct local_outcome out;
     size_t i = 0;
 
     while (requests[i].opcode != q->info->opcode) {
         i++;
-        RDL_ASSERT(i < ARRAY_LEN(requests)); /* every row of facts/wr.c that is local is here */
+        RDL_ASSERT(i < ARRAY_LEN(requests)); /* every local operation of facts/wr.c is listed */
     }
     out = requests[i].carry_out(xqp, &q->w);
     trace_because(xport_trace(xqp), out.id);

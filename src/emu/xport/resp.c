@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Responder, RC: the rules RESP_*, pure, in the order in which they are asked; the first that
- * objects decides.  resp_apply.c does what they decide.
+/* Responder of RC: the rules RESP_*, pure functions, in the order in which they are checked.  The
+ * first that objects decides.  resp_apply.c applies the verdict.
  *
- * The PSN comes first, so that a duplicate is answered whatever else it is, and a packet after a
- * gap is not judged before the gap is closed.
+ * The PSN is checked first.  So a duplicate is answered whatever else is wrong with it, and a
+ * packet after a gap is not checked before the gap is closed.
  */
 #include "emu/xport/resp.h"
 
@@ -33,7 +33,7 @@ RDL_COLD static struct resp_verdict drop(enum drop_reason why)
     return (struct resp_verdict){.act = ACT_DROP, .drop = why};
 }
 
-/* A check that objects: @out is @d, which was reached by comparing @values. */
+/* Reports an objection: sets @out to @d with the compared @values, and returns false. */
 RDL_COLD static bool object(struct resp_verdict *out, struct resp_verdict d, struct compared values)
 {
     *out = d;
@@ -48,10 +48,10 @@ RDL_COLD static bool object_invalid(struct resp_verdict *out, struct compared va
 
 static const struct compared nothing = {0};
 
-/* A check says whether the packet passes.  Where it does not, its verdict is in @out.
+/* Each check returns true if the packet passes.  Otherwise its verdict is in @out.
  *
- * This one: one sequence NAK until the expected PSN comes; after an RNR NAK, none at all if that
- * silences.
+ * check_psn() sends one sequence NAK until the expected PSN arrives.  After an RNR NAK it sends
+ * none if the profile has TRAIT_RNR_SILENCES.
  */
 static bool check_psn(const struct resp_view *v, const struct packet *p, struct resp_verdict *out)
 {
@@ -105,7 +105,7 @@ static bool check_length(const struct resp_view *v, const struct packet *p,
     return object_invalid(out, c);
 }
 
-/* Without TRAIT_PAD_CHECKED only WRITEs are looked at. */
+/* Without TRAIT_PAD_CHECKED only WRITEs are checked. */
 static bool check_pad(const struct resp_view *v, const struct packet *p, struct resp_verdict *out)
 {
     const bool leaves_open = p->op->pos == OPP_FIRST || p->op->pos == OPP_MIDDLE;
@@ -150,7 +150,7 @@ static bool check_rd_room(const struct resp_view *v, const struct packet *p,
     return object_invalid(out, compared_at_most(v->max_rds, v->rds + 1));
 }
 
-/* It is asked before the key.  [IBTA1 9.4.5] */
+/* Alignment is checked before the key.  [IBTA1 9.4.5] */
 static bool check_aligned(const struct resp_view *v, const struct packet *p,
                           struct resp_verdict *out)
 {
@@ -172,7 +172,7 @@ static bool check_dma_length(const struct resp_view *v, const struct packet *p,
         if (c.found <= c.most)
             c = compared_one(announced, p->payload_bytes);
         if (!op_ends(p->op) && p->payload_bytes < announced)
-            return true; /* more is to come */
+            return true; /* more packets follow */
     } else if (p->op->kind != OPK_READ) {
         return true;
     }
@@ -181,8 +181,8 @@ static bool check_dma_length(const struct resp_view *v, const struct packet *p,
     return object_invalid(out, c);
 }
 
-/* In the order of asking: X(rule, check).  Written out, and not a table of functions, so that the
- * compiler sees all of them at once: this is asked for every packet.
+/* X(rule, check), in the order of checking.  Expanded to direct calls instead of a table of
+ * functions, so that the compiler can inline them: they run for every packet.
  */
 #define PACKET_CHECKS(X)                                                                           \
     X(RULE_RESP_PSN, check_psn)                                                                    \
@@ -276,7 +276,7 @@ static bool check_recv_length(const struct delivery_view *v, const struct packet
 {
     struct compared c = nothing;
 
-    if (p->op->kind == OPK_SEND) /* what a WRITE carries goes elsewhere */
+    if (p->op->kind == OPK_SEND) /* the payload of a WRITE does not use the receive */
         c = compared_at_most(v->wqe->holds_bytes,
                              (uint64_t)v->received + v->lead + p->payload_bytes);
     if (c.found <= c.most)
@@ -288,7 +288,7 @@ static bool check_recv_length(const struct delivery_view *v, const struct packet
                   c);
 }
 
-/* Only what this packet touches is looked at. */
+/* Checks only the part of the receive that this packet writes. */
 static bool check_recv_keys(const struct delivery_view *v, const struct packet *p,
                             struct resp_verdict *out)
 {
@@ -309,7 +309,7 @@ static bool check_recv_keys(const struct delivery_view *v, const struct packet *
     return false;
 }
 
-/* As PACKET_CHECKS; with RULE_NONE the check itself names one. */
+/* As PACKET_CHECKS.  With RULE_NONE the check itself sets the rule. */
 #define DELIVERY_CHECKS(X)                                                                         \
     X(RULE_RESP_RECV_WQE, check_recv_wqe)                                                          \
     X(RULE_RESP_RECV_FORM, check_recv_form)                                                        \

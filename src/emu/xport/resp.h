@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Responder, RC: what to do with one request packet.
+/* Responder of RC: decides what to do with a request packet.
  *
- * Three questions, three functions.  resp_decide() asks what the packet says by itself,
- * resp_decide_memory() whether its key opens what it names; only if it may be executed and needs
- * one is a receive fetched for it, and resp_decide_delivery() asks whether that one can take it.  A
- * duplicate READ or atomic is looked at by resp_decide_again() instead.  All are pure.
+ * There are three decisions, all pure functions.  resp_decide() looks at the packet itself.
+ * resp_decide_memory() checks the key of the memory that it names.  If the packet may be executed
+ * and needs a receive, one is fetched, and resp_decide_delivery() checks that the receive can take
+ * it.  Duplicate READs and atomics are decided by resp_decide_again() instead.
  */
 #ifndef EMU_XPORT_RESP_H
 #define EMU_XPORT_RESP_H
@@ -14,80 +14,85 @@
 #include "emu/facts/psn.h"
 #include "emu/xport/xport_qp.h"
 
-/* What the rules of a packet look at. */
+/* Input of resp_decide(). */
 struct resp_view {
     struct psn expected;
-    bool seq_nak_out, rnr_nak_out; /* a NAK was sent and the expected PSN has not come since */
-    const struct op_info *open;    /* last packet of the message that is open, or NULL */
-    uint32_t left;                 /* bytes that are to come of an open WRITE */
+    bool seq_nak_out, rnr_nak_out; /* a NAK was queued and expected has not arrived since */
+    const struct op_info *open;    /* last packet of the open message, or NULL */
+    uint32_t left;                 /* bytes of the open WRITE that have not arrived */
     uint32_t mtu;                  /* bytes */
-    unsigned access;               /* that the queue pair allows its peer */
-    uint32_t rds, max_rds;         /* READs and atomics that are not answered, and may be */
+    unsigned access;               /* access that the queue pair allows its peer */
+    uint32_t rds, max_rds;         /* unanswered READs and atomics, and their limit */
     enum profile profile;
 };
 
-/* A piece of memory that a packet names, and what it wants to do there. */
+/* Input of resp_decide_memory(): the memory that a packet names, and the access it needs. */
 struct target_view {
     const struct hca *hca;
     struct key_user who;
     unsigned access; /* set of enum access_bit */
-    struct sge at;   /* lkey: the R_Key */
+    struct sge at;   /* its member lkey holds the R_Key */
 };
 
-/* What the rules of a delivery look at. */
+/* Input of resp_decide_delivery(). */
 struct delivery_view {
     const struct hca *hca;
     struct key_user who;
     uint32_t max_recv_sge;
-    enum fetch got;             /* is there a receive? */
-    const struct recv_wqe *wqe; /* with FETCH_OK */
-    struct sge_cur at;          /* where the payload goes in it */
-    uint32_t received;          /* bytes before it */
-    uint32_t lead;              /* bytes that come before the payload of a datagram */
+    enum fetch got;             /* result of fetching the receive */
+    const struct recv_wqe *wqe; /* valid if got is FETCH_OK */
+    struct sge_cur at;          /* position of the payload in the receive */
+    uint32_t received;          /* bytes received before this packet */
+    uint32_t lead;              /* bytes stored before the payload of a datagram (GRH) */
     enum profile profile;
 };
 
 struct resp_verdict {
     enum pkt_act act;       /* ACCEPT, DUPLICATE, NAK_*, RNR, TAKE_AND_FAIL or DROP */
-    enum syndrome nak;      /* of the answer to a NAK_* or RNR; NONE otherwise */
-    enum rule rule;         /* which one objected */
-    struct compared values; /* that it compared */
+    enum syndrome nak;      /* syndrome of a NAK_* or RNR; NONE otherwise */
+    enum rule rule;         /* the rule that objected */
+    struct compared values; /* values that the rule compared */
     enum drop_reason drop;
-    /* How the receive ends with a NAK_* or TAKE_AND_FAIL; SUCCESS: it is flushed. */
+    /* Completion status of the receive for NAK_* and TAKE_AND_FAIL; SUCCESS: it is flushed. */
     enum wc_status status;
-    struct sge bad; /* with LOC_PROT_ERR: the piece of the receive whose key was refused */
+    struct sge bad; /* the piece of memory whose key was refused */
 };
 
-/* The verdict that refuses a packet with @act, a NAK_* or RNR; @status: how the receive ends. */
+/* The verdict that refuses a packet with @act, a NAK_* or RNR.  @status is the completion status of
+ * the receive.
+ */
 RDL_COLD struct resp_verdict resp_nak(enum pkt_act act, enum wc_status status);
 
-/* @p->op may be reserved: its name is NULL then. */
+/* Check the packet itself and its key.  @p->op can be reserved; its name is NULL then. */
 void resp_decide(const struct resp_view *v, const struct packet *p, struct resp_verdict *ret);
 void resp_decide_memory(const struct target_view *v, struct resp_verdict *ret);
 
-/* @ret is ACCEPT so far, and stays so if nothing objects. */
+/* Checks the receive for @p.  @ret must be ACCEPT and is changed if a rule objects. */
 void resp_decide_delivery(const struct delivery_view *v, const struct packet *p,
                           struct resp_verdict *ret);
 
-/* What @p does to memory that it names, one of enum access_bit; 0: it names none. */
+/* The access that @p needs to the memory that it names, one of enum access_bit; 0 if it names none.
+ */
 unsigned resp_access(const struct packet *p);
 
-/* The piece of memory that @p names, all of it, if it starts a message; otherwise what it touches
- * of the open WRITE @w.
+/* The memory that @p names.  For the first packet of a message this is all of it.  For others it is
+ * the part of the open WRITE @w that the packet writes.
  */
 struct sge resp_target(const struct packet *p, const struct resp_write *w);
 
-/* Does @p need a receive that is not held yet?  A WRITE with immediate does with its last packet.
+/* Returns true if @p needs a new receive: the first packet of a SEND, and the last packet of a
+ * WRITE with immediate data.
  */
 bool resp_needs_receive(const struct packet *p);
 
-/* Does the receive that is held complete with @p, which ends a message?  On UC one may be held that
- * was taken for a message whose end was lost: a WRITE leaves it for the next.
+/* Returns true if @p, the last packet of a message, completes the held receive.  On UC a receive
+ * can be held from a message whose end was lost.  A WRITE without immediate data leaves it for the
+ * next message.
  */
 bool resp_ends_receive(const struct packet *p);
 
-/* Is the duplicate @p what the READ or atomic @rd was, or the rest of it?  From which response on
- * is then in @ret_at.
+/* Returns true if the duplicate @p repeats the request of @rd, or asks for the rest of it.
+ * *@ret_at is the first response that it asks for.
  */
 bool resp_asks_again(const struct resp_rd *rd, const struct packet *p, uint32_t mtu,
                      uint32_t *ret_at);

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* Responder, RC: the answer that waits, and what is sent.
+/* Responder of RC: the queued answer, and sending.
  *
- * Answers are not sent at once: one waits per queue pair until its port is free, and a newer one
- * takes its place, which is how acknowledges are coalesced.  A NAK is not replaced by an
- * acknowledge: the far side would never learn of it.  Nor is an RNR NAK by the sequence NAK of what
- * followed the same packet, which would say less.  Responses to READs and atomics (resp_rd.c) go
- * first; an acknowledge of what is before them is not needed any more.
+ * Answers are not sent at once.  One is queued per queue pair until the port is free, and a newer
+ * one replaces it: this coalesces acknowledges.  An acknowledge does not replace a NAK, because the
+ * peer would never receive the NAK.  A sequence NAK for packets behind a refused one does not
+ * replace the RNR NAK for it, which carries more information.  Responses to READs and atomics
+ * (resp_rd.c) are sent first; an acknowledge of PSNs before them is then no longer needed.
  */
 #include "emu/base/assert.h"
 #include "emu/facts/aeth.h"
 #include "emu/xport/credit.h"
 #include "emu/xport/internal.h"
 
-/* Does the answer that waits, @a, say more than @syndrome for @psn? */
+/* Returns true if the queued answer @a must not be replaced by @syndrome for @psn. */
 static bool outweighs(const struct resp_answer *a, uint8_t syndrome, struct psn psn)
 {
     enum syndrome waits, comes;
@@ -46,9 +46,10 @@ void resp_answer(struct xport_qp *xqp, uint8_t syndrome, struct psn psn, ev_id r
     };
 }
 
-/* A READ or an atomic that came last is not named: only its own response answers it, and rxe's
- * requester would take the acknowledge for the end of its READ.  It is named where credits are
- * told, as a requester believes those only beside the last PSN that it knows to be answered.
+/* The acknowledge names the last SEND or WRITE packet, not a READ or atomic behind it.  Only their
+ * own response answers those, and rxe's requester would take the acknowledge for the end of its
+ * READ. With credits it names the last PSN taken, because a requester accepts credits only with the
+ * last PSN that it knows to be acknowledged.
  */
 void resp_acknowledge(struct xport_qp *xqp, ev_id rx)
 {
@@ -77,9 +78,9 @@ void resp_nak_sequence(struct xport_qp *xqp, ev_id rx)
     resp_answer(xqp, aeth_pack(SYN_NAK_PSN_SEQUENCE, 0), r->expected, rx);
 }
 
-/* A NAK that asked for the packet that was taken, and did not leave yet, is taken back.  What was
- * thrown away behind that packet must come again all the same: then the NAK asks for that now.
- * Otherwise an acknowledge that it kept from leaving takes its place.
+/* Withdraws a queued NAK that asked for the packet which has now arrived.  If packets behind it
+ * were dropped, they must be sent again, so a NAK for the now expected PSN is queued.  Otherwise an
+ * acknowledge is queued if the NAK had replaced a requested one.
  */
 static RDL_COLD void reconsider_nak(struct xport_qp *xqp, ev_id rx)
 {
@@ -156,8 +157,8 @@ void resp_sent(struct xport_qp *xqp, size_t frame_bytes, ev_id *ret_tx)
                                                                : SYN_NONE);
 }
 
-/* A positive acknowledge names @psn.  It is counted from the PSN that is expected, as between two
- * of them READs may have taken more PSNs than can be compared.
+/* Records that @psn was acknowledged.  It is counted back from the expected PSN, because READs
+ * between two acknowledges may have taken more PSNs than can be compared.
  */
 static void note_acknowledged(struct responder *r, struct psn psn)
 {
@@ -167,7 +168,7 @@ static void note_acknowledged(struct responder *r, struct psn psn)
     r->n_acked = n;
 }
 
-/* The answer that waits. */
+/* Builds the queued answer.  Afterwards ends the queue pair if the responder is closing. */
 static size_t build_answer(struct xport_qp *xqp, uint8_t *frame, ev_id *ret_tx)
 {
     struct resp_answer *a = &xqp->resp.answer;
@@ -176,7 +177,7 @@ static size_t build_answer(struct xport_qp *xqp, uint8_t *frame, ev_id *ret_tx)
 
     RDL_ASSERT(a->pending);
     resp_headers(xqp, OP_RC_ACKNOWLEDGE, a->psn, 0);
-    if (aeth_is_ack(a->syndrome)) /* what is true now, and not when it was decided on */
+    if (aeth_is_ack(a->syndrome)) /* the credits at the time of sending */
         a->syndrome = aeth_pack(SYN_ACK, credit_code(xqp));
     xqp->out.aeth = (struct aeth){a->syndrome, a->msn};
     frame_bytes = packet_build_along(&xqp->path, &xqp->out, frame).frame_bytes;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Responder, RC: does what resp.c decided. */
+/* Responder of RC: applies the verdicts of resp.c. */
 #include <string.h>
 
 #include "emu/base/assert.h"
@@ -17,8 +17,8 @@ bool resp_complete(struct xport_qp *xqp, const struct completion *wc)
     return xqp->x->ops->complete(xqp->x->ctx, &xqp->qp, WQ_RECV, xqp->resp.wqe.desc, wc);
 }
 
-/* False: nobody will learn that the message is there, as its completion is lost.  A key is invalid
- * before the program learns of the message that ended it.
+/* Completes the receive of the message that ends with @p.  Invalidates the key of a SEND with
+ * invalidate before the program sees the completion.  Returns false if the completion was lost.
  */
 static bool finish_message(struct xport_qp *xqp, const struct packet *p)
 {
@@ -50,9 +50,9 @@ static bool finish_message(struct xport_qp *xqp, const struct packet *p)
     return true;
 }
 
-/* The message is not acknowledged, and its queue pair takes no more: the far side runs out of
- * retries.  A NAK would say that something is missing; what it spoke for is said without it.
- * docs/decisions/0021-lost-completions.md
+/* Ends the queue pair after a lost completion.  The message is not acknowledged, so the peer runs
+ * out of retries.  A queued NAK is dropped, because it would report a missing packet.  The
+ * acknowledge that it had replaced is sent.  docs/decisions/0021-lost-completions.md
  */
 RDL_COLD static void give_up(struct xport_qp *xqp)
 {
@@ -68,7 +68,7 @@ RDL_COLD static void give_up(struct xport_qp *xqp)
     xport_event(xqp, ASE_QP_FATAL);
 }
 
-/* A datagram brings the address of its sender along, which comes first. */
+/* Writes the GRH with the sender's address to the start of the receive. */
 static void write_grh(struct xport_qp *xqp, const struct packet *p)
 {
     struct responder *r = &xqp->resp;
@@ -79,7 +79,7 @@ static void write_grh(struct xport_qp *xqp, const struct packet *p)
     r->received = sizeof(grh);
 }
 
-/* What an RDMA WRITE carries goes on where the packet before it ended. */
+/* Writes the payload of an RDMA WRITE at the current position. */
 static void write_remote(struct xport_qp *xqp, const struct packet *p)
 {
     struct resp_write *w = &xqp->resp.write;
@@ -91,7 +91,7 @@ static void write_remote(struct xport_qp *xqp, const struct packet *p)
     w->left -= p->payload_bytes;
 }
 
-/* Copies what a SEND or a WRITE carries into guest memory. */
+/* Copies the payload of a SEND or WRITE packet into guest memory. */
 static void write_payload(struct xport_qp *xqp, const struct packet *p)
 {
     struct responder *r = &xqp->resp;
@@ -116,7 +116,7 @@ bool resp_deliver(struct xport_qp *xqp, const struct packet *p)
 
     write_payload(xqp, p);
     r->taken = p->bth.psn;
-    r->expected = p->bth.psn; /* an unreliable service takes what follows a gap */
+    r->expected = p->bth.psn; /* an unreliable service accepts a packet after a gap */
     resp_took(r, 1);
     r->open = op_ends(p->op) ? NULL : p->op;
     if (!op_ends(p->op))
@@ -144,7 +144,7 @@ void resp_trace_key(const struct xport_qp *xqp, const struct packet *p)
         xport_trace_key(xqp, &target, RULE_NONE, access);
 }
 
-/* The next request, which may be executed. */
+/* Executes the expected packet, which all checks have accepted. */
 static void execute(struct xport_qp *xqp, const struct packet *p, ev_id rx)
 {
     resp_trace_key(xqp, p);
@@ -174,13 +174,13 @@ struct completion resp_error(const struct xport_qp *xqp, const struct resp_verdi
     };
 }
 
-/* The queue pair ends when the answer that waits has left. */
+/* Marks the queue pair to end when the queued answer has been sent. */
 RDL_COLD static void begin_to_close(struct xport_qp *xqp, const struct resp_verdict *d)
 {
     struct responder *r = &xqp->resp;
 
     if (r->closing)
-        return; /* an earlier request fails, too */
+        return; /* the earlier refusal counts */
     r->closing = true;
     r->fatal = resp_error(xqp, d);
     if (!r->has_wqe)
@@ -195,8 +195,8 @@ void resp_refuse(struct xport_qp *xqp, const struct resp_verdict *d, struct psn 
     begin_to_close(xqp, d);
 }
 
-/* The message is here and acknowledged, asked for or not; but its receive fails, as the key stays
- * valid.  The far side does not learn of it.
+/* ACT_TAKE_AND_FAIL: the message is stored and acknowledged, but its receive fails because the key
+ * cannot be invalidated.  The peer is not told.
  */
 RDL_COLD static void take_and_close(struct xport_qp *xqp, const struct packet *p,
                                     const struct resp_verdict *d, ev_id rx)
@@ -213,8 +213,8 @@ RDL_COLD static void take_and_close(struct xport_qp *xqp, const struct packet *p
     begin_to_close(xqp, d);
 }
 
-/* The receive for a message; one that goes on has its own, and so has one that takes the place of a
- * message that was given up.
+/* Fetches the receive for @p, unless one is held: by the open message, or (UC) left from a message
+ * that was given up.
  */
 static enum fetch fetch_recv(struct xport_qp *xqp, const struct packet *p)
 {
@@ -225,13 +225,13 @@ static enum fetch fetch_recv(struct xport_qp *xqp, const struct packet *p)
         RDL_ASSERT(resp_needs_receive(p));
         got = xqp->x->ops->fetch_recv(xqp->x->ctx, &xqp->qp, &r->wqe);
         r->has_wqe = got == FETCH_OK;
-        if (r->has_wqe && r->wqe.n_sge <= xqp->qp.config.max_recv_sge) /* or it is refused */
+        if (r->has_wqe && r->wqe.n_sge <= xqp->qp.config.max_recv_sge) /* otherwise it is refused */
             r->wqe.holds_bytes = sge_total(r->wqe.sge, r->wqe.n_sge);
     }
     return got;
 }
 
-/* Does the key of @p open what it names? */
+/* Checks the key of @p. */
 static void decide_memory(const struct xport_qp *xqp, const struct packet *p,
                           struct resp_verdict *ret)
 {
@@ -305,7 +305,7 @@ void resp_trace_refused_key(const struct xport_qp *xqp, const struct packet *p,
         xport_trace_key(xqp, &d->bad, d->rule, resp_access(p));
 }
 
-/* A verdict other than ACCEPT. */
+/* Applies a verdict other than ACCEPT. */
 RDL_COLD static void apply_other(struct xport_qp *xqp, const struct packet *p,
                                  const struct resp_verdict *d, ev_id rx)
 {

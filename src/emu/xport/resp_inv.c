@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Responder, RC: SEND with invalidate.
+/* Responder of RC: SEND with invalidate.
  *
- * The last packet names a key of the responder that ends with the message: the far side says that
- * it needs it no more.  It is asked for when everything else about the packet is right and there is
- * a receive, so that an RNR NAK ends no key.  A key that cannot be made invalid is the responder's
- * own fault, class J: the message is acknowledged, its receive fails, and so does the queue pair.
- * Linux rxe does the same, so profiles do not differ.
+ * The last packet names a key of the responder that the peer no longer needs and that is
+ * invalidated with the message.  It is checked last, after the receive was fetched, so that an RNR
+ * NAK invalidates no key.  A key that cannot be invalidated is the responder's own fault (class J):
+ * the message is acknowledged, its receive fails, and the queue pair ends.  Linux rxe does the
+ * same, so profiles do not differ.
  */
 #include "emu/xport/internal.h"
 
@@ -26,5 +26,5 @@ void resp_invalidate(struct xport_qp *xqp, const struct packet *p)
 {
     ev_id id;
 
-    (void)xport_invalidate(xqp, p->ieth_rkey, &id); /* an objection is told by resp_decide_inv() */
+    (void)xport_invalidate(xqp, p->ieth_rkey, &id); /* resp_decide_inv() reports objections */
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Responder, RC: READs and atomics.
+/* Responder of RC: READs and atomics.
  *
- * Each that is taken has an entry in a ring.  A READ is read when its responses are sent, packet by
- * packet, and its key is asked each time.  An atomic is carried out when it is taken; what it found
- * is kept.  An entry stays for duplicates when it was answered, until another one needs its place.
+ * Each accepted request has an entry in a ring.  A READ reads memory packet by packet when its
+ * responses are built, with a key check each time.  An atomic is executed when it is accepted, and
+ * its original value is kept.  An answered entry stays for duplicates until its place is needed.
  * [IBTA1 9.4.4, 9.4.5]
  */
 #include <string.h>
@@ -22,7 +22,9 @@ static bool is_atomic(const struct resp_rd *rd)
     return op_info(rd->opcode)->kind == OPK_ATOMIC;
 }
 
-/* Carries the atomic @p out, in one go with everything else of this tick.  What it found. */
+/* Executes the atomic @p.  It is atomic because nothing else runs in the same tick.  Returns the
+ * original value.
+ */
 static uint64_t carry_out(struct xport_qp *xqp, const struct packet *p)
 {
     const struct atomic_eth *a = &p->atomic;
@@ -44,7 +46,7 @@ static uint64_t carry_out(struct xport_qp *xqp, const struct packet *p)
     return found;
 }
 
-/* On to the next entry that has something to be sent. */
+/* Advances done to the next entry with responses to send. */
 static void skip_sent(struct resp_rds *rds)
 {
     while (rds->done != rds->next &&
@@ -54,7 +56,7 @@ static void skip_sent(struct resp_rds *rds)
         rds->answered = rds->done;
 }
 
-/* The oldest entry makes room.  If it is sent again for a duplicate, that ends. */
+/* Removes the oldest entry.  If it is being sent again for a duplicate, that ends. */
 static void drop_oldest(struct resp_rds *rds)
 {
     const bool is_sent_again = rds->done == rds->first;
@@ -67,7 +69,7 @@ static void drop_oldest(struct resp_rds *rds)
     }
 }
 
-/* The ring is made when the first READ or atomic comes.  False: the arena is full. */
+/* Allocates the ring, at the first READ or atomic.  Returns false if the arena is full. */
 static bool make_ring(struct xport_qp *xqp)
 {
     struct arena *a = xqp->qp.hca->arena;
@@ -112,8 +114,9 @@ void resp_take_rd(struct xport_qp *xqp, const struct packet *p, ev_id rx)
     resp_took(r, rd->n_psns);
 }
 
-/* The entry that the duplicate @p asks for again, from response @ret_at on; NULL: there is none.
- * The newest, as PSNs come again: an old entry may have the same.
+/* Finds the entry that the duplicate @p repeats, and the first response @ret_at that it asks for.
+ * Returns NULL if there is none.  Searches from the newest, because an old entry can have the same
+ * PSN.
  */
 static const struct resp_rd *find_again(const struct xport_qp *xqp, const struct packet *p,
                                         uint32_t *ret_entry, uint32_t *ret_at)
@@ -157,21 +160,22 @@ void resp_replay(struct xport_qp *xqp, const struct packet *p, ev_id rx)
     struct resp_rd *rd;
     const bool is_kept = find_again(xqp, p, &entry, &at) != NULL;
 
-    RDL_ASSERT(is_kept); /* or it was not decided so */
+    RDL_ASSERT(is_kept); /* resp_decide_again() has found it */
     rd = resp_rd_at(rds, entry);
     if (at >= rd->at)
-        return; /* it is to be sent anyway */
+        return; /* not sent yet */
     rd->at = at;
     rd->from = at;
     rd->cause = rx;
     if (entry - rds->first < rds->done - rds->first)
         rds->done = entry;
     if (psn_diff(xqp->resp.answer.psn, psn_add(rd->psn, rd->n_psns - 1)) <= 0)
-        resp_absorb_ack(xqp); /* one for a later request says more than these responses */
+        resp_absorb_ack(xqp); /* keep an acknowledge of a later request */
 }
 
-/* A request for the rest of a READ is one of its own, and so are its responses: FIRST, or ONLY.  A
- * responder without the trait goes on with MIDDLE and LAST.
+/* Opcode of the next response.  A request for the rest of a READ is answered like a new READ,
+ * starting with FIRST or ONLY.  A responder without TRAIT_READ_REST_IS_A_READ continues with MIDDLE
+ * and LAST.
  */
 static uint8_t opcode_of(const struct resp_rd *rd, enum profile profile)
 {
@@ -188,7 +192,7 @@ static uint8_t opcode_of(const struct resp_rd *rd, enum profile profile)
                          : codes[wqe_position(rd->at - from, rd->n_psns - from)];
 }
 
-/* The key was there when the READ was taken, and is gone now: it ends in the middle. */
+/* Refuses a READ whose key became invalid between two responses. */
 static void refuse_read(struct xport_qp *xqp, const struct resp_rd *rd, const struct sge *bad,
                         enum rule rule)
 {
@@ -232,7 +236,7 @@ size_t resp_build_rd(struct xport_qp *xqp, uint8_t *frame, ev_id *ret_tx)
     return frame_bytes;
 }
 
-/* Has the acknowledge that may wait to stay behind a response that was not sent? */
+/* Returns true if the queued acknowledge covers PSNs at or behind an unsent response. */
 static bool ack_is_behind_responses(const struct xport_qp *xqp)
 {
     const struct resp_rds *rds = &xqp->resp.rds;
@@ -249,6 +253,6 @@ void resp_forget_rds(struct xport_qp *xqp)
     struct resp_rds *rds = &xqp->resp.rds;
 
     if (ack_is_behind_responses(xqp))
-        resp_absorb_ack(xqp); /* answers leave in order, and those before it never leave */
+        resp_absorb_ack(xqp); /* answers are sent in order, and those before it will not be sent */
     rds->first = rds->done = rds->answered = rds->next;
 }

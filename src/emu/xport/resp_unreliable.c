@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* Responder, UC and UD: nothing is answered.
+/* Responder of UC and UD, which sends no answers.
  *
- * The rules are those of RC (resp.c), but what they refuse is thrown away, and with it the message
- * that it belongs to: the next packet that starts one begins anew, in the receive that is held if
- * there is one.  On UC so does a packet that starts a message behind a gap.  Only what is wrong at
- * this side, a receive that the device cannot use, ends the queue pair.  [IBTA1 9.8]
+ * The rules are those of RC (resp.c).  A packet that they refuse is dropped together with its
+ * message.  The next packet that starts a message is accepted again, and uses the held receive if
+ * there is one.  On UC this also applies to a packet that starts a message after a gap.  Only a
+ * receive that the device cannot use, a fault of this side, ends the queue pair.  [IBTA1 9.8]
  */
 #include "emu/base/assert.h"
 #include "emu/xport/internal.h"
 
-/* @d as it is where no NAK can say it. */
+/* Converts the RC verdict @d for a service without NAKs. */
 static struct resp_verdict without_nak(struct resp_verdict d)
 {
     const bool is_ours = d.status == WCS_LOC_PROT_ERR || d.status == WCS_LOC_QP_OP_ERR;
 
-    RDL_ASSERT(d.act != ACT_DROP); /* the rules drop what is out of sequence: it was asked before */
+    RDL_ASSERT(d.act != ACT_DROP); /* decide() has dropped packets out of sequence */
     if (d.act == ACT_ACCEPT)
         return d;
     d.drop = d.act == ACT_RNR ? DROP_NO_RECEIVE : DROP_REFUSED;
@@ -39,12 +39,12 @@ static struct resp_verdict decide(struct xport_qp *xqp, const struct packet *p)
                                      .values = compared_one(expected.v, p->bth.psn.v)};
     v.expected = p->bth.psn;
     if (op_starts(p->op))
-        v.open = NULL; /* whatever was open lacks its end */
+        v.open = NULL; /* the end of the open message was lost */
     resp_judge(xqp, p, &v, &d);
     return without_nak(d);
 }
 
-/* The message is given up; its receive, if it has one, is for the next. */
+/* Gives up the message of @p.  A held receive is kept for the next message. */
 static void give_up_message(struct xport_qp *xqp, const struct packet *p)
 {
     xqp->resp.open = NULL;
@@ -75,7 +75,7 @@ enum drop_reason resp_receive_unreliable(struct xport_qp *xqp, const struct pack
         resp_trace_key(xqp, p);
         if (!resp_deliver(xqp, p)) {
             xport_fail(xqp);
-            xport_event(xqp, ASE_QP_FATAL); /* nobody will learn that the message is there */
+            xport_event(xqp, ASE_QP_FATAL); /* the completion of the message was lost */
         }
     } else if (d.act == ACT_FAIL) {
         fail(xqp, p, &d);

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* Requester, RC: the two timers, and what happens when they run out.
+/* Requester of RC: the ACK timer, the RNR timer, and their expiry.
  *
- * The ACK timer runs while a packet is unanswered that asked for an answer: responders need not
- * acknowledge others.  It is armed when such a packet leaves; every progress starts it anew.  When
- * it runs out, everything from the oldest unacknowledged packet on is sent again (go-back-N), as
- * often without progress as retry_cnt and the profile allow.  The RNR timer is set by an RNR NAK;
- * while it runs nothing is sent.
+ * The ACK timer runs while a packet that requested an acknowledge is unacknowledged; responders
+ * need not acknowledge others.  It is armed when such a packet is sent and restarted by every
+ * progress.  When it expires, everything from the oldest unacknowledged packet on is retransmitted
+ * (go-back-N), as often without progress as retry_cnt and the profile allow.  The RNR timer is
+ * armed by an RNR NAK; while it runs nothing is sent.
  *
- * Only in a lab that follows a clock can a timer be late: the process slept, or had too much to do,
- * and the answer may have come meanwhile and wait outside.  So an ACK timer that is late runs on
- * for a little, once.
+ * A timer can only be late in a lab that follows a real clock, where the process may have slept or
+ * been overloaded.  The answer may have arrived in the meantime and not been read yet.  So a late
+ * ACK timer is extended once, by LATE_MORE_NS.
  *
- * The arming is the cause of the timeout, so the ambient cause is the `timer` event while the item
- * is scheduled.
+ * The arming is the cause of the timeout: the ambient cause is the `timer` event while the item is
+ * scheduled.
  */
 #include "emu/xport/retry.h"
 
@@ -20,10 +20,10 @@
 #include "emu/facts/aeth.h"
 #include "emu/xport/internal.h"
 
-/* A ticket of no item: the timer has run out, and what follows waits. */
+/* Timer value: the timer has expired, and its effect waits for retry_go_on(). */
 #define TIMER_HELD UINT64_MAX
 
-/* How long a timer that is late runs on: frames are read every millisecond. */
+/* Extension of a late timer.  Frames from outside are read every millisecond. */
 #define LATE_MORE_NS 5000000u
 
 void retry_timer_arm(struct xport_qp *xqp, enum timer_kind kind, uint64_t delay_ns)
@@ -44,7 +44,9 @@ void retry_timer_arm(struct xport_qp *xqp, enum timer_kind kind, uint64_t delay_
     trace_because(h->trace, before);
 }
 
-/* Takes the timer back without a word: it is armed anew at once, or says itself that it is off. */
+/* Cancels a timer without an event.  The caller re-arms it at once, or emits timer_off.  Returns
+ * false if it was not running.
+ */
 static bool cancel(struct xport_qp *xqp, enum timer_kind kind)
 {
     struct requester *r = &xqp->req;
@@ -150,7 +152,7 @@ static void rnr_timeout(struct xport_qp *xqp)
     req_go_back(xqp, id);
 }
 
-/* Is the ACK timer late?  Then it is armed once more. */
+/* Extends the ACK timer and returns true if it is late and was not extended before. */
 static bool runs_on(struct xport_qp *xqp)
 {
     struct requester *r = &xqp->req;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* When a requester gives up.  Pure. */
+/* Retry limits of a requester.  Pure functions. */
 #ifndef EMU_XPORT_RETRY_H
 #define EMU_XPORT_RETRY_H
 
@@ -14,7 +14,7 @@ static inline bool retry_is_endless(uint32_t retry_cnt, enum profile p)
     return retry_cnt == REQ_RETRY_FOREVER && !profile_has(p, TRAIT_RETRY_7_ENDS);
 }
 
-/* May a requester that tried again @used times without progress do so once more?
+/* Returns true if another retry is allowed after @used retries without progress.
  * [IBTA1 9.7.6.1.3, C9-141]
  */
 static inline bool retry_allowed(uint32_t used, uint32_t retry_cnt, enum profile p)
@@ -22,13 +22,13 @@ static inline bool retry_allowed(uint32_t used, uint32_t retry_cnt, enum profile
     return used < retry_cnt || retry_is_endless(retry_cnt, p);
 }
 
-/* The same for RNR NAKs, where 7 means without end.  [IBTA1 9.7.5.2.8] */
+/* Like retry_allowed() for RNR NAKs, where 7 means unlimited.  [IBTA1 9.7.5.2.8] */
 static inline bool rnr_retry_allowed(uint32_t used, uint32_t rnr_retry)
 {
     return rnr_retry == REQ_RETRY_FOREVER || used < rnr_retry;
 }
 
-/* The limits as traces show them: 0 is none. */
+/* The limits as shown in events; 0 means unlimited. */
 static inline uint32_t retry_limit(uint32_t retry_cnt, enum profile p)
 {
     return retry_is_endless(retry_cnt, p) ? 0 : retry_cnt;

@@ -23,8 +23,8 @@ enum rule sge_check(const struct hca *h, const struct sg_list *l, struct sge_cur
     return RULE_NONE;
 }
 
-/* Summed first and copied then: to compute hides how long memory takes that is in no cache, to copy
- * does not.
+/* Copies @piece to @to and updates *@icrc if that is not NULL.  The ICRC is computed before the
+ * copy: computation hides the latency of uncached memory, copying does not.
  */
 static void copy_piece(const struct hca *h, const struct sge *piece, uint8_t *to, uint32_t *icrc)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Scatter/gather lists: the pieces of one, what their keys allow, and the copies out of guest
- * memory and into it, which are the only ones.
+/* Scatter/gather lists: iteration, key checks, and the only copies out of and into guest memory of
+ * the transport.
  *
- * A place in a list is a cursor; whoever walks sees to it that the list is that long.  Elements of
- * length 0 are passed over: their keys are not looked at.
+ * A position in a list is a cursor.  The caller ensures that the list is long enough.  Elements of
+ * length 0 are skipped without a check of their keys.
  */
 #ifndef EMU_XPORT_SG_H
 #define EMU_XPORT_SG_H
@@ -12,20 +12,20 @@
 #include "emu/hca/qp.h"
 #include "emu/xport/xport.h"
 
-/* A place in a list of SGEs. */
+/* A position in a list of SGEs. */
 struct sge_cur {
     uint32_t i;  /* element */
-    uint32_t at; /* byte in it */
+    uint32_t at; /* byte offset in the element */
 };
 
-/* A list, and who touches the memory that it names in which way. */
+/* A list, and the user and access for its key checks. */
 struct sg_list {
     const struct sge *sge;
     struct key_user who;
     unsigned access; /* set of enum access_bit; reading locally needs none */
 };
 
-/* All bytes of a list of @n elements. */
+/* Total length of a list of @n elements. */
 static inline uint64_t sge_total(const struct sge *sge, uint32_t n)
 {
     uint64_t total = 0;
@@ -35,8 +35,8 @@ static inline uint64_t sge_total(const struct sge *sge, uint32_t n)
     return total;
 }
 
-/* The next piece of a list: @at stands on at least one more byte of it, or the piece is empty.
- * Moves @at behind the piece, which has at most @bytes.
+/* Returns the next piece of a list, at most @bytes long, within one element, and moves @at behind
+ * it.  The list must have at least one more element.  The piece can be empty.
  */
 static inline struct sge sge_take(const struct sge *sge, struct sge_cur *at, uint32_t bytes)
 {
@@ -51,28 +51,28 @@ static inline struct sge sge_take(const struct sge *sge, struct sge_cur *at, uin
     return piece;
 }
 
-/* May @bytes be touched at place @at of the list @l?  The piece that refuses them is @reterr_bad
- * then.  Elements that are not touched are not looked at.  Pure.
+/* Checks the keys for @bytes from position @at of the list @l.  Returns RULE_NONE, or the rule that
+ * objects, with the refused piece in @reterr_bad.  Only pieces within @bytes are checked.  Pure.
  */
 enum rule sge_check(const struct hca *h, const struct sg_list *l, struct sge_cur at, uint32_t bytes,
                     struct sge *reterr_bad);
 
-/* Where what is copied goes. */
+/* Destination of a copy. */
 struct sg_sink {
     uint8_t *to;
     uint32_t bytes;
-    uint32_t *icrc; /* of all before @to, goes on over what is copied; NULL: nobody sums */
+    uint32_t *icrc; /* running ICRC, updated over the copied bytes; NULL: none */
 };
 
-/* Fills @sink from place *@at of the list @l, and moves *@at behind what was copied.  Each key is
- * checked first: RULE_NONE, or what refused the piece @reterr_bad; what is in @sink then is worth
- * nothing.
+/* Fills @sink from position *@at of the list @l, and moves *@at behind the copied bytes.  Checks
+ * each key first.  Returns RULE_NONE, or the rule that objects, with the refused piece in
+ * @reterr_bad; the content of @sink is then undefined.
  */
 enum rule sge_copy_out(const struct hca *h, const struct sg_list *l, struct sge_cur *at,
                        const struct sg_sink *sink, struct sge *reterr_bad);
 
-/* Copies @bytes at @from to place *@at of a list of @qp, which sge_check() has allowed, and moves
- * *@at behind them.  Emits `dma_write` for each piece, for request @wr_id.
+/* Copies @bytes from @from to position *@at of a list of @qp, and moves *@at behind them.
+ * sge_check() must have allowed it.  Emits `dma_write` for each piece, for request @wr_id.
  */
 void sge_copy_in(const struct qp *qp, uint64_t wr_id, const struct sge *sge, struct sge_cur *at,
                  const uint8_t *from, uint32_t bytes);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Send work requests: the rules SQ_*, pure, in the order in which they are asked. */
+/* Send work requests: the rules SQ_*, pure functions, in the order in which they are checked. */
 #include "emu/xport/wqe.h"
 
 #include <string.h>
@@ -23,14 +23,15 @@ static struct wqe_verdict check_form(const struct wqe_view *v, const struct send
     return w->truncated ? refuse(WCS_LOC_QP_OP_ERR, nothing) : allowed;
 }
 
-/* The memory management extensions are these.  [virtio-rdma RFC, Local Invalidate Operation] */
+/* The opcodes of the memory management extensions.  [virtio-rdma RFC, Local Invalidate Operation]
+ */
 static bool is_extension(uint32_t opcode)
 {
     return opcode == WR_LOCAL_INV || opcode == WR_SEND_WITH_INV ||
            opcode == WR_RDMA_READ_WITH_INV || opcode == WR_REG_MR;
 }
 
-/* Is there an operation that the type has, but not on this device, or on hosts of this profile? */
+/* Returns true if the QP type has the operation, but this device or its profile does not. */
 static bool lacks(const struct wqe_view *v, const struct send_wqe *w)
 {
     if (is_extension(w->opcode) && v->hca && v->hca->limits.max_fast_pages == 0)

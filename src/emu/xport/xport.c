@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The transport's doors: queue pairs, doorbells, packets in, frames out. */
+/* Public functions of the transport: queue pairs, doorbells, packets in, frames out. */
 #include "emu/xport/xport.h"
 
 #include <string.h>
@@ -18,14 +18,14 @@
 
 #define HOP_LIMIT_DEFAULT 64u
 
-/* UDP source ports are one per queue pair, from the dynamic range, so that switches keep the
- * packets of a connection in order.  The hash is the golden ratio's, as in Linux.
+/* The UDP source port is fixed per queue pair, so that switches keep the packets of a connection in
+ * order.  It is from the dynamic range, by multiplicative hashing of the QPN as in Linux.
  */
 #define UDP_PORT_FIRST 0xc000u
 #define UDP_PORT_BITS  14u
 #define HASH_RATIO     0x61c88647u
 
-#define SUMMED_BYTES 1024u /* of payload: from here on the ICRC is computed while it is copied */
+#define SUMMED_BYTES 1024u /* payload size from which copy and ICRC are combined */
 
 void xport_init(struct xport *x, struct hca *hca, const struct xport_ops *ops, void *ctx,
                 const uint8_t mac[MAC_BYTES])
@@ -36,7 +36,7 @@ void xport_init(struct xport *x, struct hca *hca, const struct xport_ops *ops, v
 
 void xport_done(struct xport *x)
 {
-    /* Numbers without a queue pair answer BAD_HANDLE. */
+    /* QPNs without a queue pair return RSP_BAD_HANDLE. */
     for (uint32_t qpn = HCA_QPN_USER; qpn <= x->hca->limits.max_qp; qpn++)
         (void)xport_qp_destroy(x, qpn);
 }
@@ -51,7 +51,7 @@ static size_t rds_bytes(const struct xport_qp *xqp)
     return xqp->resp.rds.size * sizeof(struct resp_rd);
 }
 
-/* The ring of sends, in which there are none; the next one makes another: req_fetch_place(). */
+/* Frees the ring of sends, which is empty.  req_fetch_place() allocates a new one. */
 static void release_ring(struct arena *a, struct requester *r)
 {
     arena_release(a, r->ring, r->size * sizeof(*r->ring));
@@ -60,7 +60,7 @@ static void release_ring(struct arena *a, struct requester *r)
     r->bodies = NULL;
 }
 
-/* @xqp may be half-built: what it has not got is NULL. */
+/* @xqp may be half-built: members that are not allocated are NULL. */
 static void xport_free(struct xport_qp *xqp)
 {
     struct arena *a = xqp->qp.hca->arena;
@@ -73,7 +73,7 @@ static void xport_free(struct xport_qp *xqp)
     hca_qp_destroy(xqp->qp.hca, &xqp->qp, sizeof(*xqp));
 }
 
-/* Room for the SGEs or the inline data of one send, a multiple of what an SGE needs. */
+/* Space for the SGEs or the inline data of one send, a multiple of the size of an SGE. */
 static size_t send_body_bytes(const struct qp_config *c)
 {
     const size_t sges = c->max_send_sge * sizeof(struct sge);
@@ -139,7 +139,7 @@ enum ctrl_rsp xport_qp_destroy(struct xport *x, uint32_t qpn)
     retry_timer_stop(xport_of(qp), TMR_ACK);
     retry_timer_stop(xport_of(qp), TMR_RNR);
     if (qp->srq && xport_of(qp)->resp.has_wqe)
-        resp_complete(xport_of(qp), NULL); /* its ring goes on without this queue pair */
+        resp_complete(xport_of(qp), NULL); /* the shared ring stays in use */
     xport_free(xport_of(qp));
     return RSP_OK;
 }
@@ -151,7 +151,7 @@ static uint16_t udp_port_of(uint32_t qpn)
     return (uint16_t)(UDP_PORT_FIRST + hash);
 }
 
-/* The partition that every packet of the connection is in. */
+/* Sets the P_Key of the packets of the connection. */
 static void set_partition(struct xport_qp *xqp)
 {
     const enum ctrl_rsp rsp = hca_pkey(xqp->qp.hca, xqp->qp.attr.pkey_index, &xqp->out.bth.pkey);
@@ -159,7 +159,7 @@ static void set_partition(struct xport_qp *xqp)
     RDL_ASSERT(rsp == RSP_OK); /* the index was checked */
 }
 
-/* To sum pieces, or little, costs more than it saves. */
+/* Combining copy and ICRC pays only for large payloads in one piece. */
 static bool is_summed(const struct sg_list *l, const struct sge_cur *at, uint32_t bytes)
 {
     return bytes >= SUMMED_BYTES && l->sge[at->i].bytes - at->at >= bytes;
@@ -209,7 +209,7 @@ void xport_set_path(struct xport_qp *xqp, const struct av *av, uint32_t dest_qpn
     xqp->peer = xqp->x->ops->peer_of(xqp->x->ctx, av->dgid);
 }
 
-/* A queue pair in RESET is connected to nobody. */
+/* Clears the path of a queue pair in RESET. */
 static void forget_path(struct xport_qp *xqp)
 {
     xqp->out = (struct packet){0};
@@ -218,8 +218,8 @@ static void forget_path(struct xport_qp *xqp)
     xqp->mtu = 0;
 }
 
-/* Both ends of a path must speak the same IP, and a connection has one other end: groups are for
- * datagrams.  RSP_OK, RSP_INVALID_ARG
+/* Checks the address vector of a connection: both addresses must be of the same IP version, and the
+ * destination must not be a multicast group.  Returns RSP_OK or RSP_INVALID_ARG.
  */
 static enum ctrl_rsp check_path(struct hca *h, uint32_t mask, const struct qp_attr *a)
 {
@@ -230,7 +230,7 @@ static enum ctrl_rsp check_path(struct hca *h, uint32_t mask, const struct qp_at
     return gid_is_group(a->av.dgid) ? hca_refuse(h, REF_AV_GROUP, compared_nothing()) : RSP_OK;
 }
 
-/* The attributes that are set become the transport's. */
+/* Updates the transport state from the attributes in @mask. */
 static void adopt(struct xport_qp *xqp, uint32_t mask)
 {
     const struct qp_attr *a = &xqp->qp.attr;
@@ -250,7 +250,7 @@ static void adopt(struct xport_qp *xqp, uint32_t mask)
     }
     if (mask & QPA_SQ_PSN)
         r->una = (struct psn){a->sq_psn};
-    /* Another timeout is for what is sent from now on: there is none while an answer is to come. */
+    /* The timeout can only change while no answer is outstanding; it applies to later packets. */
     RDL_ASSERT(!(mask & QPA_TIMEOUT) || r->asked_psns == 0);
     if (mask & QPA_RETRY_CNT)
         r->retries = 0;
@@ -297,7 +297,7 @@ void xport_cq_failed(struct xport *x, struct cq *cq)
         if (qp && (qp->send_cq == cq || qp->recv_cq == cq) && qp->state != QPS_RESET &&
             qp->state != QPS_ERR) {
             xport_fail(xport_of(qp));
-            xport_event(xport_of(qp), ASE_QP_FATAL); /* its completions have nowhere to go */
+            xport_event(xport_of(qp), ASE_QP_FATAL); /* its completions cannot be delivered */
         }
     }
 }
@@ -335,7 +335,7 @@ void xport_drop(const struct xport *x, const struct packet *p, const struct rx_i
           .most = values->most, .found = values->found);
 }
 
-/* @p is not for @qp, if that is one, because of @reason. */
+/* Drops @p because of @reason.  @qp is its queue pair, or NULL. */
 static enum drop_reason turn_away(const struct xport *x, const struct qp *qp,
                                   const struct packet *p, const struct rx_info *info,
                                   enum drop_reason reason)
@@ -353,8 +353,8 @@ static enum drop_reason hand_over(struct xport_qp *xqp, const struct packet *p,
     return xqp->service->receive(xqp, p, info);
 }
 
-/* A datagram to a group: a copy for each queue pair that is attached and may have it.  It was
- * thrown away if nobody took it.
+/* Delivers a multicast datagram to each attached queue pair that accepts it.  Returns DROP_NONE if
+ * at least one has taken it.
  */
 static enum drop_reason receive_group(struct xport *x, const struct packet *p,
                                       const struct rx_info *info)
@@ -369,7 +369,7 @@ static enum drop_reason receive_group(struct xport *x, const struct packet *p,
         struct qp *qp = hca_qp(x->hca, qpns[i]);
         enum drop_reason why;
 
-        RDL_ASSERT(qp); /* a queue pair that goes leaves its groups */
+        RDL_ASSERT(qp); /* destroying a queue pair detaches it */
         if (!mcast_wants(qp, p->ip.src, p->deth.src_qpn)) {
             all = all == DROP_NO_SUCH_GID ? DROP_OWN_COPY : all;
             continue;
@@ -400,7 +400,7 @@ void xport_timer(struct xport *x, uint64_t arg, bool held)
     struct qp *qp = hca_qp(x->hca, (uint32_t)(arg >> 8));
     const enum timer_kind kind = (enum timer_kind)(arg & 0xff);
 
-    RDL_ASSERT(qp); /* its timers were taken back when it was destroyed */
+    RDL_ASSERT(qp); /* destroying a queue pair cancels its timers */
     if (held)
         retry_hold(xport_of(qp), kind);
     else
@@ -460,7 +460,9 @@ void xport_trace_key_of(const struct xport_qp *xqp, const struct key_user *who, 
           .most = o.values.most, .found = o.values.found);
 }
 
-/* Can request @next go on now?  If all that was fetched was sent, one more is looked at. */
+/* Returns true if request @next can send its next packet or be executed now.  Fetches one more
+ * request if everything fetched was sent.
+ */
 static bool next_may_go(struct xport_qp *xqp)
 {
     const struct requester *r = &xqp->req;
@@ -469,12 +471,14 @@ static bool next_may_go(struct xport_qp *xqp)
         return false;
     if (r->next != r->fetched)
         return true;
-    /* It may be done already, be refused, or have to wait. */
+    /* The fetched request may be complete already, be refused, or have to wait. */
     /* cppcheck-suppress identicalConditionAfterEarlyExit ; req_fetch() changes it */
     return req_fetch(xqp) && r->next != r->fetched && req_may_start(xqp);
 }
 
-/* The next packet of the send queue. */
+/* Builds the next packet of the send queue, or executes a local request.  Returns the length of the
+ * frame, or 0.
+ */
 static size_t build_request(struct xport_qp *xqp, uint8_t *frame, ev_id *ret_tx)
 {
     size_t frame_bytes = 0;
@@ -489,7 +493,6 @@ static size_t build_request(struct xport_qp *xqp, uint8_t *frame, ev_id *ret_tx)
     return frame_bytes;
 }
 
-/* What is known of the packet that was built. */
 static struct tx_info tx_info_of(const struct packet *p, ev_id tx)
 {
     const bool has_aeth = (op_info(p->bth.opcode)->headers & H_AETH) != 0;

@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/* The transport of one device: what turns work requests into packets and packets into completions.
+/* The transport of one device: turns work requests into packets and packets into completions.
  *
- * It is passive.  The device hands in doorbells, packets and timers, and pulls frames out:
+ * It is passive.  The device passes in doorbells, packets and timers, and pulls frames out:
  *
- *	xport_kick()      a doorbell rang: there is work in a send or receive queue
+ *	xport_kick()      a doorbell: work was posted to a send or receive queue
  *	xport_receive()   a decoded packet arrived
  *	xport_timer()     a timer of SIM_QP_TIMER is due
- *	xport_build()     gives the next frame of a queue pair; called after ops->ready()
+ *	xport_build()     builds the next frame of a queue pair; called after ops->ready()
  *
- * What it needs from the device it gets through struct xport_ops.  None of them may call back into
+ * The transport calls the device through struct xport_ops.  These callbacks must not call back into
  * the transport.
  *
- * Work requests are fetched one at a time, when the requester can send the next one.  Deciding and
- * doing are apart: the rules of wqe.c, resp.c and comp.c are pure functions; who writes the state
- * that they look at is said in xport_qp.h.
+ * Work requests are fetched one at a time, when the requester can send the next one.  Decisions and
+ * their effects are separate: the rules of wqe.c, resp.c and comp.c are pure functions. xport_qp.h
+ * lists the files that write the state.
  *
- * Causes: the fetch of a send is caused by the kick, the first transmission of a packet by the
- * fetch of its work request, the arming of a timer by that transmission, a repetition by the
- * timeout or the `retry` event, an answer and everything else that a packet leads to by its rx.
+ * Causes of events: the fetch of a send is caused by the kick, the first transmission of a packet
+ * by the fetch of its work request, the arming of a timer by that transmission, a retransmission by
+ * the timeout or the `retry` event.  An answer, and everything else that a packet leads to, is
+ * caused by its rx.
  *
  * Left out: services other than RC, UC and UD; path migration.
  */
@@ -32,7 +33,9 @@
 #include "emu/hca/qp.h"
 #include "emu/wire/packet.h"
 
-/* Room that xport_build() needs: the headers over IPv6, the largest MTU, the ICRC, and some. */
+/* Minimum size of the buffer for xport_build(): headers over IPv6, the largest MTU and the ICRC,
+ * rounded up.
+ */
 #define XPORT_FRAME_BYTES 4224u
 
 struct sge {
@@ -41,38 +44,39 @@ struct sge {
     uint32_t lkey;
 };
 
-/* A work request as the device read it from a ring.  What is wrong with it is judged by the
- * transport: the device copies what has room, and says how much there was.
+/* A send work request as read from a ring.  The device copies as much as fits and stores the
+ * original sizes; the transport judges whether the request is valid.
  *
- * The caller of fetch_* presets @sge (room for max_send_sge or max_recv_sge) and @inline_data
- * (room for max_inline_data); both may be the same memory, as a WQE has one or the other.
+ * The caller of fetch_send() sets @sge (room for max_send_sge) and @inline_data (room for
+ * max_inline_data) before the call.  Both may point to the same memory, because a WQE has one or
+ * the other.
  *
- * Of the union, the member is filled that wr_form() says of the QP's type and the opcode; a SEND
- * that is no datagram has none.
+ * wr_form() of the QP's type and the opcode tells which member of the union is valid.  A SEND that
+ * is not on a UD queue pair uses none.
  */
 struct send_wqe {
     uint64_t wr_id;
-    uint32_t opcode; /* enum wr_opcode, or anything */
-    uint32_t flags;  /* set of enum send_flag_bit, or anything */
+    uint32_t opcode; /* enum wr_opcode; not validated */
+    uint32_t flags;  /* set of enum send_flag_bit; not validated */
     uint8_t imm[4];
-    uint32_t invalidate_rkey; /* of an opcode that has one, which has no immediate data then */
+    uint32_t invalidate_rkey; /* opcodes with invalidate; they have no immediate data */
     union {
         struct {
-            uint64_t remote_addr;       /* of WRITE, READ and atomics */
-            uint64_t compare_add, swap; /* of atomics */
+            uint64_t remote_addr;       /* WRITE, READ and atomics */
+            uint64_t compare_add, swap; /* atomics */
             uint32_t rkey;
         };
         struct rfc_wr_ud ud;
         struct rfc_wr_reg reg;
         struct rfc_wr_bind bind;
     };
-    uint32_t desc;       /* head of its chain, for complete() */
-    bool truncated;      /* the chain ends before the fixed part does, or is no WQE at all */
-    uint32_t n_sge;      /* as the WQE says */
-    uint32_t body_bytes; /* what the chain has after the fixed part */
-    ev_id fetched;       /* the event `fetch` that the device emitted */
+    uint32_t desc;       /* head of its chain: argument of ops->complete() */
+    bool truncated;      /* the chain is shorter than the fixed part, or no WQE */
+    uint32_t n_sge;      /* number in the WQE; may be above the limit */
+    uint32_t body_bytes; /* bytes of the chain after the fixed part */
+    ev_id fetched;       /* its `fetch` event */
     struct sge *sge;
-    uint8_t *inline_data; /* filled if flags has SF_INLINE: the first body_bytes */
+    uint8_t *inline_data; /* with SF_INLINE: the first body_bytes bytes */
 };
 
 struct recv_wqe {
@@ -82,40 +86,43 @@ struct recv_wqe {
     uint32_t n_sge;
     uint32_t body_bytes;
     struct sge *sge;
-    uint64_t holds_bytes; /* all elements together; written by the transport, as each packet asks */
+    uint64_t holds_bytes; /* sum of all elements; written by the transport */
 };
 
-/* FETCH_BROKEN: the ring is, and the device will need a reset. */
+/* FETCH_BROKEN: the ring is broken, and DEVICE_NEEDS_RESET will be set. */
 enum fetch { FETCH_OK, FETCH_EMPTY, FETCH_BROKEN };
 
 enum wq { WQ_SEND, WQ_RECV };
 
 struct xport_ops {
-    /* Takes the next chain of the queue's ring (of receives: of the shared queue's, if the queue
-     * pair has one), decodes it into @out, emits `fetch`: of a send with
-     * the kick as its cause, of a receive with what it is fetched for.
+    /* Takes the next chain of the queue's ring, or of the shared receive queue's, and decodes it
+     * into @out.  Emits `fetch`.  Its cause is the kick for a send, and for a receive the packet
+     * that needs it.
      */
     enum fetch (*fetch_send)(void *ctx, struct qp *qp, struct send_wqe *out);
     enum fetch (*fetch_recv)(void *ctx, struct qp *qp, struct recv_wqe *out);
 
-    /* Returns chain @desc to the guest, then delivers @wc to the queue's CQ; NULL: no completion,
-     * the request succeeded unsignaled or its queue was reset.  False: the CQ could not take @wc,
-     * which is lost; the QPs of the CQ go to ERR, see xport_cq_failed().
+    /* Completes chain @desc of the work queue, then delivers @wc to the queue's CQ.  @wc is NULL if
+     * there is no completion: the request succeeded unsignaled or its queue was reset.  Returns
+     * false if the CQ could not take @wc.  The completion is lost then, and the QPs of the CQ go to
+     * ERR: see xport_cq_failed().
      */
     bool (*complete)(void *ctx, struct qp *qp, enum wq wq, uint32_t desc,
                      const struct completion *wc);
 
-    /* @qp had nothing to send and now has: call xport_build() until !xport_has_more(). */
+    /* @qp has something to send now and had nothing before.  Call xport_build() until
+     * xport_has_more() returns false.
+     */
     void (*ready)(void *ctx, struct qp *qp);
 
-    /* Index of the host with address @dgid for traces, or EV_HOST_NONE. */
+    /* Index of the host with address @dgid, for events; EV_HOST_NONE if unknown. */
     uint32_t (*peer_of)(void *ctx, const uint8_t dgid[GID_BYTES]);
 
-    /* Receives that are posted and were not fetched. */
+    /* Number of receives that are posted and not fetched. */
     uint32_t (*receives)(void *ctx, struct qp *qp);
 
-    /* Tells the guest that @type happened to object @number of @kind, which is the kind that
-     * async_object() names.  The state that the event tells of is reached already.
+    /* Reports asynchronous event @type of object @number to the guest.  @kind must be
+     * async_object(@type).  The state change that it reports has already happened.
      */
     void (*event)(void *ctx, enum async_event type, enum object_kind kind, uint32_t number);
 };
@@ -130,96 +137,108 @@ struct xport {
     struct hca *hca;
     const struct xport_ops *ops;
     void *ctx;
-    uint8_t mac[MAC_BYTES]; /* of the port: source of its frames */
+    uint8_t mac[MAC_BYTES]; /* MAC of the port, source of its frames */
     struct xport_counters count;
 };
 
 void xport_init(struct xport *x, struct hca *hca, const struct xport_ops *ops, void *ctx,
                 const uint8_t mac[MAC_BYTES]);
 
-/* Destroys all queue pairs, as a device reset does. */
+/* Destroys all queue pairs. */
 void xport_done(struct xport *x);
 
-/* As hca_qp_create(), and RSP_NOT_SUPPORTED for a type that is not carried. */
+/* Creates a queue pair, as hca_qp_create().  Returns RSP_NOT_SUPPORTED for a type without a
+ * service.
+ */
 enum ctrl_rsp xport_qp_create(struct xport *x, const struct qp_config *config, struct qp **ret);
 
-/* Gives the queues of @qp, which have nothing in them where they change, other lengths.
+/* Changes the queue lengths of @qp.  A queue whose length changes must be empty.
  *
- * Return: RSP_OK, RSP_INVALID_ARG (beyond the limits), RSP_BUSY (a send is not complete)
+ * Return: RSP_OK
+ *	   RSP_INVALID_ARG  beyond the limits
+ *	   RSP_BUSY         a send is not complete
  */
 enum ctrl_rsp xport_qp_resize(struct xport *x, struct qp *qp, uint32_t max_send_wr,
                               uint32_t max_recv_wr);
 
-/* RSP_OK, RSP_BAD_HANDLE.  Its chains stay in the rings, which the driver must reset; a shared
- * receive that it holds is given back without a completion.
+/* Destroys a queue pair.  Its chains stay in the rings, which the driver must reset.  A shared
+ * receive that it holds is returned to the driver without a completion.  Returns RSP_OK or
+ * RSP_BAD_HANDLE.
  */
 enum ctrl_rsp xport_qp_destroy(struct xport *x, uint32_t qpn);
 
-/* As hca_qp_check_modify(); then attributes, state, and what the move means for the transport: to
- * ERR completes all that is posted with WR_FLUSH_ERR, to RESET returns it without completions.
+/* Checks a MODIFY_QP request as hca_qp_check_modify() does, and applies it.  A transition to ERR
+ * completes everything that is posted with WR_FLUSH_ERR.  A transition to RESET returns it without
+ * completions.
  */
 enum ctrl_rsp xport_qp_modify(struct xport *x, struct qp *qp, uint32_t mask,
                               const struct qp_attr *attr);
 
-/* Is it in SQD, and what was started not done yet? */
+/* Returns true if @qp is in SQD and work requests that were started are not complete. */
 bool xport_is_draining(const struct qp *qp);
 
-/* Moves the queue pairs of a CQ that overflowed to ERR, and says so.  Call it when no other call is
- * under way.
+/* Moves the queue pairs of the overflowed @cq to ERR and raises QP_FATAL for each.  Must not be
+ * called from within another function of the transport.
  */
 void xport_cq_failed(struct xport *x, struct cq *cq);
 
-/* The same for those of a shared receive queue that failed. */
+/* Moves the queue pairs of the failed @srq to ERR.  Same restriction as xport_cq_failed(). */
 void xport_srq_failed(struct xport *x, const struct srq *srq);
 
-/* A doorbell of @qp: something was posted.  What is posted to a QP in ERR is flushed at once; what
- * is posted before RTS waits.
+/* Processes a doorbell of @qp.  Work posted to a QP in ERR is flushed at once, and so are sends in
+ * SQE. Sends posted before RTS wait.
  */
 void xport_kick(struct xport *x, struct qp *qp, enum wq wq);
 
-/* What is known of a packet beside its bytes. */
+/* Information on a received packet besides its bytes. */
 struct rx_info {
-    ev_id tx;            /* the event that sent it; 0 if it came from outside */
-    uint32_t wire_bytes; /* of the frame, for traces */
+    ev_id tx;            /* its tx event; 0 if it came from outside the lab */
+    uint32_t wire_bytes; /* length of the frame, for events */
 };
 
-/* @p was accepted by packet_parse(), or refused with DROP_BAD_OPCODE: a reserved opcode may have to
- * be answered.  Emits rx or drop.  Returns why it was thrown away, DROP_NONE if it was not.
+/* Processes a received packet.  packet_parse() has accepted @p or returned DROP_BAD_OPCODE: a
+ * reserved opcode may need a NAK.  Emits rx or drop.  Returns the reason if the packet was dropped,
+ * otherwise DROP_NONE.
  */
 enum drop_reason xport_receive(struct xport *x, const struct packet *p, const struct rx_info *info);
 
-/* @arg of a due SIM_QP_TIMER.  @held: the device cannot reach memory, so that it could neither send
- * again nor complete; what follows waits for xport_go_on(), unless the timer is stopped before.
+/* Handler of SIM_QP_TIMER.  With @held (bus mastering is off) the device can neither retransmit nor
+ * complete.  The timer's effect is then delayed until xport_go_on(), unless the timer is stopped
+ * before.
  */
 void xport_timer(struct xport *x, uint64_t arg, bool held);
 
-/* Memory can be reached again: what was held follows now. */
+/* Carries out the timers that expired while bus mastering was off. */
 void xport_go_on(struct xport *x);
 
-/* Has @qp a frame to send now?  A posted work request that was not looked at counts as one. */
+/* Returns true if @qp may have a frame to send.  A posted work request that was not fetched counts
+ * as one.
+ */
 bool xport_has_tx(const struct qp *qp);
 
-/* What is known of a frame that was built beside its bytes. */
+/* Information on a built frame besides its bytes. */
 struct tx_info {
-    ev_id tx; /* the event that says so */
+    ev_id tx; /* its tx event */
     uint8_t opcode;
     uint32_t dest_qpn;
     struct psn psn;
-    enum syndrome syndrome; /* SYN_NONE: it is no answer */
+    enum syndrome syndrome; /* SYN_NONE: not an acknowledge or response */
 };
 
-/* Builds the next frame of @qp, answers and requests in turns, emits its tx event and arms timers.
- * @cap is at least XPORT_FRAME_BYTES.  Returns its bytes; 0 if there is nothing after all, and
- * @ret is untouched then.
+/* Builds the next frame of @qp, alternating between answers and requests.  Emits its tx event and
+ * arms timers.  @cap is at least XPORT_FRAME_BYTES.  Returns the length of the frame.  Returns 0
+ * and leaves @ret unchanged if there is nothing to send.
  */
 size_t xport_build(struct xport *x, struct qp *qp, uint8_t *frame, size_t cap, struct tx_info *ret);
 
-/* After xport_build(), and what it led to: has @qp another frame?  If not, ops->ready() will say
- * when it has.
+/* Returns true if @qp may have another frame, after xport_build() and the handling of its frame.
+ * If not, ops->ready() is called when it has one again.
  */
 bool xport_has_more(struct qp *qp);
 
-/* What must always hold of @qp between two calls; NULL, or what does not. */
+/* Checks the invariants of @qp between calls.  Returns NULL, or a text that describes the violated
+ * one.
+ */
 const char *xport_invariant(const struct qp *qp);
 
 #endif

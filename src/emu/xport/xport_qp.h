@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What a queue pair knows: the requester's window, the responder's expectations.  An unreliable
- * one has the same; what it never waits for, it leaves alone.
+/* State of a queue pair in the transport: requester and responder.  Unreliable services use the
+ * same structures but not the parts that wait for answers.
  *
- * Requester.  Work requests are in a ring, numbered from 0 without end:
+ * Requester.  Work requests are in a ring, numbered from 0 modulo 2^32:
  *
  *	oldest               next                fetched
  *	| acked PSNs of it ... | sent_psns of it ... |
@@ -10,39 +10,42 @@
  *	     |<------------ out_psns --------->|
  *	                       |<- again_psns ->|
  *
- * una is the oldest PSN without an acknowledge, high the next that was never sent, nxt the one that
- * is sent next: below high only while packets are sent again.  The two are counted from una and not
- * compared with it: 2^23 PSNs may be outstanding, which is where comparing ends.  nxt is PSN
- * sent_psns of work request next.  Going back (go-back-N) puts nxt to una and next to oldest; since
- * an acknowledge counts PSNs from the front, no request is ever searched by its PSN.
+ * una is the oldest unacknowledged PSN and high the next PSN that was never sent.  nxt is the next
+ * PSN to send; it is below high only during retransmission.  nxt and high are stored as distances
+ * from una and not compared with it, because up to 2^23 PSNs can be outstanding, where PSN
+ * comparison becomes ambiguous.  nxt is PSN sent_psns of work request next.  Go-back-N sets nxt to
+ * una and next to oldest.  Acknowledges count PSNs from the oldest one, so no request is searched
+ * by its PSN.
  *
- * A request takes PSNs, n_psns of them, and is sent in packets.  The two are counted apart, as a
- * packet is not always one PSN: that of a READ takes as many as its response has packets.  What is
- * acknowledged counts in PSNs.  Packets have numbers of their own, from 0 without end.  A request
- * without packets has no PSNs either: req_local.c.
+ * A request takes n_psns PSNs and is sent in packets.  The two are counted separately, because a
+ * READ is one packet but takes as many PSNs as its response has packets.  Acknowledgement is
+ * counted in PSNs.  Packets have their own numbers, from 0 modulo 2^32.  A request without packets
+ * (req_local.c) has no PSNs either.
  *
- * Responder.  expected is the PSN of the next request packet; wqe is the receive of the message
- * that is open, if it needs one, write where an RDMA WRITE goes on.  READs and atomics are in a
- * ring of max_dest_rd_atomic entries, numbered from 0 without end:
+ * Responder.  expected is the PSN of the next request packet.  wqe is the receive of the open
+ * message, if it needs one.  write is the position in the open RDMA WRITE.  READs and atomics are
+ * in a ring of max_dest_rd_atomic entries, numbered from 0 modulo 2^32:
  *
  *	first             done              next
  *	| sent, for duplicates | to be sent |
  *
- * done is the oldest whose responses have not all been sent; a duplicate moves it back.  answered
- * does not move back: it is the oldest whose responses were never all sent.  A new request may take
- * the place of any before that, even of one that is sent again for a duplicate: who sends a new
- * request has its answer.
+ * done is the oldest entry with responses left to send; a duplicate moves it back.  answered is the
+ * oldest entry whose responses were never all sent; it does not move back.  A new request may
+ * replace any entry before answered, even one that is being sent again for a duplicate: a requester
+ * that sends a new request has received that answer.
  *
- * Beside them one answer can wait to be sent: the newest acknowledge, or a NAK, which no
- * acknowledge replaces.  It leaves after the responses, so that all answers are in the order of
- * their PSNs.  A NAK that asks for a packet does not outlive its arrival.
+ * In addition, one acknowledge or NAK can wait to be sent.  A newer acknowledge replaces an older
+ * one, but no acknowledge replaces a NAK.  It is sent after the responses, so that all answers
+ * leave in the order of their PSNs.  A NAK that asks for a packet is withdrawn when that packet
+ * arrives.
  *
- * After a verdict that ends the queue pair the responder is closing: it takes nothing more, and the
- * queue pair is in ERR when the NAK has left.
+ * After a verdict that ends the queue pair, the responder is closing: it takes no more packets, and
+ * the queue pair goes to ERR when the NAK has been sent.
  *
- * Writers: of the requester req.c, req_build.c, req_local.c, retry.c and comp_apply.c, of the
- * responder resp_apply.c, resp_answer.c and resp_rd.c; of both xport.c when a queue pair is made or
- * modified, and flush.c when it ends.  Reading is free.
+ * Writers of the requester state: req.c, req_build.c, req_local.c, retry.c and comp_apply.c.
+ * Writers of the responder state: resp_apply.c, resp_answer.c and resp_rd.c.  Both are also written
+ * by xport.c when a queue pair is created or modified, and by flush.c when it ends.  Any file may
+ * read them.
  */
 #ifndef EMU_XPORT_XPORT_QP_H
 #define EMU_XPORT_XPORT_QP_H
@@ -54,114 +57,114 @@
 #include "emu/xport/sg.h"
 #include "emu/xport/xport.h"
 
-/* Request packets, and PSNs, that a requester may have outstanding.  With more PSNs a responder
- * could not tell a new request from a duplicate.  [IBTA1 9.7.4.1.1]
+/* Maximum number of outstanding request packets, and of outstanding PSNs.  With more PSNs a
+ * responder could not tell a new request from a duplicate.  [IBTA1 9.7.4.1.1]
  */
 #define REQ_WINDOW_PKTS 4096u
 #define REQ_WINDOW_PSNS 0x800000u
-#define REQ_SENDS_BYTES (REQ_WINDOW_PKTS * sizeof(uint32_t)) /* of requester.sends */
+#define REQ_SENDS_BYTES (REQ_WINDOW_PKTS * sizeof(uint32_t)) /* size of requester.sends */
 
-/* An acknowledge is asked for at the end of a message, and after so many packets without. */
+/* An acknowledge is requested at the end of a message, and at least once in this many packets. */
 #define REQ_ACKREQ_PKTS 64u
 
 #define RESP_MSN_MASK 0xffffffu
 
-/* rnr_retry with this value never ends.  [IBTA1 9.7.5.2.8]  retry_cnt with it does,
- * if the profile has TRAIT_RETRY_7_ENDS.
+/* Value of rnr_retry for unlimited retries.  [IBTA1 9.7.5.2.8]  As a value of retry_cnt it is
+ * unlimited only if the profile does not have TRAIT_RETRY_7_ENDS.
  */
 #define REQ_RETRY_FOREVER 7u
 
 /* A work request of the send queue. */
 struct req_wqe {
     struct send_wqe w;
-    const struct wr_info *info; /* of its opcode; NULL: it was refused */
-    uint32_t bytes;             /* of the message */
-    uint32_t n_psns;            /* that it takes */
-    uint32_t first_pkt;         /* number of its first packet, once that was sent */
-    uint32_t ssn;          /* its number among all that have packets, once that was sent: 24 bits */
-    enum wc_status status; /* not SUCCESS: refused here; completes when it is the oldest */
+    const struct wr_info *info; /* row of its opcode; NULL: it was refused */
+    uint32_t bytes;             /* length of the message */
+    uint32_t n_psns;            /* number of PSNs that it takes */
+    uint32_t first_pkt;         /* number of its first packet; valid once that was sent */
+    uint32_t ssn;               /* SSN, 24 bits; valid once its first packet was sent */
+    enum wc_status status;      /* not SUCCESS: refused; completes when it is the oldest */
     struct objection by;
-    bool carried_out; /* a request without packets: it completes when it is the oldest */
+    bool carried_out; /* a request without packets: completes when it is the oldest */
 };
 
 struct requester {
     struct req_wqe *ring;
-    uint8_t *bodies;   /* SGEs or inline data of each place of the ring */
-    size_t body_bytes; /* of one of them */
-    uint32_t size;     /* of the ring, a power of two */
+    uint8_t *bodies;   /* SGEs or inline data of each ring entry */
+    size_t body_bytes; /* size of one of them */
+    uint32_t size;     /* entries of the ring, a power of two */
     uint32_t oldest, next, fetched;
     uint32_t acked_psns;     /* of the oldest request */
-    struct sge_cur sink;     /* where the next response to it goes */
-    uint32_t sent_psns;      /* of request next: the next packet starts with that PSN of it */
-    struct sge_cur next_sge; /* where the payload of that packet starts */
+    struct sge_cur sink;     /* position for the next response data of the oldest request */
+    uint32_t sent_psns;      /* of request next: PSN at which its next packet starts */
+    struct sge_cur next_sge; /* position of the payload of that packet */
     struct psn una;
-    uint32_t out_psns;   /* sent and not acknowledged */
-    uint32_t again_psns; /* the last of them, to be sent again */
-    uint32_t asked_psns; /* the first of them, to the last one that an answer was asked for */
+    uint32_t out_psns;   /* PSNs sent and not acknowledged */
+    uint32_t again_psns; /* the last of out_psns, which will be retransmitted */
+    uint32_t asked_psns; /* the first of out_psns, up to the last with an ack request */
     uint32_t sent_pkts;  /* number of the next packet that was never sent */
-    uint32_t acked_pkts; /* number of the oldest one that was not acknowledged */
-    uint32_t out_rds;    /* READs and atomics that were sent and are not complete */
-    bool ran_on;         /* the ACK timer was late, and runs a little longer */
-    bool implied_nak;    /* one was asked for again as its response is missing; none came since */
+    uint32_t acked_pkts; /* number of the oldest unacknowledged packet */
+    uint32_t out_rds;    /* READs and atomics sent and not complete */
+    bool ran_on;         /* the ACK timer was late and has been extended */
+    bool implied_nak;    /* went back for a missing response; nothing acknowledged since */
     uint32_t pkts_without_ackreq;
-    uint32_t ssn;        /* of the last request that was begun, from 1 */
-    uint32_t credit_ssn; /* the last that the responder has a receive for, as far as is known */
-    bool uncredited;     /* the responder said that it counts no credits */
-    bool kicked;         /* the ring may hold work requests that were not fetched */
-    ev_id resend;        /* why packets are sent again */
-    uint32_t *sends;     /* times that a packet was sent, by number % REQ_WINDOW_PKTS; NULL: once */
+    uint32_t ssn;        /* SSN of the last request that was started, from 1 */
+    uint32_t credit_ssn; /* last SSN for which the responder has announced a receive */
+    bool uncredited;     /* the responder does not use credits */
+    bool kicked;         /* the ring may hold work requests that are not fetched */
+    ev_id resend;        /* cause of the retransmission */
+    uint32_t *sends;     /* transmissions by packet number % REQ_WINDOW_PKTS; NULL: all 1 */
     uint32_t retries;    /* since the last progress */
     uint32_t rnr_naks;   /* since the last progress */
-    bool rnr_wait;       /* nothing is sent until the RNR timer runs out */
-    sim_ticket timer[2]; /* by enum timer_kind; 0: off */
+    bool rnr_wait;       /* nothing is sent until the RNR timer expires */
+    sim_ticket timer[2]; /* indexed by enum timer_kind; 0: off */
     uint64_t due_ns[2];
 };
 
-/* An answer that waits to be sent. */
+/* An acknowledge or NAK that waits to be sent. */
 struct resp_answer {
     bool pending;
     uint8_t syndrome; /* as in the AETH */
     struct psn psn;
     uint32_t msn;
-    ev_id cause;   /* the rx that it answers */
-    bool owes_ack; /* a NAK: it speaks for an acknowledge that was asked for, too */
-    /* A sequence or RNR NAK: the last PSN behind its own whose packet was thrown away, and the rx
-     * of that; its own if none was.
+    ev_id cause;   /* the rx event that it answers */
+    bool owes_ack; /* a NAK that has replaced a requested acknowledge */
+    /* For a sequence or RNR NAK: the last PSN behind its own whose packet was dropped, and the rx
+     * event of that packet.  If there is none, its own PSN and cause.
      */
     struct psn beyond;
     ev_id beyond_rx;
 };
 
-/* A READ or an atomic that the responder took.  An atomic is carried out once: what it found is
- * kept for duplicates.
+/* A READ or atomic that the responder has accepted.  An atomic is executed once; the original value
+ * is kept for duplicates.
  */
 struct resp_rd {
-    uint8_t opcode; /* of its request */
+    uint8_t opcode; /* opcode of the request */
     struct psn psn;
     uint32_t n_psns;
-    uint32_t at;   /* responses that were sent: the next one has PSN psn + at */
-    uint32_t from; /* the response that was asked for first when it was asked for last */
+    uint32_t at;   /* responses sent; the next one has PSN psn + at */
+    uint32_t from; /* first response that the latest request asks for */
     uint64_t addr;
     uint32_t rkey, bytes;
     uint64_t found;
     uint32_t msn;
-    ev_id cause; /* the rx that asked last */
+    ev_id cause; /* rx event of the latest request or duplicate */
 };
 
 struct resp_rds {
     struct resp_rd *ring;
-    uint32_t size; /* entries: limits.max_dest_rd_atomic */
+    uint32_t size; /* limits.max_dest_rd_atomic entries */
     uint32_t first, done, answered, next;
 };
 
-/* Where the open RDMA WRITE goes on. */
+/* Position in the open RDMA WRITE. */
 struct resp_write {
     uint64_t addr;
     uint32_t rkey;
-    uint32_t left; /* bytes that are to come */
+    uint32_t left; /* bytes that have not arrived */
 };
 
-/* Why a request was refused for good. */
+/* Reason of a refusal that ends the queue pair. */
 struct refusal {
     enum pkt_act act; /* NAK_* or FAIL */
     enum rule rule;
@@ -169,42 +172,42 @@ struct refusal {
 
 struct responder {
     struct psn expected;
-    struct psn taken;           /* of the last packet taken that an acknowledge answers */
-    uint64_t n_psns, n_acked;   /* PSNs taken; of them, up to the one that was acknowledged last */
+    struct psn taken;           /* PSN to acknowledge: of the last SEND or WRITE packet taken */
+    uint64_t n_psns, n_acked;   /* total PSNs taken; total acknowledged */
     uint32_t msn;               /* messages completed, 24 bits */
-    const struct op_info *open; /* last packet of the message that is open; NULL: none is */
-    bool seq_nak_out; /* a sequence NAK was decided on; the expected PSN has not come since */
-    bool rnr_nak_out; /* an RNR NAK was decided on; the same holds */
-    bool has_wqe;     /* wqe is the receive of the open message */
+    const struct op_info *open; /* last packet of the open message; NULL: none is open */
+    bool seq_nak_out;           /* a sequence NAK was queued and expected has not arrived since */
+    bool rnr_nak_out;           /* an RNR NAK was queued and expected has not arrived since */
+    bool has_wqe;               /* wqe is the receive of the open message */
     struct recv_wqe wqe;
-    struct sge_cur sge; /* where the next payload goes */
-    uint32_t received;  /* bytes of the open message */
+    struct sge_cur sge; /* position for the next payload */
+    uint32_t received;  /* bytes received of the open message */
     struct resp_write write;
     struct resp_rds rds;
     struct resp_answer answer;
-    bool closing;            /* when the answer, a NAK, has left, the queue pair ends, */
-    struct completion fatal; /* and the receive that is held like this; SUCCESS: it is flushed */
-    struct refusal refused;  /* because of this */
-    bool untold;             /* and no completion tells of it: an event does */
-    uint32_t seq_naks;       /* sent since the expected PSN came last: at most 1 */
-    bool told_last;          /* the event that no shared receive is held any more was raised */
+    bool closing;            /* the queue pair goes to ERR when the NAK was sent */
+    struct completion fatal; /* completes the held receive then; SUCCESS: it is flushed */
+    struct refusal refused;  /* the reason */
+    bool untold;             /* report the refusal by an event, as no completion does */
+    uint32_t seq_naks;       /* sequence NAKs since expected arrived last: at most 1 */
+    bool told_last;          /* QP_LAST_WQE_REACHED was raised */
 };
 
 struct xport_qp {
-    struct qp qp; /* first: the table of the hca knows it as this */
+    struct qp qp; /* must be first: the hca's table points to it */
     struct xport *x;
     const struct service *service;
     uint32_t mtu;       /* bytes */
-    uint32_t peer;      /* host, for traces */
-    bool is_ready;      /* ops->ready() was called, and xport_has_more() did not deny it since */
-    bool answered_last; /* the last frame was the responder's: the requester is next */
-    bool established;   /* a packet has come since the move to RTR; written by events.c */
-    bool draining;      /* in SQD: what was started is not done yet; written by drain.c */
-    bool tell_drained;  /* an event shall say when it is; written by drain.c */
+    uint32_t peer;      /* host index of the peer, for events */
+    bool is_ready;      /* ops->ready() was called; cleared by xport_has_more() */
+    bool answered_last; /* the last frame was the responder's */
+    bool established;   /* a packet has arrived since RTR; written by events.c */
+    bool draining;      /* SQD: started requests are not complete; written by drain.c */
+    bool tell_drained;  /* raise SQ_DRAINED when drained; written by drain.c */
     struct requester req;
     struct responder resp;
-    struct packet out;       /* the headers that all its packets have, */
-    struct packet_path path; /* and the bytes that all begin with; both written by xport.c */
+    struct packet out;       /* headers common to all packets; written by xport.c */
+    struct packet_path path; /* encoded form of these headers; written by xport.c */
     struct xport_counters count;
 };
 
@@ -223,13 +226,13 @@ static inline struct trace *xport_trace(const struct xport_qp *xqp)
     return xqp->qp.hca->trace;
 }
 
-/* Request number @n, which was fetched: before the first one there is no ring. */
+/* Request number @n.  It must have been fetched: the ring is allocated for the first one. */
 static inline struct req_wqe *req_wqe_at(const struct requester *r, uint32_t n)
 {
     return &r->ring[n & (r->size - 1)];
 }
 
-/* The PSN that was never sent, and the one that is sent next. */
+/* req_high() is the next PSN that was never sent, req_nxt() the next PSN to send. */
 static inline struct psn req_high(const struct requester *r)
 {
     return psn_add(r->una, r->out_psns);
@@ -240,25 +243,25 @@ static inline struct psn req_nxt(const struct requester *r)
     return psn_add(r->una, r->out_psns - r->again_psns);
 }
 
-/* A READ or an atomic: its answer brings data. */
+/* Returns true for a READ or an atomic, whose response carries data. */
 static inline bool req_is_rd(const struct req_wqe *q)
 {
     return q->info && q->info->data == WR_DATA_FILLS;
 }
 
-/* Packets sent and not acknowledged. */
+/* Number of packets sent and not acknowledged. */
 static inline uint32_t req_out_pkts(const struct requester *r)
 {
     return r->sent_pkts - r->acked_pkts;
 }
 
-/* A request was completed, or a READ taken.  [IBTA1 9.7.7.1] */
+/* Increments the MSN when a request message is complete or a READ was accepted.  [IBTA1 9.7.7.1] */
 static inline void resp_next_msn(struct responder *r)
 {
     r->msn = (r->msn + 1) & RESP_MSN_MASK;
 }
 
-/* The next @n PSNs are taken. */
+/* Advances the expected PSN by @n. */
 static inline void resp_took(struct responder *r, uint32_t n)
 {
     r->expected = psn_add(r->expected, n);
@@ -271,7 +274,7 @@ static inline struct resp_rd *resp_rd_at(const struct resp_rds *r, uint32_t n)
     return &r->ring[n % r->size];
 }
 
-/* Has the responder something to send? */
+/* Returns true if the responder has something to send. */
 static inline bool resp_owes_answer(const struct responder *r)
 {
     return r->answer.pending || r->rds.done != r->rds.next;

@@ -19,7 +19,7 @@ bool verbs_pair(struct drill *d, struct rdl_qp_config *c, struct verbs_pair *p)
 bool verbs_pair_with_srq(struct drill *d, struct rdl_qp_config *c, rdl_srq srq,
                          struct verbs_pair *p)
 {
-    struct verbs *k = d->own;
+    struct drill_verbs *k = d->own;
 
     for (unsigned i = 0; i < RIG_HOSTS; i++) {
         const struct verbs_side *s = &k->side[i];
@@ -42,7 +42,7 @@ bool verbs_pair_with_srq(struct drill *d, struct rdl_qp_config *c, rdl_srq srq,
 
 bool verbs_unpair(struct drill *d, struct verbs_pair *p)
 {
-    struct verbs *k = d->own;
+    struct drill_verbs *k = d->own;
 
     for (unsigned i = 0; i < RIG_HOSTS; i++) {
         drill_say(d, "destroy_qp h%u.%s", i + 1, p->end[i].name);
@@ -55,7 +55,7 @@ bool verbs_unpair(struct drill *d, struct verbs_pair *p)
 
 bool verbs_fill(struct drill *d, unsigned host)
 {
-    struct verbs *k = d->own;
+    struct drill_verbs *k = d->own;
     const uint32_t salt = drill_below(d, 1u << 20);
 
     for (uint32_t i = 0; i < VERBS_HALF; i++)
@@ -73,7 +73,7 @@ bool verbs_fill(struct drill *d, unsigned host)
 
 bool verbs_send(struct drill *d, const struct rig_end *e, struct rdl_send_wr *wr)
 {
-    struct verbs *k = d->own;
+    struct drill_verbs *k = d->own;
 
     wr->wr_id = ++k->wr_id;
     d->n_unsaid++;
@@ -82,7 +82,7 @@ bool verbs_send(struct drill *d, const struct rig_end *e, struct rdl_send_wr *wr
 
 bool verbs_recv(struct drill *d, const struct rig_end *e, uint32_t offset, uint32_t bytes)
 {
-    struct verbs *k = d->own;
+    struct drill_verbs *k = d->own;
     const struct verbs_side *s = &k->side[e->number];
     const struct rdl_sge sge = {s->addr + offset, bytes, s->lkey};
     const struct rdl_recv_wr wr = {.wr_id = ++k->wr_id, .sge = &sge, .n_sge = 1};
@@ -104,7 +104,7 @@ bool verbs_done(struct drill *d, rdl_cq cq, uint32_t status, struct rdl_wc *ret)
 
 bool verbs_no_more(struct drill *d)
 {
-    struct verbs *k = d->own;
+    struct drill_verbs *k = d->own;
     struct rdl_wc wc = {0};
 
     for (unsigned i = 0; i < RIG_HOSTS; i++) {
@@ -119,7 +119,7 @@ bool verbs_no_more(struct drill *d)
 bool verbs_holds(struct drill *d, unsigned host, uint32_t offset, const void *want, uint32_t bytes,
                  const char *what)
 {
-    struct verbs *k = d->own;
+    struct drill_verbs *k = d->own;
     const uint8_t *w = want;
 
     if (!drill_works(
@@ -136,7 +136,7 @@ bool verbs_holds(struct drill *d, unsigned host, uint32_t offset, const void *wa
 
 const struct ev *verbs_event(struct drill *d, unsigned kind, size_t *at)
 {
-    const struct verbs *k = d->own;
+    const struct drill_verbs *k = d->own;
     const uint64_t forgotten = rdl_record_forgotten(d->lab);
     const size_t n = rdl_record_count(d->lab);
 
@@ -153,7 +153,7 @@ const struct ev *verbs_event(struct drill *d, unsigned kind, size_t *at)
 
 uint32_t verbs_count_tx(struct drill *d, unsigned host, uint32_t opcode)
 {
-    const struct verbs *k = d->own;
+    const struct drill_verbs *k = d->own;
     const struct ev *e;
     uint32_t n = 0;
 
@@ -174,7 +174,7 @@ bool verbs_fault(struct drill *d, struct rdl_fault_config *c, rdl_fault *ret)
 
 static bool add_side(struct drill *d, unsigned i)
 {
-    struct verbs *k = d->own;
+    struct drill_verbs *k = d->own;
     struct verbs_side *s = &k->side[i];
     const unsigned h = i + 1;
     struct rdl_mr_info info;
@@ -204,7 +204,7 @@ static bool add_side(struct drill *d, unsigned i)
 
 static void set_up(struct drill *d)
 {
-    struct verbs *k = d->own;
+    struct drill_verbs *k = d->own;
     struct rig_config c = {0};
 
     k->is_rxe = drill_one_in(d, 3);
@@ -216,7 +216,7 @@ static void set_up(struct drill *d)
 /* An event that nobody takes keeps nothing alive, but must be no other's. */
 static void take_events(struct drill *d)
 {
-    struct verbs *k = d->own;
+    struct drill_verbs *k = d->own;
 
     for (unsigned i = 0; i < RIG_HOSTS; i++) {
         struct rdl_async_event e;
@@ -242,7 +242,7 @@ static void take(struct drill *d)
         verbs_step_cq,        verbs_step_rights,  verbs_step_datagram, verbs_step_atomics,
         verbs_step_gap,       verbs_step_flush,   verbs_step_wrong,    verbs_step_again,
     };
-    struct verbs *k = d->own;
+    struct drill_verbs *k = d->own;
 
     k->mark = rdl_record_forgotten(d->lab) + rdl_record_count(d->lab);
     steps[drill_below(d, sizeof(steps) / sizeof(steps[0]))](d);
@@ -250,5 +250,8 @@ static void take(struct drill *d)
         take_events(d);
 }
 
-const struct drill_kind drill_of_verbs = {
-    .name = "verbs", .bytes = sizeof(struct verbs), .steps = 10, .set_up = set_up, .take = take};
+const struct drill_kind drill_of_verbs = {.name = "verbs",
+                                          .bytes = sizeof(struct drill_verbs),
+                                          .steps = 10,
+                                          .set_up = set_up,
+                                          .take = take};

@@ -26,7 +26,7 @@ static uint64_t draw_word(struct drill *d)
 /* Words are what programs read: the host's order. */
 static bool put_word(struct drill *d, unsigned host, uint32_t offset, uint64_t v)
 {
-    struct verbs *k = d->own;
+    struct drill_verbs *k = d->own;
 
     return drill_works(d, rdl_mem_write(d->lab, k->host[host], k->side[host].addr + offset, &v, 8),
                        "a program can write to its memory");
@@ -35,7 +35,7 @@ static bool put_word(struct drill *d, unsigned host, uint32_t offset, uint64_t v
 static bool has_word(struct drill *d, unsigned host, uint32_t offset, uint64_t want,
                      const char *what)
 {
-    struct verbs *k = d->own;
+    struct drill_verbs *k = d->own;
     uint64_t v = 0;
 
     return drill_works(d, rdl_mem_read(d->lab, k->host[host], k->side[host].addr + offset, &v, 8),
@@ -49,7 +49,7 @@ void verbs_step_atomics(struct drill *d)
 {
     const uint32_t n = 1 + drill_below(d, 6), loses = drill_below(d, 3);
     const bool sig_all = drill_one_in(d, 2);
-    struct verbs *k = d->own;
+    struct drill_verbs *k = d->own;
     struct rdl_fault_config f = {.kind = FLT_DROP, .count = 1, .opcode = RDL_ANY};
     uint64_t word = draw_word(d), found[6];
     uint32_t n_wc = 0;
@@ -106,7 +106,7 @@ void verbs_step_atomics(struct drill *d)
 
 static bool send_on(struct drill *d, struct verbs_pair *p, uint32_t bytes)
 {
-    struct verbs *k = d->own;
+    struct drill_verbs *k = d->own;
     const struct rdl_sge sge = {k->side[0].addr, bytes, k->side[0].lkey};
     struct rdl_send_wr wr = {.opcode = WR_SEND, .sge = &sge, .n_sge = 1, .flags = SF_SIGNALED};
 
@@ -119,7 +119,7 @@ void verbs_step_gap(struct drill *d)
 {
     const uint32_t n_pkts = 1 + drill_below(d, 5), n = 1 + drill_below(d, 3);
     const bool late = drill_one_in(d, 3);
-    struct verbs *k = d->own;
+    struct drill_verbs *k = d->own;
     struct rdl_fault_config f = {.kind = FLT_DROP, .count = 1, .opcode = RDL_ANY};
     struct verbs_pair p;
     struct rdl_wc wc;
@@ -172,7 +172,7 @@ void verbs_step_flush(struct drill *d)
 {
     const uint32_t n_recv = drill_below(d, 8), n_send = 1 + drill_below(d, 10);
     const bool resets = drill_one_in(d, 3);
-    struct verbs *k = d->own;
+    struct drill_verbs *k = d->own;
     struct rdl_fault_config f = {.kind = FLT_DROP, .nth = 1, .count = RDL_ANY, .opcode = RDL_ANY};
     struct rdl_qp_attr a = {0};
     uint64_t recvs, sends;

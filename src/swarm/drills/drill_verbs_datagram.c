@@ -20,7 +20,7 @@ struct datagram {
 static bool make(struct drill *d, struct datagram *g)
 {
     struct rdl_qp_config c = {.type = QPT_UD};
-    struct verbs *k = d->own;
+    struct drill_verbs *k = d->own;
     uint8_t mac[6];
 
     memset(g, 0, sizeof(*g));
@@ -59,7 +59,7 @@ static bool make(struct drill *d, struct datagram *g)
 
 static bool unmake(struct drill *d, struct datagram *g)
 {
-    struct verbs *k = d->own;
+    struct drill_verbs *k = d->own;
 
     for (unsigned i = 0; i < RIG_HOSTS && g->to_group; i++) {
         if (!drill_is_done(d, k->host[i], rdl_detach_mcast(d->lab, g->p.end[i].qp, g->path.dgid),
@@ -91,7 +91,7 @@ static bool check_ip(struct drill *d, const struct datagram *g, const uint8_t *i
 
 static bool check_frame(struct drill *d, const struct datagram *g)
 {
-    const struct verbs *k = d->own;
+    const struct drill_verbs *k = d->own;
     const struct ev *e;
 
     for (size_t at = 0; (e = verbs_event(d, EV_tx, &at));) {
@@ -109,7 +109,7 @@ static bool check_frame(struct drill *d, const struct datagram *g)
 
 static bool check_arrival(struct drill *d, const struct datagram *g, unsigned host)
 {
-    struct verbs *k = d->own;
+    struct drill_verbs *k = d->own;
     uint8_t grh[GRH_BYTES];
     struct rdl_wc wc;
 
@@ -132,7 +132,7 @@ static bool check_arrival(struct drill *d, const struct datagram *g, unsigned ho
 void verbs_step_datagram(struct drill *d)
 {
     static const uint32_t qkeys[] = {RIG_QKEY, 0x80000000u, 0x80012345u, RIG_QKEY + 1};
-    struct verbs *k = d->own;
+    struct drill_verbs *k = d->own;
     const uint32_t which = drill_below(d, 4), rounds = 1 + drill_below(d, 2);
     const bool fits = which < 3;
     struct datagram g;

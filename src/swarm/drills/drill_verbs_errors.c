@@ -63,7 +63,7 @@ static const struct wrong wrongs[] = {
 void verbs_step_wrong(struct drill *d)
 {
     const struct wrong *w = &wrongs[drill_below(d, sizeof(wrongs) / sizeof(wrongs[0]))];
-    struct verbs *k = d->own;
+    struct drill_verbs *k = d->own;
     const uint32_t first = w->bytes > 16 ? 1 + drill_below(d, w->bytes - 1) : w->bytes;
     const struct rdl_sge sge[2] = {
         {k->side[0].addr, first, k->side[0].lkey},
@@ -99,7 +99,7 @@ void verbs_step_wrong(struct drill *d)
 
 static bool send_one(struct drill *d, struct verbs_pair *p, uint32_t op, uint32_t flags)
 {
-    struct verbs *k = d->own;
+    struct drill_verbs *k = d->own;
     const bool reads = op == WR_RDMA_READ;
     const struct rdl_sge sge = {k->side[0].addr + (reads ? VERBS_HALF : 0),
                                 1 + drill_below(d, 3000), k->side[0].lkey};
@@ -117,7 +117,7 @@ static bool send_one(struct drill *d, struct verbs_pair *p, uint32_t op, uint32_
 void verbs_step_again(struct drill *d)
 {
     static const uint32_t ops[] = {WR_RDMA_WRITE, WR_RDMA_READ, WR_SEND};
-    struct verbs *k = d->own;
+    struct drill_verbs *k = d->own;
     const uint32_t rounds = 2 + drill_below(d, 4);
     struct verbs_pair p;
     struct rdl_wc wc;

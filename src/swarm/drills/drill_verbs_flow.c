@@ -20,7 +20,7 @@ static bool pair_up(struct drill *d, struct verbs_pair *p, uint32_t timeout, uin
 
 static void mark(struct drill *d)
 {
-    struct verbs *k = d->own;
+    struct drill_verbs *k = d->own;
 
     k->mark = rdl_record_forgotten(d->lab) + rdl_record_count(d->lab);
 }
@@ -29,7 +29,7 @@ static void mark(struct drill *d)
 static bool send_op(struct drill *d, struct verbs_pair *p, uint32_t op, uint32_t flags,
                     uint32_t bytes)
 {
-    struct verbs *k = d->own;
+    struct drill_verbs *k = d->own;
     const bool is_read = op == WR_RDMA_READ;
     const struct rdl_sge sge = {k->side[0].addr + (is_read ? VERBS_HALF : 0), bytes,
                                 k->side[0].lkey};
@@ -48,7 +48,7 @@ void verbs_step_read_lost(struct drill *d)
 {
     const uint32_t n_pkts = 2 + drill_below(d, 6), bytes = VERBS_MTU * n_pkts;
     const uint32_t lost = drill_below(d, n_pkts);
-    struct verbs *k = d->own;
+    struct drill_verbs *k = d->own;
     struct rdl_fault_config f = {.kind = FLT_DROP, .count = 1, .opcode = RDL_ANY};
     struct verbs_pair p;
     struct rdl_wc wc;
@@ -74,7 +74,7 @@ void verbs_step_read_lost(struct drill *d)
 /* Are packets of h1 sent @least apart, or up to @more later? */
 static bool apart(struct drill *d, uint64_t least, uint64_t more, const char *what)
 {
-    const struct verbs *k = d->own;
+    const struct drill_verbs *k = d->own;
     const struct ev *e;
     uint64_t last = 0;
 
@@ -111,7 +111,7 @@ void verbs_step_timeout(struct drill *d)
 {
     const uint32_t timeout = drill_one_in(d, 3) ? 0 : 1 + drill_below(d, 20);
     const uint32_t retry_cnt = drill_below(d, 7), pick = drill_below(d, 2);
-    struct verbs *k = d->own;
+    struct drill_verbs *k = d->own;
     struct rdl_fault_config f = {.kind = FLT_DROP, .nth = 1, .count = RDL_ANY, .opcode = RDL_ANY};
     struct verbs_pair p;
     struct rdl_wc wc;
@@ -161,7 +161,7 @@ void verbs_step_rnr(struct drill *d)
     const uint32_t retry = drill_below(d, 7);
     const bool comes = retry > 0 && drill_one_in(d, 2);
     const uint32_t after = comes ? drill_below(d, retry) : 0;
-    struct verbs *k = d->own;
+    struct drill_verbs *k = d->own;
     struct rdl_qp_attr a = {.min_rnr_timer = code};
     struct verbs_pair p;
     struct rdl_wc wc;
@@ -208,7 +208,7 @@ static uint32_t count_async(struct drill *d, const struct rig_end *e, uint32_t t
 /* Was every request that h1 sent after its move to SQD begun before? */
 static bool check_begun(struct drill *d)
 {
-    const struct verbs *k = d->own;
+    const struct drill_verbs *k = d->own;
     const uint64_t forgotten = rdl_record_forgotten(d->lab);
     bool moved = false;
     uint64_t last = 0;
@@ -235,7 +235,7 @@ void verbs_step_sqd(struct drill *d)
 {
     const uint32_t before = drill_below(d, 9), behind = 1 + drill_below(d, 5);
     const bool asks = drill_one_in(d, 2);
-    struct verbs *k = d->own;
+    struct drill_verbs *k = d->own;
     struct rdl_qp_attr a = {.en_sqd_async_notify = asks};
     struct verbs_pair p;
     struct rdl_wc wc;
@@ -277,7 +277,7 @@ void verbs_step_sqd(struct drill *d)
 /* Follows READs and what is behind them: @fenced is the first that must wait for all of them. */
 static bool check_fence(struct drill *d, uint32_t n_reads)
 {
-    const struct verbs *k = d->own;
+    const struct drill_verbs *k = d->own;
     const struct ev *e;
     uint32_t asked = 0, answered = 0;
 
@@ -305,7 +305,7 @@ static bool check_fence(struct drill *d, uint32_t n_reads)
 void verbs_step_fence(struct drill *d)
 {
     const uint32_t n_reads = 1 + drill_below(d, 8);
-    struct verbs *k = d->own;
+    struct drill_verbs *k = d->own;
     struct verbs_pair p;
     struct rdl_wc wc;
 
@@ -335,7 +335,7 @@ struct fast_mr {
 
 static bool make_fast(struct drill *d, struct fast_mr *m)
 {
-    struct verbs *k = d->own;
+    struct drill_verbs *k = d->own;
     const struct verbs_side *s = &k->side[0];
     const struct rdl_mr_range range = {s->addr, VERBS_BUF, s->addr};
     struct rdl_mr_info info;
@@ -357,7 +357,7 @@ void verbs_step_local_inv(struct drill *d)
 {
     const uint32_t n_pkts = 1 + drill_below(d, 6), bytes = VERBS_MTU * n_pkts;
     const bool reads = drill_one_in(d, 2);
-    struct verbs *k = d->own;
+    struct drill_verbs *k = d->own;
     struct rdl_fault_config f = {.kind = FLT_DROP, .count = 1, .opcode = RDL_ANY};
     struct rdl_send_wr reg = {.opcode = WR_REG_MR, .flags = SF_SIGNALED};
     struct rdl_send_wr inv = {.opcode = WR_LOCAL_INV, .flags = SF_SIGNALED};

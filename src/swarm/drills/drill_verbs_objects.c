@@ -17,7 +17,7 @@ static bool pair_of(struct drill *d, struct verbs_pair *p, struct rdl_qp_config 
 
 static bool send_small(struct drill *d, struct verbs_pair *p, uint32_t op)
 {
-    struct verbs *k = d->own;
+    struct drill_verbs *k = d->own;
     const struct rdl_sge sge = {k->side[0].addr, 16, k->side[0].lkey};
     struct rdl_send_wr wr = {.opcode = op,
                              .flags = SF_SIGNALED,
@@ -50,7 +50,7 @@ struct shared {
 
 static bool make_shared(struct drill *d, struct shared *s)
 {
-    struct verbs *k = d->own;
+    struct drill_verbs *k = d->own;
     const rdl_host h = k->host[1];
     struct rdl_srq_attr a = {.max_wr = 16, .max_sge = 1};
     struct rdl_mr_info info;
@@ -73,7 +73,7 @@ static bool make_shared(struct drill *d, struct shared *s)
 
 static bool unmake_shared(struct drill *d, struct shared *s)
 {
-    struct verbs *k = d->own;
+    struct drill_verbs *k = d->own;
     const rdl_host h = k->host[1];
     struct rdl_async_event e;
     size_t n = 1;
@@ -89,7 +89,7 @@ static bool unmake_shared(struct drill *d, struct shared *s)
 
 static bool post_shared(struct drill *d, struct shared *s, uint32_t lkey)
 {
-    struct verbs *k = d->own;
+    struct drill_verbs *k = d->own;
     const struct rdl_sge sge = {k->side[1].addr + VERBS_HALF, 64, lkey};
     const struct rdl_recv_wr wr = {.wr_id = 7, .sge = &sge, .n_sge = 1};
 
@@ -100,7 +100,7 @@ static bool post_shared(struct drill *d, struct shared *s, uint32_t lkey)
 
 static bool take_shared(struct drill *d, struct shared *s, struct verbs_pair *p)
 {
-    struct verbs *k = d->own;
+    struct drill_verbs *k = d->own;
     const uint32_t told = count_async(d, ASE_SRQ_LIMIT_REACHED);
     uint32_t now, want;
     struct rdl_wc wc;
@@ -139,7 +139,7 @@ void verbs_step_srq(struct drill *d)
 {
     const uint32_t n = 1 + drill_below(d, 10), takes = 1 + drill_below(d, n);
     const bool wrong = drill_one_in(d, 4);
-    struct verbs *k = d->own;
+    struct drill_verbs *k = d->own;
     struct shared s = {.n = 0};
     struct verbs_pair p = {0};
     struct rdl_qp_config c = {.type = QPT_RC};
@@ -178,7 +178,7 @@ void verbs_step_srq(struct drill *d)
 #define RNR  (QPA_ACCESS_FLAGS | QPA_MIN_RNR_TIMER)
 
 /* What the specification asks of each move, and allows; those to RESET and ERR take nothing. */
-static const struct move {
+static const struct qp_move_case {
     uint32_t type, from, to, need, may;
 } moves[] = {
     {QPT_RC, QPS_RESET, QPS_INIT, UP | QPA_ACCESS_FLAGS, 0},
@@ -214,7 +214,7 @@ static const struct move {
 
 #define N_MOVES (sizeof(moves) / sizeof(moves[0]))
 
-static const struct move *find_move(uint32_t type, uint32_t from, uint32_t to)
+static const struct qp_move_case *find_move(uint32_t type, uint32_t from, uint32_t to)
 {
     for (size_t i = 0; i < N_MOVES; i++) {
         if (moves[i].type == type && moves[i].from == from && moves[i].to == to)
@@ -248,10 +248,10 @@ static uint32_t draw_bit(struct drill *d)
 
 static bool check_move(struct drill *d, const struct rig_end *e, uint32_t type, uint32_t *state)
 {
-    struct verbs *k = d->own;
+    struct drill_verbs *k = d->own;
     const uint32_t to =
         drill_one_in(d, 3) ? drill_below(d, 5) : (*state < QPS_SQD ? *state + 1 : QPS_RTS);
-    const struct move *m = find_move(type, *state, to);
+    const struct qp_move_case *m = find_move(type, *state, to);
     const bool unchecked = drill_one_in(d, 2), plain = to == QPS_RESET || to == QPS_ERR;
     struct rdl_qp_attr a = {.state = to,
                             .path_mtu = MTU_1024,
@@ -299,7 +299,7 @@ static bool check_move(struct drill *d, const struct rig_end *e, uint32_t type, 
 void verbs_step_modify(struct drill *d)
 {
     static const uint32_t types[] = {QPT_RC, QPT_UC, QPT_UD};
-    struct verbs *k = d->own;
+    struct drill_verbs *k = d->own;
     struct rdl_qp_config c = {.type = types[drill_below(d, 3)]};
     struct rdl_qp_info info;
     struct verbs_pair p = {0};
@@ -334,7 +334,7 @@ static bool set_gid(struct drill *d, rdl_host h, bool valid, bool right, const c
 /* The GID that a connection has stays as long as it. */
 void verbs_step_gid(struct drill *d)
 {
-    struct verbs *k = d->own;
+    struct drill_verbs *k = d->own;
     struct rdl_qp_config c = {0};
     const rdl_host h = k->host[drill_below(d, 2)];
     struct verbs_pair p;
@@ -350,7 +350,7 @@ void verbs_step_gid(struct drill *d)
 
 static bool resize(struct drill *d, rdl_cq cq, uint32_t cqe, enum rdl_status want, const char *what)
 {
-    const struct verbs *k = d->own;
+    const struct drill_verbs *k = d->own;
     enum rdl_status st = rdl_resize_cq(d->lab, cq, cqe);
     uint32_t rsp;
 
@@ -363,7 +363,7 @@ static bool resize(struct drill *d, rdl_cq cq, uint32_t cqe, enum rdl_status wan
 /* As many completions as a queue has room for, or one more. */
 void verbs_step_cq(struct drill *d)
 {
-    struct verbs *k = d->own;
+    struct drill_verbs *k = d->own;
     const rdl_cq before = k->side[0].scq;
     const uint32_t cqe = 2 + drill_below(d, 12), over = drill_one_in(d, 2);
     const uint32_t n = over ? cqe + 1 : 2 + drill_below(d, cqe - 1);

@@ -20,7 +20,7 @@ static bool pair_up(struct drill *d, struct verbs_pair *p, uint32_t type)
 /* Every packet of h1 has SE only if it is the last of a message that asks for it. */
 static bool check_frames(struct drill *d, uint32_t n_pkts, bool solicited)
 {
-    const struct verbs *k = d->own;
+    const struct drill_verbs *k = d->own;
     const struct ev *e;
     uint32_t seen = 0;
 
@@ -42,7 +42,7 @@ static bool check_frames(struct drill *d, uint32_t n_pkts, bool solicited)
                         "%u packets, not %u", seen, n_pkts);
 }
 
-struct message {
+struct verbs_message {
     struct rdl_send_wr wr;
     struct rdl_sge sge[4];
     uint32_t bytes;
@@ -50,11 +50,11 @@ struct message {
 };
 
 /* Draws what is sent, in one to four pieces or inline. */
-static void draw_message(struct drill *d, struct message *m, bool is_rc)
+static void draw_message(struct drill *d, struct verbs_message *m, bool is_rc)
 {
     static const uint32_t ops[] = {WR_SEND, WR_SEND_WITH_IMM, WR_RDMA_WRITE,
                                    WR_RDMA_WRITE_WITH_IMM};
-    struct verbs *k = d->own;
+    struct drill_verbs *k = d->own;
     const uint32_t from = drill_below(d, 512);
     uint32_t at = 0, cut;
 
@@ -86,9 +86,9 @@ static void draw_message(struct drill *d, struct message *m, bool is_rc)
     m->wr.sge = m->sge;
 }
 
-static void check_message(struct drill *d, const struct message *m, const struct rig_end *to)
+static void check_message(struct drill *d, const struct verbs_message *m, const struct rig_end *to)
 {
-    struct verbs *k = d->own;
+    struct drill_verbs *k = d->own;
     const bool is_write = m->wr.opcode <= WR_RDMA_WRITE_WITH_IMM;
     struct rdl_wc wc;
 
@@ -117,9 +117,9 @@ static void check_message(struct drill *d, const struct message *m, const struct
 /* A message on RC or UC: all of it is known. */
 void verbs_step_message(struct drill *d)
 {
-    struct verbs *k = d->own;
+    struct drill_verbs *k = d->own;
     const uint32_t type = drill_one_in(d, 3) ? QPT_UC : QPT_RC;
-    struct message m = {.bytes = 0};
+    struct verbs_message m = {.bytes = 0};
     struct verbs_pair p;
     struct rdl_cq_info before, after;
     uint8_t kept[64];
@@ -168,7 +168,7 @@ static bool refused(struct drill *d, const struct rig_end *e, const struct rdl_s
 /* The limits of a queue pair, and one more than each. */
 void verbs_step_limits(struct drill *d)
 {
-    struct verbs *k = d->own;
+    struct drill_verbs *k = d->own;
     const struct verbs_side *s = &k->side[0];
     struct rdl_qp_config c = {.type = drill_one_in(d, 2) ? QPT_RC : QPT_UC,
                               .max_send_sge = 1 + drill_below(d, 4),
@@ -229,7 +229,7 @@ void verbs_step_rights(struct drill *d)
     } rows[] = {{WR_RDMA_WRITE, ACC_REMOTE_WRITE, 8},
                 {WR_RDMA_READ, ACC_REMOTE_READ, 8},
                 {WR_ATOMIC_FETCH_AND_ADD, ACC_REMOTE_ATOMIC, 8}};
-    struct verbs *k = d->own;
+    struct drill_verbs *k = d->own;
     struct verbs_side *s = &k->side[1];
     const uint32_t row = drill_below(d, 3), access = ACC_LOCAL_WRITE | drill_below(d, 8) << 1;
     struct rdl_sge sge = {k->side[0].addr, rows[row].bytes, k->side[0].lkey};

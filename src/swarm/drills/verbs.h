@@ -27,7 +27,7 @@ struct verbs_side {
     rdl_cq scq, rcq;
 };
 
-struct verbs {
+struct drill_verbs {
     bool is_rxe;
     rdl_host host[RIG_HOSTS];
     rdl_link link;

@@ -28,7 +28,7 @@
 #define VLAN_BYTES       4u
 #define BTH_PAD_SHIFT    4u /* in the second byte of the BTH */
 
-struct made {
+struct hostile_frame {
     struct hostile *h;
     uint8_t *frame;
     size_t n;
@@ -116,7 +116,7 @@ static struct eth eth_to(struct hostile *h, const uint8_t dst[GID_BYTES], unsign
 }
 
 /* Ethernet and IP headers; what follows goes to the cursor. */
-static struct wr_cur begin_ip(struct made *m, const struct ip *ip)
+static struct wr_cur begin_ip(struct hostile_frame *m, const struct ip *ip)
 {
     struct wr_cur out = wr_cur(m->frame, HOSTILE_BYTES);
     const struct eth eth =
@@ -128,7 +128,7 @@ static struct wr_cur begin_ip(struct made *m, const struct ip *ip)
     return out;
 }
 
-static void make_chance(struct made *m)
+static void make_chance(struct hostile_frame *m)
 {
     const uint32_t max = one_in(m->h, 50) ? HOSTILE_BYTES : DATA_MAX;
 
@@ -137,7 +137,7 @@ static void make_chance(struct made *m)
 }
 
 /* Chance behind the headers that bring it to a host. */
-static void make_chance_to_host(struct made *m)
+static void make_chance_to_host(struct hostile_frame *m)
 {
     const unsigned index = below(m->h, 2);
     const uint8_t protocol = some_byte(m->h);
@@ -148,7 +148,7 @@ static void make_chance_to_host(struct made *m)
     fill(m->h, out.p, ip.payload_bytes);
 }
 
-static void make_arp(struct made *m)
+static void make_arp(struct hostile_frame *m)
 {
     struct hostile *h = m->h;
     struct wr_cur out = wr_cur(m->frame, HOSTILE_BYTES);
@@ -164,7 +164,7 @@ static void make_arp(struct made *m)
     m->n = ETH_BYTES + ARP_BYTES;
 }
 
-static void make_echo(struct made *m)
+static void make_echo(struct hostile_frame *m)
 {
     struct hostile *h = m->h;
     const unsigned index = below(h, 2);
@@ -181,7 +181,7 @@ static void make_echo(struct made *m)
     icmp_echo_build(&e, &ip, &out);
 }
 
-static void make_nd(struct made *m)
+static void make_nd(struct hostile_frame *m)
 {
     struct hostile *h = m->h;
     const struct ip ip = some_ip(h, 1, IP_PROTOCOL_ICMPV6, ND_BYTES);
@@ -196,7 +196,7 @@ static void make_nd(struct made *m)
 }
 
 /* UDP, TCP and others that nobody listens to. */
-static void make_other_ip(struct made *m)
+static void make_other_ip(struct hostile_frame *m)
 {
     static const uint8_t protocols[] = {IP_PROTOCOL_TCP, IP_PROTOCOL_UDP, IP_PROTOCOL_ICMP, 2, 44};
     const uint8_t protocol = protocols[below(m->h, ARRAY_LEN(protocols))];
@@ -238,13 +238,13 @@ static struct packet packet_to_host(struct hostile *h, enum hostile_qp to)
 }
 
 /* Of the RoCEv2 packet that ends at @end. */
-static void set_icrc(struct made *m, size_t end)
+static void set_icrc(struct hostile_frame *m, size_t end)
 {
     st_le32(m->frame + end - ICRC_BYTES,
             icrc_compute(m->frame + ETH_BYTES, end - ICRC_BYTES - ETH_BYTES));
 }
 
-static void finish_packet(struct made *m, const struct packet *p)
+static void finish_packet(struct hostile_frame *m, const struct packet *p)
 {
     m->n = packet_frame_bytes(p);
     fill(m->h, packet_build(p, m->frame), p->payload_bytes);
@@ -370,7 +370,7 @@ static void make_wrong(struct hostile *h, struct packet *p)
 }
 
 /* A packet of any opcode, requests and answers, not far from what it should be. */
-static void make_request(struct made *m)
+static void make_request(struct hostile_frame *m)
 {
     struct hostile *h = m->h;
     const enum hostile_qp any = (enum hostile_qp)below(h, HOSTILE_QPS);
@@ -390,7 +390,7 @@ static void make_request(struct made *m)
 }
 
 /* An answer to what host[0] sent, or to nothing. */
-static void make_acknowledge(struct made *m)
+static void make_acknowledge(struct hostile_frame *m)
 {
     struct hostile *h = m->h;
     struct packet p = packet_to_host(h, HOSTILE_RC);
@@ -403,14 +403,14 @@ static void make_acknowledge(struct made *m)
 }
 
 static const struct {
-    void (*make)(struct made *m);
+    void (*make)(struct hostile_frame *m);
     uint32_t weight;
 } kinds[] = {
     {make_chance, 2}, {make_chance_to_host, 2}, {make_arp, 3},      {make_echo, 3},
     {make_nd, 3},     {make_other_ip, 2},       {make_request, 12}, {make_acknowledge, 4},
 };
 
-static void make_some(struct made *m)
+static void make_some(struct hostile_frame *m)
 {
     uint32_t sum = 0, pick;
     size_t i = 0;
@@ -424,7 +424,7 @@ static void make_some(struct made *m)
 
 /* --- Damage ----------------------------------------------------------------------------------- */
 
-static void flip_bit(struct made *m)
+static void flip_bit(struct hostile_frame *m)
 {
     const uint32_t at = below(m->h, (uint32_t)m->n);
 
@@ -432,7 +432,7 @@ static void flip_bit(struct made *m)
 }
 
 /* Headers are hit more often than data. */
-static void set_byte(struct made *m)
+static void set_byte(struct hostile_frame *m)
 {
     const uint32_t n = m->n > 80 && !one_in(m->h, 4) ? 80 : (uint32_t)m->n;
     const uint32_t at = below(m->h, n);
@@ -441,7 +441,7 @@ static void set_byte(struct made *m)
 }
 
 /* A number at the edge of something. */
-static void set_number(struct made *m)
+static void set_number(struct hostile_frame *m)
 {
     static const uint16_t edges[] = {0, 1, 3, 4, 0x7fff, 0x8000, 0xfffe, 0xffff};
 
@@ -452,13 +452,13 @@ static void set_number(struct made *m)
     }
 }
 
-static void truncate_frame(struct made *m)
+static void truncate_frame(struct hostile_frame *m)
 {
     m->n = 1 + below(m->h, (uint32_t)m->n);
 }
 
 /* Ethernet's padding, or more than fits a buffer. */
-static void extend(struct made *m)
+static void extend(struct hostile_frame *m)
 {
     const uint32_t few = below(m->h, 64);
     const uint32_t more = one_in(m->h, 8) ? HOSTILE_BYTES : few;
@@ -469,7 +469,7 @@ static void extend(struct made *m)
     m->n += n;
 }
 
-static void tag_vlan(struct made *m)
+static void tag_vlan(struct hostile_frame *m)
 {
     if (m->n < ETH_BYTES || m->n + VLAN_BYTES > HOSTILE_BYTES)
         return;
@@ -479,14 +479,14 @@ static void tag_vlan(struct made *m)
     m->n += VLAN_BYTES;
 }
 
-static void make_fragment(struct made *m)
+static void make_fragment(struct hostile_frame *m)
 {
     if (m->n > IPV4_FRAGMENT_AT + 1)
         put_be16(m->frame + IPV4_FRAGMENT_AT, below(m->h, 65536));
 }
 
 /* The length of the IP packet, or of UDP in it, is a little or much too small or large. */
-static void lie_about_length(struct made *m)
+static void lie_about_length(struct hostile_frame *m)
 {
     static const size_t places[] = {IPV4_TOTAL_AT, IPV6_PAYLOAD_AT, ETH_BYTES + IPV4_BYTES + 4,
                                     ETH_BYTES + IPV6_BYTES + 4};
@@ -503,19 +503,19 @@ static void lie_about_length(struct made *m)
 /* Says that it comes from a station of the lab.  Seldom: the switch believes it, and until that
  * station speaks nothing from outside reaches it.
  */
-static void borrow_mac(struct made *m)
+static void borrow_mac(struct hostile_frame *m)
 {
     if (m->n >= ETH_BYTES && one_in(m->h, 16))
         memcpy(m->frame + MAC_BYTES, some_host(m->h)->mac, MAC_BYTES);
 }
 
-static void to_group(struct made *m)
+static void to_group(struct hostile_frame *m)
 {
     if (m->n >= ETH_BYTES)
         m->frame[0] |= MAC_GROUP_BIT;
 }
 
-static void (*const damages[])(struct made *m) = {
+static void (*const damages[])(struct hostile_frame *m) = {
     flip_bit, set_byte, set_byte,      set_number,       set_number, truncate_frame,
     extend,   tag_vlan, make_fragment, lie_about_length, borrow_mac, to_group,
 };
@@ -523,7 +523,7 @@ static void (*const damages[])(struct made *m) = {
 /* --- Repair ----------------------------------------------------------------------------------- */
 
 /* The IP version of what looks like an IP packet with a whole header; 0: it does not. */
-static unsigned ip_version(const struct made *m)
+static unsigned ip_version(const struct hostile_frame *m)
 {
     const unsigned ethertype = m->n > ETH_BYTES ? be16(m->frame + ETHERTYPE_AT) : 0;
 
@@ -537,7 +537,7 @@ static unsigned ip_version(const struct made *m)
 }
 
 /* Where the IP packet ends: as its header says, but not behind the frame. */
-static size_t ip_end(const struct made *m, unsigned version)
+static size_t ip_end(const struct hostile_frame *m, unsigned version)
 {
     const size_t end = version == 4 ? ETH_BYTES + be16(m->frame + IPV4_TOTAL_AT)
                                     : ETH_BYTES + IPV6_BYTES + be16(m->frame + IPV6_PAYLOAD_AT);
@@ -545,13 +545,13 @@ static size_t ip_end(const struct made *m, unsigned version)
     return end < m->n ? end : m->n;
 }
 
-static unsigned ip_protocol(const struct made *m, unsigned version)
+static unsigned ip_protocol(const struct hostile_frame *m, unsigned version)
 {
     return m->frame[version == 4 ? IPV4_PROTOCOL_AT : IPV6_NEXT_AT];
 }
 
 /* RoCEv2 does not come from an address of the lab. */
-static void disown(struct made *m, unsigned version)
+static void disown(struct hostile_frame *m, unsigned version)
 {
     const struct hostile *h = m->h;
     const size_t at = version == 4 ? IPV4_SRC_AT : IPV6_SRC_AT;
@@ -564,7 +564,7 @@ static void disown(struct made *m, unsigned version)
     }
 }
 
-static void repair_icmp(struct made *m, unsigned version, size_t from, size_t end)
+static void repair_icmp(struct hostile_frame *m, unsigned version, size_t from, size_t end)
 {
     struct ip ip = {.version = (uint8_t)version, .payload_bytes = (uint16_t)(end - from)};
 
@@ -578,7 +578,7 @@ static void repair_icmp(struct made *m, unsigned version, size_t from, size_t en
     icmp_finish(&ip, m->frame + from, end - from);
 }
 
-static void repair(struct made *m, unsigned version)
+static void repair(struct hostile_frame *m, unsigned version)
 {
     const size_t from = ETH_BYTES + ip_header_bytes(version), end = ip_end(m, version);
     const unsigned protocol = ip_protocol(m, version);
@@ -596,7 +596,7 @@ static void repair(struct made *m, unsigned version)
 
 size_t hostile_frame(struct hostile *h, uint8_t frame[HOSTILE_BYTES])
 {
-    struct made m = {.h = h, .frame = frame};
+    struct hostile_frame m = {.h = h, .frame = frame};
     uint32_t n_damaged = 0;
     unsigned version;
 

@@ -280,7 +280,7 @@ static void add_leaf(void *ctx, const char *key, const struct rdl_value *v)
 }
 
 /* Where frames are received, and what is counted there. */
-static const struct place {
+static const struct frame_place {
     enum child_id place, drops;
     enum leaf_id rcvd, taken;
 } places[] = {
@@ -289,7 +289,7 @@ static const struct place {
 };
 
 /* Is what @p of @host received taken, or dropped under a name? */
-static void check_place(struct outside *o, const char *host, const struct place *p)
+static void check_place(struct outside *o, const char *host, const struct frame_place *p)
 {
     const struct rdl_lab *lab = o->testbed.lab;
     char place[TREE_PATH_BYTES], reasons[TREE_PATH_BYTES];

@@ -211,7 +211,7 @@ static void try_seeds(const struct swarm_options *o, uint32_t job, struct worlds
 }
 
 /* The cells of the matrix that process @job runs. */
-struct cells {
+struct cell_run {
     const struct swarm_options *o;
     uint32_t job;
     struct world *w;
@@ -221,7 +221,7 @@ struct cells {
 
 static bool try_cell(void *ctx, const struct matrix_cell *c)
 {
-    const struct cells *cells = ctx;
+    const struct cell_run *cells = ctx;
     const struct swarm_options *o = cells->o;
     struct prng choice = prng_stream(o->first, c->number);
     char again[96];
@@ -240,11 +240,11 @@ static bool try_cell(void *ctx, const struct matrix_cell *c)
 
 static void try_cells(const struct swarm_options *o, uint32_t job, struct worlds_met *met)
 {
-    struct cells cells = {.o = o,
-                          .job = job,
-                          .w = must_malloc(sizeof(*cells.w)),
-                          .r = must_malloc(sizeof(*cells.r)),
-                          .met = met};
+    struct cell_run cells = {.o = o,
+                             .job = job,
+                             .w = must_malloc(sizeof(*cells.w)),
+                             .r = must_malloc(sizeof(*cells.r)),
+                             .met = met};
 
     matrix_walk(try_cell, &cells);
     free(cells.w);

@@ -15,7 +15,7 @@
 #define FRAME_BYTES 120u      /* of headers, at the most */
 #define OWN_PSN     1000u
 
-struct walk {
+struct matrix_walk {
     bool (*each)(void *ctx, const struct matrix_cell *c);
     void *ctx;
     uint32_t n;
@@ -47,7 +47,7 @@ static uint32_t packets_of(const struct matrix_cell *c, bool answer)
     return answer == (c->opcode == WR_RDMA_READ) ? packets(c) : 1;
 }
 
-static void visit(struct walk *w, const struct matrix_cell *like)
+static void visit(struct matrix_walk *w, const struct matrix_cell *like)
 {
     struct matrix_cell c = *like;
 
@@ -61,7 +61,7 @@ static bool is_hit(uint32_t nth, uint32_t n)
     return n <= 8 || nth <= 2 || nth == n / 2 || nth + 1 >= n;
 }
 
-static void walk_faults(struct walk *w, struct matrix_cell c)
+static void walk_faults(struct matrix_walk *w, struct matrix_cell c)
 {
     static const uint32_t faults[] = {FLT_DROP, FLT_DUPLICATE, FLT_DELAY, FLT_CORRUPT};
 
@@ -80,7 +80,7 @@ static void walk_faults(struct walk *w, struct matrix_cell c)
     }
 }
 
-static void walk_queues(struct walk *w, struct matrix_cell c)
+static void walk_queues(struct matrix_walk *w, struct matrix_cell c)
 {
     const unsigned queues = needs_recv(c.opcode) ? 2 : 1;
 
@@ -93,7 +93,7 @@ static void walk_queues(struct walk *w, struct matrix_cell c)
     }
 }
 
-static void walk_sizes(struct walk *w, struct matrix_cell c)
+static void walk_sizes(struct matrix_walk *w, struct matrix_cell c)
 {
     const uint32_t mtu = 128u << c.path_mtu;
     const uint32_t sizes[] = {0, 1, 3, mtu - 1, mtu, mtu + 1, 3 * mtu + 1, LARGE_BYTES};
@@ -131,7 +131,7 @@ void matrix_walk(bool (*each)(void *ctx, const struct matrix_cell *c), void *ctx
                {QPT_UC, WR_RDMA_WRITE_WITH_IMM},
                {QPT_UD, WR_SEND},
                {QPT_UD, WR_SEND_WITH_IMM}};
-    struct walk w = {.each = each, .ctx = ctx};
+    struct matrix_walk w = {.each = each, .ctx = ctx};
 
     for (size_t i = 0; i < ARRAY_LEN(ops); i++) {
         for (uint32_t mtu = ops[i].type == QPT_UD ? MTU_4096 : MTU_256; mtu <= MTU_4096; mtu++) {

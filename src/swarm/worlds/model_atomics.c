@@ -15,7 +15,7 @@
 #define OPS_MAX     256u
 #define UNKNOWN_MAX 8u /* operations in a row that nobody told of */
 
-struct history {
+struct atomic_history {
     const struct world_run *r;
     uint16_t op[OPS_MAX];
     bool is_used[OPS_MAX];
@@ -23,12 +23,12 @@ struct history {
     uint64_t last; /* what is there */
 };
 
-static bool is_certain(const struct history *h, uint32_t k)
+static bool is_certain(const struct atomic_history *h, uint32_t k)
 {
     return h->r->item[h->op[k]].phase == ITEM_OK;
 }
 
-static uint64_t result(const struct history *h, uint32_t k, uint64_t value)
+static uint64_t result(const struct atomic_history *h, uint32_t k, uint64_t value)
 {
     const struct world_item *t = &h->r->w->item[h->op[k]];
 
@@ -40,7 +40,7 @@ static uint64_t result(const struct history *h, uint32_t k, uint64_t value)
 /* Are those of its queue pair that were posted before it done?  A comparison that did not complete
  * may have changed nothing.
  */
-static bool is_turn(const struct history *h, uint32_t k)
+static bool is_turn(const struct atomic_history *h, uint32_t k)
 {
     const struct item_state *s = &h->r->item[h->op[k]];
 
@@ -55,7 +55,7 @@ static bool is_turn(const struct history *h, uint32_t k)
 }
 
 /* The next one that is certain to have found @value; those that leave it as it is come first. */
-static uint32_t next_certain(const struct history *h, uint64_t value)
+static uint32_t next_certain(const struct atomic_history *h, uint64_t value)
 {
     uint32_t found = h->n;
 
@@ -73,7 +73,7 @@ static uint32_t next_certain(const struct history *h, uint64_t value)
 /* Goes on from @value; @unknown: so many may still come in a row that nobody told of.  The depth is
  * bounded by UNKNOWN_MAX and by the number of operations.
  */
-static bool goes_on(struct history *h, uint64_t value, uint32_t unknown)
+static bool goes_on(struct atomic_history *h, uint64_t value, uint32_t unknown)
 {
     const uint32_t k = next_certain(h, value);
 
@@ -105,7 +105,7 @@ static bool goes_on(struct history *h, uint64_t value, uint32_t unknown)
 }
 
 /* One whose result has no place, as its lkey is wrong, was carried out all the same. */
-static void gather(struct world_run *r, struct history *h, unsigned host, uint32_t word)
+static void gather(struct world_run *r, struct atomic_history *h, unsigned host, uint32_t word)
 {
     for (uint16_t i = 0; i < r->w->n_items && h->n < OPS_MAX; i++) {
         const struct world_item *t = &r->w->item[i];
@@ -125,7 +125,7 @@ void model_check_atomics(struct world_run *r)
         if (r->w->host[host].is_absent)
             continue;
         for (uint32_t word = 0; word < WORLD_WORDS && !r->wrong; word++) {
-            struct history h = {.r = r};
+            struct atomic_history h = {.r = r};
             uint8_t have[WORLD_WORD_BYTES];
 
             gather(r, &h, host, word);

@@ -174,7 +174,7 @@ static bool is_whole(const struct peer *p, const struct slice *data, uint64_t st
  */
 void do_drain(struct peer *p)
 {
-    const char *name = operand(p, 0), *text = value_of(p->at, "data");
+    const char *name = operand(p, 0), *text = peer_line_value(p->at, "data");
     struct ibv_cq *cq = object_named(p, name, CQ)->cq;
     const uint64_t ms = number_or(p, "time", DRAIN_MS);
     uint64_t left = number_or(p, "count", UINT64_MAX);

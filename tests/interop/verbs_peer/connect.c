@@ -48,12 +48,12 @@ static void set_number(struct ibv_qp_attr *attr, size_t at, size_t bytes, uint64
 void do_modify_qp(struct peer *p)
 {
     struct ibv_qp *qp = object_named(p, operand(p, 0), QP)->qp;
-    const char *state = value_of(p->at, "state");
+    const char *state = peer_line_value(p->at, "state");
     struct ibv_qp_attr attr = {0};
     int mask = 0;
 
     for (size_t i = 0; i < ARRAY_LEN(attributes); i++) {
-        const char *value = value_of(p->at, attributes[i].key);
+        const char *value = peer_line_value(p->at, attributes[i].key);
 
         if (value) {
             set_number(&attr, attributes[i].at, attributes[i].bytes, to_number(p, value));
@@ -64,7 +64,7 @@ void do_modify_qp(struct peer *p)
         attr.qp_state = to_value(p, states, ARRAY_LEN(states), state);
         mask |= IBV_QP_STATE;
     }
-    if (value_of(p->at, "access")) {
+    if (peer_line_value(p->at, "access")) {
         attr.qp_access_flags = access_or(p, "");
         mask |= IBV_QP_ACCESS_FLAGS;
     }
@@ -86,7 +86,7 @@ static bool to_init(struct peer *p, struct ibv_qp *qp)
 
 static bool to_rtr(struct peer *p, struct ibv_qp *qp, const struct remote *remote)
 {
-    const char *mtu = value_of(p->at, "mtu");
+    const char *mtu = peer_line_value(p->at, "mtu");
     struct ibv_qp_attr attr = {
         .qp_state = IBV_QPS_RTR,
         .path_mtu = to_value(p, mtus, ARRAY_LEN(mtus), mtu ? mtu : "1024"),

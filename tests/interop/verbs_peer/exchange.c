@@ -57,7 +57,7 @@ static void read_line(const struct peer *p, char *line, size_t bytes)
 
 static void hello(struct peer *p)
 {
-    char line[LINE_BYTES], text[INET6_ADDRSTRLEN];
+    char line[PEER_LINE_BYTES], text[INET6_ADDRSTRLEN];
 
     inet_ntop(AF_INET6, p->gid.raw, text, sizeof(text));
     fprintf(p->to, HELLO " side=%c gid=%s psn=0x%06x\n", p->side, text, p->psn);
@@ -130,7 +130,7 @@ static void remember(struct peer *p, const char *line)
 void do_sync(struct peer *p)
 {
     const char *name = operand(p, 0);
-    char line[LINE_BYTES];
+    char line[PEER_LINE_BYTES];
 
     for (size_t i = 0; i < p->n_gone; i++)
         fprintf(p->to, "gone %s\n", p->gone[i]);

@@ -15,53 +15,6 @@ static const struct word_value access_words[] = {
     {"mw", IBV_ACCESS_MW_BIND},
 };
 
-/* Cuts @l->text at its blanks; false: too many words. */
-bool line_cut(struct line *l)
-{
-    char *rest = l->text;
-
-    l->words = 0;
-    l->as = NULL;
-    rest[strcspn(rest, "#\n")] = '\0';
-    for (;;) {
-        rest += strspn(rest, " \t");
-        if (!*rest)
-            break;
-        if (l->words == WORDS_MAX)
-            return false;
-        l->word[l->words++] = rest;
-        rest += strcspn(rest, " \t");
-        if (*rest)
-            *rest++ = '\0';
-    }
-    if (l->words > 2 && strcmp(l->word[l->words - 2], "as") == 0) {
-        l->as = l->word[l->words - 1];
-        l->words -= 2;
-    }
-    return true;
-}
-
-/* What stands behind "KEY=", or NULL. */
-const char *value_of(const struct line *l, const char *key)
-{
-    const size_t n = strlen(key);
-
-    for (size_t i = 1; i < l->words; i++) {
-        if (strncmp(l->word[i], key, n) == 0 && l->word[i][n] == '=')
-            return l->word[i] + n + 1;
-    }
-    return NULL;
-}
-
-bool has_flag(const struct line *l, const char *flag)
-{
-    for (size_t i = 1; i < l->words; i++) {
-        if (strcmp(l->word[i], flag) == 0)
-            return true;
-    }
-    return false;
-}
-
 /* The word number @i behind the command. */
 const char *operand(const struct peer *p, size_t i)
 {
@@ -82,7 +35,7 @@ uint64_t to_number(const struct peer *p, const char *text)
 
 uint64_t number_or(const struct peer *p, const char *key, uint64_t standard)
 {
-    const char *text = value_of(p->at, key);
+    const char *text = peer_line_value(p->at, key);
 
     return text ? to_number(p, text) : standard;
 }
@@ -124,7 +77,7 @@ const char *to_word(const struct word_value *of, size_t n, unsigned value)
 
 unsigned access_or(const struct peer *p, const char *standard)
 {
-    const char *words = value_of(p->at, "access");
+    const char *words = peer_line_value(p->at, "access");
 
     return to_set(p, access_words, ARRAY_LEN(access_words), words ? words : standard);
 }

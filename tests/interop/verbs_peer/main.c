@@ -62,7 +62,7 @@ void fail(const struct peer *p, const char *format, ...)
 
     fflush(stdout);
     if (p->at)
-        fprintf(stderr, "verbs_peer: line %u, %s: ", p->at->number, p->at->word[0]);
+        fprintf(stderr, "verbs_peer: line %u, %s: ", p->line_number, p->at->word[0]);
     else
         fputs("verbs_peer: ", stderr);
     va_start(args, format);
@@ -87,7 +87,7 @@ uint64_t now_ms(void)
     return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
 }
 
-static void run_line(struct peer *p, const struct line *l)
+static void run_line(struct peer *p, const struct peer_line *l)
 {
     p->at = l;
     for (size_t i = 0; i < ARRAY_LEN(commands); i++) {
@@ -99,38 +99,19 @@ static void run_line(struct peer *p, const struct line *l)
     fail(p, "there is no such command");
 }
 
-/* Is the line for side @side?  Takes "a:" or "b:" away; without them it is for both. */
-static bool is_mine(struct line *l, char side)
-{
-    char *rest = l->text + strspn(l->text, " \t");
-    bool mine = true;
-
-    if ((rest[0] == 'a' || rest[0] == 'b') && rest[1] == ':') {
-        mine = rest[0] == side;
-        rest += 2;
-    }
-    memmove(l->text, rest, strlen(rest) + 1);
-    return mine;
-}
-
 static void run_file(struct peer *p, FILE *file)
 {
-    struct line l = {.number = 0};
+    struct peer_line l;
+    enum peer_line_found found;
 
-    while (fgets(l.text, sizeof(l.text), file)) {
-        l.number++;
-        p->at = NULL;
-        if (!strchr(l.text, '\n'))
-            fail(p, "line %u is too long, or does not end", l.number);
-        if (!is_mine(&l, p->side))
-            continue;
-        if (!line_cut(&l))
-            fail(p, "line %u has too many words", l.number);
-        if (l.words == 0)
-            continue;
+    while ((found = peer_line_next(file, p->side, &l, &p->line_number)) == PEER_LINE_READ) {
         run_line(p, &l);
+        p->at = NULL;
     }
-    p->at = NULL;
+    if (found == PEER_LINE_TOO_LONG)
+        fail(p, "line %u is too long, or does not end", p->line_number);
+    if (found == PEER_LINE_TOO_MANY_WORDS)
+        fail(p, "line %u has too many words", p->line_number);
 }
 
 static struct ibv_context *open_device(const struct peer *p, const char *name)

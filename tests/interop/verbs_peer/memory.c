@@ -55,12 +55,12 @@ void do_write(struct peer *p)
     const uint64_t number = number_or(p, "number", 0);
     struct prng r = prng_stream(number_or(p, "pattern", 0), 0);
 
-    if (value_of(p->at, "pattern")) {
+    if (peer_line_value(p->at, "pattern")) {
         for (size_t i = 0; i < s.length; i++)
             s.start[i] = (uint8_t)prng_next(&r);
-    } else if (value_of(p->at, "fill")) {
+    } else if (peer_line_value(p->at, "fill")) {
         memset(s.start, (int)number_or(p, "fill", 0), s.length);
-    } else if (value_of(p->at, "number") && s.length == sizeof(number)) {
+    } else if (peer_line_value(p->at, "number") && s.length == sizeof(number)) {
         memcpy(s.start, &number, sizeof(number));
     } else {
         fail(p, "what shall be written?");
@@ -70,7 +70,7 @@ void do_write(struct peer *p)
 /* The 40 bytes before a datagram: in IPv4 the last 20 of them are its header. */
 static bool is_grh(const struct peer *p, const struct slice *s)
 {
-    const char *from = value_of(p->at, "from"), *to = value_of(p->at, "to");
+    const char *from = peer_line_value(p->at, "from"), *to = peer_line_value(p->at, "to");
     const union ibv_gid source = to_gid(p, from ? from : "peer.gid");
     const union ibv_gid destination = to_gid(p, to ? to : "gid");
     const size_t header = is_ipv4(&p->gid) ? 20 : 0, bytes = header ? 4 : 16;
@@ -88,20 +88,20 @@ static bool is_right(struct peer *p, const char **ret_what, size_t *reterr_at)
     uint64_t number = 0;
 
     *reterr_at = 0;
-    if (value_of(p->at, "pattern")) {
+    if (peer_line_value(p->at, "pattern")) {
         *ret_what = "pattern";
         return is_pattern(s.start, s.length, number_or(p, "pattern", 0), reterr_at);
     }
-    if (value_of(p->at, "fill")) {
+    if (peer_line_value(p->at, "fill")) {
         *ret_what = "fill";
         return is_filled(s.start, s.length, number_or(p, "fill", 0), reterr_at);
     }
-    if (value_of(p->at, "number") && s.length == sizeof(number)) {
+    if (peer_line_value(p->at, "number") && s.length == sizeof(number)) {
         *ret_what = "number";
         memcpy(&number, s.start, sizeof(number));
         return number == number_or(p, "number", 0);
     }
-    if (!has_flag(p->at, "grh"))
+    if (!peer_line_has(p->at, "grh"))
         fail(p, "what shall be there?");
     *ret_what = "grh";
     return is_grh(p, &s);
@@ -113,7 +113,7 @@ void do_check(struct peer *p)
     const char *what = NULL;
     size_t at = 0;
     const bool right = is_right(p, &what, &at);
-    const char *value = value_of(p->at, what);
+    const char *value = peer_line_value(p->at, what);
 
     printf("check %s%s%s: ", what, value ? "=" : "", value ? value : "");
     if (right)

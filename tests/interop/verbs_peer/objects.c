@@ -38,7 +38,7 @@ struct object *object_named(struct peer *p, const char *name, enum kind kind)
 /* The object that stands behind "KEY=". */
 struct object *object_of(struct peer *p, const char *key, enum kind kind)
 {
-    const char *name = value_of(p->at, key);
+    const char *name = peer_line_value(p->at, key);
 
     if (!name)
         fail(p, "%s= is missing", key);
@@ -155,15 +155,15 @@ void do_create_srq(struct peer *p)
 
 void do_create_qp(struct peer *p)
 {
-    const char *type = value_of(p->at, "type");
+    const char *type = peer_line_value(p->at, "type");
     struct ibv_qp_init_attr_ex attr = {
         .pd = object_named(p, operand(p, 0), PD)->pd,
         .comp_mask = IBV_QP_INIT_ATTR_PD,
         .qp_type = to_value(p, qp_types, ARRAY_LEN(qp_types), type ? type : "rc"),
         .send_cq = object_of(p, "send_cq", CQ)->cq,
         .recv_cq = object_of(p, "recv_cq", CQ)->cq,
-        .srq = value_of(p->at, "srq") ? object_of(p, "srq", SRQ)->srq : NULL,
-        .sq_sig_all = has_flag(p->at, "sq_sig_all"),
+        .srq = peer_line_value(p->at, "srq") ? object_of(p, "srq", SRQ)->srq : NULL,
+        .sq_sig_all = peer_line_has(p->at, "sq_sig_all"),
         .cap = {.max_send_wr = (uint32_t)number_or(p, "max_send_wr", 16),
                 .max_recv_wr = (uint32_t)number_or(p, "max_recv_wr", 16),
                 .max_send_sge = (uint32_t)number_or(p, "max_send_sge", 4),
@@ -198,7 +198,7 @@ void do_create_ah(struct peer *p)
         .port_num = 1,
         .grh = {.sgid_index = (uint8_t)p->gid_index, .hop_limit = 64},
     };
-    const char *dgid = value_of(p->at, "dgid");
+    const char *dgid = peer_line_value(p->at, "dgid");
     struct object *o = new_object(p, AH, p->at->as);
 
     attr.grh.dgid = to_gid(p, dgid ? dgid : "peer.gid");
@@ -243,7 +243,7 @@ static int join(const struct peer *p, const union ibv_gid *gid)
 void do_attach_mcast(struct peer *p)
 {
     struct object *o = object_named(p, operand(p, 0), QP);
-    const char *address = value_of(p->at, "gid");
+    const char *address = peer_line_value(p->at, "gid");
     const union ibv_gid gid = to_gid(p, address ? address : "");
 
     join(p, &gid);
@@ -275,7 +275,7 @@ static int destroy(struct object *o)
 void do_destroy(struct peer *p)
 {
     struct object *o = find(p, operand(p, 0));
-    const char *address = value_of(p->at, "gid");
+    const char *address = peer_line_value(p->at, "gid");
 
     if (!o)
         fail(p, "%s is unknown", operand(p, 0));

@@ -14,23 +14,14 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "cli/programs/peer_line.h"
+
 #define ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))
 
-#define LINE_BYTES  512
-#define WORDS_MAX   32
 #define NAME_BYTES  32
 #define OBJECTS_MAX 64
 #define SGE_MAX     8
 #define WAIT_MS     60000 /* what was waited for so long does not come any more */
-
-/* A line in its words; words and names point into @text. */
-struct line {
-    char text[LINE_BYTES];
-    char *word[WORDS_MAX];
-    size_t words;
-    const char *as; /* the name behind "as", or NULL */
-    unsigned number;
-};
 
 enum kind { NOTHING, PD, MR, CQ, SRQ, QP, MW, AH };
 
@@ -70,7 +61,8 @@ struct peer {
     struct remote remote[OBJECTS_MAX];
     char gone[OBJECTS_MAX][NAME_BYTES]; /* destroyed since the last sync */
     size_t n_gone;
-    const struct line *at; /* the line that is carried out */
+    const struct peer_line *at; /* the line that is carried out */
+    unsigned line_number;       /* of the last line that was read, from 1 */
 };
 
 /* Memory of this side, or of the other one. */
@@ -93,9 +85,6 @@ bool done(const struct peer *p, int error);
 uint64_t now_ms(void);
 
 /* ---- lines.c ---- */
-bool line_cut(struct line *l);
-const char *value_of(const struct line *l, const char *key);
-bool has_flag(const struct line *l, const char *flag);
 const char *operand(const struct peer *p, size_t i);
 uint64_t to_number(const struct peer *p, const char *text);
 uint64_t number_or(const struct peer *p, const char *key, uint64_t standard);

@@ -21,7 +21,7 @@ static const struct word_value opcodes[] = {
 
 static int read_sges(struct peer *p, struct ibv_sge *sge)
 {
-    const char *text = value_of(p->at, "sge");
+    const char *text = peer_line_value(p->at, "sge");
     int n = 0;
 
     while (text && *text) {
@@ -62,7 +62,7 @@ static uint32_t to_peers_number(const struct peer *p, const char *text)
 /* remote=peer.NAME[OFFSET], and rkey= if it is to be another one. */
 static void read_remote(const struct peer *p, uint64_t *ret_addr, uint32_t *ret_rkey)
 {
-    const char *text = value_of(p->at, "remote");
+    const char *text = peer_line_value(p->at, "remote");
     unsigned long long offset;
     const struct remote *r;
     char name[NAME_BYTES];
@@ -71,14 +71,14 @@ static void read_remote(const struct peer *p, uint64_t *ret_addr, uint32_t *ret_
         fail(p, "remote= must be like peer.mr[0]");
     r = remote_named(p, name);
     *ret_addr = r->addr + offset;
-    text = value_of(p->at, "rkey");
+    text = peer_line_value(p->at, "rkey");
     *ret_rkey = text ? to_peers_number(p, text) : r->number;
 }
 
 /* inv=: a window of this side, an object of the peer, or a number. */
 static uint32_t read_key(struct peer *p)
 {
-    const char *text = value_of(p->at, "inv");
+    const char *text = peer_line_value(p->at, "inv");
 
     if (!text)
         fail(p, "inv= is missing");
@@ -90,7 +90,7 @@ static uint32_t read_key(struct peer *p)
 /* bind=mr[0:64] access=rw,rr */
 static struct ibv_mw_bind_info read_bind(struct peer *p)
 {
-    const char *text = value_of(p->at, "bind");
+    const char *text = peer_line_value(p->at, "bind");
     struct slice s;
 
     if (!text)
@@ -154,14 +154,14 @@ static unsigned send_flags(const struct peer *p)
     unsigned set = 0;
 
     for (size_t i = 0; i < ARRAY_LEN(flags); i++)
-        set |= has_flag(p->at, flags[i].word) ? flags[i].value : 0;
+        set |= peer_line_has(p->at, flags[i].word) ? flags[i].value : 0;
     return set;
 }
 
 /* Whom a datagram is for. */
 static void read_address(struct peer *p, struct ibv_send_wr *wr)
 {
-    const char *qpn = value_of(p->at, "remote_qpn");
+    const char *qpn = peer_line_value(p->at, "remote_qpn");
 
     wr->wr.ud.ah = object_of(p, "ah", AH)->ah;
     if (!qpn)
@@ -172,7 +172,7 @@ static void read_address(struct peer *p, struct ibv_send_wr *wr)
 
 void do_post_send(struct peer *p)
 {
-    const char *op = value_of(p->at, "op");
+    const char *op = peer_line_value(p->at, "op");
     struct ibv_qp *qp = object_named(p, operand(p, 0), QP)->qp;
     struct ibv_sge sge[SGE_MAX];
     struct ibv_send_wr *bad,

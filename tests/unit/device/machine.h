@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* A machine with both functions and their Ethernet port, and a driver of bytes: registers, rings in
- * a small RAM, and requests that no driver's own checks have seen.
+/* A machine with both functions and their Ethernet port.  The test is the driver: it writes
+ * registers, rings in a small RAM, and requests that no driver has checked.
  *
- * The line of the port leads out of the lab, into machine.out.  Frames to the own MAC turn round in
- * the port, so that two queue pairs of the one device can talk.
+ * The link of the port leads out of the lab, into machine.out.  Frames to the port's own MAC are
+ * looped back, so two queue pairs of the device can talk to each other.
  *
- * When a machine is taken down, its devices are reset: all that they took of the arena since
- * power-on must be back then, or the test fails.
+ * Tear-down resets the devices.  The test fails unless they have freed everything that they
+ * allocated from the arena since power-on.
  */
 #ifndef TESTS_UNIT_DEVICE_MACHINE_H
 #define TESTS_UNIT_DEVICE_MACHINE_H
@@ -23,16 +23,18 @@
 
 #define MACHINE_RAM_BYTES (4u << 20)
 #define MACHINE_MAX_CQ    3u
-#define MACHINE_MAX_QP    5u /* QPNs 2 .. 5 are handed out */
-#define MACHINE_MAX_SRQ   2u /* of machine_set_up_srq() */
+#define MACHINE_MAX_QP    5u /* QPNs 2 .. 5 are assigned */
+#define MACHINE_MAX_SRQ   2u /* with machine_set_up_srq() */
 #define MACHINE_MTU       1500u
 #define RING_SIZE         16u
 
-/* Guest-physical: rings come first, then what control requests need; a test has the rest. */
+/* Guest-physical addresses: rings first, then buffers of control requests; the rest is free for
+ * tests.
+ */
 #define REQUEST_AT  0x20000u
 #define RESPONSE_AT 0x22000u
 #define BUFFER_AT   0x40000u
-#define ROOM        512u /* for a response, unless a test says less */
+#define ROOM        512u /* of a response buffer, unless a test uses less */
 
 /* MSI-X vectors. */
 #define VECTOR_CONFIG 0u
@@ -56,7 +58,7 @@ struct ring {
 
 struct machine {
     struct arena *arena;
-    size_t bare_bytes; /* live in the arena after power-on */
+    size_t bare_bytes; /* allocated from the arena after power-on */
     struct trace_sinks sinks;
     struct trace_sink sink;
     struct trace trace;
@@ -67,43 +69,43 @@ struct machine {
     struct progress progress;
     struct rdma rdma;
     struct vnet vnet;
-    struct pci_fn functions[2]; /* around them, by enum pci_function */
+    struct pci_fn functions[2]; /* PCI functions of the devices, by enum pci_function */
     struct ring ctrl, tx, rx;
     uint32_t events[EV_COUNT];
     struct ev last[EV_COUNT];
     uint32_t n_irq;
-    struct virtio_irq irq; /* the last one */
+    struct virtio_irq irq; /* the last interrupt */
     uint32_t n_out;
-    struct frame_note out_note; /* of the last frame that left */
+    struct frame_note out_note; /* of the last frame sent */
     uint32_t out_bytes;
     uint8_t out[XPORT_FRAME_BYTES];
     uint8_t rsp[ROOM];
     uint32_t rsp_bytes; /* used.len of the last response */
 };
 
-/* Both devices after power-on, with a line: no driver yet. */
+/* Both devices after power-on, with a link and without a driver. */
 int machine_power_on(void **state);
-/* The same, and both drivers are up with the queues ctrl, tx and rx, and GID 0 is set. */
+/* In addition both drivers are up with the queues ctrl, tx and rx, and GID 0 is set. */
 int machine_set_up(void **state);
-/* The same, and the driver accepts memory windows; or the device does not offer them. */
+/* In addition the driver accepts memory windows; or the device does not offer them. */
 int machine_set_up_windows(void **state);
 int machine_set_up_no_windows(void **state);
 
-/* The same with shared receive queues, which the driver accepts, and without the event queue. */
+/* In addition the driver accepts shared receive queues; there is no event queue. */
 int machine_set_up_srq(void **state);
 
-/* The same with these limits, 0 for the usual one, and a driver that accepts every feature. */
+/* With these limits (0: the default), and a driver that accepts every feature. */
 int machine_set_up_limits(void **state, const struct rdl_device_limits *limits);
 int machine_tear_down(void **state);
 
-/* Brings @dev to DRIVER_OK with @features and VERSION_1; @queues are enabled on the way. */
+/* Brings @dev to DRIVER_OK with @features and VERSION_1, and enables @queues on the way. */
 void machine_start(struct machine *m, struct virtio_dev *dev, uint64_t features,
                    struct ring *const *queues, size_t n_queues);
 
-/* Dispatches until nothing is due. */
+/* Dispatches events until none is due. */
 void machine_run(struct machine *m);
 
-/* Lets a frame of the @len bytes at @bytes arrive at the port. */
+/* Delivers a frame of @len bytes to the port. */
 void machine_arrive(struct machine *m, const uint8_t *bytes, uint32_t len);
 
 static inline uint64_t machine_in(struct virtio_dev *dev, enum reg reg, uint32_t width)
@@ -119,35 +121,35 @@ static inline void machine_out(struct virtio_dev *dev, enum reg reg, uint32_t wi
 void machine_poke(struct machine *m, uint64_t gpa, const void *bytes, size_t n);
 void machine_peek(const struct machine *m, uint64_t gpa, void *bytes, size_t n);
 
-/* Places @queue of @dev in RAM, which is cleared there, and enables it with VECTOR_QUEUE. */
+/* Places @queue of @dev in RAM, clears the ring, and enables it with VECTOR_QUEUE. */
 struct ring ring_enable(struct machine *m, struct virtio_dev *dev, uint32_t queue);
 
-/* The place of a queue's ring, for a test that enables it itself. */
+/* The location of a queue's ring, for a test that enables it itself. */
 struct vring ring_place(const struct virtio_dev *dev, uint32_t queue);
 
 /* Writes descriptor @i of the ring. */
 void ring_desc(struct machine *m, const struct ring *r, uint32_t i, struct seg s, unsigned flags,
                uint16_t next);
 
-/* Puts @head into the avail ring and shows it to the device, without a kick. */
+/* Adds @head to the avail ring and publishes it, without a kick. */
 void ring_offer(struct machine *m, struct ring *r, uint16_t head);
 
-/* A chain of @n_readable, then @n_writable buffers; offers it and returns its head. */
+/* Adds a chain of @n_readable, then @n_writable buffers to the ring.  Returns its head. */
 uint16_t ring_post(struct machine *m, struct ring *r, const struct seg *segs, uint32_t n_readable,
                    uint32_t n_writable);
 
 void ring_kick(const struct ring *r);
 
-/* The next used element; false: there is none. */
+/* Takes the next used element.  Returns false if there is none. */
 bool ring_used(const struct machine *m, struct ring *r, uint32_t *ret_head, uint32_t *ret_len);
 
-/* Sends a control request: the command byte and @n bytes of data, with room for @room bytes of
- * response.  Returns the response code, -1 if not even that was written; the data are at
- * m->rsp + 1.
+/* Sends a control request: the command byte and @n bytes of data, with @room bytes for the
+ * response.  Returns the response code, or -1 if none was written.  The response data are at m->rsp
+ * + 1.
  */
 int machine_ask(struct machine *m, uint8_t cmd, const void *data, uint32_t n, uint32_t room);
 
-/* ASK(m, CMD_DESTROY_PD, pd_handle, .pdn = 1): a request of a structure of facts/rfc.h. */
+/* ASK(m, CMD_DESTROY_PD, pd_handle, .pdn = 1): sends a request with a structure of facts/rfc.h. */
 #define ASK(m, cmd, name, ...) machine_ask_##name((m), (cmd), &(struct rfc_##name){__VA_ARGS__})
 
 #define ASK_DECLARE(name, list)                                                                    \
@@ -162,7 +164,7 @@ int machine_ask(struct machine *m, uint8_t cmd, const void *data, uint32_t n, ui
 
 RFC_STRUCTS(ASK_DECLARE)
 
-/* The first number of the last response: that of the object that was created. */
+/* The first number of the last response: that of the created object. */
 static inline uint32_t machine_number(const struct machine *m)
 {
     return ld_le32(m->rsp + 1);
@@ -178,7 +180,7 @@ static inline int machine_modify(struct machine *m, uint32_t qpn, uint32_t mask,
     return machine_ask_modify_qp(m, CMD_MODIFY_QP, &r);
 }
 
-/* What an RC queue pair needs to move to attr->qp_state. */
+/* The attributes that an RC queue pair needs to move to attr->qp_state. */
 static inline uint32_t machine_mask(const struct rfc_qp_attr *attr)
 {
     return QPA_STATE | qp_fsm_needs(QPT_RC, (enum qp_state)attr->qp_state);
@@ -189,8 +191,8 @@ static inline int machine_move(struct machine *m, uint32_t qpn, const struct rfc
     return machine_modify(m, qpn, machine_mask(attr), attr);
 }
 
-/* Two connected queue pairs of the one device: QPN 2 sends, QPN 3 receives.  Both complete into CQ
- * 1, and use one region of memory: the pages at PAIR_MEM, with their own addresses.
+/* Two connected queue pairs of the device: QPN 2 sends, QPN 3 receives.  Both complete into CQ 1
+ * and use one region: the pages at PAIR_MEM, with iova equal to the address.
  */
 #define PAIR_SENDER    2u
 #define PAIR_RECEIVER  3u
@@ -209,27 +211,28 @@ struct pair {
 
 #define PAIR_SRQN 1u
 
-/* Makes them and brings them to RTS.  If there are shared receive queues, the receiver takes from
- * one of 8 receives, whose ring rq is.  With @peer_mac not the own one, the sender's packets leave.
+/* Creates the queue pairs and moves them to RTS.  With shared receive queues, the receiver uses one
+ * of 8 entries, whose ring is rq.  If @peer_mac is not the port's own, the sender's packets leave
+ * the machine.
  */
 struct pair machine_pair(struct machine *m, const uint8_t peer_mac[MAC_BYTES]);
 
-/* Gives the CQ @n buffers of @bytes bytes each; completion i is read back from the i-th. */
+/* Adds @n buffers of @bytes bytes to the CQ; completion i is read from the i-th. */
 void pair_give_cqes(struct machine *m, struct pair *p, uint32_t n, uint32_t bytes);
 
-/* Completion @i since the last machine_pair(); false: it was not written yet. */
+/* Reads completion @i since the last machine_pair().  Returns false if it was not written yet. */
 bool pair_completion(const struct machine *m, const struct pair *p, uint32_t i,
                      struct rfc_cqe *ret);
 
-/* Posts a WQE and @n_body bytes that follow it; no kick. */
+/* Posts a WQE followed by @n_body bytes, without a kick. */
 void pair_post_send(struct machine *m, struct pair *p, const struct rfc_sq_wqe *wqe,
                     const void *body, uint32_t n_body);
 
-/* A receive of the @bytes at @gpa. */
+/* Posts a receive of @bytes at @gpa. */
 void pair_post_recv(struct machine *m, struct pair *p, uint64_t wr_id, uint64_t gpa,
                     uint32_t bytes);
 
-/* An SGE as it lies in a WQE. */
+/* An SGE in the format of a WQE. */
 struct raw_sge pair_sge(const struct pair *p, uint64_t gpa, uint32_t bytes);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The control queue: what each command answers when its request is right, at the edges of what it
- * takes, and beyond them.  How a request may lie in its buffers is in test_requests.c.
+/* The control queue: the answer of each command to valid requests, at the limits of its arguments
+ * and beyond them.  test_requests.c tests how a request may be split into buffers.
  */
 #include "machine.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Asynchronous events, from the device into the buffers of the event queue. */
+/* Asynchronous events, written by the device into the buffers of the event queue. */
 #include "machine.h"
 
 #include <string.h>

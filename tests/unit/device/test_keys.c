@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Control requests for regions and windows of every kind, and the feature that some of them need.
+/* Control requests for regions and windows of every kind, and the features that some of them need.
  */
 #include "machine.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The device between power-on and reset: its configuration, its queues, its interrupts. */
+/* The device from power-on to reset: configuration, queues, interrupts. */
 #include "machine.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The commands about multicast groups, and the flags of CREATE_QP. */
+/* The commands for multicast groups, and the flags of CREATE_QP. */
 #include "machine.h"
 
 /* A queue pair of @type, of a PD and a CQ that the first call makes. */

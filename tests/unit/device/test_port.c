@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The Ethernet port: whose a frame is that comes in, whose turn it is to send, and what is counted.
- */
+/* The Ethernet port: which function receives a frame, which one may send next, and the counters. */
 #include "machine.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Every reason to refuse a control request, and that whatever is refused changes nothing: not an
- * object, not a table, not the memory that the device uses.
+/* Every reason to refuse a control request.  A refused request changes nothing: no object, no
+ * table, and no memory of the device.
  */
 #include "machine.h"
 

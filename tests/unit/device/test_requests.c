@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* How a control request may lie in its buffers, when it is executed, and what becomes of a control
- * queue that makes no sense.
+/* How a control request may be split into buffers, when it is executed, and what happens to a
+ * malformed control queue.
  */
 #include "machine.h"
 

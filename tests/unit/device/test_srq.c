@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Shared receive queues: requests, rings, and what happens to them. */
+/* Shared receive queues: requests, rings, and receives that queue pairs take from them. */
 #include "machine.h"
 
 #include <stddef.h>

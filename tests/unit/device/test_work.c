@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Work queues and completion queues: what the device makes of the bytes of a WQE, and what it says
- * when it is done.  A queue pair sends to another of the same device.
+/* Work queues and completion queues: how the device decodes a WQE, and the completion that it
+ * writes.  A queue pair sends to another one of the same device.
  */
 #include "machine.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The numbers of behaviours are written in scenarios and tests: none is missing, none is twice. */
+/* The numbers of behaviours, which scenarios and tests refer to: none is missing or used twice. */
 #include "testing.h"
 
 #include <stdio.h>

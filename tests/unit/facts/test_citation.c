@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is cited is in one table. */
+/* The table of citations has every citation exactly once. */
 #include "testing.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a rule compared, in words. */
+/* The text of what a rule compared. */
 #include "testing.h"
 
 #include "emu/facts/compared.h"

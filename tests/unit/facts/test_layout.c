@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The demonstration's layout against structures that are written down here as its C has them, and
- * laid out by the compiler: natural alignment, enumerations of four bytes.  On x86-64, where the
- * demonstration runs; elsewhere the compiler may do otherwise, and only sizes are compared.
+/* The layout of the demonstration's structures, compared with copies of its C declarations that the
+ * compiler lays out: natural alignment, enumerations of four bytes.  This holds on x86-64, where
+ * the demonstration runs.  On other machines, where the compiler may differ, only sizes are
+ * compared.
  */
 #include "testing.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The rows of the inspect tree: sentences that people read, keys that are told apart, and the paths
- * that lead somewhere.
+/* The rows of the inspect tree: their texts are sentences, their keys are unambiguous, and every
+ * path leads to a row.
  */
 #include "testing.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What we call things of PCI, held against Linux's own headers. */
+/* Our names and values for PCI, compared with Linux's headers. */
 #include "testing.h"
 
 #include "emu/facts/pci.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What programs of a guest do, for tests of its verbs and of a driver below them: make objects,
- * bring a queue pair up, and post.
+/* Programs of a guest, for tests of its verbs and of a driver below them: create objects, move a
+ * queue pair to RTS, post.
  */
 #ifndef TESTS_UNIT_GUEST_PROGRAM_H
 #define TESTS_UNIT_GUEST_PROGRAM_H
@@ -29,7 +29,7 @@ static inline struct guest_cq *new_cq(struct verbs *v, uint32_t cqe)
     return (struct guest_cq *)verbs_get(v, OBJ_CQ, h);
 }
 
-/* A queue pair of @pd and @cq; @max_wr 0 is the default. */
+/* Creates a queue pair of @pd and @cq; @max_wr 0 is the default. */
 static inline struct guest_qp *new_qp(struct guest_pd *pd, struct guest_cq *cq, uint32_t max_wr)
 {
     const struct rdl_qp_config config = {
@@ -53,7 +53,7 @@ enum {
         QPA_STATE | QPA_TIMEOUT | QPA_RETRY_CNT | QPA_RNR_RETRY | QPA_SQ_PSN | QPA_MAX_QP_RD_ATOMIC
 };
 
-/* Those of a move to @state on the way up, towards the neighbour. */
+/* The attributes for a move to @state on the way to RTS, connected to the neighbour. */
 static inline struct rdl_qp_attr attributes(uint32_t state)
 {
     struct rdl_qp_attr a = {

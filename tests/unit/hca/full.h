@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* An arena that is full but for blocks that are given back one by one: each allocation of whoever
- * asks for several fails once, if both orders are tried.
+/* A full arena from which blocks are freed one by one.  If both orders of freeing are tried, each
+ * allocation of a function with several allocations fails once.
  */
 #ifndef TESTS_UNIT_HCA_FULL_H
 #define TESTS_UNIT_HCA_FULL_H
@@ -9,10 +9,10 @@
 
 #include "emu/base/arena.h"
 
-#define FULL_CLASS_MIN 4u /* blocks of 1 << 4 bytes, the smallest */
+#define FULL_CLASS_MIN 4u /* smallest class: blocks of 1 << 4 bytes */
 #define FULL_CLASS_MAX 24u
-#define FULL_LENT      12u /* blocks of each class */
-#define FULL_LENT_MAX  16u /* classes below this have some */
+#define FULL_LENT      12u /* blocks to be freed, per class */
+#define FULL_LENT_MAX  16u /* classes below this have such blocks */
 
 struct full {
     struct arena *arena;
@@ -34,8 +34,7 @@ static inline void full_make(struct full *f, struct arena *a)
     assert_true(arena_is_short(a));
 }
 
-/* Gives one more block back, of the largest that are left or of the smallest.  False: none is left.
- */
+/* Frees one more block, of the largest or smallest left.  Returns false if none is left. */
 static inline bool full_lend(struct full *f, bool large_first)
 {
     for (unsigned i = FULL_CLASS_MIN; i < FULL_LENT_MAX; i++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a device stands on: an arena, a trace without listeners, a clock, some RAM.  What the device
- * took of the arena is back when the stand is taken down, or the test fails.
+/* The environment of an HCA: an arena, a trace without listeners, a clock, some RAM.  stand_down()
+ * fails the test unless the HCA has freed everything that it allocated.
  */
 #ifndef TESTS_UNIT_HCA_STAND_H
 #define TESTS_UNIT_HCA_STAND_H
@@ -18,7 +18,7 @@ struct stand {
     struct sim sim;
     struct ram ram;
     struct hca hca;
-    size_t bare_bytes; /* live in the arena without the device */
+    size_t bare_bytes; /* allocated from the arena without the HCA */
 };
 
 static const struct hca_limits stand_limits = {
@@ -45,7 +45,7 @@ static const struct hca_limits stand_limits = {
     .max_srq = 2,
 };
 
-/* All pages of RAM are there from the start, and will not take more of the arena. */
+/* Touches all pages of RAM, so that later writes allocate nothing from the arena. */
 static inline void touch_pages(struct ram *ram)
 {
     for (uint64_t gpa = 0; gpa < ram->bytes; gpa += RAM_PAGE_BYTES)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Completion queues: who is woken by what, and what is remembered. */
+/* Completion queues: which completions raise an event, and which are kept. */
 #include "testing.h"
 
 #include "emu/hca/cq.h"

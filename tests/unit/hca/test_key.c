@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Windows and fast regions: every rule of binding, registering and invalidating, what a refusal
- * leaves alone, and who gets at the bytes.
+ * leaves unchanged, and which accesses reach the memory.
  */
 #include "testing.h"
 

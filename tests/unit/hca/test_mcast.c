@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Multicast groups: who is in which, within limits, until it leaves or goes. */
+/* Multicast groups: membership and its limits, until a queue pair leaves or is destroyed. */
 #include "testing.h"
 
 #include <string.h>

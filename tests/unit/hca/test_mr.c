@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory regions: what can be registered, who may touch what, and where the bytes end up. */
+/* Memory regions: what can be registered, which accesses are allowed, and where the bytes go. */
 #include "testing.h"
 
 #include <string.h>

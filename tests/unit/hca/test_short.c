@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* An arena that is full: whatever allocation fails, the request is refused, and nothing of the
- * object that was to be made is left.
+/* A full arena: whichever allocation fails, the request is refused and leaves nothing of the object
+ * behind.
  */
 #include "testing.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Shared receive queues: what they can be, who uses them, and the limit. */
+/* Shared receive queues: their attributes, their users, and the limit event. */
 #include "testing.h"
 
 #include "emu/hca/cq.h"

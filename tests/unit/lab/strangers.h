@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Labs for tests of IP and of the outside: hosts and an external port on a switch. */
+/* Labs for tests of IP and of external ports: hosts and an external port on a switch. */
 #ifndef TESTS_UNIT_LAB_STRANGERS_H
 #define TESTS_UNIT_LAB_STRANGERS_H
 
@@ -15,7 +15,7 @@
 #include "rdmalab/verbs.h"
 
 #define STRANGERS_HOSTS 2u
-#define STRANGERS_KEPT  64u /* frames that went out and are remembered */
+#define STRANGERS_KEPT  64u /* frames sent out that are kept */
 #define STRANGERS_BYTES 4400u
 
 static const struct rdl_limits no_limits = {0};
@@ -52,7 +52,7 @@ static inline void strangers_link(struct strangers *s, const char *a)
     assert_int_equal(rdl_link_add(s->lab, &c, &link), RDL_OK);
 }
 
-/* Both hosts are as @like says, but for their names. */
+/* Creates the lab with hosts configured like @like, except for their names. */
 static inline struct strangers *strangers_like(const struct rdl_host_config *like)
 {
     struct strangers *s = test_calloc(1, sizeof(*s));
@@ -120,7 +120,7 @@ static inline void go(const struct strangers *s)
     assert_int_equal(rdl_run(s->lab, RDL_NEVER, no_limits), RDL_OK);
 }
 
-/* Events of @kind, of @opcode if it has one. */
+/* Counts the events of @kind, with @opcode if the kind has that field. */
 static inline uint32_t events_of(const struct strangers *s, enum ev_kind kind, uint32_t opcode)
 {
     const struct ev_field *f = ev_field_find(kind, "opcode");
@@ -139,7 +139,7 @@ static inline void receive(struct strangers *s, const uint8_t *frame, size_t n)
     assert_int_equal(rdl_port_receive(s->lab, s->port, frame, n), RDL_OK);
 }
 
-/* Pings @address from host @i; what became of it, and its time. */
+/* Pings @address from host @i.  Returns the result; *@ret_rtt_ns is the round-trip time. */
 static inline enum rdl_status ping(struct strangers *s, uint32_t i, const uint8_t address[16],
                                    uint32_t bytes, uint64_t *ret_rtt_ns)
 {
@@ -184,7 +184,7 @@ static inline void add_drop(struct strangers *s, uint32_t kind, rdl_port from, u
     assert_int_equal(rdl_fault_add(s->lab, &c, &f), RDL_OK);
 }
 
-/* Lets the control request of host 0 be answered. */
+/* Runs the lab until the control request of host 0 is answered. */
 static inline void answered(struct strangers *s)
 {
     uint32_t rsp;
@@ -192,7 +192,7 @@ static inline void answered(struct strangers *s)
     assert_int_equal(rdl_wait(s->lab, s->host[0], no_limits, &rsp), RDL_OK);
 }
 
-/* Starts moving a queue pair of host 0, towards QPN 17 of @gid by entry @index of its table. */
+/* Starts moving a queue pair of host 0 to @to, with QPN 17 at @gid as peer and GID index @index. */
 static inline enum rdl_status move_qp(struct strangers *s, rdl_qp qp, enum qp_state to,
                                       const uint8_t gid[16], uint8_t index)
 {
@@ -210,7 +210,7 @@ static inline enum rdl_status move_qp(struct strangers *s, rdl_qp qp, enum qp_st
     return rdl_modify_qp(s->lab, qp, &a, QPA_STATE | qp_fsm_needs(QPT_RC, to), false, &e);
 }
 
-/* A queue pair of host 0 in INIT, and its protection domain. */
+/* Creates a queue pair of host 0 in INIT, and its protection domain. */
 static inline rdl_qp init_qp_of(struct strangers *s, rdl_pd *ret_pd)
 {
     static const uint8_t nobody[16];

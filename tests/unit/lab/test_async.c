@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Asynchronous events all the way: from a device into the hands of a program. */
+/* Asynchronous events from a device to a program. */
 #include "strangers.h"
 
 #include "emu/base/cursor.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Connections that are torn down, set up and starved while frames are lost, copied, late and
- * forged; queue pairs and memory that go away under packets in flight; a device that is reset at
- * work: no invariant breaks, and whatever is posted ends once the network is calm.
+/* Connections that are destroyed, set up and starved while frames are lost, copied, delayed and
+ * forged; queue pairs and memory destroyed with packets in flight; a device that is reset at work.
+ * No invariant breaks, and everything posted completes once the network is calm.
  */
 #include "testing.h"
 

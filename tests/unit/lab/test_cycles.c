@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory of the lab and of its guests after work that ends where it began: objects are made, used
- * over a bad network, and destroyed.  What a first round needed is enough for all that follow.
+/* Memory of the lab and its guests over rounds that end where they began: objects are created, used
+ * over a lossy network, and destroyed.  All later rounds fit the memory of the first.
  */
 #include "testing.h"
 

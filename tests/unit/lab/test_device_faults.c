@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Faults of devices: what cannot be is refused, and what comes and goes leaves nothing behind. */
+/* Device faults: invalid ones are refused, and adding and removing faults leaves nothing behind. */
 #include "testing.h"
 
 #include "emu/facts/enums.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A host whose guest is a virtual machine: the lab asks nothing of a guest that is not its own. */
+/* A host whose guest is a virtual machine: the lab refuses calls that need a guest of its own. */
 #include "testing.h"
 
 #include <stdio.h>

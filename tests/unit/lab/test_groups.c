@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What hosts say of the multicast groups that they are in: on the wire, byte for byte as Scapy
- * builds it.  The vectors are from a station with h1's addresses.
+/* The multicast membership reports of hosts on the wire, byte for byte as Scapy builds them.  The
+ * vectors are from a station with h1's addresses.
  */
 #include "lab/strangers.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Handles: each host has a table of its own, and what is gone is found stale. */
+/* Handles: each host has its own table, and handles of destroyed objects are stale. */
 #include "testing.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* RAM and registers of a host as somebody writes and reads them who is no driver of its guest. */
+/* RAM and registers of a host, accessed by a user or a script instead of its drivers. */
 #include "testing.h"
 
 #include <string.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The device is safe against its guest and its network: whatever is in a ring, a request, a WQE or
- * a frame, the lab goes on with a defined result.  Run under the sanitizers, these find the rest.
+/* The device is safe against its guest and its network: whatever a ring, a request, a WQE or a
+ * frame contains, the lab continues with a defined result.  Run under the sanitizers, these tests
+ * also find memory errors.
  */
 #include "testing.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* virtio-net is safe against its guest: whatever is in its rings and headers, the lab goes on with
- * a defined result.
+/* virtio-net is safe against its guest: whatever its rings and headers contain, the lab continues
+ * with a defined result.
  */
 #include "lab/strangers.h"
 

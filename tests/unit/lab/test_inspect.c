@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The inspect tree: what it says of a run, and where a path is wrong.  test_inspect_rows.c walks
- * all of it.
+/* The inspect tree: its values in a run, and errors in paths.  test_inspect_rows.c walks the whole
+ * tree.
  */
 #include "testing.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The inspect tree against its schema: a lab that has every kind of node says every row of
- * emu/facts/leaves.def, and nothing that has no row; every path that it lists can be looked up.
+/* The inspect tree against its schema.  A lab with every kind of node reports every row of
+ * emu/facts/leaves.def and nothing else, and every listed path can be looked up.
  */
 #include "testing.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Hosts that find each other by asking: ARP, neighbour discovery, ping, MODIFY_QP. */
+/* Address resolution between hosts: ARP, neighbour discovery, ping, MODIFY_QP. */
 #include "lab/strangers.h"
 
 static const uint8_t nobody[16] = {[10] = 0xff, 0xff, 10, 0, 0, 99};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a lab promises whatever runs in it: determinism, isolation, checkpoints, stale handles. */
+/* General properties of a lab: determinism, isolation, checkpoints, stale handles. */
 #include "testing.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Links that go down: whose frames end where, under which name. */
+/* Links that go down: where the frames on them end, and the reason that is counted. */
 #include "strangers.h"
 
 static rdl_link link_of(const struct strangers *s, const char *node)

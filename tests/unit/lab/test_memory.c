@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What a lab takes, it gives back: it is as large as what is in it, not as what was. */
+/* A lab frees what it allocated: its size depends on what it contains, not on what it contained
+ * before.
+ */
 #include "testing.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Ways through a whole lab that the usual two queue pairs on one CQ do not take. */
+/* Paths through a whole lab that the usual two queue pairs on one CQ do not take. */
 #include "testing.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The outside: frames that come in through an external port are answered byte for byte as Scapy
- * builds them, meet faults, arrive in order, and cannot do harm.
+/* External ports: incoming frames are answered byte for byte as Scapy builds the answers, meet
+ * faults, arrive in order, and cannot do harm.
  */
 #include "lab/strangers.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The recorder keeps what is newest, forgets in order, and goes back with a checkpoint. */
+/* The record keeps the newest events, discards the oldest first, and follows restored checkpoints.
+ */
 #include "testing.h"
 
 #include "emu/lab/record.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tallies agree with the record while it is complete, and go on when it is not. */
+/* Tallies agree with the record while it is complete, and keep counting when it is not. */
 #include "testing.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The invariants of a lab: each of them objects when it is broken, and a run then ends with it. */
+/* The invariants of a lab: each violation is detected and ends the run. */
 #include "testing.h"
 
 #include "emu/facts/device.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Foreign RAM is what the last map says, and nothing else. */
+/* Foreign RAM consists of the regions of the last map only. */
 #include "testing.h"
 
 #include <string.h>

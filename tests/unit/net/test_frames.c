@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* How frames end: who is blamed when they do not arrive, under which name damage is kept, and that
- * their memory is free then.
+/* How frames end: the host that a missing frame is counted for, the event id of a damaged one, and
+ * the release of their memory.
  */
 #include "wires.h"
 

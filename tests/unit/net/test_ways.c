@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What else can happen to a frame on its way: others overtake it, its end is cut off, its link
- * loses in bursts or takes longer now and then, one direction unlike the other.
+/* Other link effects: reordering, truncation, loss in bursts, jitter, and directions that differ.
  */
 #include "wires.h"
 

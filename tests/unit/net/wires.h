@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A network alone: hosts that count what they are given, a clock, and everything that happens on
- * the way.
- */
+/* A network with hosts that only count frames, a clock, and the faults and events on the way. */
 #ifndef TESTS_UNIT_NET_WIRES_H
 #define TESTS_UNIT_NET_WIRES_H
 
@@ -27,8 +25,9 @@ struct fixture {
     uint32_t left[NET_EXTS_MAX]; /* frames that left the lab, by external port */
     uint8_t last[2048];
     uint32_t last_len;
-    ev_id last_tx; /* the event that sent the last frame, */
-    ev_id kept_tx; /* and the last one whose bytes were kept because a fault changed them */
+    ev_id last_tx; /* tx event of the last frame delivered */
+    /* event of the last frame whose bytes were recorded because a fault changed them */
+    ev_id kept_tx;
 };
 
 static inline void on_deliver(void *ctx, uint32_t host, struct frame *f)
@@ -90,7 +89,7 @@ static inline int set_up(void **state)
     return 0;
 }
 
-/* Whatever was sent or copied has ended exactly once. */
+/* Checks that every frame sent or copied ended exactly once. */
 static inline int tear_down(void **state)
 {
     struct fixture *f = *state;
@@ -109,7 +108,7 @@ static inline void run(struct fixture *f)
         sim_dispatch(&f->sim);
 }
 
-/* 1 us, 8 Gbit/s. */
+/* Adds a link with 1 us and 8 Gbit/s. */
 static inline enum rdl_status try_join(struct fixture *f, enum net_node node, uint32_t index,
                                        uint32_t host, uint32_t loss_ppm, uint32_t *ret)
 {
@@ -140,7 +139,7 @@ static inline uint32_t add_switch(struct fixture *f)
     return sw;
 }
 
-/* The fault that was made like @fault. */
+/* Adds a copy of @fault, and returns it. */
 static const struct net_fault *add_fault(struct fixture *f, const struct net_fault *fault)
 {
     uint64_t handle;
@@ -171,14 +170,14 @@ static inline struct frame *frame(struct fixture *f, uint8_t to, uint8_t from, u
     return fr;
 }
 
-/* The first frame of all is lost. */
+/* Drops the first frame of all. */
 static const struct net_fault any = {
     .kind = FLT_DROP,
     .match = {{NET_MATCH_ANY, NET_MATCH_ANY, NET_MATCH_ANY, NET_MATCH_ANY, NET_MATCH_ANY}},
     .nth = 1,
     .count = 1};
 
-/* An external port with a link to host 0; @ret_end is the host's end. */
+/* Adds an external port with a link to host 0; *@ret_end is the host's end. */
 static inline uint32_t ext_to_host(struct fixture *f, uint32_t *ret_end)
 {
     const uint32_t ext = net_ext_add(&f->net, "outside");

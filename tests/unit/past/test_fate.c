@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What became of a frame, in each way that it can end. */
+/* The fate of a frame, for each way in which it can end. */
 #include "testing.h"
 
 #include "emu/past/fate.h"

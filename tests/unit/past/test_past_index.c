@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What belongs together in pasts that are short enough to be read: which attempts a packet had,
- * what happened to a frame, what was answered, what was posted.
- */
+/* Related events in short pasts: the attempts of a packet, the fate of a frame, answers, posts. */
 #include "testing.h"
 
 #include <stdlib.h>

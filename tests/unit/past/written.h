@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* A trace written by hand, as a past. */
+/* A past made of events written by hand. */
 #ifndef TESTS_UNIT_PAST_WRITTEN_H
 #define TESTS_UNIT_PAST_WRITTEN_H
 
 #include "emu/past/past.h"
 
-/* ev_id_of(), where a constant is needed. */
+/* ev_id_of() as a constant expression. */
 #define ID(tick, row) ((ev_id)(tick) << EV_ROW_BITS | (row))
 
 /* The events, and the bytes of one frame. */
 struct written {
     const struct ev *events;
     size_t n;
-    ev_id framed; /* the tx (or fault) event whose bytes these are */
+    ev_id framed; /* the tx (or fault) event of @frame */
     const uint8_t *frame;
     size_t frame_bytes;
 };
@@ -32,7 +32,7 @@ static inline const uint8_t *written_frame(const void *ctx, ev_id tx, size_t *re
     return w->frame;
 }
 
-/* @names may be NULL; it learns from the events. */
+/* @names may be NULL; otherwise it learns names from the events. */
 static inline struct past past_of_written(const struct written *w, struct ev_names *names)
 {
     for (size_t i = 0; names && i < w->n; i++)

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The schema: every event prints as text and JSON, numbers advance unheard, the hash sees all. */
+/* The schema: every event prints as text and JSON, ids advance without listeners, and the hash
+ * covers everything.
+ */
 #include "testing.h"
 
 #include <string.h>

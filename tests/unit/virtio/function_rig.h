@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A function around a device without a purpose, whose interrupts and events a test can look at. */
+/* A PCI function around a dummy device.  Tests can inspect its interrupts and events. */
 #ifndef TESTS_UNIT_VIRTIO_FUNCTION_RIG_H
 #define TESTS_UNIT_VIRTIO_FUNCTION_RIG_H
 
@@ -23,7 +23,7 @@ struct fixture {
     struct virtio_dev dev;
     struct pci_fn fn;
     uint32_t n_notify, n_reset, n_mastering, last_queue;
-    uint32_t n_irq, n_line; /* messages, and lines that were still high on arrival */
+    uint32_t n_irq, n_line; /* messages; INTx interrupts still asserted on arrival */
     struct fn_message message;
     struct virtio_irq irq;
     uint32_t events[EV_COUNT];
@@ -142,7 +142,7 @@ static inline void run(struct fixture *f)
         sim_dispatch(&f->sim);
 }
 
-/* MSI-X with a message in @vector, not masked. */
+/* Enables MSI-X with a message in @vector, unmasked. */
 static inline void use_vector(struct fixture *f, uint32_t vector)
 {
     cfg_put(f, PCI_MSIX_CONTROL, 2, MSIX_ENABLE);
@@ -156,7 +156,7 @@ static inline void put_reg(struct fixture *f, enum reg reg, uint32_t width, uint
     fn_bar_write(&f->fn, FN_BAR_VIRTIO, (uint32_t)reg, width, value);
 }
 
-/* A driver in order: DRIVER_OK, and one queue. */
+/* Initialises like a correct driver: DRIVER_OK and one queue. */
 static inline void drive(struct fixture *f)
 {
     put_reg(f, REG_DEVICE_STATUS, 1, VS_ACKNOWLEDGE);

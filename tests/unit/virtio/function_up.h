@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* A function as a kernel leaves it to a driver, for tests that are about what is behind it. */
+/* A function as a kernel hands it to a driver, for tests of the device behind it. */
 #ifndef TESTS_UNIT_VIRTIO_FUNCTION_UP_H
 #define TESTS_UNIT_VIRTIO_FUNCTION_UP_H
 
 #include "emu/virtio/function.h"
 
-/* Bus mastering, and MSI-X without a mask. */
+/* Enables memory access, bus mastering, and MSI-X with all vectors unmasked. */
 static inline void function_up(struct pci_fn *f)
 {
     fn_config_write(f, PCI_COMMAND, 2, PCI_CMD_MEMORY | PCI_CMD_MASTER);

@@ -5,14 +5,14 @@
 
 #include "rings.h"
 
-#define QUEUE_SIZE 5u       /* no power of two */
-#define TABLE_AT   0x30000u /* of indirect tables */
+#define QUEUE_SIZE 5u       /* not a power of two */
+#define TABLE_AT   0x30000u /* for indirect tables */
 
 enum {
     N = VRING_NEXT,
     W = VRING_WRITE,
     I = VRING_INDIRECT,
-    A = VRING_PACKED_AVAIL, /* in the first lap: for the device */
+    A = VRING_PACKED_AVAIL, /* in the first lap: available to the device */
     U = VRING_PACKED_USED
 };
 
@@ -27,7 +27,7 @@ static inline int set_up(void **state)
     return 0;
 }
 
-/* A descriptor of the packed ring: @flags are all of them. */
+/* Writes a descriptor of the packed ring; @flags are all of its flags. */
 static inline void poke_slot(struct rings *r, uint32_t slot, uint64_t gpa, uint32_t bytes,
                              uint16_t id, unsigned flags)
 {

@@ -10,7 +10,7 @@
 
 #define RAM_BYTES (1u << 20)
 
-/* Where the fixture's ring lies, and buffers that nobody else uses. */
+/* Location of the fixture's ring, and of buffers for tests. */
 #define RING_AT   0x1000u
 #define BUFFER_AT 0x40000u
 
@@ -18,7 +18,7 @@ struct rings {
     struct arena *arena;
     struct ram ram;
     struct vq vq;
-    bool packed; /* rings of rings_start() */
+    bool packed; /* format of the rings that rings_start() makes */
 };
 
 static inline void poke16(struct rings *r, uint64_t gpa, uint16_t v)
@@ -49,7 +49,7 @@ static inline void poke_desc(struct rings *r, uint64_t at, uint64_t gpa, uint32_
     assert_true(ram_write(&r->ram, at, b, sizeof(b)));
 }
 
-/* Puts @head into the avail ring and moves avail.idx on. */
+/* Adds @head to the avail ring and increments avail.idx. */
 static inline void poke_avail(struct rings *r, uint16_t head)
 {
     const uint16_t idx = peek16(r, vring_avail_idx_at(&r->vq.ring));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The registers: what a driver gets when it does things in order, and when it does not. */
+/* The registers: results for a driver that follows the specification and for one that does not. */
 #include "testing.h"
 
 #include "emu/base/prng.h"

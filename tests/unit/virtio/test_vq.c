@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Both sides of a virtqueue: layout, notification by index, and a driver and a device that work
- * with each other.
+ * together.
  */
 #include "rings.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The same random driver and the same random device on a split and on a packed ring: what each
- * side gets, and in which order, does not depend on the format.
+/* The same random driver and random device on a split and on a packed ring: what each side gets,
+ * and in which order, does not depend on the format.
  */
 #include "rings.h"
 

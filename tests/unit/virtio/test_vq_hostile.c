@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Rings that no good driver writes: each has one defined result. */
+/* Malformed split rings, which no correct driver writes: each has one defined result. */
 #include "rings.h"
 
 #include "emu/base/prng.h"

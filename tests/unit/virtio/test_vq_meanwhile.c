@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A device and a driver that run at the same time, on foreign RAM, as with a virtual machine.  The
- * driver notifies only when it must, so that one that was lost leaves the device waiting for ever;
- * two chains are given back at once, so that the driver never sees the first without the second.
+/* A device and a driver that run concurrently on foreign RAM, as with a virtual machine.  The
+ * driver notifies only when it must, so a lost notification makes the device wait for ever.  Two
+ * chains are returned at once, so the driver never sees the first without the second.
  */
 #define _GNU_SOURCE /* for mmap */ /* NOLINT(bugprone-reserved-identifier): glibc's own name */
 #include "testing.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Packed rings: places and wrap counters, what each side writes and where, both sides' wishes for
- * notifications.  Hostile ones: test_vq_packed_hostile.c
+/* Packed rings: positions and wrap counters, what each side writes and where, event suppression of
+ * both sides.  test_vq_packed_hostile.c tests malformed rings.
  */
 #include <stddef.h>
 

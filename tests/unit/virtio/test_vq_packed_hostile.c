@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Packed rings that no good driver writes: each has one defined result. */
+/* Malformed packed rings, which no correct driver writes: each has one defined result. */
 #include "packed_rings.h"
 
 #include "emu/base/prng.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The picture of a virtqueue, from a description made up here. */
+/* The picture of a virtqueue, from a description written by hand. */
 #include "testing.h"
 
 #include <stdio.h>

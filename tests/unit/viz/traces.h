@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Traces made by hand, in the order in which a lab would emit them: what pictures are tested with.
- */
+/* Traces written by hand, in the order in which a lab would emit them, for tests of pictures. */
 #ifndef TESTS_UNIT_VIZ_TRACES_H
 #define TESTS_UNIT_VIZ_TRACES_H
 
@@ -12,7 +11,7 @@
 struct trace_of {
     struct ev e[TRACE_EVENTS_MAX];
     size_t n;
-    uint64_t gap_from, gap_to; /* ticks without all of their events */
+    uint64_t gap_from, gap_to; /* ticks in which recording was off at times */
 };
 
 struct trace_case {
@@ -23,19 +22,19 @@ struct trace_case {
 extern const struct trace_case trace_cases[];
 extern const size_t n_trace_cases;
 
-/* The case called @name, built and numbered. */
+/* Builds the case called @name and numbers its events. */
 void trace_build(struct trace_of *t, const char *name);
 
-/* A ladder of @t, of which the first @forgotten events are not there but for their names.  Free
- * with ladder_free().
+/* A ladder of @t without its first @forgotten events, whose names stay known.  Free it with
+ * ladder_free().
  */
 struct ladder *trace_draw(const struct trace_of *t, size_t forgotten,
                           const struct picture_options *options);
 
-/* A ladder of the case @name.  Free with ladder_free(). */
+/* A ladder of the case @name.  Free it with ladder_free(). */
 struct ladder *trace_ladder(const char *name, const struct picture_options *options);
 
-/* Collects what a picture puts; free @s. */
+/* Collects the output of a picture; free @s. */
 struct collected {
     char *s;
     size_t n;

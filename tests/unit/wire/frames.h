@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Packets that several tests of this directory build. */
+/* Packets for several tests of this directory. */
 #ifndef TESTS_UNIT_WIRE_FRAMES_H
 #define TESTS_UNIT_WIRE_FRAMES_H
 
@@ -45,7 +45,7 @@ static inline struct packet sample(unsigned version, uint8_t opcode, uint32_t pa
     return p;
 }
 
-/* Builds @p with the payload 0, 1, 2, ... into @frame; returns the bytes of the frame. */
+/* Builds @p with the payload 0, 1, 2, ... into @frame.  Returns the length of the frame. */
 static inline size_t build(const struct packet *p, uint8_t frame[FRAME_MAX])
 {
     const size_t n = packet_frame_bytes(p);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reports and queries about multicast groups as Scapy builds them: tests/oracle/groups.py. */
+/* Multicast membership reports and queries, built with Scapy: tests/oracle/groups.py. */
 #ifndef WIRE_GROUP_VECTORS_H
 #define WIRE_GROUP_VECTORS_H
 
@@ -34,7 +34,7 @@ static const struct {
 #undef QUERY
 };
 
-/* The frame of a vector's @digits; returns its bytes. */
+/* Decodes the hexadecimal @digits of a vector into @frame.  Returns the length of the frame. */
 static size_t frame_of(const char *digits, uint8_t frame[GROUP_FRAME_MAX])
 {
     const size_t n = strlen(digits) / 2;

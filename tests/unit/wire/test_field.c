@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Every field that a fault can change is where the parser reads it, and is as wide as its row says.
- */
+/* The parser reads every field that a fault can change at the position and width of its row. */
 #include "testing.h"
 
 #include <string.h>

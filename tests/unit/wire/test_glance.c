@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a frame is at a glance, for frames of every kind and for any bytes. */
+/* glance(), for frames of every kind and for arbitrary bytes. */
 #include "testing.h"
 
 #include <string.h>

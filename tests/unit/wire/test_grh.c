@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The GRH area, made of packets from outside this project, and read back. */
+/* The GRH area, built from packets of other projects and read back. */
 #include "testing.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reports and queries about multicast groups, held against frames that Scapy built. */
+/* Multicast membership reports and queries, compared with frames that Scapy built. */
 #include "wire/group_vectors.h"
 
 #include "emu/base/cursor.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* ARP, ICMP echo and neighbour discovery, against bytes that Scapy made. */
+/* ARP, ICMP echo and neighbour discovery, compared with bytes that Scapy made. */
 #include "testing.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Whatever arrives, packet_parse() stays inside the frame: each frame is an allocation of exactly
- * its length, so that the address sanitizer sees one byte too many.  Where a byte too many would
- * change nothing but that it is read, the frame ends where the process's memory does.
+/* packet_parse() stays inside the frame for any bytes.  Each frame is an allocation of exactly its
+ * length, so that the address sanitizer detects reads beyond it.  Where such a read would have no
+ * other effect, the frame ends at the end of mapped memory.
  */
 #include "testing.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Frames that Linux rxe sent, with what tshark reads in them: nobody who wrote this project, and
- * nothing in it, made these bytes or numbers.
+/* Frames that Linux rxe sent, compared with tshark's decoding.  Neither the bytes nor the numbers
+ * were made by this project.
  */
 #include "testing.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Two queue pairs and a wire between them: the transport with everything around it played by
- * arrays.  Rings are arrays of work requests, the wire takes a microsecond and can lose, copy or
- * delay frames, and after every tick the invariants of both ends are asked.  In the end everything
- * that the transport took of the arena must be back.
+/* Two queue pairs and a wire between them: the transport in an environment of arrays.  Rings are
+ * arrays of work requests.  The wire takes a microsecond and can lose, copy or delay frames.  The
+ * invariants of both ends are checked after every tick.  In the end the transport must have freed
+ * everything that it allocated from the arena.
  */
 #ifndef TESTS_UNIT_XPORT_RIG_H
 #define TESTS_UNIT_XPORT_RIG_H
@@ -15,23 +15,23 @@
 #define RIG_SGES    4u
 #define RIG_INLINE  640u /* more than two packets of 256 bytes */
 #define RIG_MEMORY  (256u * 1024u)
-#define RIG_ADDR    0x7f0000000200u /* of the region: not page aligned on purpose */
+#define RIG_ADDR    0x7f0000000200u /* of the region: deliberately not page aligned */
 #define RIG_REGION  (RIG_MEMORY - 4096u)
 #define RIG_FRAMES  8192u
 #define RIG_EVENTS  65536u
 #define RIG_RULES   8u
 #define RIG_WIRE_NS 1000u
-#define RIG_DUE_MAX 4096u /* events that may be scheduled at a time */
-#define RIG_EACH_NS 100u  /* a port is busy so long with a frame */
+#define RIG_DUE_MAX 4096u /* events scheduled at a time */
+#define RIG_EACH_NS 100u  /* time for which a frame occupies the port */
 #define RIG_QKEY    0x1234u
 #define ANY         0xffffffffu
 
-/* A posted request: what a ring would hold. */
+/* A posted request, as a ring would hold it. */
 struct rig_post {
     uint64_t wr_id;
     uint32_t opcode, flags;
     uint8_t imm[4];
-    uint32_t n_sge; /* as the request says; at most RIG_SGES are there */
+    uint32_t n_sge; /* as in the request; at most RIG_SGES are present */
     uint32_t body_bytes;
     bool truncated;
     uint64_t remote_addr, compare_add, swap;
@@ -58,18 +58,18 @@ struct rig_host {
     struct xport x;
     struct qp *qp;
     struct mkey *mr;
-    struct srq *srq;           /* NULL: there is none */
+    struct srq *srq;           /* NULL: none */
     struct rig_queue queue[2]; /* by enum wq */
     struct completion wc[2][RIG_RING];
     uint32_t n_wc[2];
-    uint32_t n_async[ASYNC_EVENTS]; /* events told to the guest, by enum async_event */
+    uint32_t n_async[ASYNC_EVENTS]; /* asynchronous events raised, by enum async_event */
     bool egress_due;
     bool cq_failed; /* completions are lost */
 };
 
 enum rig_fate { RIG_PASS, RIG_LOSE, RIG_COPY, RIG_DELAY };
 
-/* The @nth frame (from 1) of @from with this opcode and PSN (or ANY) meets @fate. */
+/* The @nth frame (from 1) from @from with this opcode and PSN (or ANY) meets @fate. */
 struct rig_rule {
     uint32_t from, opcode, psn, nth;
     enum rig_fate fate;
@@ -90,16 +90,16 @@ struct rig_config {
     uint32_t max_send_wr;
     bool sig_all, ipv6;
     enum profile profile[2]; /* of each host */
-    uint32_t peer_mtu;       /* of host 1 if it differs from @mtu; 0: it does not */
+    uint32_t peer_mtu;       /* of host 1 if it differs from @mtu; else 0 */
     bool credits[2];         /* of each host */
     uint32_t rd_atomic;      /* READs and atomics that may be outstanding */
-    uint32_t access;         /* of the region and the queue pair of each: set of enum access_bit */
-    bool srq; /* host 1 takes its receives from a shared queue, of another protection domain */
+    uint32_t access;         /* of region and queue pair on each host: set of enum access_bit */
+    bool srq;                /* host 1 uses a shared receive queue of another protection domain */
 };
 
 struct rig {
     struct arena *arena;
-    size_t bare_bytes; /* live in the arena without the devices */
+    size_t bare_bytes; /* allocated from the arena without the devices */
     struct trace trace;
     struct trace_sinks sinks;
     struct trace_sink sink;
@@ -111,7 +111,7 @@ struct rig {
     uint32_t n_rules;
     struct prng chance;
     uint32_t loss, copy, delay; /* per mille */
-    uint32_t copy_ns;           /* how much later than usual a copy comes */
+    uint32_t copy_ns;           /* additional delay of a copy */
     struct ev *events;
     uint32_t n_events;
     uint32_t n_ticks;
@@ -125,53 +125,53 @@ struct rig_config rig_defaults(void);
 struct rig *rig_new(const struct rig_config *c);
 void rig_free(struct rig *r);
 
-/* Fills the region of @host with bytes that depend on place and @seed. */
+/* Fills the region of @host with bytes that depend on offset and @seed. */
 void rig_fill(struct rig *r, uint32_t host, uint8_t seed);
 void rig_read(struct rig *r, uint32_t host, uint32_t offset, void *out, uint32_t bytes);
 
-/* Are @bytes at the two offsets of hosts 0 and 1 the same? */
+/* Returns true if @bytes at the two offsets of hosts 0 and 1 are equal. */
 bool rig_same(struct rig *r, uint32_t offset0, uint32_t offset1, uint32_t bytes);
 
-/* The next free place of a queue, filled for one SGE at @offset of the region. */
+/* The next free entry of a queue, filled in with one SGE at @offset of the region. */
 struct rig_post *rig_prepare(struct rig *r, uint32_t host, enum wq wq, uint64_t wr_id,
                              uint32_t offset, uint32_t bytes);
 
-/* The same for an RDMA WRITE, a READ or an atomic of host 0 with @remote of the region of host 1.
- */
+/* The same for an RDMA WRITE, READ or atomic of host 0 to @remote in the region of host 1. */
 struct rig_post *rig_prepare_remote(struct rig *r, enum wr_opcode opcode, uint64_t wr_id,
                                     uint32_t offset, uint32_t bytes, uint32_t remote);
 
-/* Posts what rig_prepare() gave, and kicks. */
+/* Posts the entry of rig_prepare() and kicks. */
 void rig_post(struct rig *r, uint32_t host, enum wq wq);
 
-/* Both at once: a signaled SEND, a receive. */
+/* rig_prepare() and rig_post() for a signaled SEND, and for a receive. */
 void rig_send(struct rig *r, uint64_t wr_id, uint32_t offset, uint32_t bytes);
 void rig_recv(struct rig *r, uint64_t wr_id, uint32_t offset, uint32_t bytes);
 
 void rig_rule(struct rig *r, uint32_t from, uint32_t opcode, uint32_t psn, uint32_t nth,
               enum rig_fate fate);
 
-/* Hands a packet to @to as if the other host had sent it. */
+/* Delivers a packet to @to as if the other host had sent it. */
 void rig_inject(struct rig *r, uint32_t to, const struct packet *p);
 
-/* A packet from the other host of the connection to @to. */
+/* A packet from the peer of @to's connection. */
 struct packet rig_packet(struct rig *r, uint32_t to, uint8_t opcode, uint32_t psn);
 
-/* Dispatches until nothing is due, or until @until_ns. */
+/* Dispatches events until none is due, or until @until_ns. */
 void rig_run(struct rig *r);
 void rig_run_until(struct rig *r, uint64_t until_ns);
 
-/* Modifies host's queue pair to ERR or RESET. */
+/* Modifies the queue pair of @host to ERR or RESET. */
 void rig_move(struct rig *r, uint32_t host, enum qp_state to);
 
-/* Events of a kind, of one host (or ANY), and if @field is not NULL with this value of it. */
+/* Counts the events of a kind on @host (or ANY); if @field is not NULL, only those with this value.
+ */
 uint32_t rig_count(const struct rig *r, enum ev_kind kind, uint32_t host, const char *field,
                    uint64_t value);
 
-/* The @n-th (from 0) such event; there must be one. */
+/* The @n-th (from 0) event of a kind on @host; it must exist. */
 const struct ev *rig_event(const struct rig *r, enum ev_kind kind, uint32_t host, uint32_t n);
 
-/* Completion @n of a queue is this one. */
+/* Asserts that completion @n of a queue has this wr_id and status. */
 void rig_expect(const struct rig *r, uint32_t host, enum wq wq, uint32_t n, uint64_t wr_id,
                 enum wc_status status);
 

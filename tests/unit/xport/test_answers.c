@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Answers: which requests get one, what it asks for itself, and as what it is counted. */
+/* Answers: which requests get one, which ones ask for it, and how answers are counted. */
 #include "testing.h"
 
 #include "emu/facts/aeth.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* End-to-end credits: who may send what, and how the word about new receives gets through. */
+/* End-to-end credits: who may send how much, and how news of posted receives reaches the requester.
+ */
 #include "emu/facts/aeth.h"
 #include "emu/xport/credit.h"
 #include "rig.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How work requests and queue pairs end when something is wrong: who is told what, in which order.
- */
+/* How work requests and queue pairs fail: the events and completions, and their order. */
 #include "testing.h"
 
 #include <string.h>

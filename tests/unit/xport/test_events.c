@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a queue pair tells without being asked: established, drained, refused, failed. */
+/* The asynchronous events of a queue pair: established, drained, refused, failed. */
 #include "rig.h"
 
 #include "emu/facts/qp_fsm.h"

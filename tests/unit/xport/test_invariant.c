@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The invariants of a queue pair hold for one that works, and each of them can be broken: what
- * never objects guards nothing.
- */
+/* The invariants of a queue pair hold for a correct one, and each of them detects its violation. */
 #include "testing.h"
 
 #include "emu/xport/internal.h"

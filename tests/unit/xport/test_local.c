@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Requests without packets, and keys that end: binds, registrations, invalidation by the queue pair
- * itself, by its peer, and by a READ.
+/* Requests without packets, and invalidated keys: binds, registrations, invalidation by the queue
+ * pair itself, by its peer, and by a READ.
  */
 #include <string.h>
 

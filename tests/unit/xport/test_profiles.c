@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Rows of the profile table: the same thing happens under both profiles, and ends as each
- * says.  Host 0 sends, host 1 receives; the profile that matters is said at each test.
+/* Rows of the profile table: the same situation under both profiles, with the result of each.  Host
+ * 0 sends and host 1 receives; each test names the host whose profile matters.
  */
 #include "testing.h"
 

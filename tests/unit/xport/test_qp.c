@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Queue pairs from outside: which packets are let in, how attributes become a connection. */
+/* Queue pairs from outside: which packets they accept, and how attributes become a connection. */
 #include "testing.h"
 
 #include <string.h>

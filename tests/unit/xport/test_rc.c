@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Two reliable connections over a wire that works, or loses what it is told to. */
+/* Two reliable connections over a wire that works or loses chosen frames. */
 #include "testing.h"
 
 #include <string.h>

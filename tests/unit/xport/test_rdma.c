@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* RDMA WRITE, READ and atomics between two queue pairs: what they move, what they wait for, how
- * they go on when packets are lost, and what refuses them.
+/* RDMA WRITE, READ and atomics between two queue pairs: the bytes moved, the order, recovery from
+ * loss, and refusals.
  */
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The responder's rules, one small view and one packet each. */
+/* The responder's rules, each with one small view and one packet. */
 #include "testing.h"
 
 #include "emu/facts/device.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Copies through scatter/gather lists: in pieces, as far as the keys allow. */
+/* Copies through scatter/gather lists: in pieces, and only as far as the keys allow. */
 #include "testing.h"
 
 #include <string.h>

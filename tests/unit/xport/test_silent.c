@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Whether anybody listens makes no difference: the same happens at the same time, and events have
- * the same numbers.
- */
+/* Listeners make no difference: the same events happen at the same times with the same ids. */
 #include <string.h>
 
 #include "emu/hca/mw.h"

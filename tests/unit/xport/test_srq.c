@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Receives that are shared: whose keys they have, and what becomes of them when a queue pair ends.
- * Host 1 takes its receives from a queue of another protection domain, to which its region belongs.
+/* Shared receives: which keys they use, and what happens to them when a queue pair fails.  Host 1
+ * uses a shared receive queue of another protection domain, to which its region belongs.
  */
 #include "emu/facts/rules.h"
 #include "rig.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* UC and UD: what arrives is delivered whole or not at all, and nobody is told.  */
+/* UC and UD: a message is delivered whole or not at all, without any notification. */
 #include <string.h>
 
 #include "emu/facts/device.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Send work requests: positions and lists.  test_errors.c has the rules that refuse one. */
+/* Send work requests: positions and lists.  test_errors.c tests the rules that refuse one. */
 #include "testing.h"
 
 #include <string.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How a neighbour's MAC is found out and the own one told: ARP for IPv4 [RFC 826], neighbour
- * discovery for IPv6 [RFC 4861].
- */
+/* Address resolution: ARP for IPv4 [RFC 826], neighbour discovery for IPv6 [RFC 4861]. */
 #include <string.h>
 
 #include "emu/base/assert.h"
@@ -10,7 +8,7 @@
 #include "emu/wire/eth.h"
 #include "emu/wire/nd.h"
 
-/* Room for either kind of question or answer. */
+/* Room for either kind of request or answer. */
 #define QUESTION_BYTES (ETH_BYTES + IPV6_BYTES + ND_BYTES)
 
 static void send_arp(struct guest_net *net, const struct arp *arp, const uint8_t dst[MAC_BYTES])
@@ -27,7 +25,7 @@ static void send_arp(struct guest_net *net, const struct arp *arp, const uint8_t
     nic_send(net, frame, sizeof(frame));
 }
 
-/* An ARP packet of ours; the target's MAC is @target_mac, or unknown. */
+/* An ARP packet from this guest: a reply to @target_mac, or a request if that is NULL. */
 static struct arp arp_from_us(const struct guest_net *net, const uint8_t target[GID_BYTES],
                               const uint8_t *target_mac)
 {
@@ -85,7 +83,7 @@ enum drop_reason arp_receive(struct guest_net *net, struct rd_cur *in)
     if (why != DROP_NONE)
         return why;
     if (!stack_is_own(net, arp.target)) {
-        /* Not for us, but what is known already may be told anew. */
+        /* Not for this guest, but it may update a neighbour that is known already. */
         wanted = neighbour_heard(net, arp.sender, arp.sender_mac, false);
         return wanted ? DROP_NONE : DROP_NO_SUCH_GID;
     }
@@ -100,7 +98,9 @@ enum drop_reason arp_receive(struct guest_net *net, struct rd_cur *in)
     return wanted ? DROP_NONE : DROP_GHOST_REPLY;
 }
 
-/* Who asks without an address of its own only wants to know whether the address is taken. */
+/* Answers a solicitation.  One without a source address is duplicate address detection: the answer
+ * goes to all nodes.
+ */
 static void advertise(struct guest_net *net, const struct ip *ip, const struct nd *question)
 {
     const bool has_source = stack_is_unicast(ip->src);
@@ -121,7 +121,7 @@ enum drop_reason nd_receive(struct guest_net *net, const struct ip *ip, const st
     if (why != DROP_NONE)
         return why;
     if (gid_is_ipv4(nd.target))
-        return DROP_BAD_ND; /* ARP's business */
+        return DROP_BAD_ND; /* IPv4 addresses are resolved with ARP */
     if (nd.advert)
         return nd.has_mac && neighbour_heard(net, nd.target, nd.mac, false) ? DROP_NONE
                                                                             : DROP_GHOST_REPLY;

@@ -6,7 +6,7 @@
 #include "emu/base/assert.h"
 #include "emu/base/fnv.h"
 
-#define CAP_FIRST 16u /* a power of two, as every capacity is */
+#define CAP_FIRST 16u /* a power of two, as all capacities are */
 
 void directory_init(struct directory *d, struct arena *a)
 {

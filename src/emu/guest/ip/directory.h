@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Who is in the lab under which address: what its hosts need not ask each other.
+/* The addresses of all hosts of a lab.  Hosts look each other up here instead of asking the link.
  *
- * There is one for all hosts of a lab, so that a host costs the same however many others there are.
+ * All hosts share one directory, so a host costs the same however many other hosts there are.
  */
 #ifndef EMU_GUEST_DIRECTORY_H
 #define EMU_GUEST_DIRECTORY_H
@@ -15,30 +15,29 @@
 struct directory_entry {
     uint8_t gid[GID_BYTES];
     uint8_t mac[MAC_BYTES];
-    uint32_t host; /* its number, for traces */
-    uint32_t next; /* of the same hash: index + 1 */
+    uint32_t host; /* host number, for traces */
+    uint32_t next; /* next in the same hash list: index + 1 */
 };
 
-/* No two entries have the same GID, and none ever goes away. */
+/* No two entries have the same GID, and no entry is ever removed. */
 struct directory {
     struct arena *arena;
-    struct directory_entry *v; /* in the order in which they came */
+    struct directory_entry *v; /* in the order of insertion */
     uint32_t n, cap;
-    uint32_t *lists; /* by hash, as many as @cap: index + 1 of the first */
-    bool asked;      /* a guest has asked the network, or heard, for one that was not here */
+    uint32_t *lists; /* @cap hash lists: index + 1 of the first entry */
+    bool asked;      /* a guest has entered an address that was not in here */
 };
 
-/* An empty one. */
 void directory_init(struct directory *d, struct arena *a);
 
-/* Room for @n more, so that directory_add() succeeds so often.  False: the arena is full. */
+/* Reserves memory for @n more calls of directory_add().  Returns false when the arena is full. */
 bool directory_reserve(struct directory *d, uint32_t n);
 
-/* From now on @gid is at @mac of @host, wherever it was before. */
+/* Records that @gid belongs to @mac of @host.  Replaces an earlier entry of @gid. */
 void directory_add(struct directory *d, const uint8_t gid[GID_BYTES], const uint8_t mac[MAC_BYTES],
                    uint32_t host);
 
-/* NULL: nobody has @gid. */
+/* Returns NULL if no host has @gid. */
 const struct directory_entry *directory_find(const struct directory *d,
                                              const uint8_t gid[GID_BYTES]);
 

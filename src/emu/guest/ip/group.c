@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Membership reports; group.h describes the protocol. */
 #include "emu/guest/ip/group.h"
 
 #include <string.h>
@@ -10,7 +11,7 @@
 #include "emu/wire/nd.h"
 
 #define GROUP_REPEAT_NS 1000000000u
-#define REPORTS         2u /* of a change */
+#define REPORTS         2u /* reports per change */
 #define NS_PER_MS       1000000u
 
 static struct guest_group *find(const struct guest_net *net, const uint8_t gid[GID_BYTES])
@@ -27,7 +28,9 @@ static bool is_used(const struct guest_group *g)
     return g->members > 0 || g->timer != 0;
 }
 
-/* The entry of @gid, or one for it; NULL: there are GUEST_GROUPS_MAX, or the arena is full. */
+/* Finds the entry of @gid, or makes one.  Returns NULL if GUEST_GROUPS_MAX are in use or the arena
+ * is full.
+ */
 static struct guest_group *enter(struct guest_net *net, const uint8_t gid[GID_BYTES])
 {
     struct guest_group *g = find(net, gid), *v;
@@ -58,8 +61,8 @@ bool group_is_joined(const struct guest_net *net, const uint8_t gid[GID_BYTES])
     return g && g->members > 0;
 }
 
-/* Everybody is in 224.0.0.1; groups of interface scope never leave the host.  [RFC 3376, 5;
- * RFC 3810, 6]
+/* Returns true if the group is reported.  Every host is in 224.0.0.1 and ff02::1, and groups of
+ * interface scope never leave the host.  [RFC 3376, 5; RFC 3810, 6]
  */
 static bool is_spoken_of(const uint8_t gid[GID_BYTES])
 {
@@ -72,7 +75,9 @@ static bool is_spoken_of(const uint8_t gid[GID_BYTES])
     return (gid[1] & 0xfu) > 1 && memcmp(gid, all_nodes, GID_BYTES) != 0;
 }
 
-/* Reports of MLD come from a link-local address, or from none. */
+/* The source address of a report.  MLD reports come from a link-local address, or from the
+ * unspecified one.
+ */
 static void source_of(const struct guest_net *net, const uint8_t gid[GID_BYTES],
                       uint8_t ret[GID_BYTES])
 {
@@ -108,7 +113,7 @@ static void stop(struct guest_net *net, struct guest_group *g)
     g->left = 0;
 }
 
-/* @g->left reports are still to be sent: the next one @delay_ns from now. */
+/* Schedules the next of g->left reports in @delay_ns. */
 static void schedule(struct guest_net *net, struct guest_group *g, uint64_t delay_ns)
 {
     g->due_ns = sim_now(net->config.sim) + delay_ns;
@@ -116,13 +121,13 @@ static void schedule(struct guest_net *net, struct guest_group *g, uint64_t dela
                             guest_timer_arg(GUEST_TIMER_GROUP, (uint32_t)(g - net->groups)));
 }
 
-/* The host has come to be in @g, or is in it no more. */
+/* Reports that the host joined or left @g. */
 static void changed(struct guest_net *net, struct guest_group *g, enum group_record record)
 {
     stop(net, g);
     g->record = record;
     if (!nic_link_is_up(net) || !is_spoken_of(g->gid))
-        return; /* there is nobody to be told */
+        return; /* no link, or an exempt group: nothing to report */
     report(net, g);
     g->left = REPORTS - 1;
     schedule(net, g, GROUP_REPEAT_NS);
@@ -157,7 +162,7 @@ void group_timer(struct guest_net *net, uint32_t index)
         schedule(net, g, GROUP_REPEAT_NS);
 }
 
-/* Some time within @max_ms, which other stations do not hit. */
+/* A delay of at most @max_ms that differs between stations and groups. */
 static uint64_t delay_of(const struct guest_net *net, const struct guest_group *g, uint32_t max_ms)
 {
     uint8_t who[MAC_BYTES + GID_BYTES];
@@ -167,7 +172,8 @@ static uint64_t delay_of(const struct guest_net *net, const struct guest_group *
     return max_ms ? fnv1a(who, sizeof(who)) % ((uint64_t)max_ms * NS_PER_MS) : 0;
 }
 
-/* A group whose report is due anyway has its answer in that. */
+/* Schedules the answers to a query.  A group with a report scheduled already needs no other answer.
+ */
 static void answer(struct guest_net *net, const struct group_query *q, bool ipv4)
 {
     static const uint8_t any[GID_BYTES];

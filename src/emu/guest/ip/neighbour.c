@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Who has which address, and what waits for it to become known.
+/* The neighbour table, and the frames that wait for a MAC.
  *
- *                  resolve                    heard
+ *	           resolve                    heard
  *	(unknown) ----------------> INCOMPLETE ----------> REACHABLE --- too old ---> INCOMPLETE
  *	                                 |
  *	                                 +-- asked GUEST_ARP_TRIES times --> FAILED
  *
- * Who is in the directory of the lab is known without an entry here, and nothing that is heard
- * changes that; an entry that was here before is PERMANENT from then on, and may be used again.
- * Entries are found by a hash of the address; when there are too many, one that nobody waits for
- * is forgotten.
+ * Addresses in the lab's directory need no entry here, and nothing received changes them.  An entry
+ * whose address enters the directory later becomes PERMANENT and may be reused.  Entries are found
+ * by a hash of the address.  When the table is full, an entry that is not being resolved is reused.
  */
 #include <string.h>
 
@@ -33,7 +32,7 @@ static uint32_t *list_of(struct guest_neighbours *t, const uint8_t gid[GID_BYTES
 static struct guest_neighbour *find(const struct guest_net *net, const uint8_t gid[GID_BYTES])
 {
     const struct guest_neighbours *t = &net->neighbours;
-    /* The list is only read through this. */
+    /* The cast is needed for reading only. */
     uint32_t i = *list_of((struct guest_neighbours *)t, gid);
 
     while (i && memcmp(t->v[i - 1].gid, gid, GID_BYTES) != 0)
@@ -63,7 +62,7 @@ static void list_remove(struct guest_net *net, const struct guest_neighbour *e)
     *at = e->next;
 }
 
-/* Room for one more; entries move, but keep their index. */
+/* Makes room for one more entry.  Entries may move but keep their index. */
 static bool grow(struct guest_net *net)
 {
     struct guest_neighbours *t = &net->neighbours;
@@ -74,7 +73,7 @@ static bool grow(struct guest_net *net)
     return v != NULL;
 }
 
-/* An entry that nobody waits for, to be used for another; NULL if there is none. */
+/* Removes an entry that is not being resolved and returns it for reuse.  NULL if there is none. */
 static struct guest_neighbour *forget_one(struct guest_net *net)
 {
     struct guest_neighbours *t = &net->neighbours;
@@ -90,7 +89,7 @@ static struct guest_neighbour *forget_one(struct guest_net *net)
     return NULL;
 }
 
-/* A new entry for @gid; NULL when there is no room. */
+/* Adds an entry for @gid.  Returns NULL if there is no room. */
 static struct guest_neighbour *add(struct guest_net *net, const uint8_t gid[GID_BYTES],
                                    enum neighbour_state state)
 {
@@ -111,7 +110,9 @@ static struct guest_neighbour *add(struct guest_net *net, const uint8_t gid[GID_
     return e;
 }
 
-/* Says what became of @e; what follows happens because of that.  Returns the cause before. */
+/* Emits the event of the new state of @e, which becomes the cause of the following events.  Returns
+ * the previous cause.
+ */
 static ev_id announce(struct guest_net *net, const struct guest_neighbour *e)
 {
     ev_id id;
@@ -122,7 +123,7 @@ static ev_id announce(struct guest_net *net, const struct guest_neighbour *e)
     return trace_because(net->config.trace, id);
 }
 
-/* The MAC that the directory has; NULL: none. */
+/* The MAC in the directory, or NULL. */
 static const uint8_t *told_mac(const struct guest_net *net, const uint8_t gid[GID_BYTES])
 {
     const struct directory *d = net->config.directory;
@@ -131,13 +132,13 @@ static const uint8_t *told_mac(const struct guest_net *net, const uint8_t gid[GI
     return e ? e->mac : NULL;
 }
 
-/* Is the MAC of @e to be believed? */
+/* Returns true if the MAC of @e is still valid. */
 static bool is_known(const struct guest_net *net, const struct guest_neighbour *e)
 {
     return e->state == NB_REACHABLE && now(net) - e->heard_ns < GUEST_NEIGHBOUR_NS;
 }
 
-/* The MAC of @gid, which is no own address; NULL when none is known now. */
+/* The MAC of @gid, which is not the guest's own.  NULL if it is not known now. */
 static const uint8_t *mac_of_other(const struct guest_net *net, const uint8_t gid[GID_BYTES])
 {
     const uint8_t *mac = told_mac(net, gid);
@@ -151,7 +152,7 @@ const uint8_t *guest_neighbour_mac(const struct guest_net *net, const uint8_t gi
     return stack_is_own(net, gid) ? net->config.mac : mac_of_other(net, gid);
 }
 
-/* Asks once more for @e, and sees to it that this is looked after. */
+/* Sends a request for @e and starts its timer. */
 static void ask(struct guest_net *net, struct guest_neighbour *e)
 {
     ev_id before;
@@ -214,7 +215,7 @@ void neighbour_keep(struct guest_net *net, const uint8_t gid[GID_BYTES], const u
     e->n_waiting++;
 }
 
-/* Sends what waits for @mac, or drops it when that is NULL. */
+/* Sends the queued frames to @mac, or drops them if it is NULL. */
 static void let_go(struct guest_net *net, struct guest_waiting *w, const uint8_t *mac)
 {
     while (w) {
@@ -231,7 +232,7 @@ static void let_go(struct guest_net *net, struct guest_waiting *w, const uint8_t
     }
 }
 
-/* The question for @e, if there was one, is over: @state is not INCOMPLETE. */
+/* Ends the resolution of @e, if there was one, with @state; @state is not INCOMPLETE. */
 static void settle(struct guest_net *net, struct guest_neighbour *e, enum neighbour_state state)
 {
     struct guest_waiting *waiting = e->waiting;
@@ -248,7 +249,7 @@ static void settle(struct guest_net *net, struct guest_neighbour *e, enum neighb
     e->waiting = NULL;
     e->n_waiting = 0;
     before = announce(net, e);
-    /* From here on entries may move. */
+    /* The calls below may move entries: @e is not used any more. */
     let_go(net, waiting, found ? mac : NULL);
     if (!found)
         ping_unreachable(net, gid);

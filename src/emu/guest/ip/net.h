@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* The guest's network: its virtio-net driver and a small IP stack on top of it.
+/* The guest's network: its virtio-net driver and a small IP stack.
  *
  *	frame -> receive ring -> interrupt -> ARP | ICMP echo | neighbour discovery
- *	ping -> neighbour's MAC, asked for if need be -> frame -> transmit ring -> kick
- *	multicast group joined, left or asked for -> report -> transmit ring -> kick
+ *	ping -> neighbour's MAC, resolved if necessary -> frame -> transmit ring -> kick
+ *	multicast group joined, left or queried -> report -> transmit ring -> kick
  *
- * The guest has the two addresses of its GID table, IPv4 and IPv6, and takes every other address to
- * be on its link.  What waits for a neighbour's MAC, a frame or somebody who was told to wait, goes
- * on when the answer comes, or ends when nobody has answered GUEST_ARP_TRIES times.
+ * The guest has the two addresses of its GID table, IPv4 and IPv6, and treats every other address
+ * as being on its link.  Frames and callers that wait for a neighbour's MAC continue when the
+ * answer comes.  They fail after GUEST_ARP_TRIES unanswered requests.
  *
- * SIMPLIFIED: no routers, no fragments, no UDP or TCP, no duplicate address detection: what is left
- * is what RoCEv2 between neighbours needs, and ping.  A neighbour that was heard of is believed for
- * GUEST_NEIGHBOUR_NS without being probed.
+ * SIMPLIFIED: no routers, fragments, UDP, TCP or duplicate address detection.  The rest is what
+ * RoCEv2 between neighbours and ping need.  A learnt neighbour stays valid for GUEST_NEIGHBOUR_NS
+ * without being probed.
  */
 #ifndef EMU_GUEST_NET_H
 #define EMU_GUEST_NET_H
@@ -32,19 +32,20 @@
 #include "emu/wire/igmp.h"
 #include "rdmalab/status.h"
 
-#define GUEST_ARP_TRIES         3u /* questions before a neighbour counts as absent */
-#define GUEST_ARP_NS            1000000000u
-#define GUEST_NEIGHBOUR_NS      60000000000u
-#define GUEST_NEIGHBOURS_MAX    1024u
-#define GUEST_NEIGHBOUR_LISTS   256u
-#define GUEST_WAITING_MAX       4u  /* frames that wait for one neighbour */
-#define GUEST_PINGS_MAX         64u /* remembered; so many may be under way */
-#define GUEST_GROUPS_MAX        1024u
-#define GUEST_NET_QUEUE_SIZE    32u
-#define GUEST_NET_SMALL_BUFFERS 256u /* for the longest frame, in the smallest of them */
+#define GUEST_ARP_TRIES       3u /* requests before a neighbour counts as absent */
+#define GUEST_ARP_NS          1000000000u
+#define GUEST_NEIGHBOUR_NS    60000000000u
+#define GUEST_NEIGHBOURS_MAX  1024u
+#define GUEST_NEIGHBOUR_LISTS 256u
+#define GUEST_WAITING_MAX     4u  /* frames queued per neighbour */
+#define GUEST_PINGS_MAX       64u /* pings remembered and under way at most */
+#define GUEST_GROUPS_MAX      1024u
+#define GUEST_NET_QUEUE_SIZE  32u
+/* receive buffers with MRG_RXBUF, so that a frame may take several */
+#define GUEST_NET_SMALL_BUFFERS 256u
 #define GUEST_NET_VECTOR_RX     1u
 
-/* A frame that waits for a neighbour's MAC. */
+/* A frame queued until its destination's MAC is known. */
 struct guest_waiting {
     struct guest_waiting *next;
     uint32_t len;
@@ -55,29 +56,29 @@ struct guest_neighbour {
     uint8_t gid[GID_BYTES];
     uint8_t mac[MAC_BYTES];
     enum neighbour_state state;
-    uint32_t next;     /* of the same hash: index + 1 */
-    uint32_t attempts; /* questions asked, while INCOMPLETE */
-    uint64_t heard_ns; /* when it was last heard of */
-    sim_ticket timer;  /* of the question, while INCOMPLETE */
+    uint32_t next;     /* next in the same hash list: index + 1 */
+    uint32_t attempts; /* requests sent, while INCOMPLETE */
+    uint64_t heard_ns; /* time of the last answer or request from it */
+    sim_ticket timer;  /* until the next request, while INCOMPLETE */
     uint32_t n_waiting;
     struct guest_waiting *waiting; /* first in, first out */
 };
 
-/* Those that are not in the directory: learnt from the network, or asked for. */
+/* Neighbours that are not in the directory: learnt from the network, or being resolved. */
 struct guest_neighbours {
     struct guest_neighbour *v; /* grows; entries keep their index */
     uint32_t n, cap;
-    uint32_t hand;                         /* where the search for one to forget goes on */
-    uint32_t lists[GUEST_NEIGHBOUR_LISTS]; /* by hash: index + 1 of the first */
+    uint32_t hand;                         /* where the search for an entry to reuse continues */
+    uint32_t lists[GUEST_NEIGHBOUR_LISTS]; /* hash lists: index + 1 of the first entry */
 };
 
-/* A multicast group that the guest is in, or has left and still has to say so. */
+/* A multicast group that the guest is in, or has left with a report still to be sent. */
 struct guest_group {
     uint8_t gid[GID_BYTES];
-    uint32_t members;         /* who joined it, and did not leave: 0 when only @timer runs */
-    enum group_record record; /* of the report that is sent next, or was sent last */
-    uint32_t left;            /* reports to be sent */
-    sim_ticket timer;         /* until the next one; 0: there is none */
+    uint32_t members;         /* joins without a leave; 0 while only @timer runs */
+    enum group_record record; /* type of the next or last report */
+    uint32_t left;            /* reports still to be sent */
+    sim_ticket timer;         /* until the next report; 0: not running */
     uint64_t due_ns;
 };
 
@@ -87,22 +88,22 @@ struct guest_ping {
     enum guest_ping_state state;
     uint16_t seq;
     uint8_t dst[GID_BYTES];
-    uint32_t bytes; /* of data */
+    uint32_t bytes; /* bytes of data */
     uint64_t sent_ns, rtt_ns;
-    enum drop_reason reason; /* of a lost one; DROP_NONE: the time was up */
+    enum drop_reason reason; /* why it was lost; DROP_NONE: timeout */
     sim_ticket timer;
 };
 
 struct guest_net_config {
-    uint32_t host; /* named in events */
+    uint32_t host; /* host number for events */
     uint8_t mac[MAC_BYTES];
     uint8_t gid[GUEST_GIDS][GID_BYTES]; /* its addresses */
     struct trace *trace;
     struct sim *sim;             /* for timers; NULL: there is no network function */
-    struct directory *directory; /* who needs not be asked for; NULL: everybody is */
-    uint32_t rx_buffer;          /* bytes of a receive buffer; 0: one has room for a whole frame */
-    /* Somebody who got RDL_ERR_BUSY from guest_neighbour_resolve() may wait for this: the neighbour
-     * @gid has answered, or (@mac is NULL) has not.
+    struct directory *directory; /* addresses that are never resolved over the link; NULL: none */
+    uint32_t rx_buffer;          /* bytes of a receive buffer; 0: each holds a whole frame */
+    /* Called when the resolution of @gid ends, which guest_neighbour_resolve() began with
+     * RDL_ERR_BUSY.  @mac is NULL if the neighbour did not answer.
      */
     void (*resolved)(void *ctx, const uint8_t gid[GID_BYTES], const uint8_t *mac);
     void *resolved_ctx;
@@ -112,79 +113,82 @@ struct guest_net {
     struct guest_net_config config;
     struct arena *arena;
     struct guest_pci pci;
-    uint64_t irqs; /* interrupts taken */
+    uint64_t irqs; /* interrupts handled */
     bool up;       /* booted */
-    bool broken;   /* the device gave back nonsense */
+    bool broken;   /* the device wrote something malformed */
     uint16_t mtu;
     struct guest_queue queues[NET_QUEUES];
     /* Buffer i of a queue belongs to its descriptor i. */
     struct guest_net_slots {
         uint64_t gpa;
-        uint32_t bytes, n; /* of each; how many there are */
+        uint32_t bytes, n; /* bytes of each buffer; number of buffers */
     } slots[NET_QUEUES];
-    uint32_t frame_bytes; /* room for a frame and its header */
-    uint8_t *in, *out;    /* the frame being read, the one being built: frame_bytes each */
-    uint32_t in_bytes;    /* header and frame that are read so far, */
-    uint32_t in_left;     /* and buffers that the rest of it is in */
+    uint32_t frame_bytes; /* the largest frame with its virtio-net header */
+    uint8_t *in, *out;    /* frame being received, frame being built: frame_bytes each */
+    uint32_t in_bytes;    /* bytes of @in received so far, with header */
+    uint32_t in_left;     /* buffers that hold the rest of the frame */
     uint64_t sent_frames, rcvd_frames;
-    uint64_t taken_frames;      /* of those received: that said something new, or were answered */
-    uint64_t drops[DROP_COUNT]; /* of frames received */
-    uint64_t tx_drops[DROP_COUNT]; /* of frames that did not get away */
+    uint64_t taken_frames;         /* of rcvd_frames: used or answered */
+    uint64_t drops[DROP_COUNT];    /* of received frames */
+    uint64_t tx_drops[DROP_COUNT]; /* of frames not sent */
     struct guest_neighbours neighbours;
     struct guest_group *groups; /* grows; entries keep their index */
     uint32_t n_groups, groups_cap;
-    struct guest_ping pings[GUEST_PINGS_MAX]; /* by seq modulo their number */
+    struct guest_ping pings[GUEST_PINGS_MAX]; /* indexed by seq modulo GUEST_PINGS_MAX */
     uint16_t last_seq;
 };
 
-/* A stack that is not booted, on the function that @pci names. */
+/* Initialises a stack that is not booted, for the function that @pci describes. */
 void guest_net_init(struct guest_net *net, struct arena *a, const struct guest_net_config *config,
                     const struct guest_pci *pci);
 
-/* Brings the function up.  RDL_ERR_UNSUPPORTED: the device does not offer VERSION_1, or refused
- * the features.  RDL_ERR_NOMEM.  RDL_ERR_BROKEN: its numbers contradict each other.
+/* Initialises the function.  Returns RDL_ERR_UNSUPPORTED if the device does not offer VERSION_1 or
+ * refuses the features; RDL_ERR_NOMEM; or RDL_ERR_BROKEN if its numbers contradict each other.
  */
 RDL_MUST_CHECK enum rdl_status guest_net_boot(struct guest_net *net);
 
-/* An interrupt of virtio-net was delivered.  Unknown vectors are ignored. */
+/* Handles an interrupt of virtio-net with @vector.  Ignores unknown vectors. */
 void guest_net_interrupt(struct guest_net *net, uint32_t vector);
 
-/* @arg of a due SIM_GUEST_TIMER. */
+/* Handles a due timer; @arg is that of SIM_GUEST_TIMER. */
 void guest_net_timer(struct guest_net *net, uint64_t arg);
 
-/* The directory has @gid from now on: if it is asked for, or was heard of, that is over. */
+/* Notes that the directory now has @gid: ends its resolution, and any learnt entry becomes
+ * PERMANENT.
+ */
 void guest_neighbour_told(struct guest_net *net, const uint8_t gid[GID_BYTES]);
 
-/* Finds the MAC of @gid, for *@ret_mac, or asks the link for it.
+/* Looks up the MAC of @gid, or starts resolving it over the link.
  *
- * RDL_OK: here it is.  RDL_ERR_BUSY: asked; what waits is told, by config.resolved() too.
- * RDL_ERR_NO_ROUTE: cannot ask, as the link is down or too many questions are open.
+ * Returns RDL_OK with *@ret_mac; RDL_ERR_BUSY if resolution is under way and config.resolved()
+ * follows; or RDL_ERR_NO_ROUTE if the link is down, @gid cannot be resolved or too many resolutions
+ * are under way.
  */
 RDL_MUST_CHECK enum rdl_status guest_neighbour_resolve(struct guest_net *net,
                                                        const uint8_t gid[GID_BYTES],
                                                        const uint8_t **ret_mac);
 
-/* The MAC of @gid, also of an own one; NULL when none is known now. */
+/* The MAC of @gid, which may be the guest's own address.  NULL if it is not known now. */
 const uint8_t *guest_neighbour_mac(const struct guest_net *net, const uint8_t gid[GID_BYTES]);
 
-/* Somebody joins the multicast group @gid, or leaves it again: the link is told of the first and of
- * the last.  Beyond GUEST_GROUPS_MAX nobody is told anything.
+/* Joins the multicast group @gid, or leaves it.  The first join and the last leave are reported to
+ * the link.  Joins beyond GUEST_GROUPS_MAX groups are ignored.
  */
 void guest_group_join(struct guest_net *net, const uint8_t gid[GID_BYTES]);
 void guest_group_leave(struct guest_net *net, const uint8_t gid[GID_BYTES]);
 
-/* Sends an echo request with @bytes of data to @dst; given up after @timeout_ns.
+/* Sends an echo request with @bytes of data to @dst.  The ping is lost after @timeout_ns.
  *
- * Return: RDL_OK           *@ret_seq is its number, for guest_ping_of()
- *	   RDL_ERR_INVAL    @dst is a group or none, or @bytes is more than the MTU allows
- *	   RDL_ERR_LIMIT    too many are under way
- *	   RDL_ERR_NO_ROUTE the link is down and @dst not known
- *	   RDL_ERR_BROKEN   virtio-net needs a reset; RDL_ERR_UNSUPPORTED: there is none
+ *  Return: RDL_OK           *@ret_seq is its number, for guest_ping_of()
+ *	   RDL_ERR_INVAL    @dst is no unicast address, or @bytes is more than the MTU allows
+ *	   RDL_ERR_LIMIT    too many pings are under way
+ *	   RDL_ERR_NO_ROUTE the link is down and @dst is not known
+ *	   RDL_ERR_BROKEN   virtio-net needs a reset; RDL_ERR_UNSUPPORTED: not booted
  */
 RDL_MUST_CHECK enum rdl_status guest_ping(struct guest_net *net, const uint8_t dst[GID_BYTES],
                                           uint32_t bytes, uint64_t timeout_ns, uint16_t *ret_seq);
 
-/* The ping numbered @seq; NULL when it was forgotten. */
+/* The ping numbered @seq, or NULL if its entry was reused. */
 const struct guest_ping *guest_ping_of(const struct guest_net *net, uint16_t seq);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The virtio-net driver: boot, frames out, frames in.  [virtio 1.2, 5.1.6]
+/* The virtio-net driver: boot, transmit, receive.  [virtio 1.2, 5.1.6]
  *
- * Receive buffers are posted before DRIVER_OK and given back to the ring as soon as they were read.
- * There is one for a frame, or (MRG_RXBUF) a frame is put together from as many as it filled.  Sent
- * buffers are taken back when the next frame is sent, without interrupts.  The configuration
- * interrupt has no vector: the link's state is read when it matters.
+ * Receive buffers are posted before DRIVER_OK and posted again as soon as they are read.  A frame
+ * takes one buffer, or with MRG_RXBUF as many as it fills.  Transmit buffers are reclaimed when the
+ * next frame is sent, without interrupts.  The configuration interrupt has no vector: the driver
+ * reads the link state when it needs it.
  */
 #include <string.h>
 
@@ -26,7 +26,9 @@ static uint16_t rx_vector(const struct guest_net *net)
     return net->pci.n_vectors > GUEST_NET_VECTOR_RX ? GUEST_NET_VECTOR_RX : 0;
 }
 
-/* The MAC must be the one that the host was configured with: its addresses follow it. */
+/* Reads MTU and MAC.  The MAC must be the configured one, because the host's addresses derive from
+ * it.
+ */
 static enum rdl_status read_config(struct guest_net *net)
 {
     net->mtu = MTU_DEFAULT;
@@ -39,13 +41,13 @@ static enum rdl_status read_config(struct guest_net *net)
     return net->mtu >= MTU_MIN ? RDL_OK : RDL_ERR_BROKEN;
 }
 
-/* So small buffers that a frame may need several, if the device can fill them so. */
+/* Returns true if receive buffers are so small that a frame may need several. */
 static bool has_small_buffers(const struct guest_net *net)
 {
     return net->config.rx_buffer > 0 && pci_has(&net->pci, NF_MRG_RXBUF);
 }
 
-/* Room for as many frames in each queue as half of what is left of the DMA area holds. */
+/* Chooses the numbers of buffers so that each queue fits half of the DMA area that is left. */
 static void choose_sizes(struct guest_net *net)
 {
     const uint64_t budget = (net->pci.dma->space->dma_end - net->pci.dma->space->dma_next) / 2;
@@ -99,7 +101,7 @@ static uint64_t slot_gpa(const struct guest_net *net, uint32_t queue, uint32_t i
     return net->slots[queue].gpa + (uint64_t)i * net->slots[queue].bytes;
 }
 
-/* Posts one receive buffer: the one that belongs to the next free descriptor. */
+/* Posts the receive buffer of the next free descriptor. */
 static void post_buffer(struct guest_net *net)
 {
     struct vqd *q = &net->queues[NET_QUEUE_RX].vq;
@@ -116,7 +118,7 @@ static void show_buffers(struct guest_net *net)
     struct guest_queue *q = &net->queues[NET_QUEUE_RX];
 
     vqd_publish(&q->vq, net->pci.ram);
-    /* The device looks for buffers when it needs one and asks for no kicks: seldom true. */
+    /* Rarely true: the device looks for buffers when it needs one, and suppresses notifications. */
     if (vqd_needs_kick(&q->vq, net->pci.ram))
         pci_kick_now(&net->pci, q, NET_QUEUE_RX);
 }
@@ -174,7 +176,7 @@ bool nic_link_is_up(const struct guest_net *net)
            (pci_config_read(&net->pci, NET_CONFIG_STATUS, 2) & NET_STATUS_LINK_UP);
 }
 
-/* Takes sent buffers back.  False: the device gave back nonsense. */
+/* Reclaims sent buffers.  Returns false if the ring is broken. */
 static bool reclaim(struct guest_net *net)
 {
     struct vqd *q = &net->queues[NET_QUEUE_TX].vq;
@@ -207,7 +209,7 @@ void nic_send(struct guest_net *net, const uint8_t *frame, size_t n_bytes)
     if (!ram_write(net->pci.ram, seg.gpa, header, sizeof(header)) ||
         !ram_write(net->pci.ram, seg.gpa + NET_HDR_BYTES, frame, n_bytes) ||
         !vqd_add(&q->vq, net->pci.ram, &seg, 1, 0, &head)) {
-        net->broken = true; /* the ring is the driver's own memory: only a full arena gets here */
+        net->broken = true; /* only a full arena leads here: the ring is in the driver's memory */
         return;
     }
     vqd_publish(&q->vq, net->pci.ram);
@@ -215,18 +217,18 @@ void nic_send(struct guest_net *net, const uint8_t *frame, size_t n_bytes)
     pci_kick(&net->pci, q, NET_QUEUE_TX);
 }
 
-/* How many buffers the frame fills that begins at @gpa; 0: a number that is none. */
+/* Number of buffers of the frame that begins at @gpa; 0: the field cannot be read or is 0. */
 static uint32_t count_buffers(const struct guest_net *net, uint64_t gpa)
 {
     uint8_t n[2];
 
     if (!has_small_buffers(net))
-        return 1; /* the field is 1, and not worth a look */
+        return 1; /* the field is always 1 */
     return ram_read(net->pci.ram, gpa + NET_HDR_NUM_BUFFERS, n, sizeof(n)) ? ld_le16(n) : 0;
 }
 
-/* Reads buffer @i, of which the device wrote @len bytes, and hands the frame up that ends in it.
- * A frame that is longer than any, or of no buffers, is nonsense.
+/* Reads buffer @i, to which the device wrote @len bytes.  Passes the frame to the stack if it ends
+ * in this buffer.  A frame that is too long or has no buffers sets net->broken.
  */
 static void receive(struct guest_net *net, uint32_t i, uint32_t len)
 {
@@ -234,7 +236,7 @@ static void receive(struct guest_net *net, uint32_t i, uint32_t len)
 
     if (net->in_left == 0) {
         if (len <= NET_HDR_BYTES && !has_small_buffers(net))
-            return; /* the device found the buffer too short, and says so itself */
+            return; /* the buffer was too short; the device has reported it */
         net->in_bytes = 0;
         net->in_left = len < NET_HDR_BYTES ? 0 : count_buffers(net, gpa);
     }
@@ -274,7 +276,7 @@ void guest_net_interrupt(struct guest_net *net, uint32_t vector)
     if (!net->up || net->broken || vector != rx_vector(net))
         return;
     net->irqs++;
-    do { /* what came between the last look and asking for an interrupt would have none */
+    do { /* frames that arrive before the interrupt is enabled raise none */
         vqd_want_interrupt(q, net->pci.ram, false);
         receive_all(net);
         vqd_want_interrupt(q, net->pci.ram, true);

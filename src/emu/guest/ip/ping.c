@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Echo, both ways.  [RFC 792, RFC 4443] */
+/* ICMP echo: requests and replies, sent and received.  [RFC 792, RFC 4443] */
 #include <string.h>
 
 #include "emu/base/assert.h"
 #include "emu/guest/ip/stack.h"
 
-#define PING_ID 0x7264u /* this guest's: there is one program that pings */
+#define PING_ID 0x7264u /* the identifier of all pings of a guest */
 #define HOPS    64u
 
 static uint64_t now(const struct guest_net *net)
@@ -47,7 +47,7 @@ static struct ip ip_to(const struct guest_net *net, const uint8_t dst[GID_BYTES]
     return ip;
 }
 
-/* Builds an echo message from @src (NULL: chosen) to @dst in net.out, and sends it. */
+/* Builds an echo message from @src (NULL: stack_source()) to @dst in net->out, and sends it. */
 static void send_echo(struct guest_net *net, const struct icmp_echo *e,
                       const uint8_t dst[GID_BYTES], const uint8_t *src)
 {
@@ -58,7 +58,7 @@ static void send_echo(struct guest_net *net, const struct icmp_echo *e,
     stack_end(net, &ip, net->out, &out);
 }
 
-/* May @dst be pinged with @bytes of data?  Errors as guest_ping(). */
+/* Checks whether @dst can be pinged with @bytes of data.  Errors as guest_ping(). */
 static enum rdl_status check(const struct guest_net *net, const uint8_t dst[GID_BYTES],
                              uint32_t bytes)
 {
@@ -82,7 +82,7 @@ enum rdl_status guest_ping(struct guest_net *net, const uint8_t dst[GID_BYTES], 
     const uint16_t seq = (uint16_t)(net->last_seq + 1u);
     struct guest_ping *p = slot_of(net, seq);
     const enum rdl_status st = check(net, dst, bytes);
-    uint8_t *data = net->in; /* nothing is being received now */
+    uint8_t *data = net->in; /* free: no frame is being received now */
     const struct icmp_echo e = {.id = PING_ID, .seq = seq, .data = data, .data_bytes = bytes};
     ev_id id, before;
 
@@ -107,7 +107,7 @@ enum rdl_status guest_ping(struct guest_net *net, const uint8_t dst[GID_BYTES], 
     return RDL_OK;
 }
 
-/* Is this the reply that @p waits for, unchanged? */
+/* Returns true if @e is the unchanged reply to @p. */
 static bool answers(const struct guest_ping *p, const struct ip *ip, const struct icmp_echo *e)
 {
     if (p->state != PING_UNDER_WAY || p->seq != e->seq || e->id != PING_ID ||
@@ -148,7 +148,7 @@ enum drop_reason ping_receive(struct guest_net *net, const struct ip *ip, const 
     if (e.reply)
         return receive_reply(net, ip, &e);
     if (ip_header_bytes(ip->version) + ip->payload_bytes > net->mtu)
-        return DROP_TOO_LONG; /* it came in, but the answer would not get out */
+        return DROP_TOO_LONG; /* the request fits, but the reply would not */
     e.reply = true;
     send_echo(net, &e, ip->src, stack_is_own(net, ip->dst) ? ip->dst : NULL);
     return DROP_NONE;

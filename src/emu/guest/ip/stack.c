@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* IP: what a frame is for, and the way of a packet out. */
+/* IP: demultiplexing of received frames, and output of packets. */
 #include "emu/guest/ip/stack.h"
 
 #include <string.h>
@@ -32,7 +32,7 @@ bool stack_is_unicast(const uint8_t gid[GID_BYTES])
     const uint8_t first = gid[GID_IPV4_AT];
 
     if (gid_is_ipv4(gid))
-        return first != 0 && first < 224; /* this network; groups, reserved, broadcast */
+        return first != 0 && first < 224; /* excludes this network, groups, reserved, broadcast */
     return gid[0] != 0xff && memcmp(gid, none, GID_BYTES) != 0;
 }
 
@@ -45,7 +45,9 @@ const uint8_t *stack_source(const struct guest_net *net, const uint8_t gid[GID_B
     return NULL;
 }
 
-/* Groups that every station with an IPv6 address is in: all nodes, and its solicited-node group. */
+/* Returns true for the groups that every IPv6 station is in: all nodes, and its solicited-node
+ * groups.
+ */
 static bool is_own_group(const struct guest_net *net, const uint8_t dst[GID_BYTES])
 {
     uint8_t all[GID_BYTES], solicited[GID_BYTES];
@@ -99,11 +101,12 @@ static enum drop_reason receive_ip(struct guest_net *net, unsigned version, stru
     enum drop_reason why;
 
     if (version == 4 && igmp_is(in))
-        return group_receive_igmp(net, in); /* its IP header has an option, which no other has */
+        /* its IP header has an option, which ip_parse() refuses */
+        return group_receive_igmp(net, in);
     why = ip_parse(&ip, in);
     if (why != DROP_NONE)
         return why;
-    /* The header of IPv6 has room for addresses of IPv4, to which no answer in IPv6 would go. */
+    /* Rejects IPv4-mapped addresses in an IPv6 header: no IPv6 answer could be sent to them. */
     if (ip.version != version || gid_is_ipv4(ip.src) != (version == 4) ||
         gid_is_ipv4(ip.dst) != (version == 4))
         return DROP_BAD_IP_HEADER;
@@ -116,8 +119,8 @@ static enum drop_reason receive_ip(struct guest_net *net, unsigned version, stru
     return DROP_NO_LISTENER;
 }
 
-/* Another station says which groups it is in: that is for routers, and every host of a link that
- * passes on what goes to a group hears it.
+/* Returns true for another station's membership report.  Reports are for routers, but links that
+ * flood multicast deliver them to every host.
  */
 static bool is_report(const uint8_t *frame, size_t n)
 {

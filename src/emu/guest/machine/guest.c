@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Connects the drivers of a guest, and routes its interrupts to them. */
 #include "emu/guest/machine/guest.h"
 
 #include <string.h>
@@ -24,7 +25,9 @@ static void member(void *ctx, const uint8_t gid[GID_BYTES], bool joins)
     (joins ? guest_group_join : guest_group_leave)(&g->net, gid);
 }
 
-/* The two sides that wait for each other: verbs ask for a MAC, the IP stack answers. */
+/* Connects verbs and IP stack: the verbs ask for a MAC with resolve(), the stack answers later with
+ * neighbour_resolved().
+ */
 static void init_verbs(struct guest *g, struct arena *a)
 {
     const struct guest_config *c = &g->config;
@@ -106,7 +109,7 @@ enum rdl_status guest_boot(struct guest *g)
     return st == RDL_OK ? virtio_rdma_start(&g->rdma) : st;
 }
 
-/* Every function has a processor of its own for its vectors: the one with its number. */
+/* Each function sends its vectors to the processor that has the function's number. */
 void guest_message(struct guest *g, uint64_t address, uint32_t data)
 {
     const uint64_t cpu = (address - MSI_ADDRESS) >> MSI_CPU_SHIFT;
@@ -117,7 +120,7 @@ void guest_message(struct guest *g, uint64_t address, uint32_t data)
         guest_net_interrupt(&g->net, data);
 }
 
-/* A driver that has a function asks it, in the order of their numbers. */
+/* Each driver that uses INTx reads its function's ISR status, in a fixed order. */
 bool guest_line(struct guest *g)
 {
     const bool has_net = g->net.pci.use_line && g->net.pci.n_vectors > 0;

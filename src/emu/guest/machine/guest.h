@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* One guest put together: its memory, verbs with the driver of its RDMA device, and its IP stack.
+/* One guest: its memory, its verbs with the driver of the RDMA device, and its IP stack.
  *
- * The driver's view is kept apart from the device's: everything here is what a kernel would know,
- * learnt from registers, rings, responses and frames.  What a guest can do is said by its rooms:
- * guest/verbs/verbs.h, guest/ip/net.h.
+ * Like a real kernel, the guest knows only what it reads from registers, rings, responses and
+ * frames.  It shares no state with the device models.  guest/verbs/verbs.h and guest/ip/net.h
+ * declare what a guest can do.
  */
 #ifndef EMU_GUEST_GUEST_H
 #define EMU_GUEST_GUEST_H
@@ -14,17 +14,18 @@
 #include "emu/guest/virtio_rdma/virtio_rdma.h"
 
 struct guest_config {
-    uint32_t host; /* named in events */
+    uint32_t host; /* host number for events */
     uint8_t mac[MAC_BYTES];
     uint8_t gid[GUEST_GIDS][GID_BYTES]; /* entries 0 and 1 of the GID table */
-    const struct guest_bus *bus;        /* of its slot */
+    const struct guest_bus *bus;        /* the bus of its slot */
     void *bus_ctx;
-    bool use_line;               /* interrupts by INTx, as if there were no MSI-X */
-    bool tables;                 /* control requests have their descriptors in tables */
-    bool on_demand;              /* virtio-rdma's queues are set up when an object needs them */
-    uint32_t rx_buffer;          /* bytes of a receive buffer of virtio-net; 0: a whole frame */
+    bool use_line;  /* use INTx even if the device has MSI-X */
+    bool tables;    /* control requests use indirect descriptor tables */
+    bool on_demand; /* accept ON_DEMAND: set up queues when an object needs them */
+    /* bytes of virtio-net's receive buffers; 0: each holds a whole frame */
+    uint32_t rx_buffer;
     struct sim *sim;             /* for the timers of the IP stack */
-    struct directory *directory; /* who needs not be asked for; NULL: everybody is */
+    struct directory *directory; /* addresses that are never resolved over the link; NULL: none */
     struct trace *trace;
     struct ram *ram;
 };
@@ -32,38 +33,41 @@ struct guest_config {
 struct guest {
     struct guest_config config;
     struct pci_bus slot;
-    bool line_is_off; /* INTx is masked: it was high, and no driver knew why */
+    bool line_is_off; /* INTx is masked: it was asserted and no driver claimed it */
     struct space space;
     struct dma_pool dma;
     struct verbs verbs;
-    struct virtio_rdma rdma; /* what drives them */
-    struct guest_net net;    /* the other function, and what speaks IP over it */
+    struct virtio_rdma rdma; /* driver of the RDMA function */
+    struct guest_net net;    /* driver of virtio-net, and the IP stack */
 };
 
-/* A guest that is not booted, at its place for good.  @rng scatters its pages.  False when the
- * arena is full.
+/* Initialises a guest that is not booted.  @g must not move afterwards.  @rng scatters its pages in
+ * RAM.  Returns false when the arena is full.
  */
 bool guest_init(struct guest *g, struct arena *a, const struct guest_config *config,
                 struct prng *rng);
 
-/* No guest: its addresses are known, nothing else, and nothing may be asked of it. */
+/* Initialises a host without a guest: only its addresses are valid, and no other function may be
+ * called on it.
+ */
 void guest_init_absent(struct guest *g, struct arena *a, const struct guest_config *config);
 
-/* Finds the functions of the slot, brings them up, then sends the RDMA driver's requests of boot.
- * g->verbs.up says whether they are all answered.  Errors as virtio_rdma_boot() and
- * virtio_rdma_start().
+/* Finds the functions of the slot, initialises them, then sends the RDMA driver's boot requests.
+ * g->verbs.up is set when all of them are answered.  Errors are those of virtio_rdma_boot(),
+ * guest_net_boot() and virtio_rdma_start().
  */
 RDL_MUST_CHECK enum rdl_status guest_boot(struct guest *g);
 
-/* A message of MSI-X arrived: @data was written to @address. */
+/* Handles an MSI-X message: the device wrote @data to @address. */
 void guest_message(struct guest *g, uint64_t address, uint32_t data);
 
-/* The line of INTx, which both functions share, is high, and not masked.  If no driver knows why it
- * is masked for good, so that it does not interrupt for ever: false.
+/* Handles INTx, which both functions share and which is asserted and not masked.  If no driver
+ * claims the interrupt, INTx is masked for good so that it does not interrupt for ever, and false
+ * is returned.
  */
 bool guest_line(struct guest *g);
 
-/* The driver's side of a virtqueue. */
+/* The driver's side of virtqueue @queue of the RDMA function. */
 static inline struct vqd *guest_vq(const struct guest *g, uint32_t queue)
 {
     return virtio_rdma_vq(&g->rdma, queue);

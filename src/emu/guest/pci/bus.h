@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The seam between a guest and its devices.
+/* The interface between a guest and its devices.
  *
- * A guest sees a device as what answers on its bus: configuration space, by the number of the
- * function in its slot, and memory where the guest has put BARs; as whatever the device writes into
- * guest RAM; and as interrupts (guest_message(), guest_line()).  There is no other way across.
- * Where nobody answers, reads give all ones.
+ * A guest reaches a device only through its bus: configuration space, addressed by function number
+ * in the slot, and memory accesses to the BARs that the guest placed.  A device reaches the guest
+ * only by writing into guest RAM and by interrupts (guest_message(), guest_line()).  Reads that no
+ * device answers return all ones.
  */
 #ifndef EMU_GUEST_BUS_H
 #define EMU_GUEST_BUS_H
@@ -12,11 +12,11 @@
 #include <stdint.h>
 
 struct guest_bus {
-    /* An access of @width (1, 2, 4) bytes at @offset of function @number's configuration space. */
+    /* Accesses @width (1, 2, 4) bytes at @offset of the configuration space of function @number. */
     uint32_t (*config_read)(void *ctx, uint32_t number, uint32_t offset, uint32_t width);
     void (*config_write)(void *ctx, uint32_t number, uint32_t offset, uint32_t width,
                          uint32_t value);
-    /* An access of @width (1, 2, 4, 8) bytes at guest-physical @gpa, which is no RAM. */
+    /* Accesses @width (1, 2, 4, 8) bytes at the guest-physical address @gpa, which is not RAM. */
     uint64_t (*read)(void *ctx, uint64_t gpa, uint32_t width);
     void (*write)(void *ctx, uint64_t gpa, uint32_t width, uint64_t value);
 };

@@ -26,7 +26,7 @@ static uint64_t take_free(struct dma_pool *p, uint64_t block)
     const uint64_t gpa = *first;
     uint8_t next[8];
 
-    /* A block that was used before has a kernel's zeros again. */
+    /* Zeroes the reused block, as a kernel would. */
     if (!ram_read(p->space->ram, gpa, next, sizeof(next)) || !ram_zero(p->space->ram, gpa, block))
         return 0;
     *first = ld_le64(next);
@@ -74,5 +74,5 @@ void dma_undo(struct dma_pool *p, uint64_t gpa, uint64_t bytes, uint64_t mark)
     if (gpa < mark)
         dma_give(p, gpa, bytes);
     else
-        p->space->dma_next = mark; /* all that is behind it is undone, too */
+        p->space->dma_next = mark; /* also undoes all blocks allocated after it */
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The driver's DMA memory: physically contiguous blocks for rings, WQEs, CQEs and page lists.
+/* The drivers' DMA memory: physically contiguous blocks for rings, WQEs, CQEs and page lists.
  *
- * A block has a power-of-two size and does not cross a page unless it is larger than one.  What is
- * given back is used again for blocks of the same size, last in, first out.
+ * A block's size is a power of two.  A block crosses a page boundary only if it is larger than a
+ * page.  Freed blocks are reused for blocks of the same size, last in, first out.
  */
 #ifndef EMU_GUEST_DMA_H
 #define EMU_GUEST_DMA_H
@@ -16,26 +16,30 @@
 
 struct dma_pool {
     struct space *space;
-    /* By log2 of the size: the first block; each begins with the next. */
+    /* Free lists by log2 of the size: the first block; each block begins with the address of the
+     * next.
+     */
     uint64_t free[DMA_CLASSES];
 };
 
 void dma_init(struct dma_pool *p, struct space *space);
 
-/* Guest-physical address of at least @bytes zeroed bytes; 0 when the DMA area is full. */
+/* Allocates at least @bytes zeroed bytes.  Returns the guest-physical address, or 0 when the DMA
+ * area is full.
+ */
 uint64_t dma_take(struct dma_pool *p, uint64_t bytes);
 
-/* The same, in a page with other such blocks alone: for rings that are written while the buffers
- * around them may never be.  Never to be undone: dma_give().
+/* The same, in a page that holds only such blocks.  For rings, so that pages of buffers that are
+ * never written stay untouched.  Not for dma_undo(); use dma_give().
  */
 uint64_t dma_take_shared(struct dma_pool *p, uint64_t bytes);
 
-/* Gives back what dma_take() gave for the same @bytes; address 0 is fine. */
+/* Frees a block of dma_take() for the same @bytes; address 0 is allowed. */
 void dma_give(struct dma_pool *p, uint64_t gpa, uint64_t bytes);
 
-/* What a request takes that is refused before it is sent is taken back as if it never had been:
- * where it is from, the next request finds it.  @mark is dma_mark() of before; of several blocks
- * the last one taken is undone first.
+/* Undo the allocations of a request that was refused before it was sent, so that the next request
+ * gets the same addresses.  @mark is the value of dma_mark() before the allocations.  Undo several
+ * blocks in reverse order.
  */
 static inline uint64_t dma_mark(const struct dma_pool *p)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the drivers of both functions do alike: registers, the first steps of initialisation, rings.
+/* The functions that all drivers share: registers, the first steps of initialisation, rings.
  * [virtio 1.2, 3.1.1 and 4.1.5]
  */
 #include "emu/guest/pci/pci.h"
@@ -24,7 +24,7 @@ uint64_t pci_config_read(const struct guest_pci *p, uint32_t offset, uint32_t wi
     return p->bus->read(p->bus_ctx, p->structures[VIRTIO_CAP_DEVICE].gpa + offset, width);
 }
 
-/* A function that does not answer reads as all ones, and has not interrupted. */
+/* 0xff: the function does not answer, so it has not interrupted. */
 unsigned pci_ask_isr(const struct guest_pci *p)
 {
     const uint64_t isr = p->bus->read(p->bus_ctx, p->structures[VIRTIO_CAP_ISR].gpa, 1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One PCI function as its driver sees it, and what all drivers do alike. */
+/* A PCI function from its driver's side, and the functions that all drivers share. */
 #ifndef EMU_GUEST_PCI_H
 #define EMU_GUEST_PCI_H
 
@@ -17,54 +17,59 @@
 #include "emu/virtio/vq_driver.h"
 #include "rdmalab/status.h"
 
-/* Where a virtio structure was found: by type, VIRTIO_CAP_*. */
+/* Location of a virtio structure; indexed by type, VIRTIO_CAP_*. */
 struct guest_structure {
-    uint64_t gpa; /* 0: nowhere */
+    uint64_t gpa; /* 0: not found */
     uint32_t bytes;
 };
 
 struct guest_pci {
-    enum pci_function function; /* named in events */
-    uint32_t host;              /* named in events */
-    bool tables; /* chains of several descriptors have them in a table, if that can be */
+    enum pci_function function; /* for events */
+    uint32_t host;              /* host number for events */
+    bool tables;                /* use indirect descriptor tables if the feature is negotiated */
     const struct guest_bus *bus;
     void *bus_ctx;
-    const struct pci_bus *slot; /* as pci_scan() found it, through the same bus */
+    const struct pci_bus *slot; /* filled in by pci_scan() through the same bus */
     struct trace *trace;
     struct ram *ram;
-    struct dma_pool *dma; /* of the same RAM */
-    bool use_line;        /* interrupts by INTx: it was told so, or there is no MSI-X */
-    /* What pci_probe() found. */
+    struct dma_pool *dma; /* allocates in @ram */
+    bool use_line;        /* interrupts by INTx: requested, or there is no MSI-X */
+    /* Filled in by pci_probe() and pci_negotiate(). */
     struct pci_slot_function found;
     struct guest_structure structures[VIRTIO_CAP_DEVICE + 1];
     uint32_t notify_multiplier;
-    uint32_t msix_at;   /* of the capability */
-    uint64_t msix_gpa;  /* of the table */
-    uint32_t n_vectors; /* MSI-X, from 1; 1 if the line is used */
-    uint64_t features;  /* accepted */
+    uint32_t msix_at;   /* offset of the MSI-X capability */
+    uint64_t msix_gpa;  /* address of the MSI-X table */
+    uint32_t n_vectors; /* MSI-X vectors; 1 if INTx is used */
+    uint64_t features;  /* negotiated features */
 };
 
-/* One virtqueue: the driver's side, and the ring memory it was booted with. */
+/* The driver's side of a virtqueue, with its ring memory of boot. */
 struct guest_queue {
     struct vqd vq;
     uint64_t boot_gpa;
-    uint32_t size_max;  /* that the device offers */
-    uint64_t notify_at; /* guest-physical */
+    uint32_t size_max;  /* offered by the device */
+    uint64_t notify_at; /* guest-physical address for notifications */
 };
 
-/* Finds the function of @virtio_id among those of the slot, its structures and vectors, and lets it
- * answer, reach memory and interrupt.  RDL_ERR_UNSUPPORTED: there is none, or it lacks a structure.
+/* Finds the function of @virtio_id in the slot, its structures and vectors.  Enables memory access,
+ * bus mastering and interrupts.  Returns RDL_ERR_UNSUPPORTED if there is no such function or a
+ * structure is missing.
  */
 enum rdl_status pci_probe(struct guest_pci *p, uint32_t virtio_id);
 
-/* Why it interrupted, which lets its line go low; 0: it did not.  Set of VIRTIO_ISR_*. */
+/* Reads the ISR status, which deasserts INTx: a set of VIRTIO_ISR_*, 0 if the function did not
+ * interrupt.
+ */
 unsigned pci_ask_isr(const struct guest_pci *p);
 
-/* Registers, by their own width.  [virtio 1.2, 4.1.3.1] */
+/* Accesses a register of the common configuration with the register's width in bytes.  [virtio 1.2,
+ * 4.1.3.1]
+ */
 uint64_t reg_read(const struct guest_pci *p, enum reg reg, uint32_t width);
 void reg_write(const struct guest_pci *p, enum reg reg, uint32_t width, uint64_t value);
 
-/* @width bytes of the device configuration. */
+/* Reads @width bytes of the device configuration. */
 uint64_t pci_config_read(const struct guest_pci *p, uint32_t offset, uint32_t width);
 
 static inline bool pci_has(const struct guest_pci *p, uint32_t feature_number)
@@ -72,7 +77,7 @@ static inline bool pci_has(const struct guest_pci *p, uint32_t feature_number)
     return (p->features & VIRTIO_FEATURE(feature_number)) != 0;
 }
 
-/* A ring of @size entries at @base, in the format that was agreed on, and how long that is. */
+/* A ring of @size entries at @base in the negotiated format, and its length in bytes. */
 static inline struct vring pci_ring(const struct guest_pci *p, uint64_t base, uint32_t size)
 {
     return vring_place(base, size, pci_has(p, VF_RING_PACKED));
@@ -85,35 +90,37 @@ static inline uint64_t pci_ring_bytes(const struct guest_pci *p, uint32_t size)
 
 void pci_add_status(const struct guest_pci *p, unsigned bit);
 
-/* Steps 1 to 6 of virtio 1.2, 3.1.1: reset, ACKNOWLEDGE, DRIVER, those of the @wanted features that
- * are offered, FEATURES_OK and a second look.  RDL_ERR_BROKEN: the reset did not work;
- * RDL_ERR_UNSUPPORTED: no VERSION_1, or the features were refused.
+/* Steps 1 to 6 of virtio 1.2, 3.1.1: reset, ACKNOWLEDGE, DRIVER, accept the @wanted features that
+ * are offered, FEATURES_OK and its check.  Returns RDL_ERR_BROKEN if the reset failed;
+ * RDL_ERR_UNSUPPORTED if VERSION_1 is not offered or the device refused the features.
  */
 enum rdl_status pci_negotiate(struct guest_pci *p, uint64_t wanted);
 
-/* Asks the device how long @queue can be and where it is notified, and keeps it selected. */
+/* Selects @queue and reads its maximum size and notification address. */
 void pci_queue_find(const struct guest_pci *p, struct guest_queue *q, uint32_t queue);
 
-/* Selects queue number @queue and takes ring memory for @size entries; nothing is enabled. */
+/* Selects @queue and allocates ring memory for @size entries.  Does not enable the queue. */
 enum rdl_status pci_queue_place(const struct guest_pci *p, struct guest_queue *q, uint32_t queue,
                                 uint32_t size);
 
-/* Writes @vector into @reg, CONFIG_MSIX_VECTOR or QUEUE_MSIX_VECTOR, unless the line is used.
- * False: the device did not take it, which it says by the value that is read back.
- * [virtio 1.2, 4.1.5.1.2]
+/* Writes @vector into @reg, CONFIG_MSIX_VECTOR or QUEUE_MSIX_VECTOR, unless INTx is used.  Returns
+ * false if the device did not accept it: the register then reads back another value.  [virtio 1.2,
+ * 4.1.5.1.2]
  */
 bool pci_map_vector(const struct guest_pci *p, enum reg reg, uint16_t vector);
 
-/* Fills in the registers of the selected queue and enables it.  RDL_ERR_BROKEN: the device did not
- * take @vector, and the queue is not enabled.  [virtio 1.2, 4.1.5.1.3]
+/* Programs the registers of the selected queue and enables it.  Returns RDL_ERR_BROKEN without
+ * enabling the queue if the device did not accept @vector.  [virtio 1.2, 4.1.5.1.3]
  */
 enum rdl_status pci_queue_program(const struct guest_pci *p, const struct guest_queue *q,
                                   uint16_t vector);
 
-/* The device gave back what it had not: event used_refused. */
+/* Emits the event used_refused: the device returned a descriptor that it did not have. */
 RDL_COLD void pci_say_refused(const struct guest_pci *p, const struct vqd *q, uint32_t queue);
 
-/* vqd_take_used() for @q, which is queue number @queue; says so if that breaks it. */
+/* vqd_take_used() for @q, which is queue number @queue.  Emits used_refused if that breaks the
+ * queue.
+ */
 static inline enum vqd_used pci_take_used(const struct guest_pci *p, struct vqd *q, uint32_t queue,
                                           uint16_t *ret_head, uint32_t *ret_len)
 {
@@ -125,7 +132,9 @@ static inline enum vqd_used pci_take_used(const struct guest_pci *p, struct vqd 
     return got;
 }
 
-/* Notifies the device unless it asked for none: events kick and no_kick; or in any case. */
+/* pci_kick() notifies the device unless it suppresses notifications, and emits kick or no_kick.
+ * pci_kick_now() always notifies.
+ */
 void pci_kick(const struct guest_pci *p, struct guest_queue *q, uint32_t queue);
 void pci_kick_now(const struct guest_pci *p, const struct guest_queue *q, uint32_t queue);
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* A driver takes its function: the structures that the capabilities name, the command register,
+/* Probing: finds the structures named by the capabilities, writes the command register and sets up
  * interrupts.  [virtio 1.2, 4.1.4 and 4.1.5]
  */
 #include "emu/facts/pci.h"
 #include "emu/guest/pci/pci.h"
 
-/* Up to and with QUEUE_DEVICE: what is behind that comes with features of virtio 1.2. */
+/* The part up to and including QUEUE_DEVICE; later registers belong to features of virtio 1.2. */
 #define COMMON_BYTES_LEAST 56u
 
 static uint32_t get(const struct guest_pci *p, uint32_t offset, uint32_t width)
@@ -18,7 +18,7 @@ static void put(const struct guest_pci *p, uint32_t offset, uint32_t width, uint
     p->bus->config_write(p->bus_ctx, p->found.number, offset, width, value);
 }
 
-/* Where [@offset, @offset + @bytes) of BAR @bar is; 0: it is not in there. */
+/* Address of [@offset, @offset + @bytes) of BAR @bar; 0 if it exceeds the BAR. */
 static uint64_t in_bar(const struct guest_pci *p, uint32_t bar, uint32_t offset, uint32_t bytes)
 {
     if (bar >= PCI_BARS || offset > p->found.bar_bytes[bar] ||
@@ -27,7 +27,7 @@ static uint64_t in_bar(const struct guest_pci *p, uint32_t bar, uint32_t offset,
     return p->found.bar[bar] + offset;
 }
 
-/* The first capability of a type counts.  [virtio 1.2, 4.1.4.1] */
+/* Records a structure.  Of each type the first capability counts.  [virtio 1.2, 4.1.4.1] */
 static void take_structure(struct guest_pci *p, uint32_t at)
 {
     const uint32_t type = get(p, at + VIRTIO_AT_TYPE, 1);
@@ -35,7 +35,7 @@ static void take_structure(struct guest_pci *p, uint32_t at)
     uint32_t bar, offset;
 
     if (type < VIRTIO_CAP_COMMON || type > VIRTIO_CAP_DEVICE)
-        return; /* PCI access is for who cannot reach BARs; others are not known */
+        return; /* ignores the PCI configuration access capability and unknown types */
     s = &p->structures[type];
     if (s->gpa)
         return;
@@ -97,7 +97,7 @@ static void write_entry(const struct guest_pci *p, uint32_t vector)
     p->bus->write(p->bus_ctx, at + MSIX_CONTROL, 4, 0);
 }
 
-/* All vectors, masked together until every entry is written. */
+/* Sets up all vectors, masked by the function mask until every entry is written. */
 static void set_up_msix(const struct guest_pci *p)
 {
     put(p, p->msix_at + MSIX_AT_CONTROL, 2, MSIX_ENABLE | MSIX_FUNCTION_MASK);
@@ -120,7 +120,7 @@ enum rdl_status pci_probe(struct guest_pci *p, uint32_t virtio_id)
     put(p, PCI_COMMAND, 2, get(p, PCI_COMMAND, 2) | PCI_CMD_MASTER);
     if (p->use_line || p->n_vectors == 0) {
         p->use_line = true;
-        p->n_vectors = 1; /* the line is like a vector that everything shares */
+        p->n_vectors = 1; /* INTx acts as one vector that all sources share */
     } else {
         set_up_msix(p);
     }

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* What a kernel does with its bus before there are drivers: who is there, and where shall it be? */
+/* PCI enumeration, which a kernel does before its drivers start: finds functions and places BARs.
+ */
 #include "emu/guest/pci/scan.h"
 
 #include "emu/facts/pci.h"
 
-#define NOBODY         0xffffu /* a vendor that no function has */
-#define BAR_IO         1u      /* of I/O space, which no guest here has */
-#define INTERRUPT_LINE 11u     /* both pins are wired to it */
+#define NOBODY         0xffffu /* vendor ID of an empty function */
+#define BAR_IO         1u      /* I/O space, which no guest here uses */
+#define INTERRUPT_LINE 11u     /* both pins are wired to this line */
 
 static uint32_t get(const struct pci_bus *b, uint32_t number, uint32_t field, uint32_t width)
 {
@@ -19,8 +20,7 @@ static void put(const struct pci_bus *b, uint32_t number, uint32_t field, uint32
     b->bus->config_write(b->ctx, number, field, width, value);
 }
 
-/* Bytes of the BAR whose register is @field; 0: there is none.  The register gets back what it had.
- */
+/* Size in bytes of the BAR register @field; 0: no BAR.  Restores the register's value. */
 static uint32_t size_of_bar(const struct pci_bus *b, uint32_t number, uint32_t field)
 {
     const uint32_t before = get(b, number, field, 4);
@@ -32,7 +32,7 @@ static uint32_t size_of_bar(const struct pci_bus *b, uint32_t number, uint32_t f
     return ones == 0 || (ones & BAR_IO) ? 0 : ~(ones & ~PCI_BAR_LOW_BITS) + 1;
 }
 
-/* Puts the BAR behind all others, at a multiple of its size. */
+/* Places the BAR behind all others, aligned to its size. */
 static void place_bar(struct pci_bus *b, struct pci_slot_function *f, uint32_t i)
 {
     const uint32_t bytes = size_of_bar(b, f->number, PCI_BAR0 + 4 * i);
@@ -51,7 +51,8 @@ static void scan_function(struct pci_bus *b, uint32_t number, uint32_t ids)
     struct pci_slot_function *f = &b->functions[b->n_functions++];
 
     *f = (struct pci_slot_function){.number = number, .ids = ids};
-    (void)get(b, number, PCI_REVISION_ID, 4); /* its class: a kernel shows it to people */
+    /* reads class and subsystem IDs as a kernel does, for display */
+    (void)get(b, number, PCI_REVISION_ID, 4);
     (void)get(b, number, PCI_SUBSYSTEM_VENDOR_ID, 4);
     for (uint32_t i = 0; i < PCI_BARS; i++)
         place_bar(b, f, i);

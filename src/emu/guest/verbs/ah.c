@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Address vectors, and address handles: what is refused, and the MAC that the guest finds out.
+/* Address vectors and address handles: checks, and address resolution.
  *
- * An address handle is made of nothing but an address vector.  It has no counterpart in the device,
- * as the vector goes with every datagram; so creating one is over as soon as the MAC is known.
+ * An address handle consists of an address vector only.  It has no counterpart in the device,
+ * because the vector is sent along with every datagram.  Creating one is complete as soon as the
+ * MAC is known.
  */
 #include <string.h>
 
 #include "emu/guest/verbs/internal.h"
 
-#define SL_MAX 7u /* RoCE: the three bits of the VLAN priority */
+#define SL_MAX 7u /* in RoCE, the VLAN priority of three bits */
 
 bool ah_is_sound(const struct verbs *v, const struct rdl_ah_attr *ah)
 {
@@ -47,13 +48,15 @@ const uint8_t *verbs_waits_for(const struct verbs *v)
                                       : ((const struct guest_ah *)r->object)->attr.dgid;
 }
 
-/* Numbered by their place in the table: no device has a number for them. */
+/* Address handles have no number in the device; they are numbered by their slot in the table. */
 static void live(struct guest_ah *ah)
 {
     verbs_created(&ah->o, slots_index(verbs_name_of(ah->o.handle)) + 1);
 }
 
-/* Nobody answered: the request is over, and what it would have made was never there. */
+/* The neighbour did not answer: ends the request, and frees the address handle if it was to create
+ * one.
+ */
 static void give_up(struct verbs_request *r)
 {
     r->n--;
@@ -85,7 +88,7 @@ void verbs_resolved(struct verbs *v, const uint8_t gid[GID_BYTES], const uint8_t
     }
     memcpy(r->attr.ah.dmac, mac, MAC_BYTES);
     if (modify_send((struct guest_qp *)r->object) != RDL_OK)
-        v->broken = true; /* the queue for requests was sound and empty */
+        v->broken = true; /* the control queue was working and empty before */
 }
 
 enum rdl_status verbs_create_ah(struct guest_pd *pd, const struct rdl_ah_attr *attr,
@@ -102,7 +105,7 @@ enum rdl_status verbs_create_ah(struct guest_pd *pd, const struct rdl_ah_attr *a
     if (st == RDL_OK && (!ah_is_sound(v, &a) || a.port < 1 || a.port > v->limits.n_ports))
         st = RDL_ERR_INVAL;
     if (st == RDL_OK && v->limits.max_ah > 0 && v->objects[OBJ_AH].used >= v->limits.max_ah)
-        st = RDL_ERR_LIMIT; /* no device counts them */
+        st = RDL_ERR_LIMIT; /* the device cannot check this limit */
     if (st != RDL_OK)
         return st;
     found = ah_resolve(v, &a);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Asynchronous events as programs get them.  [libibverbs, ibv_get_async_event(3)]
+/* Asynchronous events for programs.  [libibverbs, ibv_get_async_event(3)]
  *
- * What the driver hears waits here until a program takes it, a bounded number; what comes after
- * that is lost and counted.  An event that was taken keeps its object from being destroyed until it
- * is acknowledged; one that was not goes with the object.
+ * Events are queued until a program takes them.  At most VERBS_EVENTS_MAX are queued; further
+ * events are dropped and counted.  A taken event prevents its object from being destroyed until the
+ * program acknowledges it.  Queued events are dropped when their object is destroyed.
  */
 #include "emu/facts/async.h"
 #include "emu/base/assert.h"
@@ -14,7 +14,7 @@ static struct rdl_async_event *waiting(struct verbs_async *a, uint32_t i)
     return &a->ring[(a->first + i) % VERBS_EVENTS_MAX];
 }
 
-/* The object that an event with @number is about; NULL: there is none with this number. */
+/* The object of @kind that has @number, or NULL. */
 static const struct guest_object *object_of(const struct verbs *v, enum object_kind kind,
                                             uint32_t number)
 {
@@ -101,7 +101,7 @@ enum rdl_status verbs_get_async_event(struct verbs *v, struct rdl_async_event *r
     if (ret->object == OBJ_NONE)
         return RDL_OK;
     o = verbs_get(v, (enum object_kind)ret->object, ret->raw);
-    RDL_ASSERT(o); /* the events of an object go with it */
+    RDL_ASSERT(o); /* async_forget() removed the events of destroyed objects */
     o->n_unacked++;
     return RDL_OK;
 }

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Completion channels.  [libibverbs, ibv_create_comp_channel(3), ibv_get_cq_event(3)]
  *
- * A channel is the program's: no device knows of it.  Each completion event of a CQ that was
- * created with it waits on it until the program takes it, and must be acknowledged before the CQ
- * can be destroyed.
+ * A channel belongs to the program; the device does not know it.  Each completion event of a CQ
+ * that was created with the channel is queued there until the program takes it.  The program must
+ * acknowledge the event before the CQ can be destroyed.
  */
 #include "emu/base/assert.h"
 #include "emu/guest/verbs/internal.h"
 
-/* Place @i of those that wait. */
+/* Entry @i of the ring of queued events, oldest first. */
 static struct guest_cq **waiting(const struct guest_channel *ch, uint32_t i)
 {
     RDL_ASSERT(ch->cap > 0);
@@ -39,7 +39,7 @@ enum rdl_status verbs_destroy_comp_channel(struct guest_channel *ch)
     return RDL_OK;
 }
 
-/* Makes room for one more event.  The ring is laid out anew, the oldest first. */
+/* Allocates a larger ring and copies the events to it, oldest first. */
 static bool grow(struct guest_channel *ch)
 {
     struct arena *a = ch->o.verbs->arena;
@@ -47,7 +47,7 @@ static bool grow(struct guest_channel *ch)
     struct guest_cq **ring = arena_alloc(a, cap * sizeof(struct guest_cq *));
 
     if (!ring)
-        return false; /* the lab ends with this tick */
+        return false; /* the lab stops at the end of this tick */
     for (uint32_t i = 0; i < ch->len; i++)
         ring[i] = *waiting(ch, i);
     arena_release(a, ch->waiting, ch->cap * sizeof(struct guest_cq *));

@@ -75,8 +75,8 @@ enum rdl_status verbs_req_notify_cq(struct guest_cq *cq, bool solicited_only)
         st = object_usable(&cq->o);
     if (st != RDL_OK)
         return st;
-    /* Before the device may raise it, so that an event right after the answer is not missed. */
-    if (!cq->armed) /* otherwise the event of the time before may still come */
+    /* Set before the request is sent: the device may raise the event right after its answer. */
+    if (!cq->armed) /* if it is, an event of the earlier arming may still come */
         cq->polled_when_armed = cq->polled;
     cq->armed = true;
     request_begin(v, VERBS_ARM_CQ, &cq->o);
@@ -97,7 +97,7 @@ void verbs_cq_event(struct guest_cq *cq)
 {
     const struct verbs *v = cq->o.verbs;
 
-    /* While it is being armed the event may still be that of the time before. */
+    /* An event that arrives during REQ_NOTIFY_CQ may be that of the earlier arming. */
     cq->armed = verbs_is_arming(cq);
     cq->polled_when_armed = cq->polled;
     cq->events++;

@@ -1,34 +1,35 @@
 /* SPDX-License-Identifier: MIT */
-/* Between the verbs and the driver of a device: what a driver does, and what it tells.
+/* The interface between the verbs and the driver of a device: the driver's operations, and the
+ * verbs' functions that the driver calls.
  *
  *	verbs                                   driver
  *	create_qp(qp) ------------------------> a request to the device
  *	verbs_created() or verbs_refused() <--- its answer, now or later
  *
- * Everything is said in verbs' terms: objects, attributes, masks, work requests, completions.  The
- * verbs have checked what programs must not do, and keep the books; a driver knows how its device
- * is told, and owns the memory for that.  A driver's object (struct x_qp) begins with the verbs'
- * (struct guest_qp), so that each casts to the other.
+ * Both directions use the terms of verbs: objects, attributes, masks, work requests, completions.
+ * The verbs check what programs do and keep the objects.  The driver knows the device's formats and
+ * owns the memory that it shares with the device.  A driver's object (struct x_qp) begins with the
+ * verbs' object (struct guest_qp), so a pointer to one can be cast to the other.
  */
 #ifndef EMU_GUEST_VERBS_DRIVER_H
 #define EMU_GUEST_VERBS_DRIVER_H
 
 #include "emu/guest/verbs/verbs.h"
 
-/* A send work request that a driver is to put into its queue, and what its handles name. */
+/* A send work request for a driver to queue, with the objects that its handles name. */
 struct verbs_send {
     const struct rdl_send_wr *wr;
-    const struct guest_ah *ah; /* of what is posted to a UD queue pair */
-    const struct guest_mr *mr; /* of REG_MR and BIND_MW; NULL: of a bind that needs none */
-    uint32_t mw_rkey;          /* of BIND_MW: the key that the window has */
+    const struct guest_ah *ah; /* of a request on a UD queue pair */
+    const struct guest_mr *mr; /* of REG_MR and BIND_MW; NULL: a BIND_MW without a region */
+    uint32_t mw_rkey;          /* of BIND_MW: the current rkey of the window */
 };
 
 struct verbs_driver_ops {
-    size_t object_bytes[VERBS_KINDS]; /* of the driver's objects */
+    size_t object_bytes[VERBS_KINDS]; /* sizeof each of the driver's objects */
 
-    /* Requests.  RDL_OK: it is with the device, and one of the answers below follows or has come
-     * already.  Otherwise nothing was sent: RDL_ERR_NOMEM, RDL_ERR_LIMIT (a queue is longer than
-     * the device has them), RDL_ERR_BROKEN.
+    /* Requests.  RDL_OK means that the device has the request; one of the answers below follows or
+     * has already come.  Otherwise nothing was sent: RDL_ERR_NOMEM, RDL_ERR_LIMIT (a queue is
+     * longer than the device supports) or RDL_ERR_BROKEN.
      */
     enum rdl_status (*create_pd)(struct guest_pd *pd);
     enum rdl_status (*reg_mr)(struct guest_mr *mr); /* of any kind */
@@ -48,23 +49,25 @@ struct verbs_driver_ops {
     enum rdl_status (*query_pkey)(struct verbs *v, uint32_t index);
     enum rdl_status (*set_gid)(struct verbs *v, uint32_t index, bool valid);
 
-    /* @mask is of SRQ_MAX_WR and SRQ_LIMIT. */
+    /* @mask is a set of SRQ_MAX_WR and SRQ_LIMIT. */
     enum rdl_status (*modify_srq)(struct guest_srq *srq, uint32_t limit, uint32_t mask);
     enum rdl_status (*query_srq)(struct guest_srq *srq);
 
-    /* A program uses the device: events are wanted from now on, and those that are there. */
+    /* A program uses the device from now on: enables asynchronous events and reports those that are
+     * already pending.
+     */
     void (*listen)(struct verbs *v);
 
-    /* Windows, changed and mapped regions; not asked if the limits say that there are none. */
+    /* Memory windows, changed and mapped regions.  Not called if the limits exclude them. */
     enum rdl_status (*alloc_mw)(struct guest_mw *mw);
     enum rdl_status (*rereg_mr)(struct guest_mr *mr, const struct verbs_region *to);
     enum rdl_status (*map_mr_sg)(struct guest_mr *mr, const struct rdl_mr_range *range);
 
-    /* What the request under way, or the last one, is called on this device: "CREATE_QP". */
+    /* The device's name of the request under way, or of the last one: "CREATE_QP". */
     const char *(*request_name)(const struct verbs *v);
 
-    /* Puts a work request into its queue; *@ret_entry is the entry that it took, for the event.
-     * RDL_ERR_QUEUE_FULL, RDL_ERR_NOMEM, RDL_ERR_BROKEN.
+    /* Queues a work request.  *@ret_entry is the queue entry that it occupies, for the event.
+     * Returns RDL_ERR_QUEUE_FULL, RDL_ERR_NOMEM or RDL_ERR_BROKEN on failure.
      */
     enum rdl_status (*post_send)(struct guest_qp *qp, const struct verbs_send *send,
                                  uint32_t *ret_entry);
@@ -74,37 +77,39 @@ struct verbs_driver_ops {
     enum rdl_status (*post_srq_recv)(struct guest_srq *srq, const struct rdl_recv_wr *wr,
                                      uint32_t *ret_entry);
 
-    /* Tells the device about new work if it wants to know, and in any case when there is none. */
+    /* Notifies the device of new work unless the device suppresses notifications.  Always notifies
+     * if there is no new work.
+     */
     void (*kick)(struct guest_qp *qp, bool send);
 
-    /* Tells the device about shared receives if it wants to know. */
+    /* Notifies the device of shared receives unless the device suppresses notifications. */
     void (*kick_srq)(struct guest_srq *srq);
 
-    /* Takes up to @max completions out, with a verbs_polled() for each.  RDL_ERR_BROKEN: the device
-     * wrote something else, and nothing came before it.
+    /* Takes up to @max completions from @cq and calls verbs_polled() for each.  Returns
+     * RDL_ERR_BROKEN if the first entry that the device wrote is no valid completion.
      */
     enum rdl_status (*poll_cq)(struct guest_cq *cq, size_t max, struct rdl_wc *ret, size_t *ret_n);
 
-    /* Completions of a living CQ that were written and not polled. */
+    /* Completions of a live CQ that the device wrote and no program polled. */
     uint32_t (*count_unpolled)(const struct guest_cq *cq);
 };
 
-/* Boot.  The driver has found out what its device can do: memory for the objects' numbers.  False
- * when the arena is full.
+/* Called at boot when the driver knows the device's limits: allocates the tables by object number.
+ * Returns false when the arena is full.
  */
 bool verbs_meet(struct verbs *v, const struct verbs_limits *limits);
 
-/* The driver begins to send the requests of boot, and has their answers. */
+/* The driver begins to send its boot requests; all of them are answered. */
 void verbs_boot(struct verbs *v);
 void verbs_up(struct verbs *v);
 
-/* The device needs a reset, or answered nonsense.  A request that waits gets no answer. */
+/* The device needs a reset, or its answer was malformed.  A request under way gets no answer. */
 void verbs_broken(struct verbs *v);
 
-/* Answers to the request under way.  A driver that must give memory back does so before. */
+/* Answers to the request under way.  The driver first releases the memory that the request used. */
 
-/* The object that was asked for is there and has @number, which verbs_is_free() was asked about;
- * of a memory region or window the keys are set.
+/* The device created @o with @number, for which verbs_is_free() returned true.  The driver has set
+ * the keys of a memory region or window.
  */
 void verbs_created(struct guest_object *o, uint32_t number);
 void verbs_destroyed(struct guest_object *o);
@@ -119,49 +124,50 @@ void verbs_armed(struct guest_cq *cq);
 void verbs_resized(struct guest_cq *cq);
 void verbs_qp_resized(struct guest_qp *qp);
 
-/* The answer that follows is to the request about @o (may be NULL): a driver that has several under
- * way says so before each.
+/* Names the object of the answer that follows; @o may be NULL.  A driver with several requests
+ * under way calls this before each answer.
  */
 void verbs_answering(struct verbs *v, struct guest_object *o);
 
-/* @mr was changed, and its new keys are set; or mapped. */
+/* The device changed @mr, whose new keys are set, or mapped it. */
 void verbs_reregistered(struct guest_mr *mr);
 void verbs_mapped(struct guest_mr *mr);
 void verbs_srq_modified(struct guest_srq *srq);
 void verbs_srq_queried(struct guest_srq *srq, uint32_t limit);
 void verbs_refused(struct verbs *v, uint32_t reason);
 
-/* Can a new object of @kind have @number?  Only CQs, QPs and SRQs are looked for by theirs.
+/* Returns true if a new object of @kind can have @number.  Checks only CQs, QPs and SRQs, which are
+ * looked up by number.
  */
 bool verbs_is_free(const struct verbs *v, enum object_kind kind, uint32_t number);
 
-/* Pages that @bytes from @addr on touch. */
+/* Number of pages that [@addr, @addr + @bytes) touches. */
 static inline uint64_t verbs_pages(uint64_t addr, uint64_t bytes)
 {
     return (addr % RAM_PAGE_BYTES + bytes + RAM_PAGE_BYTES - 1) / RAM_PAGE_BYTES;
 }
 
-/* The number of a living object. */
+/* The number of a live object. */
 uint32_t verbs_number(const struct guest_object *o);
 
-/* @wc was taken out of @cq. */
+/* A program polled @wc from @cq. */
 void verbs_polled(struct guest_cq *cq, const struct rdl_wc *wc);
 
-/* The device tells of an asynchronous event, enum async_event, about the object with @number; any
- * value is taken.
+/* The device reported an asynchronous event of @type (enum async_event) about the object with
+ * @number.  Any values are accepted; invalid ones are counted in verbs.async.strays.
  */
 void verbs_async(struct verbs *v, uint32_t type, uint32_t number);
 
-/* It had to forget others before that one. */
+/* The device discarded events before the one reported last. */
 void verbs_async_missed(struct verbs *v);
 
-/* It says only that @n of them happened. */
+/* A device without an event queue reported that @n events happened. */
 void verbs_async_unnamed(struct verbs *v, uint64_t n);
 
-/* The device raised the event that an armed @cq waits for. */
+/* The device raised the event that the armed @cq waits for. */
 void verbs_cq_event(struct guest_cq *cq);
 
-/* Is a request under way that arms @cq? */
+/* Returns true if a request that arms @cq is under way. */
 bool verbs_is_arming(const struct guest_cq *cq);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of the verbs share.
+/* Shared declarations of the verbs' files.
  *
- * request.c the request under way and its answers · object.c names and lives · verbs.c PDs, memory
- * · mr.c MRs, MWs · cq.c · qp.c · modify.c · ah.c address vectors and handles · mcast.c groups ·
- * post.c what may be posted · work.c post, kick, poll · srq.c · async.c · channel.c
+ * request.c requests and answers · object.c names and lifetimes of objects · verbs.c PDs, memory ·
+ * mr.c MRs, MWs · cq.c · qp.c · modify.c · ah.c address vectors and handles · mcast.c groups ·
+ * post.c checks before posting · work.c post, kick, poll · srq.c · async.c · channel.c
  */
 #ifndef EMU_GUEST_VERBS_INTERNAL_H
 #define EMU_GUEST_VERBS_INTERNAL_H
@@ -12,54 +12,58 @@
 #include "emu/guest/verbs/driver.h"
 #include "emu/guest/verbs/verbs.h"
 
-/* Access flags that queue pairs know, and regions. */
+/* Access flags that queue pairs accept, and that regions accept. */
 #define GUEST_ACCESS_QP                                                                            \
     (unsigned)(ACC_LOCAL_WRITE | ACC_REMOTE_WRITE | ACC_REMOTE_READ | ACC_REMOTE_ATOMIC)
 #define GUEST_ACCESS_MR (GUEST_ACCESS_QP | (unsigned)(ACC_MW_BIND | ACC_ZERO_BASED))
 
-/* Could a request be sent now?  RDL_OK, RDL_ERR_BUSY, RDL_ERR_BROKEN, RDL_ERR_STATE (never booted).
+/* Returns RDL_OK if a request can be sent now; otherwise RDL_ERR_BUSY, RDL_ERR_BROKEN or
+ * RDL_ERR_STATE (not booted).
  */
 enum rdl_status request_ready(const struct verbs *v);
 
-/* The same of one that creates an object, beside which others that do may be under way. */
+/* The same for a request that creates an object: other create requests may be under way. */
 enum rdl_status request_ready_to_create(const struct verbs *v);
 
-/* The request under way is one of @kind about @object (may be NULL). */
+/* Records that a request of @kind about @object (may be NULL) is under way. */
 void request_begin(struct verbs *v, enum verbs_request_kind kind, struct guest_object *object);
 
-/* @st is what the driver said to it: if the request was not sent, none is under way.  Returns @st.
+/* Records @st, the driver's result of sending the request.  On failure the request is no longer
+ * under way.  Returns @st.
  */
 enum rdl_status request_sent(struct verbs *v, enum rdl_status st);
 
-/* Objects.  A pending one with its handle; an empty @name is decided when it lives. */
+/* Objects.  object_new() makes a pending object with its handle.  An object with an empty @name
+ * gets its name in object_live().
+ */
 enum rdl_status object_new(struct verbs *v, enum object_kind kind, const char *name,
                            struct guest_object **ret);
 void object_live(struct guest_object *o, uint32_t number);
-void object_drop(struct guest_object *o); /* was never there */
-void object_gone(struct guest_object *o); /* destroyed */
+void object_drop(struct guest_object *o); /* the device never had it */
+void object_gone(struct guest_object *o); /* the device destroyed it */
 
-/* May @o be used for something new?  RDL_OK, RDL_ERR_BUSY. */
+/* Returns RDL_OK if @o is live, RDL_ERR_BUSY if it is pending or leaving. */
 enum rdl_status object_usable(const struct guest_object *o);
 
-/* @st is what the driver said to the creating request for @o: if it was not sent, @o was never
- * there.  Returns @st.
+/* Records @st, the driver's result of sending the create request for @o.  On failure @o is freed.
+ * Returns @st.
  */
 enum rdl_status object_sent(struct guest_object *o, enum rdl_status st);
 
-/* A destroying request for @o. */
+/* Sends the request that destroys @o. */
 enum rdl_status object_destroy(struct guest_object *o);
 
-/* Counts @o as a user of what it is made of, or (!@use) no longer. */
+/* Adds @o to the user counts of the objects that it depends on, or (!@use) removes it. */
 void object_use_parts(const struct guest_object *o, bool use);
 
-/* Asynchronous events.  A program begins to use the device; the events of @o that nobody took go
- * with it.
+/* Asynchronous events.  async_listen(): a program uses the device from now on.  async_forget()
+ * drops the queued events of @o, which is destroyed.
  */
 void async_listen(struct verbs *v);
 void async_forget(const struct guest_object *o);
 
-/* A completion event of @cq arrives on its channel, if it has one; those of it that nobody took go
- * with it.
+/* Queues a completion event of @cq on its channel, if it has one.  channel_forget() drops the
+ * queued events of @cq, which is destroyed.
  */
 void channel_put(struct guest_cq *cq);
 void channel_forget(const struct guest_cq *cq);
@@ -67,46 +71,48 @@ void channel_forget(const struct guest_cq *cq);
 /* Completions of @cq so far, polled or not. */
 uint64_t cq_completions(const struct guest_cq *cq);
 
-/* Completions that are there already are not about the life that begins for @qp. */
+/* Marks all completions so far as belonging to an earlier use of @qp. */
 void qp_forget_completions(struct guest_qp *qp);
 
-/* What objects to posting @wr to @qp: the rules POST_*, pure.  RULE_NONE: nothing does.  Neither
- * its state nor whether the operation is carried out already is asked, nor are handles.
+/* Returns the first rule POST_* that @wr violates on @qp, or RULE_NONE.  Pure functions.  They
+ * check neither the state of @qp nor the handles in @wr.
  */
 struct objection post_decide_send(const struct guest_qp *qp, const struct rdl_send_wr *wr);
 struct objection post_decide_recv(const struct guest_qp *qp, const struct rdl_recv_wr *wr);
 struct objection post_decide_shared(const struct guest_srq *srq, const struct rdl_recv_wr *wr);
 
-/* Bytes of a message, for events: at most what a field holds. */
+/* Sum of the lengths of @sge, for events: at most UINT32_MAX. */
 uint32_t work_bytes(const struct rdl_sge *sge, size_t n);
 
-/* Request @bad of a list was refused, by the rule of @by if it has one. */
+/* Describes the refusal of request @bad of a list, by the rule of @by if it has one. */
 static inline struct rdl_post_error post_error(size_t bad, const struct objection *by)
 {
     return (struct rdl_post_error){bad, by->rule, by->values.most, by->values.found};
 }
 
-/* Does the address vector name a GID of this host, and an address of the same kind? */
+/* Returns true if the address vector is valid: a GID index of this host, a destination of the same
+ * address family, SL and flow label in range.
+ */
 bool ah_is_sound(const struct verbs *v, const struct rdl_ah_attr *ah);
 
-/* Finds the MAC of the address vector, if it has none: RDL_OK; RDL_ERR_BUSY when the link was asked
- * for it, and verbs_resolved() follows; RDL_ERR_NO_ROUTE.
+/* Fills in the MAC of @ah if it has none.  Returns RDL_OK; RDL_ERR_BUSY if the guest has asked the
+ * link, and verbs_resolved() follows; or RDL_ERR_NO_ROUTE.
  */
 enum rdl_status ah_resolve(const struct verbs *v, struct rdl_ah_attr *ah);
 
-/* Sends the modify that is under way. */
+/* Sends the MODIFY_QP request that request.attr and request.mask describe. */
 enum rdl_status modify_send(struct guest_qp *qp);
 
-/* What a change, or a mapping, that was done makes of a region. */
+/* Update @mr after the device carried out REREG_MR, or MAP_MR_SG. */
 void mr_apply_change(struct guest_mr *mr);
 void mr_apply_map(struct guest_mr *mr);
 
-/* The attaching, the detaching request was done; the attaching one was refused. */
+/* Complete ATTACH_MCAST and DETACH_MCAST; mcast_refused() undoes a refused ATTACH_MCAST. */
 void mcast_attached(struct guest_qp *qp);
 void mcast_detached(struct guest_qp *qp);
 void mcast_refused(struct verbs *v);
 
-/* What a modify that was done leaves the driver believing. */
+/* Updates the attributes of @qp after the device carried out MODIFY_QP. */
 void modify_apply(struct guest_qp *qp);
 
 #endif

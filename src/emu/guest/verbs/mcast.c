@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Verbs for multicast: attaching queue pairs to groups, and detaching them.
+/* Verbs for multicast: attach queue pairs to groups and detach them.
  *
- * The device is asked; when it has said yes, the guest's IP stack is told, which tells the link. As
- * in libibverbs a queue pair that is in a group cannot be destroyed.
+ * After the device has accepted the request, the guest's IP stack is notified and reports the
+ * membership to the link.  As in libibverbs, a queue pair that is in a group cannot be destroyed.
  */
 #include <string.h>
 
 #include "emu/base/assert.h"
 #include "emu/guest/verbs/internal.h"
 
-/* The place in the list of @qp that leads to its membership in @gid, or to the end. */
+/* The link in the list of @qp that points to its membership in @gid, or the final NULL link. */
 static struct guest_membership **place_of(struct guest_qp *qp, const uint8_t gid[GID_BYTES])
 {
     struct guest_membership **at = &qp->groups;
@@ -41,7 +41,7 @@ enum rdl_status verbs_attach_mcast(struct guest_qp *qp, const uint8_t gid[GID_BY
 
     if (st != RDL_OK)
         return st;
-    if (*place_of(qp, gid)) { /* nothing is to be done */
+    if (*place_of(qp, gid)) { /* already attached: no request is sent */
         request_begin(v, VERBS_ATTACH_MCAST, &qp->o);
         v->request.membership = NULL;
         verbs_attached(qp);

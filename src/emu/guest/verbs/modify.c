@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* MODIFY_QP: what a good driver refuses itself, and names; what it then believes. */
+/* MODIFY_QP: the checks of a correct driver, and the attributes that it records afterwards. */
 #include "emu/base/assert.h"
 #include "emu/facts/psn.h"
 #include "emu/facts/qp_fsm.h"
 #include "emu/guest/verbs/internal.h"
 
-/* The address vector of a connected queue pair is sound, and names a single station. */
+/* Returns true if the address vector is valid for a connected queue pair: it must name one station.
+ */
 static bool av_is_sound(const struct verbs *v, const struct rdl_ah_attr *ah)
 {
     return ah_is_sound(v, ah) && !gid_is_group(ah->dgid);
 }
 
-/* The attributes of @mask whose value is out of range, a set of enum qp_attr_bit. */
+/* The attributes of @mask whose values are out of range: a set of enum qp_attr_bit. */
 static uint32_t bad_values(const struct verbs *v, const struct rdl_qp_attr *a, uint32_t mask)
 {
     const struct verbs_limits *d = &v->limits;
@@ -45,7 +46,7 @@ static uint32_t bad_values(const struct verbs *v, const struct rdl_qp_attr *a, u
     return bad;
 }
 
-/* What a good driver refuses before the device sees it. */
+/* Checks what a correct driver refuses without asking the device. */
 static enum rdl_status check_modify(const struct guest_qp *qp, const struct rdl_qp_attr *a,
                                     uint32_t mask, struct rdl_modify_error *reterr)
 {
@@ -94,10 +95,10 @@ enum rdl_status verbs_modify_qp(struct guest_qp *qp, const struct rdl_qp_attr *a
     v->request.attr = a;
     v->request.mask = mask;
     v->request.resolving = st == RDL_ERR_BUSY && !unchecked;
-    return v->request.resolving ? RDL_OK : modify_send(qp); /* a careless driver needs no MAC */
+    return v->request.resolving ? RDL_OK : modify_send(qp); /* an unchecked request needs no MAC */
 }
 
-/* Copies what @mask says from @from to @to. */
+/* Copies the attributes in @mask from @from to @to. */
 static void merge(struct rdl_qp_attr *to, const struct rdl_qp_attr *from, uint32_t mask)
 {
     const struct {
@@ -143,5 +144,5 @@ void modify_apply(struct guest_qp *qp)
     }
     merge(&qp->attr, &r->attr, r->mask);
     if ((r->mask & QPA_STATE) && r->attr.state == QPS_RTS && qp->type != QPT_RC)
-        qp_forget_completions(qp); /* those of sends that led to SQE */
+        qp_forget_completions(qp); /* leaving SQE: forgets the failed sends */
 }

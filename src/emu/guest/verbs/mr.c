@@ -15,7 +15,7 @@ static enum rdl_status check_access(uint32_t access)
                : RDL_OK;
 }
 
-/* May a region, zero based or not, be over @r? */
+/* Checks whether @r is a valid range for a region that is zero based or not. */
 static enum rdl_status check_range(const struct verbs *v, const struct rdl_mr_range *r,
                                    bool zero_based)
 {
@@ -27,7 +27,7 @@ static enum rdl_status check_range(const struct verbs *v, const struct rdl_mr_ra
         return RDL_ERR_INVAL;
     if (r->bytes > v->limits.max_mr_bytes)
         return RDL_ERR_LIMIT;
-    /* More than all of RAM cannot be mapped, and need not be looked through to find that out. */
+    /* A range larger than RAM cannot be mapped; this check avoids walking its pages. */
     if (r->bytes > v->config.space->ram->bytes || r->addr > UINT64_MAX - r->bytes)
         return RDL_ERR_FAULT;
     if (r->iova > UINT64_MAX - r->bytes)
@@ -35,7 +35,7 @@ static enum rdl_status check_range(const struct verbs *v, const struct rdl_mr_ra
     return space_is_mapped(v->config.space, r->addr, r->bytes) ? RDL_OK : RDL_ERR_FAULT;
 }
 
-/* Asks for a region like @like, whose begin, the object, is not looked at. */
+/* Creates a region with the properties of @like, except for its head @like->o. */
 static enum rdl_status create_region(const struct guest_mr *like, const char *name, uint64_t *ret)
 {
     struct verbs *v = like->pd->o.verbs;
@@ -94,7 +94,8 @@ enum rdl_status verbs_reg_mr(struct guest_pd *pd, uint64_t addr, uint64_t bytes,
     return verbs_reg_mr_iova(pd, &range, access, name, ret);
 }
 
-/* Is what will be sound?  The range and the access flags must go together. */
+/* Checks the region as REREG_MR would leave it: the new range with the old flags, or the reverse.
+ */
 static enum rdl_status check_change(const struct guest_mr *mr, const struct verbs_region *to)
 {
     const uint32_t access = to->what & RDL_REREG_ACCESS ? to->access : mr->access;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Names and lives of objects.
+/* Names and lifetimes of objects.
  *
- * An object has its handle as soon as it is asked for.  It lives when the device has said yes; one
- * without a name of its own is then called after its number ("qp2").
+ * An object has its handle from the create request on.  It becomes live when the device accepts the
+ * request.  An object without a name is then named after its number ("qp2").
  */
 #include <string.h>
 
@@ -18,8 +18,8 @@ static const char *const default_names[VERBS_KINDS] = {
     [OBJ_AH] = "ah", [OBJ_MW] = "mw", [OBJ_CHANNEL] = "channel", [OBJ_SRQ] = "srq",
 };
 
-/* Enters @o into the table of its kind, which grows if need be, and gives it its handle.  RDL_OK,
- * RDL_ERR_LIMIT, RDL_ERR_NOMEM.
+/* Enters @o into the table of its kind, growing the table if necessary, and sets its handle.
+ * Returns RDL_OK, RDL_ERR_LIMIT or RDL_ERR_NOMEM.
  */
 static enum rdl_status enter_table(struct verbs *v, struct guest_object *o)
 {
@@ -42,7 +42,7 @@ static void leave_table(struct guest_object *o)
     slots_remove(table, verbs_name_of(o->handle));
 }
 
-/* The list in which an object called @name is, if there is one. */
+/* The hash list for objects called @name. */
 static struct guest_object **bucket_of(const struct verbs *v, const char *name)
 {
     const uint32_t hash = fnv1a(name, strlen(name));
@@ -69,7 +69,9 @@ static void link_name(struct verbs *v, struct guest_object *o)
     *first = o;
 }
 
-/* More lists, so that each stays short.  If there is no memory for them they get longer. */
+/* Increases the number of hash lists so that each stays short.  Without memory for them the lists
+ * grow instead.
+ */
 static void spread_names(struct verbs *v)
 {
     const uint32_t n = v->more_named ? v->n_buckets : GUEST_NAME_BUCKETS, more = 16 * n;
@@ -145,7 +147,9 @@ enum rdl_status object_new(struct verbs *v, enum object_kind kind, const char *n
     return RDL_OK;
 }
 
-/* "qp2", or "qp2-1" and on when somebody took that name: there are more names than objects. */
+/* Names @o "qp2", or "qp2-1", "qp2-2" ... if the name is taken.  The loop ends because there are
+ * more candidates than objects.
+ */
 static void name_by_number(struct guest_object *o, uint32_t number)
 {
     for (uint32_t i = 0; i <= VERBS_OBJECTS_MAX * VERBS_KINDS; i++) {
@@ -195,9 +199,9 @@ enum rdl_status object_usable(const struct guest_object *o)
     return o->life == GUEST_LIVE ? RDL_OK : RDL_ERR_BUSY;
 }
 
-#define PARTS_MAX 4u /* objects that one object is made of */
+#define PARTS_MAX 4u /* the most objects that one object depends on */
 
-/* What @o is made of; an entry may be NULL, and two may be the same. */
+/* Lists the objects that @o depends on.  Entries may be NULL, and two may be the same. */
 static size_t parts_of(const struct guest_object *o, struct guest_object *ret[PARTS_MAX])
 {
     const struct guest_qp *qp = (const struct guest_qp *)o;
@@ -254,13 +258,13 @@ static bool needs(const struct guest_object *o, const struct guest_object *part)
     return false;
 }
 
-/* Completion events of @o that were taken and not acknowledged. */
+/* Completion events of @o that a program took and did not acknowledge. */
 static uint32_t unacked_completions(const struct guest_object *o)
 {
     return o->kind == OBJ_CQ ? ((const struct guest_cq *)o)->n_unacked_events : 0;
 }
 
-/* Multicast groups that @o is in. */
+/* Number of multicast groups that @o is in. */
 static uint32_t groups_of(const struct guest_object *o)
 {
     const struct guest_membership *m =
@@ -272,7 +276,7 @@ static uint32_t groups_of(const struct guest_object *o)
     return n;
 }
 
-/* Looks through all objects: it is asked only when something was refused. */
+/* Scans all objects; called only after a refusal. */
 void verbs_users_of(const struct guest_object *o, struct rdl_users *ret)
 {
     *ret = (struct rdl_users){.async_events = o->n_unacked,
@@ -305,7 +309,7 @@ static enum rdl_status destroyable(const struct guest_object *o)
 enum rdl_status object_sent(struct guest_object *o, enum rdl_status st)
 {
     if (st == RDL_OK)
-        return st; /* the answer may be here already, and the object gone */
+        return st; /* the answer may have come and @o may be freed */
     object_use_parts(o, false);
     (void)request_sent(o->verbs, st);
     object_drop(o);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What may be posted: the checks that libibverbs leaves to its providers, and that need no device.
+/* Checks before posting: those that libibverbs leaves to its providers and that need no device.
  *
- * What only the device can know, like keys and the length of a message, is judged when it carries
- * the request out, and told by its completion.
+ * The device checks keys and message lengths when it carries the request out, and reports errors in
+ * the completion.
  */
 #include "emu/base/assert.h"
 #include "emu/facts/wr.h"
@@ -54,8 +54,8 @@ static bool has_sge_count(const struct guest_qp *qp, const struct rdl_send_wr *w
     return wr->n_sge <= most;
 }
 
-/* In this order: what comes behind the first one finds an opcode that there is.  Of what is not as
- * it should be, @ret is what was compared, if anything.
+/* Evaluated in this order; checks after the first may rely on a valid opcode.  When a check fails,
+ * *@ret holds the values that it compared, if any.
  */
 #define CHECKS(X)                                                                                  \
     X(RULE_POST_OPCODE, has_opcode)                                                                \

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Verbs for queue pairs: create, query, destroy.  modify.c moves them through their states. */
+/* Verbs for queue pairs: create, resize, query, destroy.  modify.c changes their states. */
 #include "emu/base/assert.h"
 #include "emu/guest/verbs/internal.h"
 
 #define MAX_WR_DEFAULT  16u
 #define MAX_SGE_DEFAULT 4u
 
-/* All parts must live, on this host. */
+/* All parts must be live objects of this host. */
 static enum rdl_status check_parts(const struct verbs *v, const struct verbs_qp_parts *p,
                                    bool has_srq)
 {
@@ -27,7 +27,7 @@ static enum rdl_status check_parts(const struct verbs *v, const struct verbs_qp_
     return RDL_OK;
 }
 
-/* Fills in @plan from @config: defaults, and what a device of these limits can do. */
+/* Fills in @plan from @config with defaults, and checks it against the device's limits. */
 static enum rdl_status plan_qp(const struct verbs *v, const struct rdl_qp_config *config,
                                struct guest_qp *plan)
 {
@@ -41,7 +41,7 @@ static enum rdl_status plan_qp(const struct verbs *v, const struct rdl_qp_config
     plan->rq.max_wr = config->max_recv_wr ? config->max_recv_wr : MAX_WR_DEFAULT;
     plan->sq.max_sge = config->max_send_sge ? config->max_send_sge : MAX_SGE_DEFAULT;
     plan->rq.max_sge = config->max_recv_sge ? config->max_recv_sge : MAX_SGE_DEFAULT;
-    if (plan->srq) /* what @config says of receives is not looked at */
+    if (plan->srq) /* the receive attributes of @config are ignored */
         plan->rq = (struct guest_wq){.max_sge = plan->srq->rq.max_sge};
 
     if (!enum_by_value(&enum_qp_type, config->type) || plan->max_inline_data > d->max_inline_data)

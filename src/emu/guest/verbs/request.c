@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The request under way, and what each answer means. */
+/* The requests under way, and the effect of each answer. */
 #include "emu/base/assert.h"
 #include "emu/guest/verbs/internal.h"
 
@@ -63,7 +63,7 @@ void verbs_answering(struct verbs *v, struct guest_object *o)
     v->request.object = o;
 }
 
-/* A request under way was answered: what it was about, for a caller that expects @kind. */
+/* Records the answer to a request under way, which must be of @kind. */
 static void answered(struct verbs *v, enum verbs_request_kind kind)
 {
     struct verbs_request *r = &v->request;
@@ -73,7 +73,7 @@ static void answered(struct verbs *v, enum verbs_request_kind kind)
     if (r->n_answered++ == 0)
         r->refused = false;
     if (kind != VERBS_BOOT)
-        async_listen(v); /* not before: what is not sent changes nothing */
+        async_listen(v); /* only now: a request that is not sent must change nothing */
 }
 
 void verbs_boot(struct verbs *v)
@@ -128,7 +128,7 @@ uint32_t verbs_number(const struct guest_object *o)
     }
 }
 
-/* Gives @o its @number, by which a CQ, QP or SRQ is found from now on. */
+/* Sets the number of @o and enters CQs, QPs and SRQs into the tables by number. */
 static void enter_number(struct guest_object *o, uint32_t number)
 {
     RDL_ASSERT(verbs_is_free(o->verbs, o->kind, number));
@@ -151,7 +151,7 @@ static void enter_number(struct guest_object *o, uint32_t number)
         o->verbs->srq_of[number] = (struct guest_srq *)o;
         break;
     case OBJ_AH:
-        break; /* its place in the table is its number */
+        break; /* its slot in the table is its number */
     default:
         ((struct guest_qp *)o)->qpn = number;
         o->verbs->qp_of[number] = (struct guest_qp *)o;

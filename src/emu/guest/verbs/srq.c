@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Verbs for shared receive queues: create, modify, query, destroy, and posting to one. */
+/* Verbs for shared receive queues: create, modify, query, destroy, post. */
 #include "emu/guest/verbs/internal.h"
 
 #define MAX_SGE_DEFAULT 4u
 
-/* Fills in @plan, with defaults. */
+/* Fills in @plan from @attr with defaults, and checks it against the device's limits. */
 static enum rdl_status plan_srq(const struct verbs *v, const struct rdl_srq_attr *attr,
                                 struct guest_wq *plan)
 {
@@ -56,7 +56,7 @@ enum rdl_status verbs_destroy_srq(struct guest_srq *srq)
     return object_destroy(&srq->o);
 }
 
-/* Could a request about @srq be sent now? */
+/* Returns RDL_OK if a request about @srq can be sent now. */
 static enum rdl_status ready_for(const struct guest_srq *srq)
 {
     const enum rdl_status st = request_ready(srq->o.verbs);
@@ -104,7 +104,7 @@ void verbs_srq_info(const struct guest_srq *srq, struct rdl_srq_info *ret)
     };
 }
 
-/* Posts one receive; @ret_id is its event. */
+/* Posts one receive; *@ret_id is its event. */
 static enum rdl_status post(struct guest_srq *srq, const struct rdl_recv_wr *wr, ev_id *ret_id,
                             struct objection *by)
 {

@@ -38,7 +38,7 @@ enum rdl_status verbs_mem_alloc(struct verbs *v, uint64_t bytes, uint64_t *ret)
     return RDL_OK;
 }
 
-/* Is a region registered over any of [@addr, @addr + @bytes)? */
+/* Returns true if a registered region overlaps [@addr, @addr + @bytes). */
 static bool is_registered(const struct verbs *v, uint64_t addr, uint64_t bytes)
 {
     const struct slots *mrs = &v->objects[OBJ_MR];

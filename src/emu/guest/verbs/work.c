@@ -21,7 +21,7 @@ static void kick_because(struct guest_qp *qp, bool send, ev_id post)
     trace_because(v->config.trace, old);
 }
 
-/* May the queue pair be posted to at all? */
+/* Returns RDL_OK if the queue pair exists and the device works. */
 static enum rdl_status postable(const struct guest_qp *qp)
 {
     if (qp->o.verbs->broken)
@@ -29,14 +29,13 @@ static enum rdl_status postable(const struct guest_qp *qp)
     return object_usable(&qp->o);
 }
 
-/* In ERR and SQE requests are taken, to be flushed; in SQD they wait.  [IBTA1 10.3.1]
- */
+/* In ERR and SQE requests are queued and then flushed; in SQD they wait.  [IBTA1 10.3.1] */
 static bool state_takes_sends(uint32_t state)
 {
     return state == QPS_RTS || state == QPS_SQD || state == QPS_SQE || state == QPS_ERR;
 }
 
-/* The status of a request that @rule objects to. */
+/* The status for a request that violates @rule. */
 static enum rdl_status refused_by(enum rule rule)
 {
     if (rule == RULE_NONE)
@@ -44,7 +43,7 @@ static enum rdl_status refused_by(enum rule rule)
     return rule == RULE_POST_OPCODE ? RDL_ERR_UNSUPPORTED : RDL_ERR_INVAL;
 }
 
-/* The object of @kind that a request for @qp names by @handle. */
+/* Finds the object of @kind that @handle in a request on @qp names. */
 static enum rdl_status find_part(const struct guest_qp *qp, enum object_kind kind, uint64_t handle,
                                  struct objection *by, const void **ret)
 {
@@ -61,8 +60,8 @@ static enum rdl_status find_part(const struct guest_qp *qp, enum object_kind kin
     return object_usable(o);
 }
 
-/* The window of a bind, and its region.  ibv_bind_mw() takes windows of type 1 alone, and no region
- * to end what one shows.
+/* Finds the window and the region of a bind.  ibv_bind_mw() accepts windows of type 1 only, and
+ * needs no region when its length is 0.
  */
 static enum rdl_status find_bind_parts(const struct guest_qp *qp, struct verbs_send *send,
                                        struct objection *by)
@@ -84,7 +83,7 @@ static enum rdl_status find_bind_parts(const struct guest_qp *qp, struct verbs_s
     return RDL_OK;
 }
 
-/* Finds what the handles of a request name. */
+/* Finds the objects that the handles of a request name. */
 static enum rdl_status find_parts(const struct guest_qp *qp, struct verbs_send *send,
                                   struct objection *by)
 {
@@ -107,7 +106,7 @@ static enum rdl_status find_parts(const struct guest_qp *qp, struct verbs_send *
     }
 }
 
-/* May the request be posted? */
+/* Checks whether the request may be posted, and finds its objects. */
 static enum rdl_status check_send(const struct guest_qp *qp, struct verbs_send *send,
                                   struct objection *by)
 {
@@ -124,14 +123,15 @@ static enum rdl_status check_send(const struct guest_qp *qp, struct verbs_send *
     return st;
 }
 
-/* @key with another low byte, which is all that work requests can give it. */
+/* @key with its low byte replaced.  Work requests can change no other bits of a key. */
 static uint32_t with_low_byte(uint32_t key, uint32_t low)
 {
     return (key & ~0xffu) | (low & 0xffu);
 }
 
-/* The program has the key that a request gives as soon as it is posted, whatever becomes of it: of
- * a window as libibverbs' drivers do it, of a fast region as ib_update_fast_reg_key() does.
+/* Records the key that a request assigns.  The program can use it as soon as the request is posted,
+ * even if it fails later.  libibverbs' drivers do so for windows, ib_update_fast_reg_key() for fast
+ * regions.
  */
 static void learn_key(const struct verbs *v, const struct rdl_send_wr *wr)
 {
@@ -147,7 +147,7 @@ static void learn_key(const struct verbs *v, const struct rdl_send_wr *wr)
     }
 }
 
-/* Posts one request; @ret_id is its event. */
+/* Posts one request; *@ret_id is its event. */
 static enum rdl_status post_send(struct guest_qp *qp, const struct rdl_send_wr *wr, ev_id *ret_id,
                                  struct objection *by)
 {
@@ -249,8 +249,8 @@ enum rdl_status verbs_kick(struct guest_qp *qp, bool send)
     return st;
 }
 
-/* Where a completion with an error leaves its queue pair.  A send that fails on an unreliable
- * service stops the sends alone; the flushed ones come behind it.  [IBTA1 10.3.1]
+/* The state of the queue pair after a completion with an error.  On an unreliable service a failed
+ * send stops only the send queue, and the flushed sends follow it.  [IBTA1 10.3.1]
  */
 static enum qp_state state_after(const struct guest_qp *qp, const struct rdl_wc *wc)
 {
@@ -263,8 +263,8 @@ static enum qp_state state_after(const struct guest_qp *qp, const struct rdl_wc 
     return QPS_SQE;
 }
 
-/* A completion with an error tells the driver of the state of the queue pair.  One of an earlier
- * life of the queue pair, or with a number that no queue pair has, tells nothing.
+/* Derives the state of the queue pair from a completion with an error.  Ignores completions of an
+ * earlier use of the queue pair, and numbers that no queue pair has.
  */
 static void learn_from_error(const struct guest_cq *cq, const struct rdl_wc *wc)
 {

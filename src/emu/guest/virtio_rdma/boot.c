@@ -1,26 +1,28 @@
 /* SPDX-License-Identifier: MIT */
-/* Boot.  [virtio 1.2, 3.1.1; virtio-rdma RFC, Device Initialization] */
+/* Boot: initialisation of the device and the first requests.  [virtio 1.2, 3.1.1; virtio-rdma RFC,
+ * Device Initialization]
+ */
 #include <string.h>
 
 #include "emu/base/assert.h"
 #include "emu/base/log2.h"
 #include "emu/guest/virtio_rdma/internal.h"
 
-/* What this driver can use. */
+/* The features that this driver can use. */
 #define FEATURES_WANTED                                                                            \
     (VIRTIO_FEATURES_ALL | VIRTIO_FEATURE(VF_RING_PACKED) |                                        \
      (RDMA_FEATURES_OWN & ~VIRTIO_FEATURE(VF_ON_DEMAND)))
 
-/* Of device_cap_flags: IB_DEVICE_MEM_MGT_EXTENSIONS; and queue pairs can do without copies of what
- * they send to their groups.
+/* Bits of device_cap_flags: IB_DEVICE_MEM_MGT_EXTENSIONS, and support of
+ * IB_QP_CREATE_BLOCK_SELF_MCAST_LB.
  */
 #define CAP_MEM_MGT        ((uint64_t)1 << 21)
 #define CAP_BLOCK_MCAST_LB ((uint64_t)1 << 22)
 
-/* The device configuration must hold still while it is read; this often it may not. */
+/* How often the configuration is read before the driver gives up because it keeps changing. */
 #define CONFIG_TRIES 8u
 
-/* Requests of boot: an ADD_GID for each GID, then QUERY_PORT. */
+/* Boot requests: ADD_GID for each GID, then QUERY_PORT. */
 #define BOOT_STEPS (GUEST_GIDS + 1u)
 
 bool virtio_rdma_init(struct virtio_rdma *d, struct verbs *verbs, struct arena *a,
@@ -30,7 +32,8 @@ bool virtio_rdma_init(struct virtio_rdma *d, struct verbs *verbs, struct arena *
     return ctrl_take_place(d, &d->ctrl.places[0]);
 }
 
-/* One field: aligned words whole, everything else bytewise.  [virtio 1.2, 4.1.3.1] */
+/* Reads one field: in 32-bit accesses if it is aligned, otherwise by bytes.  [virtio 1.2, 4.1.3.1]
+ */
 static void read_field(const struct virtio_rdma *d, const struct rfc_field *f, uint8_t *out)
 {
     const uint32_t width = f->offset % 4 == 0 && f->bytes % 4 == 0 ? 4 : 1;
@@ -43,7 +46,7 @@ static void read_field(const struct virtio_rdma *d, const struct rfc_field *f, u
     }
 }
 
-/* The device configuration but its reserved tail, all of one generation. */
+/* Reads the device configuration except its reserved tail, with all fields of one generation. */
 static enum rdl_status read_config(struct virtio_rdma *d)
 {
     const struct rfc_struct *s = rfc_find("config");
@@ -65,7 +68,7 @@ static enum rdl_status read_config(struct virtio_rdma *d)
     return RDL_ERR_BROKEN;
 }
 
-/* The largest ring of boot for CQs and QPs that leaves half of the DMA area to objects. */
+/* The largest boot ring for CQs and QPs that leaves half of the DMA area to objects. */
 static uint32_t choose_boot_size(const struct virtio_rdma *d)
 {
     const struct space *space = d->pci.dma->space;
@@ -99,7 +102,7 @@ static enum rdl_status boot_ctrl_queue(struct virtio_rdma *d)
     return q->tables_gpa ? RDL_OK : RDL_ERR_NOMEM;
 }
 
-/* All of them before DRIVER_OK, as virtio wants it. */
+/* Sets up all queues before DRIVER_OK, as virtio demands. */
 static enum rdl_status boot_queues(struct virtio_rdma *d)
 {
     const uint32_t end = queue_of_events(d->device.max_cq, d->device.max_qp);
@@ -115,7 +118,7 @@ static enum rdl_status boot_queues(struct virtio_rdma *d)
     return st == RDL_OK ? srq_boot(d) : st;
 }
 
-/* What the device can do, as verbs see it.  A WQE and its inline data lie in one page. */
+/* The device's limits in the terms of verbs.  A WQE with its inline data fits one page. */
 static struct verbs_limits limits_of(const struct virtio_rdma *d)
 {
     const struct rfc_config *c = &d->device;
@@ -146,7 +149,8 @@ static struct verbs_limits limits_of(const struct virtio_rdma *d)
     };
 }
 
-/* The numbers of queues are those of boot: a device that says others now has failed. */
+/* The numbers of CQs and QPs are fixed at boot.  A device that changes them is treated as broken.
+ */
 void boot_config_changed(struct virtio_rdma *d)
 {
     const struct rfc_config before = d->device;
@@ -160,7 +164,7 @@ void boot_config_changed(struct virtio_rdma *d)
     d->verbs->limits = limits_of(d);
 }
 
-/* Step 7: what the device is, the queues, and memory for what the driver must know. */
+/* Step 7: reads the configuration, allocates the driver's tables, sets up the queues. */
 static enum rdl_status set_up(struct virtio_rdma *d)
 {
     enum rdl_status st = read_config(d);

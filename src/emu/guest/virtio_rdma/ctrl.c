@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The control queue: verbs' requests, of which some may be under way together, and what each answer
- * means.
- * [virtio-rdma RFC, controlq Operation]
+/* The control queue: sends the verbs' requests and applies the answers.  Requests that create
+ * objects may be under way together.  [virtio-rdma RFC, controlq Operation]
  */
 #include <string.h>
 
@@ -12,14 +11,15 @@
 _Static_assert(1 + sizeof(struct raw_port_attr) <= CTRL_BUFFER_BYTES, "largest response");
 _Static_assert(1 + sizeof(struct raw_modify_qp) <= CTRL_BUFFER_BYTES, "largest request");
 
-/* A driver presets the status byte, so that a response that was never written is no success. */
+/* Preset value of the status byte: a response that the device never wrote is no success. */
 #define RSP_PRESET 0xffu
 
-/* What is done with the answer, by command. */
+/* Handlers of the answers, by command. */
 static const struct {
-    void (*done)(struct virtio_rdma *d, const uint8_t *data); /* NULL: nothing */
-    void (*refused)(struct virtio_rdma *d); /* NULL: nothing, before the verbs are told */
-    bool creates;                           /* the response begins with the new object's number */
+    void (*done)(struct virtio_rdma *d, const uint8_t *data); /* on RSP_OK; NULL: nothing to do */
+    /* on failure, called before verbs_refused(); NULL: nothing to do */
+    void (*refused)(struct virtio_rdma *d);
+    bool creates; /* the response begins with the new object's number */
 } answers[] = {
     [CMD_QUERY_PORT] = {boot_answer_port, NULL, false},
     [CMD_CREATE_CQ] = {answer_cq, answer_cq_refused, true},
@@ -70,7 +70,7 @@ static struct virtio_rdma_request *free_place(struct virtio_rdma_ctrl *c)
     return NULL;
 }
 
-/* Writes both buffers and puts them into the ring. */
+/* Writes both buffers and publishes them in the ring. */
 static enum rdl_status put_request(struct virtio_rdma *d, struct virtio_rdma_request *p,
                                    const void *request)
 {
@@ -96,7 +96,7 @@ static enum rdl_status put_request(struct virtio_rdma *d, struct virtio_rdma_req
     return RDL_OK;
 }
 
-/* Puts the request into a place and into the ring. */
+/* Takes a free place, fills it in and queues the request. */
 static enum rdl_status place_request(struct virtio_rdma *d, enum ctrl_cmd cmd, const void *request,
                                      uint32_t number)
 {
@@ -114,7 +114,7 @@ static enum rdl_status place_request(struct virtio_rdma *d, enum ctrl_cmd cmd, c
     p->response_bytes = (uint32_t)(1 + rfc_bytes(rfc_ctrl(cmd)->response));
     if (st == RDL_OK)
         st = put_request(d, p, request);
-    if (st != RDL_OK && is_new) /* who takes the request back takes back all behind a mark */
+    if (st != RDL_OK && is_new) /* the caller's dma_undo() also releases these buffers */
         p->request_gpa = p->response_gpa = 0;
     if (st != RDL_OK)
         return st;
@@ -137,11 +137,11 @@ enum rdl_status ctrl_send(struct virtio_rdma *d, enum ctrl_cmd cmd, const void *
     old = trace_because(t, id);
     queue_kick(d, QUEUE_CTRL);
     trace_because(t, old);
-    ctrl_await(d); /* a device may answer inside the notification */
+    ctrl_await(d); /* a device may answer during the notification */
     return RDL_OK;
 }
 
-/* The response, if it is one: a device that writes too little has failed.  [our decision] */
+/* The status of the response.  RSP_ERR if the device wrote too little.  [our decision] */
 static uint32_t read_response(const struct virtio_rdma *d, const struct virtio_rdma_request *p,
                               uint32_t len, uint8_t out[CTRL_BUFFER_BYTES])
 {
@@ -167,7 +167,8 @@ static void apply(struct virtio_rdma *d, const uint8_t *data)
     verbs_refused(d->verbs, c->rsp);
 }
 
-/* The request of verbs that has @head; the ring knows only what was put into it. */
+/* The request whose chain has @head.  It exists: the ring accepts only heads that the driver added.
+ */
 static struct virtio_rdma_request *place_of(struct virtio_rdma_ctrl *c, uint16_t head)
 {
     size_t i = 0;
@@ -178,7 +179,7 @@ static struct virtio_rdma_request *place_of(struct virtio_rdma_ctrl *c, uint16_t
     return &c->places[i];
 }
 
-/* The answer to the request of verbs that has @head, with @len bytes written. */
+/* Handles the answer, of @len bytes, to the request whose chain has @head. */
 static void take_answer(struct virtio_rdma *d, uint16_t head, uint32_t len)
 {
     struct virtio_rdma_ctrl *c = &d->ctrl;
@@ -201,7 +202,7 @@ static void take_answer(struct virtio_rdma *d, uint16_t head, uint32_t len)
     trace_because(t, old);
 }
 
-/* One answer; false if there is none. */
+/* Takes one answer.  Returns false if there is none. */
 static bool take_one(struct virtio_rdma *d)
 {
     uint16_t head;
@@ -236,6 +237,6 @@ void ctrl_await(struct virtio_rdma *d)
         vqd_want_interrupt(q, d->pci.ram, true);
         if (vqd_used_count(q, d->pci.ram) == 0)
             return;
-        ctrl_poll(d); /* what came before the wish was told to nobody */
+        ctrl_poll(d); /* arrived before the interrupt was enabled */
     }
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Asynchronous events.  The driver keeps the event queue filled with buffers; each event comes back
- * in one.  It asks for interrupts once a program uses the device: until then events wait in the
- * ring.
+/* Asynchronous events.  The driver keeps the event queue filled with buffers; the device returns
+ * one per event.  The driver enables the queue's interrupt only when a program uses the device.
+ * Until then events stay in the ring.
  *
- * A device without the event queue only counts what it would have told, in the first reserved field
- * of its configuration, and interrupts for the configuration.  [decision 0009]
+ * A device without an event queue only counts events, in the first reserved field of its
+ * configuration, and raises the configuration interrupt.  [decision 0009]
  */
 #include <stddef.h>
 
@@ -23,7 +23,7 @@ static struct vqd *event_queue(const struct virtio_rdma *d, uint32_t *ret_number
     return virtio_rdma_vq(d, *ret_number);
 }
 
-/* Gives the device the buffer that has the number of the next descriptor. */
+/* Adds the next free descriptor with its buffer to the event queue. */
 static bool add_buffer(struct virtio_rdma *d, struct vqd *q)
 {
     const struct vqd_seg seg = {
@@ -59,11 +59,11 @@ enum rdl_status events_boot(struct virtio_rdma *d)
     while (q->n_free > 0 && add_buffer(d, q))
         ;
     vqd_want_interrupt(q, d->pci.ram, false);
-    vqd_publish(q, d->pci.ram); /* the device looks for them when it has something to tell */
+    vqd_publish(q, d->pci.ram); /* no kick: the device looks for buffers when it has an event */
     return q->n_free == 0 ? RDL_OK : RDL_ERR_NOMEM;
 }
 
-/* What the device wrote into buffer @i. */
+/* Passes on the event that the device wrote into buffer @i.  Returns false if it is malformed. */
 static bool take_event(struct virtio_rdma *d, uint16_t i, uint32_t len)
 {
     struct rfc_async_event event;
@@ -90,7 +90,7 @@ static void poll_queue(struct virtio_rdma *d)
     while ((got = pci_take_used(&d->pci, q, queue, &head, &len)) == VQD_GOT) {
         any = true;
         if (!take_event(d, head, len) || !add_buffer(d, q)) {
-            q->broken = true; /* the device wrote something else than an event */
+            q->broken = true; /* what the device wrote is no event */
             got = VQD_BROKEN;
             break;
         }
@@ -115,7 +115,7 @@ void events_poll(struct virtio_rdma *d)
     poll_queue(d);
     if (d->events.heard && !q->broken) {
         vqd_want_interrupt(q, d->pci.ram, true);
-        poll_queue(d); /* what came before the device could know that it is wanted */
+        poll_queue(d); /* events that arrived before the interrupt was enabled */
     }
 }
 

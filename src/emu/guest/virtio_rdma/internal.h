@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of the virtio-rdma driver share.
+/* Shared declarations of the virtio-rdma driver's files.
  *
  * boot.c · queues.c virtqueues · ctrl.c control queue · requests.c PDs, CQs · mr.c · resize.c ·
  * qp.c · srq.c · work.c post, kick, poll · events.c asynchronous events · irq.c interrupts
@@ -11,28 +11,31 @@
 #include "emu/facts/regs.h"
 #include "emu/guest/virtio_rdma/virtio_rdma.h"
 
-/* Room in each buffer of a control request: command or status, and the largest structure. */
+/* Bytes of each buffer of a control request: a command or status byte and the largest structure. */
 #define CTRL_BUFFER_BYTES 256u
 
-/* The driver of an object's verbs. */
+/* The driver that @o belongs to. */
 static inline struct virtio_rdma *driver_of(const struct guest_object *o)
 {
     return o->verbs->driver;
 }
 
-/* Are queues set up when an object needs them, and not at boot?  [decision 0034] */
+/* Returns true if queues are set up when an object needs them instead of at boot.  [decision 0034]
+ */
 static inline bool queues_on_demand(const struct virtio_rdma *d)
 {
     return pci_has(&d->pci, VF_ON_DEMAND) && pci_has(&d->pci, VF_RING_RESET);
 }
 
-/* Has the device so many queues that most of them may never be used?  They are short at boot. */
+/* Returns true if the device has so many queues that they are short at boot. */
 static inline bool has_many_queues(const struct virtio_rdma *d)
 {
     return d->n_queues >= GUEST_QUEUES_MANY && pci_has(&d->pci, VF_RING_RESET);
 }
 
-/* Are longer rings in pages with other rings alone, apart from buffers that are not written? */
+/* Returns true if long rings share pages only with other rings.  Buffers that are never written
+ * then lie in pages of their own.
+ */
 static inline bool rings_share_pages(const struct virtio_rdma *d)
 {
     return queues_on_demand(d) || has_many_queues(d);
@@ -41,74 +44,79 @@ static inline bool rings_share_pages(const struct virtio_rdma *d)
 uint16_t ctrl_vector(const struct virtio_rdma *d);
 uint16_t cq_vector(const struct virtio_rdma *d, uint32_t cqn);
 
-/* Ring memory for a queue of @size entries at boot, and its registers.  The queue is enabled. */
+/* Allocates a ring of @size entries at boot, programs the queue's registers and enables it. */
 enum rdl_status queue_boot(struct virtio_rdma *d, uint32_t queue, uint32_t size, uint16_t vector);
 
-/* Memory for a queue that holds @n buffers of @buffer_bytes.  RDL_ERR_LIMIT: longer than the device
- * has them, or than the ring of boot when queues cannot be reset.  RDL_ERR_NOMEM.
+/* Allocates the ring and buffers of a queue that holds @n buffers of @buffer_bytes.  Returns
+ * RDL_ERR_LIMIT if @n exceeds the device's queue size, or the boot ring when queues cannot be
+ * reset; or RDL_ERR_NOMEM.
  */
 enum rdl_status queue_mem_take(struct virtio_rdma *d, uint32_t n, uint32_t buffer_bytes,
                                struct guest_queue_mem *ret);
 void queue_mem_give(struct virtio_rdma *d, struct guest_queue_mem *mem);
 
-/* The request that took it is not sent; see dma_undo(). */
+/* Undoes queue_mem_take() when its request is not sent; see dma_undo(). */
 void queue_mem_undo(struct virtio_rdma *d, struct guest_queue_mem *mem, uint64_t mark);
 
-/* An object begins to use @queue: an empty ring of mem->size entries.  With RING_RESET the queue is
- * reset and enabled again, otherwise the ring of boot begins anew in place.  RDL_ERR_NOMEM;
- * RDL_ERR_BROKEN: the device did not take @vector.
+/* Starts using @queue for an object, with an empty ring of mem->size entries.  With RING_RESET the
+ * queue is reset and enabled again; otherwise the boot ring restarts in place.  Returns
+ * RDL_ERR_NOMEM, or RDL_ERR_BROKEN if the device did not accept @vector.
  */
 enum rdl_status queue_attach(struct virtio_rdma *d, uint32_t queue,
                              const struct guest_queue_mem *mem, uint16_t vector);
 
-/* The object is destroyed: the queue is reset as the RFC demands and waits, empty, for the next. */
+/* Stops using @queue after its object was destroyed: resets it as the RFC demands and leaves it
+ * empty.
+ */
 void queue_detach(struct virtio_rdma *d, uint32_t queue, uint16_t vector);
 
-/* Publishes nothing; notifies the device unless it asked for none.  Events kick and no_kick. */
+/* Notifies the device unless it suppresses notifications.  Emits the event kick or no_kick.  Does
+ * not publish buffers.
+ */
 void queue_kick(struct virtio_rdma *d, uint32_t queue);
 void queue_kick_now(struct virtio_rdma *d, uint32_t queue);
 
-/* What the request is about that is being sent, or answered; NULL: the port. */
+/* The object of the request that is being sent or answered; NULL: the port. */
 static inline struct guest_object *asked_about(const struct virtio_rdma *d)
 {
     return d->verbs->request.object;
 }
 
-/* Takes the memory of a place for requests.  False: there is none. */
+/* Allocates the buffers of @p unless it has them.  Returns false when the DMA area is full. */
 bool ctrl_take_place(struct virtio_rdma *d, struct virtio_rdma_request *p);
 
-/* Sends @cmd with @request, a raw structure as rfc_ctrl() says (NULL if it has none); ctrl_poll()
- * finds the answer.  @number is that of what it is about, 0 when it has none yet.  RDL_ERR_BUSY:
- * the ring or the places are full, which they are only of others that are under way.
+/* Sends @cmd with @request, the raw structure that rfc_ctrl() names (NULL if it has none).
+ * ctrl_poll() applies the answer.  @number is the number of the object, 0 before it has one.
+ * Returns RDL_ERR_BUSY if other requests under way fill the ring or all places.
  */
 enum rdl_status ctrl_send(struct virtio_rdma *d, enum ctrl_cmd cmd, const void *request,
                           uint32_t number);
 
-/* Looks for answers and applies them. */
+/* Takes the answers that have arrived and applies them. */
 void ctrl_poll(struct virtio_rdma *d);
 
-/* The same, and asks for an interrupt if there are more to come. */
+/* The same, and enables the interrupt if more answers are due. */
 void ctrl_await(struct virtio_rdma *d);
 
-/* boot.c: sends the next requests of boot, as long as answers come at once. */
+/* boot.c: sends the next boot requests until one is not answered immediately. */
 enum rdl_status boot_go_on(struct virtio_rdma *d);
 enum rdl_status boot_add_gid(struct virtio_rdma *d, uint16_t index);
 enum rdl_status boot_query_port(struct verbs *v);
 
-/* The device configuration is another one: reads it again. */
+/* Reads the device configuration again after the device changed it. */
 void boot_config_changed(struct virtio_rdma *d);
 void boot_answer_port(struct virtio_rdma *d, const uint8_t *data);
 
-/* events.c: the event queue with its buffers, if the device has one; RDL_OK, or why not. */
+/* events.c: sets up the event queue and its buffers, if the device has one. */
 enum rdl_status events_boot(struct virtio_rdma *d);
 
-/* Tells the verbs what the device has told. */
+/* Takes the device's events and passes them to the verbs. */
 void events_poll(struct virtio_rdma *d);
 
-/* The configuration changed: of a device without an event queue that may mean events. */
+/* Reads the event counter of a device without an event queue, after a configuration change. */
 void events_count(struct virtio_rdma *d);
 
-/* A program uses the device from now on. */
+/* A program uses the device from now on: enables the event queue's interrupt. */
 void events_listen(struct verbs *v);
 
 /* requests.c: answers; @data is the response after its status byte. */
@@ -131,7 +139,9 @@ void answer_reregistered(struct virtio_rdma *d, const uint8_t *data);
 void answer_mapped(struct virtio_rdma *d, const uint8_t *data);
 void answer_mw(struct virtio_rdma *d, const uint8_t *data);
 
-/* requests.c: gives the device a buffer for each entry of @c that is not kept. */
+/* requests.c: adds empty buffers to the ring of @c.  Ring buffers and kept completions together do
+ * not exceed its cqe.
+ */
 void cq_fill(struct virtio_rdma *d, const struct virtio_rdma_cq *c);
 
 /* resize.c */
@@ -147,16 +157,16 @@ static inline uint32_t kept_left(const struct kept_cqes *k)
     return k->n - k->first;
 }
 
-/* Takes the oldest of those that are kept; there is one. */
+/* Takes the oldest completion that a resize kept; there must be one. */
 void kept_take(struct virtio_rdma *d, struct kept_cqes *k, struct raw_cqe *ret);
 void kept_drop(struct virtio_rdma *d, struct kept_cqes *k);
 
-/* work.c: takes back what the device has given back of a work queue.  False: it made no sense. */
+/* work.c: takes back the used buffers of a work queue.  Returns false if the ring is broken. */
 bool work_reclaim(struct virtio_rdma *d, uint32_t queue);
 
 /* qp.c */
 
-/* Bytes of the largest send WQE of @qp. */
+/* Bytes of the largest send WQE of @qp: a head with all SGEs or all inline data. */
 uint32_t sq_wqe_bytes(const struct guest_qp *qp);
 enum rdl_status request_create_qp(struct guest_qp *qp);
 enum rdl_status request_modify_qp(struct guest_qp *qp, const struct rdl_qp_attr *attr,
@@ -174,13 +184,15 @@ void answer_mcast_detached(struct virtio_rdma *d, const uint8_t *data);
 
 /* srq.c */
 
-/* Reads how many there are, of a device whose feature SRQ was accepted.  False: too many. */
+/* Reads the SRQ limits if the feature SRQ was accepted.  Returns false if max_srq exceeds
+ * DEVICE_SRQS_MAX.
+ */
 bool srq_read_limits(struct virtio_rdma *d);
 
-/* The number of queues that a device with them has; 0: it has none. */
+/* Number of queues of a device with shared receive queues; 0: it has none. */
 uint32_t srq_queues_end(const struct virtio_rdma *d);
 
-/* Their queues, as the others at boot. */
+/* Sets up their queues at boot. */
 enum rdl_status srq_boot(struct virtio_rdma *d);
 enum rdl_status request_create_srq(struct guest_srq *srq);
 enum rdl_status request_modify_srq(struct guest_srq *srq, uint32_t limit, uint32_t mask);
@@ -191,7 +203,7 @@ void answer_srq_modified(struct virtio_rdma *d, const uint8_t *data);
 void answer_srq_queried(struct virtio_rdma *d, const uint8_t *data);
 void answer_srq_destroyed(struct virtio_rdma *d, const uint8_t *data);
 
-/* Bytes of the largest receive WQE of @max_sge SGEs. */
+/* Bytes of the largest receive WQE with @max_sge SGEs. */
 static inline uint32_t queue_recv_bytes(uint32_t max_sge)
 {
     return (uint32_t)(sizeof(struct raw_rq_wqe) + max_sge * sizeof(struct raw_sge));

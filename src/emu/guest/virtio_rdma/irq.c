@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Interrupts.  [virtio 1.2, 4.1.5.3 and 4.1.5.4] */
+/* Interrupt handlers.  [virtio 1.2, 4.1.5.3 and 4.1.5.4] */
 #include "emu/guest/virtio_rdma/internal.h"
 
-/* The configuration changed: has the device given up, or counted events, or are its limits others?
+/* The configuration changed: the device may need a reset, have new limits or have counted events.
  */
 static void config_interrupt(struct virtio_rdma *d)
 {
@@ -13,10 +13,10 @@ static void config_interrupt(struct virtio_rdma *d)
     events_count(d);
 }
 
-/* A completion event, if @cq waits for one.  Vectors are shared, so it may be another's interrupt,
- * and then an event comes too early: programs must expect that.  [IBTA1 11.4.2.2]  An empty queue
- * has none, unless completions were polled since it was armed: the interrupt may be theirs, and the
- * device will raise no other.
+/* Raises a completion event if @cq is armed.  Vectors are shared, so the interrupt may belong to
+ * another CQ and the event may come too early; programs must expect that.  [IBTA1 11.4.2.2]  If the
+ * CQ is empty and nothing was polled since it was armed, the interrupt is not for it.  If
+ * completions were polled since, it may be for those, and the device will raise no other.
  */
 static void cq_interrupt(struct virtio_rdma *d, struct guest_cq *cq)
 {
@@ -28,7 +28,7 @@ static void cq_interrupt(struct virtio_rdma *d, struct guest_cq *cq)
     verbs_cq_event(cq);
 }
 
-/* Every CQ whose vector this is. */
+/* Handles the interrupt for every CQ that uses @vector. */
 static void cq_vector_interrupt(struct virtio_rdma *d, uint32_t vector)
 {
     const uint32_t n = d->pci.n_vectors;
@@ -52,7 +52,7 @@ void virtio_rdma_interrupt(struct virtio_rdma *d, uint32_t vector)
         ctrl_await(d);
         events_poll(d);
         if (!d->verbs->up)
-            (void)boot_go_on(d); /* verbs_answer() tells how it went */
+            (void)boot_go_on(d); /* verbs_answer() reports a failure */
     }
     if (vector >= cq_vector(d, 1))
         cq_vector_interrupt(d, vector);

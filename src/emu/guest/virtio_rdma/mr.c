@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Requests for memory regions and windows.  [virtio-rdma RFC, controlq Operation]
  *
- * One list of pages serves them all: who needs it waits until no request is under way.
+ * All requests share one list of pages, so a request that needs it is sent only when no other
+ * request is under way.
  */
 #include <string.h>
 
@@ -9,7 +10,7 @@
 #include "emu/base/log2.h"
 #include "emu/guest/virtio_rdma/internal.h"
 
-/* Room for @n entries in the page list, which grows and is never given back for good. */
+/* Grows the page list to at least @n entries.  It is never freed. */
 static enum rdl_status reserve_pages(struct virtio_rdma *d, uint64_t n)
 {
     struct virtio_rdma_ctrl *c = &d->ctrl;
@@ -27,7 +28,9 @@ static enum rdl_status reserve_pages(struct virtio_rdma *d, uint64_t n)
     return RDL_OK;
 }
 
-/* Lists the physical pages under @range, le64 each, and says how many there are. */
+/* Writes the guest-physical addresses of the pages of @range to the list, as le64.  *@ret_n is
+ * their number.
+ */
 static enum rdl_status list_pages(struct virtio_rdma *d, const struct rdl_mr_range *range,
                                   uint32_t *ret_n)
 {
@@ -105,7 +108,7 @@ enum rdl_status request_reg_mr(struct guest_mr *mr)
     }
 }
 
-/* Takes the keys over; returns the region's number. */
+/* Copies the keys from the response.  Returns the number of the region. */
 static uint32_t take_keys(struct guest_mr *mr, const uint8_t *data)
 {
     struct rfc_mr_keys keys;
@@ -153,7 +156,7 @@ void answer_reregistered(struct virtio_rdma *d, const uint8_t *data)
 {
     struct guest_mr *mr = (struct guest_mr *)asked_about(d);
 
-    (void)take_keys(mr, data); /* its number stays */
+    (void)take_keys(mr, data); /* the number stays the same */
     verbs_reregistered(mr);
 }
 
@@ -171,7 +174,7 @@ enum rdl_status request_map_mr_sg(struct guest_mr *mr, const struct rdl_mr_range
     return ctrl_send(d, CMD_MAP_MR_SG, &raw, mr->mrn);
 }
 
-/* A device that maps fewer pages than it was told of has failed. */
+/* A device that mapped another number of pages than requested has failed. */
 void answer_mapped(struct virtio_rdma *d, const uint8_t *data)
 {
     struct guest_mr *mr = (struct guest_mr *)asked_about(d);

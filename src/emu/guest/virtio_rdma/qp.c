@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Requests for queue pairs. */
+/* Requests for queue pairs, and their answers. */
 #include <string.h>
 
 #include "emu/base/cursor.h"
@@ -10,7 +10,6 @@ static struct virtio_rdma_qp *answered_qp(const struct virtio_rdma *d)
     return (struct virtio_rdma_qp *)asked_about(d);
 }
 
-/* Largest WQEs: a head with all SGEs, or with all inline data. */
 uint32_t sq_wqe_bytes(const struct guest_qp *qp)
 {
     const uint32_t sges = qp->sq.max_sge * (uint32_t)sizeof(struct raw_sge);
@@ -97,7 +96,7 @@ void answer_qp_destroyed(struct virtio_rdma *d, const uint8_t *data)
     struct virtio_rdma_qp *q = answered_qp(d);
 
     (void)data;
-    events_poll(d); /* what is there about it belongs to it, not to the next that has its number */
+    events_poll(d); /* passes on events of this object before its number is reused */
     queue_detach(d, q->qp.sq.queue, VIRTIO_NO_VECTOR);
     if (!q->qp.srq)
         queue_detach(d, q->qp.rq.queue, VIRTIO_NO_VECTOR);
@@ -145,7 +144,7 @@ enum rdl_status request_modify_qp(struct guest_qp *qp, const struct rdl_qp_attr 
     struct raw_modify_qp raw;
 
     attr_to_rfc(attr, &fields);
-    /* The address vector is of the queue pair's own port, which is not told again with it. */
+    /* The address vector uses the queue pair's own port, which is not repeated in it. */
     fields.ah_port_num = (uint8_t)(mask & QPA_PORT ? attr->port : qp->attr.port);
     rfc_qp_attr_put(&packed, &fields);
     memcpy(cmd.attrs, &packed, sizeof(packed));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The virtqueues of the RDMA function, as its driver uses them. */
+/* The virtqueues of the RDMA function. */
 #include "emu/base/assert.h"
 #include "emu/base/log2.h"
 #include "emu/guest/virtio_rdma/internal.h"
@@ -62,7 +62,7 @@ void queue_mem_give(struct virtio_rdma *d, struct guest_queue_mem *mem)
 
 void queue_mem_undo(struct virtio_rdma *d, struct guest_queue_mem *mem, uint64_t mark)
 {
-    if (rings_share_pages(d)) { /* a page may be shared with others since then */
+    if (rings_share_pages(d)) { /* the page may meanwhile hold other rings */
         queue_mem_give(d, mem);
         return;
     }
@@ -71,14 +71,14 @@ void queue_mem_undo(struct virtio_rdma *d, struct guest_queue_mem *mem, uint64_t
     *mem = (struct guest_queue_mem){0};
 }
 
-/* Takes the queue away from the device.  [virtio 1.2, 2.6.1] */
+/* Resets the queue.  [virtio 1.2, 2.6.1] */
 static void stop(const struct virtio_rdma *d, uint32_t queue)
 {
     if (!pci_has(&d->pci, VF_RING_RESET))
         return;
     reg_write(&d->pci, REG_QUEUE_SELECT, 2, queue);
     reg_write(&d->pci, REG_QUEUE_RESET, 2, 1);
-    (void)reg_read(&d->pci, REG_QUEUE_RESET, 2); /* 0: done; a device here is as quick as this */
+    (void)reg_read(&d->pci, REG_QUEUE_RESET, 2); /* 0: done; devices here reset at once */
 }
 
 static enum rdl_status start(const struct virtio_rdma *d, uint32_t queue, uint16_t vector)
@@ -100,7 +100,7 @@ enum rdl_status queue_attach(struct virtio_rdma *d, uint32_t queue,
     stop(d, queue);
     if (!vqd_init(&q->vq, d->arena, d->pci.ram, ring, pci_has(&d->pci, VF_EVENT_IDX)))
         return RDL_ERR_NOMEM;
-    if (vector == VIRTIO_NO_VECTOR) /* a line that interrupts knows no vectors */
+    if (vector == VIRTIO_NO_VECTOR) /* with INTx, the only way to suppress its interrupts */
         vqd_want_interrupt(&q->vq, d->pci.ram, false);
     return start(d, queue, vector);
 }
@@ -113,7 +113,7 @@ void queue_detach(struct virtio_rdma *d, uint32_t queue, uint16_t vector)
     vqd_done(&q->vq, d->arena);
     q->vq = vqd_idle((struct vring){0});
     if (queues_on_demand(d))
-        return; /* the next owner enables it again */
+        return; /* the next object enables the queue */
     q->vq = vqd_idle(pci_ring(&d->pci, q->boot_gpa, d->boot_size));
     if (!vqd_clear_ring(d->pci.ram, &q->vq.ring) || start(d, queue, vector) != RDL_OK)
         verbs_broken(d->verbs);

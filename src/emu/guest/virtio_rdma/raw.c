@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
+/* Control requests whose bytes the program supplies: see raw.h. */
 #include <string.h>
 
 #include "emu/base/assert.h"
 #include "emu/base/cursor.h"
 #include "emu/guest/virtio_rdma/internal.h"
 
-#define KEPT_FOR_VERBS 2u /* descriptors of the ring */
+#define KEPT_FOR_VERBS 2u /* descriptors left free for the verbs' requests */
 #define SEGS_MAX       (2 * (RDL_CONTROL_CUTS_MAX + 1))
 
 struct segs {
@@ -13,7 +14,9 @@ struct segs {
     uint32_t n;
 };
 
-/* The buffers of @bytes bytes at @gpa, cut as @cuts says.  False: it says more than there is. */
+/* Appends the @bytes bytes at @gpa to @s, split into buffers of the lengths @cuts.  Returns false
+ * if a length is 0 or the lengths do not fit.
+ */
 static bool cut(struct segs *s, uint64_t gpa, uint32_t bytes, const uint32_t *cuts, uint32_t n)
 {
     if (n > RDL_CONTROL_CUTS_MAX)
@@ -30,7 +33,7 @@ static bool cut(struct segs *s, uint64_t gpa, uint32_t bytes, const uint32_t *cu
     return true;
 }
 
-/* A place that no request is under way in, the one that was answered longest ago. */
+/* The place that is not under way and whose request is oldest; NULL if there is none. */
 static struct raw_place *free_place(struct raw_requests *r)
 {
     struct raw_place *oldest = NULL;
@@ -51,7 +54,7 @@ static bool make_places(struct virtio_rdma *d)
     return d->raw.places != NULL;
 }
 
-/* Writes the request, and presets the response as a driver should. */
+/* Writes the request and presets the response, as a driver should. */
 static bool write_bytes(struct virtio_rdma *d, const struct raw_place *p,
                         const struct rdl_control *request)
 {
@@ -80,7 +83,9 @@ static void publish(struct virtio_rdma *d, const struct rdl_control *request, bo
     trace_because(t, old);
 }
 
-/* A place for a request, and its memory.  RDL_OK, RDL_ERR_NOMEM, RDL_ERR_QUEUE_FULL */
+/* Finds a place for a request and allocates its memory.  Returns RDL_OK, RDL_ERR_NOMEM or
+ * RDL_ERR_QUEUE_FULL.
+ */
 static enum rdl_status take_place(struct virtio_rdma *d, struct raw_place **ret)
 {
     struct raw_place *p;
@@ -96,8 +101,8 @@ static enum rdl_status take_place(struct virtio_rdma *d, struct raw_place **ret)
     return p->gpa ? RDL_OK : RDL_ERR_NOMEM;
 }
 
-/* Where request and response lie in the memory of @p; of the buffers @ret_n_readable come first.
- * False: lengths that do not fit, or nothing at all.
+/* Divides the memory of @p into the buffers of request and response.  The first @ret_n_readable
+ * buffers are the request.  Returns false if the lengths do not fit or there is no buffer.
  */
 static bool lay_out(struct raw_place *p, const struct rdl_control *request, struct segs *ret,
                     uint32_t *ret_n_readable)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Requests for protection domains and completion queues, and the operations of this driver as a
- * table.  [virtio-rdma RFC, controlq Operation]
+/* Requests for protection domains, completion queues, P_Keys and GIDs, and the table of this
+ * driver's operations.  [virtio-rdma RFC, controlq Operation]
  *
- * A completion queue works backwards: the driver keeps it filled with empty buffers, each
- * completion uses one up, and polling gives it to the device again.
+ * The driver keeps a completion queue filled with empty buffers.  Each completion uses one, and
+ * polling returns it to the device.
  */
 #include <string.h>
 
@@ -72,7 +72,7 @@ void answer_cq(struct virtio_rdma *d, const uint8_t *data)
         return;
     }
     verbs_created(&c->cq.o, cqn);
-    cq_fill(d, c); /* no interrupt until it is armed */
+    cq_fill(d, c); /* no interrupt before the CQ is armed */
 }
 
 void answer_cq_refused(struct virtio_rdma *d)
@@ -86,7 +86,7 @@ void answer_cq_destroyed(struct virtio_rdma *d, const uint8_t *data)
     const uint32_t cqn = c->cq.cqn;
 
     (void)data;
-    events_poll(d); /* what is there about it belongs to it, not to the next that has its number */
+    events_poll(d); /* passes on events of this object before its number is reused */
     queue_detach(d, cqn, cq_vector(d, cqn));
     queue_mem_give(d, &c->mem);
     kept_drop(d, &c->kept);
@@ -120,7 +120,7 @@ static enum rdl_status destroy(struct guest_object *o)
         [OBJ_QP] = CMD_DESTROY_QP, [OBJ_MW] = CMD_DEALLOC_MW, [OBJ_SRQ] = CMD_DESTROY_SRQ,
     };
     const uint32_t number = verbs_number(o);
-    uint8_t request[4]; /* the structures of all destroying requests */
+    uint8_t request[4]; /* the same layout for all destroy requests */
 
     st_le32(request, number);
     return ctrl_send(driver_of(o), commands[o->kind], request, number);
@@ -160,7 +160,7 @@ static enum rdl_status set_gid(struct verbs *v, uint32_t index, bool valid)
 void answer_gid(struct virtio_rdma *d, const uint8_t *data)
 {
     (void)data;
-    if (d->verbs->up) /* otherwise it is the boot that asked */
+    if (d->verbs->up) /* otherwise a boot request was answered */
         verbs_gid_set(d->verbs);
 }
 

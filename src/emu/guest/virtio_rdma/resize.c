@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* A completion queue gets another size.  [libibverbs, ibv_resize_cq(3)]
+/* Resizing of completion queues and queue pairs.  [libibverbs, ibv_resize_cq(3)]
  *
- * RESIZE_CQ asks the device; then the driver takes out all completions that are there, resets the
- * queue and enables it with a ring of the new size.  The completions are kept and polled before
- * those of the new ring, so that none is lost and all come in their order; as long as some are
- * kept, the device has fewer buffers.
+ * The driver sends RESIZE_CQ.  When the device accepts, the driver takes all completions out of the
+ * ring, resets the queue and enables it with a ring of the new size.  It keeps the completions and
+ * polls them before those of the new ring, so none is lost or reordered.  While completions are
+ * kept, the device has correspondingly fewer buffers.
  *
- * SIMPLIFIED: between reset and enabling no time passes here, so no completion can find the queue
- * off.  A driver that takes its time loses what comes then to an overflow.
+ * SIMPLIFIED: no time passes between reset and enabling, so no completion can arrive while the
+ * queue is disabled.  With a slower driver such completions would be lost to an overflow.
  */
 #include <string.h>
 
@@ -49,8 +49,8 @@ void kept_take(struct virtio_rdma *d, struct kept_cqes *k, struct raw_cqe *ret)
         kept_drop(d, k);
 }
 
-/* Moves what is in the ring behind what is kept already.  False: the device wrote nonsense, or the
- * arena is full.
+/* Appends the completions in the ring to the kept ones.  Returns false if the device wrote
+ * something malformed or the arena is full.
  */
 static bool keep_all(struct virtio_rdma *d, struct virtio_rdma_cq *c)
 {
@@ -79,8 +79,8 @@ static bool keep_all(struct virtio_rdma *d, struct virtio_rdma_cq *c)
     return got == VQD_GOT;
 }
 
-/* Queue @queue goes on with @new_mem in the place of @mem.  False: the arena is full, or the
- * device did not take the vector.
+/* Replaces the memory @mem of @queue by @new_mem and restarts the queue.  Returns false if the
+ * arena is full or the device did not accept the vector.
  */
 static bool exchange(struct virtio_rdma *d, uint32_t queue, uint16_t vector,
                      struct guest_queue_mem *mem, struct guest_queue_mem *new_mem)
@@ -114,8 +114,8 @@ void answer_cq_resize_refused(struct virtio_rdma *d)
     queue_mem_give(d, &((struct virtio_rdma_cq *)asked_about(d))->new_mem);
 }
 
-/* A queue pair gets queues of other lengths.  RESIZE_QP asks the device, which insists that nothing
- * is in what changes; then the driver resets those queues and enables them with new rings.
+/* Resizes the queues of a queue pair.  The device accepts RESIZE_QP only if the changed queues are
+ * empty.  The driver then resets them and enables them with new rings.
  */
 enum rdl_status request_resize_qp(struct guest_qp *qp, uint32_t max_send_wr, uint32_t max_recv_wr)
 {
@@ -143,7 +143,7 @@ enum rdl_status request_resize_qp(struct guest_qp *qp, uint32_t max_send_wr, uin
     return st;
 }
 
-/* Nothing to exchange is fine, too. */
+/* Replaces the memory of a work queue if its size changes.  Returns false on failure. */
 static bool exchange_work(struct virtio_rdma *d, uint32_t queue, struct guest_queue_mem *mem,
                           struct guest_queue_mem *new_mem)
 {

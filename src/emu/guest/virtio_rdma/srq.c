@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Requests for shared receive queues, which are an extension of ours: the feature SRQ.
- * [decision 0024]
- */
+/* Requests for shared receive queues, an extension of the RFC: feature SRQ.  [decision 0024] */
 #include <stddef.h>
 #include <string.h>
 
@@ -95,7 +93,7 @@ void answer_srq_destroyed(struct virtio_rdma *d, const uint8_t *data)
     struct virtio_rdma_srq *s = answered_srq(d);
 
     (void)data;
-    events_poll(d); /* what is there about it belongs to it, not to the next that has its number */
+    events_poll(d); /* passes on events of this object before its number is reused */
     queue_detach(d, s->srq.rq.queue, VIRTIO_NO_VECTOR);
     queue_mem_give(d, &s->mem);
     verbs_destroyed(&s->srq.o);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The driver of a virtio-rdma device: the verbs' operations (guest/verbs/driver.h) by registers,
- * virtqueues and the structures of the RFC.
+/* The driver of a virtio-rdma device: implements the verbs' operations (guest/verbs/driver.h) with
+ * registers, virtqueues and the structures of the RFC.
  *
- * Everything here is what a kernel would know, learnt from registers, rings and responses; the
- * device's own view is elsewhere.
+ * Like a kernel driver, it knows only what it reads from registers, rings and responses.  It shares
+ * no state with the device model.
  */
 #ifndef EMU_GUEST_VIRTIO_RDMA_H
 #define EMU_GUEST_VIRTIO_RDMA_H
@@ -13,12 +13,13 @@
 #include "emu/guest/verbs/driver.h"
 #include "emu/guest/virtio_rdma/raw.h"
 
-/* Sizes that the driver wants; a device may offer less. */
+/* Queue sizes that the driver wants; a device may offer less. */
 #define GUEST_CTRL_QUEUE_SIZE 64u
 #define GUEST_QUEUE_SIZE      256u
 
-/* A device with so many queues has short ones at boot: eight rings share a page, of which most may
- * never be used.  An object that needs a longer one gets it later.
+/* Devices with at least GUEST_QUEUES_MANY queues get short queues at boot, because most may never
+ * be used: eight such rings share a page.  An object that needs a longer queue gets it when it is
+ * created.
  */
 #define GUEST_QUEUES_MANY     512u
 #define GUEST_QUEUE_SIZE_MANY 16u
@@ -26,9 +27,9 @@
 /* Entries of the event queue. */
 #define GUEST_EVENT_QUEUE_SIZE 16u
 
-/* MSI-X vectors.  The event queue shares the control queue's.  Completion queues share the ones
- * from GUEST_VECTOR_CQ on; with fewer than three vectors they share the last one.  Send and receive
- * queues have none.
+/* MSI-X vectors.  The event queue shares the vector of the control queue.  Completion queues share
+ * the vectors from GUEST_VECTOR_CQ on; with fewer than three vectors they share the last one.  Send
+ * and receive queues have no vector.
  */
 #define GUEST_VECTOR_CONFIG 0u
 #define GUEST_VECTOR_CTRL   1u
@@ -37,18 +38,18 @@
 /* The memory of a virtqueue while an object uses it. */
 struct guest_queue_mem {
     uint32_t size;       /* entries of the ring */
-    uint64_t ring_gpa;   /* 0: the memory it was booted with is large enough */
+    uint64_t ring_gpa;   /* 0: uses the ring memory of boot */
     uint64_t slots_gpa;  /* buffer i belongs to descriptor i */
-    uint32_t slot_bytes; /* a power of two: a slot never crosses a page */
+    uint32_t slot_bytes; /* a power of two, so that no slot crosses a page */
 };
 
-/* Completions that were in the ring when the CQ was resized, the oldest first. */
+/* Completions that were in the ring when the CQ was resized, oldest first. */
 struct kept_cqes {
-    struct raw_cqe *v; /* NULL: there are none */
-    uint32_t n, first; /* how many it has room for; how many were polled */
+    struct raw_cqe *v; /* NULL: none */
+    uint32_t n, first; /* capacity; number already polled */
 };
 
-/* A CQ's number is also that of its virtqueue. */
+/* The CQN is also the number of the CQ's virtqueue. */
 struct virtio_rdma_cq {
     struct guest_cq cq;
     struct guest_queue_mem mem;
@@ -59,7 +60,7 @@ struct virtio_rdma_cq {
 struct virtio_rdma_qp {
     struct guest_qp qp;
     struct guest_queue_mem sq_mem, rq_mem;
-    struct guest_queue_mem new_sq, new_rq; /* while a resize is under way; size 0: as it was */
+    struct guest_queue_mem new_sq, new_rq; /* while a resize is under way; size 0: unchanged */
 };
 
 struct virtio_rdma_srq {
@@ -67,78 +68,79 @@ struct virtio_rdma_srq {
     struct guest_queue_mem mem;
 };
 
-/* Where a request of verbs and its answer are. */
+/* A request of the verbs, with the memory of its two buffers. */
 struct virtio_rdma_request {
     bool under_way;
-    uint16_t head; /* in the ring */
+    uint16_t head; /* head descriptor of its chain */
     enum ctrl_cmd cmd;
-    struct guest_object *object; /* that it is about; NULL: the port */
-    uint32_t number;             /* of that object, 0 when it has none yet */
+    struct guest_object *object; /* the object it concerns; NULL: the port */
+    uint32_t number;             /* number of that object, 0 before it has one */
     uint64_t request_gpa, response_gpa;
-    uint32_t response_bytes; /* room for it, the status byte included */
+    uint32_t response_bytes; /* length of the response buffer, status byte included */
 };
 
-/* Verbs' requests, one at a time but for those that create objects.  Beside them are those of
- * raw.h.
+/* The verbs' requests.  Only requests that create objects are under way together.  The raw requests
+ * of raw.h share the control queue.
  */
 struct virtio_rdma_ctrl {
     uint32_t n_under_way;
-    struct virtio_rdma_request places[RDL_REQUESTS_MAX]; /* their memory is taken at first use */
-    enum ctrl_cmd cmd;               /* the last one that was sent or answered */
-    uint32_t rsp;                    /* enum ctrl_rsp, of the last answer */
-    uint64_t pages_gpa, pages_bytes; /* list of pages, used again and grown */
+    /* their buffers are allocated at first use */
+    struct virtio_rdma_request places[RDL_REQUESTS_MAX];
+    enum ctrl_cmd cmd;               /* command of the last request sent or answered */
+    uint32_t rsp;                    /* enum ctrl_rsp of the last answer */
+    uint64_t pages_gpa, pages_bytes; /* list of pages for registrations; reused, and grows */
 };
 
 /* Asynchronous events. */
 struct virtio_rdma_events {
     uint64_t buffers_gpa; /* buffer i belongs to descriptor i of the event queue */
-    bool heard;           /* a program uses the device: it shall interrupt */
-    uint64_t counted;     /* without an event queue: how many events the device counts */
+    bool heard;           /* a program uses the device: interrupts are wanted */
+    uint64_t counted;     /* without an event queue: the device's event counter as last read */
 };
 
 struct virtio_rdma {
     struct verbs *verbs;
     struct arena *arena;
     struct guest_pci pci;
-    bool on_demand; /* it accepts ON_DEMAND, if that is offered */
+    bool on_demand; /* accept the feature ON_DEMAND if offered */
     uint32_t boot_step;
     struct rfc_config device;
-    struct rfc_srq_limits srqs;        /* all 0: it has none, or they are not ours */
+    struct rfc_srq_limits srqs;        /* all 0: no shared receive queues */
     uint32_t n_queues, queue_size_max; /* of the device */
-    uint32_t boot_size; /* of the rings of CQs and QPs while unused; 0: they have none */
+    uint32_t boot_size;                /* ring size of unused CQs and QPs; 0: not set up at boot */
     struct guest_queue *queues;
     struct virtio_rdma_ctrl ctrl;
     struct raw_requests raw;
     struct virtio_rdma_events events;
-    uint64_t irqs; /* interrupts taken */
+    uint64_t irqs; /* interrupts handled */
 };
 
 extern const struct verbs_driver_ops virtio_rdma_ops;
 
-/* The driver of @verbs' device behind the function @pci, not booted; the verbs are to be given
- * virtio_rdma_ops and @d.  False when the DMA area is full.
+/* Initialises the driver for the function @pci; it is not booted.  The caller passes
+ * virtio_rdma_ops and @d to verbs_init().  Returns false when the DMA area is full.
  */
 bool virtio_rdma_init(struct virtio_rdma *d, struct verbs *verbs, struct arena *a,
                       const struct guest_pci *pci);
 
-/* Brings the function up in the order of virtio 1.2, 3.1.1, without any request.
+/* Initialises the function in the order of virtio 1.2, 3.1.1, without sending requests.
  *
- * Return: RDL_OK           nothing was wrong so far
- *	   RDL_ERR_UNSUPPORTED  there is no such function or it lacks a structure, the device does
- *	                    not offer VERSION_1, or refused the features
- *	   RDL_ERR_NOMEM    guest RAM or arena are full
+ *  Return: RDL_OK           success so far
+ *	   RDL_ERR_UNSUPPORTED  no such function, a structure is missing, VERSION_1 is not
+ *	                    offered, or the device refused the features
+ *	   RDL_ERR_NOMEM    guest RAM or the arena is full
  *	   RDL_ERR_BROKEN   the device's numbers contradict each other
  */
 RDL_MUST_CHECK enum rdl_status virtio_rdma_boot(struct virtio_rdma *d);
 
-/* Sends the requests of boot (ADD_GID 0 and 1, which are the addresses; QUERY_PORT), each when the
- * one before it is answered.  A device that answers inside the notification is up when this
- * returns; otherwise interrupts carry on.  verbs->up says so.  RDL_ERR_DEVICE: a request of boot
- * was refused, d->ctrl.cmd, with d->ctrl.rsp.
+/* Sends the boot requests one after the other: ADD_GID 0 and 1 with the host's addresses, then
+ * QUERY_PORT.  If the device answers during each notification, verbs->up is set on return;
+ * otherwise the interrupt handler continues.  Returns RDL_ERR_DEVICE if the device refused request
+ * d->ctrl.cmd with d->ctrl.rsp.
  */
 RDL_MUST_CHECK enum rdl_status virtio_rdma_start(struct virtio_rdma *d);
 
-/* An interrupt was delivered.  Unknown vectors are ignored. */
+/* Handles an interrupt with @vector.  Ignores unknown vectors. */
 void virtio_rdma_interrupt(struct virtio_rdma *d, uint32_t vector);
 
 static inline struct vqd *virtio_rdma_vq(const struct virtio_rdma *d, uint32_t queue)
@@ -146,7 +148,7 @@ static inline struct vqd *virtio_rdma_vq(const struct virtio_rdma *d, uint32_t q
     return &d->queues[queue].vq;
 }
 
-/* Where buffer @i of a queue lies. */
+/* Guest-physical address of buffer @i of a queue. */
 static inline uint64_t guest_slot_gpa(const struct guest_queue_mem *m, uint32_t i)
 {
     return m->slots_gpa + (uint64_t)i * m->slot_bytes;

@@ -2,8 +2,8 @@
 /* The data path: post, kick and poll.  [virtio-rdma RFC, Send, Receive and Complete Queue
  * Operation]
  *
- * A work request is one descriptor.  Its buffer is the slot with the descriptor's number, so the
- * driver needs no table from one to the other.
+ * A work request takes one descriptor.  Descriptor i always uses slot i as its buffer, so no table
+ * maps one to the other.
  */
 #include <string.h>
 
@@ -11,7 +11,7 @@
 #include "emu/facts/wr.h"
 #include "emu/guest/virtio_rdma/internal.h"
 
-/* A WQE while it is put together. */
+/* A WQE under construction. */
 struct wqe {
     uint32_t bytes;
     uint8_t b[RAM_PAGE_BYTES];
@@ -39,8 +39,8 @@ bool work_reclaim(struct virtio_rdma *d, uint32_t queue)
     return got != VQD_BROKEN;
 }
 
-/* Takes back what the device is done with.  Is there room for one more?  RDL_OK,
- * RDL_ERR_QUEUE_FULL, RDL_ERR_BROKEN.
+/* Takes back the used entries of @wq.  Returns RDL_OK if there is room for one more; otherwise
+ * RDL_ERR_QUEUE_FULL or RDL_ERR_BROKEN.
  */
 static enum rdl_status make_room(struct virtio_rdma *d, const struct guest_wq *wq)
 {
@@ -51,7 +51,7 @@ static enum rdl_status make_room(struct virtio_rdma *d, const struct guest_wq *w
     return q->n_outstanding < wq->max_wr ? RDL_OK : RDL_ERR_QUEUE_FULL;
 }
 
-/* Writes the WQE into its slot and shows it to the device; room was made. */
+/* Writes the WQE into its slot and publishes it; the caller has made room. */
 static enum rdl_status put_wqe(struct virtio_rdma *d, uint32_t queue,
                                const struct guest_queue_mem *mem, const struct wqe *w,
                                uint32_t *ret_desc)
@@ -70,7 +70,7 @@ static enum rdl_status put_wqe(struct virtio_rdma *d, uint32_t queue,
     return RDL_OK;
 }
 
-/* The service level, traffic class and flow label of @av in one word. */
+/* Packs the service level, traffic class and flow label of @av. */
 static uint32_t path_word(const struct rdl_ah_attr *av)
 {
     return (uint32_t)av->sl << 28 | (uint32_t)av->traffic_class << 20 | av->flow_label;
@@ -110,7 +110,7 @@ static void put_bind(struct rfc_sq_wqe *head, const struct verbs_send *send)
     rfc_wr_bind_put((struct raw_wr_bind *)head->wr, &bind);
 }
 
-/* Fills in the union of the head, as the operation has it. */
+/* Fills in the operation's part of the union in the head. */
 static void put_operation(struct rfc_sq_wqe *head, enum wr_form form, const struct verbs_send *send)
 {
     const struct rdl_send_wr *wr = send->wr;
@@ -151,7 +151,7 @@ static void build_send(struct wqe *w, enum qp_type type, const struct verbs_send
         .wr_id = wr->wr_id,
     };
 
-    RDL_ASSERT(row); /* the verbs take no other opcodes */
+    RDL_ASSERT(row); /* the verbs accept no other opcodes */
     if (row->invalidates)
         st_le32(head.ex, wr->invalidate_rkey);
     else
@@ -209,8 +209,8 @@ enum rdl_status work_post_recv(struct guest_qp *qp, const struct rdl_recv_wr *wr
                      ret_entry);
 }
 
-/* Several queue pairs take from it, so entries come back in any order: each is its descriptor's,
- * and the ring keeps a list of those that are free.
+/* Several queue pairs take receives from a shared queue, so entries complete in any order.  Each
+ * entry stays with its descriptor, and the ring lists the free descriptors.
  */
 enum rdl_status work_post_srq_recv(struct guest_srq *srq, const struct rdl_recv_wr *wr,
                                    uint32_t *ret_entry)
@@ -232,7 +232,7 @@ void work_kick(struct guest_qp *qp, bool send)
     if (virtio_rdma_vq(d, queue)->added > 0)
         queue_kick(d, queue);
     else
-        queue_kick_now(d, queue); /* nothing new: who asks for it anyway gets a notification */
+        queue_kick_now(d, queue); /* no new work: an explicit kick always notifies */
 }
 
 static void decode_cqe(const struct raw_cqe *raw, struct rdl_wc *ret)
@@ -256,7 +256,7 @@ static void decode_cqe(const struct raw_cqe *raw, struct rdl_wc *ret)
         memcpy(ret->imm, cqe.ex, sizeof(ret->imm));
 }
 
-/* Takes one completion that was kept; its entry is the device's again. */
+/* Takes one kept completion and returns a buffer to the device in its place. */
 static enum vqd_used poll_kept(struct virtio_rdma *d, struct virtio_rdma_cq *c, struct rdl_wc *ret)
 {
     struct vqd *q = virtio_rdma_vq(d, c->cq.cqn);
@@ -272,7 +272,7 @@ static enum vqd_used poll_kept(struct virtio_rdma *d, struct virtio_rdma_cq *c, 
     return VQD_GOT;
 }
 
-/* Takes one completion out and gives its buffer to the device again. */
+/* Takes one completion and returns its buffer to the device. */
 static enum vqd_used poll_one(struct virtio_rdma *d, struct virtio_rdma_cq *c, struct rdl_wc *ret)
 {
     struct vqd *q = virtio_rdma_vq(d, c->cq.cqn);
@@ -290,7 +290,7 @@ static enum vqd_used poll_one(struct virtio_rdma *d, struct virtio_rdma_cq *c, s
     seg.gpa = guest_slot_gpa(&c->mem, head);
     if (len != sizeof(raw) || !ram_read(d->pci.ram, seg.gpa, &raw, sizeof(raw)) ||
         !vqd_add(q, d->pci.ram, &seg, 0, 1, &head)) {
-        q->broken = true; /* the device wrote something else than a completion */
+        q->broken = true; /* what the device wrote is no completion */
         return VQD_BROKEN;
     }
     decode_cqe(&raw, ret);

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The inspect tree: one visitor per kind of node says what its children are.
+/* The inspect tree.  One visitor per node kind reports the node's children.
  *
- * A visitor calls inspect_leaf(), inspect_child() and the like for everything it has, by the rows
- * of emu/facts/leaves.def.  Looking one word up and listing all children are the same visit: the
- * first stops at the word, the second hands all out. So a value is said once, and a path costs one
- * visit per word.
+ * A visitor calls inspect_leaf(), inspect_child() and the like for each child, by the rows of
+ * emu/facts/leaves.def.  Looking up one key and listing all children use the same visitor: a lookup
+ * stops at its key.  So each value is defined once, and a path costs one visit per key.
  */
 #include "rdmalab/inspect.h"
 
@@ -18,14 +17,14 @@
 static void offer_below(struct visit *v, const char *key, const struct rdl_value *value,
                         const struct inode *node);
 
-/* Most keys part in their first letter. */
+/* Compares the first letter first: most keys differ there. */
 static inline bool wants(const struct visit *v, const char *key)
 {
     return v->want && key[0] == v->want[0] && strncmp(key, v->want, v->want_len) == 0 &&
            key[v->want_len] == '\0';
 }
 
-/* Takes note of one child that is asked for: the one that is looked for, or hands it out. */
+/* Reports one wanted child: stores it as the result of a lookup, or passes it to @each. */
 static void offer(struct visit *v, const char *key, const struct rdl_value *value,
                   const struct inode *node)
 {
@@ -40,13 +39,13 @@ static void offer(struct visit *v, const char *key, const struct rdl_value *valu
     }
 }
 
-/* Is @key of interest at all?  Saves building values that nobody looks at. */
+/* Returns true if @key is wanted, so that unwanted values need not be computed. */
 static inline bool asked(const struct visit *v, const char *key)
 {
     return v->each || (!v->found && wants(v, key));
 }
 
-/* The row of a leaf that the visited node may say. */
+/* The row of leaf @id, which the visited node may report. */
 static const struct leaf_row *row_of(const struct visit *v, enum leaf_id id)
 {
     RDL_ASSERT(leaf_rows[id].node == v->kind);
@@ -73,7 +72,7 @@ bool inspect_asks(const struct visit *v, enum leaf_id id)
     return asked(v, row_of(v, id)->key);
 }
 
-/* Says a number under a key. */
+/* Reports a number under a key. */
 static void offer_number(struct visit *v, const char *key, enum leaf_id id, uint64_t number)
 {
     const struct rdl_value value = value_of(id, number);
@@ -150,7 +149,7 @@ void inspect_keyed(struct visit *v, enum leaf_id id, const struct enum_row *word
         offer_number(v, key, id, number);
 }
 
-/* Says @node under a key that is asked for. */
+/* Reports @node under a wanted key. */
 static void offer_node(struct visit *v, const char *key, enum node_kind kind,
                        const struct inode *node)
 {
@@ -221,7 +220,7 @@ void inspect_item_text(struct visit *v, const struct inode *list, const char *ke
         offer_text(v, key, child_rows[list->list].element, s);
 }
 
-/* "[3]" */
+/* Formats a list index: "[3]". */
 static void index_key(char *buf, size_t cap, uint64_t i)
 {
     struct text t = text_on(buf, cap);
@@ -229,13 +228,13 @@ static void index_key(char *buf, size_t cap, uint64_t i)
     text_addf(&t, "[%llu]", (unsigned long long)i);
 }
 
-/* The elements of a list node: those that it remembers. */
+/* Reports the elements of a list node. */
 static void visit_list(const struct inode *n, struct visit *v)
 {
     char key[24];
 
     for (uint64_t i = n->list_first; i < n->list_end; i++) {
-        if (v->want) { /* "[17]": straight there */
+        if (v->want) { /* looks up one element directly: "[17]" */
             i = strtoull(v->want + 1, NULL, 10);
             if (i < n->list_first || i >= n->list_end)
                 return;
@@ -247,7 +246,7 @@ static void visit_list(const struct inode *n, struct visit *v)
     }
 }
 
-/* Says all that is in @n. */
+/* Reports all children of @n. */
 static void visit(const struct inode *n, struct visit *v)
 {
     v->kind = n->kind;
@@ -257,7 +256,7 @@ static void visit(const struct inode *n, struct visit *v)
         inspect_visit_kind(n, v);
 }
 
-/* Depth is that of the tree. */
+/* Lists the nodes below; the recursion is as deep as the tree. */
 static void offer_below(struct visit *v, const char *key, const struct rdl_value *value,
                         const struct inode *node)
 {
@@ -278,7 +277,7 @@ static void offer_below(struct visit *v, const char *key, const struct rdl_value
     path->buf[len] = '\0';
 }
 
-/* The node or leaf at @path.  Errors as rdl_inspect(). */
+/* Finds the node or leaf at @path.  Errors as rdl_inspect(). */
 static enum rdl_status walk(const struct rdl_lab *lab, const char *path, struct inode *ret_node,
                             struct rdl_value *ret_value, size_t *reterr_at)
 {

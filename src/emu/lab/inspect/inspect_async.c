@@ -2,7 +2,7 @@
 /* Inspect tree: asynchronous events and completion channels. */
 #include "emu/lab/inspect/inspect_nodes.h"
 
-/* The events that wait for a program: each has its place, counted from the oldest. */
+/* The queued asynchronous events, numbered from the oldest. */
 static struct inode event_list(const struct inode *n)
 {
     struct inode s = *n;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The device configuration, decoded as a driver decodes it. */
+/* Inspect tree: the device configuration, decoded as a driver decodes it. */
 #include <string.h>
 
 #include "emu/base/cursor.h"

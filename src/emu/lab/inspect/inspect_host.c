@@ -54,7 +54,7 @@ static void offer_fault(const struct inode *n, struct visit *v, uint32_t i)
     inspect_named(v, CHILD_lab_fault, f->name.s, s);
 }
 
-/* What the visit looks for, by the lab's index of names. */
+/* Reports the part that the visit looks up, found by the lab's table of names. */
 static void visit_wanted_part(const struct inode *n, struct visit *v)
 {
     typedef void offer(const struct inode *n, struct visit *v, uint32_t i);
@@ -143,8 +143,7 @@ static void visit_object(const struct inode *n, struct visit *v, const struct gu
     inspect_named(v, child_of_object[o->kind], o->name, s);
 }
 
-/* All objects of one kind that have a name: one that waits to be called after its number has none
- * yet.
+/* Reports all objects of one kind that have a name.  A pending object without a name has none yet.
  */
 static void visit_table(const struct inode *n, struct visit *v, const struct slots *table)
 {
@@ -159,7 +158,7 @@ static void visit_table(const struct inode *n, struct visit *v, const struct slo
     }
 }
 
-/* The object called what the visit looks for, by the guest's own index of names. */
+/* Reports the object that the visit looks up, found by the guest's table of names. */
 static void visit_wanted(const struct inode *n, struct visit *v)
 {
     char name[RDL_NAME_BYTES] = {0};

@@ -15,7 +15,7 @@ const char *inspect_link_name(const struct world *w, const struct net_link *l, c
     return buf;
 }
 
-/* The name of the link that ends at a port, of which @link_end is what the port knows; "": none. */
+/* The name of the link whose end @link_end is at the port; "" if there is none. */
 static const char *link_at(const struct inode *n, uint32_t link_end, char *buf)
 {
     return link_end == NET_NO_LINK
@@ -23,7 +23,7 @@ static const char *link_at(const struct inode *n, uint32_t link_end, char *buf)
                : inspect_link_name(n->world, &n->world->net.links[link_end >> 1], buf);
 }
 
-/* Counters of struct host, by enum drop_reason. */
+/* Drop counters of the host, indexed by enum drop_reason. */
 static struct inode drops_node(const struct inode *n, const uint64_t *drops)
 {
     struct inode s = *n;
@@ -81,7 +81,7 @@ void visit_net(const struct inode *n, struct visit *v)
     inspect_leaf(v, LEAF_net_needs_reset_queue, d->pci.reset_queue);
 }
 
-/* How many neighbours the directory of the lab tells the host of.  They come first in its list. */
+/* Number of neighbours from the lab's directory; they come first in the list. */
 static uint32_t n_told(const struct inode *n)
 {
     const struct directory *d = n->host->guest.net.config.directory;
@@ -96,7 +96,7 @@ static const struct guest_neighbour *neighbour_at(const struct inode *n, uint64_
 
 static void neighbour_item(const struct inode *list, uint64_t i, struct visit *v, const char *key)
 {
-    /* One that was asked for before the directory had it is in both. */
+    /* An entry that entered the directory later would be listed twice. */
     if (i < n_told(list) || neighbour_at(list, i)->state != NB_PERMANENT)
         inspect_nth(list, i, v, key);
 }
@@ -110,7 +110,7 @@ static struct inode neighbour_list(const struct inode *n)
     return s;
 }
 
-/* An entry whose last member has left is said as long as the link is still told so. */
+/* A group without members is listed until its last report is sent. */
 static void group_item(const struct inode *list, uint64_t i, struct visit *v, const char *key)
 {
     const struct guest_group *g = &list->host->guest.net.groups[i];
@@ -240,7 +240,7 @@ void visit_way(const struct inode *n, struct visit *v)
     inspect_leaf(v, LEAF_way_in_burst, d->in_burst);
 }
 
-/* A criterion that matches everything is not shown. */
+/* Reports a fault criterion unless it matches everything. */
 static void criterion(struct visit *v, enum leaf_id id, uint32_t value)
 {
     if (value == UINT32_MAX)
@@ -260,7 +260,7 @@ static const char *fault_from(const struct world *w, const struct net_fault *f)
     return host < EV_PORT_FIRST ? w->hosts[host]->name : w->net.exts[host - EV_PORT_FIRST].name.s;
 }
 
-/* The host that has this MAC, or any. */
+/* The name of the host that has this MAC, or "any". */
 static const char *station_name(const struct world *w, uint64_t mac)
 {
     const uint32_t host = mac ? world_station(w, mac) : EV_HOST_NONE;
@@ -268,7 +268,7 @@ static const char *station_name(const struct world *w, uint64_t mac)
     return host == EV_HOST_NONE ? "any" : w->hosts[host]->name;
 }
 
-/* "h1.qp", or "h1 QPN 2" of one that is gone. */
+/* "h1.qp", or "h1 QPN 2" if the queue pair no longer exists. */
 static const char *qp_name(const struct world *w, const struct net_aim *a,
                            char ret[RDL_VALUE_BYTES])
 {
@@ -293,9 +293,7 @@ static void visit_aim(const struct world *w, const struct net_aim *a, struct vis
     inspect_leaf(v, LEAF_fault_message, a->message);
 }
 
-/* "queue 18 of h1", "every queue of h1.net": a number alone lasts as long as the
- * lab.
- */
+/* Reports a device fault with its queue in words: "queue 18 of h1", "every queue of h1.net". */
 static void visit_device_fault(const struct world *w, const struct net_fault *f, struct visit *v)
 {
     const struct virtio_fault *d = f->device;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Between the walker of the inspect tree (inspect.c) and its nodes (inspect_host.c, inspect_net.c,
- * inspect_objects.c, inspect_queue.c).
+/* The interface between the walker of the inspect tree (inspect.c) and the visitors of its nodes
+ * (inspect_*.c).
  *
- * A visitor says everything under its row of emu/facts/leaves.def, in the order in which people see
- * it.  Only names of objects and numbers of elements are its own.
+ * The visitor of a node kind reports every leaf and child under its row of emu/facts/leaves.def, in
+ * display order.  Only the names of objects and the keys of list elements come from the visitor.
  */
 #ifndef EMU_LAB_INSPECT_NODES_H
 #define EMU_LAB_INSPECT_NODES_H
@@ -19,62 +19,65 @@ struct inode {
     enum node_kind kind; /* NODE_none: a leaf */
     const struct world *world;
     const struct host *host;
-    const void *object;         /* by kind: guest_object, counters, net_fault, completion, ... */
+    /* depends on kind: guest_object, counters, net_fault, completion, ... */
+    const void *object;
     enum pci_function function; /* of a queue */
-    uint32_t number;            /* of a queue, switch, link, external port */
-    uint64_t handle;            /* of what has one */
-    uint64_t index;             /* of a list's element */
-    /* NODE_list: elements list_first .. list_end - 1 of @list, each said by item() under @key. */
+    uint32_t number;            /* of a queue, switch, link or external port */
+    uint64_t handle;            /* of objects that have a handle */
+    uint64_t index;             /* of a list element */
+    /* For NODE_list: item() reports each of the elements list_first .. list_end - 1 under @key. */
     enum child_id list;
     uint64_t list_first, list_end;
     void (*item)(const struct inode *list, uint64_t i, struct visit *v, const char *key);
 };
 
 struct visit {
-    enum node_kind kind; /* of the node that is visited */
-    const char *want;    /* the word that is looked for; NULL: all are handed to @each */
+    enum node_kind kind; /* kind of the visited node */
+    const char *want;    /* key that is looked up; NULL: every child goes to @each */
     size_t want_len;
     rdl_inspect_each *each;
     void *ctx;
-    struct text *below; /* the path of the node that is visited, whose nodes are, too; or NULL */
+    struct text *below; /* path of the visited node if its child nodes are visited too; or NULL */
     bool found;
     struct rdl_value value;
-    struct inode node; /* of a found value that is a node */
+    struct inode node; /* the value found, if it is a node */
 };
 
-/* Says a leaf of the node that is visited: a number of any type, text, a word of the row's table,
- * or a set of them.
+/* Report a leaf of the visited node: a number of any type, text, a word of the row's table, or a
+ * set of such words.
  */
 void inspect_leaf(struct visit *v, enum leaf_id id, uint64_t number);
 void inspect_text(struct visit *v, enum leaf_id id, const char *s);
 void inspect_word(struct visit *v, enum leaf_id id, uint32_t number);
 void inspect_set(struct visit *v, enum leaf_id id, uint32_t set);
 
-/* Will anybody see the leaf?  A visitor may ask where its value takes long to find. */
+/* Returns true if the leaf is wanted.  A visitor calls this before it computes an expensive value.
+ */
 bool inspect_asks(const struct visit *v, enum leaf_id id);
 
-/* The leaf that a row with a table of keys has for @word. */
+/* Reports a leaf whose key is @word, for a row with a table of keys. */
 void inspect_keyed(struct visit *v, enum leaf_id id, const struct enum_row *word, uint64_t number);
 
-/* Says a child, whose kind is the row's; a list with its elements; one that has a name of its own.
+/* Report a child: one with the kind and key of its row (also a list), or one under a name of its
+ * own.
  */
 void inspect_child(struct visit *v, enum child_id id, struct inode node);
 void inspect_named(struct visit *v, enum child_id id, const char *name, struct inode node);
 
-/* The element @key of @list: a node, a number, or text. */
+/* Report element @key of @list: a node, a number, or text. */
 void inspect_item(struct visit *v, const struct inode *list, const char *key, struct inode node);
 void inspect_item_leaf(struct visit *v, const struct inode *list, const char *key, uint64_t number);
 void inspect_item_text(struct visit *v, const struct inode *list, const char *key, const char *s);
 
-/* item() of a list whose elements are nodes that their index alone tells apart. */
+/* An item() for lists whose elements are nodes that only their index distinguishes. */
 void inspect_nth(const struct inode *list, uint64_t i, struct visit *v, const char *key);
 
-/* A list of elements 0 .. @end - 1 that belong to the same as @n. */
+/* A list of the elements 0 .. @end - 1, with host and object of @n. */
 struct inode inspect_list_of(const struct inode *n, uint64_t end,
                              void (*item)(const struct inode *list, uint64_t i, struct visit *v,
                                           const char *key));
 
-/* Says all that is in @n, but not the elements of a list: they are the walker's own. */
+/* Reports the children of @n.  The elements of a list are reported by inspect.c. */
 void inspect_visit_kind(const struct inode *n, struct visit *v);
 
 /* inspect_net.c */
@@ -90,7 +93,7 @@ void visit_link(const struct inode *n, struct visit *v);
 void visit_way(const struct inode *n, struct visit *v);
 void visit_fault(const struct inode *n, struct visit *v);
 
-/* "h1-sw"; @buf, which is returned, has LINK_NAME_BYTES. */
+/* Writes the name of a link ("h1-sw") to @buf of LINK_NAME_BYTES and returns @buf. */
 const char *inspect_link_name(const struct world *w, const struct net_link *l, char *buf);
 
 /* inspect_objects.c */
@@ -126,7 +129,7 @@ void visit_device_side(const struct inode *n, struct visit *v);
 void visit_desc(const struct inode *n, struct visit *v);
 void visit_used(const struct inode *n, struct visit *v);
 
-/* The queue numbered @queue of a function of the node's host. */
+/* The node of queue number @queue of a function of the node's host. */
 struct inode queue_node(const struct inode *n, enum pci_function function, uint32_t queue);
 
 #endif

@@ -2,8 +2,8 @@
 /* Inspect tree: protection domains, memory regions and windows, completion queues, queue pairs,
  * address handles.
  *
- * What the device knows of an object and what the driver knows are both there; where they can
- * differ, the driver's has a name of its own (known_state).
+ * The nodes show both the device's and the driver's knowledge of an object.  Where the two can
+ * differ, the driver's value has a name of its own (known_state).
  */
 #include "emu/base/cursor.h"
 #include "emu/hca/key.h"
@@ -55,7 +55,7 @@ void visit_mr(const struct inode *n, struct visit *v)
     inspect_child(v, CHILD_mr_page, page_list(n, k));
 }
 
-/* The name of the region that the device has bound a window to; "" if the guest knows none. */
+/* The name of the region to which the device has bound a window; "" if the guest has none. */
 static const char *region_name(const struct inode *n, const struct mkey *region)
 {
     const struct slots *mrs = &n->host->guest.verbs.objects[OBJ_MR];
@@ -138,7 +138,7 @@ void visit_cq(const struct inode *n, struct visit *v)
     inspect_leaf(v, LEAF_cq_unacked, g->n_unacked_events);
     inspect_leaf(v, LEAF_cq_async_unacked, g->o.n_unacked);
     if (!cq)
-        return; /* the device has not answered yet */
+        return; /* the device has not answered the create request yet */
     inspect_leaf(v, LEAF_cq_count, cq->n_completed);
     inspect_text(v, LEAF_cq_armed, arm_words[cq->arm]);
     inspect_leaf(v, LEAF_cq_error, cq->error);
@@ -159,7 +159,7 @@ void visit_counters(const struct inode *n, struct visit *v)
 #undef COUNTER
 }
 
-/* READs and atomics, both ways. */
+/* Reports the READs and atomics under way in both directions. */
 static void visit_rd_atomic(struct visit *v, const struct xport_qp *xqp)
 {
     const struct resp_rds *rds = &xqp->resp.rds;
@@ -172,7 +172,7 @@ static void visit_rd_atomic(struct visit *v, const struct xport_qp *xqp)
     inspect_leaf(v, LEAF_qp_kept_rd_atomic, rds->done - rds->first);
 }
 
-/* What the requester and the responder of a connection know. */
+/* Reports the state of requester and responder of a connection. */
 static void visit_connection(const struct inode *n, struct visit *v, const struct xport_qp *xqp)
 {
     const struct requester *q = &xqp->req;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Inspect tree: virtqueues, as the driver knows them, as the device knows them, and as they lie in
- * guest RAM.
+/* Inspect tree: virtqueues from the driver's side, from the device's side, and as stored in guest
+ * RAM.
  */
 #include "emu/lab/inspect/inspect_nodes.h"
 
@@ -20,7 +20,7 @@ static const struct vq *vq_of(const struct inode *n)
     return n->function == FN_NET ? &h->net->pci.queues[n->number] : &h->dev->pci.queues[n->number];
 }
 
-/* Little-endian integers in guest RAM; 0 where there is none. */
+/* Reads a little-endian integer from guest RAM; 0 if the address is invalid. */
 static uint64_t peek(const struct inode *n, uint64_t gpa, size_t bytes)
 {
     uint8_t le[8] = {0};
@@ -57,7 +57,7 @@ void visit_used(const struct inode *n, struct visit *v)
     inspect_leaf(v, LEAF_used_len, peek(n, at + 4, 4));
 }
 
-/* A list of what the rings have, which are somewhere while the queue is enabled. */
+/* A list of ring contents; empty unless the queue is enabled. */
 static struct inode list_of(const struct inode *n, uint64_t len,
                             void (*item)(const struct inode *, uint64_t, struct visit *,
                                          const char *))
@@ -115,7 +115,7 @@ void visit_device_side(const struct inode *n, struct visit *v)
     inspect_child(v, CHILD_device_side_slots, list_of(n, q->ring.size, device_slots));
 }
 
-/* The words at the ends of a split ring, or what the areas of a packed one say. */
+/* Reports the event indices of a split ring, or the event suppression areas of a packed one. */
 static void visit_events(const struct inode *n, const struct vring *r, struct visit *v)
 {
     if (r->packed) {
@@ -147,7 +147,7 @@ void visit_queue(const struct inode *n, struct visit *v)
     inspect_leaf(v, LEAF_queue_avail_addr, r->avail);
     inspect_leaf(v, LEAF_queue_used_addr, r->used);
     inspect_leaf(v, LEAF_queue_vector, q->vector);
-    if (!n->host->is_external) /* what another driver knows nobody here does */
+    if (!n->host->is_external) /* a virtual machine's driver state is unknown */
         inspect_child(v, CHILD_queue_driver, *n);
     inspect_child(v, CHILD_queue_device, *n);
     visit_events(n, r, v);

@@ -156,7 +156,7 @@ static void each_word_leads_to_a_command(void **state)
     static const char *const written[] = {
 #define ALSO(word, to, what) to,
 #define INFO(word, to)       to,
-#include "cli/complete/words.def"
+#include "cli/lang/other_words.def"
     };
 
     (void)state;

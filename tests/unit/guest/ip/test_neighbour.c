@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Neighbours that the lab tells of, and how long one is known that was heard of.  What is asked
- * over a network: unit test lab.ip.
+/* Neighbours from the lab's directory, and how long a learnt neighbour stays valid.  The unit test
+ * lab.ip covers resolution over a network.
  */
 #include "testing.h"
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A kernel looks at its slot, and a driver at its function: also at functions that no sane maker
- * would build.
- */
+/* A kernel enumerates its slot and a driver probes its function, including malformed functions. */
 #include "testing.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A driver without a device: it says yes, and a test can look at what it was asked, let it refuse,
- * answer late, or not be able to ask at all.  It is also the smallest driver that there can be.
+/* A driver without a device, and the smallest possible driver.  By default it accepts every
+ * request.  A test can inspect requests, refuse them, answer late, or let sending fail.
  */
 #ifndef TESTS_UNIT_GUEST_VERBS_FAKE_DRIVER_H
 #define TESTS_UNIT_GUEST_VERBS_FAKE_DRIVER_H
@@ -29,19 +29,19 @@ struct fake {
     struct verbs verbs;
 
     bool late;              /* requests wait for fake_answer() */
-    uint32_t refuse;        /* the next answer's reason, if not 0 */
-    enum rdl_status cannot; /* what every request and work request fails with, if not RDL_OK */
+    uint32_t refuse;        /* reason of the next answer, if not 0 */
+    enum rdl_status cannot; /* result of sending any request or work request, if not RDL_OK */
     uint32_t n_requests, n_sends, n_recvs, n_kicks;
     uint32_t n_shared;       /* receives posted to shared receive queues */
-    uint32_t limit;          /* of the last modify of one, or of the next answer to a query */
+    uint32_t limit;          /* of the last MODIFY_SRQ, or for the next QUERY_SRQ */
     uint32_t number;         /* of the last object created */
-    struct rdl_qp_attr attr; /* of the last modify, or of the next answer to a query */
+    struct rdl_qp_attr attr; /* of the last MODIFY_QP, or for the next QUERY_QP */
     uint32_t mask;
-    enum rdl_status neighbour; /* what is said when a MAC is asked for */
+    enum rdl_status neighbour; /* result of resolving a MAC */
     uint8_t mac[MAC_BYTES];
     struct rdl_wc unpolled[FAKE_UNPOLLED];
     uint32_t n_unpolled;
-    uint32_t members; /* joined and not left */
+    uint32_t members; /* joins minus leaves */
     uint32_t events[EV_COUNT];
 };
 
@@ -389,7 +389,7 @@ static inline void fake_member(void *ctx, const uint8_t gid[GID_BYTES], bool joi
     f->members += joins ? 1u : UINT32_MAX;
 }
 
-/* Verbs whose device is not up. */
+/* Verbs of a device that is not up. */
 static inline struct fake *fake_new(void)
 {
     struct fake *f = test_calloc(1, sizeof(*f));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A queue pair of a driver without a device, and what it needs. */
+/* Fixture: a queue pair of the fake driver, with its CQ and PD. */
 #ifndef TESTS_UNIT_GUEST_VERBS_ONE_QP_H
 #define TESTS_UNIT_GUEST_VERBS_ONE_QP_H
 

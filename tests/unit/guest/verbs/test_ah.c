@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Address handles: objects of the driver alone, that wait for a neighbour's MAC. */
+/* Address handles: objects of the driver only, which wait for a neighbour's MAC. */
 #include "fake_driver.h"
 #include "guest/program.h"
 

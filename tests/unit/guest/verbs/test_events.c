@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Asynchronous events and completion channels, as programs have them. */
+/* Asynchronous events and completion channels, as programs use them. */
 #include "guest/verbs/fake_driver.h"
 
 static size_t get(struct verbs *v, struct rdl_async_event *e)

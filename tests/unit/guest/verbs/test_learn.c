@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a driver learns of a queue pair's state from the completions that are polled. */
+/* The state of a queue pair that a driver derives from polled completions. */
 #include "emu/guest/verbs/internal.h"
 #include "guest/verbs/one_qp.h"
 

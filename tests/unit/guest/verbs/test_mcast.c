@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Multicast as programs see it: attaching, detaching, and who is told. */
+/* Multicast as programs use it: attaching, detaching, and the notifications to the IP stack. */
 #include "fake_driver.h"
 #include "guest/program.h"
 

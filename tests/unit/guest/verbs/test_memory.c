@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Regions and windows: what is refused before a driver is asked, what an answer changes, and who
- * uses a protection domain meanwhile.
+/* Regions and windows: what is refused before a driver is called, what an answer changes, and the
+ * users of a protection domain meanwhile.
  */
 #include "guest/verbs/fake_driver.h"
 

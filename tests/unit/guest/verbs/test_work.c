@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Queue pairs at work: what each state takes, what a modify may say. */
+/* Queue pairs at work: which requests each state accepts, and which attributes a modify accepts. */
 #include "emu/guest/verbs/internal.h"
 #include "guest/verbs/one_qp.h"
 

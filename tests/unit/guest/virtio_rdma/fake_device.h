@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A device without RDMA: it answers control requests with numbers, and a test can look at what the
- * driver sent, refuse it, answer late, or answer nonsense.
+/* A device without RDMA.  It answers control requests with object numbers.  A test can inspect what
+ * the driver sent, refuse it, answer late, or answer malformed data.
  */
 #ifndef TESTS_UNIT_GUEST_VIRTIO_RDMA_FAKE_DEVICE_H
 #define TESTS_UNIT_GUEST_VIRTIO_RDMA_FAKE_DEVICE_H
@@ -15,10 +15,9 @@
 #include "guest/program.h"
 
 #define FAKE_HOST 2u
-#define FAKE_MAX  4u /* CQs and QPs, unless a test wants others */
-#define FAKE_SRQS                                                                                  \
-    2u /* for which there are queues; a test says in the configuration if they are                 \
-        */
+#define FAKE_MAX  4u /* CQs and QPs, unless a test sets others */
+/* Shared receive queues for which there are queues; a test's configuration enables them. */
+#define FAKE_SRQS      2u
 #define FAKE_QUEUE     1024u
 #define FAKE_VECTORS   4u
 #define FAKE_RAM_BYTES (64u << 20)
@@ -40,12 +39,12 @@ struct fake {
     struct dma_pool dma;
     struct verbs verbs;
     struct virtio_rdma rdma;
-    uint8_t peer_gid[GID_BYTES], peer_mac[MAC_BYTES]; /* the one neighbour; none while zero */
+    uint8_t peer_gid[GID_BYTES], peer_mac[MAC_BYTES]; /* the only neighbour; none while zero */
     bool late;                                        /* control requests wait for fake_answer() */
-    uint8_t refuse;                                   /* the next answer, if not RSP_OK */
+    uint8_t refuse;                                   /* of the next answer, if not RSP_OK */
     uint32_t number;                                  /* of the next object, if not 0 */
     uint32_t used_len;                                /* of the next answer, if not 0 */
-    uint32_t n_mapped, room; /* vectors that were mapped, and can be; 0: any number */
+    uint32_t n_mapped, room;                          /* vectors mapped; limit, 0: none */
     uint32_t n_requests;
     uint8_t request[256]; /* the last one, command first */
     uint32_t n_cq, n_qp, n_other;
@@ -63,7 +62,7 @@ static inline uint32_t fake_number(struct fake *f, uint8_t cmd)
     return cmd == CMD_CREATE_CQ ? ++f->n_cq : cmd == CMD_CREATE_QP ? ++f->n_qp : ++f->n_other;
 }
 
-/* Executes one control request, if there is one. */
+/* Executes one control request.  Returns false if there is none. */
 static inline bool fake_answer(struct fake *f)
 {
     struct vq *vq = &f->dev.queues[0];
@@ -311,7 +310,7 @@ static inline int fake_tear_down(void **state)
     return 0;
 }
 
-/* A completion, as a device would write it; used.len is @len. */
+/* Writes a completion as a device would; used.len is @len. */
 static inline void fake_complete(struct fake *f, const struct guest_cq *cq,
                                  const struct rfc_cqe *cqe, uint32_t len)
 {

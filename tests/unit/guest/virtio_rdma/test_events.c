@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The event queue from its driver's side, against a device that writes anything. */
+/* The event queue from its driver's side, with a device that writes arbitrary bytes. */
 #include "guest/virtio_rdma/fake_device.h"
 
 static struct vq *event_queue(struct fake *f)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Regions and windows: what of them reaches the device, and what is made of its answers. */
+/* Regions and windows: the requests that the device receives, and the effect of its answers. */
 #include "guest/virtio_rdma/fake_device.h"
 
 /* The request that was sent last, which is of @cmd. */

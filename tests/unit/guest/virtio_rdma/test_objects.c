@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Objects: what of them reaches the device, and the queues that they use. */
+/* Objects: the requests that the device receives, and the queues that objects use. */
 #include "guest/virtio_rdma/fake_device.h"
 
 static void a_region_lists_its_pages(void **state)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A completion queue that is resized keeps what it holds. */
+/* A resized completion queue keeps its completions. */
 #include "guest/virtio_rdma/fake_device.h"
 
 static void complete(struct fake *f, const struct guest_cq *cq, uint64_t wr_id)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Shared receive queues on the device's side of the driver: queues at boot, requests, and a ring
- * that gives back in any order.
+/* Shared receive queues in the driver: queues at boot, requests, and a ring whose entries complete
+ * in any order.
  */
 #include "guest/virtio_rdma/fake_device.h"
 
