@@ -348,6 +348,25 @@ static void sweep_lengths(struct sweep *w)
         assert_int_not_equal(sweep_send(w, w->request, bytes, i, "room", i), RSP_OK);
 }
 
+/* Sends the valid request after a driver did not accept the feature that the command needs. */
+static void sweep_feature(struct sweep *w)
+{
+    static const enum feature_number needs[] = {
+#define CONTROL(nm, name, number, feature, request, response, text) [number] = (feature),
+#include "emu/facts/controls.def"
+#undef CONTROL
+    };
+    struct machine *m = *w->state;
+    const enum feature_number feature = needs[w->row->cmd];
+
+    if (!feature)
+        return;
+    m->rdma.pci.accepted &= ~VIRTIO_FEATURE(feature);
+    assert_int_not_equal(sweep_send(w, w->request, rfc_bytes(w->s), ROOM, "feature", 0), RSP_OK);
+    assert_int_equal(m->last[EV_ctrl_execute].u.ctrl_execute.refusal, REF_COMMAND_UNKNOWN);
+    m->rdma.pci.accepted |= VIRTIO_FEATURE(feature);
+}
+
 static uint32_t sweep(void **state, const struct valid *row)
 {
     const char *name = enum_name(&enum_ctrl_cmd, (uint32_t)row->cmd);
@@ -361,6 +380,7 @@ static uint32_t sweep(void **state, const struct valid *row)
     rsp = sweep_send(&w, w.request, rfc_bytes(w.s), ROOM, "nothing wrong", 0);
     if (rsp != RSP_OK)
         fail_msg("%s is refused: say in valid[] how to prepare a valid request", name);
+    sweep_feature(&w);
     sweep_lengths(&w);
     if (w.s)
         sweep_fields(&w, w.s, 0);
