@@ -37,7 +37,7 @@
 enum deed { ASK, ASK_LATER, SET_UP, KICK, WAIT, ADJUST, DEED_COUNT };
 
 static const uint8_t commands[] = {
-#define CONTROL(name, number, request, response, text) number,
+#define CONTROL(nm, name, number, feature, request, response, text) number,
 #include "emu/facts/controls.def"
 #undef CONTROL
 };

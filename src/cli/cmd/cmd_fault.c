@@ -9,6 +9,7 @@
 #include "cli/session/resolve.h"
 #include "emu/base/quantity.h"
 #include "emu/facts/opcode.h"
+#include "emu/past/fate.h"
 #include "emu/wire/field.h"
 #include "rdmalab/fault.h"
 #include "rdmalab/inspect.h"
@@ -122,13 +123,7 @@ static void add_how(struct text *t, const struct rdl_fault_config *f)
 /* What the fault will do: "drops the next frame with psn=101 that h1 sends". */
 static void add_about(struct text *t, const struct step *st, const struct rdl_fault_config *f)
 {
-    static const char *const does[] = {
-        [FLT_DROP] = "drops",         [FLT_DUPLICATE] = "duplicates", [FLT_DELAY] = "delays",
-        [FLT_CORRUPT] = "corrupts",   [FLT_REORDER] = "holds",        [FLT_TRUNCATE] = "cuts",
-        [FLT_MARK] = "marks with CE", [FLT_FORGE] = "forges",
-    };
-
-    text_addf(t, "%s ", does[f->kind]);
+    text_addf(t, "%s ", fate_fault_does(f->kind));
     add_which(t, f);
     add_whose(t, st, f);
     add_how(t, f);

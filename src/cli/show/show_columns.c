@@ -5,77 +5,15 @@
 #include "emu/base/assert.h"
 #include "print/print_json.h"
 
-static const struct row_column life[] = {
-    {.name = "step"},
-    {.name = "event"},
-    {.name = "time", .right = true},
-    {.name = "later by", .right = true},
-    {.name = "what"},
-};
+#define TEXT(heading)                 {.name = (heading)},
+#define NUMBER(heading)               {.name = (heading), .right = true},
+#define FLAG(heading)                 {.name = (heading), .flag = true},
+#define COLUMNS(nm, subject, columns) static const struct row_column columns_##nm[] = {columns};
+SHOW_TABLES(COLUMNS, TEXT, NUMBER, FLAG)
 
-static const struct row_column memory[] = {
-    {.name = "what"},
-    {.name = "from", .right = true},
-    {.name = "to", .right = true},
-    {.name = "mrlen", .right = true},
-    {.name = "lkey", .right = true},
-    {.name = "rkey", .right = true},
-    {.name = "access"},
-    {.name = "state"},
-    {.name = "of"},
-};
-
-static const struct row_column vq[] = {
-    {.name = "queue"},
-    {.name = "entry"},
-    {.name = "owner"},
-    {.name = "changed", .flag = true},
-    {.name = "addr", .right = true},
-    {.name = "bytes", .right = true},
-    {.name = "device"},
-    {.name = "what"},
-    {.name = "not free"},
-};
-
-static const struct row_column due[] = {
-    {.name = "at", .right = true},
-    {.name = "frame", .flag = true},
-    {.name = "what"},
-};
-
-static const struct row_column counters[] = {
-    {.name = "counter"},
-    {.name = "value", .right = true},
-};
-
-static const struct row_column dump[] = {
-    {.name = "offset", .right = true},
-    {.name = "bytes"},
-    {.name = "name"},
-    {.name = "value"},
-};
-
-static const struct row_column device[] = {
-    {.name = "host"},  {.name = "offset", .right = true},
-    {.name = "field"}, {.name = "value"},
-    {.name = "means"}, {.name = "kept"},
-};
-
-static const struct row_column layout[] = {
-    {.name = "spec", .right = true}, {.name = "spec bytes"}, {.name = "demo", .right = true},
-    {.name = "demo bytes"},          {.name = "name"},       {.name = "value"},
-};
-
-const struct row_table row_tables[N_TABLES] = {
-    [TABLE_LIFE] = {"life", life, ARRAY_LEN(life)},
-    [TABLE_MEMORY] = {"memory", memory, ARRAY_LEN(memory)},
-    [TABLE_VQ] = {"vq", vq, ARRAY_LEN(vq)},
-    [TABLE_DUE] = {"due", due, ARRAY_LEN(due)},
-    [TABLE_DUMP] = {"dump", dump, ARRAY_LEN(dump)},
-    [TABLE_DEVICE] = {"device", device, ARRAY_LEN(device)},
-    [TABLE_LAYOUT] = {"wqe", layout, ARRAY_LEN(layout)},
-    [TABLE_COUNTERS] = {"counters", counters, ARRAY_LEN(counters)},
-};
+#define NO_COLUMN(heading)
+#define TABLE(nm, subject, columns) {(subject), columns_##nm, ARRAY_LEN(columns_##nm)},
+const struct row_table row_tables[N_TABLES] = {SHOW_TABLES(TABLE, NO_COLUMN, NO_COLUMN, NO_COLUMN)};
 
 void rows_begin_table(struct rows *r, FILE *out, enum show_form form, enum table_id id)
 {

@@ -5,16 +5,32 @@
 
 #include "cli/show/show_rows.h"
 
+/* TABLE(NAME, subject, column ...) for each table.  A column is TEXT, NUMBER or FLAG with its
+ * heading; a NUMBER is aligned to the right.
+ */
+#define SHOW_TABLES(TABLE, TEXT, NUMBER, FLAG)                                                     \
+    TABLE(LIFE, "life", TEXT("step") TEXT("event") NUMBER("time") NUMBER("later by") TEXT("what")) \
+    TABLE(MEMORY, "memory",                                                                        \
+          TEXT("what") NUMBER("from") NUMBER("to") NUMBER("mrlen") NUMBER("lkey") NUMBER("rkey")   \
+              TEXT("access") TEXT("state") TEXT("of"))                                             \
+    TABLE(VQ, "vq",                                                                                \
+          TEXT("queue") TEXT("entry") TEXT("owner") FLAG("changed") NUMBER("addr") NUMBER("bytes") \
+              TEXT("device") TEXT("what") TEXT("not free"))                                        \
+    TABLE(DUE, "due", NUMBER("at") FLAG("frame") TEXT("what"))                                     \
+    TABLE(COUNTERS, "counters", TEXT("counter") NUMBER("value"))                                   \
+    TABLE(DUMP, "dump", NUMBER("offset") TEXT("bytes") TEXT("name") TEXT("value"))                 \
+    TABLE(DEVICE, "device",                                                                        \
+          TEXT("host") NUMBER("offset") TEXT("field") TEXT("value") TEXT("means") TEXT("kept"))    \
+    TABLE(LAYOUT, "wqe",                                                                           \
+          NUMBER("spec") TEXT("spec bytes") NUMBER("demo") TEXT("demo bytes") TEXT("name")         \
+              TEXT("value"))
+
 enum table_id {
-    TABLE_LIFE,
-    TABLE_MEMORY,
-    TABLE_VQ,
-    TABLE_DUE,
-    TABLE_COUNTERS,
-    TABLE_DUMP,
-    TABLE_DEVICE,
-    TABLE_LAYOUT,
-    N_TABLES
+#define TABLE(nm, subject, columns) TABLE_##nm,
+#define COLUMN(heading)
+    SHOW_TABLES(TABLE, COLUMN, COLUMN, COLUMN) N_TABLES
+#undef COLUMN
+#undef TABLE
 };
 
 struct row_table {

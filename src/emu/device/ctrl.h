@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Shared between the files of the control queue: a request, and the commands outside rdma_ctrl.c.
- */
+/* Between the files of the control queue: a request, and the commands. */
 #ifndef EMU_DEVICE_CTRL_H
 #define EMU_DEVICE_CTRL_H
 
@@ -47,20 +46,13 @@ static inline enum ctrl_rsp ctrl_refuse(struct call *c, enum ctrl_refusal why,
  */
 void ctrl_forget_ring(struct rdma *d, uint32_t queue);
 
-/* rdma_ctrl_mr.c: memory regions and windows */
-enum ctrl_rsp ctrl_get_dma_mr(struct call *c);
-enum ctrl_rsp ctrl_create_mr(struct call *c);
-enum ctrl_rsp ctrl_map_mr_sg(struct call *c);
-enum ctrl_rsp ctrl_reg_user_mr(struct call *c);
-enum ctrl_rsp ctrl_dereg_mr(struct call *c);
-enum ctrl_rsp ctrl_rereg_mr(struct call *c);
-enum ctrl_rsp ctrl_alloc_mw(struct call *c);
-enum ctrl_rsp ctrl_dealloc_mw(struct call *c);
-
-/* rdma_srq.c */
-enum ctrl_rsp ctrl_create_srq(struct call *c);
-enum ctrl_rsp ctrl_modify_srq(struct call *c);
-enum ctrl_rsp ctrl_query_srq(struct call *c);
-enum ctrl_rsp ctrl_destroy_srq(struct call *c);
+/* Executes a command: ctrl_query_port() and so on, one for each row of controls.def. rdma_ctrl_mr.c
+ * has those of memory regions and windows, rdma_srq.c those of shared receive queues, rdma_ctrl.c
+ * the others.
+ */
+#define CONTROL(nm, name, number, feature, request, response, text)                                \
+    enum ctrl_rsp ctrl_##name(struct call *c);
+#include "emu/facts/controls.def"
+#undef CONTROL
 
 #endif

@@ -25,7 +25,7 @@ static enum ctrl_rsp refuse_port(struct call *c, uint32_t port)
     return ctrl_refuse(c, REF_PORT_NUMBER, compared_one(HCA_PORT, port));
 }
 
-static enum ctrl_rsp query_port(struct call *c)
+enum ctrl_rsp ctrl_query_port(struct call *c)
 {
     const struct rdma *d = c->d;
     const bool up = net_is_up(d->port->net, d->port->link_end);
@@ -43,7 +43,7 @@ static enum ctrl_rsp query_port(struct call *c)
     return RSP_OK;
 }
 
-static enum ctrl_rsp create_cq(struct call *c)
+enum ctrl_rsp ctrl_create_cq(struct call *c)
 {
     struct cq *cq;
     enum ctrl_rsp rsp;
@@ -63,7 +63,7 @@ void ctrl_forget_ring(struct rdma *d, uint32_t queue)
         vq_restart(&d->pci.queues[queue]);
 }
 
-static enum ctrl_rsp destroy_cq(struct call *c)
+enum ctrl_rsp ctrl_destroy_cq(struct call *c)
 {
     enum ctrl_rsp rsp;
 
@@ -77,10 +77,8 @@ static enum ctrl_rsp destroy_cq(struct call *c)
     return rsp;
 }
 
-/* Only changes the number of entries.  The driver then resets the queue and enables it with a ring
- * of the new size.
- */
-static enum ctrl_rsp resize_cq(struct call *c)
+/* The queue itself is reset and enabled by the driver, with a ring of the new size. */
+enum ctrl_rsp ctrl_resize_cq(struct call *c)
 {
     REQUEST(c, resize_cq, r);
     c->number = r.cqn;
@@ -89,7 +87,7 @@ static enum ctrl_rsp resize_cq(struct call *c)
     return hca_cq_resize(&c->d->hca, r.cqn, r.cqe);
 }
 
-static enum ctrl_rsp create_pd(struct call *c)
+enum ctrl_rsp ctrl_create_pd(struct call *c)
 {
     struct pd *pd;
     const enum ctrl_rsp rsp = hca_pd_create(&c->d->hca, &pd);
@@ -101,7 +99,7 @@ static enum ctrl_rsp create_pd(struct call *c)
     return RSP_OK;
 }
 
-static enum ctrl_rsp destroy_pd(struct call *c)
+enum ctrl_rsp ctrl_destroy_pd(struct call *c)
 {
     REQUEST(c, pd_handle, r);
     c->number = r.pdn;
@@ -121,7 +119,7 @@ static enum ctrl_rsp check_create_flags(struct call *c, const struct rfc_create_
                : ctrl_refuse(c, REF_QP_FLAGS_OF_TYPE, compared_one(QPT_UD, r->qp_type));
 }
 
-static enum ctrl_rsp create_qp(struct call *c)
+enum ctrl_rsp ctrl_create_qp(struct call *c)
 {
     struct qp_config config;
     struct qp *qp;
@@ -193,7 +191,7 @@ static void attr_get(struct qp_attr *out, const uint8_t raw_attr[sizeof(struct r
     memcpy(out->av.dmac, a.ah_dmac, sizeof(out->av.dmac));
 }
 
-static enum ctrl_rsp modify_qp(struct call *c)
+enum ctrl_rsp ctrl_modify_qp(struct call *c)
 {
     struct qp_attr attr;
     struct qp *qp;
@@ -209,7 +207,7 @@ static enum ctrl_rsp modify_qp(struct call *c)
     return xport_qp_modify(&c->d->xport, qp, r.attr_mask, &attr);
 }
 
-static enum ctrl_rsp query_qp(struct call *c)
+enum ctrl_rsp ctrl_query_qp(struct call *c)
 {
     const struct qp_attr *a;
     const struct qp *qp;
@@ -262,7 +260,7 @@ static enum ctrl_rsp query_qp(struct call *c)
     return RSP_OK;
 }
 
-static enum ctrl_rsp destroy_qp(struct call *c)
+enum ctrl_rsp ctrl_destroy_qp(struct call *c)
 {
     enum ctrl_rsp rsp;
 
@@ -291,7 +289,7 @@ static enum ctrl_rsp check_idle(struct call *c, uint32_t queue)
 
 /* After it the driver resets the queues whose length has changed, and enables them with new rings.
  */
-static enum ctrl_rsp resize_qp(struct call *c)
+enum ctrl_rsp ctrl_resize_qp(struct call *c)
 {
     struct rdma *d = c->d;
     enum ctrl_rsp rsp = RSP_OK;
@@ -319,7 +317,7 @@ static enum ctrl_rsp resize_qp(struct call *c)
     return rsp;
 }
 
-static enum ctrl_rsp query_pkey(struct call *c)
+enum ctrl_rsp ctrl_query_pkey(struct call *c)
 {
     struct hca *h = &c->d->hca;
     uint16_t pkey;
@@ -357,7 +355,7 @@ static enum ctrl_rsp change_gid(struct rdma *d, uint32_t index, const uint8_t *g
     return rsp;
 }
 
-static enum ctrl_rsp add_gid(struct call *c)
+enum ctrl_rsp ctrl_add_gid(struct call *c)
 {
     static const uint8_t none[GID_BYTES];
 
@@ -372,7 +370,7 @@ static enum ctrl_rsp add_gid(struct call *c)
     return change_gid(c->d, r.index, r.gid);
 }
 
-static enum ctrl_rsp del_gid(struct call *c)
+enum ctrl_rsp ctrl_del_gid(struct call *c)
 {
     REQUEST(c, del_gid, r);
     c->number = r.index;
@@ -381,7 +379,7 @@ static enum ctrl_rsp del_gid(struct call *c)
     return change_gid(c->d, r.index, NULL);
 }
 
-static enum ctrl_rsp req_notify_cq(struct call *c)
+enum ctrl_rsp ctrl_req_notify_cq(struct call *c)
 {
     struct cq *cq;
 
@@ -407,7 +405,7 @@ static enum ctrl_rsp mcast_qp(struct call *c, const struct rfc_mcast *r, struct 
     return gid_is_group(r->gid) ? RSP_OK : ctrl_refuse(c, REF_GROUP_ADDRESS, compared_nothing());
 }
 
-static enum ctrl_rsp attach_mcast(struct call *c)
+enum ctrl_rsp ctrl_attach_mcast(struct call *c)
 {
     struct qp *qp;
     enum ctrl_rsp rsp;
@@ -417,7 +415,7 @@ static enum ctrl_rsp attach_mcast(struct call *c)
     return rsp == RSP_OK ? mcast_attach(&c->d->hca, qp, r.gid) : rsp;
 }
 
-static enum ctrl_rsp detach_mcast(struct call *c)
+enum ctrl_rsp ctrl_detach_mcast(struct call *c)
 {
     struct qp *qp;
     enum ctrl_rsp rsp;
@@ -427,42 +425,14 @@ static enum ctrl_rsp detach_mcast(struct call *c)
     return rsp == RSP_OK ? mcast_detach(&c->d->hca, qp, r.gid) : rsp;
 }
 
-/* Commands by number.  Those of this project begin at 0x40 and need a feature; `needs` 0 means
- * none.
- */
 static const struct {
     enum ctrl_rsp (*run)(struct call *c);
-    enum feature_number needs;
+    enum feature_number needs; /* 0: none */
 } commands[] = {
-    [CMD_QUERY_PORT] = {query_port, 0},
-    [CMD_CREATE_CQ] = {create_cq, 0},
-    [CMD_DESTROY_CQ] = {destroy_cq, 0},
-    [CMD_CREATE_PD] = {create_pd, 0},
-    [CMD_DESTROY_PD] = {destroy_pd, 0},
-    [CMD_GET_DMA_MR] = {ctrl_get_dma_mr, 0},
-    [CMD_CREATE_MR] = {ctrl_create_mr, 0},
-    [CMD_MAP_MR_SG] = {ctrl_map_mr_sg, 0},
-    [CMD_REG_USER_MR] = {ctrl_reg_user_mr, 0},
-    [CMD_DEREG_MR] = {ctrl_dereg_mr, 0},
-    [CMD_CREATE_QP] = {create_qp, 0},
-    [CMD_MODIFY_QP] = {modify_qp, 0},
-    [CMD_QUERY_QP] = {query_qp, 0},
-    [CMD_DESTROY_QP] = {destroy_qp, 0},
-    [CMD_QUERY_PKEY] = {query_pkey, 0},
-    [CMD_ADD_GID] = {add_gid, 0},
-    [CMD_DEL_GID] = {del_gid, 0},
-    [CMD_REQ_NOTIFY_CQ] = {req_notify_cq, 0},
-    [CMD_ALLOC_MW] = {ctrl_alloc_mw, VF_MW},
-    [CMD_DEALLOC_MW] = {ctrl_dealloc_mw, VF_MW},
-    [CMD_REREG_MR] = {ctrl_rereg_mr, VF_MW},
-    [CMD_RESIZE_CQ] = {resize_cq, VF_RESIZE},
-    [CMD_RESIZE_QP] = {resize_qp, VF_RESIZE},
-    [CMD_ATTACH_MCAST] = {attach_mcast, VF_MCAST},
-    [CMD_DETACH_MCAST] = {detach_mcast, VF_MCAST},
-    [CMD_CREATE_SRQ] = {ctrl_create_srq, VF_SRQ},
-    [CMD_MODIFY_SRQ] = {ctrl_modify_srq, VF_SRQ},
-    [CMD_QUERY_SRQ] = {ctrl_query_srq, VF_SRQ},
-    [CMD_DESTROY_SRQ] = {ctrl_destroy_srq, VF_SRQ},
+#define CONTROL(nm, name, number, feature, request, response, text)                                \
+    [number] = {ctrl_##name, feature},
+#include "emu/facts/controls.def"
+#undef CONTROL
 };
 
 /* Returns true if @cmd exists and its feature was negotiated. */

@@ -72,7 +72,7 @@ static const struct enum_row rows_rule[] = {
 const struct enum_table enum_rule = {"rule", "rule", rows_rule, ARRAY_LEN(rows_rule)};
 
 static const struct enum_row rows_ctrl_cmd[] = {
-#define CONTROL(nm, number, request, response, txt) {#nm, (number), (txt)},
+#define CONTROL(nm, name, number, feature, request, response, txt) {#nm, (number), (txt)},
 #include "emu/facts/controls.def"
 #undef CONTROL
 };

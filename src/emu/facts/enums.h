@@ -467,7 +467,7 @@ enum send_flag_bit { ENUM_SEND_FLAG(ENUM_MEMBER) };
 enum access_bit { ENUM_ACCESS(ENUM_MEMBER) };
 enum mtu { ENUM_MTU(ENUM_MEMBER) };
 enum ctrl_cmd {
-#define CONTROL(name, number, request, response, text) CMD_##name = (number),
+#define CONTROL(nm, name, number, ...) CMD_##nm = (number),
 #include "emu/facts/controls.def"
 #undef CONTROL
 };

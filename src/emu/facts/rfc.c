@@ -26,7 +26,7 @@ enum {
 
 #define S(name) &structs[STRUCT_##name]
 static const struct rfc_ctrl controls[] = {
-#define CONTROL(name, number, in, out, text) [number] = {in, out},
+#define CONTROL(nm, name, number, feature, in, out, text) [number] = {in, out},
 #include "emu/facts/controls.def"
 #undef CONTROL
 };

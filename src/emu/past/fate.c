@@ -65,27 +65,36 @@ struct fate fate_of(const struct past_index *x, const struct ev *tx)
     return f;
 }
 
-const char *fate_fault_done(uint32_t kind)
+/* What a fault of a kind does to frames, in words. */
+struct fault_words {
+    const char *does; /* NULL: no command makes such a fault */
+    const char *done;
+    bool changes; /* the bytes of the frame */
+};
+
+static struct fault_words words_of(uint32_t kind)
 {
     switch ((enum fault_kind)kind) {
     case FLT_DROP:
+        return (struct fault_words){"drops", "lost", false};
+    case FLT_DUPLICATE:
+        return (struct fault_words){"duplicates", "duplicated", false};
+    case FLT_DELAY:
+        return (struct fault_words){"delays", "delayed", false};
+    case FLT_CORRUPT:
+        return (struct fault_words){"corrupts", "corrupted", true};
+    case FLT_REORDER:
+        return (struct fault_words){"holds", "held", false};
+    case FLT_TRUNCATE:
+        return (struct fault_words){"cuts", "cut", true};
+    case FLT_MARK:
+        return (struct fault_words){"marks with CE", "marked CE", true};
+    case FLT_FORGE:
+        return (struct fault_words){"forges", "forged", true};
     case FLT_CHANCE:
     case FLT_BURST:
-        return "lost";
-    case FLT_DUPLICATE:
-        return "duplicated";
-    case FLT_DELAY:
-        return "delayed";
-    case FLT_REORDER:
-        return "held";
-    case FLT_TRUNCATE:
-        return "cut";
-    case FLT_MARK:
-        return "marked CE";
-    case FLT_FORGE:
-        return "forged";
-    case FLT_CORRUPT:
-    case FLT_LOST_KICK: /* these do not concern frames */
+        return (struct fault_words){NULL, "lost", false};
+    case FLT_LOST_KICK: /* these meet no frame */
     case FLT_LOST_INTERRUPT:
     case FLT_LATE_DATA:
     case FLT_STUCK_QUEUE:
@@ -93,10 +102,20 @@ const char *fate_fault_done(uint32_t kind)
     case FLT_NONE:
         break;
     }
-    return "corrupted";
+    return (struct fault_words){NULL, "corrupted", false};
+}
+
+const char *fate_fault_does(uint32_t kind)
+{
+    return words_of(kind).does;
+}
+
+const char *fate_fault_done(uint32_t kind)
+{
+    return words_of(kind).done;
 }
 
 bool fate_fault_changes(uint32_t kind)
 {
-    return kind == FLT_CORRUPT || kind == FLT_TRUNCATE || kind == FLT_MARK || kind == FLT_FORGE;
+    return words_of(kind).changes;
 }

@@ -32,7 +32,12 @@ struct fate {
  */
 struct fate fate_of(const struct past_index *x, const struct ev *tx);
 
-/* Participle for a fault of @kind (enum fault_kind): "delayed", "marked CE". */
+/* What a fault of @kind (enum fault_kind) does to a frame: "delays", "marks with CE".  NULL if no
+ * command makes such a fault.
+ */
+const char *fate_fault_does(uint32_t kind);
+
+/* What it has done to a frame: "delayed", "marked CE". */
 const char *fate_fault_done(uint32_t kind);
 
 /* Returns true if a fault of @kind changes the frame's bytes.  The changed bytes are recorded under

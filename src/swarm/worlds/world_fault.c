@@ -232,12 +232,18 @@ static void add_device_fault(struct world_run *r, uint16_t i)
                 "a fault of a device can be added");
 }
 
+/* The command that makes a fault of @kind has its name, in lower case. */
+static void command_of(uint32_t kind, char out[RDL_NAME_BYTES])
+{
+    snprintf(out, RDL_NAME_BYTES, "%s", enum_name(&enum_fault, kind));
+    for (; *out; out++) {
+        if (*out >= 'A' && *out <= 'Z')
+            *out = (char)(*out - 'A' + 'a');
+    }
+}
+
 void world_add_fault(struct world_run *r, uint16_t i)
 {
-    static const char *const words[] = {
-        [FLT_DROP] = "drop",       [FLT_DUPLICATE] = "duplicate", [FLT_DELAY] = "delay",
-        [FLT_CORRUPT] = "corrupt", [FLT_REORDER] = "reorder",     [FLT_TRUNCATE] = "truncate",
-        [FLT_MARK] = "mark",       [FLT_FORGE] = "forge"};
     const struct world_fault *f = &r->w->fault[i];
     struct rdl_fault_config c = {.kind = f->kind,
                                  .from = r->host[f->from].host,
@@ -247,11 +253,12 @@ void world_add_fault(struct world_run *r, uint16_t i)
                                  .dest_qpn = RDL_ANY,
                                  .nth = f->nth,
                                  .count = f->count};
-    char name[RDL_NAME_BYTES], line[LINE_BYTES];
+    char name[RDL_NAME_BYTES], line[LINE_BYTES], command[RDL_NAME_BYTES];
     struct text t = text_on(line, sizeof(line));
 
     if (r->fault[i].raw)
         return;
+    command_of(f->kind, command);
     snprintf(name, sizeof(name), "f%u", i);
     c.name = name;
     aim(r, f, &c, &t);
@@ -260,7 +267,7 @@ void world_add_fault(struct world_run *r, uint16_t i)
         c.where = is_long;
         text_addf(&t, " where bytes > %u", WORLD_LONG);
     }
-    world_say(r, "%s%s as f%u", words[f->kind], line, i);
+    world_say(r, "%s%s as f%u", command, line, i);
     world_works(r, rdl_fault_add(r->lab, &c, &r->fault[i]), "a fault can be added");
     r->is_faulty = true;
     r->is_copying =

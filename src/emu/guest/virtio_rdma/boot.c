@@ -270,7 +270,7 @@ enum rdl_status boot_query_port(struct verbs *v)
     return query_port(v->driver);
 }
 
-void boot_answer_port(struct virtio_rdma *d, const uint8_t *data)
+void answer_query_port(struct virtio_rdma *d, const uint8_t *data)
 {
     struct rfc_port_attr attr;
     struct raw_port_attr raw;

@@ -14,42 +14,18 @@ _Static_assert(1 + sizeof(struct raw_modify_qp) <= CTRL_BUFFER_BYTES, "largest r
 /* Preset value of the status byte: a response that the device never wrote is no success. */
 #define RSP_PRESET 0xffu
 
-/* Handlers of the answers, by command. */
-static const struct {
-    void (*done)(struct virtio_rdma *d, const uint8_t *data); /* on RSP_OK; NULL: nothing to do */
-    /* on failure, called before verbs_refused(); NULL: nothing to do */
-    void (*refused)(struct virtio_rdma *d);
-    bool creates; /* the response begins with the new object's number */
-} answers[] = {
-    [CMD_QUERY_PORT] = {boot_answer_port, NULL, false},
-    [CMD_CREATE_CQ] = {answer_cq, answer_cq_refused, true},
-    [CMD_DESTROY_CQ] = {answer_cq_destroyed, NULL, false},
-    [CMD_CREATE_PD] = {answer_pd, NULL, true},
-    [CMD_DESTROY_PD] = {answer_destroyed, NULL, false},
-    [CMD_REG_USER_MR] = {answer_mr, NULL, true},
-    [CMD_DEREG_MR] = {answer_destroyed, NULL, false},
-    [CMD_CREATE_QP] = {answer_qp, answer_qp_refused, true},
-    [CMD_MODIFY_QP] = {answer_qp_modified, NULL, false},
-    [CMD_QUERY_QP] = {answer_qp_queried, NULL, false},
-    [CMD_DESTROY_QP] = {answer_qp_destroyed, NULL, false},
-    [CMD_QUERY_PKEY] = {answer_pkey, NULL, false},
-    [CMD_ADD_GID] = {answer_gid, NULL, false},
-    [CMD_DEL_GID] = {answer_gid, NULL, false},
-    [CMD_REQ_NOTIFY_CQ] = {answer_armed, NULL, false},
-    [CMD_GET_DMA_MR] = {answer_mr, NULL, true},
-    [CMD_CREATE_MR] = {answer_mr, NULL, true},
-    [CMD_MAP_MR_SG] = {answer_mapped, NULL, false},
-    [CMD_ALLOC_MW] = {answer_mw, NULL, true},
-    [CMD_DEALLOC_MW] = {answer_destroyed, NULL, false},
-    [CMD_REREG_MR] = {answer_reregistered, NULL, false},
-    [CMD_RESIZE_CQ] = {answer_cq_resized, answer_cq_resize_refused, false},
-    [CMD_RESIZE_QP] = {answer_qp_resized, answer_qp_resize_refused, false},
-    [CMD_ATTACH_MCAST] = {answer_mcast_attached, NULL, false},
-    [CMD_DETACH_MCAST] = {answer_mcast_detached, NULL, false},
-    [CMD_CREATE_SRQ] = {answer_srq, answer_srq_refused, true},
-    [CMD_MODIFY_SRQ] = {answer_srq_modified, NULL, false},
-    [CMD_QUERY_SRQ] = {answer_srq_queried, NULL, false},
-    [CMD_DESTROY_SRQ] = {answer_srq_destroyed, NULL, false},
+/* By command. */
+static void (*const answers[])(struct virtio_rdma *d, const uint8_t *data) = {
+#define CONTROL(nm, name, number, feature, request, response, text) [number] = answer_##name,
+#include "emu/facts/controls.def"
+#undef CONTROL
+};
+
+/* Called before the verbs learn of the refusal; NULL: nothing is to be done. */
+static void (*const refusals[ARRAY_LEN(answers)])(struct virtio_rdma *d) = {
+    [CMD_CREATE_CQ] = answer_cq_refused,        [CMD_CREATE_QP] = answer_qp_refused,
+    [CMD_RESIZE_CQ] = answer_cq_resize_refused, [CMD_RESIZE_QP] = answer_qp_resize_refused,
+    [CMD_CREATE_SRQ] = answer_srq_refused,
 };
 
 bool ctrl_take_place(struct virtio_rdma *d, struct virtio_rdma_request *p)
@@ -158,12 +134,11 @@ static void apply(struct virtio_rdma *d, const uint8_t *data)
 
     RDL_ASSERT((size_t)c->cmd < ARRAY_LEN(answers));
     if (c->rsp == RSP_OK) {
-        if (answers[c->cmd].done)
-            answers[c->cmd].done(d, data);
+        answers[c->cmd](d, data);
         return;
     }
-    if (answers[c->cmd].refused)
-        answers[c->cmd].refused(d);
+    if (refusals[c->cmd])
+        refusals[c->cmd](d);
     verbs_refused(d->verbs, c->rsp);
 }
 
@@ -192,8 +167,8 @@ static void take_answer(struct virtio_rdma *d, uint16_t head, uint32_t len)
     c->n_under_way--;
     c->cmd = p->cmd;
     c->rsp = read_response(d, p, len, response);
-    if (c->rsp == RSP_OK && answers[c->cmd].creates)
-        p->number = ld_le32(response + 1);
+    if (c->rsp == RSP_OK && d->verbs->request.kind == VERBS_CREATE)
+        p->number = ld_le32(response + 1); /* all of them begin with the object's number */
     TRACE_ID(t, id, ctrl_response, .host = d->pci.host, .cmd = c->cmd, .rsp = c->rsp,
              .number = p->number);
     old = trace_because(t, id);

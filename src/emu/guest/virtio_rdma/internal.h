@@ -105,7 +105,6 @@ enum rdl_status boot_query_port(struct verbs *v);
 
 /* Reads the device configuration again after the device changed it. */
 void boot_config_changed(struct virtio_rdma *d);
-void boot_answer_port(struct virtio_rdma *d, const uint8_t *data);
 
 /* events.c: sets up the event queue and its buffers, if the device has one. */
 enum rdl_status events_boot(struct virtio_rdma *d);
@@ -119,25 +118,27 @@ void events_count(struct virtio_rdma *d);
 /* A program uses the device from now on: enables the event queue's interrupt. */
 void events_listen(struct verbs *v);
 
-/* requests.c: answers; @data is the response after its status byte. */
-void answer_pd(struct virtio_rdma *d, const uint8_t *data);
-void answer_cq(struct virtio_rdma *d, const uint8_t *data);
-void answer_armed(struct virtio_rdma *d, const uint8_t *data);
-void answer_cq_destroyed(struct virtio_rdma *d, const uint8_t *data);
+/* Applies the response to a command: answer_query_port() and so on, one for each row of
+ * controls.def.  @data follows the status byte, which is OK.  boot.c, requests.c, mr.c, resize.c,
+ * qp.c and srq.c have them beside what sends the request.
+ */
+#define CONTROL(nm, name, number, feature, request, response, text)                                \
+    void answer_##name(struct virtio_rdma *d, const uint8_t *data);
+#include "emu/facts/controls.def"
+#undef CONTROL
+
+/* The device refused the command: gives back the memory that the request took. */
 void answer_cq_refused(struct virtio_rdma *d);
-void answer_pkey(struct virtio_rdma *d, const uint8_t *data);
-void answer_gid(struct virtio_rdma *d, const uint8_t *data);
-void answer_destroyed(struct virtio_rdma *d, const uint8_t *data);
+void answer_qp_resize_refused(struct virtio_rdma *d);
+void answer_cq_resize_refused(struct virtio_rdma *d);
+void answer_qp_refused(struct virtio_rdma *d);
+void answer_srq_refused(struct virtio_rdma *d);
 
 /* mr.c */
 enum rdl_status request_reg_mr(struct guest_mr *mr);
 enum rdl_status request_rereg_mr(struct guest_mr *mr, const struct verbs_region *to);
 enum rdl_status request_map_mr_sg(struct guest_mr *mr, const struct rdl_mr_range *range);
 enum rdl_status request_alloc_mw(struct guest_mw *mw);
-void answer_mr(struct virtio_rdma *d, const uint8_t *data);
-void answer_reregistered(struct virtio_rdma *d, const uint8_t *data);
-void answer_mapped(struct virtio_rdma *d, const uint8_t *data);
-void answer_mw(struct virtio_rdma *d, const uint8_t *data);
 
 /* requests.c: adds empty buffers to the ring of @c.  Ring buffers and kept completions together do
  * not exceed its cqe.
@@ -147,10 +148,6 @@ void cq_fill(struct virtio_rdma *d, const struct virtio_rdma_cq *c);
 /* resize.c */
 enum rdl_status request_resize_cq(struct guest_cq *cq, uint32_t cqe);
 enum rdl_status request_resize_qp(struct guest_qp *qp, uint32_t max_send_wr, uint32_t max_recv_wr);
-void answer_qp_resized(struct virtio_rdma *d, const uint8_t *data);
-void answer_qp_resize_refused(struct virtio_rdma *d);
-void answer_cq_resized(struct virtio_rdma *d, const uint8_t *data);
-void answer_cq_resize_refused(struct virtio_rdma *d);
 
 static inline uint32_t kept_left(const struct kept_cqes *k)
 {
@@ -174,13 +171,6 @@ enum rdl_status request_modify_qp(struct guest_qp *qp, const struct rdl_qp_attr 
 enum rdl_status request_query_qp(struct guest_qp *qp);
 enum rdl_status request_attach_mcast(struct guest_qp *qp, const uint8_t gid[GID_BYTES]);
 enum rdl_status request_detach_mcast(struct guest_qp *qp, const uint8_t gid[GID_BYTES]);
-void answer_qp(struct virtio_rdma *d, const uint8_t *data);
-void answer_qp_modified(struct virtio_rdma *d, const uint8_t *data);
-void answer_qp_queried(struct virtio_rdma *d, const uint8_t *data);
-void answer_qp_destroyed(struct virtio_rdma *d, const uint8_t *data);
-void answer_qp_refused(struct virtio_rdma *d);
-void answer_mcast_attached(struct virtio_rdma *d, const uint8_t *data);
-void answer_mcast_detached(struct virtio_rdma *d, const uint8_t *data);
 
 /* srq.c */
 
@@ -197,11 +187,6 @@ enum rdl_status srq_boot(struct virtio_rdma *d);
 enum rdl_status request_create_srq(struct guest_srq *srq);
 enum rdl_status request_modify_srq(struct guest_srq *srq, uint32_t limit, uint32_t mask);
 enum rdl_status request_query_srq(struct guest_srq *srq);
-void answer_srq(struct virtio_rdma *d, const uint8_t *data);
-void answer_srq_refused(struct virtio_rdma *d);
-void answer_srq_modified(struct virtio_rdma *d, const uint8_t *data);
-void answer_srq_queried(struct virtio_rdma *d, const uint8_t *data);
-void answer_srq_destroyed(struct virtio_rdma *d, const uint8_t *data);
 
 /* Bytes of the largest receive WQE with @max_sge SGEs. */
 static inline uint32_t queue_recv_bytes(uint32_t max_sge)

@@ -121,11 +121,26 @@ static uint32_t take_keys(struct guest_mr *mr, const uint8_t *data)
     return keys.mrn;
 }
 
-void answer_mr(struct virtio_rdma *d, const uint8_t *data)
+static void mr_created(const struct virtio_rdma *d, const uint8_t *data)
 {
     struct guest_mr *mr = (struct guest_mr *)asked_about(d);
 
     verbs_created(&mr->o, take_keys(mr, data));
+}
+
+void answer_reg_user_mr(struct virtio_rdma *d, const uint8_t *data)
+{
+    mr_created(d, data);
+}
+
+void answer_get_dma_mr(struct virtio_rdma *d, const uint8_t *data)
+{
+    mr_created(d, data);
+}
+
+void answer_create_mr(struct virtio_rdma *d, const uint8_t *data)
+{
+    mr_created(d, data);
 }
 
 enum rdl_status request_rereg_mr(struct guest_mr *mr, const struct verbs_region *to)
@@ -152,7 +167,7 @@ enum rdl_status request_rereg_mr(struct guest_mr *mr, const struct verbs_region 
     return ctrl_send(d, CMD_REREG_MR, &raw, mr->mrn);
 }
 
-void answer_reregistered(struct virtio_rdma *d, const uint8_t *data)
+void answer_rereg_mr(struct virtio_rdma *d, const uint8_t *data)
 {
     struct guest_mr *mr = (struct guest_mr *)asked_about(d);
 
@@ -174,8 +189,8 @@ enum rdl_status request_map_mr_sg(struct guest_mr *mr, const struct rdl_mr_range
     return ctrl_send(d, CMD_MAP_MR_SG, &raw, mr->mrn);
 }
 
-/* A device that mapped another number of pages than requested has failed. */
-void answer_mapped(struct virtio_rdma *d, const uint8_t *data)
+/* A device that maps fewer pages than it was told of has failed. */
+void answer_map_mr_sg(struct virtio_rdma *d, const uint8_t *data)
 {
     struct guest_mr *mr = (struct guest_mr *)asked_about(d);
     const struct rdl_mr_range *range = &d->verbs->request.region.range;
@@ -195,7 +210,7 @@ enum rdl_status request_alloc_mw(struct guest_mw *mw)
     return ctrl_send(driver_of(&mw->o), CMD_ALLOC_MW, &raw, 0);
 }
 
-void answer_mw(struct virtio_rdma *d, const uint8_t *data)
+void answer_alloc_mw(struct virtio_rdma *d, const uint8_t *data)
 {
     struct guest_mw *mw = (struct guest_mw *)asked_about(d);
     struct rfc_mw_keys keys;

@@ -64,7 +64,7 @@ enum rdl_status request_create_qp(struct guest_qp *qp)
     return st;
 }
 
-void answer_qp(struct virtio_rdma *d, const uint8_t *data)
+void answer_create_qp(struct virtio_rdma *d, const uint8_t *data)
 {
     struct virtio_rdma_qp *q = answered_qp(d);
     struct guest_qp *qp = &q->qp;
@@ -91,7 +91,7 @@ void answer_qp_refused(struct virtio_rdma *d)
     give_mem(d, answered_qp(d));
 }
 
-void answer_qp_destroyed(struct virtio_rdma *d, const uint8_t *data)
+void answer_destroy_qp(struct virtio_rdma *d, const uint8_t *data)
 {
     struct virtio_rdma_qp *q = answered_qp(d);
 
@@ -152,7 +152,7 @@ enum rdl_status request_modify_qp(struct guest_qp *qp, const struct rdl_qp_attr 
     return ctrl_send(driver_of(&qp->o), CMD_MODIFY_QP, &raw, qp->qpn);
 }
 
-void answer_qp_modified(struct virtio_rdma *d, const uint8_t *data)
+void answer_modify_qp(struct virtio_rdma *d, const uint8_t *data)
 {
     (void)data;
     verbs_modified(&answered_qp(d)->qp);
@@ -198,7 +198,7 @@ static void attr_from_rfc(const struct rfc_qp_attr *a, struct rdl_qp_attr *out)
     memcpy(out->ah.dmac, a->ah_dmac, MAC_BYTES);
 }
 
-void answer_qp_queried(struct virtio_rdma *d, const uint8_t *data)
+void answer_query_qp(struct virtio_rdma *d, const uint8_t *data)
 {
     struct rfc_qp_attr fields;
     struct rdl_qp_attr attr;
@@ -231,13 +231,13 @@ enum rdl_status request_detach_mcast(struct guest_qp *qp, const uint8_t gid[GID_
     return request_mcast(qp, gid, CMD_DETACH_MCAST);
 }
 
-void answer_mcast_attached(struct virtio_rdma *d, const uint8_t *data)
+void answer_attach_mcast(struct virtio_rdma *d, const uint8_t *data)
 {
     (void)data;
     verbs_attached(&answered_qp(d)->qp);
 }
 
-void answer_mcast_detached(struct virtio_rdma *d, const uint8_t *data)
+void answer_detach_mcast(struct virtio_rdma *d, const uint8_t *data)
 {
     (void)data;
     verbs_detached(&answered_qp(d)->qp);

@@ -15,7 +15,7 @@ static enum rdl_status create_pd(struct guest_pd *pd)
     return ctrl_send(driver_of(&pd->o), CMD_CREATE_PD, NULL, 0);
 }
 
-void answer_pd(struct virtio_rdma *d, const uint8_t *data)
+void answer_create_pd(struct virtio_rdma *d, const uint8_t *data)
 {
     verbs_created(asked_about(d), ld_le32(data));
 }
@@ -59,7 +59,7 @@ void cq_fill(struct virtio_rdma *d, const struct virtio_rdma_cq *c)
     queue_kick(d, c->cq.cqn);
 }
 
-void answer_cq(struct virtio_rdma *d, const uint8_t *data)
+void answer_create_cq(struct virtio_rdma *d, const uint8_t *data)
 {
     struct virtio_rdma_cq *c = answered_cq(d);
     const uint32_t cqn = ld_le32(data);
@@ -80,7 +80,7 @@ void answer_cq_refused(struct virtio_rdma *d)
     queue_mem_give(d, &answered_cq(d)->mem);
 }
 
-void answer_cq_destroyed(struct virtio_rdma *d, const uint8_t *data)
+void answer_destroy_cq(struct virtio_rdma *d, const uint8_t *data)
 {
     struct virtio_rdma_cq *c = answered_cq(d);
     const uint32_t cqn = c->cq.cqn;
@@ -107,7 +107,7 @@ static enum rdl_status arm_cq(struct guest_cq *cq, bool solicited_only)
     return ctrl_send(d, CMD_REQ_NOTIFY_CQ, &raw, cq->cqn);
 }
 
-void answer_armed(struct virtio_rdma *d, const uint8_t *data)
+void answer_req_notify_cq(struct virtio_rdma *d, const uint8_t *data)
 {
     (void)data;
     verbs_armed(&answered_cq(d)->cq);
@@ -126,7 +126,19 @@ static enum rdl_status destroy(struct guest_object *o)
     return ctrl_send(driver_of(o), commands[o->kind], request, number);
 }
 
-void answer_destroyed(struct virtio_rdma *d, const uint8_t *data)
+void answer_destroy_pd(struct virtio_rdma *d, const uint8_t *data)
+{
+    (void)data;
+    verbs_destroyed(asked_about(d));
+}
+
+void answer_dereg_mr(struct virtio_rdma *d, const uint8_t *data)
+{
+    (void)data;
+    verbs_destroyed(asked_about(d));
+}
+
+void answer_dealloc_mw(struct virtio_rdma *d, const uint8_t *data)
 {
     (void)data;
     verbs_destroyed(asked_about(d));
@@ -141,7 +153,7 @@ static enum rdl_status query_pkey(struct verbs *v, uint32_t index)
     return ctrl_send(v->driver, CMD_QUERY_PKEY, &raw, 0);
 }
 
-void answer_pkey(struct virtio_rdma *d, const uint8_t *data)
+void answer_query_pkey(struct virtio_rdma *d, const uint8_t *data)
 {
     verbs_queried_pkey(d->verbs, ld_le16(data));
 }
@@ -157,11 +169,23 @@ static enum rdl_status set_gid(struct verbs *v, uint32_t index, bool valid)
     return ctrl_send(v->driver, CMD_DEL_GID, &raw, index);
 }
 
-void answer_gid(struct virtio_rdma *d, const uint8_t *data)
+/* Boot also sends ADD_GID, and waits for no answer of the verbs. */
+static void gid_set(const struct virtio_rdma *d)
+{
+    if (d->verbs->up)
+        verbs_gid_set(d->verbs);
+}
+
+void answer_add_gid(struct virtio_rdma *d, const uint8_t *data)
 {
     (void)data;
-    if (d->verbs->up) /* otherwise a boot request was answered */
-        verbs_gid_set(d->verbs);
+    gid_set(d);
+}
+
+void answer_del_gid(struct virtio_rdma *d, const uint8_t *data)
+{
+    (void)data;
+    gid_set(d);
 }
 
 static const char *request_name(const struct verbs *v)

@@ -93,7 +93,7 @@ static bool exchange(struct virtio_rdma *d, uint32_t queue, uint16_t vector,
     return true;
 }
 
-void answer_cq_resized(struct virtio_rdma *d, const uint8_t *data)
+void answer_resize_cq(struct virtio_rdma *d, const uint8_t *data)
 {
     struct virtio_rdma_cq *c = (struct virtio_rdma_cq *)asked_about(d);
     const uint32_t cqn = c->cq.cqn;
@@ -151,7 +151,7 @@ static bool exchange_work(struct virtio_rdma *d, uint32_t queue, struct guest_qu
            (work_reclaim(d, queue) && exchange(d, queue, VIRTIO_NO_VECTOR, mem, new_mem));
 }
 
-void answer_qp_resized(struct virtio_rdma *d, const uint8_t *data)
+void answer_resize_qp(struct virtio_rdma *d, const uint8_t *data)
 {
     struct virtio_rdma_qp *q = (struct virtio_rdma_qp *)asked_about(d);
 

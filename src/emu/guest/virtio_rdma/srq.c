@@ -67,7 +67,7 @@ enum rdl_status request_create_srq(struct guest_srq *srq)
     return st;
 }
 
-void answer_srq(struct virtio_rdma *d, const uint8_t *data)
+void answer_create_srq(struct virtio_rdma *d, const uint8_t *data)
 {
     struct virtio_rdma_srq *s = answered_srq(d);
     const uint32_t srqn = ld_le32(data), queue = srq_queue(d, srqn);
@@ -88,7 +88,7 @@ void answer_srq_refused(struct virtio_rdma *d)
     queue_mem_give(d, &answered_srq(d)->mem);
 }
 
-void answer_srq_destroyed(struct virtio_rdma *d, const uint8_t *data)
+void answer_destroy_srq(struct virtio_rdma *d, const uint8_t *data)
 {
     struct virtio_rdma_srq *s = answered_srq(d);
 
@@ -108,7 +108,7 @@ enum rdl_status request_modify_srq(struct guest_srq *srq, uint32_t limit, uint32
     return ctrl_send(driver_of(&srq->o), CMD_MODIFY_SRQ, &raw, srq->srqn);
 }
 
-void answer_srq_modified(struct virtio_rdma *d, const uint8_t *data)
+void answer_modify_srq(struct virtio_rdma *d, const uint8_t *data)
 {
     (void)data;
     verbs_srq_modified(&answered_srq(d)->srq);
@@ -122,7 +122,7 @@ enum rdl_status request_query_srq(struct guest_srq *srq)
     return ctrl_send(driver_of(&srq->o), CMD_QUERY_SRQ, request, srq->srqn);
 }
 
-void answer_srq_queried(struct virtio_rdma *d, const uint8_t *data)
+void answer_query_srq(struct virtio_rdma *d, const uint8_t *data)
 {
     struct rfc_srq_attr attr;
     struct raw_srq_attr raw;

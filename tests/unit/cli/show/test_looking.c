@@ -7,6 +7,7 @@
 #include <cjson/cJSON.h>
 
 #include "cli/lab_session.h"
+#include "cli/show/show.h"
 #include "golden.h"
 #include "rdmalab/inspect.h"
 #include "rdmalab/trace.h"
@@ -141,7 +142,37 @@ static const char *const tables[] = {"qp",
                                      "qp h1.qp",
                                      "dump h1.qp.sq.desc[0]",
                                      "dump h1.ctrl.desc[0]",
+                                     "wqe h1.qp.sq.desc[0]",
+                                     "switches",
+                                     "link",
+                                     "device",
+                                     "pci h1",
                                      ""};
+
+/* Is @subject the first word of one of them? */
+static bool is_asked_for(const char *subject)
+{
+    const size_t n = strlen(subject);
+
+    for (size_t i = 0; i < ARRAY_LEN(tables); i++) {
+        if (strncmp(tables[i], subject, n) == 0 && (tables[i][n] == ' ' || !tables[i][n]))
+            return true;
+    }
+    return strcmp(subject, "live") == 0; /* nothing outside is attached to this lab */
+}
+
+static void every_subject_is_asked_for_and_in_the_help(void **state)
+{
+    const struct param *what = cmd_param(cmd_find("show", false), "what");
+
+    (void)state;
+    for (size_t i = 0; show_subject(i); i++) {
+        if (!is_asked_for(show_subject(i)))
+            fail_msg("show has %s: say in tables[] how to ask for it", show_subject(i));
+        if (!strstr(what->help, show_subject(i)))
+            fail_msg("show has %s: commands.def does not name it", show_subject(i));
+    }
+}
 
 /* JSON, or NULL. */
 static cJSON *json_of(struct lab *l, const char *question, const char *form)
@@ -513,6 +544,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_lab_fits_a_screen),
+        cmocka_unit_test(every_subject_is_asked_for_and_in_the_help),
         cmocka_unit_test(each_form_has_the_same_rows),
         cmocka_unit_test(rows_have_the_names_of_the_rdma_tool),
         cmocka_unit_test(a_life_is_told_with_what_is_missing),

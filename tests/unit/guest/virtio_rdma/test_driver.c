@@ -22,6 +22,23 @@ static void a_device_that_answers_at_once_is_up_after_boot(void **state)
     assert_int_equal(sim_next_ns(&f->sim), UINT64_MAX); /* and no interrupt is on its way */
 }
 
+/* Behind the sizes of objects, struct verbs_driver_ops has only pointers to functions. */
+static void every_operation_is_there(void **state)
+{
+    void (*op)(void);
+    const char *at = (const char *)&virtio_rdma_ops;
+    size_t n = 0;
+
+    (void)state;
+    for (size_t i = sizeof(virtio_rdma_ops.object_bytes); i < sizeof(virtio_rdma_ops);
+         i += sizeof(op)) {
+        memcpy(&op, at + i, sizeof(op));
+        n++;
+        if (!op)
+            fail_msg("virtio_rdma_ops lacks operation %zu of struct verbs_driver_ops", n);
+    }
+}
+
 static void a_device_that_answers_later_is_up_by_interrupts(void **state)
 {
     struct fake *f = fake_new(FAKE_MAX, 0);
@@ -320,6 +337,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         T(a_device_that_answers_at_once_is_up_after_boot),
+        cmocka_unit_test(every_operation_is_there),
         cmocka_unit_test(a_device_that_answers_later_is_up_by_interrupts),
         cmocka_unit_test(add_gid_carries_the_address),
         cmocka_unit_test(a_device_without_options_boots_too),
