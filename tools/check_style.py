@@ -49,6 +49,9 @@ MAP = re.compile(r"^(ARCHITECTURE|HACKING|docs/decisions/.*)\.md$")
 MAPPED_FILE = re.compile(r"`([\w.-]+/[\w./-]+\.(?:c|h|def))`")
 MAPPED_FUNCTION = re.compile(r"`([a-z][a-z0-9_]*)\(\)`")
 
+# Expected texts of unit tests: see tests/unit/golden.h.
+ALL_USED = "cmocka_unit_test(every_golden_text_is_used)"
+
 COMMENT_OR_LITERAL = re.compile(
     r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.DOTALL)
 # A function's name and body: clang-format puts its braces alone in column 0.
@@ -231,6 +234,14 @@ def check_map(root, name, text):
                 yield f"{name}:{number}: there is no function {function}()"
 
 
+def check_golden(root, name):
+    """A golden file belongs to a test of its name, which fails if a section of it is not used."""
+    if name.startswith("tests/unit/") and name.endswith(".golden"):
+        test = pathlib.PurePath(name).with_suffix(".c")
+        if not (root / test).exists() or ALL_USED not in (root / test).read_text():
+            yield f"{name}: {test} has no {ALL_USED}"
+
+
 def check_file(root, name, text):
     suffix = pathlib.PurePath(name).suffix
     script = text.startswith("#!")
@@ -251,6 +262,7 @@ def check_file(root, name, text):
         yield from check_functions(name, text)
     if suffix in CODE and name.startswith(("src/", "include/")):
         yield from check_citations(root, name, text)
+    yield from check_golden(root, name)
     if suffix in {".c", ".h"} and name != PRNG:
         yield from check_draws(name, text)
     if suffix == ".md":
@@ -297,6 +309,7 @@ PLANTS = {  # file, text -> what must be said about it ("" for nothing)
     ("src/cli/x.c", SPDX + "/* [RoCEv2; rxe (unverified)] */\n"): "x.c:2: the mark of a citation",
     ("src/cli/y.c", SPDX + "/* [virtio 1.2, 2.1]\n * (unverified). */\n"): "y.c:2: the mark of a citation",
     ("src/emu/facts/citations.def", SPDX + 'CITE(IBTA1, "9.2", VERIFIED, "[IBTA1 9.2]")\n'): "",
+    ("tests/unit/z.golden", "=== a\nb\n"): "tests/unit/z.c has no cmocka_unit_test(every_golden_text_is_used)",
     ("src/cli/p.c", SPDX + "/* a\n *b\n */\nint f(int *p)\n{\n    *p = 1;\n}\n"): "by the formatter",
 }
 

@@ -9,7 +9,7 @@
 
 #define TEXT_COLUMN 12u
 
-/* Written by tools/write_behaviours.py from the scenarios and the tests themselves. */
+/* Written by tools/write_docs.py from the scenarios and the tests themselves. */
 static const struct {
     uint32_t behaviour; /* the value of its row in enum_behaviour */
     const char *by;

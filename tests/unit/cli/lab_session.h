@@ -9,6 +9,7 @@
 #include "cli/cli_testing.h"
 #include "cli/cmd/dispatch.h"
 #include "cli/session/session.h"
+#include "golden.h"
 
 /* Two connected hosts; the first SEND is lost once. */
 #define STORY                                                                                      \
@@ -91,8 +92,13 @@ static inline void assert_line_refused(const char *lines, const char *line, cons
     lab_close(&l);
 }
 
-/* Among what @asked prints after @lines is each of @says, which ends with NULL. */
-static inline void assert_tells(const char *lines, const char *asked, const char *const *says)
+/* What @asked prints after @lines is the section @name of the golden file, and has each of @words
+ * in their order.
+ */
+#define assert_tells(name, lines, asked, words) lab_tells(__FILE__, name, lines, asked, words)
+
+static inline void lab_tells(const char *test_c, const char *name, const char *lines,
+                             const char *asked, const char *words)
 {
     struct lab l;
     size_t before;
@@ -103,10 +109,8 @@ static inline void assert_tells(const char *lines, const char *asked, const char
     before = l.n;
     lab_run(&l, asked);
     fflush(l.f);
-    for (; *says; says++) {
-        if (!strstr(l.out + before, *says))
-            fail_msg("%s: no \"%s\" in\n%s", asked, *says, l.out + before);
-    }
+    assert_in_order(l.out + before, words);
+    golden_compare(test_c, name, l.out + before);
     lab_close(&l);
 }
 

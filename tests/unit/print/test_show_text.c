@@ -3,6 +3,7 @@
 #include "testing.h"
 
 #include "cli/printed.h"
+#include "golden.h"
 #include "print/show_text.h"
 
 static void long_text_is_broken_at_blanks(void **state)
@@ -97,9 +98,7 @@ static void columns_are_aligned(void **state)
     for (size_t i = 0; i < ARRAY_LEN(cells); i++)
         grid_cell(&g, cells[i]);
     grid_print(&g, printed_begin(&p)->out, 1);
-    assert_string_equal(printed_text(&p), " qp          psn  state\n"
-                                          " h1.qp         7  RTS\n"
-                                          " h1.x   16777215\n");
+    assert_golden("columns_are_aligned", printed_text(&p));
     printed_end(&p);
     grid_done(&g);
 }
@@ -112,6 +111,7 @@ int main(void)
         cmocka_unit_test(only_the_first_line_is_not_indented),
         cmocka_unit_test(a_word_wider_than_the_line_stays_whole),
         cmocka_unit_test(columns_are_aligned),
+        cmocka_unit_test(every_golden_text_is_used),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

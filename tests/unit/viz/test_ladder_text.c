@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "golden.h"
 #include "traces.h"
 #include "viz/cells.h"
 #include "viz/ladder_model.h"
@@ -21,27 +22,11 @@ static struct collected picture(const char *name, const struct picture_options *
 
 static void a_lost_request_reads_from_top_to_bottom(void **state)
 {
-    static const char expected[] =
-        "a lost request\n"
-        "    t/us  h1                                                     h2\n"
-        "       10.0.0.1                                               10.0.0.2\n"
-        "  12.000   ◆ RESET -> INIT -> RTR -> RTS                          │\n"
-        "           ┊                       6us idle                       ┊\n"
-        "  18.000   │                          RESET -> INIT -> RTR -> RTS ◆\n"
-        "  20.000   │                  post RECV wr_id=7, 1024 bytes, kick ○\n"
-        "           ○ post SEND wr_id=1, 64 bytes, kick                    │\n"
-        "  20.087  ╭├── SEND_ONLY psn=100 ackreq ───✗ lost: f1             │\n"
-        "          │┊                     65.53us idle                     ┊\n"
-        "  85.623  ╰┤ ACK timeout 65.53us, retry 1 of 7                    │\n"
-        "           ├╌╌╌╌╌╌╌╌╌╌╌╌ SEND_ONLY psn=100 ackreq 2nd ╌╌╌ 86.710 ▶│\n"
-        "  86.710   │                    CQE wr_id=7 SUCCESS RECV 64 bytes ●\n"
-        "           │◀ 87.716 ──────── ACK psn=100 msn=1 ──────────────────┤\n"
-        "  87.716   ● CQE wr_id=1 SUCCESS SEND                             │\n";
     const struct picture_options options = {.title = "a lost request", .width = 80};
     const struct collected c = picture("lost_request", &options);
 
     (void)state;
-    assert_string_equal(c.s, expected);
+    assert_golden("a_lost_request", c.s);
     free(c.s);
 }
 
@@ -50,16 +35,6 @@ static void a_lost_request_reads_from_top_to_bottom(void **state)
  */
 static void arrows_that_are_cut_say_where_they_come_from_and_go_to(void **state)
 {
-    static const char expected[] = "recording was off at times from #3 to #4; this sentence\n"
-                                   "needs more than a row\n"
-                                   "    t/us  h1                                        h2\n"
-                                   "       10.0.0.1                                  10.0.0.2\n"
-                                   "  20.087  ||//- SEND_ONLY psn=100 ackreq -X lost: f1 |\n"
-                                   "          || sent in #9.1, before this picture       |\n"
-                                   "          |:              65.53us idle               :\n"
-                                   "  85.623  '+ACK timeout 65.53us, armed in #9.2, retry 1 of 7\n"
-                                   "           |== SEND_ONLY psn=100 ackreq 2nd ==//     |\n"
-                                   "           | arrives in #11.1, after this picture    |\n";
     struct picture_options options = {.width = 60, .ascii = true};
     struct trace_of *t = calloc(1, sizeof(*t));
     struct ladder *l;
@@ -82,7 +57,7 @@ static void arrows_that_are_cut_say_where_they_come_from_and_go_to(void **state)
     text_add(&missing,
              "recording was off at times from #3 to #4; this sentence needs more than a row");
     assert_int_equal(ladder_text(l, &sink), RDL_OK);
-    assert_string_equal(c.s, expected);
+    assert_golden("arrows_that_are_cut", c.s);
     free(c.s);
     ladder_free(l);
     free(t);
@@ -94,7 +69,7 @@ static void nothing_to_draw_is_said(void **state)
     const struct collected c = picture("first_send", &options);
 
     (void)state;
-    assert_string_equal(c.s, "empty\nnothing that a ladder draws happened here\n");
+    assert_golden("nothing_to_draw", c.s);
     free(c.s);
 }
 
@@ -200,6 +175,7 @@ int main(void)
         cmocka_unit_test(colours_change_nothing_else),
         cmocka_unit_test(wide_terminals_have_the_notes_outside),
         cmocka_unit_test(what_is_left_out_is_said),
+        cmocka_unit_test(every_golden_text_is_used),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -28,27 +28,21 @@
 
 static void a_refused_key_is_told_with_what_ended_it(void **state)
 {
-    static const char *const says[] = {"refused by KEY_FREE\n          #", " invalidate h2.qp key ",
-                                       NULL};
-    static const char *const anew[] = {"refused by MR_KEY", " bind       h2.qp window ", " -> ",
-                                       NULL};
-
     (void)state;
-    assert_tells(CLOSED, "why h1.cq.wc[0]", says);
-    assert_tells(BOUND_ANEW, "why h1.cq.wc[0]", anew);
+    assert_tells("a_refused_key_is_told_with_what_ended_it", CLOSED, "why h1.cq.wc[0]",
+                 "KEY_FREE invalidate h2.qp");
+    assert_tells("a_refused_key_is_told_with_what_ended_it, anew", BOUND_ANEW, "why h1.cq.wc[0]",
+                 "MR_KEY bind h2.qp");
 }
 
 /* The last thing that happened to it. */
 static void a_window_can_be_asked_about(void **state)
 {
-    static const char *const bound[] = {" bind       h2.qp window ", "of region", "  because #",
-                                        "the device fetched the WQE", NULL};
-    static const char *const refused[] = {" key        h2.qp key ", "refused by KEY_FREE", NULL};
     struct lab l;
 
     (void)state;
-    assert_tells(BOUND, "why h2.mw", bound);
-    assert_tells(CLOSED, "why h2.mw", refused);
+    assert_tells("a_window_can_be_asked_about, bound", BOUND, "why h2.mw", "bind h2.qp fetched");
+    assert_tells("a_window_can_be_asked_about, refused", CLOSED, "why h2.mw", "h2.qp KEY_FREE");
     lab_open(&l, false);
     lab_run(&l, BOUND);
     assert_false(lab_try(&l, "why h1.mr")); /* nothing has happened to it */
@@ -63,13 +57,13 @@ static void a_shared_queue_and_an_event_can_be_asked_about(void **state)
               "connect h1.qp h2.qp mtu=1024 sq_psn=100\n"
               "repeat 2 { post_srq_recv h2.srq sge=mr[0:64] }\nmodify_srq h2.srq limit=2\n"
               "post_send h1.qp sge=mr[0:64]\nrun\n";
-    static const char *const says[] = {" async_event h2.srq SRQ_LIMIT_REACHED\n", "  because #",
-                                       "fetch: h2.qp desc 0", "h1.qp sent RC_SEND_ONLY psn=100\n",
-                                       NULL};
 
     (void)state;
-    assert_tells(shared, "why h2.srq", says);
-    assert_tells(shared, "why h2.async.events[1]", says);
+    assert_tells("a_shared_queue_and_an_event_can_be_asked_about 1", shared, "why h2.srq",
+                 "h2.srq SRQ_LIMIT_REACHED h2.qp h1.qp RC_SEND_ONLY psn=100");
+    assert_tells("a_shared_queue_and_an_event_can_be_asked_about 2", shared,
+                 "why h2.async.events[1]",
+                 "h2.srq SRQ_LIMIT_REACHED h2.qp h1.qp RC_SEND_ONLY psn=100");
 }
 
 /* Lines that say nothing of it are not there. */
@@ -113,37 +107,29 @@ static void a_message_without_a_credit_is_a_probe(void **state)
                                         "repeat 2 { post_send h1.qp sge=mr[0:64] }\nrun 3us\n";
     static const char posted[] =
         "repeat 3 { post_recv h2.qp sge=mr[0:64] }\nrun\nexport ladder -\n";
-    static const char *const page[] = {"  credits   the last message that was begun 1, the last "
-                                       "that the peer has a receive for 0\n",
-                                       NULL};
-    static const char *const why[] = {
-        " probe      h1.qp message 1 is a probe: the last that the peer has a receive for is 0\n",
-        "  because #", "the device fetched the WQE", NULL};
-    static const char *const drawn[] = {"no credit for message 1: a probe, the others wait",
-                                        "the peer has receives up to message 3  ", NULL};
 
     (void)state;
-    assert_tells(stalled, "show qp h1.qp", page);
-    assert_tells(stalled, "why h1.qp", why);
-    assert_tells(stalled, posted, drawn);
+    assert_tells("a_message_without_a_credit_is_a_probe, page", stalled, "show qp h1.qp",
+                 "credits 1, 0");
+    assert_tells("a_message_without_a_credit_is_a_probe, why", stalled, "why h1.qp",
+                 "probe h1.qp 1 0 fetched");
+    assert_tells("a_message_without_a_credit_is_a_probe, drawn", stalled, posted, "1: probe 3");
 }
 
 /* The rings of an object are asked for, and the event queue's buffers are for events. */
 static void rings_are_shown_when_they_are_asked_for(void **state)
 {
     static const char shared[] = HOSTS "create_srq h2.pd max_wr=8 as srq\n";
-    static const char *const object[] = {"\n  taken ", "queue 52, 8 entries; show vq h2.srq.rq\n",
-                                         NULL};
-    static const char *const events[] = {"queue 51, 16 entries; show vq h2.async.queue\n", NULL};
-    static const char *const ring[] = {"the device looks when it has an event\n",
-                                       "device writes   room for an event\n", NULL};
-    static const char *const one[] = {" 09 00 00 00 ", " type ", " number ", NULL};
 
     (void)state;
-    assert_tells(shared, "show srq h2.srq", object);
-    assert_tells(shared, "show h2.async", events);
-    assert_tells(shared, "show vq h2.async.queue", ring);
-    assert_tells(shared, "show dump h2.async.queue.desc[0]", one);
+    assert_tells("rings_are_shown_when_they_are_asked_for, object", shared, "show srq h2.srq",
+                 "h2.srq.rq");
+    assert_tells("rings_are_shown_when_they_are_asked_for, events", shared, "show h2.async",
+                 "h2.async.queue");
+    assert_tells("rings_are_shown_when_they_are_asked_for, ring", shared, "show vq h2.async.queue",
+                 "writes");
+    assert_tells("rings_are_shown_when_they_are_asked_for, one", shared,
+                 "show dump h2.async.queue.desc[0]", "09 00 00 00 type number");
 }
 
 /* A driver that has written over its own ring: here by a WRITE to itself. */
@@ -157,12 +143,11 @@ static void a_chain_that_leads_nowhere_is_told_with_its_end(void **state)
                               "post_send h1.qp sge=mr[0:64] nokick\n"
                               "expect h1.qp.sq.desc_addr == 155648\n";
     static const struct {
-        const char *writes;
-        const char *const says[3];
+        const char *name, *writes, *words;
     } rows[] = {
-        {"write h1.mr[0] hex=01000000\n", {"reads    SEND", "  ...      the chain does not end\n"}},
-        {"write h1.mr[0] hex=01001000\n",
-         {"reads    SEND", "  ...      there is no descriptor 16\n"}},
+        {"a chain that does not end", "write h1.mr[0] hex=01000000\n", "SEND ..."},
+        {"a chain to a descriptor that does not exist", "write h1.mr[0] hex=01001000\n",
+         "SEND ... 16"},
     };
 
     (void)state;
@@ -173,7 +158,7 @@ static void a_chain_that_leads_nowhere_is_told_with_its_end(void **state)
         text_add(&t, own);
         text_add(&t, rows[i].writes);
         text_add(&t, "post_send h1.pen op=rdma_write sge=mr[0:4] remote=h1.dma[155660]\nrun\n");
-        assert_tells(lines, "show vq h1.qp.sq", rows[i].says);
+        assert_tells(rows[i].name, lines, "show vq h1.qp.sq", rows[i].words);
     }
 }
 
@@ -197,13 +182,11 @@ static void a_send_that_was_flushed_in_sqe_names_the_one_that_failed(void **stat
         HOSTS "on h1,h2 { create_qp pd type=uc send_cq=cq recv_cq=cq as qp }\n"
               "connect h1.qp h2.qp\npost_send h1.qp wr_id=1 sge=mr[0:8] lkey=1\n"
               "post_send h1.qp wr_id=2 sge=mr[0:8]\nrun\n";
-    static const char *const says[] = {
-        "cqe        h1.cq wr_id=2 WR_FLUSH_ERR", "the request that failed first:\n",
-        "cqe        h1.cq wr_id=1 LOC_PROT_ERR", "  because #",
-        "qp_state: h1.qp RTS -> SQE\n",          NULL};
 
     (void)state;
-    assert_tells(flushed, "why h1.cq.wc[1]", says);
+    assert_tells("a_send_that_was_flushed_in_sqe_names_the_one_that_failed", flushed,
+                 "why h1.cq.wc[1]",
+                 "h1.cq wr_id=2 WR_FLUSH_ERR h1.cq wr_id=1 LOC_PROT_ERR h1.qp RTS SQE");
 }
 
 /* A datagram that is too long succeeds, and nothing leaves: why without a name finds it. */
@@ -214,9 +197,6 @@ static void what_is_wrong_with_a_datagram_is_told(void **state)
               "modify_qp h1.qp state=INIT pkey_index=0 port=1 qkey=1\n"
               "modify_qp h1.qp state=RTR\nmodify_qp h1.qp state=RTS sq_psn=7\n"
               "create_ah h1.pd dgid=h2 as ah\n";
-    static const char *const says[] = {
-        "not_sent   h1.qp wr_id=5: nothing leaves, by SQ_DATAGRAM_LENGTH",
-        " post_send: h1.qp desc 0: SEND wr_id=5", NULL};
     struct lab l;
 
     (void)state;
@@ -228,10 +208,10 @@ static void what_is_wrong_with_a_datagram_is_told(void **state)
     assert_non_null(strstr(l.s->diag.message, "not an address handle"));
     lab_run(&l, "post_send h1.qp wr_id=5 sge=mr[0:5k] ah=ah remote_qpn=3 remote_qkey=1\nrun\n");
     lab_close(&l);
-    assert_tells(ready,
+    assert_tells("what_is_wrong_with_a_datagram_is_told", ready,
                  "post_send h1.qp wr_id=5 sge=mr[0:5k] ah=ah remote_qpn=3 remote_qkey=1\n"
                  "run\nwhy\n",
-                 says);
+                 "h1.qp wr_id=5 SQ_DATAGRAM_LENGTH h1.qp SEND wr_id=5");
 }
 
 /* Nobody is in the group: each copy ends where its host's network function gets it. */
@@ -245,13 +225,12 @@ static void a_datagram_to_nobody_ends_at_each_host(void **state)
         "modify_qp qp state=INIT pkey_index=0 port=1 qkey=5; modify_qp qp state=RTR\n"
         "modify_qp qp state=RTS sq_psn=4; create_ah pd dgid=239.1.1.1 as ah\n"
         "post_send qp sge=mr[0:8] ah=ah remote_qpn=0xffffff remote_qkey=5 }\n";
-    static const char *const told[] = {" UD_SEND_ONLY psn=4 -> every member of the group\n",
-                                       "s to every other port, 2 copies\n", NULL};
     struct lab l;
     const char *first;
 
     (void)state;
-    assert_tells(sent, "run\nshow events last 20", told);
+    assert_tells("a_datagram_to_nobody_ends_at_each_host, told", sent, "run\nshow events last 20",
+                 "UD_SEND_ONLY psn=4 2");
     lab_open(&l, false);
     lab_run(&l, sent);
     lab_run(&l, "run");
@@ -273,10 +252,9 @@ static void why_does_not_stop_at_reports_of_groups(void **state)
         CONNECTED "create_qp h2.pd type=ud send_cq=cq recv_cq=cq as u\n"
                   "post_send h1.qp op=rdma_write sge=mr[0:8] remote=0x10 rkey=0x999\nrun\n"
                   "attach_mcast h2.u gid=239.1.1.1\nrun\n";
-    static const char *const says[] = {" wr_id=0 REM_ACCESS_ERR", NULL};
 
     (void)state;
-    assert_tells(failed, "why", says);
+    assert_tells("why_does_not_stop_at_reports_of_groups", failed, "why", "wr_id=0 REM_ACCESS_ERR");
 }
 
 static void a_host_shows_its_channels(void **state)
@@ -284,11 +262,10 @@ static void a_host_shows_its_channels(void **state)
     static const char made[] =
         HOSTS "create_srq h1.pd max_wr=8 as srq\ncreate_comp_channel h1 as ch\n"
               "create_cq h1 channel=ch as c2\n";
-    static const char *const channels[] = {
-        "channel  cqs  pending  next\nh1.ch      1        0  -\n", "max-wr", NULL};
 
     (void)state;
-    assert_tells(made, "show h1", channels);
+    assert_tells("a_host_shows_its_channels, channels", made, "show h1",
+                 "channel cqs pending next h1.ch 1 0 max-wr");
 }
 
 int main(void)
@@ -307,6 +284,7 @@ int main(void)
         cmocka_unit_test(a_move_of_a_failed_queue_pair_is_explained),
         cmocka_unit_test(a_send_that_was_flushed_in_sqe_names_the_one_that_failed),
         cmocka_unit_test(what_is_wrong_with_a_datagram_is_told),
+        cmocka_unit_test(every_golden_text_is_used),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,6 +3,7 @@
 
 #include "cli/cli_testing.h"
 #include "emu/base/text.h"
+#include "golden.h"
 
 /* A line and its one written form. */
 static void lines_have_one_written_form(void **state)
@@ -216,9 +217,9 @@ static void a_caret_stands_under_the_wrong_word(void **state)
         size_t lines_before;
         const char *place;
     } rows[] = {
-        {"a.lab", 0, "a.lab:2:3: "},
-        {"a.lab", 40, "a.lab:42:3: "},
-        {SOURCE_STANDARD, 5, "standard input:7:3: "},
+        {"a.lab", 0, "a.lab:2:3"},
+        {"a.lab", 40, "a.lab:42:3"},
+        {SOURCE_STANDARD, 5, "standard input:7:3"},
         {NULL, 5, ""},
     };
 
@@ -226,8 +227,7 @@ static void a_caret_stands_under_the_wrong_word(void **state)
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct source src = source_of(rows[i].name, "host h1\n  lnik h1 h2\n");
         struct diag d;
-        char *text = NULL, wanted[256];
-        struct text t = text_on(wanted, sizeof(wanted));
+        char *text = NULL;
         size_t n = 0;
         FILE *f = open_memstream(&text, &n);
 
@@ -237,13 +237,8 @@ static void a_caret_stands_under_the_wrong_word(void **state)
         diag_remedy(&d, "did you mean \"link\"?");
         diag_print(f, &src, &d);
         fclose(f);
-        text_addf(&t,
-                  "%serror: unknown command \"lnik\"\n"
-                  "    lnik h1 h2\n"
-                  "    ^^^^\n"
-                  "  did you mean \"link\"?\n",
-                  rows[i].place);
-        assert_string_equal(text, wanted);
+        assert_int_equal(strncmp(text, rows[i].place, strlen(rows[i].place)), 0);
+        assert_golden(rows[i].name ? rows[i].place : "no name", text);
         free(text);
     }
 }
@@ -290,12 +285,7 @@ static void what_is_wrong_controls_nothing(void **state)
     diag_note(&d, "again %s", "\n::error::d");
     diag_print(f, &src, &d);
     fclose(f);
-    assert_string_equal(text,
-                        "a\\x0a::error::b\\x1b.lab:1:4: error: no \"\\x1b[31m\\x0a::error::c\"\n"
-                        "    host \n"
-                        "    ^^^^\n"
-                        "  no \\x1b\n"
-                        "again \\x0a::error::d\n");
+    assert_golden("what_is_wrong_controls_nothing", text);
     free(text);
 }
 
@@ -358,6 +348,7 @@ int main(void)
         cmocka_unit_test(abbreviations_need_to_be_asked_for_and_unique),
         cmocka_unit_test(a_caret_stands_under_the_wrong_word),
         cmocka_unit_test(what_people_try_leads_somewhere),
+        cmocka_unit_test(every_golden_text_is_used),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -19,67 +19,42 @@
 
 static void a_packed_ring_says_whose_each_descriptor_is(void **state)
 {
-    static const char *const posted[] = {
-        "h2.qp.sq   queue 21   3 entries        driver   device   packed\n",
-        "  next to offer, to take                  1/1      0/1   desc/wrap counter\n",
-        "  desc 0   A1 U0 id 0 ",
-        "SEND wr_id=1, 1 SGE: mr[0:64]\n",
-        "the device wants a notification when desc 0 is made available with wrap counter 1\n",
-        "  not free desc 0, the device's: the device has not taken it yet",
-        NULL};
-    static const char *const back[] = {
-        "  next to take back, to give back         0/1      1/1   desc/wrap counter\n",
-        "* desc 0   A1 U1 id 0 ",
-        "buffer 0 is back, 0 bytes written\n",
-        "  not free desc 0, the driver's: used by the device",
-        "* is what changed since the last look",
-        NULL};
-    static const char *const over_the_end[] = {
-        "  next to offer, to take                  1/0      1/1   desc/wrap counter\n",
-        "  desc 0   A0 U1 id 2 ", NULL};
-
     (void)state;
-    assert_tells(HOSTS POST, "show vq h2.qp.sq", posted);
-    assert_tells(HOSTS POST "show vq h2.qp.sq; post_recv h1.qp sge=mr[0:64]; kick h2.qp.sq; run\n",
-                 "show vq h2.qp.sq", back);
-    assert_tells(HOSTS "post_recv h1.qp sge=mr[0:64]\n" POST "kick h2.qp.sq; run\n" POST POST POST,
-                 "show vq h2.qp.sq", over_the_end);
+    assert_tells("a_packed_ring_says_whose_each_descriptor_is, posted", HOSTS POST,
+                 "show vq h2.qp.sq",
+                 "h2.qp.sq 21 3 packed 1/1 0/1 desc 0 A1 U0 id 0 SEND wr_id=1, mr[0:64]");
+    assert_tells("a_packed_ring_says_whose_each_descriptor_is, back",
+                 HOSTS POST "show vq h2.qp.sq; post_recv h1.qp sge=mr[0:64]; kick h2.qp.sq; run\n",
+                 "show vq h2.qp.sq", "0/1 1/1 * desc 0 A1 U1 id 0 buffer 0");
+    assert_tells("a_packed_ring_says_whose_each_descriptor_is, over_the_end",
+                 HOSTS "post_recv h1.qp sge=mr[0:64]\n" POST "kick h2.qp.sq; run\n" POST POST POST,
+                 "show vq h2.qp.sq", "1/0 1/1 desc 0 A0 U1 id 2");
 }
 
 static void rows_say_the_same(void **state)
 {
-    static const char *const posted[] = {
-        "h2.qp.sq,avail.idx,driver,",
-        "\"driver 1, device 0; at desc 1 with wrap counter 1, desc 0 with 1; ",
-        "h2.qp.sq,desc 0,device,",
-        "A1 U0 id 0; SEND wr_id=1",
-        "h2.qp.sq,driver area,driver,",
-        "h2.qp.sq,device area,device,",
-        NULL};
-    static const char *const back[] = {"A1 U1 id 0; buffer 0 is back", NULL};
-
     (void)state;
-    assert_tells(HOSTS POST, "show vq h2.qp.sq csv", posted);
-    assert_tells(HOSTS POST "post_recv h1.qp sge=mr[0:64]; kick h2.qp.sq; run\n",
-                 "show vq h2.qp.sq csv", back);
+    assert_tells("rows_say_the_same, posted", HOSTS POST, "show vq h2.qp.sq csv",
+                 "h2.qp.sq,avail.idx,driver, h2.qp.sq,desc 0,device, A1 U0 id 0; SEND wr_id=1 "
+                 "driver area,driver, device area,device,");
+    assert_tells("rows_say_the_same, back",
+                 HOSTS POST "post_recv h1.qp sge=mr[0:64]; kick h2.qp.sq; run\n",
+                 "show vq h2.qp.sq csv", "A1 U1 id 0; buffer 0");
 }
 
 /* A request that the device has not looked at yet, of two buffers. */
 static void a_table_is_shown_below_its_descriptor(void **state)
 {
-    static const char *const split[] = {"a table of 2 descriptors\n",
-                                        "    table 0 ",
-                                        "device reads    CREATE_PD\n",
-                                        "    table 1 ",
-                                        "device writes   room for the response\n",
-                                        NULL};
-    static const char *const chain[] = {"  desc 6   A1 U0 N id ", "  desc 7   A1 U0 id ", NULL};
-
     (void)state;
-    assert_tells("host h1 indirect\nalloc_pd h1 as pd\ngoto #2\n", "show vq h1.ctrl", split);
-    assert_tells("host h1 indirect ring=packed\nalloc_pd h1 as pd\ngoto #2\n", "show vq h1.ctrl",
-                 split);
-    assert_tells("host h1 ring=packed\nalloc_pd h1 as pd\ngoto #2\n", "show vq h1.ctrl", chain);
+    assert_tells("a_table_is_shown_below_its_descriptor, split 1",
+                 "host h1 indirect\nalloc_pd h1 as pd\ngoto #2\n", "show vq h1.ctrl",
+                 "table 0 reads CREATE_PD table 1 writes");
+    assert_tells("a_table_is_shown_below_its_descriptor, split 2",
+                 "host h1 indirect ring=packed\nalloc_pd h1 as pd\ngoto #2\n", "show vq h1.ctrl",
+                 "table 0 reads CREATE_PD table 1 writes");
+    assert_tells("a_table_is_shown_below_its_descriptor, chain",
+                 "host h1 ring=packed\nalloc_pd h1 as pd\ngoto #2\n", "show vq h1.ctrl",
+                 "desc 6 A1 U0 N id desc 7 A1 U0 id");
 }
 
 static char *read_file(const char *name)
@@ -97,7 +72,6 @@ static char *read_file(const char *name)
 
 static void a_picture_has_what_show_vq_says(void **state)
 {
-    static const char *const as_text[] = {"h2.qp.sq   queue 21   3 entries", NULL};
     static const char *const marks[] = {"h2.qp.sq: virtqueue 21, 3 descriptors, packed, at #",
                                         "A1 U0 id 0", "SEND wr_id=1", "offers next, wrap 1",
                                         "takes next, wrap 1, gives back, wrap 1"};
@@ -125,7 +99,8 @@ static void a_picture_has_what_show_vq_says(void **state)
     lab_close(&l);
     assert_int_equal(unlink("h1.svg"), 0);
     assert_int_equal(unlink("h2.svg"), 0);
-    assert_tells(HOSTS POST, "export vq - h2.qp.sq", as_text);
+    assert_tells("a_picture_has_what_show_vq_says, as_text", HOSTS POST, "export vq - h2.qp.sq",
+                 "h2.qp.sq 21 3");
 }
 
 static void a_host_has_what_it_asks_for_or_says_why_not(void **state)
@@ -136,7 +111,6 @@ static void a_host_has_what_it_asks_for_or_says_why_not(void **state)
          "without INDIRECT_DESC looks into no table"},
         {"host h1 ring=round", "ring"},
     };
-    static const char *const packed[] = {"packed", NULL};
 
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(refused); i++) {
@@ -147,7 +121,8 @@ static void a_host_has_what_it_asks_for_or_says_why_not(void **state)
         assert_non_null(strstr(l.s->diag.message, refused[i][1]));
         lab_close(&l);
     }
-    assert_tells("host h1 ring=packed\n", "show h1.ctrl.format", packed);
+    assert_tells("a_host_has_what_it_asks_for_or_says_why_not, packed", "host h1 ring=packed\n",
+                 "show h1.ctrl.format", "packed");
 }
 
 /* A number that would mean nothing is no number of something else. */
@@ -185,6 +160,7 @@ int main(void)
         cmocka_unit_test(a_picture_has_what_show_vq_says),
         cmocka_unit_test(a_host_has_what_it_asks_for_or_says_why_not),
         cmocka_unit_test(a_register_takes_only_the_numbers_that_it_has),
+        cmocka_unit_test(every_golden_text_is_used),
     };
 
     return cmocka_run_group_tests(tests, own_directory_enter, own_directory_leave);

@@ -11,6 +11,7 @@
 #include "cli/trace_file/trace_file.h"
 #include "cli/why/why.h"
 #include "emu/facts/enums.h"
+#include "golden.h"
 #include "testbed/testbed.h"
 #include "tree/lab_past.h"
 
@@ -227,76 +228,66 @@ static void a_posted_request_waits_for_its_kick(void **state)
     rig_make(&r, 1);
     assert_int_equal(testbed_send(&r, 0, 1, 0, 64, SF_SIGNALED), RDL_OK);
     assert_int_equal(ask(&p, &r, "vq h1.qp.sq", false, &err), RDL_OK);
-    assert_prints(&p, "h1.qp.sq   queue 19   16 entries       driver   device\n"
-                      "  avail.idx                                 1        0   kicked in #");
-    assert_prints(&p, "device reads    SEND wr_id=1 signaled, 1 SGE: mr[0:64]\n"
-                      "  avail    0 -> desc 0\n"
-                      "  used     (empty)\n");
+    assert_in_order(printed_text(&p), "h1.qp.sq 19 16 avail.idx 1 0 kicked SEND wr_id=1 mr[0:64]");
+    assert_golden("a queue that was kicked", printed_text(&p));
     printed_end(&p);
     /* The device asks for no second kick before it has looked: it will find this one, too. */
     assert_int_equal(testbed_send(&r, 0, 2, 0, 64, SF_SIGNALED), RDL_OK);
     assert_int_equal(ask(&p, &r, "vq h1.qp.sq", false, &err), RDL_OK);
-    assert_prints(&p, "  avail.idx                                 2        0   kicked in #");
+    assert_in_order(printed_text(&p), "avail.idx 2 0 kicked");
+    assert_golden("a queue that was kicked before the last post", printed_text(&p));
     printed_end(&p);
     testbed_done(&r);
 }
 
-/* What `why TARGET` prints. */
-static void ask_why(struct printed *p, const struct testbed *r, const char *target)
+/* What `why TARGET` prints is the golden section @name, and has each of @words in their order. */
+static void assert_why(const char *name, const struct testbed *r, const char *target,
+                       const char *words)
 {
     const struct past past = past_of_lab(r->lab);
+    struct printed p;
     ev_id id = 0;
     size_t at;
 
     assert_int_equal(why_find(r->lab, &past, target, &id, &at), RDL_OK);
-    assert_int_equal(why(printed_begin(p)->out, &past, id), RDL_OK);
-    assert_lines_fit(p);
+    assert_int_equal(why(printed_begin(&p)->out, &past, id), RDL_OK);
+    assert_in_order(printed_text(&p), words);
+    assert_lines_fit(&p);
+    assert_golden(name, printed_text(&p));
+    printed_end(&p);
 }
 
 static void a_message_that_does_not_fit_is_explained_from_both_ends(void **state)
 {
     struct testbed r;
-    struct printed p;
 
     (void)state;
     rig_make(&r, 1);
     assert_int_equal(testbed_recv(&r, 1, 7, 0, 32), RDL_OK);
     assert_int_equal(testbed_send(&r, 0, 1, 0, 64, SF_SIGNALED), RDL_OK);
     run(&r);
-    ask_why(&p, &r, "h1.cq.wc[0]");
-    assert_prints(&p, "REM_INV_REQ_ERR");
-    assert_prints(&p, "NAK_INVALID_REQUEST psn=100 arrived, sent by h2.qp");
-    assert_prints(&p, "expected at most 32 bytes, found 64");
-    assert_lines_fit(&p);
-    printed_end(&p);
-    ask_why(&p, &r, "h2.cq.wc[0]");
-    assert_prints(&p, "LOC_LEN_ERR RECV, by RESP_RECV_LENGTH, expected at most 32 bytes");
-    assert_lines_fit(&p);
-    printed_end(&p);
+    assert_why("a message that does not fit, at the sender", &r, "h1.cq.wc[0]",
+               "REM_INV_REQ_ERR NAK_INVALID_REQUEST psn=100 h2.qp 32 64");
+    assert_why("a message that does not fit, at the receiver", &r, "h2.cq.wc[0]",
+               "LOC_LEN_ERR RECV, RESP_RECV_LENGTH, 32");
     testbed_done(&r);
 }
 
 static void no_receive_is_explained_by_its_rnr_naks(void **state)
 {
     struct testbed r;
-    struct printed p;
 
     (void)state;
     rig_make(&r, 1);
     assert_int_equal(testbed_send(&r, 0, 1, 0, 64, SF_SIGNALED), RDL_OK);
     run(&r);
-    ask_why(&p, &r, NULL);
-    assert_prints(&p, "RNR_RETRY_EXC_ERR");
-    assert_prints(&p, "transmission 2, arrived in");
-    assert_prints(&p, "explain RESP_RECV_WQE");
-    printed_end(&p);
+    assert_why("no receive", &r, NULL, "RNR_RETRY_EXC_ERR 2, arrived RESP_RECV_WQE");
     testbed_done(&r);
 }
 
 static void a_fault_tells_what_it_hit(void **state)
 {
     struct testbed r;
-    struct printed p;
 
     (void)state;
     rig_make(&r, 1);
@@ -304,13 +295,8 @@ static void a_fault_tells_what_it_hit(void **state)
     assert_int_equal(testbed_recv(&r, 1, 7, 0, 1024), RDL_OK);
     assert_int_equal(testbed_send(&r, 0, 1, 0, 64, SF_SIGNALED), RDL_OK);
     run(&r);
-    ask_why(&p, &r, "f1");
-    assert_prints(&p, "lost       RC_SEND_ONLY psn=100, by f1");
-    assert_prints(&p, "h1.qp sent RC_SEND_ONLY psn=100");
-    printed_end(&p);
-    ask_why(&p, &r, "h1.qp");
-    assert_prints(&p, "timeout");
-    printed_end(&p);
+    assert_why("a fault", &r, "f1", "lost RC_SEND_ONLY psn=100, f1 h1.qp RC_SEND_ONLY psn=100");
+    assert_why("a queue pair after a timeout", &r, "h1.qp", "timeout");
     testbed_done(&r);
 }
 
@@ -371,6 +357,7 @@ int main(void)
         cmocka_unit_test(no_receive_is_explained_by_its_rnr_naks),
         cmocka_unit_test(a_fault_tells_what_it_hit),
         cmocka_unit_test(a_saved_trace_gives_the_same_answers),
+        cmocka_unit_test(every_golden_text_is_used),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

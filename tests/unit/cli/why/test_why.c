@@ -5,6 +5,7 @@
 #include "cli/printed.h"
 #include "cli/why/why.h"
 #include "emu/facts/rules.h"
+#include "golden.h"
 
 enum { H1, H2 };
 
@@ -80,38 +81,33 @@ static enum rdl_status ask(struct printed *ret, const struct written *w, ev_id i
     return st;
 }
 
-static void a_completion_leads_back_to_its_posting(void **state)
+/* `why` of event @id of @w is the golden section @name, fits, and has each of @words in order. */
+static void assert_why(const char *name, const struct written *w, ev_id id, const char *words)
 {
-    static const char want[] =
-        "#39.2   cqe        h1.cq wr_id=1 SUCCESS SEND\n"
-        "  because #39.1 ACK psn=100 arrived, sent by h2.qp in #38.4\n"
-        "  because #38.1 psn=100 arrived, the 2nd transmission #37.1\n"
-        "  because #36.1 the ack timeout armed in #34.4 ran out\n"
-        "          the 1st transmission #34.3 was lost in #35.1, by f1\n"
-        "  because #34.1 the device fetched the WQE, kicked in #33.1, posted in #32.1\n";
-    const struct written w = {.events = lost_once, .n = ARRAY_LEN(lost_once)};
     struct printed p;
 
-    (void)state;
-    assert_int_equal(ask(&p, &w, ID(39, 2), 0), RDL_OK);
-    assert_string_equal(printed_text(&p), want);
+    assert_int_equal(ask(&p, w, id, 0), RDL_OK);
+    assert_in_order(printed_text(&p), words);
+    assert_lines_fit(&p);
+    assert_golden(name, printed_text(&p));
     printed_end(&p);
+}
+
+static void a_completion_leads_back_to_its_posting(void **state)
+{
+    const struct written w = {.events = lost_once, .n = ARRAY_LEN(lost_once)};
+
+    (void)state;
+    assert_why("a completion", &w, ID(39, 2),
+               "#39.2 #39.1 #38.4 #38.1 #37.1 #36.1 #34.3 #35.1 f1 #34.1 #33.1 #32.1");
 }
 
 static void a_timeout_is_told_in_words(void **state)
 {
-    static const char want[] =
-        "#36.1   timeout    h1.qp ACK timer, oldest unacknowledged psn=100, retry 1 of 7\n"
-        "  that is, the ack timeout armed in #34.4 ran out\n"
-        "          the 1st transmission #34.3 was lost in #35.1, by f1\n"
-        "  because #34.1 the device fetched the WQE, kicked in #33.1, posted in #32.1\n";
     const struct written w = {.events = lost_once, .n = ARRAY_LEN(lost_once)};
-    struct printed p;
 
     (void)state;
-    assert_int_equal(ask(&p, &w, ID(36, 1), 0), RDL_OK);
-    assert_string_equal(printed_text(&p), want);
-    printed_end(&p);
+    assert_why("a timeout", &w, ID(36, 1), "#36.1 #34.4 #34.3 #35.1 f1 #34.1 #33.1 #32.1");
 }
 
 static void what_is_forgotten_is_said(void **state)
@@ -122,7 +118,8 @@ static void what_is_forgotten_is_said(void **state)
 
     (void)state;
     assert_int_equal(ask(&p, &w, ID(39, 2), 12), RDL_OK);
-    assert_prints(&p, "because of #34.4, which the recorder has forgotten");
+    assert_in_order(printed_text(&p), "#34.4");
+    assert_golden("a cause that is forgotten", printed_text(&p));
     printed_end(&p);
     assert_int_equal(ask(&p, &w, ID(3, 1), 12), RDL_ERR_NOT_FOUND);
     printed_end(&p);
@@ -161,15 +158,10 @@ static const struct ev given_up[] = {
 static void giving_up_lists_the_fate_of_every_transmission(void **state)
 {
     const struct written w = {.events = given_up, .n = ARRAY_LEN(given_up)};
-    struct printed p;
 
     (void)state;
-    assert_int_equal(ask(&p, &w, ID(7, 2), 0), RDL_OK);
-    assert_prints(&p, "#4.1    psn=7, transmission 1, was lost in #4.2, by f1\n");
-    assert_prints(&p, "#5.2    psn=7, transmission 2, was dropped by host1 in #6.1: BAD_ICRC\n");
-    assert_prints(&p, "more: explain RETRY_EXC_ERR; explain RETRY_LIMIT\n");
-    assert_lines_fit(&p);
-    printed_end(&p);
+    assert_why("giving up", &w, ID(7, 2),
+               "#4.1 lost #4.2 f1 #5.2 #6.1 BAD_ICRC RETRY_EXC_ERR RETRY_LIMIT");
 }
 
 /* The receiver was told another PSN, ahead or behind; or it waits for one that was sent, and lost.
@@ -178,9 +170,14 @@ static void ends_that_disagree_about_psns_are_found_out(void **state)
 {
     static const struct {
         uint32_t sent, lost, expected;
-        bool disagree;
-    } rows[] = {{7, 0, 3, true}, {7, 0, 9, true}, {7, 6, 6, false}};
-    struct printed p;
+        const char *name, *words;
+    } rows[] = {
+        {7, 0, 3, "ends that disagree: the receiver is behind",
+         "host1.qpn3 psn=3 psn=7 sq_psn rq_psn"},
+        {7, 0, 9, "ends that disagree: the receiver is ahead",
+         "host1.qpn3 psn=9 psn=7 sq_psn rq_psn"},
+        {7, 6, 6, "ends that agree: a packet was lost", "#5.1 psn=6 psn=7 RETRY_EXC_ERR"},
+    };
 
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
@@ -205,13 +202,7 @@ static void ends_that_disagree_about_psns_are_found_out(void **state)
         };
         const struct written w = {.events = events, .n = ARRAY_LEN(events)};
 
-        assert_int_equal(ask(&p, &w, ID(7, 2), 0), RDL_OK);
-        if (rows[i].disagree)
-            assert_prints(&p, "  The two ends disagree about PSNs: host1.qpn3 waited for psn=");
-        else
-            assert_null(strstr(printed_text(&p), "disagree"));
-        assert_lines_fit(&p);
-        printed_end(&p);
+        assert_why(rows[i].name, &w, ID(7, 2), rows[i].words);
     }
 }
 
@@ -235,15 +226,19 @@ static void a_refused_request_stops_its_queue_pair_and_not_the_ack_before_it(voi
          .u.cqe = {.qpn = 2, .wr_id = 8, .status = WCS_WR_FLUSH_ERR}},
     };
     const struct written w = {.events = events, .n = ARRAY_LEN(events)};
-    static const ev_id ids[] = {ID(6, 3), ID(6, 4)};
+    static const struct {
+        ev_id id;
+        const char *name;
+    } rows[] = {{ID(6, 3), "the error of a queue pair after a refused request"},
+                {ID(6, 4), "a request that is flushed after a refused one"}};
     struct printed p;
 
     (void)state;
-    for (size_t i = 0; i < ARRAY_LEN(ids); i++) {
-        assert_int_equal(ask(&p, &w, ids[i], 0), RDL_OK);
-        assert_prints(&p, "  because #6.2 cqe: ");
-        assert_prints(&p, "  because #4.1 the device fetched the WQE");
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        assert_int_equal(ask(&p, &w, rows[i].id, 0), RDL_OK);
+        assert_in_order(printed_text(&p), "#6.2 #4.1");
         assert_null(strstr(printed_text(&p), "#6.1"));
+        assert_golden(rows[i].name, printed_text(&p));
         printed_end(&p);
     }
 }
@@ -265,16 +260,12 @@ static void a_frame_that_was_damaged_twice_is_known_by_its_sending(void **state)
         {.id = ID(5, 1), .kind = EV_timeout, .u.timeout = {.qpn = 2, .psn = 7, .retry = 1}},
     };
     const struct written w = {.events = events, .n = ARRAY_LEN(events)};
-    struct printed p;
 
     (void)state;
-    assert_int_equal(ask(&p, &w, ID(4, 1), 0), RDL_OK);
-    assert_prints(
-        &p, "because #3.1 host0.qpn2 sent RC_SEND_FIRST psn=7, corrupted by f1, corrupted by f2\n");
-    printed_end(&p);
-    assert_int_equal(ask(&p, &w, ID(5, 1), 0), RDL_OK);
-    assert_prints(&p, "the 1st transmission #3.1 was dropped by host1 in #4.1: BAD_ICRC");
-    printed_end(&p);
+    assert_why("the drop of a frame that was damaged twice", &w, ID(4, 1),
+               "#3.1 RC_SEND_FIRST psn=7 f1 f2");
+    assert_why("the timeout of a frame that was damaged twice", &w, ID(5, 1),
+               "#3.1 dropped host1 #4.1 BAD_ICRC");
 }
 
 static void a_flushed_request_names_the_one_that_failed(void **state)
@@ -283,14 +274,11 @@ static void a_flushed_request_names_the_one_that_failed(void **state)
     struct printed p;
 
     (void)state;
-    assert_int_equal(ask(&p, &w, ID(7, 4), 0), RDL_OK);
-    assert_prints(&p, "  the request that failed first:\n");
-    assert_prints(&p, "wr_id=5 RETRY_EXC_ERR");
-    assert_prints(&p, "because #7.3 qp_state: host0.qpn2 RTS -> ERR");
-    printed_end(&p);
+    assert_why("a flushed request", &w, ID(7, 4), "wr_id=5 RETRY_EXC_ERR #7.3 host0.qpn2 RTS ERR");
     assert_int_equal(ask(&p, &w, ID(9, 2), 0), RDL_OK);
-    assert_null(strstr(printed_text(&p), "failed first"));
-    assert_prints(&p, "because #9.1 qp_state: host0.qpn2 RTS -> ERR");
+    assert_in_order(printed_text(&p), "#9.1 host0.qpn2 RTS ERR");
+    assert_null(strstr(printed_text(&p), "RETRY_EXC_ERR"));
+    assert_golden("a flushed request of which none failed first", printed_text(&p));
     printed_end(&p);
 }
 
@@ -305,13 +293,9 @@ static void a_refused_key_is_shown_with_its_bytes(void **state)
          .u.cqe = {.qpn = 2, .wr_id = 5, .status = WCS_LOC_PROT_ERR, .rule = 1}},
     };
     const struct written w = {.events = events, .n = ARRAY_LEN(events)};
-    struct printed p;
 
     (void)state;
-    assert_int_equal(ask(&p, &w, ID(3, 2), 0), RDL_OK);
-    assert_prints(&p, "key 0xbad, 64 bytes at 0x1000: refused by MR_KEY");
-    assert_prints(&p, "explain LOC_PROT_ERR; explain MR_KEY");
-    printed_end(&p);
+    assert_why("a refused key", &w, ID(3, 2), "0xbad 64 0x1000 MR_KEY LOC_PROT_ERR MR_KEY");
 }
 
 /* A responder whose rq_psn is wrong answers, and its answer is a ghost. */
@@ -358,17 +342,12 @@ static void a_wrong_psn_is_said_with_the_one_that_was_expected(void **state)
                     .found = 50}},
     };
     const struct written w = {.events = events, .n = ARRAY_LEN(events)};
-    struct printed p;
 
     (void)state;
-    assert_int_equal(ask(&p, &w, ID(4, 1), 0), RDL_OK);
-    assert_prints(&p, "NAK_SEQUENCE, by RESP_PSN, expected psn=50\n");
-    assert_prints(&p, "sequence NAK, expected psn=50, found psn=100; explain RESP_PSN");
-    printed_end(&p);
-    assert_int_equal(ask(&p, &w, ID(5, 1), 0), RDL_OK);
-    assert_prints(&p, "expected psn=100 to 103, found psn=50; explain COMP_WINDOW");
-    assert_lines_fit(&p);
-    printed_end(&p);
+    assert_why("a wrong PSN at the responder", &w, ID(4, 1),
+               "NAK_SEQUENCE RESP_PSN psn=50 psn=100 RESP_PSN");
+    assert_why("a wrong PSN at the requester", &w, ID(5, 1),
+               "#5.1 COMP_WINDOW psn=100 103 psn=50 COMP_WINDOW");
 }
 
 /* UC: the packet after the one that was lost is thrown away. */
@@ -403,15 +382,10 @@ static void a_packet_behind_a_gap_names_the_one_that_was_lost(void **state)
                     .found = 102}},
     };
     const struct written w = {.events = events, .n = ARRAY_LEN(events)};
-    struct printed p;
 
     (void)state;
-    assert_int_equal(ask(&p, &w, ID(6, 2), 0), RDL_OK);
-    assert_prints(&p, "\n  RESP_PSN: ");
-    assert_prints(&p, "\n          psn=101, #3.1, was lost in #5.1, by f1\n");
-    assert_prints(&p, "\n  more: explain RESP_PSN\n");
-    assert_prints(&p, "\n  because #4.1 ");
-    printed_end(&p);
+    assert_why("a packet behind a gap", &w, ID(6, 2),
+               "RESP_PSN psn=101 #3.1 lost #5.1 f1 RESP_PSN #4.1");
 }
 
 /* A service without NAKs: the trace alone knows which rule it was, and which key. */
@@ -434,15 +408,10 @@ static void a_refusal_that_nobody_is_told_names_its_rule(void **state)
          .u.drop = {.host = 1, .qpn = 3, .psn = 7, .reason = DROP_REFUSED, .tx = ID(4, 1)}},
     };
     const struct written w = {.events = events, .n = ARRAY_LEN(events)};
-    struct printed p;
 
     (void)state;
-    assert_int_equal(ask(&p, &w, ID(6, 3), 0), RDL_OK);
-    assert_prints(&p, "\n  REFUSED: ");
-    assert_prints(&p, "\n  MR_KEY: ");
-    assert_prints(&p, "key 0xbad, 64 bytes at 0x0: refused by MR_KEY");
-    assert_prints(&p, "\n  more: explain MR_KEY\n");
-    printed_end(&p);
+    assert_why("a refusal that nobody is told", &w, ID(6, 3),
+               "REFUSED MR_KEY 0xbad 64 0x0 MR_KEY MR_KEY");
 }
 
 /* A device that has not yet found the queue empty needs no kick; who asked for none gave none. */
@@ -464,16 +433,10 @@ static void a_kick_before_the_post_is_told_as_what_it_is(void **state)
          .u.fetch = {.qpn = 2, .queue = 19, .desc = 2, .op = WR_SEND}},
     };
     const struct written w = {.events = events, .n = ARRAY_LEN(events)};
-    struct printed p;
 
     (void)state;
-    assert_int_equal(ask(&p, &w, ID(4, 1), 0), RDL_OK);
-    assert_prints(&p, "posted in #3.1; no kick was needed: the device, kicked in\n");
-    assert_lines_fit(&p);
-    printed_end(&p);
-    assert_int_equal(ask(&p, &w, ID(6, 1), 0), RDL_OK);
-    assert_prints(&p, "posted in #5.1 without a kick; the last one was #2.1");
-    printed_end(&p);
+    assert_why("a post that needed no kick", &w, ID(4, 1), "#3.1 #2.1");
+    assert_why("a post without a kick", &w, ID(6, 1), "#5.1 #2.1");
 }
 
 static void causes_in_a_circle_end(void **state)
@@ -582,6 +545,7 @@ int main(void)
         cmocka_unit_test(causes_in_a_circle_end),
         cmocka_unit_test(what_is_asked_about_when_nothing_is_named),
         cmocka_unit_test(targets_without_a_lab),
+        cmocka_unit_test(every_golden_text_is_used),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

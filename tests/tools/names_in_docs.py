@@ -1,33 +1,36 @@
-#!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""Does the book keep up with the program?
-
-usage: check_book.py RDMALAB
+"""The names that book, course and docs/prompt.md mention; sessions.py calls check().
 
 Every row of the profile table has a section in book/rxe.md, in the order of the table, and every
 section is about a row.  A scenario names chapters that exist, and every chapter is in the contents.
 The explanations of words, and the chapters, name scenarios that exist.
 The course (scenarios/course.txt) names scenarios that exist, each once, and `explain` sends nobody to
 `scenarios STATUS` in vain.
-What the sessions of the book print is checked by readme_session.py.
+Each row R1 to R45 of docs/prompt.md stands there once and in order, with a state: works, partly, not
+yet, later.  What works is shown by something, and each file that is named exists, with the function
+or the table that is named behind it.
 """
 import json
 import pathlib
 import re
 import subprocess
-import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 ROW = re.compile(r"^[A-Z][A-Z0-9_]+$", re.MULTILINE)
 SECTION = re.compile(r"^## ([A-Z][A-Z0-9_]+)$", re.MULTILINE)
 SCENARIO = re.compile(r"scenarios/[a-z0-9-]+\.json")
+FEATURE = re.compile(r"^\| (R\d+) \| (.+?) \| (works|partly|not yet|later)(?:: [^|]+)? \| (.*)\|$", re.MULTILINE)
+SHOWN = re.compile(r"`((?:tests|scenarios|book)/[\w./-]+)(?:: (\w+))?`")
+N_FEATURES = 45
+
+
+def explained(rdmalab, word):
+    return subprocess.run([rdmalab, "explain", word], stdout=subprocess.PIPE, text=True, check=True).stdout
 
 
 def check_rows(rdmalab):
-    """Yields what is wrong, or None for a row that is right."""
-    table = subprocess.run([rdmalab, "explain", "profiles"], stdout=subprocess.PIPE, text=True,
-                           check=True).stdout
-    rows = ROW.findall(table)
+    """Yields what is wrong, or None for a row that is right; so do all of these."""
+    rows = ROW.findall(explained(rdmalab, "profiles"))
     sections = SECTION.findall((ROOT / "book/rxe.md").read_text())
     for row in rows:
         yield None if row in sections else f"book/rxe.md: no section about {row}"
@@ -61,23 +64,42 @@ def check_course(rdmalab):
         yield None if names.count(name) == 1 else f"course.txt: {name} stands there twice"
     yield None if 30 <= len(names) <= 45 else f"course.txt: {len(names)} scenarios are no course"
     for table in "wc_status", "async_event":
-        words = subprocess.run([rdmalab, "explain", table], stdout=subprocess.PIPE, text=True, check=True).stdout
-        for word in re.findall(r"^([A-Z][A-Z_]+) ", words, re.MULTILINE):
-            page = subprocess.run([rdmalab, "explain", word], stdout=subprocess.PIPE, text=True, check=True).stdout
-            if f"scenarios {word}" not in page:
+        for word in re.findall(r"^([A-Z][A-Z_]+) ", explained(rdmalab, table), re.MULTILINE):
+            if f"scenarios {word}" not in explained(rdmalab, word):
                 continue
             found = subprocess.run([rdmalab, "scenarios", word], stdout=subprocess.DEVNULL, check=False)
             yield None if found.returncode == 0 else f"explain {word}: no scenario shows it"
 
 
-def main():
-    if len(sys.argv) != 2:
-        sys.exit(__doc__)
-    found = [*check_rows(sys.argv[1]), *check_chapters(), *check_scenarios(), *check_course(sys.argv[1])]
-    wrong = [problem for problem in found if problem]
-    print(*wrong, f"{len(found) - len(wrong)} passed, {len(wrong)} failed", sep="\n")
-    return int(bool(wrong))
+def has_test(text, name):
+    return re.search(rf"^(?:static void|def) {name}\(|^{name} = \[", text, re.MULTILINE) is not None
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+def check_features(text):
+    rows = FEATURE.findall(text)
+    names = [row[0] for row in rows]
+    yield None if names == [f"R{n}" for n in range(1, N_FEATURES + 1)] else f"the rows are {' '.join(names)}"
+    for name, _, state, shown in rows:
+        found = SHOWN.findall(shown)
+        if state == "works":
+            yield None if found else f"{name}: nothing shows that it works"
+        if state in ("not yet", "later"):
+            yield f"{name}: {found[0][0]} shows what is not there" if found else None
+
+
+def check_tests(text):
+    for path, name in sorted(set(SHOWN.findall(text))):
+        file = ROOT / path
+        yield None if file.exists() else f"there is no {path}"
+        if name and file.exists():
+            yield None if has_test(file.read_text(), name) else f"{path} has no {name}"
+
+
+def check(rdmalab):
+    yield from check_rows(rdmalab)
+    yield from check_chapters()
+    yield from check_scenarios()
+    yield from check_course(rdmalab)
+    text = (ROOT / "docs/prompt.md").read_text()
+    for problem in [*check_features(text), *check_tests(text)]:
+        yield problem and f"docs/prompt.md: {problem}"

@@ -1,21 +1,17 @@
-#!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""What the virtio-rdma RFC demands, and who shows it: writes book/rfc.md.
+"""What the virtio-rdma RFC demands, and who shows it: book/rfc.md.
 
-usage: write_rfc.py [--check | --self-test] [ROOT]
-
-The rows are src/emu/facts/virtio_rdma/normative.def.  --check writes nothing and says what is wrong: a
-page that is not current, a row that names no scenario or test that exists, a number that is there
-twice.
+The rows are src/emu/facts/virtio_rdma/normative.def.  It is a problem if a row names no scenario or
+test that exists, or has a number that is there twice.
 """
 import pathlib
 import re
 import sys
-import tempfile
+
+from pages.page import STRING, Wrong, self_test_of
 
 ROWS = "src/emu/facts/virtio_rdma/normative.def"
 PAGE = "book/rfc.md"
-STRING = r'"((?:\\.|[^"\\])*)"'
 ROW = re.compile(rf"^NORMATIVE\((\d+), (DEVICE|DRIVER), (MUST|MUST_NOT|SHOULD|SHOULD_NOT), "
                  rf"{STRING}, {STRING}, {STRING}, {STRING}\)$", re.MULTILINE)
 ROW_BEGIN = re.compile(r"^NORMATIVE\(", re.MULTILINE)
@@ -24,7 +20,7 @@ HEAD = """\
 # What the RFC demands
 
 Every MUST and SHOULD of the RFC "Virtio RDMA" of February 2022, of devices and of drivers, in this
-project's words; what is done here; and who shows it. `tools/write_rfc.py` writes this page from
+project's words; what is done here; and who shows it. `tools/write_docs.py` writes this page from
 `{rows}`; nobody edits it. What the text leaves open is on
 [a page of its own](rfc-open.md).
 
@@ -43,7 +39,7 @@ def rows_of(root):
     text = (root / ROWS).read_text()
     rows = ROW.findall(text)
     if len(rows) != len(ROW_BEGIN.findall(text)):
-        sys.exit(f"{ROWS}: a row that is none")
+        raise Wrong(f"{ROWS}: a row that is none")
     return rows
 
 
@@ -51,8 +47,9 @@ def shows_of(row):
     return [name.strip() for name in row[6].split(";")]
 
 
-def check_rows(root, rows):
-    """Yields what is wrong, or None."""
+def problems(root):
+    """Yields a problem or None for each row."""
+    rows = rows_of(root)
     numbers = [row[0] for row in rows]
     for row in rows:
         yield None if numbers.count(row[0]) == 1 else f"number {row[0]} is there twice"
@@ -89,54 +86,27 @@ def page_of(rows):
     return "".join(out)
 
 
-def complaints(root):
-    rows = rows_of(root)
-    yield from check_rows(root, rows)
-    page = root / PAGE
-    current = page.is_file() and page.read_text() == page_of(rows)
-    yield None if current else f"{PAGE} is not current: tools/write_rfc.py writes it"
+def outputs(root):
+    """{file: what has to be in it}"""
+    return {PAGE: page_of(rows_of(root))}
+
+
+PLANTED_ROW = 'NORMATIVE({}, DEVICE, MUST, "S", "be", "is", "{}")\n'
+PLANT = {
+    ROWS: PLANTED_ROW.format(1, "scenarios/a.json") + PLANTED_ROW.format(2, "tests/t.c: it_is"),
+    "scenarios/a.json": "{}",
+    "tests/t.c": "static void it_is(void **state)\n",
+}
+PLANTS = [  # what is changed -> what must be said about it
+    ({PAGE: "another"}, "rfc.md is not current"),
+    ({ROWS: PLANTED_ROW.format(1, "scenarios/b.json")}, "row 1: there is no scenarios/b.json"),
+    ({ROWS: PLANTED_ROW.format(1, "tests/t.c: it_is_not")}, "tests/t.c has no test 'it_is_not'"),
+    ({ROWS: PLANTED_ROW.format(1, "tests/t.c")}, "tests/t.c has no test ''"),
+    ({ROWS: PLANTED_ROW.format(1, "tests/t.c: it")}, "tests/t.c has no test 'it'"),
+    ({ROWS: PLANTED_ROW.format(1, "scenarios/a.json") * 2}, "number 1 is there twice"),
+    ({ROWS: "NORMATIVE(1,\n"}, "a row that is none"),
+]
 
 
 def self_test():
-    """A row about a test that there is not, one about nothing, and a page that somebody edited."""
-    with tempfile.TemporaryDirectory() as name:
-        root = pathlib.Path(name)
-        for path in (ROWS, PAGE, "scenarios/a.json", "tests/t.c"):
-            (root / path).parent.mkdir(parents=True, exist_ok=True)
-        (root / "scenarios/a.json").write_text("{}")
-        (root / "tests/t.c").write_text("static void it_is(void **state)\n")
-        row = 'NORMATIVE({}, DEVICE, MUST, "S", "be", "is", "{}")\n'
-        (root / ROWS).write_text(row.format(1, "scenarios/a.json") + row.format(2, "tests/t.c: it_is"))
-        (root / PAGE).write_text(page_of(rows_of(root)))
-        assert not any(complaints(root))
-        (root / PAGE).write_text("another")
-        assert any(complaints(root))
-        for bad in ("scenarios/b.json", "tests/t.c: it_is_not", "tests/t.c", "tests/t.c: it"):
-            (root / ROWS).write_text(row.format(1, bad))
-            (root / PAGE).write_text(page_of(rows_of(root)))
-            assert any(complaints(root)), bad
-        (root / ROWS).write_text(row.format(1, "scenarios/a.json") * 2)
-        (root / PAGE).write_text(page_of(rows_of(root)))
-        assert any(complaints(root))
-    print("1 passed, 0 failed")
-
-
-def main():
-    args = sys.argv[1:]
-    if args[:1] == ["--self-test"]:
-        self_test()
-        return 0
-    check = args[:1] == ["--check"]
-    root = pathlib.Path(args[-1] if args[check:] else pathlib.Path(__file__).resolve().parents[1])
-    if not check:
-        (root / PAGE).write_text(page_of(rows_of(root)))
-    said = list(complaints(root))
-    wrong = [what for what in said if what]
-    for what in wrong:
-        print(what)
-    print(f"{len(said) - len(wrong)} passed, {len(wrong)} failed")
-    return 1 if wrong else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    yield from self_test_of(sys.modules[__name__], PLANT, PLANTS)

@@ -1,8 +1,5 @@
-#!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""Who shows which behaviour: writes src/cli/explain/shown.def and book/conformance.md.
-
-usage: write_behaviours.py [--check | --self-test] [ROOT]
+"""Who shows which behaviour: src/cli/explain/shown.def and book/conformance.md.
 
 The behaviours are the rows of src/emu/facts/behaviours.def.  A scenario names those that it shows in
 "shows".  A test is a function behind a comment that ends with them:
@@ -11,21 +8,21 @@ The behaviours are the rows of src/emu/facts/behaviours.def.  A scenario names t
     static void a_lost_ack_makes_a_duplicate(void **state)
 
 in tests/unit, and in the script check behind lines that begin with a number sign.  What Linux rxe agrees
-about is said by tests/interop/verbs_shown.py.  --check writes nothing and says what has to be written.  A
-name that there is not is an error either way, of a rule or a profile's trait too, and so is a trait that
-belongs to no behaviour.
+about is said by tests/interop/verbs_shown.py.  A name that does not exist is an error, of a rule or a
+profile's trait too, and so is a trait that belongs to no behaviour.
 
---check also insists that every operation, completion status, kind of acknowledge and asynchronous
-event is asked for by a scenario: in what it expects, or as the op= of a request.  Words whose row
-says "never" are left out, and those of NOT_SEEN.
+It is also a problem if an operation, completion status, kind of acknowledge or asynchronous event is
+asked for by no scenario: in what it expects, or as the op= of a request.  Words whose row says "never"
+are left out, and those of NOT_SEEN.
 """
 import importlib
 import json
 import pathlib
 import re
 import sys
-import tempfile
 from dataclasses import dataclass
+
+from pages.page import STRING, Wrong, self_test_of
 
 ROWS = "src/emu/facts/behaviours.def"
 CITATIONS = "src/emu/facts/citations.def"
@@ -36,7 +33,6 @@ RULES = "src/emu/facts/rules.def"
 TRAITS = "src/emu/facts/profiles.def"
 INTEROP = "tests/interop"
 
-STRING = r'"((?:\\.|[^"\\])*)"'
 ROW = re.compile(rf"^BEHAVIOUR\((\w), (\d+), {STRING}, {STRING}, {STRING}, {STRING}\)$|"
                  rf"^BEHAVIOUR_GROUP\({STRING}\)$", re.MULTILINE)
 RULE = re.compile(r"^RULE\((\w+), ", re.MULTILINE)
@@ -62,7 +58,7 @@ PAGE_HEAD = """\
 # What is shown
 
 What a faithful implementation must show, and which scenario or test shows it here.
-`tools/write_behaviours.py` writes this page; nobody edits it. B is a behaviour that can be seen; I
+`tools/write_docs.py` writes this page; nobody edits it. B is a behaviour that can be seen; I
 is an invariant, which holds after every event. `explain` knows them too:
 
 ```text
@@ -89,12 +85,8 @@ AGREE = {"I19": ["Scapy", "tshark"]}
 PUBLIC = re.compile(r"\(3\)|Linux:|source of rxe|rxe quotes")  # what can be read, without a number in brackets
 SHOWN_HEAD = """\
 /* SPDX-License-Identifier: MIT */
-/* Who shows which behaviour: written by tools/write_behaviours.py; nobody edits it. */
+/* Who shows which behaviour: written by tools/write_docs.py; nobody edits it. */
 """
-
-
-class Wrong(Exception):
-    """What a person has to mend first."""
 
 
 @dataclass(frozen=True)
@@ -226,7 +218,7 @@ def words_asked_for(steps):
     return words
 
 
-def words_not_seen(root):
+def problems(root):
     """Yields a problem or None for each word that a scenario has to show."""
     text = (root / ENUMS).read_text()
     asked = set()
@@ -239,7 +231,7 @@ def words_not_seen(root):
             yield f"ENUM_{table} of {ENUMS} has no rows that can be read"
         for word, about in words:
             if word in NOT_SEEN and word in asked:
-                yield f"{word} is seen by now: NOT_SEEN of tools/write_behaviours.py names it"
+                yield f"{word} is seen by now: NOT_SEEN of tools/pages/behaviours.py names it"
             elif word not in asked and word not in NOT_SEEN and "never" not in about:
                 yield f"no scenario asks for {word}, of ENUM_{table} in {ENUMS}"
             else:
@@ -290,20 +282,6 @@ def outputs(root):
     return {SHOWN: shown_def(shown), PAGE: page(groups, shown, verified, sections, unnamed)}
 
 
-def check(root):
-    """Yields a problem or None for each file that is written, and for what it is written from."""
-    try:
-        wanted = outputs(root)
-    except Wrong as wrong:
-        yield str(wrong)
-        return
-    for name, text in wanted.items():
-        path = root / name
-        current = path.exists() and path.read_text() == text
-        yield None if current else f"{name} is not current: tools/write_behaviours.py writes it"
-    yield from words_not_seen(root)
-
-
 def planted(table, row):
     return f"#define ENUM_{table}(X) \\\n    {row}\n\n"
 
@@ -351,47 +329,9 @@ PLANTED_ROW = (r"| B2 | a\_b <sub>[D 1 (unverified), 2]; d</sub> | R\_A | T\_A |
                "[t_t](../tests/unit/t.c) | text |\n")
 
 
-def put(root, files):
-    for name, text in files.items():
-        path = root / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
+def plant_is_written(written):
+    return written[SHOWN] == PLANTED_SHOWN and PLANTED_ROW in written[PAGE]
 
 
 def self_test():
-    """Yields a problem or None for each case."""
-    for change, wanted in [({}, ""), *PLANTS]:
-        with tempfile.TemporaryDirectory() as tmp:
-            root = pathlib.Path(tmp)
-            put(root, PLANT)
-            written = outputs(root)
-            put(root, written)
-            if not change:
-                right = written[SHOWN] == PLANTED_SHOWN and PLANTED_ROW in written[PAGE]
-                yield None if right else f"wrong: {written}"
-            put(root, change)
-            found = [problem for problem in check(root) if problem]
-        right = any(wanted in problem for problem in found) if wanted else not found
-        yield None if right else f"MISSED: {change}: wanted '{wanted}', found {found}"
-
-
-def main():
-    args = [a for a in sys.argv[1:] if not a.startswith("--")]
-    options = [a for a in sys.argv[1:] if a.startswith("--")]
-    root = pathlib.Path(args[0] if args else pathlib.Path(__file__).resolve().parent.parent)
-    if len(args) > 1 or options not in ([], ["--check"], ["--self-test"]):
-        sys.exit(__doc__)
-    if not options:
-        try:
-            put(root, outputs(root))
-        except Wrong as wrong:
-            sys.exit(f"write_behaviours.py: {wrong}")
-        return 0
-    found = list(check(root) if options == ["--check"] else self_test())
-    wrong = [problem for problem in found if problem]
-    print(*wrong, f"{len(found) - len(wrong)} passed, {len(wrong)} failed", sep="\n")
-    return int(bool(wrong))
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    yield from self_test_of(sys.modules[__name__], PLANT, PLANTS, plant_is_written)
