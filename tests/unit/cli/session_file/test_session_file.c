@@ -241,7 +241,8 @@ static void an_opened_session_is_the_one_that_was_saved(void **state)
         return;
     }
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
-        print_message("again: WORLD_SEED=%llu tests/t_session_file_session_file\n", (unsigned long long)seed);
+        print_message("again: WORLD_SEED=%llu tests/t_session_file_session_file\n",
+                      (unsigned long long)seed);
         try_seed(seed, false);
     }
 }
