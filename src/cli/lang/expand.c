@@ -24,7 +24,7 @@ static size_t name_bytes(const char *s)
     return n;
 }
 
-/* A $NAME or $(NAME) at the beginning of @s: how long that is; 0: there is none. */
+/* Length of the $NAME or $(NAME) at the beginning of @s.  Returns 0 if there is none. */
 static size_t var_bytes(const char *s, const char **ret_name, size_t *ret_bytes)
 {
     const bool round = s[0] == '$' && s[1] == '(';
@@ -90,7 +90,8 @@ bool vars_check(const struct var *known, const char *text, struct span at, struc
     return true;
 }
 
-/* @text with what stands for its variables, but those that are not known yet, in @p. */
+/* Copies @text into @p and replaces its variables; those that are unknown or have no text yet stay.
+ */
 static const char *put_vars(const struct var *vars, const char *text, struct pool *p)
 {
     const struct var *v;
@@ -119,7 +120,7 @@ static const char *put_vars(const struct var *vars, const char *text, struct poo
 
 /* --- foreach ---------------------------------------------------------------------------------- */
 
-/* Is @text A..B? */
+/* Parses a range A..B. */
 static bool read_range(const char *text, uint64_t *ret_first, uint64_t *ret_last)
 {
     const char *dots = strstr(text, "..");
@@ -232,7 +233,9 @@ void macro_put(struct macros *list, struct pool *p, const struct step *def,
     list->first = m;
 }
 
-/* The name in a parameter, or in an argument, NAME=VALUE; NULL: it has no such form. */
+/* Returns the NAME of a macro parameter or argument NAME=VALUE, and the value in *@ret_value.
+ * Returns NULL if the text has no such form.
+ */
 static const char *key_of(const char *text, struct pool *p, const char **ret_value)
 {
     const size_t n = name_bytes(text);
@@ -255,7 +258,8 @@ bool macro_check(const struct step *def, struct pool *p, const struct var **ret,
 {
     const struct arg *params = step_arg(def, "params");
     const char *name = step_text(def, "name");
-    const struct var *vars = add_var(p, NULL, ""); /* a block with variables, even if it has none */
+    /* Not NULL even without parameters: it marks a block with variables. */
+    const struct var *vars = add_var(p, NULL, "");
 
     if (cmd_find(name, false) || strcmp(name, "else") == 0) {
         diag_set(d, DIAG_VALUE, step_span(def, "name", 0), "%s means something already", name);
@@ -282,7 +286,6 @@ bool macro_check(const struct step *def, struct pool *p, const struct var **ret,
     return true;
 }
 
-/* "needs to; for example: send FROM TO" */
 static bool say_usage(const struct macro *m, struct diag *d)
 {
     const struct arg *params = step_arg(m->def, "params");
@@ -294,7 +297,8 @@ static bool say_usage(const struct macro *m, struct diag *d)
     return diag_remedy(d, "it was defined as: macro %s%s", step_text(m->def, "name"), usage);
 }
 
-/* The variable for argument @arg: the one that it names, or the first of the @n that has nothing.
+/* Returns the variable that argument @arg is for: the one called @key, or, without a key, the first
+ * of the @n variables without text.  Returns NULL, with a message in @d, if there is none.
  */
 static struct var *var_for(const struct macro *m, struct var *vars, size_t n,
                            const struct value *arg, const char *key, struct diag *d)
@@ -374,13 +378,14 @@ const struct macro *macro_called(const struct macros *own, const struct macros *
 
 /* --- Expanding -------------------------------------------------------------------------------- */
 
-/* What a copy is made with. */
 struct macro_expansion {
     struct pool *p;
     struct diag *d;
 };
 
-/* Where the list element at @s ends: at a comma outside of quotes and brackets, or at its end. */
+/* Length of the list element at @s.  It ends at a comma outside quotes and brackets, or at the end
+ * of the text.
+ */
 static size_t element_bytes(const char *s)
 {
     size_t n = 0, depth = 0;
@@ -394,8 +399,9 @@ static size_t element_bytes(const char *s)
     return n;
 }
 
-/* Adds @text, in which all variables are known, to parameter @i of @st.  An operand that may be
- * left out and does not take it leaves it to a later one that does, as in a line without variables.
+/* Adds @text, in which all variables are replaced, to parameter @i of @st.  If @i is an optional
+ * operand and @text is not a valid value of it, @text goes to the next operand that accepts it, as
+ * in a line without variables.
  */
 static bool add_known(struct macro_expansion *x, struct step *st, size_t i, const char *text,
                       struct span at)
@@ -421,7 +427,9 @@ add:
                     SCRIPT_LIST_MAX);
 }
 
-/* Adds value @v of parameter @i, with what stands for its variables. */
+/* Adds value @v of parameter @i with its variables replaced.  A list value is split at its commas
+ * after that.
+ */
 static bool add_value(struct macro_expansion *x, struct step *st, size_t i, const struct value *v,
                       const struct var *vars)
 {
@@ -437,7 +445,7 @@ static bool add_value(struct macro_expansion *x, struct step *st, size_t i, cons
         return false;
     text = put_vars(vars, v->text, x->p);
     if (vars_in(text) && step_add(x->p, st, i, (struct value){text, v->at}))
-        return true; /* of the blocks in it */
+        return true; /* the rest are variables of nested blocks */
     if (!param_is_list(&st->cmd->params[i]) || (st->cmd->flags & CMD_WORDS))
         return add_known(x, st, i, text, v->at);
     for (;;) {

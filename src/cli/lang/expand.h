@@ -1,90 +1,105 @@
 /* SPDX-License-Identifier: MIT */
-/* Blocks with variables: the rounds of `foreach`, the calls of macros.
+/* Expands `foreach` blocks and macro calls.
  *
- * In the block of a `foreach` or of a macro $NAME or $(NAME) may be in any value.  Such a value is
- * kept as it was typed, and checked once it is known what stands for the name: when the block is
- * expanded, which is to copy it with all names replaced.  That is done before anything runs, to see
- * whether it can be, and again when it runs.
+ * A *variable* is written $NAME or $(NAME), inside the block of a `foreach` or of a macro.  A value
+ * with a variable is stored as it was typed.  Expanding copies the block and replaces each variable
+ * by its text; only then is the value checked.  This happens twice: when the statement is read, to
+ * find errors before anything runs, and when it runs.
  *
- * A macro knows only its own parameters, and only macros that are there when it is defined, so that
- * none can call itself.
+ * A macro sees only its own parameters, and calls only macros that are defined before it.  So no
+ * macro can call itself.
  */
 #ifndef CLI_LANG_EXPAND_H
 #define CLI_LANG_EXPAND_H
 
 #include "cli/lang/script.h"
 
-#define FOREACH_ROUNDS_MAX 10000u  /* of one `foreach` */
-#define MACRO_PARAMS_MAX   32u     /* of one macro */
-#define EXPAND_STEPS_MAX   100000u /* commands that one line may become, `repeat` aside */
+#define FOREACH_ROUNDS_MAX 10000u  /* most values of one `foreach` */
+#define MACRO_PARAMS_MAX   32u     /* most parameters of one macro */
+#define EXPAND_STEPS_MAX   100000u /* most commands from one line; a `repeat` block counts once */
 
-/* A variable, and those around it. */
+/* A variable of a block.  @outer links to the variables of the blocks around it. */
 struct var {
     const struct var *outer;
     const char *name;
-    const char *text; /* that stands for it; NULL: that is not known yet */
+    const char *text; /* replaces the variable; NULL: not known yet */
 };
 
-/* Is there a $NAME or $(NAME) in @text? */
+/* Returns true if @text contains a $NAME or $(NAME). */
 bool vars_in(const char *text);
 
-/* Is each of them one of @known?  If not @d says so. */
+/* Returns true if all variables in @text are in the list @known.  Otherwise @d names the first that
+ * is not, at @at.
+ */
 bool vars_check(const struct var *known, const char *text, struct span at, struct diag *d);
 
 /* --- foreach ---------------------------------------------------------------------------------- */
 
-/* The values of a `foreach` one after the other. */
+/* Iterates over the values of a `foreach`: plain values, and ranges A..B that count up or down. */
 struct rounds {
     const struct arg *in;
-    size_t i;   /* the next of them */
-    bool range; /* the one before that is a range, and more of it is to come: */
+    size_t i;   /* index of the next value or range in @in */
+    bool range; /* value @i is a range of which @next to @last remain */
     uint64_t next, last;
 };
 
 struct rounds rounds_of(const struct step *st);
 
-/* The next value, in @p; NULL: that was all. */
+/* Returns the next value, as text in @p or of the step.  Returns NULL at the end. */
 const char *rounds_next(struct rounds *r, struct pool *p);
 
-/* How many there are; FOREACH_ROUNDS_MAX + 1: too many. */
+/* Number of values of the `foreach` @st.  Returns FOREACH_ROUNDS_MAX + 1 if there are more than the
+ * maximum.
+ */
 size_t rounds_count(const struct step *st);
 
-/* Has @st a name that no variable @outer around it has, and values of those alone? */
+/* Checks a `foreach`: its variable must be a valid name that no variable of @outer has, and its
+ * values may use only variables of @outer.
+ */
 bool foreach_check(const struct step *st, const struct var *outer, struct diag *d);
 
-/* What is left of @r, as the values of a copy of @st without its block, in @p. */
+/* Copies @st without its block into @p, with only the values that @r has not returned yet. */
 struct step *rounds_rest(const struct rounds *r, const struct step *st, struct pool *p);
 
 /* --- Macros ----------------------------------------------------------------------------------- */
 
-/* NULL: no macro has this name. */
+/* Returns the macro called @name.  Returns NULL if @list (which may be NULL) has none. */
 const struct macro *macro_find(const struct macros *list, const char *name);
 
-/* Adds the macro that @def defines, which lives in @p, as does @src. */
+/* Adds the macro that the `macro` command @def defines.  @def and @src must live as long as @p. */
 void macro_put(struct macros *list, struct pool *p, const struct step *def,
                const struct source *src);
 
-/* Are name and parameters of the macro that @def defines in order?  @ret: its parameters, in @p. */
+/* Checks the name and the parameters of the macro that @def defines.  *@ret is the list of its
+ * parameters as variables without text, in @p.
+ */
 bool macro_check(const struct step *def, struct pool *p, const struct var **ret, struct diag *d);
 
-/* What the parameters of @m are in the call @st. */
+/* Assigns the arguments of the call @st, or default values, to the parameters of @m.  *@ret is the
+ * list of variables, in @p.  Returns false, with a message in @d, if arguments are missing, unknown
+ * or given twice.
+ */
 bool macro_bind(const struct macro *m, const struct step *st, struct pool *p,
                 const struct var **ret, struct diag *d);
 
-/* The macro that @st, in @s, calls; NULL: there is none, and @d says so. */
+/* Returns the macro that the `call` @st names, from @own or else from @known.  Returns NULL, with a
+ * message in @d, if neither has it.
+ */
 const struct macro *macro_called(const struct macros *own, const struct macros *known,
                                  const struct step *st, struct diag *d);
 
 /* --- Expanding -------------------------------------------------------------------------------- */
 
-/* A copy of the list from @first on in @p, with what stands for @vars in place of their names.
- * False: a value is wrong then, and @d says so.
+/* Copies the list that begins with @first into @p and replaces the variables @vars in it.  Returns
+ * false, with a message in @d, if a value is invalid after that.  Variables of blocks inside the
+ * list stay.
  */
 bool expand_steps(const struct step *first, const struct var *vars, struct pool *p,
                   struct step **ret, struct diag *d);
 
-/* Can @st, which stands outside of all blocks of @s and is in its pool, be expanded, with all that
- * it calls?  If it defines a macro, that can be called behind it.
+/* Expands @st on trial, with all macros that it calls, to find errors before anything runs.  @st
+ * must be outside of all blocks and in the pool of @s.  A macro that @st defines is added to
+ * @s->macros.
  */
 bool expand_whole(struct script *s, const struct step *st, struct diag *d);
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A statement that has just been read as a whole: would it do if it were expanded?  It is, on
- * trial, with everything that it calls.
+/* Checks a whole statement before it runs: expands it on trial, including all macros that it calls.
  */
 #include <string.h>
 
@@ -8,8 +7,8 @@
 
 struct trial {
     const struct script *s;
-    size_t left;         /* commands that it may still become */
-    const char *defines; /* a macro of this name; NULL: none */
+    size_t left;         /* commands that are still allowed */
+    const char *defines; /* name of the macro that is being defined; NULL: none */
     struct diag *d;
 };
 
@@ -22,7 +21,7 @@ static bool too_much(struct trial *t, const struct step *st)
 
 static bool try_list(struct trial *t, const struct step *first, size_t depth);
 
-/* An error in macro @m, which @st calls, is one of the call; it says where it is, too. */
+/* Reports an error inside macro @m at the call @st.  A note gives the place in the macro. */
 static bool blame_call(struct trial *t, const struct macro *m, const struct step *st)
 {
     const char *name = source_shown_name(m->src);
@@ -56,7 +55,7 @@ static bool try_call(struct trial *t, const struct step *st, size_t depth)
         return false;
     ok = macro_bind(m, st, &pool, &vars, t->d);
     if (ok) {
-        /* What the arguments of a call in a macro will be nobody knows yet. */
+        /* Inside a macro definition the arguments of a call are not known yet. */
         ok = t->defines ? try_list(t, m->def->body, depth + 1)
                         : expand_steps(m->def->body, vars, &pool, &steps, t->d) &&
                               try_list(t, steps, depth + 1);
@@ -90,7 +89,7 @@ static bool try_rounds(struct trial *t, const struct step *st, size_t depth)
     return ok;
 }
 
-/* Depth is bounded: each level is a block. */
+/* Each level of recursion is a block or a call, of which SCRIPT_DEPTH_MAX are allowed. */
 static bool try_list(struct trial *t, const struct step *first, size_t depth)
 {
     bool ok = true;
@@ -113,7 +112,7 @@ static bool try_list(struct trial *t, const struct step *first, size_t depth)
     return ok;
 }
 
-/* Is there something in @st to be expanded?  Depth is bounded by SCRIPT_DEPTH_MAX. */
+/* Returns true if @st contains a `foreach` or a call.  Depth is bounded by SCRIPT_DEPTH_MAX. */
 static bool has_expandable(const struct step *st)
 {
     if (st->cmd == &cmd_table[CMD_call] || st->cmd == &cmd_table[CMD_foreach])

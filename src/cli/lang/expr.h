@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Expressions of `expect`, `until`, --until, `break`, `watch` and `back to`: comparisons, and, or,
- * not, count(), and that an event happens.
+/* Parser for the expressions of `expect`, `until`, --until, `break`, `watch` and `back to`:
+ * comparisons combined with and, or and not; counts of events; and events that happen.
  *
  *	condition  := all { "or" all }
  *	all        := one { "and" one }
@@ -9,14 +9,15 @@
  *	term       := NUMBER | "STRING" | PATH | #EVENT | count(KIND { , FIELD OP VALUE })
  *	OP         := == != < <= > >=
  *
- * Numbers may have units, of what they are compared with.  What can never be equal is not compared,
- * and both sides of `and` and `or` are asked: a mistake is no answer.  A PATH without a dot is a
- * word of an enumeration where its neighbour is one; `t` is the time, `tick` the number of the last
- * tick.  #EVENT holds from that tick on.  What happens holds at the end of its tick, and only where
- * somebody looks at each of them; see struct scope.
+ * A number may have a unit, which the other side of its comparison decides.  Comparing values that
+ * can never be equal is an error.  Both sides of `and` and `or` are always evaluated, so that such
+ * an error is found.  A PATH without a dot is a word of an enumeration if the other side takes one.
+ * `t` is the time in nanoseconds, `tick` the number of the last tick.  #EVENT is true from the tick
+ * of that event on.  A `happens` term is true at the end of the tick in which the event happened.
+ * It is evaluated only where every tick is looked at; see struct scope.
  *
- * What a PATH names need not be there yet, but some lab must be able to have it: what no row of the
- * inspect tree has is refused before anything runs.
+ * A PATH may name an object that does not exist yet.  It is refused before anything runs if no row
+ * of the inspect tree matches it, that is, if no lab could have it.
  */
 #ifndef CLI_LANG_EXPR_H
 #define CLI_LANG_EXPR_H
@@ -31,8 +32,8 @@
 #define EXPR_DEPTH_MAX  32u
 #define EXPR_FIELDS_MAX 16u
 
-/* What paths of programs have behind the name of the host: programs are outside the lab, and not in
- * its tree.
+/* A program's values are at HOST.program.NAME: programs are not part of the lab, so the inspect
+ * tree has no rows for them.
  */
 #define EXPR_PROGRAM ".program."
 
@@ -51,47 +52,57 @@ enum expr_kind {
     EXPR_HAPPENS
 };
 
-/* What a path means that is no name of anything. */
+/* Special meaning of a word without a dot. */
 enum expr_word { EXPR_WORD_NONE, EXPR_WORD_TIME, EXPR_WORD_TICK, EXPR_WORD_TRUE, EXPR_WORD_FALSE };
 
 struct expr {
     enum expr_kind kind;
-    /* Of a path, by its text alone: it is asked again at each tick. */
+    /* Facts about a path that follow from its text.  They are cached because the path is evaluated
+     * at each tick.
+     */
     enum expr_word word;
     bool may_be_memory, may_be_program;
-    bool leads, leads_from_host; /* somewhere, in some lab: as it is, or below a host */
-    struct span at;              /* in the text of the expression */
+    bool leads, leads_from_host; /* some lab can have the path: as written, or on a host */
+    struct span at;              /* position in the text of the expression */
     struct expr *a, *b;
     enum compare op;
-    const char *text;         /* number as written, string without quotes, path */
-    uint64_t number;          /* the tick of #EVENT */
-    struct ev_filter *filter; /* of a count(), and of what happens */
-    struct rdl_tally *tally;  /* the same, once the expression belongs to a lab; NULL: not yet, or
-                                 it counts all events of the kind */
+    const char *text;         /* the number as written, the string without quotes, or the path */
+    uint64_t number;          /* the tick of EXPR_EVENT */
+    struct ev_filter *filter; /* of EXPR_COUNT and EXPR_HAPPENS */
+    /* Running count for @filter, set when the expression is attached to a lab.  NULL before that,
+     * and if @filter has no conditions.
+     */
+    struct rdl_tally *tally;
 };
 
-/* Parses @text, which came from @at of a source.  NULL on failure, and @d says what is wrong. */
+/* Parses @text, which came from @at of a source.  The nodes are in @p.  Returns NULL, with a
+ * message in @d, on failure.
+ */
 struct expr *expr_parse(struct pool *p, const char *text, struct span at, struct diag *d);
 
-/* Does it say that something happens, and not only how things are? */
+/* Returns true if @e contains an EXPR_HAPPENS. */
 bool expr_has_happening(const struct expr *e);
 
-/* Where @e stands if the whole expression came from @from; all of that if it has no room for it. */
+/* Position of the node @e in the source, if the whole expression came from @from.  Returns @from if
+ * @e does not fit into it.
+ */
 struct span expr_place(const struct expr *e, struct span from);
 
-/* Can @path lead somewhere, in some lab?  If not, @d says so of @at, and what comes near. */
+/* Returns true if some lab can have @path.  Otherwise @d says so at @at and suggests a similar
+ * path.
+ */
 bool expr_path_leads(const char *path, struct span at, struct diag *d);
 
-/* Can all paths of @e, which came from @from? */
+/* The same for all paths of @e, which came from @from. */
 bool expr_paths_lead(const struct expr *e, struct span from, struct diag *d);
 
-/* Only checks it, and its paths. */
+/* Parses @text and checks its paths, without keeping the result. */
 bool expr_check(const char *text, struct span at, struct diag *d);
 
 const char *expr_op_text(enum compare op);
 
-/* Reads a time in nanoseconds, or a number with any unit but those of time; a plain number is both.
- * False if @text is none.
+/* Parses a number with an optional unit.  With @time, units of time are allowed and *@ret is in
+ * nanoseconds; otherwise all other units are.  Returns false if @text is not such a number.
  */
 bool expr_number(bool time, const char *text, uint64_t *ret);
 

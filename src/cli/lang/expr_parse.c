@@ -16,10 +16,10 @@
 
 struct parser {
     struct pool *pool;
-    struct source text; /* of the expression alone */
+    struct source text; /* the expression */
     size_t i;
     size_t depth;
-    struct span from; /* where the expression came from */
+    struct span from; /* its position in the source */
     struct diag *d;
     bool failed;
 };
@@ -46,7 +46,7 @@ bool expr_number(bool time, const char *text, uint64_t *ret)
     return false;
 }
 
-/* Says what is wrong with @at of the expression, unless something was wrong before. */
+/* Reports an error at @at of the expression.  Only the first error is kept. */
 static struct expr *fail(struct parser *p, struct span at, const char *message, const char *remedy)
 {
     if (p->failed)
@@ -61,7 +61,7 @@ static struct expr *fail(struct parser *p, struct span at, const char *message, 
     return NULL;
 }
 
-/* The same for a word that is not known, which is no matter of syntax. */
+/* The same for an unknown word, which is an error of a value and not of syntax. */
 static void fail_word(struct parser *p, struct span at, const char *message, const char *remedy)
 {
     fail(p, at, message, remedy);
@@ -86,7 +86,9 @@ static bool take(struct parser *p, const char *what)
     return true;
 }
 
-/* Letters, digits and what paths are made of; `:` only inside brackets. */
+/* Reads a word: letters, digits and the other characters of paths.  `:` is part of it only inside
+ * brackets.
+ */
 static struct span word(struct parser *p)
 {
     size_t start, depth = 0;
@@ -131,7 +133,7 @@ static struct expr *node(struct parser *p, enum expr_kind kind, size_t start)
     return e;
 }
 
-/* True and the operator, if one comes next. */
+/* Returns true, and the operator, if an operator comes next. */
 static bool take_op(struct parser *p, enum compare *ret)
 {
     static const enum compare longest_first[] = {CMP_EQ, CMP_NE, CMP_LE, CMP_GE, CMP_LT, CMP_GT};
@@ -145,7 +147,7 @@ static bool take_op(struct parser *p, enum compare *ret)
     return false;
 }
 
-/* The quoted string that begins here. */
+/* Reads the quoted string at the current position. */
 static const char *string(struct parser *p, struct span *ret_at)
 {
     struct diag why;
@@ -207,7 +209,7 @@ static void unknown_field(struct parser *p, struct span at, enum ev_kind kind)
     fail_word(p, at, message, remedy);
 }
 
-/* Reads the text of a value of @field's enumeration. */
+/* Parses a word of @field's enumeration. */
 static bool word_value(struct parser *p, struct ev_condition *c, struct span at, const char *text)
 {
     const struct enum_table *words = *c->field->words;
@@ -228,7 +230,7 @@ static bool word_value(struct parser *p, struct ev_condition *c, struct span at,
     return false;
 }
 
-/* A string, a name or an address. */
+/* Parses the value of a field of text: a string, a name or an address. */
 static bool text_value(struct parser *p, struct ev_condition *c, struct span at, const char *text)
 {
     struct text t = text_on(c->text, sizeof(c->text));
@@ -247,14 +249,14 @@ static bool text_value(struct parser *p, struct ev_condition *c, struct span at,
             fail_word(p, at, "not an IP address", "write it as 10.0.0.1 or \"fe80::1\"");
             return false;
         }
-        addr_add(&t, gid); /* as events have it */
+        addr_add(&t, gid); /* the form that events have */
         return true;
     }
     text_add(&t, text);
     return true;
 }
 
-/* The largest number that an event can have in @f. */
+/* The largest value that field @f can have in an event. */
 static uint64_t largest(const struct ev_field *f)
 {
     if (f->print == EVP_FLAG)
@@ -297,7 +299,7 @@ static bool mac_value(struct parser *p, struct ev_condition *c, struct span at, 
     return false;
 }
 
-/* Turns the text of a field's value into what it is compared with. */
+/* Parses the value of a field into the condition @c. */
 static bool field_value(struct parser *p, struct ev_condition *c, struct span at, const char *text)
 {
     if (ev_field_takes_any(c->field) && strcmp(text, "any") == 0) {
@@ -331,7 +333,7 @@ static bool field_value(struct parser *p, struct ev_condition *c, struct span at
     return number_value(p, c, at, text);
 }
 
-/* The text of the value that comes next, as it is without quotes. */
+/* Reads the next value as text, without quotes. */
 static const char *field_text(struct parser *p, struct span *ret_at)
 {
     const char *text;
@@ -349,7 +351,7 @@ static const char *field_text(struct parser *p, struct span *ret_at)
     return text;
 }
 
-/* Only == and != can compare it. */
+/* Returns true if the field can be compared with == and != only. */
 static bool is_unordered(const struct ev_field *f)
 {
     return f->print == EVP_STR || f->print == EVP_HOST || f->print == EVP_MAC;
@@ -386,7 +388,9 @@ static bool count_field(struct parser *p, struct ev_filter *filter)
     return true;
 }
 
-/* A filter of the events that @kind names, without a condition yet; NULL if there are none. */
+/* Returns a filter of the events called @kind, without conditions.  Returns NULL if there is no
+ * such kind.
+ */
 static struct ev_filter *filter_of(struct parser *p, struct span kind)
 {
     struct ev_filter *filter = pool_alloc(p->pool, sizeof(*filter));
@@ -400,7 +404,7 @@ static struct ev_filter *filter_of(struct parser *p, struct span kind)
     return filter;
 }
 
-/* Something happens: @kind, and the conditions that follow in parentheses, if any do. */
+/* Parses an EXPR_HAPPENS after its word @kind: the optional conditions in parentheses. */
 static struct expr *happens(struct parser *p, struct span kind)
 {
     struct expr *e = node(p, EXPR_HAPPENS, kind.at);
@@ -410,7 +414,7 @@ static struct expr *happens(struct parser *p, struct span kind)
     if (!e->filter)
         return NULL;
     if (peek(p) != '(') {
-        p->i = kind.at + kind.len; /* blanks are no part of it */
+        p->i = kind.at + kind.len; /* the node ends before the blanks */
         return e;
     }
     p->i++;
@@ -429,7 +433,7 @@ static struct expr *happens(struct parser *p, struct span kind)
     return e;
 }
 
-/* Is @e a word that is no value, but the kind of an event? */
+/* Returns true if @e is a single word that names a kind of event. */
 static bool is_event_kind(const struct expr *e)
 {
     return e->kind == EXPR_PATH && ev_kind_find(e->text) != EV_COUNT;
@@ -463,23 +467,23 @@ static struct expr *event(struct parser *p, size_t start)
     ev_id id;
 
     p->i++;
-    /* As in a line, where # before anything else begins a comment. */
+    /* Elsewhere `#` would begin a comment. */
     if (!isdigit((unsigned char)p->text.text[p->i]))
         return fail(p, (struct span){start, 1}, "not the number of an event",
                     "events are written #12 or #12.3");
     w = word(p);
     e = node(p, EXPR_EVENT, start);
     e->text = text_of(p, w);
-    /* The row does not matter: the lab stops only between ticks. */
+    /* The row number does not matter: the lab stops only between ticks. */
     if (!ev_id_parse(text_of(p, (struct span){start, p->i - start}), &id))
         return fail(p, e->at, "not the number of an event", "events are written #12 or #12.3");
     e->number = ev_tick(id);
     return e;
 }
 
-#define PATH_BYTES 256u /* of a longer one it is not known that it leads anywhere */
+#define PATH_BYTES 256u /* a longer path counts as leading nowhere */
 
-/* What the text of a path tells whatever the lab is like. */
+/* Sets the facts about a path that do not depend on the lab. */
 static void know_path(struct expr *e)
 {
     static const char *const words[] = {[EXPR_WORD_TIME] = "t",
@@ -489,7 +493,7 @@ static void know_path(struct expr *e)
     char buf[PATH_BYTES];
     struct text below_host = text_on(buf, sizeof(buf));
 
-    text_addf(&below_host, "h1.%s", e->text); /* whatever it is called */
+    text_addf(&below_host, "h1.%s", e->text); /* "h1" stands for any host name */
     for (unsigned i = EXPR_WORD_NONE + 1; i < ARRAY_LEN(words); i++) {
         if (strcmp(e->text, words[i]) == 0)
             e->word = (enum expr_word)i;
@@ -525,7 +529,7 @@ static struct expr *term(struct parser *p)
                     "values are paths, numbers, \"text\", words, count(...)");
     if (!isdigit((unsigned char)c) && peek(p) == '(')
         return happens(p, at);
-    p->i = at.at + at.len; /* blanks are no part of it */
+    p->i = at.at + at.len; /* the node ends before the blanks */
     e = node(p, isdigit((unsigned char)c) ? EXPR_NUMBER : EXPR_PATH, start);
     e->at = at;
     e->text = text_of(p, at);
@@ -545,7 +549,7 @@ static struct expr *one(struct parser *p)
     enum compare op;
     size_t start;
 
-    peek(p); /* a term does not begin with the blanks before it */
+    peek(p); /* skip blanks: a term does not begin with them */
     start = p->i;
     if (p->failed || p->depth >= EXPR_DEPTH_MAX)
         return fail(p, (struct span){start, 1}, "the expression is nested too deeply", "");
@@ -588,7 +592,8 @@ static struct expr *one(struct parser *p)
     return left;
 }
 
-/* one { @word one }, or the same a level higher. */
+/* Parses a chain of operands with one operator between them: "one { and one }" or "all { or all }".
+ */
 static struct expr *chain(struct parser *p, const char *separator, enum expr_kind kind,
                           struct expr *(*part)(struct parser *))
 {
@@ -616,7 +621,7 @@ static struct expr *condition(struct parser *p)
     return chain(p, "or", EXPR_OR, all);
 }
 
-/* The conditions of an event stand in parentheses, and not behind it. */
+/* Reports conditions after an event's name that are not in parentheses. */
 static struct expr *fail_bare_conditions(struct parser *p, const struct expr *e)
 {
     char remedy[DIAG_REMEDY_BYTES];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Paths of expressions, by the rows of the inspect tree alone: a lab need not have what they name,
- * but some lab could.
+/* Checks the paths of expressions with the rows of the inspect tree only.  A path is valid if some
+ * lab could have it.
  */
 #include <string.h>
 
@@ -10,8 +10,8 @@
 #include "emu/base/text.h"
 #include "emu/facts/leaf.h"
 
-/* The key that looks most like a word, and who has it: of several, who @owner may be called after,
- * as "qp2" is after qp.
+/* The key most similar to a word, and the kind of node that has it.  If several nodes have the key,
+ * the one that @owner may be named after is preferred, as "qp2" after qp.
  */
 struct near_path {
     struct suggestion s;
@@ -27,7 +27,7 @@ static bool is_called_after(const char *name, enum node_kind node)
     return strncmp(name, title, strlen(title)) == 0;
 }
 
-/* The last word of @path before @off. */
+/* Returns the component of @path before offset @off. */
 static const char *word_before(const char *path, size_t off)
 {
     size_t i = off > 0 ? off - 1 : 0;
@@ -47,7 +47,9 @@ static void offer(void *ctx, enum node_kind node, const char *key, const char *t
         n->node = node;
 }
 
-/* What @path could be called: by the rows, not by what an object of this name is. */
+/* Suggests a similar path.  It uses only the rows, since the type of an object cannot be known from
+ * its name.
+ */
 static bool suggest(const char *path, size_t off, const struct leaf_places *places, struct diag *d)
 {
     const bool one_kind = (places->nodes & (places->nodes - 1)) == 0;

@@ -13,7 +13,7 @@
 struct json_reading {
     struct script *s;
     struct diag *d;
-    const struct var *vars; /* of the blocks around what is read */
+    const struct var *vars; /* of the enclosing blocks */
 };
 
 const char *json_key(const struct param *p, size_t *ret_outer)
@@ -31,7 +31,9 @@ static bool fail(struct json_reading *r, struct span at, const char *message, co
     return diag_remedy(r->d, "%s", remedy);
 }
 
-/* The text of a scalar as a line would have it; NULL if @p takes none like it. */
+/* Converts a scalar to the text that a line would have.  Returns NULL, with a message, if @p has no
+ * such values.
+ */
 static const char *scalar_text(struct json_reading *r, const struct param *p, struct json_value v)
 {
     const char *text;
@@ -62,7 +64,9 @@ static const char *scalar_text(struct json_reading *r, const struct param *p, st
     return NULL;
 }
 
-/* Is the expression @text, which has variables, one of @cmd that a line could have, too? */
+/* Returns true if the expression @text, which has variables, could also be written in a line of
+ * @cmd.
+ */
 static bool fits_into_line(const struct cmd *cmd, const char *text)
 {
     const struct source src = source_of(NULL, text);
@@ -82,8 +86,8 @@ static bool fits_into_line(const struct cmd *cmd, const char *text)
     return fits && t.kind == TOKEN_END;
 }
 
-/* Is it a value of @p, of @cmd?  One with variables of the blocks around it is checked when it is
- * expanded.
+/* Checks that @text is a value of parameter @p of @cmd.  If it has variables of the enclosing
+ * blocks, only those are checked; the value is checked when it is expanded.
  */
 static bool check(struct json_reading *r, const struct cmd *cmd, const struct param *p,
                   const char *text, struct span at)
@@ -169,7 +173,9 @@ static bool read_flags(struct json_reading *r, struct step *st, struct json_valu
     return true;
 }
 
-/* The parameter with the JSON key @outer.@key (@outer NULL: @key alone); N parameters if none. */
+/* Returns the index of the parameter with the JSON key @outer.@key (@key alone if @outer is NULL).
+ * Returns the number of parameters if there is none.
+ */
 static size_t find_key(const struct cmd *cmd, const char *outer, const char *key)
 {
     for (size_t i = 0; i < cmd->n_params; i++) {
@@ -186,7 +192,7 @@ static size_t find_key(const struct cmd *cmd, const char *outer, const char *key
     return cmd->n_params;
 }
 
-/* Has @cmd keys inside an object called @outer? */
+/* Returns true if @cmd has keys inside an object called @outer. */
 static bool is_outer(const struct cmd *cmd, const char *outer)
 {
     for (size_t i = 0; i < cmd->n_params; i++) {
@@ -239,7 +245,7 @@ static bool read_inner(struct json_reading *r, struct step *st, const char *oute
     return true;
 }
 
-/* Has the object an earlier member with this key? */
+/* Returns true if the object has an earlier member with the same key. */
 static bool is_repeated(struct json_value object, const struct json_member *m)
 {
     for (const cJSON *c = object.item->child; c && c != m->value.item; c = c->next) {
@@ -259,7 +265,7 @@ static bool read_as(struct json_reading *r, struct step *st, struct json_value v
     return true;
 }
 
-/* One member of a step or of the scenario that is neither "do" nor "steps". */
+/* Reads a member of a step or a scenario, other than "do" and the blocks. */
 static bool read_member(struct json_reading *r, struct step *st, const struct json_member *m)
 {
     const size_t i = find_key(st->cmd, NULL, m->key);
@@ -281,7 +287,7 @@ static bool read_member(struct json_reading *r, struct step *st, const struct js
 static bool read_steps(struct json_reading *r, struct json_value v, size_t depth,
                        struct step **ret);
 
-/* The command that "do" names. */
+/* Returns the command that the member "do" names. */
 static const struct cmd *read_do(struct json_reading *r, struct json_value v)
 {
     struct json_walk walk = json_walk(&r->s->src, v);
@@ -316,14 +322,14 @@ static const struct cmd *read_do(struct json_reading *r, struct json_value v)
     return NULL;
 }
 
-/* Is @key that of a block of @cmd? */
+/* Returns true if @key is a block of @cmd. */
 static bool is_block(const struct cmd *cmd, const char *key)
 {
     return (cmd->flags & CMD_BLOCK) &&
            (strcmp(key, "steps") == 0 || (cmd == &cmd_table[CMD_if] && strcmp(key, "else") == 0));
 }
 
-/* The blocks of @st, whose other members have been read. */
+/* Reads the blocks of @st, after its other members. */
 static bool read_blocks(struct json_reading *r, struct step *st, struct json_value v, size_t depth)
 {
     struct json_walk walk = json_walk(&r->s->src, v);
@@ -344,7 +350,7 @@ static bool read_blocks(struct json_reading *r, struct step *st, struct json_val
     return has_body || fail(r, st->at, "a block needs \"steps\"", "\"steps\": [ ]");
 }
 
-/* The same with the variables that the block brings. */
+/* The same, with the variables that the block defines. */
 static bool read_body(struct json_reading *r, struct step *st, struct json_value v, size_t depth)
 {
     const struct var *outer = r->vars, *vars = NULL;
@@ -411,7 +417,7 @@ static bool read_steps(struct json_reading *r, struct json_value v, size_t depth
     return true;
 }
 
-/* What the writer puts into every file needs no place in a line. */
+/* Drops the "$schema" that json_write_script() writes into every file, since it is the default. */
 static void forget_standard_schema(struct step *header)
 {
     const struct param *p = step_param(header, "schema");
@@ -421,7 +427,7 @@ static void forget_standard_schema(struct step *header)
         a->n = 0;
 }
 
-/* With @alone there are no steps beside what is said of them. */
+/* @alone: a header without "steps". */
 static bool read_scenario(struct json_reading *r, struct json_value v, bool alone)
 {
     const struct cmd *cmd = &cmd_table[CMD_scenario];
@@ -456,13 +462,13 @@ void json_use_memory(void)
     cJSON_InitHooks(&hooks);
 }
 
-/* How many blanks are in @src from @at on. */
+/* Number of blanks in @src from @at on. */
 static size_t blanks(const struct source *src, size_t at)
 {
     return at < src->len ? strspn(src->text + at, " \t\r\n") : 0;
 }
 
-/* Where @src ends, blanks aside; it does not consist of them alone. */
+/* Offset of the last non-blank character of @src, which must have one. */
 static size_t last_mark(const struct source *src)
 {
     size_t at = src->len - 1;
@@ -497,7 +503,7 @@ bool json_read_step(struct script *s, struct json_value v, struct step **ret, st
 
     const bool ok = read_step(&r, v, 0, ret);
 
-    s->macros.first = NULL; /* what is around the step decides what there is */
+    s->macros.first = NULL; /* the context of the step decides which macros exist */
     return ok;
 }
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* cJSON takes every byte up to the blank for white space. */
+/* Like cJSON, takes every byte up to the blank (0x20) as white space. */
 static size_t skip_space(const struct source *src, size_t i)
 {
     while (i < src->len && (unsigned char)src->text[i] <= 0x20)
@@ -20,7 +20,7 @@ static size_t skip_string(const struct source *src, size_t i)
     return i + 1;
 }
 
-/* Behind the value that begins at @i. */
+/* Returns the offset after the value that begins at @i. */
 static size_t skip_value(const struct source *src, size_t i)
 {
     size_t depth = 0;

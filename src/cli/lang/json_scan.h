@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Where the values of a JSON text are.
+/* Finds the positions of the values in a JSON text.
  *
- * cJSON parses, but remembers no positions and turns every number into a double.  This walks the
- * same text beside cJSON's tree: text that cJSON has accepted needs no checks here.
+ * cJSON parses the text, but keeps no positions and converts every number to a double.  These
+ * functions walk the text and cJSON's tree in parallel.  The text must be one that cJSON has
+ * accepted, so nothing is checked here.
  */
 #ifndef CLI_LANG_JSON_SCAN_H
 #define CLI_LANG_JSON_SCAN_H
@@ -13,7 +14,7 @@
 
 #include "cli/lang/source.h"
 
-/* A value and where it is. */
+/* A value and its position in the text. */
 struct json_value {
     const cJSON *item;
     struct span at;
@@ -22,7 +23,7 @@ struct json_value {
 /* The root of a parsed text. */
 struct json_value json_root(const struct source *src, const cJSON *root);
 
-/* Walks the members of an object or the elements of an array. */
+/* Iterator over the members of an object or the elements of an array. */
 struct json_walk {
     const struct source *src;
     const cJSON *next;
@@ -38,7 +39,7 @@ struct json_member {
 struct json_walk json_walk(const struct source *src, struct json_value v);
 bool json_next(struct json_walk *w, struct json_member *ret);
 
-/* Does the string at @at hold a NUL, which cJSON has cut it at? */
+/* Returns true if the string at @at contains \u0000, where cJSON has truncated its copy. */
 bool json_has_nul(const struct source *src, struct span at);
 
 #endif

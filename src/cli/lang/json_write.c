@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* One step a line, keys in the order of the command table: the same script gives the same bytes. */
+/* Writes one step per line, with keys in the order of the command table: equal scripts give equal
+ * bytes.
+ */
 #include <string.h>
 
 #include "cli/lang/json.h"
@@ -96,11 +98,11 @@ void json_write_step(FILE *out, const struct step *st, size_t depth)
     write_step(out, st, depth);
 }
 
-/* The members of an object like "limits" stand together in the table. */
+/* The table has the members of an object like "limits" next to each other. */
 void json_write_header(FILE *out, const struct step *header, const char *lead, bool *begun)
 {
     const struct cmd *cmd = &cmd_table[CMD_scenario];
-    const char *open = NULL; /* the object that is being written */
+    const char *open = NULL; /* the object that is open */
     size_t open_bytes = 0;
 
     for (size_t i = 0; header && i < cmd->n_params; i++) {

@@ -20,7 +20,7 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* Bytes of the line joint at @i: `\`, blanks, line end; 0 if there is none. */
+/* Length of the line joint at @i: `\`, blanks, line end.  Returns 0 if there is none. */
 static size_t joint_bytes(const struct source *src, size_t i)
 {
     size_t n = 1;
@@ -53,7 +53,7 @@ static struct token bad(struct diag *d, size_t at, size_t len, const char *why, 
     return (struct token){TOKEN_BAD, {at, len}};
 }
 
-/* Behind the quoted part that begins at @i; 0 if it does not end on its line. */
+/* Offset after the quoted part that begins at @i.  Returns 0 if it does not end on its line. */
 static size_t quoted_end(const struct source *src, size_t i)
 {
     for (i++; i < src->len && src->text[i] != '\n'; i++) {
@@ -138,7 +138,7 @@ void lex_rest(struct tokens *tokens, const struct source *src)
     struct diag ignored;
     size_t at = 0;
 
-    /* It goes on where the end was, or what is bad, which is bad still. */
+    /* Continue at the old end, or at the invalid token, which stays invalid. */
     if (tokens->n > 0)
         at = tokens->v[--tokens->n].at.at;
     for (;;) {
@@ -163,7 +163,7 @@ bool lex_wants_more(const struct tokens *tokens, const struct source *src)
 
     if (tokens->v[tokens->n - 1].kind == TOKEN_BAD)
         return false;
-    /* A joint at the very end, with or without its line end. */
+    /* Look for a line joint at the very end, with or without its line end. */
     for (size_t i = src->len; i > 0; i--) {
         const char c = src->text[i - 1];
 
@@ -182,12 +182,12 @@ static int hex_digit(char c)
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* The short escapes of a string; \xHH is the other one. */
+/* Escapes of one letter in a string; \xHH is handled apart. */
 static const struct {
     char letter, meaning;
 } escapes[] = {{'"', '"'}, {'\\', '\\'}, {'n', '\n'}, {'t', '\t'}, {'r', '\r'}};
 
-/* One escape at @i (the backslash).  Returns its length, 0 if it is none. */
+/* Decodes the escape whose backslash is at @i.  Returns its length, 0 if it is invalid. */
 static size_t unescape(const struct source *src, size_t i, char *ret)
 {
     const char c = char_at(src, i + 1);
@@ -257,7 +257,7 @@ const char *lex_one_line(struct pool *p, const char *s, size_t n)
         if (joint)
             memset(out + i, ' ', joint);
         else if (out[i] == '"')
-            break; /* a string that does not end: the parser says so */
+            break; /* unterminated string; the parser reports it */
         else if (isspace((unsigned char)out[i]))
             out[i] = ' ';
         i += joint ? joint : 1;

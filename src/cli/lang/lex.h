@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Cuts the text of a script into words and punctuation.
+/* Lexer: splits the text of a script into words and punctuation.
  *
- * A word runs to the next blank, `;`, `{`, `}` or line end outside double quotes; quotes may begin
- * inside it (text="a b").  `\` at the end of a line joins it to the next.  `#` before a digit
- * begins a word that names an event, otherwise a comment that runs to the end of the line.
+ * A word ends at a blank, `;`, `{`, `}` or the end of the line, outside double quotes.  Quotes may
+ * begin inside a word (text="a b").  `\` at the end of a line joins it to the next one.  `#` before
+ * a digit begins a word that names an event; any other `#` begins a comment that runs to the end of
+ * the line.
  */
 #ifndef CLI_LANG_LEX_H
 #define CLI_LANG_LEX_H
@@ -18,7 +19,7 @@ enum token_kind {
     TOKEN_OPEN,
     TOKEN_CLOSE,
     TOKEN_END,
-    TOKEN_BAD /* the diag says why */
+    TOKEN_BAD /* invalid; the diag has the message */
 };
 
 struct token {
@@ -26,42 +27,43 @@ struct token {
     struct span at;
 };
 
-/* The token at or behind byte @from; the next one begins at the end of its span. */
+/* Returns the first token at or after byte @from.  Call it again with the end of the token's span
+ * to get the next one.
+ */
 struct token lex_next(const struct source *src, size_t from, struct diag *d);
 
-/* The tokens of a text that may grow line by line.  Release with lex_free(). */
+/* The tokens of a text that may grow line by line.  Free with lex_free(). */
 struct tokens {
     struct token *v;
     size_t n, room;
-    size_t depth; /* blocks that are open at the end */
+    size_t depth; /* number of blocks that are open at the end */
 };
 
-/* Adds the tokens of the lines that @src has got since it was cut last, and looks at these lines
- * alone: the work for a text that grows line by line is the work for the whole of it.  The last
- * token is TOKEN_END, or TOKEN_BAD, to which more lines add nothing.
+/* Appends the tokens of the text that was added to @src since the last call; earlier lines are not
+ * scanned again.  The last token is always TOKEN_END or TOKEN_BAD.  After TOKEN_BAD, more text adds
+ * no tokens.
  */
 void lex_rest(struct tokens *tokens, const struct source *src);
 void lex_free(struct tokens *tokens);
 
-/* Does the text that was cut into @tokens end inside a block, or after a `\`, so that more lines
- * must come?  Looks at its last line alone.
- */
+/* Returns true if the text of @tokens is incomplete: it ends inside a block or after a `\`. */
 bool lex_wants_more(const struct tokens *tokens, const struct source *src);
 
-/* The characters that a word, or a part of one, stands for: quotes are taken off and escapes
- * (\" \\ \n \t \r \xHH) replaced.  NULL: an escape is wrong, and @d says which.
+/* Returns the characters that a word, or a part of one, stands for: without quotes, and with the
+ * escapes (\" \\ \n \t \r \xHH) replaced.  Returns NULL, with a message in @d, if an escape is
+ * invalid.
  */
 const char *lex_unquote(struct pool *p, const struct source *src, struct span word, struct diag *d);
 
-/* Writes @s in quotes, so that lex_unquote() gives it back. */
+/* Writes @s in quotes; lex_unquote() is the inverse. */
 void lex_write_quoted(FILE *out, const char *s);
 
-/* The @n characters of an expression as it is kept: one line, without blanks around it.  White
- * space and line joints become blanks, but not in strings, where all stays as it is.
+/* Returns a copy of the @n characters of an expression in one line, without blanks at either end.
+ * White space and line joints become blanks, except inside strings.
  */
 const char *lex_one_line(struct pool *p, const char *s, size_t n);
 
-/* Must @s be written in quotes to be one word with the same characters? */
+/* Returns true if @s must be written in quotes to be read as one word. */
 bool lex_needs_quotes(const char *s);
 
 #endif

@@ -9,7 +9,7 @@
 static bool read_statement(struct line_reader *r, struct token verb, size_t depth, struct diag *d,
                            struct step **ret);
 
-/* The statements of a block, behind its brace, up to and with the closing one. */
+/* Reads the statements of a block after its opening brace, and the closing brace. */
 static bool read_block(struct line_reader *r, struct span open, size_t depth, struct diag *d,
                        struct step **ret)
 {
@@ -38,7 +38,7 @@ static bool read_block(struct line_reader *r, struct span open, size_t depth, st
     }
 }
 
-/* A comment becomes a note. */
+/* Converts a comment to a `note` step. */
 static struct step *comment(struct line_reader *r, struct span at)
 {
     struct step *st = step_new(&r->script->pool, &cmd_table[CMD_note], at);
@@ -55,7 +55,7 @@ static struct step *comment(struct line_reader *r, struct span at)
     return st;
 }
 
-/* What must follow a statement; a closing brace and a comment stay where they are. */
+/* Checks the token after a statement.  It does not consume a closing brace or a comment. */
 static bool read_end(struct reading *rd)
 {
     const struct token t = reading_look(rd);
@@ -82,14 +82,14 @@ static bool read_end(struct reading *rd)
                            : "put ; or a line end between commands");
 }
 
-/* Is @name a macro, or the one that is being defined? */
+/* Returns true if @name is a defined macro, or the one being defined. */
 static bool is_macro(const struct line_reader *r, const char *name)
 {
     return macro_find(&r->script->macros, name) || macro_find(r->script->known, name) ||
            (r->defines && strcmp(r->defines, name) == 0);
 }
 
-/* An abbreviation of several commands. */
+/* Reports an abbreviation that fits several commands.  Returns false if it does not. */
 static bool ambiguous(struct reading *rd, struct span at, const char *name)
 {
     char buf[DIAG_REMEDY_BYTES];
@@ -129,7 +129,7 @@ static bool unknown_command(struct reading *rd, struct span at)
     return diag_remedy(rd->d, "\"help\" lists the commands");
 }
 
-/* The command that @verb names; a macro is called without `call`, too. */
+/* Finds the command that @verb names.  A macro's name alone is a call. */
 static bool read_verb(struct reading *rd, struct token verb)
 {
     const char *name = reading_raw(rd, verb.at);
@@ -150,7 +150,7 @@ static bool read_verb(struct reading *rd, struct token verb)
     return !macro || step_add(rd->pool, rd->st, 0, (struct value){name, verb.at});
 }
 
-/* The brace that begins a block of @rd must follow, behind @behind. */
+/* Reads the opening brace of a block, which must follow @behind. */
 static bool read_open(struct reading *rd, const char *behind, struct span *ret)
 {
     const struct token t = reading_next(rd);
@@ -167,7 +167,7 @@ static bool read_open(struct reading *rd, const char *behind, struct span *ret)
 static bool read_command(struct line_reader *r, struct token verb, size_t depth, struct diag *d,
                          struct step **ret);
 
-/* `else { ... }` or `else if ...`, if that follows. */
+/* Reads `else { ... }` or `else if ...`, if it follows. */
 static bool read_else(struct reading *rd, size_t depth)
 {
     struct token t = reading_look(rd);
@@ -184,7 +184,7 @@ static bool read_else(struct reading *rd, size_t depth)
            read_block(rd->r, open, depth + 1, rd->d, &rd->st->other);
 }
 
-/* The block of a command, with the variables that it brings. */
+/* Reads the block of a command, with the variables that it defines. */
 static bool read_body(struct reading *rd, struct span open, size_t depth)
 {
     struct line_reader *r = rd->r;
@@ -208,7 +208,7 @@ static bool read_body(struct reading *rd, struct span open, size_t depth)
     return ok && read_else(rd, depth);
 }
 
-/* The block that belongs to the command, or that it may have. */
+/* Reads the block that the command must or may have. */
 static bool read_blocks(struct reading *rd, size_t depth)
 {
     const bool must = (rd->st->cmd->flags & CMD_BLOCK) != 0;
@@ -222,7 +222,7 @@ static bool read_blocks(struct reading *rd, size_t depth)
     return read_open(rd, must ? rd->st->cmd->name : "do", &open) && read_body(rd, open, depth);
 }
 
-/* A statement without what must follow it. */
+/* Reads one statement without the separator after it. */
 static bool read_command(struct line_reader *r, struct token verb, size_t depth, struct diag *d,
                          struct step **ret)
 {
@@ -288,7 +288,7 @@ void line_read_rest(struct line_reader *r, struct lines *l)
 
     while ((result = line_next(r, tail, &l->wrong)) == LINE_STEP)
         tail = &(*tail)->next;
-    *tail = NULL; /* the one that is wrong is not among them */
+    *tail = NULL; /* drop the invalid statement */
     l->whole = result == LINE_END;
 }
 

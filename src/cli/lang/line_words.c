@@ -8,7 +8,9 @@
 #include "emu/base/assert.h"
 #include "emu/base/text.h"
 
-/* Has @text variables of the blocks around it?  Then it is checked when it is expanded. */
+/* Returns true if @text has variables of the enclosing blocks.  Such a value is checked when it is
+ * expanded.
+ */
 static bool is_open(const struct reading *rd, const char *text)
 {
     return rd->r->vars && vars_in(text) && !(rd->st && (rd->st->cmd->flags & CMD_NOTE));
@@ -20,12 +22,11 @@ static bool check(struct reading *rd, const struct param *p, const char *text, s
                              : value_check(p, text, at, rd->d);
 }
 
-/* The next token, which stays the next. */
 struct token line_look(struct line_reader *r, struct diag *d)
 {
     const struct tokens *tokens = r->tokens;
 
-    if (!tokens || tokens->v[r->i].kind == TOKEN_BAD) /* @d is to say what is bad */
+    if (!tokens || tokens->v[r->i].kind == TOKEN_BAD) /* scan it again, for the message in @d */
         return lex_next(&r->script->src, r->at, d);
     return tokens->v[r->i];
 }
@@ -60,7 +61,7 @@ const char *reading_raw(const struct reading *rd, struct span at)
     return pool_copy(rd->pool, rd->src->text + at.at, at.len);
 }
 
-/* The length of KEY in a word KEY=...; 0 if it has no such form. */
+/* Length of KEY in a word KEY=...  Returns 0 if the word has no such form. */
 static size_t key_bytes(const struct reading *rd, struct span word)
 {
     const char *s = rd->src->text + word.at;
@@ -93,7 +94,6 @@ static bool unknown_key(struct reading *rd, struct span at, const char *what)
     return diag_remedy(rd->d, "\"help %s\" lists what it takes", cmd->name);
 }
 
-/* Takes one value of parameter @i. */
 static bool take_value(struct reading *rd, size_t i, struct span at)
 {
     const struct param *p = &rd->st->cmd->params[i];
@@ -107,7 +107,8 @@ static bool take_value(struct reading *rd, size_t i, struct span at)
     return diag_remedy(rd->d, "give the rest to another %s", rd->st->cmd->name);
 }
 
-/* The end of the list element that begins at @from: a comma outside quotes and brackets, or @end.
+/* Returns the end of the list element that begins at @from: a comma outside quotes and brackets, or
+ * @end.
  */
 static size_t element_end(const struct reading *rd, size_t from, size_t end)
 {
@@ -130,7 +131,7 @@ static size_t element_end(const struct reading *rd, size_t from, size_t end)
     return from;
 }
 
-/* Takes the values in @at, which commas part, for parameter @i. */
+/* Adds the values in @at, separated by commas, to parameter @i. */
 static bool take_elements(struct reading *rd, size_t i, struct span at)
 {
     const size_t end = at.at + at.len;
@@ -159,7 +160,8 @@ static bool take_values(struct reading *rd, size_t i, struct span at)
                                                     : take_elements(rd, i, at);
 }
 
-/* The values behind the name of parameter @i are all that follows, with commas or blanks between.
+/* Reads the values after the name of parameter @i, up to the end of the statement, separated by
+ * commas or blanks.
  */
 static bool take_rest(struct reading *rd, size_t i)
 {
@@ -173,7 +175,8 @@ static bool take_rest(struct reading *rd, size_t i)
     return t.kind != TOKEN_BAD;
 }
 
-/* Could the word be a value of the parameter?  Only asked to skip optional operands. */
+/* Returns true if the word could be a value of the parameter.  Used only to skip optional operands.
+ */
 static bool fits(struct reading *rd, const struct param *p, struct span at)
 {
     struct diag ignored;
@@ -182,7 +185,7 @@ static bool fits(struct reading *rd, const struct param *p, struct span at)
     return text && (is_open(rd, text) || value_check(p, text, at, &ignored));
 }
 
-/* Is the word written as values of the parameter are, as a number where it takes numbers? */
+/* Returns true if the word has the form of the parameter's values: a number if it takes numbers. */
 static bool resembles(const struct reading *rd, const struct param *p, struct span at)
 {
     const char *s = rd->src->text + at.at;
@@ -192,8 +195,9 @@ static bool resembles(const struct reading *rd, const struct param *p, struct sp
     return number == value_is_quantity(p->kind);
 }
 
-/* The parameter that the operand in @at is for; N parameters if there is none.  If no optional one
- * takes it, it is a wrong value of the first that it resembles, or of the first of all.
+/* Returns the index of the parameter that the operand in @at is for, or the number of parameters if
+ * there is none.  If no optional operand accepts the word, returns the first one that it resembles,
+ * else the first of all, so that the message is about that one.
  */
 static size_t operand_for(struct reading *rd, struct span at)
 {
@@ -215,8 +219,8 @@ static size_t operand_for(struct reading *rd, struct span at)
     return first;
 }
 
-/* No operand takes the word: it may be the value of a key that the command still needs, without the
- * key.
+/* Reports a word that no operand accepts.  If a key that the command still needs would accept it as
+ * its value, the message suggests that key.
  */
 static bool too_many(struct reading *rd, struct span at)
 {
@@ -251,7 +255,7 @@ static bool take_operand(struct reading *rd, struct span at)
     return take_values(rd, i, at);
 }
 
-/* The flag that the word is: NAME or, as shells have it, --NAME.  NULL: it is none. */
+/* Returns the flag that the word names, as NAME or --NAME.  Returns NULL if it is none. */
 static const struct param *flag_of(const struct reading *rd, struct span at)
 {
     const char *name = reading_raw(rd, at);
@@ -263,13 +267,12 @@ static const struct param *flag_of(const struct reading *rd, struct span at)
     return (p->flags & P_BEHIND) && !dashed && rd->next_operand == 0 ? NULL : p;
 }
 
-/* Is the word the `do` of a block that the command may have? */
 bool reading_begins_block(const struct reading *rd, struct span at)
 {
     return (rd->st->cmd->flags & CMD_MAY_BLOCK) && reading_is_text(rd, at, "do");
 }
 
-/* Does the expression in @at, so far, end where a term must follow: `syndrome ==`, `not`? */
+/* Returns true if the expression in @at ends where a term must follow: `syndrome ==`, `not`. */
 static bool wants_term(const struct reading *rd, struct span at)
 {
     static const char *const words[] = {"and", "or", "not"};
@@ -288,8 +291,8 @@ static bool wants_term(const struct reading *rd, struct span at)
     return false;
 }
 
-/* An expression runs to the end of the statement, to a KEY=, a flag or a block.  A value may be
- * called as a flag is: where syndrome == ack.
+/* Reads an expression: it ends at the end of the statement, at KEY=, a flag or a block.  A word
+ * that must be a term is part of it even if a flag has the same name: where syndrome == ack.
  */
 static bool take_expression(struct reading *rd, size_t i)
 {
@@ -338,7 +341,7 @@ static bool take_as(struct reading *rd, struct span as)
     return true;
 }
 
-/* The expression behind the name of parameter @p, which stands at @at. */
+/* Reads the expression after the name of parameter @p, which is at @at. */
 static bool take_named(struct reading *rd, const struct param *p, struct span at)
 {
     const size_t i = (size_t)(p - rd->st->cmd->params);
@@ -358,7 +361,7 @@ static bool take_named(struct reading *rd, const struct param *p, struct span at
     return true;
 }
 
-/* `-s 64`, as the program itself takes it; a flag has no value. */
+/* Reads an option like `-s 64`, as the program itself takes it.  A flag has no value. */
 static bool take_letter(struct reading *rd, const struct param *p, struct span at)
 {
     const size_t i = (size_t)(p - rd->st->cmd->params);
@@ -377,7 +380,7 @@ static bool take_letter(struct reading *rd, const struct param *p, struct span a
     return take_values(rd, i, t.at);
 }
 
-/* A word like "-s" or "-s64", for a command that takes such words. */
+/* Returns true for a word like "-s" or "-s64" if the command has such options. */
 static bool is_letter(const struct reading *rd, struct span at)
 {
     const char *s = rd->src->text + at.at;
@@ -386,7 +389,9 @@ static bool is_letter(const struct reading *rd, struct span at)
            cmd_has_letters(rd->st->cmd);
 }
 
-/* The word as one of a sentence.  SENTENCE_NOT: it is a flag, or none of them. */
+/* Reads the word as part of a sentence.  Returns SENTENCE_NOT if it is a flag, or no word of
+ * sentences.
+ */
 static enum sentence_take take_of_sentence(struct reading *rd, struct span at)
 {
     struct sentence *s = &rd->sentence;
@@ -446,7 +451,7 @@ static bool take_word(struct reading *rd, struct span at)
     return take_operand(rd, at);
 }
 
-/* Is the next operand an expression, which may be many words?  It has not been given yet. */
+/* Returns true if the next operand is an expression, which may take several words. */
 static bool wants_expression(const struct reading *rd)
 {
     const struct cmd *cmd = rd->st->cmd;
@@ -456,7 +461,9 @@ static bool wants_expression(const struct reading *rd)
            (cmd->params[i].flags & P_OPERAND) && rd->st->args[i].n == 0;
 }
 
-/* Every word is a value, whatever it looks like: the first one of the first operand. */
+/* Takes every word as a value, whatever it looks like: the first for the first operand, the others
+ * for the second.
+ */
 static bool read_plain_words(struct reading *rd)
 {
     struct token t;
@@ -469,7 +476,6 @@ static bool read_plain_words(struct reading *rd)
     return t.kind != TOKEN_BAD;
 }
 
-/* Everything behind the verb, up to what ends the statement. */
 bool reading_words(struct reading *rd)
 {
     if (rd->st->cmd->flags & CMD_WORDS)

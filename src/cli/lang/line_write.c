@@ -6,7 +6,7 @@
 
 #define INDENT 4u
 
-/* Would the word be taken for a flag of its command, or the name of an expression? */
+/* Returns true if the reader would take the word for a flag, or for the name of an expression. */
 static bool looks_like_flag(const struct cmd *cmd, const char *text)
 {
     const struct param *p = cmd_param(cmd, text);
@@ -23,7 +23,6 @@ static void write_value(FILE *out, const struct cmd *cmd, const struct param *p,
         fputs(text, out);
 }
 
-/* The values of parameter @i. */
 static void write_list(FILE *out, const struct step *st, size_t i, char separator)
 {
     const struct arg *a = &st->args[i];
@@ -35,7 +34,7 @@ static void write_list(FILE *out, const struct step *st, size_t i, char separato
     }
 }
 
-/* Must @s be in quotes where every word is a value? */
+/* Returns true if @s must be quoted in a CMD_WORDS command, where every word is a value. */
 static bool word_needs_quotes(const char *s)
 {
     bool needs = *s == '\0' || *s == '#';
@@ -45,7 +44,7 @@ static bool word_needs_quotes(const char *s)
     return needs;
 }
 
-/* A word of a call, or of the parameters of a macro: VALUE, or KEY=VALUE. */
+/* Writes a word of a call or of a macro's parameters: VALUE, or KEY=VALUE. */
 static void write_word(FILE *out, const char *text)
 {
     const size_t key =
@@ -59,7 +58,9 @@ static void write_word(FILE *out, const char *text)
         fputs(value, out);
 }
 
-/* A command whose words are all values of its two operands; a call is its macro's name. */
+/* Writes the words of a CMD_WORDS command.  A call is written as the name of its macro, without
+ * `call`.
+ */
 static void write_words(FILE *out, const struct step *st)
 {
     const struct arg *words = &st->args[1];
@@ -71,7 +72,9 @@ static void write_words(FILE *out, const struct step *st)
         write_word(out, words->v[k].text);
 }
 
-/* Operands go by place until an optional one is missing; from there on they need their keys. */
+/* Writes operands by position up to the first optional one that is missing, the others as
+ * KEY=VALUE.
+ */
 static void write_operands(FILE *out, const struct step *st)
 {
     bool by_place = true;
@@ -93,7 +96,9 @@ static void write_operands(FILE *out, const struct step *st)
     }
 }
 
-/* One that stands behind operands would be taken for one where there are none. */
+/* A P_BEHIND flag without operands before it is written as --NAME, so that it is not read as an
+ * operand.
+ */
 static void write_flags(FILE *out, const struct step *st)
 {
     bool operands = false;
@@ -112,7 +117,7 @@ static void write_note(FILE *out, const struct step *st)
 {
     const char *text = step_text(st, "text");
 
-    /* A comment has one line; blanks at its end would get lost in an editor. */
+    /* A note of several lines cannot be a comment; an editor could remove blanks at its end. */
     if (strpbrk(text, "\n\r") || (*text && text[strlen(text) - 1] == ' ')) {
         fputs("note ", out);
         lex_write_quoted(out, text);
@@ -131,7 +136,7 @@ static void write_block(FILE *out, const struct step *first, const char *lead, s
     fprintf(out, "%s%*s}", lead, (int)(depth * INDENT), "");
 }
 
-/* The block of @st, and what is done otherwise. */
+/* Writes the block of @st and its `else` blocks. */
 static void write_blocks(FILE *out, const struct step *st, const char *lead, size_t depth)
 {
     const struct step *other = st->other;
@@ -149,7 +154,7 @@ static void write_blocks(FILE *out, const struct step *st, const char *lead, siz
     write_blocks(out, other, lead, depth);
 }
 
-/* One step without its line end; a block gets several lines, each behind @lead. */
+/* Writes one step without its line end.  A block takes several lines, each after @lead. */
 static void write_step(FILE *out, const struct step *st, const char *lead, size_t depth)
 {
     fprintf(out, "%s%*s", lead, (int)(depth * INDENT), "");
@@ -185,7 +190,7 @@ static void write_step(FILE *out, const struct step *st, const char *lead, size_
     write_blocks(out, st, lead, depth);
 }
 
-/* Each on a line, indented by @depth blocks. */
+/* Writes each step on a line, indented by @depth blocks. */
 static void write_steps(FILE *out, const struct step *first, const char *lead, size_t depth)
 {
     for (const struct step *st = first; st; st = st->next) {

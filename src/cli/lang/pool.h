@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory that is given back all at once: what one parsed script is made of. */
+/* Memory pool: many small allocations that are freed together, such as all nodes of a parsed
+ * script.
+ */
 #ifndef CLI_LANG_POOL_H
 #define CLI_LANG_POOL_H
 
@@ -11,8 +13,8 @@ struct pool {
     struct pool_chunk *first; /* NULL: nothing allocated yet */
 };
 
-/* Zeroed, aligned for everything.  Never NULL: when the process has no memory left it says so and
- * exits, as nothing could be kept consistent by going on.
+/* Allocates @bytes zeroed bytes, aligned for any type.  Never returns NULL: if the process has no
+ * memory left, it prints an error and exits.
  */
 void *pool_alloc(struct pool *p, size_t bytes);
 
@@ -21,7 +23,7 @@ char *pool_copy(struct pool *p, const char *s, size_t n);
 
 void pool_free(struct pool *p);
 
-/* What was allocated since the mark was taken is given back. */
+/* pool_back() frees everything that was allocated after pool_mark() returned @m. */
 struct pool_mark {
     struct pool_chunk *chunk;
     size_t used;

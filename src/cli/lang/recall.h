@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What was typed at the prompt, in this session and in those before it, to be recalled: a block is
- * one text of several lines.
+/* Prompt history: the texts typed in this and in earlier sessions.  A block is one text of several
+ * lines.
  */
 #ifndef CLI_LANG_RECALL_H
 #define CLI_LANG_RECALL_H
@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define RECALL_MAX 2000u /* texts; older ones are forgotten */
+#define RECALL_MAX 2000u /* most texts kept; the oldest is dropped */
 
 struct recalled {
     char *text; /* without the last line end */
@@ -20,8 +20,8 @@ struct recall {
     size_t n, room;
 };
 
-/* Adds a copy of the @len bytes at @text.  The same as the last one is not added again, but its
- * mark is set anew: false.
+/* Appends a copy of the @len bytes at @text.  If the last text is the same, only its @failed is
+ * updated, and the function returns false.
  */
 bool recall_add(struct recall *r, const char *text, size_t len, bool failed);
 void recall_free(struct recall *r);

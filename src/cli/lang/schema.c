@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The JSON Schema of scenarios.
  *
- * It says what a reader of JSON can check without knowing the lab: keys, types, ranges, words. What
- * it cannot say (duplicate keys, the grammar of expressions) only json_read.c checks.
+ * It describes what can be checked without a lab: keys, types, ranges, words.  Duplicate keys and
+ * the grammar of expressions cannot be described; only json_read.c checks those.
  */
 #include <ctype.h>
 #include <string.h>
@@ -17,7 +17,8 @@ static void write_text_member(FILE *out, const char *key, const char *text)
     print_json_string(out, text);
 }
 
-/* Words may be all upper or all lower case; numbers like path MTUs may be JSON numbers. */
+/* Words may be all in upper or all in lower case.  Numbers such as path MTUs may be JSON numbers.
+ */
 static void write_words(FILE *out, const struct enum_table *words)
 {
     fputs("\"enum\": [", out);
@@ -26,7 +27,7 @@ static void write_words(FILE *out, const struct enum_table *words)
         char lower[VALUE_WORD_BYTES];
 
         if (words == &words_setting && words->rows[i].value != SET_LINK)
-            continue; /* what belongs to the session is no part of a scenario */
+            continue; /* settings of the session are not part of a scenario */
         fputs(i ? ", " : "", out);
         if (isdigit((unsigned char)name[0])) {
             fprintf(out, "%s, \"%s\"", name, name);
@@ -43,7 +44,7 @@ static void write_words(FILE *out, const struct enum_table *words)
     fputc(']', out);
 }
 
-/* The type of one value, as members of a schema. */
+/* Writes the type of one value, as members of a schema. */
 static void write_plain_type(FILE *out, const struct param *p)
 {
     const struct value_kind_info *k = &value_kinds[p->kind];
@@ -66,7 +67,9 @@ static void write_plain_type(FILE *out, const struct param *p)
         fputs("}]", out);
 }
 
-/* In the block of a `foreach` or a macro a variable may be in its place. */
+/* Writes the type of a value or, since it may be in the block of a `foreach` or a macro, of a
+ * variable.
+ */
 static void write_type(FILE *out, const struct param *p, bool header)
 {
     if (header || (!p->words && !value_kinds[p->kind].pattern)) {
@@ -111,7 +114,7 @@ static void write_flags(FILE *out, const struct cmd *cmd)
     if (!any)
         return;
     fputs("]}, \"description\": ", out);
-    /* Each flag's help, one sentence. */
+    /* The help of each flag, as one sentence. */
     fputc('"', out);
     for (size_t i = 0; i < cmd->n_params; i++) {
         if (cmd->params[i].kind == VAL_FLAG)
@@ -120,7 +123,7 @@ static void write_flags(FILE *out, const struct cmd *cmd)
     fputs("\"}", out);
 }
 
-/* The parameters of an object like "limits". */
+/* Writes the parameters of an object like "limits". */
 static void write_inner(FILE *out, const struct cmd *cmd, const char *outer, size_t outer_bytes)
 {
     bool any = false;
@@ -141,7 +144,7 @@ static void write_inner(FILE *out, const struct cmd *cmd, const char *outer, siz
     fputs("}}", out);
 }
 
-/* All parameters but flags, as properties, each behind a comma. */
+/* Writes all parameters except flags as properties, each after a comma. */
 static void write_properties(FILE *out, const struct cmd *cmd)
 {
     const char *last = NULL;
@@ -204,7 +207,7 @@ static bool is_step(const struct cmd *cmd)
     return !(cmd->flags & (CMD_HEADER | CMD_PROMPT_ONLY));
 }
 
-/* "do" chooses the schema of the rest, so that a message is about the right command. */
+/* "do" selects the schema of the other keys, so that an error message names the right command. */
 static void write_step(FILE *out)
 {
     bool any = false;

@@ -60,7 +60,7 @@ bool step_is_bare(const struct step *st)
     return true;
 }
 
-/* Does it set something of the session? */
+/* Returns true if @st gives a parameter that is a setting of the session. */
 static bool sets_session(const struct step *st)
 {
     bool sets = false;
@@ -156,7 +156,7 @@ bool step_add(struct pool *p, struct step *st, size_t i, struct value v)
 
     if (a->n >= SCRIPT_LIST_MAX)
         return false;
-    /* Room grows by doubling; what is left behind belongs to the pool. */
+    /* The array grows by doubling; the pool keeps the old ones until it is freed. */
     if ((a->n & (a->n - 1)) == 0) {
         struct value *more = pool_alloc(p, (a->n ? 2 * a->n : 1) * sizeof(*more));
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A parsed script: the one form that lines and JSON have in common. */
+/* A parsed script: the representation that the line language and JSON share. */
 #ifndef CLI_LANG_SCRIPT_H
 #define CLI_LANG_SCRIPT_H
 
@@ -11,138 +11,143 @@
 #include "cli/lang/source.h"
 #include "cli/lang/table.h"
 
-#define SCRIPT_DEPTH_MAX 8u    /* blocks in blocks */
+#define SCRIPT_DEPTH_MAX 8u    /* nested blocks */
 #define SCRIPT_LIST_MAX  1024u /* values of one parameter */
 
-/* A checked value, as it is written in a line but without quotes. */
+/* A checked value in the syntax of a line, without quotes. */
 struct value {
     const char *text;
-    struct span at; /* where it came from */
+    struct span at; /* its position in the source */
 };
 
-/* The values given for one parameter; none: it was not given. */
+/* The values given for one parameter; n is 0 if it was not given. */
 struct arg {
     size_t n;
     struct value *v;
-    struct span key_at; /* of KEY in KEY=VALUE; len 0: there was none */
+    struct span key_at; /* position of KEY in KEY=VALUE; len 0: there was no key */
 };
 
 /* One command. */
 struct step {
     const struct cmd *cmd;
-    struct span at;     /* of the verb */
-    struct arg *args;   /* as many as the command has parameters, in their order */
-    struct value as;    /* text NULL: not named */
-    struct step *body;  /* of a block */
-    struct step *other; /* of an `if`: what is done where its expression does not hold */
+    struct span at;     /* position of the verb */
+    struct arg *args;   /* one per parameter of the command, in their order */
+    struct value as;    /* the name behind `as`; text NULL: none */
+    struct step *body;  /* first step of the block */
+    struct step *other; /* of `if`: first step of the `else` block */
     struct step *next;
 };
 
-/* A macro: a block with a name, and words in it that each call says. */
+/* A macro: a named block with parameters, whose values each call gives. */
 struct macro {
     struct macro *next;
     const struct step *def;   /* the `macro` command */
-    const struct source *src; /* where it was written */
+    const struct source *src; /* the source that @def came from */
 };
 
 struct macros {
-    struct macro *first; /* the one that was defined last */
+    struct macro *first; /* the one defined last */
 };
 
-/* A whole script.  Its steps live in its pool; spans refer to its source. */
+/* A whole script.  Its steps are in its pool; spans refer to its source. */
 struct script {
-    struct source src; /* text belongs to the caller */
+    struct source src; /* the text belongs to the caller */
     struct pool pool;
-    struct step *header; /* the scenario line; NULL: there is none */
+    struct step *header; /* the `scenario` command; NULL: none */
     struct step *first;
-    struct macros macros;       /* that it defines */
-    const struct macros *known; /* that may be called, too; NULL: none */
+    struct macros macros;       /* macros that the script defines */
+    const struct macros *known; /* further macros that it may call; NULL: none */
 };
 
 /* Frees the steps, not the source. */
 void script_done(struct script *s);
 
-/* The argument for the parameter called @name, which @st's command must have. */
+/* The argument for, or the row of, the parameter @name of @st's command.  The command must have it.
+ */
 const struct arg *step_arg(const struct step *st, const char *name);
 const struct param *step_param(const struct step *st, const char *name);
 
-/* Was it given?  For flags too. */
+/* Returns true if the parameter, which may be a flag, was given. */
 bool step_has(const struct step *st, const char *name);
 
-/* May parameter @i, an operand, follow the operands before it?  See struct param, after. */
+/* Returns true if parameter @i, an operand, may follow the operands before it; see struct param,
+ * after.
+ */
 bool step_wants(const struct step *st, size_t i);
 
-/* Was nothing given? */
+/* Returns true if no parameter was given. */
 bool step_is_bare(const struct step *st);
 
-/* The properties of what @st does, a set of enum cmd_bit: those of its command, but that to set
- * what belongs to the session changes nothing.
+/* Properties of @st, a set of enum cmd_bit.  These are the flags of its command, except for a `set`
+ * that changes a setting of the session only: it also has CMD_LOOKS and CMD_PROMPT_ONLY.
  */
 unsigned step_flags(const struct step *st);
 
-/* @st, or the first step of its block, in blocks too, that has one of the properties @flags; NULL:
- * none has.
+/* Returns the first step that has one of the properties @flags: @st itself, or a step of its
+ * blocks, at any depth.  Returns NULL if there is none.
  */
 const struct step *step_with(const struct step *st, unsigned flags);
 
-/* The text of a single value; NULL if it was not given. */
+/* The text of the (first) value of parameter @name; NULL if it was not given. */
 const char *step_text(const struct step *st, const char *name);
 
-/* The number of a single value; if it was not given, that of the row's standard, which must be
- * there.
+/* The number that the (first) value of @name stands for.  If it was not given, the default of its
+ * row, which must have one.
  */
 uint64_t step_number(const struct step *st, const char *name);
 
-/* The same, with @otherwise in the place of a standard. */
+/* The same, but the default is @otherwise. */
 uint64_t step_number_or(const struct step *st, const char *name, uint64_t otherwise);
 
-/* The values of a set, or-ed. */
+/* The bitwise OR of the values of a set. */
 uint32_t step_set(const struct step *st, const char *name);
 
-/* The bits whose numbers the values of a set are. */
+/* A bit mask made of the values of a list: value n sets bit n. */
 uint64_t step_bits(const struct step *st, const char *name);
 
-/* Where value @i of the argument is, or the verb if it was not given. */
+/* Position of value @i of the argument, or of the verb if there is no such value. */
 struct span step_span(const struct step *st, const char *name, size_t i);
 
-/* Lays @st open for the parsers: a step of @cmd without arguments. */
+/* Allocates a step of @cmd without arguments, for the parsers. */
 struct step *step_new(struct pool *p, const struct cmd *cmd, struct span at);
 
-/* Adds a value for parameter @i of the command.  The list may have SCRIPT_LIST_MAX of them; false
- * if it is full.
+/* Appends a value for parameter @i of the command.  Returns false if it has SCRIPT_LIST_MAX values
+ * already.
  */
 bool step_add(struct pool *p, struct step *st, size_t i, struct value v);
 
-/* Gives parameter @name of the command this value alone, which is copied. */
+/* Makes a copy of @text, or the number @v as text, the only value of parameter @name. */
 void step_put(struct pool *p, struct step *st, const char *name, const char *text);
 void step_put_number(struct pool *p, struct step *st, const char *name, uint64_t v);
 
-/* Are all required parameters there, and does the step fit its place?  @first: nothing but notes is
- * before it, @depth: blocks around it.
+/* Checks that @st has all required parameters and is allowed at its place.  @first: only notes are
+ * before it.  @depth: number of blocks around it.
  */
 bool step_check(const struct step *st, bool first, size_t depth, struct diag *d);
 
-/* Is there a command in the list, or in a block of it, that does something? */
+/* Returns true if the list, or a block in it, contains a command other than a note. */
 bool script_has_steps(const struct step *first);
 
-/* What is said of a step of a scenario that is CMD_PROMPT_ONLY in this form of it. */
+/* Message for a CMD_PROMPT_ONLY step in a scenario. */
 #define SCRIPT_FOR_PROMPT        "this changes the session, and cannot be part of a scenario"
 #define SCRIPT_FOR_PROMPT_REMEDY "it is for the prompt, and for scripts that are run line by line"
 
-/* What is said of a script that has none where it would be run. */
+/* Message for a script without steps. */
 #define SCRIPT_NO_STEPS "there is nothing to run: the file has no steps"
 #define SCRIPT_NO_STEPS_REMEDY                                                                     \
     "write a command into it, for example \"host h1\" or {\"do\": \"host\", \"names\": [\"h1\"]}"
 
-/* A deep copy in @p; one without its body. */
+/* step_copy() copies a step with its blocks into @p, steps_copy() a whole list.  step_copy_head()
+ * copies a step without its blocks.
+ */
 struct step *step_copy(struct pool *p, const struct step *st);
-struct step *steps_copy(struct pool *p, const struct step *first); /* of a list */
+struct step *steps_copy(struct pool *p, const struct step *first);
 struct step *step_copy_head(struct pool *p, const struct step *st);
 
-/* A copy of @src and its text in @p. */
+/* Copies @src and its text into @p. */
 const struct source *source_copy(struct pool *p, const struct source *src);
 
-/* Do they say the same, word for word? */
+/* Returns true if both steps have the same command, arguments, name and blocks. */
 bool step_equal(const struct step *a, const struct step *b);
 
 #endif

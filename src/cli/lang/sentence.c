@@ -60,11 +60,11 @@ const struct sentence_word sentence_words[] = {
 };
 const size_t n_sentence_words = ARRAY_LEN(sentence_words);
 
-/* Words without a meaning of their own. */
+/* Words that are skipped. */
 static const char *const fillers[] = {"the", "a",    "an", "it",  "with", "one",  "that",
                                       "is",  "sent", "in", "and", "goes", "byte", "bytes"};
 
-/* Words that a value of a parameter follows. */
+/* Words before the value of a parameter. */
 static const struct {
     const char *word, *param;
 } leads[] = {
@@ -74,7 +74,7 @@ static const struct {
     {"class", "class"},   {"for", "by"},
 };
 
-/* The same of a sentence about a virtqueue. */
+/* The same for faults of a virtqueue. */
 static const struct {
     const char *word, *param;
 } queue_leads[] = {
@@ -82,7 +82,7 @@ static const struct {
     {"by", "by"},    {"for", "for"},  {"chance", "chance"}, {"id", "id"},
 };
 
-/* What is counted there, and which of the kinds it is that `lose` knows. */
+/* What a virtqueue fault counts, and its value of `what` for `lose`; NULL: none. */
 static const struct {
     const char *word, *what;
 } queue_nouns[] = {
@@ -111,7 +111,7 @@ static bool is(const char *text, const char *word)
     return strcasecmp(text, word) == 0;
 }
 
-/* The word in the singular or the plural. */
+/* Returns true if @text is @word or its plural. */
 static bool is_some(const char *text, const char *word)
 {
     const size_t n = strlen(word);
@@ -119,7 +119,7 @@ static bool is_some(const char *text, const char *word)
     return strncasecmp(text, word, n) == 0 && (text[n] == '\0' || is(text + n, "s"));
 }
 
-/* "2nd", "second"; 0: it is none. */
+/* The number of an ordinal: 2 for "2nd" or "second".  Returns 0 if it is none. */
 static uint32_t ordinal(const char *text)
 {
     static const char *const ends[] = {"st", "nd", "rd", "th"};
@@ -140,7 +140,7 @@ static uint32_t ordinal(const char *text)
     return 0;
 }
 
-/* Gives parameter @name the value @text, once. */
+/* Adds the value @text to parameter @name, which must not have one yet. */
 static bool give(struct pool *p, struct step *st, const char *name, const char *text,
                  struct span at, struct diag *d)
 {
@@ -168,7 +168,7 @@ static bool give_number(struct pool *p, struct step *st, const char *name, uint3
     return give(p, st, name, buf, at, d);
 }
 
-/* The pending ordinal is that of parameter @name. */
+/* Makes the pending ordinal, if any, the value of parameter @name. */
 static bool spend_ordinal(struct sentence *s, struct pool *p, struct step *st, const char *name,
                           struct diag *d)
 {
@@ -184,7 +184,9 @@ static enum sentence_take took(bool ok)
     return ok ? SENTENCE_TOOK : SENTENCE_BAD;
 }
 
-/* Behind `to`: a host; of truncate, a number of bytes; of set, the value. */
+/* Returns the parameter for a word after `to`: the value of `set`, the bytes of `truncate`, else a
+ * host.
+ */
 static const char *meaning_of_to(const struct sentence *s, const struct step *st, const char *text)
 {
     if (s->set)
@@ -194,8 +196,8 @@ static const char *meaning_of_to(const struct sentence *s, const struct step *st
     return "to";
 }
 
-/* What `READ`, `atomic`, `RNR` and `sequence` were the beginning of.  SENTENCE_NOT: of nothing
- * more.
+/* Parses the word after `READ`, `atomic`, `RNR` or `sequence`.  Returns SENTENCE_NOT if it belongs
+ * to the next part of the sentence.
  */
 static enum sentence_take take_second_half(struct sentence *s, struct pool *p, struct step *st,
                                            const char *text, struct span at, struct diag *d)
@@ -220,7 +222,7 @@ static enum sentence_take take_second_half(struct sentence *s, struct pool *p, s
     return response || is_some(text, "request") ? SENTENCE_TOOK : SENTENCE_NOT;
 }
 
-/* What of a message, of a transmission. */
+/* Parses `message`, `transmission` and `retransmission`. */
 static enum sentence_take take_counted(struct sentence *s, struct pool *p, struct step *st,
                                        const char *text, struct span at, struct diag *d)
 {
@@ -239,7 +241,7 @@ static enum sentence_take take_counted(struct sentence *s, struct pool *p, struc
     return SENTENCE_TOOK;
 }
 
-/* `every`, `next 3`, `2nd`: which of them. */
+/* Parses the words for which frames are meant: `every`, `next 3`, `2nd`. */
 static enum sentence_take take_which(struct sentence *s, struct pool *p, struct step *st,
                                      const char *text, struct span at, struct diag *d)
 {
@@ -268,7 +270,7 @@ static enum sentence_take take_which(struct sentence *s, struct pool *p, struct 
     return SENTENCE_BAD;
 }
 
-/* What kind of frame. */
+/* Parses the kind of frame. */
 static enum sentence_take take_what(struct sentence *s, struct pool *p, struct step *st,
                                     const char *text, struct span at, struct diag *d)
 {
@@ -321,7 +323,8 @@ static bool is_about_queue(const struct cmd *cmd)
     return cmd_param(cmd, "queue") != NULL;
 }
 
-/* What of a virtqueue, and of which: a path stands for itself. */
+/* Parses the words for a virtqueue fault: its kind, and its clauses.  A path alone names the queue.
+ */
 static enum sentence_take take_of_queue(struct sentence *s, struct pool *p, struct step *st,
                                         const char *text, struct span at, struct diag *d)
 {
@@ -351,7 +354,7 @@ static enum sentence_take take_of_queue(struct sentence *s, struct pool *p, stru
     return strchr(text, '.') ? took(give(p, st, "queue", text, at, d)) : SENTENCE_NOT;
 }
 
-/* "h2:" and "h2," are h2. */
+/* Removes the mark at the end of "h2:" or "h2,". */
 static const char *without_mark(struct pool *p, const char *text, struct span *at)
 {
     const size_t n = strlen(text);
@@ -362,7 +365,7 @@ static const char *without_mark(struct pool *p, const char *text, struct span *a
     return pool_copy(p, text, n - 1);
 }
 
-/* A word that nothing before it waits for. */
+/* Parses a word when no value is expected. */
 static enum sentence_take take_plain(struct sentence *s, struct pool *p, struct step *st,
                                      const char *text, struct span at, struct diag *d)
 {
@@ -382,7 +385,7 @@ static enum sentence_take take_plain(struct sentence *s, struct pool *p, struct 
     return r == SENTENCE_NOT ? take_clause(s, text) : r;
 }
 
-/* The word that `to`, `from`, `psn` ... has behind it. */
+/* Parses the word after `to`, `from`, `psn` ..., as the value of that parameter. */
 static enum sentence_take take_wanted(struct sentence *s, struct pool *p, struct step *st,
                                       const char *text, struct span at, struct diag *d)
 {
@@ -392,7 +395,7 @@ static enum sentence_take take_wanted(struct sentence *s, struct pool *p, struct
     if (is(text, "the") || is(text, "a") || is(text, "least"))
         return SENTENCE_TOOK;
     s->want = NULL;
-    /* "the 2nd packet of every SEND", "3rd transmission of psn 5": it joins two nouns. */
+    /* Here `of` joins two nouns: "the 2nd packet of every SEND", "3rd transmission of psn 5". */
     if ((strcmp(want, "qp") == 0 || strcmp(want, "queue") == 0) && !strchr(text, '.')) {
         const enum sentence_take r = take_plain(s, p, st, text, at, d);
 
@@ -466,7 +469,7 @@ bool sentence_end(struct sentence *s, struct pool *p, struct step *st, struct di
     return spend_ordinal(s, p, st, "nth", d);
 }
 
-/* What is said otherwise here; "" if that is not known. */
+/* Appends the right notation for a common wrong word; appends nothing if the word is not known. */
 static void add_otherwise(struct text *ret, const char *text)
 {
     static const struct {

@@ -11,9 +11,10 @@
 #include "print/show_text.h"
 #include "print/utf8.h"
 
-#define SHOWN_AROUND      5u          /* columns beside those of a source line: "  ..." */
-#define SHOWN_BEFORE(n)   ((n)*5 / 8) /* of n columns: kept left of the caret in a longer line */
-#define SHOWN_NAME_BYTES  (4u * 4096u + 1) /* of a file: no path is longer; \x1b is four */
+#define SHOWN_AROUND    5u          /* columns printed in addition to the source line's: "  ..." */
+#define SHOWN_BEFORE(n) ((n)*5 / 8) /* of n columns, kept left of the caret in a long line */
+/* Of a file name: the longest path, with each byte escaped as \x1b. */
+#define SHOWN_NAME_BYTES  (4u * 4096u + 1)
 #define SOURCE_BYTES_MAX  (64u << 20)
 #define SOURCE_READ_BYTES 65536u
 
@@ -37,8 +38,8 @@ bool source_is_file(const struct source *src)
     return src->name && !is_standard(src->name);
 }
 
-/* Appends one line, as a terminal or the log of a test can take it: in keys, strings and names of
- * files there may be anything.
+/* Appends one line with control characters escaped, since keys, strings and file names may contain
+ * any bytes.
  */
 static void add_line(struct text *t, const char *fmt, va_list args)
 {
@@ -122,13 +123,13 @@ void source_place(const struct source *src, size_t at, size_t *ret_line, size_t 
     *ret_col = at - line_start(src, at) + 1;
 }
 
-/* Is this byte the second or a later one of a UTF-8 character? */
+/* Returns true for a continuation byte of a UTF-8 character. */
 static bool continues_character(char c)
 {
     return ((unsigned char)c & 0xc0u) == 0x80u;
 }
 
-/* Prints the characters of @s, a blank for each that controls something. */
+/* Prints the characters of @s, with a blank in place of each control character. */
 static void print_plain(FILE *err, const char *s, size_t n)
 {
     for (size_t i = 0, used = 1; i < n; i += used) {
@@ -143,7 +144,7 @@ static void print_plain(FILE *err, const char *s, size_t n)
     }
 }
 
-/* Prints the line of the span and a caret under each of its characters. */
+/* Prints the source line of the span, and a caret under each of its characters. */
 static void print_line(FILE *err, const struct source *src, struct span at)
 {
     const size_t place = at.at < src->len ? at.at : src->len;

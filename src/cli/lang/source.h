@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A text that commands come from, places in it, and what is said when one of them is wrong. */
+/* Source texts of commands, positions in them, and error messages (*diags*) that point to a
+ * position.
+ */
 #ifndef CLI_LANG_SOURCE_H
 #define CLI_LANG_SOURCE_H
 
@@ -11,37 +13,37 @@
 
 struct source {
     const char *name; /* of the file, or SOURCE_STANDARD; NULL: typed at a prompt, or an option */
-    const char *text; /* NUL-terminated as well */
+    const char *text; /* also NUL-terminated */
     size_t len;
-    size_t lines_before; /* of the same file, which were read before @text */
+    size_t lines_before; /* lines of the same file that were read before @text */
 };
 
-/* The standard input, where the name of a file is asked for. */
+/* Stands for the standard input in place of a file name. */
 #define SOURCE_STANDARD "-"
 
-/* All of the string @text, from the beginning of what is called @name. */
+/* A source of all of the string @text, with the name @name. */
 struct source source_of(const char *name, const char *text);
 
-/* What people call it: the name of the file, "standard input"; NULL if it has no name. */
+/* The name for messages: the name of the file or "standard input"; NULL if it has none. */
 const char *source_shown_name(const struct source *src);
 
-/* Is it a file, which can be read once more? */
+/* Returns true if the source is a file, which can be read again. */
 bool source_is_file(const struct source *src);
 
-/* A part of a source. */
+/* A range of bytes of a source. */
 struct span {
     size_t at, len;
 };
 
-/* What kind of wrong it is; the exit status depends on it. */
+/* Kind of an error; it decides the exit status. */
 enum diag_kind {
     DIAG_NONE,
-    DIAG_SYNTAX, /* the text is no command line or no JSON */
+    DIAG_SYNTAX, /* the text is not a valid line or not valid JSON */
     DIAG_VALUE,  /* an unknown command, key, or value */
-    DIAG_FAILED, /* the lab refused what was asked for */
-    DIAG_EXPECT, /* an expectation does not hold */
-    DIAG_MEMORY, /* there was too little memory, so that something is missing */
-    DIAG_BROKEN  /* an invariant of the emulator itself broke */
+    DIAG_FAILED, /* the lab refused the command */
+    DIAG_EXPECT, /* an expectation is false */
+    DIAG_MEMORY, /* too little memory; a result is incomplete */
+    DIAG_BROKEN  /* an internal invariant of the emulator is violated */
 };
 
 #define DIAG_MESSAGE_BYTES 1024u
@@ -50,44 +52,46 @@ enum diag_kind {
 
 struct diag {
     enum diag_kind kind;
-    bool missing;   /* what is spoken of is not there; it may come */
-    struct span at; /* len 0: a place between characters, or the end */
+    bool missing;   /* the named object does not exist, but may be created later */
+    struct span at; /* len 0: a position between characters, or the end */
     char message[DIAG_MESSAGE_BYTES];
-    char remedy[DIAG_REMEDY_BYTES]; /* what can be done; may be empty */
+    char remedy[DIAG_REMEDY_BYTES]; /* what the user can do; may be empty */
     char notes[DIAG_NOTES_BYTES];   /* further lines, each with its line end; may be empty */
 };
 
-/* Fills @d and returns false, so that a check can end with it.  Of this and the next ones: @d may
- * be NULL, and then nobody wants to know.
+/* Sets @d to an error without a remedy.  Always returns false, so that a check can end with it.  In
+ * this and the next functions @d may be NULL: then nothing is stored.
  */
 bool diag_set(struct diag *d, enum diag_kind kind, struct span at, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* Fills @d (kind DIAG_FAILED) because a function of the lab returned @st, and adds the remedy of
- * that. Returns false.
+/* Sets @d to the error @st that a function of the lab returned (kind DIAG_FAILED), with its remedy.
+ * @what names the operation.  Returns false.
  */
 bool diag_status(struct diag *d, struct span at, const char *what, enum rdl_status st);
 
-/* Adds the remedy to what diag_set() said.  Returns false. */
+/* Sets the remedy of the error in @d.  Returns false. */
 bool diag_remedy(struct diag *d, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* Appends one line to the notes; when they are full the line is dropped. */
+/* Appends one line to the notes.  A line that does not fit is dropped. */
 void diag_note(struct diag *d, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* Line of the file and column of byte @at, both from 1. */
+/* Line in the file and column of byte @at.  Both count from 1. */
 void source_place(const struct source *src, size_t at, size_t *ret_line, size_t *ret_col);
 
-/* Prints the message with file, line and column, the line with a caret under the place, the remedy,
- * the notes.
+/* Prints the message with file, line and column, the source line with carets under the position,
+ * the remedy and the notes.
  */
 void diag_print(FILE *err, const struct source *src, const struct diag *d);
 
-/* NULL if the text is valid UTF-8 without NUL; otherwise what is wrong at *@ret_at. */
+/* Returns NULL if the text is valid UTF-8 without NUL.  Otherwise returns the reason, and *@ret_at
+ * is the offset of the error.
+ */
 const char *source_check_text(const struct source *src, size_t *ret_at);
 
-/* Reads the whole of the file @name, or of the standard input.  Both members are allocated; free
- * with source_done().  NULL, or why it cannot be read, and @ret is untouched; it is
- * source_no_memory if the file is not to blame.
+/* Reads the whole file @name, or the standard input.  Returns NULL on success; free @ret with
+ * source_done().  Otherwise returns the reason and leaves @ret unchanged.  The reason is
+ * source_no_memory if the process has too little memory.
  */
 extern const char source_no_memory[];
 const char *source_read(const char *name, struct source *ret);

@@ -18,7 +18,9 @@ static size_t least(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* The optimal string alignment distance, row by row; three rows are enough to see a swap. */
+/* The optimal string alignment distance, computed row by row.  Three rows are enough to detect a
+ * swap.
+ */
 static size_t distance(const char *a, const char *b)
 {
     const size_t n = strlen(a), m = strlen(b);
@@ -45,7 +47,7 @@ static size_t distance(const char *a, const char *b)
 
 struct suggestion suggestion_for(const char *typed)
 {
-    /* A third of the letters may be wrong, at least one. */
+    /* Allows a third of the letters to be wrong, at least one. */
     const size_t n = strlen(typed);
 
     return (struct suggestion){typed, NULL, n / 3 + (n < 3 ? 2 : 1)};
@@ -55,7 +57,7 @@ void suggest_offer(struct suggestion *s, const char *candidate)
 {
     const size_t d = distance(s->typed, candidate);
 
-    /* Slips are rare in the first letter: it decides between equals. */
+    /* People rarely mistype the first letter, so it decides between equal distances. */
     const bool nearer = d < s->distance || (d == s->distance && s->best && d > 0 &&
                                             !same_letter(s->best[0], s->typed[0]) &&
                                             same_letter(candidate[0], s->typed[0]));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* "Did you mean": the known word that looks most like a mistyped one. */
+/* "Did you mean": finds the known word most similar to a mistyped one. */
 #ifndef CLI_LANG_SUGGEST_H
 #define CLI_LANG_SUGGEST_H
 
@@ -8,12 +8,12 @@
 
 #define SUGGEST_WORD_BYTES 64u
 
-/* How far two words are from each other is how many insertions, deletions, replacements and swaps
- * of neighbours make one of the other; letter case is ignored, and words that do not fit into
- * SUGGEST_WORD_BYTES are never near.
+/* The candidate nearest to a typed word.  The distance is the number of insertions, deletions,
+ * replacements and swaps of neighbours that turn one word into the other.  Letter case is ignored.
+ * Words that do not fit into SUGGEST_WORD_BYTES are never near.
  *
- * Offer every candidate, then ask.  @best is NULL while nothing comes near; it points to a
- * candidate, which must live as long.
+ * Offer every candidate, then read @best.  @best is NULL if no candidate is near; otherwise it
+ * points to a candidate, which must live as long.
  */
 struct suggestion {
     const char *typed;
@@ -24,18 +24,24 @@ struct suggestion {
 struct suggestion suggestion_for(const char *typed);
 void suggest_offer(struct suggestion *s, const char *candidate);
 
-/* Offers a candidate that lives only during this call.  True: it is the best so far, and what is in
- * @keep stands for it.
+/* Offers a candidate that lives only during this call.  Returns true if it is the best so far;
+ * @best then points to its copy in @keep.
  */
 bool suggest_offer_copy(struct suggestion *s, const char *candidate, char keep[SUGGEST_WORD_BYTES]);
 
-/* Is @part one of the words that @name has between its underscores, in either case? */
+/* Returns true if @part is one of the words between the underscores of @name.  Letter case is
+ * ignored.
+ */
 bool suggest_is_part(const char *part, const char *name);
 
-/* The kind of event that @word, which many use for it, means: "irq" for "interrupt"; or NULL. */
+/* Returns the event kind for a common synonym: "interrupt" for "irq".  Returns NULL if there is
+ * none.
+ */
 const char *suggest_event(const char *word);
 
-/* Where @word leads, which people type for a command and is none, as a sentence; or NULL. */
+/* Returns a sentence for a word that people type as a command but that is none, such as "tutorial":
+ * it names the right command.  Returns NULL if the word is not known.
+ */
 const char *suggest_other_word(const char *word);
 
 #endif

@@ -11,11 +11,11 @@
 #include "rdmalab/verbs.h"
 #include "viz/ladder.h"
 
-/* A number that has a name, as it would be typed. */
+/* The text of a number that a macro defines. */
 #define DIGITS(x)  #x
 #define AS_TEXT(x) DIGITS(x)
 
-/* Every list ends with a row without a name, so that a command without parameters has one too. */
+/* Each list ends with a row without a name, so that a command without parameters has a list too. */
 #define P(param, val, bits, ...)                                                                   \
     {.name = param, .kind = VAL_##val, .flags = (bits), .help = __VA_ARGS__},
 #define CMD(id, cls, bits, text, needs, ex, ...)                                                   \

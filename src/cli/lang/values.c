@@ -20,7 +20,7 @@
 #define TEXT_BYTES_MAX 65536u
 #define PATH_BYTES_MAX 160u
 
-/* Pieces of the regular expressions below. */
+/* Parts of the regular expressions below. */
 #define RE_INT   "(0[xX][0-9a-fA-F]+|[0-9]+)"
 #define RE_NUM   "[0-9]+(\\.[0-9]+)?"
 #define RE_SIZE  "(0[xX][0-9a-fA-F]+|" RE_NUM "([bB]|[kKmMgG]([iI][bB])?)?)"
@@ -84,7 +84,7 @@ bool value_is_plain_integer(const char *text)
     return !quantity_parse(QUANTITY_NUMBER, text, &v) && v <= JSON_EXACT_MAX;
 }
 
-/* Is @text, all of it in upper or all of it in lower case, the word @name? */
+/* Returns true if @text is the word @name, all in upper or all in lower case. */
 static bool is_word(const char *text, const char *name)
 {
     if (strcmp(text, name) == 0)
@@ -175,8 +175,8 @@ static bool check_number(const struct param *p, const char *text, struct span at
     return diag_remedy(d, "%s", buf);
 }
 
-/* The shortest word of the parameter that has @text between its underscores: "write" is part of
- * rdma_write.  NULL: there is none.
+/* Returns the shortest word of the parameter that has @text between its underscores: rdma_write for
+ * "write".  Returns NULL if there is none.
  */
 static const char *word_around(const struct param *p, const char *text)
 {
@@ -232,8 +232,8 @@ static const char *take_size(const char *text, size_t from, size_t end, uint64_t
     return quantity_parse(QUANTITY_SIZE, buf, ret);
 }
 
-/* Are the @n characters words with dots between them, brackets in pairs?  *@reterr_at says where
- * not.
+/* Returns true if the @n characters are words separated by dots, with brackets in pairs.  Otherwise
+ * *@reterr_at is the offset of the error.
  */
 static bool is_path(const char *text, size_t n, size_t *reterr_at)
 {
@@ -254,7 +254,7 @@ static bool is_path(const char *text, size_t n, size_t *reterr_at)
 
 static const char *const ends_first = "the end is before the beginning";
 
-/* As value_slice(); with the answer @ends_first, @ret is filled, too. */
+/* Like value_slice(), but also fills @ret if it returns @ends_first. */
 static const char *read_slice(const char *text, struct slice_text *ret, size_t *reterr_at)
 {
     const size_t len = strlen(text);
@@ -304,7 +304,7 @@ const char *value_slice(const char *text, struct slice_text *ret, size_t *reterr
     return why;
 }
 
-/* [4090:20]: what was meant is that many bytes. */
+/* Suggests the slice that [4090:20] probably means: 20 bytes from 4090 on. */
 static bool meant_length(const char *text, const struct slice_text *s, struct diag *d)
 {
     const unsigned long long from = s->from, to = s->to;
@@ -344,7 +344,9 @@ static bool check_slice(const struct param *p, const char *text, struct span at,
     return value_slice_check(p->name, p->kind, text, at, d);
 }
 
-/* "NAME" or "NAME.NAME", then one of @tails (ended by NULL), or nothing if @tails is NULL. */
+/* Returns true if @text is "NAME" or "NAME.NAME" followed by one of @tails (NULL-terminated); by
+ * nothing if @tails is NULL.
+ */
 static bool is_object_path(const char *text, const char *const *tails)
 {
     char buf[2 * RDL_NAME_BYTES + 8];
@@ -389,7 +391,7 @@ static bool is_hex(const char *text)
     return n > 0 && n % 2 == 0 && strspn(text, "0123456789abcdefABCDEF") == n;
 }
 
-/* Is @text of its kind, for the kinds that need no more than yes or no? */
+/* Returns true if @text is valid, for the kinds whose check needs no further message. */
 static bool has_form(enum value_kind kind, const char *text)
 {
     static const char *const queues[] = {"sq", "rq", NULL};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Kinds of values that commands take: how each is written, checked, and put into JSON. */
+/* Kinds of values that commands take: their syntax, checks and JSON form. */
 #ifndef CLI_LANG_VALUES_H
 #define CLI_LANG_VALUES_H
 
@@ -14,7 +14,7 @@ struct param;
 
 enum value_kind {
     VAL_FLAG,     /* a bare word, present or not */
-    VAL_NEW_NAME, /* of something that is being made */
+    VAL_NEW_NAME, /* name of an object to be created */
     VAL_HOST,     /* name of a host */
     VAL_NODE,     /* name of a host, switch or live port */
     VAL_SENDER,   /* name of a host or live port */
@@ -22,28 +22,28 @@ enum value_kind {
     VAL_FAULT,    /* name of a fault */
     VAL_OBJECT,   /* path of an object: h1.qp */
     VAL_QUEUE,    /* path of a work queue: h1.qp.sq */
-    VAL_PATH,     /* anything in the inspect tree, or an event */
+    VAL_PATH,     /* any path of the inspect tree, or an event */
     VAL_AT,       /* an address: h1.mr[0], or a number */
-    VAL_BYTES,    /* a part of a region: h1.mr[0:64] */
+    VAL_BYTES,    /* a byte range of a region: h1.mr[0:64] */
     VAL_INT,
     VAL_SIZE,
     VAL_COUNT,
     VAL_TIME,
     VAL_RATE,
     VAL_CHANCE,
-    VAL_WORD, /* of an enumeration */
+    VAL_WORD, /* a word of an enumeration */
     VAL_SET,  /* words of an enumeration */
-    VAL_TEXT, /* anything, in quotes where needed */
+    VAL_TEXT, /* any text, quoted if needed */
     VAL_HEX,  /* bytes as hexadecimal digits */
     VAL_MAC,
     VAL_ADDR,    /* IPv4 or IPv6 */
-    VAL_STATION, /* that, or the name of a host */
+    VAL_STATION, /* an address as above, or the name of a host */
     VAL_EXPR,    /* see expr.h */
     VAL_FILE,    /* name of a file */
-    VAL_TOPIC,   /* a word of `help` or `explain` */
-    VAL_KEY,     /* of memory: a number, or the path of an object that has one */
+    VAL_TOPIC,   /* an argument of `help` or `explain` */
+    VAL_KEY,     /* a memory key: a number, or the path of an object that has one */
     VAL_QPN,     /* a number, or the path of a queue pair */
-    VAL_NUMBER,  /* an integer, or the path of one, or of an object that has one */
+    VAL_NUMBER,  /* an integer, or the path of one, or of an object that stands for one */
     N_VALUE_KINDS
 };
 
@@ -55,48 +55,56 @@ struct value_kind_info {
 };
 extern const struct value_kind_info value_kinds[N_VALUE_KINDS];
 
-/* Is @text a value that @p takes?  Only what can be said without a lab is checked.  On failure @d
- * says why, with the place inside @at; @at is where @text came from.
+/* Checks that @text is a valid value of @p, as far as that is possible without a lab.  @at is the
+ * position of @text in its source.  Returns false, with a message in @d, on failure.
  */
 bool value_check(const struct param *p, const char *text, struct span at, struct diag *d);
 
-/* Are its values numbers, with or without a unit? */
+/* Returns true if values of this kind are numbers, with or without a unit. */
 bool value_is_quantity(enum value_kind kind);
 
-/* The value of a checked text. */
+/* The number that a checked text stands for. */
 uint64_t value_number(const struct param *p, const char *text);
 
-/* The row of @words that is called @text (all upper or all lower case, or for access flags the
- * short form); NULL if there is none.
+/* Returns the row of @words with the name @text, all in upper or all in lower case.  Access flags
+ * may have their short form.  Returns NULL if there is none.
  */
 const struct enum_row *value_word(const struct enum_table *words, const char *text);
 
-/* The word as it is written in a line: in lower case, access flags in their short form.  @ret has
- * VALUE_WORD_BYTES.
+/* Writes the word as lines have it: in lower case, and access flags in their short form.  @ret must
+ * have VALUE_WORD_BYTES bytes.
  */
 #define VALUE_WORD_BYTES 48u
 void value_word_text(const struct enum_table *words, const struct enum_row *row, char *ret);
 
-/* Puts ASCII letters into lower case. */
+/* Converts ASCII letters to lower case. */
 void value_lower_case(char *s);
 
-/* Decimal digits without a leading zero, up to 2^53: what JSON can carry as a number. */
+/* Returns true if @text has decimal digits only, no leading zero, and is at most 2^53, so that JSON
+ * can carry it as a number.
+ */
 bool value_is_plain_integer(const char *text);
 
-/* Bytes of @hex, two digits each, into @ret (which may be NULL to count). */
+/* Converts hexadecimal digits, two per byte, to bytes.  Returns their number.  @ret may be NULL, to
+ * count only.
+ */
 size_t value_hex_bytes(const char *hex, uint8_t *ret);
 
-/* "BASE[FROM:TO]", "BASE[AT]" or "BASE", the parts of a VAL_BYTES or VAL_AT. */
+/* The parts of a VAL_BYTES or VAL_AT: "BASE[FROM:TO]", "BASE[AT]" or "BASE". */
 struct slice_text {
     size_t base_bytes; /* length of BASE in the text */
     bool has_from, has_to;
     uint64_t from, to;
 };
 
-/* NULL on success, or why @text is none; *@reterr_at is the offset of what is wrong. */
+/* Parses a slice.  Returns NULL on success.  Otherwise returns the reason, and *@reterr_at is the
+ * offset of the error.
+ */
 const char *value_slice(const char *text, struct slice_text *ret, size_t *reterr_at);
 
-/* Is @text, the @name of @kind, one?  If not, @d says so of its part of @at. */
+/* Checks that @text is a valid slice of kind @kind.  @name is the parameter's name for messages.
+ * @at is the position of @text.
+ */
 bool value_slice_check(const char *name, enum value_kind kind, const char *text, struct span at,
                        struct diag *d);
 

@@ -28,7 +28,9 @@ TABLE(show_layout, ENUM_SHOW_LAYOUT, "layout of structures")
 
 TABLE(irq, ENUM_IRQ, "way to interrupt")
 
-/* Not one by another: a name that is also a macro must not be replaced. */
+/* These macros stringize the name directly: passed on to another macro, a name that is itself a
+ * macro would be expanded.
+ */
 #define ROW_CONFIG(prefix, nm, val, txt) {#nm, PLACE(PLACE_CONFIG, val), (txt)},
 #define ROW_REG(prefix, nm, val, txt)    {#nm, PLACE(PLACE_REG, val), (txt)},
 #define ROW_VECTOR(prefix, nm, val, txt) {"VECTOR_" #nm, PLACE(PLACE_VECTOR, val), (txt)},

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Words that only the command line has, as enumerations like those of emu/facts/enums.h. */
+/* Enumerations that only the command line has, in the form of those of emu/facts/enums.h. */
 #ifndef CLI_LANG_WORDS_H
 #define CLI_LANG_WORDS_H
 
 #include "emu/facts/enums.h"
 #include "rdmalab/lab.h"
 
-#define STEP_HOST 100u /* no enum rdl_step: it takes a host */
+#define STEP_HOST 100u /* not an enum rdl_step: a host follows it */
 #define ENUM_GRAIN(X)                                                                              \
     X(GRAIN, TICK, RDL_STEP_TICK, "the next dispatch, whatever it is")                             \
     X(GRAIN, DESC, RDL_STEP_DESC,                                                                  \
@@ -17,7 +17,7 @@
     X(GRAIN, CQE, RDL_STEP_CQE, "until a completion is written")                                   \
     X(GRAIN, HOST, STEP_HOST, "until something happens at the host behind it")
 
-/* What `back` and `redo` go by: the same, or */
+/* Units of `back` and `redo`: the values of enum rdl_step, and in addition: */
 #define BY_STOP  100u
 #define BY_TO    101u
 #define BY_LINES 102u
@@ -79,7 +79,7 @@
     X(PROGRAM, srq_pingpong, 4,                                                                    \
       "as ibv_srq_pingpong does it: several queue pairs that share their receives")
 
-/* What a device fault loses; the values are those of enum fault_kind. */
+/* Kinds of `lose`; the values are those of enum fault_kind. */
 #define ENUM_LOST(X)                                                                               \
     X(LOST, kick, FLT_LOST_KICK, "the driver's notification: the device does not hear of it")      \
     X(LOST, interrupt, FLT_LOST_INTERRUPT, "the device's interrupt: the driver does not hear of it")
@@ -102,7 +102,9 @@
     X(IRQ, MSIX, IRQ_MSIX, "messages of MSI-X, with a vector for each completion queue")           \
     X(IRQ, INTX, IRQ_INTX, "the interrupt line INTx, which both functions share")
 
-/* What can be accessed of a PCI function: the space, and the offset there. */
+/* A field of a PCI function: bits 28 and up are the space (configuration, registers, MSI-X
+ * vectors), the others the offset in it.
+ */
 #define PLACE_SPACE_BIT      28u
 #define PLACE_CONFIG         0u
 #define PLACE_REG            1u
@@ -121,7 +123,7 @@ enum grain { ENUM_GRAIN(ENUM_MEMBER) };
 enum show_form { ENUM_SHOW_FORM(ENUM_MEMBER) };
 enum show_layout { SHOW_LAYOUT_SPEC, SHOW_LAYOUT_DEMO, SHOW_LAYOUT_BOTH };
 
-/* The pictures come first. */
+/* The pictures must come first. */
 enum export_form {
 #define PICTURE(NAME, name, text) EXPORT_##NAME,
 #include "viz/pictures.def"
