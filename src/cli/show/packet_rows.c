@@ -6,7 +6,7 @@
 #include "emu/wire/icrc.h"
 #include "emu/wire/packet.h"
 
-/* Walks over a frame from front to back. */
+/* Position while walking over a frame from front to back. */
 struct packet_walk {
     const uint8_t *frame;
     size_t len, pos;
@@ -25,7 +25,7 @@ static void emit(struct packet_walk *w, const char *header, const char *name, si
     w->pos += bytes;
 }
 
-/* What is left when the frame ends early or is not ours to read. */
+/* Emits the remaining bytes as one row, with the reason why they are not decoded. */
 static void emit_rest(struct packet_walk *w, const char *header, const char *why)
 {
     if (w->pos < w->len)
@@ -56,7 +56,7 @@ static bool walk_header(struct packet_walk *w, const struct wire_header *h)
     return true;
 }
 
-/* Ethernet, IP and UDP; false if what follows is not a BTH. */
+/* Emits the Ethernet, IP and UDP fields.  Returns false if no BTH follows. */
 static bool walk_network(struct packet_walk *w, size_t *ret_ip, size_t *ret_end)
 {
     size_t ethertype, ip_bytes;
@@ -83,7 +83,7 @@ static bool walk_network(struct packet_walk *w, size_t *ret_ip, size_t *ret_end)
     return walk_header(w, &header_udp);
 }
 
-/* The extension headers of the opcode, in wire order. */
+/* Emits the extension headers of the opcode, in wire order. */
 static bool walk_extensions(struct packet_walk *w, unsigned headers)
 {
     for (size_t i = 0; i < n_op_headers; i++) {
@@ -116,7 +116,7 @@ static void walk_icrc(struct packet_walk *w, size_t ip)
     emit(w, "ICRC", "invariant CRC", ICRC_BYTES, value);
 }
 
-/* Payload, pad, ICRC and Ethernet padding; the IP packet ends at @end. */
+/* Emits the payload, pad, ICRC and Ethernet padding.  The IP packet ends at @end. */
 static void walk_body(struct packet_walk *w, size_t ip, size_t end, size_t pad)
 {
     size_t body;
@@ -127,7 +127,7 @@ static void walk_body(struct packet_walk *w, size_t ip, size_t end, size_t pad)
     }
     body = end - ICRC_BYTES - w->pos;
     if (pad > body)
-        pad = 0; /* a wrong pad count; packet_parse() says so */
+        pad = 0; /* the pad count is wrong; packet_parse() reports it */
     if (body > pad) {
         char value[32];
         struct text t = text_on(value, sizeof(value));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Which bytes of a frame are which field of which header, and what they say.
+/* Splits a frame into the fields of its headers, with the value of each as text.
  *
- * This is for eyes only: it shows damaged frames as well, as far as they go.  Whether a frame is
- * acceptable is packet_parse()'s to say.
+ * It is for display only and accepts damaged frames: it shows what it can.  packet_parse() decides
+ * whether a frame is valid.
  */
 #ifndef CLI_SHOW_PACKET_ROWS_H
 #define CLI_SHOW_PACKET_ROWS_H
@@ -14,11 +14,11 @@ struct packet_row {
     const char *header; /* "BTH" */
     const char *name;   /* "destination QPN" */
     size_t offset, bytes;
-    uint32_t mask; /* of the bits that are meant; 0: all */
+    uint32_t mask; /* bits that belong to the field; 0: all */
     char value[96];
 };
 
-/* Calls @each for every field of the @len bytes at @frame, in their order. */
+/* Calls @each for every field of the @len bytes at @frame, in order. */
 void packet_rows(const uint8_t *frame, size_t len,
                  void (*each)(void *ctx, const struct packet_row *row), void *ctx);
 

@@ -25,10 +25,10 @@
 #include "tree/tree.h"
 #include "tree/tree_json.h"
 
-/* One `show` under way. */
+/* State of one `show`. */
 struct showing {
     FILE *out;
-    const struct rdl_lab *lab; /* NULL: there is only a past */
+    const struct rdl_lab *lab; /* NULL: only the past is available */
     const struct show_request *rq;
     struct show_error *err;
     struct past past;
@@ -52,13 +52,13 @@ static enum rdl_status refuse(struct showing *s, enum rdl_status st, size_t word
     return st;
 }
 
-/* The word @i of the request, or NULL. */
+/* Word number @i of the request, or NULL. */
 static const char *word_at(const struct showing *s, size_t i)
 {
     return i < s->rq->n_words ? s->rq->words[i] : NULL;
 }
 
-/* Says what is wrong with the path in word @i. */
+/* Reports an error of the path in word @i. */
 static enum rdl_status bad_path(struct showing *s, enum rdl_status st, size_t i, size_t at)
 {
     const char *path = word_at(s, i);
@@ -74,7 +74,7 @@ static bool is_text(const struct showing *s)
     return s->rq->form == SHOW_TEXT;
 }
 
-/* What is at @path for programs: as JSON the tree, otherwise a row for each leaf. */
+/* Prints everything at @path for programs: a tree as JSON, or a row per leaf in the other forms. */
 static enum rdl_status data_of(struct showing *s, const char *path, bool tool_names,
                                size_t *reterr_at)
 {
@@ -88,7 +88,7 @@ static enum rdl_status data_of(struct showing *s, const char *path, bool tool_na
     return st;
 }
 
-/* Every object of @kind at or below @path. */
+/* Prints every object of @kind at or below @path. */
 static enum rdl_status all_of_kind(struct showing *s, const char *path, enum node_kind kind)
 {
     return show_kind(s->out, s->lab, path, kind, s->rq->form, "none");
@@ -111,7 +111,7 @@ static enum rdl_status show_one_vq(struct showing *s)
     return st == RDL_OK ? st : bad_path(s, st, 1, at);
 }
 
-/* qp, cq, mr, pd, ah, srq: one of them, or all. */
+/* Handles qp, cq, mr, pd, ah and srq: one object or all. */
 static enum rdl_status show_kind_of(struct showing *s)
 {
     const char *word = word_at(s, 0), *path = word_at(s, 1);
@@ -135,7 +135,7 @@ static enum rdl_status show_kind_of(struct showing *s)
     return st == RDL_OK ? st : bad_path(s, st, 1, at);
 }
 
-/* faults, links: tables of what the lab itself has. */
+/* Handles plural words such as faults and links, which name a kind of node. */
 static enum rdl_status show_plural(struct showing *s)
 {
     const char *word = word_at(s, 0);
@@ -149,7 +149,7 @@ static enum rdl_status show_all_counters(struct showing *s)
     return show_counters(s->out, s->lab, s->rq->form);
 }
 
-/* Says why the frame of event @id cannot be shown. */
+/* Reports why the frame of event @id cannot be shown. */
 static void refuse_packet(struct showing *s, const char *word, ev_id id)
 {
     char why[200];
@@ -190,7 +190,7 @@ static enum rdl_status show_one_packet(struct showing *s)
     return st;
 }
 
-/* The kind that stands at @at of the list is none. */
+/* Reports the unknown event kind at offset @at of the list. */
 static enum rdl_status refuse_kind(struct showing *s, size_t at)
 {
     char word[64];
@@ -223,8 +223,8 @@ static enum rdl_status refuse_host(struct showing *s)
     return refuse(s, RDL_ERR_NOT_FOUND, s->rq->n_words, 0, "no host is called \"%s\"", s->rq->host);
 }
 
-/* "all", "last 10", "#3..#9" or nothing, from word 1 on.  A range has everything, and so have
- * kinds that are named.
+/* Parses the words from 1 on: "all", "last 10", "#3..#9" or nothing.  Routine events are included
+ * after "all", in a range, and if kinds are given.
  */
 static enum rdl_status read_range(struct showing *s, struct event_filter *f)
 {
@@ -299,7 +299,7 @@ static enum rdl_status show_some_events(struct showing *s)
     return RDL_OK;
 }
 
-/* Why there is no life to be shown of what was asked for. */
+/* Reports why the life of the requested work request cannot be shown. */
 static enum rdl_status refuse_life(struct showing *s, enum rdl_status st, size_t at)
 {
     const char *path = word_at(s, 1);
@@ -361,7 +361,7 @@ static enum rdl_status refuse_field(struct showing *s, size_t i)
                   word_at(s, i));
 }
 
-/* Of a host, or of all; all of it, or a field. */
+/* Handles `device`: one host or all, one field or all. */
 static enum rdl_status show_devices(struct showing *s)
 {
     const bool of_all = !word_at(s, 1) || is_config_field(word_at(s, 1));
@@ -382,7 +382,7 @@ static enum rdl_status show_devices(struct showing *s)
     return RDL_OK;
 }
 
-/* At a host, or everywhere. */
+/* Handles `memory`: one host or all. */
 static enum rdl_status show_all_memory(struct showing *s)
 {
     const char *path = word_at(s, 1) ? word_at(s, 1) : "";
@@ -401,7 +401,7 @@ static enum rdl_status show_all_due(struct showing *s)
     return show_due(s->out, s->lab, s->rq->form);
 }
 
-/* Every value below a path, or of all the lab. */
+/* Handles `tree`: every value at or below a path, or of the whole lab. */
 static enum rdl_status show_whole_tree(struct showing *s)
 {
     const char *path = word_at(s, 1) ? word_at(s, 1) : "";
@@ -446,7 +446,7 @@ static enum rdl_status show_any_path(struct showing *s)
     return st == RDL_OK ? st : bad_path(s, st, 0, at);
 }
 
-/* The PCI functions of a host. */
+/* Handles `pci`: the PCI functions of a host. */
 static enum rdl_status show_one_pci(struct showing *s)
 {
     const char *host = word_at(s, 1);
@@ -472,9 +472,9 @@ static enum rdl_status show_outside(struct showing *s)
 
 static const struct {
     const char *word;
-    size_t words_max; /* this one included */
+    size_t words_max; /* maximum, including this one */
     enum rdl_status (*run)(struct showing *s);
-    bool of_past; /* it needs no lab */
+    bool of_past; /* works without a lab */
 } subjects[] = {
     {"vq", 2, show_one_vq, false},         {"qp", 2, show_kind_of, false},
     {"cq", 2, show_kind_of, false},        {"mr", 2, show_kind_of, false},

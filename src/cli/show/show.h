@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The command `show`: the lab, or anything in it, for people or as JSON.
+/* The command `show`: prints the lab, or anything in it, for people or for programs.
  *
- * Everything comes from the inspect tree, guest RAM and the recorder through include/rdmalab;
- * nothing here changes the lab.
+ * All data comes from the inspect tree, guest RAM and the recorder, through include/rdmalab.
+ * Nothing here changes the lab.
  */
 #ifndef CLI_SHOW_SHOW_H
 #define CLI_SHOW_SHOW_H
@@ -19,17 +19,17 @@ struct live_ops;
 struct past;
 struct vq_looks;
 
-/* The words that follow `show`:
+/* The words after `show`:
  *
- *	(none)                        the lab on one screen: what there is, what happens next
+ *	(none)                        a summary of the lab on one screen
  *	PATH                          anything in the inspect tree: h1, h1.device, h1.qp.sq.driver
  *	vq PATH                       a virtqueue: h1.qp.sq, h1.cq, h1.ctrl
- *	qp|cq|mr|pd|ah|srq [PATH]         one, or all of them
+ *	qp|cq|mr|pd|ah|srq [PATH]         one object, or all of a kind
  *	packet [#ID|last]             every byte of a frame
- *	events [all] [#A..#B|#TICK|last N]  what happened
- *	life [PATH|#ID]               a work request from its posting to its poll
- *	memory [HOST]                 what keys open, and the access that failed last
- *	due                           all that will happen
+ *	events [all] [#A..#B|#TICK|last N]  recorded events
+ *	life [PATH|#ID]               the events of a work request, from its posting to its poll
+ *	memory [HOST]                 the memory that each key opens, and the last refused access
+ *	due                           all pending timers and frames
  *	tree [PATH]                   every value of the inspect tree
  *	faults|links|counters
  *	live                          the clock, live ports, programs
@@ -38,41 +38,46 @@ struct vq_looks;
 struct show_request {
     const char *const *words;
     size_t n_words;
-    const char *kinds; /* of events: "tx,rx"; NULL: all */
+    const char *kinds; /* event kinds, "tx,rx"; NULL: all */
     const char *host;  /* events of this host only; NULL: all */
-    const char *from;  /* events from here on: "#12.3"; NULL: from the first */
-    bool has_wr_id;    /* of life: the request with this number */
+    const char *from;  /* first event, "#12.3"; NULL: from the beginning */
+    bool has_wr_id;    /* for `life`: the request with this number */
     uint64_t wr_id;
     enum show_form form;
-    enum show_layout layout; /* of dump and wqe */
+    enum show_layout layout; /* for `dump` and `wqe` */
     bool colour;             /* escape sequences for a terminal */
-    unsigned lines_max;      /* of a screen, for events; 0: all are shown */
-    struct vq_looks *looks;  /* what was seen of virtqueues before; NULL: nobody remembers */
+    unsigned lines_max;      /* lines of the screen, to limit events; 0: no limit */
+    struct vq_looks *looks;  /* virtqueues as shown before, to mark changes; NULL: no marks */
     const struct live_ops *live_ops;
-    const struct live *live; /* NULL: nothing outside is attached */
+    const struct live *live; /* NULL: no live ports or programs */
 };
 
 struct show_error {
-    size_t word;     /* index of the word that is wrong; n_words: one is missing */
-    size_t at;       /* offset in it */
-    const char *key; /* "kinds", "host", "from": its value number @at is wrong; NULL: a word is */
+    size_t word; /* index of the wrong word; n_words: a word is missing */
+    size_t at;   /* offset in the word */
+    /* "kinds", "host" or "from": value number @at of that key is wrong.  NULL: a word is wrong. */
+    const char *key;
     char text[200];
-    char remedy[256]; /* "": none is known */
+    char remedy[256]; /* may be empty */
 };
 
-/* @lab and @p: its state, and what it has recorded.  Without a lab (NULL) events and packets of the
- * past can be asked for, and whatever needs a state is RDL_ERR_UNSUPPORTED.
+/* Executes `show`.  @lab is the state of the lab, @p what it has recorded.  @lab may be NULL: then
+ * only events and packets of the past are available, and all other requests return
+ * RDL_ERR_UNSUPPORTED.
  *
  * Return: RDL_OK, RDL_ERR_NOT_FOUND, RDL_ERR_INVAL, RDL_ERR_NOMEM, RDL_ERR_UNSUPPORTED; @reterr
- * says what is wrong where.
+ * has the message and its position
  */
 RDL_MUST_CHECK enum rdl_status show(FILE *out, const struct rdl_lab *lab, const struct past *p,
                                     const struct show_request *rq, struct show_error *reterr);
 
-/* The form that @word, the last of a question, asks for: "csv"; false: it is none. */
+/* Parses @word, the last word of a request, as an output form: "csv".  Returns false if it is none.
+ */
 bool show_form_of(const char *word, enum show_form *ret);
 
-/* The words that may stand first, NULL after the last: for completion and suggestions. */
+/* Returns the word number @i of those that may follow `show` directly.  Returns NULL after the
+ * last.
+ */
 const char *show_subject(size_t i);
 
 #endif

@@ -20,7 +20,9 @@ void rows_begin_table(struct rows *r, FILE *out, enum show_form form, enum table
     rows_begin(r, out, form, row_tables[id].columns, row_tables[id].n_columns);
 }
 
-/* A number beyond 2^53 is a string, so that no reader rounds it; a fault may be for any number. */
+/* A number beyond 2^53 is a string, so that no JSON reader rounds it.  The schema therefore allows
+ * both.
+ */
 static void write_column(FILE *out, const struct row_column *c)
 {
     char key[RDL_NAME_BYTES];

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The tables of `show` that are no tables of objects, and the JSON Schema of all tables. */
+/* The columns of tables of `show` other than those of objects, and the JSON Schema of all tables.
+ */
 #ifndef CLI_SHOW_SHOW_COLUMNS_H
 #define CLI_SHOW_SHOW_COLUMNS_H
 
@@ -34,13 +35,13 @@ enum table_id {
 };
 
 struct row_table {
-    const char *subject; /* `show SUBJECT json` */
+    const char *subject; /* selected by `show SUBJECT json` */
     const struct row_column *columns;
     unsigned n_columns;
 };
 extern const struct row_table row_tables[N_TABLES];
 
-/* rows_begin() of such a table. */
+/* Calls rows_begin() with the columns of the table @id. */
 void rows_begin_table(struct rows *r, FILE *out, enum show_form form, enum table_id id);
 
 /* Prints a JSON Schema with a definition for each subject whose JSON is an array of rows. */

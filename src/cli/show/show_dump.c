@@ -9,7 +9,7 @@
 #include "emu/base/cursor.h"
 #include "emu/facts/virtio_rdma/layout.h"
 
-/* A row of the table for programs. */
+/* Adds a row of the table for programs. */
 static void add_row(void *rows, const struct rfc_row *row)
 {
     char hex[3 * WQE_BYTES_MAX], value[2 * SHOW_LINE_BYTES];
@@ -61,10 +61,10 @@ out:
 
 /* --- Another layout ------------------------------------------------------------------------- */
 
-#define HEX_BYTES_MAX 8u /* of a field; of a longer one the first are shown */
+#define HEX_BYTES_MAX 8u /* of a field; a longer one is cut */
 #define SGES_MAX      32u
 
-/* Both layouts of one buffer, on their way into rows. */
+/* Output state: both layouts of one buffer. */
 struct layout_pair {
     struct rows rows;
     bool both;
@@ -73,7 +73,7 @@ struct layout_pair {
     uint8_t demo[WQE_BYTES_MAX];
 };
 
-/* A structure in both: where it begins, and what its fields are called. */
+/* A structure in both layouts: its offset in each, and a prefix for the names of its fields. */
 struct layout_part {
     const char *name, *prefix;
     size_t spec_at, demo_at;
@@ -101,9 +101,11 @@ static void cells(struct layout_pair *p, const uint8_t *bytes, size_t at, const 
     cell_bytes(p, bytes + at + f->offset, f->bytes);
 }
 
-/* A row: @f of the RFC's structure, @g of the demonstration's; one of them may be NULL. */
-static void add_field(struct layout_pair *p, const struct layout_part *part,
-                      const struct rfc_field *f, const struct rfc_field *g)
+/* Adds a row for a field: @f in the RFC's structure, @g in the demonstration's.  One of them may be
+ * NULL.
+ */
+static void add_field(struct layout_pair *p, const struct layout_part *part, const struct rfc_field *f,
+                      const struct rfc_field *g)
 {
     const struct rfc_struct *s = rfc_laid_out(part->name, f ? LAYOUT_SPEC : LAYOUT_DEMO);
     char name[64], value[SHOW_LINE_BYTES];
@@ -132,9 +134,9 @@ static void add_padding(struct layout_pair *p, size_t at, size_t n)
     rows_text(&p->rows, "");
 }
 
-/* What field @f of @part holds; name NULL: nothing but bytes. */
+/* Returns the structure inside field @f of @part.  Its name is NULL if the field contains none. */
 static struct layout_part inner_of(const struct layout_part *part, const struct rfc_field *f,
-                                   const struct rfc_field *g)
+                            const struct rfc_field *g)
 {
     const char *name =
         f ? rfc_inner_name(rfc_laid_out(part->name, LAYOUT_SPEC), f, part->form) : NULL;
@@ -147,8 +149,8 @@ static struct layout_part inner_of(const struct layout_part *part, const struct 
                                 .demo_at = part->demo_at + g->offset};
 }
 
-/* The fields of @part in the demonstration's order, those of a structure in it in its place, then
- * those that the demonstration lacks.
+/* Adds the fields of @part in the demonstration's order, with nested structures in place, then the
+ * fields that the demonstration lacks.
  */
 static void add_part(struct layout_pair *p, const struct layout_part *part)
 {
@@ -176,9 +178,11 @@ static void add_part(struct layout_pair *p, const struct layout_part *part)
     }
 }
 
-/* The structure of the buffer and its form; its name is NULL if the demonstration has none. */
+/* Returns the structure of the buffer.  Its name is NULL if the demonstration has no such
+ * structure.
+ */
 static struct layout_part head_of(const struct wqe_reader *r, const struct wqe_buffer *b,
-                                  const struct wqe_bytes *bytes)
+                           const struct wqe_bytes *bytes)
 {
     const struct rfc_struct *s = NULL;
     struct layout_part part = {.prefix = ""};
@@ -197,7 +201,8 @@ static struct layout_part head_of(const struct wqe_reader *r, const struct wqe_b
         break;
     case RING_CTRL:
         s = b->writable ? rfc_ctrl(b->command)->response : rfc_ctrl(bytes->v[0])->request;
-        part.spec_at = 1; /* there the byte before it is a buffer of its own */
+        /* In the demonstration, the command byte before it is in a buffer of its own. */
+        part.spec_at = 1;
         break;
     default:
         break;
@@ -207,7 +212,7 @@ static struct layout_part head_of(const struct wqe_reader *r, const struct wqe_b
     return part;
 }
 
-/* The SGEs behind the head of a WQE, which are laid out alike. */
+/* Adds the SGEs after the head of a WQE.  Their layout is the same in both. */
 static void add_sges(struct layout_pair *p, const struct layout_part *head, uint32_t n)
 {
     const size_t spec = rfc_laid_out(head->name, LAYOUT_SPEC)->bytes,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* `show dump PATH`: the bytes of the buffer of a slot ("h1.qp.sq.desc[0]"), field by field. */
+/* `show dump PATH`: prints the bytes of a slot's buffer ("h1.qp.sq.desc[0]"), field by field. */
 #ifndef CLI_SHOW_SHOW_DUMP_H
 #define CLI_SHOW_SHOW_DUMP_H
 
@@ -12,8 +12,8 @@
 RDL_MUST_CHECK enum rdl_status show_dump(FILE *out, const struct rdl_lab *lab, const char *path,
                                          enum show_form form, size_t *reterr_at);
 
-/* The same as the demonstration of the RFC's authors would have it, alone or beside the bytes that
- * are there.  RDL_ERR_UNSUPPORTED: the demonstration has no such structure.
+/* The same in the layout of the RFC authors' demonstration, alone or next to the bytes in guest
+ * RAM.  Also returns RDL_ERR_UNSUPPORTED if the demonstration has no such structure.
  */
 RDL_MUST_CHECK enum rdl_status show_layout(FILE *out, const struct rdl_lab *lab, const char *path,
                                            enum show_layout layout, enum show_form form,

@@ -74,7 +74,8 @@ bool event_is_story(const struct ev *e)
 {
     switch (e->kind) {
     case EV_kick:
-        return e->u.kick.function == FN_RDMA && e->u.kick.queue != 0; /* 0: the control queue */
+        /* Queue 0 is the control queue. */
+        return e->u.kick.function == FN_RDMA && e->u.kick.queue != 0;
     case EV_switch_up:
     case EV_link_up:
     case EV_link_set:
@@ -91,7 +92,9 @@ bool event_is_story(const struct ev *e)
     }
 }
 
-/* Is it asked for?  *@ret_routine: but for being no part of the story. */
+/* Returns true if @f accepts the event.  *@ret_routine is true if it is rejected only because it is
+ * routine.
+ */
 static bool passes(const struct event_filter *f, const struct ev *e, bool *ret_routine)
 {
     *ret_routine = false;
@@ -101,7 +104,7 @@ static bool passes(const struct event_filter *f, const struct ev *e, bool *ret_r
     return !*ret_routine;
 }
 
-/* What goes wrong is red, what waits is yellow, what completes is green. */
+/* Errors are red, waiting is yellow, completions are green. */
 static const char *colour_of(const struct ev *e)
 {
     static const char red[] = "\033[31m", yellow[] = "\033[33m", green[] = "\033[32m";
@@ -122,7 +125,7 @@ static const char *colour_of(const struct ev *e)
     return NULL;
 }
 
-/* @with_time: the time stands at the left where it has changed. */
+/* @with_time: print the time at the left. */
 static void print_event(FILE *out, const struct past *p, const struct ev *e, bool with_time,
                         bool colour)
 {
@@ -141,7 +144,7 @@ static void print_event(FILE *out, const struct past *p, const struct ev *e, boo
         fputs("\033[0m", out);
 }
 
-/* Says what is missing among the events that follow. */
+/* Prints which of the requested events are missing from the record. */
 static void print_missing(FILE *out, const struct past *p, const struct event_filter *f,
                           bool from_the_first)
 {
@@ -165,10 +168,10 @@ static void print_missing(FILE *out, const struct past *p, const struct event_fi
     show_line(out, &t);
 }
 
-/* The events that are asked for, of those from @first to @end. */
+/* The range of events that contains those the filter accepts. */
 struct chosen {
     size_t first, end;
-    size_t n, n_routine; /* shown; left out because they are no part of the story */
+    size_t n, n_routine; /* accepted; rejected only because they are routine */
 };
 
 static struct chosen choose(const struct past *p, const struct event_filter *f)
@@ -187,7 +190,7 @@ static struct chosen choose(const struct past *p, const struct event_filter *f)
     return c;
 }
 
-/* Columns of CSV and Markdown. */
+/* Prints the events as columns, for CSV and Markdown. */
 static void print_flat(FILE *out, const struct past *p, const struct event_filter *f,
                        const struct chosen *c, enum show_form form)
 {
@@ -241,7 +244,7 @@ static void print_objects(FILE *out, const struct past *p, const struct event_fi
     fputs(lines ? "" : "]\n", out);
 }
 
-/* Lines of the screen that the event takes. */
+/* Number of screen lines that the event takes. */
 static unsigned lines_of(FILE *out, const struct past *p, const struct ev *e)
 {
     const unsigned columns = show_columns_of_terminal(out, UINT32_MAX);
@@ -263,7 +266,7 @@ static void print_more(FILE *out, const char *again, size_t n, const struct ev *
     show_line(out, &t);
 }
 
-/* What is hidden because nobody asked for it, and how to ask for it in place of the rest. */
+/* Prints the number of hidden routine events, and the command that shows them. */
 static void print_routine(FILE *out, const struct event_filter *f, const struct event_look *look,
                           size_t n)
 {
@@ -281,7 +284,7 @@ static void print_lines(FILE *out, const struct past *p, const struct event_filt
                         const struct chosen *c, const struct event_look *look)
 {
     uint64_t at_ns = UINT64_MAX;
-    unsigned lines = 2; /* the question stays in sight, and the next prompt comes below */
+    unsigned lines = 2; /* one for the command above, one for the next prompt */
     bool routine;
     size_t n = 0;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* `show events`: a part of what was recorded, a line or a JSON object each. */
+/* `show events`: prints recorded events, one per line or as a JSON object each. */
 #ifndef CLI_SHOW_SHOW_EVENTS_H
 #define CLI_SHOW_SHOW_EVENTS_H
 
@@ -12,42 +12,43 @@
 
 struct event_filter {
     ev_id from, to; /* 0: no limit; row 0 means the whole tick */
-    size_t last;    /* only so many at the end; 0: all */
+    size_t last;    /* print only the last ones, this many; 0: all */
     uint32_t host;  /* EV_HOST_NONE: all */
     struct ev_set kinds;
-    bool story; /* without what is only the driver's and the device's routine */
+    bool story; /* only events that event_is_story() accepts */
 };
 
-/* How they are shown. */
+/* Output options. */
 struct event_look {
     enum show_form form;
     bool colour;
-    const char *again;  /* what is to be asked again: " kinds=tx host=h1"; NULL: nothing */
-    const char *from;   /* as it was asked for; NULL: it was not */
-    unsigned lines_max; /* of a screen, for people; 0: all are shown */
+    const char *again;  /* arguments that repeat the request, " kinds=tx host=h1"; NULL: none */
+    const char *from;   /* the argument `from=`; NULL: not given */
+    unsigned lines_max; /* lines of the screen, for people only; 0: no limit */
 };
 
-/* All events. */
+/* A filter that accepts all events. */
 struct event_filter event_filter_all(void);
 
-/* Reads "#3..#9", "#3..", "..#9" or "#34.1"; false if @s is no such range. */
+/* Parses a range: "#3..#9", "#3..", "..#9" or "#34.1".  Returns false if @s is none. */
 bool event_filter_range(struct event_filter *f, const char *s);
 
-/* Keeps only the kinds in @s, "tx,rx".  False if one of them does not exist: *@reterr_at is its
- * offset.
+/* Parses a list of event kinds, "tx,rx".  Returns false if a kind does not exist; *@reterr_at is
+ * its offset.
  */
 bool event_filter_kinds(struct event_filter *f, const char *s, size_t *reterr_at);
 
-/* Is the event part of the story: what is posted, sent, received, completed, goes wrong or is
- * changed?  The rest is registers, control commands, rings and interrupts.
+/* Returns true if the event belongs to the story of a lab: posting, sending, receiving, completing,
+ * errors and changes.  Other events are routine: registers, control commands, rings and interrupts.
  */
 bool event_is_story(const struct ev *e);
 
-/* Where the screen is full, the last line says how to go on. */
+/* Prints the events that pass @f.  If the screen is full, the last line says how to see the rest.
+ */
 void show_events_as(FILE *out, const struct past *p, const struct event_filter *f,
                     const struct event_look *look);
 
-/* All that pass, as text or as a JSON array. */
+/* Prints all events that pass @f as text or as a JSON array. */
 void show_events(FILE *out, const struct past *p, const struct event_filter *f, bool json,
                  bool colour);
 

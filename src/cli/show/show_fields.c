@@ -102,7 +102,7 @@ const struct wire_header header_ipv6 = HEADER("IPv6", IPV6_BYTES, f_ipv6);
 const struct wire_header header_udp = HEADER("UDP", UDP_BYTES, f_udp);
 const struct wire_header header_bth = HEADER("BTH", BTH_BYTES, f_bth);
 
-/* The fields of the extension headers, in wire order. */
+/* Fields of the extension headers, in wire order. */
 static const struct {
     enum op_header header;
     const struct wire_field *fields;
@@ -140,7 +140,7 @@ static void add_syndrome(struct text *t, uint8_t syndrome)
     }
 }
 
-/* Addresses and the like, which are no integers. */
+/* Appends a value that is not an integer, such as an address. */
 static void add_bytes(struct text *t, const struct wire_field *f, const uint8_t *at)
 {
     uint8_t gid[GID_BYTES];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The fields of every header of a RoCEv2 frame, as tables for the packet display. */
+/* Tables of the fields in each header of a RoCEv2 frame, for `show packet`. */
 #ifndef CLI_SHOW_SHOW_FIELDS_H
 #define CLI_SHOW_SHOW_FIELDS_H
 
@@ -27,7 +27,7 @@ enum field_how {
 struct wire_field {
     const char *name;
     uint8_t offset, bytes; /* in the header */
-    uint32_t mask;         /* of the bits that are meant; 0: all */
+    uint32_t mask;         /* bits that belong to the field; 0: all */
     enum field_how how;
 };
 
@@ -40,10 +40,10 @@ struct wire_header {
 
 extern const struct wire_header header_eth, header_ipv4, header_ipv6, header_udp, header_bth;
 
-/* The fields of @h, a row of op_headers. */
+/* Returns the table of the extension header @h, a row of op_headers. */
 struct wire_header wire_extension(const struct op_header_info *h);
 
-/* Appends what @f says in the header at @bytes. */
+/* Appends the value of field @f in the header at @bytes. */
 void wire_field_add(struct text *t, const struct wire_field *f, const uint8_t *bytes);
 
 #endif

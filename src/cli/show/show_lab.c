@@ -17,7 +17,7 @@
 #define DEPTH_MAX          8u
 #define ELEMENTS_SHOWN_MAX 32u
 
-/* ", P_Keys 0xffff 0x8005": the partitions of a host, if they are not what every host has. */
+/* Appends the P_Keys of a host, ", P_Keys 0xffff 0x8005", unless it has only the default one. */
 static void add_pkeys(struct text *t, const struct rdl_lab *lab, const char *host)
 {
     const uint64_t standard = 0xffff;
@@ -76,7 +76,7 @@ static enum rdl_status show_host(FILE *out, const struct rdl_lab *lab, const cha
     return st;
 }
 
-/* All leaves at @path and below it that are counters and not 0, as "h1.port.sent_frames  3". */
+/* Adds a row for each counter at or below @path that is not 0: "h1.port.sent_frames  3". */
 static enum rdl_status add_counters(struct rows *r, const struct rdl_lab *lab, const char *path,
                                     unsigned depth)
 {
@@ -113,7 +113,7 @@ enum rdl_status show_counters(FILE *out, const struct rdl_lab *lab, enum show_fo
     return st;
 }
 
-/* Every leaf at @path, and below it, under its name behind @name. */
+/* Adds a row for every leaf at or below @path, with its name after @name. */
 static enum rdl_status add_leaves(struct rows *r, const struct rdl_lab *lab, const char *path,
                                   const char *name, bool tool_names, unsigned depth)
 {
@@ -160,7 +160,7 @@ enum rdl_status show_leaves(FILE *out, const struct rdl_lab *lab, const char *pa
     return st;
 }
 
-/* "[0] addr=0x402000 len=91": the leaves of a list's element in one line. */
+/* Prints the leaves of a list element in one line: "[0] addr=0x402000 len=91". */
 static void print_element(FILE *out, const struct rdl_lab *lab, const char *path, const char *key,
                           unsigned indent)
 {
@@ -180,7 +180,7 @@ static void print_element(FILE *out, const struct rdl_lab *lab, const char *path
     tree_done(&children);
 }
 
-/* The reasons for drops at @path that have occurred. */
+/* Prints the counters of drop reasons that are not 0. */
 static void print_drops(FILE *out, const struct tree_list *reasons, unsigned indent)
 {
     bool any = false;
@@ -198,7 +198,7 @@ static void print_drops(FILE *out, const struct tree_list *reasons, unsigned ind
         fprintf(out, "%*snone\n", (int)indent, "");
 }
 
-/* A virtqueue in the middle of something else: who wants to see its rings asks for them. */
+/* Appends one line for a virtqueue inside another node; `show vq` shows its rings. */
 static void add_queue(struct text *line, const struct rdl_lab *lab, const char *queue)
 {
     text_addf(line, "queue %u, %u entries; show vq %s",
@@ -206,7 +206,7 @@ static void add_queue(struct text *line, const struct rdl_lab *lab, const char *
               (unsigned)tree_number(lab, queue, LEAF_queue_size), queue);
 }
 
-/* Every leaf below @path, indented by depth. */
+/* Prints every leaf below @path, indented by depth. */
 static enum rdl_status print_tree(FILE *out, const struct rdl_lab *lab, const char *path,
                                   unsigned depth)
 {
@@ -249,7 +249,7 @@ static enum rdl_status print_tree(FILE *out, const struct rdl_lab *lab, const ch
     return st;
 }
 
-/* The device's registers, and its feature bits by name. */
+/* Prints the registers of the device, and its feature bits by name. */
 static enum rdl_status show_registers(FILE *out, const struct rdl_lab *lab, const char *path)
 {
     const uint64_t features = tree_number(lab, path, LEAF_device_features);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The post is found first; what belongs to it follows from there forwards: the descriptor that it
- * was put into tells the fetch and the giving back, the tick of that tells the completion.
+/* Finds the post event first, then follows the request forward: its descriptor identifies the fetch
+ * and the used event, and the tick of the used event identifies the completion.
  */
 #include "cli/show/show_life.h"
 
@@ -17,22 +17,22 @@
 #include "print/show_text.h"
 #include "tree/tree.h"
 
-#define AGAIN_SHOWN 8u /* transmissions that are repetitions */
-#define CAUSES_MAX  8u /* from a completion back to the packet that led to it */
+#define AGAIN_SHOWN 8u /* retransmitted packets */
+#define CAUSES_MAX  8u /* from a completion back to the packet that caused it */
 
 struct request_life {
     const struct past *past;
     struct posted post;
     const struct ev *kick, *fetch, *first, *last, *answer, *cqe, *used, *irq, *poll;
-    const struct ev *behind;   /* the first packet of the next request of the queue pair */
-    const struct ev *overflow; /* there was no room for its completion */
+    const struct ev *behind;   /* first packet of the next request of the queue pair */
+    const struct ev *overflow; /* the completion queue had no room for its completion */
     const struct ev *again[AGAIN_SHOWN];
     size_t n_again;
 };
 
-/* Which postings are meant. */
+/* Selects the postings that match. */
 struct life_wanted {
-    uint32_t host, number; /* QPN or SRQN; EV_HOST_NONE: any host */
+    uint32_t host, number; /* QPN or SRQN.  @host EV_HOST_NONE: any host */
     bool sends, recvs, of_srq;
     const struct life_target *target;
 };
@@ -52,7 +52,7 @@ static bool is_wanted(const struct life_wanted *w, const struct posted *p)
     return of_srq ? p->e->u.post_srq_recv.number == w->number : p->qpn == w->number;
 }
 
-/* The last posting that is wanted; of a queue pair a send before a receive. */
+/* Finds the last posting that matches.  For a queue pair, a send is preferred to a receive. */
 static bool find_post(const struct past *p, const struct life_wanted *w, struct posted *ret)
 {
     bool found = false;
@@ -71,20 +71,20 @@ static bool find_post(const struct past *p, const struct life_wanted *w, struct 
     return found;
 }
 
-/* Where a posting is looked for. */
+/* The record and its index. */
 struct life_search {
     const struct past *past;
     const struct past_index *index;
 };
 
-/* A request by its number, of the sends or of the receives. */
+/* A request identified by its wr_id, among the sends or the receives of a queue pair. */
 struct numbered {
     uint32_t host, qpn;
     uint64_t wr_id;
     bool recv;
 };
 
-/* The last fetch of @n at or before @e; NULL: there is none. */
+/* Returns the last fetch of @n at or before @e.  Returns NULL if there is none. */
 static const struct ev *fetch_of_number(const struct past *p, const struct ev *e,
                                         const struct numbered *n)
 {
@@ -98,8 +98,8 @@ static const struct ev *fetch_of_number(const struct past *p, const struct ev *e
     return NULL;
 }
 
-/* The fetch of what completion @e is of.  Others may have its number, so the descriptor that was
- * given back just before it counts.
+/* Returns the fetch of the request that completion @e belongs to.  Several requests may have the
+ * same wr_id, so it uses the descriptor that was returned just before @e.
  */
 static const struct ev *fetch_of_cqe(const struct past *p, const struct ev *e)
 {
@@ -129,7 +129,9 @@ static bool is_same_completion(const struct ev *cqe, const struct ev *poll)
            cqe->u.cqe.wr_id == poll->u.poll.wr_id;
 }
 
-/* The completion that @poll took out: the oldest like it that no other poll has taken. */
+/* Returns the completion that @poll returned: the oldest one with the same values that no earlier
+ * poll returned.
+ */
 static const struct ev *cqe_of_poll(const struct past *p, const struct ev *poll)
 {
     const size_t end = past_lower_bound(p, poll->id);
@@ -156,7 +158,7 @@ static const struct ev *cqe_of_poll(const struct past *p, const struct ev *poll)
     return NULL;
 }
 
-/* The posting of the request that event @e is about. */
+/* Finds the posting of the request that event @e belongs to. */
 static bool post_of_event(const struct life_search *s, const struct ev *e, struct posted *ret)
 {
     const struct past *p = s->past;
@@ -178,7 +180,7 @@ static bool post_of_event(const struct life_search *s, const struct ev *e, struc
     return e && posted_read(e, ret);
 }
 
-/* "h1.cq.wc[3]" */
+/* Finds the posting for a path like "h1.cq.wc[3]". */
 static enum rdl_status post_of_completion(const struct rdl_lab *lab, const struct life_search *s,
                                           const char *path, const char *wc, struct posted *ret,
                                           size_t *reterr_at)
@@ -210,7 +212,7 @@ static enum rdl_status post_of_completion(const struct rdl_lab *lab, const struc
     return RDL_ERR_NOT_FOUND;
 }
 
-/* "h1.qp", "h1.qp.sq", "h1.qp.rq", "h1.srq" */
+/* Finds the posting for a path like "h1.qp", "h1.qp.sq", "h1.qp.rq" or "h1.srq". */
 static enum rdl_status post_of_queue(const struct rdl_lab *lab, const struct past *p,
                                      const struct life_target *target, struct posted *ret,
                                      size_t *reterr_at)
@@ -266,7 +268,7 @@ static enum rdl_status find_target(const struct rdl_lab *lab, const struct life_
               : post_of_queue(lab, p, target, ret, reterr_at);
 }
 
-/* The packet whose arrival led to @e, in the same tick, however many steps later. */
+/* Returns the received packet that caused @e, directly or through other events of the same tick. */
 static const struct ev *arrival_behind(const struct past *p, const struct ev *e)
 {
     const uint64_t tick = e ? ev_tick(e->id) : 0;
@@ -279,7 +281,7 @@ static const struct ev *arrival_behind(const struct past *p, const struct ev *e)
     return NULL;
 }
 
-/* The packet that came in the tick of @fetch, which took a receive for it. */
+/* Returns the packet, received in the tick of @fetch, that consumed the fetched receive. */
 static const struct ev *arrival_with(const struct past *p, const struct ev *fetch)
 {
     for (size_t i = past_lower_bound(p, fetch->id); i < p->n; i++) {
@@ -304,8 +306,9 @@ static void take_tx(struct request_life *l, const struct ev *e)
         l->again[l->n_again - 1] = e;
 }
 
-/* Is @e, a packet of the queue pair, of the request?  Others may have its number: so what its fetch
- * led to counts, and what comes again by its PSN.
+/* Returns true if @e, a packet of the queue pair, belongs to the request.  Several requests may
+ * have the same wr_id.  So a first transmission is matched by the fetch that caused it, a
+ * retransmission by its PSN.
  */
 static bool is_packet(struct request_life *l, const struct ev *e)
 {
@@ -327,7 +330,7 @@ static bool is_packet(struct request_life *l, const struct ev *e)
            (!l->behind || psn_diff(psn, (struct psn){l->behind->u.tx.psn}) < 0);
 }
 
-/* Up to where the device has given the descriptor back. */
+/* Updates the life with event @e, up to the one in which the device returns the descriptor. */
 static void take(struct request_life *l, const struct ev *e)
 {
     const struct posted *post = &l->post;
@@ -350,8 +353,8 @@ static void take(struct request_life *l, const struct ev *e)
         l->cqe = e;
 }
 
-/* The poll that took the completion out: the first one behind it that took as many of its kind as
- * there were.
+/* Returns the poll that returned the completion: completions with the same values are polled in
+ * order, so it counts them.
  */
 static const struct ev *find_poll(const struct request_life *l, size_t from)
 {
@@ -359,7 +362,7 @@ static const struct ev *find_poll(const struct request_life *l, size_t from)
     const struct ev *c = l->cqe;
     size_t before = 0;
 
-    /* Those of the same number that were still there when it came are polled first. */
+    /* Count the completions with the same values that are still in the queue. */
     for (size_t i = 0; i < from; i++) {
         const struct ev *e = past_at(p, i);
 
@@ -385,7 +388,7 @@ static void follow(struct request_life *l)
     size_t i = past_lower_bound(p, l->post.e->id + 1);
     const struct ev *e;
 
-    /* A completion follows where the descriptor is given back, before the next one is. */
+    /* The completion is in the tick of the used event, before the next used event. */
     for (; i < p->n; i++) {
         e = past_at(p, i);
         if (l->used && (ev_tick(e->id) != ev_tick(l->used->id) || posted_frees_any(&l->post, e)))
@@ -416,7 +419,7 @@ struct printing {
     uint64_t before_ns;
 };
 
-/* A step: what happened, or why there is nothing, @otherwise. */
+/* Adds a row for event @e of the life.  Without @e, it says why there is none: @otherwise. */
 static void add_step(struct printing *pr, const char *step, const struct ev *e,
                      const char *otherwise)
 {
@@ -442,12 +445,12 @@ static void add_step(struct printing *pr, const char *step, const struct ev *e,
     if (e->at_ns >= pr->before_ns)
         rows_time(&pr->rows, e->at_ns - pr->before_ns);
     else
-        rows_none(&pr->rows); /* the line above is about something later */
+        rows_none(&pr->rows); /* the previous row is about a later event */
     rows_text(&pr->rows, text);
     pr->before_ns = e->at_ns;
 }
 
-/* Packets go out, and something comes back; of a receive they come in. */
+/* Adds the packets: sent ones and the answer, or received ones for a receive. */
 static void add_packets(struct printing *pr, const struct request_life *l)
 {
     const char *none = l->used ? "none: no packet was sent for it" : "not yet";

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* One work request from its posting to the poll that told of its end, with times. */
+/* `show life`: the events of one work request, from its posting to the poll that returned its
+ * completion.
+ */
 #ifndef CLI_SHOW_SHOW_LIFE_H
 #define CLI_SHOW_SHOW_LIFE_H
 
@@ -9,19 +11,21 @@
 #include "emu/past/past.h"
 #include "rdmalab/inspect.h"
 
-/* Which request. */
+/* Selects the request. */
 struct life_target {
-    const char *path; /* "h1.qp", "h1.qp.rq", "h1.srq", "h1.cq.wc[0]", "#12.3"; NULL: the last one
-                         that was posted anywhere */
+    /* "h1.qp", "h1.qp.rq", "h1.srq", "h1.cq.wc[0]" or "#12.3"; NULL: the last request that any host
+     * posted.
+     */
+    const char *path;
     bool has_wr_id;
-    uint64_t wr_id; /* of what was posted there; without it, the last one */
+    uint64_t wr_id; /* number of a request posted to @path; without it, the last one posted there */
 };
 
-/* @lab may be NULL, then only events can be named.
+/* @lab may be NULL; then @path must be an event.
  *
  * Return: RDL_OK
- *	   RDL_ERR_NOT_FOUND  there is no such request in the past, or (*@reterr_at) no such path
- *	   RDL_ERR_INVAL      @path is nothing to which requests are posted
+ *	   RDL_ERR_NOT_FOUND  no such request is recorded, or (*@reterr_at) no such path
+ *	   RDL_ERR_INVAL      no requests can be posted to @path
  *	   RDL_ERR_NOMEM
  */
 RDL_MUST_CHECK enum rdl_status show_life(FILE *out, const struct rdl_lab *lab, const struct past *p,

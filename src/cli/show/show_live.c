@@ -62,7 +62,9 @@ static const char *vm_state(const struct live_vm_info *v)
     return v->failed ? "failed" : "has ended";
 }
 
-/* "guest    h1, a virtual machine, runs as process 4711: 745 accesses to ..." */
+/* Prints a line such as "guest    h1, a virtual machine, runs as process 4711: 745 accesses to
+ * ...".
+ */
 static void show_vm(FILE *out, const struct live_vm_info *v)
 {
     char buf[SHOW_LINE_BYTES];
@@ -144,7 +146,7 @@ static void vm_rows(struct rows *r, const struct live_vm_info *v)
     }
 }
 
-/* A row for each number, and one for the state of each program. */
+/* Prints a row for each number, and one for the state of each program. */
 static void show_flat(FILE *out, const struct rdl_lab *lab, const struct live_ops *ops,
                       const struct live *live, enum show_form form)
 {

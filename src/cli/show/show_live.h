@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* `show live`: how a lab keeps up with the world outside. */
+/* `show live`: the clock of a lab that follows real time, its live ports and programs. */
 #ifndef CLI_SHOW_SHOW_LIVE_H
 #define CLI_SHOW_SHOW_LIVE_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A row for each region and window, by host and by the address under which its key is used, and one
- * for the last access that a device refused: by how much it was outside is said of the region as it
- * is now.
+/* Prints a row for each region and window, sorted by host and by the address that its key uses, and
+ * one for the last access that a device refused.  The reason of a refusal is computed with the
+ * current regions, not those of that time.
  */
 #include "cli/show/show_memory.h"
 
@@ -17,7 +17,7 @@
 #include "process/must.h"
 #include "tree/tree.h"
 
-/* A region, or a window that is bound. */
+/* A region or a bound window. */
 struct region_piece {
     char path[TREE_PATH_BYTES], host[RDL_NAME_BYTES];
     bool is_window;
@@ -69,7 +69,7 @@ static void add_window(void *ctx, const char *path)
                     : tree_number(p->lab, path, LEAF_mw_rkey);
 }
 
-/* By host, and there by address; a window comes behind the region that it is in. */
+/* Sorts by host, then by address.  A window follows the region that contains it. */
 static int compare(const void *a, const void *b)
 {
     const struct region_piece *x = a, *y = b;
@@ -84,7 +84,7 @@ static int compare(const void *a, const void *b)
     return strcmp(x->path, y->path);
 }
 
-/* A set of rights, for people in the short words that `access=` takes. */
+/* A set of access rights.  People get the short words that `access=` takes. */
 static void access_cell(struct rows *r, const struct rdl_lab *lab, const char *path,
                         enum leaf_id id)
 {
@@ -126,7 +126,9 @@ static void add_piece(struct rows *r, const struct rdl_lab *lab, const struct re
     rows_leaf(r, lab, p->path, p->is_window ? LEAF_mw_mr : LEAF_mr_pd, QUANTITY_NUMBER);
 }
 
-/* The last key that a device refused, at @host, or anywhere if that is ""; NULL: none. */
+/* Returns the last event of a refused key, at @host or at any host if it is "".  Returns NULL if
+ * there is none.
+ */
 static const struct ev *last_refusal(const struct past *p, const char *host)
 {
     const uint32_t number = host[0] ? ev_names_find_host(p->names, host) : EV_HOST_NONE;
@@ -141,11 +143,12 @@ static const struct ev *last_refusal(const struct past *p, const char *host)
     return NULL;
 }
 
-/* "16 bytes behind the end of h2.mr": where [@addr, @addr + @bytes) is outside. */
+/* Appends how far [@addr, @addr + @bytes) is outside: "it ends 16 bytes behind the end of h2.mr".
+ */
 static void add_outside(struct text *t, const struct region_piece *p, uint64_t addr, uint64_t bytes)
 {
     const unsigned long long before = addr < p->from ? p->from - addr : 0;
-    const uint64_t at = addr - p->from; /* wraps round where it is before */
+    const uint64_t at = addr - p->from; /* wraps around if @addr is before the region */
     unsigned long long behind = 0;
 
     if (!before && at > p->bytes)
@@ -162,7 +165,7 @@ static void add_outside(struct text *t, const struct region_piece *p, uint64_t a
         text_addf(t, "it is inside %s: the addresses are not what was wrong", p->path);
 }
 
-/* What the keys of today say of the refused access. */
+/* Appends the reason of the refusal according to the current keys. */
 static void add_reason(struct text *t, const struct pieces *all, const struct ev *e,
                        const char *host)
 {
@@ -189,7 +192,7 @@ static void add_reason(struct text *t, const struct pieces *all, const struct ev
 }
 
 struct last_refusal {
-    const struct ev *e; /* NULL: there was none */
+    const struct ev *e; /* NULL: no access was refused */
     char host[EV_NAME_BYTES], id[EV_NAME_BYTES], reason[SHOW_LINE_BYTES];
 };
 
@@ -208,7 +211,7 @@ static void read_refusal(struct last_refusal *ret, const struct pieces *all, con
     add_reason(&t, all, ret->e, ret->host);
 }
 
-/* A row like the others, for programs. */
+/* Adds the refusal as a row of the same table, for programs. */
 static void add_refusal(struct rows *r, const struct last_refusal *f)
 {
     const struct ev *e = f->e;

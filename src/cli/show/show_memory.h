@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What keys open: regions and windows over addresses, and the access that failed last. */
+/* `show memory`: the regions and windows by address, and the last access that a device refused. */
 #ifndef CLI_SHOW_SHOW_MEMORY_H
 #define CLI_SHOW_SHOW_MEMORY_H
 
@@ -9,7 +9,7 @@
 #include "emu/past/past.h"
 #include "rdmalab/inspect.h"
 
-/* At @path, which is a host, or "": everywhere. */
+/* @path is a host, or "" for all hosts. */
 RDL_MUST_CHECK enum rdl_status show_memory(FILE *out, const struct rdl_lab *lab,
                                            const struct past *p, const char *path,
                                            enum show_form form);

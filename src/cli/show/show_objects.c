@@ -12,35 +12,35 @@
 #include "process/must.h"
 #include "tree/tree.h"
 
-/* What a column says that no leaf does. */
+/* How a column's value is computed if no leaf has it. */
 enum made {
     MADE_OF_LEAF,
     MADE_HOST,     /* the host of the object */
-    MADE_MRN,      /* the number of a region: what is above the low byte of its keys */
-    MADE_PDN,      /* the number of its protection domain */
-    MADE_USERS,    /* of a completion queue: queue pairs that complete there */
-    MADE_MIGRATION /* the state of the path migration, which nobody here ever begins */
+    MADE_MRN,      /* number of the region: its key without the low byte */
+    MADE_PDN,      /* number of the object's protection domain */
+    MADE_USERS,    /* of a completion queue: number of queue pairs that use it */
+    MADE_MIGRATION /* state of the path migration; the emulator never migrates, so it is constant */
 };
 
 /* One column of a table of objects. */
 struct object_column {
-    const char *head;  /* NULL: as the leaf is called */
+    const char *head;  /* NULL: the name of the leaf */
     enum leaf_id leaf; /* LEAF_none: the path of the object */
-    bool right;        /* aligned to the right: numbers */
+    bool right;        /* right-aligned: numbers */
     enum quantity unit;
-    enum child_id in; /* the child of the object that has the leaf; CHILD_none: the object itself */
+    enum child_id in; /* child of the object that has the leaf; CHILD_none: the object itself */
     enum made made;
     bool data; /* only in the forms for programs */
 };
 
-/* How columns of words and of numbers stand. */
+/* Initializers for columns of words and of numbers. */
 #define LEFT  false, QUANTITY_NUMBER, CHILD_none, MADE_OF_LEAF, false
 #define RIGHT true, QUANTITY_NUMBER, CHILD_none, MADE_OF_LEAF, false
-/* The same of what is made, of a leaf or of none; it may be for programs only. */
+/* Initializers for computed columns, from a leaf or without one; @data: for programs only. */
 #define MADE_FROM(leaf, right, made, data) leaf, right, QUANTITY_NUMBER, CHILD_none, made, data
 #define MADE(right, made, data)            MADE_FROM(LEAF_none, right, made, data)
 
-/* A column for programs: what "rdma resource show" has, too. */
+/* Columns for programs that "rdma resource show" also has. */
 #define IFNAME                                                                                     \
     {                                                                                              \
         "ifname", MADE(false, MADE_HOST, true)                                                     \
@@ -78,7 +78,7 @@ static const struct object_column fault_columns[] = {
     {"left", LEAF_fault_left, RIGHT},    {"what it does", LEAF_fault_about, LEFT},
 };
 
-/* The names of iproute2 ("rdma resource show qp"), then ours. */
+/* Columns named as in iproute2 ("rdma resource show qp"), then further ones. */
 static const struct object_column qp_columns[] = {
     {"qp", LEAF_none, LEFT},
     {NULL, LEAF_qp_qpn, RIGHT},
@@ -217,7 +217,7 @@ struct table_filling {
     struct rows rows;
 };
 
-/* Is @name, of an object of the host of @path, the object @path? */
+/* Returns true if @name names the object @path: its full path, or its name on its host. */
 static bool is_called(const char *name, const char *path)
 {
     const char *dot = strchr(path, '.');
@@ -242,7 +242,7 @@ static void count_user(void *ctx, const char *qp)
         u->n += is_called(send.text, u->cq) || is_called(recv.text, u->cq);
 }
 
-/* The number of the protection domain whose name is leaf @id of @path. */
+/* Adds the number of the protection domain that leaf @id of @path names. */
 static void pdn_cell(struct rows *r, const struct rdl_lab *lab, const char *path, enum leaf_id id)
 {
     char host[RDL_NAME_BYTES], pd[TREE_PATH_BYTES];
@@ -379,20 +379,20 @@ size_t show_count(const struct rdl_lab *lab, const char *path, enum node_kind ki
 
 enum { INDENT_MEANS = 38, INDENT_CAP = 36 };
 
-/* One device being shown. */
+/* State while one device is printed. */
 struct device {
     FILE *out;
     const struct rdl_lab *lab;
     const char *host;
-    const char *field;            /* this one alone; NULL: all */
-    char config[TREE_PATH_BYTES]; /* the path of its configuration */
+    const char *field;            /* only this field; NULL: all */
+    char config[TREE_PATH_BYTES]; /* path of its device configuration */
 };
 
 static uint16_t offset_of(const char *field)
 {
     const struct rfc_field *f = rfc_field_find(rfc_find("config"), field);
 
-    RDL_ASSERT(f); /* every row of config.def is one */
+    RDL_ASSERT(f); /* config.def has a row for every field */
     return f->offset;
 }
 

@@ -85,7 +85,7 @@ size_t operation_dump(const struct rfc_sink *to, enum qp_type type, const uint8_
         form = wr_form(type, ld_le32(bytes + offsetof(struct raw_sq_wqe, opcode)));
     if (form == WR_FORM_NONE)
         return rfc_dump(to, whole, "", bytes, n, 0);
-    head.n_fields--; /* all but the union, which is the last one */
+    head.n_fields--; /* without the union, which is the last field */
     (void)rfc_dump(to, &head, "", bytes, n, 0);
     end = at + rfc_dump(to, rfc_find(rfc_union_name(form)), "wr.", bytes, n, at);
     if (end < whole->bytes)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the union of a send WQE says, which its opcode and the type of its queue pair decide. */
+/* The union in a send WQE.  The opcode and the type of the queue pair decide which member is valid.
+ */
 #ifndef CLI_SHOW_SHOW_OPERATION_H
 #define CLI_SHOW_SHOW_OPERATION_H
 
@@ -8,11 +9,12 @@
 #include "emu/facts/rfc.h"
 #include "emu/facts/wr.h"
 
-/* Appends what @w says beside its head and SGEs: ", remote 0x1000 rkey 0x105"; often nothing. */
+/* Appends the fields of the union as text: ", remote 0x1000 rkey 0x105".  Many opcodes have none.
+ */
 void operation_add_text(struct text *t, enum qp_type type, const struct rfc_sq_wqe *w);
 
-/* Hands out the send WQE at the beginning of the @n bytes, its union field by field.  Returns how
- * many of its bytes there were.
+/* Passes the send WQE at the beginning of the @n bytes to @to, including the fields of its union.
+ * Returns the number of bytes that it covered.
  */
 size_t operation_dump(const struct rfc_sink *to, enum qp_type type, const uint8_t *bytes, size_t n);
 

@@ -16,12 +16,12 @@
 #include "print/show_text.h"
 #include "process/must.h"
 
-#define HEX_PER_LINE      8u   /* bytes of a field in one line */
-#define PAYLOAD_PER_LINE  16u  /* bytes of payload in one line */
-#define PAYLOAD_SHOWN_MAX 256u /* bytes; the rest is counted */
+#define HEX_PER_LINE      8u   /* bytes of a field per line */
+#define PAYLOAD_PER_LINE  16u  /* bytes of payload per line */
+#define PAYLOAD_SHOWN_MAX 256u /* bytes; more are only counted */
 #define COLUMN_OF_FIELD   14u  /* of a field of an event */
 
-/* The packet before it in its flow, field by field. */
+/* The previous packet of the flow, field by field. */
 struct packet_before {
     const struct ev *tx; /* NULL: there is none */
     const uint8_t *frame;
@@ -32,7 +32,7 @@ struct packet_before {
 struct printer {
     FILE *out;
     const uint8_t *frame;
-    const char *header; /* of the row before */
+    const char *header; /* header of the previous row */
     bool first;
     const struct packet_before *before;
     struct rows *rows;
@@ -46,9 +46,8 @@ static void keep_row(void *ctx, const struct packet_row *row)
     b->rows[b->n++] = *row;
 }
 
-/* The same field of the packet before; NULL: it has none. */
-static const struct packet_row *before_of(const struct packet_before *b,
-                                          const struct packet_row *row)
+/* Returns the same field of the previous packet.  Returns NULL if it has none. */
+static const struct packet_row *before_of(const struct packet_before *b, const struct packet_row *row)
 {
     for (size_t i = 0; i < b->n; i++) {
         if (strcmp(b->rows[i].header, row->header) == 0 && strcmp(b->rows[i].name, row->name) == 0)
@@ -62,8 +61,8 @@ static bool is_data(const struct packet_row *row)
     return row->bytes > GID_BYTES || strcmp(row->name, "data") == 0;
 }
 
-/* What the field was in the packet before: ", was 100"; nothing if it is the same, or if there is
- * no packet before.
+/* Appends the value of the field in the previous packet: ", was 100".  Appends nothing if it is the
+ * same, or if there is no previous packet.
  */
 static void add_was(struct text *t, const struct packet_before *b, const uint8_t *frame,
                     const struct packet_row *row)
@@ -78,7 +77,7 @@ static void add_was(struct text *t, const struct packet_before *b, const uint8_t
         return;
     }
     if (!is_data(row)) {
-        if (strcmp(was->value, row->value) != 0) /* of a CRC without the verdict */
+        if (strcmp(was->value, row->value) != 0) /* of a CRC: without the verdict */
             text_addn(t, was->value, strcspn(was->value, ","));
         return;
     }
@@ -91,7 +90,7 @@ static void add_was(struct text *t, const struct packet_before *b, const uint8_t
         text_addf(t, "other bytes from byte %zu on", at);
 }
 
-/* "1011 ....": the bits that are meant, of one or two bytes. */
+/* Appends the masked bits of one or two bytes: "1011 ....". */
 static void add_bits(struct text *t, const uint8_t *at, size_t bytes, uint32_t mask)
 {
     const uint32_t v = bytes == 1 ? at[0] : (uint32_t)at[0] << 8 | at[1];
@@ -111,7 +110,7 @@ static void add_hex(struct text *t, const uint8_t *at, size_t bytes)
         text_addf(t, i ? " %02x" : "%02x", at[i]);
 }
 
-/* Columns of a row: offset, bytes, name, value. */
+/* Text columns of a row: offset, bytes, name, value. */
 enum { COLUMN_HEX = 8, COLUMN_NAME = 33, COLUMN_VALUE = 54 };
 
 static void print_payload(const struct printer *pr, const struct packet_row *row, const char *was)
@@ -178,9 +177,8 @@ static void print_row(void *ctx, const struct packet_row *row)
     }
 }
 
-/* All fields, the payload, the ICRC with its verdict. */
-static void show_frame(FILE *out, const uint8_t *frame, size_t len,
-                       const struct packet_before *before)
+/* Prints all fields, the payload, and the ICRC with its verdict. */
+static void show_frame(FILE *out, const uint8_t *frame, size_t len, const struct packet_before *before)
 {
     struct printer pr = {.out = out, .frame = frame, .before = before};
     struct packet parsed;
@@ -267,20 +265,23 @@ static void show_frame_flat(FILE *out, const uint8_t *frame, size_t len, enum sh
     rows_end(&r, NULL);
 }
 
-/* The bytes that @e is about; NULL if it is about none or they are not kept. */
+/* Returns the frame of event @e.  Returns NULL if the event has no frame or it was not kept. */
 static const uint8_t *frame_of(const struct past *p, const struct ev *e, size_t *ret_bytes)
 {
     const struct ev_field *f = ev_field_find(e->kind, "tx");
     const uint8_t *frame = NULL;
 
     if (e->kind == EV_tx || e->kind == EV_fault)
-        frame = past_frame(p, e->id, ret_bytes); /* a fault has bytes if it changed them */
+        /* A fault event has the frame if the fault changed it. */
+        frame = past_frame(p, e->id, ret_bytes);
     if (!frame && f)
         frame = past_frame(p, ev_field_number(e, f), ret_bytes);
     return frame;
 }
 
-/* The event of the tick @id, or @id itself, that is about a frame; NULL: none is. */
+/* Returns the first event with a frame at or after @id in the tick of @id.  Returns NULL if there
+ * is none.
+ */
 static const struct ev *find_with_frame(const struct past *p, ev_id id)
 {
     for (size_t i = past_lower_bound(p, id); i < p->n; i++) {
@@ -305,7 +306,7 @@ static const struct ev *find_last_tx(const struct past *p)
     return NULL;
 }
 
-/* What became of the packet that @e is about, if a queue pair sent it. */
+/* Prints what happened to the packet of event @e, if a queue pair sent it. */
 static void show_fate(FILE *out, const struct past *p, const struct ev *e)
 {
     const struct ev *tx = e->kind == EV_tx ? e : past_tx_of(p, e);
@@ -322,8 +323,8 @@ static void show_fate(FILE *out, const struct past *p, const struct ev *e)
     past_index_free(index);
 }
 
-/* Does packet @e belong to the flow of packet @tx: from the same queue pair, both requests or both
- * answers?
+/* Returns true if packet @e is in the flow of packet @tx: both from the same queue pair, and both
+ * requests or both responses.
  */
 static bool is_of_flow(const struct ev *e, const struct ev *tx)
 {
@@ -333,7 +334,7 @@ static bool is_of_flow(const struct ev *e, const struct ev *tx)
                op_is_response(op_info((uint8_t)tx->u.tx.opcode));
 }
 
-/* The packet before that which @e is about, in its flow; NULL: nobody knows one. */
+/* Returns the previous packet in the flow of the packet of @e.  Returns NULL if it is not known. */
 static const struct ev *tx_before(const struct past *p, const struct ev *e)
 {
     const struct ev *tx = e->kind == EV_tx ? e : past_tx_of(p, e);
@@ -347,7 +348,7 @@ static const struct ev *tx_before(const struct past *p, const struct ev *e)
     return NULL;
 }
 
-/* Says what the marks are about. */
+/* Prints the legend of the marks. */
 static void print_before(FILE *out, const struct ev *before)
 {
     char id[EV_NAME_BYTES];
@@ -361,7 +362,7 @@ static void print_before(FILE *out, const struct ev *before)
             id);
 }
 
-/* What the field was in the packet before, whose event is of the same kind; nothing if it is the
+/* Appends the value of the field in the event of the previous packet.  Appends nothing if it is the
  * same.
  */
 static void add_event_was(struct text *t, const struct past *p, const struct ev *e,
@@ -400,7 +401,7 @@ static void show_event_json(FILE *out, const struct past *p, const struct ev *e,
     fputs("}}\n", out);
 }
 
-/* What is left of a frame whose bytes are not there. */
+/* Prints the fields of the event, if the bytes of its frame are not available. */
 static void show_event(FILE *out, const struct past *p, const struct ev *e)
 {
     const struct ev_schema *schema = ev_schema(e->kind);
@@ -433,7 +434,9 @@ static void show_event(FILE *out, const struct past *p, const struct ev *e)
           out);
 }
 
-/* The packet before that which @e is about, if its bytes are kept.  Free @ret->rows. */
+/* Loads the previous packet in the flow of @e, with its fields if its bytes were kept.  Free
+ * @ret->rows.
+ */
 static void find_before(const struct past *p, const struct ev *e, struct packet_before *ret)
 {
     size_t bytes = 0;
@@ -446,7 +449,6 @@ static void find_before(const struct past *p, const struct ev *e, struct packet_
         packet_rows(ret->frame, bytes, keep_row, ret);
 }
 
-/* A packet with its bytes. */
 struct framed {
     const struct ev *e;
     const uint8_t *frame;

@@ -6,11 +6,11 @@
 #include "print/show_text.h"
 #include "tree/tree.h"
 
-/* A line of detail: "  send     sq-psn 101, ..." made from pairs of words and leaves. */
+/* A word and a leaf of a detail line: "  send     sq-psn 101, ...". */
 struct word_leaf {
     const char *word;
     enum leaf_id leaf;
-    bool off_at_0; /* 0 means that it does not run */
+    bool off_at_0; /* print "off" for 0 */
 };
 
 static void print_pairs(FILE *out, const struct rdl_lab *lab, const char *path, const char *label,
@@ -31,7 +31,9 @@ static void print_pairs(FILE *out, const struct rdl_lab *lab, const char *path, 
     show_wrap_behind(out, lead, 12, buf);
 }
 
-/* "  sq       queue 19, 16 entries, 2 in use: 1 not yet taken by the device, ...": a work queue. */
+/* Prints a line for a work queue: "  sq       queue 19, 16 entries, 2 in use: 1 not yet taken by
+ * the device, ...".
+ */
 static void print_work_queue(FILE *out, const struct rdl_lab *lab, const char *qp, enum child_id id)
 {
     char path[TREE_PATH_BYTES], buf[SHOW_LINE_BYTES], lead[32];
@@ -39,7 +41,7 @@ static void print_work_queue(FILE *out, const struct rdl_lab *lab, const char *q
     struct vq_indexes at;
 
     if (!tree_child(lab, qp, id, path))
-        return; /* the device has not made it */
+        return; /* the device has not created it */
     at = vq_indexes_of(lab, path);
     text_addf(&l, "  %s", child_rows[id].key);
     text_addf(&line, "queue %llu, %llu entries",
@@ -53,7 +55,7 @@ static void print_work_queue(FILE *out, const struct rdl_lab *lab, const char *q
     show_wrap_behind(out, lead, 12, buf);
 }
 
-/* "  counters sent_pkts 3, ...": those that are not 0. */
+/* Prints the counters that are not 0: "  counters sent_pkts 3, ...". */
 static enum rdl_status print_counters(FILE *out, const struct rdl_lab *lab, const char *qp)
 {
     struct tree_list children;
@@ -78,7 +80,7 @@ static enum rdl_status print_counters(FILE *out, const struct rdl_lab *lab, cons
     return st;
 }
 
-/* A line of the page of a queue pair, for queue pairs of some types. */
+/* A line of the page, and the types of queue pairs that have it. */
 #define CONNECTED (1u << QPT_RC | 1u << QPT_UC)
 #define DATAGRAM  (1u << QPT_UD | 1u << QPT_GSI)
 #define RC_ONLY   (1u << QPT_RC)
@@ -129,7 +131,7 @@ static const struct word_leaf qp_timers[] = {{"timeout", LEAF_qp_timeout, false}
 
 static const struct qp_line {
     const char *label;
-    unsigned types; /* of queue pairs: set of 1 << enum qp_type */
+    unsigned types; /* set of 1 << enum qp_type */
     const struct word_leaf *pairs;
     size_t n;
 } qp_lines[] = {
@@ -147,7 +149,7 @@ static const struct qp_line {
     LINE("timers", RC_ONLY, qp_timers),
 };
 
-/* What most queue pairs do not have is not mentioned. */
+/* Returns false for a line whose values are all the default, which most queue pairs have. */
 static bool qp_has(const struct rdl_lab *lab, const char *path, const struct word_leaf *pairs)
 {
     const uint64_t default_pkey = 0xffff;
@@ -186,7 +188,7 @@ enum rdl_status show_qp(FILE *out, const struct rdl_lab *lab, const char *path)
 
 #define COMPLETIONS_SHOWN_MAX 16u
 
-/* The completions from @from on, in a table; those that were polled say so. */
+/* Prints the completions from @from to @to as a table; it says which were polled. */
 static void print_completions(FILE *out, const struct rdl_lab *lab, const char *cq, uint64_t from,
                               uint64_t to)
 {

@@ -7,7 +7,7 @@
 #include "print/print_json.h"
 #include "tree/tree.h"
 
-/* How a cell goes into JSON. */
+/* Type of a cell in JSON. */
 enum cell_type { CELL_TEXT, CELL_NUMBER, CELL_FLAG, CELL_NONE };
 
 bool rows_are_flat(enum show_form form)
@@ -38,7 +38,7 @@ void print_csv_field(FILE *out, const char *s)
     fputc('"', out);
 }
 
-/* What would end a cell, or the line, is escaped. */
+/* Prints a Markdown cell with the characters escaped that would end the cell or the line. */
 static void print_markdown_cell(FILE *out, const char *s)
 {
     fputs("| ", out);
@@ -116,7 +116,7 @@ static void print_json_cell(struct rows *r, const char *raw, enum cell_type type
         fputs(r->form == SHOW_NDJSON ? "}\n" : "}", r->out);
 }
 
-/* The next cell: @raw for programs, @text for people. */
+/* Adds the next cell: programs get @raw, people @text. */
 static void cell(struct rows *r, const char *raw, const char *text, enum cell_type type)
 {
     const bool last = r->at + 1 == r->n_columns;

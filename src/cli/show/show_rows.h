@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Rows with named columns, in each form that `show` knows: a table for people, a JSON array of
- * objects, one object a line (NDJSON), CSV of RFC 4180, and a table of Markdown.
+/* Rows with named columns, written in any form that `show` has: a table for people, a JSON array of
+ * objects, one JSON object per line (NDJSON), CSV as in RFC 4180, or a Markdown table.
  *
- * A number, a time in nanoseconds and a size in bytes are plain numbers for programs, and have
- * their units for people.  What is not there is null, an empty field of CSV, and "-" for people.
+ * Programs get numbers, times in nanoseconds and sizes in bytes as plain numbers; people get them
+ * with units.  An absent value is null in JSON, an empty field in CSV, and "-" for people.
  */
 #ifndef CLI_SHOW_SHOW_ROWS_H
 #define CLI_SHOW_SHOW_ROWS_H
@@ -19,11 +19,12 @@
 #include "rdmalab/inspect.h"
 
 struct row_column {
-    const char *name; /* the heading, and with '-' for blanks the key */
+    const char *name; /* the heading; also the key, with '-' for blanks */
     bool right;       /* aligned to the right: numbers */
     bool flag;        /* true or false */
     bool data;        /* only in the forms for programs */
-    const char *key; /* where it is another one: of a number whose unit is in it.  NULL: the name */
+    /* Key if it differs from the name, because it contains the unit; NULL: the name. */
+    const char *key;
 };
 
 struct rows {
@@ -31,44 +32,45 @@ struct rows {
     enum show_form form;
     const struct row_column *columns;
     unsigned n_columns;
-    unsigned at;    /* the column of the next cell */
-    bool is_inside; /* the array is a part of a larger JSON text, and ends no line */
+    unsigned at;    /* column of the next cell */
+    bool is_inside; /* the array is a part of a larger JSON text: no line end after it */
     size_t n;       /* rows so far */
     struct grid grid;
 };
 
-/* Until rows_end() there is a call for each cell, row by row. */
+/* After rows_begin(), call one of the cell functions for each cell, row by row, then rows_end(). */
 void rows_begin(struct rows *r, FILE *out, enum show_form form, const struct row_column *columns,
                 unsigned n_columns);
 void rows_text(struct rows *r, const char *s);
-void rows_text_as(struct rows *r, const char *raw, const char *text); /* for people as @text */
+/* Programs get @raw, people @text. */
+void rows_text_as(struct rows *r, const char *raw, const char *text);
 void rows_number(struct rows *r, uint64_t v);
-void rows_hex(struct rows *r, uint64_t v); /* a number, for people in hexadecimal */
+void rows_hex(struct rows *r, uint64_t v); /* a number; hexadecimal for people */
 void rows_time(struct rows *r, uint64_t ns);
 void rows_none(struct rows *r);
 
-/* A number that people read as @text. */
+/* A number; people get @text. */
 void rows_number_as(struct rows *r, uint64_t v, const char *text);
 
 /* A value of the inspect tree. */
 void rows_value(struct rows *r, const struct rdl_value *v);
 
-/* A leaf of @node, which may be absent.  If @unit is not QUANTITY_NUMBER it is a number that people
- * read so.
+/* A leaf of @node, which may be absent.  Unless @unit is QUANTITY_NUMBER, people get the number in
+ * that unit.
  */
 void rows_leaf(struct rows *r, const struct rdl_lab *lab, const char *node, enum leaf_id leaf,
                enum quantity unit);
 
-/* Without a row people read @none, or nothing if it is NULL. */
+/* Ends the table.  If it has no rows, people get @none; nothing if it is NULL. */
 void rows_end(struct rows *r, const char *none);
 
-/* The key of a column in the forms for programs.  @ret has RDL_NAME_BYTES. */
+/* The key of a column in the forms for programs.  @ret must have RDL_NAME_BYTES bytes. */
 void rows_key(const struct row_column *c, char *ret);
 
-/* Is @form one in which each row stands for itself, without the tree that it is from? */
+/* Returns true for NDJSON, CSV and Markdown, whose rows cannot contain a tree. */
 bool rows_are_flat(enum show_form form);
 
-/* Prints @s as a field of CSV: in quotes where it must be. */
+/* Prints @s as a field of CSV, quoted if needed. */
 void print_csv_field(FILE *out, const char *s);
 
 #endif

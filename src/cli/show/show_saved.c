@@ -8,7 +8,7 @@
 
 #define COLUMN_WHAT 10u
 
-/* A line whose first column says what it is about; "" continues the one before. */
+/* Begins a line with @what in its first column; "" continues the previous line. */
 static struct text begin(char *buf, size_t cap, const char *what)
 {
     struct text t = text_on(buf, cap);
@@ -38,7 +38,7 @@ static void show_writer(FILE *out, const struct trace_file_info *info)
     show_line(out, &t);
 }
 
-/* Hosts and ports. */
+/* Prints the hosts and ports. */
 static void show_nodes(FILE *out, const struct past *p)
 {
     struct grid g;

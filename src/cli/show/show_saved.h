@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a saved trace is as a whole. */
+/* A summary of a saved trace. */
 #ifndef CLI_SHOW_SHOW_SAVED_H
 #define CLI_SHOW_SHOW_SAVED_H
 
@@ -7,10 +7,12 @@
 
 #include "cli/trace_file/trace_file.h"
 
-/* Who wrote it, hosts, how many events of each kind, what is missing. */
+/* Prints the writer of the trace, its hosts, the number of events of each kind, and what is
+ * missing.
+ */
 void show_saved(FILE *out, const struct trace_file *s);
 
-/* A line for each thing that was amiss when it was read, each behind @lead; often none. */
+/* Prints a line, after @lead, for each problem found while reading the trace. */
 void show_saved_notes(FILE *out, const char *lead, const struct trace_file *s);
 
 #endif

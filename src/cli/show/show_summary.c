@@ -15,20 +15,20 @@
 #include "tree/tree.h"
 
 #define COLUMNS_MAX 7u
-#define LINE_MAX    78u /* of a sentence: what is longer is cut at its first part */
+#define LINE_MAX    78u /* of a sentence; a longer one is cut after a part that fits */
 #define WAITS_SHOWN 4u
 #define DUE_SHOWN   3u
-#define SCREEN      23u /* lines, and the prompt below them */
+#define SCREEN      23u /* lines above the prompt */
 
-/* What is said of each object of a kind. */
+/* The columns shown of each object of a kind. */
 static const struct section {
     enum node_kind kind;
-    const char *one;   /* in the form of rows */
-    const char *many;  /* as `show` and JSON call them */
-    size_t rows_shown; /* for people */
+    const char *one;   /* the heading of the table */
+    const char *many;  /* the word of `show` and JSON */
+    size_t rows_shown; /* maximum, for people */
     enum leaf_id leaf[COLUMNS_MAX];
     enum quantity unit[COLUMNS_MAX];
-    const char *head[COLUMNS_MAX]; /* NULL: as the leaf is called */
+    const char *head[COLUMNS_MAX]; /* NULL: the name of the leaf */
 } sections[] = {
     {NODE_host,
      "host",
@@ -69,7 +69,6 @@ static const struct section {
      {NULL, NULL, NULL, NULL, NULL, NULL, "wqes"}},
 };
 
-/* Sentences, each of its own memory. */
 struct sentences {
     struct summary_sentence {
         char text[SHOW_LINE_BYTES];
@@ -87,7 +86,7 @@ struct summary {
     struct sentences waits, due;
     struct rdl_due_counts counts;
     size_t vms;  /* hosts with a virtual machine as guest */
-    bool spaced; /* there is room for empty lines */
+    bool spaced; /* print empty lines between the parts */
 };
 
 static struct summary_sentence *append(struct sentences *s)
@@ -163,7 +162,7 @@ static void print_guest(void *ctx, const char *path)
         fprintf(s->out, " %s", path);
 }
 
-/* "with a virtual machine as guest: h1" */
+/* Prints "with a virtual machine as guest: h1". */
 static enum rdl_status print_guests(struct summary *s)
 {
     enum rdl_status st;
@@ -176,7 +175,7 @@ static enum rdl_status print_guests(struct summary *s)
     return st;
 }
 
-/* The objects of a section as a table; for people with a line that counts those left out. */
+/* Prints the objects of a section as a table.  For people, a line counts those that are omitted. */
 static enum rdl_status print_section(struct summary *s, const struct section *c)
 {
     const bool people = s->form == SHOW_TEXT;
@@ -211,7 +210,7 @@ static enum rdl_status print_section(struct summary *s, const struct section *c)
     return st;
 }
 
-/* @text, up to where it fits a narrow screen. */
+/* Prints @text, cut to the width of a narrow screen. */
 static void print_sentence(FILE *out, const char *lead, const char *text)
 {
     char buf[SHOW_LINE_BYTES];
@@ -270,7 +269,7 @@ static void print_due(const struct summary *s)
         fprintf(s->out, "  ... %zu more: show due\n", all - most);
 }
 
-/* Where the clock stands, and what is recorded. */
+/* Prints the current time and the number of recorded events. */
 static void print_clock(const struct summary *s)
 {
     const struct past *p = s->past;
@@ -289,7 +288,9 @@ static void print_clock(const struct summary *s)
     show_line(s->out, &t);
 }
 
-/* How many lines it takes without empty ones; *@ret_parts counts what empty ones can part. */
+/* Number of lines without empty ones.  *@ret_parts is the number of parts to separate by empty
+ * lines.
+ */
 static size_t lines_of(const struct summary *s, size_t *ret_parts)
 {
     size_t lines = s->vms > 0 ? 2 : 1, parts = 1;
@@ -360,7 +361,7 @@ struct listing {
     struct rows *rows;
 };
 
-/* "lqpn=2 type=RC state=RTS": what the table has, in one cell. */
+/* Adds one cell with all columns of the object: "lqpn=2 type=RC state=RTS". */
 static void list_object(void *ctx, const char *path)
 {
     struct listing *l = ctx;
@@ -377,7 +378,7 @@ static void list_object(void *ctx, const char *path)
     rows_none(l->rows);
 }
 
-/* All of it in one table. */
+/* Prints the whole summary as one table. */
 static enum rdl_status print_rows(struct summary *s)
 {
     static const struct row_column columns[] = {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The lab on one screen: what there is, what is under way, and what will happen next. */
+/* `show` without arguments: a summary of the lab, of what is in progress, and of what happens next.
+ */
 #ifndef CLI_SHOW_SHOW_SUMMARY_H
 #define CLI_SHOW_SHOW_SUMMARY_H
 
@@ -9,13 +10,13 @@
 #include "emu/past/past.h"
 #include "rdmalab/inspect.h"
 
-/* For people it has at most 23 lines of 80 columns; what does not fit is counted.  The other forms
- * leave nothing out but what is due later than the first RDL_DUE_MAX.
+/* For people it takes at most 23 lines of 80 columns and counts what it omits.  The other forms
+ * omit only what is due later than the first RDL_DUE_MAX entries.
  */
 RDL_MUST_CHECK enum rdl_status show_summary(FILE *out, const struct rdl_lab *lab,
                                             const struct past *p, enum show_form form);
 
-/* All that is due, at most RDL_DUE_MAX of it, soonest first. */
+/* Prints all pending timers and frames, at most RDL_DUE_MAX, in order of time. */
 RDL_MUST_CHECK enum rdl_status show_due(FILE *out, const struct rdl_lab *lab, enum show_form form);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which event `why` is asked about. */
+/* Chooses the event that `why` explains. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,10 +10,10 @@
 #include "tree/tree.h"
 
 struct target {
-    const char *path;               /* as it was typed */
-    uint32_t host, number;          /* of the host; QPN, CQN, SRQN, a key, or enum async_event */
-    uint32_t n;                     /* of the completion */
-    const struct past_index *index; /* where nothing is named */
+    const char *path;      /* as typed by the user */
+    uint32_t host, number; /* number of the host; QPN, CQN, SRQN, a key, or enum async_event */
+    uint32_t n;            /* index of the completion */
+    const struct past_index *index; /* used if the user named no target */
 };
 
 typedef bool match_fn(const struct target *t, const struct ev *e);
@@ -48,13 +48,13 @@ static bool is_of_qp(const struct target *t, const struct ev *e)
     }
 }
 
-/* A key is an index and a low byte that changes while the object stays. */
+/* A key is an index and a low byte.  The low byte changes during the life of an object. */
 static bool is_same_object(const struct target *t, uint32_t host, uint64_t key)
 {
     return host == t->host && key >> 8 == t->number >> 8;
 }
 
-/* What became of a region or window, and who was refused it. */
+/* Returns true for events that change a region or window, or that refuse its key. */
 static bool is_of_key(const struct target *t, const struct ev *e)
 {
     switch (e->kind) {
@@ -97,7 +97,7 @@ static bool is_by_fault(const struct target *t, const struct ev *e)
            (e->kind == EV_device_fault && strcmp(e->u.device_fault.name.s, t->path) == 0);
 }
 
-/* What a program notices: it was refused something. */
+/* Returns true for errors that a program sees. */
 static bool is_failure(const struct target *t, const struct ev *e)
 {
     (void)t;
@@ -115,8 +115,8 @@ static bool is_failure(const struct target *t, const struct ev *e)
     }
 }
 
-/* What the transport mends by itself, or what nobody is told.  That a station throws away what is
- * not for it is no trouble: a switch that floods a frame brings it to everybody.
+/* Returns true for problems that the transport repairs, or that no program sees.  A frame dropped
+ * because it is for another station is none: a switch that floods a frame sends it to everybody.
  */
 static bool is_trouble(const struct target *t, const struct ev *e)
 {
@@ -126,7 +126,7 @@ static bool is_trouble(const struct target *t, const struct ev *e)
            (e->kind == EV_drop && e->u.drop.reason != DROP_NOT_FOR_US);
 }
 
-/* A frame that nobody took, though a host was there for each copy of it. */
+/* Returns true for a dropped frame of which no copy reached its destination. */
 static bool is_astray(const struct target *t, const struct ev *e)
 {
     const struct ev *tx;
@@ -137,7 +137,7 @@ static bool is_astray(const struct target *t, const struct ev *e)
     return tx && fate_of(t->index, tx).kind == FATE_DROPPED;
 }
 
-/* What a program was told: it succeeded. */
+/* Returns true for a completion. */
 static bool is_completion_of_any(const struct target *t, const struct ev *e)
 {
     (void)t;
@@ -157,7 +157,7 @@ static bool is_any(const struct target *t, const struct ev *e)
     return true;
 }
 
-/* The last event that @match finds; RDL_ERR_NOT_FOUND: there is none. */
+/* Finds the last event that @match accepts.  Returns RDL_ERR_NOT_FOUND if there is none. */
 static enum rdl_status find_last(const struct past *p, match_fn *match, const struct target *t,
                                  ev_id *ret)
 {
@@ -172,8 +172,8 @@ static enum rdl_status find_last(const struct past *p, match_fn *match, const st
     return RDL_ERR_NOT_FOUND;
 }
 
-/* What somebody who names nothing asks about: the last of what went wrong most, or if nothing did,
- * of what came to an end.
+/* Chooses an event if the user named none: the last one of the most severe kind of problem; without
+ * a problem, the last completion.
  */
 static enum rdl_status find_wrong(const struct past *p, ev_id *ret)
 {
@@ -190,8 +190,8 @@ static enum rdl_status find_wrong(const struct past *p, ev_id *ret)
     return st;
 }
 
-/* "h1.cq.wc[3]": the completion may be polled and gone from the tree, but not from the record.
- * Fills @t.
+/* Sets @t to a completion "h1.cq.wc[3]".  It may be polled and no longer in the tree, but still be
+ * recorded.
  */
 static enum rdl_status aim_at_completion(const struct rdl_lab *lab, struct target *t,
                                          const char *wc, size_t *reterr_at)
@@ -207,19 +207,20 @@ static enum rdl_status aim_at_completion(const struct rdl_lab *lab, struct targe
     if (st != RDL_OK)
         return st;
     *reterr_at = (size_t)(digits - t->path);
-    if (tree_value_is(&v, NODE_cq)) /* no other has completions, and no event will match */
+    /* Other objects have no completions, so that no event matches. */
+    if (tree_value_is(&v, NODE_cq))
         t->number = (uint32_t)tree_number(lab, cq, LEAF_cq_cqn);
     t->n = (uint32_t)strtoul(digits, &end, 10);
     return end == digits || *end != ']' ? RDL_ERR_INVAL : RDL_OK;
 }
 
-/* What is looked for in the past of an object.  Fills @t. */
+/* Sets @t and the match function for events of an object. */
 static enum rdl_status aim_at_object(const struct rdl_lab *lab, struct target *t,
                                      match_fn **ret_match, size_t *reterr_at)
 {
     static const struct {
         enum node_kind kind;
-        enum leaf_id number; /* LEAF_none: its events have none */
+        enum leaf_id number; /* LEAF_none: its events have no number */
         match_fn *match;
     } rows[] = {
         {NODE_qp, LEAF_qp_qpn, is_of_qp},
@@ -275,7 +276,7 @@ enum rdl_status why_find(const struct rdl_lab *lab, const struct past *p, const 
     if (ev_id_begins(target))
         return find_id(p, target, ret);
     if (!lab)
-        return RDL_ERR_NOT_FOUND; /* a saved trace has events only */
+        return RDL_ERR_NOT_FOUND; /* a saved trace has only events, no tree */
     tree_host_of(target, host);
     t.host = ev_names_find_host(p->names, host);
     wc = strstr(target, ".wc[");

@@ -15,7 +15,7 @@
 
 enum { COLUMN_DRIVER = 39, COLUMN_DEVICE = 48, COLUMN_NOTE = 57 };
 
-/* @was: where driver and device stood at the last look; NULL: there was none. */
+/* @was: the indexes of driver and device when last shown; NULL: never shown. */
 static void print_index(FILE *out, const char *name, uint16_t driver, uint16_t device,
                         const uint16_t was[2], const char *note)
 {
@@ -31,9 +31,11 @@ static void print_index(FILE *out, const char *name, uint16_t driver, uint16_t d
     show_line(out, &t);
 }
 
-/* "  next to offer, to take     3/1      2/1": a slot of a packed ring, and a wrap counter. */
-static void print_places(FILE *out, const char *name, const struct vq_ring *q,
-                         enum ring_place driver, enum ring_place device)
+/* Prints two positions in a packed ring, each a slot and a wrap counter: "  next to offer, to take
+ * 3/1      2/1".
+ */
+static void print_places(FILE *out, const char *name, const struct vq_ring *q, enum ring_place driver,
+                         enum ring_place device)
 {
     char buf[SHOW_LINE_BYTES];
     struct text t = text_on(buf, sizeof(buf));
@@ -73,9 +75,8 @@ static void print_head(FILE *out, const struct vq_ring *q)
     }
 }
 
-/* "  avail    0 -> desc 0, 1 -> desc 1": the entries from @from to @to. */
-static void print_entries(FILE *out, const struct vq_ring *q, bool is_used, uint16_t from,
-                          uint16_t to)
+/* Prints the ring entries from @from to @to: "  avail    0 -> desc 0, 1 -> desc 1". */
+static void print_entries(FILE *out, const struct vq_ring *q, bool is_used, uint16_t from, uint16_t to)
 {
     char buf[SHOW_LINE_BYTES];
     struct text line = text_on(buf, sizeof(buf));
@@ -106,7 +107,7 @@ static void print_entries(FILE *out, const struct vq_ring *q, bool is_used, uint
     show_line(out, &line);
 }
 
-/* "not free: desc 0, 3 (driver): used by the device, ...": a line for each reason. */
+/* Prints a line for each reason: "not free: desc 0, 3 (driver): used by the device, ...". */
 static void print_reasons(FILE *out, const struct vq_ring *q)
 {
     for (enum slot_state state = SLOT_POSTED; state <= SLOT_USED; state++) {
@@ -130,7 +131,7 @@ static void print_reasons(FILE *out, const struct vq_ring *q)
     }
 }
 
-/* How many are free, and what the marks mean. */
+/* Prints the number of free descriptors and the meaning of the marks. */
 static void print_free(FILE *out, const struct vq_ring *q)
 {
     char buf[SHOW_LINE_BYTES];
@@ -190,7 +191,7 @@ static void add_places(struct text *t, const struct vq_ring *q, enum ring_place 
               q->place[driver].wrap, q->place[device].at, q->place[device].wrap);
 }
 
-/* An index, or an entry of a ring: there is no buffer to speak of. */
+/* Adds the cells of a row without a buffer: an index or a ring entry. */
 static void rows_plain(struct rows *r, const char *what)
 {
     rows_none(r);
@@ -257,7 +258,7 @@ static void row_of_desc(struct rows *r, const struct vq_ring *q, const struct wq
     rows_text(r, buf);
 }
 
-/* The entries of a ring whose chains are not free. */
+/* Adds the ring entries whose chains are not free. */
 static void rows_of_ring(struct rows *r, const struct vq_ring *q, bool is_used)
 {
     const uint16_t to = is_used ? q->at.device_used : q->at.driver_avail;
@@ -313,7 +314,7 @@ static void rows_of_queue(struct rows *r, const struct vq_ring *q, const struct 
     rows_of_ring(r, q, true);
 }
 
-/* One that is asked for: for people if @r is NULL. */
+/* Prints one queue: for people if @r is NULL, else as rows. */
 static enum rdl_status print_queue(FILE *out, struct rows *r, const struct rdl_lab *lab,
                                    const struct past *p, const char *path, struct vq_looks *looks)
 {
@@ -334,11 +335,12 @@ static enum rdl_status print_queue(FILE *out, struct rows *r, const struct rdl_l
     return st;
 }
 
-/* Those that may be called by what they belong to. */
+/* Queues that the path of their owner may stand for. */
 static const enum child_id below[] = {CHILD_none, CHILD_qp_sq, CHILD_qp_rq, CHILD_cq_queue,
                                       CHILD_host_ctrl};
 
-/* Is there a queue at @path, or as its child number @i?  Then @ret is its path. */
+/* Returns true, and the path in @ret, if a queue is at @path or is its child number @i of below[].
+ */
 static bool queue_at(const struct rdl_lab *lab, const char *path, size_t i,
                      char ret[TREE_PATH_BYTES])
 {

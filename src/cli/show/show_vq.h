@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A virtqueue as driver and device see it: both pairs of indexes, who owns each slot, and what the
- * buffers say.
+/* `show vq`: a virtqueue as driver and device see it: the indexes of both, the owner of each slot,
+ * and the content of the buffers.
  */
 #ifndef CLI_SHOW_SHOW_VQ_H
 #define CLI_SHOW_SHOW_VQ_H
@@ -14,15 +14,16 @@
 #include "rdmalab/inspect.h"
 #include "tree/tree.h"
 
-/* Where driver and device stand in a queue.  The indexes run freely through 16 bits. */
+/* The indexes of driver and device in a queue.  They are free-running 16-bit counters. */
 struct vq_indexes {
-    uint16_t driver_avail, driver_used; /* posted up to here; looked at what came back up to here */
-    uint16_t device_avail, device_used; /* taken up to here; given back up to here */
+    uint16_t driver_avail, driver_used; /* posted up to here; used entries processed up to here */
+    uint16_t device_avail, device_used; /* taken up to here; returned up to here */
 };
 
 struct vq_indexes vq_indexes_of(const struct rdl_lab *lab, const char *queue);
 
-/* What a session has shown of virtqueues, for the next look at them.  All zero: nothing. */
+/* Virtqueues as a session has shown them, to mark what has changed since.  Initialize with zeros.
+ */
 struct vq_look;
 struct vq_looks {
     struct vq_look *first;
@@ -30,15 +31,14 @@ struct vq_looks {
 };
 void vq_looks_done(struct vq_looks *looks);
 
-/* How a virtqueue is shown. */
+/* Output options. */
 struct vq_view {
     enum show_form form;
-    struct vq_looks *looks; /* NULL: nobody remembers */
+    struct vq_looks *looks; /* NULL: changes are not marked */
 };
 
-/* What is different from what @view->looks knows of a queue is marked; then it
- * knows it as it is.  @path is a queue ("h1.qp.sq"), or what has one or two ("h1.qp", "h1.cq",
- * "h1").
+/* Prints the queue @path ("h1.qp.sq"), or the queues of an object ("h1.qp", "h1.cq", "h1").  Marks
+ * what has changed since @view->looks was updated, then updates it.
  *
  * Return: RDL_OK, RDL_ERR_NOT_FOUND (@reterr_at), RDL_ERR_INVAL (has no queue), RDL_ERR_NOMEM
  */
@@ -46,11 +46,11 @@ RDL_MUST_CHECK enum rdl_status show_vq(FILE *out, const struct rdl_lab *lab, con
                                        const char *path, const struct vq_view *view,
                                        size_t *reterr_at);
 
-/* The first queue at or below @path.  Errors as show_vq(). */
+/* Finds the first queue at or below @path.  Errors are those of show_vq(). */
 RDL_MUST_CHECK enum rdl_status vq_find(const struct rdl_lab *lab, const char *path,
                                        char ret[TREE_PATH_BYTES], size_t *reterr_at);
 
-/* That queue as a picture, an SVG document.  Errors as show_vq(). */
+/* Writes that queue as a picture, an SVG document.  Errors are those of show_vq(). */
 RDL_MUST_CHECK enum rdl_status export_vq(FILE *out, const struct rdl_lab *lab, const struct past *p,
                                          const char *path, size_t *reterr_at);
 

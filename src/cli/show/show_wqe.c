@@ -13,7 +13,7 @@
 
 #define SGES_SHOWN_MAX 4u
 
-/* Are the @n bytes at @path the path of something under @key? */
+/* Returns true if the last component of the @n bytes at @path is @key. */
 static bool ends_with(const char *path, size_t n, const char *key)
 {
     const size_t k = strlen(key);
@@ -75,8 +75,7 @@ static enum rdl_status read_regions(struct wqe_reader *r, const char *host)
     return st;
 }
 
-/* The type of the queue pair whose queue, or something below it, is at @path; of another path, RC.
- */
+/* The type of the queue pair that the path is of or below.  Returns RC for any other path. */
 static enum qp_type type_of(const struct rdl_lab *lab, const char *path)
 {
     char qp[TREE_PATH_BYTES];
@@ -110,7 +109,7 @@ void wqe_reader_done(struct wqe_reader *r)
     *r = (struct wqe_reader){0};
 }
 
-/* "mr[0:64]", or the numbers when no region has them. */
+/* Appends an SGE as "mr[0:64]", or as numbers if no region contains it. */
 static void add_sge(struct text *t, const struct wqe_reader *r, const struct rfc_sge *sge)
 {
     for (size_t i = 0; i < r->n_mrs; i++) {
@@ -127,7 +126,7 @@ static void add_sge(struct text *t, const struct wqe_reader *r, const struct rfc
               (unsigned long long)sge->addr);
 }
 
-/* The @n SGEs of a WQE of @bytes whose head has @head bytes. */
+/* Appends the @n SGEs of a WQE of @bytes bytes, of which the head takes @head. */
 static void add_sges(struct text *t, const struct wqe_reader *r, const uint8_t *wqe, size_t bytes,
                      size_t head, uint32_t n)
 {
@@ -148,7 +147,7 @@ static void add_sges(struct text *t, const struct wqe_reader *r, const uint8_t *
         text_add(t, ", ...");
 }
 
-/* Has a WQE no SGEs because its operation needs none? */
+/* Returns true if the operation needs no SGEs and the WQE has none. */
 static bool moves_nothing(const struct rfc_sq_wqe *w)
 {
     const struct wr_info *row = wr_info(w->opcode);
@@ -223,7 +222,7 @@ static void add_event(struct text *t, const uint8_t *event, size_t bytes)
     text_addf(t, "%s, number %u", enum_name(&enum_async_event, e.type), e.number);
 }
 
-/* What the device will put into a buffer that it has not written yet. */
+/* Describes a buffer that the device has not written yet. */
 static const char *room(enum ring_role role)
 {
     return role == RING_CQ       ? "room for a CQE"
@@ -231,7 +230,7 @@ static const char *room(enum ring_role role)
                                  : "room for the response";
 }
 
-/* A control request or its response: the first byte, then the fields of its structure. */
+/* Appends a control request or its response: the first byte, then the fields of its structure. */
 static void add_control(struct text *t, const struct wqe_buffer *b, const uint8_t *bytes, size_t n)
 {
     const struct rfc_struct *s =
@@ -293,7 +292,7 @@ uint8_t wqe_command(const struct wqe_reader *r, uint64_t addr)
     return command;
 }
 
-/* The head's structure, then the SGEs that it announces, or inline data. */
+/* Passes on the head of a WQE, then its SGEs or inline data. */
 static void dump_wqe(const struct rfc_sink *to, enum qp_type type, const uint8_t *bytes, size_t n,
                      const char *head)
 {
@@ -320,7 +319,7 @@ static void dump_wqe(const struct rfc_sink *to, enum qp_type type, const uint8_t
         rfc_dump_rest(to, send ? "inline data" : "rest", bytes, n, at);
 }
 
-/* Byte 0 is the command or the response. */
+/* Passes on a control request or response.  Byte 0 is the command or the response code. */
 static void dump_control(const struct rfc_sink *to, const struct wqe_buffer *b,
                          const uint8_t *bytes, size_t n)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What the buffers of a virtqueue say: work requests, completions, control requests.
+/* Decodes the buffers of a virtqueue: work requests, completions, control requests.
  *
- * The bytes are read from guest RAM as the device reads them, and decoded by the RFC's tables.
+ * The bytes are read from guest RAM, as the device reads them, and decoded with the RFC's tables.
  */
 #ifndef CLI_SHOW_SHOW_WQE_H
 #define CLI_SHOW_SHOW_WQE_H
@@ -18,8 +18,8 @@
 
 enum ring_role { RING_NONE, RING_SQ, RING_RQ, RING_CQ, RING_CTRL, RING_EVENTS };
 
-/* What the queue at @path ("h1.qp.sq", "h1.cq.queue", "h1.ctrl", "h1.async.queue", or below it)
- * carries. */
+/* The role of the queue at or above @path ("h1.qp.sq", "h1.cq.queue", "h1.ctrl", "h1.async.queue").
+ */
 enum ring_role ring_role_of(const char *path);
 
 struct mr_row {
@@ -27,40 +27,47 @@ struct mr_row {
     uint64_t addr, bytes, lkey;
 };
 
-/* A host's RAM and regions, for reading buffers.  Release with wqe_reader_done(). */
+/* The RAM and the memory regions of a host, for decoding buffers.  Free with wqe_reader_done(). */
 struct wqe_reader {
     const struct rdl_lab *lab;
     rdl_host host;
-    enum qp_type type;  /* of the queue pair whose queue it reads */
+    enum qp_type type;  /* of the queue pair that owns the queue */
     struct mr_row *mrs; /* owned */
     size_t n_mrs;
 };
 
-/* @path is anything on the host.  Return: RDL_OK, RDL_ERR_NOT_FOUND, RDL_ERR_NOMEM */
+/* Prepares @r for the host of @path, any path on that host.  Return: RDL_OK, RDL_ERR_NOT_FOUND,
+ * RDL_ERR_NOMEM
+ */
 RDL_MUST_CHECK enum rdl_status wqe_reader_init(struct wqe_reader *r, const struct rdl_lab *lab,
                                                const char *path);
 void wqe_reader_done(struct wqe_reader *r);
 
-/* One buffer of a virtqueue, as its descriptor says. */
+/* One buffer of a virtqueue, from its descriptor. */
 struct wqe_buffer {
     enum ring_role role;
     uint64_t addr; /* guest-physical */
     uint32_t bytes;
-    bool writable;   /* the device writes it */
+    bool writable;   /* writable for the device */
     bool written;    /* the device has written it */
-    uint8_t command; /* of the control request that it answers; 0: none */
+    uint8_t command; /* of a response: the command of its control request; 0: none */
 };
 
-/* Appends a phrase: "SEND wr_id=1 signaled, 1 SGE: mr[0:64]". */
+/* Appends the content of the buffer as a phrase: "SEND wr_id=1 signaled, 1 SGE: mr[0:64]". */
 void wqe_add_text(struct text *t, const struct wqe_reader *r, const struct wqe_buffer *b);
 
-/* The command in a control request; 0 if it cannot be read. */
+/* The command of the control request at guest-physical address @addr.  Returns 0 if it cannot be
+ * read.
+ */
 uint8_t wqe_command(const struct wqe_reader *r, uint64_t addr);
 
-/* The command of the request that the slot at @path ("h1.ctrl.desc[1]") continues; 0: none. */
+/* The command of the control request that the slot at @path ("h1.ctrl.desc[1]") is a later part of.
+ * Returns 0 if there is none.
+ */
 uint8_t wqe_command_before(const struct wqe_reader *r, const char *path);
 
-/* The buffer of the slot at @path ("h1.qp.sq.desc[0]"), and what reads it, to be released.
+/* Finds the buffer of the slot at @path ("h1.qp.sq.desc[0]") and a reader for it, which the caller
+ * frees.
  *
  * Return: RDL_OK, RDL_ERR_NOT_FOUND (@reterr_at), RDL_ERR_INVAL (no slot of a queue), RDL_ERR_NOMEM
  */
@@ -68,18 +75,19 @@ RDL_MUST_CHECK enum rdl_status wqe_at(const struct rdl_lab *lab, const char *pat
                                       struct wqe_reader *ret_reader, struct wqe_buffer *ret,
                                       size_t *reterr_at);
 
-#define WQE_BYTES_MAX 2048u /* more than what is shown of a buffer */
+#define WQE_BYTES_MAX 2048u /* more than `show` prints of a buffer */
 
 struct wqe_bytes {
     uint8_t v[WQE_BYTES_MAX];
     size_t n;
 };
 
-/* What is in it, as much as is shown.  RDL_ERR_FAULT: it is not in guest RAM. */
+/* Reads the buffer, at most WQE_BYTES_MAX bytes.  Returns RDL_ERR_FAULT if it is not in guest RAM.
+ */
 RDL_MUST_CHECK enum rdl_status wqe_read(const struct wqe_reader *r, const struct wqe_buffer *b,
                                         struct wqe_bytes *ret);
 
-/* Hands it out field by field. */
+/* Passes the bytes of the buffer to @to, field by field. */
 void wqe_dump(const struct rfc_sink *to, const struct wqe_reader *r, const struct wqe_buffer *b,
               const struct wqe_bytes *bytes);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A virtqueue as a picture: what `show vq` says of it, for viz to draw. */
+/* Collects the data of `show vq` for a picture, which viz draws. */
 #include <stdlib.h>
 
 #include "cli/show/show_vq.h"
@@ -11,7 +11,7 @@
 #define TEXT_BYTES  160u
 #define MARKERS_MAX 4u
 
-/* What the words of a picture are in. */
+/* Storage for the texts of the picture. */
 struct words {
     char title[TREE_PATH_BYTES + 64], subtitle[2 * TEXT_BYTES];
     char marker[MARKERS_MAX][64];
@@ -47,9 +47,8 @@ static uint32_t next_of(const struct vq_ring *q, uint64_t i)
     return (uint32_t)(q->packed ? (i + 1) % q->size : ring_desc(q, i, LEAF_desc_next));
 }
 
-/* What the buffer of descriptor @i is: where, how long, for whom, and what it says. */
-static void add_what(struct text *t, const struct vq_ring *q, const struct wqe_reader *r,
-                     uint64_t i)
+/* Appends the address, length, direction and content of the buffer of descriptor @i. */
+static void add_what(struct text *t, const struct vq_ring *q, const struct wqe_reader *r, uint64_t i)
 {
     const struct wqe_buffer b = vq_buffer_of(q, i, q->state[i] == SLOT_USED);
 
@@ -85,7 +84,7 @@ static void fill_slot(struct vq_drawing *d, const struct vq_ring *q, const struc
     d->slots[i].text = d->words.text[i];
 }
 
-/* The entries of a split ring whose chains the driver has not got back. */
+/* Fills in the ring entries whose chains the driver has not reclaimed. */
 static void fill_entries(struct vq_drawing *d, const struct vq_ring *q)
 {
     for (uint32_t i = 0; i < q->size; i++)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* A slot belongs to the device from the moment its head is in the avail ring until the device has
- * put it into the used ring; the driver reuses it once it has seen that.  So the avail entries from
- * the driver's used.idx on are the chains of interest, and the used entries from there on name
- * those that the device has given back.
+/* A chain belongs to the device from the moment its head is in the avail ring until the device has
+ * put it into the used ring.  The driver can reuse it when it has seen that.  So the chains of
+ * interest are the avail entries from the driver's used.idx on.  The used entries from there on
+ * name those that the device has returned.
  */
 #include "cli/show/vq_ring.h"
 
@@ -13,15 +13,15 @@
 #include "process/must.h"
 #include "tree/tree.h"
 
-#define LOOKS_MAX 4096u /* queues that are remembered */
+#define LOOKS_MAX 4096u /* queues */
 
-/* How a queue was when it was shown last. */
+/* State of a queue when it was last shown. */
 struct vq_look {
     struct vq_look *next;
     char path[TREE_PATH_BYTES];
     uint64_t tick, size;
     struct vq_indexes at;
-    uint64_t descs[]; /* what ring_sign() made of each */
+    uint64_t descs[]; /* ring_sign() of each descriptor */
 };
 
 void vq_looks_done(struct vq_looks *looks)
@@ -84,7 +84,7 @@ static void find_returned(struct vq_ring *q)
     }
 }
 
-/* Every descriptor of the chain @head is in @state. */
+/* Sets the state of every descriptor in the chain @head. */
 static void mark_chain(struct vq_ring *q, uint64_t head, enum slot_state state)
 {
     uint64_t i = head;
@@ -116,9 +116,9 @@ static void find_states(struct vq_ring *q)
 /* --- The four places of a packed ring ----------------------------------------------------------
  */
 
-/* Round the ring come: where the driver takes back, where the device gives back, where the device
- * takes, where the driver offers.  A descriptor belongs to a side by its place alone; which buffer
- * it is of matters only until the device has taken that.
+/* The order of the positions around the ring is: driver used, device used, device avail, driver
+ * avail.  The owner of a descriptor follows from its position alone.  Which buffer it belongs to
+ * matters only until the device has taken it.
  */
 static struct vring_pos read_place(const struct rdl_lab *lab, const char *side, enum leaf_id slot,
                                    enum leaf_id wrap)
@@ -147,7 +147,9 @@ static void mark(struct vq_ring *q, enum ring_place from, enum ring_place to, en
         q->state[(q->place[from].at + k) % q->size] = (uint8_t)state;
 }
 
-/* What is back, buffer by buffer: how many slots each had, the driver knows by its id. */
+/* Assigns the returned slots to used elements.  The driver knows by the id how many slots each
+ * buffer had.
+ */
 static void find_back(struct vq_ring *q, const char *driver)
 {
     const uint64_t first = q->place[RING_DRIVER_USED].at;
@@ -221,7 +223,7 @@ void ring_init(struct vq_ring *q, const struct rdl_lab *lab, const struct past *
     else
         find_states(q);
     if (q->was && q->was->size != q->size)
-        q->was = NULL; /* another queue has its name */
+        q->was = NULL; /* another queue has the same name now */
 }
 
 void ring_done(struct vq_ring *q)
@@ -232,19 +234,19 @@ void ring_done(struct vq_ring *q)
     q->back = NULL;
 }
 
-/* One number for all that a descriptor says, and for whose it is. */
+/* A hash of the content and the state of descriptor @i. */
 static uint64_t ring_sign(const struct vq_ring *q, uint64_t i)
 {
     const enum leaf_id leaves[] = {LEAF_desc_addr, LEAF_desc_len, LEAF_desc_flags,
                                    q->packed ? LEAF_desc_id : LEAF_desc_next};
-    uint64_t h = q->state[i] + UINT64_C(0xcbf29ce484222325); /* FNV-1a, a word at a time */
+    uint64_t h = q->state[i] + UINT64_C(0xcbf29ce484222325); /* FNV-1a over 64-bit words */
 
     for (size_t k = 0; k < ARRAY_LEN(leaves); k++)
         h = (h ^ ring_desc(q, i, leaves[k])) * UINT64_C(0x100000001b3);
     return h;
 }
 
-/* Takes the look at @path out of the list; of a list that is full any one. */
+/* Removes the entry of @path from the list; any entry if the list is full. */
 static void forget(struct vq_looks *looks, const char *path)
 {
     for (struct vq_look **at = &looks->first; *at; at = &(*at)->next) {
@@ -295,7 +297,7 @@ struct vq_indexes ring_look_at(const struct vq_ring *q)
     return q->was->at;
 }
 
-/* The last notification of the queue; NULL: none is recorded. */
+/* Returns the last kick of the queue.  Returns NULL if none is recorded. */
 static const struct ev *last_kick(const struct vq_ring *q)
 {
     char host[RDL_NAME_BYTES];
@@ -313,17 +315,21 @@ static const struct ev *last_kick(const struct vq_ring *q)
     return NULL;
 }
 
-/* The notification that the device has not answered yet; NULL: it has looked since the last one. */
+/* Returns the kick that the device has not processed yet.  Returns NULL if there is none. */
 static const struct ev *pending_kick(const struct vq_ring *q)
 {
     const struct ev *kick = last_kick(q);
-    /* What is posted behind a kick that the device has not yet answered needs none of its own. */
+    /* Buffers posted after a kick need no kick of their own until the device has processed that
+     * one.
+     */
     const uint16_t told = kick ? (uint16_t)(kick->u.kick.avail_idx - q->at.device_avail) : 0;
 
     return told && told <= (uint16_t)(q->at.driver_avail - q->at.device_avail) ? kick : NULL;
 }
 
-/* What a fault of the device has made of @kick: ", but f1 lost the kick".  False: nothing. */
+/* Appends the effect of a device fault on @kick: ", but f1 lost the kick".  Returns false if there
+ * is none.
+ */
 static bool add_fault(struct text *t, const struct vq_ring *q, const struct ev *kick)
 {
     const struct ev *hit =
@@ -364,7 +370,7 @@ const char *slot_owner(enum slot_state state)
     return state == SLOT_POSTED || state == SLOT_TAKEN ? "device" : "driver";
 }
 
-/* The queue's object: "h1.cq" of "h1.cq.queue". */
+/* Appends the object that owns the queue: "h1.cq" for "h1.cq.queue". */
 static void add_object(struct text *t, const struct vq_ring *q)
 {
     const char *dot = strrchr(q->path, '.');

@@ -28,7 +28,9 @@ static const char *whose(const struct wqe_buffer *b)
     return b->written ? "driver's again" : b->writable ? "device writes" : "device reads";
 }
 
-/* What a buffer says, and in *@command the control command that others of its chain go with. */
+/* Appends the content of a buffer.  *@command is the command of the control request, for the other
+ * buffers of its chain.
+ */
 static void add_buffer(struct text *t, const struct vq_ring *q, const struct wqe_reader *r,
                        struct wqe_buffer *b, uint8_t *command)
 {
@@ -38,7 +40,7 @@ static void add_buffer(struct text *t, const struct vq_ring *q, const struct wqe
         *command = wqe_command(r, b->addr);
 }
 
-/* The descriptors of the table at @table, which stand behind one of the ring. */
+/* Prints the descriptors of an indirect table. */
 static void print_table(FILE *out, const struct vq_ring *q, const struct wqe_reader *r,
                         const struct wqe_buffer *table)
 {
@@ -69,9 +71,7 @@ static void print_table(FILE *out, const struct vq_ring *q, const struct wqe_rea
 
 /* --- Split ------------------------------------------------------------------------------------ */
 
-/* One descriptor of a chain: number, address, length, who owns it and what the device does with
- * it, and what it says.
- */
+/* Prints one descriptor of a chain: number, address, length, owner, direction and content. */
 static void print_slot(FILE *out, const struct vq_ring *q, const struct wqe_reader *r, uint64_t i,
                        bool returned, uint8_t *command)
 {
@@ -147,8 +147,8 @@ void vq_add_given_back(struct text *t, const struct vq_ring *q, uint64_t i)
                   (unsigned long long)head);
 }
 
-/* Is the buffer that is back the one that was posted there, whose address the descriptor still has?
- * In a queue whose buffers come back in their order it is.
+/* Returns true if the queue returns its buffers in order.  Then the descriptor still has the
+ * address of the buffer that was posted at this slot.
  */
 static bool is_in_order(const struct vq_ring *q)
 {

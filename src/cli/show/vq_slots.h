@@ -1,27 +1,30 @@
 /* SPDX-License-Identifier: MIT */
-/* The descriptors of a virtqueue that are not free, one a line. */
+/* Prints the descriptors of a virtqueue that are not free, one per line. */
 #ifndef CLI_SHOW_VQ_SLOTS_H
 #define CLI_SHOW_VQ_SLOTS_H
 
 #include "cli/show/vq_ring.h"
 
-/* A split ring: chain by chain.  A packed one: slot by slot round the ring, from where the driver
- * takes back to where it offers, and the areas of both sides.
+/* Prints a split ring chain by chain.  Prints a packed ring slot by slot, from the driver's used
+ * position to its avail position, followed by the event suppression areas of both sides.
  */
 void vq_print_slots(FILE *out, const struct vq_ring *q, const struct wqe_reader *r);
 
-/* What descriptor @i says of its buffer, which the device has @written or not. */
+/* The buffer of descriptor @i.  @written: the device has written it. */
 struct wqe_buffer vq_buffer_of(const struct vq_ring *q, uint64_t i, bool written);
 
-/* Appends what the flags and the id of a descriptor of a packed ring say: "A1 U0 N id 3", with N
- * for a chain that goes on. */
+/* Appends the flags and the id of a packed descriptor: "A1 U0 N id 3"; N means that the chain
+ * continues.
+ */
 void vq_add_packed(struct text *t, const struct vq_ring *q, uint64_t i);
 
-/* Appends what was given back at slot @i, or that it is passed over; nothing if it is neither. */
+/* Appends the used element at slot @i of a packed ring, or that the slot is skipped.  Appends
+ * nothing if it is neither.
+ */
 void vq_add_given_back(struct text *t, const struct vq_ring *q, uint64_t i);
 
-/* Appends when a side of a packed ring wants to hear of something, by the area of the driver or of
- * the device.
+/* Appends which notifications a side of a packed ring wants, from the event suppression area of the
+ * device (@of_device) or of the driver.
  */
 void vq_add_area(struct text *t, const struct vq_ring *q, bool of_device);
 
