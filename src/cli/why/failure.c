@@ -19,7 +19,7 @@ void show_detail(FILE *out, const struct past *p, const struct ev *e)
     show_wrap(out, DETAIL_INDENT, buf);
 }
 
-/* "  MR_RANGE: every byte must lie inside the region [...]" */
+/* Prints a word and its meaning: "  MR_RANGE: every byte must lie inside the region [...]". */
 static void print_word(FILE *out, const struct enum_table *words, uint32_t value)
 {
     const struct enum_row *row = enum_by_value(words, value);
@@ -33,7 +33,7 @@ static void print_word(FILE *out, const struct enum_table *words, uint32_t value
     show_wrap(out, 2, buf);
 }
 
-/* Prints tx event @e as one of the transmissions of its packet, with its fate. */
+/* Prints tx event @e as one transmission of its packet, with its fate. */
 static void print_attempt(FILE *out, const struct past_index *x, const struct ev *e)
 {
     char buf[SHOW_LINE_BYTES], lead[48];
@@ -46,8 +46,8 @@ static void print_attempt(FILE *out, const struct past_index *x, const struct ev
     show_wrap_behind(out, lead, 12, buf);
 }
 
-/* The transmissions before @first, the first one with its PSN: of a READ, those that asked for more
- * than is left.  Returns how many.
+/* Prints the transmissions before @first, the first one with this PSN.  For a READ, these are
+ * requests that began at an earlier PSN and asked for more.  Returns their number.
  */
 static unsigned print_earlier(FILE *out, const struct past_index *x, const struct ev *first)
 {
@@ -69,7 +69,7 @@ static unsigned print_earlier(FILE *out, const struct past_index *x, const struc
     return n;
 }
 
-/* What it means that tx event @e was dropped, if it was: its name says little to a newcomer. */
+/* Explains the drop reason of the packet of tx event @e, if it was dropped. */
 static void print_drop_reason(FILE *out, const struct past_index *x, const struct ev *e)
 {
     const struct fate f = fate_of(x, e);
@@ -78,7 +78,7 @@ static void print_drop_reason(FILE *out, const struct past_index *x, const struc
         print_word(out, &enum_drop, f.end->u.drop.reason);
 }
 
-/* The transmissions of the packet that the requester gave up. */
+/* Prints the transmissions of the packet that the requester gave up on. */
 static void print_attempts(FILE *out, const struct past_index *x, const struct ev *cqe)
 {
     const struct ev *last = past_last_tx_of_request(x, cqe);
@@ -90,7 +90,7 @@ static void print_attempts(FILE *out, const struct past_index *x, const struct e
         if (e->id > last->id)
             break;
         if (e->u.tx.wr_id != last->u.tx.wr_id)
-            continue; /* the PSN came round */
+            continue; /* the PSN has wrapped around */
         if (n == 0)
             n = print_earlier(out, x, e);
         if (++n > ATTEMPTS_SHOWN_MAX) {
@@ -103,8 +103,8 @@ static void print_attempts(FILE *out, const struct past_index *x, const struct e
         print_drop_reason(out, x, last);
 }
 
-/* Did the receiver never take the packet of tx event @e, its first transmission, because it counts
- * from another PSN on?  The rx event that says so, or NULL.
+/* Returns the rx event that shows that the receiver expects different PSNs: the first transmission
+ * @e arrived, but was not in sequence.  Returns NULL otherwise.
  */
 static const struct ev *disagreement(const struct past_index *x, const struct ev *e)
 {
@@ -113,13 +113,15 @@ static const struct ev *disagreement(const struct past_index *x, const struct ev
 
     if (tx_attempt(e) != 1 || !rx || rx->kind != EV_rx || rx->u.rx.rule != RULE_RESP_PSN)
         return NULL;
-    /* What it waits for was sent, and lost: then both agree. */
+    /* If the expected packet was sent and lost, both ends agree. */
     return past_last_tx(x, e->u.tx.host, e->u.tx.qpn, (uint32_t)rx->u.rx.least, ev_id_last(e->id))
                ? NULL
                : rx;
 }
 
-/* Two ends that were told different PSNs look like a network that loses everything. */
+/* Explains that the two ends were configured with different PSNs.  It looks like a network that
+ * loses everything.
+ */
 static void print_disagreement(FILE *out, const struct past_index *x, const struct ev *cqe)
 {
     const struct ev *last = past_last_tx_of_request(x, cqe), *first, *rx;
@@ -139,7 +141,8 @@ static void print_disagreement(FILE *out, const struct past_index *x, const stru
     show_wrap(out, 2, buf);
 }
 
-/* What moved the queue pair to ERR or SQE, which flushed this request; a person may have done so.
+/* Prints the failed request that moved the queue pair to ERR or SQE, and so flushed this one.
+ * Prints nothing if a user changed the state.
  */
 static void print_flush(FILE *out, const struct past_index *x, const struct ev *cqe)
 {
@@ -186,7 +189,7 @@ static void print_completion(FILE *out, const struct past_index *x, const struct
     show_wrap_behind(out, "  more: ", 8, more);
 }
 
-/* The fault that changed the frame which was dropped. */
+/* Prints the fault that changed the dropped frame. */
 static void print_damage(FILE *out, const struct past_index *x, const struct ev *drop)
 {
     const struct ev *tx = past_tx_of(x->past, drop);
@@ -196,8 +199,8 @@ static void print_damage(FILE *out, const struct past_index *x, const struct ev 
         show_detail(out, x->past, fault);
 }
 
-/* What should have come before the packet that was thrown away: a response, or a packet of the
- * sender's; and what became of it.
+/* Prints the fate of the packet whose absence made the receiver drop this one: a response, or an
+ * earlier packet of the sender.
  */
 static void print_missing(FILE *out, const struct past_index *x, const struct ev *drop)
 {
@@ -222,7 +225,7 @@ static void print_missing(FILE *out, const struct past_index *x, const struct ev
     show_wrap(out, DETAIL_INDENT, buf);
 }
 
-/* The rule by which a queue pair threw the packet away, and the key if it was about one. */
+/* Prints the rule that made a queue pair drop the packet, and the refused key if there is one. */
 static void print_rule(FILE *out, const struct past_index *x, const struct ev *drop,
                        const struct ev *rx)
 {
@@ -230,7 +233,7 @@ static void print_rule(FILE *out, const struct past_index *x, const struct ev *d
 
     print_word(out, &enum_rule, rx->u.rx.rule);
     if (drop->u.drop.reason == DROP_REFUSED)
-        show_detail(out, x->past, rx); /* it has the values that the rule compared */
+        show_detail(out, x->past, rx); /* has the values that the rule compared */
     if (key)
         show_detail(out, x->past, key);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a failed completion means, and which check refused what: the part of `why` before the chain.
+/* The first part of `why`, before the chain of causes: explains a failed completion and the check
+ * that refused a packet or a request.
  */
 #ifndef CLI_WHY_FAILURE_H
 #define CLI_WHY_FAILURE_H
@@ -8,10 +9,10 @@
 
 #include "emu/past/past_index.h"
 
-/* Prints nothing unless @e tells of a failure. */
+/* Explains the failure that @e reports.  Prints nothing if @e reports none. */
 void show_failure(FILE *out, const struct past_index *x, const struct ev *e);
 
-/* Prints @e as a line of detail under another. */
+/* Prints @e as an indented detail line. */
 void show_detail(FILE *out, const struct past *p, const struct ev *e);
 
 #endif

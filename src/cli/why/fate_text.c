@@ -33,7 +33,7 @@ void fate_add_faults(struct text *t, const struct past_index *x, const struct ev
     }
 }
 
-/* The end of frame @tx, which did not arrive. */
+/* Appends the fate of frame @tx, which did not arrive. */
 static void add_end(struct text *t, const struct past_index *x, const struct fate *f,
                     const struct ev *tx)
 {
@@ -67,8 +67,8 @@ static void add_end(struct text *t, const struct past_index *x, const struct fat
     fate_add_faults(t, x, tx);
 }
 
-/* "arrived in #61.1, delayed by 90us, by f1".  False: that was after event @before (0: it does not
- * matter), so that nothing that it led to can be why @before happened.
+/* Appends "arrived in #61.1, delayed by 90us, by f1".  Returns false if that was after event
+ * @before (0: no limit): then the arrival cannot be a cause of @before.
  */
 static bool add_arrival(struct text *t, const struct past_index *x, const struct fate *f,
                         const struct ev *tx, ev_id before)
@@ -81,7 +81,7 @@ static bool add_arrival(struct text *t, const struct past_index *x, const struct
     return in_time;
 }
 
-/* "the ACK #50.4 ", "the response psn=102 #53.1 " */
+/* Appends "the ACK #50.4 " or "the response psn=102 #53.1 ". */
 static void add_answer(struct text *t, const struct ev *answer)
 {
     const struct op_info *op = op_info((uint8_t)answer->u.tx.opcode);
@@ -110,7 +110,7 @@ void fate_add_answer(struct text *t, const struct past_index *x, const struct ev
     }
 }
 
-/* The NAK that asks for @tx again, whose frame had not arrived, before event @before. */
+/* Returns the NAK, sent before event @before, that asks for the retransmission of @tx. */
 static const struct ev *nak_for(const struct past_index *x, const struct ev *tx, ev_id before)
 {
     const size_t end = past_lower_bound(x->past, before);
@@ -126,7 +126,9 @@ static const struct ev *nak_for(const struct past_index *x, const struct ev *tx,
     return NULL;
 }
 
-/* How request @tx ended until event @before, without its answer.  Returns whether it arrived. */
+/* Appends the fate of request @tx as of event @before, without its answer.  Returns true if it
+ * arrived by then.
+ */
 static bool add_request(struct text *t, const struct past_index *x, const struct fate *f,
                         const struct ev *tx, ev_id before)
 {
@@ -144,9 +146,10 @@ static bool add_request(struct text *t, const struct past_index *x, const struct
     return true;
 }
 
-/* The fate of @tx until event @before (0: at all), and that of what was sent back with @psn: its
- * own answer, or another that covers it, or a NAK that asks for it again.  False: @tx was taken,
- * and what was sent back, if anything, only asks for a packet behind it.
+/* Appends the fate of @tx as of event @before (0: no limit), and that of the answer with @psn.  The
+ * answer is its own, or a later one that acknowledges it, or a NAK that asks for its
+ * retransmission.  Returns false if @tx was accepted but has no answer, other than a NAK for a
+ * later packet.
  */
 static bool add_fate(struct text *t, const struct past_index *x, const struct ev *tx, uint32_t psn,
                      ev_id before)
@@ -169,7 +172,7 @@ static bool add_fate(struct text *t, const struct past_index *x, const struct ev
     return true;
 }
 
-/* "; psn=5, #57.1, was lost in #59.1, by f1" */
+/* Appends the fate of another packet: "; psn=5, #57.1, was lost in #59.1, by f1". */
 static void add_other(struct text *t, const struct past_index *x, const struct ev *tx, ev_id before)
 {
     text_addf(t, "; psn=%u, ", tx->u.tx.psn);
@@ -178,7 +181,8 @@ static void add_other(struct text *t, const struct past_index *x, const struct e
     (void)add_fate(t, x, tx, tx->u.tx.psn, before);
 }
 
-/* @tx was thrown away because one with a smaller PSN was missing: what became of that. */
+/* If @tx was dropped because a packet with a smaller PSN was missing, appends the fate of that one.
+ */
 static void add_missing_before(struct text *t, const struct past_index *x, const struct ev *tx,
                                ev_id before)
 {
@@ -192,7 +196,7 @@ static void add_missing_before(struct text *t, const struct past_index *x, const
         add_other(t, x, missed, before);
 }
 
-/* Is @e a request of the same queue pair as @tx, with a PSN behind that of @tx? */
+/* Returns true if @e is a request of the same queue pair as @tx with a larger PSN. */
 static bool is_behind(const struct ev *e, const struct ev *tx)
 {
     return e->kind == EV_tx && e->u.tx.host == tx->u.tx.host && e->u.tx.qpn == tx->u.tx.qpn &&
@@ -200,8 +204,8 @@ static bool is_behind(const struct ev *e, const struct ev *tx)
            psn_diff((struct psn){e->u.tx.psn}, (struct psn){tx->u.tx.psn}) > 0;
 }
 
-/* @tx was taken, and not acknowledged until event @before: what became of the packet behind it
- * that was not taken until then, if there is one.
+/* @tx was accepted, but not acknowledged by event @before.  Appends the fate of the next packet
+ * that was not accepted by then, if there is one.
  */
 static void add_stuck(struct text *t, const struct past_index *x, const struct ev *tx, ev_id before)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Each kind of event that means something to a reader has a function that tells it in a line and
- * returns where to go on; it may reach over several events at once (a packet that arrived, its
- * sending, and what led to that).  Kinds that only pass the matter on are stepped over.
+/* Each kind of event that matters to the user has a tell function.  It prints a line and returns
+ * the next event of the chain.  It may combine several events, such as the arrival of a packet, its
+ * sending, and the cause of that.  Events of other kinds are skipped.
  */
 #include "cli/why/why.h"
 
@@ -14,24 +14,24 @@
 #include "emu/facts/rules.h"
 #include "print/show_text.h"
 
-#define STEPS_MAX     24u /* lines of a chain; it says how to go on */
-#define TIMEOUTS_TOLD 2u  /* of timeouts in a row; the others are counted */
+#define STEPS_MAX     24u /* lines of a chain; the last says how to continue */
+#define TIMEOUTS_TOLD 2u  /* consecutive timeouts that are printed; others are counted */
 #define TIMEOUTS_MAX  64u
 #define INDENT_NOTE   10u
-#define UNHEARD_TOLD  4u      /* of ACKs in whose place a later one came */
-#define HOPS_MAX      100000u /* causes of causes, stepped over or not */
+#define UNHEARD_TOLD  4u      /* ACKs that a later ACK replaced */
+#define HOPS_MAX      100000u /* causes followed, printed or skipped */
 
 struct why_walk {
     FILE *out;
     const struct past *p;
     const struct past_index *index; /* of @p */
-    const struct ev *asked;         /* the event in question */
-    unsigned timeouts;              /* told in a row */
-    unsigned rnr_rounds;            /* told in a row */
-    const struct ev *missed;        /* the last transmission told to be missed */
+    const struct ev *asked;         /* event to explain */
+    unsigned timeouts;              /* consecutive ones printed */
+    unsigned rnr_rounds;            /* consecutive ones printed */
+    const struct ev *missed;        /* last transmission reported as missing */
 };
 
-/* "  because of #12.3, which was not recorded" */
+/* Prints "  because of #12.3, which was not recorded". */
 static void tell_unknown(const struct why_walk *w, const char *what, ev_id id)
 {
     char buf[64];
@@ -42,7 +42,7 @@ static void tell_unknown(const struct why_walk *w, const char *what, ev_id id)
             past_in_gap(w->p, id) ? "was not recorded" : "the recorder has forgotten");
 }
 
-/* The event that led to @e; NULL at the end of the chain. */
+/* Returns the cause of @e.  Returns NULL at the end of the chain. */
 static const struct ev *cause_of(const struct why_walk *w, const struct ev *e)
 {
     const struct ev *cause = past_find(w->p, e->cause);
@@ -52,7 +52,7 @@ static const struct ev *cause_of(const struct why_walk *w, const struct ev *e)
     return cause;
 }
 
-/* "  because #39.1 ACK psn=100 arrived   (note)"; the note gets lines of its own if it is long. */
+/* Prints "  because #39.1 ACK psn=100 arrived   (note)".  A long note gets lines of its own. */
 static void say(const struct why_walk *w, const struct ev *e, const char *what, const char *note)
 {
     char lead[64], buf[2 * SHOW_LINE_BYTES];
@@ -96,7 +96,7 @@ static const struct ev *tell_plain(struct why_walk *w, const struct ev *e)
     return cause_of(w, e);
 }
 
-/* "duplicate, acknowledged again, expected psn=7, found psn=1; explain RESP_PSN" */
+/* Appends "duplicate, acknowledged again, expected psn=7, found psn=1; explain RESP_PSN". */
 static void add_verdict(struct text *t, const struct ev *e)
 {
     const struct enum_row *act = enum_by_value(&enum_pkt_act, e->u.rx.act);
@@ -107,8 +107,9 @@ static void add_verdict(struct text *t, const struct ev *e)
         text_addf(t, "; explain %s", enum_name(&enum_rule, e->u.rx.rule));
 }
 
-/* "psn=101, #35.1, was lost in #36.1, by f1": the packet of a queue pair that its peer missed at
- * event @when.  Nothing if that is told already.
+/* Appends the fate of the packet of a queue pair that its peer was missing at event @when:
+ * "psn=101, #35.1, was lost in #36.1, by f1".  Appends nothing if that packet was the last one
+ * reported.
  */
 static void add_missed(struct why_walk *w, struct text *n, uint32_t host, uint32_t qpn,
                        uint32_t psn, ev_id when)
@@ -124,8 +125,8 @@ static void add_missed(struct why_walk *w, struct text *n, uint32_t host, uint32
     fate_add_at(n, w->index, missed, psn, when);
 }
 
-/* Why the requester goes back at answer @e, which @tx sent: the packet that a sequence NAK asks
- * for, or the response that an implied NAK misses.
+/* Appends the reason why answer @e, sent by @tx, makes the requester retransmit: the fate of the
+ * packet that a sequence NAK asks for, or of the response that an implied NAK misses.
  */
 static void add_reason(struct why_walk *w, struct text *n, const struct ev *e, const struct ev *tx)
 {
@@ -138,8 +139,8 @@ static void add_reason(struct why_walk *w, struct text *n, const struct ev *e, c
     add_missed(w, n, e->u.rx.host, e->u.rx.qpn, e->u.rx.psn, tx->id);
 }
 
-/* The key that was refused when @tx, a NAK, was about to be a response: that of the request was
- * right.
+/* Prints the key that was refused when the responder tried to send a response and sent the NAK @tx
+ * instead.  The key was valid when the request arrived.
  */
 static void show_lost_key(const struct why_walk *w, const struct ev *tx)
 {
@@ -149,7 +150,9 @@ static void show_lost_key(const struct why_walk *w, const struct ev *tx)
         show_detail(w->out, w->p, key);
 }
 
-/* The ACKs before @tx, of smaller PSNs, that had not arrived when @e, which covers them, did. */
+/* Appends the fate of earlier ACKs that had not arrived before @e, the arrival of the ACK @tx,
+ * which covers their PSNs too.
+ */
 static void add_unheard(const struct why_walk *w, struct text *n, const struct ev *e,
                         const struct ev *tx)
 {
@@ -169,7 +172,7 @@ static void add_unheard(const struct why_walk *w, struct text *n, const struct e
     }
 }
 
-/* An answer: who sent it, and for a NAK what became of the packet that it misses. */
+/* Prints an answer: its sender, and for a NAK the fate of the missing packet. */
 static void tell_answer(struct why_walk *w, const struct ev *e, const struct ev *tx)
 {
     const bool acknowledge = op_info((uint8_t)e->u.rx.opcode)->kind == OPK_ACK;
@@ -198,7 +201,7 @@ static void tell_answer(struct why_walk *w, const struct ev *e, const struct ev 
         show_lost_key(w, tx);
 }
 
-/* What the atomic of request @e, which was taken, found and left. */
+/* Prints the old and new value of the atomic request @e, which was accepted. */
 static void show_atomic(const struct why_walk *w, const struct ev *e)
 {
     for (size_t i = past_lower_bound(w->p, e->id); i < w->p->n; i++) {
@@ -212,8 +215,8 @@ static void show_atomic(const struct why_walk *w, const struct ev *e)
     }
 }
 
-/* What had ended the key that @refused names, if a work request or a message did: it was made
- * invalid, or its window was bound anew, with another key.
+/* Prints the event that invalidated the key that @refused names: an invalidation by a work request
+ * or a message, or a new bind of its window.
  */
 static void show_end_of_key(const struct why_walk *w, const struct ev *refused)
 {
@@ -234,7 +237,7 @@ static void show_end_of_key(const struct why_walk *w, const struct ev *refused)
     }
 }
 
-/* A request: which transmission it was, and what the responder thought of it. */
+/* Prints a request: the number of its transmission, and the decision of the responder. */
 static void tell_request(struct why_walk *w, const struct ev *e, const struct ev *tx)
 {
     char what[SHOW_LINE_BYTES], note[SHOW_LINE_BYTES];
@@ -284,7 +287,9 @@ static const struct ev *tell_rx(struct why_walk *w, const struct ev *e)
     return cause_of(w, tx);
 }
 
-/* Steps back over timeouts in a row: @e and what it repeats. */
+/* Skips consecutive timeouts, beginning with @e, and prints one line about them.  Returns the cause
+ * of the first.
+ */
 static const struct ev *skip_timeouts(struct why_walk *w, const struct ev *e)
 {
     const struct ev *first = e, *next = e;
@@ -307,7 +312,7 @@ static const struct ev *skip_timeouts(struct why_walk *w, const struct ev *e)
     return next;
 }
 
-/* What armed RNR timer @e: the RNR NAK that arrived; NULL: it is not known. */
+/* Returns the RNR NAK whose arrival armed RNR timer @e.  Returns NULL if it is not known. */
 static const struct ev *rnr_nak_before(const struct why_walk *w, const struct ev *e)
 {
     const struct ev *timer = past_find(w->p, e->cause);
@@ -316,7 +321,9 @@ static const struct ev *rnr_nak_before(const struct why_walk *w, const struct ev
     return nak && nak->kind == EV_rx ? nak : NULL;
 }
 
-/* The end of the RNR timer that sent what @nak refuses; NULL: it was sent for another reason. */
+/* Returns the expiry of the RNR timer that retransmitted the packet which @nak refuses.  Returns
+ * NULL if the packet was sent for another reason.
+ */
 static const struct ev *rnr_timeout_before(const struct why_walk *w, const struct ev *nak)
 {
     const struct ev *answer = past_tx_of(w->p, nak);
@@ -327,8 +334,8 @@ static const struct ev *rnr_timeout_before(const struct why_walk *w, const struc
     return cause && cause->kind == EV_timeout && cause->u.timeout.timer == TMR_RNR ? cause : NULL;
 }
 
-/* Steps back over rounds of RNR NAK, wait and transmission: @e, the end of an RNR timer, and what
- * it repeats.  Returns the first RNR NAK that is known.
+/* Skips consecutive rounds of RNR NAK, wait and retransmission, beginning with @e, the expiry of an
+ * RNR timer.  Prints one line about them.  Returns the first RNR NAK that is known.
  */
 static const struct ev *skip_rnr_rounds(const struct why_walk *w, const struct ev *e)
 {
@@ -378,13 +385,13 @@ static const struct ev *tell_timeout(struct why_walk *w, const struct ev *e)
         fate_add_at(&n, w->index, tx, e->u.timeout.psn, e->id);
     }
     say(w, e, what, note);
-    /* What is repeated matters, and not what armed the timer last. */
+    /* Continue with the retransmitted packet, not with what armed the timer last. */
     if (tx)
         return cause_of(w, tx);
     return timer ? cause_of(w, timer) : cause_of(w, e);
 }
 
-/* Did the driver find that @post needed no kick, before the device fetched it in @fetch? */
+/* Returns true if the driver found, between @post and @fetch, that the queue needs no kick. */
 static bool needed_no_kick(const struct why_walk *w, const struct ev *post, const struct ev *fetch)
 {
     for (size_t i = past_lower_bound(w->p, post->id); i < w->p->n; i++) {
@@ -399,7 +406,9 @@ static bool needed_no_kick(const struct why_walk *w, const struct ev *post, cons
     return false;
 }
 
-/* The last kick of the queue that a fault lost between @post and @fetch; NULL: none. */
+/* Returns the last kick of the queue that a fault lost between @post and @fetch.  Returns NULL if
+ * there is none.
+ */
 static const struct ev *lost_kick(const struct why_walk *w, const struct ev *post,
                                   const struct ev *fetch)
 {
@@ -419,7 +428,7 @@ static const struct ev *lost_kick(const struct why_walk *w, const struct ev *pos
     return found;
 }
 
-/* What a fault of the device had to do with it: a kick that was lost, a queue that stood still. */
+/* Appends the effect of device faults: a lost kick, a stopped queue. */
 static void add_device_fault(struct text *t, const struct why_walk *w, const struct ev *post,
                              const struct ev *fetch, const struct ev *cause)
 {
@@ -435,8 +444,8 @@ static void add_device_fault(struct text *t, const struct why_walk *w, const str
     }
 }
 
-/* @kick is older than @post: a device asks for the next one when it finds the queue empty, and what
- * is posted before that needs none.
+/* Explains a fetch by a kick older than @post.  The device asks for another kick only when it finds
+ * the queue empty; what is posted before that needs none.
  */
 static void add_older_kick(struct text *t, const struct why_walk *w, const struct ev *kick,
                            const struct ev *post, const struct ev *fetch)
@@ -458,7 +467,7 @@ static const struct ev *tell_fetch(struct why_walk *w, const struct ev *e)
     char buf[SHOW_LINE_BYTES];
     struct text t = text_on(buf, sizeof(buf));
 
-    if (e->u.fetch.op == WR_RECV) /* fetched because a packet needed it */
+    if (e->u.fetch.op == WR_RECV) /* fetched for an incoming packet */
         return tell_plain(w, e);
     text_add(&t, "the device fetched the WQE");
     if (kick && (!post || kick->id > post->id)) {
@@ -497,7 +506,7 @@ static const struct ev *tell_tx(struct why_walk *w, const struct ev *e)
     return cause_of(w, e);
 }
 
-/* A frame that ended: the cause is its sending. */
+/* Prints the end of a frame.  Its cause is the sending. */
 static const struct ev *tell_frame(struct why_walk *w, const struct ev *e)
 {
     const struct ev *tx = past_tx_of(w->p, e);
@@ -506,7 +515,7 @@ static const struct ev *tell_frame(struct why_walk *w, const struct ev *e)
     return tx ? tx : cause_of(w, e);
 }
 
-/* Was it what came back that failed the request of @e, and not the request itself? */
+/* Returns true if the request of completion @e failed because of a received response. */
 static bool failed_on_return(const struct why_walk *w, const struct ev *e)
 {
     const struct ev *rx = past_find(w->p, e->cause);
@@ -515,8 +524,9 @@ static bool failed_on_return(const struct why_walk *w, const struct ev *e)
            op_info((uint8_t)rx->u.rx.opcode)->kind != OPK_ACK;
 }
 
-/* A request that the device refused itself completes when those before it have: the fetch that
- * found it wrong is why, not the ACK that let it complete.  NULL: it was not refused here.
+/* A request that the device refuses completes only after the earlier ones.  Its cause is then the
+ * fetch that refused it, not the ACK that completed the earlier ones.  Returns NULL if the device
+ * did not refuse it.
  */
 static const struct ev *refused_fetch(const struct why_walk *w, const struct ev *e)
 {
@@ -530,7 +540,9 @@ static const struct ev *refused_fetch(const struct why_walk *w, const struct ev 
     return past_fetch_of(w->index, e);
 }
 
-/* A queue pair that stops at such a request stops because of its completion. */
+/* If the queue pair stopped at a request that the device refused, the cause is the completion of
+ * that request.
+ */
 static const struct ev *cause_of_state(const struct why_walk *w, const struct ev *e)
 {
     const struct ev *failed = past_failure_of(w->index, e);
@@ -554,14 +566,14 @@ static const struct ev *tell_completion(struct why_walk *w, const struct ev *e)
 
 typedef const struct ev *tell_fn(struct why_walk *w, const struct ev *e);
 
-/* Those that tell more than their sentence. */
+/* Kinds of events that need more than one plain line. */
 static tell_fn *const tellers[EV_COUNT] = {
     [EV_fetch] = tell_fetch, [EV_timeout] = tell_timeout, [EV_tx] = tell_tx,
     [EV_rx] = tell_rx,       [EV_drop] = tell_frame,      [EV_lost] = tell_frame,
     [EV_fault] = tell_frame, [EV_qp_state] = tell_state,  [EV_cqe] = tell_completion,
 };
 
-/* NULL: stepped over. */
+/* Returns NULL if events of this kind are skipped. */
 static tell_fn *teller_of(enum ev_kind kind)
 {
     if (!ev_is_for(kind, EV_FOR_WHY))
@@ -569,7 +581,7 @@ static tell_fn *teller_of(enum ev_kind kind)
     return tellers[kind] ? tellers[kind] : tell_plain;
 }
 
-/* Where the chain of the event in question begins. */
+/* Returns the first event of the chain for @e. */
 static const struct ev *first_cause(const struct why_walk *w, const struct ev *e)
 {
     const struct ev *tx = NULL;
@@ -593,13 +605,13 @@ static const struct ev *first_cause(const struct why_walk *w, const struct ev *e
     return e->kind == EV_qp_state ? cause_of_state(w, e) : cause_of(w, e);
 }
 
-/* The event in question itself has its meaning, too, when its function reaches over others. */
+/* Returns true if @e itself needs its tell function, since that combines it with other events. */
 static bool starts_with_itself(const struct ev *e)
 {
     return e->kind == EV_rx || e->kind == EV_timeout || e->kind == EV_fetch;
 }
 
-/* Tells what led to @e, step by step. */
+/* Prints the chain of causes of @e. */
 static void tell_chain(struct why_walk *w, const struct ev *e)
 {
     unsigned steps = 0;

@@ -50,7 +50,7 @@ void why_not_try(struct why_not *w, const char *fmt, ...)
         memcpy(w->tries[w->n_tries++], buf, sizeof(buf));
 }
 
-/* What the clock will bring, if anything. */
+/* Prints when the next event in the lab is due. */
 static void say_next(struct why_not *w)
 {
     const uint64_t next = rdl_next_ns(w->lab);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* `why not`: why something did not happen.
+/* `why not`: explains why something has not happened.
  *
- * What is told is read from the record (what was posted, sent, lost) and from the inspect tree (who
- * waits, which timer is due when), and nothing is guessed: where the record has forgotten what it
- * takes, that is said.  Each answer ends with what would make it happen, if there is anything.
+ * The answers come from the record (posts, packets, losses) and the inspect tree (waits, timers).
+ * Nothing is guessed: if events have been forgotten, the answer says so.  Each answer ends with
+ * commands that would make it happen, if there are any.
  */
 #ifndef CLI_WHY_WHY_NOT_H
 #define CLI_WHY_WHY_NOT_H
@@ -17,48 +17,51 @@
 struct rdl_lab;
 struct why_not;
 
-/* An answer to @out.  @lab may be NULL: of a saved trace only why_not_packet() tells something.
- * When there is no memory this says so and exits.  why_not_end() ends it with what can be done.
+/* why_not_begin() begins an answer on @out.  @lab may be NULL for a saved trace; then only
+ * why_not_packet() works.  If there is no memory, it prints an error and exits.  why_not_end()
+ * prints the commands to try, and frees the answer.
  */
 struct why_not *why_not_begin(FILE *out, const struct rdl_lab *lab, const struct past *p);
 void why_not_end(struct why_not *w);
 
-/* Ends it without. */
+/* Frees the answer without printing more. */
 void why_not_drop(struct why_not *w);
 
-/* Something else is told first. */
+/* Prints a paragraph. */
 void why_not_say(struct why_not *w, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* It did happen: nothing is waited for. */
+/* Records that it did happen, so that why_not_end() does not say what the lab waits for. */
 void why_not_is_so(struct why_not *w);
 
-/* What somebody may do about it, a line at the end of the answer. */
+/* Adds a command that the user may try, for the end of the answer.  Duplicates and commands beyond
+ * WHY_NOT_TRIES_MAX are dropped.
+ */
 void why_not_try(struct why_not *w, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* Completion @n of @cq, "h1.cq". */
+/* Explains why completion @n of @cq ("h1.cq") is missing. */
 void why_not_completion(struct why_not *w, const char *cq, uint64_t n);
 
-/* What the queue pair @path, "h1.qp", has not done yet. */
+/* Explains what the queue pair @path ("h1.qp") has not done yet. */
 void why_not_qp(struct why_not *w, const char *path);
 
-/* Event @id, of which there is a past: a packet that is not answered.  RDL_ERR_NOT_FOUND: it is not
- * there.
+/* Explains why the packet of event @id is not answered.  Returns RDL_ERR_NOT_FOUND if there is no
+ * such event.
  */
 RDL_MUST_CHECK enum rdl_status why_not_packet(struct why_not *w, ev_id id);
 
-/* An event as @f says, whose names this looks up. */
+/* Explains why no event matches @f.  Resolves the names in @f first. */
 void why_not_event(struct why_not *w, struct ev_filter *f);
 
-/* A frame for @fault, its path, to hit. */
+/* Explains why the fault @fault (its path) has hit no frame. */
 void why_not_fault(struct why_not *w, const char *fault);
 
-/* State @to of the queue pair @path. */
+/* Explains why the queue pair @path is not in state @to. */
 void why_not_state(struct why_not *w, const char *path, enum qp_state to);
 
-/* Who waits for what, and what is due next.  @host: only there; "": everywhere. */
+/* Prints what is waiting for what, and what is due next, on @host only; "": on all hosts. */
 void why_not_waits(struct why_not *w, const char *host);
 
-/* Nothing is named: what is waited for, or else what can be asked. */
+/* Handles `why not` without an argument: prints what is waiting, or else what can be asked. */
 void why_not_anything(struct why_not *w);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of `why not` share: an answer while it is given, and a queue pair as it looks from
- * there.
+/* Internal interface of the files of `why not`: the state of an answer, and the state of a queue
+ * pair.
  */
 #ifndef CLI_WHY_WHY_NOT_ANSWER_H
 #define CLI_WHY_WHY_NOT_ANSWER_H
@@ -12,20 +12,20 @@
 #include "tree/tree.h"
 
 #define WHY_NOT_TRIES_MAX 3u
-#define WHY_NOT_END       UINT64_MAX /* behind every event */
+#define WHY_NOT_END       UINT64_MAX /* later than every event */
 
 struct why_not {
     FILE *out;
     const struct rdl_lab *lab; /* NULL: a saved trace */
     const struct past *past;
     struct past_index *index;
-    unsigned indent; /* of what is told */
+    unsigned indent; /* of the printed text */
     char tries[WHY_NOT_TRIES_MAX][SHOW_LINE_BYTES];
     size_t n_tries;
-    bool never; /* nothing makes it happen */
+    bool never; /* it happened; no command to try is needed */
 };
 
-/* A queue pair that the device has. */
+/* State of a queue pair that the device has. */
 struct why_not_qp {
     char path[TREE_PATH_BYTES];
     uint32_t host, qpn;
@@ -33,44 +33,47 @@ struct why_not_qp {
     enum qp_state state;
     bool sig_all;
     char sq[TREE_PATH_BYTES];
-    uint32_t queue;       /* number of that */
-    uint32_t avail_idx;   /* of it: where the next send is posted */
-    uint32_t unfetched;   /* sends that the device has not taken */
-    uint32_t outstanding; /* sends that it took, and has not finished */
+    uint32_t queue;       /* number of its send queue */
+    uint32_t avail_idx;   /* avail index of that queue, where the next send is posted */
+    uint32_t unfetched;   /* sends that the device has not fetched */
+    uint32_t outstanding; /* sends that it fetched and has not completed */
 };
 
-/* False: the device has no queue pair at @path yet. */
+/* Reads the state of the queue pair @path.  Returns false if the device has not created it. */
 bool why_not_read_qp(const struct why_not *w, const char *path, struct why_not_qp *ret);
 
-/* Sends that are posted and not complete. */
+/* Number of sends that are posted and not complete. */
 static inline uint32_t why_not_pending(const struct why_not_qp *q)
 {
     return q->unfetched + q->outstanding;
 }
 
-/* The queue pair at the other end, "h2.qp"; false if it is none of the lab. */
+/* Finds the path of the peer queue pair ("h2.qp").  Returns false if the lab has none. */
 bool why_not_peer(const struct why_not *w, const struct why_not_qp *q, char ret[TREE_PATH_BYTES]);
 
-/* Receives that nobody has taken yet, of @qp or its shared receive queue; @ret_queue is which. */
+/* Number of posted receives that no message has consumed, of @qp or of its shared receive queue.
+ * @ret_queue is the path of that one.
+ */
 uint64_t why_not_receives_posted(const struct why_not *w, const char *qp,
                                  char ret_queue[TREE_PATH_BYTES]);
 
-/* May the record lack events that happened since @since (0: ever)? */
+/* Returns true if events since @since (0: since the beginning) may be missing from the record. */
 bool why_not_forgot(const struct why_not *w, ev_id since);
 
-/* "; the record has forgotten what was before #51" or nothing, as a sentence of its own. */
+/* Prints a sentence about events that the record has forgotten.  Prints nothing if it has them all.
+ */
 void why_not_say_forgotten(struct why_not *w);
 
-/* "SEND wr_id=2, posted in #49.1" */
+/* Appends "SEND wr_id=2, posted in #49.1". */
 void why_not_add_post(struct text *t, const struct ev *post);
 
-/* What holds the sends of @q; nothing more is posted than is done, or it waits for something. */
+/* Explains what the oldest pending send of @q waits for, or that no send is pending. */
 void why_not_sends(struct why_not *w, const struct why_not_qp *q);
 
-/* When @q, which waits for an answer, sends again by itself. */
+/* Prints when @q, which waits for an answer, will retransmit. */
 void why_not_timer(struct why_not *w, const struct why_not_qp *q);
 
-/* What a message for @q has to come. */
+/* Explains what is missing for a message to be received by @q. */
 void why_not_message(struct why_not *w, const struct why_not_qp *q);
 
 #endif

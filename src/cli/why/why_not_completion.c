@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* `why not`: a completion that is not there.  It may come from the sends or from the receives of
- * any queue pair that uses the completion queue; those that wait for something are told first.
+/* `why not` for a missing completion.  It may be one of a send or of a receive, of any queue pair
+ * that uses the completion queue.  Queue pairs with pending work are printed first.
  */
 #include <string.h>
 
@@ -10,14 +10,13 @@
 
 #define QPS_TOLD_MAX 8u
 
-/* Which work of a queue pair is meant. */
 enum work { WORK_SENDS, WORK_RECEIVES };
 
 struct completion_search {
     struct why_not *w;
     const char *host, *cq;        /* names */
-    bool idle;                    /* tell of those that wait for nothing */
-    size_t n_qps, n_told, n_left; /* queue pairs: that use it, told of, and too many to */
+    bool idle;                    /* print queue pairs without pending work */
+    size_t n_qps, n_told, n_left; /* queue pairs that use it, that are printed, that are omitted */
 };
 
 static const struct ev *last_packet(const struct why_not *w, const struct why_not_qp *q)
@@ -32,7 +31,7 @@ static const struct ev *last_packet(const struct why_not *w, const struct why_no
     return NULL;
 }
 
-/* What the peer, which has nothing under way, sent last. */
+/* Prints the last packet of the peer, which has no pending sends. */
 static void say_last(struct why_not *w, const struct why_not_qp *peer)
 {
     const struct ev *tx = last_packet(w, peer);
@@ -80,7 +79,7 @@ void why_not_message(struct why_not *w, const struct why_not_qp *q)
     w->indent -= 2;
 }
 
-/* No receive is posted: what would a message meet? */
+/* Explains that no receive is posted, and what that means for a message. */
 static void say_no_receive(struct why_not *w, const struct why_not_qp *q, const char *queue)
 {
     why_not_say(w, "%s: no receive is posted%s%s. A message that takes one is %s.", q->path,
@@ -90,7 +89,7 @@ static void say_no_receive(struct why_not *w, const struct why_not_qp *q, const 
                 tree_is(w->lab, queue, NODE_srq) ? "post_srq_recv" : "post_recv", queue);
 }
 
-/* Has the peer sends that are not complete? */
+/* Returns true if the peer has pending sends. */
 static bool peer_sends(const struct why_not *w, const struct why_not_qp *q)
 {
     char path[TREE_PATH_BYTES];
@@ -134,7 +133,7 @@ static void say_receives(struct why_not *w, const struct why_not_qp *q)
     w->indent -= 2;
 }
 
-/* Has @q work that would complete into the queue, and is not done? */
+/* Returns true if @q has pending work that would complete into the queue. */
 static bool waits(const struct why_not *w, const struct why_not_qp *q, enum work work)
 {
     char queue[TREE_PATH_BYTES];
@@ -198,7 +197,7 @@ static void tell_qps(struct completion_search *a)
                     a->host);
 }
 
-/* The completion is there. */
+/* Prints the completion, which does exist. */
 static void say_there(struct why_not *w, const char *cq, uint64_t n)
 {
     char host[RDL_NAME_BYTES], buf[EV_TEXT_BYTES];
@@ -225,7 +224,7 @@ static void say_there(struct why_not *w, const char *cq, uint64_t n)
                 cq, (unsigned long long)tree_number(w->lab, cq, LEAF_cq_count));
 }
 
-/* How many are missing. */
+/* Prints how many completions the queue has had, and how many more are needed. */
 static void say_missing(struct why_not *w, const char *cq, uint64_t n, uint64_t count)
 {
     if (count == 0)

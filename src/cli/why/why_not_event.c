@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* `why not`: an event that did not happen, and a fault that hit nothing: which of the conditions
- * nothing has fulfilled.
+/* `why not` for an event that did not happen, and for a fault that hit nothing: finds the
+ * conditions that nothing fulfilled.
  */
 #include <string.h>
 
@@ -8,7 +8,7 @@
 #include "emu/base/assert.h"
 #include "rdmalab/trace.h"
 
-/* Does @e fulfil condition @i of @f? */
+/* Returns true if @e fulfils condition @i of @f. */
 static bool fulfils(const struct ev_filter *f, size_t i, const struct ev *e)
 {
     const struct ev_filter one = {f->kind, 1, &f->conditions[i]};
@@ -16,7 +16,7 @@ static bool fulfils(const struct ev_filter *f, size_t i, const struct ev *e)
     return ev_filter_holds(&one, e);
 }
 
-/* "host==h2" */
+/* Appends a condition: "host==h2". */
 static void add_condition(struct text *t, const struct ev_condition *c)
 {
     static const char *const ops[] = {
@@ -36,9 +36,9 @@ static void add_condition(struct text *t, const struct ev_condition *c)
 }
 
 struct nearest {
-    const struct ev *all;  /* the last that fulfils everything */
-    const struct ev *near; /* the last of those that fulfil most */
-    size_t n_near;         /* of the conditions */
+    const struct ev *all;  /* last event that fulfils all conditions */
+    const struct ev *near; /* last of the events that fulfil the most conditions */
+    size_t n_near;         /* number of conditions that @near fulfils */
     uint64_t n, n_all;
 };
 
@@ -76,7 +76,7 @@ static void say_line(struct why_not *w, const struct ev *e)
     show_wrap(w->out, w->indent + 2, buf);
 }
 
-/* Which conditions the nearest event does not fulfil, and how many events fulfil each. */
+/* Prints the conditions that the nearest event does not fulfil, and how many events fulfil each. */
 static void say_conditions(struct why_not *w, const struct ev_filter *f, const struct nearest *near)
 {
     char buf[SHOW_LINE_BYTES];
@@ -107,7 +107,7 @@ static void say_conditions(struct why_not *w, const struct ev_filter *f, const s
     say_line(w, near->near);
 }
 
-/* A completion queue that does not interrupt. */
+/* Explains why a completion queue has not raised an interrupt. */
 static void say_cq(struct why_not *w, const char *cq)
 {
     const uint64_t count = tree_number(w->lab, cq, LEAF_cq_count);
@@ -133,7 +133,7 @@ static void say_cq(struct why_not *w, const char *cq)
 struct cqs {
     struct why_not *w;
     const char *host;
-    bool interrupts; /* or else completions are asked for */
+    bool interrupts; /* explain interrupts; false: suggest commands about completions */
 };
 
 static void each_cq(void *ctx, const char *key, const struct rdl_value *v)
@@ -152,7 +152,7 @@ static void each_cq(void *ctx, const char *key, const struct rdl_value *v)
                     (unsigned long long)tree_number(of->w->lab, path, LEAF_cq_count));
 }
 
-/* The host that the event would be of; "": any. */
+/* The host that the conditions require.  Returns "" if they require none. */
 static const char *host_of(const struct why_not *w, const struct ev_filter *f)
 {
     for (size_t i = 0; i < f->n; i++) {
@@ -165,7 +165,7 @@ static const char *host_of(const struct why_not *w, const struct ev_filter *f)
     return "";
 }
 
-/* What the completion queues of the host say to it. */
+/* Adds what the completion queues of the host have to do with the event. */
 static void say_cqs(struct why_not *w, const struct ev_filter *f)
 {
     struct cqs of = {w, host_of(w, f), f->kind == EV_irq || f->kind == EV_cq_event};
@@ -177,7 +177,7 @@ static void say_cqs(struct why_not *w, const struct ev_filter *f)
         return;
 }
 
-/* Interrupts are of the control queue, too: is it said which are meant? */
+/* Interrupts may come from the control queue too: returns true if the conditions select a queue. */
 static bool names_queue(const struct ev_filter *f)
 {
     for (size_t i = 0; i < f->n; i++) {
@@ -187,7 +187,8 @@ static bool names_queue(const struct ev_filter *f)
     return false;
 }
 
-/* How often it did happen, and the last time.  Without conditions the lab knows how often. */
+/* Prints how often the event happened, and the last time.  Without conditions, the lab has a total.
+ */
 static void say_happened(struct why_not *w, const struct ev_filter *f, const struct nearest *near)
 {
     const bool all = f->n == 0 || !why_not_forgot(w, 0);
@@ -237,7 +238,7 @@ void why_not_event(struct why_not *w, struct ev_filter *f)
 
 /* ---- Faults ---- */
 
-/* A criterion of a fault and the field of what it looks at. */
+/* A criterion of a fault, and the field of the tx event that it is compared with. */
 static const struct {
     enum leaf_id leaf;
     const char *field;
@@ -246,7 +247,7 @@ static const struct {
     {LEAF_fault_psn, "psn"},   {LEAF_fault_dest_qpn, "dest_qpn"},
 };
 
-/* Does @e, a frame that was sent, fulfil criterion @i, which is @v? */
+/* Returns true if @e, a sent frame, fulfils criterion @i, whose value is @v. */
 static bool meets(const struct why_not *w, const struct ev *e, size_t i, const struct rdl_value *v)
 {
     const struct ev_field *f = ev_field_find(e->kind, criteria[i].field);
@@ -259,7 +260,7 @@ static bool meets(const struct why_not *w, const struct ev *e, size_t i, const s
     return f && ev_field_number(e, f) == number;
 }
 
-/* Among the frames since event @since, how many fulfil the first @n criteria? */
+/* Number of frames since event @since that fulfil the first @n criteria. */
 static uint64_t count_frames(const struct why_not *w, const char *fault, ev_id since, size_t n)
 {
     uint64_t ret = 0;
@@ -278,7 +279,7 @@ static uint64_t count_frames(const struct why_not *w, const char *fault, ev_id s
     return ret;
 }
 
-/* Which of its criteria no frame has fulfilled, one after the other. */
+/* Prints how many frames fulfil the criteria, adding one criterion after the other. */
 static void say_criteria(struct why_not *w, const char *fault, ev_id since)
 {
     uint64_t n = count_frames(w, fault, since, 0);
@@ -319,7 +320,9 @@ static ev_id made_in(const struct why_not *w, const char *fault)
     return 0;
 }
 
-/* Another fault may have had the name before this one, which was made in event @made. */
+/* Returns the last event in which the fault hit.  An earlier fault may have had the same name:
+ * events before @made are ignored.
+ */
 static const struct ev *last_hit(const struct why_not *w, const char *fault, ev_id made)
 {
     for (size_t i = w->past->n; i > 0; i--) {
@@ -336,7 +339,7 @@ static const struct ev *last_hit(const struct why_not *w, const char *fault, ev_
     return NULL;
 }
 
-/* Of a fault of a device that has hit nothing: what it waits for. */
+/* Explains what a device fault waits for that has hit nothing. */
 static void say_occasions(struct why_not *w, const char *fault, uint64_t seen, uint64_t nth)
 {
     const unsigned long long missed = seen - nth + 1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* `why not`: a packet that is not answered. */
+/* `why not` for a packet that is not answered. */
 #include "cli/why/why_not_answer.h"
 #include "emu/facts/opcode.h"
 #include "emu/facts/psn.h"
@@ -17,8 +17,8 @@ static const char *id_text(char buf[64], ev_id id)
     return buf;
 }
 
-/* Was queue pair @qpn of @host thrown back to RESET between events @a and @b?  Behind that its PSNs
- * are those of other packets.
+/* Returns true if queue pair @qpn of @host was reset between events @a and @b.  After a reset its
+ * PSNs belong to other packets.
  */
 static bool reset_between(const struct why_not *w, uint32_t host, uint32_t qpn, ev_id a, ev_id b)
 {
@@ -34,8 +34,8 @@ static bool reset_between(const struct why_not *w, uint32_t host, uint32_t qpn, 
     return false;
 }
 
-/* The last transmission of the packet that @tx sent; NULL: nobody knows, or its PSN is that of
- * another packet by now.
+/* Returns the last transmission of the packet that @tx sent.  Returns NULL if it is not known, or
+ * if its PSN has been reused by another packet.
  */
 static const struct ev *last_of(const struct why_not *w, const struct ev *tx)
 {
@@ -48,7 +48,7 @@ static const struct ev *last_of(const struct why_not *w, const struct ev *tx)
                : NULL;
 }
 
-/* It was sent again later. */
+/* Says that the packet was retransmitted later. */
 static void say_again(struct why_not *w, const struct ev *tx)
 {
     const struct ev *last = last_of(w, tx);
@@ -62,20 +62,22 @@ static void say_again(struct why_not *w, const struct ev *tx)
                 buf);
 }
 
-/* The request @rx was taken and has no answer of its own: another one that acknowledges it. */
+/* Returns the later answer that acknowledges request @rx, which was accepted and has no answer of
+ * its own.
+ */
 static const struct ev *covering(const struct why_not *w, const struct ev *rx)
 {
     const struct ev *e = past_covering(w->index, rx, 0);
 
     if (!e || reset_between(w, rx->u.rx.host, rx->u.rx.qpn, rx->id, e->id))
         return NULL;
-    /* A NAK acknowledges what is before its PSN. */
+    /* A NAK acknowledges only the packets before its PSN. */
     if (e->u.tx.syndrome != SYN_ACK && e->u.tx.syndrome != SYN_NONE && e->u.tx.psn == rx->u.rx.psn)
         return NULL;
     return e;
 }
 
-/* The request @rx arrived, and nothing was sent because of it. */
+/* Explains why request @rx, which arrived, has no answer of its own. */
 static void say_no_answer(struct why_not *w, const struct ev *rx)
 {
     const struct op_info *op = op_info((uint8_t)rx->u.rx.opcode);
@@ -110,7 +112,9 @@ static void say_no_answer(struct why_not *w, const struct ev *rx)
     }
 }
 
-/* @first is the first response to a READ, and arrived: the first behind it that did not. */
+/* @first is the first response to a READ, and arrived.  Prints the first later response that did
+ * not.
+ */
 static void say_responses(struct why_not *w, const struct ev *first)
 {
     const struct ev *tx = first;
@@ -139,7 +143,7 @@ static void say_responses(struct why_not *w, const struct ev *first)
     }
 }
 
-/* What became of the answer @tx. */
+/* Prints the fate of the answer @tx. */
 static void say_answer(struct why_not *w, const struct ev *tx)
 {
     const struct fate f = fate_of(w->index, tx);
@@ -157,7 +161,7 @@ static void say_answer(struct why_not *w, const struct ev *tx)
     why_not_say(w, "It was answered in %s, but the answer %s.", id_text(id, tx->id), buf);
 }
 
-/* If its queue pair still waits for the answer: when it sends it again. */
+/* If the queue pair still waits for the answer, prints when it will retransmit. */
 static void say_timer(struct why_not *w, const struct ev *tx)
 {
     char path[TREE_PATH_BYTES];

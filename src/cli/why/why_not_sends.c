@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* `why not`: what holds the sends of a queue pair.
+/* `why not` for the sends of a queue pair.
  *
- * Sends complete in the order in which they were posted, so that the oldest holds all others.  How
- * many there are is in the tree; which they are is in the record, whose newest posts they are.
+ * Sends complete in the order in which they were posted, so the oldest one delays all others.  The
+ * tree has the number of pending sends.  They are the newest posts in the record.
  */
 #include <string.h>
 
@@ -14,11 +14,11 @@
 #define ATTEMPTS_TOLD 3u
 #define RNR_FOREVER   7u
 
-/* The posts of the sends that are not complete.  NULL: not recorded (any more). */
+/* Posts of pending sends; NULL: not recorded. */
 struct pending {
-    const struct ev *oldest;    /* of all */
-    const struct ev *signaled;  /* the oldest that writes a completion */
-    const struct ev *unfetched; /* the oldest that the device has not taken */
+    const struct ev *oldest;    /* the oldest */
+    const struct ev *signaled;  /* the oldest that will have a completion */
+    const struct ev *unfetched; /* the oldest that the device has not fetched */
 };
 
 static bool is_post_of(const struct ev *e, const struct why_not_qp *q)
@@ -48,7 +48,9 @@ static struct pending find_pending(const struct why_not *w, const struct why_not
     return p;
 }
 
-/* What told the device of @post: the kick, or that it wants none as it looks by itself. */
+/* Returns the event that announced @post to the device: a kick, or the decision that no kick is
+ * needed.
+ */
 static const struct ev *find_kick(const struct why_not *w, const struct why_not_qp *q,
                                   const struct ev *post)
 {
@@ -65,7 +67,9 @@ static const struct ev *find_kick(const struct why_not *w, const struct why_not_
     return NULL;
 }
 
-/* A device that found a ring broken does nothing more; false: it is well. */
+/* Reports a device that needs a reset because it found a broken ring.  Returns false if it needs
+ * none.
+ */
 static bool say_needs_reset(struct why_not *w, const struct why_not_qp *q)
 {
     char host[RDL_NAME_BYTES], device[TREE_PATH_BYTES];
@@ -79,7 +83,7 @@ static bool say_needs_reset(struct why_not *w, const struct why_not_qp *q)
     return true;
 }
 
-/* A fault of the device is why; false: it is not. */
+/* Reports a device fault that affected @kick.  Returns false if there is none. */
 static bool say_device_fault(struct why_not *w, const struct why_not_qp *q, const struct ev *kick)
 {
     const struct ev *hit = past_queue_fault(w->past, q->host, q->queue, kick->id);
@@ -106,7 +110,9 @@ static bool say_device_fault(struct why_not *w, const struct why_not_qp *q, cons
     return true;
 }
 
-/* The device has not taken @post, the oldest of those, in a state in which it would. */
+/* Explains why the device has not fetched @post, the oldest unfetched send, in a state in which it
+ * fetches.
+ */
 static void say_unfetched(struct why_not *w, const struct why_not_qp *q, const struct ev *post)
 {
     const struct ev *kick = post ? find_kick(w, q, post) : NULL;
@@ -129,7 +135,7 @@ static void say_unfetched(struct why_not *w, const struct why_not_qp *q, const s
     }
 }
 
-/* A state that begins nothing; false if this is none. */
+/* Reports a state in which no send is processed.  Returns false in other states. */
 static bool say_state(struct why_not *w, const struct why_not_qp *q)
 {
     const char *state = enum_name(&enum_qp_state, q->state);
@@ -178,7 +184,7 @@ static void add_time(struct text *t, const struct why_not *w, const char *qp, en
     quantity_add_time_short(t, tree_number(w->lab, qp, id));
 }
 
-/* The peer had no receive, and @q waits. */
+/* Reports that @q waits because the peer had no receive. */
 static void say_rnr(struct why_not *w, const struct why_not_qp *q)
 {
     const uint64_t naks = tree_number(w->lab, q->path, LEAF_qp_rnr_retries);
@@ -228,7 +234,9 @@ struct held_sends {
     size_t n;
 };
 
-/* Of who waits for what, that a request of held.qp waits behind READs and atomics. */
+/* Prints those sentences of rdl_waits() that say that a request of held.qp waits for READs or
+ * atomics.
+ */
 static void say_held(void *ctx, const char *sentence)
 {
     struct held_sends *h = ctx;
@@ -240,7 +248,7 @@ static void say_held(void *ctx, const char *sentence)
     why_not_say(h->w, "%s.", sentence);
 }
 
-/* Nothing of the oldest request was sent. */
+/* Explains why no packet of the oldest request was sent. */
 static void say_not_sent(struct why_not *w, const struct why_not_qp *q)
 {
     struct held_sends held = {w, q->path, 0};
@@ -260,7 +268,7 @@ static void say_not_sent(struct why_not *w, const struct why_not_qp *q)
     why_not_try(w, "run");
 }
 
-/* One transmission, and what became of it. */
+/* Prints a transmission and its fate. */
 static void say_attempt(struct why_not *w, const struct ev *tx, uint32_t psn)
 {
     char buf[SHOW_LINE_BYTES], at[48];
@@ -296,7 +304,6 @@ static void say_attempts(struct why_not *w, const struct why_not_qp *q, uint32_t
         say_attempt(w, told[i - 1], psn);
 }
 
-/* When @q sends again by itself. */
 void why_not_timer(struct why_not *w, const struct why_not_qp *q)
 {
     const uint64_t retries = tree_number(w->lab, q->path, LEAF_qp_retries);
@@ -323,7 +330,7 @@ void why_not_timer(struct why_not *w, const struct why_not_qp *q)
                     due, (unsigned long long)limit);
 }
 
-/* Packets were sent, and are not answered. */
+/* Explains packets that were sent and not answered. */
 static void say_unanswered(struct why_not *w, const struct why_not_qp *q)
 {
     const uint32_t psn = (uint32_t)tree_number(w->lab, q->path, LEAF_qp_acked_psn);
@@ -348,7 +355,7 @@ static void say_unanswered(struct why_not *w, const struct why_not_qp *q)
         why_not_try(w, "run");
 }
 
-/* Which sends are not complete, and whether they write completions at all. */
+/* Prints which sends are pending, and whether they will have completions. */
 static void say_pending(struct why_not *w, const struct why_not_qp *q, const struct pending *p)
 {
     const uint32_t n = why_not_pending(q);
@@ -379,7 +386,7 @@ static void say_pending(struct why_not *w, const struct why_not_qp *q, const str
     }
 }
 
-/* The device has some, and others it has not. */
+/* Explains sends that the device has not fetched in addition to those it has. */
 static void say_behind(struct why_not *w, const struct why_not_qp *q, const struct pending *p)
 {
     if (q->unfetched == 0 || q->outstanding == 0 || !p->unfetched || find_kick(w, q, p->unfetched))
@@ -391,11 +398,11 @@ static void say_behind(struct why_not *w, const struct why_not_qp *q, const stru
     why_not_try(w, "kick %s, then run", q->sq);
 }
 
-/* How a send that was posted ended.  NULL: it did not. */
+/* End of a posted send; NULL: it did not happen. */
 struct send_end {
-    const struct ev *used; /* the device gave its descriptor back */
-    const struct ev *cqe;  /* and wrote its completion, which it does directly behind that */
-    const struct ev *lost; /* or else it was forgotten with its queue */
+    const struct ev *used; /* the device returned its descriptor */
+    const struct ev *cqe;  /* the completion, written directly after that */
+    const struct ev *lost; /* otherwise: it was discarded with its queue */
 };
 
 static struct send_end end_of(const struct why_not *w, const struct why_not_qp *q,
@@ -425,7 +432,7 @@ static struct send_end end_of(const struct why_not *w, const struct why_not_qp *
     return end;
 }
 
-/* @post, the last send of @q, is not pending any more. */
+/* Prints how @post, the last send of @q, ended. */
 static void say_end(struct why_not *w, const struct why_not_qp *q, const struct ev *post)
 {
     const struct send_end end = end_of(w, q, post);
@@ -454,7 +461,7 @@ static void say_end(struct why_not *w, const struct why_not_qp *q, const struct 
     why_not_say(w, "%s: %s.", q->path, buf);
 }
 
-/* Everything that was posted is done. */
+/* Reports that no send is pending. */
 static void say_done(struct why_not *w, const struct why_not_qp *q)
 {
     const struct ev *last = NULL;

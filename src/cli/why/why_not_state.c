@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* `why not`: a state that a queue pair is not in, and what is asked when nothing is named. */
+/* `why not` for a state that a queue pair is not in, and without an argument. */
 #include <string.h>
 
 #include "cli/why/why_not_answer.h"
@@ -8,10 +8,10 @@
 
 #define N_STATES 7u
 
-/* The edge that @from leaves by on the shortest way to @to; NULL: there is none. */
+/* Returns the first edge of the shortest path from @from to @to.  Returns NULL if there is none. */
 static const struct qp_edge *next_edge(enum qp_type type, enum qp_state from, enum qp_state to)
 {
-    const struct qp_edge *by[N_STATES] = {NULL}; /* the edge towards @to, by where it begins */
+    const struct qp_edge *by[N_STATES] = {NULL}; /* for each state, its edge towards @to */
     bool reached[N_STATES] = {false};
     bool more = true;
 
@@ -51,7 +51,7 @@ static void say_edge(struct why_not *w, const struct qp_edge *e)
     why_not_say(w, "%s.", buf);
 }
 
-/* The way from @from to @to by what somebody may ask for; false: there is none. */
+/* Prints the commands that lead from the current state to @to.  Returns false if there are none. */
 static bool say_way(struct why_not *w, const struct why_not_qp *q, enum qp_state to)
 {
     enum qp_state at = q->state;
@@ -82,7 +82,7 @@ static bool say_way(struct why_not *w, const struct why_not_qp *q, enum qp_state
     return at == to;
 }
 
-/* What took it out of @to, if it was in it. */
+/* Prints the event in which the queue pair left state @to, if it was in it. */
 static void say_left(struct why_not *w, const struct why_not_qp *q, enum qp_state to)
 {
     char id[64], by[64];
@@ -103,7 +103,7 @@ static void say_left(struct why_not *w, const struct why_not_qp *q, enum qp_stat
     }
 }
 
-/* The last time that the device refused to change it. */
+/* Prints the last modification of its state that the device refused. */
 static void say_refused(struct why_not *w, const struct why_not_qp *q)
 {
     char buf[EV_TEXT_BYTES];
