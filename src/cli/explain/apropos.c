@@ -18,20 +18,20 @@
 #define LEAD_COLUMNS  38u
 #define SAID_BYTES    512u
 
-/* How well something fits. */
+/* How well an item matches, worst first. */
 enum fit {
     FIT_NOT,
-    FIT_TEXT,      /* the word is in what is said of it, as a part of another one */
-    FIT_TEXT_WORD, /* as a word of its own */
+    FIT_TEXT,      /* inside a word of its text */
+    FIT_TEXT_WORD, /* a whole word of its text */
     FIT_IN_NAME,
-    FIT_NAME_PART, /* it is one of the words of the name */
+    FIT_NAME_PART, /* one of the words of its name */
     FIT_NAME_BEGIN,
     FIT_NAME
 };
 
 struct apropos_hit {
     enum fit fit;
-    size_t order; /* of those that fit equally well, the first comes first */
+    size_t order; /* equal matches stay in this order */
     char name[NAME_BYTES];
     const char *kind, *text;
 };
@@ -47,7 +47,7 @@ static bool is_word_end(char c)
     return !((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9'));
 }
 
-/* Where @word is in @text, letter case aside; NULL: nowhere. */
+/* Returns the first occurrence of @word in @text, ignoring case.  Returns NULL if there is none. */
 static const char *find(const char *text, const char *word)
 {
     for (; *text; text++) {
@@ -98,7 +98,7 @@ static void look_at_word(void *ctx, const char *kind, const char *word, const ch
     add(s, fit_of(s->word, word, text), kind, word, text);
 }
 
-/* The same of something that may have been offered with another text just before. */
+/* The same for an item that may have been offered just before with another text. */
 static void look_at_more(void *ctx, const char *kind, const char *name, const char *text)
 {
     struct apropos_search *s = ctx;
@@ -139,7 +139,7 @@ static int compare(const void *a, const void *b)
     return x->order < y->order ? -1 : x->order > y->order;
 }
 
-/* The first sentence of @text. */
+/* Appends the first sentence of @text. */
 static void add_sentence(struct text *t, const char *text)
 {
     const char *end = strstr(text, ". ");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What there is about a word: commands, their parameters, the words, statuses, enumerations and
- * events that `explain` knows, and the scenarios of a collection.
+/* Searches commands, parameters, all words that `explain` knows, and a collection of scenarios for
+ * a word.
  */
 #ifndef CLI_EXPLAIN_APROPOS_H
 #define CLI_EXPLAIN_APROPOS_H
@@ -8,20 +8,20 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* Takes one thing that may be about the word: which @kind it is of, how it is called, and a text
- * about it, which stays until all is printed.  One that has several texts is offered once for each,
- * one behind the other, and told once, with the text that fits best.
+/* Offers an item to the search: its kind, its name, and a text about it, which must live until
+ * apropos() returns.  An item with several texts is offered once per text, in succession.  It is
+ * printed once, with the text that matches best.
  */
 typedef void apropos_offer(void *search, const char *kind, const char *name, const char *text);
 
-/* Where there is more to look at than this layer knows. */
+/* Further items from a higher layer. */
 struct apropos_more {
     void (*each)(const void *ctx, apropos_offer *offer, void *search);
     const void *ctx;
 };
 
-/* Prints what has @word in its name or in what is said of it, what fits best first; @more may be
- * NULL.  False: that is nothing.
+/* Prints the items with @word in their name or text, best match first.  @more may be NULL.  Returns
+ * false if there are none.
  */
 bool apropos(FILE *out, const char *word, const struct apropos_more *more);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A word is looked up everywhere: it may be a status and a state at once, and then both are told.
+/* A word is looked up in all tables.  If it has several meanings, such as a status and a state, all
+ * are printed.
  */
 #include "cli/explain/explain.h"
 
@@ -21,9 +22,9 @@
 #include "print/show_text.h"
 #include "rdmalab/status.h"
 
-#define STRUCTURES_TOLD_MAX 6u  /* in which a field is */
-#define FIELD_TEXT_COLUMN   46u /* of a structure: where the meaning of a field stands */
-#define SUBJECT_COLUMN      15u /* where the words of a subject stand */
+#define STRUCTURES_TOLD_MAX 6u  /* structures listed for a field */
+#define FIELD_TEXT_COLUMN   46u /* column of a field's meaning */
+#define SUBJECT_COLUMN      15u /* column of a subject's words */
 
 static const struct {
     const char *word, *text, *see;
@@ -113,7 +114,7 @@ static void print_see(FILE *out, const char *see)
         show_wrap_behind(out, "  see it: ", 10, see);
 }
 
-/* The row of explain.def for @word, or -1. */
+/* Returns the index of the row of explain.def for @word, or -1. */
 static int find_word(const char *word)
 {
     for (size_t i = 0; i < ARRAY_LEN(words); i++) {
@@ -123,7 +124,7 @@ static int find_word(const char *word)
     return -1;
 }
 
-/* The note on @table; every table has one. */
+/* Returns the index of the note on @table.  Every table has one. */
 static size_t find_note(const struct enum_table *table)
 {
     size_t i = 0;
@@ -135,7 +136,7 @@ static size_t find_note(const struct enum_table *table)
     return i;
 }
 
-/* The attributes in @set by name, "pkey_index, port". */
+/* Appends the names of the attributes in @set: "pkey_index, port". */
 static void add_attributes(struct text *t, unsigned set)
 {
     bool first = true;
@@ -150,7 +151,7 @@ static void add_attributes(struct text *t, unsigned set)
         text_add(t, "nothing");
 }
 
-/* The state graph, from the rows that driver and device check. */
+/* Prints the state graph, from the rows that driver and device check. */
 static void print_states(FILE *out)
 {
     show_hanging(out, 2, "The states of a queue pair, and what modify_qp must give for each move");
@@ -186,7 +187,7 @@ static void print_states(FILE *out)
     print_see(out, "connect h1.qp h2.qp; show qp h1.qp");
 }
 
-/* The number of @row, as packets, registers and programs have it. */
+/* Appends the number of @row in the base that packets, registers and programs use. */
 static void add_number(struct text *t, const struct enum_table *table, const struct enum_row *row)
 {
     const bool decimal = row->value < 10 || table == &enum_wc_status || table == &enum_rule ||
@@ -194,7 +195,8 @@ static void add_number(struct text *t, const struct enum_table *table, const str
                          table == &enum_async_event;
     const enum syndrome kind = (enum syndrome)row->value;
 
-    if (table == &enum_behaviour || table == &enum_finding) /* whose numbers are their places */
+    /* These have numbers only to order them. */
+    if (table == &enum_behaviour || table == &enum_finding)
         return;
     if (table != &enum_syndrome)
         text_addf(t, decimal ? " %u" : " 0x%x", row->value);
@@ -211,7 +213,8 @@ bool explain_has_scenario(const struct enum_table *table, const struct enum_row 
     return table == &enum_async_event && !strstr(row->text, "never raised here");
 }
 
-/* @word: its row of explain.def, which is about the first meaning of a word; -1: none. */
+/* @word: index of its row of explain.def, which belongs to the first meaning of a word; -1: none.
+ */
 static void print_row(FILE *out, const struct enum_table *table, const struct enum_row *row,
                       int word, bool source)
 {
@@ -242,7 +245,7 @@ void explain_row(FILE *out, const struct enum_table *table, const struct enum_ro
     print_row(out, table, row, find_word(row->name), source);
 }
 
-/* All words of an enumeration. */
+/* Prints all words of an enumeration. */
 static void print_table(FILE *out, const struct enum_table *table, bool source)
 {
     const size_t note = find_note(table);
@@ -254,7 +257,7 @@ static void print_table(FILE *out, const struct enum_table *table, bool source)
     print_see(out, notes[note].see);
 }
 
-/* Every enumeration and every row of one that is called @word; returns how many. */
+/* Prints every enumeration called @word, and every row with that name.  Returns their number. */
 static unsigned explain_enums(FILE *out, const char *word, bool source)
 {
     int text = find_word(word);
@@ -276,7 +279,7 @@ static unsigned explain_enums(FILE *out, const char *word, bool source)
     return n;
 }
 
-/* A word that is in no enumeration. */
+/* Prints a word that is in no enumeration. */
 static bool explain_concept(FILE *out, const char *word, bool source)
 {
     const int i = find_word(word);
@@ -322,7 +325,7 @@ static void print_structure(FILE *out, const struct rfc_struct *s)
     }
 }
 
-/* A structure of the RFC, or a field in one. */
+/* Prints a structure of the RFC, or the structures that contain a field. */
 static bool explain_structure(FILE *out, const char *word)
 {
     const struct rfc_struct *s;
@@ -372,7 +375,7 @@ static bool explain_event(FILE *out, const char *word)
     return false;
 }
 
-/* A row of the profile table. */
+/* Prints a difference between the profiles. */
 static bool explain_difference(FILE *out, const char *word, bool source)
 {
     for (unsigned i = 0; i < TRAIT_COUNT; i++) {

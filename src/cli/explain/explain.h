@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The command `explain`: what a word of RDMA, virtio or this program means, and how to see it. */
+/* The command `explain`: prints the meaning of a word of RDMA, virtio or this program, and commands
+ * that show it.
+ */
 #ifndef CLI_EXPLAIN_EXPLAIN_H
 #define CLI_EXPLAIN_EXPLAIN_H
 
@@ -8,32 +10,30 @@
 
 #include "emu/facts/enums.h"
 
-/* Prints all that is known of @word, as explain_same() knows it; false if that is nothing.
- * @source: with the sections that nobody has verified.
+/* Prints everything known about @word, compared with explain_same().  Returns false if there is
+ * nothing.  @source: also cite sections of specifications that nobody has verified.
  */
 bool explain(FILE *out, const char *word, bool source);
 
-/* Are @a and @b the same word?  Case does not matter, nor which of "-_. " stands where. */
+/* Returns true if @a and @b are the same word.  Case is ignored, and "-_.  " are equal. */
 bool explain_same(const char *a, const char *b);
 
-/* What helps where no known word comes near. */
+/* Remedy if no known word is similar. */
 #define EXPLAIN_WORDS                                                                              \
     "words of statuses, states, opcodes, rules, registers are known; \"explain\" alone lists some"
 
-/* Is @row, of @table, something of which "scenarios ROW" finds one: a completion that failed, or an
- * asynchronous event?  Not all of them happen here.
+/* Returns true if "scenarios ROW" finds a scenario for @row of @table: a failed completion or an
+ * asynchronous event, unless the emulator never produces it.
  */
 bool explain_has_scenario(const struct enum_table *table, const struct enum_row *row);
 
-/* Prints words to begin with, by subject. */
+/* Prints words to begin with, grouped by subject. */
 void explain_subjects(FILE *out);
 
-/* Calls @each for every known word, in the order of the tables; some words come twice. */
+/* Calls @each for every known word, in the order of the tables.  Some words come twice. */
 void explain_each(void (*each)(void *ctx, const char *word), void *ctx);
 
-/* Calls @each for every known word of which something is said in a sentence, with what it is and
- * that sentence.
- */
+/* Calls @each for every known word that has a text, with its kind and that text. */
 typedef void explain_text(void *ctx, const char *kind, const char *word, const char *text);
 void explain_each_text(explain_text *each, void *ctx);
 

@@ -17,8 +17,8 @@
 
 #define NEAR_WORDS_MAX 6u
 
-/* How near a word is that contains what was typed, or begins so, the shorter the nearer: nearer
- * than any slip.
+/* Distances of similar words.  A word that contains the typed text, or begins with it, is nearer
+ * than any typing error; among those, shorter words are nearer.
  */
 enum { NEAR_SAME = 0, NEAR_PART = 1, NEAR_BEGIN = 2, NEAR_SLIP = 100 };
 
@@ -54,7 +54,7 @@ static bool explain_c_name(FILE *out, const char *word, bool source)
     return t.n > 0;
 }
 
-/* A number, or a word of the enumerations that @subject is a word for. */
+/* Prints a number or a word of the enumerations that @subject names. */
 static bool explain_of_subject(FILE *out, const char *subject, const char *word, bool source)
 {
     struct suggestion_list t = {.out = out, .source = source};
@@ -71,7 +71,7 @@ static bool explain_of_subject(FILE *out, const char *subject, const char *word,
     return t.n > 0;
 }
 
-/* Is it a word that a question has, and no name? */
+/* Returns true for a word of a question that carries no meaning. */
 static bool says_nothing(const char *word)
 {
     static const char *const words[] = {"a",  "an", "the",  "what", "is",   "are",
@@ -84,7 +84,7 @@ static bool says_nothing(const char *word)
     return false;
 }
 
-/* What is left of a question: "what is a slot?" asks for "slot". */
+/* Appends @asked without such words: "slot" for "what is a slot?". */
 static void add_asked(struct text *t, const char *asked)
 {
     while (*asked) {
@@ -117,7 +117,7 @@ bool explain_asked(FILE *out, const char *asked, bool source)
     return left[0] && strcmp(left, asked) != 0 && explain_asked(out, left, source);
 }
 
-/* The nearest words so far, the nearest first. */
+/* The nearest words so far, nearest first. */
 struct near_words {
     const char *typed;
     char word[NEAR_WORDS_MAX][SUGGEST_WORD_BYTES];
@@ -169,7 +169,9 @@ static void offer_near(void *ctx, const char *word)
     near->distance[at] = distance;
 }
 
-/* Slips are worth telling where nothing else is near, and then the least of them. */
+/* Number of words to suggest.  Typing errors count only if nothing else is near, and then only the
+ * nearest of them.
+ */
 static size_t n_worth_telling(const struct near_words *near)
 {
     const size_t most =
@@ -191,7 +193,7 @@ void explain_near(struct text *t, const char *asked)
         c_name_each(offer_near, &near);
     for (size_t i = 0; i < N_CMDS; i++)
         offer_near(&near, cmd_table[i].name);
-    /* Of several words each may be known, or near to one that is. */
+    /* Look up each of several words. */
     for (const char *at = asked; strchr(asked, ' ') && *at; at += strspn(at, " ?")) {
         struct text w = text_on(word, sizeof(word));
 

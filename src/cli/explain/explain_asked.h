@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What somebody typed behind `explain`: a word, a number, a name of C, a question. */
+/* Interprets the argument of `explain`: a word, a number, a C name, or a question. */
 #ifndef CLI_EXPLAIN_EXPLAIN_ASKED_H
 #define CLI_EXPLAIN_EXPLAIN_ASKED_H
 
@@ -10,14 +10,14 @@
 
 #define EXPLAIN_ASKED_BYTES 256u
 
-/* Prints what is known of @asked: as a command and a word (explain()), by the name that C has for
- * it (IBV_WC_RETRY_EXC_ERR, ibv_post_send), as a number (12, 0x60), as a word or number of one
- * subject ("status 12"), or without the words that say nothing ("what is a slot?").  False, and
- * nothing is printed, if that is nothing.  @source: as of explain().
+/* Prints what is known about @asked.  It may be a command or a word (explain()), a C name
+ * (IBV_WC_RETRY_EXC_ERR, ibv_post_send), a number (12, 0x60), or a subject and a word or number
+ * ("status 12").  Otherwise words without meaning are removed ("what is a slot?").  Returns false,
+ * and prints nothing, if nothing is known.  @source: as of explain().
  */
 bool explain_asked(FILE *out, const char *asked, bool source);
 
-/* Appends what to do when that was nothing: the known words that are near @asked. */
+/* Appends the known words similar to @asked, as a remedy. */
 void explain_near(struct text *t, const char *asked);
 
 #endif

@@ -9,9 +9,9 @@
 
 #define TEXT_COLUMN 12u
 
-/* Written by tools/write_docs.py from the scenarios and the tests themselves. */
+/* tools/write_behaviours.py generates shown.def from the scenarios and the tests. */
 static const struct {
-    uint32_t behaviour; /* the value of its row in enum_behaviour */
+    uint32_t behaviour; /* value of its row in enum_behaviour */
     const char *by;
 } shown[] = {
 #define SHOWN(letter, number, by) {BEHAVIOUR_VALUE(letter, number), by},

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where a behaviour comes from, and which scenarios and tests show it. */
+/* The source of a behaviour, and the scenarios and tests that show it. */
 #ifndef CLI_EXPLAIN_EXPLAIN_BEHAVIOUR_H
 #define CLI_EXPLAIN_EXPLAIN_BEHAVIOUR_H
 
@@ -8,9 +8,7 @@
 
 #include "emu/facts/enums.h"
 
-/* Prints what stands behind the text of @row, one of enum_behaviour.
- * @source: with the sections that nobody has verified.
- */
+/* Prints these for @row, a row of enum_behaviour.  @source: as of explain(). */
 void explain_behaviour(FILE *out, const struct enum_row *row, bool source);
 
 #endif

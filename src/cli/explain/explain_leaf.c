@@ -9,8 +9,8 @@
 
 enum { KEY_COLUMNS = 24 };
 
-/* Appends the word of @path that ends at @end, without the number of an element; returns where it
- * begins.
+/* Appends the component of @path that ends at @end, without an element's index.  Returns its
+ * beginning.
  */
 static const char *word_before(const char *path, const char *end, struct text *t)
 {
@@ -24,7 +24,7 @@ static const char *word_before(const char *path, const char *end, struct text *t
     return from;
 }
 
-/* Is a node of @kind called @word: by its title, or as a child somewhere? */
+/* Returns true if nodes of @kind are called @word, by their title or as a child of another node. */
 static bool is_called(enum node_kind kind, const char *word)
 {
     for (unsigned i = CHILD_none + 1; i < CHILD_COUNT; i++) {
@@ -69,8 +69,8 @@ static uint64_t nodes_called(const char *word)
     return nodes;
 }
 
-/* The nodes that the path of @n bytes at @path can be, whose last word is nobody's: a name that
- * somebody gave, "h1.conn", "f1".
+/* The kinds of nodes that the first @n bytes of @path can name if its last component is the name of
+ * an object: "h1.conn", "f1".
  */
 static uint64_t nodes_of_name(const char *path, size_t n)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A number is looked up in every table whose values a person meets as numbers.  Meanings are
- * collected first: a single one is told at length, several in a line each.
+/* A number is looked up in every table whose values users see as numbers.  The meanings are counted
+ * first: a single one is printed in full, several in one line each.
  */
 #include "cli/explain/explain_number.h"
 
@@ -19,7 +19,7 @@
 
 static const struct {
     const struct enum_table *table;
-    bool is_bits; /* the number can be several of its values together */
+    bool is_bits; /* values may be combined */
 } numbered[] = {
     {&enum_wc_status, false}, {&enum_wc_opcode, false},    {&enum_rule, false},
     {&enum_opcode, false},    {&enum_wr_opcode, false},    {&enum_qp_state, false},
@@ -29,7 +29,7 @@ static const struct {
     {&enum_send_flag, true},  {&enum_wc_flag, true},       {&enum_qp_attr, false},
 };
 
-/* Other words for a table. */
+/* Further names of a table. */
 static const struct {
     const char *word;
     const struct enum_table *table;
@@ -39,13 +39,13 @@ static const struct {
     {"nak", &enum_syndrome},    {"aeth", &enum_syndrome},
 };
 
-/* What was asked, and what was found. */
+/* State of the lookup. */
 struct number_search {
     FILE *out;
     const char *subject; /* NULL: any */
     uint64_t number;
     unsigned n;
-    bool told; /* print each in a line; otherwise count them */
+    bool told; /* print each meaning in a line; false: only count them */
     bool alone, source;
 };
 
@@ -81,7 +81,7 @@ static void print_meaning(struct number_search *a, const char *what, const char 
     cite_wrap_behind(a->out, lead, MEANING_COLUMN, text, a->source);
 }
 
-/* A table that has a row for the number. */
+/* Looks up the number in the rows of a table. */
 static void look_in_rows(struct number_search *a, const struct enum_table *table)
 {
     for (size_t i = 0; i < table->n_rows; i++) {
@@ -100,7 +100,7 @@ static void look_in_rows(struct number_search *a, const struct enum_table *table
     }
 }
 
-/* A set of bits of @table that is more than one. */
+/* Looks up the number as a combination of several bits of @table. */
 static void look_in_bits(struct number_search *a, const struct enum_table *table)
 {
     char buf[SHOW_LINE_BYTES];
@@ -123,7 +123,7 @@ static bool is_wanted(const struct number_search *a, const char *word, const cha
     return !a->subject || strcasecmp(a->subject, word) == 0 || strcasecmp(a->subject, other) == 0;
 }
 
-/* The byte of an AETH, and the codes of times that have no enumeration. */
+/* Looks up the number as the byte of an AETH, and as timer codes, which have no enumeration. */
 static void look_in_codes(struct number_search *a)
 {
     char buf[SHOW_LINE_BYTES];

@@ -7,7 +7,7 @@
 
 #define TEXT_COLUMN 11u
 
-/* "  LEAD     text", wrapped. */
+/* Prints "  LEAD     text", wrapped. */
 static void print_part(FILE *out, const char *lead, const char *text, bool source)
 {
     char buf[32];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* `explain profiles`, and its rows by name. */
+/* `explain profiles`, and single rows of it. */
 #ifndef CLI_EXPLAIN_EXPLAIN_PROFILES_H
 #define CLI_EXPLAIN_EXPLAIN_PROFILES_H
 
@@ -7,10 +7,12 @@
 
 #include "emu/facts/profile.h"
 
-/* All differences, from the rows that the transport asks; @source as of explain(). */
+/* Prints all differences between the profiles, from the rows that the transport uses.  @source: as
+ * of explain().
+ */
 void explain_profiles(FILE *out, bool source);
 
-/* One of them. */
+/* Prints one difference. */
 void explain_trait(FILE *out, enum trait trait, bool source);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One row of an enumeration, at length. */
+/* Prints one row of an enumeration with all that is known about it. */
 #ifndef CLI_EXPLAIN_EXPLAIN_ROW_H
 #define CLI_EXPLAIN_EXPLAIN_ROW_H
 
@@ -8,7 +8,7 @@
 
 #include "emu/facts/enums.h"
 
-/* Prints all that explain() prints of @row, which is one of @table. */
+/* Prints the part of explain() about @row of @table. */
 void explain_row(FILE *out, const struct enum_table *table, const struct enum_row *row,
                  bool source);
 

@@ -40,7 +40,7 @@ static const struct meaning {
     {"port_attr", "active_mtu", &enum_mtu, false},
 };
 
-/* Numbers that are addresses or keys read better in hexadecimal. */
+/* Returns true for fields that are printed in hexadecimal, such as addresses and keys. */
 static bool is_hex(const char *name)
 {
     static const char *const words[] = {
@@ -62,7 +62,8 @@ void rfc_add_lower(struct text *t, const char *s)
         text_addf(t, "%c", tolower((unsigned char)*s));
 }
 
-/* Appends the names of the bits that are set in @v, "LOCAL_WRITE, REMOTE_READ"; "0" for none. */
+/* Appends the names of the bits in @v: "LOCAL_WRITE, REMOTE_READ".  Appends "0" if there are none.
+ */
 static void add_set(struct text *t, const struct enum_table *words, uint64_t v)
 {
     const size_t start = t->len;
@@ -101,7 +102,7 @@ static void add_raw(struct text *t, const struct rfc_field *f, const uint8_t *at
     }
 }
 
-/* NULL: the numbers of field @f have no names. */
+/* Returns NULL if the numbers of field @f have no names. */
 static const struct meaning *meaning_of(const struct rfc_struct *s, const struct rfc_field *f)
 {
     for (size_t i = 0; i < ARRAY_LEN(meanings); i++) {
@@ -138,7 +139,7 @@ bool rfc_field_parse(const struct rfc_struct *s, const struct rfc_field *f, cons
     const struct enum_table *words = m ? m->words : NULL;
     char word[64];
 
-    /* The path MTU 1024 is a word: its number is another one. */
+    /* Path MTUs are words, although they look like numbers: the word 1024 has another value. */
     if (!(words && enum_by_name(words, text)) && !quantity_parse(QUANTITY_NUMBER, text, ret))
         return true;
     for (*ret = 0; words && *text;) {
@@ -173,9 +174,6 @@ void rfc_add_bytes(struct text *t, const struct rfc_row *row, size_t from, size_
         text_addf(t, i > from ? " %02x" : "%02x", row->at[i]);
 }
 
-/* The bytes in lines of eight, the label behind the first.  Long fields without any content take
- * one line.
- */
 void rfc_print_row(void *out, const struct rfc_row *row)
 {
     const bool blank = rfc_is_blank(row);
@@ -192,7 +190,8 @@ void rfc_print_row(void *out, const struct rfc_row *row)
     text_add(&l, row->name);
     text_add(&t, row->value);
     if (row->meaning[0]) {
-        text_add(&t, t.len + 1 < VALUE_WIDTH ? "" : ";"); /* one blank parts nothing */
+        /* A single blank would not separate them. */
+        text_add(&t, t.len + 1 < VALUE_WIDTH ? "" : ";");
         text_pad_to(&t, VALUE_WIDTH);
         text_add(&t, row->meaning);
     }
@@ -207,7 +206,7 @@ void rfc_print_row(void *out, const struct rfc_row *row)
     }
 }
 
-/* The structure that field @f of @s holds; NULL: none. */
+/* Returns the structure inside field @f of @s.  Returns NULL if it contains none. */
 static const struct rfc_struct *nested(const struct rfc_struct *s, const struct rfc_field *f)
 {
     const bool attrs = strcmp(s->name, "modify_qp") == 0 && strcmp(f->name, "attrs") == 0;
