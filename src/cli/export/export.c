@@ -10,7 +10,7 @@
 
 #define TEXT_SUFFIX ".txt"
 
-/* Two suffixes, and how they are said. */
+/* Two suffixes, and their text in messages. */
 #define ENDS(a, b)                                                                                 \
     {                                                                                              \
         {a, b}, a " or " b                                                                         \

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Frames as a capture file.
+/* Writes frames as a capture file.
  *
- * A frame appears where a capture on real machines would see it: outbound on its sender's interface
- * and inbound on its receiver's, damaged if it arrived damaged.  An external port is an interface
- * as a host is: what comes from outside is outbound there.  A frame that a link lost is on neither;
- * it appears on an interface of its own, wire.lost, at the time when it was lost.
+ * A frame appears where a capture on real machines would see it: outbound on its sender's
+ * interface, and inbound on its receiver's.  It is damaged if it arrived damaged.  An external port
+ * is an interface like a host: frames that enter the lab there are outbound.  A frame that a link
+ * lost was received by nobody.  It appears at the time of its loss on a separate interface,
+ * wire.lost.
  */
 #include <stdlib.h>
 
@@ -22,7 +23,7 @@ struct pcapng_export {
     struct pcapng w;
     struct past_index *index; /* owned */
     uint32_t n_hosts, n_ports;
-    uint32_t lost; /* interface */
+    uint32_t lost; /* number of the interface wire.lost */
 };
 
 struct comments {
@@ -31,7 +32,7 @@ struct comments {
     size_t n;
 };
 
-/* The next comment, to be written into; the last one again when there are too many. */
+/* Returns the next comment to write into.  If there are too many, returns the last one again. */
 static struct text comment(struct comments *c)
 {
     const size_t i = c->n < COMMENTS_MAX ? c->n++ : COMMENTS_MAX - 1;
@@ -45,7 +46,7 @@ static void put(void *ctx, const void *bytes, size_t n)
     fwrite(bytes, 1, n, ctx);
 }
 
-/* "h1.qp wr_id=1 SEND", and which attempt it is. */
+/* Adds the request of the packet and the number of its transmission: "h1.qp wr_id=1 SEND". */
 static void add_work(struct comments *cs, const struct past *p, const struct ev *tx)
 {
     static const char *const kinds[] = {[OPK_SEND] = "SEND",
@@ -74,7 +75,7 @@ static void add_work(struct comments *cs, const struct past *p, const struct ev 
     }
 }
 
-/* What faults did to the frame of @tx, each in a comment. */
+/* Adds a comment for each effect of a fault on the frame of @tx. */
 static void add_mishaps(struct comments *cs, const struct pcapng_export *c, const struct ev *tx)
 {
     for (uint32_t i = past_first_of_frame(c->index, tx->id); i != PAST_NONE;
@@ -98,7 +99,9 @@ static void add_mishaps(struct comments *cs, const struct pcapng_export *c, cons
     }
 }
 
-/* False: a queue pair has made the packet of @tx, and nobody by hand. */
+/* Adds a comment if the packet of @tx was injected by a user.  Returns false if a queue pair sent
+ * it.
+ */
 static bool add_made_by_hand(struct comments *cs, const struct past *p, const struct ev *tx)
 {
     const struct ev *made = past_find(p, tx->cause);
@@ -112,7 +115,7 @@ static bool add_made_by_hand(struct comments *cs, const struct past *p, const st
     return true;
 }
 
-/* What the receiver made of it. */
+/* Adds the receiver's decision. */
 static void add_verdict(struct comments *cs, const struct ev *e)
 {
     struct text t = comment(cs);
@@ -158,7 +161,9 @@ static void write_frame(struct pcapng_export *c, const struct ev *e, uint32_t in
     pcapng_packet(&c->w, &packet);
 }
 
-/* Is @e, number @i, an rx that refuses a frame whose drop event follows?  The frame came once. */
+/* Returns true if @e (at index @i) is an rx event that refuses a frame, and the drop event of the
+ * same frame follows.  Only one of the two is written.
+ */
 static bool drop_follows(const struct pcapng_export *c, size_t i, const struct ev *e)
 {
     const struct ev *next = i + 1 < c->p->n ? past_at(c->p, i + 1) : NULL;
@@ -167,14 +172,14 @@ static bool drop_follows(const struct pcapng_export *c, size_t i, const struct e
            ev_tick(next->id) == ev_tick(e->id);
 }
 
-/* The interface of a host, or of an external port; the one for lost frames for what is neither. */
+/* The interface of a host or an external port.  Returns wire.lost for any other node. */
 static uint32_t interface_of(const struct pcapng_export *c, uint32_t host)
 {
     if (host < c->n_hosts)
         return host;
     if (host >= EV_PORT_FIRST && host - EV_PORT_FIRST < c->n_ports)
         return c->n_hosts + host - EV_PORT_FIRST;
-    return c->lost; /* by a switch, or a port without a link */
+    return c->lost; /* a switch, or a port without a link */
 }
 
 static void write_event(struct pcapng_export *c, size_t i)
@@ -216,7 +221,9 @@ static void write_interface(struct pcapng_export *c, uint32_t host)
     (void)pcapng_interface(&c->w, name, what);
 }
 
-/* An interface for each host and external port, by their numbers, and the one for lost frames. */
+/* Writes an interface for each host and external port, in the order of their numbers, then
+ * wire.lost.
+ */
 static void write_interfaces(struct pcapng_export *c)
 {
     for (size_t i = 0; i < c->p->n; i++) {
@@ -235,7 +242,7 @@ static void write_interfaces(struct pcapng_export *c)
     c->lost = pcapng_interface(&c->w, "wire.lost", "frames that no host received");
 }
 
-/* The addresses of the hosts by name. */
+/* Writes the names of the hosts' addresses. */
 static enum rdl_status write_hosts(struct pcapng_export *c)
 {
     struct pcapng_host *hosts = calloc(c->n_hosts + 1, sizeof(*hosts));
@@ -282,8 +289,8 @@ static void begin(struct pcapng_export *c, FILE *out, const struct past_about *a
     pcapng_begin(&c->w, put, out, cs.v, cs.n);
 }
 
-/* Says how many frames are not there, if that is known: who reads the file may then conclude
- * something from what is missing.
+/* Writes the number of frames that were not captured, if it is known.  Only then may a reader draw
+ * conclusions from a missing frame.
  */
 static void write_dropped(struct pcapng_export *c)
 {

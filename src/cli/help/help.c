@@ -10,7 +10,7 @@
 
 #define NAME_COLUMN    14
 #define KEY_COLUMN     20
-#define WORDS_IN_USAGE 6u /* longer enumerations are listed below */
+#define WORDS_IN_USAGE 6u /* longer enumerations are listed below the usage */
 
 static void add_choice(struct text *t, const struct enum_table *words)
 {
@@ -22,7 +22,7 @@ static void add_choice(struct text *t, const struct enum_table *words)
     }
 }
 
-/* What stands for a value in a usage line: "SIZE", "rc|uc|...", "PD". */
+/* Appends the placeholder of a value in a usage line: "SIZE", "rc|uc|...", "PD". */
 static void add_placeholder(struct text *t, const struct param *p)
 {
     if (p->kind == VAL_OBJECT)
@@ -52,14 +52,14 @@ static void add_param(struct text *t, const struct param *p)
     text_add(t, optional ? "]" : "");
 }
 
-/* Prints @s in lines that are broken at blanks. */
+/* Prints @s in lines wrapped at blanks. */
 static void print_wrapped(FILE *out, const char *s)
 {
     const size_t columns = show_columns(out);
     size_t column = strlen("usage: ");
 
     while (*s) {
-        const size_t n = strcspn(s + 1, " ") + 1; /* a word with the blank before it */
+        const size_t n = strcspn(s + 1, " ") + 1; /* a word and the blank before it */
 
         if (column + n > columns) {
             fputs("\n      ", out);
@@ -72,7 +72,7 @@ static void print_wrapped(FILE *out, const char *s)
     fputc('\n', out);
 }
 
-/* Prints "post_send QP [wr_id=N] ... [as NAME]". */
+/* Prints a usage line: "post_send QP [wr_id=N] ... [as NAME]". */
 static void print_usage(FILE *out, const struct cmd *cmd)
 {
     char buf[2048];
@@ -96,7 +96,7 @@ static void print_usage(FILE *out, const struct cmd *cmd)
     print_wrapped(out, buf);
 }
 
-/* All words of an enumeration, in lines that begin below the parameter's description. */
+/* Prints all words of an enumeration, indented below the parameter's description. */
 static void print_words(FILE *out, const struct enum_table *words)
 {
     const size_t indent = KEY_COLUMN + 5, columns = show_columns(out);
@@ -157,7 +157,7 @@ static void print_param(FILE *out, const struct param *p)
         print_words(out, p->words);
 }
 
-/* Prints all about one command: usage, parameters, example. */
+/* Prints the whole help of a command: usage, parameters, example. */
 static void print_command(FILE *out, const struct cmd *cmd)
 {
     char lead[VALUE_WORD_BYTES + 2];
@@ -184,7 +184,7 @@ static void print_command(FILE *out, const struct cmd *cmd)
     fprintf(out, "example: %s\n", cmd->example);
 }
 
-/* Where the summaries of a class stand: behind its longest name. */
+/* Column of the summaries: after the longest name of the class. */
 static unsigned summary_column(enum cmd_class class)
 {
     size_t longest = 0;
@@ -198,7 +198,6 @@ static unsigned summary_column(enum cmd_class class)
     return (unsigned)(strlen("  ") + longest + strlen(" "));
 }
 
-/* Prints the commands of one class. */
 static void print_class(FILE *out, enum cmd_class class)
 {
     const unsigned column = summary_column(class);
