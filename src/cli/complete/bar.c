@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What would be refused where the lab is, and why: so that it can be seen before it is typed. */
+/* Finds arguments that the lab would refuse in its current state, so that completion can give the
+ * reason.
+ */
 #include <string.h>
 
 #include "cli/complete/completion.h"
@@ -11,7 +13,7 @@
 #define IN(state) (1u << QPS_##state)
 #define ANY_STATE 0xffu
 
-/* Which states of a queue pair a command takes, and what it says that it needs. */
+/* The queue pair states in which a command is accepted, and the text for its message. */
 static const struct {
     enum cmd_id cmd;
     unsigned states; /* set of IN() */
@@ -75,7 +77,7 @@ static bool bar_qp(const struct complete_request *c, const char *path, struct te
 
 /* --- What else has an owner or users ---------------------------------------------------------- */
 
-/* What a peer may do with the region that `remote=` names must be what the operation does. */
+/* Refuses a region for `remote=` if its access rights do not allow the operation. */
 static bool bar_remote(const struct complete_request *c, const char *access, struct text *t)
 {
     static const struct {
@@ -130,7 +132,7 @@ static bool bar_users(const struct complete_request *c, const char *path, enum l
     return n > 0;
 }
 
-/* Must what @p names be on the host of the rest? */
+/* Returns true if the object that @p names must be on the same host as the others. */
 static bool stays_on_host(const struct param *p)
 {
     return p->kind == VAL_OBJECT || p->kind == VAL_BYTES;

@@ -31,7 +31,7 @@ static void offer_topics(struct complete_request *c, const struct param *p)
         c_name_each(offer_explained, c);
 }
 
-/* What `help COMMAND` can be asked about: its parameters; and once a letter is there, any word. */
+/* Offers the arguments of `help COMMAND`: its parameters and, once a letter is typed, any word. */
 static void offer_parts(struct complete_request *c)
 {
     const struct cmd *cmd = c->st->n >= 2 ? cmd_find(c->st->words[1], false) : NULL;
@@ -73,7 +73,7 @@ static void offer_event_kinds(struct complete_request *c)
         offer(c, ev_schema((enum ev_kind)kind)->name);
 }
 
-/* @text: the line from where the value begins. */
+/* @text: the line from the beginning of the value on. */
 static void offer_values(struct complete_request *c, const struct param *p, const char *text)
 {
     c->param = p;
@@ -128,7 +128,7 @@ static void offer_values(struct complete_request *c, const struct param *p, cons
     c->param = NULL;
 }
 
-/* What follows `show device`: a host, and behind that, or without it, a field. */
+/* Offers arguments of `show device`: a host, then a field, or a field alone. */
 static void offer_of_device(struct complete_request *c)
 {
     const bool has_field = c->st->n > 2 && rfc_field_find(rfc_find("config"), c->st->words[2]);
@@ -139,7 +139,7 @@ static void offer_of_device(struct complete_request *c)
         offer_told(c, config_rows[i].field, c->typed[0] ? config_rows[i].means : "");
 }
 
-/* What follows `show SUBJECT`: false if that takes any path. */
+/* Offers arguments of `show SUBJECT`.  Returns false if the subject takes any path. */
 static bool offer_of_subject(struct complete_request *c, const char *subject)
 {
     const enum node_kind kind = node_find(subject, strlen(subject));
@@ -157,7 +157,7 @@ static bool offer_of_subject(struct complete_request *c, const char *subject)
     return true;
 }
 
-/* The form of what is shown, behind all else: `show qp csv`. */
+/* Offers output forms after all other arguments: `show qp csv`. */
 static void offer_forms(struct complete_request *c)
 {
     enum show_form form;
@@ -197,7 +197,7 @@ static void offer_places(struct complete_request *c)
         offer(c, marks->v[i].name);
 }
 
-/* The futures, but the one where the lab is only if it is @any. */
+/* Offers the alternative futures, the current one only with @any. */
 static void offer_futures(struct complete_request *c, bool any)
 {
     const struct futures *all = &c->s->futures;
@@ -208,7 +208,7 @@ static void offer_futures(struct complete_request *c, bool any)
         offer(c, all->v[i].name);
 }
 
-/* What has its name from the session, and not from the lab. */
+/* Offers names of the session, which the lab does not know. */
 static void offer_of_session(struct complete_request *c, const struct cmd *cmd)
 {
     switch (cmd - cmd_table) {
@@ -236,13 +236,13 @@ static void offer_of_session(struct complete_request *c, const struct cmd *cmd)
     }
 }
 
-/* May the word be for the operand behind @p, too?  Numbers nobody offers. */
+/* Returns true if the word may also be for the operand after @p: numbers are never offered. */
 static bool may_be_left_out(const struct param *p)
 {
     return value_is_quantity(p->kind) && !(p->flags & P_REQUIRED);
 }
 
-/* A key, or the name of a flag. */
+/* Offers a key or the name of a flag. */
 static void offer_key(struct complete_request *c, const struct param *p)
 {
     char key[WORD_BYTES];
@@ -259,7 +259,7 @@ static void offer_key(struct complete_request *c, const struct param *p)
     offer_open(c, key, c->typed[0] ? p->help : "");
 }
 
-/* What operand @p can be; what it begins with is at @text. */
+/* Offers values of operand @p.  @text is its beginning in the line. */
 static void offer_operand(struct complete_request *c, const struct param *p, const char *text)
 {
     const struct statement *st = c->st;
@@ -269,14 +269,14 @@ static void offer_operand(struct complete_request *c, const struct param *p, con
     if ((p->flags & P_SUBJECT) && st->n > 1 && offer_of_subject(c, st->words[1]))
         return;
     offer_values(c, p, text);
-    c->typed = st->words[st->n]; /* an expression may have completed a part of it */
+    c->typed = st->words[st->n]; /* restore it: an expression completes only a part */
     c->kept[0] = '\0';
     offer_of_session(c, st->cmd);
     if ((p->flags & P_SUBJECT) && st->n == 1)
         offer_subjects(c);
 }
 
-/* Words of a sentence that are no keys and flags as well. */
+/* Offers words of a sentence that are not also keys or flags. */
 static void offer_sentence(struct complete_request *c)
 {
     for (size_t i = 0; i < n_sentence_words; i++) {
@@ -287,7 +287,9 @@ static void offer_sentence(struct complete_request *c)
     }
 }
 
-/* What a condition of a fault can ask of a packet, or of a hit of a device fault. */
+/* Offers the fields for the condition of a fault: those of a packet, or of the hit of a device
+ * fault.
+ */
 static void offer_packet_fields(struct complete_request *c)
 {
     const struct ev_schema *tx =
@@ -297,8 +299,8 @@ static void offer_packet_fields(struct complete_request *c)
         offer(c, tx->fields[i].name);
 }
 
-/* What may stand in the place of a word that has no `=`: the @next operand, which begins at @text,
- * keys, flags.
+/* Offers what a word without `=` may be: a value of the operand @next, which begins at @text, a key
+ * or a flag.
  */
 static void offer_arguments(struct complete_request *c, size_t next, const char *text)
 {
@@ -325,7 +327,7 @@ static void offer_arguments(struct complete_request *c, size_t next, const char 
         offer_open(c, "do {", "what is to be done when it is hit");
 }
 
-/* Cuts a KEY= and the finished elements of a list off the last word. */
+/* Removes KEY= and complete list elements from the word to complete. */
 static const struct param *take_key(struct complete_request *c, const struct cmd *cmd)
 {
     struct text kept = text_on(c->kept, sizeof(c->kept));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What may be typed next: from the command table, what the lab has, and the states that it is in.
+/* Completion and hints at the prompt, from the command table, the objects of the lab and their
+ * states.
  */
 #ifndef CLI_COMPLETE_COMPLETE_H
 #define CLI_COMPLETE_COMPLETE_H
@@ -7,24 +8,24 @@
 #include "cli/session/session.h"
 #include "emu/base/text.h"
 
-/* A word that the last word of a line can become. */
+/* A candidate for the last word of a line. */
 struct offer {
     const char *word;
-    const char *meaning; /* a phrase; "" if there is none */
-    bool barred;         /* it would be refused where the lab is, and @meaning says why */
-    bool open;           /* it may go on: no blank belongs behind it */
+    const char *meaning; /* a phrase; may be empty */
+    bool barred; /* the command would be refused in the current state; @meaning is the reason */
+    bool open;   /* the word may continue, so no blank is added after it */
 };
 
 typedef void complete_each(void *ctx, const struct offer *o);
 
-/* Calls @each with every word that the last word of @line (up to the cursor) can become; the last
- * word is what follows the last blank, `;`, `{` or `}`.  Lines of a block that is open may stand
- * before it.  True: it is the name of a file, which is not looked for here.
+/* Calls @each with every candidate for the last word of @line, which ends at the cursor.  The last
+ * word begins after the last blank, `;`, `{` or `}`.  @line may begin with the lines of open
+ * blocks.  Returns true if the word is a file name, which the caller must complete.
  */
 bool complete_line(struct session *s, const char *line, complete_each *each, void *ctx);
 
-/* Appends what can follow @line, whose cursor is at its end: keys with their values now, or the
- * form of the value that is begun.  Nothing if that is not known.
+/* Appends what may follow @line, whose cursor is at its end: keys with their current values, or the
+ * form of the value that is begun.  Appends nothing if that is not known.
  */
 void complete_hint(struct session *s, const char *line, struct text *ret);
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of this room share: a statement that is being typed, and offering words for it. */
+/* Internal interface of the files of this directory: the statement that is being typed, and
+ * functions that offer candidates for its last word.
+ */
 #ifndef CLI_COMPLETE_COMPLETION_H
 #define CLI_COMPLETE_COMPLETION_H
 
@@ -13,35 +15,39 @@
 
 /* The last statement of a line, up to the cursor. */
 struct statement {
-    char words[LINE_WORDS][WORD_BYTES]; /* the last is the one that is being typed */
-    const char *at[LINE_WORDS];         /* where each begins in the line */
-    size_t n;                           /* words before the last */
-    const struct cmd *cmd;              /* of the first word; NULL: none is finished, or known */
-    char host[RDL_NAME_BYTES];          /* of bare names; "": they are looked up nowhere */
-    char home[RDL_NAME_BYTES];          /* of what the first operand names; "": not known */
-    char object[WORD_BYTES];            /* its whole path */
-    const char *blocks[BLOCKS_MAX];     /* where the statements begin whose blocks are open */
+    char words[LINE_WORDS][WORD_BYTES]; /* the last one is being typed */
+    const char *at[LINE_WORDS];         /* position of each in the line */
+    size_t n;                           /* complete words, before the last one */
+    const struct cmd *cmd;     /* the command of the first word; NULL: incomplete or unknown */
+    char host[RDL_NAME_BYTES]; /* host for bare names; "": none */
+    char home[RDL_NAME_BYTES]; /* host of the object that the first operand names; "": not known */
+    char object[WORD_BYTES];   /* path of that object */
+    const char *blocks[BLOCKS_MAX]; /* the statements whose blocks are open */
     size_t n_blocks;
 };
 
-/* Cuts the last statement of @line. */
+/* Splits the last statement of @line into words. */
 void statement_read(struct session *s, const char *line, struct statement *ret);
 
-/* The parameter that the operand behind the words before the last is for: as they are read, each is
- * for the next one that takes it.  *ret_word: where the words begin that are for the same one.
+/* Returns the index of the parameter that the last word is for if it is an operand.  Each word
+ * before it is assigned to the next operand that accepts it, as the reader does.  *@ret_word is the
+ * index of the first word of the same parameter.
  */
 size_t statement_operand(const struct statement *st, size_t *ret_word);
 
-/* Does a word before the last one begin an expression that goes on to the end?  Its parameter, and
- * where it begins; NULL if none does.
+/* If a word before the last one begins an expression by its name, returns its parameter, and the
+ * index of its first word in *@ret_word.  Returns NULL if none does.
  */
 const struct param *statement_named(const struct statement *st, size_t *ret_word);
 
-/* The parameter whose KEY= @word begins with, and what is behind that; NULL: it begins with none.
+/* If @word begins with KEY= of a parameter, returns the parameter, and the text after it.  Returns
+ * NULL otherwise.
  */
 const struct param *statement_key(const struct cmd *cmd, const char *word, const char **ret_value);
 
-/* Was @p given in a word before the last, as KEY= or, if it may stand so, by its name alone? */
+/* Returns true if a word before the last one gives @p, as KEY= or, where allowed, by its name
+ * alone.
+ */
 bool statement_gives(const struct statement *st, const struct param *p);
 
 struct complete_request {
@@ -49,59 +55,67 @@ struct complete_request {
     complete_each *each;
     void *ctx;
     const struct statement *st;
-    char kept[WORD_BYTES];     /* part of the word that stays: "send_cq=", "access=lw," */
-    const char *typed;         /* the part that is completed */
+    /* Part of the word before the completed part: "send_cq=", "access=lw,". */
+    char kept[WORD_BYTES];
+    const char *typed;         /* the part to complete */
     const char *before;        /* the word before it */
-    enum node_kind kind;       /* of objects that are wanted; NODE_none: any */
-    const struct param *param; /* for which they are */
+    enum node_kind kind;       /* kind of the wanted objects; NODE_none: any */
+    const struct param *param; /* the parameter that the word is for */
     char parent[WORD_BYTES];
     size_t n_offered;
-    bool is_file; /* the word is the name of one */
+    bool is_file; /* the word is a file name */
 };
 
-/* A candidate: with what it means, with what else there is to say of it, or alone. */
+/* Offers a candidate.  offer_told() adds its meaning, offer_one() all members. */
 void offer_one(struct complete_request *c, const struct offer *o);
 void offer_told(struct complete_request *c, const char *candidate, const char *meaning);
 void offer(struct complete_request *c, const char *candidate);
 
-/* A candidate behind which no blank belongs: "count(". */
+/* Offers a candidate that must not be followed by a blank: "count(". */
 void offer_open(struct complete_request *c, const char *candidate, const char *meaning);
 
-/* All words of an enumeration. */
+/* Offers all words of an enumeration. */
 void offer_words(struct complete_request *c, const struct enum_table *words);
 
-/* What the lab has: everything below what is typed up to its last dot (@future: also what may still
- * come), objects of a kind, nodes of these kinds (up to NODE_none), queues.
+/* Offers objects of the lab.  offer_paths(): everything below the typed text up to its last dot,
+ * with @future also what may exist later.  offer_objects(): objects of a kind.  offer_kinds():
+ * nodes of these kinds (terminated by NODE_none).  offer_queues(): work queues.
  */
 void offer_paths(struct complete_request *c, bool future);
 void offer_objects(struct complete_request *c, enum node_kind kind);
 void offer_kinds(struct complete_request *c, const enum node_kind *kinds);
 void offer_queues(struct complete_request *c);
 
-/* What one asks for most that is not there: the completions that come next. */
+/* Offers the next completion of each completion queue, a frequent argument of `why not`. */
 void offer_next_completions(struct complete_request *c);
 
-/* Macros, as commands; the parameters of the one that the statement calls. */
+/* offer_macros() offers macros as commands.  offer_parameters() offers the parameters of the macro
+ * that the statement calls.
+ */
 void offer_macros(struct complete_request *c);
 void offer_parameters(struct complete_request *c);
 
-/* Variables of the blocks around a word with a $ at its end; false if it has none. */
+/* Offers variables of the open blocks if the word ends with $ and the beginning of a name.  Returns
+ * false if it does not.
+ */
 bool offer_variables(struct complete_request *c);
 
-/* What may stand at the end of the expression @text; @moment: it may be about what happens. */
+/* Offers what may continue the expression @text.  @moment: it may contain events that happen. */
 void offer_expression(struct complete_request *c, const char *text, bool moment);
 
-/* What is to be said of the object at @path, of c->kind, where c->param wants one: what it is, or
- * why it would be refused.  *ret_barred tells which.
+/* Writes a description of the object at @path, of kind c->kind, as a value of c->param.  If the
+ * command would be refused with it, writes the reason instead and sets *@ret_barred.
  */
 void bar_object(const struct complete_request *c, const char *path, struct text *ret,
                 bool *ret_barred);
 
-/* The same for a word of an enumeration, where c->param wants one. */
+/* The same for a word of an enumeration. */
 void bar_word(const struct complete_request *c, const struct enum_row *row, struct text *ret,
               bool *ret_barred);
 
-/* The queue pair that the statement is about, if it is one. */
+/* Reads the queue pair that the first operand of the statement names.  Returns false if it names
+ * none.
+ */
 bool statement_qp(struct session *s, const struct statement *st, struct rdl_qp_info *ret);
 
 #endif

@@ -15,8 +15,8 @@
 #include "emu/base/assert.h"
 #include "process/must.h"
 
-#define EXAMINE_BYTES     16u /* that `x` shows if nobody says how many */
-#define EXPAND_MACROS_MAX 16u /* of one input; later ones are known from the next input on */
+#define EXAMINE_BYTES     16u /* default of `x` */
+#define EXPAND_MACROS_MAX 16u /* per input; later ones count from the next input on */
 
 static const struct {
     const char *word, *written, *what;
@@ -41,15 +41,15 @@ static const struct {
 
 struct expansion {
     struct session *s;
-    struct source src; /* as typed */
-    size_t from;       /* what is before is in @out */
+    struct source src;
+    size_t from; /* all text before this offset has been copied to @out */
     FILE *out;
-    char **text; /* of @out, once it is flushed */
+    char **text; /* text of @out after a flush */
     size_t *len;
-    size_t begin;                                   /* where the statement begins in @out */
-    struct token verb;                              /* of the statement, as typed */
-    bool once;                                      /* its end is to be `once` */
-    char macros[EXPAND_MACROS_MAX][RDL_NAME_BYTES]; /* that are defined before it */
+    size_t begin;                                   /* beginning of the statement in @out */
+    struct token verb;                              /* verb of the statement, as typed */
+    bool once;                                      /* append `once` at the end of the statement */
+    char macros[EXPAND_MACROS_MAX][RDL_NAME_BYTES]; /* macros defined earlier in the input */
     size_t n_macros;
     struct expanded *ret;
 };
@@ -66,7 +66,7 @@ static size_t end_of(struct token t)
     return t.at.at + t.at.len;
 }
 
-/* The word at @t; "" if it is too long to stand for anything. */
+/* Returns the word at @t; "" if it is too long to be known. */
 static const char *word_of(const struct expansion *x, struct token t, char ret[WORD_BYTES])
 {
     struct text text = text_on(ret, WORD_BYTES);
@@ -78,7 +78,7 @@ static const char *word_of(const struct expansion *x, struct token t, char ret[W
     return ret;
 }
 
-/* Puts @written in the place of @t. */
+/* Writes @written in place of @t. */
 static void replace(struct expansion *x, struct token t, const char *written)
 {
     fwrite(x->src.text + x->from, 1, t.at.at - x->from, x->out);
@@ -100,7 +100,7 @@ static void note(struct expansion *x, const char *word, const char *written, con
     x->ret->n_notes++;
 }
 
-/* Not to be carried out: @at of what was typed. */
+/* Marks the input as wrong, with an error at @t. */
 static void refuse(struct expansion *x, struct token t, const char *wrong, const char *remedy)
 {
     if (x->ret->wrong)
@@ -112,7 +112,7 @@ static void refuse(struct expansion *x, struct token t, const char *wrong, const
 
 /* --- Words of other debuggers ----------------------------------------------------------------- */
 
-/* `info WORD`: what gdb tells of is elsewhere here, and anything else is shown. */
+/* Expands `info WORD`: words of gdb have equivalents here, any other word becomes `show WORD`. */
 static void expand_info(struct expansion *x, struct token verb)
 {
     const struct token t = look(x, end_of(verb));
@@ -147,7 +147,7 @@ static void expand_info(struct expansion *x, struct token verb)
     note(x, "info", "show", "the lab, or anything in it");
 }
 
-/* `p EXPR`: a path is shown, and what is compared is asked. */
+/* Expands `p EXPR`: a path is shown, a comparison is evaluated. */
 static void expand_print(struct expansion *x, struct token verb)
 {
     struct token t = look(x, end_of(verb));
@@ -162,7 +162,7 @@ static void expand_print(struct expansion *x, struct token verb)
     note(x, "p", asks ? "expect" : "show", asks ? "does it hold?" : "a value, or an object");
 }
 
-/* How many bytes `x/16xb` asks for. */
+/* Number of bytes that `x/16xb` prints. */
 static uint64_t examined(const char *format)
 {
     char *end;
@@ -176,7 +176,7 @@ static uint64_t examined(const char *format)
     return n * size;
 }
 
-/* `x/16xb h1.mr[8]`: bytes of memory. */
+/* Expands `x/16xb h1.mr[8]`, which prints bytes of memory. */
 static void expand_examine(struct expansion *x, struct token verb, const char *format)
 {
     const struct token t = look(x, end_of(verb));
@@ -200,7 +200,7 @@ static void expand_examine(struct expansion *x, struct token verb, const char *f
     note(x, "x", "read MR[FROM:TO]", "bytes of memory");
 }
 
-/* Is the verb one of those?  What it stands for is written then. */
+/* Expands a verb of another debugger.  Returns false if it is none. */
 static bool expand_other(struct expansion *x, struct token verb, const char *word)
 {
     for (size_t i = 0; i < ARRAY_LEN(also); i++) {
@@ -233,7 +233,8 @@ static bool expand_other(struct expansion *x, struct token verb, const char *wor
 
 /* --- Abbreviations ---------------------------------------------------------------------------- */
 
-/* The only word of @words that begins with @begin, in either case; NULL if there is none, or more.
+/* Returns the only word of @words that begins with @begin, ignoring case.  Returns NULL if there is
+ * none or more than one.
  */
 static const struct enum_row *only_word(const struct enum_table *words, const char *begin)
 {
@@ -261,7 +262,7 @@ static bool takes(const struct param *p, const char *word)
     return value_check(p, word, (struct span){0, 0}, &ignored);
 }
 
-/* The value @word of @p, written out if it is short for one; false if it stays. */
+/* Expands @word, an abbreviated value of @p.  Returns false if it is not abbreviated. */
 static bool write_out(const struct param *p, const char *word, char ret[VALUE_WORD_BYTES])
 {
     const struct enum_row *row;
@@ -283,7 +284,8 @@ static bool is_subject(const char *word)
     return false;
 }
 
-/* `show q`: the only subject that begins so, where nothing in the lab is called that. */
+/* Expands `show q` to the only subject that begins with the word, unless an object has that name.
+ */
 static const char *only_subject(struct session *s, const char *word)
 {
     const struct scope in = {.lab = s->lab, .host = s->prompt_host};
@@ -305,7 +307,7 @@ static const char *only_subject(struct session *s, const char *word)
     return found;
 }
 
-/* What the operand that is the last word of @st is short for; NULL: it stays. */
+/* Expands the operand that is the last word of @st.  Returns NULL if it stays as it is. */
 static const char *operand_written(struct session *s, const struct statement *st,
                                    char ret[VALUE_WORD_BYTES])
 {
@@ -328,7 +330,7 @@ static const char *operand_written(struct session *s, const struct statement *st
     return NULL;
 }
 
-/* A word behind the verb, which has been written to @out before it. */
+/* Expands a word after the verb.  The verb has been written to @out. */
 static void expand_word(struct expansion *x, struct token t)
 {
     char line[4 * WORD_BYTES], word[WORD_BYTES], written[VALUE_WORD_BYTES], whole[2 * WORD_BYTES];
@@ -368,7 +370,7 @@ static void expand_word(struct expansion *x, struct token t)
 
 /* --- Statements ------------------------------------------------------------------------------- */
 
-/* `complete` takes the rest of its line as it is. */
+/* Takes the rest of the line of `complete` unchanged. */
 static struct token take_rest(struct expansion *x, struct token verb)
 {
     size_t from = end_of(verb), to;
@@ -391,7 +393,9 @@ static struct token take_rest(struct expansion *x, struct token verb)
     return rest;
 }
 
-/* Who has given a macro the name means it, and no other debugger's word, nor a short command. */
+/* Returns true if @word is a macro.  Its name has precedence over words of other debuggers and over
+ * abbreviations.
+ */
 static bool is_macro(const struct expansion *x, const char *word)
 {
     for (size_t i = 0; i < x->n_macros; i++) {
@@ -401,7 +405,7 @@ static bool is_macro(const struct expansion *x, const char *word)
     return macro_find(&x->s->macros.list, word) != NULL;
 }
 
-/* The macro that @verb defines. */
+/* Remembers the macro that @verb defines. */
 static void remember_macro(struct expansion *x, struct token verb)
 {
     char word[WORD_BYTES];
@@ -441,7 +445,7 @@ static struct token expand_verb(struct expansion *x, struct token t)
     return cmd == &cmd_table[CMD_complete] ? take_rest(x, t) : t;
 }
 
-/* The number belongs before the word: `back 3 tick`. */
+/* Refuses a word before its number: it must be `back 3 tick`. */
 static void check_order(struct expansion *x)
 {
     char line[4 * WORD_BYTES], remedy[WORD_BYTES * 3];
@@ -484,7 +488,7 @@ static void end_statement(struct expansion *x, struct token t)
     check_order(x);
 }
 
-/* `on HOST` alone, or `on`. */
+/* Returns true if the input is only `on HOST` or `on`. */
 static bool is_context(struct expansion *x)
 {
     const struct token on = look(x, 0), host = look(x, end_of(on));
@@ -540,12 +544,12 @@ void expand(struct session *s, const char *typed, struct expanded *ret)
         must_fail();
     if (!is_context(&x))
         expand_all(&x);
-    if (ret->wrong || ret->context) { /* what is wrong is said of what was typed */
+    if (ret->wrong || ret->context) { /* positions of an error refer to the input as typed */
         rewind(x.out);
         x.from = 0;
     }
     fputs(typed + x.from, x.out);
     if (fclose(x.out) != 0)
         must_fail();
-    ret->text[ret->len] = '\0'; /* what was written before it was rewound is behind it */
+    ret->text[ret->len] = '\0'; /* cut off the text that was written before rewind() */
 }

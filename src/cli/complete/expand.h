@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a person types at the prompt, written out: abbreviations and words of other debuggers become
- * the commands that they stand for, so that all that is kept of a session has full names.
+/* Expands typed input: replaces abbreviations and words of other debuggers by full commands, so
+ * that the session records only full names.
  */
 #ifndef CLI_COMPLETE_EXPAND_H
 #define CLI_COMPLETE_EXPAND_H
@@ -10,7 +10,7 @@
 #define EXPAND_NOTES_MAX  8u
 #define EXPAND_WORD_BYTES 32u
 
-/* A word that was used, and what it stands for. */
+/* A word of another debugger that was replaced. */
 struct expand_note {
     char word[EXPAND_WORD_BYTES];
     const char *written, *what;
@@ -19,15 +19,15 @@ struct expand_note {
 struct expanded {
     char *text; /* owned; never NULL */
     size_t len;
-    struct expand_note notes[EXPAND_NOTES_MAX]; /* those of the table, in their order */
+    struct expand_note notes[EXPAND_NOTES_MAX]; /* in the order of the table */
     size_t n_notes;
-    bool context; /* it is `on HOST` alone, or `on`: from now on bare names are names on @host */
+    bool context; /* the input is only `on HOST` or `on`: it sets the host of bare names to @host */
     char host[RDL_NAME_BYTES];
-    bool wrong; /* it cannot be carried out, and @diag says why, of @text */
+    bool wrong; /* the input cannot be executed; @diag has the reason, with positions in @text */
     struct diag diag;
 };
 
-/* Writes @typed out.  Free ret->text. */
+/* Expands @typed.  The caller frees ret->text. */
 void expand(struct session *s, const char *typed, struct expanded *ret);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Hints: what a command still takes, with the values that the lab has now. */
+/* Hints: the remaining parameters of a command, with their current values. */
 #include <ctype.h>
 #include <string.h>
 #include <strings.h>
@@ -16,7 +16,7 @@ struct hinting {
     struct session *s;
     const struct statement *st;
     struct text *t;
-    enum node_kind kind; /* of the object of the first operand; NODE_none: it has none */
+    enum node_kind kind; /* of the object that the first operand names; NODE_none: none */
 };
 
 static enum node_kind kind_of_object(const struct hinting *h)
@@ -30,7 +30,7 @@ static enum node_kind kind_of_object(const struct hinting *h)
     return (enum node_kind)v.row;
 }
 
-/* How the words of a set are written. */
+/* Appends some words of a set, as an example. */
 static void add_some(struct hinting *h, const struct param *p)
 {
     for (size_t i = 0; i < p->words->n_rows && i < SET_SHOWN; i++) {
@@ -42,7 +42,7 @@ static void add_some(struct hinting *h, const struct param *p)
     text_add(h->t, "...");
 }
 
-/* The words that would not be refused. */
+/* Appends the words that the lab would accept. */
 static void add_words(struct hinting *h, const struct param *p)
 {
     const struct complete_request c = {.s = h->s, .st = h->st, .param = p};
@@ -80,7 +80,8 @@ static void add_form(struct hinting *h, const struct param *p)
         text_add(h->t, value_kinds[p->kind].placeholder);
 }
 
-/* What the object has now under the name of @p; false if nothing. */
+/* Appends the current value of the object's leaf called like @p.  Returns false if there is none.
+ */
 static bool add_now(struct hinting *h, const struct param *p)
 {
     const enum leaf_id leaf =
@@ -121,7 +122,7 @@ static void add_key(struct hinting *h, const struct param *p, bool needed)
     text_add(h->t, needed ? " " : "] ");
 }
 
-/* What a move of the queue pair to the state that the line says needs: a set of attributes. */
+/* Returns the attributes that the move of the queue pair to the typed state needs, as a set. */
 static unsigned needed_by_move(const struct hinting *h)
 {
     struct rdl_qp_info qp;
@@ -151,7 +152,7 @@ static bool is_needed(const struct param *p, unsigned attributes)
     return (p->flags & P_REQUIRED) != 0;
 }
 
-/* Does `as` stand there? */
+/* Returns true if `as` is given. */
 static bool is_named(const struct hinting *h)
 {
     for (size_t i = 1; i < h->st->n; i++) {
@@ -161,7 +162,7 @@ static bool is_named(const struct hinting *h)
     return false;
 }
 
-/* Operands, then keys: those that are needed first. */
+/* Appends operands, then keys, the required ones first. */
 static void add_arguments(struct hinting *h)
 {
     const struct cmd *cmd = h->st->cmd;
@@ -192,7 +193,7 @@ static void add_arguments(struct hinting *h)
         text_add(h->t, "[as NAME]");
 }
 
-/* The form of the value behind KEY=; false if the last word is no such key. */
+/* Appends the form of the value after KEY=.  Returns false if the last word has no such key. */
 static bool add_value(struct hinting *h)
 {
     const char *value;
@@ -212,7 +213,7 @@ static void trim(struct text *t)
         t->buf[--t->len] = '\0';
 }
 
-/* Is a ( open?  Words of other kinds stand there. */
+/* Returns true if a ( is open.  Inside parentheses other words are expected. */
 static bool is_in_parentheses(const char *line)
 {
     size_t depth = 0;
@@ -254,7 +255,7 @@ void complete_hint(struct session *s, const char *line, struct text *ret)
         const bool whole_word = strchr(" \t;{}\n", line[n - 1]) || strchr(st.words[st.n], '=');
 
         statement_read(s, whole, &st);
-        /* Half a word is for TAB: nothing is known of what it becomes. */
+        /* No hint for half a word: TAB completes it. */
         if (st.cmd && (st.n > 1 ? whole_word || statement_operand(&st, &word) > before
                                 : strcmp(st.cmd->name, st.words[0]) == 0)) {
             h.kind = kind_of_object(&h);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Offering words, and what the lab has. */
+/* Offers candidates from enumerations and from the objects of the lab. */
 #include <ctype.h>
 #include <string.h>
 
 #include "cli/complete/completion.h"
 #include "cli/lang/values.h"
 
-/* So many hosts' objects are a list; of more hosts only the names are offered, to go on with. */
+/* With more hosts than this, only the names of hosts are offered, not their objects. */
 #define HOSTS_LISTED_MAX 64u
 
 #define MEANING_BYTES 160u
@@ -48,7 +48,7 @@ void offer_words(struct complete_request *c, const struct enum_table *words)
         struct text t = text_on(why, sizeof(why));
         struct offer o = {.meaning = why};
 
-        /* A word is offered in the case in which it was begun, or each would be offered twice. */
+        /* Offer each word in the case in which it was begun. */
         value_word_text(words, &words->rows[i], word);
         o.word = isupper((unsigned char)c->typed[0]) ? words->rows[i].name : word;
         bar_word(c, &words->rows[i], &t, &o.barred);
@@ -58,13 +58,15 @@ void offer_words(struct complete_request *c, const struct enum_table *words)
     }
 }
 
-/* Does the word that is typed go on as @name? */
+/* Returns true if the typed word is the beginning of @name. */
 static bool may_become(const struct complete_request *c, const char *name)
 {
     return strncmp(name, c->typed, strlen(c->typed)) == 0;
 }
 
-/* An object: with its path, or its bare name where that will do.  What is typed decides. */
+/* Offers an object by its path or, if that is enough, by its bare name, depending on the typed
+ * text.
+ */
 static void offer_object(struct complete_request *c, const char *host, const char *key)
 {
     const struct statement *st = c->st;
@@ -84,7 +86,7 @@ static void offer_object(struct complete_request *c, const char *host, const cha
     offer_one(c, &o);
 }
 
-/* What is under @key of c->parent, or of the lab. */
+/* Offers @key below c->parent, or below the lab. */
 static void offer_below(struct complete_request *c, const char *key, const char *meaning)
 {
     char path[WORD_BYTES];
@@ -94,7 +96,7 @@ static void offer_below(struct complete_request *c, const char *key, const char 
     offer_told(c, path, meaning);
 }
 
-/* A child of the lab or of c->parent. */
+/* Offers a child of the lab or of c->parent. */
 static void offer_child(void *ctx, const char *key, const struct rdl_value *v)
 {
     struct complete_request *c = ctx;
@@ -103,7 +105,7 @@ static void offer_child(void *ctx, const char *key, const struct rdl_value *v)
         offer_below(c, key, v->type == RDL_NODE ? "" : leaf_rows[v->row].text);
 }
 
-/* False if there is no @parent. */
+/* Returns false if there is no node @parent. */
 static bool offer_children(struct complete_request *c, const char *parent)
 {
     struct text t = text_on(c->parent, sizeof(c->parent));
@@ -132,7 +134,7 @@ static void object_of_host(void *ctx, const char *key, const struct rdl_value *v
         offer_object(c, c->parent, key);
 }
 
-/* The work queues of a queue pair, or of a shared receive queue. */
+/* Offers the work queues of a queue pair or a shared receive queue. */
 static void queues_of_host(void *ctx, const char *key, const struct rdl_value *v)
 {
     static const char *const ends[] = {".sq", ".rq"};
@@ -172,7 +174,7 @@ static void each_host(void *ctx, const char *key, const struct rdl_value *v)
     const size_t n = strcspn(all->c->typed, ".");
     const bool other = strncmp(key, all->c->typed, n) != 0;
 
-    /* Bare names begin otherwise. */
+    /* Skip a host if neither its path nor a bare name on it can match the typed text. */
     if (!tree_value_is(v, NODE_host) ||
         (other && strcmp(key, all->c->st->host) != 0 && strcmp(key, all->c->st->home) != 0))
         return;
@@ -190,7 +192,8 @@ static void each_host(void *ctx, const char *key, const struct rdl_value *v)
     }
 }
 
-/* Calls @each for what is below the hosts that come into question.  An exact name is one. */
+/* Calls @each for the children of the hosts that may match.  An exact host name selects one host.
+ */
 static void each_of_hosts(struct complete_request *c, rdl_inspect_each *each)
 {
     struct hosts all = {.c = c, .each = each, .count = true};
@@ -236,7 +239,8 @@ static void offer_key(void *ctx, enum node_kind node, const char *key, const cha
     offer_below(ctx, key, meaning);
 }
 
-/* What c->parent will have when it is there: h1.cq.wc[5] is a completion, whatever comes. */
+/* Offers the keys of c->parent, which need not exist yet: h1.cq.wc[5] will always be a completion.
+ */
 static void offer_keys(struct complete_request *c)
 {
     struct leaf_places places;
@@ -247,7 +251,7 @@ static void offer_keys(struct complete_request *c)
         leaf_each_key(&places, offer_key, c);
 }
 
-/* A child of the host of bare names, whose path begins with it. */
+/* Offers a child of the host of bare names by its bare name. */
 static void offer_bare(void *ctx, const char *key, const struct rdl_value *v)
 {
     struct complete_request *c = ctx;
@@ -285,7 +289,7 @@ void offer_paths(struct complete_request *c, bool future)
 
 /* --- Completions to come ---------------------------------------------------------------------- */
 
-/* The completion that @cq will have next: c->parent is its host. */
+/* Offers the next completion of @key, a completion queue of host c->parent. */
 static void next_completion(void *ctx, const char *key, const struct rdl_value *v)
 {
     struct complete_request *c = ctx;

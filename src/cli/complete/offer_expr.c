@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Inside an expression: paths, kinds of events, their fields, and the words that a value can be. */
+/* Completion inside an expression: paths, event kinds, their fields, and words as values. */
 #include <ctype.h>
 #include <string.h>
 
@@ -9,17 +9,17 @@
 
 #define FIELDS_BYTES 256u
 
-/* What names, numbers and paths are made of. */
+/* Returns true for characters of names, numbers and paths. */
 static bool is_part(char c)
 {
     return isalnum((unsigned char)c) || strchr("_.[]:-#", c);
 }
 
-/* Where the expression is at its end. */
+/* Position at the end of an incomplete expression. */
 struct place_in {
-    const char *token;       /* the word that is being typed; empty behind anything else */
-    const char *inside;      /* behind the ( that is open; NULL: none is */
-    char called[WORD_BYTES]; /* the word before that */
+    const char *token;       /* the word that is being typed; may be empty */
+    const char *inside;      /* the text after the open (; NULL: none is open */
+    char called[WORD_BYTES]; /* the word before the ( */
     bool quoted;
 };
 
@@ -51,7 +51,7 @@ static void find_place(const char *text, struct place_in *ret)
         memcpy(ret->called, word, (size_t)(ret->inside - 1 - word));
 }
 
-/* What is completed is the end of the last word of the line, from @token on. */
+/* Completes only the end of the word, from @token on. */
 static void take_token(struct complete_request *c, const char *token)
 {
     const char *word = c->st->at[c->st->n];
@@ -63,7 +63,7 @@ static void take_token(struct complete_request *c, const char *token)
     c->typed = token;
 }
 
-/* The word of an enumeration, as events and paths print it. */
+/* Offers the words of an enumeration as events and paths print them. */
 static void offer_names(struct complete_request *c, const struct enum_table *words)
 {
     for (size_t i = 0; i < words->n_rows; i++) {
@@ -80,7 +80,7 @@ static void offer_hosts(struct complete_request *c)
     offer_kinds(c, (const enum node_kind[]){NODE_host, NODE_none});
 }
 
-/* What can be compared with field @f. */
+/* Offers values of field @f. */
 static void offer_field_values(struct complete_request *c, const struct ev_field *f)
 {
     if (f->print == EVP_ENUM)
@@ -102,7 +102,8 @@ static bool is_given(const char *from, const char *name)
     return false;
 }
 
-/* Between the parentheses of count( or of a kind of event: @from is where the kind's fields begin.
+/* Offers fields between the parentheses of count() or of an event kind.  @from is the beginning of
+ * the list of fields.
  */
 static void offer_fields(struct complete_request *c, enum ev_kind kind, const char *from)
 {
@@ -116,7 +117,7 @@ static void offer_fields(struct complete_request *c, enum ev_kind kind, const ch
     piece += strspn(piece, " ");
     n = strcspn(piece, "=!<> ");
     text_addn(&t, piece, n);
-    if (piece[n + strspn(piece + n, " ")]) { /* behind an operator */
+    if (piece[n + strspn(piece + n, " ")]) { /* after an operator */
         const struct ev_field *f = ev_field_find(kind, name);
 
         if (f)
@@ -134,7 +135,7 @@ static void offer_fields(struct complete_request *c, enum ev_kind kind, const ch
     }
 }
 
-/* The kinds of events; what is to be said of each are its fields. */
+/* Offers event kinds, with their fields as the meaning. */
 static void offer_event_kinds(struct complete_request *c)
 {
     for (unsigned kind = 0; kind < EV_COUNT; kind++) {
@@ -148,7 +149,7 @@ static void offer_event_kinds(struct complete_request *c)
     }
 }
 
-/* The path before the operator that ends right before @token; "" if there is none. */
+/* Returns the path before the operator that ends right before @token; "" if there is none. */
 static void compared_path(const char *text, const char *token, char ret[WORD_BYTES])
 {
     const char *end = token, *begin;
@@ -167,7 +168,9 @@ static void compared_path(const char *text, const char *token, char ret[WORD_BYT
     text_addn(&t, begin, (size_t)(end - begin));
 }
 
-/* The words that the value at @path can be; false if it is no such value.  It need not be there. */
+/* Offers the words that the leaf @path may have as values.  Returns false if it has no words.  The
+ * leaf need not exist yet.
+ */
 static bool offer_words_of(struct complete_request *c, const char *path)
 {
     const struct scope in = {.lab = c->s->lab, .host = c->st->host};

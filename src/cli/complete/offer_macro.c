@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Macros, their parameters, and the variables of blocks. */
+/* Completion of macros, their parameters, and variables of blocks. */
 #include <string.h>
 
 #include "cli/complete/completion.h"
@@ -10,7 +10,7 @@ void offer_macros(struct complete_request *c)
     for (const struct macro *m = c->s->macros.list.first; m; m = m->next) {
         const char *name = step_text(m->def, "name");
 
-        if (macro_find(&c->s->macros.list, name) == m) /* not one that was defined anew */
+        if (macro_find(&c->s->macros.list, name) == m) /* skip one that was redefined */
             offer_told(c, name, c->typed[0] ? "a macro" : "");
     }
 }
@@ -31,11 +31,12 @@ void offer_parameters(struct complete_request *c)
             text_addf(&t, "%s if it is not said", equals + 1);
         offer_open(c, key, meaning);
     }
-    if (m) /* what calls say most */
+    if (m) /* the most frequent argument */
         offer_kinds(c, (const enum node_kind[]){NODE_host, NODE_none});
 }
 
-/* The next word of a statement that begins at *@at, up to the brace; false if there is none. */
+/* Reads the next word of a statement from *@at, up to its brace.  Returns false if there is none.
+ */
 static bool next_word(const char **at, char ret[WORD_BYTES])
 {
     struct text t = text_on(ret, WORD_BYTES);
@@ -63,7 +64,7 @@ bool offer_variables(struct complete_request *c)
     const char *word = c->st->words[c->st->n], *dollar = strrchr(word, '$');
     struct text kept = text_on(c->kept, sizeof(c->kept));
 
-    /* Behind its name there is more to complete, and that it has not. */
+    /* The word continues after the variable's name. */
     if (!dollar || dollar[1 + strcspn(dollar + 1, ".,:=)[]")])
         return false;
     text_addn(&kept, word, (size_t)(dollar - word));

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Cutting the statement that is being typed out of its line. */
+/* Parses the statement that is being typed. */
 #include <string.h>
 #include <strings.h>
 
 #include "cli/complete/completion.h"
 #include "cli/lang/values.h"
 
-/* The blocks that are open, and their hosts. */
+/* The open blocks and their hosts. */
 struct blocks {
     char host[BLOCKS_MAX][RDL_NAME_BYTES];
     const char *begin[BLOCKS_MAX];
@@ -28,8 +28,8 @@ static void block_host(const char *begin, const char *end, char ret[RDL_NAME_BYT
         ret[0] = '\0';
 }
 
-/* Behind the last `;` or brace outside quotes: where the last statement begins.  @ret: its host and
- * the blocks in which it is.
+/* Returns the beginning of the last statement: after the last `;` or brace outside quotes.  Sets
+ * the host and the open blocks of @ret.
  */
 static const char *last_statement(const char *line, struct statement *ret)
 {
@@ -62,7 +62,7 @@ static const char *last_statement(const char *line, struct statement *ret)
     return start;
 }
 
-/* What the first operand names. */
+/* Resolves the object that the first operand names. */
 static void read_home(struct session *s, struct statement *st)
 {
     const struct scope in = {.lab = s->lab, .host = st->host};
@@ -100,7 +100,7 @@ void statement_read(struct session *s, const char *line, struct statement *ret)
         ret->n++;
         at += len;
     }
-    if (!ret->at[ret->n]) /* nothing has begun there, or too much is before it */
+    if (!ret->at[ret->n]) /* no word has begun, or there are too many */
         ret->at[ret->n] = at + strlen(at);
     if (ret->n > 0)
         ret->cmd = cmd_find(ret->words[0], true);
@@ -147,7 +147,7 @@ bool statement_gives(const struct statement *st, const struct param *p)
     return false;
 }
 
-/* Is the word KEY=VALUE?  In an expression == is no such thing. */
+/* Returns true if the word is KEY=VALUE.  `==` in an expression does not count. */
 static bool is_keyed(const char *word)
 {
     const char *equals = word + strcspn(word, "=(<>!");
