@@ -12,7 +12,7 @@
 #define PLACES 100u
 #define TRIES  3u
 
-/* A million ticks: six for each WRITE. */
+/* A million ticks: six per WRITE. */
 static const char lines[] =
     "host h1 h2; link h1 h2\n"
     "on h1,h2 { alloc_pd as pd; reg_mr pd len=4k access=lw,rw as mr; create_cq as cq\n"
@@ -23,10 +23,10 @@ static const char lines[] =
 
 struct time_results {
     uint64_t ticks;
-    double plain_s, kept_s;   /* of the session, without and with snapshots */
-    double places_s, worst_s; /* to go to PLACES places, and to one of them */
-    double event_s, value_s;  /* back to an event, and to a value, at its beginning */
-    double fork_s, future_s;  /* to begin another future in the middle, and to come back */
+    double plain_s, kept_s;   /* time of the session without and with snapshots */
+    double places_s, worst_s; /* time to go to PLACES places, and the longest of them */
+    double event_s, value_s;  /* time to go back to an event and to a value, at its beginning */
+    double fork_s, future_s;  /* time to begin a future in the middle, and to come back */
 };
 
 static double now_s(void)
@@ -47,7 +47,7 @@ static bool carry_out(struct session *s, const char *text)
     return false;
 }
 
-/* How long that takes; negative: it failed. */
+/* Executes @text and returns the time it takes in seconds; negative: it failed. */
 static double time_of(struct session *s, const char *text)
 {
     const double start = now_s();
@@ -70,7 +70,7 @@ static struct session *open_session(FILE *nowhere, size_t history_bytes)
     return s;
 }
 
-/* The session as a whole, the best of some tries. */
+/* Measures the whole session; the best of several tries. */
 static bool measure_session(FILE *nowhere, size_t history_bytes, double *ret)
 {
     for (unsigned try = 0; try < TRIES; try++) {

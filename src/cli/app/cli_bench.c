@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* `rdmalab bench`: its options. */
+/* `rdmalab bench`: parses its options. */
 #include "cli/app/cli_bench.h"
 
 #include <stdbool.h>

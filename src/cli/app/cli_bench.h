@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* `rdmalab bench`: how fast the emulator is. */
+/* `rdmalab bench`: measures the speed of the emulator. */
 #ifndef CLI_APP_CLI_BENCH_H
 #define CLI_APP_CLI_BENCH_H
 

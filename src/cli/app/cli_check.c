@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* `rdmalab check`: a capture of RoCEv2 held against the rules. */
+/* `rdmalab check`: checks a capture of RoCEv2 against the rules of the protocol. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 #include "emu/base/assert.h"
 #include "print/utf8.h"
 
-#define FINDINGS_SHOWN    10u /* of each rule, unless all are asked for */
+#define FINDINGS_SHOWN    10u /* per rule, unless all are requested */
 #define TIMEOUT_MAX       31u
 #define RETRY_MAX         7u
 #define MAX_RD_ATOMIC_MAX 255u
@@ -40,14 +40,14 @@ static const char usage[] =
     "exit status: 0 no error was found (but maybe losses), 1 errors were found,\n"
     "  2 usage, or FILE cannot be read, or has no RoCEv2\n";
 
-/* The options as they were given; NULL or false: not at all. */
+/* The options as given on the command line; NULL or false: not given. */
 struct asked_for {
     const char *at, *timeout, *retry_cnt, *rnr_retry, *max_rd_atomic;
     struct ladder_request ladder;
     bool all, json, help;
 };
 
-/* Reads the addresses of --at, with commas between them. */
+/* Parses the addresses of --at, separated by commas. */
 static bool read_at(const char *all, struct vantage *ret)
 {
     const char *text = all ? all : "";
@@ -106,7 +106,7 @@ static int draw(const struct check *c, const char *name, const struct ladder_req
     return status;
 }
 
-/* Says what was found; the exit status. */
+/* Prints the findings.  Returns the exit status. */
 static int tell(const struct check *c, const char *name, const struct asked_for *a)
 {
     if (!c->is_whole)

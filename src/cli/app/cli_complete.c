@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* rdmalab complete -- WORD...: what the last word of a command line of the shell can become.
+/* rdmalab complete -- WORD...: completes the last word of a command line of the shell.
  *
- * Prints a word in each line, and ":files SUFFIX..." where names of files may follow, which a shell
- * finds by itself; without suffixes any.  The shells' own functions are in the directory data.
+ * Prints one candidate per line, and ":files SUFFIX..." where file names are possible; the shell
+ * finds those itself.  Without suffixes, any file is possible.  The shells' functions are in the
+ * directory data.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +25,7 @@ static bool begins(const char *word, const char *begin)
     return strncmp(word, begin, strlen(begin)) == 0;
 }
 
-/* The options that a usage text names. */
+/* Prints the options that a usage text contains. */
 static void print_usage_options(const char *usage, const char *begin)
 {
     for (const char *s = strstr(usage, "-"); s; s = strstr(s + 1, "-")) {
@@ -41,10 +42,12 @@ static void print_word(void *ctx, const char *word)
         printf("%s\n", word);
 }
 
-/* A line of the prompt, as -c takes it: the whole line again, which is one word of the shell. */
+/* A candidate for a line of the prompt, the argument of -c.  It must be printed as the whole line,
+ * which is one word of the shell.
+ */
 struct line_offer {
     const char *line;
-    size_t kept; /* bytes before its last word */
+    size_t kept; /* bytes before the last word */
 };
 
 static void print_line(void *ctx, const struct offer *o)
@@ -55,7 +58,7 @@ static void print_line(void *ctx, const struct offer *o)
         printf("%.*s%s\n", (int)l->kept, l->line, o->word);
 }
 
-/* Behind -c: in a lab that is empty yet. */
+/* Completes the argument of -c, in an empty lab. */
 static void complete_lines(const char *line)
 {
     const struct session_config config = {
@@ -70,7 +73,7 @@ static void complete_lines(const char *line)
     session_free(s);
 }
 
-/* The words of @m that are no options, nor files. */
+/* Prints the operands of @m that are not files. */
 static void print_words(const struct mode *m, char *begin)
 {
     if (strcmp(m->takes, MODE_TOPIC) == 0) {
@@ -120,7 +123,7 @@ int complete_shell(const struct mode *modes, size_t n, const struct mode *none, 
     begin = argc > 2 ? argv[argc - 1] : nothing;
     before = argc > 3 ? argv[argc - 2] : nothing;
     if (strcmp(before, "-c") == 0) {
-        /* A shell hands over the quote, too, behind which it completes. */
+        /* The shell includes an opening quote in the word. */
         complete_lines(begin[0] == '"' || begin[0] == '\'' ? begin + 1 : begin);
         return EXIT_PASSED;
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* `rdmalab open`: the prompt, in a world that was saved. */
+/* `rdmalab open`: starts the prompt with a saved session. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -18,7 +18,7 @@
 
 struct open_options {
     const char *file;
-    char *lines; /* NULL: a prompt */
+    char *lines; /* NULL: none, read the prompt */
     bool prompt;
 };
 
@@ -28,8 +28,8 @@ static int complain(const char *file, const char *why)
     return EXIT_USAGE;
 }
 
-/* Reads the file; what is wrong is said.  EXIT_PASSED: *ret is to be freed by session_file_done()
- * and *ret_src by source_done(), as in any case.
+/* Reads the file and prints errors.  If it returns EXIT_PASSED, the caller frees *@ret with
+ * session_file_done().  The caller always frees *@ret_src with source_done().
  */
 static int load(const char *file, struct source *ret_src, struct session_file *ret)
 {
@@ -40,7 +40,7 @@ static int load(const char *file, struct source *ret_src, struct session_file *r
 
     *ret = (struct session_file){.v = NULL};
     if (stat(file, &info) == 0) {
-        /* A pipe or a device may have no end; of a directory it is said when it is read. */
+        /* A pipe or a device may have no end.  For a directory, reading reports the error. */
         if (!S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode))
             return complain(file, "this is no regular file");
         if (info.st_size > (off_t)SESSION_FILE_BYTES_MAX)
@@ -73,7 +73,7 @@ static void say_where(const struct session *s, const char *file, uint64_t ticks)
     fputc('\n', stdout);
 }
 
-/* The ticks of all that was done. */
+/* Number of ticks in all futures. */
 static uint64_t ticks_of(const struct session *s)
 {
     uint64_t n = travel_end(s).at.tick;

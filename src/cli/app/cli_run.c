@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* `rdmalab run`: one scenario, and files of what happened. */
+/* `rdmalab run`: runs one scenario and writes output files. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -36,7 +36,7 @@ bool modes_colour(void)
     return modes_terminal() && !getenv("NO_COLOR") && term && strcmp(term, "dumb") != 0;
 }
 
-/* Gives the session the stop of --until; NULL: @text is none, which is said. */
+/* Sets the stop of --until.  Prints an error and returns NULL if @text is invalid. */
 static const struct stop *set_stop(struct session *s, const char *text)
 {
     const struct source src = source_of("--until", text);
@@ -58,7 +58,7 @@ static void say_where(struct session *s)
     printf("stopped at t=%s #%llu\n", buf, (unsigned long long)rdl_tick(s->lab));
 }
 
-/* Does one of the files that are asked for go to the standard output?  It has that for itself. */
+/* Returns true if an output file is the standard output, which then must contain nothing else. */
 static bool takes_stdout(const struct run_options *o)
 {
     for (unsigned i = 0; i < N_OUTPUTS; i++) {
@@ -68,7 +68,7 @@ static bool takes_stdout(const struct run_options *o)
     return false;
 }
 
-/* What the scenario is about. */
+/* Prints what the scenario is about. */
 static void say_title(const struct scenario *sc)
 {
     const struct arg *teaches = sc->script.header ? step_arg(sc->script.header, "teaches") : NULL;
@@ -85,7 +85,7 @@ static void say_title(const struct scenario *sc)
     }
 }
 
-/* What came of it; why it failed was said where it did. */
+/* Prints the result.  The reason of a failure has been printed. */
 static void say_verdict(const struct session *s, int status)
 {
     const unsigned long long n = s->history.n_expected;
@@ -104,8 +104,8 @@ static void say_verdict(const struct session *s, int status)
     printf("; %llu ticks, t=%s\n", (unsigned long long)rdl_tick(s->lab), buf);
 }
 
-/* The script is over: did --until @text stop it?  If not, says what it was instead, or why nobody
- * can tell.
+/* After the script: checks that --until @text stopped it.  Otherwise prints the current values, or
+ * why they are not known.
  */
 static int judge_stop(struct session *s, const struct stop *stop, const char *text)
 {
@@ -134,8 +134,8 @@ static int judge_stop(struct session *s, const struct stop *stop, const char *te
 static const char *const output_options[N_OUTPUTS] = {
     [OUTPUT_LADDER] = "--ladder", [OUTPUT_PCAPNG] = "--pcap", [OUTPUT_EVENTS] = "--events"};
 
-/* Writes the files that were asked for; of a run that failed or was interrupted they tell what
- * happened up to there, which is what one wants to see.
+/* Writes the requested files.  After a failure or an interrupt, they contain what happened until
+ * then.
  */
 static int write_outputs(struct session *s, const struct run_options *o)
 {
@@ -157,7 +157,8 @@ static int write_outputs(struct session *s, const struct run_options *o)
     return status;
 }
 
-/* Would one of the files that are asked for end another, or the scenario?  Then it is said. */
+/* Prints an error and returns true if an output file would overwrite another one or the scenario.
+ */
 static bool outputs_collide(const char *scenario, const struct run_options *o)
 {
     for (unsigned i = 0; i < N_OUTPUTS; i++) {

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* `rdmalab show`: questions to a saved trace, in the words of the commands `show` and `why`. */
+/* `rdmalab show`: answers questions about a saved trace, in the words of the commands `show` and
+ * `why`.
+ */
 #include <errno.h>
 #include <string.h>
 
@@ -23,7 +25,7 @@
 
 #define SHOW_WORDS_MAX 8u
 
-/* One question to a trace. */
+/* A question about a trace. */
 struct trace_query {
     const struct trace_file *saved;
     struct past past;
@@ -51,14 +53,14 @@ static const char usage[] =
     "exit status: 0 answered, 1 the trace does not know, or not for certain,\n"
     "  2 usage, or FILE is no trace\n";
 
-/* Prints what is wrong; the exit status. */
+/* Prints the error.  Returns the exit status. */
 static int complain(struct trace_query *a)
 {
     diag_print(stderr, &a->src, &a->diag);
     return a->diag.kind == DIAG_SYNTAX ? EXIT_USAGE : EXIT_FAILED;
 }
 
-/* The words of the command line as a line of the session's language, which starts with @verb. */
+/* Joins the words of the command line to a line that begins with @verb. */
 static void set_line(struct trace_query *a, const char *verb, int n, char **words)
 {
     size_t cap = strlen(verb) + 1;
@@ -76,7 +78,7 @@ static void set_line(struct trace_query *a, const char *verb, int n, char **word
     a->src = source_of(NULL, t.buf);
 }
 
-/* Reads the line as one command. */
+/* Parses the line as one command. */
 static struct step *read_step(struct trace_query *a)
 {
     struct script script = {.src = a->src, .pool = a->pool};
@@ -93,7 +95,7 @@ static struct step *read_step(struct trace_query *a)
     return result == LINE_STEP ? st : NULL;
 }
 
-/* "show h1.qp", "why h1.cq.wc[0]": what only a lab knows. */
+/* Refuses a question that needs a lab, such as "show h1.qp" or "why h1.cq.wc[0]". */
 static int no_state(struct trace_query *a, const char *word, struct span at)
 {
     static const char *const known[] = {"events", "packet", "life", "why", "count"};
@@ -160,7 +162,7 @@ static int ask_show(struct trace_query *a, const struct step *st)
     return complain(a);
 }
 
-/* Of a packet its events say all; anything else is the lab's. */
+/* Answers about a packet, whose events are in the trace.  Any other question needs a lab. */
 static int ask_why_not(struct trace_query *a, const char *text, struct span at)
 {
     char missing[SHOW_LINE_BYTES];
@@ -222,8 +224,8 @@ static int ask_why(struct trace_query *a, const struct step *st)
     return complain(a);
 }
 
-/* Reads the question as count(...), which may be left out around it.  NULL: it has been complained
- * of.
+/* Parses the question as count(...); "count(" and ")" may be omitted.  Reports an error and returns
+ * NULL on failure.
  */
 static struct expr *read_count(struct trace_query *a)
 {
@@ -252,7 +254,9 @@ static struct expr *read_count(struct trace_query *a)
     return e;
 }
 
-/* Is there what the conditions name?  If not the trace cannot tell, and a->diag says why. */
+/* Returns true if the names in the conditions exist.  Otherwise the trace cannot tell; a->diag has
+ * the reason.
+ */
 static bool can_count(struct trace_query *a, struct expr *e)
 {
     const struct ev_condition *c = ev_filter_look_up(e->filter, a->past.names);
@@ -279,7 +283,7 @@ static bool can_count(struct trace_query *a, struct expr *e)
     return true;
 }
 
-/* A number alone if it is certain. */
+/* Prints only the number if it is certain. */
 static int ask_count(struct trace_query *a)
 {
     struct expr *e = read_count(a);
@@ -298,13 +302,12 @@ static int ask_count(struct trace_query *a)
     return EXIT_FAILED;
 }
 
-/* Answers the question in @words. */
 static int ask(struct trace_query *a, int n, char **words)
 {
     const struct step *st;
 
     if (strcmp(words[0], "show") == 0 && n > 1) {
-        n--; /* as it is typed in a session */
+        n--; /* as typed in a session */
         words++;
     }
     if (strcmp(words[0], "count") == 0 || strncmp(words[0], "count(", 6) == 0) {
@@ -320,7 +323,7 @@ static int ask(struct trace_query *a, int n, char **words)
     return st->cmd == &cmd_table[CMD_why] ? ask_why(a, st) : ask_show(a, st);
 }
 
-/* Reads the trace in @file.  Returns the exit status; on failure the standard error says why. */
+/* Reads the trace in @file.  Prints errors and returns the exit status. */
 static int load(const char *file, struct trace_file **ret)
 {
     const bool standard = strcmp(file, "-") == 0;

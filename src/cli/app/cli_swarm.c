@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* `rdmalab swarm`: random worlds (swarm_worlds.c), or with --outside a stranger (swarm_outside.c).
+/* `rdmalab swarm`: random worlds (swarm_worlds.c), or with --outside random packets from outside
+ * the lab (swarm_outside.c).
  */
 #include "cli/app/cli_swarm.h"
 
@@ -18,7 +19,7 @@
 #define JOBS_MAX    256u
 #define MINUTES_MAX 10000u
 #define ONE_IN_MAX  1000000u
-#define SEEDS       100u /* that are run if nobody says which */
+#define SEEDS       100u /* default number of seeds */
 
 static void print_event(void *ctx, const struct ev *e)
 {
@@ -55,7 +56,7 @@ static int outside(const struct swarm_options *o)
     return failed ? EXIT_FAILED : EXIT_PASSED;
 }
 
-/* "A..B" or "A"; false when it is neither. */
+/* Parses "A..B" or "A".  Returns false if @s is neither. */
 static bool parse_seeds(const char *s, uint64_t *ret_first, uint64_t *ret_last)
 {
     const char *why = strstr(s, "..") ? quantity_parse_range(s, ret_first, ret_last)
@@ -68,13 +69,14 @@ static bool parse_seeds(const char *s, uint64_t *ret_first, uint64_t *ret_last)
     return *ret_first <= *ret_last && *ret_last < UINT64_MAX;
 }
 
-/* A number from 1 to @most. */
+/* Parses a number from 1 to @most. */
 static bool parse_number(const char *s, uint64_t most, uint64_t *ret)
 {
     return !quantity_parse(QUANTITY_NUMBER, s, ret) && *ret >= 1 && *ret <= most;
 }
 
-/* An option that has a value; false: there is no such option, or the value is none. */
+/* Parses an option with a value.  Returns false if the option is unknown or the value is invalid.
+ */
 static bool parse_valued(const char *name, const char *value, struct swarm_options *o)
 {
     uint64_t n;
@@ -105,7 +107,7 @@ static bool parse_valued(const char *name, const char *value, struct swarm_optio
     return true;
 }
 
-/* An option without a value; false: there is no such option. */
+/* Parses an option without a value.  Returns false if it is unknown. */
 static bool parse_flag(const char *name, struct swarm_options *o, bool *ret_with_stranger)
 {
     if (strcmp(name, "--events") == 0)
@@ -139,7 +141,7 @@ int swarm_main(int argc, char **argv)
             return EXIT_ASK;
         i++;
     }
-    if (o.last == UINT64_MAX) /* nobody has said which */
+    if (o.last == UINT64_MAX) /* no seeds given */
         o.last = o.is_matrix ? UINT32_MAX : SEEDS;
     o.shrinks = o.shrinks && !o.print;
     return with_stranger ? outside(&o) : swarm_worlds(&o);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* `rdmalab test`: finds scenarios, runs each with each seed, reports.
  *
- * Everything that can be wrong with the request is found out before anything runs; everything that
- * is wrong with a file is the verdict of that file, and the others run.
+ * Errors in the command line are found before anything runs.  Errors in a file fail that file only;
+ * the others run.
  */
-#ifndef _XOPEN_SOURCE     /* some line editors ask for it, too */
+#ifndef _XOPEN_SOURCE     /* some line editors define it, too */
 #define _XOPEN_SOURCE 600 /* nftw() */
 #endif
 
@@ -35,14 +35,14 @@ struct test_arguments {
     const char *format, *junit, *jobs_text, *seed_text, *seeds_text, *tag, *timeout_text,
         *least_text;
     bool list, matrix, help;
-    char scratch[PATH_MAX]; /* what a.run.scratch says */
+    char scratch[PATH_MAX]; /* storage of a.run.scratch */
     struct test_options run;
     uint64_t jobs;
-    uint64_t coverage_least; /* percent; 0: none is asked for */
+    uint64_t coverage_least; /* percent; 0: not required */
     struct suite_seeds seeds;
 };
 
-/* Says which there are; one that cannot be run too, since a test of it fails. */
+/* Lists the cases, including those that cannot be run, since testing them fails. */
 static int list(const struct suite *su, bool json)
 {
     int status = EXIT_PASSED;
@@ -81,7 +81,8 @@ static int cannot(const char *option, const char *name, const char *why)
     return EXIT_USAGE;
 }
 
-/* Makes the directory of --artifacts if it is not there.  NULL, or why nothing can be left in it.
+/* Creates the directory of --artifacts if it does not exist.  Returns NULL, or the reason why it
+ * cannot be used.
  */
 static const char *open_artifacts(const char *dir, bool *ret_made)
 {
@@ -97,7 +98,7 @@ static const char *open_artifacts(const char *dir, bool *ret_made)
     return access(dir, W_OK | X_OK) == 0 ? NULL : strerror(errno);
 }
 
-/* Makes a directory for what is written and not kept.  NULL, or why not. */
+/* Creates a directory for files that are not kept.  Returns NULL, or the reason of a failure. */
 static const char *open_scratch(struct test_arguments *a)
 {
     const char *where = getenv("TMPDIR");
@@ -120,15 +121,15 @@ static int remove_entry(const char *path, const struct stat *info, int type, str
     return remove(path);
 }
 
-/* What is left of it is no failure of what was tested. */
+/* Errors are ignored: they do not concern the tests. */
 static void remove_scratch(const struct test_arguments *a)
 {
     if (a->run.scratch)
         (void)nftw(a->run.scratch, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
 }
 
-/* Is less exercised than --coverage-least asks for, or what was said to be impossible?  Whether the
- * report says how much it is or not, the standard error says why the test fails.
+/* Fails if the coverage is less than --coverage-least, or if an excluded row was covered.  Prints
+ * the reason on the standard error.
  */
 static int judge_coverage(const struct test_arguments *a, const struct report_coverage *rc)
 {
@@ -147,7 +148,7 @@ static int judge_coverage(const struct test_arguments *a, const struct report_co
     return wrong || cover_percent(f) < a->coverage_least ? EXIT_FAILED : EXIT_PASSED;
 }
 
-/* @junit is NULL if nobody wants it. */
+/* @junit is NULL if it is not requested. */
 static int run_and_report(struct suite *su, const struct test_arguments *a, FILE *junit)
 {
     struct report_coverage covered;
@@ -190,7 +191,7 @@ static int try_faults(struct suite *su, struct test_arguments *a)
     return status;
 }
 
-/* Opens what is to be written before anything runs: nobody waits an hour for an error. */
+/* Opens all output files before the tests run, so that errors appear at once. */
 static int run_suite(struct suite *su, struct test_arguments *a)
 {
     bool made = false;
@@ -216,11 +217,11 @@ static int run_suite(struct suite *su, struct test_arguments *a)
         status = run_and_report(su, a, junit);
     remove_scratch(a);
     if (made)
-        (void)rmdir(a->run.artifacts); /* which succeeds only if nothing was left in it */
+        (void)rmdir(a->run.artifacts); /* fails unless it is empty */
     return status;
 }
 
-/* Says why there is no case. */
+/* Prints why there is no case. */
 static void complain_of_nothing(const struct test_arguments *a)
 {
     if (a->tag)
@@ -232,7 +233,7 @@ static void complain_of_nothing(const struct test_arguments *a)
         fputs("rdmalab: no scenario found: their names end in .json or .lab\n", stderr);
 }
 
-/* "A..B" */
+/* Parses "A..B". */
 static bool read_seeds(struct test_arguments *a)
 {
     const char *why = quantity_parse_range(a->seeds_text, &a->seeds.first, &a->seeds.last);
@@ -249,7 +250,7 @@ static bool read_seeds(struct test_arguments *a)
     return true;
 }
 
-/* What a table of faults cannot be combined with. */
+/* Refuses options that --fault-matrix cannot be combined with. */
 static bool fits_matrix(const struct test_arguments *a)
 {
     const char *other = a->junit                           ? "--junit"

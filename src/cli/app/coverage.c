@@ -9,7 +9,7 @@
 #include "rdmalab/inspect.h"
 #include "rdmalab/trace.h"
 
-/* A field of an event whose value is a row. */
+/* A field of an event that contains the value of a row. */
 struct field_offset {
     enum ev_kind kind;
     size_t offset; /* in struct ev */
@@ -40,8 +40,7 @@ void coverage_merge(struct coverage *into, const struct coverage *from)
     }
 }
 
-/* --- What happened ------------------------------------------------------------------------------
- */
+/* --- Recording -------------------------------------------------------------------------------- */
 
 static void add_value(struct coverage *c, enum cover_class class, uint32_t value)
 {
@@ -56,7 +55,7 @@ static void add_key(struct coverage *c, enum cover_key done, enum cover_key refu
     coverage_add(c, COVER_keys, rule == RULE_NONE ? done : refused);
 }
 
-/* What @e does to a key. */
+/* Adds the effect of @e on a key. */
 static void add_key_event(struct coverage *c, const struct ev *e)
 {
     if (e->kind == EV_bind)
@@ -68,7 +67,7 @@ static void add_key_event(struct coverage *c, const struct ev *e)
         add_key(c, COVER_KEY_INVALIDATED, COVER_KEY_INVALIDATE_REFUSED, e->u.invalidate.rule);
 }
 
-/* The event has not the type of the queue pair, which the lab knows by its name. */
+/* The event lacks the type of the queue pair, which is read from the lab. */
 static void add_move_event(struct coverage *c, const struct rdl_lab *lab,
                            const struct ev_qp_state *e)
 {
@@ -83,7 +82,7 @@ static void add_move_event(struct coverage *c, const struct rdl_lab *lab,
         coverage_move(c, (uint32_t)type.number, e->from, e->to);
 }
 
-/* A request that the device does not know has a number of its own, and no row. */
+/* Returns true for an unknown control command.  Its event has a number that is no row. */
 static bool has_no_row(enum cover_class class, const struct ev *e)
 {
     return class == COVER_controls && e->kind == EV_ctrl_execute &&
@@ -118,8 +117,7 @@ void coverage_refused(struct coverage *c, uint32_t rule)
     add_value(c, COVER_rules, rule);
 }
 
-/* --- Figures ------------------------------------------------------------------------------------
- */
+/* --- Figures ---------------------------------------------------------------------------------- */
 
 struct cover_figures coverage_figures(const struct coverage *c, enum cover_class class)
 {

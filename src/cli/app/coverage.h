@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Which of the things that can happen have happened: coverage by rule.
+/* Coverage: records which rules, opcodes, queue pair transitions and so on a scenario exercises.
  *
- * There are classes (rules, opcodes, QP transitions, ...), each with rows, which are those of the
- * tables in emu/facts and emu/trace: a new row is asked for at once.  What happened is read from
- * events alone, and from the rules by which a post is refused, which leaves no event.
+ * Each class has rows, taken from the tables in emu/facts and emu/trace, so a new row must be
+ * covered at once.  Coverage is computed from events, and from the rules that refuse a post, since
+ * a refused post causes no event.
  *
- * Left out: which traits of a profile made a difference; no event says that.
+ * Traits of a profile are not covered, since no event tells whether a trait made a difference.
  */
 #ifndef CLI_APP_COVERAGE_H
 #define CLI_APP_COVERAGE_H
@@ -21,17 +21,17 @@ enum cover_class {
 #define COVER(name, what, table, places) COVER_##name,
 #include "cli/app/coverage.def"
 #undef COVER
-    COVER_moves,  /* of the state graph of queue pairs */
-    COVER_keys,   /* what work requests do to keys */
+    COVER_moves,  /* edges of the state graph of queue pairs */
+    COVER_keys,   /* effects of work requests on keys */
     COVER_events, /* kinds of events */
     COVER_CLASSES
 };
 
 #define COVER_WORDS    3u
-#define COVER_ROWS_MAX (64u * COVER_WORDS - 1u) /* of a class */
-#define COVER_STRANGER COVER_ROWS_MAX           /* the bit of what has no row */
+#define COVER_ROWS_MAX (64u * COVER_WORDS - 1u) /* per class */
+#define COVER_STRANGER COVER_ROWS_MAX           /* bit for a value without a row */
 
-/* Sets of rows, plain bytes: they go through a pipe. */
+/* A set of rows per class, as plain bytes: it is sent through a pipe. */
 struct coverage {
     uint64_t w[COVER_CLASSES][COVER_WORDS];
 };
@@ -48,27 +48,27 @@ static inline void coverage_add(struct coverage *c, enum cover_class class, size
 
 void coverage_merge(struct coverage *into, const struct coverage *from);
 
-/* --- What there is --- */
+/* --- Classes and rows --- */
 
 const char *cover_class_name(enum cover_class class); /* "rules" */
 const char *cover_class_what(enum cover_class class); /* "reasons to drop a frame" */
 
-/* How many rows it has, those that are not asked for too. */
+/* Number of rows, including those that need not be covered. */
 size_t cover_rows(enum cover_class class);
 
 #define COVER_NAME_BYTES 64u
 
 struct cover_row {
     char name[COVER_NAME_BYTES];
-    const char *text;     /* the sentence of the row */
-    bool nothing;         /* it is a word for nothing */
-    const char *excluded; /* why no scenario can show it; NULL: one can */
+    const char *text;     /* text of the row */
+    bool nothing;         /* the row stands for "none" and need not be covered */
+    const char *excluded; /* reason why no scenario can cover it; NULL: one can */
 };
 
-/* Row @row < cover_rows(@class). */
+/* Describes row number @row, which must be less than cover_rows(@class). */
 void cover_row(enum cover_class class, size_t row, struct cover_row *ret);
 
-/* The row called @name, or cover_rows(@class). */
+/* Returns the number of the row called @name, or cover_rows(@class) if there is none. */
 size_t cover_row_find(enum cover_class class, const char *name);
 
 /* The rows of coverage_except.def. */
@@ -79,31 +79,33 @@ struct cover_exception {
 extern const struct cover_exception cover_exceptions[];
 extern const size_t n_cover_exceptions;
 
-/* --- What happened --- */
+/* --- Recording --- */
 
-/* Adds what @e shows, which has just happened in @lab; NULL: moves of queue pairs are left out. */
+/* Adds the rows that event @e covers.  @lab is the lab in which it has just happened; NULL:
+ * transitions of queue pairs are not recorded.
+ */
 void coverage_event(struct coverage *c, const struct rdl_lab *lab, const struct ev *e);
 
-/* Adds a move of a queue pair of @type (enum qp_type). */
+/* Adds a transition of a queue pair of @type (enum qp_type). */
 void coverage_move(struct coverage *c, uint32_t type, uint32_t from, uint32_t to);
 
-/* Adds what a post was refused by (enum rule). */
+/* Adds the rule (enum rule) that refused a post. */
 void coverage_refused(struct coverage *c, uint32_t rule);
 
 /* --- Figures --- */
 
 struct cover_figures {
-    size_t covered, of; /* rows that are asked for */
-    size_t impossible;  /* that are excluded, and happened */
-    bool stranger;      /* something happened that has no row */
+    size_t covered, of; /* covered rows, and rows to cover */
+    size_t impossible;  /* excluded rows that are covered nevertheless */
+    bool stranger;      /* a value without a row occurred */
 };
 
 struct cover_figures coverage_figures(const struct coverage *c, enum cover_class class);
 
-/* Of all classes together. */
+/* The same for all classes together. */
 struct cover_figures coverage_total(const struct coverage *c);
 
-/* Rounded down: 100 is everything. */
+/* Rounded down: 100 means that every row is covered. */
 unsigned cover_percent(const struct cover_figures *f);
 
 #endif

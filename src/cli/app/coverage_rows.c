@@ -38,11 +38,10 @@ const struct enum_table *cover_table(enum cover_class class)
     return classes[class].table;
 }
 
-/* --- The state graph ---------------------------------------------------------------------------
- */
+/* --- The state graph -------------------------------------------------------------------------- */
 
-/* qp_edges[] has neither the moves that are legal from any state, nor those that a device makes of
- * itself when a send fails.
+/* A transition of a queue pair.  qp_edges[] lacks the transitions that are legal in any state, and
+ * those that the device makes when a send fails.
  */
 struct qp_move {
     uint32_t type, from, to;
@@ -59,7 +58,7 @@ static const struct qp_move own_moves[] = {
     {QPT_UD, QPS_SQD, QPS_SQE, "a send that was started failed, and receives go on"},
 };
 
-/* Fills in the moves that are legal from any state; @any: its number among them.  RC has no SQE. */
+/* Fills in transition number @any of those that are legal in any state.  RC has no state SQE. */
 static bool move_from_any(size_t any, struct qp_move *ret)
 {
     const size_t n_states = ARRAY_LEN(move_states);
@@ -74,7 +73,7 @@ static bool move_from_any(size_t any, struct qp_move *ret)
     return true;
 }
 
-/* Move number @i; false: there are no more. */
+/* Fills in transition number @i.  Returns false after the last. */
 static bool move_at(size_t i, struct qp_move *ret)
 {
     if (i < n_qp_edges) {
@@ -116,8 +115,7 @@ static void move_row(size_t i, struct cover_row *ret)
     ret->text = m.text;
 }
 
-/* --- Rows ---------------------------------------------------------------------------------------
- */
+/* --- Rows ------------------------------------------------------------------------------------- */
 
 static const struct enum_row key_rows[] = {
 #define COVER_KEY(nm, txt) {#nm, COVER_KEY_##nm, (txt)},

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The rows of coverage that are no rows of an enumeration. */
+/* Rows of coverage classes that are not rows of an enumeration. */
 #ifndef CLI_APP_COVERAGE_ROWS_H
 #define CLI_APP_COVERAGE_ROWS_H
 
 #include "cli/app/coverage.h"
 #include "emu/facts/enums.h"
 
-/* What work requests, and SENDs of peers, do to keys: X(NAME, text). */
+/* Effects of work requests, and of SENDs of a peer, on keys: X(NAME, text). */
 #define COVER_KEYS(X)                                                                              \
     X(BOUND, "a window is bound to a part of a region")                                            \
     X(UNBOUND, "a window of type 1 is bound to nothing")                                           \
@@ -23,10 +23,10 @@ enum cover_key {
         COVER_KEY_COUNT
 };
 
-/* The table of @class; NULL: it is none of an enumeration. */
+/* Returns the enumeration of @class.  Returns NULL if the class has none. */
 const struct enum_table *cover_table(enum cover_class class);
 
-/* The row of the move from @from to @to, or cover_rows(COVER_moves). */
+/* Returns the row number of the transition from @from to @to, or cover_rows(COVER_moves). */
 size_t cover_move_find(uint32_t type, uint32_t from, uint32_t to);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The runner sleeps in poll() on the pipes of its processes, so that it waits for them and for no
- * other children, which it may have inherited.
+/* The runner sleeps in poll() on the pipes of its processes.  So it waits only for those, not for
+ * other children that it may have inherited.
  */
 #include "cli/app/crew.h"
 
@@ -10,14 +10,16 @@
 
 #include "process/signals.h"
 
-/* Between looks at the signals: one that comes just before poll() does not end it. */
+/* Interval of checking for signals.  A signal that arrives just before poll() does not interrupt
+ * it.
+ */
 #define LOOK_MS 100
 
 struct crew {
     struct suite *su;
     const struct test_options *o;
     size_t jobs;
-    size_t next;    /* case to be started */
+    size_t next;    /* next case to start */
     size_t told;    /* cases reported */
     size_t running; /* processes */
     struct test_process p[CREW_MAX];
@@ -42,7 +44,7 @@ static void start_one(struct crew *crew, struct test_process *slot)
     crew->running++;
 }
 
-/* Starts as many as there is room for. */
+/* Starts as many processes as possible. */
 static void start(struct crew *crew)
 {
     for (size_t i = 0; i < crew->jobs; i++) {
@@ -51,7 +53,7 @@ static void start(struct crew *crew)
     }
 }
 
-/* Kills what runs for too long, and everything after a signal. */
+/* Kills processes that exceed their time; after a signal, all. */
 static void kill_some(struct crew *crew)
 {
     const bool all = *signals_interrupted() != 0;
@@ -68,7 +70,7 @@ static void kill_some(struct crew *crew)
     }
 }
 
-/* Waits until a process has something to say, and takes the results of all that have. */
+/* Waits until a process has a result, and collects all available results. */
 static void collect(struct crew *crew)
 {
     struct pollfd fds[CREW_MAX];
@@ -76,7 +78,7 @@ static void collect(struct crew *crew)
     for (size_t i = 0; i < crew->jobs; i++)
         fds[i] = (struct pollfd){.fd = crew->p[i].pid ? crew->p[i].pipe : -1, .events = POLLIN};
     if (poll(fds, crew->jobs, LOOK_MS) <= 0)
-        return; /* nobody yet, or a signal */
+        return; /* timeout, or a signal */
     for (size_t i = 0; i < crew->jobs; i++) {
         if (crew->p[i].pid == 0 || fds[i].revents == 0)
             continue;
@@ -106,7 +108,7 @@ int crew_run(struct suite *su, const struct test_options *o, size_t jobs, struct
         while (crew.told < su->n_cases && su->cases[crew.told].ended)
             status = tell_one(&su->cases[crew.told++], r, status);
     }
-    /* After a signal there are gaps. */
+    /* After a signal, some cases have not ended. */
     for (; crew.told < su->n_cases; crew.told++) {
         if (su->cases[crew.told].ended)
             status = tell_one(&su->cases[crew.told], r, status);

@@ -14,13 +14,13 @@
 #include "rdmalab/fault.h"
 #include "rdmalab/trace.h"
 
-#define PACKETS_MAX  1024u   /* that are tried: the first ones */
-#define NEIGHBOUR_NS 1000000 /* a packet that arrives later than that is no neighbour */
+#define PACKETS_MAX  1024u   /* packets that are tried */
+#define NEIGHBOUR_NS 1000000 /* a packet that arrives later than this is not a neighbour */
 #define NO_NOTE      SIZE_MAX
 
 static const char fault_name[] = "matrix";
 
-/* What can happen to a packet: a column of the table. */
+/* A fault: a column of the table. */
 static const struct happening {
     enum fault_kind kind;
     const char *name;
@@ -39,11 +39,11 @@ struct matrix;
 struct variant {
     const struct matrix *m;
     struct rdl_fault_config fault;
-    bool is_tried; /* a packet without a neighbour cannot change places */
+    bool is_tried; /* false: the packet has no neighbour to be reordered with */
     struct outcome outcome;
     struct test_witness witness;
     struct test_case *c;
-    size_t note; /* in the matrix, NO_NOTE: there is nothing to say */
+    size_t note; /* index in the matrix; NO_NOTE: none */
 };
 
 struct matrix {
@@ -52,7 +52,7 @@ struct matrix {
     struct outcome was;
     struct variant *variants;
     struct suite runs;
-    const char **notes; /* differences, each once */
+    const char **notes; /* the distinct differences */
     size_t n_notes, n_same, n_different, n_unhit;
 };
 
@@ -72,7 +72,7 @@ static enum rdl_status open_faulty(void *ctx, struct rdl_lab *lab)
     return st == RDL_OK ? rdl_fault_add(lab, &v->fault, &fault) : st;
 }
 
-/* In the process of the run. */
+/* Runs in the process of the run. */
 static void end_faulty(void *ctx, struct session *s, struct test_result *ret)
 {
     struct variant *v = ctx;
@@ -84,9 +84,11 @@ static void end_faulty(void *ctx, struct session *s, struct test_result *ret)
     ret->differs = outcome_add_difference(&t, &v->m->was, &v->outcome, rdl_names(s->lab));
 }
 
-/* --- Which runs ------------------------------------------------------------------------------- */
+/* --- Planning --------------------------------------------------------------------------------- */
 
-/* The packet that arrives next where @p did, and came from the same host; NULL: none soon. */
+/* Returns the packet from the same host that arrives next at the same place.  Returns NULL if none
+ * does soon.
+ */
 static const struct outcome_packet *neighbour(const struct outcome *o,
                                               const struct outcome_packet *p)
 {
@@ -127,7 +129,7 @@ static void plan_variant(struct matrix *m, const struct outcome_packet *p, size_
         .ear = {.opened = open_faulty, .ctx = v}, .ended = end_faulty, .indulgent = true};
 }
 
-/* A case for each variant that is tried. */
+/* Creates a case for each variant. */
 static void plan(struct matrix *m)
 {
     const size_t n = m->was.n_kept;
@@ -150,13 +152,15 @@ static void plan(struct matrix *m)
     }
 }
 
-/* --- What came of them ------------------------------------------------------------------------ */
+/* --- Results ---------------------------------------------------------------------------------- */
 
-/* What is to be said of a run that programs could tell from the one without a fault. */
+/* Returns the difference to the run without a fault, as programs see it.  Returns NULL if there is
+ * none.
+ */
 static const char *note_of(const struct test_result *r)
 {
     if (r->status != EXIT_PASSED)
-        return r->message; /* a command failed: the scenario did not come to its end */
+        return r->message; /* a command failed, so the scenario did not reach its end */
     return r->differs ? r->seen : NULL;
 }
 
@@ -170,7 +174,7 @@ static size_t numbered(struct matrix *m, const char *note)
     return m->n_notes++;
 }
 
-/* Counts the outcomes; what the worst of them is worth. */
+/* Counts the outcomes.  Returns the exit status of the worst. */
 static int judge(struct matrix *m)
 {
     int status = EXIT_PASSED;
@@ -322,7 +326,7 @@ static void matrix_free(struct matrix *m)
     free(m->runs.cases);
 }
 
-/* Runs the scenario without a fault; what is wrong is said. */
+/* Runs the scenario without a fault, and prints errors. */
 static int run_plain(struct matrix *m, const struct test_options *o)
 {
     const struct test_witness witness = {.ear = {.opened = open_plain, .ctx = &m->was}};

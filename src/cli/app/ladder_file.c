@@ -12,7 +12,7 @@
 #include "process/out_file.h"
 #include "viz/ladder.h"
 
-/* Reads the value of --from or --to; NULL: it was not given. */
+/* Parses the value of --from or --to; @text is NULL if it was not given. */
 static bool read_event(const char *option, const char *text, ev_id *ret)
 {
     if (!text || ev_id_parse(text, ret))

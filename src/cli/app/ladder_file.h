@@ -5,13 +5,13 @@
 
 #include "emu/past/past.h"
 
-/* The options as they were given; NULL: not at all. */
+/* The options as given on the command line; NULL: not given. */
 struct ladder_request {
     const char *file, *from, *to, *packets;
 };
 
-/* Draws @p as it is asked for: as text on the standard output if the file is "-".  Returns the exit
- * status; what is wrong, the standard error says.
+/* Draws @p as requested: as text on the standard output if the file is "-".  Prints errors and
+ * returns the exit status.
  */
 int ladder_file(const struct past *p, const char *title, const struct ladder_request *rq);
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Hints behind the cursor, with GNU readline.
  *
- * A hint is drawn when the screen shows the line and somebody is waited for, and is taken away
- * before the next key is looked at: whatever that key does, it finds the screen as readline left
- * it.
+ * A hint is drawn when the line is on the screen and the editor waits for a key.  It is removed
+ * before the key is processed, so that readline finds the screen as it left it.
  */
 #include <poll.h>
 #include <stdio.h>
@@ -16,7 +15,7 @@
 #include "cli/complete/complete.h"
 
 #define HINT_BYTES       512u
-#define HINT_COLUMNS_MIN 6 /* with less room than this it says nothing */
+#define HINT_COLUMNS_MIN 6 /* with less space no hint is drawn */
 
 static struct session *session;
 static const char *prompt = "";
@@ -36,7 +35,7 @@ void line_hint_clear(void)
     fflush(rl_outstream);
 }
 
-/* Is a key there already?  Then nobody would read the hint. */
+/* Returns true if a key is available.  Then a hint would be removed at once. */
 static bool is_typed_ahead(void)
 {
     struct pollfd in = {.fd = fileno(rl_instream), .events = POLLIN};
@@ -44,7 +43,7 @@ static bool is_typed_ahead(void)
     return poll(&in, 1, 0) > 0;
 }
 
-/* The column of the cursor, which is at the end of the line; -1 where that is not known. */
+/* Column of the cursor, which is at the end of the line.  Returns -1 if it is not known. */
 static int cursor_column(int columns)
 {
     const char *last = strrchr(rl_line_buffer, '\n');
@@ -53,7 +52,7 @@ static int cursor_column(int columns)
 
     for (const char *s = from; *s; s++) {
         if ((unsigned char)*s < ' ' || (unsigned char)*s >= 0x7f)
-            return -1; /* its width is the terminal's matter */
+            return -1; /* the width of the character depends on the terminal */
         column++;
     }
     return columns > 0 && (column == 0 || column % columns != 0) ? column % columns : -1;
@@ -66,7 +65,7 @@ static bool wants_hint(void)
                        RL_STATE_MACROINPUT);
 }
 
-/* What there is room for; a hint that is cut says so. */
+/* Draws the hint, cut to the available space. */
 static void draw(char *hint, int room)
 {
     const size_t n = strlen(hint);
@@ -78,11 +77,11 @@ static void draw(char *hint, int room)
     drawn = true;
 }
 
-/* Who does not know what "..." waits for is told, while the line is empty. */
+/* For an empty line inside a block: explains how to end the block. */
 static void add_way_out(struct text *t, const char *before)
 {
     const size_t n = strlen(before);
-    const bool goes_on = n > 1 && before[n - 2] == '\\'; /* it is a line that is not over yet */
+    const bool goes_on = n > 1 && before[n - 2] == '\\'; /* the previous line continues */
 
     if (n > 0 && !goes_on)
         text_add(t, "} ends the block, ^C leaves it");
@@ -113,7 +112,7 @@ void line_hint_show(void)
         draw(hint, columns - column - 1);
 }
 
-/* ^Z, and the end. */
+/* Readline calls this on ^Z and at the end. */
 static void deprep(void)
 {
     line_hint_clear();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* TAB with GNU readline: the words that fit, and what they mean. */
+/* TAB with GNU readline: the candidates and their meanings. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,8 +11,8 @@
 #include "cli/complete/complete.h"
 
 #define MATCHES_MAX         1024u
-#define MEANINGS_MAX        40 /* words in lines of their own: a screen */
-#define MEANING_COLUMNS_MIN 20 /* with less room than this the screen cuts them */
+#define MEANINGS_MAX        40 /* candidates on lines of their own: one screen */
+#define MEANING_COLUMNS_MIN 20 /* with less space, meanings are not wrapped */
 
 static struct session *session;
 static const char *before;
@@ -22,7 +22,7 @@ struct tab_match {
     bool barred, open;
 };
 
-/* Those of the last completion. */
+/* Candidates of the last completion. */
 static struct {
     struct tab_match v[MATCHES_MAX];
     size_t n, n_barred;
@@ -85,7 +85,7 @@ static const struct tab_match *match_of(const char *word)
     return NULL;
 }
 
-/* What a word means, behind it; what the screen has no room for goes on below, cut at blanks. */
+/* Prints the meaning of a candidate after it, wrapped at blanks. */
 static void show_meaning(const struct tab_match *m, int indent)
 {
     const char *meaning = m->meaning;
@@ -107,8 +107,8 @@ static void show_meaning(const struct tab_match *m, int indent)
     fprintf(rl_outstream, "%s%s\n", meaning, m->barred ? ")" : "");
 }
 
-/* A line for each word with what it means, if anything is known of one of them and a screen has
- * room for all.  @words: what they have in common, then @n of them; @longest of them in bytes.
+/* Prints a line for each candidate with its meaning, if there is any meaning and they all fit on
+ * the screen.  @words: the common prefix, then @n candidates; @longest: bytes of the longest.
  */
 static void show_matches(char **words, int n, int longest)
 {
@@ -137,7 +137,7 @@ static void show_matches(char **words, int n, int longest)
     rl_forced_update_display();
 }
 
-/* How many bytes the words that can be used begin with in common. */
+/* Length of the common prefix of the candidates that would not be refused. */
 static size_t common_bytes(const char **ret_first)
 {
     size_t n = 0;
@@ -159,8 +159,8 @@ static size_t common_bytes(const char **ret_first)
     return n;
 }
 
-/* The list as readline wants it: what is common, the words, NULL; it frees that.  With @usable only
- * those that would not be refused.
+/* Builds the list for readline, which frees it: the common prefix, the words, NULL.  With @usable,
+ * only candidates that would not be refused.
  */
 static char **list_of(char *common, bool usable)
 {
@@ -180,7 +180,7 @@ static char **list_of(char *common, bool usable)
     return list;
 }
 
-/* Nothing can be used: each word says why, and the line stays. */
+/* Prints why each candidate would be refused.  The line stays as it is. */
 static void show_barred(const char *text)
 {
     char **list = list_of(strdup(text), false);
@@ -205,7 +205,7 @@ static char **complete(const char *text, int start, int end)
     size_t n;
 
     (void)start;
-    rl_attempted_completion_over = 1; /* no file names, where none is wanted */
+    rl_attempted_completion_over = 1; /* do not complete file names */
     forget_matches();
     if (!line)
         return NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Without a line editor: whatever the terminal itself offers. */
+/* Reads lines without a line editor. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,7 +36,7 @@ char *line_input_read(const struct line_asked *asked, bool *ret_fresh)
         n = *signals_interrupted() ? -1 : getline(&line, &cap, stdin);
         if (n >= 0 || !*signals_interrupted())
             break;
-        /* ^C gives an empty line, which begins a statement. */
+        /* ^C discards the input: the next line begins a statement. */
         *ret_fresh = true;
         prompt = asked->fresh;
         signals_clear_interrupted();

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* GNU readline.  Its callbacks have no context argument, hence the variables here. */
+/* Reads lines with GNU readline.  Its callbacks have no context argument, hence the static
+ * variables.
+ */
 #include "cli/app/line_input.h"
 
 #include <errno.h>
@@ -18,7 +20,8 @@
 #include "cli/session/advance.h"
 #include "process/signals.h"
 
-#define END_OF_KEYS '\a' /* ^G, which ends a search, a question, and half a key */
+/* G ends a search, a question or an incomplete key sequence */
+#define END_OF_KEYS '\a'
 
 static struct session *session;
 
@@ -27,11 +30,11 @@ static struct {
     bool wanted;
 } fresh;
 
-/* It was told that there is no more of half a key. */
+/* END_OF_KEYS was sent to end an incomplete key sequence. */
 static bool ended_keys;
 
-/* Does readline read keys that are not for the line itself?  Then it goes on asking for them when
- * the line is another one.
+/* Returns true if readline reads keys that do not belong to the line.  It continues to do so when
+ * the line is replaced.
  */
 static bool is_amid_keys(void)
 {
@@ -39,7 +42,7 @@ static bool is_amid_keys(void)
                       RL_STATE_MULTIKEY | RL_STATE_NUMERICARG | RL_STATE_CHARSEARCH) != 0;
 }
 
-/* ^C gives an empty line, which begins a statement. */
+/* ^C discards the input: the next line begins a statement. */
 static void begin_anew(void)
 {
     signals_clear_interrupted();
@@ -55,9 +58,9 @@ static void begin_anew(void)
     fflush(rl_outstream);
 }
 
-/* Waits until there is a key.  False: there may be none, but a signal.  One that comes between the
- * look for signals and the wait would be seen with the next key, and not before: so they come in
- * the wait alone.
+/* Waits for a key.  Returns false if there may be none because of a signal.  Signals are blocked
+ * except during the wait.  Otherwise a signal that arrives between the check and the wait would be
+ * noticed only with the next key.
  */
 static bool wait_for_key(int in)
 {
@@ -75,7 +78,7 @@ static bool wait_for_key(int in)
     return ready;
 }
 
-/* Is nobody at the terminal any more? */
+/* Returns true if the terminal is closed. */
 static bool is_over(int in)
 {
     struct pollfd keys = {.fd = in, .events = POLLIN};
@@ -83,8 +86,8 @@ static bool is_over(int in)
     return poll(&keys, 1, 0) > 0 && (keys.revents & (POLLHUP | POLLERR | POLLNVAL)) != 0;
 }
 
-/* The key that is there, or EOF.  False: ^C threw it away before it was read, as the terminal does
- * with all that was typed before it.
+/* Reads the available key; EOF at the end.  Returns false if there is none: on ^C the terminal
+ * discards all unread keys.
  */
 static bool take_key(int in, int *ret_key)
 {
@@ -97,7 +100,7 @@ static bool take_key(int in, int *ret_key)
     return true;
 }
 
-/* While a person thinks, a lab with live ports goes on.  ^C is for the line, as without them. */
+/* Reads a key.  While it waits, a lab with live ports continues to run.  ^C discards the line. */
 static int getc_idling(FILE *in)
 {
     const int fd = fileno(in);
@@ -107,7 +110,7 @@ static int getc_idling(FILE *in)
         rl_check_signals();
         if (*signals_interrupted() && is_amid_keys() && !ended_keys) {
             ended_keys = true;
-            return END_OF_KEYS; /* then it is for the line */
+            return END_OF_KEYS; /* the ^C is for the line then */
         }
         if (*signals_interrupted())
             begin_anew();
@@ -120,7 +123,7 @@ static int getc_idling(FILE *in)
     return key;
 }
 
-/* Above the line that is being typed. */
+/* Prints @lines above the line that is being edited. */
 static void tell_above(const char *lines)
 {
     line_hint_clear();
@@ -131,7 +134,7 @@ static void tell_above(const char *lines)
     fflush(rl_outstream);
 }
 
-/* ^S is a key like others, for searching: it does not stop the output while a line is edited. */
+/* Makes ^S a key for searching: it does not stop the output while a line is edited. */
 static void prep_terminal(int meta)
 {
     struct termios settings;
@@ -144,7 +147,7 @@ static void prep_terminal(int meta)
     (void)tcsetattr(fileno(rl_instream), TCSADRAIN, &settings);
 }
 
-/* Keys that terminals send and readline alone does not know; those of an inputrc stay. */
+/* Binds keys that terminals send but readline does not know.  Bindings of an inputrc stay. */
 static void bind_keys(void)
 {
     static const struct {
@@ -197,7 +200,8 @@ char *line_input_read(const struct line_asked *asked, bool *ret_fresh)
     signals_at_prompt(true);
     session->tell = tell_above;
     line = readline(asked->prompt);
-    if (rl_pending_signal() != 0) { /* it came behind the line, and would wait for the next one */
+    /* Arrived after the line was read; handle it now, not with the next line. */
+    if (rl_pending_signal() != 0) {
         rl_check_signals();
         rl_cleanup_after_signal();
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* rdmalab: chooses what to do by the first argument. */
+/* rdmalab: chooses a mode by the first argument. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -96,7 +96,7 @@ static int apropos_main(int argc, char **argv)
     return EXIT_FAILED;
 }
 
-/* The collection, or a scenario of it: as the command of the prompt has it. */
+/* Runs the command `scenarios` of the prompt. */
 static int scenarios_main(int argc, char **argv)
 {
     const bool ladder = argc > 2 && strcmp(argv[argc - 1], "--ladder") == 0;
@@ -124,7 +124,7 @@ static int scenarios_main(int argc, char **argv)
     return EXIT_FAILED;
 }
 
-/* A program beside this one: where it is, "" if nowhere. */
+/* Finds the path of a program in PATH; "" if it is not there. */
 static void find_program(const char *name, char *ret, size_t cap)
 {
     const char *dirs = getenv("PATH");
@@ -142,7 +142,7 @@ static void find_program(const char *name, char *ret, size_t cap)
     ret[0] = '\0';
 }
 
-/* An optional part: what there is of it, or what its absence costs and how to get it. */
+/* Prints an optional component: its state, or what it enables and how to get it. */
 static void print_part(const char *name, bool there, const char *what, const char *enables,
                        const char *remedy)
 {
@@ -273,12 +273,12 @@ static void print_help(FILE *out)
           out);
 }
 
-/* What people type for a mode or an option that is called otherwise. */
+/* Words that people type for a mode or an option with another name. */
 static const struct {
     const char *word, *meant;
 } other_names[] = {{"help", "--help"}, {"version", "--version"}};
 
-/* The file @name could not be read: was a mode meant? */
+/* The file @name could not be read: suggests a mode with a similar name. */
 static void suggest_mode(const char *name)
 {
     struct suggestion near = suggestion_for(name);
@@ -298,8 +298,8 @@ static void suggest_mode(const char *name)
         fputs("  \"rdmalab --help\" lists what can be done\n", stderr);
 }
 
-/* Runs a script that was named; what is wrong has been said.  A script that cannot be read as a
- * whole complains when it gets there.
+/* Runs a script file and prints errors.  If it cannot be parsed as a whole, its error is reported
+ * when execution gets there.
  */
 static int run_file(struct session *s, const char *file)
 {
@@ -329,7 +329,7 @@ static int run_file(struct session *s, const char *file)
     return status;
 }
 
-/* The lines of -c and then scripts, or the prompt. */
+/* Runs the lines of -c and then the scripts, or the prompt. */
 static int run_input(struct session *s, const char *lines, int n_files, char **files, bool prompt)
 {
     int status = EXIT_PASSED;
@@ -350,7 +350,7 @@ static int run_input(struct session *s, const char *lines, int n_files, char **f
     return repl_run(s, prompt);
 }
 
-/* What was asked for without a mode. */
+/* The options without a mode. */
 struct command_line {
     char *lines; /* owned */
     const char *seed, *memory;
@@ -466,7 +466,7 @@ int main(int argc, char **argv)
     if (*signals_interrupted())
         return signals_exit_status();
     if (status >= EXIT_SIGNALS)
-        return status; /* what it still had to say may be cut, and that is no other error */
+        return status; /* output may have been cut off, which is no further error */
     why = files_close(stdout);
     if (why) {
         fprintf(stderr, "rdmalab: standard output: %s\n", why);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What the program can be asked to do by its first argument; each returns the exit status, or
- * EXIT_ASK. */
+/* The modes of the program, chosen by the first argument.  Each function returns the exit status,
+ * or EXIT_ASK to print the usage.
+ */
 #ifndef CLI_APP_MODES_H
 #define CLI_APP_MODES_H
 
@@ -11,14 +12,16 @@ struct mode {
     const char *name;
     int (*run)(int argc, char **argv);
     const char *usage, *what;
-    const char *exits; /* what each exit status means; NULL: its own --help tells */
-    const char *takes; /* what its words can be: MODE_FILES and suffixes, MODE_TOPIC, or the words
-                          themselves, "a|b"; "": nobody knows */
-    bool has_options;  /* options_take() knows them; otherwise they are those of @usage */
+    const char *exits; /* meaning of each exit status; NULL: see its own --help */
+    /* Operands: MODE_FILES and suffixes, MODE_TOPIC, or the words themselves ("a|b"); "": not
+     * known.
+     */
+    const char *takes;
+    bool has_options; /* uses options_take(); otherwise the options are those in @usage */
 };
 
 #define MODE_FILES ":files"
-#define MODE_TOPIC ":topic" /* what `explain` explains */
+#define MODE_TOPIC ":topic" /* an argument of `explain` */
 
 int check_main(int argc, char **argv);
 int open_main(int argc, char **argv);
@@ -26,16 +29,15 @@ int run_main(int argc, char **argv);
 int show_main(int argc, char **argv);
 int test_main(int argc, char **argv);
 
-/* What may follow on a command line of a shell: @argv is `complete -- WORD...`.  @none: what is
- * done without a mode.
+/* Completion for shells.  @argv is `complete -- WORD...`.  @none describes the program without a
+ * mode.
  */
 int complete_shell(const struct mode *modes, size_t n, const struct mode *none, int argc,
                    char **argv);
 
-/* Is the standard output a terminal that wants colour? */
+/* Returns true if the standard output is a terminal and colour is not disabled. */
 bool modes_colour(void);
 
-/* Is the standard output a terminal? */
 bool modes_terminal(void);
 
 #endif

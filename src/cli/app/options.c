@@ -9,7 +9,7 @@
 #include "emu/base/text.h"
 #include "process/must.h"
 
-/* Does @word begin with an option of one letter, behind which its value may stand: -j2? */
+/* Returns true for an option of one letter, which its value may follow directly: -j2. */
 static bool is_letter(const char *word, size_t len)
 {
     return len == 2 && word[1] != '-';
@@ -41,7 +41,7 @@ static bool unknown(const struct option *rows, size_t n, const char *mode, const
     return false;
 }
 
-/* Appends @line to *@text, which is NULL before the first. */
+/* Appends @line to *@text, which is NULL at first. */
 static void add_line(char **text, const char *line)
 {
     const size_t old = *text ? strlen(*text) : 0, cap = old + strlen(line) + sizeof("\n");
@@ -62,7 +62,7 @@ static void take_value(const struct option *o, char *value)
         *o->value = value;
 }
 
-/* Prints the words of "a|b|c" that begin with @begin, or that it is a file. */
+/* Prints those words of "a|b|c" that begin with @begin; ":files" if the value is a file. */
 static void print_values(const char *words, const char *begin)
 {
     if (!words) {
@@ -76,7 +76,7 @@ static void print_values(const char *words, const char *begin)
     }
 }
 
-/* What can follow; see OPTIONS_ASKED. */
+/* Prints the possible next words; see OPTIONS_ASKED. */
 static void print_asked(const struct option *rows, size_t n, char **asked)
 {
     const char *begin = asked[0], *before = asked[1];

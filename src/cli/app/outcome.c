@@ -13,10 +13,10 @@
 #include "rdmalab/verbs.h"
 #include "tree/tree_memory.h"
 
-#define REST_TICKS 1000000u /* that a lab may need until it is idle */
+#define REST_TICKS 1000000u /* most ticks until the lab is idle */
 #define COPY_BYTES 4096u
 
-/* --- While it runs ---------------------------------------------------------------------------- */
+/* --- During the run --------------------------------------------------------------------------- */
 
 static bool is_same(const struct ev *a, const struct ev *b)
 {
@@ -41,11 +41,11 @@ static void note_packet(struct outcome *o, const struct ev *e)
     o->n_kept++;
 }
 
-/* @e is where the packet @tx arrived, or one of several places. */
+/* Records that @e is an arrival of the packet @tx.  Only the first arrival is kept. */
 static void note_arrival(struct outcome *o, const struct ev *e, ev_id tx)
 {
     if (o->n_kept == 0 || tx > o->packets[o->n_kept - 1].tx.id)
-        return; /* of one that is only counted */
+        return; /* the packet is only counted */
     for (size_t i = o->n_kept; i > 0; i--) {
         struct outcome_packet *p = &o->packets[i - 1];
 
@@ -97,7 +97,7 @@ enum rdl_status outcome_watch(struct outcome *o, struct rdl_lab *lab)
     return st;
 }
 
-/* --- When it is over -------------------------------------------------------------------------- */
+/* --- At the end ------------------------------------------------------------------------------- */
 
 struct looking {
     struct outcome *o;
@@ -189,7 +189,7 @@ static const char *status_of(const struct ev *e)
     return enum_name(&enum_wc_status, e->u.cqe.status);
 }
 
-/* The completions of one place in one queue differ. */
+/* Appends the difference of two completions at the same place of the same queue. */
 static void add_change(struct text *t, const struct ev *was, const struct ev *is)
 {
     if (was->u.cqe.wr_id != is->u.cqe.wr_id)
@@ -209,8 +209,9 @@ static bool is_same_completion(const struct ev *a, const struct ev *b)
            a->u.cqe.op == b->u.cqe.op && a->u.cqe.bytes == b->u.cqe.bytes;
 }
 
-/* Up to the first difference both have the same queues at the same places.  At place @i, below 0:
- * only @was has a completion, above 0: only @is; 0: both, and of one queue.
+/* Compares place @i.  Both have the same queues at all earlier places.  Returns a negative number
+ * if only @was has a completion there, a positive number if only @is has, 0 if both have one of the
+ * same queue.
  */
 static int order_of(const struct outcome *was, const struct outcome *is, size_t i)
 {

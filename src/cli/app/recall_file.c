@@ -11,9 +11,9 @@
 
 #include "cli/app/state_dir.h"
 
-#define NAME_BYTES_MAX 200u /* of a file, with room for a checksum: file systems take 255 */
+#define NAME_BYTES_MAX 200u /* of a file name, without the checksum: file systems allow 255 */
 
-/* Does the directory that is @n bytes of @path have a .git? */
+/* Returns true if the directory, the first @n bytes of @path, has a .git. */
 static bool has_git(const char *path, size_t n)
 {
     char name[RECALL_PATH_BYTES];
@@ -25,7 +25,7 @@ static bool has_git(const char *path, size_t n)
     return !t.cut && stat(name, &st) == 0;
 }
 
-/* How many bytes of @cwd are the directory of the project. */
+/* Length of the part of @cwd that is the directory of the project. */
 static size_t project_bytes(const char *cwd)
 {
     for (size_t n = strlen(cwd); n > 0; n--) {
@@ -35,7 +35,7 @@ static size_t project_bytes(const char *cwd)
     return strlen(cwd);
 }
 
-/* The name of the file: the path, whose beginning a sum replaces where it is too long. */
+/* Appends the name of the file: the path.  If it is too long, a checksum replaces its beginning. */
 static void add_name(struct text *t, const char *path, size_t n)
 {
     size_t from = 0;
@@ -65,7 +65,7 @@ bool recall_file_path(const char *cwd, char ret[RECALL_PATH_BYTES])
     return !t.cut;
 }
 
-/* Writes a text in the form of the file. */
+/* Writes a text in the format of the file. */
 static void put(FILE *f, const struct recalled *one)
 {
     fputs(one->failed ? "x " : "+ ", f);
@@ -77,7 +77,7 @@ static void put(FILE *f, const struct recalled *one)
     fputc('\n', f);
 }
 
-/* A new file with what is kept takes the place of one that is too long. */
+/* Replaces a file that is too long by one with the kept texts only. */
 static void write_anew(const char *path, const struct recall *r)
 {
     char other[RECALL_PATH_BYTES + 8];
@@ -86,7 +86,7 @@ static void write_anew(const char *path, const struct recall *r)
     int fd;
 
     text_addf(&t, "%s.XXXXXX", path);
-    fd = t.cut ? -1 : mkstemp(other); /* for its owner alone */
+    fd = t.cut ? -1 : mkstemp(other); /* readable for its owner only */
     f = fd < 0 ? NULL : fdopen(fd, "w");
     if (!f) {
         if (fd >= 0)
@@ -99,7 +99,7 @@ static void write_anew(const char *path, const struct recall *r)
         (void)unlink(other);
 }
 
-/* One text, while its lines are read. */
+/* A text whose lines are being read. */
 struct history_reading {
     char *text;
     size_t len;
@@ -141,7 +141,7 @@ void recall_file_read(const char *path, struct recall *ret)
         if (line[n - 1] == '\n')
             n--;
         if (n < 2 || line[1] != ' ' || !strchr("+x|", line[0]) || memchr(line, '\0', (size_t)n))
-            continue; /* no line of ours */
+            continue; /* not in our format */
         if (line[0] != '|') {
             end_text(&one, ret);
             one.failed = line[0] == 'x';

@@ -20,31 +20,32 @@
 #define PROMPT_BYTES 128u
 #define TOLD_MAX     64u
 
-/* A step of a person that takes more ticks is stopped: half a second. */
+/* Most ticks of a command at the prompt; it takes half a second. */
 #define PROMPT_TICKS_MAX 1000000u
-/* Many times what retries that have an end take, and few enough that the recorder forgets nothing.
+/* Ticks after which the lab counts as stuck.  It is much more than retries with a limit need, and
+ * few enough that the recorder keeps all events.
  */
 #define PROMPT_STUCK_TICKS 10000u
 
-/* What was typed, as text and as what it says. */
+/* Typed input, as text and parsed. */
 struct typed {
-    char *text; /* NULL: nothing was */
+    char *text; /* NULL: none */
     size_t len, room;
     size_t lines_before; /* lines of the input before it */
     struct tokens tokens;
-    struct lines lines; /* once all of the text is there */
+    struct lines lines; /* set when the text is complete */
 };
 
 struct repl {
     struct session *s;
     bool terminal;      /* lines are edited */
-    bool echo;          /* lines are printed behind the prompt */
-    bool lasting;       /* errors do not end it */
-    struct typed again; /* what an empty line repeats */
-    size_t n_lines;     /* that were read */
+    bool echo;          /* print the lines after the prompt */
+    bool lasting;       /* errors do not end the prompt */
+    struct typed again; /* repeated by an empty line */
+    size_t n_lines;     /* lines read */
     struct recall recall;
-    char recall_path[RECALL_PATH_BYTES]; /* where it is kept; "": nowhere */
-    struct expand_note told[TOLD_MAX];   /* words that stand for others, once they are explained */
+    char recall_path[RECALL_PATH_BYTES]; /* history file; "": none */
+    struct expand_note told[TOLD_MAX];   /* replaced words that have been explained */
     size_t n_told;
     int status;
 };
@@ -85,7 +86,7 @@ static char *plain_line(void)
         free(line);
         return NULL;
     }
-    /* A NUL would hide the rest of the line: a byte takes its place that is no text either. */
+    /* A NUL would hide the rest of the line.  Replace it by a byte that is invalid in text too. */
     for (ssize_t i = 0; i < n; i++) {
         if (line[i] == '\0')
             line[i] = '\xff';
@@ -95,8 +96,8 @@ static char *plain_line(void)
     return line;
 }
 
-/* One line without its end, behind the lines @before; NULL at the end of input.  *ret_fresh: as
- * line_input_read() has it.
+/* Reads one line without its end; @before are the earlier lines of the block.  Returns NULL at the
+ * end of input.  *@ret_fresh: see line_input_read().
  */
 static char *read_line(struct repl *r, const char *before, bool *ret_fresh)
 {
@@ -111,7 +112,7 @@ static char *read_line(struct repl *r, const char *before, bool *ret_fresh)
         return line_input_read(&asked, ret_fresh);
     if (r->echo) {
         fputs(prompt, stdout);
-        fflush(stdout); /* who waits for it may sit behind a pipe */
+        fflush(stdout); /* the reader may be at the other end of a pipe */
     }
     while (advance_idle(r->s, STDIN_FILENO))
         ;
@@ -121,8 +122,7 @@ static char *read_line(struct repl *r, const char *before, bool *ret_fresh)
     return line;
 }
 
-/* Appends @line and a line end.  Room grows by doubling, so that a block costs what its lines do.
- */
+/* Appends @line and a line end.  The buffer grows by doubling, so that the cost is linear. */
 static void append(struct typed *t, const char *line)
 {
     const size_t n = strlen(line), least = t->len + n + sizeof("\n");
@@ -136,7 +136,7 @@ static void append(struct typed *t, const char *line)
     t->len += n + 1;
 }
 
-/* What was typed, as the part of the input that it is.  At a prompt nobody counts lines. */
+/* The typed text as a source.  Lines typed at a prompt have no numbers. */
 static struct source typed_source(const struct repl *r, const struct typed *t)
 {
     return (struct source){.name = r->lasting ? NULL : SOURCE_STANDARD,
@@ -145,8 +145,8 @@ static struct source typed_source(const struct repl *r, const struct typed *t)
                            .lines_before = t->lines_before};
 }
 
-/* Reads the next statements as one text: several lines if a block or a `\` asks for them.  False:
- * the input is over.
+/* Reads the next statements as one text: several lines if a block is open or a line ends with `\`.
+ * Returns false at the end of input.
  */
 static bool read_text(struct repl *r, struct typed *ret)
 {
@@ -171,7 +171,7 @@ static bool read_text(struct repl *r, struct typed *ret)
     }
 }
 
-/* Is it one command that an empty line may repeat? */
+/* Returns true for a single command that an empty line may repeat. */
 static bool is_repeatable(const struct typed *t)
 {
     const struct step *st = t->lines.script.first;
@@ -179,7 +179,7 @@ static bool is_repeatable(const struct typed *t)
     return t->lines.whole && st && !st->next && (st->cmd->flags & CMD_AGAIN);
 }
 
-/* Carries out what was typed; false if the session ends. */
+/* Executes the typed text.  Returns false if the session ends. */
 static bool run_typed(struct repl *r, const struct typed *t)
 {
     int status;
@@ -194,9 +194,9 @@ static bool run_typed(struct repl *r, const struct typed *t)
     return r->lasting && status != EXIT_BROKEN;
 }
 
-/* --- What was typed --------------------------------------------------------------------------- */
+/* --- Expanding and remembering ---------------------------------------------------------------- */
 
-/* Keeps it, to be recalled; those that failed are marked. */
+/* Adds the text to the history, with a mark if it failed. */
 static void remember(struct repl *r, const char *text, bool failed)
 {
     size_t n = strlen(text);
@@ -225,7 +225,7 @@ static void open_recall(struct repl *r)
         line_input_remember(r->recall.v[i].text);
 }
 
-/* Says what a word stands for, once in a session. */
+/* Explains a replaced word, once per session. */
 static void tell_note(struct repl *r, const struct expand_note *n)
 {
     const bool dim = r->s->config.colour;
@@ -240,8 +240,8 @@ static void tell_note(struct repl *r, const struct expand_note *n)
            n->what, n->what[0] ? ")" : "", dim ? "\033[22m" : "");
 }
 
-/* Puts what is written out in the place of what was typed.  False: that is not to be carried out,
- * and what there was to say has been said.
+/* Replaces the typed text by its expansion.  Returns false if it must not be executed; then it has
+ * printed the reason or set the host.
  */
 static bool write_out(struct repl *r, struct typed *t, bool *ret_failed)
 {
@@ -268,7 +268,7 @@ static bool write_out(struct repl *r, struct typed *t, bool *ret_failed)
     return !e.wrong && !e.context;
 }
 
-/* Reads and carries out the next statements; false if the session ends. */
+/* Reads and executes the next statements.  Returns false if the session ends. */
 static bool read_and_run(struct repl *r)
 {
     struct typed t = {.text = NULL};
@@ -334,7 +334,7 @@ int repl_run(struct session *s, bool prompt)
     if (r.lasting)
         open_recall(&r);
     if (!r.terminal)
-        setvbuf(stdin, NULL, _IONBF, 0); /* what was not read yet is in the pipe: see read_line() */
+        setvbuf(stdin, NULL, _IONBF, 0); /* unread input stays in the pipe, see read_line() */
     while (read_and_run(&r))
         ;
     typed_done(&r.again);
@@ -344,7 +344,7 @@ int repl_run(struct session *s, bool prompt)
         r.status = exit_worse(r.status, EXIT_FAILED);
     if (r.terminal) {
         line_input_close();
-        /* Somebody who leaves a prompt has seen what went wrong. */
+        /* The user has seen the errors. */
         return r.status == EXIT_BROKEN ? EXIT_BROKEN : EXIT_PASSED;
     }
     return r.status;

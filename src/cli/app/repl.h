@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The prompt: reads lines and carries them out. */
+/* The prompt: reads lines and executes them. */
 #ifndef CLI_APP_REPL_H
 #define CLI_APP_REPL_H
 
@@ -7,11 +7,11 @@
 
 #include "cli/session/session.h"
 
-/* Runs until the end of input or `quit`; returns the exit status.
+/* Runs until the end of input or `quit`.  Returns the exit status.
  *
  * On a terminal, or with @prompt, errors do not end it, commands may be abbreviated, and an empty
- * line repeats a command that let the lab go on.  With @prompt prompts and lines are printed also
- * when the input is no terminal.  Otherwise the input is a script: it ends at the first error.
+ * line repeats a CMD_AGAIN command.  With @prompt, prompts and lines are printed even if the input
+ * is not a terminal.  Otherwise the input is a script: it ends at the first error.
  */
 int repl_run(struct session *s, bool prompt);
 

@@ -27,7 +27,7 @@ static const char *verdict(const struct test_result *result)
     return result->status == EXIT_PASSED ? "ok" : result->status == EXIT_SKIPPED ? "skip" : "FAIL";
 }
 
-/* Appends what may be too long, and says if something is missing. */
+/* Appends @s, or its beginning and "..." if it is too long. */
 static void add_all(struct text *t, const char *s)
 {
     static const char more[] = "...\n";
@@ -82,7 +82,7 @@ static void tap_begin(struct report *r)
     fprintf(r->out, "TAP version 13\n1..%zu\n", r->su->n_cases);
 }
 
-/* A # would begin a directive. */
+/* Escapes #, which would begin a directive. */
 static void tap_words(FILE *out, const char *s)
 {
     for (; *s; s++) {
@@ -92,8 +92,8 @@ static void tap_words(FILE *out, const char *s)
     }
 }
 
-/* The message is a YAML block of lines, whose indentation is told because they may begin with
- * blanks.
+/* Writes a TAP line.  The message is a YAML block with explicit indentation, since its lines may
+ * begin with blanks.
  */
 static void tap_one(struct report *r, const struct test_case *c, const struct shown_case *shown)
 {
@@ -174,7 +174,7 @@ static void json_end(struct report *r)
 
 /* --- GitHub Actions --- */
 
-/* Escapes what workflow commands give a meaning to. */
+/* Escapes characters that have a meaning in workflow commands. */
 static void github_escape(FILE *out, const char *s, bool property)
 {
     for (; *s; s++) {
@@ -191,7 +191,7 @@ static void github_one(struct report *r, const struct test_case *c, const struct
         text_one(r, c, shown);
         return;
     }
-    /* The log shows the message of an annotation. */
+    /* The log shows the message of the annotation. */
     fprintf(r->out, "%-4s  %s\n", verdict(&c->result), shown->name);
     fputs("::error file=", r->out);
     github_escape(r->out, shown->file, true);
@@ -204,7 +204,7 @@ static void github_one(struct report *r, const struct test_case *c, const struct
     fputc('\n', r->out);
 }
 
-/* The first line of @s as the text of a cell: nothing in it is Markdown or HTML. */
+/* Writes the first line of @s as a table cell, with all Markdown and HTML characters escaped. */
 static void github_cell(FILE *out, const char *s)
 {
     for (; *s && *s != '\n'; s++) {
@@ -215,7 +215,7 @@ static void github_cell(FILE *out, const char *s)
     }
 }
 
-/* Tables: how many, and which failed. */
+/* Writes tables of the counts and of the failed cases. */
 static void github_summary(const struct report *r, FILE *f)
 {
     fprintf(f, "| passed | failed | skipped |\n| --- | --- | --- |\n| %zu | %zu | %zu |\n",
@@ -239,7 +239,7 @@ static void github_summary(const struct report *r, FILE *f)
     }
 }
 
-/* Behind what is in the summary of the job. */
+/* Appends to the summary of the job. */
 static void github_end(struct report *r)
 {
     const char *file = getenv("GITHUB_STEP_SUMMARY");
@@ -315,7 +315,7 @@ void report_end(struct report *r)
 {
     r->form->end(r);
     fflush(r->out);
-    /* A JSON document ends where it ends. */
+    /* A JSON document must not be followed by text. */
     fprintf(strcmp(r->form->name, "json") == 0 ? stderr : r->out,
             "%zu passed, %zu failed, %zu skipped\n", r->passed, r->failed, r->skipped);
 }

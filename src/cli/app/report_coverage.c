@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What `rdmalab test --coverage` says, as text and as a part of the JSON report. */
+/* Reports of `rdmalab test --coverage`, as text and as a part of the JSON report. */
 
 #include "cli/app/report.h"
 #include "print/print_json.h"
@@ -21,7 +21,7 @@ void report_covered(const struct suite *su, struct report_coverage *ret)
     ret->total = coverage_total(&ret->covered);
 }
 
-/* Which row is not exercised, or is excluded and exercised: what the figures are about. */
+/* Prints a row that is not covered, or that is excluded but covered. */
 static void text_row(FILE *out, const char *mark, enum cover_class class, size_t i, bool has)
 {
     struct cover_row row;
@@ -63,7 +63,7 @@ void report_coverage_text(FILE *out, const char *mark, const struct report_cover
             cover_percent(&rc->total));
 }
 
-/* The names of rows that are missing, or of those that were said to be impossible. */
+/* Prints the names of rows that are missing, or of excluded rows that are covered. */
 static void json_rows(FILE *out, const struct coverage *c, enum cover_class class, bool impossible)
 {
     const size_t n = cover_rows(class);

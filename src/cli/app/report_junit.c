@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* @s is printable text. */
+/* Writes printable text @s with XML escapes. */
 static void xml(FILE *out, const char *s)
 {
     for (; *s; s++) {
@@ -20,7 +20,7 @@ static void xml(FILE *out, const char *s)
     }
 }
 
-/* Its first line. */
+/* Writes the first line of @s. */
 static void xml_line(FILE *out, const char *s)
 {
     char line[TEST_MESSAGE_BYTES];

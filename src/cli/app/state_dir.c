@@ -55,7 +55,7 @@ bool first_time(void)
     if (fd < 0)
         return false;
     (void)close(fd);
-    /* Versions that kept no such file left a history. */
+    /* Earlier versions had no such file, but a history. */
     text_addf(&o, "%s/.rdmalab_history", home ? home : "");
     return access(old, F_OK) != 0;
 }

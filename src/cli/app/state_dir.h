@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Where rdmalab keeps what is no part of a project: the directory rdmalab in that of the XDG Base
- * Directory Specification for the state of programs.
+/* The directory for files of rdmalab that belong to no project: "rdmalab" in the state directory of
+ * the XDG Base Directory Specification.
  */
 #ifndef CLI_APP_STATE_DIR_H
 #define CLI_APP_STATE_DIR_H
@@ -9,20 +9,20 @@
 
 #include "emu/base/text.h"
 
-/* Appends its path to @t, which is empty.  False: this user has none. */
+/* Appends its path to the empty text @t.  Returns false if the user has no such directory. */
 bool state_dir_add(struct text *t);
 
-/* Makes the directories on the way to the file @path.  Those that are there stay; what cannot be
- * made is seen when the file is opened.
+/* Creates the missing directories of the file @path.  Errors are not reported; opening the file
+ * will fail.
  */
 void state_dir_make(char *path);
 
-/* Was rdmalab never at a prompt before, as far as its files of this person tell?  From now on it
- * was: that is kept there, as a file "greeted".  Where none can be written, nobody is new.
+/* Returns true if this user has never been at a prompt.  Then creates the file "greeted", so that
+ * it returns false from now on.  Also returns false if the file cannot be created.
  */
 bool first_time(void);
 
-/* What to try then, as lines. */
+/* A greeting with commands to try, as lines. */
 extern const char first_time_text[];
 
 #endif

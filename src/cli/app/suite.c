@@ -20,7 +20,7 @@ static int compare_names(const void *a, const void *b)
     return strcmp(a, b);
 }
 
-/* Was this file or directory, under whatever name, visited before? */
+/* Returns true if the file or directory was visited before, under any name. */
 static bool seen_before(struct suite *su, const char *path)
 {
     char *real = realpath(path, NULL);
@@ -82,7 +82,7 @@ static bool has_tag(const struct scenario *sc, const char *tags)
     }
 }
 
-/* Makes room for one more file and a copy of its name. */
+/* Adds a file with a copy of its name. */
 static struct test_file *new_file(struct suite *su, const char *name)
 {
     struct test_file *f;
@@ -115,14 +115,14 @@ static void add_file(struct suite *su, const char *name, const char *tags)
     }
     f->status = scenario_load_to_run(&f->sc, name, err);
     fclose(err);
-    /* Nobody knows which tags a wrong file has. */
+    /* The tags of a wrong file are not known, so it is always added. */
     if (f->status == EXIT_PASSED && !has_tag(&f->sc, tags))
         file_done(f);
     else
         su->n_files++;
 }
 
-/* Something that was found, but cannot be entered. */
+/* Adds a file or directory that was found but cannot be read. */
 static void add_wrong(struct suite *su, const char *name, const char *why)
 {
     struct test_file *f = new_file(su, name);
@@ -141,7 +141,7 @@ static void add_wrong(struct suite *su, const char *name, const char *why)
 
 static void add_path(struct suite *su, const char *path, const char *tags, size_t depth);
 
-/* Adds what is in @directory; errors are those of scandir(). */
+/* Adds the entries of @directory.  If it cannot be read, adds it as a wrong file. */
 static void add_entries(struct suite *su, const char *directory, const char *tags, size_t depth)
 {
     const size_t len = strlen(directory);
@@ -187,7 +187,7 @@ void suite_add(struct suite *su, const char *path, const char *tags)
     add_path(su, path, tags, 0);
 }
 
-/* The result of a case that is over before it began: its file is wrong, or says skip. */
+/* Sets the result of a case that is not run: its file is wrong, or says skip. */
 static void end_at_once(struct test_case *c)
 {
     const struct test_file *f = c->file;
@@ -203,8 +203,8 @@ static void end_at_once(struct test_case *c)
     c->ended = true;
 }
 
-/* "scenarios-01-first-send.json": the path of a file as one word, without what no file of an
- * artifact of GitHub Actions can have in its name; NULL: out of memory.
+/* Converts the path of a file to one word, "scenarios-01-first-send.json", without characters that
+ * artifacts of GitHub Actions may not have.  Returns NULL if there is no memory.
  */
 static char *one_word(const char *name)
 {
@@ -225,7 +225,7 @@ static int compare_left(const void *a, const void *b)
     return order ? order : (*x > *y) - (*x < *y);
 }
 
-/* The second file of the same word is called "WORD~2". */
+/* Renames the second file with the same word to "WORD~2", and so on. */
 static bool number_left(struct test_file *f, size_t n)
 {
     const size_t room = strlen(f->left) + 24;
@@ -239,7 +239,7 @@ static bool number_left(struct test_file *f, size_t n)
     return true;
 }
 
-/* Gives every file the name of what it leaves behind. */
+/* Gives the artifacts of every file a unique name. */
 static bool name_left(struct suite *su)
 {
     struct test_file **sorted = calloc(su->n_files + 1, sizeof(struct test_file *));
@@ -253,7 +253,7 @@ static bool name_left(struct suite *su)
     }
     if (ok)
         qsort(sorted, su->n_files, sizeof(struct test_file *), compare_left);
-    /* From the last one on, so that each is compared with names that are still words. */
+    /* From the last one on, since each is compared with names that have not been changed yet. */
     for (size_t i = su->n_files; i > 1 && ok; i--) {
         for (same = 1; same < i && strcmp(sorted[i - 1]->left, sorted[i - 1 - same]->left) == 0;)
             same++;
@@ -279,7 +279,7 @@ const char *suite_make_cases(struct suite *su, const struct suite_seeds *seeds)
         const struct test_file *f = &su->files[i];
         const bool seeded = seeds->given && f->status == EXIT_PASSED;
 
-        /* A file that is wrong is wrong with every seed. */
+        /* A wrong file has only one case, whatever the seeds. */
         for (uint64_t k = 0; k < (seeded ? n_seeds : 1); k++) {
             struct test_case *c = &su->cases[su->n_cases++];
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What `rdmalab test` is to run: files, found by their names, and cases, which are files with
- * seeds.
+/* The suite of `rdmalab test`: scenario files, and cases, which are a file and a seed.
  *
- * A file that cannot be run is part of it too: as a case that has failed already, so that every
- * report tells of it and the others run.
+ * A file that cannot be run is part of the suite: it becomes a failed case, so that every report
+ * contains it and the other files run.
  */
 #ifndef CLI_APP_SUITE_H
 #define CLI_APP_SUITE_H
@@ -15,71 +14,72 @@
 #define TEST_SEEN_BYTES    512u
 
 struct test_file {
-    char *name; /* as it was given or found */
-    char *left; /* the directory for what its cases leave behind: no other file has the same */
+    char *name; /* as given or found */
+    char *left; /* name of the directory for its artifacts; unique */
     struct scenario sc;
-    int status;  /* enum exit_status; EXIT_PASSED: it can be run */
-    char *wrong; /* why not, in whole lines; NULL: it can, or there is no memory */
+    int status; /* enum exit_status; EXIT_PASSED: it can be run */
+    /* The reason if it cannot be run, in complete lines; NULL also if there is no memory. */
+    char *wrong;
 };
 
-/* What came of a case; written through a pipe, so it is plain bytes. */
+/* The result of a case.  It is sent through a pipe, so it is plain bytes. */
 struct test_result {
     int status; /* enum exit_status */
-    bool ran;   /* there was a lab: what follows is of it */
+    bool ran;   /* a lab was created; the next members describe it */
     uint64_t hash, ticks, sim_ns, expected;
     uint64_t wall_us;
-    size_t line, col;        /* of the failure; 0: none */
-    struct coverage covered; /* if that is asked for */
+    size_t line, col;        /* position of the failure; 0: none */
+    struct coverage covered; /* if requested */
     char message[TEST_MESSAGE_BYTES];
-    /* What a witness says of it. */
+    /* Results of a witness. */
     uint64_t n_packets;
     bool is_hit, differs;
     char seen[TEST_SEEN_BYTES];
 };
 
-/* Who looks at a run while it goes on. */
+/* Observes a run. */
 struct test_witness {
     struct session_ear ear;
-    /* The script is over; NULL: nobody wants to know.  @ctx is the ear's. */
+    /* Called when the script has ended; may be NULL.  @ctx is that of @ear. */
     void (*ended)(void *ctx, struct session *s, struct test_result *ret);
-    bool indulgent; /* what the scenario expects is not looked at */
+    bool indulgent; /* do not check the expectations of the scenario */
 };
 
 /* One file with one seed. */
 struct test_case {
     const struct test_file *file;
     uint64_t seed;
-    bool seed_given;                    /* on the command line */
-    bool ended;                         /* the result is there */
-    const struct test_witness *witness; /* NULL: there is none */
-    uint32_t number;                    /* of a run among several with one seed; 0: the only one */
+    bool seed_given;                    /* given on the command line */
+    bool ended;                         /* the result is valid */
+    const struct test_witness *witness; /* NULL: none */
+    uint32_t number;                    /* number among runs with the same seed; 0: the only one */
     struct test_result result;
 };
 
 #define SUITE_CASES_MAX 1000000u /* seeds times files */
 
 struct suite_seeds {
-    bool given; /* otherwise each scenario has its own */
+    bool given; /* false: each scenario uses its own */
     uint64_t first, last;
 };
 
 struct suite {
     struct test_file *files;
     size_t n_files, files_room;
-    void *seen; /* tree of the places that were visited */
+    void *seen; /* tree of visited paths */
     struct test_case *cases;
     size_t n_cases;
-    bool no_memory; /* something was left out */
+    bool no_memory; /* something is missing because there was no memory */
 };
 
-/* Adds the file @path, or all scenarios below the directory @path by their names, sorted; what is
- * there already is not added again.  @tags: only those that have one of these ("a,b"); NULL: all.
- * What is wrong in a file is kept with it.
+/* Adds the file @path, or all scenarios below the directory @path, sorted by name.  A file that is
+ * in the suite is not added again.  @tags: add only scenarios with one of these ("a,b"); NULL: all.
+ * Errors in a file are stored with it.
  */
 void suite_add(struct suite *su, const char *path, const char *tags);
 
-/* Makes the cases from the files.  NULL, or why that is not possible; unless su->no_memory is set,
- * what was asked for is to blame.
+/* Creates the cases from the files.  Returns NULL on success, otherwise the reason.  Unless
+ * su->no_memory is set, the request is wrong.
  */
 const char *suite_make_cases(struct suite *su, const struct suite_seeds *seeds);
 

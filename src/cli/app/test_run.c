@@ -26,7 +26,7 @@ uint64_t test_now_us(void)
     return (uint64_t)t.tv_sec * 1000000u + (uint64_t)t.tv_nsec / 1000u;
 }
 
-/* What a run exercises, and its lab. */
+/* The coverage of a run, and its lab. */
 struct covering {
     struct coverage *covered;
     const struct rdl_lab *lab;
@@ -55,7 +55,7 @@ static void cover_refused(void *ctx, uint32_t rule)
     coverage_refused(c->covered, rule);
 }
 
-/* Who hears the first run of a case. */
+/* Returns the observer of the first run of a case. */
 static struct session_ear ear_of(const struct test_case *c, const struct test_options *o,
                                  struct covering *covering)
 {
@@ -66,7 +66,7 @@ static struct session_ear ear_of(const struct test_case *c, const struct test_op
     return (struct session_ear){0};
 }
 
-/* Runs the scenario, which writes below @below; complaints go to @err. */
+/* Runs the scenario.  It may write files below @below.  Errors go to @err. */
 static struct session *run_once(const struct test_case *c, const char *below, FILE *out, FILE *err,
                                 struct session_ear ear, int *ret_status)
 {
@@ -97,7 +97,7 @@ static struct session *run_once(const struct test_case *c, const char *below, FI
     return s;
 }
 
-/* Says which event is the first that differs between two runs. */
+/* Prints the first event that differs between two runs. */
 static void tell_difference(FILE *err, struct session *a, struct session *b)
 {
     const size_t n = rdl_record_count(a->lab), m = rdl_record_count(b->lab);
@@ -117,7 +117,7 @@ static void tell_difference(FILE *err, struct session *a, struct session *b)
     fprintf(err, "two runs with the same seed differ\n  first:  %s\n  second: %s\n", x, y);
 }
 
-/* The directory of a case: "DIR/01-first-send.json", with the seed if it was chosen. */
+/* The directory of a case: "DIR/01-first-send.json", with the seed if it was given. */
 static void case_directory(const struct test_case *c, const char *dir, char ret[PATH_MAX])
 {
     struct text t = text_on(ret, PATH_MAX);
@@ -129,7 +129,7 @@ static void case_directory(const struct test_case *c, const char *dir, char ret[
         text_addf(&t, ".%u", c->number);
 }
 
-/* A shell script that runs the case again. */
+/* Writes a shell script that repeats the case. */
 static void leave_command(const struct test_case *c, const char *directory, FILE *err)
 {
     static const char name[] = "again.sh";
@@ -154,7 +154,7 @@ static void leave_artifacts(struct session *s, const struct test_case *c, const 
                                                  [OUTPUT_PCAPNG] = "failed.pcapng",
                                                  [OUTPUT_EVENTS] = "failed.ndjson"};
 
-    leave_command(c, directory, err); /* which makes the directory */
+    leave_command(c, directory, err); /* creates the directory */
     for (unsigned i = 0; i < N_OUTPUTS; i++) {
         char path[PATH_MAX];
         struct text t = text_on(path, sizeof(path));
@@ -162,18 +162,18 @@ static void leave_artifacts(struct session *s, const struct test_case *c, const 
         if (!s->config.files_below)
             text_addf(&t, "%s/", directory);
         text_add(&t, names[i]);
-        (void)scenario_write(s, (enum scenario_output)i, path, err); /* it complains itself */
+        (void)scenario_write(s, (enum scenario_output)i, path, err); /* prints errors itself */
     }
 }
 
-/* Where the complaint is: "FILE:LINE:COL: ..." */
+/* Sets the position of the error: "FILE:LINE:COL: ...". */
 static void find_place(const struct session *s, struct test_result *r)
 {
     if (s && r->status != EXIT_PASSED && s->diag_src.name)
         source_place(&s->diag_src, s->diag.at.at, &r->line, &r->col);
 }
 
-/* Where it may write: @directory, or anywhere. */
+/* Returns the directory to which the case may write; NULL: anywhere. */
 static const char *below_which(const struct test_case *c, const struct test_options *o,
                                char directory[PATH_MAX])
 {
@@ -211,7 +211,7 @@ static void run_case(const struct test_case *c, const struct test_options *o, FI
         find_place(s, r);
     }
     if (s && o->twice) {
-        /* What failed already is not told twice. */
+        /* Print the error of a failed case only once. */
         again = run_once(c, below, out, r->status == EXIT_PASSED ? err : out,
                          (struct session_ear){0}, &again_status);
         if (again && rdl_hash(again->lab) != r->hash) {
@@ -226,7 +226,7 @@ static void run_case(const struct test_case *c, const struct test_options *o, FI
     session_free(again);
 }
 
-/* In the process of its own. */
+/* Runs in the process of the case. */
 static void run_child(const struct test_case *c, const struct test_options *o, int out_pipe)
 {
     struct test_result r = {.status = EXIT_FAILED};
@@ -243,13 +243,13 @@ static void run_child(const struct test_case *c, const struct test_options *o, i
     if (nothing)
         fclose(nothing);
     r.message[sizeof(r.message) - 1] = '\0';
-    /* One piece: a pipe holds more than that. */
+    /* A single write: a pipe holds more than that. */
     if (write(out_pipe, &r, sizeof(r)) != (ssize_t)sizeof(r))
         _exit(EXIT_FAILED);
     _exit(EXIT_PASSED);
 }
 
-/* What a process is to be to its runner, whose process is @runner. */
+/* Prepares the child process; @runner is the process of the runner. */
 static void become_child(pid_t runner)
 {
     signals_ignore_endings();
@@ -257,7 +257,7 @@ static void become_child(pid_t runner)
     prctl(PR_SET_PDEATHSIG, SIGKILL);
 #endif
     if (getppid() != runner)
-        _exit(EXIT_FAILED); /* it died before that */
+        _exit(EXIT_FAILED); /* the runner died before prctl() */
 }
 
 const char *test_start(struct test_case *c, const struct test_options *o, struct test_process *ret)
@@ -291,7 +291,7 @@ void test_kill(struct test_process *p, int why)
     kill(p->pid, SIGKILL);
 }
 
-/* A process left no result: how it ended says why. */
+/* Sets the result of a process that sent none, from the way it ended. */
 static void judge_by_end(const struct test_process *p, int wait_status, struct test_result *r)
 {
     struct text t = text_on(r->message, sizeof(r->message));
