@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /* The TCP exchange of the pingpongs, around the state machine of pingpong.c.
  *
- *	client	sends its lines --------------> server
- *		<- sends its lines, once it can receive and send
- *		sends "done", and connects itself
+ * client  sends its lines --------------> server
+ *   <- sends its lines, once it can receive and send
+ *   sends "done", and connects its queue pairs
  *
- * srq_pingpong has 256 lines, the others one.  Each message goes out with one write, because an
- * original that has one line reads each with one read().  Here they may come in pieces.
+ * srq_pingpong has 256 lines, the others have one.  Each message is sent with one write, because an
+ * original with one line reads it with one read().  This side accepts messages in pieces.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/live/live_program.h"
 
-/* Where the exchange stands. */
+/* State of the exchange. */
 enum oob {
     OOB_IDLE,       /* the program is not that far */
     OOB_CONNECTING, /* or listening */
-    OOB_LINE,       /* the other side's line is awaited */
-    OOB_READY,      /* it is there; the queue pair is being connected */
+    OOB_LINE,       /* waits for the other side's lines */
+    OOB_READY,      /* has them; the queue pairs are being connected */
     OOB_DONE_WAIT,  /* server: waits for "done" */
     OOB_CLOSED
 };
@@ -47,7 +47,7 @@ static void leave_exchange(struct live_pingpong *g)
     g->oob = OOB_CLOSED;
 }
 
-/* What each side tells the other of its addresses. */
+/* Number of bytes that each side sends. */
 static size_t lines_bytes(const struct live_pingpong *g)
 {
     return (size_t)g->p.config.kind->n_lines * PINGPONG_LINE_BYTES;
@@ -120,7 +120,7 @@ static void on_failed(void *owner, const char *why)
 
 static const struct live_tcp_ops tcp_ops = {on_opened, on_heard, on_left, on_failed};
 
-/* This side can receive and send. */
+/* This side can now receive and send: tells the other side. */
 static void tell_connected(struct live_pingpong *g)
 {
     if (pingpong_is_server(&g->p)) {

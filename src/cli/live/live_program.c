@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Programs of hosts that talk to a program of the machine outside: which there are, and whose turn
- * it is.
- */
+/* The programs of all hosts, which talk to a program outside the lab.  Lets each act in turn. */
 #include "cli/live/live_program.h"
 
 #include <string.h>
@@ -13,7 +11,9 @@ static bool is_over(const struct live_program *g)
     return g->ops->state(g) >= LIVE_PROGRAM_DONE;
 }
 
-/* Is a control request of another program of the same host under way?  Its answer is not ours. */
+/* Returns true if a control request of another program on the same host is pending.  The next
+ * answer of the device is for that one.
+ */
 static bool must_wait(const struct live_program *g)
 {
     for (const struct live_program *o = g->live->programs; o; o = o->next) {

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #define BACKLOG           1
-#define LISTEN_RETRIES_MS 100u /* a client tries again until its server listens */
-#define CONNECT_TRIES_MAX 50u  /* of each address */
+#define LISTEN_RETRIES_MS 100u /* interval of a client's retries */
+#define CONNECT_TRIES_MAX 50u  /* per address */
 #define WHY_BYTES         160u
 
 void live_tcp_close(struct live_tcp *t)
@@ -104,11 +104,11 @@ static int bind_to(struct live_tcp *t, const char *address)
 
         return err ? err : uv_tcp_bind(&t->listener, (const struct sockaddr *)&v6, 0);
     }
-    (void)uv_ip4_addr(address, t->port, &v4); /* the command has checked it */
+    (void)uv_ip4_addr(address, t->port, &v4); /* the command has checked the address */
     return uv_tcp_bind(&t->listener, (const struct sockaddr *)&v4, 0);
 }
 
-/* Where it was told to, or where only this machine reaches it. */
+/* Binds to the given address, or else to the loopback interface. */
 static int bind_listener(struct live_tcp *t)
 {
     int err;
@@ -116,7 +116,7 @@ static int bind_listener(struct live_tcp *t)
     if (t->listen[0])
         return bind_to(t, t->listen);
     err = bind_to(t, "127.0.0.1");
-    return err == 0 ? 0 : bind_to(t, "::1"); /* a machine without IPv4 */
+    return err == 0 ? 0 : bind_to(t, "::1"); /* for a machine without IPv4 */
 }
 
 static void serve(struct live_tcp *t)
@@ -152,7 +152,7 @@ static void connect_failed(struct live_tcp *t, int err)
     t->ops->failed(t->owner, why);
 }
 
-/* Only now may the handle be used again. */
+/* The handle may be used again only after it is closed. */
 static void on_attempt_closed(uv_handle_t *stream)
 {
     struct live_tcp *t = stream->data;
@@ -161,7 +161,7 @@ static void on_attempt_closed(uv_handle_t *stream)
     uv_timer_start(&t->retry, try_connect, all_tried ? LISTEN_RETRIES_MS : 0, 0);
 }
 
-/* This attempt failed with @err; the next one is at the next address. */
+/* Continues with the next address, after an attempt failed with @err. */
 static void connect_next(struct live_tcp *t, int err)
 {
     const bool last = ++t->tries >= CONNECT_TRIES_MAX * t->n_addresses;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The TCP connection on which a program of a host exchanges what the network cannot carry yet.
+/* The TCP connection of a program: it exchanges addresses before the RDMA network can.
  *
- * A server waits for one client, at its address or, if it has none, where only this machine reaches
- * it.  A client tries again until its server listens.  What happens is told to the program that the
- * connection belongs to.
+ * A server accepts one client, on its address or, without one, on the loopback interface.  A client
+ * retries until its server listens.  The owner is told about events through live_tcp_ops.
  */
 #ifndef CLI_LIVE_LIVE_TCP_H
 #define CLI_LIVE_LIVE_TCP_H
@@ -12,11 +11,11 @@
 #include <stdint.h>
 #include <uv.h>
 
-#define LIVE_TCP_BYTES     4096u /* that are read at once */
+#define LIVE_TCP_BYTES     4096u /* read at once */
 #define LIVE_TCP_ADDRESSES 4u    /* of the server's machine: "localhost" often has two */
 
 struct live_tcp_ops {
-    void (*opened)(void *owner); /* both sides are there */
+    void (*opened)(void *owner); /* the connection is established */
     void (*heard)(void *owner, const char *bytes, size_t n);
     void (*left)(void *owner); /* the other side has closed it */
     void (*failed)(void *owner, const char *why);
@@ -26,7 +25,8 @@ struct live_tcp {
     uv_loop_t *loop;
     const struct live_tcp_ops *ops;
     void *owner;
-    const char *server, *listen; /* the owner's: "": see live_tcp_open() */
+    /* Of the owner; see live_tcp_open() for "". */
+    const char *server, *listen;
     uint16_t port;
     uv_tcp_t listener, stream;
     uv_timer_t retry;
@@ -35,18 +35,18 @@ struct live_tcp {
     uint32_t n_addresses;
     bool stream_open, listener_open;
     uint32_t tries;
-    int listen_err; /* of libuv: it failed because of that */
+    int listen_err; /* error of libuv that made listening fail */
     char rx[LIVE_TCP_BYTES];
 };
 
-/* Connects to the machine @t->server, or waits at the address @t->listen if that is "".  Before,
- * everything else in @t is zero, but what its owner says about it: loop, ops, owner, port.
+/* Connects to the machine @t->server, or if that is "" listens on the address @t->listen.  The
+ * owner must set loop, ops, owner, server, listen and port; everything else in @t must be zero.
  */
 void live_tcp_open(struct live_tcp *t);
 
 void live_tcp_send(struct live_tcp *t, const char *bytes, size_t n);
 
-/* Nothing is heard any more.  What is not open is fine. */
+/* Closes the connection: no more callbacks.  It need not be open. */
 void live_tcp_close(struct live_tcp *t);
 
 static inline bool live_tcp_is_open(const struct live_tcp *t)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Live ports on libuv: the clock, and tap devices.
  *
- * Frames are read where they are expected, not from an event: a peer that answers within
- * microseconds is looked for that long before the process sleeps.
+ * While an answer is expected, frames are polled and not waited for in the event loop.  A peer
+ * often answers within microseconds.  The process sleeps only if no frame has come for a while.
  */
 #define _GNU_SOURCE /* ppoll() */ /* NOLINT(bugprone-reserved-identifier): glibc's own name */
 #include <errno.h>
@@ -19,21 +19,24 @@
 #include "emu/facts/enums.h"
 #include "rdmalab/trace.h"
 
-#define HEADERS_BYTES_MAX 80u /* of IP, UDP and IBTA, as rxe reckons */
+#define HEADERS_BYTES_MAX 80u /* of IP, UDP and IBTA, as rxe computes it */
 #define FRAME_BYTES_MAX   65536u
-#define FRAMES_PER_PUMP   8u    /* read before the lab goes on, at most; see LIVE_TURN_TICKS */
-#define FRAMES_WAITING    1024u /* a lab that is late reads so many: all that a tap device holds */
-#define LOOK_NS           1000000u  /* how long a frame is looked for before the process sleeps */
-#define AHEAD_NS          20000u    /* what is due so soon is done at once: waiting takes as long */
-#define LATE_NS           1000000u  /* so far behind the clock, simulated time is as it should be */
-#define BACKLOG_NS        10000000u /* so far behind after its work, the lab lets nothing more in */
-#define HEAR_NS           1000000u  /* so often a program looks who talks to it, frames or not */
-#define SLEEP_MAX_NS      50000000  /* between looks for ^C */
-#define NS_PER_S          1000000000u
-#define KEPT_EVENTS       65536u /* of a lab without end; "show events" */
-#define KEPT_FRAME_BYTES  (32u << 20)
+#define FRAMES_PER_PUMP   8u       /* maximum read before the lab runs; see LIVE_TURN_TICKS */
+#define FRAMES_WAITING    1024u    /* maximum if the lab is late: as many as a tap device holds */
+#define LOOK_NS           1000000u /* time of polling before the process sleeps */
+#define AHEAD_NS          20000u /* events due this soon run at once, since waiting takes as long */
+#define LATE_NS           1000000u /* with a smaller lag the lab counts as punctual */
+/* With a larger lag after its work, the lab accepts no more input. */
+#define BACKLOG_NS 10000000u
+/* Interval of checking programs' connections while frames come. */
+#define HEAR_NS      1000000u
+#define SLEEP_MAX_NS 50000000 /* interval of checking for ^C */
+#define NS_PER_S     1000000000u
+/* Limit of the record for "show events", since a live lab has no end. */
+#define KEPT_EVENTS      65536u
+#define KEPT_FRAME_BYTES (32u << 20)
 
-/* Simulated time at which the machine's clock was read last. */
+/* Simulated time at the last reading of the machine's clock. */
 static uint64_t clock_ns(const struct live *l)
 {
     return l->base_ns + (l->machine_ns - l->attached_ns);
@@ -45,7 +48,7 @@ void live_error_set(struct live_error *e, const char *what, const char *why, con
     snprintf(e->remedy, sizeof(e->remedy), "%s", remedy);
 }
 
-/* Reads the machine's clock: at the start of a turn, and again only before it sleeps. */
+/* Reads the machine's clock, at the start of a turn and before the process sleeps. */
 static uint64_t read_clock(struct live *l)
 {
     l->machine_ns = uv_hrtime();
@@ -70,7 +73,7 @@ void live_move_clock(struct live *l)
     const uint64_t now = clock_ns(l);
 
     if (now > rdl_now_ns(l->lab) && rdl_next_ns(l->lab) > now)
-        (void)!rdl_run(l->lab, now, none); /* no tick: nothing that can go wrong */
+        (void)!rdl_run(l->lab, now, none); /* no tick runs, so nothing can fail */
 }
 
 static void catch_up(struct live *l)
@@ -83,7 +86,7 @@ void live_attach(struct live *l)
 {
     if (l->attached)
         return;
-    /* Who leaves a TCP exchange must not end this program. */
+    /* If a peer closes its TCP connection, SIGPIPE must not end this program. */
     signal(SIGPIPE, SIG_IGN);
     l->machine_ns = uv_hrtime();
     l->attached_ns = l->machine_ns;
@@ -91,7 +94,7 @@ void live_attach(struct live *l)
     l->attached = true;
     rdl_hash_stop(l->lab);
     rdl_check_stop(l->lab);
-    if (!rdl_record_limits(l->lab).changed) /* nobody has said how much to keep */
+    if (!rdl_record_limits(l->lab).changed) /* the user has set no limit */
         rdl_record_bound(l->lab, KEPT_EVENTS, KEPT_FRAME_BYTES);
 }
 
@@ -144,14 +147,14 @@ static const char *said(struct live *l)
 
     if (n <= 0 || fflush(l->out) != 0)
         return NULL;
-    l->said[n] = '\0'; /* behind it may be what was longer before */
+    l->said[n] = '\0'; /* cut off the rest of a longer earlier text */
     rewind(l->out);
     return l->said;
 }
 
 /* --- Ports ------------------------------------------------------------------------------------ */
 
-/* A frame of the lab reached the port. */
+/* A frame arrived at the port from the lab. */
 static void on_frame(void *ctx, const void *bytes, size_t n)
 {
     struct live_port *p = ctx;
@@ -162,7 +165,7 @@ static void on_frame(void *ctx, const void *bytes, size_t n)
         p->info.refused_frames++;
 }
 
-/* The device was removed under us: the port stays, without a cable. */
+/* The device was removed: keeps the port, but without a cable. */
 static void lose_device(struct live_port *p)
 {
     fprintf(p->live->out, "%s: the device was removed; the lab goes on without it\n",
@@ -176,13 +179,13 @@ static void bring_in(struct live_port *p, const uint8_t *frame, size_t bytes)
 {
     live_move_clock(p->live);
     p->info.read_frames++;
-    /* What the lab refuses it counts under a name of its own. */
+    /* If the lab refuses the frame, it counts that itself. */
     (void)!rdl_port_receive(p->live->lab, p->info.port, frame, bytes);
 }
 
-/* Reads what is there, up to a limit.  The limit grows while there is more than it, so that one
- * frame alone is not held up by a look for a second one.  How many frames?  What a lab that is far
- * behind cannot do stays in the device, and is missed if that is full.
+/* Reads frames up to a limit and returns their number.  The limit doubles while more frames wait,
+ * and is 1 otherwise.  So a single frame is not delayed by a second read().  Frames that a late lab
+ * cannot process stay in the device, which drops more when it is full.
  */
 static uint32_t read_port(struct live_port *p)
 {
@@ -208,10 +211,11 @@ static uint32_t read_port(struct live_port *p)
     return n_read;
 }
 
-/* Lets in what waits outside, before the lab goes on.  What a program has just asked of the lab
- * goes first; not in a lab that is late, for then a timer may be due that a frame which waits would
- * stop.  That may be the last of them: a peer answers each packet that it gets twice, and so old
- * answers are before the new one.
+/* Brings in frames and requests from outside before the lab runs.
+ *
+ * If a program has just made a request to the lab, that goes first, unless the lab is late.  In a
+ * late lab a timer may be due that a waiting frame would stop, so all frames are read.  That frame
+ * may be the last one, since a peer answers duplicates too and old answers precede the new one.
  */
 static void read_ports(struct live *l)
 {
@@ -251,7 +255,9 @@ static struct live_port *port_named(struct live *l, const char *device)
     return NULL;
 }
 
-/* The largest path MTU whose packets, with their headers, fit into @mtu bytes; 0: none. */
+/* The largest path MTU whose packets fit into @mtu bytes, headers included.  Returns 0 if there is
+ * none.
+ */
 static uint32_t path_mtu_within(uint32_t mtu)
 {
     for (uint32_t m = MTU_4096; m >= MTU_256; m--) {
@@ -261,7 +267,7 @@ static uint32_t path_mtu_within(uint32_t mtu)
     return 0;
 }
 
-/* From now on @p is the device that is open as @fd. */
+/* Connects the port to its device, which is open as @fd. */
 static void plug(struct live_port *p, int fd)
 {
     const uint32_t mtu = tap_mtu(p->info.device);
@@ -278,7 +284,7 @@ static void plug(struct live_port *p, int fd)
                 p->info.device, p->info.device);
 }
 
-/* Joins the new port @p to the lab. */
+/* Adds the new port @p to the lab. */
 static enum rdl_status join(struct live *l, struct live_port *p, const char *node)
 {
     const struct rdl_link_config link = {.a = p->info.device, .b = node};
@@ -309,7 +315,7 @@ static bool live_tap(struct live *l, const char *device, const char *node,
     fd = tap_open(device, reterr);
     if (fd < 0)
         return false;
-    if (p) { /* its device had gone, and is here again */
+    if (p) { /* its device had been removed and exists again */
         p->info.gone = false;
         plug(p, fd);
         return true;
@@ -331,7 +337,7 @@ static bool live_tap(struct live *l, const char *device, const char *node,
 
 static bool port_at(const struct live *l, uint32_t i, struct live_port_info *ret)
 {
-    uint32_t missed; /* it wraps */
+    uint32_t missed; /* wraps */
 
     if (i >= l->n_ports)
         return false;
@@ -353,8 +359,8 @@ static void live_clock(const struct live *l, struct live_clock *ret)
     *ret = l->clock;
 }
 
-/* Sleeps for @ns at most, or until a device, a socket, a timer, @input or a signal wakes us.  The
- * devices are waited for here and not by the loop, because being waited for costs each frame.
+/* Sleeps for at most @ns, or until a device, a socket, a timer, @input or a signal wakes the
+ * process.  Devices are polled here, not in the loop, because each frame would cost a callback.
  */
 static void sleep_for(struct live *l, uint64_t ns, int input)
 {
@@ -382,7 +388,7 @@ static bool live_has_input(int fd)
     return poll(&look, 1, 0) > 0;
 }
 
-/* Is there more due than the lab could do in this turn? */
+/* Returns true if the lab could not process all due events in this turn. */
 static bool has_backlog(const struct live *l)
 {
     const uint64_t due = rdl_next_ns(l->lab), now = clock_ns(l);
@@ -406,9 +412,9 @@ static void live_pump(struct live *l, uint64_t until_ns, int input)
         uv_run(&l->loop, UV_RUN_NOWAIT);
     }
     if (acted == LIVE_TALKS && live_programs_go(l) == LIVE_ACTED)
-        return; /* it has heard what it waited for */
+        return; /* it has received what it waited for */
     if (l->has_read)
-        return; /* more may wait: who gave way now would starve on a busy machine */
+        return; /* more may wait; on a busy machine, yielding now would starve the lab */
     if (looks) {
         sched_yield(); /* the peer may need this processor to answer */
         return;

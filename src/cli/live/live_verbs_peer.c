@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The TCP connection of verbs_peer: carries what its state machine (verbs_peer.c) says. */
+/* The TCP connection of verbs_peer: carries the text of its state machine (verbs_peer.c). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,9 +8,9 @@
 struct live_verbs_peer {
     struct live_program base;
     struct verbs_peer *p;
-    bool began; /* to connect */
+    bool began; /* connecting has begun */
     bool opened;
-    bool met; /* the other side, which may have left since */
+    bool met; /* the other side was connected; it may have left since */
 };
 
 static struct verbs_peer *peer_of(const struct live_program *g)

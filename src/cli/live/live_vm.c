@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* A host of the lab is a virtual machine.
+/* A virtual machine as guest of a host.
  *
  *   QEMU's processor -> socket of a function -> rdl_vm_access() -> answer
  *   device -> regions of rdl_vm_memory(), which are the machine's memory itself
- *   device -> message of MSI-X -> qtest -> QEMU's interrupt controller
+ *   device -> MSI-X message -> qtest -> QEMU's interrupt controller
  *
- * QEMU stands still until an access is answered, and the lab never waits for QEMU.  When the
- * machine ends, however it does, its host is as if it had been switched off; it can be started
- * again.
+ * QEMU waits until an access is answered; the lab never waits for QEMU.  When the machine ends, for
+ * whatever reason, its host is left as if it had been switched off.  It can be started again.
  */
 #include "cli/live/live_vm.h"
 
@@ -23,9 +22,9 @@
 #include "cli/live/vm_socket.h"
 
 #define FUNCTIONS     2u
-#define SERVE_AT_MOST 32u /* requests of a function before the lab goes on */
+#define SERVE_AT_MOST 32u /* requests per function before the lab runs */
 
-/* What $LAB is in the command: descriptors 3 and 4 are the functions, 5 is qtest's. */
+/* Value of $LAB: descriptors 3 and 4 are the functions, 5 is qtest. */
 static const char lab_options[] =
     "-device x-pci-proxy-dev,id=lab0,fd=3,bus=pcie.0,addr=5.0,multifunction=on "
     "-device x-pci-proxy-dev,id=lab1,fd=4,bus=pcie.0,addr=5.1 "
@@ -41,8 +40,8 @@ struct live_vm {
     struct vm_memory memory;
     struct vm_process process;
     enum { VM_RUNS, VM_ENDED, VM_FAILED } state;
-    bool reported; /* its failure was told */
-    bool log_told; /* that its log ends too early */
+    bool reported; /* its failure was reported */
+    bool log_told; /* the early end of its log was reported */
     uint64_t accesses, maps;
     char wrong[LIVE_ERROR_BYTES];
 };
@@ -57,19 +56,20 @@ static void on_interrupt(void *ctx, uint32_t function, uint64_t address, uint32_
 
 /* --- Its end ---------------------------------------------------------------------------------- */
 
-/* The host is switched off: no memory, no driver. */
+/* Switches the host off: no memory, no driver. */
 static void switch_off(struct live_vm *vm)
 {
     vm_memory_done(&vm->memory, vm->live->lab, vm->host);
     for (uint32_t i = 0; i < FUNCTIONS; i++) {
         vm_socket_done(&vm->functions[i]);
-        (void)!rdl_vm_reset(vm->live->lab, vm->host, i); /* of a host that is one */
+        /* Cannot fail: the host has a virtual machine. */
+        (void)!rdl_vm_reset(vm->live->lab, vm->host, i);
     }
     vm_qtest_done(&vm->qtest);
     (void)!rdl_vm_listen(vm->live->lab, vm->host, NULL, NULL);
 }
 
-/* Ends the machine, because @why. */
+/* Stops the machine because of the error @why. */
 static void fail(struct live_vm *vm, const char *why)
 {
     snprintf(vm->wrong, sizeof(vm->wrong), "%s", why);
@@ -78,7 +78,7 @@ static void fail(struct live_vm *vm, const char *why)
     vm_process_stop(&vm->process);
 }
 
-/* Its process has ended by itself. */
+/* Handles the end of its process. */
 static void end(struct live_vm *vm)
 {
     const struct vm_process *p = &vm->process;
@@ -98,7 +98,7 @@ static void end(struct live_vm *vm)
 
 /* --- What it asks ----------------------------------------------------------------------------- */
 
-/* Carries out @r of function @function; *@ret is the answer.  NULL, or what is wrong with it. */
+/* Executes request @r of function @function; *@ret is the answer.  Returns NULL, or an error. */
 static const char *carry_out(struct live_vm *vm, uint32_t function, const struct vm_request *r,
                              uint64_t *ret)
 {
@@ -118,7 +118,7 @@ static const char *carry_out(struct live_vm *vm, uint32_t function, const struct
         vm->maps++;
         return vm_memory_set(&vm->memory, vm->live->lab, vm->host, r->parts, s->fds, s->n_fds);
     case VM_SET_IRQFD:
-        return NULL; /* nobody listens to it without KVM, and MSI-X needs none */
+        return NULL; /* only KVM uses it, and MSI-X needs none */
     case VM_DEVICE_RESET:
         st = rdl_vm_reset(vm->live->lab, vm->host, function);
         break;
@@ -130,7 +130,7 @@ static const char *carry_out(struct live_vm *vm, uint32_t function, const struct
     return st == RDL_OK ? NULL : rdl_status_str(st);
 }
 
-/* Carries out what waits at @function.  True: there was something. */
+/* Executes waiting requests of @function.  Returns true if there were any. */
 static bool serve_function(struct live_vm *vm, uint32_t function)
 {
     struct vm_socket *s = &vm->functions[function];
@@ -145,7 +145,7 @@ static bool serve_function(struct live_vm *vm, uint32_t function)
         if (got == VM_NOTHING)
             break;
         if (got == VM_CLOSED) {
-            vm_socket_done(s); /* its process says what became of it */
+            vm_socket_done(s); /* the end of the process will tell the reason */
             continue;
         }
         live_move_clock(vm->live);
@@ -193,7 +193,7 @@ bool live_vms_serve(struct live *l)
     bool any = false;
 
     for (struct live_vm *vm = l->vms; vm; vm = vm->next) {
-        tell_of_log(vm); /* also of one that has ended: what it last printed may be missing */
+        tell_of_log(vm); /* also after its end: its last output may be missing */
         if (vm->state == VM_RUNS)
             any |= serve(vm);
     }
@@ -224,7 +224,7 @@ static struct live_vm *vm_of(const struct live *l, const char *name)
     return vm;
 }
 
-/* Pairs of sockets: ours do not block, and are nobody else's. */
+/* Creates socket pairs.  This process's ends are non-blocking and not inherited. */
 static bool make_pairs(int ours[VM_FDS], int theirs[VM_FDS])
 {
     for (unsigned i = 0; i < VM_FDS; i++) {
@@ -243,7 +243,7 @@ static bool make_pairs(int ours[VM_FDS], int theirs[VM_FDS])
     return true;
 }
 
-/* Starts its process, which prints to @log, too: closed in the end, or NULL. */
+/* Starts its process.  @log receives its output and is closed at the end; it may be NULL. */
 static bool start(struct live_vm *vm, const char *command, FILE *log, struct live_error *reterr)
 {
     int ours[VM_FDS], theirs[VM_FDS];
@@ -272,7 +272,9 @@ static bool start(struct live_vm *vm, const char *command, FILE *log, struct liv
     return false;
 }
 
-/* A place for the machine of a host that has none that runs; NULL: @reterr says why. */
+/* Returns an entry for the machine of a host, which must have no running one.  Returns NULL, with
+ * the reason in @reterr, on failure.
+ */
 static struct live_vm *place_for(struct live *l, const struct live_vm_config *config,
                                  struct live_error *reterr)
 {
@@ -307,7 +309,7 @@ static struct live_vm *place_for(struct live *l, const struct live_vm_config *co
     return vm;
 }
 
-/* Opens the log, if there is to be one. */
+/* Opens the log if @name is not NULL. */
 static bool open_log(const char *name, FILE **ret, struct live_error *reterr)
 {
     *ret = name ? fopen(name, "we") : NULL;
@@ -391,7 +393,7 @@ void live_vms_stop(struct live *l)
         if (vm->state != VM_RUNS)
             continue;
         vm->state = VM_ENDED;
-        switch_off(vm); /* before its process, which may wait for an answer */
+        switch_off(vm); /* first, since the process may wait for an answer */
         vm_process_stop(&vm->process);
     }
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Virtual machines of the lab's hosts: what live_uv.c asks of them. */
+/* Virtual machines as guests of hosts: interface for live_uv.c. */
 #ifndef CLI_LIVE_LIVE_VM_H
 #define CLI_LIVE_LIVE_VM_H
 
@@ -8,23 +8,24 @@
 #include "cli/live/live_internal.h"
 
 #define LIVE_VMS_MAX 4u
-#define LIVE_VM_FDS  3u /* of each that are waited for */
+#define LIVE_VM_FDS  3u /* descriptors per machine to wait for */
 
 bool live_vm_start(struct live *l, const struct live_vm_config *config, struct live_error *reterr);
 
-/* Answers what the machines have asked, up to a limit, and looks which have ended.  True: there was
- * something.
+/* Processes requests of the machines, up to a limit, and detects those that have ended.  Returns
+ * true if there was anything to do.
  */
 bool live_vms_serve(struct live *l);
 
-/* What is to be waited for: at most LIVE_VMS_MAX * LIVE_VM_FDS descriptors.  Returns how many. */
+/* Fills in the descriptors to wait for, at most LIVE_VMS_MAX * LIVE_VM_FDS.  Returns their number.
+ */
 unsigned live_vms_fds(const struct live *l, struct pollfd *ret);
 
 bool live_vms_run(const struct live *l);
 bool live_vms_failed(struct live *l, struct live_error *reterr);
 bool live_vm_at(const struct live *l, uint32_t i, struct live_vm_info *ret);
 
-/* Ends all of them; then they can be freed. */
+/* Stops all machines.  Call it before live_vms_free(). */
 void live_vms_stop(struct live *l);
 void live_vms_free(struct live *l);
 

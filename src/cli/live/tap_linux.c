@@ -24,7 +24,7 @@ static void explain(struct live_error *e, const char *device, const char *why, c
     snprintf(e->remedy, sizeof(e->remedy), "%s", remedy);
 }
 
-/* For the command that gives a device away. */
+/* User name for the command that grants a device. */
 static const char *user_name(void)
 {
     const struct passwd *p = getpwuid(geteuid());
@@ -32,7 +32,7 @@ static const char *user_name(void)
     return p ? p->pw_name : "$USER";
 }
 
-/* TUN_DEVICE could not be opened. */
+/* Reports that TUN_DEVICE could not be opened. */
 static void explain_open(struct live_error *e, const char *device, int err)
 {
     char why[64];
@@ -46,7 +46,7 @@ static void explain_open(struct live_error *e, const char *device, int err)
         explain(e, device, why, "");
 }
 
-/* The kernel gives this process no device of this name. */
+/* Reports that the kernel refuses this device to the process. */
 static void explain_attach(struct live_error *e, const char *device, int err)
 {
     const bool exists = if_nametoindex(device) != 0;
@@ -75,7 +75,7 @@ static void explain_attach(struct live_error *e, const char *device, int err)
     }
 }
 
-/* Sets the device up; without the right to do so it must have been set up before. */
+/* Sets the device up.  Without the permission, it must already be up. */
 static void bring_up(const char *name)
 {
     const int s = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
@@ -86,7 +86,7 @@ static void bring_up(const char *name)
     memcpy(r.ifr_name, name, strlen(name));
     if (ioctl(s, SIOCGIFFLAGS, &r) == 0 && !(r.ifr_flags & IFF_UP)) {
         r.ifr_flags |= IFF_UP;
-        /* Not allowed: frames pass once somebody does it. */
+        /* If that is not permitted, frames pass once a privileged user sets it up. */
         (void)!ioctl(s, SIOCSIFFLAGS, &r);
     }
     close(s);
@@ -117,7 +117,7 @@ int tap_open(const char *name, struct live_error *reterr)
     return fd;
 }
 
-/* Root may lack the capability, and others may have it. */
+/* Checks the capability: root may lack it, and others may have it. */
 static bool may_make_devices(void)
 {
     struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
@@ -142,8 +142,8 @@ uint32_t tap_mtu(const char *name)
     return mtu;
 }
 
-/* What the kernel knows of the device @name: its flags, and what it counted.  False: there is none.
- * It is asked by netlink: /sys may show another network namespace.
+/* Reads flags and counters of the device @name.  Returns false if there is none.  It uses netlink,
+ * since /sys may show another network namespace.
  */
 static bool find_device(const char *name, unsigned *ret_flags, struct rtnl_link_stats *ret)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A tap device of Linux: Ethernet frames to and from the kernel's network stack. */
+/* A tap device of Linux: passes Ethernet frames to and from the kernel's network stack. */
 #ifndef CLI_LIVE_TAP_LINUX_H
 #define CLI_LIVE_TAP_LINUX_H
 
@@ -8,23 +8,23 @@
 #include "cli/live/live.h"
 
 /* Creates the tap device @name, or attaches to it if it exists, and brings it up if that is
- * allowed. Returns a non-blocking file descriptor, or -1 and @reterr says why and how to get the
- * right.
+ * permitted.  Returns a non-blocking file descriptor.  Returns -1 on failure; @reterr has the
+ * reason and the command that grants the permission.
  */
 int tap_open(const char *name, struct live_error *reterr);
 
-/* Is the device set up, so that frames pass? */
+/* Returns true if the device is up, so that frames pass. */
 bool tap_is_up(const char *name);
 
-/* The longest IP packet that the device takes; 0: there is no such device. */
+/* MTU of the device in bytes.  Returns 0 if there is no such device. */
 uint32_t tap_mtu(const char *name);
 
-/* Frames that the kernel had for the device's reader and dropped, since there is the device: too
- * many waited, or nobody had it open.  It wraps.
+/* Number of frames that the kernel dropped since the device was created, because too many waited
+ * for the reader or no process had it open.  The counter wraps.
  */
 uint32_t tap_missed(const char *name);
 
-/* May this process create tap devices?  NULL, or why not. */
+/* Returns NULL if this process may create tap devices, otherwise the reason. */
 const char *tap_obstacle(void);
 
 #endif

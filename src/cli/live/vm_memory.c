@@ -8,7 +8,7 @@
 
 _Static_assert(VM_PARTS_MAX <= RDL_VM_REGIONS_MAX, "a lab has room for every part");
 
-/* The file behind @fd, mapped; NULL: it cannot be. */
+/* Returns the mapping of the file behind @fd.  Returns NULL if it cannot be mapped. */
 static struct vm_file *file_of(struct vm_memory *m, int fd)
 {
     struct stat st;
@@ -44,7 +44,7 @@ static void unmap_unused(struct vm_memory *m)
     m->n_files = n;
 }
 
-/* Fills in @ret, one for each part.  NULL, or what is wrong with the first bad one. */
+/* Fills in a region for each part.  Returns NULL, or the error of the first invalid part. */
 static const char *find_regions(struct vm_memory *m, const struct vm_part *parts, const int *fds,
                                 unsigned n, struct rdl_vm_region *ret)
 {
@@ -82,7 +82,8 @@ const char *vm_memory_set(struct vm_memory *m, struct rdl_lab *lab, rdl_host hos
 
 void vm_memory_done(struct vm_memory *m, struct rdl_lab *lab, rdl_host host)
 {
-    (void)!rdl_vm_memory(lab, host, NULL, 0); /* a host that was never one has nothing of it */
+    /* Fails only for a host without a virtual machine, which has no memory. */
+    (void)!rdl_vm_memory(lab, host, NULL, 0);
     for (size_t i = 0; i < m->n_files; i++)
         m->files[i].used = false;
     unmap_unused(m);

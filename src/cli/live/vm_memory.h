@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The memory of a virtual machine, as this process has it mapped.
+/* The memory of a virtual machine, mapped into this process.
  *
- * The machine says anew what its memory is whenever that changes, which is often while it boots,
- * but it is the same files each time.  So a file is mapped once, as a whole, and stays mapped as
- * long as some part of it is memory.
+ * QEMU sends a new memory map whenever it changes, which is often during boot, but the files behind
+ * it stay the same.  So each file is mapped once, as a whole, and stays mapped while the current
+ * map uses it.
  */
 #ifndef CLI_LIVE_VM_MEMORY_H
 #define CLI_LIVE_VM_MEMORY_H
@@ -18,21 +18,21 @@ struct vm_file {
     ino_t ino;
     void *at;
     size_t bytes;
-    bool used; /* by the map that is being made */
+    bool used; /* in the map that is being built */
 };
 
 struct vm_memory {
-    struct vm_file files[2 * VM_PARTS_MAX]; /* those of two maps: the old one and the new one */
+    struct vm_file files[2 * VM_PARTS_MAX]; /* files of the old and the new map */
     size_t n_files;
 };
 
-/* The memory of @host in @lab is these parts from now on, of the files behind @fds, which stay the
- * caller's.  NULL, or what is wrong with them; then there is no memory.
+/* Replaces the memory of @host in @lab by these parts of the files behind @fds.  The caller keeps
+ * @fds.  Returns NULL, or the error in the map; then the host has no memory.
  */
 const char *vm_memory_set(struct vm_memory *m, struct rdl_lab *lab, rdl_host host,
                           const struct vm_part *parts, const int *fds, unsigned n);
 
-/* There is no memory any more. */
+/* Removes the memory of the host. */
 void vm_memory_done(struct vm_memory *m, struct rdl_lab *lab, rdl_host host);
 
 #endif

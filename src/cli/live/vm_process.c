@@ -9,12 +9,13 @@
 
 #include "cli/live/live_internal.h"
 
-#define POLITE_MS 1000u /* that it gets to end by itself */
+#define POLITE_MS 1000u /* time after SIGTERM */
 #define FORCED_MS 1000u
 #define LOOK_MS   5u
 
-/* $1 is the command, $2 what its $LAB is.  Descriptor 6 is the pipe: it is closed when rdmalab is
- * gone, or lets go.  This shell waits for the command when it is told to end, as the command is.
+/* $1 is the command, $2 the value of its $LAB.  Descriptor 6 is the leash: it is closed when
+ * rdmalab ends or stops the machine.  On SIGTERM, which the command receives too, this shell waits
+ * for the command.
  */
 #define LEASH_FD (VM_FDS_FIRST + (int)VM_FDS)
 static const char script[] = "{ read _ <&6; kill -KILL 0; } 3>&- 4>&- 5>&- >/dev/null 2>&1 &\n"
@@ -23,7 +24,7 @@ static const char script[] = "{ read _ <&6; kill -KILL 0; } 3>&- 4>&- 5>&- >/dev
                              "LAB=$2\n"
                              "eval \"$1\"";
 
-/* Keeps the last line of what is printed, without what a terminal would not show. */
+/* Keeps the last line of the output, with only printable characters. */
 static void keep_line(struct vm_process *p, const char *bytes, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -40,7 +41,7 @@ static void keep_line(struct vm_process *p, const char *bytes, size_t n)
     }
 }
 
-/* A log that has lost a piece ends there. */
+/* After a write error the log is closed. */
 static void keep_in_log(struct vm_process *p, const char *bytes, size_t n)
 {
     if (!p->log || (fwrite(bytes, 1, n, p->log) == n && fflush(p->log) == 0))
@@ -91,7 +92,8 @@ static void on_exit_of(uv_process_t *process, int64_t status, int signal_number)
 
     p->exited = true;
     p->status = signal_number ? 128 + signal_number : status;
-    kill(-process->pid, SIGKILL); /* who waits at the pipe, and what the command has left behind */
+    /* Kills the shell at the leash, and processes that the command left behind. */
+    kill(-process->pid, SIGKILL);
     uv_close((uv_handle_t *)process, NULL);
     look_whether_over(p);
 }
@@ -99,7 +101,7 @@ static void on_exit_of(uv_process_t *process, int64_t status, int signal_number)
 static int spawn(struct vm_process *p, const char *command, const char *lab, const int *fds,
                  int leash)
 {
-    /* uv_spawn() does not write to them. */
+    /* uv_spawn() does not write to the strings. */
     char *args[] = {(char *)"sh", (char *)"-c", (char *)script, (char *)"rdmalab", (char *)command,
                     (char *)lab,  NULL};
     uv_stdio_container_t stdio[LEASH_FD + 1] = {{.flags = UV_IGNORE}};
@@ -152,7 +154,7 @@ bool vm_process_start(struct vm_process *p, const char *command, const char *lab
     close(leash[0]);
     if (st != 0) {
         close_output(p);
-        if (p->process.loop) /* it got so far */
+        if (p->process.loop) /* the handle was initialized */
             uv_close((uv_handle_t *)&p->process, NULL);
         uv_run(p->loop, UV_RUN_NOWAIT);
         close(p->leash);
@@ -164,7 +166,7 @@ bool vm_process_start(struct vm_process *p, const char *command, const char *lab
     return true;
 }
 
-/* Lets the loop run until the process has ended, for @ms at most. */
+/* Runs the loop until the process has ended, for at most @ms. */
 static void wait_for(struct vm_process *p, unsigned ms)
 {
     const struct timespec pause = {.tv_nsec = LOOK_MS * 1000000L};
@@ -189,9 +191,9 @@ void vm_process_stop(struct vm_process *p)
         wait_for(p, FORCED_MS);
     }
     close_output(p);
-    if (!p->exited) /* the kernel is not done with it; it is not waited for any more */
+    if (!p->exited) /* SIGKILL has not taken effect yet; do not wait for it */
         uv_close((uv_handle_t *)&p->process, NULL);
-    uv_run(p->loop, UV_RUN_NOWAIT); /* what is closed leaves the loop there */
+    uv_run(p->loop, UV_RUN_NOWAIT); /* closes the handles */
     close(p->leash);
     if (p->log)
         fclose(p->log);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The process of a virtual machine: a shell command with sockets as file descriptors, whose output
- * is kept.
+/* The process of a virtual machine: a shell command that inherits sockets, and whose output is
+ * captured.
  *
- * The command has a process group of its own: ^C at the terminal is for rdmalab alone.  It ends
- * with rdmalab, however that ends: a second shell waits at a pipe whose other end only rdmalab has,
- * and when that is closed takes the whole group down.  (QEMU alone would stay.)
+ * The command has its own process group, so ^C at the terminal reaches only rdmalab.  It must end
+ * with rdmalab, however that ends.  For this a second shell reads from a pipe, the *leash*, whose
+ * other end only rdmalab has open.  When the pipe is closed, that shell kills the process group.
+ * (QEMU would not end by itself.)
  */
 #ifndef CLI_LIVE_VM_PROCESS_H
 #define CLI_LIVE_VM_PROCESS_H
@@ -16,37 +17,37 @@
 
 #include "cli/live/live.h"
 
-#define VM_FDS_FIRST  3  /* number of the first descriptor that the command gets */
-#define VM_FDS        3u /* how many */
+#define VM_FDS_FIRST  3  /* first file descriptor that the command inherits */
+#define VM_FDS        3u /* their number */
 #define VM_LINE_BYTES 160u
 
 struct vm_process {
     uv_loop_t *loop;
     uv_process_t process;
-    uv_pipe_t output; /* of both its output and its errors */
+    uv_pipe_t output; /* stdout and stderr */
     bool started, output_open;
-    bool over; /* it has ended, and its output is read to the end */
+    bool over; /* it has ended, and its output has been read */
     bool exited;
-    int64_t status; /* exit status; 128 and the signal's number of one that was killed */
-    int leash;      /* rdmalab's end of the pipe; -1 */
+    int64_t status; /* exit status; 128 plus the signal number if it was killed */
+    int leash;      /* rdmalab's end of the pipe; -1: closed */
     FILE *log;      /* NULL: only the last line is kept */
-    int log_error;  /* why it has not all of the output; 0 */
+    int log_error;  /* errno of a write error, after which the log ends; 0: none */
     char chunk[4096];
-    char line[VM_LINE_BYTES]; /* the last line that was not empty, as text */
-    char next[VM_LINE_BYTES]; /* the one that is being written */
+    char line[VM_LINE_BYTES]; /* last non-empty line, as printable text */
+    char next[VM_LINE_BYTES]; /* the line that is being received */
     size_t n_next;
 };
 
-/* Starts @command with @fds as descriptors VM_FDS_FIRST and following, which stay the caller's;
- * $LAB in it is @lab.  @log is closed in the end, and stays the caller's if this fails.  False:
- * @reterr says why, and the loop has nothing of @p.
+/* Starts @command with @fds as descriptors VM_FDS_FIRST and following; the caller keeps @fds.  $LAB
+ * in the command is @lab.  On success @log is closed at the end; on failure it stays open.  Returns
+ * false, with the reason in @reterr, on failure; then the loop has no handle of @p.
  */
 bool vm_process_start(struct vm_process *p, const char *command, const char *lab,
                       const int fds[VM_FDS], FILE *log, struct live_error *reterr);
 
-/* Ends it, if it runs: politely first, then by force.  Takes two seconds at most, in which the loop
- * runs; not to be called from it.  Then the loop has nothing of @p any more: it may go, or be
- * started again.
+/* Stops the process if it runs: with SIGTERM, then with SIGKILL.  Takes at most two seconds, in
+ * which it runs the loop; do not call it from the loop.  After that the loop has no handle of @p,
+ * which may be freed or started again.
  */
 void vm_process_stop(struct vm_process *p);
 

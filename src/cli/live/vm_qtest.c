@@ -21,7 +21,7 @@ void vm_qtest_done(struct vm_qtest *q)
     q->n_waiting = 0;
 }
 
-/* So few lines are unanswered that the socket has room for another. */
+/* Sends a line.  The number of unanswered lines is limited, so the socket has room for it. */
 static bool write_line(struct vm_qtest *q, const struct vm_message *m)
 {
     char line[64];
@@ -66,7 +66,7 @@ static void send_waiting(struct vm_qtest *q)
     memmove(q->waiting, q->waiting + n, q->n_waiting * sizeof(*q->waiting));
 }
 
-/* The line in q->in, without its end. */
+/* Processes the line in q->in. */
 static const char *take_line(struct vm_qtest *q)
 {
     q->in[q->n_in] = '\0';
@@ -85,7 +85,7 @@ static const char *take(struct vm_qtest *q, const char *bytes, size_t n)
     for (size_t i = 0; i < n && !wrong; i++) {
         if (bytes[i] == '\n')
             wrong = take_line(q);
-        else if (q->n_in + 1 < sizeof(q->in)) /* of a longer one the beginning tells enough */
+        else if (q->n_in + 1 < sizeof(q->in)) /* a longer line is cut */
             q->in[q->n_in++] = bytes[i];
     }
     return wrong;
@@ -99,11 +99,12 @@ const char *vm_qtest_go(struct vm_qtest *q)
 
     if (q->fd < 0)
         return NULL;
-    n = recv(q->fd, bytes, sizeof(bytes), MSG_DONTWAIT); /* more than all answers together */
+    /* Larger than all pending answers together. */
+    n = recv(q->fd, bytes, sizeof(bytes), MSG_DONTWAIT);
     if (n > 0)
         wrong = take(q, bytes, (size_t)n);
     else if (n == 0 || (errno != EAGAIN && errno != EINTR))
-        vm_qtest_done(q); /* the machine ends, which its process will tell */
+        vm_qtest_done(q); /* the machine ends; its process will report it */
     if (wrong || q->fd < 0)
         return wrong;
     send_waiting(q);

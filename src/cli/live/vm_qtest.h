@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Interrupts of a virtual machine: messages of MSI-X, written to its memory by QEMU's qtest.
+/* Interrupts for a virtual machine: writes MSI-X messages to its memory with QEMU's qtest.
  *
- * The protocol of x-pci-proxy-dev has interrupts only for KVM.  qtest is a line protocol that tests
- * QEMU: "writel ADDRESS DATA" is a write as a device makes it, answered by "OK".  QEMU answers when
- * its main loop runs, so nothing here waits for that: what cannot be sent yet stays until it can,
- * and of equal messages one, for an interrupt that is pending is not more so if it comes again.
+ * The protocol of x-pci-proxy-dev supports interrupts only with KVM.  qtest is a line protocol for
+ * testing QEMU: "writel ADDRESS DATA" is a write like that of a device, answered by "OK".  QEMU
+ * answers from its main loop, so nothing here waits for the answer: messages that cannot be sent
+ * yet are queued.  Equal queued messages are merged, since an interrupt that is already pending
+ * needs no second message.
  */
 #ifndef CLI_LIVE_VM_QTEST_H
 #define CLI_LIVE_VM_QTEST_H
@@ -13,8 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define VM_QTEST_UNANSWERED_MAX 8u   /* lines that QEMU has not answered */
-#define VM_QTEST_WAITING_MAX    256u /* messages that wait until it has */
+#define VM_QTEST_UNANSWERED_MAX 8u   /* lines without an answer from QEMU */
+#define VM_QTEST_WAITING_MAX    256u /* queued messages */
 
 struct vm_message {
     uint64_t address;
@@ -26,22 +27,22 @@ struct vm_qtest {
     unsigned unanswered;
     struct vm_message waiting[VM_QTEST_WAITING_MAX];
     unsigned n_waiting;
-    bool overrun; /* there was no room for one */
-    char in[64];  /* the line that is being read */
+    bool overrun; /* the queue was full; a message was lost */
+    char in[64];  /* the line that is being received */
     size_t n_in;
-    uint64_t sent, merged; /* messages; merged with an equal one that waited */
+    uint64_t sent, merged; /* messages sent; messages merged with a queued one */
 };
 
-/* Takes over @fd, which does not block. */
+/* Takes ownership of the non-blocking socket @fd. */
 void vm_qtest_init(struct vm_qtest *q, int fd);
 void vm_qtest_done(struct vm_qtest *q);
 
-/* Sends a message now, or as soon as it can be.  When VM_QTEST_WAITING_MAX others wait it is lost,
- * which vm_qtest_go() tells.
+/* Sends a message, or queues it.  If VM_QTEST_WAITING_MAX messages are queued it is lost, which
+ * vm_qtest_go() reports.
  */
 void vm_qtest_send(struct vm_qtest *q, uint64_t address, uint32_t data);
 
-/* Reads what QEMU has answered, and sends what waited.  NULL, or what went wrong. */
+/* Reads answers of QEMU and sends queued messages.  Returns NULL, or an error. */
 const char *vm_qtest_go(struct vm_qtest *q);
 
 #endif

@@ -26,7 +26,7 @@ void vm_socket_done(struct vm_socket *s)
     s->fd = -1;
 }
 
-/* Keeps what came with @m; what there is no room for is closed. */
+/* Takes the descriptors that came with @m; closes those that there is no room for. */
 static void take_fds(struct vm_socket *s, struct msghdr *m)
 {
     for (struct cmsghdr *c = CMSG_FIRSTHDR(m); c; c = CMSG_NXTHDR(m, c)) {
@@ -46,12 +46,13 @@ static void take_fds(struct vm_socket *s, struct msghdr *m)
     }
 }
 
-/* Reads up to @want bytes of the request.  Descriptors stay with the bytes that they were sent
- * with: never more than the header is read at once, or they would be another request's.
+/* Reads up to @want bytes of the request.  @want must not go beyond the header while that is being
+ * read.  Otherwise descriptors that were sent with the next request would be attributed to this
+ * one.
  */
 static enum vm_got read_some(struct vm_socket *s, size_t want)
 {
-    union { /* aligned as a header of control data wants it */
+    union { /* aligned for a control message header */
         char bytes[CMSG_SPACE(VM_PARTS_MAX * sizeof(int))];
         struct cmsghdr aligned;
     } control;
@@ -100,6 +101,6 @@ bool vm_socket_answer(struct vm_socket *s, uint64_t value)
     uint8_t out[VM_RET_BYTES];
 
     vm_answer_write(value, out);
-    /* One is under way at a time, so there is room for it. */
+    /* Only one request is pending, so the socket has room. */
     return send(s->fd, out, sizeof(out), MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t)sizeof(out);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* One end of the socket over which a virtual machine has a function of ours: whole requests, with
- * the descriptors that came with them.  Nothing here blocks.
+/* The socket over which a virtual machine accesses a PCI function of the lab.  Reads complete
+ * requests with their file descriptors.  Nothing here blocks.
  */
 #ifndef CLI_LIVE_VM_SOCKET_H
 #define CLI_LIVE_VM_SOCKET_H
@@ -10,31 +10,32 @@
 struct vm_socket {
     int fd; /* -1: closed */
     uint8_t in[VM_HEADER_BYTES + VM_BODY_MAX];
-    size_t n_in, body; /* bytes of the request that are there; of its body, once its header is */
+    /* Bytes received of the request; length of its body, once the header is complete. */
+    size_t n_in, body;
     enum vm_cmd cmd;
-    int fds[VM_PARTS_MAX]; /* that came with its header */
+    int fds[VM_PARTS_MAX]; /* received with the header */
     unsigned n_fds;
 };
 
 enum vm_got {
-    VM_NOTHING, /* not yet */
+    VM_NOTHING, /* no complete request yet */
     VM_REQUEST,
-    VM_CLOSED,  /* the other end has closed it, or it is broken */
-    VM_NONSENSE /* no message is like that */
+    VM_CLOSED,  /* closed by the other end, or broken */
+    VM_NONSENSE /* not a valid message */
 };
 
-/* Takes over @fd, which does not block. */
+/* Takes ownership of the non-blocking socket @fd. */
 void vm_socket_init(struct vm_socket *s, int fd);
 
-/* Closes it, and descriptors that were not taken. */
+/* Closes the socket and received descriptors. */
 void vm_socket_done(struct vm_socket *s);
 
-/* The next request, once it is there.  Its descriptors are in @s->fds until the next call, which
+/* Returns the next complete request.  Its descriptors are in @s->fds until the next call, which
  * closes them.
  */
 enum vm_got vm_socket_read(struct vm_socket *s, struct vm_request *ret);
 
-/* Sends RET.  False: the other end does not take it. */
+/* Sends RET.  Returns false if the socket does not accept it. */
 bool vm_socket_answer(struct vm_socket *s, uint64_t value);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include "emu/base/cursor.h"
 
-/* Bodies by command, and whether QEMU waits. */
+/* Length of the body of each command, and whether QEMU waits for an answer. */
 static const struct {
     uint8_t body;
     bool answer;
@@ -22,7 +22,7 @@ static const struct {
 
 bool vm_header_read(const uint8_t h[VM_HEADER_BYTES], enum vm_cmd *ret, size_t *ret_body)
 {
-    const uint32_t cmd = ld_le32(h); /* behind it is padding, which may be anything */
+    const uint32_t cmd = ld_le32(h); /* followed by padding with arbitrary content */
     const uint64_t body = ld_le64(h + 8);
 
     if (cmd >= VM_CMDS || cmd == VM_RET || body != kinds[cmd].body)

@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* How QEMU 7.2 hands a PCI function to another process (its device x-pci-proxy-dev).
+/* The protocol by which QEMU 7.2 passes accesses to a PCI function to another process (its device
+ * x-pci-proxy-dev).
  *
- * Messages go over a UNIX stream socket, in the byte order of x86-64: a header of 16 bytes, then
- * as many bytes as it says.  File descriptors come with the header of SYNC_SYSMEM and SET_IRQFD.
- * QEMU waits for the answer RET of most, so one request is under way at a time.
+ * Messages go over a UNIX stream socket, in the byte order of x86-64: a header of 16 bytes, then a
+ * body whose length is in the header.  SYNC_SYSMEM and SET_IRQFD carry file descriptors with the
+ * header.  QEMU waits for the answer RET to most messages, so only one request is pending at a
+ * time.
  *
- *   SYNC_SYSMEM   the machine's memory, whole, in up to 8 parts: guest-physical address, size, and
+ *   SYNC_SYSMEM   the whole memory map, in up to 8 parts: guest-physical address, size, and
  *                 offset in the file behind the descriptor of the same number; no answer
  *   CFGREAD       configuration space: offset, length 1, 2 or 4; RET has the value
  *   CFGWRITE      the same with a value; RET
- *   BAR_READ      memory at an absolute guest-physical address, by what was written into the BARs
+ *   BAR_READ      memory at an absolute guest-physical address, according to the BARs
  *   BAR_WRITE     the same with a value; RET
- *   SET_IRQFD     descriptors for INTx, which only KVM would hear; no answer
+ *   SET_IRQFD     descriptors for INTx, which only KVM uses; no answer
  *   DEVICE_RESET  RET
  *
- * The protocol belongs to QEMU, which calls it experimental: another version may have another.
+ * QEMU calls the protocol experimental: another version may have a different one.
  */
 #ifndef CLI_LIVE_VM_WIRE_H
 #define CLI_LIVE_VM_WIRE_H
@@ -36,9 +38,9 @@ enum vm_cmd {
 };
 
 #define VM_HEADER_BYTES 16u
-#define VM_BODY_MAX     192u /* of SYNC_SYSMEM */
+#define VM_BODY_MAX     192u /* size of SYNC_SYSMEM */
 #define VM_RET_BYTES    24u  /* header and value */
-#define VM_PARTS_MAX    8u   /* of memory; and descriptors with one header */
+#define VM_PARTS_MAX    8u   /* memory parts, and descriptors with one header */
 
 struct vm_part {
     uint64_t gpa, bytes, offset;
@@ -48,22 +50,24 @@ struct vm_request {
     enum vm_cmd cmd;
     uint64_t addr; /* offset in configuration space, or guest-physical */
     uint64_t value;
-    uint32_t bytes;                     /* of the access */
-    struct vm_part parts[VM_PARTS_MAX]; /* of SYNC_SYSMEM: as many count as came descriptors */
+    uint32_t bytes;                     /* size of the access */
+    struct vm_part parts[VM_PARTS_MAX]; /* of SYNC_SYSMEM: one for each received descriptor */
 };
 
-/* What a header says: the length of the body that follows.  False: no message is like that. */
+/* Parses a header; *@ret_body is the length of the body that follows.  Returns false if the message
+ * is invalid.
+ */
 bool vm_header_read(const uint8_t h[VM_HEADER_BYTES], enum vm_cmd *ret, size_t *ret_body);
 
-/* The body of a message of kind @cmd, as long as vm_header_read() said.  False: the access is of no
- * width that there is.
+/* Parses the body of a message @cmd; it must have the length that vm_header_read() returned.
+ * Returns false if the size of the access is invalid.
  */
 bool vm_body_read(enum vm_cmd cmd, const uint8_t *body, struct vm_request *ret);
 
-/* Must a request of this kind be answered? */
+/* Returns true if a request of this kind must be answered. */
 bool vm_wants_answer(enum vm_cmd cmd);
 
-/* The answer RET with @value. */
+/* Builds the answer RET with @value. */
 void vm_answer_write(uint64_t value, uint8_t out[VM_RET_BYTES]);
 
 #endif
