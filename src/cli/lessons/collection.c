@@ -24,7 +24,7 @@ static bool has_course(const char *dir)
     return !t.cut && access(path, R_OK) == 0;
 }
 
-/* The directory that was installed together with this program; "" if nobody knows where that is. */
+/* The directory installed together with this program; "" if its location is not known. */
 static void beside_program(char ret[COLLECTION_PATH_BYTES])
 {
     char program[COLLECTION_PATH_BYTES];
@@ -44,7 +44,7 @@ static void beside_program(char ret[COLLECTION_PATH_BYTES])
         ret[0] = '\0';
 }
 
-/* The directory into @ret.  False: there is none. */
+/* Finds the directory.  Returns false if there is none. */
 static bool find_directory(char ret[COLLECTION_PATH_BYTES])
 {
     char beside[COLLECTION_PATH_BYTES];
@@ -67,7 +67,7 @@ static bool find_directory(char ret[COLLECTION_PATH_BYTES])
     return false;
 }
 
-/* By their numbers, as far as they have different ones. */
+/* Compares by number, then by name. */
 static int by_name(const void *a, const void *b)
 {
     const struct lesson *x = a, *y = b;
@@ -85,7 +85,7 @@ static void add_lesson(struct collection *c, const char *file, FILE *nowhere)
 
     text_addn(&name, file, bytes);
     text_addf(&p, "%s/%s", c->dir, file);
-    /* A file that is no scenario is none of the collection. */
+    /* Skip files that are not scenarios. */
     if (!name.cut && !p.cut && scenario_load(&l->sc, path, nowhere) == EXIT_PASSED)
         c->n++;
     else
@@ -173,7 +173,7 @@ void collection_done(struct collection *c)
     *c = (struct collection){.n = 0};
 }
 
-/* @name without the number at its beginning. */
+/* Returns @name without the number at its beginning. */
 static const char *behind_number(const char *name)
 {
     const size_t n = strspn(name, "0123456789");
@@ -222,7 +222,7 @@ void collection_add_path(struct text *t, const struct collection *c, const struc
     text_addf(t, "%s/%s" SUFFIX, c->dir, l->name);
 }
 
-/* Is @word in @text, in either case?  @whole: as a word. */
+/* Returns true if @text contains @word, ignoring case.  @whole: only as a whole word. */
 static bool has_word(const char *text, const char *word, bool whole)
 {
     const size_t n = strlen(word);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The collection of scenarios that comes with the program, and the course through it.
+/* The collection of scenarios that comes with the program, and its course.
  *
- * It is a directory: of the environment variable RDMALAB_SCENARIOS; or scenarios/ where the program
- * was started, if a course is in it; or where it was installed together with the program, wherever
- * that is now; or where rdmalab was to be installed; or where it was built.
+ * The collection is a directory, the first of these: the environment variable RDMALAB_SCENARIOS;
+ * scenarios/ in the current directory, if it has a course; the directory installed next to the
+ * program; the configured installation directory; the source directory.
  */
 #ifndef CLI_LESSONS_COLLECTION_H
 #define CLI_LESSONS_COLLECTION_H
@@ -18,7 +18,7 @@
 #define COLLECTION_PATH_BYTES 512u
 #define COLLECTION_NAME_BYTES 96u
 
-/* One of its scenarios. */
+/* One scenario of the collection. */
 struct lesson {
     char name[COLLECTION_NAME_BYTES]; /* "01-first-send" */
     struct scenario sc;
@@ -27,33 +27,35 @@ struct lesson {
 
 struct collection {
     char dir[COLLECTION_PATH_BYTES];
-    char *course; /* text of the course; NULL: there is none */
+    char *course; /* text of the course; NULL: none */
     struct lesson *v;
-    size_t n; /* by name, numbers by their value */
+    size_t n; /* sorted by number, then by name */
 };
 
-/* Reads it all.  NULL, or why there is none.  Release with collection_done() in any case. */
+/* Reads the whole collection.  Returns NULL on success, otherwise the reason.  Free with
+ * collection_done() in any case.
+ */
 const char *collection_read(struct collection *ret);
 void collection_done(struct collection *c);
 
-/* The lesson that is called @name: "01-first-send", "first-send", also with ".json" and a directory
- * before it; NULL if there is none.
+/* Finds the lesson called @name: "01-first-send" or "first-send", with or without ".json" and a
+ * directory.  Returns NULL if there is none.
  */
 const struct lesson *collection_find(const struct collection *c, const char *name);
 
-/* The same; also the only one that has the number @name, or that begins like it. */
+/* The same, but also accepts the number alone, or the beginning of the name of a single lesson. */
 const struct lesson *collection_find_short(const struct collection *c, const char *name);
 
-/* Appends the file of @l. */
+/* Appends the path of the file of @l. */
 void collection_add_path(struct text *t, const struct collection *c, const struct lesson *l);
 
-/* Is @l about @words, or, @apart, about each of them?  It is part of its name, its title or what it
- * teaches; or it is one of its tags and behaviours; or the name of a row of an enumeration, such as
- * RETRY_EXC_ERR, and one of its steps has it.
+/* Returns true if @l is about @words or, with @apart, about each of them.  A match may be a part of
+ * its name, its title or of what it teaches; one of its tags or behaviours; or the name of a row of
+ * an enumeration, such as RETRY_EXC_ERR, that its text contains.
  */
 bool lesson_is_about(const struct lesson *l, const char *words, bool apart);
 
-/* The next line of the course that says something, from *@at on, which moves behind it; false at
+/* Returns the next non-empty line of the course from *@at on, and advances *@at.  Returns false at
  * the end.
  */
 struct course_line {

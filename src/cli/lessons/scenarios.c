@@ -42,7 +42,7 @@ static void print_lesson(FILE *out, const struct lesson *l)
     show_wrap_behind(out, lead, TITLE_COLUMN, title);
 }
 
-/* The chapters, each with its scenarios; returns how many there are. */
+/* Prints the chapters with their scenarios.  Returns the number of scenarios. */
 static size_t print_course(FILE *out, const struct collection *c)
 {
     const char *at = c->course ? c->course : "";
@@ -70,7 +70,7 @@ static void print_what_next(FILE *out, const struct collection *c, size_t n_cour
             c->n - n_course);
 }
 
-/* Nothing is about @word. */
+/* Reports that no scenario is about @word. */
 static bool fail_unknown(struct scenarios_error *e, const struct collection *c, const char *word)
 {
     struct text t = text_on(e->text, sizeof(e->text)), r = text_on(e->remedy, sizeof(e->remedy));
@@ -89,7 +89,8 @@ static bool fail_unknown(struct scenarios_error *e, const struct collection *c, 
     return false;
 }
 
-/* Those about @words, the lessons of the course first and in its order; returns how many. */
+/* Prints the scenarios about @words, first those of the course in its order.  Returns their number.
+ */
 static size_t print_about(FILE *out, const struct collection *c, const char *words, bool apart)
 {
     const char *at = c->course ? c->course : "";
@@ -113,7 +114,9 @@ static size_t print_about(FILE *out, const struct collection *c, const char *wor
     return n;
 }
 
-/* The same, or all of them.  Where nobody says @words as they stand, each may stand alone. */
+/* The same, or all scenarios.  If none contains @words as a phrase, searches for those that contain
+ * each word.
+ */
 static size_t print_listed(FILE *out, const struct collection *c, const char *words)
 {
     size_t n;
@@ -142,7 +145,7 @@ bool scenarios_list(FILE *out, const char *word, struct scenarios_error *ret_err
     return ok;
 }
 
-/* The notes of @st and of what follows it.  Depth is bounded by the reader. */
+/* Offers the notes of @st and of the steps after it.  Depth is bounded by the reader. */
 static void offer_notes(const struct lesson *l, const struct step *st, apropos_offer *offer,
                         void *search)
 {
@@ -212,7 +215,9 @@ static void print_title(FILE *out, const struct lesson *l)
     }
 }
 
-/* The lesson behind @l; NULL: there is none, or @l is no part of the course. */
+/* Returns the lesson after @l in the course.  Returns NULL if there is none, or @l is not part of
+ * it.
+ */
 static const struct lesson *next_lesson(const struct collection *c, const struct lesson *l)
 {
     const char *at = c->course ? c->course : "";
