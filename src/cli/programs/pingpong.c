@@ -14,19 +14,19 @@
 #include "emu/wire/grh.h"
 #include "tree/tree.h"
 
-/* The original's work request ids, which are also the bits of what is pending. */
+/* Work request ids of the original.  They are also the bits of pingpong_end.pending. */
 #define WR_ID_RECV 1u
 #define WR_ID_SEND 2u
 
-/* What the original sets, see its pp_connect_ctx(). */
+/* Values that the original uses, see its pp_connect_ctx(). */
 #define MIN_RNR_TIMER 12u
 #define TIMEOUT       14u
 #define RETRIES       7u
 #define HOP_LIMIT     1u
 #define QKEY          0x11111111u
 
-/* How long a program stays when nothing more is heard of its peer: four times the timeout above,
- * which is the longest that a requester may wait before it repeats [IBTA1 9.7.6.1.3].
+/* Time that a program stays after the last frame from its peer: four times the timeout above.  This
+ * is the longest time that a requester may wait before it retransmits [IBTA1 9.7.6.1.3].
  */
 #define LINGER_NS (4u * (UINT64_C(4096) << TIMEOUT))
 
@@ -57,7 +57,7 @@ void pingpong_done(struct pingpong *p)
     pingpong_data_done(&p->data);
 }
 
-/* p->error says why. */
+/* Sets PP_FAILED; p->error has the reason. */
 static void fail_here(struct pingpong *p)
 {
     p->failed_in = p->state;
@@ -72,7 +72,7 @@ void pingpong_fail(struct pingpong *p, const char *why)
     fail_here(p);
 }
 
-/* How the peer is reached: of the queue pair, or of the address handle. */
+/* The address of the peer, for the queue pair or the address handle. */
 static struct rdl_ah_attr address_of(const struct pingpong *p)
 {
     const struct pingpong_config *c = &p->config;
@@ -109,13 +109,13 @@ static enum rdl_status modify(struct pingpong *p, enum qp_state to)
     return rdl_modify_qp(p->lab, e->qp, &attr, mask, false, &err);
 }
 
-/* Where a message that arrives is put, with what comes in front of it. */
+/* Address of the receive buffer, which includes the bytes before the message. */
 static uint64_t recv_area(const struct pingpong *p)
 {
     return p->buf + p->config.size;
 }
 
-/* Where its own bytes are then. */
+/* Address of the received message itself. */
 static uint64_t recv_buf(const struct pingpong *p)
 {
     return recv_area(p) + p->config.kind->front;
@@ -126,7 +126,7 @@ static uint32_t recv_bytes(const struct pingpong *p)
     return p->config.kind->front + p->config.size;
 }
 
-/* The message to send, then the one received. */
+/* Size of both buffers: the message to send, then the received one. */
 static uint64_t mem_bytes(const struct pingpong *p)
 {
     return (uint64_t)p->config.size + recv_bytes(p);
@@ -159,7 +159,7 @@ static enum rdl_status create_qp(struct pingpong *p)
     return rdl_create_qp(p->lab, &qp, NULL, &p->ends[p->at].qp);
 }
 
-/* The request of the current state. */
+/* Makes the request of the current state. */
 static enum rdl_status ask(struct pingpong *p)
 {
     const struct pingpong_config *c = &p->config;
@@ -213,7 +213,7 @@ static enum rdl_status post_receive(struct pingpong *p, const struct rdl_recv_wr
                                    : rdl_post_recv(p->lab, p->ends[0].qp, wr, false);
 }
 
-/* Fills the receive queue up to its depth. */
+/* Posts receives up to the configured depth. */
 static bool post_receives(struct pingpong *p)
 {
     const struct rdl_sge sge = {recv_area(p), recv_bytes(p), p->mem.lkey};
@@ -229,8 +229,8 @@ static bool post_receives(struct pingpong *p)
     return true;
 }
 
-/* The message of the next iteration goes to its memory.  Of several queue pairs, whose messages all
- * go to one place, they are all the same.
+/* Writes the next message to its memory.  With several queue pairs the messages are all equal,
+ * since they are all received in the same buffer.
  */
 static bool fill_message(struct pingpong *p)
 {
@@ -239,8 +239,9 @@ static bool fill_message(struct pingpong *p)
     return rdl_mem_write(p->lab, p->config.host, p->buf, p->data.want, p->config.size) == RDL_OK;
 }
 
-/* Looks at what was received, @bytes with what is in front of it; false: it is wrong, and the state
- * is PP_FAILED. */
+/* Checks the received message; @bytes includes the bytes before it.  Returns false, with state
+ * PP_FAILED, if it is wrong.
+ */
 static bool check_message(struct pingpong *p, uint32_t bytes)
 {
     struct text t = text_on(p->error, sizeof(p->error));
@@ -262,7 +263,7 @@ static bool check_message(struct pingpong *p, uint32_t bytes)
     return false;
 }
 
-/* A client sends its message, a server what it received. */
+/* Sends a message: a client its own, a server the received one. */
 static bool post_send(struct pingpong *p, struct pingpong_end *e)
 {
     const struct rdl_sge sge = {pingpong_is_server(p) ? recv_buf(p) : p->buf, p->config.size,
@@ -334,7 +335,7 @@ static void print_result(const struct pingpong *p)
             seconds * 1e6 / p->config.iters);
 }
 
-/* Frames that the host has received: they grow while a peer repeats something. */
+/* Number of frames that the host has received.  It grows while a peer retransmits. */
 static uint64_t heard(const struct pingpong *p)
 {
     char port[TREE_PATH_BYTES];
@@ -351,8 +352,8 @@ static void linger(struct pingpong *p, uint64_t now_ns)
     p->state = PP_LINGER;
 }
 
-/* Takes up to two completions, as the originals do but srq_pingpong, which takes all that there
- * are. May there be more?
+/* Processes up to two completions, like the originals.  Returns true if there may be more;
+ * srq_pingpong processes all.
  */
 static bool poll(struct pingpong *p)
 {
@@ -368,7 +369,9 @@ static bool poll(struct pingpong *p)
     return n == ARRAY_LEN(wc);
 }
 
-/* Is there something to poll?  With -e: has an event said so, and was the queue armed again? */
+/* Returns true if there may be completions.  With -e: an event has announced them, and the queue
+ * has been armed again.
+ */
 static bool may_poll(struct pingpong *p)
 {
     struct rdl_cq_info info;
@@ -407,11 +410,11 @@ static void run(struct pingpong *p, uint64_t now_ns)
         if (p->config.kind->qp_type == QPT_RC)
             linger(p, now_ns);
         else
-            p->state = PP_DESTROY_QP; /* nobody repeats anything */
+            p->state = PP_DESTROY_QP; /* UC and UD peers do not retransmit */
     }
 }
 
-/* Does a program of this kind, with these options, come by @state? */
+/* Returns true if a program of this kind, with these options, has the state @state. */
 static bool has_state(const struct pingpong *p, enum pingpong_state state)
 {
     if (state == PP_ARM)
@@ -423,14 +426,14 @@ static bool has_state(const struct pingpong *p, enum pingpong_state state)
     return true;
 }
 
-/* Is the request of @state one for each queue pair? */
+/* Returns true if the request of @state is made once per queue pair. */
 static bool is_of_each(enum pingpong_state state)
 {
     return state == PP_CREATE_QP || state == PP_INIT || state == PP_RTR || state == PP_RTS ||
            state == PP_DESTROY_QP;
 }
 
-/* The address of this side is known. */
+/* Prints the addresses of this side. */
 static void tell_addresses(struct pingpong *p)
 {
     uint8_t mac[6];
@@ -443,7 +446,7 @@ static void tell_addresses(struct pingpong *p)
         pingpong_print_side(p, i, true);
 }
 
-/* The request of the state was answered with success. */
+/* Handles the successful answer to the request of the state. */
 static void answered(struct pingpong *p)
 {
     struct pingpong_end *e = &p->ends[p->at];
@@ -476,7 +479,7 @@ static void answered(struct pingpong *p)
 
 static const struct {
     const char *name;    /* for people */
-    const char *failure; /* what is said when the request of the state fails */
+    const char *failure; /* message if the request of the state fails */
 } states[] = {
     [PP_ALLOC_PD] = {"setting up", "Couldn't allocate PD"},
     [PP_REG_MR] = {"setting up", "Couldn't register MR"},
@@ -507,7 +510,9 @@ const char *pingpong_state_name(enum pingpong_state state)
     return states[state].name;
 }
 
-/* The request of the state: asks it, or looks at its answer.  False: nothing can be done now. */
+/* Makes the request of the state, or reads its answer.  Returns false if there is nothing to do
+ * now.
+ */
 static bool request(struct pingpong *p)
 {
     struct text t = text_on(p->error, sizeof(p->error));

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PAGE_BYTES 4096u /* of the original's machine */
-#define MARK_AT    1u    /* in each page, behind the zero */
+#define PAGE_BYTES 4096u /* on the original's machine */
+#define MARK_AT    1u    /* offset in each page, after the zero */
 #define MARK_BYTES 4u
 
 bool pingpong_data_init(struct pingpong_data *d, size_t bytes)
@@ -53,7 +53,7 @@ bool pingpong_data_take(struct pingpong_data *d, bool is_server, size_t *reterr_
         pingpong_data_mark(d, i);
     if (memcmp(d->want, d->got, d->bytes) == 0)
         return true;
-    if (is_server && i == 0) { /* a client that marks nothing */
+    if (is_server && i == 0) { /* the client does not mark its messages */
         d->marked = false;
         memcpy(d->want, d->got, d->bytes);
         return true;

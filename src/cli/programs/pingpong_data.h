@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* What the messages of rc_pingpong hold, and whether the right bytes came.
+/* Content of the messages of rc_pingpong, and its verification.
  *
- * A client marks every page of every message with the message's number; what comes back must be
- * what it sent.  A server sends back what it gets.  Two kinds of client are known to it: this one,
- * whose marks it checks, and the original, whose buffer never changes: every message must be like
- * the first.
+ * A client marks every page of every message with the number of the message, and checks that the
+ * same comes back.  A server returns what it receives.  It distinguishes two kinds of clients: this
+ * program, whose marks it checks, and the original, whose buffer never changes, so that every
+ * message must be equal to the first.
  *
- * With -c the original wants a zero at the start of every page, and gets one.
+ * With -c the original checks for a zero at the start of every page; the messages have one.
  */
 #ifndef CLI_PROGRAMS_PINGPONG_DATA_H
 #define CLI_PROGRAMS_PINGPONG_DATA_H
@@ -16,21 +16,24 @@
 #include <stdint.h>
 
 struct pingpong_data {
-    uint8_t *want; /* the message to send, or to come; NULL: nothing is checked */
-    uint8_t *got;  /* room for the message that came */
+    uint8_t *want; /* the message to send or to expect; NULL: no checks */
+    uint8_t *got;  /* buffer for the received message */
     size_t bytes;
-    bool marked;      /* messages bear marks */
-    uint32_t n_taken; /* messages looked at */
+    bool marked;      /* messages have marks */
+    uint32_t n_taken; /* messages checked */
 };
 
-/* False: no memory.  Free with pingpong_data_done(), which takes a zeroed one too. */
+/* Returns false if there is no memory.  Free with pingpong_data_done(), which accepts a zeroed one.
+ */
 bool pingpong_data_init(struct pingpong_data *d, size_t bytes);
 void pingpong_data_done(struct pingpong_data *d);
 
-/* Client: @d->want becomes message number @i. */
+/* Client: writes the marks of message number @i to @d->want. */
 void pingpong_data_mark(struct pingpong_data *d, uint32_t i);
 
-/* Is @d->got the message that had to come next?  *@reterr_at: the first byte that is not. */
+/* Returns true if @d->got is the expected message.  Otherwise *@reterr_at is the offset of the
+ * first wrong byte.
+ */
 bool pingpong_data_take(struct pingpong_data *d, bool is_server, size_t *reterr_at);
 
 #endif

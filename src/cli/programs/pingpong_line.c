@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The addresses that both sides of a pingpong tell each other, on the wire and for people. */
+/* The addresses that both sides of a pingpong exchange: the format on the wire, and the one for
+ * people.
+ */
 #include <string.h>
 
 #include "cli/programs/pingpong.h"
@@ -33,7 +35,7 @@ void pingpong_line(const struct pingpong *p, uint32_t i, char ret[PINGPONG_LINE_
         text_addf(&t, "%02x", gid[k]);
 }
 
-/* @n hexadecimal digits at @s; false if they are none. */
+/* Parses @n hexadecimal digits at @s.  Returns false if they are invalid. */
 static bool hex(const char *s, size_t n, uint32_t *ret)
 {
     uint32_t v = 0;

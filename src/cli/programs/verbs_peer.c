@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The lines of the file, one after the other. */
+/* Executes the lines of the file one after the other. */
 #include "cli/programs/verbs_peer.h"
 
 #include <stdarg.h>
@@ -58,7 +58,7 @@ void verbs_peer_fail(struct verbs_peer *p, const char *why)
     vp_fail(p, "%s", why);
 }
 
-/* What a call of libibverbs would have said. */
+/* The error names that a call of libibverbs would return. */
 static const struct {
     enum rdl_status st;
     const char *name;
@@ -82,7 +82,23 @@ bool vp_done(struct verbs_peer *p, enum rdl_status st)
     return false;
 }
 
-/* Goes to the next line of this side.  Returns false if there is none, or if it cannot be read. */
+/* Returns true if the line is for side @side.  Removes "a:" or "b:"; a line without them is for
+ * both.
+ */
+static bool is_mine(struct vp_line *l, char side)
+{
+    char *rest = l->text + strspn(l->text, " \t");
+    bool mine = true;
+
+    if ((rest[0] == 'a' || rest[0] == 'b') && rest[1] == ':') {
+        mine = rest[0] == side;
+        rest += 2;
+    }
+    memmove(l->text, rest, strlen(rest) + 1);
+    return mine;
+}
+
+/* Reads the next line of this side.  Returns false if there is none, or if it is invalid. */
 static bool next_line(struct verbs_peer *p)
 {
     const enum peer_line_found found = peer_line_next(p->lines, p->side, &p->line, &p->number);
@@ -106,7 +122,7 @@ static void begin_line(struct verbs_peer *p)
     p->since_ns = p->now_ns;
 }
 
-/* Carries on with the requests of a line, one after the other. */
+/* Continues with the requests of a line. */
 static enum vp_end ask(struct verbs_peer *p, const struct vp_command *c)
 {
     const unsigned n_asks = c->n_asks ? c->n_asks(p) : 1;
@@ -133,7 +149,7 @@ static enum vp_end ask(struct verbs_peer *p, const struct vp_command *c)
     return VP_NEXT;
 }
 
-/* False: nothing can be done now. */
+/* Executes or continues a line.  Returns false if there is nothing more to do now. */
 static bool go_on(struct verbs_peer *p)
 {
     const struct vp_command *c;

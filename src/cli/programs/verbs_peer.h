@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* A guest program that does what a file of lines says: one side, a or b, of a connection.
+/* A guest program that executes the lines of a file as one side, a or b, of a connection.
  *
- * The other side reads the same file, and may be another program: verbs_peer on libibverbs, with
- * which Linux does the same.  The two tell each other the numbers of their objects, as lines of
- * text; each prints what it saw, as a transcript.  docs/verbs_peer.md defines file, lines and
+ * The other side reads the same file.  It may be the program verbs_peer on libibverbs, with which
+ * Linux does the same.  The sides exchange the numbers of their objects as lines of text, and each
+ * prints a transcript of what it saw.  docs/verbs_peer.md defines the file, the lines and the
  * transcript.
  *
- * As pingpong.h, this is a state machine that is asked to go on whenever something may have
- * changed, and the text for the other side travels outside it.  The lines are carried out one after
- * the other, each to its end.
+ * Like pingpong.h this is a state machine: the caller calls verbs_peer_go() whenever something may
+ * have changed, and transfers the text.  Each line is completed before the next one begins.
  *
- * What it leaves out: lines that ask for what the lab has no call for, or that the device refuses
- * as not supported, end the program.  So a transcript with an end is always one of the whole file.
+ * A line that the lab does not support, or that the device refuses as unsupported, ends the
+ * program.  So a transcript with an "end" line covers the whole file.
  */
 #ifndef CLI_PROGRAMS_VERBS_PEER_H
 #define CLI_PROGRAMS_VERBS_PEER_H
@@ -27,59 +26,59 @@
 struct verbs_peer_config {
     rdl_host host;
     char host_name[RDL_NAME_BYTES];
-    char server[64];            /* name or address of side a's machine; "": be side a */
-    char listen[ADDR_TEXT_MAX]; /* of side a: an address of this machine; "": its loopback */
+    char server[64];            /* name or address of side a's machine; "": this is side a */
+    char listen[ADDR_TEXT_MAX]; /* of side a: an address of this machine; "": loopback */
     uint16_t port;
     uint32_t gid_index;
-    uint32_t psn; /* of the first packet of each queue pair */
+    uint32_t psn; /* first PSN of each queue pair */
 };
 
 enum verbs_peer_state {
     VERBS_PEER_HELLO, /* waits for the first line of the other side */
     VERBS_PEER_RUN,
-    VERBS_PEER_DONE, /* has come to the end of its file */
+    VERBS_PEER_DONE, /* reached the end of its file */
     VERBS_PEER_FAILED
 };
 
 struct verbs_peer;
 
-/* @lines is the file, which is closed by verbs_peer_free(); the transcript goes to @out.  NULL: no
- * memory, and @lines is still the caller's.
+/* Creates the program.  @lines is the file, which verbs_peer_free() closes.  The transcript goes to
+ * @out.  Returns NULL if there is no memory; then @lines stays open.
  */
 struct verbs_peer *verbs_peer_new(struct rdl_lab *lab, const struct verbs_peer_config *config,
                                   FILE *lines, FILE *out);
-void verbs_peer_free(struct verbs_peer *p); /* NULL is fine */
+void verbs_peer_free(struct verbs_peer *p); /* accepts NULL */
 
-/* Goes on as far as it can.  @now_ns is real time.  Cheap when nothing can be done. */
+/* Acts as far as possible.  @now_ns is real time.  Cheap if there is nothing to do. */
 void verbs_peer_go(struct verbs_peer *p, uint64_t now_ns);
 
-/* The text for the other side that has come since the last call, of *@ret_n bytes; valid until the
- * program goes on.
+/* Returns the text for the other side since the last call, *@ret_n bytes.  It is valid until the
+ * next call of verbs_peer_go().
  */
 const char *verbs_peer_says(struct verbs_peer *p, size_t *ret_n);
 
-/* @n bytes came from the other side. */
+/* Passes in @n bytes from the other side. */
 void verbs_peer_hears(struct verbs_peer *p, const char *bytes, size_t n);
 
-/* Nothing more will come from the other side. */
+/* The other side has closed the connection. */
 void verbs_peer_left(struct verbs_peer *p);
 
-/* Ends it with an error. */
+/* Ends the program with an error. */
 void verbs_peer_fail(struct verbs_peer *p, const char *why);
 
 enum verbs_peer_state verbs_peer_state(const struct verbs_peer *p);
 const struct verbs_peer_config *verbs_peer_config(const struct verbs_peer *p);
 
-/* Why it failed. */
+/* The reason of its failure. */
 const char *verbs_peer_error(const struct verbs_peer *p);
 
-/* Is a control request of this program under way? */
+/* Returns true if a control request of this program is pending. */
 bool verbs_peer_asks(const struct verbs_peer *p);
 
-/* Does it wait for what the other side says? */
+/* Returns true if it waits for text of the other side. */
 bool verbs_peer_listens(const struct verbs_peer *p);
 
-/* For people: "waiting for the other side", "line 12: poll_cq", ... */
+/* Appends the current position for people: "waiting for the other side", "line 12: poll_cq". */
 void verbs_peer_add_place(const struct verbs_peer *p, struct text *t);
 
 static inline bool verbs_peer_is_server(const struct verbs_peer_config *c)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The commands of a file.  One that is not here is one that the lab does not know. */
+/* The table of commands.  Commands that it lacks are not supported by the lab. */
 #include <string.h>
 
 #include "cli/programs/verbs_peer_internal.h"

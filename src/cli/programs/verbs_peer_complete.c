@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Completions, as lines of the transcript. */
+/* Polls completions and prints them to the transcript. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -8,7 +8,9 @@
 
 #define DRAIN_MS 100u
 
-/* Takes the next completion of @cq, if it is there: looking is no tick. */
+/* Polls the next completion of @cq.  It first checks that there is one, because polling costs a
+ * tick and checking does not.
+ */
 static bool next_completion(struct verbs_peer *p, const struct vp_object *cq, struct rdl_wc *ret)
 {
     struct rdl_cq_info info;
@@ -26,8 +28,8 @@ static bool next_completion(struct verbs_peer *p, const struct vp_object *cq, st
     return true;
 }
 
-/* The name of the queue pair that has sent a datagram: the peer's @qpn, or one of this side, to a
- * group.
+/* Returns the name of the queue pair that sent a datagram: the peer's @qpn or, for a multicast
+ * group, one of this side.
  */
 static const char *name_of_source(const struct verbs_peer *p, uint32_t qpn)
 {
@@ -68,7 +70,7 @@ static uint32_t imm_of(const struct rdl_wc *wc)
            wc->imm[3];
 }
 
-/* What only receives have. */
+/* Prints the fields that only receives have. */
 static void print_receive(struct verbs_peer *p, bool ud, const struct rdl_wc *wc)
 {
     char buf[64];
@@ -86,7 +88,7 @@ static void print_receive(struct verbs_peer *p, bool ud, const struct rdl_wc *wc
         fprintf(p->out, " src_qp=%s", name_of_source(p, wc->src_qp));
 }
 
-/* Prints no more than what is defined for a completion of this kind; the line is not ended. */
+/* Prints only the fields that are defined for this kind of completion, without the line end. */
 static void print_completion(struct verbs_peer *p, const char *cq, const struct rdl_wc *wc,
                              bool with_id)
 {
@@ -105,7 +107,7 @@ static void print_completion(struct verbs_peer *p, const char *cq, const struct 
         print_receive(p, qp && qp->type == QPT_UD, wc);
 }
 
-/* poll_cq CQ [count=N]: N completions, each of which may take its time. */
+/* poll_cq CQ [count=N]: waits for N completions. */
 enum vp_end vp_poll_cq(struct verbs_peer *p)
 {
     const char *name = vp_operand(p, 0);
@@ -127,9 +129,9 @@ enum vp_end vp_poll_cq(struct verbs_peer *p)
     return VP_NEXT;
 }
 
-/* Is the message whole?  Receive number K has its place at K * @stride of @data; a WRITE, which
- * names no receive, says by its immediate data where it went.  The bytes are the pattern of that
- * number.
+/* Returns true if the message is complete and correct.  Receive number K has its place at offset K
+ * * @stride of @data.  A WRITE has no receive, so its immediate data is the number.  The content
+ * must be the pattern of that number.
  */
 static bool is_whole(struct verbs_peer *p, const struct vp_slice *data, uint64_t stride,
                      const struct rdl_wc *wc)
@@ -145,8 +147,8 @@ static bool is_whole(struct verbs_peer *p, const struct vp_slice *data, uint64_t
     return vp_is_pattern(p, data->addr + place + skipped, wc->byte_len - skipped, number, &at);
 }
 
-/* drain_cq CQ [time=MS] [count=N] [data=mr[A:B] stride=N]: what comes until nothing has come for
- * MS, or until there were N.
+/* drain_cq CQ [time=MS] [count=N] [data=mr[A:B] stride=N]: takes completions until none has come
+ * for MS milliseconds, or until there were N.
  */
 enum vp_end vp_drain(struct verbs_peer *p)
 {

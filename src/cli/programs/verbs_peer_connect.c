@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Queue pairs: their states, and the groups that they are in. */
+/* States of queue pairs, and multicast groups. */
 #include <string.h>
 
 #include "cli/programs/verbs_peer_internal.h"
 #include "emu/base/assert.h"
 #include "emu/facts/qp_fsm.h"
 
-/* What `connect` sets if the line does not say it. */
+/* Defaults of `connect`. */
 #define PORT             1u
 #define HOP_LIMIT        64u
 #define TIMEOUT          14u
@@ -25,7 +25,7 @@ unsigned vp_connect_asks(const struct verbs_peer *p)
     return ARRAY_LEN(way_up);
 }
 
-/* connect QP peer.QP: this side's half of what the lab's `connect` does, a move at a time. */
+/* connect QP peer.QP: does this side's half of the lab's `connect`, one transition per request. */
 enum rdl_status vp_connect(struct verbs_peer *p)
 {
     const struct vp_object *qp = vp_named(p, vp_operand(p, 0), VP_QP);
@@ -61,7 +61,7 @@ enum rdl_status vp_connect(struct verbs_peer *p)
                          &err);
 }
 
-/* The queue pair of the line, and the group behind "gid=". */
+/* Reads the queue pair and the group ("gid=") of the line. */
 static const struct vp_object *read_group(struct verbs_peer *p, uint8_t ret_gid[GID_BYTES])
 {
     const struct vp_object *qp = vp_named(p, vp_operand(p, 0), VP_QP);
@@ -87,7 +87,7 @@ enum rdl_status vp_detach_mcast(struct verbs_peer *p)
     return vp_failed(p) ? RDL_OK : rdl_detach_mcast(p->lab, qp->qp, gid);
 }
 
-/* The attributes of a modify_qp that are a number, and given. */
+/* Reads the integer attributes of modify_qp.  Returns the mask of those that are given. */
 static uint32_t read_numbers(struct verbs_peer *p, struct rdl_qp_attr *attr)
 {
     const struct {

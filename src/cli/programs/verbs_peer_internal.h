@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of verbs_peer know of each other.
+/* Internal interface of the files of verbs_peer.
  *
- * A mistake in the file is latched: vp_fail() keeps the first one, whoever reads a word after it
- * gets 0 or NULL, and nobody acts any more (vp_failed()).
+ * The first error in the file is sticky: vp_fail() stores it.  After that the functions that read a
+ * word return 0 or NULL, and no further action is taken (vp_failed()).
  */
 #ifndef CLI_PROGRAMS_VERBS_PEER_INTERNAL_H
 #define CLI_PROGRAMS_VERBS_PEER_INTERNAL_H
@@ -18,17 +18,24 @@
 #define VP_SGE_MAX     8u
 #define VP_INLINE_MAX  1024u
 #define VP_CHUNK_BYTES 65536u
-#define VP_TEXT_BYTES  16384u /* all that one side can say at a sync is less */
+#define VP_TEXT_BYTES  16384u /* more than the text of one side at a sync */
 #define VP_NS_PER_MS   UINT64_C(1000000)
-#define VP_WAIT_NS     (60000 * VP_NS_PER_MS) /* what was waited for so long does not come */
+#define VP_WAIT_NS     (60000 * VP_NS_PER_MS) /* timeout of a line */
 
-/* A line in its words; words and names point into @text. */
+/* A line split into words.  @word and @as point into @text. */
+struct vp_line {
+    char text[VP_LINE_BYTES];
+    char *word[VP_WORDS_MAX];
+    size_t words;
+    const char *as; /* the name after "as", or NULL */
+};
+
 enum vp_kind { VP_NOTHING, VP_PD, VP_MR, VP_CQ, VP_SRQ, VP_QP, VP_MW, VP_AH };
 
 struct vp_object {
     enum vp_kind kind;
     char name[VP_NAME_BYTES];
-    bool news; /* the peer has to be told about it */
+    bool news; /* the peer must be told about it */
     union {
         rdl_pd pd;
         rdl_mr mr;
@@ -38,10 +45,11 @@ struct vp_object {
         rdl_mw mw;
         rdl_ah ah;
     };
-    uint32_t number; /* QP: its QPN; MR, MW: its rkey */
+    uint32_t number; /* QP: QPN; MR, MW: rkey */
     uint32_t lkey;
-    uint32_t type;         /* QP: enum qp_type */
-    uint64_t addr, length; /* MR; MW: what it is bound to */
+    uint32_t type; /* QP: enum qp_type */
+    /* Of an MR; of an MW: the range that it is bound to. */
+    uint64_t addr, length;
 };
 
 /* An object of the peer. */
@@ -52,7 +60,7 @@ struct vp_remote {
     uint64_t addr;
 };
 
-/* Memory of this side. */
+/* A range of memory of this side. */
 struct vp_slice {
     const struct vp_object *mr;
     uint64_t addr, length;
@@ -68,19 +76,19 @@ struct verbs_peer {
     uint8_t gid[GID_BYTES], peer_gid[GID_BYTES];
     uint32_t psn, peer_psn;
 
-    struct peer_line line;
-    unsigned number;  /* of the line, from 1; 0 before the first */
-    bool at_line;     /* a line is being carried out */
-    bool asked;       /* a control request of this program is under way */
-    bool said;        /* of a sync, and of the hello: this side's part was said */
+    struct vp_line line;
+    unsigned number;  /* of the line, from 1; 0: before the first */
+    bool at_line;     /* a line is being executed */
+    bool asked;       /* a control request of this program is pending */
+    bool said;        /* this side's text of the sync or hello was sent */
     bool alone;       /* the other side has left */
-    unsigned step;    /* of a line with several requests: how many were answered */
-    uint64_t n_taken; /* completions, by this line */
+    unsigned step;    /* requests of the line that were answered */
+    uint64_t n_taken; /* completions taken by this line */
     uint64_t now_ns;
-    uint64_t since_ns; /* since then the line has waited for what comes next */
+    uint64_t since_ns; /* time at which the line began to wait */
 
     struct vp_object object[VP_OBJECTS_MAX];
-    struct vp_object *fresh; /* the object that the line makes */
+    struct vp_object *fresh; /* the object that the line creates */
     struct vp_remote remote[VP_OBJECTS_MAX];
     char gone[VP_OBJECTS_MAX][VP_NAME_BYTES]; /* destroyed since the last sync */
     size_t n_gone;
@@ -90,16 +98,16 @@ struct verbs_peer {
     uint8_t chunk[VP_CHUNK_BYTES];
 };
 
-/* Does the line go on with the next one, or is it to be carried on later? */
+/* Whether the line is complete or must be continued later. */
 enum vp_end { VP_NEXT, VP_LATER };
 
-/* A command either runs at once, or consists of requests that the device answers. */
+/* A command is either executed by @run, or consists of requests that the device answers. */
 struct vp_command {
     const char *name;
     enum vp_end (*run)(struct verbs_peer *p);
-    enum rdl_status (*ask)(struct verbs_peer *p); /* request number p->step */
+    enum rdl_status (*ask)(struct verbs_peer *p); /* makes request number p->step */
     void (*answered)(struct verbs_peer *p, bool ok);
-    unsigned (*n_asks)(const struct verbs_peer *p); /* NULL: one */
+    unsigned (*n_asks)(const struct verbs_peer *p); /* number of requests; NULL: one */
 };
 
 /* ---- verbs_peer.c ---- */
@@ -108,7 +116,9 @@ static inline bool vp_failed(const struct verbs_peer *p)
 {
     return p->state == VERBS_PEER_FAILED;
 }
-/* Has the call succeeded?  If not, the transcript says that the line was refused. */
+/* Returns true if the call succeeded.  Otherwise writes to the transcript that the line was
+ * refused.
+ */
 bool vp_done(struct verbs_peer *p, enum rdl_status st);
 
 /* ---- verbs_peer_commands.c ---- */
@@ -123,7 +133,8 @@ uint64_t vp_number(struct verbs_peer *p, const char *key, uint64_t standard);
 uint32_t vp_word(struct verbs_peer *p, const struct enum_table *of, const char *word);
 uint32_t vp_access(struct verbs_peer *p, const char *standard);
 void vp_gid(struct verbs_peer *p, const char *text, uint8_t ret[GID_BYTES]);
-/* Reads "NAME[N"; returns what stands behind it, or NULL. */
+bool vp_read_number(const char *text, uint64_t *ret, const char **ret_rest);
+/* Parses "NAME[N".  Returns the text after it, or NULL. */
 const char *vp_place(const char *text, char ret_name[VP_NAME_BYTES], uint64_t *ret_n);
 
 /* ---- verbs_peer_objects.c ---- */
@@ -143,7 +154,7 @@ enum rdl_status vp_create_ah(struct verbs_peer *p);
 void vp_created(struct verbs_peer *p, bool ok);
 enum rdl_status vp_destroy(struct verbs_peer *p);
 void vp_destroyed(struct verbs_peer *p, bool ok);
-/* Learns the key of a window that was bound; the peer will be told. */
+/* Reads the current key of the window @mw, which may have been bound.  The peer will be told. */
 enum rdl_status vp_look_at_window(struct verbs_peer *p, struct vp_object *mw);
 
 /* ---- verbs_peer_connect.c ---- */
@@ -168,7 +179,9 @@ enum vp_end vp_poll_cq(struct verbs_peer *p);
 enum vp_end vp_drain(struct verbs_peer *p);
 
 /* ---- verbs_peer_memory.c ---- */
-/* Are the @n bytes from @addr the pattern of @seed?  *@reterr_at: the first one that is not. */
+/* Returns true if the @n bytes from @addr on are the pattern of @seed.  Otherwise *@reterr_at is
+ * the offset of the first wrong byte.
+ */
 bool vp_is_pattern(struct verbs_peer *p, uint64_t addr, uint64_t n, uint64_t seed,
                    uint64_t *reterr_at);
 enum vp_end vp_write(struct verbs_peer *p);

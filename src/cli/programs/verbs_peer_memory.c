@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The program's own memory. */
+/* Commands that access the program's own memory. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -10,12 +10,12 @@
 
 #define NUMBER_BYTES 8u
 
-/* What a line says about some bytes. */
+/* Kind of content that a line specifies. */
 enum content { PATTERN, FILL, NUMBER, GRH, NOTHING };
 
 static const char *const content_words[] = {"pattern", "fill", "number", "grh"};
 
-/* Bytes of one content, from the first to the last. */
+/* Generates bytes of one kind of content, in order. */
 struct content_source {
     enum content content;
     struct prng prng;
@@ -28,7 +28,7 @@ static uint8_t next_byte(struct content_source *s)
     const uint64_t at = s->at++;
 
     switch (s->content) {
-    case PATTERN: /* what the lab's `write pattern=` writes */
+    case PATTERN: /* the same as the lab's `write pattern=` */
         return (uint8_t)prng_next(&s->prng);
     case NUMBER:
         return (uint8_t)(s->value >> 8 * (at % NUMBER_BYTES));
@@ -37,7 +37,7 @@ static uint8_t next_byte(struct content_source *s)
     }
 }
 
-/* The next @n bytes. */
+/* Generates the next @n bytes. */
 static void next_bytes(struct content_source *s, uint8_t *out, size_t n)
 {
     if (s->content == FILL) {
@@ -54,7 +54,7 @@ static struct content_source source_of(enum content content, uint64_t value)
         .content = content, .prng = prng_stream(value, 0), .value = value};
 }
 
-/* The slice of the line, which must be in its region. */
+/* Reads the slice of the line, which must be inside its region. */
 static struct vp_slice memory_of(struct verbs_peer *p)
 {
     const char *rest;
@@ -102,9 +102,11 @@ enum vp_end vp_write(struct verbs_peer *p)
     return VP_NEXT;
 }
 
-/* Are the @bytes from @addr those of @want?  *@reterr_at: the first one that is not. */
-static bool is_source(struct verbs_peer *p, uint64_t addr, uint64_t bytes,
-                      struct content_source want, uint64_t *reterr_at)
+/* Returns true if the @bytes bytes from @addr on are those of @want.  Otherwise *@reterr_at is the
+ * offset of the first wrong byte.
+ */
+static bool is_source(struct verbs_peer *p, uint64_t addr, uint64_t bytes, struct content_source want,
+                      uint64_t *reterr_at)
 {
     for (uint64_t done = 0; done < bytes;) {
         const uint64_t left = bytes - done;
@@ -130,7 +132,7 @@ bool vp_is_pattern(struct verbs_peer *p, uint64_t addr, uint64_t n, uint64_t see
     return is_source(p, addr, n, source_of(PATTERN, seed), reterr_at);
 }
 
-/* The area before a datagram. */
+/* Checks the GRH area before a datagram. */
 static bool is_grh(struct verbs_peer *p, const struct vp_slice *s)
 {
     const char *from = vp_value(p, "from"), *to = vp_value(p, "to");
@@ -145,7 +147,9 @@ static bool is_grh(struct verbs_peer *p, const struct vp_slice *s)
            memcmp(g.dst, destination, GID_BYTES) == 0;
 }
 
-/* Does the memory have what the line says?  @ret_content: which of its words says it. */
+/* Returns true if the memory has the content that the line specifies.  @ret_content is the kind of
+ * content.
+ */
 static bool is_right(struct verbs_peer *p, enum content *ret_content, uint64_t *reterr_at)
 {
     const struct vp_slice s = memory_of(p);
@@ -162,7 +166,7 @@ static bool is_right(struct verbs_peer *p, enum content *ret_content, uint64_t *
         return is_grh(p, &s);
     right =
         is_source(p, s.addr, s.length, source_of(c, vp_number(p, content_words[c], 0)), reterr_at);
-    if (c == NUMBER) /* it is right or wrong as a whole */
+    if (c == NUMBER) /* right or wrong as a whole */
         *reterr_at = 0;
     return right;
 }
@@ -206,7 +210,7 @@ enum vp_end vp_digest(struct verbs_peer *p)
     return VP_NEXT;
 }
 
-/* As check, but waits until it is right; prints nothing. */
+/* Like check, but waits until the content is right, and prints nothing. */
 enum vp_end vp_await(struct verbs_peer *p)
 {
     enum content c;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Objects by their names: created, found, destroyed.  The lab knows them by the same names. */
+/* Creates, finds and destroys objects by name.  They have the same names in the lab. */
 #include <string.h>
 
 #include "cli/programs/verbs_peer_internal.h"
@@ -19,7 +19,7 @@ struct vp_object *vp_find(struct verbs_peer *p, const char *name)
     return NULL;
 }
 
-/* NULL, and the program has failed, if there is no such object. */
+/* Fails, and returns NULL, if there is no such object. */
 struct vp_object *vp_named(struct verbs_peer *p, const char *name, enum vp_kind kind)
 {
     struct vp_object *o = vp_find(p, name);
@@ -30,7 +30,7 @@ struct vp_object *vp_named(struct verbs_peer *p, const char *name, enum vp_kind 
     return NULL;
 }
 
-/* The object that stands behind "KEY=". */
+/* Returns the object that "KEY=" names. */
 struct vp_object *vp_object(struct verbs_peer *p, const char *key, enum vp_kind kind)
 {
     const char *name = vp_value(p, key);
@@ -50,7 +50,7 @@ const struct vp_object *vp_qp_of_number(const struct verbs_peer *p, uint32_t qpn
     return NULL;
 }
 
-/* @name without "peer." */
+/* @name is without "peer.". */
 const struct vp_remote *vp_remote(struct verbs_peer *p, const char *name)
 {
     for (size_t i = 0; i < VP_OBJECTS_MAX; i++) {
@@ -61,8 +61,8 @@ const struct vp_remote *vp_remote(struct verbs_peer *p, const char *name)
     return NULL;
 }
 
-/* NAME[FROM:TO] of this side; @ret_rest: what stands behind it.  It may reach out of the region,
- * for requests that do.
+/* Parses NAME[FROM:TO] of this side; @ret_rest is the text after it.  The range may go beyond the
+ * region, for requests that do so on purpose.
  */
 struct vp_slice vp_slice(struct verbs_peer *p, const char *text, const char **ret_rest)
 {
@@ -85,7 +85,9 @@ struct vp_slice vp_slice(struct verbs_peer *p, const char *text, const char **re
     return (struct vp_slice){o, o->addr + from, to - from};
 }
 
-/* A new object of the name behind "as"; it is none before the device has answered. */
+/* Allocates an object with the name after "as".  It counts as existing only after the device has
+ * answered.
+ */
 static struct vp_object *new_object(struct verbs_peer *p, enum vp_kind kind)
 {
     const char *name = p->line.as;
@@ -120,13 +122,13 @@ enum rdl_status vp_look_at_window(struct verbs_peer *p, struct vp_object *mw)
     return st;
 }
 
-/* Are the objects of this kind told to the peer? */
+/* Returns true if the peer is told about objects of this kind. */
 static bool is_told(enum vp_kind kind)
 {
     return kind == VP_QP || kind == VP_MR || kind == VP_MW;
 }
 
-/* What else is to be known of a new object, and the peer to be told. */
+/* Reads the numbers of a new object, and marks it for the peer. */
 static enum rdl_status look_at(struct verbs_peer *p, struct vp_object *o)
 {
     struct rdl_qp_info qp;
@@ -179,7 +181,7 @@ enum rdl_status vp_reg_mr(struct verbs_peer *p)
     if (vp_failed(p))
         return RDL_OK;
     o->length = bytes;
-    /* A region without bytes has memory all the same, as that of malloc(). */
+    /* A region without bytes has memory too, like malloc(0). */
     st = rdl_mem_alloc(p->lab, p->config.host, bytes ? bytes : 1, &o->addr);
     return st == RDL_OK ? rdl_reg_mr(p->lab, pd->pd, o->addr, bytes, access, o->name, &o->mr) : st;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* What the two sides tell each other, as lines of text.
+/* The text that the two sides exchange.
  *
- * The other side may be one sync ahead of this one, and then waits.  What it has said by then is
- * read only when this side comes there too: until then the names of its objects mean what they
- * meant at the sync before.
+ * The other side may be one sync ahead of this one, where it waits.  Its text is read only when
+ * this side reaches the sync too.  Until then the names of its objects have their meaning of the
+ * previous sync.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -14,8 +14,10 @@
 #define VERSION   "1"
 #define SILENT_NS (90000 * VP_NS_PER_MS)
 
-/* Takes the next line of the other side, in its words.  False: it has not come, or is none. */
-static bool take_line(struct verbs_peer *p, struct peer_line *ret)
+/* Takes the next line of the other side and splits it into words.  Returns false if it is
+ * incomplete or invalid.
+ */
+static bool take_line(struct verbs_peer *p, struct vp_line *ret)
 {
     const char *end = memchr(p->from, '\n', p->n_from);
     const size_t n = end ? (size_t)(end - p->from) : 0;
@@ -39,7 +41,7 @@ static bool take_line(struct verbs_peer *p, struct peer_line *ret)
     return false;
 }
 
-/* More text for the other side. */
+/* The buffer for more text to the other side. */
 static struct text say(struct verbs_peer *p)
 {
     return text_on(p->to + p->n_to, sizeof(p->to) - p->n_to);
@@ -96,8 +98,8 @@ static void forget(struct verbs_peer *p, const char *name)
     }
 }
 
-/* "qp NAME qpn=N", "mr NAME rkey=N addr=N len=N", or "mw" */
-static bool read_remote(const struct peer_line *l, struct vp_remote *ret)
+/* Parses "qp NAME qpn=N", "mr NAME rkey=N addr=N len=N", or the same with "mw". */
+static bool read_remote(const struct vp_line *l, struct vp_remote *ret)
 {
     struct text name = text_on(ret->name, sizeof(ret->name));
     uint64_t number;
@@ -115,8 +117,8 @@ static bool read_remote(const struct peer_line *l, struct vp_remote *ret)
     return !name.cut;
 }
 
-/* The other side tells about an object of its own. */
-static void remember(struct verbs_peer *p, const struct peer_line *l)
+/* Processes a line about an object of the other side. */
+static void remember(struct verbs_peer *p, const struct vp_line *l)
 {
     struct vp_remote r = {.addr = 0};
 
@@ -147,7 +149,7 @@ static void announce(struct text *t, const struct vp_object *o)
                   o->kind == VP_MR ? "mr" : "mw", o->name, o->number, o->addr, o->length);
 }
 
-/* Tells what is new, and that this side has come to the sync @name. */
+/* Writes what has changed, and that this side has reached the sync @name. */
 static void say_news(struct verbs_peer *p, const char *name)
 {
     struct text t = say(p);
@@ -168,7 +170,7 @@ static void say_news(struct verbs_peer *p, const char *name)
     p->said = true;
 }
 
-/* sync NAME: waits until the peer has come to the same line. */
+/* sync NAME: waits until the peer has reached the same line. */
 enum vp_end vp_sync(struct verbs_peer *p)
 {
     const char *name = vp_operand(p, 0);

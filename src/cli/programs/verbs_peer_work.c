@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Work requests. */
+/* Posts work requests. */
 #include <string.h>
 
 #include "cli/programs/verbs_peer_internal.h"
@@ -7,7 +7,7 @@
 
 #define PEER "peer."
 
-/* The pieces of "sge="; how many there are. */
+/* Parses the list "sge=".  Returns the number of SGEs. */
 static size_t read_sges(struct verbs_peer *p, struct rdl_sge sge[VP_SGE_MAX])
 {
     const char *text = vp_value(p, "sge");
@@ -28,7 +28,7 @@ static size_t read_sges(struct verbs_peer *p, struct rdl_sge sge[VP_SGE_MAX])
     return n;
 }
 
-/* A receive for the object of the line, a queue pair or a shared receive queue. */
+/* Posts a receive to the object of the line, a queue pair or a shared receive queue. */
 static enum vp_end post_recv(struct verbs_peer *p, enum vp_kind kind)
 {
     const struct vp_object *to = vp_named(p, vp_operand(p, 0), kind);
@@ -53,7 +53,7 @@ enum vp_end vp_post_srq_recv(struct verbs_peer *p)
     return post_recv(p, VP_SRQ);
 }
 
-/* "peer.NAME", which stands for its number, or a number. */
+/* Parses a number, or "peer.NAME", which stands for the number of that object. */
 static uint32_t to_peers_number(struct verbs_peer *p, const char *text)
 {
     const struct vp_remote *r;
@@ -64,7 +64,7 @@ static uint32_t to_peers_number(struct verbs_peer *p, const char *text)
     return r ? r->number : 0;
 }
 
-/* remote=peer.NAME[OFFSET], and rkey= if it is to be another one. */
+/* Parses remote=peer.NAME[OFFSET], and rkey= to override its key. */
 static void read_remote(struct verbs_peer *p, struct rdl_send_wr *wr)
 {
     const char *text = vp_value(p, "remote"), *rkey = vp_value(p, "rkey"), *rest;
@@ -86,7 +86,7 @@ static void read_remote(struct verbs_peer *p, struct rdl_send_wr *wr)
     wr->rkey = rkey ? to_peers_number(p, rkey) : r->number;
 }
 
-/* inv=: a window of this side, an object of the peer, or a number. */
+/* Parses inv=: a window of this side, an object of the peer, or a number. */
 static uint32_t read_key(struct verbs_peer *p)
 {
     const char *text = vp_value(p, "inv");
@@ -102,7 +102,7 @@ static uint32_t read_key(struct verbs_peer *p)
     return mw ? mw->number : 0;
 }
 
-/* mw=MW bind=SLICE access=SET: what a bind says of its window. */
+/* Parses mw=MW bind=SLICE access=SET, the parameters of a bind. */
 static void read_bind(struct verbs_peer *p, struct rdl_send_wr *wr)
 {
     const struct vp_object *mw = vp_object(p, "mw", VP_MW);
@@ -125,7 +125,9 @@ static void read_bind(struct verbs_peer *p, struct rdl_send_wr *wr)
     wr->bind_mw.access = access;
 }
 
-/* The peer will be told at the next sync, whether or not the window is bound by then. */
+/* Records the new range of the window.  The peer is told at the next sync, even if the bind has not
+ * been executed by then.
+ */
 static void bound(struct verbs_peer *p, const struct rdl_send_wr *wr)
 {
     struct vp_object *mw = vp_object(p, "mw", VP_MW);
@@ -153,7 +155,7 @@ static uint32_t send_flags(const struct verbs_peer *p)
     return set;
 }
 
-/* Whom a datagram is for. */
+/* Parses the destination of a datagram. */
 static void read_address(struct verbs_peer *p, struct rdl_send_wr *wr)
 {
     const struct vp_object *ah = vp_object(p, "ah", VP_AH);
@@ -168,7 +170,7 @@ static void read_address(struct verbs_peer *p, struct rdl_send_wr *wr)
     wr->ud.remote_qkey = (uint32_t)vp_number(p, "remote_qkey", 0);
 }
 
-/* The bytes of the pieces, which are copied now. */
+/* Copies the bytes of the SGEs now, for inline data. */
 static void read_inline(struct verbs_peer *p, struct rdl_send_wr *wr, uint8_t bytes[VP_INLINE_MAX])
 {
     size_t n = 0;
@@ -188,7 +190,7 @@ static void read_inline(struct verbs_peer *p, struct rdl_send_wr *wr, uint8_t by
     wr->n_sge = 0;
 }
 
-/* What the operation needs beside its message. */
+/* Parses the parameters that the operation needs in addition to the SGEs. */
 static void read_operation(struct verbs_peer *p, struct rdl_send_wr *wr)
 {
     switch (wr->opcode) {
@@ -213,7 +215,7 @@ static void read_operation(struct verbs_peer *p, struct rdl_send_wr *wr)
     case WR_RDMA_WRITE_WITH_IMM:
     case WR_RDMA_READ:
         break;
-    default: /* what programs on rxe cannot do is not in the language */
+    default: /* the language has only operations that rxe supports */
         (void)vp_done(p, RDL_ERR_UNSUPPORTED);
         return;
     }
@@ -249,7 +251,7 @@ enum vp_end vp_post_send(struct verbs_peer *p)
     return VP_NEXT;
 }
 
-/* bind_mw QP mw=MW bind=SLICE: a window of type 1, whose new key the verbs make. */
+/* bind_mw QP mw=MW bind=SLICE: binds a window of type 1; the verb chooses its new key. */
 enum vp_end vp_bind_mw(struct verbs_peer *p)
 {
     const struct vp_object *qp = vp_named(p, vp_operand(p, 0), VP_QP);
