@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Looking at one of two futures, and pairing what happened in both. */
+/* Stores data of one future, and finds the first difference between two. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +13,7 @@
 #include "viz/ladder.h"
 #include "viz/picture.h"
 
-#define PACKETS_DRAWN 40u /* in each ladder, unless all are asked for */
+#define PACKETS_DRAWN 40u /* per ladder, unless all are requested */
 
 /* --- Events and frames ------------------------------------------------------------------------ */
 
@@ -36,7 +36,7 @@ static struct happened happened(const struct rdl_lab *lab, const struct ev *e)
     return ret;
 }
 
-/* What is not recorded of what happened behind the common place. */
+/* Determines which events after the common place are missing from the record. */
 static void take_missing(const struct past *p, struct diff_side *side)
 {
     const ev_id from = ev_id_of(side->common + 1, 0);
@@ -64,7 +64,7 @@ void diff_take_events(struct session *s, uint64_t common, struct diff_side *side
         side->v[i] = happened(s->lab, past_at(&past, first + i));
 }
 
-/* Events up to tick @until, which is the end of what is sure in both. */
+/* Number of events up to tick @until, where the complete part of both records ends. */
 static size_t count_sure(const struct diff_side *side, uint64_t until)
 {
     size_t n = side->n;
@@ -89,7 +89,7 @@ static void compare_frames(struct diff *d, size_t i)
         d->first = i;
 }
 
-/* Event @i of @side, if what comes there is sure. */
+/* Returns event @i of @side if it is in the complete part of the record, else 0. */
 static ev_id sure_event(const struct diff_side *side, size_t i)
 {
     return i < count_sure(side, side->sure_until) ? side->v[i].id : 0;
@@ -113,14 +113,14 @@ void diff_find_parting(struct diff *d)
     d->is_sure = sure == RDL_NEVER || (a->parts && b->parts);
 }
 
-/* --- At its end ------------------------------------------------------------------------------- */
+/* --- At the end ------------------------------------------------------------------------------- */
 
 static void put(void *ctx, const char *bytes, size_t n)
 {
     fwrite(bytes, 1, n, ctx);
 }
 
-/* Is the last line of the picture about what it does not show? */
+/* Returns true if the last line of the picture says that it is incomplete. */
 static bool is_cut(const char *picture)
 {
     const char *last = picture;
@@ -130,7 +130,7 @@ static bool is_cut(const char *picture)
     return strncmp(last, "... ", 4) == 0;
 }
 
-/* The ladder from the event on at which the two part. */
+/* Draws the ladder from the first different event on. */
 static void draw(struct session *s, const struct diff *d, struct diff_side *side)
 {
     const struct past past = past_of_lab(s->lab);

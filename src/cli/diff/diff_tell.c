@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Telling how two futures differ: events, frames, states, memory, and what happened then. */
+/* Prints the differences between two futures: events, frames, states, memory, and the ladders. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,15 +17,15 @@
 
 #define STATES_SHOWN 24u
 #define RANGES_SHOWN 12u
-#define RANGES_MAX   10000u /* that are kept to be shown; the rest is counted */
+#define RANGES_MAX   10000u /* that are stored; more are only counted */
 #define BYTES_SHOWN  8u     /* of a range */
-#define NAME_COLUMNS 12u    /* at least */
+#define NAME_COLUMNS 12u    /* minimum */
 #define PATH_COLUMNS 36u
 #define TEXT_BYTES   2048u
 
 /* --- Lines ------------------------------------------------------------------------------------ */
 
-/* Prints a paragraph whose first line begins with @lead, and the others with @indent blanks. */
+/* Prints a paragraph.  Its first line begins with @lead, the others with @indent blanks. */
 static void say_behind(struct session *s, const char *lead, unsigned indent, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
 static void say_behind(struct session *s, const char *lead, unsigned indent, const char *fmt, ...)
@@ -46,7 +46,7 @@ static void say_behind(struct session *s, const char *lead, unsigned indent, con
         show_hanging(s->config.out, indent, shown);
 }
 
-/* "#54, t=17.5us" */
+/* Appends "#54, t=17.5us". */
 static void add_moment(struct text *t, const struct moment *m)
 {
     text_addf(t, "#%llu, t=", (unsigned long long)m->tick);
@@ -58,7 +58,7 @@ static bool is_same_moment(const struct moment *a, const struct moment *b)
     return a->tick == b->tick && a->ns == b->ns;
 }
 
-/* @ns so that it looks different from @other, if it is and they are close. */
+/* Appends @ns, exactly if the rounded form would be equal to that of a different @other. */
 static void add_time(struct text *t, uint64_t ns, uint64_t other)
 {
     char x[32], y[32];
@@ -72,8 +72,8 @@ static void add_time(struct text *t, uint64_t ns, uint64_t other)
         text_add(t, x);
 }
 
-/* "a@#54, t=17.5us@b@#55, t=17.6us" with words for each @: times are exact where they would look
- * the same otherwise.
+/* Appends both moments: the name of a, @at, "#54, t=17.5us", @between, then the same for b.  Times
+ * that would look equal are exact.
  */
 static void add_both(struct text *t, const struct diff *d, const struct moment *a,
                      const struct moment *b, const char *at, const char *between)
@@ -89,9 +89,9 @@ static const char *plural(uint64_t n)
     return n == 1 ? "" : "s";
 }
 
-/* --- What differs between the states ---------------------------------------------------------- */
+/* --- Differences between the states ----------------------------------------------------------- */
 
-/* What tells most about a cause comes first. */
+/* Order of the differences: those nearest to a cause come first. */
 enum rank { RANK_CAUSE, RANK_STATE, RANK_NUMBER, RANK_DETAIL };
 
 struct state_difference {
@@ -102,7 +102,7 @@ struct state_difference {
 struct diff_found {
     struct state_difference *states;
     size_t n_states, room;
-    struct tree_memory_difference *ranges; /* the first RANGES_MAX of them */
+    struct tree_memory_difference *ranges; /* the first RANGES_MAX */
     size_t n_ranges;
     struct tree_memory_compared memory;
 };
@@ -110,10 +110,10 @@ struct diff_found {
 static enum rank rank_of(const struct tree_difference *d)
 {
     const struct leaf_row *row = &leaf_rows[d->row];
-    const bool whole = !d->a || !d->b; /* a node that only one has */
+    const bool whole = !d->a || !d->b; /* a node that only one future has */
     const char *point = whole ? memchr(d->path, '.', d->node_bytes) : NULL;
 
-    /* A host, a fault, h1.qp: not judged by the first of what is in it. */
+    /* A host, a fault or h1.qp is ranked as a whole, not by its first leaf. */
     if (whole && !point)
         return row->node == NODE_fault || row->node == NODE_link ? RANK_CAUSE : RANK_STATE;
     if (whole && !memchr(point + 1, '.', d->node_bytes - (size_t)(point + 1 - d->path)) &&
@@ -169,7 +169,7 @@ static struct diff_found find(const struct diff *d)
     return f;
 }
 
-/* How many of @n lines are shown, of which at most @some are if not all are asked for. */
+/* Number of lines to print of @n: at most @some, unless all are requested. */
 static size_t shown_of(const struct diff *d, size_t n, size_t some)
 {
     return d->all || n < some ? n : some;
@@ -199,7 +199,7 @@ static void say_state(struct session *s, const struct tree_difference *d)
         say_behind(s, lead, 6, "%s | %s", d->a[0] ? d->a : "\"\"", d->b[0] ? d->b : "\"\"");
 }
 
-/* Of which moments the states are that follow. */
+/* Prints the moments of the states that follow. */
 static void say_moments(struct session *s, const struct diff *d)
 {
     char buf[256];
@@ -226,7 +226,7 @@ static void say_states(struct session *s, const struct diff *d, const struct dif
     say_more(s, d, f->n_states - n);
 }
 
-/* --- What differs between the memories -------------------------------------------------------- */
+/* --- Differences between the memories --------------------------------------------------------- */
 
 static void add_bytes(struct text *t, const uint8_t *bytes, uint64_t n)
 {
@@ -311,7 +311,7 @@ static void say_side(struct session *s, const struct diff *d, const struct diff_
                    (unsigned long long)side->sure_until);
 }
 
-/* What is not known of either. */
+/* Prints which events are missing in each future. */
 static void say_missing(struct session *s, const struct diff *d)
 {
     const struct diff_side *const sides[] = {&d->a, &d->b};
@@ -353,7 +353,7 @@ static void say_same_events(struct session *s, const struct diff *d)
     say_missing(s, d);
 }
 
-/* "52 bytes | 60 bytes" or "byte 58 is 7a | 79, and 6 of its 126 bytes differ" */
+/* Appends "52 bytes | 60 bytes" or "byte 58 is 7a | 79, and 6 of its 126 bytes differ". */
 static void add_frame_difference(struct text *t, const struct diff *d)
 {
     const uint8_t *a = d->a.frame, *b = d->b.frame;
@@ -396,21 +396,22 @@ static void say_frames(struct session *s, const struct diff *d)
                    d->n_gone, d->n_gone == 1 ? " was" : "s were", d->n_gone == 1 ? "its" : "their");
 }
 
-/* --- What happened then ----------------------------------------------------------------------- */
+/* --- Ladders ---------------------------------------------------------------------------------- */
 
-/* One line of a picture, and blanks up to @width. */
+/* Prints one line of a picture, padded to @width columns.  Returns the next line. */
 static const char *say_line(struct session *s, const char *from, unsigned width)
 {
     const size_t n = strcspn(from, "\n");
     size_t columns = 0;
 
     for (size_t i = 0; i < n; i++)
-        columns += ((unsigned char)from[i] & 0xc0) != 0x80; /* a character, not the rest of one */
+        /* Count characters, not their continuation bytes. */
+        columns += ((unsigned char)from[i] & 0xc0) != 0x80;
     session_say(s, "%.*s%*s", (int)n, from, columns < width ? (int)(width - columns) : 0, "");
     return from[n] ? from + n + 1 : from + n;
 }
 
-/* How to see what a ladder does not show. */
+/* Prints how to see the rest of a ladder. */
 static void say_cut(struct session *s, const struct diff_side *side)
 {
     char id[48];
@@ -428,7 +429,7 @@ static void say_cut(struct session *s, const struct diff_side *side)
                    side->name, id);
 }
 
-/* The picture, or why there is none. */
+/* Returns the ladder, or the reason why there is none. */
 static const char *picture_of(const struct diff_side *side)
 {
     return side->ladder       ? side->ladder
@@ -456,9 +457,9 @@ static void say_ladders(struct session *s, const struct diff *d)
     say_cut(s, &d->b);
 }
 
-/* --- All of it -------------------------------------------------------------------------------- */
+/* --- The whole comparison --------------------------------------------------------------------- */
 
-/* Is everything there, and was it compared, and is it the same? */
+/* Returns true if everything was compared and is equal. */
 static bool is_same(const struct diff *d, const struct diff_found *f)
 {
     return d->is_sure && !d->a.parts && !d->b.parts && d->n_differ == 0 && d->n_gone == 0 &&
