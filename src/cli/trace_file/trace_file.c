@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Interprets the schema the other way round: each field of a line is read by its type. */
+/* Parses each field of a line according to its type in the event schema. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -121,7 +121,7 @@ void trace_file_copy_text(char *to, size_t cap, const char *from)
     if (n >= cap)
         n = cap - 1;
     while (n > 0 && ((unsigned char)from[n] & 0xc0u) == 0x80u)
-        n--; /* not within a character */
+        n--; /* do not cut inside a character */
     memcpy(to, from, n);
     for (size_t i = 0; i < n; i++) {
         if ((unsigned char)to[i] < 0x20 || to[i] == 0x7f)
@@ -173,7 +173,7 @@ bool trace_file_add_host(struct trace_file *s, const char *name, uint32_t number
     return true;
 }
 
-/* The lowest number above all that hosts (or ports) have. */
+/* Returns the lowest number above those of all hosts (or ports). */
 static uint32_t free_number(const struct trace_file *s, bool port)
 {
     uint32_t number = port ? EV_PORT_FIRST : 0;
@@ -185,8 +185,8 @@ static uint32_t free_number(const struct trace_file *s, bool port)
     return number;
 }
 
-/* The number of the host called @name in an event of @kind; if nothing has told of it yet it gets
- * one, and is known by this name.  False: it gets none.
+/* Returns the number of the host called @word in an event of @kind.  A host that is mentioned for
+ * the first time gets a number and this name.  Returns false if it cannot get one.
  */
 static bool host_number(struct trace_file *s, enum ev_kind kind, const char *word, uint64_t *ret)
 {
@@ -217,7 +217,7 @@ static bool host_number(struct trace_file *s, enum ev_kind kind, const char *wor
     return true;
 }
 
-/* A field that is written as a word.  False: it is no such word. */
+/* Parses a field that is written as a word.  Returns false if the word is unknown. */
 static bool parse_word(struct trace_file *s, enum ev_kind kind, const struct ev_field *f,
                        const char *word, uint64_t *ret)
 {
@@ -280,7 +280,7 @@ static enum rdl_status read_field(struct trace_file_reader *rd, struct ev *e,
     return RDL_OK;
 }
 
-/* at_ns, id, cause and ev, which every event has.  A kind that is not known is EV_COUNT. */
+/* Reads at_ns, id, cause and ev, which every event has.  An unknown kind becomes EV_COUNT. */
 static enum rdl_status read_head(struct trace_file_reader *rd, struct ev *e, const cJSON *j)
 {
     const cJSON *at = cJSON_GetObjectItemCaseSensitive(j, "at_ns");
@@ -303,7 +303,7 @@ static enum rdl_status read_head(struct trace_file_reader *rd, struct ev *e, con
     return RDL_OK;
 }
 
-/* Fields that are not in the schema of @kind. */
+/* Number of fields that the schema of @kind does not have. */
 static uint64_t unknown_fields(enum ev_kind kind, const cJSON *j)
 {
     static const char *const head[] = {"at_ns", "id", "cause", "ev"};
@@ -321,7 +321,7 @@ static uint64_t unknown_fields(enum ev_kind kind, const cJSON *j)
     return n;
 }
 
-/* The fields of its kind.  *@ret_known as in read_field(). */
+/* Reads the fields of the event's kind.  *@ret_known: see read_field(). */
 static enum rdl_status read_fields(struct trace_file_reader *rd, struct ev *e, const cJSON *j,
                                    bool *ret_known)
 {
@@ -374,8 +374,8 @@ static enum rdl_status keep(struct trace_file_reader *rd, const struct ev *e)
     return RDL_OK;
 }
 
-/* An event that brings a host or a port up names it twice.  Two names would be two hosts, one of
- * which nothing could ask for.
+/* An event that adds a host or a port names it twice.  Two different names would be two hosts, one
+ * of which could not be queried.
  */
 static enum rdl_status check_names(struct trace_file_reader *rd, const struct ev *e)
 {
@@ -421,7 +421,7 @@ static enum rdl_status read_event(struct trace_file_reader *rd, const cJSON *j)
     return known && st == RDL_OK ? keep(rd, &e) : st;
 }
 
-/* NULL: @line may be read; else what it is that is none. */
+/* Parses @line as JSON.  Returns NULL on success, otherwise the kind of error. */
 static const char *parse(const struct source *line, cJSON **ret)
 {
     size_t at;
@@ -438,7 +438,7 @@ static const char *parse(const struct source *line, cJSON **ret)
     return "not a JSON object";
 }
 
-/* @whole: its line end is there. */
+/* @whole: the line has a line end. */
 static enum rdl_status read_line(struct trace_file_reader *rd, const struct source *line,
                                  bool whole)
 {
@@ -462,13 +462,14 @@ static enum rdl_status read_line(struct trace_file_reader *rd, const struct sour
     return st;
 }
 
-/* A line that grows. */
+/* A growing buffer for a line. */
 struct trace_line {
     char *text;
     size_t n, cap;
 };
 
-/* Reads up to the next line end, which it leaves out.  RDL_ERR_LIMIT: there is none in @max bytes.
+/* Reads up to the next line end, which is not stored.  Returns RDL_ERR_LIMIT if there is none in
+ * @max bytes.
  */
 static enum rdl_status take_line(FILE *in, size_t max, struct trace_line *l, int *ret_end)
 {
@@ -497,7 +498,7 @@ static enum rdl_status take_line(FILE *in, size_t max, struct trace_line *l, int
     return RDL_OK;
 }
 
-/* How many lines there are is known. */
+/* Computes the number of missing events from the header. */
 static void count_missing(struct trace_file *s)
 {
     const uint64_t seen = s->n + s->info.unknown_kinds + s->info.unknown_words;
@@ -546,7 +547,7 @@ enum rdl_status trace_file_read(FILE *in, struct trace_file **ret, struct trace_
     if (st != RDL_OK)
         goto out;
     *ret = s;
-    s = NULL; /* now the caller's */
+    s = NULL; /* owned by the caller now */
 out:
     if (st == RDL_ERR_NOMEM)
         (void)trace_file_refuse(&rd, "out of memory");

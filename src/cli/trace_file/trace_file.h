@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads a trace that `export events` wrote back into events: a header, then one event a line, each
- * a JSON object.
+/* Reads a trace that `export events` wrote: a header, then one event per line, each a JSON object.
  *
- * The header (trace_file_header.c) tells what the events alone cannot: the numbers of hosts and
- * ports, names whose events are forgotten, what is missing.  A file without one is read too; its
- * hosts get numbers in the order in which it tells of them, and names from its events.
+ * The header (trace_file_header.c) has data that the events lack: the numbers of hosts and ports,
+ * names whose events are forgotten, and what is missing.  In a file without a header, hosts get
+ * numbers in the order in which the file mentions them, and names from their events.
  *
- * A newer rdmalab of the same format may write more: kinds, fields and words that are not known are
- * passed over and counted.  What contradicts the format is refused.  The bytes of frames are not in
- * a saved trace.
+ * A newer rdmalab may write more in the same format.  Unknown kinds, fields and words are skipped
+ * and counted.  Anything that contradicts the format is an error.  A saved trace does not contain
+ * the bytes of frames.
  */
 #ifndef CLI_TRACE_FILE_TRACE_FILE_H
 #define CLI_TRACE_FILE_TRACE_FILE_H
@@ -24,35 +23,35 @@
 struct trace_file;
 
 struct trace_file_error {
-    size_t line; /* from 1; 0: it is about no line */
+    size_t line; /* from 1; 0: not about a line */
     char text[256];
 };
 
 #define TRACE_FILE_TITLE_BYTES   512u
 #define TRACE_FILE_VERSION_BYTES 32u
 
-/* What a trace says of itself, and what had to be passed over. */
+/* Properties of a trace, and what was skipped while reading it. */
 struct trace_file_info {
     bool has_header;
-    char rdmalab[TRACE_FILE_VERSION_BYTES]; /* the version that wrote it; "": it does not say */
-    char title[TRACE_FILE_TITLE_BYTES];     /* "": none */
+    char rdmalab[TRACE_FILE_VERSION_BYTES]; /* version that wrote it; "": not given */
+    char title[TRACE_FILE_TITLE_BYTES];     /* may be empty */
     bool has_seed;
     uint64_t seed;
-    uint64_t events; /* that the header tells of; 0: it does not say */
-    bool truncated;  /* the last line is not whole */
+    uint64_t events; /* number of events in the header; 0: not given */
+    bool truncated;  /* the last line is incomplete */
 
-    uint64_t unknown_kinds;  /* events that were skipped: of these kinds, */
-    uint64_t unknown_words;  /* and with these words in them */
-    uint64_t unknown_fields; /* fields that were skipped */
-    uint64_t missing_fields; /* fields that are 0, of hosts none, because they were not there */
-    uint64_t missing_events; /* of which the header tells, but there are no lines */
+    uint64_t unknown_kinds;  /* events skipped because their kind is unknown */
+    uint64_t unknown_words;  /* events skipped because they contain unknown words */
+    uint64_t unknown_fields; /* unknown fields */
+    uint64_t missing_fields; /* absent fields, which were set to 0 or to no host */
+    uint64_t missing_events; /* events counted by the header but absent */
 };
 
 /* Return: RDL_OK
- *	   RDL_ERR_INVAL  this is no trace; @reterr says where and why
+ *	   RDL_ERR_INVAL  not a valid trace; @reterr has the line and the reason
  *	   RDL_ERR_LIMIT  a line or the trace is too long; the same
  *	   RDL_ERR_NOMEM
- * Free with trace_file_free(), which takes NULL too.
+ * Free with trace_file_free(), which accepts NULL.
  */
 RDL_MUST_CHECK enum rdl_status trace_file_read(FILE *in, struct trace_file **ret,
                                                struct trace_file_error *reterr);
@@ -62,16 +61,18 @@ void trace_file_free(struct trace_file *s);
 struct past trace_file_past(const struct trace_file *s);
 const struct trace_file_info *trace_file_info(const struct trace_file *s);
 
-/* Does it have all events that happened?  Kinds that are not known do not matter: nobody can ask
- * for them.  Of a trace without a header, as far as its events tell.
+/* Returns true if the trace has all events that happened.  Unknown kinds do not count, since nobody
+ * can ask for them.  Without a header, it returns what the events show.
  */
 bool trace_file_is_whole(const struct trace_file *s);
 
-/* The first condition of @f about a field that events of the kind do not all have; NULL: none. */
+/* Returns the first condition of @f whose field is absent from some events of the kind.  Returns
+ * NULL if there is none.
+ */
 const struct ev_condition *trace_file_missing_field(const struct trace_file *s,
                                                     const struct ev_filter *f);
 
-/* Does the trace tell of a switch, or a fault that was met, with this name? */
+/* Returns true if the events mention a switch, or a fault that hit, called @name. */
 bool trace_file_has_part(const struct trace_file *s, const char *name);
 
 #endif

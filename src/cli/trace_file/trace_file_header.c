@@ -11,7 +11,7 @@
 
 /* --- Writing --- */
 
-/* Each of these returns false when there is no memory. */
+/* The add functions return false if there is no memory. */
 static bool add_number(cJSON *to, const char *name, uint64_t v)
 {
     char digits[24];
@@ -23,7 +23,7 @@ static bool add_number(cJSON *to, const char *name, uint64_t v)
     return cJSON_AddStringToObject(to, name, digits) != NULL;
 }
 
-/* One field of an event; the number of a host is called @host. */
+/* Adds one field of an event.  The number of a host is called @host. */
 static bool add_field(cJSON *to, const struct ev *e, const struct ev_field *f, const char *host)
 {
     char word[EV_ADDR_BYTES];
@@ -37,7 +37,7 @@ static bool add_field(cJSON *to, const struct ev *e, const struct ev_field *f, c
     return cJSON_AddStringToObject(to, f->name, word) != NULL;
 }
 
-/* What is known under a name, into the list for its kind. */
+/* Adds an entry for a named object to the list for its kind. */
 static bool add_named(cJSON *header, const struct ev *e)
 {
     static const struct {
@@ -120,7 +120,7 @@ bool trace_file_is_header(const cJSON *j)
     return member(j, "format") != NULL;
 }
 
-/* A number that may be left out: then *@ret stays. */
+/* Reads an optional number; if it is absent, *@ret is unchanged. */
 static enum rdl_status take_number(struct trace_file_reader *rd, const cJSON *j, const char *name,
                                    uint64_t *ret)
 {
@@ -182,7 +182,7 @@ static enum rdl_status take_gap(struct trace_file_reader *rd, const cJSON *j)
     return st;
 }
 
-/* One entry of "hosts" or "ports". */
+/* Reads one entry of "hosts" or "ports". */
 static enum rdl_status take_host(struct trace_file_reader *rd, const cJSON *j, bool port)
 {
     const char *what = port ? "port" : "host";
@@ -245,7 +245,7 @@ static enum rdl_status take_object(struct trace_file_reader *rd, const cJSON *j)
         return trace_file_refuse(rd,
                                  "an object in the header needs \"host\", \"number\" and \"name\"");
     if (!row)
-        return RDL_OK; /* of a kind that a newer rdmalab has */
+        return RDL_OK; /* of a kind that only a newer rdmalab has */
     e.u.named.host = (uint32_t)host;
     e.u.named.object = row->value;
     e.u.named.number = (uint32_t)number;
@@ -253,7 +253,7 @@ static enum rdl_status take_object(struct trace_file_reader *rd, const cJSON *j)
     return RDL_OK;
 }
 
-/* The lists of what has a name. */
+/* Reads the lists of names. */
 static enum rdl_status take_names(struct trace_file_reader *rd, const cJSON *j)
 {
     static const char *const lists[] = {"hosts", "ports", "objects"};
