@@ -19,8 +19,7 @@ void live_tcp_close(struct live_tcp *t)
     t->stream_open = t->listener_open = false;
 }
 
-/* --- Bytes --------------------------------------------------------------------------------------
- */
+/* --- Bytes ------------------------------------------------------------------------------------ */
 
 static void on_alloc(uv_handle_t *h, size_t suggested, uv_buf_t *buf)
 {
@@ -77,8 +76,7 @@ static void begin(struct live_tcp *t)
     uv_read_start((uv_stream_t *)&t->stream, on_alloc, on_read);
 }
 
-/* --- Server --------------------------------------------------------------------------------------
- */
+/* --- Server ----------------------------------------------------------------------------------- */
 
 static void on_connection(uv_stream_t *listener, int status)
 {
@@ -138,8 +136,7 @@ static void serve(struct live_tcp *t)
     t->ops->failed(t->owner, why);
 }
 
-/* --- Client --------------------------------------------------------------------------------------
- */
+/* --- Client ----------------------------------------------------------------------------------- */
 
 static void try_connect(uv_timer_t *timer);
 

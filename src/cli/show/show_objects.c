@@ -374,8 +374,7 @@ size_t show_count(const struct rdl_lab *lab, const char *path, enum node_kind ki
     return show_each(lab, path, kind, count, &n) == RDL_OK ? n : 0;
 }
 
-/* --- The configuration of a device -------------------------------------------------------------
- */
+/* --- The configuration of a device ------------------------------------------------------------ */
 
 enum { INDENT_MEANS = 38, INDENT_CAP = 36 };
 
