@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* `rdmalab test --fault-matrix`: runs a scenario once for each of its packets and each fault (lost,
- * duplicated, reordered, damaged), and compares the outcomes (outcome.h) with a run without a
- * fault.
+ * duplicated, reordered, damaged).  The outcomes (outcome.h) are compared with that of a run
+ * without a fault.
  *
  * The expectations of the scenario are checked only in the run without a fault, since they may
  * count packets or check times.

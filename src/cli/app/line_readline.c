@@ -20,8 +20,7 @@
 #include "cli/session/advance.h"
 #include "process/signals.h"
 
-/* G ends a search, a question or an incomplete key sequence */
-#define END_OF_KEYS '\a'
+#define END_OF_KEYS '\a' /* ^G: ends a search, a question or an incomplete key sequence */
 
 static struct session *session;
 

@@ -16,9 +16,10 @@ struct option {
     const char *words;  /* possible values, "text|json"; "": not known; NULL: a file */
 };
 
-/* Used by shell completion in place of all options, followed by the beginning of a word, the word
- * before it, and a line to print where an operand is possible.  options_take() then prints the
- * matching options, or values of an option.
+/* Option for shell completion.  It must be the first of four arguments; the others are the
+ * beginning of a word, the word before it, and a line to print where an operand is possible.
+ * options_take() then only prints the options, or the values of an option, that begin with the
+ * word.
  */
 #define OPTIONS_ASKED "--options-that-fit"
 

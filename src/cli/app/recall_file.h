@@ -3,8 +3,8 @@
  * or the nearest one above it that has a .git; otherwise the current directory.
  *
  * The file is history/PATH in the directory of state_dir.h, with % for each /.  Only its owner can
- * read it.  Each text begins with "+ ", or with "x " if it failed.  Its further lines begin with "|
- * ".
+ * read it.  The first line of a text begins with "+ ", or with "x " if the text failed.  Further
+ * lines of it begin with "| ".
  */
 #ifndef CLI_APP_RECALL_FILE_H
 #define CLI_APP_RECALL_FILE_H

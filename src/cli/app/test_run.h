@@ -29,7 +29,7 @@ struct test_process {
     int killed_for; /* enum exit_status; EXIT_PASSED: not killed */
 };
 
-/* A monotonic clock. */
+/* The time of a monotonic clock, in microseconds. */
 uint64_t test_now_us(void);
 
 /* Runs the case in this process.  Commands print to @out, errors go to @err.  Returns NULL if there

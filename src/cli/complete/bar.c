@@ -75,7 +75,7 @@ static bool bar_qp(const struct complete_request *c, const char *path, struct te
     return false;
 }
 
-/* --- What else has an owner or users ---------------------------------------------------------- */
+/* --- Other objects ---------------------------------------------------------------------------- */
 
 /* Refuses a region for `remote=` if its access rights do not allow the operation. */
 static bool bar_remote(const struct complete_request *c, const char *access, struct text *t)

@@ -287,7 +287,7 @@ void offer_paths(struct complete_request *c, bool future)
         offer_keys(c);
 }
 
-/* --- Completions to come ---------------------------------------------------------------------- */
+/* --- Future completions ----------------------------------------------------------------------- */
 
 /* Offers the next completion of @key, a completion queue of host c->parent. */
 static void next_completion(void *ctx, const char *key, const struct rdl_value *v)

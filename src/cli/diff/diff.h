@@ -40,7 +40,7 @@ struct diff_side {
     struct moment end; /* end of the future */
     uint8_t *frame;    /* the first frame that differs; NULL: none */
     size_t frame_bytes;
-    /* The place of @parts, or the end: the time of @state and @memory. */
+    /* Place of the event @parts, or the end.  @state and @memory are from this place. */
     struct moment there;
     struct tree_state state;
     struct tree_memory memory;

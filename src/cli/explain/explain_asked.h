@@ -10,10 +10,15 @@
 
 #define EXPLAIN_ASKED_BYTES 256u
 
-/* Prints what is known about @asked.  It may be a command or a word (explain()), a C name
- * (IBV_WC_RETRY_EXC_ERR, ibv_post_send), a number (12, 0x60), or a subject and a word or number
- * ("status 12").  Otherwise words without meaning are removed ("what is a slot?").  Returns false,
- * and prints nothing, if nothing is known.  @source: as of explain().
+/* Prints what is known about @asked, which may be
+ *
+ *	- a command, or a word of explain(),
+ *	- a C name (IBV_WC_RETRY_EXC_ERR, ibv_post_send),
+ *	- a number (12, 0x60),
+ *	- a subject, and a word or number of it ("status 12"),
+ *	- a question with one of these ("what is a slot?").
+ *
+ * Returns false, and prints nothing, if nothing is known.  @source: as of explain().
  */
 bool explain_asked(FILE *out, const char *asked, bool source);
 

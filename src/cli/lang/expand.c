@@ -400,8 +400,8 @@ static size_t element_bytes(const char *s)
 }
 
 /* Adds @text, in which all variables are replaced, to parameter @i of @st.  If @i is an optional
- * operand and @text is not a valid value of it, @text goes to the next operand that accepts it, as
- * in a line without variables.
+ * operand that does not accept @text, the next operand that does gets it, as in a line without
+ * variables.
  */
 static bool add_known(struct macro_expansion *x, struct step *st, size_t i, const char *text,
                       struct span at)

@@ -9,7 +9,7 @@
  *	term       := NUMBER | "STRING" | PATH | #EVENT | count(KIND { , FIELD OP VALUE })
  *	OP         := == != < <= > >=
  *
- * A number may have a unit, which the other side of its comparison decides.  Comparing values that
+ * A number may have a unit of the value that it is compared with.  Comparing values that
  * can never be equal is an error.  Both sides of `and` and `or` are always evaluated, so that such
  * an error is found.  A PATH without a dot is a word of an enumeration if the other side takes one.
  * `t` is the time in nanoseconds, `tick` the number of the last tick.  #EVENT is true from the tick

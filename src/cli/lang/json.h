@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Scenarios as JSON: {"title": ..., "steps": [{"do": VERB, KEY: VALUE, ...}, ...]}.
  *
- * The members of the outer object are the parameters of the `scenario` command.  In a step, a set
- * or list is an array, the flags are in the array "flags", the name behind `as` is "as", and a
+ * The other members of the outer object are the parameters of the `scenario` command.  In a step, a
+ * set or list is an array.  The flags are in the array "flags", the name after `as` is "as", and a
  * block is "steps".  Integers up to 2^53 are JSON numbers, larger ones are strings.  Values with a
  * unit are strings, as in a line.
  */

@@ -150,7 +150,7 @@ static bool read_verb(struct reading *rd, struct token verb)
     return !macro || step_add(rd->pool, rd->st, 0, (struct value){name, verb.at});
 }
 
-/* Reads the opening brace of a block, which must follow @behind. */
+/* Reads the opening brace of a block, which must follow the word @behind. */
 static bool read_open(struct reading *rd, const char *behind, struct span *ret)
 {
     const struct token t = reading_next(rd);

@@ -197,7 +197,7 @@ static bool resembles(const struct reading *rd, const struct param *p, struct sp
 
 /* Returns the index of the parameter that the operand in @at is for, or the number of parameters if
  * there is none.  If no optional operand accepts the word, returns the first one that it resembles,
- * else the first of all, so that the message is about that one.
+ * else the first of all.  The error message is then about that one.
  */
 static size_t operand_for(struct reading *rd, struct span at)
 {

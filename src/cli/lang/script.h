@@ -32,7 +32,7 @@ struct step {
     const struct cmd *cmd;
     struct span at;     /* position of the verb */
     struct arg *args;   /* one per parameter of the command, in their order */
-    struct value as;    /* the name behind `as`; text NULL: none */
+    struct value as;    /* the name after `as`; text NULL: none */
     struct step *body;  /* first step of the block */
     struct step *other; /* of `if`: first step of the `else` block */
     struct step *next;

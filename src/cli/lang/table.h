@@ -45,8 +45,8 @@ struct param {
     uint64_t min, max;     /* of numbers; max 0: no limit */
     const char *standard;  /* default value; NULL: none */
     const char *otherwise; /* the default as a phrase, if it is not a fixed value: "any" */
-    /* Of an operand: allowed, and if P_REQUIRED needed, only after this word as the operand before
-     * it.  NULL: always.
+    /* Of an operand: it is allowed, and P_REQUIRED applies, only if the operand before it is this
+     * word.  NULL: always.
      */
     const char *after;
     char letter;      /* `-s 64` works like `size=64`; 0: none */
@@ -138,7 +138,7 @@ const struct cmd *cmd_find(const char *name, bool abbreviated);
 /* Returns the parameter called @name.  Returns NULL if @cmd has none. */
 const struct param *cmd_param(const struct cmd *cmd, const char *name);
 
-/* The name behind `as`, a parameter of every CMD_NAMES command. */
+/* The name after `as`, a parameter of every CMD_NAMES command. */
 extern const struct param cmd_as;
 
 /* cmd_has_letters() tells whether @cmd takes options like `-s 64`.  cmd_param_of_letter() returns

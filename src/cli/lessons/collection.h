@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* The collection of scenarios that comes with the program, and its course.
  *
- * The collection is a directory, the first of these: the environment variable RDMALAB_SCENARIOS;
- * scenarios/ in the current directory, if it has a course; the directory installed next to the
- * program; the configured installation directory; the source directory.
+ * The collection is the directory that the environment variable RDMALAB_SCENARIOS names.  If that
+ * is not set, it is the first of these directories that has a course:
+ *
+ *	1. scenarios/ in the current directory
+ *	2. the directory installed together with the program, wherever that is now
+ *	3. the configured installation directory
+ *	4. the source directory
  */
 #ifndef CLI_LESSONS_COLLECTION_H
 #define CLI_LESSONS_COLLECTION_H
@@ -49,9 +53,11 @@ const struct lesson *collection_find_short(const struct collection *c, const cha
 /* Appends the path of the file of @l. */
 void collection_add_path(struct text *t, const struct collection *c, const struct lesson *l);
 
-/* Returns true if @l is about @words or, with @apart, about each of them.  A match may be a part of
- * its name, its title or of what it teaches; one of its tags or behaviours; or the name of a row of
- * an enumeration, such as RETRY_EXC_ERR, that its text contains.
+/* Returns true if @l is about @words or, with @apart, about each of the words.  A match is
+ *
+ *	- a part of its name, of its title or of what it teaches,
+ *	- one of its tags or behaviours,
+ *	- the name of a row of an enumeration, such as RETRY_EXC_ERR, that is in its text.
  */
 bool lesson_is_about(const struct lesson *l, const char *words, bool apart);
 

@@ -107,7 +107,7 @@ struct live_ops {
     uint64_t (*begin_turn)(struct live *l);
 
     /* Advances simulated time to the clock, for a command that a user executes now.  If an event is
-     * due before, time advances less.
+     * due before that, time does not advance: the lab must run first.
      */
     void (*catch_up)(struct live *l);
 

@@ -54,7 +54,7 @@ static void on_interrupt(void *ctx, uint32_t function, uint64_t address, uint32_
     vm_qtest_send(&vm->qtest, address, data);
 }
 
-/* --- Its end ---------------------------------------------------------------------------------- */
+/* --- Ending ----------------------------------------------------------------------------------- */
 
 /* Switches the host off: no memory, no driver. */
 static void switch_off(struct live_vm *vm)
@@ -96,7 +96,7 @@ static void end(struct live_vm *vm)
     vm_process_stop(&vm->process);
 }
 
-/* --- What it asks ----------------------------------------------------------------------------- */
+/* --- Requests --------------------------------------------------------------------------------- */
 
 /* Executes request @r of function @function; *@ret is the answer.  Returns NULL, or an error. */
 static const char *carry_out(struct live_vm *vm, uint32_t function, const struct vm_request *r,
@@ -213,7 +213,7 @@ unsigned live_vms_fds(const struct live *l, struct pollfd *ret)
     return n;
 }
 
-/* --- Its beginning ---------------------------------------------------------------------------- */
+/* --- Starting --------------------------------------------------------------------------------- */
 
 static struct live_vm *vm_of(const struct live *l, const char *name)
 {
@@ -338,7 +338,7 @@ bool live_vm_start(struct live *l, const struct live_vm_config *config, struct l
     return true;
 }
 
-/* --- What is told of them --------------------------------------------------------------------- */
+/* --- Reports ---------------------------------------------------------------------------------- */
 
 bool live_vms_run(const struct live *l)
 {

@@ -2,8 +2,8 @@
 /* Guest programs compatible with ibv_rc_pingpong, ibv_uc_pingpong, ibv_ud_pingpong and
  * ibv_srq_pingpong (rdma-core, libibverbs/examples).  struct pingpong_kind has their differences.
  *
- * Both ends exchange LID, QPN, PSN and GID over TCP as a line of fixed length, bring their queue
- * pairs to RTS, and then send messages back and forth.  The program is a state machine: the caller
+ * Both ends exchange LID, QPN, PSN and GID over TCP as a line of fixed length.  They bring their
+ * queue pairs to RTS and send messages back and forth.  The program is a state machine: the caller
  * calls pingpong_go() whenever something may have changed, and transfers the lines.
  *
  * At its end the program prints what the original prints.  An RC program then stays for a while:
@@ -43,6 +43,7 @@ struct pingpong_kind {
 /* @program: a value of enum program (cli/lang/words.h) that is a pingpong. */
 const struct pingpong_kind *pingpong_kind(uint32_t program);
 
+/* The options of the program.  -s and so on are the options of the original. */
 struct pingpong_config {
     const struct pingpong_kind *kind;
     rdl_host host;

@@ -59,7 +59,7 @@ out:
     return st;
 }
 
-/* --- Another layout --------------------------------------------------------------------------- */
+/* --- The demonstration's layout --------------------------------------------------------------- */
 
 #define HEX_BYTES_MAX 8u /* of a field; a longer one is cut */
 #define SGES_MAX      32u

@@ -8,7 +8,10 @@
 #include "cli/lang/words.h"
 #include "rdmalab/inspect.h"
 
-/* Return: as wqe_at(), and RDL_ERR_FAULT (the slot has no buffer in guest RAM) */
+/* Prints each field with its bytes, name and value.
+ *
+ * Return: as wqe_at(), and RDL_ERR_FAULT (the slot has no buffer in guest RAM)
+ */
 RDL_MUST_CHECK enum rdl_status show_dump(FILE *out, const struct rdl_lab *lab, const char *path,
                                          enum show_form form, size_t *reterr_at);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Prints a row for each region and window, sorted by host and by the address that its key uses, and
- * one for the last access that a device refused.  The reason of a refusal is computed with the
- * current regions, not those of that time.
+/* Prints a row for each region and window, sorted by host and by the address that its key uses.  A
+ * further row is for the last access that a device refused.  The reason of the refusal is computed
+ * with the current regions, not those of that time.
  */
 #include "cli/show/show_memory.h"
 

@@ -11,8 +11,9 @@
 #include "emu/facts/leaf.h"
 #include "rdmalab/inspect.h"
 
-/* Calls @each for every node of @kind that is a child of @path ("" is the lab), or of a host below
- * @path, in the order of the tree.
+/* Calls @each for every node of @kind, in the order of the tree.  It considers the children of
+ * @path
+ * ("" is the lab) and, if these are hosts, their children.
  */
 typedef void show_each_object(void *ctx, const char *path);
 RDL_MUST_CHECK enum rdl_status show_each(const struct rdl_lab *lab, const char *path,

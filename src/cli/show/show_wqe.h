@@ -61,8 +61,8 @@ void wqe_add_text(struct text *t, const struct wqe_reader *r, const struct wqe_b
  */
 uint8_t wqe_command(const struct wqe_reader *r, uint64_t addr);
 
-/* The command of the control request that the slot at @path ("h1.ctrl.desc[1]") is a later part of.
- * Returns 0 if there is none.
+/* The slot at @path ("h1.ctrl.desc[1]") has the second buffer of a control request.  Returns the
+ * command, which is in the first buffer.  Returns 0 if there is none.
  */
 uint8_t wqe_command_before(const struct wqe_reader *r, const char *path);
 

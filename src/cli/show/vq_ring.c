@@ -113,7 +113,7 @@ static void find_states(struct vq_ring *q)
     }
 }
 
-/* --- The four places of a packed ring --------------------------------------------------------- */
+/* --- The four positions in a packed ring ------------------------------------------------------ */
 
 /* The order of the positions around the ring is: driver used, device used, device avail, driver
  * avail.  The owner of a descriptor follows from its position alone.  Which buffer it belongs to

@@ -57,7 +57,7 @@ RDL_MUST_CHECK enum rdl_status trace_file_read(FILE *in, struct trace_file **ret
                                                struct trace_file_error *reterr);
 void trace_file_free(struct trace_file *s);
 
-/* Both are valid as long as @s. */
+/* The recorded past of a trace, and its properties.  Both are valid as long as @s. */
 struct past trace_file_past(const struct trace_file *s);
 const struct trace_file_info *trace_file_info(const struct trace_file *s);
 

@@ -153,7 +153,7 @@ void why_not_state(struct why_not *w, const char *path, enum qp_state to)
     say_left(w, &q, to);
 }
 
-/* ---- Nothing is named ---- */
+/* ---- Without an argument ---- */
 
 struct all {
     struct why_not *w;
