@@ -78,8 +78,8 @@ struct suite {
  */
 void suite_add(struct suite *su, const char *path, const char *tags);
 
-/* Creates the cases from the files.  Returns NULL on success, otherwise the reason.  Unless
- * su->no_memory is set, the request is wrong.
+/* Creates the cases from the files.  Returns NULL on success, otherwise the reason.  If that is a
+ * lack of memory, su->no_memory is set; otherwise the command line asks for something impossible.
  */
 const char *suite_make_cases(struct suite *su, const struct suite_seeds *seeds);
 

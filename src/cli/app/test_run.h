@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Runs one case of `rdmalab test` in a process of its own.
  *
- * The process sends its result through a pipe and ends.  It ignores signals that end the program:
- * the runner kills it, and the kernel does if the runner dies.
+ * The process sends its result through a pipe and ends.  It ignores the signals that ask rdmalab to
+ * end: then the runner kills it.  The kernel kills it if the runner dies.
  */
 #ifndef CLI_APP_TEST_RUN_H
 #define CLI_APP_TEST_RUN_H

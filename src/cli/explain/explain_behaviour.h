@@ -8,7 +8,8 @@
 
 #include "emu/facts/enums.h"
 
-/* Prints these for @row, a row of enum_behaviour.  @source: as of explain(). */
+/* Prints the source and the examples of @row, a row of enum_behaviour.  @source: as of explain().
+ */
 void explain_behaviour(FILE *out, const struct enum_row *row, bool source);
 
 #endif

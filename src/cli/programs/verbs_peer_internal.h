@@ -48,7 +48,7 @@ struct vp_object {
     uint32_t number; /* QP: QPN; MR, MW: rkey */
     uint32_t lkey;
     uint32_t type; /* QP: enum qp_type */
-    /* Of an MR; of an MW: the range that it is bound to. */
+    /* MR: its memory.  MW: the range that it is bound to. */
     uint64_t addr, length;
 };
 
