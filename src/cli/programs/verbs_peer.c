@@ -82,22 +82,6 @@ bool vp_done(struct verbs_peer *p, enum rdl_status st)
     return false;
 }
 
-/* Returns true if the line is for side @side.  Removes "a:" or "b:"; a line without them is for
- * both.
- */
-static bool is_mine(struct vp_line *l, char side)
-{
-    char *rest = l->text + strspn(l->text, " \t");
-    bool mine = true;
-
-    if ((rest[0] == 'a' || rest[0] == 'b') && rest[1] == ':') {
-        mine = rest[0] == side;
-        rest += 2;
-    }
-    memmove(l->text, rest, strlen(rest) + 1);
-    return mine;
-}
-
 /* Reads the next line of this side.  Returns false if there is none, or if it is invalid. */
 static bool next_line(struct verbs_peer *p)
 {

@@ -22,14 +22,6 @@
 #define VP_NS_PER_MS   UINT64_C(1000000)
 #define VP_WAIT_NS     (60000 * VP_NS_PER_MS) /* timeout of a line */
 
-/* A line split into words.  @word and @as point into @text. */
-struct vp_line {
-    char text[VP_LINE_BYTES];
-    char *word[VP_WORDS_MAX];
-    size_t words;
-    const char *as; /* the name after "as", or NULL */
-};
-
 enum vp_kind { VP_NOTHING, VP_PD, VP_MR, VP_CQ, VP_SRQ, VP_QP, VP_MW, VP_AH };
 
 struct vp_object {
@@ -76,7 +68,7 @@ struct verbs_peer {
     uint8_t gid[GID_BYTES], peer_gid[GID_BYTES];
     uint32_t psn, peer_psn;
 
-    struct vp_line line;
+    struct peer_line line;
     unsigned number;  /* of the line, from 1; 0: before the first */
     bool at_line;     /* a line is being executed */
     bool asked;       /* a control request of this program is pending */
@@ -133,7 +125,6 @@ uint64_t vp_number(struct verbs_peer *p, const char *key, uint64_t standard);
 uint32_t vp_word(struct verbs_peer *p, const struct enum_table *of, const char *word);
 uint32_t vp_access(struct verbs_peer *p, const char *standard);
 void vp_gid(struct verbs_peer *p, const char *text, uint8_t ret[GID_BYTES]);
-bool vp_read_number(const char *text, uint64_t *ret, const char **ret_rest);
 /* Parses "NAME[N".  Returns the text after it, or NULL. */
 const char *vp_place(const char *text, char ret_name[VP_NAME_BYTES], uint64_t *ret_n);
 

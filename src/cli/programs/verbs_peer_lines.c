@@ -1,68 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Parses lines of the file and of the other side. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli/programs/verbs_peer_internal.h"
 #include "emu/base/text.h"
-
-/* Splits @l->text at blanks.  Returns false if there are too many words. */
-bool vp_cut(struct vp_line *l)
-{
-    char *rest = l->text;
-
-    l->words = 0;
-    l->as = NULL;
-    rest[strcspn(rest, "#\n")] = '\0';
-    for (;;) {
-        rest += strspn(rest, " \t");
-        if (!*rest)
-            break;
-        if (l->words == VP_WORDS_MAX)
-            return false;
-        l->word[l->words++] = rest;
-        rest += strcspn(rest, " \t");
-        if (*rest)
-            *rest++ = '\0';
-    }
-    if (l->words > 2 && strcmp(l->word[l->words - 2], "as") == 0) {
-        l->as = l->word[l->words - 1];
-        l->words -= 2;
-    }
-    return true;
-}
-
-/* Returns the value of "KEY=", or NULL. */
-const char *vp_value_in(const struct vp_line *l, const char *key)
-{
-    const size_t n = strlen(key);
-
-    for (size_t i = 1; i < l->words; i++) {
-        if (strncmp(l->word[i], key, n) == 0 && l->word[i][n] == '=')
-            return l->word[i] + n + 1;
-    }
-    return NULL;
-}
-
-/* Parses a decimal number, or a hexadecimal one after 0x.  *@ret_rest is the text after it. */
-bool vp_read_number(const char *text, uint64_t *ret, const char **ret_rest)
-{
-    const bool hex = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
-    char *end;
-
-    if (text[0] < '0' || text[0] > '9')
-        return false;
-    *ret = strtoull(text, &end, hex ? 16 : 10);
-    *ret_rest = end;
-    return true;
-}
-
-bool vp_number_in(const struct vp_line *l, const char *key, uint64_t *ret)
-{
-    const char *text = vp_value_in(l, key), *rest;
-
-    return text && vp_read_number(text, ret, &rest) && *rest == '\0';
-}
 
 const char *vp_value(const struct verbs_peer *p, const char *key)
 {

@@ -105,8 +105,8 @@ enum vp_end vp_write(struct verbs_peer *p)
 /* Returns true if the @bytes bytes from @addr on are those of @want.  Otherwise *@reterr_at is the
  * offset of the first wrong byte.
  */
-static bool is_source(struct verbs_peer *p, uint64_t addr, uint64_t bytes, struct content_source want,
-                      uint64_t *reterr_at)
+static bool is_source(struct verbs_peer *p, uint64_t addr, uint64_t bytes,
+                      struct content_source want, uint64_t *reterr_at)
 {
     for (uint64_t done = 0; done < bytes;) {
         const uint64_t left = bytes - done;

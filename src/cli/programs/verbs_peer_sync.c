@@ -17,7 +17,7 @@
 /* Takes the next line of the other side and splits it into words.  Returns false if it is
  * incomplete or invalid.
  */
-static bool take_line(struct verbs_peer *p, struct vp_line *ret)
+static bool take_line(struct verbs_peer *p, struct peer_line *ret)
 {
     const char *end = memchr(p->from, '\n', p->n_from);
     const size_t n = end ? (size_t)(end - p->from) : 0;
@@ -99,7 +99,7 @@ static void forget(struct verbs_peer *p, const char *name)
 }
 
 /* Parses "qp NAME qpn=N", "mr NAME rkey=N addr=N len=N", or the same with "mw". */
-static bool read_remote(const struct vp_line *l, struct vp_remote *ret)
+static bool read_remote(const struct peer_line *l, struct vp_remote *ret)
 {
     struct text name = text_on(ret->name, sizeof(ret->name));
     uint64_t number;
@@ -118,7 +118,7 @@ static bool read_remote(const struct vp_line *l, struct vp_remote *ret)
 }
 
 /* Processes a line about an object of the other side. */
-static void remember(struct verbs_peer *p, const struct vp_line *l)
+static void remember(struct verbs_peer *p, const struct peer_line *l)
 {
     struct vp_remote r = {.addr = 0};
 

@@ -104,8 +104,8 @@ static void cells(struct layout_pair *p, const uint8_t *bytes, size_t at, const 
 /* Adds a row for a field: @f in the RFC's structure, @g in the demonstration's.  One of them may be
  * NULL.
  */
-static void add_field(struct layout_pair *p, const struct layout_part *part, const struct rfc_field *f,
-                      const struct rfc_field *g)
+static void add_field(struct layout_pair *p, const struct layout_part *part,
+                      const struct rfc_field *f, const struct rfc_field *g)
 {
     const struct rfc_struct *s = rfc_laid_out(part->name, f ? LAYOUT_SPEC : LAYOUT_DEMO);
     char name[64], value[SHOW_LINE_BYTES];
@@ -136,7 +136,7 @@ static void add_padding(struct layout_pair *p, size_t at, size_t n)
 
 /* Returns the structure inside field @f of @part.  Its name is NULL if the field contains none. */
 static struct layout_part inner_of(const struct layout_part *part, const struct rfc_field *f,
-                            const struct rfc_field *g)
+                                   const struct rfc_field *g)
 {
     const char *name =
         f ? rfc_inner_name(rfc_laid_out(part->name, LAYOUT_SPEC), f, part->form) : NULL;
@@ -182,7 +182,7 @@ static void add_part(struct layout_pair *p, const struct layout_part *part)
  * structure.
  */
 static struct layout_part head_of(const struct wqe_reader *r, const struct wqe_buffer *b,
-                           const struct wqe_bytes *bytes)
+                                  const struct wqe_bytes *bytes)
 {
     const struct rfc_struct *s = NULL;
     struct layout_part part = {.prefix = ""};

@@ -47,7 +47,8 @@ static void keep_row(void *ctx, const struct packet_row *row)
 }
 
 /* Returns the same field of the previous packet.  Returns NULL if it has none. */
-static const struct packet_row *before_of(const struct packet_before *b, const struct packet_row *row)
+static const struct packet_row *before_of(const struct packet_before *b,
+                                          const struct packet_row *row)
 {
     for (size_t i = 0; i < b->n; i++) {
         if (strcmp(b->rows[i].header, row->header) == 0 && strcmp(b->rows[i].name, row->name) == 0)
@@ -178,7 +179,8 @@ static void print_row(void *ctx, const struct packet_row *row)
 }
 
 /* Prints all fields, the payload, and the ICRC with its verdict. */
-static void show_frame(FILE *out, const uint8_t *frame, size_t len, const struct packet_before *before)
+static void show_frame(FILE *out, const uint8_t *frame, size_t len,
+                       const struct packet_before *before)
 {
     struct printer pr = {.out = out, .frame = frame, .before = before};
     struct packet parsed;

@@ -34,8 +34,8 @@ static void print_index(FILE *out, const char *name, uint16_t driver, uint16_t d
 /* Prints two positions in a packed ring, each a slot and a wrap counter: "  next to offer, to take
  * 3/1      2/1".
  */
-static void print_places(FILE *out, const char *name, const struct vq_ring *q, enum ring_place driver,
-                         enum ring_place device)
+static void print_places(FILE *out, const char *name, const struct vq_ring *q,
+                         enum ring_place driver, enum ring_place device)
 {
     char buf[SHOW_LINE_BYTES];
     struct text t = text_on(buf, sizeof(buf));
@@ -76,7 +76,8 @@ static void print_head(FILE *out, const struct vq_ring *q)
 }
 
 /* Prints the ring entries from @from to @to: "  avail    0 -> desc 0, 1 -> desc 1". */
-static void print_entries(FILE *out, const struct vq_ring *q, bool is_used, uint16_t from, uint16_t to)
+static void print_entries(FILE *out, const struct vq_ring *q, bool is_used, uint16_t from,
+                          uint16_t to)
 {
     char buf[SHOW_LINE_BYTES];
     struct text line = text_on(buf, sizeof(buf));

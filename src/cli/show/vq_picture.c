@@ -48,7 +48,8 @@ static uint32_t next_of(const struct vq_ring *q, uint64_t i)
 }
 
 /* Appends the address, length, direction and content of the buffer of descriptor @i. */
-static void add_what(struct text *t, const struct vq_ring *q, const struct wqe_reader *r, uint64_t i)
+static void add_what(struct text *t, const struct vq_ring *q, const struct wqe_reader *r,
+                     uint64_t i)
 {
     const struct wqe_buffer b = vq_buffer_of(q, i, q->state[i] == SLOT_USED);
 
