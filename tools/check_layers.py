@@ -8,6 +8,7 @@ The table MAY_USE is the architecture.  A layer may always use itself and the pu
 the public headers use nothing but libc and each other.  --self-test plants violations of each
 kind in a copy of the tree and proves that they are found.
 """
+import functools
 import pathlib
 import re
 import shutil
@@ -140,10 +141,16 @@ def layer_of(include):
     return None
 
 
+@functools.lru_cache(maxsize=None)
+def includes_then(path, _time, _size):
+    """Line, quotes and name of each include of a file, which is read again when it has changed."""
+    return [(number, match[1] == '"', match[2]) for number, line in enumerate(path.read_text().splitlines(), 1)
+            if (match := INCLUDE.match(line))]
+
+
 def includes(path):
-    for number, line in enumerate(path.read_text().splitlines(), 1):
-        if match := INCLUDE.match(line):
-            yield number, match[1] == '"', match[2]
+    now = path.stat()
+    return includes_then(path, now.st_mtime_ns, now.st_size)
 
 
 def check_include(layer, quoted, name):

@@ -1,20 +1,18 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""Writes the pages that follow from rows, scenarios and tests, and the report of ./check --full.
+"""Writes the pages that follow from rows, scenarios and tests.
 
 usage: write_docs.py [PAGE...] [--check]
        write_docs.py [PAGE...] --self-test
-       write_docs.py checks COMMIT STAGES
 
 PAGE is behaviours (book/conformance.md, src/cli/explain/shown.def) or rfc (book/rfc.md); without one, both.
---check writes nothing and says what is not current, and what is wrong with the rows.  checks
-is docs/checks.md, which is written from what a run found (pages/checks.py), and has a self-test alone.
+--check writes nothing and says what is not current, and what is wrong with the rows.  --self-test also
+tests pages/checks.py, the page docs/checks.md, which tools/green.py writes.
 """
 import importlib
 import pathlib
 import sys
 
-from pages import checks
 from pages.page import Wrong, check, put
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -32,9 +30,6 @@ def counted(found):
 def main():
     args = [arg for arg in sys.argv[1:] if not arg.startswith("--")]
     options = [arg for arg in sys.argv[1:] if arg.startswith("--")]
-    if args[:1] == ["checks"] and not options and len(args) == 3:
-        checks.write(*args[1:])
-        return 0
     names = TESTED if options == ["--self-test"] else PAGES
     if options not in ([], ["--check"], ["--self-test"]) or not set(args) <= set(names):
         sys.exit(__doc__)
