@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The benchmark of operations between two hosts: each goes the whole way, from post to completion. */
+/* The benchmark of operations between two hosts: each goes the whole way, from post to completion.
+ */
 #ifndef BENCH_BENCH_H
 #define BENCH_BENCH_H
 

@@ -13,8 +13,9 @@
 
 #include "cli/session/session.h"
 
-#define SESSION_FILE_FORM 1u /* of the file; what an older rdmalab could not read has another one  \
-                              */
+#define SESSION_FILE_FORM                                                                          \
+    1u /* of the file; what an older rdmalab could not read has another one                        \
+        */
 #define SESSION_FILE_BYTES_MAX     ((size_t)64 << 20)
 #define SESSION_FILE_FUTURES_MAX   256u
 #define SESSION_FILE_NAMES_MAX     16384u              /* of places, in all futures */
