@@ -61,6 +61,7 @@ HEAD = re.compile(r"\b(if|for|while|switch)\s*$")
 PRNG = "src/emu/base/prng.h"
 DRAWS = ("prng_next", "prng_below",
          "draw_below", "draw_one_in", "draw_request", "draw_key_request", "draw_receive")  # of swarm/worlds/world_draw.h
+TAG = re.compile(r"^[ \t]*(?:(?:static|const|typedef) )*(struct|union|enum) (\w+)\s*\{", re.MULTILINE)
 NOT_SIGNATURE = re.compile(r"[;}]$|\*/$|^#")
 ATTRIBUTE = re.compile(r"__attribute__\s*\(\(.*?\)\)", re.DOTALL)
 
@@ -271,8 +272,21 @@ def check_file(root, name, text):
         yield from check_map(root, name, text)
 
 
+def check_tags(root):
+    """A tag of a struct, union or enum is defined once in src and include: one name, one thing."""
+    defined = {}
+    for name, text in files_of(root):
+        if name.startswith(("src/", "include/")) and pathlib.PurePath(name).suffix in {".c", ".h"}:
+            code = without_comments(text)
+            for match in TAG.finditer(code):
+                where = f"{name}:{code.count(chr(10), 0, match.start(2)) + 1}"
+                if (first := defined.setdefault(match[2], where)) != where:
+                    yield f"{where}: {match[1]} {match[2]} is also defined in {first}"
+
+
 def check(root):
-    return [problem for name, text in files_of(root) for problem in check_file(root, name, text)]
+    alone = [problem for name, text in files_of(root) for problem in check_file(root, name, text)]
+    return [*alone, *check_tags(root)]
 
 
 SPDX = "/* SPDX-License-Identifier: MIT */\n"
@@ -310,6 +324,9 @@ PLANTS = {  # file, text -> what must be said about it ("" for nothing)
     ("src/cli/y.c", SPDX + "/* [virtio 1.2, 2.1]\n * (unverified). */\n"): "y.c:2: the mark of a citation",
     ("src/emu/facts/citations.def", SPDX + 'CITE(IBTA1, "9.2", VERIFIED, "[IBTA1 9.2]")\n'): "",
     ("tests/unit/z.golden", "=== a\nb\n"): "tests/unit/z.c has no cmocka_unit_test(every_golden_text_is_used)",
+    ("src/cli/z.c", SPDX + "struct twice {\n    int a;\n};\nenum twice { A };\n"):
+        "z.c:5: enum twice is also defined in src/cli/z.c:2",
+    ("src/cli/aa.c", SPDX + "struct once {\n    int a;\n};\n/* struct once { */\nstruct once f(void);\n"): "",
     ("src/cli/p.c", SPDX + "/* a\n *b\n */\nint f(int *p)\n{\n    *p = 1;\n}\n"): "by the formatter",
 }
 

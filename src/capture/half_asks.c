@@ -14,7 +14,7 @@
 #define FIRST_MISSING_MAX 64   /* so many at the most */
 
 /* What a packet is that comes before the one that was expected. */
-enum way {
+enum early_packet {
     WAY_COPY, /* one more of what the network has doubled */
     WAY_LATE, /* it was overtaken */
     WAY_BACK, /* the requester has sent it again */
@@ -143,8 +143,8 @@ static bool goes_on_behind(const struct half *h, uint32_t seen)
  * lower one than what overtook it.  Otherwise what comes alone was not sent again, as who sends
  * something again sends all that follows it again, too.
  */
-static enum way way_of(const struct half *h, const struct asked *e, uint64_t at, uint64_t end,
-                       uint32_t seen)
+static enum early_packet way_of(const struct half *h, const struct asked *e, uint64_t at,
+                                uint64_t end, uint32_t seen)
 {
     const struct seen *v = h->r->v, *s = &v[seen];
     bool is_alone;
@@ -263,7 +263,8 @@ static void take_back(struct half *h, struct asked *e, uint64_t at, uint64_t psn
     const bool goes_on = at == h->cursor;
     const bool skips = !goes_on && h->cursor < h->next && at > from;
     const bool has_ids = record_has_ids(&h->r->flows[h->asks]);
-    const enum way way = goes_on && !has_ids ? WAY_BACK : way_of(h, e, at, at + psns, seen);
+    const enum early_packet way =
+        goes_on && !has_ids ? WAY_BACK : way_of(h, e, at, at + psns, seen);
 
     if (way == WAY_COPY) {
         half_find(h, FIND_DOUBLED, seen,

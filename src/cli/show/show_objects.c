@@ -13,7 +13,7 @@
 #include "tree/tree.h"
 
 /* How a column's value is computed if no leaf has it. */
-enum made {
+enum computed {
     MADE_OF_LEAF,
     MADE_HOST,     /* the host of the object */
     MADE_MRN,      /* number of the region: its key without the low byte */
@@ -29,7 +29,7 @@ struct object_column {
     bool right;        /* right-aligned: numbers */
     enum quantity unit;
     enum child_id in; /* child of the object that has the leaf; CHILD_none: the object itself */
-    enum made made;
+    enum computed made;
     bool data; /* only in the forms for programs */
 };
 

@@ -14,11 +14,11 @@
 #define IPV4_CHECKSUM_AT 10u
 
 /* The header that contains a field. */
-enum place { IN_ETH, IN_IPV4, IN_IPV6, IN_UDP, IN_BTH, IN_EXT, IN_PAYLOAD, IN_ICRC };
+enum field_region { IN_ETH, IN_IPV4, IN_IPV6, IN_UDP, IN_BTH, IN_EXT, IN_PAYLOAD, IN_ICRC };
 
 struct field_row {
     enum wire_field_id id;
-    enum place in;
+    enum field_region in;
     unsigned header; /* enum op_header, if @in is IN_EXT */
     uint32_t at, bytes;
     uint64_t mask; /* 0: all bits */

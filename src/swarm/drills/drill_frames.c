@@ -134,7 +134,7 @@ static void set_up(struct drill *d)
 /* --- Faults ----------------------------------------------------------------------------------- */
 
 /* A frame as it should be on its way. */
-struct way {
+struct frame_in_flight {
     uint8_t frame[FRAMES_BYTES_MAX];
     size_t bytes;
     uint64_t delay_ns;
@@ -171,7 +171,7 @@ static void take_fault_add(struct drill *d)
 }
 
 /* What the faults make of a frame that comes in at @port. */
-static void suffer(struct frames *k, uint32_t port, struct way *w)
+static void suffer(struct frames *k, uint32_t port, struct frame_in_flight *w)
 {
     for (uint32_t i = 0; i < FRAMES_FAULTS && !w->is_lost; i++) {
         struct frames_fault *f = &k->fault[i];
@@ -214,7 +214,7 @@ static uint32_t station_of(const uint8_t *mac)
     return memcmp(mac, first, 5) == 0 && mac[5] < FRAMES_STATIONS ? mac[5] : FRAMES_NOWHERE;
 }
 
-static void draw(struct drill *d, struct way *w)
+static void draw(struct drill *d, struct frame_in_flight *w)
 {
     memset(w, 0, sizeof(*w));
     w->bytes = 14 + drill_below(d, drill_one_in(d, 2) ? 80 : FRAMES_BYTES_MAX - 14);
@@ -231,7 +231,8 @@ static void draw(struct drill *d, struct way *w)
 }
 
 /* Is it at @port as it should be, @times often? */
-static bool came(struct drill *d, const struct way *w, uint32_t port, uint32_t times, uint64_t at)
+static bool came(struct drill *d, const struct frame_in_flight *w, uint32_t port, uint32_t times,
+                 uint64_t at)
 {
     const struct frames *k = d->own;
     const struct frames_seen *s = NULL;
@@ -264,7 +265,7 @@ static void take_switch(struct drill *d)
     const uint32_t in = drill_below(d, FRAMES_SWITCHED);
     const uint64_t now = rdl_now_ns(d->lab);
     uint32_t src, dst, to;
-    struct way w;
+    struct frame_in_flight w;
     uint64_t at;
 
     draw(d, &w);
