@@ -127,9 +127,9 @@ bool drill_run(const struct drill_kind *kind, struct drill_run *run)
     return !d.wrong;
 }
 
-/* --- Smaller ---------------------------------------------------------------------------------- */
+/* --- Shrinking -------------------------------------------------------------------------------- */
 
-/* Steps that are taken. */
+/* Number of steps that are taken. */
 static uint32_t count_left(const struct drill_kind *kind, const bool *is_left_out)
 {
     uint32_t n = 0;

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Drills: many random steps in a small lab of their own, each of which has an outcome that is known
- * exactly.
+/* Drills: random tests whose every step has exactly one correct outcome.
  *
- * A world (swarm/worlds/world.h) is crowded, and where frames are lost and queue pairs fail much
- * may happen.  A drill is the opposite: nothing disturbs it, so that its model may be strict.  Each
- * kind is about one thing that worlds say little of: keys that are used against their rules, frames
- * that only a stranger sends, rings that only a careless driver makes.
+ * A random world (swarm/worlds/world.h) loses frames and breaks queue pairs, so its model must
+ * accept several outcomes.  A drill runs in a small lab of its own without such disturbances, so
+ * its model is exact.  Each kind of drill covers one subject that worlds test little: keys that are
+ * used against their rules, frames that no correct host sends, rings that no correct driver makes.
  *
- * A step draws what it needs from a stream of its own, and does whatever can be done where the
- * drill has come to.  So each part of the steps is a drill, too, and one that shows a fault can be
- * made smaller by leaving out steps.
+ * Each step draws from its own PRNG stream and acts on the state that it finds.  Any subset of the
+ * steps is therefore a valid drill, and a failing drill can be reduced by leaving out steps
+ * (drill_shrink()).
  */
 #ifndef SWARM_DRILLS_DRILL_H
 #define SWARM_DRILLS_DRILL_H
@@ -21,18 +20,18 @@
 #include "rdmalab/lab.h"
 
 #define DRILL_STEPS_MAX 256u
-#define DRILL_HAVE      200u /* bytes of what was seen, in words */
+#define DRILL_HAVE      200u /* size of the text that says what was found, in bytes */
 
 struct drill;
 struct ev;
 
 struct drill_kind {
     const char *name;
-    size_t bytes;                    /* of what it knows: struct drill's own */
-    uint32_t steps;                  /* at most DRILL_STEPS_MAX */
-    void (*set_up)(struct drill *d); /* its lab is there, without hosts */
-    void (*take)(struct drill *d);   /* one step */
-    void (*finish)(struct drill *d); /* looks at what is left; NULL: nothing is */
+    size_t bytes;                    /* size of struct drill's @own */
+    uint32_t steps;                  /* number of steps, at most DRILL_STEPS_MAX */
+    void (*set_up)(struct drill *d); /* builds the lab, which has no hosts yet */
+    void (*take)(struct drill *d);   /* takes one step */
+    void (*finish)(struct drill *d); /* checks the state at the end; NULL: no check */
 };
 
 #define DRILL_KINDS 7u
@@ -41,58 +40,62 @@ extern const struct drill_kind *const drill_kinds[DRILL_KINDS];
 struct drill {
     const struct drill_kind *kind;
     struct rdl_lab *lab;
-    struct prng rng; /* of this step */
+    struct prng rng; /* PRNG stream of this step */
     uint32_t step;
-    void *own;             /* zeroed at first */
-    FILE *script;          /* what is done is written there as lines; NULL: it is not */
-    uint32_t n_unsaid;     /* steps that no line can say */
-    const char *wrong;     /* the rule that was broken, NULL: none */
-    char have[DRILL_HAVE]; /* and what was there instead */
+    void *own;             /* state of the kind, kind->bytes long, zeroed at the start */
+    FILE *script;          /* receives the steps as script lines; NULL: no script */
+    uint32_t n_unsaid;     /* steps that no script line can express */
+    const char *wrong;     /* the rule that was broken; NULL: none */
+    char have[DRILL_HAVE]; /* what was found instead */
 };
 
-/* What is asked of a run, and how it ended. */
+/* One run: its inputs, and how it ended. */
 struct drill_run {
     uint64_t seed;
-    const bool *is_left_out;                      /* DRILL_STEPS_MAX steps; NULL: all are taken */
-    FILE *script;                                 /* gets the lines of the run; NULL: nobody */
-    void (*print)(void *ctx, const struct ev *e); /* hears each event, with the lab; or NULL */
-    const char *ret_wrong;                        /* the rule that was broken, NULL: none */
+    const bool *is_left_out; /* DRILL_STEPS_MAX flags; NULL: all steps are taken */
+    FILE *script;            /* receives the run as script lines; NULL: no script */
+    /* Called for each event, @ctx is the lab; or NULL. */
+    void (*print)(void *ctx, const struct ev *e);
+    const char *ret_wrong; /* the rule that was broken; NULL: none */
     char ret_have[DRILL_HAVE];
-    uint32_t ret_step, ret_unsaid; /* ret_step: in which it broke */
+    uint32_t ret_step, ret_unsaid; /* ret_step: index of the step that broke the rule */
     uint64_t ret_hash;
     bool ret_invariant; /* an invariant of the emulator broke */
 };
 
-/* Runs a drill of @kind; false: something went wrong. */
+/* Runs one drill of @kind.  Returns false if it broke a rule: @run's ret_* fields say which. */
 bool drill_run(const struct drill_kind *kind, struct drill_run *run);
 
-/* Leaves out steps as long as the drill goes wrong with the same words, in @runs_max runs at most.
- * @is_left_out has room for DRILL_STEPS_MAX.  Returns how many steps are left.
+/* Reduces a failed drill: leaves out steps while the drill still breaks the same rule.  Makes at
+ * most @runs_max runs.  @is_left_out has DRILL_STEPS_MAX elements.  Returns the number of steps
+ * that are left.
  */
 uint32_t drill_shrink(const struct drill_kind *kind, const struct drill_run *run, uint32_t runs_max,
                       bool *is_left_out);
 
 /* --- For the kinds ---------------------------------------------------------------------------- */
 
-/* Is it @right, as rule @what, a sentence, says?  If not, @format tells what was there instead.
- * After the first that is not nothing else counts: whoever sets up or takes a step returns.
+/* Checks a rule.  If @right is false, the drill fails: it keeps @what, a sentence that states the
+ * rule, and the text of @format, which says what was found.  Only the first failure is kept.
+ * Returns @right; the caller returns from its step if it is false.
  */
 bool drill_expect(struct drill *d, bool right, const char *what, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* Is a call that must succeed carried out?  The same with a request of the device at @host that is
- * awaited.
+/* drill_works(): the call that returned @st must have succeeded.  drill_is_done(): the same, and
+ * the request that the call sent to the device of @host must succeed too; waits for its answer.
+ * @what: as in drill_expect().
  */
 bool drill_works(struct drill *d, enum rdl_status st, const char *what);
 bool drill_is_done(struct drill *d, rdl_host host, enum rdl_status st, const char *what);
 
-/* Waits for the answer of the device at @host; *@ret_rsp: its response. */
+/* Waits for the device of @host to answer.  *@ret_rsp: the response code. */
 enum rdl_status drill_answer(struct drill *d, rdl_host host, uint32_t *ret_rsp);
 
-/* Lets the lab go on until nothing is scheduled. */
+/* Runs the lab until nothing is scheduled.  Returns false if that fails. */
 bool drill_settle(struct drill *d);
 
-/* Writes a line of the script. */
+/* Writes a line to the script, if there is one. */
 void drill_say(struct drill *d, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 static inline uint32_t drill_below(struct drill *d, uint32_t n)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Datagrams between several queue pairs of two hosts, to one of them or to a group: who gets a
- * copy, and who does not.
+/* The drill of datagrams: several queue pairs of two hosts send datagrams to one another and to a
+ * multicast group.  The model says exactly who receives a copy.
  */
 #include <string.h>
 
@@ -10,19 +10,19 @@
 #include "swarm/drills/rig.h"
 
 #define STEPS      40u
-#define ENDS       3u /* of a host; the last one is of the other domain */
+#define ENDS       3u /* queue pairs per host; the last one is in the other protection domain */
 #define RECVS      4u
 #define ROOM       16384u
-#define DATAGRAM   4096u /* the longest */
+#define DATAGRAM   4096u /* size of the longest datagram */
 #define GRH        40u
-#define PLACE      4300u /* of a receive */
+#define PLACE      4300u /* bytes reserved for a receive */
 #define GROUP_QPN  0xffffffu
 #define WRONG_QKEY 0x22222222u
 #define CQ_ENTRIES 64u
 #define EVERYBODY  (RIG_HOSTS * ENDS)
 
-/* To whom an address handle leads. */
-enum datagram_target { TO_OTHER, TO_SELF, TO_GROUP, WAYS };
+/* The destination of an address handle. */
+enum way { TO_OTHER, TO_SELF, TO_GROUP, WAYS };
 
 struct posted_recv {
     uint64_t wr_id;
@@ -47,22 +47,22 @@ struct datagrams {
     rdl_ah ah[RIG_HOSTS][2][WAYS];
     uint64_t base[RIG_HOSTS];
     uint32_t key[RIG_HOSTS][2];
-    struct member member[EVERYBODY]; /* first those of h1 */
+    struct member member[EVERYBODY]; /* those of h1 come first */
     uint8_t group[16];
     uint64_t wr_id;
     uint8_t data[DATAGRAM + 1], have[DATAGRAM + GRH];
 };
 
-/* One datagram, and what is wrong with it. */
+/* One datagram, and the error in it. */
 struct shot {
-    uint32_t from, to; /* members */
-    enum datagram_target way;
+    uint32_t from, to; /* indexes of members */
+    enum way way;
     bool has_wrong_qkey, has_wrong_ah, has_wrong_qpn;
     uint32_t bytes;
     uint64_t wr_id;
 };
 
-/* --- Who gets it ------------------------------------------------------------------------------ */
+/* --- Receivers -------------------------------------------------------------------------------- */
 
 static bool is_for(const struct datagrams *s, const struct shot *t, uint32_t who)
 {
@@ -75,7 +75,7 @@ static bool is_for(const struct datagrams *s, const struct shot *t, uint32_t who
     return m->in_group && !t->has_wrong_qpn && !(who == t->from && m->blocks_own);
 }
 
-/* Its next completion is that of its first receive, which has @t. */
+/* Checks that @wc completes the first receive of member @who with the datagram @t. */
 static bool judge_copy(struct drill *d, uint32_t who, const struct shot *t, const struct rdl_wc *wc)
 {
     struct datagrams *s = d->own;
@@ -107,7 +107,9 @@ static uint32_t member_of(const struct datagrams *s, unsigned host, uint32_t qpn
     return who;
 }
 
-/* All completions of @host after @t: its own, and one for each copy. */
+/* Polls all completions of @host: each must be of a member that gets a copy of @t, once.  Clears
+ * @gets_one[] for each copy.
+ */
 static void judge_host(struct drill *d, unsigned host, const struct shot *t, bool *gets_one)
 {
     struct datagrams *s = d->own;
@@ -126,7 +128,7 @@ static void judge_host(struct drill *d, unsigned host, const struct shot *t, boo
     }
 }
 
-/* How its own request ends. */
+/* Checks the completion of the send request. */
 static bool judge_sender(struct drill *d, const struct shot *t)
 {
     struct datagrams *s = d->own;
@@ -159,7 +161,8 @@ static void post_recv(struct drill *d)
     struct member *m = &s->member[who];
     struct posted_recv *r = &m->recv[m->n_recvs];
     const unsigned host = m->e.number;
-    const bool is_short = !s->is_rxe && drill_one_in(d, 4); /* rxe fails then */
+    /* A short receive makes the queue pair of rxe fail. */
+    const bool is_short = !s->is_rxe && drill_one_in(d, 4);
     struct rdl_sge sge;
     struct rdl_recv_wr wr = {.sge = &sge, .n_sge = 1};
     uint32_t at;
@@ -191,7 +194,7 @@ static void join_or_leave(struct drill *d)
         m->in_group = !m->in_group;
 }
 
-/* A send queue in SQE goes on when it is told to. */
+/* Moves a queue pair in SQE back to RTS. */
 static bool recover(struct drill *d, struct member *m)
 {
     struct rdl_qp_attr a = {0};
@@ -333,11 +336,11 @@ static bool add_member(struct drill *d, uint32_t who)
     m->e =
         (struct rig_end){.number = host, .host = s->host[host], .sq_psn = drill_below(d, 1u << 24)};
     m->domain = who % ENDS == ENDS - 1;
-    m->blocks_own = !s->is_rxe && drill_one_in(d, 2); /* which rxe cannot do */
+    m->blocks_own = !s->is_rxe && drill_one_in(d, 2); /* rxe has no such option */
     c.block_self_mcast_lb = m->blocks_own;
     c.pd = s->pd[host][m->domain];
     snprintf(m->e.name, sizeof(m->e.name), "q%u", who % ENDS);
-    d->n_unsaid += m->blocks_own; /* its line does not say that */
+    d->n_unsaid += m->blocks_own; /* no script line can express it */
     return rig_add_qp(d, &m->e, &c) && rig_raise_ud(d, &m->e);
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Drills of frames: what switches, links and faults do with frames of any content. */
+/* The drill of frames: the setup, and how switches, links and faults treat frames of any content.
+ */
 #include <inttypes.h>
 #include <string.h>
 
@@ -10,14 +11,14 @@
 #include "swarm/drills/frames.h"
 #include "swarm/drills/kinds.h"
 
-#define LINE_BYTES    24u /* preamble, FCS and gap */
+#define LINE_BYTES    24u /* preamble, FCS and inter-frame gap */
 #define FRAME_MIN     60u
 #define RATE_DEFAULT  UINT64_C(100000000000)
 #define LOSSY_FRAMES  40u
 #define HALF_OF_A_MIO 500000u
 #define ETHERTYPE_OWN 0x88b5u /* for local experiments */
 
-/* --- Who listens ------------------------------------------------------------------------------ */
+/* --- Listeners -------------------------------------------------------------------------------- */
 
 static void hear(void *ctx, const struct ev *e)
 {
@@ -133,8 +134,8 @@ static void set_up(struct drill *d)
 
 /* --- Faults ----------------------------------------------------------------------------------- */
 
-/* A frame as it should be on its way. */
-struct frame_in_flight {
+/* A frame and the fate that the model predicts for it. */
+struct way {
     uint8_t frame[FRAMES_BYTES_MAX];
     size_t bytes;
     uint64_t delay_ns;
@@ -170,8 +171,8 @@ static void take_fault_add(struct drill *d)
     (void)drill_works(d, rdl_fault_add(d->lab, &c, &f->fault), "a fault can be added");
 }
 
-/* What the faults make of a frame that comes in at @port. */
-static void suffer(struct frames *k, uint32_t port, struct frame_in_flight *w)
+/* Applies the faults to a frame that enters at @port. */
+static void suffer(struct frames *k, uint32_t port, struct way *w)
 {
     for (uint32_t i = 0; i < FRAMES_FAULTS && !w->is_lost; i++) {
         struct frames_fault *f = &k->fault[i];
@@ -187,7 +188,7 @@ static void suffer(struct frames *k, uint32_t port, struct frame_in_flight *w)
         if (f->seen == f->nth + f->count - 1)
             f->is_there = false;
     }
-    /* Faults act in the order of their making. */
+    /* Close the gaps.  Faults act in the order in which they were added. */
     for (uint32_t i = 0, n = 0; i < FRAMES_FAULTS; i++) {
         const struct frames_fault f = k->fault[i];
 
@@ -197,7 +198,7 @@ static void suffer(struct frames *k, uint32_t port, struct frame_in_flight *w)
     }
 }
 
-/* --- A switch --------------------------------------------------------------------------------- */
+/* --- The switch ------------------------------------------------------------------------------- */
 
 static uint64_t line_ns(size_t bytes, uint64_t rate_bps)
 {
@@ -206,7 +207,7 @@ static uint64_t line_ns(size_t bytes, uint64_t rate_bps)
     return (bits * 1000000000u + rate_bps - 1) / rate_bps;
 }
 
-/* The station whose MAC is at @mac, or FRAMES_NOWHERE. */
+/* Returns the number of the station with this MAC, or FRAMES_NOWHERE. */
 static uint32_t station_of(const uint8_t *mac)
 {
     static const uint8_t first[5] = {2, 0, 0xaa, 0, 0};
@@ -230,9 +231,8 @@ static void draw(struct drill *d, struct frame_in_flight *w)
     st_be16(w->frame + 12, ETHERTYPE_OWN);
 }
 
-/* Is it at @port as it should be, @times often? */
-static bool came(struct drill *d, const struct frame_in_flight *w, uint32_t port, uint32_t times,
-                 uint64_t at)
+/* Checks that the frame came out of @port @times times, at time @at, with the predicted bytes. */
+static bool came(struct drill *d, const struct way *w, uint32_t port, uint32_t times, uint64_t at)
 {
     const struct frames *k = d->own;
     const struct frames_seen *s = NULL;
@@ -278,7 +278,7 @@ static void take_switch(struct drill *d)
         k->learnt[src] = in;
     to = dst == FRAMES_NOWHERE ? FRAMES_NOWHERE : k->learnt[dst];
     if ((w.frame[0] & 1) == 0 && dst == FRAMES_NOWHERE)
-        return; /* a fault made a MAC of which nobody knows whether it was ever heard */
+        return; /* a fault changed the MAC to one that the model does not know */
     at = now + line_ns(w.bytes, k->rate_bps[in]) + k->latency_ns[in] + w.delay_ns;
     for (uint32_t i = 0; i < FRAMES_SWITCHED; i++) {
         const bool here = !w.is_lost && i != in && (to == FRAMES_NOWHERE || to == i);
@@ -288,9 +288,9 @@ static void take_switch(struct drill *d)
     }
 }
 
-/* --- Losses ----------------------------------------------------------------------------------- */
+/* --- Loss ------------------------------------------------------------------------------------- */
 
-/* Which of LOSSY_FRAMES frames arrive at the other end of p4-p5? */
+/* Sends LOSSY_FRAMES frames over the link p4-p5.  *@ret: the set of frames that arrived. */
 static bool send_lossy(struct drill *d, uint32_t from, uint64_t *ret)
 {
     struct frames *k = d->own;

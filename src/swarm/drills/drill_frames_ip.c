@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Drills of frames: what a host answers to strangers who speak ARP, ICMP and neighbour discovery,
- * and how it asks for them.  All of it is written and read byte by byte here.
+/* The drill of frames: ARP, ICMP echo and neighbour discovery between h1 and stations behind
+ * external ports.  The drill writes and reads all frames byte by byte.
  */
 #include <string.h>
 
@@ -16,12 +16,12 @@
 #define ND_FRAME    86u
 #define SHORTLY_NS  100000000u
 #define SECOND_NS   UINT64_C(1000000000)
-#define BELIEVED_S  60u /* a neighbour that was heard */
+#define BELIEVED_S  60u /* lifetime of a neighbour cache entry */
 #define TRIES       3u
 #define PINGS_MAX   3u
 #define PING_TIME_S 20u
 
-/* Another stranger: its number says its port, MAC and addresses. */
+/* Returns the number of a new station.  Its port, MAC and addresses follow from the number. */
 static uint32_t meet(struct drill *d)
 {
     struct frames *k = d->own;
@@ -63,7 +63,7 @@ static bool tell(struct drill *d, uint32_t who, const uint8_t *frame, size_t byt
            go(d, SHORTLY_NS);
 }
 
-/* Which frame of h1 came to @who?  The one after the first @skip; NULL: there are not so many. */
+/* Returns the frame number @skip (from 0) that h1 sent to station @who, or NULL. */
 static const uint8_t *heard(struct drill *d, uint32_t who, uint32_t skip)
 {
     const struct frames *k = d->own;
@@ -102,7 +102,7 @@ static bool is_arp(const uint8_t *f, bool reply)
     return f && memcmp(f + 12, (uint8_t[]){8, 6, 0, 1, 8, 0, 6, 4, 0, reply ? 2 : 1}, 10) == 0;
 }
 
-/* Has the host answered? */
+/* Returns true if @f is h1's ARP reply to station @who. */
 static bool is_answer(const struct frames *k, uint32_t who, const uint8_t *f)
 {
     uint8_t mac[6], ip[4];
@@ -114,7 +114,7 @@ static bool is_answer(const struct frames *k, uint32_t who, const uint8_t *f)
            memcmp(f + 38, ip, 4) == 0;
 }
 
-/* Lets h1 know who @who is. */
+/* Sends an ARP request, from which h1 learns the addresses of @who.  Checks its reply. */
 static bool introduce(struct drill *d, uint32_t who)
 {
     const struct frames *k = d->own;
@@ -167,7 +167,7 @@ static void sum_again(uint8_t *f, size_t bytes)
     st_be16(f + ICMP_AT + 2, rig_sum(0, f + ICMP_AT, bytes - ICMP_AT));
 }
 
-/* One field of it goes wrong, or none; true: it may still be taken. */
+/* Damages one field, or changes some in a permitted way.  Returns true if h1 must still answer. */
 static bool spoil(struct drill *d, uint8_t *f)
 {
     switch (drill_below(d, 6)) {
@@ -181,10 +181,10 @@ static bool spoil(struct drill *d, uint8_t *f)
         f[3 + drill_below(d, 3)] ^= 0x55;
         return false;
     case 3:
-        f[ICMP_AT + 8] ^= 0x10; /* the ICMP checksum does not fit any more */
+        f[ICMP_AT + 8] ^= 0x10; /* the ICMP checksum is wrong then */
         return false;
     default:
-        f[IP_AT + 6] = 0x40; /* not to be taken apart: it is not */
+        f[IP_AT + 6] = 0x40; /* the Don't Fragment bit, which is permitted */
         f[IP_AT + 8] = (uint8_t)(1 + drill_below(d, 255));
         st_be16(f + IP_AT + 10, 0);
         st_be16(f + IP_AT + 10, rig_sum(0, f + IP_AT, 20));
@@ -262,7 +262,7 @@ static void take_nd(struct drill *d)
                  r[ND_AT]);
 }
 
-/* --- A host that asks ------------------------------------------------------------------------- */
+/* --- Requests of h1 --------------------------------------------------------------------------- */
 
 static bool start_ping(struct drill *d, uint32_t who, uint32_t bytes, rdl_ping_id *ret)
 {
@@ -274,7 +274,9 @@ static bool start_ping(struct drill *d, uint32_t who, uint32_t bytes, rdl_ping_i
     return drill_works(d, rdl_ping(d->lab, k->host, &c, ret), "a host can send a ping");
 }
 
-/* Answers the @i-th echo request that was seen, perhaps with other data; *@ret_good: not so. */
+/* Answers the echo request @request, sometimes with different data.  *@ret_good: the data is the
+ * same.
+ */
 static bool answer_ping(struct drill *d, uint32_t who, const uint8_t *request, uint32_t data,
                         bool *ret_good)
 {
@@ -320,7 +322,7 @@ static bool check_pings(struct drill *d, uint32_t who, const rdl_ping_id *id, ui
     return true;
 }
 
-/* Somebody of whom nothing is known: asked for three times, a second apart. */
+/* Pings an unknown station.  h1 must send three ARP requests, one second apart. */
 static void take_ask(struct drill *d)
 {
     struct frames *k = d->own;
@@ -330,7 +332,7 @@ static void take_ask(struct drill *d)
     rdl_ping_id id[PINGS_MAX];
 
     if (drill_one_in(d, 2) && !say_arp(d, who, true, k->gid[0] + 12))
-        return; /* tells what nobody asked for */
+        return; /* an unsolicited ARP reply, which h1 must ignore */
     frames_forget(k);
     for (uint32_t i = 0; i < n; i++) {
         if (!start_ping(d, who, data, &id[i]))
@@ -355,7 +357,7 @@ static void take_ask(struct drill *d)
         (void)check_pings(d, who, id, n, data);
 }
 
-/* What was heard is believed for a minute. */
+/* Checks that a neighbour cache entry lasts a minute. */
 static void take_belief(struct drill *d)
 {
     struct frames *k = d->own;
@@ -373,7 +375,7 @@ static void take_belief(struct drill *d)
                  is_old ? "it is older" : "it is younger");
 }
 
-/* What a host sends to itself turns round in its port. */
+/* Pings h1 from itself: the packets are looped back in its port. */
 static void take_self(struct drill *d)
 {
     const struct frames *k = d->own;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Drills of frames: RoCEv2 datagrams, which strangers write byte by byte for a queue pair of h1 and
- * read when it sends to a group.
+/* The drill of frames: RoCEv2 datagrams.  The drill writes those for a queue pair of h1 byte by
+ * byte, and reads those that h1 sends to a multicast group.
  */
 #include <string.h>
 
@@ -17,7 +17,7 @@
 #define ICRC       4u
 #define DATA_MAX   64u
 
-/* --- The ICRC, bit by bit --------------------------------------------------------------------- */
+/* --- ICRC, bit by bit ------------------------------------------------------------------------- */
 
 static uint32_t crc_byte(uint32_t crc, uint8_t byte)
 {
@@ -27,7 +27,8 @@ static uint32_t crc_byte(uint32_t crc, uint8_t byte)
     return crc;
 }
 
-/* Is the byte @i of an IP packet one that routers may write? */
+/* Returns true if routers may change byte @i of an IP packet, so that the ICRC covers it as 0xff.
+ */
 static bool is_masked(bool is_v6, size_t i)
 {
     const size_t udp = is_v6 ? 40 : 20;
@@ -37,7 +38,7 @@ static bool is_masked(bool is_v6, size_t i)
     return is_v6 ? i == 7 || (i > 0 && i < 4) : i == 1 || i == 8 || i == 10 || i == 11;
 }
 
-/* Of the packet at @ip, with @bytes before its ICRC. */
+/* Computes the ICRC of the packet at @ip, @bytes long without its ICRC. */
 static uint32_t own_icrc(const uint8_t *ip, size_t bytes)
 {
     const bool is_v6 = ip[0] >> 4 == 6;
@@ -96,7 +97,7 @@ bool frames_add_ud(struct drill *d)
     return rig_add_qp(d, &k->ud, &c) && rig_raise_ud(d, &k->ud) && add_ah(d);
 }
 
-/* A receive is posted unless there is one. */
+/* Posts a receive unless one is posted already. */
 static bool post_receive(struct drill *d)
 {
     struct frames *k = d->own;
@@ -109,7 +110,9 @@ static bool post_receive(struct drill *d)
     return drill_works(d, rdl_post_recv(d->lab, k->ud.qp, &wr, false), "a receive can be posted");
 }
 
-/* Is what came the @n bytes at @data, behind a GRH whose end is the IPv4 header @ip? */
+/* Checks that the receive buffer holds the @n bytes of @data, after a GRH that ends with the IP
+ * header @ip.
+ */
 static bool is_received(struct drill *d, const uint8_t *ip, const uint8_t *data, size_t n)
 {
     struct frames *k = d->own;
@@ -126,7 +129,7 @@ static bool is_received(struct drill *d, const uint8_t *ip, const uint8_t *data,
                         "other bytes came");
 }
 
-/* --- What strangers send ---------------------------------------------------------------------- */
+/* --- Datagrams to h1 -------------------------------------------------------------------------- */
 
 static size_t write_ip(struct drill *d, bool is_v6, uint8_t *f, size_t behind)
 {
@@ -170,7 +173,7 @@ static size_t write_ud(struct drill *d, enum flaw flaw, uint32_t data, uint8_t *
     st_be16(udp, (uint16_t)(0xc000 + drill_below(d, 0x4000)));
     st_be16(udp + 2, 4791);
     st_be16(udp + 4, (uint16_t)(UD_HEADERS + data + ICRC));
-    udp[8] = 0x64; /* SEND Only of UD */
+    udp[8] = 0x64; /* UD SEND Only */
     udp[9] = flaw == BAD_VERSION ? (uint8_t)(1 + drill_below(d, 15)) : 0;
     st_be16(udp + 10, flaw == BAD_PKEY ? 0x8123 : 0xffff);
     st_be32(udp + 12, k->ud.qpn | drill_below(d, 64) << 24);
@@ -216,7 +219,7 @@ void frames_take_datagram(struct drill *d)
                      (unsigned)v.number, k->n_bad_pkeys);
 }
 
-/* --- What h1 sends to a group ----------------------------------------------------------------- */
+/* --- Datagrams of h1 to a group --------------------------------------------------------------- */
 
 static bool check_sent(struct drill *d, const uint8_t *data, uint32_t n, uint8_t ret_ip[20])
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Regions and windows, and who may use their keys. */
+/* The drill of keys: the model of regions and windows, the setup, and the choice of steps. */
 #include "swarm/drills/drill_keys.h"
 
 #include <string.h>
@@ -12,7 +12,7 @@
 
 static const char *const domains[] = {"pd", "other"};
 
-/* --- What must be ----------------------------------------------------------------------------- */
+/* --- Model ------------------------------------------------------------------------------------ */
 
 struct kept *keys_find(struct keys *k, uint32_t rkey)
 {
@@ -142,7 +142,7 @@ void keys_replace_pair(struct drill *d)
 
 /* --- The lab ---------------------------------------------------------------------------------- */
 
-/* Memory of @host, all of it one region of its first domain. */
+/* Registers all memory of @host as one region in its first domain. */
 static bool add_memory(struct drill *d, unsigned host)
 {
     const uint32_t access = ACC_LOCAL_WRITE | REMOTE_ALL;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* A drill of keys: what its files share.
+/* The drill of keys: the interface between its files.
  *
- * Host h2 has memory of ROOM_BYTES with regions and windows on it, h1 comes with their keys.  What
- * each key opens is told by struct kept alone; what memory must hold, by a copy of it.
+ * Host h2 has ROOM_BYTES of memory with regions and windows on it.  Host h1 accesses them with
+ * their keys.  struct kept is the model of one key: what the key gives access to.  @room is the
+ * model of h2's memory.
  */
 #ifndef SWARM_DRILLS_DRILL_KEYS_H
 #define SWARM_DRILLS_DRILL_KEYS_H
@@ -12,9 +13,9 @@
 #include "swarm/drills/rig.h"
 
 #define ROOM_BYTES 20480u
-#define REGIONS    5u /* slots of regions, */
-#define KEEPS      9u /* and of windows behind them */
-#define PAIRS      3u /* of queue pairs; the last one is of the other domain */
+#define REGIONS    5u /* slots 0 .. REGIONS - 1 hold regions */
+#define KEEPS      9u /* the following slots, up to KEEPS - 1, hold windows */
+#define PAIRS      3u /* of queue pairs; the last one is in the other protection domain */
 #define FAST_PAGES 4u
 #define NO_PAIR    PAIRS
 #define REMOTE_ALL ((uint32_t)(ACC_REMOTE_WRITE | ACC_REMOTE_READ | ACC_REMOTE_ATOMIC))
@@ -23,29 +24,31 @@
 
 enum kept_kind { KEPT_NOTHING, KEPT_PLAIN, KEPT_FAST, KEPT_WINDOW };
 
-/* A region or a window, as it must be. */
+/* The expected state of one region or window. */
 struct kept {
     enum kept_kind kind;
     bool is_valid;
     unsigned domain;
     uint32_t rkey;
-    uint32_t known;  /* key of a region as its driver has it: also of a REG_MR that was refused */
+    /* Of a region: its key as the driver knows it, which a refused REG_MR changes too. */
+    uint32_t known;
     uint32_t access; /* set of enum access_bit */
-    uint64_t name;   /* what its first byte is called */
-    uint32_t at;     /* where that is in the room */
+    uint64_t name;   /* address of its first byte as requests name it; 0 if it is zero-based */
+    uint32_t at;     /* offset of the first byte in @room */
     uint32_t bytes;
-    uint32_t n_windows; /* of a region: that are bound to it */
+    uint32_t n_windows; /* of a region: number of windows bound to it */
     rdl_mr mr;
     char called[RDL_NAME_BYTES];
 
-    /* Of a fast region: what it may allow, and what it will be over. */
-    uint32_t allocated, next_at, next_bytes; /* next_bytes: 0: nothing was mapped */
+    /* Of a fast region: the access it was allocated with, and the range that the next REG_MR takes.
+     */
+    uint32_t allocated, next_at, next_bytes; /* next_bytes 0: nothing was mapped */
 
     /* Of a window. */
     rdl_mw mw;
     uint32_t type; /* 1, 2 */
-    unsigned slot; /* of the region that it is bound to, if it is valid */
-    unsigned pair; /* that alone may come with it; NO_PAIR: all may */
+    unsigned slot; /* of the region that it is bound to, while it is valid */
+    unsigned pair; /* the only pair that may use it; NO_PAIR: all may */
 };
 
 struct keys {
@@ -54,8 +57,8 @@ struct keys {
     rdl_link link;
     rdl_pd pd[RIG_HOSTS][2];
     rdl_cq cq[RIG_HOSTS];
-    uint64_t base[RIG_HOSTS]; /* of memory */
-    uint32_t mine[RIG_HOSTS]; /* key of all of it; of h2, of a receive's */
+    uint64_t base[RIG_HOSTS]; /* address of the memory */
+    uint32_t mine[RIG_HOSTS]; /* lkey of the region "mine" over all memory of the host */
     struct rig_end end[RIG_HOSTS][PAIRS];
     struct kept kept[KEEPS];
     uint32_t n_named;
@@ -63,43 +66,47 @@ struct keys {
     uint8_t room[ROOM_BYTES], have[ROOM_BYTES];
 };
 
-/* The slot whose key has the index of @rkey; NULL: none. */
+/* Returns the slot whose key has the same index as @rkey, or NULL.  Only the index (the upper 24
+ * bits) is compared.
+ */
 struct kept *keys_find(struct keys *k, uint32_t rkey);
 
-/* May a queue pair of @pair touch @bytes from @addr by @rkey?  @access: what for, 0 to read
- * locally.
+/* Returns true if a queue pair of @pair may access @bytes at @addr with @rkey.  @access: the rights
+ * it needs; 0: local read.
  */
 bool keys_open(struct keys *k, uint32_t rkey, unsigned pair, uint64_t addr, uint32_t bytes,
                uint32_t access);
 
-/* Does the key at least open something to it, if perhaps not these bytes? */
+/* Returns true if @rkey is valid for @pair and has the rights @access.  The range is not checked.
+ */
 bool keys_fit(struct keys *k, uint32_t rkey, unsigned pair, uint32_t access);
 
-/* Some slot that is taken, most often; NULL: none was found. */
+/* Draws a slot in [from, to) that is in use.  Returns NULL if four draws found none. */
 struct kept *keys_pick(struct drill *d, unsigned from, unsigned to);
 
-/* A window shows nothing any more. */
+/* Marks window @w as not bound. */
 void keys_unbind(struct keys *k, struct kept *w);
 
-/* The domain of @pair. */
+/* The protection domain of @pair, an index into keys.pd[]. */
 static inline unsigned keys_domain(unsigned pair)
 {
     return pair == PAIRS - 1;
 }
 
-/* Posts @wr to the end of @pair at @host and waits for its completion, which must have @status; if
- * it fails, the pair is connected anew.
+/* Posts @wr, signaled, to the queue pair of @pair at @host and waits for its completion, which must
+ * have @status.  Then checks h2's memory.  After an error status it reconnects the pair.  Returns
+ * false if the drill failed; @what states the rule.
  */
 bool keys_post(struct drill *d, unsigned host, unsigned pair, struct rdl_send_wr *wr,
                uint32_t status, const char *what);
 
-/* To RESET and up again, both. */
+/* Moves both queue pairs of @pair to RESET and connects them again. */
 bool keys_reconnect(struct drill *d, unsigned pair);
 
-/* Must the memory of h2 be what it is? */
+/* Compares h2's memory with the model. */
 bool keys_check_room(struct drill *d);
 
-/* The steps: uses (drill_keys_use.c), changes (drill_keys_change.c). */
+/* The steps: uses of keys (drill_keys_use.c) and changes of keys (drill_keys_change.c). */
 void keys_use_remotely(struct drill *d);
 void keys_use_locally(struct drill *d);
 void keys_register(struct drill *d);

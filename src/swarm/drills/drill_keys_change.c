@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A drill of keys: what makes, changes and ends one. */
+/* The drill of keys: operations that create, change and invalidate keys. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -26,16 +26,17 @@ static uint32_t draw_access(struct drill *d)
         access |= ACC_LOCAL_WRITE;
     if (!drill_one_in(d, 4))
         access &= ~(uint32_t)ACC_ZERO_BASED;
-    return access ? access : (uint32_t)ACC_LOCAL_WRITE; /* a line cannot say that there is none */
+    /* A script line cannot express an empty set. */
+    return access ? access : (uint32_t)ACC_LOCAL_WRITE;
 }
 
-/* Does nobody write by @access who may not write here? */
+/* Returns true if @access is consistent: remote write and remote atomic need local write. */
 static bool is_sound(uint32_t access)
 {
     return !(access & (ACC_REMOTE_WRITE | ACC_REMOTE_ATOMIC)) || (access & ACC_LOCAL_WRITE);
 }
 
-/* A part of the room of @most bytes at most. */
+/* Draws a range of at most @most bytes in the room. */
 static void draw_part(struct drill *d, uint32_t most, uint32_t *ret_at, uint32_t *ret_bytes)
 {
     *ret_at = drill_below(d, ROOM_BYTES - most);
@@ -60,14 +61,15 @@ static void name(struct keys *k, struct kept *of, char letter)
 
 /* --- Regions ---------------------------------------------------------------------------------- */
 
-/* The key that the program was told of a region. */
+/* Reads the key that the driver got for a region. */
 static bool learn(struct drill *d, struct kept *of)
 {
     struct rdl_mr_info info;
 
     if (!drill_works(d, rdl_mr_info(d->lab, of->mr, &info), "a region has a key"))
         return false;
-    of->rkey = of->known = info.lkey; /* the same number, where it has one for peers at all */
+    /* Lkey and rkey are the same number, if it has an rkey at all. */
+    of->rkey = of->known = info.lkey;
     return true;
 }
 
@@ -153,7 +155,7 @@ void keys_register(struct drill *d)
         register_plain(d, of);
 }
 
-/* Is a request of the device carried out, or does somebody refuse it? */
+/* Returns true if the call and the device both accepted the request. */
 static bool is_taken(struct drill *d, enum rdl_status st)
 {
     struct keys *k = d->own;
@@ -185,7 +187,7 @@ void keys_deregister(struct drill *d)
         of->kind = KEPT_NOTHING;
 }
 
-/* What @of will be, with some of it changed. */
+/* Draws a change of @of, and returns the state that @of has after it. */
 static struct kept draw_change(struct drill *d, const struct kept *of, struct rdl_mr_change *c)
 {
     struct keys *k = d->own;
@@ -304,7 +306,7 @@ void keys_reg_mr(struct drill *d)
 
 /* --- Windows ---------------------------------------------------------------------------------- */
 
-/* Bytes of @mr, or some that are not all of it. */
+/* Draws a range for a window: within @mr, or sometimes beyond its end or empty. */
 static void draw_window(struct drill *d, const struct kept *mr, struct rdl_send_wr *wr)
 {
     const uint32_t room = mr->bytes > 0 ? mr->bytes : 1, first = drill_below(d, room);
@@ -322,7 +324,7 @@ static void draw_window(struct drill *d, const struct kept *mr, struct rdl_send_
         wr->bind_mw.access |= ACC_ZERO_BASED;
 }
 
-/* May @w be bound to @mr by @pair as @wr says? */
+/* Returns true if a queue pair of @pair may bind @w to @mr as @wr asks. */
 static bool may_bind(const struct kept *w, const struct kept *mr, unsigned pair,
                      const struct rdl_send_wr *wr)
 {
@@ -342,7 +344,7 @@ static bool may_bind(const struct kept *w, const struct kept *mr, unsigned pair,
            wr->bind_mw.addr + wr->bind_mw.length <= mr->name + mr->bytes;
 }
 
-/* @w shows what @wr says. */
+/* Applies the bind @wr to the model of @w. */
 static void bound(struct keys *k, struct kept *w, struct kept *mr, unsigned pair,
                   const struct rdl_send_wr *wr)
 {
@@ -392,7 +394,9 @@ void keys_bind(struct drill *d)
         bound(k, w, mr, pair, &wr);
         return;
     }
-    /* Its program believes that it has the new key. */
+    /* The program believes that the window has the new key.  Free the window, so that both agree
+     * again.
+     */
     drill_say(d, "dealloc_mw h2.%s", w->called);
     drill_is_done(d, k->host[1], rdl_dealloc_mw(d->lab, w->mw), "a window can be given back");
     keys_unbind(k, w);
@@ -401,7 +405,7 @@ void keys_bind(struct drill *d)
 
 /* --- Invalidation ----------------------------------------------------------------------------- */
 
-/* May @pair end @key? */
+/* Returns true if a queue pair of @pair may invalidate @key. */
 static bool may_end(struct keys *k, uint32_t key, unsigned pair)
 {
     const struct kept *of = keys_find(k, key);
@@ -445,7 +449,7 @@ void keys_invalidate(struct drill *d)
         ended(k, wr.invalidate_rkey);
 }
 
-/* The receive of a SEND_WITH_INV has completed as it must. */
+/* Checks the completion of the receive that a SEND_WITH_INV consumed. */
 static bool has_received(struct drill *d, uint32_t key, bool is_allowed)
 {
     struct keys *k = d->own;
@@ -462,7 +466,8 @@ static bool has_received(struct drill *d, uint32_t key, bool is_allowed)
         wc.invalidated_rkey);
 }
 
-/* A key that cannot be ended is the fault of who receives: the sender does not learn of it. */
+/* A key that cannot be invalidated is an error of the receiver.  The sender does not learn of it.
+ */
 void keys_send_with_inv(struct drill *d)
 {
     struct keys *k = d->own;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A drill of keys: requests that use one. */
+/* The drill of keys: requests that access memory with a key. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -13,7 +13,7 @@
 
 static const char opens[] = "a key opens what it is for, to whom it is for, and nothing else";
 
-/* A key near that of @of, most often it. */
+/* Draws the key of @of, or sometimes one with another low byte or index. */
 static uint32_t draw_key(struct drill *d, const struct kept *of)
 {
     if (drill_one_in(d, 12))
@@ -23,7 +23,7 @@ static uint32_t draw_key(struct drill *d, const struct kept *of)
     return of->rkey;
 }
 
-/* Bytes of @of, or some that begin before it or end behind it. */
+/* Draws a range within @of, or sometimes one that begins before it or ends behind it. */
 static void draw_range(struct drill *d, const struct kept *of, uint64_t *ret_addr,
                        uint32_t *ret_bytes)
 {
@@ -63,7 +63,7 @@ static void fill(struct drill *d, uint8_t *out, uint32_t bytes)
         out[i] = (uint8_t)prng_next(&d->rng);
 }
 
-/* Writes @bytes at @at of the memory of h1. */
+/* Writes @n bytes at offset @at of h1's memory. */
 static bool put(struct drill *d, uint32_t at, const uint8_t *bytes, uint32_t n)
 {
     struct keys *k = d->own;
@@ -78,13 +78,13 @@ static bool put(struct drill *d, uint32_t at, const uint8_t *bytes, uint32_t n)
                        "memory can be written");
 }
 
-/* Where @addr of the valid @of is in the room. */
+/* Returns the offset in the room of address @addr of @of, which is valid. */
 static uint32_t place(const struct kept *of, uint64_t addr)
 {
     return of->at + (uint32_t)(addr - of->name);
 }
 
-/* Does the memory of h1 at @at hold what was @want? */
+/* Checks that h1's memory at offset @at holds @want. */
 static void check_fetched(struct drill *d, uint32_t at, const uint8_t *want, uint32_t n)
 {
     struct keys *k = d->own;
@@ -95,7 +95,7 @@ static void check_fetched(struct drill *d, uint32_t at, const uint8_t *want, uin
                      "other bytes");
 }
 
-/* --- By peers --------------------------------------------------------------------------------- */
+/* --- Remote access ---------------------------------------------------------------------------- */
 
 static const struct {
     uint32_t opcode, access;
@@ -106,7 +106,7 @@ static const struct {
     {WR_ATOMIC_FETCH_AND_ADD, ACC_REMOTE_ATOMIC, "atomic_fetch_and_add"},
 };
 
-/* What @wr, which is allowed, does to the room, from byte @to on. */
+/* Applies @wr, which is permitted, to the model of h2's memory, at offset @to. */
 static void carry_out(struct keys *k, const struct rdl_send_wr *wr, uint32_t to,
                       const uint8_t *bytes)
 {
@@ -156,9 +156,11 @@ void keys_use_remotely(struct drill *d)
         check_fetched(d, at, before, sge.length);
 }
 
-/* --- By their own host ------------------------------------------------------------------------ */
+/* --- Local access ----------------------------------------------------------------------------- */
 
-/* h2 takes bytes by one of its keys and writes them to h1, or reads some from there. */
+/* h2 uses a key as its lkey: it WRITEs bytes from that memory to h1, or READs bytes from h1 into
+ * it.
+ */
 void keys_use_locally(struct drill *d)
 {
     struct keys *k = d->own;
@@ -181,7 +183,8 @@ void keys_use_locally(struct drill *d)
         return;
     sge.lkey = draw_key(d, of);
     draw_range(d, of, &sge.addr, &sge.length);
-    if (fetches && sge.length > PACKET) /* the first packets of more may be written */
+    /* Of a longer READ the first packets may be written before the failure. */
+    if (fetches && sge.length > PACKET)
         sge.length = PACKET;
     fill(d, bytes, sge.length);
     if (!put(d, at, bytes, sge.length))
@@ -190,7 +193,7 @@ void keys_use_locally(struct drill *d)
     drill_say(d, "# h2.q%u: op=%s, from key 0x%x at 0x%" PRIx64 ", %u bytes", pair,
               fetches ? "rdma_read" : "rdma_write", sge.lkey, sge.addr, sge.length);
     d->n_unsaid++;
-    /* rxe tells a key that is of no use from one whose bytes do not reach. */
+    /* rxe reports a key that does not fit at all differently from a range that is out of bounds. */
     if (k->is_rxe && !fetches && !keys_fit(k, sge.lkey, pair, 0))
         status = WCS_LOC_QP_OP_ERR;
     if (is_open) {

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Messages of every kind where nothing is lost: what must be seen of them, on the wire too. */
+/* The drill of messages: draws and posts messages of every kind without loss, and computes their
+ * expected results.
+ */
 #include "swarm/drills/drill_messages.h"
 
 #include <inttypes.h>
@@ -19,7 +21,7 @@
 
 static const char *const service_names[] = {[QPT_RC] = "rc", [QPT_UC] = "uc", [QPT_UD] = "ud"};
 
-/* --- Places ----------------------------------------------------------------------------------- */
+/* --- Buffers ---------------------------------------------------------------------------------- */
 
 void msg_put(uint8_t *memory, const struct msg_place *p, uint32_t skip, const uint8_t *bytes,
              uint32_t n)
@@ -58,7 +60,7 @@ static struct msg_place take_place(struct drill *d, unsigned host, uint32_t byte
     return p;
 }
 
-/* Writes bytes to the memory of @host, and notes them. */
+/* Writes @n bytes to the memory of @host, and to its model. */
 static void write_bytes(struct drill *d, unsigned host, uint32_t at, const uint8_t *bytes,
                         uint32_t n)
 {
@@ -123,7 +125,9 @@ static void draw_flags(struct drill *d, struct message *m)
         m->flags |= SF_INLINE;
 }
 
-/* Where an atomic finds its word, which another one may have changed before. */
+/* Draws the operands of an atomic.  A compare value is often the word's present value, so that the
+ * swap happens.
+ */
 static void draw_atomic(struct drill *d, struct message *m)
 {
     struct messages *s = d->own;
@@ -164,7 +168,7 @@ static void draw_message(struct drill *d, struct message *m)
                              (m->service == QPT_UD ? MSG_GRH : 0) + m->bytes + drill_below(d, GAP));
 }
 
-/* --- What must be ----------------------------------------------------------------------------- */
+/* --- Expected results ------------------------------------------------------------------------- */
 
 static void expect_completion(struct messages *s, unsigned host, const struct rdl_wc *wc,
                               bool is_recv)
@@ -320,7 +324,8 @@ static bool post_send(struct drill *d, const struct message *m)
                        "a request can be posted");
 }
 
-/* What is moved is in its place, and receives are there. */
+/* Fills the buffers that @m reads from, computes its results and posts the receive that it needs.
+ */
 static bool prepare(struct drill *d, struct message *m)
 {
     struct messages *s = d->own;
@@ -449,7 +454,7 @@ static bool add_end(struct drill *d, unsigned host, uint32_t service)
     return rig_add_qp(d, e, &c);
 }
 
-/* The way of datagrams from @host to the other one. */
+/* Creates the address handle that @host uses to reach the other host. */
 static bool add_handle(struct drill *d, unsigned host)
 {
     struct messages *s = d->own;
@@ -497,7 +502,7 @@ static void set_up(struct drill *d)
     }
 }
 
-/* The listener hears into memory that goes with the drill. */
+/* Ends the listener, which writes to memory that is freed with the drill. */
 static void finish(struct drill *d)
 {
     struct messages *s = d->own;

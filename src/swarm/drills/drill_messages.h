@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* A drill of messages: what its files share.
+/* The drill of messages: the interface between its files.
  *
- * Two hosts, and between them a connection of RC, one of UC, and a queue pair for datagrams each.
- * A step posts a few messages, lets the lab come to rest, and holds completions, events, memory and
- * each frame on the wire against what must be: nothing is lost here, so nothing may differ.
+ * Two hosts are connected by an RC and a UC connection; each also has a UD queue pair.  A step
+ * posts a few messages and runs the lab until it is idle.  It then compares completions, events,
+ * memory and every frame on the wire with the expected ones.  No frame is lost here, so each of
+ * them is known exactly.
  */
 #ifndef SWARM_DRILLS_DRILL_MESSAGES_H
 #define SWARM_DRILLS_DRILL_MESSAGES_H
@@ -14,40 +15,40 @@
 #include "rdmalab/trace.h"
 #include "swarm/drills/rig.h"
 
-#define MSG_SERVICES   (QPT_UD + 1u) /* RC, UC, UD, by enum qp_type */
+#define MSG_SERVICES   (QPT_UD + 1u) /* RC, UC, UD, indexed by enum qp_type */
 #define MSG_BATCH      3u
 #define MSG_PIECES     3u
-#define MSG_ROOM       81920u /* bytes of memory of a host */
-#define MSG_BYTES      13000u /* of the longest message */
+#define MSG_ROOM       81920u /* bytes of memory per host */
+#define MSG_BYTES      13000u /* bytes of the longest message */
 #define MSG_INLINE     256u
-#define MSG_FRAMES     512u /* of a step */
+#define MSG_FRAMES     512u /* frames that one step may send */
 #define MSG_GRH        40u
 #define MSG_WORD       8u
 #define MSG_COMPLETION 4u * MSG_BATCH
 
-/* Part of a host's memory, in pieces. */
+/* A buffer in a host's memory, in up to MSG_PIECES pieces. */
 struct msg_place {
     uint32_t n, at[MSG_PIECES], bytes[MSG_PIECES];
 };
 
 struct message {
     uint32_t service; /* enum qp_type */
-    unsigned from;    /* host */
+    unsigned from;    /* index of the sending host */
     uint32_t opcode;  /* enum wr_opcode */
     uint32_t flags;   /* set of enum send_flag_bit */
     uint32_t bytes;
     uint64_t wr_id, recv_id;
     uint8_t imm[4];
-    struct msg_place own;    /* its source, or what it fills */
-    struct msg_place recv;   /* the receive that it takes */
-    uint32_t remote;         /* place at the far side */
-    uint64_t compare, swap;  /* of atomics; compare: or what is added */
-    uint32_t psn, n_psns;    /* that its requests take */
-    uint8_t data[MSG_BYTES]; /* what is moved */
-    uint32_t n_sent, n_back; /* packets of it, and of its answer, that were seen */
+    struct msg_place own;    /* local buffer: the source, or the destination of a READ or atomic */
+    struct msg_place recv;   /* buffer of the receive that it consumes */
+    uint32_t remote;         /* offset in the remote host's memory */
+    uint64_t compare, swap;  /* of atomics; compare: also the addend of a FETCH_AND_ADD */
+    uint32_t psn, n_psns;    /* first PSN of its requests, and number of PSNs they take */
+    uint8_t data[MSG_BYTES]; /* the bytes that are transferred */
+    uint32_t n_sent, n_back; /* packets seen of the request and of the response */
 };
 
-/* A completion that must come. */
+/* An expected completion. */
 struct msg_expected {
     struct rdl_wc wc;
     bool is_recv, is_done;
@@ -59,19 +60,19 @@ struct messages {
     rdl_pd pd[RIG_HOSTS];
     rdl_channel channel[RIG_HOSTS];
     rdl_cq cq[RIG_HOSTS];
-    rdl_ah ah[RIG_HOSTS]; /* of the other host */
+    rdl_ah ah[RIG_HOSTS]; /* address handle of the other host */
     uint64_t base[RIG_HOSTS];
     uint32_t key[RIG_HOSTS];
-    uint32_t mtu; /* of the connections, in bytes */
+    uint32_t mtu; /* path MTU of the connections, in bytes */
     struct rig_end end[RIG_HOSTS][MSG_SERVICES];
-    uint32_t psn[RIG_HOSTS][MSG_SERVICES]; /* of the next request */
-    uint32_t msn[RIG_HOSTS];               /* messages that the RC one has taken */
-    uint32_t armed[RIG_HOSTS];             /* 0: no, 1: for solicited ones, 2: for all */
+    uint32_t psn[RIG_HOSTS][MSG_SERVICES]; /* PSN of the next request */
+    uint32_t msn[RIG_HOSTS];               /* messages that the RC queue pair has received */
+    uint32_t armed[RIG_HOSTS]; /* 0: not armed, 1: for solicited completions, 2: for all */
     uint64_t wr_id;
 
     struct message batch[MSG_BATCH];
     uint32_t n_batch;
-    uint32_t from[RIG_HOSTS], used[RIG_HOSTS]; /* the memory that this step uses */
+    uint32_t from[RIG_HOSTS], used[RIG_HOSTS]; /* range of offsets that this step uses */
     struct msg_expected expected[RIG_HOSTS][MSG_COMPLETION];
     uint32_t n_expected[RIG_HOSTS];
     struct rdl_listener *listener;
@@ -80,7 +81,7 @@ struct messages {
         uint32_t host;
     } tx[MSG_FRAMES];
     uint32_t n_tx;
-    bool is_answered[RIG_HOSTS]; /* the last RC message from there */
+    bool is_answered[RIG_HOSTS]; /* the last RC message from this host was answered */
     uint8_t memory[RIG_HOSTS][MSG_ROOM], have[MSG_ROOM];
 };
 
@@ -109,7 +110,7 @@ static inline bool msg_takes_recv(const struct message *m)
     return m->opcode == WR_SEND || msg_has_imm(m);
 }
 
-/* Packets that @bytes take. */
+/* Returns the number of packets that @m takes. */
 static inline uint32_t msg_packets(const struct messages *s, const struct message *m)
 {
     const uint32_t mtu = m->service == QPT_UD ? MSG_BYTES : s->mtu;
@@ -117,14 +118,16 @@ static inline uint32_t msg_packets(const struct messages *s, const struct messag
     return m->bytes == 0 || msg_is_atomic(m) ? 1 : (m->bytes + mtu - 1) / mtu;
 }
 
-/* Copies to or from what is known of a host's memory, over @p, without its first @skip bytes. */
+/* Copies @n bytes to the buffer @p in @memory, behind the buffer's first @skip bytes. */
 void msg_put(uint8_t *memory, const struct msg_place *p, uint32_t skip, const uint8_t *bytes,
              uint32_t n);
 
-/* What must be of a message, in the order of posting. */
+/* Computes the expected results of @m: its PSNs, completions and memory contents.  Must be called
+ * in posting order.
+ */
 void msg_foresee(struct messages *s, struct message *m);
 
-/* What was seen in this step (drill_messages_judge.c). */
+/* Compares all results of this step with the expected ones (drill_messages_judge.c). */
 void msg_judge(struct drill *d);
 
 #endif

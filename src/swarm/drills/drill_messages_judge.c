@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A drill of messages: what was seen of them. */
+/* The drill of messages: compares what was seen with the expected results. */
 #include <string.h>
 
 #include "emu/base/cursor.h"
@@ -9,7 +9,7 @@
 #include "emu/wire/packet.h"
 #include "swarm/drills/drill_messages.h"
 
-#define AROUND 64u /* bytes beside what a step uses, which must stay as they are */
+#define AROUND 64u /* bytes around the range of a step that must not change */
 
 /* --- Frames ----------------------------------------------------------------------------------- */
 
@@ -18,7 +18,7 @@ static bool is_between(uint32_t psn, uint32_t first, uint32_t n)
     return ((psn - first) & PSN_MASK) < n;
 }
 
-/* The position of packet @k of @n. */
+/* Returns the position of packet @k of @n packets. */
 static enum op_position position(uint32_t k, uint32_t n)
 {
     if (n == 1)
@@ -33,7 +33,7 @@ static enum op_kind kind_of(const struct message *m)
     return msg_is_atomic(m) ? OPK_ATOMIC : msg_fetches(m) ? OPK_READ : OPK_SEND;
 }
 
-/* The headers that packet @k of @m has for its operation. */
+/* Checks the extended headers of packet @k of @m. */
 static void judge_operation(struct drill *d, const struct message *m, uint32_t k,
                             const struct packet *p)
 {
@@ -59,7 +59,7 @@ static void judge_operation(struct drill *d, const struct message *m, uint32_t k
                      (unsigned long long)p->reth.va, p->reth.dma_bytes);
 }
 
-/* @p is packet @k of the @n of @m. */
+/* Checks @p as packet @k of the @n request packets of @m. */
 static void judge_request(struct drill *d, const struct message *m, uint32_t k, uint32_t n,
                           const struct packet *p)
 {
@@ -113,7 +113,7 @@ static void judge_answer(struct drill *d, struct message *m, const struct packet
                      p->op->name, p->payload_bytes);
 }
 
-/* The message of @host's requests that PSN @psn is of; NULL: none. */
+/* Returns the message whose PSNs include @psn, among the requests of @host; NULL: none. */
 static struct message *message_of(struct messages *s, unsigned host, uint32_t service, uint32_t psn)
 {
     for (uint32_t i = 0; i < s->n_batch; i++) {
@@ -134,7 +134,7 @@ static bool is_last_of_rc(const struct messages *s, const struct message *m, uin
     return psn == ((m->psn + m->n_psns - 1) & PSN_MASK);
 }
 
-/* @p comes back to @host. */
+/* Checks @p, a response that goes to @host. */
 static void judge_back(struct drill *d, unsigned host, const struct packet *p)
 {
     struct messages *s = d->own;
@@ -155,7 +155,7 @@ static void judge_back(struct drill *d, unsigned host, const struct packet *p)
                  "the MSN counts messages", "%u, not %u", p->aeth.msn, s->msn[!host] & PSN_MASK);
 }
 
-/* @p goes out from @host. */
+/* Checks @p, which @host sent. */
 static void judge_frame(struct drill *d, unsigned host, const struct packet *p)
 {
     struct messages *s = d->own;
@@ -286,7 +286,7 @@ static void judge_event(struct drill *d, unsigned host)
 
 /* --- Memory ----------------------------------------------------------------------------------- */
 
-/* Nobody says what the GRH of a datagram is here: it is learnt. */
+/* The GRH of a datagram is not modelled here.  Copies the one that was received to the model. */
 static void learn_headers(struct messages *s, unsigned host, uint32_t from)
 {
     for (uint32_t i = 0; i < s->n_batch; i++) {

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A peer that may do anything. */
+/* The drill of peers: injecting packets, completions and memory, the connection, and the choice of
+ * steps.
+ */
 #include "swarm/drills/drill_peers.h"
 
 #include <string.h>
@@ -16,7 +18,9 @@
 
 /* --- Packets ---------------------------------------------------------------------------------- */
 
-/* Lets @frame end @cut bytes earlier, and its headers say so. */
+/* Cuts the last @cut bytes off @frame: corrects the lengths in its IPv4 and UDP headers, and the
+ * IPv4 checksum.
+ */
 static void shorten(uint8_t *frame, uint32_t cut)
 {
     uint8_t *ip = frame + ETH_BYTES, *udp = ip + IPV4_BYTES;
@@ -125,7 +129,7 @@ bool peer_event(struct drill *d, bool is_told, uint32_t type)
 
 /* --- The connection --------------------------------------------------------------------------- */
 
-/* Both sides know nothing of each other yet. */
+/* Draws new PSNs and attributes, and starts the model as after RESET. */
 static void begin(struct drill *d)
 {
     struct peers *s = d->own;
@@ -143,7 +147,8 @@ static void begin(struct drill *d)
     s->go_backs = s->n_recvs = s->n_taken = s->n_asked = 0;
 }
 
-/* Completions of a queue pair that has failed: those of each queue in its order. */
+/* Polls the completions of a failed queue pair.  Each queue must be flushed in its posting order.
+ */
 static bool poll_flushed(struct drill *d, uint32_t recvs_done, uint32_t asked_done)
 {
     struct peers *s = d->own;
@@ -241,7 +246,7 @@ static bool add_objects(struct drill *d)
     return rig_add_qp(d, &s->end, &c);
 }
 
-/* What is in each frame of the peer. */
+/* Sets the header fields that all packets of the peer share. */
 static bool learn_addresses(struct drill *d)
 {
     struct peers *s = d->own;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* A drill of peers: what its files share.
+/* The drill of peers: the interface between its files.
  *
- * Host h1 has a reliable connection to a queue pair that is not there: the drill itself is the
- * peer. It sees each packet that h1 sends and lets any packet arrive, with addresses, PSNs and an
- * ICRC that are right: requests, duplicates, gaps, wrong lengths, keys and orders, and answers of
- * every kind.  For each of them it is known what h1 answers, completes and writes, and nothing else
- * may happen.  The ACK timer does not run.
+ * Host h1 has a reliable connection to a queue pair that does not exist: the drill plays the remote
+ * peer.  It sees each packet that h1 sends, and injects arbitrary packets with correct addresses,
+ * PSNs and ICRC.  It sends requests, duplicates, PSN gaps, wrong lengths, wrong keys, packets out
+ * of order, and responses of every kind.  The model says what h1 must answer, complete and write
+ * for each packet; nothing else may happen.  The ACK timer is off (timeout 0).
  */
 #ifndef SWARM_DRILLS_DRILL_PEERS_H
 #define SWARM_DRILLS_DRILL_PEERS_H
@@ -20,9 +20,9 @@
 
 #define PEER_ROOM    16384u /* bytes of memory of h1 */
 #define PEER_MTU     256u
-#define PEER_QPN     0x4321u /* of the peer, whom nobody else knows */
+#define PEER_QPN     0x4321u /* of the peer; no queue pair of the lab has it */
 #define PEER_RECVS   8u
-#define PEER_TAKEN   4u /* requests that may be asked for again */
+#define PEER_TAKEN   4u /* executed requests that are kept, so that they can be repeated */
 #define PEER_ASKED   4u
 #define PEER_PAGES   8u
 #define PEER_SEEN    64u
@@ -30,28 +30,28 @@
 #define PEER_WORD    8u
 #define PEER_ACCESS                                                                                \
     ((uint32_t)(ACC_LOCAL_WRITE | ACC_REMOTE_WRITE | ACC_REMOTE_READ | ACC_REMOTE_ATOMIC))
-#define PEER_RDS 4u /* READs and atomics that h1 takes at a time */
+#define PEER_RDS 4u /* READs and atomics that h1 accepts at a time */
 
 struct peer_recv {
     uint64_t wr_id;
     uint32_t at, bytes;
 };
 
-/* A request that h1 has carried out. */
+/* A request that h1 has executed. */
 struct peer_taken {
     struct packet p;
     uint32_t n_psns;
-    uint64_t found; /* by an atomic */
+    uint64_t found; /* by an atomic: the old value of its word */
 };
 
-/* A request that h1 has made. */
+/* A request that h1 has posted. */
 struct peer_asked {
     uint32_t opcode; /* enum wr_opcode */
     uint64_t wr_id;
     uint32_t psn, n_psns, bytes, at;
     uint64_t remote;
     uint32_t lkey;
-    uint32_t n_answered; /* responses of a READ or an atomic */
+    uint32_t n_answered; /* responses sent so far to a READ or an atomic */
     bool is_fenced;
     uint8_t data[PEER_MESSAGE];
 };
@@ -68,40 +68,41 @@ struct peers {
     uint64_t base;
     uint32_t key;
     struct rig_end end, peer;
-    struct packet like; /* what all packets for h1 begin with */
+    struct packet like; /* the header fields that all packets to h1 share */
     struct rdl_listener *listener;
-    struct peer_seen seen[PEER_SEEN]; /* packets that h1 sent since it was asked last */
+    struct peer_seen seen[PEER_SEEN]; /* packets that h1 has sent since the last one was injected */
     uint32_t n_seen;
     uint64_t wr_id, injected_ns;
-    uint32_t
-        cut; /* bytes that the next packet's payload ends too early: it is no multiple of four */
+    uint32_t cut; /* bytes to cut off the end of the next packet */
 
-    /* What h1 was asked. */
+    /* h1 as the responder. */
     uint32_t expected, msn;
-    uint32_t
-        acked; /* the last SEND or WRITE packet: only its own answer ends a READ or an atomic */
-    enum op_kind open; /* a SEND or WRITE whose last packet has not come; OPK_NONE: there is none */
-    uint32_t got;      /* bytes of it */
-    uint32_t to, left; /* of a WRITE: where its next bytes go, and how many there are */
+    /* PSN of the last SEND or WRITE packet.  An ACK of a repeated SEND or WRITE carries it. */
+    uint32_t acked;
+    enum op_kind open; /* an unfinished SEND or WRITE; OPK_NONE: there is none */
+    uint32_t got;      /* bytes of it received so far */
+    uint32_t to, left; /* of a WRITE: offset of its next bytes, and how many are missing */
     bool has_told_gap, has_told_rnr;
     uint32_t n_recvs;
     struct peer_recv recv[PEER_RECVS];
     uint32_t n_taken;
     struct peer_taken taken[PEER_TAKEN];
 
-    /* What h1 asks. */
-    uint32_t next, sent,
-        una; /* behind what was posted, and what was sent; the oldest without answer */
+    /* h1 as the requester. */
+    /* PSNs: @next follows all posted requests, @sent follows all sent ones, @una is the oldest
+     * unanswered one.
+     */
+    uint32_t next, sent, una;
     uint32_t go_backs;
-    bool is_paused;   /* in SQD: what has not begun waits */
-    bool was_implied; /* it has gone back as an answer was missing */
+    bool is_paused;   /* in SQD: requests that have not started wait */
+    bool was_implied; /* h1 retransmitted already because a response was missing */
     uint32_t n_asked;
     struct peer_asked asked[PEER_ASKED];
 
     uint8_t room[PEER_ROOM], have[PEER_ROOM];
 };
 
-/* Packets of @bytes. */
+/* Returns the number of packets of a message of @bytes. */
 static inline uint32_t peer_packets(uint32_t bytes)
 {
     return bytes == 0 ? 1 : (bytes + PEER_MTU - 1) / PEER_MTU;
@@ -112,30 +113,33 @@ static inline uint32_t peer_psn(uint32_t psn)
     return psn & PSN_MASK;
 }
 
-/* Lets @p arrive at h1 with @payload, and the lab come to rest: what h1 sends is seen then. */
+/* Injects @p with @payload at h1 and runs the lab until it is idle.  seen[] then has what h1 sent.
+ */
 bool peer_send(struct drill *d, struct packet *p, const uint8_t *payload);
 
-/* The same, without a rest: others may arrive with it. */
+/* Like peer_send(), but does not run the lab, so that further packets can arrive at the same time.
+ */
 bool peer_send_on(struct drill *d, struct packet *p, const uint8_t *payload);
 
-/* Packet @i of those that were seen. */
+/* Parses packet @i of seen[]. */
 bool peer_seen(struct drill *d, uint32_t i, struct packet *ret);
 
-/* The next completion of h1, which must be of @wr_id with @status. */
+/* Polls the next completion of h1, which must have @wr_id and @status. */
 bool peer_completes(struct drill *d, uint64_t wr_id, uint32_t status, struct rdl_wc *ret);
 
-/* Nothing else completes, and memory is as it must be. */
+/* Checks that there is no further completion and that the memory equals the model. */
 bool peer_is_calm(struct drill *d);
 
-/* To RESET, from where all is new. */
+/* Moves the queue pair to RESET and starts the model again. */
 bool peer_resets(struct drill *d);
 
-/* The queue pair has failed: its receives and requests but the first @n_done are flushed, and it is
- * connected anew.
+/* Checks that the queue pair is in ERR and that its work requests are flushed.  The first
+ * @recvs_done receives and the first @asked_done requests have completed already.  Then connects it
+ * again.
  */
 bool peer_failed(struct drill *d, uint32_t recvs_done, uint32_t asked_done);
 
-/* Exactly one asynchronous event is told, of @type; ASE_NONE: none is. */
+/* Checks that h1 has exactly one asynchronous event, of @type, or none if @is_told is false. */
 bool peer_event(struct drill *d, bool is_told, uint32_t type);
 
 /* The steps. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A drill of peers: answers that arrive, and what becomes of the requests of h1. */
+/* The drill of peers: responses that the peer sends, and their effect on h1's requests. */
 #include <string.h>
 
 #include "emu/base/assert.h"
@@ -10,28 +10,28 @@
 #include "swarm/drills/drill_peers.h"
 
 #define ANSWERS     8u
-#define LATE_NS     2000u /* that h1 may take to send again */
-#define GO_BACKS    5u    /* fewer than retry_cnt */
+#define LATE_NS     2000u /* how late h1 may retransmit */
+#define GO_BACKS    5u    /* retransmissions in a row, fewer than retry_cnt */
 #define CREDITS_OFF 0x1fu
 
 static const char resumes[] =
     "what is asked is sent once, in its order, behind its fences, and again from where "
     "it was not answered";
 
-/* --- What h1 asks ----------------------------------------------------------------------------- */
+/* --- Requests of h1 --------------------------------------------------------------------------- */
 
 static bool fetches(const struct peer_asked *a)
 {
     return a->opcode == WR_RDMA_READ || a->opcode == WR_ATOMIC_FETCH_AND_ADD;
 }
 
-/* Has @a been sent, or some of it? */
+/* Returns true if h1 has sent @a or part of it. */
 static bool has_begun(const struct peers *s, const struct peer_asked *a)
 {
     return psn_diff((struct psn){s->sent}, (struct psn){a->psn}) > 0;
 }
 
-/* The first READ or atomic that was sent and whose answer is not there yet; NULL: there is none. */
+/* Returns the first READ or atomic if it was sent and is not fully answered, or NULL. */
 static struct peer_asked *first_fetch(struct peers *s)
 {
     for (uint32_t i = 0; i < s->n_asked; i++) {
@@ -46,7 +46,7 @@ static uint32_t psns_before(uint32_t from, uint32_t to)
     return (to - from) & PSN_MASK;
 }
 
-/* Packet @p, seen from the request at @psn on: what of @a does it ask for, and is that right? */
+/* Returns true if @p is the request packet of @a that must have @psn. */
 static bool is_request_of(const struct peer_asked *a, uint32_t psn, const struct packet *p)
 {
     const uint32_t k = psns_before(a->psn, psn), from = k * PEER_MTU;
@@ -71,7 +71,8 @@ static bool is_request_of(const struct peer_asked *a, uint32_t psn, const struct
             (p->reth.va == a->remote && p->reth.dma_bytes == a->bytes));
 }
 
-/* How far h1 may send: a fenced request waits for the READs and atomics before it. */
+/* Returns the PSN up to which h1 may send.  A fenced request waits for earlier READs and atomics.
+ */
 static uint32_t sendable(struct peers *s)
 {
     bool has_fetch = false;
@@ -86,7 +87,7 @@ static uint32_t sendable(struct peers *s)
     return s->next;
 }
 
-/* All that may be sent was, from @from on, once, and nothing else. */
+/* Checks that h1 has sent everything that it may send from PSN @from on, once, and nothing else. */
 static bool was_sent(struct drill *d, uint32_t from)
 {
     struct peers *s = d->own;
@@ -120,7 +121,7 @@ static bool was_sent_again(struct drill *d)
     return was_sent(d, s->una);
 }
 
-/* Nothing but what may be sent now, and could not before. */
+/* Checks that h1 has sent only requests that were not allowed to start before. */
 static bool was_calm(struct drill *d)
 {
     const struct peers *s = d->own;
@@ -128,7 +129,9 @@ static bool was_calm(struct drill *d)
     return was_sent(d, s->sent);
 }
 
-/* Is @a, the first one, done?  What has no packets is done when it is its turn, but not in SQD. */
+/* Returns true if @a, the oldest request, is complete.  A request without packets completes when it
+ * is the oldest, but not in SQD.
+ */
 static bool is_done(const struct peers *s, const struct peer_asked *a)
 {
     return a->n_psns == 0 ? !s->is_paused : psns_before(a->psn, s->una) >= a->n_psns;
@@ -152,7 +155,7 @@ static bool complete(struct drill *d)
     return true;
 }
 
-/* Everything before @psn is answered: what ends there completes. */
+/* Records that all requests before @psn are answered, and checks their completions. */
 static bool progress(struct drill *d, uint32_t psn)
 {
     struct peers *s = d->own;
@@ -165,7 +168,7 @@ static bool progress(struct drill *d, uint32_t psn)
     return complete(d);
 }
 
-/* The next one that is asked, of @bytes. */
+/* Adds a request to the model. */
 static struct peer_asked *add_asked(struct drill *d, uint32_t opcode, uint32_t bytes,
                                     uint32_t n_psns)
 {
@@ -218,9 +221,9 @@ static bool post(struct drill *d)
     return post_asked(d, a);
 }
 
-/* --- With a key that ends --------------------------------------------------------------------- */
+/* --- Requests with a key that is invalidated -------------------------------------------------- */
 
-/* A fast region over all of the room, which is valid. */
+/* Creates a valid fast region over all of h1's memory. */
 static bool add_fast_region(struct drill *d, rdl_mr *ret, uint32_t *ret_key)
 {
     struct peers *s = d->own;
@@ -243,7 +246,8 @@ static bool add_fast_region(struct drill *d, rdl_mr *ret, uint32_t *ret_key)
            drill_settle(d) && peer_completes(d, wr.wr_id, WCS_SUCCESS, &wc);
 }
 
-/* A READ that fills memory by the key @key, and then the end of that key, which must wait for it.
+/* Posts a READ that uses @key as its lkey, and then a LOCAL_INV of that key, which must wait for
+ * the READ.
  */
 static bool post_with_key(struct drill *d, uint32_t key)
 {
@@ -258,7 +262,7 @@ static bool post_with_key(struct drill *d, uint32_t key)
     return post_asked(d, a);
 }
 
-/* An atomic has room for its word, and for nothing else. */
+/* Posts an atomic whose buffer is not exactly one word, which must fail. */
 static void post_wrong(struct drill *d)
 {
     struct peers *s = d->own;
@@ -274,7 +278,7 @@ static void post_wrong(struct drill *d)
         (void)peer_failed(d, 0, 1);
 }
 
-/* --- What the peer answers -------------------------------------------------------------------- */
+/* --- Responses of the peer -------------------------------------------------------------------- */
 
 static bool send_ack(struct drill *d, uint8_t syndrome, uint32_t psn)
 {
@@ -289,7 +293,9 @@ static bool send_ack(struct drill *d, uint8_t syndrome, uint32_t psn)
     return peer_send(d, &p, NULL);
 }
 
-/* How many can be answered without the answer of a READ or an atomic. */
+/* Returns how many PSNs an ACK may cover, which are those before the first unanswered READ or
+ * atomic.
+ */
 static uint32_t plain_psns(struct peers *s)
 {
     const struct peer_asked *f = first_fetch(s);
@@ -299,7 +305,7 @@ static uint32_t plain_psns(struct peers *s)
     return f->n_answered > 0 ? 0 : psns_before(s->una, f->psn);
 }
 
-/* Of nothing that is under way. */
+/* Acknowledges a PSN that is not outstanding.  h1 must ignore it. */
 static void answer_ghost(struct drill *d)
 {
     static const uint8_t syndromes[] = {CREDITS_OFF, 0x60, 0x61, 0x62, 0x63, 0x25};
@@ -311,7 +317,7 @@ static void answer_ghost(struct drill *d)
         (void)peer_is_calm(d);
 }
 
-/* Of some packets. */
+/* Acknowledges some packets. */
 static void answer_ack(struct drill *d)
 {
     struct peers *s = d->own;
@@ -325,7 +331,7 @@ static void answer_ack(struct drill *d)
         (void)peer_is_calm(d);
 }
 
-/* What an RNR NAK of @code asks for. */
+/* Returns the time that RNR NAK timer code @code stands for, in ns. */
 static uint64_t wait_ns(uint8_t code)
 {
     static const uint16_t units[] = {65535, 1,    2,    3,     4,     6,     8,     12,
@@ -336,7 +342,7 @@ static uint64_t wait_ns(uint8_t code)
     return code == 0 ? UINT64_C(655360000) : units[code] * UINT64_C(10000);
 }
 
-/* Something was lost from @psn on, or could not be received. */
+/* Sends a NAK that makes h1 retransmit: an RNR NAK, or a PSN sequence error. */
 static void answer_again(struct drill *d, bool rnr)
 {
     struct peers *s = d->own;
@@ -359,7 +365,7 @@ static void answer_again(struct drill *d, bool rnr)
     (void)peer_is_calm(d);
 }
 
-/* A NAK that ends the queue pair. */
+/* Sends a NAK that moves the queue pair to ERR. */
 static void answer_fatal(struct drill *d)
 {
     static const struct {
@@ -377,7 +383,7 @@ static void answer_fatal(struct drill *d)
     (void)peer_failed(d, 0, 1);
 }
 
-/* Response @k of @a. */
+/* Sends response packet @k of @a. */
 static bool send_response(struct drill *d, struct peer_asked *a, uint32_t k)
 {
     struct peers *s = d->own;
@@ -400,7 +406,7 @@ static bool send_response(struct drill *d, struct peer_asked *a, uint32_t k)
     return peer_send(d, &p, a->data + from);
 }
 
-/* The next response of the first READ, or the answer of the first atomic. */
+/* Sends the next response packet of the first READ, or the response of the first atomic. */
 static void answer_fetch(struct drill *d)
 {
     struct peers *s = d->own;
@@ -424,7 +430,7 @@ static void answer_fetch(struct drill *d)
         (void)peer_is_calm(d);
 }
 
-/* The next response of the first READ, but too short or too long. */
+/* Sends a READ response that is too short or too long. */
 static void answer_wrong(struct drill *d)
 {
     struct peers *s = d->own;
@@ -450,7 +456,9 @@ static void answer_wrong(struct drill *d)
         (void)peer_failed(d, 0, 1);
 }
 
-/* What has not begun waits, or goes on when all that has begun is answered. */
+/* Moves the queue pair to SQD, or back to RTS once everything sent is answered.  In SQD requests
+ * that have not started wait.
+ */
 static bool pause(struct drill *d, bool is_paused)
 {
     struct peers *s = d->own;
@@ -465,7 +473,7 @@ static bool pause(struct drill *d, bool is_paused)
            was_calm(d) && complete(d);
 }
 
-/* A response that tells that the one before it was lost. */
+/* Skips one READ response, which tells h1 that the one before was lost. */
 static void answer_hole(struct drill *d)
 {
     struct peers *s = d->own;
@@ -481,7 +489,7 @@ static void answer_hole(struct drill *d)
     (void)peer_is_calm(d);
 }
 
-/* Each answer that is missing, in its order. */
+/* Sends all missing responses in order. */
 static void answer_all(struct drill *d)
 {
     struct peers *s = d->own;
@@ -537,7 +545,7 @@ static void answer(struct drill *d)
     }
 }
 
-/* What is posted goes out, as far as it may. */
+/* Posts some requests and checks that h1 sends those that it may send. */
 static bool post_some(struct drill *d, const uint32_t *key)
 {
     struct peers *s = d->own;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A drill of peers: requests that arrive, and what becomes of each. */
+/* The drill of peers: requests that the peer sends, and h1's responses to them. */
 #include <string.h>
 
 #include "emu/base/assert.h"
@@ -7,26 +7,27 @@
 #include "emu/facts/aeth.h"
 #include "swarm/drills/drill_peers.h"
 
-#define AHEAD 5u        /* PSNs */
-#define HALF  0x800000u /* of them: so many are duplicates, and the others lie ahead */
+#define AHEAD 5u /* PSNs beyond the expected one */
+/* Half of all PSNs: those before the expected one are duplicates, the others are ahead of it. */
+#define HALF 0x800000u
 
-/* What is wrong with a request. */
+/* The error in a request. */
 enum fault_of {
     NOTHING,
-    OUT_OF_ORDER, /* its place in a message */
-    BAD_LENGTH,   /* of its payload */
+    OUT_OF_ORDER, /* not the next packet of its message */
+    BAD_LENGTH,   /* of the payload */
     BAD_KEY,
     BAD_RANGE,
-    BAD_TOTAL, /* the length that a WRITE says first is not what comes */
+    BAD_TOTAL, /* the payload of a WRITE does not match the length in its RETH */
     UNALIGNED, /* an atomic */
     BAD_PAD,
-    BARRED, /* the queue pair does not allow it, whatever the key does */
+    BARRED, /* the access flags of the queue pair forbid it */
     FAULTS
 };
 
-/* --- What h1 says ----------------------------------------------------------------------------- */
+/* --- Responses of h1 -------------------------------------------------------------------------- */
 
-/* One packet: an acknowledge of @kind for @psn. */
+/* Checks that h1 sent exactly one packet: an acknowledgment of @kind for @psn. */
 static bool says(struct drill *d, enum syndrome kind, uint32_t psn)
 {
     struct peers *s = d->own;
@@ -57,7 +58,9 @@ static bool says_nothing(struct drill *d)
                         s->n_seen);
 }
 
-/* It refuses a request for good: the queue pair fails. */
+/* Checks that h1 refuses the request with a NAK, raises the matching event and moves the queue pair
+ * to ERR.
+ */
 static void refuses(struct drill *d, enum syndrome kind, enum fault_of f)
 {
     struct peers *s = d->own;
@@ -68,7 +71,7 @@ static void refuses(struct drill *d, enum syndrome kind, enum fault_of f)
         (void)peer_failed(d, 0, 0);
 }
 
-/* --- What it does ----------------------------------------------------------------------------- */
+/* --- Execution -------------------------------------------------------------------------------- */
 
 static struct peer_taken *remember(struct peers *s, const struct packet *p, uint32_t n_psns)
 {
@@ -79,7 +82,7 @@ static struct peer_taken *remember(struct peers *s, const struct packet *p, uint
     return t;
 }
 
-/* @p was taken in its turn. */
+/* Updates the model: a request in sequence was executed, and used @n_psns PSNs. */
 static void advance(struct peers *s, uint32_t n_psns, bool ends)
 {
     s->expected = peer_psn(s->expected + n_psns);
@@ -92,7 +95,7 @@ static bool ends_message(const struct packet *p)
     return p->op->pos == OPP_LAST || p->op->pos == OPP_ONLY;
 }
 
-/* The first receive is done, with all of a message. */
+/* Checks the completion of the first receive, which a whole message has consumed. */
 static bool completes_receive(struct drill *d, const struct packet *p)
 {
     struct peers *s = d->own;
@@ -133,7 +136,7 @@ static void take_part(struct drill *d, const struct packet *p, const uint8_t *pa
     (void)peer_is_calm(d);
 }
 
-/* @n responses from @psn on, to a READ of @bytes at @va. */
+/* Checks the responses from @psn on to a READ of @bytes at @va. */
 static void check_responses(struct drill *d, uint32_t psn, uint64_t va, uint32_t bytes)
 {
     struct peers *s = d->own;
@@ -196,7 +199,7 @@ static void take_read(struct drill *d, const struct packet *p)
     check_responses(d, p->bth.psn.v, p->reth.va, p->reth.dma_bytes);
 }
 
-/* --- Requests in their turn ------------------------------------------------------------------- */
+/* --- Requests in sequence --------------------------------------------------------------------- */
 
 static uint8_t code_of(enum op_kind kind, enum op_position pos, bool imm)
 {
@@ -222,7 +225,7 @@ static void set_code(struct packet *p, uint8_t code)
     p->op = op_info(code);
 }
 
-/* The next packet of the message that is open, or the first of a new one. */
+/* Draws the next packet of the unfinished message, or the first packet of a new one. */
 static void draw_part(struct drill *d, struct packet *p)
 {
     struct peers *s = d->own;
@@ -281,7 +284,9 @@ static bool begins(const struct packet *p)
     return p->op->pos == OPP_FIRST || p->op->pos == OPP_ONLY;
 }
 
-/* Spoils @p; NOTHING: that cannot be done with this one. */
+/* Puts an error into @p and returns it.  Returns NOTHING if the error that was drawn does not
+ * apply.
+ */
 static enum fault_of spoil(struct drill *d, struct packet *p)
 {
     struct peers *s = d->own;
@@ -320,7 +325,7 @@ static enum fault_of spoil(struct drill *d, struct packet *p)
     return f;
 }
 
-/* Does the queue pair take no operation like @p? */
+/* Returns true if the queue pair's access flags forbid the operation of @p. */
 static bool is_barred(const struct peers *s, const struct packet *p)
 {
     const uint32_t needs = p->op->kind == OPK_WRITE    ? ACC_REMOTE_WRITE
@@ -331,13 +336,13 @@ static bool is_barred(const struct peers *s, const struct packet *p)
     return begins(p) && (needs & ~s->end.access) != 0;
 }
 
-/* Nothing is moved where nothing is asked for, whatever the key is. */
+/* Returns true if @f makes h1 refuse the access.  A transfer of 0 bytes succeeds with any key. */
 static bool is_refused_access(enum fault_of f, const struct packet *p)
 {
     return (f == BAD_KEY || f == BAD_RANGE) && (p->op->kind == OPK_ATOMIC || p->reth.dma_bytes > 0);
 }
 
-/* Does @p need a receive, and is there none? */
+/* Returns true if @p needs a receive and none is posted. */
 static bool lacks_receive(const struct peers *s, const struct packet *p)
 {
     const bool needs =
@@ -380,9 +385,9 @@ static void judge_in_turn(struct drill *d, const struct packet *p, const uint8_t
     }
 }
 
-/* --- Requests out of turn --------------------------------------------------------------------- */
+/* --- Requests out of sequence ----------------------------------------------------------------- */
 
-/* Exactly what came before, or what is left of a READ; other bytes must not be written. */
+/* Repeats an earlier request, or the rest of a READ.  Its payload differs: h1 must not write it. */
 static void repeat(struct drill *d)
 {
     struct peers *s = d->own;
@@ -406,11 +411,11 @@ static void repeat(struct drill *d)
         check_responses(d, p.bth.psn.v, p.reth.va, p.reth.dma_bytes);
     else if (p.op->kind == OPK_ATOMIC)
         check_atomic_answer(d, p.bth.psn.v, t->found);
-    else if (says(d, SYN_ACK, s->acked)) /* even if it did not ask for it */
+    else if (says(d, SYN_ACK, s->acked)) /* even if the packet did not request an ACK */
         (void)peer_is_calm(d);
 }
 
-/* Of long ago: half of all PSNs are duplicates. */
+/* Sends a duplicate from long ago: half of the PSN space counts as duplicate. */
 static void repeat_ancient(struct drill *d)
 {
     struct peers *s = d->own;
@@ -427,7 +432,7 @@ static void repeat_ancient(struct drill *d)
         (void)peer_is_calm(d);
 }
 
-/* More READs than it takes at a time, all at once. */
+/* Sends more READs at once than h1 accepts at a time. */
 static void burst(struct drill *d)
 {
     struct peers *s = d->own;
@@ -438,7 +443,8 @@ static void burst(struct drill *d)
     set_code(&p, OP_RC_RDMA_READ_REQUEST);
     p.reth.rkey = s->key;
     p.reth.va = s->base;
-    p.reth.dma_bytes = PEER_MTU + 1 + drill_below(d, PEER_MTU); /* the first is not done at once */
+    /* Long enough that the first one is not done before the others arrive. */
+    p.reth.dma_bytes = PEER_MTU + 1 + drill_below(d, PEER_MTU);
     for (uint32_t i = 0; i <= PEER_RDS; i++) {
         p.bth.psn.v = psn;
         if (!peer_send_on(d, &p, NULL))
@@ -459,7 +465,7 @@ static void burst(struct drill *d)
     (void)peer_failed(d, 0, 0);
 }
 
-/* Behind a gap. */
+/* Checks h1's response to a packet beyond a PSN gap. */
 static void judge_ahead(struct drill *d)
 {
     struct peers *s = d->own;
@@ -471,7 +477,7 @@ static void judge_ahead(struct drill *d)
     (void)peer_is_calm(d);
 }
 
-/* A WRITE that is right. */
+/* Sends a correct WRITE.  @is_taken: h1 must execute it; otherwise h1 must ignore it. */
 static bool write_some(struct drill *d, bool is_taken)
 {
     struct peers *s = d->own;
@@ -497,7 +503,9 @@ static bool write_some(struct drill *d, bool is_taken)
     return !d->wrong;
 }
 
-/* Before the queue pair is ready, and before it may send: the first packet is told of. */
+/* Sends packets while the queue pair is in RESET, INIT and RTR.  In RTR the first packet raises the
+ * event COMM_EST.
+ */
 void peer_comes_early(struct drill *d)
 {
     struct peers *s = d->own;

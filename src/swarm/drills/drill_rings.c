@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Drills of rings: virtqueues, the memory that they are in, and what verbs make of them. */
+/* The drill of rings: virtqueues, the memory that holds them, and the verbs objects that use them.
+ */
 #include "swarm/drills/drill_rings.h"
 
 #include "swarm/drills/kinds.h"

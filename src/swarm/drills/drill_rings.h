@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The parts of the drills of rings: a drill is one of them. */
+/* The drill of rings: the interface between its parts and their files.  A drill of this kind draws
+ * one part and takes all its steps from it.
+ */
 #ifndef SWARM_DRILLS_DRILL_RINGS_H
 #define SWARM_DRILLS_DRILL_RINGS_H
 
@@ -12,27 +14,27 @@ struct rings_part {
     void (*take)(struct drill *d);
 };
 
-/* A driver of virtio-net that is the drill itself, register by register and byte by byte
- * (drill_rings_driver.c).
+/* The drill is itself the driver of a virtio-net device: it accesses registers and rings byte by
+ * byte (drill_rings_driver.c).
  */
 extern const struct rings_part rings_of_driver;
 
-/* Memory of a program, and RAM below it (drill_rings_memory.c). */
+/* Memory allocation of a program, and the RAM below it (drill_rings_memory.c). */
 extern const struct rings_part rings_of_memory;
 
-/* Queues of the verbs: how much they hold, and what becomes of more (drill_rings_queues.c). */
+/* Capacity and overflow of work queues and completion queues (drill_rings_queues.c). */
 extern const struct rings_part rings_of_queues;
 
-/* --- Of the driver ---------------------------------------------------------------------------- */
+/* --- The driver part -------------------------------------------------------------------------- */
 
-#define BARE_ZONE   16384u /* bytes of RAM in which all buffers are */
+#define BARE_ZONE   16384u /* bytes of the RAM area that holds all buffers */
 #define BARE_FRAMES 8u     /* of one step */
-#define BARE_FRAME  1514u  /* bytes of one */
+#define BARE_FRAME  1514u  /* bytes of the longest frame */
 
 struct bare_ring {
     uint32_t queue, size;
     uint64_t desc, avail, used;
-    uint16_t avail_idx, used_idx; /* chains that were given, and got back */
+    uint16_t avail_idx, used_idx; /* chains offered and chains taken back, modulo 65536 */
     bool has_vector;
 };
 
@@ -50,17 +52,17 @@ struct bare {
     struct bare_ring rx, tx;
     uint64_t zone_at;
     uint32_t zone_used;
-    uint8_t zone[BARE_ZONE]; /* what must be there */
+    uint8_t zone[BARE_ZONE]; /* the expected contents of the area */
     uint32_t n_asked, n_left;
-    struct bare_frame asked[BARE_FRAMES]; /* that are to be sent, or to arrive */
-    struct bare_frame left[BARE_FRAMES];  /* that left the lab; counted beyond that */
+    struct bare_frame asked[BARE_FRAMES]; /* frames to send or to receive */
+    struct bare_frame left[BARE_FRAMES]; /* frames that left the lab; @n_left counts further ones */
 };
 
-/* One chain of descriptors, in whatever shape. */
+/* The model of one chain of descriptors. */
 #define BARE_PIECES 64u
 
 struct bare_piece {
-    uint32_t at; /* in the zone */
+    uint32_t at; /* offset in the zone */
     uint32_t bytes;
 };
 
@@ -71,54 +73,57 @@ struct bare_desc {
 };
 
 struct bare_chain {
-    uint32_t n;                            /* pieces */
-    struct bare_piece pieces[BARE_PIECES]; /* of the buffer, in its order */
-    uint32_t n_direct;                     /* of them have a descriptor in the ring's table */
-    bool indirect;                         /* the others are in a table in the zone */
+    uint32_t n;                            /* number of pieces */
+    struct bare_piece pieces[BARE_PIECES]; /* the buffer's pieces in order */
+    uint32_t n_direct; /* pieces with a descriptor in the descriptor table of the ring */
+    bool indirect;     /* the other pieces are in an indirect table, in the zone */
     uint32_t table_at, table_len;
     struct bare_desc table[BARE_PIECES + 4];
-    struct bare_desc direct[BARE_PIECES + 1]; /* with slots[] of the ring's table */
+    /* Descriptor i is at index slots[i] of the ring's descriptor table. */
+    struct bare_desc direct[BARE_PIECES + 1];
     uint16_t slots[BARE_PIECES + 1];
     uint32_t n_slots;
 };
 
-/* Begins with an empty zone: every byte of it is something. */
+/* Empties the zone and fills it with a nonzero byte. */
 void bare_zone_clear(struct drill *d);
 
-/* A place for @bytes that is a multiple of @align; false: there is no room left. */
+/* Reserves @bytes at a multiple of @align in the zone.  Returns false if there is no space. */
 bool bare_zone_take(struct drill *d, uint32_t bytes, uint32_t align, uint32_t *ret_at);
 
-/* Copies the zone to RAM; looks whether RAM has what the zone says. */
+/* bare_zone_show() copies the zone to RAM.  bare_zone_holds() checks that RAM equals the zone. */
 bool bare_zone_show(struct drill *d);
 bool bare_zone_holds(struct drill *d);
 
 bool bare_ram_put(struct drill *d, uint64_t at, const void *bytes, size_t n);
 bool bare_put16(struct drill *d, uint64_t at, uint16_t v);
 
-/* Cuts @bytes into pieces at places of their own, and thinks out a chain of them which takes at
- * most @slots_max of the slots @slots of the table.  False: there is no room.
+/* Splits a buffer of @bytes into pieces in the zone and designs a chain for them.  The chain uses
+ * at most @slots_max of the descriptor indexes in @slots.  Returns false if there is no space.
  */
 bool bare_chain_make(struct drill *d, uint32_t bytes, bool writable, const uint16_t *slots,
                      uint32_t slots_max, struct bare_chain *ret);
 
-/* Copies @n bytes between a buffer and the pieces in the zone. */
+/* Copies @n bytes into the pieces of @c in the zone. */
 void bare_chain_fill(struct drill *d, const struct bare_chain *c, const void *bytes, uint32_t n);
 
-/* Writes the descriptors: those of an indirect table into the zone. */
+/* Writes the descriptors of @c: direct ones to the ring's table in RAM, indirect ones into the
+ * zone.
+ */
 bool bare_chain_put(struct drill *d, const struct bare_ring *r, const struct bare_chain *c);
 
-/* Makes @c wrong in one way; returns what the device must say of it (enum vq_error). */
+/* Puts one error into @c.  Returns the enum vq_error that the device must report for it. */
 uint32_t bare_chain_spoil(struct drill *d, const struct bare_ring *r, bool writable,
                           struct bare_chain *c);
 
-/* --- Of memory -------------------------------------------------------------------------------- */
+/* --- The memory part -------------------------------------------------------------------------- */
 
 #define PAGES_ALLOCS 24u
 
 struct pages_alloc {
-    uint64_t addr; /* 0: none */
+    uint64_t addr; /* 0: not allocated */
     uint32_t bytes, pages;
-    uint32_t tag; /* of the bytes that are in it */
+    uint32_t tag; /* determines the bytes that it holds */
 };
 
 struct pages {
@@ -128,7 +133,7 @@ struct pages {
     struct pages_alloc allocs[PAGES_ALLOCS];
 };
 
-/* --- Of queues -------------------------------------------------------------------------------- */
+/* --- The queues part -------------------------------------------------------------------------- */
 
 struct queues {
     rdl_host host[RIG_HOSTS];
@@ -137,11 +142,12 @@ struct queues {
     rdl_mr mr[RIG_HOSTS];
     uint64_t addr[RIG_HOSTS];
     uint32_t lkey[RIG_HOSTS];
-    bool event_idx; /* offered */
+    bool event_idx; /* the device offers VIRTIO_F_EVENT_IDX */
     uint32_t serial;
 };
 
-/* A queue pair in INIT with a completion queue of its own, whose receives complete when it fails.
+/* A queue pair in INIT with a completion queue of its own.  When it is moved to ERR, its receives
+ * complete as flushed.
  */
 struct flusher {
     struct rig_end end;
@@ -154,25 +160,31 @@ struct flusher {
 bool flusher_make(struct drill *d, unsigned side, uint32_t cqe, uint32_t max_recv_wr,
                   struct flusher *ret);
 
-/* Posts @n receives with the numbers from @wr_id on, which complete. */
+/* flusher_post() posts @n receives with the wr_id @wr_id, @wr_id + 1 and so on.  flusher_fail()
+ * moves the queue pair to ERR, so that they complete.  flusher_end() destroys both objects.
+ */
 bool flusher_post(struct drill *d, struct flusher *f, uint32_t n, uint64_t wr_id);
 bool flusher_fail(struct drill *d, struct flusher *f);
 bool flusher_end(struct drill *d, struct flusher *f);
 
-/* Takes all events of the host @side.  How many were @type, about the object @raw? */
+/* Takes all asynchronous events of the host @side.  *@ret_n: how many were of @type about the
+ * object @raw.
+ */
 bool queues_events(struct drill *d, unsigned side, uint32_t type, uint64_t raw, uint32_t *ret_n);
 
-/* Polls @cq; a driver that is asked for no notification makes none. */
+/* Polls one completion from @cq.  Returns false if there is none.  Without event_idx it also checks
+ * that polling sends no notification to the device.
+ */
 bool queues_poll(struct drill *d, unsigned side, const char *cq_name, rdl_cq cq,
                  struct rdl_wc *ret);
 
-/* Events that are raised before anybody listens (drill_rings_events.c). */
+/* Raises more events than the event queue can hold (drill_rings_events.c). */
 void queues_storm(struct drill *d);
 
-/* A queue pair is destroyed while an event about it waits. */
+/* Destroys a queue pair while an event about it is pending (drill_rings_events.c). */
 void queues_forget(struct drill *d);
 
-/* --- */
+/* --- State of the drill ----------------------------------------------------------------------- */
 
 struct rings {
     const struct rings_part *part;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Drills of rings: chains of descriptors in any shape that a driver may give them, and in some that
- * it must not.
+/* The drill of rings: descriptor chains of every permitted shape, and of some forbidden ones.
  *
- * All buffers are in a zone of guest RAM whose every byte is known, so that a device that reads or
- * writes anywhere else is seen.
+ * All buffers are in an area of guest RAM, the zone, whose every byte is modelled.  A read or write
+ * at a wrong address is therefore noticed.
  */
 #include <string.h>
 
@@ -15,19 +14,19 @@
 #define DESC_BYTES 16u
 #define GAP_MAX    24u
 
-/* Flags of a descriptor. */
+/* Descriptor flags. */
 #define NEXT     1u
 #define WRITE    2u
 #define INDIRECT 4u
 
-#define LONGEST 65536u /* bytes that any chain may have */
+#define LONGEST 65536u /* bytes of the longest permitted chain */
 
 static struct bare *bare_of(struct drill *d)
 {
     return &((struct rings *)d->own)->u.bare;
 }
 
-/* --- The zone --------------------------------------------------------------------------------- */
+/* --- Zone ------------------------------------------------------------------------------------- */
 
 void bare_zone_clear(struct drill *d)
 {
@@ -92,7 +91,7 @@ bool bare_zone_holds(struct drill *d)
 
 /* --- Shapes ----------------------------------------------------------------------------------- */
 
-/* Into how many pieces: seldom more than a few, but sometimes as many as there can be. */
+/* Draws the number of pieces: mostly a few, sometimes as many as possible. */
 static uint32_t pieces_for(struct drill *d, uint32_t bytes, uint32_t most)
 {
     const uint32_t max = bytes < most ? bytes : most;
@@ -123,8 +122,8 @@ static struct bare_desc desc_of(const struct bare *b, const struct bare_piece *p
     return (struct bare_desc){b->zone_at + p->at, p->bytes, writable ? WRITE : 0, 0};
 }
 
-/* The table of the pieces from @c->n_direct on: they are linked in their order, but lie anywhere
- * behind the first.
+/* Builds the indirect table of the pieces from @c->n_direct on.  They are linked in order; all but
+ * the first lie at shuffled indexes.
  */
 static bool make_table(struct drill *d, bool writable, struct bare_chain *c)
 {
@@ -135,7 +134,7 @@ static bool make_table(struct drill *d, bool writable, struct bare_chain *c)
     c->table_len = n + (drill_one_in(d, 3) ? drill_below(d, 4) : 0);
     if (!bare_zone_take(d, c->table_len * DESC_BYTES, DESC_BYTES, &c->table_at))
         return false;
-    for (uint32_t i = 0; i < c->table_len; i++) /* what is not linked is rubbish */
+    for (uint32_t i = 0; i < c->table_len; i++) /* invalid, unless a piece takes the entry */
         c->table[i] = (struct bare_desc){UINT64_MAX, 0, 0xffff, 0xffff};
     for (uint32_t i = 0; i < n; i++)
         place[i] = (uint16_t)i;
@@ -226,17 +225,18 @@ bool bare_chain_put(struct drill *d, const struct bare_ring *r, const struct bar
     return true;
 }
 
-/* --- What must not be ------------------------------------------------------------------------- */
+/* --- Errors ----------------------------------------------------------------------------------- */
 
-/* A chain and a descriptor of it that says something about a buffer. */
+/* A chain in which an error is made. */
 struct victim {
     const struct bare *b;
     const struct bare_ring *r;
     bool writable;
     struct bare_chain *c;
-    struct bare_desc *some, *last; /* last: of all, in the indirect table if there is one */
-    uint32_t table_len;            /* of the table that @last is in */
-    uint16_t first;                /* of that table, which the chain has begun with */
+    /* @some describes a buffer; @last is the last descriptor of the innermost table. */
+    struct bare_desc *some, *last;
+    uint32_t table_len; /* entries of the table that @last is in */
+    uint16_t first;     /* index in that table of its first descriptor in the chain */
 };
 
 static uint32_t empty_buffer(struct drill *d, const struct victim *v)
@@ -251,14 +251,14 @@ static uint32_t outside_ram(struct drill *d, const struct victim *v)
     const uint64_t end = v->b->ram_bytes;
 
     switch (drill_below(d, 4)) {
-    case 0: /* one byte too many */
+    case 0: /* the buffer ends one byte beyond RAM */
     case 1:
         v->some->addr = end - v->some->bytes + 1;
         break;
     case 2:
         v->some->addr = end + drill_below(d, 1u << 30);
         break;
-    default: /* the end comes round */
+    default: /* address plus length overflows */
         v->some->addr = UINT64_MAX - drill_below(d, v->some->bytes);
     }
     return VQE_BAD_ADDRESS;
@@ -288,8 +288,8 @@ static uint32_t too_long(struct drill *d, const struct victim *v)
     return VQE_TOO_LONG;
 }
 
-/* A buffer for the other direction.  Where the device writes first, what it could read comes too
- * late; otherwise its direction alone is wrong for the queue.
+/* Inverts the direction of the last buffer.  After a writable buffer, a readable one is in the
+ * wrong order.  Otherwise it has the wrong direction for the queue.
  */
 static uint32_t other_direction(struct drill *d, const struct victim *v)
 {
@@ -298,14 +298,14 @@ static uint32_t other_direction(struct drill *d, const struct victim *v)
     return v->writable && v->c->n > 1 ? VQE_BAD_ORDER : VQE_WRONG_DIRECTION;
 }
 
-/* The first descriptor of the ring's table says that it is a table. */
+/* Sets the INDIRECT flag in the first descriptor of the ring's table, where it is not permitted. */
 static uint32_t indirect_unasked(struct drill *d, const struct victim *v)
 {
     const bool ok_but_for_feature = drill_one_in(d, 2);
     struct bare_desc *first = &v->c->direct[0];
 
     if (!v->b->indirect && ok_but_for_feature) {
-        /* As it would be right: this buffer's own descriptor in a table. */
+        /* A table that would be correct with the feature: it holds this buffer's descriptor. */
         struct bare_desc *t = v->c->table;
 
         t[0] = *first;
@@ -323,7 +323,7 @@ static uint32_t indirect_unasked(struct drill *d, const struct victim *v)
     return VQE_BAD_INDIRECT;
 }
 
-/* A table whose last descriptor is a table, the right one. */
+/* Makes the last descriptor of an indirect table refer to another indirect table. */
 static uint32_t table_in_table(struct drill *d, const struct victim *v)
 {
     struct bare_chain *c = v->c;

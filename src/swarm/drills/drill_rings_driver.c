@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Drills of rings: a driver of virtio-net that is the drill itself.
+/* The drill of rings: the drill as a driver of virtio-net.
  *
- * It takes the device from the guest of the host, resets it, negotiates what it likes, and places
- * rings of any size anywhere.  Frames that it sends leave the lab by an external port, and others
- * come in there.  Chains are of any shape (drill_rings_chain.c); one that must not be breaks the
- * device, which is reset then.
+ * It takes the device away from the host's own driver, resets it, negotiates random features and
+ * places rings of random size at random addresses.  Frames that it sends leave the lab through an
+ * external port; frames for it enter there.  Chains have every shape (drill_rings_chain.c).  A
+ * forbidden chain breaks the device, which is then reset.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -25,7 +25,7 @@
 #define LONGEST_RING 256u
 #define VECTORS      3u
 #define BIT(n)       ((uint64_t)1 << (n))
-#define ETHERTYPE    0x88b5u /* for experiments */
+#define ETHERTYPE    0x88b5u /* for local experiments */
 #define ETH_HEADER   14u
 #define SPINS        66000u
 #define SPIN_ONE_IN  20u
@@ -85,7 +85,7 @@ static void accept(struct drill *d, uint64_t features)
     reg_put(d, REG_DRIVER_FEATURE, 4, features >> 32);
 }
 
-/* Features that the device cannot agree to leave FEATURES_OK unset. */
+/* Accepts features that the device must refuse by leaving FEATURES_OK clear. */
 static bool ask_too_much(struct drill *d)
 {
     const struct bare *b = bare_of(d);
@@ -138,7 +138,7 @@ static bool zero(struct drill *d, uint64_t at, uint32_t bytes)
     return bare_ram_put(d, at, zeros, bytes);
 }
 
-/* Places the ring @r behind *@at. */
+/* Places the parts of @r in RAM from *@at on, and advances *@at. */
 static bool place(struct drill *d, struct bare_ring *r, uint64_t *at)
 {
     uint64_t *const parts[] = {&r->desc, &r->avail, &r->used};
@@ -190,7 +190,7 @@ static bool add_ring(struct drill *d, struct bare_ring *r, uint32_t queue, uint6
 
 /* --- Batches of chains ------------------------------------------------------------------------ */
 
-/* The slots of a table in any order. */
+/* Fills @slots with the numbers 0 .. n - 1 in random order. */
 static void shuffle(struct drill *d, uint16_t slots[LONGEST_RING], uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++) {
@@ -202,18 +202,18 @@ static void shuffle(struct drill *d, uint16_t slots[LONGEST_RING], uint32_t n)
     }
 }
 
-/* The chains of a step. */
+/* The chains of one step. */
 struct batch {
     uint16_t slots[LONGEST_RING];
     uint32_t slots_used, n;
     uint16_t heads[BARE_FRAMES];
-    uint32_t len[BARE_FRAMES]; /* that the device must say it has written */
+    uint32_t len[BARE_FRAMES]; /* length that the device must put into the used element */
     struct bare_chain chains[BARE_FRAMES];
     bool wants_irq;
-    uint64_t irqs; /* there were before */
+    uint64_t irqs; /* interrupts before the step */
 };
 
-/* Another chain of @bytes, or NULL: there is no room. */
+/* Adds a chain of @bytes.  Returns NULL if there is no space. */
 static struct bare_chain *add_chain(struct drill *d, const struct bare_ring *r, struct batch *t,
                                     uint32_t bytes, bool writable)
 {
@@ -231,7 +231,7 @@ static struct bare_chain *add_chain(struct drill *d, const struct bare_ring *r, 
     return c;
 }
 
-/* Says when an interrupt is wanted. */
+/* Tells the device whether and when to send an interrupt. */
 static bool choose_irq(struct drill *d, const struct bare_ring *r, struct batch *t)
 {
     const struct bare *b = bare_of(d);
@@ -279,7 +279,7 @@ static bool check_irqs(struct drill *d, const struct bare_ring *r, const struct 
                         "there were %" PRIu64 " for %u chains", n, t->n);
 }
 
-/* All chains came back, with what the device had to say. */
+/* Checks that the device has used all chains, and the lengths that it reports. */
 static bool check_used(struct drill *d, struct bare_ring *r, const struct batch *t)
 {
     const struct bare *b = bare_of(d);
@@ -314,7 +314,7 @@ static void on_frame(void *ctx, const void *frame, size_t bytes)
     memcpy(f->b, frame, f->bytes);
 }
 
-/* A frame that nobody knows, to @mac. */
+/* Draws a frame to @mac with an EtherType that no host handles. */
 static void make_frame(struct drill *d, const uint8_t mac[6], struct bare_frame *f)
 {
     const uint8_t first = (uint8_t)drill_below(d, 256), step = (uint8_t)drill_below(d, 256);
@@ -346,7 +346,7 @@ static bool frames_left(struct drill *d, const char *what)
     return true;
 }
 
-/* --- Sending ---------------------------------------------------------------------------------- */
+/* --- Transmission ----------------------------------------------------------------------------- */
 
 static void begin(struct drill *d, const struct bare_ring *r, struct batch *t)
 {
@@ -358,7 +358,7 @@ static void begin(struct drill *d, const struct bare_ring *r, struct batch *t)
     b->n_asked = b->n_left = 0;
 }
 
-/* The chain of one more frame to be sent, with the header before it. */
+/* Adds a chain with a frame to send, after the virtio-net header. */
 static bool add_sent(struct drill *d, struct batch *t)
 {
     static const uint8_t to[6] = {2, 0xbb, 0, 0, 0, 2};
@@ -377,7 +377,7 @@ static bool add_sent(struct drill *d, struct batch *t)
     return true;
 }
 
-/* Up to @n frames are in the ring, but the device was not told. */
+/* Adds up to @n frames to the ring without a kick. */
 static bool offer_frames(struct drill *d, struct batch *t, uint32_t n)
 {
     struct bare *b = bare_of(d);
@@ -402,9 +402,9 @@ static void send_frames(struct drill *d)
         (void)check_used(d, &b->tx, &t);
 }
 
-/* --- Receiving -------------------------------------------------------------------------------- */
+/* --- Reception -------------------------------------------------------------------------------- */
 
-/* An empty buffer for one more frame, or one that is too short for it. */
+/* Adds an empty receive buffer and draws the frame for it.  Sometimes the buffer is too short. */
 static bool add_empty(struct drill *d, struct batch *t)
 {
     struct bare *b = bare_of(d);
@@ -428,7 +428,7 @@ static bool deliver(struct drill *d, const struct bare_frame *f)
                        "a frame can come in");
 }
 
-/* All that the device must write into the zone. */
+/* Writes the expected received frames into the model of the zone. */
 static void expect_frames(struct drill *d, const struct batch *t)
 {
     const struct bare *b = bare_of(d);
@@ -461,7 +461,7 @@ static void receive_frames(struct drill *d)
         (void)check_used(d, &b->rx, &t);
 }
 
-/* --- What must not be ------------------------------------------------------------------------- */
+/* --- Errors ----------------------------------------------------------------------------------- */
 
 static bool is_broken_by(struct drill *d, const struct bare_ring *r, uint32_t error)
 {
@@ -483,7 +483,7 @@ static bool is_broken_by(struct drill *d, const struct bare_ring *r, uint32_t er
            used_idx_is(d, r, r->used_idx, "a broken ring gets nothing back") && bare_zone_holds(d);
 }
 
-/* The avail ring itself: too far ahead, or a head that is no descriptor. */
+/* Breaks the available ring itself: its index is too far ahead, or a head is not a valid index. */
 static bool spoil_ring(struct drill *d, struct bare_ring *r, uint32_t *ret_error)
 {
     const uint32_t at = (uint16_t)(r->avail_idx - 1) % r->size;
@@ -500,7 +500,7 @@ static bool spoil_ring(struct drill *d, struct bare_ring *r, uint32_t *ret_error
 
 static bool start(struct drill *d);
 
-/* One chain that a driver must not offer, and the device begins anew. */
+/* Offers a forbidden chain or ring.  The device must report it and stop; then resets it. */
 static void break_ring(struct drill *d)
 {
     struct bare *b = bare_of(d);
@@ -528,9 +528,9 @@ static void break_ring(struct drill *d)
         (void)start(d);
 }
 
-/* --- The configuration ------------------------------------------------------------------------ */
+/* --- Configuration space ---------------------------------------------------------------------- */
 
-/* The link goes down or comes up. */
+/* Sets the link up or down and checks that the device reports the change. */
 static bool change_link(struct drill *d, bool up)
 {
     const struct bare *b = bare_of(d);
@@ -561,10 +561,10 @@ static void change_link_twice(struct drill *d)
         (void)change_link(d, true);
 }
 
-/* --- All of it -------------------------------------------------------------------------------- */
+/* --- Setup ------------------------------------------------------------------------------------ */
 
-/* More chains than an index has numbers: too short for a frame, so that the device gives them back
- * at once.
+/* Offers more chains than a 16-bit index can count.  They are too short for a frame, so that the
+ * device uses them at once.
  */
 static void spin(struct drill *d)
 {
@@ -595,7 +595,7 @@ static void spin(struct drill *d)
     }
 }
 
-/* Before DRIVER_OK a driver may offer chains, but who kicks is not heard. */
+/* Offers chains and kicks before DRIVER_OK.  The device must ignore the kick. */
 static bool kick_too_early(struct drill *d, struct batch *t)
 {
     const struct bare *b = bare_of(d);
@@ -608,7 +608,7 @@ static bool kick_too_early(struct drill *d, struct batch *t)
     return used_idx_is(d, &b->tx, 0, "a device does nothing before DRIVER_OK");
 }
 
-/* From a reset to DRIVER_OK. */
+/* Initialises the device from reset to DRIVER_OK. */
 static bool start(struct drill *d)
 {
     struct bare *b = bare_of(d);

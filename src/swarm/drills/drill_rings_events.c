@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Drills of rings: events that come while nobody listens.
+/* The drill of rings: asynchronous events that no program takes.
  *
- * The event queue has a buffer for the first of them, others wait at the device, and what comes
- * when too many wait is lost, which the next one that is told says.  Events of an object that was
- * destroyed meanwhile are not told.
+ * The first events use the buffers of the event queue.  Further ones wait in the device.  When too
+ * many wait, the device drops events and says so in the next one that it delivers.  It does not
+ * deliver events about a destroyed object.
  */
 #include <inttypes.h>
 
@@ -17,8 +17,8 @@
 #include "rdmalab/trace.h"
 #include "swarm/drills/drill_rings.h"
 
-#define WAITING_MAX 64u  /* events that wait at the device */
-#define RAISED_MAX  192u /* in one storm */
+#define WAITING_MAX 64u  /* events that can wait in the device */
+#define RAISED_MAX  192u /* of one storm */
 #define EVENT_BYTES 8u
 #define BUFFERS_MAX 64u
 
@@ -38,17 +38,17 @@ static bool leaf(struct drill *d, const char *path, uint64_t *ret)
     return true;
 }
 
-/* Events of h1, as they were raised. */
+/* The model of the events raised on h1. */
 struct storm {
-    uint64_t buffers, buffers_at;  /* of the event queue */
-    uint64_t seen;                 /* events of the trace */
-    uint32_t n, n_waiting, n_lost; /* of v: those that are not lost */
+    uint64_t buffers, buffers_at;  /* number and address of the buffers of the event queue */
+    uint64_t seen;                 /* trace events examined so far */
+    uint32_t n, n_waiting, n_lost; /* @n: entries of v[], which has those that are not lost */
     struct raised {
         uint32_t type, number;
     } v[RAISED_MAX];
 };
 
-/* What was raised since the last look. */
+/* Adds the events raised since the last call. */
 static void look(struct drill *d, struct storm *s)
 {
     const uint64_t forgotten = rdl_record_forgotten(d->lab);
@@ -93,7 +93,7 @@ static bool rage(struct drill *d, struct storm *s)
     return true;
 }
 
-/* Does any buffer say that events were lost? */
+/* Returns true if a buffer carries the flag that events were lost. */
 static bool says_missed(struct drill *d, const struct storm *s)
 {
     uint8_t raw[BUFFERS_MAX * EVENT_BYTES] = {0};
@@ -109,7 +109,7 @@ static bool says_missed(struct drill *d, const struct storm *s)
     return false;
 }
 
-/* Takes all that is told now; *@i counts them. */
+/* Takes all events that can be taken now.  Adds their number to *@i. */
 static bool hear(struct drill *d, const struct storm *s, uint32_t *i)
 {
     struct rdl_async_event e;
@@ -169,9 +169,9 @@ void queues_storm(struct drill *d)
         (void)listen(d, &s);
 }
 
-/* --- Too fast --------------------------------------------------------------------------------- */
+/* --- Events about destroyed objects ----------------------------------------------------------- */
 
-/* The lab stands right before what is scheduled next. */
+/* Runs the lab to 1 ns before the next scheduled action. */
 static bool run_up_to_next(struct drill *d)
 {
     const struct rdl_limits none = {0};
@@ -180,7 +180,7 @@ static bool run_up_to_next(struct drill *d)
     return drill_works(d, st == RDL_ERR_IDLE ? RDL_OK : st, "a lab can be let on for a time");
 }
 
-/* The link goes down and up so often that each buffer of the event queue has an event. */
+/* Sets the link down and up until every buffer of the event queue is used. */
 static bool flood(struct drill *d)
 {
     const uint32_t n = 8 + drill_below(d, 16);
@@ -193,7 +193,7 @@ static bool flood(struct drill *d)
     return true;
 }
 
-/* The device loses the receive queue of @qp, with which it fails. */
+/* Resets the receive virtqueue of @qp, which makes the queue pair fail. */
 static bool take_queue_away(struct drill *d, rdl_qp qp)
 {
     const rdl_host host = queues_of(d)->host[0];

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Drills of rings: memory.
+/* The drill of rings: memory allocation.
  *
- * A program asks for memory and gives it back.  What it has is zero at first and then what was
- * written last, nothing else of its addresses can be reached, and what was given back can be had
- * again, all of it.
+ * A program allocates and frees memory.  New memory reads as zero, and then as last written.
+ * Addresses around it cannot be accessed.  All freed memory can be allocated again.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -13,7 +12,7 @@
 
 #define PAGE            4096u
 #define BYTES_MAX       (3 * PAGE)
-#define SCRIBBLED       24u /* pages, at most */
+#define SCRIBBLED       24u /* pages at most */
 #define UNMAPPED_OK(st) ((st) == RDL_ERR_FAULT)
 
 static struct pages *pages_of(struct drill *d)
@@ -47,7 +46,7 @@ static bool write_all(struct drill *d, struct pages_alloc *a, uint32_t tag)
                        "memory of a program can be written");
 }
 
-/* --- Taking and giving back ------------------------------------------------------------------- */
+/* --- Allocation and freeing ------------------------------------------------------------------- */
 
 static bool can_read(struct drill *d, uint64_t addr, uint32_t n)
 {
@@ -129,8 +128,8 @@ static void take_memory(struct drill *d)
         (void)write_all(d, a, d->step);
 }
 
-/* All that is left, in pieces that are halved when they do not fit.  Given back, all can be had
- * again.
+/* Allocates all remaining memory in pieces of random size.  Then frees them, so that all of it can
+ * be allocated again.
  */
 static void take_all(struct drill *d)
 {
@@ -183,7 +182,7 @@ static bool holds(struct drill *d, const struct pages_alloc *a, const uint8_t *w
                         "byte %u of %u is 0x%02x", at, a->bytes, have[at < a->bytes ? at : 0]);
 }
 
-/* Part of it is written, across pages or not; all of it is as it must be. */
+/* Writes part of an allocation, perhaps across pages, and checks all of it. */
 static void write_part(struct drill *d)
 {
     struct pages_alloc *a = some_alloc(d);
@@ -205,7 +204,7 @@ static void write_part(struct drill *d)
         (void)write_all(d, a, d->step + 200);
 }
 
-/* A write that goes beyond the end of what is mapped does nothing at all. */
+/* Checks that a write beyond the mapped pages is refused and changes nothing. */
 static void write_beyond(struct drill *d)
 {
     struct pages_alloc *a = some_alloc(d);
@@ -229,7 +228,7 @@ static void write_beyond(struct drill *d)
         (void)holds(d, a, want);
 }
 
-/* The last byte of RAM is there, and the next is not. */
+/* Checks that the last byte of RAM can be read, and the one behind it cannot. */
 static void reach_the_end_of_ram(struct drill *d)
 {
     const struct pages *p = pages_of(d);
@@ -244,10 +243,9 @@ static void reach_the_end_of_ram(struct drill *d)
             "behind RAM nothing can be read", "%u bytes can", beyond);
 }
 
-/* --- */
+/* --- Setup ------------------------------------------------------------------------------------ */
 
-/* Before anybody has memory: bytes in pages that are free, as a device leaves them that was told a
- * wrong address.
+/* Writes to free pages before the first allocation, like a device that was given a wrong address.
  */
 static bool scribble(struct drill *d)
 {
@@ -265,7 +263,7 @@ static bool scribble(struct drill *d)
     return true;
 }
 
-/* How much there is: all that can be had. */
+/* Measures how much memory can be allocated. */
 static bool measure(struct drill *d)
 {
     struct pages *p = pages_of(d);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Drills of rings: how much the queues of the verbs hold, what becomes of what is too much, and
- * what is told of it.
+/* The drill of rings: how many entries work queues, completion queues and shared receive queues
+ * hold, how they overflow, and which events they raise.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -14,9 +14,10 @@
 #include "rdmalab/trace.h"
 #include "swarm/drills/drill_rings.h"
 
-#define MR_BYTES    4096u
-#define WR_ID       1000u
-#define CREDITS_MAX 4u /* receives that credits tell of exactly */
+#define MR_BYTES 4096u
+#define WR_ID    1000u
+/* Receives that an AETH credit count states exactly; it rounds larger numbers. */
+#define CREDITS_MAX 4u
 
 static struct queues *queues_of(struct drill *d)
 {
@@ -37,7 +38,7 @@ static bool number_at(struct drill *d, uint64_t *ret, const char *host, const ch
     return true;
 }
 
-/* --- Queue pairs that fail on purpose --------------------------------------------------------- */
+/* --- Queue pairs that are made to fail -------------------------------------------------------- */
 
 static void name_object(struct drill *d, char name[RDL_NAME_BYTES], const char *kind)
 {
@@ -146,7 +147,7 @@ bool queues_poll(struct drill *d, unsigned side, const char *cq_name, rdl_cq cq,
 
 /* --- Steps ------------------------------------------------------------------------------------ */
 
-/* A work queue holds as many requests as it was made for. */
+/* A work queue holds max_recv_wr requests and no more. */
 static void fill_queue(struct drill *d)
 {
     const uint32_t most = 1 + drill_below(d, 40);
@@ -163,7 +164,7 @@ static void fill_queue(struct drill *d)
         (void)flusher_end(d, &f);
 }
 
-/* The completions with the numbers from WR_ID on are there, in their order. */
+/* Polls the flushed receives @from .. @n - 1, in order and without a gap. */
 static bool polls_all(struct drill *d, struct flusher *f, uint32_t from, uint32_t n)
 {
     struct rdl_wc wc;
@@ -180,7 +181,7 @@ static bool polls_all(struct drill *d, struct flusher *f, uint32_t from, uint32_
                         "nothing completes twice", "there are more than %u completions", n);
 }
 
-/* A completion queue with more completions than it has room for. */
+/* Overflows a completion queue, or nearly. */
 static void overflow(struct drill *d)
 {
     const uint32_t cqe = 1 + drill_below(d, 8), n = 1 + drill_below(d, 14);
@@ -198,7 +199,8 @@ static void overflow(struct drill *d)
     (void)flusher_end(d, &f);
 }
 
-/* Completions stay when their queue gets another size, and it cannot be smaller than they are. */
+/* Resizes a completion queue: its completions stay, and it cannot become smaller than their number.
+ */
 static void resize(struct drill *d)
 {
     const uint32_t n = 2 + drill_below(d, 12), polled = drill_below(d, n);
@@ -234,13 +236,13 @@ static void resize(struct drill *d)
         (void)flusher_end(d, &f);
 }
 
-/* --- Two that talk ---------------------------------------------------------------------------- */
+/* --- Connected pairs -------------------------------------------------------------------------- */
 
 struct pair {
     struct rig_end end[RIG_HOSTS];
     rdl_cq cq[RIG_HOSTS];
     char cq_name[RIG_HOSTS][RDL_NAME_BYTES];
-    rdl_srq srq; /* of the second, or 0 */
+    rdl_srq srq; /* of the second queue pair; raw 0: none */
     char srq_name[RDL_NAME_BYTES];
 };
 
@@ -292,7 +294,7 @@ static bool pair_end(struct drill *d, struct pair *p)
     return true;
 }
 
-/* A message of the first arrives at the second. */
+/* Sends a message from the first queue pair to the second. */
 static bool pair_send(struct drill *d, struct pair *p)
 {
     const struct queues *q = queues_of(d);
@@ -319,7 +321,7 @@ static bool pair_send(struct drill *d, struct pair *p)
     return true;
 }
 
-/* A receive of the second, of @p->srq if there is one. */
+/* Posts a receive to the second queue pair, or to @p->srq if there is one. */
 static enum rdl_status post_receive(struct drill *d, const struct pair *p)
 {
     const struct queues *q = queues_of(d);
@@ -338,7 +340,7 @@ static bool pair_receive(struct drill *d, const struct pair *p)
     return drill_works(d, post_receive(d, p), "a receive can be posted as long as there is room");
 }
 
-/* What the second tells of its receives. */
+/* Checks the credits that the second queue pair advertises for its receives. */
 static void use_credits(struct drill *d)
 {
     uint32_t waiting = 0, sent = 0;
@@ -377,7 +379,7 @@ static bool set_limit(struct drill *d, const struct pair *p, uint32_t limit)
                          "the limit of a shared receive queue can be set");
 }
 
-/* Takes receives of @p->srq, which has @left of @most. */
+/* Consumes receives of @p->srq, which holds @left of @most, and checks its limit event. */
 static bool drain_srq(struct drill *d, struct pair *p, uint32_t left, uint32_t most)
 {
     uint32_t limit = 0, told;
@@ -432,7 +434,7 @@ static void use_srq(struct drill *d)
                             "a shared receive queue can be destroyed that nobody uses");
 }
 
-/* --- */
+/* --- Setup ------------------------------------------------------------------------------------ */
 
 static bool add_memory(struct drill *d, unsigned side)
 {
@@ -472,7 +474,7 @@ static void set_up(struct drill *d)
         queues_storm(d);
     if (d->wrong || !add_memory(d, 0) || !add_memory(d, 1))
         return;
-    for (unsigned side = 0; side < RIG_HOSTS; side++) { /* from now on each event is told at once */
+    for (unsigned side = 0; side < RIG_HOSTS; side++) { /* take the PORT_ACTIVE events */
         if (d->wrong || !queues_events(d, side, 0, 0, &n))
             return;
     }
@@ -484,7 +486,7 @@ static void take(struct drill *d)
                                                     resize,     resize,      use_srq,
                                                     use_srq,    use_credits, queues_forget};
 
-    if (drill_one_in(d, 4)) /* each of them is many calls */
+    if (drill_one_in(d, 4)) /* each step makes many calls */
         steps[drill_below(d, ARRAY_LEN(steps))](d);
 }
 

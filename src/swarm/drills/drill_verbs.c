@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Drills of verbs: queue pairs, their states, attributes and limits, and the events of their
+/* The drill of verbs: queue pairs, their states, attributes and limits, and the events of their
  * queues.
  *
- * Each step is an experiment of its own, on queue pairs that it makes: nothing of it is left when
- * it ends, so that any of them can be left out.
+ * Each step is an experiment of its own, on queue pairs that it creates and destroys.  Any step can
+ * therefore be left out.
  */
 #include <string.h>
 
@@ -170,7 +170,7 @@ bool verbs_fault(struct drill *d, struct rdl_fault_config *c, rdl_fault *ret)
     return drill_works(d, rdl_fault_add(d->lab, c, ret), "a fault can be set");
 }
 
-/* --- The drill -------------------------------------------------------------------------------- */
+/* --- Setup and steps -------------------------------------------------------------------------- */
 
 static bool add_side(struct drill *d, unsigned i)
 {
@@ -213,7 +213,7 @@ static void set_up(struct drill *d)
         (void)add_side(d, 1);
 }
 
-/* An event that nobody takes keeps nothing alive, but must be no other's. */
+/* Takes all events.  None may be about a queue pair, because all of them are destroyed. */
 static void take_events(struct drill *d)
 {
     struct drill_verbs *k = d->own;

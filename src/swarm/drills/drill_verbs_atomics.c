@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Drills of verbs: atomics, messages with a gap, and what is left when a queue pair fails. */
+/* The drill of verbs: atomics, UC messages with a lost packet, and flushing. */
 #include <string.h>
 
 #include "swarm/drills/verbs.h"
@@ -23,7 +23,7 @@ static uint64_t draw_word(struct drill *d)
     return drill_one_in(d, 2) ? UINT32_MAX - drill_below(d, 3) : high << 32 | drill_below(d, 1000);
 }
 
-/* Words are what programs read: the host's order. */
+/* Writes a word.  Programs see it in the host's byte order. */
 static bool put_word(struct drill *d, unsigned host, uint32_t offset, uint64_t v)
 {
     struct drill_verbs *k = d->own;
@@ -44,7 +44,7 @@ static bool has_word(struct drill *d, unsigned host, uint32_t offset, uint64_t w
                         (unsigned long long)want);
 }
 
-/* Some atomics at one word, of which a frame may get lost either way. */
+/* Executes some atomics on one word.  A request or a response may be lost. */
 void verbs_step_atomics(struct drill *d)
 {
     const uint32_t n = 1 + drill_below(d, 6), loses = drill_below(d, 3);
@@ -102,7 +102,7 @@ void verbs_step_atomics(struct drill *d)
         (void)verbs_unpair(d, &p);
 }
 
-/* --- A gap ------------------------------------------------------------------------------------ */
+/* --- Lost packets on UC ----------------------------------------------------------------------- */
 
 static bool send_on(struct drill *d, struct verbs_pair *p, uint32_t bytes)
 {
@@ -113,7 +113,8 @@ static bool send_on(struct drill *d, struct verbs_pair *p, uint32_t bytes)
     return verbs_send(d, &p->end[0], &wr);
 }
 
-/* On UC a message whose packet is lost, or that finds no receive, does not arrive; those behind do.
+/* On UC a message is not delivered if one of its packets is lost or if it finds no receive.  Later
+ * messages are.
  */
 void verbs_step_gap(struct drill *d)
 {
@@ -151,7 +152,7 @@ void verbs_step_gap(struct drill *d)
         (void)verbs_unpair(d, &p);
 }
 
-/* --- What is flushed -------------------------------------------------------------------------- */
+/* --- Flushing --------------------------------------------------------------------------------- */
 
 static bool all_flushed(struct drill *d, rdl_cq cq, uint64_t first, uint32_t n)
 {
@@ -167,7 +168,7 @@ static bool all_flushed(struct drill *d, rdl_cq cq, uint64_t first, uint32_t n)
     return true;
 }
 
-/* In ERR all that is posted is flushed; in RESET nothing is left of it. */
+/* ERR flushes all work requests; RESET discards them. */
 void verbs_step_flush(struct drill *d)
 {
     const uint32_t n_recv = drill_below(d, 8), n_send = 1 + drill_below(d, 10);

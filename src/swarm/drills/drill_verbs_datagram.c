@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Drills of verbs: datagrams. */
+/* The drill of verbs: datagrams. */
 #include <string.h>
 
 #include "swarm/drills/verbs.h"
 
 #define GRH_BYTES 40u
-#define IP_AT     14u /* in a frame */
+#define IP_AT     14u /* offset in a frame */
 #define DATA_MAX  256u
-#define EVERYBODY 0xffffffu /* the queue pair number of a group's datagrams */
+#define EVERYBODY 0xffffffu /* destination QPN of multicast datagrams */
 
 struct datagram {
     struct verbs_pair p;
@@ -70,7 +70,7 @@ static bool unmake(struct drill *d, struct datagram *g)
            verbs_unpair(d, &g->p);
 }
 
-/* Is what the address handle says in the IP header at @ip? */
+/* Checks that the IP header at @ip has the values of the address handle. */
 static bool check_ip(struct drill *d, const struct datagram *g, const uint8_t *ip)
 {
     const bool is_6 = g->path.sgid_index == 1;
@@ -128,7 +128,7 @@ static bool check_arrival(struct drill *d, const struct datagram *g, unsigned ho
                        "a datagram arrives as it was sent");
 }
 
-/* A datagram to one queue pair, or to a group; its Q_Key may be wrong. */
+/* Sends a datagram to one queue pair or to a group.  Its Q_Key may be wrong. */
 void verbs_step_datagram(struct drill *d)
 {
     static const uint32_t qkeys[] = {RIG_QKEY, 0x80000000u, 0x80012345u, RIG_QKEY + 1};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Drills of verbs: one request that is wrong in one way, and requests that are tried again. */
+/* The drill of verbs: requests with exactly one error, and retransmissions. */
 #include <string.h>
 
 #include "swarm/drills/verbs.h"
@@ -17,17 +17,17 @@ static bool pair_of(struct drill *d, struct verbs_pair *p, uint32_t rights, uint
     return rig_connect(d, &p->end[0], &p->end[1]);
 }
 
-/* --- What is wrong ---------------------------------------------------------------------------- */
+/* --- Errors ----------------------------------------------------------------------------------- */
 
 struct wrong {
     uint32_t op;
     uint32_t bytes;  /* of the message */
-    uint32_t second; /* added to the key of its second piece */
+    uint32_t second; /* added to the lkey of its second piece */
     uint32_t off;    /* added to the remote address */
-    uint32_t rkey;   /* added to the remote key */
-    uint32_t no;     /* rights that the peer's queue pair does not give */
-    uint32_t recv;   /* bytes of the receive; 0: there is none */
-    uint32_t status; /* what becomes of it */
+    uint32_t rkey;   /* added to the rkey */
+    uint32_t no;     /* access flags that the peer's queue pair lacks */
+    uint32_t recv;   /* bytes of the receive; 0: none is posted */
+    uint32_t status; /* expected completion status */
     const char *what;
 };
 
@@ -59,7 +59,7 @@ static const struct wrong wrongs[] = {
     {WR_SEND, 1100, 0, 0, 0, 0, 1099, WCS_REM_INV_REQ_ERR, "a message must fit its receive"},
 };
 
-/* One request, not signaled if it must fail: that is told all the same. */
+/* Posts one request.  It is unsignaled if it must fail, because a failure completes anyway. */
 void verbs_step_wrong(struct drill *d)
 {
     const struct wrong *w = &wrongs[drill_below(d, sizeof(wrongs) / sizeof(wrongs[0]))];
@@ -95,7 +95,7 @@ void verbs_step_wrong(struct drill *d)
     (void)verbs_unpair(d, &p);
 }
 
-/* --- What is tried again ---------------------------------------------------------------------- */
+/* --- Retransmission --------------------------------------------------------------------------- */
 
 static bool send_one(struct drill *d, struct verbs_pair *p, uint32_t op, uint32_t flags)
 {
@@ -113,7 +113,7 @@ static bool send_one(struct drill *d, struct verbs_pair *p, uint32_t op, uint32_
     return verbs_send(d, &p->end[0], &wr);
 }
 
-/* More frames are lost, one after the other, than retry_cnt: but each time all goes on between. */
+/* Loses more frames in all than retry_cnt, but each time progress resets the retry counter. */
 void verbs_step_again(struct drill *d)
 {
     static const uint32_t ops[] = {WR_RDMA_WRITE, WR_RDMA_READ, WR_SEND};

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Drills of verbs: when things are sent, and when not. */
+/* The drill of verbs: when requests are sent, retransmitted and held back. */
 #include <string.h>
 
 #include "emu/facts/opcode.h"
 #include "rdmalab/memory.h"
 #include "swarm/drills/verbs.h"
 
-#define CLOSE_NS 5000u /* two ways over the cable are shorter than this */
+#define CLOSE_NS 5000u /* longer than a round trip over the link */
 
 static bool pair_up(struct drill *d, struct verbs_pair *p, uint32_t timeout, uint32_t retry_cnt)
 {
@@ -25,7 +25,8 @@ static void mark(struct drill *d)
     k->mark = rdl_record_forgotten(d->lab) + rdl_record_count(d->lab);
 }
 
-/* A request of @bytes between the lower half of one host and the upper half of the other. */
+/* Posts a request of @bytes: a READ from h2's lower half, or a SEND or WRITE from h1's lower half.
+ */
 static bool send_op(struct drill *d, struct verbs_pair *p, uint32_t op, uint32_t flags,
                     uint32_t bytes)
 {
@@ -43,7 +44,7 @@ static bool send_op(struct drill *d, struct verbs_pair *p, uint32_t op, uint32_t
     return verbs_send(d, &p->end[0], &wr);
 }
 
-/* A READ loses one of its responses, and goes on where it was. */
+/* Loses one response of a READ; the READ must still complete with the right bytes. */
 void verbs_step_read_lost(struct drill *d)
 {
     const uint32_t n_pkts = 2 + drill_below(d, 6), bytes = VERBS_MTU * n_pkts;
@@ -71,7 +72,7 @@ void verbs_step_read_lost(struct drill *d)
 
 /* --- Timers ----------------------------------------------------------------------------------- */
 
-/* Are packets of h1 sent @least apart, or up to @more later? */
+/* Checks that the packets of h1 are sent @least ns apart, or up to @more ns later. */
 static bool apart(struct drill *d, uint64_t least, uint64_t more, const char *what)
 {
     const struct drill_verbs *k = d->own;
@@ -106,7 +107,7 @@ static bool to_error(struct drill *d, struct verbs_pair *p)
     return rig_modify(d, &p->end[0], &a, QPS_ERR, 0);
 }
 
-/* Nothing that h1 sends arrives. */
+/* Loses every packet of h1: checks the number and the interval of its retransmissions. */
 void verbs_step_timeout(struct drill *d)
 {
     const uint32_t timeout = drill_one_in(d, 3) ? 0 : 1 + drill_below(d, 20);
@@ -141,7 +142,7 @@ void verbs_step_timeout(struct drill *d)
         (void)verbs_unpair(d, &p);
 }
 
-/* Nanoseconds of a code of the RNR timer: 0 is the longest. */
+/* Returns the time of an RNR timer code in ns.  Code 0 is the longest. */
 static uint64_t rnr_ns(uint32_t code)
 {
     static const uint32_t us[] = {655360, 10, 20, 30};
@@ -154,7 +155,7 @@ static uint64_t rnr_ns(uint32_t code)
     return (code % 2 == 0 ? step : step + step / 2) * 1000;
 }
 
-/* A SEND without a receive, which may be there in time. */
+/* Sends a message without a receive.  One may be posted before the retries are exhausted. */
 void verbs_step_rnr(struct drill *d)
 {
     const uint32_t code = drill_one_in(d, 4) ? 0 : drill_below(d, 32);
@@ -193,7 +194,7 @@ void verbs_step_rnr(struct drill *d)
 
 /* --- Order ------------------------------------------------------------------------------------ */
 
-/* How often was @type told about the queue pair of @e? */
+/* Returns how many events of @type were raised about the queue pair of @e. */
 static uint32_t count_async(struct drill *d, const struct rig_end *e, uint32_t type)
 {
     const struct ev *v;
@@ -205,7 +206,7 @@ static uint32_t count_async(struct drill *d, const struct rig_end *e, uint32_t t
     return n;
 }
 
-/* Was every request that h1 sent after its move to SQD begun before? */
+/* Checks that h1 started no request after it moved to SQD. */
 static bool check_begun(struct drill *d)
 {
     const struct drill_verbs *k = d->own;
@@ -230,7 +231,7 @@ static bool check_begun(struct drill *d)
     return true;
 }
 
-/* In SQD nothing is begun; what was begun ends, which is told if somebody asked. */
+/* In SQD no request starts; started ones complete, which raises SQ_DRAINED if it was requested. */
 void verbs_step_sqd(struct drill *d)
 {
     const uint32_t before = drill_below(d, 9), behind = 1 + drill_below(d, 5);
@@ -274,7 +275,8 @@ void verbs_step_sqd(struct drill *d)
     (void)verbs_unpair(d, &p);
 }
 
-/* Follows READs and what is behind them: @fenced is the first that must wait for all of them. */
+/* Checks the order of packets: the fenced request goes out after all @n_reads READs are answered.
+ */
 static bool check_fence(struct drill *d, uint32_t n_reads)
 {
     const struct drill_verbs *k = d->own;
@@ -352,7 +354,9 @@ static bool make_fast(struct drill *d, struct fast_mr *m)
     return true;
 }
 
-/* A region is registered, used and invalidated, all posted at once; what uses it loses a frame. */
+/* Registers a fast region, uses it and invalidates it, all posted at once.  The request that uses
+ * it loses a frame.
+ */
 void verbs_step_local_inv(struct drill *d)
 {
     const uint32_t n_pkts = 1 + drill_below(d, 6), bytes = VERBS_MTU * n_pkts;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Drills of verbs: objects, their states and their limits. */
+/* The drill of verbs: objects, their states and their limits. */
 #include <string.h>
 
 #include "rdmalab/events.h"
@@ -45,7 +45,7 @@ struct shared {
     rdl_pd pd;
     rdl_mr mr;
     rdl_srq srq;
-    uint32_t lkey, n, limit; /* n: receives in it */
+    uint32_t lkey, n, limit; /* @n: receives in it */
 };
 
 static bool make_shared(struct drill *d, struct shared *s)
@@ -119,7 +119,9 @@ static bool take_shared(struct drill *d, struct shared *s, struct verbs_pair *p)
                         "%u events with %u receives left", now, s->n);
 }
 
-/* A queue pair that fails takes no more shared receives, and flushes none: that is told once. */
+/* A failed queue pair takes no more shared receives and flushes none.  It raises LAST_WQE_REACHED
+ * once.
+ */
 static bool end_shared(struct drill *d, struct verbs_pair *p)
 {
     const uint32_t told = count_async(d, ASE_QP_LAST_WQE_REACHED);
@@ -171,13 +173,15 @@ void verbs_step_srq(struct drill *d)
         (void)unmake_shared(d, &s);
 }
 
-/* --- Moves ------------------------------------------------------------------------------------ */
+/* --- State transitions ------------------------------------------------------------------------ */
 
 #define UP   (QPA_PKEY_INDEX | QPA_PORT)
 #define KEYS (QPA_ACCESS_FLAGS | QPA_PKEY_INDEX)
 #define RNR  (QPA_ACCESS_FLAGS | QPA_MIN_RNR_TIMER)
 
-/* What the specification asks of each move, and allows; those to RESET and ERR take nothing. */
+/* The attributes that the specification requires and permits for each transition.  Transitions to
+ * RESET and ERR take none.
+ */
 static const struct qp_move_case {
     uint32_t type, from, to, need, may;
 } moves[] = {
@@ -223,7 +227,7 @@ static const struct qp_move_case *find_move(uint32_t type, uint32_t from, uint32
     return NULL;
 }
 
-/* A bit that a driver may set; those of other paths are not offered. */
+/* Draws an attribute.  Those of the alternate path do not occur. */
 static uint32_t draw_bit(struct drill *d)
 {
     static const uint32_t bits[] = {QPA_EN_SQD_ASYNC_NOTIFY,
@@ -318,7 +322,7 @@ void verbs_step_modify(struct drill *d)
         (void)verbs_unpair(d, &p);
 }
 
-/* --- What is in use --------------------------------------------------------------------------- */
+/* --- GIDs in use ------------------------------------------------------------------------------ */
 
 static bool set_gid(struct drill *d, rdl_host h, bool valid, bool right, const char *what)
 {
@@ -331,7 +335,7 @@ static bool set_gid(struct drill *d, rdl_host h, bool valid, bool right, const c
     return drill_expect(d, (st == RDL_OK) == right, what, "%s", rdl_status_name(st));
 }
 
-/* The GID that a connection has stays as long as it. */
+/* A GID cannot be removed while a connection uses it. */
 void verbs_step_gid(struct drill *d)
 {
     struct drill_verbs *k = d->own;
@@ -360,7 +364,7 @@ static bool resize(struct drill *d, rdl_cq cq, uint32_t cqe, enum rdl_status wan
     return drill_expect(d, st == want, what, "%s", rdl_status_name(st));
 }
 
-/* As many completions as a queue has room for, or one more. */
+/* Fills a completion queue, or overflows it by one completion. */
 void verbs_step_cq(struct drill *d)
 {
     struct drill_verbs *k = d->own;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Drills of verbs: what is posted, and what becomes of it. */
+/* The drill of verbs: posting of requests, their results and their limits. */
 #include <string.h>
 
 #include "swarm/drills/verbs.h"
 
-#define BTH_AT 42u /* in a frame: behind Ethernet, IPv4 and UDP */
+#define BTH_AT 42u /* offset in a frame: after Ethernet, IPv4 and UDP */
 
 static bool pair_up(struct drill *d, struct verbs_pair *p, uint32_t type)
 {
@@ -17,7 +17,8 @@ static bool pair_up(struct drill *d, struct verbs_pair *p, uint32_t type)
     return verbs_pair(d, &c, p) && rig_connect(d, &p->end[0], &p->end[1]);
 }
 
-/* Every packet of h1 has SE only if it is the last of a message that asks for it. */
+/* Checks that only the last packet of a solicited message has the SE bit, and counts the packets.
+ */
 static bool check_frames(struct drill *d, uint32_t n_pkts, bool solicited)
 {
     const struct drill_verbs *k = d->own;
@@ -49,7 +50,7 @@ struct verbs_message {
     bool has_imm, takes_recv;
 };
 
-/* Draws what is sent, in one to four pieces or inline. */
+/* Draws a request with its data in one to four pieces or inline. */
 static void draw_message(struct drill *d, struct verbs_message *m, bool is_rc)
 {
     static const uint32_t ops[] = {WR_SEND, WR_SEND_WITH_IMM, WR_RDMA_WRITE,
@@ -114,7 +115,7 @@ static void check_message(struct drill *d, const struct verbs_message *m, const 
     (void)verbs_holds(d, 1, VERBS_HALF, k->sent, m->bytes, "what arrives is what was sent");
 }
 
-/* A message on RC or UC: all of it is known. */
+/* Sends a message on RC or UC and checks everything about it. */
 void verbs_step_message(struct drill *d)
 {
     struct drill_verbs *k = d->own;
@@ -165,7 +166,7 @@ static bool refused(struct drill *d, const struct rig_end *e, const struct rdl_s
     return drill_expect(d, st == RDL_ERR_INVAL, what, "%s", rdl_status_name(st));
 }
 
-/* The limits of a queue pair, and one more than each. */
+/* Exceeds each limit of a queue pair by one. */
 void verbs_step_limits(struct drill *d)
 {
     struct drill_verbs *k = d->own;
@@ -219,9 +220,9 @@ void verbs_step_limits(struct drill *d)
     (void)verbs_unpair(d, &p);
 }
 
-/* --- Rights ----------------------------------------------------------------------------------- */
+/* --- Access flags ----------------------------------------------------------------------------- */
 
-/* Each right of a region is asked for by what needs it, and by nothing else. */
+/* Each access flag of a region is required by its operation, and by no other. */
 void verbs_step_rights(struct drill *d)
 {
     static const struct {

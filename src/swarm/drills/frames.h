@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Drills of frames: what their files share.
+/* The drill of frames: the interface between its files.
  *
- * A switch has a host, h1, and strangers p1 to p3, which are external ports: whatever they send is
- * written here byte by byte, and whatever comes to them is kept.  Two more strangers, p4 and p5,
- * have a link of their own, on which frames are lost.
+ * A switch connects host h1 and the external ports p1 to p3, behind which the drill plays stations.
+ * The drill writes each frame that they send byte by byte, and keeps each frame that reaches them.
+ * Two more ports, p4 and p5, are connected by a link of their own that loses frames.
  */
 #ifndef SWARM_DRILLS_FRAMES_H
 #define SWARM_DRILLS_FRAMES_H
@@ -15,18 +15,18 @@
 #include "swarm/drills/rig.h"
 
 #define FRAMES_PORTS     5u
-#define FRAMES_SWITCHED  3u /* of them are at the switch */
+#define FRAMES_SWITCHED  3u /* of these ports are at the switch */
 #define FRAMES_STATIONS  6u
 #define FRAMES_BYTES_MAX 400u
 #define FRAMES_KEPT      96u
 #define FRAMES_FAULTS    4u
 #define FRAMES_NOWHERE   UINT32_MAX
 
-/* A frame that came to a stranger. */
+/* A frame that came out of an external port. */
 struct frames_seen {
     uint32_t port;
     uint64_t at_ns;
-    size_t bytes; /* all of them; at most FRAMES_BYTES_MAX are kept */
+    size_t bytes; /* length of the frame; at most FRAMES_BYTES_MAX bytes are kept */
     uint8_t frame[FRAMES_BYTES_MAX];
 };
 
@@ -47,18 +47,19 @@ struct frames {
     struct drill *d;
     rdl_host host;
     rdl_port port[FRAMES_PORTS];
-    rdl_link link[FRAMES_PORTS]; /* of each switched stranger, and at last of p4 and p5 */
+    rdl_link link[FRAMES_PORTS]; /* of each port at the switch; the next one is that of p4 and p5 */
     uint64_t latency_ns[FRAMES_PORTS], rate_bps[FRAMES_PORTS];
     struct frames_reader reader[FRAMES_PORTS];
-    uint32_t learnt[FRAMES_STATIONS]; /* at which port the switch has heard it */
+    /* Port at which the switch has learnt the station's MAC; FRAMES_NOWHERE: none. */
+    uint32_t learnt[FRAMES_STATIONS];
     struct frames_fault fault[FRAMES_FAULTS];
-    struct frames_seen seen[FRAMES_KEPT]; /* since frames_forget() */
+    struct frames_seen seen[FRAMES_KEPT]; /* received since frames_forget() */
     uint32_t n_seen;
-    uint64_t out_ns;   /* of the last frame that left the lab */
-    uint32_t stranger; /* the last that said who it is */
-    uint8_t mac[6];    /* h1's */
+    uint64_t out_ns;   /* time of the last frame that left the lab */
+    uint32_t stranger; /* number of stations that drill_frames_ip.c has used */
+    uint8_t mac[6];    /* of h1 */
     uint8_t gid[2][16];
-    rdl_pd pd; /* of h1's, as what follows */
+    rdl_pd pd; /* of h1, like the members that follow */
     rdl_cq cq;
     rdl_ah ah;
     struct rig_end ud;
@@ -68,14 +69,16 @@ struct frames {
     uint8_t group[16];
 };
 
-/* Forgets what was seen; sends a frame; waits until all is quiet. */
+/* frames_forget() clears seen[].  frames_send() does so, sends a frame into the lab through @port
+ * and runs the lab until it is idle.
+ */
 void frames_forget(struct frames *k);
 bool frames_send(struct drill *d, uint32_t port, const uint8_t *frame, size_t bytes);
 
-/* A step with h1, the host. */
+/* Takes one step that involves h1 (drill_frames_ip.c). */
 void frames_take_host(struct drill *d);
 
-/* Gives it a UD queue pair; the steps with that. */
+/* Creates a UD queue pair on h1, and the steps that use it (drill_frames_ud.c). */
 bool frames_add_ud(struct drill *d);
 void frames_take_datagram(struct drill *d);
 void frames_take_group(struct drill *d);

@@ -1,32 +1,31 @@
 /* SPDX-License-Identifier: MIT */
-/* The kinds of drills. */
+/* The kinds of drills.  Each checks its subject against an exact model (drill.h). */
 #ifndef SWARM_DRILLS_KINDS_H
 #define SWARM_DRILLS_KINDS_H
 
 #include "swarm/drills/drill.h"
 
-/* Messages where nothing is lost, and each of their frames (drill_messages.c). */
+/* Messages of every kind without loss, checked frame by frame (drill_messages.c). */
 extern const struct drill_kind drill_of_messages;
 
-/* Datagrams to one and to many (drill_datagrams.c). */
+/* Unicast and multicast datagrams (drill_datagrams.c). */
 extern const struct drill_kind drill_of_datagrams;
 
-/* A peer that may send anything, at the end of a reliable connection (drill_peers.c). */
+/* A peer that sends arbitrary packets on a reliable connection (drill_peers.c). */
 extern const struct drill_kind drill_of_peers;
 
-/* Regions and windows, and who may use their keys (drill_keys.c). */
+/* Memory regions and windows, and the access rights of their keys (drill_keys.c). */
 extern const struct drill_kind drill_of_keys;
 
-/* What a host takes from a wire and answers, and what a network does with frames
+/* How a host handles and answers arbitrary frames, and how the network forwards them
  * (drill_frames.c).
  */
 extern const struct drill_kind drill_of_frames;
 
-/* Virtqueues whose driver does what it may, or what it must not (drill_rings.c). */
+/* Virtqueues under a driver that obeys the rules, and one that breaks them (drill_rings.c). */
 extern const struct drill_kind drill_of_rings;
 
-/* Queue pairs, their states, attributes and limits, and the events of their queues
- * (drill_verbs.c).
+/* Queue pairs, their states, attributes and limits, and the events of their queues (drill_verbs.c).
  */
 extern const struct drill_kind drill_of_verbs;
 

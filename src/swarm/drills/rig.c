@@ -9,7 +9,7 @@
 #include "emu/facts/qp_fsm.h"
 #include "rdmalab/inspect.h"
 
-/* enum mtu */
+/* Path MTU of @e, enum mtu. */
 static uint32_t mtu_of(const struct rig_end *e)
 {
     return e->path_mtu ? e->path_mtu : (uint32_t)MTU_1024;
@@ -41,7 +41,7 @@ bool rig_add_hosts(struct drill *d, const struct rig_config *c, rdl_host ret[RIG
     return drill_works(d, rdl_link_add(d->lab, &link, ret_link), "a link can be added");
 }
 
-/* Its line names what it is made of as inspect does. */
+/* Writes the script line.  It names PD, CQs and SRQ by their paths. */
 static void say_qp(struct drill *d, const struct rig_end *e, const struct rdl_qp_config *c)
 {
     static const char *const types[] = {[QPT_RC] = "rc", [QPT_UC] = "uc", [QPT_UD] = "ud"};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the steps of the drill of verbs share: two hosts that stay, and queue pairs that a step
- * makes and takes away again.
+/* The drill of verbs: the interface between its files.  Two hosts exist throughout; each step
+ * creates queue pairs between them and destroys them at its end.
  */
 #ifndef SWARM_DRILLS_VERBS_H
 #define SWARM_DRILLS_VERBS_H
@@ -11,13 +11,14 @@
 #include "rdmalab/trace.h"
 #include "swarm/drills/rig.h"
 
-#define VERBS_BUF    16384u /* bytes of the memory at each host */
-#define VERBS_HALF   8192u  /* what is sent is read below it, what arrives is written above */
+#define VERBS_BUF 16384u /* bytes of memory at each host */
+/* Senders read from below this offset; received data is written from it on. */
+#define VERBS_HALF   8192u
 #define VERBS_RIGHTS (ACC_LOCAL_WRITE | ACC_REMOTE_WRITE | ACC_REMOTE_READ | ACC_REMOTE_ATOMIC)
 #define VERBS_MTU    1024u
 #define VERBS_INLINE 256u
 
-/* What a host has all the time. */
+/* The objects of a host that exist throughout. */
 struct verbs_side {
     rdl_host host;
     rdl_pd pd;
@@ -32,44 +33,47 @@ struct drill_verbs {
     rdl_host host[RIG_HOSTS];
     rdl_link link;
     struct verbs_side side[RIG_HOSTS];
-    uint64_t wr_id; /* of the last work request */
-    uint64_t mark;  /* events before this one are of earlier steps */
+    uint64_t wr_id; /* wr_id of the last work request */
+    uint64_t mark;  /* number of the first trace event of this step */
     uint8_t sent[VERBS_HALF], got[VERBS_HALF];
 };
 
-/* Two queue pairs: [0] is at h1. */
+/* Two connected queue pairs; [0] is on h1. */
 struct verbs_pair {
     struct rig_end end[RIG_HOSTS];
 };
 
-/* Makes a pair as @c says; its PD and completion queues are set here. */
+/* Creates a pair as @c says.  Sets @c's PD and completion queues. */
 bool verbs_pair(struct drill *d, struct rdl_qp_config *c, struct verbs_pair *p);
-/* The same; h2's takes its receives from @srq. */
+/* Like verbs_pair(), but the queue pair on h2 uses @srq. */
 bool verbs_pair_with_srq(struct drill *d, struct rdl_qp_config *c, rdl_srq srq,
                          struct verbs_pair *p);
 bool verbs_unpair(struct drill *d, struct verbs_pair *p);
 
-/* Draws bytes for the lower half of h1's memory, and writes them there. */
+/* Fills the lower half of @host's memory with random bytes, and clears the upper half at the other
+ * host.
+ */
 bool verbs_fill(struct drill *d, unsigned host);
 
-/* Posts to the queue pair of @e, with the next wr_id. */
+/* Posts a request or a receive to the queue pair of @e, with the next wr_id. */
 bool verbs_send(struct drill *d, const struct rig_end *e, struct rdl_send_wr *wr);
 bool verbs_recv(struct drill *d, const struct rig_end *e, uint32_t offset, uint32_t bytes);
 
-/* The next completion must be there, with @status. */
+/* Polls the next completion of @cq, which must have @status. */
 bool verbs_done(struct drill *d, rdl_cq cq, uint32_t status, struct rdl_wc *ret);
 
-/* Nothing is left in any completion queue. */
+/* Checks that all completion queues are empty. */
 bool verbs_no_more(struct drill *d);
 
-/* Does the memory of @host at @offset hold these bytes? */
+/* Checks that the memory of @host at @offset holds @want.  @what states the rule. */
 bool verbs_holds(struct drill *d, unsigned host, uint32_t offset, const void *want, uint32_t bytes,
                  const char *what);
 
-/* The next event of @kind since the mark; *@at is where to look, 0 at first. */
+/* Returns the next trace event of @kind since the mark, or NULL.  *@at is the position, 0 at first.
+ */
 const struct ev *verbs_event(struct drill *d, unsigned kind, size_t *at);
 
-/* How many packets did @host send since the mark? */
+/* Counts the packets that @host sent since the mark.  @opcode: RDL_ANY, or of this opcode only. */
 uint32_t verbs_count_tx(struct drill *d, unsigned host, uint32_t opcode);
 
 bool verbs_fault(struct drill *d, struct rdl_fault_config *c, rdl_fault *ret);
