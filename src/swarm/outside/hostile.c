@@ -12,10 +12,10 @@
 #include "emu/wire/packet.h"
 
 #define DATA_MAX   1400u /* bytes that a valid frame carries */
-#define DAMAGE_MAX 4u    /* places */
+#define DAMAGE_MAX 4u    /* places per frame */
 #define GROUP_QPN  0xffffffu
 
-/* Where things are in a frame. */
+/* Offsets in a frame. */
 #define ETHERTYPE_AT     12u
 #define IPV4_TOTAL_AT    (ETH_BYTES + 2u)
 #define IPV4_FRAGMENT_AT (ETH_BYTES + 6u)
@@ -73,7 +73,7 @@ static const struct hostile_station *some_host(struct hostile *h)
     return &h->host[below(h, HOSTILE_HOSTS)];
 }
 
-/* An address: the stranger's, a host's, or nobody's; that of a group now and then. */
+/* Draws an address: the stranger's, a host's, an unused one, or sometimes a multicast group. */
 static void some_gid(struct hostile *h, unsigned index, uint8_t ret[GID_BYTES])
 {
     const uint32_t pick = below(h, 8);
@@ -100,7 +100,7 @@ static struct ip some_ip(struct hostile *h, unsigned index, uint8_t protocol, si
     return ip;
 }
 
-/* From the stranger to the host that has @dst, if one has. */
+/* Builds an Ethernet header from the stranger to the host with address @dst, or to all hosts. */
 static struct eth eth_to(struct hostile *h, const uint8_t dst[GID_BYTES], unsigned ethertype)
 {
     struct eth eth = {.ethertype = (uint16_t)ethertype};
@@ -115,7 +115,7 @@ static struct eth eth_to(struct hostile *h, const uint8_t dst[GID_BYTES], unsign
     return eth;
 }
 
-/* Ethernet and IP headers; what follows goes to the cursor. */
+/* Writes Ethernet and IP headers.  Returns a cursor behind them. */
 static struct wr_cur begin_ip(struct hostile_frame *m, const struct ip *ip)
 {
     struct wr_cur out = wr_cur(m->frame, HOSTILE_BYTES);
@@ -136,7 +136,7 @@ static void make_chance(struct hostile_frame *m)
     fill(m->h, m->frame, m->n);
 }
 
-/* Chance behind the headers that bring it to a host. */
+/* Random bytes behind valid Ethernet and IP headers. */
 static void make_chance_to_host(struct hostile_frame *m)
 {
     const unsigned index = below(m->h, 2);
@@ -195,7 +195,7 @@ static void make_nd(struct hostile_frame *m)
     nd_build(&nd, &ip, &out);
 }
 
-/* UDP, TCP and others that nobody listens to. */
+/* UDP, TCP and other packets that no host handles. */
 static void make_other_ip(struct hostile_frame *m)
 {
     static const uint8_t protocols[] = {IP_PROTOCOL_TCP, IP_PROTOCOL_UDP, IP_PROTOCOL_ICMP, 2, 44};
@@ -208,7 +208,7 @@ static void make_other_ip(struct hostile_frame *m)
     fill(m->h, out.p, ip.payload_bytes);
 }
 
-/* To the group that the queue pair of datagrams is in. */
+/* Addresses @p to the multicast group of the UD queue pair. */
 static void address_group(struct hostile *h, struct packet *p)
 {
     const unsigned i = h->gid_index;
@@ -218,7 +218,7 @@ static void address_group(struct hostile *h, struct packet *p)
     p->bth.dest_qpn = GROUP_QPN;
 }
 
-/* A packet for @to; its opcode, PSN and payload are the caller's. */
+/* Returns a packet for queue pair @to.  The caller sets opcode, PSN and payload. */
 static struct packet packet_to_host(struct hostile *h, enum hostile_qp to)
 {
     const unsigned i = h->gid_index;
@@ -237,7 +237,7 @@ static struct packet packet_to_host(struct hostile *h, enum hostile_qp to)
     return p;
 }
 
-/* Of the RoCEv2 packet that ends at @end. */
+/* Sets the ICRC of the RoCEv2 packet that ends at @end. */
 static void set_icrc(struct hostile_frame *m, size_t end)
 {
     st_le32(m->frame + end - ICRC_BYTES,
@@ -249,7 +249,7 @@ static void finish_packet(struct hostile_frame *m, const struct packet *p)
     m->n = packet_frame_bytes(p);
     fill(m->h, packet_build(p, m->frame), p->payload_bytes);
     packet_finish(m->frame, m->n);
-    if (one_in(m->h, 16)) { /* another pad than there is */
+    if (one_in(m->h, 16)) { /* a pad count that does not match the payload */
         const size_t at = ETH_BYTES + ip_header_bytes(p->ip.version) + UDP_BYTES + 1;
 
         m->frame[at] ^= (uint8_t)((1 + below(m->h, 3)) << BTH_PAD_SHIFT);
@@ -257,7 +257,7 @@ static void finish_packet(struct hostile_frame *m, const struct packet *p)
     }
 }
 
-/* A few before and behind @about. */
+/* Returns @about, or a PSN near it. */
 static struct psn near(struct hostile *h, struct psn about)
 {
     const uint32_t distance = below(h, 9) + PSN_MASK - 3;
@@ -265,7 +265,7 @@ static struct psn near(struct hostile *h, struct psn about)
     return psn_add(about, one_in(h, 2) ? 0 : distance);
 }
 
-/* Bytes of payload: what the opcode wants, or anything. */
+/* Draws a payload length: the one that the opcode needs, or an arbitrary one. */
 static uint32_t some_payload(struct hostile *h, const struct op_info *op)
 {
     const uint32_t mtu = h->mtu_bytes;
@@ -280,7 +280,7 @@ static uint32_t some_payload(struct hostile *h, const struct op_info *op)
     return below(h, mtu) + (op->pos == OPP_LAST);
 }
 
-/* Bytes that a RETH announces: what fits the opcode and its payload, or anything. */
+/* Draws the length in a RETH: one that matches the opcode and payload, or an arbitrary one. */
 static uint32_t some_length(struct hostile *h, const struct packet *p)
 {
     const uint32_t sizes[] = {0,          1,          h->open_bytes, h->open_bytes + 1,
@@ -294,7 +294,7 @@ static uint32_t some_length(struct hostile *h, const struct packet *p)
     return p->payload_bytes + (op->pos == OPP_FIRST ? 1 + below(h, 2 * h->mtu_bytes) : 0);
 }
 
-/* Where @bytes of what is open to it are; or a bit before or behind that; or anything. */
+/* Draws an address for @bytes: in the open memory, just outside of it, or arbitrary. */
 static uint64_t some_target(struct hostile *h, uint32_t bytes)
 {
     const uint32_t room = bytes < h->open_bytes ? h->open_bytes - bytes : 0;
@@ -319,7 +319,7 @@ static uint32_t some_rkey(struct hostile *h)
     return one_in(h, 8) ? any : h->open_rkey;
 }
 
-/* What a request wants of memory: mostly what it may. */
+/* Draws the memory that a request accesses.  Mostly the access is permitted. */
 static void aim(struct hostile *h, struct packet *p)
 {
     p->reth.dma_bytes = some_length(h, p);
@@ -333,7 +333,7 @@ static void aim(struct hostile *h, struct packet *p)
     p->atomic.compare = prng_next(&h->rng);
 }
 
-/* An opcode, mostly of the service of @to. */
+/* Draws an opcode, mostly of the service of @to. */
 static uint8_t some_opcode(struct hostile *h, enum hostile_qp to)
 {
     static const struct {
@@ -353,7 +353,7 @@ static uint8_t some_opcode(struct hostile *h, enum hostile_qp to)
     return opcode;
 }
 
-/* Somebody else's packet, which names no partition, Q_Key or peer that is right. */
+/* Sets a wrong P_Key, a wrong Q_Key or a wrong source address. */
 static void make_wrong(struct hostile *h, struct packet *p)
 {
     switch (below(h, 3)) {
@@ -369,7 +369,7 @@ static void make_wrong(struct hostile *h, struct packet *p)
     }
 }
 
-/* A packet of any opcode, requests and answers, not far from what it should be. */
+/* Builds a request or response of any opcode with a plausible PSN and payload. */
 static void make_request(struct hostile_frame *m)
 {
     struct hostile *h = m->h;
@@ -389,7 +389,7 @@ static void make_request(struct hostile_frame *m)
     finish_packet(m, &p);
 }
 
-/* An answer to what host[0] sent, or to nothing. */
+/* Builds an acknowledgment of something that host[0] sent, or of nothing. */
 static void make_acknowledge(struct hostile_frame *m)
 {
     struct hostile *h = m->h;
@@ -440,7 +440,7 @@ static void set_byte(struct hostile_frame *m)
     m->frame[at] = some_byte(m->h);
 }
 
-/* A number at the edge of something. */
+/* Writes a 16-bit boundary value. */
 static void set_number(struct hostile_frame *m)
 {
     static const uint16_t edges[] = {0, 1, 3, 4, 0x7fff, 0x8000, 0xfffe, 0xffff};
@@ -457,7 +457,7 @@ static void truncate_frame(struct hostile_frame *m)
     m->n = 1 + below(m->h, (uint32_t)m->n);
 }
 
-/* Ethernet's padding, or more than fits a buffer. */
+/* Appends padding, or more than fits a buffer. */
 static void extend(struct hostile_frame *m)
 {
     const uint32_t few = below(m->h, 64);
@@ -485,7 +485,7 @@ static void make_fragment(struct hostile_frame *m)
         put_be16(m->frame + IPV4_FRAGMENT_AT, below(m->h, 65536));
 }
 
-/* The length of the IP packet, or of UDP in it, is a little or much too small or large. */
+/* Makes an IP or UDP length too small or too large. */
 static void lie_about_length(struct hostile_frame *m)
 {
     static const size_t places[] = {IPV4_TOTAL_AT, IPV6_PAYLOAD_AT, ETH_BYTES + IPV4_BYTES + 4,
@@ -500,8 +500,8 @@ static void lie_about_length(struct hostile_frame *m)
         put_be16(m->frame + at, below(m->h, 65536));
 }
 
-/* Says that it comes from a station of the lab.  Seldom: the switch believes it, and until that
- * station speaks nothing from outside reaches it.
+/* Takes the MAC of a host as the source.  This is rare: the switch learns it, and sends frames for
+ * that host to the external port until the host sends again.
  */
 static void borrow_mac(struct hostile_frame *m)
 {
@@ -522,7 +522,7 @@ static void (*const damages[])(struct hostile_frame *m) = {
 
 /* --- Repair ----------------------------------------------------------------------------------- */
 
-/* The IP version of what looks like an IP packet with a whole header; 0: it does not. */
+/* Returns the IP version if the frame has a whole IP header; otherwise 0. */
 static unsigned ip_version(const struct hostile_frame *m)
 {
     const unsigned ethertype = m->n > ETH_BYTES ? be16(m->frame + ETHERTYPE_AT) : 0;
@@ -536,7 +536,7 @@ static unsigned ip_version(const struct hostile_frame *m)
     return 0;
 }
 
-/* Where the IP packet ends: as its header says, but not behind the frame. */
+/* Returns the end of the IP packet according to its header, at most the end of the frame. */
 static size_t ip_end(const struct hostile_frame *m, unsigned version)
 {
     const size_t end = version == 4 ? ETH_BYTES + be16(m->frame + IPV4_TOTAL_AT)
@@ -550,7 +550,7 @@ static unsigned ip_protocol(const struct hostile_frame *m, unsigned version)
     return m->frame[version == 4 ? IPV4_PROTOCOL_AT : IPV6_NEXT_AT];
 }
 
-/* RoCEv2 does not come from an address of the lab. */
+/* Replaces a source address of the lab by the stranger's (hostile.h). */
 static void disown(struct hostile_frame *m, unsigned version)
 {
     const struct hostile *h = m->h;

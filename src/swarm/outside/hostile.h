@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Frames that a stranger who means no good, or whose cable is bad, might send: chance, valid frames
- * of every kind, and valid frames with damage.
+/* Builds frames of a hostile station, or of one with a bad cable: random bytes, valid frames of
+ * every kind, and valid frames with damage.
  *
- * Damage is repaired half of the time where it would be noticed first (checksums, ICRC), so that it
- * reaches what lies behind them.  One thing the stranger cannot do: send RoCEv2 from an address of
- * the lab.  RoCEv2 trusts addresses, and whoever can forge them can end every connection.
+ * Half of the damaged frames get correct checksums and a correct ICRC again, so that the damage
+ * reaches the code behind these checks.  RoCEv2 frames never have a source address of the lab.
+ * RoCEv2 trusts addresses: a station that forges them can end every connection.
  */
 #ifndef SWARM_OUTSIDE_HOSTILE_H
 #define SWARM_OUTSIDE_HOSTILE_H
@@ -23,27 +23,28 @@ struct hostile_station {
     uint8_t gid[2][GID_BYTES]; /* IPv4, IPv6 */
 };
 
-/* The queue pairs that host[0] has for the stranger: one of each service. */
+/* The queue pairs of host[0] that are connected with the hostile station, one of each service. */
 enum hostile_qp { HOSTILE_RC, HOSTILE_UC, HOSTILE_UD, HOSTILE_QPS };
 
 struct hostile {
     struct prng rng;
     struct hostile_station self, host[HOSTILE_HOSTS];
     uint32_t qpn[HOSTILE_QPS], qkey;
-    unsigned gid_index; /* the address that they use */
+    unsigned gid_index; /* of the addresses that they use: 0 IPv4, 1 IPv6 */
     uint32_t mtu_bytes;
-    uint8_t group[2][GID_BYTES]; /* that of UD is in */
-    /* What host[0] lets it read and write. */
+    uint8_t group[2][GID_BYTES]; /* multicast groups of the UD queue pair */
+    /* The memory of host[0] that the hostile station may read and write. */
     uint64_t open_at;
     uint32_t open_bytes, open_rkey;
-    struct psn expected[HOSTILE_QPS], acked; /* what host[0] waits for: a request, an acknowledge */
+    /* PSNs that host[0] expects next in a request, and in an acknowledgment. */
+    struct psn expected[HOSTILE_QPS], acked;
 };
 
-/* The next frame, of the stream that h->rng is; returns its bytes, 1..HOSTILE_BYTES. */
+/* Builds a random frame with @h->rng.  Returns its length, 1 .. HOSTILE_BYTES. */
 size_t hostile_frame(struct hostile *h, uint8_t frame[HOSTILE_BYTES]);
 
-/* A READ of all that is open, right in every way but that nobody waits for an answer: the next, or
- * with @again that of before.
+/* Builds a correct READ request for all of the open memory: the next one, or with @again the
+ * previous one once more.  Returns its length.
  */
 size_t hostile_read(struct hostile *h, bool again, uint8_t frame[HOSTILE_BYTES]);
 

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* h1 and h2 talk to each other, and h1 has queue pairs of every service for a stranger behind an
- * external port, from whom hostile frames come.  One batch in some is a flood of READs.
+/* Runs with a stranger.  h1 and h2 exchange messages.  h1 also has a queue pair of each service for
+ * the stranger, who sends hostile frames through an external port.  Some batches of frames are a
+ * flood of READs.
  *
- * A run is right when after each batch of frames
+ * After each batch of frames the run checks that
  *   - no invariant of the emulator is broken, and the counters that "show counters" prints add up:
- *     every frame that came in was taken or dropped, and every drop has a name;
- *   - whatever was posted for the stranger has completed, on RC with success or not, and no frame
- *     has ended a queue pair of another service;
- *   - the stranger has written nothing but what h1 lets it;
- *   - the messages between h1 and h2 arrive whole, as they would have without the stranger;
- *   - h1 and h2 answer each other's pings, and those of the stranger;
- * and when the second half of the run needs no more memory than the first, but for slack.
+ *     every received frame was taken or dropped, and every drop has a reason;
+ *   - all work that was posted for the stranger has completed, on RC perhaps with an error, and no
+ *     frame has ended a queue pair of another service;
+ *   - the stranger has written only to the memory that h1 opened for it;
+ *   - the messages between h1 and h2 arrived unchanged;
+ *   - h1 and h2 answer each other's pings and those of the stranger.
+ * At the end it checks that the second half of the run needed no more memory than the first, except
+ * for SLACK_BYTES.
  */
 #include "swarm/outside/outside.h"
 
@@ -32,20 +34,20 @@
 #include "tree/tree.h"
 
 #define BATCHES 200u
-/* That the second half of a run may need: peaks of frames, and logs of completions, which are full
- * after a thousand.
+/* Memory that the second half of a run may need in addition: peaks of buffered frames, and logs of
+ * completions, which are full after a thousand entries.
  */
 #define SLACK_BYTES (1u << 20)
 
-#define END_ROUNDS 20u /* of waiting for them */
+#define END_ROUNDS 20u /* rounds of waiting for the messages */
 #define ROUND_NS   1000000000u
 
-#define READS_ONE_IN 16u /* batches is a flood of READs */
+#define READS_ONE_IN 16u /* one batch in so many is a flood of READs */
 
-#define ECHO_ID    0x6f75u /* of its pings */
+#define ECHO_ID    0x6f75u /* of the stranger's pings */
 #define ECHO_BYTES 32u
 
-/* Beside that it is let into the middle of memory that nobody else writes. */
+/* Memory that only the stranger writes, of which the middle is open to it. */
 #define GUARD_BYTES 12288u
 #define OPEN_AT     4097u
 #define OPEN_BYTES  6000u
@@ -79,9 +81,9 @@ void outside_receive(struct outside *o, const uint8_t *frame, size_t n)
     o->frames++;
 }
 
-/* --- The lab's own traffic -------------------------------------------------------------------- */
+/* --- Messages between h1 and h2 --------------------------------------------------------------- */
 
-/* Message @i of @side in its memory; the received ones follow those that are sent. */
+/* Offset of message @i that a host sends; received messages follow those that are sent. */
 static uint64_t send_at(uint32_t i)
 {
     return (uint64_t)i * MESSAGE_BYTES;
@@ -101,7 +103,7 @@ static void make_message(const struct outside *o, unsigned side, uint32_t i,
         out[k] = (uint8_t)prng_next(&rng);
 }
 
-/* Posts all messages of a batch, before its frames come. */
+/* Posts all messages of a batch, before its frames arrive. */
 static void post_messages(struct outside *o)
 {
     uint8_t bytes[MESSAGE_BYTES];
@@ -125,7 +127,7 @@ static void post_messages(struct outside *o)
     }
 }
 
-/* Takes the completions of @side; returns how many. */
+/* Polls the completions of @side.  Returns how many there were. */
 static uint32_t poll_side(struct outside *o, unsigned side)
 {
     struct rdl_wc wc[2 * MESSAGES];
@@ -165,7 +167,7 @@ static void check_messages(struct outside *o)
     }
 }
 
-/* What h1 has not opened is as it was: zero. */
+/* Checks that the memory around the open part is still zero. */
 static void check_guard(struct outside *o)
 {
     uint8_t have[GUARD_BYTES];
@@ -189,9 +191,9 @@ static void finish_messages(struct outside *o)
     outside_expect(o, n == 4 * MESSAGES, "the traffic of the lab goes on");
 }
 
-/* --- Answers ---------------------------------------------------------------------------------- */
+/* --- Pings ------------------------------------------------------------------------------------ */
 
-/* Pings the other host from @side; was it answered? */
+/* Pings the other host from @side.  Returns true if it was answered. */
 static bool ping_other(struct outside *o, unsigned side)
 {
     struct rdl_ping_config c = {.bytes = ECHO_BYTES};
@@ -205,8 +207,8 @@ static bool ping_other(struct outside *o, unsigned side)
            rdl_ping_result(o->testbed.lab, ping, &r) == RDL_OK;
 }
 
-/* A stranger who borrows MACs misleads the switch, until their owners have spoken: the first pings
- * may go astray.
+/* A stranger that uses a host's MAC misleads the switch until that host sends again.  The first
+ * pings may therefore be lost.
  */
 static void ping_each_other(struct outside *o)
 {
@@ -216,7 +218,7 @@ static void ping_each_other(struct outside *o)
         outside_expect(o, ping_other(o, side), "the hosts of a lab answer each other");
 }
 
-/* A frame left through the port: is it the answer to the stranger's ping? */
+/* Counts the frame if it is the reply to the stranger's ping. */
 static void on_frame(void *ctx, const void *bytes, size_t n)
 {
     struct outside *o = ctx;
@@ -233,7 +235,8 @@ static void on_frame(void *ctx, const void *bytes, size_t n)
         o->echo_replies++;
 }
 
-/* Tells host @i by a question of ARP where the stranger really is, and pings it. */
+/* Sends an ARP request to host @i, from which it learns the stranger's real MAC, and then a ping.
+ */
 static void ping_from_outside(struct outside *o, size_t i)
 {
     const struct hostile_station *self = &o->hostile.self, *host = &o->hostile.host[i];
@@ -271,7 +274,7 @@ static void ping_from_outside(struct outside *o, size_t i)
     outside_expect(o, o->echo_replies == 1, "the hosts of the lab answer the outside");
 }
 
-/* --- Sums ------------------------------------------------------------------------------------- */
+/* --- Counters --------------------------------------------------------------------------------- */
 
 static void add_leaf(void *ctx, const char *key, const struct rdl_value *v)
 {
@@ -279,7 +282,7 @@ static void add_leaf(void *ctx, const char *key, const struct rdl_value *v)
     *(uint64_t *)ctx += v->number;
 }
 
-/* Where frames are received, and what is counted there. */
+/* The places that count received frames. */
 static const struct frame_place {
     enum child_id place, drops;
     enum leaf_id rcvd, taken;
@@ -288,7 +291,7 @@ static const struct frame_place {
     {CHILD_host_ip, CHILD_ip_drops, LEAF_ip_rcvd_frames, LEAF_ip_taken_frames},
 };
 
-/* Is what @p of @host received taken, or dropped under a name? */
+/* Checks that every frame received at @p of @host was taken, or dropped with a reason. */
 static void check_place(struct outside *o, const char *host, const struct frame_place *p)
 {
     const struct rdl_lab *lab = o->testbed.lab;
@@ -344,7 +347,7 @@ static void run_batch(struct outside *o)
     check_sums(o);
 }
 
-/* Memory of h1 whose middle the stranger may read and write. */
+/* Allocates memory on h1 and opens its middle to the stranger. */
 static enum rdl_status open_memory(struct outside *o)
 {
     const struct testbed_side *s = &o->testbed.side[0];
@@ -368,7 +371,7 @@ static enum rdl_status open_memory(struct outside *o)
     return RDL_OK;
 }
 
-/* Queue pairs of h1, beside that of the testbed, and who everybody is. */
+/* Creates the stranger's queue pairs and sets all addresses. */
 static enum rdl_status make_stranger(struct outside *o)
 {
     struct testbed *r = &o->testbed;
@@ -394,10 +397,10 @@ static enum rdl_status build(struct outside *o, bool named)
         .check_invariants = true,
         .outside = true,
         .mr_bytes = STRANGER_AT + MESSAGE_BYTES,
-        .hash = named, /* whoever hears everything learns the names, too */
+        .hash = named, /* a listener to all events gets the names of objects, too */
         .max_wr = MESSAGES,
         .path_mtu = MTU_1024,
-        .timeout = 17, /* times 7: longer than the pings that go astray */
+        .timeout = 17, /* seven timeouts last longer than the time in which pings may be lost */
         .retry_cnt = 7,
         .rnr_retry = 7,
         .min_rnr_timer = 1,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Random runs with a stranger: hostile frames come in through an external port of a lab at work. */
+/* Random runs in which a hostile station sends frames into a working lab through an external port.
+ */
 #ifndef SWARM_OUTSIDE_OUTSIDE_H
 #define SWARM_OUTSIDE_OUTSIDE_H
 

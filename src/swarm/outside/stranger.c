@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The queue pairs that h1 has for the stranger, one of each service, and the frames that come for
- * them.
+/* The queue pairs of h1 for the stranger, one of each service, and the batches of frames for them.
  */
 #include <string.h>
 
@@ -12,10 +11,10 @@
 #include "tree/tree.h"
 
 #define BATCH_FRAMES 100u
-#define LOOK_EVERY   2u         /* frames; then the stranger looks which PSNs would be right */
-#define DRAIN_NS     10000000u  /* for all frames that have come in to arrive */
-#define CALM_NS      100000000u /* for their consequences */
-#define RD_ATOMIC    4u         /* at a time, each way */
+#define LOOK_EVERY   2u         /* frames between two updates of the expected PSNs */
+#define DRAIN_NS     10000000u  /* until all frames sent into the port have arrived */
+#define CALM_NS      100000000u /* until their effects are over */
+#define RD_ATOMIC    4u         /* READs and atomics in flight, each way */
 
 /* --- The queue pairs for the stranger --------------------------------------------------------- */
 
@@ -28,7 +27,7 @@ static const struct {
     [HOSTILE_UD] = {QPT_UD, "stranger_ud", "h1.stranger_ud"},
 };
 
-/* What h1 knows of @which. */
+/* Returns a value of the queue pair @which. */
 static uint64_t stranger(const struct outside *o, enum hostile_qp which, enum leaf_id leaf)
 {
     return tree_number(o->testbed.lab, strangers[which].path, leaf);
@@ -46,7 +45,7 @@ static void modify(struct outside *o, enum hostile_qp which, struct rdl_qp_attr 
         outside_works(o, testbed_wait(&o->testbed, 0), "the device answers");
 }
 
-/* Up through RESET, so that it can be done again. */
+/* Moves the queue pair through RESET to RTS, from any state. */
 static void set_up(struct outside *o, enum hostile_qp which, struct rdl_qp_attr *a)
 {
     static const enum qp_state states[] = {QPS_RESET, QPS_INIT, QPS_RTR, QPS_RTS};
@@ -55,7 +54,7 @@ static void set_up(struct outside *o, enum hostile_qp which, struct rdl_qp_attr 
         modify(o, which, a, states[i]);
 }
 
-/* Takes what has completed; success or not depends on the stranger. */
+/* Polls all completions.  Their status depends on the stranger and is not checked. */
 static void poll_stranger(struct outside *o)
 {
     struct rdl_wc wc[8 * DEPTH];
@@ -81,7 +80,7 @@ static void post_recv(struct outside *o, enum hostile_qp which)
                   "a receive can be posted");
 }
 
-/* Those of UC and UD have receives, whatever the stranger takes. */
+/* Keeps the receive queues of UC and UD full. */
 static void post_recvs(struct outside *o)
 {
     for (enum hostile_qp which = HOSTILE_UC; which < HOSTILE_QPS; which++) {
@@ -90,7 +89,7 @@ static void post_recvs(struct outside *o)
     }
 }
 
-/* One message, or a READ or an atomic, whose answer the stranger gives. */
+/* Posts a message, a READ or an atomic.  Only the stranger could answer it. */
 static void post_request(struct outside *o, const struct rdl_sge *sge)
 {
     static const uint32_t opcodes[] = {WR_SEND,      WR_SEND,      WR_RDMA_WRITE,
@@ -121,7 +120,7 @@ static void post_work(struct outside *o)
         post_request(o, &sge);
 }
 
-/* To the stranger, by the path of this batch. */
+/* Attributes of a connection to the stranger with the path of this batch. */
 static struct rdl_qp_attr attributes(struct outside *o)
 {
     const struct hostile *h = &o->hostile;
@@ -158,7 +157,7 @@ static void connect_stranger(struct outside *o)
     post_work(o);
 }
 
-/* All of them, by a path that is drawn. */
+/* Connects all queue pairs with a path that is drawn. */
 void stranger_connect(struct outside *o)
 {
     struct hostile *h = &o->hostile;
@@ -194,7 +193,9 @@ void stranger_disconnect(struct outside *o)
 
 /* --- A batch of frames ------------------------------------------------------------------------ */
 
-/* Which PSNs would be right now?  A connection that damaged frames have ended is set up again. */
+/* Reads the PSNs that h1 expects.  Connects the RC queue pair again if damaged frames have ended
+ * it.
+ */
 static void look(struct outside *o)
 {
     if (stranger(o, HOSTILE_RC, LEAF_qp_state) == QPS_ERR) {
@@ -210,7 +211,7 @@ static void look(struct outside *o)
     o->hostile.acked.v = (uint32_t)stranger(o, HOSTILE_RC, LEAF_qp_acked_psn) & PSN_MASK;
 }
 
-/* To everybody, and more than the port has room for: no later batch needs as much memory. */
+/* Broadcasts frames, more than the port can buffer.  No later batch needs as much memory. */
 void stranger_overfill(struct outside *o)
 {
     char drops[TREE_PATH_BYTES];
@@ -224,7 +225,7 @@ void stranger_overfill(struct outside *o)
     outside_go_on(o, DRAIN_NS);
 }
 
-/* One batch in a few comes all at once. */
+/* One batch in eight is sent without pauses. */
 void stranger_flood(struct outside *o)
 {
     const bool at_once = prng_below(&o->rng, 8) == 0;
@@ -239,8 +240,8 @@ void stranger_flood(struct outside *o)
     }
 }
 
-/* READs of all that is open, as fast as they come: new ones, and that before once more.  Some come
- * while others are answered, or so many at once that they are too many.
+/* Sends READs of all open memory: new ones and repetitions.  Some arrive while others are being
+ * answered, or are more than h1 accepts at a time.
  */
 void stranger_flood_reads(struct outside *o)
 {
@@ -258,9 +259,9 @@ void stranger_flood_reads(struct outside *o)
     }
 }
 
-/* --- Making them ---------------------------------------------------------------------------- */
+/* --- Creation --------------------------------------------------------------------------------- */
 
-/* One of the queue pairs of h1 for the stranger. */
+/* Creates one of the stranger's queue pairs on h1. */
 static enum rdl_status make_qp(struct outside *o, enum hostile_qp which)
 {
     struct testbed *r = &o->testbed;
@@ -282,7 +283,7 @@ static enum rdl_status make_qp(struct outside *o, enum hostile_qp which)
     return st;
 }
 
-/* That of datagrams is in a group of each family. */
+/* Attaches the UD queue pair to an IPv4 and an IPv6 group. */
 static enum rdl_status join_groups(struct outside *o)
 {
     struct hostile *h = &o->hostile;

@@ -38,7 +38,7 @@ static FILE *open_script(const char *name, const struct drill_kind *kind, uint64
     return f;
 }
 
-/* @run has written it. */
+/* Closes the script that @run has written, and says how to use it. */
 static void close_script(FILE *f, const char *name, const struct drill_run *run)
 {
     const bool is_whole = !ferror(f);
@@ -52,7 +52,7 @@ static void close_script(FILE *f, const char *name, const struct drill_run *run)
         printf("  as a scenario: rdmalab run %s\n", name);
 }
 
-/* Makes the drill of @run smaller and writes it to a file of its own. */
+/* Reduces the drill of @run and writes it to a file. */
 static void write_smaller(const struct swarm_options *o, const struct drill_kind *kind,
                           const struct drill_run *run)
 {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* The drills of a seed, beside its world. */
+/* Runs the drills of a seed (swarm/drills/drill.h). */
 #ifndef SWARM_SEEDS_SWARM_DRILLS_H
 #define SWARM_SEEDS_SWARM_DRILLS_H
 
 #include "swarm/seeds/swarm_worlds.h"
 
-/* Is @name that of a kind of drill, or "all"? */
+/* Returns true if @name is the name of a kind of drill, or "all". */
 bool swarm_drills_known(const char *name);
 
-/* Runs the drills of @seed that @o asks for and prints what goes wrong.  False: something did;
- * *@ret_broke: an invariant of the emulator was what went wrong.
+/* Runs the drills of @seed that @o asks for, and prints their failures.  Returns false if one
+ * failed.  *@ret_broke: a broken invariant of the emulator was among the failures.
  */
 bool swarm_drills(const struct swarm_options *o, uint64_t seed, bool *ret_broke);
 

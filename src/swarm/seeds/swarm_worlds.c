@@ -22,11 +22,11 @@
 #include "swarm/worlds/world_try.h"
 
 #define SHRINKING_RUNS 4000u
-#define TICKS_BUCKETS  24u /* by powers of two */
+#define TICKS_BUCKETS  24u /* histogram by powers of two */
 
-/* What the worlds of a process have met; plain data, as it goes through a pipe. */
+/* Statistics of one process.  Plain data, because it is sent through a pipe. */
 struct worlds_met {
-    uint64_t passed, failed, broke; /* broke: an invariant of the emulator did */
+    uint64_t passed, failed, broke; /* broke: failed with a broken invariant of the emulator */
     uint64_t drills;
     uint64_t retried, err, sqe, broken_cq, went_back, many_hosts;
     uint64_t statuses[WORLD_STATUSES], opcodes[WORLD_OPCODES];
@@ -35,7 +35,7 @@ struct worlds_met {
 
 static void add_met(struct worlds_met *sum, const struct worlds_met *m)
 {
-    /* All its members are counts. */
+    /* all members are counters */
     uint64_t *to = (uint64_t *)sum;
     const uint64_t *from = (const uint64_t *)m;
 
@@ -68,7 +68,7 @@ static void note(struct worlds_met *met, const struct world *w, const struct wor
     met->by_ticks[bucket]++;
 }
 
-/* Opens the script of @w, whose title ends with @title. */
+/* Opens the script of @w.  @title: the end of its title. */
 static FILE *open_script(const struct world *w, const char *name, const char *title)
 {
     FILE *f = fopen(name, "w");
@@ -91,7 +91,7 @@ static bool close_script(FILE *f, const char *name)
     return false;
 }
 
-/* Writes the script of @w, which goes wrong, to a file of its own. */
+/* Writes the script of the failing world @w to a file. */
 static void write_script(const struct swarm_options *o, const struct world *w, struct world_run *r)
 {
     char name[PATH_MAX];
@@ -115,7 +115,7 @@ static void write_script(const struct swarm_options *o, const struct world *w, s
                name);
 }
 
-/* The command that runs world @seed again. */
+/* The command that runs seed @seed again. */
 static void command(const struct swarm_options *o, uint64_t seed, char out[96])
 {
     if (o->is_matrix)
@@ -125,7 +125,7 @@ static void command(const struct swarm_options *o, uint64_t seed, char out[96])
                  o->drill ? " --drill " : "", o->drill ? o->drill : "", (unsigned long long)seed);
 }
 
-/* What went wrong with @w, how to see it again, and a smaller world that shows it too. */
+/* Prints the failure of @w and the command that repeats it, and writes a reduced world. */
 static void tell(const struct swarm_options *o, struct world *w, struct world_run *r)
 {
     char again[96];
@@ -142,7 +142,7 @@ static void tell(const struct swarm_options *o, struct world *w, struct world_ru
     fflush(stdout);
 }
 
-/* False: it goes wrong. */
+/* Returns false if the world failed. */
 static bool try_world(const struct swarm_options *o, struct world *w, struct world_run *r,
                       struct worlds_met *met)
 {
@@ -169,7 +169,7 @@ static void count(struct worlds_met *met, bool right)
     met->failed += !right;
 }
 
-/* --- Many ------------------------------------------------------------------------------------- */
+/* --- Many seeds ------------------------------------------------------------------------------- */
 
 static uint64_t now_seconds(void)
 {
@@ -179,7 +179,7 @@ static uint64_t now_seconds(void)
     return (uint64_t)t.tv_sec;
 }
 
-/* Every @jobs-th seed, from that of number @job on. */
+/* Runs every @jobs-th seed, from number @job on. */
 static void try_seeds(const struct swarm_options *o, uint32_t job, struct worlds_met *met)
 {
     struct world *w = must_malloc(sizeof(*w));
@@ -287,7 +287,7 @@ static bool start(struct worker *k, const struct swarm_options *o, uint32_t job)
     return k->pid > 0;
 }
 
-/* False: the process did not tell how it went. */
+/* Returns false if the process sent no statistics. */
 static bool collect(const struct worker *k, struct worlds_met *sum)
 {
     struct worlds_met met;
@@ -329,7 +329,7 @@ static void print_histogram(const char *what, const struct enum_table *names, co
     printf("\n");
 }
 
-/* Half of the worlds took at least so many ticks: a power of two. */
+/* Median of the ticks of a world, rounded down to a power of two. */
 static unsigned long long median_ticks(const struct worlds_met *m)
 {
     const uint64_t all = m->passed + m->failed;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Many random worlds, in several processes, and the report of what they met. */
+/* Runs many seeds in several processes, each with a random world and the drills, and prints
+ * statistics.
+ */
 #ifndef SWARM_SEEDS_SWARM_WORLDS_H
 #define SWARM_SEEDS_SWARM_WORLDS_H
 
@@ -9,22 +11,26 @@
 struct ev;
 
 struct swarm_options {
-    uint64_t first, last;  /* seeds */
-    bool is_matrix;        /* the seeds are cells of the matrix (swarm/worlds/matrix.h) */
-    uint32_t one_in;       /* of a matrix: one cell stands for so many, chosen by the first seed */
-    uint32_t jobs;         /* processes, from 1 */
-    uint64_t minutes;      /* of a clock, after which no seed is begun; 0: no limit */
-    bool pairs;            /* worlds of two hosts alone */
-    const char *drill;     /* drills of this kind alone, or "all", and no worlds; NULL: both */
-    bool hashed;           /* the hash of each is printed */
-    bool fails_fast;       /* the first world that goes wrong is the last one of its process */
-    bool shrinks;          /* a world that goes wrong is made smaller, and written to a file */
-    const char *artifacts; /* directory for what goes wrong, made smaller; NULL: this one */
-    const char *script;    /* file for the lines of the world, of the first seed; NULL: none */
-    void (*print)(void *ctx, const struct ev *e); /* hears each event, with the lab; or NULL */
+    uint64_t first, last; /* range of seeds */
+    /* Run the cells of the matrix (swarm/worlds/matrix.h) instead of random worlds. */
+    bool is_matrix;
+    /* Of a matrix: run one cell in so many, chosen by the first seed; 0, 1: the range. */
+    uint32_t one_in;
+    uint32_t jobs;    /* number of processes, at least 1 */
+    uint64_t minutes; /* wall-clock time after which no seed is started; 0: no limit */
+    bool pairs;       /* only worlds of two hosts */
+    /* Only drills of this kind, or "all", and no worlds; NULL: worlds and drills. */
+    const char *drill;
+    bool hashed;           /* print the hash of each run */
+    bool fails_fast;       /* each process stops after its first failure */
+    bool shrinks;          /* reduce a failing world and write it to a file */
+    const char *artifacts; /* directory for these files; NULL: the working directory */
+    const char *script;    /* file for the script of the first seed; NULL: none */
+    /* Called for each event, @ctx is the lab; or NULL. */
+    void (*print)(void *ctx, const struct ev *e);
 };
 
-/* Runs them and prints what there is to say.  Returns an exit status of rdmalab. */
+/* Runs the seeds and prints the results.  Returns an exit status of rdmalab. */
 int swarm_worlds(const struct swarm_options *o);
 
 #endif
