@@ -12,7 +12,7 @@
 #define FIRST_PLACE (4u * PAGE) /* behind the region with edges */
 #define SPARES      2u
 #define WAIT_NS     30000000u /* longer than all timers of a cell */
-#define FRAME_BYTES 120u      /* of headers, at the most */
+#define FRAME_BYTES 120u      /* upper bound of the headers */
 #define OWN_PSN     1000u
 
 struct matrix_walk {
@@ -39,7 +39,7 @@ static uint32_t packets(const struct matrix_cell *c)
     return c->bytes == 0 ? 1 : (c->bytes + mtu - 1) / mtu;
 }
 
-/* Packets of the message, or of its answer. */
+/* Number of packets of the message, or of its response. */
 static uint32_t packets_of(const struct matrix_cell *c, bool answer)
 {
     if (answer && c->type != QPT_RC)
@@ -55,7 +55,7 @@ static void visit(struct matrix_walk *w, const struct matrix_cell *like)
     w->is_over = w->is_over || !w->each(w->ctx, &c);
 }
 
-/* Of many packets: the first two, the middle one, the last two. */
+/* Returns true if packet @nth of @n gets faults. */
 static bool is_hit(uint32_t nth, uint32_t n)
 {
     return n <= 8 || nth <= 2 || nth == n / 2 || nth + 1 >= n;
@@ -108,7 +108,7 @@ static void walk_sizes(struct matrix_walk *w, struct matrix_cell c)
             continue; /* a datagram is one packet */
         c.bytes = sizes[i];
         if (c.type != QPT_RC && c.opcode == WR_SEND && c.bytes < 8)
-            continue; /* a message that may be missing must tell which it is */
+            continue; /* a message that may be lost must be long enough to be recognised */
         walk_queues(w, c);
     }
 }
@@ -238,7 +238,7 @@ static void add_fault(struct world *w, const struct matrix_cell *c)
         .opcode = RDL_ANY,
         .nth = c->nth,
         .count = 1,
-        .delay_ns = frame_ns + frame_ns / 2, /* behind the next one */
+        .delay_ns = frame_ns + frame_ns / 2, /* arrives after the next frame */
         .bit = RDL_ANY,
     };
     w->deed[w->n_deeds++] = (struct world_deed){DO_FAULT, 0, 0};

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* One message at a time: every operation, path MTU and size at which something changes, with each
- * thing that can happen to each of its packets, in an own receive queue and in a shared one, and
- * with PSNs about to wrap.  A cell of this matrix is a small world, which the model judges.
+/* The matrix: a systematic test of single messages.  A *cell* is one combination of operation, path
+ * MTU, boundary size, fault on one packet, own or shared receive queue, and PSNs with or without
+ * wrap.  Each cell is a small world, which the model judges.
  *
- * Of 1 MiB the first, second and middle packet and the last two are hit.  What makes no difference
- * is left out: a queue of receives where none is needed, a response where there is none.
+ * In a message of more than eight packets the faults hit the first two, the middle and the last two
+ * packets.  Combinations without effect are left out, for example receive queues where none is
+ * needed.
  */
 #ifndef SWARM_WORLDS_MATRIX_H
 #define SWARM_WORLDS_MATRIX_H
@@ -16,16 +17,16 @@ struct matrix_cell {
     uint8_t type;    /* enum qp_type */
     uint32_t opcode; /* enum wr_opcode */
     uint32_t path_mtu, bytes;
-    uint32_t fault; /* enum fault_kind; FLT_NONE: nothing happens */
-    bool of_answer; /* it happens to an answer, and not to a request */
-    uint32_t nth;   /* packet, from 1 */
+    uint32_t fault; /* enum fault_kind; FLT_NONE: no fault */
+    bool of_answer; /* the fault hits a response; otherwise a request */
+    uint32_t nth;   /* number of the packet that it hits, from 1 */
     bool has_srq, wraps;
 };
 
-/* Calls @each for every cell, in their order, until it returns false. */
+/* Calls @each for every cell in order, until it returns false. */
 void matrix_walk(bool (*each)(void *ctx, const struct matrix_cell *c), void *ctx);
 
-/* The world of @c. */
+/* Builds the world of cell @c. */
 void matrix_world(struct world *w, const struct matrix_cell *c);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Lives, what is posted, and whose a completion is. */
+/* The model: lives, posting, and the assignment of completions. */
 #include "swarm/worlds/model.h"
 
 #include <string.h>
@@ -117,7 +117,7 @@ struct life *model_life_of(struct world_run *r, unsigned host, uint32_t qpn)
     return NULL;
 }
 
-/* The life that completion @wc of item @i belongs to. */
+/* Returns the life that completion @wc of item @i belongs to. */
 static struct life *life_of_completion(struct world_run *r, unsigned host, uint16_t i,
                                        const struct rdl_wc *wc)
 {
@@ -240,8 +240,8 @@ uint16_t model_recv_of(const struct world_run *r, const struct life *l, uint16_t
     return n < peer->n_recvs ? peer->recv[n] : WORLD_NONE;
 }
 
-/* Where frames are held up, doubled or lost, a READ may come once more after all is done, and be
- * held against its key again: has that changed since?
+/* Returns true if a late or repeated READ may meet a changed key.  Where frames are delayed,
+ * duplicated or lost, a copy of the READ can arrive after its completion.
  */
 static bool may_come_too_late(const struct world_run *r, uint16_t i)
 {
@@ -254,7 +254,7 @@ static bool may_come_too_late(const struct world_run *r, uint16_t i)
     return k->stale != 0 || !k->is_valid;
 }
 
-/* Has the peer of @l posted something that the queue pair of @l refuses and fails for? */
+/* Returns true if the peer of @l has posted a request that makes the queue pair of @l fail. */
 static bool may_be_struck(const struct world_run *r, const struct life *l)
 {
     const struct life *peer;
@@ -281,7 +281,7 @@ bool model_may_be_in_error(const struct world_run *r, const struct life *l)
            (model_is_rc(r, l) && (l->sends_failed || may_be_struck(r, l)));
 }
 
-/* Has it posted something wrong that has not completed? */
+/* Returns true if @l has an uncompleted request with a mistake. */
 static bool has_mistake_under_way(const struct world_run *r, const struct life *l)
 {
     for (uint16_t k = l->n_settled; k < l->n_sends; k++) {
@@ -291,8 +291,8 @@ static bool has_mistake_under_way(const struct world_run *r, const struct life *
     return false;
 }
 
-/* Did its ACK timer run out too often?  That happens without faults, too, where it is shorter than
- * what waits for a slow line.
+/* Returns true if @l has exhausted its retries.  Without faults this happens, too, if the ACK
+ * timeout is shorter than the wait for a slow link.
  */
 static bool has_given_up(const struct world_run *r, const struct life *l)
 {

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* The model: what each program of a world may see.
+/* The model: decides whether the programs of a world saw only what the verbs permit.
  *
- * It knows what was posted, in which order and with which mistakes, and nothing of how a device
- * works.  What it asks for is what the verbs promise:
+ * It knows what was posted, in which order, and with which deliberate mistakes.  It knows nothing
+ * about the implementation of a device.  It checks these promises of the verbs:
  *
- *   - requests complete in the order of posting, once; those that are signaled or failed say so;
- *     the first that fails has a status that a mistake or the network justifies; what follows it is
- *     flushed (model_sends.c);
- *   - a receive is completed by a message that was sent to it, whole; over RC in the order of
- *     sending, without one left out (model_receives.c);
- *   - events come when there is something to tell, once (model_events.c);
- *   - in the end all memory has the bytes that these completions mean, and nothing else; what is
- *     uncertain is the beginning of a message; atomics happened in some order, each once
+ *   - Requests complete once, in posting order.  Signaled and failed requests have a completion.
+ *     The first failure has a status that a mistake or the network explains; later requests are
+ *     flushed (model_sends.c).
+ *   - A receive completes with a whole message that was sent to it.  On RC messages arrive in
+ *     sending order without a gap (model_receives.c).
+ *   - Each event is raised once, and only for a reason (model_events.c).
+ *   - At the end all memory has the bytes that the completions imply, and no others.  Of a failed
+ *     request any first part may have been written.  Atomics took effect once, in some order
  *     (model_memory.c, model_atomics.c).
  */
 #ifndef SWARM_WORLDS_MODEL_H
@@ -19,7 +19,10 @@
 
 #include "swarm/worlds/world_run.h"
 
-/* Of the programs: something was posted, armed, closed. */
+/* The programs report their actions.  model_has_room() returns true if @item may be posted now.
+ * model_close(): the queue pair of @end is reset.  model_arm() is called when a program arms a CQ,
+ * and model_armed() when the device has answered.
+ */
 bool model_has_room(struct world_run *r, uint16_t item);
 void model_posted(struct world_run *r, uint16_t item);
 void model_close(struct world_run *r, uint16_t end);
@@ -27,52 +30,65 @@ void model_arm(struct world_run *r, struct cq_state *q, bool solicited);
 void model_armed(struct world_run *r, struct cq_state *q);
 void model_group(struct world_run *r, uint16_t end);
 
-/* What they see. */
+/* The programs report what they see, and the model checks it.  model_expect_failure() checks that a
+ * queue pair had a reason to fail.
+ */
 void model_completion(struct world_run *r, unsigned host, struct cq_state *q,
                       const struct rdl_wc *wc);
 void model_event(struct world_run *r, unsigned host, const struct rdl_async_event *e);
 void model_state(struct world_run *r, uint16_t end, uint32_t state);
 void model_expect_failure(struct world_run *r, uint16_t end);
 
-/* The end: receives that messages for @end lack; has everything completed that must (with @tell
- * what has not is the fault of the run); is all that is left as it must be?
+/* The end of a run.  model_missing_receives() returns how many receives must be posted for messages
+ * to @end.  model_is_over() returns true if everything that must complete has completed; otherwise,
+ * with @tell, the run fails.  model_end() makes the final checks.
  */
 uint32_t model_missing_receives(struct world_run *r, uint16_t end);
 bool model_is_over(struct world_run *r, bool tell);
 void model_end(struct world_run *r);
 
-/* The line that acknowledges @e. */
+/* Writes the script line that acknowledges @e. */
 void model_say_ack(struct world_run *r, unsigned host, const struct rdl_async_event *e);
 
-/* --- Of each other ---------------------------------------------------------------------------- */
+/* --- Between the files of the model ----------------------------------------------------------- */
 
 void model_send_done(struct world_run *r, struct life *l, uint16_t i, const struct rdl_wc *wc);
 void model_recv_done(struct world_run *r, struct life *l, uint16_t i, const struct rdl_wc *wc,
                      bool *ret_solicited);
-/* May the queue pair of @l have failed, for a reason beside its own requests? */
+/* Returns true if the queue pair of @l may be in ERR for a reason that is known already. */
 bool model_may_be_in_error(const struct world_run *r, const struct life *l);
-/* May it have failed at all? */
+/* Returns true if the queue pair of @l may have failed for any reason, pending mistakes and faults
+ * included.
+ */
 bool model_may_have_failed(const struct world_run *r, const struct life *l);
-/* The life that number @qpn on @host has, or had last; NULL: none. */
+/* Returns the latest life of the queue pair number @qpn on @host, or NULL. */
 struct life *model_life_of(struct world_run *r, unsigned host, uint32_t qpn);
-/* Is item @i signaled, also by its queue pair? */
+/* Returns true if item @i is signaled, by its flag or by sq_sig_all. */
 bool model_is_signaled(const struct world_run *r, uint16_t i);
-/* The receive of the peer that request @i of @l meets; WORLD_NONE: it is not known, or none. */
+/* Returns the receive of the peer that request @i of @l consumes.  WORLD_NONE: unknown, or not
+ * posted.
+ */
 uint16_t model_recv_of(const struct world_run *r, const struct life *l, uint16_t i);
-/* The bytes that item @i brings: its own, or what was written where it reads. */
+/* Writes the bytes that item @i transfers to @out.  A READ of an earlier item's place gets that
+ * item's bytes.
+ */
 void model_bytes(const struct world_run *r, uint16_t i, uint8_t *out);
-/* Has a request behind @i been posted that writes to the same place? */
+/* Returns true if a later request that writes to the same place was posted. */
 bool model_is_overwritten(const struct world_run *r, uint16_t i);
-/* Does @i go out with a key that can change? */
+/* Returns true if @i uses a key that can change while the world runs. */
 bool model_uses_changing_key(const struct world_run *r, uint16_t i);
 
-/* The key that @i changed or used is free again; @ok: it was carried out. */
+/* Item @i has ended and does not need the key that it changed or used any more.  @ok: it was
+ * executed.
+ */
 void model_release_key(struct world_run *r, uint16_t i, bool ok);
 
 void model_check_memory(struct world_run *r);
 void model_check_atomics(struct world_run *r);
 
-/* Copies between a message and the pieces of item @i, of which the first @skip bytes are left. */
+/* Reads @bytes of the pieces of item @i from memory, after the first @skip bytes.  Returns false if
+ * they cannot be read.
+ */
 bool model_gather(struct world_run *r, uint16_t i, uint32_t skip, uint32_t bytes, uint8_t *out);
 
 static inline bool model_is_datagram(const struct world_run *r, const struct life *l)

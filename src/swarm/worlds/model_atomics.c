@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Atomics as a sequential history: is there an order in which all of them, each once, found what
- * they say, and which ends with what is there?
+/* The model of atomics.  It searches for an order in which all atomics on a word, each executed
+ * once, found the values that they returned and left the final value.
  *
- * Those of one queue pair come in the order of posting.  What did not complete may have been
- * carried out or not.  All operands differ, so that a word has hardly a value twice, and whoever
- * found it was next: the search has almost no choice.
+ * Atomics of one queue pair are ordered by posting.  An atomic that did not complete may have been
+ * executed or not.  All operands differ, so a word hardly ever has a value twice, and the atomic
+ * that found a value was the next one.  The search therefore has almost no choice.
  */
 #include "swarm/worlds/model.h"
 
@@ -13,14 +13,14 @@
 #include "emu/base/cursor.h"
 
 #define OPS_MAX     256u
-#define UNKNOWN_MAX 8u /* operations in a row that nobody told of */
+#define UNKNOWN_MAX 8u /* operations in a row without a known result */
 
 struct atomic_history {
     const struct world_run *r;
     uint16_t op[OPS_MAX];
     bool is_used[OPS_MAX];
     uint32_t n, n_certain_left;
-    uint64_t last; /* what is there */
+    uint64_t last; /* final value of the word */
 };
 
 static bool is_certain(const struct atomic_history *h, uint32_t k)
@@ -37,8 +37,8 @@ static uint64_t result(const struct atomic_history *h, uint32_t k, uint64_t valu
     return value == h->r->item[h->op[k]].compare ? t->swap : value;
 }
 
-/* Are those of its queue pair that were posted before it done?  A comparison that did not complete
- * may have changed nothing.
+/* Returns true if all earlier atomics of the same queue pair are placed.  A compare and swap that
+ * did not complete need not be: it may have changed nothing.
  */
 static bool is_turn(const struct atomic_history *h, uint32_t k)
 {
@@ -54,7 +54,9 @@ static bool is_turn(const struct atomic_history *h, uint32_t k)
     return true;
 }
 
-/* The next one that is certain to have found @value; those that leave it as it is come first. */
+/* Returns the next completed atomic that found @value; one that does not change the value comes
+ * first.
+ */
 static uint32_t next_certain(const struct atomic_history *h, uint64_t value)
 {
     uint32_t found = h->n;
@@ -70,8 +72,8 @@ static uint32_t next_certain(const struct atomic_history *h, uint64_t value)
     return found;
 }
 
-/* Goes on from @value; @unknown: so many may still come in a row that nobody told of.  The depth is
- * bounded by UNKNOWN_MAX and by the number of operations.
+/* Continues the search from @value.  @unknown: how many uncompleted atomics may follow in a row.
+ * The recursion depth is bounded by UNKNOWN_MAX and by the number of operations.
  */
 static bool goes_on(struct atomic_history *h, uint64_t value, uint32_t unknown)
 {
@@ -104,7 +106,8 @@ static bool goes_on(struct atomic_history *h, uint64_t value, uint32_t unknown)
     return false;
 }
 
-/* One whose result has no place, as its lkey is wrong, was carried out all the same. */
+/* Collects the atomics on a word.  One with a wrong lkey was executed too; only its result is lost.
+ */
 static void gather(struct world_run *r, struct atomic_history *h, unsigned host, uint32_t word)
 {
     for (uint16_t i = 0; i < r->w->n_items && h->n < OPS_MAX; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Judges events, and says when a world is over. */
+/* The model of events, and the decision when a world is over. */
 #include "swarm/worlds/model.h"
 #include "swarm/worlds/wire_tap.h"
 
@@ -22,7 +22,9 @@ void model_arm(struct world_run *r, struct cq_state *q, bool solicited)
     q->arming[q->n_armings++] = (struct arming){completions_of(r, q), solicited};
 }
 
-/* Whatever completed meanwhile may have come before it was armed, or after. */
+/* A completion between the call and the device's answer may have come before or after the CQ was
+ * armed.
+ */
 void model_armed(struct world_run *r, struct cq_state *q)
 {
     if (q->n_armings > 0 && q->arming[q->n_armings - 1].from != completions_of(r, q))
@@ -105,9 +107,9 @@ void model_say_ack(struct world_run *r, unsigned host, const struct rdl_async_ev
     }
 }
 
-/* --- Is it over? ------------------------------------------------------------------------------ */
+/* --- End of a run ----------------------------------------------------------------------------- */
 
-/* Messages to the queue pair of @l, over RC, that it has not heard of. */
+/* Returns the number of RC messages to the queue pair of @l that it has not received. */
 static uint32_t unheard(const struct world_run *r, const struct life *l)
 {
     const struct life *peer;
@@ -138,7 +140,8 @@ uint32_t model_missing_receives(struct world_run *r, uint16_t end)
         if (!other->is_absent && other->has_srq && other->host == e->host)
             need += unheard(r, world_life(r, i)) + (other->type != QPT_RC);
     }
-    for (uint32_t i = 0; i < r->n_lives; i++) { /* a message without an end has taken one with it */
+    /* An unfinished message of a closed life has consumed a receive. */
+    for (uint32_t i = 0; i < r->n_lives; i++) {
         const struct world_end *other = &r->w->end[r->life[i].end];
 
         need += r->life[i].is_closed && other->has_srq && other->host == e->host;
@@ -147,7 +150,9 @@ uint32_t model_missing_receives(struct world_run *r, uint16_t end)
     return need > have ? need - have : 0;
 }
 
-/* Without an end: a peer that is gone, to whom rxe sends again and again. */
+/* Returns true if @l may retry without end: its peer has failed, and rxe treats retry_cnt 7 as
+ * endless.
+ */
 static bool waits_for_ever(const struct world_run *r, const struct life *l)
 {
     const struct world_end *e = &r->w->end[l->end];
@@ -187,7 +192,7 @@ bool model_is_over(struct world_run *r, bool tell)
     return true;
 }
 
-/* --- The end ---------------------------------------------------------------------------------- */
+/* --- Final checks ----------------------------------------------------------------------------- */
 
 static void check_delivery(struct world_run *r, const struct life *l)
 {

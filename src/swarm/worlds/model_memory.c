@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The memory of all hosts in the end.
+/* The model of memory, checked at the end.
  *
- * Each item writes what it must have left into an image of each host, in the order of posting, or
- * marks what nobody can know.  Then the image and the memory are compared.
+ * Each item writes its expected result to an image of each host's memory, in posting order.  Bytes
+ * that cannot be predicted are marked.  Then the memory is compared with the image.
  *
- * What a request that did not complete has left is the beginning of its message, in whole packets,
- * and once one of a life has left less than all, those behind it have left nothing.
+ * A request that did not complete leaves a first part of its message, in whole packets.  If one
+ * request of a life left only a part, later ones left nothing.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,7 @@ static const char right_bytes[] = "in the end memory has what completions told, 
 
 struct image {
     uint8_t *want, *have;
-    uint8_t *free; /* 1: anything may be there */
+    uint8_t *free; /* 1: any value is permitted */
     uint32_t bytes;
 };
 
@@ -58,8 +58,8 @@ static void free_pieces(struct image *m, const struct world_item *t)
 
 /* --- Requests --------------------------------------------------------------------------------- */
 
-/* How many bytes of the place at @at have come: the beginning of @message, and zeros behind it.
- * UINT32_MAX: it is something else.
+/* Returns how many bytes of @message are at offset @at, in whole packets and followed by zeros.
+ * UINT32_MAX: the place holds something else.
  */
 static uint32_t came(const struct image *m, uint32_t at, const uint8_t *message, uint32_t bytes,
                      uint32_t mtu)
@@ -76,7 +76,9 @@ static uint32_t came(const struct image *m, uint32_t at, const uint8_t *message,
     return n;
 }
 
-/* The same, if what are zeros has not come. */
+/* Like came(), for bytes of a message that are there for certain: zeros at its end may not have
+ * come.
+ */
 static uint32_t came_for_certain(const uint8_t *message, uint32_t n, uint32_t mtu)
 {
     uint32_t k = n;
@@ -87,7 +89,9 @@ static uint32_t came_for_certain(const uint8_t *message, uint32_t n, uint32_t mt
     return k == 0 || n - k >= mtu || k <= (n - 1) / mtu * mtu ? (k + mtu - 1) / mtu * mtu : n;
 }
 
-/* Request @i, a WRITE, may have come any part of its way; nothing if one before it @has_stopped. */
+/* Judges WRITE @i, of which any first part may have arrived; nothing if an earlier one
+ * @has_stopped.
+ */
 static void judge_uncertain(struct world_run *r, struct image *m, uint16_t i, bool *has_stopped)
 {
     const struct world_item *t = &r->w->item[i];
@@ -98,7 +102,7 @@ static void judge_uncertain(struct world_run *r, struct image *m, uint16_t i, bo
     if (r->item[i].mistake != RIGHT || t->bytes == 0)
         return;
     if (t->again != WORLD_NONE ||
-        model_is_overwritten(r, i)) { /* two messages may be in its place */
+        model_is_overwritten(r, i)) { /* two messages may be at this place */
         set_free(m, t->remote, t->bytes);
         return;
     }
@@ -154,7 +158,7 @@ static void put_request(struct world_run *r, struct image m[], uint16_t i, bool 
     if (s->phase == ITEM_OK && world_is_read(t))
         put_pieces(here, t, message, t->bytes);
     else if (s->mistake == RIGHT)
-        free_pieces(here, t); /* an atomic's word was judged when it completed */
+        free_pieces(here, t); /* the word of an atomic was judged at its completion */
 }
 
 /* --- Receives --------------------------------------------------------------------------------- */
@@ -164,14 +168,14 @@ static void put_receives(struct world_run *r, struct image m[])
     for (uint16_t i = 0; i < r->w->n_items; i++) {
         const struct world_item *t = &r->w->item[i];
 
-        /* What a message that was given up has left stays, behind or in place of the next. */
+        /* An aborted message leaves bytes behind or in place of the next one. */
         if (t->is_recv && !r->w->end[t->end].is_absent &&
             (r->item[i].phase != ITEM_IDLE || t->is_spare))
             free_pieces(&m[r->w->end[t->end].host], t);
     }
 }
 
-/* --- All of it -------------------------------------------------------------------------------- */
+/* --- Comparison ------------------------------------------------------------------------------- */
 
 static void compare(struct world_run *r, const struct image *m, unsigned host)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Judges completions of receives. */
+/* The model of completions of receives. */
 #include <string.h>
 
 #include "emu/facts/device.h"
@@ -7,7 +7,7 @@
 
 static const char right_bytes[] = "what is received is what was sent";
 
-/* Do the partitions of the two have a full member?  All hosts have the same. */
+/* Returns true if the P_Keys of both ends match and one of them is a full member. */
 static bool may_talk(const struct world_end *a, const struct world_end *b)
 {
     const uint16_t p = world_pkeys[a->pkey_index], q = world_pkeys[b->pkey_index];
@@ -20,7 +20,7 @@ static uint32_t lead_of(const struct world_run *r, const struct life *l)
     return model_is_datagram(r, l) ? WORLD_GRH_BYTES : 0;
 }
 
-/* Is what completion @wc says, and what receive @i holds, message @m? */
+/* Returns true if completion @wc and the buffer of receive @i hold message @m. */
 static bool is_message(struct world_run *r, const struct life *l, uint16_t i, uint16_t m,
                        const struct rdl_wc *wc)
 {
@@ -39,7 +39,7 @@ static bool is_message(struct world_run *r, const struct life *l, uint16_t i, ui
     return model_gather(r, i, lead, t->bytes, have) && memcmp(have, want, t->bytes) == 0;
 }
 
-/* May the queue pair of @l hear of @m? */
+/* Returns true if the queue pair of @l may receive @m. */
 static bool may_hear(const struct world_run *r, const struct life *l, uint16_t m)
 {
     const struct world_item *t = &r->w->item[m];
@@ -51,11 +51,12 @@ static bool may_hear(const struct world_run *r, const struct life *l, uint16_t m
     if (model_is_datagram(r, l))
         return t->to_group ? model_is_datagram(r, l) : t->to == l->end;
     if (!model_is_rc(r, l) && r->life[s->life].is_closed)
-        return t->to == l->end; /* a late frame of a connection that was, which UC cannot tell */
+        /* A late frame of an earlier connection, which UC cannot recognise. */
+        return t->to == l->end;
     return s->life == l->peer;
 }
 
-/* The message of a connection that is next; WORLD_NONE: there is none. */
+/* Returns the next message of the connection; WORLD_NONE: there is none. */
 static uint16_t next_message(const struct world_run *r, const struct life *l)
 {
     const struct life *peer = &r->life[l->peer];
@@ -67,7 +68,7 @@ static uint16_t next_message(const struct world_run *r, const struct life *l)
     return WORLD_NONE;
 }
 
-/* Which message it is, where some may be missing. */
+/* Finds the message that was received, where messages may be lost. */
 static uint16_t find_message(struct world_run *r, const struct life *l, uint16_t i,
                              const struct rdl_wc *wc)
 {
@@ -136,7 +137,7 @@ static void succeed(struct world_run *r, struct life *l, uint16_t i, const struc
     judge_message(r, l, i, m, wc);
 }
 
-/* The status of receive @i if the message that meets it does not fit; WCS_SUCCESS: it fits. */
+/* Returns the status of receive @i if it has a mistake; WCS_SUCCESS: it has none. */
 static uint32_t status_of_mistake(const struct world_run *r, const struct life *l, uint16_t i)
 {
     const struct world_item *t = &r->w->item[i];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Judges completions of requests. */
+/* The model of completions of requests. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -63,7 +63,7 @@ static void succeed(struct world_run *r, struct life *l, uint16_t i)
 
 /* --- Failure ---------------------------------------------------------------------------------- */
 
-/* The status that the mistake of @i leads to; WCS_SUCCESS: none does. */
+/* Returns the status that the mistake of @i leads to; WCS_SUCCESS: none. */
 static uint32_t status_of_mistake(const struct world_run *r, const struct life *l, uint16_t i)
 {
     const struct world_item *t = &r->w->item[i];
@@ -80,14 +80,14 @@ static uint32_t status_of_mistake(const struct world_run *r, const struct life *
         return WCS_LOC_PROT_ERR;
     case UNALIGNED:
         return WCS_REM_INV_REQ_ERR;
-    case BOTH_KEYS: /* what a WRITE takes is looked at before what it aims at */
+    case BOTH_KEYS: /* a WRITE checks its local key before the remote one */
         return world_is_write(t) ? of_key : WCS_REM_ACCESS_ERR;
     default:
         return world_is_remote_mistake(r->item[i].mistake) ? WCS_REM_ACCESS_ERR : WCS_SUCCESS;
     }
 }
 
-/* The status that the receive which @i meets leads to; WCS_SUCCESS: none does. */
+/* Returns the status of @i that its peer's receive causes; WCS_SUCCESS: none. */
 static uint32_t status_of_recv(const struct world_run *r, const struct life *l, uint16_t i)
 {
     const struct world_item *t = &r->w->item[i];
@@ -106,12 +106,12 @@ static bool peer_may_be_silent(const struct world_run *r, const struct life *l)
 {
     const struct life *peer = &r->life[l->peer];
 
-    /* That of rxe answers twice after an RNR NAK, and the second answer counts as a retry. */
+    /* rxe answers twice after an RNR NAK, and the second answer counts as a retry. */
     return r->is_faulty || peer->is_closed || model_may_have_failed(r, peer) ||
            model_profile_is_rxe(r, peer->end);
 }
 
-/* May @i, the first of its life that fails, end with @status? */
+/* Returns true if @i, the first request of its life that fails, may have @status. */
 static bool may_fail(const struct world_run *r, const struct life *l, uint16_t i, uint32_t status)
 {
     const struct world_end *e = &r->w->end[l->end];
@@ -132,7 +132,8 @@ static void fail(struct world_run *r, struct life *l, uint16_t i, uint32_t statu
 {
     struct item_state *s = &r->item[i];
 
-    /* The packets of what fails may still be on their way: a key that they use must not change. */
+    /* Packets of a failed request may still be in flight, so the key that they use must not change.
+     */
     if (s->phase == ITEM_POSTED && !model_uses_changing_key(r, i))
         model_release_key(r, i, false);
     s->phase = ITEM_FAILED;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Leaves out deeds, first in large parts, then one by one; then connections that nobody uses; then
- * makes what is left plainer: links, profiles, sizes, pieces, flags.  A step is kept if the world
- * still goes wrong with the same words.
+/* Reduces a world: leaves out deeds, first in large parts, then one by one, and then unused
+ * connections.  Then it simplifies links, profiles, sizes, pieces and flags.  A change is kept if
+ * the world still breaks the same rule.
  */
 #include "swarm/worlds/shrink.h"
 
@@ -14,14 +14,14 @@
 
 struct shrinking {
     struct world *w;
-    struct world_run *r; /* of the smallest world so far */
+    struct world_run *r; /* run of the smallest world so far */
     struct world *tried;
     struct world_run *run;
     const char *wrong;
     uint32_t runs, runs_max;
 };
 
-/* Does @s->tried go wrong in the same way?  Then it is the smallest world so far. */
+/* Runs @s->tried.  If it fails in the same way, it becomes the smallest world so far. */
 static bool still_fails(struct shrinking *s)
 {
     struct world_try how = {0};
@@ -37,7 +37,7 @@ static bool still_fails(struct shrinking *s)
     return true;
 }
 
-/* The smallest world so far, to be changed. */
+/* Copies the smallest world so far to @s->tried, to be changed. */
 static struct world *begin(struct shrinking *s)
 {
     *s->tried = *s->w;
@@ -70,7 +70,7 @@ static bool leave_out(struct shrinking *s, uint32_t from, uint32_t n)
     return still_fails(s);
 }
 
-/* Parts of half the deeds, of a quarter, and so on. */
+/* Leaves out parts of half the deeds, of a quarter, and so on. */
 static void leave_out_parts(struct shrinking *s)
 {
     for (uint32_t part = s->w->n_deeds / 2; part > 0; part /= 2) {
@@ -85,7 +85,7 @@ static void leave_out_parts(struct shrinking *s)
     }
 }
 
-/* --- What nobody uses ------------------------------------------------------------------------- */
+/* --- Unused ends and hosts -------------------------------------------------------------------- */
 
 static void leave_out_ends(struct shrinking *s)
 {
@@ -110,7 +110,7 @@ static void leave_out_ends(struct shrinking *s)
     }
 }
 
-/* --- Plainer ---------------------------------------------------------------------------------- */
+/* --- Simplification --------------------------------------------------------------------------- */
 
 static void plain_host(struct world_host *h)
 {
@@ -150,7 +150,7 @@ static void simplify_hosts(struct shrinking *s)
     }
 }
 
-/* A piece of @t that has room for @bytes; n_pieces: none has. */
+/* Returns the first piece of @t that holds @bytes, or n_pieces. */
 static uint32_t piece_for(const struct world_item *t, uint32_t bytes)
 {
     uint32_t p = 0;
@@ -160,7 +160,7 @@ static uint32_t piece_for(const struct world_item *t, uint32_t bytes)
     return p;
 }
 
-/* A message of @bytes in one piece. */
+/* Shortens the message of item @i to @bytes in one piece. */
 static bool shorten(struct shrinking *s, uint32_t i, uint32_t bytes)
 {
     struct world_item *t = &begin(s)->item[i];
@@ -203,7 +203,7 @@ static void simplify_items(struct shrinking *s)
     }
 }
 
-/* Work is kicked when it is posted, and what waits, waits as it must. */
+/* Replaces posts without a kick by posts with one. */
 static void simplify_deeds(struct shrinking *s)
 {
     for (uint32_t k = 0; k < s->w->n_deeds && s->runs < s->runs_max; k++) {

@@ -9,7 +9,7 @@
 
 #define RATE_DEFAULT UINT64_C(100000000000)
 #define RETRY_MAX    7u
-#define LATE_NS      2000u /* that a device may take, beside a line that is busy */
+#define LATE_NS      2000u /* delay of a device in addition to a busy line */
 
 /* --- Frames ----------------------------------------------------------------------------------- */
 
@@ -40,7 +40,7 @@ static bool find_packet(struct wire_tap *t, uint64_t tx, struct packet *ret)
     return frame && packet_parse(ret, frame, bytes) == DROP_NONE;
 }
 
-/* Its bytes are there when the next event is. */
+/* Passes on the last sent frame.  The recorder has its bytes when the next event is raised. */
 static void show_sent(struct wire_tap *t)
 {
     const uint32_t host = t->sent.host;
@@ -72,7 +72,7 @@ static bool is_damaged(const struct wire_tap *t, uint64_t tx)
     return false;
 }
 
-/* What has come to @host is not known any more: nobody can follow its queue pairs from now on. */
+/* A frame that came to @host is no longer recorded: its queue pairs cannot be followed any more. */
 static void lose_sight(struct wire_tap *t, uint32_t host)
 {
     for (uint32_t qpn = 0; qpn < TAP_QPNS; qpn++) {
@@ -100,8 +100,8 @@ static void show_arrived(struct wire_tap *t, uint32_t host, uint64_t tx, uint64_
     tell(t, e);
 }
 
-/* Does a frame that is dropped so not come to a queue pair at all?  It is another host's, or of
- * another partition, or the queue pair is about to fail, or not there any more.
+/* Returns true if a frame dropped for this reason never reaches a queue pair.  It is for another
+ * host or partition, or its queue pair is failing or gone.
  */
 static bool is_unseen(enum drop_reason reason)
 {

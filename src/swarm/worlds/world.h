@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* A random world: what hosts there are, how they are linked and connected, and what their programs
- * do, one deed after the other.  All of it is drawn from a seed before anything runs.
+/* A random world: its hosts, links and connections, and the actions of its programs in order.  All
+ * of it is drawn from a seed before anything runs.
  *
- * Whoever carries out the deeds (world_run.h) leaves out one that cannot be done: its queue pair is
- * in another state, or its key is being changed.  So each part of the deeds is a world, too, and a
- * world that shows a fault can be made smaller by leaving out deeds (shrink.h).
+ * A *deed* is one action.  A deed that is impossible when its turn comes is skipped (world_run.h),
+ * for example because its queue pair is in another state or its key is being changed.  Any subset
+ * of the deeds is therefore a valid world, and a failing world can be reduced by leaving out deeds
+ * (shrink.h).
  *
- * An item is a request or a receive.  It has memory of its own: pieces on its host and, for WRITE,
- * READ and atomics, a place on the other side.  Its bytes follow from its number, so that whoever
- * finds them knows whose they are.  Only words that atomics count in are shared.
+ * An *item* is a request or a receive.  Its memory belongs to it alone: pieces on its host and, for
+ * WRITEs, READs and atomics, a *place* on the remote host.  Its bytes are generated from its
+ * number, so that received bytes can be attributed.  Only the words that atomics operate on are
+ * shared.
  */
 #ifndef SWARM_WORLDS_WORLD_H
 #define SWARM_WORLDS_WORLD_H
@@ -24,75 +26,77 @@
 #define WORLD_ITEMS_MAX  1400u
 #define WORLD_DEEDS_MAX  4000u
 #define WORLD_PIECES_MAX 4u
-#define WORLD_CQS        2u /* of a host */
-#define WORLD_WORDS      4u /* that atomics count in, of a host */
+#define WORLD_CQS        2u /* per host */
+#define WORLD_WORDS      4u /* per host, for atomics */
 #define WORLD_NONE       UINT16_MAX
 
 #define WORLD_INLINE_MAX 128u
-#define WORLD_DEPTH      64u /* of a queue */
+#define WORLD_DEPTH      64u /* entries of a queue */
 #define WORLD_SRQ_DEPTH  128u
 #define WORLD_QKEY       0x11111111u
 #define WORLD_GRH_BYTES  40u
 #define WORLD_WORD_BYTES 8u
 
-/* The keys of a host that a request may use at the far side, and for its own memory. */
+/* The keys of a host, as rkeys for peers and as lkeys for itself.  All but KEY_EDGE cover all
+ * memory.
+ */
 enum world_key {
-    KEY_OPEN,     /* all memory, everything is allowed */
-    KEY_MINE,     /* all memory, nothing for peers */
-    KEY_LOOK,     /* all memory, nobody writes, peers may read */
-    KEY_ALIEN,    /* all memory, of another protection domain */
-    KEY_EDGE,     /* an odd number of bytes that begins and ends within a page */
-    KEY_ANEW,     /* all memory, registered again and again */
-    KEY_FAST,     /* all memory, opened by REG_MR */
-    KEY_WINDOW_1, /* all memory, a window of type 1 */
-    KEY_WINDOW_2, /* the same, of type 2, one of each end: for its queue pair */
+    KEY_OPEN,     /* all access */
+    KEY_MINE,     /* local access only */
+    KEY_LOOK,     /* no write access, remote read */
+    KEY_ALIEN,    /* in another protection domain */
+    KEY_EDGE,     /* an odd number of bytes, from and to the middle of a page */
+    KEY_ANEW,     /* re-registered again and again */
+    KEY_FAST,     /* a fast region, made valid by REG_MR */
+    KEY_WINDOW_1, /* a memory window of type 1 */
+    KEY_WINDOW_2, /* memory windows of type 2, one of each end, for its queue pair */
     WORLD_KEYS
 };
 
-/* What is wrong with an item, on purpose. */
+/* The deliberate error of an item. */
 enum world_mistake {
     RIGHT,
-    /* The program's own keys. */
+    /* Errors of the local keys. */
     LKEY_UNKNOWN,
     LKEY_ALIEN,
-    LKEY_READ_ONLY, /* of what fills memory */
-    LKEY_BEHIND,    /* one byte behind the end of the region */
+    LKEY_READ_ONLY, /* of a buffer that is written */
+    LKEY_BEHIND,    /* the buffer ends one byte beyond the region */
     LKEY_BEFORE,
-    /* The keys of the far side. */
-    RKEY_LOW,     /* its low byte is that of another life */
-    RKEY_UNKNOWN, /* nothing has it */
+    /* Errors of the remote key. */
+    RKEY_LOW,     /* its low byte is wrong */
+    RKEY_UNKNOWN, /* no region or window has it */
     RKEY_ALIEN,
-    RKEY_ACCESS, /* the region does not let peers do that */
+    RKEY_ACCESS, /* the region does not permit the operation */
     RKEY_BEHIND,
     RKEY_BEFORE,
-    RKEY_STALE,  /* what it was before it was changed */
-    RKEY_OTHERS, /* the window of another queue pair */
+    RKEY_STALE,  /* the key before its last change */
+    RKEY_OTHERS, /* of the window of another queue pair */
     BOTH_KEYS,
-    UNALIGNED, /* an atomic */
-    TOO_SHORT, /* a receive */
+    UNALIGNED, /* address of an atomic */
+    TOO_SHORT, /* buffer of a receive */
     QKEY_WRONG,
-    TOO_LONG, /* a datagram */
+    TOO_LONG, /* datagram */
     WORLD_MISTAKES
 };
 
 struct world_piece {
-    uint32_t at, bytes; /* in the memory of its host */
+    uint32_t at, bytes; /* offset in the memory of its host */
 };
 
 struct world_item {
-    uint16_t end;           /* that posts it */
-    uint16_t to;            /* end: its peer, or of a datagram */
-    uint16_t again;         /* item whose place at the far side it uses again, which is earlier */
-    bool is_recv, is_spare; /* a spare receive is posted in the end, if need be */
+    uint16_t end;           /* the end that posts it */
+    uint16_t to;            /* the end that it goes to */
+    uint16_t again;         /* earlier item that has the same place; or WORLD_NONE */
+    bool is_recv, is_spare; /* a spare item is posted at the end of the run, if needed */
     bool to_group;
-    uint8_t n_pieces, bad_piece; /* bad_piece: of a wrong lkey */
+    uint8_t n_pieces, bad_piece; /* bad_piece: the one with the wrong lkey */
     uint8_t mistake;             /* enum world_mistake */
-    uint8_t key;                 /* enum world_key, at the far side or what it changes */
-    uint8_t word;                /* of an atomic */
+    uint8_t key;                 /* enum world_key: the remote key, or the key that it changes */
+    uint8_t word;                /* of an atomic: index of the word */
     uint32_t opcode;             /* enum wr_opcode */
     uint32_t flags;              /* set of enum send_flag_bit */
-    uint32_t bytes;              /* of the message; of a receive, that fit */
-    uint32_t remote;             /* place in the memory of the far side */
+    uint32_t bytes;              /* length of the message; of a receive, of its buffer */
+    uint32_t remote;             /* offset of its place in the memory of the remote host */
     uint64_t compare_add, swap;
     struct world_piece piece[WORLD_PIECES_MAX];
 };
@@ -100,51 +104,51 @@ struct world_item {
 enum deed_kind {
     DO_POST,      /* item */
     DO_POST_LAZY, /* item, without a kick */
-    DO_KICK,      /* end, n: its send queue? */
-    DO_POLL,      /* host, n: which CQ */
-    DO_GO,        /* n ticks */
-    DO_WAIT,      /* n ns */
-    DO_ARM,       /* host, n: CQ, and 1 << 8: solicited only */
+    DO_KICK,      /* end; n: its send queue, otherwise its receive queue */
+    DO_POLL,      /* host; n: index of the CQ */
+    DO_GO,        /* runs n ticks */
+    DO_WAIT,      /* runs n ns */
+    DO_ARM,       /* host; n: index of the CQ, and 1 << 8 for solicited only */
     DO_EVENTS,    /* host: takes its events */
-    DO_FAIL,      /* end: to ERR */
-    DO_DRAIN,     /* end: to SQD; n: with the event */
-    DO_RESUME,    /* end: to RTS, from SQD or SQE */
-    DO_CONNECT,   /* end, and its peer: reset, and set up anew */
-    DO_REVIVE,    /* end: the same, if it is known to have failed */
-    DO_REPLACE,   /* end, and its peer: destroyed, and made anew */
+    DO_FAIL,      /* end: modify to ERR */
+    DO_DRAIN,     /* end: modify to SQD; n: with SQ_DRAINED notification */
+    DO_RESUME,    /* end: modify to RTS, from SQD or SQE */
+    DO_CONNECT,   /* end and its peer: reset and connect */
+    DO_REVIVE,    /* end and its peer: the same, if one has failed */
+    DO_REPLACE,   /* end and its peer: destroy, create and connect */
     DO_LOOK,      /* end: query */
-    DO_LIMIT,     /* host, n: of its SRQ */
-    DO_REREG,     /* host, n: shift in pages of what bytes are called */
-    DO_RESIZE,    /* host, n: CQ */
-    DO_GROUP,     /* end, n: in or out */
-    DO_LINK,      /* host, n: up or down */
-    DO_PACE,      /* host, n: new loss in ppm of its link */
+    DO_LIMIT,     /* host; n: limit of its SRQ */
+    DO_REREG,     /* host; n: pages by which the iova differs from the address */
+    DO_RESIZE,    /* host; n: index of the CQ */
+    DO_GROUP,     /* end; n: attach or detach */
+    DO_LINK,      /* host; n: link up or down */
+    DO_PACE,      /* host; n: new loss of its link in ppm */
     DO_FAULT,     /* fault */
-    DO_FORGE,     /* end, n: what is forged */
-    DO_INJECT,    /* end, n: what its peer's host is made to send to it */
+    DO_FORGE,     /* end; n: kind of the forged frame */
+    DO_INJECT,    /* end; n: kind of the frame that its peer's host sends to it */
     DEED_KINDS
 };
 
 struct world_deed {
     uint8_t kind; /* enum deed_kind */
-    uint16_t who; /* host, end, item or fault */
+    uint16_t who; /* index of the host, end, item or fault */
     uint32_t n;
 };
 
 struct world_host {
     uint32_t profile;              /* enum profile */
-    uint32_t latency_ns, loss_ppm; /* of its link, as all up to rate_bps */
+    uint32_t latency_ns, loss_ppm; /* of its link, like the members up to rate_bps */
     uint32_t jitter_ns, burst_ppm, burst_frames, burst_loss_ppm;
     uint64_t rate_bps;
     uint32_t at_switch;
-    bool is_plain; /* some feature bits are off */
+    bool is_plain; /* some feature bits are not offered */
     uint32_t ring; /* enum ring_format */
-    bool indirect; /* its driver has tables of descriptors */
+    bool indirect; /* the driver uses indirect descriptors */
     uint32_t rx_buffer;
     uint32_t memory_bytes;
     uint32_t edge_at, edge_bytes;
     uint32_t words_at;
-    bool is_absent; /* a smaller world does without it */
+    bool is_absent; /* left out of a reduced world */
 };
 
 struct world_end {
@@ -152,41 +156,43 @@ struct world_end {
     uint8_t host;
     uint16_t peer; /* of a connection */
     uint8_t send_cq, recv_cq;
-    bool is_absent;                           /* a smaller world does without it */
-    bool has_srq, sig_all, credits, is_small; /* is_small: its CQ is its own and overflows */
-    uint32_t access;                          /* set of enum access_bit */
+    bool is_absent; /* left out of a reduced world */
+    /* is_small: has a CQ of its own that is so small that it overflows. */
+    bool has_srq, sig_all, credits, is_small;
+    uint32_t access; /* set of enum access_bit */
     uint32_t sq_psn;
     uint32_t path_mtu, timeout, retry_cnt, rnr_retry, min_rnr_timer;
     uint32_t max_rd_atomic, max_dest_rd_atomic;
     uint32_t pkey_index;
 };
 
-/* Of the device of an end, at its send queue, at that of its receives, which are its own, or at the
- * completion queue of its sends.  It is ordered together with a fault of frames, and promises
- * nothing about an end: what is posted there ends once faults are cleared and all queues are
- * kicked, in the calm.  To its peer a queue of receives that stands still looks as if nothing had
- * been posted.
+/* A fault of the device of @end.  It affects the send queue, the receive queue that is its own, or
+ * the completion queue of its sends.  It is added together with a frame fault.  At the end of the
+ * run all faults are cleared and all queues are kicked, so that all posted work still completes.
+ * To the peer a stuck receive queue looks as if no receive was posted.
  */
 struct world_device_fault {
-    uint32_t kind; /* FLT_LOST_KICK, FLT_STUCK_QUEUE, FLT_LOST_INTERRUPT; FLT_NONE: there is none */
+    uint32_t kind; /* FLT_LOST_KICK, FLT_STUCK_QUEUE, FLT_LOST_INTERRUPT; FLT_NONE: no fault */
     uint16_t end;
-    bool of_receives; /* of a kick or a queue that is stuck */
+    bool of_receives; /* a lost kick or a stuck queue affects the receive queue */
     uint32_t nth, count;
     uint32_t time_ns; /* of FLT_STUCK_QUEUE; 0: until it is cleared */
 };
 
-/* What is forged changes no data: a receiver drops the packet, or does not look at the field. */
+/* A fault on frames.  Forged fields never change data: the receiver drops the packet or ignores the
+ * field.
+ */
 struct world_fault {
     uint32_t kind; /* enum fault_kind */
-    uint16_t from; /* host */
-    uint16_t end;  /* whose n-th @message it is about, if that is not 0 */
-    uint32_t opcode, nth, count, delay_ns, bit; /* opcode: RDL_ANY, or enum opcode */
-    uint32_t behind;                            /* of FLT_REORDER */
-    uint32_t bytes;                             /* of FLT_TRUNCATE */
-    uint32_t field, value;                      /* enum wire_field_id: FLT_FORGE, FLT_CORRUPT */
-    uint32_t transmission, message;             /* 0: any */
-    bool is_on_link;                            /* of @from: it meets frames there */
-    bool is_long;                               /* only what has more payload than WORLD_LONG */
+    uint16_t from; /* index of the sending host */
+    uint16_t end;  /* end whose @message it affects, if @message is not 0 */
+    uint32_t opcode, nth, count, delay_ns, bit; /* opcode: enum opcode, or RDL_ANY */
+    uint32_t behind;                            /* of FLT_REORDER: how many frames go first */
+    uint32_t bytes;                             /* of FLT_TRUNCATE: bytes that are left */
+    uint32_t field, value;          /* enum wire_field_id: of FLT_FORGE and FLT_CORRUPT */
+    uint32_t transmission, message; /* 0: any */
+    bool is_on_link;                /* it acts on the link of @from */
+    bool is_long; /* it affects only packets with more than WORLD_LONG bytes of payload */
     struct world_device_fault device;
 };
 
@@ -195,12 +201,12 @@ struct world_fault {
 
 struct world {
     uint64_t seed;
-    uint32_t n_hosts, n_switches; /* no switch: two hosts, and a cable */
+    uint32_t n_hosts, n_switches; /* n_switches 0: two hosts with a direct link */
     uint32_t n_ends, n_items, n_deeds, n_faults;
-    uint32_t n_conns; /* the first 2 * n_conns ends are connected, the others send datagrams */
+    uint32_t n_conns; /* the first 2 * n_conns ends are connected; the others are UD */
     uint32_t gid_index;
     uint32_t max_message;
-    bool goes_back; /* to a checkpoint, in the middle */
+    bool goes_back; /* to a checkpoint in the middle; the second run must end with the same hash */
     struct world_host host[WORLD_HOSTS_MAX];
     struct world_end end[WORLD_ENDS_MAX];
     struct world_fault fault[WORLD_FAULTS_MAX];
@@ -209,8 +215,8 @@ struct world {
 };
 
 #define WORLD_PKEYS  3u
-#define WORLD_FULL   1u /* index of the full membership of the second partition, */
-#define WORLD_MEMBER 2u /* and of the limited one */
+#define WORLD_FULL   1u /* index of the full member P_Key of the second partition */
+#define WORLD_MEMBER 2u /* and of the limited member P_Key */
 extern const uint16_t world_pkeys[WORLD_PKEYS];
 
 /* Draws the world of @seed.  With @pair it has two hosts. */
@@ -221,7 +227,8 @@ static inline uint32_t world_mtu_bytes(const struct world_end *e)
     return 128u << e->path_mtu;
 }
 
-/* The power of two that @n, from 1, is rounded up to: rxe does so with READs under way. */
+/* Returns @n, which is at least 1, rounded up to a power of two.  rxe does this with max_rd_atomic.
+ */
 static inline uint32_t world_round_up(uint32_t n)
 {
     uint32_t power = 1;
@@ -246,7 +253,7 @@ static inline bool world_is_atomic(const struct world_item *t)
     return t->opcode == WR_ATOMIC_FETCH_AND_ADD || t->opcode == WR_ATOMIC_CMP_AND_SWP;
 }
 
-/* Does it fill the program's memory with what comes back? */
+/* Returns true if the response is written to the memory of the program. */
 static inline bool world_fetches(const struct world_item *t)
 {
     return !t->is_recv && (world_is_read(t) || world_is_atomic(t));
@@ -262,21 +269,21 @@ static inline bool world_has_imm(const struct world_item *t)
     return t->opcode == WR_SEND_WITH_IMM || t->opcode == WR_RDMA_WRITE_WITH_IMM;
 }
 
-/* Does it complete a receive at the other side? */
+/* Returns true if the request completes a receive of the remote side. */
 static inline bool world_needs_recv(const struct world_item *t)
 {
     return !t->is_recv && (t->opcode == WR_SEND || t->opcode == WR_SEND_WITH_IMM ||
                            t->opcode == WR_SEND_WITH_INV || t->opcode == WR_RDMA_WRITE_WITH_IMM);
 }
 
-/* Does it change a key, and not use it? */
+/* Returns true if the request changes a key. */
 static inline bool world_changes_key(const struct world_item *t)
 {
     return !t->is_recv && (world_is_local(t) || t->opcode == WR_SEND_WITH_INV ||
                            t->opcode == WR_RDMA_READ_WITH_INV);
 }
 
-/* Is the far side to refuse it? */
+/* Returns true if the remote side must refuse the request. */
 static inline bool world_is_remote_mistake(enum world_mistake m)
 {
     return m >= RKEY_LOW && m <= UNALIGNED;
@@ -287,8 +294,8 @@ static inline bool world_is_local_mistake(enum world_mistake m)
     return m >= LKEY_UNKNOWN && m <= LKEY_BEFORE;
 }
 
-/* The bytes of item @i: what its message is, or what is at its place at the far side.  @from .. of
- * all.  Its four immediate bytes.
+/* world_bytes() writes the bytes of item @i to @out: its message or, for a READ, the contents of
+ * its place.  world_imm() writes its immediate data.
  */
 void world_bytes(const struct world *w, uint32_t i, uint8_t *out);
 void world_imm(uint32_t i, uint8_t out[4]);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Carries out the deeds of a world.  What cannot be done now is left out. */
+/* Executes the deeds of a world.  A deed that is impossible now is skipped. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -22,7 +22,7 @@ void world_poll(struct world_run *r, struct cq_state *q, unsigned host)
     const struct world_end *e = NULL;
     char name[RDL_NAME_BYTES];
 
-    if (q->cq.raw == 0) /* it was never made */
+    if (q->cq.raw == 0) /* never created */
         return;
     for (unsigned i = 0; i < r->w->n_ends && !e; i++) {
         if (q == &r->end[i].small) {
@@ -158,7 +158,7 @@ static void drain(struct world_run *r, uint16_t end, bool told)
     is_drained = world_modify(r, end, &a, QPS_SQD, told ? QPA_EN_SQD_ASYNC_NOTIFY : 0);
     world_say(r, "modify_qp h%u.q%u state=SQD%s", r->w->end[end].host + 1u, end,
               told ? " en_sqd_async_notify" : "");
-    if (!is_drained) /* it failed while the request was under way */
+    if (!is_drained) /* it failed meanwhile */
         return;
     l->is_sqd = true;
     l->drains += told;
@@ -175,7 +175,9 @@ void world_resume(struct world_run *r, uint16_t end)
         return;
     if (l->is_sqe && state_of(r, end) != QPS_SQE)
         return;
-    /* All that was posted up to SQE is flushed, and of what was posted in SQD nothing is done. */
+    /* Take the completions of all that was flushed before SQE.  Nothing that was posted in SQD has
+     * completed.
+     */
     poll_all(r);
     is_up = world_modify(r, end, &a, QPS_RTS, 0);
     world_say(r, "modify_qp h%u.q%u state=RTS", r->w->end[end].host + 1u, end);
@@ -227,7 +229,7 @@ static void destroy(struct world_run *r, uint16_t end)
     model_close(r, end);
 }
 
-/* Destroys the queue pair of @end, and its peer, and sets up others. */
+/* Destroys the queue pair of @end and that of its peer, creates new ones and connects them. */
 static void replace(struct world_run *r, uint16_t end)
 {
     const uint16_t peer = r->w->end[end].peer;
@@ -272,7 +274,7 @@ static void set_limit(struct world_run *r, unsigned host, uint32_t n)
     r->host[host].limits += n > 0;
 }
 
-/* The region has other keys then, and its bytes may be called otherwise. */
+/* Re-registers the region of KEY_ANEW: it gets a new key, and its iova may change. */
 static void register_anew(struct world_run *r, unsigned host, uint32_t pages)
 {
     struct host_state *h = &r->host[host];
@@ -323,7 +325,7 @@ static void raise_link(struct world_run *r, unsigned host, bool up)
     r->is_faulty = true;
 }
 
-/* Latency and jitter stay: what is under way is not overtaken. */
+/* Latency and jitter stay, so that frames in flight are not overtaken. */
 static void set_loss(struct world_run *r, unsigned host, uint32_t ppm, bool has_bursts)
 {
     struct world_host way = r->w->host[r->w->n_switches == 0 ? 0 : host];
@@ -436,7 +438,7 @@ static void do_host(struct world_run *r, const struct world_deed *d)
     }
 }
 
-/* Is what @d is about left out of this world? */
+/* Returns true if the object of @d is left out of this world. */
 static bool is_absent(const struct world *w, const struct world_deed *d)
 {
     const struct world_item *t;
@@ -506,7 +508,7 @@ void world_carry_out(struct world_run *r, const struct world_deed *d)
     }
 }
 
-/* --- The end ---------------------------------------------------------------------------------- */
+/* --- End of a run ----------------------------------------------------------------------------- */
 
 #define END_ROUNDS 80u
 #define ROUND_NS   50000000u
@@ -535,7 +537,7 @@ static void calm_down(struct world_run *r)
     for (uint16_t i = 0; i < w->n_ends && !r->wrong; i++) {
         if (w->end[i].is_absent)
             continue;
-        /* Twice: where a kick was lost, the first of these may be unwanted. */
+        /* Twice: if a kick was lost, the device may have suppressed the first of these. */
         for (unsigned time = 0; time < 2; time++) {
             kick(r, i, true);
             kick(r, i, false);
@@ -544,8 +546,8 @@ static void calm_down(struct world_run *r)
     r->is_calm = true;
 }
 
-/* The last request of each queue pair is signaled, and tells of all before it.  Where there is no
- * room for it yet, it is tried again.
+/* Posts the last request of each queue pair.  It is signaled, so that its completion covers all
+ * earlier requests.  If its queue is full, it is posted in a later round.
  */
 static void post_stops(struct world_run *r)
 {
@@ -558,7 +560,7 @@ static void post_stops(struct world_run *r)
     }
 }
 
-/* Receives for the messages of others that wait for one. */
+/* Posts spare receives for the messages that wait for one. */
 static void feed(struct world_run *r, uint16_t end)
 {
     uint32_t need = model_missing_receives(r, end);

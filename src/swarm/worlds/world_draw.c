@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Draws hosts, connections and deeds; items are drawn in world_draw_item.c, faults in
- * world_draw_fault.c.
- */
+/* Draws hosts, connections and deeds.  world_draw_item.c draws items, world_draw_fault.c faults. */
 #include "swarm/worlds/world_draw.h"
 
 #include <string.h>
@@ -12,18 +10,18 @@
 #include "rdmalab/limits.h"
 
 #define SHORT_MESSAGE   1500u
-#define LONG_MESSAGE    18000u /* at MTU 256 more than 64 packets */
+#define LONG_MESSAGE    18000u /* more than 64 packets at MTU 256 */
 #define MESSAGES_OF_END 20u
 #define MESSAGES_MORE   8u
 #define EDGE_BYTES      5001u
 #define EDGE_MORE       1000u
-#define FIRST_PLACE     (4u * 4096u) /* behind the region with edges */
+#define FIRST_PLACE     (4u * 4096u) /* behind the region of KEY_EDGE */
 #define SPARES_OF_END   8u
 #define FORGERIES       8u
 #define PAGES_OF_SHIFT  100u
 #define RETRIES_MAX     7u
 #define MTU_CODES       5u
-#define RX_BUFFER_MORE  300u /* so that some frames take several */
+#define RX_BUFFER_MORE  300u /* so small that some frames need several buffers */
 
 const uint16_t world_pkeys[WORLD_PKEYS] = {0xffff, 0x8123, 0x0123};
 
@@ -59,7 +57,7 @@ static void draw_hosts(struct draw *d, bool pair)
 
 /* --- Ends ------------------------------------------------------------------------------------- */
 
-/* Most often as many as there can be. */
+/* Mostly the maximum. */
 static uint32_t draw_retries(struct draw *d)
 {
     const uint32_t fewer = draw_below(d, RETRIES_MAX);
@@ -170,7 +168,7 @@ static void draw_receives(struct draw *d, uint16_t end, uint32_t n)
     }
 }
 
-/* Some requests of @end, most often with the receives that they need before them. */
+/* Draws some requests of @end, mostly preceded by the receives that they need. */
 static void draw_requests(struct draw *d, uint16_t end)
 {
     const struct world *w = d->w;
@@ -193,7 +191,7 @@ static void draw_key_change(struct draw *d, uint16_t end)
         do_deed(d, DO_POST, draw_key_request(d, end), 0);
 }
 
-/* What changes how things are. */
+/* Draws a change of state. */
 static void draw_control(struct draw *d, uint16_t end)
 {
     static const uint8_t kinds[] = {DO_FAIL,   DO_CONNECT, DO_REPLACE, DO_DRAIN, DO_DRAIN,
@@ -267,7 +265,8 @@ static bool is_enough(const struct draw *d)
     return true;
 }
 
-/* Programs see nothing of it, so all else is the same world with any rings. */
+/* Drawn last: programs do not see ring formats, so the rest of the world must not depend on them.
+ */
 static void draw_rings(struct draw *d)
 {
     for (uint32_t h = 0; h < d->w->n_hosts; h++) {

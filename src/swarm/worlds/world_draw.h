@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Drawing worlds: what world_draw.c and world_draw_item.c share. */
+/* Drawing of worlds: the interface between the world_draw files. */
 #ifndef SWARM_WORLDS_WORLD_DRAW_H
 #define SWARM_WORLDS_WORLD_DRAW_H
 
@@ -9,10 +9,11 @@
 struct draw {
     struct world *w;
     struct prng rng;
-    uint32_t used[WORLD_HOSTS_MAX];      /* bytes of memory that have an owner */
-    uint32_t edge_used[WORLD_HOSTS_MAX]; /* of the region with edges */
-    uint32_t mistake_one_in;             /* 0: never */
-    uint16_t last[WORLD_ENDS_MAX];       /* item of each end that has a place at the far side */
+    uint32_t used[WORLD_HOSTS_MAX];      /* bytes of memory that are assigned to items */
+    uint32_t edge_used[WORLD_HOSTS_MAX]; /* the same, in the region of KEY_EDGE */
+    uint32_t mistake_one_in;             /* 0: no mistakes */
+    /* Last item of each end with a place that can be used again; WORLD_NONE: none. */
+    uint16_t last[WORLD_ENDS_MAX];
     uint32_t n_sent[WORLD_ENDS_MAX];
 };
 
@@ -26,13 +27,19 @@ static inline bool draw_one_in(struct draw *d, uint32_t n)
     return draw_below(d, n) == 0;
 }
 
-/* A request of @end, or a receive; the number of the item, WORLD_NONE: there are enough. */
+/* Draw a request of @end, or a request that changes a key.  Return the number of the item;
+ * WORLD_NONE if there are too many items.
+ */
 uint16_t draw_request(struct draw *d, uint16_t end);
 uint16_t draw_key_request(struct draw *d, uint16_t end);
-/* The faults of the world, and what the link of @host does beyond losing frames. */
+/* draw_faults() draws the faults of the world, draw_link_faults() jitter and loss bursts of @host's
+ * link.
+ */
 void draw_faults(struct draw *d);
 void draw_link_faults(struct draw *d, struct world_host *host, bool is_lossy);
-/* The last request of an end. */
+/* draw_stop() draws the last request of @end.  draw_receive() draws a receive, a spare one if
+ * @is_spare.
+ */
 void draw_stop(struct draw *d, uint16_t end);
 uint16_t draw_receive(struct draw *d, uint16_t end, bool is_spare);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Draws what happens to frames: faults, and links that do more than lose some. */
+/* Draws faults on frames and devices, and links with jitter and loss bursts. */
 #include "emu/base/assert.h"
 #include "emu/facts/opcode.h"
 #include "rdmalab/fault.h"
@@ -7,12 +7,12 @@
 
 #define LINK_FAULTS_MAX 6u
 #define WRONG_ICRC      0x1234567u
-#define STREAM_DEVICES  0xd0000000u /* of the seed */
+#define STREAM_DEVICES  0xd0000000u /* number of a PRNG stream of the seed */
 
-/* What a forged packet has: a receiver drops it, as the P_Key and the queue pair are nobody's or
- * the ICRC is wrong; or what is changed decides no more than when an answer is sent, or nothing.
- * No packet is kept from asking for its answer: an ACK that waits for a line would then be behind
- * what was taken meanwhile, and the watcher of the wire holds each against all that was taken.
+/* The fields and values of forged packets.  A receiver drops the packet for its P_Key, its queue
+ * pair number or its ICRC.  Or the field affects at most when an answer is sent.  AckReq is never
+ * cleared: an ACK that waits for a line would then cover less than what was received meanwhile, and
+ * the wire watcher compares each ACK with all received packets.
  */
 static const struct {
     uint32_t field, value;
@@ -31,12 +31,13 @@ static const struct {
     {WF_TVER, 1},
 };
 
-/* What is flipped, so that the ICRC is wrong: of any frame, or of one that has it. */
+/* Fields in which a bit is flipped, so that the ICRC is wrong.  A packet need not have the field.
+ */
 static const uint32_t flipped[] = {WF_PSN,      WF_OPCODE, WF_DEST_QPN, WF_ACKREQ,   WF_PAD,
                                    WF_RKEY,     WF_VA,     WF_LENGTH,   WF_SYNDROME, WF_MSN,
                                    WF_ORIGINAL, WF_IMM,    WF_QKEY,     WF_PKEY,     WF_SRC_QPN};
 
-/* Which frames it is about, beyond their opcode. */
+/* Draws which frames the fault affects, in addition to their opcode. */
 static void draw_aim(struct draw *d, struct world_fault *f)
 {
     f->is_on_link = draw_one_in(d, 5);
@@ -67,7 +68,7 @@ static void draw_act(struct draw *d, struct world_fault *f)
     }
 }
 
-/* Out of a stream of its own. */
+/* Draws a device fault, with a PRNG stream of its own. */
 static void draw_device(struct draw *d, struct prng *rng, struct world_fault *f)
 {
     static const uint32_t kinds[] = {FLT_LOST_KICK, FLT_STUCK_QUEUE, FLT_LOST_INTERRUPT};
@@ -85,15 +86,18 @@ static void draw_device(struct draw *d, struct prng *rng, struct world_fault *f)
     f->device.time_ns = kind != FLT_STUCK_QUEUE || ns % 4 == 0 ? 0 : ns;
 }
 
-/* Can both happen to the same frame?  Faults ask for the host that sent it, also on a link. */
+/* Returns true if both faults can affect the same frame.  Faults select the sending host even on a
+ * link.
+ */
 static bool may_meet(const struct world_fault *a, const struct world_fault *b)
 {
     return a->from == b->from &&
            (a->opcode == RDL_ANY || b->opcode == RDL_ANY || a->opcode == b->opcode);
 }
 
-/* Who forges a field makes the ICRC right, also over what was damaged before: then anything can be
- * written anywhere, and nothing is promised.  What may meet damage is forged in its ICRC alone.
+/* Prevents that a forgery repairs damage.  A forged packet gets a correct ICRC, which would hide
+ * earlier damage, so that anything might be written anywhere.  A forgery that may meet a damaged
+ * packet sets a wrong ICRC instead.
  */
 static void mend_no_damage(struct world *w)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Draws what is posted: operations, sizes, places, keys, mistakes. */
+/* Draws items: operations, sizes, places, keys and mistakes. */
 #include <string.h>
 
 #include "emu/base/assert.h"
@@ -13,13 +13,11 @@
 #define DATAGRAM_MTU 4096u
 #define EXTRA_MAX    300u
 #define SPARE_BYTES  (20000u + WORLD_GRH_BYTES)
-#define NAMELESS_MAX 8u /* bytes: a shorter message does not tell whose it is */
+#define NAMELESS_MAX 8u /* bytes; a shorter message cannot be attributed to an item */
 
 /* --- Places ----------------------------------------------------------------------------------- */
 
-/* @bytes that nobody else has.  Some begin with a page, some end with one, most cross one when they
- * can.
- */
+/* Reserves @bytes on @host.  Some begin at a page boundary, some end at one, and some cross one. */
 static uint32_t take_place(struct draw *d, unsigned host, uint32_t bytes, uint32_t align)
 {
     uint32_t at = d->used[host] + 1 + draw_below(d, GAP_MAX);
@@ -36,7 +34,7 @@ static uint32_t take_place(struct draw *d, unsigned host, uint32_t bytes, uint32
     return at;
 }
 
-/* Pieces that have room for @bytes together. */
+/* Draws @n pieces with @bytes in total. */
 static void draw_pieces(struct draw *d, struct world_item *t, unsigned host, uint32_t bytes,
                         uint32_t n)
 {
@@ -54,7 +52,7 @@ static void draw_pieces(struct draw *d, struct world_item *t, unsigned host, uin
     }
 }
 
-/* Most often one. */
+/* Mostly one. */
 static uint32_t draw_piece_count(struct draw *d)
 {
     const uint32_t more = draw_below(d, WORLD_PIECES_MAX - 1);
@@ -173,7 +171,9 @@ static uint32_t draw_opcode(struct draw *d, uint32_t type)
     return type == QPT_UC ? uc[pick % ARRAY_LEN(uc)] : ud[pick % ARRAY_LEN(ud)];
 }
 
-/* In the region with edges as long as there is room: the first begins with it, the last ends. */
+/* Places @t in the region of KEY_EDGE while there is space.  The first item begins with the region,
+ * the last one ends with it.
+ */
 static bool take_edge(struct draw *d, struct world_item *t, unsigned host)
 {
     const struct world_host *h = &d->w->host[host];
@@ -189,7 +189,7 @@ static bool take_edge(struct draw *d, struct world_item *t, unsigned host)
     return true;
 }
 
-/* May @t use the place of @before again?  RC orders it behind that. */
+/* Returns true if @t may use the place of @before again.  RC orders the two requests. */
 static bool may_follow(const struct draw *d, const struct world_item *t,
                        const struct world_item *before)
 {
@@ -299,7 +299,7 @@ uint16_t draw_request(struct draw *d, uint16_t end)
     if (world_is_write(t) && t->mistake == RIGHT)
         d->last[end] = i;
     else if (world_is_read(t))
-        d->last[end] = WORLD_NONE; /* a WRITE behind it might overtake it */
+        d->last[end] = WORLD_NONE; /* a later WRITE might overtake the READ */
     return i;
 }
 
@@ -311,7 +311,7 @@ uint16_t draw_key_request(struct draw *d, uint16_t end)
 
     if (!t)
         return WORLD_NONE;
-    /* Whether it opens or closes is decided when it is posted: BIND_MW stands for all of them. */
+    /* The operation is chosen when the item is posted: BIND_MW, REG_MR or LOCAL_INV. */
     t->opcode = WR_BIND_MW;
     t->key = keys[draw_below(d, ARRAY_LEN(keys))];
     t->flags = SF_SIGNALED;
@@ -352,7 +352,7 @@ uint16_t draw_receive(struct draw *d, uint16_t end, bool is_spare)
     t->opcode = WR_RECV;
     t->bytes = e->type == QPT_UD && !e->has_srq ? DATAGRAM_MTU : d->w->max_message;
     if (e->has_srq && d->w->n_ends > 2 * d->w->n_conns && t->bytes < DATAGRAM_MTU)
-        t->bytes = DATAGRAM_MTU; /* it may be a datagram that takes it */
+        t->bytes = DATAGRAM_MTU; /* the receive may get a datagram */
     t->bytes += lead + draw_below(d, EXTRA_MAX);
     if (!is_spare && d->mistake_one_in && !e->has_srq && e->type == QPT_RC &&
         draw_one_in(d, 3 * d->mistake_one_in)) {

@@ -21,7 +21,7 @@ void world_link_name(const struct world *w, unsigned host, char out[RDL_NAME_BYT
         snprintf(out, RDL_NAME_BYTES, "h%u-s%u", host + 1, w->host[host].at_switch + 1);
 }
 
-/* Has the link more than a cable has? */
+/* Returns true if the link has jitter or loss bursts. */
 static bool has_ways(const struct world_host *like)
 {
     return like->jitter_ns || like->burst_ppm;
@@ -32,7 +32,7 @@ static void add_chance(struct text *t, const char *key, uint32_t ppm)
     text_addf(t, " %s=%u.%04u%%", key, ppm / (PPM / 100), ppm % (PPM / 100));
 }
 
-/* " latency=1000ns rate=...": what `link` and `set link` are told. */
+/* Adds the parameters of the commands `link` and `set link`. */
 static void add_ways(struct text *t, const struct world_host *like, bool has_bursts)
 {
     text_addf(t, " latency=%uns rate=%" PRIu64 "bps", like->latency_ns,
@@ -48,7 +48,7 @@ static void add_ways(struct text *t, const struct world_host *like, bool has_bur
     }
 }
 
-/* Both directions. */
+/* Sets both directions. */
 static void set_ways(struct world_run *r, const struct world_host *like, rdl_link link,
                      bool has_bursts)
 {
@@ -104,14 +104,14 @@ void world_set_link(struct world_run *r, const struct world_host *like, rdl_link
 
 /* --- Faults ----------------------------------------------------------------------------------- */
 
-/* As `where bytes > 100` of a line. */
+/* The filter `where bytes > 100` of a script line. */
 static bool is_long(void *ctx, const struct ev *sent)
 {
     (void)ctx;
     return sent->u.tx.bytes > WORLD_LONG;
 }
 
-/* Which frames it is about. */
+/* Selects the frames that the fault affects. */
 static void aim(struct world_run *r, const struct world_fault *f, struct rdl_fault_config *c,
                 struct text *t)
 {
@@ -135,7 +135,7 @@ static void aim(struct world_run *r, const struct world_fault *f, struct rdl_fau
     }
 }
 
-/* What it does to them. */
+/* Sets what the fault does. */
 static void act(const struct world_fault *f, struct rdl_fault_config *c, struct text *t)
 {
     switch ((enum fault_kind)f->kind) {
@@ -171,7 +171,9 @@ static void act(const struct world_fault *f, struct rdl_fault_config *c, struct 
     }
 }
 
-/* The queue that a fault of a device is at; false: it has none of its own. */
+/* Writes the path of the queue that the device fault affects.  Returns false if the end has no such
+ * queue of its own.
+ */
 static bool queue_of_fault(const struct world_run *r, const struct world_device_fault *f,
                            char out[RDL_VALUE_BYTES])
 {
@@ -201,7 +203,7 @@ static void say_device_fault(struct world_run *r, const struct world_device_faul
                   f->kind == FLT_LOST_KICK ? "kick" : "interrupt", queue, f->nth, f->count, name);
 }
 
-/* Orders fault number @i of devices, if there is one and its queue is there. */
+/* Adds device fault @i, if there is one and its queue exists. */
 static void add_device_fault(struct world_run *r, uint16_t i)
 {
     const struct world_device_fault *f = &r->w->fault[i].device;

@@ -10,11 +10,11 @@
 
 #define FRAME_BYTES   256u
 #define PAYLOAD_BYTES 32u
-#define FAR           (1u << 22) /* PSNs that nobody comes to */
+#define FAR           (1u << 22) /* PSNs that are never reached */
 #define LONG_AGO      100000u
 #define HOP_LIMIT     64u
 
-#define INJECTED_FROM_PORT 0xc000u /* as `inject` has it */
+#define INJECTED_FROM_PORT 0xc000u /* as the command `inject` sets it */
 
 enum forgery {
     WRONG_ICRC,
@@ -24,11 +24,11 @@ enum forgery {
     GHOST_ACK,
     GHOST_NAK,
     OTHER_PARTITION,
-    LONG_GONE, /* a duplicate, of which nothing but an ACK can come */
+    LONG_GONE, /* a duplicate: the host at most acknowledges it */
     FORGERIES
 };
 
-/* What is in a frame of a peer of @end, for it. */
+/* Builds a packet from the peer of @end. */
 static struct packet from_peer(struct world_run *r, uint16_t end)
 {
     const struct world_end *e = &r->w->end[end], *peer = &r->w->end[e->peer];
@@ -79,7 +79,7 @@ static void forge(struct packet *p, enum forgery what, uint32_t own_psn)
     }
 }
 
-/* The line of `inject` that makes @p. */
+/* Writes the script line `inject` for @p. */
 static void say_inject(struct world_run *r, uint16_t end, const struct packet *p, bool wrong)
 {
     const struct world_end *e = &r->w->end[end];

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Frames that nobody of the world sent. */
+/* Forged frames, which no program of the world sent. */
 #ifndef SWARM_WORLDS_WORLD_FORGE_H
 #define SWARM_WORLDS_WORLD_FORGE_H
 
 #include "swarm/worlds/world_run.h"
 
-/* A frame for @end that must change nothing arrives at its host; @what chooses among them. */
+/* Delivers a forged frame for @end at its host.  The host must ignore the frame, or at most
+ * acknowledge it.  @what selects the kind of frame.
+ */
 void world_forge(struct world_run *r, uint16_t end, uint32_t what);
 
-/* The host of the peer of @end is made to send it such a frame, which takes its way through the
- * network.
- */
+/* Like world_forge(), but the peer's host sends the frame through the network. */
 void world_inject(struct world_run *r, uint16_t end, uint32_t what);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Sets a world up: hosts, links, objects, connections.  Each call of the public API has its line in
- * the script.
+/* Builds the lab of a world: hosts, links, objects and connections.  Each call of the public API
+ * also writes its script line.
  */
 #include <inttypes.h>
 #include <stdarg.h>
@@ -17,17 +17,18 @@
 #include "swarm/worlds/world_fault.h"
 #include "swarm/worlds/world_run.h"
 
-#define RECORD_EVENTS 8192u /* for frames that arrive late */
+#define RECORD_EVENTS 8192u /* enough for frames that arrive late */
 #define RECORD_BYTES  ((size_t)4 << 20)
 #define CQ_ENTRIES    2048u
 #define SMALL_CQ      4u
 #define PAGE          4096u
-#define PSNS_OF_LIFE  70000u /* late frames of one are old to the next */
+#define PSNS_OF_LIFE  70000u /* so that late frames of one life are old PSNs in the next */
 #define FAST_PAGES    512u
 #define QUEUE_PAIRS   48u
 #define CQS           16u
 #define REMOTE_ALL    (ACC_REMOTE_WRITE | ACC_REMOTE_READ | ACC_REMOTE_ATOMIC)
-#define PLAIN         ((uint64_t)1 << 28 | (uint64_t)1 << 29) /* indirect descriptors, event index */
+/* Feature bits: indirect descriptors, event index. */
+#define PLAIN ((uint64_t)1 << 28 | (uint64_t)1 << 29)
 
 static const char *const regions[KEY_FAST + 1] = {"open", "mine", "look", "alien",
                                                   "edge", "anew", "fast"};
@@ -84,7 +85,7 @@ bool world_answered(struct world_run *r, unsigned host)
            (st != RDL_ERR_DEVICE && world_works(r, st, "a control request is answered"));
 }
 
-/* The call returned @st, and its request is carried out. */
+/* Checks that the call returned RDL_OK and that its request succeeded. */
 static bool is_done(struct world_run *r, unsigned host, enum rdl_status st, const char *what)
 {
     return world_works(r, st, what) && world_expect(r, world_answered(r, host), WORLD_NONE, what);
@@ -273,7 +274,7 @@ static void add_queues(struct world_run *r, unsigned h)
             "a shared receive queue can be created");
 }
 
-/* Address handles: of each host, and of the group. */
+/* Creates the address handles: one for each host, and one for the multicast group. */
 static void add_handles(struct world_run *r, unsigned h)
 {
     const struct world *w = r->w;
@@ -304,7 +305,7 @@ static void add_handles(struct world_run *r, unsigned h)
 
 static const char *const types[] = {[QPT_RC] = "rc", [QPT_UC] = "uc", [QPT_UD] = "ud"};
 
-/* Its CQ is so small that it overflows if nobody polls. */
+/* Creates the CQ of an is_small end.  It overflows if nobody polls it. */
 static void add_small_cq(struct world_run *r, uint16_t end)
 {
     char name[RDL_NAME_BYTES];
@@ -361,7 +362,7 @@ bool world_modify(struct world_run *r, uint16_t end, struct rdl_qp_attr *a, enum
 
     a->state = to;
     st = rdl_modify_qp(r->lab, r->end[end].qp, a, QPA_STATE | mask, false, &err);
-    /* A queue pair may have failed, but the host has no other request under way. */
+    /* The queue pair may have failed, but no other request of this host can be pending. */
     world_expect_end(r, st != RDL_ERR_BUSY, end, "one request follows the other");
     r->is_refused = st != RDL_OK || !world_answered(r, r->w->end[end].host);
     return !r->is_refused;
@@ -406,7 +407,7 @@ uint32_t world_psn(const struct world_run *r, uint16_t end)
     return (r->w->end[end].sq_psn + r->end[end].n_lives * PSNS_OF_LIFE) & PSN_MASK;
 }
 
-/* Up from RESET. */
+/* Moves the queue pair from RESET to RTS. */
 static void raise_end(struct world_run *r, uint16_t end)
 {
     static const enum qp_state states[] = {QPS_INIT, QPS_RTR, QPS_RTS};
@@ -439,22 +440,22 @@ static void raise_end(struct world_run *r, uint16_t end)
         bool is_up;
         uint32_t mask = qp_fsm_needs(e->type, states[i]);
 
-        /* With a shared queue nobody knows how many receives there are for it. */
+        /* With an SRQ the number of receives for this queue pair is unknown. */
         if (states[i] == QPS_RTR && e->credits && !e->has_srq)
             mask |= QPA_CREDITS;
         is_up = world_modify(r, end, &a, states[i], mask);
         say_move(r, end, states[i], &a, mask);
         if (is_up)
             continue;
-        /* A queue pair whose CQ has failed cannot be used any more. */
+        /* A queue pair whose CQ has failed is unusable. */
         world_expect_end(r, e->is_small, end, "a queue pair can be moved up");
         world_life(r, end)->was_failed = true;
         return;
     }
 }
 
-/* Events and completions of shared receives name a queue pair, and not which of its lives: those of
- * the one that ends are taken before the next begins.
+/* Takes the events and completions of the life that ends.  Events and completions of shared
+ * receives name a queue pair, not its life, so they must be taken before the next life begins.
  */
 void world_poll_closed(struct world_run *r, uint16_t end)
 {
@@ -478,7 +479,7 @@ static void reset(struct world_run *r, uint16_t end)
     r->end[end].is_new = false;
 }
 
-/* A new window, as nobody knows the state of the old one. */
+/* Replaces the window of @end, because the state of the old one is unknown. */
 static void renew_window(struct world_run *r, uint16_t end)
 {
     struct key_story *k = &r->end[end].window;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Posts items: fills memory, chooses keys, makes the work request. */
+/* Posts items: fills memory, chooses keys and builds the work request. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 #include "swarm/worlds/world_run.h"
 
 #define KEY_LOW    0xffu
-#define NO_KEY     0x800000u /* no region has such an index */
+#define NO_KEY     0x800000u /* XORed to a key: no region has the resulting index */
 #define GROUP_QPN  0xffffffu
 #define WRONG_QKEY 0x22222222u
 #define LINE_BYTES 2048u
@@ -44,7 +44,7 @@ static void put_bytes(struct world_run *r, unsigned host, uint32_t at, const uin
                 "memory can be written");
 }
 
-/* The message, where it is taken from: the pieces, or the place at the far side. */
+/* Writes the message to its source: the pieces, or for a READ the place on the remote host. */
 static void write_message(struct world_run *r, uint16_t i, uint8_t *message)
 {
     const struct world_item *t = &r->w->item[i];
@@ -60,7 +60,7 @@ static void write_message(struct world_run *r, uint16_t i, uint8_t *message)
         return;
     }
     if (world_is_local_mistake(t->mistake) && t->mistake >= LKEY_BEHIND)
-        return; /* it is over memory that others own */
+        return; /* its buffer overlaps memory of other items */
     for (uint32_t p = 0; p < t->n_pieces; p++) {
         put_bytes(r, r->w->end[t->end].host, t->piece[p].at, from, t->piece[p].bytes);
         from += t->piece[p].bytes;
@@ -84,7 +84,7 @@ static uint32_t local_key(const struct world_run *r, const struct world_item *t,
     return h->lkey[t->mistake == LKEY_ALIEN ? KEY_ALIEN : KEY_LOOK];
 }
 
-/* Can @key be used by requests to @end now? */
+/* Returns true if requests to @end can use @key now. */
 static bool is_open(struct world_run *r, uint8_t key, uint16_t end)
 {
     const struct key_story *k = world_key_of(r, key, end);
@@ -92,7 +92,7 @@ static bool is_open(struct world_run *r, uint8_t key, uint16_t end)
     return k->is_valid && !k->is_changing && !k->is_broken;
 }
 
-/* Another window of type 2 on the host of @end. */
+/* Returns the key of another type 2 window on the host of @end; 0: there is none. */
 static uint32_t others_window(struct world_run *r, uint16_t end)
 {
     for (uint16_t i = 0; i < 2 * r->w->n_conns; i++) {
@@ -102,7 +102,7 @@ static uint32_t others_window(struct world_run *r, uint16_t end)
     return 0;
 }
 
-/* The key of the mistake of @t; 0: there is none of its sort now. */
+/* Returns the wrong key for the mistake of @t; 0: no such key exists now. */
 static uint32_t wrong_rkey(struct world_run *r, const struct world_item *t)
 {
     const struct host_state *h = &r->host[r->w->end[t->to].host];
@@ -129,7 +129,7 @@ static uint32_t wrong_rkey(struct world_run *r, const struct world_item *t)
     }
 }
 
-/* Decides with which key @i goes; false: it cannot be posted as what it is. */
+/* Chooses the key and operation of @i.  Returns false if it cannot be posted. */
 static bool choose_key(struct world_run *r, uint16_t i)
 {
     const struct world_item *t = &r->w->item[i];
@@ -165,7 +165,7 @@ static bool choose_key(struct world_run *r, uint16_t i)
 
 /* --- Requests that change a key --------------------------------------------------------------- */
 
-/* The key that follows, but not one that a wrong request may be using as what it was. */
+/* Returns the next key of @k; skips the stale one, which a wrong request may be using. */
 static uint32_t next_key(const struct key_story *k)
 {
     const uint32_t next = (k->rkey & ~KEY_LOW) | ((k->rkey + 1) & KEY_LOW);
@@ -173,7 +173,9 @@ static uint32_t next_key(const struct key_story *k)
     return next != k->stale ? next : (next & ~KEY_LOW) | ((next + 1) & KEY_LOW);
 }
 
-/* What becomes of the key that @i is about, as it is now; false: nothing can. */
+/* Chooses how item @i's key changes next.  Returns false if no change is possible in its current
+ * state.
+ */
 static bool make_change(struct world_run *r, uint16_t i, struct rdl_send_wr *wr)
 {
     const struct world_item *t = &r->w->item[i];
@@ -221,7 +223,7 @@ static bool make_change(struct world_run *r, uint16_t i, struct rdl_send_wr *wr)
     return true;
 }
 
-/* The key that it has from now on. */
+/* Records the new key. */
 static void learn_key(struct world_run *r, const struct world_item *t)
 {
     struct key_story *k = world_key_of(r, t->key, t->end);
@@ -240,7 +242,7 @@ static void learn_key(struct world_run *r, const struct world_item *t)
 
 /* --- Work requests ---------------------------------------------------------------------------- */
 
-/* Says what is posted, as a line. */
+/* Writes the script line of the request. */
 static void say_request(struct world_run *r, uint16_t i, const struct rdl_send_wr *wr, bool lazy)
 {
     const struct world_item *t = &r->w->item[i];
@@ -326,7 +328,7 @@ static void aim(struct world_run *r, uint16_t i, struct rdl_send_wr *wr)
     }
 }
 
-/* Whoever gave its data inline may write over them at once. */
+/* Overwrites the source of inline data, which a program may do at once. */
 static void scribble(struct world_run *r, const struct world_item *t)
 {
     uint8_t other[WORLD_INLINE_MAX];

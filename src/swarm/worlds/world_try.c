@@ -10,8 +10,8 @@
 #include "swarm/worlds/model.h"
 #include "swarm/worlds/wire_tap.h"
 
-/* Carries out all deeds from @r->n_deed on.  In the middle of a world that goes back, what there is
- * then is kept in @ret_middle and @ret_checkpoint, unless they are NULL.
+/* Executes all deeds from @r->n_deed on.  If the world goes back and @ret_middle is not NULL, saves
+ * the state in the middle to @ret_middle and @ret_checkpoint.
  */
 static void play(struct world_run *r, struct world_run *ret_middle,
                  struct rdl_checkpoint **ret_checkpoint)
@@ -30,7 +30,7 @@ static void play(struct world_run *r, struct world_run *ret_middle,
         world_finish(r);
 }
 
-/* Bytes, at least one. */
+/* In bytes, at least 1. */
 static size_t longest_message(const struct world *w)
 {
     size_t bytes = 1;
@@ -66,7 +66,7 @@ bool world_try(const struct world *w, struct world_run *r, struct world_try *how
     how->ret_retries = r->lab ? rdl_total(r->lab, EV_retry) : 0;
     if (!r->wrong && middle && checkpoint) {
         rdl_unlisten(r->lab, r->tap->listener);
-        middle->tap = NULL; /* it has seen all of it */
+        middle->tap = NULL; /* the tap has seen the whole run already */
         rdl_checkpoint_restore(r->lab, checkpoint);
         play(middle, NULL, NULL);
         world_expect(middle, rdl_hash(middle->lab) == how->ret_hash, WORLD_NONE,

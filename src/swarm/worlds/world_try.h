@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One random world from its seed to its verdict. */
+/* Runs one world and returns the verdict. */
 #ifndef SWARM_WORLDS_WORLD_TRY_H
 #define SWARM_WORLDS_WORLD_TRY_H
 
@@ -9,19 +9,20 @@
 
 struct ev;
 
-/* What is asked of a run, and how it ended. */
+/* Inputs of a run, and how it ended. */
 struct world_try {
-    FILE *script;                                 /* gets the lines of the run; NULL: nobody */
-    void (*print)(void *ctx, const struct ev *e); /* hears each event, with the lab; or NULL */
-    bool ret_invariant;                           /* an invariant of the emulator broke */
+    FILE *script; /* receives the run as script lines; NULL: no script */
+    /* Called for each event, @ctx is the lab; or NULL. */
+    void (*print)(void *ctx, const struct ev *e);
+    bool ret_invariant; /* an invariant of the emulator broke */
     uint64_t ret_hash, ret_ticks;
-    uint64_t ret_retries; /* how often a requester went back */
+    uint64_t ret_retries; /* number of retransmissions (EV_retry events) */
 };
 
-/* Runs @w in @r, which keeps what went wrong; false: something did. */
+/* Runs @w.  Returns false if it failed; @r says why. */
 bool world_try(const struct world *w, struct world_run *r, struct world_try *how);
 
-/* Says what went wrong in @r, in a line or more. */
+/* Prints why @r failed, in one line or more. */
 void world_tell(const struct world_run *r, FILE *out);
 
 #endif
