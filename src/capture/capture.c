@@ -57,7 +57,7 @@ static bool fail(struct capture *c, const char *why)
     return false;
 }
 
-/* Makes room for a block of @n bytes. */
+/* Ensures that c->block holds @n bytes. */
 static bool reserve(struct capture *c, size_t n)
 {
     uint8_t *more;
@@ -72,7 +72,7 @@ static bool reserve(struct capture *c, size_t n)
     return true;
 }
 
-/* Reads @n bytes to @to; false: the file ends before. */
+/* Reads @n bytes to @to.  Returns false if the file ends before. */
 static bool take(struct capture *c, void *to, size_t n)
 {
     const size_t got = fread(to, 1, n, c->f);
@@ -99,8 +99,8 @@ static bool add_interface(struct capture *c, const struct capture_interface *i)
     return true;
 }
 
-/* The value of option @code among those in @from, @n bytes; NULL: there is none of at least @least
- * bytes.
+/* Returns the value of option @code in the @n bytes at @from.  Returns NULL if there is none of at
+ * least @least bytes.
  */
 static const uint8_t *option(const struct capture *c, const uint8_t *from, size_t n, uint16_t code,
                              size_t least)
@@ -121,7 +121,7 @@ static const uint8_t *option(const struct capture *c, const uint8_t *from, size_
     return NULL;
 }
 
-/* Ticks a second by the byte of if_tsresol: a power of 10, or of 2; 0: more than can be counted. */
+/* Ticks per second according to if_tsresol, a power of 10 or 2; 0: the number is too large. */
 static uint64_t ticks_by(uint8_t code)
 {
     const unsigned power = code & 0x7fu;
@@ -165,7 +165,7 @@ static uint64_t time_of(const struct capture_interface *i, uint64_t ticks)
     return (seconds + (uint64_t)i->offset_seconds) * NS + ns;
 }
 
-/* A packet block's frame: @head bytes of numbers before it. */
+/* Reads an enhanced packet block, or an obsolete packet block if @is_old. */
 static bool take_packet(struct capture *c, const uint8_t *body, size_t n, bool is_old,
                         struct capture_frame *ret)
 {
@@ -207,7 +207,7 @@ static bool take_simple(struct capture *c, const uint8_t *body, size_t n, struct
     if (c->interfaces[0].snaplen && ret->n_bytes > c->interfaces[0].snaplen)
         ret->n_bytes = c->interfaces[0].snaplen;
     if (ret->n_bytes > ret->n_on_wire)
-        ret->n_bytes = ret->n_on_wire; /* the rest fills the block */
+        ret->n_bytes = ret->n_on_wire; /* the rest is padding */
     if (ret->n_bytes > CAPTURE_FRAME_MAX)
         return fail(c, "a frame is longer than any");
     ret->link = c->interfaces[0].link;
@@ -227,8 +227,8 @@ static void take_statistics(struct capture *c, const uint8_t *body, size_t n)
     }
 }
 
-/* Reads the rest of a section header, whose first 8 bytes are in @head: it says in which order the
- * bytes are from then on.
+/* Reads the rest of a section header; @head has its first 8 bytes.  It determines the byte order of
+ * the blocks that follow.
  */
 static bool take_section(struct capture *c, const uint8_t head[8])
 {
@@ -254,7 +254,9 @@ static bool take_section(struct capture *c, const uint8_t head[8])
     return true;
 }
 
-/* Reads the next block.  CAPTURE_FRAME: it is there, @ret_type and its body, @ret_n bytes. */
+/* Reads the next block.  If the result is CAPTURE_FRAME, *@ret_type is its type and *@ret_n the
+ * length of its body in c->block.
+ */
 static enum capture_result next_block(struct capture *c, uint32_t *ret_type, size_t *ret_n)
 {
     uint8_t head[8];
@@ -321,7 +323,7 @@ static bool take_pcap_head(struct capture *c, const uint8_t first[8])
 
     if (!take(c, rest, sizeof(rest)))
         return fail(c, "the file ends in its header");
-    i.link = u32(c, rest + 12) & 0xffffu; /* the upper half says how long an FCS is */
+    i.link = u32(c, rest + 12) & 0xffffu; /* the upper half is the length of the FCS */
     return add_interface(c, &i);
 }
 
@@ -350,7 +352,7 @@ static enum capture_result next_of_pcap(struct capture *c, struct capture_frame 
     return CAPTURE_FRAME;
 }
 
-/* --- Either ----------------------------------------------------------------------------------- */
+/* --- Both formats ----------------------------------------------------------------------------- */
 
 bool capture_begin(struct capture *c, FILE *f)
 {

@@ -16,7 +16,7 @@ static int by_size(const void *va, const void *vb)
     return (*a > *b) - (*a < *b);
 }
 
-/* Begins a connection with @flow, and its peer if it has one. */
+/* Adds a connection of @flow and its peer, if it has one. */
 static struct connection *add_connection(struct check *c, uint32_t flow)
 {
     struct connection *k = &c->v[c->n];
@@ -30,7 +30,7 @@ static struct connection *add_connection(struct check *c, uint32_t flow)
     return k;
 }
 
-/* Has the network, or the capture, lost or changed so much that nobody can follow an end? */
+/* Returns true if losses or changes make it impossible to follow the end exactly. */
 static bool is_broken(const struct check *c, uint32_t from, uint32_t n_before)
 {
     bool is = c->record.flows[from].is_unsure;
@@ -60,7 +60,7 @@ static void judge_reliable(struct check *c, struct connection *k, bool is_comple
         k->sums[i] = h.sums;
         if (h.sums.n_repairs > 0)
             qsort(k->sums[i].repair_ns, k->sums[i].n_repairs, sizeof(uint64_t), by_size);
-        h.sums.repair_ns = NULL; /* it is the connection's now */
+        h.sums.repair_ns = NULL; /* the connection owns it now */
         half_done(&h);
     }
     for (unsigned i = 0; i < 2; i++) {

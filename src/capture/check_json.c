@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The report as one JSON object, for programs.  What has a name in the report for people has the
- * same words; a number that is not known is null.
+/* Prints the report as one JSON object.  Names are the same as in the text report; an unknown
+ * number is null.
  */
 #include <inttypes.h>
 

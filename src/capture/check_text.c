@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a capture shows, for people. */
+/* Prints the report as text. */
 #include <inttypes.h>
 
 #include "capture/check.h"
@@ -15,13 +15,13 @@ static const char *service(const struct flow *f)
     return f->service == OPS_RC ? "RC" : f->service == OPS_UC ? "UC" : "UD";
 }
 
-/* "1 frame", "2 frames" */
+/* Appends "1 frame", "2 frames" and so on. */
 static void add_count(struct text *t, uint64_t n, const char *what)
 {
     text_addf(t, "%" PRIu64 " %s%s", n, what, n == 1 ? "" : "s");
 }
 
-/* A sentence about @n things, "frame" or "frames" behind the number. */
+/* Prints a line that begins with the number of things, unless it is 0. */
 static void print_count(FILE *out, uint64_t n, const char *what, const char *rest)
 {
     char buf[SHOW_LINE_BYTES];
@@ -34,7 +34,7 @@ static void print_count(FILE *out, uint64_t n, const char *what, const char *res
     show_hanging(out, 2, buf);
 }
 
-/* What keeps the file from telling all. */
+/* Prints what limits the completeness of the capture. */
 static void print_limits(FILE *out, const struct check *c)
 {
     if (!c->is_whole)
@@ -104,7 +104,7 @@ static void number(struct grid *g, uint64_t n)
         grid_cellf(g, "%" PRIu64, n);
 }
 
-/* "10.0.0.1 QP 17"; who sends, only if the other direction is known. */
+/* "10.0.0.1 QP 17"; the QP of the source is known only with the opposite direction. */
 static void end_cell(struct grid *g, const struct station *h, uint32_t qpn, bool is_known)
 {
     char addr[ADDR_TEXT_MAX];
@@ -168,7 +168,7 @@ static void print_connections(FILE *out, const struct check *c)
     grid_done(&g);
 }
 
-/* Which ends were not held against what is known of them. */
+/* Prints how many ends could not be judged exactly. */
 static void print_ends(FILE *out, const struct check *c)
 {
     uint64_t n_ends = 0, n_exact = 0;
@@ -196,7 +196,7 @@ static void print_ends(FILE *out, const struct check *c)
 
 /* --- Findings --------------------------------------------------------------------------------- */
 
-/* @column: where the kind of a finding stands, behind the widest number of a frame. */
+/* @column: where the severity is printed, behind the widest frame number. */
 static void print_finding(FILE *out, const struct check *c, const struct found *f, unsigned column)
 {
     char lead[SHOW_LINE_BYTES], buf[SHOW_LINE_BYTES];
@@ -217,7 +217,7 @@ static void print_finding(FILE *out, const struct check *c, const struct found *
 
 static unsigned findings_column(const struct check *c)
 {
-    unsigned column = 8; /* "frame 1 " */
+    unsigned column = 8; /* length of "frame 1 " */
 
     for (uint64_t n = c->record.n_frames; n >= 10; n /= 10)
         column++;

@@ -6,7 +6,7 @@
 #include "emu/facts/aeth.h"
 #include "process/must.h"
 
-/* The name of a host: its address, if there is room for it. */
+/* The name of a host: its address, or "host N" if that is too long. */
 static struct ev_str name_of(const struct capture_record *r, uint32_t host)
 {
     char name[ADDR_TEXT_MAX];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A capture as a past, so that it is drawn as a lab is: frame 12 is the tick 12, in which its
- * sender sends it and its receiver gets it.  A capture knows one time of a frame, so that its arrow
- * is level.
+/* Turns a capture into a history of events, so that it can be drawn like that of a lab.  Frame 12
+ * becomes tick 12, in which it is sent and received.  A capture has only one time per frame, so the
+ * arrow is horizontal.
  */
 #ifndef CAPTURE_DRAWN_H
 #define CAPTURE_DRAWN_H
@@ -15,11 +15,11 @@ struct drawn {
     struct ev_names *names; /* owned */
 };
 
-/* Makes the events of @r; drawn_done() releases them. */
+/* Creates the events of @r.  drawn_done() frees them. */
 void drawn_init(struct drawn *d, const struct capture_record *r);
 void drawn_done(struct drawn *d);
 
-/* Valid as long as @d. */
+/* Returns the history.  It is valid as long as @d. */
 struct past drawn_past(const struct drawn *d);
 
 #endif

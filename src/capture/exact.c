@@ -4,10 +4,10 @@
 #include "emu/facts/aeth.h"
 #include "watcher/wire_end.h"
 
-#define RETRY_MAX  7u /* of rnr_retry: for ever */
-#define LATE_TIMES 3u /* A device may take four times the ACK timeout. [IBTA1 9.7.6.1.3] */
+#define RETRY_MAX  7u /* rnr_retry with this value is endless */
+#define LATE_TIMES 3u /* a device may take four times the ACK timeout [IBTA1 9.7.6.1.3] */
 
-/* The first packet of @flow with @flag that is a request, or not; SEEN_NONE: there is none. */
+/* Returns the first packet of @flow with @flag that is a request, or is not; SEEN_NONE: none. */
 static uint32_t first_of(const struct capture_record *r, uint32_t flow, enum seen_flag flag,
                          bool request)
 {
@@ -18,8 +18,8 @@ static uint32_t first_of(const struct capture_record *r, uint32_t flow, enum see
     return i;
 }
 
-/* The PSN that the end expects first: the lowest that comes before it has answered anything, or
- * that of a NAK which asks for one before that.
+/* Returns the first PSN that the end expects: the lowest PSN that arrived before its first
+ * response, or the PSN of a sequence NAK if that is lower.
  */
 static uint32_t first_expected(const struct capture_record *r, uint32_t from, uint32_t to)
 {
@@ -55,7 +55,7 @@ static struct wire_rules rules_of(const struct capture_record *r, uint32_t from,
         .sq_psn = first == SEEN_NONE ? 0 : r->v[first].psn,
         .rq_psn = first_expected(r, from, to),
         .rnr_is_told_twice = true,
-        .may_lag = true, /* it is half.h that judges the MSN */
+        .may_lag = true, /* half.h judges the MSN */
         .may_keep_early = true,
     };
 
@@ -67,8 +67,8 @@ static struct wire_rules rules_of(const struct capture_record *r, uint32_t from,
     return rules;
 }
 
-/* Tells what is wrong since the packet before.  An answer that has come to the host may not have
- * come to the queue pair when its timer runs out: what it sends again then is no mistake.
+/* Reports what the watcher found in this packet.  An acknowledgment that was captured at the host
+ * may not have reached the queue pair when its timer expired: a retransmission is no error then.
  */
 static void tell(const struct capture_record *r, uint32_t from, uint32_t i, struct wire_end *e,
                  struct found_list *found)
@@ -86,7 +86,7 @@ static void tell(const struct capture_record *r, uint32_t from, uint32_t i, stru
     e->wrong = FIND_COUNT;
 }
 
-/* Does the capture have all that the end in @from has sent, and all that came to it? */
+/* Returns true if the capture has the packets that the end of @from sent and received. */
 static bool is_known(const struct capture_record *r, uint32_t from, uint32_t to)
 {
     return to != SEEN_NONE && r->flows[from].n_sent > 0 && r->flows[to].n_came > 0;
@@ -97,7 +97,7 @@ bool exact_judge(const struct capture_record *r, uint32_t from, const struct exa
 {
     const uint32_t to = r->flows[from].peer;
     uint32_t a = r->flows[from].first, b;
-    bool has_come = false; /* what it answers before that was not captured */
+    bool has_come = false; /* earlier requests, which its responses answer, were not captured */
     struct wire_rules rules;
     struct wire_end e;
 
@@ -113,7 +113,7 @@ bool exact_judge(const struct capture_record *r, uint32_t from, const struct exa
         const struct packet p = seen_packet(s);
 
         if (is_sent && s->flags & SEEN_SENT && (has_come || record_is_request(s)))
-            wire_end_sent(&e, &p, s->at_ns, 0); /* when its line was free is not known */
+            wire_end_sent(&e, &p, s->at_ns, 0); /* it is not known when its line was free */
         else if (!is_sent && s->flags & SEEN_CAME)
             wire_end_arrived(&e, &p, s->at_ns);
         has_come |= !is_sent && s->flags & SEEN_CAME && record_is_request(s);

@@ -9,7 +9,7 @@
 #include "emu/facts/enums.h"
 #include "process/must.h"
 
-#define FOUND_FIRST 64u /* room for so many at first */
+#define FOUND_FIRST 64u /* initial capacity */
 
 void found_add(struct found_list *l, const struct found *f)
 {
@@ -51,7 +51,7 @@ uint64_t found_count(const struct found_list *l, enum finding_severity severity)
     return n;
 }
 
-/* What stands for the word in braces that begins at @word. */
+/* Appends the replacement of the word in braces at @word. */
 static void add_word(struct text *t, const struct found *f, const char *word, size_t n)
 {
     if (n == 3 && memcmp(word, "psn", n) == 0)
@@ -72,7 +72,7 @@ static void add_word(struct text *t, const struct found *f, const char *word, si
     else if (n == 3 && memcmp(word, "why", n) == 0)
         text_add(t, f->why ? f->why : "?");
     else
-        RDL_ASSERT(false); /* findings.def has a word in braces that is not known */
+        RDL_ASSERT(false); /* findings.def has an unknown word in braces */
 }
 
 void found_says(struct text *t, const struct found *f)

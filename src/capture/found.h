@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What was found in a capture: one entry for each frame and rule, in the order of the frames once
- * all is judged.
+/* The findings in a capture: one for each frame and broken rule.  found_sort() orders them by
+ * frame.
  */
 #ifndef CAPTURE_FOUND_H
 #define CAPTURE_FOUND_H
@@ -12,15 +12,15 @@
 
 #define FOUND_NOWHERE UINT32_MAX
 
-/* What is 0 is not told of in what the row says. */
+/* One finding.  Members that the text of its row in findings.def does not use are 0. */
 struct found {
     enum finding finding;
-    uint32_t flow; /* of the record; FOUND_NOWHERE: it is about a frame, or a host, alone */
+    uint32_t flow; /* index into the record's flows; FOUND_NOWHERE: about a frame or a host only */
     uint64_t frame;
-    uint64_t earlier; /* another frame that it is about */
+    uint64_t earlier; /* another frame that it refers to; 0: none */
     uint64_t time_ns;
     uint64_t value;
-    const char *why; /* constant */
+    const char *why; /* a constant string */
     uint32_t psn, n;
     uint8_t opcode;
 };
@@ -28,22 +28,22 @@ struct found {
 struct found_list {
     struct found *v; /* owned */
     uint32_t n, cap;
-    uint64_t count[FIND_COUNT]; /* how many of each */
+    uint64_t count[FIND_COUNT]; /* number of findings of each kind */
 };
 
 void found_add(struct found_list *l, const struct found *f);
 void found_done(struct found_list *l);
 
-/* By frame, and by rule where a frame breaks several. */
+/* Sorts by frame, and by rule within a frame. */
 void found_sort(struct found_list *l);
 
-/* How many there are of a severity. */
+/* Returns the number of findings with a severity. */
 uint64_t found_count(const struct found_list *l, enum finding_severity severity);
 
-/* Appends what @f says, with the words in braces filled in. */
+/* Appends the text of @f, with the words in braces replaced. */
 void found_says(struct text *t, const struct found *f);
 
-/* "error", "loss", "note" */
+/* Returns "error", "loss" or "note". */
 const char *found_severity(enum finding_severity s);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include "process/must.h"
 
-#define OUT_OF_ORDER_MAX 32u /* requests among which the one is that an answer came before */
+#define OUT_OF_ORDER_MAX 32u /* requests searched for the one that an early response belongs to */
 
 void half_find(struct half *h, enum finding finding, uint32_t seen, struct found f)
 {
@@ -13,7 +13,7 @@ void half_find(struct half *h, enum finding finding, uint32_t seen, struct found
 
     if (h->r->flows[h->asks].is_unsure && finding_rows[finding].severity == FINDING_ERROR &&
         !record_is_request(s))
-        return; /* it may be the answer of another connection */
+        return; /* it may be the response of another connection */
     f.finding = finding;
     f.frame = s->number;
     f.opcode = s->opcode;
@@ -59,7 +59,7 @@ static void add_repair(struct half *h, uint64_t ns)
 {
     struct half_sums *s = &h->sums;
 
-    if ((s->n_repairs & (s->n_repairs - 1)) == 0) /* room for the next power of two */
+    if ((s->n_repairs & (s->n_repairs - 1)) == 0) /* the size is a power of two: double it */
         s->repair_ns = must_realloc(s->repair_ns, (s->n_repairs ? 2 * s->n_repairs : 1) *
                                                       sizeof(s->repair_ns[0]));
     s->repair_ns[s->n_repairs++] = ns;
@@ -79,7 +79,7 @@ void half_acked(struct half *h, uint64_t at, uint64_t now_ns)
     half_go_on(h);
 }
 
-/* What is left when the capture ends. */
+/* Reports unanswered requests at the end of the capture. */
 static void end(struct half *h)
 {
     const struct asked *e = h->n_acked < h->n ? &h->v[h->n_acked] : NULL;
@@ -95,8 +95,8 @@ static void end(struct half *h)
         (struct found){.psn = (uint32_t)h->acked & PSN_MASK, .n = (uint32_t)(h->next - h->acked)});
 }
 
-/* The request from @asks on that @answer is about, if that was not asked before; SEEN_NONE: there
- * is none.  A capture of two ports may have an answer before what it answers.
+/* Returns the request in flow @asks that @answer responds to, if it comes later in the capture;
+ * SEEN_NONE: none.  A capture of two ports may store a response before its request.
  */
 static uint32_t asked_behind(const struct half *h, uint32_t asks, uint32_t answer)
 {
@@ -115,14 +115,14 @@ static uint32_t asked_behind(const struct half *h, uint32_t asks, uint32_t answe
     return SEEN_NONE;
 }
 
-/* Answer @answer comes before request @request: it is taken behind that. */
+/* Reports that @answer precedes its request @request.  It is processed after the request. */
 static void tell_order(struct half *h, uint32_t answer, uint32_t request)
 {
     half_find(h, FIND_OUT_OF_ORDER, answer,
               (struct found){.psn = h->r->v[answer].psn, .earlier = h->r->v[request].number});
 }
 
-/* The packets of both flows, in the order in which they were seen. */
+/* Processes the packets of both flows in capture order. */
 static void go_through(struct half *h)
 {
     const struct capture_record *r = h->r;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The answers of one half: acknowledges, NAKs, READ responses and those of atomics. */
+/* The responses of one half: ACKs, NAKs, READ responses and atomic responses. */
 #include "capture/half.h"
 
 #include "emu/facts/aeth.h"
@@ -9,7 +9,7 @@ static enum op_kind kind_of(const struct half *h, const struct asked *e)
     return seen_op(&h->r->v[e->first_seen])->kind;
 }
 
-/* Is all of READ or atomic @e answered? */
+/* Returns true if READ or atomic @e is completely answered. */
 static bool is_answered(const struct half *h, const struct asked *e)
 {
     if (kind_of(h, e) == OPK_READ)
@@ -23,14 +23,14 @@ static struct half_reason reason(const struct half *h, uint64_t at, uint32_t see
         .is_there = true, .at = at, .at_ns = h->r->v[seen].at_ns, .frame = h->r->v[seen].number};
 }
 
-/* What is answered was never seen here. */
+/* Reports the response to a request that was not captured. */
 static void tell_unseen(struct half *h, enum finding otherwise, uint64_t at, uint32_t seen)
 {
     half_find(h, h->is_complete ? otherwise : FIND_NOT_CAPTURED, seen,
               (struct found){.psn = (uint32_t)at & PSN_MASK});
 }
 
-/* @e comes before what answer @seen is about, and is missing, or its own answer is. */
+/* Reports entry @e, which response @seen covers: it is missing, or has no response of its own. */
 static void tell_hole(struct half *h, struct asked *e, uint32_t seen, bool *was_unseen)
 {
     if (e->seen == SEEN_NONE) {
@@ -48,8 +48,8 @@ static void tell_hole(struct half *h, struct asked *e, uint32_t seen, bool *was_
     e->since_ns = h->r->v[e->first_seen].at_ns;
 }
 
-/* Answer @seen says that everything before @at was carried out.  But the answer of a READ or an
- * atomic that is missing among that has not come: only what is before it is answered.
+/* Response @seen acknowledges everything before @at.  But a READ or atomic whose own response is
+ * missing is not answered, so the acknowledgment ends before it.
  */
 static void take_up_to(struct half *h, uint64_t at, uint32_t seen)
 {
@@ -72,10 +72,10 @@ static void take_up_to(struct half *h, uint64_t at, uint32_t seen)
     half_acked(h, at, now_ns);
 }
 
-/* --- The MSN ---------------------------------------------------------------------------------- */
+/* --- MSN -------------------------------------------------------------------------------------- */
 
-/* The MSN of @s is that of a responder which had taken between @low and @high messages of this
- * life. How many it had taken before is learned from the first ones.
+/* Checks the MSN of packet @seen.  The responder had completed between @low and @high messages of
+ * this life.  The number before the life is learnt from the first packets.
  */
 static void judge_msn(struct half *h, uint32_t seen, uint64_t low, uint64_t high)
 {
@@ -104,7 +104,7 @@ static void judge_msn(struct half *h, uint32_t seen, uint64_t low, uint64_t high
     h->base_span = (uint32_t)(to - from);
 }
 
-/* @e: what @seen answers, or the first that it does not take. */
+/* @e: the entry that @seen acknowledges, or with @takes false the first one that it refuses. */
 static void judge_msn_of(struct half *h, const struct asked *e, uint32_t seen, bool takes)
 {
     const uint32_t i = (uint32_t)(e - h->v);
@@ -119,21 +119,23 @@ static void judge_msn_of(struct half *h, const struct asked *e, uint32_t seen, b
     judge_msn(h, seen, low, h->messages);
 }
 
-/* --- Acknowledges ----------------------------------------------------------------------------- */
+/* --- ACK and NAK ------------------------------------------------------------------------------ */
 
 static bool has_ids(const struct half *h)
 {
     return record_has_ids(&h->r->flows[h->answers]);
 }
 
-/* Is there an answer like @seen among those of before?  Where each has an identification of its
- * own, the copy has the same; of the others, it is the last.  SEEN_NONE: there is none.
+/* Returns an earlier response equal to @seen; SEEN_NONE: none.  If each packet has its own
+ * identification, a copy has the same one.  Otherwise only the previous response can be the
+ * original.
  */
 static uint32_t like(const struct half *h, uint32_t seen)
 {
     const bool by_id = has_ids(h);
     const struct seen *v = h->r->v;
-    const bool is_ack = seen_op(&v[seen])->kind == OPK_ACK; /* others may have another MSN then */
+    /* Other responses may have a new MSN when repeated. */
+    const bool is_ack = seen_op(&v[seen])->kind == OPK_ACK;
 
     for (uint32_t n = 1; n <= HALF_RECENT && n <= h->n_recent; n++) {
         const uint32_t i = h->recent[(h->n_recent - n) % HALF_RECENT];
@@ -146,7 +148,7 @@ static uint32_t like(const struct half *h, uint32_t seen)
     return SEEN_NONE;
 }
 
-/* Was @seen sent before another answer that was seen already? */
+/* Returns true if @seen was sent before a response that was captured earlier. */
 static bool was_overtaken(const struct half *h, uint32_t seen)
 {
     if (h->newest_answer == SEEN_NONE)
@@ -156,7 +158,7 @@ static bool was_overtaken(const struct half *h, uint32_t seen)
     return h->came_again == 0;
 }
 
-/* Answer @seen has come before, as @was; SEEN_NONE: nobody remembers where. */
+/* Reports that response @seen repeats @was; SEEN_NONE: the original is not known. */
 static void tell_answered_twice(struct half *h, uint32_t was, uint32_t seen)
 {
     const struct seen *v = h->r->v;
@@ -167,8 +169,8 @@ static void tell_answered_twice(struct half *h, uint32_t was, uint32_t seen)
                              .time_ns = was == SEEN_NONE ? 0 : v[seen].at_ns - v[was].at_ns});
 }
 
-/* Has the network doubled an answer, and this is the copy?  A responder says the same again only if
- * it is asked again.
+/* Reports @seen and returns true if it is a copy that the network made.  A responder repeats a
+ * response only if it is requested again.
  */
 static bool is_copy(struct half *h, uint32_t seen)
 {
@@ -193,7 +195,7 @@ static void take_ack(struct half *h, struct asked *e, uint64_t at, uint32_t seen
     take_up_to(h, at + 1, seen);
 }
 
-/* A PSN that the responder wants again: what it is, and whether it passed here. */
+/* Processes a NAK with the code PSN sequence error. */
 static void take_sequence_nak(struct half *h, struct asked *e, uint64_t at, uint32_t seen)
 {
     const struct found f = {.psn = h->r->v[seen].psn};
@@ -242,9 +244,9 @@ static void take_nak(struct half *h, struct asked *e, uint64_t at, uint32_t seen
     }
 }
 
-/* --- READ and atomic -------------------------------------------------------------------------- */
+/* --- READ and atomic responses ---------------------------------------------------------------- */
 
-/* Is response @s the one of READ @e that belongs at @at? */
+/* Checks that @seen is a correct response to READ @e at position @at. */
 static void judge_response(struct half *h, const struct asked *e, uint64_t at, uint32_t seen)
 {
     const struct seen *s = &h->r->v[seen];
@@ -266,7 +268,7 @@ static void judge_response(struct half *h, const struct asked *e, uint64_t at, u
                   (struct found){.n = s->payload_bytes, .value = rest});
 }
 
-/* Responses are missing before the one at @at. */
+/* Reports missing responses before the one at @at. */
 static void miss_responses(struct half *h, struct asked *e, uint64_t from, uint64_t at,
                            uint32_t seen)
 {
@@ -277,9 +279,8 @@ static void miss_responses(struct half *h, struct asked *e, uint64_t from, uint6
     h->hole = reason(h, e->got, seen);
 }
 
-/* A response that is no copy by its identification, and neither the next one, nor the next of those
- * that were asked for again: it comes too late, or once more.  Where a READ was asked for more than
- * once, each is answered.
+/* Judges a response that is neither a copy nor the next one expected.  It is late or a repetition.
+ * If a READ was requested more than once, each request is answered.
  */
 static void judge_odd_response(struct half *h, struct asked *e, uint64_t at, uint32_t seen)
 {
@@ -291,7 +292,7 @@ static void judge_odd_response(struct half *h, struct asked *e, uint64_t at, uin
         tell_answered_twice(h, like(h, seen), seen);
 }
 
-/* Is the response at @at the next one of those that were asked for again? */
+/* Returns true if @at is the position of the next response to one of the repetitions. */
 static bool is_next_of_row(struct asked *e, uint64_t at)
 {
     for (unsigned i = 0; e->times > 1 && i < HALF_ROWS; i++) {
@@ -303,9 +304,8 @@ static bool is_next_of_row(struct asked *e, uint64_t at)
     return false;
 }
 
-/* Where response @at of READ @e is among the others: in a first row of all, and in one for each
- * time that it was asked for again.  A copy made by the network is in none of them, though the READ
- * was asked for again.
+/* Sorts the response at @at of READ @e into the sequence of all responses, or into that of a
+ * repetition.  A copy made by the network belongs to none of them.
  */
 static void place_response(struct half *h, struct asked *e, uint64_t at, uint32_t seen)
 {
@@ -316,7 +316,7 @@ static void place_response(struct half *h, struct asked *e, uint64_t at, uint32_
     if (was != SEEN_NONE) {
         tell_answered_twice(h, was, seen);
     } else if (is_next_of_row(e, at) || at == e->high) {
-        /* as it should be */
+        /* expected */
     } else if (at > e->high) {
         miss_responses(h, e, e->high, at, seen);
     } else if (comes_again && at > e->rows[0] && !is_old) {
@@ -361,7 +361,7 @@ static void take_atomic(struct half *h, struct asked *e, uint64_t at, uint32_t s
         half_acked(h, at + 1, v[seen].at_ns);
 }
 
-/* --- Any -------------------------------------------------------------------------------------- */
+/* --- All responses ---------------------------------------------------------------------------- */
 
 static const char *what_it_is(enum op_kind asked)
 {
@@ -409,13 +409,13 @@ void half_takes_answer(struct half *h, uint32_t seen)
     bool was_acked;
 
     if (!h->has_begun)
-        return; /* of what was asked before the capture */
+        return; /* the request was before the capture */
     h->sums.answers++;
     h->sums.last_ns = s->at_ns;
     far = psn_diff(seen_psn(s), (struct psn){(uint32_t)h->next & PSN_MASK});
     at = half_at(h, s->psn);
     if (far < -HALF_LIFE_PSNS || at < h->v[0].at)
-        return; /* the same, or of another life */
+        return; /* the same, or from another life */
     was_acked = at < h->acked;
     if (far >= 0)
         tell_unseen(h, FIND_ACK_OF_NOTHING, at, seen);

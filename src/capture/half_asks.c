@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The requests of one half: what follows, what is missing, and why something comes again. */
+/* The requests of one half: continuation, gaps, and the reasons for repetitions. */
 #include "capture/half.h"
 
 #include <stdlib.h>
@@ -7,20 +7,21 @@
 
 #include "process/must.h"
 
-#define ENTRIES_FIRST     256u
-#define FIRST_AT          (UINT64_C(1) << 32) /* a multiple of the number of PSNs */
-#define TIMEOUT_MIN_NS    8192u               /* the shortest ACK timer but none: code 1 */
-#define FIRST_LOOK        256u /* packets that may show that the first ones are missing, */
-#define FIRST_MISSING_MAX 64   /* so many at the most */
+#define ENTRIES_FIRST 256u
+/* Position of PSN 0, a multiple of the number of PSNs. */
+#define FIRST_AT          (UINT64_C(1) << 32)
+#define TIMEOUT_MIN_NS    8192u /* the shortest ACK timeout: code 1 */
+#define FIRST_LOOK        256u /* packets that are searched for lower PSNs at the start of a life */
+#define FIRST_MISSING_MAX 64   /* how far the first captured PSN may be above the first one sent */
 
-/* What a packet is that comes before the one that was expected. */
-enum early_packet {
-    WAY_COPY, /* one more of what the network has doubled */
+/* Why a packet comes with a PSN before the expected one. */
+enum way {
+    WAY_COPY, /* the network has duplicated it */
     WAY_LATE, /* it was overtaken */
-    WAY_BACK, /* the requester has sent it again */
+    WAY_BACK, /* the requester has retransmitted it */
 };
 
-/* --- The list --------------------------------------------------------------------------------- */
+/* --- List of entries -------------------------------------------------------------------------- */
 
 static struct asked *insert(struct half *h, uint32_t at)
 {
@@ -54,7 +55,7 @@ static void set(struct asked *e, uint64_t at, uint64_t psns, uint32_t seen)
     e->times = 1;
 }
 
-/* Request @seen takes its place at @at in the row @e of missing ones. */
+/* Puts request @seen at position @at, within the missing range @e. */
 static struct asked *fill(struct half *h, struct asked *e, uint64_t at, uint64_t psns,
                           uint32_t seen)
 {
@@ -77,8 +78,7 @@ static struct asked *fill(struct half *h, struct asked *e, uint64_t at, uint64_t
     return e;
 }
 
-/* The first answer from now on that speaks of @psn or what is behind it: SEEN_NONE, there is none.
- */
+/* Returns the next response with @psn or a later one; SEEN_NONE: there is none. */
 static uint32_t first_answer_of(const struct half *h, struct psn psn)
 {
     uint32_t i = h->next_answer;
@@ -92,8 +92,8 @@ static uint32_t first_answer_of(const struct half *h, struct psn psn)
     return i;
 }
 
-/* The PSN with which the life begins whose first packet here is @seen: what was sent before it may
- * have been lost on the way here, and comes again before anything is answered that is behind it.
+/* Returns the first PSN of the life whose first captured packet is @seen.  Earlier packets may have
+ * been lost before the observer.  They are retransmitted before anything later is acknowledged.
  */
 static struct psn first_of_life(const struct half *h, uint32_t seen)
 {
@@ -125,9 +125,9 @@ static void begin_life(struct half *h, uint32_t seen)
     h->newest_request = h->newest_answer = SEEN_NONE;
 }
 
-/* --- What comes again ------------------------------------------------------------------------- */
+/* --- Repetitions ------------------------------------------------------------------------------ */
 
-/* Does the flow go on where it was, after @seen? */
+/* Returns true if the flow continues at the cursor after @seen. */
 static bool goes_on_behind(const struct half *h, uint32_t seen)
 {
     const struct flow *f = &h->r->flows[h->asks];
@@ -139,9 +139,9 @@ static bool goes_on_behind(const struct half *h, uint32_t seen)
     return false;
 }
 
-/* Where each packet has an identification, a copy has that of the packet, and what was overtaken a
- * lower one than what overtook it.  Otherwise what comes alone was not sent again, as who sends
- * something again sends all that follows it again, too.
+/* Decides why packet @seen repeats a PSN.  With identifications, a copy has the same one as the
+ * original, and an overtaken packet a lower one than its overtaker.  Without them, a single old
+ * packet is not a retransmission, because a requester also retransmits all packets that follow.
  */
 static enum early_packet way_of(const struct half *h, const struct asked *e, uint64_t at,
                                 uint64_t end, uint32_t seen)
@@ -150,7 +150,7 @@ static enum early_packet way_of(const struct half *h, const struct asked *e, uin
     bool is_alone;
 
     if (h->nak.is_there && at == h->nak.at)
-        return WAY_BACK; /* just what was asked for; what follows may have been kept */
+        return WAY_BACK; /* exactly what the NAK requested; later packets may have been kept */
     if (record_has_ids(&h->r->flows[h->asks])) {
         if (e->seen != SEEN_NONE && seen_same_headers(s, &v[e->seen]) &&
             (s->ip_id == v[e->seen].ip_id || s->ip_id == v[e->first_seen].ip_id))
@@ -160,7 +160,7 @@ static enum early_packet way_of(const struct half *h, const struct asked *e, uin
         return WAY_BACK;
     }
     if (e->seen != SEEN_NONE && seen_op(s)->kind == OPK_READ && !seen_same_headers(s, &v[e->seen]))
-        return WAY_BACK; /* for a part of it */
+        return WAY_BACK; /* a request for a part of the READ */
     is_alone = end != h->cursor && goes_on_behind(h, seen);
     if (!is_alone)
         return WAY_BACK;
@@ -175,7 +175,9 @@ static bool explains(struct half_reason *r, uint64_t at)
     return does;
 }
 
-/* Is the time of the RNR NAK over?  Otherwise it may have been lost behind here. */
+/* Returns true if the RNR timer has expired.  Otherwise the RNR NAK may have been lost behind the
+ * observer.
+ */
 static bool has_waited(const struct half *h, const struct seen *s)
 {
     return s->at_ns >= h->rnr.at_ns + h->rnr.wait_ns;
@@ -213,7 +215,7 @@ static void tell_again(struct half *h, const struct asked *e, uint64_t at, uint3
     half_find(h, finding, seen, f);
 }
 
-/* A READ may be asked for from its middle on, or only for a part of it. */
+/* Returns true if @s requests a part of the READ @was again, from its middle or up to it. */
 static bool is_part_of(const struct asked *e, const struct seen *was, const struct seen *s,
                        uint64_t at, uint64_t psns)
 {
@@ -221,7 +223,7 @@ static bool is_part_of(const struct asked *e, const struct seen *was, const stru
            at + psns <= e->at + e->psns && s->dma_bytes < was->dma_bytes;
 }
 
-/* It was there before: is it the same? */
+/* Checks that a repeated request equals the first one. */
 static void judge_changed(struct half *h, struct asked *e, uint64_t at, uint64_t psns,
                           uint32_t seen)
 {
@@ -239,10 +241,9 @@ static void judge_changed(struct half *h, struct asked *e, uint64_t at, uint64_t
                   (struct found){.psn = s->psn, .earlier = was->number});
 }
 
-/* Does @s, with a PSN that was used before, begin a new life?  All that was asked is answered, and
- * it asks for something else, or begins with the first one although the requester has got the
- * answer.  Where the old life ended before all was answered, that only shows by its first PSN, if
- * that was, and what is before.
+/* Returns true if @s, whose PSN was used before, begins a new life.  All requests are answered, and
+ * it requests something else, or it is the first PSN although the requester has the acknowledgment.
+ * If the old life ended early, only its first PSN or an earlier one shows a new life.
  */
 static bool begins_anew(const struct half *h, const struct asked *e, const struct seen *s)
 {
@@ -299,8 +300,8 @@ static void take_back(struct half *h, struct asked *e, uint64_t at, uint64_t psn
     half_go_on(h);
 }
 
-/* Does the MSN of the first answer to @seen, which begins a message, go back?  All before it was
- * answered, so that is of a new life.
+/* Returns true if the MSN goes back in the first response to @seen, which begins a message while
+ * everything before is answered.  Then a new life has begun.
  */
 static bool has_new_msn(const struct half *h, uint32_t seen)
 {
@@ -360,7 +361,7 @@ void half_takes_request(struct half *h, uint32_t seen)
     else if (e)
         take_back(h, e, at, half_psns_of(h, s), seen);
     else
-        h->sums.again++; /* of before the capture */
+        h->sums.again++; /* requested before the capture */
     if (h->newest_request == SEEN_NONE || !seen_is_older(s, &h->r->v[h->newest_request]))
         h->newest_request = seen;
 }

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The messages of one half: their packets in the order of the PSNs, each once, whatever came again
- * or late.
- */
+/* The messages of one half: their packets in PSN order, each once, without repetitions. */
 #include "capture/half.h"
 
 static void judge_size(struct half *h, uint32_t seen)
@@ -19,7 +17,7 @@ static void judge_size(struct half *h, uint32_t seen)
         half_find(h, FIND_BAD_SIZE, seen, (struct found){.n = s->payload_bytes, .value = h->mtu});
 }
 
-/* What comes before packet @s that it cannot follow. */
+/* What precedes a packet that may not follow it. */
 static const char *before(const struct half *h)
 {
     if (!h->open)
@@ -75,8 +73,9 @@ static void take(struct half *h, struct asked *e)
     e->messages = h->messages;
 }
 
-/* What is missing, and answered, has come after all, though not past here: what it was is not
- * known. */
+/* Skips a missing entry that was acknowledged: it arrived on a way past the observer, so its
+ * contents are not known.
+ */
 static void pass_over(struct half *h, struct asked *e)
 {
     h->is_open_known = h->is_length_known = false;

@@ -5,45 +5,45 @@
 
 #include "process/must.h"
 
-#define CANDIDATES 8u     /* of a flow: those that others have spoken for most */
-#define WANTED     16u    /* requests of a flow that are remembered */
-#define LOOK_MAX   64u    /* flows that were looked at for one answer */
-#define LIFE_PSNS  65536u /* PSNs further away are of another life of the queue pair */
+#define CANDIDATES 8u     /* candidates per flow: those with the most votes */
+#define WANTED     16u    /* requests of a flow that are kept */
+#define LOOK_MAX   64u    /* flows that are examined for one response */
+#define LIFE_PSNS  65536u /* PSNs at a greater distance belong to another life of the queue pair */
 
 struct candidate {
     uint32_t flow;
     uint32_t votes;
 };
 
-/* A request that asks for an answer of its own. */
+/* A request that requires a response. */
 struct answer_wanted {
     struct psn psn;
     uint32_t psns;
-    enum op_kind answer; /* which kind */
+    enum op_kind answer; /* kind of the response */
 };
 
-/* What is known of a flow while the packets are gone through. */
+/* State of a flow while the packets are processed. */
 struct asker {
     bool has_asked;
     struct psn first, next, answered;
-    struct answer_wanted wanted[WANTED]; /* those that were sent last */
-    uint32_t n_wanted;                   /* ever */
-    uint32_t before, behind;             /* flows of the same direction */
+    struct answer_wanted wanted[WANTED]; /* the latest requests */
+    uint32_t n_wanted;                   /* requests so far */
+    uint32_t before, behind;             /* links of the list of flows of the same direction */
     uint32_t best;                       /* see second_best() */
-    struct candidate v[CANDIDATES];      /* flows that answer it, or that it answers */
+    struct candidate v[CANDIDATES];      /* flows that it has voted for */
 };
 
-/* All flows from one host to another, the one that has asked last in front. */
+/* All flows from one host to another, the latest requester first. */
 struct direction {
     uint32_t src, dst;
-    uint32_t front; /* SEEN_NONE: none has asked */
+    uint32_t front; /* SEEN_NONE: none has sent a request */
 };
 
 struct pairing {
     struct capture_record *r;
-    struct asker *askers; /* of each flow */
-    struct direction *v;  /* open addressing by hosts */
-    uint32_t n_slots;     /* a power of two, more than flows */
+    struct asker *askers; /* one for each flow */
+    struct direction *v;  /* hash table with open addressing */
+    uint32_t n_slots;     /* a power of two, more than there are flows */
 };
 
 struct flow_match {
@@ -61,7 +61,7 @@ static struct direction *direction_of(struct pairing *p, uint32_t src, uint32_t 
     return &p->v[at];
 }
 
-/* Flow @i asks: it goes to the front. */
+/* Moves flow @i, which sends a request, to the front of its list. */
 static void bring_forward(struct pairing *p, uint32_t i)
 {
     const struct flow *f = &p->r->flows[i];
@@ -130,7 +130,7 @@ static void vote(struct asker *a, uint32_t flow)
     *least = (struct candidate){flow, 1};
 }
 
-/* Has flow @at sent the PSN of @s? */
+/* Returns true if flow @at has sent the PSN of @s. */
 static bool covers(const struct pairing *p, uint32_t at, const struct seen *s)
 {
     const struct asker *a = &p->askers[at];
@@ -138,7 +138,7 @@ static bool covers(const struct pairing *p, uint32_t at, const struct seen *s)
     return psn_diff(seen_psn(s), a->first) >= 0 && psn_diff(seen_psn(s), a->next) < 0;
 }
 
-/* The flow that others have spoken for most, of those in @a. */
+/* Returns the flow with the most votes in @a; SEEN_NONE: none. */
 static uint32_t favourite(const struct asker *a)
 {
     const struct candidate *most = &a->v[0];
@@ -150,7 +150,7 @@ static uint32_t favourite(const struct asker *a)
     return most->votes ? most->flow : SEEN_NONE;
 }
 
-/* Has flow @at asked for just this answer? */
+/* Returns true if flow @at has sent a request that requires the response @s. */
 static bool wants(const struct pairing *p, uint32_t at, const struct seen *s)
 {
     const struct asker *a = &p->askers[at];
@@ -165,10 +165,10 @@ static bool wants(const struct pairing *p, uint32_t at, const struct seen *s)
     return is_wanted;
 }
 
-/* Flow @i answers @s: for whom does that speak?  For who has asked for such an answer rather than
- * for who has sent this PSN; among these for who has not got it yet; among these for the one for
- * whom it has spoken most, and then for who has waited longest.  For itself, if there is nobody
- * else: a queue pair may be connected to itself.
+/* Flow @i sends the response @s, which is a vote for one flow of the opposite direction.  Prefers a
+ * flow that requires such a response, then one that has not got it yet, then the one that it voted
+ * for most, then the one that waits longest.  It votes for itself only if there is no other: a
+ * queue pair may be connected with itself.
  */
 static void answer(struct pairing *p, uint32_t i, const struct seen *s)
 {
@@ -198,7 +198,7 @@ static bool is_rc(const struct capture_record *r, const struct seen *s)
            !(s->flags & SEEN_DAMAGED && !r->hosts[s->src].never_right);
 }
 
-/* Goes through all packets once. @flow_at: the flow of each packet. */
+/* Processes all packets once.  @flow_at: the flow of each packet. */
 static void go_through(struct pairing *p, const uint32_t *flow_at)
 {
     struct capture_record *r = p->r;
@@ -235,7 +235,7 @@ static int by_flows(const void *va, const void *vb)
     return (a->b > b->b) - (a->b < b->b);
 }
 
-/* All that was spoken for, with the votes of both directions together.  Returns their number. */
+/* Collects all pairs with votes; adds up the votes of both directions.  Returns their number. */
 static uint32_t matches(const struct pairing *p, struct flow_match *ret)
 {
     uint32_t n = 0, kept = 0;
@@ -262,14 +262,14 @@ static uint32_t matches(const struct pairing *p, struct flow_match *ret)
     return kept;
 }
 
-/* The votes of each flow for the second of those that it may belong to. */
+/* Returns for each flow the votes of its second best match. */
 static uint32_t *second_best(const struct pairing *p, const struct flow_match *m, uint32_t n)
 {
     uint32_t *seconds = must_malloc((p->r->n_flows + 1) * sizeof(*seconds));
 
     for (uint32_t i = 0; i < p->r->n_flows; i++)
         seconds[i] = SEEN_NONE;
-    for (uint32_t i = n; i-- > 0;) { /* the weakest first */
+    for (uint32_t i = n; i-- > 0;) { /* weakest first */
         const uint32_t both[] = {m[i].a, m[i].b};
 
         for (unsigned k = 0; k < 2; k++) {

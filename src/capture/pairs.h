@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* Which two flows are the two directions of a reliable connection?
+/* Finds the two flows that are the two directions of a reliable connection.
  *
- * No packet tells the queue pair that it is from.  But an answer has the PSN of what it answers:
- * each answer speaks for one flow of the other direction, that has sent this PSN and waits for its
- * answer.  The two flows with the most answers for one another belong together, then those with the
- * most among the rest.  Queue pairs that begin at the same PSN and work at the same time may be
- * confused then: a pair for which others have nearly as many answers is told of.
+ * A packet does not name the queue pair that sent it.  But a response has the PSN of its request:
+ * it is a vote for a flow of the opposite direction that has sent this PSN and waits for the
+ * response.  The two flows with the most votes for each other are paired first, then the best pair
+ * among the others.  Queue pairs that start at the same PSN and are active at the same time may be
+ * confused.  A pair with a close rival is reported.
  */
 #ifndef CAPTURE_PAIRS_H
 #define CAPTURE_PAIRS_H
 
 #include "capture/record.h"
 
-/* Sets the peer of all flows of reliable connections. */
+/* Sets @peer of all flows of reliable connections.  Adds findings to @found. */
 void pairs_find(struct capture_record *r, struct found_list *found);
 
 #endif

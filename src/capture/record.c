@@ -8,11 +8,12 @@
 #include "emu/base/fnv.h"
 #include "process/must.h"
 
-#define FIRST_ROOM        64u
-#define MTU_USUAL         1024u
-#define NEVER_RIGHT_LEAST 3u /* frames of a host that are all wrong: it writes them so */
+#define FIRST_ROOM 64u
+#define MTU_USUAL  1024u
+/* Frames of a host, all wrong, that show that it does not compute ICRCs. */
+#define NEVER_RIGHT_LEAST 3u
 
-/* --- Looking up ------------------------------------------------------------------------------- */
+/* --- Hash tables ------------------------------------------------------------------------------ */
 
 struct key {
     uint32_t src, dst, dest_qpn, service;
@@ -44,7 +45,7 @@ static void enter(struct lookup *l, uint32_t hash, uint32_t i)
     l->slots[at] = i;
 }
 
-/* Makes room for one more of @n, whose hashes @hash_of tells. */
+/* Makes room for one more entry in addition to @n; @hash_of returns the hash of an entry. */
 static void make_room(struct lookup *l, const struct capture_record *r, uint32_t n,
                       uint32_t (*hash_of)(const struct capture_record *, uint32_t))
 {
@@ -78,7 +79,7 @@ static uint32_t host_of(struct capture_record *r, const uint8_t gid[GID_BYTES])
     return r->n_hosts++;
 }
 
-/* The flow with key @k; SEEN_NONE: there is none. */
+/* Returns the flow with key @k; SEEN_NONE: there is none. */
 static uint32_t find_flow(const struct capture_record *r, const struct key *k)
 {
     const uint32_t hash = fnv1a(k, sizeof(*k));
@@ -172,8 +173,8 @@ static void keep(struct capture_record *r, struct seen *s, const struct seen_way
         h->first_wrong = s->number;
 }
 
-/* What comes behind READ @read in its flow tells how many PSNs that takes, if it is not the rest of
- * it.  Returns the least path MTU by which it takes no more; 0: it does not show.
+/* Returns the smallest path MTU that explains how many PSNs READ @read takes; 0: unknown.  The next
+ * request in its flow shows that, unless it repeats the rest of the READ.
  */
 static uint32_t least_mtu(const struct seen *read, const struct seen *next)
 {
@@ -223,7 +224,7 @@ static void add_to_flow(struct capture_record *r, uint32_t i)
 {
     const struct seen *s = &r->v[i];
     const struct key k = key_to(s, seen_op(s)->service);
-    const uint32_t flow = flow_of(r, &k); /* which may move them all */
+    const uint32_t flow = flow_of(r, &k); /* may reallocate the flows */
     struct flow *f = &r->flows[flow];
 
     count(r, f, i);
@@ -234,8 +235,8 @@ static void add_to_flow(struct capture_record *r, uint32_t i)
     f->last = i;
 }
 
-/* A CNP goes to who sends too much: its flow is in the other direction, and to the queue pair at
- * the other end of that; before the flows are paired, only those to the same queue pair are known.
+/* Counts a CNP.  It goes to the sender of too much data, so it has the direction and destination
+ * queue pair of the opposite flow.  That flow counts it, because flows are not paired yet.
  */
 static void add_cnp(struct capture_record *r, const struct seen *s)
 {
@@ -290,7 +291,7 @@ static void sort_into_flows(struct capture_record *r, struct found_list *found)
     }
 }
 
-/* Time does not go back: who judges it may subtract. */
+/* Corrects times that go back, so that differences are never negative. */
 static void set_time(struct capture_record *r, struct seen *s)
 {
     if (r->n_roce == 1)
@@ -339,7 +340,7 @@ void record_done(struct capture_record *r)
     *r = (struct capture_record){.n = 0};
 }
 
-/* --- What it tells ---------------------------------------------------------------------------- */
+/* --- Queries ---------------------------------------------------------------------------------- */
 
 bool record_counts(const struct flow *f, const struct seen *s)
 {

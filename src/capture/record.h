@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* All RoCEv2 packets of a capture, by flow: what one host sends to one queue pair of another one.
+/* All RoCEv2 packets of a capture, sorted into *flows*: the packets from one host to one queue pair
+ * of another host.
  *
- * A packet names the queue pair that it is for, and not the one that it is from: a reliable
- * connection is two flows, and which two belong together is told by the answers alone (pairs.h).
+ * A packet names its destination queue pair and not its source.  A reliable connection is two
+ * flows; only the responses show which two belong together (pairs.h).
  *
- * A packet with a wrong ICRC is nobody's, as what it says of itself may be wrong; unless a host has
- * never written a right one, and then nothing follows from it.
+ * A packet with a wrong ICRC belongs to no flow, because its headers may be damaged.  But if all
+ * ICRCs of a host are wrong, the host does not compute them, and its packets are used.
  */
 #ifndef CAPTURE_RECORD_H
 #define CAPTURE_RECORD_H
@@ -17,31 +18,35 @@
 
 struct station {
     uint8_t gid[GID_BYTES];
-    uint64_t n_sent;      /* frames whose ICRC was looked at, */
-    uint64_t n_wrong;     /* and was wrong, */
-    uint64_t n_no_icrc;   /* or even 0 */
-    uint64_t first_wrong; /* frame */
+    uint64_t n_sent;      /* frames whose ICRC was checked */
+    uint64_t n_wrong;     /* frames with a wrong ICRC */
+    uint64_t n_no_icrc;   /* frames whose ICRC was 0 and wrong */
+    uint64_t first_wrong; /* number of the first frame with a wrong ICRC */
     bool never_right;
 };
 
 struct flow {
-    uint32_t src, dst; /* hosts */
+    uint32_t src, dst; /* indexes of the hosts */
     uint32_t dest_qpn;
     uint8_t service;         /* enum op_service */
-    uint32_t first, last, n; /* packets */
+    uint32_t first, last, n; /* first, last: indexes of packets; n: their number */
     uint32_t n_requests, n_answers, n_sent, n_came, n_ce;
-    uint32_t n_cnps;     /* to its source, about what is sent in it */
-    uint32_t id_changes; /* from one packet to the next: if most, an IP identification is a name */
+    /* CNPs in this direction to its queue pair, which are about the data of its peer flow. */
+    uint32_t n_cnps;
+    /* Changes of the IP identification between packets; many: each packet has its own. */
+    uint32_t id_changes;
     uint64_t payload_bytes;
-    uint64_t full[RECORD_MTUS]; /* packets that carry a whole path MTU, if it is 256 << i */
-    uint32_t only_max;          /* the longest payload of the others */
-    uint32_t read_mtu;          /* the least by which its READs take as few PSNs as they do */
-    uint32_t peer;              /* the flow that answers; SEEN_NONE: none is known */
-    bool is_unsure;             /* others fit as well */
+    /* Packets with a payload of exactly 256 << i bytes that must be a full path MTU. */
+    uint64_t full[RECORD_MTUS];
+    uint32_t only_max; /* longest payload of the other packets */
+    /* Smallest path MTU that explains the PSNs that its READs take; 0: unknown. */
+    uint32_t read_mtu;
+    uint32_t peer;  /* index of the opposite flow; SEEN_NONE: not known */
+    bool is_unsure; /* other flows match as well as @peer */
 };
 
 struct lookup {
-    uint32_t *slots; /* of a power of two; SEEN_NONE: empty */
+    uint32_t *slots; /* hash table, size a power of two; SEEN_NONE: empty slot */
     uint32_t n_slots, n;
 };
 
@@ -54,45 +59,45 @@ struct capture_record {
     uint32_t n_flows, flows_cap;
     struct lookup by_gid, by_key;
 
-    uint64_t n_frames, n_other, n_roce; /* in the file; of something else; of RoCEv2 */
+    /* Frames in the file; those that are not RoCEv2; those that are. */
+    uint64_t n_frames, n_other, n_roce;
     uint64_t n_cut;
     uint64_t first_ns, last_ns;
-    uint64_t
-        n_back; /* frames that were before the last one, by their times, which are not believed */
-    uint32_t n_cnps; /* that are about no flow of the capture */
+    uint64_t n_back; /* frames with a time before that of their predecessor, which is corrected */
+    uint32_t n_cnps; /* CNPs that match no flow */
 };
 
-/* Where packets were seen, which the capture may not say. */
+/* Hosts at which the user says that frames were captured. */
 struct vantage {
-    uint8_t at[2][GID_BYTES]; /* hosts whose frames were captured there, */
-    unsigned n_at;            /* so many */
+    uint8_t at[2][GID_BYTES]; /* their addresses */
+    unsigned n_at;            /* their number */
 };
 
-/* Reads all of @c, and finds what single frames show.  False: c->wrong says why it ended early;
- * what was read before is there.
+/* Reads all frames of @c and adds findings about single frames.  Returns false if reading failed;
+ * c->wrong says why.  The frames before are kept.
  */
 bool record_read(struct capture_record *r, struct capture *c, const struct vantage *at,
                  struct found_list *found);
 void record_done(struct capture_record *r);
 
-/* Is it to be looked at?  Where a host's own frames are captured as it sends them, the others that
- * see them on their way tell nothing more.
+/* Returns true if packet @s must be judged.  If the flow was captured at its sending host, copies
+ * captured elsewhere are ignored.
  */
 bool record_counts(const struct flow *f, const struct seen *s);
 
-/* The flow of each packet, SEEN_NONE if it has none; the caller frees it. */
+/* Returns an array with the flow of each packet; SEEN_NONE: none.  The caller frees it. */
 uint32_t *record_flows(const struct capture_record *r);
 
-/* Is it a packet of a request? */
+/* Returns true if the packet belongs to a request. */
 bool record_is_request(const struct seen *s);
 
-/* The path MTU that packets of @f and its peer show; 0: none is as long as one. */
+/* Returns the path MTU that the packets of @f and its peer show; 0: unknown. */
 uint32_t record_mtu(const struct capture_record *r, const struct flow *f);
 
-/* The path MTU by which the PSNs of READs of @f are counted: as far as that shows. */
+/* Returns the path MTU that determines how many PSNs the READs of @f take, or the best guess. */
 uint32_t record_read_mtu(const struct capture_record *r, const struct flow *f);
 
-/* Does each packet of the flow have an identification of its own? */
+/* Returns true if each packet of the flow has its own IP identification. */
 bool record_has_ids(const struct flow *f);
 
 #endif

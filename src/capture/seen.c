@@ -10,12 +10,12 @@
 
 #define ETHERTYPE_VLAN  0x8100u
 #define ETHERTYPE_QINQ  0x88a8u
-#define ETHERTYPE_QINQ1 0x9100u /* the same, before there was a standard */
+#define ETHERTYPE_QINQ1 0x9100u /* the same, before it was standardized */
 #define VLAN_BYTES      4u
 #define VLAN_TAGS_MAX   4u
 #define SLL_BYTES       16u
 #define SLL2_BYTES      20u
-#define SLL_SENT        4u /* of the packet type: sent by us */
+#define SLL_SENT        4u /* packet type: sent by this host */
 #define ECN_CE          3u
 #define FRAME_BYTES_MAX (ETH_BYTES + 65535u + IPV6_BYTES)
 
@@ -46,7 +46,7 @@ static bool find_behind(const struct capture_frame *f, uint32_t head, uint16_t e
     return ethertype == ETHERTYPE_IPV4 || ethertype == ETHERTYPE_IPV6;
 }
 
-/* The IP packet in @f, whatever the frame begins with; false: there is none. */
+/* Finds the IP packet in @f behind any link header.  Returns false if there is none. */
 static bool find_ip(const struct capture_frame *f, struct ip_packet *ret)
 {
     ret->direction = f->direction;
@@ -81,7 +81,7 @@ static void add(struct seen_faults *to, struct seen_fault fault)
         to->v[to->n++] = fault;
 }
 
-/* How many bytes the IP packet says that it has; 0: it does not say. */
+/* Length of the IP packet according to its header; 0: the header is not complete. */
 static uint32_t announced_bytes(const struct ip_packet *ip)
 {
     if (ip->ethertype == ETHERTYPE_IPV6)
@@ -89,14 +89,14 @@ static uint32_t announced_bytes(const struct ip_packet *ip)
     return ip->n < IPV4_BYTES ? 0 : ld_be16(ip->bytes + 2);
 }
 
-/* Can its lengths be believed? */
+/* Returns true if the IPv4 header checksum is right, so that the length can be trusted. */
 static bool has_right_sum(const struct ip_packet *ip)
 {
     return ip->n >= IPV4_BYTES && ip->bytes[0] == IPV4_VERSION_IHL && ipv4_sum_is_right(ip->bytes);
 }
 
-/* Makes of an IP packet a frame that packet_parse() reads even if its end was not captured, or cut
- * off before that, or its sums are wrong, and tells of that.  Returns its length.
+/* Makes a frame that packet_parse() accepts even if the capture truncated the packet or a checksum
+ * is wrong.  Reports these faults.  Returns its length.
  */
 static size_t make_frame(const struct ip_packet *ip, uint8_t frame[FRAME_BYTES_MAX],
                          struct seen *ret, struct seen_faults *faults)
@@ -178,8 +178,8 @@ static void fill(struct seen *ret, const struct packet *p)
                   ((p->ip.tclass & 3u) == ECN_CE ? SEEN_CE : 0));
 }
 
-/* Are the last four bytes of the IP packet at @ip the ICRC of the rest?  Where its headers
- * contradict themselves, that tells whether its sender has written them so.
+/* Returns true if the IP packet in @frame ends with its correct ICRC.  Then contradictory headers
+ * were written by the sender and are no damage.
  */
 static bool ends_in_icrc(const uint8_t *frame, size_t bytes)
 {
@@ -195,7 +195,7 @@ static bool ends_in_icrc(const uint8_t *frame, size_t bytes)
            ld_le32(ip + n - ICRC_BYTES) == icrc_compute(ip, n - ICRC_BYTES);
 }
 
-/* What a defined opcode is that no rule here knows; NULL: it is reserved. */
+/* Describes a defined opcode that is not supported here; NULL: the opcode is reserved. */
 static const char *what_is_not_followed(uint8_t opcode)
 {
     static const struct {
@@ -217,7 +217,7 @@ static const char *what_is_not_followed(uint8_t opcode)
     return NULL;
 }
 
-/* What keeps @frame, which is RoCEv2 by its UDP port, from being a packet. */
+/* Reports why a frame to the RoCEv2 UDP port is not a valid packet. */
 static void tell_refused(enum drop_reason why, const struct packet *p, struct seen_faults *faults)
 {
     struct seen_fault fault = {.finding = FIND_BAD_LENGTH,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a capture shows of one RoCEv2 packet: what is compared with others, and nothing of its bytes
- * but a sum.
+/* The facts about one captured RoCEv2 packet that are compared with others.  Payload and extended
+ * headers are kept only as hashes.
  */
 #ifndef CAPTURE_SEEN_H
 #define CAPTURE_SEEN_H
@@ -18,43 +18,43 @@
 enum seen_flag {
     SEEN_ACK_REQ = 1,
     SEEN_SOLICITED = 2,
-    SEEN_CUT = 4,      /* its end was not captured: nothing is known of payload and ICRC */
-    SEEN_CE = 8,       /* congestion was met on the way */
-    SEEN_SENT = 16,    /* seen at the host that sent it */
-    SEEN_CAME = 32,    /* seen at the host that it is for */
-    SEEN_DAMAGED = 64, /* its ICRC is wrong: what it says of itself may be wrong, too */
-    SEEN_NO_ICRC = 128 /* its ICRC is wrong, and 0 */
+    SEEN_CUT = 4,      /* truncated by the capture: payload and ICRC are not known */
+    SEEN_CE = 8,       /* ECN mark: congestion experienced */
+    SEEN_SENT = 16,    /* captured at the sending host */
+    SEEN_CAME = 32,    /* captured at the receiving host */
+    SEEN_DAMAGED = 64, /* its ICRC is wrong, so its headers may be damaged */
+    SEEN_NO_ICRC = 128 /* its ICRC is 0 and wrong */
 };
 
 struct seen {
     uint64_t number; /* of the frame */
     uint64_t at_ns;
-    uint64_t value;       /* what an atomic found */
-    uint64_t headers_sum; /* of the headers behind the BTH */
-    uint64_t payload_sum; /* of the payload */
-    uint32_t src, dst;    /* hosts of the record, see record.h */
-    uint32_t next;        /* the next one of its flow; SEEN_NONE: it is the last */
+    uint64_t value;       /* of an atomic response: the original value */
+    uint64_t headers_sum; /* hash of the headers behind the BTH */
+    uint64_t payload_sum; /* hash of the payload */
+    uint32_t src, dst;    /* indexes of hosts (record.h) */
+    uint32_t next;        /* index of the next packet of its flow; SEEN_NONE: none */
     uint32_t psn, dest_qpn, msn;
-    uint32_t dma_bytes; /* of its RETH */
+    uint32_t dma_bytes; /* from its RETH */
     uint32_t payload_bytes;
     uint16_t ip_id;
     uint8_t opcode, syndrome, pad_bytes;
     uint8_t flags; /* set of enum seen_flag */
 };
 
-/* What became of a frame of the capture. */
+/* The result of reading a frame. */
 enum seen_result {
-    SEEN_PACKET, /* RoCEv2, and all of it could be read */
-    SEEN_OTHER,  /* something else */
-    SEEN_BROKEN  /* RoCEv2, but not a packet: *ret_finding */
+    SEEN_PACKET, /* a complete RoCEv2 packet */
+    SEEN_OTHER,  /* not RoCEv2 */
+    SEEN_BROKEN  /* RoCEv2, but not a valid packet: ret_faults says why */
 };
 
-/* Who sent it, and to whom. */
+/* Source and destination of the packet. */
 struct seen_way {
     uint8_t src[GID_BYTES], dst[GID_BYTES];
 };
 
-/* What there is to say of the frame alone; FIND_COUNT: nothing. */
+/* A fault of the frame itself. */
 struct seen_fault {
     enum finding finding;
     uint32_t n, value;
@@ -68,11 +68,11 @@ struct seen_faults {
     uint32_t n;
 };
 
-/* Reads @f.  @ret and @ret_way are set if it is RoCEv2, @ret_faults always. */
+/* Reads frame @f.  Sets @ret and @ret_way if it is a RoCEv2 packet, and @ret_faults always. */
 enum seen_result seen_read(const struct capture_frame *f, struct seen *ret,
                            struct seen_way *ret_way, struct seen_faults *ret_faults);
 
-/* The packet again, as far as who follows one end of a connection needs it. */
+/* Rebuilds the packet, as far as wire_end.h needs it. */
 struct packet seen_packet(const struct seen *s);
 
 static inline const struct op_info *seen_op(const struct seen *s)
@@ -85,13 +85,13 @@ static inline struct psn seen_psn(const struct seen *s)
     return (struct psn){s->psn};
 }
 
-/* Was @a sent before @b, by the identification in IPv4?  Equal ones are not older. */
+/* Returns true if @a was sent before @b according to their IPv4 identifications, modulo 65536. */
 static inline bool seen_is_older(const struct seen *a, const struct seen *b)
 {
     return (int16_t)(uint16_t)(a->ip_id - b->ip_id) < 0;
 }
 
-/* Do both say the same, but for what a second sending may change? */
+/* Compare two copies of a packet.  Fields that a retransmission may change are ignored. */
 bool seen_same_headers(const struct seen *a, const struct seen *b);
 bool seen_same_payload(const struct seen *a, const struct seen *b);
 

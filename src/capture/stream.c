@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "capture/stream.h"
 
-#define LATE_MAX 1024 /* PSNs by which a packet may be late; what is further back begins again */
+#define LATE_MAX 1024 /* PSNs that a packet may be late; an older PSN starts a new life */
 
 struct stream {
     const struct capture_record *r;
@@ -11,9 +11,9 @@ struct stream {
     struct psn next;
     bool has_begun;
     bool is_open_known, is_length_known;
-    const struct op_info *open; /* the packet before, of a message */
+    const struct op_info *open; /* the previous packet of the message */
     uint64_t bytes, dma_bytes;  /* of that message */
-    uint32_t last;              /* in its turn */
+    uint32_t last;              /* index of the last packet in sequence */
 };
 
 static void find(struct stream *st, enum finding finding, uint32_t seen, struct found f)
@@ -37,7 +37,7 @@ static void judge_size(struct stream *st, uint32_t seen)
         find(st, FIND_BAD_SIZE, seen, (struct found){.n = s->payload_bytes, .value = st->mtu});
 }
 
-/* A packet in its turn. */
+/* Processes a packet in sequence. */
 static void take(struct stream *st, uint32_t seen)
 {
     const struct seen *s = &st->r->v[seen];
