@@ -5,7 +5,7 @@
 
 #include "emu/facts/aeth.h"
 
-#define LINE_BYTES 24u /* preamble, FCS and gap of a frame, beside its bytes */
+#define LINE_BYTES 24u /* preamble, FCS and inter-frame gap of a frame */
 
 static void find(struct wire_end *e, bool right, enum finding f, struct psn psn, uint64_t now_ns)
 {
@@ -38,7 +38,7 @@ static bool is_request(const struct packet *p)
     return p->op->kind == OPK_SEND || p->op->kind == OPK_WRITE || is_rd(p);
 }
 
-/* PSNs that request packet @p takes: a READ, one for each response. */
+/* Number of PSNs that request packet @p takes: of a READ one for each response. */
 static uint32_t psns_of(const struct wire_end *e, const struct packet *p)
 {
     const uint32_t mtu = e->rules.mtu_bytes;
@@ -55,7 +55,7 @@ uint64_t wire_ack_timeout_ns(uint32_t code)
 
 uint64_t wire_rnr_wait_ns(uint32_t code)
 {
-    static const uint32_t units[32] = {/* of 10 us */
+    static const uint32_t units[32] = {/* units of 10 us */
                                        65536, 1,    2,    3,     4,     6,     8,     12,
                                        16,    24,   32,   48,    64,    96,    128,   192,
                                        256,   384,  512,  768,   1024,  1536,  2048,  3072,
@@ -71,13 +71,13 @@ uint64_t wire_line_free_ns(uint64_t free_ns, uint64_t at_ns, uint32_t bytes, uin
     return from_ns + (bytes + LINE_BYTES) * UINT64_C(8000000000) / rate_bps;
 }
 
-/* Is @a before @b? */
+/* Returns true if @a is before @b. */
 static bool is_before(struct psn a, struct psn b)
 {
     return psn_diff(a, b) < 0;
 }
 
-/* --- What it asks ----------------------------------------------------------------------------- */
+/* --- Requester -------------------------------------------------------------------------------- */
 
 static void start_timer(struct wire_end *e, uint64_t now_ns)
 {
@@ -85,7 +85,7 @@ static void start_timer(struct wire_end *e, uint64_t now_ns)
         e->timer_from_ns = now_ns;
 }
 
-/* It is told to begin again with @psn. */
+/* The end must start again at @psn. */
 static void rewind_to(struct wire_end *e, struct psn psn)
 {
     e->last = psn;
@@ -93,7 +93,7 @@ static void rewind_to(struct wire_end *e, struct psn psn)
     e->timer_from_ns = UINT64_MAX;
 }
 
-/* It begins again with packet @p, and nobody has told it to: the ACK timer must have run out. */
+/* Judges a retransmission without a NAK: the ACK timer must have expired. */
 static void judge_again(struct wire_end *e, const struct packet *p, uint64_t now_ns,
                         uint64_t free_ns)
 {
@@ -109,7 +109,7 @@ static void judge_again(struct wire_end *e, const struct packet *p, uint64_t now
     rewind_to(e, e->una);
 }
 
-/* A READ or atomic is under way; one that is sent again is there already. */
+/* Records a READ or atomic that is sent for the first time. */
 static void add_rd(struct wire_end *e, const struct packet *p, bool is_new, uint64_t now_ns)
 {
     if (!is_new || !is_rd(p))
@@ -153,7 +153,7 @@ static bool has_run_out(const struct wire_end *e, uint64_t now_ns)
            (!e->rules.knows_timeout || now_ns - e->timer_from_ns >= e->rules.timeout_ns);
 }
 
-/* It is told to go back at @now_ns. */
+/* The end is told to go back at @now_ns. */
 static void go_back(struct wire_end *e, uint64_t now_ns)
 {
     e->go_backs++;
@@ -161,10 +161,11 @@ static void go_back(struct wire_end *e, uint64_t now_ns)
     rewind_to(e, e->una);
 }
 
-/* Everything before @psn is answered. */
+/* Records that everything before @psn is acknowledged. */
 static void progress(struct wire_end *e, struct psn psn, uint64_t now_ns)
 {
-    const bool is_about_to = has_run_out(e, now_ns); /* begin again */
+    /* The timer has expired: it is about to retransmit. */
+    const bool is_about_to = has_run_out(e, now_ns);
 
     if (!is_before(e->una, psn))
         return;
@@ -180,7 +181,9 @@ static void progress(struct wire_end *e, struct psn psn, uint64_t now_ns)
         e->last = e->una;
 }
 
-/* As far as @psn, but for a READ or atomic whose answer has not come. */
+/* Returns how far an acknowledgment up to @psn counts: not beyond a READ or atomic whose response
+ * is missing.
+ */
 static struct psn answered_up_to(const struct wire_end *e, struct psn psn)
 {
     if (e->n_rds > 0 && e->n_rds <= WIRE_RDS && is_before(e->rd[0].psn, psn))
@@ -188,7 +191,7 @@ static struct psn answered_up_to(const struct wire_end *e, struct psn psn)
     return psn;
 }
 
-/* The answer of a READ or an atomic is missing, as what is behind it was answered. */
+/* A response of a READ or atomic is missing, because a later request was acknowledged. */
 static void take_hole(struct wire_end *e, uint64_t now_ns)
 {
     if (e->was_implied)
@@ -221,7 +224,7 @@ static void take_nak(struct wire_end *e, const struct packet *p, uint64_t now_ns
     const bool waits = now_ns < e->rnr_until_ns;
 
     if (waits && (w.kind == SYN_RNR_NAK || w.kind == SYN_NAK_PSN_SEQUENCE))
-        return; /* it waits already, and will begin again */
+        return; /* it waits already, and will start again */
     if (w.kind == SYN_RNR_NAK) {
         rewind_to(e, e->una);
         e->rnr_naks++;
@@ -242,7 +245,7 @@ static void answer_arrived(struct wire_end *e, const struct packet *p, uint64_t 
     struct psn up_to;
 
     if (e->is_over || is_before(p->bth.psn, e->una) || !is_before(p->bth.psn, e->next))
-        return; /* of something that was answered already, or that was never asked */
+        return; /* acknowledged already, or never requested */
     if (p->op->kind != OPK_ACK) {
         up_to = answered_up_to(e, p->bth.psn);
         progress(e, up_to, now_ns);
@@ -252,7 +255,7 @@ static void answer_arrived(struct wire_end *e, const struct packet *p, uint64_t 
     if (aeth_is_ack(p->aeth.syndrome)) {
         up_to = answered_up_to(e, behind);
         if (up_to.v != behind.v && e->was_implied)
-            return; /* of what was sent before it began again */
+            return; /* a response to something sent before it went back */
         progress(e, up_to, now_ns);
         if (up_to.v != behind.v)
             take_hole(e, now_ns);
@@ -266,7 +269,7 @@ static void answer_arrived(struct wire_end *e, const struct packet *p, uint64_t 
         take_nak(e, p, now_ns);
 }
 
-/* --- What it answers -------------------------------------------------------------------------- */
+/* --- Responder -------------------------------------------------------------------------------- */
 
 static void take_request(struct wire_end *e, const struct packet *p)
 {
@@ -279,20 +282,20 @@ static void take_request(struct wire_end *e, const struct packet *p)
     e->has_told_gap = e->was_rnr = false;
 }
 
-/* The request that took @psn; NULL: it is too long ago. */
+/* Returns the request that took @psn; NULL: it is no longer kept. */
 static struct wire_taken *taken_at(struct wire_end *e, struct psn psn)
 {
     for (uint32_t n = 0; n < WIRE_LOG && n < e->n_taken; n++) {
         struct wire_taken *t = &e->taken[(e->n_taken - 1 - n) % WIRE_LOG];
         const int32_t into = psn_diff(psn, (struct psn){t->psn});
 
-        if (into >= 0) /* they are in the order of their PSNs */
+        if (into >= 0) /* they are in PSN order */
             return (uint32_t)into < t->psns ? t : NULL;
     }
     return NULL;
 }
 
-/* @psn and what follows, @psns in all, have come before their turn. */
+/* Records that @psns PSNs from @psn on arrived beyond a gap. */
 static void keep_early(struct wire_end *e, struct psn psn, uint32_t psns)
 {
     for (uint32_t i = 0; i < psns && i < WIRE_LOG; i++) {
@@ -305,8 +308,8 @@ static void keep_early(struct wire_end *e, struct psn psn, uint32_t psns)
     e->has_ahead = true;
 }
 
-/* It says that everything before @psn has come to it.  Has it, if not all in its turn?  Then it was
- * kept.
+/* The end acknowledges everything before @psn.  If all of it has arrived, though not in sequence,
+ * the end has kept it: takes it now.
  */
 static void take_early(struct wire_end *e, struct psn psn)
 {
@@ -346,7 +349,7 @@ static void request_arrived(struct wire_end *e, const struct packet *p, uint64_t
     }
 }
 
-/* What arrived at @psn, and behind it, was refused after all; false: nothing did. */
+/* The end refuses @psn: undoes it and later requests.  Returns false if @psn was not taken. */
 static bool refuse(struct wire_end *e, struct psn psn)
 {
     for (uint32_t n = 0; n < WIRE_LOG && n < e->n_taken; n++) {
@@ -365,7 +368,7 @@ static bool refuse(struct wire_end *e, struct psn psn)
     return false;
 }
 
-/* Has something behind what is expected come, which was not taken? */
+/* Returns true if a packet beyond the expected PSN arrived and was not taken. */
 static bool has_gap(const struct wire_end *e)
 {
     return e->has_ahead && !is_before(e->ahead, e->expected);
@@ -379,7 +382,7 @@ static void sent_nak(struct wire_end *e, const struct packet *p, uint64_t now_ns
     if (kind == SYN_NAK_PSN_SEQUENCE) {
         const bool after_rnr = e->was_rnr && e->rules.rnr_is_told_twice;
 
-        /* An RNR NAK may have been due that this one took the place of. */
+        /* It may replace an RNR NAK that was due. */
         find(e, ((has_gap(e) || after_rnr) && psn.v == e->expected.v) || refuse(e, psn),
              FIND_NAK_WITHOUT_GAP, psn, now_ns);
         find(e, !e->has_told_gap, FIND_NAK_TWICE, psn, now_ns);
@@ -393,8 +396,7 @@ static void sent_nak(struct wire_end *e, const struct packet *p, uint64_t now_ns
         const struct wire_taken *t = taken_at(e, psn);
 
         e->is_over = true;
-        if (!(t && t->came_again) &&
-            !refuse(e, psn)) /* a READ that came again may be refused, too */
+        if (!(t && t->came_again) && !refuse(e, psn)) /* a repeated READ may be refused as well */
             find(e, is_before(psn, e->expected), FIND_NAK_OF_OTHERS, psn, now_ns);
     }
 }
@@ -412,8 +414,8 @@ static void judge_atomic(struct wire_end *e, const struct packet *p, uint64_t no
     e->atomic[e->n_atomics++ % WIRE_ATOMICS].found = p->atomic_ack;
 }
 
-/* An acknowledge has the number of now; the answer of a READ or an atomic that of when it was
- * taken, which is one more than before it, or of now if it was asked for again.
+/* Checks the MSN.  An acknowledgment has the present MSN.  The response of a READ or atomic has the
+ * MSN right after that request, or the present one if it was requested again.
  */
 static bool is_msn(struct wire_end *e, const struct packet *p)
 {
@@ -425,7 +427,7 @@ static bool is_msn(struct wire_end *e, const struct packet *p)
            (t->came_again && p->aeth.msn == e->msn);
 }
 
-/* The first answer tells how many messages were taken before what is known. */
+/* The first response shows how many messages were completed before the capture. */
 static void learn_msn(struct wire_end *e, const struct packet *p)
 {
     const struct wire_taken *t = taken_at(e, p->bth.psn);
@@ -438,8 +440,8 @@ static void learn_msn(struct wire_end *e, const struct packet *p)
     e->rules.learns_msn = false;
 }
 
-/* Is @msn one of those from @first to @last?  Of what is behind a READ that fails after all, nobody
- * knows how much was counted.
+/* Returns true if @msn is in first .. last.  It is unknown how many messages behind a failing READ
+ * were counted.
  */
 static bool is_among(uint32_t msn, uint32_t first, uint32_t last)
 {
@@ -454,7 +456,7 @@ static void sent_answer(struct wire_end *e, const struct packet *p, uint64_t now
 
     e->owes = false;
     if (e->is_over)
-        return; /* what was to be said before */
+        return; /* responses that were pending when it ended */
     if (p->op->kind == OPK_ATOMIC_ACK)
         judge_atomic(e, p, now_ns);
     take_early(e, p->op->kind == OPK_ACK && !is_ack ? psn : psn_add(psn, 1));
@@ -475,7 +477,7 @@ static void sent_answer(struct wire_end *e, const struct packet *p, uint64_t now
     }
 }
 
-/* --- All of it -------------------------------------------------------------------------------- */
+/* --- Packets of both kinds -------------------------------------------------------------------- */
 
 void wire_end_sent(struct wire_end *e, const struct packet *p, uint64_t now_ns, uint64_t free_ns)
 {
@@ -519,7 +521,7 @@ bool wire_end_is_exhausted(const struct wire_end *e)
     if (!is_before(e->una, e->next) || e->rules.retry_cnt == WIRE_ENDLESS ||
         most < e->rules.retry_cnt)
         return false;
-    /* It was told to begin again once too often, or nothing came for as long as it must wait. */
+    /* It was told to go back once too often, or its last timeout has expired. */
     return most > e->rules.retry_cnt || e->over_ns == 0 || has_run_out(e, e->over_ns);
 }
 

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* The watcher of the wire, for one end of a reliable connection: what it sent and what arrived at
- * it, and nothing else.
+/* The wire watcher: checks one end of a reliable connection, from the packets that it sent and
+ * received alone.
  *
- * Both are known for certain, as they are to somebody who captures at that host: so the PSN that it
- * expects, the number of messages that it has taken, how often it has sent something in vain and
- * when it may send again all follow from the packets.  A rule that is broken is a finding; what a
- * device has decided within the rules (to refuse a message, to wait) is believed.
+ * It must see all packets of that end, as a capture at its host does.  The expected PSN, the MSN,
+ * the number of retries and the earliest time of a retransmission then follow from the packets.  A
+ * broken rule is a finding.  What a device may decide freely within the rules, such as refusing a
+ * message or waiting, is accepted.
  *
- * What is known of its attributes makes more rules exact: struct wire_rules.
+ * struct wire_rules has the attributes of the queue pair.  More known attributes allow stricter
+ * rules.
  */
 #ifndef WATCHER_WIRE_END_H
 #define WATCHER_WIRE_END_H
@@ -19,31 +20,35 @@
 #include "emu/wire/packet.h"
 
 #define WIRE_ENDLESS UINT32_MAX
-#define WIRE_RDS     32u /* READs and atomics under way that are followed */
-#define WIRE_LOG                                                                                   \
-    512u /* requests that arrived last: an RNR NAK for one of them may wait for a line */
-#define WIRE_ATOMICS 16u /* whose answers are remembered */
+#define WIRE_RDS     32u /* READs and atomics in flight that are followed */
+/* Latest requests that are kept; an RNR NAK for one of them may wait for a busy line. */
+#define WIRE_LOG     512u
+#define WIRE_ATOMICS 16u /* responses of atomics that are kept */
 
 struct wire_rules {
     uint32_t mtu_bytes;
     uint64_t timeout_ns;           /* UINT64_MAX: never */
-    uint64_t late_ns;              /* by which the ACK timer may be late */
-    bool knows_timeout;            /* otherwise only that it runs is asked for */
-    bool learns_msn;               /* what was taken before is told by the first answer */
-    uint32_t retry_cnt, rnr_retry; /* WIRE_ENDLESS */
+    uint64_t late_ns;              /* how late the ACK timer may fire */
+    bool knows_timeout;            /* false: only checks that the ACK timer runs */
+    bool learns_msn;               /* the first response shows the MSN before it */
+    uint32_t retry_cnt, rnr_retry; /* WIRE_ENDLESS: no limit */
     uint32_t max_rd_atomic;
     uint32_t sq_psn, rq_psn;
-    bool rnr_is_told_twice; /* after an RNR NAK, a sequence NAK answers what follows, once */
-    bool may_lag;        /* more may come before an answer leaves, and leave before one is seen */
-    bool may_keep_early; /* what comes before its turn may be kept, and not asked for again */
+    /* After an RNR NAK, one sequence NAK may follow for the packets behind. */
+    bool rnr_is_told_twice;
+    /* Packets are captured a little before or after the device handles them: the MSN is not
+     * checked.
+     */
+    bool may_lag;
+    bool may_keep_early; /* packets beyond a gap may be kept instead of requested again */
 };
 
 struct wire_rd {
-    struct psn psn; /* of its first response that has not come */
-    uint32_t left;  /* responses */
+    struct psn psn; /* PSN of its next response */
+    uint32_t left;  /* number of responses that are missing */
 };
 
-/* A request packet that arrived in its turn. */
+/* A request packet that arrived in sequence. */
 struct wire_taken {
     uint32_t psn;
     uint32_t msn_before;
@@ -53,36 +58,37 @@ struct wire_taken {
 
 struct wire_end {
     struct wire_rules rules;
-    bool is_told; /* rules are known; otherwise nothing is judged */
+    bool is_told; /* the rules are known; otherwise nothing is judged */
 
-    /* What it asks. */
-    struct psn next, una;   /* the next new PSN; the oldest that nothing has answered */
-    struct psn last;        /* behind the packet that it sent last, or where it is to begin again */
-    uint64_t timer_from_ns; /* the ACK timer runs from then on; UINT64_MAX: it does not */
-    struct psn asked;       /* behind the last packet that asked for an answer since */
-    uint32_t go_backs,
-        rnr_naks;     /* without progress; of the first, those that RNR did not ask for */
-    uint32_t unseen;  /* timeouts that may have been counted, too, before it was told to go back */
-    bool was_implied; /* it has begun again, as an answer is missing before another */
+    /* The end as requester. */
+    struct psn next, una;   /* next: the next new PSN; una: the oldest unacknowledged one */
+    struct psn last;        /* behind the last sent packet, or where it must start again */
+    uint64_t timer_from_ns; /* start of the ACK timer; UINT64_MAX: it does not run */
+    struct psn asked;       /* behind the last packet that requested a response since */
+    /* Since the last progress: retransmissions, except after RNR NAKs, and RNR NAKs. */
+    uint32_t go_backs, rnr_naks;
+    /* Timeouts that may have counted as retries just before it was told to go back. */
+    uint32_t unseen;
+    bool was_implied; /* it has gone back already because a response is missing (implied NAK) */
     uint64_t rnr_until_ns;
-    uint32_t nak; /* enum syndrome of the NAK that ended it; SYN_NONE */
+    uint32_t nak; /* enum syndrome of the NAK that ended the connection; SYN_NONE: none */
     uint32_t n_rds;
     struct wire_rd rd[WIRE_RDS];
 
-    /* What it answers. */
+    /* The end as responder. */
     struct psn expected;
     uint32_t msn;
-    uint32_t n_taken; /* of the log, ever */
+    uint32_t n_taken; /* requests so far; the log has the latest */
     struct wire_taken taken[WIRE_LOG];
-    uint32_t early[WIRE_LOG]; /* PSNs that came too early, each in its place, and 1 more */
-    struct psn ahead;         /* the farthest of them */
+    uint32_t early[WIRE_LOG]; /* 1 + each PSN that arrived beyond a gap, at index PSN % WIRE_LOG */
+    struct psn ahead;         /* the highest of them */
     bool has_ahead, has_told_gap;
-    bool is_over;     /* it refused something for good, or has failed, */
-    uint64_t over_ns; /* which was then; 0: it was not seen to fail */
+    bool is_over;     /* it refused a request for good, or failed */
+    uint64_t over_ns; /* when it failed; 0: unknown */
     bool was_rnr;
-    struct psn acked; /* behind the last positive acknowledge */
+    struct psn acked; /* behind the last positive acknowledgment */
     bool has_acked;
-    bool owes; /* something that asked for it was not answered yet, */
+    bool owes; /* a request that requires an acknowledgment is not answered */
     uint64_t owes_since_ns;
     struct {
         uint32_t psn;
@@ -90,37 +96,38 @@ struct wire_end {
     } atomic[WIRE_ATOMICS];
     uint32_t n_atomics;
 
-    enum finding wrong; /* the first; FIND_COUNT: none */
+    enum finding wrong; /* the first broken rule; FIND_COUNT: none */
     uint64_t wrong_at_ns;
     struct psn wrong_psn;
 };
 
-/* Begins with the first PSNs of @rules. */
+/* Starts with the first PSNs of @rules. */
 void wire_end_init(struct wire_end *e, const struct wire_rules *rules);
 
-/* It sent @p at @now_ns; its line had been free since @free_ns. */
+/* The end sent @p at @now_ns.  @free_ns: since when its line was free. */
 void wire_end_sent(struct wire_end *e, const struct packet *p, uint64_t now_ns, uint64_t free_ns);
 
-/* @p arrived at it, whole. */
+/* @p arrived undamaged at the end. */
 void wire_end_arrived(struct wire_end *e, const struct packet *p, uint64_t now_ns);
 
-/* Nothing is under way any more. */
+/* No packet is in flight any more: checks that nothing is left unanswered. */
 void wire_end_quiet(struct wire_end *e, uint64_t now_ns);
 
-/* What an ACK timeout and an RNR NAK mean, by their codes, as the specification has them. */
+/* Return the time of an ACK timeout code and of an RNR timer code. */
 uint64_t wire_ack_timeout_ns(uint32_t code);
 uint64_t wire_rnr_wait_ns(uint32_t code);
 
-/* When a line that was to be free at @free_ns will be, as a frame of @bytes was given to it at
- * @at_ns.  A device waits until it is free; what is made by hand does not, and goes behind what is
- * on it.
+/* Returns when a line is free again after a frame of @bytes was queued at @at_ns.  @free_ns: when
+ * it would be free without this frame.  A device waits for a free line; an injected frame queues
+ * behind the frames that are on it.
  */
 uint64_t wire_line_free_ns(uint64_t free_ns, uint64_t at_ns, uint32_t bytes, uint64_t rate_bps);
 
-/* It failed at @now_ns. */
+/* The queue pair moved to ERR at @now_ns. */
 void wire_end_failed(struct wire_end *e, uint64_t now_ns);
 
-/* Was there a reason to give up with RETRY_EXC_ERR, or RNR_RETRY_EXC_ERR?  True if it is not known.
+/* Return true if the end had a reason to complete a request with RETRY_EXC_ERR or
+ * RNR_RETRY_EXC_ERR, or if that is not known.
  */
 bool wire_end_is_exhausted(const struct wire_end *e);
 bool wire_end_is_rnr_exhausted(const struct wire_end *e);
