@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* The benchmark: everything goes the whole way, from post to polled completion.
+/* The benchmark.  Every message takes the whole way from the post to the polled completion.
  *
- * A SEND is posted into a ring, kicked, fetched and parsed as a WQE, cut into packets with ICRC,
- * carried, checked, delivered into a receive, completed, acknowledged, completed again and polled.
- * The other operations are compared with it, and what is large with the bound: nobody can be faster
- * who copies each byte twice and computes its CRC twice, at the sender and at the receiver.  What
- * is copied for the bound is such a message, out of memory into frames and out of them into other
- * memory: the first cache holds a frame, and no message.
- * memcpy and CRC-32 are measured in the same run, so that figures of two machines can be compared.
- * Times are of this process's processor time: other work on the machine does not count.
+ * A SEND is posted to a ring, kicked, fetched, parsed as a WQE and split into packets with an ICRC.
+ * These are transmitted, checked, copied to a receive, completed, acknowledged, completed at the
+ * sender and polled.  The results of the other operations are relative to SEND.
+ *
+ * Large messages are compared with a bound: the sender and the receiver both copy each byte once
+ * and compute its CRC once, so no implementation that does this can be faster.  The copies for the
+ * bound go from a large buffer through a frame to another large buffer, because the first-level
+ * cache holds a frame but no such message.
+ *
+ * memcpy and CRC-32 are measured in the same run, so that results of different machines can be
+ * compared.  All times are processor time of this process: other work on the machine does not
+ * count.
  */
 #include "bench/bench.h"
 
@@ -27,14 +31,14 @@
 #define SMALL_BYTES  64u
 #define ATOMIC_BYTES 8u
 #define LARGE_BYTES  (1u << 20)
-#define SMALL_DEPTH  128u /* messages outstanding */
-#define LARGE_DEPTH  1u   /* more would measure how far the memory of messages reaches */
-#define TRIES        9u   /* of everything in turn: each has its share of what the machine does */
+#define SMALL_DEPTH  128u /* outstanding messages */
+#define LARGE_DEPTH  1u   /* more would measure the size of the caches */
+#define TRIES        9u /* rounds over all operations, so that disturbances hit all of them alike */
 #define COPY_BYTES   4096u
 #define COPY_ROUNDS  100000u
 #define LARGE_ROUNDS 1000u
 
-/* Which operations there are.  The JSON calls a figure @key with its unit. */
+/* The operations.  In JSON the name of a result is @key with a unit. */
 static const struct {
     const char *text, *key;
     struct bench_op op;
@@ -61,7 +65,7 @@ static const struct {
      {QPT_RC, WR_RDMA_READ, LARGE_BYTES, LARGE_DEPTH, false}},
 };
 
-/* Rows of ops[]. */
+/* Indexes into ops[]. */
 #define PLAIN    0u
 #define RECORDED 1u
 
@@ -76,7 +80,7 @@ double bench_now_s(void)
 static double copy_gb_s(void)
 {
     static uint8_t from[COPY_BYTES], to[COPY_BYTES];
-    /* Called through a volatile pointer, so that no copy is merged or dropped. */
+    /* The call through a volatile pointer keeps the compiler from merging or removing copies. */
     void *(*volatile copy)(void *, const void *, size_t) = memcpy;
     const double start = bench_now_s();
 
@@ -87,14 +91,14 @@ static double copy_gb_s(void)
     return (double)COPY_BYTES * COPY_ROUNDS / (bench_now_s() - start) / 1e9;
 }
 
-/* Of a large message, which is copied twice. */
+/* Measures the copy rate of a large message that is copied twice. */
 static double copy_large_gb_s(void)
 {
     static uint8_t from[LARGE_BYTES], to[LARGE_BYTES], frame[COPY_BYTES];
     void *(*volatile copy)(void *, const void *, size_t) = memcpy;
     double start;
 
-    memset(from, 1, sizeof(from)); /* pages exist once written */
+    memset(from, 1, sizeof(from)); /* a page exists only after it was written */
     memset(to, 1, sizeof(to));
     start = bench_now_s();
     for (uint32_t i = 0; i < LARGE_ROUNDS; i++) {
@@ -118,8 +122,8 @@ static double crc_gb_s(uint32_t *sink)
     return (double)COPY_BYTES * COPY_ROUNDS / (bench_now_s() - start) / 1e9;
 }
 
-/* From the smallest lab to the largest, and the queue pairs of one host: all of them together, few
- * among many, and one after the other.
+/* The measured labs: from the smallest to the largest; then many queue pairs on one host, all
+ * active, few active, and active one after the other.
  */
 static const struct bench_scale scales[] = {
     {2, 1, 1, false},       {64, 1, 1, false},     {512, 1, 1, false},      {4096, 1, 1, false},
@@ -137,7 +141,7 @@ static double per_s(uint64_t n, const struct bench_figure *f)
     return (double)n / f->seconds;
 }
 
-/* GB/s of a large message that is copied twice, and its CRC computed twice, and nothing else. */
+/* GB/s of a large message if only two copies and two CRCs of each byte take time. */
 static double bound(const struct bench_results *r)
 {
     return 1 / (2 / r->copy_large + 2 / r->crc);
@@ -224,7 +228,9 @@ static double larger(double a, double b)
     return a > b ? a : b;
 }
 
-/* Of each figure the best try; so of those of the bound, too, or it would be easier to reach. */
+/* Keeps the best try of each result, also of those that the bound is computed from; otherwise the
+ * bound would be too low.
+ */
 static enum rdl_status measure(struct bench_results *r, uint32_t *sink)
 {
     enum rdl_status st = RDL_OK;
@@ -252,7 +258,7 @@ int bench_lab(bool json)
         fprintf(stderr, "rdmalab bench: %s\n", rdl_status_str(st));
         return 1;
     }
-    if (sink == 1) /* keeps the checksums from being optimised away */
+    if (sink == 1) /* keeps the compiler from removing the checksums */
         fputc(' ', stderr);
     if (json)
         print_json(&r);

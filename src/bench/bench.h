@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* The benchmark of operations between two hosts: each goes the whole way, from post to completion.
- */
+/* The benchmark of operations between two hosts, each from the post to the polled completion. */
 #ifndef BENCH_BENCH_H
 #define BENCH_BENCH_H
 
 #include <stdbool.h>
 
-/* Measures every operation and prints the figures, as text or as JSON.  Returns 0, or 1 if the lab
- * failed; then the reason was printed.
+/* Measures every operation and prints the results as text or JSON.  Returns 0, or 1 if the lab
+ * failed; then it has printed the reason.
  */
 int bench_lab(bool json);
 
-/* Processor time of this process in seconds. */
+/* Returns the processor time of this process in seconds. */
 double bench_now_s(void);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* One host, whose queue pairs are connected with each other in pairs, each with a completion queue
- * of its own.  Each is created, connected, sends one message and receives one, and is destroyed;
- * what each of that costs must not depend on how many there are.
+/* One host whose queue pairs are connected with each other in pairs, each with a completion queue
+ * of its own.  Each queue pair is created and connected, sends and receives one message, and is
+ * destroyed.  The cost of each step must not depend on their number.
  */
 #include "bench/bench_device.h"
 
@@ -14,8 +14,8 @@
 #include "testbed/testbed.h"
 
 #define BYTES     64u
-#define DEPTH     16u                   /* of each queue, as create_qp has it */
-#define RAM_EACH  ((uint64_t)256 << 10) /* an eighth of it is for rings and their buffers */
+#define DEPTH     16u                   /* entries of each queue, the default of create_qp */
+#define RAM_EACH  ((uint64_t)256 << 10) /* one eighth of it is for rings and their buffers */
 #define RAM_BYTES ((uint64_t)64 << 20)
 
 /* TRY(call): returns from the function if the call failed. */
@@ -27,20 +27,21 @@
             return try_st;                                                                         \
     } while (0)
 
-/* A device to be measured; one of them sets up its queues when they are needed. */
+/* A device to measure. */
 struct size {
-    uint32_t n; /* queue pairs, an even number, and as many completion queues */
+    uint32_t n; /* number of queue pairs, even, and of completion queues */
     bool on_demand;
 };
 
 static const struct size sizes[] = {
     {256, false}, {2048, false}, {DEVICE_OBJECTS_MAX - 2, false}, {DEVICE_OBJECTS_MAX - 2, true}};
 
-/* Processor time, and of each queue pair with its completion queue. */
+/* Processor times in seconds: @boot_s in all, the others per queue pair with its completion queue.
+ */
 struct measured {
     double boot_s, create_s, connect_s, message_s, destroy_s;
-    double idle_bytes;   /* of the lab's memory for each that is created, device and driver */
-    double device_bytes; /* of the lab's memory before there is any, device and driver */
+    double idle_bytes;   /* memory of the lab per created pair, in device and driver */
+    double device_bytes; /* memory of the lab before the first pair, in device and driver */
     uint64_t n_queues;   /* virtqueues of the device */
 };
 
@@ -136,7 +137,7 @@ static enum rdl_status destroy(struct rdl_lab *lab, const struct size *size,
     return RDL_OK;
 }
 
-/* A step, and what of processor time it took for each of @n. */
+/* A step, and the measurement of its processor time per queue pair. */
 typedef enum rdl_status step(struct rdl_lab *lab, const struct size *size,
                              struct testbed_side *sides);
 

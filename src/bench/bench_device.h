@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* `rdmalab bench device`: what queue pairs and completion queues of one device cost, up to as many
- * as the RFC allows.
+/* `rdmalab bench device`: the cost of the queue pairs and completion queues of one device, up to
+ * the maximum number that the virtio-rdma RFC permits.
  */
 #ifndef BENCH_BENCH_DEVICE_H
 #define BENCH_BENCH_DEVICE_H
 
 #include <stdbool.h>
 
-/* Measures devices of different sizes, and prints them.  Returns the exit status. */
+/* Measures devices of several sizes and prints the results as text or JSON.  @now_s returns the
+ * processor time in seconds.  Returns the exit status.
+ */
 int bench_device(bool json, double (*now_s)(void));
 
 #endif

@@ -7,17 +7,18 @@
 #include "testbed/testbed.h"
 
 #define MIN_SECONDS  0.05 /* of each try */
-#define BATCH_ROUNDS 4u   /* batches between two looks at the clock */
+#define BATCH_ROUNDS 4u   /* batches between two readings of the clock */
 #define FILL_BYTES   4096u
-#define ORD          16u /* READs and atomics outstanding */
+#define ORD          16u /* outstanding READs and atomics */
 
-/* From one message to the next in the memory of either host. */
+/* Distance of two messages in the memory of either host. */
 static uint64_t stride(const struct bench_op *op)
 {
     return op->type == QPT_UD ? op->bytes + GRH_BYTES : op->bytes;
 }
 
-/* Memory that was never written has no pages, and to send it would cost less. */
+/* Writes all memory.  Pages that were never written do not exist, and sending them would cost less.
+ */
 static enum rdl_status fill(struct testbed *r, uint64_t bytes)
 {
     uint8_t page[FILL_BYTES];
@@ -56,7 +57,7 @@ static enum rdl_status post(struct testbed *r, const struct bench_op *op, uint32
     return rdl_post_send(r->lab, from->qp, &wr, false);
 }
 
-/* Takes the @n completions of @side, which must be successes in the order of posting. */
+/* Polls @n completions of @side, which must be successes in posting order. */
 static enum rdl_status poll(struct testbed *r, unsigned side, uint32_t n)
 {
     struct rdl_wc wc[BENCH_DEPTH_MAX];
@@ -72,7 +73,7 @@ static enum rdl_status poll(struct testbed *r, unsigned side, uint32_t n)
     return st;
 }
 
-/* Posts @op->depth messages, lets the lab go on until it is idle, and polls. */
+/* Posts @op->depth messages, runs the lab until it is idle, and polls. */
 static enum rdl_status batch(struct testbed *r, const struct bench_op *op)
 {
     const struct rdl_limits none = {0};
@@ -92,7 +93,9 @@ static enum rdl_status batch(struct testbed *r, const struct bench_op *op)
     return st;
 }
 
-/* Pages that nobody has touched cost more than all the rest.  A record grows until it forgets. */
+/* Runs batches before the measurement: the first access to a page is expensive, and the recorder
+ * grows until it drops old events.
+ */
 static enum rdl_status warm_up(struct testbed *r, const struct bench_op *op)
 {
     enum rdl_status st;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What one operation of one service costs, between two hosts. */
+/* Measures one operation of one service between two hosts. */
 #ifndef BENCH_BENCH_OPS_H
 #define BENCH_BENCH_OPS_H
 
@@ -8,12 +8,12 @@
 
 #include "rdmalab/status.h"
 
-/* Messages that h1 posts, @depth of them at a time, at most BENCH_DEPTH_MAX. */
+/* The operation to measure: h1 posts batches of @depth messages, at most BENCH_DEPTH_MAX. */
 struct bench_op {
     uint32_t type;   /* enum qp_type */
     uint32_t opcode; /* enum wr_opcode: a SEND, an RDMA WRITE, an RDMA READ or an atomic */
     uint32_t bytes, depth;
-    bool record; /* events and frames */
+    bool record; /* record events and frames */
 };
 
 #define BENCH_DEPTH_MAX 128u
@@ -23,11 +23,12 @@ struct bench_figure {
     uint64_t messages, ticks;
 };
 
-/* Measures @op for a while.  @best keeps what it has if that was faster: other work on the machine
- * makes caches cold, so the best of several tries is the most repeatable.
+/* Measures @op for a short time.  Replaces *@best if this try was faster.  Other work on the
+ * machine makes caches cold, so the best of several tries is the most repeatable.  @now_s returns
+ * the processor time in seconds.
  *
- * Errors of any call of the public API; RDL_ERR_IDLE: completions are missing; RDL_ERR_INVAL: one
- * is not a success.
+ * Errors: those of the public API; RDL_ERR_IDLE if completions are missing; RDL_ERR_INVAL if one is
+ * not a success.
  */
 RDL_MUST_CHECK enum rdl_status bench_op(const struct bench_op *op, double (*now_s)(void),
                                         struct bench_figure *best);

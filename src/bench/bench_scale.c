@@ -9,10 +9,10 @@
 #include "testbed/testbed.h"
 
 #define BYTES       64u
-#define DEPTH       4u /* messages outstanding of each queue pair */
+#define DEPTH       4u /* outstanding messages per queue pair */
 #define MR_BYTES    ((uint64_t)2 * DEPTH * BYTES)
-#define WC_MAX      ((size_t)2 * DEPTH) /* of a round, at one queue pair */
-#define MIN_SECONDS 0.3                 /* of messages */
+#define WC_MAX      ((size_t)2 * DEPTH) /* completions of a round at one queue pair */
+#define MIN_SECONDS 0.3                 /* duration of the measurement of messages */
 #define RAM_BYTES   (64u << 20)
 
 /* TRY(call): returns from the function if the call failed. */
@@ -26,11 +26,11 @@
 
 struct stand {
     struct rdl_lab *lab;
-    struct testbed_side *sides; /* those of a host follow each other */
+    struct testbed_side *sides; /* the queue pairs of one host follow each other */
     uint32_t n;
 };
 
-/* With RAM for the rings of all its queue pairs. */
+/* Adds host @i, with RAM for the rings of all its queue pairs, and its link. */
 static enum rdl_status add_host(struct stand *s, const struct bench_scale *scale, uint32_t i)
 {
     char name[RDL_NAME_BYTES];
@@ -65,9 +65,7 @@ static enum rdl_status ping(struct stand *s, rdl_host from, rdl_host to)
     return rdl_ping_wait(s->lab, id, none);
 }
 
-/* Lets the switch learn where everybody is.  What it does not know it floods to all: here that
- * happens once.
- */
+/* Lets the switch learn all MACs, so that it does not flood frames to unknown ones later. */
 static enum rdl_status meet(struct stand *s, const struct bench_scale *scale)
 {
     const rdl_host first = s->sides[0].host;
@@ -78,7 +76,7 @@ static enum rdl_status meet(struct stand *s, const struct bench_scale *scale)
     return RDL_OK;
 }
 
-/* The side that @i is connected with: the same queue pair of the other host of the pair. */
+/* Returns the index of the peer of @i: the same queue pair of the other host of the pair. */
 static uint32_t peer_of(const struct bench_scale *scale, uint32_t i)
 {
     const uint32_t host = i / scale->qps;
@@ -127,7 +125,7 @@ static enum rdl_status poll(struct stand *s, const struct testbed_side *side)
     return RDL_OK;
 }
 
-/* Queue pairs @first to @end of each host send to their peers, and all completions are polled. */
+/* Queue pairs @first .. @end - 1 of each host send to their peers.  Polls all completions. */
 static enum rdl_status messages(struct stand *s, const struct bench_scale *scale, uint32_t first,
                                 uint32_t end)
 {
@@ -180,7 +178,7 @@ static enum rdl_status measure(struct stand *s, const struct bench_scale *scale,
     TRY(connect_all(s, scale));
     ret->connect_s = (now_s() - start) / s->n;
     TRY(meet(s, scale));
-    TRY(round_of_messages(s, scale)); /* to warm up */
+    TRY(round_of_messages(s, scale)); /* warm up */
     start = now_s();
     do {
         TRY(round_of_messages(s, scale));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What hosts and queue pairs cost when there are many of them. */
+/* Measures labs with many hosts or many queue pairs. */
 #ifndef BENCH_BENCH_SCALE_H
 #define BENCH_BENCH_SCALE_H
 
@@ -8,8 +8,9 @@
 
 #include "rdmalab/status.h"
 
-/* @hosts on one switch, in pairs; the two of a pair have @qps queue pairs each, connected.
- * The first @active of each host send: all together, or each pair alone, one after the other.
+/* The size of a lab.  @hosts are connected to one switch and form pairs.  The two hosts of a pair
+ * have @qps queue pairs each, connected with one another.  The first @active of each host send,
+ * either all at once or, with @in_turn, one after the other.
  */
 struct bench_scale {
     uint32_t hosts, qps, active;
@@ -17,13 +18,15 @@ struct bench_scale {
 };
 
 struct bench_scaled {
-    double build_s;    /* processor time until the hosts are up and linked */
-    double host_bytes; /* of the lab's memory for each host, as its drivers leave it after boot */
-    double message_s;  /* processor time for a 64-byte SEND of those that are active */
-    double connect_s;  /* for a queue pair: its objects made and connected */
+    double build_s;    /* processor time until all hosts are up and linked */
+    double host_bytes; /* memory of the lab per host, after its drivers have booted */
+    double message_s;  /* processor time per 64-byte SEND of the active queue pairs */
+    double connect_s;  /* processor time per queue pair: creation of its objects, and connection */
 };
 
-/* Errors of any call of the public API. */
+/* Measures one lab.  @now_s returns the processor time in seconds.  Returns the errors of the
+ * public API.
+ */
 RDL_MUST_CHECK enum rdl_status bench_scale(const struct bench_scale *scale, double (*now_s)(void),
                                            struct bench_scaled *ret);
 

@@ -7,8 +7,9 @@
 #include "emu/facts/citation.h"
 #include "print/show_text.h"
 
-/* What the bracket from @open to @close cites, "[IBTA1 9.7.4.1, C9-105; or else]", goes to @t, if
- * that is not NULL, with a mark behind each number that nobody has verified.  Is there one?
+/* Handles one bracket from @open to @close, for example "[IBTA1 9.7.4.1, C9-105; or else]".
+ * Returns true if it has an unverified citation.  If @t is not NULL, appends the bracket with a
+ * mark behind each unverified number.
  */
 static bool add_bracket(struct text *t, const char *open, const char *close)
 {
@@ -53,7 +54,7 @@ void cite_add(struct text *t, const char *s, bool source)
         if (!omitted)
             add_bracket(t, open, close);
         s = close + 1;
-        if (t->len == start && s[0] == ';') /* the first of several sources */
+        if (t->len == start && s[0] == ';') /* the first of several sources was left out */
             s += strspn(s, "; ");
     }
     text_add(t, s);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Texts that say in brackets where they come from: "[IBTA1 9.7.4.1]".
+/* Texts with citations in brackets: "[IBTA1 9.7.4.1]".
  *
- * Whether somebody has held such a number against the text is a column of facts/citations.def.
- * Whoever learns is told what is so; a number that nobody has verified is for who asks for the
- * source, and marked.
+ * A column of facts/citations.def says whether somebody has verified a citation against the
+ * document.  A reader who learns sees only verified citations.  A reader who asks for the source
+ * sees all; the others are marked as unverified.
  */
 #ifndef PRINT_CITE_H
 #define PRINT_CITE_H
@@ -13,12 +13,12 @@
 
 #include "emu/base/text.h"
 
-#define CITE_TEXT_BYTES 4096u /* no text of a row is longer */
+#define CITE_TEXT_BYTES 4096u /* upper bound of the length of a text with its marks */
 
-/* Appends @s; without @source brackets that cite something unverified are left out. */
+/* Appends @s.  Without @source, brackets with an unverified citation are left out. */
 void cite_add(struct text *t, const char *s, bool source);
 
-/* Prints it as show_wrap_behind() and show_wrap() do. */
+/* Print @s as show_wrap_behind() and show_wrap() do, with citations as in cite_add(). */
 void cite_wrap_behind(FILE *out, const char *lead, unsigned indent, const char *s, bool source);
 void cite_wrap(FILE *out, unsigned indent, const char *s, bool source);
 

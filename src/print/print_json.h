@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Values of JSON on a stream, as emu/base/json.h writes them. */
+/* Prints JSON values to a stream, in the format of emu/base/json.h. */
 #ifndef PRINT_PRINT_JSON_H
 #define PRINT_PRINT_JSON_H
 
 #include <stdint.h>
 #include <stdio.h>
 
-/* @s in quotes. */
+/* Prints @s as a JSON string. */
 void print_json_string(FILE *out, const char *s);
 
-/* @v, in quotes if a double would round it. */
+/* Prints @v, in quotes if a double cannot represent it exactly. */
 void print_json_number(FILE *out, uint64_t v);
 
 #endif

@@ -10,7 +10,7 @@
 
 unsigned show_columns(FILE *out)
 {
-    const int fd = fileno(out); /* -1: it is memory */
+    const int fd = fileno(out); /* -1: a memory stream */
     struct winsize size;
 
     if (fd < 0 || ioctl(fd, TIOCGWINSZ, &size) != 0 || size.ws_col == 0 ||
@@ -46,7 +46,7 @@ void show_line(FILE *out, const struct text *t)
     fputc('\n', out);
 }
 
-/* How many bytes of @s go into a line of @room: up to a blank if there is one. */
+/* Returns how many bytes of @s fit into a line of @room columns, up to a blank if possible. */
 static size_t line_bytes(const char *s, size_t room)
 {
     const char *end = strchr(s, '\n');
@@ -58,11 +58,11 @@ static size_t line_bytes(const char *s, size_t room)
         if (s[i] == ' ')
             return i;
     }
-    n = strcspn(s, " \n"); /* one word that is wider than the line */
+    n = strcspn(s, " \n"); /* a word that is longer than the line */
     return n;
 }
 
-/* @s in lines of which the first has @taken columns already, and the others are indented. */
+/* Prints @s in lines.  The first has @taken columns in use already, the others are indented. */
 static void wrap(FILE *out, size_t taken, unsigned indent, const char *s)
 {
     const size_t columns = show_columns(out);

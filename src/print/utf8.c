@@ -38,7 +38,7 @@ size_t utf8_character(const char *s, size_t left, uint32_t *ret)
     return 0;
 }
 
-/* The C0 and C1 sets, DEL, the two separators that end a line for some, and what XML forbids. */
+/* The C0 and C1 sets, DEL, the separators U+2028 and U+2029, and what XML forbids. */
 bool utf8_controls(uint32_t c)
 {
     return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x2028 || c == 0x2029 || c == 0xfffe ||

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Text from outside: is it UTF-8, and how is it shown when it is not? */
+/* Checks text from outside for valid UTF-8, and escapes what cannot be printed. */
 #ifndef PRINT_UTF8_H
 #define PRINT_UTF8_H
 
@@ -9,21 +9,22 @@
 
 #include "emu/base/text.h"
 
-/* Bytes of the character at @s, of which @left bytes are there, and the character; 0 if it is
- * none.
+/* Decodes the character at @s, of which at most @left bytes are available.  Returns its length in
+ * bytes; 0 if it is not valid UTF-8.
  */
 size_t utf8_character(const char *s, size_t left, uint32_t *ret);
 
-/* Does this character control what shows it, instead of being shown? */
+/* Returns true for control characters and others that must not be printed. */
 bool utf8_controls(uint32_t c);
 
-/* Appends @s as text that a terminal, JSON, XML and YAML can take: bytes that are no UTF-8, and
- * characters that control something, become "\x1b".  Line ends stay if @lines.  What does not fit
- * is left out by whole characters.
+/* Appends @s as text that is safe for a terminal, JSON, XML and YAML.  Bytes that are not UTF-8 and
+ * control characters are appended as escapes like "\x1b".  Line ends are kept if @lines.  If space
+ * runs out, only whole characters are appended.
  */
 void utf8_add_printable(struct text *t, const char *s, bool lines);
 
-/* A name as a message shows it; SHOWN_NAME(s) is @s on one line, in memory of the block around it.
+/* utf8_name() writes @s to @ret on one line, with such escapes, and returns @ret.  SHOWN_NAME(s)
+ * does this in memory of the enclosing block.
  */
 #define UTF8_NAME_BYTES 1024u
 const char *utf8_name(const char *s, char ret[UTF8_NAME_BYTES]);

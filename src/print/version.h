@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The version; the build system gives it. */
+/* The version of rdmalab.  The build system defines it. */
 #ifndef PRINT_VERSION_H
 #define PRINT_VERSION_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the program exits with. */
+/* The exit statuses of the program. */
 #ifndef PROCESS_EXIT_STATUS_H
 #define PROCESS_EXIT_STATUS_H
 
@@ -8,19 +8,20 @@
 #include "emu/base/assert.h"
 
 enum exit_status {
-    EXIT_ASK = -1, /* what a mode returns to have its usage told, and EXIT_USAGE exited with */
+    /* Returned by a mode: its usage is printed, and the program exits with EXIT_USAGE. */
+    EXIT_ASK = -1,
     EXIT_PASSED = 0,
     EXIT_FAILED = 1,       /* an expectation or a command failed */
-    EXIT_USAGE = 2,        /* usage, syntax or schema; or nothing to run */
-    EXIT_SKIPPED = 77,     /* all of it was skipped */
-    EXIT_BROKEN = 99,      /* an invariant of the emulator itself broke */
+    EXIT_USAGE = 2,        /* usage, syntax or schema error; or nothing to run */
+    EXIT_SKIPPED = 77,     /* everything was skipped */
+    EXIT_BROKEN = 99,      /* an invariant of the emulator broke */
     EXIT_TIMEOUT = 124,    /* wall-clock limit */
     EXIT_SIGNALS = 128,    /* plus the number of the signal that ended it */
     EXIT_INTERRUPTED = 130 /* by ^C */
 };
 
-/* Where two things ended differently, the program exits with one status: that of a signal if one of
- * them is, otherwise the worse one.
+/* Returns the exit status for two results: the one of a signal if there is one, otherwise the worse
+ * one.
  */
 static inline int exit_worse(int a, int b)
 {

@@ -1,24 +1,27 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory for what cannot be given up in good order, such as a table half printed. */
+/* Memory allocation that exits on failure, for code that cannot clean up, such as a half-printed
+ * table.
+ */
 #ifndef PROCESS_MUST_H
 #define PROCESS_MUST_H
 
 #include <stddef.h>
 #include <stdio.h>
 
-/* There is no memory left: says so and exits, with status 1. */
+/* Prints that memory is exhausted, and exits with status 1. */
 _Noreturn void must_fail(void);
 
-/* malloc() and realloc(), which never return NULL but fail like that. */
+/* Like malloc() and realloc(), but call must_fail() instead of returning NULL. */
 void *must_malloc(size_t bytes);
 void *must_realloc(void *p, size_t bytes);
 
-/* @array, with room for one more element of @bytes behind the @n that it has: *@room, 0 at first,
- * is how many it has room for.
+/* Ensures that @array, which has @n elements of @bytes each, has room for one more.  *@room is its
+ * capacity in elements, 0 at first.  Returns the array, which may have moved.  Calls must_fail() on
+ * failure.
  */
 void *must_grow(void *array, size_t n, size_t *room, size_t bytes);
 
-/* open_memstream(), which never returns NULL but fails like that. */
+/* Like open_memstream(), but calls must_fail() instead of returning NULL. */
 FILE *must_memstream(char **text, size_t *bytes);
 
 #endif

@@ -14,7 +14,9 @@
 static const char leads_out[] = "a test writes only below its directory of artifacts; \"rdmalab "
                                 "test --no-sandbox\" lets it write anywhere";
 
-/* Makes the directory @path unless it is there.  A link is none: it may lead anywhere. */
+/* Creates the directory @path unless it exists.  A symbolic link is refused, because it may lead
+ * anywhere.
+ */
 static const char *make_directory(const char *path)
 {
     struct stat info;
@@ -28,7 +30,7 @@ static const char *make_directory(const char *path)
     return S_ISDIR(info.st_mode) ? NULL : strerror(ENOTDIR);
 }
 
-/* The path of @name in the directory @below, whose last part may not exist yet. */
+/* Builds the path of @name in the directory @below, and creates its directories. */
 static const char *path_below(const char *below, const char *name, char ret[PATH_MAX])
 {
     struct text t = text_on(ret, PATH_MAX);
@@ -59,7 +61,7 @@ static const char *path_below(const char *below, const char *name, char ret[PATH
     return lstat(ret, &info) == 0 && S_ISLNK(info.st_mode) ? leads_out : NULL;
 }
 
-/* What a new file may be used for. */
+/* Returns the permissions of a new file. */
 static mode_t mode_of_new(void)
 {
     const mode_t mask = umask(0);
@@ -68,7 +70,7 @@ static mode_t mode_of_new(void)
     return 0666 & ~mask;
 }
 
-/* Opens a new file beside o->name, to be used as @mode says. */
+/* Creates a temporary file next to o->name with the permissions @mode. */
 static FILE *open_part(struct out_file *o, mode_t mode)
 {
     const size_t room = strlen(o->name) + sizeof(".XXXXXX");
@@ -93,7 +95,7 @@ static FILE *open_part(struct out_file *o, mode_t mode)
     return NULL;
 }
 
-/* Opens o->name, which is the name of no link. */
+/* Opens o->name for writing.  It is not a symbolic link. */
 static const char *open_name(struct out_file *o)
 {
     struct stat info;
@@ -105,7 +107,7 @@ static const char *open_name(struct out_file *o)
         return strerror(errno);
     if (!there || S_ISREG(info.st_mode))
         o->f = open_part(o, there ? info.st_mode & 07777 : mode_of_new());
-    /* Also if its directory takes no new file. */
+    /* Also if no file can be created in the directory. */
     if (!o->f && there)
         o->f = fopen(o->name, "wb");
     return o->f ? NULL : strerror(errno);
@@ -120,7 +122,7 @@ const char *out_file_open(struct out_file *o, const char *name, const char *belo
     if (why)
         return why;
     if (!below) {
-        /* The file that a link leads to is written, and the link stays. */
+        /* Through a symbolic link the target is written, and the link stays. */
         o->name = realpath(name, NULL);
         name = o->name ? o->name : name;
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Files that are written as a whole: until the last byte is there, the file of before stays. */
+/* Files that are replaced as a whole: the old file stays until the new one is complete. */
 #ifndef PROCESS_OUT_FILE_H
 #define PROCESS_OUT_FILE_H
 
@@ -7,22 +7,23 @@
 
 struct out_file {
     FILE *f;
-    char *name; /* of the file, once it is whole */
-    char *part; /* what it is called until then; NULL: a device or pipe, written in place */
+    char *name; /* of the file when it is complete */
+    /* Temporary name until then; NULL: a device or pipe, or a file that is written in place. */
+    char *part;
 };
 
-/* Begins to write the file @name.  With @below, a directory, @name is a path in it: it must not
- * lead out of it, and directories on the way are made, @below too.  NULL, or why that is not
- * possible; then nothing is to be closed.
+/* Starts to write the file @name.  With @below, a directory, @name is a path in it that must not
+ * lead out of it.  Missing directories are created, @below too.  Returns NULL, or the reason why it
+ * failed; then the file need not be closed.
  */
 const char *out_file_open(struct out_file *o, const char *name, const char *below);
 
-/* Puts what was written in its place.  NULL, or why it could not; then the file of before is still
- * there.
+/* Completes the file and moves it into place.  Returns NULL, or the reason why it failed; then the
+ * old file is still there.
  */
 const char *out_file_close(struct out_file *o);
 
-/* Gives up: the file of before stays. */
+/* Discards the new file.  The old file stays. */
 void out_file_drop(struct out_file *o);
 
 #endif

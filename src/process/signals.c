@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The only variables of the program that are not in a struct: a signal handler has no arguments. */
+/* The only global variables of the program: a signal handler has no arguments. */
 #include "process/signals.h"
 
 #include <errno.h>
@@ -20,17 +20,18 @@
 static volatile sig_atomic_t interrupted, since_s, at_prompt, lasting;
 static char replay[REPLAY_BYTES];
 
-/* Those that ask a program to end; a terminal sends the first and the last to its children too. */
+/* Signals that ask a program to end.  A terminal sends SIGINT and SIGHUP to child processes, too.
+ */
 static const int endings[] = {SIGINT, SIGTERM, SIGHUP};
 
 static void put(const char *s)
 {
-    /* Nothing can be done here about a failed write. */
+    /* A failed write cannot be handled here. */
     if (write(STDERR_FILENO, s, strlen(s)) < 0)
         return;
 }
 
-/* Who does not read what is written shall not keep the program from its end. */
+/* Discards further output if nobody reads it, so that it cannot block the end of the program. */
 static void let_go_of_output(void)
 {
     struct pollfd out = {.fd = STDOUT_FILENO, .events = POLLOUT};
@@ -53,7 +54,9 @@ static int now_s(void)
     return (int)now.tv_sec;
 }
 
-/* Did nothing heed the first one?  Somebody at a prompt who presses ^C twice wants the prompt. */
+/* Returns true if the first signal had no effect.  A user at a prompt who presses ^C twice wants
+ * the prompt, so PATIENCE_S must have passed there.
+ */
 static bool is_too_late(void)
 {
     return !lasting || now_s() - since_s >= PATIENCE_S;
@@ -90,7 +93,7 @@ void signals_start(void)
     sigaction(SIGINT, &interrupt, NULL);
     sigaction(SIGABRT, &broken, NULL);
     signal(SIGPIPE, SIG_DFL);
-    signal(SIGCHLD, SIG_DFL); /* ignored, it would hide how children end */
+    signal(SIGCHLD, SIG_DFL); /* if it were ignored, the exit status of children would be lost */
 }
 
 void signals_catch_endings(void)
@@ -99,7 +102,7 @@ void signals_catch_endings(void)
     struct sigaction before;
 
     for (size_t i = 0; i < ARRAY_LEN(endings); i++) {
-        /* `nohup` wants it ignored. */
+        /* `nohup` ignores SIGHUP; keep that. */
         if (sigaction(endings[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
             sigaction(endings[i], &ending, NULL);
     }
@@ -136,7 +139,7 @@ void signals_at_prompt(bool at)
     const struct sigaction interrupt = {.sa_handler = on_ending, .sa_flags = at ? 0 : SA_RESTART};
 
     at_prompt = at;
-    sigaction(SIGINT, &interrupt, NULL); /* what a command writes is not to be lost by ^C */
+    sigaction(SIGINT, &interrupt, NULL); /* SA_RESTART: ^C must not lose output of a command */
 }
 
 void signals_replay(const char *fmt, ...)

@@ -1,40 +1,41 @@
 /* SPDX-License-Identifier: MIT */
-/* ^C, other signals that ask the program to end, and failed assertions. */
+/* Handling of ^C, of other signals that ask the program to end, and of failed assertions. */
 #ifndef PROCESS_SIGNALS_H
 #define PROCESS_SIGNALS_H
 
 #include <signal.h>
 #include <stdbool.h>
 
-/* ^C sets the flag that signals_interrupted() gives and ends a wait for input or output; a second
- * one before it is cleared ends the program; one that has a prompt only if two seconds have passed.
- * What nobody reads is not written any more.  An abort (a failed assertion) prints the command of
- * signals_replay() and exits with EXIT_BROKEN.
+/* Installs the handlers.  ^C sets the flag of signals_interrupted() and interrupts a wait for input
+ * or output.  A second ^C before the flag is cleared ends the program.  After signals_outlast() it
+ * does so only two seconds after the first one.  Output that nobody reads is discarded after ^C.
+ * An abort (a failed assertion) prints the command of signals_replay() and exits with EXIT_BROKEN.
  */
 void signals_start(void);
 
-/* From now on SIGTERM and SIGHUP do what ^C does: something is to be saved before the end. */
+/* Makes SIGTERM and SIGHUP do what ^C does, so that the program can save data before it ends. */
 void signals_catch_endings(void);
 
-/* For a child: its parent, which gets the same signals, decides about it. */
+/* For a child process: ignores these signals.  The parent gets them too, and decides. */
 void signals_ignore_endings(void);
 
-/* 0, or the number of the signal. */
+/* Returns a pointer to the flag: 0, or the number of the signal. */
 const volatile sig_atomic_t *signals_interrupted(void);
 void signals_clear_interrupted(void);
 
-/* What a program exits with that such a signal has ended. */
+/* Returns the exit status of a program that such a signal has ended. */
 int signals_exit_status(void);
 
-/* ^C ends a command and not the program, which goes on to write: it has a prompt. */
+/* The program has a prompt: ^C ends a command, not the program, and output is not discarded. */
 void signals_outlast(void);
 
-/* While a prompt waits for a line, ^C ends nothing, however often it comes.  What comes right
- * behind the line is for what it says, and what comes right before the next one for that.
+/* While a prompt waits for a line (@at is true), ^C never ends the program.  The flag is not
+ * cleared here: a ^C right after the line interrupts its command, and one right before the prompt
+ * applies to the next line.
  */
 void signals_at_prompt(bool at);
 
-/* The command that repeats what the program is doing, for the last words. */
+/* Sets the command that repeats the present action.  It is printed after an abort. */
 void signals_replay(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

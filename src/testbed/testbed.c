@@ -8,7 +8,7 @@
 #include "rdmalab/port.h"
 
 #define TESTBED_WAIT_TICKS 100000u
-#define TESTBED_RAM_BYTES  (64u << 20) /* beside the message memory */
+#define TESTBED_RAM_BYTES  (64u << 20) /* in addition to the memory of messages */
 
 /* TRY(call): returns from the function if the call failed. */
 #define TRY(call)                                                                                  \
@@ -115,7 +115,7 @@ enum rdl_status testbed_side_connect(struct rdl_lab *lab, struct testbed_side *s
     return wait(lab, s->host);
 }
 
-/* Linked as @c wants it. */
+/* Adds the links, and with c->outside the switch and the port. */
 static enum rdl_status link_up(struct testbed *r, const struct testbed_config *c)
 {
     struct rdl_link_config link = {"h1", "h2", c->latency_ns, c->rate_bps, c->loss_ppm};

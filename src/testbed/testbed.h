@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Two connected hosts through the public API alone: what the benchmark and the random runs drive.
+/* Two connected hosts, built through the public API.  The benchmark and the random runs use them.
  *
- * They are linked to each other or, with @outside, to a switch that has an external port too.  Each
- * side has a PD, one MR over @mr_bytes of memory, a CQ and a queue pair, connected to the other's
- * (or, of UD, with an address handle for it), in RTS.
+ * The hosts have a link to each other or, with @outside, to a switch that also has an external
+ * port.  Each side has a PD, one MR over @mr_bytes of memory, a CQ and a queue pair in RTS.  RC and
+ * UC queue pairs are connected with each other; a UD queue pair has an address handle for its peer.
  */
 #ifndef TESTBED_TESTBED_H
 #define TESTBED_TESTBED_H
@@ -15,17 +15,17 @@
 struct testbed_config {
     uint64_t seed;
     bool check_invariants, record, hash;
-    bool outside;  /* h1 and h2 are on switch "sw", and so is the external port "out" */
-    uint32_t type; /* enum qp_type, 0: RC */
+    bool outside;  /* h1 and h2 are connected to the switch "sw", like the external port "out" */
+    uint32_t type; /* enum qp_type; 0: RC */
     uint64_t mr_bytes;
-    uint32_t mr_access; /* set of enum access_bit, beside LOCAL_WRITE */
-    uint32_t max_wr;    /* of send and receive queues */
+    uint32_t mr_access; /* set of enum access_bit, in addition to LOCAL_WRITE */
+    uint32_t max_wr;    /* of the send and the receive queue */
     uint32_t path_mtu;  /* enum mtu */
     uint32_t sq_psn[2];
     uint32_t timeout, retry_cnt, rnr_retry, min_rnr_timer;
     uint32_t gid_index; /* 0: IPv4, 1: IPv6 */
-    /* Of each side, what is zero by default: enum profile; enum access_bit, beside LOCAL_WRITE,
-     * that its queue pair allows; of READs and atomics, 0: 1.
+    /* Of each side: enum profile; set of enum access_bit of its queue pair, in addition to
+     * LOCAL_WRITE; limits of READs and atomics, where 0 means 1.
      */
     uint32_t profile[2], access[2], max_rd_atomic[2], max_dest_rd_atomic[2];
     uint32_t max_inline_data;
@@ -40,11 +40,11 @@ struct testbed_side {
     rdl_cq cq;
     rdl_qp qp;
     struct rdl_mr_info mem;
-    rdl_ah ah; /* of UD: the peer's */
+    rdl_ah ah; /* UD only: for the peer */
     uint32_t qpn;
 };
 
-/* Of every UD queue pair. */
+/* The Q_Key of every UD queue pair. */
 #define TESTBED_QKEY 0x11111111u
 
 struct testbed {
@@ -54,22 +54,23 @@ struct testbed {
     struct testbed_side side[2];
 };
 
-/* Builds it; @r is to be given to testbed_done() also on failure. */
+/* Builds the testbed.  The caller calls testbed_done() on failure too. */
 RDL_MUST_CHECK enum rdl_status testbed_init(struct testbed *r, const struct testbed_config *c);
 void testbed_done(struct testbed *r);
 
-/* Lets the control request of a side be answered.  Errors as rdl_wait(). */
+/* Waits for the answer to the control request of a side.  Errors as rdl_wait(). */
 RDL_MUST_CHECK enum rdl_status testbed_wait(struct testbed *r, unsigned side);
 
-/* One SEND, one receive of @bytes at offset @at of the side's memory. */
+/* Post one SEND, or one receive, of @bytes at offset @at of the side's memory. */
 RDL_MUST_CHECK enum rdl_status testbed_send(struct testbed *r, unsigned side, uint64_t wr_id,
                                             uint64_t at, uint32_t bytes, uint32_t flags);
 RDL_MUST_CHECK enum rdl_status testbed_recv(struct testbed *r, unsigned side, uint64_t wr_id,
                                             uint64_t at, uint32_t bytes);
 
-/* The parts of it, for labs of other shapes.  A side whose host is there is given a PD and an MR;
- * then a CQ and a queue pair of its own, called "cq" and "qp" if they are the first of the host;
- * then it is connected with its peer, or of UD given its address, as side @number (0 or 1) of @c.
+/* The parts of testbed_init(), for labs of other shapes.  The host of a side must exist.
+ * testbed_side_memory() adds a PD and an MR.  testbed_side_qp() adds a CQ and a queue pair, named
+ * "cq" and "qp" if @is_first.  testbed_side_connect() connects it with its peer, or for UD creates
+ * the address handle; @number is the index of the side (0 or 1) in @c.
  */
 RDL_MUST_CHECK enum rdl_status testbed_side_memory(struct rdl_lab *lab, struct testbed_side *s,
                                                    const struct testbed_config *c);
@@ -80,7 +81,7 @@ RDL_MUST_CHECK enum rdl_status testbed_side_connect(struct rdl_lab *lab, struct 
                                                     const struct testbed_config *c,
                                                     unsigned number);
 
-/* As testbed_send() and testbed_recv(). */
+/* Like testbed_send() and testbed_recv(). */
 RDL_MUST_CHECK enum rdl_status testbed_side_send(struct rdl_lab *lab, const struct testbed_side *s,
                                                  uint64_t wr_id, uint64_t at, uint32_t bytes,
                                                  uint32_t flags);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a running lab has recorded, as a past. */
+/* The recorded history of a running lab. */
 #ifndef TREE_LAB_PAST_H
 #define TREE_LAB_PAST_H
 
@@ -7,7 +7,7 @@
 
 struct rdl_lab;
 
-/* Valid until the lab advances. */
+/* Returns the history.  It is valid until the lab advances. */
 struct past past_of_lab(const struct rdl_lab *lab);
 
 #endif

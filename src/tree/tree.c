@@ -8,7 +8,7 @@
 #include "emu/base/quantity.h"
 #include "process/must.h"
 
-#define UNIT_FROM (1u << 20) /* sizes from here on are shown with a unit */
+#define UNIT_FROM (1u << 20) /* larger sizes are shown with a unit */
 
 const char *tree_child_name(const struct tree_child *c)
 {
@@ -40,7 +40,7 @@ bool tree_is(const struct rdl_lab *lab, const char *path, enum node_kind kind)
     return rdl_inspect(lab, path, &v, &at) == RDL_OK && tree_value_is(&v, kind);
 }
 
-/* What is under @key of @node. */
+/* Reads the value of @key under @node. */
 static bool get(const struct rdl_lab *lab, const char *node, const char *key, struct rdl_value *ret)
 {
     char path[TREE_PATH_BYTES];
@@ -164,7 +164,7 @@ void tree_add_value(struct text *t, const struct rdl_value *v)
             quantity_add_time_short(t, v->number);
         break;
     case RDL_SIZE:
-        /* "4096" reads like the MTU or region that it is; "67108864" reads like nothing. */
+        /* A number like 4096 is easy to read as an MTU; 67108864 is not. */
         quantity_add(t, v->number < UNIT_FROM ? QUANTITY_NUMBER : QUANTITY_SIZE, v->number);
         break;
     case RDL_NODE:

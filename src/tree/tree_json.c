@@ -4,9 +4,9 @@
 #include "print/print_json.h"
 #include "tree/tree.h"
 
-#define JSON_DEPTH_MAX 12u /* deeper than the inspect tree is */
+#define JSON_DEPTH_MAX 12u /* deeper than the inspect tree */
 
-/* One leaf. */
+/* Prints one leaf. */
 static void print_value(FILE *out, const struct rdl_value *v)
 {
     switch (v->type) {
@@ -30,7 +30,8 @@ static void print_value(FILE *out, const struct rdl_value *v)
     }
 }
 
-/* The tree is as deep as the lab was built, never as deep as somebody's input. */
+/* Prints a node and everything below it.  The recursion depth is that of the lab, not of any input.
+ */
 static enum rdl_status dump(FILE *out, const struct rdl_lab *lab, const char *path, bool list,
                             bool tool_names, unsigned depth)
 {

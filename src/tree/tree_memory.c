@@ -10,13 +10,13 @@
 #include "process/must.h"
 #include "tree/tree.h"
 
-#define JOINED_BYTES 4u /* so few equal ones between two that differ do not part them */
+#define JOINED_BYTES 4u /* up to so many equal bytes do not split a range of different ones */
 
-/* --- Taking it -------------------------------------------------------------------------------- */
+/* --- Snapshots -------------------------------------------------------------------------------- */
 
 struct memory_walk {
     const struct rdl_lab *lab;
-    const char *host; /* NULL: in the lab */
+    const char *host; /* NULL: at the root */
     tree_region_each *each;
     void *ctx;
 };
@@ -36,7 +36,7 @@ static void visit_region(const struct memory_walk *w, const char *key)
         w->each(w->ctx, path, host, &info);
 }
 
-/* From the lab to its hosts to their regions, which is how deep it goes. */
+/* Visits the hosts of the lab, and the regions of each host.  The recursion ends there. */
 static void visit(void *ctx, const char *key, const struct rdl_value *v)
 {
     const struct memory_walk *from = ctx;
@@ -50,7 +50,7 @@ static void visit(void *ctx, const char *key, const struct rdl_value *v)
         visit_region(from, key);
     else if (!from->host && v->row == NODE_host &&
              rdl_inspect_list(w.lab, key, visit, &w, &bad) != RDL_OK)
-        must_fail(); /* it was there just now */
+        must_fail(); /* it existed just before */
 }
 
 void tree_each_region(const struct rdl_lab *lab, tree_region_each *each, void *ctx)
@@ -59,7 +59,7 @@ void tree_each_region(const struct rdl_lab *lab, tree_region_each *each, void *c
     size_t bad;
 
     if (rdl_inspect_list(lab, "", visit, &w, &bad) != RDL_OK)
-        must_fail(); /* the root is always there */
+        must_fail(); /* the root always exists */
 }
 
 struct taking {
@@ -119,9 +119,9 @@ void tree_memory_done(struct tree_memory *memory)
     *memory = (struct tree_memory){.v = NULL};
 }
 
-/* --- Comparing -------------------------------------------------------------------------------- */
+/* --- Comparison ------------------------------------------------------------------------------- */
 
-/* The end of the range of bytes that differ from @i on, where they do. */
+/* Returns the end of the range of different bytes that starts at @i. */
 static uint64_t range_end(const uint8_t *a, const uint8_t *b, uint64_t i, uint64_t n)
 {
     uint64_t end = i + 1;
@@ -148,7 +148,7 @@ tree_memory_compare(const struct tree_memory *a, const struct tree_memory *b,
         i += order <= 0;
         k += order >= 0;
         if (order != 0)
-            continue; /* the tree says that the other one has it not */
+            continue; /* the tree shows that the other lab does not have it */
         if (!x->bytes || !y->bytes) {
             ret.skipped = ret.skipped ? ret.skipped : x->bytes ? y : x;
             ret.n_skipped++;

@@ -14,7 +14,7 @@
 #define FIELD_INDENT   33u
 #define BYTES_PER_LINE 16u
 
-/* A function's configuration space. */
+/* The configuration space of a function. */
 struct config {
     uint8_t b[PCI_CONFIG_BYTES];
 };
@@ -34,7 +34,7 @@ static uint32_t dword(const struct config *c, uint32_t at)
     return ld_le32(c->b + at);
 }
 
-/* The host that is there, whose function @number is meant. */
+/* Reads the configuration space of function @number of the host in @path, which must exist. */
 static void read_config(const struct rdl_lab *lab, const char *path, uint32_t number,
                         struct config *ret)
 {
@@ -149,7 +149,7 @@ static void print_bytes(FILE *out, const struct config *c)
     }
 }
 
-/* As lspci prints it, in its order. */
+/* Prints the function in the order of lspci. */
 static void print_function(FILE *out, const struct config *c, uint32_t number)
 {
     const uint32_t line = byte(c, PCI_INTERRUPT_LINE), pin = byte(c, PCI_INTERRUPT_PIN);
@@ -172,7 +172,7 @@ static void print_function(FILE *out, const struct config *c, uint32_t number)
     print_bytes(out, c);
 }
 
-/* The words of @table whose bits are in @set. */
+/* Appends the names and texts of the bits in @set. */
 static void add_bits(struct text *t, const struct enum_table *table, uint32_t set)
 {
     for (size_t i = 0; i < table->n_rows; i++) {

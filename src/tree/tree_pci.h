@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* PCI functions, as `lspci -n -vvv -xxx` shows them, and what each field of configuration space
- * says.
+/* Prints PCI functions like `lspci -n -vvv -xxx`, and explains the fields of configuration space.
  */
 #ifndef TREE_TREE_PCI_H
 #define TREE_TREE_PCI_H
@@ -9,10 +8,10 @@
 
 #include "rdmalab/inspect.h"
 
-/* Both functions at @path, "h1.pci". */
+/* Prints both functions of the slot at @path, for example "h1.pci". */
 void tree_pci_slot(FILE *out, const struct rdl_lab *lab, const char *path);
 
-/* The function at @path, "h1.pci.rdma", explained field by field. */
+/* Prints the function at @path, for example "h1.pci.rdma", with an explanation of each field. */
 void tree_pci_function(FILE *out, const struct rdl_lab *lab, const char *path);
 
 #endif

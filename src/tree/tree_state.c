@@ -9,13 +9,13 @@
 #include "process/must.h"
 #include "tree/tree.h"
 
-/* --- Taking it -------------------------------------------------------------------------------- */
+/* --- Snapshots -------------------------------------------------------------------------------- */
 
 #define BLOCK_BYTES 65536u
 
 struct tree_state_block {
     struct tree_state_block *next;
-    size_t n; /* bytes that are taken */
+    size_t n; /* bytes in use */
     char bytes[BLOCK_BYTES];
 };
 
@@ -65,7 +65,7 @@ void tree_state_take(struct tree_state *ret, const struct rdl_lab *lab)
 
     *ret = (struct tree_state){.v = NULL};
     if (rdl_inspect_below(lab, "", visit, ret, &bad) != RDL_OK)
-        must_fail(); /* the root is always there */
+        must_fail(); /* the root always exists */
     if (ret->n > 0)
         qsort(ret->v, ret->n, sizeof(*ret->v), by_path);
 }
@@ -82,9 +82,9 @@ void tree_state_done(struct tree_state *state)
     *state = (struct tree_state){.v = NULL};
 }
 
-/* --- Comparing -------------------------------------------------------------------------------- */
+/* --- Comparison ------------------------------------------------------------------------------- */
 
-/* Has @state anything whose path begins with the first @n bytes of @path, and goes on below it? */
+/* Returns true if @state has a path below the node that the first @n bytes of @path name. */
 static bool has_node(const struct tree_state *state, const char *path, size_t n)
 {
     size_t from = 0, to = state->n;
@@ -97,7 +97,7 @@ static bool has_node(const struct tree_state *state, const char *path, size_t n)
         else
             to = middle;
     }
-    /* "h1.qp" is before "h1.qp.state", "h1.qp-x" is between the two. */
+    /* Paths are sorted bytewise: "h1.qp-x" stands between "h1.qp" and "h1.qp.state". */
     for (; from < state->n && strncmp(state->v[from].path, path, n) == 0; from++) {
         if (state->v[from].path[n] == '.' || state->v[from].path[n] == '[')
             return true;
@@ -105,13 +105,13 @@ static bool has_node(const struct tree_state *state, const char *path, size_t n)
     return false;
 }
 
-/* How much of @path, which @state has not, is the first node on its way that it has not: all of it,
- * where only the leaf itself is missing.
+/* Returns the length of the first node of @path that @state does not have; that of the whole path
+ * if only the leaf is missing.
  */
 static size_t missing_bytes(const struct tree_state *state, const char *path)
 {
     for (size_t n = 1; path[n]; n++) {
-        if (path[n] == '.' && !has_node(state, path, n)) /* an empty list is there */
+        if (path[n] == '.' && !has_node(state, path, n)) /* an empty list counts as existing */
             return n;
     }
     return strlen(path);
@@ -142,7 +142,7 @@ void tree_state_compare(const struct tree_state *a, const struct tree_state *b,
             continue;
         if (order != 0 && last.path && strncmp(last.path, d.path, last.node_bytes) == 0 &&
             (d.path[last.node_bytes] == '.' || d.path[last.node_bytes] == '['))
-            continue; /* its node was told */
+            continue; /* its node was reported already */
         if (order != 0) {
             d.node_bytes = missing_bytes(order < 0 ? b : a, d.path);
             last = d;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* All that can be looked at in a lab at one moment, to be compared with another moment. */
+/* A snapshot of all inspectable values of a lab, to be compared with another snapshot. */
 #ifndef TREE_TREE_STATE_H
 #define TREE_TREE_STATE_H
 
@@ -16,30 +16,30 @@ struct tree_state {
         uint32_t row; /* enum leaf_id */
     } * v;
     size_t n, room;
-    struct tree_state_block *blocks; /* of bytes: the one that is being filled first */
+    struct tree_state_block *blocks; /* memory of the texts; the first block is being filled */
 };
 
-/* What @lab is now.  Free with tree_state_done(), which takes one that is all zero, too. */
+/* Takes a snapshot of @lab.  tree_state_done() frees it; it accepts a zeroed one. */
 void tree_state_take(struct tree_state *ret, const struct rdl_lab *lab);
 void tree_state_done(struct tree_state *state);
 
-/* A value that two states do not share; its texts are valid as long as the states. */
+/* A value that differs between two snapshots.  Its texts are valid as long as the snapshots. */
 struct tree_difference {
     const char *path;
     uint32_t row;      /* enum leaf_id */
-    const char *a, *b; /* NULL: that state has no such leaf */
-    /* Where that is so: how much of @path is the node that the state has not. */
+    const char *a, *b; /* NULL: that snapshot has no such leaf */
+    /* If so: length of the part of @path that names the missing node. */
     size_t node_bytes;
 };
 
-/* Calls @each for each difference, in the order of paths; of a node that only one of them has once,
- * with the first of its leaves.
+/* Calls @each for each difference, in the order of paths.  If only one snapshot has a node, calls
+ * it once for the whole node, with the first of its leaves.
  */
 void tree_state_compare(const struct tree_state *a, const struct tree_state *b,
                         void (*each)(void *ctx, const struct tree_difference *d), void *ctx);
 
-/* Is the value in this row of the schema (enum leaf_id) a counter, or part of a ring or a list?
- * They are many, and follow from the rest.
+/* Returns true if the row of the schema (enum leaf_id) is a counter, or part of a ring or list.
+ * These are many values, which follow from others.
  */
 bool tree_state_is_detail(uint32_t row);
 
