@@ -18,6 +18,7 @@ struct bench_op {
 
 #define BENCH_DEPTH_MAX 128u
 
+/* The result of a measurement. */
 struct bench_figure {
     double seconds; /* processor time; 0: nothing was measured yet */
     uint64_t messages, ticks;

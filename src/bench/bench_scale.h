@@ -17,6 +17,7 @@ struct bench_scale {
     bool in_turn;
 };
 
+/* The result of a measurement. */
 struct bench_scaled {
     double build_s;    /* processor time until all hosts are up and linked */
     double host_bytes; /* memory of the lab per host, after its drivers have booted */

@@ -17,7 +17,7 @@
 #define CAPTURE_INTERFACES_MAX 1024u
 #define CAPTURE_FRAME_MAX      (256u * 1024) /* captured bytes of one frame */
 
-/* What a frame begins with.  [www.tcpdump.org/linktypes.html] */
+/* Link types: the header that a frame begins with.  [www.tcpdump.org/linktypes.html] */
 enum capture_link {
     CAPTURE_ETHERNET = 1,
     CAPTURE_RAW = 101, /* an IP packet */
@@ -40,6 +40,7 @@ struct capture_frame {
     uint32_t n_on_wire;
 };
 
+/* An interface of a pcapng section, or the only one of a pcap file. */
 struct capture_interface {
     uint32_t link;
     uint32_t snaplen;       /* 0: no limit */
@@ -47,6 +48,7 @@ struct capture_interface {
     int64_t offset_seconds; /* added to all times */
 };
 
+/* An open capture file.  capture_done() frees its memory. */
 struct capture {
     FILE *f; /* borrowed from the caller */
     bool is_pcapng, is_swapped;

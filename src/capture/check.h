@@ -30,6 +30,7 @@ struct check_known {
     struct exact_limits limits;
 };
 
+/* The result of checking one file. */
 struct check {
     struct capture capture;
     struct capture_record record;

@@ -31,6 +31,7 @@ struct found_list {
     uint64_t count[FIND_COUNT]; /* number of findings of each kind */
 };
 
+/* found_add() appends a copy of @f.  found_done() frees the list. */
 void found_add(struct found_list *l, const struct found *f);
 void found_done(struct found_list *l);
 

@@ -42,7 +42,7 @@ struct half_sums {
 /* A request packet, or a range of missing PSNs. */
 struct asked {
     uint64_t at, psns;
-    /* Indexes into the record: the latest and the first copy.  If the entry is missing, @seen
+    /* Indexes into the record of its latest and its first copy.  If the entry is missing, @seen
      * is SEEN_NONE and @first_seen is the packet that revealed it.
      */
     uint32_t seen, first_seen;
@@ -66,6 +66,7 @@ struct half_reason {
     uint64_t at, at_ns, frame, wait_ns;
 };
 
+/* The state of judging one half. */
 struct half {
     const struct capture_record *r;
     struct found_list *found;
@@ -136,7 +137,7 @@ bool half_is_rd(const struct half *h, uint32_t seen);
 /* Returns the number of PSNs that request @s takes. */
 uint64_t half_psns_of(const struct half *h, const struct seen *s);
 
-/* Returns the index of the previous response; SEEN_NONE: there is none. */
+/* Returns the index of the response that was processed last; SEEN_NONE: none. */
 uint32_t half_last_answer(const struct half *h);
 
 /* Process a request packet or a response, an index into the record. */

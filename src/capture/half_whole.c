@@ -17,7 +17,7 @@ static void judge_size(struct half *h, uint32_t seen)
         half_find(h, FIND_BAD_SIZE, seen, (struct found){.n = s->payload_bytes, .value = h->mtu});
 }
 
-/* What precedes a packet that may not follow it. */
+/* Describes the packet before, for a finding about a wrong order. */
 static const char *before(const struct half *h)
 {
     if (!h->open)

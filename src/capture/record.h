@@ -16,6 +16,7 @@
 
 #define RECORD_MTUS 5u /* 256 to 4096 */
 
+/* A host, identified by its address. */
 struct station {
     uint8_t gid[GID_BYTES];
     uint64_t n_sent;      /* frames whose ICRC was checked */
@@ -25,6 +26,7 @@ struct station {
     bool never_right;
 };
 
+/* One direction from a host to a queue pair of another host. */
 struct flow {
     uint32_t src, dst; /* indexes of the hosts */
     uint32_t dest_qpn;
@@ -45,11 +47,13 @@ struct flow {
     bool is_unsure; /* other flows match as well as @peer */
 };
 
+/* A hash table from keys to indexes. */
 struct lookup {
     uint32_t *slots; /* hash table, size a power of two; SEEN_NONE: empty slot */
     uint32_t n_slots, n;
 };
 
+/* All packets of a capture.  record_done() frees the arrays. */
 struct capture_record {
     struct seen *v;
     uint32_t n, cap;

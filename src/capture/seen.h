@@ -26,6 +26,7 @@ enum seen_flag {
     SEEN_NO_ICRC = 128 /* its ICRC is 0 and wrong */
 };
 
+/* A captured packet. */
 struct seen {
     uint64_t number; /* of the frame */
     uint64_t at_ns;

@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 
+/* A file that is being written. */
 struct out_file {
     FILE *f;
     char *name; /* of the file when it is complete */

@@ -33,6 +33,7 @@ struct testbed_config {
     uint32_t loss_ppm;
 };
 
+/* The objects of one host. */
 struct testbed_side {
     rdl_host host;
     rdl_pd pd;

@@ -18,11 +18,13 @@
 #define TREE_PATH_BYTES RDL_PATH_BYTES
 #define TREE_KEY_BYTES  48u
 
+/* A child of a node. */
 struct tree_child {
     char key[TREE_KEY_BYTES]; /* "qp", "[0]" */
     struct rdl_value value;
 };
 
+/* All children of a node. */
 struct tree_list {
     struct tree_child *v; /* owned */
     size_t n, cap;

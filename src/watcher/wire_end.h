@@ -25,6 +25,7 @@
 #define WIRE_LOG     512u
 #define WIRE_ATOMICS 16u /* responses of atomics that are kept */
 
+/* Attributes of the queue pair, and what is known about the capture. */
 struct wire_rules {
     uint32_t mtu_bytes;
     uint64_t timeout_ns;           /* UINT64_MAX: never */
@@ -43,6 +44,7 @@ struct wire_rules {
     bool may_keep_early; /* packets beyond a gap may be kept instead of requested again */
 };
 
+/* A READ or atomic in flight. */
 struct wire_rd {
     struct psn psn; /* PSN of its next response */
     uint32_t left;  /* number of responses that are missing */
@@ -56,6 +58,7 @@ struct wire_taken {
     bool came_again;
 };
 
+/* The state of a watcher. */
 struct wire_end {
     struct wire_rules rules;
     bool is_told; /* the rules are known; otherwise nothing is judged */

@@ -25,6 +25,7 @@
 struct drill;
 struct ev;
 
+/* A kind of drill: its name and its functions. */
 struct drill_kind {
     const char *name;
     size_t bytes;                    /* size of struct drill's @own */
@@ -37,6 +38,7 @@ struct drill_kind {
 #define DRILL_KINDS 7u
 extern const struct drill_kind *const drill_kinds[DRILL_KINDS];
 
+/* A running drill. */
 struct drill {
     const struct drill_kind *kind;
     struct rdl_lab *lab;

@@ -22,6 +22,7 @@
 #define KEY_LOW    0xffu
 #define KEY_PAGE   4096u
 
+/* Unused slot, region, fast region (made valid by REG_MR), memory window. */
 enum kept_kind { KEPT_NOTHING, KEPT_PLAIN, KEPT_FAST, KEPT_WINDOW };
 
 /* The expected state of one region or window. */
@@ -51,6 +52,7 @@ struct kept {
     unsigned pair; /* the only pair that may use it; NO_PAIR: all may */
 };
 
+/* State of the drill: its objects on h1 and h2, and the model. */
 struct keys {
     bool is_rxe;
     rdl_host host[RIG_HOSTS];

@@ -31,6 +31,7 @@ struct msg_place {
     uint32_t n, at[MSG_PIECES], bytes[MSG_PIECES];
 };
 
+/* A message of a step, and what must come of it. */
 struct message {
     uint32_t service; /* enum qp_type */
     unsigned from;    /* index of the sending host */
@@ -54,6 +55,7 @@ struct msg_expected {
     bool is_recv, is_done;
 };
 
+/* State of the drill: its objects on both hosts, the messages of a step, and the model. */
 struct messages {
     rdl_host host[RIG_HOSTS];
     rdl_link link;

@@ -32,6 +32,7 @@
     ((uint32_t)(ACC_LOCAL_WRITE | ACC_REMOTE_WRITE | ACC_REMOTE_READ | ACC_REMOTE_ATOMIC))
 #define PEER_RDS 4u /* READs and atomics that h1 accepts at a time */
 
+/* A posted receive of h1: @bytes at offset @at of its memory. */
 struct peer_recv {
     uint64_t wr_id;
     uint32_t at, bytes;
@@ -56,10 +57,12 @@ struct peer_asked {
     uint8_t data[PEER_MESSAGE];
 };
 
+/* A packet that h1 sent: the id of its trace event, and its time. */
 struct peer_seen {
     uint64_t id, at_ns;
 };
 
+/* State of the drill: the objects of h1, and the model of its queue pair. */
 struct peers {
     rdl_host host[RIG_HOSTS];
     rdl_link link;

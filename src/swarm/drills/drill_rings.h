@@ -9,6 +9,7 @@
 #include "swarm/drills/drill.h"
 #include "swarm/drills/rig.h"
 
+/* The functions of a part. */
 struct rings_part {
     void (*set_up)(struct drill *d);
     void (*take)(struct drill *d);
@@ -31,6 +32,7 @@ extern const struct rings_part rings_of_queues;
 #define BARE_FRAMES 8u     /* of one step */
 #define BARE_FRAME  1514u  /* bytes of the longest frame */
 
+/* A split virtqueue: its size, and the addresses of its three parts in RAM. */
 struct bare_ring {
     uint32_t queue, size;
     uint64_t desc, avail, used;
@@ -43,6 +45,7 @@ struct bare_frame {
     uint8_t b[BARE_FRAME];
 };
 
+/* State of the driver part: device, rings, and the area of RAM for buffers (the *zone*). */
 struct bare {
     rdl_host host;
     rdl_link link;
@@ -95,6 +98,7 @@ bool bare_zone_take(struct drill *d, uint32_t bytes, uint32_t align, uint32_t *r
 bool bare_zone_show(struct drill *d);
 bool bare_zone_holds(struct drill *d);
 
+/* Write to guest RAM at address @at. */
 bool bare_ram_put(struct drill *d, uint64_t at, const void *bytes, size_t n);
 bool bare_put16(struct drill *d, uint64_t at, uint16_t v);
 
@@ -120,6 +124,7 @@ uint32_t bare_chain_spoil(struct drill *d, const struct bare_ring *r, bool writa
 
 #define PAGES_ALLOCS 24u
 
+/* An allocation: @bytes in @pages pages. */
 struct pages_alloc {
     uint64_t addr; /* 0: not allocated */
     uint32_t bytes, pages;
@@ -135,6 +140,7 @@ struct pages {
 
 /* --- The queues part -------------------------------------------------------------------------- */
 
+/* Objects of both hosts. */
 struct queues {
     rdl_host host[RIG_HOSTS];
     rdl_link link;
@@ -157,6 +163,7 @@ struct flusher {
     uint32_t max_recv_wr;
 };
 
+/* Creates both objects and moves the queue pair to INIT. */
 bool flusher_make(struct drill *d, unsigned side, uint32_t cqe, uint32_t max_recv_wr,
                   struct flusher *ret);
 

@@ -30,6 +30,7 @@ struct frames_seen {
     uint8_t frame[FRAMES_BYTES_MAX];
 };
 
+/* A fault on frames that enter at @port; @seen counts these frames. */
 struct frames_fault {
     bool is_there;
     rdl_fault fault;
@@ -43,6 +44,7 @@ struct frames_reader {
     uint32_t port;
 };
 
+/* State of the drill: its ports and host, and the model of switch, links and faults. */
 struct frames {
     struct drill *d;
     rdl_host host;

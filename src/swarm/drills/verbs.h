@@ -28,6 +28,7 @@ struct verbs_side {
     rdl_cq scq, rcq;
 };
 
+/* State of the drill. */
 struct drill_verbs {
     bool is_rxe;
     rdl_host host[RIG_HOSTS];
@@ -76,6 +77,7 @@ const struct ev *verbs_event(struct drill *d, unsigned kind, size_t *at);
 /* Counts the packets that @host sent since the mark.  @opcode: RDL_ANY, or of this opcode only. */
 uint32_t verbs_count_tx(struct drill *d, unsigned host, uint32_t opcode);
 
+/* Adds the fault @c to the lab. */
 bool verbs_fault(struct drill *d, struct rdl_fault_config *c, rdl_fault *ret);
 
 /* The steps. */

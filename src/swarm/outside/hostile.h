@@ -18,6 +18,7 @@
 #define HOSTILE_HOSTS 2u
 #define HOSTILE_BYTES 65535u /* of the longest frame */
 
+/* The addresses of a station. */
 struct hostile_station {
     uint8_t mac[MAC_BYTES];
     uint8_t gid[2][GID_BYTES]; /* IPv4, IPv6 */
@@ -26,6 +27,7 @@ struct hostile_station {
 /* The queue pairs of host[0] that are connected with the hostile station, one of each service. */
 enum hostile_qp { HOSTILE_RC, HOSTILE_UC, HOSTILE_UD, HOSTILE_QPS };
 
+/* What the hostile station knows of the lab. */
 struct hostile {
     struct prng rng;
     struct hostile_station self, host[HOSTILE_HOSTS];

@@ -18,6 +18,7 @@
 #define STRANGER_AT   (UINT64_C(2) * MESSAGES * MESSAGE_BYTES)
 #define REMOTE_RIGHTS (ACC_REMOTE_WRITE | ACC_REMOTE_READ | ACC_REMOTE_ATOMIC)
 
+/* State of a run. */
 struct outside {
     uint64_t seed;
     struct prng rng;
@@ -37,6 +38,9 @@ struct outside {
     const char *wrong; /* the rule that was broken; NULL: none */
 };
 
+/* outside_expect() and outside_works() check a rule; the first broken one is kept in o->wrong.
+ * They return true if the rule holds.  outside_go_on() runs the lab for @ns.
+ */
 bool outside_expect(struct outside *o, bool right, const char *what);
 bool outside_works(struct outside *o, enum rdl_status st, const char *what);
 void outside_go_on(struct outside *o, uint64_t ns);

@@ -10,6 +10,7 @@
 
 struct ev;
 
+/* Options of `rdmalab swarm`. */
 struct swarm_options {
     uint64_t first, last; /* range of seeds */
     /* Run the cells of the matrix (swarm/worlds/matrix.h) instead of random worlds. */

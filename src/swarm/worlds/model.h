@@ -52,6 +52,7 @@ void model_say_ack(struct world_run *r, unsigned host, const struct rdl_async_ev
 
 /* --- Between the files of the model ----------------------------------------------------------- */
 
+/* Judge the completion @wc of request or receive @i of life @l. */
 void model_send_done(struct world_run *r, struct life *l, uint16_t i, const struct rdl_wc *wc);
 void model_recv_done(struct world_run *r, struct life *l, uint16_t i, const struct rdl_wc *wc,
                      bool *ret_solicited);
@@ -83,6 +84,7 @@ bool model_uses_changing_key(const struct world_run *r, uint16_t i);
  */
 void model_release_key(struct world_run *r, uint16_t i, bool ok);
 
+/* Final checks of memory and of the words of atomics. */
 void model_check_memory(struct world_run *r);
 void model_check_atomics(struct world_run *r);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A random world: its hosts, links and connections, and the actions of its programs in order.  All
- * of it is drawn from a seed before anything runs.
+ * of it is drawn from a seed before anything runs.  An *end* is one of its queue pairs.
  *
  * A *deed* is one action.  A deed that is impossible when its turn comes is skipped (world_run.h),
  * for example because its queue pair is in another state or its key is being changed.  Any subset
@@ -79,10 +79,12 @@ enum world_mistake {
     WORLD_MISTAKES
 };
 
+/* A part of an item's buffer. */
 struct world_piece {
     uint32_t at, bytes; /* offset in the memory of its host */
 };
 
+/* A request or a receive. */
 struct world_item {
     uint16_t end;           /* the end that posts it */
     uint16_t to;            /* the end that it goes to */
@@ -101,6 +103,7 @@ struct world_item {
     struct world_piece piece[WORLD_PIECES_MAX];
 };
 
+/* The kinds of deeds, with the meaning of @who and @n of struct world_deed. */
 enum deed_kind {
     DO_POST,      /* item */
     DO_POST_LAZY, /* item, without a kick */
@@ -135,6 +138,7 @@ struct world_deed {
     uint32_t n;
 };
 
+/* A host and its link. */
 struct world_host {
     uint32_t profile;              /* enum profile */
     uint32_t latency_ns, loss_ppm; /* of its link, like the members up to rate_bps */
@@ -151,6 +155,7 @@ struct world_host {
     bool is_absent; /* left out of a reduced world */
 };
 
+/* A queue pair and its attributes. */
 struct world_end {
     uint8_t type; /* enum qp_type */
     uint8_t host;

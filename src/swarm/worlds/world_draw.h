@@ -6,6 +6,7 @@
 #include "emu/base/prng.h"
 #include "swarm/worlds/world.h"
 
+/* State while a world is drawn. */
 struct draw {
     struct world *w;
     struct prng rng;

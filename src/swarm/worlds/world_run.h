@@ -27,6 +27,7 @@
 #define WORLD_STATUSES 32u /* more than enum wc_status has */
 #define WORLD_OPCODES  64u /* more than enum wr_opcode has */
 
+/* How far an item has come. */
 enum item_phase {
     ITEM_IDLE, /* not posted */
     ITEM_POSTED,
@@ -35,6 +36,7 @@ enum item_phase {
     ITEM_GONE    /* its queue pair was reset: it may complete or not */
 };
 
+/* The state of an item. */
 struct item_state {
     uint8_t phase;  /* enum item_phase */
     uint8_t status; /* enum wc_status */
@@ -47,6 +49,7 @@ struct item_state {
     uint64_t compare, found; /* of an atomic */
 };
 
+/* A life of a queue pair. */
 struct life {
     uint16_t end, peer; /* peer: life of the other end; WORLD_NONE for UD */
     uint32_t qpn;
@@ -62,6 +65,7 @@ struct life {
     uint16_t send[LIFE_SENDS], recv[LIFE_RECVS];
 };
 
+/* The state of a key that changes. */
 struct key_story {
     uint32_t rkey, stale; /* stale: the key before its last change; 0: none */
     uint32_t users;       /* pending requests that use it */
@@ -76,6 +80,7 @@ struct arming {
     bool solicited;
 };
 
+/* The state of a CQ; @cqe is its size. */
 struct cq_state {
     rdl_cq cq;
     uint32_t cqe;
@@ -88,6 +93,7 @@ struct cq_state {
     bool is_broken, is_unsure; /* is_unsure: the number of events cannot be predicted */
 };
 
+/* The objects of a host. */
 struct host_state {
     rdl_host host;
     rdl_link link;
@@ -105,6 +111,7 @@ struct host_state {
     rdl_ah ah[WORLD_HOSTS_MAX], group;
 };
 
+/* The queue pair of an end; @life is its present life. */
 struct end_state {
     rdl_qp qp;
     uint32_t qpn;
@@ -124,6 +131,7 @@ struct world_tally {
 
 struct wire_tap;
 
+/* The state of a run. */
 struct world_run {
     const struct world *w;
     struct rdl_lab *lab;
