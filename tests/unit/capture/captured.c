@@ -45,7 +45,7 @@ static struct packet packet_of(const struct captured *c)
     return p;
 }
 
-/* Makes the ICRC right that was made wrong by changing the frame. */
+/* Corrects the ICRC of a frame that was changed. */
 static void sum(uint8_t *frame, size_t n)
 {
     st_le32(frame + n - ICRC_BYTES, icrc_compute(frame + ETH_BYTES, n - ETH_BYTES - ICRC_BYTES));

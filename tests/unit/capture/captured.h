@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Captures as rows: who sends what, and when.  Host a is 10.0.0.1, its queue pair 17; host b is
- * 10.0.0.2, its queue pair 18.
+/* Builds captures from rows: one row per frame, with its sender and time.  Host a is 10.0.0.1 with
+ * queue pair 17; host b is 10.0.0.2 with queue pair 18.
  */
 #ifndef CAPTURED_H
 #define CAPTURED_H
@@ -9,7 +9,7 @@
 
 #define CAPTURED_MTU 256u
 
-/* What is done to a frame before it is written. */
+/* The damage done to a frame before it is written. */
 enum captured_harm {
     WHOLE,
     BAD_BIT,
@@ -28,18 +28,18 @@ struct captured {
     char from; /* 'a' or 'b' */
     enum opcode op;
     uint32_t psn;
-    uint32_t n; /* bytes of payload; of a READ request, those that it asks for */
+    uint32_t n; /* bytes of payload; of a READ request, the requested bytes */
     bool ack_req;
-    uint8_t syndrome; /* of an answer; 0 is an acknowledge */
+    uint8_t syndrome; /* of an acknowledgment; 0 is an ACK */
     uint32_t msn;
-    uint64_t value;     /* what an atomic found */
-    uint16_t ip_id;     /* of the first frame 0: no frame has one of its own */
-    uint32_t dma_bytes; /* of a WRITE; 0: as many as @n */
-    uint32_t va;        /* changes what a request asks for */
-    uint8_t fill;       /* each byte of the payload */
+    uint64_t value;     /* of an atomic response: the original value */
+    uint16_t ip_id;     /* IP identification; 0 in the first frame: no frame has its own */
+    uint32_t dma_bytes; /* of a WRITE; 0: the same as @n */
+    uint32_t va;        /* address in a request; a different one changes the request */
+    uint8_t fill;       /* value of each byte of the payload */
     uint8_t tclass;
     enum captured_harm harm;
-    uint32_t qpn; /* another one that it is for; 0: the usual */
+    uint32_t qpn; /* destination queue pair; 0: that of the other host */
 };
 
 #define ACK_OF(when, who, at, msns)                                                                \
@@ -60,21 +60,23 @@ struct captured {
 
 enum { NAK_SEQUENCE = 0x60, NAK_INVALID = 0x61, NAK_ACCESS = 0x62, RNR_10US = 0x21 };
 
-/* What is known of the capture beside the rows. */
+/* Facts about the capture in addition to its rows. */
 struct captured_known {
-    bool is_complete; /* it says that it lost nothing */
-    char at;          /* the host where it was captured, or 0 */
+    bool is_complete; /* the file says that it lost nothing */
+    char at;          /* the host where it was captured: 'a', 'b' or 0 */
     struct exact_limits limits;
 };
 
-/* Checks the rows; @ret is released with check_done(). */
+/* Checks a capture with these rows.  The caller calls check_done(). */
 void captured_check(const struct captured *v, size_t n, const struct captured_known *known,
                     struct check *ret);
 
-/* All findings as "3 GAP, 5 LATE": the frame, and the rule. */
+/* Writes all findings to @buf as frame and rule: "3 GAP, 5 LATE".  Returns @buf. */
 const char *captured_found(const struct check *c, char *buf, size_t cap);
 
-/* Both in one, with nothing known; the test fails unless just @expected is found. */
+/* Checks a capture with no further facts.  The test fails unless the findings are exactly
+ * @expected.
+ */
 void captured_shows(const struct captured *v, size_t n, const char *expected);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Captures of both forms and byte orders, and what is no capture. */
+/* Tests of reading captures of both formats and byte orders, and of files that are no captures. */
 #include "testing.h"
 
 #include <string.h>

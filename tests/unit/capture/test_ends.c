@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Captures at one end, of unreliable services, of several connections. */
+/* Tests of captures at one end of a connection, of unreliable services, and of several connections.
+ */
 #include "testing.h"
 
 #include "captured.h"

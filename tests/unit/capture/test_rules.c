@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Each rule by the smallest capture that breaks it: "3 GAP" is the rule GAP, found at frame 3. */
+/* Tests of each rule with the smallest capture that breaks it: "3 GAP" is the rule GAP, found at
+ * frame 3.
+ */
 #include "testing.h"
 
 #include "captured.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which sources are told to whom. */
+/* Tests of citations: who sees verified and unverified ones. */
 #include "testing.h"
 
 #include "print/cite.h"

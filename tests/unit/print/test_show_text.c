@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Wrapping and tables: nothing is lost, lines fit, columns stand under each other. */
+/* Tests of wrapping and tables: nothing is lost, lines fit, columns are aligned. */
 #include "testing.h"
 
 #include "cli/printed.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Each rule of the watcher of the wire: packets that keep it, and packets that break it. */
+/* Tests of each rule of the wire watcher, with packets that obey it and packets that break it. */
 #include <string.h>
 
 #include "emu/facts/aeth.h"

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Drills: how a wrong one ends and is made smaller, and that each kind is right and repeatable. */
+/* Tests of drills: how a failing one ends and is reduced, and that each kind passes and is
+ * repeatable.
+ */
 #include <string.h>
 
 #include "rdmalab/verbs.h"

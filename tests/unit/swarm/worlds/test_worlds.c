@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Random worlds: what is drawn, what a part of one is, how one is made smaller. */
+/* Tests of random worlds: drawing, leaving out parts, and reduction. */
 #include <stdlib.h>
 #include <string.h>
 
