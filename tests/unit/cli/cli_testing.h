@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Helpers of the tests of the command line: text in, text out. */
+/* Helpers for tests that read and write scripts. */
 #ifndef TESTS_UNIT_CLI_TESTING_H
 #define TESTS_UNIT_CLI_TESTING_H
 
@@ -16,13 +16,14 @@ static inline struct script script_of(const char *text)
     return (struct script){.src = source_of(NULL, text)};
 }
 
-/* The example of @cmd, which is no CMD_PROMPT_ONLY, as far as a scenario takes it. */
+/* Returns the example of @cmd in a form that a scenario accepts.  @cmd must not be CMD_PROMPT_ONLY.
+ */
 static inline const char *example_of(const struct cmd *cmd)
 {
     return cmd == &cmd_table[CMD_set] ? "set link h1-h2 loss=1% latency=2us" : cmd->example;
 }
 
-/* What a writer writes; to be freed. */
+/* Returns what @write_script writes.  The caller frees it. */
 static inline char *written(void (*write_script)(FILE *, const struct script *),
                             const struct script *s)
 {
@@ -36,7 +37,7 @@ static inline char *written(void (*write_script)(FILE *, const struct script *),
     return text;
 }
 
-/* Reads @text as lines or JSON and fails the test if that does not work. */
+/* Reads the text of @s as lines or JSON.  The test fails if that fails. */
 static inline void must_read(struct script *s, bool json)
 {
     struct diag d = {.kind = DIAG_NONE};
@@ -46,7 +47,7 @@ static inline void must_read(struct script *s, bool json)
         fail_msg("%s: %s", s->src.text, d.message);
 }
 
-/* The written form of a script in the other language; to be freed. */
+/* Converts a script from lines to JSON or back.  The caller frees the result. */
 static inline char *converted(const char *text, bool from_json)
 {
     struct script s = script_of(text);

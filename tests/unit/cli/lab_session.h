@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What tests of commands share: a session that prints into memory. */
+/* Helpers for tests of commands: a session that prints to memory. */
 #ifndef TESTS_UNIT_CLI_LAB_SESSION_H
 #define TESTS_UNIT_CLI_LAB_SESSION_H
 
@@ -11,7 +11,7 @@
 #include "cli/session/session.h"
 #include "golden.h"
 
-/* Two connected hosts; the first SEND is lost once. */
+/* A scenario with two connected hosts, whose first SEND is lost once. */
 #define STORY                                                                                      \
     "host h1 h2; link h1 h2 latency=1us\n"                                                         \
     "on h1,h2 { alloc_pd as pd; reg_mr pd len=4k access=lw,rr,rw as mr; create_cq cqe=16 as cq\n"  \
@@ -24,7 +24,7 @@
     "until h1.qp.retries > 0 timeout=1ms\n"                                                        \
     "run\n"
 
-/* A session whose output goes to a buffer. */
+/* A session whose output goes to @out. */
 struct lab {
     struct session *s;
     char *out;
@@ -65,7 +65,7 @@ static inline void lab_run(struct lab *l, const char *lines)
         fail_msg("%s: %s", lines, l->s->diag.message);
 }
 
-/* After @lines, @line prints @says. */
+/* Fails unless @line, executed after @lines, prints @says. */
 static inline void assert_line_prints(const char *lines, const char *line, const char *says)
 {
     struct lab l;
@@ -79,7 +79,9 @@ static inline void assert_line_prints(const char *lines, const char *line, const
     lab_close(&l);
 }
 
-/* After @lines, @line is refused, and the message has @says in it; NULL: any. */
+/* Fails unless @line, executed after @lines, is refused with a message that has @says in it; NULL:
+ * any message.
+ */
 static inline void assert_line_refused(const char *lines, const char *line, const char *says)
 {
     struct lab l;
@@ -92,8 +94,8 @@ static inline void assert_line_refused(const char *lines, const char *line, cons
     lab_close(&l);
 }
 
-/* What @asked prints after @lines is the section @name of the golden file, and has each of @words
- * in their order.
+/* Fails unless the output of @asked, executed after @lines, is the section @name of the test's
+ * golden file (golden.h) and has each of @words, in their order.
  */
 #define assert_tells(name, lines, asked, words) lab_tells(__FILE__, name, lines, asked, words)
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A directory of its own for the files that a group of tests writes, and removes again. */
+/* Setup and teardown of a group of tests that writes files: enters a new directory, and removes it.
+ */
 #ifndef TESTS_UNIT_CLI_OWN_DIRECTORY_H
 #define TESTS_UNIT_CLI_OWN_DIRECTORY_H
 

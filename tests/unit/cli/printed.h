@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What tests of printing functions share: output as a string, beside traces written by hand. */
+/* Helpers for tests of printing functions: output as a string. */
 #ifndef TESTS_UNIT_CLI_PRINTED_H
 #define TESTS_UNIT_CLI_PRINTED_H
 
@@ -11,7 +11,7 @@
 
 #include "past/written.h"
 
-/* Everything printed to @out since printed_begin(), as a string that lives until printed_end(). */
+/* Output to @out since printed_begin().  The string is valid until printed_end(). */
 struct printed {
     FILE *out;
     char *text;
@@ -44,7 +44,7 @@ static inline void assert_prints(struct printed *p, const char *part)
         fail_msg("\"%s\" is not in:\n%s", part, printed_text(p));
 }
 
-/* No line is wider than the terminal that the formats are made for. */
+/* Fails if a line is wider than 100 columns. */
 static inline void assert_lines_fit(struct printed *p)
 {
     for (const char *s = printed_text(p); *s;) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Faults of devices in a session: what is said of them, how a driver notices, both directions of
- * time.
+/* Tests of device faults in a session: how they are shown, how a driver notices them, and travel in
+ * both directions of time.
  */
 #include "cli/lab_session.h"
 #include "cli/session/travel.h"

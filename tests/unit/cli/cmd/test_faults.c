@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Faults of a session: what is said of them, conditions in both directions of time, links, packets
- * by hand.
+/* Tests of faults in a session: how they are shown, their conditions in both directions of time,
+ * links, and injected packets.
  */
 #include "cli/lab_session.h"
 #include "cli/session/travel.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* finish: a work request is complete when its descriptors are given back, and what nobody can know
- * is said.
+/* Tests of `finish`: a work request is finished when its descriptors are used, and what cannot be
+ * known is said.
  */
 #include "cli/lab_session.h"
 #include "rdmalab/trace.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Commands about regions and windows: what is wrong with a line is named, with a way out; and who
- * holds memory.
+/* Tests of commands for regions and windows: messages name the error and a remedy, and who uses
+ * memory is shown.
  */
 #include <string.h>
 

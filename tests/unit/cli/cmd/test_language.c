@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Blocks with conditions and variables: what they do, what is saved of them, and that all that can
- * be known to be wrong is said before anything runs.
+/* Tests of blocks with conditions and variables: execution, saving, and errors that are reported
+ * before anything runs.
  */
 #include "cli/lab_session.h"
 

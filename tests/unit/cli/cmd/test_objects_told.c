@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What is told of windows, shared receives, asynchronous events, and queue pairs by their type. */
+/* Tests of the texts about windows, shared receives, asynchronous events, and queue pairs of each
+ * type.
+ */
 #include "testing.h"
 
 #include "cli/lab_session.h"

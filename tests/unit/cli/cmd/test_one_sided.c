@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What is told of READs, WRITEs and atomics: why, what is waited for, the queue pair, the ladder.
+/* Tests of the texts about READs, WRITEs and atomics: `why`, what they wait for, the queue pair,
+ * the ladder.
  */
 #include "testing.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What post_send, post_recv and post_list say becomes work requests, or an error that names what is
- * wrong.
+/* Tests that post_send, post_recv and post_list build the right work requests, or report an error
+ * that names its cause.
  */
 #include "cli/cmd/request.h"
 #include "cli/lab_session.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What `port vm` has a shell do: seen by an outside world that is made up. */
+/* Tests of the shell commands that `port vm` runs, as seen by a simulated outside world. */
 #include "cli/lab_session.h"
 
 #include <stdio.h>

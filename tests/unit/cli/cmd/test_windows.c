@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* A ladder of a part of a trace shows what happened in it: each packet that left or ended there,
- * once.
+/* Tests of a ladder for a part of a trace: it shows each packet that left or ended there once.
  *
- * Traces of scenarios are looked at through all windows, or through many.  What must be seen is
- * found here a second time, packet by packet, without the ladder's code.
+ * Traces of scenarios are examined through all windows, or through many.  The expected packets are
+ * computed here a second time, without the code of the ladder.
  */
 #include "testing.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What diff tells of two futures: bytes of memory and of frames, what is not recorded, the order of
- * what differs, and how to see more.
+/* Tests of `diff` between two futures: bytes of memory and frames, missing records, the order of
+ * differences, and the hint how to see more.
  */
 #include "cli/lab_session.h"
 #include "cli/session/travel.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Every word that the program can show to a person has an explanation. */
+/* Tests that every word shown to a user has an explanation. */
 #include "testing.h"
 
 #include "cli/explain/apropos.h"

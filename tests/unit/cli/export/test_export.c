@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Captures: each frame is where it was seen, and its comments say what happened to it. */
+/* Tests of exported captures: each frame is on the interface where it was seen, with comments that
+ * say what happened to it.
+ */
 #include "testing.h"
 
 #include "cli/export/export.h"

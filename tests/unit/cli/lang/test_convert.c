@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Every string that JSON can hold comes through lines and back as it was, wherever a text or a
- * string of an expression may stand; what a line cannot hold is refused.
+/* Tests of conversion: every string that JSON can hold survives the way through lines and back,
+ * wherever a text or a string of an expression may stand.  What a line cannot hold is refused.
  */
 #include "cli/cli_testing.h"
 #include "cli/lang/expr.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Damaged scripts: whatever is still a script survives every conversion, and whatever is none is
- * refused with a message and a place.
+/* Tests with damaged scripts: one that is still valid survives every conversion; any other is
+ * refused with a message and a position.
  */
 #include "cli/cli_testing.h"
 #include "emu/base/prng.h"

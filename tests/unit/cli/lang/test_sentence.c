@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Faults as sentences: each is the step that keys would have made, and what does not fit is said.
+/* Tests of faults written as sentences: each gives the same step as keys would, and what does not
+ * fit is reported.
  */
 #include "cli/cli_testing.h"
 #include "cli/lang/line.h"

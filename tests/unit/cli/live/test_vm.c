@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A host whose guest is another process.  That process is this program, too: "test_vm machine NAME"
- * does what QEMU does with the descriptors that it gets, or what a bad one might do.
+/* Tests of a host whose guest is another process.  That process is this program: "test_vm machine
+ * NAME" does what QEMU does with the descriptors that it gets, or what a faulty one might do.
  */
 #define _GNU_SOURCE /* memfd_create() */ /* NOLINT(bugprone-reserved-identifier): glibc's own name \
                                           */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The messages of QEMU's proxy device, byte by byte, and its interrupts, line by line. */
+/* Tests of the messages of QEMU's proxy device, byte by byte, and of its interrupts, line by line.
+ */
 #define _GNU_SOURCE /* memfd_create() */ /* NOLINT(bugprone-reserved-identifier): glibc's own name \
                                           */
 #include "testing.h"

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The pingpongs, between two hosts of one lab; the test carries the lines between them. */
+/* Tests of the pingpong programs between two hosts of one lab.  The test carries the lines between
+ * them.
+ */
 #include <stdlib.h>
 #include <string.h>
 

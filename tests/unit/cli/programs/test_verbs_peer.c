@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* verbs_peer between two hosts of one lab; the test carries the text between them.  What both print
- * in each section is what rxe of Linux printed with rxe (tests/interop/verbs.expected).
+/* Tests of verbs_peer between two hosts of one lab.  The test carries the text between them.  Both
+ * must print in each section what two instances printed on Linux with rxe
+ * (tests/interop/verbs.expected).
  */
 #define _GNU_SOURCE /* popen() */ /* NOLINT(bugprone-reserved-identifier): glibc's own name */
 #include <inttypes.h>

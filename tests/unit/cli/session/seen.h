@@ -1,36 +1,40 @@
 /* SPDX-License-Identifier: MIT */
-/* What random sessions did, so that one notices when their author stops writing it. */
+/* Statistics of random sessions.  A test fails if their author no longer writes some kind of
+ * statement.
+ */
 #ifndef TESTS_UNIT_CLI_SESSION_SEEN_H
 #define TESTS_UNIT_CLI_SESSION_SEEN_H
 
 #include "cli/lang/table.h"
 #include "cli/session/session.h"
 
-/* How many sessions, or statements, it is true of. */
+/* Numbers of sessions or statements. */
 struct seen {
     unsigned n_sessions;
-    unsigned done[N_CMDS];                  /* a command did what it says */
-    unsigned event[EV_COUNT];               /* it happened */
-    unsigned refused, failed, cut;          /* a command was */
-    unsigned to_reset, to_err;              /* modify_qp did that to a queue pair */
-    unsigned remade;                        /* an object has the name of one that is gone */
-    unsigned forgotten;                     /* the record has forgotten what was recorded */
-    unsigned blocks, forks, hits;           /* counted by who makes them */
-    unsigned interrupted, limited, stopped; /* statements ended by ^C, patience, a tick */
+    unsigned done[N_CMDS];    /* sessions in which the command succeeded */
+    unsigned event[EV_COUNT]; /* sessions in which the event occurred */
+    /* Sessions with a command that was refused, failed or cut short. */
+    unsigned refused, failed, cut;
+    unsigned to_reset, to_err; /* sessions in which modify_qp moved a queue pair to that state */
+    unsigned remade;    /* sessions in which a name was used again after its object was destroyed */
+    unsigned forgotten; /* sessions in which the recorder dropped events */
+    unsigned blocks, forks, hits;           /* counted by the callers */
+    unsigned interrupted, limited, stopped; /* statements that ended by ^C, a limit, a tick */
 };
 
-/* Adds what @s has done in its present future. */
+/* Adds the statistics of the present future of @s. */
 void seen_add(struct seen *seen, const struct session *s);
 
-/* Adds all of @more. */
+/* Adds @more to @seen. */
 void seen_join(struct seen *seen, const struct seen *more);
 
-/* Fails if any of what they should do was done by none of them.  Of few sessions nothing is asked.
+/* Fails if something that random sessions must do did not happen in any of them.  Does not check
+ * when there are few sessions.
  */
 void seen_expect_all(const struct seen *seen, bool with_stops);
 
-/* TRAVEL_SEEDS=FIRST..LAST or =SEED, or TRAVEL_SEED=SEED, in the environment; otherwise 1 .. @n.
- * True: it is one seed, and what is done is to be printed.
+/* Reads the seeds from the environment: TRAVEL_SEEDS=FIRST..LAST or =SEED, or TRAVEL_SEED=SEED;
+ * otherwise 1 .. @n.  Returns true if it is a single seed, whose session is to be printed.
  */
 bool seeds_chosen(uint64_t n, uint64_t *ret_first, uint64_t *ret_last);
 

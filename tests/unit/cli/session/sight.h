@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a lab is like, as far as anybody can see. */
+/* The visible state of a lab, to be compared with another moment. */
 #ifndef TESTS_UNIT_CLI_SESSION_SIGHT_H
 #define TESTS_UNIT_CLI_SESSION_SIGHT_H
 
@@ -8,8 +8,8 @@
 
 #include "rdmalab/lab.h"
 
-/* Its whole tree, what has happened, what of that is recorded: all of it, or the last event or,
- * where the lab was taken to before what was forgotten, none.
+/* Hashes of the inspect tree and of all events, the time, and how much is recorded.  @recorded_last
+ * is the last recorded event, if there is one.
  */
 struct sight {
     uint64_t tree, hash, tick, now_ns, recorded_last;
@@ -18,7 +18,7 @@ struct sight {
 
 struct sight sight_of(const struct rdl_lab *lab);
 
-/* Fails with what is different, @what that is of. */
+/* Fails with what is different between two states.  @what is printed in the message. */
 void sight_expect(const struct sight *now, const struct sight *then, const char *what);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Back to where something happened or began to hold: what is found is what one finds by going to
- * every tick and looking.
+/* Tests of `back` to where something happened or began to hold.  The result must equal that of
+ * going to every tick and looking.
  */
 #include "cli/lab_session.h"
 #include "cli/session/stop_look.h"

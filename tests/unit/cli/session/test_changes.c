@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* set: what each command has changed, and how much memory going back may take. */
+/* Tests of `set`, of the changes reported for each command, and of the memory limit of going back.
+ */
 #include "cli/lab_session.h"
 #include "cli/session/travel.h"
 #include "rdmalab/trace.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is counted and what is recorded: counts are exact, stops too, and what is missing is told.
+/* Tests of counting and recording: counts are exact, stops too, and missing records are reported.
  */
 #include "cli/lab_session.h"
 #include "rdmalab/trace.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Faults of devices that have done a part of what they will do: the 3rd kick is to be lost, and one
- * has passed; late data is under way; a queue stands still.  Wherever the session is taken from
- * there, into its past, another future, a file or a world, the rest is what it would have been.
+/* Tests of device faults that are partly done: one of three kicks has passed, late data is in
+ * flight, a queue is stuck.  From there the session goes to its past, another future, a file or a
+ * saved session.  The rest of the fault must be the same everywhere.
  */
 #include "cli/own_directory.h"
 #include "cli/session/files.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the record does not have (any more) is said wherever somebody looks for it, with what to do.
+/* Tests of events that the recorder does not have: every command that needs them says so, and what
+ * to do.
  */
 #include "tree/lab_past.h"
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A lab that follows a clock and is late: the clock is made up, and nothing is outside. */
+/* Tests of a lab that follows a clock and is late.  The clock is simulated, and there is no outside
+ * world.
+ */
 #include "cli/lab_session.h"
 
 #include <stdio.h>

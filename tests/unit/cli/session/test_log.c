@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The log of a session: what was carried out when, in few bytes. */
+/* Tests of the session log: what was executed when, stored in few bytes. */
 #include "cli/lab_session.h"
 #include "cli/own_directory.h"
 #include "cli/session/log.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* In the past: going forward again, and what begins another future. */
+/* Tests in the past: going forward again, and what starts another future. */
 #include "cli/lab_session.h"
 #include "cli/session/travel.h"
 #include "rdmalab/trace.h"

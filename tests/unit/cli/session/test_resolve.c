@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What a name means depends on where it is looked up, and on nothing that was looked up before. */
+/* Tests of name resolution: the result depends on where a name is looked up, and not on earlier
+ * lookups.
+ */
 #include "cli/lab_session.h"
 #include "cli/own_directory.h"
 #include "cli/session/resolve.h"

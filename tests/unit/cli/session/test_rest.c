@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a stop leaves of a line: `continue` does the rest of it, whatever it stood in, so that in
- * the end all has happened that would have happened without the stop.
+/* Tests of `continue` after a stop: it executes the rest of the line in any nesting, so that in the
+ * end everything has happened that would have happened without the stop.
  */
 #include "cli/lab_session.h"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Whatever a session did, `session save` writes what does it again: random sessions, in which
- * commands fail, are interrupted, and reach limits, are saved in both forms and replayed.
- *
+/* Tests of `session save`: the file repeats whatever the session did.  Random sessions, in which
+ * commands fail, are interrupted and reach limits, are saved in both forms and replayed.
  * SAVE_SEED=N in the environment tries one session and prints it.
  */
 #include "cli/own_directory.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Stops: where they are hit, how often, and what ends there. */
+/* Tests of stops: where they are hit, how often, and what ends there. */
 #include "cli/lab_session.h"
 #include "cli/session/advance.h"
 #include "cli/session/expr_count.h"

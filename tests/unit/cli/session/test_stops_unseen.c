@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* A hundred breaks and watches change nothing: random sessions with them and without them, side by
- * side.
+/* Tests that breaks and watches change nothing: random sessions with a hundred of them and without
+ * them are compared.
  *
- * Where a stop ends a statement of the one, the other is ended at the same tick.  So both have the
- * same tree, events and journal, behind each statement, at random places of the past, and in other
- * futures.  TRAVEL_SEEDS=1..1000 in the environment tries so many, TRAVEL_SEED=N one, which is
- * printed.
+ * Where a stop ends a statement in one session, the other is ended at the same tick.  Both must
+ * have the same tree, events and journal after each statement, at random places of the past, and in
+ * other futures.  TRAVEL_SEEDS=1..1000 in the environment tries these seeds; TRAVEL_SEED=N tries
+ * one and prints it.
  */
 #include "cli/own_directory.h"
 #include "cli/session/random_session.h"

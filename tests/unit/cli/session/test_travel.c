@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Time in both directions: random sessions go to random places in what they did.
- *
- * TRAVEL_SEEDS=1..1000 in the environment tries so many, TRAVEL_SEED=N one, which is printed.
+/* Tests of travel in both directions of time: random sessions go to random places of their history.
+ * TRAVEL_SEEDS=1..1000 in the environment tries these seeds; TRAVEL_SEED=N tries one and prints it.
  */
 #include "cli/live/live.h"
 #include "cli/own_directory.h"

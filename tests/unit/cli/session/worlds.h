@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Worlds as text, for tests in a directory of their own. */
+/* Helpers for tests of saved sessions (worlds) as text.  The test must run in a directory of its
+ * own.
+ */
 #ifndef TESTS_UNIT_CLI_SESSION_WORLDS_H
 #define TESTS_UNIT_CLI_SESSION_WORLDS_H
 
@@ -9,30 +11,30 @@
 
 #define HISTORY_BYTES ((size_t)64 << 20)
 
-/* What is in calm_world(). */
+/* Parts of the text of calm_world(). */
 #define VERSION  "\"rdmalab\": \"" RDMALAB_VERSION "\""
 #define ANOTHER  "\"rdmalab\": \"0.0.1\""
 #define PING     "\"do\": \"ping\", \"host\": \"h1\", \"to\": \"h2\", \"count\": 2"
 #define LATENCY  "\"latency\": \"1us\""
 #define ANOTHER1 "\"latency\": \"2us\""
 
-/* What is in a file; to be freed. */
+/* Returns the contents of a file.  The caller frees them. */
 char *bytes_of(const char *name);
 
-/* The session becomes that of @text; what it says is its output. */
+/* Replaces the session of @l by that of @text.  Its output goes to l->out. */
 int enter_text(struct lab *l, const char *text);
 
-/* Opens it in a session of its own, which is to be closed. */
+/* Open a saved session as a new one in @l.  The caller closes it. */
 int open_text(struct lab *l, const char *text);
 int open_file(struct lab *l, const char *name);
 
-/* @text with all of @old replaced by @new; to be freed. */
+/* Returns @text with all of @old replaced by @new.  The caller frees it. */
 char *replaced(const char *text, const char *old, const char *new);
 
-/* Opening that ends with @status, and @says that. */
+/* Fails unless opening the changed text ends with @status and prints @says. */
 void assert_says(const char *text, const char *old, const char *new, int status, const char *says);
 
-/* The file of a session that did a bit of everything; to be freed. */
+/* Returns the file of a session that did a bit of everything.  The caller frees it. */
 char *calm_world(void);
 
 int worlds_leave_directory(void **state);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Sessions as files: random ones are saved, opened in another session, and are the same there.
- * Damaged files are in test_world_hostile.c.
- *
- * WORLD_SEED=N in the environment tries one session and prints it.
+/* Tests of sessions as files: random sessions are saved, opened in another session, and compared.
+ * Damaged files are in test_session_file_hostile.c.  WORLD_SEED=N in the environment tries one
+ * session and prints it.
  */
 #include "cli/own_directory.h"
 #include "cli/session/random_session.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Worlds from anybody: damaged files are refused, or harmless, and what they say was done reaches
- * nothing but the lab, and ends.
+/* Tests of session files from untrusted sources.  Damaged files are refused or harmless.  What a
+ * file says was done affects nothing but the lab, and ends.
  */
 #include <unistd.h>
 

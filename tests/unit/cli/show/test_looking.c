@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* `show` in a session: the lab on one screen, the forms, lives, memory, what changed since the last
- * look; and names that stand for numbers.
+/* Tests of `show` in a session: the lab on one screen, the output forms, lives of requests, memory,
+ * changes since the last look, and names that stand for numbers.
  */
 #include "testing.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What is told of virtqueues in both formats: show vq, its rows, pictures, what a host and a
- * register refuse.
+/* Tests of the texts about virtqueues in both formats: `show vq`, its rows, pictures, and what a
+ * host and a register refuse.
  */
 #include "testing.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Ranges and kinds of `show events`. */
+/* Tests of the ranges and kinds of `show events`. */
 #include "testing.h"
 
 #include <cjson/cJSON.h>

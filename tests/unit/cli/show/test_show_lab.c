@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* `show`, `why` and `export` on a lab that runs: every form answers, fits, and is JSON if asked. */
+/* Tests of `show`, `why` and `export` on a running lab: every form answers, fits the width, and is
+ * JSON if requested.
+ */
 #include "testing.h"
 
 #include <cjson/cJSON.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* `show live` on an outside world that is made up: what it says of virtual machines, in each form.
+/* Tests of `show live` with a simulated outside world: its texts about virtual machines, in each
+ * form.
  */
 #include "testing.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The union of a send WQE in words, and field by field. */
+/* Tests of the union of a send WQE, shown in words and field by field. */
 #include "cli/printed.h"
 #include "cli/show/show_operation.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The packet display: every byte is named once, whatever the frame. */
+/* Tests of the packet display: every byte is named exactly once, whatever the frame. */
 #include "testing.h"
 
 #include <cjson/cJSON.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Rows in each form: what stands in a cell comes out of it as it was. */
+/* Tests of rows in each output form: the value of a cell can be read back unchanged. */
 #include "testing.h"
 
 #include "cli/printed.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A saved trace reads back as it was, whatever the event, with all names; what a newer rdmalab
- * wrote is passed over and told; what is no trace is refused by line.
+/* Tests of saved traces: every event and all names are read back unchanged.  Fields from a newer
+ * rdmalab are skipped and reported.  A file that is no trace is refused with its line.
  */
 #include "testing.h"
 

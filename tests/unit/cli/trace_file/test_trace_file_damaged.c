@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Damaged traces: each is read or refused with a line, and what was read can be asked everything.
+/* Tests of damaged traces: each is read, or refused with a line.  Every command works on what was
+ * read.
  */
 #include "testing.h"
 

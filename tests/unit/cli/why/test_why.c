@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* `why` on traces written by hand: the chain goes back across hosts to what a person did. */
+/* Tests of `why` on traces written by hand: the chain of causes goes back across hosts to what the
+ * user did.
+ */
 #include "testing.h"
 
 #include "cli/printed.h"

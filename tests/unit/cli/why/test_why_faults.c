@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A lab for each message, each of its frames and each fault, which hits the first, second or third
- * of these frames: `why` of each completion that comes later, or otherwise, names the fault.  The
- * same lab without the fault says what is late.
+/* Tests of `why` with faults: one lab for each message, each of its frames and each fault, which
+ * hits the first, second or third of these frames.  `why` must name the fault for each completion
+ * that is late or different.  The same lab without the fault shows what is late.
  */
 #include "cli/cli_testing.h"
 #include "cli/lab_session.h"

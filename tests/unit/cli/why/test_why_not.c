@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* `why not`: what it says in situations in which something does not come. */
+/* Tests of `why not`: its texts in situations in which something does not come. */
 #include "cli/lab_session.h"
 
 #define PAIR                                                                                       \
