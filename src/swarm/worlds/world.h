@@ -288,7 +288,7 @@ static inline bool world_changes_key(const struct world_item *t)
                            t->opcode == WR_RDMA_READ_WITH_INV);
 }
 
-/* Returns true if the remote side must refuse the request. */
+/* Returns true for the mistakes that the remote side must refuse. */
 static inline bool world_is_remote_mistake(enum world_mistake m)
 {
     return m >= RKEY_LOW && m <= UNALIGNED;
