@@ -9,7 +9,7 @@
 
 #define FILE_MAX 1024u
 
-/* A file that a test writes byte by byte, in either order. */
+/* A file that a test writes byte by byte, in either byte order. */
 struct file {
     uint8_t v[FILE_MAX];
     size_t n;
@@ -53,7 +53,7 @@ static void ng_section(struct file *f)
     put(f, 28, 4);
 }
 
-/* An interface whose times have @resolution, 0: no such option. */
+/* Writes an interface with the time resolution @resolution; 0: without that option. */
 static void ng_interface(struct file *f, uint32_t link, uint32_t resolution)
 {
     const uint32_t bytes = resolution ? 32 : 20;
@@ -73,7 +73,7 @@ static void ng_interface(struct file *f, uint32_t link, uint32_t resolution)
     put(f, bytes, 4);
 }
 
-/* A frame of four bytes; @flags 0: none. */
+/* Writes a frame of four bytes; @flags 0: without flags. */
 static void ng_frame(struct file *f, uint32_t interface, uint64_t ticks, uint32_t flags)
 {
     const uint32_t bytes = flags ? 48 : 36;
@@ -157,7 +157,7 @@ static void pcapng_of_either_order_is_read(void **state)
         ng_section(&f);
         ng_interface(&f, CAPTURE_ETHERNET, 0);
         ng_interface(&f, CAPTURE_LINUX_SLL, 9);
-        ng_interface(&f, CAPTURE_RAW, 0x80 | 10); /* 1024 a second */
+        ng_interface(&f, CAPTURE_RAW, 0x80 | 10); /* 1024 ticks per second */
         ng_frame(&f, 0, 3000001, 1);
         ng_frame(&f, 1, 3000001, 0);
         ng_frame(&f, 2, 2560, 2);
@@ -181,7 +181,7 @@ static void pcapng_of_either_order_is_read(void **state)
     }
 }
 
-/* A file that ends anywhere is read up to there, or refused: never read beyond. */
+/* A truncated file is read up to its end or refused.  Reads never go beyond the end. */
 static void a_file_may_end_anywhere(void **state)
 {
     struct file f = {.big = false};
@@ -216,15 +216,15 @@ static void a_file_may_end_anywhere(void **state)
 static void what_cannot_be_is_refused(void **state)
 {
     static const struct {
-        size_t at; /* of the byte that is changed */
+        size_t at; /* offset of the byte that is changed */
         uint8_t to;
     } rows[] = {
-        {4, 29},       /* the section's length is not a multiple of four */
-        {8, 0},        /* nor is its byte order known */
-        {28 + 4, 8},   /* a block that is shorter than a block */
-        {28 + 7, 1},   /* and one that is longer than any */
-        {28 + 28, 36}, /* its two lengths differ */
-        {60 + 8, 1},   /* a frame of an interface that is not there */
+        {4, 29},       /* the length of the section is not a multiple of four */
+        {8, 0},        /* its byte order is unknown */
+        {28 + 4, 8},   /* a block that is shorter than its header */
+        {28 + 7, 1},   /* a block that is too long */
+        {28 + 28, 36}, /* the two lengths of a block differ */
+        {60 + 8, 1},   /* the interface of a frame does not exist */
         {60 + 20, 99}, /* a frame that is longer than its block */
     };
 

@@ -18,7 +18,7 @@
         .n = (bytes), .syndrome = 31, .msn = (msns)                                                \
     }
 
-/* --- At one end ------------------------------------------------------------------------------- */
+/* --- Captured at one end ---------------------------------------------------------------------- */
 
 static void finds_at(const struct captured *v, size_t n, char at, struct exact_limits limits,
                      const char *expected)
@@ -83,7 +83,9 @@ static void at_the_responder_what_has_come_is_known(void **state)
              "2 GAP, 4 NOT_ANSWERED, 5 ANSWERED_TWICE, 5 NAK_TWICE");
 }
 
-/* An adapter answers while more comes, and what it sends is under way when a NAK comes. */
+/* An adapter may answer while further packets arrive, and its packets may be in flight when a NAK
+ * arrives.
+ */
 static void what_an_adapter_shows_is_not_of_now(void **state)
 {
     static const struct captured pipelined[] = {SEND_OF(0, 'a', 1),   SEND_OF(1, 'a', 2),
@@ -98,7 +100,7 @@ static void what_an_adapter_shows_is_not_of_now(void **state)
     finds_at(rnr, ARRAY_LEN(rnr), 'a', unlimited, "2 RECEIVER_NOT_READY, 4 AGAIN_AFTER_RNR");
 }
 
-/* What was answered first had come before the capture began. */
+/* The requests of the first responses were sent before the capture began. */
 static void a_capture_that_begins_with_an_answer(void **state)
 {
     static const struct captured nak[] = {NAK_OF(0, 'b', 2, NAK_SEQUENCE, 1), SEND_OF(1, 'a', 2),
@@ -111,7 +113,7 @@ static void a_capture_that_begins_with_an_answer(void **state)
     finds_at(acks, ARRAY_LEN(acks), 'b', unlimited, "");
 }
 
-/* A receiver may keep what comes before its turn, so that only what is missing is sent again. */
+/* A receiver may keep packets beyond a gap, so that only the missing ones are retransmitted. */
 static void what_comes_early_may_be_kept(void **state)
 {
     static const struct captured late[] = {SEND_OF(0, 'a', 1), SEND_OF(1, 'a', 3),
@@ -128,7 +130,7 @@ static void what_comes_early_may_be_kept(void **state)
 
 /* --- Adapters and taps ------------------------------------------------------------------------ */
 
-/* Two ports that are captured each by itself are not in one order. */
+/* The packets of two ports that are captured separately are not in order. */
 static void an_answer_may_be_captured_before_what_it_answers(void **state)
 {
     static const struct captured rows[] = {SEND_OF(0, 'a', 1),   ACK_OF(2, 'b', 1, 1),
@@ -139,7 +141,7 @@ static void an_answer_may_be_captured_before_what_it_answers(void **state)
     SHOWS(rows, "3 OUT_OF_ORDER");
 }
 
-/* The responses behind the one that is missing need not be asked for again. */
+/* The responses behind a missing one need not be requested again. */
 static void a_read_may_be_asked_for_again_in_parts(void **state)
 {
     static const struct captured rows[] = {
@@ -160,7 +162,7 @@ static void a_read_may_be_asked_for_again_in_parts(void **state)
     SHOWS(rows, "5 ANSWER_GAP, 8 AGAIN_AFTER_HOLE");
 }
 
-/* What is asked for is no copy, though it comes alone. */
+/* A packet that was requested again is no copy, even if it comes alone. */
 static void only_what_a_nak_asks_for_may_be_sent_again(void **state)
 {
     static const struct captured rows[] = {SEND_OF(0, 'a', 1),   SEND_OF(1, 'a', 2),
@@ -172,7 +174,7 @@ static void only_what_a_nak_asks_for_may_be_sent_again(void **state)
     SHOWS(rows, "4 LOST_BEHIND, 5 AGAIN_AFTER_NAK");
 }
 
-/* It begins near where it was: only that its messages are counted from 0 shows it. */
+/* The new life begins near the old PSN; only the MSN, which starts at 0, shows it. */
 static void an_msn_that_goes_back_is_of_a_new_life(void **state)
 {
     static const struct captured rows[] = {SEND_OF(0, 'a', 1),    ACK_OF(1, 'b', 1, 50),
@@ -184,7 +186,7 @@ static void an_msn_that_goes_back_is_of_a_new_life(void **state)
     SHOWS(rows, "5 STARTS_AGAIN");
 }
 
-/* What no rule follows leaves holes, of which a capture that lost nothing must not say more. */
+/* Packets that no rule covers leave gaps.  A complete capture must report no more than that. */
 static void what_is_not_followed_may_be_what_is_missing(void **state)
 {
     static const struct captured rows[] = {
@@ -263,7 +265,7 @@ static void congestion_is_counted(void **state)
     captured_check(rows, ARRAY_LEN(rows), &nothing, &c);
     assert_int_equal(c.found.n, 0);
     assert_int_equal(c.n, 1);
-    assert_int_equal(c.record.n_cnps, 1); /* for a queue pair that nothing else is seen of */
+    assert_int_equal(c.record.n_cnps, 1); /* of a queue pair without other packets */
     for (uint32_t i = 0; i < c.record.n_flows; i++) {
         const struct flow *f = &c.record.flows[i];
 
@@ -273,7 +275,7 @@ static void congestion_is_counted(void **state)
     check_done(&c);
 }
 
-/* --- Who belongs to whom ---------------------------------------------------------------------- */
+/* --- Pairing of flows ------------------------------------------------------------------------- */
 
 static void connections_are_told_apart_by_their_answers(void **state)
 {

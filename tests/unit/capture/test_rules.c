@@ -42,7 +42,7 @@
         .value = (what), .syndrome = 31, .msn = (msns)                                             \
     }
 
-/* --- Nothing is wrong ------------------------------------------------------------------------- */
+/* --- Correct captures ------------------------------------------------------------------------- */
 
 static void what_is_right_shows_nothing(void **state)
 {
@@ -80,7 +80,7 @@ static void one_answer_may_be_for_all_before_it(void **state)
     SHOWS(rows, "");
 }
 
-/* --- A frame alone ---------------------------------------------------------------------------- */
+/* --- Single frames ---------------------------------------------------------------------------- */
 
 static void a_damaged_frame_is_nobodys(void **state)
 {
@@ -115,7 +115,7 @@ static void frames_that_contradict_themselves(void **state)
     SHOWS(pad, "1 BAD_PAD");
     SHOWS(version, "1 BAD_VERSION");
     SHOWS(opcode, "1 BAD_OPCODE");
-    SHOWS(service, "1 NOT_FOLLOWED"); /* which is defined */
+    SHOWS(service, "1 NOT_FOLLOWED"); /* a defined service that is not supported */
     SHOWS(checksum, "1 BAD_IP_CHECKSUM");
 }
 
@@ -222,7 +222,7 @@ static void an_answer_that_was_lost_behind_here(void **state)
     SHOWS(rows, "3 ANSWER_LOST");
 }
 
-/* What comes alone, while the others go on, was not sent again. */
+/* A single old packet, while others continue, was not retransmitted. */
 static void copies_and_what_was_overtaken(void **state)
 {
     static const struct captured copy[] = {SEND_OF(0, 'a', 10), SEND_OF(1, 'a', 11),
@@ -243,7 +243,7 @@ static void copies_and_what_was_overtaken(void **state)
         .ip_id = (id)                                                                              \
     }
 
-/* The identification tells a copy from a second sending even where nothing follows. */
+/* The IP identification distinguishes a copy from a retransmission even if nothing follows. */
 static void an_identification_of_ip_is_a_name(void **state)
 {
     static const struct captured copy[] = {WITH_ID(0, 10, 1),    WITH_ID(1, 11, 2),
@@ -313,7 +313,7 @@ static void a_queue_pair_may_begin_again(void **state)
     SHOWS(rows, "3 STARTS_AGAIN");
 }
 
-/* The old connection ended before all was answered. */
+/* The old connection ended before everything was acknowledged. */
 static void a_queue_pair_may_begin_again_before_all_is_answered(void **state)
 {
     static const struct captured same[] = {
@@ -362,7 +362,7 @@ static void messages_have_an_order_and_lengths(void **state)
     SHOWS(dma, "2 BAD_DMA_LENGTH");
 }
 
-/* --- Answers ---------------------------------------------------------------------------------- */
+/* --- Responses -------------------------------------------------------------------------------- */
 
 static void an_answer_that_comes_twice(void **state)
 {
@@ -373,7 +373,7 @@ static void an_answer_that_comes_twice(void **state)
 
     (void)state;
     SHOWS(rows, "3 ANSWERED_TWICE");
-    SHOWS(asked, "3 ANSWER_LOST"); /* it was asked again */
+    SHOWS(asked, "3 ANSWER_LOST"); /* it was requested again */
 }
 
 #define ACK_WITH_ID(when, at, msns, id)                                                            \
@@ -382,7 +382,7 @@ static void an_answer_that_comes_twice(void **state)
         .syndrome = 31, .ip_id = (id)                                                              \
     }
 
-/* The third is a copy of the first, though the second says the same and is none. */
+/* The third response is a copy of the first.  The second is equal and is not a copy. */
 static void a_copy_among_answers_that_say_the_same(void **state)
 {
     static const struct captured rows[] = {
@@ -401,7 +401,7 @@ static void a_copy_among_answers_that_say_the_same(void **state)
         .syndrome = 31, .ip_id = (id)                                                              \
     }
 
-/* What is asked twice is answered twice; and some of the answers were doubled. */
+/* Repeated requests are answered again, and some of the responses are duplicated. */
 static void a_copy_among_answers_to_what_was_asked_twice(void **state)
 {
     static const struct captured asked = {
@@ -431,8 +431,8 @@ static void a_copy_among_answers_to_what_was_asked_twice(void **state)
     SHOWS(atomic, "2 AGAIN_UNEXPLAINED, 6 ANSWERED_TWICE");
 }
 
-/* Two READs lack their answers: each is told of, though the first keeps all behind it from being
- * answered.
+/* Two READs lack their responses.  Both are reported, though the first one keeps everything behind
+ * it unacknowledged.
  */
 static void two_answers_that_are_missing(void **state)
 {
@@ -453,7 +453,7 @@ static void two_answers_that_are_missing(void **state)
     SHOWS(rows, "4 ANSWER_GAP, 4 ANSWER_GAP, 5 AGAIN_AFTER_HOLE");
 }
 
-/* A READ is asked for three times, and answered so; the rows of answers follow one another. */
+/* A READ is requested three times and answered three times; the responses follow one another. */
 static void a_read_that_is_answered_three_times(void **state)
 {
     static const struct captured rows[] = {
@@ -509,7 +509,7 @@ static void the_msn_counts_messages(void **state)
         SEND_OF(4, 'a', 3), ACK_OF(5, 'b', 3, 44), SEND_OF(6, 'a', 4), ACK_OF(7, 'b', 4, 45)};
 
     (void)state;
-    SHOWS(rows, "6 WRONG_MSN"); /* once, and then as it goes on */
+    SHOWS(rows, "6 WRONG_MSN"); /* reported once; then the new MSN is taken as right */
 }
 
 static void responses_of_a_read(void **state)
@@ -543,7 +543,9 @@ static void responses_of_a_read(void **state)
     SHOWS(twice, "3 ANSWERED_TWICE");
 }
 
-/* No packet is as long as the path MTU and belongs to more: the PSNs tell, or an ONLY. */
+/* No packet has the length of the path MTU and belongs to a longer message: the PSNs or an ONLY
+ * packet show it.
+ */
 static void reads_of_a_whole_path_mtu(void **state)
 {
     static const struct captured asked[] = {READ(0, 1, 4096), READ(1, 2, 4096), READ(2, 3, 4096)};
@@ -555,7 +557,7 @@ static void reads_of_a_whole_path_mtu(void **state)
     SHOWS(answered, "");
 }
 
-/* A later acknowledge tells that the answer of a READ is missing. */
+/* A later acknowledgment shows that the response of a READ is missing. */
 static void an_answer_that_is_missing_before_another(void **state)
 {
     static const struct captured rows[] = {
@@ -577,7 +579,7 @@ static void an_atomic_is_answered_as_before(void **state)
     SHOWS(wrong, "1 NOT_ANSWERED, 2 ANSWER_OF_OTHERS");
 }
 
-/* What a capture cannot have missed is an error, otherwise it may lack frames. */
+/* A missing packet is an error if the capture is complete.  Otherwise the capture may lack it. */
 static void what_is_answered_was_sent(void **state)
 {
     static const struct captured nothing[] = {SEND_OF(0, 'a', 1), ACK_OF(1, 'b', 1, 1),

@@ -25,8 +25,9 @@ static void what_nobody_verified_is_for_who_asks(void **state)
          "[IBTA1 17.2.8 (unverified)]; frames of rxe"},
         {"frames of rxe; [IBTA1 9.4.1]", "frames of rxe; [IBTA1 9.4.1]",
          "frames of rxe; [IBTA1 9.4.1]"},
-        {"[virtio 1.2, 9.7.5]", "[virtio 1.2, 9.7.5]", "[virtio 1.2, 9.7.5]"}, /* another's */
-        {"[IBTA1 9.7.55]", "[IBTA1 9.7.55]", "[IBTA1 9.7.55]"},                /* no row */
+        /* Of another document. */
+        {"[virtio 1.2, 9.7.5]", "[virtio 1.2, 9.7.5]", "[virtio 1.2, 9.7.5]"},
+        {"[IBTA1 9.7.55]", "[IBTA1 9.7.55]", "[IBTA1 9.7.55]"}, /* not in citations.def */
         {"mr[0:64", "mr[0:64", "mr[0:64"},
         {"mr[0:64] and []", "mr[0:64] and []", "mr[0:64] and []"},
     };

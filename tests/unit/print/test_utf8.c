@@ -17,10 +17,10 @@ static void printable_text_is_left_alone_and_the_rest_is_spelled(void **state)
         {"a\nb", true, "a\nb"},
         {"a\nb\tc\r", false, "a\\x0ab\\x09c\\x0d"},
         {"\x1b[31m\x7f", true, "\\x1b[31m\\x7f"},
-        {"\xff\xc3", true, "\\xff\\xc3"},                            /* no UTF-8, cut UTF-8 */
-        {"\xc0\x80\xed\xa0\x80", true, "\\xc0\\x80\\xed\\xa0\\x80"}, /* too long, surrogate */
+        {"\xff\xc3", true, "\\xff\\xc3"}, /* invalid byte, truncated character */
+        {"\xc0\x80\xed\xa0\x80", true, "\\xc0\\x80\\xed\\xa0\\x80"}, /* overlong form, surrogate */
         {"\xc2\x9b", true, "\\xc2\\x9b"},                            /* a C1 control */
-        {"\xef\xbf\xbf", true, "\\xef\\xbf\\xbf"},                   /* XML has no U+FFFF */
+        {"\xef\xbf\xbf", true, "\\xef\\xbf\\xbf"},                   /* not permitted in XML */
     };
 
     (void)state;

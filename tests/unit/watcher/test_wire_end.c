@@ -7,7 +7,7 @@
 #include "watcher/wire_end.h"
 
 #define SQ_PSN     100u
-#define RQ_PSN     0xfffffeu /* the responder's PSNs wrap */
+#define RQ_PSN     0xfffffeu /* the PSNs of the responder wrap */
 #define TIMEOUT_NS 1000000u
 #define RNR_CODE   1u /* 10 us */
 
@@ -75,7 +75,7 @@ static void finds(const struct wire_end *e, enum finding f)
     assert_string_equal(text_of(e->wrong), text_of(f));
 }
 
-/* --- What it asks ----------------------------------------------------------------------------- */
+/* --- Requester -------------------------------------------------------------------------------- */
 
 static void requests_follow_one_another(void **state)
 {
@@ -113,7 +113,7 @@ static void the_ack_timer_runs_for_its_time(void **state)
     }
 }
 
-/* A line that was busy until then excuses it. */
+/* A line that was busy until then excuses a late retransmission. */
 static void a_busy_line_delays_what_is_sent_again(void **state)
 {
     struct wire_end e = new_end();
@@ -193,7 +193,7 @@ static void an_rnr_nak_is_waited_for(void **state)
     finds(&e, FIND_RNR_NOT_WAITED);
 }
 
-/* Said twice, and alike. */
+/* The two definitions of the codes must agree. */
 static void codes_of_times_mean_what_they_mean_to_the_device(void **state)
 {
     (void)state;
@@ -215,7 +215,7 @@ static void reads_under_way_are_bounded(void **state)
     finds(&e, FIND_TOO_MANY_RDS);
 }
 
-/* --- What it answers -------------------------------------------------------------------------- */
+/* --- Responder -------------------------------------------------------------------------------- */
 
 static void what_arrived_is_acknowledged(void **state)
 {
@@ -259,7 +259,7 @@ static void the_msn_counts_messages(void **state)
     finds(&e, FIND_WRONG_MSN);
 }
 
-/* What is refused with an RNR NAK was not taken after all. */
+/* A request that is refused with an RNR NAK was not executed. */
 static void a_refused_message_is_not_counted(void **state)
 {
     struct wire_end e = new_end();
@@ -336,10 +336,10 @@ static void a_duplicate_is_answered_too(void **state)
     finds(&e, FIND_UNANSWERED);
 }
 
-/* A frame that is made by hand is given to a line that is not free, and comes on top. */
+/* An injected frame is queued on a busy line in addition to the others. */
 static void a_line_is_free_behind_all_that_was_given_to_it(void **state)
 {
-    const uint64_t rate = 1000000000; /* 8 ns a byte */
+    const uint64_t rate = 1000000000; /* 8 ns per byte */
     const uint64_t first = wire_line_free_ns(0, 100, 976, rate);
 
     (void)state;

@@ -23,7 +23,7 @@ static void an_event_adds_the_rows_that_it_names(void **state)
     assert_true(coverage_has(&c, COVER_received, cover_row_find(COVER_received, "RC_SEND_ONLY")));
     assert_false(coverage_has(&c, COVER_sent, cover_row_find(COVER_sent, "RC_SEND_ONLY")));
     assert_true(coverage_has(&c, COVER_events, EV_rx));
-    assert_int_equal(coverage_total(&c).covered, 4); /* SYN_NONE is not asked for */
+    assert_int_equal(coverage_total(&c).covered, 4); /* SYN_NONE is not required */
 }
 
 static void what_work_requests_do_to_keys_is_told_apart(void **state)
@@ -61,7 +61,7 @@ static void moves_are_of_a_type(void **state)
     assert_true(coverage_has(&c, COVER_moves, cover_row_find(COVER_moves, "UC_RTS_SQE")));
     assert_int_equal(coverage_figures(&c, COVER_moves).covered, 1);
     assert_false(coverage_figures(&c, COVER_moves).stranger);
-    coverage_move(&c, QPT_RC, QPS_RTS, QPS_SQE); /* there is no such move */
+    coverage_move(&c, QPT_RC, QPS_RTS, QPS_SQE); /* no such transition exists */
     assert_true(coverage_figures(&c, COVER_moves).stranger);
 }
 
@@ -75,8 +75,8 @@ static void a_value_without_a_row_is_told(void **state)
     assert_true(coverage_total(&c).stranger);
 }
 
-/* What `explain` and `poll_cq` say of scenarios holds: `./check` asks for one of each row that is
- * not excluded, and none can show one that is.
+/* What `explain` and `poll_cq` say about scenarios must hold.  `./check` requires a scenario for
+ * each row that is not excluded, and no scenario can show an excluded row.
  */
 static void what_no_scenario_can_show_is_nowhere_said_to_have_one(void **state)
 {
@@ -140,12 +140,12 @@ static void every_exclusion_is_of_a_row_and_says_why(void **state)
         if (row == cover_rows(x->class))
             fail_msg("%s has no %s", cover_class_name(x->class), x->name);
         cover_row(x->class, row, &r);
-        assert_ptr_equal(r.excluded, x->why); /* each is there once */
+        assert_ptr_equal(r.excluded, x->why); /* each occurs once */
         assert_true(strlen(x->why) > 10);
     }
 }
 
-/* What is excluded is not asked for, and is an error when it happens. */
+/* An excluded row is not required, and is an error if it happens. */
 static void what_is_excluded_must_not_happen(void **state)
 {
     struct coverage c = {0};
@@ -171,7 +171,7 @@ static void what_is_excluded_must_not_happen(void **state)
     assert_int_equal(cover_percent(&after), 100);
 }
 
-/* An event that names a rule, a status and the like in a new field is heard. */
+/* An event with a new field of one of these enumerations must be noticed. */
 static void every_field_of_these_enumerations_is_heard(void **state)
 {
     static const struct {
@@ -192,7 +192,7 @@ static void every_field_of_these_enumerations_is_heard(void **state)
             struct ev e = {.kind = (enum ev_kind)kind};
             struct coverage c = {0};
 
-            /* What a poll finds, a cqe has told. */
+            /* A cqe event has reported this already. */
             if (kind == EV_poll || strcmp(f->type, types[i % ARRAY_LEN(types)].type) != 0)
                 continue;
             ev_field_set(&e, f, 1);

@@ -70,7 +70,7 @@ static void what_cannot_be_is_refused(void **state)
         assert_line_refused(PAIR, rows[i].line, rows[i].says);
 }
 
-/* What becomes of a session with one fault, in both formats of rings. */
+/* Sessions with one fault each, in both ring formats. */
 static const char *const sessions[] = {
     "lose the next kick of h1.qp.sq as f\n" SEND "run; expect f.hits == 1 and count(tx) == 0\n"
     "kick h1.qp.sq; run; expect count(cqe, host==h1) == 1",
@@ -128,7 +128,7 @@ static void a_driver_notices_in_both_formats(void **state)
     }
 }
 
-/* Going to the start and to the end again does the same, hit for hit. */
+/* Going to the start and to the end again gives the same hits. */
 static void faults_come_back_with_their_time(void **state)
 {
     (void)state;
@@ -185,7 +185,7 @@ static void a_queue_shows_what_a_fault_made_of_its_kick(void **state)
                  "show vq h1.qp.sq", "kicked");
 }
 
-/* A queue without a vector interrupts nobody: there is no occasion. */
+/* A queue without a vector sends no interrupt, so none can be lost. */
 static void nothing_is_lost_of_an_interrupt_that_nobody_would_get(void **state)
 {
     struct lab l;

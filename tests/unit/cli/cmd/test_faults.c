@@ -93,11 +93,11 @@ static void clear_all_removes_every_fault(void **state)
                      "expect count(fault_gone) == 3\nshow faults");
     fflush(l.f);
     assert_non_null(strstr(l.out, "3 faults removed\n"));
-    lab_run(&l, "clear all"); /* there are none: nothing is wrong */
+    lab_run(&l, "clear all"); /* without faults this is not an error */
     lab_close(&l);
 }
 
-/* The lab goes back to when the fault with its condition was there, and hits the same packets. */
+/* After going back, the fault with its condition exists again and hits the same packets. */
 static void a_condition_comes_back_with_its_fault(void **state)
 {
     struct lab l;
@@ -118,8 +118,9 @@ static void a_condition_comes_back_with_its_fault(void **state)
     lab_close(&l);
 }
 
-/* A fault of a link asks how a frame was sent.  One that was on its way before it was there did not
- * take that along; the next one does, over the switch and as a copy that another fault has changed.
+/* The condition of a link fault refers to how the frame was sent.  That is not known of a frame
+ * that was in flight before the fault was added.  It is known of the next one, behind the switch
+ * and as a copy that another fault has changed.
  */
 static void a_fault_of_a_link_asks_what_left_behind_it(void **state)
 {
@@ -180,12 +181,13 @@ static void ways_of_a_link_are_set_apart(void **state)
     lab_run(&l, PAIR "set link h1-h2 from=h2 latency=9us loss=2%\n"
                      "expect h1-h2.there.latency == 1us and h1-h2.back.latency == 9us\n"
                      "expect h1-h2.back.loss_ppm == 20000 and h1-h2.there.loss_ppm == 0\n"
-                     "set link h1-h2 rate=1g\n" /* and leaves the rest of each as it is */
+                     "set link h1-h2 rate=1g\n" /* keeps the other values of both directions */
                      "expect h1-h2.back.latency == 9us and h1-h2.back.rate == 1000000000\n"
                      "expect h1-h2.there.latency == 1us and h1-h2.there.rate == 1000000000\n"
                      "expect count(link_way) == 3 and count(link_set) == 0\n"
                      "set link h1-h2 from=h1 burst=1%");
-    assert_false(lab_try(&l, "set link h1-h2 burst_frames=7")); /* not of both: so of none */
+    /* Not possible for both directions, so applied to none. */
+    assert_false(lab_try(&l, "set link h1-h2 burst_frames=7"));
     lab_run(&l, "expect h1-h2.there.burst_frames == 4");
     lab_close(&l);
 }

@@ -22,7 +22,7 @@ static void one_request_is_waited_for(void **state)
          ": SUCCESS\n"},
         {PAIR "post_recv h2.qp wr_id=7; post_send h1.qp wr_id=1 signaled; run",
          "finish h2.qp.rq wr_id=7", "h2.qp.rq wr_id=7 had completed before, in #"},
-        /* The same number again: the last one is meant. */
+        /* With a repeated number the last request is meant. */
         {PAIR "post_recv h2.qp; post_recv h2.qp; post_send h1.qp signaled; run; post_send h1.qp",
          "finish h1.qp wr_id=0", "without a completion\n"},
         {PAIR "post_recv h2.qp wr_id=7; modify_qp h2.qp state=ERR", "finish h2.qp",

@@ -16,7 +16,7 @@
     "  create_cq $h as cq; create_qp $h.pd send_cq=cq recv_cq=cq as qp }\n"                        \
     "connect h1.qp h2.qp\n"
 
-/* What "session save" writes of what was done behind PAIR; to be freed. */
+/* Returns what "session save" writes about what was done after PAIR.  The caller frees it. */
 static char *saved_behind(struct lab *l, const char *name)
 {
     struct source file = {0};
@@ -88,7 +88,7 @@ static void blocks_are_saved_as_typed_and_calls_as_what_they_did(void **state)
     }
 }
 
-/* Nothing of the line is done, and the error is at the text that follows the mark. */
+/* Nothing of the line is executed.  The error points to the text that follows the mark. */
 static void what_is_wrong_is_said_before_anything_runs(void **state)
 {
     static const struct {
@@ -144,7 +144,7 @@ static void what_is_wrong_is_said_before_anything_runs(void **state)
     }
 }
 
-/* One that goes wrong while it runs names both places. */
+/* A macro that fails while it runs names both places. */
 static void an_error_in_a_macro_names_the_call(void **state)
 {
     struct lab l;
@@ -162,7 +162,7 @@ static void an_error_in_a_macro_names_the_call(void **state)
     lab_close(&l);
 }
 
-/* By later definitions macros could come to call each other. */
+/* Later definitions could make macros call each other. */
 static void a_macro_calls_what_is_defined_when_it_runs(void **state)
 {
     struct lab l;
@@ -188,7 +188,7 @@ static void to_ask_begins_no_future(void **state)
     lab_close(&l);
 }
 
-/* What JSON could say in a block with variables, and no line. */
+/* Expressions that JSON can hold in a block with variables, and that no line can hold. */
 static void an_expression_with_a_variable_must_fit_into_a_line(void **state)
 {
     static const char *const rows[] = {"$x == 1; run", "$x == 1 }", "$x == \\\"a",

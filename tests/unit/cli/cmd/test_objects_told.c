@@ -37,7 +37,7 @@ static void a_refused_key_is_told_with_what_ended_it(void **state)
                  "MR_KEY bind h2.qp");
 }
 
-/* The last thing that happened to it. */
+/* `why` of a window shows the last change of it. */
 static void a_window_can_be_asked_about(void **state)
 {
     struct lab l;
@@ -47,7 +47,7 @@ static void a_window_can_be_asked_about(void **state)
     assert_tells("a_window_can_be_asked_about, refused", CLOSED, "why h2.mw", "h2.qp KEY_FREE");
     lab_open(&l, false);
     lab_run(&l, BOUND);
-    assert_false(lab_try(&l, "why h1.mr")); /* nothing has happened to it */
+    assert_false(lab_try(&l, "why h1.mr")); /* it has no history */
     lab_close(&l);
 }
 
@@ -68,7 +68,7 @@ static void a_shared_queue_and_an_event_can_be_asked_about(void **state)
                  "h2.srq SRQ_LIMIT_REACHED h2.qp h1.qp RC_SEND_ONLY psn=100");
 }
 
-/* Lines that say nothing of it are not there. */
+/* Lines that do not apply to the type are left out. */
 static void a_queue_pair_shows_what_its_type_has(void **state)
 {
     static const struct {
@@ -101,7 +101,7 @@ static void a_queue_pair_shows_what_its_type_has(void **state)
     }
 }
 
-/* Two messages and no receive: one is a probe, until receives are posted. */
+/* Two messages and no receive: one is sent as a probe until receives are posted. */
 static void a_message_without_a_credit_is_a_probe(void **state)
 {
     static const char stalled[] = HOSTS "on h1,h2 { create_qp pd send_cq=cq recv_cq=cq as qp }\n"
@@ -118,7 +118,7 @@ static void a_message_without_a_credit_is_a_probe(void **state)
     assert_tells("a_message_without_a_credit_is_a_probe, drawn", stalled, posted, "1: probe 3");
 }
 
-/* The rings of an object are asked for, and the event queue's buffers are for events. */
+/* Rings of an object are shown on request; the event queue's buffers are for events. */
 static void rings_are_shown_when_they_are_asked_for(void **state)
 {
     static const char shared[] = HOSTS "create_srq h2.pd max_wr=8 as srq\n";
@@ -134,7 +134,7 @@ static void rings_are_shown_when_they_are_asked_for(void **state)
                  "show dump h2.async.queue.desc[0]", "09 00 00 00 type number");
 }
 
-/* A driver that has written over its own ring: here by a WRITE to itself. */
+/* A driver has overwritten its own ring, here by a WRITE to itself. */
 static void a_chain_that_leads_nowhere_is_told_with_its_end(void **state)
 {
     static const char own[] = "host h1\nalloc_pd h1 as pd\nreg_mr h1.pd len=4k access=lw as mr\n"
@@ -164,7 +164,9 @@ static void a_chain_that_leads_nowhere_is_told_with_its_end(void **state)
     }
 }
 
-/* The driver learns from completions that a queue pair has failed, and asks for what cannot be. */
+/* The driver learns from completions that a queue pair has failed, and requests an impossible
+ * transition.
+ */
 static void a_move_of_a_failed_queue_pair_is_explained(void **state)
 {
     struct lab l;
@@ -177,7 +179,7 @@ static void a_move_of_a_failed_queue_pair_is_explained(void **state)
     lab_close(&l);
 }
 
-/* A send that fails flushes those behind it also where it leads to SQE. */
+/* A failed send flushes later ones, also where it leads to SQE. */
 static void a_send_that_was_flushed_in_sqe_names_the_one_that_failed(void **state)
 {
     static const char flushed[] =
@@ -191,7 +193,9 @@ static void a_send_that_was_flushed_in_sqe_names_the_one_that_failed(void **stat
                  "h1.cq wr_id=2 WR_FLUSH_ERR h1.cq wr_id=1 LOC_PROT_ERR h1.qp RTS SQE");
 }
 
-/* A datagram that is too long succeeds, and nothing leaves: why without a name finds it. */
+/* A datagram that is too long completes with success, but is not sent: `why` without a name finds
+ * it.
+ */
 static void what_is_wrong_with_a_datagram_is_told(void **state)
 {
     static const char ready[] =
@@ -216,7 +220,7 @@ static void what_is_wrong_with_a_datagram_is_told(void **state)
                  "h1.qp wr_id=5 SQ_DATAGRAM_LENGTH h1.qp SEND wr_id=5");
 }
 
-/* Nobody is in the group: each copy ends where its host's network function gets it. */
+/* The group has no member: each copy ends where a host's network function receives it. */
 static void a_datagram_to_nobody_ends_at_each_host(void **state)
 {
     static const char sent[] =
@@ -247,7 +251,7 @@ static void a_datagram_to_nobody_ends_at_each_host(void **state)
     lab_close(&l);
 }
 
-/* What stations say of their groups is no reason for anything. */
+/* Membership reports are the reason of nothing. */
 static void why_does_not_stop_at_reports_of_groups(void **state)
 {
     static const char failed[] =

@@ -59,7 +59,7 @@ static void a_key_that_was_lost_while_a_read_went_on_is_shown(void **state)
                  "NAK_REMOTE_ACCESS psn=102 h2.qp #56.2 #56.1 h2.qp 1024 MR_KEY");
 }
 
-/* The atomic was carried out before its own side had no place for what it found. */
+/* The atomic was executed before its own side had no place for the result. */
 static void what_fails_when_it_comes_back_is_told_so(void **state)
 {
     (void)state;
@@ -105,7 +105,7 @@ static void a_fence_is_drawn_where_it_is_posted(void **state)
                  "why h1.cq.wc[1]", "#47.1 fence");
 }
 
-/* A lab that stands still says who waits for what. */
+/* Fails unless a stopped lab says who waits for what. */
 static void assert_waits(const char *lines, const char *const *says)
 {
     struct lab l;

@@ -20,7 +20,8 @@ static void begin(struct lab *l, const char *qp_more)
 #define QPS    "on h1,h2 { create_qp pd send_cq=cq recv_cq=cq as qp }"
 #define INLINE "on h1,h2 { create_qp pd send_cq=cq recv_cq=cq max_inline_data=32 as qp }"
 
-/* Reads @line, one command, into a request.  The script is to be kept as long as that. */
+/* Parses @line, one command, into a request.  The caller keeps the script as long as the request.
+ */
 static bool read_line(struct lab *l, const char *line, struct script *s, struct request *ret)
 {
     *s = script_of(line);
@@ -80,7 +81,7 @@ static void remote_is_an_address_and_the_key_of_its_region(void **state)
     assert_int_equal(r.send.rkey, far.rkey);
     script_done(&s);
 
-    /* A bare name is the requester's own. */
+    /* A bare name belongs to the requester. */
     assert_true(read_line(&l, "post_send h1.qp op=rdma_write remote=mr[16:32]", &s, &r));
     assert_true(r.send.remote_addr == own.addr + 16);
     script_done(&s);
@@ -118,7 +119,7 @@ static void each_operation_has_its_operands(void **state)
                           &s, &r));
     assert_memory_equal(r.send.imm, "\1\2\3\4", 4);
     script_done(&s);
-    /* Drivers count the lowest byte of a key, unless another one is given. */
+    /* Drivers increment the low byte of a key unless another one is given. */
     assert_true(read_line(&l, "post_send h1.qp op=reg_mr mr=mr access=lw,rr", &s, &r));
     assert_true(r.send.reg.mr.raw == own.mr.raw);
     assert_int_equal(r.send.reg.key, (own.rkey & ~0xffu) | ((own.rkey + 1) & 0xff));
@@ -131,7 +132,7 @@ static void each_operation_has_its_operands(void **state)
     lab_close(&l);
 }
 
-/* Carries out @line, which must fail and say @message and @remedy. */
+/* Executes @line, which must fail with @message and @remedy. */
 static void must_refuse(struct lab *l, const char *line, const char *message, const char *remedy)
 {
     const struct diag *d = &l->s->diag;
@@ -250,7 +251,7 @@ static void the_request_that_is_refused_is_named_and_those_before_it_are_posted(
                 "request 2 of 2 was refused: the queue is full; 1 was posted", "more entries");
     must_refuse(&l, "post_list { post_send h1.qp; post_send h1.qp }",
                 "request 1 of 2 was refused: the queue is full; 0 were posted", "more entries");
-    /* A name that nothing has is found before anything is posted. */
+    /* An unknown name is found before anything is posted. */
     must_refuse(&l, "post_list { post_recv h1.qp; post_recv h1.qp sge=rm[0:8] }",
                 "nothing is called \"h1.rm\"", "h1.mr");
     lab_run(&l, "expect count(post_send) == 3 and count(post_recv) == 0");
@@ -275,7 +276,7 @@ static void a_list_takes_requests_of_one_queue_and_nothing_else(void **state)
     lab_close(&l);
 }
 
-/* Lines and JSON have one form each. */
+/* Lines and JSON have one written form each. */
 static void a_list_is_written_as_it_is_read(void **state)
 {
     static const char lines[] = "post_list nokick {\n"
@@ -371,7 +372,7 @@ static void a_queue_pair_is_named_by_itself_or_by_its_number(void **state)
     lab_close(&l);
 }
 
-/* Behind what can be done stands the word that tells more: a rule, or the lab's answer. */
+/* The remedy is followed by the word to explain: a rule, or the status of the lab. */
 static void a_refusal_names_what_to_explain(void **state)
 {
     static const struct {

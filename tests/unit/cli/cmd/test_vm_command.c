@@ -11,7 +11,7 @@ static char started[8192]; /* the command that was to be started last */
 
 static struct live *open_live(struct rdl_lab *lab)
 {
-    return (struct live *)lab; /* nobody looks into it */
+    return (struct live *)lab; /* never dereferenced */
 }
 
 static void close_live(struct live *l)
@@ -63,7 +63,7 @@ static void words_reach_the_kernel_whole(void **state)
     expect_part("x quiet'");
     snprintf(line, sizeof(line), "port vm h1 kernel=k append=\"%s%s\"", many, many);
     started[0] = '\0';
-    assert_false(lab_try(&l, line)); /* too long is said, and nothing is cut */
+    assert_false(lab_try(&l, line)); /* a command that is too long is reported, not truncated */
     assert_string_equal(started, "");
     lab_close(&l);
 }

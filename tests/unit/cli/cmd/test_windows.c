@@ -15,7 +15,7 @@
 #include "tree/lab_past.h"
 #include "viz/ladder_model.h"
 
-#define MARGIN 8u /* events before the first packet that windows begin with, too */
+#define MARGIN 8u /* windows also begin with the last events before the first packet */
 
 /* One frame: a packet, or a copy that the network made of it. */
 struct flight {
@@ -35,7 +35,7 @@ struct lab {
     struct flight *flights;
     size_t n;
     size_t first;     /* the event with which the packets begin */
-    size_t forgotten; /* so many of the oldest events are not there for the ladder */
+    size_t forgotten; /* number of the oldest events that the ladder does not get */
 };
 
 static const struct ev *event_at(const void *ctx, size_t i)
@@ -45,7 +45,7 @@ static const struct ev *event_at(const void *ctx, size_t i)
     return past_at(&l->past, l->forgotten + i);
 }
 
-/* The tx event that @e is an end of, or 0. */
+/* Returns the tx event that @e ends, or 0. */
 static ev_id ended(const struct lab *l, const struct ev *e)
 {
     const struct ev *tx = past_tx_of(&l->past, e);
@@ -126,7 +126,7 @@ static struct ladder *draw(struct lab *l, const struct picture_options *options)
     return ladder;
 }
 
-/* How often the flight is drawn, and as what. */
+/* Returns how often the flight is drawn, and sets how. */
 static size_t drawn(const struct ladder *ladder, const struct flight *f, enum ladder_cut *ret)
 {
     size_t n = 0;
@@ -145,7 +145,8 @@ static size_t drawn(const struct ladder *ladder, const struct flight *f, enum la
     return n;
 }
 
-/* @from and @to as the options have them; @from_id and @to_id are the events that they mean. */
+/* @from and @to are the values of the options; @from_id and @to_id are the events that they mean.
+ */
 static void check_window(struct lab *l, ev_id from, ev_id to)
 {
     const struct picture_options options = {
@@ -158,7 +159,7 @@ static void check_window(struct lab *l, ev_id from, ev_id to)
         const struct flight *f = &l->flights[i];
         const bool leaves = !f->copy && f->tx >= from && f->tx <= last;
         const bool ends = f->end && f->also_end >= from && f->end <= last;
-        /* Of a copy it is not known where it was before it ended. */
+        /* It is not known where a copy was before it ended. */
         const enum ladder_cut cut = leaves && ends ? CUT_NONE : leaves ? CUT_HEAD : CUT_TAIL;
         enum ladder_cut is = CUT_NONE;
         const size_t times = drawn(ladder, f, &is);
@@ -185,7 +186,7 @@ static void every_window_shows_what_happened_in_it(void **state)
 {
     static const struct {
         const char *scenario;
-        size_t step, most; /* of events between windows; events in a window */
+        size_t step, most; /* events between windows; events in a window */
     } rows[] = {{"04-lost-request", 1, SIZE_MAX}, {"06-lost-middle", 1, SIZE_MAX},
                 {"08-duplicate", 1, SIZE_MAX},    {"22-switch", 1, SIZE_MAX},
                 {"24-loopback", 1, SIZE_MAX},     {"26-unreliable-link", 97, 800}};
@@ -207,7 +208,7 @@ static void every_window_shows_what_happened_in_it(void **state)
     }
 }
 
-/* A record that begins somewhere is a window that begins there. */
+/* A record with a dropped start equals a window that begins there. */
 static void what_is_forgotten_is_cut_off_like_what_is_outside(void **state)
 {
     static const char *const scenarios[] = {"04-lost-request", "06-lost-middle"};
@@ -223,7 +224,7 @@ static void what_is_forgotten_is_cut_off_like_what_is_outside(void **state)
     }
 }
 
-/* Pictures of at most ten packets each, one after the other: no departure is lost between them. */
+/* Consecutive pictures of at most ten packets each: no departure is lost between them. */
 static void pictures_one_after_the_other_show_each_packet_leave_once(void **state)
 {
     struct picture_options options = {.n_packets = 10};

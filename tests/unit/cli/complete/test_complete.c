@@ -5,8 +5,8 @@
 #include "rdmalab/port.h"
 
 struct found {
-    char words[16384]; /* " h1.qp !h2.qp": what is barred has a ! */
-    char told[32768];  /* " h1.qp (RC, RTS)": with what they mean */
+    char words[16384]; /* " h1.qp !h2.qp": unavailable choices have a ! */
+    char told[32768];  /* " h1.qp (RC, RTS)": choices with their meaning */
 };
 
 static void add_word(void *ctx, const struct offer *o)
@@ -22,7 +22,7 @@ static void add_word(void *ctx, const struct offer *o)
 }
 
 struct row {
-    const char *line, *offered, *not_offered; /* blanks around words */
+    const char *line, *offered, *not_offered; /* words between blanks */
 };
 
 static void expect_offers(struct lab *l, const struct row *rows, size_t n)
@@ -55,7 +55,7 @@ static const struct row what_fits[] = {
     {"explain RNR_RETRY_E", " RNR_RETRY_EXC_ERR", " IBV_WC_RNR_RETRY_EXC_ERR"},
     {"explain implied", " implied_nak", " imm"},
     {"drop opcode=RC_ATOMIC", " opcode=RC_ATOMIC_ACKNOWLEDGE", "RC_ACK"},
-    {"post_send h1.qp ah=", "", " ah="}, /* there are none */
+    {"post_send h1.qp ah=", "", " ah="}, /* none exist */
     {"save ", " world", " h1"},
     {"post_list { post_", " post_send post_list", " run"},
     {"create_qp h1.pd send_cq=h", " send_cq=h1.cq", " send_cq=h1.qp"},
@@ -86,14 +86,14 @@ static const struct row what_fits[] = {
     {"xyzzy ", "", " h1"},
     {"expect h1.qp.next", " h1.qp.next_psn (the PSN of the next packet to be sent", "h1.qp.sq"},
     {"expect h1.cq.wc[5].st", " h1.cq.wc[5].status (how the work request ended)", "wr_id"},
-    {"show h1.cq.wc[5].st", "", "status"}, /* it is not there */
+    {"show h1.cq.wc[5].st", "", "status"}, /* it does not exist */
     {"why n", " not", " h1"},
     {"why not ", " h1.cq.wc[0] (the completion that comes next)", "json"},
     {"why not ", " tx", "json"},
     {"why not f", " f1", "h1"},
     {"why not h1.qp.sta", " h1.qp.state (its state", "h1.cq"},
     {"why not h1.qp.state == RTS and h2.q", " h2.qp", "h1.qp"},
-    {"expect h1.nobody.st", "", "state"}, /* of which kind would it be? */
+    {"expect h1.nobody.st", "", "state"}, /* its kind is unknown */
     {"post_recv h", " !h1.qp (is in RESET; post_recv needs INIT, RTR or RTS)", " h1.qp"},
     {"connect h1.qp ", " !h1.qp (is the other end already)", "!h2.qp"},
     {"connect h1.qp ", " h2.qp (RC, RESET)", "h1.cq"},
@@ -107,7 +107,7 @@ static const struct row what_fits[] = {
      " remote"},
     {"dealloc_pd h1.", " !h1.pd (2 objects use it)", " h1.pd"},
     {"attach_mcast ", " !h1.qp (is RC; only UD has multicast groups)", " h1.qp"},
-    {"post_send h1.qp wr_id=1 ", " op=", "wr_id"}, /* it is given */
+    {"post_send h1.qp wr_id=1 ", " op=", "wr_id"}, /* given already */
     {"kick h1.", " h1.qp.sq h1.qp.rq", "cq"},
     {"on h1 { destroy_qp ", " qp", " h1.qp"},
     {"on h1 {\nalloc_pd as pd2\ndestroy_qp ", " qp", " h1.qp"},
@@ -128,7 +128,7 @@ static const struct row what_fits[] = {
     {"show qp ", " json (", "tree"},
     {"show qp m", " markdown", " memory"},
     {"show vq h1.qp.sq n", " ndjson", "h1"},
-    {"show qp csv j", "", "json"}, /* one form is enough */
+    {"show qp csv j", "", "json"}, /* only one form is permitted */
     {"show c", " csv cq counters", "json"},
     {"sen", " send (a macro)", " run"},
     {"call s", " send", "set"},
@@ -136,7 +136,7 @@ static const struct row what_fits[] = {
     {"send fr", " from=", " to="},
     {"foreach x in h1,h2 { alloc_pd $", " $x (one value after the other)", "h1"},
     {"foreach x in 1..3 { on h1 { show h1.qp$(", " h1.qp$(x)", "h1.qp "},
-    {"foreach x in 1..3 { }; show $", "", "$x"}, /* the block is over */
+    {"foreach x in 1..3 { }; show $", "", "$x"}, /* the block has ended */
     {"macro m from n=4 { post_send $fr", " $from (what the call says)", "$n"},
     {"macro m from n=4 {\nrun\npost_send h1.qp sge=mr[0:$n", " sge=mr[0:$n", "$from"},
 };
@@ -193,7 +193,7 @@ static void completion_goes_into_expressions(void **state)
         {"until count(tx, ", " host== qpn== opcode== psn==", " tx"},
         {"until count(tx, host==", " host==h1 host==h2", "opcode"},
         {"until count(tx,host==h", " count(tx,host==h1 count(tx,host==h2", "h1.qp"},
-        {"until count(tx, host==h1, ", " opcode==", " host=="}, /* it is given */
+        {"until count(tx, host==h1, ", " opcode==", " host=="}, /* given already */
         {"until count(tx, opcode==RC_ATOMIC", " opcode==RC_ATOMIC_ACKNOWLEDGE", "RC_ACK"},
         {"until count(tx, opcode == rc_atomic_a", " rc_atomic_acknowledge", "RC_"},
         {"break tx(", " tx(host== tx(qpn==", " once"},
@@ -206,7 +206,7 @@ static void completion_goes_into_expressions(void **state)
         {"until h1.qp.state == ", " RESET INIT RTR RTS", " h1"},
         {"until h1.qp.state == r", " reset rtr rts", "RTR"},
         {"until h1.qp.state==R", " h1.qp.state==RESET h1.qp.state==RTR", "INIT"},
-        {"expect h1.cq.wc[3].status != LOC", " LOC_LEN_ERR", "RNR"}, /* nothing is there yet */
+        {"expect h1.cq.wc[3].status != LOC", " LOC_LEN_ERR", "RNR"}, /* no such completion yet */
         {"expect (h1.qp.state == RTS or h2.q", " h2.qp", "h1"},
         {"expect \"h1.q", "", "h1.qp"}, /* inside a string */
         {"until cou", " count(", "h1"},
@@ -221,7 +221,7 @@ static void completion_goes_into_expressions(void **state)
     lab_close(&l);
 }
 
-/* Of a thousand hosts, names are offered to go on with; those of one, what it has. */
+/* In a lab of a thousand hosts, names of hosts are offered first, and then the objects of one. */
 static void completion_stays_a_list_in_a_large_lab(void **state)
 {
     static const struct row rows[] = {
@@ -264,7 +264,7 @@ static void hints_say_what_may_follow(void **state)
         {"reg_mr h1.pd ", "len=SIZE [addr="},
         {"on h1 { create_cq ", "[HOST] [cqe=16]"},
         {"create_cq cqe ",
-         "[cqe=16] [channel=OBJECT] [nowait] [as NAME]"}, /* a host may be called so */
+         "[cqe=16] [channel=OBJECT] [nowait] [as NAME]"}, /* a host may have this name */
         {"create_cq h1 cqe=4 ", "[channel=OBJECT] [nowait] [as NAME]"},
         {"step packet ", "[COUNT]"},
         {"mod", ""},

@@ -8,7 +8,7 @@ static void words_are_written_out(void **state)
     static const struct {
         const char *typed, *written;
     } rows[] = {
-        {"host h1", "host h1"}, /* as it is */
+        {"host h1", "host h1"}, /* unchanged */
         {"n", "step packet"},
         {"n 3", "step packet 3"},
         {"s; s\nc", "step; step\ncontinue"},
@@ -42,7 +42,7 @@ static void words_are_written_out(void **state)
         {"goto n", "goto n"}, /* a name */
         {"modify_qp h1.qp state=ini", "modify_qp h1.qp state=init"},
         {"modify_qp h1.qp state=INI", "modify_qp h1.qp state=init"},
-        {"modify_qp h1.qp state=r", "modify_qp h1.qp state=r"}, /* of several */
+        {"modify_qp h1.qp state=r", "modify_qp h1.qp state=r"}, /* ambiguous */
         {"post_send h1.qp op=rdma_re sge=mr", "post_send h1.qp op=rdma_re sge=mr"},
         {"post_send h1.qp op=bin", "post_send h1.qp op=bind_mw"},
         {"set ch of", "set changes off"},
@@ -53,7 +53,7 @@ static void words_are_written_out(void **state)
         {"complete post_send h1.qp ", "complete \"post_send h1.qp \""},
         {"comp on h1 { al\nn", "complete \"on h1 { al\"\nstep packet"},
         {"complete \"x\"", "complete \"x\""},
-        {"po h1", "po h1"}, /* of several: who reads it says so */
+        {"po h1", "po h1"}, /* ambiguous: the parser reports it */
         {"q", "quit"},
         {"  ", "  "},
         {"", ""},
@@ -79,7 +79,7 @@ static void a_macro_is_not_hidden_by_a_word(void **state)
     static const struct {
         const char *typed, *written;
     } rows[] = {
-        {"n", "n"}, /* it is defined in the session */
+        {"n", "n"}, /* defined in the session */
         {"ru", "ru"},
         {"s", "step"},
         {"macro s { run }; s; c", "macro s { run }; s; continue"},
@@ -133,7 +133,7 @@ static void what_cannot_be_so_says_what_to_do(void **state)
     lab_close(&l);
 }
 
-/* All that two places say is what the words of both are: no command is hidden by another word. */
+/* The ambiguous words of two places are exactly the words of both: no word hides a command. */
 static void no_word_hides_a_command(void **state)
 {
     struct lab l;
@@ -170,7 +170,7 @@ static void each_word_leads_to_a_command(void **state)
     }
 }
 
-/* Bare names are those of the host, and what is saved has it in full. */
+/* Bare names are those of the host, and are saved in full. */
 static void a_host_of_its_own_is_written_out(void **state)
 {
     struct expanded e;

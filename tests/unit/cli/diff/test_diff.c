@@ -16,7 +16,7 @@
     "post_recv h2.qp sge=mr[0:64]; post_recv h2.qp sge=mr[64:128]\n"
 #define SEND "post_send h1.qp sge=mr[0:64] signaled\nrun\n"
 
-/* What @asked prints after @lines; free it. */
+/* Returns what @asked prints after @lines.  The caller frees it. */
 static char *told(const char *lines, const char *asked)
 {
     struct lab l;
@@ -66,7 +66,7 @@ static void the_same_says_what_was_compared(void **state)
                 "diff a b", "a b # 2 frames 8k 2");
 }
 
-/* Nothing of the history before it is drawn. */
+/* The history before the fork is not drawn. */
 static void a_future_that_ends_has_no_ladder(void **state)
 {
     (void)state;
@@ -101,7 +101,7 @@ static void what_the_record_has_forgotten_is_not_told_of(void **state)
                 "diff a b", "h1.mr");
 }
 
-/* The fault that one of them has not is told before the counters that follow from it. */
+/* A fault that only one future has is reported before the counters that follow from it. */
 static void causes_come_first(void **state)
 {
     (void)state;
@@ -115,13 +115,13 @@ static void causes_come_first(void **state)
                 "diff main was1 all", "main # was1 # f1 | next_psn h1.counters.sent_pkts");
 }
 
-/* Two long stories that part early. */
+/* Two long histories that part early. */
 #define LONG                                                                                       \
     PAIR "fork a_name_of_23_characters\ndrop next from=h1 as f1\n" MANY "future main\n" MANY
 #define MANY                                                                                       \
     "repeat 50 { post_recv h2.qp; post_send h1.qp signaled; run; poll_cq h1.cq; poll_cq h2.cq }\n"
 
-/* Twenty bytes differ, each 16 behind the last one. */
+/* Twenty bytes differ, 16 bytes apart. */
 #define BYTE   "01000000000000000000000000000000"
 #define FIVE   BYTE BYTE BYTE BYTE BYTE
 #define SPARSE PAIR "fork a\nwrite h1.mr[0] hex=" FIVE FIVE FIVE FIVE "\nfuture main\n"
@@ -146,7 +146,7 @@ static void what_is_cut_can_be_seen(void **state)
     assert_diff("many ranges", SPARSE, "diff a main all", "h1.mr[0:1] h1.mr[304:");
 }
 
-/* --- The bytes themselves --------------------------------------------------------------------- */
+/* --- Bytes ------------------------------------------------------------------------------------ */
 
 struct ranges {
     struct tree_memory_difference v[4];

@@ -35,7 +35,7 @@ static void every_row_of_every_enumeration_is_explained(void **state)
     }
 }
 
-/* Whoever has read what something is wants to see it: the commands for that. */
+/* Each page names the commands that show the thing. */
 static void every_page_says_how_to_see_it(void **state)
 {
     struct printed p;
@@ -74,7 +74,7 @@ static void every_field_of_every_event_is_explained(void **state)
     }
 }
 
-/* The second row of a word would never be printed. */
+/* A second row for a word would never be printed. */
 static void no_word_has_two_rows(void **state)
 {
     static const char *const words[] = {
@@ -98,7 +98,7 @@ static void no_word_has_two_rows(void **state)
     }
 }
 
-/* What `explain` alone lists can be asked for as it stands there. */
+/* Each word that `explain` alone lists is accepted as it is printed. */
 static void every_word_of_a_subject_is_explained(void **state)
 {
     static const char *const lists[] = {
@@ -147,7 +147,7 @@ static void every_word_that_is_offered_is_explained(void **state)
     assert_true(n > 300);
 }
 
-/* A leaf is known by its key, with its node, and by its path. */
+/* A leaf is found by its key, by its node and key, and by its path. */
 static void leaves_of_the_inspect_tree_are_explained(void **state)
 {
     static const char *const words[] = {"next_psn", "qp.next_psn", "h1.qp.next_psn"};
@@ -162,7 +162,7 @@ static void leaves_of_the_inspect_tree_are_explained(void **state)
     assert_false(explain(printed_begin(&p)->out, "mr.next_psn", false));
     printed_end(&p);
     assert_explained("counters");
-    /* Whoever has a name of its own: by what could be called so. */
+    /* An object with a name of its own is found by the kind of object that can have the name. */
     assert_explained("h1.conn.next_psn");
     assert_explained("f1.psn");
     assert_false(explain(printed_begin(&p)->out, "h1.conn.xyzzy", false));
@@ -212,7 +212,7 @@ static void one_word_can_mean_several_things(void **state)
     printed_end(&p);
 }
 
-/* The number says all that its value could; a source that nobody has verified is for who asks. */
+/* The number of a behaviour is enough to name it; an unverified source is shown only on request. */
 static void a_behaviour_tells_who_shows_it(void **state)
 {
     struct printed p;
@@ -247,7 +247,7 @@ static void assert_asked(const char *asked, const char *part)
     printed_end(&p);
 }
 
-/* Each name of C leads to its own row, and to no other of the same name. */
+/* Each C name leads to its own row, and to no other with the same name. */
 static void every_name_of_c_is_explained(void **state)
 {
     char name[64], lower[64];

@@ -16,7 +16,7 @@ enum { H1, H2, LOST }; /* interfaces */
 
 static const uint8_t frame[64] = {0x02};
 
-/* One frame three times: lost, then refused as a duplicate, then dropped by a switch. */
+/* One frame is lost, then refused as a duplicate, then dropped by a switch. */
 static const struct ev events[] = {
     {.id = ID(1, 1),
      .kind = EV_host_up,
@@ -40,12 +40,13 @@ static const struct ev events[] = {
     {.id = ID(6, 1),
      .kind = EV_drop,
      .u.drop = {.host = EV_HOST_NONE, .reason = DROP_NO_ROUTE, .tx = ID(3, 1)}},
-    {.id = ID(7, 1), .kind = EV_rx, .u.rx = {.host = 1, .tx = ID(2, 9)}}, /* bytes not kept */
+    /* Its bytes are not kept. */
+    {.id = ID(7, 1), .kind = EV_rx, .u.rx = {.host = 1, .tx = ID(2, 9)}},
 };
 
 static const struct written all = {events, ARRAY_LEN(events), ID(3, 1), frame, sizeof(frame)};
 
-/* Prints the capture of all events, and checks that it consists of whole blocks. */
+/* Exports all events, and checks that the capture consists of whole blocks. */
 static void export_all(struct printed *p, uint64_t forgotten)
 {
     const struct past_about about = {.title = "three fates", .seed = 7};
@@ -58,7 +59,7 @@ static void export_all(struct printed *p, uint64_t forgotten)
     ev_names_free(names);
 }
 
-/* The @n-th block of @type, or NULL. */
+/* Returns the block number @n of @type, or NULL. */
 static const uint8_t *block(const struct printed *p, uint32_t type, unsigned n)
 {
     const uint8_t *at = (const uint8_t *)p->text, *end = at + p->bytes;
@@ -144,7 +145,7 @@ static void the_section_says_what_was_run(void **state)
     printed_end(&p);
 }
 
-/* Names and addresses outlive the events that told them; frames that are not there are counted. */
+/* Names and addresses outlive the events that set them.  Missing frames are counted. */
 static void what_is_forgotten_is_said_and_names_are_kept(void **state)
 {
     static const struct written rest = {.events = events + 2, .n = ARRAY_LEN(events) - 2};

@@ -37,7 +37,7 @@ static void every_example_is_a_valid_line(void **state)
     }
 }
 
-/* What counts if a value is not given is a value that could be given, or a phrase and no value. */
+/* The default in the help is a permitted value, or a phrase that is no value. */
 static void every_standard_is_a_value(void **state)
 {
     (void)state;
@@ -66,7 +66,7 @@ static void every_parameter_says_what_it_is(void **state)
             assert_int_equal(p->words != NULL, p->kind == VAL_WORD || p->kind == VAL_SET);
             assert_int_equal(p->object != OBJ_NONE, p->kind == VAL_OBJECT);
             assert_true(p->max == 0 || p->min <= p->max);
-            /* Of the same name there must be only one. */
+            /* A name occurs once. */
             assert_ptr_equal(cmd_param(&cmd_table[i], p->name), p);
             assert_string_not_equal(p->name, "as");
             assert_string_not_equal(p->name, "do");
@@ -92,7 +92,7 @@ static void help_knows_every_command_and_class(void **state)
     fclose(nowhere);
 }
 
-/* However long its name is, a blank is behind it in the list of its class. */
+/* However long a name is, a blank follows it in the list of its class. */
 static void no_summary_touches_its_name(void **state)
 {
     char *text;

@@ -10,7 +10,7 @@
 #define ROUNDS     4000u
 #define TEXT_BYTES 160u
 
-/* Characters that mean something to one of the two languages, and some that do not. */
+/* Characters with a meaning in one of the two languages, and some without. */
 static const char *const pieces[] = {
     "\t",
     "\r",
@@ -61,7 +61,7 @@ static void add_random(struct prng *r, struct text *t)
         text_add(t, pieces[prng_below(r, ARRAY_LEN(pieces))]);
 }
 
-/* @text as a string of the expression language: only what ends it is escaped. */
+/* Appends @text as a string of the expression language, in which only its end is escaped. */
 static void add_string(struct text *t, const char *text)
 {
     text_add(t, "h1.mr[0:4] == \"");
@@ -73,7 +73,7 @@ static void add_string(struct text *t, const char *text)
     text_add(t, "\" and t > 1us");
 }
 
-/* One step of each kind that holds a text as it is. */
+/* Returns one step of each kind that holds a text unchanged. */
 static char *json_of(const char *text, const char *that)
 {
     char *json = NULL;
@@ -116,7 +116,7 @@ static void must_be_equal(const struct script *a, const struct script *b)
     assert_true(!x && !y);
 }
 
-/* Reads @json, and what comes back of it through lines; all of it must be the same. */
+/* Reads @json and converts it to lines and back.  The result must be equal. */
 static void survives(const char *json, const char *text)
 {
     struct script s = script_of(json), from_lines;
@@ -177,7 +177,7 @@ static void a_line_end_survives_as_a_text(void **state)
 static void a_string_of_an_expression_has_its_value(void **state)
 {
     static const struct {
-        const char *json; /* of "that" */
+        const char *json; /* the JSON of "that" */
         const char *line, *value;
     } rows[] = {
         {"h1.mr[0:3] == \\\"a\\tb\\\"", "h1.mr[0:3] == \"a\tb\"", "a\tb"},

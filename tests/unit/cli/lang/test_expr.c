@@ -157,7 +157,7 @@ static void bad_expressions_are_refused_where_they_go_wrong(void **state)
     }
 }
 
-/* Nobody knows yet what is called how; but that a completion has no such value is known. */
+/* Names are not known yet, but the members of a completion are. */
 static void paths_that_some_lab_could_have_are_taken(void **state)
 {
     static const char *const texts[] = {

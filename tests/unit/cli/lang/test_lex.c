@@ -3,7 +3,7 @@
 
 #include "cli/cli_testing.h"
 
-/* The kinds of all tokens, a letter each. */
+/* Writes the kinds of all tokens, one letter each. */
 static void kinds_of(const char *text, char *ret, size_t cap)
 {
     static const char letters[] = "w#;{}.!";
@@ -66,7 +66,7 @@ static void open_blocks_and_joined_lines_want_more(void **state)
         {"on h1 { a }\n", false}, {"on h1 { repeat 2 { a }\n", true},
         {"host \\\n", true},      {"host \\\n h1\n", false},
         {"note \"{\"\n", false},  {"# {\n", false},
-        {"}\n", false},           {"\"open {\n", false}, /* an error is not mended by more lines */
+        {"}\n", false},           {"\"open {\n", false}, /* more lines do not correct an error */
     };
 
     (void)state;
@@ -80,8 +80,8 @@ static void open_blocks_and_joined_lines_want_more(void **state)
     }
 }
 
-/* Lines that come one by one are cut as the text that they are together.  Each is looked at once:
- * what was cut is scribbled over, the text and the tokens, before the next line comes.
+/* Lines that arrive one by one give the same tokens as the whole text.  Each is read once:
+ * processed text and tokens are overwritten before the next line.
  */
 static void a_text_may_grow_by_lines(void **state)
 {

@@ -5,7 +5,7 @@
 #include "emu/base/text.h"
 #include "golden.h"
 
-/* A line and its one written form. */
+/* Each line has one written form. */
 static void lines_have_one_written_form(void **state)
 {
     static const struct {
@@ -44,7 +44,7 @@ static void lines_have_one_written_form(void **state)
         {"why not", "why not\n"},
         {"why not #12.3 # sent", "why not #12.3\n# sent\n"},
         {"why  not h1.qp.state == RTS  and t>2us", "why not h1.qp.state == RTS  and t>2us\n"},
-        {"why \"not\"", "why \"not\"\n"}, /* what may be called so */
+        {"why \"not\"", "why \"not\"\n"}, /* an object may have this name */
         {"host h1 \\\n  h2", "host h1 h2\n"},
         {"program h1 rc_pingpong client lab -s 64 -e -n 5",
          "program h1 rc_pingpong client \"lab\" size=64 iters=5 events\n"},
@@ -76,8 +76,8 @@ static void what_is_wrong_is_named_with_its_place_and_a_remedy(void **state)
     static const struct {
         const char *text;
         enum diag_kind kind;
-        const char *at;               /* the text from the place on begins with this */
-        const char *message, *remedy; /* parts of them */
+        const char *at;               /* the text at the position of the error begins with this */
+        const char *message, *remedy; /* parts of the message and the remedy */
     } rows[] = {
         {"hots h1", DIAG_VALUE, "hots", "unknown command", "host"},
         {"alloc", DIAG_VALUE, "alloc", "unknown command", ""},
@@ -209,7 +209,7 @@ static void abbreviations_need_to_be_asked_for_and_unique(void **state)
     }
 }
 
-/* The place is that in the file, of which the source may be a later part. */
+/* The position is that in the file, of which the source may be a later part. */
 static void a_caret_stands_under_the_wrong_word(void **state)
 {
     static const struct {
@@ -251,7 +251,7 @@ static void the_key_that_a_value_lacks_is_named(void **state)
         {"create_ah h1.pd h2", "h2", "create_ah needs the key dgid=", "\"dgid=h2\""},
         {"attach_mcast q 239.1.1.1", "239", "attach_mcast needs the key gid=", "gid=239.1.1.1"},
         {"map_mr_sg m mr[0:8k]", "mr[0", "map_mr_sg needs the key sg=", "\"sg=mr[0:8k]\""},
-        {"attach_mcast q h2", "h2", "attach_mcast takes no flag", "help"}, /* gid= has no host */
+        {"attach_mcast q h2", "h2", "attach_mcast takes no flag", "help"}, /* gid= takes no host */
         {"attach_mcast q gid=239.1.1.1 239.1.1.1", "239", "takes no flag", "help"},
         {"ack_async_event", "ack_async_event", "needs \"object\"", "ack_async_event h1.tiny"},
     };
@@ -269,7 +269,9 @@ static void the_key_that_a_value_lacks_is_named(void **state)
     }
 }
 
-/* A log of GitHub takes commands from lines, and a terminal from escape sequences. */
+/* Messages contain no control characters: GitHub's log reads commands from lines, and a terminal
+ * reads escape sequences.
+ */
 static void what_is_wrong_controls_nothing(void **state)
 {
     struct source src = source_of("a\n::error::b\x1b.lab", "\x1b\xc2\x9bhost\x7f\n");
@@ -289,7 +291,7 @@ static void what_is_wrong_controls_nothing(void **state)
     free(text);
 }
 
-/* The commands in quotes are some, and can be typed as they stand there. */
+/* The commands in quotes exist, and are correct as they are printed. */
 static void assert_leads_somewhere(const char *sentence)
 {
     char quoted[256];

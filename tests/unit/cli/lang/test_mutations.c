@@ -48,7 +48,7 @@ static void survives_conversion(const struct script *s)
     free(lines);
 }
 
-/* Returns whether the damaged @original was still a script. */
+/* Returns true if the damaged @original was still a valid script. */
 static bool try_one(struct prng *r, const char *original, bool json)
 {
     const size_t cap = strlen(original) + EXTRA_BYTES;
@@ -61,7 +61,7 @@ static bool try_one(struct prng *r, const char *original, bool json)
     memcpy(room, original, strlen(original));
     for (uint64_t left = prng_below(r, 3); left > 0; left--)
         damage(r, room);
-    text = strdup(room); /* of exactly its size, so that a sanitizer sees the byte behind it */
+    text = strdup(room); /* exactly its size, so that a sanitizer notices reads behind it */
     free(room);
     assert_non_null(text);
     s = script_of(text);
@@ -92,7 +92,7 @@ static void damaged_scripts_are_refused_or_survive(void **state)
 
         n_good += try_one(&r, as_json ? json[i] : cmd_table[i].example, as_json);
     }
-    /* Neither all nor none: both ways were tried. */
+    /* Both results occurred often enough. */
     assert_true(n_good > ROUNDS / 10 && n_good < ROUNDS - ROUNDS / 10);
     for (size_t i = 0; i < N_CMDS; i++)
         free(json[i]);

@@ -44,7 +44,7 @@ static void sentences_become_keys(void **state)
          "forge from=h2 class=ACK field=psn value=7 next\n"},
         {"forge the next ACK, set psn=7", "forge class=ACK field=psn value=7 next\n"},
         {"forge the next ACK set psn = 7", "forge class=ACK field=psn value=7 next\n"},
-        /* What keys said before still says the same. */
+        /* The older key form still has the same meaning. */
         {"drop next ack from=h1 as f1", "drop from=h1 next ack as f1\n"},
         {"drop nak", "drop nak\n"},
         {"delay ack from=h2 by=5us", "delay from=h2 by=5us ack\n"},
@@ -57,7 +57,7 @@ static void sentences_become_keys(void **state)
 
         must_read(&s, false);
         once = written(line_write_script, &s);
-        /* As an option may stand before or behind another, only what is there counts. */
+        /* Options may be in any order, so only the set of them is compared. */
         again = script_of(once);
         must_read(&again, false);
         twice = written(line_write_script, &again);
@@ -108,7 +108,7 @@ static void what_does_not_fit_is_said_where_it_is(void **state)
     }
 }
 
-/* Can a sentence of the command begin with the word? */
+/* Returns true if a sentence of the command can begin with the word. */
 static bool fits(struct pool *pool, enum cmd_id cmd, const char *word)
 {
     struct step *st = step_new(pool, &cmd_table[cmd], (struct span){0, 0});
@@ -118,7 +118,7 @@ static bool fits(struct pool *pool, enum cmd_id cmd, const char *word)
     return sentence_take(&s, pool, st, word, (struct span){0, strlen(word)}, &d) == SENTENCE_TOOK;
 }
 
-/* What TAB offers is understood: about frames, or about a virtqueue. */
+/* Each word that TAB offers is understood, for frames or for a virtqueue. */
 static void every_word_of_the_table_fits_somewhere(void **state)
 {
     (void)state;
@@ -126,7 +126,7 @@ static void every_word_of_the_table_fits_somewhere(void **state)
         struct pool pool = {NULL};
         const char *word = sentence_words[i].word;
 
-        if (strcmp(word, "where") != 0 && /* the reader of lines takes an expression there */
+        if (strcmp(word, "where") != 0 && /* the line parser takes an expression there */
             !fits(&pool, CMD_forge, word) && !fits(&pool, CMD_lose, word))
             fail_msg("%s", word);
         pool_free(&pool);

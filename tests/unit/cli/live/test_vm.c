@@ -31,7 +31,7 @@
 #define BAR1         0xfe100000u
 #define MEMORY       (64u * 4096u)
 #define QTEST_FD     5
-#define MACHINE_FAIL 9 /* its exit status when something is not as it must be */
+#define MACHINE_FAIL 9 /* exit status if a check in the machine fails */
 
 static void must(bool good, const char *what)
 {
@@ -91,7 +91,7 @@ static uint64_t memory(int fd, bool write, uint64_t gpa, uint32_t bytes, uint64_
     return get(fd);
 }
 
-/* Says where the memory is: all of file @memory_fd, from 0 on. */
+/* Sends the position of the memory: all of file @memory_fd, at address 0. */
 static void sync_memory(int fd, int memory_fd)
 {
     union {
@@ -113,7 +113,7 @@ static void sync_memory(int fd, int memory_fd)
     must(sendmsg(fd, &m, 0) == (ssize_t)sizeof(out), "a socket for memory");
 }
 
-/* Asks for what needs no answer, faster than anybody can take it. */
+/* Sends requests without answers faster than they can be handled. */
 static void never_stops(int fd)
 {
     static uint8_t out[4096 * VM_HEADER_BYTES];
@@ -124,7 +124,7 @@ static void never_stops(int fd)
         must(write(fd, out, sizeof(out)) == sizeof(out), "a socket");
 }
 
-/* What a kernel does first, up to a device that may raise interrupts. */
+/* Does what a kernel does first, up to a device that may raise interrupts. */
 static void machine_boots(int fd)
 {
     const int file = memfd_create("guest", 0);
@@ -144,7 +144,7 @@ static void machine_boots(int fd)
     must(memory(fd, false, BAR0 + REG_NUM_QUEUES, 2, 0) == 2, "two queues");
 }
 
-/* Interrupts of vector 0, for changes of the configuration, are @address, @data. */
+/* Sets vector 0, for configuration changes, to @address and @data. */
 static void machine_wants_changes(int fd, uint64_t address, uint32_t data)
 {
     uint32_t cap = (uint32_t)config(fd, false, 0x34, 1, 0);
@@ -285,7 +285,7 @@ static void turn(struct fixture *f)
     live_ops->pump(f->live, until + 50000000, -1);
 }
 
-/* Lets the lab go on until no machine runs; half a minute at most. */
+/* Runs the lab until no machine runs, half a minute at most. */
 static void run(struct fixture *f)
 {
     const uint64_t end = now_ms() + 30000;
@@ -296,7 +296,7 @@ static void run(struct fixture *f)
     }
 }
 
-/* ... until the machine has printed @line. */
+/* Runs the lab until the machine has printed @line. */
 static void run_to_line(struct fixture *f, const char *line)
 {
     const uint64_t end = now_ms() + 30000;
@@ -307,7 +307,7 @@ static void run_to_line(struct fixture *f, const char *line)
     }
 }
 
-/* What is left of a machine that has ended: nothing. */
+/* Checks that nothing is left of a machine that has ended. */
 static void expect_switched_off(struct fixture *f)
 {
     struct rdl_value v;
@@ -320,7 +320,7 @@ static void expect_switched_off(struct fixture *f)
     assert_int_equal(v.number, 0);
 }
 
-/* Soon nothing is left of process group @pid. */
+/* Checks that process group @pid soon has no process. */
 static void expect_gone(int pid)
 {
     for (unsigned i = 0; i < 1000 && kill(-pid, 0) == 0; i++)
@@ -337,7 +337,7 @@ static void expect_failure(struct fixture *f, const char *part)
     if (!strstr(error.message, part))
         fail_msg("\"%s\" has no \"%s\"", error.message, part);
     assert_true(error.remedy[0] != '\0');
-    assert_false(live_ops->programs_failed(f->live, &error)); /* told once */
+    assert_false(live_ops->programs_failed(f->live, &error)); /* reported once */
     expect_switched_off(f);
 }
 
@@ -383,7 +383,7 @@ static void two_at_once_may_not(void **state)
     run_to_line(f, "kept");
     assert_false(live_ops->vm(f->live, &c, &error));
     assert_string_equal(error.message, "h1: its virtual machine runs already");
-    assert_int_equal(read(fd, line, sizeof(line) - 1), 5); /* it is still the first one's log */
+    assert_int_equal(read(fd, line, sizeof(line) - 1), 5); /* still the log of the first one */
     assert_string_equal(line, "kept\n");
     close(fd);
     unlink(log);
@@ -415,10 +415,10 @@ static void a_log_that_is_full_is_told_of(void **state)
     assert_non_null(
         strstr(live_ops->said(f->live), "written into its log: No space left on device"));
     turn(f);
-    assert_null(live_ops->said(f->live)); /* it is told once */
+    assert_null(live_ops->said(f->live)); /* reported once */
     assert_string_equal(info_of(f).line, "two");
     assert_int_equal(info_of(f).log_error, ENOSPC);
-    start_command(f, "true"); /* without a log nothing is missed */
+    start_command(f, "true"); /* without a log nothing is missing */
     run(f);
     assert_int_equal(info_of(f).log_error, 0);
 }
@@ -430,7 +430,7 @@ static void a_message_of_msix_is_a_line_of_qtest(void **state)
 
     start(f, "is interrupted");
     run_to_line(f, "ready");
-    assert_int_equal(rdl_link_raise(f->lab, f->link, false), RDL_OK); /* the status changes */
+    assert_int_equal(rdl_link_raise(f->lab, f->link, false), RDL_OK); /* a change of the status */
     run(f);
     assert_false(live_ops->programs_failed(f->live, &error));
     assert_int_equal(info_of(f).interrupts, 1);
@@ -466,7 +466,7 @@ static void who_talks_nonsense_is_ended(void **state)
     expect_gone(pid);
 }
 
-/* It neither ends by itself nor when it is asked to. */
+/* The machine ends neither by itself nor when it is asked to. */
 static void the_end_of_the_session_ends_it(void **state)
 {
     struct fixture *f = *state;
@@ -482,7 +482,7 @@ static void the_end_of_the_session_ends_it(void **state)
     expect_gone(pid);
 }
 
-/* Its sockets are gone, but it lives: nothing waits for it. */
+/* Its sockets are closed, but it lives: nothing waits for it. */
 static void a_machine_may_let_go_of_the_lab(void **state)
 {
     struct fixture *f = *state;
@@ -493,7 +493,7 @@ static void a_machine_may_let_go_of_the_lab(void **state)
     assert_true(info_of(f).runs);
 }
 
-/* Somebody else still has its output when it is ended, so that its handles close last. */
+/* Another process still holds its output when it ends, so its handles close last. */
 static void it_may_be_started_again_at_once(void **state)
 {
     const struct timespec pause = {.tv_nsec = 1000000};
@@ -529,7 +529,7 @@ static void who_never_stops_asking_does_not_hold_up_the_lab(void **state)
     assert_true(info_of(f).runs);
 }
 
-/* rdmalab itself is killed: the machine goes with it. */
+/* If rdmalab is killed, the machine ends too. */
 static void it_does_not_outlive_the_lab(void **state)
 {
     struct fixture *f = *state;

@@ -26,7 +26,7 @@ static void headers_are_of_known_kinds_and_lengths(void **state)
         bool good;
     } rows[] = {
         {VM_SYNC_SYSMEM, 192, true}, {VM_SYNC_SYSMEM, 191, false}, {VM_SYNC_SYSMEM, 0, false},
-        {VM_RET, 8, false}, /* only we answer */
+        {VM_RET, 8, false}, /* only rdmalab answers */
         {VM_CFGWRITE, 12, true},     {VM_CFGREAD, 12, true},       {VM_CFGREAD, 13, false},
         {VM_BAR_WRITE, 24, true},    {VM_BAR_READ, 24, true},      {VM_BAR_READ, 20, false},
         {VM_SET_IRQFD, 0, true},     {VM_DEVICE_RESET, 0, true},   {VM_DEVICE_RESET, 1, false},
@@ -99,7 +99,7 @@ static void an_answer_is_a_header_and_a_value(void **state)
     assert_false(vm_wants_answer(VM_SET_IRQFD));
 }
 
-/* Sends @n bytes with descriptor @fd, -1: none. */
+/* Sends @n bytes with descriptor @fd; -1: none. */
 static void send_with(int to, const uint8_t *bytes, size_t n, int fd)
 {
     union {
@@ -119,7 +119,7 @@ static void send_with(int to, const uint8_t *bytes, size_t n, int fd)
     assert_int_equal(sendmsg(to, &m, 0), n);
 }
 
-/* Two requests with a descriptor each, as one stream that is cut anywhere. */
+/* Two requests with a descriptor each, as one stream that is split at any place. */
 static void requests_are_whole_however_they_come(void **state)
 {
     uint8_t sync[VM_HEADER_BYTES + VM_BODY_MAX] = {0}, reset[VM_HEADER_BYTES] = {VM_DEVICE_RESET};
@@ -150,7 +150,7 @@ static void requests_are_whole_however_they_come(void **state)
         assert_true(fcntl(kept, F_GETFD) & FD_CLOEXEC);
         assert_int_equal(vm_socket_read(&s, &r), VM_REQUEST);
         assert_int_equal(r.cmd, VM_DEVICE_RESET);
-        assert_int_equal(s.n_fds, 1); /* the second one's; the first was closed */
+        assert_int_equal(s.n_fds, 1); /* that of the second request; the first was closed */
         close(pair[1]);
         assert_int_equal(vm_socket_read(&s, &r), VM_CLOSED);
         vm_socket_done(&s);
@@ -196,9 +196,9 @@ static void interrupts_are_lines_and_wait_for_answers(void **state)
     expect_lines(pair[1], "writel 0xfee00000 0x41\n");
     for (uint32_t i = 1; i < VM_QTEST_UNANSWERED_MAX; i++)
         vm_qtest_send(&q, 0xfee00000, i);
-    vm_qtest_send(&q, 0xfee00000, 0x99); /* no more than that are unanswered */
+    vm_qtest_send(&q, 0xfee00000, 0x99); /* the maximum of unanswered interrupts */
     vm_qtest_send(&q, 0xfee00000, 0x9a);
-    vm_qtest_send(&q, 0xfee00000, 0x99); /* it waits already */
+    vm_qtest_send(&q, 0xfee00000, 0x99); /* it is pending already */
     assert_int_equal(q.unanswered, VM_QTEST_UNANSWERED_MAX);
     assert_int_equal(q.n_waiting, 2);
     assert_int_equal(q.merged, 1);
@@ -217,10 +217,10 @@ static void interrupts_are_lines_and_wait_for_answers(void **state)
     assert_non_null(vm_qtest_go(&q));
     close(pair[1]);
     vm_qtest_done(&q);
-    vm_qtest_send(&q, 1, 1); /* to nobody */
+    vm_qtest_send(&q, 1, 1); /* not connected */
 }
 
-/* A machine that lost an interrupt would wait for ever, and nobody would know why. */
+/* A machine that misses an interrupt would wait forever, so this is reported. */
 static void interrupts_for_which_there_is_no_room_are_missed(void **state)
 {
     struct vm_qtest q;
@@ -233,7 +233,7 @@ static void interrupts_for_which_there_is_no_room_are_missed(void **state)
         vm_qtest_send(&q, 0xfee00000, i);
     assert_int_equal(q.n_waiting, VM_QTEST_WAITING_MAX);
     assert_null(vm_qtest_go(&q));
-    vm_qtest_send(&q, 0xfee00000, VM_QTEST_UNANSWERED_MAX); /* waits already */
+    vm_qtest_send(&q, 0xfee00000, VM_QTEST_UNANSWERED_MAX); /* pending already */
     assert_null(vm_qtest_go(&q));
     vm_qtest_send(&q, 0xfee00000, UINT32_MAX);
     assert_non_null(vm_qtest_go(&q));
@@ -241,7 +241,7 @@ static void interrupts_for_which_there_is_no_room_are_missed(void **state)
     close(pair[1]);
 }
 
-/* Nobody is listened to for longer than what was asked needs. */
+/* A peer is not read for longer than the expected answer needs. */
 static void who_never_stops_answering_is_not_read_to_the_end(void **state)
 {
     char answers[3000], rest;
@@ -288,10 +288,11 @@ static void the_same_file_stays_mapped(void **state)
     assert_null(vm_memory_set(&m, lab, h, both, (int[]){one, other}, 2));
     assert_int_equal(m.n_files, 2);
     at = m.files[0].at;
-    assert_int_equal(pwrite(one, "x", 1, 4096 + 5), 1); /* by the machine, as its address 5 */
+    assert_int_equal(pwrite(one, "x", 1, 4096 + 5), 1); /* by the machine, at its address 5 */
     assert_int_equal(rdl_ram_read(lab, h, 5, &byte, 1), RDL_OK);
     assert_int_equal(byte, 'x');
-    assert_null(vm_memory_set(&m, lab, h, &low, &again, 1)); /* the same by another descriptor */
+    /* The same memory through another descriptor. */
+    assert_null(vm_memory_set(&m, lab, h, &low, &again, 1));
     assert_int_equal(m.n_files, 1);
     assert_ptr_equal(m.files[0].at, at);
     assert_int_equal(rdl_ram_read(lab, h, 1 << 20, &byte, 1), RDL_ERR_FAULT);

@@ -23,7 +23,7 @@
 
 struct pair {
     struct rdl_lab *lab;
-    struct pingpong p[SIDES]; /* server, client */
+    struct pingpong p[SIDES]; /* server and client */
     FILE *out[SIDES];
     char *text[SIDES];
     size_t n[SIDES];
@@ -61,7 +61,7 @@ static void end(struct pair *t)
     rdl_lab_free(t->lab);
 }
 
-/* What the originals set. */
+/* The attributes must be those of the original programs. */
 static void check_attributes(const struct pair *t, const struct pingpong *p, uint32_t i)
 {
     struct rdl_ah_attr ah;
@@ -91,7 +91,7 @@ static void tell(const struct pingpong *from, struct pingpong *to)
     }
 }
 
-/* What the TCP connection does. */
+/* Exchanges what the TCP connection carries. */
 static void exchange(struct pair *t)
 {
     struct pingpong *server = &t->p[0], *client = &t->p[1];
@@ -111,7 +111,7 @@ static void exchange(struct pair *t)
     }
 }
 
-/* Lets both go on a little; false: they have ended, or one has failed. */
+/* Lets both continue a little.  Returns false if they have ended or one has failed. */
 static bool play_once(struct pair *t)
 {
     const struct rdl_limits none = {0};
@@ -127,7 +127,7 @@ static bool play_once(struct pair *t)
     return true;
 }
 
-/* The @nth message of the client does not arrive. */
+/* Loses message @nth of the client. */
 static void lose_message(struct pair *t, uint32_t nth)
 {
     const struct rdl_fault_config config = {.kind = FLT_DROP,
@@ -143,7 +143,7 @@ static void lose_message(struct pair *t, uint32_t nth)
     assert_int_equal(rdl_fault_add(t->lab, &config, &ret), RDL_OK);
 }
 
-/* Lets both go on until they have ended, or one has failed. */
+/* Lets both continue until they have ended or one has failed. */
 static void play(struct pair *t)
 {
     for (uint32_t n = 0; n < STEPS_MAX; n++) {
@@ -279,7 +279,7 @@ static void queue_pairs_that_share_their_receives_work_with_every_number_and_los
 
         c.kind = pingpong_kind(PROGRAM_srq_pingpong);
         c.n_qp = rows[i].n_qp;
-        c.iters = 100; /* of all together */
+        c.iters = 100; /* all together */
         start(&t, &c, rows[i].loss_ppm);
         play(&t);
         for (unsigned side = 0; side < SIDES; side++) {
@@ -311,7 +311,7 @@ static void lines_of_queue_pairs_that_are_not_there_are_zeros(void **state)
     end(&t);
 }
 
-/* As the originals: nobody sends anything again. */
+/* Like the originals, nothing is sent again. */
 static void after_a_lost_message_the_unreliable_ones_wait(void **state)
 {
     static const uint32_t programs[] = {PROGRAM_uc_pingpong, PROGRAM_ud_pingpong};
@@ -380,7 +380,7 @@ static void a_changed_byte_is_found(void **state)
             pingpong_go(&t.p[i], rdl_now_ns(t.lab));
         exchange(&t);
         (void)!rdl_step(t.lab, RDL_STEP_TICK, none);
-        /* The client's own buffer, behind its back: what it sends is not what it should. */
+        /* Changes the client's buffer behind its back, so that it sends wrong data. */
         if (t.p[1].n_sent == 2)
             assert_int_equal(rdl_mem_write(t.lab, t.p[1].config.host, t.p[1].buf + 5000, &wrong, 1),
                              RDL_OK);
@@ -399,7 +399,7 @@ static void too_few_receives_of_the_right_size_end_with_an_error(void **state)
 
     (void)state;
     start(&t, &c, 0);
-    t.p[1].config.size = 64; /* both sides must agree on it, and nothing on the wire says it */
+    t.p[1].config.size = 64; /* both sides must agree on the size, which is not sent */
     play(&t);
     assert_int_equal(t.p[0].state, PP_FAILED);
     assert_non_null(strstr(t.p[0].error, "64 bytes, not 4096"));
@@ -441,16 +441,16 @@ static void a_server_knows_two_kinds_of_clients(void **state)
 
     (void)state;
     assert_true(pingpong_data_init(&d, 5000));
-    for (uint32_t i = 0; i < 3; i++) { /* ours: marks count up */
+    for (uint32_t i = 0; i < 3; i++) { /* of rdmalab: marks count up */
         pingpong_data_mark(&d, i);
         memcpy(d.got, d.want, d.bytes);
         assert_true(pingpong_data_take(&d, true, &at));
     }
-    assert_false(pingpong_data_take(&d, true, &at)); /* a mark of before */
+    assert_false(pingpong_data_take(&d, true, &at)); /* an old mark */
     pingpong_data_done(&d);
 
     assert_true(pingpong_data_init(&d, 5000));
-    memset(d.got, 0x7b, d.bytes); /* the original's: always the same */
+    memset(d.got, 0x7b, d.bytes); /* of the originals: always the same */
     assert_true(pingpong_data_take(&d, true, &at));
     assert_true(pingpong_data_take(&d, true, &at));
     d.got[4999] = 0;

@@ -22,7 +22,7 @@
 #define FILE_BYTES  (1u << 20)
 #define COMMAND_MAX 256u
 
-#define PPM 10000u /* of a per cent */
+#define PPM 10000u /* parts per million in a percent */
 
 struct setting {
     enum profile profile;
@@ -33,7 +33,7 @@ struct setting {
 
 struct pair {
     struct rdl_lab *lab;
-    struct verbs_peer *p[SIDES]; /* a, b */
+    struct verbs_peer *p[SIDES]; /* sides a and b */
     FILE *out[SIDES];
     char *text[SIDES];
     size_t n[SIDES];
@@ -84,7 +84,7 @@ static bool is_over(const struct pair *t)
            b == VERBS_PEER_FAILED;
 }
 
-/* What the TCP connection does. */
+/* Exchanges what the TCP connection carries. */
 static void carry(struct pair *t)
 {
     for (unsigned i = 0; i < SIDES; i++) {
@@ -95,7 +95,7 @@ static void carry(struct pair *t)
     }
 }
 
-/* Lets both go on until they have ended, or one has failed. */
+/* Lets both continue until they have ended or one has failed. */
 static void play(struct pair *t)
 {
     const struct rdl_limits none = {0};
@@ -117,7 +117,7 @@ static void play(struct pair *t)
     fail_msg("it does not end");
 }
 
-/* What verbs_lab.py prints; free() it. */
+/* Returns what verbs_lab.py prints.  The caller frees it. */
 static char *printed(const char *arguments)
 {
     char command[COMMAND_MAX];
@@ -137,7 +137,7 @@ static char *printed(const char *arguments)
     return text;
 }
 
-/* Fails with the first line that differs, and its section. */
+/* Fails with the first different line, and its section. */
 static void expect_same(const char *want, const char *got, const char *who)
 {
     char section[64] = "";
@@ -211,7 +211,7 @@ static void lost_frames_change_nothing_that_is_reliable(void **state)
         expect_transcripts(&rows[i]);
 }
 
-/* The rows of verbs_iba.py say why. */
+/* The rows of verbs_iba.py state the reasons. */
 static void two_hosts_by_the_specification_differ_where_it_is_said(void **state)
 {
     const struct setting s = {PROFILE_iba, 1024, false, 0};
@@ -220,7 +220,9 @@ static void two_hosts_by_the_specification_differ_where_it_is_said(void **state)
     expect_transcripts(&s);
 }
 
-/* A line for each section of @transcript: its name, and FNV-1a of its lines.  free() it. */
+/* Returns a line for each section of @transcript: its name, and the FNV-1a hash of its lines.  The
+ * caller frees it.
+ */
 static char *hashes_of(const char *transcript)
 {
     static const char section[] = "section ";
@@ -270,8 +272,8 @@ static void expect_random(const struct setting *s, const char *kind)
     free(lines);
 }
 
-/* Random programs are held against what rxe printed with rxe, whose hashes are kept
- * (tests/interop/random.expected).  tests/interop/run --seeds N tells more about one that differs.
+/* The results of random programs are compared with hashes of what two rxe devices printed
+ * (tests/interop/random.expected).  tests/interop/run --seeds N shows the differences.
  */
 static void random_programs_end_as_between_two_rxe(void **state)
 {
@@ -290,7 +292,7 @@ static void random_programs_end_as_between_two_rxe(void **state)
         expect_random(&rows[i].s, rows[i].kind);
 }
 
-/* Both sides read @lines; side a fails, and says @why. */
+/* Both sides read @lines.  Side a must fail with @why. */
 static void expect_mistake(const char *lines, const char *why)
 {
     const struct setting s = {PROFILE_iba, 1024, false, 0};
@@ -348,7 +350,7 @@ static void a_mistake_in_the_file_is_told_with_its_line(void **state)
         expect_mistake(rows[i].lines, rows[i].why);
 }
 
-/* What libibverbs answers with an errno is a line of the transcript, and the file goes on. */
+/* An errno of libibverbs is a line of the transcript, and the file continues. */
 static void a_refused_call_is_a_line_of_the_transcript(void **state)
 {
     static const char lines[] = MADE "post_send qp sge=mr[0:1]\n"
@@ -390,7 +392,7 @@ static void a_refused_call_is_a_line_of_the_transcript(void **state)
     end(&t);
 }
 
-/* What is not the other side of verbs_peer is found out at its first line. */
+/* A peer that is not verbs_peer is recognized by its first line. */
 static void only_the_other_side_is_talked_to(void **state)
 {
     static const struct {
@@ -423,7 +425,7 @@ static void only_the_other_side_is_talked_to(void **state)
         end(&t);
     }
     start(&t, &s, "sync x\n");
-    for (size_t i = 0; i < strlen(good); i++) { /* it may come in pieces */
+    for (size_t i = 0; i < strlen(good); i++) { /* it may come in parts */
         assert_int_not_equal(verbs_peer_state(t.p[0]), VERBS_PEER_DONE);
         verbs_peer_hears(t.p[0], good + i, 1);
         verbs_peer_go(t.p[0], 0);
@@ -432,7 +434,7 @@ static void only_the_other_side_is_talked_to(void **state)
     end(&t);
 }
 
-/* An endless line, or a side that says nothing, ends the program. */
+/* An endless line, or a silent side, ends the program. */
 static void a_side_that_says_too_much_or_nothing_is_left(void **state)
 {
     const struct setting s = {PROFILE_iba, 1024, false, 0};

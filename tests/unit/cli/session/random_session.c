@@ -10,11 +10,10 @@
 #include "rdmalab/inspect.h"
 #include "rdmalab/trace.h"
 
-#define PATIENCE 2000u /* ticks of a statement that is not cut short on purpose */
+#define PATIENCE 2000u /* ticks of a statement that is not cut short */
 #define DEPTH    3u
 
-/* In all of these @ is the number of a host, $ a small number, ~ a larger one, & the sign of a
- * variable.
+/* In these texts @ is the number of a host, $ a small number, ~ a larger one, & the variable sign.
  */
 static const char setup[] =
     "host h1 h2 ram=1m; link h1 h2 latency=$us\n"
@@ -22,7 +21,7 @@ static const char setup[] =
     "  create_qp pd send_cq=cq recv_cq=cq as qp }\n"
     "connect h1.qp h2.qp timeout=4\n";
 
-/* No world has these: who opens one says them again. */
+/* A saved world does not have the macros: whoever opens it defines them again. */
 const char author_macros[] =
     "macro pair a n=9 { post_recv $a.qp sge=mr[0:$n]; post_send h1.qp sge=mr[0:$n] signaled; run "
     "}\n"
@@ -30,7 +29,7 @@ const char author_macros[] =
 
 #define REMAKE_QP "destroy_qp h@.qp; create_qp h@.pd send_cq=h@.cq recv_cq=h@.cq as qp"
 
-/* What has more than one connection of two queue pairs; all of it is made by one line, or not. */
+/* Further objects.  One line creates all of them or none. */
 static const char more_setup[] =
     "on h1,h2 { reg_mr pd len=4k access=lw,rw,mw as wmr; alloc_mw pd as mw; create_srq pd as srq\n"
     "  create_qp pd send_cq=cq recv_cq=cq srq=srq as sqp; create_ah pd dgid=h1 as a1\n"
@@ -180,7 +179,7 @@ static const char *const anywhere[] = {
     "quit",
 };
 
-/* Where the host is known. */
+/* Statements inside a block on a host. */
 static const char *const bare[] = {
     "alloc_pd as p$",
     "create_cq as c$",
@@ -225,7 +224,7 @@ static void add_statements(struct author *a, struct text *t, unsigned depth, boo
     }
 }
 
-/* Makes a file of some statements, and sources it. */
+/* Writes some statements to a file, and sources it. */
 static void add_source(struct author *a, struct text *t, unsigned depth)
 {
     char name[32], lines[STATEMENT_BYTES];
@@ -322,7 +321,7 @@ struct outcome outcome_of(const struct lab *l)
     return (struct outcome){rdl_hash(l->s->lab), rdl_tick(l->s->lab), rdl_now_ns(l->s->lab)};
 }
 
-/* Runs a saved file as `rdmalab run` does; NULL, or why that is not what was saved. */
+/* Runs a saved file as `rdmalab run` does.  Returns NULL, or how the result differs. */
 static const char *replay(const char *name, const struct outcome *want, char *ret, size_t cap)
 {
     struct script script = {.first = NULL};
@@ -384,7 +383,8 @@ struct cut author_draw_cut(struct author *a)
 {
     const uint32_t by = author_below(a, 6);
 
-    const uint32_t most = by == CUT_INTERRUPT ? 30 : 100; /* what ^C is to find is short */
+    /* C must hit a statement while it runs, so the delay is short */
+    const uint32_t most = by == CUT_INTERRUPT ? 30 : 100;
 
     return (struct cut){by < CUT_NOT ? (enum cut_by)by : CUT_NOT, 1 + author_below(a, most)};
 }
@@ -409,7 +409,7 @@ void carry_out_until(struct lab *l, const char *statement, struct cut cut, uint6
         stop_at(l, tick + cut.after);
     if (last_tick > 0)
         stop_at(l, last_tick);
-    (void)lab_try(l, statement); /* much of it fails */
+    (void)lab_try(l, statement); /* many statements fail */
     l->seen.interrupted += l->s->step.interrupted;
     l->seen.stopped += cut.by == CUT_STOP && l->s->quit;
     l->seen.limited += cut.by == CUT_LIMIT && rdl_tick(l->s->lab) >= tick + cut.after;
@@ -444,5 +444,5 @@ void remove_session_files(void)
     static const char *const files[] = {"x.lab", "x.json", "s0.lab", "s1.lab", "s2.lab", "s3.lab"};
 
     for (size_t i = 0; i < ARRAY_LEN(files); i++)
-        (void)unlink(files[i]); /* not every test makes all of them */
+        (void)unlink(files[i]); /* some tests do not create all of them */
 }

@@ -8,7 +8,7 @@
 #include "emu/facts/enums.h"
 #include "rdmalab/trace.h"
 
-#define SESSIONS_LEAST 40u /* of so many something can be expected */
+#define SESSIONS_LEAST 40u /* fewer sessions are not checked */
 #define NAMES_MAX      256u
 
 /* The names that objects of a session were given. */

@@ -39,7 +39,7 @@ struct sight sight_of(const struct rdl_lab *lab)
                           rdl_record_forgotten(lab) == 0};
 }
 
-/* Is as much recorded, as far as nothing was forgotten? */
+/* Returns true if both have the same events recorded, as far as nothing was dropped. */
 static bool is_recorded_as(const struct sight *a, const struct sight *b)
 {
     const bool none = a->recorded_last == 0 || b->recorded_last == 0;

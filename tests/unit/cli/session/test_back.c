@@ -16,7 +16,7 @@ static const struct span nowhere = {0, 0};
     "poll_cq h1.cq\n"                                                                              \
     "post_send h1.qp wr_id=3 sge=mr[0:64] signaled; run; write h2.mr[0] \"again\"\n"
 
-/* Conditions, and which events of theirs there are, if they are about those; EV_COUNT: none. */
+/* Conditions, and the kind of event if they are about events; otherwise EV_COUNT. */
 static const struct {
     const char *text;
     enum ev_kind kind;
@@ -40,7 +40,7 @@ static const struct {
     {"tick == 20 or tick == 30", EV_COUNT},
 };
 
-/* Is there an event of @kind in the tick where the lab is? */
+/* Returns true if an event of @kind happens in the present tick. */
 static bool happens_here(const struct session *s, enum ev_kind kind)
 {
     const uint64_t tick = rdl_tick(s->lab);
@@ -56,7 +56,7 @@ static bool happens_here(const struct session *s, enum ev_kind kind)
     return false;
 }
 
-/* Does what @stop is about hold where the lab is? */
+/* Returns true if the condition of @stop holds in the present tick. */
 static bool holds_here(const struct session *s, struct stop *stop, enum ev_kind kind)
 {
     struct diag ignored;
@@ -67,8 +67,8 @@ static bool holds_here(const struct session *s, struct stop *stop, enum ev_kind 
     return stop->held;
 }
 
-/* The last tick before @tick in which question @i begins to hold, or happens, found by going to
- * each; UINT64_MAX: there is none.
+/* Returns the last tick before @tick in which condition @i begins to hold or its event happens.
+ * Visits every tick.  UINT64_MAX: none.
  */
 static uint64_t tick_before(struct session *s, size_t i, uint64_t tick)
 {
@@ -87,7 +87,7 @@ static uint64_t tick_before(struct session *s, size_t i, uint64_t tick)
 
         assert_true(travel_to(s, &to, nowhere));
         if (rdl_tick(s->lab) != at)
-            continue; /* a command does not stop there */
+            continue; /* no command stops there */
         holds = holds_here(s, stop, kind);
         if (holds && (!held || kind != EV_COUNT))
             found = at;
@@ -128,7 +128,7 @@ static void back_to_finds_what_going_everywhere_finds(void **state)
     lab_close(&l);
 }
 
-/* Where lines end on the way there, `back stop` stops on the way back. */
+/* `back stop` stops where lines were stopped on the way forward. */
 static void stops_are_hit_in_both_directions(void **state)
 {
     static const char *const lines[] = {
@@ -162,8 +162,8 @@ static void stops_are_hit_in_both_directions(void **state)
     assert_true(n >= 4);
     for (uint32_t id = 1; id <= 4; id++)
         assert_true(stops_find(&l.s->stops, id)->n_hits > 0);
-    assert_null(l.s->stops.hit);            /* the last line ran to the end */
-    n -= hits[n - 1] == rdl_tick(l.s->lab); /* where one is already, one is not taken to */
+    assert_null(l.s->stops.hit);            /* the last line ran to its end */
+    n -= hits[n - 1] == rdl_tick(l.s->lab); /* a hit in the present tick does not count */
     while (n-- > 0) {
         lab_run(&l, "back stop");
         assert_int_equal(rdl_tick(l.s->lab), hits[n]);
@@ -171,7 +171,7 @@ static void stops_are_hit_in_both_directions(void **state)
     lab_close(&l);
 }
 
-/* Stops move no event number, and are not part of what a session did. */
+/* Stops do not change event numbers, and are not part of the history. */
 static void stops_leave_no_trace(void **state)
 {
     uint64_t hash[2];
@@ -198,7 +198,7 @@ static void stops_leave_no_trace(void **state)
     assert_int_equal(hash[0], hash[1]);
 }
 
-/* What a block behind `do` does is done once for each hit, and the line has ended. */
+/* The block behind `do` is executed at each hit, and the line has ended. */
 static void a_block_is_done_at_each_hit(void **state)
 {
     uint64_t before;
@@ -211,7 +211,7 @@ static void a_block_is_done_at_each_hit(void **state)
     lab_run(&l, "post_recv h2.qp sge=mr[0:64]; post_send h1.qp sge=mr[0:64] signaled");
     lab_run(&l, "run; host h9");
     assert_int_equal(rdl_total(l.s->lab, EV_mem_write), before + 1);
-    assert_false(lab_try(&l, "show h9")); /* the line ended */
+    assert_false(lab_try(&l, "show h9")); /* the line has ended */
     assert_null(stops_find(&l.s->stops, 2));
     lab_run(&l, "run");
     assert_int_equal(rdl_total(l.s->lab, EV_mem_write), before + 2);
@@ -221,7 +221,7 @@ static void a_block_is_done_at_each_hit(void **state)
     lab_close(&l);
 }
 
-/* A block may remove its own stop, and what it says then is still told. */
+/* A block may remove its own stop; its output is still printed. */
 static void a_block_may_remove_its_own_stop(void **state)
 {
     struct lab l;
@@ -236,7 +236,7 @@ static void a_block_may_remove_its_own_stop(void **state)
     lab_close(&l);
 }
 
-/* A stop ends a line, and the next line of a script goes on. */
+/* A stop ends a line; the next line of a script is executed. */
 static void the_next_line_goes_on(void **state)
 {
     struct lab l;
@@ -253,7 +253,7 @@ static void the_next_line_goes_on(void **state)
     lab_close(&l);
 }
 
-/* The place is inside a command that cannot be gone on with: no way begins there. */
+/* The place is inside a command that cannot be continued: no replay can start there. */
 static void a_search_from_the_middle_of_a_command_finds_its_way_back(void **state)
 {
     struct lab l;
@@ -266,14 +266,15 @@ static void a_search_from_the_middle_of_a_command_finds_its_way_back(void **stat
         const struct place to = travel_place_of(l.s, tick);
 
         assert_true(travel_to(l.s, &to, nowhere));
-        (void)lab_try(&l, "back to reg_write"); /* there may be none before */
+        (void)lab_try(&l, "back to reg_write"); /* there may be no earlier one */
         assert_int_not_equal(l.s->diag.kind, DIAG_BROKEN);
         lab_run(&l, "goto end");
     }
     lab_close(&l);
 }
 
-/* A list is posted, or completions are polled, in several ticks at once: there is no place inside.
+/* A list is posted, or completions are polled, within one step of several ticks: there is no place
+ * inside.
  */
 static void back_by_a_tick_never_stays_where_it_is(void **state)
 {
@@ -356,7 +357,7 @@ static void what_is_said_of_where_one_comes_from(void **state)
     }
 }
 
-/* A field that an event has not is different from nothing. */
+/* An absent field is different from 0. */
 static void no_comparison_with_an_absent_field_holds(void **state)
 {
     struct lab l;

@@ -5,7 +5,7 @@
 #include "cli/session/travel.h"
 #include "rdmalab/trace.h"
 
-/* What @lines print in @l. */
+/* Returns what @lines print in @l. */
 static const char *printed_by(struct lab *l, const char *lines)
 {
     size_t before;
@@ -21,8 +21,8 @@ static void changes_of_a_command_are_those_of_its_objects(void **state)
 {
     static const struct {
         const char *line;
-        const char *says[5]; /* parts of what is printed */
-        const char *silent;  /* and what is not */
+        const char *says[5]; /* parts of the output */
+        const char *silent;  /* must not be in the output */
     } rows[] = {
         {"post_send h1.qp wr_id=2 sge=mr[0:64] nokick",
          {"~ h1.qp.sq  avail_idx 1 -> 2, driver.avail_idx 1 -> 2"},
@@ -76,7 +76,7 @@ static void a_block_and_a_stop_tell_once(void **state)
     assert_null(strstr(told, "avail_idx 1 -> 2"));
     told = printed_by(&l, "break rx(host==h2) once; post_send h1.qp sge=mr[0:64]; run; host h9");
     assert_non_null(strstr(told, "~ h2.qp  msn 1 -> 2"));
-    assert_null(strstr(told, "acked_psn")); /* the ACK is under way yet */
+    assert_null(strstr(told, "acked_psn")); /* the ACK is still in flight */
     lab_close(&l);
 }
 
@@ -89,7 +89,7 @@ static void a_setting_is_no_part_of_what_was_done(void **state)
     lab_run(&l, STORY "back");
     assert_true(l.s->travel.in_past);
     lab_run(&l, "set changes on; set changes off; set history=8m; set");
-    assert_true(l.s->travel.in_past); /* nothing else was done there */
+    assert_true(l.s->travel.in_past); /* no other future has begun there */
     assert_int_equal(l.s->futures.n, 0);
     lab_run(&l, "set link h1-h2 loss=1%");
     assert_false(l.s->travel.in_past);
@@ -107,7 +107,7 @@ static void history_keeps_within_its_bound_and_goes_everywhere(void **state)
     lab_run(&l, STORY);
     to = travel_here(l.s);
     hash = rdl_hash(l.s->lab);
-    for (int i = 0; i < 30; i++) /* each leaves a snapshot behind */
+    for (int i = 0; i < 30; i++) /* each leaves a snapshot */
         lab_run(&l, "ping h1 h2; back; goto end");
     assert_true(l.s->snapshots.bytes > (size_t)4 << 20);
     lab_run(&l, "set history=2m");

@@ -4,7 +4,7 @@
 #include "cli/lab_session.h"
 #include "rdmalab/trace.h"
 
-/* The record forgets; what is counted is counted all the same, and the notes say how many more. */
+/* The recorder drops events, but they are counted, and the notes say how many more there are. */
 static void counts_do_not_rest_on_the_record(void **state)
 {
     struct lab l;
@@ -29,7 +29,7 @@ static void counts_do_not_rest_on_the_record(void **state)
     lab_close(&l);
 }
 
-/* A file is known as a whole: what its last step counts is counted from its first. */
+/* A file is read as a whole: what its last step counts is counted from the first step on. */
 static void a_script_counts_from_its_beginning(void **state)
 {
     static const char lines[] = "host h1 h2; link h1 h2\n"
@@ -49,7 +49,7 @@ static void a_script_counts_from_its_beginning(void **state)
     lab_close(&l);
 }
 
-/* What a script counts is attached before any name is there; events of others count for !=. */
+/* The counters of a script start before any name exists; events of others count for !=. */
 static void what_is_not_of_a_later_name_counts(void **state)
 {
     static const char lines[] =
@@ -68,13 +68,15 @@ static void what_is_not_of_a_later_name_counts(void **state)
     must_read(&script, false);
     if (!session_script(l.s, &script))
         fail_msg("%s", l.s->diag.message);
-    /* Asked late it is the same. */
+    /* A later question has the same answer. */
     lab_run(&l, "expect count(eth_tx, wire_bytes==98, host!=h3) == 2");
     script_done(&script);
     lab_close(&l);
 }
 
-/* What differs in one word only is counted apart, although all is counted ahead. */
+/* Filters that differ in one word are counted separately, although all of them count from the
+ * start.
+ */
 static void filters_that_look_alike_are_not_one(void **state)
 {
     static const char lines[] =
@@ -132,7 +134,7 @@ static void names_that_nothing_has_cannot_be_counted(void **state)
     lab_close(&l);
 }
 
-/* A fault that is gone is known by its events, or because it was counted while it was there. */
+/* A removed fault is known by its events, or because it was counted while it existed. */
 static void a_fault_that_is_gone_can_be_counted(void **state)
 {
     struct lab l;
@@ -149,7 +151,7 @@ static void a_fault_that_is_gone_can_be_counted(void **state)
     lab_close(&l);
 }
 
-/* Nor does a name that comes later make it a host. */
+/* A name that is given later does not make it a host either. */
 static void a_fault_is_no_host_for_who_counts_ahead(void **state)
 {
     struct script script =
@@ -165,7 +167,7 @@ static void a_fault_is_no_host_for_who_counts_ahead(void **state)
     lab_close(&l);
 }
 
-/* Stops are exact: at the tick, whatever kind of step is under way. */
+/* Stops are exact to the tick in every kind of step. */
 static void a_stop_expression_stops_at_its_tick(void **state)
 {
     static const char *const stops[] = {"#2", "#3", "#20", "#40", "#46", "#50", "#52", "#54"};

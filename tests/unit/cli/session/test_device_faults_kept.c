@@ -12,7 +12,7 @@
 #include "process/exit_status.h"
 #include "rdmalab/trace.h"
 
-#define STRIDE 5u /* of the ticks that are gone to */
+#define STRIDE 5u /* every so many ticks are visited */
 
 #define PAIR_OF(ring)                                                                              \
     "host h1 h2 ram=1m ring=" ring "; link h1 h2\n"                                                \
@@ -84,7 +84,7 @@ static const struct story {
      "clear f; run; expect count(cqe, host==h1) == 1"},
 };
 
-/* What a session is in the middle of a story, and at its end. */
+/* The state of a session in the middle of a history and at its end. */
 struct told {
     struct sight middle, end;
 };
@@ -104,7 +104,7 @@ static void expect_middle(const struct lab *l, const struct told *told, const ch
     sight_expect(&now, &told->middle, how);
 }
 
-/* From the middle on, the rest goes as it did. */
+/* Checks that the rest of the history is the same. */
 static void expect_rest(struct lab *l, const struct story *s, const struct told *told,
                         const char *how)
 {

@@ -14,7 +14,7 @@
 #include "rdmalab/trace.h"
 #include "viz/ladder.h"
 
-/* Some thousand events, of which the record keeps the last; of frames it keeps fewer. */
+/* Some thousand events, of which the recorder keeps the last; it keeps fewer frames. */
 static const char long_story[] =
     "record keep=2k frames=4k; host h1 h2; link h1 h2\n"
     "on h1,h2 { alloc_pd as pd; reg_mr pd len=64k access=lw as mr; create_cq cqe=128 as cq\n"
@@ -22,7 +22,7 @@ static const char long_story[] =
     "connect h1.qp h2.qp sq_psn=100 timeout=14\n"
     "repeat 60 { post_recv h2.qp sge=mr[0:4k]; post_send h1.qp sge=mr[0:4k] signaled; run }\n";
 
-/* Its record is off while two packets are sent and two others arrive. */
+/* Recording is off while two packets are sent and two others arrive. */
 static const char gap_story[] =
     "host h1 h2; link h1 h2 latency=10us\n"
     "on h1,h2 { alloc_pd as pd; reg_mr pd len=64k access=lw as mr; create_cq cqe=128 as cq\n"
@@ -34,7 +34,7 @@ static const char gap_story[] =
 
 static const char frameless_story[] = "record frames=0; host h1 h2; link h1 h2; ping h1 h2\n";
 
-/* Does the text of a parameter have @words and then @n, as people write it? */
+/* Fails unless the text of a parameter has @words followed by @n in the form shown to users. */
 static void assert_says(const char *text, const char *words, uint64_t n)
 {
     char buf[64];
@@ -91,7 +91,7 @@ static void the_record_can_be_told_how_much_to_keep(void **state)
     }
 }
 
-/* The first line that a message names keeps what was forgotten. */
+/* The command in the message keeps what was dropped. */
 static void the_remedy_helps(void **state)
 {
     char story[1024];
@@ -114,7 +114,7 @@ static void what_is_missing_is_said_where_it_is_looked_for(void **state)
     static const struct {
         const char *story, *line;
         bool ok;
-        const char *says; /* in the output, or the message and its remedy */
+        const char *says; /* part of the output, or of the message and its remedy */
     } rows[] = {
         {long_story, "why #12", false,
          "#12 is forgotten\nthe record has the last 1308 events, from #246.1 on; \"record "
@@ -179,7 +179,7 @@ static void what_is_missing_is_said_where_it_is_looked_for(void **state)
     }
 }
 
-/* A picture of a part that is all there says nothing of what is missing elsewhere. */
+/* A picture of a complete part does not mention what is missing elsewhere. */
 static void what_is_complete_is_not_complained_of(void **state)
 {
     static const char *const lines[] = {"export ladder /dev/null from=#300 to=#310",

@@ -31,7 +31,7 @@ static void the_last_four_that_were_left_are_kept(void **state)
     lab_close(&l);
 }
 
-/* The state of each future is what was done in it, however often one goes to and fro. */
+/* Each future keeps its own state, however often the session moves between them. */
 static void each_future_has_its_own_state(void **state)
 {
     struct lab l;
@@ -88,7 +88,7 @@ static void diff_tells_where_two_part(void **state)
     lab_close(&l);
 }
 
-/* A file may bring many of them. */
+/* A file may have many futures. */
 static void all_that_are_too_many_are_forgotten(void **state)
 {
     struct lab l;

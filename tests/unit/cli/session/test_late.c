@@ -9,7 +9,7 @@
 #include "cli/live/live.h"
 #include "rdmalab/port.h"
 
-#define LATE_NS   10000000u /* what the clock says, of work that was due within microseconds */
+#define LATE_NS   10000000u /* delay of the clock; the work was due within microseconds */
 #define TURNS_MAX 10000u
 #define N_FRAMES  300u /* more than a turn has ticks */
 
@@ -20,7 +20,7 @@ static unsigned n_turns;
 static struct live *open_live(struct rdl_lab *lab)
 {
     lab_of_live = lab;
-    return (struct live *)lab; /* nobody looks into it */
+    return (struct live *)lab; /* never dereferenced */
 }
 
 static void close_live(struct live *l)
@@ -82,7 +82,7 @@ static const char *nothing_said(struct live *l)
     return NULL;
 }
 
-/* All of it is done later than the run lasts, in more turns than one, and the run ends. */
+/* All frames are sent later than the run lasts, in several turns, and the run ends. */
 static void a_run_that_ends_in_the_past_does_what_was_due_until_then(void **state)
 {
     static const struct live_ops ops = {

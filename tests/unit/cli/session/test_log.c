@@ -5,7 +5,7 @@
 #include "cli/session/log.h"
 #include "rdmalab/lab.h"
 
-/* A log that is written by hand. */
+/* A log that the test writes by hand. */
 struct by_hand {
     struct pool pool;
     struct log log;
@@ -17,7 +17,7 @@ static struct step *step_of(struct by_hand *h, enum cmd_id cmd)
     return step_new(&h->pool, &cmd_table[cmd], (struct span){0, 0});
 }
 
-/* A command that takes so many ticks of 10 ns. */
+/* Adds a command that takes so many ticks of 10 ns. */
 static void do_step(struct by_hand *h, const struct step *st, uint64_t ticks)
 {
     struct log_entry e = {.st = st, .host = "", .before = h->now};
@@ -55,7 +55,7 @@ static void entries_are_read_as_they_were_written(void **state)
     (void)state;
     step_put(&h.pool, run, "for", "10us");
     do_step(&h, run, 300);
-    h.now = (struct moment){305, 1u << 30}; /* the lab went on between the two */
+    h.now = (struct moment){305, 1u << 30}; /* the lab continued between the two */
     e.before = e.after = h.now;
     e.after.tick++;
     log_add(&h.log, &e);
@@ -77,7 +77,7 @@ static void entries_are_read_as_they_were_written(void **state)
     assert_true(log_next(&c));
     assert_int_equal(c.entry.i, 2);
     assert_int_equal(c.entry.after.tick, 306);
-    assert_int_equal(h.log.n_deeds, 2); /* run is kept once */
+    assert_int_equal(h.log.n_deeds, 2); /* run is stored once */
     assert_false(log_next(&c));
     by_hand_done(&h);
 }
@@ -97,7 +97,7 @@ static void a_tick_belongs_to_the_command_that_made_it(void **state)
     do_step(&h, run, 5);
     do_step(&h, run, 0);
     do_step(&h, run, 2);
-    h.now.tick = 12; /* five ticks that nobody asked for */
+    h.now.tick = 12; /* five ticks between commands */
     do_step(&h, run, 1);
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct log_cursor c;
@@ -138,7 +138,7 @@ static void each_iteration_of_a_regular_loop_is_known(void **state)
     assert_int_equal(c.entry.before.ns, 10 * (700 * 154 + 3 * 20));
     assert_true(log_find(&c, &h.log, 700 * 154 + 151));
     assert_ptr_equal(c.entry.st->cmd, ping->cmd);
-    assert_true(log_next(&c)); /* into the next iteration, from the middle of the loop */
+    assert_true(log_next(&c)); /* to the next iteration, from the middle of the loop */
     assert_int_equal(c.entry.i, 701 * 51);
     assert_ptr_equal(c.entry.st->cmd, run->cmd);
     assert_true(log_find(&c, &h.log, 154000));
@@ -148,7 +148,7 @@ static void each_iteration_of_a_regular_loop_is_known(void **state)
     by_hand_done(&h);
 }
 
-/* Where iterations take different times, each has its own: it costs a few bytes an entry. */
+/* Iterations of different length have entries of their own, which take a few bytes each. */
 static void each_iteration_of_an_irregular_loop_is_known(void **state)
 {
     struct by_hand h = {.now = {0, 0}};
@@ -178,7 +178,7 @@ static void each_iteration_of_an_irregular_loop_is_known(void **state)
     by_hand_done(&h);
 }
 
-/* Of two logs in which the same was done in blocks and line by line. */
+/* Compares two logs: the same commands in blocks and line by line. */
 static void blocks_and_sourced_files_are_logged_as_their_steps(void **state)
 {
     struct log_cursor x, y;

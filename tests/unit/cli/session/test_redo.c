@@ -9,14 +9,14 @@ static uint64_t tick_of(const struct lab *l)
     return rdl_tick(l->s->lab);
 }
 
-/* What was done stays as it was: no other future has begun. */
+/* Fails if another future has begun. */
 static void assert_whole(const struct lab *l, const char *line, uint64_t end)
 {
     if (l->s->futures.n != 0 || travel_end(l->s).at.tick != end)
         fail_msg("%s: another future has begun", line);
 }
 
-/* What is looked for ahead is what going to every place behind here finds first. */
+/* A search ahead finds the same as visiting every later place. */
 static void redo_finds_what_going_on_finds(void **state)
 {
     static const struct {
@@ -87,7 +87,7 @@ static void ticks_are_gone_through_one_by_one(void **state)
     lab_close(&l);
 }
 
-/* Mistakes, and what is nothing, do nothing. */
+/* Errors, and commands without effect, begin no future. */
 static void what_does_nothing_begins_no_future(void **state)
 {
     static const char *const lines[] = {
@@ -112,7 +112,7 @@ static void what_does_nothing_begins_no_future(void **state)
     end = tick_of(&l);
     hash = rdl_hash(l.s->lab);
     recorded = rdl_record_count(l.s->lab);
-    lab_run(&l, "goto start"); /* before a command: nothing is under way */
+    lab_run(&l, "goto start"); /* before a command: nothing is running */
     snapshots = l.s->snapshots.n;
     for (size_t i = 0; i < ARRAY_LEN(lines); i++) {
         (void)lab_try(&l, lines[i]);
@@ -129,7 +129,7 @@ static void what_does_nothing_begins_no_future(void **state)
     lab_close(&l);
 }
 
-/* Time that passes as it did then stays on the way, however many commands let it pass then. */
+/* Time that passes as in the history stays on it, however many commands let it pass. */
 static void time_goes_the_way_that_it_went(void **state)
 {
     struct lab l;
@@ -146,7 +146,7 @@ static void time_goes_the_way_that_it_went(void **state)
                 "step\nstep 2\nrun 100us\n");
     end = tick_of(&l);
     lab_run(&l, "goto posted\nrun\n");
-    assert_true(l.s->travel.in_past); /* the clock went on, then */
+    assert_true(l.s->travel.in_past); /* the clock ran on then */
     assert_whole(&l, "run", end);
     lab_run(&l, "run 1us\n");
     assert_whole(&l, "run 1us", end);

@@ -103,7 +103,7 @@ static void what_is_not_of_the_wanted_kind_leads_to_what_is(void **state)
     lab_close(&l);
 }
 
-/* A name of another host inside `on` is that of the other host, whose answer is waited for. */
+/* A name of another host inside `on` belongs to that host, and its answer is awaited. */
 static void a_line_may_be_about_another_host_than_its_block(void **state)
 {
     struct lab l;
@@ -119,7 +119,7 @@ static void a_line_may_be_about_another_host_than_its_block(void **state)
     lab_close(&l);
 }
 
-/* What is sent inline is memory of the host that sends, wherever the line stands. */
+/* Inline data is memory of the sending host, wherever the line stands. */
 static void inline_data_is_of_the_host_of_the_queue_pair(void **state)
 {
     struct lab l;

@@ -16,8 +16,8 @@
 
 #define CONTINUES_MAX 64u
 
-/* In each of these a break is hit several times; none in a command of a guest, which stays in its
- * middle.
+/* A break is hit several times in each of these lines, but never in the middle of a command of a
+ * guest.
  */
 static const char *const lines[] = {
     "repeat 3 { post_recv h2.qp; post_send h1.qp; run }",
@@ -124,7 +124,7 @@ static void what_waits_is_given_up(void **state)
     lab_run(&l, "repeat 2 { send 4 }");
     lab_run(&l, "abandon; continue; expect count(post_send) == 1");
     lab_run(&l, "repeat 2 { send 4 }; note \"behind\"");
-    lab_run(&l, "back; alloc_pd h1"); /* another future, which it is no part of */
+    lab_run(&l, "back; alloc_pd h1"); /* another future, to which it does not belong */
     assert_int_equal(l.s->rests.n, 0);
     fflush(l.f);
     assert_non_null(strstr(l.out, "given up: the rest of repeat 2 { send 4 }; note"));
@@ -135,7 +135,7 @@ static void what_waits_is_given_up(void **state)
     lab_close(&l);
 }
 
-/* In the block of a break it lets the lab go on; what the break stopped still waits. */
+/* In the block of a break, `continue` runs the lab; the stopped line still waits. */
 static void in_the_block_of_a_stop_it_is_run(void **state)
 {
     struct lab l;
@@ -149,7 +149,7 @@ static void in_the_block_of_a_stop_it_is_run(void **state)
     lab_close(&l);
 }
 
-/* One that fails does not go on. */
+/* A rest that fails is not continued. */
 static void what_fails_has_no_rest(void **state)
 {
     struct lab l;

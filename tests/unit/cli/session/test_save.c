@@ -12,8 +12,8 @@
 #define SEEDS      300u
 #define STATEMENTS 16u
 
-/* The log is read from both ends: each entry comes behind the one before it, and its ticks are
- * found to be its own, and nobody else's.
+/* Reads the log in both directions: entries must be in order, and each tick must belong to one
+ * entry.
  */
 static void check_log(const struct lab *l)
 {
@@ -39,7 +39,7 @@ static void check_log(const struct lab *l)
     assert_int_equal(end.ns, rdl_now_ns(l->s->lab));
 }
 
-/* Returns whether a session survives saving; tells if not. */
+/* Returns true if the session survives saving; otherwise prints the difference. */
 static bool try_seed(uint64_t seed, bool verbose)
 {
     struct author a = {.rng = prng_stream(seed, 0)};
@@ -89,7 +89,7 @@ static void whatever_was_done_is_done_again(void **state)
     assert_int_equal(n_wrong, 0);
 }
 
-/* What x.lab says; to be freed. */
+/* Returns the contents of x.lab.  The caller frees them. */
 static char *saved_text(struct lab *l)
 {
     struct source file = {0};
@@ -103,8 +103,8 @@ static char *saved_text(struct lab *l)
     return text;
 }
 
-/* What @statement adds to a saved session that began with @before; to be freed.  With
- * @interrupt_after, ^C is pressed after so many ticks.
+/* Returns what @statement adds to a saved session that began with @before.  The caller frees it.
+ * @interrupt_after: ticks after which ^C is pressed.
  */
 static char *saved_of(const char *before, const char *statement, uint64_t interrupt_after)
 {
@@ -139,7 +139,7 @@ static void what_went_otherwise_is_saved_as_what_it_did(void **state)
 {
     static const struct {
         const char *before, *statement;
-        uint64_t interrupt_after; /* ticks; 0: it is not */
+        uint64_t interrupt_after; /* ticks; 0: no interrupt */
         const char *saved;
     } rows[] = {
         {"host h1", "ping h1 10.0.0.9 timeout=1ms", 0,
@@ -184,7 +184,7 @@ static void what_went_otherwise_is_saved_as_what_it_did(void **state)
     }
 }
 
-/* Blocks of a file that is sourced inside blocks may be more than a scenario can have. */
+/* Blocks of a file that is sourced inside blocks may be nested deeper than a scenario permits. */
 static void blocks_are_folded_only_as_deep_as_they_may_be(void **state)
 {
     FILE *f = fopen("s0.lab", "w");
@@ -228,7 +228,7 @@ static void a_session_longer_than_a_scenario_is_saved_with_a_limit(void **state)
     (void)state;
     lab_open(&l, 0);
     lab_run(&l, "host h1");
-    l.s->lab->world->trace.tick = SCENARIO_TICKS_MAX; /* which would take a while */
+    l.s->lab->world->trace.tick = SCENARIO_TICKS_MAX; /* to save the time that this would take */
     text = saved_text(&l);
     assert_non_null(strstr(text, "scenario title=\"x\" seed=1 ticks=20000000\n"));
     free(text);
@@ -244,7 +244,7 @@ static void a_refused_block_may_have_a_limit_of_its_own(void **state)
     lab_open(&l, 0);
     lab_run(&l, "host h1");
     for (unsigned patience = 0; patience < 2; patience++) {
-        l.s->bounds.patience = patience; /* of a prompt: less than the block has */
+        l.s->bounds.patience = patience; /* that of a prompt: less than the block has */
         tick = rdl_tick(l.s->lab);
         lab_run(&l, "refused ticks=2 says=\"ticks was reached\" { query_port h1 }");
         assert_int_equal(rdl_tick(l.s->lab), tick + 2);
@@ -259,7 +259,7 @@ static void a_refused_block_may_have_a_limit_of_its_own(void **state)
     lab_close(&l);
 }
 
-/* Equal iterations are kept once, whether or not all of them went as the text says. */
+/* Equal iterations are stored once, whether or not all of them followed the text. */
 static void what_is_repeated_is_kept_once(void **state)
 {
     struct journal_end ok = {.host = "h1", .outcome = LOG_DONE};

@@ -11,7 +11,7 @@
 #include "rdmalab/port.h"
 #include "rdmalab/trace.h"
 
-/* Examples read and write files: they run in a directory of their own. */
+/* Examples read and write files, so they run in a directory of their own. */
 static int enter_directory(void **state)
 {
     FILE *f = own_directory_enter(state) == 0 ? fopen("first.lab", "w") : NULL;
@@ -29,7 +29,7 @@ static int leave_directory(void **state)
                                         "x.json",    "bad.lab",  "loop.lab"};
 
     for (size_t i = 0; i < ARRAY_LEN(files); i++)
-        (void)unlink(files[i]); /* not every test makes all of them */
+        (void)unlink(files[i]); /* some tests do not create all of them */
     return own_directory_leave(state);
 }
 
@@ -50,8 +50,8 @@ static void every_example_runs(void **state)
     }
 }
 
-/* Neither == nor != nor `not` nor the other side of an `or` makes an answer of a mistake, and
- * `refused` does not take it.
+/* Neither ==, !=, `not` nor the other side of an `or` gives an invalid question an answer, and
+ * `refused` does not accept it.
  */
 static void mistaken_questions_have_no_answer(void **state)
 {
@@ -174,7 +174,7 @@ static void expectations_see_what_happened(void **state)
     lab_close(&l);
 }
 
-/* What held is told too, but not what the expectation says itself. */
+/* An expectation that holds prints what it found, but does not repeat its own text. */
 static void an_expectation_that_holds_says_what_it_found(void **state)
 {
     static const struct {
@@ -206,7 +206,7 @@ static void an_expectation_that_holds_says_what_it_found(void **state)
     }
 }
 
-/* How often @word is in @text. */
+/* Returns how often @word is in @text. */
 static size_t times(const char *text, const char *word)
 {
     size_t n = 0;
@@ -216,7 +216,7 @@ static size_t times(const char *text, const char *word)
     return n;
 }
 
-/* Only the terms that fail tell their events, and an event of several of them is told once. */
+/* Only terms that fail print their events; an event of several terms is printed once. */
 static void a_failed_expectation_tells_each_event_once(void **state)
 {
     struct lab l;
@@ -322,7 +322,7 @@ static void refusals_say_what_is_needed(void **state)
     lab_close(&l);
 }
 
-/* from= takes a live port as well: what comes in through it is hit, and nothing else. */
+/* from= also takes an external port: only frames that enter through it are hit. */
 static void a_fault_can_be_about_a_port(void **state)
 {
     const struct rdl_port_config port = {"tap0"};
@@ -345,7 +345,9 @@ static void a_fault_can_be_about_a_port(void **state)
     lab_close(&l);
 }
 
-/* By default the hosts of a lab know each other; one with arp asks, and is asked for. */
+/* By default the hosts of a lab know each other's MACs.  A host with arp asks for them, and others
+ * ask for its own.
+ */
 static void a_host_with_arp_asks_for_macs(void **state)
 {
     struct lab l;
@@ -379,7 +381,7 @@ static void a_host_says_its_profile(void **state)
     lab_close(&l);
 }
 
-/* The hash that a saved file has when it is run. */
+/* Returns the event hash of a saved file when it is run. */
 static uint64_t hash_of_file(const char *name)
 {
     struct lab l;
@@ -403,7 +405,7 @@ static void a_saved_session_replays_event_for_event(void **state)
     (void)state;
     lab_open(&l, true);
     lab_run(&l, STORY);
-    /* Looking, and what fails, leaves no trace in the file. */
+    /* Commands that only look, and failed ones, are not in the file. */
     lab_run(&l, "show; why h1.cq.wc[0]; expect h1.qp.state == RTS");
     assert_false(lab_try(&l, "expect h1.qp.state == ERR"));
     hash = rdl_hash(l.s->lab);
@@ -413,7 +415,7 @@ static void a_saved_session_replays_event_for_event(void **state)
     assert_true(hash_of_file("x.json") == hash);
 }
 
-/* A file without steps could not be run again. */
+/* A file without steps could not be run. */
 static void a_session_that_did_nothing_is_not_saved(void **state)
 {
     struct lab l;
@@ -438,7 +440,7 @@ static void what_failed_halfway_replays_as_well(void **state)
     assert_false(lab_try(&l, "host h3 h3"));
     assert_false(lab_try(&l, "on h1,h2 { alloc_pd as p9; reg_mr p9 len=1g as m9 }"));
     assert_false(lab_try(&l, "modify_qp h1.qp state=INIT unchecked"));
-    /* Nobody receives. */
+    /* No receive is posted. */
     lab_run(&l, "post_send h1.qp wr_id=5 sge=mr[0:64] signaled");
     assert_false(lab_try(&l, "until t > 1s timeout=20us"));
     lab_run(&l, "host h4; run 1ms");
@@ -464,7 +466,7 @@ static void a_prompt_has_patience_with_each_step(void **state)
     lab_close(&l);
 }
 
-/* A run that only repeats itself ends long before the patience, and one with an end does not. */
+/* A run that only repeats itself ends long before the limit; a run with an end time does not. */
 static void a_run_at_a_prompt_ends_where_nothing_is_completed_any_more(void **state)
 {
     struct lab l;
@@ -496,7 +498,7 @@ static void limits_end_what_does_not_end(void **state)
     lab_open(&l, false);
     lab_run(&l, "scenario ticks=2000\n");
     lab_run(&l, examples_before[BEFORE_CONNECTED]);
-    /* Nobody receives, and rnr_retry=7 has no end. */
+    /* No receive is posted, and rnr_retry=7 has no end. */
     lab_run(&l, "post_send h1.qp wr_id=5 sge=mr[0:64] signaled");
     assert_false(lab_try(&l, "run"));
     assert_non_null(strstr(l.s->diag.message, "the limit of 2000 ticks"));
@@ -549,7 +551,7 @@ static void two_sessions_know_nothing_of_each_other(void **state)
     lab_close(&b);
 }
 
-/* Also where no time passes, and in a block that has no steps. */
+/* Also where no time passes, and in a block without steps. */
 static void an_interrupt_ends_every_step(void **state)
 {
     static const char *const rows[] = {"help", "host h1", "repeat 1000000 { }", "step 5",
@@ -599,7 +601,7 @@ static void worse_exits_win(void **state)
     assert_int_equal(exit_worse(143, EXIT_BROKEN), 143); /* by SIGTERM */
 }
 
-/* It once began to listen for what the device tells, of which nothing was left to do it again. */
+/* A refused verb once made the driver listen for events, which no logged command repeated. */
 static void a_verb_that_is_refused_at_once_changes_nothing(void **state)
 {
     struct lab l;

@@ -35,7 +35,7 @@ static void an_id_is_given_once(void **state)
     stops_free(&list);
 }
 
-/* Without a condition a lab goes on in large chunks. */
+/* Without a condition the lab advances in large chunks. */
 static void a_place_is_looked_at_when_it_is_reached_and_a_condition_after_each_tick(void **state)
 {
     struct stops list = {.first = NULL};
@@ -66,7 +66,7 @@ static void what_goes_on_holding_is_hit_once(void **state)
     stop = add_when(&l.s->stops, STOP_OF_PROMPT, "h1.ip.pings == 1 or h1.ip.pings == 3");
     lab_run(&l, "ping h1 h2");
     assert_int_equal(stop->n_hits, 1);
-    lab_run(&l, "run; expect tick > 0"); /* and it goes on holding */
+    lab_run(&l, "run; expect tick > 0"); /* and it still holds */
     lab_run(&l, "ping h1 h2");
     assert_int_equal(stop->n_hits, 1);
     lab_run(&l, "ping h1 h2");
@@ -87,7 +87,7 @@ static void a_stop_of_the_prompt_ends_the_line_and_the_next_one_goes_on(void **s
     assert_int_equal(rdl_tick(l.s->lab), stop->when->number);
     assert_ptr_equal(l.s->stops.hit, stop);
     assert_false(l.s->quit);
-    lab_run(&l, "run; expect tick > 5; ping h1 h2"); /* h9 was not made */
+    lab_run(&l, "run; expect tick > 5; ping h1 h2"); /* h9 was not created */
     assert_int_equal(stop->n_hits, 1);
     assert_null(l.s->stops.hit);
     assert_false(lab_try(&l, "ping h9 h1"));
@@ -108,7 +108,7 @@ static void a_stop_of_the_program_ends_the_session(void **state)
     lab_close(&l);
 }
 
-/* Who does the session again would wait for it in vain. */
+/* A replay of the session would wait for it in vain. */
 static void what_a_stop_has_ended_did_not_do_what_it_says(void **state)
 {
     struct log_cursor c;
@@ -158,7 +158,7 @@ static void advancing_says_how_it_ended(void **state)
     lab_run(&l, "host h1 h2; link h1 h2");
     assert_int_equal(advance_step(l.s, RDL_STEP_TICK, nowhere).end, ADVANCE_IDLE);
     assert_int_equal(advance_run(l.s, RDL_NEVER, nowhere).end, ADVANCE_IDLE);
-    assert_false(lab_try(&l, "refused { refused ticks=2 { ping h1 h2 } }")); /* it is under way */
+    assert_false(lab_try(&l, "refused { refused ticks=2 { ping h1 h2 } }")); /* it is running */
     assert_int_equal(advance_run(l.s, rdl_now_ns(l.s->lab), nowhere).end, ADVANCE_GOES_ON);
     assert_int_equal(advance_tick(l.s, rdl_now_ns(l.s->lab), nowhere).end, ADVANCE_GOES_ON);
     assert_int_equal(advance_step(l.s, RDL_STEP_TICK, nowhere).end, ADVANCE_DONE);
@@ -172,8 +172,8 @@ static void advancing_says_how_it_ended(void **state)
     lab_close(&l);
 }
 
-/* Behind each tick nobody reads why a condition cannot be asked, and the texts of paths are not
- * looked at again; the answers are those of who reads everything.
+/* In each tick the reason why a condition cannot be evaluated is skipped, and paths are not parsed
+ * again.  The results must equal those of the complete evaluation.
  */
 static void an_answer_does_not_depend_on_who_reads_why(void **state)
 {

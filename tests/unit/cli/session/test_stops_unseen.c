@@ -14,11 +14,11 @@
 #include "rdmalab/trace.h"
 
 #define SEEDS         24u
-#define SEEDS_FOR_ALL 100u /* in so many everything has happened */
+#define SEEDS_FOR_ALL 100u /* in so many sessions everything must have happened */
 #define STATEMENTS    32u
 #define STOPS         100u
 #define VISITS        12u
-#define HITS_MAX      1u /* who was stopped so often by a stop disables it */
+#define HITS_MAX      1u /* a stop with so many hits is disabled */
 #define HISTORY_BYTES ((size_t)64 << 20)
 
 /* As in random_session.c: @ is a host, $ a small number, ~ a larger one. */
@@ -73,13 +73,12 @@ struct pair {
     struct author a;
     struct lab plain, watched;
     bool verbose;
-    bool unlike; /* a stop ended a statement without a tick, so that the journals may say it
-                    otherwise */
+    bool unlike; /* a stop ended a statement without a tick, so the journals may differ */
 };
 
 static void open_lab(struct lab *l, const char *lines, uint64_t gap)
 {
-    struct rdl_listener *listener = NULL; /* goes with the lab */
+    struct rdl_listener *listener = NULL; /* ends with the lab */
 
     lab_open(l, HISTORY_BYTES);
     l->s->snapshots.gap = gap;
@@ -97,7 +96,7 @@ static void add_stops(struct pair *p)
         author_add_line(&p->a, &t, stops[author_below(&p->a, ARRAY_LEN(stops))]);
         if (p->verbose)
             print_message("%s\n", line);
-        (void)lab_try(&p->watched, line); /* what some speak of is not there, nor can be */
+        (void)lab_try(&p->watched, line); /* some name objects that do not or cannot exist */
     }
 }
 
@@ -108,7 +107,7 @@ static void expect_alike(struct pair *p, const char *when)
     sight_expect(&watched, &plain, when);
 }
 
-/* How often a stop was hit that is there yet, or is gone since there were all of them. */
+/* Returns the number of hits, with an upper bound for the stops that were removed. */
 static uint64_t hits(const struct stops *list)
 {
     uint64_t n = 0, there = 0;
@@ -120,7 +119,7 @@ static uint64_t hits(const struct stops *list)
     return n + (STOPS - there) * (1 + HITS_MAX);
 }
 
-/* Who is stopped by the same again and again wants to go on, or even with none of them. */
+/* Enables stops with few hits; none if @any is false. */
 static void enable(struct stops *list, bool any)
 {
     for (struct stop *stop = list->first; stop; stop = stop->next)
@@ -133,15 +132,16 @@ static bool is_about_stops(const char *statement)
            strstr(statement, "able all") || strstr(statement, "delete all");
 }
 
-/* Only where stops are looked at each tick ^C is, too: elsewhere it may end a statement later. */
+/* Makes the session check for stops and ^C in each tick.  Otherwise ^C may end a statement later.
+ */
 static void look_at_each_tick(struct lab *l)
 {
     assert_non_null(stops_add_when(&l->s->stops, STOP_OF_PROGRAM, "count(tx) < 0",
                                    (struct span){0, 0}, &l->s->diag));
 }
 
-/* Where a stop is hit behind the last tick, time may have passed since; the other one was ended in
- * that tick, and lets it pass now.
+/* A stop may be hit after the last tick, when time has passed.  The other session ended in that
+ * tick: lets the time pass there, too.
  */
 static void catch_up(struct pair *p)
 {
@@ -175,7 +175,7 @@ static void do_both(struct pair *p)
     carry_out_until(&p->watched, line, cut, 0);
     hit = hits(&p->watched.s->stops) != before;
     p->watched.seen.hits += hit;
-    p->unlike |= hit; /* where it ended is kept otherwise than where a limit did */
+    p->unlike |= hit; /* the log entry of a stop differs from that of a limit */
     carry_out_until(&p->plain, line, cut, hit ? rdl_tick(p->watched.s->lab) : 0);
     if (hit)
         catch_up(p);
@@ -183,7 +183,7 @@ static void do_both(struct pair *p)
     enable(&p->watched.s->stops, author_below(&p->a, 3) > 0);
 }
 
-/* What "session save" writes; NULL: there is nothing yet. */
+/* Returns what "session save" writes; NULL: nothing yet. */
 static char *journal_of(struct lab *l)
 {
     struct source src;
@@ -195,7 +195,7 @@ static char *journal_of(struct lab *l)
     return (char *)src.text;
 }
 
-/* The line of @text in which it is not as @other. */
+/* Returns the first line of @text that differs from @other. */
 static const char *difference(const char *text, const char *other)
 {
     size_t i = 0;
@@ -242,7 +242,7 @@ static void go(struct lab *l, uint64_t tick)
         fail_msg("%s", l->s->diag.message);
 }
 
-/* Both to a place, or to one where a stop would have been hit. */
+/* Moves both to the same place, sometimes one that a search for a stop or event found. */
 static void go_both(struct pair *p)
 {
     static const char *const lines[] = {"back stop", "back to tx(host==h1)",

@@ -42,7 +42,7 @@ static void go(struct trip *t, const struct place *to)
         fail_msg("%s", t->l.s->diag.message);
 }
 
-/* To a place where it was before, which is as it was, or to any other, which is remembered. */
+/* Goes to a known place, which must be unchanged, or to a new one, which is remembered. */
 static void go_somewhere(struct trip *t)
 {
     struct session *s = t->l.s;
@@ -63,7 +63,7 @@ static void go_somewhere(struct trip *t)
     }
 }
 
-/* Something is done where the lab is in the past, and the session is still one that replays. */
+/* Executes a statement in the past.  The session must still be one that replays. */
 static void begin_another_future(struct trip *t, bool verbose)
 {
     char line[STATEMENT_BYTES], why[2 * DIAG_MESSAGE_BYTES];
@@ -84,7 +84,7 @@ static void begin_another_future(struct trip *t, bool verbose)
         fail_msg("%s", wrong);
 }
 
-/* Does something, in the future that the lab is in. */
+/* Executes a statement in the present future. */
 static void do_something(struct trip *t, bool verbose)
 {
     char line[STATEMENT_BYTES];
@@ -107,9 +107,7 @@ static void assert_left(struct trip *t, const char *name, const struct sight *th
     sight_expect(&now, then, name);
 }
 
-/* Futures are as they were left, also what was done before in the place of something else, which
- * was at @last.
- */
+/* Visits all futures, which must be unchanged.  That includes the one that was left at @last. */
 static void go_between_futures(struct trip *t, const struct sight *last, bool verbose)
 {
     static const char *const names[] = {"f0", "f1", "f2"};
@@ -198,8 +196,8 @@ static void every_place_is_as_it_was(void **state)
     seen_expect_all(&seen, false);
 }
 
-/* In the past `run` may end between two ticks, even before the first one; what is done then is done
- * at that time, and the clock of a place where a tick has just ended is not that one.
+/* In the past `run` may end between two ticks, even before the first.  The next command happens at
+ * that time, which differs from the time of a place where a tick has just ended.
  */
 static void time_that_passed_in_the_past_is_part_of_what_follows(void **state)
 {
@@ -235,7 +233,7 @@ static void time_that_passed_in_the_past_is_part_of_what_follows(void **state)
     lab_close(&t.l);
 }
 
-/* All ticks of what was done last are over, but not the time that it let pass behind them. */
+/* All ticks of the last command are over, but not the time that it let pass after them. */
 static void the_end_is_reached_when_its_time_is(void **state)
 {
     struct trip t = {.a = {.rng = prng_stream(1, 1)}};
@@ -265,14 +263,14 @@ static int leave_directory(void **state)
     return own_directory_leave(state);
 }
 
-/* --- What is outside -------------------------------------------------------------------------- */
+/* --- The outside world ------------------------------------------------------------------------ */
 
 static unsigned n_opened;
 
 static struct live *open_live(struct rdl_lab *lab)
 {
     n_opened++;
-    return (struct live *)lab; /* nobody looks into it */
+    return (struct live *)lab; /* never dereferenced */
 }
 
 static void close_live(struct live *l)
@@ -295,7 +293,7 @@ static bool nothing_attached(const struct live *l)
     return false;
 }
 
-/* What is done again reaches nothing outside, whatever the log says. */
+/* Replayed commands reach nothing outside, whatever the log says. */
 static void on_the_way_nothing_is_opened(void **state)
 {
     static const struct live_ops ops = {
@@ -321,7 +319,8 @@ static void on_the_way_nothing_is_opened(void **state)
 
     assert_false(lab_try(&l, "port tap rdl0 h3"));
     assert_int_equal(n_opened, 1);
-    lab_run(&l, "back 2 tick; goto start; goto end"); /* it is not attached: there is a way back */
+    /* Nothing is attached, so the lab can go back. */
+    lab_run(&l, "back 2 tick; goto start; goto end");
     assert_int_equal(n_opened, 1);
     assert_non_null(l.s->live);
     lab_close(&l);

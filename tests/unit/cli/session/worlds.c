@@ -111,7 +111,7 @@ int worlds_leave_directory(void **state)
     static const char *const files[] = {"w.json", "w2.json", "y.json", "y.lab"};
 
     for (size_t i = 0; i < ARRAY_LEN(files); i++)
-        (void)unlink(files[i]); /* they may not be there */
+        (void)unlink(files[i]); /* they may not exist */
     remove_session_files();
     return own_directory_leave(state);
 }

@@ -83,7 +83,7 @@ static void assert_same_sessions(struct session *a, struct session *b)
     }
 }
 
-/* What both save is the same. */
+/* Fails unless both sessions save the same file. */
 static void assert_same_saved(struct lab *a, struct lab *b)
 {
     lab_run(b, "save world w2.json");
@@ -126,7 +126,7 @@ static void go_somewhere(struct trip *t)
         fail_msg("%s", s->diag.message);
 }
 
-/* Does something in some futures, and goes to and fro. */
+/* Executes statements in some futures, and moves between them. */
 static void wander(struct trip *t, bool verbose)
 {
     static const char *const names[] = {"f0", "f1", "f2"};
@@ -154,14 +154,14 @@ static void wander(struct trip *t, bool verbose)
         go_somewhere(t);
 }
 
-/* From now on both do the same, and it is the same. */
+/* Executes the same statements in both, with equal results. */
 static void go_on(struct trip *t, struct lab *other, bool verbose)
 {
     const struct place end = travel_end(t->l.s);
     char line[STATEMENT_BYTES];
 
     if (t->l.s->stops.first)
-        lab_run(&t->l, "delete all"); /* they are in no world */
+        lab_run(&t->l, "delete all"); /* stops are not saved */
     for (unsigned i = 0; i < 4; i++) {
         const struct place to =
             travel_place_of(t->l.s, author_below(&t->a, (uint32_t)end.at.tick + 1));
@@ -260,7 +260,7 @@ static void the_same_version_goes_the_same_way(void **state)
     (void)state;
     assert_says(text, PING, ALWAYS, EXIT_FAILED, both);
     assert_says(text, LATENCY, ANOTHER1, EXIT_FAILED, both);
-    assert_says(text, "other\"}", "OTHER\"}", EXIT_PASSED, ""); /* no event tells bytes */
+    assert_says(text, "other\"}", "OTHER\"}", EXIT_PASSED, ""); /* no event shows these bytes */
     assert_says(text, VERSION, ANOTHER, EXIT_PASSED, "all goes as it did");
     assert_says(other, PING, ALWAYS, EXIT_PASSED, "the first command that went another way, in");
     assert_says(other, PING, ALWAYS, EXIT_PASSED, "in \"main\": ping h1 h2 count=3");

@@ -124,9 +124,9 @@ static void what_is_wrong_is_said(void **state)
     free(text);
 }
 
-/* --- What a file may not do ------------------------------------------------------------------- */
+/* --- Forbidden effects ------------------------------------------------------------------------ */
 
-/* A refused `export` of a file is not carried out, whatever a version makes of it. */
+/* A refused `export` in a file is not executed, even if this version would accept it. */
 static void nothing_of_a_file_writes_files(void **state)
 {
     struct lab l;
@@ -151,7 +151,9 @@ static void nothing_of_a_file_writes_files(void **state)
     free(other);
 }
 
-/* A port that failed at once is in the file, which opens; one that would come about is in none. */
+/* A `port` that failed at once is saved, and the file opens.  One that would be attached cannot be
+ * saved.
+ */
 static void what_reached_out_is_not_saved(void **state)
 {
     struct lab l;
@@ -172,7 +174,9 @@ static void what_reached_out_is_not_saved(void **state)
     lab_close(&l);
 }
 
-/* The file says that a `run` in a lab that never rests took no ticks, but more than a century. */
+/* The file claims that a `run` in a lab that never becomes idle took no ticks, but more than a
+ * century.
+ */
 static void time_without_ticks_ends(void **state)
 {
     struct lab l;
@@ -200,7 +204,7 @@ static void time_without_ticks_ends(void **state)
 
 static enum rdl_status listen_to(void *ctx, struct rdl_lab *lab)
 {
-    struct rdl_listener *listener; /* goes with the lab */
+    struct rdl_listener *listener; /* ends with the lab */
 
     return rdl_listen(lab, interrupt_then, ctx, &listener);
 }
@@ -232,7 +236,7 @@ static void interrupt_ends_one_long_command(void **state)
     free(text);
 }
 
-/* Each step of a prompt may take many ticks, so that a world may have more than a scenario may. */
+/* Each step of a prompt may take many ticks, so a world may have more than a scenario. */
 static void a_world_may_have_more_ticks_than_a_scenario(void **state)
 {
     char *text = calm_world();
@@ -241,13 +245,14 @@ static void a_world_may_have_more_ticks_than_a_scenario(void **state)
     (void)state;
     assert_int_equal(open_text(&l, text), EXIT_PASSED);
     lab_run(&l, "goto end");
-    l.s->bounds.whole.ticks = rdl_tick(l.s->lab); /* so many would take a while */
+    /* To save the time that so many ticks would take. */
+    l.s->bounds.whole.ticks = rdl_tick(l.s->lab);
     lab_run(&l, "ping h1 h2");
     lab_close(&l);
     free(text);
 }
 
-/* Makes the future that the session is in have @n names of places. */
+/* Names @n places in the present future. */
 static void name_places(struct lab *l, size_t n)
 {
     struct marks *all = &l->s->futures.marks;

@@ -19,7 +19,7 @@
     "  create_qp pd send_cq=cq recv_cq=cq as qp }\n"                                               \
     "connect h1.qp h2.qp sq_psn=100 timeout=4\n"
 
-/* What @asked prints; to be freed. */
+/* Returns what @asked prints.  The caller frees it. */
 static char *answer(struct lab *l, const char *asked)
 {
     size_t before;
@@ -43,7 +43,7 @@ static void assert_has_not(const char *text, const char *part)
         fail_msg("\"%s\" is in\n%s", part, text);
 }
 
-/* What @asked prints has each of @words in their order. */
+/* Fails unless @asked prints each of @words in order. */
 static void assert_answers(struct lab *l, const char *asked, const char *words)
 {
     char *text = answer(l, asked);
@@ -52,7 +52,7 @@ static void assert_answers(struct lab *l, const char *asked, const char *words)
     free(text);
 }
 
-/* The same, and it is the golden section @name. */
+/* Like assert_answers(), and the output must be the golden section @name. */
 static void assert_page(struct lab *l, const char *name, const char *asked, const char *words)
 {
     char *text = answer(l, asked);
@@ -62,7 +62,7 @@ static void assert_page(struct lab *l, const char *name, const char *asked, cons
     free(text);
 }
 
-/* Lines, and the widest of them. */
+/* Returns the number of lines; *@ret_widest is the width of the longest. */
 static size_t lines_of(const char *text, size_t *ret_widest)
 {
     size_t n = 0;
@@ -115,7 +115,7 @@ static void the_lab_fits_a_screen(void **state)
     lab_close(&l);
 }
 
-/* The questions whose rows are the same in each form. */
+/* Questions with the same rows in each form. */
 static const char *const tables[] = {"qp",
                                      "qp h1",
                                      "cq",
@@ -149,7 +149,7 @@ static const char *const tables[] = {"qp",
                                      "pci h1",
                                      ""};
 
-/* Is @subject the first word of one of them? */
+/* Returns true if @subject is the first word of one of them. */
 static bool is_asked_for(const char *subject)
 {
     const size_t n = strlen(subject);
@@ -174,7 +174,7 @@ static void every_subject_is_asked_for_and_in_the_help(void **state)
     }
 }
 
-/* JSON, or NULL. */
+/* Returns the JSON, or NULL. */
 static cJSON *json_of(struct lab *l, const char *question, const char *form)
 {
     char asked[128], *text;
@@ -213,7 +213,7 @@ static void each_form_has_the_same_rows(void **state)
         const size_t n = records_of(&l, tables[i], "ndjson");
         cJSON *j = json_of(&l, tables[i], "json");
 
-        /* A heading, and in Markdown the line below it. */
+        /* A heading, and in Markdown a line below it. */
         assert_int_equal(records_of(&l, tables[i], "csv"), n + 1);
         assert_int_equal(records_of(&l, tables[i], "markdown"), n + 2);
         assert_int_equal(records_of(&l, tables[i], "format=csv"), n + 1);
@@ -250,11 +250,11 @@ static void rows_have_the_names_of_the_rdma_tool(void **state)
         }
         cJSON_Delete(j);
     }
-    j = json_of(&l, "qp h1.qp", "json"); /* one of them: all of its values */
+    j = json_of(&l, "qp h1.qp", "json"); /* one object: all of its values */
     assert_int_equal(cJSON_GetObjectItem(j, "lqpn")->valueint, 2);
     assert_non_null(cJSON_GetObjectItem(j, "counters"));
     cJSON_Delete(j);
-    j = json_of(&l, "h1.qp", "json"); /* a path: under the names of paths */
+    j = json_of(&l, "h1.qp", "json"); /* a path: with the names of paths */
     assert_int_equal(cJSON_GetObjectItem(j, "qpn")->valueint, 2);
     cJSON_Delete(j);
     lab_close(&l);
@@ -295,7 +295,7 @@ static void a_life_is_told_with_what_is_missing(void **state)
     lab_close(&l);
 }
 
-/* Long messages, and services in which nothing comes back. */
+/* Long messages, and services without responses. */
 static void each_operation_has_its_life(void **state)
 {
     static const struct {
@@ -317,7 +317,7 @@ static void each_operation_has_its_life(void **state)
          "post_send h1.q2 sge=mr[0:64]",
          "show life h2.srq", "the life of a shared receive",
          "RECV wr_id=9 first packet # completion #"},
-        /* Requests of one number are told apart, */
+        /* Requests with the same number are distinguished, */
         {"post_recv h2.qp sge=mr[0:1k]; post_recv h2.qp sge=mr[0:1k]; drop next from=h2\n"
          "post_send h1.qp wr_id=5 sge=mr[0:64] signaled\n"
          "post_send h1.qp wr_id=5 sge=mr[0:128] signaled",
@@ -328,7 +328,7 @@ static void each_operation_has_its_life(void **state)
          "post_send h1.qp wr_id=5 sge=mr[0:128] signaled; run; poll_cq h1.cq max=2",
          "show life h1.cq.wc[1]", "the life of the second send of a number",
          "SEND wr_id=5, 128 RC_SEND_ONLY psn=101 poll #"},
-        /* and a completion for which there was no room is no success without one. */
+        /* and a completion that found no space is no success without one. */
         {"repeat 17 { post_send h1.qp op=rdma_write sge=mr[0:8] remote=h2.mr[0] signaled; run }",
          "show life h1.qp", "the life of a send without room for its completion",
          "completion # h1.cq CQ error"},
@@ -396,7 +396,7 @@ static void what_changed_since_the_last_look_is_marked(void **state)
     assert_page(&l, "a posted descriptor", "show vq h1.qp.sq",
                 "* avail.idx 0 * desc 0 desc 0, kick * #");
     text = answer(&l, "show vq h1.qp.sq");
-    assert_has_not(text, "\n*"); /* and now it is known */
+    assert_has_not(text, "\n*"); /* now it is known */
     free(text);
     lab_run(&l, "kick h1.qp.sq; run");
     assert_page(&l, "a used descriptor", "show vq h1.qp.sq", "* used.idx desc 0, poll_cq");
@@ -464,7 +464,7 @@ static void events_are_the_story_unless_all_are_asked_for(void **state)
     assert_has(later, "reg_write"); /* a tick has everything */
     free(later);
     later = answer(&l, "show events host=h1 from=#50");
-    assert_has(later, ": show events all host=h1 from=#50\n"); /* what was asked for stays */
+    assert_has(later, ": show events all host=h1 from=#50\n"); /* the options are kept */
     free(later);
     free(story);
     free(all);

@@ -42,7 +42,7 @@ static void rows_say_the_same(void **state)
                  "show vq h2.qp.sq csv", "A1 U1 id 0; buffer 0");
 }
 
-/* A request that the device has not looked at yet, of two buffers. */
+/* A request of two buffers that the device has not read yet. */
 static void a_table_is_shown_below_its_descriptor(void **state)
 {
     (void)state;
@@ -125,7 +125,7 @@ static void a_host_has_what_it_asks_for_or_says_why_not(void **state)
                  "show h1.ctrl.format", "packed");
 }
 
-/* A number that would mean nothing is no number of something else. */
+/* A register accepts no number without a meaning. */
 static void a_register_takes_only_the_numbers_that_it_has(void **state)
 {
     static const char *const rows[][2] = {

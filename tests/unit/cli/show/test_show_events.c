@@ -108,7 +108,7 @@ static void an_unknown_kind_is_pointed_at(void **state)
     (void)state;
     assert_false(event_filter_kinds(&f, "tx,packets", &at));
     assert_int_equal(at, 3);
-    assert_true(ev_set_has(&f.kinds, EV_rx)); /* untouched */
+    assert_true(ev_set_has(&f.kinds, EV_rx)); /* unchanged */
 }
 
 static void json_is_one_array(void **state)

@@ -65,7 +65,7 @@ static void drop(struct testbed *r, uint32_t psn, uint32_t count)
     assert_int_equal(rdl_fault_add(r->lab, &config, &fault), RDL_OK);
 }
 
-/* @line is what follows `show`, words with a blank between. */
+/* @line: the words after `show`, with a blank between them. */
 static enum rdl_status ask(struct printed *p, const struct testbed *r, const char *line, bool json,
                            struct show_error *err)
 {
@@ -169,7 +169,7 @@ static void every_form_answers(void **state)
     testbed_done(&r);
 }
 
-/* A value of 15 characters has one blank behind it, like those in it. */
+/* A value of 15 characters is followed by one blank. */
 static void a_value_does_not_run_into_its_meaning(void **state)
 {
     const char *const together = "FENCE, SIGNALED; send flags";
@@ -233,7 +233,7 @@ static void a_posted_request_waits_for_its_kick(void **state)
     assert_in_order(printed_text(&p), "h1.qp.sq 19 16 avail.idx 1 0 kicked SEND wr_id=1 mr[0:64]");
     assert_golden("a queue that was kicked", printed_text(&p));
     printed_end(&p);
-    /* The device asks for no second kick before it has looked: it will find this one, too. */
+    /* The device requests no second kick before it has looked, and will find this request, too. */
     assert_int_equal(testbed_send(&r, 0, 2, 0, 64, SF_SIGNALED), RDL_OK);
     assert_int_equal(ask(&p, &r, "vq h1.qp.sq", false, &err), RDL_OK);
     assert_in_order(printed_text(&p), "avail.idx 2 0 kicked");
@@ -242,7 +242,7 @@ static void a_posted_request_waits_for_its_kick(void **state)
     testbed_done(&r);
 }
 
-/* What `why TARGET` prints is the golden section @name, and has each of @words in their order. */
+/* Fails unless `why TARGET` prints the golden section @name and each of @words in order. */
 static void assert_why(const char *name, const struct testbed *r, const char *target,
                        const char *words)
 {
@@ -302,7 +302,7 @@ static void a_fault_tells_what_it_hit(void **state)
     testbed_done(&r);
 }
 
-/* All that can be asked of events alone. */
+/* Prints everything that can be computed from events alone. */
 static void print_all(FILE *out, const struct past *past)
 {
     const struct picture_options options = {.title = "the same"};

@@ -3,7 +3,7 @@
 #include "cli/printed.h"
 #include "cli/show/show_operation.h"
 
-/* A WQE whose union has the numbers of its offsets: the byte at offset n is n + 1. */
+/* Returns a WQE whose union has the value n + 1 at offset n. */
 static struct rfc_sq_wqe numbered(uint32_t opcode)
 {
     struct rfc_sq_wqe w = {.opcode = opcode, .ex = {0x11, 0x22, 0x33, 0x44}};
@@ -52,7 +52,7 @@ static void each_operation_says_what_it_needs(void **state)
     }
 }
 
-/* Dumps a WQE of @n bytes, and returns how many of them were told of. */
+/* Prints a WQE of @n bytes, and returns how many of them were named. */
 static size_t dump(struct printed *p, enum qp_type type, uint32_t opcode, size_t n)
 {
     const struct rfc_sq_wqe w = numbered(opcode);
@@ -68,7 +68,7 @@ static void the_union_is_dumped_as_what_it_is(void **state)
     static const struct {
         enum qp_type type;
         uint32_t opcode;
-        const char *parts[4]; /* in the dump */
+        const char *parts[4]; /* in the output */
     } rows[] = {
         {QPT_RC,
          WR_RDMA_WRITE,

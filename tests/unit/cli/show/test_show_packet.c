@@ -8,7 +8,7 @@
 #include "cli/show/packet_rows.h"
 #include "cli/show/show_packet.h"
 
-/* RC_SEND_ONLY to QPN 17, PSN 0x123456, "hello rdma", ID 0x1234, TTL 64.  The ICRC is zlib's. */
+/* RC_SEND_ONLY to QPN 17, PSN 0x123456, "hello rdma", ID 0x1234, TTL 64.  The ICRC is from zlib. */
 static const uint8_t send_only[] = {
     0x02, 0x00, 0x00, 0x00, 0x00, 0x02, 0x02, 0x00, 0x00, 0x00, 0x00, 0x01, 0x08, 0x00,
     0x45, 0x00, 0x00, 0x38, 0x12, 0x34, 0x40, 0x00, 0x40, 0x11, 0x14, 0x7f, 0x0a, 0x00,
@@ -90,10 +90,10 @@ static void an_acknowledge_tells_syndrome_and_msn(void **state)
 }
 
 struct coverage {
-    size_t next; /* byte that no row has named yet */
+    size_t next; /* first byte that no row has named */
 };
 
-/* Rows of parts of the same bytes share them; otherwise each row begins where the last ended. */
+/* Rows for parts of the same bytes share them.  Any other row begins where the last one ended. */
 static void cover(void *ctx, const struct packet_row *row)
 {
     struct coverage *c = ctx;
@@ -116,7 +116,7 @@ static void every_byte_is_named_at_every_length(void **state)
     for (size_t i = 0; i < ARRAY_LEN(frames); i++) {
         for (size_t n = 0; n <= frames[i].bytes; n++) {
             struct coverage c = {0};
-            uint8_t *copy = malloc(n ? n : 1); /* so that a sanitizer sees reads behind it */
+            uint8_t *copy = malloc(n ? n : 1); /* so that a sanitizer notices reads behind it */
 
             memcpy(copy, frames[i].frame, n);
             packet_rows(copy, n, cover, &c);
@@ -126,7 +126,7 @@ static void every_byte_is_named_at_every_length(void **state)
     }
 }
 
-/* Prints the frame of a past that has no other. */
+/* Prints the frame of a history that has no other. */
 static void print_frame(struct printed *p, const uint8_t *frame, size_t bytes)
 {
     const struct ev tx = {.id = ev_id_of(1, 1), .kind = EV_tx};
@@ -201,7 +201,7 @@ static void the_frame_of_an_event_is_found(void **state)
         {0, RDL_OK},
         {(ev_id)3 << EV_ROW_BITS, RDL_OK},
         {(ev_id)4 << EV_ROW_BITS | 1, RDL_OK},
-        {(ev_id)3 << EV_ROW_BITS | 1, RDL_ERR_INVAL},     /* about no frame */
+        {(ev_id)3 << EV_ROW_BITS | 1, RDL_ERR_INVAL},     /* not about a frame */
         {(ev_id)5 << EV_ROW_BITS | 1, RDL_ERR_NOT_FOUND}, /* its frame is not kept */
         {(ev_id)6 << EV_ROW_BITS, RDL_ERR_NOT_FOUND},     /* no such event */
     };

@@ -12,7 +12,7 @@ static const struct row_column columns[] = {
     {.name = "at", .data = true, .key = "at_ns"},
 };
 
-/* Two rows: one that has all that must be quoted, and one with what is not there. */
+/* Prints two rows: one with everything that needs quotes, and one with absent values. */
 static void print(struct printed *p, enum show_form form)
 {
     struct rows r;
@@ -27,7 +27,7 @@ static void print(struct printed *p, enum show_form form)
     rows_end(&r, "none");
 }
 
-/* The forms, as they are typed behind `show`. */
+/* The forms as they are typed after `show`. */
 static const struct {
     enum show_form form;
     const char *name;

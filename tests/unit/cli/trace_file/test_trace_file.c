@@ -23,7 +23,7 @@ static const struct ev host = {
     .u.host_up = {.host = 0, .name = {"h1"}, .mac = 0x020000000001, .addr = {"10.0.0.1"}},
 };
 
-/* Every field of @kind set, numbers to as many bits as they have. */
+/* Returns an event of @kind with every field set, numbers with all their bits. */
 static struct ev filled(enum ev_kind kind, uint64_t number)
 {
     struct ev e = {.at_ns = (uint64_t)1 << 60, .kind = kind};
@@ -51,7 +51,7 @@ static struct ev filled(enum ev_kind kind, uint64_t number)
     return e;
 }
 
-/* Writes @past, reads it back; the caller frees. */
+/* Writes @past and reads it back.  The caller frees the result. */
 static struct trace_file *there_and_back(const struct past *past, const struct past_about *about)
 {
     struct trace_file_error err;
@@ -67,7 +67,7 @@ static struct trace_file *there_and_back(const struct past *past, const struct p
     return s;
 }
 
-/* The same of @events, which teach the names. */
+/* Writes @events, which set the names, and reads them back. */
 static struct trace_file *round_trip(const struct ev *events, size_t n)
 {
     const struct written w = {.events = events, .n = n};
@@ -80,7 +80,7 @@ static struct trace_file *round_trip(const struct ev *events, size_t n)
     return s;
 }
 
-/* Reads the @n bytes at @text; the caller frees. */
+/* Reads the @n bytes at @text.  The caller frees the result. */
 static enum rdl_status read_bytes(const char *text, size_t n, struct trace_file **ret,
                                   struct trace_file_error *err)
 {
@@ -96,7 +96,7 @@ static enum rdl_status read_bytes(const char *text, size_t n, struct trace_file 
     return st;
 }
 
-/* The same of a text that must be a trace. */
+/* Reads a text that must be a trace. */
 static struct trace_file *read_text(const char *text)
 {
     struct trace_file_error err;
@@ -150,7 +150,7 @@ static void hosts_get_their_numbers_and_names_back(void **state)
     trace_file_free(s);
 }
 
-/* What the header alone knows: the events that told it are forgotten. */
+/* The header has names whose events were dropped. */
 static void names_outlive_the_record(void **state)
 {
     static const struct ev taught[] = {
@@ -201,7 +201,7 @@ static void names_outlive_the_record(void **state)
     ev_names_free(names);
 }
 
-/* Recording was off when a number got its last name: the header has it, the events do not. */
+/* Recording was off when a number got its last name: only the header has it. */
 static void the_header_knows_names_better_than_events(void **state)
 {
     struct trace_file *s = read_text(
@@ -296,7 +296,7 @@ static void what_is_passed_over_is_told(void **state)
     }
 }
 
-/* A text that is no trace. */
+/* A text that is not a trace. */
 struct refused {
     const char *text;
     size_t line;
@@ -448,7 +448,7 @@ static void more_hosts_than_a_lab_can_have_are_refused(void **state)
     printed_end(&out);
 }
 
-/* Names that do not fit are cut, and still name one host. */
+/* Names that are too long are truncated, and still name one host. */
 static void long_names_name_one_host(void **state)
 {
     struct trace_file *s =
@@ -464,7 +464,7 @@ static void long_names_name_one_host(void **state)
     trace_file_free(s);
 }
 
-/* Names come from strangers and go to terminals. */
+/* Names come from untrusted sources and go to terminals. */
 static void control_characters_of_names_are_not_kept(void **state)
 {
     struct trace_file *s = read_text(HEADER ",\"title\":\"\\u001b[2J\",\"hosts\":[{\"number\":0,"
@@ -503,8 +503,8 @@ static void a_packet_is_told_without_its_bytes(void **state)
     trace_file_free(s);
 }
 
-/* What a saved trace knows of a packet is held against the packet before it in its flow, as in the
- * lab; an answer, and another queue pair's packet, are of no flow of requests.
+/* A packet of a saved trace is compared with the previous packet of its flow, as in the lab.
+ * Responses and packets of other queue pairs do not belong to a flow of requests.
  */
 static void a_packet_is_told_with_what_is_different(void **state)
 {

@@ -19,11 +19,11 @@
 
 #define ROUNDS      150u
 #define DAMAGES_MAX 3u
-#define EXTRA_BYTES 64u /* that one damage may add */
+#define EXTRA_BYTES 64u /* maximum that one damage may add */
 #define TICKS_MAX   100000u
-#define WHY_MAX     40u /* events asked for in each round */
+#define WHY_MAX     40u /* events examined in each round */
 
-/* A trace that has forgotten its start, with losses and retransmissions in it. */
+/* Writes a trace whose start was dropped, with losses and retransmissions. */
 static void write_trace(struct printed *out)
 {
     const struct past_about about = {.title = "damaged", .seed = 3};
@@ -56,7 +56,7 @@ static void write_trace(struct printed *out)
     testbed_done(&r);
 }
 
-/* Puts @with into the place of the @gone bytes at @at. */
+/* Replaces the @gone bytes at @at by @with. */
 static void replace(char *text, size_t at, size_t gone, const char *with)
 {
     const size_t n = strlen(with);
@@ -65,7 +65,7 @@ static void replace(char *text, size_t at, size_t gone, const char *with)
     memcpy(text + at, with, n);
 }
 
-/* Changes one place in a way that often leaves a trace a trace. */
+/* Damages one place, often in a way that leaves a valid trace. */
 static void damage(struct prng *r, char *text)
 {
     static const char *const numbers[] = {
@@ -132,7 +132,7 @@ static void ask_everything(struct prng *r, const struct trace_file *s)
     printed_end(&out);
 }
 
-/* Whether the damaged @text was still a trace. */
+/* Returns true if the damaged @text was still a trace. */
 static bool try_one(struct prng *r, const char *text)
 {
     struct trace_file_error err;

@@ -68,7 +68,7 @@ static const struct ev lost_once[] = {
      .u.cqe = {.host = H1, .cqn = 1, .qpn = 2, .wr_id = 1, .op = WC_SEND}},
 };
 
-/* What `why` prints of event @id of @w, into @ret. */
+/* Writes what `why` prints for event @id of @w to @ret. */
 static enum rdl_status ask(struct printed *ret, const struct written *w, ev_id id,
                            uint64_t forgotten)
 {
@@ -83,7 +83,9 @@ static enum rdl_status ask(struct printed *ret, const struct written *w, ev_id i
     return st;
 }
 
-/* `why` of event @id of @w is the golden section @name, fits, and has each of @words in order. */
+/* Fails unless `why` of event @id of @w prints the golden section @name, fits the width, and has
+ * each of @words in order.
+ */
 static void assert_why(const char *name, const struct written *w, ev_id id, const char *words)
 {
     struct printed p;
@@ -114,7 +116,7 @@ static void a_timeout_is_told_in_words(void **state)
 
 static void what_is_forgotten_is_said(void **state)
 {
-    /* From the timeout on; the fetch and everything before it are gone. */
+    /* From the timeout on; the fetch and all events before it are dropped. */
     const struct written w = {.events = lost_once + 12, .n = ARRAY_LEN(lost_once) - 12};
     struct printed p;
 
@@ -152,7 +154,7 @@ static const struct ev given_up[] = {
      .cause = ID(7, 1),
      .kind = EV_cqe,
      .u.cqe = {.qpn = 2, .wr_id = 6, .status = WCS_WR_FLUSH_ERR}},
-    /* It was used again, until somebody ended that. */
+    /* The queue pair was used again until a user ended that. */
     {.id = ID(9, 1), .kind = EV_qp_state, .u.qp_state = {.qpn = 2, .from = QPS_RTS, .to = QPS_ERR}},
     {.id = ID(9, 2), .kind = EV_cqe, .u.cqe = {.qpn = 2, .wr_id = 7, .status = WCS_WR_FLUSH_ERR}},
 };
@@ -166,7 +168,7 @@ static void giving_up_lists_the_fate_of_every_transmission(void **state)
                "#4.1 lost #4.2 f1 #5.2 #6.1 BAD_ICRC RETRY_EXC_ERR RETRY_LIMIT");
 }
 
-/* The receiver was told another PSN, ahead or behind; or it waits for one that was sent, and lost.
+/* The receiver was given another PSN, ahead or behind; or it waits for one that was sent and lost.
  */
 static void ends_that_disagree_about_psns_are_found_out(void **state)
 {
@@ -208,7 +210,7 @@ static void ends_that_disagree_about_psns_are_found_out(void **state)
     }
 }
 
-/* The device refuses wr_id 6 when it fetches it; the ACK of wr_id 5 lets it complete. */
+/* The device refuses wr_id 6 when it fetches it.  The ACK of wr_id 5 lets it complete. */
 static void a_refused_request_stops_its_queue_pair_and_not_the_ack_before_it(void **state)
 {
     static const struct ev events[] = {
@@ -245,7 +247,7 @@ static void a_refused_request_stops_its_queue_pair_and_not_the_ack_before_it(voi
     }
 }
 
-/* Two faults damage one frame: each names the frame as it found it. */
+/* Two faults damage one frame; each names the frame as it found it. */
 static void a_frame_that_was_damaged_twice_is_known_by_its_sending(void **state)
 {
     static const struct ev events[] = {
@@ -300,7 +302,7 @@ static void a_refused_key_is_shown_with_its_bytes(void **state)
     assert_why("a refused key", &w, ID(3, 2), "0xbad 64 0x1000 MR_KEY LOC_PROT_ERR MR_KEY");
 }
 
-/* A responder whose rq_psn is wrong answers, and its answer is a ghost. */
+/* A responder with a wrong rq_psn answers, and its response is ignored. */
 static void a_wrong_psn_is_said_with_the_one_that_was_expected(void **state)
 {
     static const struct ev events[] = {
@@ -352,7 +354,7 @@ static void a_wrong_psn_is_said_with_the_one_that_was_expected(void **state)
                "#5.1 COMP_WINDOW psn=100 103 psn=50 COMP_WINDOW");
 }
 
-/* UC: the packet after the one that was lost is thrown away. */
+/* UC: the packet after the lost one is dropped. */
 static void a_packet_behind_a_gap_names_the_one_that_was_lost(void **state)
 {
     static const struct ev events[] = {
@@ -390,7 +392,7 @@ static void a_packet_behind_a_gap_names_the_one_that_was_lost(void **state)
                "RESP_PSN psn=101 #3.1 lost #5.1 f1 RESP_PSN #4.1");
 }
 
-/* A service without NAKs: the trace alone knows which rule it was, and which key. */
+/* A service without NAKs: only the trace knows the rule and the key. */
 static void a_refusal_that_nobody_is_told_names_its_rule(void **state)
 {
     static const struct ev events[] = {
@@ -416,7 +418,9 @@ static void a_refusal_that_nobody_is_told_names_its_rule(void **state)
                "REFUSED MR_KEY 0xbad 64 0x0 MR_KEY MR_KEY");
 }
 
-/* A device that has not yet found the queue empty needs no kick; who asked for none gave none. */
+/* A device that has not yet found the queue empty needs no kick, so a suppressed one is not
+ * missing.
+ */
 static void a_kick_before_the_post_is_told_as_what_it_is(void **state)
 {
     static const struct ev events[] = {
@@ -469,7 +473,7 @@ static void targets_without_a_lab(void **state)
         {"5.1", RDL_OK, ID(5, 1)},      {"8.1", RDL_ERR_NOT_FOUND, 0},
         {"#8.1", RDL_ERR_NOT_FOUND, 0}, {"#x", RDL_ERR_INVAL, 0},
         {"#5.1 ", RDL_ERR_INVAL, 0},    {"h1.cq.wc[0]", RDL_ERR_NOT_FOUND, 0},
-        {NULL, RDL_OK, ID(7, 2)}, /* the last that went wrong, flushes aside */
+        {NULL, RDL_OK, ID(7, 2)}, /* the last failure, apart from flushes */
     };
     const struct written w = {.events = given_up, .n = ARRAY_LEN(given_up)};
     const struct past past = past_of_written(&w, NULL);
@@ -484,7 +488,7 @@ static void targets_without_a_lab(void **state)
     }
 }
 
-/* A frame to host 1 that a switch also brought to host 2, which has another MAC. */
+/* A switch also delivered a frame for host 1 to host 2, which has another MAC. */
 #define FLOODED                                                                                    \
     {.id = ID(3, 1), .kind = EV_tx, .u.tx = {.qpn = 2, .psn = 7, .wr_id = 5}},                     \
     {                                                                                              \

@@ -21,17 +21,17 @@
 #define LARGE "sge=mr[0:3000]" /* three packets */
 #define FAR   " remote=h2.mr[0]"
 
-#define KNOWN "as known\n" /* a fault that is needed, and named as well */
+#define KNOWN "as known\n" /* a fault that is needed, and is named as well */
 
 #define MESSAGES        3u
 #define LINES_BYTES     2048u
 #define COMPLETIONS_MAX 16u
-#define COPY_NS         1000u /* a copy, or the answer to it, is on the line when another would be */
+#define COPY_NS         1000u /* a copy, or its acknowledgment, occupies the line for so long */
 
 struct row {
-    const char *op;     /* what is posted three times */
-    const char *before; /* what the frame needs */
-    const char *frame;  /* what the fault hits */
+    const char *op;     /* the operation that is posted three times */
+    const char *before; /* commands that the frame needs */
+    const char *frame;  /* the frame that the fault hits */
 };
 
 static const struct row rows[] = {
@@ -68,16 +68,16 @@ static const struct row rows[] = {
 
 static const struct kind {
     const char *verb, *how;
-    bool is_exempt; /* changes no completion, but for COPY_NS */
+    bool is_exempt; /* changes no completion by more than COPY_NS */
 } kinds[] = {
     {"drop", "", false},
     {"drop", " count=0", false},
     {"delay", " by=2us", false},
     {"delay", " by=40us", false}, /* less than the ACK timeout */
-    {"delay", " by=90us", false}, /* more */
+    {"delay", " by=90us", false}, /* more than the ACK timeout */
     {"corrupt", "", false},
-    {"corrupt", " bit=0", false}, /* of the MAC */
-    /* Its PSN tells that a copy is one: it is thrown away, or acknowledged again. */
+    {"corrupt", " bit=0", false}, /* in the MAC */
+    /* A copy is recognized by its PSN and dropped or acknowledged again. */
     {"duplicate", "", true},
     {"duplicate", " by=1us", true},
     {"duplicate", " by=90us", true},
@@ -94,7 +94,7 @@ struct ended {
 struct outcome {
     struct ended completions[COMPLETIONS_MAX];
     size_t n;
-    bool is_hit; /* the fault did something */
+    bool is_hit; /* the fault took effect */
 };
 
 static bool is_hidden(const struct ev *e)
@@ -123,7 +123,7 @@ static struct outcome outcome_of(const struct past *p)
     return o;
 }
 
-/* Posts the messages, one after the other is done or all at once. */
+/* Posts the messages one after the other, or all at once. */
 static struct outcome perform(struct lab *l, const struct row *r, const char *fault,
                               bool one_by_one)
 {
@@ -136,13 +136,13 @@ static struct outcome perform(struct lab *l, const struct row *r, const char *fa
     for (unsigned i = 0; i < MESSAGES; i++)
         text_addf(&t, "post_send h1.qp wr_id=%u %s signaled\n%s", i, r->op,
                   one_by_one ? "run\n" : "");
-    text_add(&t, "run 20us\n" RECEIVES "run\n"); /* late for who had none */
+    text_add(&t, "run 20us\n" RECEIVES "run\n"); /* too late for a request that had none */
     lab_run(l, lines);
     p = past_of_lab(l->s->lab);
     return outcome_of(&p);
 }
 
-/* Is @c like the completion of @plain, or at most @late_ns later? */
+/* Returns true if @c equals the completion of @plain and is at most @late_ns later. */
 static bool is_as_usual(const struct ended *c, const struct outcome *plain, uint64_t late_ns)
 {
     for (size_t i = 0; i < plain->n; i++) {
@@ -154,7 +154,8 @@ static bool is_as_usual(const struct ended *c, const struct outcome *plain, uint
     return false;
 }
 
-/* `why` of event @id (0: of what it is about by itself) names the hidden fault and the known one.
+/* Fails unless `why` of event @id names the hidden fault and the known one.  0: `why` without an
+ * event.
  */
 static void assert_named(const struct lab *l, const struct row *r, const char *fault, ev_id id)
 {
@@ -169,7 +170,7 @@ static void assert_named(const struct lab *l, const struct row *r, const char *f
     printed_end(&out);
 }
 
-/* So does `why` alone, where it is about a packet that was thrown away, or one that was missed. */
+/* The same for `why` alone, where it is about a packet that was dropped or missing. */
 static void assert_trouble_is_named(const struct lab *l, const struct row *r, const char *fault)
 {
     const struct past p = past_of_lab(l->s->lab);
@@ -181,7 +182,7 @@ static void assert_trouble_is_named(const struct lab *l, const struct row *r, co
         assert_named(l, r, fault, id);
 }
 
-/* Returns whether the fault hit a frame. */
+/* Returns true if the fault hit a frame. */
 static bool check(const struct row *r, const struct kind *k, unsigned nth, bool one_by_one,
                   const struct outcome *plain)
 {

@@ -19,7 +19,7 @@
 
 struct row {
     const char *lines, *asked;
-    const char *name, *words; /* of the golden section, and what must be in it */
+    const char *name, *words; /* name of the golden section, and what it must contain */
 };
 
 static void tell_all(const struct row *rows, size_t n)
@@ -28,8 +28,7 @@ static void tell_all(const struct row *rows, size_t n)
         assert_tells(rows[i].name, rows[i].lines, rows[i].asked, rows[i].words);
 }
 
-/* `why` of the end of a timer that a hundred others came before, and of a key that opens nothing.
- */
+/* `why` of a timer that expired after a hundred others, and of a key that nothing has. */
 static void why_counts_waits_and_names_the_key_that_is_none(void **state)
 {
     static const struct row rows[] = {

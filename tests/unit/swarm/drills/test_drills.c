@@ -9,17 +9,17 @@
 #include "testing.h"
 
 #define STEPS 40u
-#define FIRST 7u  /* step that spoils something, */
-#define SHOWS 31u /* and the first at which one sees it */
+#define FIRST 7u  /* the step that causes the failure */
+#define SHOWS 31u /* the first step that detects it */
 #define SEEDS 5u
 
-/* A drill with a mistake: it goes wrong at SHOWS if FIRST was taken. */
+/* A drill with an error: it fails at SHOWS if FIRST was taken. */
 struct spoilt {
     bool is_spoilt;
     uint32_t n_taken, drawn[STEPS];
 };
 
-static struct spoilt last; /* as it was at the end */
+static struct spoilt last; /* its state at the end */
 
 static void set_up(struct drill *d)
 {

@@ -36,7 +36,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* Messages that @end posts. */
+/* Returns the number of messages that @end posts. */
 static uint32_t messages(const struct world *w, uint32_t end)
 {
     uint32_t n = 0;
@@ -58,7 +58,7 @@ static void a_world_has_enough_to_do(void **state)
     }
 }
 
-/* What happens to frames and at queues is drawn, all of it, sooner or later. */
+/* Every kind of fault, of frames and of queues, is drawn by some seed. */
 static void each_kind_of_fault_is_drawn(void **state)
 {
     struct fixture *f = *state;
@@ -94,7 +94,9 @@ static void each_kind_of_fault_is_drawn(void **state)
     assert_true(n_injected > 0 && n_fields > 0 && n_buffers > 0);
 }
 
-/* A right ICRC over wrong bytes would be believed, and the model knows only what was posted. */
+/* A receiver would accept damaged bytes with a correct ICRC, and the model knows only what was
+ * posted.
+ */
 static void what_is_damaged_is_not_made_right_again(void **state)
 {
     struct fixture *f = *state;
@@ -117,12 +119,12 @@ static void what_is_damaged_is_not_made_right_again(void **state)
     assert_true(n_met > 0);
 }
 
-/* No world goes wrong; these did, each for a reason of its own. */
+/* These worlds failed once, each for a different reason. */
 static void worlds_that_went_wrong_do_not(void **state)
 {
     static const uint64_t seeds[] = {
-        38598, 67262, /* a packet by hand goes behind a long frame on its line */
-        73464, 84085, /* what was damaged is forged, and its ICRC right again */
+        38598, 67262, /* an injected packet goes behind a long frame on its line */
+        73464, 84085, /* a damaged packet is forged, and gets a correct ICRC again */
     };
     struct fixture *f = *state;
 
@@ -134,7 +136,7 @@ static void worlds_that_went_wrong_do_not(void **state)
     }
 }
 
-/* No two items have a byte in common, but where one uses the place of another again. */
+/* No two items share a byte, unless one uses the place of the other again. */
 static void pieces_do_not_overlap(void **state)
 {
     struct fixture *f = *state;
@@ -176,7 +178,7 @@ static void a_world_ends_alike_each_time(void **state)
     }
 }
 
-/* Deeds can be left out, whatever they are about. */
+/* Any deeds can be left out. */
 static void each_part_of_a_world_is_one(void **state)
 {
     struct fixture *f = *state;
@@ -210,7 +212,7 @@ static bool count(void *ctx, const struct matrix_cell *c)
     return true;
 }
 
-/* Nothing, and four things that can happen to four packets and their acknowledge. */
+/* No fault, and four faults on each of four packets and on their acknowledgment. */
 static void the_matrix_hits_each_packet(void **state)
 {
     struct counts n = {0};
@@ -221,7 +223,7 @@ static void the_matrix_hits_each_packet(void **state)
     assert_in_range(n.cells, 10000, 100000);
 }
 
-/* A request that says that its key is right, and it is not, is all that is left of a world. */
+/* A request that claims to have a valid key, and has not, is all that is left of a world. */
 static void what_goes_wrong_is_made_small(void **state)
 {
     struct fixture *f = *state;
@@ -238,7 +240,7 @@ static void what_goes_wrong_is_made_small(void **state)
                 f->w->item[bad].key != KEY_OPEN))
             bad++;
         if (bad < f->w->n_items)
-            f->w->item[bad].key = KEY_MINE; /* which lets nobody in */
+            f->w->item[bad].key = KEY_MINE; /* which permits no remote access */
     } while (bad == f->w->n_items || world_try(f->w, f->r, &how));
     before = f->w->n_deeds;
     assert_in_range(world_shrink(f->w, f->r, 2000), 1, 2000);
