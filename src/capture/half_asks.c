@@ -15,7 +15,7 @@
 #define FIRST_MISSING_MAX 64   /* how far the first captured PSN may be above the first one sent */
 
 /* Why a packet comes with a PSN before the expected one. */
-enum way {
+enum early_packet {
     WAY_COPY, /* the network has duplicated it */
     WAY_LATE, /* it was overtaken */
     WAY_BACK, /* the requester has retransmitted it */

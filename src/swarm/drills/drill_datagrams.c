@@ -22,7 +22,7 @@
 #define EVERYBODY  (RIG_HOSTS * ENDS)
 
 /* The destination of an address handle. */
-enum way { TO_OTHER, TO_SELF, TO_GROUP, WAYS };
+enum datagram_target { TO_OTHER, TO_SELF, TO_GROUP, WAYS };
 
 struct posted_recv {
     uint64_t wr_id;
@@ -56,7 +56,7 @@ struct datagrams {
 /* One datagram, and the error in it. */
 struct shot {
     uint32_t from, to; /* indexes of members */
-    enum way way;
+    enum datagram_target way;
     bool has_wrong_qkey, has_wrong_ah, has_wrong_qpn;
     uint32_t bytes;
     uint64_t wr_id;

@@ -135,7 +135,7 @@ static void set_up(struct drill *d)
 /* --- Faults ----------------------------------------------------------------------------------- */
 
 /* A frame and the fate that the model predicts for it. */
-struct way {
+struct frame_in_flight {
     uint8_t frame[FRAMES_BYTES_MAX];
     size_t bytes;
     uint64_t delay_ns;
@@ -172,7 +172,7 @@ static void take_fault_add(struct drill *d)
 }
 
 /* Applies the faults to a frame that enters at @port. */
-static void suffer(struct frames *k, uint32_t port, struct way *w)
+static void suffer(struct frames *k, uint32_t port, struct frame_in_flight *w)
 {
     for (uint32_t i = 0; i < FRAMES_FAULTS && !w->is_lost; i++) {
         struct frames_fault *f = &k->fault[i];
@@ -232,7 +232,8 @@ static void draw(struct drill *d, struct frame_in_flight *w)
 }
 
 /* Checks that the frame came out of @port @times times, at time @at, with the predicted bytes. */
-static bool came(struct drill *d, const struct way *w, uint32_t port, uint32_t times, uint64_t at)
+static bool came(struct drill *d, const struct frame_in_flight *w, uint32_t port, uint32_t times,
+                 uint64_t at)
 {
     const struct frames *k = d->own;
     const struct frames_seen *s = NULL;
