@@ -81,12 +81,15 @@ CLI = {  # folder of src/cli -> what it may include in addition; all may include
     "lessons":    ["cli/lang", "cli/explain", "cli/session"],
     "cmd":        ["past", "viz", "tree", "cli/lang", "cli/trace_file", "cli/programs", "cli/live",
                    "cli/why", "cli/help", "cli/explain", "cli/export", "cli/show", "cli/session",
-                   "cli/session_file", "cli/diff", "cli/complete", "cli/lessons"],
+                   "cli/complete", "cli/lessons"],
+    # whatever carries out a step, or replays: no command in cmd can do that
+    "exec":       ["past", "tree", "cli/lang", "cli/live", "cli/session", "cli/session_file",
+                   "cli/diff", "cli/lessons", "cli/cmd"],
     "app":        ["past", "viz", "tree", "testbed", "swarm/worlds", "swarm/drills", "swarm/outside",
                    "swarm/seeds", "capture", "bench", "cli/lang", "cli/trace_file", "cli/programs",
                    "cli/live", "cli/why", "cli/help", "cli/explain", "cli/export", "cli/show",
                    "cli/session", "cli/session_file", "cli/diff", "cli/complete", "cli/lessons",
-                   "cli/cmd"],
+                   "cli/cmd", "cli/exec"],
 }
 MAY_USE |= {folder: [*EVENTS, *others] for folder, others in AROUND.items()}
 MAY_USE |= {f"cli/{folder}": [*EVENTS, "process", "print", *others] for folder, others in CLI.items()}
@@ -251,6 +254,7 @@ PLANTS = {  # what is planted -> file, text, and the line of the file that it fo
     "a sideways include": ("src/emu/mem/planted.h", '#include "emu/sim/sim.h"'),
     "a picture in what happened": ("src/emu/past/planted.h", '#include "viz/ladder.h"'),
     "the inside of the lab in cli": ("src/cli/session/planted.h", '#include "emu/lab/world.h"'),
+    "the executor in the commands": ("src/cli/cmd/planted.h", '#include "cli/exec/exec.h"'),
     "an upward include in the command layer": ("src/cli/lang/planted.h", '#include "cli/session/session.h"'),
     "the command layer in the random worlds": ("src/swarm/worlds/planted.h",
                                                '#include "cli/session/session.h"'),

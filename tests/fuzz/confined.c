@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "confined.h"
 
-#include "cli/cmd/dispatch.h"
+#include "cli/exec/exec.h"
 #include "cli/lang/line.h"
 #include "fuzz.h"
 #include "rdmalab/trace.h"
@@ -25,28 +25,21 @@ static enum rdl_status lab_opened(void *ctx, struct rdl_lab *lab)
     return rdl_listen(lab, count_event, ctx, &listener);
 }
 
-/* Files that commands read are none of the input. */
-static bool confined_dispatch(struct session *s, const struct step *st)
+/* Too many commands are ended as ^C ends them: a failure is what `refused` may wait for. */
+static void count_command(void *ctx, const struct step *st)
 {
-    struct confined *c = s->config.ear.ctx;
+    struct confined *c = ctx;
 
-    /* Too many are ended as ^C ends them: a failure is what `refused` may wait for. */
-    if (c->commands == 0) {
+    (void)st;
+    if (c->commands == 0)
         c->interrupted = SIGINT;
-        if (session_interrupted(s, st->at))
-            return false;
-    } else {
+    else
         c->commands--;
-    }
-    if (st->cmd->flags & CMD_SOURCES)
-        return session_fail(s, st->at, "there are no files here");
-    return dispatch(s, st);
 }
 
 void confined_open(struct confined *c, unsigned times)
 {
     struct session_config config = {
-        .dispatch = confined_dispatch,
         .seed = 1,
         .verbose = true,
         .steps_told = true,
@@ -54,8 +47,9 @@ void confined_open(struct confined *c, unsigned times)
         .tested = true,
         .memory_bytes = CONFINED_BYTES,
         .history_bytes = CONFINED_HISTORY_BYTES,
-        .ear = {.opened = lab_opened, .ctx = c},
-        .files_below = "/dev/null", /* where nothing can be made */
+        .observer = {.opened = lab_opened, .command = count_command, .ctx = c},
+        .refused_commands = CMD_SOURCES, /* files that commands read are none of the input */
+        .files_below = "/dev/null",      /* where nothing can be made */
     };
 
     *c = (struct confined){.commands = (uint64_t)CONFINED_COMMANDS * times,
@@ -86,6 +80,6 @@ void confined_look(struct confined *c)
     c->commands = CONFINED_COMMANDS;
     s->step.interrupted = false;
     s->quit = false;
-    (void)session_lines(s, &looks, false);
+    (void)exec_lines(s, &looks, false);
     FUZZ_CHECK(!rdl_broken_invariant(s->lab));
 }

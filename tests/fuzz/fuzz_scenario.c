@@ -7,6 +7,7 @@
  */
 #include <string.h>
 
+#include "cli/exec/exec.h"
 #include "cli/lang/json.h"
 #include "cli/lang/line.h"
 #include "confined.h"
@@ -50,7 +51,7 @@ static void carry_out(const struct script *s)
     struct confined c;
 
     confined_open(&c, 1);
-    (void)session_script(c.s, s);
+    (void)exec_script(c.s, s);
     confined_look(&c);
     confined_close(&c);
 }

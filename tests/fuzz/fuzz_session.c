@@ -7,8 +7,10 @@
  */
 #include <string.h>
 
+#include "cli/exec/exec.h"
+#include "cli/exec/travel.h"
 #include "cli/lang/line.h"
-#include "cli/session/travel.h"
+#include "cli/session/position.h"
 #include "confined.h"
 #include "fuzz.h"
 #include "rdmalab/trace.h"
@@ -40,7 +42,7 @@ static void replay(const struct confined *done)
     again = (struct script){.src = source_of(NULL, text)};
     FUZZ_CHECK(line_read_script(&again, &d) && script_equal(&script, &again));
     confined_open(&c, REPLAY_TIMES);
-    ok = session_script(c.s, &again);
+    ok = exec_script(c.s, &again);
     if (!c.interrupted) {
         FUZZ_CHECK(ok);
         FUZZ_CHECK(rdl_tick(c.s->lab) == rdl_tick(done->s->lab));
@@ -81,7 +83,7 @@ static char *cut(char *from)
 /* What it did is what there is at the end of it. */
 static void go_to_end(struct session *s)
 {
-    const struct place end = travel_end(s);
+    const struct place end = position_end(s);
 
     if (s->travel.in_past)
         FUZZ_CHECK(travel_to(s, &end, (struct span){0, 0}));
@@ -103,7 +105,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
         line = rest;
         rest = cut(line);
         src = source_of(NULL, line);
-        (void)session_lines(c.s, &src, true);
+        (void)exec_lines(c.s, &src, true);
     }
     go_to_end(c.s);
     if (rdl_shortage(c.s->lab) == RDL_SHORT_OF_NOTHING)

@@ -12,8 +12,9 @@
  */
 #include <string.h>
 
+#include "cli/exec/resume.h"
+#include "cli/exec/travel.h"
 #include "cli/lang/json.h"
-#include "cli/session/travel.h"
 #include "cli/session_file/session_file.h"
 #include "confined.h"
 #include "fuzz.h"
@@ -39,16 +40,16 @@ static char *saved(struct session *s)
 {
     char *text = NULL;
     size_t n = 0;
-    FILE *f = open_memstream(&text, &n);
-    const char *why;
+    uint64_t hash;
+    FILE *f;
 
+    if (session_file_obstacle(s) || !travel_hash_at_end(s, &hash))
+        return NULL;
+    f = open_memstream(&text, &n);
     FUZZ_CHECK(f);
-    why = session_file_write(s, f);
+    session_file_write(s, hash, f);
     FUZZ_CHECK(fclose(f) == 0);
-    if (!why)
-        return text;
-    free(text);
-    return NULL;
+    return text;
 }
 
 /* What @done saves is a world, and the session of that is where @done is. */
@@ -60,7 +61,7 @@ static void open_again(struct confined *done, const char *text)
 
     confined_open(&c, AGAIN_TIMES);
     FUZZ_CHECK(read_world(text, strlen(text), c.nowhere, &w));
-    if (session_file_enter(c.s, &w, "again", c.nowhere) == EXIT_PASSED) {
+    if (resume_session(c.s, &w, "again", c.nowhere) == EXIT_PASSED) {
         FUZZ_CHECK(rdl_tick(c.s->lab) == rdl_tick(done->s->lab));
         FUZZ_CHECK(rdl_now_ns(c.s->lab) == rdl_now_ns(done->s->lab));
         FUZZ_CHECK(rdl_hash(c.s->lab) == rdl_hash(done->s->lab));
@@ -84,7 +85,7 @@ static void go_on(struct session_file *w)
     if (w->memory_bytes == 0 || w->memory_bytes > CONFINED_BYTES)
         w->memory_bytes = CONFINED_BYTES;
     confined_open(&c, ENTER_TIMES);
-    if (session_file_enter(c.s, w, "world", c.nowhere) == EXIT_PASSED &&
+    if (resume_session(c.s, w, "world", c.nowhere) == EXIT_PASSED &&
         rdl_shortage(c.s->lab) == RDL_SHORT_OF_NOTHING)
         text = saved(c.s);
     if (text && !c.interrupted)

@@ -4,8 +4,9 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "cli/cmd/dispatch.h"
-#include "cli/session/travel.h"
+#include "cli/exec/exec.h"
+#include "cli/exec/travel.h"
+#include "cli/session/position.h"
 #include "emu/base/prng.h"
 #include "rdmalab/trace.h"
 
@@ -41,7 +42,7 @@ static bool carry_out(struct session *s, const char *text)
 {
     const struct source src = source_of(NULL, text);
 
-    if (session_lines(s, &src, false))
+    if (exec_lines(s, &src, false))
         return true;
     session_complain(s, stderr);
     return false;
@@ -57,11 +58,8 @@ static double time_of(struct session *s, const char *text)
 
 static struct session *open_session(FILE *nowhere, size_t history_bytes)
 {
-    const struct session_config config = {.dispatch = dispatch,
-                                          .out = nowhere,
-                                          .err = stderr,
-                                          .seed = 1,
-                                          .history_bytes = history_bytes};
+    const struct session_config config = {
+        .out = nowhere, .err = stderr, .seed = 1, .history_bytes = history_bytes};
     struct session *s = NULL;
     const enum rdl_status st = session_new(&config, &s);
 
@@ -91,7 +89,7 @@ static bool measure_places(struct session *s, struct time_results *r)
     struct prng rng = prng_stream(1, 1);
 
     for (unsigned i = 0; i < PLACES; i++) {
-        const struct place to = travel_place_of(s, prng_below(&rng, r->ticks + 1));
+        const struct place to = position_of_tick(s, prng_below(&rng, r->ticks + 1));
         const double start = now_s();
         double took;
 

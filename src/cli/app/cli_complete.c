@@ -11,7 +11,6 @@
 
 #include "cli/app/modes.h"
 #include "cli/app/options.h"
-#include "cli/cmd/dispatch.h"
 #include "cli/complete/complete.h"
 #include "cli/explain/c_names.h"
 #include "cli/explain/explain.h"
@@ -61,8 +60,7 @@ static void print_line(void *ctx, const struct offer *o)
 /* Completes the argument of -c, in an empty lab. */
 static void complete_lines(const char *line)
 {
-    const struct session_config config = {
-        .dispatch = dispatch, .out = stdout, .err = stderr, .seed = SCENARIO_SEED};
+    const struct session_config config = {.out = stdout, .err = stderr, .seed = SCENARIO_SEED};
     struct line_offer l = {line, strlen(line)};
     struct session *s = NULL;
 

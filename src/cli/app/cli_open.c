@@ -7,9 +7,10 @@
 #include "cli/app/modes.h"
 #include "cli/app/options.h"
 #include "cli/app/repl.h"
-#include "cli/cmd/dispatch.h"
+#include "cli/exec/exec.h"
+#include "cli/exec/resume.h"
 #include "cli/live/live.h"
-#include "cli/session/travel.h"
+#include "cli/session/position.h"
 #include "cli/session_file/session_file.h"
 #include "emu/base/assert.h"
 #include "print/utf8.h"
@@ -65,7 +66,7 @@ static void say_where(const struct session *s, const char *file, uint64_t ticks)
            ticks == 1 ? "" : "s");
     if (s->travel.in_past)
         printf(", at #%llu of #%llu", (unsigned long long)rdl_tick(s->lab),
-               (unsigned long long)travel_end(s).at.tick);
+               (unsigned long long)position_end(s).at.tick);
     else
         printf(", at the end, #%llu", (unsigned long long)rdl_tick(s->lab));
     if (s->futures.n > 0)
@@ -76,7 +77,7 @@ static void say_where(const struct session *s, const char *file, uint64_t ticks)
 /* Number of ticks in all futures. */
 static uint64_t ticks_of(const struct session *s)
 {
-    uint64_t n = travel_end(s).at.tick;
+    uint64_t n = position_end(s).at.tick;
 
     for (size_t i = 0; i < s->futures.n; i++)
         n += s->futures.v[i].journal.log.end.tick;
@@ -87,7 +88,7 @@ static int run_lines(struct session *s, const char *lines)
 {
     const struct source src = source_of(NULL, lines);
 
-    if (session_lines(s, &src, false))
+    if (exec_lines(s, &src, false))
         return EXIT_PASSED;
     session_complain(s, stderr);
     return session_exit_status(s);
@@ -97,7 +98,6 @@ static int go_on(const struct open_options *o, struct session_file *w)
 {
     const struct session_config config = {
         .history_bytes = SNAPSHOTS_BYTES_MAX,
-        .dispatch = dispatch,
         .out = stdout,
         .err = stderr,
         .seed = w->seed,
@@ -115,7 +115,7 @@ static int go_on(const struct open_options *o, struct session_file *w)
         return EXIT_FAILED;
     }
     signals_replay("rdmalab open %s", o->file);
-    status = session_file_enter(s, w, o->file, stderr);
+    status = resume_session(s, w, o->file, stderr);
     if (status == EXIT_PASSED) {
         say_where(s, o->file, ticks_of(s));
         status = o->lines ? run_lines(s, o->lines) : repl_run(s, o->prompt);

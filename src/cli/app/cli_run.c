@@ -6,7 +6,8 @@
 
 #include "cli/app/modes.h"
 #include "cli/app/options.h"
-#include "cli/cmd/dispatch.h"
+#include "cli/exec/exec.h"
+#include "cli/exec/scenario_write.h"
 #include "cli/live/live.h"
 #include "cli/session/expr_eval.h"
 #include "cli/session/files.h"
@@ -179,7 +180,6 @@ static bool outputs_collide(const char *scenario, const struct run_options *o)
 static int run_scenario_file(const struct scenario *sc, const struct run_options *o)
 {
     const struct session_config config = {
-        .dispatch = dispatch,
         .out = stdout,
         .err = stderr,
         .seed = o->seed_text ? o->seed : scenario_seed(sc),
@@ -210,7 +210,7 @@ static int run_scenario_file(const struct scenario *sc, const struct run_options
     }
     if (!o->quiet)
         say_title(sc);
-    if (!session_script(s, &sc->script)) {
+    if (!exec_script(s, &sc->script)) {
         session_complain(s, stderr);
         status = session_exit_status(s);
     }

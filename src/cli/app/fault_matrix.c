@@ -126,7 +126,7 @@ static void plan_variant(struct matrix *m, const struct outcome_packet *p, size_
     }
     v->outcome.fault = fault_name;
     v->witness = (struct test_witness){
-        .ear = {.opened = open_faulty, .ctx = v}, .ended = end_faulty, .indulgent = true};
+        .observer = {.opened = open_faulty, .ctx = v}, .ended = end_faulty, .indulgent = true};
 }
 
 /* Creates a case for each variant. */
@@ -329,7 +329,7 @@ static void matrix_free(struct matrix *m)
 /* Runs the scenario without a fault, and prints errors. */
 static int run_plain(struct matrix *m, const struct test_options *o)
 {
-    const struct test_witness witness = {.ear = {.opened = open_plain, .ctx = &m->was}};
+    const struct test_witness witness = {.observer = {.opened = open_plain, .ctx = &m->was}};
     struct test_case plain = *m->c;
     FILE *nothing = fopen("/dev/null", "w");
     int status = EXIT_FAILED;

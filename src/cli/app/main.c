@@ -11,7 +11,8 @@
 #include "cli/app/modes.h"
 #include "cli/app/options.h"
 #include "cli/app/repl.h"
-#include "cli/cmd/dispatch.h"
+#include "cli/exec/exec.h"
+#include "cli/exec/lesson.h"
 #include "cli/explain/explain.h"
 #include "cli/explain/explain_asked.h"
 #include "cli/help/help.h"
@@ -102,7 +103,6 @@ static int scenarios_main(int argc, char **argv)
     const bool ladder = argc > 2 && strcmp(argv[argc - 1], "--ladder") == 0;
     const bool run = argc > 2 && strcmp(argv[1], "run") == 0;
     const struct session_config config = {
-        .dispatch = dispatch,
         .out = stdout,
         .err = stderr,
         .colour = modes_colour(),
@@ -117,7 +117,7 @@ static int scenarios_main(int argc, char **argv)
     if (argc == 1 || (!run && !scenarios_has(argv[1]))) {
         if (scenarios_list(stdout, argv[1], &e))
             return EXIT_PASSED;
-    } else if (scenarios_run(&config, argv[1 + run], ladder, &status, &e)) {
+    } else if (lesson_run(&config, argv[1 + run], ladder, &status, &e)) {
         return status;
     }
     fprintf(stderr, "rdmalab: %s\n  %s\n", SHOWN_NAME(e.text), e.remedy);
@@ -320,7 +320,7 @@ static int run_file(struct session *s, const char *file)
         fprintf(stderr, "rdmalab: %s: %s\n  %s\n", SHOWN_NAME(file), SCRIPT_NO_STEPS,
                 SCRIPT_NO_STEPS_REMEDY);
         status = EXIT_USAGE;
-    } else if (!files_run(s, &src)) {
+    } else if (!exec_file(s, &src)) {
         session_complain(s, stderr);
         status = session_exit_status(s);
     }
@@ -338,7 +338,7 @@ static int run_input(struct session *s, const char *lines, int n_files, char **f
         const struct source src = source_of(NULL, lines);
 
         signals_replay("rdmalab --seed %llu -c '%s'", (unsigned long long)s->seed, lines);
-        if (!session_lines(s, &src, false)) {
+        if (!exec_lines(s, &src, false)) {
             session_complain(s, stderr);
             status = session_exit_status(s);
         }
@@ -393,7 +393,6 @@ static int session_main(int argc, char **argv)
     uint64_t memory_bytes = 0;
     struct session_config config = {
         .history_bytes = SNAPSHOTS_BYTES_MAX,
-        .dispatch = dispatch,
         .out = stdout,
         .err = stderr,
         .seed = SCENARIO_SEED,

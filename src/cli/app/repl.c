@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/app/repl.h"
+#include "cli/exec/exec.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +12,7 @@
 #include "cli/complete/expand.h"
 #include "cli/lang/lex.h"
 #include "cli/session/advance.h"
-#include "cli/session/travel.h"
+#include "cli/session/position.h"
 #include "emu/base/quantity.h"
 #include "print/version.h"
 #include "process/must.h"
@@ -72,7 +73,7 @@ static void make_prompt(const struct repl *r, bool continues, char ret[PROMPT_BY
     quantity_add_time_short(&t, rdl_now_ns(r->s->lab));
     text_addf(&t, " #%llu", (unsigned long long)rdl_tick(r->s->lab));
     if (r->s->travel.in_past)
-        text_addf(&t, " of #%llu", (unsigned long long)travel_end(r->s).at.tick);
+        text_addf(&t, " of #%llu", (unsigned long long)position_end(r->s).at.tick);
     text_add(&t, "> ");
 }
 
@@ -184,7 +185,7 @@ static bool run_typed(struct repl *r, const struct typed *t)
 {
     int status;
 
-    if (session_run(r->s, &t->lines))
+    if (exec_statements(r->s, &t->lines))
         return !r->s->quit;
     session_complain(r->s, r->echo ? stdout : stderr);
     status = session_exit_status(r->s);

@@ -39,8 +39,8 @@ struct test_result {
 
 /* Observes a run. */
 struct test_witness {
-    struct session_ear ear;
-    /* Called when the script has ended; may be NULL.  @ctx is that of @ear. */
+    struct session_observer observer;
+    /* Called when the script has ended; may be NULL.  @ctx is that of @observer. */
     void (*ended)(void *ctx, struct session *s, struct test_result *ret);
     bool indulgent; /* do not check the expectations of the scenario */
 };

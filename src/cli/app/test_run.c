@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/app/test_run.h"
-#include "cli/cmd/dispatch.h"
+#include "cli/exec/exec.h"
+#include "cli/exec/scenario_write.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -56,28 +57,28 @@ static void cover_refused(void *ctx, uint32_t rule)
 }
 
 /* Returns the observer of the first run of a case. */
-static struct session_ear ear_of(const struct test_case *c, const struct test_options *o,
-                                 struct covering *covering)
+static struct session_observer observer_of(const struct test_case *c, const struct test_options *o,
+                                           struct covering *covering)
 {
     if (c->witness)
-        return c->witness->ear;
+        return c->witness->observer;
     if (o->coverage)
-        return (struct session_ear){cover_lab, cover_refused, covering};
-    return (struct session_ear){0};
+        return (struct session_observer){
+            .opened = cover_lab, .refused = cover_refused, .ctx = covering};
+    return (struct session_observer){0};
 }
 
 /* Runs the scenario.  It may write files below @below.  Errors go to @err. */
 static struct session *run_once(const struct test_case *c, const char *below, FILE *out, FILE *err,
-                                struct session_ear ear, int *ret_status)
+                                struct session_observer observer, int *ret_status)
 {
     const struct session_config config = {
-        .dispatch = dispatch,
         .out = out,
         .err = err,
         .seed = c->seed,
         .seed_given = c->seed_given,
         .tested = true,
-        .ear = ear,
+        .observer = observer,
         .files_below = below,
         .indulgent = c->witness && c->witness->indulgent,
     };
@@ -90,7 +91,7 @@ static struct session *run_once(const struct test_case *c, const char *below, FI
         *ret_status = EXIT_FAILED;
         return NULL;
     }
-    if (!session_script(s, &c->file->sc.script)) {
+    if (!exec_script(s, &c->file->sc.script)) {
         session_complain(s, err);
         *ret_status = session_exit_status(s);
     }
@@ -187,7 +188,7 @@ struct session *test_run_here(const struct test_case *c, const struct test_optio
 {
     char directory[PATH_MAX];
 
-    return run_once(c, below_which(c, o, directory), out, err, ear_of(c, o, NULL), ret_status);
+    return run_once(c, below_which(c, o, directory), out, err, observer_of(c, o, NULL), ret_status);
 }
 
 static void run_case(const struct test_case *c, const struct test_options *o, FILE *out, FILE *err,
@@ -199,9 +200,9 @@ static void run_case(const struct test_case *c, const struct test_options *o, FI
     struct session *s, *again = NULL;
     int again_status;
 
-    s = run_once(c, below, out, err, ear_of(c, o, &covering), &r->status);
+    s = run_once(c, below, out, err, observer_of(c, o, &covering), &r->status);
     if (s && c->witness && c->witness->ended)
-        c->witness->ended(c->witness->ear.ctx, s, r);
+        c->witness->ended(c->witness->observer.ctx, s, r);
     if (s) {
         r->ran = true;
         r->hash = rdl_hash(s->lab);
@@ -213,7 +214,7 @@ static void run_case(const struct test_case *c, const struct test_options *o, FI
     if (s && o->twice) {
         /* Print the error of a failed case only once. */
         again = run_once(c, below, out, r->status == EXIT_PASSED ? err : out,
-                         (struct session_ear){0}, &again_status);
+                         (struct session_observer){0}, &again_status);
         if (again && rdl_hash(again->lab) != r->hash) {
             tell_difference(err, s, again);
             r->status = exit_worse(r->status, EXIT_FAILED);

@@ -2,7 +2,7 @@
 /* Where the lab is to stop: break, watch, delete, enable, disable. */
 #include <string.h>
 
-#include "cli/cmd/dispatch.h"
+#include "cli/cmd/commands.h"
 #include "cli/session/stop_look.h"
 #include "emu/base/text.h"
 #include "emu/facts/leaf.h"

@@ -2,7 +2,7 @@
 /* What devices do wrong at their queues: lose, postpone, stall, invent. */
 #include <string.h>
 
-#include "cli/cmd/dispatch.h"
+#include "cli/cmd/commands.h"
 #include "cli/cmd/limit.h"
 #include "cli/session/resolve.h"
 #include "cli/show/show_vq.h"

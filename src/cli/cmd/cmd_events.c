@@ -2,7 +2,7 @@
 /* Asynchronous events and completion channels. */
 #include "rdmalab/events.h"
 
-#include "cli/cmd/dispatch.h"
+#include "cli/cmd/commands.h"
 #include "cli/cmd/verb.h"
 #include "emu/base/assert.h"
 #include "emu/base/text.h"

@@ -3,7 +3,7 @@
  */
 #include <string.h>
 
-#include "cli/cmd/dispatch.h"
+#include "cli/cmd/commands.h"
 #include "cli/cmd/limit.h"
 #include "cli/cmd/link.h"
 #include "cli/session/resolve.h"

@@ -4,7 +4,7 @@
  * That is when the device gives its descriptors back, which it does whether or not there is a
  * completion of it.  Which descriptors those are says the record.
  */
-#include "cli/cmd/dispatch.h"
+#include "cli/cmd/commands.h"
 #include "cli/cmd/waiting.h"
 #include "emu/facts/device.h"
 #include "emu/past/posted.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Several futures of one lab: checkpoint, fork, future, futures. */
+/* Several futures of one lab: checkpoint, fork, futures.  cli/exec has `future`, which replays. */
 #include <string.h>
 
-#include "cli/cmd/dispatch.h"
-#include "cli/session/travel.h"
+#include "cli/cmd/commands.h"
+#include "cli/session/position.h"
 #include "emu/base/quantity.h"
 #include "emu/base/text.h"
 
@@ -24,9 +24,9 @@ static bool is_reserved(struct session *s, const struct step *st)
 bool run_checkpoint(struct session *s, const struct step *st)
 {
     const char *name = step_text(st, "name");
-    const struct place here = travel_here(s);
+    const struct place here = position_here(s);
 
-    if (!travel_is_alone(s, st) || is_reserved(s, st))
+    if (!position_may_move(s, st) || is_reserved(s, st))
         return false;
     marks_put(&s->futures.marks, name, &here);
     session_say(s, "#%llu is \"%s\": \"goto %s\" comes back\n", (unsigned long long)here.at.tick,
@@ -37,9 +37,9 @@ bool run_checkpoint(struct session *s, const struct step *st)
 bool run_fork(struct session *s, const struct step *st)
 {
     const char *name = step_text(st, "name");
-    const struct place here = travel_here(s);
+    const struct place here = position_here(s);
 
-    if (!travel_is_alone(s, st))
+    if (!position_may_move(s, st))
         return false;
     if (futures_has(&s->futures, name)) {
         session_fail(s, step_span(st, "name", 0), "there is a future called \"%s\"", name);
@@ -96,7 +96,7 @@ static void say_marks(struct session *s, const struct marks *marks, const char *
 
 bool run_futures(struct session *s, const struct step *st)
 {
-    const struct place here = travel_here(s);
+    const struct place here = position_here(s);
     const size_t n = s->futures.n;
 
     (void)st;
@@ -110,30 +110,5 @@ bool run_futures(struct session *s, const struct step *st)
     say_marks(s, &s->futures.marks, NULL);
     for (size_t i = 0; i < n; i++)
         say_marks(s, &s->futures.v[i].marks, s->futures.v[i].name);
-    return true;
-}
-
-bool run_future(struct session *s, const struct step *st)
-{
-    const char *name = step_text(st, "name");
-
-    if (!travel_is_alone(s, st))
-        return false;
-    if (strcmp(name, futures_current(&s->futures)) == 0)
-        return session_fail(s, step_span(st, "name", 0), "this is the future where you are");
-    if (!futures_find(&s->futures, name)) {
-        session_fail(s, step_span(st, "name", 0), "no future is called \"%s\"", name);
-        return diag_remedy(&s->diag, "\"futures\" lists them, \"fork %s\" begins one", name);
-    }
-    if (step_has(st, "delete")) {
-        futures_delete(&s->futures, name);
-        session_say(s, "\"%s\" is deleted\n", name);
-        return true;
-    }
-    if (!futures_switch(s, name, st->at))
-        return false;
-    session_say(s, "in \"%s\", at #%llu of #%llu\n", name, (unsigned long long)rdl_tick(s->lab),
-                (unsigned long long)travel_end(s).at.tick);
-    rests_give_up(s);
     return true;
 }

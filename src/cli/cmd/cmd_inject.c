@@ -2,7 +2,7 @@
 /* inject: a RoCEv2 packet that is made by hand, field by field. */
 #include <string.h>
 
-#include "cli/cmd/dispatch.h"
+#include "cli/cmd/commands.h"
 #include "cli/lang/words.h"
 #include "cli/session/resolve.h"
 #include "emu/facts/aeth.h"

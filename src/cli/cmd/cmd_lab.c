@@ -2,13 +2,13 @@
 /* Commands that build the lab: host, switch, link, set; also what a session tells and keeps. */
 #include <string.h>
 
-#include "cli/cmd/dispatch.h"
+#include "cli/cmd/commands.h"
 #include "cli/cmd/limit.h"
 #include "cli/cmd/link.h"
 #include "cli/cmd/verb.h"
 #include "cli/lang/words.h"
+#include "cli/session/position.h"
 #include "cli/session/resolve.h"
-#include "cli/session/travel.h"
 #include "emu/base/assert.h"
 #include "emu/base/quantity.h"
 #include "emu/base/text.h"
@@ -526,7 +526,7 @@ static bool set_link(struct session *s, const struct step *st)
 
 static bool set_history(struct session *s, const struct step *st)
 {
-    if (!travel_is_possible(s, st->at))
+    if (!position_can_go_back(s, st->at))
         return false;
     snapshots_limit(&s->snapshots, (size_t)step_number(st, "history"));
     return true;

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/cmd/dispatch.h"
+#include "cli/cmd/commands.h"
 #include "cli/cmd/limit.h"
 #include "cli/cmd/outside.h"
 #include "cli/lang/words.h"

@@ -2,7 +2,7 @@
 /* Looking: show, why, explain, export, help. */
 #include <string.h>
 
-#include "cli/cmd/dispatch.h"
+#include "cli/cmd/commands.h"
 #include "cli/cmd/why_not.h"
 #include "cli/explain/explain.h"
 #include "cli/explain/explain_asked.h"

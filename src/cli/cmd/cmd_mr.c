@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Verbs for memory regions and windows. */
-#include "cli/cmd/dispatch.h"
+#include "cli/cmd/commands.h"
 #include "cli/cmd/verb.h"
 #include "emu/base/assert.h"
 #include "emu/base/quantity.h"

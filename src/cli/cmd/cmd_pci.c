@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Registers of a host's devices, in the hands of whoever types: reg_read, reg_write. */
-#include "cli/cmd/dispatch.h"
+#include "cli/cmd/commands.h"
 #include "cli/cmd/verb.h"
 #include "cli/session/resolve.h"
 #include "emu/facts/pci.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/cmd/dispatch.h"
+#include "cli/cmd/commands.h"
 #include "cli/cmd/request.h"
 #include "cli/session/resolve.h"
 #include "emu/base/assert.h"
@@ -161,8 +161,8 @@ static bool explain_refusal(struct session *s, const struct request *r, enum rdl
     const char *rule = enum_name(&enum_rule, e->rule);
 
     if (e->rule != RULE_NONE) {
-        if (s->config.ear.refused)
-            s->config.ear.refused(s->config.ear.ctx, e->rule);
+        if (s->config.observer.refused)
+            s->config.observer.refused(s->config.observer.ctx, e->rule);
         if (request_is_shared(r->st))
             explain_shared_rule(s, r, e);
         else

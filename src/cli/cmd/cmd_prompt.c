@@ -2,7 +2,7 @@
 /* The prompt itself: complete, history. */
 #include <string.h>
 
-#include "cli/cmd/dispatch.h"
+#include "cli/cmd/commands.h"
 #include "cli/complete/complete.h"
 #include "cli/lang/recall.h"
 

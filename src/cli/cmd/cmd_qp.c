@@ -3,7 +3,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "cli/cmd/dispatch.h"
+#include "cli/cmd/commands.h"
 #include "cli/cmd/verb.h"
 #include "cli/lang/line.h"
 #include "cli/session/advance.h"
@@ -208,8 +208,10 @@ bool run_modify_qp(struct session *s, const struct step *st)
     return finish_modify(s, st, qp);
 }
 
-/* Prints one line, reads it, carries it out; what goes wrong is told of @st. */
-static bool run_line(struct session *s, const struct step *st, const char *line)
+/* Prints the line @line, which is a modify_qp, and carries it out.  A failure is reported at @st,
+ * which is a `connect`.
+ */
+static bool run_modify_line(struct session *s, const struct step *st, const char *line)
 {
     struct script script = {.src = source_of(NULL, line)};
     struct line_reader r = {.script = &script};
@@ -218,7 +220,7 @@ static bool run_line(struct session *s, const struct step *st, const char *line)
 
     session_say(s, "  %s\n", line);
     ok = line_next(&r, &made, &s->diag) == LINE_STEP;
-    ok = ok && dispatch(s, made);
+    ok = ok && run_modify_qp(s, made);
     script_done(&script);
     if (!ok) {
         s->diag.at = st->at;
@@ -331,7 +333,7 @@ static bool bring_up(struct session *s, const struct step *st, const struct end 
         text_addf(&t, "modify_qp %s state=%s", own->path, enum_name(&enum_qp_state, (uint32_t)to));
         add_needed(&t, st, own, peer, qp_fsm_needs(type, (enum qp_state)to));
         RDL_ASSERT(!t.cut);
-        if (!run_line(s, st, line))
+        if (!run_modify_line(s, st, line))
             return false;
     }
     return true;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Letting time pass: step, run. */
-#include "cli/cmd/dispatch.h"
+#include "cli/cmd/commands.h"
 #include "cli/lang/words.h"
 #include "cli/session/advance.h"
 #include "cli/session/resolve.h"

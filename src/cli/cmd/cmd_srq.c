@@ -2,7 +2,7 @@
 /* Shared receive queues: making, changing and looking.  cmd_post.c posts to them. */
 #include "rdmalab/srq.h"
 
-#include "cli/cmd/dispatch.h"
+#include "cli/cmd/commands.h"
 #include "cli/cmd/verb.h"
 #include "cli/session/resolve.h"
 #include "rdmalab/inspect.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Asking whether what should have happened has: until, expect. */
 #include "cli/cmd/asking.h"
-#include "cli/cmd/dispatch.h"
+#include "cli/cmd/commands.h"
 #include "cli/cmd/waiting.h"
 #include "cli/session/advance.h"
 #include "cli/session/expr_count.h"

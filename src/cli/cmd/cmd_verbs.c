@@ -3,7 +3,7 @@
  */
 #include <string.h>
 
-#include "cli/cmd/dispatch.h"
+#include "cli/cmd/commands.h"
 #include "cli/cmd/verb.h"
 #include "cli/session/resolve.h"
 #include "emu/base/assert.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Virtual machines as hosts: port vm. */
-#include "cli/cmd/dispatch.h"
+#include "cli/cmd/commands.h"
 #include "cli/cmd/outside.h"
 #include "cli/live/live.h"
 #include "cli/session/resolve.h"

@@ -2,7 +2,7 @@
 /* Work that was posted, and completions: kick, poll_cq. */
 #include <string.h>
 
-#include "cli/cmd/dispatch.h"
+#include "cli/cmd/commands.h"
 #include "cli/explain/explain.h"
 #include "cli/session/resolve.h"
 #include "emu/base/assert.h"

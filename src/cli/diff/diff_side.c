@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "cli/diff/diff.h"
-#include "cli/session/travel.h"
+#include "cli/session/position.h"
 #include "emu/base/fnv.h"
 #include "emu/trace/trace.h"
 #include "process/must.h"
@@ -56,7 +56,7 @@ void diff_take_events(struct session *s, uint64_t common, struct diff_side *side
     const size_t first = past_lower_bound(&past, ev_id_of(common + 1, 0));
 
     side->common = common;
-    side->end = travel_here(s).at;
+    side->end = position_here(s).at;
     take_missing(&past, side);
     side->n = past.n - first;
     side->v = must_malloc((side->n + 1) * sizeof(*side->v));
@@ -174,7 +174,7 @@ void diff_take_end(struct session *s, const struct diff *d, struct diff_side *si
 
 void diff_take_state(struct session *s, struct diff_side *side)
 {
-    side->there = travel_here(s).at;
+    side->there = position_here(s).at;
     tree_state_take(&side->state, s->lab);
     tree_memory_take(&side->memory, s->lab);
 }

@@ -16,7 +16,7 @@
 #define ALL          "all"
 #define SCENARIO     "scenario"
 
-static bool fail(struct scenarios_error *e, const char *text, const char *remedy)
+bool scenarios_fail(struct scenarios_error *e, const char *text, const char *remedy)
 {
     struct text t = text_on(e->text, sizeof(e->text)), r = text_on(e->remedy, sizeof(e->remedy));
 
@@ -25,11 +25,12 @@ static bool fail(struct scenarios_error *e, const char *text, const char *remedy
     return false;
 }
 
-static bool read(struct collection *c, struct scenarios_error *e)
+bool scenarios_read(struct collection *c, struct scenarios_error *e)
 {
     const char *why = collection_read(c);
 
-    return !why || fail(e, why, "set the environment variable RDMALAB_SCENARIOS to its directory");
+    return !why || scenarios_fail(
+                       e, why, "set the environment variable RDMALAB_SCENARIOS to its directory");
 }
 
 static void print_lesson(FILE *out, const struct lesson *l)
@@ -133,7 +134,7 @@ static size_t print_listed(FILE *out, const struct collection *c, const char *wo
 bool scenarios_list(FILE *out, const char *word, struct scenarios_error *ret_error)
 {
     struct collection c;
-    bool ok = read(&c, ret_error);
+    bool ok = scenarios_read(&c, ret_error);
 
     if (ok && !word)
         print_what_next(out, &c, print_course(out, &c));
@@ -181,7 +182,7 @@ bool scenarios_apropos(FILE *out, const char *word)
     const struct apropos_more more = {offer_lessons, &c};
     bool any;
 
-    any = apropos(out, word, read(&c, &ignored) ? &more : NULL);
+    any = apropos(out, word, scenarios_read(&c, &ignored) ? &more : NULL);
     collection_done(&c);
     return any;
 }
@@ -194,112 +195,19 @@ bool scenarios_has(const char *name)
 
     if (!strchr(name, '-'))
         return false;
-    has = read(&c, &ignored) && collection_find(&c, name) != NULL;
+    has = scenarios_read(&c, &ignored) && collection_find(&c, name) != NULL;
     collection_done(&c);
     return has;
 }
 
-static void print_title(FILE *out, const struct lesson *l)
+const struct lesson *scenarios_find(const struct collection *c, const char *name,
+                                    struct scenarios_error *ret_error)
 {
-    const struct arg *teaches =
-        l->sc.script.header ? step_arg(l->sc.script.header, "teaches") : NULL;
-    char shown[1024];
-    struct text t = text_on(shown, sizeof(shown));
+    const struct lesson *l = collection_find_short(c, name);
 
-    utf8_add_printable(&t, scenario_title(&l->sc) ? scenario_title(&l->sc) : l->name, false);
-    fprintf(out, "%s\n", shown);
-    for (size_t i = 0; teaches && i < teaches->n; i++) {
-        t = text_on(shown, sizeof(shown));
-        utf8_add_printable(&t, teaches->v[i].text, false);
-        show_wrap_behind(out, "  - ", 4, shown);
-    }
-}
-
-/* Returns the lesson after @l in the course.  Returns NULL if there is none, or @l is not part of
- * it.
- */
-static const struct lesson *next_lesson(const struct collection *c, const struct lesson *l)
-{
-    const char *at = c->course ? c->course : "";
-    bool here = false;
-    struct course_line line;
-
-    while (course_next(&at, &line)) {
-        const struct lesson *of = line.is_chapter ? NULL : collection_find(c, line.text);
-
-        if (here && of)
-            return of;
-        here = here || of == l;
-    }
-    return NULL;
-}
-
-static void print_end(FILE *out, const struct session *s, int status, const struct collection *c,
-                      const struct lesson *l, const char *path)
-{
-    const struct lesson *next = next_lesson(c, l);
-    char when[32];
-    struct text t = text_on(when, sizeof(when));
-    const unsigned long long n = s->history.n_expected;
-
-    quantity_add_time_short(&t, rdl_now_ns(s->lab));
-    if (status == EXIT_PASSED)
-        fprintf(out, "all of it held: %llu expectation%s, t=%s\n", n, n == 1 ? "" : "s", when);
-    fprintf(out,
-            "its picture: scenarios run %s ladder\n"
-            "to look around in it, at a new prompt: source %s\n",
-            l->name, path);
-    if (next)
-        fprintf(out, "the next lesson: scenarios run %s\n", next->name);
-}
-
-static bool run_lesson(const struct session_config *config, const struct collection *c,
-                       const struct lesson *l, bool ladder, int *ret_status)
-{
-    char path[COLLECTION_PATH_BYTES + COLLECTION_NAME_BYTES];
-    struct text t = text_on(path, sizeof(path));
-    struct session_config own = *config;
-    struct session *s = NULL;
-
-    collection_add_path(&t, c, l);
-    own.seed = scenario_seed(&l->sc);
-    own.seed_given = false;
-    own.steps_told = !ladder;
-    own.share = SHOWN_OF_ALL;
-    own.memory_bytes = 0;
-    own.history_bytes = 0;
-    own.ear = (struct session_ear){NULL, NULL, NULL};
-    own.verbose = !ladder;
-    if (session_new(&own, &s) != RDL_OK)
-        return false;
-    print_title(own.out, l);
-    *ret_status = EXIT_PASSED;
-    if (!session_script(s, &l->sc.script)) {
-        session_complain(s, own.err);
-        *ret_status = session_exit_status(s);
-    }
-    if (ladder && !scenario_write(s, OUTPUT_LADDER, "-", own.err))
-        *ret_status = exit_worse(*ret_status, EXIT_FAILED);
-    print_end(own.out, s, *ret_status, c, l, path);
-    session_free(s);
-    return true;
-}
-
-bool scenarios_run(const struct session_config *config, const char *name, bool ladder,
-                   int *ret_status, struct scenarios_error *ret_error)
-{
-    const struct lesson *l = NULL;
-    struct collection c;
-    bool ok = read(&c, ret_error);
-
-    if (ok)
-        l = collection_find_short(&c, name);
-    if (ok && !l)
-        ok = fail_unknown(ret_error, &c, name);
-    if (ok && scenario_skip(&l->sc))
-        ok = fail(ret_error, "this scenario cannot run here", scenario_skip(&l->sc));
-    else if (ok && !run_lesson(config, &c, l, ladder, ret_status))
-        ok = fail(ret_error, "no lab can be made for it", "close something that takes memory");
-    collection_done(&c);
-    return ok;
+    if (!l)
+        fail_unknown(ret_error, c, name);
+    else if (scenario_skip(&l->sc))
+        scenarios_fail(ret_error, "this scenario cannot run here", scenario_skip(&l->sc));
+    return l && !scenario_skip(&l->sc) ? l : NULL;
 }

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The command `scenarios`, for the prompt and as a mode of the program. */
+/* Lists the collection of scenarios, and finds one of them: for `scenarios`, at the prompt and as a
+ * mode of the program.  cli/exec/lesson.h runs one.
+ */
 #ifndef CLI_LESSONS_SCENARIOS_H
 #define CLI_LESSONS_SCENARIOS_H
 
-#include "cli/session/session.h"
+#include "cli/lessons/collection.h"
 
 /* An error, and what the user can do. */
 struct scenarios_error {
@@ -21,11 +23,16 @@ bool scenarios_apropos(FILE *out, const char *word);
  */
 bool scenarios_has(const char *name);
 
-/* Runs the scenario called @name in a lab of its own, with the session settings @config, and prints
- * its story; with @ladder also a picture.  *@ret_status is the exit status of the program.  Returns
- * false if there is no such scenario, or no lab.
+/* Fails: fills @e and returns false. */
+bool scenarios_fail(struct scenarios_error *e, const char *text, const char *remedy);
+
+/* Reads the collection.  Release with collection_done() in any case. */
+bool scenarios_read(struct collection *ret, struct scenarios_error *ret_error);
+
+/* Returns the scenario of the collection that @name means and that can run here.  NULL: there is
+ * none, and @ret_error says why.
  */
-bool scenarios_run(const struct session_config *config, const char *name, bool ladder,
-                   int *ret_status, struct scenarios_error *ret_error);
+const struct lesson *scenarios_find(const struct collection *c, const char *name,
+                                    struct scenarios_error *ret_error);
 
 #endif

@@ -2,8 +2,8 @@
 #include "cli/session/advance.h"
 
 #include "cli/live/live.h"
+#include "cli/session/position.h"
 #include "cli/session/stop_look.h"
-#include "cli/session/travel.h"
 #include "emu/base/assert.h"
 #include "emu/base/quantity.h"
 #include "emu/facts/enums.h"
@@ -329,16 +329,16 @@ static struct moved move_chunks(struct session *s, const struct move *m, struct 
             !next_limits(s, at, &limits))
             return cut_short;
         if (s->travel.look) {
-            travel_look(s); /* a verb has made a tick before it waits */
+            position_notify(s); /* a verb has made a tick before it waits */
             limits.ticks = 1;
         }
         moved.st = call(s, m, limits, reterr_rsp);
         if (moved.st != RDL_ERR_TIMEOUT)
             return moved;
         if (s->travel.passing)
-            travel_pass(s);
+            position_reached(s);
         if (s->travel.under_way)
-            travel_look(s);
+            position_notify(s);
         /* Fewer ticks than allowed: it was the time that ran out. */
         if (rdl_tick(s->lab) - before < limits.ticks) {
             time_reached(s, at);

@@ -36,8 +36,7 @@ bool files_is_world(const struct source *src)
     return strncmp(s, key, sizeof(key) - 1) == 0;
 }
 
-/* False if @src is a world, which @d says. */
-static bool is_no_world(const struct source *src, struct diag *d)
+bool files_check_script(const struct source *src, struct diag *d)
 {
     if (!files_is_world(src))
         return true;
@@ -47,29 +46,9 @@ static bool is_no_world(const struct source *src, struct diag *d)
 
 bool files_parse(struct script *s, struct diag *d)
 {
-    if (!is_no_world(&s->src, d))
+    if (!files_check_script(&s->src, d))
         return false;
     return files_is_json(s->src.name) ? json_read_script(s, d) : line_read_script(s, d);
-}
-
-bool files_run(struct session *s, const struct source *src)
-{
-    struct script script = {.src = *src, .known = &s->macros.list};
-    bool ok;
-
-    if (!is_no_world(src, &s->diag)) {
-        s->diag_src = *src;
-        return false;
-    }
-    if (!files_is_json(src->name))
-        return session_lines(s, src, false);
-    ok = json_read_script(&script, &s->diag);
-    if (ok)
-        ok = session_script(s, &script);
-    else
-        s->diag_src = *src;
-    script_done(&script);
-    return ok;
 }
 
 bool files_same(const char *a, const char *b)

@@ -14,8 +14,8 @@ bool files_is_world(const struct source *src);
 /* Reads the whole of @s->src in the form that its name says. */
 bool files_parse(struct script *s, struct diag *d);
 
-/* Runs a file: .json as a whole, anything else line by line.  On failure s->diag is set. */
-bool files_run(struct session *s, const struct source *src);
+/* Checks that @src is a script: returns false if it is a saved session, and then @d says so. */
+bool files_check_script(const struct source *src, struct diag *d);
 
 /* Writes @script in the form that @name says; "-": lines, to the standard output.  With @below, a
  * directory, @name is a path in it.  NULL, or why it did not work.

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/session/position.h"
 #include "cli/session/session.h"
-#include "cli/session/travel.h"
 #include "emu/base/assert.h"
 #include "emu/base/text.h"
 #include "process/must.h"
@@ -149,7 +149,7 @@ void futures_rename(struct futures *all, const char *name, bool was)
 
 uint64_t futures_hash_at_end(const struct session *s)
 {
-    const struct place end = travel_end(s);
+    const struct place end = position_end(s);
     const struct snapshot *last = snapshots_before(&s->snapshots, &end);
 
     if (!s->travel.in_past)
@@ -186,7 +186,7 @@ static void begin_from(struct session *s, const struct future *f, const struct p
 
 void futures_leave(struct session *s, const struct place *place)
 {
-    const struct place end = travel_end(s);
+    const struct place end = position_end(s);
     char name[RDL_NAME_BYTES];
     struct future kept;
     struct text t;
@@ -233,8 +233,8 @@ void futures_rejoin(struct session *s)
 
 void futures_fork(struct session *s, const char *name)
 {
-    const uint64_t waited_ns = s->travel.in_past ? travel_waited_ns(s) : 0;
-    const struct place here = travel_here(s);
+    const uint64_t waited_ns = s->travel.in_past ? position_waited_ns(s) : 0;
+    const struct place here = position_here(s);
     const struct future kept = take(s, futures_current(&s->futures), s->futures.was, &here);
 
     s->travel.waited_ns = waited_ns;
@@ -283,46 +283,26 @@ struct common futures_common(const struct journal *a, const struct journal *b)
     return common;
 }
 
-/* The lab is at @place, up to which the session did the same in @f: from now on it is in @f. */
-static void enter(struct session *s, const struct future *f, const struct place *place)
-{
-    struct place end;
-
-    s->history.journal = f->journal;
-    s->typed = f->typed;
-    s->futures.marks = f->marks;
-    futures_rename(&s->futures, f->name, f->was);
-    snapshots_forget_after(&s->snapshots, place);
-    rdl_record_forget_ahead(s->lab);
-    end = travel_end(s);
-    s->travel.n_entries = place->n_entries;
-    s->travel.in_past = place_compare(place, &end) < 0;
-}
-
-bool futures_switch(struct session *s, const char *name, struct span at)
+void futures_exchange(struct session *s, const char *name, const struct place *here,
+                      const struct place *place, struct future *ret)
 {
     const struct future *found = futures_find(&s->futures, name);
-    const struct place here = travel_here(s);
-    struct future old, next;
-    struct common common;
+    const size_t i = (size_t)(found - s->futures.v);
     struct place end;
 
     RDL_ASSERT(found);
-    next = *found;
-    common = futures_common(&s->history.journal, &next.journal);
-    if (!s->travel.in_past)
-        snapshots_pass(&s->snapshots, s->lab, &here, true); /* so that its hash is known */
-    if (!travel_to(s, &common.a, at))
-        return false;
-    old = take(s, futures_current(&s->futures), s->futures.was, &here);
-    s->futures.v[found - s->futures.v] = old; /* in its place: the oldest ones come first */
-    enter(s, &next, &common.b);
-    end = travel_end(s);
-    if (!travel_to(s, &end, at))
-        return false;
-    if (next.hash && next.hash != rdl_hash(s->lab))
-        return travel_broken(s, at);
-    return travel_to(s, &next.left, at);
+    *ret = *found;
+    /* It takes the place of @name: the oldest futures come first. */
+    s->futures.v[i] = take(s, futures_current(&s->futures), s->futures.was, here);
+    s->history.journal = ret->journal;
+    s->typed = ret->typed;
+    s->futures.marks = ret->marks;
+    futures_rename(&s->futures, ret->name, ret->was);
+    snapshots_forget_after(&s->snapshots, place);
+    rdl_record_forget_ahead(s->lab);
+    end = position_end(s);
+    s->travel.n_entries = place->n_entries;
+    s->travel.in_past = place_compare(place, &end) < 0;
 }
 
 void futures_delete(struct futures *all, const char *name)

@@ -106,10 +106,12 @@ void futures_rejoin(struct session *s);
 /* Another future called @name begins where the lab is, which the lab is in from now on. */
 void futures_fork(struct session *s, const char *name);
 
-/* Goes to the future called @name, which there is, and to the place where it was left.  False:
- * s->diag says why not; DIAG_BROKEN: what was done again went another way.
+/* Makes the future called @name, which there is, the one that the lab is in; the other one was left
+ * at @here.  The lab is at a place that both have in common; @name counts it as @place.  *@ret is
+ * what the future was in the list: its journal, lines and marks are the session's now.
  */
-bool futures_switch(struct session *s, const char *name, struct span at);
+void futures_exchange(struct session *s, const char *name, const struct place *here,
+                      const struct place *place, struct future *ret);
 
 /* The last place that two futures have in common, as each of them counts what was done. */
 struct common {

@@ -30,12 +30,4 @@ const char *scenario_skip(const struct scenario *sc);
 uint64_t scenario_seed(const struct scenario *sc);
 bool scenario_has_tag(const struct scenario *sc, const char *tag);
 
-/* What happened in a session goes into files of these kinds. */
-enum scenario_output { OUTPUT_LADDER, OUTPUT_PCAPNG, OUTPUT_EVENTS, N_OUTPUTS };
-
-/* Writes @what to the file @name, also of a session that was interrupted; "-" is the standard
- * output, where a ladder is text.  False: @err says why.
- */
-bool scenario_write(struct session *s, enum scenario_output what, const char *name, FILE *err);
-
 #endif

@@ -37,18 +37,20 @@ struct live_ops;
 
 struct session;
 
-/* Who wants to know more than what is printed.  Each function may be NULL. */
-struct session_ear {
-    /* A lab was made, in which nothing is yet: who wants its events listens to it. */
+/* Callbacks for a program that observes a session.  Each may be NULL. */
+struct session_observer {
+    /* A new lab was made, and nothing has happened in it yet: the observer may listen to its
+     * events.
+     */
     enum rdl_status (*opened)(void *ctx, struct rdl_lab *lab);
-    /* A rule (enum rule) refused a post, which leaves no event. */
+    /* The command of @st is about to be carried out. */
+    void (*command)(void *ctx, const struct step *st);
+    /* Rule @rule (enum rule) refused a post.  No event tells that. */
     void (*refused)(void *ctx, uint32_t rule);
     void *ctx;
 };
 
 struct session_config {
-    /* Carries out one command; on failure the session's diag is set. */
-    bool (*dispatch)(struct session *s, const struct step *st);
     FILE *out; /* what commands print */
     FILE *err; /* what is wrong in a sourced file */
     uint64_t seed;
@@ -62,9 +64,10 @@ struct session_config {
     bool tested;                              /* that is why there are none */
     size_t memory_bytes;                      /* that the lab may use, whatever a scenario says; 0:
                                                  what that says, or the default */
-    struct session_ear ear;
-    size_t history_bytes;    /* that snapshots may take, so that it can go back; 0: it cannot */
-    const char *files_below; /* commands write only in this directory; NULL: anywhere */
+    struct session_observer observer;
+    unsigned refused_commands; /* set of enum cmd_bit: commands with one of them are not allowed */
+    size_t history_bytes;      /* that snapshots may take, so that it can go back; 0: it cannot */
+    const char *files_below;   /* commands write only in this directory; NULL: anywhere */
     bool indulgent; /* no expectation is looked at, and `until` may end without what it waits for */
 };
 
@@ -115,7 +118,7 @@ struct history {
 struct travel {
     bool in_past;
     uint64_t n_entries; /* of the log that are over where it is, if it is in the past */
-    uint64_t waited_ns; /* as travel_waited_ns() has it, before what runs */
+    uint64_t waited_ns; /* as position_waited_ns() has it, before what runs */
     bool passing;       /* what runs only lets the lab go on */
     bool under_way;     /* something is done again */
     /* Looks at each place on the way while something is done again; NULL: nobody does. */
@@ -123,9 +126,7 @@ struct travel {
     void *look_ctx;
     const volatile sig_atomic_t *interrupted; /* what is done again ends then; NULL: it does not */
     bool enough;                              /* or then: who looks has seen what it wants */
-    bool anew; /* that was not done in this session before, but in the one of a world file */
-    /* What carries out commands while only some of those of a world file may be. */
-    bool (*dispatch)(struct session *s, const struct step *st);
+    bool anew;     /* that was not done in this session before, but in the one of a world file */
     bool of_file;  /* some of what is done again comes from a world file */
     bool was_live; /* the lab has or had something that came from outside */
 };
@@ -162,7 +163,7 @@ struct session {
     bool quit;                    /* nothing more is to be run */
     bool at_terminal; /* somebody types and reads: a long answer ends where the screen is full */
 
-    const struct block *in; /* of the step that runs; NULL: none does.  session_step() sets it */
+    const struct block *in; /* of the step that runs; NULL: none does.  exec_step() sets it */
     struct session_progress step;
     struct history history;
     struct snapshots snapshots;
@@ -193,38 +194,12 @@ void session_free(struct session *s);
 /* Prints why session_new() returned @st, and what to do. */
 void session_no_lab(FILE *err, const struct session_config *config, enum rdl_status st);
 
-/* The block of steps that come from @src: it stands in that of the step that runs, if one does. */
-struct block session_block(const struct session *s, const struct source *src);
-
-/* A block in that of the step that runs, which has everything from it. */
-struct block session_inner_block(const struct session *s);
-
-/* Carries out one step that stands in @in.  On failure s->diag says why, s->diag_src where.
- * What it did to the lab is remembered for `session save`.
- */
-bool session_step(struct session *s, const struct step *st, const struct block *in);
-
-/* Carries out the list of steps from @first on, up to a failure, a stop or the end of the session.
- */
-bool session_steps(struct session *s, const struct step *first, const struct block *in);
-
-/* Carries out the whole script, header first. */
-bool session_script(struct session *s, const struct script *script);
-
 /* Reads the statements of @src, up to the first that is wrong.  @tokens: of @src, or NULL.
  * @abbreviated: a unique prefix of a command is taken for it.  Free with
  * script_done(&ret->script); until then @src must stay.
  */
 void session_read(const struct session *s, const struct source *src, const struct tokens *tokens,
                   bool abbreviated, struct lines *ret);
-
-/* Carries out the statements of @l one by one, up to the first failure; the one that is wrong fails
- * when its turn comes.
- */
-bool session_run(struct session *s, const struct lines *l);
-
-/* Reads the statements of @src and carries them out. */
-bool session_lines(struct session *s, const struct source *src, bool abbreviated);
 
 /* Prints s->diag. */
 void session_complain(struct session *s, FILE *err);

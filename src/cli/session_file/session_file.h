@@ -33,13 +33,17 @@ struct session_file {
     unsigned n_was; /* futures that were left so far, and that nobody named */
 };
 
-/* Writes the session to the file @name; the lab is between two commands, and can go back.  NULL,
- * or why it did not work.
- */
-const char *session_file_save(struct session *s, const char *name);
+/* Returns why the session cannot be saved so that it can be opened again; NULL: it can. */
+const char *session_file_obstacle(const struct session *s);
 
-/* The same into @out, whatever becomes of that. */
-const char *session_file_write(struct session *s, FILE *out);
+/* Writes the session to the file @name; the lab is between two commands.  @hash is that of all
+ * events up to the end of the history (travel_hash_at_end()).  Returns NULL, or why it did not
+ * work.
+ */
+const char *session_file_save(const struct session *s, uint64_t hash, const char *name);
+
+/* Writes the session to @out, whatever becomes of that. */
+void session_file_write(const struct session *s, uint64_t hash, FILE *out);
 
 /* Reads all of @src.  False: @d says what is wrong where, or that *@interrupted (NULL: nobody
  * interrupts) was set.  Things that only a newer rdmalab knows are passed over, and @err says
@@ -48,17 +52,5 @@ const char *session_file_write(struct session *s, FILE *out);
 bool session_file_read(const struct source *src, const volatile sig_atomic_t *interrupted,
                        struct session_file *ret, FILE *err, struct diag *d);
 void session_file_done(struct session_file *w);
-
-/* Makes the session @s one that did what @w says, and is where that says; what @s did before is
- * gone. The journals of @w are the session's then.  @name is what the file is called.
- *
- * What a file of another version does not do as it did is done by its steps, and @err says so.
- *
- * Return: EXIT_PASSED
- *	   EXIT_FAILED       it went another way, although the version is the same; or there is no
- *	                     memory for the lab.  @err says so
- *	   EXIT_INTERRUPTED  by ^C
- */
-int session_file_enter(struct session *s, struct session_file *w, const char *name, FILE *err);
 
 #endif

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "cli/lang/json_parts.h"
-#include "cli/session/travel.h"
+#include "cli/session/position.h"
 #include "cli/session_file/session_file.h"
 #include "print/print_json.h"
 #include "print/version.h"
@@ -236,7 +236,7 @@ static struct future current(const struct session *s, uint64_t hash)
                        .journal = s->history.journal,
                        .typed = s->typed,
                        .marks = s->futures.marks,
-                       .left = travel_here(s),
+                       .left = position_here(s),
                        .hash = hash};
     struct text t = text_on(f.name, sizeof(f.name));
 
@@ -244,7 +244,7 @@ static struct future current(const struct session *s, uint64_t hash)
     return f;
 }
 
-static void write_world(FILE *out, const struct session *s, uint64_t hash)
+void session_file_write(const struct session *s, uint64_t hash, FILE *out)
 {
     const struct future here = current(s, hash);
     bool begun = false;
@@ -273,21 +273,6 @@ static void write_world(FILE *out, const struct session *s, uint64_t hash)
     fputs("\n  ]\n}\n", out);
 }
 
-/* The hash at the end: where nobody remembers it, the lab goes there and comes back. */
-static bool find_hash(struct session *s, uint64_t *ret)
-{
-    const struct span nowhere = {0, 0};
-    const struct place here = travel_here(s), end = travel_end(s);
-
-    *ret = futures_hash_at_end(s);
-    if (*ret)
-        return true;
-    if (!travel_to(s, &end, nowhere))
-        return false;
-    *ret = rdl_hash(s->lab);
-    return travel_to(s, &here, nowhere);
-}
-
 /* Has a deed of @j, or of a block in it, something outside?  No world may. */
 static bool reaches_out(const struct journal *j)
 {
@@ -298,8 +283,7 @@ static bool reaches_out(const struct journal *j)
     return false;
 }
 
-/* Why the session is nothing that could be opened again; NULL: it can. */
-static const char *what_hinders(const struct session *s)
+const char *session_file_obstacle(const struct session *s)
 {
     size_t n_names = s->futures.marks.n;
     bool out = reaches_out(&s->history.journal);
@@ -314,42 +298,14 @@ static const char *what_hinders(const struct session *s)
                : NULL;
 }
 
-/* *@ret_hash is of the events up to the end.  False: the session cannot be saved, *@ret_why says
- * why.
- */
-static bool prepare(struct session *s, uint64_t *ret_hash, const char **ret_why)
-{
-    *ret_why = what_hinders(s);
-    if (*ret_why)
-        return false;
-    if (find_hash(s, ret_hash))
-        return true;
-    *ret_why = s->diag.message;
-    return false;
-}
-
-const char *session_file_write(struct session *s, FILE *out)
-{
-    const char *why;
-    uint64_t hash;
-
-    if (prepare(s, &hash, &why))
-        write_world(out, s, hash);
-    return why;
-}
-
-const char *session_file_save(struct session *s, const char *name)
+const char *session_file_save(const struct session *s, uint64_t hash, const char *name)
 {
     struct out_file o;
-    const char *why;
-    uint64_t hash;
+    const char *why = out_file_open(&o, name, s->config.files_below);
 
-    if (!prepare(s, &hash, &why))
-        return why;
-    why = out_file_open(&o, name, s->config.files_below);
     if (why)
         return why;
-    write_world(o.f, s, hash);
+    session_file_write(s, hash, o.f);
     if (o.part && ftello(o.f) > (off_t)SESSION_FILE_BYTES_MAX) {
         out_file_drop(&o);
         return "what was done is too much for a file that can be opened again";

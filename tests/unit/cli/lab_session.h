@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "cli/cli_testing.h"
-#include "cli/cmd/dispatch.h"
+#include "cli/exec/exec.h"
 #include "cli/session/session.h"
 #include "golden.h"
 
@@ -35,7 +35,7 @@ struct lab {
 static inline void lab_open(struct lab *l, bool verbose)
 {
     struct session_config config = {
-        .dispatch = dispatch, .seed = 1, .verbose = verbose, .history_bytes = SNAPSHOTS_BYTES_MAX};
+        .seed = 1, .verbose = verbose, .history_bytes = SNAPSHOTS_BYTES_MAX};
 
     l->out = NULL;
     l->f = open_memstream(&l->out, &l->n);
@@ -56,7 +56,7 @@ static inline bool lab_try(struct lab *l, const char *lines)
 {
     const struct source src = source_of(NULL, lines);
 
-    return session_lines(l->s, &src, false);
+    return exec_lines(l->s, &src, false);
 }
 
 static inline void lab_run(struct lab *l, const char *lines)

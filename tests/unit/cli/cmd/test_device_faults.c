@@ -3,7 +3,6 @@
  * both directions of time.
  */
 #include "cli/lab_session.h"
-#include "cli/session/travel.h"
 #include "rdmalab/trace.h"
 
 #define PAIR_OF(ring)                                                                              \

@@ -3,7 +3,6 @@
  * links, and injected packets.
  */
 #include "cli/lab_session.h"
-#include "cli/session/travel.h"
 #include "rdmalab/trace.h"
 
 #define PAIR                                                                                       \

@@ -2,6 +2,7 @@
 /* Tests of blocks with conditions and variables: execution, saving, and errors that are reported
  * before anything runs.
  */
+#include "cli/exec/exec.h"
 #include "cli/lab_session.h"
 
 #include "cli/lang/expand.h"
@@ -79,7 +80,7 @@ static void blocks_are_saved_as_typed_and_calls_as_what_they_did(void **state)
         assert_string_equal(saved, rows[i].saved);
         lab_open(&again, false);
         assert_null(source_read("x.lab", &file));
-        assert_true(session_lines(again.s, &file, false));
+        assert_true(exec_lines(again.s, &file, false));
         assert_true(rdl_hash(again.s->lab) == rdl_hash(l.s->lab));
         source_done(&file);
         free(saved);

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/cmd/dispatch.h"
+#include "cli/exec/exec.h"
 #include "cli/session/scenario.h"
 #include "emu/past/past.h"
 #include "tree/lab_past.h"
@@ -87,7 +87,7 @@ static void find_flights(struct lab *l)
 
 static void lab_open(struct lab *l, const char *scenario)
 {
-    struct session_config config = {.dispatch = dispatch, .seed = 1};
+    struct session_config config = {.seed = 1};
     const char *dir = getenv("SCENARIOS");
     char name[512];
     struct text t = text_on(name, sizeof(name));
@@ -99,7 +99,7 @@ static void lab_open(struct lab *l, const char *scenario)
     config.out = config.err = l->f;
     assert_int_equal(scenario_load(&l->sc, name, stderr), EXIT_PASSED);
     assert_int_equal(session_new(&config, &l->s), RDL_OK);
-    assert_true(session_script(l->s, &l->sc.script));
+    assert_true(exec_script(l->s, &l->sc.script));
     l->past = past_of_lab(l->s->lab);
     find_flights(l);
 }

@@ -3,7 +3,6 @@
  * differences, and the hint how to see more.
  */
 #include "cli/lab_session.h"
-#include "cli/session/travel.h"
 #include "golden.h"
 #include "rdmalab/verbs.h"
 #include "tree/tree_memory.h"

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/cmd/dispatch.h"
+#include "cli/exec/exec.h"
 #include "cli/session/files.h"
 #include "emu/trace/trace.h"
 #include "rdmalab/inspect.h"
@@ -283,10 +283,8 @@ static void add_statement(struct author *a, struct text *t, unsigned depth, bool
 
 void lab_open(struct lab *l, size_t history_bytes)
 {
-    struct session_config config = {.dispatch = dispatch,
-                                    .seed = 1,
-                                    .interrupted = &l->interrupted,
-                                    .history_bytes = history_bytes};
+    struct session_config config = {
+        .seed = 1, .interrupted = &l->interrupted, .history_bytes = history_bytes};
 
     *l = (struct lab){.interrupt_at = UINT64_MAX};
     l->f = open_memstream(&l->out, &l->n);
@@ -307,7 +305,7 @@ bool lab_try(struct lab *l, const char *lines)
 {
     const struct source src = source_of(NULL, lines);
 
-    return session_lines(l->s, &src, false);
+    return exec_lines(l->s, &src, false);
 }
 
 void lab_run(struct lab *l, const char *lines)
@@ -334,7 +332,7 @@ static const char *replay(const char *name, const struct outcome *want, char *re
     assert_null(source_read(name, &script.src));
     if (!files_parse(&script, &d))
         text_addf(&t, "%s: is not read: %s", name, d.message);
-    else if (!session_script(l.s, &script))
+    else if (!exec_script(l.s, &script))
         text_addf(&t, "%s: fails: %s", name, l.s->diag.message);
     have = outcome_of(&l);
     if (t.len == 0 && have.tick != want->tick)

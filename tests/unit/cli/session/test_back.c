@@ -2,9 +2,10 @@
 /* Tests of `back` to where something happened or began to hold.  The result must equal that of
  * going to every tick and looking.
  */
+#include "cli/exec/travel.h"
 #include "cli/lab_session.h"
+#include "cli/session/position.h"
 #include "cli/session/stop_look.h"
-#include "cli/session/travel.h"
 #include "emu/trace/event.h"
 #include "rdmalab/trace.h"
 
@@ -82,7 +83,7 @@ static uint64_t tick_before(struct session *s, size_t i, uint64_t tick)
     assert_non_null(stop);
     assert_true(stop_attach(s, stop, nowhere));
     for (uint64_t at = 0; at < tick; at++) {
-        const struct place to = travel_place_of(s, at);
+        const struct place to = position_of_tick(s, at);
         bool holds;
 
         assert_true(travel_to(s, &to, nowhere));
@@ -105,13 +106,13 @@ static void back_to_finds_what_going_everywhere_finds(void **state)
     lab_open(&l, false);
     lab_run(&l, STORY MORE);
     for (size_t i = 0; i < ARRAY_LEN(questions); i++) {
-        uint64_t tick = travel_end(l.s).at.tick;
+        uint64_t tick = position_end(l.s).at.tick;
         char line[128];
 
         snprintf(line, sizeof(line), "back to %s", questions[i].text);
         lab_run(&l, "goto end");
         for (unsigned times = 0; times < 3 && tick != UINT64_MAX; times++) {
-            const struct place from = travel_place_of(l.s, tick);
+            const struct place from = position_of_tick(l.s, tick);
             const uint64_t want = tick_before(l.s, i, tick);
 
             assert_true(travel_to(l.s, &from, nowhere));
@@ -262,8 +263,8 @@ static void a_search_from_the_middle_of_a_command_finds_its_way_back(void **stat
     lab_open(&l, false);
     l.s->snapshots.gap = 1;
     lab_run(&l, examples_before[BEFORE_CONNECTED]);
-    for (uint64_t tick = 1; tick <= travel_end(l.s).at.tick; tick++) {
-        const struct place to = travel_place_of(l.s, tick);
+    for (uint64_t tick = 1; tick <= position_end(l.s).at.tick; tick++) {
+        const struct place to = position_of_tick(l.s, tick);
 
         assert_true(travel_to(l.s, &to, nowhere));
         (void)lab_try(&l, "back to reg_write"); /* there may be no earlier one */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Tests of `set`, of the changes reported for each command, and of the memory limit of going back.
  */
+#include "cli/exec/travel.h"
 #include "cli/lab_session.h"
-#include "cli/session/travel.h"
+#include "cli/session/position.h"
 #include "rdmalab/trace.h"
 
 /* Returns what @lines print in @l. */
@@ -105,7 +106,7 @@ static void history_keeps_within_its_bound_and_goes_everywhere(void **state)
     (void)state;
     lab_open(&l, false);
     lab_run(&l, STORY);
-    to = travel_here(l.s);
+    to = position_here(l.s);
     hash = rdl_hash(l.s->lab);
     for (int i = 0; i < 30; i++) /* each leaves a snapshot */
         lab_run(&l, "ping h1 h2; back; goto end");

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Tests of counting and recording: counts are exact, stops too, and missing records are reported.
  */
+#include "cli/exec/exec.h"
 #include "cli/lab_session.h"
 #include "rdmalab/trace.h"
 
@@ -42,7 +43,7 @@ static void a_script_counts_from_its_beginning(void **state)
     (void)state;
     lab_open(&l, false);
     must_read(&script, false);
-    if (!session_script(l.s, &script))
+    if (!exec_script(l.s, &script))
         fail_msg("%s", l.s->diag.message);
     assert_int_equal(l.s->history.n_expected, 1);
     script_done(&script);
@@ -66,7 +67,7 @@ static void what_is_not_of_a_later_name_counts(void **state)
     (void)state;
     lab_open(&l, false);
     must_read(&script, false);
-    if (!session_script(l.s, &script))
+    if (!exec_script(l.s, &script))
         fail_msg("%s", l.s->diag.message);
     /* A later question has the same answer. */
     lab_run(&l, "expect count(eth_tx, wire_bytes==98, host!=h3) == 2");
@@ -94,7 +95,7 @@ static void filters_that_look_alike_are_not_one(void **state)
     script = script_of(lines);
     lab_open(&l, false);
     must_read(&script, false);
-    if (!session_script(l.s, &script))
+    if (!exec_script(l.s, &script))
         fail_msg("%s", l.s->diag.message);
     script_done(&script);
     lab_close(&l);
@@ -161,7 +162,7 @@ static void a_fault_is_no_host_for_who_counts_ahead(void **state)
     (void)state;
     lab_open(&l, false);
     must_read(&script, false);
-    assert_false(session_script(l.s, &script));
+    assert_false(exec_script(l.s, &script));
     assert_string_equal(l.s->diag.message, "f1 is a fault, not a host");
     script_done(&script);
     lab_close(&l);
@@ -186,7 +187,7 @@ static void a_stop_expression_stops_at_its_tick(void **state)
         must_read(&script, false);
         assert_non_null(stops_add_when(&l.s->stops, STOP_OF_PROGRAM, stops[i],
                                        (struct span){0, strlen(stops[i])}, &d));
-        assert_true(session_script(l.s, &script));
+        assert_true(exec_script(l.s, &script));
         assert_true(l.s->quit);
         assert_int_equal(rdl_tick(l.s->lab), strtoul(stops[i] + 1, NULL, 10));
         script_done(&script);

@@ -3,11 +3,13 @@
  * flight, a queue is stuck.  From there the session goes to its past, another future, a file or a
  * saved session.  The rest of the fault must be the same everywhere.
  */
+#include "cli/exec/exec.h"
+#include "cli/exec/travel.h"
 #include "cli/own_directory.h"
 #include "cli/session/files.h"
+#include "cli/session/position.h"
 #include "cli/session/random_session.h"
 #include "cli/session/sight.h"
-#include "cli/session/travel.h"
 #include "cli/session/worlds.h"
 #include "process/exit_status.h"
 #include "rdmalab/trace.h"
@@ -145,7 +147,7 @@ static void try_stories(try_story *try)
 
 static void go_to_tick(struct lab *l, uint64_t tick)
 {
-    const struct place to = travel_place_of(l->s, tick);
+    const struct place to = position_of_tick(l->s, tick);
 
     if (!travel_to(l->s, &to, (struct span){0, 0}))
         fail_msg("tick %llu: %s", (unsigned long long)tick, l->s->diag.message);
@@ -160,7 +162,7 @@ static void try_past(const char *pair, const struct story *s, const struct told 
     run_story(&l, pair, s);
     lab_run(&l, "checkpoint middle");
     lab_run(&l, s->rest);
-    end = travel_end(l.s).at.tick;
+    end = position_end(l.s).at.tick;
     lab_run(&l, "goto start; goto middle");
     expect_middle(&l, told, "goto");
     lab_run(&l, "back 2; redo 2");
@@ -223,7 +225,7 @@ static void replay(const char *name, const struct story *s, const struct told *t
     assert_null(source_read(name, &script.src));
     if (!files_parse(&script, &d))
         fail_msg("%s: %s", name, d.message);
-    if (!session_script(l.s, &script))
+    if (!exec_script(l.s, &script))
         fail_msg("%s: %s", name, l.s->diag.message);
     expect_rest(&l, s, told, name);
     source_done(&script.src);

@@ -3,7 +3,6 @@
  * places, and where two futures part.  Random ones are in test_travel.c.
  */
 #include "cli/lab_session.h"
-#include "cli/session/travel.h"
 #include "rdmalab/trace.h"
 
 #define POSTS                                                                                      \

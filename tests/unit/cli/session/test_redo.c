@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Tests in the past: going forward again, and what starts another future. */
 #include "cli/lab_session.h"
-#include "cli/session/travel.h"
+#include "cli/session/position.h"
 #include "rdmalab/trace.h"
 
 static uint64_t tick_of(const struct lab *l)
@@ -12,7 +12,7 @@ static uint64_t tick_of(const struct lab *l)
 /* Fails if another future has begun. */
 static void assert_whole(const struct lab *l, const char *line, uint64_t end)
 {
-    if (l->s->futures.n != 0 || travel_end(l->s).at.tick != end)
+    if (l->s->futures.n != 0 || position_end(l->s).at.tick != end)
         fail_msg("%s: another future has begun", line);
 }
 

@@ -2,6 +2,7 @@
 /* Tests of `continue` after a stop: it executes the rest of the line in any nesting, so that in the
  * end everything has happened that would have happened without the stop.
  */
+#include "cli/exec/exec.h"
 #include "cli/lab_session.h"
 
 #include "cli/own_directory.h"
@@ -79,7 +80,7 @@ static void all_is_done_in_the_end(void **state)
                          (unsigned long long)ns_stopped, (unsigned long long)ns);
             lab_open(&again, false);
             assert_null(source_read("x.lab", &file));
-            assert_true(session_lines(again.s, &file, false));
+            assert_true(exec_lines(again.s, &file, false));
             assert_true(rdl_hash(again.s->lab) == hash);
             source_done(&file);
             lab_close(&again);

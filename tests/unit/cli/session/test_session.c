@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "cli/exec/exec.h"
 #include "cli/session/session.h"
 
 #include <stdlib.h>
@@ -390,7 +391,7 @@ static uint64_t hash_of_file(const char *name)
 
     lab_open(&l, false);
     assert_null(source_read(name, &src));
-    assert_true(files_run(l.s, &src));
+    assert_true(exec_file(l.s, &src));
     hash = rdl_hash(l.s->lab);
     source_done(&src);
     lab_close(&l);
@@ -583,7 +584,7 @@ static void lines_must_be_text(void **state)
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         const struct source src = {.text = rows[i].lines, .len = rows[i].n};
 
-        assert_false(session_lines(l.s, &src, false));
+        assert_false(exec_lines(l.s, &src, false));
         assert_int_equal(l.s->diag.at.at, rows[i].at);
         assert_int_equal(session_exit_status(l.s), EXIT_USAGE);
     }

@@ -7,10 +7,11 @@
  * other futures.  TRAVEL_SEEDS=1..1000 in the environment tries these seeds; TRAVEL_SEED=N tries
  * one and prints it.
  */
+#include "cli/exec/travel.h"
 #include "cli/own_directory.h"
+#include "cli/session/position.h"
 #include "cli/session/random_session.h"
 #include "cli/session/sight.h"
-#include "cli/session/travel.h"
 #include "rdmalab/trace.h"
 
 #define SEEDS         24u
@@ -236,7 +237,7 @@ static void expect_same_journal(struct pair *p)
 
 static void go(struct lab *l, uint64_t tick)
 {
-    const struct place to = travel_place_of(l->s, tick);
+    const struct place to = position_of_tick(l->s, tick);
 
     if (!travel_to(l->s, &to, (struct span){0, 0}))
         fail_msg("%s", l->s->diag.message);
@@ -248,7 +249,7 @@ static void go_both(struct pair *p)
     static const char *const lines[] = {"back stop", "back to tx(host==h1)",
                                         "back to h1.qp.state == RTS", "back to not h2.mr[0] == 0",
                                         "back to count(cqe) == 2"};
-    const uint64_t end = travel_end(p->plain.s).at.tick;
+    const uint64_t end = position_end(p->plain.s).at.tick;
 
     go(&p->watched, author_below(&p->a, (uint32_t)end + 1));
     if (author_below(&p->a, 2) == 0)

@@ -2,11 +2,12 @@
 /* Tests of travel in both directions of time: random sessions go to random places of their history.
  * TRAVEL_SEEDS=1..1000 in the environment tries these seeds; TRAVEL_SEED=N tries one and prints it.
  */
+#include "cli/exec/travel.h"
 #include "cli/live/live.h"
 #include "cli/own_directory.h"
+#include "cli/session/position.h"
 #include "cli/session/random_session.h"
 #include "cli/session/sight.h"
-#include "cli/session/travel.h"
 #include "rdmalab/trace.h"
 
 #define SEEDS         40u
@@ -32,7 +33,7 @@ struct trip {
 
 static void remember(struct trip *t)
 {
-    t->known[t->n_known].place = travel_here(t->l.s);
+    t->known[t->n_known].place = position_here(t->l.s);
     t->known[t->n_known++].sight = sight_of(t->l.s->lab);
 }
 
@@ -46,11 +47,11 @@ static void go(struct trip *t, const struct place *to)
 static void go_somewhere(struct trip *t)
 {
     struct session *s = t->l.s;
-    const struct place end = travel_end(s);
+    const struct place end = position_end(s);
     struct place to;
 
     if (author_below(&t->a, 2) == 0 && t->n_known < ARRAY_LEN(t->known)) {
-        to = travel_place_of(s, author_below(&t->a, (uint32_t)end.at.tick + 1));
+        to = position_of_tick(s, author_below(&t->a, (uint32_t)end.at.tick + 1));
         go(t, &to);
         remember(t);
     } else {
@@ -78,7 +79,7 @@ static void begin_another_future(struct trip *t, bool verbose)
         carry_out(&t->a, &t->l, line);
     }
     t->l.s->bounds.patience = 0;
-    go(t, &(struct place){travel_end(t->l.s).n_entries, travel_end(t->l.s).at});
+    go(t, &(struct place){position_end(t->l.s).n_entries, position_end(t->l.s).at});
     wrong = rdl_tick(t->l.s->lab) > 0 ? save_and_replay(&t->l, why, sizeof(why)) : NULL;
     if (wrong)
         fail_msg("%s", wrong);
@@ -101,7 +102,7 @@ static void assert_left(struct trip *t, const char *name, const struct sight *th
 {
     struct sight now;
 
-    if (!futures_switch(t->l.s, name, nowhere))
+    if (!travel_to_future(t->l.s, name, nowhere))
         fail_msg("%s: %s", name, t->l.s->diag.message);
     now = sight_of(t->l.s->lab);
     sight_expect(&now, then, name);
@@ -121,7 +122,7 @@ static void go_between_futures(struct trip *t, const struct sight *last, bool ve
     }
     for (size_t i = 0; i < ARRAY_LEN(names); i++) {
         struct place to =
-            travel_place_of(s, author_below(&t->a, (uint32_t)travel_end(s).at.tick + 1));
+            position_of_tick(s, author_below(&t->a, (uint32_t)position_end(s).at.tick + 1));
 
         go(t, &to);
         left[i] = sight_of(s->lab); /* a future is left where another one begins */
@@ -166,7 +167,7 @@ static void try_seed(uint64_t seed, bool verbose, struct seen *seen)
     t.l.s->bounds.patience = 0;
     remember(&t);
     seen_add(&t.l.seen, t.l.s);
-    end = travel_here(t.l.s);
+    end = position_here(t.l.s);
     last = sight_of(t.l.s->lab);
     for (unsigned i = 0; i < VISITS; i++)
         go_somewhere(&t);
@@ -211,12 +212,12 @@ static void time_that_passed_in_the_past_is_part_of_what_follows(void **state)
     author_begin(&t.a, &text);
     lab_run(&t.l, line);
     for (unsigned ticks = 1; ticks < 5; ticks++) {
-        const struct place begin = travel_end(t.l.s);
+        const struct place begin = position_end(t.l.s);
         struct place to;
         uint64_t at_ns;
 
         lab_run(&t.l, "post_send h1.qp op=rdma_write sge=mr[0:64] remote=h2.mr[0] signaled\nrun");
-        to = travel_place_of(t.l.s, begin.at.tick + ticks);
+        to = position_of_tick(t.l.s, begin.at.tick + ticks);
         go(&t, &to);
         at_ns = rdl_now_ns(t.l.s->lab);
         lab_run(&t.l, "run 1ns");
@@ -310,7 +311,7 @@ static void on_the_way_nothing_is_opened(void **state)
     lab_run(&l, "host h1 h2 h3; link h1 h2 latency=1us");
     session_read(l.s, &src, NULL, false, &lines);
     port.st = lines.script.first;
-    port.before = port.after = travel_end(l.s).at;
+    port.before = port.after = position_end(l.s).at;
     log_add(&l.s->history.journal.log, &port);
     lab_run(&l, "ping h1 h2; back; redo; goto start; goto end");
     assert_int_equal(n_opened, 0);

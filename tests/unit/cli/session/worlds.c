@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/session/worlds.h"
+#include "cli/exec/resume.h"
 
 #include <unistd.h>
 
@@ -37,7 +38,7 @@ int enter_text(struct lab *l, const char *text)
     int status = EXIT_USAGE;
 
     if (session_file_read(&src, &l->interrupted, &w, l->f, &d)) {
-        status = session_file_enter(l->s, &w, "w.json", l->f);
+        status = resume_session(l->s, &w, "w.json", l->f);
     } else {
         assert_true(d.kind == DIAG_SYNTAX || d.kind == DIAG_VALUE);
         assert_true(d.at.at + d.at.len <= src.len + 1);

@@ -3,10 +3,11 @@
  * Damaged files are in test_session_file_hostile.c.  WORLD_SEED=N in the environment tries one
  * session and prints it.
  */
+#include "cli/exec/travel.h"
 #include "cli/own_directory.h"
+#include "cli/session/position.h"
 #include "cli/session/random_session.h"
 #include "cli/session/sight.h"
-#include "cli/session/travel.h"
 #include "cli/session/worlds.h"
 #include "rdmalab/trace.h"
 
@@ -60,8 +61,8 @@ static void assert_same_sight(const struct session *a, const struct session *b)
 
 static void assert_same_sessions(struct session *a, struct session *b)
 {
-    const struct place here_a = travel_here(a), here_b = travel_here(b);
-    const struct place end_a = travel_end(a), end_b = travel_end(b);
+    const struct place here_a = position_here(a), here_b = position_here(b);
+    const struct place end_a = position_end(a), end_b = position_end(b);
 
     assert_same_sight(a, b);
     assert_true(same_place(&here_a, &here_b));
@@ -120,7 +121,7 @@ static void go_somewhere(struct trip *t)
 {
     struct session *s = t->l.s;
     const struct place to =
-        travel_place_of(s, author_below(&t->a, (uint32_t)travel_end(s).at.tick + 1));
+        position_of_tick(s, author_below(&t->a, (uint32_t)position_end(s).at.tick + 1));
 
     if (!travel_to(s, &to, nowhere))
         fail_msg("%s", s->diag.message);
@@ -157,14 +158,14 @@ static void wander(struct trip *t, bool verbose)
 /* Executes the same statements in both, with equal results. */
 static void go_on(struct trip *t, struct lab *other, bool verbose)
 {
-    const struct place end = travel_end(t->l.s);
+    const struct place end = position_end(t->l.s);
     char line[STATEMENT_BYTES];
 
     if (t->l.s->stops.first)
         lab_run(&t->l, "delete all"); /* stops are not saved */
     for (unsigned i = 0; i < 4; i++) {
         const struct place to =
-            travel_place_of(t->l.s, author_below(&t->a, (uint32_t)end.at.tick + 1));
+            position_of_tick(t->l.s, author_below(&t->a, (uint32_t)end.at.tick + 1));
 
         assert_true(travel_to(t->l.s, &to, nowhere));
         assert_true(travel_to(other->s, &to, nowhere));
@@ -190,7 +191,7 @@ static void go_on(struct trip *t, struct lab *other, bool verbose)
         struct text text = text_on(name, sizeof(name));
 
         text_add(&text, t->l.s->futures.v[0].name);
-        if (!futures_switch(t->l.s, name, nowhere) || !futures_switch(other->s, name, nowhere))
+        if (!travel_to_future(t->l.s, name, nowhere) || !travel_to_future(other->s, name, nowhere))
             fail_msg("%s: %s %s", name, t->l.s->diag.message, other->s->diag.message);
         assert_same_sessions(t->l.s, other->s);
     }

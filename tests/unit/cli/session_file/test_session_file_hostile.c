@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include "cli/own_directory.h"
-#include "cli/session/travel.h"
 #include "cli/session/worlds.h"
 #include "rdmalab/trace.h"
 
@@ -222,8 +221,8 @@ static void interrupt_ends_one_long_command(void **state)
 
     (void)state;
     lab_open(&l, HISTORY_BYTES);
-    l.s->config.ear.opened = listen_to;
-    l.s->config.ear.ctx = &l;
+    l.s->config.observer.opened = listen_to;
+    l.s->config.observer.ctx = &l;
     l.interrupt_at = 1000;
     assert_int_equal(enter_text(&l, changed), EXIT_INTERRUPTED);
     assert_in_range(rdl_tick(l.s->lab), 1000, 10000);

@@ -2,8 +2,8 @@
 /* scenarios: lists the collection, or runs one of it beside the lab of the session. */
 #include <string.h>
 
-#include "cli/cmd/dispatch.h"
-#include "cli/lessons/scenarios.h"
+#include "cli/exec/executing.h"
+#include "cli/exec/lesson.h"
 #include "emu/base/text.h"
 
 #define WORD_BYTES 256u
@@ -32,7 +32,7 @@ bool run_scenarios(struct session *s, const struct step *st)
     if (!run && (!word[0] || !scenarios_has(word)))
         ok = scenarios_list(s->config.out, word[0] ? word : NULL, &e);
     else
-        ok = scenarios_run(&s->config, word, step_has(st, "ladder"), &status, &e);
+        ok = lesson_run(&s->config, word, step_has(st, "ladder"), &status, &e);
     if (session_interrupted(s, st->at))
         return false;
     if (!ok) {

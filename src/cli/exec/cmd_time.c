@@ -2,10 +2,11 @@
 /* Time in both directions: back, goto, redo. */
 #include <string.h>
 
-#include "cli/cmd/dispatch.h"
+#include "cli/exec/executing.h"
+#include "cli/exec/travel.h"
 #include "cli/lang/words.h"
+#include "cli/session/position.h"
 #include "cli/session/stop_look.h"
-#include "cli/session/travel.h"
 #include "emu/base/quantity.h"
 #include "emu/trace/event.h"
 #include "rdmalab/trace.h"
@@ -13,7 +14,7 @@
 
 static void say_place(struct session *s)
 {
-    const struct place end = travel_end(s);
+    const struct place end = position_end(s);
     char buf[32];
     struct text t = text_on(buf, sizeof(buf));
 
@@ -69,7 +70,7 @@ static void say_event(struct session *s, ev_id id)
 
 static bool back_lines(struct session *s, const struct step *st, uint64_t count)
 {
-    const struct place here = travel_here(s);
+    const struct place here = position_here(s);
     const size_t n = typed_lines_before(&s->typed, &here);
     struct place to;
 
@@ -121,7 +122,7 @@ static bool too_far_back(struct session *s, const struct step *st, uint64_t had)
 /* To the end of tick @tick; where a command made it with others at once, to before the command. */
 static bool back_to_tick(struct session *s, uint64_t tick, struct span at)
 {
-    struct place to = travel_place_of(s, tick);
+    struct place to = position_of_tick(s, tick);
     struct log_cursor c;
 
     if (!travel_to(s, &to, at))
@@ -170,7 +171,7 @@ static void say_taken_back(struct session *s, uint64_t tick, enum rdl_step grain
 
 static bool back_by(struct session *s, const struct step *st, uint64_t count, enum rdl_step grain)
 {
-    const struct place here = travel_here(s);
+    const struct place here = position_here(s);
     const uint64_t had = rdl_progress(s->lab, grain);
     struct progress_sought sought = {grain, had - count};
     struct travel_search search = {
@@ -264,7 +265,7 @@ static bool say_hit(struct session *s, const struct hit_sought *sought)
 static bool back_to_hit(struct session *s, const struct step *st, struct hit_sought *sought,
                         const char *none)
 {
-    const struct place here = travel_here(s);
+    const struct place here = position_here(s);
     struct travel_search search = {
         .look = is_any_hit, .keep = keep_hit, .ctx = sought, .before = true, .none = none};
 
@@ -343,7 +344,7 @@ bool run_back(struct session *s, const struct step *st)
 {
     const uint64_t count = step_number(st, "count"), grain = step_number(st, "grain");
 
-    if (!travel_is_alone(s, st) || !are_together(s, st, grain))
+    if (!position_may_move(s, st) || !are_together(s, st, grain))
         return false;
     switch (grain) {
     case BY_LINES:
@@ -362,8 +363,8 @@ bool run_back(struct session *s, const struct step *st)
 
 static bool goto_event(struct session *s, const struct step *st, ev_id id)
 {
-    const uint64_t last = travel_end(s).at.tick;
-    const struct place to = travel_place_of(s, ev_tick(id));
+    const uint64_t last = position_end(s).at.tick;
+    const struct place to = position_of_tick(s, ev_tick(id));
 
     if (ev_tick(id) > last) {
         session_fail(s, step_span(st, "where", 0), "the last tick that was made is #%llu",
@@ -389,7 +390,7 @@ static bool is_not_later(void *ctx, struct session *s, bool first)
 /* To the end of the last tick that was not later than @ns. */
 static bool goto_time(struct session *s, const struct step *st, uint64_t ns)
 {
-    const struct place end = travel_end(s);
+    const struct place end = position_end(s);
     struct travel_search search = {.look = is_not_later, .ctx = &ns, .none = "it is too far back"};
     struct place before = end;
     struct log_cursor c;
@@ -420,11 +421,11 @@ static bool read_share(const char *text, uint64_t *ret)
 bool run_goto(struct session *s, const struct step *st)
 {
     const char *where = step_text(st, "where");
-    const struct place start = {0, {0, 0}}, end = travel_end(s);
+    const struct place start = {0, {0, 0}}, end = position_end(s);
     uint64_t value;
     ev_id id;
 
-    if (!travel_is_alone(s, st))
+    if (!position_may_move(s, st))
         return false;
     if (strcmp(where, "start") == 0 || strcmp(where, "end") == 0)
         return travel(s, where[0] == 's' ? &start : &end, st->at);
@@ -432,7 +433,7 @@ bool run_goto(struct session *s, const struct step *st)
         return goto_event(s, st, id);
     if (read_share(where, &value)) {
         const struct place to =
-            travel_place_of(s, end.at.tick / 100 * value + end.at.tick % 100 * value / 100);
+            position_of_tick(s, end.at.tick / 100 * value + end.at.tick % 100 * value / 100);
 
         return travel(s, value == 100 ? &end : &to, st->at);
     }
@@ -449,9 +450,9 @@ bool run_goto(struct session *s, const struct step *st)
 
 static bool redo_lines(struct session *s, const struct step *st, uint64_t count)
 {
-    const struct place here = travel_here(s);
+    const struct place here = position_here(s);
     size_t next = typed_lines_before(&s->typed, &here);
-    struct place to = travel_end(s);
+    struct place to = position_end(s);
 
     /* What was left in its middle is the first line that is done. */
     if (next > 0 && (next == s->typed.n || place_compare(&s->typed.v[next].at, &here) != 0))
@@ -496,7 +497,7 @@ bool run_redo(struct session *s, const struct step *st)
 {
     const uint64_t count = step_number(st, "count"), grain = step_number(st, "grain");
 
-    if (!travel_is_alone(s, st) || !are_together(s, st, grain))
+    if (!position_may_move(s, st) || !are_together(s, st, grain))
         return false;
     if (!s->travel.in_past) {
         session_fail(s, st->at, "nothing was taken back");

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* A session becomes the one that a world tells of: each future is done again from the beginning,
- * the one that the lab was in last.
+/* Every future of the file is replayed from the beginning.  The one that the lab was in comes last.
  *
- * Nothing of a file is trusted: what only looks, and could write files, is not carried out, and
- * neither are ports and programs, here or on any later way through what was done.
+ * Nothing in a file is trusted.  Commands that only look could write files; they are not carried
+ * out.  Nor are ports and programs, now or in any later replay of this history.
  */
+#include "cli/exec/resume.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/session/travel.h"
-#include "cli/session_file/session_file.h"
+#include "cli/exec/exec.h"
+#include "cli/exec/travel.h"
+#include "cli/session/position.h"
 #include "print/utf8.h"
 #include "print/version.h"
 #include "process/must.h"
@@ -62,7 +64,7 @@ static void end(struct session *s, struct future *f)
 
 static enum again do_again(struct session *s, uint64_t hash)
 {
-    const struct place to = travel_end(s);
+    const struct place to = position_end(s);
     const bool arrived = travel_to(s, &to, nowhere);
 
     if (session_is_interrupted(s))
@@ -124,14 +126,6 @@ static int refuse(const struct entering *e, const char *future, enum again how)
 
 /* --- Steps in the place of a log -------------------------------------------------------------- */
 
-/* A file is no person: what looks may write files, and what is outside does not come again. */
-static bool dispatch_careful(struct session *s, const struct step *st)
-{
-    if (step_flags(st) & (CMD_LOOKS | CMD_SOURCES | CMD_OUTSIDE))
-        return session_fail(s, st->at, "%s is not done again", st->cmd->name);
-    return s->travel.dispatch(s, st);
-}
-
 /* Does again what the journal says by its steps, as lines that are typed; they become what the
  * session did.
  */
@@ -157,13 +151,13 @@ static void do_steps(struct entering *e, const char *future)
     s->history.journal = (struct journal){.marks = NULL};
     travel_start_over(s);
     src = source_of(NULL, text);
-    s->travel.dispatch = config.dispatch;
-    s->config.dispatch = dispatch_careful;
+    /* A file is no person: what looks may write files, and what is outside does not come again. */
+    s->config.refused_commands = CMD_LOOKS | CMD_SOURCES | CMD_OUTSIDE;
     s->config.out = fopen("/dev/null", "w");
     if (!s->config.out)
         must_fail();
     s->config.verbose = false;
-    if (!session_lines(s, &src, false) && !session_is_interrupted(s))
+    if (!exec_lines(s, &src, false) && !session_is_interrupted(s))
         fprintf(e->err, "  \"%s\" stops where a command does not work any more: %s\n", future,
                 SHOWN_NAME(s->diag.message));
     fclose(s->config.out);
@@ -201,7 +195,7 @@ static int enter_future(struct entering *e, struct future *f)
             "is the lines that \"session save\" writes\n",
             f->name);
     do_steps(e, f->name);
-    f->left = travel_end(s);
+    f->left = position_end(s);
     return session_is_interrupted(s) ? EXIT_INTERRUPTED : EXIT_PASSED;
 }
 
@@ -273,7 +267,7 @@ static int enter_all(struct entering *e, struct session_file *w)
     return EXIT_FAILED;
 }
 
-int session_file_enter(struct session *s, struct session_file *w, const char *name, FILE *err)
+int resume_session(struct session *s, struct session_file *w, const char *name, FILE *err)
 {
     struct entering e = {.s = s, .w = w, .name = name, .err = err};
     const struct live_ops *live_ops = s->config.live_ops;

@@ -1,82 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/session/travel.h"
+#include "cli/exec/travel.h"
 
+#include "cli/exec/commands.h"
 #include "cli/lang/words.h"
 #include "cli/session/advance.h"
+#include "cli/session/position.h"
+#include "cli/session/rest.h"
 #include "emu/base/assert.h"
 #include "process/must.h"
 #include "rdmalab/trace.h"
 
 #define CHUNK_TICKS 4096u
-
-struct place travel_end(const struct session *s)
-{
-    const struct log *log = &s->history.journal.log;
-
-    return (struct place){log->n, log->end};
-}
-
-struct place travel_here(const struct session *s)
-{
-    const uint64_t n = s->travel.in_past ? s->travel.n_entries : s->history.journal.log.n;
-
-    return (struct place){n, session_now(s)};
-}
-
-struct place travel_place_of(const struct session *s, uint64_t tick)
-{
-    struct log_cursor c;
-
-    if (tick == 0 || !log_find(&c, &s->history.journal.log, tick))
-        return (struct place){0, {0, 0}};
-    if (c.entry.after.tick == tick)
-        return (struct place){c.entry.i + 1, c.entry.after};
-    return (struct place){c.entry.i, {tick, c.entry.before.ns}};
-}
-
-bool travel_is_possible(struct session *s, struct span at)
-{
-    if (s->travel.was_live) {
-        session_fail(s, at, "this lab cannot go back: it has or had a live port or a program");
-        return diag_remedy(&s->diag, "what came from outside does not come again");
-    }
-    if (s->snapshots.bytes_max == 0) {
-        return session_fail(s, at, "this session cannot go back: it keeps no history");
-    }
-    if (s->snapshots.n == 0 || place_units(&s->snapshots.v[0].place) > 0) {
-        session_fail(s, at,
-                     "this session cannot go back: there was no memory to keep its beginning");
-        return diag_remedy(&s->diag, "\"session save\" keeps what was done as a script");
-    }
-    return true;
-}
-
-bool travel_is_alone(struct session *s, const struct step *st)
-{
-    if (s->in->outer) {
-        session_fail(s, st->at, "%s does not work in a block or a sourced file", st->cmd->name);
-        return diag_remedy(&s->diag,
-                           "make it a line of its own; \"back\" there takes back the whole "
-                           "block, or the file");
-    }
-    return travel_is_possible(s, st->at);
-}
-
-/* How long it has waited in @e, which is under way. */
-static uint64_t waited_in(const struct session *s, const struct log_entry *e)
-{
-    const uint64_t clock_ns = rdl_now_ns(s->lab), tick_ns = rdl_tick_ns(s->lab);
-    const uint64_t since_ns = tick_ns > e->before.ns ? tick_ns : e->before.ns;
-
-    return clock_ns > since_ns ? clock_ns - since_ns : 0;
-}
-
-uint64_t travel_waited_ns(const struct session *s)
-{
-    struct log_cursor c;
-
-    return log_at(&c, &s->history.journal.log, s->travel.n_entries) ? waited_in(s, &c.entry) : 0;
-}
 
 /* --- Doing again ------------------------------------------------------------------------------ */
 
@@ -137,7 +71,7 @@ static void pass(struct session *s, const struct log_entry *e)
 {
     const struct place p = {e->i, session_now(s)};
 
-    if (!s->travel.look && waited_in(s, e) == 0)
+    if (!s->travel.look && position_waited_in(s, e) == 0)
         snapshots_pass(&s->snapshots, s->lab, &p, false);
 }
 
@@ -168,7 +102,7 @@ static void pass_to(struct session *s, const struct log_entry *e, const struct m
         if (rdl_run(s->lab, RDL_NEVER, limits) != RDL_ERR_TIMEOUT && rdl_tick(s->lab) == before)
             return; /* where it ends is what counts */
         if (rdl_tick(s->lab) < to->tick)
-            travel_look(s);
+            position_notify(s);
     }
     wait_to(s, to);
 }
@@ -213,7 +147,7 @@ static void do_again(struct session *s, const struct log_entry *e, const struct 
     s->in = &in;
     s->step.first_tick = rdl_tick(s->lab);
     s->diag.kind = DIAG_NONE;
-    (void)s->config.dispatch(s, e->st); /* as then: where it ends is what counts */
+    (void)command_run(s, e->st); /* as then: where it ends is what counts */
     s->in = outer;
 }
 
@@ -229,7 +163,7 @@ static bool do_entry(struct session *s, const struct log_entry *e, const struct 
     do_again(s, e, to);
     over = rdl_tick(s->lab) == e->after.tick && rdl_now_ns(s->lab) == e->after.ns;
     s->travel.n_entries = e->i + over;
-    travel_look(s);
+    position_notify(s);
     return over || (to != &e->after && rdl_tick(s->lab) >= to->tick);
 }
 
@@ -269,11 +203,11 @@ static bool goes_on_from(const struct session *s, const struct place *p)
            (c.entry.st->cmd->flags & CMD_PASSES);
 }
 
-void travel_keep_here(struct session *s, bool must)
+void travel_snapshot(struct session *s, bool must)
 {
-    const struct place here = travel_here(s);
+    const struct place here = position_here(s);
 
-    if (!s->travel.in_past || (goes_on_from(s, &here) && travel_waited_ns(s) == 0))
+    if (!s->travel.in_past || (goes_on_from(s, &here) && position_waited_ns(s) == 0))
         snapshots_pass(&s->snapshots, s->lab, &here, must);
 }
 
@@ -318,15 +252,7 @@ static bool is_as_then(const struct session *s)
     return place_compare(&snapshot->place, &here) != 0 || snapshot->hash == rdl_hash(s->lab);
 }
 
-void travel_look(struct session *s)
-{
-    const struct place p = {s->travel.n_entries, session_now(s)};
-
-    if (s->travel.look)
-        s->travel.look(s->travel.look_ctx, s, &p);
-}
-
-bool travel_again(struct session *s, const struct snapshot *snapshot, const struct place *to)
+bool travel_replay(struct session *s, const struct snapshot *snapshot, const struct place *to)
 {
     const struct place from = snapshot->place;
     const struct quiet q = become_quiet(s);
@@ -334,7 +260,7 @@ bool travel_again(struct session *s, const struct snapshot *snapshot, const stru
 
     restore(s, snapshot);
     s->travel.n_entries = from.n_entries;
-    travel_look(s);
+    position_notify(s);
     same = replay(s, &from, to);
     end_quiet(s, &q);
     return same;
@@ -342,13 +268,13 @@ bool travel_again(struct session *s, const struct snapshot *snapshot, const stru
 
 bool travel_to(struct session *s, const struct place *to, struct span at)
 {
-    struct place from = travel_here(s), end;
+    struct place from = position_here(s), end;
     const struct snapshot *snapshot;
     struct quiet q;
     bool same;
 
     if (!s->travel.in_past)
-        travel_keep_here(s, true); /* so that the way back is short */
+        travel_snapshot(s, true); /* so that the way back is short */
     snapshot = snapshots_before(&s->snapshots, to);
     RDL_ASSERT(snapshot);
     q = become_quiet(s);
@@ -360,18 +286,10 @@ bool travel_to(struct session *s, const struct place *to, struct span at)
     same = replay(s, &from, to) && is_as_then(s);
     end_quiet(s, &q);
     from = (struct place){s->travel.n_entries, session_now(s)};
-    end = travel_end(s);
+    end = position_end(s);
     s->travel.in_past = place_compare(&from, &end) < 0;
     advance_arrive(s);
     return same || travel_broken(s, at);
-}
-
-void travel_pass(struct session *s)
-{
-    const struct place p = travel_here(s);
-
-    if (!s->travel.in_past && !s->travel.under_way)
-        snapshots_pass(&s->snapshots, s->lab, &p, false);
 }
 
 /* --- Another future --------------------------------------------------------------------------- */
@@ -384,14 +302,14 @@ static bool may_change(const struct step *st)
     return !(step_flags(st) & (CMD_LOOKS | CMD_NOTE)) && st->cmd != &cmd_table[CMD_expect];
 }
 
-bool travel_leave(struct session *s, const struct step *st)
+bool travel_begin_leave(struct session *s, const struct step *st)
 {
-    const struct place here = travel_here(s);
+    const struct place here = position_here(s);
     struct log_cursor c;
 
     if (!s->travel.in_past || !may_change(st))
         return false;
-    s->travel.waited_ns = travel_waited_ns(s);
+    s->travel.waited_ns = position_waited_ns(s);
     if ((step_flags(st) & CMD_PASSES) && entry_at(s, &here, &c) &&
         (c.entry.st->cmd->flags & CMD_PASSES))
         return false; /* where it ends will tell */
@@ -408,7 +326,8 @@ static void say_parted(struct session *s, const struct step *st, uint64_t tick)
     rests_give_up(s);
 }
 
-bool travel_parted(struct session *s, const struct step *st, const struct moment *before, bool did)
+bool travel_end_leave(struct session *s, const struct step *st, const struct moment *before,
+                      bool did)
 {
     const bool passed = rdl_tick(s->lab) != before->tick || rdl_now_ns(s->lab) != before->ns;
 
@@ -443,9 +362,9 @@ static bool place_on_the_way(const struct session *s, const struct place *from, 
     return false;
 }
 
-bool travel_stayed(struct session *s, const struct step *st, const struct place *from)
+bool travel_stays(struct session *s, const struct step *st, const struct place *from)
 {
-    const struct place end = travel_end(s);
+    const struct place end = position_end(s);
     struct place here;
 
     if (!s->travel.in_past || !may_change(st))
@@ -458,4 +377,41 @@ bool travel_stayed(struct session *s, const struct step *st, const struct place 
     futures_leave(s, from);
     say_parted(s, st, from->at.tick);
     return false;
+}
+
+bool travel_to_future(struct session *s, const char *name, struct span at)
+{
+    const struct future *found = futures_find(&s->futures, name);
+    const struct place here = position_here(s);
+    struct common common;
+    struct future next;
+    struct place end;
+
+    RDL_ASSERT(found);
+    common = futures_common(&s->history.journal, &found->journal);
+    if (!s->travel.in_past)
+        snapshots_pass(&s->snapshots, s->lab, &here, true); /* so that its hash is known */
+    if (!travel_to(s, &common.a, at))
+        return false;
+    futures_exchange(s, name, &here, &common.b, &next);
+    end = position_end(s);
+    if (!travel_to(s, &end, at))
+        return false;
+    if (next.hash && next.hash != rdl_hash(s->lab))
+        return travel_broken(s, at);
+    return travel_to(s, &next.left, at);
+}
+
+bool travel_hash_at_end(struct session *s, uint64_t *ret)
+{
+    const struct span nowhere = {0, 0};
+    const struct place here = position_here(s), end = position_end(s);
+
+    *ret = futures_hash_at_end(s);
+    if (*ret)
+        return true;
+    if (!travel_to(s, &end, nowhere))
+        return false;
+    *ret = rdl_hash(s->lab);
+    return travel_to(s, &here, nowhere);
 }

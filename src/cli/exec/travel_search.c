@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Looking for a place: backwards from one snapshot to the next, the last ones first; forwards at
  * once. */
-#include "cli/session/travel.h"
+#include "cli/exec/travel.h"
+#include "cli/session/position.h"
 
 static bool is_end(const struct travel_search *search, const struct place *p)
 {
@@ -36,7 +37,7 @@ static bool search_between(struct session *s, struct travel_search *search,
     s->travel.look = look;
     s->travel.look_ctx = search;
     s->travel.interrupted = s->config.interrupted;
-    finished = travel_again(s, snapshots_before(&s->snapshots, from), to);
+    finished = travel_replay(s, snapshots_before(&s->snapshots, from), to);
     s->travel.look = NULL;
     s->travel.interrupted = NULL;
     return finished;
@@ -45,13 +46,13 @@ static bool search_between(struct session *s, struct travel_search *search,
 bool travel_search(struct session *s, struct travel_search *search, const struct place *end,
                    struct span at)
 {
-    const struct place origin = travel_here(s);
+    const struct place origin = position_here(s);
     struct place to = *end;
     bool finished = true;
 
     search->found = search->at_end = false;
     search->end = *end;
-    travel_keep_here(s, !s->travel.in_past);
+    travel_snapshot(s, !s->travel.in_past);
     for (size_t i = snapshots_until(&s->snapshots, end); i > 0 && finished && !search->found; i--) {
         const struct place from = s->snapshots.v[i - 1].place;
 
@@ -86,16 +87,16 @@ static void look_ahead(void *ctx, struct session *s, const struct place *p)
 
 bool travel_search_ahead(struct session *s, struct travel_search *search, struct span at)
 {
-    const struct place origin = travel_here(s), end = travel_end(s);
+    const struct place origin = position_here(s), end = position_end(s);
     bool finished;
 
     search->found = search->at_end = false;
     search->end = origin;
-    travel_keep_here(s, true);
+    travel_snapshot(s, true);
     s->travel.look = look_ahead;
     s->travel.look_ctx = search;
     s->travel.interrupted = s->config.interrupted;
-    finished = travel_again(s, snapshots_before(&s->snapshots, &origin), &end);
+    finished = travel_replay(s, snapshots_before(&s->snapshots, &origin), &end);
     s->travel.look = NULL;
     s->travel.interrupted = NULL;
     s->travel.enough = false;

@@ -4,9 +4,10 @@
  */
 #include <string.h>
 
-#include "cli/cmd/dispatch.h"
 #include "cli/diff/diff.h"
-#include "cli/session/travel.h"
+#include "cli/exec/executing.h"
+#include "cli/exec/travel.h"
+#include "cli/session/position.h"
 #include "print/show_text.h"
 
 #define COLUMNS_OF_FILES 140u /* where no terminal says how many there are */
@@ -15,9 +16,9 @@ static bool go_to_end(struct session *s, const char *name, struct span at)
 {
     struct place end;
 
-    if (strcmp(name, futures_current(&s->futures)) != 0 && !futures_switch(s, name, at))
+    if (strcmp(name, futures_current(&s->futures)) != 0 && !travel_to_future(s, name, at))
         return false;
-    end = travel_end(s);
+    end = position_end(s);
     return travel_to(s, &end, at);
 }
 
@@ -29,7 +30,7 @@ static bool look_at_side(struct session *s, const struct diff *d, struct diff_si
 
     diff_take_end(s, d, side);
     if (side->parts) {
-        there = travel_place_of(s, ev_tick(side->parts));
+        there = position_of_tick(s, ev_tick(side->parts));
         if (!travel_to(s, &there, at))
             return false;
     }
@@ -73,7 +74,7 @@ static void note_left(const struct session *s, struct diff_side *side)
 {
     const struct future *f = futures_find(&s->futures, side->name);
 
-    side->left = f ? f->left : travel_here(s);
+    side->left = f ? f->left : position_here(s);
 }
 
 /* Is there such a future?  @name is that of a parameter of @st. */
@@ -89,7 +90,7 @@ bool run_diff(struct session *s, const struct step *st)
 {
     const unsigned columns = show_columns_of_terminal(s->config.out, COLUMNS_OF_FILES);
     const bool is_wide = columns / 2 >= DIFF_SIDE_COLUMNS_MIN + DIFF_BETWEEN_COLUMNS / 2;
-    const struct place here = travel_here(s);
+    const struct place here = position_here(s);
     char origin[RDL_NAME_BYTES];
     struct text t = text_on(origin, sizeof(origin));
     struct diff d = {.a = {.name = step_text(st, "a")},
@@ -101,7 +102,7 @@ bool run_diff(struct session *s, const struct step *st)
     bool ok;
 
     text_add(&t, futures_current(&s->futures));
-    if (!travel_is_alone(s, st) || !is_future(s, st, "a") || !is_future(s, st, "b"))
+    if (!position_may_move(s, st) || !is_future(s, st, "a") || !is_future(s, st, "b"))
         return false;
     if (strcmp(d.a.name, d.b.name) == 0)
         return session_fail(s, st->at, "these are the same future");

@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: MIT */
+/* Commands that carry out other steps: if, foreach, on, repeat, refused, call, continue, source. */
+#include <string.h>
+
+#include "cli/cmd/asking.h"
+#include "cli/exec/exec.h"
+#include "cli/exec/executing.h"
+#include "cli/lang/expand.h"
+#include "cli/session/resolve.h"
+#include "cli/session/rest.h"
+#include "emu/base/text.h"
+#include "rdmalab/inspect.h"
+
+bool run_if(struct session *s, const struct step *st)
+{
+    const struct block b = exec_inner_block(s);
+    bool holds;
+
+    if (!asking_now(s, st, &holds))
+        return false;
+    return exec_steps(s, holds ? st->body : st->other, &b);
+}
+
+/* One round of @st, with @text in place of its variable. */
+static bool do_round(struct session *s, const struct step *st, const char *text)
+{
+    const struct block b = exec_inner_block(s);
+    const struct var v = {.name = step_text(st, "name"), .text = text};
+    struct pool pool = {NULL};
+    struct step *steps = NULL;
+    const bool ok = !session_interrupted(s, st->at) &&
+                    expand_steps(st->body, &v, &pool, &steps, &s->diag) && exec_steps(s, steps, &b);
+
+    if (!ok && s->diag.kind != DIAG_NONE)
+        diag_note(&s->diag, "  with $%s = %s", v.name, text);
+    pool_free(&pool);
+    return ok;
+}
+
+/* What is left of a `foreach` are the rounds of @r. */
+static void put_rest(struct session *s, const struct step *st, const struct rounds *r)
+{
+    struct pool pool = {NULL};
+    struct step *left = rounds_rest(r, st, &pool);
+
+    left->body = st->body;
+    if (step_has(left, "in"))
+        rest_add(s, s->in, left, NULL);
+    pool_free(&pool);
+}
+
+bool run_foreach(struct session *s, const struct step *st)
+{
+    struct rounds r = rounds_of(st);
+    struct pool pool = {NULL};
+    const char *text;
+    bool ok = true;
+
+    while (ok && !session_is_over(s) && (text = rounds_next(&r, &pool))) {
+        ok = do_round(s, st, text);
+        if (ok && !session_is_over(s))
+            journal_round(&s->history.journal);
+    }
+    if (ok && session_is_over(s))
+        put_rest(s, st, &r);
+    pool_free(&pool);
+    return ok;
+}
+
+/* What is left of an `on` are its hosts from number @i on. */
+static void put_rest_of_hosts(struct session *s, const struct step *st, size_t i)
+{
+    struct pool pool = {NULL};
+    struct step *left = step_copy(&pool, st);
+    struct arg *hosts = &left->args[step_param(st, "hosts") - st->cmd->params];
+
+    hosts->v += i;
+    hosts->n -= i;
+    if (hosts->n > 0)
+        rest_add(s, s->in, left, NULL);
+    pool_free(&pool);
+}
+
+bool run_on(struct session *s, const struct step *st)
+{
+    const struct arg *hosts = step_arg(st, "hosts");
+
+    for (size_t i = 0; i < hosts->n && !session_is_over(s); i++) {
+        const struct scope in = session_scope(s);
+        struct block b = exec_inner_block(s);
+        struct made made = {""};
+        rdl_host host;
+        bool ok;
+
+        b.host = hosts->v[i].text;
+        if (rdl_find_host(s->lab, b.host, &host) != RDL_OK)
+            return resolve_unknown(&in, hosts->v[i].at, b.host, "no host", &s->diag);
+        if (!b.made)
+            b.made = &made;
+        ok = exec_steps(s, st->body, &b);
+        if (made.text[0])
+            session_say(s, "%s: %s\n", b.host, made.text);
+        if (!ok)
+            return false;
+        if (session_is_over(s))
+            put_rest_of_hosts(s, st, i + 1);
+    }
+    return true;
+}
+
+/* What is left of a `repeat` are @n rounds. */
+static void put_rest_of_rounds(struct session *s, const struct step *st, uint64_t n)
+{
+    struct pool pool = {NULL};
+    struct step *left = step_copy(&pool, st);
+
+    step_put_number(&pool, left, "count", n);
+    if (n > 0)
+        rest_add(s, s->in, left, NULL);
+    pool_free(&pool);
+}
+
+bool run_repeat(struct session *s, const struct step *st)
+{
+    const struct block b = exec_inner_block(s);
+    const uint64_t count = step_number(st, "count");
+
+    for (uint64_t i = 0; i < count; i++) {
+        if (session_interrupted(s, st->at) || !exec_steps(s, st->body, &b))
+            return false;
+        if (session_is_over(s)) {
+            if (s->stops.acting && i + 1 < count && !s->quit)
+                session_say(s, "  not done: rounds %llu to %llu of repeat\n",
+                            (unsigned long long)i + 2, (unsigned long long)count);
+            put_rest_of_rounds(s, st, count - i - 1);
+            return true;
+        }
+        journal_round(&s->history.journal);
+    }
+    return true;
+}
+
+/* Carries out the steps of a `refused` block, in not more ticks than it allows.  That takes the
+ * place of the ticks that each of them may take at a prompt.
+ */
+static bool run_limited(struct session *s, const struct step *st)
+{
+    const uint64_t own = rdl_tick(s->lab) + step_number_or(st, "ticks", 0);
+    const struct limit around = session_limit(s);
+    struct block b = exec_inner_block(s);
+
+    if (step_has(st, "ticks") && (around.tick == 0 || own < around.tick || around.of_step)) {
+        b.last_tick = own;
+        b.n_lifted = s->bounds.n_lifted;
+    }
+    return exec_steps(s, st->body, &b);
+}
+
+bool run_refused(struct session *s, const struct step *st)
+{
+    const char *says = step_text(st, "says");
+    struct rest_part *last = rest_last(s);
+
+    if (run_limited(s, st)) {
+        if (session_is_over(s)) {
+            rest_forget_since(s, last); /* nobody would see whether it is refused */
+            return true;
+        }
+        diag_set(&s->diag, DIAG_EXPECT, st->at, "refused: nothing was refused");
+        return false;
+    }
+    /* A name that nothing has is a mistake, unless the scenario says that it is meant. */
+    if ((s->diag.kind != DIAG_FAILED && !(s->diag.kind == DIAG_VALUE && says && says[0])) ||
+        s->step.interrupted)
+        return false;
+    s->diag_src = (struct source){0};
+    if (says && !strstr(s->diag.message, says)) {
+        char message[DIAG_MESSAGE_BYTES];
+        struct text t = text_on(message, sizeof(message));
+
+        text_add(&t, s->diag.message);
+        return diag_set(&s->diag, DIAG_EXPECT, step_span(st, "says", 0), "refused, but it says: %s",
+                        message);
+    }
+    session_say(s, "refused: %s\n", s->diag.message);
+    s->diag.kind = DIAG_NONE;
+    return true;
+}
+
+/* Says where the macro was called in whose block something is wrong. */
+static void note_call(struct session *s, const struct step *st)
+{
+    const struct source *src = s->in->src;
+    const char *name = source_shown_name(src), *text = src->text + st->at.at;
+    size_t line, column;
+
+    source_place(src, st->at.at, &line, &column);
+    if (name)
+        diag_note(&s->diag, "  in macro %s, called in line %zu of %s", step_text(st, "macro"), line,
+                  name);
+    else
+        diag_note(&s->diag, "  in macro %s, called by: %.*s", step_text(st, "macro"),
+                  (int)strcspn(text, "\r\n;}"), text);
+}
+
+bool run_call(struct session *s, const struct step *st)
+{
+    const struct macro *m = macro_called(&s->macros.list, NULL, st, &s->diag);
+    struct block b = exec_inner_block(s);
+    const struct var *vars = NULL;
+    struct pool pool = {NULL};
+    struct step *steps = NULL;
+    bool ok;
+
+    if (!m || !macro_bind(m, st, &pool, &vars, &s->diag)) {
+        pool_free(&pool);
+        return false;
+    }
+    if (++b.n_calls >= SCRIPT_DEPTH_MAX) {
+        pool_free(&pool);
+        return session_fail(s, st->at, "more than %u macros that call each other",
+                            SCRIPT_DEPTH_MAX);
+    }
+    b.src = m->src;
+    ok = expand_steps(m->def->body, vars, &pool, &steps, &s->diag);
+    if (!ok)
+        s->diag_src = *m->src;
+    ok = ok && exec_steps(s, steps, &b);
+    if (!ok && s->diag.kind != DIAG_NONE)
+        note_call(s, st);
+    pool_free(&pool);
+    return ok;
+}
+
+bool run_continue(struct session *s, const struct step *st)
+{
+    const struct rest *r;
+    bool ok = true;
+
+    if (s->in->outer)
+        return session_fail(s, st->at, "continue does not work in a block or a sourced file");
+    r = rest_take(s);
+    for (const struct rest_part *part = r->first; part && ok && !s->quit; part = part->next) {
+        struct block b = exec_inner_block(s);
+
+        b.src = part->src;
+        b.host = part->host;
+        ok = exec_steps(s, part->steps, &b);
+        if (ok && session_is_over(s)) {
+            rest_add_parts(s, part->next);
+            return true;
+        }
+    }
+    if (ok && s->rests.first) {
+        session_say(s, "  that was all of it; there waits: the rest of ");
+        session_say_plain(s, s->rests.first->line);
+        session_say(s, "\n");
+    }
+    return ok;
+}
+
+bool run_source(struct session *s, const struct step *st)
+{
+    const char *name = step_text(st, "file");
+    struct source src = {0};
+    const char *why = source_read(name, &src);
+    enum diag_kind kind;
+    bool ok;
+
+    if (why)
+        return session_fail(s, step_span(st, "file", 0), "%s: %s", name, why);
+    if (s->in->n_sources >= SESSION_SOURCES_MAX) {
+        source_done(&src);
+        return session_fail(s, st->at, "more than %u files that source each other",
+                            SESSION_SOURCES_MAX);
+    }
+    ok = exec_file(s, &src);
+    if (!ok) {
+        kind = s->diag.kind;
+        session_complain(s, s->config.err);
+        s->diag_src = (struct source){0};
+        diag_set(&s->diag, kind == DIAG_EXPECT ? DIAG_FAILED : kind, st->at,
+                 "%s stopped; sourced here", name);
+    }
+    source_done(&src);
+    return ok;
+}

@@ -1,0 +1,438 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/exec/exec.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/exec/commands.h"
+#include "cli/exec/travel.h"
+#include "cli/lang/json.h"
+#include "cli/lang/line.h"
+#include "cli/live/live.h"
+#include "cli/session/advance.h"
+#include "cli/session/files.h"
+#include "cli/session/position.h"
+#include "cli/session/rest.h"
+#include "cli/session/stop_look.h"
+#include "emu/base/quantity.h"
+#include "emu/base/text.h"
+#include "process/must.h"
+#include "rdmalab/trace.h"
+
+/* Are events printed while @cmd runs? */
+static bool shows_events(const struct session *s, const struct cmd *cmd)
+{
+    return (cmd->flags & CMD_SHOWS) && !((cmd->flags & CMD_QUIET_LIVE) && session_is_live(s));
+}
+
+/* The memory of the lab is full.  That is what is said of the step, however it failed of it. */
+static bool lab_is_full(struct session *s, const struct step *st)
+{
+    static const char smaller[] = "use fewer or smaller hosts, queues and memory regions";
+    char limit[32];
+    struct text t = text_on(limit, sizeof(limit));
+
+    s->full = true;
+    if (s->diag.kind == DIAG_MEMORY)
+        return false; /* a step of its block has said so */
+    if (s->memory_bytes == 0) {
+        diag_set(&s->diag, DIAG_MEMORY, st->at,
+                 "the memory of the lab is full, and it goes on no more");
+        return diag_remedy(&s->diag, "%s", smaller);
+    }
+    quantity_add(&t, QUANTITY_SIZE, s->memory_bytes);
+    diag_set(&s->diag, DIAG_MEMORY, st->at,
+             "the memory of the lab is full: the limit of %s was reached", limit);
+    return diag_remedy(&s->diag, "%s, or set a larger limit", smaller);
+}
+
+/* The step has ended, with success if @ok.  Was there memory for all that it did?  If not it has
+ * failed, and s->diag says so.
+ */
+static bool had_memory(struct session *s, const struct step *st, bool ok)
+{
+    switch (rdl_shortage(s->lab)) {
+    case RDL_SHORT_OF_NOTHING:
+        return ok;
+    case RDL_SHORT_LAB:
+        if (ok && s->full && (step_flags(st) & CMD_LOOKS))
+            return true; /* one may look at what came before */
+        return lab_is_full(s, st);
+    case RDL_SHORT_RECORD:
+        if (!ok) {
+            diag_note(&s->diag, "  out of memory: not all that happened was recorded");
+            if (s->diag.kind != DIAG_NONE)
+                s->diag.kind = DIAG_MEMORY; /* which no `refused` takes */
+            return false;
+        }
+        diag_set(&s->diag, DIAG_MEMORY, st->at,
+                 "out of memory: not all that happened was recorded");
+        return diag_remedy(&s->diag, "\"record off\", where nobody looks back, needs none");
+    }
+    return false;
+}
+
+/* How the command that ran has ended.  SIMPLIFIED: one that was cut short in real time counts as
+ * refused, as nothing cuts it short in the same place again.
+ */
+static enum log_outcome outcome(const struct session *s, bool ok)
+{
+    if (s->step.cut && !session_is_live(s))
+        return LOG_CUT;
+    if (ok)
+        return LOG_DONE;
+    return s->diag.kind == DIAG_FAILED ? LOG_REFUSED : LOG_FAILED;
+}
+
+/* Are the steps that @cmd carries out remembered one by one? */
+static bool has_own_steps(const struct cmd *cmd)
+{
+    return (cmd->flags & (CMD_BLOCK | CMD_SOURCES)) != 0 && !(cmd->flags & CMD_AT_ONCE);
+}
+
+/* @st has done something, if the log has grown since @before. */
+static void note_line(struct session *s, const struct step *st, const struct place *before)
+{
+    if (!s->in->outer && s->history.journal.log.n > before->n_entries)
+        typed_lines_add(&s->typed, s->in->src, st->at, before);
+}
+
+/* Carries out a command that is no block, or whose block is done at once. */
+static bool do_leaf(struct session *s, const struct step *st)
+{
+    struct journal_end end = {.host = s->in->host, .before = session_now(s)};
+    const uint64_t n_events = typed_lines_events(s->lab);
+    struct place from;
+    bool ok, parted = travel_begin_leave(s, st);
+
+    position_reached(s);
+    from = position_here(s);
+    s->travel.passing = (st->cmd->flags & CMD_PASSES) != 0;
+    s->step.cut = false;
+    ok = command_run(s, st);
+    if (s->step.cut && s->stops.hit && !(st->cmd->flags & CMD_PASSES))
+        session_say(
+            s,
+            "  %s was left in its middle: \"run\" lets devices finish what they have begun, "
+            "the rest is not done\n",
+            st->cmd->name);
+    end.after = session_now(s);
+    end.outcome = outcome(s, ok);
+    s->travel.passing = false;
+    if (parted && !travel_end_leave(s, st, &end.before, ok && !(step_flags(st) & CMD_PASSES)))
+        return ok;
+    if (travel_stays(s, st, &from))
+        return ok;
+    from = (struct place){s->history.journal.log.n, end.before};
+    journal_leaf(&s->history.journal, st, &end);
+    if (ok || end.after.tick != end.before.tick || typed_lines_events(s->lab) != n_events)
+        note_line(s, st, &from);
+    return ok;
+}
+
+/* Carries out a command whose steps are remembered one by one. */
+static bool do_block(struct session *s, const struct step *st)
+{
+    const struct moment before = session_now(s);
+    const bool parted = travel_begin_leave(s, st);
+    const struct place from = position_here(s);
+    const uint64_t n_deeds = s->history.journal.n;
+    const bool sourced = !(st->cmd->flags & CMD_BLOCK);
+    const uint64_t n_entries = s->history.journal.log.n;
+    struct journal_block block;
+    bool ok;
+
+    journal_open(&s->history.journal, &block, sourced || st->cmd == &cmd_table[CMD_foreach],
+                 sourced);
+    ok = command_run(s, st);
+    journal_close(&s->history.journal, st, s->in->host, ok && !session_is_over(s));
+    if (parted &&
+        !travel_end_leave(s, st, &before,
+                          s->history.journal.n != n_deeds && s->history.journal.log.n != n_entries))
+        return ok;
+    note_line(s, st, &from);
+    return ok;
+}
+
+_Static_assert(LOG_FILES_MAX == SESSION_SOURCES_MAX + 1, "the log has room for all loops");
+
+struct block exec_block(const struct session *s, const struct source *src)
+{
+    struct block b = {.src = src, .host = ""};
+
+    if (!s->in)
+        return b;
+    b.outer = s->in;
+    b.last_tick = s->in->last_tick;
+    b.n_lifted = s->in->n_lifted;
+    b.n_sources = s->in->n_sources + 1;
+    b.n_calls = s->in->n_calls;
+    return b;
+}
+
+struct block exec_inner_block(const struct session *s)
+{
+    struct block b = *s->in;
+
+    b.outer = s->in;
+    return b;
+}
+
+/* Does a step in @in stand in no block of its script? */
+static bool is_outermost(const struct block *in)
+{
+    return !in->outer || in->outer->src != in->src;
+}
+
+/* Carries out @st, which is `continue` where nothing waits, or in the block of a stop: then it is
+ * `run`.
+ */
+static bool do_run(struct session *s, const struct step *st)
+{
+    struct pool pool = {NULL};
+    const bool ok = do_leaf(s, step_new(&pool, &cmd_table[CMD_run], st->at));
+
+    pool_free(&pool);
+    return ok;
+}
+
+/* Nor is a future begun for it. */
+static bool refuse_in_past(struct session *s, const struct step *st)
+{
+    session_fail(s, st->at, "what waits is to be done at the end of \"%s\", and not here",
+                 futures_current(&s->futures));
+    return diag_remedy(&s->diag, "\"goto end\" goes there; \"run\" lets devices go on here");
+}
+
+static bool do_step(struct session *s, const struct step *st)
+{
+    if (st->cmd == &cmd_table[CMD_continue] && (s->stops.acting || !s->in->outer)) {
+        if (s->stops.acting || !s->rests.first)
+            return do_run(s, st);
+        if (s->travel.in_past)
+            return refuse_in_past(s, st);
+    }
+    return has_own_steps(st->cmd) ? do_block(s, st) : do_leaf(s, st);
+}
+
+bool exec_step(struct session *s, const struct step *st, const struct block *in)
+{
+    const struct block *outer = s->in;
+    bool ok;
+
+    if (session_is_live(s))
+        s->config.live_ops->catch_up(s->live);
+    s->in = in;
+    s->step.first_tick = rdl_tick(s->lab);
+    if (is_outermost(in))
+        s->diag.kind = DIAG_NONE;
+    if (s->config.verbose && shows_events(s, st->cmd))
+        shown_begin(&s->shown);
+    ok = do_step(s, st);
+    ok = had_memory(s, st, ok);
+    shown_end(&s->shown);
+    if (!(st->cmd->flags & CMD_HEADER))
+        advance_stop(s); /* what a guest does is a tick too */
+    /* To be stopped in the middle of a command is no failure. */
+    if (!ok && session_is_over(s) && s->diag.kind == DIAG_NONE)
+        ok = true;
+    if (!ok && s->diag_src.text == NULL)
+        s->diag_src = *in->src;
+    s->in = outer;
+    if (!outer)
+        changes_tell(s);
+    return ok;
+}
+
+/* Are the steps in @in printed?  Nobody typed those of a sourced file. */
+static bool tells_steps(const struct session *s, const struct block *in)
+{
+    return s->config.verbose && is_outermost(in) && (in->n_sources > 0 || s->config.steps_told);
+}
+
+/* Prints @st as it would be typed, for people who watch. */
+static void tell_step(struct session *s, const struct step *st)
+{
+    char *written = NULL;
+    size_t n = 0;
+    FILE *f = open_memstream(&written, &n);
+
+    if (f)
+        line_write_step(f, st, "> ");
+    if (!f || fclose(f) != 0)
+        must_fail();
+    session_say_plain(s, written);
+    free(written);
+}
+
+/* The steps of the stop with this id are due, if it is still there: they are done. */
+static bool act(struct session *s, uint32_t id)
+{
+    struct stop *stop = stops_find(&s->stops, id);
+    struct block in;
+
+    if (!stop || !stop->due || s->quit)
+        return true;
+    stop->due = false;
+    in = exec_block(s, &stop->steps_src);
+    in.host = stop->host;
+    s->stops.hit = NULL;
+    return exec_steps(s, stop->steps, &in);
+}
+
+/* A line is over: what the stops that it has hit want to be done is done, and those that are for
+ * once are gone.  What is hit meanwhile ends the steps that have hit it, and no more.
+ */
+static bool end_stops(struct session *s)
+{
+    const uint32_t n_made = s->stops.n_made;
+    const struct stop *hit = s->stops.hit;
+    struct stop *next;
+    bool ok = true;
+
+    s->stops.acting = true;
+    for (uint32_t id = 1; id <= n_made && ok; id++)
+        ok = act(s, id);
+    s->stops.acting = false;
+    s->stops.hit = hit;
+    for (struct stop *stop = s->stops.first; stop; stop = next) {
+        next = stop->next;
+        stop->due = false;
+        if (stop->once && stop->n_hits > 0)
+            stops_remove(&s->stops, stop->id);
+    }
+    return stops_listen(s) && ok;
+}
+
+/* Do the two stand in one line of @src? */
+static bool in_one_line(const struct source *src, const struct step *a, const struct step *b)
+{
+    for (size_t i = a->at.at; i < b->at.at; i++) {
+        if (i >= src->len || src->text[i] == '\n')
+            return false;
+    }
+    return true;
+}
+
+/* A stop was hit by @st, which began at @began_ns.  What follows in its line is not done now. Where
+ * no block is around it the line behind that is the next to be: it is *@next then, and is NULL if
+ * there is none.
+ */
+static bool end_line(struct session *s, const struct step *st, const struct block *in,
+                     uint64_t began_ns, const struct step **next)
+{
+    const struct step *behind = *next;
+
+    if (s->stops.acting) {
+        if (*next)
+            session_say(s, "  not done: %s, and what follows it\n", (*next)->cmd->name);
+        *next = NULL;
+        return true;
+    }
+    while (!in->outer && behind && in_one_line(in->src, st, behind))
+        behind = behind->next;
+    /* What is alone in a line and lets the lab go on has no rest: to go on is all that is left. */
+    if (s->step.cut && !has_own_steps(st->cmd) && (in->outer || behind != *next))
+        rest_add_command(s, in, st, began_ns);
+    rest_add(s, in, *next, in->outer ? NULL : behind);
+    *next = in->outer ? NULL : behind;
+    if (in->outer)
+        return true;
+    rest_settle(s, in, st);
+    if (!end_stops(s))
+        return false;
+    if (*next && !s->quit)
+        s->stops.hit = NULL;
+    return true;
+}
+
+bool exec_steps(struct session *s, const struct step *first, const struct block *in)
+{
+    const struct step *next;
+    uint64_t began_ns;
+
+    for (const struct step *st = first; st && !session_is_over(s); st = next) {
+        next = st->next;
+        if (tells_steps(s, in) && st->cmd != &cmd_table[CMD_expect]) /* its answer repeats it */
+            tell_step(s, st);
+        began_ns = rdl_now_ns(s->lab);
+        if (!exec_step(s, st, in))
+            return false;
+        if (s->stops.hit && !s->quit && !end_line(s, st, in, began_ns, &next))
+            return false;
+    }
+    return true;
+}
+
+/* A script begins, or a line at a prompt. */
+static void begin(struct session *s)
+{
+    s->diag_src = (struct source){0};
+    if (s->in)
+        return; /* it is sourced */
+    s->stops.hit = NULL;
+    stops_forget(&s->stops);
+    s->typed.n_runs++;
+}
+
+bool exec_script(struct session *s, const struct script *script)
+{
+    const struct block in = exec_block(s, &script->src);
+
+    begin(s);
+    if (script->header && !exec_step(s, script->header, &in))
+        return false;
+    for (const struct step *st = script->first; st; st = st->next)
+        session_count_ahead(s, st);
+    if (!stops_move(s))
+        return false;
+    return exec_steps(s, script->first, &in);
+}
+
+bool exec_statements(struct session *s, const struct lines *l)
+{
+    struct block in = exec_block(s, &l->script.src);
+
+    if (!s->in)
+        in.host = s->prompt_host;
+    begin(s);
+    s->diag.kind = DIAG_NONE;
+    if (!exec_steps(s, l->script.first, &in))
+        return false;
+    if (l->whole || session_is_over(s))
+        return true;
+    s->diag = l->wrong;
+    s->diag_src = l->script.src;
+    return false;
+}
+
+bool exec_lines(struct session *s, const struct source *src, bool abbreviated)
+{
+    struct lines l;
+    bool ok;
+
+    session_read(s, src, NULL, abbreviated, &l);
+    ok = exec_statements(s, &l);
+    script_done(&l.script);
+    return ok;
+}
+
+bool exec_file(struct session *s, const struct source *src)
+{
+    struct script script = {.src = *src, .known = &s->macros.list};
+    bool ok;
+
+    if (!files_check_script(src, &s->diag)) {
+        s->diag_src = *src;
+        return false;
+    }
+    if (!files_is_json(src->name))
+        return exec_lines(s, src, false);
+    ok = json_read_script(&script, &s->diag);
+    if (ok)
+        ok = exec_script(s, &script);
+    else
+        s->diag_src = *src;
+    script_done(&script);
+    return ok;
+}

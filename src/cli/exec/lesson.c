@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/exec/lesson.h"
+
+#include "cli/exec/exec.h"
+#include "cli/exec/scenario_write.h"
+#include "emu/base/quantity.h"
+#include "print/show_text.h"
+#include "print/utf8.h"
+
+static void print_title(FILE *out, const struct lesson *l)
+{
+    const struct arg *teaches =
+        l->sc.script.header ? step_arg(l->sc.script.header, "teaches") : NULL;
+    char shown[1024];
+    struct text t = text_on(shown, sizeof(shown));
+
+    utf8_add_printable(&t, scenario_title(&l->sc) ? scenario_title(&l->sc) : l->name, false);
+    fprintf(out, "%s\n", shown);
+    for (size_t i = 0; teaches && i < teaches->n; i++) {
+        t = text_on(shown, sizeof(shown));
+        utf8_add_printable(&t, teaches->v[i].text, false);
+        show_wrap_behind(out, "  - ", 4, shown);
+    }
+}
+
+/* The lesson behind @l; NULL: there is none, or @l is no part of the course. */
+static const struct lesson *next_lesson(const struct collection *c, const struct lesson *l)
+{
+    const char *at = c->course ? c->course : "";
+    bool here = false;
+    struct course_line line;
+
+    while (course_next(&at, &line)) {
+        const struct lesson *of = line.is_chapter ? NULL : collection_find(c, line.text);
+
+        if (here && of)
+            return of;
+        here = here || of == l;
+    }
+    return NULL;
+}
+
+static void print_end(FILE *out, const struct session *s, int status, const struct collection *c,
+                      const struct lesson *l, const char *path)
+{
+    const struct lesson *next = next_lesson(c, l);
+    char when[32];
+    struct text t = text_on(when, sizeof(when));
+    const unsigned long long n = s->history.n_expected;
+
+    quantity_add_time_short(&t, rdl_now_ns(s->lab));
+    if (status == EXIT_PASSED)
+        fprintf(out, "all of it held: %llu expectation%s, t=%s\n", n, n == 1 ? "" : "s", when);
+    fprintf(out,
+            "its picture: scenarios run %s ladder\n"
+            "to look around in it, at a new prompt: source %s\n",
+            l->name, path);
+    if (next)
+        fprintf(out, "the next lesson: scenarios run %s\n", next->name);
+}
+
+/* Runs @l of @c.  False: no lab can be made for it. */
+static bool run_lesson(const struct session_config *config, const struct collection *c,
+                       const struct lesson *l, bool ladder, int *ret_status)
+{
+    char path[COLLECTION_PATH_BYTES + COLLECTION_NAME_BYTES];
+    struct text t = text_on(path, sizeof(path));
+    struct session_config own = *config;
+    struct session *s = NULL;
+
+    collection_add_path(&t, c, l);
+    own.seed = scenario_seed(&l->sc);
+    own.seed_given = false;
+    own.steps_told = !ladder;
+    own.share = SHOWN_OF_ALL;
+    own.memory_bytes = 0;
+    own.history_bytes = 0;
+    own.observer = (struct session_observer){.ctx = NULL};
+    own.verbose = !ladder;
+    if (session_new(&own, &s) != RDL_OK)
+        return false;
+    print_title(own.out, l);
+    *ret_status = EXIT_PASSED;
+    if (!exec_script(s, &l->sc.script)) {
+        session_complain(s, own.err);
+        *ret_status = session_exit_status(s);
+    }
+    if (ladder && !scenario_write(s, OUTPUT_LADDER, "-", own.err))
+        *ret_status = exit_worse(*ret_status, EXIT_FAILED);
+    print_end(own.out, s, *ret_status, c, l, path);
+    session_free(s);
+    return true;
+}
+
+bool lesson_run(const struct session_config *config, const char *name, bool ladder, int *ret_status,
+                struct scenarios_error *ret_error)
+{
+    struct collection c;
+    bool ok = scenarios_read(&c, ret_error);
+    const struct lesson *l = ok ? scenarios_find(&c, name, ret_error) : NULL;
+
+    ok = l != NULL;
+    if (ok && !run_lesson(config, &c, l, ladder, ret_status))
+        ok = scenarios_fail(ret_error, "no lab can be made for it",
+                            "close something that takes memory");
+    collection_done(&c);
+    return ok;
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* Files about a session that is over: its ladder, its frames, its events. */
+#ifndef CLI_EXEC_SCENARIO_WRITE_H
+#define CLI_EXEC_SCENARIO_WRITE_H
+
+#include "cli/session/session.h"
+
+enum scenario_output { OUTPUT_LADDER, OUTPUT_PCAPNG, OUTPUT_EVENTS, N_OUTPUTS };
+
+/* Writes @what to the file @name, also for a session that was interrupted.  "-" is the standard
+ * output, where a ladder is text.  On failure @err says why.
+ */
+bool scenario_write(struct session *s, enum scenario_output what, const char *name, FILE *err);
+
+#endif
