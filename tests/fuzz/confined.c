@@ -78,8 +78,8 @@ void confined_look(struct confined *c)
         session_complain(s, c->nowhere);
     c->interrupted = 0;
     c->commands = CONFINED_COMMANDS;
-    s->step.interrupted = false;
-    s->quit = false;
+    s->run.step.interrupted = false;
+    s->run.quit = false;
     (void)exec_lines(s, &looks, false);
     FUZZ_CHECK(!rdl_broken_invariant(s->lab));
 }

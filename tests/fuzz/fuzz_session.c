@@ -10,6 +10,7 @@
 #include "cli/exec/exec.h"
 #include "cli/exec/travel.h"
 #include "cli/lang/line.h"
+#include "cli/session/history.h"
 #include "cli/session/position.h"
 #include "confined.h"
 #include "fuzz.h"
@@ -23,10 +24,10 @@ static struct script saved(const struct session *s)
 {
     struct script script = {.first = NULL};
 
-    script.first = journal_steps(&s->history.journal, &script.pool);
-    if (s->history.header) {
-        script.header = step_copy(&script.pool, s->history.header);
-        step_put_number(&script.pool, script.header, "seed", s->seed);
+    script.first = journal_steps(&s->history->journal, &script.pool);
+    if (s->history->header) {
+        script.header = step_copy(&script.pool, s->history->header);
+        step_put_number(&script.pool, script.header, "seed", s->lab_info.seed);
     }
     return script;
 }
@@ -85,7 +86,7 @@ static void go_to_end(struct session *s)
 {
     const struct place end = position_end(s);
 
-    if (s->travel.in_past)
+    if (s->history->position.in_past)
         FUZZ_CHECK(travel_to(s, &end, (struct span){0, 0}));
 }
 
@@ -99,7 +100,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
         return 0; /* no prompt has such a line */
     }
     confined_open(&c, 1);
-    while (rest && !c.interrupted && !c.s->quit) {
+    while (rest && !c.interrupted && !c.s->run.quit) {
         struct source src;
 
         line = rest;

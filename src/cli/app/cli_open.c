@@ -10,6 +10,7 @@
 #include "cli/exec/exec.h"
 #include "cli/exec/resume.h"
 #include "cli/live/live.h"
+#include "cli/session/history.h"
 #include "cli/session/position.h"
 #include "cli/session_file/session_file.h"
 #include "emu/base/assert.h"
@@ -64,13 +65,13 @@ static void say_where(const struct session *s, const char *file, uint64_t ticks)
 {
     printf("%s: %llu tick%s done again", SHOWN_NAME(file), (unsigned long long)ticks,
            ticks == 1 ? "" : "s");
-    if (s->travel.in_past)
+    if (s->history->position.in_past)
         printf(", at #%llu of #%llu", (unsigned long long)rdl_tick(s->lab),
                (unsigned long long)position_end(s).at.tick);
     else
         printf(", at the end, #%llu", (unsigned long long)rdl_tick(s->lab));
-    if (s->futures.n > 0)
-        printf(", in \"%s\"; \"futures\" lists the others", futures_current(&s->futures));
+    if (s->history->futures.n > 0)
+        printf(", in \"%s\"; \"futures\" lists the others", futures_current(&s->history->futures));
     fputc('\n', stdout);
 }
 
@@ -79,8 +80,8 @@ static uint64_t ticks_of(const struct session *s)
 {
     uint64_t n = position_end(s).at.tick;
 
-    for (size_t i = 0; i < s->futures.n; i++)
-        n += s->futures.v[i].journal.log.end.tick;
+    for (size_t i = 0; i < s->history->futures.n; i++)
+        n += s->history->futures.v[i].journal.log.end.tick;
     return n;
 }
 

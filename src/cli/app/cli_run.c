@@ -89,12 +89,12 @@ static void say_title(const struct scenario *sc)
 /* Prints the result.  The reason of a failure has been printed. */
 static void say_verdict(const struct session *s, int status)
 {
-    const unsigned long long n = s->history.n_expected;
+    const unsigned long long n = s->run.n_expectations;
     char buf[32];
     struct text t = text_on(buf, sizeof(buf));
 
     quantity_add_time_short(&t, rdl_now_ns(s->lab));
-    if (s->step.interrupted)
+    if (s->run.step.interrupted)
         fputs("interrupted", stdout);
     else if (status != EXIT_PASSED)
         fputs("FAILED", stdout);
@@ -150,7 +150,7 @@ static int write_outputs(struct session *s, const struct run_options *o)
             continue;
         if (!scenario_write(s, (enum scenario_output)i, o->outputs[i], stderr))
             status = EXIT_FAILED;
-        else if (s->step.interrupted)
+        else if (s->run.step.interrupted)
             fprintf(stderr, "rdmalab: %s %s: written up to the interruption at t=%s #%llu\n",
                     output_options[i], SHOWN_NAME(o->outputs[i]), buf,
                     (unsigned long long)rdl_tick(s->lab));

@@ -125,8 +125,9 @@ static void plan_variant(struct matrix *m, const struct outcome_packet *p, size_
         v->fault.delay_ns = next ? next->arrived_ns - p->arrived_ns + 1 : 0;
     }
     v->outcome.fault = fault_name;
-    v->witness = (struct test_witness){
-        .observer = {.opened = open_faulty, .ctx = v}, .ended = end_faulty, .indulgent = true};
+    v->witness = (struct test_witness){.observer = {.opened = open_faulty, .ctx = v},
+                                       .ended = end_faulty,
+                                       .expectations_ignored = true};
 }
 
 /* Creates a case for each variant. */

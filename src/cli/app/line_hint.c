@@ -60,7 +60,7 @@ static int cursor_column(int columns)
 
 static bool wants_hint(void)
 {
-    return session->config.colour && !session->no_hints && rl_point == rl_end && !rl_done &&
+    return session->config.colour && !session->prompt.hints_off && rl_point == rl_end && !rl_done &&
            !RL_ISSTATE(RL_STATE_ISEARCH | RL_STATE_NSEARCH | RL_STATE_SEARCH | RL_STATE_NUMERICARG |
                        RL_STATE_MACROINPUT);
 }

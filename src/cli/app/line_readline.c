@@ -197,14 +197,14 @@ char *line_input_read(const struct line_asked *asked, bool *ret_fresh)
     line_before(asked->before);
     line_hint_prompt(asked->prompt);
     signals_at_prompt(true);
-    session->tell = tell_above;
+    session->prompt.print_around = tell_above;
     line = readline(asked->prompt);
     /* Arrived after the line was read; handle it now, not with the next line. */
     if (rl_pending_signal() != 0) {
         rl_check_signals();
         rl_cleanup_after_signal();
     }
-    session->tell = NULL;
+    session->prompt.print_around = NULL;
     signals_at_prompt(false);
     line_before(NULL);
     *ret_fresh = fresh.wanted;

@@ -23,6 +23,7 @@
 #include "cli/live/live.h"
 #include "cli/session/files.h"
 #include "cli/session/scenario.h"
+#include "cli/session/snapshots.h"
 #include "cli/show/show_columns.h"
 #include "emu/base/assert.h"
 #include "print/utf8.h"
@@ -314,7 +315,7 @@ static int run_file(struct session *s, const char *file)
         suggest_mode(file);
         return why == source_no_memory ? EXIT_FAILED : EXIT_USAGE;
     }
-    signals_replay("rdmalab --seed %llu %s", (unsigned long long)s->seed, file);
+    signals_replay("rdmalab --seed %llu %s", (unsigned long long)s->lab_info.seed, file);
     script = (struct script){.src = src};
     if (files_parse(&script, &ignored) && !script_has_steps(script.first)) {
         fprintf(stderr, "rdmalab: %s: %s\n  %s\n", SHOWN_NAME(file), SCRIPT_NO_STEPS,
@@ -337,13 +338,13 @@ static int run_input(struct session *s, const char *lines, int n_files, char **f
     if (lines) {
         const struct source src = source_of(NULL, lines);
 
-        signals_replay("rdmalab --seed %llu -c '%s'", (unsigned long long)s->seed, lines);
+        signals_replay("rdmalab --seed %llu -c '%s'", (unsigned long long)s->lab_info.seed, lines);
         if (!exec_lines(s, &src, false)) {
             session_complain(s, stderr);
             status = session_exit_status(s);
         }
     }
-    for (int i = 0; i < n_files && status == EXIT_PASSED && !s->quit; i++)
+    for (int i = 0; i < n_files && status == EXIT_PASSED && !s->run.quit; i++)
         status = run_file(s, files[i]);
     if (lines || n_files > 0)
         return status;

@@ -12,6 +12,7 @@
 #include "cli/complete/expand.h"
 #include "cli/lang/lex.h"
 #include "cli/session/advance.h"
+#include "cli/session/history.h"
 #include "cli/session/position.h"
 #include "emu/base/quantity.h"
 #include "print/version.h"
@@ -67,12 +68,12 @@ static void make_prompt(const struct repl *r, bool continues, char ret[PROMPT_BY
         text_add(&t, "... ");
         return;
     }
-    if (r->s->prompt_host[0])
-        text_addf(&t, "%s ", r->s->prompt_host);
+    if (r->s->prompt.host[0])
+        text_addf(&t, "%s ", r->s->prompt.host);
     text_add(&t, "t=");
     quantity_add_time_short(&t, rdl_now_ns(r->s->lab));
     text_addf(&t, " #%llu", (unsigned long long)rdl_tick(r->s->lab));
-    if (r->s->travel.in_past)
+    if (r->s->history->position.in_past)
         text_addf(&t, " of #%llu", (unsigned long long)position_end(r->s).at.tick);
     text_add(&t, "> ");
 }
@@ -186,11 +187,11 @@ static bool run_typed(struct repl *r, const struct typed *t)
     int status;
 
     if (exec_statements(r->s, &t->lines))
-        return !r->s->quit;
+        return !r->s->run.quit;
     session_complain(r->s, r->echo ? stdout : stderr);
     status = session_exit_status(r->s);
     signals_clear_interrupted();
-    r->s->step.interrupted = false;
+    r->s->run.step.interrupted = false;
     r->status = exit_worse(r->status, status);
     return r->lasting && status != EXIT_BROKEN;
 }
@@ -216,7 +217,7 @@ static void open_recall(struct repl *r)
 {
     char cwd[RECALL_PATH_BYTES];
 
-    r->s->recall = &r->recall;
+    r->s->prompt.recall = &r->recall;
     if (!r->terminal || !getcwd(cwd, sizeof(cwd)) || !recall_file_path(cwd, r->recall_path)) {
         r->recall_path[0] = '\0';
         return;
@@ -258,7 +259,7 @@ static bool write_out(struct repl *r, struct typed *t, bool *ret_failed)
         session_complain(r->s, r->echo ? stdout : stderr);
         r->status = exit_worse(r->status, EXIT_FAILED);
     } else if (e.context) {
-        memcpy(r->s->prompt_host, e.host, sizeof(e.host));
+        memcpy(r->s->prompt.host, e.host, sizeof(e.host));
     }
     lex_free(&t->tokens);
     t->tokens = (struct tokens){.v = NULL};
@@ -309,7 +310,7 @@ static bool read_and_run(struct repl *r)
 static void banner(const struct repl *r)
 {
     printf("rdmalab %s   seed %llu   \"help\", \"help verbs\"%s\n", RDMALAB_VERSION,
-           (unsigned long long)r->s->seed,
+           (unsigned long long)r->s->lab_info.seed,
            r->terminal && strcmp(line_input_name(), "none") != 0 ? ", TAB" : "");
     if (r->terminal && first_time())
         fputs(first_time_text, stdout);
@@ -321,12 +322,12 @@ int repl_run(struct session *s, bool prompt)
 
     r.echo = prompt && !r.terminal;
     r.lasting = prompt || r.terminal;
-    s->at_terminal = r.terminal;
+    s->prompt.at_terminal = r.terminal;
     if (r.lasting) {
         signals_outlast();
-        if (!s->history.header || !step_has(s->history.header, "ticks")) {
-            s->bounds.patience = PROMPT_TICKS_MAX;
-            s->bounds.stuck = PROMPT_STUCK_TICKS;
+        if (!s->history->header || !step_has(s->history->header, "ticks")) {
+            s->limits.ticks_per_step = PROMPT_TICKS_MAX;
+            s->limits.standstill_ticks = PROMPT_STUCK_TICKS;
         }
         banner(&r);
     }
@@ -339,9 +340,9 @@ int repl_run(struct session *s, bool prompt)
     while (read_and_run(&r))
         ;
     typed_done(&r.again);
-    s->recall = NULL;
+    s->prompt.recall = NULL;
     recall_free(&r.recall);
-    if (s->failed_idle)
+    if (s->outside.program_failed)
         r.status = exit_worse(r.status, EXIT_FAILED);
     if (r.terminal) {
         line_input_close();

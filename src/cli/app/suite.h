@@ -42,7 +42,7 @@ struct test_witness {
     struct session_observer observer;
     /* Called when the script has ended; may be NULL.  @ctx is that of @observer. */
     void (*ended)(void *ctx, struct session *s, struct test_result *ret);
-    bool indulgent; /* do not check the expectations of the scenario */
+    bool expectations_ignored; /* do not check the expectations of the scenario */
 };
 
 /* One file with one seed. */

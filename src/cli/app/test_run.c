@@ -80,7 +80,7 @@ static struct session *run_once(const struct test_case *c, const char *below, FI
         .tested = true,
         .observer = observer,
         .files_below = below,
-        .indulgent = c->witness && c->witness->indulgent,
+        .expectations_ignored = c->witness && c->witness->expectations_ignored,
     };
     struct session *s = NULL;
     const enum rdl_status st = session_new(&config, &s);
@@ -208,7 +208,7 @@ static void run_case(const struct test_case *c, const struct test_options *o, FI
         r->hash = rdl_hash(s->lab);
         r->ticks = rdl_tick(s->lab);
         r->sim_ns = rdl_now_ns(s->lab);
-        r->expected = s->history.n_expected;
+        r->expected = s->run.n_expectations;
         find_place(s, r);
     }
     if (s && o->twice) {

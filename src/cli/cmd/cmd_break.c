@@ -87,9 +87,9 @@ static bool add(struct session *s, const struct step *st, const char *name, bool
         return false;
     stop->watches = watches;
     stop->once = step_has(st, "once");
-    stop->host = pool_copy(&stop->pool, s->in->host, strlen(s->in->host));
+    stop->host = pool_copy(&stop->pool, s->run.block->host, strlen(s->run.block->host));
     if (st->body)
-        stop_put_steps(stop, s->in->src, st->body);
+        stop_put_steps(stop, s->run.block->src, st->body);
     if ((watches && !is_value(s, stop, at)) || !stop_attach(s, stop, at)) {
         stops_refuse(&s->stops, stop);
         return false;

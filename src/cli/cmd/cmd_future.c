@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cli/cmd/commands.h"
+#include "cli/session/history.h"
 #include "cli/session/position.h"
 #include "emu/base/quantity.h"
 #include "emu/base/text.h"
@@ -28,7 +29,7 @@ bool run_checkpoint(struct session *s, const struct step *st)
 
     if (!position_may_move(s, st) || is_reserved(s, st))
         return false;
-    marks_put(&s->futures.marks, name, &here);
+    marks_put(&s->history->futures.marks, name, &here);
     session_say(s, "#%llu is \"%s\": \"goto %s\" comes back\n", (unsigned long long)here.at.tick,
                 name, name);
     return true;
@@ -41,14 +42,14 @@ bool run_fork(struct session *s, const struct step *st)
 
     if (!position_may_move(s, st))
         return false;
-    if (futures_has(&s->futures, name)) {
+    if (futures_has(&s->history->futures, name)) {
         session_fail(s, step_span(st, "name", 0), "there is a future called \"%s\"", name);
         return diag_remedy(&s->diag, "\"futures\" lists them, \"future %s\" goes there", name);
     }
     session_say(s, "in \"%s\" from #%llu on; \"future %s\" goes back\n", name,
-                (unsigned long long)here.at.tick, futures_current(&s->futures));
-    if (s->travel.in_past)
-        rests_give_up(s); /* they belong to the end of the future that is left */
+                (unsigned long long)here.at.tick, futures_current(&s->history->futures));
+    if (s->history->position.in_past)
+        remainders_abandon(s); /* they belong to the end of the future that is left */
     futures_fork(s, name);
     return true;
 }
@@ -66,7 +67,7 @@ static void say_future(struct session *s, const char *name, const struct place *
     if (left->at.tick != j->log.end.tick)
         session_say(s, ", at #%llu", (unsigned long long)left->at.tick);
     if (common)
-        session_say(s, ", parts from \"%s\" behind #%llu", futures_current(&s->futures),
+        session_say(s, ", parts from \"%s\" behind #%llu", futures_current(&s->history->futures),
                     (unsigned long long)common->at.tick);
     session_say(s, "\n");
 }
@@ -74,7 +75,7 @@ static void say_future(struct session *s, const char *name, const struct place *
 /* Has the future that the lab is in the same name for the same place? */
 static bool is_here_too(const struct session *s, const struct mark *mark)
 {
-    const struct place *here = marks_find(&s->futures.marks, mark->name);
+    const struct place *here = marks_find(&s->history->futures.marks, mark->name);
 
     return here && place_compare(here, &mark->place) == 0;
 }
@@ -97,18 +98,18 @@ static void say_marks(struct session *s, const struct marks *marks, const char *
 bool run_futures(struct session *s, const struct step *st)
 {
     const struct place here = position_here(s);
-    const size_t n = s->futures.n;
+    const size_t n = s->history->futures.n;
 
     (void)st;
-    say_future(s, futures_current(&s->futures), &here, &s->history.journal, NULL, true);
+    say_future(s, futures_current(&s->history->futures), &here, &s->history->journal, NULL, true);
     for (size_t i = 0; i < n; i++) {
-        const struct future *f = &s->futures.v[i];
-        const struct common common = futures_common(&s->history.journal, &f->journal);
+        const struct future *f = &s->history->futures.v[i];
+        const struct common common = futures_common(&s->history->journal, &f->journal);
 
         say_future(s, f->name, &f->left, &f->journal, &common.a, false);
     }
-    say_marks(s, &s->futures.marks, NULL);
+    say_marks(s, &s->history->futures.marks, NULL);
     for (size_t i = 0; i < n; i++)
-        say_marks(s, &s->futures.v[i].marks, s->futures.v[i].name);
+        say_marks(s, &s->history->futures.v[i].marks, s->history->futures.v[i].name);
     return true;
 }

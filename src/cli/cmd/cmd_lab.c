@@ -7,6 +7,7 @@
 #include "cli/cmd/link.h"
 #include "cli/cmd/verb.h"
 #include "cli/lang/words.h"
+#include "cli/session/history.h"
 #include "cli/session/position.h"
 #include "cli/session/resolve.h"
 #include "emu/base/assert.h"
@@ -270,12 +271,13 @@ bool run_limit(struct session *s, const struct step *st)
  */
 static bool is_future(struct session *s, const struct value *name)
 {
-    const size_t n = s->futures.n - s->futures.parting; /* without one that may be none */
-    bool known = n > 0 && strcmp(futures_current(&s->futures), name->text) == 0;
+    const size_t n =
+        s->history->futures.n - s->history->futures.parting; /* without one that may be none */
+    bool known = n > 0 && strcmp(futures_current(&s->history->futures), name->text) == 0;
 
     for (size_t i = 0; i < n; i++)
-        known = known || strcmp(s->futures.v[i].name, name->text) == 0;
-    if (s->travel.under_way || !known)
+        known = known || strcmp(s->history->futures.v[i].name, name->text) == 0;
+    if (s->history->replay.active || !known)
         return false;
     session_fail(s, name->at, "\"%s\" is a future, and this makes an Ethernet switch", name->text);
     diag_remedy(&s->diag, "\"future %s\" goes there", name->text);
@@ -528,7 +530,7 @@ static bool set_history(struct session *s, const struct step *st)
 {
     if (!position_can_go_back(s, st->at))
         return false;
-    snapshots_limit(&s->snapshots, (size_t)step_number(st, "history"));
+    snapshots_limit(&s->history->snapshots, (size_t)step_number(st, "history"));
     return true;
 }
 
@@ -553,18 +555,19 @@ static void say_settings(struct session *s)
     char most[32], taken[32];
     struct text m = text_on(most, sizeof(most)), t = text_on(taken, sizeof(taken));
 
-    quantity_add(&m, QUANTITY_SIZE, s->snapshots.bytes_max);
-    quantity_add(&t, QUANTITY_SIZE, s->snapshots.bytes);
+    quantity_add(&m, QUANTITY_SIZE, s->history->snapshots.bytes_max);
+    quantity_add(&t, QUANTITY_SIZE, s->history->snapshots.bytes);
     session_say(s, "changes  %s\n",
-                s->changes.told == CHANGES_OFF  ? "off"
-                : s->changes.told == CHANGES_ON ? "on"
-                                                : "all");
-    if (s->snapshots.bytes_max)
-        session_say(s, "history  %s at most; %zu snapshot%s take%s %s\n", most, s->snapshots.n,
-                    s->snapshots.n == 1 ? "" : "s", s->snapshots.n == 1 ? "s" : "", taken);
+                s->display.changes.told == CHANGES_OFF  ? "off"
+                : s->display.changes.told == CHANGES_ON ? "on"
+                                                        : "all");
+    if (s->history->snapshots.bytes_max)
+        session_say(s, "history  %s at most; %zu snapshot%s take%s %s\n", most,
+                    s->history->snapshots.n, s->history->snapshots.n == 1 ? "" : "s",
+                    s->history->snapshots.n == 1 ? "s" : "", taken);
     else
         session_say(s, "history  none is kept: this lab cannot go back\n");
-    session_say(s, "hints    %s\n", s->no_hints ? "off" : "on");
+    session_say(s, "hints    %s\n", s->prompt.hints_off ? "off" : "on");
 }
 
 bool run_set(struct session *s, const struct step *st)
@@ -585,7 +588,7 @@ bool run_set(struct session *s, const struct step *st)
     case SET_HISTORY:
         return set_history(s, st);
     case SET_HINTS:
-        s->no_hints = step_number(st, "hints") == HINTS_OFF;
+        s->prompt.hints_off = step_number(st, "hints") == HINTS_OFF;
         return true;
     case SET_LINK:
         break;

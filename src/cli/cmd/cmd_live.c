@@ -30,9 +30,9 @@ bool outside_open(struct session *s, const struct step *st)
         session_fail(s, st->at, "this program was built without live ports");
         return diag_remedy(&s->diag, "build it with libuv; \"rdmalab doctor\" tells what is there");
     }
-    if (!s->live)
-        s->live = s->config.live_ops->open(s->lab);
-    return s->live || session_fail_status(s, st->at, st->cmd->name, RDL_ERR_NOMEM);
+    if (!s->outside.live)
+        s->outside.live = s->config.live_ops->open(s->lab);
+    return s->outside.live || session_fail_status(s, st->at, st->cmd->name, RDL_ERR_NOMEM);
 }
 
 bool outside_fail(struct session *s, const struct step *st, const struct live_error *e)
@@ -76,7 +76,8 @@ bool run_port(struct session *s, const struct step *st)
         return port_vm(s, st);
     if (!may_join(s, st) || !outside_open(s, st))
         return false;
-    if (!s->config.live_ops->tap(s->live, step_text(st, "name"), step_text(st, "node"), &error))
+    if (!s->config.live_ops->tap(s->outside.live, step_text(st, "name"), step_text(st, "node"),
+                                 &error))
         return outside_fail(s, st, &error);
     session_lift_limits(s);
     session_say(s, "%s: tap device, linked to %s; the clock follows real time\n",

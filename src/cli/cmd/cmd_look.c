@@ -12,6 +12,7 @@
 #include "cli/lang/words.h"
 #include "cli/lessons/scenarios.h"
 #include "cli/session/files.h"
+#include "cli/session/history.h"
 #include "cli/session/resolve.h"
 #include "cli/show/show.h"
 #include "cli/show/show_vq.h"
@@ -103,12 +104,12 @@ bool run_show(struct session *s, const struct step *st)
         .layout = (enum show_layout)step_number(st, "layout"),
         .colour = s->config.colour,
         /* At a prompt only: what a pipe or a script prints is never cut. */
-        .lines_max = s->at_terminal && s->in && s->in->n_sources == 0
+        .lines_max = s->prompt.at_terminal && s->run.block && s->run.block->n_sources == 0
                          ? show_lines_of_terminal(s->config.out)
                          : 0,
-        .looks = &s->looks,
+        .looks = &s->display.vq_looks,
         .live_ops = s->config.live_ops,
-        .live = s->live,
+        .live = s->outside.live,
     };
     enum rdl_status status;
     struct span at;
@@ -350,8 +351,8 @@ static bool export_to(struct session *s, FILE *f, const struct step *st, bool te
     const bool picture = form < ARRAY_LEN(pictures);
     const struct past past = past_of_lab(s->lab);
     const struct past_about about = {
-        .title = s->history.header ? step_text(s->history.header, "title") : NULL,
-        .seed = s->seed,
+        .title = s->history->header ? step_text(s->history->header, "title") : NULL,
+        .seed = s->lab_info.seed,
     };
     struct picture_options options = {.title = about.title,
                                       .n_packets = (uint32_t)step_number(st, "packets"),

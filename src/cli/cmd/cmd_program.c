@@ -171,8 +171,8 @@ static bool start_pingpong(struct session *s, const struct step *st,
     memcpy(c.server, start->server, sizeof(c.server));
     memcpy(c.listen, start->listen, sizeof(c.listen));
     snprintf(c.host_name, sizeof(c.host_name), "%s", step_text(st, "host"));
-    return numbers_fit(s, st, &c) &&
-           (s->config.live_ops->pingpong(s->live, &c, &error) || outside_fail(s, st, &error));
+    return numbers_fit(s, st, &c) && (s->config.live_ops->pingpong(s->outside.live, &c, &error) ||
+                                      outside_fail(s, st, &error));
 }
 
 static bool start_verbs_peer(struct session *s, const struct step *st,
@@ -193,7 +193,7 @@ static bool start_verbs_peer(struct session *s, const struct step *st,
     memcpy(c.server, start->server, sizeof(c.server));
     memcpy(c.listen, start->listen, sizeof(c.listen));
     snprintf(c.host_name, sizeof(c.host_name), "%s", step_text(st, "host"));
-    if (s->config.live_ops->verbs_peer(s->live, &c, lines, &error))
+    if (s->config.live_ops->verbs_peer(s->outside.live, &c, lines, &error))
         return true; /* cppcheck-suppress resourceLeak ; the program closes its lines */
     fclose(lines);
     return outside_fail(s, st, &error);

@@ -43,15 +43,15 @@ bool run_history(struct session *s, const struct step *st)
     const bool failed = step_has(st, "failed");
     size_t n = 0, i;
 
-    if (!s->recall) {
+    if (!s->prompt.recall) {
         session_say(s, "nothing is typed here: the prompt of rdmalab keeps a history\n");
         return true;
     }
-    for (i = s->recall->n; i > 0 && n < most; i--)
-        n += !failed || s->recall->v[i - 1].failed;
-    for (; i < s->recall->n; i++) {
-        if (!failed || s->recall->v[i].failed)
-            print_recalled(s->config.out, i + 1, &s->recall->v[i]);
+    for (i = s->prompt.recall->n; i > 0 && n < most; i--)
+        n += !failed || s->prompt.recall->v[i - 1].failed;
+    for (; i < s->prompt.recall->n; i++) {
+        if (!failed || s->prompt.recall->v[i].failed)
+            print_recalled(s->config.out, i + 1, &s->prompt.recall->v[i]);
     }
     return true;
 }

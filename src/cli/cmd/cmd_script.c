@@ -4,18 +4,21 @@
 
 #include "cli/cmd/commands.h"
 #include "cli/session/files.h"
+#include "cli/session/history.h"
 #include "cli/session/position.h"
-#include "cli/session/rest.h"
+#include "cli/session/remainder.h"
 #include "emu/base/text.h"
 
 /* Gives the scenario @st the lab that it asks for.  What the program was told wins. */
 static bool fit_lab(struct session *s, const struct step *st)
 {
-    const uint64_t seed = s->config.seed_given ? s->seed : step_number_or(st, "seed", s->seed);
+    const uint64_t seed =
+        s->config.seed_given ? s->lab_info.seed : step_number_or(st, "seed", s->lab_info.seed);
     const uint64_t memory =
         s->config.memory_bytes ? s->config.memory_bytes : step_number_or(st, "memory", 0);
 
-    if ((seed == s->seed && memory == s->memory_bytes) || session_restart(s, seed, (size_t)memory))
+    if ((seed == s->lab_info.seed && memory == s->lab_info.memory_bytes) ||
+        session_restart(s, seed, (size_t)memory))
         return true;
     if (s->config.memory_bytes || !memory)
         return session_fail_status(s, st->at, "lab", RDL_ERR_NOMEM);
@@ -26,7 +29,7 @@ static bool fit_lab(struct session *s, const struct step *st)
 
 bool run_scenario(struct session *s, const struct step *st)
 {
-    if (s->history.journal.n > 0) {
+    if (s->history->journal.n > 0) {
         session_fail(s, st->at, "a scenario needs an empty lab, and this one has begun already");
         return diag_remedy(&s->diag, "\"quit\", and source it at a new prompt; \"scenarios run "
                                      "NAME\" tells one of the collection beside this lab");
@@ -47,7 +50,7 @@ bool run_note(struct session *s, const struct step *st)
 bool run_quit(struct session *s, const struct step *st)
 {
     (void)st;
-    s->quit = true;
+    s->run.quit = true;
     return true;
 }
 
@@ -57,13 +60,13 @@ bool run_quit(struct session *s, const struct step *st)
 static struct step *trace_file_header(struct session *s, struct pool *pool, const char *file)
 {
     const struct cmd *cmd = &cmd_table[CMD_scenario];
-    struct step *h = s->history.header ? step_copy(pool, s->history.header)
-                                       : step_new(pool, cmd, (struct span){0, 0});
+    struct step *h = s->history->header ? step_copy(pool, s->history->header)
+                                        : step_new(pool, cmd, (struct span){0, 0});
     const char *base = strrchr(file, '/') ? strrchr(file, '/') + 1 : file;
 
     if (!step_has(h, "title"))
         step_put(pool, h, "title", pool_copy(pool, base, strcspn(base, ".")));
-    step_put_number(pool, h, "seed", s->seed);
+    step_put_number(pool, h, "seed", s->lab_info.seed);
     if (!step_has(h, "ticks") && rdl_tick(s->lab) >= SCENARIO_TICKS_MAX)
         step_put_number(pool, h, "ticks", 2 * rdl_tick(s->lab));
     return h;
@@ -79,7 +82,7 @@ bool run_session(struct session *s, const struct step *st)
         session_fail(s, step_span(st, "file", 0), "%s: the name must end in .lab or .json", file);
         return diag_remedy(&s->diag, "for example: session save drop.json");
     }
-    script.first = journal_steps(&s->history.journal, &script.pool);
+    script.first = journal_steps(&s->history->journal, &script.pool);
     if (!script_has_steps(script.first)) {
         script_done(&script);
         session_fail(s, st->at, "there is nothing to save: nothing was done yet");
@@ -90,24 +93,25 @@ bool run_session(struct session *s, const struct step *st)
     script_done(&script);
     if (why)
         return session_fail(s, step_span(st, "file", 0), "%s: %s", file, why);
-    if (s->travel.in_past)
+    if (s->history->position.in_past)
         session_say(s, "%s has what was done up to #%llu, the end of \"%s\"\n", file,
-                    (unsigned long long)position_end(s).at.tick, futures_current(&s->futures));
+                    (unsigned long long)position_end(s).at.tick,
+                    futures_current(&s->history->futures));
     return true;
 }
 
 bool run_macro(struct session *s, const struct step *st)
 {
-    struct pool *p = &s->macros.pool;
+    struct pool *p = &s->run.macros.pool;
 
-    macro_put(&s->macros.list, p, step_copy(p, st), source_copy(p, s->in->src));
+    macro_put(&s->run.macros.list, p, step_copy(p, st), source_copy(p, s->run.block->src));
     return true;
 }
 
 bool run_abandon(struct session *s, const struct step *st)
 {
-    if (!s->rests.first)
+    if (!s->run.remainders.waiting)
         return session_fail(s, st->at, "there is nothing that waits to be gone on with");
-    rests_give_up(s);
+    remainders_abandon(s);
     return true;
 }

@@ -82,7 +82,7 @@ static bool run_until_holds(struct session *s, const struct step *st, const stru
 
     if (!waiting_go_on(s, st, &w))
         return false;
-    if (w.held || w.stopped || s->config.indulgent)
+    if (w.held || w.stopped || s->config.expectations_ignored)
         return true;
     refute(s, st, e, &w.since, w.idle ? "nothing is left to run, and " : "the time is over, and ");
     waiting_note(s);
@@ -122,10 +122,10 @@ bool run_expect(struct session *s, const struct step *st)
 {
     struct pool pool = {NULL};
     const struct expr *e = read_that(s, st, &pool);
-    bool holds = s->config.indulgent;
+    bool holds = s->config.expectations_ignored;
     bool ok = e && (holds || answer(s, e, step_span(st, "that", 0), NULL, &holds));
 
-    s->history.n_expected++;
+    s->run.n_expectations++;
     if (ok && !holds) {
         ok = refute(s, st, e, NULL, "");
         waiting_note_replay(s);

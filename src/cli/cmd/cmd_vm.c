@@ -99,7 +99,7 @@ bool port_vm(struct session *s, const struct step *st)
 
     if (!read_host(s, st, &c.host) || !read_command(s, st, &t) || !outside_open(s, st))
         return false;
-    if (!s->config.live_ops->vm(s->live, &c, &error))
+    if (!s->config.live_ops->vm(s->outside.live, &c, &error))
         return outside_fail(s, st, &error);
     session_lift_limits(s);
     session_say(s,

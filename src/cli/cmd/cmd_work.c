@@ -73,7 +73,7 @@ static void say_none(struct session *s, rdl_cq cq)
     char path[RDL_VALUE_BYTES];
 
     rdl_path_of(s->lab, OBJ_CQ, cq.raw, path);
-    if (s->at_terminal && s->in && s->in->n_sources == 0)
+    if (s->prompt.at_terminal && s->run.block && s->run.block->n_sources == 0)
         session_say(s, "no completion; \"why not %s\" tells what is missing\n", path);
     else
         session_say(s, "no completion\n");

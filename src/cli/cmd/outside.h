@@ -6,7 +6,8 @@
 #include "cli/live/live.h"
 #include "cli/session/session.h"
 
-/* Makes s->live, unless it is there.  False: this session has none, and s->diag says why. */
+/* Makes s->outside.live, unless it is there.  False: this session has none, and s->diag says why.
+ */
 bool outside_open(struct session *s, const struct step *st);
 
 /* Fails with what went wrong outside. */

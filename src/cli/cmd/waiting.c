@@ -18,7 +18,7 @@ bool waiting_go_on(struct session *s, const struct step *st, struct waiting *w)
             return false;
         w->stopped = session_is_over(s);
         if (w->held || w->stopped) {
-            s->step.cut |= !w->held;
+            s->run.step.cut |= !w->held;
             return true;
         }
         end = advance_tick(s, deadline, st->at).end;
@@ -29,7 +29,7 @@ bool waiting_go_on(struct session *s, const struct step *st, struct waiting *w)
         if (end != ADVANCE_STOPPED)
             advance_stop(s); /* the last tick may have hit one: then it was that which ended it */
         w->stopped = session_is_over(s);
-        s->step.cut |= w->stopped;
+        s->run.step.cut |= w->stopped;
         w->idle = end == ADVANCE_IDLE;
         return true;
     }
@@ -37,9 +37,10 @@ bool waiting_go_on(struct session *s, const struct step *st, struct waiting *w)
 
 void waiting_note_replay(struct session *s)
 {
-    if (source_is_file(s->in->src))
-        diag_note(&s->diag, "  again: rdmalab run %s --seed %llu --until '#%llu'", s->in->src->name,
-                  (unsigned long long)s->seed, (unsigned long long)rdl_tick(s->lab));
+    if (source_is_file(s->run.block->src))
+        diag_note(&s->diag, "  again: rdmalab run %s --seed %llu --until '#%llu'",
+                  s->run.block->src->name, (unsigned long long)s->lab_info.seed,
+                  (unsigned long long)rdl_tick(s->lab));
 }
 
 void waiting_note(struct session *s)

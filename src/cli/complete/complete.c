@@ -9,6 +9,7 @@
 #include "cli/explain/explain.h"
 #include "cli/lang/sentence.h"
 #include "cli/lang/values.h"
+#include "cli/session/history.h"
 #include "cli/show/show.h"
 #include "emu/base/text.h"
 #include "emu/facts/rfc.h"
@@ -189,7 +190,7 @@ static void offer_stops(struct complete_request *c)
 
 static void offer_places(struct complete_request *c)
 {
-    const struct marks *marks = &c->s->futures.marks;
+    const struct marks *marks = &c->s->history->futures.marks;
 
     offer(c, "start");
     offer(c, "end");
@@ -200,7 +201,7 @@ static void offer_places(struct complete_request *c)
 /* Offers the alternative futures, the current one only with @any. */
 static void offer_futures(struct complete_request *c, bool any)
 {
-    const struct futures *all = &c->s->futures;
+    const struct futures *all = &c->s->history->futures;
 
     if (any)
         offer(c, futures_current(all));

@@ -133,11 +133,11 @@ static void expand_info(struct expansion *x, struct token verb)
         struct text w = text_on(written, sizeof(written));
 
         word_of(x, host, name);
-        if (!name[0] && !x->s->prompt_host[0]) {
+        if (!name[0] && !x->s->prompt.host[0]) {
             refuse(x, t, "each host has registers of its own", "say whose: info registers h1");
             return;
         }
-        text_addf(&w, "show %s.device", name[0] ? name : x->s->prompt_host);
+        text_addf(&w, "show %s.device", name[0] ? name : x->s->prompt.host);
         replace(x, verb, written);
         x->from = name[0] ? end_of(host) : end_of(t);
         note(x, "info registers", "show HOST.device", "");
@@ -288,7 +288,7 @@ static bool is_subject(const char *word)
  */
 static const char *only_subject(struct session *s, const char *word)
 {
-    const struct scope in = {.lab = s->lab, .host = s->prompt_host};
+    const struct scope in = {.lab = s->lab, .host = s->prompt.host};
     char path[SESSION_PATH_BYTES];
     const char *found = NULL;
     struct rdl_value v;
@@ -402,7 +402,7 @@ static bool is_macro(const struct expansion *x, const char *word)
         if (strcmp(x->macros[i], word) == 0)
             return true;
     }
-    return macro_find(&x->s->macros.list, word) != NULL;
+    return macro_find(&x->s->run.macros.list, word) != NULL;
 }
 
 /* Remembers the macro that @verb defines. */

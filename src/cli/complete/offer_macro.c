@@ -7,17 +7,17 @@
 
 void offer_macros(struct complete_request *c)
 {
-    for (const struct macro *m = c->s->macros.list.first; m; m = m->next) {
+    for (const struct macro *m = c->s->run.macros.list.first; m; m = m->next) {
         const char *name = step_text(m->def, "name");
 
-        if (macro_find(&c->s->macros.list, name) == m) /* skip one that was redefined */
+        if (macro_find(&c->s->run.macros.list, name) == m) /* skip one that was redefined */
             offer_told(c, name, c->typed[0] ? "a macro" : "");
     }
 }
 
 void offer_parameters(struct complete_request *c)
 {
-    const struct macro *m = macro_find(&c->s->macros.list, c->st->words[0]);
+    const struct macro *m = macro_find(&c->s->run.macros.list, c->st->words[0]);
     const struct arg *params = m ? step_arg(m->def, "params") : NULL;
 
     for (size_t i = 0; params && i < params->n; i++) {

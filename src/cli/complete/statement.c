@@ -87,7 +87,7 @@ void statement_read(struct session *s, const char *line, struct statement *ret)
     const char *at;
 
     memset(ret, 0, sizeof(*ret));
-    memcpy(ret->host, s->prompt_host, sizeof(ret->host));
+    memcpy(ret->host, s->prompt.host, sizeof(ret->host));
     at = last_statement(line, ret);
     for (at += strspn(at, " \t"); *at && ret->n < LINE_WORDS - 1; at += strspn(at, " \t")) {
         const size_t len = strcspn(at, " \t");

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/diff/diff.h"
+#include "cli/session/history.h"
 #include "cli/session/session.h"
 #include "emu/base/assert.h"
 #include "emu/base/quantity.h"
@@ -34,7 +35,7 @@ static void say_behind(struct session *s, const char *lead, unsigned indent, con
     struct text t = text_on(said, sizeof(said)), u = text_on(shown, sizeof(shown));
     va_list args;
 
-    if (!s->config.verbose || s->shown.full)
+    if (!s->config.verbose || s->display.shown.full)
         return;
     va_start(args, fmt);
     text_addv(&t, fmt, args);
@@ -420,7 +421,7 @@ static void say_cut(struct session *s, const struct diff_side *side)
     if (!side->is_cut)
         return;
     ev_add_id(&t, side->parts);
-    if (strcmp(side->name, futures_current(&s->futures)) == 0)
+    if (strcmp(side->name, futures_current(&s->history->futures)) == 0)
         say_behind(s, "", 4, "\"goto end; export ladder - from=%s packets=1000\" draws more of %s",
                    id, side->name);
     else

@@ -6,8 +6,9 @@
 #include "cli/exec/exec.h"
 #include "cli/exec/executing.h"
 #include "cli/lang/expand.h"
+#include "cli/session/history.h"
+#include "cli/session/remainder.h"
 #include "cli/session/resolve.h"
-#include "cli/session/rest.h"
 #include "emu/base/text.h"
 #include "rdmalab/inspect.h"
 
@@ -45,7 +46,7 @@ static void put_rest(struct session *s, const struct step *st, const struct roun
 
     left->body = st->body;
     if (step_has(left, "in"))
-        rest_add(s, s->in, left, NULL);
+        remainder_add(s, s->run.block, left, NULL);
     pool_free(&pool);
 }
 
@@ -59,7 +60,7 @@ bool run_foreach(struct session *s, const struct step *st)
     while (ok && !session_is_over(s) && (text = rounds_next(&r, &pool))) {
         ok = do_round(s, st, text);
         if (ok && !session_is_over(s))
-            journal_round(&s->history.journal);
+            journal_round(&s->history->journal);
     }
     if (ok && session_is_over(s))
         put_rest(s, st, &r);
@@ -77,7 +78,7 @@ static void put_rest_of_hosts(struct session *s, const struct step *st, size_t i
     hosts->v += i;
     hosts->n -= i;
     if (hosts->n > 0)
-        rest_add(s, s->in, left, NULL);
+        remainder_add(s, s->run.block, left, NULL);
     pool_free(&pool);
 }
 
@@ -116,7 +117,7 @@ static void put_rest_of_rounds(struct session *s, const struct step *st, uint64_
 
     step_put_number(&pool, left, "count", n);
     if (n > 0)
-        rest_add(s, s->in, left, NULL);
+        remainder_add(s, s->run.block, left, NULL);
     pool_free(&pool);
 }
 
@@ -129,13 +130,13 @@ bool run_repeat(struct session *s, const struct step *st)
         if (session_interrupted(s, st->at) || !exec_steps(s, st->body, &b))
             return false;
         if (session_is_over(s)) {
-            if (s->stops.acting && i + 1 < count && !s->quit)
+            if (s->stops.in_block && i + 1 < count && !s->run.quit)
                 session_say(s, "  not done: rounds %llu to %llu of repeat\n",
                             (unsigned long long)i + 2, (unsigned long long)count);
             put_rest_of_rounds(s, st, count - i - 1);
             return true;
         }
-        journal_round(&s->history.journal);
+        journal_round(&s->history->journal);
     }
     return true;
 }
@@ -151,7 +152,7 @@ static bool run_limited(struct session *s, const struct step *st)
 
     if (step_has(st, "ticks") && (around.tick == 0 || own < around.tick || around.of_step)) {
         b.last_tick = own;
-        b.n_lifted = s->bounds.n_lifted;
+        b.n_lifted = s->limits.n_lifted;
     }
     return exec_steps(s, st->body, &b);
 }
@@ -159,11 +160,11 @@ static bool run_limited(struct session *s, const struct step *st)
 bool run_refused(struct session *s, const struct step *st)
 {
     const char *says = step_text(st, "says");
-    struct rest_part *last = rest_last(s);
+    struct remainder_part *last = remainder_last(s);
 
     if (run_limited(s, st)) {
         if (session_is_over(s)) {
-            rest_forget_since(s, last); /* nobody would see whether it is refused */
+            remainder_forget_since(s, last); /* nobody would see whether it is refused */
             return true;
         }
         diag_set(&s->diag, DIAG_EXPECT, st->at, "refused: nothing was refused");
@@ -171,7 +172,7 @@ bool run_refused(struct session *s, const struct step *st)
     }
     /* A name that nothing has is a mistake, unless the scenario says that it is meant. */
     if ((s->diag.kind != DIAG_FAILED && !(s->diag.kind == DIAG_VALUE && says && says[0])) ||
-        s->step.interrupted)
+        s->run.step.interrupted)
         return false;
     s->diag_src = (struct source){0};
     if (says && !strstr(s->diag.message, says)) {
@@ -190,7 +191,7 @@ bool run_refused(struct session *s, const struct step *st)
 /* Says where the macro was called in whose block something is wrong. */
 static void note_call(struct session *s, const struct step *st)
 {
-    const struct source *src = s->in->src;
+    const struct source *src = s->run.block->src;
     const char *name = source_shown_name(src), *text = src->text + st->at.at;
     size_t line, column;
 
@@ -205,7 +206,7 @@ static void note_call(struct session *s, const struct step *st)
 
 bool run_call(struct session *s, const struct step *st)
 {
-    const struct macro *m = macro_called(&s->macros.list, NULL, st, &s->diag);
+    const struct macro *m = macro_called(&s->run.macros.list, NULL, st, &s->diag);
     struct block b = exec_inner_block(s);
     const struct var *vars = NULL;
     struct pool pool = {NULL};
@@ -234,26 +235,27 @@ bool run_call(struct session *s, const struct step *st)
 
 bool run_continue(struct session *s, const struct step *st)
 {
-    const struct rest *r;
+    const struct remainder *r;
     bool ok = true;
 
-    if (s->in->outer)
+    if (s->run.block->outer)
         return session_fail(s, st->at, "continue does not work in a block or a sourced file");
-    r = rest_take(s);
-    for (const struct rest_part *part = r->first; part && ok && !s->quit; part = part->next) {
+    r = remainder_take(s);
+    for (const struct remainder_part *part = r->first; part && ok && !s->run.quit;
+         part = part->next) {
         struct block b = exec_inner_block(s);
 
         b.src = part->src;
         b.host = part->host;
         ok = exec_steps(s, part->steps, &b);
         if (ok && session_is_over(s)) {
-            rest_add_parts(s, part->next);
+            remainder_add_parts(s, part->next);
             return true;
         }
     }
-    if (ok && s->rests.first) {
+    if (ok && s->run.remainders.waiting) {
         session_say(s, "  that was all of it; there waits: the rest of ");
-        session_say_plain(s, s->rests.first->line);
+        session_say_plain(s, s->run.remainders.waiting->line);
         session_say(s, "\n");
     }
     return ok;
@@ -269,7 +271,7 @@ bool run_source(struct session *s, const struct step *st)
 
     if (why)
         return session_fail(s, step_span(st, "file", 0), "%s: %s", name, why);
-    if (s->in->n_sources >= SESSION_SOURCES_MAX) {
+    if (s->run.block->n_sources >= SESSION_SOURCES_MAX) {
         source_done(&src);
         return session_fail(s, st->at, "more than %u files that source each other",
                             SESSION_SOURCES_MAX);

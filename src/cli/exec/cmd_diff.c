@@ -7,6 +7,7 @@
 #include "cli/diff/diff.h"
 #include "cli/exec/executing.h"
 #include "cli/exec/travel.h"
+#include "cli/session/history.h"
 #include "cli/session/position.h"
 #include "print/show_text.h"
 
@@ -16,7 +17,7 @@ static bool go_to_end(struct session *s, const char *name, struct span at)
 {
     struct place end;
 
-    if (strcmp(name, futures_current(&s->futures)) != 0 && !travel_to_future(s, name, at))
+    if (strcmp(name, futures_current(&s->history->futures)) != 0 && !travel_to_future(s, name, at))
         return false;
     end = position_end(s);
     return travel_to(s, &end, at);
@@ -40,9 +41,9 @@ static bool look_at_side(struct session *s, const struct diff *d, struct diff_si
 
 static const struct journal *journal_of(const struct session *s, const char *name)
 {
-    const struct future *f = futures_find(&s->futures, name);
+    const struct future *f = futures_find(&s->history->futures, name);
 
-    return f ? &f->journal : &s->history.journal;
+    return f ? &f->journal : &s->history->journal;
 }
 
 /* Sees both, and leaves the lab in one of them. */
@@ -64,15 +65,15 @@ static bool see_both(struct session *s, struct diff *d, struct span at)
 /* To look is not to leave: a future that was looked at is left where it was. */
 static void put_left(struct session *s, const struct diff_side *side)
 {
-    for (size_t i = 0; i < s->futures.n; i++) {
-        if (strcmp(s->futures.v[i].name, side->name) == 0)
-            s->futures.v[i].left = side->left;
+    for (size_t i = 0; i < s->history->futures.n; i++) {
+        if (strcmp(s->history->futures.v[i].name, side->name) == 0)
+            s->history->futures.v[i].left = side->left;
     }
 }
 
 static void note_left(const struct session *s, struct diff_side *side)
 {
-    const struct future *f = futures_find(&s->futures, side->name);
+    const struct future *f = futures_find(&s->history->futures, side->name);
 
     side->left = f ? f->left : position_here(s);
 }
@@ -80,7 +81,7 @@ static void note_left(const struct session *s, struct diff_side *side)
 /* Is there such a future?  @name is that of a parameter of @st. */
 static bool is_future(struct session *s, const struct step *st, const char *name)
 {
-    if (!step_has(st, name) || futures_has(&s->futures, step_text(st, name)))
+    if (!step_has(st, name) || futures_has(&s->history->futures, step_text(st, name)))
         return true;
     session_fail(s, step_span(st, name, 0), "no future is called \"%s\"", step_text(st, name));
     return diag_remedy(&s->diag, "\"futures\" lists them");
@@ -101,7 +102,7 @@ bool run_diff(struct session *s, const struct step *st)
                                       : show_columns(s->config.out)};
     bool ok;
 
-    text_add(&t, futures_current(&s->futures));
+    text_add(&t, futures_current(&s->history->futures));
     if (!position_may_move(s, st) || !is_future(s, st, "a") || !is_future(s, st, "b"))
         return false;
     if (strcmp(d.a.name, d.b.name) == 0)

@@ -6,6 +6,7 @@
 
 #include "cli/exec/executing.h"
 #include "cli/exec/travel.h"
+#include "cli/session/history.h"
 #include "cli/session/position.h"
 #include "cli/session_file/session_file.h"
 #include "rdmalab/trace.h"
@@ -27,16 +28,16 @@ bool run_save(struct session *s, const struct step *st)
     const char *why;
     uint64_t hash = 0;
 
-    if (s->in->outer)
+    if (s->run.block->outer)
         return session_fail(s, st->at, "%s does not work in a block or a sourced file",
                             st->cmd->name);
     if (strcmp(file, "-") == 0)
         return session_fail(s, at, "a world is a file, and needs a name");
-    if (s->history.journal.n == 0 && s->futures.n == 0) {
+    if (s->history->journal.n == 0 && s->history->futures.n == 0) {
         session_fail(s, st->at, "there is nothing to save: nothing was done yet");
         return diag_remedy(&s->diag, "commands that only look, like show, are not saved");
     }
-    if (s->travel.was_live) {
+    if (s->outside.was_used) {
         session_fail(s, st->at,
                      "this lab cannot be saved as a world: it has or had a live port or a program");
         return diag_remedy(&s->diag, "what came from outside does not come again");
@@ -51,7 +52,7 @@ bool run_save(struct session *s, const struct step *st)
     if (why)
         return session_fail(s, at, "%s: %s", file, why);
     session_say(s, "\"rdmalab open %s\" goes on here\n", file);
-    if (n_stops(s) > 0 || s->macros.list.first)
+    if (n_stops(s) > 0 || s->run.macros.list.first)
         session_say(s, "  breaks, watches and macros are not in it\n");
     return true;
 }

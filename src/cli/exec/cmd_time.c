@@ -5,6 +5,7 @@
 #include "cli/exec/executing.h"
 #include "cli/exec/travel.h"
 #include "cli/lang/words.h"
+#include "cli/session/history.h"
 #include "cli/session/position.h"
 #include "cli/session/stop_look.h"
 #include "emu/base/quantity.h"
@@ -19,7 +20,7 @@ static void say_place(struct session *s)
     struct text t = text_on(buf, sizeof(buf));
 
     quantity_add_time_short(&t, rdl_now_ns(s->lab));
-    if (s->travel.in_past)
+    if (s->history->position.in_past)
         session_say(s, "at #%llu of #%llu, t=%s\n", (unsigned long long)rdl_tick(s->lab),
                     (unsigned long long)end.at.tick, buf);
     else
@@ -71,7 +72,7 @@ static void say_event(struct session *s, ev_id id)
 static bool back_lines(struct session *s, const struct step *st, uint64_t count)
 {
     const struct place here = position_here(s);
-    const size_t n = typed_lines_before(&s->typed, &here);
+    const size_t n = typed_lines_before(&s->history->typed, &here);
     struct place to;
 
     if (count > n) {
@@ -83,10 +84,10 @@ static bool back_lines(struct session *s, const struct step *st, uint64_t count)
                      n);
         return diag_remedy(&s->diag, "\"back 5 tick\", \"back 1 packet\" go back by less");
     }
-    to = s->typed.v[n - count].at;
+    to = s->history->typed.v[n - count].at;
     for (size_t i = n - count; i < n; i++) {
         session_say(s, "%s", "back before: ");
-        session_say_plain(s, s->typed.v[i].text);
+        session_say_plain(s, s->history->typed.v[i].text);
         session_say(s, "\n");
     }
     return travel(s, &to, st->at);
@@ -127,7 +128,7 @@ static bool back_to_tick(struct session *s, uint64_t tick, struct span at)
 
     if (!travel_to(s, &to, at))
         return false;
-    if (rdl_tick(s->lab) > tick && log_at(&c, &s->history.journal.log, to.n_entries)) {
+    if (rdl_tick(s->lab) > tick && log_at(&c, &s->history->journal.log, to.n_entries)) {
         to = (struct place){c.entry.i, c.entry.before};
         if (!travel_to(s, &to, at))
             return false;
@@ -272,7 +273,7 @@ static bool back_to_hit(struct session *s, const struct step *st, struct hit_sou
     if (!travel_search(s, &search, &here, st->at)) {
         if (search.at_end && s->diag.kind == DIAG_FAILED)
             note_this_tick(s, sought->kept.at);
-        else if (s->diag.kind == DIAG_FAILED && s->travel.in_past)
+        else if (s->diag.kind == DIAG_FAILED && s->history->position.in_past)
             diag_remedy(&s->diag, "\"redo to\" and \"redo stop\" look ahead");
         return false;
     }
@@ -395,7 +396,7 @@ static bool goto_time(struct session *s, const struct step *st, uint64_t ns)
     struct place before = end;
     struct log_cursor c;
 
-    for (bool more = log_first(&c, &s->history.journal.log); more; more = log_next(&c)) {
+    for (bool more = log_first(&c, &s->history->journal.log); more; more = log_next(&c)) {
         if (c.entry.after.ns <= ns)
             continue;
         before = (struct place){c.entry.i + 1, c.entry.after};
@@ -439,8 +440,8 @@ bool run_goto(struct session *s, const struct step *st)
     }
     if (!quantity_parse(QUANTITY_TIME, where, &value))
         return goto_time(s, st, value);
-    if (marks_find(&s->futures.marks, where))
-        return travel(s, marks_find(&s->futures.marks, where), st->at);
+    if (marks_find(&s->history->futures.marks, where))
+        return travel(s, marks_find(&s->history->futures.marks, where), st->at);
     session_fail(s, step_span(st, "where", 0), "\"%s\" is no place", where);
     return diag_remedy(&s->diag, "a place is like #12, #12.3, 85us, 50%%, start, end or the name "
                                  "of a checkpoint");
@@ -451,14 +452,15 @@ bool run_goto(struct session *s, const struct step *st)
 static bool redo_lines(struct session *s, const struct step *st, uint64_t count)
 {
     const struct place here = position_here(s);
-    size_t next = typed_lines_before(&s->typed, &here);
+    size_t next = typed_lines_before(&s->history->typed, &here);
     struct place to = position_end(s);
 
     /* What was left in its middle is the first line that is done. */
-    if (next > 0 && (next == s->typed.n || place_compare(&s->typed.v[next].at, &here) != 0))
+    if (next > 0 &&
+        (next == s->history->typed.n || place_compare(&s->history->typed.v[next].at, &here) != 0))
         next--;
-    if (count < s->typed.n - next)
-        to = s->typed.v[next + count].at;
+    if (count < s->history->typed.n - next)
+        to = s->history->typed.v[next + count].at;
     return travel(s, &to, st->at);
 }
 
@@ -499,7 +501,7 @@ bool run_redo(struct session *s, const struct step *st)
 
     if (!position_may_move(s, st) || !are_together(s, st, grain))
         return false;
-    if (!s->travel.in_past) {
+    if (!s->history->position.in_past) {
         session_fail(s, st->at, "nothing was taken back");
         return diag_remedy(&s->diag, "redo goes forward where \"back\" or \"goto\" went back");
     }

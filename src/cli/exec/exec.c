@@ -11,8 +11,9 @@
 #include "cli/live/live.h"
 #include "cli/session/advance.h"
 #include "cli/session/files.h"
+#include "cli/session/history.h"
 #include "cli/session/position.h"
-#include "cli/session/rest.h"
+#include "cli/session/remainder.h"
 #include "cli/session/stop_look.h"
 #include "emu/base/quantity.h"
 #include "emu/base/text.h"
@@ -32,15 +33,15 @@ static bool lab_is_full(struct session *s, const struct step *st)
     char limit[32];
     struct text t = text_on(limit, sizeof(limit));
 
-    s->full = true;
+    s->lab_info.memory_full = true;
     if (s->diag.kind == DIAG_MEMORY)
         return false; /* a step of its block has said so */
-    if (s->memory_bytes == 0) {
+    if (s->lab_info.memory_bytes == 0) {
         diag_set(&s->diag, DIAG_MEMORY, st->at,
                  "the memory of the lab is full, and it goes on no more");
         return diag_remedy(&s->diag, "%s", smaller);
     }
-    quantity_add(&t, QUANTITY_SIZE, s->memory_bytes);
+    quantity_add(&t, QUANTITY_SIZE, s->lab_info.memory_bytes);
     diag_set(&s->diag, DIAG_MEMORY, st->at,
              "the memory of the lab is full: the limit of %s was reached", limit);
     return diag_remedy(&s->diag, "%s, or set a larger limit", smaller);
@@ -55,7 +56,7 @@ static bool had_memory(struct session *s, const struct step *st, bool ok)
     case RDL_SHORT_OF_NOTHING:
         return ok;
     case RDL_SHORT_LAB:
-        if (ok && s->full && (step_flags(st) & CMD_LOOKS))
+        if (ok && s->lab_info.memory_full && (step_flags(st) & CMD_LOOKS))
             return true; /* one may look at what came before */
         return lab_is_full(s, st);
     case RDL_SHORT_RECORD:
@@ -77,7 +78,7 @@ static bool had_memory(struct session *s, const struct step *st, bool ok)
  */
 static enum log_outcome outcome(const struct session *s, bool ok)
 {
-    if (s->step.cut && !session_is_live(s))
+    if (s->run.step.cut && !session_is_live(s))
         return LOG_CUT;
     if (ok)
         return LOG_DONE;
@@ -93,24 +94,24 @@ static bool has_own_steps(const struct cmd *cmd)
 /* @st has done something, if the log has grown since @before. */
 static void note_line(struct session *s, const struct step *st, const struct place *before)
 {
-    if (!s->in->outer && s->history.journal.log.n > before->n_entries)
-        typed_lines_add(&s->typed, s->in->src, st->at, before);
+    if (!s->run.block->outer && s->history->journal.log.n > before->n_entries)
+        typed_lines_add(&s->history->typed, s->run.block->src, st->at, before);
 }
 
 /* Carries out a command that is no block, or whose block is done at once. */
 static bool do_leaf(struct session *s, const struct step *st)
 {
-    struct journal_end end = {.host = s->in->host, .before = session_now(s)};
+    struct journal_end end = {.host = s->run.block->host, .before = session_now(s)};
     const uint64_t n_events = typed_lines_events(s->lab);
     struct place from;
     bool ok, parted = travel_begin_leave(s, st);
 
     position_reached(s);
     from = position_here(s);
-    s->travel.passing = (st->cmd->flags & CMD_PASSES) != 0;
-    s->step.cut = false;
+    s->run.step.only_time = (st->cmd->flags & CMD_PASSES) != 0;
+    s->run.step.cut = false;
     ok = command_run(s, st);
-    if (s->step.cut && s->stops.hit && !(st->cmd->flags & CMD_PASSES))
+    if (s->run.step.cut && s->stops.hit && !(st->cmd->flags & CMD_PASSES))
         session_say(
             s,
             "  %s was left in its middle: \"run\" lets devices finish what they have begun, "
@@ -118,13 +119,13 @@ static bool do_leaf(struct session *s, const struct step *st)
             st->cmd->name);
     end.after = session_now(s);
     end.outcome = outcome(s, ok);
-    s->travel.passing = false;
+    s->run.step.only_time = false;
     if (parted && !travel_end_leave(s, st, &end.before, ok && !(step_flags(st) & CMD_PASSES)))
         return ok;
     if (travel_stays(s, st, &from))
         return ok;
-    from = (struct place){s->history.journal.log.n, end.before};
-    journal_leaf(&s->history.journal, st, &end);
+    from = (struct place){s->history->journal.log.n, end.before};
+    journal_leaf(&s->history->journal, st, &end);
     if (ok || end.after.tick != end.before.tick || typed_lines_events(s->lab) != n_events)
         note_line(s, st, &from);
     return ok;
@@ -136,19 +137,19 @@ static bool do_block(struct session *s, const struct step *st)
     const struct moment before = session_now(s);
     const bool parted = travel_begin_leave(s, st);
     const struct place from = position_here(s);
-    const uint64_t n_deeds = s->history.journal.n;
+    const uint64_t n_deeds = s->history->journal.n;
     const bool sourced = !(st->cmd->flags & CMD_BLOCK);
-    const uint64_t n_entries = s->history.journal.log.n;
+    const uint64_t n_entries = s->history->journal.log.n;
     struct journal_block block;
     bool ok;
 
-    journal_open(&s->history.journal, &block, sourced || st->cmd == &cmd_table[CMD_foreach],
+    journal_open(&s->history->journal, &block, sourced || st->cmd == &cmd_table[CMD_foreach],
                  sourced);
     ok = command_run(s, st);
-    journal_close(&s->history.journal, st, s->in->host, ok && !session_is_over(s));
-    if (parted &&
-        !travel_end_leave(s, st, &before,
-                          s->history.journal.n != n_deeds && s->history.journal.log.n != n_entries))
+    journal_close(&s->history->journal, st, s->run.block->host, ok && !session_is_over(s));
+    if (parted && !travel_end_leave(s, st, &before,
+                                    s->history->journal.n != n_deeds &&
+                                        s->history->journal.log.n != n_entries))
         return ok;
     note_line(s, st, &from);
     return ok;
@@ -160,21 +161,21 @@ struct block exec_block(const struct session *s, const struct source *src)
 {
     struct block b = {.src = src, .host = ""};
 
-    if (!s->in)
+    if (!s->run.block)
         return b;
-    b.outer = s->in;
-    b.last_tick = s->in->last_tick;
-    b.n_lifted = s->in->n_lifted;
-    b.n_sources = s->in->n_sources + 1;
-    b.n_calls = s->in->n_calls;
+    b.outer = s->run.block;
+    b.last_tick = s->run.block->last_tick;
+    b.n_lifted = s->run.block->n_lifted;
+    b.n_sources = s->run.block->n_sources + 1;
+    b.n_calls = s->run.block->n_calls;
     return b;
 }
 
 struct block exec_inner_block(const struct session *s)
 {
-    struct block b = *s->in;
+    struct block b = *s->run.block;
 
-    b.outer = s->in;
+    b.outer = s->run.block;
     return b;
 }
 
@@ -200,16 +201,16 @@ static bool do_run(struct session *s, const struct step *st)
 static bool refuse_in_past(struct session *s, const struct step *st)
 {
     session_fail(s, st->at, "what waits is to be done at the end of \"%s\", and not here",
-                 futures_current(&s->futures));
+                 futures_current(&s->history->futures));
     return diag_remedy(&s->diag, "\"goto end\" goes there; \"run\" lets devices go on here");
 }
 
 static bool do_step(struct session *s, const struct step *st)
 {
-    if (st->cmd == &cmd_table[CMD_continue] && (s->stops.acting || !s->in->outer)) {
-        if (s->stops.acting || !s->rests.first)
+    if (st->cmd == &cmd_table[CMD_continue] && (s->stops.in_block || !s->run.block->outer)) {
+        if (s->stops.in_block || !s->run.remainders.waiting)
             return do_run(s, st);
-        if (s->travel.in_past)
+        if (s->history->position.in_past)
             return refuse_in_past(s, st);
     }
     return has_own_steps(st->cmd) ? do_block(s, st) : do_leaf(s, st);
@@ -217,20 +218,20 @@ static bool do_step(struct session *s, const struct step *st)
 
 bool exec_step(struct session *s, const struct step *st, const struct block *in)
 {
-    const struct block *outer = s->in;
+    const struct block *outer = s->run.block;
     bool ok;
 
     if (session_is_live(s))
-        s->config.live_ops->catch_up(s->live);
-    s->in = in;
-    s->step.first_tick = rdl_tick(s->lab);
+        s->config.live_ops->catch_up(s->outside.live);
+    s->run.block = in;
+    s->run.step.first_tick = rdl_tick(s->lab);
     if (is_outermost(in))
         s->diag.kind = DIAG_NONE;
     if (s->config.verbose && shows_events(s, st->cmd))
-        shown_begin(&s->shown);
+        shown_begin(&s->display.shown);
     ok = do_step(s, st);
     ok = had_memory(s, st, ok);
-    shown_end(&s->shown);
+    shown_end(&s->display.shown);
     if (!(st->cmd->flags & CMD_HEADER))
         advance_stop(s); /* what a guest does is a tick too */
     /* To be stopped in the middle of a command is no failure. */
@@ -238,7 +239,7 @@ bool exec_step(struct session *s, const struct step *st, const struct block *in)
         ok = true;
     if (!ok && s->diag_src.text == NULL)
         s->diag_src = *in->src;
-    s->in = outer;
+    s->run.block = outer;
     if (!outer)
         changes_tell(s);
     return ok;
@@ -271,7 +272,7 @@ static bool act(struct session *s, uint32_t id)
     struct stop *stop = stops_find(&s->stops, id);
     struct block in;
 
-    if (!stop || !stop->due || s->quit)
+    if (!stop || !stop->due || s->run.quit)
         return true;
     stop->due = false;
     in = exec_block(s, &stop->steps_src);
@@ -290,10 +291,10 @@ static bool end_stops(struct session *s)
     struct stop *next;
     bool ok = true;
 
-    s->stops.acting = true;
+    s->stops.in_block = true;
     for (uint32_t id = 1; id <= n_made && ok; id++)
         ok = act(s, id);
-    s->stops.acting = false;
+    s->stops.in_block = false;
     s->stops.hit = hit;
     for (struct stop *stop = s->stops.first; stop; stop = next) {
         next = stop->next;
@@ -323,7 +324,7 @@ static bool end_line(struct session *s, const struct step *st, const struct bloc
 {
     const struct step *behind = *next;
 
-    if (s->stops.acting) {
+    if (s->stops.in_block) {
         if (*next)
             session_say(s, "  not done: %s, and what follows it\n", (*next)->cmd->name);
         *next = NULL;
@@ -332,16 +333,16 @@ static bool end_line(struct session *s, const struct step *st, const struct bloc
     while (!in->outer && behind && in_one_line(in->src, st, behind))
         behind = behind->next;
     /* What is alone in a line and lets the lab go on has no rest: to go on is all that is left. */
-    if (s->step.cut && !has_own_steps(st->cmd) && (in->outer || behind != *next))
-        rest_add_command(s, in, st, began_ns);
-    rest_add(s, in, *next, in->outer ? NULL : behind);
+    if (s->run.step.cut && !has_own_steps(st->cmd) && (in->outer || behind != *next))
+        remainder_add_command(s, in, st, began_ns);
+    remainder_add(s, in, *next, in->outer ? NULL : behind);
     *next = in->outer ? NULL : behind;
     if (in->outer)
         return true;
-    rest_settle(s, in, st);
+    remainder_settle(s, in, st);
     if (!end_stops(s))
         return false;
-    if (*next && !s->quit)
+    if (*next && !s->run.quit)
         s->stops.hit = NULL;
     return true;
 }
@@ -358,7 +359,7 @@ bool exec_steps(struct session *s, const struct step *first, const struct block 
         began_ns = rdl_now_ns(s->lab);
         if (!exec_step(s, st, in))
             return false;
-        if (s->stops.hit && !s->quit && !end_line(s, st, in, began_ns, &next))
+        if (s->stops.hit && !s->run.quit && !end_line(s, st, in, began_ns, &next))
             return false;
     }
     return true;
@@ -368,11 +369,11 @@ bool exec_steps(struct session *s, const struct step *first, const struct block 
 static void begin(struct session *s)
 {
     s->diag_src = (struct source){0};
-    if (s->in)
+    if (s->run.block)
         return; /* it is sourced */
     s->stops.hit = NULL;
     stops_forget(&s->stops);
-    s->typed.n_runs++;
+    s->history->typed.n_runs++;
 }
 
 bool exec_script(struct session *s, const struct script *script)
@@ -393,8 +394,8 @@ bool exec_statements(struct session *s, const struct lines *l)
 {
     struct block in = exec_block(s, &l->script.src);
 
-    if (!s->in)
-        in.host = s->prompt_host;
+    if (!s->run.block)
+        in.host = s->prompt.host;
     begin(s);
     s->diag.kind = DIAG_NONE;
     if (!exec_steps(s, l->script.first, &in))
@@ -419,7 +420,7 @@ bool exec_lines(struct session *s, const struct source *src, bool abbreviated)
 
 bool exec_file(struct session *s, const struct source *src)
 {
-    struct script script = {.src = *src, .known = &s->macros.list};
+    struct script script = {.src = *src, .known = &s->run.macros.list};
     bool ok;
 
     if (!files_check_script(src, &s->diag)) {

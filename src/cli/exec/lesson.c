@@ -46,7 +46,7 @@ static void print_end(FILE *out, const struct session *s, int status, const stru
     const struct lesson *next = next_lesson(c, l);
     char when[32];
     struct text t = text_on(when, sizeof(when));
-    const unsigned long long n = s->history.n_expected;
+    const unsigned long long n = s->run.n_expectations;
 
     quantity_add_time_short(&t, rdl_now_ns(s->lab));
     if (status == EXIT_PASSED)

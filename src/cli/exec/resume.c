@@ -12,6 +12,7 @@
 
 #include "cli/exec/exec.h"
 #include "cli/exec/travel.h"
+#include "cli/session/history.h"
 #include "cli/session/position.h"
 #include "print/utf8.h"
 #include "print/version.h"
@@ -40,26 +41,26 @@ static bool is_same_version(const struct session_file *w)
 static void begin(struct session *s, struct future *f)
 {
     travel_start_over(s);
-    s->history.journal = f->journal;
-    s->typed = f->typed;
-    s->futures.marks = f->marks;
+    s->history->journal = f->journal;
+    s->history->typed = f->typed;
+    s->history->futures.marks = f->marks;
     f->journal = (struct journal){.marks = NULL};
     f->typed = (struct typed_lines){.v = NULL};
     f->marks = (struct marks){.v = NULL};
-    s->travel.in_past = s->history.journal.log.n > 0;
+    s->history->position.in_past = s->history->journal.log.n > 0;
 }
 
 /* Takes that back into @f. */
 static void end(struct session *s, struct future *f)
 {
-    f->journal = s->history.journal;
-    f->typed = s->typed;
-    f->marks = s->futures.marks;
+    f->journal = s->history->journal;
+    f->typed = s->history->typed;
+    f->marks = s->history->futures.marks;
     f->hash = rdl_hash(s->lab);
-    s->history.journal = (struct journal){.marks = NULL};
-    s->typed = (struct typed_lines){.v = NULL};
-    s->futures.marks = (struct marks){.v = NULL};
-    s->travel = (struct travel){.anew = true, .interrupted = s->travel.interrupted};
+    s->history->journal = (struct journal){.marks = NULL};
+    s->history->typed = (struct typed_lines){.v = NULL};
+    s->history->futures.marks = (struct marks){.v = NULL};
+    s->history->position = (struct position){.in_past = false};
 }
 
 static enum again do_again(struct session *s, uint64_t hash)
@@ -69,7 +70,7 @@ static enum again do_again(struct session *s, uint64_t hash)
 
     if (session_is_interrupted(s))
         return AGAIN_INTERRUPTED;
-    if (!arrived || s->travel.in_past || rdl_tick(s->lab) != to.at.tick ||
+    if (!arrived || s->history->position.in_past || rdl_tick(s->lab) != to.at.tick ||
         rdl_now_ns(s->lab) != to.at.ns)
         return AGAIN_OTHER_WAY;
     return hash && hash != rdl_hash(s->lab) ? AGAIN_OTHER_EVENTS : AGAIN_SAME;
@@ -86,7 +87,7 @@ static void say_command(const struct entering *e, const char *future)
     struct log_cursor c;
     FILE *f;
 
-    if (!log_at(&c, &s->history.journal.log, s->travel.n_entries))
+    if (!log_at(&c, &s->history->journal.log, s->history->position.n_entries))
         return;
     f = must_memstream(&line, &n);
     line_write_step(f, c.entry.st, "");
@@ -133,7 +134,7 @@ static void do_steps(struct entering *e, const char *future)
 {
     struct session *s = e->s;
     const struct session_config config = s->config;
-    struct journal old = s->history.journal;
+    struct journal old = s->history->journal;
     struct script script = {.first = NULL};
     char *text = NULL;
     size_t n = 0;
@@ -145,10 +146,10 @@ static void do_steps(struct entering *e, const char *future)
     script_done(&script);
     if (fclose(f) != 0)
         must_fail();
-    typed_lines_free(&s->typed);
-    free(s->futures.marks.v);
-    s->futures.marks = (struct marks){.v = NULL};
-    s->history.journal = (struct journal){.marks = NULL};
+    typed_lines_free(&s->history->typed);
+    free(s->history->futures.marks.v);
+    s->history->futures.marks = (struct marks){.v = NULL};
+    s->history->journal = (struct journal){.marks = NULL};
     travel_start_over(s);
     src = source_of(NULL, text);
     /* A file is no person: what looks may write files, and what is outside does not come again. */
@@ -227,15 +228,15 @@ static bool make_lab(struct entering *e)
     struct session *s = e->s;
     const struct session_file *w = e->w;
 
-    journal_free(&s->history.journal);
+    journal_free(&s->history->journal);
     if (!session_restart(s, w->seed, w->memory_bytes))
         return false;
     if (w->script.header)
         session_begin_scenario(s, w->script.header);
     for (size_t i = 0; i < w->n; i++)
         count_log(s, &w->v[i].journal.log);
-    snapshots_pass(&s->snapshots, s->lab, &start, true);
-    return s->snapshots.n > 0;
+    snapshots_pass(&s->history->snapshots, s->lab, &start, true);
+    return s->history->snapshots.n > 0;
 }
 
 static int enter_all(struct entering *e, struct session_file *w)
@@ -254,10 +255,10 @@ static int enter_all(struct entering *e, struct session_file *w)
     if (status != EXIT_PASSED)
         return status;
     for (size_t i = 1; i < w->n; i++)
-        futures_put(&s->futures, &w->v[i]);
+        futures_put(&s->history->futures, &w->v[i]);
     w->n = 1; /* the others are the session's */
-    futures_rename(&s->futures, w->v[0].name, w->v[0].was);
-    s->futures.n_was = w->n_was;
+    futures_rename(&s->history->futures, w->v[0].name, w->v[0].was);
+    s->history->futures.n_was = w->n_was;
     if (travel_to(s, &w->v[0].left, nowhere))
         return EXIT_PASSED;
     if (session_is_interrupted(s))
@@ -274,18 +275,18 @@ int resume_session(struct session *s, struct session_file *w, const char *name, 
     int status;
 
     /* A prompt may have made more ticks than a scenario has: each step may take as many. */
-    s->bounds.patience = SCENARIO_TICKS_MAX;
+    s->limits.ticks_per_step = SCENARIO_TICKS_MAX;
     if (!make_lab(&e)) {
         fprintf(err, "rdmalab: %s: there is no memory for its lab\n", SHOWN_NAME(name));
         return EXIT_FAILED;
     }
     s->config.live_ops = NULL;
-    s->travel.anew = true;
-    s->travel.interrupted = s->config.interrupted;
+    s->history->replay.first_time = true;
+    s->history->replay.interrupted = s->config.interrupted;
     status = enter_all(&e, w);
-    s->travel.anew = false;
-    s->travel.interrupted = NULL;
-    s->travel.of_file = true;
+    s->history->replay.first_time = false;
+    s->history->replay.interrupted = NULL;
+    s->history->from_file = true;
     s->config.live_ops = live_ops;
     s->diag.kind = DIAG_NONE;
     if (!is_same_version(w) && !e.told && status == EXIT_PASSED)

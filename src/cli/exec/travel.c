@@ -4,8 +4,9 @@
 #include "cli/exec/commands.h"
 #include "cli/lang/words.h"
 #include "cli/session/advance.h"
+#include "cli/session/history.h"
 #include "cli/session/position.h"
-#include "cli/session/rest.h"
+#include "cli/session/remainder.h"
 #include "emu/base/assert.h"
 #include "process/must.h"
 #include "rdmalab/trace.h"
@@ -20,8 +21,8 @@
 struct quiet {
     struct session_config config;
     struct live *live;
-    struct session_bounds bounds;
-    struct session_progress step;
+    struct session_limits limits;
+    struct step_progress step;
     struct stops stops;
     const struct block *in;
     struct diag diag;
@@ -29,20 +30,21 @@ struct quiet {
 
 static struct quiet become_quiet(struct session *s)
 {
-    const struct quiet q = {s->config, s->live, s->bounds, s->step, s->stops, s->in, s->diag};
+    const struct quiet q = {s->config, s->outside.live, s->limits, s->run.step,
+                            s->stops,  s->run.block,    s->diag};
 
     s->config.out = fopen("/dev/null", "w");
     if (!s->config.out)
         must_fail();
     s->config.verbose = false;
     s->config.live_ops = NULL;
-    s->live = NULL;
-    if (!s->travel.anew)
+    s->outside.live = NULL;
+    if (!s->history->replay.first_time)
         s->config.interrupted = NULL;
-    s->bounds = (struct session_bounds){.n_lifted = q.bounds.n_lifted};
+    s->limits = (struct session_limits){.n_lifted = q.limits.n_lifted};
     s->stops.hit = NULL;
-    s->stops.asleep = true;
-    s->travel.under_way = true;
+    s->stops.ignored = true;
+    s->history->replay.active = true;
     return q;
 }
 
@@ -50,19 +52,20 @@ static void end_quiet(struct session *s, const struct quiet *q)
 {
     fclose(s->config.out);
     s->config = q->config;
-    s->live = q->live;
-    s->bounds = q->bounds;
-    s->step = q->step;
+    s->outside.live = q->live;
+    s->limits = q->limits;
+    s->run.step = q->step;
     s->stops = q->stops;
-    s->in = q->in;
+    s->run.block = q->in;
     s->diag = q->diag;
-    s->travel.under_way = false;
+    s->history->replay.active = false;
 }
 
 /* Is what is done again to end before its end? */
 static bool is_enough(const struct session *s)
 {
-    return s->travel.enough || (s->travel.interrupted && *s->travel.interrupted);
+    return s->history->replay.found ||
+           (s->history->replay.interrupted && *s->history->replay.interrupted);
 }
 
 /* Takes a snapshot on the way, unless something is looked for: the list stays as it is meanwhile.
@@ -71,17 +74,17 @@ static void pass(struct session *s, const struct log_entry *e)
 {
     const struct place p = {e->i, session_now(s)};
 
-    if (!s->travel.look && position_waited_in(s, e) == 0)
-        snapshots_pass(&s->snapshots, s->lab, &p, false);
+    if (!s->history->replay.look && position_waited_in(s, e) == 0)
+        snapshots_pass(&s->history->snapshots, s->lab, &p, false);
 }
 
 /* Lets time pass up to @to, before which no tick is due if all goes as it did. */
 static void wait_to(struct session *s, const struct moment *to)
 {
-    const struct rdl_limits limits = {.ticks = s->travel.anew ? 1 : CHUNK_TICKS};
+    const struct rdl_limits limits = {.ticks = s->history->replay.first_time ? 1 : CHUNK_TICKS};
 
     while (rdl_now_ns(s->lab) < to->ns && !is_enough(s) &&
-           !(s->travel.anew && rdl_tick(s->lab) > to->tick)) {
+           !(s->history->replay.first_time && rdl_tick(s->lab) > to->tick)) {
         const uint64_t before = rdl_tick(s->lab);
 
         if (rdl_run(s->lab, to->ns, limits) != RDL_ERR_TIMEOUT || rdl_tick(s->lab) == before)
@@ -94,7 +97,7 @@ static void pass_to(struct session *s, const struct log_entry *e, const struct m
 {
     while (rdl_tick(s->lab) < to->tick && !is_enough(s)) {
         const uint64_t left = to->tick - rdl_tick(s->lab);
-        const uint64_t most = s->travel.look ? 1 : CHUNK_TICKS;
+        const uint64_t most = s->history->replay.look ? 1 : CHUNK_TICKS;
         const struct rdl_limits limits = {.ticks = left < most ? left : most};
         const uint64_t before = rdl_tick(s->lab);
 
@@ -125,12 +128,13 @@ static void do_again(struct session *s, const struct log_entry *e, const struct 
     const struct source nowhere = {.text = ""};
     const struct block in = {.src = &nowhere,
                              .host = e->host,
-                             .last_tick = cut              ? to->tick
-                                          : s->travel.anew ? to->tick + 1 /* it may never end */
-                                                           : 0,
-                             .n_lifted = s->bounds.n_lifted,
-                             .undisturbed = !s->travel.anew};
-    const struct block *outer = s->in;
+                             .last_tick = cut ? to->tick
+                                          : s->history->replay.first_time
+                                              ? to->tick + 1 /* it may never end */
+                                              : 0,
+                             .n_lifted = s->limits.n_lifted,
+                             .undisturbed = !s->history->replay.first_time};
+    const struct block *outer = s->run.block;
 
     if (e->st->cmd->flags & CMD_PASSES) {
         pass_to(s, e, to);
@@ -138,17 +142,17 @@ static void do_again(struct session *s, const struct log_entry *e, const struct 
     }
     if (e->st->cmd == &cmd_table[CMD_expect])
         return;
-    if (e->st->cmd == &cmd_table[CMD_record] && !s->travel.anew) {
+    if (e->st->cmd == &cmd_table[CMD_record] && !s->history->replay.first_time) {
         record_again(s, e->st);
         return;
     }
     if (e->outcome != LOG_DONE && e->after.tick == e->before.tick && e->after.ns == e->before.ns)
         return; /* it did nothing */
-    s->in = &in;
-    s->step.first_tick = rdl_tick(s->lab);
+    s->run.block = &in;
+    s->run.step.first_tick = rdl_tick(s->lab);
     s->diag.kind = DIAG_NONE;
     (void)command_run(s, e->st); /* as then: where it ends is what counts */
-    s->in = outer;
+    s->run.block = outer;
 }
 
 /* Carries out @e again, or goes on with it, up to @to where that is before its end.  False: it went
@@ -159,10 +163,10 @@ static bool do_entry(struct session *s, const struct log_entry *e, const struct 
 {
     bool over;
 
-    s->travel.n_entries = e->i;
+    s->history->position.n_entries = e->i;
     do_again(s, e, to);
     over = rdl_tick(s->lab) == e->after.tick && rdl_now_ns(s->lab) == e->after.ns;
-    s->travel.n_entries = e->i + over;
+    s->history->position.n_entries = e->i + over;
     position_notify(s);
     return over || (to != &e->after && rdl_tick(s->lab) >= to->tick);
 }
@@ -171,9 +175,9 @@ static bool do_entry(struct session *s, const struct log_entry *e, const struct 
 static bool replay(struct session *s, const struct place *from, const struct place *to)
 {
     struct log_cursor c;
-    bool more = log_at(&c, &s->history.journal.log, from->n_entries);
+    bool more = log_at(&c, &s->history->journal.log, from->n_entries);
 
-    s->travel.n_entries = from->n_entries;
+    s->history->position.n_entries = from->n_entries;
     for (; more && c.entry.i <= to->n_entries; more = log_next(&c)) {
         const bool last = c.entry.i == to->n_entries;
 
@@ -191,7 +195,7 @@ static bool replay(struct session *s, const struct place *from, const struct pla
 /* The entry that is under way at @p, or begins there.  False: there is none. */
 static bool entry_at(const struct session *s, const struct place *p, struct log_cursor *ret)
 {
-    return log_at(ret, &s->history.journal.log, p->n_entries);
+    return log_at(ret, &s->history->journal.log, p->n_entries);
 }
 
 /* May what was under way at @p be gone on with, from there? */
@@ -207,8 +211,8 @@ void travel_snapshot(struct session *s, bool must)
 {
     const struct place here = position_here(s);
 
-    if (!s->travel.in_past || (goes_on_from(s, &here) && position_waited_ns(s) == 0))
-        snapshots_pass(&s->snapshots, s->lab, &here, must);
+    if (!s->history->position.in_past || (goes_on_from(s, &here) && position_waited_ns(s) == 0))
+        snapshots_pass(&s->history->snapshots, s->lab, &here, must);
 }
 
 /* Recording is on or off as it was at the place of @snapshot. */
@@ -219,26 +223,26 @@ static void restore(struct session *s, const struct snapshot *snapshot)
         rdl_record_pause(s->lab);
     else
         rdl_record_resume(s->lab);
-    s->full = rdl_shortage(s->lab) == RDL_SHORT_LAB;
+    s->lab_info.memory_full = rdl_shortage(s->lab) == RDL_SHORT_LAB;
 }
 
 void travel_start_over(struct session *s)
 {
     const struct place start = {0, {0, 0}};
 
-    RDL_ASSERT(s->snapshots.n > 0 && place_units(&s->snapshots.v[0].place) == 0);
-    snapshots_forget_after(&s->snapshots, &start);
-    restore(s, &s->snapshots.v[0]);
+    RDL_ASSERT(s->history->snapshots.n > 0 && place_units(&s->history->snapshots.v[0].place) == 0);
+    snapshots_forget_after(&s->history->snapshots, &start);
+    restore(s, &s->history->snapshots.v[0]);
     rdl_record_forget_ahead(s->lab);
-    s->travel.n_entries = 0;
-    s->travel.in_past = false;
+    s->history->position.n_entries = 0;
+    s->history->position.in_past = false;
 }
 
 bool travel_broken(struct session *s, struct span at)
 {
     diag_set(&s->diag, DIAG_BROKEN, at,
              "an invariant of the emulator broke: what was done again went another way");
-    return diag_remedy(&s->diag, s->travel.of_file
+    return diag_remedy(&s->diag, s->history->from_file
                                      ? "this is a bug of rdmalab, or the file was changed"
                                      : "this is a bug of rdmalab");
 }
@@ -246,8 +250,8 @@ bool travel_broken(struct session *s, struct span at)
 /* Has the lab the hash that it had when it was here first, if that is known? */
 static bool is_as_then(const struct session *s)
 {
-    const struct place here = {s->travel.n_entries, session_now(s)};
-    const struct snapshot *snapshot = snapshots_before(&s->snapshots, &here);
+    const struct place here = {s->history->position.n_entries, session_now(s)};
+    const struct snapshot *snapshot = snapshots_before(&s->history->snapshots, &here);
 
     return place_compare(&snapshot->place, &here) != 0 || snapshot->hash == rdl_hash(s->lab);
 }
@@ -259,7 +263,7 @@ bool travel_replay(struct session *s, const struct snapshot *snapshot, const str
     bool same;
 
     restore(s, snapshot);
-    s->travel.n_entries = from.n_entries;
+    s->history->position.n_entries = from.n_entries;
     position_notify(s);
     same = replay(s, &from, to);
     end_quiet(s, &q);
@@ -273,9 +277,9 @@ bool travel_to(struct session *s, const struct place *to, struct span at)
     struct quiet q;
     bool same;
 
-    if (!s->travel.in_past)
+    if (!s->history->position.in_past)
         travel_snapshot(s, true); /* so that the way back is short */
-    snapshot = snapshots_before(&s->snapshots, to);
+    snapshot = snapshots_before(&s->history->snapshots, to);
     RDL_ASSERT(snapshot);
     q = become_quiet(s);
     if (place_compare(&from, to) > 0 || !goes_on_from(s, &from) ||
@@ -285,9 +289,9 @@ bool travel_to(struct session *s, const struct place *to, struct span at)
     }
     same = replay(s, &from, to) && is_as_then(s);
     end_quiet(s, &q);
-    from = (struct place){s->travel.n_entries, session_now(s)};
+    from = (struct place){s->history->position.n_entries, session_now(s)};
     end = position_end(s);
-    s->travel.in_past = place_compare(&from, &end) < 0;
+    s->history->position.in_past = place_compare(&from, &end) < 0;
     advance_arrive(s);
     return same || travel_broken(s, at);
 }
@@ -307,9 +311,9 @@ bool travel_begin_leave(struct session *s, const struct step *st)
     const struct place here = position_here(s);
     struct log_cursor c;
 
-    if (!s->travel.in_past || !may_change(st))
+    if (!s->history->position.in_past || !may_change(st))
         return false;
-    s->travel.waited_ns = position_waited_ns(s);
+    s->history->position.waited_ns = position_waited_ns(s);
     if ((step_flags(st) & CMD_PASSES) && entry_at(s, &here, &c) &&
         (c.entry.st->cmd->flags & CMD_PASSES))
         return false; /* where it ends will tell */
@@ -323,7 +327,7 @@ static void say_parted(struct session *s, const struct step *st, uint64_t tick)
     session_say(s, "what was done behind #%llu stays as \"%s\"%s\n", (unsigned long long)tick,
                 futures_settle(s),
                 step_flags(st) & CMD_PASSES ? "; \"redo 1 tick\" goes forward in it" : "");
-    rests_give_up(s);
+    remainders_abandon(s);
 }
 
 bool travel_end_leave(struct session *s, const struct step *st, const struct moment *before,
@@ -331,7 +335,7 @@ bool travel_end_leave(struct session *s, const struct step *st, const struct mom
 {
     const bool passed = rdl_tick(s->lab) != before->tick || rdl_now_ns(s->lab) != before->ns;
 
-    if (s->futures.n == 0)
+    if (s->history->futures.n == 0)
         return true; /* it began with another lab */
     if (passed || did) {
         say_parted(s, st, before->tick);
@@ -367,11 +371,11 @@ bool travel_stays(struct session *s, const struct step *st, const struct place *
     const struct place end = position_end(s);
     struct place here;
 
-    if (!s->travel.in_past || !may_change(st))
-        return s->travel.in_past;
+    if (!s->history->position.in_past || !may_change(st))
+        return s->history->position.in_past;
     if (place_on_the_way(s, from, &here)) {
-        s->travel.n_entries = here.n_entries;
-        s->travel.in_past = place_compare(&here, &end) < 0;
+        s->history->position.n_entries = here.n_entries;
+        s->history->position.in_past = place_compare(&here, &end) < 0;
         return true;
     }
     futures_leave(s, from);
@@ -381,16 +385,16 @@ bool travel_stays(struct session *s, const struct step *st, const struct place *
 
 bool travel_to_future(struct session *s, const char *name, struct span at)
 {
-    const struct future *found = futures_find(&s->futures, name);
+    const struct future *found = futures_find(&s->history->futures, name);
     const struct place here = position_here(s);
     struct common common;
     struct future next;
     struct place end;
 
     RDL_ASSERT(found);
-    common = futures_common(&s->history.journal, &found->journal);
-    if (!s->travel.in_past)
-        snapshots_pass(&s->snapshots, s->lab, &here, true); /* so that its hash is known */
+    common = futures_common(&s->history->journal, &found->journal);
+    if (!s->history->position.in_past)
+        snapshots_pass(&s->history->snapshots, s->lab, &here, true); /* so that its hash is known */
     if (!travel_to(s, &common.a, at))
         return false;
     futures_exchange(s, name, &here, &common.b, &next);

@@ -12,7 +12,7 @@
 #ifndef CLI_EXEC_TRAVEL_H
 #define CLI_EXEC_TRAVEL_H
 
-#include "cli/session/session.h"
+#include "cli/session/history.h"
 
 /* Takes the lab to @to.  On failure s->diag says why; it is DIAG_BROKEN if the replay went another
  * way than the session did.

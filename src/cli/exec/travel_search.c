@@ -2,6 +2,7 @@
 /* Looking for a place: backwards from one snapshot to the next, the last ones first; forwards at
  * once. */
 #include "cli/exec/travel.h"
+#include "cli/session/history.h"
 #include "cli/session/position.h"
 
 static bool is_end(const struct travel_search *search, const struct place *p)
@@ -34,12 +35,12 @@ static bool search_between(struct session *s, struct travel_search *search,
     bool finished;
 
     search->first = true;
-    s->travel.look = look;
-    s->travel.look_ctx = search;
-    s->travel.interrupted = s->config.interrupted;
-    finished = travel_replay(s, snapshots_before(&s->snapshots, from), to);
-    s->travel.look = NULL;
-    s->travel.interrupted = NULL;
+    s->history->replay.look = look;
+    s->history->replay.look_ctx = search;
+    s->history->replay.interrupted = s->config.interrupted;
+    finished = travel_replay(s, snapshots_before(&s->history->snapshots, from), to);
+    s->history->replay.look = NULL;
+    s->history->replay.interrupted = NULL;
     return finished;
 }
 
@@ -52,14 +53,15 @@ bool travel_search(struct session *s, struct travel_search *search, const struct
 
     search->found = search->at_end = false;
     search->end = *end;
-    travel_snapshot(s, !s->travel.in_past);
-    for (size_t i = snapshots_until(&s->snapshots, end); i > 0 && finished && !search->found; i--) {
-        const struct place from = s->snapshots.v[i - 1].place;
+    travel_snapshot(s, !s->history->position.in_past);
+    for (size_t i = snapshots_until(&s->history->snapshots, end);
+         i > 0 && finished && !search->found; i--) {
+        const struct place from = s->history->snapshots.v[i - 1].place;
 
         finished = search_between(s, search, &from, &to);
         to = from;
     }
-    s->travel.in_past = true; /* wherever it stopped */
+    s->history->position.in_past = true; /* wherever it stopped */
     if (!travel_to(s, &origin, at))
         return false;
     if (finished && !search->found)
@@ -79,7 +81,7 @@ static void look_ahead(void *ctx, struct session *s, const struct place *p)
     }
     if (search->found || !search->look(search->ctx, s, false))
         return;
-    search->found = s->travel.enough = true;
+    search->found = s->history->replay.found = true;
     search->place = *p;
     if (search->keep)
         search->keep(search->ctx);
@@ -93,14 +95,14 @@ bool travel_search_ahead(struct session *s, struct travel_search *search, struct
     search->found = search->at_end = false;
     search->end = origin;
     travel_snapshot(s, true);
-    s->travel.look = look_ahead;
-    s->travel.look_ctx = search;
-    s->travel.interrupted = s->config.interrupted;
-    finished = travel_replay(s, snapshots_before(&s->snapshots, &origin), &end);
-    s->travel.look = NULL;
-    s->travel.interrupted = NULL;
-    s->travel.enough = false;
-    s->travel.in_past = true; /* wherever it stopped */
+    s->history->replay.look = look_ahead;
+    s->history->replay.look_ctx = search;
+    s->history->replay.interrupted = s->config.interrupted;
+    finished = travel_replay(s, snapshots_before(&s->history->snapshots, &origin), &end);
+    s->history->replay.look = NULL;
+    s->history->replay.interrupted = NULL;
+    s->history->replay.found = false;
+    s->history->position.in_past = true; /* wherever it stopped */
     if (search->found)
         return true;
     if (!travel_to(s, &origin, at))

@@ -2,6 +2,7 @@
 #include "cli/session/advance.h"
 
 #include "cli/live/live.h"
+#include "cli/session/history.h"
 #include "cli/session/position.h"
 #include "cli/session/stop_look.h"
 #include "emu/base/assert.h"
@@ -70,10 +71,10 @@ static bool time_reached(struct session *s, struct span at)
     char buf[48];
     struct text t = text_on(buf, sizeof(buf));
 
-    if (s->bounds.whole.ns == 0) {
+    if (s->limits.whole.ns == 0) {
         session_fail(s, at, "the clock is at its end, after 146 years");
     } else {
-        quantity_add(&t, QUANTITY_TIME, s->bounds.whole.ns);
+        quantity_add(&t, QUANTITY_TIME, s->limits.whole.ns);
         session_fail(s, at, "the limit of %s of simulated time was reached", buf);
     }
     diag_remedy(&s->diag, "this does not end by itself, or the scenario's limit is too small");
@@ -85,7 +86,7 @@ static bool tick_reached(struct session *s, struct span at, struct limit limit)
 {
     if (limit.of_step) {
         session_fail(s, at, "this is not over after %llu ticks",
-                     (unsigned long long)s->bounds.patience);
+                     (unsigned long long)s->limits.ticks_per_step);
         diag_remedy(&s->diag,
                     "it may never end by itself; \"why\" tells what goes on, \"run\" goes on");
     } else {
@@ -123,9 +124,9 @@ static bool is_stuck(struct session *s, const struct move *m, struct standstill 
 
     if (n != still->achieved)
         *still = (struct standstill){n, tick};
-    if (!s->bounds.stuck || !session_limit(s).of_step || s->travel.under_way ||
+    if (!s->limits.standstill_ticks || !session_limit(s).of_step || s->history->replay.active ||
         m->kind != MOVE_RUN || m->until_ns != RDL_NEVER ||
-        tick - still->since_tick < s->bounds.stuck)
+        tick - still->since_tick < s->limits.standstill_ticks)
         return false;
     session_fail(s, at, "this run does not end: for %llu ticks nothing has been completed",
                  (unsigned long long)(tick - still->since_tick));
@@ -141,18 +142,18 @@ static void hit(struct session *s, struct stop *stop)
     struct text t = text_on(buf, sizeof(buf));
 
     stop->n_hits++;
-    stop->due = stop->steps && !s->stops.acting;
+    stop->due = stop->steps && !s->stops.in_block;
     stop->enabled = !stop->once;
     if (!s->stops.hit)
         s->stops.hit = stop;
     if (stop->owner == STOP_OF_PROGRAM) {
-        s->quit = true;
+        s->run.quit = true;
         return;
     }
     stop_add_hit(&t, stop);
     session_say_plain(s, buf);
     session_say(s, "%s\n",
-                stop->steps && s->stops.acting
+                stop->steps && s->stops.in_block
                     ? "; its block is not done, as that of another one runs"
                     : "");
 }
@@ -160,7 +161,7 @@ static void hit(struct session *s, struct stop *stop)
 /* Is one of the stops hit now, or was one before?  Then no step is to go on. */
 static bool is_stopped(struct session *s)
 {
-    if (session_is_over(s) || s->stops.asleep)
+    if (session_is_over(s) || s->stops.ignored)
         return session_is_over(s);
     for (struct stop *stop = s->stops.first; stop; stop = stop->next) {
         if (stop->enabled && stop_look(s, stop))
@@ -202,12 +203,12 @@ static bool live_is_over(const struct session *s, const struct move *m, bool had
     if (m->kind != MOVE_RUN)
         return false;
     return (rdl_now_ns(s->lab) >= m->until_ns && rdl_next_ns(s->lab) > m->until_ns) ||
-           (had_programs && !s->config.live_ops->programs_run(s->live));
+           (had_programs && !s->config.live_ops->programs_run(s->outside.live));
 }
 
 void advance_tell(struct session *s)
 {
-    const char *said = s->live ? s->config.live_ops->said(s->live) : NULL;
+    const char *said = s->outside.live ? s->config.live_ops->said(s->outside.live) : NULL;
 
     if (said)
         session_tell(s, said);
@@ -220,7 +221,7 @@ static enum rdl_status live_turn(struct session *s, const struct move *m, int in
                                  uint32_t *reterr_rsp)
 {
     const struct live_ops *ops = s->config.live_ops;
-    const uint64_t real = live_bound(m, ops->begin_turn(s->live)), now = rdl_now_ns(s->lab);
+    const uint64_t real = live_bound(m, ops->begin_turn(s->outside.live)), now = rdl_now_ns(s->lab);
     const struct rdl_limits limits = {.ticks = LIVE_TURN_TICKS, .ns = real > now ? real - now : 1};
     const struct move bounded = {m->kind, m->grain, real, m->host};
     enum rdl_status st = RDL_ERR_IDLE;
@@ -233,7 +234,7 @@ static enum rdl_status live_turn(struct session *s, const struct move *m, int in
     if (st != RDL_ERR_IDLE && st != RDL_ERR_TIMEOUT && !has_end(m))
         return st;
     next = rdl_next_ns(s->lab);
-    ops->pump(s->live, has_end(m) && m->until_ns < next ? m->until_ns : next, input);
+    ops->pump(s->outside.live, has_end(m) && m->until_ns < next ? m->until_ns : next, input);
     advance_tell(s);
     return RDL_ERR_IDLE;
 }
@@ -243,7 +244,7 @@ static bool program_failed(struct session *s, struct span at)
 {
     struct live_error error;
 
-    if (!s->config.live_ops->programs_failed(s->live, &error))
+    if (!s->config.live_ops->programs_failed(s->outside.live, &error))
         return false;
     session_fail(s, at, "%s", error.message);
     diag_remedy(&s->diag, "%s", error.remedy);
@@ -254,7 +255,7 @@ static bool program_failed(struct session *s, struct span at)
 static struct moved move_live(struct session *s, const struct move *m, struct span at,
                               uint32_t *reterr_rsp)
 {
-    const bool had_programs = s->config.live_ops->programs_run(s->live);
+    const bool had_programs = s->config.live_ops->programs_run(s->outside.live);
 
     if (m->kind == MOVE_RUN && m->until_ns == RDL_NEVER && !had_programs)
         session_say(s, "waiting for frames from outside; ^C ends it\n");
@@ -283,11 +284,11 @@ bool advance_idle(struct session *s, int input)
     if (!session_is_live(s) || s->config.live_ops->has_input(input))
         return false;
     (void)live_turn(s, &m, input, NULL); /* a run says nothing but that it goes on */
-    if (s->config.live_ops->programs_failed(s->live, &error)) {
+    if (s->config.live_ops->programs_failed(s->outside.live, &error)) {
         text_addf(&t, "error: %s\n%s%s%s", error.message, error.remedy[0] ? "  " : "", error.remedy,
                   error.remedy[0] ? "\n" : "");
         session_tell(s, buf);
-        s->failed_idle = true;
+        s->outside.program_failed = true;
     }
     return true;
 }
@@ -299,7 +300,7 @@ static bool next_limits(struct session *s, struct span at, struct rdl_limits *re
 {
     const struct limit last = session_limit(s);
     const uint64_t tick = rdl_tick(s->lab), now = rdl_now_ns(s->lab);
-    const uint64_t look = stops_ticks(&s->stops, tick), last_ns = s->bounds.whole.ns;
+    const uint64_t look = stops_ticks(&s->stops, tick), last_ns = s->limits.whole.ns;
     struct rdl_limits limits = {.ticks = look < CHUNK_TICKS ? look : CHUNK_TICKS};
 
     if (last.tick && tick >= last.tick)
@@ -328,16 +329,16 @@ static struct moved move_chunks(struct session *s, const struct move *m, struct 
         if (is_stopped(s) || session_interrupted(s, at) || is_stuck(s, m, &still, at) ||
             !next_limits(s, at, &limits))
             return cut_short;
-        if (s->travel.look) {
+        if (s->history->replay.look) {
             position_notify(s); /* a verb has made a tick before it waits */
             limits.ticks = 1;
         }
         moved.st = call(s, m, limits, reterr_rsp);
         if (moved.st != RDL_ERR_TIMEOUT)
             return moved;
-        if (s->travel.passing)
+        if (s->run.step.only_time)
             position_reached(s);
-        if (s->travel.under_way)
+        if (s->history->replay.active)
             position_notify(s);
         /* Fewer ticks than allowed: it was the time that ran out. */
         if (rdl_tick(s->lab) - before < limits.ticks) {
@@ -355,7 +356,7 @@ static struct moved move(struct session *s, const struct move *m, struct span at
         session_is_live(s) ? move_live(s, m, at, reterr_rsp) : move_chunks(s, m, at, reterr_rsp);
 
     if (moved.cut)
-        s->step.cut = true;
+        s->run.step.cut = true;
     return moved;
 }
 

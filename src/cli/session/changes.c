@@ -116,7 +116,7 @@ static void tell(void *ctx, const struct tree_difference *d)
     struct node *node = find_node(t, d->path, n);
     struct node_text *shown;
 
-    if (!is_told(t->s->changes.told, d))
+    if (!is_told(t->s->display.changes.told, d))
         return;
     if (!node)
         node = add_node(t, d->path, n);
@@ -154,11 +154,11 @@ static void end_telling(struct telling *t)
 
 void changes_tell(struct session *s)
 {
-    struct changes *c = &s->changes;
+    struct changes *c = &s->display.changes;
     struct telling t = {.s = s};
     struct tree_state now;
 
-    if (c->told == CHANGES_OFF || !s->config.verbose || s->shown.full)
+    if (c->told == CHANGES_OFF || !s->config.verbose || s->display.shown.full)
         return;
     tree_state_take(&now, s->lab);
     if (c->known) {
@@ -180,6 +180,6 @@ void changes_forget(struct changes *c)
 
 void changes_set(struct session *s, enum changes_told told)
 {
-    changes_forget(&s->changes);
-    s->changes.told = told; /* the end of the line that says so looks at the lab first */
+    changes_forget(&s->display.changes);
+    s->display.changes.told = told; /* the end of the line that says so looks at the lab first */
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/session/history.h"
 #include "cli/session/position.h"
 #include "cli/session/session.h"
 #include "emu/base/assert.h"
@@ -150,9 +151,9 @@ void futures_rename(struct futures *all, const char *name, bool was)
 uint64_t futures_hash_at_end(const struct session *s)
 {
     const struct place end = position_end(s);
-    const struct snapshot *last = snapshots_before(&s->snapshots, &end);
+    const struct snapshot *last = snapshots_before(&s->history->snapshots, &end);
 
-    if (!s->travel.in_past)
+    if (!s->history->position.in_past)
         return rdl_hash(s->lab);
     return last && place_compare(&last->place, &end) == 0 ? last->hash : 0;
 }
@@ -161,27 +162,27 @@ uint64_t futures_hash_at_end(const struct session *s)
 static struct future take(struct session *s, const char *name, bool was, const struct place *left)
 {
     struct future f = {.was = was,
-                       .journal = s->history.journal,
-                       .typed = s->typed,
-                       .marks = s->futures.marks,
+                       .journal = s->history->journal,
+                       .typed = s->history->typed,
+                       .marks = s->history->futures.marks,
                        .left = *left,
                        .hash = futures_hash_at_end(s)};
 
     set_name(f.name, name);
-    s->history.journal = (struct journal){.marks = NULL};
-    s->typed = (struct typed_lines){.n_runs = f.typed.n_runs};
-    s->futures.marks = (struct marks){.v = NULL};
+    s->history->journal = (struct journal){.marks = NULL};
+    s->history->typed = (struct typed_lines){.n_runs = f.typed.n_runs};
+    s->history->futures.marks = (struct marks){.v = NULL};
     return f;
 }
 
 /* The session did what it did in @f, up to @place. */
 static void begin_from(struct session *s, const struct future *f, const struct place *place)
 {
-    s->history.journal = journal_until(&f->journal, place, s->travel.waited_ns);
-    s->typed = typed_lines_until(&f->typed, place);
-    s->futures.marks = marks_until(&f->marks, place);
-    snapshots_forget_after(&s->snapshots, place);
-    s->travel.in_past = false;
+    s->history->journal = journal_until(&f->journal, place, s->history->position.waited_ns);
+    s->history->typed = typed_lines_until(&f->typed, place);
+    s->history->futures.marks = marks_until(&f->marks, place);
+    snapshots_forget_after(&s->history->snapshots, place);
+    s->history->position.in_past = false;
 }
 
 void futures_leave(struct session *s, const struct place *place)
@@ -193,54 +194,56 @@ void futures_leave(struct session *s, const struct place *place)
 
     do {
         t = text_on(name, sizeof(name));
-        text_addf(&t, "was%u", ++s->futures.n_was);
-    } while (futures_has(&s->futures, name));
+        text_addf(&t, "was%u", ++s->history->futures.n_was);
+    } while (futures_has(&s->history->futures, name));
     kept = take(s, name, true, &end);
-    s->futures.aside = snapshots_take_after(&s->snapshots, place);
-    begin_from(s, add(&s->futures, &kept), place);
-    s->futures.parted = *place;
-    s->futures.parting = true;
+    s->history->futures.aside = snapshots_take_after(&s->history->snapshots, place);
+    begin_from(s, add(&s->history->futures, &kept), place);
+    s->history->futures.parted = *place;
+    s->history->futures.parting = true;
 }
 
 const char *futures_settle(struct session *s)
 {
-    s->futures.parting = false;
+    s->history->futures.parting = false;
     rdl_record_forget_ahead(s->lab);
-    snapshots_done(&s->futures.aside);
-    forget_oldest(&s->futures);
-    return s->futures.v[s->futures.n - 1].name;
+    snapshots_done(&s->history->futures.aside);
+    forget_oldest(&s->history->futures);
+    return s->history->futures.v[s->history->futures.n - 1].name;
 }
 
 void futures_rejoin(struct session *s)
 {
-    struct future *f = &s->futures.v[s->futures.n - 1];
-    const uint64_t n_runs = s->typed.n_runs;
+    struct future *f = &s->history->futures.v[s->history->futures.n - 1];
+    const uint64_t n_runs = s->history->typed.n_runs;
 
-    journal_free(&s->history.journal);
-    typed_lines_free(&s->typed);
-    marks_free(&s->futures.marks);
-    s->history.journal = f->journal;
+    journal_free(&s->history->journal);
+    typed_lines_free(&s->history->typed);
+    marks_free(&s->history->futures.marks);
+    s->history->journal = f->journal;
     f->typed.n_runs = n_runs;
-    s->typed = f->typed;
-    s->futures.marks = f->marks;
-    s->futures.parting = false;
-    s->futures.n--;
-    s->futures.n_was--;
-    snapshots_put_back(&s->snapshots, &s->futures.aside, &s->futures.parted);
-    s->travel.n_entries = s->futures.parted.n_entries;
-    s->travel.in_past = true;
+    s->history->typed = f->typed;
+    s->history->futures.marks = f->marks;
+    s->history->futures.parting = false;
+    s->history->futures.n--;
+    s->history->futures.n_was--;
+    snapshots_put_back(&s->history->snapshots, &s->history->futures.aside,
+                       &s->history->futures.parted);
+    s->history->position.n_entries = s->history->futures.parted.n_entries;
+    s->history->position.in_past = true;
 }
 
 void futures_fork(struct session *s, const char *name)
 {
-    const uint64_t waited_ns = s->travel.in_past ? position_waited_ns(s) : 0;
+    const uint64_t waited_ns = s->history->position.in_past ? position_waited_ns(s) : 0;
     const struct place here = position_here(s);
-    const struct future kept = take(s, futures_current(&s->futures), s->futures.was, &here);
+    const struct future kept =
+        take(s, futures_current(&s->history->futures), s->history->futures.was, &here);
 
-    s->travel.waited_ns = waited_ns;
+    s->history->position.waited_ns = waited_ns;
     rdl_record_forget_ahead(s->lab);
-    begin_from(s, add(&s->futures, &kept), &here);
-    futures_rename(&s->futures, name, false);
+    begin_from(s, add(&s->history->futures, &kept), &here);
+    futures_rename(&s->history->futures, name, false);
 }
 
 /* --- Switching -------------------------------------------------------------------------------- */
@@ -286,23 +289,24 @@ struct common futures_common(const struct journal *a, const struct journal *b)
 void futures_exchange(struct session *s, const char *name, const struct place *here,
                       const struct place *place, struct future *ret)
 {
-    const struct future *found = futures_find(&s->futures, name);
-    const size_t i = (size_t)(found - s->futures.v);
+    const struct future *found = futures_find(&s->history->futures, name);
+    const size_t i = (size_t)(found - s->history->futures.v);
     struct place end;
 
     RDL_ASSERT(found);
     *ret = *found;
     /* It takes the place of @name: the oldest futures come first. */
-    s->futures.v[i] = take(s, futures_current(&s->futures), s->futures.was, here);
-    s->history.journal = ret->journal;
-    s->typed = ret->typed;
-    s->futures.marks = ret->marks;
-    futures_rename(&s->futures, ret->name, ret->was);
-    snapshots_forget_after(&s->snapshots, place);
+    s->history->futures.v[i] =
+        take(s, futures_current(&s->history->futures), s->history->futures.was, here);
+    s->history->journal = ret->journal;
+    s->history->typed = ret->typed;
+    s->history->futures.marks = ret->marks;
+    futures_rename(&s->history->futures, ret->name, ret->was);
+    snapshots_forget_after(&s->history->snapshots, place);
     rdl_record_forget_ahead(s->lab);
     end = position_end(s);
-    s->travel.n_entries = place->n_entries;
-    s->travel.in_past = place_compare(place, &end) < 0;
+    s->history->position.n_entries = place->n_entries;
+    s->history->position.in_past = place_compare(place, &end) < 0;
 }
 
 void futures_delete(struct futures *all, const char *name)

@@ -9,6 +9,7 @@
 #include "cli/live/live.h"
 #include "cli/session/advance.h"
 #include "cli/session/expr_count.h"
+#include "cli/session/history.h"
 #include "cli/session/shown.h"
 #include "cli/session/stop_look.h"
 #include "emu/base/quantity.h"
@@ -19,13 +20,13 @@
 
 static void close_lab(struct session *s)
 {
-    shown_done(&s->shown);
-    if (s->live)
-        s->config.live_ops->close(s->live);
-    s->live = NULL;
+    shown_done(&s->display.shown);
+    if (s->outside.live)
+        s->config.live_ops->close(s->outside.live);
+    s->outside.live = NULL;
     rdl_lab_free(s->lab);
     s->lab = NULL;
-    s->stops.ear = NULL; /* it was the lab's */
+    s->stops.listener = NULL; /* it was the lab's */
 }
 
 /* Gives the session an empty lab in place of the one that it has.  If there is no memory for a new
@@ -47,19 +48,22 @@ static enum rdl_status open_lab(struct session *s, uint64_t seed, size_t memory_
         return st;
     }
     close_lab(s);
-    snapshots_done(&s->snapshots);
-    futures_free(&s->futures);
-    typed_lines_free(&s->typed);
-    changes_forget(&s->changes);
+    snapshots_done(&s->history->snapshots);
+    futures_free(&s->history->futures);
+    typed_lines_free(&s->history->typed);
+    changes_forget(&s->display.changes);
     conditions_free(&s->conditions);
-    rests_free(&s->rests);
-    vq_looks_done(&s->looks);
-    s->travel = (struct travel){.in_past = false};
+    remainders_free(&s->run.remainders);
+    vq_looks_done(&s->display.vq_looks);
+    s->history->position = (struct position){.in_past = false};
+    s->history->replay = (struct replay){.active = false};
+    s->history->from_file = false;
+    s->outside.was_used = false;
     s->lab = lab;
-    s->seed = seed;
-    s->memory_bytes = memory_bytes;
-    s->full = false;
-    st = shown_init(&s->shown, lab, s->config.out, s->config.share);
+    s->lab_info.seed = seed;
+    s->lab_info.memory_bytes = memory_bytes;
+    s->lab_info.memory_full = false;
+    st = shown_init(&s->display.shown, lab, s->config.out, s->config.share);
     if (st == RDL_OK && s->config.observer.opened)
         st = s->config.observer.opened(s->config.observer.ctx, lab);
     if (st == RDL_OK && !stops_move(s))
@@ -85,9 +89,14 @@ enum rdl_status session_new(const struct session_config *config, struct session 
 
     if (!s)
         return RDL_ERR_NOMEM;
+    s->history = calloc(1, sizeof(*s->history));
+    if (!s->history) {
+        free(s);
+        return RDL_ERR_NOMEM;
+    }
     s->config = *config;
-    s->bounds.whole.ticks = SCENARIO_TICKS_MAX;
-    snapshots_init(&s->snapshots, config->history_bytes);
+    s->limits.whole.ticks = SCENARIO_TICKS_MAX;
+    snapshots_init(&s->history->snapshots, config->history_bytes);
     st = open_lab(s, config->seed, config->memory_bytes);
     if (st != RDL_OK) {
         session_free(s);
@@ -101,18 +110,19 @@ void session_free(struct session *s)
 {
     if (!s)
         return;
-    snapshots_done(&s->snapshots);
-    futures_free(&s->futures);
-    typed_lines_free(&s->typed);
-    changes_forget(&s->changes);
-    rests_free(&s->rests);
-    vq_looks_done(&s->looks);
+    snapshots_done(&s->history->snapshots);
+    futures_free(&s->history->futures);
+    typed_lines_free(&s->history->typed);
+    changes_forget(&s->display.changes);
+    remainders_free(&s->run.remainders);
+    vq_looks_done(&s->display.vq_looks);
     close_lab(s);
-    journal_free(&s->history.journal);
-    pool_free(&s->history.pool);
-    pool_free(&s->macros.pool);
+    journal_free(&s->history->journal);
+    pool_free(&s->history->header_pool);
+    pool_free(&s->run.macros.pool);
     stops_free(&s->stops);
     conditions_free(&s->conditions);
+    free(s->history);
     free(s);
 }
 
@@ -123,11 +133,11 @@ bool session_restart(struct session *s, uint64_t seed, size_t memory_bytes)
 
 void session_begin_scenario(struct session *s, const struct step *st)
 {
-    s->bounds.whole.ticks = step_number(st, "ticks");
+    s->limits.whole.ticks = step_number(st, "ticks");
     if (step_has(st, "ticks"))
-        s->bounds.patience = 0;
-    s->bounds.whole.ns = step_number_or(st, "time", 0);
-    s->history.header = step_copy(&s->history.pool, st);
+        s->limits.ticks_per_step = 0;
+    s->limits.whole.ns = step_number_or(st, "time", 0);
+    s->history->header = step_copy(&s->history->header_pool, st);
 }
 
 bool session_fail(struct session *s, struct span at, const char *fmt, ...)
@@ -144,9 +154,9 @@ bool session_fail(struct session *s, struct span at, const char *fmt, ...)
 
 bool session_interrupted(struct session *s, struct span at)
 {
-    if (!session_is_interrupted(s) || (s->in && s->in->undisturbed))
+    if (!session_is_interrupted(s) || (s->run.block && s->run.block->undisturbed))
         return false;
-    s->step.interrupted = true;
+    s->run.step.interrupted = true;
     session_fail(s, at, "interrupted");
     return true;
 }
@@ -158,13 +168,13 @@ bool session_fail_status(struct session *s, struct span at, const char *what, en
 
 bool session_is_live(const struct session *s)
 {
-    return s->live && s->config.live_ops->attached(s->live);
+    return s->outside.live && s->config.live_ops->attached(s->outside.live);
 }
 
 void session_tell(struct session *s, const char *lines)
 {
-    if (s->tell) {
-        s->tell(lines);
+    if (s->prompt.print_around) {
+        s->prompt.print_around(lines);
         return;
     }
     fputs(lines, s->config.out);
@@ -176,7 +186,7 @@ void session_say(struct session *s, const char *fmt, ...)
     va_list args;
 
     /* Where the story is cut off, the answers to its steps would be riddles. */
-    if (!s->config.verbose || s->shown.full)
+    if (!s->config.verbose || s->display.shown.full)
         return;
     va_start(args, fmt);
     vfprintf(s->config.out, fmt, args);
@@ -186,7 +196,7 @@ void session_say(struct session *s, const char *fmt, ...)
 void session_made(struct session *s, const char *host, const char *fmt, ...)
 {
     struct made one = {""};
-    struct made *made = s->in->made ? s->in->made : &one;
+    struct made *made = s->run.block->made ? s->run.block->made : &one;
     struct text t = {made->text, strlen(made->text), sizeof(made->text), false};
     va_list args;
 
@@ -201,40 +211,40 @@ void session_made(struct session *s, const char *host, const char *fmt, ...)
 
 bool session_is_over(const struct session *s)
 {
-    return s->quit || s->stops.hit;
+    return s->run.quit || s->stops.hit;
 }
 
 struct scope session_outer_scope(const struct session *s)
 {
     return (struct scope){
-        .lab = s->lab, .host = "", .live_ops = s->config.live_ops, .live = s->live};
+        .lab = s->lab, .host = "", .live_ops = s->config.live_ops, .live = s->outside.live};
 }
 
 struct scope session_scope(const struct session *s)
 {
     struct scope in = session_outer_scope(s);
 
-    if (s->in)
-        in.host = s->in->host;
+    if (s->run.block)
+        in.host = s->run.block->host;
     return in;
 }
 
 struct limit session_limit(const struct session *s)
 {
-    if (s->in && s->in->last_tick && s->in->n_lifted == s->bounds.n_lifted)
-        return (struct limit){s->in->last_tick, false};
-    if (s->bounds.patience)
-        return (struct limit){s->step.first_tick + s->bounds.patience, true};
-    return (struct limit){s->bounds.whole.ticks, false};
+    if (s->run.block && s->run.block->last_tick && s->run.block->n_lifted == s->limits.n_lifted)
+        return (struct limit){s->run.block->last_tick, false};
+    if (s->limits.ticks_per_step)
+        return (struct limit){s->run.step.first_tick + s->limits.ticks_per_step, true};
+    return (struct limit){s->limits.whole.ticks, false};
 }
 
 void session_lift_limits(struct session *s)
 {
-    s->bounds.whole.ticks = 0;
-    s->bounds.n_lifted++;
-    s->travel.was_live = true;
-    snapshots_done(&s->snapshots);
-    snapshots_init(&s->snapshots, 0);
+    s->limits.whole.ticks = 0;
+    s->limits.n_lifted++;
+    s->outside.was_used = true;
+    snapshots_done(&s->history->snapshots);
+    snapshots_init(&s->history->snapshots, 0);
 }
 
 void session_say_plain(struct session *s, const char *text)
@@ -254,12 +264,12 @@ void session_read(const struct session *s, const struct source *src, const struc
 {
     struct line_reader r = {.script = &ret->script,
                             .abbreviated = abbreviated,
-                            .begun = s->history.journal.n > 0,
+                            .begun = s->history->journal.n > 0,
                             .tokens = tokens};
     size_t bad_at;
     const char *why = source_check_text(src, &bad_at);
 
-    *ret = (struct lines){.script = {.src = *src, .known = &s->macros.list}};
+    *ret = (struct lines){.script = {.src = *src, .known = &s->run.macros.list}};
     if (why)
         diag_set(&ret->wrong, DIAG_SYNTAX, (struct span){bad_at, 1}, "%s", why);
     else
@@ -275,7 +285,7 @@ void session_complain(struct session *s, FILE *err)
 
 int session_exit_status(const struct session *s)
 {
-    if (s->step.interrupted)
+    if (s->run.step.interrupted)
         return EXIT_INTERRUPTED;
     switch (s->diag.kind) {
     case DIAG_NONE:

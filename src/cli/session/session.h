@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* A session: one lab, the commands that act on it, and what was said on the way.
+/* A session: one lab, the state of the commands that act on it, and the streams that they print to.
  *
- * A session reads no terminal and writes only to the streams that it was given, so that it can run
- * inside another program.
+ * A session reads no terminal and writes only to the streams of its configuration, so that it can
+ * run inside another program.  It carries out no command: the executor does (cli/exec/exec.h).
  */
 #ifndef CLI_SESSION_SESSION_H
 #define CLI_SESSION_SESSION_H
@@ -16,14 +16,11 @@
 #include "cli/lang/recall.h"
 #include "cli/lang/script.h"
 #include "cli/session/changes.h"
-#include "cli/session/futures.h"
-#include "cli/session/journal.h"
+#include "cli/session/log.h"
+#include "cli/session/remainder.h"
 #include "cli/session/resolve.h"
-#include "cli/session/rest.h"
 #include "cli/session/shown.h"
-#include "cli/session/snapshots.h"
 #include "cli/session/stops.h"
-#include "cli/session/typed_lines.h"
 #include "cli/show/show_vq.h"
 #include "process/exit_status.h"
 #include "rdmalab/lab.h"
@@ -34,8 +31,8 @@
 struct ev;
 struct live;
 struct live_ops;
-
 struct session;
+struct session_history;
 
 /* Callbacks for a program that observes a session.  Each may be NULL. */
 struct session_observer {
@@ -51,24 +48,24 @@ struct session_observer {
 };
 
 struct session_config {
-    FILE *out; /* what commands print */
-    FILE *err; /* what is wrong in a sourced file */
+    FILE *out; /* output of the commands */
+    FILE *err; /* errors in a sourced file */
     uint64_t seed;
-    bool seed_given;                          /* it wins over the seed of a scenario */
+    bool seed_given;                          /* @seed replaces the seed of a scenario */
     bool verbose;                             /* print what verbs made and what steps did */
-    bool steps_told;                          /* print the steps of scripts too, if @verbose */
-    enum shown_share share;                   /* how much of what happens is printed, if @verbose */
+    bool steps_told;                          /* with @verbose: print the steps of scripts, too */
+    enum shown_share share;                   /* with @verbose: how many events are printed */
     bool colour;                              /* @out is a terminal */
-    const volatile sig_atomic_t *interrupted; /* set by ^C; NULL: nobody interrupts */
+    const volatile sig_atomic_t *interrupted; /* set by ^C; NULL: there is no ^C */
     const struct live_ops *live_ops;          /* NULL: no live ports, no programs */
-    bool tested;                              /* that is why there are none */
-    size_t memory_bytes;                      /* that the lab may use, whatever a scenario says; 0:
-                                                 what that says, or the default */
+    bool tested;                              /* @live_ops is NULL because this is a test */
+    size_t memory_bytes; /* limit of the lab's memory, replaces that of a scenario; 0: the
+                            scenario's limit, or the default */
     struct session_observer observer;
-    unsigned refused_commands; /* set of enum cmd_bit: commands with one of them are not allowed */
-    size_t history_bytes;      /* that snapshots may take, so that it can go back; 0: it cannot */
+    unsigned refused_commands; /* set of enum cmd_bit: commands with one of these are refused */
+    size_t history_bytes;      /* limit of the snapshots' memory; 0: none, it cannot go back */
     const char *files_below;   /* commands write only in this directory; NULL: anywhere */
-    bool indulgent; /* no expectation is looked at, and `until` may end without what it waits for */
+    bool expectations_ignored; /* `expect`, `until` and `finish` do not fail if theirs is not met */
 };
 
 /* What the steps of an `on` have made so far, for one line: "pd, mr (4096 bytes, lkey 0x1)". */
@@ -76,114 +73,115 @@ struct made {
     char text[SESSION_MADE_BYTES];
 };
 
-/* Where steps stand: a script as a whole, or a block in it.  It does not change while they run. */
+/* The surroundings of steps: a script as a whole, or a block in it.  Constant while they run. */
 struct block {
     const struct block *outer; /* NULL: a script that nothing sourced */
-    const struct source *src;  /* where the steps come from */
-    const char *host;          /* where their bare names are looked up; "": nowhere */
-    struct made *made;         /* collects what they make; NULL: each tells it in its own line */
-    uint64_t last_tick; /* they may let the lab go on up to here; 0: see struct session_bounds */
-    uint64_t n_lifted;  /* what that was in struct session_bounds when @last_tick was set */
-    size_t n_sources;   /* sourced files around them */
-    size_t n_calls;     /* calls of macros around them */
-    bool undisturbed;   /* ^C does not end them */
+    const struct source *src;  /* the text of the steps */
+    const char *host;          /* bare names are looked up on this host; "": nowhere */
+    struct made *made;         /* collects what they make; NULL: each prints its own line */
+    uint64_t last_tick;        /* the last tick that they may make; 0: see struct session_limits */
+    uint64_t n_lifted;         /* @n_lifted of the limits when @last_tick was set */
+    size_t n_sources;          /* number of sourced files around them */
+    size_t n_calls;            /* number of calls of macros around them */
+    bool undisturbed;          /* ^C does not end them */
 };
 
-/* How far the steps of a session may let the lab go on. */
-struct session_bounds {
+/* --- The parts of a session ------------------------------------------------------------------- */
+
+/* The running step, or the last one. */
+struct step_progress {
+    uint64_t first_tick; /* ticks of the lab when it began */
+    bool only_time;      /* it only lets time pass (CMD_PASSES) */
+    bool interrupted;    /* ^C ended it; stays until the prompt or the program has seen it */
+    bool cut;            /* something outside ended it: ^C, a limit, a stop */
+    uint64_t left;       /* a `step` that was cut: how many steps it did not make */
+};
+
+struct session_macros {
+    struct pool pool; /* of @list */
+    struct macros list;
+};
+
+/* What runs. */
+struct session_run {
+    const struct block *block; /* of the running step; NULL: none runs */
+    struct step_progress step;
+    struct remainders remainders; /* of lines that a stop ended */
+    struct session_macros macros;
+    bool quit;               /* no further step is to be carried out */
+    uint64_t n_expectations; /* `expect`s so far */
+};
+
+/* Limits of the ticks and the time of a session. */
+struct session_limits {
     struct rdl_limits whole; /* last tick and last time of the session; 0: none */
-    uint64_t patience;       /* ticks that each step may take, in place of a last tick; 0: that */
-    uint64_t stuck;          /* ticks that a run without an end may take, once it completes nothing
-                                more; 0: any number */
-    uint64_t n_lifted;       /* how often a lab that follows real time has lifted them */
+    uint64_t ticks_per_step; /* ticks that each step may make, instead of a last tick; 0: not so */
+    uint64_t standstill_ticks; /* a run without an end fails after so many ticks that complete
+                                  nothing; 0: never */
+    uint64_t n_lifted;         /* how often a lab that follows real time has lifted them */
 };
 
-/* How the step that runs goes, or how the last one went. */
-struct session_progress {
-    uint64_t first_tick; /* the lab had made so many when it began */
-    bool interrupted;    /* it ended because of ^C; stays until somebody has seen it */
-    bool cut;            /* it ended from outside: ^C, a limit, a stop */
-    uint64_t left;       /* of a `step` that was cut: how often it was to go on */
+/* The lab beside its handle. */
+struct lab_info {
+    uint64_t seed;
+    size_t memory_bytes; /* limit of its memory; 0: the default */
+    bool memory_full;    /* the limit was reached, and an error message has said so */
 };
 
-/* What the session has done. */
-struct history {
-    struct journal journal;
-    uint64_t n_expected; /* expectations */
-    struct pool pool;    /* of @header */
-    struct step *header; /* of the scenario; NULL: none was given */
+/* What comes from outside the lab. */
+struct session_outside {
+    struct live *live;   /* live ports and programs; NULL: none was asked for */
+    bool program_failed; /* a program failed while no command was running */
+    bool was_used;       /* the lab has or had a live port or a program: it cannot be replayed */
 };
 
-/* Where the lab is if it is not at the end of what was done; see travel.h. */
-struct travel {
-    bool in_past;
-    uint64_t n_entries; /* of the log that are over where it is, if it is in the past */
-    uint64_t waited_ns; /* as position_waited_ns() has it, before what runs */
-    bool passing;       /* what runs only lets the lab go on */
-    bool under_way;     /* something is done again */
-    /* Looks at each place on the way while something is done again; NULL: nobody does. */
-    void (*look)(void *ctx, struct session *s, const struct place *p);
-    void *look_ctx;
-    const volatile sig_atomic_t *interrupted; /* what is done again ends then; NULL: it does not */
-    bool enough;                              /* or then: who looks has seen what it wants */
-    bool anew;     /* that was not done in this session before, but in the one of a world file */
-    bool of_file;  /* some of what is done again comes from a world file */
-    bool was_live; /* the lab has or had something that came from outside */
+/* The prompt, if there is one. */
+struct session_prompt {
+    char host[RDL_NAME_BYTES]; /* bare names outside of blocks are looked up there; "": nowhere */
+    bool at_terminal;          /* somebody reads: long answers end where the screen is full */
+    bool hints_off;            /* no hints are shown behind the cursor */
+    struct recall *recall;     /* the lines typed so far; NULL: there is no prompt */
+    /* Prints @lines around the line that is being typed.  NULL: no line is. */
+    void (*print_around)(const char *lines);
+};
+
+/* What was printed. */
+struct session_display {
+    struct shown shown;       /* prints events while they happen */
+    struct changes changes;   /* `set changes` */
+    struct vq_looks vq_looks; /* what `show vq` has shown */
 };
 
 /* The conditions of faults: `drop where bytes > 100 and h1.qp.state == RTS`.
  *
- * A fault of the lab holds a pointer to its condition, and the lab may go back to where the fault
- * was there: so a condition lives as long as the lab, and the same one is kept once.  Two are the
- * same if they have the same text and look up bare names on the same host.
+ * A fault of the lab holds a pointer to its condition, and the lab may go back to a place where the
+ * fault existed.  So a condition lives as long as the lab, and equal conditions are kept once:
+ * those with the same text that look up bare names on the same host.
  */
 struct condition;
 struct conditions {
     struct condition *first;
 };
 
-/* The macros of a session, and what they are made of. */
-struct session_macros {
-    struct pool pool;
-    struct macros list;
-};
-
-/* The lab and the diag are what every command uses; the rest is in parts. */
+/* Every command uses the lab and the diag.  The executor owns @run and @history: of the commands
+ * below it only those about the history know that.
+ */
 struct session {
     struct session_config config;
     struct rdl_lab *lab;
-    uint64_t seed;       /* of the lab */
-    size_t memory_bytes; /* that the lab may use; 0: the default */
-    bool full;           /* it has used them all up, and that was said */
-    struct live *live;   /* NULL until something live is asked for */
-    bool failed_idle;    /* a program failed while nothing ran that could have failed */
-    struct session_bounds bounds;
-    struct stops stops;
+    struct diag diag;       /* the error of the step that failed */
+    struct source diag_src; /* the text that it is about; valid until the next step */
+
+    struct session_run run;          /* what runs */
+    struct session_history *history; /* what was done: history.h */
+    struct stops stops;              /* what stops: breaks and watches, */
+    struct session_limits limits;    /* and limits */
+
+    struct lab_info lab_info;
+    struct session_outside outside;
+    struct session_prompt prompt;
+    struct session_display display;
     struct conditions conditions; /* of faults */
-    bool quit;                    /* nothing more is to be run */
-    bool at_terminal; /* somebody types and reads: a long answer ends where the screen is full */
-
-    const struct block *in; /* of the step that runs; NULL: none does.  exec_step() sets it */
-    struct session_progress step;
-    struct history history;
-    struct snapshots snapshots;
-    struct typed_lines typed;
-    struct travel travel;
-    struct futures futures;
-    struct changes changes;
-    struct session_macros macros;
-    struct rests rests;
-    struct vq_looks looks; /* what `show vq` has shown */
-
-    struct diag diag;                 /* of the step that failed */
-    struct source diag_src;           /* where it is; valid until the next step */
-    char prompt_host[RDL_NAME_BYTES]; /* of the bare names that are typed outside of blocks; "":
-                                         none */
-    struct recall *recall;            /* what was typed at the prompt; NULL: there is no prompt */
-    bool no_hints;                    /* nothing is shown behind the cursor */
-    struct shown shown;               /* the events that are printed as they happen */
-    /* Prints what happened meanwhile around a line that is being typed; NULL: there is none. */
-    void (*tell)(const char *lines);
 };
 
 /* A session with an empty lab.  Free with session_free(), which takes NULL too. */

@@ -5,6 +5,7 @@
 
 #include "cli/session/expr_count.h"
 #include "cli/session/expr_eval.h"
+#include "cli/session/history.h"
 #include "rdmalab/trace.h"
 
 /* Where names in @stop are looked up: they mean the same whatever step runs. */
@@ -168,7 +169,7 @@ static void hear(void *ctx, const struct ev *e)
 {
     const struct session *s = ctx;
 
-    if (s->stops.asleep && !s->travel.look)
+    if (s->stops.ignored && !s->history->replay.look)
         return;
     for (struct stop *stop = s->stops.first; stop; stop = stop->next) {
         struct operand now;
@@ -189,9 +190,9 @@ static void hear(void *ctx, const struct ev *e)
 bool stops_listen(struct session *s)
 {
     if (!stops_watch(&s->stops)) {
-        rdl_unlisten(s->lab, s->stops.ear);
-        s->stops.ear = NULL;
-    } else if (!s->stops.ear && rdl_listen(s->lab, hear, s, &s->stops.ear) != RDL_OK) {
+        rdl_unlisten(s->lab, s->stops.listener);
+        s->stops.listener = NULL;
+    } else if (!s->stops.listener && rdl_listen(s->lab, hear, s, &s->stops.listener) != RDL_OK) {
         return diag_status(&s->diag, (struct span){0, 0}, "watch", RDL_ERR_NOMEM);
     }
     return true;

@@ -144,7 +144,7 @@ uint64_t stops_ticks(const struct stops *list, uint64_t tick)
     uint64_t ticks = UINT64_MAX;
 
     for (const struct stop *stop = list->first; stop; stop = stop->next) {
-        if (!stop->enabled || list->asleep)
+        if (!stop->enabled || list->ignored)
             continue;
         if (stop->when->kind != EXPR_EVENT)
             return 1; /* any tick may change what the condition is about */

@@ -65,12 +65,12 @@ struct stop {
 
 struct stops {
     struct stop *first;
-    struct stop *gone;        /* removed by the line that runs, which may be in the steps of one */
-    const struct stop *hit;   /* the first that has ended what ran; NULL: none has */
-    uint32_t n_made;          /* also those that are gone */
-    bool asleep;              /* nothing is hit: what runs was done before */
-    bool acting;              /* what runs are the steps of one: those of another are not done */
-    struct rdl_listener *ear; /* of those that watch; NULL: none does */
+    struct stop *gone;      /* removed by the line that runs, which may be in the steps of one */
+    const struct stop *hit; /* the first that has ended what ran; NULL: none has */
+    uint32_t n_made;        /* also those that are gone */
+    bool ignored;           /* no stop is hit: during a replay */
+    bool in_block;          /* the steps of a stop run: those of another are not carried out */
+    struct rdl_listener *listener; /* of the stops that watch a value; NULL: none does */
 };
 
 void stops_free(struct stops *list);

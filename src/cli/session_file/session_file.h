@@ -11,7 +11,7 @@
 #ifndef CLI_SESSION_FILE_SESSION_FILE_H
 #define CLI_SESSION_FILE_SESSION_FILE_H
 
-#include "cli/session/session.h"
+#include "cli/session/history.h"
 
 #define SESSION_FILE_FORM                                                                          \
     1u /* of the file; what an older rdmalab could not read has another one                        \

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cli/lang/json_parts.h"
+#include "cli/session/history.h"
 #include "cli/session/position.h"
 #include "cli/session_file/session_file.h"
 #include "print/print_json.h"
@@ -232,15 +233,15 @@ static void write_future(FILE *out, const struct future *f, bool first)
 /* What the session is in, as one of its futures; all that it points to stays the session's. */
 static struct future current(const struct session *s, uint64_t hash)
 {
-    struct future f = {.was = s->futures.was,
-                       .journal = s->history.journal,
-                       .typed = s->typed,
-                       .marks = s->futures.marks,
+    struct future f = {.was = s->history->futures.was,
+                       .journal = s->history->journal,
+                       .typed = s->history->typed,
+                       .marks = s->history->futures.marks,
                        .left = position_here(s),
                        .hash = hash};
     struct text t = text_on(f.name, sizeof(f.name));
 
-    text_add(&t, futures_current(&s->futures));
+    text_add(&t, futures_current(&s->history->futures));
     return f;
 }
 
@@ -252,24 +253,24 @@ void session_file_write(const struct session *s, uint64_t hash, FILE *out)
     fprintf(out, "{\n  \"world\": %u,\n  \"rdmalab\": ", SESSION_FILE_FORM);
     print_json_string(out, RDMALAB_VERSION);
     fputs(",\n  \"seed\": ", out);
-    print_json_number(out, s->seed);
-    if (s->memory_bytes) {
+    print_json_number(out, s->lab_info.seed);
+    if (s->lab_info.memory_bytes) {
         fputs(",\n  \"memory\": ", out);
-        print_json_number(out, s->memory_bytes);
+        print_json_number(out, s->lab_info.memory_bytes);
     }
-    if (s->history.header) {
+    if (s->history->header) {
         fputs(",\n  \"scenario\": {", out);
-        json_write_header(out, s->history.header, "    ", &begun);
+        json_write_header(out, s->history->header, "    ", &begun);
         fputs(begun ? "\n  }" : "}", out);
     }
-    if (s->futures.n_was) {
+    if (s->history->futures.n_was) {
         fputs(",\n  \"left\": ", out);
-        print_json_number(out, s->futures.n_was);
+        print_json_number(out, s->history->futures.n_was);
     }
     fputs(",\n  \"futures\": [", out);
     write_future(out, &here, true);
-    for (size_t i = 0; i < s->futures.n; i++)
-        write_future(out, &s->futures.v[i], false);
+    for (size_t i = 0; i < s->history->futures.n; i++)
+        write_future(out, &s->history->futures.v[i], false);
     fputs("\n  ]\n}\n", out);
 }
 
@@ -285,14 +286,14 @@ static bool reaches_out(const struct journal *j)
 
 const char *session_file_obstacle(const struct session *s)
 {
-    size_t n_names = s->futures.marks.n;
-    bool out = reaches_out(&s->history.journal);
+    size_t n_names = s->history->futures.marks.n;
+    bool out = reaches_out(&s->history->journal);
 
-    for (size_t i = 0; i < s->futures.n; i++) {
-        n_names += s->futures.v[i].marks.n;
-        out = out || reaches_out(&s->futures.v[i].journal);
+    for (size_t i = 0; i < s->history->futures.n; i++) {
+        n_names += s->history->futures.v[i].marks.n;
+        out = out || reaches_out(&s->history->futures.v[i].journal);
     }
-    if (s->futures.n >= SESSION_FILE_FUTURES_MAX || n_names > SESSION_FILE_NAMES_MAX)
+    if (s->history->futures.n >= SESSION_FILE_FUTURES_MAX || n_names > SESSION_FILE_NAMES_MAX)
         return "there are too many futures, or names of places, for one file";
     return out ? "what was done asks for ports or programs, which no file may that can be opened"
                : NULL;

@@ -9,6 +9,7 @@
 #include "cli/cli_testing.h"
 #include "cli/exec/exec.h"
 #include "cli/session/session.h"
+#include "cli/session/snapshots.h"
 #include "golden.h"
 
 /* A scenario with two connected hosts, whose first SEND is lost once. */

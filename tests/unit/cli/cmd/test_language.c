@@ -4,6 +4,7 @@
  */
 #include "cli/exec/exec.h"
 #include "cli/lab_session.h"
+#include "cli/session/history.h"
 
 #include "cli/lang/expand.h"
 #include "cli/lang/json.h"
@@ -183,9 +184,9 @@ static void to_ask_begins_no_future(void **state)
     lab_open(&l, false);
     lab_run(&l, PAIR "post_recv h2.qp; run; back 2; macro m { show }; m");
     lab_run(&l, "if tick < 1 { alloc_pd h1 }");
-    assert_int_equal(l.s->futures.n, 0);
+    assert_int_equal(l.s->history->futures.n, 0);
     lab_run(&l, "if tick > 1 { alloc_pd h1 }");
-    assert_int_equal(l.s->futures.n, 1);
+    assert_int_equal(l.s->history->futures.n, 1);
     lab_close(&l);
 }
 

@@ -182,7 +182,7 @@ static void a_host_of_its_own_is_written_out(void **state)
     expand(l.s, "on h2", &e);
     assert_true(e.context && !e.wrong);
     assert_string_equal(e.host, "h2");
-    memcpy(l.s->prompt_host, e.host, sizeof(e.host));
+    memcpy(l.s->prompt.host, e.host, sizeof(e.host));
     free(e.text);
     lab_run(&l, "alloc_pd as pd");
     lab_run(&l, "show pd");
@@ -190,7 +190,7 @@ static void a_host_of_its_own_is_written_out(void **state)
     lab_run(&l, "on h1 { alloc_pd as pd }");
     expand(l.s, "on", &e);
     assert_true(e.context && e.host[0] == '\0');
-    l.s->prompt_host[0] = '\0';
+    l.s->prompt.host[0] = '\0';
     free(e.text);
     assert_false(lab_try(&l, "dealloc_pd pd"));
     lab_run(&l, "expect h2.pd.users == 0");

@@ -401,21 +401,21 @@ void carry_out_until(struct lab *l, const char *statement, struct cut cut, uint6
 {
     const uint64_t tick = rdl_tick(l->s->lab);
 
-    l->s->bounds.patience = cut.by == CUT_LIMIT ? cut.after : PATIENCE;
+    l->s->limits.ticks_per_step = cut.by == CUT_LIMIT ? cut.after : PATIENCE;
     l->interrupt_at = cut.by == CUT_INTERRUPT ? tick + cut.after : UINT64_MAX;
     if (cut.by == CUT_STOP)
         stop_at(l, tick + cut.after);
     if (last_tick > 0)
         stop_at(l, last_tick);
     (void)lab_try(l, statement); /* many statements fail */
-    l->seen.interrupted += l->s->step.interrupted;
-    l->seen.stopped += cut.by == CUT_STOP && l->s->quit;
+    l->seen.interrupted += l->s->run.step.interrupted;
+    l->seen.stopped += cut.by == CUT_STOP && l->s->run.quit;
     l->seen.limited += cut.by == CUT_LIMIT && rdl_tick(l->s->lab) >= tick + cut.after;
     l->seen.blocks += strchr(statement, '{') != NULL;
     remove_stops_of_program(&l->s->stops);
-    l->s->quit = false;
-    l->s->step.interrupted = false;
-    l->s->bounds.patience = 0;
+    l->s->run.quit = false;
+    l->s->run.step.interrupted = false;
+    l->s->limits.ticks_per_step = 0;
     l->interrupted = 0;
     l->interrupt_at = UINT64_MAX;
 }

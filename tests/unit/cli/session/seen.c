@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/session/seen.h"
+#include "cli/session/history.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -58,7 +59,7 @@ void seen_add(struct seen *seen, const struct session *s)
     bool done[N_CMDS] = {false}, outcome[LOG_FAILED + 1] = {false}, reset = false, err = false;
     struct log_cursor c;
 
-    for (bool more = log_first(&c, &s->history.journal.log); more; more = log_next(&c)) {
+    for (bool more = log_first(&c, &s->history->journal.log); more; more = log_next(&c)) {
         const struct step *st = c.entry.st;
         const size_t cmd = (size_t)(st->cmd - cmd_table);
         const bool modified = cmd == CMD_modify_qp && c.entry.outcome == LOG_DONE;

@@ -4,6 +4,7 @@
  */
 #include "cli/exec/travel.h"
 #include "cli/lab_session.h"
+#include "cli/session/history.h"
 #include "cli/session/position.h"
 #include "cli/session/stop_look.h"
 #include "emu/trace/event.h"
@@ -261,7 +262,7 @@ static void a_search_from_the_middle_of_a_command_finds_its_way_back(void **stat
 
     (void)state;
     lab_open(&l, false);
-    l.s->snapshots.gap = 1;
+    l.s->history->snapshots.gap = 1;
     lab_run(&l, examples_before[BEFORE_CONNECTED]);
     for (uint64_t tick = 1; tick <= position_end(l.s).at.tick; tick++) {
         const struct place to = position_of_tick(l.s, tick);

@@ -3,6 +3,7 @@
  */
 #include "cli/exec/travel.h"
 #include "cli/lab_session.h"
+#include "cli/session/history.h"
 #include "cli/session/position.h"
 #include "rdmalab/trace.h"
 
@@ -88,12 +89,12 @@ static void a_setting_is_no_part_of_what_was_done(void **state)
     (void)state;
     lab_open(&l, true);
     lab_run(&l, STORY "back");
-    assert_true(l.s->travel.in_past);
+    assert_true(l.s->history->position.in_past);
     lab_run(&l, "set changes on; set changes off; set history=8m; set");
-    assert_true(l.s->travel.in_past); /* no other future has begun there */
-    assert_int_equal(l.s->futures.n, 0);
+    assert_true(l.s->history->position.in_past); /* no other future has begun there */
+    assert_int_equal(l.s->history->futures.n, 0);
     lab_run(&l, "set link h1-h2 loss=1%");
-    assert_false(l.s->travel.in_past);
+    assert_false(l.s->history->position.in_past);
     lab_close(&l);
 }
 
@@ -110,14 +111,14 @@ static void history_keeps_within_its_bound_and_goes_everywhere(void **state)
     hash = rdl_hash(l.s->lab);
     for (int i = 0; i < 30; i++) /* each leaves a snapshot */
         lab_run(&l, "ping h1 h2; back; goto end");
-    assert_true(l.s->snapshots.bytes > (size_t)4 << 20);
+    assert_true(l.s->history->snapshots.bytes > (size_t)4 << 20);
     lab_run(&l, "set history=2m");
-    assert_true(l.s->snapshots.bytes <= (size_t)2 << 20);
-    assert_true(l.s->snapshots.n >= 2);
+    assert_true(l.s->history->snapshots.bytes <= (size_t)2 << 20);
+    assert_true(l.s->history->snapshots.n >= 2);
     assert_true(travel_to(l.s, &to, (struct span){0, 0}));
     assert_true(rdl_hash(l.s->lab) == hash);
     lab_run(&l, "goto end; ping h1 h2");
-    assert_true(l.s->snapshots.bytes <= (size_t)2 << 20);
+    assert_true(l.s->history->snapshots.bytes <= (size_t)2 << 20);
     assert_false(lab_try(&l, "set history=64k"));
     lab_close(&l);
 }

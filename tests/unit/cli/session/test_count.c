@@ -45,7 +45,7 @@ static void a_script_counts_from_its_beginning(void **state)
     must_read(&script, false);
     if (!exec_script(l.s, &script))
         fail_msg("%s", l.s->diag.message);
-    assert_int_equal(l.s->history.n_expected, 1);
+    assert_int_equal(l.s->run.n_expectations, 1);
     script_done(&script);
     lab_close(&l);
 }
@@ -188,7 +188,7 @@ static void a_stop_expression_stops_at_its_tick(void **state)
         assert_non_null(stops_add_when(&l.s->stops, STOP_OF_PROGRAM, stops[i],
                                        (struct span){0, strlen(stops[i])}, &d));
         assert_true(exec_script(l.s, &script));
-        assert_true(l.s->quit);
+        assert_true(l.s->run.quit);
         assert_int_equal(rdl_tick(l.s->lab), strtoul(stops[i] + 1, NULL, 10));
         script_done(&script);
         lab_close(&l);

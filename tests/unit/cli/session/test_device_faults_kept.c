@@ -7,6 +7,7 @@
 #include "cli/exec/travel.h"
 #include "cli/own_directory.h"
 #include "cli/session/files.h"
+#include "cli/session/history.h"
 #include "cli/session/position.h"
 #include "cli/session/random_session.h"
 #include "cli/session/sight.h"
@@ -94,7 +95,7 @@ struct told {
 static void run_story(struct lab *l, const char *pair, const struct story *s)
 {
     lab_open(l, HISTORY_BYTES);
-    l->s->snapshots.gap = 20;
+    l->s->history->snapshots.gap = 20;
     lab_run(l, pair);
     lab_run(l, s->begin);
 }

@@ -3,6 +3,7 @@
  * places, and where two futures part.  Random ones are in test_travel.c.
  */
 #include "cli/lab_session.h"
+#include "cli/session/history.h"
 #include "rdmalab/trace.h"
 
 #define POSTS                                                                                      \
@@ -23,10 +24,10 @@ static void the_last_four_that_were_left_are_kept(void **state)
         lab_run(&l, "back");
         lab_run(&l, i % 2 ? "clear thief; back" : "step tick; write h1.mr[0] \"a\"; back");
     }
-    assert_non_null(futures_find(&l.s->futures, "named"));
-    assert_true(l.s->futures.n_was >= 6);
-    assert_int_equal(l.s->futures.n, 1 + FUTURES_WAS_MAX);
-    assert_null(futures_find(&l.s->futures, "was1"));
+    assert_non_null(futures_find(&l.s->history->futures, "named"));
+    assert_true(l.s->history->futures.n_was >= 6);
+    assert_int_equal(l.s->history->futures.n, 1 + FUTURES_WAS_MAX);
+    assert_null(futures_find(&l.s->history->futures, "was1"));
     lab_close(&l);
 }
 
@@ -74,8 +75,8 @@ static void diff_tells_where_two_part(void **state)
     assert_non_null(strstr(l.out + before, "fault_gone thief"));
     assert_non_null(strstr(l.out + before, "not there | there"));
     assert_non_null(strstr(l.out + before, "lost: thief"));
-    assert_true(l.s->travel.in_past); /* it is where it was */
-    assert_string_equal(futures_current(&l.s->futures), FUTURE_FIRST);
+    assert_true(l.s->history->position.in_past); /* it is where it was */
+    assert_string_equal(futures_current(&l.s->history->futures), FUTURE_FIRST);
     lab_run(&l, "goto posted; fork twin; run; future main; goto end");
     fflush(l.f);
     before = l.n;
@@ -99,14 +100,14 @@ static void all_that_are_too_many_are_forgotten(void **state)
         struct future f = {.was = i != 7};
 
         snprintf(f.name, sizeof(f.name), "f%u", i);
-        futures_put(&l.s->futures, &f);
+        futures_put(&l.s->history->futures, &f);
     }
     lab_run(&l, "back; post_recv h2.qp");
-    assert_int_equal(l.s->futures.n, 1 + FUTURES_WAS_MAX);
-    assert_non_null(futures_find(&l.s->futures, "f7"));
-    assert_null(futures_find(&l.s->futures, "f16"));
-    assert_non_null(futures_find(&l.s->futures, "f17"));
-    assert_non_null(futures_find(&l.s->futures, "was1"));
+    assert_int_equal(l.s->history->futures.n, 1 + FUTURES_WAS_MAX);
+    assert_non_null(futures_find(&l.s->history->futures, "f7"));
+    assert_null(futures_find(&l.s->history->futures, "f16"));
+    assert_non_null(futures_find(&l.s->history->futures, "f17"));
+    assert_non_null(futures_find(&l.s->history->futures, "was1"));
     lab_close(&l);
 }
 

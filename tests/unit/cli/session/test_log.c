@@ -2,6 +2,7 @@
 /* Tests of the session log: what was executed when, stored in few bytes. */
 #include "cli/lab_session.h"
 #include "cli/own_directory.h"
+#include "cli/session/history.h"
 #include "cli/session/log.h"
 #include "rdmalab/lab.h"
 
@@ -203,9 +204,9 @@ static void blocks_and_sourced_files_are_logged_as_their_steps(void **state)
             lab_run(&b, "run 1us; query_port h2; on h1 { query_port }");
         assert_false(lab_try(&b, "host h1"));
     }
-    assert_int_equal(a.s->history.journal.log.n, 1 + 4 * (4 + 3 * 3 + 1));
-    more = log_first(&x, &a.s->history.journal.log);
-    assert_true(log_first(&y, &b.s->history.journal.log));
+    assert_int_equal(a.s->history->journal.log.n, 1 + 4 * (4 + 3 * 3 + 1));
+    more = log_first(&x, &a.s->history->journal.log);
+    assert_true(log_first(&y, &b.s->history->journal.log));
     for (; more; more = log_next(&x), (void)log_next(&y)) {
         assert_int_equal(x.entry.i, y.entry.i);
         assert_true(step_equal(x.entry.st, y.entry.st));
@@ -214,8 +215,8 @@ static void blocks_and_sourced_files_are_logged_as_their_steps(void **state)
         assert_memory_equal(&x.entry.before, &y.entry.before, sizeof(x.entry.before));
         assert_memory_equal(&x.entry.after, &y.entry.after, sizeof(x.entry.after));
     }
-    assert_int_equal(b.s->history.journal.log.n, a.s->history.journal.log.n);
-    assert_true(a.s->history.journal.log.n_bytes < b.s->history.journal.log.n_bytes);
+    assert_int_equal(b.s->history->journal.log.n, a.s->history->journal.log.n);
+    assert_true(a.s->history->journal.log.n_bytes < b.s->history->journal.log.n_bytes);
     assert_int_equal(remove("steps.lab"), 0);
     lab_close(&a);
     lab_close(&b);
@@ -239,7 +240,7 @@ static void the_log_tells_how_commands_ended(void **state)
     lab_open(&l, false);
     for (size_t i = 0; i < ARRAY_LEN(rows); i++)
         (void)lab_try(&l, rows[i].line); /* most of them fail */
-    more = log_first(&c, &l.s->history.journal.log);
+    more = log_first(&c, &l.s->history->journal.log);
     for (size_t i = 0; i < ARRAY_LEN(rows); i++, more = log_next(&c)) {
         assert_true(more);
         assert_int_equal(c.entry.outcome, rows[i].outcome);

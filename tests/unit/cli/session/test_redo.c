@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Tests in the past: going forward again, and what starts another future. */
 #include "cli/lab_session.h"
+#include "cli/session/history.h"
 #include "cli/session/position.h"
 #include "rdmalab/trace.h"
 
@@ -12,7 +13,7 @@ static uint64_t tick_of(const struct lab *l)
 /* Fails if another future has begun. */
 static void assert_whole(const struct lab *l, const char *line, uint64_t end)
 {
-    if (l->s->futures.n != 0 || position_end(l->s).at.tick != end)
+    if (l->s->history->futures.n != 0 || position_end(l->s).at.tick != end)
         fail_msg("%s: another future has begun", line);
 }
 
@@ -65,10 +66,10 @@ static void ticks_are_gone_through_one_by_one(void **state)
     lab_run(&l, STORY);
     end = tick_of(&l);
     lab_run(&l, "goto start");
-    while (l.s->travel.in_past) {
+    while (l.s->history->position.in_past) {
         before = tick_of(&l);
         lab_run(&l, "redo 1 tick");
-        if (l.s->travel.in_past)
+        if (l.s->history->position.in_past)
             assert_true(tick_of(&l) > before);
     }
     assert_int_equal(tick_of(&l), end);
@@ -113,19 +114,19 @@ static void what_does_nothing_begins_no_future(void **state)
     hash = rdl_hash(l.s->lab);
     recorded = rdl_record_count(l.s->lab);
     lab_run(&l, "goto start"); /* before a command: nothing is running */
-    snapshots = l.s->snapshots.n;
+    snapshots = l.s->history->snapshots.n;
     for (size_t i = 0; i < ARRAY_LEN(lines); i++) {
         (void)lab_try(&l, lines[i]);
         assert_int_equal(tick_of(&l), 0);
         assert_whole(&l, lines[i], end);
     }
-    assert_int_equal(l.s->snapshots.n, snapshots);
+    assert_int_equal(l.s->history->snapshots.n, snapshots);
     lab_run(&l, "goto end");
     assert_int_equal(rdl_record_count(l.s->lab), recorded);
     assert_true(rdl_hash(l.s->lab) == hash);
     lab_run(&l, "goto start; host h7");
-    assert_int_equal(l.s->futures.n, 1);
-    assert_string_equal(l.s->futures.v[0].name, "was1");
+    assert_int_equal(l.s->history->futures.n, 1);
+    assert_string_equal(l.s->history->futures.v[0].name, "was1");
     lab_close(&l);
 }
 
@@ -146,14 +147,14 @@ static void time_goes_the_way_that_it_went(void **state)
                 "step\nstep 2\nrun 100us\n");
     end = tick_of(&l);
     lab_run(&l, "goto posted\nrun\n");
-    assert_true(l.s->travel.in_past); /* the clock ran on then */
+    assert_true(l.s->history->position.in_past); /* the clock ran on then */
     assert_whole(&l, "run", end);
     lab_run(&l, "run 1us\n");
     assert_whole(&l, "run 1us", end);
     lab_run(&l, "redo");
-    assert_false(l.s->travel.in_past);
+    assert_false(l.s->history->position.in_past);
     lab_run(&l, "goto posted\nrun\nwrite h1.mr[0] \"x\"\n"); /* at an earlier time than the end */
-    assert_int_equal(l.s->futures.n, 1);
+    assert_int_equal(l.s->history->futures.n, 1);
     lab_run(&l, "future was1");
     assert_int_equal(tick_of(&l), end);
     lab_close(&l);

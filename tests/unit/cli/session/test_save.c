@@ -5,6 +5,7 @@
  */
 #include "cli/own_directory.h"
 #include "cli/session/files.h"
+#include "cli/session/history.h"
 #include "cli/session/random_session.h"
 #include "emu/lab/world.h"
 #include "rdmalab/trace.h"
@@ -17,7 +18,7 @@
  */
 static void check_log(const struct lab *l)
 {
-    const struct log *log = &l->s->history.journal.log;
+    const struct log *log = &l->s->history->journal.log;
     struct moment end = {0, 0};
     struct log_cursor c, found;
     uint64_t n = 0;
@@ -63,7 +64,7 @@ static bool try_seed(uint64_t seed, bool verbose)
         if (verbose && l.s->diag.kind != DIAG_NONE)
             print_message("  %s\n", l.s->diag.message);
     }
-    l.s->bounds.patience = 0;
+    l.s->limits.ticks_per_step = 0;
     check_log(&l);
     wrong = save_and_replay(&l, why, sizeof(why));
     if (wrong)
@@ -120,7 +121,7 @@ static char *saved_of(const char *before, const char *statement, uint64_t interr
     if (interrupt_after)
         l.interrupt_at = rdl_tick(l.s->lab) + interrupt_after;
     (void)lab_try(&l, statement);
-    l.s->step.interrupted = false;
+    l.s->run.step.interrupted = false;
     l.interrupted = 0;
     l.interrupt_at = UINT64_MAX;
     wrong = save_and_replay(&l, why, sizeof(why));
@@ -244,18 +245,18 @@ static void a_refused_block_may_have_a_limit_of_its_own(void **state)
     lab_open(&l, 0);
     lab_run(&l, "host h1");
     for (unsigned patience = 0; patience < 2; patience++) {
-        l.s->bounds.patience = patience; /* that of a prompt: less than the block has */
+        l.s->limits.ticks_per_step = patience; /* that of a prompt: less than the block has */
         tick = rdl_tick(l.s->lab);
         lab_run(&l, "refused ticks=2 says=\"ticks was reached\" { query_port h1 }");
         assert_int_equal(rdl_tick(l.s->lab), tick + 2);
-        assert_int_equal(l.s->bounds.patience, patience);
-        l.s->bounds.patience = 0;
-        l.s->bounds.whole.ticks = SCENARIO_TICKS_MAX;
+        assert_int_equal(l.s->limits.ticks_per_step, patience);
+        l.s->limits.ticks_per_step = 0;
+        l.s->limits.whole.ticks = SCENARIO_TICKS_MAX;
         lab_run(&l, "run; query_port h1");
     }
     assert_false(lab_try(&l, "refused ticks=99 { query_port h1 }"));
     assert_non_null(strstr(l.s->diag.message, "nothing was refused"));
-    assert_int_equal(l.s->bounds.whole.ticks, SCENARIO_TICKS_MAX);
+    assert_int_equal(l.s->limits.whole.ticks, SCENARIO_TICKS_MAX);
     lab_close(&l);
 }
 

@@ -459,7 +459,7 @@ static void a_prompt_has_patience_with_each_step(void **state)
     (void)state;
     lab_open(&l, false);
     lab_run(&l, examples_before[BEFORE_CONNECTED]);
-    l.s->bounds.patience = 1000;
+    l.s->limits.ticks_per_step = 1000;
     lab_run(&l, "post_send h1.qp wr_id=5 sge=mr[0:64] signaled");
     assert_false(lab_try(&l, "run"));
     assert_non_null(strstr(l.s->diag.message, "not over after 1000 ticks"));
@@ -475,8 +475,8 @@ static void a_run_at_a_prompt_ends_where_nothing_is_completed_any_more(void **st
     (void)state;
     lab_open(&l, false);
     lab_run(&l, examples_before[BEFORE_CONNECTED]);
-    l.s->bounds.patience = 1000000;
-    l.s->bounds.stuck = 5000;
+    l.s->limits.ticks_per_step = 1000000;
+    l.s->limits.standstill_ticks = 5000;
     lab_run(&l, "repeat 3000 { post_recv h2.qp sge=mr[0:1]; post_send h1.qp sge=mr[0:1] signaled; "
                 "run; poll_cq h1.cq; poll_cq h2.cq }");
     lab_run(&l, "post_send h1.qp wr_id=5 sge=mr[0:64] signaled");

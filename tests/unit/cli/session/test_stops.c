@@ -4,6 +4,7 @@
 #include "cli/session/advance.h"
 #include "cli/session/expr_count.h"
 #include "cli/session/expr_eval.h"
+#include "cli/session/history.h"
 #include "rdmalab/trace.h"
 
 static struct stop *add_when(struct stops *list, enum stop_owner owner, const char *text)
@@ -86,7 +87,7 @@ static void a_stop_of_the_prompt_ends_the_line_and_the_next_one_goes_on(void **s
     lab_run(&l, "repeat 3 { ping h1 h2 }; host h9");
     assert_int_equal(rdl_tick(l.s->lab), stop->when->number);
     assert_ptr_equal(l.s->stops.hit, stop);
-    assert_false(l.s->quit);
+    assert_false(l.s->run.quit);
     lab_run(&l, "run; expect tick > 5; ping h1 h2"); /* h9 was not created */
     assert_int_equal(stop->n_hits, 1);
     assert_null(l.s->stops.hit);
@@ -103,7 +104,7 @@ static void a_stop_of_the_program_ends_the_session(void **state)
     lab_run(&l, "host h1 h2; link h1 h2");
     add_when(&l.s->stops, STOP_OF_PROGRAM, "tick >= 40");
     lab_run(&l, "repeat 1000 { ping h1 h2 }");
-    assert_true(l.s->quit);
+    assert_true(l.s->run.quit);
     assert_int_equal(l.s->stops.hit->n_hits, 1);
     lab_close(&l);
 }
@@ -122,7 +123,7 @@ static void what_a_stop_has_ended_did_not_do_what_it_says(void **state)
     add_when(&l.s->stops, STOP_OF_PROGRAM, here);
     lab_run(&l, "until count(tx) == 7 timeout=1us"); /* nothing is due */
     assert_non_null(l.s->stops.hit);
-    assert_true(log_at(&c, &l.s->history.journal.log, l.s->history.journal.log.n - 1));
+    assert_true(log_at(&c, &l.s->history->journal.log, l.s->history->journal.log.n - 1));
     assert_ptr_equal(c.entry.st->cmd, &cmd_table[CMD_until]);
     assert_int_equal(c.entry.outcome, LOG_CUT);
     lab_close(&l);
@@ -167,7 +168,7 @@ static void advancing_says_how_it_ended(void **state)
     assert_int_equal(a.end, ADVANCE_STOPPED);
     assert_ptr_equal(a.stop, stop);
     l.s->stops.hit = NULL;
-    l.s->bounds.whole.ticks = rdl_tick(l.s->lab) + 1;
+    l.s->limits.whole.ticks = rdl_tick(l.s->lab) + 1;
     assert_int_equal(advance_run(l.s, RDL_NEVER, nowhere).end, ADVANCE_FAILED);
     lab_close(&l);
 }

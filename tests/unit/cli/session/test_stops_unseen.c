@@ -9,6 +9,7 @@
  */
 #include "cli/exec/travel.h"
 #include "cli/own_directory.h"
+#include "cli/session/history.h"
 #include "cli/session/position.h"
 #include "cli/session/random_session.h"
 #include "cli/session/sight.h"
@@ -82,7 +83,7 @@ static void open_lab(struct lab *l, const char *lines, uint64_t gap)
     struct rdl_listener *listener = NULL; /* ends with the lab */
 
     lab_open(l, HISTORY_BYTES);
-    l->s->snapshots.gap = gap;
+    l->s->history->snapshots.gap = gap;
     assert_int_equal(rdl_listen(l->s->lab, interrupt_then, l, &listener), RDL_OK);
     lab_run(l, lines);
 }

@@ -5,6 +5,7 @@
 #include "cli/exec/travel.h"
 #include "cli/live/live.h"
 #include "cli/own_directory.h"
+#include "cli/session/history.h"
 #include "cli/session/position.h"
 #include "cli/session/random_session.h"
 #include "cli/session/sight.h"
@@ -78,7 +79,7 @@ static void begin_another_future(struct trip *t, bool verbose)
             print_message("then %s\n", line);
         carry_out(&t->a, &t->l, line);
     }
-    t->l.s->bounds.patience = 0;
+    t->l.s->limits.ticks_per_step = 0;
     go(t, &(struct place){position_end(t->l.s).n_entries, position_end(t->l.s).at});
     wrong = rdl_tick(t->l.s->lab) > 0 ? save_and_replay(&t->l, why, sizeof(why)) : NULL;
     if (wrong)
@@ -93,9 +94,9 @@ static void do_something(struct trip *t, bool verbose)
 
     author_add_statement(&t->a, &text);
     if (verbose)
-        print_message("in %s: %s\n", futures_current(&t->l.s->futures), line);
+        print_message("in %s: %s\n", futures_current(&t->l.s->history->futures), line);
     carry_out(&t->a, &t->l, line);
-    t->l.s->bounds.patience = 0;
+    t->l.s->limits.ticks_per_step = 0;
 }
 
 static void assert_left(struct trip *t, const char *name, const struct sight *then)
@@ -115,7 +116,7 @@ static void go_between_futures(struct trip *t, const struct sight *last, bool ve
     struct session *s = t->l.s;
     struct sight left[ARRAY_LEN(names) + 1];
 
-    if (futures_find(&s->futures, "was1")) {
+    if (futures_find(&s->history->futures, "was1")) {
         left[0] = sight_of(s->lab);
         assert_left(t, "was1", last);
         assert_left(t, FUTURE_FIRST, &left[0]);
@@ -135,7 +136,7 @@ static void go_between_futures(struct trip *t, const struct sight *last, bool ve
         const uint32_t i = author_below(&t->a, ARRAY_LEN(names) + 1);
         const char *name = i ? names[i - 1] : FUTURE_FIRST;
 
-        if (strcmp(name, futures_current(&s->futures)) != 0)
+        if (strcmp(name, futures_current(&s->history->futures)) != 0)
             assert_left(t, name, &left[i]);
     }
 }
@@ -152,7 +153,7 @@ static void try_seed(uint64_t seed, bool verbose, struct seen *seen)
     if (verbose)
         print_message("seed %llu\n", (unsigned long long)seed);
     lab_open(&t.l, HISTORY_BYTES);
-    t.l.s->snapshots.gap = 5 + author_below(&t.a, 400);
+    t.l.s->history->snapshots.gap = 5 + author_below(&t.a, 400);
     assert_int_equal(rdl_listen(t.l.s->lab, interrupt_then, &t.l, &listener), RDL_OK);
     author_begin(&t.a, &text);
     lab_run(&t.l, line);
@@ -164,7 +165,7 @@ static void try_seed(uint64_t seed, bool verbose, struct seen *seen)
         carry_out(&t.a, &t.l, line);
         remember(&t);
     }
-    t.l.s->bounds.patience = 0;
+    t.l.s->limits.ticks_per_step = 0;
     remember(&t);
     seen_add(&t.l.seen, t.l.s);
     end = position_here(t.l.s);
@@ -174,7 +175,7 @@ static void try_seed(uint64_t seed, bool verbose, struct seen *seen)
     go(&t, &end);
     again = sight_of(t.l.s->lab);
     sight_expect(&again, &last, "the end");
-    assert_false(t.l.s->travel.in_past);
+    assert_false(t.l.s->history->position.in_past);
     go_somewhere(&t);
     begin_another_future(&t, verbose);
     go_between_futures(&t, &last, verbose);
@@ -252,9 +253,9 @@ static void the_end_is_reached_when_its_time_is(void **state)
     lab_run(&t.l, "back 1 tick");
     lab_run(&t.l, "step tick 2");
     assert_true(rdl_now_ns(t.l.s->lab) < end_ns);
-    assert_true(t.l.s->travel.in_past);
+    assert_true(t.l.s->history->position.in_past);
     lab_run(&t.l, "write h1.mr[0] \"x\"");
-    assert_false(t.l.s->travel.in_past);
+    assert_false(t.l.s->history->position.in_past);
     lab_close(&t.l);
 }
 
@@ -312,10 +313,10 @@ static void on_the_way_nothing_is_opened(void **state)
     session_read(l.s, &src, NULL, false, &lines);
     port.st = lines.script.first;
     port.before = port.after = position_end(l.s).at;
-    log_add(&l.s->history.journal.log, &port);
+    log_add(&l.s->history->journal.log, &port);
     lab_run(&l, "ping h1 h2; back; redo; goto start; goto end");
     assert_int_equal(n_opened, 0);
-    assert_true(l.s->snapshots.n > 0);
+    assert_true(l.s->history->snapshots.n > 0);
     script_done(&lines.script);
 
     assert_false(lab_try(&l, "port tap rdl0 h3"));
@@ -323,7 +324,7 @@ static void on_the_way_nothing_is_opened(void **state)
     /* Nothing is attached, so the lab can go back. */
     lab_run(&l, "back 2 tick; goto start; goto end");
     assert_int_equal(n_opened, 1);
-    assert_non_null(l.s->live);
+    assert_non_null(l.s->outside.live);
     lab_close(&l);
 }
 

@@ -5,6 +5,7 @@
  */
 #include "cli/exec/travel.h"
 #include "cli/own_directory.h"
+#include "cli/session/history.h"
 #include "cli/session/position.h"
 #include "cli/session/random_session.h"
 #include "cli/session/sight.h"
@@ -67,13 +68,14 @@ static void assert_same_sessions(struct session *a, struct session *b)
     assert_same_sight(a, b);
     assert_true(same_place(&here_a, &here_b));
     assert_true(same_place(&end_a, &end_b));
-    assert_int_equal(a->travel.in_past, b->travel.in_past);
-    assert_same_lines(&a->typed, &b->typed);
-    assert_same_marks(&a->futures.marks, &b->futures.marks);
-    assert_string_equal(futures_current(&a->futures), futures_current(&b->futures));
-    assert_int_equal(a->futures.n, b->futures.n);
-    for (size_t i = 0; i < a->futures.n; i++) {
-        const struct future *x = &a->futures.v[i], *y = &b->futures.v[i];
+    assert_int_equal(a->history->position.in_past, b->history->position.in_past);
+    assert_same_lines(&a->history->typed, &b->history->typed);
+    assert_same_marks(&a->history->futures.marks, &b->history->futures.marks);
+    assert_string_equal(futures_current(&a->history->futures),
+                        futures_current(&b->history->futures));
+    assert_int_equal(a->history->futures.n, b->history->futures.n);
+    for (size_t i = 0; i < a->history->futures.n; i++) {
+        const struct future *x = &a->history->futures.v[i], *y = &b->history->futures.v[i];
 
         assert_string_equal(x->name, y->name);
         assert_int_equal(x->was, y->was);
@@ -114,7 +116,7 @@ static void do_statement(struct trip *t, bool verbose)
     if (verbose)
         print_message("%s\n", line);
     carry_out(&t->a, &t->l, line);
-    t->l.s->bounds.patience = 0;
+    t->l.s->limits.ticks_per_step = 0;
 }
 
 static void go_somewhere(struct trip *t)
@@ -180,17 +182,17 @@ static void go_on(struct trip *t, struct lab *other, bool verbose)
         author_add_statement(&t->a, &text);
         if (verbose)
             print_message("both: %s\n", line);
-        t->l.s->bounds.patience = other->s->bounds.patience = 2000;
+        t->l.s->limits.ticks_per_step = other->s->limits.ticks_per_step = 2000;
         assert_int_equal(lab_try(&t->l, line), lab_try(other, line));
-        t->l.s->bounds.patience = other->s->bounds.patience = 0;
-        t->l.s->quit = other->s->quit = false;
+        t->l.s->limits.ticks_per_step = other->s->limits.ticks_per_step = 0;
+        t->l.s->run.quit = other->s->run.quit = false;
         assert_same_sessions(t->l.s, other->s);
     }
-    for (size_t i = 0, n = t->l.s->futures.n; i < n; i++) {
+    for (size_t i = 0, n = t->l.s->history->futures.n; i < n; i++) {
         char name[RDL_NAME_BYTES];
         struct text text = text_on(name, sizeof(name));
 
-        text_add(&text, t->l.s->futures.v[0].name);
+        text_add(&text, t->l.s->history->futures.v[0].name);
         if (!travel_to_future(t->l.s, name, nowhere) || !travel_to_future(other->s, name, nowhere))
             fail_msg("%s: %s %s", name, t->l.s->diag.message, other->s->diag.message);
         assert_same_sessions(t->l.s, other->s);
@@ -208,7 +210,7 @@ static void try_seed(uint64_t seed, bool verbose)
     if (verbose)
         print_message("seed %llu\n", (unsigned long long)seed);
     lab_open(&t.l, HISTORY_BYTES);
-    t.l.s->snapshots.gap = 5 + author_below(&t.a, 400);
+    t.l.s->history->snapshots.gap = 5 + author_below(&t.a, 400);
     assert_int_equal(rdl_listen(t.l.s->lab, interrupt_then, &t.l, &listener), RDL_OK);
     if (author_below(&t.a, 3) == 0)
         do_statement(&t, verbose); /* before there is anything */
@@ -220,7 +222,7 @@ static void try_seed(uint64_t seed, bool verbose)
     lab_run(&t.l, "save world w.json");
     if (open_file(&other, "w.json") != EXIT_PASSED)
         fail_msg("%s", other.out);
-    other.s->bounds.patience = 0;
+    other.s->limits.ticks_per_step = 0;
     assert_same_sessions(t.l.s, other.s);
     assert_same_saved(&t.l, &other);
     lab_run(&t.l, author_macros);
@@ -272,7 +274,7 @@ static void the_same_version_goes_the_same_way(void **state)
     free(text);
     text = replaced(other, LATENCY, ANOTHER1);
     assert_int_equal(open_text(&l, text), EXIT_PASSED);
-    assert_false(l.s->travel.in_past);
+    assert_false(l.s->history->position.in_past);
     assert_true(rdl_tick(l.s->lab) > 0);
     lab_run(&l, "future was1\nback\nredo\nfuture main\nback 2\nredo 2\npost_recv h2.qp\nrun");
     lab_run(&l, "save world w2.json");

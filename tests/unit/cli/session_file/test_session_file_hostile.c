@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "cli/own_directory.h"
+#include "cli/session/history.h"
 #include "cli/session/worlds.h"
 #include "rdmalab/trace.h"
 
@@ -245,7 +246,7 @@ static void a_world_may_have_more_ticks_than_a_scenario(void **state)
     assert_int_equal(open_text(&l, text), EXIT_PASSED);
     lab_run(&l, "goto end");
     /* To save the time that so many ticks would take. */
-    l.s->bounds.whole.ticks = rdl_tick(l.s->lab);
+    l.s->limits.whole.ticks = rdl_tick(l.s->lab);
     lab_run(&l, "ping h1 h2");
     lab_close(&l);
     free(text);
@@ -254,7 +255,7 @@ static void a_world_may_have_more_ticks_than_a_scenario(void **state)
 /* Names @n places in the present future. */
 static void name_places(struct lab *l, size_t n)
 {
-    struct marks *all = &l->s->futures.marks;
+    struct marks *all = &l->s->history->futures.marks;
 
     free(all->v);
     *all = (struct marks){.v = calloc(n, sizeof(*all->v)), .n = n, .room = n};
@@ -295,7 +296,7 @@ static void what_is_broken_later_may_be_the_file(void **state)
 
     (void)state;
     assert_int_equal(open_text(&l, text), EXIT_PASSED);
-    l.s->futures.v[0].hash ^= 1;
+    l.s->history->futures.v[0].hash ^= 1;
     assert_false(lab_try(&l, "future was1"));
     assert_int_equal(l.s->diag.kind, DIAG_BROKEN);
     assert_string_equal(l.s->diag.remedy, "this is a bug of rdmalab, or the file was changed");

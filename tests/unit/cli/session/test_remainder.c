@@ -4,6 +4,7 @@
  */
 #include "cli/exec/exec.h"
 #include "cli/lab_session.h"
+#include "cli/session/history.h"
 
 #include "cli/own_directory.h"
 #include "rdmalab/trace.h"
@@ -42,7 +43,7 @@ static void hash_of(const char *line, const char *stop, uint64_t *ret_hash, uint
     lab_run(&l, PAIR);
     lab_run(&l, stop);
     lab_run(&l, line);
-    while (l.s->rests.first && n++ < CONTINUES_MAX)
+    while (l.s->run.remainders.waiting && n++ < CONTINUES_MAX)
         lab_run(&l, "continue");
     lab_run(&l, "run");
     *ret_hash = rdl_hash(l.s->lab);
@@ -98,19 +99,19 @@ static void other_lines_may_come_between(void **state)
     lab_run(&l, PAIR "break tx(host==h1)");
     lab_run(&l, "repeat 2 { send 4 }");
     lab_run(&l, "show qp h1.qp; alloc_pd h1 as mine; step");
-    assert_int_equal(l.s->rests.n, 1);
+    assert_int_equal(l.s->run.remainders.n, 1);
     lab_run(&l, "back 2; goto end");
-    assert_int_equal(l.s->rests.n, 1);
+    assert_int_equal(l.s->run.remainders.n, 1);
     lab_run(&l, "back 2");
     assert_false(lab_try(&l, "continue"));
     assert_non_null(strstr(l.s->diag.message, "at the end of \"main\""));
-    assert_int_equal(l.s->futures.n, 0);
+    assert_int_equal(l.s->history->futures.n, 0);
     lab_run(&l, "goto end; foreach n in 1,2 { send $n }");
-    assert_int_equal(l.s->rests.n, 2);
+    assert_int_equal(l.s->run.remainders.n, 2);
     lab_run(&l, "delete all; continue");
-    assert_int_equal(l.s->rests.n, 1);
+    assert_int_equal(l.s->run.remainders.n, 1);
     lab_run(&l, "continue; expect count(post_send) == 4");
-    assert_int_equal(l.s->rests.n, 0);
+    assert_int_equal(l.s->run.remainders.n, 0);
     lab_close(&l);
 }
 
@@ -126,12 +127,12 @@ static void what_waits_is_given_up(void **state)
     lab_run(&l, "abandon; continue; expect count(post_send) == 1");
     lab_run(&l, "repeat 2 { send 4 }; note \"behind\"");
     lab_run(&l, "back; alloc_pd h1"); /* another future, to which it does not belong */
-    assert_int_equal(l.s->rests.n, 0);
+    assert_int_equal(l.s->run.remainders.n, 0);
     fflush(l.f);
     assert_non_null(strstr(l.out, "given up: the rest of repeat 2 { send 4 }; note"));
-    for (unsigned i = 0; i < 2 * RESTS_MAX; i++)
+    for (unsigned i = 0; i < 2 * REMAINDERS_MAX; i++)
         lab_run(&l, "repeat 2 { send 4 }");
-    assert_int_equal(l.s->rests.n, RESTS_MAX);
+    assert_int_equal(l.s->run.remainders.n, REMAINDERS_MAX);
     assert_false(lab_try(&l, "repeat 1 { continue }"));
     lab_close(&l);
 }
@@ -162,7 +163,7 @@ static void what_fails_has_no_rest(void **state)
     assert_false(lab_try(&l, "continue"));
     assert_string_equal(l.s->diag.message, "no host is called \"h9\"");
     assert_true(strncmp(l.s->diag_src.text + l.s->diag.at.at, "h9 }", 4) == 0);
-    assert_int_equal(l.s->rests.n, 0);
+    assert_int_equal(l.s->run.remainders.n, 0);
     lab_close(&l);
 }
 

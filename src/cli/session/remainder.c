@@ -1,42 +1,43 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/session/rest.h"
+#include "cli/session/remainder.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/lang/words.h"
+#include "cli/session/history.h"
 #include "cli/session/session.h"
 #include "emu/base/text.h"
 #include "process/must.h"
 
-static void rest_free(struct rest *r)
+static void remainder_free(struct remainder *r)
 {
     if (r)
         pool_free(&r->pool);
     free(r);
 }
 
-void rests_free(struct rests *all)
+void remainders_free(struct remainders *all)
 {
-    while (all->first) {
-        struct rest *gone = all->first;
+    while (all->waiting) {
+        struct remainder *gone = all->waiting;
 
-        all->first = gone->next;
-        rest_free(gone);
+        all->waiting = gone->next;
+        remainder_free(gone);
     }
-    rest_free(all->now);
-    rest_free(all->finished);
-    *all = (struct rests){.first = NULL};
+    remainder_free(all->current);
+    remainder_free(all->resumed);
+    *all = (struct remainders){.waiting = NULL};
 }
 
 /* Is something that is left kept?  The steps of a stop, and what was done before, end for good. */
 static bool keeps(const struct session *s)
 {
-    return !s->stops.acting && !s->travel.under_way && !s->quit;
+    return !s->stops.in_block && !s->history->replay.active && !s->run.quit;
 }
 
 /* The source of a part of @r: the last one again, or a copy of @src. */
-static const struct source *keep_source(struct rest *r, const struct source *src)
+static const struct source *keep_source(struct remainder *r, const struct source *src)
 {
     if (r->last && r->src_text == src->text)
         return r->last->src;
@@ -47,16 +48,16 @@ static const struct source *keep_source(struct rest *r, const struct source *src
 static void add(struct session *s, const struct source *src, const char *host,
                 const struct step *first, const struct step *end)
 {
-    struct rest *r = s->rests.now;
-    struct rest_part *part;
+    struct remainder *r = s->run.remainders.current;
+    struct remainder_part *part;
     struct step *steps = NULL, **tail = &steps;
 
     if (!keeps(s) || !first || first == end)
         return;
     if (!r) {
         r = must_malloc(sizeof(*r));
-        *r = (struct rest){.next = NULL};
-        s->rests.now = r;
+        *r = (struct remainder){.next = NULL};
+        s->run.remainders.current = r;
     }
     for (const struct step *st = first; st && st != end; st = st->next) {
         if (st->cmd == &cmd_table[CMD_continue])
@@ -65,8 +66,8 @@ static void add(struct session *s, const struct source *src, const char *host,
         tail = &(*tail)->next;
     }
     part = pool_alloc(&r->pool, sizeof(*part));
-    *part = (struct rest_part){NULL, keep_source(r, src), pool_copy(&r->pool, host, strlen(host)),
-                               steps};
+    *part = (struct remainder_part){NULL, keep_source(r, src),
+                                    pool_copy(&r->pool, host, strlen(host)), steps};
     if (r->last)
         r->last->next = part;
     else
@@ -74,13 +75,13 @@ static void add(struct session *s, const struct source *src, const char *host,
     r->last = part;
 }
 
-void rest_add(struct session *s, const struct block *in, const struct step *first,
-              const struct step *end)
+void remainder_add(struct session *s, const struct block *in, const struct step *first,
+                   const struct step *end)
 {
     add(s, in->src, in->host, first, end);
 }
 
-void rest_add_parts(struct session *s, const struct rest_part *part)
+void remainder_add_parts(struct session *s, const struct remainder_part *part)
 {
     for (; part; part = part->next)
         add(s, part->src, part->host, part->steps, NULL);
@@ -108,8 +109,8 @@ static struct step *shorter(struct pool *p, const struct step *st, const char *n
     return copy;
 }
 
-void rest_add_command(struct session *s, const struct block *in, const struct step *st,
-                      uint64_t began_ns)
+void remainder_add_command(struct session *s, const struct block *in, const struct step *st,
+                           uint64_t began_ns)
 {
     const uint64_t spent_ns = rdl_now_ns(s->lab) - began_ns;
     struct pool pool = {NULL};
@@ -119,22 +120,22 @@ void rest_add_command(struct session *s, const struct block *in, const struct st
         left = shorter(&pool, st, "for", spent_ns);
     else if (st->cmd == &cmd_table[CMD_until] || st->cmd == &cmd_table[CMD_finish])
         left = shorter(&pool, st, "timeout", spent_ns);
-    else if (st->cmd == &cmd_table[CMD_step] && s->step.left > 0) {
+    else if (st->cmd == &cmd_table[CMD_step] && s->run.step.left > 0) {
         left = step_copy(&pool, st);
-        step_put_number(&pool, left, "count", s->step.left);
+        step_put_number(&pool, left, "count", s->run.step.left);
     }
-    rest_add(s, in, left, NULL);
+    remainder_add(s, in, left, NULL);
     pool_free(&pool);
 }
 
-struct rest_part *rest_last(const struct session *s)
+struct remainder_part *remainder_last(const struct session *s)
 {
-    return s->rests.now ? s->rests.now->last : NULL;
+    return s->run.remainders.current ? s->run.remainders.current->last : NULL;
 }
 
-void rest_forget_since(struct session *s, struct rest_part *last)
+void remainder_forget_since(struct session *s, struct remainder_part *last)
 {
-    struct rest *r = s->rests.now;
+    struct remainder *r = s->run.remainders.current;
 
     if (!r || r->last == last)
         return;
@@ -143,13 +144,13 @@ void rest_forget_since(struct session *s, struct rest_part *last)
         r->last = last;
         r->src_text = NULL;
     } else {
-        rest_free(r);
-        s->rests.now = NULL;
+        remainder_free(r);
+        s->run.remainders.current = NULL;
     }
     session_say(s, "  not done: the rest of refused\n");
 }
 
-static void put_line(struct rest *r, const struct source *src, struct span at)
+static void put_line(struct remainder *r, const struct source *src, struct span at)
 {
     const char *s = src->text + at.at;
     const size_t n = strcspn(s, "\r\n");
@@ -163,58 +164,58 @@ static void put_line(struct rest *r, const struct source *src, struct span at)
     }
 }
 
-static void give_up(struct session *s, struct rest *r)
+static void give_up(struct session *s, struct remainder *r)
 {
     session_say(s, "  given up: the rest of ");
     session_say_plain(s, r->line);
     session_say(s, "\n");
-    rest_free(r);
+    remainder_free(r);
 }
 
-void rest_settle(struct session *s, const struct block *in, const struct step *st)
+void remainder_settle(struct session *s, const struct block *in, const struct step *st)
 {
-    struct rest *r = s->rests.now, **end = &s->rests.first;
+    struct remainder *r = s->run.remainders.current, **end = &s->run.remainders.waiting;
 
     if (!r)
         return;
-    s->rests.now = NULL;
+    s->run.remainders.current = NULL;
     put_line(r, in->src, st->at);
-    r->next = s->rests.first;
-    s->rests.first = r;
+    r->next = s->run.remainders.waiting;
+    s->run.remainders.waiting = r;
     session_say(s,
                 "  not done yet: %s, and what follows it; \"continue\" goes on with it, "
                 "\"abandon\" gives it up\n",
                 r->first->steps->cmd->name);
-    if (++s->rests.n <= RESTS_MAX)
+    if (++s->run.remainders.n <= REMAINDERS_MAX)
         return;
     while ((*end)->next)
         end = &(*end)->next;
     r = *end;
     *end = NULL;
-    s->rests.n--;
+    s->run.remainders.n--;
     give_up(s, r);
 }
 
-const struct rest *rest_take(struct session *s)
+const struct remainder *remainder_take(struct session *s)
 {
-    struct rest *r = s->rests.first;
+    struct remainder *r = s->run.remainders.waiting;
 
-    rest_free(s->rests.finished);
-    s->rests.finished = r;
+    remainder_free(s->run.remainders.resumed);
+    s->run.remainders.resumed = r;
     if (r) {
-        s->rests.first = r->next;
-        s->rests.n--;
+        s->run.remainders.waiting = r->next;
+        s->run.remainders.n--;
     }
     return r;
 }
 
-void rests_give_up(struct session *s)
+void remainders_abandon(struct session *s)
 {
-    while (s->rests.first) {
-        struct rest *r = s->rests.first;
+    while (s->run.remainders.waiting) {
+        struct remainder *r = s->run.remainders.waiting;
 
-        s->rests.first = r->next;
+        s->run.remainders.waiting = r->next;
         give_up(s, r);
     }
-    s->rests.n = 0;
+    s->run.remainders.n = 0;
 }
