@@ -112,6 +112,12 @@ IGNORANT_OF = {"guest/verbs": ("emu/facts/rfc.h", "emu/facts/regs.h", "emu/facts
                **{judge: ("emu/facts/profiles.def", "emu/facts/profile.h")
                   for judge in ("watcher", "swarm/worlds", "swarm/drills")}}
 
+# The history of a session: only who is about it includes its members.
+HISTORY = "cli/session/history.h"
+ABOUT_THE_HISTORY = ("src/cli/session/", "src/cli/session_file/", "src/cli/diff/", "src/cli/complete/", "src/cli/exec/",
+                     "src/cli/app/",
+                     "src/cli/cmd/cmd_history.c")
+
 # A host has devices of several kinds: it points to them.  What it may hold of their layer:
 HOST = "src/emu/lab/world.h"
 HOST_MAY_HOLD = {"eth_port"}  # the socket that all functions of a slot share
@@ -228,6 +234,14 @@ def check_ignorance(root):
                     yield f"{path.relative_to(root)}: {layer} must not know {name}: {way}"
 
 
+def check_history(root):
+    """Commands do not know the history of the session."""
+    for path in sorted((root / "src" / "cli").rglob("*.[ch]")):
+        name = path.relative_to(root).as_posix()
+        if not name.startswith(ABOUT_THE_HISTORY) and HISTORY in reached(root, path):
+            yield f"{name}: it is not about the history, and must not know {HISTORY}: {reached(root, path)[HISTORY]}"
+
+
 STRUCT = re.compile(r"^struct (\w+) \{\n(.*?)^\};", re.DOTALL | re.MULTILINE)
 MEMBER_BY_VALUE = re.compile(r"^\s*struct (\w+) \w+(?:\[\w+\])?;", re.MULTILINE)
 
@@ -246,7 +260,7 @@ def check_host(root):
 
 def check(root):
     return [*check_directories(root), *check_sources(root), *check_meson(root),
-            *check_ignorance(root), *check_host(root)]
+            *check_ignorance(root), *check_history(root), *check_host(root)]
 
 
 PLANTS = {  # what is planted -> file, text, and the line of the file that it follows if not the last
@@ -255,6 +269,7 @@ PLANTS = {  # what is planted -> file, text, and the line of the file that it fo
     "a picture in what happened": ("src/emu/past/planted.h", '#include "viz/ladder.h"'),
     "the inside of the lab in cli": ("src/cli/session/planted.h", '#include "emu/lab/world.h"'),
     "the executor in the commands": ("src/cli/cmd/planted.h", '#include "cli/exec/exec.h"'),
+    "the history in a command": ("src/cli/cmd/planted.h", '#include "cli/session/history.h"'),
     "an upward include in the command layer": ("src/cli/lang/planted.h", '#include "cli/session/session.h"'),
     "the command layer in the random worlds": ("src/swarm/worlds/planted.h",
                                                '#include "cli/session/session.h"'),

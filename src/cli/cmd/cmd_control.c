@@ -13,8 +13,8 @@
 #include "print/show_text.h"
 #include "rdmalab/control.h"
 
-/* What the words say. */
-struct asked {
+/* The words of the command, read. */
+struct control_words {
     struct rdl_control c;
     uint8_t data[RDL_CONTROL_BYTES_MAX];
     const struct rfc_struct *request, *response;
@@ -89,7 +89,7 @@ static bool read_field(const struct rfc_struct *s, const struct rfc_field *f, co
 }
 
 /* The field called the @n bytes at @name, of @a->request or of the attributes of MODIFY_QP. */
-static const struct rfc_field *find_field(const struct asked *a, const char *name, size_t n,
+static const struct rfc_field *find_field(const struct control_words *a, const char *name, size_t n,
                                           const struct rfc_struct **ret_in, uint32_t *ret_at)
 {
     const struct rfc_struct *in[] = {a->request, rfc_find("qp_attr")};
@@ -109,7 +109,8 @@ static const struct rfc_field *find_field(const struct asked *a, const char *nam
     return NULL;
 }
 
-static bool read_option(struct asked *a, const char *key, size_t n, const char *text, bool *ret_ok)
+static bool read_option(struct control_words *a, const char *key, size_t n, const char *text,
+                        bool *ret_ok)
 {
     uint64_t room;
 
@@ -128,7 +129,7 @@ static bool read_option(struct asked *a, const char *key, size_t n, const char *
     return true;
 }
 
-static bool read_word(struct session *s, const struct value *word, struct asked *a)
+static bool read_word(struct session *s, const struct value *word, struct control_words *a)
 {
     const char *text = word->text, *equals = strchr(text, '=');
     const struct rfc_struct *in;
@@ -155,7 +156,7 @@ static bool read_word(struct session *s, const struct value *word, struct asked 
     return read_field(in, f, equals + 1, a->data + at) || wrong(s, word, "no such value");
 }
 
-static bool read_command(struct session *s, const struct value *word, struct asked *a)
+static bool read_command(struct session *s, const struct value *word, struct control_words *a)
 {
     const struct enum_row *row = enum_by_name(&enum_ctrl_cmd, word->text);
     uint64_t number = row ? row->value : 0;
@@ -171,7 +172,7 @@ static bool read_command(struct session *s, const struct value *word, struct ask
 }
 
 /* Prints what came back. */
-static void say_answer(struct session *s, const struct home *home, const struct asked *a,
+static void say_answer(struct session *s, const struct home *home, const struct control_words *a,
                        const struct rdl_control_answer *answer)
 {
     char line[SHOW_LINE_BYTES];
@@ -214,7 +215,7 @@ static bool wait_for(struct session *s, const struct step *st, const struct home
 bool run_control(struct session *s, const struct step *st)
 {
     const struct arg *words = step_arg(st, "request");
-    struct asked a = {.wait = true, .kick = true};
+    struct control_words a = {.wait = true, .kick = true};
     struct rdl_control_answer answer;
     struct home home;
     enum rdl_status status;

@@ -43,8 +43,8 @@ static struct posted find_posted(const struct session *s, const struct poster *b
     return (struct posted){.e = NULL};
 }
 
-/* What has become of a request: the device gave it back, or the queue is not what it was. */
-struct outcome {
+/* How a request ended: the device completed it, or its queue was reset. */
+struct request_outcome {
     struct posted posted;
     ev_id last; /* the last event that was looked at */
     ev_id given_back, forgotten;
@@ -52,7 +52,7 @@ struct outcome {
     bool has_cqe;
 };
 
-static void see(struct outcome *o, const struct ev *e)
+static void see(struct request_outcome *o, const struct ev *e)
 {
     const struct posted *p = &o->posted;
 
@@ -70,7 +70,7 @@ static void see(struct outcome *o, const struct ev *e)
 
 static bool is_over(struct waiting *w, struct session *s, bool *ret)
 {
-    struct outcome *o = w->ctx;
+    struct request_outcome *o = w->ctx;
     const size_t n = rdl_record_count(s->lab);
     size_t i = n;
 
@@ -93,7 +93,7 @@ static void add_request(struct text *t, const struct poster *by, const struct po
     text_addf(t, "%s wr_id=%llu", by->path, (unsigned long long)p->wr_id);
 }
 
-static void say_outcome(struct session *s, const struct poster *by, const struct outcome *o,
+static void say_outcome(struct session *s, const struct poster *by, const struct request_outcome *o,
                         bool was_over)
 {
     char buf[SESSION_PATH_BYTES + 256];
@@ -203,7 +203,7 @@ static bool find_request(struct session *s, const struct step *st, struct poster
 
 /* Fails: the request is not complete, and waiting is over. */
 static bool not_complete(struct session *s, const struct step *st, const struct poster *by,
-                         const struct outcome *o, bool idle)
+                         const struct request_outcome *o, bool idle)
 {
     char buf[SESSION_PATH_BYTES + 32];
     struct text t = text_on(buf, sizeof(buf));
@@ -220,7 +220,7 @@ bool run_finish(struct session *s, const struct step *st)
     const uint64_t before = rdl_tick(s->lab);
     char path[SESSION_PATH_BYTES];
     struct poster by = {.path = path};
-    struct outcome o = {.last = 0};
+    struct request_outcome o = {.last = 0};
     struct waiting w = {.look = is_over, .ctx = &o};
 
     if (!find_request(s, st, &by, path, &o.posted))

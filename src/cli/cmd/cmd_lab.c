@@ -7,7 +7,6 @@
 #include "cli/cmd/link.h"
 #include "cli/cmd/verb.h"
 #include "cli/lang/words.h"
-#include "cli/session/history.h"
 #include "cli/session/position.h"
 #include "cli/session/resolve.h"
 #include "emu/base/assert.h"
@@ -271,13 +270,7 @@ bool run_limit(struct session *s, const struct step *st)
  */
 static bool is_future(struct session *s, const struct value *name)
 {
-    const size_t n =
-        s->history->futures.n - s->history->futures.parting; /* without one that may be none */
-    bool known = n > 0 && strcmp(futures_current(&s->history->futures), name->text) == 0;
-
-    for (size_t i = 0; i < n; i++)
-        known = known || strcmp(s->history->futures.v[i].name, name->text) == 0;
-    if (s->history->replay.active || !known)
+    if (!session_has_future(s, name->text))
         return false;
     session_fail(s, name->at, "\"%s\" is a future, and this makes an Ethernet switch", name->text);
     diag_remedy(&s->diag, "\"future %s\" goes there", name->text);
@@ -530,7 +523,7 @@ static bool set_history(struct session *s, const struct step *st)
 {
     if (!position_can_go_back(s, st->at))
         return false;
-    snapshots_limit(&s->history->snapshots, (size_t)step_number(st, "history"));
+    session_limit_history(s, (size_t)step_number(st, "history"));
     return true;
 }
 
@@ -554,17 +547,17 @@ static void say_settings(struct session *s)
 {
     char most[32], taken[32];
     struct text m = text_on(most, sizeof(most)), t = text_on(taken, sizeof(taken));
+    const struct history_memory h = session_history_memory(s);
 
-    quantity_add(&m, QUANTITY_SIZE, s->history->snapshots.bytes_max);
-    quantity_add(&t, QUANTITY_SIZE, s->history->snapshots.bytes);
+    quantity_add(&m, QUANTITY_SIZE, h.bytes_max);
+    quantity_add(&t, QUANTITY_SIZE, h.bytes);
     session_say(s, "changes  %s\n",
                 s->display.changes.told == CHANGES_OFF  ? "off"
                 : s->display.changes.told == CHANGES_ON ? "on"
                                                         : "all");
-    if (s->history->snapshots.bytes_max)
-        session_say(s, "history  %s at most; %zu snapshot%s take%s %s\n", most,
-                    s->history->snapshots.n, s->history->snapshots.n == 1 ? "" : "s",
-                    s->history->snapshots.n == 1 ? "s" : "", taken);
+    if (h.bytes_max)
+        session_say(s, "history  %s at most; %zu snapshot%s take%s %s\n", most, h.n_snapshots,
+                    h.n_snapshots == 1 ? "" : "s", h.n_snapshots == 1 ? "s" : "", taken);
     else
         session_say(s, "history  none is kept: this lab cannot go back\n");
     session_say(s, "hints    %s\n", s->prompt.hints_off ? "off" : "on");

@@ -12,7 +12,6 @@
 #include "cli/lang/words.h"
 #include "cli/lessons/scenarios.h"
 #include "cli/session/files.h"
-#include "cli/session/history.h"
 #include "cli/session/resolve.h"
 #include "cli/show/show.h"
 #include "cli/show/show_vq.h"
@@ -351,7 +350,7 @@ static bool export_to(struct session *s, FILE *f, const struct step *st, bool te
     const bool picture = form < ARRAY_LEN(pictures);
     const struct past past = past_of_lab(s->lab);
     const struct past_about about = {
-        .title = s->history->header ? step_text(s->history->header, "title") : NULL,
+        .title = session_title(s),
         .seed = s->lab_info.seed,
     };
     struct picture_options options = {.title = about.title,

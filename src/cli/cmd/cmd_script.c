@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Scripts and the session: scenario, macro, note, abandon, session save, quit. */
+/* Scripts and the session: scenario, macro, note, abandon, quit. */
 #include <string.h>
 
 #include "cli/cmd/commands.h"
-#include "cli/session/files.h"
-#include "cli/session/history.h"
-#include "cli/session/position.h"
 #include "cli/session/remainder.h"
-#include "emu/base/text.h"
 
 /* Gives the scenario @st the lab that it asks for.  What the program was told wins. */
 static bool fit_lab(struct session *s, const struct step *st)
@@ -29,7 +25,7 @@ static bool fit_lab(struct session *s, const struct step *st)
 
 bool run_scenario(struct session *s, const struct step *st)
 {
-    if (s->history->journal.n > 0) {
+    if (session_has_begun(s)) {
         session_fail(s, st->at, "a scenario needs an empty lab, and this one has begun already");
         return diag_remedy(&s->diag, "\"quit\", and source it at a new prompt; \"scenarios run "
                                      "NAME\" tells one of the collection beside this lab");
@@ -51,52 +47,6 @@ bool run_quit(struct session *s, const struct step *st)
 {
     (void)st;
     s->run.quit = true;
-    return true;
-}
-
-/* The header of the saved scenario: the one that was given, with title and seed in any case, and
- * with the ticks that it needs if those are more than a scenario has.
- */
-static struct step *trace_file_header(struct session *s, struct pool *pool, const char *file)
-{
-    const struct cmd *cmd = &cmd_table[CMD_scenario];
-    struct step *h = s->history->header ? step_copy(pool, s->history->header)
-                                        : step_new(pool, cmd, (struct span){0, 0});
-    const char *base = strrchr(file, '/') ? strrchr(file, '/') + 1 : file;
-
-    if (!step_has(h, "title"))
-        step_put(pool, h, "title", pool_copy(pool, base, strcspn(base, ".")));
-    step_put_number(pool, h, "seed", s->lab_info.seed);
-    if (!step_has(h, "ticks") && rdl_tick(s->lab) >= SCENARIO_TICKS_MAX)
-        step_put_number(pool, h, "ticks", 2 * rdl_tick(s->lab));
-    return h;
-}
-
-bool run_session(struct session *s, const struct step *st)
-{
-    const char *file = step_text(st, "file");
-    struct script script = {.first = NULL};
-    const char *why;
-
-    if (!files_is_json(file) && !files_is_lab(file)) {
-        session_fail(s, step_span(st, "file", 0), "%s: the name must end in .lab or .json", file);
-        return diag_remedy(&s->diag, "for example: session save drop.json");
-    }
-    script.first = journal_steps(&s->history->journal, &script.pool);
-    if (!script_has_steps(script.first)) {
-        script_done(&script);
-        session_fail(s, st->at, "there is nothing to save: nothing was done yet");
-        return diag_remedy(&s->diag, "commands that only look, like show, are not saved");
-    }
-    script.header = trace_file_header(s, &script.pool, file);
-    why = files_write_script(file, s->config.files_below, &script);
-    script_done(&script);
-    if (why)
-        return session_fail(s, step_span(st, "file", 0), "%s: %s", file, why);
-    if (s->history->position.in_past)
-        session_say(s, "%s has what was done up to #%llu, the end of \"%s\"\n", file,
-                    (unsigned long long)position_end(s).at.tick,
-                    futures_current(&s->history->futures));
     return true;
 }
 

@@ -264,7 +264,7 @@ void session_read(const struct session *s, const struct source *src, const struc
 {
     struct line_reader r = {.script = &ret->script,
                             .abbreviated = abbreviated,
-                            .begun = s->history->journal.n > 0,
+                            .begun = session_has_begun(s),
                             .tokens = tokens};
     size_t bad_at;
     const char *why = source_check_text(src, &bad_at);

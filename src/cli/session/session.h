@@ -274,6 +274,27 @@ void session_begin_scenario(struct session *s, const struct step *st);
 /* Starts over with an empty lab.  False: there is no memory for one, and the old one stays. */
 bool session_restart(struct session *s, uint64_t seed, size_t memory_bytes);
 
+/* --- The history, for commands that do not know its members (history.h) --- */
+
+/* Was any command carried out that belongs to the history? */
+bool session_has_begun(const struct session *s);
+
+/* The title in the line `scenario`; NULL: it has none. */
+const char *session_title(const struct session *s);
+
+/* Is @name that of a future, and are there several?  During a replay: no. */
+bool session_has_future(const struct session *s, const char *name);
+
+/* Memory that the snapshots take. */
+struct history_memory {
+    size_t bytes, bytes_max; /* @bytes_max 0: there are no snapshots */
+    size_t n_snapshots;
+};
+struct history_memory session_history_memory(const struct session *s);
+
+/* Sets @bytes_max, which is not 0. */
+void session_limit_history(struct session *s, size_t bytes_max);
+
 /* --- Conditions, see struct conditions --- */
 
 void conditions_free(struct conditions *list);

@@ -18,7 +18,7 @@
 #define WARNINGS_MAX 10u
 #define MEMBERS_MAX  8u
 
-struct reading {
+struct file_reader {
     const struct source *src;
     struct session_file *w;
     struct script step; /* what is read of one command */
@@ -31,14 +31,14 @@ struct reading {
     const volatile sig_atomic_t *interrupted;
 };
 
-static bool fail(struct reading *r, struct span at, const char *message)
+static bool fail(struct file_reader *r, struct span at, const char *message)
 {
     return diag_set(r->d, DIAG_VALUE, at, "%s", message);
 }
 
 /* --- Values ----------------------------------------------------------------------------------- */
 
-static void warn_unknown(struct reading *r, const struct json_member *m)
+static void warn_unknown(struct file_reader *r, const struct json_member *m)
 {
     size_t line, col;
 
@@ -52,7 +52,7 @@ static void warn_unknown(struct reading *r, const struct json_member *m)
 /* The members of the object @v that @keys names, up to NULL; ret[i].item is NULL where there is
  * none.
  */
-static bool members(struct reading *r, struct json_value v, const char *const *keys,
+static bool members(struct file_reader *r, struct json_value v, const char *const *keys,
                     struct json_value ret[MEMBERS_MAX])
 {
     struct json_walk walk;
@@ -80,13 +80,13 @@ static bool members(struct reading *r, struct json_value v, const char *const *k
 }
 
 /* Something that must be there is not. */
-static bool missing(struct reading *r, struct json_value v, const char *key)
+static bool missing(struct file_reader *r, struct json_value v, const char *key)
 {
     return diag_set(r->d, DIAG_VALUE, (struct span){v.at.at, 1}, "\"%s\" is missing here", key);
 }
 
 /* A whole number up to @max, as a number or a string; *ret stays where @v is not there. */
-static bool read_number(struct reading *r, struct json_value v, uint64_t max, uint64_t *ret)
+static bool read_number(struct file_reader *r, struct json_value v, uint64_t max, uint64_t *ret)
 {
     char text[24];
     struct text t = text_on(text, sizeof(text));
@@ -109,7 +109,7 @@ static bool read_number(struct reading *r, struct json_value v, uint64_t max, ui
 }
 
 /* A string of less than @cap bytes. */
-static bool read_text(struct reading *r, struct json_value v, char *ret, size_t cap)
+static bool read_text(struct file_reader *r, struct json_value v, char *ret, size_t cap)
 {
     struct text t = text_on(ret, cap);
 
@@ -121,15 +121,15 @@ static bool read_text(struct reading *r, struct json_value v, char *ret, size_t 
     return !t.cut || fail(r, v.at, "this string is too long");
 }
 
-static bool read_name(struct reading *r, struct json_value v, char ret[RDL_NAME_BYTES])
+static bool read_name(struct file_reader *r, struct json_value v, char ret[RDL_NAME_BYTES])
 {
     return read_text(r, v, ret, RDL_NAME_BYTES) &&
            (name_is_valid(ret) || fail(r, v.at, "this is no name"));
 }
 
 /* Reads each element of a list, which may be missing, up to the first that is wrong. */
-static bool read_list(struct reading *r, struct json_value v,
-                      bool (*read_one)(struct reading *r, struct json_value v, void *ctx),
+static bool read_list(struct file_reader *r, struct json_value v,
+                      bool (*read_one)(struct file_reader *r, struct json_value v, void *ctx),
                       void *ctx)
 {
     struct json_walk walk;
@@ -170,7 +170,7 @@ struct done {
 };
 
 /* Reads the step of @v, and where it was carried out. */
-static bool read_done(struct reading *r, struct json_value v, struct done *ret)
+static bool read_done(struct file_reader *r, struct json_value v, struct done *ret)
 {
     *ret = (struct done){.st = NULL};
     if (!members(r, v, done_keys, ret->v))
@@ -184,7 +184,7 @@ static bool read_done(struct reading *r, struct json_value v, struct done *ret)
     return !ret->v[DONE_ON].item || read_name(r, ret->v[DONE_ON], ret->host);
 }
 
-static bool read_outcome(struct reading *r, struct json_value v, enum log_outcome *ret)
+static bool read_outcome(struct file_reader *r, struct json_value v, enum log_outcome *ret)
 {
     static const char *const words[] = {
         [LOG_CUT] = "cut", [LOG_REFUSED] = "refused", [LOG_FAILED] = "failed"};
@@ -200,8 +200,8 @@ static bool read_outcome(struct reading *r, struct json_value v, enum log_outcom
 }
 
 /* Has the session room for this? */
-static bool fits(struct reading *r, const struct log *log, const struct json_value *at, uint64_t n,
-                 const struct log_entry *one)
+static bool fits(struct file_reader *r, const struct log *log, const struct json_value *at,
+                 uint64_t n, const struct log_entry *one)
 {
     const uint64_t entries = one->i, ticks = one->after.tick, ns = one->after.ns;
 
@@ -214,7 +214,7 @@ static bool fits(struct reading *r, const struct log *log, const struct json_val
 }
 
 /* Nothing that a file says was done may reach out of the lab. */
-static bool stays_inside(struct reading *r, const struct step *st)
+static bool stays_inside(struct file_reader *r, const struct step *st)
 {
     const struct step *out = step_with(st, CMD_OUTSIDE);
 
@@ -224,7 +224,7 @@ static bool stays_inside(struct reading *r, const struct step *st)
 }
 
 /* An entry of the log at its end. */
-static bool read_entry(struct reading *r, struct json_value v, const struct done *done,
+static bool read_entry(struct file_reader *r, struct json_value v, const struct done *done,
                        const struct log *log, struct log_entry *ret)
 {
     struct log_entry took = {.i = 1};
@@ -248,10 +248,10 @@ static bool read_entry(struct reading *r, struct json_value v, const struct done
     return true;
 }
 
-static bool read_log(struct reading *r, struct json_value v, struct log *log, size_t depth);
+static bool read_log(struct file_reader *r, struct json_value v, struct log *log, size_t depth);
 
 /* Iterations that did the same in the same time. */
-static bool read_loop(struct reading *r, struct json_value v, const struct done *done,
+static bool read_loop(struct file_reader *r, struct json_value v, const struct done *done,
                       struct log *log, size_t depth)
 {
     struct log_entry one = {.i = log->n, .before = log->end};
@@ -285,7 +285,7 @@ struct logging {
     size_t depth;
 };
 
-static bool read_logged(struct reading *r, struct json_value v, void *ctx)
+static bool read_logged(struct file_reader *r, struct json_value v, void *ctx)
 {
     const struct logging *l = ctx;
     struct log_entry e;
@@ -304,14 +304,14 @@ static bool read_logged(struct reading *r, struct json_value v, void *ctx)
 }
 
 /* Depth is bounded by LOG_LOOPS_MAX. */
-static bool read_log(struct reading *r, struct json_value v, struct log *log, size_t depth)
+static bool read_log(struct file_reader *r, struct json_value v, struct log *log, size_t depth)
 {
     struct logging l = {log, depth};
 
     return read_list(r, v, read_logged, &l);
 }
 
-static bool read_deed(struct reading *r, struct json_value v, void *journal)
+static bool read_deed(struct file_reader *r, struct json_value v, void *journal)
 {
     struct done done;
 
@@ -326,7 +326,7 @@ static bool read_deed(struct reading *r, struct json_value v, void *journal)
 }
 
 /* One command outside of all blocks. */
-static bool read_command(struct reading *r, struct json_value v, struct journal *j)
+static bool read_command(struct file_reader *r, struct json_value v, struct journal *j)
 {
     struct done done;
     struct log_entry e = {.outcome = LOG_DONE};
@@ -351,13 +351,13 @@ static bool read_command(struct reading *r, struct json_value v, struct journal 
     return true;
 }
 
-static void add_end(struct reading *r, const struct log *log)
+static void add_end(struct file_reader *r, const struct log *log)
 {
     r->ends = must_grow(r->ends, r->n_ends, &r->ends_room, sizeof(*r->ends));
     r->ends[r->n_ends++] = (struct place){log->n, log->end};
 }
 
-static bool read_next_command(struct reading *r, struct json_value v, void *journal)
+static bool read_next_command(struct file_reader *r, struct json_value v, void *journal)
 {
     struct journal *j = journal;
     const bool ok = read_command(r, v, j);
@@ -367,7 +367,7 @@ static bool read_next_command(struct reading *r, struct json_value v, void *jour
     return ok;
 }
 
-static bool read_journal(struct reading *r, struct json_value v, struct journal *j)
+static bool read_journal(struct file_reader *r, struct json_value v, struct journal *j)
 {
     r->n_ends = 0;
     add_end(r, &j->log);
@@ -379,7 +379,7 @@ static bool read_journal(struct reading *r, struct json_value v, struct journal 
 enum place_key { PLACE_COMMANDS, PLACE_TICKS, PLACE_NS, PLACE_LABEL };
 
 /* A place, and what is called so by @label. */
-static bool read_place(struct reading *r, struct json_value v, const char *label,
+static bool read_place(struct file_reader *r, struct json_value v, const char *label,
                        const struct log *log, struct json_value *ret_label, struct place *ret)
 {
     const char *const keys[] = {"commands", "ticks", "ns", label, NULL};
@@ -410,7 +410,7 @@ static bool read_place(struct reading *r, struct json_value v, const char *label
     return true;
 }
 
-static bool read_mark(struct reading *r, struct json_value v, void *future)
+static bool read_mark(struct file_reader *r, struct json_value v, void *future)
 {
     struct future *f = future;
     struct json_value label = {.item = NULL};
@@ -428,7 +428,7 @@ static bool read_mark(struct reading *r, struct json_value v, void *future)
 }
 
 /* Where a command begins that @n others are before; NULL: none does, outside of all blocks. */
-static const struct place *beginning(const struct reading *r, uint64_t n)
+static const struct place *beginning(const struct file_reader *r, uint64_t n)
 {
     size_t low = 0, high = r->n_ends;
 
@@ -443,7 +443,7 @@ static const struct place *beginning(const struct reading *r, uint64_t n)
     return low < r->n_ends && r->ends[low].n_entries == n ? &r->ends[low] : NULL;
 }
 
-static bool read_line(struct reading *r, struct json_value v, void *future)
+static bool read_line(struct file_reader *r, struct json_value v, void *future)
 {
     static const char *const keys[] = {"text", "commands", NULL};
     struct future *f = future;
@@ -476,7 +476,7 @@ static const char *const future_keys[] = {
     [FUT_NAME] = "name",   [FUT_UNNAMED] = "unnamed", [FUT_HASH] = "hash", [FUT_HERE] = "here",
     [FUT_NAMES] = "names", [FUT_LINES] = "lines",     [FUT_DONE] = "done", NULL};
 
-static bool read_hash(struct reading *r, struct json_value v, uint64_t *ret)
+static bool read_hash(struct file_reader *r, struct json_value v, uint64_t *ret)
 {
     char digits[17], *end = digits;
 
@@ -490,7 +490,7 @@ static bool read_hash(struct reading *r, struct json_value v, uint64_t *ret)
 }
 
 /* @f is to be freed in any case. */
-static bool read_future(struct reading *r, struct json_value v, struct future *f)
+static bool read_future(struct file_reader *r, struct json_value v, struct future *f)
 {
     struct json_value m[MEMBERS_MAX];
 
@@ -511,7 +511,7 @@ static bool read_future(struct reading *r, struct json_value v, struct future *f
            read_list(r, m[FUT_NAMES], read_mark, f) && read_list(r, m[FUT_LINES], read_line, f);
 }
 
-static bool read_next_future(struct reading *r, struct json_value v, void *world)
+static bool read_next_future(struct file_reader *r, struct json_value v, void *world)
 {
     struct session_file *w = world;
 
@@ -520,7 +520,7 @@ static bool read_next_future(struct reading *r, struct json_value v, void *world
                : fail(r, v.at, "these are more futures than a world may have");
 }
 
-static bool read_futures(struct reading *r, struct json_value v)
+static bool read_futures(struct file_reader *r, struct json_value v)
 {
     struct session_file *w = r->w;
 
@@ -536,7 +536,7 @@ static const char *const session_file_keys[] = {[W_WORLD] = "world",       [W_RD
                                                 [W_SCENARIO] = "scenario", [W_LEFT] = "left",
                                                 [W_FUTURES] = "futures",   NULL};
 
-static bool read_world(struct reading *r, struct json_value v)
+static bool read_world(struct file_reader *r, struct json_value v)
 {
     struct json_value m[MEMBERS_MAX];
     struct session_file *w = r->w;
@@ -590,12 +590,12 @@ static bool no_world(const struct source *src, bool has_steps, struct diag *d)
 bool session_file_read(const struct source *src, const volatile sig_atomic_t *interrupted,
                        struct session_file *ret, FILE *err, struct diag *d)
 {
-    struct reading r = {.src = src,
-                        .w = ret,
-                        .step = {.src = *src},
-                        .err = err,
-                        .d = d,
-                        .interrupted = interrupted};
+    struct file_reader r = {.src = src,
+                            .w = ret,
+                            .step = {.src = *src},
+                            .err = err,
+                            .d = d,
+                            .interrupted = interrupted};
     cJSON *root = NULL;
     bool ok;
 

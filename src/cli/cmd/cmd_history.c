@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Several futures of one lab: checkpoint, fork, futures.  cli/exec has `future`, which replays. */
+/* Commands about the history of the session that do not replay it: session save, checkpoint, fork,
+ * futures.
+ */
 #include <string.h>
 
 #include "cli/cmd/commands.h"
+#include "cli/session/files.h"
 #include "cli/session/history.h"
 #include "cli/session/position.h"
 #include "emu/base/quantity.h"
@@ -111,5 +114,51 @@ bool run_futures(struct session *s, const struct step *st)
     say_marks(s, &s->history->futures.marks, NULL);
     for (size_t i = 0; i < n; i++)
         say_marks(s, &s->history->futures.v[i].marks, s->history->futures.v[i].name);
+    return true;
+}
+
+/* Returns the header of the saved scenario: the one that was given, completed by title and seed,
+ * and by the number of ticks if it needs more than a scenario may make without saying so.
+ */
+static struct step *saved_header(struct session *s, struct pool *pool, const char *file)
+{
+    const struct cmd *cmd = &cmd_table[CMD_scenario];
+    struct step *h = s->history->header ? step_copy(pool, s->history->header)
+                                        : step_new(pool, cmd, (struct span){0, 0});
+    const char *base = strrchr(file, '/') ? strrchr(file, '/') + 1 : file;
+
+    if (!step_has(h, "title"))
+        step_put(pool, h, "title", pool_copy(pool, base, strcspn(base, ".")));
+    step_put_number(pool, h, "seed", s->lab_info.seed);
+    if (!step_has(h, "ticks") && rdl_tick(s->lab) >= SCENARIO_TICKS_MAX)
+        step_put_number(pool, h, "ticks", 2 * rdl_tick(s->lab));
+    return h;
+}
+
+bool run_session(struct session *s, const struct step *st)
+{
+    const char *file = step_text(st, "file");
+    struct script script = {.first = NULL};
+    const char *why;
+
+    if (!files_is_json(file) && !files_is_lab(file)) {
+        session_fail(s, step_span(st, "file", 0), "%s: the name must end in .lab or .json", file);
+        return diag_remedy(&s->diag, "for example: session save drop.json");
+    }
+    script.first = journal_steps(&s->history->journal, &script.pool);
+    if (!script_has_steps(script.first)) {
+        script_done(&script);
+        session_fail(s, st->at, "there is nothing to save: nothing was done yet");
+        return diag_remedy(&s->diag, "commands that only look, like show, are not saved");
+    }
+    script.header = saved_header(s, &script.pool, file);
+    why = files_write_script(file, s->config.files_below, &script);
+    script_done(&script);
+    if (why)
+        return session_fail(s, step_span(st, "file", 0), "%s: %s", file, why);
+    if (s->history->position.in_past)
+        session_say(s, "%s has what was done up to #%llu, the end of \"%s\"\n", file,
+                    (unsigned long long)position_end(s).at.tick,
+                    futures_current(&s->history->futures));
     return true;
 }
