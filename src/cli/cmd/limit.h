@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is said when a limit is reached: which one it is, how large, and what can be done. */
+/* The messages when a limit is reached: its name, its value, and a remedy. */
 #ifndef CLI_CMD_LIMIT_H
 #define CLI_CMD_LIMIT_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What commands that make and destroy objects of a device have in common. */
+/* Functions of the commands that create and destroy objects of a device. */
 #ifndef CLI_CMD_VERB_H
 #define CLI_CMD_VERB_H
 

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Letting the lab go on until something is there that is looked for behind each tick. */
+/* Runs the lab until a condition holds, which is checked after each tick. */
 #ifndef CLI_CMD_WAITING_H
 #define CLI_CMD_WAITING_H
 
 #include "cli/session/session.h"
 
-/* What is waited for, and how waiting ended. */
+/* The condition, and how waiting for it ended. */
 struct waiting {
-    /* Is it there now?  False: s->diag says why nobody can tell. */
+    /* *@ret tells whether it holds now.  Returns false if that cannot be told; s->diag says why.
+     */
     bool (*look)(struct waiting *w, struct session *s, bool *ret);
     void *ctx;
     uint64_t since; /* what is looked for happened behind this tick */
@@ -16,15 +17,17 @@ struct waiting {
     bool idle;    /* nothing is scheduled any more; otherwise the time was over */
 };
 
-/* Lets the lab go on until what @w waits for is there, as long as timeout= of @st says at most.
- * False: s->diag says what failed.
+/* Runs the lab until the condition of @w holds, for at most the timeout= of @st.  If it fails,
+ * s->diag says why.
  */
 bool waiting_go_on(struct session *s, const struct step *st, struct waiting *w);
 
-/* It did not come: adds to the notes of s->diag who waits for what, and how to see it again. */
+/* Adds notes to s->diag after a wait without success: the objects that wait for something, and how
+ * to reproduce it.
+ */
 void waiting_note(struct session *s);
 
-/* How to see it again alone. */
+/* Adds the note how to reproduce it. */
 void waiting_note_replay(struct session *s);
 
 #endif

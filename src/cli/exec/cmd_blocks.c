@@ -22,7 +22,7 @@ bool run_if(struct session *s, const struct step *st)
     return exec_steps(s, holds ? st->body : st->other, &b);
 }
 
-/* One round of @st, with @text in place of its variable. */
+/* Carries out one round of @st, with @text for its variable. */
 static bool do_round(struct session *s, const struct step *st, const char *text)
 {
     const struct block b = exec_inner_block(s);
@@ -38,7 +38,7 @@ static bool do_round(struct session *s, const struct step *st, const char *text)
     return ok;
 }
 
-/* What is left of a `foreach` are the rounds of @r. */
+/* Adds the remaining rounds @r of a `foreach` to the remainder of the line. */
 static void put_rest(struct session *s, const struct step *st, const struct rounds *r)
 {
     struct pool pool = {NULL};
@@ -68,7 +68,7 @@ bool run_foreach(struct session *s, const struct step *st)
     return ok;
 }
 
-/* What is left of an `on` are its hosts from number @i on. */
+/* Adds the hosts of an `on` from number @i on to the remainder of the line. */
 static void put_rest_of_hosts(struct session *s, const struct step *st, size_t i)
 {
     struct pool pool = {NULL};
@@ -109,7 +109,7 @@ bool run_on(struct session *s, const struct step *st)
     return true;
 }
 
-/* What is left of a `repeat` are @n rounds. */
+/* Adds @n rounds of a `repeat` to the remainder of the line. */
 static void put_rest_of_rounds(struct session *s, const struct step *st, uint64_t n)
 {
     struct pool pool = {NULL};
@@ -141,8 +141,8 @@ bool run_repeat(struct session *s, const struct step *st)
     return true;
 }
 
-/* Carries out the steps of a `refused` block, in not more ticks than it allows.  That takes the
- * place of the ticks that each of them may take at a prompt.
+/* Carries out the steps of a `refused` block within its limit of ticks, which replaces the limit
+ * for each step at a prompt.
  */
 static bool run_limited(struct session *s, const struct step *st)
 {
@@ -170,7 +170,7 @@ bool run_refused(struct session *s, const struct step *st)
         diag_set(&s->diag, DIAG_EXPECT, st->at, "refused: nothing was refused");
         return false;
     }
-    /* A name that nothing has is a mistake, unless the scenario says that it is meant. */
+    /* An unknown name is a mistake, unless the scenario expects the message. */
     if ((s->diag.kind != DIAG_FAILED && !(s->diag.kind == DIAG_VALUE && says && says[0])) ||
         s->run.step.interrupted)
         return false;
@@ -188,7 +188,7 @@ bool run_refused(struct session *s, const struct step *st)
     return true;
 }
 
-/* Says where the macro was called in whose block something is wrong. */
+/* Notes where the macro was called in which a step failed. */
 static void note_call(struct session *s, const struct step *st)
 {
     const struct source *src = s->run.block->src;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* diff: where two futures part, what is different there, and what happened then in each.  What is
- * compared is in diff.h; this goes to the places where it is.
+/* diff: shows where two futures part, what is different there, and what happened then in each.
+ * cli/diff compares; this file takes the lab to the places where it reads.
  */
 #include <string.h>
 
@@ -23,7 +23,7 @@ static bool go_to_end(struct session *s, const char *name, struct span at)
     return travel_to(s, &end, at);
 }
 
-/* The lab is at the end of @side: looks at it, and at the state where it parts. */
+/* Reads the lab at the end of @side, and its state where the futures part. */
 static bool look_at_side(struct session *s, const struct diff *d, struct diff_side *side,
                          struct span at)
 {
@@ -46,7 +46,7 @@ static const struct journal *journal_of(const struct session *s, const char *nam
     return f ? &f->journal : &s->history->journal;
 }
 
-/* Sees both, and leaves the lab in one of them. */
+/* Reads both futures.  The lab ends in one of them. */
 static bool see_both(struct session *s, struct diff *d, struct span at)
 {
     struct diff_side *a = &d->a, *b = &d->b;
@@ -62,7 +62,7 @@ static bool see_both(struct session *s, struct diff *d, struct span at)
     return look_at_side(s, d, b, at) && go_to_end(s, a->name, at) && look_at_side(s, d, a, at);
 }
 
-/* To look is not to leave: a future that was looked at is left where it was. */
+/* Restores the place where the future of @side was left: reading it does not count. */
 static void put_left(struct session *s, const struct diff_side *side)
 {
     for (size_t i = 0; i < s->history->futures.n; i++) {
@@ -78,7 +78,7 @@ static void note_left(const struct session *s, struct diff_side *side)
     side->left = f ? f->left : position_here(s);
 }
 
-/* Is there such a future?  @name is that of a parameter of @st. */
+/* Checks that the future exists that parameter @name of @st names. */
 static bool is_future(struct session *s, const struct step *st, const char *name)
 {
     if (!step_has(st, name) || futures_has(&s->history->futures, step_text(st, name)))

@@ -11,7 +11,7 @@
 #include "cli/session_file/session_file.h"
 #include "rdmalab/trace.h"
 
-/* How many stops of the prompt there are. */
+/* Returns the number of stops that the prompt has made. */
 static size_t n_stops(const struct session *s)
 {
     size_t n = 0;

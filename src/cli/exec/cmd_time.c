@@ -45,7 +45,7 @@ static void say_no_event(struct session *s, ev_id id)
     session_say(s, "%s\n", buf);
 }
 
-/* Marks event @id among those of its tick. */
+/* Prints event @id. */
 static void say_event(struct session *s, ev_id id)
 {
     const size_t n = rdl_record_count(s->lab);
@@ -93,7 +93,7 @@ static bool back_lines(struct session *s, const struct step *st, uint64_t count)
     return travel(s, &to, st->at);
 }
 
-/* The lab had made so much progress, or less; ahead: or more. */
+/* A search for the place where the lab had made so much progress. */
 struct progress_sought {
     enum rdl_step grain;
     uint64_t made;
@@ -107,7 +107,7 @@ static bool had_at_most(void *ctx, struct session *s, bool first)
     return rdl_progress(s->lab, sought->grain) <= sought->made;
 }
 
-/* Fails: what is to be taken back happened only @had times. */
+/* Fails: the occurrence that is to be taken back happened only @had times. */
 static bool too_far_back(struct session *s, const struct step *st, uint64_t had)
 {
     const struct span at = step_span(st, "count", 0);
@@ -120,7 +120,9 @@ static bool too_far_back(struct session *s, const struct step *st, uint64_t had)
     return diag_remedy(&s->diag, "\"goto start\" goes to where nothing was done yet");
 }
 
-/* To the end of tick @tick; where a command made it with others at once, to before the command. */
+/* Goes to the end of tick @tick.  If a command made it together with later ticks, goes to before
+ * the command.
+ */
 static bool back_to_tick(struct session *s, uint64_t tick, struct span at)
 {
     struct place to = position_of_tick(s, tick);
@@ -154,7 +156,7 @@ static bool counts_for(enum ev_kind kind, enum rdl_step grain)
     }
 }
 
-/* Says which event behind tick @tick is the first that is taken back. */
+/* Prints the first event after tick @tick that is taken back. */
 static void say_taken_back(struct session *s, uint64_t tick, enum rdl_step grain)
 {
     const size_t n = rdl_record_count(s->lab);
@@ -188,7 +190,7 @@ static bool back_by(struct session *s, const struct step *st, uint64_t count, en
     return travel(s, &search.place, st->at);
 }
 
-/* Where a stop is hit last: @one, or else any of those of the session. */
+/* A search for the last hit of the stop @one; NULL: of any stop of the session. */
 struct hit_sought {
     struct stop *one;
     struct hit {
@@ -242,7 +244,7 @@ static bool is_any_hit(void *ctx, struct session *s, bool first)
     return any;
 }
 
-/* What is looked for was not before here, but here, at @id. */
+/* Notes that the search found nothing before this place, but a hit at it, at @id. */
 static void note_this_tick(struct session *s, ev_id id)
 {
     char buf[32];
@@ -253,7 +255,7 @@ static void note_this_tick(struct session *s, ev_id id)
                 (unsigned long long)rdl_tick(s->lab));
 }
 
-/* Says what was hit where the lab now is. */
+/* Prints the hit at the place of the lab. */
 static bool say_hit(struct session *s, const struct hit_sought *sought)
 {
     if (!sought->one)
@@ -285,7 +287,7 @@ static bool back_to_hit(struct session *s, const struct step *st, struct hit_sou
     return true;
 }
 
-/* Goes to a place where something is hit, backwards or forwards; if there is none, @none. */
+/* Goes to a hit, backwards or forwards.  If there is none, fails with the message @none. */
 typedef bool go_to_hit(struct session *s, const struct step *st, struct hit_sought *sought,
                        const char *none);
 
@@ -300,7 +302,7 @@ static bool to_stop(struct session *s, const struct step *st, go_to_hit *go, con
     return go(s, st, &sought, none);
 }
 
-/* @none_momentary: of what happens. */
+/* @none_momentary: the message for an expression about an occurrence. */
 static bool to_expression(struct session *s, const struct step *st, go_to_hit *go,
                           const char *none_momentary, const char *none)
 {
@@ -324,7 +326,7 @@ static bool to_expression(struct session *s, const struct step *st, go_to_hit *g
     return ok;
 }
 
-/* Do the operands of back, or redo, go together? */
+/* Checks that the operands of back or redo fit together. */
 static bool are_together(struct session *s, const struct step *st, uint64_t grain)
 {
     const char *name = st->cmd->name;
@@ -388,7 +390,7 @@ static bool is_not_later(void *ctx, struct session *s, bool first)
     return rdl_now_ns(s->lab) <= *(const uint64_t *)ctx;
 }
 
-/* To the end of the last tick that was not later than @ns. */
+/* Goes to the end of the last tick up to the time @ns. */
 static bool goto_time(struct session *s, const struct step *st, uint64_t ns)
 {
     const struct place end = position_end(s);
@@ -407,7 +409,7 @@ static bool goto_time(struct session *s, const struct step *st, uint64_t ns)
     return travel_search(s, &search, &before, st->at) && travel(s, &search.place, st->at);
 }
 
-/* "50%"; false: it is no share. */
+/* Reads a share like "50%".  Returns false if it is none. */
 static bool read_share(const char *text, uint64_t *ret)
 {
     char digits[4] = "";
@@ -455,7 +457,7 @@ static bool redo_lines(struct session *s, const struct step *st, uint64_t count)
     size_t next = typed_lines_before(&s->history->typed, &here);
     struct place to = position_end(s);
 
-    /* What was left in its middle is the first line that is done. */
+    /* A line that was left in its middle counts as the first one. */
     if (next > 0 &&
         (next == s->history->typed.n || place_compare(&s->history->typed.v[next].at, &here) != 0))
         next--;

@@ -26,7 +26,7 @@ static bool shows_events(const struct session *s, const struct cmd *cmd)
     return (cmd->flags & CMD_SHOWS) && !((cmd->flags & CMD_QUIET_LIVE) && session_is_live(s));
 }
 
-/* The memory of the lab is full.  That is what is said of the step, however it failed of it. */
+/* Fails because the memory of the lab is full, whatever else the step failed of. */
 static bool lab_is_full(struct session *s, const struct step *st)
 {
     static const char smaller[] = "use fewer or smaller hosts, queues and memory regions";
@@ -47,8 +47,8 @@ static bool lab_is_full(struct session *s, const struct step *st)
     return diag_remedy(&s->diag, "%s, or set a larger limit", smaller);
 }
 
-/* The step has ended, with success if @ok.  Was there memory for all that it did?  If not it has
- * failed, and s->diag says so.
+/* Checks at the end of the step @st, which succeeded if @ok, that there was memory for all that it
+ * did. If not, it fails: s->diag says so.
  */
 static bool had_memory(struct session *s, const struct step *st, bool ok)
 {
@@ -73,8 +73,8 @@ static bool had_memory(struct session *s, const struct step *st, bool ok)
     return false;
 }
 
-/* How the command that ran has ended.  SIMPLIFIED: one that was cut short in real time counts as
- * refused, as nothing cuts it short in the same place again.
+/* Returns the outcome of the command that ran.  SIMPLIFIED: a command that was cut short in real
+ * time counts as refused, because a replay cannot cut it at the same place.
  */
 static enum log_outcome outcome(const struct session *s, bool ok)
 {
@@ -85,20 +85,20 @@ static enum log_outcome outcome(const struct session *s, bool ok)
     return s->diag.kind == DIAG_FAILED ? LOG_REFUSED : LOG_FAILED;
 }
 
-/* Are the steps that @cmd carries out remembered one by one? */
+/* Are the steps that @cmd carries out logged one by one? */
 static bool has_own_steps(const struct cmd *cmd)
 {
     return (cmd->flags & (CMD_BLOCK | CMD_SOURCES)) != 0 && !(cmd->flags & CMD_AT_ONCE);
 }
 
-/* @st has done something, if the log has grown since @before. */
+/* Counts the line of @st for `back` if the log has grown since @before. */
 static void note_line(struct session *s, const struct step *st, const struct place *before)
 {
     if (!s->run.block->outer && s->history->journal.log.n > before->n_entries)
         typed_lines_add(&s->history->typed, s->run.block->src, st->at, before);
 }
 
-/* Carries out a command that is no block, or whose block is done at once. */
+/* Carries out a command that is no block, or whose block is one action. */
 static bool do_leaf(struct session *s, const struct step *st)
 {
     struct journal_end end = {.host = s->run.block->host, .before = session_now(s)};
@@ -131,7 +131,7 @@ static bool do_leaf(struct session *s, const struct step *st)
     return ok;
 }
 
-/* Carries out a command whose steps are remembered one by one. */
+/* Carries out a command whose steps are logged one by one. */
 static bool do_block(struct session *s, const struct step *st)
 {
     const struct moment before = session_now(s);
@@ -179,15 +179,13 @@ struct block exec_inner_block(const struct session *s)
     return b;
 }
 
-/* Does a step in @in stand in no block of its script? */
+/* Is @in a script as a whole, and no block in it? */
 static bool is_outermost(const struct block *in)
 {
     return !in->outer || in->outer->src != in->src;
 }
 
-/* Carries out @st, which is `continue` where nothing waits, or in the block of a stop: then it is
- * `run`.
- */
+/* Carries out @st, a `continue` without a remainder, or in the block of a stop: it means `run`. */
 static bool do_run(struct session *s, const struct step *st)
 {
     struct pool pool = {NULL};
@@ -197,7 +195,7 @@ static bool do_run(struct session *s, const struct step *st)
     return ok;
 }
 
-/* Nor is a future begun for it. */
+/* Fails: a remainder cannot be carried out in the past, and no future is begun for it. */
 static bool refuse_in_past(struct session *s, const struct step *st)
 {
     session_fail(s, st->at, "what waits is to be done at the end of \"%s\", and not here",
@@ -234,7 +232,7 @@ bool exec_step(struct session *s, const struct step *st, const struct block *in)
     shown_end(&s->display.shown);
     if (!(st->cmd->flags & CMD_HEADER))
         advance_stop(s); /* what a guest does is a tick too */
-    /* To be stopped in the middle of a command is no failure. */
+    /* A command that was stopped in its middle has not failed. */
     if (!ok && session_is_over(s) && s->diag.kind == DIAG_NONE)
         ok = true;
     if (!ok && s->diag_src.text == NULL)
@@ -245,13 +243,13 @@ bool exec_step(struct session *s, const struct step *st, const struct block *in)
     return ok;
 }
 
-/* Are the steps in @in printed?  Nobody typed those of a sourced file. */
+/* Are the steps in @in printed?  Those of a sourced file are, because nobody typed them. */
 static bool tells_steps(const struct session *s, const struct block *in)
 {
     return s->config.verbose && is_outermost(in) && (in->n_sources > 0 || s->config.steps_told);
 }
 
-/* Prints @st as it would be typed, for people who watch. */
+/* Prints @st as it would be typed. */
 static void tell_step(struct session *s, const struct step *st)
 {
     char *written = NULL;
@@ -266,7 +264,7 @@ static void tell_step(struct session *s, const struct step *st)
     free(written);
 }
 
-/* The steps of the stop with this id are due, if it is still there: they are done. */
+/* Carries out the steps of the stop with this id, if it exists and they are due. */
 static bool act(struct session *s, uint32_t id)
 {
     struct stop *stop = stops_find(&s->stops, id);
@@ -281,8 +279,8 @@ static bool act(struct session *s, uint32_t id)
     return exec_steps(s, stop->steps, &in);
 }
 
-/* A line is over: what the stops that it has hit want to be done is done, and those that are for
- * once are gone.  What is hit meanwhile ends the steps that have hit it, and no more.
+/* Ends a line in which stops were hit: carries out their steps, and removes those that were for
+ * one hit.  A stop that is hit by these steps ends them only.
  */
 static bool end_stops(struct session *s)
 {
@@ -305,7 +303,7 @@ static bool end_stops(struct session *s)
     return stops_listen(s) && ok;
 }
 
-/* Do the two stand in one line of @src? */
+/* Are both steps in one line of @src? */
 static bool in_one_line(const struct source *src, const struct step *a, const struct step *b)
 {
     for (size_t i = a->at.at; i < b->at.at; i++) {
@@ -315,9 +313,9 @@ static bool in_one_line(const struct source *src, const struct step *a, const st
     return true;
 }
 
-/* A stop was hit by @st, which began at @began_ns.  What follows in its line is not done now. Where
- * no block is around it the line behind that is the next to be: it is *@next then, and is NULL if
- * there is none.
+/* Ends the line of @st, which began at @began_ns and in which a stop was hit.  The steps after @st
+ * in its line are not carried out now.  Outside of blocks, *@next becomes the first step of the
+ * next line; NULL: there is none.
  */
 static bool end_line(struct session *s, const struct step *st, const struct block *in,
                      uint64_t began_ns, const struct step **next)
@@ -332,7 +330,9 @@ static bool end_line(struct session *s, const struct step *st, const struct bloc
     }
     while (!in->outer && behind && in_one_line(in->src, st, behind))
         behind = behind->next;
-    /* What is alone in a line and lets the lab go on has no rest: to go on is all that is left. */
+    /* A command that only runs the lab, alone in its line, leaves no remainder: `run` does the
+     * same.
+     */
     if (s->run.step.cut && !has_own_steps(st->cmd) && (in->outer || behind != *next))
         remainder_add_command(s, in, st, began_ns);
     remainder_add(s, in, *next, in->outer ? NULL : behind);
@@ -365,7 +365,7 @@ bool exec_steps(struct session *s, const struct step *first, const struct block 
     return true;
 }
 
-/* A script begins, or a line at a prompt. */
+/* Begins a script, or a line at a prompt. */
 static void begin(struct session *s)
 {
     s->diag_src = (struct source){0};

@@ -23,7 +23,7 @@ static void print_title(FILE *out, const struct lesson *l)
     }
 }
 
-/* The lesson behind @l; NULL: there is none, or @l is no part of the course. */
+/* Returns the lesson after @l in the course; NULL: there is none, or @l is not in the course. */
 static const struct lesson *next_lesson(const struct collection *c, const struct lesson *l)
 {
     const char *at = c->course ? c->course : "";
@@ -59,7 +59,7 @@ static void print_end(FILE *out, const struct session *s, int status, const stru
         fprintf(out, "the next lesson: scenarios run %s\n", next->name);
 }
 
-/* Runs @l of @c.  False: no lab can be made for it. */
+/* Runs @l.  Returns false if no lab can be made for it. */
 static bool run_lesson(const struct session_config *config, const struct collection *c,
                        const struct lesson *l, bool ladder, int *ret_status)
 {

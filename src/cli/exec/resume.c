@@ -21,23 +21,23 @@
 
 static const struct span nowhere = {0, 0};
 
-struct entering {
+struct resuming {
     struct session *s;
     const struct session_file *w;
     const char *name;
     FILE *err;
-    bool told; /* that the version is another one */
+    bool told; /* the message about another version was printed */
 };
 
-/* How what was done again went. */
-enum again { AGAIN_SAME, AGAIN_OTHER_EVENTS, AGAIN_OTHER_WAY, AGAIN_INTERRUPTED };
+/* The result of a replay. */
+enum replayed { REPLAYED_SAME, REPLAYED_OTHER_EVENTS, REPLAYED_OTHER_WAY, REPLAYED_INTERRUPTED };
 
 static bool is_same_version(const struct session_file *w)
 {
     return strcmp(w->version, RDMALAB_VERSION) == 0;
 }
 
-/* What @f says was done is the session's from now on, which is at its beginning. */
+/* Makes the history of @f that of the session, which goes to its beginning. */
 static void begin(struct session *s, struct future *f)
 {
     travel_start_over(s);
@@ -50,7 +50,7 @@ static void begin(struct session *s, struct future *f)
     s->history->position.in_past = s->history->journal.log.n > 0;
 }
 
-/* Takes that back into @f. */
+/* Moves the history of the session back into @f. */
 static void end(struct session *s, struct future *f)
 {
     f->journal = s->history->journal;
@@ -63,23 +63,23 @@ static void end(struct session *s, struct future *f)
     s->history->position = (struct position){.in_past = false};
 }
 
-static enum again do_again(struct session *s, uint64_t hash)
+static enum replayed replay_all(struct session *s, uint64_t hash)
 {
     const struct place to = position_end(s);
     const bool arrived = travel_to(s, &to, nowhere);
 
     if (session_is_interrupted(s))
-        return AGAIN_INTERRUPTED;
+        return REPLAYED_INTERRUPTED;
     if (!arrived || s->history->position.in_past || rdl_tick(s->lab) != to.at.tick ||
         rdl_now_ns(s->lab) != to.at.ns)
-        return AGAIN_OTHER_WAY;
-    return hash && hash != rdl_hash(s->lab) ? AGAIN_OTHER_EVENTS : AGAIN_SAME;
+        return REPLAYED_OTHER_WAY;
+    return hash && hash != rdl_hash(s->lab) ? REPLAYED_OTHER_EVENTS : REPLAYED_SAME;
 }
 
-/* --- What is said ----------------------------------------------------------------------------- */
+/* --- Messages --------------------------------------------------------------------------------- */
 
-/* The command at which the session went another way, as a line. */
-static void say_command(const struct entering *e, const char *future)
+/* Prints the command at which the replay went another way, as a line. */
+static void say_command(const struct resuming *e, const char *future)
 {
     struct session *s = e->s;
     char *line = NULL;
@@ -103,7 +103,7 @@ static void say_command(const struct entering *e, const char *future)
     free(line);
 }
 
-static void say_version(struct entering *e)
+static void say_version(struct resuming *e)
 {
     if (!e->told)
         fprintf(e->err, "rdmalab: %s: warning: rdmalab %s wrote it, and this is %s\n",
@@ -111,12 +111,12 @@ static void say_version(struct entering *e)
     e->told = true;
 }
 
-/* The version is this one, and yet it went as @how. */
-static int refuse(const struct entering *e, const char *future, enum again how)
+/* Prints that the replay went another way, although this version wrote the file. */
+static int refuse(const struct resuming *e, const char *future, enum replayed how)
 {
     fprintf(e->err, "rdmalab: %s: what it says was done goes another way here\n",
             SHOWN_NAME(e->name));
-    if (how == AGAIN_OTHER_WAY)
+    if (how == REPLAYED_OTHER_WAY)
         say_command(e, future);
     else
         fprintf(e->err, "  in \"%s\" all takes the same time, but other events happen\n", future);
@@ -125,12 +125,10 @@ static int refuse(const struct entering *e, const char *future, enum again how)
     return EXIT_FAILED;
 }
 
-/* --- Steps in the place of a log -------------------------------------------------------------- */
+/* --- Steps instead of the log ----------------------------------------------------------------- */
 
-/* Does again what the journal says by its steps, as lines that are typed; they become what the
- * session did.
- */
-static void do_steps(struct entering *e, const char *future)
+/* Carries out the steps of the journal, as if they were typed.  They become the history. */
+static void do_steps(struct resuming *e, const char *future)
 {
     struct session *s = e->s;
     const struct session_config config = s->config;
@@ -152,7 +150,9 @@ static void do_steps(struct entering *e, const char *future)
     s->history->journal = (struct journal){.marks = NULL};
     travel_start_over(s);
     src = source_of(NULL, text);
-    /* A file is no person: what looks may write files, and what is outside does not come again. */
+    /* The file may be hostile: commands that look can write files, and the world outside cannot be
+     * replayed.
+     */
     s->config.refused_commands = CMD_LOOKS | CMD_SOURCES | CMD_OUTSIDE;
     s->config.out = fopen("/dev/null", "w");
     if (!s->config.out)
@@ -169,24 +169,24 @@ static void do_steps(struct entering *e, const char *future)
     free(text);
 }
 
-/* --- Entering --------------------------------------------------------------------------------- */
+/* --- Resuming --------------------------------------------------------------------------------- */
 
-/* Does @f again.  EXIT_PASSED: the session is at its end. */
-static int enter_future(struct entering *e, struct future *f)
+/* Replays @f.  EXIT_PASSED: the lab is at its end. */
+static int enter_future(struct resuming *e, struct future *f)
 {
     struct session *s = e->s;
-    enum again how;
+    enum replayed how;
 
     begin(s, f);
-    how = do_again(s, f->hash);
-    if (how == AGAIN_SAME)
+    how = replay_all(s, f->hash);
+    if (how == REPLAYED_SAME)
         return EXIT_PASSED;
-    if (how == AGAIN_INTERRUPTED)
+    if (how == REPLAYED_INTERRUPTED)
         return EXIT_INTERRUPTED;
     if (is_same_version(e->w))
         return refuse(e, f->name, how);
     say_version(e);
-    if (how == AGAIN_OTHER_EVENTS) {
+    if (how == REPLAYED_OTHER_EVENTS) {
         fprintf(e->err, "  in \"%s\" all takes the same time, but other events happen\n", f->name);
         return EXIT_PASSED;
     }
@@ -200,7 +200,7 @@ static int enter_future(struct entering *e, struct future *f)
     return session_is_interrupted(s) ? EXIT_INTERRUPTED : EXIT_PASSED;
 }
 
-/* Begins to count what expressions of @log ask for. */
+/* Begins to count the events that expressions in @log ask for. */
 static void count_log(const struct session *s, const struct log *log)
 {
     struct log_cursor c;
@@ -221,8 +221,8 @@ static void count_log(const struct session *s, const struct log *log)
     }
 }
 
-/* An empty lab as the world wants it. */
-static bool make_lab(struct entering *e)
+/* Makes an empty lab with the seed and the limits of the file. */
+static bool make_lab(struct resuming *e)
 {
     const struct place start = {0, {0, 0}};
     struct session *s = e->s;
@@ -239,7 +239,7 @@ static bool make_lab(struct entering *e)
     return s->history->snapshots.n > 0;
 }
 
-static int enter_all(struct entering *e, struct session_file *w)
+static int enter_all(struct resuming *e, struct session_file *w)
 {
     struct session *s = e->s;
     int status = EXIT_PASSED;
@@ -257,8 +257,8 @@ static int enter_all(struct entering *e, struct session_file *w)
     for (size_t i = 1; i < w->n; i++)
         futures_put(&s->history->futures, &w->v[i]);
     w->n = 1; /* the others are the session's */
-    futures_rename(&s->history->futures, w->v[0].name, w->v[0].was);
-    s->history->futures.n_was = w->n_was;
+    futures_rename(&s->history->futures, w->v[0].name, w->v[0].unnamed);
+    s->history->futures.n_unnamed = w->n_unnamed;
     if (travel_to(s, &w->v[0].left, nowhere))
         return EXIT_PASSED;
     if (session_is_interrupted(s))
@@ -270,11 +270,11 @@ static int enter_all(struct entering *e, struct session_file *w)
 
 int resume_session(struct session *s, struct session_file *w, const char *name, FILE *err)
 {
-    struct entering e = {.s = s, .w = w, .name = name, .err = err};
+    struct resuming e = {.s = s, .w = w, .name = name, .err = err};
     const struct live_ops *live_ops = s->config.live_ops;
     int status;
 
-    /* A prompt may have made more ticks than a scenario has: each step may take as many. */
+    /* A prompt may have made more ticks than a scenario may: the limit is for each step here. */
     s->limits.ticks_per_step = SCENARIO_TICKS_MAX;
     if (!make_lab(&e)) {
         fprintf(err, "rdmalab: %s: there is no memory for its lab\n", SHOWN_NAME(name));

@@ -13,10 +13,10 @@
 
 #define CHUNK_TICKS 4096u
 
-/* --- Doing again ------------------------------------------------------------------------------ */
+/* --- Replay ----------------------------------------------------------------------------------- */
 
-/* What a session is like while something is done again: nobody hears of it, nothing stops it, and
- * it reaches nothing outside.
+/* The members of a session that a replay changes: it prints nothing, no stop is hit, and it does
+ * not reach the world outside.
  */
 struct quiet {
     struct session_config config;
@@ -61,15 +61,14 @@ static void end_quiet(struct session *s, const struct quiet *q)
     s->history->replay.active = false;
 }
 
-/* Is what is done again to end before its end? */
-static bool is_enough(const struct session *s)
+/* Has the replay to end early? */
+static bool is_to_end(const struct session *s)
 {
     return s->history->replay.found ||
            (s->history->replay.interrupted && *s->history->replay.interrupted);
 }
 
-/* Takes a snapshot on the way, unless something is looked for: the list stays as it is meanwhile.
- */
+/* Takes a snapshot on the way if one is due.  A search must not change the list. */
 static void pass(struct session *s, const struct log_entry *e)
 {
     const struct place p = {e->i, session_now(s)};
@@ -78,24 +77,24 @@ static void pass(struct session *s, const struct log_entry *e)
         snapshots_pass(&s->history->snapshots, s->lab, &p, false);
 }
 
-/* Lets time pass up to @to, before which no tick is due if all goes as it did. */
+/* Lets time pass up to @to.  No tick is due before it, unless the replay goes another way. */
 static void wait_to(struct session *s, const struct moment *to)
 {
     const struct rdl_limits limits = {.ticks = s->history->replay.first_time ? 1 : CHUNK_TICKS};
 
-    while (rdl_now_ns(s->lab) < to->ns && !is_enough(s) &&
+    while (rdl_now_ns(s->lab) < to->ns && !is_to_end(s) &&
            !(s->history->replay.first_time && rdl_tick(s->lab) > to->tick)) {
         const uint64_t before = rdl_tick(s->lab);
 
         if (rdl_run(s->lab, to->ns, limits) != RDL_ERR_TIMEOUT || rdl_tick(s->lab) == before)
-            return; /* where it ends is what counts */
+            return; /* the caller checks where it ended */
     }
 }
 
-/* Lets the lab go on to @to, in @e, by nothing but time. */
+/* Lets time pass in the command @e, up to @to. */
 static void pass_to(struct session *s, const struct log_entry *e, const struct moment *to)
 {
-    while (rdl_tick(s->lab) < to->tick && !is_enough(s)) {
+    while (rdl_tick(s->lab) < to->tick && !is_to_end(s)) {
         const uint64_t left = to->tick - rdl_tick(s->lab);
         const uint64_t most = s->history->replay.look ? 1 : CHUNK_TICKS;
         const struct rdl_limits limits = {.ticks = left < most ? left : most};
@@ -103,14 +102,16 @@ static void pass_to(struct session *s, const struct log_entry *e, const struct m
 
         pass(s, e);
         if (rdl_run(s->lab, RDL_NEVER, limits) != RDL_ERR_TIMEOUT && rdl_tick(s->lab) == before)
-            return; /* where it ends is what counts */
+            return; /* the caller checks where it ended */
         if (rdl_tick(s->lab) < to->tick)
             position_notify(s);
     }
     wait_to(s, to);
 }
 
-/* `record`: how much is kept was said once, and holds for what is ahead, too. */
+/* Replays a `record`: recording on or off.  The limits of the record are not replayed: the user
+ * set them for the future, too.
+ */
 static void record_again(struct session *s, const struct step *st)
 {
     if (!step_has(st, "state"))
@@ -121,8 +122,8 @@ static void record_again(struct session *s, const struct step *st)
         rdl_record_resume(s->lab);
 }
 
-/* Carries out @e again, up to @to. */
-static void do_again(struct session *s, const struct log_entry *e, const struct moment *to)
+/* Replays the command @e, up to @to. */
+static void replay_command(struct session *s, const struct log_entry *e, const struct moment *to)
 {
     const bool cut = e->outcome == LOG_CUT || to->tick < e->after.tick;
     const struct source nowhere = {.text = ""};
@@ -130,7 +131,7 @@ static void do_again(struct session *s, const struct log_entry *e, const struct 
                              .host = e->host,
                              .last_tick = cut ? to->tick
                                           : s->history->replay.first_time
-                                              ? to->tick + 1 /* it may never end */
+                                              ? to->tick + 1 /* it may not end */
                                               : 0,
                              .n_lifted = s->limits.n_lifted,
                              .undisturbed = !s->history->replay.first_time};
@@ -151,27 +152,29 @@ static void do_again(struct session *s, const struct log_entry *e, const struct 
     s->run.block = &in;
     s->run.step.first_tick = rdl_tick(s->lab);
     s->diag.kind = DIAG_NONE;
-    (void)command_run(s, e->st); /* as then: where it ends is what counts */
+    /* It may fail as it did before: the caller checks where it ended. */
+    (void)command_run(s, e->st);
     s->run.block = outer;
 }
 
-/* Carries out @e again, or goes on with it, up to @to where that is before its end.  False: it went
- * another way.  A command that is no passing of time may come farther than @to: no place is between
- * two ticks that it makes itself.
+/* Replays the command @e, or the remaining part of it, up to @to if that is before its
+ * end.  Returns false if it went another way.  Only a command that lets time pass can end exactly
+ * at @to: any other one makes its ticks at once.
  */
-static bool do_entry(struct session *s, const struct log_entry *e, const struct moment *to)
+static bool replay_entry(struct session *s, const struct log_entry *e, const struct moment *to)
 {
     bool over;
 
     s->history->position.n_entries = e->i;
-    do_again(s, e, to);
+    replay_command(s, e, to);
     over = rdl_tick(s->lab) == e->after.tick && rdl_now_ns(s->lab) == e->after.ns;
     s->history->position.n_entries = e->i + over;
     position_notify(s);
     return over || (to != &e->after && rdl_tick(s->lab) >= to->tick);
 }
 
-/* Does again what was done from @from, where the lab is, to @to.  False: it went another way. */
+/* Replays the history from @from, where the lab is, to @to.  Returns false if it went another way.
+ */
 static bool replay(struct session *s, const struct place *from, const struct place *to)
 {
     struct log_cursor c;
@@ -182,23 +185,23 @@ static bool replay(struct session *s, const struct place *from, const struct pla
         const bool last = c.entry.i == to->n_entries;
 
         if (last && to->at.tick == c.entry.before.tick && to->at.ns <= c.entry.before.ns)
-            break; /* it had not begun */
+            break; /* it had not begun there */
         pass(s, &c.entry);
-        if (!do_entry(s, &c.entry, last ? &to->at : &c.entry.after) || is_enough(s))
+        if (!replay_entry(s, &c.entry, last ? &to->at : &c.entry.after) || is_to_end(s))
             return false;
     }
     return rdl_tick(s->lab) >= to->at.tick;
 }
 
-/* --- Going ------------------------------------------------------------------------------------ */
+/* --- Travel ----------------------------------------------------------------------------------- */
 
-/* The entry that is under way at @p, or begins there.  False: there is none. */
+/* Finds the entry that is running at @p, or begins there.  Returns false if there is none. */
 static bool entry_at(const struct session *s, const struct place *p, struct log_cursor *ret)
 {
     return log_at(ret, &s->history->journal.log, p->n_entries);
 }
 
-/* May what was under way at @p be gone on with, from there? */
+/* Can the command that was running at @p be continued from there? */
 static bool goes_on_from(const struct session *s, const struct place *p)
 {
     struct log_cursor c;
@@ -215,7 +218,7 @@ void travel_snapshot(struct session *s, bool must)
         snapshots_pass(&s->history->snapshots, s->lab, &here, must);
 }
 
-/* Recording is on or off as it was at the place of @snapshot. */
+/* Restores the lab, and whether recording was on there. */
 static void restore(struct session *s, const struct snapshot *snapshot)
 {
     rdl_checkpoint_restore(s->lab, snapshot->checkpoint);
@@ -247,7 +250,7 @@ bool travel_broken(struct session *s, struct span at)
                                      : "this is a bug of rdmalab");
 }
 
-/* Has the lab the hash that it had when it was here first, if that is known? */
+/* Has the lab the hash that it had at this place before?  True if that is unknown. */
 static bool is_as_then(const struct session *s)
 {
     const struct place here = {s->history->position.n_entries, session_now(s)};
@@ -298,7 +301,7 @@ bool travel_to(struct session *s, const struct place *to, struct span at)
 
 /* --- Another future --------------------------------------------------------------------------- */
 
-/* May @st change the lab?  What may not leaves no trace in the past. */
+/* Can @st change the lab?  If not, it does not leave the future. */
 static bool may_change(const struct step *st)
 {
     if (st->cmd == &cmd_table[CMD_record] && !step_has(st, "state"))
@@ -321,7 +324,8 @@ bool travel_begin_leave(struct session *s, const struct step *st)
     return true;
 }
 
-/* The session has done something else from @at on. */
+/* Prints that the session did something else after tick @tick, and drops the remainders of lines.
+ */
 static void say_parted(struct session *s, const struct step *st, uint64_t tick)
 {
     session_say(s, "what was done behind #%llu stays as \"%s\"%s\n", (unsigned long long)tick,
@@ -345,8 +349,8 @@ bool travel_end_leave(struct session *s, const struct step *st, const struct mom
     return false;
 }
 
-/* Where the lab is now, if it came there from @from by nothing but time, as it did then.  False: it
- * went farther.
+/* *@ret is the place of the lab if the lab came there from @from by letting time pass, as it did
+ * before. Returns false if it went farther than the history.
  */
 static bool place_on_the_way(const struct session *s, const struct place *from, struct place *ret)
 {

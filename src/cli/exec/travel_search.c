@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Looking for a place: backwards from one snapshot to the next, the last ones first; forwards at
- * once. */
+/* Searches for a place in the history.  Backwards, it replays from the last snapshot to the end,
+ * then from the one before it to that snapshot, and so on.  Forwards, it replays once.
+ */
 #include "cli/exec/travel.h"
 #include "cli/session/history.h"
 #include "cli/session/position.h"
@@ -28,7 +29,7 @@ static void look(void *ctx, struct session *s, const struct place *p)
         search->keep(search->ctx);
 }
 
-/* Looks between the snapshot at @from and @to.  False: it could not be finished. */
+/* Searches from the snapshot at @from to @to.  Returns false if the replay did not come to @to. */
 static bool search_between(struct session *s, struct travel_search *search,
                            const struct place *from, const struct place *to)
 {

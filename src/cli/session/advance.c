@@ -15,9 +15,9 @@
 #include "rdmalab/trace.h"
 
 #define CHUNK_TICKS 4096u /* that pass between two looks for ^C */
-/* So many ticks pass between two looks for frames from outside: a device holds only so many of
- * them, and work that an answer would change should not be done before it was read.  Enough for
- * what is read in one look: an answer to a frame takes some ten ticks.
+/* Ticks between two looks for frames from outside.  It is small because a device holds few frames,
+ * and because an answer may change the work that comes next.  It is large enough for the frames of
+ * one look: an answer to a frame takes about ten ticks.
  */
 #define LIVE_TURN_TICKS 128u
 
@@ -97,7 +97,7 @@ static bool tick_reached(struct session *s, struct span at, struct limit limit)
     return false;
 }
 
-/* How much of what programs wait for has happened since the lab began. */
+/* Counts the occurrences since the beginning that programs wait for. */
 static uint64_t achieved(const struct rdl_lab *lab)
 {
     static const enum ev_kind kinds[] = {EV_fetch, EV_dma_write, EV_cqe, EV_ping_reply};
@@ -108,14 +108,14 @@ static uint64_t achieved(const struct rdl_lab *lab)
     return n;
 }
 
-/* A run that achieves nothing any more. */
+/* Detects a run that achieves nothing any more. */
 struct standstill {
     uint64_t achieved;
     uint64_t since_tick; /* it was so much from here on */
 };
 
-/* Does run @m only repeat itself?  Then s->diag says so.  What is done again is not asked: it has
- * gone on before, maybe where nobody was at a prompt.
+/* Does run @m only repeat itself?  Then s->diag says so.  A replay is not checked: it has run
+ * before, maybe without a prompt.
  */
 static bool is_stuck(struct session *s, const struct move *m, struct standstill *still,
                      struct span at)
@@ -135,7 +135,7 @@ static bool is_stuck(struct session *s, const struct move *m, struct standstill 
     return true;
 }
 
-/* @stop is hit. */
+/* Counts and prints the hit of @stop. */
 static void hit(struct session *s, struct stop *stop)
 {
     char buf[DIAG_MESSAGE_BYTES];
@@ -158,7 +158,7 @@ static void hit(struct session *s, struct stop *stop)
                     : "");
 }
 
-/* Is one of the stops hit now, or was one before?  Then no step is to go on. */
+/* Checks the stops.  Returns true if one is hit, or if one was hit before: then the line ends. */
 static bool is_stopped(struct session *s)
 {
     if (session_is_over(s) || s->stops.ignored)
@@ -189,13 +189,13 @@ static bool has_end(const struct move *m)
     return m->kind == MOVE_RUN || m->kind == MOVE_TURN;
 }
 
-/* The latest simulated time that @m may reach while the clock stands at @real_ns. */
+/* Returns the latest simulated time that @m may reach while real time is @real_ns. */
 static uint64_t live_bound(const struct move *m, uint64_t real_ns)
 {
     return has_end(m) && m->until_ns < real_ns ? m->until_ns : real_ns;
 }
 
-/* Is what @m waits for over, though nothing says so?  A run ends with the last program. */
+/* Is @m over without a result from the lab?  A run ends with the last program. */
 static bool live_is_over(const struct session *s, const struct move *m, bool had_programs)
 {
     if (m->kind == MOVE_TURN)
@@ -251,7 +251,7 @@ static bool program_failed(struct session *s, struct span at)
     return true;
 }
 
-/* Does what move() says while the simulated clock follows the machine's. */
+/* move() for a lab that follows real time. */
 static struct moved move_live(struct session *s, const struct move *m, struct span at,
                               uint32_t *reterr_rsp)
 {
@@ -293,8 +293,8 @@ bool advance_idle(struct session *s, int input)
     return true;
 }
 
-/* How far the next call may let the lab go on: to the next look for something.  False: a limit is
- * reached, and s->diag says so.
+/* *@ret are the limits of the next call of the lab: up to the next check of stops and ^C.  Returns
+ * false if a limit is reached; s->diag says so.
  */
 static bool next_limits(struct session *s, struct span at, struct rdl_limits *ret)
 {
@@ -315,7 +315,9 @@ static bool next_limits(struct session *s, struct span at, struct rdl_limits *re
     return true;
 }
 
-/* Does what move() says while only the lab has a clock: repeats the call in chunks. */
+/* move() for a lab with simulated time alone: calls the lab for one chunk of ticks after the
+ * other.
+ */
 static struct moved move_chunks(struct session *s, const struct move *m, struct span at,
                                 uint32_t *reterr_rsp)
 {
@@ -348,7 +350,7 @@ static struct moved move_chunks(struct session *s, const struct move *m, struct 
     }
 }
 
-/* Lets the lab go on as @m says. */
+/* Runs the lab as @m says. */
 static struct moved move(struct session *s, const struct move *m, struct span at,
                          uint32_t *reterr_rsp)
 {
@@ -365,7 +367,7 @@ static const struct advanced idle = {.end = ADVANCE_IDLE};
 static const struct advanced goes_on = {.end = ADVANCE_GOES_ON};
 static const struct advanced failed = {.end = ADVANCE_FAILED};
 
-/* How advancing ended if the move was cut. */
+/* Returns how advancing ended if the move was cut. */
 static struct advanced cut(const struct session *s)
 {
     return session_is_over(s) ? (struct advanced){ADVANCE_STOPPED, s->stops.hit} : failed;
@@ -380,7 +382,7 @@ static bool broken(struct session *s, struct span at)
     return diag_remedy(&s->diag, "this is a bug of rdmalab");
 }
 
-/* Moves, and says how it ended. */
+/* Runs the lab as @m says, and returns how that ended. */
 static struct advanced advance(struct session *s, const struct move *m, struct span at)
 {
     const struct moved moved = move(s, m, at, NULL);
@@ -422,7 +424,7 @@ struct advanced advance_run(struct session *s, uint64_t until_ns, struct span at
 
     if (a.end != ADVANCE_DONE)
         return a;
-    /* Of a live lab nobody knows whether something will happen. */
+    /* In a live lab something may always happen. */
     return !session_is_live(s) && rdl_next_ns(s->lab) == RDL_NEVER ? idle : goes_on;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What each command has changed in the lab: `set changes`. */
+/* `set changes`: prints the changes that each line made in the lab. */
 #ifndef CLI_SESSION_CHANGES_H
 #define CLI_SESSION_CHANGES_H
 
@@ -8,20 +8,20 @@
 
 struct session;
 
-/* Of a session: what it tells of, and what the lab was like when it told that last. */
+/* The setting, and the state of the lab at the last report. */
 struct changes {
     enum changes_told told;
-    bool known; /* what @was says is what this lab was */
+    bool known; /* @was is valid for this lab */
     struct tree_state was;
 };
 
-/* From now on tells of @told. */
+/* Sets the kind of changes that are printed. */
 void changes_set(struct session *s, enum changes_told told);
 
-/* A line that was carried out is over: prints what is different from before it. */
+/* Call at the end of a line: prints the differences since the last call. */
 void changes_tell(struct session *s);
 
-/* The lab is another one, of which nothing is to be told. */
+/* Call when the lab was replaced: there is nothing to compare with. */
 void changes_forget(struct changes *c);
 
 #endif

@@ -56,7 +56,7 @@ void marks_put(struct marks *all, const char *name, const struct place *place)
     mark->place = *place;
 }
 
-/* Those of @all that are not behind @p. */
+/* Returns a copy of the marks at @p or before it. */
 static struct marks marks_until(const struct marks *all, const struct place *p)
 {
     struct marks ret = {.v = NULL};
@@ -79,7 +79,7 @@ void future_done(struct future *f)
 
 void futures_free(struct futures *all)
 {
-    snapshots_done(&all->aside);
+    snapshots_done(&all->set_aside);
     for (size_t i = 0; i < all->n; i++)
         future_done(&all->v[i]);
     free(all->v);
@@ -112,15 +112,15 @@ static void remove_at(struct futures *all, size_t i)
     memmove(&all->v[i], &all->v[i + 1], (all->n - i) * sizeof(*all->v));
 }
 
-/* Of the futures that nobody named the oldest go while there are too many. */
+/* Forgets the oldest unnamed futures while there are too many. */
 static void forget_oldest(struct futures *all)
 {
     size_t n = 0;
 
     for (size_t i = 0; i < all->n; i++)
-        n += all->v[i].was;
-    for (size_t i = 0; n > FUTURES_WAS_MAX;) {
-        if (!all->v[i].was) {
+        n += all->v[i].unnamed;
+    for (size_t i = 0; n > FUTURES_UNNAMED_MAX;) {
+        if (!all->v[i].unnamed) {
             i++;
             continue;
         }
@@ -142,10 +142,10 @@ void futures_put(struct futures *all, const struct future *f)
     add(all, f);
 }
 
-void futures_rename(struct futures *all, const char *name, bool was)
+void futures_rename(struct futures *all, const char *name, bool unnamed)
 {
     set_name(all->name, name);
-    all->was = was;
+    all->unnamed = unnamed;
 }
 
 uint64_t futures_hash_at_end(const struct session *s)
@@ -158,10 +158,11 @@ uint64_t futures_hash_at_end(const struct session *s)
     return last && place_compare(&last->place, &end) == 0 ? last->hash : 0;
 }
 
-/* What the session did, which is not the session's any more. */
-static struct future take(struct session *s, const char *name, bool was, const struct place *left)
+/* Takes the history out of the session, as a future that was left at @left. */
+static struct future take(struct session *s, const char *name, bool unnamed,
+                          const struct place *left)
 {
-    struct future f = {.was = was,
+    struct future f = {.unnamed = unnamed,
                        .journal = s->history->journal,
                        .typed = s->history->typed,
                        .marks = s->history->futures.marks,
@@ -175,7 +176,7 @@ static struct future take(struct session *s, const char *name, bool was, const s
     return f;
 }
 
-/* The session did what it did in @f, up to @place. */
+/* Makes the part of @f up to @place the history of the session. */
 static void begin_from(struct session *s, const struct future *f, const struct place *place)
 {
     s->history->journal = journal_until(&f->journal, place, s->history->position.waited_ns);
@@ -194,20 +195,20 @@ void futures_leave(struct session *s, const struct place *place)
 
     do {
         t = text_on(name, sizeof(name));
-        text_addf(&t, "was%u", ++s->history->futures.n_was);
+        text_addf(&t, "was%u", ++s->history->futures.n_unnamed);
     } while (futures_has(&s->history->futures, name));
     kept = take(s, name, true, &end);
-    s->history->futures.aside = snapshots_take_after(&s->history->snapshots, place);
+    s->history->futures.set_aside = snapshots_take_after(&s->history->snapshots, place);
     begin_from(s, add(&s->history->futures, &kept), place);
-    s->history->futures.parted = *place;
-    s->history->futures.parting = true;
+    s->history->futures.left_at = *place;
+    s->history->futures.undecided = true;
 }
 
 const char *futures_settle(struct session *s)
 {
-    s->history->futures.parting = false;
+    s->history->futures.undecided = false;
     rdl_record_forget_ahead(s->lab);
-    snapshots_done(&s->history->futures.aside);
+    snapshots_done(&s->history->futures.set_aside);
     forget_oldest(&s->history->futures);
     return s->history->futures.v[s->history->futures.n - 1].name;
 }
@@ -224,12 +225,12 @@ void futures_rejoin(struct session *s)
     f->typed.n_runs = n_runs;
     s->history->typed = f->typed;
     s->history->futures.marks = f->marks;
-    s->history->futures.parting = false;
+    s->history->futures.undecided = false;
     s->history->futures.n--;
-    s->history->futures.n_was--;
-    snapshots_put_back(&s->history->snapshots, &s->history->futures.aside,
-                       &s->history->futures.parted);
-    s->history->position.n_entries = s->history->futures.parted.n_entries;
+    s->history->futures.n_unnamed--;
+    snapshots_put_back(&s->history->snapshots, &s->history->futures.set_aside,
+                       &s->history->futures.left_at);
+    s->history->position.n_entries = s->history->futures.left_at.n_entries;
     s->history->position.in_past = true;
 }
 
@@ -238,7 +239,7 @@ void futures_fork(struct session *s, const char *name)
     const uint64_t waited_ns = s->history->position.in_past ? position_waited_ns(s) : 0;
     const struct place here = position_here(s);
     const struct future kept =
-        take(s, futures_current(&s->history->futures), s->history->futures.was, &here);
+        take(s, futures_current(&s->history->futures), s->history->futures.unnamed, &here);
 
     s->history->position.waited_ns = waited_ns;
     rdl_record_forget_ahead(s->lab);
@@ -254,8 +255,8 @@ static bool is_same(const struct log_entry *a, const struct log_entry *b)
            a->after.ns == b->after.ns && strcmp(a->host, b->host) == 0 && step_equal(a->st, b->st);
 }
 
-/* Two commands that begin in the same place and end in different ones do nothing but let the lab go
- * on: it goes the same way in both, until the first of them ends.
+/* If two commands begin at the same place, end at different ones and only let time pass, the lab
+ * goes the same way in both until the first one ends.
  */
 static void go_on_together(const struct log_entry *a, const struct log_entry *b, struct common *ret)
 {
@@ -297,11 +298,11 @@ void futures_exchange(struct session *s, const char *name, const struct place *h
     *ret = *found;
     /* It takes the place of @name: the oldest futures come first. */
     s->history->futures.v[i] =
-        take(s, futures_current(&s->history->futures), s->history->futures.was, here);
+        take(s, futures_current(&s->history->futures), s->history->futures.unnamed, here);
     s->history->journal = ret->journal;
     s->history->typed = ret->typed;
     s->history->futures.marks = ret->marks;
-    futures_rename(&s->history->futures, ret->name, ret->was);
+    futures_rename(&s->history->futures, ret->name, ret->unnamed);
     snapshots_forget_after(&s->history->snapshots, place);
     rdl_record_forget_ahead(s->lab);
     end = position_end(s);

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The futures of a session: what it did, and what it did in their place before it went back.
+/* The futures of a session: alternative histories that begin in common and part at some place.
  *
- * A lab has one state, so that one of the futures is the one that it is in; the others are what was
- * done in them, which is enough to do it again.  A future has the beginning in common with every
- * other one, up to a place; to switch is to go there, to take the other journal, and to do again
- * what it says.
+ * The lab is in one future at a time, whose journal is that of the session.  Of every other future
+ * the journal is kept in a list, which is enough to replay it.  To switch to one, travel goes to
+ * the last common place, exchanges the journals, and replays (travel_to_future()).
+ *
+ * Whoever does something else in the past begins another future without naming it.  The one that is
+ * left is called was1, was2, and so on.
  */
 #ifndef CLI_SESSION_FUTURES_H
 #define CLI_SESSION_FUTURES_H
@@ -19,12 +21,10 @@
 
 struct session;
 
-#define FUTURES_WAS_MAX                                                                            \
-    4u /* futures that nobody named, which are kept when one goes another way                      \
-        */
-#define FUTURE_FIRST "main"
+#define FUTURES_UNNAMED_MAX 4u /* unnamed futures that are kept; older ones are forgotten */
+#define FUTURE_FIRST        "main"
 
-/* A place that has a name. */
+/* A place with a name, which `checkpoint` gave it. */
 struct mark {
     char name[RDL_NAME_BYTES];
     struct place place;
@@ -35,75 +35,78 @@ struct marks {
     size_t n, room;
 };
 
-/* What makes a future. */
 struct future {
     char name[RDL_NAME_BYTES];
-    bool was; /* it was left by doing something else, and nobody named it */
+    bool unnamed; /* its name was made up when it was left */
     struct journal journal;
     struct typed_lines typed;
     struct marks marks;
-    struct place left; /* where the lab was in it */
-    uint64_t hash;     /* of all that had happened at its end; 0: not known */
+    struct place left; /* the place where the lab left it */
+    uint64_t hash;     /* of all events up to its end; 0: unknown */
 };
 
 struct futures {
-    struct future *v; /* but the one that the lab is in */
+    struct future *v; /* all but the current one, in which the lab is */
     size_t n, room;
-    char name[RDL_NAME_BYTES]; /* of that one; "": FUTURE_FIRST */
-    bool was;                  /* as in struct future, of that one, */
-    struct marks marks;        /* and so is this */
-    unsigned n_was;            /* that were kept so far */
-    struct place parted;       /* where the last of these was left, */
-    bool parting;              /* it is not known yet whether that is a future at all */
-    struct snapshots aside;    /* and those behind there, until it is known whether it stays left */
+    char name[RDL_NAME_BYTES]; /* of the current one; "": FUTURE_FIRST */
+    bool unnamed;              /* as in struct future, of the current one */
+    struct marks marks;        /* of the current one */
+    unsigned n_unnamed;        /* number of the last name that was made up */
+
+    /* While a command runs in the past that may begin another future: */
+    bool undecided;             /* the last one of @v may turn out not to be a future */
+    struct place left_at;       /* where it was left */
+    struct snapshots set_aside; /* its snapshots behind that place */
 };
 
 void futures_free(struct futures *all);
 
-/* The name of the future that the lab is in. */
+/* Returns the name of the current future. */
 const char *futures_current(const struct futures *all);
 
-/* One of the others; NULL: none has this name. */
+/* Finds a future in the list; NULL: none there has this name. */
 const struct future *futures_find(const struct futures *all, const char *name);
 
-/* Has any this name, the one that the lab is in too? */
+/* Is @name that of any future, the current one included? */
 bool futures_has(const struct futures *all, const char *name);
 
-/* The place called @name in the future that the lab is in; NULL: there is none. */
+/* Finds the place called @name; NULL: there is none. */
 const struct place *marks_find(const struct marks *all, const char *name);
 
-/* Gives @place this name, which another one may have had. */
+/* Gives @place this name.  A place that had the name loses it. */
 void marks_put(struct marks *all, const char *name, const struct place *place);
 
-/* Takes over @f, which is another one than that of the lab. */
+/* Adds @f to the list, which owns its contents from now on. */
 void futures_put(struct futures *all, const struct future *f);
 
-/* Forgets the future called @name, which there is, and which is another one than that of the lab.
- */
+/* Forgets the future called @name, which is in the list. */
 void futures_delete(struct futures *all, const char *name);
 
-/* The session is in a future called @name from now on; @was as in struct future. */
-void futures_rename(struct futures *all, const char *name, bool was);
+/* Renames the current future. */
+void futures_rename(struct futures *all, const char *name, bool unnamed);
 
 void future_done(struct future *f);
 
-/* The hash at the end of what the session did, if it is known; 0: it is not. */
+/* Returns the hash at the end of the current future; 0: unknown. */
 uint64_t futures_hash_at_end(const struct session *s);
 
-/* The session is about to do something else at @place, before the end of what it did: keeps that as
- * a future called was1, was2, ...  What the session did up to @place becomes its journal.
+/* Call before a command in the past, at @place, that may do something else than was done there.
+ * Keeps the current future in the list as an unnamed one.  The part of it up to @place becomes the
+ * journal of the session.  futures_settle() or futures_rejoin() has to follow.
  */
 void futures_leave(struct session *s, const struct place *place);
 
-/* It did: of the futures that nobody named the last FUTURES_WAS_MAX stay.  Returns the name of the
- * one that was left, which is valid until futures change.
+/* The command did something else: the future that was left stays in the list, and older unnamed
+ * ones beyond FUTURES_UNNAMED_MAX are forgotten.  Returns its name, valid until futures change.
  */
 const char *futures_settle(struct session *s);
 
-/* It did nothing: the future that was left is again that of the session, which is in the past. */
+/* The command did nothing: the future that was left is again that of the session, and the lab is in
+ * the past of it.
+ */
 void futures_rejoin(struct session *s);
 
-/* Another future called @name begins where the lab is, which the lab is in from now on. */
+/* Begins another future called @name where the lab is, which becomes the current one. */
 void futures_fork(struct session *s, const char *name);
 
 /* Makes the future called @name, which there is, the one that the lab is in; the other one was left
@@ -113,7 +116,7 @@ void futures_fork(struct session *s, const char *name);
 void futures_exchange(struct session *s, const char *name, const struct place *here,
                       const struct place *place, struct future *ret);
 
-/* The last place that two futures have in common, as each of them counts what was done. */
+/* The last common place of two futures, as each of them counts its commands. */
 struct common {
     struct place a, b;
 };

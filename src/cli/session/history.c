@@ -16,7 +16,7 @@ const char *session_title(const struct session *s)
 bool session_has_future(const struct session *s, const char *name)
 {
     const struct futures *all = &s->history->futures;
-    const size_t n = all->n - all->parting; /* the last one may turn out to be none */
+    const size_t n = all->n - all->undecided; /* the last one may turn out to be none */
     bool has = n > 0 && strcmp(futures_current(all), name) == 0;
 
     for (size_t i = 0; i < n; i++)

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* What was carried out when: an entry for each command of a session that is no block, in order.
+/* The log of a session: an entry for each executed command that is no block, in order.
  *
- * What `on`, `repeat` and `source` carry out is logged one by one.  The log is a string of bytes.
- * An entry takes some six of them: which command it was, as a number in a list of those that
- * differ, and how long it took.  The steps themselves are kept once.
+ * Commands in `on`, `repeat` and `source` are logged one by one.  The log is a string of bytes, and
+ * an entry takes about six: the number of the command in a list of different commands, and its
+ * duration.  The steps themselves are kept once.
  *
- * Iterations of a `repeat` in a row whose bytes are equal are kept once, too, behind a head that
- * says how many there are.  As bytes tell durations and not times, those are the iterations that
- * did the same in the same time, and when each of them was follows from the head.  Iterations that
- * took different times are kept one by one.
+ * Rounds of a `repeat` in a row whose bytes are equal are kept once, too, after a head with their
+ * number.  Bytes have durations and not times.  So equal rounds are those that did the same in the
+ * same time, and the times of each round follow from the head.
  *
- * What only looks (`show`, `export`) and comments are not in it.
+ * Commands that only look (`show`, `export`) and comments are not in the log.
  */
 #ifndef CLI_SESSION_LOG_H
 #define CLI_SESSION_LOG_H
@@ -22,25 +21,25 @@
 #include "cli/lang/pool.h"
 #include "cli/lang/script.h"
 
-/* Loops in loops: each of the files that source each other has so many blocks at most. */
+/* The most nested loops: each of the files that source each other may have SCRIPT_DEPTH_MAX. */
 #define LOG_FILES_MAX 9u
 #define LOG_LOOPS_MAX ((size_t)LOG_FILES_MAX * SCRIPT_DEPTH_MAX)
 
 enum log_outcome {
     LOG_DONE,    /* it went as its text says */
-    LOG_CUT,     /* it was ended from outside: by ^C, a limit, a stop */
-    LOG_REFUSED, /* the lab or a device did not do it */
-    LOG_FAILED   /* it was a mistake, an expectation did not hold, or the emulator broke */
+    LOG_CUT,     /* ended from outside: by ^C, a limit, a stop */
+    LOG_REFUSED, /* the lab or a device refused it */
+    LOG_FAILED   /* a mistake, an expectation that did not hold, or a broken invariant */
 };
 
-/* A point in the life of a lab. */
+/* A point in the time of a lab. */
 struct moment {
-    uint64_t tick; /* the last one that is over */
+    uint64_t tick; /* the last tick that is over */
     uint64_t ns;   /* simulated time */
 };
 
-/* A place in what a session did, between two ticks: @n_entries commands are over, and one may be
- * under way.
+/* A place in the history of a session, between two ticks: @n_entries commands are over, and the
+ * next one may have begun.
  */
 struct place {
     uint64_t n_entries;
@@ -50,12 +49,12 @@ struct place {
 struct log_entry {
     uint64_t i;            /* 0: the first of the session */
     const struct step *st; /* lives as long as the log */
-    const char *host;      /* where bare names were looked up; "": nowhere */
+    const char *host;      /* bare names were looked up on this host; "": nowhere */
     enum log_outcome outcome;
     struct moment before, after; /* its ticks are before.tick + 1 .. after.tick */
 };
 
-/* A command, where it was carried out, and how that ended: what many entries have in common. */
+/* A command with its host and outcome, which many entries may share. */
 struct log_deed;
 
 struct log {
@@ -70,7 +69,7 @@ struct log {
     struct moment end;
 };
 
-/* The iterations of a block while it is carried out. */
+/* The rounds of a running block. */
 struct log_block {
     size_t one_at, one_bytes; /* the last iteration but the one that runs, or one that equals it */
     size_t now_at;            /* of the iteration that runs */
@@ -83,19 +82,18 @@ struct log_block {
 
 void log_free(struct log *log);
 
-/* @e->st was carried out; what @e points to is copied, and @e->i is not read. */
+/* Adds an entry.  What @e points to is copied, and @e->i is not read. */
 void log_add(struct log *log, const struct log_entry *e);
 
-/* A block begins, or an iteration of it is over. */
+/* Begins a block, or ends a round of it. */
 void log_open(const struct log *log, struct log_block *b);
 void log_round(struct log *log, struct log_block *b);
 
-/* The iteration of @b that log_round() ended last, the only one so far, was done @n times, n > 1.
- */
+/* Says that the only round of @b so far, which log_round() has ended, was done @n times, n > 1. */
 void log_again(struct log *log, struct log_block *b, uint64_t n);
 
-/* Reads a log from its beginning, also while blocks are open.  What is added makes the cursor
- * useless.
+/* Reads a log from its beginning, also while blocks are open.  The cursor is invalid after the log
+ * has changed.
  */
 struct log_cursor {
     const struct log *log;
@@ -108,23 +106,22 @@ struct log_cursor {
     } loops[LOG_LOOPS_MAX];
 };
 
-/* To the first or the next entry.  False: there is none. */
+/* Goes to the first or the next entry.  Returns false if there is none. */
 bool log_first(struct log_cursor *c, const struct log *log);
 bool log_next(struct log_cursor *c);
 
-/* Reads a log as it is kept: an iteration that was done several times is read once.
- * LOG_PART_ENTRY: it is c->entry; LOG_PART_LOOP: the parts up to LOG_PART_END are one of
- * *@ret_times iterations.
+/* Reads a log as it is stored: equal rounds are read once.  LOG_PART_ENTRY: the entry c->entry.
+ * LOG_PART_LOOP: the parts up to LOG_PART_END were done *@ret_times times.
  */
 enum log_part { LOG_PART_NONE, LOG_PART_ENTRY, LOG_PART_LOOP, LOG_PART_END };
 void log_begin(struct log_cursor *c, const struct log *log);
 enum log_part log_next_part(struct log_cursor *c, uint64_t *ret_times);
 
-/* To entry @i.  False: there is none. */
+/* Goes to entry @i.  Returns false if there is none. */
 bool log_at(struct log_cursor *c, const struct log *log, uint64_t i);
 
-/* To the entry that tick @tick belongs to.  False: it belongs to none, as it was not made yet, or
- * by no command; a lab that follows real time goes on between commands.
+/* Goes to the entry that tick @tick belongs to.  Returns false if there is none: the tick is in the
+ * future, or no command made it.  A lab that follows real time goes on between commands.
  */
 bool log_find(struct log_cursor *c, const struct log *log, uint64_t tick);
 

@@ -30,13 +30,13 @@ void remainders_free(struct remainders *all)
     *all = (struct remainders){.waiting = NULL};
 }
 
-/* Is something that is left kept?  The steps of a stop, and what was done before, end for good. */
+/* Are remainders kept?  The steps of a stop, and replayed commands, leave none. */
 static bool keeps(const struct session *s)
 {
     return !s->stops.in_block && !s->history->replay.active && !s->run.quit;
 }
 
-/* The source of a part of @r: the last one again, or a copy of @src. */
+/* Returns the source of a part of @r: that of the last part if it has the same text, or a copy. */
 static const struct source *keep_source(struct remainder *r, const struct source *src)
 {
     if (r->last && r->src_text == src->text)
@@ -87,8 +87,8 @@ void remainder_add_parts(struct session *s, const struct remainder_part *part)
         add(s, part->src, part->host, part->steps, NULL);
 }
 
-/* A copy of @st that goes on for the rest of the time that its parameter @name gives it, of which
- * @spent_ns are over; NULL: that is all of it.
+/* Returns a copy of @st whose parameter @name, a duration, is shorter by @spent_ns; NULL: no time
+ * is left.
  */
 static struct step *shorter(struct pool *p, const struct step *st, const char *name,
                             uint64_t spent_ns)

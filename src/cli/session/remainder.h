@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* What of a line was not done because a stop was hit in it, so that it can be gone on with.
+/* The remainder of a command line after a stop ended it.  `continue` carries it out.
  *
- * While the blocks around the stop end, the innermost first, each says what of it is left: the
- * commands behind the one that was stopped, the rounds that were to come.  In this order they are
- * the rest of the line: lists of commands, each with the host of bare names and the text that it is
- * from.  It is a copy, so that nothing of the line has to stay.
+ * While the blocks around the stop end, the innermost first, each adds its remaining part: the
+ * commands after the stopped one, and the remaining rounds.  In this order they are a list of lists
+ * of commands.  Each list has its host for bare names and its source text.  Everything is copied,
+ * so that the line can be freed.
  *
- * A rest belongs to the end of what was done in the future in which it was stopped.  Where that is
- * left, it is given up.
+ * A remainder belongs to the end of the future in which the line was stopped.  It is dropped when
+ * that future is left.
  */
 #ifndef CLI_SESSION_REMAINDER_H
 #define CLI_SESSION_REMAINDER_H
@@ -22,22 +22,22 @@
 struct session;
 struct block;
 
-#define REMAINDERS_MAX       8u /* that wait; of more the oldest are given up */
+#define REMAINDERS_MAX       8u /* waiting; beyond that the oldest is dropped */
 #define REMAINDER_LINE_BYTES 48u
 
 struct remainder_part {
     struct remainder_part *next;
     const struct source *src;
-    const char *host; /* where bare names are looked up; "": nowhere */
+    const char *host; /* bare names are looked up on this host; "": nowhere */
     const struct step *steps;
 };
 
 struct remainder {
-    struct remainder *next; /* what was stopped before it */
-    struct pool pool;
+    struct remainder *next; /* an older one */
+    struct pool pool;       /* of all that it points to */
     struct remainder_part *first, *last;
-    const char *src_text;            /* of the part that was added last, before it was copied */
-    char line[REMAINDER_LINE_BYTES]; /* that was stopped */
+    const char *src_text;            /* the text of @last, before it was copied */
+    char line[REMAINDER_LINE_BYTES]; /* how the stopped line begins */
 };
 
 struct remainders {
@@ -47,30 +47,36 @@ struct remainders {
     struct remainder *resumed; /* the last one that `continue` took: errors may be about its text */
 };
 
-/* Adds the list from @first up to @end (NULL: all of it) to what is left; it stands in @in. */
+/* Adds the steps from @first up to @end, which excludes it; NULL: to the end of the list.  They
+ * stand in the block @in.
+ */
 void remainder_add(struct session *s, const struct block *in, const struct step *first,
                    const struct step *end);
 
-/* Adds @part and what is behind it. */
+/* Adds @part and the parts after it. */
 void remainder_add_parts(struct session *s, const struct remainder_part *part);
 
-/* Adds what is left of @st, which stands in @in, began at @began_ns and was stopped in its middle.
+/* Adds the remaining part of the command @st, which stands in @in, began at @began_ns and was
+ * stopped in its middle.
  */
 void remainder_add_command(struct session *s, const struct block *in, const struct step *st,
                            uint64_t began_ns);
 
-/* What was added since @last was the last part is not to be done. */
+/* remainder_last() returns the last part so far.  remainder_forget_since() drops the parts that
+ * were added after it.
+ */
 struct remainder_part *remainder_last(const struct session *s);
 void remainder_forget_since(struct session *s, struct remainder_part *last);
 
-/* The line that begins with @st, in @in, is over: what is left of it waits. */
+/* The line that begins with @st, in @in, is over: its remainder waits for `continue` now. */
 void remainder_settle(struct session *s, const struct block *in, const struct step *st);
 
-/* The last one that waits, which waits no more; it stays until the next one is taken. */
+/* Takes the newest waiting remainder; NULL: none waits.  It is valid until the next call. */
 const struct remainder *remainder_take(struct session *s);
 
-/* Gives up all that waits, and says so. */
+/* Drops all waiting remainders, with a message for each. */
 void remainders_abandon(struct session *s);
+
 void remainders_free(struct remainders *all);
 
 #endif

@@ -26,11 +26,11 @@ static void close_lab(struct session *s)
     s->outside.live = NULL;
     rdl_lab_free(s->lab);
     s->lab = NULL;
-    s->stops.listener = NULL; /* it was the lab's */
+    s->stops.listener = NULL; /* it was freed with the lab */
 }
 
-/* Gives the session an empty lab in place of the one that it has.  If there is no memory for a new
- * one, the old one stays.
+/* Replaces the lab of the session by an empty one.  If there is no memory for it, the old one
+ * stays.
  */
 static enum rdl_status open_lab(struct session *s, uint64_t seed, size_t memory_bytes)
 {
@@ -185,7 +185,7 @@ void session_say(struct session *s, const char *fmt, ...)
 {
     va_list args;
 
-    /* Where the story is cut off, the answers to its steps would be riddles. */
+    /* After the last printed event, answers would have no context. */
     if (!s->config.verbose || s->display.shown.full)
         return;
     va_start(args, fmt);
@@ -249,7 +249,7 @@ void session_lift_limits(struct session *s)
 
 void session_say_plain(struct session *s, const char *text)
 {
-    /* A byte becomes four characters at the most. */
+    /* A byte becomes at most four characters. */
     const size_t cap = 4 * strlen(text) + 1;
     char *shown = must_malloc(cap);
     struct text t = text_on(shown, cap);

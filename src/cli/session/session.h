@@ -184,48 +184,49 @@ struct session {
     struct conditions conditions; /* of faults */
 };
 
-/* A session with an empty lab.  Free with session_free(), which takes NULL too. */
+/* Makes a session with an empty lab.  Free it with session_free(), which takes NULL, too. */
 RDL_MUST_CHECK enum rdl_status session_new(const struct session_config *config,
                                            struct session **ret);
 void session_free(struct session *s);
 
-/* Prints why session_new() returned @st, and what to do. */
+/* Prints why session_new() failed with @st, and a remedy. */
 void session_no_lab(FILE *err, const struct session_config *config, enum rdl_status st);
 
-/* Reads the statements of @src, up to the first that is wrong.  @tokens: of @src, or NULL.
- * @abbreviated: a unique prefix of a command is taken for it.  Free with
- * script_done(&ret->script); until then @src must stay.
+/* Reads the statements of @src, up to the first error.  @tokens: those of @src, or NULL.
+ * @abbreviated: a unique prefix of a command's name stands for the command.  Free the result with
+ * script_done(&ret->script).  @src must live as long.
  */
 void session_read(const struct session *s, const struct source *src, const struct tokens *tokens,
                   bool abbreviated, struct lines *ret);
 
-/* Prints s->diag. */
+/* Prints the error in s->diag. */
 void session_complain(struct session *s, FILE *err);
 
-/* What the program exits with after the last failure. */
+/* Returns the exit status of the program after the last failure. */
 int session_exit_status(const struct session *s);
 
 /* --- For commands --- */
 
-/* Is no further step of what runs to be carried out?  That is so after a stop and after `quit`. */
+/* Has the line to end here?  That is so after a stop and after `quit`. */
 bool session_is_over(const struct session *s);
 
-/* Where the names in the step that runs are looked up, and where those that stand in no step are.
- */
+/* Returns the scope in which names are looked up: of the running step, and of no step. */
 struct scope session_scope(const struct session *s);
 struct scope session_outer_scope(const struct session *s);
 
-/* The last tick that the step that runs may make. */
+/* The last tick that the running step may make. */
 struct limit {
-    uint64_t tick; /* 0: there is none */
-    bool of_step;  /* it is the patience with this step that ends there */
+    uint64_t tick; /* 0: no limit */
+    bool of_step;  /* it follows from ticks_per_step */
 };
 struct limit session_limit(const struct session *s);
 
-/* From now on nothing limits the ticks of the session: real time has no end. */
+/* Lifts the limits of the session because its lab follows real time from now on.  It cannot go back
+ * any more.
+ */
 void session_lift_limits(struct session *s);
 
-/* Where in time the lab is. */
+/* Returns the tick and the time of the lab. */
 static inline struct moment session_now(const struct session *s)
 {
     return (struct moment){rdl_tick(s->lab), rdl_now_ns(s->lab)};
@@ -237,41 +238,43 @@ static inline bool session_is_interrupted(const struct session *s)
     return s->config.interrupted && *s->config.interrupted;
 }
 
-/* The same, of the step in @at, unless it is in a block that ^C does not end.  Then it has failed,
- * and s->diag says so.
+/* Checks for ^C during the step at @at.  If it was pressed, the step fails: s->diag says so, and
+ * the result is true.  In a block that ^C does not end the result is false.
  */
 bool session_interrupted(struct session *s, struct span at);
 
-/* Fills s->diag (kind DIAG_FAILED) and returns false. */
+/* Fails: fills s->diag (kind DIAG_FAILED) and returns false. */
 bool session_fail(struct session *s, struct span at, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Fails so because a function of the lab returned @st, whose remedy is told with it. */
+/* Fails because a function of the lab returned @st; adds the remedy for that status. */
 bool session_fail_status(struct session *s, struct span at, const char *what, enum rdl_status st);
 
-/* Tells what a verb made on @host: a line of its own, or a part of the line of an `on`. */
+/* Prints what a verb made on @host: as a line, or as a part of the line of an `on`. */
 void session_made(struct session *s, const char *host, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Does its lab follow real time? */
+/* Does the lab follow real time? */
 bool session_is_live(const struct session *s);
 
-/* Prints @lines, which are no answer to a command: something happened that nobody asked for. */
+/* Prints @lines about something that happened outside of any command. */
 void session_tell(struct session *s, const char *lines);
 
-/* Prints for people who watch; not in a test, nor when as much as is to be shown was printed. */
+/* Prints if the session is verbose, unless the limit of printed events was reached. */
 void session_say(struct session *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* The same for text from outside, lines of which stay lines: nothing in it controls a terminal. */
+/* The same for text from outside.  Control characters but newlines are made visible. */
 void session_say_plain(struct session *s, const char *text);
 
-/* From now on what expressions of @st and its block ask for is counted. */
+/* Begins to count the events that expressions in @st and its blocks ask for. */
 void session_count_ahead(const struct session *s, const struct step *st);
 
-/* The scenario line @st holds for the session: its limits, and what is saved of it. */
+/* Applies the line `scenario` @st: sets the limits of the session, and keeps the line for saving.
+ */
 void session_begin_scenario(struct session *s, const struct step *st);
 
-/* Starts over with an empty lab.  False: there is no memory for one, and the old one stays. */
+/* Replaces the lab by an empty one.  Returns false if there is no memory: then the old one stays.
+ */
 bool session_restart(struct session *s, uint64_t seed, size_t memory_bytes);
 
 /* --- The history, for commands that do not know its members (history.h) --- */
@@ -299,14 +302,14 @@ void session_limit_history(struct session *s, size_t bytes_max);
 
 void conditions_free(struct conditions *list);
 
-/* The condition about an event of @kind that @text, which stands at @at, is; NULL: it is none, and
- * s->diag says why.
+/* Returns the condition @text, which stands at @at, about an event of @kind.  NULL: it cannot be
+ * read, and s->diag says why.
  */
 struct condition *condition_of(struct session *s, enum ev_kind kind, const char *text,
                                struct span at);
 
-/* Does it hold of the packet that was sent with event @sent, or of another event of its kind?
- * @condition: a struct condition.  What cannot be answered does not hold.
+/* Does the struct condition @condition hold for the event @sent, for example the tx of a packet?
+ * Returns false if it cannot be evaluated.
  */
 bool condition_holds_of(void *condition, const struct ev *sent);
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Where a lab that goes on is stopped: the list of stops of a session.
+/* The stops of a session: breakpoints and watchpoints, which end the running line.
  *
- * A stop is hit when its condition begins to hold: one that goes on holding is not hit again,
- * unless it is about what happens.  Or it is hit when a value is another one than it was.  That a
- * tick is over, `#12`, is a condition that is a place: nobody has to look before it is reached.
+ * A breakpoint is hit when its condition begins to hold.  While the condition goes on holding, it
+ * is not hit again, unless it is about an occurrence.  `#12`, the end of a tick, is a condition
+ * that needs no look before that tick.  A watchpoint is hit when its value changes.
  *
- * Stops are looked at behind each tick (stop_look.h).  They belong to the session and not to its
- * lab, so that they stay when the lab goes to another place in time, and no event is numbered
- * otherwise because of them.
+ * Stops are checked after each tick (stop_look.h).  They belong to the session and not to its lab.
+ * So they stay when the lab goes to another place in time, and they do not change the numbers of
+ * events.
  */
 #ifndef CLI_SESSION_STOPS_H
 #define CLI_SESSION_STOPS_H
@@ -25,49 +25,49 @@ struct rdl_listener;
 #define STOP_CHANGE_BYTES 192u
 
 enum stop_owner {
-    STOP_OF_PROGRAM, /* an option of the program asked for it: the session ends there */
-    STOP_OF_PROMPT   /* a person did: the line ends there, and the next one goes on */
+    STOP_OF_PROGRAM, /* an option of the program made it: the session ends there */
+    STOP_OF_PROMPT   /* a command made it: the line ends there, and the next one continues */
 };
 
 struct stop {
     struct stop *next;
     uint32_t id; /* from 1; no two stops of a session have the same */
     enum stop_owner owner;
-    bool watches;      /* that @when, a value, changes; false: that @when, a condition, holds */
-    bool momentary;    /* @when is about what happens: it does not go on holding */
-    struct expr *when; /* it has a lab to be asked of */
+    bool watches;      /* @when is a value that is watched; false: it is a condition */
+    bool momentary;    /* @when is about an occurrence: it does not go on holding */
+    struct expr *when; /* attached to the lab, see expr_attach() */
     const char *text;  /* of @when, as it was typed; NULL: nobody typed it */
-    const char *host;  /* where bare names in it are looked up; "": nowhere */
+    const char *host;  /* bare names in it are looked up on this host; "": nowhere */
     bool enabled;
-    bool once;       /* it is gone after its first hit */
-    uint64_t n_hits; /* how often it stopped the lab */
+    bool once;       /* it is removed after its first hit */
+    uint64_t n_hits; /* number of hits */
 
-    /* When it was last looked at: */
-    uint64_t tick;     /* that was behind this tick; */
-    bool held;         /* @when held; */
-    struct operand is; /* that was the value of @when */
-    /* The last event since then at which it was that yet, and the first one at which it was another
-     * one; 0: there was none.
+    /* The last check: */
+    uint64_t tick;     /* was after this tick */
+    bool held;         /* did @when hold? */
+    struct operand is; /* the value of @when */
+    /* Events since the last check: the last one at which the value was the same, and the first one
+     * at which it was different; 0: none.
      */
     ev_id stayed, changed;
 
     /* Of the last hit: */
-    ev_id at;                       /* an event, or a tick, row 0, where none of its rows tells */
-    ev_id behind;                   /* of one that watches: an event before the change; 0: none */
-    char change[STOP_CHANGE_BYTES]; /* "5 -> 6", of one that watches */
+    ev_id at;                       /* its event; or its tick, with row 0, if no event tells */
+    ev_id behind;                   /* of a watchpoint: an event before the change; 0: none */
+    char change[STOP_CHANGE_BYTES]; /* of a watchpoint: "5 -> 6" */
 
-    const struct step *steps; /* what is done when it is hit; NULL: nothing */
-    struct source steps_src;  /* where they come from */
-    bool due;                 /* it was hit, and they were not done yet */
+    const struct step *steps; /* carried out when it is hit; NULL: none */
+    struct source steps_src;  /* their text */
+    bool due;                 /* it was hit, and they were not carried out yet */
 
     struct pool pool; /* of all that it points to */
 };
 
 struct stops {
     struct stop *first;
-    struct stop *gone;      /* removed by the line that runs, which may be in the steps of one */
-    const struct stop *hit; /* the first that has ended what ran; NULL: none has */
-    uint32_t n_made;        /* also those that are gone */
+    struct stop *gone;      /* removed by the running line, which may be one of their steps */
+    const struct stop *hit; /* the one that has ended the running line; NULL: none has */
+    uint32_t n_made;        /* number of stops made so far */
     bool ignored;           /* no stop is hit: during a replay */
     bool in_block;          /* the steps of a stop run: those of another are not carried out */
     struct rdl_listener *listener; /* of the stops that watch a value; NULL: none does */
@@ -75,34 +75,36 @@ struct stops {
 
 void stops_free(struct stops *list);
 
-/* Adds a stop where the condition @text, which came from @at, begins to hold; `#12` is a place.
- * NULL: it cannot be read, and @reterr says why.
+/* Adds a breakpoint for the condition @text, which stands at @at.  NULL: it cannot be read, and
+ * @reterr says why.
  */
 struct stop *stops_add_when(struct stops *list, enum stop_owner owner, const char *text,
                             struct span at, struct diag *reterr);
 
-/* Adds a stop at the end of tick @tick. */
+/* Adds a breakpoint at the end of tick @tick. */
 struct stop *stops_add_tick(struct stops *list, enum stop_owner owner, uint64_t tick);
 
-/* When @stop is hit, @first and what follows it in @src is done. */
+/* Sets the steps of @stop: the list that begins with @first, from @src. */
 void stop_put_steps(struct stop *stop, const struct source *src, const struct step *first);
 
-/* The stop with this id; NULL if there is none (any more). */
+/* Finds the stop with this id; NULL: there is none, or it was removed. */
 struct stop *stops_find(const struct stops *list, uint32_t id);
 
-/* What the stop with this id points to stays until stops_forget(). */
+/* Removes the stop with this id.  Its memory stays until stops_forget(). */
 void stops_remove(struct stops *list, uint32_t id);
 
 /* Frees the stops that were removed. */
 void stops_forget(struct stops *list);
 
-/* @stop, the last one that was made, is no stop after all: the next one has its id. */
+/* Undoes the making of @stop, the last one that was made: the next one gets its id. */
 void stops_refuse(struct stops *list, const struct stop *stop);
 
-/* Is there one that watches a value, and that is enabled? */
+/* Is any watchpoint enabled? */
 bool stops_watch(const struct stops *list);
 
-/* How many ticks the lab may go on from tick @tick before somebody has to look at the stops. */
+/* Returns the number of ticks that the lab may run from tick @tick until the next check of the
+ * stops.
+ */
 uint64_t stops_ticks(const struct stops *list, uint64_t tick);
 
 #endif

@@ -494,7 +494,7 @@ static bool read_future(struct file_reader *r, struct json_value v, struct futur
 {
     struct json_value m[MEMBERS_MAX];
 
-    *f = (struct future){.was = false};
+    *f = (struct future){.unnamed = false};
     if (!members(r, v, future_keys, m))
         return false;
     if (!m[FUT_NAME].item || !m[FUT_DONE].item || !m[FUT_HERE].item)
@@ -505,7 +505,7 @@ static bool read_future(struct file_reader *r, struct json_value v, struct futur
         if (strcmp(r->w->v[i].name, f->name) == 0)
             return fail(r, m[FUT_NAME].at, "another future has this name");
     }
-    f->was = cJSON_IsTrue(m[FUT_UNNAMED].item);
+    f->unnamed = cJSON_IsTrue(m[FUT_UNNAMED].item);
     return read_hash(r, m[FUT_HASH], &f->hash) && read_journal(r, m[FUT_DONE], &f->journal) &&
            read_place(r, m[FUT_HERE], NULL, &f->journal.log, NULL, &f->left) &&
            read_list(r, m[FUT_NAMES], read_mark, f) && read_list(r, m[FUT_LINES], read_line, f);
@@ -540,7 +540,7 @@ static bool read_world(struct file_reader *r, struct json_value v)
 {
     struct json_value m[MEMBERS_MAX];
     struct session_file *w = r->w;
-    uint64_t form = 0, memory = 0, n_was = 0;
+    uint64_t form = 0, memory = 0, n_unnamed = 0;
 
     if (!members(r, v, session_file_keys, m) || !read_number(r, m[W_WORLD], UINT32_MAX, &form))
         return false;
@@ -557,10 +557,10 @@ static bool read_world(struct file_reader *r, struct json_value v)
     if (!read_text(r, m[W_RDMALAB], w->version, sizeof(w->version)) ||
         !read_number(r, m[W_SEED], UINT64_MAX, &w->seed) ||
         !read_number(r, m[W_MEMORY], SIZE_MAX, &memory) ||
-        !read_number(r, m[W_LEFT], UINT32_MAX / 2, &n_was))
+        !read_number(r, m[W_LEFT], UINT32_MAX / 2, &n_unnamed))
         return false;
     w->memory_bytes = (size_t)memory;
-    w->n_was = (unsigned)n_was;
+    w->n_unnamed = (unsigned)n_unnamed;
     w->script.src = *r->src;
     if (m[W_SCENARIO].item && !json_read_header(&w->script, m[W_SCENARIO], r->d))
         return false;

@@ -119,13 +119,13 @@ static void write_entry(FILE *out, const struct log_entry *e, size_t indent)
     fputc('}', out);
 }
 
-/* How many entries are over behind @c. */
+/* Returns the number of entries that are over after @c. */
 static uint64_t n_over(const struct log_cursor *c)
 {
     return c->entry.i + 1;
 }
 
-/* The list of entries up to entry @end. */
+/* Writes the entries up to entry @end. */
 static void write_log(FILE *out, struct log_cursor *c, uint64_t end)
 {
     size_t indent = 12;
@@ -159,7 +159,7 @@ static void write_log(FILE *out, struct log_cursor *c, uint64_t end)
     end_list(out, first, 10);
 }
 
-/* The list of deeds from @d on, up to @end. */
+/* Writes the deeds from @d up to @end. */
 static void write_deeds(FILE *out, const struct deed *d, const struct deed *end)
 {
     const bool empty = d == end;
@@ -217,7 +217,7 @@ static void write_future(FILE *out, const struct future *f, bool first)
     new_line(out, first, 4);
     fputs("{\n      \"name\": ", out);
     print_json_string(out, f->name);
-    if (f->was)
+    if (f->unnamed)
         fputs(", \"unnamed\": true", out);
     if (f->hash)
         fprintf(out, ", \"hash\": \"%016llx\"", (unsigned long long)f->hash);
@@ -230,10 +230,10 @@ static void write_future(FILE *out, const struct future *f, bool first)
     fputs("\n    }", out);
 }
 
-/* What the session is in, as one of its futures; all that it points to stays the session's. */
+/* Returns the current future.  Everything that it points to still belongs to the session. */
 static struct future current(const struct session *s, uint64_t hash)
 {
-    struct future f = {.was = s->history->futures.was,
+    struct future f = {.unnamed = s->history->futures.unnamed,
                        .journal = s->history->journal,
                        .typed = s->history->typed,
                        .marks = s->history->futures.marks,
@@ -263,9 +263,9 @@ void session_file_write(const struct session *s, uint64_t hash, FILE *out)
         json_write_header(out, s->history->header, "    ", &begun);
         fputs(begun ? "\n  }" : "}", out);
     }
-    if (s->history->futures.n_was) {
+    if (s->history->futures.n_unnamed) {
         fputs(",\n  \"left\": ", out);
-        print_json_number(out, s->history->futures.n_was);
+        print_json_number(out, s->history->futures.n_unnamed);
     }
     fputs(",\n  \"futures\": [", out);
     write_future(out, &here, true);
@@ -274,7 +274,8 @@ void session_file_write(const struct session *s, uint64_t hash, FILE *out)
     fputs("\n  ]\n}\n", out);
 }
 
-/* Has a deed of @j, or of a block in it, something outside?  No world may. */
+/* Has @j a deed that reaches the world outside, also in a block?  Such a session cannot be saved.
+ */
 static bool reaches_out(const struct journal *j)
 {
     for (const struct deed *d = j->done.first; d; d = d->next) {

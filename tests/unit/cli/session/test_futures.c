@@ -25,8 +25,8 @@ static void the_last_four_that_were_left_are_kept(void **state)
         lab_run(&l, i % 2 ? "clear thief; back" : "step tick; write h1.mr[0] \"a\"; back");
     }
     assert_non_null(futures_find(&l.s->history->futures, "named"));
-    assert_true(l.s->history->futures.n_was >= 6);
-    assert_int_equal(l.s->history->futures.n, 1 + FUTURES_WAS_MAX);
+    assert_true(l.s->history->futures.n_unnamed >= 6);
+    assert_int_equal(l.s->history->futures.n, 1 + FUTURES_UNNAMED_MAX);
     assert_null(futures_find(&l.s->history->futures, "was1"));
     lab_close(&l);
 }
@@ -97,13 +97,13 @@ static void all_that_are_too_many_are_forgotten(void **state)
     lab_open(&l, false);
     lab_run(&l, STORY POSTS);
     for (unsigned i = 0; i < 20; i++) {
-        struct future f = {.was = i != 7};
+        struct future f = {.unnamed = i != 7};
 
         snprintf(f.name, sizeof(f.name), "f%u", i);
         futures_put(&l.s->history->futures, &f);
     }
     lab_run(&l, "back; post_recv h2.qp");
-    assert_int_equal(l.s->history->futures.n, 1 + FUTURES_WAS_MAX);
+    assert_int_equal(l.s->history->futures.n, 1 + FUTURES_UNNAMED_MAX);
     assert_non_null(futures_find(&l.s->history->futures, "f7"));
     assert_null(futures_find(&l.s->history->futures, "f16"));
     assert_non_null(futures_find(&l.s->history->futures, "f17"));

@@ -78,7 +78,7 @@ static void assert_same_sessions(struct session *a, struct session *b)
         const struct future *x = &a->history->futures.v[i], *y = &b->history->futures.v[i];
 
         assert_string_equal(x->name, y->name);
-        assert_int_equal(x->was, y->was);
+        assert_int_equal(x->unnamed, y->unnamed);
         assert_true(x->hash == 0 || x->hash == y->hash);
         assert_true(same_place(&x->left, &y->left));
         assert_same_lines(&x->typed, &y->typed);
