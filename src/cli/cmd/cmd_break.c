@@ -50,7 +50,7 @@ static bool is_value(struct session *s, const struct stop *stop, struct span at)
     return diag_remedy(&s->diag, "TAB behind \"watch %s.\" lists them", stop->text);
 }
 
-/* Is there nothing of it that could change? */
+/* Is the watched value empty, so that it cannot change? */
 static bool is_empty(struct session *s, const struct stop *stop, struct span at)
 {
     const struct scope in = session_scope(s);
@@ -63,7 +63,7 @@ static bool is_empty(struct session *s, const struct stop *stop, struct span at)
     return false;
 }
 
-/* Why nobody can tell yet whether @stop is hit; it may be mistyped. */
+/* Prints why @stop cannot be evaluated yet: it may be mistyped. */
 static void say_unknown(struct session *s, const struct stop *stop, const struct diag *why)
 {
     session_say(s, "%s %lu waits: ", stop->watches ? "watch" : "break", (unsigned long)stop->id);
@@ -75,7 +75,7 @@ static void say_unknown(struct session *s, const struct stop *stop, const struct
     session_say(s, "\n");
 }
 
-/* Makes what parameter @name of @st says a stop; it is none if this fails. */
+/* Completes the stop that parameter @name of @st describes.  If it fails, there is no stop. */
 static bool add(struct session *s, const struct step *st, const char *name, bool watches)
 {
     const struct span at = step_span(st, name, 0);
@@ -125,7 +125,7 @@ bool run_watch(struct session *s, const struct step *st)
     return add(s, st, "what", true);
 }
 
-/* The stop of the prompt that number @i of @st means; NULL: there is none. */
+/* Finds the stop of the prompt for number @i of @st; NULL: there is none. */
 static struct stop *stop_of(struct session *s, const struct step *st, size_t i)
 {
     const char *text = step_arg(st, "numbers")->v[i].text;
@@ -135,7 +135,7 @@ static struct stop *stop_of(struct session *s, const struct step *st, size_t i)
     return stop && stop->owner == STOP_OF_PROMPT ? stop : NULL;
 }
 
-/* Carries out @act on each stop that @st names, or on none if one of them is not there. */
+/* Calls @act for each stop that @st names, or for none if one of them does not exist. */
 static bool each(struct session *s, const struct step *st,
                  void (*act)(struct session *s, struct stop *stop))
 {

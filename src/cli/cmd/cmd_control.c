@@ -171,7 +171,7 @@ static bool read_command(struct session *s, const struct value *word, struct con
     return true;
 }
 
-/* Prints what came back. */
+/* Prints the response. */
 static void say_answer(struct session *s, const struct home *home, const struct control_words *a,
                        const struct rdl_control_answer *answer)
 {

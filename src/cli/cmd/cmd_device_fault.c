@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What devices do wrong at their queues: lose, postpone, stall, invent. */
+/* Faults of devices at their queues: lose, postpone, stall, invent. */
 #include <string.h>
 
 #include "cli/cmd/commands.h"
@@ -14,7 +14,7 @@
 
 #define SAID_BYTES 512u /* a condition may be long */
 
-/* What one occasion is called. */
+/* Returns the name of one occasion. */
 static const char *noun_of(uint32_t kind)
 {
     static const char *const nouns[] = {
@@ -75,7 +75,7 @@ static bool which_queue(struct session *s, const struct step *st, const char *pa
                                  "h1.async.queue, h1.net.rx, h1.net.tx; h1 or h1.net: all of them");
 }
 
-/* The queue, and whose it is; @path: what it is called. */
+/* Finds the queue, its owner, and its path. */
 static bool resolve_queue(struct session *s, const struct step *st,
                           struct rdl_device_fault_config *f, char path[SESSION_PATH_BYTES])
 {
@@ -114,7 +114,7 @@ static bool resolve_where(struct session *s, const struct step *st,
     return f->where_ctx;
 }
 
-/* What the lab did not take. */
+/* Fails because the lab refused the fault. */
 static bool refused(struct session *s, const struct step *st, const char *path,
                     enum rdl_status status)
 {

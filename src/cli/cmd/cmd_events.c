@@ -34,7 +34,7 @@ bool run_get_async_event(struct session *s, const struct step *st)
     return true;
 }
 
-/* What @path names, if events can be about it. */
+/* Finds the object at @path, if events can be about it. */
 static bool find_about(const struct session *s, const char *path, struct rdl_async_event *ret)
 {
     static const enum object_kind kinds[] = {OBJ_QP, OBJ_CQ, OBJ_SRQ};

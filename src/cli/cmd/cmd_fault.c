@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What links do to frames: drop, duplicate, delay, reorder, corrupt, truncate, mark, forge; clear.
- */
+/* Faults of links: drop, duplicate, delay, reorder, corrupt, truncate, mark, forge; and clear. */
 #include <string.h>
 
 #include "cli/cmd/commands.h"
@@ -27,7 +26,7 @@ static uint32_t syndrome_of(const struct step *st)
     return (uint32_t)step_number_or(st, "syndrome", RDL_ANY);
 }
 
-/* What people call a packet of a class. */
+/* Returns the name of a packet class in messages. */
 static const char *class_name(uint32_t class)
 {
     static const char *const names[] = {
@@ -60,7 +59,7 @@ static void add_which(struct text *t, const struct rdl_fault_config *f)
     text_addf(t, " %s%s", f->packet_class ? class_name(f->packet_class) : "frame", many ? "s" : "");
 }
 
-/* Whose: " with psn=101 that h1 sends" */
+/* Appends which packets and whose: " with psn=101 that h1 sends" */
 static void add_whose(struct text *t, const struct step *st, const struct rdl_fault_config *f)
 {
     if (f->psn != RDL_ANY)
@@ -95,7 +94,7 @@ static void add_whose(struct text *t, const struct step *st, const struct rdl_fa
         text_addf(t, ", from match number %u on", f->nth);
 }
 
-/* How: ", by 5us" */
+/* Appends the amount: ", by 5us" */
 static void add_how(struct text *t, const struct rdl_fault_config *f)
 {
     if (f->kind == FLT_REORDER)
@@ -120,7 +119,7 @@ static void add_how(struct text *t, const struct rdl_fault_config *f)
         text_addf(t, ", in bit %u", f->corrupt_bit);
 }
 
-/* What the fault will do: "drops the next frame with psn=101 that h1 sends". */
+/* Appends the effect of the fault: "drops the next frame with psn=101 that h1 sends". */
 static void add_about(struct text *t, const struct step *st, const struct rdl_fault_config *f)
 {
     text_addf(t, "%s ", fate_fault_does(f->kind));
@@ -139,7 +138,7 @@ static bool resolve_sender(struct session *s, const struct step *st, struct rdl_
     return resolve_host(&in, st, "from", &f->from, &s->diag);
 }
 
-/* What the frames must be that no single field says. */
+/* Reads the conditions on frames that are not one field. */
 static bool resolve_aim(struct session *s, const struct step *st, struct rdl_fault_config *f)
 {
     const struct scope in = session_scope(s);
@@ -173,7 +172,7 @@ static bool resolve_where(struct session *s, const struct step *st, struct rdl_f
     return f->where_ctx;
 }
 
-/* The frames that a fault is about, as @st tells. */
+/* Reads the frames that a fault is about. */
 static bool read_aim(struct session *s, const struct step *st, struct rdl_fault_config *f)
 {
     const uint32_t count = (uint32_t)step_number(st, "count");
@@ -291,7 +290,7 @@ bool run_forge(struct session *s, const struct step *st)
     return add_fault(s, st, &f);
 }
 
-/* Takes a name of the lab's faults, while there is one. */
+/* Copies the name of the first fault that is visited. */
 static void first_fault(void *ctx, const char *key, const struct rdl_value *v)
 {
     char *name = ctx;

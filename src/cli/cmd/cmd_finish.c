@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* finish: lets the lab go on until one work request is complete.
+/* finish: runs the lab until one work request is complete.
  *
- * That is when the device gives its descriptors back, which it does whether or not there is a
- * completion of it.  Which descriptors those are says the record.
+ * A request is complete when the device has returned its descriptors, with or without a CQE.  The
+ * record tells which descriptors those are.
  */
 #include "cli/cmd/commands.h"
 #include "cli/cmd/waiting.h"
@@ -12,7 +12,7 @@
 #include "tree/lab_past.h"
 #include "tree/tree.h"
 
-/* Whose requests are looked for. */
+/* The queues whose requests are searched. */
 struct poster {
     const char *path;
     uint32_t host;
@@ -31,7 +31,7 @@ static bool is_by(const struct posted *p, const struct poster *by)
     return its && p->host == by->host && (!by->by_wr_id || p->wr_id == by->wr_id);
 }
 
-/* The last one that was posted; its id is 0 if there is none. */
+/* Finds the last posted request; its id is 0 if there is none. */
 static struct posted find_posted(const struct session *s, const struct poster *by)
 {
     for (size_t i = rdl_record_count(s->lab); i > 0; i--) {
@@ -160,7 +160,7 @@ static bool not_posted(struct session *s, const struct step *st, const struct po
                                   : "\"show events kinds=post_send,post_recv\" lists them");
 }
 
-/* Fails if recording was off since @p was posted: what became of it may not be there. */
+/* Fails if recording was off since @p was posted: its end may not be recorded. */
 static bool is_recorded(struct session *s, const struct step *st, const struct poster *by,
                         const struct posted *p)
 {

@@ -13,7 +13,7 @@
 
 #define NAME_COLUMNS 12
 
-/* Has a place this name anyway? */
+/* Is the name that of a place in every session? */
 static bool is_reserved(struct session *s, const struct step *st)
 {
     const char *name = step_text(st, "name");
@@ -57,7 +57,7 @@ bool run_fork(struct session *s, const struct step *st)
     return true;
 }
 
-/* One line of the list. */
+/* Prints one line of the list. */
 static void say_future(struct session *s, const char *name, const struct place *left,
                        const struct journal *j, const struct place *common, bool current)
 {
@@ -75,7 +75,7 @@ static void say_future(struct session *s, const char *name, const struct place *
     session_say(s, "\n");
 }
 
-/* Has the future that the lab is in the same name for the same place? */
+/* Has the current future the same name for the same place? */
 static bool is_here_too(const struct session *s, const struct mark *mark)
 {
     const struct place *here = marks_find(&s->history->futures.marks, mark->name);
@@ -83,7 +83,7 @@ static bool is_here_too(const struct session *s, const struct mark *mark)
     return here && place_compare(here, &mark->place) == 0;
 }
 
-/* The places with names in the future called @name; NULL: the one that the lab is in. */
+/* Prints the places with names in the future called @name; NULL: in the current one. */
 static void say_marks(struct session *s, const struct marks *marks, const char *name)
 {
     for (size_t i = 0; i < marks->n; i++) {

@@ -45,7 +45,7 @@ static void say_host(struct session *s, const struct step *st, const struct rdl_
                 c->ring == VRING_packed ? ", packed rings" : "");
 }
 
-/* The parameter whose address @host has already; NULL: it has none of them. */
+/* Returns the parameter whose address @host already has; NULL: none. */
 static const char *shared_address(const struct session *s, rdl_host host,
                                   const struct rdl_host_config *c)
 {
@@ -65,7 +65,7 @@ static const char *shared_address(const struct session *s, rdl_host host,
     return NULL;
 }
 
-/* Is an address that is given for a new host another host's? */
+/* Is an address for a new host that of another host? */
 static bool address_is_taken(struct session *s, const struct step *st,
                              const struct rdl_host_config *c)
 {
@@ -91,7 +91,7 @@ static bool address_is_taken(struct session *s, const struct step *st,
     return param != NULL;
 }
 
-/* @status of rdl_host_add(), about @name. */
+/* Fails because rdl_host_add() returned @status for @name. */
 static bool host_failed(struct session *s, const struct step *st, const struct value *name,
                         enum rdl_status status)
 {
@@ -108,7 +108,7 @@ static bool host_failed(struct session *s, const struct step *st, const struct v
     return limit_fail(s, name->at, LIMIT_HOSTS, name->text, status);
 }
 
-/* The P_Key table that is given, if any. */
+/* Reads the P_Key table, if it is given. */
 static bool read_pkeys(struct session *s, const struct step *st, struct rdl_host_config *c)
 {
     const struct arg *pkeys = step_arg(st, "pkeys");
@@ -150,7 +150,7 @@ static bool features_are_sound(struct session *s, const struct step *st,
     return true;
 }
 
-/* The limits that @st gives the device; 0 where it says nothing, and the device decides. */
+/* Reads the limits of the device; 0 if @st does not have one: then the device decides. */
 static struct rdl_device_limits read_limits(const struct step *st)
 {
     struct rdl_device_limits l = {0};
@@ -162,7 +162,7 @@ static struct rdl_device_limits read_limits(const struct step *st)
     return l;
 }
 
-/* What pvrdma calls dev-caps-NAME takes the place of NAME.  False: both were given. */
+/* Takes pvrdma's dev-caps-NAME as NAME.  Returns false if both were given. */
 static bool read_dev_caps(struct session *s, const struct step *st, struct rdl_host_config *c)
 {
     const struct {
@@ -265,7 +265,7 @@ bool run_limit(struct session *s, const struct step *st)
     return diag_remedy(&s->diag, "its device has taken its tables by that");
 }
 
-/* Is a future meant, and no Ethernet switch?  Other programs have a `switch` for what is `future`
+/* Is @name that of a future?  Then s->diag says so: other programs call `switch` what is `future`
  * here.
  */
 static bool is_future(struct session *s, const struct value *name)
@@ -297,7 +297,7 @@ bool run_switch(struct session *s, const struct step *st)
 #define PPM_ALL               1000000u
 #define BURST_FRAMES_STANDARD 4u
 
-/* What a new link does to frames beyond what every cable does, if @st says something of that. */
+/* Reads the properties of a new link beyond those of every cable. */
 static bool read_new_way(struct session *s, const struct step *st, struct rdl_way_config *ret)
 {
     const uint32_t burst = (uint32_t)step_number(st, "burst");
@@ -319,7 +319,7 @@ static bool read_new_way(struct session *s, const struct step *st, struct rdl_wa
     return true;
 }
 
-/* Both directions of the new link, where it is more than a cable. */
+/* Sets both directions of the new link. */
 static bool set_new_ways(struct session *s, const struct step *st, rdl_link link,
                          const struct rdl_way_config *way)
 {
@@ -390,15 +390,13 @@ bool link_named(struct session *s, const struct step *st, rdl_link *ret)
     return diag_remedy(&s->diag, "\"show links\" lists them");
 }
 
-/* A property of what is called @node as it is now. */
+/* Returns the present value of a property of @node. */
 static uint64_t now(struct session *s, const char *node, enum leaf_id leaf)
 {
     return tree_number(s->lab, node, leaf);
 }
 
-/* Is one of the keys given that tell how a direction of a link may be more than a cable, or only
- * one direction?
- */
+/* Is a key given that is about a direction of a link? */
 static bool is_about_ways(const struct step *st)
 {
     static const char *const keys[] = {"from", "jitter", "burst", "burst_frames", "burst_loss"};
@@ -424,7 +422,7 @@ static bool ways_differ(struct session *s, const char *name)
     return differ;
 }
 
-/* What becomes of the direction that is called @way in the tree by what @st names of it. */
+/* Reads the properties of the direction @way of the tree, changed as @st says. */
 static bool read_way(struct session *s, const struct step *st, const char *way,
                      struct rdl_way_config *ret)
 {
@@ -527,7 +525,7 @@ static bool set_history(struct session *s, const struct step *st)
     return true;
 }
 
-/* What is set: that whose value is given, "set changes on", "set history=64m". */
+/* Finds the setting: the one whose value is given, as in "set changes on", "set history=64m". */
 static bool read_setting(struct session *s, const struct step *st, enum setting *ret)
 {
     const bool link = step_has(st, "link"), changes = step_has(st, "changes"),
@@ -542,7 +540,7 @@ static bool read_setting(struct session *s, const struct step *st, enum setting 
         &s->diag, "it is one of: set link A-B ..., set changes on, set history=64m, set hints off");
 }
 
-/* What the session tells and keeps. */
+/* Prints the settings of the session. */
 static void say_settings(struct session *s)
 {
     char most[32], taken[32];

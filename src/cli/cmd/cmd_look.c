@@ -36,7 +36,7 @@ static const char *joined(const struct arg *a, char *buf, size_t cap)
     return a->n ? buf : NULL;
 }
 
-/* Says why nothing can be shown, and what can. */
+/* Fails: says why it cannot be shown, and what can. */
 static bool explain_show(struct session *s, const struct arg *what, const struct show_request *rq,
                          const struct show_error *e, struct span at, enum rdl_status status)
 {
@@ -241,7 +241,7 @@ bool run_explain(struct session *s, const struct step *st)
     add_words(&a, st);
     if (explain_asked(s->config.out, asked, source))
         return true;
-    /* What has a name in the lab is of a kind that is known. */
+    /* Every named object of the lab is of a known kind. */
     if (rdl_inspect(s->lab, asked, &v, &off) == RDL_OK && v.type == RDL_NODE &&
         explain(s->config.out, v.text, source))
         return true;
@@ -281,7 +281,7 @@ bool run_record(struct session *s, const struct step *st)
     return true;
 }
 
-/* The event that @key names; 0 if it is not given. */
+/* Reads the event that @key names; 0: not given. */
 static bool read_event(struct session *s, const struct step *st, const char *key, ev_id *ret)
 {
     const char *text = step_text(st, key);
@@ -294,7 +294,7 @@ static bool read_event(struct session *s, const struct step *st, const char *key
                        "an event is like #34.3, a tick like #34; \"show events last 20\"");
 }
 
-/* If what @st exports is not all that happened, it is said at once: the file is looked at later. */
+/* Warns if the export does not have all events: the file is read later. */
 static void tell_missing(struct session *s, const struct step *st, const struct past *past,
                          const struct picture_options *options)
 {
@@ -312,7 +312,7 @@ static void tell_missing(struct session *s, const struct step *st, const struct 
         fprintf(s->config.err, "%s: %s\n", step_text(st, "file"), missing);
 }
 
-/* A virtqueue: a picture of what is, and not of what happened. */
+/* Exports the picture of a virtqueue, which shows its state and not events. */
 static bool export_queue(struct session *s, FILE *f, const struct step *st, bool as_text)
 {
     const struct past past = past_of_lab(s->lab);

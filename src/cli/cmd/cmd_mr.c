@@ -11,8 +11,7 @@
 
 #define PAGE_BYTES 4096u
 
-/* Gives back the memory that reg_mr took where @addr is; it stays as long as a region is over it.
- */
+/* Frees the memory at @addr that reg_mr allocated, unless a region still covers it. */
 static void give_back(struct session *s, const struct home *home, uint64_t addr)
 {
     const enum rdl_status status = rdl_mem_free(s->lab, home->host, addr);
@@ -20,13 +19,13 @@ static void give_back(struct session *s, const struct home *home, uint64_t addr)
     RDL_ASSERT(status == RDL_OK || status == RDL_ERR_BUSY);
 }
 
-/* Is a region, or was it, over memory of a program? */
+/* Does or did the region cover memory of a program? */
 static bool is_over_memory(const struct rdl_mr_info *info)
 {
     return info->kind != KEY_DMA_MR && info->bytes > 0;
 }
 
-/* There is no such piece of guest RAM left. */
+/* Fails: guest RAM has no free piece of that size. */
 static bool no_memory(struct session *s, const struct step *st, const struct home *home)
 {
     const uint64_t ram = tree_number(s->lab, home->name, LEAF_host_ram_bytes);
@@ -39,7 +38,7 @@ static bool no_memory(struct session *s, const struct step *st, const struct hom
     return diag_remedy(&s->diag, "dereg_mr gives some back; or make the host with more ram=");
 }
 
-/* What is wrong with access flags that a region was asked for with, if anything is. */
+/* Are the access flags of a region wrong?  Then s->diag says why. */
 static bool access_failed(struct session *s, const struct step *st, uint32_t access)
 {
     if (!(access & (ACC_REMOTE_WRITE | ACC_REMOTE_ATOMIC)) || access & ACC_LOCAL_WRITE)
@@ -49,7 +48,7 @@ static bool access_failed(struct session *s, const struct step *st, uint32_t acc
     return true;
 }
 
-/* What is wrong with iova=, of memory at @addr, if anything is. */
+/* Is iova= wrong for memory at @addr?  Then s->diag says why. */
 static bool iova_failed(struct session *s, const struct step *st, uint64_t addr, uint64_t iova,
                         bool zero_based)
 {
@@ -186,7 +185,7 @@ static bool read_range(struct session *s, const struct step *st, const struct sc
     return true;
 }
 
-/* What a rereg_mr that the verbs refused had wrong. */
+/* Fails because the verbs refused a rereg_mr: says why. */
 static bool explain_rereg(struct session *s, const struct step *st, const struct home *home,
                           const struct rdl_mr_info *was, const struct rdl_mr_change *c,
                           enum rdl_status status)
@@ -280,7 +279,7 @@ bool run_alloc_mr(struct session *s, const struct step *st)
     return true;
 }
 
-/* What a mapping that the verbs refused had wrong. */
+/* Fails because the verbs refused a mapping: says why. */
 static bool explain_map(struct session *s, const struct step *st, const struct home *home,
                         const struct rdl_mr_range *r, enum rdl_status status)
 {

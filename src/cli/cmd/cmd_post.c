@@ -17,7 +17,7 @@
 
 /* --- Why one was refused ---------------------------------------------------------------------- */
 
-/* What is wrong with posting in this state, and the way to one that takes it. */
+/* Fails because of the state of the queue pair, with the way to a state that takes it. */
 static bool explain_state(struct session *s, const struct request *r)
 {
     const char *needs = request_sends(r->st) ? "RTS" : "INIT, RTR or RTS";
@@ -142,7 +142,7 @@ static bool explain_rule(struct session *s, const struct request *r, const struc
     }
 }
 
-/* Says by which rule it was refused, behind what else can be done. */
+/* Adds to the remedy the rule that refused it. */
 static bool name_rule(struct session *s, const char *rule)
 {
     char remedy[DIAG_REMEDY_BYTES];
@@ -154,7 +154,7 @@ static bool name_rule(struct session *s, const char *rule)
     return diag_remedy(&s->diag, "%s (explain %s)", remedy, rule);
 }
 
-/* Fails because posting @r gave @status. */
+/* Fails because posting @r returned @status. */
 static bool explain_refusal(struct session *s, const struct request *r, enum rdl_status status,
                             const struct rdl_post_error *e)
 {

@@ -21,7 +21,7 @@
 
 #define PROGRAM_SERVER_BYTES 64u
 
-/* Reads on which machine the server of a client is; a server has none, which is "". */
+/* Reads the machine of a client's server; "" for a server. */
 static bool read_server(struct session *s, const struct step *st, char *ret, size_t cap)
 {
     const bool server = step_number(st, "role") == ROLE_server;
@@ -98,7 +98,7 @@ static bool has_its_own(struct session *s, const struct step *st)
     return diag_remedy(&s->diag, "docs/verbs_peer.md says what a file can have");
 }
 
-/* What every program of a host is told. */
+/* Parameters that every program has. */
 struct program_start {
     rdl_host host;
     uint16_t port;

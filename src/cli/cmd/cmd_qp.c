@@ -17,7 +17,7 @@
 
 #define LINE_BYTES 256u
 
-/* Keys that are one number of the attributes. */
+/* Keys that set one number of the attributes. */
 static const struct {
     const char *key;
     unsigned bit; /* enum qp_attr_bit */
@@ -99,7 +99,7 @@ static void add_attributes(struct text *t, const char *lead, uint32_t set)
     }
 }
 
-/* Where the first attribute of @set stands in the line. */
+/* Returns the place of the first attribute of @set in the line. */
 static struct span span_of(const struct step *st, uint32_t set)
 {
     for (size_t i = 0; i < enum_qp_attr.n_rows; i++) {
@@ -155,7 +155,9 @@ static bool explain_modify(struct session *s, const struct step *st, rdl_qp qp,
                        from);
 }
 
-/* The device refused, with one code for all: what its queue pair @path says of the reason. */
+/* Explains why the device refused the request, by the state of its queue pair @path: the response
+ * has one code for all reasons.
+ */
 static void explain_refused_modify(struct session *s, const char *path)
 {
     char state[RDL_NAME_BYTES];
@@ -172,7 +174,7 @@ static void explain_refused_modify(struct session *s, const char *path)
                     path);
 }
 
-/* Waits for the device to do what was asked; it has reasons of its own to refuse. */
+/* Waits for the response of the device, which may refuse the request. */
 static bool finish_modify(struct session *s, const struct step *st, rdl_qp qp)
 {
     char path[RDL_VALUE_BYTES];
@@ -280,7 +282,7 @@ static void add_set(struct text *t, const struct enum_table *of, uint32_t set)
     }
 }
 
-/* What connect says of the attributes that a move needs, each where its bit is. */
+/* Appends the attributes that a transition needs, by their bits. */
 static void add_needed(struct text *t, const struct step *st, const struct end *own,
                        const struct end *peer, unsigned need)
 {
@@ -320,7 +322,7 @@ static void add_needed(struct text *t, const struct step *st, const struct end *
     }
 }
 
-/* The three moves of one end. */
+/* Carries out the three transitions of one end. */
 static bool bring_up(struct session *s, const struct step *st, const struct end *own,
                      const struct end *peer)
 {

@@ -15,9 +15,7 @@ static void say_time(struct session *s, const char *what)
     session_say(s, "%st=%s\n", what, buf);
 }
 
-/* Tells of a tick that showed nothing: a device looked and found nothing to do, or a frame has left
- * its port.
- */
+/* Prints that a tick showed nothing: for example, a device found nothing to do. */
 static void say_quiet(struct session *s)
 {
     const unsigned long long tick = (unsigned long long)rdl_tick(s->lab);
@@ -26,7 +24,7 @@ static void say_quiet(struct session *s)
                 tick);
 }
 
-/* What `step` steps by: a grain, or what happens at one host. */
+/* The unit of a `step`: a grain, or an occurrence at one host. */
 struct stride {
     enum rdl_step grain;
     bool at_host;

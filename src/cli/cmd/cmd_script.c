@@ -5,7 +5,7 @@
 #include "cli/cmd/commands.h"
 #include "cli/session/remainder.h"
 
-/* Gives the scenario @st the lab that it asks for.  What the program was told wins. */
+/* Makes the lab that the scenario @st asks for.  Options of the program take precedence. */
 static bool fit_lab(struct session *s, const struct step *st)
 {
     const uint64_t seed =

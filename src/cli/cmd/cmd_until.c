@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Asking whether what should have happened has: until, expect. */
+/* Commands that wait for an expression, or check it: until, expect. */
 #include "cli/cmd/asking.h"
 #include "cli/cmd/commands.h"
 #include "cli/cmd/waiting.h"
@@ -7,8 +7,8 @@
 #include "cli/session/expr_count.h"
 #include "cli/session/expr_eval.h"
 
-/* Where @s looks up the names of an expression that is asked after each tick; the last one that it
- * was asked after is @since.  NULL: it is asked once.
+/* Returns the scope of an expression that is evaluated after each tick.  @since is the last tick
+ * before; NULL: it is evaluated once.
  */
 static struct scope scope_since(const struct session *s, const uint64_t *since)
 {
@@ -18,7 +18,7 @@ static struct scope scope_since(const struct session *s, const uint64_t *since)
     return in;
 }
 
-/* Fails: the expression does not hold; says what it is instead, and how to see it again. */
+/* Fails: the expression does not hold.  Says its value, and how to reproduce it. */
 static bool refute(struct session *s, const struct step *st, const struct expr *e,
                    const uint64_t *since, const char *why)
 {
@@ -35,7 +35,9 @@ static bool refute(struct session *s, const struct step *st, const struct expr *
     return false;
 }
 
-/* What cannot be answered is a mistake of who asks, and nothing that `refused` may take. */
+/* Evaluates @e.  An expression that cannot be evaluated is a mistake, which `refused` does not
+ * take.
+ */
 static bool answer(struct session *s, const struct expr *e, struct span at, const uint64_t *since,
                    bool *ret)
 {
@@ -48,7 +50,7 @@ static bool answer(struct session *s, const struct expr *e, struct span at, cons
     return false;
 }
 
-/* The expression of @st, which belongs to the lab; NULL on failure. */
+/* Reads the expression of @st and attaches it to the lab; NULL on failure. */
 static struct expr *read_that(struct session *s, const struct step *st, struct pool *pool)
 {
     const struct span at = step_span(st, "that", 0);

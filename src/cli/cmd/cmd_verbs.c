@@ -75,7 +75,7 @@ bool run_create_cq(struct session *s, const struct step *st)
     return true;
 }
 
-/* What a queue pair cannot be made of. */
+/* Fails because a queue pair cannot be created: says why. */
 static bool explain_create_qp(struct session *s, const struct step *st, const struct scope *rest,
                               const struct home *home, enum rdl_status status, bool *ret_asked)
 {

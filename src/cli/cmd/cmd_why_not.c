@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* `why not`: what the words behind it mean. */
+/* `why not`: reads its question. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +14,7 @@
 #include "tree/lab_past.h"
 #include "tree/tree.h"
 
-/* A question while it is answered. */
+/* A question and its answer so far. */
 struct ask {
     struct session *s;
     struct scope in;
@@ -101,7 +101,7 @@ static bool is_state(const struct ask *a, const struct expr *e, char qp[SESSION_
     return tree_is(a->s->lab, qp, NODE_qp);
 }
 
-/* What more is known of the paths of @e.  Depth is bounded by the parser. */
+/* Adds what else is known about the paths of @e.  Depth is bounded by the parser. */
 static void tell_paths(struct ask *a, const struct expr *e)
 {
     char path[SESSION_PATH_BYTES], cq[TREE_PATH_BYTES];
@@ -163,7 +163,7 @@ static bool tell_event(struct ask *a, ev_id id, const struct past *past)
                        t.len ? missing : "\"show events last 20\" lists what has happened");
 }
 
-/* What stands behind `why not`, if it is no event. */
+/* Answers a question that is not about an event. */
 static bool tell(struct ask *a)
 {
     char path[SESSION_PATH_BYTES], cq[TREE_PATH_BYTES];
@@ -187,7 +187,7 @@ static bool tell(struct ask *a)
     return tell_expression(a);
 }
 
-/* Nothing is called as @e says: how to ask for it if an event is meant.  Returns false. */
+/* Fails because nothing has the name in @e; adds how to ask about an event.  Returns false. */
 static bool say_event_of(struct session *s, const struct expr *e)
 {
     const char *kind = e && e->kind == EXPR_PATH ? suggest_event(e->text) : NULL;

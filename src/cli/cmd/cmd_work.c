@@ -27,7 +27,7 @@ bool run_kick(struct session *s, const struct step *st)
     return status == RDL_OK || session_fail_status(s, st->at, step_text(st, "queue"), status);
 }
 
-/* Did memory of this side receive what the completion is about? */
+/* Does the completion mean that memory of this side was written? */
 static bool moves_in(uint32_t opcode)
 {
     return opcode == WC_RECV || opcode == WC_RECV_RDMA_WITH_IMM || opcode == WC_RDMA_READ ||
@@ -54,7 +54,7 @@ static void say_completion(struct session *s, const struct rdl_wc *wc)
     session_say(s, "%s\n", line);
 }
 
-/* Where to read on about what failed: what was flushed only followed it. */
+/* Prints where to look for the cause of a failure.  Flushed requests only follow it. */
 static void say_page(struct session *s, uint32_t failed)
 {
     const struct enum_row *row = enum_by_value(&enum_wc_status, failed);
@@ -67,7 +67,7 @@ static void say_page(struct session *s, uint32_t failed)
     session_say(s, "\n");
 }
 
-/* There is no completion.  Who has typed this at a prompt may wonder why. */
+/* Prints that there is no completion, and at a prompt how to find out why. */
 static void say_none(struct session *s, rdl_cq cq)
 {
     char path[RDL_VALUE_BYTES];

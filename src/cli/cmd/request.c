@@ -184,7 +184,7 @@ static bool check_op_keys(struct session *s, const struct step *st, uint32_t opc
     return true;
 }
 
-/* Fails if a datagram lacks keys: says all of them. */
+/* Fails if a datagram lacks keys; names all of them. */
 static bool has_ud_keys(struct session *s, const struct step *st)
 {
     char buf[DIAG_REMEDY_BYTES];
@@ -222,7 +222,7 @@ static bool check_ud_keys(struct session *s, const struct step *st, uint32_t opc
 
 /* --- The parts of a send request -------------------------------------------------------------- */
 
-/* Where @st reaches to at the far side. */
+/* Reads the remote address and key of @st. */
 static bool read_remote(struct session *s, const struct scope *rest, struct request *r)
 {
     struct memory m;
@@ -302,7 +302,7 @@ static bool read_bind_mw(struct session *s, const struct scope *rest, struct req
     return read_window(s, rest, r);
 }
 
-/* What the union of the WQE will say. */
+/* Reads the fields of the WQE's union. */
 static bool read_operation(struct session *s, const struct scope *rest, struct request *r,
                            enum qp_type type)
 {

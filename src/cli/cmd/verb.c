@@ -100,7 +100,7 @@ bool verb_created(struct session *s, const struct step *st, const struct home *h
     return true;
 }
 
-/* Names who uses the object at @path. */
+/* Names the objects that use the object at @path. */
 static bool in_use(struct session *s, struct span at, const char *path,
                    const struct rdl_users *users)
 {

@@ -16,7 +16,9 @@
 
 /* --- What is told of -------------------------------------------------------------------------- */
 
-/* Is what @path leads to in an object of a host, and not in the host itself: h1.qp, not h1.ctrl? */
+/* Does @path lead into an object of a host, such as h1.qp, and not into the host itself, such as
+ * h1.ctrl?
+ */
 static bool is_of_object(const char *path)
 {
     const char *name = path + strcspn(path, ".[");
@@ -25,7 +27,7 @@ static bool is_of_object(const char *path)
            leaf_find(NODE_host, name + 1, strcspn(name + 1, ".[")) == LEAF_none;
 }
 
-/* What a direction of a link has and the link itself does not say. */
+/* Is it a property of a direction of a link, which the link itself does not have? */
 static bool is_of_way(uint32_t row)
 {
     return row == LEAF_way_jitter || row == LEAF_way_burst_ppm || row == LEAF_way_burst_frames ||
@@ -50,13 +52,13 @@ static bool is_told(enum changes_told told, const struct tree_difference *d)
 
 /* --- Telling ---------------------------------------------------------------------------------- */
 
-/* A node in which something has changed.  What is below it comes in between. */
+/* A node with changes.  Changes of nodes below it may come in between. */
 struct node {
     const char *path;
     size_t path_bytes;
 };
 
-/* What has changed in it.  It stays where it is: the stream writes to @text when it is closed. */
+/* Its changes.  It must not move: the stream writes to @text when it is closed. */
 struct node_text {
     FILE *f; /* to @text */
     char *text;
@@ -70,7 +72,9 @@ struct telling {
     struct node_text shown[NODES_SHOWN]; /* of the first nodes in @v */
 };
 
-/* How much of @path is the node that a change is told of: an object, or a queue of it. */
+/* Returns the length of the part of @path that names the changed node: an object, or a queue of
+ * it.
+ */
 static size_t node_bytes(const struct tree_difference *d)
 {
     const enum node_kind node = leaf_rows[d->row].node;
@@ -96,7 +100,7 @@ static struct node *add_node(struct telling *t, const char *path, size_t n)
     return node;
 }
 
-/* The node of the first @n bytes of @path, which was begun a short time ago, if it was. */
+/* Finds the node of the first @n bytes of @path among the last ones; NULL: it is not there. */
 static struct node *find_node(struct telling *t, const char *path, size_t n)
 {
     for (size_t i = t->n; i > 0 && t->n - i < NEAR_NODES; i--) {

@@ -46,7 +46,7 @@ bool condition_holds_of(void *condition, const struct ev *sent)
     return expr_holds(&in, c->e, (struct span){0, 0}, &holds, &ignored) && holds;
 }
 
-/* The one that was made of the same before, or NULL. */
+/* Finds an equal condition; NULL: there is none. */
 static struct condition *find(const struct session *s, enum ev_kind kind, const char *text,
                               const char *host)
 {
@@ -58,7 +58,8 @@ static struct condition *find(const struct session *s, enum ev_kind kind, const 
     return NULL;
 }
 
-/* A word of @e that looks like a field of such an event, and is none; NULL: there is none. */
+/* Finds a word of @e that looks like a field of such an event, but is none; NULL: there is none.
+ */
 static const struct expr *misspelt(const struct expr *e, enum ev_kind kind, const char **ret_field)
 {
     const struct ev_schema *schema = ev_schema(kind);
@@ -79,7 +80,7 @@ static const struct expr *misspelt(const struct expr *e, enum ev_kind kind, cons
     return near.best ? e : NULL;
 }
 
-/* How people call what it is about, and what that has. */
+/* Returns the name of the subject in messages. */
 static const char *subject(const struct condition *c)
 {
     return c->kind == EV_tx ? "a packet" : "a hit";
@@ -93,7 +94,7 @@ static const char *fields_hint(const struct condition *c)
                               "\"explain device_fault\" tells more";
 }
 
-/* Can it be asked at all?  Asks it of an event of which nothing is known. */
+/* Can it be evaluated at all?  Tries it with an event without values. */
 static bool check(struct session *s, const struct condition *c, struct span at)
 {
     const struct ev nothing = {.kind = c->kind};

@@ -37,7 +37,7 @@ static bool unknown_name(const struct question *q, struct span at, const struct 
     return diag_remedy(q->reterr, "\"show faults\" and \"show hosts\" list what there is");
 }
 
-/* What is wrong with counting: says what was forgotten. */
+/* Fails because events that should be counted were forgotten. */
 static bool too_late(const struct question *q, struct span at, const struct ev_filter *filter,
                      uint64_t forgotten)
 {
@@ -131,7 +131,7 @@ bool expr_happened(const struct question *q, const struct expr *e, uint64_t *ret
     return true;
 }
 
-/* *@index is made when it is needed first. */
+/* Makes *@index when it is first needed. */
 static void note_event(struct diag *d, const struct past *past, struct past_index **index,
                        const struct ev *e)
 {
@@ -159,7 +159,7 @@ struct counts {
     size_t n;
 };
 
-/* Takes up @e, which may be NULL or anything, if it is a count(). */
+/* Adds @e, which may be NULL, if it is a count(). */
 static void add_count(const struct question *q, const struct expr *e, struct counts *ret)
 {
     struct counted *c = &ret->v[ret->n];
@@ -170,9 +170,7 @@ static void add_count(const struct question *q, const struct expr *e, struct cou
     ret->n += expr_count(q, e, &c->all);
 }
 
-/* Is @e among the events that the @counts have counted?  It is added to what they have of the
- * record.
- */
+/* Did any of @counts count the event @e?  Then it is added to their recorded events. */
 static bool is_counted(struct counts *counts, const struct ev *e)
 {
     bool counted = false;
@@ -231,7 +229,7 @@ void expr_note_events(const struct scope *in, const struct expr_terms *terms, st
         note_events(d, &past, &counts);
 }
 
-/* The same of each round of @st.  What cannot be expanded is an error when it runs. */
+/* The same for each round of @st.  A block that cannot be expanded fails when it runs. */
 static void count_rounds_ahead(const struct session *s, const struct step *st)
 {
     struct rounds r = rounds_of(st);
@@ -249,7 +247,8 @@ static void count_rounds_ahead(const struct session *s, const struct step *st)
     }
 }
 
-/* What cannot be counted is an error when it is asked for.  Depth is bounded by SCRIPT_DEPTH_MAX.
+/* An expression that cannot be counted fails when it is evaluated.  Depth is bounded by
+ * SCRIPT_DEPTH_MAX.
  */
 void session_count_ahead(const struct session *s, const struct step *st)
 {

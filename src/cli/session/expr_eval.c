@@ -30,7 +30,7 @@ static bool is_word_of(const struct question *q, const struct enum_table *words,
     return diag_remedy(q->reterr, "\"explain %s\" tells more", words->name);
 }
 
-/* A string, or a text or word of the lab: what is compared without regard to case. */
+/* Is it a string, or a text or word of the lab?  These are compared without regard to case. */
 static const char *text_operand(const struct expr *e, const struct operand *o)
 {
     if (o->kind == OPERAND_BYTES)
@@ -38,7 +38,7 @@ static const char *text_operand(const struct expr *e, const struct operand *o)
     return o->kind == OPERAND_WORD || o->kind == OPERAND_BARE ? o->v.text : NULL;
 }
 
-/* @o is a word of an enumeration; can it be what @e says? */
+/* Can @o, a word of an enumeration, equal the word of @e? */
 static bool may_be(const struct question *q, const struct operand *o, const struct expr *e,
                    const struct operand *said)
 {
@@ -56,7 +56,7 @@ static const char *what_is(const struct expr *e, const struct operand *o)
     return o->v.type == RDL_WORD ? "a word" : "text";
 }
 
-/* What can never be equal is no answer to a question, but a mistake in it. */
+/* Fails for operands that can never be equal: that is a mistake, and no answer. */
 static bool cannot_compare(const struct question *q, const struct expr *e, const struct operand *a,
                            const struct operand *b)
 {
@@ -155,7 +155,7 @@ static bool holds(const struct question *q, const struct expr *e, bool *ret)
     switch (e->kind) {
     case EXPR_OR:
     case EXPR_AND:
-        /* Both, also if one decides: what is mistyped in the other is found. */
+        /* Evaluates both, even if one decides, to find mistakes in the other. */
         if (!holds(q, e->a, ret) || !holds(q, e->b, &other))
             return false;
         *ret = e->kind == EXPR_OR ? *ret || other : *ret && other;
@@ -188,7 +188,7 @@ bool expr_holds(const struct scope *in, const struct expr *e, struct span at, bo
     return holds(&q, e, ret);
 }
 
-/* Where two byte strings part. */
+/* Appends where two byte strings differ first. */
 static void add_difference(struct text *t, const struct operand *a, const struct operand *b)
 {
     const size_t n = a->n_bytes < b->n_bytes ? a->n_bytes : b->n_bytes;
@@ -231,7 +231,7 @@ static void add_compared(const struct question *q, const struct expr *e, struct 
     operand_done(&b);
 }
 
-/* What was found where @e, a term, looked. */
+/* Appends the values that the term @e has found. */
 static void add_found(const struct question *q, const struct expr *e, struct text *t)
 {
     struct operand o;
@@ -261,7 +261,7 @@ static void add_found(const struct question *q, const struct expr *e, struct tex
 static void decide(const struct question *q, const struct expr *e, bool value,
                    struct expr_terms *ret);
 
-/* Of the parts that a chain of @kind ties together, those that are what the whole is decide it. */
+/* In a chain of @kind the parts with the value of the whole decide it. */
 static void decide_chain(const struct question *q, const struct expr *e, enum expr_kind kind,
                          bool value, struct expr_terms *ret)
 {
@@ -297,7 +297,7 @@ void expr_decide(const struct scope *in, const struct expr *e, bool value, struc
     ret->alone = ret->n == 1 && ret->v[0].e == e;
 }
 
-/* An equality that holds has said what was found. */
+/* The text of an equality that holds already has the value. */
 static bool says_itself(const struct expr_term *term)
 {
     return term->e->kind == EXPR_COMPARE && term->e->op == (term->holds ? CMP_EQ : CMP_NE);

@@ -45,7 +45,7 @@ static struct step *make_wait(struct pool *p, uint64_t ns)
     return st;
 }
 
-/* A step that expects @body to be refused: when it has taken @ticks, or by itself if that is 0. */
+/* Makes a step that expects @body to be refused: after @ticks, or by itself if that is 0. */
 static struct step *make_refused(struct pool *p, const struct step *body, uint64_t ticks)
 {
     struct step *st = make(p, CMD_refused);
@@ -56,10 +56,12 @@ static struct step *make_refused(struct pool *p, const struct step *body, uint64
     return st;
 }
 
-/* A copy without the commands that have one of the properties @without; NULL: nothing is left. */
+/* Returns a copy without the commands that have one of the properties @without; NULL: none is
+ * left.
+ */
 static struct step *copy_without(struct pool *p, const struct step *st, unsigned without);
 
-/* The same of a list.  Depth is bounded by SCRIPT_DEPTH_MAX. */
+/* The same for a list.  Depth is bounded by SCRIPT_DEPTH_MAX. */
 static struct step *copy_list_without(struct pool *p, const struct step *first, unsigned without)
 {
     struct step *copy = NULL, **tail = &copy;
@@ -88,7 +90,7 @@ static struct step *copy_without(struct pool *p, const struct step *st, unsigned
     return copy->body || copy->other || !(st->cmd->flags & CMD_BLOCK) ? copy : NULL;
 }
 
-/* A copy of what is to be saved of @st; NULL: that is nothing. */
+/* Returns a copy of the part of @st that has to be saved; NULL: none. */
 static struct step *copy_changes(struct pool *p, const struct step *st)
 {
     return copy_without(p, st, CMD_LOOKS | CMD_PROMPT_ONLY);
@@ -117,14 +119,14 @@ static void append_copy(struct pool *p, struct deeds *to, const struct step *st,
         append(p, to, copy, host);
 }
 
-/* Puts @st behind what ends at @end; returns the new end. */
+/* Appends @st at @end, and returns the new end. */
 static struct step **put_behind(struct step **end, struct step *st)
 {
     *end = st;
     return &st->next;
 }
 
-/* The deeds as steps; those with the same host in a row are in one `on`. */
+/* Returns the deeds as steps.  Deeds in a row with the same host are in one `on`. */
 static struct step *steps_of(struct pool *p, const struct deeds *list)
 {
     struct step *first = NULL, **tail = &first, **inner = &first;
@@ -165,7 +167,7 @@ static bool deeds_equal(const struct deeds *a, const struct deeds *b)
     return !x && !y;
 }
 
-/* How many blocks @st has in each other. */
+/* Returns the depth of nested blocks in @st. */
 static size_t depth_of(const struct step *st)
 {
     size_t deepest = 0;
@@ -215,7 +217,7 @@ static void append_equal(struct pool *p, struct deeds *to, const struct deeds *o
     append(p, to, repeat, "");
 }
 
-/* Appends all that was done in @b. */
+/* Appends the deeds of @b. */
 static void append_block(struct pool *p, struct deeds *to, const struct journal_block *b)
 {
     append_equal(p, to, &b->done, 1);
@@ -254,7 +256,7 @@ static void add_mark(struct journal *j, uint64_t n_entries)
     j->marks[j->n_marks++] = (struct journal_mark){n_entries, j->done.last};
 }
 
-/* A command outside of all blocks is over. */
+/* Ends a command outside of all blocks. */
 static void end_command(struct journal *j)
 {
     pool_free(&j->scratch);
@@ -263,7 +265,7 @@ static void end_command(struct journal *j)
         add_mark(j, j->log.n);
 }
 
-/* Adds what a command that ended so did, if that has to be done again. */
+/* Adds the deed of a command that ended so, if it has to be replayed. */
 static void add_leaf(struct journal *j, const struct step *st, const struct journal_end *e)
 {
     const unsigned flags = step_flags(st);
@@ -330,7 +332,7 @@ void journal_close(struct journal *j, const struct step *st, const char *host, b
     struct deeds all = {NULL, NULL};
 
     j->open = b->outer;
-    /* Macros are the session's, and not there where the deed is done again. */
+    /* Macros belong to the session, and do not exist where the deed is replayed. */
     if (ok && !b->differs && !step_with(st, CMD_SOURCES)) {
         pool_back(&j->scratch, b->begin);
         add(j, st, host);
@@ -355,8 +357,8 @@ void journal_put_end(struct journal *j)
     end_command(j);
 }
 
-/* Copies what the commands of @from outside of all blocks left that were over when @n_entries were.
- * Returns how many of those entries that are.
+/* Copies the deeds of the commands outside of all blocks in @from that were over after @n_entries.
+ * Returns the number of entries of these commands.
  */
 static uint64_t copy_commands(struct journal *to, const struct journal *from, uint64_t n_entries)
 {

@@ -23,9 +23,9 @@ struct log_deed {
     uint64_t hash;
 };
 
-/* What stands before the bytes of an iteration that was gone through several times. */
+/* The head of a loop: before the bytes of a round that was done several times. */
 struct loop_head {
-    uint64_t n;     /* iterations */
+    uint64_t n;     /* rounds */
     uint64_t bytes; /* of one; and what one has and takes: */
     uint64_t entries, ticks, ns;
 };
@@ -69,7 +69,7 @@ static bool is_deed(const struct log_deed *d, const struct log_entry *e, uint64_
            step_equal(d->st, e->st);
 }
 
-/* The place of the deed with this hash, or a free one.  There is always one. */
+/* Returns the place of the deed with this hash, or a free place.  There is always one. */
 static uint32_t *place_of(const struct log *log, const struct log_entry *e, uint64_t hash)
 {
     uint32_t i = (uint32_t)hash & (log->n_places - 1);
@@ -92,7 +92,7 @@ static void make_places(struct log *log)
         *place_of(log, NULL, log->deeds[i].hash) = i + 1;
 }
 
-/* The number of the deed, which is new or was done before. */
+/* Returns the number of the deed.  Adds it if it is new. */
 static uint32_t deed_of(struct log *log, const struct log_entry *e)
 {
     const uint64_t hash = hash_of(e);
@@ -165,7 +165,7 @@ static void put_head(struct log *log, size_t at, const struct loop_head *head)
     memcpy(log->bytes + at + 1, head, sizeof(*head));
 }
 
-/* The iteration that ran equals the one before it, whose bytes are the last now. */
+/* The last round equals the one before it: drops its bytes and counts it. */
 static void fold(struct log *log, struct log_block *b)
 {
     const struct loop_head head = {
@@ -265,7 +265,7 @@ static void take_entry(struct log_cursor *c)
     e->after.ns += take_number(c);
 }
 
-/* Passes over @n iterations that are as @head says. */
+/* Skips @n rounds of the loop @head. */
 static void pass(struct log_cursor *c, const struct loop_head *head, uint64_t n)
 {
     c->entry.i += n * head->entries;
@@ -273,14 +273,14 @@ static void pass(struct log_cursor *c, const struct loop_head *head, uint64_t n)
     c->entry.after.ns += n * head->ns;
 }
 
-/* What is looked for: the first entry that ends in @tick or later, and is @i or one behind it. */
+/* A search for the first entry from @i on that ends in @tick or later. */
 struct sought {
     uint64_t tick, i;
 };
 
 static const struct sought next_one = {0, 0};
 
-/* How many iterations of a loop end before what is looked for. */
+/* Returns the number of rounds of a loop that end before the searched entry. */
 static uint64_t iterations_before(const struct log_cursor *c, const struct loop_head *head,
                                   const struct sought *sought)
 {
@@ -296,7 +296,7 @@ static uint64_t iterations_before(const struct log_cursor *c, const struct loop_
     return 0;
 }
 
-/* Enters a loop, or passes over it if it ends before what is looked for. */
+/* Enters a loop, or skips it if it ends before the searched entry. */
 static void take_loop(struct log_cursor *c, const struct sought *sought)
 {
     struct loop_head head;
@@ -317,7 +317,7 @@ static void take_loop(struct log_cursor *c, const struct sought *sought)
     c->depth++;
 }
 
-/* The bytes of an iteration are read: back to their beginning, or behind the loop. */
+/* At the end of the bytes of a round: goes back to their beginning, or leaves the loop. */
 static void end_round(struct log_cursor *c)
 {
     if (--c->loops[c->depth - 1].left > 0)
@@ -326,7 +326,7 @@ static void end_round(struct log_cursor *c)
         c->depth--;
 }
 
-/* To the next entry; iterations that end before what is looked for are passed over. */
+/* Goes to the next entry.  Skips rounds that end before the searched entry. */
 static bool go_on(struct log_cursor *c, const struct sought *sought)
 {
     for (;;) {

@@ -29,7 +29,7 @@ static void set_number(struct operand *o, enum rdl_type type, uint64_t v)
     o->v.number = v;
 }
 
-/* Is the element missing, but its list there? */
+/* Does the list exist, but not the element? */
 static bool is_missing_element(const struct question *q, const char *path, size_t off)
 {
     struct rdl_value v;
@@ -85,7 +85,7 @@ static bool read_memory(const struct question *q, const char *path, struct span 
     return true;
 }
 
-/* The last program that was started on the host. */
+/* Finds the last program that was started on the host. */
 static bool find_program(const struct question *q, const char *host, size_t n,
                          struct live_program_info *ret)
 {
@@ -149,7 +149,7 @@ bool operand_unknown(const struct question *q, const struct expr *e)
     return resolve_unknown(q->in, expr_place(e, q->at), e->text, "nothing", q->reterr);
 }
 
-/* The number that @f has in @e, as an expression compares it. */
+/* Sets @ret to the number of field @f in @e, as expressions compare it. */
 static void set_field_number(struct operand *ret, const struct ev *e, const struct ev_field *f)
 {
     const enum rdl_type type = f->print == EVP_TIME   ? RDL_TIME
@@ -160,7 +160,7 @@ static void set_field_number(struct operand *ret, const struct ev *e, const stru
     set_number(ret, type, ev_field_number(e, f));
 }
 
-/* Is the word a field of the packet that is being sent?  Then that is what it stands for. */
+/* Reads the word as a field of the packet that is being sent, if it is one. */
 static bool read_field(const struct question *q, const struct expr *e, struct operand *ret)
 {
     const struct ev *sent = q->in->sent;
@@ -229,7 +229,7 @@ static bool read_path(const struct question *q, const struct expr *e, struct ope
     if (off == 0 && rdl_inspect(q->in->lab, path, &ret->v, &off) == RDL_OK)
         return is_no_value(q, e, path, &ret->v);
     if (is_missing_element(q, path, off)) {
-        /* It may come, but never with a word that no element has. */
+        /* The element may still come, but never with a word that no element can have. */
         if (!(strcmp(path, e->text) == 0 ? e->leads : e->leads_from_host) &&
             !expr_path_leads(path, expr_place(e, q->at), q->reterr))
             return false;

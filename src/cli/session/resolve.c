@@ -59,7 +59,7 @@ struct scope resolve_rest(const struct scope *in, const char *name, char host[RD
     return rest;
 }
 
-/* The child of a node that looks most like a word. */
+/* A search for the child of a node that is most similar to a word. */
 struct near {
     struct suggestion s;
     char best[SUGGEST_WORD_BYTES];
@@ -105,7 +105,7 @@ bool resolve_unknown(const struct scope *in, struct span at, const char *path, c
                        strchr(parent, '.') ? " json" : "");
 }
 
-/* The verb that makes an object of @kind; NULL: none does. */
+/* Returns the verb that creates an object of @kind; NULL: there is none. */
 static const char *maker_of(enum object_kind kind)
 {
     static const struct {
@@ -152,8 +152,8 @@ static void offer_of_kind(void *ctx, const char *key, const struct rdl_value *v)
     }
 }
 
-/* Tells which object of @kind, which a verb makes, was meant by @path: a host, or a name that
- * nothing on its host has.  False: @path is something else.
+/* Adds a remedy if @path names a host, or nothing on its host, where an object of @kind is
+ * expected. Returns false if @path is something else.
  */
 static bool tell_of_kind(const struct scope *in, const char *path, enum object_kind kind,
                          struct diag *reterr)
@@ -341,7 +341,7 @@ static bool is_number(const struct rdl_value *v)
     }
 }
 
-/* Fails: @path is there, but stands for no number here. */
+/* Fails: @path exists, but stands for no number here. */
 static bool has_no_number(const struct param *p, const char *path, struct span at,
                           const struct rdl_value *v, struct diag *reterr)
 {
@@ -360,8 +360,8 @@ static bool has_no_number(const struct param *p, const char *path, struct span a
                        node_rows[leaf_rows[p->stands].node].title);
 }
 
-/* The number that value @i of parameter @param, which is no number itself, stands for: a path that
- * leads to one, or to an object that has what the row says.
+/* Finds the number for value @i of parameter @param, which is a path: the number there, or that of
+ * the object there, as the row of the parameter says.
  */
 static bool resolve_number(const struct scope *in, const struct step *st, const char *param,
                            size_t i, uint64_t *ret, struct diag *reterr)
@@ -388,7 +388,7 @@ static bool resolve_number(const struct scope *in, const struct step *st, const 
     return true;
 }
 
-/* The host of the first operand of @st: bare names that follow are on it. */
+/* Finds the host of the first operand of @st, on which the following bare names are looked up. */
 static struct scope scope_of_step(const struct scope *in, const struct step *st,
                                   char host[RDL_NAME_BYTES])
 {

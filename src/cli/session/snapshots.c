@@ -63,7 +63,7 @@ size_t snapshots_until(const struct snapshots *all, const struct place *p)
     return low;
 }
 
-/* Every second one goes, but not the first, which is where everything begins. */
+/* Frees every second snapshot, but not the first one, the beginning. */
 static void thin(struct snapshots *all)
 {
     size_t n = 0;
@@ -90,13 +90,13 @@ void snapshots_limit(struct snapshots *all, size_t bytes_max)
     fit(all);
 }
 
-/* How far it is from @a to @b, which is not before it. */
+/* Returns the number of units from @a to @b, which is not before @a. */
 static uint64_t distance(const struct place *a, const struct place *b)
 {
     return place_units(b) - place_units(a);
 }
 
-/* Is one due at @p, before which there are @i? */
+/* Is a snapshot due at @p, before which there are @i snapshots? */
 static bool is_due(const struct snapshots *all, const struct rdl_lab *lab, const struct place *p,
                    size_t i)
 {

@@ -8,7 +8,7 @@
 #include "cli/session/history.h"
 #include "rdmalab/trace.h"
 
-/* Where names in @stop are looked up: they mean the same whatever step runs. */
+/* Returns the scope of names in @stop: it does not depend on the running step. */
 static struct scope scope_of(const struct session *s, const struct stop *stop)
 {
     struct scope in = session_outer_scope(s);
@@ -18,8 +18,7 @@ static struct scope scope_of(const struct session *s, const struct stop *stop)
     return in;
 }
 
-/* While the condition cannot be evaluated it does not hold: what it speaks of may not be there yet.
- */
+/* A condition that cannot be evaluated does not hold: its object may not exist yet. */
 static bool holds(const struct session *s, const struct stop *stop, struct diag *reterr)
 {
     const struct scope in = scope_of(s, stop);
@@ -28,7 +27,7 @@ static bool holds(const struct session *s, const struct stop *stop, struct diag 
     return expr_holds(&in, stop->when, (struct span){0, 0}, &ret, reterr) && ret;
 }
 
-/* The value that is watched; it is absent while what it is of is not there. */
+/* Reads the watched value.  It is absent while its object does not exist. */
 static struct operand value(const struct session *s, const struct stop *stop, struct diag *reterr)
 {
     const struct scope in = scope_of(s, stop);
@@ -55,7 +54,9 @@ bool stop_arrive(const struct session *s, struct stop *stop, struct diag *reterr
     return reterr->kind == DIAG_NONE;
 }
 
-/* The last event of those in @e that have happened since @stop was looked at; 0: there is none. */
+/* Returns the last event since the last check of @stop that an EXPR_HAPPENS of @e is about; 0:
+ * none.
+ */
 static ev_id event_in(const struct question *q, const struct expr *e)
 {
     ev_id id = 0, other = 0;
@@ -164,7 +165,7 @@ bool stop_attach(struct session *s, struct stop *stop, struct span at)
     return expr_attach(s->lab, stop->when, at, &s->diag);
 }
 
-/* An event happens: which of the values that are watched are other ones now? */
+/* At an event: notes which watched values have changed. */
 static void hear(void *ctx, const struct ev *e)
 {
     const struct session *s = ctx;

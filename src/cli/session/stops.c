@@ -35,7 +35,7 @@ void stops_free(struct stops *list)
     }
 }
 
-/* Stops are looked at in the order in which they were made. */
+/* Stops are checked in the order in which they were made. */
 static struct stop *add(struct stops *list, enum stop_owner owner)
 {
     struct stop **end = &list->first;

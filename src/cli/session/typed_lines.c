@@ -18,7 +18,7 @@ void typed_lines_free(struct typed_lines *all)
     *all = (struct typed_lines){.v = NULL};
 }
 
-/* Takes the part of a character that did not fit from the end of @t. */
+/* Removes an incomplete character from the end of @t. */
 static void end_whole(struct text *t)
 {
     uint32_t c;
