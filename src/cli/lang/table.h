@@ -2,7 +2,8 @@
 /* The command table: the rows of commands.def as data.
  *
  * Parser, checks, help, completion, the JSON form and the JSON Schema are generated from these
- * rows; no other file lists the commands.  cli/cmd and cli/exec have the functions that execute them.
+ * rows; no other file lists the commands.  The functions that execute them are in cli/cmd and
+ * cli/exec.
  */
 #ifndef CLI_LANG_TABLE_H
 #define CLI_LANG_TABLE_H
