@@ -7,6 +7,9 @@ usage: check_layers.py [--self-test] [ROOT]
 The table MAY_USE is the architecture.  A layer may always use itself and the public headers;
 the public headers use nothing but libc and each other.  --self-test plants violations of each
 kind in a copy of the tree and proves that they are found.
+
+ROWS_MAX limits how many sources a new row of a table of facts, or a new field of an event, compiles
+again.
 """
 import functools
 import pathlib
@@ -117,6 +120,24 @@ HISTORY = "cli/session/history.h"
 ABOUT_THE_HISTORY = ("src/cli/session/", "src/cli/session_file/", "src/cli/diff/", "src/cli/complete/", "src/cli/exec/",
                      "src/cli/app/",
                      "src/cli/cmd/cmd_history.c")
+
+# How many sources of src are compiled again when a table gets another row, or an event another field:
+# those that include the file with the rows, directly or not.  Each file of FACTS with rows has the
+# limit ROWS_MAX, if ROWS_MAX_OF does not give it another one.
+FACTS = "emu/facts/"
+HAS_ROWS = re.compile(r"^#define ENUM_\w+\(X\)|^#include \"[\w/]+\\.def\"", re.MULTILINE)
+ROWS_MAX = 80
+ROWS_MAX_OF = {
+    "emu/trace/events/": 150,      # fields of events: their emitters, and the readers of all events
+    "emu/trace/kinds.def": 150,
+    "emu/trace/ftypes.def": 150,
+    # leaves of the inspect tree: the lab says them, and the command layer reads them
+    "emu/facts/leaves.def": 160,
+    "emu/facts/leaf.h": 160,
+    "emu/facts/virtio_rdma/config.def": 160,  # leaves, too
+    # members of structs that others hold by value
+    "emu/facts/counters.def": 210,
+}
 
 # A host has devices of several kinds: it points to them.  What it may hold of their layer:
 HOST = "src/emu/lab/world.h"
@@ -241,6 +262,35 @@ def check_history(root):
         if not name.startswith(ABOUT_THE_HISTORY) and HISTORY in reached(root, path):
             yield f"{name}: it is not about the history, and must not know {HISTORY}: {reached(root, path)[HISTORY]}"
 
+QUOTED = re.compile(r'^[ \t]*#[ \t]*include[ \t]+"([^"]+)"', re.MULTILINE)
+
+
+def includers(root):
+    """For each file of src and include that is included: the sources of src that reach it."""
+    text = {path.relative_to(top).as_posix(): path.read_text() for top in (root / "src", root / "include")
+            for path in top.rglob("*") if path.suffix in (".c", ".h", ".def")}
+    direct = {name: [n for n in QUOTED.findall(content) if n in text] for name, content in text.items()}
+    found = {name: set() for name in text}
+    for source in (name for name in text if name.endswith(".c")):
+        todo = [source]
+        while todo:
+            for name in direct[todo.pop()]:
+                if source not in found[name]:
+                    found[name].add(source)
+                    todo.append(name)
+    return found, text
+
+
+def check_reach(root):
+    """A new row, or a new field of an event, must not compile too much again."""
+    found, text = includers(root)
+    for name, sources in sorted(found.items()):
+        rows = name.startswith(FACTS) and (name.endswith(".def") or HAS_ROWS.search(text[name]))
+        most = next((n for prefix, n in ROWS_MAX_OF.items() if name.startswith(prefix)),
+                    ROWS_MAX if rows else len(sources))
+        if len(sources) > most:
+            yield f"src/{name}: a new row compiles {len(sources)} sources again (most: {most})"
+
 
 STRUCT = re.compile(r"^struct (\w+) \{\n(.*?)^\};", re.DOTALL | re.MULTILINE)
 MEMBER_BY_VALUE = re.compile(r"^\s*struct (\w+) \w+(?:\[\w+\])?;", re.MULTILINE)
@@ -260,7 +310,7 @@ def check_host(root):
 
 def check(root):
     return [*check_directories(root), *check_sources(root), *check_meson(root),
-            *check_ignorance(root), *check_history(root), *check_host(root)]
+            *check_ignorance(root), *check_history(root), *check_host(root), *check_reach(root)]
 
 
 PLANTS = {  # what is planted -> file, text, and the line of the file that it follows if not the last
@@ -300,6 +350,12 @@ PLANTS = {  # what is planted -> file, text, and the line of the file that it fo
     "a file in no layer": ("src/emu/misc/planted.h", ""),
     "an upward link": ("src/emu/base/meson.build", "x = [lab_dep]"),
     "a foreign library": ("src/emu/base/meson.build", "x = [cjson]"),
+    "a status of completions in every file with events": ("src/emu/trace/set.h",
+                                                          '#include "emu/facts/enum/wc_status.h"'),
+    "the kinds of events in every file with sets of them": ("src/emu/trace/set.h",
+                                                            '#include "emu/trace/kind.h"'),
+    "the fields of events in every file with their names": ("src/emu/trace/id.h",
+                                                            '#include "emu/trace/event.h"'),
     "a device by value in a host": (HOST, "    struct vnet planted;", "struct host {"),
     "devices by value in a host": (HOST, "    struct rdma planted[MOST]; /* two */", "struct host {"),
 }

@@ -25,7 +25,9 @@
 #include "bench/bench_scale.h"
 #include "emu/base/assert.h"
 #include "emu/base/text.h"
-#include "emu/facts/enums.h"
+#include "emu/facts/enum/op_header.h"
+#include "emu/facts/enum/qp_type.h"
+#include "emu/facts/enum/wr_opcode.h"
 #include "emu/wire/icrc.h"
 
 #define SMALL_BYTES  64u

@@ -10,6 +10,9 @@
 
 #include "emu/base/assert.h"
 #include "emu/facts/device.h"
+#include "emu/facts/enum/mtu.h"
+#include "emu/facts/enum/send_flag.h"
+#include "emu/facts/enum/wc_status.h"
 #include "rdmalab/inspect.h"
 #include "testbed/testbed.h"
 

@@ -2,7 +2,12 @@
 #include "bench/bench_ops.h"
 
 #include "emu/base/assert.h"
-#include "emu/facts/enums.h"
+#include "emu/facts/enum/access.h"
+#include "emu/facts/enum/mtu.h"
+#include "emu/facts/enum/qp_type.h"
+#include "emu/facts/enum/send_flag.h"
+#include "emu/facts/enum/wc_status.h"
+#include "emu/facts/enum/wr_opcode.h"
 #include "emu/wire/grh.h"
 #include "testbed/testbed.h"
 

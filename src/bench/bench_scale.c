@@ -4,7 +4,9 @@
 #include <stdlib.h>
 
 #include "emu/base/text.h"
-#include "emu/facts/enums.h"
+#include "emu/facts/enum/mtu.h"
+#include "emu/facts/enum/send_flag.h"
+#include "emu/facts/enum/wc_status.h"
 #include "rdmalab/ip.h"
 #include "testbed/testbed.h"
 

@@ -5,7 +5,6 @@
 #include <inttypes.h>
 
 #include "capture/check.h"
-#include "emu/facts/enums.h"
 #include "print/print_json.h"
 #include "print/show_text.h"
 

@@ -4,6 +4,10 @@
 #include <stdlib.h>
 
 #include "emu/facts/aeth.h"
+#include "emu/facts/enum/drop.h"
+#include "emu/facts/enum/op_header.h"
+#include "emu/facts/enum/pkt_act.h"
+#include "emu/trace/event.h"
 #include "process/must.h"
 
 /* The name of a host: its address, or "host N" if that is too long. */

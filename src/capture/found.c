@@ -6,7 +6,7 @@
 
 #include "emu/base/assert.h"
 #include "emu/base/quantity.h"
-#include "emu/facts/enums.h"
+#include "emu/facts/enum_table.h"
 #include "process/must.h"
 
 #define FOUND_FIRST 64u /* initial capacity */

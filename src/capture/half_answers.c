@@ -3,6 +3,7 @@
 #include "capture/half.h"
 
 #include "emu/facts/aeth.h"
+#include "emu/facts/enum/op_header.h"
 
 static enum op_kind kind_of(const struct half *h, const struct asked *e)
 {

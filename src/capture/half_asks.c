@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "emu/facts/enum/op_header.h"
 #include "process/must.h"
 
 #define ENTRIES_FIRST 256u

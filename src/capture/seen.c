@@ -6,7 +6,9 @@
 #include "emu/base/assert.h"
 #include "emu/base/cursor.h"
 #include "emu/base/fnv.h"
+#include "emu/facts/enum/op_header.h"
 #include "emu/wire/icrc.h"
+#include "emu/wire/parse.h"
 
 #define ETHERTYPE_VLAN  0x8100u
 #define ETHERTYPE_QINQ  0x88a8u

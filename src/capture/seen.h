@@ -9,7 +9,6 @@
 #include <stdint.h>
 
 #include "capture/capture.h"
-#include "emu/facts/enums.h"
 #include "emu/facts/findings.h"
 #include "emu/wire/packet.h"
 

@@ -3,7 +3,10 @@
 
 #include <string.h>
 
-#include "emu/facts/enums.h"
+#include "emu/facts/enum/access.h"
+#include "emu/facts/enum/qp_attr.h"
+#include "emu/facts/enum/qp_type.h"
+#include "emu/facts/enum/wr_opcode.h"
 #include "emu/facts/qp_fsm.h"
 #include "rdmalab/port.h"
 

@@ -6,6 +6,7 @@
 
 #include "emu/base/assert.h"
 #include "emu/base/quantity.h"
+#include "emu/facts/enum_table.h"
 #include "process/must.h"
 
 #define UNIT_FROM (1u << 20) /* larger sizes are shown with a unit */

@@ -5,7 +5,8 @@
 #include <string.h>
 
 #include "emu/base/text.h"
-#include "emu/facts/enums.h"
+#include "emu/facts/enum/key_kind.h"
+#include "emu/facts/enum/object.h"
 #include "emu/facts/leaf.h"
 #include "process/must.h"
 #include "tree/tree.h"

@@ -5,7 +5,7 @@
 
 #include "emu/base/assert.h"
 #include "emu/base/cursor.h"
-#include "emu/facts/enums.h"
+#include "emu/facts/enum/pci_function.h"
 #include "emu/facts/pci.h"
 #include "print/show_text.h"
 #include "rdmalab/pci.h"

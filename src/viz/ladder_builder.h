@@ -7,6 +7,7 @@
 #define VIZ_LADDER_BUILDER_H
 
 #include "emu/past/past_index.h"
+#include "emu/trace/event.h"
 #include "viz/ladder_model.h"
 
 #define ARMED_MAX 64u /* timers tracked at a time */

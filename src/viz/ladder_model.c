@@ -6,6 +6,8 @@
 
 #include <stdlib.h>
 
+#include "emu/facts/enum/object.h"
+#include "emu/facts/enum/pkt_act.h"
 #include "viz/ladder_builder.h"
 
 #define STOPS_PER_PACKET 4u

@@ -11,9 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "emu/facts/enums.h"
 #include "emu/past/fate.h"
-#include "emu/trace/event.h"
+#include "emu/trace/render.h"
 #include "viz/ladder.h"
 
 #define LADDER_COLUMNS_MAX   12u
@@ -57,7 +56,7 @@ struct ladder_stop {
     uint32_t arrow;               /* the arrow that ends here, or LADDER_NONE */
     bool on_wire;                 /* between lifelines, where a packet was lost */
     enum ladder_tone tone;        /* of the note */
-    enum ev_kind kind;            /* of the event */
+    uint32_t kind;                /* of the event: enum ev_kind */
     char note[LADDER_NOTE_BYTES]; /* shown beside the lifeline; may be empty */
     char title[EV_TEXT_BYTES];    /* the event's line in the trace */
 };

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "emu/base/assert.h"
+#include "emu/facts/enum/qp_state.h"
 #include "emu/past/posted.h"
 #include "viz/ladder_builder.h"
 #include "viz/ladder_words.h"

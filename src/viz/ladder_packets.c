@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "emu/base/assert.h"
+#include "emu/facts/enum/fault.h"
 #include "emu/past/fate.h"
 #include "viz/ladder_builder.h"
 #include "viz/ladder_words.h"

@@ -5,9 +5,18 @@
 
 #include "emu/base/quantity.h"
 #include "emu/facts/aeth.h"
+#include "emu/facts/enum/fault.h"
+#include "emu/facts/enum/object.h"
+#include "emu/facts/enum/opcode.h"
+#include "emu/facts/enum/pkt_act.h"
+#include "emu/facts/enum/qp_state.h"
+#include "emu/facts/enum/send_flag.h"
+#include "emu/facts/enum/timer.h"
+#include "emu/facts/enum/wc_status.h"
 #include "emu/facts/opcode.h"
 #include "emu/facts/wr.h"
 #include "emu/past/fate.h"
+#include "emu/trace/event.h"
 
 void ladder_add_time(struct text *t, uint64_t at_ns)
 {

@@ -3,6 +3,7 @@
 #ifndef VIZ_LADDER_WORDS_H
 #define VIZ_LADDER_WORDS_H
 
+#include "emu/trace/events/frames.h"
 #include "viz/ladder_model.h"
 
 /* Input for the note of one event, or of a run of similar events. */

@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "emu/base/text.h"
+
 #define PX(n) ((int32_t)(n)*10) /* pixels in tenths */
 
 static inline int32_t i32_max(int32_t a, int32_t b)

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "emu/trace/event.h"
+#include "emu/trace/id.h"
 #include "rdmalab/status.h"
 
 /* Receives the output piece by piece. */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "emu/facts/aeth.h"
+#include "emu/facts/enum/op_header.h"
 
 #define LINE_BYTES 24u /* preamble, FCS and inter-frame gap of a frame */
 

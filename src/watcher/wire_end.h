@@ -16,6 +16,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "emu/facts/enum/mtu.h"
 #include "emu/facts/findings.h"
 #include "emu/wire/packet.h"
 

@@ -14,6 +14,7 @@
 
 #include "emu/facts/device.h"
 #include "emu/facts/rfc.h"
+#include "emu/facts/virtio_rdma/ctrl_rsp.h"
 #include "emu/facts/virtio_rdma/refusal.h"
 #include "hostile_host.h"
 #include "rdmalab/control.h"

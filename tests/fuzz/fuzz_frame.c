@@ -13,6 +13,7 @@
  */
 #include <string.h>
 
+#include "emu/facts/enum/op_header.h"
 #include "emu/wire/arp.h"
 #include "emu/wire/glance.h"
 #include "emu/wire/grh.h"
@@ -21,6 +22,7 @@
 #include "emu/wire/mld.h"
 #include "emu/wire/nd.h"
 #include "emu/wire/packet.h"
+#include "emu/wire/parse.h"
 #include "frame_repair.h"
 #include "fuzz.h"
 

@@ -21,6 +21,9 @@
 #include <string.h>
 
 #include "emu/facts/device.h"
+#include "emu/facts/enum/opcode.h"
+#include "emu/facts/enum/send_flag.h"
+#include "emu/facts/enum/wc_status.h"
 #include "emu/wire/packet.h"
 #include "frame_repair.h"
 #include "fuzz.h"

@@ -13,6 +13,7 @@
 #include "cli/show/show_saved.h"
 #include "cli/trace_file/trace_file.h"
 #include "cli/why/why.h"
+#include "emu/trace/event.h"
 #include "fuzz.h"
 #include "viz/picture.h"
 

@@ -11,6 +11,9 @@
  */
 #include <string.h>
 
+#include "emu/facts/enum/qp_type.h"
+#include "emu/facts/enum/send_flag.h"
+#include "emu/facts/enum/wr_opcode.h"
 #include "emu/facts/rfc.h"
 #include "emu/facts/wr.h"
 #include "hostile_host.h"

@@ -4,9 +4,15 @@
 #include <string.h>
 
 #include "emu/facts/device.h"
+#include "emu/facts/enum/access.h"
+#include "emu/facts/enum/qp_type.h"
+#include "emu/facts/enum/send_flag.h"
+#include "emu/facts/enum/wc_status.h"
 #include "emu/facts/pci.h"
 #include "emu/facts/qp_fsm.h"
 #include "emu/facts/virtio/net.h"
+#include "emu/facts/virtio/ring_format.h"
+#include "emu/facts/virtio_rdma/ctrl_rsp.h"
 #include "rdmalab/inspect.h"
 #include "rdmalab/memory.h"
 #include "rdmalab/pci.h"

@@ -14,7 +14,7 @@
 #ifndef TESTS_FUZZ_HOSTILE_HOST_H
 #define TESTS_FUZZ_HOSTILE_HOST_H
 
-#include "emu/facts/enums.h"
+#include "emu/facts/enum/pci_function.h"
 #include "emu/lab/world.h"
 #include "fuzz.h"
 #include "testbed/testbed.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Decodes an input into the actions of a hostile driver. */
+#include "emu/facts/enum/send_flag.h"
 #include "hostile_host.h"
 
 uint8_t input_u8(struct input *in)

@@ -26,7 +26,7 @@ from pages.page import STRING, Wrong, self_test_of
 
 ROWS = "src/emu/facts/behaviours.def"
 CITATIONS = "src/emu/facts/citations.def"
-ENUMS = "src/emu/facts/enums.h"
+ENUMS = "src/emu/facts/enum"  # a header for each enumeration
 SHOWN = "src/cli/explain/shown.def"
 PAGE = "book/conformance.md"
 RULES = "src/emu/facts/rules.def"
@@ -220,7 +220,7 @@ def words_asked_for(steps):
 
 def problems(root):
     """Yields a problem or None for each word that a scenario has to show."""
-    text = (root / ENUMS).read_text()
+    text = "".join(path.read_text() for path in sorted((root / ENUMS).glob("*.h")))
     asked = set()
     for path in (root / "scenarios").glob("*.json"):
         asked |= words_asked_for(json.loads(path.read_text()).get("steps", []))
@@ -288,13 +288,14 @@ def planted(table, row):
 
 PLANTED_ENUMS = "".join(planted(t, 'X(W, UNUSED, 9, "never")')
                         for t in ("WC_OPCODE", "SYNDROME", "ASYNC_EVENT"))
+PLANTED_HEADER = f"{ENUMS}/planted.h"
 PLANT = {
     ROWS: 'BEHAVIOUR_GROUP("G")\nBEHAVIOUR(I, 1, "one", "", "", "")\n'
           'BEHAVIOUR(B, 2, "a_b", "[D 1, 2]; d", "R_A", "T_A")\n',
     RULES: 'RULE(NONE, 0, "")\nRULE(R_A, 1, "")\nRULE(R_B, 2, "")\n',
     TRAITS: "TRAIT(T_A, 1, 0,\n",
     CITATIONS: 'CITE(D, "1", UNVERIFIED, "")\nCITE(D, "2", VERIFIED, "")\n',
-    ENUMS: PLANTED_ENUMS +
+    PLANTED_HEADER: PLANTED_ENUMS +
            '#define ENUM_WC_STATUS(X) \\\n    X(W, OK, 0, "done") \\\n    X(W, NO, 1, \\\n      "never")\n\n'
            '#define ENUM_SEND_OPCODE(X) \\\n    X(O, READ, 4, "it reads")\n\nX(W, ELSE, 2, "no row")\n',
     "scenarios/01-s.json": '{"shows": ["b2"], "steps": [{"steps": [{"op": "read"}]}, {"that": "a == OK"}]}',
@@ -316,8 +317,8 @@ PLANTS = [  # what is changed -> what must be said about it
     ({"scenarios/01-s.json": '{"shows": ["B2"], "steps": [{"op": "read"}]}'}, "asks for OK"),
     ({"scenarios/01-s.json": '{"shows": ["B2"], "steps": [{"that": "a == OK"}]}'}, "asks for READ"),
     ({"scenarios/02-s.json": '{"steps": [{"that": "a == NAK_RESERVED"}]}',
-      ENUMS: planted("SYNDROME", 'X(A, NAK_RESERVED, 1, "it")')}, "is seen by now"),
-    ({ENUMS: PLANTED_ENUMS}, "ENUM_SEND_OPCODE of src/emu/facts/enums.h has no rows"),
+      PLANTED_HEADER: planted("SYNDROME", 'X(A, NAK_RESERVED, 1, "it")')}, "is seen by now"),
+    ({PLANTED_HEADER: PLANTED_ENUMS}, "ENUM_SEND_OPCODE of src/emu/facts/enum has no rows"),
 ]
 PLANTED_SHOWN = SHOWN_HEAD + """\
 SHOWN(I, 1, "tests/unit/t.c: t_t")

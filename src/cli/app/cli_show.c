@@ -19,6 +19,8 @@
 #include "cli/why/why.h"
 #include "cli/why/why_not.h"
 #include "emu/base/assert.h"
+#include "emu/trace/kind.h"
+#include "emu/trace/names.h"
 #include "print/show_text.h"
 #include "print/utf8.h"
 #include "process/out_file.h"

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "emu/base/quantity.h"
-#include "emu/trace/event.h"
+#include "emu/trace/render.h"
 #include "process/exit_status.h"
 #include "process/signals.h"
 #include "rdmalab/trace.h"

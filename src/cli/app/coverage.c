@@ -4,8 +4,11 @@
 #include "cli/app/coverage_rows.h"
 #include "emu/base/assert.h"
 #include "emu/base/text.h"
+#include "emu/facts/enum/object.h"
 #include "emu/facts/rules.h"
+#include "emu/facts/virtio_rdma/ctrl_rsp.h"
 #include "emu/facts/virtio_rdma/refusal.h"
+#include "emu/trace/event.h"
 #include "rdmalab/inspect.h"
 #include "rdmalab/trace.h"
 

@@ -14,8 +14,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "emu/trace/event.h"
 #include "rdmalab/lab.h"
+
+struct ev;
 
 enum cover_class {
 #define COVER(name, what, table, places) COVER_##name,

@@ -6,8 +6,11 @@
 
 #include "emu/base/assert.h"
 #include "emu/base/text.h"
+#include "emu/facts/enum/qp_type.h"
 #include "emu/facts/qp_fsm.h"
 #include "emu/facts/virtio_rdma/refusal.h"
+#include "emu/trace/kind.h"
+#include "emu/trace/schema.h"
 
 struct class_row {
     const char *name, *what;

@@ -4,7 +4,8 @@
 #define CLI_APP_COVERAGE_ROWS_H
 
 #include "cli/app/coverage.h"
-#include "emu/facts/enums.h"
+
+struct enum_table;
 
 /* Effects of work requests, and of SENDs of a peer, on keys: X(NAME, text). */
 #define COVER_KEYS(X)                                                                              \

@@ -6,7 +6,8 @@
 
 #include "emu/base/assert.h"
 #include "emu/base/fnv.h"
-#include "emu/facts/enums.h"
+#include "emu/facts/enum/object.h"
+#include "emu/facts/enum/wc_opcode.h"
 #include "process/must.h"
 #include "rdmalab/inspect.h"
 #include "rdmalab/trace.h"

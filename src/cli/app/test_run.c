@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "emu/base/text.h"
+#include "emu/trace/render.h"
 #include "process/out_file.h"
 #include "process/signals.h"
 #include "rdmalab/trace.h"

@@ -9,6 +9,7 @@
 #include "cli/session/advance.h"
 #include "emu/base/quantity.h"
 #include "emu/facts/rfc.h"
+#include "emu/facts/virtio_rdma/ctrl_rsp.h"
 #include "emu/wire/addr.h"
 #include "print/show_text.h"
 #include "rdmalab/control.h"

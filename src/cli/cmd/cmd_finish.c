@@ -8,6 +8,7 @@
 #include "cli/cmd/waiting.h"
 #include "emu/facts/device.h"
 #include "emu/past/posted.h"
+#include "emu/trace/event.h"
 #include "rdmalab/trace.h"
 #include "tree/lab_past.h"
 #include "tree/tree.h"

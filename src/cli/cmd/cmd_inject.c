@@ -6,6 +6,7 @@
 #include "cli/lang/words.h"
 #include "cli/session/resolve.h"
 #include "emu/facts/aeth.h"
+#include "emu/facts/enum/object.h"
 #include "emu/facts/opcode.h"
 #include "emu/wire/packet.h"
 #include "rdmalab/fault.h"

@@ -3,6 +3,7 @@
 #include "cli/cmd/commands.h"
 #include "cli/cmd/verb.h"
 #include "cli/session/resolve.h"
+#include "emu/facts/enum/pci_function.h"
 #include "emu/facts/pci.h"
 #include "emu/facts/regs.h"
 #include "rdmalab/pci.h"

@@ -13,6 +13,7 @@
 #include "cli/programs/verbs_peer.h"
 #include "cli/session/resolve.h"
 #include "emu/base/assert.h"
+#include "emu/facts/enum/qp_type.h"
 #include "emu/facts/leaf.h"
 #include "emu/facts/psn.h"
 #include "emu/wire/addr.h"

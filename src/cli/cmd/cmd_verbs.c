@@ -8,6 +8,8 @@
 #include "cli/session/resolve.h"
 #include "emu/base/assert.h"
 #include "emu/base/text.h"
+#include "emu/facts/enum/mtu.h"
+#include "emu/facts/enum/qp_type.h"
 #include "emu/wire/addr.h"
 #include "rdmalab/control.h"
 #include "rdmalab/events.h"

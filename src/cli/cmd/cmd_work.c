@@ -7,6 +7,10 @@
 #include "cli/session/resolve.h"
 #include "emu/base/assert.h"
 #include "emu/base/text.h"
+#include "emu/facts/enum/object.h"
+#include "emu/facts/enum/wc_flag.h"
+#include "emu/facts/enum/wc_opcode.h"
+#include "emu/facts/enum/wc_status.h"
 #include "rdmalab/inspect.h"
 
 bool run_kick(struct session *s, const struct step *st)

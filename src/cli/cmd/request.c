@@ -10,6 +10,10 @@
 #include "cli/session/resolve.h"
 #include "emu/base/assert.h"
 #include "emu/base/text.h"
+#include "emu/facts/enum/object.h"
+#include "emu/facts/enum/qp_type.h"
+#include "emu/facts/enum/send_flag.h"
+#include "emu/facts/enum/wr_opcode.h"
 #include "emu/facts/wr.h"
 #include "rdmalab/inspect.h"
 

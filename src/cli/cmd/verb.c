@@ -7,6 +7,7 @@
 #include "cli/session/advance.h"
 #include "emu/base/text.h"
 #include "emu/facts/leaf.h"
+#include "emu/facts/virtio_rdma/ctrl_rsp.h"
 #include "emu/wire/addr.h"
 #include "rdmalab/events.h"
 #include "rdmalab/inspect.h"

@@ -5,6 +5,7 @@
 
 #include "cli/session/resolve.h"
 #include "cli/session/session.h"
+#include "emu/facts/enum/object.h"
 #include "rdmalab/verbs.h"
 
 /* The host that the operand `host` of @st names. */

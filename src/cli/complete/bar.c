@@ -7,6 +7,8 @@
 #include "cli/complete/completion.h"
 #include "cli/lang/values.h"
 #include "emu/base/assert.h"
+#include "emu/facts/enum/key_kind.h"
+#include "emu/facts/enum/qp_type.h"
 #include "emu/facts/qp_fsm.h"
 #include "emu/facts/wr.h"
 

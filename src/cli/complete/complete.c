@@ -14,6 +14,7 @@
 #include "emu/base/text.h"
 #include "emu/facts/rfc.h"
 #include "emu/facts/virtio_rdma/config.h"
+#include "emu/trace/kind.h"
 
 static void offer_explained(void *ctx, const char *word)
 {

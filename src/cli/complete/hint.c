@@ -6,6 +6,7 @@
 
 #include "cli/complete/completion.h"
 #include "cli/lang/values.h"
+#include "emu/facts/enum/qp_type.h"
 #include "emu/facts/qp_fsm.h"
 
 #define WORDS_SHOWN_MAX 8u

@@ -5,7 +5,7 @@
 
 #include "cli/complete/completion.h"
 #include "cli/lang/values.h"
-#include "emu/trace/event.h"
+#include "emu/trace/kind.h"
 
 #define FIELDS_BYTES 256u
 

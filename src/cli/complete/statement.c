@@ -5,6 +5,7 @@
 
 #include "cli/complete/completion.h"
 #include "cli/lang/values.h"
+#include "emu/facts/enum/object.h"
 
 /* The open blocks and their hosts. */
 struct blocks {

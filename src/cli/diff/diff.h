@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #include "cli/session/journal.h"
-#include "emu/trace/event.h"
+#include "emu/trace/id.h"
 #include "tree/tree_memory.h"
 #include "tree/tree_state.h"
 

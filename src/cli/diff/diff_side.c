@@ -6,6 +6,7 @@
 #include "cli/diff/diff.h"
 #include "cli/session/position.h"
 #include "emu/base/fnv.h"
+#include "emu/trace/event.h"
 #include "emu/trace/trace.h"
 #include "process/must.h"
 #include "rdmalab/trace.h"

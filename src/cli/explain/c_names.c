@@ -6,6 +6,7 @@
 
 #include "cli/lang/table.h"
 #include "emu/base/assert.h"
+#include "emu/facts/enum_table.h"
 
 #define C_NAME_BYTES 64u
 

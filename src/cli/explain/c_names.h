@@ -6,7 +6,9 @@
 #include <stdbool.h>
 
 #include "emu/base/text.h"
-#include "emu/facts/enums.h"
+
+struct enum_row;
+struct enum_table;
 
 /* Appends the C name of @row.  Returns false, and appends nothing, if it has none. */
 bool c_name_add(struct text *t, const struct enum_table *table, const struct enum_row *row);

@@ -8,7 +8,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "emu/facts/enums.h"
+struct enum_row;
+struct enum_table;
 
 /* Prints everything known about @word, compared with explain_same().  Returns false if there is
  * nothing.  @source: also cite sections of specifications that nobody has verified.

@@ -14,6 +14,7 @@
 #include "cli/lang/table.h"
 #include "emu/base/assert.h"
 #include "emu/base/quantity.h"
+#include "emu/facts/enum_table.h"
 
 #define NEAR_WORDS_MAX 6u
 

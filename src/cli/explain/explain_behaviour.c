@@ -4,6 +4,7 @@
 #include "emu/base/assert.h"
 #include "emu/base/text.h"
 #include "emu/facts/behaviour.h"
+#include "emu/facts/enum_table.h"
 #include "print/cite.h"
 #include "print/show_text.h"
 

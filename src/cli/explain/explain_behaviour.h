@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "emu/facts/enums.h"
+struct enum_row;
 
 /* Prints the source and the examples of @row, a row of enum_behaviour.  @source: as of explain().
  */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/explain/explain.h"
+#include "emu/facts/enum_table.h"
 #include "emu/facts/leaf.h"
 #include "print/show_text.h"
 

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "emu/facts/enums.h"
+struct enum_table;
 
 /* Returns true if @subject names @table: "status", "wc_status", "completion". */
 bool explain_is_about(const char *subject, const struct enum_table *table);

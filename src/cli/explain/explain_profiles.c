@@ -2,6 +2,7 @@
 #include "cli/explain/explain_profiles.h"
 
 #include "emu/base/text.h"
+#include "emu/facts/enum/profile.h"
 #include "print/cite.h"
 #include "print/show_text.h"
 

@@ -6,7 +6,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "emu/facts/enums.h"
+struct enum_row;
+struct enum_table;
 
 /* Prints the part of explain() about @row of @table. */
 void explain_row(FILE *out, const struct enum_table *table, const struct enum_row *row,

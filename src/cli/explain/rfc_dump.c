@@ -6,6 +6,7 @@
 
 #include "emu/base/assert.h"
 #include "emu/base/quantity.h"
+#include "emu/facts/enum_table.h"
 #include "emu/wire/addr.h"
 #include "print/show_text.h"
 

@@ -8,7 +8,6 @@
 #include <stdint.h>
 
 #include "emu/base/text.h"
-#include "emu/facts/enums.h"
 #include "emu/facts/rfc.h"
 
 /* Appends the value of field @f of the structure at @at: "64", "SIGNALED", "fe80::1". */

@@ -6,6 +6,7 @@
 
 #include "cli/trace_file/trace_file_header.h"
 #include "emu/base/assert.h"
+#include "emu/trace/render.h"
 #include "print/show_text.h"
 
 #define TEXT_SUFFIX ".txt"

@@ -11,8 +11,10 @@
 
 #include "cli/export/export.h"
 #include "emu/base/quantity.h"
+#include "emu/facts/enum/object.h"
 #include "emu/facts/opcode.h"
 #include "emu/past/past_index.h"
+#include "emu/trace/event.h"
 #include "emu/wire/pcapng.h"
 
 #define COMMENTS_MAX  8u

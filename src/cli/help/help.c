@@ -6,6 +6,7 @@
 #include "cli/lang/suggest.h"
 #include "cli/lang/table.h"
 #include "emu/base/quantity.h"
+#include "emu/facts/enum_table.h"
 #include "print/show_text.h"
 
 #define NAME_COLUMN    14

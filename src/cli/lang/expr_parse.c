@@ -11,7 +11,9 @@
 #include "emu/base/cursor.h"
 #include "emu/base/quantity.h"
 #include "emu/facts/device.h"
+#include "emu/facts/enum_table.h"
 #include "emu/facts/psn.h"
+#include "emu/trace/kind.h"
 #include "emu/wire/addr.h"
 
 struct parser {

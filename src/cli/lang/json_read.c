@@ -8,6 +8,7 @@
 #include "cli/lang/json_parts.h"
 #include "cli/lang/lex.h"
 #include "cli/lang/suggest.h"
+#include "emu/facts/enum_table.h"
 #include "process/must.h"
 
 struct json_reading {

@@ -12,6 +12,7 @@
 #include "emu/base/assert.h"
 #include "emu/base/quantity.h"
 #include "emu/base/text.h"
+#include "emu/facts/enum_table.h"
 
 #define WORD_BYTES 64u
 

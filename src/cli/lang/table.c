@@ -6,6 +6,7 @@
 #include "cli/lang/words.h"
 #include "emu/base/assert.h"
 #include "emu/facts/device.h"
+#include "emu/facts/enum/object.h"
 #include "rdmalab/limits.h"
 #include "rdmalab/trace.h"
 #include "rdmalab/verbs.h"

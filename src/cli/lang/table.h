@@ -13,7 +13,6 @@
 #include <stdint.h>
 
 #include "cli/lang/values.h"
-#include "emu/facts/enums.h"
 #include "emu/facts/leaf.h"
 
 /* Properties of a parameter, a set. */
@@ -38,7 +37,7 @@ struct param {
     unsigned flags;                 /* set of enum param_bit */
     const char *help;               /* phrase for the help and the schema */
     const struct enum_table *words; /* the enumeration of VAL_WORD and VAL_SET */
-    enum object_kind object;        /* of VAL_OBJECT */
+    uint32_t object;                /* of VAL_OBJECT: enum object_kind */
     /* Of VAL_NUMBER: the value that an object's path stands for; LEAF_none: only a path to a number
      * is allowed.
      */

@@ -13,7 +13,7 @@
 #include "emu/base/json.h"
 #include "emu/base/name.h"
 #include "emu/base/quantity.h"
-#include "emu/trace/event.h"
+#include "emu/facts/enum_table.h"
 #include "emu/wire/addr.h"
 #include "rdmalab/lab.h"
 

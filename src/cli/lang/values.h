@@ -8,7 +8,9 @@
 #include <stdint.h>
 
 #include "cli/lang/source.h"
-#include "emu/facts/enums.h"
+
+struct enum_row;
+struct enum_table;
 
 struct param;
 

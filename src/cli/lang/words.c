@@ -2,6 +2,7 @@
 #include "cli/lang/words.h"
 
 #include "emu/base/assert.h"
+#include "emu/facts/enum/fault.h"
 #include "emu/facts/pci.h"
 #include "emu/facts/regs.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Enumerations that only the command line has, in the form of those of emu/facts/enums.h. */
+/* Enumerations that only the command line has, in the form of those of emu/facts/enum. */
 #ifndef CLI_LANG_WORDS_H
 #define CLI_LANG_WORDS_H
 
-#include "emu/facts/enums.h"
+#include "emu/facts/enum_table.h"
 #include "rdmalab/lab.h"
 
 #define STEP_HOST 100u /* not an enum rdl_step: a host follows it */

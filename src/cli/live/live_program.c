@@ -2,6 +2,7 @@
 /* The programs of all hosts, which talk to a program outside the lab.  Lets each act in turn. */
 #include "cli/live/live_program.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "rdmalab/trace.h"

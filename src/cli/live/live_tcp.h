@@ -8,6 +8,7 @@
 #define CLI_LIVE_LIVE_TCP_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <uv.h>
 

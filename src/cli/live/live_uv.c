@@ -16,7 +16,7 @@
 #include "cli/live/live_internal.h"
 #include "cli/live/live_vm.h"
 #include "cli/live/tap_linux.h"
-#include "emu/facts/enums.h"
+#include "emu/facts/enum/mtu.h"
 #include "rdmalab/trace.h"
 
 #define HEADERS_BYTES_MAX 80u /* of IP, UDP and IBTA, as rxe computes it */

@@ -4,6 +4,10 @@
 #include <string.h>
 
 #include "cli/programs/verbs_peer_internal.h"
+#include "emu/facts/enum/qp_type.h"
+#include "emu/facts/enum/wc_flag.h"
+#include "emu/facts/enum/wc_opcode.h"
+#include "emu/facts/enum/wc_status.h"
 #include "emu/wire/grh.h"
 
 #define DRAIN_MS 100u

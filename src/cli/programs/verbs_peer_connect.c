@@ -4,6 +4,7 @@
 
 #include "cli/programs/verbs_peer_internal.h"
 #include "emu/base/assert.h"
+#include "emu/facts/enum/qp_attr.h"
 #include "emu/facts/qp_fsm.h"
 
 /* Defaults of `connect`. */

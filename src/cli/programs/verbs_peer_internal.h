@@ -9,9 +9,10 @@
 
 #include "cli/programs/peer_line.h"
 #include "cli/programs/verbs_peer.h"
-#include "emu/facts/enums.h"
 #include "rdmalab/memory.h"
 #include "rdmalab/srq.h"
+
+struct enum_table;
 
 #define VP_NAME_BYTES  32u
 #define VP_OBJECTS_MAX 64u

@@ -4,6 +4,7 @@
 
 #include "cli/programs/verbs_peer_internal.h"
 #include "emu/base/text.h"
+#include "emu/facts/enum_table.h"
 
 const char *vp_value(const struct verbs_peer *p, const char *key)
 {

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cli/programs/verbs_peer_internal.h"
+#include "emu/facts/enum_table.h"
 
 #define CQE_STANDARD 16u
 #define PORT         1u

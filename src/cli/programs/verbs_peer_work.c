@@ -4,6 +4,9 @@
 
 #include "cli/programs/verbs_peer_internal.h"
 #include "emu/base/assert.h"
+#include "emu/facts/enum/qp_type.h"
+#include "emu/facts/enum/send_flag.h"
+#include "emu/facts/enum/wr_opcode.h"
 
 #define PEER "peer."
 

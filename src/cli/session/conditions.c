@@ -7,6 +7,7 @@
 #include "cli/session/expr_count.h"
 #include "cli/session/expr_eval.h"
 #include "cli/session/session.h"
+#include "emu/trace/event.h"
 #include "process/must.h"
 #include "rdmalab/events.h"
 
@@ -121,8 +122,7 @@ static bool check(struct session *s, const struct condition *c, struct span at)
     return false;
 }
 
-struct condition *condition_of(struct session *s, enum ev_kind kind, const char *text,
-                               struct span at)
+struct condition *condition_of(struct session *s, uint32_t kind, const char *text, struct span at)
 {
     const struct scope in = session_scope(s);
     struct condition *c = find(s, kind, text, in.host);

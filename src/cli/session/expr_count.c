@@ -8,6 +8,7 @@
 #include "emu/base/text.h"
 #include "emu/facts/leaf.h"
 #include "emu/past/past.h"
+#include "emu/trace/event.h"
 #include "print/show_text.h"
 #include "rdmalab/trace.h"
 #include "tree/lab_past.h"

@@ -7,8 +7,8 @@
 #include "cli/lang/suggest.h"
 #include "cli/session/expr_count.h"
 #include "cli/session/operand.h"
+#include "emu/facts/enum_table.h"
 #include "emu/facts/leaf.h"
-#include "emu/trace/event.h"
 #include "rdmalab/lab.h"
 
 /* Is @word, which stands at @at, one of @words? */

@@ -9,7 +9,9 @@
 #include "cli/session/expr_count.h"
 #include "emu/base/quantity.h"
 #include "emu/base/text.h"
+#include "emu/facts/enum/object.h"
 #include "emu/facts/leaf.h"
+#include "emu/trace/event.h"
 #include "rdmalab/trace.h"
 #include "rdmalab/verbs.h"
 

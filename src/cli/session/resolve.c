@@ -8,6 +8,8 @@
 #include "emu/base/assert.h"
 #include "emu/base/quantity.h"
 #include "emu/base/text.h"
+#include "emu/facts/enum/key_kind.h"
+#include "emu/facts/enum/object.h"
 #include "emu/facts/leaf.h"
 #include "rdmalab/inspect.h"
 
@@ -24,7 +26,7 @@ void resolve_host_name(const char *path, char ret[RDL_NAME_BYTES])
     first_word(path, ret, RDL_NAME_BYTES);
 }
 
-bool resolve_home(const struct rdl_lab *lab, enum object_kind kind, uint64_t raw, struct home *ret)
+bool resolve_home(const struct rdl_lab *lab, uint32_t kind, uint64_t raw, struct home *ret)
 {
     char path[RDL_VALUE_BYTES];
 
@@ -206,8 +208,8 @@ static bool wrong_kind(const struct scope *in, struct span at, const char *path,
     return diag_remedy(reterr, "\"show %s\" tells what it is", path);
 }
 
-bool resolve_object(const struct scope *in, const struct step *st, const char *param,
-                    enum object_kind kind, uint64_t *ret_raw, struct diag *reterr)
+bool resolve_object(const struct scope *in, const struct step *st, const char *param, uint32_t kind,
+                    uint64_t *ret_raw, struct diag *reterr)
 {
     char path[SESSION_PATH_BYTES];
 

@@ -41,8 +41,8 @@ void resolve_path(const struct scope *in, const char *name, char ret[SESSION_PAT
 struct scope resolve_rest(const struct scope *in, const char *name, char host[RDL_NAME_BYTES]);
 
 /* The object that parameter @param of @st names, which must be of @kind. */
-bool resolve_object(const struct scope *in, const struct step *st, const char *param,
-                    enum object_kind kind, uint64_t *ret_raw, struct diag *reterr);
+bool resolve_object(const struct scope *in, const struct step *st, const char *param, uint32_t kind,
+                    uint64_t *ret_raw, struct diag *reterr);
 
 /* The host that parameter @param names; if it was not given, the host of the scope. */
 bool resolve_host(const struct scope *in, const struct step *st, const char *param, rdl_host *ret,
@@ -96,6 +96,6 @@ struct home {
 };
 
 /* The host of an object.  False: it is gone. */
-bool resolve_home(const struct rdl_lab *lab, enum object_kind kind, uint64_t raw, struct home *ret);
+bool resolve_home(const struct rdl_lab *lab, uint32_t kind, uint64_t raw, struct home *ret);
 
 #endif

@@ -305,8 +305,7 @@ void conditions_free(struct conditions *list);
 /* Returns the condition @text, which stands at @at, about an event of @kind.  NULL: it cannot be
  * read, and s->diag says why.
  */
-struct condition *condition_of(struct session *s, enum ev_kind kind, const char *text,
-                               struct span at);
+struct condition *condition_of(struct session *s, uint32_t kind, const char *text, struct span at);
 
 /* Does the struct condition @condition hold for the event @sent, for example the tx of a packet?
  * Returns false if it cannot be evaluated.

@@ -2,7 +2,7 @@
 #include "cli/session/shown.h"
 
 #include "emu/base/text.h"
-#include "emu/trace/event.h"
+#include "emu/trace/render.h"
 #include "rdmalab/trace.h"
 
 #define SHOWN_MAX 200u /* all of them are in `show events` */

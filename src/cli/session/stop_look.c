@@ -6,6 +6,7 @@
 #include "cli/session/expr_count.h"
 #include "cli/session/expr_eval.h"
 #include "cli/session/history.h"
+#include "emu/trace/event.h"
 #include "rdmalab/trace.h"
 
 /* Returns the scope of names in @stop: it does not depend on the running step. */

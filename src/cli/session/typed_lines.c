@@ -7,7 +7,7 @@
 #include "cli/session/snapshots.h"
 #include "emu/base/assert.h"
 #include "emu/base/text.h"
-#include "emu/trace/event.h"
+#include "emu/trace/kind.h"
 #include "print/utf8.h"
 #include "process/must.h"
 #include "rdmalab/trace.h"

@@ -21,6 +21,8 @@
 #include "emu/base/quantity.h"
 #include "emu/facts/rfc.h"
 #include "emu/facts/virtio_rdma/config.h"
+#include "emu/trace/kind.h"
+#include "emu/trace/names.h"
 #include "print/show_text.h"
 #include "tree/tree.h"
 #include "tree/tree_json.h"

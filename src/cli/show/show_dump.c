@@ -7,6 +7,7 @@
 #include "cli/show/show_columns.h"
 #include "cli/show/show_wqe.h"
 #include "emu/base/cursor.h"
+#include "emu/facts/enum/send_flag.h"
 #include "emu/facts/virtio_rdma/layout.h"
 
 /* Adds a row of the table for programs. */

@@ -6,7 +6,9 @@
 #include "cli/show/show_rows.h"
 #include "emu/base/assert.h"
 #include "emu/base/quantity.h"
-#include "emu/facts/enums.h"
+#include "emu/facts/enum/pci_function.h"
+#include "emu/facts/enum/wc_status.h"
+#include "emu/trace/event.h"
 #include "print/show_text.h"
 
 #define COLUMN_TIME 9u

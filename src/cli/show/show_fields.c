@@ -5,7 +5,7 @@
 #include "emu/base/cursor.h"
 #include "emu/base/quantity.h"
 #include "emu/facts/aeth.h"
-#include "emu/facts/enums.h"
+#include "emu/facts/enum/op_header.h"
 #include "emu/facts/opcode.h"
 #include "emu/wire/packet.h"
 

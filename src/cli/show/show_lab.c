@@ -9,7 +9,6 @@
 #include "cli/show/show_wqe.h"
 #include "emu/base/assert.h"
 #include "emu/base/quantity.h"
-#include "emu/facts/enums.h"
 #include "print/show_text.h"
 #include "tree/tree.h"
 #include "tree/tree_pci.h"

@@ -11,9 +11,12 @@
 #include "cli/show/show_rows.h"
 #include "cli/why/fate_text.h"
 #include "emu/base/assert.h"
+#include "emu/facts/enum/pci_function.h"
+#include "emu/facts/enum/wr_opcode.h"
 #include "emu/facts/opcode.h"
 #include "emu/facts/psn.h"
 #include "emu/past/posted.h"
+#include "emu/trace/event.h"
 #include "print/show_text.h"
 #include "tree/tree.h"
 

@@ -13,6 +13,7 @@
 #include "cli/show/show_rows.h"
 #include "emu/base/assert.h"
 #include "emu/facts/rules.h"
+#include "emu/trace/event.h"
 #include "print/show_text.h"
 #include "process/must.h"
 #include "tree/tree.h"

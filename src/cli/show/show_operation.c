@@ -3,6 +3,7 @@
 
 #include "cli/explain/rfc_dump.h"
 #include "emu/base/cursor.h"
+#include "emu/facts/enum/wr_opcode.h"
 #include "emu/facts/virtio_rdma/layout.h"
 #include "emu/wire/addr.h"
 

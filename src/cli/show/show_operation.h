@@ -6,6 +6,7 @@
 
 #include "cli/explain/rfc_dump.h"
 #include "emu/base/text.h"
+#include "emu/facts/enum/qp_type.h"
 #include "emu/facts/rfc.h"
 #include "emu/facts/wr.h"
 

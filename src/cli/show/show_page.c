@@ -3,6 +3,7 @@
 
 #include "cli/show/show_vq.h"
 #include "emu/base/assert.h"
+#include "emu/facts/enum/qp_type.h"
 #include "print/show_text.h"
 #include "tree/tree.h"
 

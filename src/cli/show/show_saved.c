@@ -4,6 +4,7 @@
 #include "cli/trace_file/trace_file_header.h"
 #include "emu/base/assert.h"
 #include "emu/base/quantity.h"
+#include "emu/trace/event.h"
 #include "print/show_text.h"
 
 #define COLUMN_WHAT 10u

@@ -6,7 +6,12 @@
 #include "cli/why/fate_text.h"
 #include "cli/why/why.h"
 #include "emu/base/assert.h"
+#include "emu/facts/enum/drop.h"
+#include "emu/facts/enum/object.h"
+#include "emu/facts/enum/wc_status.h"
 #include "emu/facts/rules.h"
+#include "emu/facts/virtio_rdma/ctrl_rsp.h"
+#include "emu/trace/event.h"
 #include "tree/tree.h"
 
 struct target {

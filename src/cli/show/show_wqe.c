@@ -8,7 +8,10 @@
 #include "cli/show/show_operation.h"
 #include "emu/base/assert.h"
 #include "emu/base/cursor.h"
-#include "emu/facts/enums.h"
+#include "emu/facts/enum/send_flag.h"
+#include "emu/facts/enum/wc_status.h"
+#include "emu/facts/virtio/ring_format.h"
+#include "emu/facts/virtio_rdma/ctrl_rsp.h"
 #include "tree/tree.h"
 
 #define SGES_SHOWN_MAX 4u

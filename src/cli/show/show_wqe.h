@@ -12,7 +12,7 @@
 
 #include "cli/explain/rfc_dump.h"
 #include "emu/base/text.h"
-#include "emu/facts/enums.h"
+#include "emu/facts/enum/qp_type.h"
 #include "emu/facts/virtio/virtq.h"
 #include "rdmalab/inspect.h"
 

@@ -10,6 +10,10 @@
 #include <string.h>
 
 #include "emu/base/assert.h"
+#include "emu/facts/enum/fault.h"
+#include "emu/facts/enum/pci_function.h"
+#include "emu/facts/virtio/ring_format.h"
+#include "emu/trace/event.h"
 #include "process/must.h"
 #include "tree/tree.h"
 

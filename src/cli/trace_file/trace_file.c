@@ -9,6 +9,8 @@
 #include "cli/trace_file/trace_file_internal.h"
 #include "emu/base/assert.h"
 #include "emu/base/quantity.h"
+#include "emu/facts/enum_table.h"
+#include "emu/trace/event.h"
 #include "emu/wire/addr.h"
 #include "rdmalab/trace.h"
 

@@ -6,6 +6,8 @@
 #include "cli/trace_file/trace_file_internal.h"
 #include "emu/base/assert.h"
 #include "emu/base/json.h"
+#include "emu/facts/enum_table.h"
+#include "emu/trace/event.h"
 #include "print/version.h"
 #include "rdmalab/lab.h"
 

@@ -6,6 +6,7 @@
 #include <cjson/cJSON.h>
 
 #include "cli/trace_file/trace_file.h"
+#include "emu/trace/fields.h"
 
 /* A host or port, and its name in events. */
 struct trace_file_host {
@@ -24,7 +25,7 @@ struct trace_file {
     bool begun;    /* the first line was read: the others are events */
     ev_id last_id; /* of the previous line, even if it was skipped */
     uint64_t last_ns;
-    uint32_t missing[EV_COUNT]; /* per event kind, the fields that some event lacked, as bits */
+    uint32_t missing[EV_KINDS_MAX]; /* per event kind, the fields that some event lacked, as bits */
     struct trace_file_info info;
 };
 

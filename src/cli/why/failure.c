@@ -2,8 +2,13 @@
 #include "cli/why/failure.h"
 
 #include "cli/why/fate_text.h"
+#include "emu/facts/enum/drop.h"
+#include "emu/facts/enum/object.h"
+#include "emu/facts/enum/wc_status.h"
 #include "emu/facts/opcode.h"
 #include "emu/facts/rules.h"
+#include "emu/facts/virtio_rdma/ctrl_rsp.h"
+#include "emu/trace/event.h"
 #include "print/cite.h"
 #include "print/show_text.h"
 

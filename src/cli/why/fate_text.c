@@ -2,9 +2,13 @@
 #include "cli/why/fate_text.h"
 
 #include "emu/base/quantity.h"
+#include "emu/facts/enum/fault.h"
+#include "emu/facts/enum/pkt_act.h"
+#include "emu/facts/enum/syndrome.h"
 #include "emu/facts/opcode.h"
 #include "emu/facts/psn.h"
 #include "emu/facts/rules.h"
+#include "emu/trace/event.h"
 #include "process/must.h"
 
 struct past_index *fate_index(const struct past *p)

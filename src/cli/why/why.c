@@ -9,9 +9,20 @@
 
 #include "cli/why/failure.h"
 #include "cli/why/fate_text.h"
+#include "emu/facts/enum/fault.h"
+#include "emu/facts/enum/object.h"
+#include "emu/facts/enum/pci_function.h"
+#include "emu/facts/enum/pkt_act.h"
+#include "emu/facts/enum/send_flag.h"
+#include "emu/facts/enum/syndrome.h"
+#include "emu/facts/enum/timer.h"
+#include "emu/facts/enum/wc_opcode.h"
+#include "emu/facts/enum/wc_status.h"
+#include "emu/facts/enum/wr_opcode.h"
 #include "emu/facts/opcode.h"
 #include "emu/facts/psn.h"
 #include "emu/facts/rules.h"
+#include "emu/trace/event.h"
 #include "print/show_text.h"
 
 #define STEPS_MAX     24u /* lines of a chain; the last says how to continue */

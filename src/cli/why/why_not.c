@@ -4,7 +4,8 @@
 #include <string.h>
 
 #include "cli/why/why_not_answer.h"
-#include "emu/facts/enums.h"
+#include "emu/facts/enum/object.h"
+#include "emu/trace/event.h"
 #include "process/must.h"
 #include "rdmalab/trace.h"
 

@@ -10,7 +10,7 @@
 
 #include <stdio.h>
 
-#include "emu/facts/enums.h"
+#include "emu/facts/enum/qp_state.h"
 #include "emu/past/past.h"
 #include "rdmalab/status.h"
 

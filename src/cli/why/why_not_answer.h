@@ -8,6 +8,7 @@
 #include "cli/why/fate_text.h"
 #include "cli/why/why_not.h"
 #include "emu/base/quantity.h"
+#include "emu/facts/enum/qp_type.h"
 #include "print/show_text.h"
 #include "tree/tree.h"
 

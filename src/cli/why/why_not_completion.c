@@ -7,6 +7,7 @@
 #include "cli/why/why_not_answer.h"
 #include "emu/facts/opcode.h"
 #include "emu/facts/wr.h"
+#include "emu/trace/event.h"
 
 #define QPS_TOLD_MAX 8u
 

@@ -6,6 +6,7 @@
 
 #include "cli/why/why_not_answer.h"
 #include "emu/base/assert.h"
+#include "emu/trace/event.h"
 #include "rdmalab/trace.h"
 
 /* Returns true if @e fulfils condition @i of @f. */

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* `why not` for a packet that is not answered. */
 #include "cli/why/why_not_answer.h"
+#include "emu/facts/enum/object.h"
+#include "emu/facts/enum/pkt_act.h"
+#include "emu/facts/enum/syndrome.h"
 #include "emu/facts/opcode.h"
 #include "emu/facts/psn.h"
+#include "emu/trace/event.h"
 
 static bool is_response(uint32_t opcode)
 {

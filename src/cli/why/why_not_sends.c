@@ -7,8 +7,14 @@
 #include <string.h>
 
 #include "cli/why/why_not_answer.h"
+#include "emu/facts/enum/fault.h"
+#include "emu/facts/enum/pci_function.h"
+#include "emu/facts/enum/pkt_act.h"
+#include "emu/facts/enum/send_flag.h"
+#include "emu/facts/enum/wc_status.h"
 #include "emu/facts/opcode.h"
 #include "emu/past/posted.h"
+#include "emu/trace/event.h"
 #include "rdmalab/trace.h"
 
 #define ATTEMPTS_TOLD 3u

@@ -4,6 +4,9 @@
 
 #include "cli/why/why_not_answer.h"
 #include "emu/facts/qp_fsm.h"
+#include "emu/facts/virtio_rdma/ctrl_cmd.h"
+#include "emu/facts/virtio_rdma/ctrl_rsp.h"
+#include "emu/trace/event.h"
 #include "rdmalab/trace.h"
 
 #define N_STATES 7u

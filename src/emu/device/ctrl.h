@@ -7,6 +7,7 @@
 
 #include "emu/device/internal.h"
 #include "emu/facts/rfc.h"
+#include "emu/hca/ctrl.h"
 
 /* A control request being executed.  @number is the number of its object, for the event. */
 struct call {

@@ -5,6 +5,10 @@
 
 #include "emu/base/assert.h"
 #include "emu/facts/device.h"
+#include "emu/facts/enum/drop.h"
+#include "emu/facts/enum/pci_function.h"
+#include "emu/trace/emit.h"
+#include "emu/trace/events/frames.h"
 #include "emu/wire/eth.h"
 #include "emu/wire/glance.h"
 
@@ -21,8 +25,7 @@ void eth_port_init(struct eth_port *p, struct net *net, struct progress *progres
     memcpy(p->mac, mac, MAC_BYTES);
 }
 
-void eth_port_use(struct eth_port *p, enum pci_function function, const struct eth_user_ops *ops,
-                  void *ctx)
+void eth_port_use(struct eth_port *p, uint32_t function, const struct eth_user_ops *ops, void *ctx)
 {
     p->users[function] = (struct eth_user){ops, ctx};
 }
@@ -141,7 +144,7 @@ const char *eth_port_invariant(const struct eth_port *p)
     return NULL;
 }
 
-void eth_port_refuse(struct eth_port *p, const struct frame *f, enum drop_reason reason,
+void eth_port_refuse(struct eth_port *p, const struct frame *f, uint32_t reason,
                      const struct compared *values)
 {
     TRACE(p->trace, drop, .host = p->host, .qpn = f->note.dest_qpn, .opcode = f->note.opcode,
@@ -150,7 +153,7 @@ void eth_port_refuse(struct eth_port *p, const struct frame *f, enum drop_reason
     p->drops[reason]++;
 }
 
-void eth_port_drop(struct eth_port *p, const struct frame *f, enum drop_reason reason)
+void eth_port_drop(struct eth_port *p, const struct frame *f, uint32_t reason)
 {
     eth_port_refuse(p, f, reason, &(struct compared){0});
 }

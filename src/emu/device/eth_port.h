@@ -61,10 +61,10 @@ struct eth_port {
     uint32_t link_end; /* NET_NO_LINK: no link */
     uint64_t loop_free_at_ns;
     uint64_t sent_frames, sent_bytes, rcvd_frames, rcvd_bytes;
-    uint64_t looped_frames;        /* included in sent_frames: to the own MAC */
-    uint64_t tx_drops[DROP_COUNT]; /* dropped before transmission, by reason */
-    uint64_t drops[DROP_COUNT];    /* dropped on reception, by reason */
-    uint64_t taken_frames;         /* received frames accepted by a queue pair or virtio-net */
+    uint64_t looped_frames;       /* included in sent_frames: to the own MAC */
+    uint64_t tx_drops[DROPS_MAX]; /* dropped before transmission, by reason */
+    uint64_t drops[DROPS_MAX];    /* dropped on reception, by reason */
+    uint64_t taken_frames;        /* received frames accepted by a queue pair or virtio-net */
 };
 
 /* Initializes a port without a link.  All pointers must outlive it.  @mtu is ETHERNET_MTU_MIN to
@@ -74,11 +74,10 @@ void eth_port_init(struct eth_port *p, struct net *net, struct progress *progres
                    const uint8_t mac[MAC_BYTES], uint32_t mtu);
 
 /* Registers @function as a user of the port. */
-void eth_port_use(struct eth_port *p, enum pci_function function, const struct eth_user_ops *ops,
-                  void *ctx);
+void eth_port_use(struct eth_port *p, uint32_t function, const struct eth_user_ops *ops, void *ctx);
 
 /* Tells the port that @function may have a frame.  Call eth_port_pump() after it. */
-static inline void eth_port_wait(struct eth_port *p, enum pci_function function)
+static inline void eth_port_wait(struct eth_port *p, uint32_t function)
 {
     p->waiting |= 1u << function;
 }
@@ -98,10 +97,10 @@ const char *eth_port_invariant(const struct eth_port *p);
 void eth_port_deliver(struct eth_port *p, const struct frame *f);
 
 /* Drops a received frame: emits drop and counts it. */
-RDL_COLD void eth_port_drop(struct eth_port *p, const struct frame *f, enum drop_reason reason);
+RDL_COLD void eth_port_drop(struct eth_port *p, const struct frame *f, uint32_t reason);
 
 /* Like eth_port_drop(), with the values that the check compared. */
-RDL_COLD void eth_port_refuse(struct eth_port *p, const struct frame *f, enum drop_reason reason,
+RDL_COLD void eth_port_refuse(struct eth_port *p, const struct frame *f, uint32_t reason,
                               const struct compared *values);
 
 #endif

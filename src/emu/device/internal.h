@@ -34,7 +34,7 @@ enum fetch rdma_pop(struct rdma *d, uint32_t queue);
 /* rdma_events.c: event() of struct xport_ops: reports @type of object @number of @kind to the
  * driver.
  */
-void rdma_event(void *ctx, enum async_event type, enum object_kind kind, uint32_t number);
+void rdma_event(void *ctx, uint32_t type, uint32_t kind, uint32_t number);
 
 /* Emits `async_event` for DEVICE_FATAL.  The driver itself learns it from DEVICE_NEEDS_RESET. */
 void rdma_event_fatal(const struct rdma *d);
@@ -43,7 +43,7 @@ void rdma_event_fatal(const struct rdma *d);
 void rdma_events_flush(struct rdma *d);
 
 /* Discards the pending events of an object that is being destroyed. */
-void rdma_events_forget(struct rdma *d, enum object_kind kind, uint32_t number);
+void rdma_events_forget(struct rdma *d, uint32_t kind, uint32_t number);
 
 uint32_t rdma_receives(void *ctx, struct qp *qp);
 

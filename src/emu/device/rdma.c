@@ -6,7 +6,15 @@
 
 #include "emu/base/assert.h"
 #include "emu/device/internal.h"
+#include "emu/facts/enum/object.h"
+#include "emu/facts/enum/pci_function.h"
+#include "emu/facts/enum/qp_attr.h"
+#include "emu/facts/enum/qp_state.h"
 #include "emu/facts/rfc.h"
+#include "emu/trace/emit.h"
+#include "emu/trace/events/registers.h"
+#include "emu/trace/events/rings.h"
+#include "emu/xport/ctrl.h"
 
 static const struct xport_ops xport_ops;
 

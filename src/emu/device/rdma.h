@@ -18,7 +18,10 @@
 
 #include "emu/device/eth_port.h"
 #include "emu/facts/device.h"
+#include "emu/facts/enum/async_event.h"
+#include "emu/facts/enum/mtu.h"
 #include "emu/facts/profile.h"
+#include "emu/facts/virtio/feature.h"
 #include "emu/hca/hca.h"
 #include "emu/mem/ram.h"
 #include "emu/virtio/pci.h"
@@ -38,7 +41,7 @@ struct rdma_config {
     uint32_t first_qpn;
     enum mtu max_mtu; /* maximum path MTU of the device */
     uint64_t features_off;
-    enum profile profile;
+    uint32_t profile;                /* enum profile */
     uint64_t seed;                   /* seed of the memory keys */
     uint32_t max_srq;                /* 0: the feature SRQ is not offered */
     bool packed;                     /* offer RING_PACKED */

@@ -9,6 +9,13 @@
 
 #include "emu/base/assert.h"
 #include "emu/device/ctrl.h"
+#include "emu/facts/enum/object.h"
+#include "emu/facts/enum/qp_attr.h"
+#include "emu/facts/enum/qp_type.h"
+#include "emu/facts/virtio_rdma/ctrl_cmd.h"
+#include "emu/trace/emit.h"
+#include "emu/trace/events/verbs.h"
+#include "emu/xport/ctrl.h"
 
 #define PORT_STATE_ACTIVE  4u
 #define PORT_PHYS_LINK_UP  5u

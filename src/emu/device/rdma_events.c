@@ -11,6 +11,8 @@
 #include "emu/device/internal.h"
 #include "emu/facts/async.h"
 #include "emu/facts/rfc.h"
+#include "emu/trace/emit.h"
+#include "emu/trace/events/verbs.h"
 
 static uint32_t event_queue(const struct rdma *d)
 {
@@ -71,7 +73,7 @@ static ev_id trace_event(const struct rdma *d, enum async_event type, uint32_t n
     return id;
 }
 
-void rdma_event(void *ctx, enum async_event type, enum object_kind kind, uint32_t number)
+void rdma_event(void *ctx, uint32_t type, uint32_t kind, uint32_t number)
 {
     struct rdma *d = ctx;
     struct rdma_events *e = &d->events;
@@ -101,7 +103,7 @@ void rdma_event_fatal(const struct rdma *d)
     (void)trace_event(d, ASE_DEVICE_FATAL, 0, false);
 }
 
-void rdma_events_forget(struct rdma *d, enum object_kind kind, uint32_t number)
+void rdma_events_forget(struct rdma *d, uint32_t kind, uint32_t number)
 {
     struct rdma_events *e = &d->events;
     const uint32_t n = e->len;

@@ -4,6 +4,8 @@
  */
 #include "emu/base/assert.h"
 #include "emu/device/internal.h"
+#include "emu/facts/enum/pci_function.h"
+#include "emu/wire/parse.h"
 
 /* Stores @qpn at the end of the FIFO.  ready.len already counts it. */
 static void put_last(struct rdma *d, uint32_t qpn)

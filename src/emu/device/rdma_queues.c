@@ -9,8 +9,16 @@
 
 #include "emu/base/assert.h"
 #include "emu/device/internal.h"
+#include "emu/facts/enum/object.h"
+#include "emu/facts/enum/qp_state.h"
+#include "emu/facts/enum/qp_type.h"
+#include "emu/facts/enum/send_flag.h"
+#include "emu/facts/enum/wc_flag.h"
+#include "emu/facts/enum/wr_opcode.h"
 #include "emu/facts/rfc.h"
 #include "emu/facts/wr.h"
+#include "emu/trace/emit.h"
+#include "emu/trace/events/qp.h"
 
 enum fetch rdma_pop(struct rdma *d, uint32_t queue)
 {

@@ -6,6 +6,7 @@
  * it, so receives complete in any order.  [decision 0024]
  */
 #include "emu/device/ctrl.h"
+#include "emu/facts/enum/object.h"
 #include "emu/hca/srq.h"
 
 /* The shared receive queue with the ring @queue; NULL if there is none. */

@@ -4,7 +4,16 @@
 #include <string.h>
 
 #include "emu/base/cursor.h"
+#include "emu/facts/enum/drop.h"
+#include "emu/facts/enum/fault.h"
+#include "emu/facts/enum/frame_kind.h"
+#include "emu/facts/enum/pci_function.h"
+#include "emu/facts/virtio/feature.h"
 #include "emu/facts/virtio/net.h"
+#include "emu/facts/virtio/net_feature.h"
+#include "emu/trace/emit.h"
+#include "emu/trace/events/frames.h"
+#include "emu/trace/events/rings.h"
 #include "emu/virtio/fault.h"
 #include "emu/wire/eth.h"
 #include "emu/wire/glance.h"

@@ -43,8 +43,8 @@ struct vnet {
     bool tx_ready;     /* the transmit queue was kicked and is not known to be empty */
     ev_id tx_kick;     /* event of the latest kick of the transmit queue */
     uint64_t tx_frames, rx_frames;
-    uint64_t tx_drops[DROP_COUNT]; /* dropped frames of the driver, by reason */
-    struct vq_chain chain;         /* current chain: too large for the stack */
+    uint64_t tx_drops[DROPS_MAX]; /* dropped frames of the driver, by reason */
+    struct vq_chain chain;        /* current chain: too large for the stack */
 };
 
 /* Environment of a device: argument of vnet_init().  All pointers must outlive the device. */

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "emu/base/cold.h"
-#include "emu/facts/enums.h"
+#include "emu/facts/enum/syndrome.h"
 
 #define AETH_NO_CREDITS 0x1fu /* credit field of an ACK: no end-to-end credits */
 

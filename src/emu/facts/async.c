@@ -2,6 +2,7 @@
 #include "emu/facts/async.h"
 
 #include "emu/base/assert.h"
+#include "emu/facts/enum/async_event.h"
 
 enum object_kind async_object(uint32_t event)
 {

@@ -2,6 +2,7 @@
 #include "emu/facts/behaviour.h"
 
 #include "emu/base/assert.h"
+#include "emu/facts/enum_table.h"
 
 static const struct enum_row rows[] = {
 #define BEHAVIOUR_GROUP(title)

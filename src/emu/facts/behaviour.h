@@ -7,7 +7,7 @@
 #ifndef EMU_FACTS_BEHAVIOUR_H
 #define EMU_FACTS_BEHAVIOUR_H
 
-#include "emu/facts/enums.h"
+#include <stdint.h>
 
 /* The value of a behaviour in enum_behaviour, from the letter and the number of its row. */
 enum { BEHAVIOUR_B = 0, BEHAVIOUR_I = 1000, BEHAVIOUR_L = 2000 };

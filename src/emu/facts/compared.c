@@ -4,6 +4,8 @@
 #include <stddef.h>
 
 #include "emu/base/assert.h"
+#include "emu/facts/enum/drop.h"
+#include "emu/facts/rules.h"
 #include "emu/facts/virtio_rdma/refusal.h"
 
 /* The format of a value. */

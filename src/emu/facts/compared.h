@@ -11,8 +11,6 @@
 #include <stdint.h>
 
 #include "emu/base/text.h"
-#include "emu/facts/enums.h"
-#include "emu/facts/rules.h"
 
 /* A @found between @least and @most says nothing: no rule would object to it.  PSNs go round, and
  * @least may be above @most.
@@ -50,7 +48,7 @@ static inline struct compared compared_at_most(uint64_t most, uint64_t found)
 
 /* A rule that objected, and to what. */
 struct objection {
-    enum rule rule;
+    uint32_t rule; /* enum rule */
     struct compared values;
 };
 

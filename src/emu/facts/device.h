@@ -8,8 +8,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "emu/facts/enums.h"
-
 /* Virtqueues, as the RFC's list reads: 0 is the control queue, CQ c is queue c (from 1), and with
  * N = max_cq and M = max_qp queue pair q (its QPN, 1 .. M) has N + 2q - 1 for sends and N + 2q for
  * receives.  [virtio-rdma RFC, Virtqueues]
@@ -79,12 +77,6 @@ static inline uint32_t queue_srqn(uint32_t max_cq, uint32_t max_qp, uint32_t que
 /* In the type of an asynchronous event: others were lost since the last one that was told. */
 #define ASYNC_EVENTS_MISSED 0x80000000u
 
-/* Features of this kind of device, beside those of every virtio device. */
-#define RDMA_FEATURES_OWN                                                                          \
-    ((uint64_t)1 << VF_EVENTQ | (uint64_t)1 << VF_RESIZE | (uint64_t)1 << VF_MW |                  \
-     (uint64_t)1 << VF_CREDITS | (uint64_t)1 << VF_MCAST | (uint64_t)1 << VF_SRQ |                 \
-     (uint64_t)1 << VF_ON_DEMAND)
-
 #define DEVICE_OBJECTS_MAX 16384u /* of max_cq and max_qp */
 #define DEVICE_SRQS_MAX    8192u  /* of max_srq: the number of queues has 16 bits */
 
@@ -126,12 +118,6 @@ static inline uint32_t queue_srqn(uint32_t max_cq, uint32_t max_qp, uint32_t que
 #define ETHERNET_MTU_MIN 1280u
 #define ETHERNET_MTU     1500u
 #define ETHERNET_MTU_MAX 9000u
-
-/* Access flags that are hints, a set of enum access_bit: they allow nothing, and who cannot make
- * use of one ignores it.  HUGETLB tells about the pages of the program's memory, and bits 20 to 29
- * are optional whatever they will mean.  [libibverbs, ibv_reg_mr(3); Linux, IB_ACCESS_OPTIONAL]
- */
-#define ACCESS_HINTS (ACC_HUGETLB | 0x3ff00000u)
 
 /* A P_Key: the low 15 bits are the number of a partition, which is not 0.  [IBTA1 10.9.1.1]
  */

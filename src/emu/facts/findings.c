@@ -2,7 +2,7 @@
 #include "emu/facts/findings.h"
 
 #include "emu/base/assert.h"
-#include "emu/facts/enums.h"
+#include "emu/facts/enum_table.h"
 
 const struct finding_row finding_rows[FIND_COUNT] = {
 #define FINDING(name, severity, holds, says) {#name, FINDING_##severity, holds, says},

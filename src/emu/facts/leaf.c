@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "emu/facts/enum/object.h"
+
 #define INDEX_DIGITS_MAX 18u /* digits of an index; any such number fits 64 bits */
 
 _Static_assert(NODE_COUNT <= 64 && CHILD_COUNT <= 64, "struct leaf_places has a bit for each");
@@ -73,7 +75,7 @@ enum node_kind node_find(const char *title, size_t n)
     return NODE_none;
 }
 
-enum node_kind node_of_object(enum object_kind kind)
+enum node_kind node_of_object(uint32_t kind)
 {
     switch (kind) {
     case OBJ_PD:

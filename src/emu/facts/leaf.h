@@ -14,8 +14,10 @@
 #include <stdint.h>
 
 #include "emu/base/text.h"
-#include "emu/facts/enums.h"
 #include "rdmalab/inspect.h"
+
+struct enum_row;
+struct enum_table;
 
 /* T(NAME, how the tree has it, what it is) */
 #define LEAF_TYPES(T)                                                                              \
@@ -109,8 +111,9 @@ extern const struct child_row child_rows[CHILD_COUNT];
 /* The kind of node whose title is the @n bytes at @title; NODE_none. */
 enum node_kind node_find(const char *title, size_t n);
 
-/* The kind of node that an object of @kind is; NODE_none: of another kind there is none. */
-enum node_kind node_of_object(enum object_kind kind);
+/* The kind of node that an object of @kind, an enum object_kind, is; NODE_none: of another kind
+ * there is none. */
+enum node_kind node_of_object(uint32_t kind);
 
 /* Appends what the node @v is, with its article: "a memory region"; of a leaf, "a value". */
 void node_add_text(struct text *t, const struct rdl_value *v);

@@ -2,6 +2,7 @@
 #include "emu/facts/opcode.h"
 
 #include "emu/base/assert.h"
+#include "emu/facts/enum/op_header.h"
 
 enum { NOT_YET, CARRIED };
 

@@ -9,12 +9,6 @@
 
 #include "emu/base/assert.h"
 
-enum opcode {
-#define OP(code, name, service, kind, position, headers, carried) OP_##name = (code),
-#include "emu/facts/opcodes.def"
-#undef OP
-};
-
 enum op_service { OPS_NONE, OPS_RC, OPS_UC, OPS_UD, OPS_CNP };
 enum op_kind {
     OPK_NONE,
@@ -28,18 +22,6 @@ enum op_kind {
     OPK_CNP
 };
 enum op_position { OPP_NONE, OPP_FIRST, OPP_MIDDLE, OPP_LAST, OPP_ONLY };
-
-/* Extension headers, a set, and their sizes. */
-enum op_header {
-#define HEADER(name, bit, bytes, text) H_##name = (bit),
-#include "emu/facts/headers.def"
-#undef HEADER
-};
-enum op_header_bytes {
-#define HEADER(name, bit, bytes, text) name##_BYTES = (bytes),
-#include "emu/facts/headers.def"
-#undef HEADER
-};
 
 #define BTH_BYTES  12u
 #define ICRC_BYTES 4u
@@ -58,7 +40,7 @@ const struct op_info *op_info(uint8_t code);
 
 /* One extension header. */
 struct op_header_info {
-    enum op_header header;
+    unsigned header;  /* enum op_header */
     const char *name; /* "AtomicETH" */
     size_t bytes;
 };

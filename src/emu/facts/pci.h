@@ -10,7 +10,7 @@
 
 #include <stdint.h>
 
-#include "emu/facts/enums.h"
+#include "emu/facts/enum_table.h"
 
 #define PCI_CONFIG_BYTES 256u
 #define PCI_BARS         6u
@@ -162,11 +162,5 @@ enum held { ENUM_HELD(ENUM_MEMBER) };
 
 /* Bytes of the field at offset @field. */
 uint32_t pci_field_bytes(uint32_t field);
-
-/* The number in its slot of a host's @function. */
-static inline uint32_t pci_number_of(enum pci_function function)
-{
-    return function == FN_NET ? 0 : 1;
-}
 
 #endif

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "emu/facts/profile.h"
 
+#include "emu/facts/enum/profile.h"
+
 const struct trait_row trait_rows[TRAIT_COUNT] = {
 #define TRAIT(name, in_iba, in_rxe, with, without, matters, sources)                               \
     {#name, (in_iba) << PROFILE_iba | (in_rxe) << PROFILE_rxe, with, without, matters, sources},

@@ -9,8 +9,7 @@
 #define EMU_FACTS_PROFILE_H
 
 #include <stdbool.h>
-
-#include "emu/facts/enums.h"
+#include <stdint.h>
 
 enum trait {
 #define TRAIT(name, in_iba, in_rxe, with, without, matters, sources) TRAIT_##name,
@@ -28,7 +27,8 @@ struct trait_row {
 };
 extern const struct trait_row trait_rows[TRAIT_COUNT];
 
-static inline bool profile_has(enum profile p, enum trait t)
+/* Has @p, an enum profile, the trait? */
+static inline bool profile_has(uint32_t p, enum trait t)
 {
     return (trait_rows[t].profiles >> p & 1u) != 0;
 }

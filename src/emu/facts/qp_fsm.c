@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "emu/facts/qp_fsm.h"
 
+#include <stdbool.h>
+
 #include "emu/base/assert.h"
+#include "emu/facts/enum/qp_attr.h"
+#include "emu/facts/enum/qp_type.h"
 
 /* The kernel's qp_state_table has the same rows, and alternate paths in addition, which are not
  * supported here.  [IBTA1 11.2.5.2]
@@ -45,8 +49,8 @@ const struct qp_edge qp_edges[] = {
 };
 const size_t n_qp_edges = ARRAY_LEN(qp_edges);
 
-enum rdl_status qp_fsm_check(enum qp_type type, enum qp_state from, enum qp_state to,
-                             unsigned given, unsigned *reterr_missing, unsigned *reterr_extra)
+enum rdl_status qp_fsm_check(uint32_t type, enum qp_state from, enum qp_state to, unsigned given,
+                             unsigned *reterr_missing, unsigned *reterr_extra)
 {
     unsigned need = 0, may = 0;
     bool found = to == QPS_RESET || to == QPS_ERR;
@@ -67,7 +71,7 @@ enum rdl_status qp_fsm_check(enum qp_type type, enum qp_state from, enum qp_stat
     return *reterr_missing || *reterr_extra ? RDL_ERR_INVAL : RDL_OK;
 }
 
-unsigned qp_fsm_needs(enum qp_type type, enum qp_state to)
+unsigned qp_fsm_needs(uint32_t type, enum qp_state to)
 {
     unsigned need = 0;
 

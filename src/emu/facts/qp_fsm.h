@@ -8,11 +8,11 @@
 
 #include <stddef.h>
 
-#include "emu/facts/enums.h"
+#include "emu/facts/enum/qp_state.h"
 #include "rdmalab/status.h"
 
 struct qp_edge {
-    enum qp_type type;
+    uint32_t type; /* enum qp_type */
     enum qp_state from, to;
     unsigned need; /* set of enum qp_attr_bit: must be given */
     unsigned may;  /* may be given as well */
@@ -30,12 +30,12 @@ extern const size_t n_qp_edges;
  *	   RDL_ERR_INVAL  @reterr_missing are needed and not given, @reterr_extra given and not
  *	                  allowed; at least one of them is not 0
  */
-enum rdl_status qp_fsm_check(enum qp_type type, enum qp_state from, enum qp_state to,
-                             unsigned given, unsigned *reterr_missing, unsigned *reterr_extra);
+enum rdl_status qp_fsm_check(uint32_t type, enum qp_state from, enum qp_state to, unsigned given,
+                             unsigned *reterr_missing, unsigned *reterr_extra);
 
 /* What a queue pair of @type needs for the move to @to on its way up, RESET - INIT - RTR - RTS: a
  * set of enum qp_attr_bit, QPA_STATE not counted.
  */
-unsigned qp_fsm_needs(enum qp_type type, enum qp_state to);
+unsigned qp_fsm_needs(uint32_t type, enum qp_state to);
 
 #endif

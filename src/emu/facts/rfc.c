@@ -2,7 +2,7 @@
 #include "emu/facts/rfc.h"
 
 #include "emu/base/assert.h"
-#include "emu/facts/enums.h"
+#include "emu/facts/virtio/feature.h"
 
 /* The name of the type begins with 'l' for an integer (leN), or 'b' for bytes (bytesN). */
 #define ROW(S, f, type, text)                                                                      \

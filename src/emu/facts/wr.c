@@ -2,6 +2,11 @@
 #include "emu/facts/wr.h"
 
 #include "emu/base/assert.h"
+#include "emu/facts/enum/opcode.h"
+#include "emu/facts/enum/qp_type.h"
+#include "emu/facts/enum/wr_opcode.h"
+
+_Static_assert(QPT_UD + 1 == WR_TYPES, "there is a column for every type");
 
 #define RC (1u << QPT_RC)
 #define UC (1u << QPT_UC)
@@ -101,14 +106,14 @@ const struct wr_info *wr_info(uint32_t opcode)
     return opcode < ARRAY_LEN(rows) && rows[opcode].types ? &rows[opcode] : NULL;
 }
 
-bool wr_is_of_type(enum qp_type type, uint32_t opcode)
+bool wr_is_of_type(uint32_t type, uint32_t opcode)
 {
     const struct wr_info *row = wr_info(opcode);
 
     return row && (row->types & (1u << type)) != 0;
 }
 
-enum wr_form wr_form(enum qp_type type, uint32_t opcode)
+enum wr_form wr_form(uint32_t type, uint32_t opcode)
 {
     const struct wr_info *row = wr_info(opcode);
 

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "emu/facts/enums.h"
+#include "emu/facts/enum/wc_opcode.h"
 #include "emu/facts/opcode.h"
 
 /* What the union of a send WQE says, RFC_WR_* of facts/rfc.h. */
@@ -21,6 +21,8 @@ enum wr_form {
     WR_FORM_UD /* whatever is posted to a UD queue pair */
 };
 
+#define WR_TYPES 5u /* types of queue pairs, enum qp_type */
+
 /* What a work request does with its SGEs. */
 enum wr_data {
     WR_DATA_NONE,  /* it has none */
@@ -29,7 +31,7 @@ enum wr_data {
 };
 
 struct wr_info {
-    enum wr_opcode opcode;
+    uint32_t opcode; /* enum wr_opcode */
     enum wc_opcode wc;
     enum wr_form form; /* on RC and UC */
     enum wr_data data;
@@ -38,17 +40,17 @@ struct wr_info {
     bool local;       /* nothing is sent: it has no codes */
     unsigned types;   /* that take it, a set of 1u << enum qp_type */
     /* BTH opcodes by type and position in the message; a READ and an atomic are ONLY. */
-    uint8_t code[QPT_UD + 1][OPP_ONLY + 1];
+    uint8_t code[WR_TYPES][OPP_ONLY + 1];
 };
 
 /* The row of @opcode; NULL if there is no such WR opcode. */
 const struct wr_info *wr_info(uint32_t opcode);
 
-/* Has a queue pair of @type such an operation?  @opcode may be anything. */
-bool wr_is_of_type(enum qp_type type, uint32_t opcode);
+/* Has a queue pair of @type, an enum qp_type, such an operation?  @opcode may be anything. */
+bool wr_is_of_type(uint32_t type, uint32_t opcode);
 
 /* What the union of a WQE with @opcode says on a queue pair of @type; nothing if it is unknown. */
-enum wr_form wr_form(enum qp_type type, uint32_t opcode);
+enum wr_form wr_form(uint32_t type, uint32_t opcode);
 
 /* What a completion of a WR with @opcode is called; of an unknown one, WC_SEND. */
 enum wc_opcode wr_completes_as(uint32_t opcode);

@@ -3,6 +3,8 @@
 
 #include "emu/base/assert.h"
 #include "emu/base/log2.h"
+#include "emu/facts/enum/wc_status.h"
+#include "emu/hca/ctrl.h"
 
 _Static_assert(CQ_LOG_FIRST << (CQ_LOG_BLOCKS - 1) == CQ_LOG_MAX, "the blocks of a log");
 _Static_assert(sizeof(struct completion) <= 64, "a line of the cache");

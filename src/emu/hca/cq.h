@@ -30,11 +30,11 @@ struct completion {
     uint32_t src_qpn;          /* UD: QPN of the sender */
     uint32_t invalidated_rkey; /* with WCF_WITH_INV */
     uint8_t imm[4];            /* as on the wire, with WCF_WITH_IMM */
-    enum rule rule;            /* rule that failed the request: the CQE's vendor_err */
-    enum wc_status status : 8;
-    enum wc_opcode opcode : 8;
-    unsigned flags : 8; /* set of enum wc_flag_bit */
-    bool solicited : 1; /* raises an event if armed for solicited only, as errors do */
+    uint32_t rule;             /* enum rule: rule that failed the request: the CQE's vendor_err */
+    unsigned status : 8;       /* enum wc_status */
+    unsigned opcode : 8;       /* enum wc_opcode */
+    unsigned flags : 8;        /* set of enum wc_flag_bit */
+    bool solicited : 1;        /* raises an event if armed for solicited only, as errors do */
 };
 
 enum cq_arm { CQ_IDLE, CQ_ARMED_SOLICITED, CQ_ARMED_ANY };
@@ -48,27 +48,6 @@ struct cq {
     uint64_t n_completed;                  /* total number of completions delivered */
     struct completion *log[CQ_LOG_BLOCKS]; /* NULL: block not allocated yet */
 };
-
-/* Creates a completion queue for @cqe entries.
- *
- * Return: RSP_OK
- *	   RSP_INVALID_ARG   @cqe is 0 or above the limit
- *	   RSP_NO_RESOURCES  max_cq is reached, or the arena is full
- */
-enum ctrl_rsp hca_cq_create(struct hca *h, uint32_t cqe, struct cq **ret);
-
-/* Frees a completion queue and its log.  Returns RSP_OK, RSP_BAD_HANDLE, or RSP_BUSY if a queue
- * pair uses it.
- */
-enum ctrl_rsp hca_cq_destroy(struct hca *h, uint32_t cqn);
-
-/* Changes the requested number of entries to @cqe.  The driver replaces the ring itself.
- *
- * Return: RSP_OK
- *	   RSP_BAD_HANDLE   no such queue
- *	   RSP_INVALID_ARG  @cqe is 0 or above the limit, or the queue has overflowed
- */
-enum ctrl_rsp hca_cq_resize(struct hca *h, uint32_t cqn, uint32_t cqe);
 
 /* The completion queue @cqn; NULL if it does not exist. */
 static inline struct cq *hca_cq(const struct hca *h, uint32_t cqn)

@@ -5,7 +5,9 @@
 
 #include "emu/base/assert.h"
 #include "emu/facts/device.h"
+#include "emu/facts/enum/mtu.h"
 #include "emu/hca/cq.h"
+#include "emu/hca/ctrl.h"
 #include "emu/hca/mr.h"
 #include "emu/hca/mw.h"
 #include "emu/hca/srq.h"

@@ -17,15 +17,12 @@
 #include <stdint.h>
 
 #include "emu/base/arena.h"
-#include "emu/base/assert.h"
 #include "emu/base/prng.h"
 #include "emu/base/slots.h"
-#include "emu/facts/enums.h"
 #include "emu/facts/virtio_rdma/refusal.h"
 #include "emu/hca/mcast.h"
 #include "emu/mem/ram.h"
 #include "emu/sim/sim.h"
-#include "emu/trace/trace.h"
 
 #define HCA_GIDS      16u /* entries of the GID table */
 #define HCA_GID_BYTES 16u
@@ -52,7 +49,7 @@ struct hca_limits {
     uint32_t max_mw;         /* max_mr + max_mw is below SLOTS_MAX; 0: no memory windows */
     uint32_t max_fast_pages; /* pages of a fast region (REG_MR); 0: none */
     uint32_t max_mcast_grp, max_mcast_qp_attach, max_total_mcast_qp_attach;
-    enum mtu max_mtu; /* maximum path MTU, limited by the port */
+    uint32_t max_mtu; /* enum mtu: maximum path MTU, limited by the port */
     uint32_t max_srq; /* below SLOTS_MAX; 0: no shared receive queues */
 };
 
@@ -78,8 +75,8 @@ struct hca {
     struct trace *trace;
     struct sim *sim;
     struct ram *ram;
-    uint32_t host; /* index of the host in the lab, for events */
-    enum profile profile;
+    uint32_t host;    /* index of the host in the lab, for events */
+    uint32_t profile; /* enum profile */
     struct hca_limits limits;
     uint32_t first_qpn;                /* first QPN to assign, HCA_QPN_USER .. max_qp */
     struct prng keys;                  /* draws the low bytes of keys */
@@ -101,27 +98,11 @@ struct hca_env {
     struct sim *sim; /* its trace becomes the trace of the device */
     struct ram *ram;
     uint32_t host;
-    enum profile profile;
+    uint32_t profile; /* enum profile */
     uint32_t first_qpn;
     struct prng keys; /* random stream for keys */
     struct hca_pkeys pkeys;
 };
-
-/* Refuses a request: stores the reason in h->refused and returns the response code for it. */
-static inline enum ctrl_rsp hca_refuse(struct hca *h, enum ctrl_refusal why, struct compared values)
-{
-    const enum ctrl_rsp rsp = refusal_rsp(why);
-
-    RDL_ASSERT(rsp != RSP_OK);
-    h->refused = (struct refused){why, values};
-    return rsp;
-}
-
-/* Refuses a request because slots_add() to @table failed.  The reason is @why if the table has @max
- * objects, otherwise REF_DEVICE_MEMORY.
- */
-enum ctrl_rsp hca_refuse_full(struct hca *h, const struct slots *table, uint32_t max,
-                              enum ctrl_refusal why);
 
 /* Initializes a device without objects.  @limits must be in range (asserted). */
 void hca_init(struct hca *h, const struct hca_env *env, const struct hca_limits *limits);
@@ -129,34 +110,14 @@ void hca_init(struct hca *h, const struct hca_env *env, const struct hca_limits 
 /* Frees all objects and their tables.  Queue pairs must be destroyed before: xport_done(). */
 void hca_done(struct hca *h);
 
-/* Creates a protection domain.  Returns RSP_OK or RSP_NO_RESOURCES. */
-enum ctrl_rsp hca_pd_create(struct hca *h, struct pd **ret);
-
-/* Frees a protection domain.  Returns RSP_OK, RSP_BAD_HANDLE, or RSP_BUSY if an object uses it. */
-enum ctrl_rsp hca_pd_destroy(struct hca *h, uint32_t pdn);
-
 /* The protection domain @pdn; NULL if it does not exist. */
 static inline struct pd *hca_pd(const struct hca *h, uint32_t pdn)
 {
     return slots_at(&h->pds, pdn - 1);
 }
 
-/* Sets or clears entry @index of the GID table.  Setting the GID that is already there succeeds.
- *
- * Return: RSP_OK
- *	   RSP_INVALID_ARG  no such index
- *	   RSP_BUSY         a connected queue pair uses the entry and its address would change
- */
-enum ctrl_rsp hca_gid_set(struct hca *h, uint32_t index, const uint8_t gid[HCA_GID_BYTES]);
-enum ctrl_rsp hca_gid_clear(struct hca *h, uint32_t index);
-
 /* Returns true if @gid is in the GID table. */
 bool hca_gid_is_own(const struct hca *h, const uint8_t gid[HCA_GID_BYTES]);
-
-/* Entry @index of the P_Key table.  Returns RSP_OK or RSP_INVALID_ARG.  Does not set h->refused,
- * because this is also called for inspection.
- */
-enum ctrl_rsp hca_pkey(const struct hca *h, uint32_t index, uint16_t *ret);
 
 /* Returns true if two P_Keys match: the low 15 bits are equal and at least one is a full member.
  * [IBTA1 10.9.1.2]

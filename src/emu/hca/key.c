@@ -5,6 +5,7 @@
 
 #include "emu/base/assert.h"
 #include "emu/base/copy.h"
+#include "emu/hca/ctrl.h"
 
 /* Memory for each page of a list. */
 #define PAGE_ROOM_BYTES (sizeof(uint64_t) + sizeof(uint8_t *))

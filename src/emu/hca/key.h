@@ -30,7 +30,11 @@
 #include "emu/base/assert.h"
 #include "emu/base/cold.h"
 #include "emu/facts/compared.h"
+#include "emu/facts/enum/access.h"
+#include "emu/facts/enum/key_kind.h"
+#include "emu/facts/enum/key_state.h"
 #include "emu/facts/rules.h"
+#include "emu/facts/virtio_rdma/ctrl_rsp.h"
 #include "emu/hca/hca.h"
 #include "emu/hca/qp.h"
 

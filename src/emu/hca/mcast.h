@@ -12,7 +12,6 @@
 #include <stdint.h>
 
 #include "emu/base/hash_lists.h"
-#include "emu/facts/enums.h"
 
 #define MCAST_GID_BYTES 16u
 
@@ -28,19 +27,6 @@ void mcast_init(struct mcast *m, struct arena *a);
 
 /* Frees the memory.  No queue pair may be attached. */
 void mcast_done(struct mcast *m);
-
-/* Attaches @qp to the group @gid, which is a multicast address.  Attaching again changes nothing.
- *
- * Return: RSP_OK
- *	   RSP_INVALID_ARG   @qp is not of type UD
- *	   RSP_NO_RESOURCES  a limit is reached, or the arena is full
- */
-enum ctrl_rsp mcast_attach(struct hca *h, struct qp *qp, const uint8_t gid[MCAST_GID_BYTES]);
-
-/* Detaches @qp from the group @gid.  Returns RSP_OK, or RSP_INVALID_ARG if @qp is not attached to
- * it.
- */
-enum ctrl_rsp mcast_detach(struct hca *h, struct qp *qp, const uint8_t gid[MCAST_GID_BYTES]);
 
 /* Detaches @qp from all groups, before it is destroyed. */
 void mcast_forget(struct hca *h, struct qp *qp);

@@ -5,6 +5,7 @@
 
 #include "emu/base/assert.h"
 #include "emu/facts/device.h"
+#include "emu/hca/ctrl.h"
 
 #define ACCESS_ALL                                                                                 \
     (ACC_LOCAL_WRITE | ACC_REMOTE_WRITE | ACC_REMOTE_READ | ACC_REMOTE_ATOMIC | ACC_MW_BIND |      \

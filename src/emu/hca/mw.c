@@ -2,6 +2,7 @@
 #include "emu/hca/mw.h"
 
 #include "emu/base/assert.h"
+#include "emu/hca/ctrl.h"
 
 #define ACCESS_OF_WINDOWS (KEY_REMOTE_ACCESS | ACC_ZERO_BASED)
 

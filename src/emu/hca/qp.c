@@ -4,10 +4,16 @@
 #include "emu/base/assert.h"
 #include "emu/base/log2.h"
 #include "emu/facts/device.h"
+#include "emu/facts/enum/mtu.h"
+#include "emu/facts/enum/qp_attr.h"
+#include "emu/facts/enum/qp_type.h"
 #include "emu/facts/profile.h"
 #include "emu/facts/psn.h"
 #include "emu/facts/qp_fsm.h"
+#include "emu/hca/ctrl.h"
 #include "emu/hca/mw.h"
+#include "emu/trace/emit.h"
+#include "emu/trace/events/qp.h"
 
 #define ACCESS_TAKEN                                                                               \
     (ACC_LOCAL_WRITE | ACC_REMOTE_WRITE | ACC_REMOTE_READ | ACC_REMOTE_ATOMIC | ACCESS_HINTS)
@@ -322,7 +328,7 @@ void hca_qp_apply_modify(struct qp *qp, uint32_t mask, const struct qp_attr *att
     h->res_rd_atom += qp->attr.max_dest_rd_atomic;
 }
 
-void qp_set_state(struct qp *qp, enum qp_state to)
+void qp_set_state(struct qp *qp, uint32_t to)
 {
     TRACE(qp->hca->trace, qp_state, .host = qp->hca->host, .qpn = qp->qpn, .from = qp->state,
           .to = to);

@@ -70,7 +70,7 @@ struct qp {
     struct cq *send_cq, *recv_cq;
     struct srq *srq; /* NULL: it has its own receive queue */
     uint32_t qpn;
-    enum qp_state state; /* only written by qp_set_state() */
+    uint32_t state; /* enum qp_state; only written by qp_set_state() */
     struct qp_config config;
     struct qp_attr attr;
     uint32_t n_groups; /* number of multicast groups that it is attached to */
@@ -78,18 +78,6 @@ struct qp {
      */
     unsigned exchanged;
 };
-
-/* Creates a queue pair in state RESET, in a zeroed block of @qp_bytes that begins with struct qp.
- * With a shared receive queue max_recv_wr of @config is ignored, and max_recv_sge is that of the
- * shared queue.
- *
- * Return: RSP_OK
- *	   RSP_BAD_HANDLE    no such PD, CQ or shared receive queue
- *	   RSP_INVALID_ARG   a queue length, number of SGEs or inline size is above the limits
- *	   RSP_NO_RESOURCES  max_qp is reached, or the arena is full
- */
-enum ctrl_rsp hca_qp_create(struct hca *h, const struct qp_config *config, size_t qp_bytes,
-                            struct qp **ret);
 
 /* Frees @qp, its QPN and its block of @qp_bytes.  Unbinds its windows and detaches it from
  * multicast groups.
@@ -110,22 +98,12 @@ static inline struct qp *hca_qp(const struct hca *h, uint32_t qpn)
                                                           : NULL;
 }
 
-/* Checks a MODIFY_QP request.  @mask is a set of enum qp_attr_bit: the valid fields of @attr.
- * Changes nothing.
- *
- * Return: RSP_OK
- *	   RSP_INVALID_ARG    invalid transition, or an attribute missing, extra or out of range
- *	   RSP_NOT_SUPPORTED  path migration, rate limit, or a change of capabilities
- *	   RSP_NO_RESOURCES   max_res_rd_atom is exceeded: too many READs and atomics of peers
- */
-enum ctrl_rsp hca_qp_check_modify(const struct qp *qp, uint32_t mask, const struct qp_attr *attr);
-
 /* Applies a request that hca_qp_check_modify() has allowed: first the attributes, then the state.
  * A transition to RESET clears all attributes.
  */
 void hca_qp_apply_modify(struct qp *qp, uint32_t mask, const struct qp_attr *attr);
 
 /* Sets qp->state and emits qp_state.  No other function writes the state. */
-void qp_set_state(struct qp *qp, enum qp_state to);
+void qp_set_state(struct qp *qp, uint32_t to);
 
 #endif

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "emu/hca/srq.h"
 
+#include "emu/hca/ctrl.h"
+
 enum ctrl_rsp hca_srq_create(struct hca *h, const struct srq_config *config, struct srq **ret)
 {
     struct pd *pd = hca_pd(h, config->pdn);

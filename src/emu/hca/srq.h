@@ -31,30 +31,11 @@ struct srq_config {
     uint32_t max_wr, max_sge;
 };
 
-/* Creates a shared receive queue.
- *
- * Return: RSP_OK
- *	   RSP_BAD_HANDLE    no such protection domain
- *	   RSP_INVALID_ARG   max_wr is 0, or a value is above the limits
- *	   RSP_NO_RESOURCES  max_srq is reached, or the arena is full
- */
-enum ctrl_rsp hca_srq_create(struct hca *h, const struct srq_config *config, struct srq **ret);
-
-/* Frees a shared receive queue.  Returns RSP_OK, RSP_BAD_HANDLE, or RSP_BUSY if a queue pair uses
- * it.
- */
-enum ctrl_rsp hca_srq_destroy(struct hca *h, uint32_t srqn);
-
 /* The shared receive queue @srqn; NULL if it does not exist. */
 static inline struct srq *hca_srq(const struct hca *h, uint32_t srqn)
 {
     return slots_at(&h->srqs, srqn - 1);
 }
-
-/* Arms the event SRQ_LIMIT_REACHED for when fewer than @limit receives remain after one is taken; 0
- * disarms it.  Returns RSP_OK, or RSP_INVALID_ARG if @limit is above max_wr.
- */
-enum ctrl_rsp srq_set_limit(struct hca *h, struct srq *srq, uint32_t limit);
 
 /* Counts a receive that a queue pair has taken; @left remain.  Returns true if the event
  * SRQ_LIMIT_REACHED must be raised, and disarms it then.

@@ -6,8 +6,13 @@
 #include "emu/base/cursor.h"
 #include "emu/base/log2.h"
 #include "emu/base/name.h"
+#include "emu/facts/enum/host_phase.h"
+#include "emu/facts/enum/pci_function.h"
+#include "emu/facts/enum/profile.h"
+#include "emu/facts/virtio/ring_format.h"
 #include "emu/lab/bus.h"
 #include "emu/lab/world.h"
+#include "emu/trace/emit.h"
 #include "emu/wire/addr.h"
 #include "rdmalab/control.h"
 

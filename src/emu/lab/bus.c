@@ -2,6 +2,7 @@
 #include "emu/lab/bus.h"
 
 #include "emu/base/cursor.h"
+#include "emu/trace/emit.h"
 
 struct pci_fn *host_function(struct host *h, uint32_t number)
 {

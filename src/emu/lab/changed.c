@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "emu/facts/enum/pci_function.h"
 #include "emu/lab/world.h"
 
 struct changed *changed_new(const struct world *w)

@@ -9,7 +9,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "emu/trace/event.h"
+#include "emu/trace/schema.h"
+#include "emu/trace/set.h"
+
+struct ev;
+struct ev_field;
 
 struct world;
 
@@ -33,7 +37,7 @@ struct changed_fields {
 
 struct changed {
     const struct world *world;
-    struct changed_fields fields[EV_COUNT];
+    struct changed_fields fields[EV_KINDS_MAX];
     struct changed_queue *v; /* each queue once, in the order of the first event */
     size_t n, cap;
     struct changed_host *hosts;

@@ -3,8 +3,11 @@
  * device model carries them out.  [decision 0036]
  */
 #include "emu/facts/device.h"
+#include "emu/facts/enum/fault.h"
+#include "emu/facts/enum/pci_function.h"
 #include "emu/facts/virtio/net.h"
 #include "emu/lab/world.h"
+#include "emu/trace/emit.h"
 
 #define TIME_NS_MAX   ((uint64_t)1 << 50) /* like the delay of a frame */
 #define STREAM_FAULTS ((uint64_t)1 << 40) /* PRNG streams behind those of hosts and links */

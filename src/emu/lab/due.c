@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The scheduled items in the order of execution, as sentences for users. */
 #include "emu/base/assert.h"
+#include "emu/facts/enum/frame_kind.h"
 #include "emu/lab/world.h"
 #include "rdmalab/inspect.h"
 

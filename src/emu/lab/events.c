@@ -2,6 +2,7 @@
 /* The public functions of events.h: look up the objects of handles and call the verbs. */
 #include "rdmalab/events.h"
 
+#include "emu/facts/enum/object.h"
 #include "emu/lab/world.h"
 
 static struct guest_channel *channel_of(const struct rdl_lab *lab, rdl_channel h)

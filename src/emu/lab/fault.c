@@ -5,7 +5,10 @@
 #include <string.h>
 
 #include "emu/base/cursor.h"
+#include "emu/facts/enum/drop.h"
+#include "emu/facts/enum/fault.h"
 #include "emu/lab/world.h"
+#include "emu/trace/emit.h"
 #include "emu/wire/field.h"
 
 #define DELAY_NS_MAX ((uint64_t)1 << 50) /* 13 days; delays of several faults add up */

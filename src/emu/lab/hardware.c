@@ -4,6 +4,7 @@
  * Both belong to the drivers of the guest.  After someone else writes to them, the invariants of
  * the host's rings are no longer checked.
  */
+#include "emu/facts/enum/pci_function.h"
 #include "emu/lab/bus.h"
 #include "rdmalab/pci.h"
 

@@ -2,6 +2,7 @@
 /* The public functions of ip.h: ping from a guest. */
 #include "rdmalab/ip.h"
 
+#include "emu/facts/enum/drop.h"
 #include "emu/lab/world.h"
 
 #define TIMEOUT_DEFAULT_NS 1000000000u

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "emu/base/assert.h"
+#include "emu/facts/enum/pci_function.h"
 #include "emu/lab/bus.h"
 #include "emu/lab/world.h"
 

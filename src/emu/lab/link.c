@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "emu/lab/world.h"
+#include "emu/trace/emit.h"
 
 #define RATE_DEFAULT_BPS 100000000000u
 #define PPM              1000000u

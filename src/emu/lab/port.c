@@ -4,7 +4,9 @@
 
 #include <string.h>
 
+#include "emu/facts/enum/frame_kind.h"
 #include "emu/lab/world.h"
+#include "emu/trace/emit.h"
 
 static const struct net_ext *ext_of(const struct rdl_lab *lab, rdl_port port)
 {

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "emu/base/assert.h"
+#include "emu/trace/event.h"
 #include "emu/trace/trace.h"
 
 #define CHUNK_EVENTS 1024u

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "emu/trace/event.h"
+#include "emu/trace/id.h"
 #include "rdmalab/trace.h"
 
 struct record;

@@ -2,6 +2,7 @@
 /* The public functions of srq.h: look up the objects of handles and call the verbs. */
 #include "rdmalab/srq.h"
 
+#include "emu/facts/enum/object.h"
 #include "emu/lab/world.h"
 
 static struct guest_srq *srq_of(const struct rdl_lab *lab, rdl_srq h)

@@ -19,7 +19,7 @@
 struct rdl_lab;
 
 struct tallies {
-    struct rdl_tally *of_kind[EV_COUNT];
+    struct rdl_tally *of_kind[EV_KINDS_MAX];
     size_t n;
     struct trace_sink sink; /* receives the event kinds of all tallies */
     bool listens;

@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "emu/facts/enum/object.h"
 #include "emu/lab/world.h"
 
 /* The object of a handle; NULL if the handle is stale. */

@@ -2,6 +2,7 @@
 /* The public verbs for memory regions and windows, beyond rdl_reg_mr(). */
 #include "rdmalab/memory.h"
 
+#include "emu/facts/enum/object.h"
 #include "emu/lab/world.h"
 
 static struct guest_pd *pd_of(const struct rdl_lab *lab, rdl_pd h)

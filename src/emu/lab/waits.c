@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Describes who waits for what, for a lab that is idle or never ends. */
 #include "emu/base/quantity.h"
+#include "emu/facts/enum/send_flag.h"
 #include "emu/lab/world.h"
 #include "emu/xport/xport_qp.h"
 #include "rdmalab/inspect.h"

@@ -5,9 +5,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "emu/facts/enum/object.h"
+#include "emu/facts/enum/opcode.h"
+#include "emu/facts/enum/pci_function.h"
+#include "emu/facts/enum/qp_state.h"
+#include "emu/facts/enum/send_flag.h"
+#include "emu/facts/enum/syndrome.h"
+#include "emu/facts/enum/wc_opcode.h"
+#include "emu/facts/enum/wc_status.h"
 #include "emu/facts/opcode.h"
 #include "emu/facts/psn.h"
 #include "emu/lab/world.h"
+#include "emu/wire/parse.h"
 
 struct watched_post {
     uint64_t wr_id;

@@ -17,7 +17,7 @@
 
 #include <stdint.h>
 
-#include "emu/trace/event.h"
+struct ev;
 
 struct watch;
 struct world;

@@ -17,6 +17,7 @@
 #include "emu/lab/watch.h"
 #include "emu/net/net.h"
 #include "emu/sim/sim.h"
+#include "emu/trace/event.h"
 #include "emu/virtio/fault.h"
 #include "emu/virtio/function.h"
 #include "rdmalab/events.h"
@@ -71,7 +72,7 @@ static inline bool host_is_open(const struct host *h)
 }
 
 /* The virtio device of one of the host's functions. */
-static inline struct virtio_dev *host_virtio(struct host *h, enum pci_function function)
+static inline struct virtio_dev *host_virtio(struct host *h, uint32_t function)
 {
     return h->functions[function].dev;
 }
@@ -258,8 +259,7 @@ static inline struct host *world_host(const struct world *w, uint32_t raw)
 }
 
 /* The verbs object of @kind with handle @raw; NULL if the handle is stale. */
-static inline struct guest_object *world_object(const struct world *w, enum object_kind kind,
-                                                uint64_t raw)
+static inline struct guest_object *world_object(const struct world *w, uint32_t kind, uint64_t raw)
 {
     const struct host *h = world_host(w, verbs_host_of(raw));
 

@@ -3,7 +3,10 @@
 #include <string.h>
 
 #include "emu/base/assert.h"
+#include "emu/facts/enum/fault.h"
 #include "emu/net/internal.h"
+#include "emu/trace/emit.h"
+#include "emu/trace/event.h"
 
 static const struct net_match match_any = {
     {NET_MATCH_ANY, NET_MATCH_ANY, NET_MATCH_ANY, NET_MATCH_ANY, NET_MATCH_ANY}};

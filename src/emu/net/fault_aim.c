@@ -9,9 +9,12 @@
  * its event.  A frame that was sent before such a fault existed has no copy and does not match.
  */
 #include "emu/base/cursor.h"
+#include "emu/facts/enum/packet_class.h"
+#include "emu/facts/enum/syndrome.h"
 #include "emu/facts/opcode.h"
 #include "emu/facts/psn.h"
 #include "emu/net/internal.h"
+#include "emu/trace/event.h"
 #include "emu/wire/eth.h"
 
 bool match_holds(const struct net_match *m, const struct frame_note *note)

@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "emu/facts/enum/fault.h"
 #include "emu/net/internal.h"
 #include "emu/wire/field.h"
 #include "emu/wire/packet.h"

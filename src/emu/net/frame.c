@@ -2,6 +2,7 @@
 #include "emu/net/frame.h"
 
 #include "emu/base/assert.h"
+#include "emu/trace/event.h"
 #include "emu/wire/bth.h"
 #include "emu/wire/eth.h"
 #include "emu/wire/ip.h"

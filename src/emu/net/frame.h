@@ -6,8 +6,10 @@
 #include <stdint.h>
 
 #include "emu/base/arena.h"
-#include "emu/trace/event.h"
+#include "emu/trace/id.h"
 #include "emu/wire/glance.h"
+
+struct ev;
 
 /* The properties of a frame that its sender knows.  Faults and traces need not parse it again. */
 struct frame_note {

@@ -3,6 +3,7 @@
 #ifndef EMU_NET_INTERNAL_H
 #define EMU_NET_INTERNAL_H
 
+#include "emu/facts/enum/drop.h"
 #include "emu/net/net.h"
 
 /* The effects of faults on one frame. */

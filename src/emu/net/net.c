@@ -3,7 +3,10 @@
 
 #include "emu/base/assert.h"
 #include "emu/base/cold.h"
+#include "emu/facts/enum/fault.h"
 #include "emu/net/internal.h"
+#include "emu/trace/emit.h"
+#include "emu/trace/events/frames.h"
 
 /* Targets of SIM_ARRIVE: a direction of a link, or a host directly. */
 #define TARGET_HOST NET_TARGET_HOST
@@ -21,7 +24,9 @@ void net_init(struct net *n, struct arena *a, struct sim *sim, const struct net_
     hash_lists_init(&n->fault_index.groups, a);
 }
 
-uint64_t net_drops_sum(const uint64_t drops[DROP_COUNT])
+_Static_assert(DROP_COUNT <= DROPS_MAX, "there is room for every reason");
+
+uint64_t net_drops_sum(const uint64_t drops[DROPS_MAX])
 {
     uint64_t sum = 0;
 

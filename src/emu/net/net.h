@@ -30,9 +30,10 @@
 #include "emu/base/hash_lists.h"
 #include "emu/base/prng.h"
 #include "emu/base/slots.h"
+#include "emu/facts/drops.h"
 #include "emu/net/frame.h"
 #include "emu/sim/sim.h"
-#include "emu/trace/trace.h"
+#include "emu/trace/fields.h"
 #include "emu/wire/addr.h"
 #include "rdmalab/status.h"
 
@@ -101,7 +102,7 @@ struct net_switch {
     uint32_t n_ports, ports_cap;
     uint32_t *link_end;                /* by port: link << 1 | our end */
     uint64_t rcvd_frames, sent_frames; /* a flooded frame counts once for each port */
-    uint64_t drops[DROP_COUNT];
+    uint64_t drops[DROPS_MAX];
     /* Hash table with linear probing.  At most half of the entries are used; their number is a
      * power of two.
      */
@@ -114,7 +115,7 @@ struct net_ext {
     struct ev_str name;
     uint32_t link_end; /* NET_NO_LINK: not linked */
     uint64_t in_frames, in_bytes;
-    uint64_t drops[DROP_COUNT]; /* of incoming frames */
+    uint64_t drops[DROPS_MAX]; /* of incoming frames */
     uint64_t out_frames, out_bytes;
 };
 
@@ -161,7 +162,7 @@ struct net_fault {
     uint64_t handle; /* name in net->faults */
     uint32_t number; /* 1, 2, ... in the order of creation, in which faults are tried */
     struct ev_str name;
-    enum fault_kind kind;
+    uint32_t kind; /* enum fault_kind */
     struct net_match match;
     uint32_t nth;      /* the first matching frame to hit, from 1 */
     uint32_t count;    /* hits that are left; UINT32_MAX: no limit */
@@ -255,7 +256,7 @@ void net_init(struct net *n, struct arena *a, struct sim *sim, const struct net_
               void *world, uint64_t seed);
 
 /* Returns the sum over all reasons. */
-uint64_t net_drops_sum(const uint64_t drops[DROP_COUNT]);
+uint64_t net_drops_sum(const uint64_t drops[DROPS_MAX]);
 
 /* Adds a switch; *@ret is its index.  RDL_OK, RDL_ERR_LIMIT: there are NET_SWITCHES_MAX;
  * RDL_ERR_NOMEM.

@@ -2,6 +2,8 @@
 /* A learning switch: remembers the port of each source MAC, and floods frames to unknown MACs. */
 #include "emu/base/cursor.h"
 #include "emu/net/internal.h"
+#include "emu/trace/emit.h"
+#include "emu/trace/events/frames.h"
 #include "emu/wire/eth.h"
 
 /* 2^64 divided by the golden ratio: multiplying spreads close numbers over the upper bits. */

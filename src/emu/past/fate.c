@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "emu/past/fate.h"
 
+#include "emu/facts/enum/drop.h"
+#include "emu/facts/enum/fault.h"
+#include "emu/facts/enum/frame_kind.h"
+#include "emu/trace/event.h"
+
 bool fate_is_end(const struct ev *e, ev_id *ret)
 {
     switch (e->kind) {

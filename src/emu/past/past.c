@@ -2,6 +2,9 @@
 #include "emu/past/past.h"
 
 #include "emu/base/quantity.h"
+#include "emu/facts/enum/fault.h"
+#include "emu/facts/enum/pci_function.h"
+#include "emu/trace/event.h"
 #include "rdmalab/trace.h"
 
 /* Proposed limit in bytes when no frames are recorded. */

@@ -8,9 +8,14 @@
 #include <string.h>
 
 #include "emu/base/assert.h"
+#include "emu/facts/enum/qp_state.h"
+#include "emu/facts/enum/syndrome.h"
+#include "emu/facts/enum/wc_status.h"
+#include "emu/facts/enum/wr_opcode.h"
 #include "emu/facts/opcode.h"
 #include "emu/facts/psn.h"
 #include "emu/past/posted.h"
+#include "emu/trace/event.h"
 
 #define THREADS_FIRST 1024u
 #define HASH_BITS     28u /* bits of the tag for the hash, which bound the table */

@@ -2,7 +2,9 @@
 #include "emu/past/posted.h"
 
 #include "emu/facts/device.h"
-#include "emu/facts/enums.h"
+#include "emu/facts/enum/pci_function.h"
+#include "emu/facts/enum/wc_opcode.h"
+#include "emu/trace/event.h"
 
 bool posted_read(const struct ev *e, struct posted *ret)
 {

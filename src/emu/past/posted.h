@@ -9,7 +9,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "emu/trace/event.h"
+#include "emu/trace/id.h"
+
+struct ev;
 
 struct posted {
     const struct ev *e; /* its post event; valid while that is recorded */

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "emu/base/assert.h"
-#include "emu/facts/virtio_rdma/refusal.h"
+#include "emu/facts/enum_table.h"
 
 enum {
 #define FTYPE(name, ctype, how, table, none) FT_##name,
@@ -65,9 +65,9 @@ const struct ev_set ev_set_none = {{0}};
 const struct ev_set ev_set_all = {{UINT64_MAX, UINT64_MAX}};
 
 /* Each case is a scope of its own, with this_event as the struct of its kind, which F() needs. */
-const struct ev_schema *ev_schema(enum ev_kind kind)
+const struct ev_schema *ev_schema(uint32_t kind)
 {
-    switch (kind) {
+    switch ((enum ev_kind)kind) {
 #define F(ftype, field)                                                                            \
     {.name = #field,                                                                               \
      .type = #ftype,                                                                               \
@@ -94,16 +94,16 @@ const struct ev_schema *ev_schema(enum ev_kind kind)
     assert_fail("kind < EV_COUNT", __FILE__, __LINE__);
 }
 
-enum ev_kind ev_kind_find(const char *name)
+uint32_t ev_kind_find(const char *name)
 {
-    for (unsigned i = 0; i < EV_COUNT; i++) {
-        if (strcmp(ev_schema((enum ev_kind)i)->name, name) == 0)
-            return (enum ev_kind)i;
+    for (uint32_t i = 0; i < EV_COUNT; i++) {
+        if (strcmp(ev_schema(i)->name, name) == 0)
+            return i;
     }
     return EV_COUNT;
 }
 
-const struct ev_field *ev_field_find(enum ev_kind kind, const char *name)
+const struct ev_field *ev_field_find(uint32_t kind, const char *name)
 {
     const struct ev_schema *schema = ev_schema(kind);
 
@@ -151,9 +151,9 @@ struct ev_set ev_set_for(enum ev_for whom)
 {
     struct ev_set s = ev_set_none;
 
-    for (unsigned kind = 0; kind < EV_COUNT; kind++) {
-        if (ev_is_for((enum ev_kind)kind, whom))
-            ev_set_add(&s, (enum ev_kind)kind);
+    for (uint32_t kind = 0; kind < EV_COUNT; kind++) {
+        if (ev_is_for(kind, whom))
+            ev_set_add(&s, kind);
     }
     return s;
 }

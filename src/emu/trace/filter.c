@@ -3,6 +3,9 @@
 
 #include <string.h>
 
+#include "emu/facts/enum_table.h"
+#include "emu/trace/event.h"
+
 /* Returns true if the field of @c is not set in @e.  Then even != with a value does not hold. */
 static bool is_absent(const struct ev_condition *c, const struct ev *e)
 {

@@ -7,8 +7,17 @@
 #ifndef EMU_TRACE_FILTER_H
 #define EMU_TRACE_FILTER_H
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 #include "emu/base/compare.h"
-#include "emu/trace/event.h"
+#include "emu/trace/id.h"
+#include "emu/trace/schema.h"
+
+struct ev;
+struct ev_field;
+struct ev_names;
 
 struct ev_condition {
     const struct ev_field *field; /* a field of the filter's kind */
@@ -23,7 +32,7 @@ struct ev_condition {
 };
 
 struct ev_filter {
-    enum ev_kind kind;
+    uint32_t kind; /* enum ev_kind */
     size_t n;
     struct ev_condition *conditions; /* owned by the creator of the filter */
 };

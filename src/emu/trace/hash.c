@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 
+#include "emu/trace/event.h"
 #include "emu/trace/trace.h"
 
 #define FNV64_PRIME 0x100000001b3u

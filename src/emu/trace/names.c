@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "emu/facts/enum/object.h"
 #include "emu/trace/event.h"
 
 #define NAMES_HOSTS_MAX   (EV_PORT_FIRST + EV_PORTS_MAX)
@@ -53,8 +54,7 @@ static void learn_host(struct ev_names *n, const struct ev_host_up *e)
 
 /* Compares @o with the object that has these numbers: less than 0 if it sorts before, 0 if equal.
  */
-static int compare(const struct ev_named *o, uint32_t host, enum object_kind object,
-                   uint32_t number)
+static int compare(const struct ev_named *o, uint32_t host, uint32_t object, uint32_t number)
 {
     if (o->host != host)
         return o->host < host ? -1 : 1;
@@ -64,8 +64,7 @@ static int compare(const struct ev_named *o, uint32_t host, enum object_kind obj
 }
 
 /* Returns the index in @sorted of the object, or where it would be inserted. */
-static size_t place_of(const struct ev_names *n, uint32_t host, enum object_kind object,
-                       uint32_t number)
+static size_t place_of(const struct ev_names *n, uint32_t host, uint32_t object, uint32_t number)
 {
     size_t low = 0, high = n->n_objects;
 
@@ -80,7 +79,7 @@ static size_t place_of(const struct ev_names *n, uint32_t host, enum object_kind
     return low;
 }
 
-static struct ev_named *find(const struct ev_names *n, uint32_t host, enum object_kind object,
+static struct ev_named *find(const struct ev_names *n, uint32_t host, uint32_t object,
                              uint32_t number)
 {
     const size_t at = place_of(n, host, object, number);
@@ -165,8 +164,8 @@ void ev_names_host(const struct ev_names *n, struct text *t, uint32_t host)
         text_addf(t, "host%u", host);
 }
 
-void ev_names_object(const struct ev_names *n, struct text *t, uint32_t host,
-                     enum object_kind object, uint32_t number)
+void ev_names_object(const struct ev_names *n, struct text *t, uint32_t host, uint32_t object,
+                     uint32_t number)
 {
     const struct ev_named *o = n ? find(n, host, object, number) : NULL;
 

@@ -9,6 +9,8 @@
 #include "emu/base/quantity.h"
 #include "emu/facts/compared.h"
 #include "emu/facts/device.h"
+#include "emu/facts/enum/frame_kind.h"
+#include "emu/facts/enum/object.h"
 #include "emu/facts/virtio_rdma/refusal.h"
 #include "emu/trace/event.h"
 

@@ -1,14 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 #include "emu/trace/trace.h"
 
-void trace_hand_out(const struct trace *t, struct ev *e, ev_id id)
+#include <string.h>
+
+#include "emu/trace/emit.h"
+#include "emu/trace/event.h"
+
+void trace_hand_out(const struct trace *t, enum ev_kind kind, const void *fields, size_t bytes,
+                    ev_id id)
 {
-    e->at_ns = t->now_ns;
-    e->id = id;
-    e->cause = t->cause;
+    struct ev e = {.at_ns = t->now_ns, .id = id, .cause = t->cause, .kind = kind};
+
+    RDL_ASSERT(bytes <= sizeof(e.u));
+    memcpy(&e.u, fields, bytes);
     for (const struct trace_sink *s = t->sinks->first; s; s = s->next) {
-        if (ev_set_has(&s->kinds, e->kind))
-            s->event(s->ctx, e);
+        if (ev_set_has(&s->kinds, kind))
+            s->event(s->ctx, &e);
     }
 }
 

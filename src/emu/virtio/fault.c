@@ -4,6 +4,9 @@
 #include <string.h>
 
 #include "emu/base/assert.h"
+#include "emu/facts/enum/fault.h"
+#include "emu/trace/emit.h"
+#include "emu/trace/event.h"
 
 struct virtio_late {
     struct virtio_dev *d;
@@ -103,7 +106,7 @@ static void say_hit(const struct virtio_dev *d, struct virtio_fault *f, uint32_t
              .seen = e.seen, .avail_idx = e.avail_idx, .used_idx = e.used_idx, .delay = e.delay);
 }
 
-struct virtio_fault *virtio_fault_hits(struct virtio_dev *d, enum fault_kind kind, uint32_t queue)
+struct virtio_fault *virtio_fault_hits(struct virtio_dev *d, uint32_t kind, uint32_t queue)
 {
     for (struct virtio_fault *f = d->faults; f; f = f->next) {
         if (f->kind != kind || (f->queue != queue && f->queue != VIRTIO_QUEUE_ANY) ||
@@ -113,6 +116,11 @@ struct virtio_fault *virtio_fault_hits(struct virtio_dev *d, enum fault_kind kin
         return f;
     }
     return NULL;
+}
+
+struct virtio_fault *virtio_fault_late(struct virtio_dev *d, uint32_t queue)
+{
+    return virtio_fault_hits(d, FLT_LATE_DATA, queue);
 }
 
 /* --- Stuck queues ----------------------------------------------------------------------------- */

@@ -22,7 +22,7 @@
 
 #include "emu/base/cold.h"
 #include "emu/base/prng.h"
-#include "emu/trace/trace.h"
+#include "emu/trace/fields.h"
 #include "emu/virtio/pci.h"
 
 #define VIRTIO_QUEUE_ANY UINT32_MAX
@@ -31,7 +31,7 @@
 #define VIRTIO_PPM       1000000u
 
 struct virtio_fault {
-    enum fault_kind kind;
+    uint32_t kind;   /* enum fault_kind */
     uint32_t number; /* unique in the lab; faults are tried in this order */
     struct ev_str name;
     uint32_t queue;      /* or VIRTIO_QUEUE_ANY */
@@ -80,8 +80,11 @@ void virtio_fault_remove(struct virtio_dev *d, struct virtio_fault *f);
 /* Counts an occasion of @kind at @queue, a queue of the device.  Returns the fault that hits it, or
  * NULL.  Emits device_fault on a hit.  Only needed while d->is_faulty.
  */
-RDL_COLD struct virtio_fault *virtio_fault_hits(struct virtio_dev *d, enum fault_kind kind,
+RDL_COLD struct virtio_fault *virtio_fault_hits(struct virtio_dev *d, uint32_t kind,
                                                 uint32_t queue);
+
+/* As virtio_fault_hits(), for the kind LATE_DATA. */
+RDL_COLD struct virtio_fault *virtio_fault_late(struct virtio_dev *d, uint32_t queue);
 
 /* Returns true if a fault keeps the device from taking chains from @queue.  May make the queue
  * stuck.  An empty queue is no occasion.
@@ -113,8 +116,7 @@ void virtio_late_arrives(struct virtio_late *late);
  */
 static inline size_t virtio_chain_write(struct virtio_dev *d, const struct virtio_write *w)
 {
-    const struct virtio_fault *late =
-        d->is_faulty ? virtio_fault_hits(d, FLT_LATE_DATA, w->queue) : NULL;
+    const struct virtio_fault *late = d->is_faulty ? virtio_fault_late(d, w->queue) : NULL;
     const size_t room = w->chain->writable_bytes;
 
     if (!late)

@@ -4,6 +4,8 @@
 
 #include "emu/base/assert.h"
 #include "emu/base/log2.h"
+#include "emu/trace/emit.h"
+#include "emu/trace/events/registers.h"
 #include "emu/virtio/function_irq.h"
 #include "emu/virtio/overlap.h"
 

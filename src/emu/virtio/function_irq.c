@@ -3,6 +3,8 @@
 #include "emu/virtio/function_irq.h"
 
 #include "emu/base/assert.h"
+#include "emu/trace/emit.h"
+#include "emu/trace/events/registers.h"
 
 static uint32_t count(const struct pci_fn *f)
 {

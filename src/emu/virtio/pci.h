@@ -28,8 +28,8 @@
 #include <stdint.h>
 
 #include "emu/base/arena.h"
-#include "emu/facts/enums.h"
 #include "emu/facts/regs.h"
+#include "emu/facts/virtio/device_status.h"
 #include "emu/sim/sim.h"
 #include "emu/virtio/vq_device.h"
 
@@ -41,14 +41,6 @@
 
 /* Queue number of a configuration change interrupt. */
 #define VIRTIO_IRQ_CONFIG 0xffffffffu
-
-#define VIRTIO_FEATURE(number) ((uint64_t)1 << (number))
-#define VIRTIO_FEATURES_ALL                                                                        \
-    (VIRTIO_FEATURE(VF_INDIRECT_DESC) | VIRTIO_FEATURE(VF_EVENT_IDX) |                             \
-     VIRTIO_FEATURE(VF_VERSION_1) | VIRTIO_FEATURE(VF_RING_RESET))
-
-/* All ring features.  RING_PACKED is offered only if the configuration asks for it. */
-#define VIRTIO_FEATURES_RINGS (VIRTIO_FEATURES_ALL | VIRTIO_FEATURE(VF_RING_PACKED))
 
 /* Bits of the ISR status.  VIRTIO_ISR_QUEUE is only set while MSI-X is disabled.
  * [virtio 1.2, 4.1.4.5]
@@ -69,15 +61,15 @@ struct virtio_ops {
 };
 
 struct virtio_config {
-    uint32_t host;              /* host index, for events; target of SIM_IRQ */
-    enum pci_function function; /* the function of the host that the device is */
-    uint64_t features_off;      /* feature bits not to offer; VERSION_1 is always offered */
-    uint64_t features_own;      /* feature bits of the device type, offered too */
-    bool packed;                /* offer RING_PACKED, unless it is in features_off */
-    uint32_t num_queues;        /* 1 .. VIRTIO_QUEUES_MAX */
-    uint32_t queue_size;        /* maximum queue size, a power of two up to VRING_SIZE_MAX */
-    uint32_t n_vectors;         /* 1 .. VIRTIO_VECTORS_MAX */
-    size_t config_bytes;        /* size of the device configuration */
+    uint32_t host;         /* host index, for events; target of SIM_IRQ */
+    uint32_t function;     /* enum pci_function: the function of the host that the device is */
+    uint64_t features_off; /* feature bits not to offer; VERSION_1 is always offered */
+    uint64_t features_own; /* feature bits of the device type, offered too */
+    bool packed;           /* offer RING_PACKED, unless it is in features_off */
+    uint32_t num_queues;   /* 1 .. VIRTIO_QUEUES_MAX */
+    uint32_t queue_size;   /* maximum queue size, a power of two up to VRING_SIZE_MAX */
+    uint32_t n_vectors;    /* 1 .. VIRTIO_VECTORS_MAX */
+    size_t config_bytes;   /* size of the device configuration */
 };
 
 struct pci_fn;
@@ -131,9 +123,10 @@ void virtio_write(struct virtio_dev *d, uint32_t offset, uint32_t width, uint64_
 /* Size of the register that begins at offset @reg of the BAR; 0 if none begins there. */
 uint32_t virtio_reg_bytes(uint32_t reg);
 
-static inline bool virtio_has(const struct virtio_dev *d, enum feature_number f)
+/* Has the driver accepted the feature @f, an enum feature_number? */
+static inline bool virtio_has(const struct virtio_dev *d, uint32_t f)
 {
-    return (d->accepted & VIRTIO_FEATURE(f)) != 0;
+    return (d->accepted >> f & 1u) != 0;
 }
 
 /* Returns true if DRIVER_OK is set and DEVICE_NEEDS_RESET is not. */
@@ -165,14 +158,14 @@ void virtio_set_mastering(struct virtio_dev *d, bool on);
 void virtio_reset(struct virtio_dev *d);
 
 /* Encoding of the argument of SIM_DOORBELL, whose target is the host. */
-static inline uint64_t virtio_doorbell_arg(enum pci_function function, uint32_t queue)
+static inline uint64_t virtio_doorbell_arg(uint32_t function, uint32_t queue)
 {
     return (uint64_t)function << 32 | queue;
 }
 
-static inline enum pci_function virtio_doorbell_function(uint64_t arg)
+static inline uint32_t virtio_doorbell_function(uint64_t arg)
 {
-    return (enum pci_function)(arg >> 32);
+    return (uint32_t)(arg >> 32);
 }
 
 static inline uint32_t virtio_doorbell_queue(uint64_t arg)
@@ -182,10 +175,10 @@ static inline uint32_t virtio_doorbell_queue(uint64_t arg)
 
 /* The decoded argument of SIM_IRQ.  The target is the host. */
 struct virtio_irq {
-    enum pci_function function;
-    uint32_t vector; /* VIRTIO_NO_VECTOR: the line INTx */
-    uint32_t queue;  /* VIRTIO_IRQ_CONFIG: the configuration changed */
-    uint32_t slot;   /* of the message in flight: fn_take_message() */
+    uint32_t function; /* enum pci_function */
+    uint32_t vector;   /* VIRTIO_NO_VECTOR: the line INTx */
+    uint32_t queue;    /* VIRTIO_IRQ_CONFIG: the configuration changed */
+    uint32_t slot;     /* of the message in flight: fn_take_message() */
 };
 struct virtio_irq virtio_irq_of(uint64_t arg);
 uint64_t virtio_irq_arg(struct virtio_irq irq);

@@ -22,7 +22,7 @@
 #include <stdint.h>
 
 #include "emu/base/arena.h"
-#include "emu/facts/enums.h"
+#include "emu/facts/virtio/vq_error.h"
 #include "emu/mem/ram.h"
 #include "emu/virtio/vring.h"
 

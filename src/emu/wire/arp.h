@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "emu/base/cursor.h"
-#include "emu/facts/enums.h"
+#include "emu/facts/enum/drop.h"
 #include "emu/wire/addr.h"
 
 #define ARP_BYTES 28u /* after the Ethernet header */

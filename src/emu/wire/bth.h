@@ -8,7 +8,6 @@
 
 #include "emu/base/assert.h"
 #include "emu/base/cursor.h"
-#include "emu/facts/enums.h"
 #include "emu/facts/opcode.h"
 #include "emu/facts/psn.h"
 
@@ -57,21 +56,6 @@ static inline void bth_read(struct bth *out, const uint8_t h[BTH_BYTES])
         .ack_req = (psn_word & BTH_ACK) != 0,
         .psn = {psn_word & BTH_LOW24},
     };
-}
-
-/* Decodes the next header of @in.  Returns DROP_NONE, DROP_SHORT, or DROP_BAD_VERSION if TVer is
- * not 0.  On failure @out is unchanged.
- */
-static inline enum drop_reason bth_parse(struct bth *out, struct rd_cur *in)
-{
-    const uint8_t *h = rd_take(in, BTH_BYTES);
-
-    if (!h)
-        return DROP_SHORT;
-    if ((h[1] & BTH_TVER) != 0)
-        return DROP_BAD_VERSION;
-    bth_read(out, h);
-    return DROP_NONE;
 }
 
 /* Encodes @h, with @pad_bytes instead of h->pad_bytes. */

@@ -7,7 +7,6 @@
 #include <stdint.h>
 
 #include "emu/base/cursor.h"
-#include "emu/facts/enums.h"
 #include "emu/wire/addr.h"
 
 #define ETH_BYTES        14u
@@ -31,19 +30,6 @@ static inline void eth_read(struct eth *out, const uint8_t h[ETH_BYTES])
     memcpy(out->dst, h, MAC_BYTES);
     memcpy(out->src, h + MAC_BYTES, MAC_BYTES);
     out->ethertype = ld_be16(h + ETH_ETHERTYPE_AT);
-}
-
-/* Decodes the next header of @in, with any ethertype.  Returns DROP_NONE or DROP_SHORT.  On failure
- * @out is unchanged.
- */
-static inline enum drop_reason eth_parse(struct eth *out, struct rd_cur *in)
-{
-    const uint8_t *h = rd_take(in, ETH_BYTES);
-
-    if (!h)
-        return DROP_SHORT;
-    eth_read(out, h);
-    return DROP_NONE;
 }
 
 void eth_build(const struct eth *h, struct wr_cur *out);

@@ -3,6 +3,7 @@
 
 #include "emu/base/assert.h"
 #include "emu/base/cursor.h"
+#include "emu/facts/enum/op_header.h"
 #include "emu/facts/opcode.h"
 #include "emu/wire/checksum.h"
 #include "emu/wire/eth.h"

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "emu/facts/enums.h"
+#include "emu/facts/enum/wire_field.h"
 
 /* The location of a field in a frame. */
 struct field_place {

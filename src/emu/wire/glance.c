@@ -5,6 +5,7 @@
 
 #include "emu/base/cursor.h"
 #include "emu/facts/aeth.h"
+#include "emu/facts/enum/op_header.h"
 #include "emu/facts/opcode.h"
 #include "emu/wire/bth.h"
 #include "emu/wire/eth.h"
@@ -13,6 +14,7 @@
 #include "emu/wire/igmp.h"
 #include "emu/wire/ip.h"
 #include "emu/wire/mld.h"
+#include "emu/wire/parse.h"
 #include "emu/wire/udp.h"
 
 /* Offsets within the headers. */

@@ -11,7 +11,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "emu/facts/enums.h"
 #include "emu/facts/psn.h"
 #include "emu/wire/addr.h"
 
@@ -30,7 +29,7 @@ struct glance {
     struct psn psn;
     uint32_t dest_qpn;
     bool ack_req;
-    enum syndrome syndrome;
+    uint32_t syndrome; /* enum syndrome */
     uint32_t msn;
     uint32_t payload_bytes;
 };

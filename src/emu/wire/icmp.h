@@ -11,7 +11,8 @@
 #include <stdint.h>
 
 #include "emu/base/cursor.h"
-#include "emu/facts/enums.h"
+#include "emu/facts/enum/drop.h"
+#include "emu/facts/enum/frame_kind.h"
 #include "emu/wire/ip.h"
 
 #define ICMP_BYTES      4u /* type, code, checksum */

@@ -6,6 +6,7 @@
 #include "emu/base/assert.h"
 #include "emu/wire/checksum.h"
 #include "emu/wire/ip.h"
+#include "emu/wire/parse.h"
 
 #define TYPE_QUERY     0x11u
 #define TYPE_REPORT_V3 0x22u

@@ -16,7 +16,6 @@
 #include <stdint.h>
 
 #include "emu/base/cursor.h"
-#include "emu/facts/enums.h"
 #include "emu/wire/addr.h"
 
 #define IP_PROTOCOL_IGMP  2u
@@ -51,14 +50,6 @@ bool igmp_is_query(uint8_t type);
 
 /* Returns true if the packet at @in has an IPv4 header with protocol IGMP. */
 bool igmp_is(const struct rd_cur *in);
-
-/* Parses the IPv4 packet at @in, from its IP header on.  On failure @out is unchanged.
- *
- * Return: DROP_NONE            a query of version 3
- *	   DROP_BAD_IP_HEADER, DROP_BAD_IP_CHECKSUM, DROP_FRAGMENT, DROP_SHORT
- *	   DROP_NO_LISTENER     anything else: another message or version, a wrong checksum
- */
-enum drop_reason igmp_parse(struct group_query *out, struct rd_cur *in);
 
 /* Writes the IP packet of a report from @src about @group.  Both must be IPv4. */
 void igmp_build(enum group_record record, const uint8_t src[GID_BYTES],

@@ -3,6 +3,7 @@
 
 #include "emu/base/assert.h"
 #include "emu/wire/checksum.h"
+#include "emu/wire/parse.h"
 
 #define IPV4_DONT_FRAGMENT   0x4000u
 #define IPV6_FRAGMENT_HEADER 44u

@@ -12,7 +12,6 @@
 #include <stdint.h>
 
 #include "emu/base/cursor.h"
-#include "emu/facts/enums.h"
 #include "emu/wire/addr.h"
 
 #define IPV4_BYTES 20u
@@ -81,13 +80,6 @@ static inline bool ipv4_is_sound(const uint8_t h[IPV4_BYTES], size_t bytes)
     return h[0] == IPV4_VERSION_IHL && total_bytes >= IPV4_BYTES && total_bytes <= bytes &&
            (ld_be16(h + 6) & IPV4_FRAGMENT_MASK) == 0 && ipv4_sum_is_right(h);
 }
-
-/* Decodes and checks the next header of @in.  The checks, in this order: DROP_SHORT,
- * DROP_BAD_IP_HEADER (version, header length), DROP_BAD_IP_CHECKSUM, DROP_BAD_IP_HEADER (total
- * length too large), DROP_FRAGMENT.  On success @in ends with the IP packet, which removes Ethernet
- * padding.  On failure @out is unchanged.
- */
-enum drop_reason ip_parse(struct ip *out, struct rd_cur *in);
 
 /* Writes a header with its checksum.  Both addresses must be of h->version. */
 void ip_build(const struct ip *h, struct wr_cur *out);

@@ -8,6 +8,7 @@
 #ifndef EMU_WIRE_MLD_H
 #define EMU_WIRE_MLD_H
 
+#include "emu/facts/enum/drop.h"
 #include "emu/wire/igmp.h"
 #include "emu/wire/ip.h"
 

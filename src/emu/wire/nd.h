@@ -14,7 +14,6 @@
 #include <stdint.h>
 
 #include "emu/base/cursor.h"
-#include "emu/facts/enums.h"
 #include "emu/wire/icmp.h"
 
 #define ND_BYTES     32u  /* a message with a link-layer address, including the ICMPv6 header */

@@ -3,7 +3,11 @@
 
 #include "emu/base/assert.h"
 #include "emu/base/cursor.h"
+#include "emu/facts/enum/op_header.h"
 #include "emu/wire/icrc.h"
+#include "emu/wire/parse.h"
+
+_Static_assert(sizeof(((struct packet *)0)->imm_data) == IMM_BYTES, "immediate data has room");
 
 size_t packet_frame_bytes(const struct packet *p)
 {

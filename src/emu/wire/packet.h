@@ -17,7 +17,6 @@
 #include <stdint.h>
 
 #include "emu/facts/compared.h"
-#include "emu/facts/enums.h"
 #include "emu/facts/opcode.h"
 #include "emu/wire/bth.h"
 #include "emu/wire/eth.h"
@@ -38,12 +37,12 @@ struct packet {
     struct reth reth;
     struct atomic_eth atomic;
     struct aeth aeth;
-    uint64_t atomic_ack;         /* original value of the atomic's memory */
-    uint8_t imm_data[IMM_BYTES]; /* in network order, as in the verbs */
-    uint32_t ieth_rkey;          /* key to invalidate */
-    const uint8_t *payload;      /* points into the frame */
-    uint32_t payload_bytes;      /* without the pad */
-    struct compared refused;     /* the values that a failed check of packet_parse() compared */
+    uint64_t atomic_ack;     /* original value of the atomic's memory */
+    uint8_t imm_data[4];     /* in network order, as in the verbs */
+    uint32_t ieth_rkey;      /* key to invalidate */
+    const uint8_t *payload;  /* points into the frame */
+    uint32_t payload_bytes;  /* without the pad */
+    struct compared refused; /* the values that a failed check of packet_parse() compared */
 };
 
 /* Returns the pad of a payload, which makes its length a multiple of 4. */
@@ -55,30 +54,6 @@ static inline uint32_t packet_pad_bytes(uint32_t payload_bytes)
 /* Returns the length of the whole frame of @p.  Uses ip.version, bth.opcode and payload_bytes only.
  */
 size_t packet_frame_bytes(const struct packet *p);
-
-/* Decodes and checks @len bytes at @frame.  The checks, in this order, and their results:
- *
- *	Ethernet header present		DROP_SHORT
- *	IPv4 or IPv6			DROP_BAD_ETHERTYPE (VLAN tags, ARP)
- *	IP header			see ip_parse()
- *	UDP to port 4791		DROP_NOT_ROCE
- *	UDP length is the IP payload's	DROP_BAD_UDP_LENGTH
- *	BTH and ICRC present		DROP_SHORT
- *	ICRC				DROP_BAD_ICRC
- *	transport version		DROP_BAD_VERSION
- *	opcode defined			DROP_BAD_OPCODE
- *	extension headers present	DROP_SHORT
- *	pad count			DROP_BAD_PAD: larger than the rest of the packet
- *
- * The ICRC is checked before everything that it protects, so a damaged frame is never answered.
- * With DROP_BAD_OPCODE everything up to bth is set, and @out->op->name is NULL: a responder may
- * send a NAK.  With other failures all of @out is zero except @refused.
- *
- * Bytes behind the IP packet (Ethernet padding) are ignored.  The caller checks MAC, GID, QPN and
- * P_Key.  It also checks that the pad is the one that the payload needs, because a failure may need
- * an answer.
- */
-enum drop_reason packet_parse(struct packet *out, const uint8_t *frame, size_t len);
 
 /* Returns the offset of the ICRC in a frame, without checking it.  Returns 0 if the frame is not
  * RoCEv2, or packet_parse() would refuse it before it checks the ICRC.

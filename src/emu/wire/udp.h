@@ -10,7 +10,6 @@
 #include <stdint.h>
 
 #include "emu/base/cursor.h"
-#include "emu/facts/enums.h"
 
 #define UDP_BYTES     8u
 #define UDP_PORT_ROCE 4791u
@@ -25,19 +24,6 @@ static inline struct udp udp_read(const uint8_t h[UDP_BYTES])
 {
     return (struct udp){
         .src_port = ld_be16(h), .dst_port = ld_be16(h + 2), .bytes = ld_be16(h + 4)};
-}
-
-/* Decodes the next header of @in.  Returns DROP_NONE or DROP_SHORT.  The caller checks ports and
- * length.  On failure @out is unchanged.
- */
-static inline enum drop_reason udp_parse(struct udp *out, struct rd_cur *in)
-{
-    const uint8_t *h = rd_take(in, UDP_BYTES);
-
-    if (!h)
-        return DROP_SHORT;
-    *out = udp_read(h);
-    return DROP_NONE;
 }
 
 void udp_build(const struct udp *h, struct wr_cur *out);

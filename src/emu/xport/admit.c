@@ -5,6 +5,8 @@
 
 #include "emu/base/assert.h"
 #include "emu/base/cursor.h"
+#include "emu/facts/enum/qp_state.h"
+#include "emu/hca/ctrl.h"
 #include "emu/xport/xport_qp.h"
 
 /* The upper three bits of an opcode are the service, also for reserved opcodes.  [IBTA1 9.2.1] */

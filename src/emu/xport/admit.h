@@ -4,6 +4,7 @@
 #ifndef EMU_XPORT_ADMIT_H
 #define EMU_XPORT_ADMIT_H
 
+#include "emu/facts/enum/drop.h"
 #include "emu/xport/xport.h"
 
 /* Finds the queue pair for @p.  Returns DROP_NONE and the queue pair in @ret, or the reason of the

@@ -13,6 +13,7 @@
 #include "emu/base/cold.h"
 #include "emu/facts/aeth.h"
 #include "emu/facts/device.h"
+#include "emu/facts/enum/op_header.h"
 #include "emu/xport/retry.h"
 #include "emu/xport/wqe.h"
 

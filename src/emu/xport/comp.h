@@ -8,6 +8,7 @@
 #define EMU_XPORT_COMP_H
 
 #include "emu/facts/compared.h"
+#include "emu/facts/enum/profile.h"
 #include "emu/facts/psn.h"
 #include "emu/wire/packet.h"
 #include "emu/xport/xport_qp.h"

@@ -3,6 +3,9 @@
 
 #include "emu/base/assert.h"
 #include "emu/facts/aeth.h"
+#include "emu/facts/enum/qp_state.h"
+#include "emu/trace/emit.h"
+#include "emu/trace/events/qp.h"
 #include "emu/xport/internal.h"
 
 /* @a - @b in 24-bit serial number arithmetic. */

@@ -2,6 +2,7 @@
 #include "emu/xport/drain.h"
 
 #include "emu/base/assert.h"
+#include "emu/facts/enum/qp_attr.h"
 #include "emu/xport/internal.h"
 
 /* Drained: no packet is unacknowledged and no request is sent in part.  A request that was fetched

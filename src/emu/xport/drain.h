@@ -7,6 +7,7 @@
 #ifndef EMU_XPORT_DRAIN_H
 #define EMU_XPORT_DRAIN_H
 
+#include "emu/facts/enum/qp_state.h"
 #include "emu/xport/xport_qp.h"
 
 /* Returns true if draining forbids this MODIFY_QP request. */

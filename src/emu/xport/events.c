@@ -7,6 +7,8 @@
  * request.  The responder raises one for a request that it refuses before it has taken a receive.
  */
 #include "emu/base/assert.h"
+#include "emu/facts/enum/object.h"
+#include "emu/facts/enum/qp_state.h"
 #include "emu/xport/internal.h"
 
 void xport_event(const struct xport_qp *xqp, enum async_event type)

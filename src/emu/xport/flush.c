@@ -7,6 +7,8 @@
  * flushed at the next look.
  */
 #include "emu/base/assert.h"
+#include "emu/facts/enum/object.h"
+#include "emu/facts/enum/qp_state.h"
 #include "emu/xport/internal.h"
 
 static void give_back(struct xport_qp *xqp, enum wq wq, uint32_t desc)

@@ -4,6 +4,8 @@
 #define EMU_XPORT_INTERNAL_H
 
 #include "emu/base/cold.h"
+#include "emu/facts/enum/async_event.h"
+#include "emu/facts/enum/timer.h"
 #include "emu/xport/resp.h"
 #include "emu/xport/xport_qp.h"
 

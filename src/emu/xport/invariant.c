@@ -3,6 +3,7 @@
  */
 #include "emu/base/assert.h"
 #include "emu/base/log2.h"
+#include "emu/facts/enum/qp_state.h"
 #include "emu/xport/internal.h"
 #include "emu/xport/retry.h"
 

@@ -7,6 +7,12 @@
  * completions keep the order of posting.
  */
 #include "emu/base/assert.h"
+#include "emu/facts/enum/qp_state.h"
+#include "emu/facts/enum/qp_type.h"
+#include "emu/facts/enum/send_flag.h"
+#include "emu/facts/enum/wr_opcode.h"
+#include "emu/trace/emit.h"
+#include "emu/trace/events/qp.h"
 #include "emu/xport/credit.h"
 #include "emu/xport/internal.h"
 #include "emu/xport/wqe.h"

@@ -11,8 +11,11 @@
  * request completes when it is the oldest, and go-back-N skips it.  [IBTA1 10.6.5.1]
  */
 #include "emu/base/assert.h"
+#include "emu/facts/enum/wr_opcode.h"
 #include "emu/hca/mr.h"
 #include "emu/hca/mw.h"
+#include "emu/trace/emit.h"
+#include "emu/trace/events/qp.h"
 #include "emu/xport/internal.h"
 
 /* The result of a request without packets. */

@@ -9,6 +9,7 @@
 
 #include "emu/base/assert.h"
 #include "emu/facts/device.h"
+#include "emu/facts/enum/op_header.h"
 #include "emu/facts/profile.h"
 #include "emu/xport/wqe.h"
 

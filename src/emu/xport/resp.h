@@ -11,6 +11,8 @@
 
 #include "emu/base/cold.h"
 #include "emu/facts/compared.h"
+#include "emu/facts/enum/profile.h"
+#include "emu/facts/enum/syndrome.h"
 #include "emu/facts/psn.h"
 #include "emu/xport/xport_qp.h"
 

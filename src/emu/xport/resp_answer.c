@@ -9,6 +9,10 @@
  */
 #include "emu/base/assert.h"
 #include "emu/facts/aeth.h"
+#include "emu/facts/enum/op_header.h"
+#include "emu/facts/enum/opcode.h"
+#include "emu/trace/emit.h"
+#include "emu/trace/events/frames.h"
 #include "emu/xport/credit.h"
 #include "emu/xport/internal.h"
 

@@ -18,6 +18,8 @@
 
 #include "emu/base/assert.h"
 #include "emu/facts/aeth.h"
+#include "emu/trace/emit.h"
+#include "emu/trace/events/qp.h"
 #include "emu/xport/internal.h"
 
 /* Timer value: the timer has expired, and its effect waits for retry_go_on(). */

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "emu/facts/enum/profile.h"
 #include "emu/facts/profile.h"
 #include "emu/xport/xport_qp.h"
 

@@ -2,6 +2,7 @@
 #include "emu/xport/service.h"
 
 #include "emu/base/assert.h"
+#include "emu/facts/enum/qp_type.h"
 #include "emu/xport/internal.h"
 
 static enum drop_reason reliable_receive(struct xport_qp *xqp, const struct packet *p,

@@ -7,13 +7,14 @@
 
 #include <stdbool.h>
 
+#include "emu/facts/enum/drop.h"
 #include "emu/facts/opcode.h"
 #include "emu/xport/xport.h"
 
 struct xport_qp;
 
 struct service {
-    enum qp_type type;
+    uint32_t type;           /* enum qp_type */
     enum op_service packets; /* service of the opcodes that its queue pairs receive */
     bool connected;          /* each queue pair has one peer and one path to it */
     bool reliable;           /* requests are acknowledged, retransmitted and answered */

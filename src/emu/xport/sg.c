@@ -2,6 +2,8 @@
 #include "emu/xport/sg.h"
 
 #include "emu/base/copy.h"
+#include "emu/trace/emit.h"
+#include "emu/trace/events/qp.h"
 #include "emu/wire/icrc.h"
 
 enum rule sge_check(const struct hca *h, const struct sg_list *l, struct sge_cur at, uint32_t bytes,

@@ -5,6 +5,7 @@
 #ifndef EMU_XPORT_WQE_H
 #define EMU_XPORT_WQE_H
 
+#include "emu/facts/enum/profile.h"
 #include "emu/facts/opcode.h"
 #include "emu/facts/profile.h"
 #include "emu/facts/rfc.h"

@@ -8,11 +8,20 @@
 #include "emu/base/log2.h"
 #include "emu/facts/aeth.h"
 #include "emu/facts/device.h"
+#include "emu/facts/enum/mtu.h"
+#include "emu/facts/enum/op_header.h"
+#include "emu/facts/enum/qp_attr.h"
+#include "emu/facts/enum/qp_type.h"
 #include "emu/facts/profile.h"
+#include "emu/hca/ctrl.h"
 #include "emu/hca/key.h"
 #include "emu/hca/mcast.h"
+#include "emu/trace/emit.h"
+#include "emu/trace/events/frames.h"
+#include "emu/trace/events/qp.h"
 #include "emu/xport/admit.h"
 #include "emu/xport/credit.h"
+#include "emu/xport/ctrl.h"
 #include "emu/xport/drain.h"
 #include "emu/xport/internal.h"
 
@@ -382,7 +391,7 @@ static enum drop_reason receive_group(struct xport *x, const struct packet *p,
     return all == DROP_OWN_COPY ? turn_away(x, NULL, p, info, all) : all;
 }
 
-enum drop_reason xport_receive(struct xport *x, const struct packet *p, const struct rx_info *info)
+uint32_t xport_receive(struct xport *x, const struct packet *p, const struct rx_info *info)
 {
     struct qp *qp = NULL;
     enum drop_reason reason;

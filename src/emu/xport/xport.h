@@ -124,7 +124,7 @@ struct xport_ops {
     /* Reports asynchronous event @type of object @number to the guest.  @kind must be
      * async_object(@type).  The state change that it reports has already happened.
      */
-    void (*event)(void *ctx, enum async_event type, enum object_kind kind, uint32_t number);
+    void (*event)(void *ctx, uint32_t type, uint32_t kind, uint32_t number);
 };
 
 struct xport_counters {
@@ -146,33 +146,6 @@ void xport_init(struct xport *x, struct hca *hca, const struct xport_ops *ops, v
 
 /* Destroys all queue pairs. */
 void xport_done(struct xport *x);
-
-/* Creates a queue pair, as hca_qp_create().  Returns RSP_NOT_SUPPORTED for a type without a
- * service.
- */
-enum ctrl_rsp xport_qp_create(struct xport *x, const struct qp_config *config, struct qp **ret);
-
-/* Changes the queue lengths of @qp.  A queue whose length changes must be empty.
- *
- * Return: RSP_OK
- *	   RSP_INVALID_ARG  beyond the limits
- *	   RSP_BUSY         a send is not complete
- */
-enum ctrl_rsp xport_qp_resize(struct xport *x, struct qp *qp, uint32_t max_send_wr,
-                              uint32_t max_recv_wr);
-
-/* Destroys a queue pair.  Its chains stay in the rings, which the driver must reset.  A shared
- * receive that it holds is returned to the driver without a completion.  Returns RSP_OK or
- * RSP_BAD_HANDLE.
- */
-enum ctrl_rsp xport_qp_destroy(struct xport *x, uint32_t qpn);
-
-/* Checks a MODIFY_QP request as hca_qp_check_modify() does, and applies it.  A transition to ERR
- * completes everything that is posted with WR_FLUSH_ERR.  A transition to RESET returns it without
- * completions.
- */
-enum ctrl_rsp xport_qp_modify(struct xport *x, struct qp *qp, uint32_t mask,
-                              const struct qp_attr *attr);
 
 /* Returns true if @qp is in SQD and work requests that were started are not complete. */
 bool xport_is_draining(const struct qp *qp);
@@ -200,7 +173,7 @@ struct rx_info {
  * reserved opcode may need a NAK.  Emits rx or drop.  Returns the reason if the packet was dropped,
  * otherwise DROP_NONE.
  */
-enum drop_reason xport_receive(struct xport *x, const struct packet *p, const struct rx_info *info);
+uint32_t xport_receive(struct xport *x, const struct packet *p, const struct rx_info *info);
 
 /* Handler of SIM_QP_TIMER.  With @held (bus mastering is off) the device can neither retransmit nor
  * complete.  The timer's effect is then delayed until xport_go_on(), unless the timer is stopped
@@ -222,7 +195,7 @@ struct tx_info {
     uint8_t opcode;
     uint32_t dest_qpn;
     struct psn psn;
-    enum syndrome syndrome; /* SYN_NONE: not an acknowledge or response */
+    uint32_t syndrome; /* enum syndrome; SYN_NONE: not an acknowledge or response */
 };
 
 /* Builds the next frame of @qp, alternating between answers and requests.  Emits its tx event and

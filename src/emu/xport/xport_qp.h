@@ -51,6 +51,8 @@
 #define EMU_XPORT_XPORT_QP_H
 
 #include "emu/facts/compared.h"
+#include "emu/facts/enum/pkt_act.h"
+#include "emu/facts/enum/wc_status.h"
 #include "emu/facts/psn.h"
 #include "emu/facts/wr.h"
 #include "emu/xport/service.h"

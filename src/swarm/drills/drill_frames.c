@@ -5,7 +5,8 @@
 #include <string.h>
 
 #include "emu/base/cursor.h"
-#include "emu/facts/enums.h"
+#include "emu/facts/enum/fault.h"
+#include "emu/facts/enum/profile.h"
 #include "emu/trace/event.h"
 #include "rdmalab/fault.h"
 #include "swarm/drills/frames.h"

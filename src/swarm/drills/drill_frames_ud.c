@@ -5,7 +5,9 @@
 #include <string.h>
 
 #include "emu/base/cursor.h"
-#include "emu/facts/enums.h"
+#include "emu/facts/enum/access.h"
+#include "emu/facts/enum/qp_type.h"
+#include "emu/facts/enum/wr_opcode.h"
 #include "rdmalab/inspect.h"
 #include "rdmalab/work.h"
 #include "swarm/drills/frames.h"

@@ -5,6 +5,11 @@
 #include <string.h>
 
 #include "emu/base/assert.h"
+#include "emu/facts/enum/profile.h"
+#include "emu/facts/enum/qp_state.h"
+#include "emu/facts/enum/qp_type.h"
+#include "emu/facts/enum/send_flag.h"
+#include "emu/facts/enum/wc_status.h"
 #include "swarm/drills/kinds.h"
 
 #define CQ_ENTRIES 32u

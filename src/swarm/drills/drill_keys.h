@@ -8,7 +8,7 @@
 #ifndef SWARM_DRILLS_DRILL_KEYS_H
 #define SWARM_DRILLS_DRILL_KEYS_H
 
-#include "emu/facts/enums.h"
+#include "emu/facts/enum/access.h"
 #include "rdmalab/memory.h"
 #include "swarm/drills/rig.h"
 

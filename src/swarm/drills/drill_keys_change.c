@@ -4,6 +4,9 @@
 #include <string.h>
 
 #include "emu/base/assert.h"
+#include "emu/facts/enum/wc_flag.h"
+#include "emu/facts/enum/wc_status.h"
+#include "emu/facts/enum/wr_opcode.h"
 #include "swarm/drills/drill_keys.h"
 
 #define RECV_BYTES 64u

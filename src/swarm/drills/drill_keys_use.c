@@ -5,6 +5,8 @@
 
 #include "emu/base/assert.h"
 #include "emu/base/cursor.h"
+#include "emu/facts/enum/wc_status.h"
+#include "emu/facts/enum/wr_opcode.h"
 #include "swarm/drills/drill_keys.h"
 
 #define MOST_BYTES 3000u

@@ -9,8 +9,14 @@
 
 #include "emu/base/assert.h"
 #include "emu/base/cursor.h"
+#include "emu/facts/enum/access.h"
+#include "emu/facts/enum/profile.h"
+#include "emu/facts/enum/send_flag.h"
+#include "emu/facts/enum/wc_flag.h"
+#include "emu/facts/enum/wc_status.h"
 #include "emu/facts/psn.h"
 #include "emu/facts/wr.h"
+#include "emu/trace/event.h"
 #include "swarm/drills/kinds.h"
 
 #define STEPS          16u

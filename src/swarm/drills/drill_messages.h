@@ -9,8 +9,8 @@
 #ifndef SWARM_DRILLS_DRILL_MESSAGES_H
 #define SWARM_DRILLS_DRILL_MESSAGES_H
 
-#include "emu/facts/enums.h"
-#include "emu/trace/event.h"
+#include "emu/facts/enum/qp_type.h"
+#include "emu/facts/enum/wr_opcode.h"
 #include "rdmalab/events.h"
 #include "rdmalab/trace.h"
 #include "swarm/drills/rig.h"

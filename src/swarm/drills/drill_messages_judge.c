@@ -4,9 +4,13 @@
 
 #include "emu/base/cursor.h"
 #include "emu/facts/aeth.h"
+#include "emu/facts/enum/op_header.h"
+#include "emu/facts/enum/send_flag.h"
+#include "emu/facts/enum/wc_flag.h"
 #include "emu/facts/psn.h"
 #include "emu/facts/wr.h"
 #include "emu/wire/packet.h"
+#include "emu/wire/parse.h"
 #include "swarm/drills/drill_messages.h"
 
 #define AROUND 64u /* bytes around the range of a step that must not change */

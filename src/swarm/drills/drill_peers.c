@@ -8,6 +8,14 @@
 
 #include "emu/base/assert.h"
 #include "emu/base/cursor.h"
+#include "emu/facts/enum/async_event.h"
+#include "emu/facts/enum/mtu.h"
+#include "emu/facts/enum/profile.h"
+#include "emu/facts/enum/qp_state.h"
+#include "emu/facts/enum/qp_type.h"
+#include "emu/facts/enum/wc_status.h"
+#include "emu/trace/event.h"
+#include "emu/wire/parse.h"
 #include "rdmalab/events.h"
 #include "swarm/drills/kinds.h"
 

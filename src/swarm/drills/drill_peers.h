@@ -10,9 +10,8 @@
 #ifndef SWARM_DRILLS_DRILL_PEERS_H
 #define SWARM_DRILLS_DRILL_PEERS_H
 
-#include "emu/facts/enums.h"
+#include "emu/facts/enum/access.h"
 #include "emu/facts/psn.h"
-#include "emu/trace/event.h"
 #include "emu/wire/packet.h"
 #include "rdmalab/fault.h"
 #include "rdmalab/trace.h"

@@ -5,6 +5,14 @@
 #include "emu/base/assert.h"
 #include "emu/base/cursor.h"
 #include "emu/facts/aeth.h"
+#include "emu/facts/enum/async_event.h"
+#include "emu/facts/enum/op_header.h"
+#include "emu/facts/enum/opcode.h"
+#include "emu/facts/enum/qp_state.h"
+#include "emu/facts/enum/qp_type.h"
+#include "emu/facts/enum/wc_flag.h"
+#include "emu/facts/enum/wc_opcode.h"
+#include "emu/facts/enum/wc_status.h"
 #include "swarm/drills/drill_peers.h"
 
 #define AHEAD 5u /* PSNs beyond the expected one */

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "emu/base/cursor.h"
-#include "emu/facts/enums.h"
+#include "emu/facts/virtio/vq_error.h"
 #include "rdmalab/inspect.h"
 #include "swarm/drills/drill_rings.h"
 

@@ -10,10 +10,14 @@
 #include <string.h>
 
 #include "emu/base/cursor.h"
-#include "emu/facts/enums.h"
+#include "emu/facts/enum/pci_function.h"
 #include "emu/facts/regs.h"
+#include "emu/facts/virtio/device_status.h"
+#include "emu/facts/virtio/feature.h"
 #include "emu/facts/virtio/net.h"
-#include "emu/trace/event.h"
+#include "emu/facts/virtio/net_feature.h"
+#include "emu/facts/virtio/vq_error.h"
+#include "emu/trace/kind.h"
 #include "rdmalab/inspect.h"
 #include "rdmalab/port.h"
 #include "rdmalab/trace.h"

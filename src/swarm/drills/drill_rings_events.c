@@ -9,7 +9,8 @@
 
 #include "emu/base/cursor.h"
 #include "emu/facts/device.h"
-#include "emu/facts/enums.h"
+#include "emu/facts/enum/async_event.h"
+#include "emu/facts/enum/pci_function.h"
 #include "emu/facts/regs.h"
 #include "emu/trace/event.h"
 #include "rdmalab/events.h"

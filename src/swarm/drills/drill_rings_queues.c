@@ -5,9 +5,17 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "emu/facts/enums.h"
+#include "emu/facts/enum/access.h"
+#include "emu/facts/enum/async_event.h"
+#include "emu/facts/enum/profile.h"
+#include "emu/facts/enum/qp_type.h"
+#include "emu/facts/enum/send_flag.h"
+#include "emu/facts/enum/wc_status.h"
+#include "emu/facts/enum/wr_opcode.h"
 #include "emu/facts/qp_fsm.h"
-#include "emu/trace/event.h"
+#include "emu/facts/virtio/feature.h"
+#include "emu/facts/virtio/ring_format.h"
+#include "emu/trace/kind.h"
 #include "rdmalab/events.h"
 #include "rdmalab/inspect.h"
 #include "rdmalab/srq.h"

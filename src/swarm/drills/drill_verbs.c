@@ -7,6 +7,9 @@
  */
 #include <string.h>
 
+#include "emu/facts/enum/object.h"
+#include "emu/facts/enum/profile.h"
+#include "emu/trace/event.h"
 #include "rdmalab/events.h"
 #include "swarm/drills/kinds.h"
 #include "swarm/drills/verbs.h"

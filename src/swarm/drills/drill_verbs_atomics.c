@@ -2,6 +2,12 @@
 /* The drill of verbs: atomics, UC messages with a lost packet, and flushing. */
 #include <string.h>
 
+#include "emu/facts/enum/fault.h"
+#include "emu/facts/enum/qp_state.h"
+#include "emu/facts/enum/qp_type.h"
+#include "emu/facts/enum/send_flag.h"
+#include "emu/facts/enum/wc_status.h"
+#include "emu/facts/enum/wr_opcode.h"
 #include "swarm/drills/verbs.h"
 
 static bool pair_of(struct drill *d, struct verbs_pair *p, uint32_t type, bool sig_all)

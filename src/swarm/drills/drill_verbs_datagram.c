@@ -2,6 +2,12 @@
 /* The drill of verbs: datagrams. */
 #include <string.h>
 
+#include "emu/facts/enum/qp_type.h"
+#include "emu/facts/enum/send_flag.h"
+#include "emu/facts/enum/wc_flag.h"
+#include "emu/facts/enum/wc_status.h"
+#include "emu/facts/enum/wr_opcode.h"
+#include "emu/trace/event.h"
 #include "swarm/drills/verbs.h"
 
 #define GRH_BYTES 40u

@@ -2,7 +2,17 @@
 /* The drill of verbs: when requests are sent, retransmitted and held back. */
 #include <string.h>
 
+#include "emu/facts/enum/async_event.h"
+#include "emu/facts/enum/fault.h"
+#include "emu/facts/enum/opcode.h"
+#include "emu/facts/enum/qp_attr.h"
+#include "emu/facts/enum/qp_state.h"
+#include "emu/facts/enum/qp_type.h"
+#include "emu/facts/enum/send_flag.h"
+#include "emu/facts/enum/wc_status.h"
+#include "emu/facts/enum/wr_opcode.h"
 #include "emu/facts/opcode.h"
+#include "emu/trace/event.h"
 #include "rdmalab/memory.h"
 #include "swarm/drills/verbs.h"
 

@@ -2,6 +2,15 @@
 /* The drill of verbs: objects, their states and their limits. */
 #include <string.h>
 
+#include "emu/facts/enum/async_event.h"
+#include "emu/facts/enum/mtu.h"
+#include "emu/facts/enum/qp_attr.h"
+#include "emu/facts/enum/qp_state.h"
+#include "emu/facts/enum/qp_type.h"
+#include "emu/facts/enum/send_flag.h"
+#include "emu/facts/enum/wc_status.h"
+#include "emu/facts/enum/wr_opcode.h"
+#include "emu/trace/event.h"
 #include "rdmalab/events.h"
 #include "rdmalab/srq.h"
 #include "swarm/drills/verbs.h"

@@ -2,6 +2,13 @@
 /* The drill of verbs: posting of requests, their results and their limits. */
 #include <string.h>
 
+#include "emu/facts/enum/qp_type.h"
+#include "emu/facts/enum/send_flag.h"
+#include "emu/facts/enum/wc_flag.h"
+#include "emu/facts/enum/wc_opcode.h"
+#include "emu/facts/enum/wc_status.h"
+#include "emu/facts/enum/wr_opcode.h"
+#include "emu/trace/event.h"
 #include "swarm/drills/verbs.h"
 
 #define BTH_AT 42u /* offset in a frame: after Ethernet, IPv4 and UDP */

@@ -5,8 +5,14 @@
 
 #include "emu/base/assert.h"
 #include "emu/facts/device.h"
+#include "emu/facts/enum/access.h"
+#include "emu/facts/enum/mtu.h"
+#include "emu/facts/enum/object.h"
+#include "emu/facts/enum/qp_attr.h"
+#include "emu/facts/enum/qp_type.h"
 #include "emu/facts/psn.h"
 #include "emu/facts/qp_fsm.h"
+#include "emu/facts/virtio/ring_format.h"
 #include "rdmalab/inspect.h"
 
 /* Path MTU of @e, enum mtu. */

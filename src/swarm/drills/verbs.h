@@ -5,8 +5,7 @@
 #ifndef SWARM_DRILLS_VERBS_H
 #define SWARM_DRILLS_VERBS_H
 
-#include "emu/facts/enums.h"
-#include "emu/trace/event.h"
+#include "emu/facts/enum/access.h"
 #include "rdmalab/fault.h"
 #include "rdmalab/trace.h"
 #include "swarm/drills/rig.h"

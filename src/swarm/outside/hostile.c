@@ -5,6 +5,7 @@
 
 #include "emu/base/assert.h"
 #include "emu/facts/device.h"
+#include "emu/facts/enum/opcode.h"
 #include "emu/wire/arp.h"
 #include "emu/wire/checksum.h"
 #include "emu/wire/icrc.h"

@@ -12,6 +12,7 @@
 #include <stddef.h>
 
 #include "emu/base/prng.h"
+#include "emu/facts/enum/mtu.h"
 #include "emu/facts/psn.h"
 #include "emu/wire/addr.h"
 

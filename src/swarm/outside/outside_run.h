@@ -5,6 +5,7 @@
 #ifndef SWARM_OUTSIDE_OUTSIDE_RUN_H
 #define SWARM_OUTSIDE_OUTSIDE_RUN_H
 
+#include "emu/facts/enum/access.h"
 #include "rdmalab/port.h"
 #include "swarm/outside/hostile.h"
 #include "testbed/testbed.h"

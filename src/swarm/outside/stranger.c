@@ -5,7 +5,11 @@
 
 #include "emu/base/assert.h"
 #include "emu/facts/device.h"
-#include "emu/facts/enums.h"
+#include "emu/facts/enum/drop.h"
+#include "emu/facts/enum/qp_attr.h"
+#include "emu/facts/enum/qp_type.h"
+#include "emu/facts/enum/send_flag.h"
+#include "emu/facts/enum/wr_opcode.h"
 #include "emu/facts/qp_fsm.h"
 #include "swarm/outside/outside_run.h"
 #include "tree/tree.h"

@@ -4,6 +4,12 @@
 #include <string.h>
 
 #include "emu/base/assert.h"
+#include "emu/facts/enum/access.h"
+#include "emu/facts/enum/fault.h"
+#include "emu/facts/enum/mtu.h"
+#include "emu/facts/enum/profile.h"
+#include "emu/facts/enum/qp_type.h"
+#include "emu/facts/enum/send_flag.h"
 #include "emu/facts/psn.h"
 #include "rdmalab/fault.h"
 

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "emu/facts/enum/send_flag.h"
+#include "emu/facts/enum/wc_status.h"
 #include "swarm/worlds/wire_tap.h"
 
 #define SENDS_AT_ONCE 32u

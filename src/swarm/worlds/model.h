@@ -17,6 +17,8 @@
 #ifndef SWARM_WORLDS_MODEL_H
 #define SWARM_WORLDS_MODEL_H
 
+#include "emu/facts/enum/profile.h"
+#include "emu/facts/enum/qp_type.h"
 #include "swarm/worlds/world_run.h"
 
 /* The programs report their actions.  model_has_room() returns true if @item may be posted now.

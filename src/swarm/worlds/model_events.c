@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The model of events, and the decision when a world is over. */
+#include "emu/facts/enum/async_event.h"
+#include "emu/facts/enum/object.h"
 #include "swarm/worlds/model.h"
 #include "swarm/worlds/wire_tap.h"
 

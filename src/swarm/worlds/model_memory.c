@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "emu/base/assert.h"
+#include "emu/facts/enum/send_flag.h"
 #include "process/must.h"
 #include "swarm/worlds/model.h"
 

@@ -3,6 +3,10 @@
 #include <string.h>
 
 #include "emu/facts/device.h"
+#include "emu/facts/enum/send_flag.h"
+#include "emu/facts/enum/wc_flag.h"
+#include "emu/facts/enum/wc_opcode.h"
+#include "emu/facts/enum/wc_status.h"
 #include "swarm/worlds/model.h"
 
 static const char right_bytes[] = "what is received is what was sent";

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "emu/base/cursor.h"
+#include "emu/facts/enum/wc_status.h"
 #include "emu/facts/wr.h"
 #include "swarm/worlds/model.h"
 #include "swarm/worlds/wire_tap.h"

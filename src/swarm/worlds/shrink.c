@@ -9,6 +9,9 @@
 #include <string.h>
 
 #include "emu/base/assert.h"
+#include "emu/facts/enum/profile.h"
+#include "emu/facts/enum/send_flag.h"
+#include "emu/facts/virtio/ring_format.h"
 #include "process/must.h"
 #include "swarm/worlds/world_try.h"
 

@@ -4,7 +4,9 @@
 #include <string.h>
 
 #include "emu/base/assert.h"
+#include "emu/facts/enum/fault.h"
 #include "emu/trace/event.h"
+#include "emu/wire/parse.h"
 #include "swarm/worlds/model.h"
 
 #define RATE_DEFAULT UINT64_C(100000000000)

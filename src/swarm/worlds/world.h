@@ -18,7 +18,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "emu/facts/enums.h"
+#include "emu/facts/enum/wr_opcode.h"
 
 #define WORLD_HOSTS_MAX  8u
 #define WORLD_CONNS_MAX  6u

@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "emu/base/assert.h"
+#include "emu/facts/enum/access.h"
+#include "emu/facts/enum/qp_attr.h"
 #include "emu/facts/opcode.h"
 #include "emu/facts/qp_fsm.h"
 #include "swarm/worlds/model.h"

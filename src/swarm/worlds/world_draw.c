@@ -5,8 +5,13 @@
 #include <string.h>
 
 #include "emu/base/assert.h"
+#include "emu/facts/enum/access.h"
+#include "emu/facts/enum/mtu.h"
+#include "emu/facts/enum/profile.h"
+#include "emu/facts/enum/qp_type.h"
 #include "emu/facts/opcode.h"
 #include "emu/facts/psn.h"
+#include "emu/facts/virtio/ring_format.h"
 #include "rdmalab/limits.h"
 
 #define SHORT_MESSAGE   1500u

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Draws faults on frames and devices, and links with jitter and loss bursts. */
 #include "emu/base/assert.h"
+#include "emu/facts/enum/fault.h"
+#include "emu/facts/enum/opcode.h"
+#include "emu/facts/enum/wire_field.h"
 #include "emu/facts/opcode.h"
 #include "rdmalab/fault.h"
 #include "swarm/worlds/world_draw.h"

@@ -3,6 +3,8 @@
 #include <string.h>
 
 #include "emu/base/assert.h"
+#include "emu/facts/enum/qp_type.h"
+#include "emu/facts/enum/send_flag.h"
 #include "emu/facts/wr.h"
 #include "swarm/worlds/world_draw.h"
 

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "emu/base/text.h"
+#include "emu/facts/enum/fault.h"
 #include "emu/trace/event.h"
 #include "rdmalab/inspect.h"
 

@@ -5,6 +5,8 @@
 
 #include "emu/base/assert.h"
 #include "emu/facts/aeth.h"
+#include "emu/facts/enum/opcode.h"
+#include "emu/facts/enum/qp_type.h"
 #include "emu/facts/psn.h"
 #include "emu/wire/packet.h"
 

@@ -8,8 +8,11 @@
 
 #include "emu/base/assert.h"
 #include "emu/facts/device.h"
+#include "emu/facts/enum/access.h"
+#include "emu/facts/enum/qp_attr.h"
 #include "emu/facts/psn.h"
 #include "emu/facts/qp_fsm.h"
+#include "emu/facts/virtio/ring_format.h"
 #include "emu/wire/addr.h"
 #include "rdmalab/trace.h"
 #include "swarm/worlds/model.h"

@@ -7,6 +7,8 @@
 #include "emu/base/assert.h"
 #include "emu/base/cursor.h"
 #include "emu/base/text.h"
+#include "emu/facts/enum/access.h"
+#include "emu/facts/enum/send_flag.h"
 #include "emu/facts/wr.h"
 #include "swarm/worlds/model.h"
 #include "swarm/worlds/world_run.h"

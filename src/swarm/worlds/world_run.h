@@ -13,6 +13,7 @@
 
 #include <stdio.h>
 
+#include "emu/facts/enum/qp_state.h"
 #include "rdmalab/events.h"
 #include "rdmalab/fault.h"
 #include "rdmalab/memory.h"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "emu/trace/event.h"
+#include "emu/trace/kind.h"
 #include "process/must.h"
 #include "rdmalab/trace.h"
 #include "swarm/worlds/model.h"

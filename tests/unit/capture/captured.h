@@ -6,6 +6,7 @@
 #define CAPTURED_H
 
 #include "capture/check.h"
+#include "emu/facts/enum/opcode.h"
 
 #define CAPTURED_MTU 256u
 

@@ -3,6 +3,10 @@
 
 #include <string.h>
 
+#include "emu/facts/enum/access.h"
+#include "emu/facts/enum/fault.h"
+#include "emu/facts/enum/pci_function.h"
+#include "emu/facts/virtio_rdma/ctrl_rsp.h"
 #include "virtio/function_up.h"
 
 #define STEPS_MAX 100000u

@@ -16,8 +16,12 @@
 #include "emu/base/cursor.h"
 #include "emu/device/rdma.h"
 #include "emu/device/virtio_net.h"
+#include "emu/facts/enum/qp_attr.h"
+#include "emu/facts/enum/qp_type.h"
 #include "emu/facts/qp_fsm.h"
 #include "emu/facts/rfc.h"
+#include "emu/facts/virtio_rdma/ctrl_cmd.h"
+#include "emu/trace/event.h"
 #include "emu/virtio/function.h"
 #include "emu/virtio/vq_device.h"
 

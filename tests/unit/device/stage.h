@@ -3,6 +3,7 @@
 #ifndef TESTS_UNIT_DEVICE_STAGE_H
 #define TESTS_UNIT_DEVICE_STAGE_H
 
+#include "emu/facts/virtio_rdma/ctrl_rsp.h"
 #include "machine.h"
 
 #define PAGES_AT 0x100000u /* a list of pages */

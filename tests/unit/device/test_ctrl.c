@@ -2,6 +2,8 @@
 /* The control queue: the answer of each command to valid requests, at the limits of its arguments
  * and beyond them.  test_requests.c tests how a request may be split into buffers.
  */
+#include "emu/facts/enum/access.h"
+#include "emu/facts/virtio_rdma/ctrl_rsp.h"
 #include "machine.h"
 
 #include <string.h>

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Asynchronous events, written by the device into the buffers of the event queue. */
+#include "emu/facts/enum/object.h"
+#include "emu/facts/virtio_rdma/ctrl_rsp.h"
 #include "machine.h"
 
 #include <string.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The device from power-on to reset: configuration, queues, interrupts. */
+#include "emu/facts/virtio_rdma/ctrl_rsp.h"
 #include "machine.h"
 
 #include <string.h>

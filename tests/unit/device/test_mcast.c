@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The commands for multicast groups, and the flags of CREATE_QP. */
+#include "emu/facts/virtio_rdma/ctrl_rsp.h"
 #include "machine.h"
 
 /* A queue pair of @type, of a PD and a CQ that the first call makes. */

@@ -4,7 +4,14 @@
 
 #include <string.h>
 
+#include "emu/facts/enum/drop.h"
+#include "emu/facts/enum/fault.h"
+#include "emu/facts/enum/opcode.h"
+#include "emu/facts/enum/syndrome.h"
+#include "emu/facts/enum/wr_opcode.h"
+#include "emu/hca/ctrl.h"
 #include "emu/wire/packet.h"
+#include "emu/xport/ctrl.h"
 
 static const uint8_t other_mac[MAC_BYTES] = {2, 0, 0, 0, 0, 2};
 static const uint8_t group_mac[MAC_BYTES] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff};

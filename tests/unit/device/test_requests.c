@@ -2,6 +2,8 @@
 /* How a control request may be split into buffers, when it is executed, and what happens to a
  * malformed control queue.
  */
+#include "emu/facts/enum/pci_function.h"
+#include "emu/facts/virtio_rdma/ctrl_rsp.h"
 #include "machine.h"
 
 #include <string.h>

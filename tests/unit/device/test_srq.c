@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Shared receive queues: requests, rings, and receives that queue pairs take from them. */
+#include "emu/facts/enum/send_flag.h"
+#include "emu/facts/enum/wc_status.h"
+#include "emu/facts/enum/wr_opcode.h"
+#include "emu/facts/virtio_rdma/ctrl_rsp.h"
 #include "machine.h"
 
 #include <stddef.h>

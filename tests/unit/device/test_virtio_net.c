@@ -7,7 +7,10 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "emu/facts/enum/drop.h"
+#include "emu/facts/enum/pci_function.h"
 #include "emu/facts/virtio/net.h"
+#include "emu/facts/virtio/net_feature.h"
 
 #define OUT_AT BUFFER_AT
 #define IN_AT  (BUFFER_AT + 0x8000u)

@@ -7,7 +7,13 @@
 #include <string.h>
 
 #include "emu/device/internal.h"
+#include "emu/facts/enum/send_flag.h"
+#include "emu/facts/enum/wc_flag.h"
+#include "emu/facts/enum/wc_opcode.h"
+#include "emu/facts/enum/wc_status.h"
+#include "emu/facts/enum/wr_opcode.h"
 #include "emu/facts/rules.h"
+#include "emu/facts/virtio_rdma/ctrl_rsp.h"
 
 #define SOURCE PAIR_MEM
 #define TARGET (PAIR_MEM + 2 * RAM_PAGE_BYTES)

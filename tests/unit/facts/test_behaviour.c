@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "emu/facts/behaviour.h"
+#include "emu/facts/enum_table.h"
 
 static void the_numbers_have_no_holes(void **state)
 {

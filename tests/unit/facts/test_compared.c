@@ -3,6 +3,10 @@
 #include "testing.h"
 
 #include "emu/facts/compared.h"
+#include "emu/facts/enum/access.h"
+#include "emu/facts/enum/drop.h"
+#include "emu/facts/enum/qp_state.h"
+#include "emu/facts/rules.h"
 #include "emu/facts/virtio_rdma/refusal.h"
 
 static void both_values_are_said_as_the_rule_has_them(void **state)

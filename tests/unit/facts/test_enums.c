@@ -4,7 +4,7 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "emu/facts/enums.h"
+#include "emu/facts/enum/mtu.h"
 #include "emu/facts/opcode.h"
 #include "emu/facts/regs.h"
 #include "emu/facts/rules.h"

@@ -7,6 +7,10 @@
 #include "testing.h"
 
 #include "emu/base/assert.h"
+#include "emu/facts/enum/qp_attr.h"
+#include "emu/facts/enum/qp_state.h"
+#include "emu/facts/enum/wc_flag.h"
+#include "emu/facts/enum/wr_opcode.h"
 #include "emu/facts/virtio_rdma/layout.h"
 
 struct natural_wqe {

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "emu/facts/enum/op_header.h"
+#include "emu/facts/enum/opcode.h"
 #include "emu/facts/opcode.h"
 
 static void only_the_defined_opcodes_have_a_name(void **state)

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "emu/facts/enum/profile.h"
 #include "emu/facts/profile.h"
 
 /* A row in which all agree would say nothing. */

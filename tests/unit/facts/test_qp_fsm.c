@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "testing.h"
 
+#include "emu/facts/enum/qp_attr.h"
+#include "emu/facts/enum/qp_type.h"
 #include "emu/facts/qp_fsm.h"
 
 #define STATES    7u

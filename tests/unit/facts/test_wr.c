@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "testing.h"
 
+#include "emu/facts/enum/op_header.h"
+#include "emu/facts/enum/opcode.h"
+#include "emu/facts/enum/qp_type.h"
+#include "emu/facts/enum/wr_opcode.h"
 #include "emu/facts/wr.h"
 
 static void opcodes_by_type_and_position(void **state)

@@ -9,6 +9,13 @@
 
 #include <string.h>
 
+#include "emu/facts/enum/mtu.h"
+#include "emu/facts/enum/object.h"
+#include "emu/facts/enum/qp_attr.h"
+#include "emu/facts/enum/qp_state.h"
+#include "emu/facts/enum/qp_type.h"
+#include "emu/facts/enum/send_flag.h"
+#include "emu/facts/enum/wr_opcode.h"
 #include "emu/guest/verbs/verbs.h"
 
 static const uint8_t peer_gid[GID_BYTES] = {[10] = 0xff, 0xff, 10, 0, 0, 2};

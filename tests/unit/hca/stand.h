@@ -7,6 +7,8 @@
 
 #include "testing.h"
 
+#include "emu/facts/enum/mtu.h"
+#include "emu/hca/ctrl.h"
 #include "emu/hca/hca.h"
 
 #define STAND_RAM_BYTES (64u * 4096u)

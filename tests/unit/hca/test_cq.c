@@ -2,6 +2,7 @@
 /* Completion queues: which completions raise an event, and which are kept. */
 #include "testing.h"
 
+#include "emu/facts/enum/wc_status.h"
 #include "emu/hca/cq.h"
 #include "stand.h"
 

@@ -6,6 +6,7 @@
 
 #include "emu/base/fnv.h"
 #include "emu/facts/device.h"
+#include "emu/facts/enum/qp_type.h"
 #include "emu/hca/qp.h"
 #include "stand.h"
 

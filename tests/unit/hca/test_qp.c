@@ -5,6 +5,10 @@
 #include <string.h>
 
 #include "emu/facts/device.h"
+#include "emu/facts/enum/access.h"
+#include "emu/facts/enum/qp_attr.h"
+#include "emu/facts/enum/qp_state.h"
+#include "emu/facts/enum/qp_type.h"
 #include "emu/hca/qp.h"
 #include "stand.h"
 

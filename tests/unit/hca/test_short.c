@@ -4,6 +4,7 @@
  */
 #include "testing.h"
 
+#include "emu/facts/enum/qp_type.h"
 #include "emu/hca/cq.h"
 #include "emu/hca/mcast.h"
 #include "emu/hca/mr.h"

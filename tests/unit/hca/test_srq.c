@@ -2,6 +2,7 @@
 /* Shared receive queues: their attributes, their users, and the limit event. */
 #include "testing.h"
 
+#include "emu/facts/enum/qp_type.h"
 #include "emu/hca/cq.h"
 #include "emu/hca/qp.h"
 #include "emu/hca/srq.h"

@@ -7,6 +7,9 @@
 
 #include <string.h>
 
+#include "emu/facts/enum/drop.h"
+#include "emu/facts/enum/qp_attr.h"
+#include "emu/facts/enum/qp_type.h"
 #include "emu/facts/qp_fsm.h"
 #include "emu/lab/world.h"
 #include "rdmalab/events.h"

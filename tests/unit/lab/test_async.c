@@ -3,6 +3,7 @@
 #include "strangers.h"
 
 #include "emu/base/cursor.h"
+#include "emu/facts/enum/object.h"
 
 static size_t take(const struct strangers *s, struct rdl_async_event *e)
 {

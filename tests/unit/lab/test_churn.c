@@ -8,7 +8,11 @@
 #include <string.h>
 
 #include "emu/base/prng.h"
-#include "emu/facts/enums.h"
+#include "emu/facts/enum/fault.h"
+#include "emu/facts/enum/opcode.h"
+#include "emu/facts/enum/qp_attr.h"
+#include "emu/facts/enum/qp_type.h"
+#include "emu/facts/enum/send_flag.h"
 #include "emu/facts/qp_fsm.h"
 #include "emu/lab/world.h"
 #include "emu/xport/xport_qp.h"

@@ -6,7 +6,13 @@
 
 #include <string.h>
 
-#include "emu/facts/enums.h"
+#include "emu/facts/enum/access.h"
+#include "emu/facts/enum/fault.h"
+#include "emu/facts/enum/qp_attr.h"
+#include "emu/facts/enum/qp_type.h"
+#include "emu/facts/enum/send_flag.h"
+#include "emu/facts/enum/wc_status.h"
+#include "emu/facts/enum/wr_opcode.h"
 #include "emu/facts/qp_fsm.h"
 #include "emu/lab/world.h"
 #include "rdmalab/ip.h"

@@ -2,7 +2,8 @@
 /* Device faults: invalid ones are refused, and adding and removing faults leaves nothing behind. */
 #include "testing.h"
 
-#include "emu/facts/enums.h"
+#include "emu/facts/enum/fault.h"
+#include "emu/facts/enum/send_flag.h"
 #include "emu/lab/world.h"
 #include "testbed/testbed.h"
 

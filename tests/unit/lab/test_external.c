@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "emu/facts/enums.h"
 #include "rdmalab/events.h"
 #include "rdmalab/inspect.h"
 #include "rdmalab/ip.h"

@@ -4,6 +4,7 @@
  */
 #include "lab/strangers.h"
 
+#include "emu/facts/enum/frame_kind.h"
 #include "wire/group_vectors.h"
 
 #define SECOND 1000000000u

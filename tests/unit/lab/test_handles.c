@@ -4,7 +4,8 @@
 
 #include <string.h>
 
-#include "emu/facts/enums.h"
+#include "emu/facts/enum/object.h"
+#include "emu/facts/enum/qp_type.h"
 #include "rdmalab/inspect.h"
 #include "rdmalab/verbs.h"
 

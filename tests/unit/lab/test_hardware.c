@@ -6,7 +6,7 @@
 
 #include "emu/base/cursor.h"
 #include "emu/facts/device.h"
-#include "emu/facts/enums.h"
+#include "emu/facts/enum/pci_function.h"
 #include "emu/facts/pci.h"
 #include "emu/facts/regs.h"
 #include "rdmalab/inspect.h"

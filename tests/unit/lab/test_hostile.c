@@ -8,7 +8,9 @@
 #include <string.h>
 
 #include "emu/base/prng.h"
-#include "emu/facts/enums.h"
+#include "emu/facts/enum/drop.h"
+#include "emu/facts/enum/pkt_act.h"
+#include "emu/facts/enum/send_flag.h"
 #include "emu/facts/rfc.h"
 #include "emu/lab/world.h"
 #include "emu/virtio/vring.h"

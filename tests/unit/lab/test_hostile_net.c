@@ -5,6 +5,7 @@
 #include "lab/strangers.h"
 
 #include "emu/base/prng.h"
+#include "emu/facts/enum/wr_opcode.h"
 #include "wire/neighbours.h"
 
 #define ROUNDS 300u

@@ -7,7 +7,11 @@
 #include <string.h>
 
 #include "emu/base/text.h"
-#include "emu/facts/enums.h"
+#include "emu/facts/enum/fault.h"
+#include "emu/facts/enum/mtu.h"
+#include "emu/facts/enum/object.h"
+#include "emu/facts/enum/qp_state.h"
+#include "emu/facts/enum/send_flag.h"
 #include "rdmalab/fault.h"
 #include "rdmalab/inspect.h"
 #include "testbed/testbed.h"

@@ -7,7 +7,12 @@
 #include <string.h>
 
 #include "emu/base/text.h"
+#include "emu/facts/enum/fault.h"
+#include "emu/facts/enum/object.h"
+#include "emu/facts/enum/send_flag.h"
+#include "emu/facts/enum/syndrome.h"
 #include "emu/facts/leaf.h"
+#include "emu/facts/virtio/ring_format.h"
 #include "emu/lab/world.h"
 #include "rdmalab/events.h"
 #include "rdmalab/inspect.h"

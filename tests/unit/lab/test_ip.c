@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Address resolution between hosts: ARP, neighbour discovery, ping, MODIFY_QP. */
+#include "emu/facts/enum/fault.h"
+#include "emu/facts/enum/frame_kind.h"
+#include "emu/facts/virtio/ring_format.h"
 #include "lab/strangers.h"
 
 static const uint8_t nobody[16] = {[10] = 0xff, 0xff, 10, 0, 0, 99};

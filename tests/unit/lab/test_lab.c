@@ -4,7 +4,17 @@
 
 #include <string.h>
 
-#include "emu/facts/enums.h"
+#include "emu/facts/enum/fault.h"
+#include "emu/facts/enum/mtu.h"
+#include "emu/facts/enum/object.h"
+#include "emu/facts/enum/packet_class.h"
+#include "emu/facts/enum/profile.h"
+#include "emu/facts/enum/qp_attr.h"
+#include "emu/facts/enum/qp_state.h"
+#include "emu/facts/enum/qp_type.h"
+#include "emu/facts/enum/send_flag.h"
+#include "emu/facts/enum/wire_field.h"
+#include "emu/facts/virtio/feature.h"
 #include "rdmalab/fault.h"
 #include "rdmalab/inspect.h"
 #include "testbed/testbed.h"

@@ -6,7 +6,10 @@
 
 #include <stdio.h>
 
-#include "emu/facts/enums.h"
+#include "emu/facts/enum/access.h"
+#include "emu/facts/enum/fault.h"
+#include "emu/facts/enum/qp_type.h"
+#include "emu/facts/virtio/ring_format.h"
 #include "emu/lab/world.h"
 #include "rdmalab/fault.h"
 #include "rdmalab/verbs.h"

@@ -4,9 +4,16 @@
 
 #include <string.h>
 
-#include "emu/facts/enums.h"
+#include "emu/facts/enum/mtu.h"
+#include "emu/facts/enum/qp_attr.h"
+#include "emu/facts/enum/qp_type.h"
+#include "emu/facts/enum/send_flag.h"
+#include "emu/facts/enum/wc_opcode.h"
+#include "emu/facts/enum/wc_status.h"
+#include "emu/facts/enum/wr_opcode.h"
 #include "emu/facts/qp_fsm.h"
 #include "emu/net/net.h"
+#include "emu/trace/event.h"
 #include "testbed/testbed.h"
 
 #define BYTES 64u

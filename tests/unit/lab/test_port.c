@@ -5,6 +5,8 @@
 #include "lab/strangers.h"
 
 #include "emu/base/prng.h"
+#include "emu/facts/enum/fault.h"
+#include "emu/facts/enum/opcode.h"
 #include "emu/facts/virtio/net.h"
 #include "emu/wire/icmp.h"
 #include "wire/frames.h"

@@ -4,6 +4,7 @@
 #include "testing.h"
 
 #include "emu/lab/record.h"
+#include "emu/trace/event.h"
 
 #define CHUNK 1024u /* events are forgotten by so many */
 

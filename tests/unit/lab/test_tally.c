@@ -4,7 +4,10 @@
 
 #include <string.h>
 
-#include "emu/facts/enums.h"
+#include "emu/facts/enum/mtu.h"
+#include "emu/facts/enum/qp_state.h"
+#include "emu/facts/enum/send_flag.h"
+#include "emu/trace/event.h"
 #include "emu/trace/filter.h"
 #include "rdmalab/inspect.h"
 #include "testbed/testbed.h"

@@ -3,8 +3,15 @@
 #include "testing.h"
 
 #include "emu/facts/device.h"
+#include "emu/facts/enum/object.h"
+#include "emu/facts/enum/opcode.h"
+#include "emu/facts/enum/qp_state.h"
+#include "emu/facts/enum/send_flag.h"
+#include "emu/facts/enum/syndrome.h"
 #include "emu/facts/opcode.h"
+#include "emu/hca/ctrl.h"
 #include "emu/lab/world.h"
+#include "emu/trace/emit.h"
 #include "emu/xport/xport_qp.h"
 #include "testbed/testbed.h"
 

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Links, the switch and faults: when frames arrive, where, and how often. */
+#include "emu/facts/enum/opcode.h"
 #include "emu/wire/icrc.h"
 #include "emu/wire/packet.h"
+#include "emu/wire/parse.h"
 #include "wires.h"
 
 static void a_frame_takes_its_line_time_and_the_latency(void **state)

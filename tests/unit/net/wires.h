@@ -7,7 +7,9 @@
 
 #include <string.h>
 
+#include "emu/facts/enum/fault.h"
 #include "emu/net/net.h"
+#include "emu/trace/event.h"
 #include "emu/wire/eth.h"
 
 #define HOSTS 3u

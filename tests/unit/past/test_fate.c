@@ -2,7 +2,12 @@
 /* The fate of a frame, for each way in which it can end. */
 #include "testing.h"
 
+#include "emu/facts/enum/drop.h"
+#include "emu/facts/enum/fault.h"
+#include "emu/facts/enum/frame_kind.h"
+#include "emu/facts/enum/syndrome.h"
 #include "emu/past/fate.h"
+#include "emu/trace/event.h"
 #include "past/written.h"
 
 #define TX                                                                                         \

@@ -4,8 +4,15 @@
 
 #include <stdlib.h>
 
+#include "emu/facts/enum/fault.h"
+#include "emu/facts/enum/opcode.h"
+#include "emu/facts/enum/pkt_act.h"
+#include "emu/facts/enum/qp_state.h"
+#include "emu/facts/enum/syndrome.h"
+#include "emu/facts/enum/wc_status.h"
 #include "emu/facts/opcode.h"
 #include "emu/past/past_index.h"
+#include "emu/trace/event.h"
 #include "past/written.h"
 
 enum { H1, H2 };

@@ -4,6 +4,8 @@
 #define TESTS_UNIT_PAST_WRITTEN_H
 
 #include "emu/past/past.h"
+#include "emu/trace/event.h"
+#include "emu/trace/names.h"
 
 /* ev_id_of() as a constant expression. */
 #define ID(tick, row) ((ev_id)(tick) << EV_ROW_BITS | (row))

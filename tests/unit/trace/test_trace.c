@@ -6,6 +6,12 @@
 
 #include <string.h>
 
+#include "emu/facts/enum/drop.h"
+#include "emu/facts/enum/fault.h"
+#include "emu/facts/enum/object.h"
+#include "emu/facts/enum/qp_state.h"
+#include "emu/trace/emit.h"
+#include "emu/trace/event.h"
 #include "emu/trace/trace.h"
 
 /* Every field set to a number that its type can hold. */

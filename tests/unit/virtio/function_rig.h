@@ -5,6 +5,9 @@
 
 #include "testing.h"
 
+#include "emu/facts/enum/pci_function.h"
+#include "emu/facts/virtio/feature.h"
+#include "emu/trace/event.h"
 #include "emu/virtio/function.h"
 
 #define N_QUEUES     5u

@@ -3,6 +3,8 @@
 #include "testing.h"
 
 #include "emu/base/prng.h"
+#include "emu/facts/virtio/feature.h"
+#include "emu/trace/event.h"
 #include "virtio/function_up.h"
 
 #define N_QUEUES     5u

@@ -6,6 +6,10 @@
 #include <string.h>
 
 #include "emu/base/prng.h"
+#include "emu/facts/enum/fault.h"
+#include "emu/facts/enum/opcode.h"
+#include "emu/facts/enum/syndrome.h"
+#include "emu/facts/enum/wc_status.h"
 #include "emu/facts/opcode.h"
 #include "emu/facts/psn.h"
 #include "traces.h"

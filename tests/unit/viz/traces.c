@@ -4,6 +4,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "emu/facts/enum/drop.h"
+#include "emu/facts/enum/fault.h"
+#include "emu/facts/enum/object.h"
+#include "emu/facts/enum/opcode.h"
+#include "emu/facts/enum/pkt_act.h"
+#include "emu/facts/enum/qp_state.h"
+#include "emu/facts/enum/syndrome.h"
+#include "emu/facts/enum/timer.h"
+#include "emu/facts/enum/wc_opcode.h"
+#include "emu/facts/enum/wc_status.h"
+#include "emu/facts/enum/wr_opcode.h"
 #include "emu/facts/opcode.h"
 #include "emu/facts/rules.h"
 #include "testing.h"

@@ -4,6 +4,7 @@
 #define TESTS_UNIT_VIZ_TRACES_H
 
 #include "emu/past/past.h"
+#include "emu/trace/event.h"
 #include "viz/ladder.h"
 
 #define TRACE_EVENTS_MAX 2048u

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "emu/facts/aeth.h"
+#include "emu/facts/enum/opcode.h"
 #include "testing.h"
 #include "watcher/wire_end.h"
 

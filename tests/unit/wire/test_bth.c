@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "testing.h"
 
+#include "emu/facts/enum/opcode.h"
 #include "emu/wire/bth.h"
+#include "emu/wire/parse.h"
 
 /* RC_SEND_ONLY, solicited, 3 pad bytes, P_Key 0xffff, QP 0x000011, ack requested, PSN 0x00abcd. */
 static const uint8_t send_only[BTH_BYTES] = {

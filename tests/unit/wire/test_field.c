@@ -4,8 +4,10 @@
 
 #include <string.h>
 
+#include "emu/facts/enum/opcode.h"
 #include "emu/wire/field.h"
 #include "emu/wire/packet.h"
+#include "emu/wire/parse.h"
 
 #define FRAME_BYTES 256u
 

@@ -5,6 +5,10 @@
 #include <string.h>
 
 #include "emu/base/prng.h"
+#include "emu/facts/enum/frame_kind.h"
+#include "emu/facts/enum/op_header.h"
+#include "emu/facts/enum/opcode.h"
+#include "emu/facts/enum/syndrome.h"
 #include "emu/facts/opcode.h"
 #include "emu/wire/glance.h"
 #include "wire/frames.h"

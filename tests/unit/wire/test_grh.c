@@ -6,6 +6,7 @@
 
 #include "emu/base/cursor.h"
 #include "emu/wire/grh.h"
+#include "emu/wire/parse.h"
 #include "vectors.h"
 
 #define FRAME_MAX 128u

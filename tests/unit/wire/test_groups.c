@@ -7,6 +7,7 @@
 #include "emu/wire/eth.h"
 #include "emu/wire/glance.h"
 #include "emu/wire/icmp.h"
+#include "emu/wire/parse.h"
 
 static void address(uint8_t ret[GID_BYTES], const char *text)
 {

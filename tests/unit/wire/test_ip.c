@@ -4,6 +4,7 @@
 
 #include "emu/wire/eth.h"
 #include "emu/wire/ip.h"
+#include "emu/wire/parse.h"
 #include "emu/wire/udp.h"
 
 /* TOS 2, 28 bytes, id 0x1c46, DF, TTL 64, UDP, 172.16.10.99 -> 172.16.10.12; 8 bytes of payload. */

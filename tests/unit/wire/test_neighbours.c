@@ -10,6 +10,7 @@
 #include "emu/wire/eth.h"
 #include "emu/wire/icmp.h"
 #include "emu/wire/nd.h"
+#include "emu/wire/parse.h"
 #include "wire/neighbours.h"
 
 static const uint8_t mac_1[MAC_BYTES] = {2, 0, 0, 0, 0, 1}, mac_2[MAC_BYTES] = {2, 0, 0, 0, 0, 2};

@@ -4,8 +4,11 @@
 #include <string.h>
 
 #include "emu/base/cursor.h"
+#include "emu/facts/enum/op_header.h"
+#include "emu/facts/enum/opcode.h"
 #include "emu/wire/checksum.h"
 #include "emu/wire/icrc.h"
+#include "emu/wire/parse.h"
 #include "frames.h"
 #include "vectors.h"
 

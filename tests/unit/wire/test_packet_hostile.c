@@ -11,7 +11,9 @@
 
 #include "emu/base/cursor.h"
 #include "emu/base/prng.h"
+#include "emu/facts/enum/opcode.h"
 #include "emu/wire/icrc.h"
+#include "emu/wire/parse.h"
 #include "frames.h"
 
 #define MUTATIONS 200000u

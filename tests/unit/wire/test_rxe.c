@@ -8,8 +8,10 @@
 #include <string.h>
 
 #include "emu/base/cursor.h"
+#include "emu/facts/enum/opcode.h"
 #include "emu/wire/icrc.h"
 #include "emu/wire/packet.h"
+#include "emu/wire/parse.h"
 
 #define FRAME_MAX 512u
 

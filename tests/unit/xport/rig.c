@@ -7,7 +7,16 @@
 #include "emu/facts/aeth.h"
 #include "emu/facts/async.h"
 #include "emu/facts/device.h"
+#include "emu/facts/enum/mtu.h"
+#include "emu/facts/enum/op_header.h"
+#include "emu/facts/enum/qp_attr.h"
+#include "emu/facts/enum/send_flag.h"
 #include "emu/facts/qp_fsm.h"
+#include "emu/hca/ctrl.h"
+#include "emu/trace/emit.h"
+#include "emu/trace/event.h"
+#include "emu/wire/parse.h"
+#include "emu/xport/ctrl.h"
 #include "testing.h"
 
 #define ARENA_BYTES ((size_t)1 << 30)

@@ -8,7 +8,13 @@
 #define TESTS_UNIT_XPORT_RIG_H
 
 #include "emu/base/prng.h"
+#include "emu/facts/enum/async_event.h"
+#include "emu/facts/enum/profile.h"
+#include "emu/facts/enum/qp_state.h"
+#include "emu/facts/enum/qp_type.h"
+#include "emu/facts/enum/wr_opcode.h"
 #include "emu/hca/mr.h"
+#include "emu/trace/kind.h"
 #include "emu/xport/xport_qp.h"
 
 #define RIG_RING    1024u

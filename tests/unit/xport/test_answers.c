@@ -3,6 +3,9 @@
 #include "testing.h"
 
 #include "emu/facts/aeth.h"
+#include "emu/facts/enum/opcode.h"
+#include "emu/facts/enum/send_flag.h"
+#include "emu/trace/event.h"
 #include "rig.h"
 
 static struct rig *rig_default(void)

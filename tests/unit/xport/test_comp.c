@@ -2,6 +2,7 @@
 /* The completer's rules, and the limits of retries. */
 #include "testing.h"
 
+#include "emu/facts/enum/opcode.h"
 #include "emu/xport/comp.h"
 #include "emu/xport/retry.h"
 

@@ -2,6 +2,7 @@
 /* End-to-end credits: who may send how much, and how news of posted receives reaches the requester.
  */
 #include "emu/facts/aeth.h"
+#include "emu/facts/enum/opcode.h"
 #include "emu/xport/credit.h"
 #include "rig.h"
 #include "testing.h"

@@ -4,6 +4,9 @@
 
 #include <string.h>
 
+#include "emu/facts/enum/opcode.h"
+#include "emu/facts/enum/send_flag.h"
+#include "emu/trace/event.h"
 #include "emu/xport/internal.h"
 #include "emu/xport/resp.h"
 #include "rig.h"

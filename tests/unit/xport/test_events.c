@@ -2,7 +2,12 @@
 /* The asynchronous events of a queue pair: established, drained, refused, failed. */
 #include "rig.h"
 
+#include "emu/facts/enum/mtu.h"
+#include "emu/facts/enum/opcode.h"
+#include "emu/facts/enum/qp_attr.h"
 #include "emu/facts/qp_fsm.h"
+#include "emu/trace/event.h"
+#include "emu/xport/ctrl.h"
 #include "testing.h"
 
 #define PACKETS 100u

@@ -4,7 +4,11 @@
  */
 #include <string.h>
 
+#include "emu/facts/enum/opcode.h"
+#include "emu/facts/enum/send_flag.h"
+#include "emu/facts/enum/wc_flag.h"
 #include "emu/hca/mw.h"
+#include "emu/trace/event.h"
 #include "rig.h"
 #include "testing.h"
 

@@ -4,7 +4,10 @@
  */
 #include "testing.h"
 
+#include "emu/facts/enum/mtu.h"
+#include "emu/facts/enum/opcode.h"
 #include "emu/facts/profile.h"
+#include "emu/trace/event.h"
 #include "emu/xport/resp.h"
 #include "rig.h"
 

@@ -4,9 +4,13 @@
 
 #include <string.h>
 
+#include "emu/facts/enum/opcode.h"
+#include "emu/facts/enum/qp_attr.h"
 #include "emu/facts/qp_fsm.h"
 #include "emu/facts/wr.h"
+#include "emu/trace/event.h"
 #include "emu/xport/admit.h"
+#include "emu/xport/ctrl.h"
 #include "emu/xport/internal.h"
 #include "hca/full.h"
 #include "rig.h"

@@ -4,6 +4,12 @@
 
 #include <string.h>
 
+#include "emu/facts/enum/mtu.h"
+#include "emu/facts/enum/opcode.h"
+#include "emu/facts/enum/send_flag.h"
+#include "emu/facts/enum/syndrome.h"
+#include "emu/facts/enum/wc_flag.h"
+#include "emu/trace/event.h"
 #include "rig.h"
 
 static struct rig *rig_default(void)

@@ -5,6 +5,10 @@
 #include <string.h>
 
 #include "emu/facts/aeth.h"
+#include "emu/facts/enum/mtu.h"
+#include "emu/facts/enum/opcode.h"
+#include "emu/facts/enum/send_flag.h"
+#include "emu/trace/event.h"
 #include "rig.h"
 #include "testing.h"
 

@@ -3,6 +3,7 @@
 #include "testing.h"
 
 #include "emu/facts/device.h"
+#include "emu/facts/enum/opcode.h"
 #include "emu/xport/resp.h"
 
 static struct packet request(uint8_t opcode, uint32_t psn, uint32_t bytes)

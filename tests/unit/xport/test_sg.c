@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "emu/trace/event.h"
 #include "emu/xport/sg.h"
 #include "rig.h"
 

@@ -2,7 +2,12 @@
 /* Shared receives: which keys they use, and what happens to them when a queue pair fails.  Host 1
  * uses a shared receive queue of another protection domain, to which its region belongs.
  */
+#include "emu/facts/enum/opcode.h"
+#include "emu/facts/enum/syndrome.h"
 #include "emu/facts/rules.h"
+#include "emu/hca/ctrl.h"
+#include "emu/trace/event.h"
+#include "emu/xport/ctrl.h"
 #include "rig.h"
 #include "testing.h"
 

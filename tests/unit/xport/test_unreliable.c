@@ -3,6 +3,12 @@
 #include <string.h>
 
 #include "emu/facts/device.h"
+#include "emu/facts/enum/opcode.h"
+#include "emu/facts/enum/qp_attr.h"
+#include "emu/facts/enum/wc_flag.h"
+#include "emu/hca/ctrl.h"
+#include "emu/trace/event.h"
+#include "emu/xport/ctrl.h"
 #include "rig.h"
 #include "testing.h"
 

@@ -5,6 +5,9 @@
 #include <string.h>
 
 #include "emu/facts/device.h"
+#include "emu/facts/enum/qp_type.h"
+#include "emu/facts/enum/send_flag.h"
+#include "emu/facts/enum/wr_opcode.h"
 #include "emu/xport/sg.h"
 #include "emu/xport/wqe.h"
 

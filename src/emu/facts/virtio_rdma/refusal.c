@@ -2,6 +2,7 @@
 #include "emu/facts/virtio_rdma/refusal.h"
 
 #include "emu/base/assert.h"
+#include "emu/facts/virtio_rdma/ctrl_rsp.h"
 
 static const struct enum_row rows[] = {
 #define REFUSAL(nm, number, rsp, lead, tail, form, txt) {#nm, (number), (txt)},
@@ -20,7 +21,7 @@ static const struct {
 #undef REFUSAL
 };
 
-enum ctrl_rsp refusal_rsp(enum ctrl_refusal why)
+uint32_t refusal_rsp(enum ctrl_refusal why)
 {
     for (size_t i = 0; i < ARRAY_LEN(responses); i++) {
         if (responses[i].why == why)

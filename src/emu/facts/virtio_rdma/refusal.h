@@ -8,7 +8,6 @@
 #define EMU_FACTS_VIRTIO_RDMA_REFUSAL_H
 
 #include "emu/facts/compared.h"
-#include "emu/facts/enums.h"
 
 enum ctrl_refusal {
 #define REFUSAL(name, number, rsp, lead, tail, form, text) REF_##name = (number),
@@ -16,16 +15,14 @@ enum ctrl_refusal {
 #undef REFUSAL
 };
 
-extern const struct enum_table enum_refusal;
-
 /* A reason, and what it compared. */
 struct refused {
     enum ctrl_refusal why; /* REF_NONE: the request was carried out */
     struct compared values;
 };
 
-/* The response code that says so. */
-enum ctrl_rsp refusal_rsp(enum ctrl_refusal why);
+/* The response code that says so, an enum ctrl_rsp. */
+uint32_t refusal_rsp(enum ctrl_refusal why);
 
 /* Appends ", expected at most 16 entries, found 17 entries"; nothing for a reason that compares
  * nothing.

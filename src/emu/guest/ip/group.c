@@ -9,6 +9,7 @@
 #include "emu/wire/eth.h"
 #include "emu/wire/mld.h"
 #include "emu/wire/nd.h"
+#include "emu/wire/parse.h"
 
 #define GROUP_REPEAT_NS 1000000000u
 #define REPORTS         2u /* reports per change */

@@ -16,6 +16,8 @@
 #include "emu/base/cursor.h"
 #include "emu/base/fnv.h"
 #include "emu/guest/ip/stack.h"
+#include "emu/trace/emit.h"
+#include "emu/trace/events/ip.h"
 
 static uint64_t now(const struct guest_net *net)
 {

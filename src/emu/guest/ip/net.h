@@ -22,12 +22,12 @@
 
 #include "emu/base/arena.h"
 #include "emu/facts/device.h"
-#include "emu/facts/enums.h"
+#include "emu/facts/drops.h"
+#include "emu/facts/enum/neighbour.h"
 #include "emu/facts/virtio/net.h"
 #include "emu/guest/ip/directory.h"
 #include "emu/guest/pci/pci.h"
 #include "emu/sim/sim.h"
-#include "emu/trace/trace.h"
 #include "emu/wire/addr.h"
 #include "emu/wire/igmp.h"
 #include "rdmalab/status.h"
@@ -90,7 +90,7 @@ struct guest_ping {
     uint8_t dst[GID_BYTES];
     uint32_t bytes; /* bytes of data */
     uint64_t sent_ns, rtt_ns;
-    enum drop_reason reason; /* why it was lost; DROP_NONE: timeout */
+    uint32_t reason; /* enum drop_reason: why it was lost; DROP_NONE: timeout */
     sim_ticket timer;
 };
 
@@ -128,9 +128,9 @@ struct guest_net {
     uint32_t in_bytes;    /* bytes of @in received so far, with header */
     uint32_t in_left;     /* buffers that hold the rest of the frame */
     uint64_t sent_frames, rcvd_frames;
-    uint64_t taken_frames;         /* of rcvd_frames: used or answered */
-    uint64_t drops[DROP_COUNT];    /* of received frames */
-    uint64_t tx_drops[DROP_COUNT]; /* of frames not sent */
+    uint64_t taken_frames;        /* of rcvd_frames: used or answered */
+    uint64_t drops[DROPS_MAX];    /* of received frames */
+    uint64_t tx_drops[DROPS_MAX]; /* of frames not sent */
     struct guest_neighbours neighbours;
     struct guest_group *groups; /* grows; entries keep their index */
     uint32_t n_groups, groups_cap;

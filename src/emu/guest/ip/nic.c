@@ -11,6 +11,7 @@
 #include "emu/base/assert.h"
 #include "emu/base/cursor.h"
 #include "emu/base/log2.h"
+#include "emu/facts/virtio/net_feature.h"
 #include "emu/guest/ip/stack.h"
 #include "emu/wire/eth.h"
 

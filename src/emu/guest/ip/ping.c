@@ -4,6 +4,8 @@
 
 #include "emu/base/assert.h"
 #include "emu/guest/ip/stack.h"
+#include "emu/trace/emit.h"
+#include "emu/trace/events/ip.h"
 
 #define PING_ID 0x7264u /* the identifier of all pings of a guest */
 #define HOPS    64u

@@ -6,10 +6,13 @@
 
 #include "emu/base/assert.h"
 #include "emu/guest/ip/group.h"
+#include "emu/trace/emit.h"
+#include "emu/trace/events/frames.h"
 #include "emu/wire/eth.h"
 #include "emu/wire/glance.h"
 #include "emu/wire/mld.h"
 #include "emu/wire/nd.h"
+#include "emu/wire/parse.h"
 
 void guest_net_init(struct guest_net *net, struct arena *a, const struct guest_net_config *config,
                     const struct guest_pci *pci)

@@ -9,6 +9,7 @@
 
 #include "emu/base/cursor.h"
 #include "emu/guest/ip/net.h"
+#include "emu/trace/fields.h"
 #include "emu/wire/icmp.h"
 #include "emu/wire/ip.h"
 

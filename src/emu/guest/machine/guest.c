@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "emu/facts/enum/pci_function.h"
+
 static void neighbour_resolved(void *ctx, const uint8_t gid[GID_BYTES], const uint8_t *mac)
 {
     struct guest *g = ctx;

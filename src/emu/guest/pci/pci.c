@@ -4,6 +4,9 @@
  */
 #include "emu/guest/pci/pci.h"
 
+#include "emu/trace/emit.h"
+#include "emu/trace/events/rings.h"
+
 static uint64_t common(const struct guest_pci *p, enum reg reg)
 {
     return p->structures[VIRTIO_CAP_COMMON].gpa + (uint32_t)reg;

@@ -7,12 +7,11 @@
 #include <stdint.h>
 
 #include "emu/base/cold.h"
-#include "emu/facts/enums.h"
 #include "emu/facts/regs.h"
+#include "emu/facts/virtio/feature.h"
 #include "emu/guest/pci/bus.h"
 #include "emu/guest/pci/dma.h"
 #include "emu/guest/pci/scan.h"
-#include "emu/trace/trace.h"
 #include "emu/virtio/pci.h"
 #include "emu/virtio/vq_driver.h"
 #include "rdmalab/status.h"
@@ -24,9 +23,9 @@ struct guest_structure {
 };
 
 struct guest_pci {
-    enum pci_function function; /* for events */
-    uint32_t host;              /* host number for events */
-    bool tables;                /* use indirect descriptor tables if the feature is negotiated */
+    uint32_t function; /* enum pci_function, for events */
+    uint32_t host;     /* host number for events */
+    bool tables;       /* use indirect descriptor tables if the feature is negotiated */
     const struct guest_bus *bus;
     void *bus_ctx;
     const struct pci_bus *slot; /* filled in by pci_scan() through the same bus */
@@ -74,7 +73,7 @@ uint64_t pci_config_read(const struct guest_pci *p, uint32_t offset, uint32_t wi
 
 static inline bool pci_has(const struct guest_pci *p, uint32_t feature_number)
 {
-    return (p->features & VIRTIO_FEATURE(feature_number)) != 0;
+    return (p->features >> feature_number & 1u) != 0;
 }
 
 /* A ring of @size entries at @base in the negotiated format, and its length in bytes. */

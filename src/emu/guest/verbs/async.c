@@ -7,6 +7,7 @@
  */
 #include "emu/facts/async.h"
 #include "emu/base/assert.h"
+#include "emu/facts/enum/async_event.h"
 #include "emu/guest/verbs/internal.h"
 
 static struct rdl_async_event *waiting(struct verbs_async *a, uint32_t i)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Verbs for completion queues. */
 #include "emu/guest/verbs/internal.h"
+#include "emu/trace/emit.h"
+#include "emu/trace/events/verbs.h"
 
 /* @ch may be NULL. */
 static enum rdl_status create_cq(struct verbs *v, struct guest_channel *ch, uint32_t cqe,

@@ -139,7 +139,7 @@ void verbs_refused(struct verbs *v, uint32_t reason);
 /* Returns true if a new object of @kind can have @number.  Checks only CQs, QPs and SRQs, which are
  * looked up by number.
  */
-bool verbs_is_free(const struct verbs *v, enum object_kind kind, uint32_t number);
+bool verbs_is_free(const struct verbs *v, uint32_t kind, uint32_t number);
 
 /* Number of pages that [@addr, @addr + @bytes) touches. */
 static inline uint64_t verbs_pages(uint64_t addr, uint64_t bytes)

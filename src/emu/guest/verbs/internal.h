@@ -9,6 +9,8 @@
 #define EMU_GUEST_VERBS_INTERNAL_H
 
 #include "emu/facts/compared.h"
+#include "emu/facts/enum/access.h"
+#include "emu/facts/enum/object.h"
 #include "emu/guest/verbs/driver.h"
 #include "emu/guest/verbs/verbs.h"
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "emu/base/assert.h"
+#include "emu/facts/enum/qp_type.h"
 #include "emu/guest/verbs/internal.h"
 
 /* The link in the list of @qp that points to its membership in @gid, or the final NULL link. */

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* MODIFY_QP: the checks of a correct driver, and the attributes that it records afterwards. */
 #include "emu/base/assert.h"
+#include "emu/facts/enum/mtu.h"
+#include "emu/facts/enum/qp_attr.h"
+#include "emu/facts/enum/qp_type.h"
 #include "emu/facts/psn.h"
 #include "emu/facts/qp_fsm.h"
 #include "emu/guest/verbs/internal.h"

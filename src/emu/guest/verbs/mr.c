@@ -2,6 +2,7 @@
 /* Verbs for memory regions and windows. */
 #include "emu/guest/verbs/verbs.h"
 
+#include "emu/facts/enum/key_kind.h"
 #include "emu/guest/verbs/internal.h"
 
 #define REREG_ALL (RDL_REREG_TRANSLATION | RDL_REREG_PD | RDL_REREG_ACCESS)

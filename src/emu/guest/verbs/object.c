@@ -12,6 +12,10 @@
 #include "emu/base/text.h"
 #include "emu/facts/leaf.h"
 #include "emu/guest/verbs/internal.h"
+#include "emu/trace/emit.h"
+#include "emu/trace/events/lab.h"
+
+_Static_assert(OBJ_CHANNEL + 1 == VERBS_KINDS, "there is a table for every kind of object");
 
 static const char *const default_names[VERBS_KINDS] = {
     [OBJ_PD] = "pd", [OBJ_MR] = "mr", [OBJ_CQ] = "cq",           [OBJ_QP] = "qp",

@@ -5,6 +5,10 @@
  * the completion.
  */
 #include "emu/base/assert.h"
+#include "emu/facts/enum/qp_type.h"
+#include "emu/facts/enum/send_flag.h"
+#include "emu/facts/enum/wr_opcode.h"
+#include "emu/facts/rules.h"
 #include "emu/facts/wr.h"
 #include "emu/guest/verbs/internal.h"
 

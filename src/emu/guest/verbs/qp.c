@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Verbs for queue pairs: create, resize, query, destroy.  modify.c changes their states. */
 #include "emu/base/assert.h"
+#include "emu/facts/enum/qp_type.h"
 #include "emu/guest/verbs/internal.h"
 
 #define MAX_WR_DEFAULT  16u

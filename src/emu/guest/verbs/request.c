@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The requests under way, and the effect of each answer. */
 #include "emu/base/assert.h"
+#include "emu/facts/enum/async_event.h"
 #include "emu/guest/verbs/internal.h"
 
 void verbs_init(struct verbs *v, struct arena *a, const struct verbs_config *config,

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Verbs for shared receive queues: create, modify, query, destroy, post. */
+#include "emu/facts/rules.h"
 #include "emu/guest/verbs/internal.h"
+#include "emu/trace/emit.h"
+#include "emu/trace/events/verbs.h"
 
 #define MAX_SGE_DEFAULT 4u
 

@@ -2,7 +2,10 @@
 /* Verbs for protection domains and memory. */
 #include "emu/guest/verbs/verbs.h"
 
+#include "emu/facts/enum/key_kind.h"
 #include "emu/guest/verbs/internal.h"
+#include "emu/trace/emit.h"
+#include "emu/trace/events/verbs.h"
 
 enum rdl_status verbs_alloc_pd(struct verbs *v, const char *name, uint64_t *ret)
 {

@@ -26,19 +26,19 @@
 #include "emu/base/arena.h"
 #include "emu/base/slots.h"
 #include "emu/facts/device.h"
-#include "emu/facts/enums.h"
 #include "emu/mem/space.h"
-#include "emu/trace/trace.h"
 #include "emu/wire/addr.h"
 #include "rdmalab/events.h"
 #include "rdmalab/memory.h"
 #include "rdmalab/srq.h"
 
+struct trace;
+
 struct verbs;
 struct verbs_driver_ops;
 
-#define VERBS_KINDS       (OBJ_CHANNEL + 1) /* indexed by enum object_kind, with gaps */
-#define VERBS_OBJECTS_MAX 65536u            /* of one kind on one host; devices have lower limits */
+#define VERBS_KINDS       12u    /* indexed by enum object_kind, with gaps */
+#define VERBS_OBJECTS_MAX 65536u /* of one kind on one host; devices have lower limits */
 
 /* A handle: the number of its host, from 1 (16 bits), and a slot name of base/slots.h (48 bits). */
 #define VERBS_NAME_BITS (2 * SLOTS_INDEX_BITS)
@@ -65,7 +65,7 @@ enum guest_life {
 struct guest_object {
     struct verbs *verbs;
     struct guest_object *next_named; /* next in the same hash list of verbs->named */
-    enum object_kind kind;
+    uint32_t kind;                   /* enum object_kind */
     enum guest_life life;
     uint64_t handle;
     uint32_t n_users;   /* references from objects that depend on this one */
@@ -84,7 +84,7 @@ struct guest_pd {
 struct guest_mr {
     struct guest_object o;
     struct guest_pd *pd;
-    enum key_kind kind;
+    uint32_t kind; /* enum key_kind */
     uint32_t mrn, lkey, rkey, access;
     uint64_t addr, bytes;
     uint64_t iova;      /* address of its first byte in SGEs and in requests of peers */
@@ -144,7 +144,7 @@ struct guest_qp {
     struct guest_cq *send_cq, *recv_cq;
     struct guest_srq *srq; /* shared receive queue; NULL: it has a receive queue of its own, rq */
     uint32_t qpn;
-    enum qp_type type;
+    uint32_t type; /* enum qp_type */
     bool sq_sig_all;
     bool block_self_mcast_lb; /* IB_QP_CREATE_BLOCK_SELF_MCAST_LB */
     uint32_t max_inline_data;
@@ -313,8 +313,7 @@ const uint8_t *verbs_waits_for(const struct verbs *v);
 void verbs_resolved(struct verbs *v, const uint8_t gid[GID_BYTES], const uint8_t *mac);
 
 /* The object of @kind that has @handle.  NULL if it was destroyed or belongs to another host. */
-static inline struct guest_object *verbs_get(const struct verbs *v, enum object_kind kind,
-                                             uint64_t handle)
+static inline struct guest_object *verbs_get(const struct verbs *v, uint32_t kind, uint64_t handle)
 {
     return verbs_host_of(handle) == v->config.host + 1
                ? slots_get(&v->objects[kind], verbs_name_of(handle))

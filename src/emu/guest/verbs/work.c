@@ -1,7 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* The data path of the verbs: post, kick and poll. */
+#include "emu/facts/enum/qp_state.h"
+#include "emu/facts/enum/qp_type.h"
+#include "emu/facts/enum/send_flag.h"
+#include "emu/facts/enum/wc_status.h"
+#include "emu/facts/enum/wr_opcode.h"
+#include "emu/facts/rules.h"
 #include "emu/facts/wr.h"
 #include "emu/guest/verbs/internal.h"
+#include "emu/trace/emit.h"
+#include "emu/trace/events/verbs.h"
 
 uint32_t work_bytes(const struct rdl_sge *sge, size_t n)
 {

@@ -6,6 +6,7 @@
 
 #include "emu/base/assert.h"
 #include "emu/base/log2.h"
+#include "emu/facts/virtio_rdma/ctrl_rsp.h"
 #include "emu/guest/virtio_rdma/internal.h"
 
 /* The features that this driver can use. */

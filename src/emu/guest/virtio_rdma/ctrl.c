@@ -6,7 +6,10 @@
 
 #include "emu/base/assert.h"
 #include "emu/base/cursor.h"
+#include "emu/facts/virtio_rdma/ctrl_rsp.h"
 #include "emu/guest/virtio_rdma/internal.h"
+#include "emu/trace/emit.h"
+#include "emu/trace/events/verbs.h"
 
 _Static_assert(1 + sizeof(struct raw_port_attr) <= CTRL_BUFFER_BYTES, "largest response");
 _Static_assert(1 + sizeof(struct raw_modify_qp) <= CTRL_BUFFER_BYTES, "largest request");

@@ -8,6 +8,8 @@
 
 #include "emu/base/cursor.h"
 #include "emu/base/log2.h"
+#include "emu/facts/enum/key_kind.h"
+#include "emu/facts/virtio_rdma/ctrl_rsp.h"
 #include "emu/guest/virtio_rdma/internal.h"
 
 /* Grows the page list to at least @n entries.  It is never freed. */

@@ -3,6 +3,9 @@
 #include <string.h>
 
 #include "emu/base/cursor.h"
+#include "emu/facts/enum/object.h"
+#include "emu/facts/enum/qp_attr.h"
+#include "emu/facts/virtio_rdma/ctrl_rsp.h"
 #include "emu/guest/virtio_rdma/internal.h"
 
 static struct virtio_rdma_qp *answered_qp(const struct virtio_rdma *d)

@@ -4,7 +4,10 @@
 
 #include "emu/base/assert.h"
 #include "emu/base/cursor.h"
+#include "emu/facts/virtio_rdma/ctrl_rsp.h"
 #include "emu/guest/virtio_rdma/internal.h"
+#include "emu/trace/emit.h"
+#include "emu/trace/events/verbs.h"
 
 #define KEPT_FOR_VERBS 2u /* descriptors left free for the verbs' requests */
 #define SEGS_MAX       (2 * (RDL_CONTROL_CUTS_MAX + 1))

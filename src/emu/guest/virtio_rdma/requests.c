@@ -8,6 +8,8 @@
 #include <string.h>
 
 #include "emu/base/cursor.h"
+#include "emu/facts/enum/object.h"
+#include "emu/facts/virtio_rdma/ctrl_rsp.h"
 #include "emu/guest/virtio_rdma/internal.h"
 
 static enum rdl_status create_pd(struct guest_pd *pd)

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "emu/base/assert.h"
+#include "emu/facts/virtio_rdma/ctrl_rsp.h"
 #include "emu/guest/virtio_rdma/internal.h"
 
 enum rdl_status request_resize_cq(struct guest_cq *cq, uint32_t cqe)

@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "emu/base/cursor.h"
+#include "emu/facts/enum/object.h"
+#include "emu/facts/virtio_rdma/ctrl_rsp.h"
 #include "emu/guest/virtio_rdma/internal.h"
 
 static struct virtio_rdma_srq *answered_srq(const struct virtio_rdma *d)

@@ -9,6 +9,7 @@
 #define EMU_GUEST_VIRTIO_RDMA_H
 
 #include "emu/facts/rfc.h"
+#include "emu/facts/virtio_rdma/ctrl_cmd.h"
 #include "emu/guest/pci/pci.h"
 #include "emu/guest/verbs/driver.h"
 #include "emu/guest/virtio_rdma/raw.h"

@@ -12,6 +12,7 @@
 
 #include "emu/base/assert.h"
 #include "emu/base/text.h"
+#include "emu/facts/enum/object.h"
 #include "emu/lab/inspect/inspect_nodes.h"
 
 static void offer_below(struct visit *v, const char *key, const struct rdl_value *value,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Inspect tree: asynchronous events and completion channels. */
+#include "emu/facts/enum/object.h"
 #include "emu/lab/inspect/inspect_nodes.h"
 
 /* The queued asynchronous events, numbered from the oldest. */

@@ -2,6 +2,7 @@
 /* Inspect tree: the lab and its hosts. */
 #include <string.h>
 
+#include "emu/facts/enum/object.h"
 #include "emu/lab/inspect/inspect_nodes.h"
 #include "emu/wire/addr.h"
 

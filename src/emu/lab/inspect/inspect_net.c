@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "emu/facts/enum/drop.h"
 #include "emu/lab/inspect/inspect_nodes.h"
 #include "emu/wire/addr.h"
 

@@ -8,6 +8,7 @@
 #ifndef EMU_LAB_INSPECT_NODES_H
 #define EMU_LAB_INSPECT_NODES_H
 
+#include "emu/facts/enum/pci_function.h"
 #include "emu/facts/leaf.h"
 #include "emu/lab/world.h"
 #include "rdmalab/inspect.h"

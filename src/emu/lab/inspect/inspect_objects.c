@@ -6,6 +6,9 @@
  * differ, the driver's value has a name of its own (known_state).
  */
 #include "emu/base/cursor.h"
+#include "emu/facts/enum/object.h"
+#include "emu/facts/enum/timer.h"
+#include "emu/hca/ctrl.h"
 #include "emu/hca/key.h"
 #include "emu/lab/inspect/inspect_nodes.h"
 #include "emu/xport/xport_qp.h"

@@ -2,6 +2,7 @@
 /* Inspect tree: virtqueues from the driver's side, from the device's side, and as stored in guest
  * RAM.
  */
+#include "emu/facts/virtio/ring_format.h"
 #include "emu/lab/inspect/inspect_nodes.h"
 
 struct inode queue_node(const struct inode *n, enum pci_function function, uint32_t queue)

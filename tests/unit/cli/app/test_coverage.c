@@ -3,8 +3,14 @@
 
 #include "cli/explain/explain.h"
 #include "cli/lab_session.h"
+#include "emu/facts/enum/opcode.h"
+#include "emu/facts/enum/pkt_act.h"
+#include "emu/facts/enum/qp_state.h"
+#include "emu/facts/enum/qp_type.h"
+#include "emu/facts/enum/syndrome.h"
 #include "emu/facts/opcode.h"
 #include "emu/facts/rules.h"
+#include "emu/trace/event.h"
 
 static void an_event_adds_the_rows_that_it_names(void **state)
 {

@@ -4,6 +4,10 @@
  */
 #include "cli/cmd/request.h"
 #include "cli/lab_session.h"
+#include "emu/facts/enum/access.h"
+#include "emu/facts/enum/object.h"
+#include "emu/facts/enum/send_flag.h"
+#include "emu/facts/enum/wr_opcode.h"
 #include "rdmalab/inspect.h"
 #include "rdmalab/trace.h"
 

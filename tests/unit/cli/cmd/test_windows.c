@@ -11,7 +11,9 @@
 
 #include "cli/exec/exec.h"
 #include "cli/session/scenario.h"
+#include "emu/facts/enum/drop.h"
 #include "emu/past/past.h"
+#include "emu/trace/event.h"
 #include "tree/lab_past.h"
 #include "viz/ladder_model.h"
 

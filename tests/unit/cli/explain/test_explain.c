@@ -7,10 +7,9 @@
 #include "cli/explain/explain.h"
 #include "cli/explain/explain_asked.h"
 #include "cli/printed.h"
-#include "emu/facts/enums.h"
+#include "emu/facts/enum/key_state.h"
 #include "emu/facts/leaf.h"
 #include "emu/facts/qp_fsm.h"
-#include "emu/trace/event.h"
 #include "golden.h"
 #include "rdmalab/status.h"
 

@@ -7,6 +7,10 @@
 #include "cli/export/export.h"
 #include "cli/printed.h"
 #include "emu/base/cursor.h"
+#include "emu/facts/enum/drop.h"
+#include "emu/facts/enum/fault.h"
+#include "emu/facts/enum/pkt_act.h"
+#include "emu/trace/event.h"
 
 #define BLOCK_INTERFACE 1u
 #define BLOCK_NAMES     4u

@@ -5,6 +5,7 @@
 #include "cli/cli_testing.h"
 #include "cli/help/help.h"
 #include "cli/lang/suggest.h"
+#include "emu/facts/enum/object.h"
 
 static void every_command_has_a_summary_and_an_example_of_itself(void **state)
 {

@@ -7,7 +7,10 @@
 
 #include "cli/lang/words.h"
 #include "cli/programs/pingpong.h"
-#include "emu/facts/enums.h"
+#include "emu/facts/enum/fault.h"
+#include "emu/facts/enum/mtu.h"
+#include "emu/facts/enum/qp_state.h"
+#include "emu/facts/enum/qp_type.h"
 #include "rdmalab/fault.h"
 #include "rdmalab/lab.h"
 #include "testing.h"

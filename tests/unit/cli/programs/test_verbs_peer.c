@@ -11,7 +11,7 @@
 #include "cli/programs/verbs_peer.h"
 #include "emu/base/fnv.h"
 #include "emu/base/text.h"
-#include "emu/facts/enums.h"
+#include "emu/facts/enum/profile.h"
 #include "rdmalab/lab.h"
 #include "testing.h"
 

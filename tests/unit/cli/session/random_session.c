@@ -6,7 +6,7 @@
 
 #include "cli/exec/exec.h"
 #include "cli/session/files.h"
-#include "emu/trace/trace.h"
+#include "emu/trace/event.h"
 #include "rdmalab/inspect.h"
 #include "rdmalab/trace.h"
 

@@ -14,7 +14,6 @@
 #include "cli/session/session.h"
 #include "emu/base/prng.h"
 #include "emu/base/text.h"
-#include "emu/trace/event.h"
 
 #define STATEMENT_BYTES 4096u
 #define SOURCED_FILES   4u

@@ -6,7 +6,8 @@
 #include <string.h>
 
 #include "cli/cli_testing.h"
-#include "emu/facts/enums.h"
+#include "emu/facts/enum/qp_state.h"
+#include "emu/trace/event.h"
 #include "rdmalab/trace.h"
 
 #define SESSIONS_LEAST 40u /* fewer sessions are not checked */

@@ -7,6 +7,7 @@
 
 #include "cli/lang/table.h"
 #include "cli/session/session.h"
+#include "emu/trace/kind.h"
 
 /* Numbers of sessions or statements. */
 struct seen {

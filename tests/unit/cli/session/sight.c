@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/cli_testing.h"
+#include "emu/trace/event.h"
 #include "emu/trace/trace.h"
 #include "rdmalab/inspect.h"
 #include "rdmalab/trace.h"

@@ -11,6 +11,7 @@
 #include "cli/printed.h"
 #include "emu/base/quantity.h"
 #include "emu/past/past.h"
+#include "emu/trace/event.h"
 #include "rdmalab/trace.h"
 #include "viz/ladder.h"
 

@@ -6,6 +6,8 @@
 
 #include "cli/printed.h"
 #include "cli/show/show_events.h"
+#include "emu/facts/enum/wc_status.h"
+#include "emu/trace/event.h"
 
 static const struct ev events[] = {
     {.id = ID(1, 1), .at_ns = 0, .kind = EV_kick},

@@ -2,6 +2,7 @@
 /* Tests of the union of a send WQE, shown in words and field by field. */
 #include "cli/printed.h"
 #include "cli/show/show_operation.h"
+#include "emu/facts/enum/wr_opcode.h"
 
 /* Returns a WQE whose union has the value n + 1 at offset n. */
 static struct rfc_sq_wqe numbered(uint32_t opcode)

@@ -7,6 +7,7 @@
 #include "cli/printed.h"
 #include "cli/show/packet_rows.h"
 #include "cli/show/show_packet.h"
+#include "emu/trace/event.h"
 
 /* RC_SEND_ONLY to QPN 17, PSN 0x123456, "hello rdma", ID 0x1234, TTL 64.  The ICRC is from zlib. */
 static const uint8_t send_only[] = {

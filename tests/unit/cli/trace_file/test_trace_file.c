@@ -11,7 +11,10 @@
 #include "cli/show/show_packet.h"
 #include "cli/show/show_saved.h"
 #include "cli/trace_file/trace_file.h"
+#include "emu/facts/enum/object.h"
+#include "emu/facts/enum/opcode.h"
 #include "emu/facts/opcode.h"
+#include "emu/trace/event.h"
 #include "rdmalab/lab.h"
 
 #define HEADER "{\"format\":\"rdmalab-trace\",\"version\":1"

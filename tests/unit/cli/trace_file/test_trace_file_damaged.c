@@ -14,6 +14,9 @@
 #include "cli/trace_file/trace_file.h"
 #include "cli/why/why.h"
 #include "emu/base/prng.h"
+#include "emu/facts/enum/mtu.h"
+#include "emu/facts/enum/send_flag.h"
+#include "emu/trace/event.h"
 #include "testbed/testbed.h"
 #include "tree/lab_past.h"
 

@@ -6,6 +6,16 @@
 
 #include "cli/printed.h"
 #include "cli/why/why.h"
+#include "emu/facts/enum/drop.h"
+#include "emu/facts/enum/fault.h"
+#include "emu/facts/enum/object.h"
+#include "emu/facts/enum/pkt_act.h"
+#include "emu/facts/enum/qp_state.h"
+#include "emu/facts/enum/syndrome.h"
+#include "emu/facts/enum/timer.h"
+#include "emu/facts/enum/wc_opcode.h"
+#include "emu/facts/enum/wc_status.h"
+#include "emu/facts/enum/wr_opcode.h"
 #include "emu/facts/rules.h"
 #include "golden.h"
 

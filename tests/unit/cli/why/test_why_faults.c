@@ -7,6 +7,7 @@
 #include "cli/lab_session.h"
 #include "cli/printed.h"
 #include "cli/why/why.h"
+#include "emu/trace/event.h"
 #include "tree/lab_past.h"
 
 #define CONNECTED                                                                                  \

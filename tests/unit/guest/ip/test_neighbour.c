@@ -6,7 +6,9 @@
 
 #include <string.h>
 
+#include "emu/facts/enum/pci_function.h"
 #include "emu/guest/ip/stack.h"
+#include "emu/trace/event.h"
 
 #define MANY 10000u
 

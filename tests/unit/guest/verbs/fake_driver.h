@@ -10,6 +10,9 @@
 #include <string.h>
 
 #include "emu/guest/verbs/driver.h"
+#include "emu/trace/event.h"
+#include "emu/trace/kind.h"
+#include "emu/trace/trace.h"
 #include "guest/program.h"
 
 #define FAKE_HOST      2u

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Asynchronous events and completion channels, as programs use them. */
+#include "emu/facts/enum/async_event.h"
 #include "guest/verbs/fake_driver.h"
 
 static size_t get(struct verbs *v, struct rdl_async_event *e)

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The state of a queue pair that a driver derives from polled completions. */
+#include "emu/facts/enum/wc_opcode.h"
+#include "emu/facts/enum/wc_status.h"
 #include "emu/guest/verbs/internal.h"
 #include "guest/verbs/one_qp.h"
 

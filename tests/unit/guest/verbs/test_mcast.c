@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Multicast as programs use it: attaching, detaching, and the notifications to the IP stack. */
+#include "emu/facts/virtio_rdma/ctrl_rsp.h"
 #include "fake_driver.h"
 #include "guest/program.h"
 

@@ -2,6 +2,8 @@
 /* Regions and windows: what is refused before a driver is called, what an answer changes, and the
  * users of a protection domain meanwhile.
  */
+#include "emu/facts/enum/access.h"
+#include "emu/facts/virtio_rdma/ctrl_rsp.h"
 #include "guest/verbs/fake_driver.h"
 
 #define LW    ACC_LOCAL_WRITE

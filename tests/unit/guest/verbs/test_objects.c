@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Objects, their names and lifetimes, and what is refused before a driver is called. */
+#include "emu/facts/enum/access.h"
+#include "emu/facts/virtio_rdma/ctrl_rsp.h"
 #include "guest/verbs/fake_driver.h"
 
 static void nothing_is_asked_of_a_device_that_is_not_up(void **state)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Shared receive queues as programs use them. */
+#include "emu/facts/enum/async_event.h"
 #include "emu/facts/rules.h"
 #include "guest/verbs/fake_driver.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Queue pairs at work: which requests each state accepts, and which attributes a modify accepts. */
+#include "emu/facts/rules.h"
 #include "emu/guest/verbs/internal.h"
 #include "guest/verbs/one_qp.h"
 

@@ -10,7 +10,10 @@
 #include <string.h>
 
 #include "emu/facts/device.h"
+#include "emu/facts/enum/pci_function.h"
+#include "emu/facts/virtio_rdma/ctrl_rsp.h"
 #include "emu/guest/virtio_rdma/virtio_rdma.h"
+#include "emu/trace/event.h"
 #include "emu/virtio/function.h"
 #include "guest/program.h"
 

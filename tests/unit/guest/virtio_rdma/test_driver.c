@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Boot, the control queue and interrupts. */
+#include "emu/facts/enum/access.h"
 #include "guest/virtio_rdma/fake_device.h"
 
 static void a_device_that_answers_at_once_is_up_after_boot(void **state)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The event queue from its driver's side, with a device that writes arbitrary bytes. */
+#include "emu/facts/enum/async_event.h"
 #include "guest/virtio_rdma/fake_device.h"
 
 static struct vq *event_queue(struct fake *f)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Regions and windows: the requests that the device receives, and the effect of its answers. */
+#include "emu/facts/enum/access.h"
 #include "guest/virtio_rdma/fake_device.h"
 
 /* The request that was sent last, which is of @cmd. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Objects: the requests that the device receives, and the queues that objects use. */
+#include "emu/facts/enum/access.h"
 #include "guest/virtio_rdma/fake_device.h"
 
 static void a_region_lists_its_pages(void **state)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Queue pairs at work: WQEs, kicks, completions and their events. */
+#include "emu/facts/enum/access.h"
+#include "emu/facts/enum/wc_flag.h"
+#include "emu/facts/enum/wc_opcode.h"
 #include "emu/guest/verbs/driver.h"
 #include "guest/virtio_rdma/fake_device.h"
 

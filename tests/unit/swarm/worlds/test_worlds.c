@@ -3,6 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "emu/facts/enum/fault.h"
+#include "emu/facts/enum/mtu.h"
+#include "emu/facts/enum/qp_type.h"
+#include "emu/facts/enum/wire_field.h"
 #include "process/must.h"
 #include "swarm/worlds/matrix.h"
 #include "swarm/worlds/shrink.h"

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* The access flags of memory and of queue pairs.  [virtio-rdma RFC, enum ib_access_flags]
+ *
+ * The texts are the short forms of `access=lw,rr,rw`.
+ */
+#ifndef EMU_FACTS_ENUM_ACCESS_H
+#define EMU_FACTS_ENUM_ACCESS_H
+
+#include "emu/facts/enum_table.h"
+
+#define ENUM_ACCESS(X)                                                                             \
+    X(ACC, LOCAL_WRITE, 1u << 0, "lw")                                                             \
+    X(ACC, REMOTE_WRITE, 1u << 1, "rw")                                                            \
+    X(ACC, REMOTE_READ, 1u << 2, "rr")                                                             \
+    X(ACC, REMOTE_ATOMIC, 1u << 3, "ra")                                                           \
+    X(ACC, MW_BIND, 1u << 4, "mw")                                                                 \
+    X(ACC, ZERO_BASED, 1u << 5, "zb")                                                              \
+    X(ACC, HUGETLB, 1u << 7, "hugetlb")                                                            \
+    X(ACC, RELAXED_ORDERING, 1u << 20, "relaxed_ordering")
+
+enum access_bit { ENUM_ACCESS(ENUM_MEMBER) };
+
+/* Access flags that are hints, a set of enum access_bit: they allow nothing, and who cannot make
+ * use of one ignores it.  HUGETLB tells about the pages of the program's memory, and bits 20 to 29
+ * are optional whatever they will mean.  [libibverbs, ibv_reg_mr(3); Linux, IB_ACCESS_OPTIONAL]
+ */
+#define ACCESS_HINTS (ACC_HUGETLB | 0x3ff00000u)
+
+#endif

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* The state of the driver of a new host. */
+#ifndef EMU_FACTS_ENUM_HOST_PHASE_H
+#define EMU_FACTS_ENUM_HOST_PHASE_H
+
+#include "emu/facts/enum_table.h"
+
+#define ENUM_HOST_PHASE(X)                                                                         \
+    X(HOST, up, 0, "a host is up: its driver drives virtio-rdma")                                  \
+    X(HOST, undriven, 1, "a host waits for a virtual machine, whose driver will drive it")
+
+enum host_phase { ENUM_HOST_PHASE(ENUM_MEMBER) };
+
+#endif

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* The path MTUs, and their sizes in bytes.  [virtio-rdma RFC, enum ib_mtu] */
+#ifndef EMU_FACTS_ENUM_MTU_H
+#define EMU_FACTS_ENUM_MTU_H
+
+#include <stdint.h>
+
+#include "emu/facts/enum_table.h"
+
+#define ENUM_MTU(X)                                                                                \
+    X(MTU, 256, 1, "256 bytes")                                                                    \
+    X(MTU, 512, 2, "512 bytes")                                                                    \
+    X(MTU, 1024, 3, "1024 bytes")                                                                  \
+    X(MTU, 2048, 4, "2048 bytes")                                                                  \
+    X(MTU, 4096, 5, "4096 bytes")
+
+enum mtu { ENUM_MTU(ENUM_MEMBER) };
+
+/* Bytes of a path MTU, 256 .. 4096; 0 if @mtu is none. */
+static inline uint32_t mtu_bytes(uint32_t mtu)
+{
+    return mtu >= MTU_256 && mtu <= MTU_4096 ? 128u << mtu : 0;
+}
+
+/* The largest path MTU of at most @bytes; 0: there is none. */
+static inline uint32_t mtu_within(uint32_t bytes)
+{
+    uint32_t mtu = MTU_4096;
+
+    while (mtu_bytes(mtu) > bytes)
+        mtu--;
+    return mtu;
+}
+
+#endif

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* The states of a neighbour in a guest's table of MAC addresses. */
+#ifndef EMU_FACTS_ENUM_NEIGHBOUR_H
+#define EMU_FACTS_ENUM_NEIGHBOUR_H
+
+#include "emu/facts/enum_table.h"
+
+#define ENUM_NEIGHBOUR(X)                                                                          \
+    X(NB, INCOMPLETE, 0, "asked for; no answer yet")                                               \
+    X(NB, REACHABLE, 1, "it answered, or asked itself, not long ago")                              \
+    X(NB, FAILED, 2, "nobody answered")                                                            \
+    X(NB, PERMANENT, 3, "told by the lab, never asked for")
+
+enum neighbour_state { ENUM_NEIGHBOUR(ENUM_MEMBER) };
+
+#endif

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* The extension headers of RoCEv2 packets, and their sizes; headers.def has them. */
+#ifndef EMU_FACTS_ENUM_OP_HEADER_H
+#define EMU_FACTS_ENUM_OP_HEADER_H
+
+/* Extension headers, a set, and their sizes. */
+enum op_header {
+#define HEADER(name, bit, bytes, text) H_##name = (bit),
+#include "emu/facts/headers.def"
+#undef HEADER
+};
+enum op_header_bytes {
+#define HEADER(name, bit, bytes, text) name##_BYTES = (bytes),
+#include "emu/facts/headers.def"
+#undef HEADER
+};
+
+#endif

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/* The fields of a RoCEv2 frame that a fault can change. */
+#ifndef EMU_FACTS_ENUM_WIRE_FIELD_H
+#define EMU_FACTS_ENUM_WIRE_FIELD_H
+
+#include "emu/facts/enum_table.h"
+
+#define ENUM_WIRE_FIELD(X)                                                                         \
+    X(WF, NONE, 0, "none")                                                                         \
+    X(WF, MAC_DST, 1, "destination MAC")                                                           \
+    X(WF, MAC_SRC, 2, "source MAC")                                                                \
+    X(WF, DSCP, 3, "differentiated services code point of the IP header")                          \
+    X(WF, ECN, 4, "explicit congestion notification of the IP header")                             \
+    X(WF, TTL, 5, "time to live, or hop limit, of the IP header")                                  \
+    X(WF, UDP_SRC_PORT, 6, "source port of the UDP header")                                        \
+    X(WF, UDP_DST_PORT, 7, "destination port of the UDP header; RoCEv2 is 4791")                   \
+    X(WF, OPCODE, 8, "opcode of the BTH, as a number")                                             \
+    X(WF, SOLICITED, 9, "solicited event bit of the BTH")                                          \
+    X(WF, MIGREQ, 10, "migration request bit of the BTH")                                          \
+    X(WF, PAD, 11, "pad count of the BTH")                                                         \
+    X(WF, TVER, 12, "transport version of the BTH")                                                \
+    X(WF, PKEY, 13, "P_Key of the BTH")                                                            \
+    X(WF, FECN, 14, "forward congestion notification of the BTH")                                  \
+    X(WF, BECN, 15, "backward congestion notification of the BTH")                                 \
+    X(WF, DEST_QPN, 16, "destination queue pair of the BTH")                                       \
+    X(WF, ACKREQ, 17, "acknowledge request bit of the BTH")                                        \
+    X(WF, PSN, 18, "packet sequence number of the BTH")                                            \
+    X(WF, QKEY, 19, "Q_Key of the DETH")                                                           \
+    X(WF, SRC_QPN, 20, "source queue pair of the DETH")                                            \
+    X(WF, VA, 21, "virtual address of the RETH or AtomicETH")                                      \
+    X(WF, RKEY, 22, "R_Key of the RETH or AtomicETH")                                              \
+    X(WF, LENGTH, 23, "DMA length of the RETH")                                                    \
+    X(WF, SWAP_ADD, 24, "swap or add value of the AtomicETH")                                      \
+    X(WF, COMPARE, 25, "compare value of the AtomicETH")                                           \
+    X(WF, SYNDROME, 26, "syndrome byte of the AETH")                                               \
+    X(WF, MSN, 27, "message sequence number of the AETH")                                          \
+    X(WF, ORIGINAL, 28, "what the atomic found, in the AtomicAckETH")                              \
+    X(WF, IMM, 29, "immediate data")                                                               \
+    X(WF, INV_RKEY, 30, "R_Key to invalidate, in the IETH")                                        \
+    X(WF, PAYLOAD, 31, "first byte of the payload")                                                \
+    X(WF, ICRC, 32, "the invariant CRC itself")
+
+enum wire_field_id { ENUM_WIRE_FIELD(ENUM_MEMBER) WIRE_FIELDS };
+
+#endif

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/* Tables of enumerations that have names outside the code.
+ *
+ * Each enumeration is one list of rows X(prefix, NAME, value, text) in a header of its own, in
+ * emu/facts/enum, virtio or virtio_rdma.  The C enum, the name printed in traces and JSON, the
+ * words that commands accept, the schema and the help are made from the rows.
+ *
+ * This header has no rows: a file that prints or looks up names includes it alone, and is not
+ * compiled again when a table gets another row.
+ */
+#ifndef EMU_FACTS_ENUM_TABLE_H
+#define EMU_FACTS_ENUM_TABLE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* An enumeration constant made of a row. */
+#define ENUM_MEMBER(prefix, name, value, text) prefix##_##name = (value),
+
+/* The rows of an enumeration as data. */
+struct enum_row {
+    const char *name;
+    uint32_t value;
+    const char *text;
+};
+
+struct enum_table {
+    const char *name; /* "wc_status" */
+    const char *what; /* "completion status": for error messages */
+    const struct enum_row *rows;
+    size_t n_rows;
+};
+
+extern const struct enum_table enum_qp_state, enum_qp_type, enum_qp_attr, enum_send_opcode,
+    enum_wr_opcode, enum_wc_opcode, enum_wc_status, enum_wc_flag, enum_send_flag, enum_access,
+    enum_mtu, enum_ctrl_cmd, enum_ctrl_rsp, enum_syndrome, enum_drop, enum_pkt_act, enum_timer,
+    enum_object, enum_fault, enum_device_status, enum_feature, enum_vq_error, enum_opcode,
+    enum_rule, enum_reg, enum_function, enum_neighbour, enum_net_feature, enum_profile,
+    enum_key_kind, enum_key_state, enum_async_event, enum_behaviour, enum_finding,
+    enum_packet_class, enum_wire_field, enum_pci_command, enum_pci_status, enum_pci_field,
+    enum_msix_field, enum_held, enum_refusal, enum_ring_format, enum_host_phase;
+
+/* All tables, ended by NULL: `explain WORD` and the tests walk them. */
+extern const struct enum_table *const enum_tables[];
+
+/* The row of @value or of @name (in either case); NULL if there is none. */
+const struct enum_row *enum_by_value(const struct enum_table *t, uint32_t value);
+const struct enum_row *enum_by_name(const struct enum_table *t, const char *name);
+
+/* The name of @value, or "?" */
+const char *enum_name(const struct enum_table *t, uint32_t value);
+
+#endif

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/* The feature bits of virtio and of virtio-rdma, by number.  [virtio 1.2, chapter 6] */
+#ifndef EMU_FACTS_VIRTIO_FEATURE_H
+#define EMU_FACTS_VIRTIO_FEATURE_H
+
+#include <stdint.h>
+
+#include "emu/facts/enum_table.h"
+
+#define ENUM_FEATURE(X)                                                                            \
+    X(VF, INDIRECT_DESC, 28, "descriptors may refer to a table of descriptors")                    \
+    X(VF, EVENT_IDX, 29, "notifications are suppressed by index")                                  \
+    X(VF, VERSION_1, 32, "virtio 1.0 or later")                                                    \
+    X(VF, RING_PACKED, 34, "the two sides share one ring of descriptors: a packed ring")           \
+    X(VF, RING_RESET, 40, "a single queue can be reset")                                           \
+    X(VF, EVENTQ, 0,                                                                               \
+      "virtio-rdma, ours: the device tells asynchronous events in a queue of its own")             \
+    X(VF, MW, 4, "virtio-rdma, ours: memory windows, and memory regions that can be changed")      \
+    X(VF, RESIZE, 1, "virtio-rdma, ours: CQs and queue pairs can be resized; needs RING_RESET")    \
+    X(VF, MCAST, 5, "virtio-rdma, ours: queue pairs can be attached to multicast groups")          \
+    X(VF, CREDITS, 6, "virtio-rdma, ours: reliable connections can have end-to-end credits")       \
+    X(VF, SRQ, 3, "virtio-rdma, ours: shared receive queues")                                      \
+    X(VF, ON_DEMAND, 2, "virtio-rdma, ours: queues are set up when an object needs them")
+
+enum feature_number { ENUM_FEATURE(ENUM_MEMBER) };
+
+#define VIRTIO_FEATURE(number) ((uint64_t)1 << (number))
+
+/* The features of every virtio device here. */
+#define VIRTIO_FEATURES_ALL                                                                        \
+    (VIRTIO_FEATURE(VF_INDIRECT_DESC) | VIRTIO_FEATURE(VF_EVENT_IDX) |                             \
+     VIRTIO_FEATURE(VF_VERSION_1) | VIRTIO_FEATURE(VF_RING_RESET))
+
+/* All that are about rings: RING_PACKED is offered only where it was asked for. */
+#define VIRTIO_FEATURES_RINGS (VIRTIO_FEATURES_ALL | VIRTIO_FEATURE(VF_RING_PACKED))
+
+/* Features of the virtio-rdma device, in addition to those of every virtio device. */
+#define RDMA_FEATURES_OWN                                                                          \
+    ((uint64_t)1 << VF_EVENTQ | (uint64_t)1 << VF_RESIZE | (uint64_t)1 << VF_MW |                  \
+     (uint64_t)1 << VF_CREDITS | (uint64_t)1 << VF_MCAST | (uint64_t)1 << VF_SRQ |                 \
+     (uint64_t)1 << VF_ON_DEMAND)
+
+#endif

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* Events of a program and its driver: control requests, posted work, polled completions.
+ *
+ * A file that emits one of them includes this header; readers include emu/trace/event.h.
+ */
+#ifndef EMU_TRACE_EVENTS_VERBS_H
+#define EMU_TRACE_EVENTS_VERBS_H
+
+#include "emu/trace/fields.h"
+
+#define F(type, field) evf_##type field;
+#define EVENT(name, whom, tone, fields, text)                                                      \
+    struct ev_##name {                                                                             \
+        fields                                                                                     \
+    };
+#include "emu/trace/events/verbs.def"
+#undef EVENT
+#undef F
+
+#endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* The C types of the fields of events; ftypes.def has them. */
+#ifndef EMU_TRACE_FIELDS_H
+#define EMU_TRACE_FIELDS_H
+
+#include <stdint.h>
+
+#include "emu/trace/id.h"
+
+/* A short name inside an event, truncated if too long. */
+struct ev_str {
+    char s[EV_NAME_BYTES];
+};
+
+struct ev_str ev_str(const char *s);
+
+/* An IP address as text, of either version.  Empty: none. */
+struct ev_addr {
+    char s[EV_ADDR_BYTES];
+};
+
+struct ev_addr ev_addr(const char *s);
+
+#define FTYPE(name, ctype, print, table, none) typedef ctype evf_##name;
+#include "emu/trace/ftypes.def"
+#undef FTYPE
+
+#endif

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* The functions of the transport that answer the requests of a guest about queue pairs. */
+#ifndef EMU_XPORT_CTRL_H
+#define EMU_XPORT_CTRL_H
+
+#include <stdint.h>
+
+#include "emu/facts/virtio_rdma/ctrl_rsp.h"
+#include "emu/xport/xport.h"
+
+/* Creates a queue pair, as hca_qp_create().  Returns RSP_NOT_SUPPORTED for a type without a
+ * service.
+ */
+enum ctrl_rsp xport_qp_create(struct xport *x, const struct qp_config *config, struct qp **ret);
+
+/* Changes the queue lengths of @qp.  A queue whose length changes must be empty.
+ *
+ * Return: RSP_OK
+ *	   RSP_INVALID_ARG  beyond the limits
+ *	   RSP_BUSY         a send is not complete
+ */
+enum ctrl_rsp xport_qp_resize(struct xport *x, struct qp *qp, uint32_t max_send_wr,
+                              uint32_t max_recv_wr);
+
+/* Destroys a queue pair.  Its chains stay in the rings, which the driver must reset.  A shared
+ * receive that it holds is returned to the driver without a completion.  Returns RSP_OK or
+ * RSP_BAD_HANDLE.
+ */
+enum ctrl_rsp xport_qp_destroy(struct xport *x, uint32_t qpn);
+
+/* Checks a MODIFY_QP request as hca_qp_check_modify() does, and applies it.  A transition to ERR
+ * completes everything that is posted with WR_FLUSH_ERR.  A transition to RESET returns it without
+ * completions.
+ */
+enum ctrl_rsp xport_qp_modify(struct xport *x, struct qp *qp, uint32_t mask,
+                              const struct qp_attr *attr);
+
+#endif
