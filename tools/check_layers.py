@@ -132,11 +132,11 @@ ROWS_MAX_OF = {
     "emu/trace/kinds.def": 150,
     "emu/trace/ftypes.def": 150,
     # leaves of the inspect tree: the lab says them, and the command layer reads them
-    "emu/facts/leaves.def": 160,
-    "emu/facts/leaf.h": 160,
-    "emu/facts/virtio_rdma/config.def": 160,  # leaves, too
+    "emu/facts/leaves.def": 170,
+    "emu/facts/leaf.h": 170,
+    "emu/facts/virtio_rdma/config.def": 170,  # leaves, too
     # members of structs that others hold by value
-    "emu/facts/counters.def": 210,
+    "emu/facts/counters.def": 220,
 }
 
 # A host has devices of several kinds: it points to them.  What it may hold of their layer:
