@@ -140,7 +140,7 @@ ROWS_MAX_OF = {
 }
 
 # A host has devices of several kinds: it points to them.  What it may hold of their layer:
-HOST = "src/emu/lab/world.h"
+HOST = "src/emu/lab/lab_state.h"
 HOST_MAY_HOLD = {"eth_port"}  # the socket that all functions of a slot share
 
 INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]')
@@ -317,7 +317,7 @@ PLANTS = {  # what is planted -> file, text, and the line of the file that it fo
     "an upward include": ("src/emu/base/planted.h", '#include "emu/sim/sim.h"'),
     "a sideways include": ("src/emu/mem/planted.h", '#include "emu/sim/sim.h"'),
     "a picture in what happened": ("src/emu/past/planted.h", '#include "viz/ladder.h"'),
-    "the inside of the lab in cli": ("src/cli/session/planted.h", '#include "emu/lab/world.h"'),
+    "the inside of the lab in cli": ("src/cli/session/planted.h", '#include "emu/lab/lab_state.h"'),
     "the executor in the commands": ("src/cli/cmd/planted.h", '#include "cli/exec/exec.h"'),
     "the history in a command": ("src/cli/cmd/planted.h", '#include "cli/session/history.h"'),
     "an upward include in the command layer": ("src/cli/lang/planted.h", '#include "cli/session/session.h"'),

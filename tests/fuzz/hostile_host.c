@@ -92,7 +92,7 @@ static void add_hosts(struct hostile_lab *h, unsigned bits)
         must(rdl_link_add(h->lab, &link, &made));
     }
     h->host = hosts[0];
-    h->h1 = h->lab->world->hosts[0];
+    h->h1 = h->lab->state->hosts[0];
     h->other[0].host = hosts[1];
     h->other[1].host = hosts[2];
 }

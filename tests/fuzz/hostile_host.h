@@ -15,7 +15,7 @@
 #define TESTS_FUZZ_HOSTILE_HOST_H
 
 #include "emu/facts/enum/pci_function.h"
-#include "emu/lab/world.h"
+#include "emu/lab/lab_state.h"
 #include "fuzz.h"
 #include "testbed/testbed.h"
 

@@ -11,7 +11,7 @@
 #include "emu/facts/enum/profile.h"
 #include "emu/facts/virtio/ring_format.h"
 #include "emu/lab/bus.h"
-#include "emu/lab/world.h"
+#include "emu/lab/lab_state.h"
 #include "emu/trace/emit.h"
 #include "emu/wire/addr.h"
 #include "rdmalab/control.h"
@@ -29,21 +29,21 @@
 /* First PRNG stream for the page layout of hosts; lower ones belong to links. */
 #define STREAM_PAGES 0x100000u
 
-const struct part *world_part(const struct world *w, const char *name, enum part_kind kind)
+const struct part *lab_part(const struct lab_state *w, const char *name, enum part_kind kind)
 {
     const struct part *p = parts_find(&w->parts, name, strlen(name));
 
     return p && p->kind == kind ? p : NULL;
 }
 
-struct host *world_host_named(const struct world *w, const char *name)
+struct host *lab_host_named(const struct lab_state *w, const char *name)
 {
-    const struct part *p = world_part(w, name, PART_HOST);
+    const struct part *p = lab_part(w, name, PART_HOST);
 
     return p ? w->hosts[p->index] : NULL;
 }
 
-uint32_t world_station(const struct world *w, uint64_t mac)
+uint32_t lab_station(const struct lab_state *w, uint64_t mac)
 {
     for (uint32_t i = 0; i < w->n_hosts; i++) {
         if (host_is_there(w->hosts[i]) && ld_be(w->hosts[i]->port.mac, MAC_BYTES) == mac)
@@ -52,13 +52,13 @@ uint32_t world_station(const struct world *w, uint64_t mac)
     return EV_HOST_NONE;
 }
 
-enum rdl_status world_check_name(const struct world *w, const char *name)
+enum rdl_status lab_check_name(const struct lab_state *w, const char *name)
 {
     uint32_t link;
 
     if (!name || !name_is_valid(name))
         return RDL_ERR_INVAL;
-    if (parts_find(&w->parts, name, strlen(name)) || world_link_named(w, name, strlen(name), &link))
+    if (parts_find(&w->parts, name, strlen(name)) || lab_link_named(w, name, strlen(name), &link))
         return RDL_ERR_EXISTS;
     return RDL_OK;
 }
@@ -137,7 +137,7 @@ static bool config_is_sound(const struct rdl_host_config *c)
            pkeys_are_sound(c) && limits_are_sound(&c->limits);
 }
 
-uint32_t world_peer_of(const struct world *w, const uint8_t gid[GID_BYTES])
+uint32_t lab_peer_of(const struct lab_state *w, const uint8_t gid[GID_BYTES])
 {
     const struct directory_entry *e = directory_find(&w->addresses, gid);
 
@@ -146,10 +146,10 @@ uint32_t world_peer_of(const struct world *w, const uint8_t gid[GID_BYTES])
 
 static uint32_t peer_of(void *ctx, const uint8_t gid[GID_BYTES])
 {
-    return world_peer_of(ctx, gid);
+    return lab_peer_of(ctx, gid);
 }
 
-static bool rdma_function_init(struct world *w, struct host *h, const struct rdl_host_config *c)
+static bool rdma_function_init(struct lab_state *w, struct host *h, const struct rdl_host_config *c)
 {
     const uint32_t k = h->index + 1;
     const struct rdma_env env = {w->arena, &w->sim, &h->ram, &h->port, &w->progress, peer_of, w};
@@ -174,7 +174,7 @@ static bool rdma_function_init(struct world *w, struct host *h, const struct rdl
     return rdma_init(h->dev, &env, &dev);
 }
 
-static bool net_function_init(struct world *w, struct host *h, const struct rdl_host_config *c)
+static bool net_function_init(struct lab_state *w, struct host *h, const struct rdl_host_config *c)
 {
     const struct vnet_env env = {w->arena, &w->sim, &h->ram, &h->port};
     struct vnet_config dev = {
@@ -195,7 +195,7 @@ static bool net_function_init(struct world *w, struct host *h, const struct rdl_
 #define CLASS_NETWORK_OTHER 0x028000u
 #define SUBSYSTEM_BASE      0x40u /* plus the virtio device ID */
 
-static void functions_init(struct world *w, struct host *h)
+static void functions_init(struct lab_state *w, struct host *h)
 {
     const struct fn_config net = {
         .number = pci_number_of(FN_NET),
@@ -217,7 +217,7 @@ static void functions_init(struct world *w, struct host *h)
 }
 
 /* Initialises RAM, port and devices. */
-static bool hardware_init(struct world *w, struct host *h, const struct rdl_host_config *c)
+static bool hardware_init(struct lab_state *w, struct host *h, const struct rdl_host_config *c)
 {
     eth_port_init(&h->port, &w->net, &w->progress, h->index, c->mac, c->mtu);
     h->dev = arena_alloc(w->arena, sizeof(*h->dev));
@@ -229,7 +229,7 @@ static bool hardware_init(struct world *w, struct host *h, const struct rdl_host
 }
 
 /* Initialises all parts of a host without booting it. */
-static bool host_init(struct world *w, struct host *h, const struct rdl_host_config *c)
+static bool host_init(struct lab_state *w, struct host *h, const struct rdl_host_config *c)
 {
     struct guest_config guest = {
         .host = h->index,
@@ -264,7 +264,7 @@ static bool host_init(struct world *w, struct host *h, const struct rdl_host_con
  * missing in w->directory, so they are resolved over the link.  So are virtual machines, whose
  * guest may choose other addresses.
  */
-static void introduce(struct world *w, const struct host *h)
+static void introduce(struct lab_state *w, const struct host *h)
 {
     for (uint32_t j = 0; j < GUEST_GIDS; j++) {
         const uint8_t *gid = h->guest.config.gid[j];
@@ -282,7 +282,7 @@ static void introduce(struct world *w, const struct host *h)
 }
 
 /* Boots the host in one tick: the device answers boot requests at once. */
-static enum rdl_status boot(struct world *w, struct host *h)
+static enum rdl_status boot(struct lab_state *w, struct host *h)
 {
     char buf[EV_NAME_BYTES];
     struct text addr = text_on(buf, sizeof(buf));
@@ -305,7 +305,7 @@ static enum rdl_status boot(struct world *w, struct host *h)
 /* Makes the next host with all its parts, not booted; its name is valid.  Returns NULL when the
  * arena is full; what was allocated stays in the arena.
  */
-static struct host *host_new(struct world *w, const struct rdl_host_config *c)
+static struct host *host_new(struct lab_state *w, const struct rdl_host_config *c)
 {
     struct host *h = arena_alloc(w->arena, sizeof(*h));
 
@@ -324,16 +324,16 @@ static struct host *host_new(struct world *w, const struct rdl_host_config *c)
 enum rdl_status rdl_host_add(struct rdl_lab *lab, const struct rdl_host_config *config,
                              rdl_host *ret)
 {
-    struct world *w = lab->world;
+    struct lab_state *w = lab->state;
     const struct rdl_host_config c = with_defaults(config, w->n_hosts + 1);
-    enum rdl_status st = world_check_name(w, c.name);
+    enum rdl_status st = lab_check_name(w, c.name);
     struct host *h;
 
     if (st != RDL_OK)
         return st;
     if (!config_is_sound(&c))
         return RDL_ERR_INVAL;
-    if (world_peer_of(w, c.ipv4) != EV_HOST_NONE || world_peer_of(w, c.ipv6) != EV_HOST_NONE)
+    if (lab_peer_of(w, c.ipv4) != EV_HOST_NONE || lab_peer_of(w, c.ipv6) != EV_HOST_NONE)
         return RDL_ERR_ADDRESS;
     if (w->n_hosts == RDL_HOSTS_MAX)
         return RDL_ERR_LIMIT;
@@ -341,11 +341,11 @@ enum rdl_status rdl_host_add(struct rdl_lab *lab, const struct rdl_host_config *
     if (!h)
         return RDL_ERR_NOMEM;
     tallies_meet(&lab->tallies, h->name, h->index);
-    world_act(w);
+    lab_act(w);
     st = boot(w, h);
     if (st == RDL_OK)
         introduce(w, h);
-    world_done(w);
+    lab_done(w);
     if (st != RDL_OK) {
         parts_remove(&w->parts, h->name);
         h->name[0] = '\0';
@@ -359,23 +359,23 @@ enum rdl_status rdl_host_add(struct rdl_lab *lab, const struct rdl_host_config *
 enum rdl_status rdl_host_limit(struct rdl_lab *lab, rdl_host host,
                                const struct rdl_device_limits *limits)
 {
-    struct host *h = world_host(lab->world, host.raw);
+    struct host *h = lab_host(lab->state, host.raw);
     bool good;
 
     if (!h)
         return RDL_ERR_STALE;
     if (!limits_are_sound(limits))
         return RDL_ERR_INVAL;
-    world_act(lab->world);
+    lab_act(lab->state);
     good = rdma_limit(h->dev, limits);
-    world_done(lab->world);
+    lab_done(lab->state);
     return good ? RDL_OK : RDL_ERR_LIMIT;
 }
 
 enum rdl_status rdl_switch_add(struct rdl_lab *lab, const char *name, rdl_switch *ret)
 {
-    struct world *w = lab->world;
-    enum rdl_status st = world_check_name(w, name);
+    struct lab_state *w = lab->state;
+    enum rdl_status st = lab_check_name(w, name);
     uint32_t index;
 
     if (st == RDL_OK)
@@ -385,9 +385,9 @@ enum rdl_status rdl_switch_add(struct rdl_lab *lab, const char *name, rdl_switch
     if (st != RDL_OK)
         return st;
     tallies_meet(&lab->tallies, name, EV_HOST_NONE);
-    world_act(w);
+    lab_act(w);
     TRACE(&w->trace, switch_up, .number = index, .name = ev_str(name));
-    world_done(w);
+    lab_done(w);
     *ret = (rdl_switch){index + 1};
     return RDL_OK;
 }

@@ -85,7 +85,7 @@ static void message(struct host *h, const struct fn_message *m)
 }
 
 /* Handles the asserted INTx of @f.  INTx is level triggered: it interrupts again while asserted. */
-static void line(struct world *w, struct host *h, struct pci_fn *f)
+static void line(struct lab_state *w, struct host *h, struct pci_fn *f)
 {
     ev_id id;
 
@@ -102,7 +102,7 @@ static void line(struct world *w, struct host *h, struct pci_fn *f)
         fn_isr_changed(&h->functions[i]);
 }
 
-void host_interrupt(struct world *w, struct host *h, struct virtio_irq irq)
+void host_interrupt(struct lab_state *w, struct host *h, struct virtio_irq irq)
 {
     struct pci_fn *f = &h->functions[irq.function];
     struct fn_message m;

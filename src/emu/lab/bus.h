@@ -4,7 +4,7 @@
 #define EMU_LAB_BUS_H
 
 #include "emu/guest/pci/bus.h"
-#include "emu/lab/world.h"
+#include "emu/lab/lab_state.h"
 
 /* The bus for a guest; its context is the struct host. */
 extern const struct guest_bus host_bus;
@@ -13,10 +13,10 @@ extern const struct guest_bus host_bus;
 struct pci_fn *host_function(struct host *h, uint32_t number);
 
 /* Delivers an interrupt of the host with event irq or intx, to its guest or virtual machine. */
-void host_interrupt(struct world *w, struct host *h, struct virtio_irq irq);
+void host_interrupt(struct lab_state *w, struct host *h, struct virtio_irq irq);
 
 /* Passes a message interrupt of @function to the listener of the virtual machine that drives @h. */
-void vm_interrupt(const struct world *w, const struct host *h, const struct fn_message *m,
+void vm_interrupt(const struct lab_state *w, const struct host *h, const struct fn_message *m,
                   uint32_t function);
 
 #endif

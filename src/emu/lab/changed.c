@@ -5,15 +5,15 @@
 #include <string.h>
 
 #include "emu/facts/enum/pci_function.h"
-#include "emu/lab/world.h"
+#include "emu/lab/lab_state.h"
 
-struct changed *changed_new(const struct world *w)
+struct changed *changed_new(const struct lab_state *w)
 {
     struct changed *c = calloc(1, sizeof(*c));
 
     if (!c)
         return NULL;
-    c->world = w;
+    c->state = w;
     c->all = true;
     for (uint32_t kind = 0; kind < EV_COUNT; kind++) {
         c->fields[kind] = (struct changed_fields){
@@ -42,8 +42,8 @@ void changed_free(struct changed *c)
 /* The bit set of @host, large enough for @queue; NULL when memory is short. */
 static struct changed_host *host_at(struct changed *c, uint32_t host, uint32_t queue)
 {
-    const uint32_t longer = 2 * c->world->n_hosts;
-    const uint32_t n_words = rdma_queues(&c->world->hosts[host]->dev->config) / 64 + 1;
+    const uint32_t longer = 2 * c->state->n_hosts;
+    const uint32_t n_words = rdma_queues(&c->state->hosts[host]->dev->config) / 64 + 1;
     struct changed_host *h;
 
     if (host >= c->n_hosts) {
@@ -110,9 +110,9 @@ void changed_event(void *ctx, const struct ev *e)
     const struct rdma_config *config;
     uint32_t qpn, cqn, queue;
 
-    if (c->all || host >= c->world->n_hosts)
+    if (c->all || host >= c->state->n_hosts)
         return; /* all is listed already, or the event belongs to no host of the lab */
-    config = &c->world->hosts[host]->dev->config;
+    config = &c->state->hosts[host]->dev->config;
     queue = number_of(e, f->queue, QUEUE_CTRL);
     cqn = number_of(e, f->cqn, number);
     qpn = number_of(e, f->qpn, number);

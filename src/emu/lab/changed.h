@@ -15,7 +15,7 @@
 struct ev;
 struct ev_field;
 
-struct world;
+struct lab_state;
 
 /* A queue of the RDMA function.  QUEUE_CTRL stands for the host and everything in it except
  * completion queues, queue pairs and shared receive queues.  The send queue stands for its queue
@@ -36,7 +36,7 @@ struct changed_fields {
 };
 
 struct changed {
-    const struct world *world;
+    const struct lab_state *state;
     struct changed_fields fields[EV_KINDS_MAX];
     struct changed_queue *v; /* each queue once, in the order of the first event */
     size_t n, cap;
@@ -48,7 +48,7 @@ struct changed {
 /* Creates an object for @w that regards everything as changed.  Returns NULL when memory is short.
  * The caller adds it to the trace as a sink.
  */
-struct changed *changed_new(const struct world *w);
+struct changed *changed_new(const struct lab_state *w);
 void changed_free(struct changed *c);
 
 /* Records the objects that @e names; @e is of any kind. */

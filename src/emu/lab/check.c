@@ -4,11 +4,11 @@
  * watch.c checks invariants that a single event can violate.  This file checks those that need the
  * whole state.  A broken invariant is a bug of the emulator, whatever guests and networks did.
  */
+#include "emu/lab/lab_state.h"
 #include "emu/lab/watch.h"
-#include "emu/lab/world.h"
 
 /* Every frame that was sent or copied has ended exactly once or is in flight. */
-static const char *check_frames(const struct world *w)
+static const char *check_frames(const struct lab_state *w)
 {
     const struct net_counts *c = &w->net.counts;
 
@@ -20,7 +20,7 @@ static const char *check_frames(const struct world *w)
 /* Every frame that ended is counted once: a dropped frame under a reason, a delivered frame at the
  * port of a host or at an external port.
  */
-static const char *check_sums(const struct world *w)
+static const char *check_sums(const struct lab_state *w)
 {
     const struct net_counts *c = &w->net.counts;
     uint64_t dropped = 0, delivered = 0;
@@ -181,7 +181,7 @@ static void report(struct rdl_lab *lab, const char *host, const char *what)
 /* Checks @queue of host @i, or the whole host if @queue is NULL. */
 static bool check(struct rdl_lab *lab, uint32_t i, const uint32_t *queue)
 {
-    const struct host *h = lab->world->hosts[i];
+    const struct host *h = lab->state->hosts[i];
     const char *broken;
 
     if (!host_is_there(h))
@@ -199,7 +199,7 @@ static bool check_changed(struct rdl_lab *lab)
     struct changed *c = lab->changed;
     bool good = true;
 
-    for (uint32_t i = 0; c->all && good && i < lab->world->n_hosts; i++)
+    for (uint32_t i = 0; c->all && good && i < lab->state->n_hosts; i++)
         good = check(lab, i, NULL);
     for (size_t i = 0; !c->all && good && i < c->n; i++)
         good = check(lab, c->v[i].host, &c->v[i].queue);
@@ -211,7 +211,7 @@ static bool check_changed(struct rdl_lab *lab)
 /* Returns true if the sums over all parts are due: once in as many ticks as the lab has parts. */
 static bool sums_are_due(struct rdl_lab *lab)
 {
-    const struct world *w = lab->world;
+    const struct lab_state *w = lab->state;
     const uint64_t tick = w->trace.tick;
     const uint64_t n = (uint64_t)w->n_hosts + w->net.n_switches + w->net.n_exts;
 
@@ -221,14 +221,14 @@ static bool sums_are_due(struct rdl_lab *lab)
     return true;
 }
 
-bool world_check(struct rdl_lab *lab, bool changed)
+bool lab_check(struct rdl_lab *lab, bool changed)
 {
     const char *broken = watch_broken(lab->watch);
 
     if (!broken)
-        broken = check_frames(lab->world);
+        broken = check_frames(lab->state);
     if (!broken && changed && sums_are_due(lab))
-        broken = check_sums(lab->world);
+        broken = check_sums(lab->state);
     if (broken)
         report(lab, "", broken);
     return !broken && (!changed || check_changed(lab));

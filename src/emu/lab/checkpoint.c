@@ -14,9 +14,9 @@
  */
 #include <stdlib.h>
 
-#include "emu/lab/world.h"
+#include "emu/lab/lab_state.h"
 
-static bool has_foreign_memory(const struct world *w)
+static bool has_foreign_memory(const struct lab_state *w)
 {
     for (uint32_t i = 0; i < w->n_hosts; i++) {
         if (w->hosts[i]->is_external && w->hosts[i]->ram.bytes > 0)
@@ -29,7 +29,7 @@ enum rdl_status rdl_checkpoint_save(const struct rdl_lab *lab, struct rdl_checkp
 {
     struct rdl_checkpoint *c;
 
-    if (has_foreign_memory(lab->world))
+    if (has_foreign_memory(lab->state))
         return RDL_ERR_VM;
     c = calloc(1, sizeof(*c));
     if (!c)
@@ -42,7 +42,7 @@ enum rdl_status rdl_checkpoint_save(const struct rdl_lab *lab, struct rdl_checkp
         rdl_checkpoint_free(c);
         return RDL_ERR_NOMEM;
     }
-    c->tick = lab->world->trace.tick;
+    c->tick = lab->state->trace.tick;
     c->hash = lab->hash;
     *ret = c;
     return RDL_OK;
@@ -53,7 +53,7 @@ static uint64_t events_so_far(const struct rdl_lab *lab)
     uint64_t n = 0;
 
     for (unsigned kind = 0; kind < EV_COUNT; kind++)
-        n += lab->world->trace.totals[kind];
+        n += lab->state->trace.totals[kind];
     return n;
 }
 

@@ -2,12 +2,12 @@
 /* The public functions of control.h. */
 #include "rdmalab/control.h"
 
-#include "emu/lab/world.h"
+#include "emu/lab/lab_state.h"
 
 enum rdl_status rdl_control_send(struct rdl_lab *lab, rdl_host host,
                                  const struct rdl_control *request, bool kick, uint32_t *ret_id)
 {
-    struct host *h = world_host(lab->world, host.raw);
+    struct host *h = lab_host(lab->state, host.raw);
 
     ACT(lab, h, raw_send(&h->guest.rdma, request, kick, ret_id));
 }
@@ -15,21 +15,21 @@ enum rdl_status rdl_control_send(struct rdl_lab *lab, rdl_host host,
 enum rdl_status rdl_control_answer(const struct rdl_lab *lab, rdl_host host, uint32_t id,
                                    struct rdl_control_answer *ret)
 {
-    const struct host *h = world_host(lab->world, host.raw);
+    const struct host *h = lab_host(lab->state, host.raw);
 
     return h ? raw_answer(&h->guest.rdma, id, ret) : RDL_ERR_STALE;
 }
 
 uint32_t rdl_control_under_way(const struct rdl_lab *lab, rdl_host host)
 {
-    const struct host *h = world_host(lab->world, host.raw);
+    const struct host *h = lab_host(lab->state, host.raw);
 
     return h ? h->guest.rdma.raw.n_under_way : 0;
 }
 
 enum rdl_status rdl_last_refusal(const struct rdl_lab *lab, rdl_host host, struct rdl_refusal *ret)
 {
-    const struct host *h = world_host(lab->world, host.raw);
+    const struct host *h = lab_host(lab->state, host.raw);
     const struct refused *r;
 
     if (!h)

@@ -6,7 +6,7 @@
 #include "emu/facts/enum/fault.h"
 #include "emu/facts/enum/pci_function.h"
 #include "emu/facts/virtio/net.h"
-#include "emu/lab/world.h"
+#include "emu/lab/lab_state.h"
 #include "emu/trace/emit.h"
 
 #define TIME_NS_MAX   ((uint64_t)1 << 50) /* like the delay of a frame */
@@ -52,9 +52,9 @@ static bool check_kind(const struct host *h, const struct rdl_device_fault_confi
     }
 }
 
-static enum rdl_status check(const struct world *w, const struct rdl_device_fault_config *c)
+static enum rdl_status check(const struct lab_state *w, const struct rdl_device_fault_config *c)
 {
-    struct host *h = world_host(w, c->host.raw);
+    struct host *h = lab_host(w, c->host.raw);
 
     if (!h || !host_is_there(h))
         return RDL_ERR_STALE;
@@ -64,7 +64,7 @@ static enum rdl_status check(const struct world *w, const struct rdl_device_faul
     if (c->nth == 0 || c->count == 0 || c->chance_ppm > VIRTIO_PPM || c->time_ns > TIME_NS_MAX ||
         !check_kind(h, c))
         return RDL_ERR_INVAL;
-    return c->name && c->name[0] ? world_check_name(w, c->name) : RDL_OK;
+    return c->name && c->name[0] ? lab_check_name(w, c->name) : RDL_OK;
 }
 
 /* Fills in the number of the CQ or QP that owns the queue, if there is one. */
@@ -82,7 +82,7 @@ static void name_owner(const struct host *h, const struct rdl_device_fault_confi
 }
 
 /* Translates @c into a fault of the device. */
-static struct virtio_fault device_part(const struct world *w, const struct host *h,
+static struct virtio_fault device_part(const struct lab_state *w, const struct host *h,
                                        const struct rdl_device_fault_config *c)
 {
     struct virtio_fault f = {
@@ -103,24 +103,24 @@ static struct virtio_fault device_part(const struct world *w, const struct host 
     return f;
 }
 
-static void say_made(struct world *w, const struct net_fault *made)
+static void say_made(struct lab_state *w, const struct net_fault *made)
 {
     const struct virtio_fault *f = made->device;
 
-    world_act(w);
+    lab_act(w);
     TRACE(&w->trace, fault_made, .fault = made->number, .name = made->name, .by = (uint32_t)f->kind,
           .host = EV_HOST_NONE, .opcode = EV_ANY, .syndrome = EV_ANY, .psn = EV_ANY,
           .dest_qpn = EV_ANY, .skip = f->nth - 1, .count = f->count, .delay = f->time_ns);
     TRACE(&w->trace, fault_queue, .fault = made->number, .name = made->name, .host = made->host,
           .function = made->function, .queue = f->queue, .qpn = f->qpn, .cqn = f->cqn,
           .chance_ppm = f->chance_ppm, .where = f->where != NULL, .desc = f->id);
-    world_done(w);
+    lab_done(w);
 }
 
 enum rdl_status rdl_device_fault_add(struct rdl_lab *lab,
                                      const struct rdl_device_fault_config *config, rdl_fault *ret)
 {
-    struct world *w = lab->world;
+    struct lab_state *w = lab->state;
     const enum pci_function function = config->net ? FN_NET : FN_RDMA;
     struct net_fault f = {.kind = (enum fault_kind)config->kind, .function = (uint32_t)function};
     enum rdl_status st = check(w, config);
@@ -128,15 +128,15 @@ enum rdl_status rdl_device_fault_add(struct rdl_lab *lab,
 
     if (st != RDL_OK)
         return st;
-    h = world_host(w, config->host.raw);
+    h = lab_host(w, config->host.raw);
     f.host = h->index;
     f.device = arena_alloc(w->arena, sizeof(*f.device));
     if (!f.device)
         return RDL_ERR_NOMEM;
-    world_fault_called(w, &f, config->name, config->about);
+    lab_fault_called(w, &f, config->name, config->about);
     *f.device = device_part(w, h, config);
     f.device->name = f.name;
-    st = world_fault_keep(lab, &f, ret);
+    st = lab_fault_keep(lab, &f, ret);
     if (st != RDL_OK) {
         arena_release(w->arena, f.device, sizeof(*f.device));
         return st;
@@ -148,7 +148,7 @@ enum rdl_status rdl_device_fault_add(struct rdl_lab *lab,
     return RDL_OK;
 }
 
-void world_device_fault_gone(struct world *w, struct net_fault *f)
+void lab_device_fault_gone(struct lab_state *w, struct net_fault *f)
 {
     if (!f->device)
         return;

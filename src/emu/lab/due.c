@@ -2,12 +2,12 @@
 /* The scheduled items in the order of execution, as sentences for users. */
 #include "emu/base/assert.h"
 #include "emu/facts/enum/frame_kind.h"
-#include "emu/lab/world.h"
+#include "emu/lab/lab_state.h"
 #include "rdmalab/inspect.h"
 
 #define SENTENCE_BYTES 240u
 
-static void add_host(struct text *t, const struct world *w, uint32_t host)
+static void add_host(struct text *t, const struct lab_state *w, uint32_t host)
 {
     text_add(t, host < w->n_hosts ? w->hosts[host]->name : "?");
 }
@@ -19,7 +19,7 @@ static bool is_frame(const struct sim_item *item)
 }
 
 /* "RC_SEND_ONLY psn=100 from h1": the frame, and its sender according to the frame. */
-static void add_frame(struct text *t, const struct world *w, const struct frame *f)
+static void add_frame(struct text *t, const struct lab_state *w, const struct frame *f)
 {
     text_add(t, enum_name(&enum_opcode, f->note.opcode));
     if (f->note.opcode < FRAME_OTHER)
@@ -30,7 +30,7 @@ static void add_frame(struct text *t, const struct world *w, const struct frame 
     }
 }
 
-static void add_arrival(struct text *t, const struct world *w, const struct sim_item *item)
+static void add_arrival(struct text *t, const struct lab_state *w, const struct sim_item *item)
 {
     const struct frame *f = (const struct frame *)(uintptr_t)item->arg;
 
@@ -39,14 +39,13 @@ static void add_arrival(struct text *t, const struct world *w, const struct sim_
     if (item->target & NET_TARGET_HOST)
         add_host(t, w, item->target & ~NET_TARGET_HOST);
     else
-        text_add(t,
-                 world_end_name(w, &w->net.links[item->target >> 1].end[1 - (item->target & 1)]));
+        text_add(t, lab_end_name(w, &w->net.links[item->target >> 1].end[1 - (item->target & 1)]));
 }
 
 /* "h1.qp", or "h1 QPN 2" if the guest has no queue pair with this number. */
-static void add_qp(struct text *t, const struct world *w, uint32_t host, uint32_t qpn)
+static void add_qp(struct text *t, const struct lab_state *w, uint32_t host, uint32_t qpn)
 {
-    const struct guest_qp *g = world_guest_qp(w, host, qpn);
+    const struct guest_qp *g = lab_guest_qp(w, host, qpn);
 
     add_host(t, w, host);
     if (g)
@@ -55,7 +54,7 @@ static void add_qp(struct text *t, const struct world *w, uint32_t host, uint32_
         text_addf(t, " QPN %u", qpn);
 }
 
-static void add_sentence(struct text *t, const struct world *w, const struct sim_item *item)
+static void add_sentence(struct text *t, const struct lab_state *w, const struct sim_item *item)
 {
     switch (item->kind) {
     case SIM_ARRIVE:
@@ -127,7 +126,7 @@ static void consider(struct soonest *s, const struct sim_place *p)
 struct rdl_due_counts rdl_due(const struct rdl_lab *lab, size_t max,
                               void (*each)(void *ctx, const struct rdl_due *due), void *ctx)
 {
-    const struct world *w = lab->world;
+    const struct lab_state *w = lab->state;
     const struct sim *sim = &w->sim;
     struct soonest s = {.room = max < RDL_DUE_MAX ? max : RDL_DUE_MAX};
 

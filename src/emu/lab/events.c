@@ -3,11 +3,11 @@
 #include "rdmalab/events.h"
 
 #include "emu/facts/enum/object.h"
-#include "emu/lab/world.h"
+#include "emu/lab/lab_state.h"
 
 static struct guest_channel *channel_of(const struct rdl_lab *lab, rdl_channel h)
 {
-    return (struct guest_channel *)world_object(lab->world, OBJ_CHANNEL, h.raw);
+    return (struct guest_channel *)lab_object(lab->state, OBJ_CHANNEL, h.raw);
 }
 
 enum rdl_status rdl_get_async_event(struct rdl_lab *lab, rdl_host host, struct rdl_async_event *ret,
@@ -22,7 +22,7 @@ enum rdl_status rdl_ack_async_event(struct rdl_lab *lab, const struct rdl_async_
 
     if (event->object == OBJ_NONE)
         return RDL_OK;
-    o = world_object(lab->world, (enum object_kind)event->object, event->raw);
+    o = lab_object(lab->state, (enum object_kind)event->object, event->raw);
     return o ? verbs_ack_async_event(o) : RDL_ERR_STALE;
 }
 
@@ -60,7 +60,7 @@ enum rdl_status rdl_get_cq_event(struct rdl_lab *lab, rdl_channel channel, rdl_c
 
 enum rdl_status rdl_ack_cq_events(struct rdl_lab *lab, rdl_cq cq, uint32_t n)
 {
-    struct guest_cq *c = (struct guest_cq *)world_object(lab->world, OBJ_CQ, cq.raw);
+    struct guest_cq *c = (struct guest_cq *)lab_object(lab->state, OBJ_CQ, cq.raw);
 
     return c ? verbs_ack_cq_events(c, n) : RDL_ERR_STALE;
 }
@@ -69,7 +69,7 @@ enum rdl_status rdl_users_of(const struct rdl_lab *lab, uint32_t kind, uint64_t 
                              struct rdl_users *ret)
 {
     const struct guest_object *o =
-        kind < VERBS_KINDS ? world_object(lab->world, (enum object_kind)kind, raw) : NULL;
+        kind < VERBS_KINDS ? lab_object(lab->state, (enum object_kind)kind, raw) : NULL;
 
     if (!o)
         return RDL_ERR_STALE;

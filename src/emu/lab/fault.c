@@ -7,7 +7,7 @@
 #include "emu/base/cursor.h"
 #include "emu/facts/enum/drop.h"
 #include "emu/facts/enum/fault.h"
-#include "emu/lab/world.h"
+#include "emu/lab/lab_state.h"
 #include "emu/trace/emit.h"
 #include "emu/wire/field.h"
 
@@ -45,32 +45,32 @@ static bool check_kind(const struct rdl_fault_config *c)
 }
 
 /* Checks the destination, link, packet class and message that @c selects. */
-static enum rdl_status check_aim(const struct world *w, const struct rdl_fault_config *c)
+static enum rdl_status check_aim(const struct lab_state *w, const struct rdl_fault_config *c)
 {
-    if ((c->to.raw && !world_host(w, c->to.raw)) || c->link.raw > w->net.n_links)
+    if ((c->to.raw && !lab_host(w, c->to.raw)) || c->link.raw > w->net.n_links)
         return RDL_ERR_STALE;
     return c->packet_class >= enum_packet_class.n_rows || (c->message && !c->qp.raw) ? RDL_ERR_INVAL
                                                                                      : RDL_OK;
 }
 
-static enum rdl_status check_fault(const struct world *w, const struct rdl_fault_config *c)
+static enum rdl_status check_fault(const struct lab_state *w, const struct rdl_fault_config *c)
 {
     enum rdl_status st;
 
     if (!check_kind(c) || c->nth == 0 || c->count == 0 || c->delay_ns > DELAY_NS_MAX)
         return RDL_ERR_INVAL;
-    if ((c->from.raw && !world_host(w, c->from.raw)) || c->from_port.raw > w->net.n_exts)
+    if ((c->from.raw && !lab_host(w, c->from.raw)) || c->from_port.raw > w->net.n_exts)
         return RDL_ERR_STALE;
     if (c->from.raw && c->from_port.raw)
         return RDL_ERR_INVAL;
     st = check_aim(w, c);
     if (st != RDL_OK)
         return st;
-    return c->name && c->name[0] ? world_check_name(w, c->name) : RDL_OK;
+    return c->name && c->name[0] ? lab_check_name(w, c->name) : RDL_OK;
 }
 
 /* Names a fault "f1", "f2" ... by its number, skipping names in use. */
-static void name_by_number(const struct world *w, char ret[RDL_NAME_BYTES])
+static void name_by_number(const struct lab_state *w, char ret[RDL_NAME_BYTES])
 {
     uint32_t i = w->net.faults_made + 1;
 
@@ -78,7 +78,7 @@ static void name_by_number(const struct world *w, char ret[RDL_NAME_BYTES])
         struct text name = text_on(ret, RDL_NAME_BYTES);
 
         text_addf(&name, "f%u", i++);
-    } while (world_check_name(w, ret) == RDL_ERR_EXISTS);
+    } while (lab_check_name(w, ret) == RDL_ERR_EXISTS);
 }
 
 /* The number of the sender that the fault selects, as in events; EV_HOST_NONE: any. */
@@ -89,13 +89,13 @@ static uint32_t fault_host(const struct rdl_fault_config *c)
     return c->from.raw ? c->from.raw - 1 : EV_HOST_NONE;
 }
 
-static uint64_t mac_of(const struct world *w, uint32_t host)
+static uint64_t mac_of(const struct lab_state *w, uint32_t host)
 {
     return ld_be(w->hosts[host - 1]->port.mac, MAC_BYTES);
 }
 
 /* Translates the criteria of @c that the fault index does not cover. */
-static enum rdl_status aim_of(const struct world *w, const struct rdl_fault_config *c,
+static enum rdl_status aim_of(const struct lab_state *w, const struct rdl_fault_config *c,
                               struct net_aim *ret)
 {
     const uint32_t host = verbs_host_of(c->qp.raw);
@@ -122,8 +122,8 @@ static enum rdl_status aim_of(const struct world *w, const struct rdl_fault_conf
     return RDL_OK;
 }
 
-void world_fault_called(const struct world *w, struct net_fault *f, const char *name,
-                        const char *about)
+void lab_fault_called(const struct lab_state *w, struct net_fault *f, const char *name,
+                      const char *about)
 {
     if (about) {
         struct text t = text_on(f->about, sizeof(f->about));
@@ -138,9 +138,9 @@ void world_fault_called(const struct world *w, struct net_fault *f, const char *
         name_by_number(w, f->name.s);
 }
 
-enum rdl_status world_fault_keep(struct rdl_lab *lab, const struct net_fault *f, rdl_fault *ret)
+enum rdl_status lab_fault_keep(struct rdl_lab *lab, const struct net_fault *f, rdl_fault *ret)
 {
-    struct world *w = lab->world;
+    struct lab_state *w = lab->state;
     uint64_t handle;
     const enum rdl_status st = net_fault_add(&w->net, f, &handle);
 
@@ -156,7 +156,7 @@ enum rdl_status world_fault_keep(struct rdl_lab *lab, const struct net_fault *f,
 }
 
 /* Translates @c into a fault of the network. */
-static struct net_fault fault_of(const struct world *w, const struct rdl_fault_config *c)
+static struct net_fault fault_of(const struct lab_state *w, const struct rdl_fault_config *c)
 {
     struct net_fault f = {
         .kind = (enum fault_kind)c->kind,
@@ -177,12 +177,12 @@ static struct net_fault fault_of(const struct world *w, const struct rdl_fault_c
         .value = c->value,
     };
 
-    world_fault_called(w, &f, c->name, c->about);
+    lab_fault_called(w, &f, c->name, c->about);
     return f;
 }
 
 /* Emits fault_aim for the criteria that fault_made has no fields for, if there are any. */
-static void say_aim(struct world *w, const struct net_fault *f, uint32_t to)
+static void say_aim(struct lab_state *w, const struct net_fault *f, uint32_t to)
 {
     const struct net_aim *a = &f->aim;
 
@@ -195,18 +195,18 @@ static void say_aim(struct world *w, const struct net_fault *f, uint32_t to)
           .to_bytes = f->to_bytes, .field = f->field, .value = f->value);
 }
 
-static void say_made(struct world *w, const struct net_fault *f, uint32_t to)
+static void say_made(struct lab_state *w, const struct net_fault *f, uint32_t to)
 {
     const uint32_t *match = f->match.field;
 
-    world_act(w);
+    lab_act(w);
     TRACE(&w->trace, fault_made, .fault = f->number, .name = f->name, .by = (uint32_t)f->kind,
           .host = match[NET_MATCH_HOST], .opcode = match[NET_MATCH_OPCODE],
           .syndrome = match[NET_MATCH_SYNDROME], .psn = match[NET_MATCH_PSN],
           .dest_qpn = match[NET_MATCH_DEST_QPN], .skip = f->nth - 1, .count = f->count,
           .delay = f->delay_ns);
     say_aim(w, f, to);
-    world_done(w);
+    lab_done(w);
 }
 
 static void on_sent(void *ctx, const struct ev *e)
@@ -228,9 +228,9 @@ static void sent_hear(struct rdl_lab *lab)
     trace_sink_add(&lab->sinks, &lab->sent_sink);
 }
 
-const struct ev *world_sent(void *ctx, const struct frame *f)
+const struct ev *lab_sent(void *ctx, const struct frame *f)
 {
-    const struct world *w = ctx;
+    const struct lab_state *w = ctx;
     const struct ev *e = &w->lab->sent;
 
     /* A fault that changed the frame gave it another id, but its tx event is still the last one. */
@@ -244,7 +244,7 @@ const struct ev *world_sent(void *ctx, const struct frame *f)
 enum rdl_status rdl_fault_add(struct rdl_lab *lab, const struct rdl_fault_config *config,
                               rdl_fault *ret)
 {
-    struct world *w = lab->world;
+    struct lab_state *w = lab->state;
     enum rdl_status st = check_fault(w, config);
     struct net_fault f;
 
@@ -256,7 +256,7 @@ enum rdl_status rdl_fault_add(struct rdl_lab *lab, const struct rdl_fault_config
         return st;
     if (f.aim.transmission || f.aim.message || f.aim.where)
         sent_hear(lab);
-    st = world_fault_keep(lab, &f, ret);
+    st = lab_fault_keep(lab, &f, ret);
     if (st == RDL_OK)
         say_made(w, slots_get(&w->net.faults, ret->raw),
                  config->to.raw ? (uint32_t)config->to.raw - 1 : EV_HOST_NONE);
@@ -265,18 +265,18 @@ enum rdl_status rdl_fault_add(struct rdl_lab *lab, const struct rdl_fault_config
 
 enum rdl_status rdl_fault_remove(struct rdl_lab *lab, rdl_fault fault)
 {
-    struct world *w = lab->world;
+    struct lab_state *w = lab->state;
     struct net *n = &w->net;
     struct net_fault *f = slots_get(&n->faults, fault.raw);
     ev_id id;
 
     if (!f)
         return RDL_ERR_STALE;
-    world_act(w);
+    lab_act(w);
     TRACE_ID(&w->trace, id, fault_gone, .fault = f->number, .name = f->name);
     trace_because(&w->trace, id);
-    world_device_fault_gone(w, f);
-    world_done(w);
+    lab_device_fault_gone(w, f);
+    lab_done(w);
     parts_remove(&w->parts, f->name.s);
     net_fault_remove(n, fault.raw);
     return RDL_OK;
@@ -284,15 +284,15 @@ enum rdl_status rdl_fault_remove(struct rdl_lab *lab, rdl_fault fault)
 
 enum rdl_status rdl_inject(struct rdl_lab *lab, rdl_host host, const void *frame, size_t bytes)
 {
-    struct world *w = lab->world;
+    struct lab_state *w = lab->state;
     struct frame *f;
     struct glance g;
 
-    if (!world_host(w, host.raw))
+    if (!lab_host(w, host.raw))
         return RDL_ERR_STALE;
     if (bytes == 0 || bytes > UINT16_MAX)
         return RDL_ERR_INVAL;
-    f = world_frame(w, EV_HOST_NONE, frame, bytes, &g);
+    f = lab_frame(w, EV_HOST_NONE, frame, bytes, &g);
     if (!f)
         return RDL_ERR_NOMEM;
     w->trace.cause = 0;
@@ -303,21 +303,21 @@ enum rdl_status rdl_inject(struct rdl_lab *lab, rdl_host host, const void *frame
 enum rdl_status rdl_inject_from(struct rdl_lab *lab, rdl_host host, const void *frame, size_t bytes,
                                 bool bad_icrc)
 {
-    struct world *w = lab->world;
+    struct lab_state *w = lab->state;
     struct frame *f;
     struct glance g;
     uint32_t peer;
     ev_id id;
 
-    if (!world_host(w, host.raw))
+    if (!lab_host(w, host.raw))
         return RDL_ERR_STALE;
     if (bytes < MAC_BYTES || bytes > UINT16_MAX)
         return RDL_ERR_INVAL;
-    f = world_frame(w, (uint32_t)host.raw - 1, frame, bytes, &g);
+    f = lab_frame(w, (uint32_t)host.raw - 1, frame, bytes, &g);
     if (!f)
         return RDL_ERR_NOMEM;
-    peer = world_station(w, ld_be(f->bytes, MAC_BYTES));
-    world_act(w);
+    peer = lab_station(w, ld_be(f->bytes, MAC_BYTES));
+    lab_act(w);
     TRACE_ID(&w->trace, id, inject, .host = f->note.host, .opcode = f->note.opcode,
              .psn = f->note.psn, .dest_qpn = f->note.dest_qpn, .peer = peer, .wire_bytes = f->len,
              .bad_icrc = bad_icrc);
@@ -328,8 +328,8 @@ enum rdl_status rdl_inject_from(struct rdl_lab *lab, rdl_host host, const void *
              .peer = peer);
     if (peer == f->note.host)
         net_loop_back(&w->net, peer, f);
-    else if (!net_send(&w->net, world_host(w, host.raw)->port.link_end, f))
-        world_host(w, host.raw)->port.tx_drops[DROP_NO_ROUTE]++;
-    world_done(w);
+    else if (!net_send(&w->net, lab_host(w, host.raw)->port.link_end, f))
+        lab_host(w, host.raw)->port.tx_drops[DROP_NO_ROUTE]++;
+    lab_done(w);
     return RDL_OK;
 }

@@ -11,7 +11,7 @@
 enum rdl_status rdl_ram_read(const struct rdl_lab *lab, rdl_host host, uint64_t gpa, void *out,
                              size_t bytes)
 {
-    const struct host *h = world_host(lab->world, host.raw);
+    const struct host *h = lab_host(lab->state, host.raw);
 
     if (!h)
         return RDL_ERR_STALE;
@@ -21,7 +21,7 @@ enum rdl_status rdl_ram_read(const struct rdl_lab *lab, rdl_host host, uint64_t 
 enum rdl_status rdl_ram_write(struct rdl_lab *lab, rdl_host host, uint64_t gpa, const void *in,
                               size_t bytes)
 {
-    struct host *h = world_host(lab->world, host.raw);
+    struct host *h = lab_host(lab->state, host.raw);
 
     if (!h)
         return RDL_ERR_STALE;
@@ -103,7 +103,7 @@ static struct pci_fn *find_to_read(struct host *h, struct rdl_pci_place *place, 
 enum rdl_status rdl_pci_read(struct rdl_lab *lab, rdl_host host, const struct rdl_pci_place *place,
                              uint64_t *ret)
 {
-    struct host *h = world_host(lab->world, host.raw);
+    struct host *h = lab_host(lab->state, host.raw);
     struct rdl_pci_place at = *place;
     const struct pci_fn *f;
     unsigned shift;
@@ -113,16 +113,16 @@ enum rdl_status rdl_pci_read(struct rdl_lab *lab, rdl_host host, const struct rd
     f = find_to_read(h, &at, &shift);
     if (!f)
         return RDL_ERR_INVAL;
-    world_act(lab->world);
+    lab_act(lab->state);
     *ret = get(h, f, &at) >> shift;
-    world_done(lab->world);
+    lab_done(lab->state);
     return RDL_OK;
 }
 
 enum rdl_status rdl_pci_write(struct rdl_lab *lab, rdl_host host, const struct rdl_pci_place *place,
                               uint64_t value)
 {
-    struct host *h = world_host(lab->world, host.raw);
+    struct host *h = lab_host(lab->state, host.raw);
     struct rdl_pci_place at = *place;
     const struct pci_fn *f;
 
@@ -134,16 +134,16 @@ enum rdl_status rdl_pci_write(struct rdl_lab *lab, rdl_host host, const struct r
     if (!f)
         return RDL_ERR_INVAL;
     h->has_stranger = true;
-    world_act(lab->world);
+    lab_act(lab->state);
     put(h, f, &at, value);
-    world_done(lab->world);
+    lab_done(lab->state);
     return RDL_OK;
 }
 
 enum rdl_status rdl_pci_peek(const struct rdl_lab *lab, rdl_host host,
                              const struct rdl_pci_place *place, uint64_t *ret)
 {
-    struct host *h = world_host(lab->world, host.raw);
+    struct host *h = lab_host(lab->state, host.raw);
     struct rdl_pci_place at = *place;
     const struct pci_fn *f;
     unsigned shift;

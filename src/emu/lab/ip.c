@@ -3,7 +3,7 @@
 #include "rdmalab/ip.h"
 
 #include "emu/facts/enum/drop.h"
-#include "emu/lab/world.h"
+#include "emu/lab/lab_state.h"
 
 #define TIMEOUT_DEFAULT_NS 1000000000u
 #define SEQ_BITS           16u
@@ -17,7 +17,7 @@ static rdl_ping_id id_of(rdl_host host, uint16_t seq)
 /* Returns NULL if the ping's entry was reused. */
 static const struct guest_ping *ping_of(const struct rdl_lab *lab, rdl_ping_id ping)
 {
-    const struct host *h = world_host(lab->world, ping.raw >> SEQ_BITS);
+    const struct host *h = lab_host(lab->state, ping.raw >> SEQ_BITS);
 
     return h ? guest_ping_of(&h->guest.net, (uint16_t)ping.raw) : NULL;
 }
@@ -25,19 +25,19 @@ static const struct guest_ping *ping_of(const struct rdl_lab *lab, rdl_ping_id p
 enum rdl_status rdl_ping(struct rdl_lab *lab, rdl_host host, const struct rdl_ping_config *config,
                          rdl_ping_id *ret)
 {
-    struct world *w = lab->world;
+    struct lab_state *w = lab->state;
     const uint64_t timeout_ns = config->timeout_ns ? config->timeout_ns : TIMEOUT_DEFAULT_NS;
     struct host *h;
-    enum rdl_status st = world_guest_host(w, host.raw, &h);
+    enum rdl_status st = lab_guest_host(w, host.raw, &h);
     uint16_t seq;
 
     if (st != RDL_OK)
         return st;
     if (timeout_ns > UINT64_MAX / 4)
         return RDL_ERR_INVAL;
-    world_act(w);
+    lab_act(w);
     st = guest_ping(&h->guest.net, config->address, config->bytes, timeout_ns, &seq);
-    world_done(w);
+    lab_done(w);
     if (st == RDL_OK)
         *ret = id_of(host, seq);
     return st;
@@ -67,6 +67,6 @@ enum rdl_status rdl_ping_wait(struct rdl_lab *lab, rdl_ping_id ping, struct rdl_
     if (!p)
         return RDL_ERR_STALE;
     while (st == RDL_OK && p->state == PING_UNDER_WAY)
-        st = world_tick(lab, &b);
+        st = lab_tick(lab, &b);
     return st;
 }

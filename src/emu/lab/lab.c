@@ -8,7 +8,7 @@
 #include "emu/base/assert.h"
 #include "emu/facts/enum/pci_function.h"
 #include "emu/lab/bus.h"
-#include "emu/lab/world.h"
+#include "emu/lab/lab_state.h"
 
 /* half the address space on 32 bits */
 #define ARENA_BYTES_MOST  ((size_t)1 << (sizeof(size_t) > 4 ? 36 : 31))
@@ -17,7 +17,7 @@
 #define CHECK_EVERY       256u                /* ticks between checks of what changed */
 
 /* The host in which this tick happens; counts the tick. */
-static struct host *host_of_tick(struct world *w, uint32_t index)
+static struct host *host_of_tick(struct lab_state *w, uint32_t index)
 {
     struct host *h = w->hosts[index];
 
@@ -38,14 +38,14 @@ static void on_doorbell(void *ctx, struct sim_item item)
 
 static void on_irq(void *ctx, struct sim_item item)
 {
-    struct world *w = ctx;
+    struct lab_state *w = ctx;
 
     host_interrupt(w, host_of_tick(w, item.target), virtio_irq_of(item.arg));
 }
 
 static void on_guest_timer(void *ctx, struct sim_item item)
 {
-    struct world *w = ctx;
+    struct lab_state *w = ctx;
 
     w->progress.timers++;
     guest_net_timer(&host_of_tick(w, item.target)->guest.net, item.arg);
@@ -53,7 +53,7 @@ static void on_guest_timer(void *ctx, struct sim_item item)
 
 static void on_qp_timer(void *ctx, struct sim_item item)
 {
-    struct world *w = ctx;
+    struct lab_state *w = ctx;
 
     w->progress.timers++;
     rdma_timer(host_of_tick(w, item.target)->dev, item.arg);
@@ -66,7 +66,7 @@ static void on_egress(void *ctx, struct sim_item item)
 
 static void on_arrive(void *ctx, struct sim_item item)
 {
-    struct world *w = ctx;
+    struct lab_state *w = ctx;
 
     w->progress.packets++;
     net_arrive(&w->net, item);
@@ -74,7 +74,7 @@ static void on_arrive(void *ctx, struct sim_item item)
 
 static void on_lost(void *ctx, struct sim_item item)
 {
-    struct world *w = ctx;
+    struct lab_state *w = ctx;
 
     w->progress.packets++;
     net_lost(&w->net, item);
@@ -94,7 +94,7 @@ static void on_go_on(void *ctx, struct sim_item item)
                  virtio_doorbell_queue(item.arg));
 }
 
-sim_handler *const world_handlers[SIM_KIND_COUNT] = {
+sim_handler *const lab_handlers[SIM_KIND_COUNT] = {
     [SIM_DOORBELL] = on_doorbell,   [SIM_IRQ] = on_irq,       [SIM_QP_TIMER] = on_qp_timer,
     [SIM_EGRESS] = on_egress,       [SIM_ARRIVE] = on_arrive, [SIM_LOST] = on_lost,
     [SIM_LATE_DATA] = on_late_data, [SIM_GO_ON] = on_go_on,   [SIM_GUEST_TIMER] = on_guest_timer,
@@ -118,13 +118,13 @@ RDL_COLD __attribute__((noinline)) static void keep_for(const struct rdl_lab *la
 
 static void keep(void *ctx, const struct frame *f, bool changed)
 {
-    const struct rdl_lab *lab = ((struct world *)ctx)->lab;
+    const struct rdl_lab *lab = ((struct lab_state *)ctx)->lab;
 
     if (lab->record || lab->watch)
         keep_for(lab, f, changed);
 }
 
-const struct net_ops world_net_ops = {deliver, port_leave, keep, world_sent};
+const struct net_ops lab_net_ops = {deliver, port_leave, keep, lab_sent};
 
 /* Reserves the arena.  Reserving costs only address space, which a resource limit or a tool like
  * valgrind may restrict.  The reservation bounds the size of the lab.
@@ -139,8 +139,8 @@ static struct arena *arena_for(const struct rdl_lab_config *config)
 /* Starts checking invariants.  Returns false when memory is short. */
 static bool watch_all(struct rdl_lab *lab)
 {
-    lab->watch = watch_new(lab->world);
-    lab->changed = changed_new(lab->world);
+    lab->watch = watch_new(lab->state);
+    lab->changed = changed_new(lab->state);
     if (!lab->watch || !lab->changed)
         return false;
     lab->watch_sink = (struct trace_sink){watch_event, lab->watch, ev_set_for(EV_FOR_WATCH), NULL};
@@ -153,15 +153,15 @@ static bool watch_all(struct rdl_lab *lab)
 enum rdl_status rdl_lab_new(const struct rdl_lab_config *config, struct rdl_lab **ret)
 {
     struct rdl_lab *lab = calloc(1, sizeof(*lab));
-    struct world *w;
+    struct lab_state *w;
 
     if (!lab)
         return RDL_ERR_NOMEM;
     lab->arena = arena_for(config);
-    lab->world = lab->arena ? arena_alloc(lab->arena, sizeof(*lab->world)) : NULL;
-    if (!lab->world)
+    lab->state = lab->arena ? arena_alloc(lab->arena, sizeof(*lab->state)) : NULL;
+    if (!lab->state)
         goto fail;
-    w = lab->world;
+    w = lab->state;
     w->arena = lab->arena;
     w->lab = lab;
     w->seed = config->seed;
@@ -169,9 +169,9 @@ enum rdl_status rdl_lab_new(const struct rdl_lab_config *config, struct rdl_lab 
     directory_init(&w->directory, lab->arena);
     directory_init(&w->addresses, lab->arena);
     parts_init(&w->parts, lab->arena);
-    if (!sim_init(&w->sim, lab->arena, &w->trace, world_handlers, w))
+    if (!sim_init(&w->sim, lab->arena, &w->trace, lab_handlers, w))
         goto fail;
-    net_init(&w->net, lab->arena, &w->sim, &world_net_ops, w, config->seed);
+    net_init(&w->net, lab->arena, &w->sim, &lab_net_ops, w, config->seed);
     if (config->check_invariants && !watch_all(lab))
         goto fail;
     *ret = lab;
@@ -205,27 +205,27 @@ void rdl_lab_free(struct rdl_lab *lab)
 
 uint64_t rdl_now_ns(const struct rdl_lab *lab)
 {
-    return lab->world->trace.now_ns;
+    return lab->state->trace.now_ns;
 }
 
 uint64_t rdl_tick(const struct rdl_lab *lab)
 {
-    return lab->world->trace.tick;
+    return lab->state->trace.tick;
 }
 
 uint64_t rdl_tick_ns(const struct rdl_lab *lab)
 {
-    return lab->world->trace.tick_ns;
+    return lab->state->trace.tick_ns;
 }
 
 uint64_t rdl_next_ns(const struct rdl_lab *lab)
 {
-    return sim_next_ns(&lab->world->sim);
+    return sim_next_ns(&lab->state->sim);
 }
 
 void rdl_not_before(struct rdl_lab *lab, uint64_t now_ns)
 {
-    struct sim *sim = &lab->world->sim;
+    struct sim *sim = &lab->state->sim;
 
     if (now_ns > sim->floor_ns)
         sim->floor_ns = now_ns < CLOCK_END_NS ? now_ns : CLOCK_END_NS;
@@ -233,7 +233,7 @@ void rdl_not_before(struct rdl_lab *lab, uint64_t now_ns)
 
 struct bounds bounds_of(const struct rdl_lab *lab, struct rdl_limits limits)
 {
-    const struct trace *t = &lab->world->trace;
+    const struct trace *t = &lab->state->trace;
     struct bounds b = {UINT64_MAX, CLOCK_END_NS};
 
     if (limits.ticks && limits.ticks < UINT64_MAX - t->tick)
@@ -249,7 +249,7 @@ struct bounds bounds_of(const struct rdl_lab *lab, struct rdl_limits limits)
 static inline enum rdl_status tick_until(struct rdl_lab *lab, uint64_t until_ns,
                                          const struct bounds *b)
 {
-    struct world *w = lab->world;
+    struct lab_state *w = lab->state;
     struct sim_place *first = sim_first(&w->sim);
 
     if (first->when.at_ns > until_ns)
@@ -261,12 +261,12 @@ static inline enum rdl_status tick_until(struct rdl_lab *lab, uint64_t until_ns,
     sim_dispatch_first(&w->sim, first);
     if (arena_is_short(lab->arena))
         return RDL_ERR_NOMEM;
-    if (lab->watch && !world_check(lab, w->trace.tick % CHECK_EVERY == 0))
+    if (lab->watch && !lab_check(lab, w->trace.tick % CHECK_EVERY == 0))
         return RDL_ERR_INVARIANT;
     return RDL_OK;
 }
 
-enum rdl_status world_tick(struct rdl_lab *lab, const struct bounds *b)
+enum rdl_status lab_tick(struct rdl_lab *lab, const struct bounds *b)
 {
     if (arena_is_short(lab->arena))
         return RDL_ERR_NOMEM;
@@ -275,7 +275,7 @@ enum rdl_status world_tick(struct rdl_lab *lab, const struct bounds *b)
 
 uint64_t rdl_progress(const struct rdl_lab *lab, enum rdl_step step)
 {
-    const struct world *w = lab->world;
+    const struct lab_state *w = lab->state;
 
     switch (step) {
     case RDL_STEP_TICK:
@@ -301,7 +301,7 @@ enum rdl_status rdl_step(struct rdl_lab *lab, enum rdl_step step, struct rdl_lim
     enum rdl_status st;
 
     do {
-        st = world_tick(lab, &b);
+        st = lab_tick(lab, &b);
     } while (st == RDL_OK && rdl_progress(lab, step) == before);
     return st;
 }
@@ -309,14 +309,14 @@ enum rdl_status rdl_step(struct rdl_lab *lab, enum rdl_step step, struct rdl_lim
 enum rdl_status rdl_step_host(struct rdl_lab *lab, rdl_host host, struct rdl_limits limits)
 {
     const struct bounds b = bounds_of(lab, limits);
-    const struct host *h = world_host(lab->world, host.raw);
+    const struct host *h = lab_host(lab->state, host.raw);
     const uint64_t before = h ? h->n_ticks : 0;
     enum rdl_status st;
 
     if (!h)
         return RDL_ERR_STALE;
     do {
-        st = world_tick(lab, &b);
+        st = lab_tick(lab, &b);
     } while (st == RDL_OK && h->n_ticks == before);
     return st;
 }
@@ -324,7 +324,7 @@ enum rdl_status rdl_step_host(struct rdl_lab *lab, rdl_host host, struct rdl_lim
 enum rdl_status rdl_run(struct rdl_lab *lab, uint64_t until_ns, struct rdl_limits limits)
 {
     const struct bounds b = bounds_of(lab, limits);
-    struct sim *sim = &lab->world->sim;
+    struct sim *sim = &lab->state->sim;
     enum rdl_status st;
 
     do {
@@ -336,7 +336,7 @@ enum rdl_status rdl_run(struct rdl_lab *lab, uint64_t until_ns, struct rdl_limit
         sim_advance(sim, until_ns < CLOCK_END_NS ? until_ns : CLOCK_END_NS);
     if (arena_is_short(lab->arena))
         return RDL_ERR_NOMEM;
-    return lab->watch && !world_check(lab, true) ? RDL_ERR_INVARIANT : RDL_OK;
+    return lab->watch && !lab_check(lab, true) ? RDL_ERR_INVARIANT : RDL_OK;
 }
 
 enum rdl_shortage rdl_shortage(struct rdl_lab *lab)
@@ -354,17 +354,17 @@ enum rdl_status rdl_wait(struct rdl_lab *lab, rdl_host host, struct rdl_limits l
 {
     const struct bounds b = bounds_of(lab, limits);
     struct host *h = NULL;
-    enum rdl_status st = world_guest_host(lab->world, host.raw, &h);
+    enum rdl_status st = lab_guest_host(lab->state, host.raw, &h);
 
     while (st == RDL_OK && h->guest.verbs.request.n > 0)
-        st = rdma_broken(h->dev) ? RDL_ERR_BROKEN : world_tick(lab, &b);
+        st = rdma_broken(h->dev) ? RDL_ERR_BROKEN : lab_tick(lab, &b);
     return st == RDL_OK ? verbs_answer(&h->guest.verbs, reterr_rsp) : st;
 }
 
 enum rdl_status rdl_answer(const struct rdl_lab *lab, rdl_host host, uint32_t *reterr_rsp)
 {
     struct host *h;
-    const enum rdl_status st = world_guest_host(lab->world, host.raw, &h);
+    const enum rdl_status st = lab_guest_host(lab->state, host.raw, &h);
 
     if (st != RDL_OK)
         return st;

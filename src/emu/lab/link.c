@@ -2,14 +2,14 @@
 /* Construction and configuration of links between hosts, switches and external ports. */
 #include <string.h>
 
-#include "emu/lab/world.h"
+#include "emu/lab/lab_state.h"
 #include "emu/trace/emit.h"
 
 #define RATE_DEFAULT_BPS 100000000000u
 #define PPM              1000000u
 
 /* Finds the network node called @name.  Returns RDL_ERR_NOT_FOUND if there is none. */
-static enum rdl_status node_named(const struct world *w, const char *name, struct net_end *ret)
+static enum rdl_status node_named(const struct lab_state *w, const char *name, struct net_end *ret)
 {
     static const enum net_node node_of[] = {
         [PART_HOST] = NET_HOST, [PART_SWITCH] = NET_SWITCH, [PART_PORT] = NET_EXT};
@@ -22,7 +22,7 @@ static enum rdl_status node_named(const struct world *w, const char *name, struc
 }
 
 /* The only link end of a host or an external port; NET_NO_LINK if it has no link. */
-static uint32_t *only_end(struct world *w, const struct net_end *e)
+static uint32_t *only_end(struct lab_state *w, const struct net_end *e)
 {
     return e->node == NET_EXT ? &w->net.exts[e->index].link_end
                               : &w->hosts[e->index]->port.link_end;
@@ -31,7 +31,7 @@ static uint32_t *only_end(struct world *w, const struct net_end *e)
 /* Finds the node called @name for a new link.  Returns RDL_ERR_NOT_FOUND, or RDL_ERR_BUSY if it is
  * a host or an external port with a link already.
  */
-static enum rdl_status end_of(struct world *w, const char *name, struct net_end *ret)
+static enum rdl_status end_of(struct lab_state *w, const char *name, struct net_end *ret)
 {
     const enum rdl_status st = node_named(w, name, ret);
 
@@ -41,7 +41,7 @@ static enum rdl_status end_of(struct world *w, const char *name, struct net_end 
 }
 
 /* Notifies the node at @e that the link of its port came up or went down. */
-static void tell(struct world *w, const struct net_end *e, bool up)
+static void tell(struct lab_state *w, const struct net_end *e, bool up)
 {
     if (e->node != NET_HOST)
         return; /* switches and external ports check the link when they have a frame */
@@ -50,7 +50,7 @@ static void tell(struct world *w, const struct net_end *e, bool up)
 }
 
 /* Connects the port of the node at @e to link end @link_end. */
-static void plug_in(struct world *w, const struct net_end *e, uint32_t link_end)
+static void plug_in(struct lab_state *w, const struct net_end *e, uint32_t link_end)
 {
     if (e->node == NET_SWITCH)
         return; /* the network has chosen one of its ports */
@@ -61,7 +61,7 @@ static void plug_in(struct world *w, const struct net_end *e, uint32_t link_end)
 /* Returns true if a part or another link has the name of a link from @a to @b.  Several links from
  * one switch to another may share a name.
  */
-static bool name_is_taken(const struct world *w, const char *a, const char *b)
+static bool name_is_taken(const struct lab_state *w, const char *a, const char *b)
 {
     char name[LINK_NAME_BYTES];
     struct text t = text_on(name, sizeof(name));
@@ -70,8 +70,8 @@ static bool name_is_taken(const struct world *w, const char *a, const char *b)
     text_addf(&t, "%s-%s", a, b);
     if (parts_find(&w->parts, name, t.len))
         return true;
-    return world_link_named(w, name, t.len, &other) &&
-           strcmp(world_end_name(w, &w->net.links[other].end[0]), a) != 0;
+    return lab_link_named(w, name, t.len, &other) &&
+           strcmp(lab_end_name(w, &w->net.links[other].end[0]), a) != 0;
 }
 
 static enum rdl_status check_link(const struct rdl_link_config *c)
@@ -82,7 +82,7 @@ static enum rdl_status check_link(const struct rdl_link_config *c)
 enum rdl_status rdl_link_add(struct rdl_lab *lab, const struct rdl_link_config *config,
                              rdl_link *ret)
 {
-    struct world *w = lab->world;
+    struct lab_state *w = lab->state;
     const uint64_t rate = config->rate_bps ? config->rate_bps : RATE_DEFAULT_BPS;
     struct net_link_config made = {
         .latency_ns = config->latency_ns, .rate_bps = rate, .loss_ppm = config->loss_ppm};
@@ -100,12 +100,12 @@ enum rdl_status rdl_link_add(struct rdl_lab *lab, const struct rdl_link_config *
     st = net_link_add(&w->net, &made, &link);
     if (st != RDL_OK)
         return st;
-    world_act(w);
+    lab_act(w);
     for (uint32_t i = 0; i < 2; i++)
         plug_in(w, &made.end[i], link << 1 | i);
     TRACE(&w->trace, link_up, .link = link, .a = ev_str(config->a), .b = ev_str(config->b),
           .latency = config->latency_ns, .rate = rate);
-    world_done(w);
+    lab_done(w);
     *ret = (rdl_link){link + 1};
     return RDL_OK;
 }
@@ -113,7 +113,7 @@ enum rdl_status rdl_link_add(struct rdl_lab *lab, const struct rdl_link_config *
 enum rdl_status rdl_link_set(struct rdl_lab *lab, rdl_link link,
                              const struct rdl_link_config *config)
 {
-    struct world *w = lab->world;
+    struct lab_state *w = lab->state;
     struct net *n = &w->net;
     struct net_link *l;
 
@@ -130,11 +130,11 @@ enum rdl_status rdl_link_set(struct rdl_lab *lab, rdl_link link,
         way->loss_ppm = config->loss_ppm;
     }
     net_link_judge(l);
-    world_act(w);
-    TRACE(&w->trace, link_set, .link = link.raw - 1, .a = ev_str(world_end_name(w, &l->end[0])),
-          .b = ev_str(world_end_name(w, &l->end[1])), .latency = config->latency_ns,
+    lab_act(w);
+    TRACE(&w->trace, link_set, .link = link.raw - 1, .a = ev_str(lab_end_name(w, &l->end[0])),
+          .b = ev_str(lab_end_name(w, &l->end[1])), .latency = config->latency_ns,
           .rate = l->dir[0].way.rate_bps, .loss_ppm = config->loss_ppm);
-    world_done(w);
+    lab_done(w);
     return RDL_OK;
 }
 
@@ -149,7 +149,7 @@ static bool check_way(const struct rdl_way_config *c)
 enum rdl_status rdl_link_set_way(struct rdl_lab *lab, rdl_link link, uint32_t end,
                                  const struct rdl_way_config *c)
 {
-    struct world *w = lab->world;
+    struct lab_state *w = lab->state;
     struct net_link *l;
 
     if (link.raw == 0 || link.raw > w->net.n_links)
@@ -168,19 +168,19 @@ enum rdl_status rdl_link_set_way(struct rdl_lab *lab, rdl_link link, uint32_t en
     };
     l->dir[end].in_burst = l->dir[end].in_burst && c->burst_ppm > 0;
     net_link_judge(l);
-    world_act(w);
-    TRACE(&w->trace, link_way, .from = ev_str(world_end_name(w, &l->end[end])),
-          .to = ev_str(world_end_name(w, &l->end[!end])), .latency = c->latency_ns,
+    lab_act(w);
+    TRACE(&w->trace, link_way, .from = ev_str(lab_end_name(w, &l->end[end])),
+          .to = ev_str(lab_end_name(w, &l->end[!end])), .latency = c->latency_ns,
           .rate = c->rate_bps, .jitter = c->jitter_ns, .loss_ppm = c->loss_ppm,
           .burst_ppm = c->burst_ppm, .burst_frames = c->burst_ppm ? c->burst_frames : 0,
           .burst_loss_ppm = c->burst_ppm ? c->burst_loss_ppm : 0);
-    world_done(w);
+    lab_done(w);
     return RDL_OK;
 }
 
 enum rdl_status rdl_link_raise(struct rdl_lab *lab, rdl_link link, bool up)
 {
-    struct world *w = lab->world;
+    struct lab_state *w = lab->state;
     struct net_link *l;
     const char *a, *b;
     ev_id id;
@@ -190,9 +190,9 @@ enum rdl_status rdl_link_raise(struct rdl_lab *lab, rdl_link link, bool up)
     l = &w->net.links[link.raw - 1];
     if (l->down == !up)
         return RDL_OK;
-    a = world_end_name(w, &l->end[0]);
-    b = world_end_name(w, &l->end[1]);
-    world_act(w);
+    a = lab_end_name(w, &l->end[0]);
+    b = lab_end_name(w, &l->end[1]);
+    lab_act(w);
     l->down = !up;
     if (up)
         TRACE_ID(&w->trace, id, link_up, .link = link.raw - 1, .a = ev_str(a), .b = ev_str(b),
@@ -202,11 +202,11 @@ enum rdl_status rdl_link_raise(struct rdl_lab *lab, rdl_link link, bool up)
     trace_because(&w->trace, id);
     for (uint32_t i = 0; i < 2; i++)
         tell(w, &l->end[i], up);
-    world_done(w);
+    lab_done(w);
     return RDL_OK;
 }
 
-const char *world_end_name(const struct world *w, const struct net_end *e)
+const char *lab_end_name(const struct lab_state *w, const struct net_end *e)
 {
     switch (e->node) {
     case NET_HOST:
@@ -220,7 +220,7 @@ const char *world_end_name(const struct world *w, const struct net_end *e)
 }
 
 /* The link ends at the node @e; *@ret_n is their number. */
-static const uint32_t *ends_at(struct world *w, const struct net_end *e, uint32_t *ret_n)
+static const uint32_t *ends_at(struct lab_state *w, const struct net_end *e, uint32_t *ret_n)
 {
     const uint32_t *one;
 
@@ -236,7 +236,7 @@ static const uint32_t *ends_at(struct world *w, const struct net_end *e, uint32_
 enum rdl_status rdl_link_find(const struct rdl_lab *lab, const char *a, const char *b,
                               rdl_link *ret)
 {
-    struct world *w = lab->world;
+    struct lab_state *w = lab->state;
     struct net_end end[2];
     const uint32_t *ends[2];
     uint32_t n[2], i;
@@ -263,7 +263,7 @@ enum rdl_status rdl_link_find(const struct rdl_lab *lab, const char *a, const ch
     return found ? RDL_OK : RDL_ERR_NOT_FOUND;
 }
 
-bool world_link_named(const struct world *w, const char *name, size_t len, uint32_t *ret)
+bool lab_link_named(const struct lab_state *w, const char *name, size_t len, uint32_t *ret)
 {
     char a[LINK_NAME_BYTES] = {0}, *b;
     rdl_link link;
@@ -274,7 +274,7 @@ bool world_link_named(const struct world *w, const char *name, size_t len, uint3
     for (b = strchr(a, '-'); b; b = strchr(b + 1, '-')) { /* a name may contain "-" */
         *b = '\0';
         if (rdl_link_find(w->lab, a, b + 1, &link) == RDL_OK &&
-            strcmp(world_end_name(w, &w->net.links[link.raw - 1].end[0]), a) == 0) {
+            strcmp(lab_end_name(w, &w->net.links[link.raw - 1].end[0]), a) == 0) {
             *ret = link.raw - 1;
             return true;
         }

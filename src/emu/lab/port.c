@@ -5,12 +5,12 @@
 #include <string.h>
 
 #include "emu/facts/enum/frame_kind.h"
-#include "emu/lab/world.h"
+#include "emu/lab/lab_state.h"
 #include "emu/trace/emit.h"
 
 static const struct net_ext *ext_of(const struct rdl_lab *lab, rdl_port port)
 {
-    const struct net *n = &lab->world->net;
+    const struct net *n = &lab->state->net;
 
     return port.raw >= 1 && port.raw <= n->n_exts ? &n->exts[port.raw - 1] : NULL;
 }
@@ -18,8 +18,8 @@ static const struct net_ext *ext_of(const struct rdl_lab *lab, rdl_port port)
 enum rdl_status rdl_port_add(struct rdl_lab *lab, const struct rdl_port_config *config,
                              rdl_port *ret)
 {
-    struct world *w = lab->world;
-    const enum rdl_status st = world_check_name(w, config->name);
+    struct lab_state *w = lab->state;
+    const enum rdl_status st = lab_check_name(w, config->name);
     const uint32_t index = w->net.n_exts;
 
     if (st != RDL_OK)
@@ -32,16 +32,16 @@ enum rdl_status rdl_port_add(struct rdl_lab *lab, const struct rdl_port_config *
     /* a port of the time before a restore may have had a reader */
     lab->readers[index] = (struct port_reader){0};
     tallies_meet(&lab->tallies, config->name, EV_PORT_FIRST + index);
-    world_act(w);
+    lab_act(w);
     TRACE(&w->trace, port_up, .host = EV_PORT_FIRST + index, .name = ev_str(config->name));
-    world_done(w);
+    lab_done(w);
     *ret = (rdl_port){index + 1};
     return RDL_OK;
 }
 
 enum rdl_status rdl_port_find(const struct rdl_lab *lab, const char *name, rdl_port *ret)
 {
-    const struct part *p = world_part(lab->world, name, PART_PORT);
+    const struct part *p = lab_part(lab->state, name, PART_PORT);
 
     if (!p)
         return RDL_ERR_NOT_FOUND;
@@ -63,7 +63,7 @@ enum rdl_status rdl_port_read(struct rdl_lab *lab, rdl_port port, rdl_port_frame
 
 void port_leave(void *ctx, uint32_t ext, const struct frame *f)
 {
-    struct world *w = ctx;
+    struct lab_state *w = ctx;
     struct port_reader *r = &w->lab->readers[ext];
 
     TRACE(&w->trace, port_out, .host = EV_PORT_FIRST + ext, .opcode = f->note.opcode,
@@ -82,7 +82,7 @@ static struct ev_addr addr_of(const struct glance *g)
 }
 
 /* Emits the event that a device emits when it sends such a frame. */
-static ev_id announce(struct world *w, uint32_t host, const struct glance *g, uint32_t bytes)
+static ev_id announce(struct lab_state *w, uint32_t host, const struct glance *g, uint32_t bytes)
 {
     ev_id id;
 
@@ -90,15 +90,15 @@ static ev_id announce(struct world *w, uint32_t host, const struct glance *g, ui
         TRACE_ID(&w->trace, id, tx, .host = host, .opcode = g->opcode, .psn = g->psn.v,
                  .ackreq = g->ack_req, .dest_qpn = g->dest_qpn, .syndrome = (uint32_t)g->syndrome,
                  .msn = g->msn, .bytes = g->payload_bytes, .wire_bytes = bytes,
-                 .peer = world_peer_of(w, g->addr));
+                 .peer = lab_peer_of(w, g->addr));
     else
         TRACE_ID(&w->trace, id, eth_tx, .host = host, .opcode = g->opcode, .addr = addr_of(g),
                  .wire_bytes = bytes);
     return id;
 }
 
-struct frame *world_frame(struct world *w, uint32_t sender, const void *bytes, size_t n,
-                          struct glance *ret)
+struct frame *lab_frame(struct lab_state *w, uint32_t sender, const void *bytes, size_t n,
+                        struct glance *ret)
 {
     struct frame *f = frame_new(w->arena, (uint32_t)n);
 
@@ -114,7 +114,7 @@ struct frame *world_frame(struct world *w, uint32_t sender, const void *bytes, s
 enum rdl_status rdl_port_receive(struct rdl_lab *lab, rdl_port port, const void *frame,
                                  size_t bytes)
 {
-    struct world *w = lab->world;
+    struct lab_state *w = lab->state;
     const uint32_t host = EV_PORT_FIRST + port.raw - 1;
     struct frame *f;
     struct glance g;
@@ -123,14 +123,14 @@ enum rdl_status rdl_port_receive(struct rdl_lab *lab, rdl_port port, const void 
         return RDL_ERR_STALE;
     if (bytes == 0 || bytes > RDL_PORT_FRAME_BYTES_MAX)
         return RDL_ERR_INVAL;
-    f = world_frame(w, host, frame, bytes, &g);
+    f = lab_frame(w, host, frame, bytes, &g);
     if (!f)
         return RDL_ERR_NOMEM;
-    world_act(w);
+    lab_act(w);
     w->progress.packets++;
     f->tx = announce(w, host, &g, f->len);
     net_ext_in(&w->net, port.raw - 1, f);
-    world_done(w);
+    lab_done(w);
     return RDL_OK;
 }
 
@@ -153,7 +153,7 @@ enum rdl_status rdl_port_info(const struct rdl_lab *lab, rdl_port port, struct r
     };
     memcpy(ret->name, x->name.s, sizeof(ret->name));
     if (ret->linked) {
-        free_at_ns = net_port_free_at(&lab->world->net, x->link_end);
+        free_at_ns = net_port_free_at(&lab->state->net, x->link_end);
         ret->busy_ns = free_at_ns > now_ns ? free_at_ns - now_ns : 0;
     }
     return RDL_OK;

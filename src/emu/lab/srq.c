@@ -3,17 +3,17 @@
 #include "rdmalab/srq.h"
 
 #include "emu/facts/enum/object.h"
-#include "emu/lab/world.h"
+#include "emu/lab/lab_state.h"
 
 static struct guest_srq *srq_of(const struct rdl_lab *lab, rdl_srq h)
 {
-    return (struct guest_srq *)world_object(lab->world, OBJ_SRQ, h.raw);
+    return (struct guest_srq *)lab_object(lab->state, OBJ_SRQ, h.raw);
 }
 
 enum rdl_status rdl_create_srq(struct rdl_lab *lab, rdl_pd pd, const struct rdl_srq_attr *attr,
                                const char *name, rdl_srq *ret)
 {
-    struct guest_pd *p = (struct guest_pd *)world_object(lab->world, OBJ_PD, pd.raw);
+    struct guest_pd *p = (struct guest_pd *)lab_object(lab->state, OBJ_PD, pd.raw);
 
     ACT(lab, p, verbs_create_srq(p, attr, name, &ret->raw));
 }

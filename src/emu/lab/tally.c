@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "emu/lab/world.h"
+#include "emu/lab/lab_state.h"
 
 struct rdl_tally {
     struct rdl_tally *next; /* of the same event kind */
@@ -73,10 +73,10 @@ void tallies_meet(struct tallies *all, const char *name, uint32_t host)
 }
 
 /* The number of the host or external port called @name in events, or EV_HOST_NONE. */
-static uint32_t number_of(const struct world *w, const char *name)
+static uint32_t number_of(const struct lab_state *w, const char *name)
 {
-    const struct part *host = world_part(w, name, PART_HOST);
-    const struct part *port = world_part(w, name, PART_PORT);
+    const struct part *host = lab_part(w, name, PART_HOST);
+    const struct part *port = lab_part(w, name, PART_PORT);
 
     if (host)
         return host->index;
@@ -84,14 +84,14 @@ static uint32_t number_of(const struct world *w, const char *name)
 }
 
 /* Returns true if @name is a fault, a switch, or the name that events give to random loss. */
-static bool names_part(const struct world *w, const char *name)
+static bool names_part(const struct lab_state *w, const char *name)
 {
     return strcmp(name, EV_CHANCE) == 0 || strcmp(name, EV_BURST) == 0 ||
-           world_part(w, name, PART_SWITCH) || world_part(w, name, PART_FAULT);
+           lab_part(w, name, PART_SWITCH) || lab_part(w, name, PART_FAULT);
 }
 
 /* Resolves the names in the filter of @t with the present parts. */
-static void look_up(const struct world *w, struct rdl_tally *t)
+static void look_up(const struct lab_state *w, struct rdl_tally *t)
 {
     for (size_t i = 0; i < t->filter.n; i++) {
         struct ev_condition *c = &t->filter.conditions[i];
@@ -114,7 +114,7 @@ void tallies_meet_again(struct rdl_lab *lab)
 {
     for (size_t kind = 0; kind < EV_COUNT; kind++) {
         for (struct rdl_tally *t = lab->tallies.of_kind[kind]; t; t = t->next)
-            look_up(lab->world, t);
+            look_up(lab->state, t);
     }
 }
 
@@ -134,8 +134,8 @@ static uint64_t count_past(const struct rdl_lab *lab, struct rdl_tally *t)
         seen += e->kind == kind;
         take(t, e);
     }
-    t->exact = seen == lab->world->trace.totals[kind];
-    return lab->world->trace.totals[kind] - seen;
+    t->exact = seen == lab->state->trace.totals[kind];
+    return lab->state->trace.totals[kind] - seen;
 }
 
 static struct rdl_tally *find(const struct tallies *all, const struct ev_filter *filter)
@@ -191,7 +191,7 @@ enum rdl_status rdl_tally(struct rdl_lab *lab, const struct ev_filter *filter,
         t = copy_of(filter);
         if (!t)
             return RDL_ERR_NOMEM;
-        look_up(lab->world, t);
+        look_up(lab->state, t);
         forgotten = count_past(lab, t);
         if (!t->exact && reterr_forgotten) {
             free_tally(t);
@@ -251,7 +251,7 @@ const struct ev_filter *rdl_tally_filter(const struct rdl_tally *t)
 
 uint64_t rdl_total(const struct rdl_lab *lab, unsigned kind)
 {
-    return kind < EV_COUNT ? lab->world->trace.totals[kind] : 0;
+    return kind < EV_COUNT ? lab->state->trace.totals[kind] : 0;
 }
 
 struct tally_saved *tallies_save(const struct tallies *all)

@@ -7,38 +7,38 @@
 #include <string.h>
 
 #include "emu/facts/enum/object.h"
-#include "emu/lab/world.h"
+#include "emu/lab/lab_state.h"
 
 /* The object of a handle; NULL if the handle is stale. */
 static struct guest_pd *pd_of(const struct rdl_lab *lab, rdl_pd h)
 {
-    return (struct guest_pd *)world_object(lab->world, OBJ_PD, h.raw);
+    return (struct guest_pd *)lab_object(lab->state, OBJ_PD, h.raw);
 }
 
 static struct guest_mr *mr_of(const struct rdl_lab *lab, rdl_mr h)
 {
-    return (struct guest_mr *)world_object(lab->world, OBJ_MR, h.raw);
+    return (struct guest_mr *)lab_object(lab->state, OBJ_MR, h.raw);
 }
 
 static struct guest_cq *cq_of(const struct rdl_lab *lab, rdl_cq h)
 {
-    return (struct guest_cq *)world_object(lab->world, OBJ_CQ, h.raw);
+    return (struct guest_cq *)lab_object(lab->state, OBJ_CQ, h.raw);
 }
 
 static struct guest_qp *qp_of(const struct rdl_lab *lab, rdl_qp h)
 {
-    return (struct guest_qp *)world_object(lab->world, OBJ_QP, h.raw);
+    return (struct guest_qp *)lab_object(lab->state, OBJ_QP, h.raw);
 }
 
 static struct guest_ah *ah_of(const struct rdl_lab *lab, rdl_ah h)
 {
-    return (struct guest_ah *)world_object(lab->world, OBJ_AH, h.raw);
+    return (struct guest_ah *)lab_object(lab->state, OBJ_AH, h.raw);
 }
 
 enum rdl_status rdl_requests_max(struct rdl_lab *lab, rdl_host host, uint32_t n)
 {
     struct host *h;
-    const enum rdl_status st = world_guest_host(lab->world, host.raw, &h);
+    const enum rdl_status st = lab_guest_host(lab->state, host.raw, &h);
 
     if (st != RDL_OK)
         return st;
@@ -63,7 +63,7 @@ enum rdl_status rdl_dealloc_pd(struct rdl_lab *lab, rdl_pd pd)
 enum rdl_status rdl_mem_alloc(struct rdl_lab *lab, rdl_host host, uint64_t bytes, uint64_t *ret)
 {
     struct host *h;
-    const enum rdl_status st = world_guest_host(lab->world, host.raw, &h);
+    const enum rdl_status st = lab_guest_host(lab->state, host.raw, &h);
 
     return st == RDL_OK ? verbs_mem_alloc(&h->guest.verbs, bytes, ret) : st;
 }
@@ -71,7 +71,7 @@ enum rdl_status rdl_mem_alloc(struct rdl_lab *lab, rdl_host host, uint64_t bytes
 enum rdl_status rdl_mem_free(struct rdl_lab *lab, rdl_host host, uint64_t addr)
 {
     struct host *h;
-    const enum rdl_status st = world_guest_host(lab->world, host.raw, &h);
+    const enum rdl_status st = lab_guest_host(lab->state, host.raw, &h);
 
     return st == RDL_OK ? verbs_mem_free(&h->guest.verbs, addr) : st;
 }
@@ -80,7 +80,7 @@ enum rdl_status rdl_mem_read(const struct rdl_lab *lab, rdl_host host, uint64_t 
                              size_t bytes)
 {
     struct host *h;
-    const enum rdl_status st = world_guest_host(lab->world, host.raw, &h);
+    const enum rdl_status st = lab_guest_host(lab->state, host.raw, &h);
 
     return st == RDL_OK ? verbs_mem_read(&h->guest.verbs, addr, out, bytes) : st;
 }
@@ -159,7 +159,7 @@ enum rdl_status rdl_create_qp(struct rdl_lab *lab, const struct rdl_qp_config *c
         .pd = pd_of(lab, config->pd),
         .send_cq = cq_of(lab, config->send_cq),
         .recv_cq = cq_of(lab, config->recv_cq),
-        .srq = (struct guest_srq *)world_object(lab->world, OBJ_SRQ, config->srq.raw),
+        .srq = (struct guest_srq *)lab_object(lab->state, OBJ_SRQ, config->srq.raw),
     };
 
     ACT(lab, parts.pd, verbs_create_qp(parts.pd->o.verbs, config, &parts, name, &ret->raw));
@@ -244,7 +244,7 @@ enum rdl_status rdl_query_pkey(struct rdl_lab *lab, rdl_host host, uint32_t inde
 enum rdl_status rdl_pkey(const struct rdl_lab *lab, rdl_host host, uint16_t *ret)
 {
     struct host *h;
-    const enum rdl_status st = world_guest_host(lab->world, host.raw, &h);
+    const enum rdl_status st = lab_guest_host(lab->state, host.raw, &h);
 
     if (st == RDL_OK)
         *ret = h->guest.verbs.pkey;
@@ -264,7 +264,7 @@ enum rdl_status rdl_qp_info(const struct rdl_lab *lab, rdl_qp qp, struct rdl_qp_
 enum rdl_status rdl_host_address(const struct rdl_lab *lab, rdl_host host, uint32_t index,
                                  uint8_t ret_gid[16], uint8_t ret_mac[6])
 {
-    const struct host *h = world_host(lab->world, host.raw);
+    const struct host *h = lab_host(lab->state, host.raw);
 
     if (!h)
         return RDL_ERR_STALE;

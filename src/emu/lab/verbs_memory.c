@@ -3,21 +3,21 @@
 #include "rdmalab/memory.h"
 
 #include "emu/facts/enum/object.h"
-#include "emu/lab/world.h"
+#include "emu/lab/lab_state.h"
 
 static struct guest_pd *pd_of(const struct rdl_lab *lab, rdl_pd h)
 {
-    return (struct guest_pd *)world_object(lab->world, OBJ_PD, h.raw);
+    return (struct guest_pd *)lab_object(lab->state, OBJ_PD, h.raw);
 }
 
 static struct guest_mr *mr_of(const struct rdl_lab *lab, rdl_mr h)
 {
-    return (struct guest_mr *)world_object(lab->world, OBJ_MR, h.raw);
+    return (struct guest_mr *)lab_object(lab->state, OBJ_MR, h.raw);
 }
 
 static struct guest_mw *mw_of(const struct rdl_lab *lab, rdl_mw h)
 {
-    return (struct guest_mw *)world_object(lab->world, OBJ_MW, h.raw);
+    return (struct guest_mw *)lab_object(lab->state, OBJ_MW, h.raw);
 }
 
 enum rdl_status rdl_reg_mr_iova(struct rdl_lab *lab, rdl_pd pd, const struct rdl_mr_range *range,

@@ -3,14 +3,14 @@
 #include "rdmalab/vm.h"
 
 #include "emu/lab/bus.h"
-#include "emu/lab/world.h"
+#include "emu/lab/lab_state.h"
 
 _Static_assert(RDL_VM_REGIONS_MAX == RAM_REGIONS_MAX, "RAM has room for every region");
 
 /* Finds the host of a handle.  Returns RDL_ERR_STATE if its guest is no virtual machine. */
 static enum rdl_status vm_host(const struct rdl_lab *lab, rdl_host host, struct host **ret)
 {
-    struct host *h = world_host(lab->world, host.raw);
+    struct host *h = lab_host(lab->state, host.raw);
 
     if (!h)
         return RDL_ERR_STALE;
@@ -22,7 +22,7 @@ static enum rdl_status vm_host(const struct rdl_lab *lab, rdl_host host, struct 
 
 bool rdl_vm_is_guest(const struct rdl_lab *lab, rdl_host host)
 {
-    const struct host *h = world_host(lab->world, host.raw);
+    const struct host *h = lab_host(lab->state, host.raw);
 
     return h && h->is_external;
 }
@@ -99,9 +99,9 @@ enum rdl_status rdl_vm_access(struct rdl_lab *lab, rdl_host host,
         return st;
     if (!host_function(h, access->function) || !width_is_sound(access))
         return RDL_ERR_INVAL;
-    world_act(lab->world);
+    lab_act(lab->state);
     *ret = act_on(h, access);
-    world_done(lab->world);
+    lab_done(lab->state);
     return RDL_OK;
 }
 
@@ -114,9 +114,9 @@ enum rdl_status rdl_vm_reset(struct rdl_lab *lab, rdl_host host, uint32_t functi
         return st;
     if (!host_function(h, function))
         return RDL_ERR_INVAL;
-    world_act(lab->world);
+    lab_act(lab->state);
     fn_reset(host_function(h, function));
-    world_done(lab->world);
+    lab_done(lab->state);
     return RDL_OK;
 }
 
@@ -163,7 +163,7 @@ enum rdl_status rdl_vm_listen(struct rdl_lab *lab, rdl_host host, rdl_vm_interru
     return RDL_OK;
 }
 
-void vm_interrupt(const struct world *w, const struct host *h, const struct fn_message *m,
+void vm_interrupt(const struct lab_state *w, const struct host *h, const struct fn_message *m,
                   uint32_t function)
 {
     for (uint32_t i = 0; i < RDL_VMS_MAX; i++) {

@@ -2,7 +2,7 @@
 /* Describes who waits for what, for a lab that is idle or never ends. */
 #include "emu/base/quantity.h"
 #include "emu/facts/enum/send_flag.h"
-#include "emu/lab/world.h"
+#include "emu/lab/lab_state.h"
 #include "emu/xport/xport_qp.h"
 #include "rdmalab/inspect.h"
 
@@ -19,11 +19,11 @@ static void add_path(struct text *t, const struct guest_object *o, const struct 
 }
 
 /* The peer queue pair as the lab knows it: "h2.qp". */
-static void add_peer(struct text *t, const struct world *w, const struct xport_qp *xqp)
+static void add_peer(struct text *t, const struct lab_state *w, const struct xport_qp *xqp)
 {
     const struct host *h = xqp->peer < w->n_hosts ? w->hosts[xqp->peer] : NULL;
     const uint32_t qpn = xqp->qp.attr.dest_qpn;
-    const struct guest_qp *peer = world_guest_qp(w, xqp->peer, qpn);
+    const struct guest_qp *peer = lab_guest_qp(w, xqp->peer, qpn);
 
     if (peer)
         add_path(t, &peer->o, h);
@@ -91,7 +91,7 @@ static void tell_held_back(const struct host *h, const struct guest_qp *g,
     out->each(out->ctx, buf);
 }
 
-static void tell_sends(const struct world *w, const struct host *h, const struct guest_qp *g,
+static void tell_sends(const struct lab_state *w, const struct host *h, const struct guest_qp *g,
                        const struct xport_qp *xqp, const struct out *out)
 {
     const struct requester *q = &xqp->req;
@@ -172,7 +172,7 @@ static void tell_pings(const struct host *h, const struct out *out)
 
 void rdl_waits(const struct rdl_lab *lab, void (*each)(void *ctx, const char *sentence), void *ctx)
 {
-    const struct world *w = lab->world;
+    const struct lab_state *w = lab->state;
     const struct out out = {each, ctx};
 
     for (uint32_t i = 0; i < w->n_hosts; i++) {

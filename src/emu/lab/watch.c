@@ -15,7 +15,7 @@
 #include "emu/facts/enum/wc_status.h"
 #include "emu/facts/opcode.h"
 #include "emu/facts/psn.h"
-#include "emu/lab/world.h"
+#include "emu/lab/lab_state.h"
 #include "emu/wire/parse.h"
 
 struct watched_post {
@@ -56,19 +56,19 @@ struct watched_host {
 };
 
 struct watch {
-    const struct world *world;
+    const struct lab_state *state;
     struct watched_host *hosts;
     uint32_t n_hosts;
     bool blind;         /* no more checks: memory was short, a ring was broken or overwritten */
     const char *broken; /* NULL: all invariants hold */
 };
 
-struct watch *watch_new(const struct world *w)
+struct watch *watch_new(const struct lab_state *w)
 {
     struct watch *s = calloc(1, sizeof(*s));
 
     if (s)
-        s->world = w;
+        s->state = w;
     return s;
 }
 
@@ -140,7 +140,7 @@ static bool copy_host(struct watched_host *to, const struct watched_host *from)
 /* Copies the state of @from into the empty @to.  Returns false when memory is short. */
 static bool learn(struct watch *to, const struct watch *from)
 {
-    to->world = from->world;
+    to->state = from->state;
     to->blind = from->blind;
     to->broken = from->broken;
     to->hosts = calloc(from->n_hosts + 1u, sizeof(*to->hosts));
@@ -188,7 +188,7 @@ const char *watch_broken(const struct watch *s)
 }
 
 /* Returns true if someone other than the lab's drivers may have written to a host's rings. */
-static bool rings_are_open(const struct world *w)
+static bool rings_are_open(const struct lab_state *w)
 {
     for (uint32_t i = 0; i < w->n_hosts; i++) {
         if (host_is_open(w->hosts[i]))
@@ -199,7 +199,7 @@ static bool rings_are_open(const struct world *w)
 
 static void fail(struct watch *s, const char *what)
 {
-    if (!s->broken && !s->blind && rings_are_open(s->world))
+    if (!s->broken && !s->blind && rings_are_open(s->state))
         s->blind = true;
     if (!s->broken && !s->blind)
         s->broken = what;
@@ -262,7 +262,7 @@ static struct watched_qp *qp_at(struct watch *s, uint32_t host, uint32_t qpn)
 
 static const struct qp *device_qp(const struct watch *s, uint32_t host, uint32_t qpn)
 {
-    return hca_qp(&s->world->hosts[host]->dev->hca, qpn);
+    return hca_qp(&s->state->hosts[host]->dev->hca, qpn);
 }
 
 static void push(struct watch *s, uint32_t host, uint32_t qpn, enum wq which, struct watched_post p)
@@ -338,7 +338,7 @@ static void on_cqe_shared(struct watch *s, const struct ev_cqe *e)
 /* A chain of a work queue was returned. */
 static void on_used(struct watch *s, const struct ev_used *e)
 {
-    const struct rdma_config *c = &s->world->hosts[e->host]->dev->config;
+    const struct rdma_config *c = &s->state->hosts[e->host]->dev->config;
     const uint32_t qpn = queue_owner(c->max_cq, e->queue);
     const uint32_t srqn = queue_srqn(c->max_cq, c->max_qp, e->queue);
     const struct qp *dev;
@@ -443,7 +443,7 @@ static void on_gone(struct watch *s, const struct ev_gone *e)
 /* Resetting a queue that a queue pair uses is legal, but its completions then lack used events. */
 static void on_queue_reset(struct watch *s, const struct ev_queue_reset *e)
 {
-    const struct rdma *d = s->world->hosts[e->host]->dev;
+    const struct rdma *d = s->state->hosts[e->host]->dev;
     const struct rdma_config *c = &d->config;
     const struct qp *dev = device_qp(s, e->host, queue_owner(c->max_cq, e->queue));
     const struct srq *srq = hca_srq(&d->hca, queue_srqn(c->max_cq, c->max_qp, e->queue));

@@ -20,12 +20,12 @@
 struct ev;
 
 struct watch;
-struct world;
+struct lab_state;
 
 /* Creates a watch for @w, or returns NULL when memory is short.  The caller adds it to the trace as
  * a sink.
  */
-struct watch *watch_new(const struct world *w);
+struct watch *watch_new(const struct lab_state *w);
 void watch_free(struct watch *s);
 
 /* Checks an event of the trace, and a frame that an RDMA function sent. */

@@ -11,7 +11,7 @@
 #include "emu/facts/enum/qp_attr.h"
 #include "emu/facts/enum/qp_type.h"
 #include "emu/facts/qp_fsm.h"
-#include "emu/lab/world.h"
+#include "emu/lab/lab_state.h"
 #include "rdmalab/events.h"
 #include "rdmalab/fault.h"
 #include "rdmalab/ip.h"
@@ -113,9 +113,9 @@ static inline int tear_down(void **state)
     return 0;
 }
 
-static inline struct host *world_of(const struct strangers *s, uint32_t i)
+static inline struct host *lab_of(const struct strangers *s, uint32_t i)
 {
-    return world_host(s->lab->world, s->host[i].raw);
+    return lab_host(s->lab->state, s->host[i].raw);
 }
 
 static inline void go(const struct strangers *s)

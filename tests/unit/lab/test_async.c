@@ -17,7 +17,7 @@ static size_t take(const struct strangers *s, struct rdl_async_event *e)
 static void a_device_that_breaks_tells_its_program(void **state)
 {
     struct strangers *s = *state;
-    struct host *h = world_of(s, 0);
+    struct host *h = lab_of(s, 0);
     const struct vring *ring = &h->dev->pci.queues[QUEUE_CTRL].ring;
     struct rdl_async_event e;
     uint8_t far[2];

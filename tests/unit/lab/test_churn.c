@@ -14,7 +14,7 @@
 #include "emu/facts/enum/qp_type.h"
 #include "emu/facts/enum/send_flag.h"
 #include "emu/facts/qp_fsm.h"
-#include "emu/lab/world.h"
+#include "emu/lab/lab_state.h"
 #include "emu/xport/xport_qp.h"
 #include "testbed/testbed.h"
 
@@ -179,7 +179,7 @@ static void change_qp(struct churn *c, unsigned side)
 
 static struct host *host_of(struct churn *c, unsigned side)
 {
-    return world_host(c->r.lab->world, c->r.side[side].host.raw);
+    return lab_host(c->r.lab->state, c->r.side[side].host.raw);
 }
 
 /* An answer or a request as the peer might send it, around the PSN that is expected. */

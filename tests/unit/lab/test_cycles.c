@@ -14,7 +14,7 @@
 #include "emu/facts/enum/wc_status.h"
 #include "emu/facts/enum/wr_opcode.h"
 #include "emu/facts/qp_fsm.h"
-#include "emu/lab/world.h"
+#include "emu/lab/lab_state.h"
 #include "rdmalab/ip.h"
 #include "testbed/testbed.h"
 
@@ -200,7 +200,7 @@ static struct used used_by(const struct cycle *c)
     struct used u = {.lab = arena_live_bytes(c->r.lab->arena)};
 
     for (unsigned side = 0; side < 2; side++) {
-        const struct host *h = world_host(c->r.lab->world, c->r.side[side].host.raw);
+        const struct host *h = lab_host(c->r.lab->state, c->r.side[side].host.raw);
 
         u.dma[side] = h->guest.space.dma_next;
         u.pages[side] = h->guest.space.n_taken - h->guest.space.n_free;
@@ -212,7 +212,7 @@ static struct used used_by(const struct cycle *c)
 static void touch_pages(const struct cycle *c)
 {
     for (unsigned side = 0; side < 2; side++) {
-        struct ram *ram = &world_host(c->r.lab->world, c->r.side[side].host.raw)->ram;
+        struct ram *ram = &lab_host(c->r.lab->state, c->r.side[side].host.raw)->ram;
 
         for (uint64_t i = 0; i < ram->bytes >> RAM_PAGE_BITS; i++) {
             if (!ram_page(ram, i))

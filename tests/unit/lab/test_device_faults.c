@@ -4,7 +4,7 @@
 
 #include "emu/facts/enum/fault.h"
 #include "emu/facts/enum/send_flag.h"
-#include "emu/lab/world.h"
+#include "emu/lab/lab_state.h"
 #include "testbed/testbed.h"
 
 /* More than the completions that a queue remembers. */

@@ -15,13 +15,13 @@ static const char *const others[] = {"239.1.1.1", "ff0e::9"};
 
 static void member(struct strangers *s, uint32_t host, const char *group, bool joins)
 {
-    struct guest_net *net = &world_of(s, host)->guest.net;
+    struct guest_net *net = &lab_of(s, host)->guest.net;
     uint8_t gid[GID_BYTES];
 
     assert_true(addr_parse(group, gid));
-    world_act(s->lab->world);
+    lab_act(s->lab->state);
     (joins ? guest_group_join : guest_group_leave)(net, gid);
-    world_done(s->lab->world);
+    lab_done(s->lab->state);
 }
 
 /* The @i-th frame that went out is h1's report about @group. */
@@ -163,9 +163,9 @@ static void without_a_link_nobody_is_told(void **state)
 
     assert_int_equal(rdl_host_add(s->lab, &c, &h), RDL_OK);
     assert_true(addr_parse(groups[0], gid));
-    world_act(s->lab->world);
-    guest_group_join(&world_host(s->lab->world, h.raw)->guest.net, gid);
-    world_done(s->lab->world);
+    lab_act(s->lab->state);
+    guest_group_join(&lab_host(s->lab->state, h.raw)->guest.net, gid);
+    lab_done(s->lab->state);
     go(s);
     assert_int_equal(events_of(s, EV_eth_tx, RDL_ANY), 0);
 }

@@ -12,7 +12,7 @@
 #include "emu/facts/enum/pkt_act.h"
 #include "emu/facts/enum/send_flag.h"
 #include "emu/facts/rfc.h"
-#include "emu/lab/world.h"
+#include "emu/lab/lab_state.h"
 #include "emu/virtio/vring.h"
 #include "testbed/testbed.h"
 
@@ -40,7 +40,7 @@ static void make(struct testbed *r, uint64_t seed)
 
 static struct host *host_of(struct testbed *r, unsigned side)
 {
-    return world_host(r->lab->world, r->side[side].host.raw);
+    return lab_host(r->lab->state, r->side[side].host.raw);
 }
 
 static void go(struct testbed *r)

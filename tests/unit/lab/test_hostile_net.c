@@ -24,7 +24,7 @@ static void try_ping(struct strangers *s, uint32_t from, uint32_t to)
     struct rdl_ping_config c = {.bytes = 56, .timeout_ns = 100000};
     rdl_ping_id id;
 
-    memcpy(c.address, world_of(s, to)->guest.config.gid[0], 16);
+    memcpy(c.address, lab_of(s, to)->guest.config.gid[0], 16);
     (void)!rdl_ping(s->lab, s->host[from], &c, &id);
     go_on(s);
 }
@@ -53,7 +53,7 @@ static void rings_with_random_bytes_leave_the_lab_going(void **state)
     for (uint64_t seed = 0; seed < ROUNDS; seed++) {
         struct strangers *s = strangers_new(seed % 2);
         struct prng rng = prng_stream(seed, 3);
-        struct host *h = world_of(s, 0);
+        struct host *h = lab_of(s, 0);
 
         for (uint32_t i = 0; i < 6; i++) {
             const uint32_t n = 1 + (uint32_t)prng_below(&rng, 20);
@@ -76,7 +76,7 @@ static void registers_take_anything(void **state)
     (void)state;
     for (uint64_t seed = 0; seed < 40; seed++) {
         struct strangers *s = strangers_new(true);
-        struct virtio_dev *d = &world_of(s, 0)->net->pci;
+        struct virtio_dev *d = &lab_of(s, 0)->net->pci;
 
         for (uint32_t i = 0; i < 1000; i++) {
             const uint32_t end = prng_below(&rng, 2) ? 64 : 0x10010;
@@ -132,7 +132,7 @@ static void what_is_no_frame_is_given_back_and_counted(void **state)
         {NET_HDR_BYTES + 14, 40, DROP_NONE},
     };
     struct strangers *s = *state;
-    struct host *h = world_of(s, 0);
+    struct host *h = lab_of(s, 0);
 
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         const uint64_t sent = h->net->tx_frames, dropped = h->net->tx_drops[rows[i].want];
@@ -158,7 +158,7 @@ static void frames_of_random_bytes_from_a_guest_do_no_harm(void **state)
 {
     struct strangers *s = *state;
     struct prng rng = prng_stream(9, 9);
-    struct host *h = world_of(s, 0);
+    struct host *h = lab_of(s, 0);
 
     for (uint32_t i = 0; i < 20 * ROUNDS; i++) {
         uint8_t bytes[NET_HDR_BYTES + 300] = {0};
@@ -169,7 +169,7 @@ static void frames_of_random_bytes_from_a_guest_do_no_harm(void **state)
         if (prng_below(&rng, 2))
             memcpy(bytes + NET_HDR_BYTES, solicit, sizeof(solicit) - prng_below(&rng, 30));
         if (prng_below(&rng, 2))
-            memcpy(bytes + NET_HDR_BYTES, world_of(s, (uint32_t)prng_below(&rng, 2))->port.mac, 6);
+            memcpy(bytes + NET_HDR_BYTES, lab_of(s, (uint32_t)prng_below(&rng, 2))->port.mac, 6);
         transmit(h, bytes, n, false);
         go_on(s);
     }
@@ -239,7 +239,7 @@ static void a_guest_whose_network_function_does_not_work_asks_for_nobody(void **
 {
     static const uint8_t stranger[GID_BYTES] = {[10] = 0xff, 0xff, 10, 0, 0, 77};
     struct strangers *s = *state;
-    struct guest_net *net = &world_of(s, 0)->guest.net;
+    struct guest_net *net = &lab_of(s, 0)->guest.net;
     const uint8_t *mac;
 
     net->broken = true;

@@ -13,7 +13,7 @@
 #include "emu/facts/enum/syndrome.h"
 #include "emu/facts/leaf.h"
 #include "emu/facts/virtio/ring_format.h"
-#include "emu/lab/world.h"
+#include "emu/lab/lab_state.h"
 #include "rdmalab/events.h"
 #include "rdmalab/inspect.h"
 #include "rdmalab/memory.h"
@@ -67,8 +67,8 @@ static void make(struct testbed *r)
                                           &ignored),
                      RDL_OK);
     assert_int_equal(rdl_create_ah(r->lab, r->side[0].pd, &group, "ah", &ah), RDL_OK);
-    ((struct guest_qp *)world_object(r->lab->world, OBJ_QP, r->side[0].qp.raw))->groups = &member;
-    guest_group_join(&r->lab->world->hosts[0]->guest.net, group.dgid);
+    ((struct guest_qp *)lab_object(r->lab->state, OBJ_QP, r->side[0].qp.raw))->groups = &member;
+    guest_group_join(&r->lab->state->hosts[0]->guest.net, group.dgid);
     assert_int_equal(rdl_create_srq(r->lab, r->side[1].pd, &shared, "srq", &srq), RDL_OK);
     assert_int_equal(testbed_recv(r, 1, 7, 0, 1024), RDL_OK);
     assert_int_equal(testbed_send(r, 0, 1, 0, 64, SF_SIGNALED), RDL_OK);

@@ -11,7 +11,7 @@ static const uint8_t nobody[16] = {[10] = 0xff, 0xff, 10, 0, 0, 99};
 
 static const uint8_t *address(const struct strangers *s, uint32_t host, uint32_t index)
 {
-    return world_of(s, host)->guest.config.gid[index];
+    return lab_of(s, host)->guest.config.gid[index];
 }
 
 static void the_first_ping_asks_for_the_mac_and_the_second_knows_it(void **state)
@@ -54,7 +54,7 @@ static void every_size_up_to_the_mtu_comes_back(void **state)
     uint64_t rtt;
 
     for (uint32_t index = 0; index < 2; index++) {
-        const uint32_t most = world_of(s, 0)->guest.net.mtu - header[index];
+        const uint32_t most = lab_of(s, 0)->guest.net.mtu - header[index];
         const uint32_t sizes[] = {0, 1, 2, 56, 1471, most};
         struct rdl_ping_config c = {.bytes = most + 1};
         rdl_ping_id id;
@@ -78,7 +78,7 @@ static void frames_come_back_out_of_small_buffers(void **state)
         const struct rdl_host_config like = {
             .rx_buffer = buffers[i / 2], .ring = i % 2 ? VRING_packed : VRING_split, .mtu = 9000};
         struct strangers *s = strangers_like(&like);
-        const uint32_t most = world_of(s, 0)->guest.net.mtu - 28;
+        const uint32_t most = lab_of(s, 0)->guest.net.mtu - 28;
         const uint32_t around = like.rx_buffer - NET_HDR_BYTES - 14 - 28; /* fills one buffer */
         uint64_t rtt;
 
@@ -86,7 +86,7 @@ static void frames_come_back_out_of_small_buffers(void **state)
             assert_int_equal(ping(s, 0, address(s, 1, 0), bytes, &rtt), RDL_OK);
         for (uint32_t n = 0; n < 20; n++)
             assert_int_equal(ping(s, 0, address(s, 1, 0), most, &rtt), RDL_OK);
-        assert_int_equal(world_of(s, 1)->port.taken_frames, world_of(s, 1)->guest.net.rcvd_frames);
+        assert_int_equal(lab_of(s, 1)->port.taken_frames, lab_of(s, 1)->guest.net.rcvd_frames);
         strangers_free(s);
     }
 }
@@ -112,7 +112,7 @@ static void a_number_of_buffers_that_is_none_breaks_the_driver(void **state)
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct strangers *s = strangers_like(&like);
-        struct guest_net *net = &world_of(s, 0)->guest.net;
+        struct guest_net *net = &lab_of(s, 0)->guest.net;
         const uint8_t count[2] = {(uint8_t)rows[i].n, (uint8_t)(rows[i].n >> 8)};
         const uint8_t frame[60] = {[0] = 2, [5] = 1, [6] = 2, [11] = 9, [12] = 0x12};
 
@@ -158,7 +158,7 @@ static void nobody_answers_three_questions(void **state)
     assert_int_equal(events_of(s, EV_eth_tx, FRAME_ARP_REQUEST), 3);
     assert_true(rdl_now_ns(s->lab) >= 3 * (uint64_t)SECOND);
     assert_true(rdl_now_ns(s->lab) < 4 * (uint64_t)SECOND);
-    assert_int_equal(world_of(s, 0)->guest.net.tx_drops[DROP_UNRESOLVED], 1);
+    assert_int_equal(lab_of(s, 0)->guest.net.tx_drops[DROP_UNRESOLVED], 1);
     go(s);
     /* Asked again from the start, it may be there by then. */
     assert_int_equal(rdl_ping(s->lab, s->host[0], &c, &id), RDL_OK);
@@ -250,7 +250,7 @@ static void so_many_pings_may_be_under_way(void **state)
     go(s);
     /* The transmit ring holds 32; the others had no room and were lost in time. */
     assert_int_equal(events_of(s, EV_ping_reply, RDL_ANY), GUEST_NET_QUEUE_SIZE);
-    assert_int_equal(world_of(s, 0)->guest.net.tx_drops[DROP_QUEUE_FULL],
+    assert_int_equal(lab_of(s, 0)->guest.net.tx_drops[DROP_QUEUE_FULL],
                      GUEST_PINGS_MAX - GUEST_NET_QUEUE_SIZE);
     assert_int_equal(events_of(s, EV_ping_lost, RDL_ANY), GUEST_PINGS_MAX - GUEST_NET_QUEUE_SIZE);
     assert_int_equal(rdl_ping_result(s->lab, first, &r), RDL_OK);
@@ -278,7 +278,7 @@ static void modify_qp_finds_out_the_mac_of_its_address_vector(void **state)
         assert_int_equal(rdl_wait(s->lab, s->host[0], no_limits, &rsp), RDL_OK);
         assert_int_equal(rdl_qp_info(s->lab, qp, &info), RDL_OK);
         assert_int_equal(info.attr.state, QPS_RTR);
-        assert_memory_equal(info.attr.ah.dmac, world_of(s, 1)->port.mac, 6);
+        assert_memory_equal(info.attr.ah.dmac, lab_of(s, 1)->port.mac, 6);
         strangers_free(s);
     }
 }
@@ -325,7 +325,7 @@ static void a_host_that_comes_is_asked_for_no_more(void **state)
     assert_int_equal(rdl_host_add(s->lab, &c, &h), RDL_OK);
     assert_int_equal(rdl_wait(s->lab, s->host[0], no_limits, &rsp), RDL_OK);
     assert_int_equal(rdl_qp_info(s->lab, qp, &info), RDL_OK);
-    assert_memory_equal(info.attr.ah.dmac, world_host(s->lab->world, h.raw)->port.mac, 6);
+    assert_memory_equal(info.attr.ah.dmac, lab_host(s->lab->state, h.raw)->port.mac, 6);
     assert_int_equal(events_of(s, EV_neighbour, RDL_ANY), 2); /* asked for, and told */
     go(s);
     assert_int_equal(events_of(s, EV_neighbour, RDL_ANY), 2);

@@ -28,7 +28,7 @@ static enum rdl_status ping_h2(struct strangers *s)
 static void a_frame_ends_where_it_cannot_leave(void **state)
 {
     struct strangers *s = *state;
-    const struct net *net = &s->lab->world->net;
+    const struct net *net = &s->lab->state->net;
 
     assert_int_equal(ping_h2(s), RDL_OK);
     pull(s, "h2", false);
@@ -36,7 +36,7 @@ static void a_frame_ends_where_it_cannot_leave(void **state)
     assert_int_equal(net->switches[0]->drops[DROP_NO_ROUTE], 1);
     pull(s, "h1", false);
     assert_int_not_equal(ping_h2(s), RDL_OK);
-    assert_int_equal(world_of(s, 0)->port.tx_drops[DROP_NO_ROUTE], 1);
+    assert_int_equal(lab_of(s, 0)->port.tx_drops[DROP_NO_ROUTE], 1);
     pull(s, "h1", true);
     pull(s, "h2", true);
     assert_int_equal(ping_h2(s), RDL_OK);
@@ -46,7 +46,7 @@ static void an_external_port_can_be_cut_off(void **state)
 {
     static const uint8_t frame[60] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 2, 0, 0, 0, 0, 9};
     struct strangers *s = *state;
-    const struct net *net = &s->lab->world->net;
+    const struct net *net = &s->lab->state->net;
 
     pull(s, "out", false);
     receive(s, frame, sizeof(frame));
@@ -64,7 +64,7 @@ static void what_is_under_way_arrives(void **state)
     receive(s, frame, sizeof(frame));
     pull(s, "out", false);
     go(s);
-    assert_int_equal(s->lab->world->net.switches[0]->rcvd_frames, 1);
+    assert_int_equal(s->lab->state->net.switches[0]->rcvd_frames, 1);
 }
 
 static void ports_tell_each_change_once(void **state)

@@ -10,7 +10,7 @@
 #include "emu/facts/enum/fault.h"
 #include "emu/facts/enum/qp_type.h"
 #include "emu/facts/virtio/ring_format.h"
-#include "emu/lab/world.h"
+#include "emu/lab/lab_state.h"
 #include "rdmalab/fault.h"
 #include "rdmalab/verbs.h"
 

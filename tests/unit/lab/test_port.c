@@ -65,11 +65,11 @@ static void duplicate_address_detection_is_answered_to_all(void **state)
     go(s);
     assert_int_equal(s->n_out, 1);
     assert_int_equal(f->n, sizeof(advert));
-    assert_memory_equal(f->bytes, "\x33\x33\0\0\0\x01", 6);          /* MAC of all nodes */
-    assert_memory_equal(f->bytes + 38, "\xff\x02\0\0\0\0\0\0", 8);   /* ff02::1 */
-    assert_int_equal(f->bytes[58], 0x20);                            /* not solicited, override */
-    assert_memory_equal(f->bytes + 62, advert + 62, GID_BYTES);      /* the target */
-    assert_memory_equal(f->bytes + 80, world_of(s, 1)->port.mac, 6); /* and where it is */
+    assert_memory_equal(f->bytes, "\x33\x33\0\0\0\x01", 6);        /* MAC of all nodes */
+    assert_memory_equal(f->bytes + 38, "\xff\x02\0\0\0\0\0\0", 8); /* ff02::1 */
+    assert_int_equal(f->bytes[58], 0x20);                          /* not solicited, override */
+    assert_memory_equal(f->bytes + 62, advert + 62, GID_BYTES);    /* the target */
+    assert_memory_equal(f->bytes + 80, lab_of(s, 1)->port.mac, 6); /* and where it is */
 }
 
 /* The host asks the outside; the test answers with what Scapy made. */
@@ -111,7 +111,7 @@ static void a_host_finds_a_stranger(void **state)
     /* The same once more is an answer that nobody waits for. */
     receive(s, echo.bytes, echo.n);
     go(s);
-    assert_int_equal(world_of(s, 0)->guest.net.drops[DROP_GHOST_REPLY], 1);
+    assert_int_equal(lab_of(s, 0)->guest.net.drops[DROP_GHOST_REPLY], 1);
 }
 
 /* A RoCEv2 request to h2, QPN 18, from outside. */
@@ -136,7 +136,7 @@ static void faults_match_frames_from_outside(void **state)
     go(s);
     assert_int_equal(events_of(s, EV_tx, OP_RC_SEND_ONLY), 3);
     assert_int_equal(events_of(s, EV_lost, OP_RC_SEND_ONLY), 1);
-    assert_int_equal(world_of(s, 1)->port.drops[DROP_NO_SUCH_QP], 2);
+    assert_int_equal(lab_of(s, 1)->port.drops[DROP_NO_SUCH_QP], 2);
     assert_int_equal(events_of(s, EV_eth_tx, FRAME_ARP_REPLY), 2);
     assert_int_equal(s->n_out, 2);
 }
@@ -294,7 +294,7 @@ static size_t mutated(struct prng *rng, uint8_t frame[FRAME_MAX])
 /* What a host's frames became: everything is accounted for. */
 static void assert_accounted(const struct strangers *s, uint32_t i)
 {
-    const struct host *h = world_of(s, i);
+    const struct host *h = lab_of(s, i);
 
     assert_true(h->port.rcvd_frames == drops_of(h->port.drops) + h->port.taken_frames);
     assert_true(h->port.taken_frames == h->net->rx_frames); /* nobody has a queue pair */
@@ -321,11 +321,11 @@ static void frames_of_any_kind_do_no_harm(void **state)
     go(s);
     for (uint32_t i = 0; i < STRANGERS_HOSTS; i++) {
         assert_accounted(s, i);
-        assert_true(drops_of(world_of(s, i)->guest.net.drops) > 100);
-        assert_false(world_of(s, i)->guest.net.broken);
+        assert_true(drops_of(lab_of(s, i)->guest.net.drops) > 100);
+        assert_false(lab_of(s, i)->guest.net.broken);
     }
     /* The lab goes on; what it believes of its own addresses may have been poisoned. */
-    (void)ping(s, 0, world_of(s, 1)->guest.config.gid[0], 56, &rtt);
+    (void)ping(s, 0, lab_of(s, 1)->guest.config.gid[0], 56, &rtt);
 }
 
 /* An address of IPv4 where IPv6 has its own: nobody answers, in neither of them. */
@@ -345,14 +345,14 @@ static void an_ipv4_address_in_ipv6_is_refused(void **state)
         {advert, sizeof(advert), 62, DROP_BAD_ND},
     };
     struct strangers *s = *state;
-    const struct guest_net *net = &world_of(s, 1)->guest.net;
+    const struct guest_net *net = &lab_of(s, 1)->guest.net;
 
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         const uint64_t before = net->drops[rows[i].want];
         uint8_t frame[sizeof(solicit)];
 
         memcpy(frame, rows[i].original, rows[i].n);
-        memcpy(frame, world_of(s, 1)->port.mac, MAC_BYTES);
+        memcpy(frame, lab_of(s, 1)->port.mac, MAC_BYTES);
         memcpy(frame + MAC_BYTES, stranger, MAC_BYTES);
         memcpy(frame + 38, net->config.gid[1], GID_BYTES);
         memcpy(frame + rows[i].at, mapped, GID_BYTES);
@@ -378,7 +378,7 @@ static void a_host_without_ipv6_is_in_no_group(void **state)
 
     assert_int_equal(rdl_host_add(s->lab, &c, &h), RDL_OK);
     strangers_link(s, "h3");
-    net = &world_host(s->lab->world, h.raw)->guest.net;
+    net = &lab_host(s->lab->state, h.raw)->guest.net;
     memcpy(frame, echo6_request, sizeof(frame));
     memcpy(frame, all_nodes_mac, MAC_BYTES);
     memcpy(frame + 38, all_nodes, GID_BYTES);
@@ -393,7 +393,7 @@ static void a_host_without_ipv6_is_in_no_group(void **state)
 static void a_flood_of_strangers_is_forgotten_again(void **state)
 {
     struct strangers *s = *state;
-    const struct guest_neighbours *t = &world_of(s, 1)->guest.net.neighbours;
+    const struct guest_neighbours *t = &lab_of(s, 1)->guest.net.neighbours;
     uint8_t frame[sizeof(arp_request)];
     uint64_t rtt;
 
@@ -407,14 +407,14 @@ static void a_flood_of_strangers_is_forgotten_again(void **state)
         assert_int_equal(rdl_run(s->lab, rdl_now_ns(s->lab) + 20000, no_limits), RDL_OK);
     }
     assert_true(t->n <= GUEST_NEIGHBOURS_MAX);
-    assert_int_equal(ping(s, 0, world_of(s, 1)->guest.config.gid[0], 56, &rtt), RDL_OK);
-    assert_int_equal(ping(s, 1, world_of(s, 0)->guest.config.gid[1], 56, &rtt), RDL_OK);
+    assert_int_equal(ping(s, 0, lab_of(s, 1)->guest.config.gid[0], 56, &rtt), RDL_OK);
+    assert_int_equal(ping(s, 1, lab_of(s, 0)->guest.config.gid[1], 56, &rtt), RDL_OK);
 }
 
 static void without_receive_buffers_frames_are_counted_not_lost_silently(void **state)
 {
     struct strangers *s = *state;
-    struct host *h = world_of(s, 1);
+    struct host *h = lab_of(s, 1);
     struct vq *rx = &h->net->pci.queues[NET_QUEUE_RX];
     const uint32_t n = GUEST_NET_QUEUE_SIZE + 8;
 
@@ -437,7 +437,7 @@ static void without_receive_buffers_frames_are_counted_not_lost_silently(void **
 static void a_frame_longer_than_the_buffer_is_dropped(void **state)
 {
     struct strangers *s = *state;
-    struct host *h = world_of(s, 1);
+    struct host *h = lab_of(s, 1);
     static uint8_t jumbo[9000];
 
     memcpy(jumbo, tcp, sizeof(tcp));

@@ -10,7 +10,7 @@
 #include "emu/facts/enum/syndrome.h"
 #include "emu/facts/opcode.h"
 #include "emu/hca/ctrl.h"
-#include "emu/lab/world.h"
+#include "emu/lab/lab_state.h"
 #include "emu/trace/emit.h"
 #include "emu/xport/xport_qp.h"
 #include "testbed/testbed.h"
@@ -22,7 +22,7 @@ static const struct rdl_limits none = {0};
 /* A rig at rest, and the place of host 1's send queue. */
 struct stand {
     struct testbed r;
-    struct world *w;
+    struct lab_state *w;
     struct host *h;
     uint32_t qpn, sq;
 };
@@ -37,7 +37,7 @@ static void stand_open(struct stand *s)
                                      .timeout = 14};
 
     assert_int_equal(testbed_init(&s->r, &c), RDL_OK);
-    s->w = s->r.lab->world;
+    s->w = s->r.lab->state;
     s->h = s->w->hosts[0];
     s->qpn = s->r.side[0].qpn;
     s->sq = queue_of_sends(s->h->dev->config.max_cq, s->qpn);
@@ -245,7 +245,7 @@ static void share_and_return(struct stand *s)
               .queue = rdma_srq(s->h->dev, 1), .desc = i, .wr_id = i + 10);
     used_shared(s, 1);
     cqe_shared(s, 11);
-    assert_true(world_check(s->r.lab, false));
+    assert_true(lab_check(s->r.lab, false));
 }
 
 static void shared_given_back_unposted(struct stand *s)

@@ -282,7 +282,7 @@ static void offer_below(struct visit *v, const char *key, const struct rdl_value
 static enum rdl_status walk(const struct rdl_lab *lab, const char *path, struct inode *ret_node,
                             struct rdl_value *ret_value, size_t *reterr_at)
 {
-    struct inode node = {.kind = NODE_lab, .world = lab->world};
+    struct inode node = {.kind = NODE_lab, .state = lab->state};
     struct rdl_value value = {.type = RDL_NODE, .row = NODE_lab, .text = "lab"};
     const char *at = path;
 
@@ -349,7 +349,7 @@ enum rdl_status rdl_inspect_below(const struct rdl_lab *lab, const char *path,
 
 enum rdl_status rdl_find_host(const struct rdl_lab *lab, const char *name, rdl_host *ret)
 {
-    const struct host *h = world_host_named(lab->world, name);
+    const struct host *h = lab_host_named(lab->state, name);
 
     if (!h)
         return RDL_ERR_NOT_FOUND;
@@ -374,10 +374,10 @@ enum rdl_status rdl_find(const struct rdl_lab *lab, const char *path, uint32_t k
 
 void rdl_path_of(const struct rdl_lab *lab, uint32_t kind, uint64_t raw, char *ret)
 {
-    const struct world *w = lab->world;
+    const struct lab_state *w = lab->state;
     const struct net_fault *fault = kind == OBJ_FAULT ? slots_get(&w->net.faults, raw) : NULL;
     const bool is_object = kind >= OBJ_PD && kind < VERBS_KINDS;
-    const struct guest_object *o = is_object ? world_object(w, (enum object_kind)kind, raw) : NULL;
+    const struct guest_object *o = is_object ? lab_object(w, (enum object_kind)kind, raw) : NULL;
     char link[LINK_NAME_BYTES];
     struct text t = text_on(ret, RDL_VALUE_BYTES);
 

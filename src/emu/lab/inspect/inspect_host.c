@@ -10,7 +10,7 @@ static void offer_host(const struct inode *n, struct visit *v, uint32_t i)
 {
     struct inode s = *n;
 
-    s.host = n->world->hosts[i];
+    s.host = n->state->hosts[i];
     s.handle = i + 1;
     if (host_is_there(s.host))
         inspect_named(v, CHILD_lab_host, s.host->name, s);
@@ -21,7 +21,7 @@ static void offer_switch(const struct inode *n, struct visit *v, uint32_t i)
     struct inode s = *n;
 
     s.number = i;
-    inspect_named(v, CHILD_lab_switch, n->world->net.switches[i]->name.s, s);
+    inspect_named(v, CHILD_lab_switch, n->state->net.switches[i]->name.s, s);
 }
 
 static void offer_ext(const struct inode *n, struct visit *v, uint32_t i)
@@ -30,7 +30,7 @@ static void offer_ext(const struct inode *n, struct visit *v, uint32_t i)
 
     s.number = i;
     s.handle = i + 1;
-    inspect_named(v, CHILD_lab_external_port, n->world->net.exts[i].name.s, s);
+    inspect_named(v, CHILD_lab_external_port, n->state->net.exts[i].name.s, s);
 }
 
 static void offer_link(const struct inode *n, struct visit *v, uint32_t i)
@@ -40,18 +40,18 @@ static void offer_link(const struct inode *n, struct visit *v, uint32_t i)
 
     s.number = i;
     s.handle = i + 1;
-    inspect_named(v, CHILD_lab_link, inspect_link_name(n->world, &n->world->net.links[i], name), s);
+    inspect_named(v, CHILD_lab_link, inspect_link_name(n->state, &n->state->net.links[i], name), s);
 }
 
 static void offer_fault(const struct inode *n, struct visit *v, uint32_t i)
 {
-    const struct net_fault *f = slots_at(&n->world->net.faults, i);
+    const struct net_fault *f = slots_at(&n->state->net.faults, i);
     struct inode s = *n;
 
     if (!f)
         return;
     s.object = f;
-    s.handle = slots_name(&n->world->net.faults, i);
+    s.handle = slots_name(&n->state->net.faults, i);
     inspect_named(v, CHILD_lab_fault, f->name.s, s);
 }
 
@@ -63,24 +63,24 @@ static void visit_wanted_part(const struct inode *n, struct visit *v)
                                     [PART_SWITCH] = offer_switch,
                                     [PART_PORT] = offer_ext,
                                     [PART_FAULT] = offer_fault};
-    const struct part *p = parts_find(&n->world->parts, v->want, v->want_len);
+    const struct part *p = parts_find(&n->state->parts, v->want, v->want_len);
     uint32_t link;
 
     if (p)
         offers[p->kind](n, v, p->index);
-    else if (world_link_named(n->world, v->want, v->want_len, &link))
+    else if (lab_link_named(n->state, v->want, v->want_len, &link))
         offer_link(n, v, link);
 }
 
 static void visit_lab(const struct inode *n, struct visit *v)
 {
-    const struct net *net = &n->world->net;
+    const struct net *net = &n->state->net;
 
     if (v->want) {
         visit_wanted_part(n, v);
         return;
     }
-    for (uint32_t i = 0; i < n->world->n_hosts; i++)
+    for (uint32_t i = 0; i < n->state->n_hosts; i++)
         offer_host(n, v, i);
     for (uint32_t i = 0; i < net->n_switches; i++)
         offer_switch(n, v, i);

@@ -8,11 +8,11 @@
 #include "emu/lab/inspect/inspect_nodes.h"
 #include "emu/wire/addr.h"
 
-const char *inspect_link_name(const struct world *w, const struct net_link *l, char *buf)
+const char *inspect_link_name(const struct lab_state *w, const struct net_link *l, char *buf)
 {
     struct text t = text_on(buf, LINK_NAME_BYTES);
 
-    text_addf(&t, "%s-%s", world_end_name(w, &l->end[0]), world_end_name(w, &l->end[1]));
+    text_addf(&t, "%s-%s", lab_end_name(w, &l->end[0]), lab_end_name(w, &l->end[1]));
     return buf;
 }
 
@@ -21,7 +21,7 @@ static const char *link_at(const struct inode *n, uint32_t link_end, char *buf)
 {
     return link_end == NET_NO_LINK
                ? ""
-               : inspect_link_name(n->world, &n->world->net.links[link_end >> 1], buf);
+               : inspect_link_name(n->state, &n->state->net.links[link_end >> 1], buf);
 }
 
 /* Drop counters of the host, indexed by enum drop_reason. */
@@ -162,7 +162,7 @@ void visit_neighbour(const struct inode *n, struct visit *v)
 {
     const bool told = n->index < n_told(n);
     const struct guest_neighbour *e = told ? NULL : neighbour_at(n, n->index);
-    const struct directory_entry *d = told ? &n->world->directory.v[n->index] : NULL;
+    const struct directory_entry *d = told ? &n->state->directory.v[n->index] : NULL;
     const enum neighbour_state state = told ? NB_PERMANENT : e->state;
     char addr[ADDR_TEXT_MAX], buf[MAC_TEXT_MAX];
     struct text mac = text_on(buf, sizeof(buf));
@@ -177,7 +177,7 @@ void visit_neighbour(const struct inode *n, struct visit *v)
 
 void visit_switch(const struct inode *n, struct visit *v)
 {
-    const struct net_switch *s = n->world->net.switches[n->number];
+    const struct net_switch *s = n->state->net.switches[n->number];
 
     inspect_text(v, LEAF_switch_name, s->name.s);
     inspect_leaf(v, LEAF_switch_ports, s->n_ports);
@@ -188,7 +188,7 @@ void visit_switch(const struct inode *n, struct visit *v)
 
 void visit_ext(const struct inode *n, struct visit *v)
 {
-    const struct net_ext *x = &n->world->net.exts[n->number];
+    const struct net_ext *x = &n->state->net.exts[n->number];
     char buf[LINK_NAME_BYTES];
 
     inspect_text(v, LEAF_external_port_name, x->name.s);
@@ -198,7 +198,7 @@ void visit_ext(const struct inode *n, struct visit *v)
     inspect_leaf(v, LEAF_external_port_in_dropped, net_drops_sum(x->drops));
     inspect_leaf(v, LEAF_external_port_out_frames, x->out_frames);
     inspect_leaf(v, LEAF_external_port_out_bytes, x->out_bytes);
-    inspect_leaf(v, LEAF_external_port_out_unread, n->world->lab->readers[n->number].unread);
+    inspect_leaf(v, LEAF_external_port_out_unread, n->state->lab->readers[n->number].unread);
     inspect_child(v, CHILD_external_port_drops, drops_node(n, x->drops));
 }
 
@@ -212,10 +212,10 @@ static struct inode way_node(const struct inode *n, const struct net_direction *
 
 void visit_link(const struct inode *n, struct visit *v)
 {
-    const struct net_link *l = &n->world->net.links[n->number];
+    const struct net_link *l = &n->state->net.links[n->number];
 
-    inspect_text(v, LEAF_link_a, world_end_name(n->world, &l->end[0]));
-    inspect_text(v, LEAF_link_b, world_end_name(n->world, &l->end[1]));
+    inspect_text(v, LEAF_link_a, lab_end_name(n->state, &l->end[0]));
+    inspect_text(v, LEAF_link_b, lab_end_name(n->state, &l->end[1]));
     inspect_leaf(v, LEAF_link_latency, l->dir[0].way.latency_ns);
     inspect_leaf(v, LEAF_link_rate, l->dir[0].way.rate_bps);
     inspect_leaf(v, LEAF_link_loss_ppm, l->dir[0].way.loss_ppm);
@@ -252,7 +252,7 @@ static void criterion(struct visit *v, enum leaf_id id, uint32_t value)
         inspect_leaf(v, id, value);
 }
 
-static const char *fault_from(const struct world *w, const struct net_fault *f)
+static const char *fault_from(const struct lab_state *w, const struct net_fault *f)
 {
     const uint32_t host = f->match.field[NET_MATCH_HOST];
 
@@ -262,15 +262,15 @@ static const char *fault_from(const struct world *w, const struct net_fault *f)
 }
 
 /* The name of the host that has this MAC, or "any". */
-static const char *station_name(const struct world *w, uint64_t mac)
+static const char *station_name(const struct lab_state *w, uint64_t mac)
 {
-    const uint32_t host = mac ? world_station(w, mac) : EV_HOST_NONE;
+    const uint32_t host = mac ? lab_station(w, mac) : EV_HOST_NONE;
 
     return host == EV_HOST_NONE ? "any" : w->hosts[host]->name;
 }
 
 /* "h1.qp", or "h1 QPN 2" if the queue pair no longer exists. */
-static const char *qp_name(const struct world *w, const struct net_aim *a,
+static const char *qp_name(const struct lab_state *w, const struct net_aim *a,
                            char ret[RDL_VALUE_BYTES])
 {
     struct text t = text_on(ret, RDL_VALUE_BYTES);
@@ -281,7 +281,7 @@ static const char *qp_name(const struct world *w, const struct net_aim *a,
     return ret;
 }
 
-static void visit_aim(const struct world *w, const struct net_aim *a, struct visit *v)
+static void visit_aim(const struct lab_state *w, const struct net_aim *a, struct visit *v)
 {
     char qp[RDL_VALUE_BYTES], link[LINK_NAME_BYTES];
 
@@ -295,7 +295,8 @@ static void visit_aim(const struct world *w, const struct net_aim *a, struct vis
 }
 
 /* Reports a device fault with its queue in words: "queue 18 of h1", "every queue of h1.net". */
-static void visit_device_fault(const struct world *w, const struct net_fault *f, struct visit *v)
+static void visit_device_fault(const struct lab_state *w, const struct net_fault *f,
+                               struct visit *v)
 {
     const struct virtio_fault *d = f->device;
     const char *net = f->function == FN_NET ? ".net" : "";
@@ -326,13 +327,13 @@ void visit_fault(const struct inode *n, struct visit *v)
     const uint32_t *match = f->match.field;
 
     if (f->device) {
-        visit_device_fault(n->world, f, v);
+        visit_device_fault(n->state, f, v);
         return;
     }
 
     inspect_text(v, LEAF_fault_name, f->name.s);
     inspect_word(v, LEAF_fault_kind, (uint32_t)f->kind);
-    inspect_text(v, LEAF_fault_from, fault_from(n->world, f));
+    inspect_text(v, LEAF_fault_from, fault_from(n->state, f));
     criterion(v, LEAF_fault_opcode, match[NET_MATCH_OPCODE]);
     criterion(v, LEAF_fault_syndrome, match[NET_MATCH_SYNDROME]);
     criterion(v, LEAF_fault_psn, match[NET_MATCH_PSN]);
@@ -344,7 +345,7 @@ void visit_fault(const struct inode *n, struct visit *v)
     inspect_leaf(v, LEAF_fault_hits, f->hits);
     inspect_leaf(v, LEAF_fault_number, f->number);
     inspect_text(v, LEAF_fault_about, f->about);
-    visit_aim(n->world, &f->aim, v);
+    visit_aim(n->state, &f->aim, v);
     inspect_leaf(v, LEAF_fault_hold_frames, f->hold_frames);
     inspect_leaf(v, LEAF_fault_to_bytes, f->to_bytes);
     inspect_word(v, LEAF_fault_field, f->field);

@@ -10,7 +10,7 @@
 
 #include "emu/facts/enum/pci_function.h"
 #include "emu/facts/leaf.h"
-#include "emu/lab/world.h"
+#include "emu/lab/lab_state.h"
 #include "rdmalab/inspect.h"
 
 struct text;
@@ -18,7 +18,7 @@ struct visit;
 
 struct inode {
     enum node_kind kind; /* NODE_none: a leaf */
-    const struct world *world;
+    const struct lab_state *state;
     const struct host *host;
     /* depends on kind: guest_object, counters, net_fault, completion, ... */
     const void *object;
@@ -95,7 +95,7 @@ void visit_way(const struct inode *n, struct visit *v);
 void visit_fault(const struct inode *n, struct visit *v);
 
 /* Writes the name of a link ("h1-sw") to @buf of LINK_NAME_BYTES and returns @buf. */
-const char *inspect_link_name(const struct world *w, const struct net_link *l, char *buf);
+const char *inspect_link_name(const struct lab_state *w, const struct net_link *l, char *buf);
 
 /* inspect_objects.c */
 void visit_pd(const struct inode *n, struct visit *v);

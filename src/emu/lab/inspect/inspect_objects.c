@@ -180,11 +180,11 @@ static void visit_connection(const struct inode *n, struct visit *v, const struc
 {
     const struct requester *q = &xqp->req;
     const struct qp_attr *a = &xqp->qp.attr;
-    const bool known = xqp->peer < n->world->n_hosts;
+    const bool known = xqp->peer < n->state->n_hosts;
     struct inode counters = *n;
     uint16_t pkey = 0;
 
-    inspect_text(v, LEAF_qp_peer, known ? n->world->hosts[xqp->peer]->name : "");
+    inspect_text(v, LEAF_qp_peer, known ? n->state->hosts[xqp->peer]->name : "");
     inspect_leaf(v, LEAF_qp_mtu, xqp->mtu);
     inspect_leaf(v, LEAF_qp_dest_qpn, a->dest_qpn);
     inspect_leaf(v, LEAF_qp_sq_psn, req_high(q).v);

@@ -7,7 +7,7 @@
 #include "cli/session/files.h"
 #include "cli/session/history.h"
 #include "cli/session/random_session.h"
-#include "emu/lab/world.h"
+#include "emu/lab/lab_state.h"
 #include "rdmalab/trace.h"
 
 #define SEEDS      300u
@@ -229,7 +229,7 @@ static void a_session_longer_than_a_scenario_is_saved_with_a_limit(void **state)
     (void)state;
     lab_open(&l, 0);
     lab_run(&l, "host h1");
-    l.s->lab->world->trace.tick = SCENARIO_TICKS_MAX; /* to save the time that this would take */
+    l.s->lab->state->trace.tick = SCENARIO_TICKS_MAX; /* to save the time that this would take */
     text = saved_text(&l);
     assert_non_null(strstr(text, "scenario title=\"x\" seed=1 ticks=20000000\n"));
     free(text);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The state of a lab.
  *
- * struct world and everything that it points to is in the lab's arena, which a checkpoint copies.
- * struct rdl_lab, the shell around it, is outside: listeners, record, hash.
+ * struct lab_state and everything that it points to is in the lab's arena, which a checkpoint
+ * copies. struct rdl_lab, the shell around it, is outside: listeners, record, hash.
  */
-#ifndef EMU_LAB_WORLD_H
-#define EMU_LAB_WORLD_H
+#ifndef EMU_LAB_LAB_STATE_H
+#define EMU_LAB_LAB_STATE_H
 
 #include "emu/device/rdma.h"
 #include "emu/device/virtio_net.h"
@@ -77,7 +77,7 @@ static inline struct virtio_dev *host_virtio(struct host *h, uint32_t function)
     return h->functions[function].dev;
 }
 
-struct world {
+struct lab_state {
     struct arena *arena;
     struct rdl_lab *lab; /* the shell, which keeps the frames */
     uint64_t seed;
@@ -112,7 +112,7 @@ struct vm_listener {
 
 struct rdl_lab {
     struct arena *arena;
-    struct world *world;
+    struct lab_state *state;
     struct trace_sinks sinks;
     struct record *record;   /* NULL: not recording */
     struct ev_names *names;  /* NULL until the first listener is added */
@@ -139,35 +139,35 @@ struct rdl_checkpoint {
 };
 
 /* The tx event of @f, which is about to leave its host; NULL if it is not the last one sent. */
-const struct ev *world_sent(void *ctx, const struct frame *f);
+const struct ev *lab_sent(void *ctx, const struct frame *f);
 
 /* Sets the name of a fault and its description by the user.  If @name is NULL or "", the fault is
  * named by its number.
  */
-void world_fault_called(const struct world *w, struct net_fault *f, const char *name,
-                        const char *about);
+void lab_fault_called(const struct lab_state *w, struct net_fault *f, const char *name,
+                      const char *about);
 
 /* Adds a copy of @f to the lab's faults.  Returns RDL_OK, RDL_ERR_LIMIT or RDL_ERR_NOMEM. */
-enum rdl_status world_fault_keep(struct rdl_lab *lab, const struct net_fault *f, rdl_fault *ret);
+enum rdl_status lab_fault_keep(struct rdl_lab *lab, const struct net_fault *f, rdl_fault *ret);
 
 /* Detaches @f, which is about to be removed, from its device if it is a device fault. */
-void world_device_fault_gone(struct world *w, struct net_fault *f);
+void lab_device_fault_gone(struct lab_state *w, struct net_fault *f);
 
 /* The handlers of the simulation's event kinds. */
-extern sim_handler *const world_handlers[SIM_KIND_COUNT];
-extern const struct net_ops world_net_ops;
+extern sim_handler *const lab_handlers[SIM_KIND_COUNT];
+extern const struct net_ops lab_net_ops;
 
-/* world_act() starts a tick for an action of the user or a script.  world_done() ends it, and takes
+/* lab_act() starts a tick for an action of the user or a script.  lab_done() ends it, and takes
  * the tick number back if no event happened.
  */
-static inline void world_act(struct world *w)
+static inline void lab_act(struct lab_state *w)
 {
     const uint64_t now = w->trace.now_ns, floor = w->sim.floor_ns;
 
     trace_begin(&w->trace, now < floor ? floor : now, 0);
 }
 
-static inline void world_done(struct world *w)
+static inline void lab_done(struct lab_state *w)
 {
     w->trace.cause = 0;
     if (w->trace.row == 0)
@@ -177,8 +177,8 @@ static inline void world_done(struct world *w)
 /* Finds the host of a handle for a call that its guest carries out.  Returns RDL_OK, RDL_ERR_STALE
  * or RDL_ERR_NO_GUEST.
  */
-static inline enum rdl_status world_guest_host(const struct world *w, uint32_t raw,
-                                               struct host **ret)
+static inline enum rdl_status lab_guest_host(const struct lab_state *w, uint32_t raw,
+                                             struct host **ret)
 {
     struct host *h = raw >= 1 && raw <= w->n_hosts ? w->hosts[raw - 1] : NULL;
 
@@ -191,7 +191,7 @@ static inline enum rdl_status world_guest_host(const struct world *w, uint32_t r
 }
 
 /* The queue pair that the guest of host number @host has under @qpn, or NULL. */
-static inline struct guest_qp *world_guest_qp(const struct world *w, uint32_t host, uint32_t qpn)
+static inline struct guest_qp *lab_guest_qp(const struct lab_state *w, uint32_t host, uint32_t qpn)
 {
     const struct host *h = host < w->n_hosts ? w->hosts[host] : NULL;
 
@@ -209,9 +209,9 @@ static inline struct guest_qp *world_guest_qp(const struct world *w, uint32_t ho
                                                                                                    \
         if (!(object))                                                                             \
             return RDL_ERR_STALE;                                                                  \
-        world_act((lab)->world);                                                                   \
+        lab_act((lab)->state);                                                                     \
         act_st = (call);                                                                           \
-        world_done((lab)->world);                                                                  \
+        lab_done((lab)->state);                                                                    \
         return act_st;                                                                             \
     } while (0)
 
@@ -219,7 +219,7 @@ static inline struct guest_qp *world_guest_qp(const struct world *w, uint32_t ho
 #define ACT_AT(lab, at, h, call)                                                                   \
     do {                                                                                           \
         struct host *h = NULL;                                                                     \
-        const enum rdl_status at_st = world_guest_host((lab)->world, (at).raw, &h);                \
+        const enum rdl_status at_st = lab_guest_host((lab)->state, (at).raw, &h);                  \
                                                                                                    \
         if (at_st != RDL_OK)                                                                       \
             return at_st;                                                                          \
@@ -236,61 +236,62 @@ struct bounds bounds_of(const struct rdl_lab *lab, struct rdl_limits limits);
 /* Executes one tick.  Returns RDL_OK; RDL_ERR_IDLE if nothing is scheduled; RDL_ERR_TIMEOUT if @b
  * is reached; RDL_ERR_INVARIANT; or RDL_ERR_NOMEM.
  */
-enum rdl_status world_tick(struct rdl_lab *lab, const struct bounds *b);
+enum rdl_status lab_tick(struct rdl_lab *lab, const struct bounds *b);
 
 struct glance;
 
 /* Makes a frame of @n bytes from outside that counts as sent by @sender: a host, a port or
  * EV_HOST_NONE.  *@ret describes its headers.  Returns NULL when the arena is full.
  */
-struct frame *world_frame(struct world *w, uint32_t sender, const void *bytes, size_t n,
-                          struct glance *ret);
+struct frame *lab_frame(struct lab_state *w, uint32_t sender, const void *bytes, size_t n,
+                        struct glance *ret);
 
 /* Passes a frame that leaves through external port @ext to its reader. */
 void port_leave(void *ctx, uint32_t ext, const struct frame *f);
 
 /* The host that has @gid, for events; EV_HOST_NONE if none has. */
-uint32_t world_peer_of(const struct world *w, const uint8_t gid[GID_BYTES]);
+uint32_t lab_peer_of(const struct lab_state *w, const uint8_t gid[GID_BYTES]);
 
 /* The host with handle @raw, or NULL. */
-static inline struct host *world_host(const struct world *w, uint32_t raw)
+static inline struct host *lab_host(const struct lab_state *w, uint32_t raw)
 {
     return raw >= 1 && raw <= w->n_hosts ? w->hosts[raw - 1] : NULL;
 }
 
 /* The verbs object of @kind with handle @raw; NULL if the handle is stale. */
-static inline struct guest_object *world_object(const struct world *w, uint32_t kind, uint64_t raw)
+static inline struct guest_object *lab_object(const struct lab_state *w, uint32_t kind,
+                                              uint64_t raw)
 {
-    const struct host *h = world_host(w, verbs_host_of(raw));
+    const struct host *h = lab_host(w, verbs_host_of(raw));
 
     return h ? verbs_get(&h->guest.verbs, kind, raw) : NULL;
 }
 
 /* The part called @name if it is of @kind, otherwise NULL. */
-const struct part *world_part(const struct world *w, const char *name, enum part_kind kind);
+const struct part *lab_part(const struct lab_state *w, const char *name, enum part_kind kind);
 
 /* The host called @name, or NULL. */
-struct host *world_host_named(const struct world *w, const char *name);
+struct host *lab_host_named(const struct lab_state *w, const char *name);
 
 /* The index of the host with the Ethernet address @mac, or EV_HOST_NONE. */
-uint32_t world_station(const struct world *w, uint64_t mac);
+uint32_t lab_station(const struct lab_state *w, uint64_t mac);
 
 /* Checks whether a new part can be called @name.  Returns RDL_OK, RDL_ERR_INVAL or RDL_ERR_EXISTS.
  */
-enum rdl_status world_check_name(const struct world *w, const char *name);
+enum rdl_status lab_check_name(const struct lab_state *w, const char *name);
 
 /* The name of the node at an end of a link. */
-const char *world_end_name(const struct world *w, const struct net_end *e);
+const char *lab_end_name(const struct lab_state *w, const struct net_end *e);
 
 #define LINK_NAME_BYTES ((size_t)2 * RDL_NAME_BYTES) /* "h1-s1" */
 
 /* Finds the link whose name is the @len bytes at @name.  Returns false if there is none. */
-bool world_link_named(const struct world *w, const char *name, size_t len, uint32_t *ret);
+bool lab_link_named(const struct lab_state *w, const char *name, size_t len, uint32_t *ret);
 
 /* Checks the invariants of a lab that has a watch: the cheap ones, and with @changed also
  * everything that changed since the last such check.  Fills in lab->broken and returns false if one
  * is broken.
  */
-bool world_check(struct rdl_lab *lab, bool changed);
+bool lab_check(struct rdl_lab *lab, bool changed);
 
 #endif
