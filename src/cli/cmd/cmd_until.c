@@ -6,6 +6,7 @@
 #include "cli/session/advance.h"
 #include "cli/session/expr_count.h"
 #include "cli/session/expr_eval.h"
+#include "cli/session/expr_notes.h"
 
 /* Returns the scope of an expression that is evaluated after each tick.  @since is the last tick
  * before; NULL: it is evaluated once.

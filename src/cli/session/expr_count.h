@@ -20,8 +20,4 @@ bool expr_count(const struct question *q, const struct expr *e, uint64_t *ret);
  */
 bool expr_happened(const struct question *q, const struct expr *e, uint64_t *ret);
 
-/* Adds to the notes of @d the events that the count()s in @terms counted, with what became of them.
- */
-void expr_note_events(const struct scope *in, const struct expr_terms *terms, struct diag *d);
-
 #endif
