@@ -235,61 +235,60 @@ def check_directories(root):
             yield f"{path.relative_to(root)}: in no layer"
 
 
-def reached(root, path):
-    """The project's headers that @path includes, directly or not."""
-    found, todo = {}, [(path, "")]
+def quoted_includes(root):
+    """The project's files that each file of src and include includes, all by their paths in includes."""
+    files = {path.relative_to(top).as_posix(): path for top in (root / "src", root / "include")
+             for path in top.rglob("*") if path.suffix in (".c", ".h", ".def")}
+    return {name: [n for _, quoted, n in includes(path) if quoted and n in files]
+            for name, path in files.items()}
+
+
+def reached(graph, start):
+    """The files that @start includes, directly or not, and the way to each."""
+    found, todo = {}, [(start, "")]
     while todo:
         at, way = todo.pop()
-        for name in (n for _, quoted, n in includes(at) if quoted and n not in found):
-            found[name] = f"{way}{name}"
-            todo += [(header, f"{way}{name} -> ") for top in ("src", "include")
-                     if (header := root / top / name).exists()]
+        for name in graph[at]:
+            if name not in found:
+                found[name] = f"{way}{name}"
+                todo.append((name, f"{way}{name} -> "))
     return found
 
 
-def check_ignorance(root):
+def check_ignorance(root, graph):
     for layer, unknown in IGNORANT_OF.items():
         for path in sorted(p for p in layer_dir(root, layer).rglob("*") if p.suffix in (".c", ".h", ".def")):
-            for name, way in reached(root, path).items():
+            for name, way in reached(graph, path.relative_to(root / "src").as_posix()).items():
                 if name.startswith(unknown):
                     yield f"{path.relative_to(root)}: {layer} must not know {name}: {way}"
 
 
-def check_history(root):
+def check_history(root, graph):
     """Commands do not know the history of the session."""
-    for path in sorted((root / "src" / "cli").rglob("*.[ch]")):
-        name = path.relative_to(root).as_posix()
-        if not name.startswith(ABOUT_THE_HISTORY) and HISTORY in reached(root, path):
-            yield f"{name}: it is not about the history, and must not know {HISTORY}: {reached(root, path)[HISTORY]}"
-
-QUOTED = re.compile(r'^[ \t]*#[ \t]*include[ \t]+"([^"]+)"', re.MULTILINE)
+    for start in sorted(graph):
+        if start.startswith("cli/") and not f"src/{start}".startswith(ABOUT_THE_HISTORY):
+            if way := reached(graph, start).get(HISTORY):
+                yield f"src/{start}: it is not about the history, and must not know {HISTORY}: {way}"
 
 
-def includers(root):
-    """For each file of src and include that is included: the sources of src that reach it."""
-    text = {path.relative_to(top).as_posix(): path.read_text() for top in (root / "src", root / "include")
-            for path in top.rglob("*") if path.suffix in (".c", ".h", ".def")}
-    direct = {name: [n for n in QUOTED.findall(content) if n in text] for name, content in text.items()}
-    found = {name: set() for name in text}
-    for source in (name for name in text if name.endswith(".c")):
-        todo = [source]
-        while todo:
-            for name in direct[todo.pop()]:
-                if source not in found[name]:
-                    found[name].add(source)
-                    todo.append(name)
-    return found, text
+def includers(graph):
+    """For each file that is included: the number of sources that reach it."""
+    found = dict.fromkeys(graph, 0)
+    for source in (name for name in graph if name.endswith(".c")):
+        for name in reached(graph, source):
+            found[name] += 1
+    return found
 
 
-def check_reach(root):
+def check_reach(root, graph):
     """A new row, or a new field of an event, must not compile too much again."""
-    found, text = includers(root)
-    for name, sources in sorted(found.items()):
-        rows = name.startswith(FACTS) and (name.endswith(".def") or HAS_ROWS.search(text[name]))
+    for name, sources in sorted(includers(graph).items()):
+        rows = name.startswith(FACTS) and (name.endswith(".def")
+                                           or HAS_ROWS.search((root / "src" / name).read_text()))
         most = next((n for prefix, n in ROWS_MAX_OF.items() if name.startswith(prefix)),
-                    ROWS_MAX if rows else len(sources))
-        if len(sources) > most:
-            yield f"src/{name}: a new row compiles {len(sources)} sources again (most: {most})"
+                    ROWS_MAX if rows else sources)
+        if sources > most:
+            yield f"src/{name}: a new row compiles {sources} sources again (most: {most})"
 
 
 STRUCT = re.compile(r"^struct (\w+) \{\n(.*?)^\};", re.DOTALL | re.MULTILINE)
@@ -309,8 +308,9 @@ def check_host(root):
 
 
 def check(root):
-    return [*check_directories(root), *check_sources(root), *check_meson(root),
-            *check_ignorance(root), *check_history(root), *check_host(root), *check_reach(root)]
+    graph = quoted_includes(root)
+    return [*check_directories(root), *check_sources(root), *check_meson(root), *check_ignorance(root, graph),
+            *check_history(root, graph), *check_host(root), *check_reach(root, graph)]
 
 
 PLANTS = {  # what is planted -> file, text, and the line of the file that it follows if not the last
