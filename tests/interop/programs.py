@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: MIT
+"""Compiles the C programs that run in the virtual machine."""
+import os
+import pathlib
+import shlex
+import subprocess
+
+HERE = pathlib.Path(__file__).resolve().parent
+SRC = HERE.parent.parent / "src"
+
+
+def compiled(program, *options):
+    """Compiles @program with the compiler of the environment variable CC; returns @program."""
+    cc = shlex.split(os.environ.get("CC", "cc"))
+    subprocess.run([*cc, "-std=c11", "-O2", "-Wall", "-Wextra", "-Werror", "-o", program, *options], check=True)
+    return program
+
+
+def verbs_peer(program):
+    """Compiles verbs_peer, with the parser of its lines, which rdmalab has, too."""
+    return compiled(program, "-D_GNU_SOURCE", "-I", SRC, *sorted((HERE / "verbs_peer").glob("*.c")),
+                    SRC / "cli/programs/peer_line.c", "-libverbs")
+
+
+def shim(library):
+    """Compiles shim.c, which LD_PRELOAD puts between the pingpongs and libibverbs."""
+    return compiled(library, "-shared", "-fPIC", HERE / "shim.c")
