@@ -7,6 +7,7 @@ usage: green.py inputs TABLE NAME                print the hash of the inputs, a
        green.py add NAME HASH COMMIT PASSED FAILED SECONDS SKIPPED
        green.py write TABLE                      write docs/checks.md
        green.py complete TABLE PATHSPEC...       is each file an input of a stage, or matched by PATHSPECs?
+       green.py read BUILD PATHSPEC...           is each file that the compiler read matched by PATHSPECs?
        green.py --self-test
 
 TABLE is a file that ./check writes.  It has a line for each stage or part of a stage, with tabs between: the
@@ -19,7 +20,8 @@ Records are lines of build/check/green.tsv, in the order of the fields of Record
 older records, so that a new clone need not repeat what passed in another one.  Of the records of a stage with the
 same inputs the last one counts.  It is green if nothing failed and nothing was skipped.
 
-For `complete`, stages whose only pathspec is "." do not count, and each pathspec has to match a file.  It ends with
+For `complete`, stages whose only pathspec is "." do not count, and each pathspec has to match a file.  `read` reads what
+`ninja -C BUILD -t deps` prints.  Files outside the project and those that git ignores do not count.  Both end with
 "N passed, N failed".
 
 Exit status: 0; 1 if `find` finds nothing, something failed, or git did; 2 usage.
@@ -78,9 +80,14 @@ def content(path):
     return f"{executable} {hashlib.sha256(path.read_bytes()).hexdigest()}"
 
 
-def inputs_hash(root, pathspecs, definition):
+def files_there(root, pathspecs):
+    """The names of the files that @pathspecs match and git does not ignore."""
     listed = git(root, "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", *pathspecs)
-    names = sorted({name for name in listed.split("\0") if name and os.path.lexists(root / name)})
+    return {name for name in listed.split("\0") if name and os.path.lexists(root / name)}
+
+
+def inputs_hash(root, pathspecs, definition):
+    names = sorted(files_there(root, pathspecs))
     total = hashlib.sha256(definition.encode())
     for name in names:
         total.update(f"\0{name}\0{content(root / name)}".encode())
@@ -167,6 +174,13 @@ def complaints(root, table, others):
     yield from (f"{name} is no input of a stage" for name in sorted(left))
 
 
+def read_but_no_input(root, build, deps, pathspecs):
+    """The files of the project that are in @deps, which ninja printed of @build, and that no pathspec matches."""
+    paths = {line.strip() for line in deps.splitlines() if line.startswith(" ")}
+    names = {os.path.relpath(os.path.join(root, build, path), root) for path in paths}
+    return sorted(names & files_there(root, ["."]) - files_there(root, pathspecs))
+
+
 # --- Self-test --------------------------------------------------------------------------------
 
 
@@ -192,6 +206,11 @@ def cases(root):
     found = list(complaints(root, {"code": (["src", "lib"], ""), "all": (["."], ""), "none": ([], "")}, ["b.md"]))
     yield "others are found", found == ["code: nothing matches lib", "none has no inputs",
                                         ".gitignore is no input of a stage"]
+    deps = "a.o: #deps 5, deps mtime 1 (VALID)\n    ../../src/a.c\n    ../../b.md\n    /usr/include/a.h\n    made.h\n\n"
+    (root / "build/gcc").mkdir(parents=True)
+    (root / "build/gcc/made.h").write_text("")
+    yield "a file that is read and no input is found", read_but_no_input(root, "build/gcc", deps, ["src"]) == ["b.md"]
+    yield "inputs may be read", not read_but_no_input(root, "build/gcc", deps, ["src", "b.md"])
     yield "a stage that never ran is not green", not green(root, "code", before)
     add(root, ["code", before, head, "3", "0", "1.5", ""])
     yield "a stage that passed is green", green(root, "code", before)
@@ -275,6 +294,12 @@ def main():
         return int(record is None)
     if command == "complete" and args:
         found = list(complaints(TOP, table_of(args[0]), args[1:]))
+        print(*found, f"{int(not found)} passed, {len(found)} failed", sep="\n")
+        return int(bool(found))
+    if command == "read" and len(args) > 1:
+        deps = sys.stdin.read()
+        found = [f"{name} is read, but no input" for name in read_but_no_input(TOP, args[0], deps, args[1:])]
+        found += ["ninja knows of no file that the compiler read"] if "\n " not in deps else []
         print(*found, f"{int(not found)} passed, {len(found)} failed", sep="\n")
         return int(bool(found))
     print(__doc__, file=sys.stderr)
