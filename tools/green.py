@@ -3,7 +3,7 @@
 """Records which stages of ./check passed, on which inputs, so that --full need not repeat them.
 
 usage: green.py inputs TABLE NAME                print the hash of the inputs, and the commit
-       green.py find NAME HASH                   print the record of NAME that passed with these inputs
+       green.py find NAME HASH COMMIT            print the record of NAME that passed with these inputs
        green.py add NAME HASH COMMIT PASSED FAILED SECONDS SKIPPED
        green.py write TABLE                      write docs/checks.md
        green.py complete TABLE PATHSPEC...       is each file an input of a stage, or matched by PATHSPECs?
@@ -17,12 +17,15 @@ The inputs of a stage are all files that its pathspecs match, also those that ar
 known to git, but not those that git ignores.  Their content counts, their time does not.
 
 Records are lines of build/check/green.tsv, in the order of the fields of Record.  The rows of docs/checks.md are
-older records, so that a new clone need not repeat what passed in another one.  Of the records of a stage with the
+records, too, so that a new clone need not repeat what passed in another one.  Of the records of a stage with the
 same inputs the last one counts.  It is green if nothing failed and nothing was skipped.
 
-For `complete`, stages whose only pathspec is "." do not count, and each pathspec has to match a file.  `read` reads what
-`ninja -C BUILD -t deps` prints.  Files outside the project and those that git ignores do not count.  Both end with
-"N passed, N failed".
+The commit of a record ends with "with changes" if some inputs were not committed.  If they are committed when `find`
+finds the record, it is recorded again with COMMIT.
+
+For `complete`, stages whose only pathspec is "." do not count, and each pathspec has to match a file.  `read` reads
+from stdin what `ninja -C BUILD -t deps` prints.  Files outside the project and those that git ignores do not count.
+Both end with "N passed, N failed".
 
 Exit status: 0; 1 if `find` finds nothing, something failed, or git did; 2 usage.
 """
@@ -35,12 +38,14 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+import threading
 
 from pages import checks
 
 TOP = pathlib.Path(__file__).resolve().parent.parent
 RECORDS = "build/check/green.tsv"
 PAGE = "docs/checks.md"
+CHANGED = " with changes"  # behind a commit that does not have all inputs
 
 
 @dataclasses.dataclass
@@ -97,7 +102,7 @@ def inputs_hash(root, pathspecs, definition):
 def commit_of(root, pathspecs):
     """The commit whose files the inputs are."""
     changed = git(root, "status", "--porcelain", "--", *pathspecs)
-    return git(root, "rev-parse", "HEAD").strip() + (" with changes" if changed else "")
+    return git(root, "rev-parse", "HEAD").strip() + (CHANGED if changed else "")
 
 
 def table_of(path):
@@ -107,12 +112,12 @@ def table_of(path):
 
 
 def records_of(root, name):
-    """The records of a stage, the last one at the end."""
+    """The records of a stage, by date; of the same minute, those of RECORDS come after those of the page."""
     page, kept = root / PAGE, root / RECORDS
     rows = list(checks.read_page(page.read_text(encoding="utf-8"))) if page.exists() else []
     if kept.exists():
         rows += [line.split("\t") for line in kept.read_text(encoding="utf-8").splitlines()]
-    return [record_of(row) for row in rows if row[0] == name]
+    return sorted((record_of(row) for row in rows if row[0] == name), key=lambda record: record.date)
 
 
 def last(records, inputs):
@@ -126,33 +131,49 @@ def green(root, name, inputs):
     return record if record and record.is_green() else None
 
 
-def add(root, values):
-    name, inputs, commit, passed, failed, seconds, skipped = values
-    date = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M")
-    machine = ", ".join(value for _, value in checks.machine())
-    record = record_of([name, inputs, commit, passed, failed, seconds, date, machine, skipped])
+def keep(root, record):
     (root / RECORDS).parent.mkdir(parents=True, exist_ok=True)
     with open(root / RECORDS, "a", encoding="utf-8") as kept:
         kept.write(record.line())
 
 
-def write(root, table):
-    """Writes the page: of each stage of @table the last record with the inputs of now, or else the last one."""
-    rows = []
+def find(root, name, inputs, commit):
+    """As green(); a record whose inputs are those of @commit now gets that commit."""
+    record = green(root, name, inputs)
+    if record and record.commit.endswith(CHANGED) and not commit.endswith(CHANGED):
+        record = dataclasses.replace(record, commit=commit)
+        keep(root, record)
+    return record
+
+
+def add(root, values):
+    name, inputs, commit, passed, failed, seconds, skipped = values
+    date = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M")
+    machine = ", ".join(value for _, value in checks.machine())
+    keep(root, record_of([name, inputs, commit, passed, failed, seconds, date, machine, skipped]))
+
+
+def page_rows(root, table):
+    """Of each stage of @table the last record with the inputs of now, or else the last one; with its state."""
     for name, (pathspecs, definition) in table.items():
         records, inputs = records_of(root, name), inputs_hash(root, pathspecs, definition)
         record = last(records, inputs) or (records[-1] if records else None)
         if not record:
-            rows.append((*dataclasses.astuple(Record(name, "", "", 0, 0, 0.0, "", "", "")), "missing"))
+            yield *dataclasses.astuple(Record(name, "", "", 0, 0, 0.0, "", "", "")), "missing"
             continue
         changed = record.inputs != inputs
         state = "failed" if record.failed else "changed" if changed else "skipped" if record.skipped else "green"
-        rows.append((*dataclasses.astuple(record), state))
-    (root / PAGE).parent.mkdir(parents=True, exist_ok=True)
-    with open(root / RECORDS, "a", encoding="utf-8") as lock:  # stages end at the same time
+        yield *dataclasses.astuple(record), state
+
+
+def write(root, table):
+    """Writes the page.  Stages end at the same time: the lock lets no older rows replace newer ones."""
+    for path in PAGE, RECORDS:
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+    with open(root / RECORDS, "a", encoding="utf-8") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         fresh = root / f"{RECORDS}.page"
-        fresh.write_text(checks.report(rows), encoding="utf-8")
+        fresh.write_text(checks.report(list(page_rows(root, table))), encoding="utf-8")
         fresh.replace(root / PAGE)
 
 
@@ -196,6 +217,34 @@ def new_clone(root):
     git(root, "commit", "-qm", "first")
 
 
+def newer_row_counts(root, inputs):
+    """Gives the page a row of another clone, which failed later than the records, and then one that failed earlier."""
+    text = (root / PAGE).read_text()
+    found = []
+    for date in "2999-01-01 00:00", "1999-01-01 00:00":
+        failed = Record("code", inputs, "0123456789ab", 1, 1, 1.0, date, "m", "")
+        (root / PAGE).write_text(checks.report([(*dataclasses.astuple(failed), "failed")]))
+        found.append(bool(green(root, "code", inputs)))
+    (root / PAGE).write_text(text)
+    return found == [False, True]
+
+
+def waits_for_lock(root, table):
+    """Adds a record while write() waits for the lock: is it on the page?"""
+    inputs, before = inputs_hash(root, *table["code"]), {path: (root / path).read_text() for path in (PAGE, RECORDS)}
+    with open(root / RECORDS, "a", encoding="utf-8") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        writer = threading.Thread(target=write, args=(root, table))
+        writer.start()
+        writer.join(0.3)
+        add(root, ["code", inputs, "0123456789ab", "77", "0", "1.5", ""])
+    writer.join()
+    page = (root / PAGE).read_text()
+    for path, text in before.items():
+        (root / path).write_text(text)
+    return "| code | 77 | 0 |" in page
+
+
 def cases(root):
     """(what holds, does it?)"""
     code, text = (["src"], "d1"), ([".", ":!docs/checks.md"], "d1")
@@ -225,6 +274,12 @@ def cases(root):
     yield "a change that is not committed counts", changed != before and not green(root, "code", changed)
     git(root, "commit", "-qam", "second")
     yield "committing it changes nothing", inputs_hash(root, *code) == changed
+    add(root, ["code", changed, f"{head} with changes", "3", "0", "1.5", ""])
+    found = find(root, "code", changed, f"{head} with changes")
+    yield "a record of what is not committed says so", found.commit == f"{head} with changes"
+    second = commit_of(root, code[0])
+    yield "it gets the commit", find(root, "code", changed, second).commit == second != head
+    yield "which stays", green(root, "code", changed).commit == second
     add(root, ["code", changed, head, "2", "1", "1.5", ""])
     (root / "src/a.c").write_text("a\n")
     yield "the old content is green again", green(root, "code", inputs_hash(root, *code))
@@ -258,6 +313,8 @@ def cases(root):
     yield "all passed", "**All passed.**" in (root / PAGE).read_text()
     (root / "src/a.c").write_text("a3\n")
     write(root, table)
+    yield "a newer row of the page counts more than an older record", newer_row_counts(root, before)
+    yield "rows are computed behind the lock", waits_for_lock(root, table)
     yield "the page says what has changed", "changed since: code, text." in (root / PAGE).read_text()
 
 
@@ -288,8 +345,8 @@ def main():
         pathspecs, definition = table_of(args[0])[args[1]]
         print(inputs_hash(TOP, pathspecs, definition), commit_of(TOP, pathspecs))
         return 0
-    if command == "find" and len(args) == 2:
-        record = green(TOP, args[0], args[1])
+    if command == "find" and len(args) == 3:
+        record = find(TOP, *args)
         print(record.line() if record else "", end="")
         return int(record is None)
     if command == "complete" and args:
