@@ -1,25 +1,29 @@
 /* SPDX-License-Identifier: MIT */
-/* What a faithful implementation must show, by number: "B33", "I2", "L1".
+/* The behaviours that a faithful implementation must show: "B33", "I2", "L1".  behaviours.def has
+ * the rows.
  *
- * Scenarios name what they show, and unit tests too; the names are those of enum_behaviour, so that
- * a number that there is not is refused like any other unknown word.
+ * Scenarios and unit tests name the behaviours that they show.  The names are in the table
+ * enum_behaviour, so a scenario with an undefined number is refused as an unknown word.
  */
 #ifndef EMU_FACTS_BEHAVIOUR_H
 #define EMU_FACTS_BEHAVIOUR_H
 
 #include <stdint.h>
 
-/* The value of a behaviour in enum_behaviour, from the letter and the number of its row. */
+/* The value of a behaviour in enum_behaviour is the constant for its letter plus its number. */
 enum { BEHAVIOUR_B = 0, BEHAVIOUR_I = 1000, BEHAVIOUR_L = 2000 };
 #define BEHAVIOUR_VALUE(letter, number) (BEHAVIOUR_##letter + (number))
 
-/* Where a row comes from and what belongs to it; each is "" if that is nothing in particular. */
+/* References of one behaviour.  A field is "" if the behaviour has none of its kind. */
 struct behaviour_facts {
-    const char *sources;
-    const char *rules;  /* names of rows of rules.def: "MR_KEY, MR_PD" */
-    const char *traits; /* of rows of profiles.def */
+    const char *sources; /* specifications that demand it, cited in brackets */
+    const char *rules;   /* names of rows of rules.def: "MR_KEY, MR_PD" */
+    const char *traits;  /* names of rows of profiles.def: profiles differ in this behaviour */
 };
 
+/* Returns the references of behaviour @value of enum_behaviour.  All fields are "" if the value is
+ * undefined.
+ */
 struct behaviour_facts behaviour_facts(uint32_t value);
 
 #endif

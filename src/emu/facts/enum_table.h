@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* An enumeration constant made of a row. */
+/* Makes an enumeration constant from a row. */
 #define ENUM_MEMBER(prefix, name, value, text) prefix##_##name = (value),
 
 /* The rows of an enumeration as data. */
@@ -26,7 +26,7 @@ struct enum_row {
 
 struct enum_table {
     const char *name; /* "wc_status" */
-    const char *what; /* "completion status": for error messages */
+    const char *what; /* noun for error messages: "completion status" */
     const struct enum_row *rows;
     size_t n_rows;
 };
@@ -40,14 +40,16 @@ extern const struct enum_table enum_qp_state, enum_qp_type, enum_qp_attr, enum_s
     enum_packet_class, enum_wire_field, enum_pci_command, enum_pci_status, enum_pci_field,
     enum_msix_field, enum_held, enum_refusal, enum_ring_format, enum_host_phase;
 
-/* All tables, ended by NULL: `explain WORD` and the tests walk them. */
+/* All tables, terminated by NULL.  `explain WORD` and the tests walk them. */
 extern const struct enum_table *const enum_tables[];
 
-/* The row of @value or of @name (in either case); NULL if there is none. */
+/* Return the row with @value, or with @name in upper or lower case.  Return NULL if the table has
+ * no such row.
+ */
 const struct enum_row *enum_by_value(const struct enum_table *t, uint32_t value);
 const struct enum_row *enum_by_name(const struct enum_table *t, const char *name);
 
-/* The name of @value, or "?" */
+/* Returns the name of @value, or "?" if the table has no such row. */
 const char *enum_name(const struct enum_table *t, uint32_t value);
 
 #endif

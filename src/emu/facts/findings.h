@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What can be found in the frames of RoCEv2; findings.def has the rows. */
+/* Findings: irregularities that an analysis of RoCEv2 frames can report.  findings.def has the
+ * rows.
+ */
 #ifndef EMU_FACTS_FINDINGS_H
 #define EMU_FACTS_FINDINGS_H
 
@@ -15,8 +17,8 @@ enum finding_severity { FINDING_ERROR, FINDING_LOSS, FINDING_NOTE };
 struct finding_row {
     const char *name;
     enum finding_severity severity;
-    const char *holds; /* what must hold */
-    const char *says;  /* what is said if it does not; with words in braces */
+    const char *holds; /* condition that sound traffic meets */
+    const char *says;  /* message if it is not met, with placeholders in braces: "{psn}" */
 };
 
 extern const struct finding_row finding_rows[FIND_COUNT];

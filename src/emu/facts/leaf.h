@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The schema of the inspect tree: which nodes there are, and what is in each of them.
+/* The schema of the inspect tree: the kinds of nodes, and the leaves and children of each kind.
  *
- * leaves.def has a row for everything that the tree can say.  The visitors of the lab name what
- * they say by its row, LEAF_qp_next_psn, and so does who reads it: key, type and words are the
- * row's, and what is renamed or gone does not compile.  The same rows tell which names are taken,
- * which paths lead nowhere, and what a leaf means.
+ * leaves.def has a row for each leaf and child.  Code that writes or reads a leaf names its row,
+ * LEAF_qp_next_psn, and takes key, type and words from it.  Code that uses a renamed or removed
+ * leaf therefore does not compile.  The rows also define the reserved names, the valid paths and
+ * the meaning of each leaf.
  */
 #ifndef EMU_FACTS_LEAF_H
 #define EMU_FACTS_LEAF_H
@@ -19,7 +19,7 @@
 struct enum_row;
 struct enum_table;
 
-/* T(NAME, how the tree has it, what it is) */
+/* T(NAME, type of the value in the tree, text for messages) */
 #define LEAF_TYPES(T)                                                                              \
     T(NUMBER, RDL_NUMBER, "a number")                                                              \
     T(COUNTER, RDL_NUMBER, "a counter")                                                            \
@@ -53,8 +53,8 @@ enum node_kind {
 };
 
 struct node_row {
-    const char *title; /* "external port": what values of the tree say */
-    const char *text;
+    const char *title; /* "external port": printed for a value that is such a node */
+    const char *text;  /* description: "a list: its elements are [0], [1] and so on" */
 };
 extern const struct node_row node_rows[NODE_COUNT];
 
@@ -66,26 +66,29 @@ enum leaf_id {
 };
 
 enum leaf_flag_bit {
-    LEAF_OPTIONAL = 1u << 0, /* there only while the device has the object */
-    LEAF_ANY = 1u << 1,      /* the word "any" where it does not matter */
+    LEAF_OPTIONAL = 1u << 0, /* exists only while the device has the object of the node */
+    LEAF_ANY = 1u << 1,      /* can be the word "any" instead of a value: no restriction */
     LEAF_LISTED = 1u << 2,   /* the elements of a list: gid[0], gid[1] */
-    LEAF_KEYED = 1u << 3     /* one for each word of the table but 0, under that word */
+    LEAF_KEYED = 1u << 3     /* a leaf for each row of a table but 0; its key is the row's name */
 };
 
 struct leaf_row {
-    enum node_kind node; /* that it is in */
+    enum node_kind node; /* kind of node that contains the leaf */
     const char *key;
     enum leaf_type type;
-    const struct enum_table *words; /* TYPE_WORD, TYPE_SET: its words; LEAF_KEYED: its keys */
-    unsigned flags;                 /* set of enum leaf_flag_bit */
+    /* TYPE_WORD, TYPE_SET: its possible words; LEAF_KEYED: its keys; otherwise NULL */
+    const struct enum_table *words;
+    unsigned flags; /* set of enum leaf_flag_bit */
     const char *text;
 };
 extern const struct leaf_row leaf_rows[LEAF_COUNT];
 
-/* What tables and their JSON call it: as the tool rdma of iproute2 does, or by its key. */
+/* Returns the name of leaf @id in tables and in their JSON: the name that the tool rdma of iproute2
+ * uses, or the leaf's key if rdma does not print such a value.
+ */
 const char *leaf_name(enum leaf_id id);
 
-/* What is below a node. */
+/* The children of nodes: other nodes, lists of nodes, and lists of leaves. */
 enum child_id {
     CHILD_none,
 #define CHILD(node, key, below, flags, text) CHILD_##node##_##key,
@@ -97,70 +100,80 @@ enum child_id {
 };
 
 struct child_row {
-    enum node_kind node;  /* that it is in */
-    const char *key;      /* NULL: a name of its own */
-    const char *name;     /* as it may be called in an example: "h1", or the key */
+    enum node_kind node;  /* kind of node that contains the child */
+    const char *key;      /* NULL: children with names of their own, such as hosts */
+    const char *name;     /* a name for examples: "h1", or the key */
     enum node_kind below; /* the child, or an element of the list; NODE_none: elements are leaves */
-    enum leaf_id element; /* of a list of leaves */
+    enum leaf_id element; /* elements of a list of leaves; otherwise LEAF_none */
     bool is_list;
     unsigned flags; /* set of enum leaf_flag_bit */
     const char *text;
 };
 extern const struct child_row child_rows[CHILD_COUNT];
 
-/* The kind of node whose title is the @n bytes at @title; NODE_none. */
+/* Returns the kind of node whose title is the @n bytes at @title, or NODE_none. */
 enum node_kind node_find(const char *title, size_t n);
 
-/* The kind of node that an object of @kind, an enum object_kind, is; NODE_none: of another kind
- * there is none. */
+/* Returns the kind of node for objects of @kind (enum object_kind), or NODE_none for a @kind that
+ * is not in the enumeration and for OBJ_NONE.
+ */
 enum node_kind node_of_object(uint32_t kind);
 
-/* Appends what the node @v is, with its article: "a memory region"; of a leaf, "a value". */
+/* Appends a description of the node @v with its article: "a memory region".  Appends "a value" if
+ * @v is a leaf.
+ */
 void node_add_text(struct text *t, const struct rdl_value *v);
 
-/* The leaf, or the child with a key of its own, that is called the @n bytes at @key in a node of
- * @kind; LEAF_none, CHILD_none.
+/* Return the leaf or the child with the key @key (@n bytes) in a node of @kind.  Return LEAF_none
+ * or CHILD_none if there is none.  leaf_find() does not find lists of leaves, and child_find() does
+ * not find children with names of their own.
  */
 enum leaf_id leaf_find(enum node_kind kind, const char *key, size_t n);
 enum child_id child_find(enum node_kind kind, const char *key, size_t n);
 
-/* What a node of @kind has under @name itself, so that nothing else in it can have that name; NULL:
- * nothing.
+/* Returns the description of the leaf or child of a node of @kind whose key is @name: no object in
+ * such a node can have this name.  Returns NULL if the name is not reserved.
  */
 const char *leaf_reserved(enum node_kind kind, const char *name);
 
-/* The key that @word gives to a leaf with a table of keys: the word in lower case.  @ret has
- * RDL_NAME_BYTES.
+/* Writes the key of a LEAF_KEYED leaf for row @word to @ret: the row's name in lower case, with a
+ * NUL.  @ret has RDL_NAME_BYTES; a longer name is truncated.
  */
 void leaf_word_key(const struct enum_row *word, char *ret);
 
-/* Appends where a node of @kind may be in a lab: "h1.cq.wc[0]". */
+/* Appends a path at which a lab can have a node of @kind: "h1.cq.wc[0]".  Appends nothing for the
+ * lab itself.
+ */
 void leaf_example(struct text *t, enum node_kind kind);
 
-/* How many bytes at @path are its first word: up to a point or bracket, or a whole "[n]"; 0 if it
- * begins with a bracket that is none.
+/* Returns the number of bytes of the first word of @path: the bytes before the next "." or "[", or
+ * a whole "[n]".  Returns 0 if @path is empty, or begins with "." or with a bracket that is not a
+ * number in brackets.
  */
 size_t leaf_path_word(const char *path);
 
-/* What comes after the first word of @path, which has @n bytes: the next word, or the end.  NULL: a
- * point before no word, or no point before one.
+/* Returns the rest of @path after its first word, which has @n bytes: the next word, or the end of
+ * the string.  Returns NULL if "." is not followed by a word, or if a word follows without ".".
  */
 const char *leaf_path_behind(const char *path, size_t n);
 
-/* Where a path can lead whose words are known, but not the lab. */
+/* The possible destinations of a path in an unknown lab. */
 struct leaf_places {
     uint64_t nodes; /* set of 1 << enum node_kind */
     uint64_t lists; /* set of 1 << enum child_id */
-    bool leaf;
-    bool memory; /* a part of a memory region: "h1.mr[0:64]" */
+    bool leaf;      /* a leaf is possible */
+    bool memory;    /* a slice of a memory region is possible: "h1.mr[0:64]" */
 };
 
-/* The places to which @path can lead in any lab, or from any host.  False if no row has what is at
- * offset *@reterr_at; *@ret then is the places that come before it.
+/* Computes the destinations *@ret to which @path can lead from a lab or from a host.  Returns false
+ * if it cannot lead anywhere: no row matches the word at offset *@reterr_at.  *@ret then has the
+ * destinations of the path before that word.
  */
 bool leaf_path_leads(const char *path, struct leaf_places *ret, size_t *reterr_at);
 
-/* Calls @each with every key that can follow at @at: the node that has it, and what it means. */
+/* Calls @each for every leaf and child with a key in the nodes of @at.  @node is the kind of node
+ * that contains it, @text its description.  Lists of leaves are passed as children.
+ */
 typedef void leaf_each(void *ctx, enum node_kind node, const char *key, const char *text);
 void leaf_each_key(const struct leaf_places *at, leaf_each *each, void *ctx);
 

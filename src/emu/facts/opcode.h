@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What each BTH opcode is: its service, its operation, its place in a message, its headers. */
+/* The properties of BTH opcodes: service, operation, position in a message, extension headers. */
 #ifndef EMU_FACTS_OPCODE_H
 #define EMU_FACTS_OPCODE_H
 
@@ -27,15 +27,15 @@ enum op_position { OPP_NONE, OPP_FIRST, OPP_MIDDLE, OPP_LAST, OPP_ONLY };
 #define ICRC_BYTES 4u
 
 struct op_info {
-    const char *name; /* "RC_SEND_FIRST"; NULL: not an opcode */
+    const char *name; /* "RC_SEND_FIRST"; NULL: the opcode is reserved */
     enum op_service service;
     enum op_kind kind;
     enum op_position pos;
     unsigned headers; /* set of enum op_header */
-    bool carried;     /* by the transport as it is here */
+    bool carried;     /* the transport of this emulator implements it */
 };
 
-/* The row of @code, any byte; a row without a name if the opcode is reserved. */
+/* Returns the row of @code.  The name in the row is NULL if the opcode is reserved. */
 const struct op_info *op_info(uint8_t code);
 
 /* One extension header. */
@@ -49,7 +49,7 @@ struct op_header_info {
 extern const struct op_header_info op_headers[];
 extern const size_t n_op_headers;
 
-/* Bytes of all extension headers in @headers.  Most packets have none. */
+/* Returns the sum of the lengths of the extension headers in @headers, a set of enum op_header. */
 static inline size_t op_headers_bytes(unsigned headers)
 {
     size_t n = 0;
@@ -63,22 +63,26 @@ static inline size_t op_headers_bytes(unsigned headers)
     return n;
 }
 
-/* A request goes from requester to responder, a response back. */
+/* Returns true if @op travels from the responder to the requester: an ACK, a READ response or an
+ * atomic response.
+ */
 bool op_is_response(const struct op_info *op);
 
+/* Returns true if @op is the first packet of a message. */
 static inline bool op_starts(const struct op_info *op)
 {
     return op->pos == OPP_FIRST || op->pos == OPP_ONLY;
 }
 
+/* Returns true if @op is the last packet of a message. */
 static inline bool op_ends(const struct op_info *op)
 {
     return op->pos == OPP_LAST || op->pos == OPP_ONLY;
 }
 
-/* Does packet @next continue, or properly start, a message after packet @prev (NULL: none yet)?
- * FIRST and MIDDLE leave a message open; only MIDDLE or LAST of the same kind may come then, and
- * only FIRST or ONLY otherwise.
+/* Returns true if packet @next may follow packet @prev (NULL: no packet yet).  FIRST and MIDDLE
+ * leave a message open: only MIDDLE or LAST of the same kind may follow.  Otherwise only FIRST or
+ * ONLY may follow.
  */
 bool op_may_follow(const struct op_info *prev, const struct op_info *next);
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The configuration space of a PCI function, and where this device has its capabilities in it.
+/* The configuration space of a PCI function, and the offsets of this device's capabilities in it.
  *
- * The first 64 bytes are those of every PCI function, header type 0.  The capabilities behind them
- * are a list, and their places this device's own: a driver must follow the list from CAPABILITIES
- * on.  Those of virtio are [virtio 1.2, 4.1.4], MSI-X is PCI's.
+ * The first 64 bytes are the header of every PCI function (type 0).  The capabilities follow them
+ * as a list.  Their offsets are the choice of this device: a driver must follow the list from the
+ * field CAPABILITIES on.  PCI defines the capability of MSI-X, virtio defines the others.
+ * [virtio 1.2, 4.1.4]
  */
 #ifndef EMU_FACTS_PCI_H
 #define EMU_FACTS_PCI_H
@@ -15,27 +16,26 @@
 #define PCI_CONFIG_BYTES 256u
 #define PCI_BARS         6u
 
-/* Of HEADER_TYPE: the slot has more functions.  Of a BAR's register: what is no address. */
-#define PCI_HEADER_SEVERAL 0x80u
-#define PCI_BAR_LOW_BITS   0xfu
+#define PCI_HEADER_SEVERAL 0x80u /* bit of HEADER_TYPE: the slot has several functions */
+#define PCI_BAR_LOW_BITS   0xfu  /* bits of a BAR's register that are not part of the address */
 
 #define PCI_VENDOR_VIRTIO 0x1af4u
-#define PCI_DEVICE_BASE   0x1040u /* and the virtio device ID */
+#define PCI_DEVICE_BASE   0x1040u /* plus the virtio device ID: the PCI device ID */
 #define VIRTIO_ID_NET     1u
 #define VIRTIO_ID_RDMA    42u /* [virtio-rdma RFC, Device ID] */
 
-/* As many capabilities as there is room for: a list that is longer goes in a circle. */
+/* Number of capabilities that fit into configuration space.  A longer list contains a cycle. */
 #define PCI_CAPS_MAX 48u
 
-/* Places in a capability, from its first byte, which is its ID. */
+/* Offsets of fields in a capability.  The byte at offset 0 is its ID. */
 #define PCI_AT_NEXT           1u
 #define VIRTIO_AT_LEN         2u
 #define VIRTIO_AT_TYPE        3u
 #define VIRTIO_AT_BAR         4u
 #define VIRTIO_AT_OFFSET      8u
 #define VIRTIO_AT_LENGTH      12u
-#define VIRTIO_AT_MULTIPLIER  16u /* of notify */
-#define VIRTIO_AT_ACCESS_DATA 16u /* of PCI access */
+#define VIRTIO_AT_MULTIPLIER  16u /* VIRTIO_CAP_NOTIFY only */
+#define VIRTIO_AT_ACCESS_DATA 16u /* VIRTIO_CAP_PCI only */
 #define MSIX_AT_CONTROL       2u
 #define MSIX_AT_TABLE         4u
 #define MSIX_AT_PBA           8u
@@ -51,22 +51,24 @@
 #define VIRTIO_CAP_DEVICE 4u
 #define VIRTIO_CAP_PCI    5u
 
-/* Bytes of such a capability; those of notify and PCI access have four more. */
+/* Bytes of a vendor capability of virtio.  VIRTIO_CAP_NOTIFY and VIRTIO_CAP_PCI have four more. */
 #define VIRTIO_CAP_BYTES 16u
 
-/* Message control of MSI-X: the table's entries less 1 in its low bits. */
+/* Message Control of MSI-X.  The low bits are the number of entries in the table minus 1. */
 #define MSIX_SIZE_MASK     0x07ffu
 #define MSIX_FUNCTION_MASK 0x4000u
 #define MSIX_ENABLE        0x8000u
 
-/* Of its two places: which BAR.  The other bits are the offset there. */
+/* Bits of the fields MSIX_TABLE and MSIX_PBA that select the BAR.  The other bits are the offset in
+ * the BAR.
+ */
 #define MSIX_BAR_MASK 7u
 
 #define MSIX_ENTRY_BYTES 16u
-#define MSIX_ENTRY_MASK  1u /* bit of its vector control */
+#define MSIX_ENTRY_MASK  1u /* bit of an entry's vector control: the vector is masked */
 
-/* Memory that interrupts the processor that writes reach, which is what a message of MSI-X is on a
- * PC: bits 12 to 19 choose the processor, and the low byte written is its vector.
+/* Address range for MSI-X messages on a PC: a write to it interrupts a processor.  Bits 12 to 19 of
+ * the address select the processor.  The low byte of the data is the vector.
  */
 #define MSI_ADDRESS      0xfee00000u
 #define MSI_ADDRESS_MASK 0xfff00000u
@@ -82,7 +84,7 @@
     X(PCI_STS, INTERRUPT, 1u << 3, "the function has an interrupt for INTx")                       \
     X(PCI_STS, CAP_LIST, 1u << 4, "there is a list of capabilities")
 
-/* X(prefix, NAME, offset, text): the rows of one of virtio's capabilities at @at. */
+/* X(prefix, NAME, offset, text): the rows of the fields of one virtio capability at offset @at. */
 #define PCI_VIRTIO_CAP(X, NAME, at, what)                                                          \
     X(PCI, NAME##_CAP, (at), what ": capability ID 9, of the vendor's own")                        \
     X(PCI, NAME##_NEXT, (at) + PCI_AT_NEXT, what ": where the next capability is")                 \
@@ -96,7 +98,7 @@
 #define PCI_AT_ACCESS 0x84
 #define PCI_AT_MSIX   0x98
 
-/* X(prefix, NAME, offset in configuration space, text); how wide each is: pci_field_bytes(). */
+/* X(prefix, NAME, offset in configuration space, text).  pci_field_bytes() returns the width. */
 #define ENUM_PCI_FIELD(X)                                                                          \
     X(PCI, VENDOR_ID, 0x00, "who made it: 1af4 is virtio")                                         \
     X(PCI, DEVICE_ID, 0x02, "0x1040 and the virtio device ID")                                     \
@@ -148,7 +150,7 @@
     X(MSIX, CONTROL, 12, "bit 0: masked")                                                          \
     X(MSIX, PENDING, 16, "no part of the table: pending bits of 32 entries")
 
-/* Why an interrupt is not sent: its pending bit is set. */
+/* The reasons why an MSI-X message is not sent; the device sets its pending bit instead. */
 #define ENUM_HELD(X)                                                                               \
     X(HELD, VECTOR, 0, "the vector is masked in its entry of the MSI-X table")                     \
     X(HELD, FUNCTION, 1, "all vectors are masked by the message control of MSI-X")                 \
@@ -160,7 +162,7 @@ enum pci_field { ENUM_PCI_FIELD(ENUM_MEMBER) };
 enum msix_field { ENUM_MSIX_FIELD(ENUM_MEMBER) };
 enum held { ENUM_HELD(ENUM_MEMBER) };
 
-/* Bytes of the field at offset @field. */
+/* Returns the width in bytes of @field (enum pci_field), or 1 for any other offset. */
 uint32_t pci_field_bytes(uint32_t field);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Profiles: whose behaviour a host shows where implementations differ.
+/* Profiles: the implementation whose behaviour a host shows where implementations differ.
  *
- * The code asks for the trait, profile_has(p, TRAIT_LENGTH_CHECKED), and never which profile it is:
- * another implementation is then another column of profiles.def, and a difference that is found is
- * another row.
+ * A trait is one such difference.  The code tests for a trait, profile_has(p,
+ * TRAIT_LENGTH_CHECKED), and never for a profile.  Another implementation is therefore a new column
+ * of profiles.def, and another difference is a new row.
  */
 #ifndef EMU_FACTS_PROFILE_H
 #define EMU_FACTS_PROFILE_H
@@ -20,14 +20,14 @@ enum trait {
 
 struct trait_row {
     const char *name;           /* "LENGTH_CHECKED" */
-    unsigned profiles;          /* those that have it: set of 1 << enum profile */
-    const char *with, *without; /* what a host does that has it, or has it not */
-    const char *matters;        /* to whom it is a peer */
-    const char *sources;
+    unsigned profiles;          /* profiles that have the trait: set of 1 << enum profile */
+    const char *with, *without; /* behaviour of a host with the trait, and without it */
+    const char *matters;        /* effect of the difference on a peer */
+    const char *sources;        /* specifications and observations that show it */
 };
 extern const struct trait_row trait_rows[TRAIT_COUNT];
 
-/* Has @p, an enum profile, the trait? */
+/* Returns true if profile @p (enum profile) has the trait @t. */
 static inline bool profile_has(uint32_t p, enum trait t)
 {
     return (trait_rows[t].profiles >> p & 1u) != 0;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Packet sequence number: 24 bits, wraps.  A struct, so that `<` does not compile. */
+/* Packet sequence numbers (PSN): 24 bits, and they wrap.  A PSN is a struct, so that a comparison
+ * with `<`, which would be wrong, does not compile.
+ */
 #ifndef EMU_FACTS_PSN_H
 #define EMU_FACTS_PSN_H
 
@@ -16,7 +18,9 @@ static inline struct psn psn_add(struct psn a, uint32_t n)
     return (struct psn){(a.v + n) & PSN_MASK};
 }
 
-/* How far @a is ahead of @b on the circle: -2^23 .. 2^23 - 1. */
+/* Returns @a - @b modulo 2^24 as a signed number, -2^23 .. 2^23 - 1.  It is positive if @a is ahead
+ * of @b.
+ */
 static inline int32_t psn_diff(struct psn a, struct psn b)
 {
     const uint32_t d = (a.v - b.v) & PSN_MASK;

@@ -15,8 +15,9 @@
 
 #define VIRTIO_NO_VECTOR 0xffffu
 
-/* X(prefix, NAME, offset in the common configuration, text); how wide each is, virtio/pci.c knows.
- * ISR, DEVICE_CONFIG and NOTIFY stand for whole structures, past the last common register.
+/* X(prefix, NAME, offset in the common configuration, text).  virtio_reg_bytes() in virtio/pci.c
+ * returns the width of a register.  ISR, DEVICE_CONFIG and NOTIFY are not registers of the common
+ * configuration: each stands for a whole structure, and its number is the offset in the BAR.
  */
 #define ENUM_REG(X)                                                                                \
     X(REG, DEVICE_FEATURE_SELECT, 0, "which 32 device feature bits are shown")                     \

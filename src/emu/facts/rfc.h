@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The structures of the virtio-rdma RFC, one list of rows each.
+/* The structures of the virtio-rdma RFC and of our own commands, a list of rows for each.
  *
- * A row is F(structure, field, type, text); types are le8 .. le64 and raw bytes (bytesN).
- * virtio 1.2, 1.4 says that structures have no padding beyond what they state, so offsets are sums:
- * a struct of byte arrays has them by construction.  From the rows come offsets, sizes, the decoded
- * struct, get and put (straight-line code), and the table that annotated hex dumps interpret.
+ * A row is F(structure, field, type, text).  Types are le8 .. le64 and raw bytes (bytesN).
+ * Structures have no padding [virtio 1.2, 1.4].  The offset of a field is therefore the sum of the
+ * lengths before it, as in a struct of byte arrays.  The rows generate these arrays, the decoded
+ * struct, the functions that convert between them, and the table for annotated hex dumps.
  */
 #ifndef EMU_FACTS_RFC_H
 #define EMU_FACTS_RFC_H
@@ -104,7 +104,7 @@
 
 #define RFC_MAPPED(F, S) F(S, npages, le32, "pages that were mapped")
 
-/* Ours, with the feature MW: docs/decisions/0022. */
+/* Structures of our own, for the feature MW.  [decision 0022] */
 #define RFC_ALLOC_MW(F, S)                                                                         \
     F(S, pdn, le32, "protection domain")                                                           \
     F(S, type, le32, "1 or 2")
@@ -126,7 +126,7 @@
     F(S, pages, le64, "guest-physical address of the page list")                                   \
     F(S, npages, le32, "entries of the page list")
 
-/* Ours, with the feature SRQ: docs/decisions/0024. */
+/* Structures of our own, for the feature SRQ.  [decision 0024] */
 #define RFC_SRQ_LIMITS(F, S)                                                                       \
     F(S, max_srq, le32, "shared receive queues")                                                   \
     F(S, max_srq_wr, le32, "receives of one")                                                      \
@@ -165,7 +165,7 @@
     F(S, reserved, bytes24, "reserved")                                                            \
     F(S, create_flags, le32, "2: no copy of what it sends to a group (feature MCAST)")
 
-/* struct virtio_rdma_qp_attr with its nested structures in line. */
+/* struct virtio_rdma_qp_attr; the fields of its nested structures are part of this list. */
 #define RFC_QP_ATTR(F, S)                                                                          \
     F(S, qp_state, le8, "move to this state")                                                      \
     F(S, cur_qp_state, le8, "assume this state")                                                   \
@@ -236,13 +236,13 @@
     F(S, cqn, le32, "completion queue")                                                            \
     F(S, flags, le32, "1: solicited, 2: next completion")
 
-/* Of ATTACH_MCAST and DETACH_MCAST, which the RFC does not have. */
+/* The request of ATTACH_MCAST and DETACH_MCAST, which the RFC does not define. */
 #define RFC_MCAST(F, S)                                                                            \
     F(S, gid, bytes16, "the group's address")                                                      \
     F(S, qpn, le32, "queue pair")
 
-/* struct cmd_post_send; the union has the size of its largest member, ud.  Its members are the
- * structures RFC_WR_*; facts/wr.h says which of them a request has.
+/* struct cmd_post_send.  The field wr is a union of the structures RFC_WR_*, with the size of the
+ * largest, RFC_WR_UD.  wr_form() returns the member that is valid in a request.
  */
 #define RFC_SQ_WQE(F, S)                                                                           \
     F(S, num_sge, le32, "SGEs that follow")                                                        \
@@ -262,7 +262,7 @@
     F(S, swap, le64, "what is written if it is equal")                                             \
     F(S, rkey, le32, "remote key")
 
-/* With struct virtio_rdma_av in line. */
+/* The member ud of the union; the fields of struct virtio_rdma_av are part of this list. */
 #define RFC_WR_UD(F, S)                                                                            \
     F(S, remote_qpn, le32, "QPN at the far side")                                                  \
     F(S, remote_qkey, le32, "its Q_Key")                                                           \
@@ -281,7 +281,7 @@
     F(S, key, le32, "its new key")                                                                 \
     F(S, access, le32, "access flags")
 
-/* Not of the RFC: what BIND_MW has in the union. */
+/* The member of the union for BIND_MW, which the RFC does not define. */
 #define RFC_WR_BIND(F, S)                                                                          \
     F(S, mw_rkey, le32, "key that the window has")                                                 \
     F(S, rkey, le32, "key that it will have")                                                      \
@@ -314,17 +314,17 @@
     F(S, sl, le8, "service level")                                                                 \
     F(S, port_num, le8, "port")
 
-/* A buffer of the event queue, which the RFC has not.  [decision 0009] */
+/* An event in a buffer of the event queue, which the RFC does not define.  [decision 0009] */
 #define RFC_ASYNC_EVENT(F, S)                                                                      \
     F(S, type, le32, "event; the highest bit: others were lost")                                   \
     F(S, number, le32, "queue pair, completion queue or port")
 
-/* The request of RESIZE_CQ, a command of ours. */
+/* The request of RESIZE_CQ, which the RFC does not define. */
 #define RFC_RESIZE_CQ(F, S)                                                                        \
     F(S, cqn, le32, "completion queue")                                                            \
     F(S, cqe, le32, "entries")
 
-/* The request of RESIZE_QP, another one. */
+/* The request of RESIZE_QP, which the RFC does not define. */
 #define RFC_RESIZE_QP(F, S)                                                                        \
     F(S, qpn, le32, "queue pair")                                                                  \
     F(S, max_send_wr, le32, "send WRs")                                                            \
@@ -378,7 +378,9 @@
     S(modify_srq, RFC_MODIFY_SRQ)                                                                  \
     S(srq_attr, RFC_SRQ_ATTR)
 
-/* How a type is declared, read and written. */
+/* For each type: RFC_RAW_* declares its bytes, RFC_VAR_* its decoded value.  RFC_GET_* decodes a
+ * field of @in into @out, RFC_PUT_* encodes it.
+ */
 #define RFC_RAW_le8(f)      uint8_t f[1]
 #define RFC_RAW_le16(f)     uint8_t f[2]
 #define RFC_RAW_le32(f)     uint8_t f[4]
@@ -453,8 +455,9 @@
 #define RFC_GET_FIELD(S, f, type, text) RFC_GET_##type(f);
 #define RFC_PUT_FIELD(S, f, type, text) RFC_PUT_##type(f);
 
-/* For each structure NAME: struct raw_NAME (the bytes), struct rfc_NAME (decoded), NAME_get() and
- * NAME_put().  sizeof(struct raw_NAME) is its size in guest memory.
+/* For each structure NAME: struct raw_NAME (the bytes), struct rfc_NAME (decoded),
+ * rfc_NAME_get(), which decodes, and rfc_NAME_put(), which encodes.  sizeof(struct raw_NAME) is the
+ * size in guest memory.
  */
 #define RFC_DEFINE(name, list)                                                                     \
     struct raw_##name {                                                                            \
@@ -474,7 +477,7 @@
 
 RFC_STRUCTS(RFC_DEFINE)
 
-/* The sizes that the RFC's text gives when it is read packed. */
+/* The sizes of the RFC's structures without padding. */
 _Static_assert(sizeof(struct raw_config) == 640, "struct virtio_rdma_config");
 _Static_assert(sizeof(struct raw_sq_wqe) == 75, "struct cmd_post_send");
 _Static_assert(sizeof(struct raw_wr_rdma) == 12, "wr.rdma of struct cmd_post_send");
@@ -491,7 +494,7 @@ _Static_assert(sizeof(struct raw_create_qp) == 66, "struct cmd_create_qp");
 _Static_assert(sizeof(struct raw_reg_user_mr) == 44, "struct cmd_reg_user_mr");
 _Static_assert(sizeof(struct raw_map_mr_sg) == 32, "struct cmd_map_mr_sg");
 
-/* The rows as data, for dumps. */
+/* One field of a structure, for hex dumps. */
 struct rfc_field {
     const char *name;
     uint16_t offset, bytes;
@@ -506,23 +509,23 @@ struct rfc_struct {
     size_t n_fields;
 };
 
-/* The structure called @name ("sq_wqe"), or NULL. */
+/* Returns the structure with the name @name ("sq_wqe"), or NULL. */
 const struct rfc_struct *rfc_find(const char *name);
 
-/* The field of @s called @name, or NULL. */
+/* Returns the field of @s with the name @name, or NULL. */
 const struct rfc_field *rfc_field_find(const struct rfc_struct *s, const char *name);
 
-/* What follows the command byte of a control request and the status byte of its response; NULL is
- * nothing.  [virtio-rdma RFC, controlq Operation]
+/* Formats of a control command: @request follows the command byte, @response follows the status
+ * byte.  NULL means that nothing follows.  [virtio-rdma RFC, controlq Operation]
  */
 struct rfc_ctrl {
     const struct rfc_struct *request, *response;
 };
 
-/* The row of @command (enum ctrl_cmd).  Both are NULL for one that is unknown or not offered. */
+/* Returns the formats of @command (enum ctrl_cmd).  Both are NULL if the number is unknown. */
 const struct rfc_ctrl *rfc_ctrl(uint32_t command);
 
-/* Bytes of @s in guest memory; 0 for NULL. */
+/* Returns the size in bytes of @s in guest memory, or 0 if @s is NULL. */
 static inline size_t rfc_bytes(const struct rfc_struct *s)
 {
     return s ? s->bytes : 0;

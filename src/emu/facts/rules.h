@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The protocol's rules by name, as an enumeration; rules.def has them. */
+/* The rules of the protocol, as an enumeration.  rules.def has a row for each rule. */
 #ifndef EMU_FACTS_RULES_H
 #define EMU_FACTS_RULES_H
 

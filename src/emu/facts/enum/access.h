@@ -20,9 +20,9 @@
 
 enum access_bit { ENUM_ACCESS(ENUM_MEMBER) };
 
-/* Access flags that are hints, a set of enum access_bit: they allow nothing, and who cannot make
- * use of one ignores it.  HUGETLB tells about the pages of the program's memory, and bits 20 to 29
- * are optional whatever they will mean.  [libibverbs, ibv_reg_mr(3); Linux, IB_ACCESS_OPTIONAL]
+/* Access flags that are hints.  They grant no access, and a device that cannot use one ignores it.
+ * HUGETLB describes the pages of the program's memory.  Bits 20 to 29 are reserved for optional
+ * flags.  [libibverbs, ibv_reg_mr(3); Linux, IB_ACCESS_OPTIONAL]
  */
 #define ACCESS_HINTS (ACC_HUGETLB | 0x3ff00000u)
 

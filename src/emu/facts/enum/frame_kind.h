@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The kinds of frames without a BTH.
  *
- * The values follow those of BTH opcodes: one number names any frame, in traces and in faults.
+ * The values are larger than all BTH opcodes.  A number in a trace or a fault is therefore either
+ * an opcode or a kind of frame, and can denote any frame.
  */
 #ifndef EMU_FACTS_ENUM_FRAME_KIND_H
 #define EMU_FACTS_ENUM_FRAME_KIND_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The state of the driver of a new host. */
+/* The state that a new host is in: with a running driver, or without one. */
 #ifndef EMU_FACTS_ENUM_HOST_PHASE_H
 #define EMU_FACTS_ENUM_HOST_PHASE_H
 

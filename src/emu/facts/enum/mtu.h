@@ -16,13 +16,13 @@
 
 enum mtu { ENUM_MTU(ENUM_MEMBER) };
 
-/* Bytes of a path MTU, 256 .. 4096; 0 if @mtu is none. */
+/* Returns the size in bytes of @mtu, 256 .. 4096, or 0 if @mtu is not an enum mtu. */
 static inline uint32_t mtu_bytes(uint32_t mtu)
 {
     return mtu >= MTU_256 && mtu <= MTU_4096 ? 128u << mtu : 0;
 }
 
-/* The largest path MTU of at most @bytes; 0: there is none. */
+/* Returns the largest path MTU (enum mtu) of at most @bytes, or 0 if @bytes is less than 256. */
 static inline uint32_t mtu_within(uint32_t bytes)
 {
     uint32_t mtu = MTU_4096;

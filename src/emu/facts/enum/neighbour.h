@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The states of a neighbour in a guest's table of MAC addresses. */
+/* The states of an entry in a guest's neighbour table, which maps IP addresses to MACs. */
 #ifndef EMU_FACTS_ENUM_NEIGHBOUR_H
 #define EMU_FACTS_ENUM_NEIGHBOUR_H
 

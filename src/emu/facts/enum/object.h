@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The kinds of objects that have names in a lab. */
+/* The kinds of named objects in a lab, other than hosts and switches. */
 #ifndef EMU_FACTS_ENUM_OBJECT_H
 #define EMU_FACTS_ENUM_OBJECT_H
 

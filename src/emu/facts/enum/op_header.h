@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The extension headers of RoCEv2 packets, and their sizes; headers.def has them. */
+/* The extension headers of RoCEv2 packets, and their sizes.  headers.def has a row for each header.
+ */
 #ifndef EMU_FACTS_ENUM_OP_HEADER_H
 #define EMU_FACTS_ENUM_OP_HEADER_H
 
-/* Extension headers, a set, and their sizes. */
+/* A bit for each extension header (H_RETH), for sets of headers; and its size in bytes
+ * (RETH_BYTES).
+ */
 enum op_header {
 #define HEADER(name, bit, bytes, text) H_##name = (bit),
 #include "emu/facts/headers.def"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The BTH opcodes by name; opcodes.def has them. */
+/* The BTH opcodes.  opcodes.def has a row for each opcode. */
 #ifndef EMU_FACTS_ENUM_OPCODE_H
 #define EMU_FACTS_ENUM_OPCODE_H
 

@@ -13,7 +13,7 @@
 
 enum pci_function { ENUM_FUNCTION(ENUM_MEMBER) };
 
-/* The number in its slot of a host's @function. */
+/* Returns the number of @function in the slot of its host: 0 for virtio-net, 1 for virtio-rdma. */
 static inline uint32_t pci_number_of(enum pci_function function)
 {
     return function == FN_NET ? 0 : 1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The verdicts of responder and completer on a packet. */
+/* The verdicts of the responder on requests, and of the completer on acknowledges and responses. */
 #ifndef EMU_FACTS_ENUM_PKT_ACT_H
 #define EMU_FACTS_ENUM_PKT_ACT_H
 

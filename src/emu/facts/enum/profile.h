@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The profiles: implementations whose behaviour a host can show.  profiles.def has the differences.
+/* The profiles: the implementations whose behaviour a host can show.  profiles.def lists the
+ * differences between them.
  */
 #ifndef EMU_FACTS_ENUM_PROFILE_H
 #define EMU_FACTS_ENUM_PROFILE_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The opcodes of completions.  [libibverbs, enum ibv_wc_opcode]
  *
- * The RFC's own list has no value for RECV.
+ * The values are those of libibverbs because the RFC's list has no value for RECV.
  */
 #ifndef EMU_FACTS_ENUM_WC_OPCODE_H
 #define EMU_FACTS_ENUM_WC_OPCODE_H

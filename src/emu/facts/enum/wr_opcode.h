@@ -5,7 +5,7 @@
 
 #include "emu/facts/enum_table.h"
 
-/* The opcodes of a send queue. */
+/* The opcodes of work requests for a send queue. */
 #define ENUM_SEND_OPCODE(X)                                                                        \
     X(WR, RDMA_WRITE, 0, "write to remote memory")                                                 \
     X(WR, RDMA_WRITE_WITH_IMM, 1, "write to remote memory, then complete a remote receive")        \

@@ -26,12 +26,13 @@ enum feature_number { ENUM_FEATURE(ENUM_MEMBER) };
 
 #define VIRTIO_FEATURE(number) ((uint64_t)1 << (number))
 
-/* The features of every virtio device here. */
+/* The features that every virtio device of a lab offers, unless they are switched off. */
 #define VIRTIO_FEATURES_ALL                                                                        \
     (VIRTIO_FEATURE(VF_INDIRECT_DESC) | VIRTIO_FEATURE(VF_EVENT_IDX) |                             \
      VIRTIO_FEATURE(VF_VERSION_1) | VIRTIO_FEATURE(VF_RING_RESET))
 
-/* All that are about rings: RING_PACKED is offered only where it was asked for. */
+/* VIRTIO_FEATURES_ALL and RING_PACKED, which a device offers only if its configuration asks for it.
+ */
 #define VIRTIO_FEATURES_RINGS (VIRTIO_FEATURES_ALL | VIRTIO_FEATURE(VF_RING_PACKED))
 
 /* Features of the virtio-rdma device, in addition to those of every virtio device. */

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The ways in which a driver can break a ring.  Each ends in DEVICE_NEEDS_RESET. */
+/* The errors of a driver in a virtqueue.  After each of them except NONE the device sets the status
+ * bit DEVICE_NEEDS_RESET.
+ */
 #ifndef EMU_FACTS_VIRTIO_VQ_ERROR_H
 #define EMU_FACTS_VIRTIO_VQ_ERROR_H
 

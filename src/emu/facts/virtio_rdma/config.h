@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The device configuration explained: its fields (config.def), and the bits of its capabilities
- * (caps.def).
+/* Descriptions of the device configuration: its fields (config.def), and the bits of its field
+ * device_cap_flags (caps.def).
  */
 #ifndef EMU_FACTS_VIRTIO_RDMA_CONFIG_H
 #define EMU_FACTS_VIRTIO_RDMA_CONFIG_H
@@ -11,12 +11,14 @@
 struct config_row {
     const char *field;
     const char *means;
-    const char *kept; /* who keeps to it, and how */
+    const char *kept; /* request that the limit affects and its response, or why there is none */
 };
 extern const struct config_row config_rows[];
 extern const size_t n_config_rows;
 
-/* When a bit of device_cap_flags is set. */
+/* The condition for a bit of device_cap_flags: always set, never set, or set with an ability of the
+ * device.
+ */
 enum cap_when { CAP_ALWAYS, CAP_NEVER, CAP_MW, CAP_MEM_MGT, CAP_MCAST_LB };
 
 struct cap_row {
@@ -28,7 +30,9 @@ struct cap_row {
 extern const struct cap_row cap_rows[];
 extern const size_t n_cap_rows;
 
-/* The bits that are set when all of @when, a set of 1 << enum cap_when, hold; CAP_ALWAYS does. */
+/* Returns device_cap_flags of a device for which the conditions @when hold, a set of
+ * 1 << enum cap_when.  CAP_ALWAYS is implied; CAP_NEVER is ignored.
+ */
 uint64_t cap_flags(unsigned when);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The commands of the control queue; controls.def has them. */
+/* The commands of the control queue.  controls.def has a row for each command. */
 #ifndef EMU_FACTS_VIRTIO_RDMA_CTRL_CMD_H
 #define EMU_FACTS_VIRTIO_RDMA_CTRL_CMD_H
 

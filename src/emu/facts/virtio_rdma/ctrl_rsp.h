@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The responses of the control queue.
+/* The response codes of the control queue.
  *
- * The RFC gives no values: its authors use 0 and 1, the others are ours.
+ * The RFC defines no values.  The RFC's authors use 0 and 1 in their demonstration; the other codes
+ * are our own.
  */
 #ifndef EMU_FACTS_VIRTIO_RDMA_CTRL_RSP_H
 #define EMU_FACTS_VIRTIO_RDMA_CTRL_RSP_H

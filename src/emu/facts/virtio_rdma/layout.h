@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Two layouts of the RFC's structures, whose fields are told apart by their names.
+/* Two layouts of the RFC's structures.  Fields with the same name correspond.
  *
- *	spec	packed, as virtio reads the RFC: struct raw_NAME of rfc.h, which the device has
- *	demo	that of the public demonstration, layouts.def; no driver for it is here
+ *	spec	without padding, as virtio demands: struct raw_NAME of rfc.h.  The device uses it.
+ *	demo	that of the RFC authors' public demonstration: layouts.def.  The project has no
+ *		driver for it.
  */
 #ifndef EMU_FACTS_VIRTIO_RDMA_LAYOUT_H
 #define EMU_FACTS_VIRTIO_RDMA_LAYOUT_H
@@ -12,22 +13,28 @@
 
 enum rfc_layout { LAYOUT_SPEC, LAYOUT_DEMO };
 
-#define RFC_DEMO_BYTES_MAX 176u /* of the largest structure of the demonstration, and more */
+#define RFC_DEMO_BYTES_MAX 176u /* at least the size of each structure in LAYOUT_DEMO */
 
-/* The structure called @name in @layout; NULL: it has none. */
+/* Returns the structure with the name @name in @layout, or NULL if the layout does not define it.
+ */
 const struct rfc_struct *rfc_laid_out(const char *name, enum rfc_layout layout);
 
-/* The structure that the union of a send WQE is; NULL: nothing is in it. */
+/* Returns the name of the structure in the union of a send WQE of @form: "wr_rdma".  Returns NULL
+ * for WR_FORM_NONE: the union is unused.
+ */
 const char *rfc_union_name(enum wr_form form);
 
-/* The structure that field @f of @s is; "" for an address of another path, NULL for bytes alone.
- * @form: of a send WQE, what its union says.
+/* Returns the name of the structure nested in field @f of @s, or NULL if the field is a number or
+ * plain bytes.  Returns "" if nothing in the nested structure is valid: the address of an alternate
+ * path, or the union of a send WQE without a structure.  @form selects the member of that union;
+ * other structures ignore it.
  */
 const char *rfc_inner_name(const struct rfc_struct *s, const struct rfc_field *f,
                            enum wr_form form);
 
-/* Writes the structure @name, which lies at @in as @from says, to @out as @to has it.  What one
- * layout has and the other has not is 0 there.  @form: of a send WQE, what its union says.
+/* Converts the structure @name from layout @from at @in to layout @to at @out.  Both layouts must
+ * define it.  Fields that @from does not have become 0 at @out; fields that @to does not have are
+ * lost.  @form selects the member of the union in a send WQE; other structures ignore it.
  */
 void rfc_relay(const char *name, enum wr_form form, enum rfc_layout from, const uint8_t *in,
                enum rfc_layout to, uint8_t *out);

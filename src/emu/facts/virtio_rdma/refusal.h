@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Why a device refuses a control request; refusals.def has the reasons.
+/* The reasons why a device refuses a control request.  refusals.def has a row for each reason.
  *
- * Whoever refuses names the reason, and the response code follows from it, so that no two places
- * can answer the same thing differently.
+ * Code that refuses a request gives the reason, which determines the response code.  The same
+ * reason therefore always has the same response code.
  */
 #ifndef EMU_FACTS_VIRTIO_RDMA_REFUSAL_H
 #define EMU_FACTS_VIRTIO_RDMA_REFUSAL_H
@@ -15,17 +15,17 @@ enum ctrl_refusal {
 #undef REFUSAL
 };
 
-/* A reason, and what it compared. */
+/* The result of a control request: the reason of a refusal, and the compared values. */
 struct refused {
     enum ctrl_refusal why; /* REF_NONE: the request was carried out */
     struct compared values;
 };
 
-/* The response code that says so, an enum ctrl_rsp. */
+/* Returns the response code (enum ctrl_rsp) for the reason @why. */
 uint32_t refusal_rsp(enum ctrl_refusal why);
 
-/* Appends ", expected at most 16 entries, found 17 entries"; nothing for a reason that compares
- * nothing.
+/* Appends the values @c that the reason @why (enum ctrl_refusal) compared: ", expected at most 16
+ * entries, found 17".  Appends nothing for a reason that compares no values.
  */
 void compared_add_refusal(struct text *t, uint32_t why, const struct compared *c);
 
