@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Emitting events: TRACE() and TRACE_ID().
  *
- * The struct of an event is the one of its kind, in the header of its subject in emu/trace/events,
- * which the file that emits it includes.
+ * Each kind of event has a struct, struct ev_KIND.  The headers in emu/trace/events declare them.
+ * A file that emits events also includes the header that declares their structs.
  */
 #ifndef EMU_TRACE_EMIT_H
 #define EMU_TRACE_EMIT_H
@@ -20,7 +20,9 @@ static inline bool trace_listens(const struct trace *t, enum ev_kind kind)
     return ev_set_has(&t->sinks->kinds, kind);
 }
 
-/* Allocates the id of the next event, which is of @kind.  For TRACE() and TRACE_ID(). */
+/* Allocates and returns the id of the next event, and counts the event in the total of @kind.
+ * Only TRACE() and TRACE_ID() call it.
+ */
 static inline ev_id trace_next(struct trace *t, enum ev_kind kind)
 {
     RDL_ASSERT(t->row < EV_ROW_MAX);
@@ -29,8 +31,8 @@ static inline ev_id trace_next(struct trace *t, enum ev_kind kind)
     return ev_id_of(t->tick, t->row);
 }
 
-/* Passes an event of @kind to every sink that hears it.  @fields is the struct of the event, which
- * has @bytes.  Use TRACE().
+/* Passes the event @id of @kind to every sink that hears the kind.  @fields is the struct of the
+ * event, of @bytes bytes.  Only TRACE() and TRACE_ID() call it.
  */
 RDL_COLD void trace_hand_out(const struct trace *t, enum ev_kind kind, const void *fields,
                              size_t bytes, ev_id id);

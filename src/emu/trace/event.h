@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* One event of the trace, with the fields of every kind.
  *
- * Every reader of fields includes this header.  An emitter of events includes emit.h and the header
- * of its subject in emu/trace/events; a file that only names or prints events includes id.h,
- * kind.h, schema.h, names.h or render.h.
+ * A file that reads fields of struct ev includes this header.  A file that emits events includes
+ * emit.h and the headers in emu/trace/events that declare the events' structs.  A file that only
+ * names or prints events includes id.h, kind.h, schema.h, names.h or render.h.
  */
 #ifndef EMU_TRACE_EVENT_H
 #define EMU_TRACE_EVENT_H
@@ -27,7 +27,7 @@
 struct ev {
     uint64_t at_ns; /* simulated time */
     ev_id id;
-    ev_id cause; /* the event that caused this one; 0: the user did */
+    ev_id cause; /* the event that caused this one; 0: an action of the user */
     enum ev_kind kind;
     union {
 #define EVENT(name, whom, tone, fields, text) struct ev_##name name;

@@ -22,8 +22,8 @@ struct ev_names;
 struct ev_condition {
     const struct ev_field *field; /* a field of the filter's kind */
     enum compare op;              /* only CMP_EQ and CMP_NE for strings and names */
-    /* For a name (ev_condition_names()): true once the name is resolved.  While a host is unknown,
-     * no event fulfils == with it, and every event with a host fulfils !=.
+    /* For a field with a host: true once ev_filter_look_up() has found the host.  Before that, no
+     * event fulfils == with its name, and every event with a host fulfils !=.
      */
     bool known;
     /* Value to compare with: number, MAC, enumerator, or number of a resolved host. */
@@ -37,20 +37,22 @@ struct ev_filter {
     struct ev_condition *conditions; /* owned by the creator of the filter */
 };
 
-/* Returns true if the condition names a part of the lab (host, port, fault, switch).  A name that
- * does not exist is then an error.
+/* Returns true if the value of condition @c is the name of a host, external port, fault or switch.
+ * Callers report an error if no such part of the lab exists.
  */
 bool ev_condition_names(const struct ev_condition *c);
 
-/* Resolves the names of hosts and external ports in @f.  Returns the first condition whose host
- * does not exist, or NULL.
+/* Resolves the names of hosts and external ports in the conditions of @f to numbers.  At the first
+ * name that is unknown it stops and returns that condition.  Returns NULL if all are resolved.
  */
 const struct ev_condition *ev_filter_look_up(struct ev_filter *f, const struct ev_names *names);
 
 /* Returns true if @e is of the filter's kind and fulfils all conditions. */
 bool ev_filter_holds(const struct ev_filter *f, const struct ev *e);
 
-/* Returns true if both filters have the same conditions; resolved numbers do not matter. */
+/* Returns true if both filters have the same kind and the same conditions in the same order.  The
+ * numbers of resolved names are not compared.
+ */
 bool ev_filter_equal(const struct ev_filter *a, const struct ev_filter *b);
 
 #endif

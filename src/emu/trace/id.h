@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The names of events: #tick.row.
+/* The ids of events, and their text form #tick.row.
  *
  * A tick is one dispatch of the simulation, or one action of a guest.  The row numbers the events
  * of a tick from 1.  Row 0 stands for the whole tick.
@@ -22,10 +22,10 @@ struct text;
 #define EV_PORTS_MAX  64u
 #define EV_NAME_BYTES 24u       /* a short name inside an event, with its NUL */
 #define EV_ADDR_BYTES 46u       /* an address as text, with its NUL */
-#define EV_CHANCE     "chance"  /* name of a lost event's cause: the link's loss, */
-#define EV_BURST      "a burst" /* or a burst of losses on the link */
+#define EV_CHANCE     "chance"  /* field `name` of an event lost: the loss rate of the link */
+#define EV_BURST      "a burst" /* field `name` of an event lost: a burst of losses on the link */
 
-/* tick << EV_ROW_BITS | row.  0 is "no event": the cause of what the user did. */
+/* tick << EV_ROW_BITS | row.  0 is "no event": the cause of events that the user has caused. */
 typedef uint64_t ev_id;
 
 static inline ev_id ev_id_of(uint64_t tick, uint32_t row)
@@ -53,15 +53,17 @@ static inline ev_id ev_id_last(ev_id id)
 /* Appends "#34.1", or "#34" for row 0. */
 void ev_add_id(struct text *t, ev_id id);
 
-/* Returns true if @s starts like an id.  The # may be missing, because a shell takes it for a
- * comment.  Names do not start with a digit.
+/* Returns true if @s starts with an id: "#" or a digit.  The # is optional because in a shell it
+ * starts a comment.  An id without # cannot be confused with a name: names start with a letter.
  */
 bool ev_id_begins(const char *s);
 
-/* Parses an id at the start of @s ("#34" has row 0).  Returns the text behind it, or NULL. */
+/* Parses an id at the start of @s ("#34" has row 0).  Returns the text after it, or NULL if @s does
+ * not start with an id.
+ */
 const char *ev_id_take(const char *s, ev_id *ret);
 
-/* Parses the whole of @s as an id.  If it is none, returns false and leaves *@ret unchanged. */
+/* Parses the whole of @s as an id.  Returns false and leaves *@ret unchanged if @s is not an id. */
 bool ev_id_parse(const char *s, ev_id *ret);
 
 #endif

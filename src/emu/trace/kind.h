@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The kinds of events; kinds.def has them. */
+/* The kinds of events.  kinds.def has a row for each kind. */
 #ifndef EMU_TRACE_KIND_H
 #define EMU_TRACE_KIND_H
 

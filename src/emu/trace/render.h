@@ -17,11 +17,12 @@ void ev_add_field(struct text *t, const struct ev *e, const struct ev_field *f,
                   const struct ev_names *names);
 
 /* Appends the values that a rule, a drop reason or a refusal compared: ", expected psn=50, found
- * psn=100".  Appends nothing if the event has none.  @say_psn as in compared.h.
+ * psn=100".  Appends nothing if the event has no such values.  Without @say_psn a PSN that was
+ * found is omitted, for a sentence that has already named it.
  */
 void ev_add_compared(struct text *t, const struct ev *e, bool say_psn);
 
-/* Appends the sentence of an event, without its id: "h1.qp RESET -> INIT". */
+/* Appends the event as a sentence, without its id: "h1.qp RESET -> INIT". */
 void ev_add_text(struct text *t, const struct ev *e, const struct ev_names *names);
 
 /* Appends the id, the kind in a column, and the sentence: "#34.1 fetch    h1.qp desc 0, ...". */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The schema of events as data: for whom a kind is, its fields and how each is printed.
+/* The schema of events as data: for each kind its uses, its fields and their formats.
  *
- * Whoever reads fields by their names needs no struct of an event, and includes this header alone.
+ * Code that finds fields by name does not need the structs of the events (event.h).
  */
 #ifndef EMU_TRACE_SCHEMA_H
 #define EMU_TRACE_SCHEMA_H
@@ -21,14 +21,14 @@ enum ev_for {
     EV_FOR_STORY = 1,  /* printed while a command runs */
     EV_FOR_WHY = 2,    /* a step in the answer of `why` */
     EV_FOR_LADDER = 4, /* drawn at a lifeline of the ladder diagram */
-    EV_FOR_NAMES = 8,  /* tells the name of a host or an object */
+    EV_FOR_NAMES = 8,  /* contains the name of a host or an object */
     EV_FOR_WATCH = 16  /* input of the invariant checks */
 };
 
 /* Returns the kinds that have the use @whom. */
 struct ev_set ev_set_for(enum ev_for whom);
 
-/* How a field is printed. */
+/* The format in which a field is printed. */
 enum ev_print {
     EVP_NUMBER,
     EVP_HEX,
@@ -61,10 +61,10 @@ enum ev_tone {
 };
 
 struct ev_schema {
-    const char *name;
-    unsigned whom; /* set of enum ev_for */
+    const char *name; /* "tx" */
+    unsigned whom;    /* set of enum ev_for */
     enum ev_tone tone;
-    const char *text;
+    const char *text; /* sentence for the event, with fields in braces: "{name} to port {port}" */
     const struct ev_field *fields;
     size_t n_fields;
 };
@@ -72,24 +72,27 @@ struct ev_schema {
 /* Returns true if the field can have the value "any", which is the number EV_ANY. */
 bool ev_field_takes_any(const struct ev_field *f);
 
-/* Returns the row of events.def of @kind, an enum ev_kind below EV_COUNT. */
+/* Returns the schema of @kind, an enum ev_kind below EV_COUNT. */
 const struct ev_schema *ev_schema(uint32_t kind);
 
+/* Returns true if @kind has the use @whom. */
 static inline bool ev_is_for(uint32_t kind, enum ev_for whom)
 {
     return (ev_schema(kind)->whom & whom) != 0;
 }
 
-/* Returns the kind called @name, an enum ev_kind, or EV_COUNT. */
+/* Returns the kind with the name @name (enum ev_kind), or EV_COUNT if there is none. */
 uint32_t ev_kind_find(const char *name);
 
-/* Returns the field @name of @kind, or NULL. */
+/* Returns the field @name of @kind, or NULL if the kind has no such field. */
 const struct ev_field *ev_field_find(uint32_t kind, const char *name);
 
-/* Returns the value of a number field; 0 for a string field. */
+/* Returns the value of field @f in @e, or 0 if it is a string field (EVP_STR). */
 uint64_t ev_field_number(const struct ev *e, const struct ev_field *f);
 
-/* Sets a number field.  Used by the readers of trace files. */
+/* Sets field @f in @e, which must not be a string field (EVP_STR).  A field of 4 bytes gets the low
+ * 32 bits of @v.  The readers of trace files use it.
+ */
 void ev_field_set(struct ev *e, const struct ev_field *f, uint64_t v);
 
 #endif

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #define EV_SET_WORDS 2u
-#define EV_KINDS_MAX (64u * EV_SET_WORDS) /* room for every kind */
+#define EV_KINDS_MAX (64u * EV_SET_WORDS) /* bits of a set, at least EV_COUNT */
 
 struct ev_set {
     uint64_t w[EV_SET_WORDS];
@@ -15,12 +15,13 @@ struct ev_set {
 
 extern const struct ev_set ev_set_none, ev_set_all;
 
-/* @kind is an enum ev_kind. */
+/* Returns true if @s contains @kind (enum ev_kind). */
 static inline bool ev_set_has(const struct ev_set *s, uint32_t kind)
 {
     return (s->w[kind / 64u] >> kind % 64u & 1u) != 0;
 }
 
+/* Adds @kind (enum ev_kind) to @s. */
 static inline void ev_set_add(struct ev_set *s, uint32_t kind)
 {
     s->w[kind / 64u] |= (uint64_t)1 << kind % 64u;

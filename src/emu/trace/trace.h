@@ -4,10 +4,10 @@
  * Event numbers advance with or without sinks, so observing changes nothing.  The struct of an
  * event is built only if a sink hears its kind.
  *
- * @cause is implicit: it is the event being handled, and becomes the cause of everything that is
- * emitted or scheduled.  trace_begin() starts a tick with the cause that was stored with the
- * scheduled item.  A handler that acts on an event which it emitted sets the cause with
- * trace_because().
+ * The field @cause is the event being handled.  It becomes the cause of all events that are emitted
+ * and of all items that are scheduled.  trace_begin() starts a tick with the cause that was stored
+ * with the scheduled item.  A handler that acts on an event which it emitted itself sets the cause
+ * with trace_because().
  */
 #ifndef EMU_TRACE_TRACE_H
 #define EMU_TRACE_TRACE_H
@@ -21,8 +21,8 @@
 
 struct ev;
 
-/* A consumer of events.  Sinks are outside the lab's arena: restoring a checkpoint does not bring
- * back old ones.
+/* A consumer of events.  Sinks are not in the lab's arena: restoring a checkpoint neither adds nor
+ * removes sinks.
  */
 struct trace_sink {
     void (*event)(void *ctx, const struct ev *e);
@@ -46,7 +46,9 @@ struct trace {
     const struct trace_sinks *sinks;
 };
 
-/* Starts the next tick at @now_ns.  @cause is the event that led to it; 0: the user did. */
+/* Starts the next tick at @now_ns, which must not be in the past.  @cause is the event that caused
+ * the tick, or 0 for an action of the user.
+ */
 static inline void trace_begin(struct trace *t, uint64_t now_ns, ev_id cause)
 {
     RDL_ASSERT(now_ns >= t->now_ns);
@@ -56,7 +58,9 @@ static inline void trace_begin(struct trace *t, uint64_t now_ns, ev_id cause)
     t->cause = cause;
 }
 
-/* Sets the cause of what follows to @id.  Returns the previous cause, to be restored later. */
+/* Sets the cause of the following events to @id.  Returns the previous cause: the caller restores
+ * it with another call.
+ */
 static inline ev_id trace_because(struct trace *t, ev_id id)
 {
     const ev_id old = t->cause;
@@ -65,6 +69,7 @@ static inline ev_id trace_because(struct trace *t, ev_id id)
     return old;
 }
 
+/* Add @sink to @s, or remove it.  The caller owns the sink.  A sink to be removed must be in @s. */
 void trace_sink_add(struct trace_sinks *s, struct trace_sink *sink);
 void trace_sink_remove(struct trace_sinks *s, struct trace_sink *sink);
 
@@ -80,6 +85,7 @@ struct trace_hash {
 
 #define TRACE_HASH_START ((struct trace_hash){0xcbf29ce484222325u})
 
+/* Continues @h with the event @e. */
 void trace_hash_event(struct trace_hash *h, const struct ev *e);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Events of faults: their orders, and what a fault of a device does.
+/* Events of faults: a fault is added or removed, or a fault of a device acts.
  *
- * A file that emits one of them includes this header; readers include emu/trace/event.h.
+ * A file that emits these events includes this header.  A file that reads the fields of events
+ * includes emu/trace/event.h instead.
  */
 #ifndef EMU_TRACE_EVENTS_FAULTS_H
 #define EMU_TRACE_EVENTS_FAULTS_H

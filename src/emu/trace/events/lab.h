@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Events of the lab itself: its parts, their names, its links.
+/* Events of the lab: hosts, switches, external ports, links and objects are added, named, changed
+ * or removed.
  *
- * A file that emits one of them includes this header; readers include emu/trace/event.h.
+ * A file that emits these events includes this header.  A file that reads the fields of events
+ * includes emu/trace/event.h instead.
  */
 #ifndef EMU_TRACE_EVENTS_LAB_H
 #define EMU_TRACE_EVENTS_LAB_H

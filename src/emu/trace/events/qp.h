@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Events of queue pairs, completion queues and keys inside the device.
  *
- * A file that emits one of them includes this header; readers include emu/trace/event.h.
+ * A file that emits these events includes this header.  A file that reads the fields of events
+ * includes emu/trace/event.h instead.
  */
 #ifndef EMU_TRACE_EVENTS_QP_H
 #define EMU_TRACE_EVENTS_QP_H

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Events of virtqueues: notifications, used buffers, resets, errors of driver and device.
  *
- * A file that emits one of them includes this header; readers include emu/trace/event.h.
+ * A file that emits these events includes this header.  A file that reads the fields of events
+ * includes emu/trace/event.h instead.
  */
 #ifndef EMU_TRACE_EVENTS_RINGS_H
 #define EMU_TRACE_EVENTS_RINGS_H
