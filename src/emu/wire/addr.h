@@ -52,7 +52,7 @@ bool mac_parse(const char *s, uint8_t ret[MAC_BYTES]);
 /* Appends "10.0.0.1" for an IPv4 address; otherwise the text form of RFC 5952. */
 void addr_add(struct text *t, const uint8_t gid[GID_BYTES]);
 
-/* As addr_add(), into @buf of ADDR_TEXT_MAX bytes.  Returns @buf. */
+/* Writes the text of addr_add() to @buf, which has ADDR_TEXT_MAX bytes.  Returns @buf. */
 const char *addr_text(const uint8_t gid[GID_BYTES], char *buf);
 
 /* Parses the whole of @s as an IPv4 or IPv6 address.  On failure returns false and leaves @ret

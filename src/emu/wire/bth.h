@@ -11,7 +11,9 @@
 #include "emu/facts/opcode.h"
 #include "emu/facts/psn.h"
 
-/* Bits of byte 1, then of the 32-bit words at bytes 4 and 8. */
+/* Bits of byte 1 (SE, MIG, TVER), of the big-endian word at byte 4 (FECN, BECN) and of the one at
+ * byte 8 (ACK).  LOW24 is the QPN or PSN in these words.
+ */
 #define BTH_SE    0x80u
 #define BTH_MIG   0x40u
 #define BTH_TVER  0x0fu
@@ -58,7 +60,9 @@ static inline void bth_read(struct bth *out, const uint8_t h[BTH_BYTES])
     };
 }
 
-/* Encodes @h, with @pad_bytes instead of h->pad_bytes. */
+/* Encodes @h to @out, with @pad_bytes (0..3) instead of h->pad_bytes, TVer 0 and reserved bits 0.
+ * dest_qpn and psn must fit in 24 bits (asserted).
+ */
 static inline void bth_build(const struct bth *h, uint32_t pad_bytes, uint8_t out[BTH_BYTES])
 {
     RDL_ASSERT(pad_bytes <= 3);

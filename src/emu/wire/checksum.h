@@ -22,7 +22,7 @@ uint32_t checksum_add(uint32_t sum, const uint8_t *bytes, size_t n);
  */
 uint32_t checksum_add_pseudo_header(uint32_t sum, const struct ip *h);
 
-/* Returns the checksum of a sum. */
+/* Returns the checksum for the sum @sum of all parts. */
 static inline uint16_t checksum_fold(uint32_t sum)
 {
     sum = (sum & 0xffffu) + (sum >> 16);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The extension headers (ETH) that may follow a BTH.  [IBTA1 9.3]
  *
- * The opcode determines which of them a packet has, and in which order (facts/opcode.h).  The parse
- * functions check nothing.  If the cursor runs out of bytes, its @bad is set and the values are
- * zero.
+ * The opcode determines the headers of a packet and their order (facts/opcode.h).  The parse
+ * functions do not check values.  If the cursor runs out of bytes, they set its @bad, and the
+ * fields that are missing are zero.
  */
 #ifndef EMU_WIRE_EXT_H
 #define EMU_WIRE_EXT_H
@@ -22,7 +22,7 @@ struct deth {
 struct reth {
     uint64_t va;
     uint32_t rkey;
-    uint32_t dma_bytes; /* of the whole message */
+    uint32_t dma_bytes; /* length of the whole message */
 };
 
 /* Atomic ETH, 28 bytes.  [IBTA1 9.3.4] */
@@ -39,12 +39,13 @@ struct aeth {
     uint32_t msn;     /* 24 bits */
 };
 
+/* Decode the next header of @in to @out. */
 void deth_parse(struct deth *out, struct rd_cur *in);
 void reth_parse(struct reth *out, struct rd_cur *in);
 void atomic_eth_parse(struct atomic_eth *out, struct rd_cur *in);
 void aeth_parse(struct aeth *out, struct rd_cur *in);
 
-/* Fields of 24 bits must not have larger values: that is a bug of the caller. */
+/* Append the header to @out.  src_qpn and msn must fit in 24 bits (asserted). */
 void deth_build(const struct deth *h, struct wr_cur *out);
 void reth_build(const struct reth *h, struct wr_cur *out);
 void atomic_eth_build(const struct atomic_eth *h, struct wr_cur *out);

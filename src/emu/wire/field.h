@@ -20,24 +20,29 @@ struct field_place {
     uint64_t mask;  /* bits of the field in these bytes, as one big-endian number */
 };
 
+/* Returns the location of field @id in @frame.  Its @bytes is 0 if the frame has no such field. */
 struct field_place field_place(enum wire_field_id id, const uint8_t *frame, size_t len);
 
-/* Returns the largest value of the field; 0 if there is no such field. */
+/* Returns the largest value of field @id, or 0 for WF_NONE. */
 uint64_t field_max(enum wire_field_id id);
 
+/* Return or set the value of the field at @p, which must exist.  Setting it does not update
+ * checksums and ICRC.  Bits of @v that do not fit are ignored.
+ */
 uint64_t field_get(const struct field_place *p, const uint8_t *frame);
 void field_put(const struct field_place *p, uint8_t *frame, uint64_t v);
 
-/* Inverts the lowest bit of the field. */
+/* Inverts the lowest bit of the field at @p, which must exist. */
 void field_flip(const struct field_place *p, uint8_t *frame);
 
-/* Recomputes the header checksum of an IPv4 frame; leaves other frames unchanged. */
+/* Recomputes the header checksum of an IPv4 frame.  Other frames are unchanged. */
 void field_mend_ip(uint8_t *frame, size_t len);
 
-/* field_is_ip() returns true for an IP packet, RoCEv2 or not.  field_mark() sets the ECN field of
- * an IP packet to "congestion experienced".
+/* field_is_ip() returns true if the frame contains a complete IPv4 header without options or a
+ * complete IPv6 header.  field_mark() sets the ECN field of such a frame to "congestion
+ * experienced", and mends the IPv4 checksum.
  */
-#define ECN_CE 3u /* [RFC 3168] */
+#define ECN_CE 3u /* congestion experienced  [RFC 3168] */
 bool field_is_ip(const uint8_t *frame, size_t len);
 void field_mark(uint8_t *frame, size_t len);
 

@@ -29,7 +29,7 @@ struct glance {
     struct psn psn;
     uint32_t dest_qpn;
     bool ack_req;
-    uint32_t syndrome; /* enum syndrome */
+    uint32_t syndrome; /* enum syndrome; SYN_NONE without an AETH */
     uint32_t msn;
     uint32_t payload_bytes;
 };

@@ -15,7 +15,9 @@
 
 #define GRH_BYTES 40u
 
-/* Builds the area for @p.  packet_parse() must have accepted @p, and its frame must still exist. */
+/* Writes the area for @p to @out.  packet_parse() must have accepted @p, and the frame to which @p
+ * points must still exist.
+ */
 void grh_from_packet(uint8_t out[GRH_BYTES], const struct packet *p);
 
 /* The decoded area. */
@@ -26,9 +28,9 @@ struct grh {
     uint8_t src[GID_BYTES], dst[GID_BYTES];
 };
 
-/* Decodes an area in the way of Linux and libibverbs.  They must guess: an area that starts like an
- * IPv6 header may also be undefined bytes before a valid IPv4 header.  If it is neither, returns
- * false and leaves @out unchanged.
+/* Decodes an area as Linux and libibverbs do.  They must guess: an area that starts like an IPv6
+ * header may also be undefined bytes before a valid IPv4 header.  Returns false and leaves @out
+ * unchanged if the area contains neither header.
  */
 bool grh_parse(struct grh *out, const uint8_t area[GRH_BYTES]);
 

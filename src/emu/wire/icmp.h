@@ -38,7 +38,9 @@ struct icmp_echo {
     uint32_t data_bytes;
 };
 
-/* Returns the kind of message with this IP version and type. */
+/* Returns the kind of a message of @type over IP version @ip_version.  Returns FRAME_ICMP for other
+ * types than those above.
+ */
 enum frame_kind icmp_kind(unsigned ip_version, uint8_t type);
 
 /* Decodes the common header of the message that follows the IP header @ip and is the whole rest of
@@ -57,7 +59,10 @@ enum drop_reason icmp_echo_parse(struct icmp_echo *out, const struct icmp *h, st
  */
 void icmp_echo_build(const struct icmp_echo *e, const struct ip *ip, struct wr_cur *out);
 
-/* Computes the checksum of a message of @n bytes that is otherwise complete. */
+/* Computes the checksum of the @n bytes at @message and writes it into the message.  The old value
+ * of the checksum field does not matter.  For IPv6 the checksum covers fields of @ip, the header of
+ * the packet.
+ */
 void icmp_finish(const struct ip *ip, uint8_t *message, size_t n);
 
 #endif

@@ -31,12 +31,12 @@ struct ip {
     uint8_t ttl;            /* IPv6: hop limit */
     uint8_t protocol;       /* IPv6: next header */
     uint16_t id;            /* IPv4 identification; 0 in IPv6 */
-    uint16_t payload_bytes; /* length of the data behind the header */
+    uint16_t payload_bytes; /* length of the data after the header */
     uint32_t flow_label;    /* IPv6, 20 bits; 0 in IPv4 */
     uint8_t src[GID_BYTES], dst[GID_BYTES];
 };
 
-/* Returns the length of the header of an IP version. */
+/* Returns the length of an IPv6 header if @version is 6, otherwise that of an IPv4 header. */
 static inline size_t ip_header_bytes(unsigned version)
 {
     return version == 6 ? IPV6_BYTES : IPV4_BYTES;
@@ -54,8 +54,11 @@ static inline bool ipv4_sum_is_right(const uint8_t h[IPV4_BYTES])
     return sum % 0xffffu == 0;
 }
 
-/* IPv4, byte 0: version, IHL | 1: TOS | 2-3: total length | 4-5: id | 6-7: flags, fragment offset
- * byte 8: TTL | 9: protocol | 10-11: checksum | 12-15: source | 16-19: destination  [RFC 791]
+/* Decodes the header @h into @out.  The caller has checked it: ip_parse(), ipv4_is_sound().
+ * [RFC 791]
+ *
+ * byte 0: version, IHL | 1: TOS | 2-3: total length | 4-5: id | 6-7: flags, fragment offset
+ * byte 8: TTL | 9: protocol | 10-11: checksum | 12-15: source | 16-19: destination
  */
 static inline void ipv4_read(struct ip *out, const uint8_t h[IPV4_BYTES])
 {
@@ -70,8 +73,8 @@ static inline void ipv4_read(struct ip *out, const uint8_t h[IPV4_BYTES])
     gid_from_ipv4(out->dst, h + 16);
 }
 
-/* Returns true if ip_parse() would accept the IPv4 header @h, with @bytes from there on.
- * ip_parse() tells why not.
+/* Returns true if ip_parse() would accept the IPv4 header @h in a packet that has @bytes from the
+ * header on.  ip_parse() itself returns the reason of a refusal.
  */
 static inline bool ipv4_is_sound(const uint8_t h[IPV4_BYTES], size_t bytes)
 {
@@ -81,10 +84,14 @@ static inline bool ipv4_is_sound(const uint8_t h[IPV4_BYTES], size_t bytes)
            (ld_be16(h + 6) & IPV4_FRAGMENT_MASK) == 0 && ipv4_sum_is_right(h);
 }
 
-/* Writes a header with its checksum.  Both addresses must be of h->version. */
+/* Appends the header to @out, with the checksum of an IPv4 header.  Both addresses must be of the
+ * version h->version.
+ */
 void ip_build(const struct ip *h, struct wr_cur *out);
 
-/* Update the length, and the checksum, of a header that ip_build() wrote with payload_bytes 0. */
+/* Set the length of a header that ip_build() wrote with payload_bytes 0.  ipv4_set_payload() also
+ * updates the header checksum.
+ */
 void ipv4_set_payload(uint8_t header[IPV4_BYTES], uint16_t payload_bytes);
 void ipv6_set_payload(uint8_t header[IPV6_BYTES], uint16_t payload_bytes);
 

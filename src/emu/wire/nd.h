@@ -24,22 +24,25 @@ struct nd {
     bool router;    /* advertisement: the sender is a router */
     bool solicited; /* advertisement: it answers a solicitation */
     bool override;  /* advertisement: its MAC replaces a known one */
-    bool has_mac;
+    bool has_mac;   /* the message contains the option with @mac */
     uint8_t target[GID_BYTES];
-    uint8_t mac[MAC_BYTES]; /* of the sender of a solicitation, or the target of an advertisement */
+    /* MAC of the sender of a solicitation, or of the target of an advertisement */
+    uint8_t mac[MAC_BYTES];
 };
 
-/* Parses a message behind its ICMPv6 header @h in the packet @ip.  Returns DROP_NONE, or
+/* Parses a message after its ICMPv6 header @h in the packet @ip.  Returns DROP_NONE, or
  * DROP_BAD_ND if a check of RFC 4861, 7.1.1 and 7.1.2 fails.  Options other than the link-layer
  * address are skipped.  On failure @out is unchanged.
  */
 enum drop_reason nd_parse(struct nd *out, const struct icmp *h, const struct ip *ip,
                           struct rd_cur *in);
 
-/* Writes a complete message with its link-layer address.  @ip is needed for the checksum. */
+/* Appends a complete message to @out, with the link-layer address n->mac.  n->has_mac must be true.
+ * The checksum covers fields of @ip, the IPv6 header of the packet.
+ */
 void nd_build(const struct nd *n, const struct ip *ip, struct wr_cur *out);
 
-/* Returns true if @addr is a multicast address. */
+/* Returns true if @addr is an IPv6 multicast address (ff00::/8). */
 static inline bool ipv6_is_group(const uint8_t addr[GID_BYTES])
 {
     return addr[0] == 0xff;

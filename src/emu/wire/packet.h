@@ -45,7 +45,7 @@ struct packet {
     struct compared refused; /* the values that a failed check of packet_parse() compared */
 };
 
-/* Returns the pad of a payload, which makes its length a multiple of 4. */
+/* Returns the number of pad bytes (0..3) that make the length of a payload a multiple of 4. */
 static inline uint32_t packet_pad_bytes(uint32_t payload_bytes)
 {
     return -payload_bytes & 3u;
@@ -80,13 +80,16 @@ struct packet_room {
 };
 
 /* Writes all of @p except payload and ICRC to @frame, which has room for packet_frame_bytes(@p).
- * @path is packet_path_of(@p).  Derived, whatever @p has there: op, ethertype, IP protocol and
- * length, UDP length, pad count.  The opcode must be defined.
+ * @path is packet_path_of(@p).  Returns the destination of the payload, and the length of the
+ * frame.  The opcode must be defined.  These fields of @p are ignored because they follow from the
+ * others: op, ethertype, IP protocol and length, UDP length, pad count.
  */
 struct packet_room packet_build_along(const struct packet_path *path, const struct packet *p,
                                       uint8_t *frame);
 
-/* As packet_build_along(), for a path that is used once.  Returns where the payload belongs. */
+/* As packet_build_along(), for a path that is used once.  Returns the destination of the payload in
+ * @frame.
+ */
 uint8_t *packet_build(const struct packet *p, uint8_t *frame);
 
 /* Adds the ICRC to a frame that packet_build() wrote and whose payload is in place.  @frame_bytes

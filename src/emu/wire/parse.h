@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading headers and whole frames that may be wrong: each function returns an enum drop_reason.
+/* Parsers of headers and whole frames from the network, which may be malformed.  Each returns
+ * DROP_NONE, or the reason why the frame is dropped.
  *
- * The headers themselves are in eth.h, ip.h, udp.h, bth.h, igmp.h and packet.h; the messages of
- * ARP, neighbour discovery, ICMP and MLD have their functions in the headers named for them.
+ * eth.h, ip.h, udp.h, bth.h, igmp.h and packet.h declare the decoded forms.  arp.h, nd.h, icmp.h
+ * and mld.h declare the parsers of their own messages.
  */
 #ifndef EMU_WIRE_PARSE_H
 #define EMU_WIRE_PARSE_H
@@ -68,11 +69,13 @@ static inline enum drop_reason bth_parse(struct bth *out, struct rd_cur *in)
     return DROP_NONE;
 }
 
-/* Parses the IPv4 packet at @in, from its IP header on.  On failure @out is unchanged.
+/* Parses an IGMP message in the IPv4 packet at @in, from its IP header on.  On failure @out is
+ * unchanged.
  *
- * Return: DROP_NONE            a query of version 3
- *	   DROP_BAD_IP_HEADER, DROP_BAD_IP_CHECKSUM, DROP_FRAGMENT, DROP_SHORT
- *	   DROP_NO_LISTENER     anything else: another message or version, a wrong checksum
+ * Return: DROP_NONE         a query of version 3
+ *	   DROP_SHORT        no IPv4 header, or the protocol is not IGMP
+ *	   DROP_BAD_IP_HEADER, DROP_BAD_IP_CHECKSUM, DROP_FRAGMENT
+ *	   DROP_NO_LISTENER  another IGMP message or version, or a wrong IGMP checksum
  */
 enum drop_reason igmp_parse(struct group_query *out, struct rd_cur *in);
 
@@ -94,7 +97,7 @@ enum drop_reason igmp_parse(struct group_query *out, struct rd_cur *in);
  * With DROP_BAD_OPCODE everything up to bth is set, and @out->op->name is NULL: a responder may
  * send a NAK.  With other failures all of @out is zero except @refused.
  *
- * Bytes behind the IP packet (Ethernet padding) are ignored.  The caller checks MAC, GID, QPN and
+ * Bytes after the IP packet (Ethernet padding) are ignored.  The caller checks MAC, GID, QPN and
  * P_Key.  It also checks that the pad is the one that the payload needs, because a failure may need
  * an answer.
  */

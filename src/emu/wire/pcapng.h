@@ -14,8 +14,8 @@
 #include "emu/wire/addr.h"
 
 struct pcapng {
-    void (*put)(void *ctx, const void *bytes, size_t n);
-    void *ctx;
+    void (*put)(void *ctx, const void *bytes, size_t n); /* receives the next bytes of the file */
+    void *ctx;                                           /* argument of @put */
     uint32_t n_interfaces;
 };
 
@@ -33,11 +33,13 @@ struct pcapng_packet {
     const uint8_t *frame;
     uint32_t frame_bytes;
     enum pcapng_direction direction;
-    const char *const *comments; /* shown with the packet; truncated to 65,535 bytes */
+    const char *const *comments; /* Wireshark shows them; each is truncated to 65,535 bytes */
     size_t n_comments;
 };
 
-/* Starts a file.  @comments describe the run. */
+/* Initializes @w and writes the start of a file.  @put receives all bytes of the file.  @comments
+ * describe the file as a whole.
+ */
 void pcapng_begin(struct pcapng *w, void (*put)(void *ctx, const void *bytes, size_t n), void *ctx,
                   const char *const *comments, size_t n_comments);
 
@@ -46,9 +48,10 @@ void pcapng_begin(struct pcapng *w, void (*put)(void *ctx, const void *bytes, si
  */
 uint32_t pcapng_interface(struct pcapng *w, const char *name, const char *description);
 
-/* Adds names of hosts, which a reader shows instead of addresses. */
+/* Writes the names of hosts.  Wireshark can show them instead of IP addresses. */
 void pcapng_hosts(struct pcapng *w, const struct pcapng_host *hosts, size_t n);
 
+/* Writes one packet, which is captured completely. */
 void pcapng_packet(struct pcapng *w, const struct pcapng_packet *p);
 
 /* Adds statistics: @n frames of @interface were lost and are not in the file.  Call it at the end.

@@ -19,16 +19,17 @@ struct udp {
     uint16_t bytes; /* header and payload */
 };
 
-/* Decodes the header at @h. */
+/* Returns the decoded header at @h. */
 static inline struct udp udp_read(const uint8_t h[UDP_BYTES])
 {
     return (struct udp){
         .src_port = ld_be16(h), .dst_port = ld_be16(h + 2), .bytes = ld_be16(h + 4)};
 }
 
+/* Appends the header to @out, with checksum 0. */
 void udp_build(const struct udp *h, struct wr_cur *out);
 
-/* Sets the length in an encoded header. */
+/* Sets the length in an encoded header: @bytes counts the header and the payload. */
 static inline void udp_set_bytes(uint8_t header[UDP_BYTES], uint16_t bytes)
 {
     st_be16(header + 4, bytes);
