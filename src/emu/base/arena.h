@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The allocator for all memory of one lab, in one reserved mapping.
  *
- * The mapping is reserved once, and its pages are touched only when they are needed.  The
+ * The mapping is reserved once, and its pages are not touched before they are needed.  The
  * allocator's own state is at its beginning.  A checkpoint is therefore a copy of the used part.
  * Restoring it puts every object back at its address, so pointers inside a lab stay valid.
  *
@@ -27,6 +27,8 @@ struct arena *arena_new(size_t bytes);
  * but not below @min_bytes.  Returns NULL if all sizes are refused.
  */
 struct arena *arena_new_within(size_t min_bytes, size_t max_bytes);
+
+/* Returns the address space and all memory of @a to the system.  NULL is allowed. */
 void arena_free(struct arena *a);
 
 /* Allocates zeroed bytes.  Returns NULL when the arena is full.  Blocks of more than half a page
@@ -35,19 +37,21 @@ void arena_free(struct arena *a);
  */
 void *arena_alloc(struct arena *a, size_t bytes);
 
-/* As arena_alloc() without zeroing, for buffers that the caller overwrites as a whole. */
+/* As arena_alloc(), but the bytes are undefined.  For buffers that the caller overwrites as a
+ * whole.
+ */
 void *arena_alloc_raw(struct arena *a, size_t bytes);
 
-/* Returns true if an allocation has failed because the arena is full.  The caller may have carried
- * on without the memory, as a device may, but the lab's behaviour is wrong from then on.
- * arena_restore() clears this if the checkpoint was made before.
+/* Returns true if an allocation has failed because the arena is full.  The code that needed the
+ * memory may have continued without it, but the lab's behaviour is wrong from then on.
+ * arena_restore() clears this state if the checkpoint was made before the failure.
  */
 bool arena_is_short(const struct arena *a);
 
 /* Grows the array @v of *@cap elements of @bytes each to at least @need (>= 1) elements, by
- * doubling.  Returns @v if it is large enough.  Otherwise returns a larger copy of the first @used
- * elements, zeroed behind them, and frees @v.  Returns NULL when the arena is full; @v is then
- * unchanged.
+ * doubling.  Returns @v if it is large enough.  Otherwise returns a larger array with the first
+ * @used elements of @v, followed by zeros; sets *@cap; and frees @v.  Returns NULL if the arena is
+ * full; @v and *@cap are then unchanged.
  */
 void *arena_extend(struct arena *a, void *v, uint32_t *cap, uint32_t used, uint32_t need,
                    size_t bytes);
@@ -55,10 +59,12 @@ void *arena_extend(struct arena *a, void *v, uint32_t *cap, uint32_t used, uint3
 /* Frees a block.  @bytes is the size that was requested.  NULL is allowed. */
 void arena_release(struct arena *a, void *block, size_t bytes);
 
-/* Bytes of the mapping in use, including free blocks, which a checkpoint does not copy. */
+/* Returns the bytes of the mapping that are in use, including free blocks. */
 size_t arena_used_bytes(const struct arena *a);
 
-/* Bytes of the allocated blocks.  Allocating and freeing in turn leaves the sum unchanged. */
+/* Returns the sum of the sizes of all allocated blocks.  Allocating a block and freeing it leaves
+ * the sum unchanged.
+ */
 size_t arena_live_bytes(const struct arena *a);
 
 /* Copies the used part, except free blocks of a page or more, to memory outside the arena.  Returns
@@ -66,12 +72,15 @@ size_t arena_live_bytes(const struct arena *a);
  */
 struct arena_checkpoint *arena_save(const struct arena *a);
 
-/* Restores the state of @a when @c was saved.  @c stays valid.  @c must come from @a. */
+/* Restores the state that @a had when @c was saved.  @c must be a checkpoint of @a.  It stays
+ * valid.
+ */
 void arena_restore(struct arena *a, const struct arena_checkpoint *c);
 
+/* Returns the bytes of memory that @c uses outside the arena. */
 size_t arena_checkpoint_bytes(const struct arena_checkpoint *c);
 
-/* NULL is allowed. */
+/* Frees @c.  NULL is allowed. */
 void arena_checkpoint_free(struct arena_checkpoint *c);
 
 #endif

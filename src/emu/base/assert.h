@@ -5,8 +5,8 @@
 
 #include "emu/base/cold.h"
 
-/* Writes the location to standard error and aborts.  The command line turns the abort into exit
- * status 99, with a command that replays it.
+/* Writes @expr and its location to standard error and aborts.  The command line then exits with
+ * status 99 and prints a command that replays the failure.
  */
 RDL_COLD _Noreturn void assert_fail(const char *expr, const char *file, int line);
 

@@ -8,6 +8,7 @@
 
 enum compare { CMP_EQ, CMP_NE, CMP_LT, CMP_LE, CMP_GT, CMP_GE };
 
+/* Returns true if "@a @op @b" holds.  Returns false if @op is not in enum compare. */
 static inline bool compare_holds(enum compare op, uint64_t a, uint64_t b)
 {
     switch (op) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Copies payload.
+/* copy_payload(): memcpy() for payload.
  *
  * The C library's memcpy() selects the best code for the processor at run time.  If the compiler
  * knows that the length is at most a page, it emits its own generic instructions instead, which are

@@ -16,16 +16,19 @@
 #include <stdint.h>
 #include <string.h>
 
+/* A cursor for reading. */
 struct rd_cur {
-    const uint8_t *p, *end;
-    bool bad;
+    const uint8_t *p, *end; /* the next byte; the end of the buffer */
+    bool bad;               /* a call needed more bytes than were left */
 };
 
+/* A cursor for writing. */
 struct wr_cur {
-    uint8_t *p, *end;
-    bool bad;
+    uint8_t *p, *end; /* the next byte; the end of the buffer */
+    bool bad;         /* a call needed more bytes than were left */
 };
 
+/* Returns a cursor at the beginning of @len bytes. */
 static inline struct rd_cur rd_cur(const uint8_t *bytes, size_t len)
 {
     return (struct rd_cur){bytes, bytes + len, false};
@@ -36,6 +39,7 @@ static inline struct wr_cur wr_cur(uint8_t *bytes, size_t len)
     return (struct wr_cur){bytes, bytes + len, false};
 }
 
+/* Returns the number of bytes that are left, or 0 if @c is bad. */
 static inline size_t rd_left(const struct rd_cur *c)
 {
     return c->bad ? 0 : (size_t)(c->end - c->p);
@@ -57,8 +61,8 @@ static inline uint32_t ld_be32(const uint8_t *b)
     return be32toh(v);
 }
 
-/* Loads @n bytes, 1..8, as a big-endian number.  @n is nearly always a constant: then this is one
- * load.
+/* Returns the @n bytes (1..8) at @b as a big-endian number.  If @n is the constant 1, 2, 4 or 8, it
+ * compiles to one load.
  */
 static inline uint64_t ld_be(const uint8_t *b, size_t n)
 {
@@ -120,8 +124,9 @@ static inline void st_be(uint8_t *b, size_t n, uint64_t v)
     }
 }
 
-/* Returns the next @n bytes as a separate cursor.  If a header of constant length is read from it,
- * the compiler knows that all bytes exist and drops the checks of single fields.
+/* Returns a cursor for the next @n bytes, and advances @c past them.  If fewer are left, both are
+ * bad.  When a header of constant length is read from the result, the compiler knows that all bytes
+ * exist and removes the checks of single fields.
  */
 static inline struct rd_cur rd_part(struct rd_cur *c, size_t n)
 {
@@ -137,8 +142,8 @@ static inline struct rd_cur rd_part(struct rd_cur *c, size_t n)
     return part;
 }
 
-/* Returns a pointer to the next @n bytes, or NULL if fewer are left.  For headers of constant
- * length whose fields are loaded by offset.
+/* Returns a pointer to the next @n bytes, and advances @c past them.  If fewer are left, returns
+ * NULL and @c is bad.  For headers of constant length whose fields are loaded by offset.
  */
 static inline const uint8_t *rd_take(struct rd_cur *c, size_t n)
 {
@@ -150,6 +155,7 @@ static inline const uint8_t *rd_take(struct rd_cur *c, size_t n)
     return c->p - n;
 }
 
+/* As rd_part(), for writing. */
 static inline struct wr_cur wr_part(struct wr_cur *c, size_t n)
 {
     const struct wr_cur none = {c->p, c->p, true};
@@ -164,7 +170,7 @@ static inline struct wr_cur wr_part(struct wr_cur *c, size_t n)
     return part;
 }
 
-/* Reads an unsigned integer of @n bytes, 1..8. */
+/* Reads a big-endian number of @n bytes (1..8).  Returns 0 if fewer are left. */
 static inline uint64_t rd_be(struct rd_cur *c, size_t n)
 {
     if (c->bad || (size_t)(c->end - c->p) < n) {
@@ -175,7 +181,7 @@ static inline uint64_t rd_be(struct rd_cur *c, size_t n)
     return ld_be(c->p - n, n);
 }
 
-/* Copies @n bytes to @out.  If fewer are left, @out is unchanged. */
+/* Reads the next @n bytes into @out.  If fewer are left, @out is unchanged. */
 static inline void rd_bytes(struct rd_cur *c, void *out, size_t n)
 {
     if (c->bad || (size_t)(c->end - c->p) < n) {
@@ -186,7 +192,7 @@ static inline void rd_bytes(struct rd_cur *c, void *out, size_t n)
     c->p += n;
 }
 
-/* Writes the low @n bytes of @v, 1..8. */
+/* Writes the low @n bytes (1..8) of @v in big-endian order. */
 static inline void wr_be(struct wr_cur *c, size_t n, uint64_t v)
 {
     if (c->bad || (size_t)(c->end - c->p) < n) {

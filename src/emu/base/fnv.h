@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Returns the 32-bit hash of @n bytes. */
 static inline uint32_t fnv1a(const void *bytes, size_t n)
 {
     const uint8_t *b = bytes;
@@ -20,7 +21,8 @@ static inline uint32_t fnv1a(const void *bytes, size_t n)
 
 #define FNV64_OF_NOTHING UINT64_C(0xcbf29ce484222325)
 
-/* Continues hash @h with @n bytes.  The first call gets FNV64_OF_NOTHING. */
+/* Returns the 64-bit hash @h continued with @n bytes.  @h is FNV64_OF_NOTHING for the first bytes.
+ */
 static inline uint64_t fnv1a_64(uint64_t h, const void *bytes, size_t n)
 {
     const uint8_t *b = bytes;

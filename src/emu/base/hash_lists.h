@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* A hash table with chaining that grows with its contents.
  *
- * Each element begins with a struct hash_node.  The table does not know the keys: to look up a key,
- * the caller walks from hash_lists_first() along @next and compares.
+ * Each element begins with a struct hash_node.  The table contains hashes, but no keys.  To find a
+ * key, the caller follows the nodes from hash_lists_first() by @next and compares the keys.
  */
 #ifndef EMU_BASE_HASH_LISTS_H
 #define EMU_BASE_HASH_LISTS_H
@@ -37,7 +37,7 @@ static inline struct hash_node *hash_lists_first(const struct hash_lists *h, uin
     return h->n_lists ? h->lists[hash & (h->n_lists - 1)] : NULL;
 }
 
-/* Inserts @node, which the caller owns.  Returns false when the arena is full. */
+/* Inserts @node under @hash.  The caller owns the node.  Returns false if the arena is full. */
 bool hash_lists_add(struct hash_lists *h, struct hash_node *node, uint32_t hash);
 
 /* Removes @node, which must be in the table. */

@@ -7,14 +7,16 @@
 
 #include "emu/base/text.h"
 
-/* Readers that store numbers as doubles represent integers exactly up to here.  Larger ones are
- * written as strings.
+/* Largest integer that a reader which stores numbers as doubles represents exactly.  Larger numbers
+ * are written as strings.
  */
 #define JSON_EXACT_MAX ((uint64_t)1 << 53)
 
 #define JSON_ESCAPE_BYTES 7u /* "\u001b" and its NUL */
 
-/* Returns the text for byte @c in a JSON string: the byte or an escape.  It is written to @buf. */
+/* Writes the text for byte @c in a JSON string to @buf: the byte itself or an escape.  Returns
+ * @buf.
+ */
 const char *json_escape(char c, char buf[JSON_ESCAPE_BYTES]);
 
 /* Appends @s in quotes. */

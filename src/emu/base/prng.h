@@ -13,6 +13,7 @@ struct prng {
     uint64_t state;
 };
 
+/* Returns the next 64-bit number of @r. */
 static inline uint64_t prng_next(struct prng *r)
 {
     uint64_t z = r->state += 0x9e3779b97f4a7c15u;
@@ -22,7 +23,7 @@ static inline uint64_t prng_next(struct prng *r)
     return z ^ z >> 31;
 }
 
-/* Returns stream number @stream of @seed. */
+/* Returns a new generator: stream number @stream of @seed. */
 static inline struct prng prng_stream(uint64_t seed, uint64_t stream)
 {
     struct prng mix = {seed ^ (stream + 1) * 0xd1342543de82ef95u};
@@ -30,7 +31,9 @@ static inline struct prng prng_stream(uint64_t seed, uint64_t stream)
     return (struct prng){prng_next(&mix)};
 }
 
-/* Returns 0 .. @n - 1; @n > 0.  The modulo bias is below 2^-32 for the small @n used here. */
+/* Returns the next number of @r modulo @n, 0 .. @n - 1.  @n must not be 0.  The modulo bias is
+ * below 2^-32 if @n is below 2^32.
+ */
 static inline uint64_t prng_below(struct prng *r, uint64_t n)
 {
     return prng_next(r) % n;

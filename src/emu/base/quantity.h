@@ -16,23 +16,30 @@
 
 enum quantity { QUANTITY_NUMBER, QUANTITY_SIZE, QUANTITY_TIME, QUANTITY_RATE, QUANTITY_CHANCE };
 
-/* Parses the whole of @s.  Returns NULL on success; otherwise the reason, and *@ret is unchanged.
+/* Parses the whole of @s as a number of @kind.  Returns NULL on success.  Otherwise returns a text
+ * with the reason and leaves *@ret unchanged.
  */
 const char *quantity_parse(enum quantity kind, const char *s, uint64_t *ret);
 
-/* For a number without its unit, appends @s with each unit of @kind that makes it valid, largest
- * first: "10s, 10ms, 10us or 10ns".  Returns false and appends nothing if @kind needs no unit, or
- * @s is not a plain number.
+/* Suggests units for the plain number @s: appends it with each unit of @kind that makes it valid,
+ * largest first: "10s, 10ms, 10us or 10ns".  Returns false and appends nothing if @kind needs no
+ * unit, if @s is not a plain number, or if no unit makes it valid.
  */
 bool quantity_add_with_units(struct text *t, enum quantity kind, const char *s);
 
-/* Parses two numbers separated by "..", in any order: "1..100".  Returns as quantity_parse(). */
+/* Parses two plain numbers separated by "..": "1..100".  The first may be larger than the second.
+ * Returns NULL, or the reason of a failure.
+ */
 const char *quantity_parse_range(const char *s, uint64_t *ret_first, uint64_t *ret_last);
 
-/* Appends @v in the largest unit that is exact.  quantity_parse() reads the text back as @v. */
+/* Appends @v in the largest unit that represents it exactly.  quantity_parse() parses the text as
+ * @v.
+ */
 void quantity_add(struct text *t, enum quantity kind, uint64_t v);
 
-/* Appends a time with at most two decimals ("85.66us"), truncated. */
+/* Appends a time in the largest unit in which it is at least 1, truncated to two decimals:
+ * "85.66us".
+ */
 void quantity_add_time_short(struct text *t, uint64_t ns);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Text in a caller's buffer.  Appending never overruns the buffer; @cut records that text was lost.
+/* Text in a buffer of the caller.  Appending never overruns the buffer: text that does not fit is
+ * lost, and @cut is set.
  */
 #ifndef EMU_BASE_TEXT_H
 #define EMU_BASE_TEXT_H
@@ -15,13 +16,16 @@ struct text {
     bool cut; /* some text did not fit */
 };
 
-/* @cap counts the terminating NUL and must be at least 1. */
+/* Returns an empty text in @buf, which has @cap bytes.  @cap counts the terminating NUL and must be
+ * at least 1.
+ */
 static inline struct text text_on(char *buf, size_t cap)
 {
     buf[0] = '\0';
     return (struct text){buf, 0, cap, false};
 }
 
+/* Append a string, @n bytes, or a text formatted as by printf(). */
 void text_add(struct text *t, const char *s);
 void text_addn(struct text *t, const char *s, size_t n);
 void text_addf(struct text *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
@@ -33,8 +37,9 @@ void text_add_hex(struct text *t, const void *bytes, size_t n, const char *betwe
 /* Appends "1st", "2nd", "3rd", "4th" and so on. */
 void text_add_ordinal(struct text *t, uint32_t n);
 
-/* Appends the phrase for @count objects from the @nth on: "every" (@count is UINT32_MAX), "the next
- * 3", "the next", "the 2nd".
+/* Appends a phrase for @count objects of which the first is the @nth: "every" if @count is
+ * UINT32_MAX, "the next 3" if it is larger than 1 (@nth is ignored in both cases), "the next" or
+ * "the 2nd" if it is 1.
  */
 void text_add_which(struct text *t, uint32_t nth, uint32_t count);
 
@@ -46,7 +51,9 @@ const char *text_article(const char *word);
 /* Returns the value of a hexadecimal digit in either case, or -1. */
 int text_hex_digit(char c);
 
-/* Appends blanks until the line is @column wide, and at least one if the line is not empty. */
+/* Appends spaces until the last line is @column bytes long.  Appends one space if the line is not
+ * empty and already that long.
+ */
 void text_pad_to(struct text *t, size_t column);
 
 #endif

@@ -27,19 +27,22 @@ enum sim_kind {
     SIM_KIND_COUNT
 };
 
-/* A scheduled action, small enough for two registers. */
+/* A scheduled action, small enough for two registers.  kinds.def describes @target and @arg of each
+ * kind.
+ */
 struct sim_item {
     uint64_t arg;
     uint32_t target;
     enum sim_kind kind;
 };
 
-/* Identifies a scheduled item until it is dispatched or cancelled; 0 is none. */
+/* Identifies a scheduled item until it is dispatched or cancelled.  0 means no item. */
 typedef uint64_t sim_ticket;
 
+/* Carries out @item.  @world is the argument of sim_init(). */
 typedef void sim_handler(void *world, struct sim_item item);
 
-/* The sort key of items. */
+/* The sort key of items: due time, then number in the order of scheduling. */
 struct sim_when {
     uint64_t at_ns, seq;
 };
@@ -54,8 +57,8 @@ struct sim_place {
     ev_id cause;            /* the event that was being handled when it was scheduled */
     struct sim_place *next; /* next item of its row, or next unused place */
     enum sim_queue queue;
-    uint32_t at;   /* index in the heap */
-    uint32_t gen;  /* counts removals of this place from the heap */
+    uint32_t at;   /* index in the heap, if @queue is SIM_HEAP */
+    uint32_t gen;  /* counts removals of this place from the heap; part of a ticket */
     uint32_t slot; /* number of the place, from 1; part of a ticket */
 };
 
@@ -74,9 +77,9 @@ struct sim {
     struct arena *arena;
     struct trace *trace;          /* its now_ns is the clock */
     sim_handler *const *handlers; /* a const table of SIM_KIND_COUNT */
-    void *world;
-    uint64_t seq;
-    /* Earliest time of a dispatch: items that are due before are dispatched then. */
+    void *world;                  /* argument of the handlers */
+    uint64_t seq;                 /* number of items scheduled so far */
+    /* Earliest time of a dispatch: items that are due earlier are dispatched at this time. */
     uint64_t floor_ns;
     /* A sentinel, due at the end of time.  It is the first item of every empty queue, so that a
      * search for the next item need not test for empty queues.
@@ -90,29 +93,35 @@ struct sim {
     uint32_t n_chunks, chunks_cap;
 };
 
-/* Initializes @s.  Returns false when the arena is full. */
+/* Initializes @s without scheduled items.  @t becomes the clock.  Returns false if the arena is
+ * full.
+ */
 bool sim_init(struct sim *s, struct arena *a, struct trace *t, sim_handler *const *handlers,
               void *world);
 
 /* Schedules an item for @at_ns, which must not be in the past.  Its cause is the trace's current
- * cause.  Returns 0 if the arena is full: the lab then stops with RDL_ERR_NOMEM.
+ * cause.  Returns its ticket, or 0 if the arena is full: the lab then stops with RDL_ERR_NOMEM.
  */
 sim_ticket sim_schedule(struct sim *s, uint64_t at_ns, enum sim_kind kind, uint32_t target,
                         uint64_t arg);
 
-/* As sim_schedule() for items that are never cancelled.  It costs less. */
+/* Schedules an item as sim_schedule() does, but returns no ticket: the item cannot be cancelled.
+ * It costs less.
+ */
 void sim_enqueue(struct sim *s, uint64_t at_ns, enum sim_kind kind, uint32_t target, uint64_t arg);
 
-/* Cancels a scheduled item.  Returns false if it was dispatched or cancelled already. */
+/* Cancels the item of @ticket.  Returns false if the item was already dispatched or cancelled. */
 bool sim_cancel(struct sim *s, sim_ticket ticket);
 
+/* Returns true if the item with key @x is dispatched before the item with key @y. */
 static inline bool sim_is_before(const struct sim_when *x, const struct sim_when *y)
 {
     return x->at_ns != y->at_ns ? x->at_ns < y->at_ns : x->seq < y->seq;
 }
 
-/* Returns the next due item.  It is valid until something is scheduled, cancelled or dispatched.
- * If nothing is scheduled, it is the sentinel, which is due at UINT64_MAX.
+/* Returns the item that is dispatched next.  The result is valid until an item is scheduled,
+ * cancelled or dispatched.  If no item is scheduled, returns the sentinel, which is due at
+ * UINT64_MAX.
  */
 static inline struct sim_place *sim_first(const struct sim *s)
 {
@@ -128,8 +137,8 @@ static inline uint64_t sim_next_ns(const struct sim *s)
     return sim_first(s)->when.at_ns;
 }
 
-/* Dispatches @first, the result of sim_first(), in a tick at its due time or at floor_ns, whichever
- * is later.
+/* Dispatches @first, the result of sim_first(): removes the item, starts a tick at its due time or
+ * at floor_ns, whichever is later, and calls the handler of its kind.
  */
 void sim_dispatch_first(struct sim *s, struct sim_place *first);
 
@@ -142,6 +151,7 @@ static inline void sim_dispatch(struct sim *s)
 /* Advances the clock without a tick.  @now_ns must not be after the next item. */
 void sim_advance(struct sim *s, uint64_t now_ns);
 
+/* Returns the simulated time in ns. */
 static inline uint64_t sim_now(const struct sim *s)
 {
     return s->trace->now_ns;
