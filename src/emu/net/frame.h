@@ -22,15 +22,17 @@ struct frame_note {
 };
 
 struct frame {
-    /* Event under which the bytes are recorded: tx, eth_tx, or the fault that changed them. */
+    /* Event under which the bytes are recorded: it sent the frame (tx, eth_tx), or it reports the
+     * fault that changed the bytes.
+     */
     ev_id tx;
     uint64_t lost_by; /* handle of the fault that loses it on its way; 0: none */
     /* A copy of the event with which the frame was sent, if a fault of a link needs it; otherwise
      * NULL.
      */
     struct ev *sent;
-    uint32_t refs;
-    uint32_t cap, len;
+    uint32_t refs;     /* number of references */
+    uint32_t cap, len; /* room for bytes, and length of the frame */
     struct frame_note note;
     /* Padding: the payload of most RoCEv2 packets then starts at a cache line. */
     uint8_t unused[22 - sizeof(struct ev *)];
@@ -42,21 +44,24 @@ struct frame {
  */
 struct frame *frame_new(struct arena *a, uint32_t cap);
 
+/* Adds a reference and returns @f. */
 static inline struct frame *frame_ref(struct frame *f)
 {
     f->refs++;
     return f;
 }
 
-/* Returns the note of a frame from @host, for senders that know only the result of glance(). */
+/* Returns the note of a frame from @host with the values of @g; its qpn is 0.  For senders that
+ * know only the result of glance().
+ */
 struct frame_note frame_note_of(uint32_t host, const struct glance *g);
 
-/* Stores a copy of @sent, the event with which @f was sent, in @f, unless it has one.  NULL is
- * allowed.
+/* Stores a copy of @sent, the event with which @f was sent, in @f.  Does nothing if @f has such a
+ * copy already, or if @sent is NULL.
  */
 void frame_remember_sent(struct arena *a, struct frame *f, const struct ev *sent);
 
-/* Drops one reference.  NULL is allowed. */
+/* Removes one reference, and frees @f with the last one.  NULL is allowed. */
 void frame_unref(struct arena *a, struct frame *f);
 
 #endif

@@ -8,20 +8,22 @@
 
 /* The effects of faults on one frame. */
 struct net_fate {
-    uint64_t lost_by; /* handle of the fault that loses the frame; 0: it is not lost */
-    uint32_t number;  /* number of that fault */
-    uint64_t delay_ns;
+    uint64_t lost_by;  /* handle of the fault that loses the frame; 0: it is not lost */
+    uint32_t number;   /* number of that fault */
+    uint64_t delay_ns; /* extra delay of the frame */
     bool duplicate;
     uint64_t duplicate_delay_ns;
-    /* The frame is held until this many others have overtaken it; 0: not held. */
+    /* The frame is held until this many others have overtaken it, at most for hold_ns; 0: it is not
+     * held.
+     */
     uint32_t hold_frames;
-    uint64_t hold_ns; /* but at most this long */
+    uint64_t hold_ns;
 };
 
 /* Adds @fault, which is in no group, to the index.  Returns false when the arena is full. */
 bool fault_index_add(struct net *n, struct net_fault *fault);
 
-/* Removes @fault from its group. */
+/* Removes @fault from its group in the index, and the group if it becomes empty. */
 void fault_index_remove(struct net *n, struct net_fault *fault);
 
 /* Finds the groups whose match fits a frame with @note.  Returns their number; @ret gets the first
@@ -41,13 +43,19 @@ bool fault_aims_at(struct net *n, struct net_fault *fault, const struct frame *f
 /* Returns true if the criteria need the event with which a frame was sent. */
 bool fault_asks(const struct net_aim *a);
 
-/* Counts messages for a fault that selects the n-th one.  @f leaves its sender with event @tx. */
+/* Counts messages for a fault that selects the n-th message of a queue pair; does nothing for other
+ * faults.  @f is leaving its sender, and @tx is the event that reports it.
+ */
 void fault_follow(struct net_aim *a, const struct frame *f, const struct ev *tx);
 
-/* Tells the faults of links that @f leaves its sender, and stores its event in @f for them. */
+/* Counts messages for the faults of links when @f leaves its sender, and stores a copy of the event
+ * with which it was sent in @f.
+ */
 void net_fault_tell_links(struct net *n, struct frame *f);
 
-/* Returns true if the effect of @fault is possible for @f. */
+/* Returns true if @fault can have its effect on @f.  FLT_TRUNCATE needs more than to_bytes bytes,
+ * FLT_MARK an IP header, and a fault with a field needs a frame that has the field.
+ */
 bool fault_can_change(const struct net_fault *fault, const struct frame *f);
 
 /* Replaces *@f by a copy that is changed as the fault says, recorded under @id.  If the arena is
@@ -61,36 +69,40 @@ struct frame *frame_copy(struct arena *a, const struct frame *f);
 /* The fate of a frame that no fault hits.  net_transmit() compares its address. */
 extern const struct net_fate net_untouched;
 
-/* Tries the faults on @f in order of creation, emits their events, and may replace *@f by a changed
- * copy.
+/* Applies the matching faults of senders to *@f, in the order of their creation.  Emits their
+ * events, and may replace *@f by a changed copy.  *@ret gets the effects.
  */
 void net_fault_apply(struct net *n, struct frame **f, struct net_fate *ret);
 
-/* The same with the faults of link @link; adds to @ret. */
+/* Applies the matching faults of link @link to *@f, as net_fault_apply().  Adds the effects to
+ * *@ret.
+ */
 void net_fault_apply_on_link(struct net *n, uint32_t link, struct frame **f, struct net_fate *ret);
 
-/* Transmits @f in the direction that leaves @link_end.  @fate is the effect of the faults at the
- * sender.
+/* Transmits @f in the direction that leaves @link_end: occupies it and schedules the arrival or the
+ * loss of the frame.  @fate is the effect of the sender's faults.  Takes the reference.
  */
 void net_transmit(struct net *n, uint32_t link_end, struct frame *f, const struct net_fate *fate);
 
 /* Forwards a frame that arrived at port @port of a switch.  Takes the reference. */
 void net_switch_forward(struct net *n, uint32_t index, uint32_t port, struct frame *f);
 
-/* Common part of sending for all frames that enter the network: they are counted and recorded, and
- * meet faults.  The cause becomes the frame's event.  Returns @room with the fate of *@f, or
- * &net_untouched if there are no faults.
+/* Common part of sending for all frames that enter the network: counts and records the frame,
+ * applies faults, and sets the cause to the frame's event; the caller restores it.  Returns @room
+ * with the fate of *@f, or &net_untouched if there are no faults.
  */
 const struct net_fate *net_depart(struct net *n, struct frame **f, struct net_fate *room);
 
-/* Returns true if the queue for the direction that leaves @link_end has room for a frame. */
+/* Returns true if another frame fits in the queue of the direction that leaves @link_end: it
+ * contains at most NET_QUEUE_BYTES_MAX.
+ */
 bool net_has_room(const struct net *n, uint32_t link_end);
 
-/* Delivers a frame to the external port @index.  Takes the reference. */
+/* Passes a frame out of the lab through external port @index.  Takes the reference. */
 void net_ext_out(struct net *n, uint32_t index, struct frame *f);
 
-/* Drops a frame at @host (EV_HOST_NONE: at no host), with an event.  The caller counts it under
- * @reason.
+/* Drops a frame at @host (EV_HOST_NONE: at no host), with an event, and counts it in n->counts. The
+ * caller counts it in the drops of the port or switch.  Takes the reference.
  */
 void net_drop(struct net *n, struct frame *f, uint32_t host, enum drop_reason reason);
 

@@ -46,18 +46,19 @@
 #define NET_EXTS_MAX         EV_PORTS_MAX
 #define NET_GAP_BYTES        24u /* preamble 8, FCS 4, inter-frame gap 12 */
 #define NET_FRAME_BYTES_MIN  60u /* without the FCS; shorter frames occupy the line as long */
-#define NET_QUEUE_BYTES_MAX  (4u << 20) /* of a switch's output, or an external port's input */
-#define NET_LOOPBACK_NS      100u       /* delay of a frame to the host's own MAC */
-#define NET_NO_LINK          UINT32_MAX
-#define NET_LOST_IN_BURST    UINT32_MAX  /* used instead of a fault's number */
-#define NET_TARGET_HOST      0x80000000u /* SIM_ARRIVE target: a host, not a link */
+#define NET_QUEUE_BYTES_MAX  (4u << 20) /* queue of a switch's output or an external port's input  \
+                                         */
+#define NET_LOOPBACK_NS   100u          /* delay of a frame to the host's own MAC */
+#define NET_NO_LINK       UINT32_MAX
+#define NET_LOST_IN_BURST UINT32_MAX  /* SIM_LOST target: lost in a burst, not by a fault */
+#define NET_TARGET_HOST   0x80000000u /* SIM_ARRIVE target: a host, not a link */
 
 enum net_node { NET_HOST, NET_SWITCH, NET_EXT };
 
 struct net_end {
     enum net_node node;
-    uint32_t index; /* of the host, switch or external port */
-    uint32_t port;  /* port of the switch; otherwise 0 */
+    uint32_t index; /* index of the host, switch or external port */
+    uint32_t port;  /* port of a switch; otherwise 0 */
 };
 
 /* The properties of one direction of a link. */
@@ -71,21 +72,19 @@ struct net_way {
     uint32_t burst_ppm, burst_frames, burst_loss_ppm;
 };
 
-/* One direction of a link, from end i to end 1 - i.  It has one generator for all its random
- * events.
- */
+/* The state of one direction of a link, from end i to end 1 - i. */
 struct net_direction {
-    uint64_t free_at_ns;
+    uint64_t free_at_ns; /* time at which the last frame has left the sender */
     struct net_way way;
-    struct prng rng;
+    struct prng rng;     /* for all random events of this direction */
     uint64_t arrives_ns; /* arrival of the last frame, with jitter */
-    bool in_burst;
+    bool in_burst;       /* a burst of losses is in progress */
 };
 
 struct net_link {
     struct net_end end[2];
     struct net_direction dir[2];
-    uint32_t n_faults, n_held; /* faults of this link; frames that are held on it */
+    uint32_t n_faults, n_held; /* faults of this link; frames that FLT_REORDER holds on it */
     bool at_risk;              /* frames may be lost or delayed: see net_link_judge() */
     bool down;                 /* no frame can enter; frames on the wire still arrive */
     uint64_t carried, lost;    /* frames, both directions */
@@ -115,10 +114,11 @@ struct net_ext {
     struct ev_str name;
     uint32_t link_end; /* NET_NO_LINK: not linked */
     uint64_t in_frames, in_bytes;
-    uint64_t drops[DROPS_MAX]; /* of incoming frames */
+    uint64_t drops[DROPS_MAX]; /* dropped incoming frames */
     uint64_t out_frames, out_bytes;
 };
 
+/* The indexed criteria of a fault: fields of a frame. */
 enum net_match_field {
     NET_MATCH_HOST, /* sender: host or external port */
     NET_MATCH_OPCODE,
@@ -159,29 +159,35 @@ struct net_aim {
 struct virtio_fault; /* a fault of a device: the network only gives it number and name */
 
 struct net_fault {
-    uint64_t handle; /* name in net->faults */
-    uint32_t number; /* 1, 2, ... in the order of creation, in which faults are tried */
+    uint64_t handle; /* handle in net->faults */
+    /* 1, 2, ... in the order of creation.  The faults of senders are tried in this order, and so
+     * are the faults of links, which come later.
+     */
+    uint32_t number;
     struct ev_str name;
     uint32_t kind; /* enum fault_kind */
     struct net_match match;
-    uint32_t nth;      /* the first matching frame to hit, from 1 */
-    uint32_t count;    /* hits that are left; UINT32_MAX: no limit */
-    uint64_t delay_ns; /* FLT_REORDER: how long a frame is held at most */
-    uint32_t corrupt_bit;
-    uint32_t hold_frames; /* FLT_REORDER: how many frames overtake a held one */
-    uint32_t to_bytes;    /* FLT_TRUNCATE */
+    uint32_t nth;   /* the first matching frame to hit, from 1 */
+    uint32_t count; /* hits that are left; UINT32_MAX: no limit */
+    /* FLT_DELAY: extra delay.  FLT_DUPLICATE: delay of the copy.  FLT_REORDER: the longest time
+     * that a frame is held.
+     */
+    uint64_t delay_ns;
+    uint32_t corrupt_bit; /* FLT_CORRUPT: number of the bit, as in struct rdl_fault_config */
+    uint32_t hold_frames; /* FLT_REORDER: number of frames that overtake a held one */
+    uint32_t to_bytes;    /* FLT_TRUNCATE: bytes that remain of the frame */
     uint32_t field;       /* enum wire_field_id: FLT_FORGE, or FLT_CORRUPT instead of a bit */
-    uint64_t value;       /* FLT_FORGE */
+    uint64_t value;       /* FLT_FORGE: new value of the field */
     struct net_aim aim;
     char about[NET_ABOUT_BYTES]; /* description by the user */
     /* Set for a fault of a device, which meets no frame; otherwise NULL. */
     struct virtio_fault *device;
-    uint32_t host, function;       /* location of that device */
+    uint32_t host, function;       /* location of that device; function: enum pci_function */
     struct net_match key;          /* index key: @match, or any if @aim has a message */
-    bool on_link;                  /* active in net->link_faults, in no group */
-    uint32_t seen, hits;           /* matching frames while active; hit frames */
-    struct net_fault_group *group; /* NULL: not in the index */
-    struct net_fault *next, *prev; /* neighbours in the group */
+    bool on_link;                  /* in the list net->link_faults; it is then in no group */
+    uint32_t seen, hits;           /* number of matching frames while active, and of hit frames */
+    struct net_fault_group *group; /* group in the index; NULL: not in the index */
+    struct net_fault *next, *prev; /* neighbours in the group; next: also in net->link_faults */
 };
 
 /* The active faults with the same match, oldest first.  A group is never empty. */
@@ -200,10 +206,10 @@ struct net_fault_index {
     uint32_t sets;                      /* bit mask of the sets in use */
 };
 
-/* Frames and copies, and how they ended. */
+/* Numbers of frames: sent and copied ones, and the same frames by the way in which they ended. */
 struct net_counts {
     uint64_t sent, copied;
-    uint64_t delivered, lost, dropped, in_flight;
+    uint64_t delivered, lost, dropped, in_flight; /* in_flight: not ended yet */
 };
 
 /* Callbacks to the lab: delivery to hosts and out of the lab, and the recorder of frames.  All of
@@ -223,10 +229,10 @@ struct net_ops {
 /* A frame that FLT_REORDER holds until others have overtaken it, or its time is over. */
 struct net_held {
     struct frame *frame;
-    uint32_t target;    /* target of SIM_ARRIVE */
-    uint32_t left;      /* frames that must still overtake it */
-    sim_ticket ticket;  /* of its arrival at latest_ns */
-    uint64_t latest_ns; /* it arrives then if too few frames have overtaken it */
+    uint32_t target;    /* target of SIM_ARRIVE: where the frame will arrive */
+    uint32_t left;      /* number of frames that must still overtake it */
+    sim_ticket ticket;  /* scheduled arrival at latest_ns */
+    uint64_t latest_ns; /* time of arrival if too few frames overtake it */
     struct net_held *next;
 };
 
@@ -246,24 +252,32 @@ struct net {
     struct slots faults; /* objects are struct net_fault */
     struct net_fault_index fault_index;
     struct net_fault *link_faults; /* active faults of links, oldest first */
-    uint32_t n_asking;     /* how many of these need the event with which a frame was sent */
-    struct net_held *held; /* in the order in which they were held */
+    uint32_t n_asking;             /* number of link_faults that need the event that sent a frame */
+    struct net_held *held;         /* in the order in which they were held */
     uint32_t faults_made;
     struct net_counts counts;
 };
 
+/* Initializes a network without links.  @world is the argument of the callbacks @ops.  @seed is the
+ * seed of all random events of links.
+ */
 void net_init(struct net *n, struct arena *a, struct sim *sim, const struct net_ops *ops,
               void *world, uint64_t seed);
 
-/* Returns the sum over all reasons. */
+/* Returns the sum of @drops over all reasons. */
 uint64_t net_drops_sum(const uint64_t drops[DROPS_MAX]);
 
-/* Adds a switch; *@ret is its index.  RDL_OK, RDL_ERR_LIMIT: there are NET_SWITCHES_MAX;
- * RDL_ERR_NOMEM.
+/* Adds a switch.  *@ret is its index.
+ *
+ * Return: RDL_OK
+ *	   RDL_ERR_LIMIT  there are NET_SWITCHES_MAX switches
+ *	   RDL_ERR_NOMEM  the arena is full
  */
 enum rdl_status net_switch_add(struct net *n, const char *name, uint32_t *ret);
 
-/* Adds an external port.  Returns its index, or UINT32_MAX if there are NET_EXTS_MAX. */
+/* Adds an external port without a link.  Returns its index, or UINT32_MAX if there are NET_EXTS_MAX
+ * ports.
+ */
 uint32_t net_ext_add(struct net *n, const char *name);
 
 /* The configuration of a new link.  net_link_add() chooses the port of a switch. */
@@ -273,46 +287,64 @@ struct net_link_config {
     uint32_t loss_ppm;
 };
 
-/* Updates at_risk after a change of the link's properties, faults or held frames. */
+/* Sets l->at_risk if the link has faults, held frames, loss, bursts or jitter; otherwise clears it.
+ * Call it after each change of them.
+ */
 void net_link_judge(struct net_link *l);
 
-/* Adds a link; *@ret is its index.  RDL_OK, RDL_ERR_LIMIT: there are NET_LINKS_MAX, or
- * NET_SWITCH_PORTS_MAX at a switch; RDL_ERR_NOMEM.
+/* Adds a link.  *@ret is its index.
+ *
+ * Return: RDL_OK
+ *	   RDL_ERR_LIMIT  there are NET_LINKS_MAX links, or NET_SWITCH_PORTS_MAX at a switch
+ *	   RDL_ERR_NOMEM  the arena is full
  */
 enum rdl_status net_link_add(struct net *n, const struct net_link_config *config, uint32_t *ret);
 
-/* Adds a copy of @fault and activates it.  Its number, counters and group in @fault are ignored.
- * *@ret is its name in n->faults.  RDL_OK, RDL_ERR_LIMIT: there are NET_FAULTS_MAX; RDL_ERR_NOMEM.
+/* Adds a copy of @fault and activates it.  Ignores its handle, number, key, on_link, seen, hits and
+ * group.  *@ret is the handle of the new fault.
+ *
+ * Return: RDL_OK
+ *	   RDL_ERR_LIMIT  there are NET_FAULTS_MAX faults
+ *	   RDL_ERR_NOMEM  the arena is full
  */
 enum rdl_status net_fault_add(struct net *n, const struct net_fault *fault, uint64_t *ret);
 
-/* Removes the fault called @name in n->faults, which must exist. */
+/* Deactivates and frees the fault with the handle @name, which must be valid. */
 void net_fault_remove(struct net *n, uint64_t name);
 
-/* Returns true if a frame can leave over @link_end: it is linked, and the link is up. */
+/* Returns true if a frame can leave over @link_end (link << 1 | own end): @link_end is not
+ * NET_NO_LINK, and the link is up.
+ */
 static inline bool net_is_up(const struct net *n, uint32_t link_end)
 {
     return link_end != NET_NO_LINK && !n->links[link_end >> 1].down;
 }
 
-/* Returns the time from which the direction that leaves a node over @link_end is free. */
+/* Returns the time from which the direction that leaves a node over @link_end can send the next
+ * frame.
+ */
 uint64_t net_port_free_at(const struct net *n, uint32_t link_end);
 
-/* Sends @f from a host now.  @link_end is link << 1 | own end, or NET_NO_LINK.  If no link is up,
- * drops @f with an event and returns false; the caller counts the drop.  Takes the reference.
+/* Sends @f from a host now.  @link_end is link << 1 | own end, or NET_NO_LINK.  If the port has no
+ * link or the link is down, drops @f with an event and returns false; the caller counts the drop.
+ * Takes the reference.
  */
 bool net_send(struct net *n, uint32_t link_end, struct frame *f);
 
-/* Loops @f back to @host itself.  Faults apply.  Takes the reference. */
+/* Sends @f from @host to itself: it arrives after NET_LOOPBACK_NS.  Faults of the sender apply.
+ * Takes the reference.
+ */
 void net_loop_back(struct net *n, uint32_t host, struct frame *f);
 
-/* Brings a frame into the lab through external port @ext now.  The caller has set f->note.host.
- * Takes the reference.
+/* Brings @f into the lab through external port @ext now.  The caller has set f->note.host.  The
+ * frame is dropped with an event, and counted in the port's drops, if the port has no link that is
+ * up or its queue is full.  Takes the reference.
  */
 void net_ext_in(struct net *n, uint32_t ext, struct frame *f);
 
-/* Loops a copy of @f, which is about to be sent to a multicast group, back to its sender.  Faults
- * do not apply: the copy is on no link.
+/* Sends a copy of @f back to its sender @host, after NET_LOOPBACK_NS.  @f is a frame that @host
+ * sends to a multicast group.  Faults do not apply to the copy.  The reference of @f stays with the
+ * caller.
  */
 void net_loop_copy(struct net *n, uint32_t host, const struct frame *f);
 
@@ -321,7 +353,9 @@ void net_loop_copy(struct net *n, uint32_t host, const struct frame *f);
  */
 void net_inject(struct net *n, uint32_t host, struct frame *f);
 
-/* Handlers of SIM_ARRIVE and SIM_LOST. */
+/* Handlers of SIM_ARRIVE and SIM_LOST: a frame arrives at the end of a link or at a host; a frame
+ * is lost.
+ */
 void net_arrive(struct net *n, struct sim_item item);
 void net_lost(struct net *n, struct sim_item item);
 
