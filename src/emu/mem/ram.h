@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Guest RAM: guest-physical bytes 0 .. size - 1 of one host.  A page is allocated at its first
- * write, and a table of pages with its first page, so that memory costs only what is used of it.
+ * write, and a table of pages with its first page.  RAM that is never written costs no memory.
  *
  * A device reaches guest memory only through ram_read() and ram_write() (checked DMA).  If part of
  * the range is outside RAM, they return false and copy nothing.
@@ -28,7 +28,7 @@
 #define RAM_TABLE_PAGES (1u << RAM_TABLE_BITS)
 
 struct ram_table {
-    uint8_t *pages[RAM_TABLE_PAGES]; /* NULL: never written, reads as zero */
+    uint8_t *pages[RAM_TABLE_PAGES]; /* NULL: the page was never written and reads as zero */
 };
 
 /* A direct-mapped cache of page addresses: page number n can only be in entry n modulo RAM_RECENT.
@@ -36,9 +36,11 @@ struct ram_table {
 #define RAM_RECENT 64u
 
 struct ram_recent {
-    /* Address of the page; an address that belongs into another entry marks this one empty. */
+    /* Guest-physical address of the page.  An empty entry contains an address that belongs into
+     * another entry.
+     */
     uint64_t gpa;
-    uint8_t *page;
+    uint8_t *page; /* its bytes */
 };
 
 /* A region of foreign RAM, in whole pages. */
@@ -50,7 +52,7 @@ struct ram_region {
 
 #define RAM_REGIONS_MAX 16u
 
-/* Regions, which do not overlap. */
+/* The regions of foreign RAM.  They do not overlap. */
 struct ram_regions {
     uint32_t n;
     struct ram_region v[RAM_REGIONS_MAX];
@@ -62,7 +64,8 @@ struct ram {
     const struct ram_table **tables; /* all empty tables are one shared constant */
     struct ram_regions *foreign;     /* foreign RAM, which has no tables; otherwise NULL */
     struct ram_recent *recent;       /* RAM_RECENT entries */
-    /* Counts forgotten pages and changes of foreign RAM, so that cached addresses can be checked.
+    /* Number of calls of ram_forget() and ram_map().  A page address that somebody has cached is
+     * valid while the number is unchanged.
      */
     uint64_t forgotten;
 };
@@ -75,22 +78,24 @@ bool ram_init(struct ram *r, struct arena *a, uint64_t bytes);
 /* Initializes foreign RAM without regions.  Returns false when the arena is full. */
 bool ram_init_foreign(struct ram *r, struct arena *a);
 
-/* Replaces foreign RAM by these regions, at most RAM_REGIONS_MAX, none ending beyond 2^63.  Only
- * whole pages of a region are used.  The previous regions are not accessed after this returns.
- * Increments @forgotten.
+/* Replaces the regions of foreign RAM by the @n regions @regions, at most RAM_REGIONS_MAX.  No
+ * region may end beyond 2^63.  Only whole pages of a region are used.  The previous regions are not
+ * accessed after the call.  Increments r->forgotten.
  */
 void ram_map(struct ram *r, const struct ram_region *regions, uint32_t n);
 
 /* Returns page number @page of foreign RAM.  Returns NULL if the page is in no region, or if @write
- * and its region is read-only.
+ * is true and its region is read-only.
  */
 uint8_t *ram_foreign_page(const struct ram *r, uint64_t page, bool write);
 
-/* Returns true if regions cover all of [@gpa, @gpa + @n).  @n > 0, without overflow. */
+/* Returns true if the regions cover all of [@gpa, @gpa + @n).  @n must not be 0, and @gpa + @n must
+ * not overflow.
+ */
 bool ram_foreign_holds(const struct ram *r, uint64_t gpa, uint64_t n);
 
-/* Returns page number @page for reading and writing.  Returns NULL if it was never written, or of
- * foreign RAM if it is not writable.
+/* Returns page number @page for reading and writing.  The page must be below r->bytes.  Returns
+ * NULL if the page was never written, or if it is not in a writable region of foreign RAM.
  */
 static inline uint8_t *ram_page(const struct ram *r, uint64_t page)
 {
@@ -99,19 +104,18 @@ static inline uint8_t *ram_page(const struct ram *r, uint64_t page)
     return r->tables[page >> RAM_TABLE_BITS]->pages[page & (RAM_TABLE_PAGES - 1)];
 }
 
-/* Frees page number @page, which then reads as zero.  Increments @forgotten, for callers that cache
- * page addresses.
- */
+/* Frees page number @page, which then reads as zero.  Increments r->forgotten. */
 void ram_forget(struct ram *r, uint64_t page);
 
+/* Returns true if all of the @n bytes at @gpa are RAM. */
 static inline bool ram_holds(const struct ram *r, uint64_t gpa, uint64_t n)
 {
     return n <= r->bytes && gpa <= r->bytes - n &&
            (!r->foreign || n == 0 || ram_foreign_holds(r, gpa, n));
 }
 
-/* Orders earlier accesses before later ones, as the guest of foreign RAM sees them.  Does nothing
- * for other RAM, which no other thread accesses.
+/* Makes the virtual machine that shares foreign RAM observe all earlier accesses before all later
+ * ones.  Does nothing for other RAM, which no other thread accesses.
  */
 static inline void ram_fence(const struct ram *r)
 {
@@ -119,7 +123,7 @@ static inline void ram_fence(const struct ram *r)
         atomic_thread_fence(memory_order_seq_cst);
 }
 
-/* Returns how many of the @n bytes from @addr on are in the page of @addr. */
+/* Returns the number of bytes, at most @n, from @addr to the end of its page. */
 static inline size_t ram_run(uint64_t addr, size_t n)
 {
     const size_t left = RAM_PAGE_BYTES - (size_t)(addr % RAM_PAGE_BYTES);
@@ -141,7 +145,7 @@ RDL_INLINE bool ram_in_page(const struct ram_recent *e, uint64_t gpa, size_t n)
     return n <= RAM_PAGE_BYTES && gpa - e->gpa <= RAM_PAGE_BYTES - n;
 }
 
-/* The general forms of ram_read() and ram_write(), for ranges that are not in a cached page. */
+/* ram_read() and ram_write() for ranges that are not in a cached page. */
 bool ram_read_pages(const struct ram *r, uint64_t gpa, void *out, size_t n);
 bool ram_write_pages(struct ram *r, uint64_t gpa, const void *in, size_t n);
 
@@ -175,8 +179,9 @@ RDL_INLINE bool ram_write(struct ram *r, uint64_t gpa, const void *in, size_t n)
 bool ram_zero(struct ram *r, uint64_t gpa, uint64_t n);
 
 /* Returns a pointer to the @n bytes at @gpa, valid until the next write.  They must be RAM and in
- * one page.  For payload, which touches each page once: the lookup does not enter the page into the
- * cache, so that pages of rings stay there.  Foreign RAM that no longer exists reads as zero.
+ * one page.  Foreign RAM that no longer exists reads as zero.  Unlike ram_read() the function does
+ * not enter the page into the cache: payload touches each page once, and would displace the pages
+ * of rings.
  */
 const uint8_t *ram_look(const struct ram *r, uint64_t gpa, size_t n);
 

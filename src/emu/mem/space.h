@@ -2,8 +2,8 @@
 /* A guest's view of its RAM: a page allocator and one virtual address space.
  *
  * The guest maps consecutive virtual pages to scattered guest-physical pages (a seeded
- * permutation).  Code that wrongly assumes contiguous memory therefore fails.  Rings and page lists
- * need physically contiguous memory: space_alloc_dma().
+ * permutation).  Code that wrongly assumes contiguous memory therefore fails.  space_alloc_dma()
+ * allocates the physically contiguous memory that rings and page lists need.
  *
  *   guest-physical  0 ... DMA area (an eighth of RAM) | scattered pages ... size
  *   guest-virtual   SPACE_FIRST_ADDR ...: allocations with an unmapped page between them
@@ -21,16 +21,16 @@
 
 /* A range of unmapped virtual pages between allocations. */
 struct space_hole {
-    uint32_t first, n;
+    uint32_t first, n; /* first page, as an index in the table; number of pages */
 };
 
 struct space {
     struct ram *ram;
-    uint64_t dma_next, dma_end; /* guest-physical; address 0 is never handed out */
+    uint64_t dma_next, dma_end; /* free part of the DMA area; address 0 is never allocated */
     uint64_t key;               /* seed of the permutation */
-    uint32_t n_scattered;       /* number of pages behind the DMA area */
-    uint32_t n_taken;           /* how many of them were ever allocated */
-    uint32_t *free_pages;       /* those that were freed: a stack of page numbers */
+    uint32_t n_scattered;       /* number of pages after the DMA area */
+    uint32_t n_taken;           /* number of these pages that were ever allocated */
+    uint32_t *free_pages;       /* stack of the page numbers of freed pages */
     uint32_t n_free, free_cap;
     uint32_t *table; /* virtual page number from SPACE_FIRST_ADDR -> page number + 1; 0: unmapped */
     uint32_t n_table, table_cap;
@@ -39,12 +39,14 @@ struct space {
     uint32_t n_allocs; /* live allocations */
 };
 
-/* Initializes @s.  @rng seeds the permutation.  Returns false if RAM is too small. */
+/* Initializes @s without allocations.  Draws the seed of the permutation from @rng.  Returns false
+ * if the RAM has no more pages than the DMA area.
+ */
 bool space_init(struct space *s, struct ram *ram, struct prng *rng);
 
 /* Allocates physically contiguous, zeroed memory aligned to @align (a power of two).  Returns its
- * guest-physical address, or 0 when the area is full.  There is no free: a driver that frees memory
- * keeps its own pool.
+ * guest-physical address, or 0 if the area is full.  This memory cannot be freed: a driver that
+ * reuses memory keeps its own pool.
  */
 uint64_t space_alloc_dma(struct space *s, uint64_t bytes, uint64_t align);
 
@@ -58,16 +60,19 @@ uint64_t space_alloc(struct space *s, uint64_t bytes);
  */
 uint64_t space_alloc_at(const struct space *s, uint64_t addr, uint64_t *ret_bytes);
 
-/* Frees the allocation that contains @addr.  It must exist. */
+/* Frees the allocation that contains @addr, which must exist. */
 void space_free(struct space *s, uint64_t addr);
 
-/* Translates guest-virtual @addr to guest-physical.  Returns false if @addr is unmapped. */
+/* Translates guest-virtual @addr to the guest-physical address *@ret_gpa.  Returns false if @addr
+ * is not mapped.
+ */
 bool space_translate(const struct space *s, uint64_t addr, uint64_t *ret_gpa);
 
 /* Returns true if every page of [@addr, @addr + @n) is mapped. */
 bool space_is_mapped(const struct space *s, uint64_t addr, uint64_t n);
 
-/* Copy at guest-virtual addresses.  Return false and copy nothing if part of the range is unmapped.
+/* Copy @n bytes from or to guest-virtual @addr.  Return false and copy nothing if part of the range
+ * is not mapped.
  */
 bool space_read(const struct space *s, uint64_t addr, void *out, size_t n);
 bool space_write(struct space *s, uint64_t addr, const void *in, size_t n);
