@@ -2,17 +2,17 @@
 /* Raw access to a device for tests: control requests as bytes, without the checks of the verbs, and
  * limits that change while the device runs.
  *
- * Raw requests share the control queue with those of the verbs.  As many can be under way as fit in
- * the ring.  An object that a raw request creates has a number and no handle, because the guest's
- * verbs do not know it.
+ * Raw requests use the same control queue as the requests of the verbs.  Several can be under way,
+ * as many as fit in the ring.  An object that a raw request creates has a number and no handle,
+ * because the guest's verbs do not know it.
  */
 #ifndef RDMALAB_CONTROL_H
 #define RDMALAB_CONTROL_H
 
 #include "rdmalab/lab.h"
 
-#define RDL_CONTROL_BYTES_MAX 256u /* of a request, of a response, and of each of their buffers */
-#define RDL_CONTROL_CUTS_MAX  16u
+#define RDL_CONTROL_BYTES_MAX 256u /* bytes of a request, of a response, and of each buffer */
+#define RDL_CONTROL_CUTS_MAX  16u  /* elements of rdl_control.cuts and room_cuts */
 
 /* A raw control request: the command byte, @bytes of data, and @room bytes for the response.
  * Request and response each lie in consecutive buffers, whose lengths are @cuts and @room_cuts.
@@ -38,7 +38,7 @@ struct rdl_refusal {
 
 struct rdl_control_answer {
     uint8_t command;
-    uint32_t written; /* bytes of the response that the device wrote */
+    uint32_t written; /* number of bytes that the device wrote to @response */
     uint8_t response[RDL_CONTROL_BYTES_MAX];
 };
 
@@ -53,11 +53,11 @@ RDL_MUST_CHECK enum rdl_status rdl_control_send(struct rdl_lab *lab, rdl_host ho
                                                 const struct rdl_control *request, bool kick,
                                                 uint32_t *ret_id);
 
-/* Returns the answer to request @id.
+/* Sets *@ret to the response of the device to request @id.
  *
  * Return: RDL_OK, RDL_ERR_STALE
- *	   RDL_ERR_BUSY       the request is under way
- *	   RDL_ERR_NOT_FOUND  no such request, or later requests have displaced its answer
+ *	   RDL_ERR_BUSY       the device has not answered the request
+ *	   RDL_ERR_NOT_FOUND  no such request, or later requests have displaced its response
  */
 RDL_MUST_CHECK enum rdl_status rdl_control_answer(const struct rdl_lab *lab, rdl_host host,
                                                   uint32_t id, struct rdl_control_answer *ret);
@@ -88,7 +88,10 @@ RDL_MUST_CHECK enum rdl_status rdl_host_limit(struct rdl_lab *lab, rdl_host host
 RDL_MUST_CHECK enum rdl_status rdl_resize_qp(struct rdl_lab *lab, rdl_qp qp, uint32_t max_send_wr,
                                              uint32_t max_recv_wr);
 
-/* Returns the most recent refusal of the device of @host.  RDL_OK, RDL_ERR_STALE */
+/* Sets *@ret to the most recent refusal of the device of @host.
+ *
+ * Return: RDL_OK, RDL_ERR_STALE
+ */
 RDL_MUST_CHECK enum rdl_status rdl_last_refusal(const struct rdl_lab *lab, rdl_host host,
                                                 struct rdl_refusal *ret);
 

@@ -17,14 +17,16 @@
 struct rdl_async_event {
     uint32_t type;   /* enum async_event */
     uint32_t object; /* enum object_kind of the affected object; 0: the port or the device */
-    uint64_t raw;    /* handle of the object: rdl_qp.raw, rdl_cq.raw */
+    uint64_t raw;    /* handle of that object: rdl_qp.raw, rdl_cq.raw, rdl_srq.raw */
     uint32_t number; /* number of the queue pair, completion queue, SRQ or port */
 };
 
 /* Takes the oldest asynchronous event of @host.  *@ret_n is 1, or 0 if no event is pending.
  * Destroying an object discards its pending events.
  *
- * Return: RDL_OK, RDL_ERR_STALE, RDL_ERR_STATE: the host has not booted
+ * Return: RDL_OK
+ *	   RDL_ERR_STATE  the host has not booted
+ *	   RDL_ERR_STALE
  */
 RDL_MUST_CHECK enum rdl_status rdl_get_async_event(struct rdl_lab *lab, rdl_host host,
                                                    struct rdl_async_event *ret, size_t *ret_n);
@@ -32,7 +34,9 @@ RDL_MUST_CHECK enum rdl_status rdl_get_async_event(struct rdl_lab *lab, rdl_host
 /* Acknowledges one event about the object that @event names.  Events of the port or the device need
  * no acknowledgement; for them the call does nothing.
  *
- * Return: RDL_OK, RDL_ERR_STALE, RDL_ERR_STATE: no event of the object is unacknowledged
+ * Return: RDL_OK
+ *	   RDL_ERR_STATE  no event of the object is unacknowledged
+ *	   RDL_ERR_STALE
  */
 RDL_MUST_CHECK enum rdl_status rdl_ack_async_event(struct rdl_lab *lab,
                                                    const struct rdl_async_event *event);
@@ -43,10 +47,12 @@ RDL_MUST_CHECK enum rdl_status rdl_ack_async_event(struct rdl_lab *lab,
 RDL_MUST_CHECK enum rdl_status rdl_create_comp_channel(struct rdl_lab *lab, rdl_host host,
                                                        const char *name, rdl_channel *ret);
 
-/* Destroys a completion channel.  RDL_ERR_BUSY: a completion queue still uses it. */
+/* Destroys a completion channel.  Returns RDL_ERR_BUSY if a completion queue still uses it. */
 RDL_MUST_CHECK enum rdl_status rdl_destroy_comp_channel(struct rdl_lab *lab, rdl_channel channel);
 
-/* As rdl_create_cq(), but the completion events of the new queue go to @channel. */
+/* Creates a completion queue as rdl_create_cq() does, on the host of @channel.  Its completion
+ * events are delivered to @channel.
+ */
 RDL_MUST_CHECK enum rdl_status rdl_create_cq_on(struct rdl_lab *lab, rdl_channel channel,
                                                 uint32_t cqe, const char *name, rdl_cq *ret);
 
@@ -56,19 +62,23 @@ RDL_MUST_CHECK enum rdl_status rdl_create_cq_on(struct rdl_lab *lab, rdl_channel
 RDL_MUST_CHECK enum rdl_status rdl_get_cq_event(struct rdl_lab *lab, rdl_channel channel,
                                                 rdl_cq *ret, size_t *ret_n);
 
-/* Acknowledges @n completion events of @cq.  RDL_ERR_STATE: fewer than @n are unacknowledged. */
+/* Acknowledges @n completion events of @cq.  Returns RDL_ERR_STATE if fewer than @n are
+ * unacknowledged.
+ */
 RDL_MUST_CHECK enum rdl_status rdl_ack_cq_events(struct rdl_lab *lab, rdl_cq cq, uint32_t n);
 
-/* The reasons why an object cannot be destroyed yet. */
+/* The reasons why an object cannot be destroyed yet.  Without a reason all fields are 0. */
 struct rdl_users {
-    uint32_t n;            /* objects that use this one */
+    uint32_t n;            /* number of objects that use this one */
     uint32_t kind;         /* enum object_kind of one of these users */
     uint64_t raw;          /* handle of the same user */
-    uint32_t async_events; /* events taken and not acknowledged */
-    /* Completion events taken and not acknowledged (completion queues) */
+    uint32_t async_events; /* number of asynchronous events taken and not acknowledged */
+    /* A completion queue: number of completion events taken and not acknowledged. */
     uint32_t completion_events;
-    uint32_t groups; /* multicast groups that a queue pair is attached to */
+    uint32_t groups; /* a queue pair: number of multicast groups to which it is attached */
 };
+
+/* Sets *@ret to the users of the object with handle @raw and kind @kind (enum object_kind). */
 RDL_MUST_CHECK enum rdl_status rdl_users_of(const struct rdl_lab *lab, uint32_t kind, uint64_t raw,
                                             struct rdl_users *ret);
 

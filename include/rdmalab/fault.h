@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Fault injection: faults of links, selected by properties of frames; faults of devices; injected
- * frames.
- */
+/* Fault injection: faults that act on selected frames, faults of devices, and injected frames. */
 #ifndef RDMALAB_FAULT_H
 #define RDMALAB_FAULT_H
 
@@ -13,14 +11,14 @@ struct ev;
 
 #define RDL_ANY UINT32_MAX
 
-#define RDL_FAULTS_MAX        65536u /* at a time */
+#define RDL_FAULTS_MAX        65536u /* faults that can exist at the same time */
 #define RDL_FAULT_ABOUT_BYTES 96u
 
 /* A fault of frames.  It matches frames when they leave a host or enter through an external port.
  * A frame matches if all criteria hold; RDL_ANY always holds.
  */
 struct rdl_fault_config {
-    const char *name; /* copied; as a host's name; NULL or "": f1, f2, ... */
+    const char *name; /* copied; syntax as for a host's name; NULL or "": f1, f2, ... */
     uint32_t kind;   /* enum fault_kind, except FLT_NONE, FLT_CHANCE, FLT_BURST and device faults */
     rdl_host from;   /* sender; raw 0: any */
     uint32_t opcode; /* enum opcode, enum frame_kind (ARP_REQUEST), or RDL_ANY */
@@ -28,7 +26,7 @@ struct rdl_fault_config {
     uint32_t psn;      /* or RDL_ANY */
     uint32_t dest_qpn; /* or RDL_ANY */
     uint32_t nth;      /* the first matching frame to hit, counted from 1 */
-    uint32_t count;    /* how many matching frames to hit from there on; RDL_ANY: all */
+    uint32_t count;    /* number of matching frames to hit, from the @nth on; RDL_ANY: all */
     /* FLT_DELAY: extra delay.  FLT_DUPLICATE: delay of the copy.  FLT_REORDER: the longest time
      * that the frame is held.
      */
@@ -40,16 +38,17 @@ struct rdl_fault_config {
     rdl_host to;           /* the destination MAC is this host's */
     rdl_qp qp;             /* requests that this QP sends, and their responses */
     uint32_t packet_class; /* enum packet_class */
-    uint32_t transmission; /* requests that are transmitted for the n-th time */
-    uint32_t message;      /* frames of the n-th message that @qp starts from now on; needs @qp */
-    rdl_link link;         /* match where frames enter this link, not where they leave a host */
+    uint32_t transmission; /* n: requests that are transmitted for the n-th time */
+    /* n: frames of the n-th message that @qp starts after the fault was added; needs @qp. */
+    uint32_t message;
+    rdl_link link; /* match frames when they enter this link, not when they leave a host */
     /* Condition on the event (kind tx) with which the frame was sent.  The function may depend only
      * on the event, on the lab and on constants.  It must have no side effects.  It must stay
      * callable as long as the lab: a restored checkpoint can bring the fault back.
      */
     bool (*where)(void *ctx, const struct ev *sent);
-    void *where_ctx;
-    uint32_t hold_frames; /* FLT_REORDER: the number of frames that overtake it */
+    void *where_ctx;      /* argument @ctx of @where */
+    uint32_t hold_frames; /* FLT_REORDER: number of frames that overtake a held frame */
     uint32_t to_bytes;    /* FLT_TRUNCATE: bytes that remain; shorter frames do not match */
     /* enum wire_field_id: the field for FLT_FORGE, or for FLT_CORRUPT instead of @corrupt_bit.
      * Frames without the field do not match.
@@ -81,7 +80,8 @@ struct rdl_fault_config {
  */
 RDL_MUST_CHECK enum rdl_status rdl_fault_add(struct rdl_lab *lab,
                                              const struct rdl_fault_config *config, rdl_fault *ret);
-/* Removes a fault of either kind.  If it has stopped a queue of a device, the queue continues. */
+
+/* Removes a fault of frames or of a device.  A queue that it has stopped continues. */
 RDL_MUST_CHECK enum rdl_status rdl_fault_remove(struct rdl_lab *lab, rdl_fault fault);
 
 /* A fault of a device.  It acts on occasions, which depend on its kind:
@@ -99,8 +99,8 @@ struct rdl_device_fault_config {
     bool net;            /* virtio-net function; otherwise virtio-rdma */
     uint32_t queue;      /* number of a virtqueue, or RDL_ANY */
     uint32_t nth;        /* the first occasion to hit, counted from 1 */
-    uint32_t count;      /* how many occasions to hit from there on; RDL_ANY: all */
-    uint32_t chance_ppm; /* chance to hit each of those, from the seed; 0: always */
+    uint32_t count;      /* number of occasions to hit, from the @nth on; RDL_ANY: all */
+    uint32_t chance_ppm; /* chance to hit each of these occasions, drawn from the seed; 0: always */
     /* FLT_LATE_DATA: delay of the data.  FLT_STUCK_QUEUE: duration, 0: until the fault is removed.
      */
     uint64_t time_ns;
@@ -109,7 +109,7 @@ struct rdl_device_fault_config {
      */
     bool (*where)(void *ctx, const struct ev *hit);
     void *where_ctx;
-    const char *about;
+    const char *about; /* as in struct rdl_fault_config */
 };
 
 /* Adds a fault of a device.  FLT_LATE_DATA needs a queue whose buffers the device writes.

@@ -12,12 +12,12 @@
 
 enum rdl_type {
     RDL_NODE,   /* has children */
-    RDL_NUMBER, /* printed in decimal */
-    RDL_HEX,
-    RDL_FLAG,
-    RDL_TIME, /* nanoseconds */
-    RDL_SIZE, /* bytes */
-    RDL_WORD, /* enumerator name; @number is its value */
+    RDL_NUMBER, /* a number, printed in decimal */
+    RDL_HEX,    /* a number, printed in hexadecimal */
+    RDL_FLAG,   /* 0 or 1 */
+    RDL_TIME,   /* nanoseconds */
+    RDL_SIZE,   /* bytes */
+    RDL_WORD,   /* enumerator name; @number is its value */
     RDL_TEXT
 };
 
@@ -25,9 +25,9 @@ enum rdl_type {
 
 struct rdl_value {
     enum rdl_type type;
-    uint32_t row; /* row of the tree's schema: enum leaf_id, or of RDL_NODE enum node_kind */
-    uint64_t number;
-    /* Text of RDL_WORD and RDL_TEXT; of RDL_NODE the kind of object ("qp") */
+    uint32_t row;    /* row of the tree's schema: enum leaf_id, or of RDL_NODE enum node_kind */
+    uint64_t number; /* the value; meaningless for RDL_NODE and RDL_TEXT */
+    /* RDL_WORD and RDL_TEXT: the text; RDL_NODE: the kind of object ("qp") */
     char text[RDL_VALUE_BYTES];
 };
 
@@ -36,7 +36,8 @@ struct rdl_value {
 /* Reads the value at @path.
  *
  * Return: RDL_OK
- *	   RDL_ERR_NOT_FOUND  no such path; its first wrong word is at offset *@reterr_at
+ *	   RDL_ERR_NOT_FOUND  no such path; the first word of @path that does not exist is at
+ *	                      offset *@reterr_at
  */
 RDL_MUST_CHECK enum rdl_status rdl_inspect(const struct rdl_lab *lab, const char *path,
                                            struct rdl_value *ret, size_t *reterr_at);
@@ -57,8 +58,8 @@ RDL_MUST_CHECK enum rdl_status rdl_inspect_below(const struct rdl_lab *lab, cons
                                                  rdl_inspect_each *each, void *ctx,
                                                  size_t *reterr_at);
 
-/* Returns the handle of the object at @path ("h1.qp").  The object must be of @kind (enum
- * object_kind).
+/* Sets *@ret_raw to the handle of the object at @path ("h1.qp").  The object must be of @kind (enum
+ * object_kind).  rdl_find_host() finds a host by its name.
  *
  * Return: RDL_OK
  *	   RDL_ERR_NOT_FOUND  no object has this path
@@ -82,8 +83,9 @@ void rdl_path_of(const struct rdl_lab *lab, uint32_t kind, uint64_t raw, char *r
 RDL_MUST_CHECK enum rdl_status rdl_ram_read(const struct rdl_lab *lab, rdl_host host, uint64_t addr,
                                             void *out, size_t bytes);
 
-/* Writes guest RAM, all or nothing: to set up rings of one's own, or to corrupt those of the
- * driver.  From then on the lab ignores broken invariants of @host.  Errors as rdl_ram_read().
+/* Writes guest RAM.  Tests use it to set up their own rings, or to corrupt those of the driver.  If
+ * part of the range is not RAM, nothing is written.  After the call the lab ignores broken
+ * invariants of @host.  Errors as rdl_ram_read().
  */
 RDL_MUST_CHECK enum rdl_status rdl_ram_write(struct rdl_lab *lab, rdl_host host, uint64_t addr,
                                              const void *in, size_t bytes);
@@ -105,8 +107,9 @@ RDL_MUST_CHECK enum rdl_status rdl_reg_read(struct rdl_lab *lab, rdl_host host, 
 RDL_MUST_CHECK enum rdl_status rdl_reg_write(struct rdl_lab *lab, rdl_host host, uint32_t function,
                                              uint32_t offset, uint32_t width, uint64_t value);
 
-/* Calls @each with one sentence for each thing that waits, for a lab that stands still or never
- * ends: "h1.qp: SEND wr_id=1 waits for an ACK of psn=100 from h2.qp; ACK timer due t=85.6us"
+/* Calls @each with one sentence for each object that waits for an event: "h1.qp: SEND wr_id=1 waits
+ * for an ACK of psn=100 from h2.qp; ACK timer due t=85.6us".  The sentences explain why a lab makes
+ * no progress.
  */
 void rdl_waits(const struct rdl_lab *lab, void (*each)(void *ctx, const char *sentence), void *ctx);
 
@@ -118,8 +121,8 @@ struct rdl_due {
 };
 
 struct rdl_due_counts {
-    uint64_t all;    /* scheduled ticks */
-    uint64_t frames; /* those that are frames on the wire */
+    uint64_t all;    /* number of scheduled ticks */
+    uint64_t frames; /* number of those that are arrivals or losses of frames on the wire */
 };
 
 /* Calls @each for the next scheduled ticks, soonest first, at most @max and RDL_DUE_MAX times.

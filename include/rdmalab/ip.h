@@ -9,11 +9,11 @@ typedef struct {
     uint32_t raw;
 } rdl_ping_id;
 
-#define RDL_PINGS_MAX 64u /* of one host: under way, or kept for their results */
+#define RDL_PINGS_MAX 64u /* pings of one host that are under way or whose results are kept */
 
 struct rdl_ping_config {
     uint8_t address[16]; /* unicast; IPv4 as ::ffff:a.b.c.d */
-    uint32_t bytes;      /* payload */
+    uint32_t bytes;      /* length of the payload */
     uint64_t timeout_ns; /* time to wait for the reply; 0: one second */
 };
 
@@ -36,7 +36,7 @@ struct rdl_ping_result {
     uint64_t rtt_ns; /* from request to reply, including address resolution */
 };
 
-/* Returns the state of @ping.
+/* Returns the state of @ping, and its result in *@ret.
  *
  * Return: RDL_OK            a reply has come
  *	   RDL_ERR_BUSY      under way
@@ -48,8 +48,11 @@ struct rdl_ping_result {
 RDL_MUST_CHECK enum rdl_status rdl_ping_result(const struct rdl_lab *lab, rdl_ping_id ping,
                                                struct rdl_ping_result *ret);
 
-/* Advances the lab until @ping is no longer under way.  RDL_OK: rdl_ping_result() has the result.
- * RDL_ERR_IDLE, RDL_ERR_TIMEOUT (a limit), RDL_ERR_INVARIANT as rdl_step(); RDL_ERR_STALE.
+/* Advances the lab until @ping is no longer under way.
+ *
+ * Return: RDL_OK         rdl_ping_result() has the result, which may be that the ping was lost
+ *	   RDL_ERR_STALE
+ *	   RDL_ERR_IDLE, RDL_ERR_TIMEOUT (a limit), RDL_ERR_INVARIANT and others as rdl_step()
  */
 RDL_MUST_CHECK enum rdl_status rdl_ping_wait(struct rdl_lab *lab, rdl_ping_id ping,
                                              struct rdl_limits limits);

@@ -36,8 +36,8 @@ typedef struct {
     uint32_t raw;
 } rdl_port;
 
-/* Handles of guest objects: host number from 1 (16 bits) | generation from 1 (24) | slot (24).  0
- * is no handle.
+/* Handles of guest objects: host number from 1 (16 bits) | generation from 1 (24 bits) | slot (24
+ * bits).  0 means no object.
  */
 typedef struct {
     uint64_t raw;
@@ -64,7 +64,7 @@ typedef struct {
     uint64_t raw;
 } rdl_srq;
 
-/* Faults belong to the lab: the handle has generation and slot, and no host. */
+/* Handle of a fault: generation and slot.  It contains no host because faults belong to the lab. */
 typedef struct {
     uint64_t raw;
 } rdl_fault;
@@ -89,14 +89,17 @@ struct rdl_lab_config {
 /* Creates a lab.  It reserves config->arena_bytes_max of address space.  With 0 it reserves 64 GiB,
  * or less in halving steps down to 1 GiB where a resource limit requires it.
  *
- * Return: RDL_OK, RDL_ERR_NOMEM.  Free with rdl_lab_free(), which accepts NULL.
+ * Return: RDL_OK, RDL_ERR_NOMEM
+ *
+ * rdl_lab_free() frees the lab with everything in it.  It accepts NULL.
  */
 RDL_MUST_CHECK enum rdl_status rdl_lab_new(const struct rdl_lab_config *config,
                                            struct rdl_lab **ret);
 void rdl_lab_free(struct rdl_lab *lab);
 
-/* A host: RAM, virtio-rdma and virtio-net on one Ethernet port, their drivers, an IP stack.  Zero
- * selects the default.  Host number k (from 1) has MAC 02:00:00:00:00:k, 10.0.0.k and fe80::EUI-64.
+/* A host: RAM, virtio-rdma and virtio-net on one Ethernet port, their drivers, an IP stack.  A
+ * field that is 0 selects the default.  By default host number k (from 1) has the MAC
+ * 02:00:00:00:00:k and the addresses 10.0.0.k and fe80::EUI-64.
  */
 struct rdl_host_config {
     const char *name;    /* copied; unique; a letter, then letters, digits, - and _ */
@@ -107,7 +110,8 @@ struct rdl_host_config {
     uint32_t max_cq;     /* completion queues, 1..16384, default 16 */
     uint32_t max_qp;     /* queue pairs, 2..16384 (QPN 1 is not handed out), default 17 */
     uint32_t device_mtu; /* largest path MTU of the device, 256..4096; default 4096 */
-    uint32_t mtu; /* longest IP packet, 1280..9000; default: fits device_mtu, at least 1500 */
+    /* Bytes of the longest IP packet, 1280..9000; default: enough for device_mtu, at least 1500 */
+    uint32_t mtu;
     uint64_t features_off; /* device feature bits (1 << number) that are not offered */
     uint32_t profile;      /* enum profile: the implementation to imitate where they differ */
     bool arp;              /* resolve the MACs of the lab's hosts too; by default hosts know them */
@@ -129,8 +133,8 @@ struct rdl_host_config {
  * Return: RDL_OK
  *	   RDL_ERR_INVAL   a value is out of range
  *	   RDL_ERR_EXISTS  the name is in use
- *	   RDL_ERR_ADDRESS another host has one of its GIDs
- *	   RDL_ERR_LIMIT   there are RDL_HOSTS_MAX
+ *	   RDL_ERR_ADDRESS another host has one of the GIDs
+ *	   RDL_ERR_LIMIT   there are RDL_HOSTS_MAX hosts
  *	   RDL_ERR_NOMEM   the arena is full, or ram_bytes too small for the device's queues
  */
 RDL_MUST_CHECK enum rdl_status rdl_host_add(struct rdl_lab *lab,
@@ -144,12 +148,14 @@ struct rdl_link_config {
     const char *a, *b;   /* names of two hosts, switches or external ports */
     uint64_t latency_ns; /* one way */
     uint64_t rate_bps;   /* bit/s; 0: 100 Gbit/s */
-    uint32_t loss_ppm;   /* chance of loss of a frame, in either direction */
+    uint32_t loss_ppm;   /* chance that a frame is lost, in each direction */
 };
 
-/* Adds a link, named @a-@b.  Return: RDL_OK
+/* Adds a link with the name "a-b", from the names of its ends.
+ *
+ * Return: RDL_OK
  *	   RDL_ERR_NOT_FOUND  @a or @b
- *	   RDL_ERR_BUSY       a host or external port that is linked already
+ *	   RDL_ERR_BUSY       a host or external port already has a link
  *	   RDL_ERR_EXISTS     another part of the lab has the link's name
  *	   RDL_ERR_INVAL      both ends are the same, or a value is out of range
  *	   RDL_ERR_LIMIT      there are RDL_LINKS_MAX, or RDL_SWITCH_PORTS_MAX at a switch
@@ -158,7 +164,9 @@ struct rdl_link_config {
 RDL_MUST_CHECK enum rdl_status rdl_link_add(struct rdl_lab *lab,
                                             const struct rdl_link_config *config, rdl_link *ret);
 
-/* Changes latency, rate and loss from now on.  Ignores the names in @config. */
+/* Changes latency, rate and loss of @link, in both directions, for frames that are sent from now
+ * on. Ignores the names in @config.
+ */
 RDL_MUST_CHECK enum rdl_status rdl_link_set(struct rdl_lab *lab, rdl_link link,
                                             const struct rdl_link_config *config);
 
@@ -173,42 +181,49 @@ struct rdl_way_config {
     uint32_t burst_ppm, burst_frames, burst_loss_ppm;
 };
 
-/* Sets all of these from now on, for frames that leave end @end: 0 is end a, 1 is end b.  RDL_OK,
- * RDL_ERR_STALE, RDL_ERR_INVAL
+/* Sets the properties of one direction of @link, for frames that are sent from now on: from end a
+ * if @end is 0, from end b if it is 1.
+ *
+ * Return: RDL_OK
+ *	   RDL_ERR_INVAL  a value or @end is out of range
+ *	   RDL_ERR_STALE
  */
 RDL_MUST_CHECK enum rdl_status rdl_link_set_way(struct rdl_lab *lab, rdl_link link, uint32_t end,
                                                 const struct rdl_way_config *config);
 
-/* Takes a link down or up, as if its plug was pulled.  Frames on the wire still arrive.  Later
- * frames are dropped where they would enter it.  RDL_OK, RDL_ERR_STALE
+/* Takes @link up or down.  Frames that are on the wire of a link that goes down still arrive. Later
+ * frames are dropped at the port through which they would enter it.
+ *
+ * Return: RDL_OK, RDL_ERR_STALE
  */
 RDL_MUST_CHECK enum rdl_status rdl_link_raise(struct rdl_lab *lab, rdl_link link, bool up);
 
-/* Finds the link between the nodes called @a and @b, in either order. */
+/* Finds the link between the nodes with the names @a and @b, in either order. */
 RDL_MUST_CHECK enum rdl_status rdl_link_find(const struct rdl_lab *lab, const char *a,
                                              const char *b, rdl_link *ret);
 
-/* The simulated time, and the number of the last tick.  The clock stops after 146 years (2^62 ns);
- * running into its end is RDL_ERR_TIMEOUT.
+/* Return the simulated time in ns, and the number of the last tick.  The clock stops after 146
+ * years (2^62 ns): calls that would advance the lab further return RDL_ERR_TIMEOUT.
  */
 uint64_t rdl_now_ns(const struct rdl_lab *lab);
 uint64_t rdl_tick(const struct rdl_lab *lab);
 
-/* The time of the last tick.  The clock is later if a run ended between two ticks. */
+/* Returns the time of the last tick in ns.  rdl_now_ns() is later if a run ended between two ticks.
+ */
 uint64_t rdl_tick_ns(const struct rdl_lab *lab);
 
-/* The time of the next tick; RDL_NEVER if nothing is scheduled. */
+/* Returns the time of the next tick in ns, or RDL_NEVER if nothing is scheduled. */
 uint64_t rdl_next_ns(const struct rdl_lab *lab);
 
 /* Sets the earliest time of future ticks.  Ticks that are due before @now_ns happen at @now_ns, in
- * their order.  For a lab that follows an outside clock and is late: timers then count from when
- * the tick ran, not from when it was due.  A smaller value than before has no effect.
+ * the order in which they are due.  For a lab that follows an outside clock and is late: a timer
+ * that such a tick starts then runs its full time.  A smaller value than before has no effect.
  * rdl_checkpoint_restore() restores the value.
  */
 void rdl_not_before(struct rdl_lab *lab, uint64_t now_ns);
 
 enum rdl_step {
-    RDL_STEP_TICK,   /* the next tick, whatever it is */
+    RDL_STEP_TICK,   /* one tick of any kind */
     RDL_STEP_WQE,    /* until a device has fetched a WQE */
     RDL_STEP_PACKET, /* until a frame is sent, arrives or is lost */
     RDL_STEP_TIMER,  /* until a timer expires */
@@ -216,7 +231,7 @@ enum rdl_step {
     RDL_STEP_DESC    /* until a device has taken or returned a descriptor chain */
 };
 
-/* Returns how often @step has happened since the lab began. */
+/* Returns the number of times that @step has happened since the lab was created. */
 uint64_t rdl_progress(const struct rdl_lab *lab, enum rdl_step step);
 
 /* Limits of one call.  0 means no limit. */
@@ -243,8 +258,10 @@ RDL_MUST_CHECK enum rdl_status rdl_step_host(struct rdl_lab *lab, rdl_host host,
                                              struct rdl_limits limits);
 
 /* Advances the lab until nothing is scheduled or until @until_ns, whichever comes first.  In the
- * second case the clock then shows @until_ns, or later because of rdl_not_before().  Return:
- * RDL_OK, RDL_ERR_TIMEOUT, RDL_ERR_INVARIANT, RDL_ERR_NOMEM
+ * second case the clock is then at @until_ns, or later because of rdl_not_before().
+ *
+ * Return: RDL_OK
+ *	   RDL_ERR_TIMEOUT, RDL_ERR_INVARIANT, RDL_ERR_NOMEM as rdl_step()
  */
 RDL_MUST_CHECK enum rdl_status rdl_run(struct rdl_lab *lab, uint64_t until_ns,
                                        struct rdl_limits limits);
@@ -261,8 +278,9 @@ RDL_MUST_CHECK enum rdl_status rdl_run(struct rdl_lab *lab, uint64_t until_ns,
 RDL_MUST_CHECK enum rdl_status rdl_wait(struct rdl_lab *lab, rdl_host host,
                                         struct rdl_limits limits, uint32_t *reterr_rsp);
 
-/* As rdl_wait() without advancing the lab: RDL_ERR_BUSY while a request is under way.  For a lab
- * that follows an outside clock and must not run ahead of it.
+/* Returns the result of the control requests of @host without advancing the lab: RDL_ERR_BUSY while
+ * a request is under way, otherwise as rdl_wait().  For a lab that follows an outside clock and
+ * must not run ahead of it.
  */
 RDL_MUST_CHECK enum rdl_status rdl_answer(const struct rdl_lab *lab, rdl_host host,
                                           uint32_t *reterr_rsp);
@@ -278,22 +296,23 @@ RDL_MUST_CHECK enum rdl_status rdl_checkpoint_save(const struct rdl_lab *lab,
 void rdl_checkpoint_restore(struct rdl_lab *lab, const struct rdl_checkpoint *c);
 void rdl_checkpoint_free(struct rdl_checkpoint *c);
 
-/* Bytes that @c uses, without the state of tallies and invariants. */
+/* Returns the bytes of memory that @c uses, without the state of tallies and invariants. */
 size_t rdl_checkpoint_bytes(const struct rdl_checkpoint *c);
 
-/* Tells whether memory ran short.
+/* Returns RDL_SHORT_OF_NOTHING, or which memory ran short:
  *
  * RDL_SHORT_LAB: the lab's own memory is full.  The last tick has wrong results, and every call
  * that advances the lab returns RDL_ERR_NOMEM.  RDL_SHORT_RECORD: events, frames or names were not
- * recorded; rdl_record_forgotten() has the number of events.  Each such shortage is reported once.
+ * recorded; rdl_record_forgotten() returns the number of events.  The call reports such a shortage
+ * once.
  */
 enum rdl_shortage { RDL_SHORT_OF_NOTHING, RDL_SHORT_LAB, RDL_SHORT_RECORD };
 enum rdl_shortage rdl_shortage(struct rdl_lab *lab);
 
-/* Bytes of memory that the lab uses, including free blocks, which a checkpoint does not copy. */
+/* Returns the bytes of memory that the lab uses, including free blocks. */
 size_t rdl_used_bytes(const struct rdl_lab *lab);
 
-/* Describes the invariant that broke; NULL while all hold. */
+/* Returns a description of the invariant that broke, or NULL if none did. */
 const char *rdl_broken_invariant(const struct rdl_lab *lab);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Memory regions and windows beyond ibv_reg_mr(), including those that a kernel consumer uses.
  *
- * All of these calls use the control queue, except rdl_mw_info(). rdmalab/verbs.h says when the
- * answer is available, and explains names and common errors.  RDL_ERR_UNSUPPORTED: the device does
- * not offer the feature (rdl_host_config.features_off).
+ * All of these calls except rdl_mw_info() use the control queue.  rdmalab/verbs.h describes when
+ * the answer is available, names, and the common errors.  The calls return RDL_ERR_UNSUPPORTED if
+ * the device does not offer the feature (rdl_host_config.features_off).
  */
 #ifndef RDMALAB_MEMORY_H
 #define RDMALAB_MEMORY_H
@@ -18,10 +18,11 @@ struct rdl_mr_range {
     uint64_t iova;
 };
 
-/* ibv_reg_mr_iova(): rdl_reg_mr() is this with iova = addr, or iova = 0 if zero based.
+/* Registers a region, as ibv_reg_mr_iova().  rdl_reg_mr() does the same with iova = addr, or with
+ * iova = 0 if the access flags contain ACC_ZERO_BASED.
  *
  * Return: RDL_OK
- *	   RDL_ERR_INVAL  no bytes, a bad iova, or contradictory access flags
+ *	   RDL_ERR_INVAL  no bytes, an invalid iova, or contradictory access flags
  *	   RDL_ERR_FAULT  part of the range is not mapped
  *	   RDL_ERR_LIMIT  longer than the device supports
  */
@@ -35,47 +36,55 @@ RDL_MUST_CHECK enum rdl_status rdl_reg_mr_iova(struct rdl_lab *lab, rdl_pd pd,
 #define RDL_REREG_ACCESS      4u
 
 struct rdl_mr_change {
-    uint32_t what; /* set of RDL_REREG_...; fields of the others are ignored */
-    rdl_pd pd;
-    uint32_t access;
-    struct rdl_mr_range range;
+    uint32_t what;             /* set of RDL_REREG_*: the properties to change */
+    rdl_pd pd;                 /* only with RDL_REREG_PD */
+    uint32_t access;           /* only with RDL_REREG_ACCESS */
+    struct rdl_mr_range range; /* only with RDL_REREG_TRANSLATION */
 };
 
-/* ibv_rereg_mr(): changes a region of rdl_reg_mr(), all of it or nothing.  The region gets new
- * keys.  Errors as rdl_reg_mr_iova(); RDL_ERR_INVAL also for another kind of region, a protection
- * domain of another host, or an empty change.
+/* Changes a region of rdl_reg_mr() or rdl_reg_mr_iova(), as ibv_rereg_mr().  The region gets new
+ * keys.  If the call fails, the region is unchanged.  Errors as rdl_reg_mr_iova(); RDL_ERR_INVAL
+ * also for another kind of region, a protection domain of another host, or an empty change.
  */
 RDL_MUST_CHECK enum rdl_status rdl_rereg_mr(struct rdl_lab *lab, rdl_mr mr,
                                             const struct rdl_mr_change *change);
 
-/* ib_alloc_mr(): creates a region for fast registration of at most @max_pages pages.  Its key is
- * invalid until a work request REG_MR, which can grant at most @access.  RDL_ERR_INVAL: bad access;
- * RDL_ERR_LIMIT: too many pages
+/* Creates a region for fast registration of at most @max_pages pages, as ib_alloc_mr().  Its key is
+ * invalid until a work request REG_MR registers it.  REG_MR can grant at most @access.
+ *
+ * Return: RDL_OK
+ *	   RDL_ERR_INVAL  @access is invalid
+ *	   RDL_ERR_LIMIT  more pages than the device supports
  */
 RDL_MUST_CHECK enum rdl_status rdl_create_mr(struct rdl_lab *lab, rdl_pd pd, uint32_t access,
                                              uint32_t max_pages, const char *name, rdl_mr *ret);
 
-/* ib_map_mr_sg(): sets the pages that the next REG_MR of @mr registers.  RDL_ERR_INVAL: not a
- * region for fast registration, no bytes, or a bad iova; RDL_ERR_LIMIT: more pages than the region
- * has; RDL_ERR_FAULT
+/* Sets the pages that the next REG_MR of @mr registers, as ib_map_mr_sg().
+ *
+ * Return: RDL_OK
+ *	   RDL_ERR_INVAL  not a region for fast registration, no bytes, or an invalid iova
+ *	   RDL_ERR_LIMIT  more pages than the region has
+ *	   RDL_ERR_FAULT  part of the range is not mapped
  */
 RDL_MUST_CHECK enum rdl_status rdl_map_mr_sg(struct rdl_lab *lab, rdl_mr mr,
                                              const struct rdl_mr_range *range);
 
-/* Creates a DMA region: it covers all guest RAM by guest-physical address, as kernel consumers use
- * it.
+/* Creates a DMA region.  It covers all guest RAM, and its addresses are guest-physical.  Kernel
+ * consumers use such regions.
  */
 RDL_MUST_CHECK enum rdl_status rdl_get_dma_mr(struct rdl_lab *lab, rdl_pd pd, uint32_t access,
                                               const char *name, rdl_mr *ret);
 
-/* ibv_alloc_mw(): creates an unbound window of type 1 or 2.  RDL_ERR_INVAL: bad type */
+/* Creates an unbound window of type 1 or 2, as ibv_alloc_mw().  Returns RDL_ERR_INVAL if @type is
+ * neither.
+ */
 RDL_MUST_CHECK enum rdl_status rdl_alloc_mw(struct rdl_lab *lab, rdl_pd pd, uint32_t type,
                                             const char *name, rdl_mw *ret);
 RDL_MUST_CHECK enum rdl_status rdl_dealloc_mw(struct rdl_lab *lab, rdl_mw mw);
 
 struct rdl_mw_info {
-    uint32_t type;
-    uint32_t rkey; /* as the program knows it */
+    uint32_t type; /* 1 or 2 */
+    uint32_t rkey; /* R_Key of the last bind that was posted; before, the one of rdl_alloc_mw() */
 };
 RDL_MUST_CHECK enum rdl_status rdl_mw_info(const struct rdl_lab *lab, rdl_mw mw,
                                            struct rdl_mw_info *ret);

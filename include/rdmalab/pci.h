@@ -20,7 +20,9 @@ struct rdl_pci_place {
     uint32_t number; /* number of the function */
     enum rdl_pci_space space;
     uint32_t offset;
-    /* 1, 2, 4, in a BAR also 8; 0: the width of the named register or field at @offset. */
+    /* Bytes to access: 1, 2, 4, or in a BAR 8.  0: the width of the register or field that begins
+     * at @offset.
+     */
     uint32_t width;
 };
 
@@ -39,8 +41,8 @@ RDL_MUST_CHECK enum rdl_status rdl_pci_read(struct rdl_lab *lab, rdl_host host,
 RDL_MUST_CHECK enum rdl_status rdl_pci_write(struct rdl_lab *lab, rdl_host host,
                                              const struct rdl_pci_place *place, uint64_t value);
 
-/* Reads configuration space without an access by a driver: no tick, no event.  The width is as
- * above.
+/* Reads configuration space without an access by a driver: there is no tick and no event.
+ * @place->width as above.
  */
 RDL_MUST_CHECK enum rdl_status rdl_pci_peek(const struct rdl_lab *lab, rdl_host host,
                                             const struct rdl_pci_place *place, uint64_t *ret);

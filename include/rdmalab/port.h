@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* External ports: where frames enter and leave the lab.
+/* External ports: frames enter and leave the lab through them.
  *
  * An external port is a node of the network.  It is linked to a switch or a host like any other
- * node, with the same links, faults (rdl_fault_config.from_port) and captures.  Events name it
- * where they would name a host.  The caller moves the bytes: rdl_port_receive() brings a frame in,
- * and a callback gets each frame that goes out.
+ * node, with the same links, faults (rdl_fault_config.from_port) and captures.  Events name the
+ * port in their field for a host.  The caller moves the bytes: rdl_port_receive() brings a frame
+ * in, and a callback gets each frame that leaves.
  *
  * A lab that follows an outside clock is advanced with rdl_run(lab, now) before each incoming
  * frame, and whenever rdl_next_ns() is due.  Events then happen in their order, however late the
@@ -29,7 +29,7 @@ struct rdl_port_config {
 RDL_MUST_CHECK enum rdl_status rdl_port_add(struct rdl_lab *lab,
                                             const struct rdl_port_config *config, rdl_port *ret);
 
-/* Finds the external port called @name.  RDL_ERR_NOT_FOUND */
+/* Finds the external port with the name @name.  Returns RDL_ERR_NOT_FOUND if there is none. */
 RDL_MUST_CHECK enum rdl_status rdl_port_find(const struct rdl_lab *lab, const char *name,
                                              rdl_port *ret);
 
@@ -37,8 +37,10 @@ RDL_MUST_CHECK enum rdl_status rdl_port_find(const struct rdl_lab *lab, const ch
  * callback the frames are counted as unread.  The callback runs inside rdl_run(), rdl_step() and
  * rdl_wait() and must not call the lab.  @frame is valid only during the call.
  *
- * The callback is not part of a checkpoint.  Restoring one does not change it, and frames that
- * leave again are passed to it again.  RDL_ERR_STALE
+ * The callback is not part of a checkpoint: restoring one does not change it.  Frames that leave
+ * again after that are passed to it again.
+ *
+ * Return: RDL_OK, RDL_ERR_STALE
  */
 typedef void rdl_port_frame(void *ctx, const void *frame, size_t bytes);
 RDL_MUST_CHECK enum rdl_status rdl_port_read(struct rdl_lab *lab, rdl_port port,

@@ -9,14 +9,14 @@
 
 #include "rdmalab/verbs.h"
 
-/* [libibverbs, struct ibv_srq_attr, enum ibv_srq_attr_mask] */
+/* Bits of @mask in rdl_modify_srq().  [libibverbs, enum ibv_srq_attr_mask] */
 #define RDL_SRQ_MAX_WR 1u
 #define RDL_SRQ_LIMIT  2u
 
 struct rdl_srq_attr {
     uint32_t max_wr;  /* capacity in receives */
     uint32_t max_sge; /* SGEs of one receive; 0: 4 */
-    uint32_t limit;   /* having fewer receives than this raises SRQ_LIMIT_REACHED once; 0: off */
+    uint32_t limit;   /* fewer posted receives than this raise SRQ_LIMIT_REACHED once; 0: never */
 };
 
 /* Creates a shared receive queue from max_wr and max_sge of @attr.  Its limit is 0.
@@ -31,7 +31,9 @@ RDL_MUST_CHECK enum rdl_status rdl_create_srq(struct rdl_lab *lab, rdl_pd pd,
                                               const struct rdl_srq_attr *attr, const char *name,
                                               rdl_srq *ret);
 
-/* Destroys a queue and discards its posted receives.  RDL_ERR_BUSY: a queue pair uses it. */
+/* Destroys a shared receive queue and discards its posted receives.  Returns RDL_ERR_BUSY if a
+ * queue pair uses it.
+ */
 RDL_MUST_CHECK enum rdl_status rdl_destroy_srq(struct rdl_lab *lab, rdl_srq srq);
 
 /* Sets the attributes of @attr that @mask selects (RDL_SRQ_MAX_WR, RDL_SRQ_LIMIT).  When a receive

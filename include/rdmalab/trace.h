@@ -26,9 +26,9 @@ void rdl_unlisten(struct rdl_lab *lab, struct rdl_listener *listener);
 /* Restricts @listener to @kinds from now on.  Events without a listener cost next to nothing. */
 void rdl_hear(struct rdl_lab *lab, struct rdl_listener *listener, const struct ev_set *kinds);
 
-/* Starts recording events and the bytes of sent frames.  When a limit is reached the oldest are
- * forgotten.  0 selects the default (1 Mi events, 256 MiB of frames).  Call it once, before the
- * first host is added.
+/* Starts recording events and the bytes of sent frames.  When a limit is reached, the oldest events
+ * or frames are forgotten.  A limit of 0 selects the default: 1 Mi events, 256 MiB of frames.  Call
+ * it once, before the first host is added.
  */
 RDL_MUST_CHECK enum rdl_status rdl_record(struct rdl_lab *lab, size_t events_max,
                                           size_t frame_bytes_max);
@@ -38,8 +38,8 @@ RDL_MUST_CHECK enum rdl_status rdl_record(struct rdl_lab *lab, size_t events_max
 #define RDL_RECORD_EVENTS_MAX ((uint64_t)64 << 20)
 #define RDL_RECORD_FRAMES_MAX ((uint64_t)1 << 40)
 
-/* Replaces the limits of rdl_record().  What exceeds them is forgotten.  Events are kept in blocks
- * of 1024, at least one block.
+/* Replaces the limits of rdl_record().  The oldest events and frames that exceed them are
+ * forgotten. Events are kept in blocks of 1024, at least one block.
  */
 void rdl_record_bound(struct rdl_lab *lab, size_t events_max, size_t frame_bytes_max);
 
@@ -51,9 +51,7 @@ struct rdl_record_limits {
 
 struct rdl_record_limits rdl_record_limits(const struct rdl_lab *lab);
 
-/* Stop and resume recording.  While it is stopped neither events nor frames are copied; they are
- * missing for ever.
- */
+/* Stop and resume recording.  Events and frames of the time in between are never in the record. */
 void rdl_record_pause(struct rdl_lab *lab);
 void rdl_record_resume(struct rdl_lab *lab);
 
@@ -66,11 +64,15 @@ struct rdl_record_gap {
 
 struct rdl_record_gap rdl_record_gap(const struct rdl_lab *lab);
 
-/* Recorded events, oldest first.  Pointers are valid until the lab advances. */
+/* Return the number of recorded events, and event number @i from 0, the oldest.  The event is valid
+ * until the lab advances.
+ */
 size_t rdl_record_count(const struct rdl_lab *lab);
 const struct ev *rdl_record_at(const struct rdl_lab *lab, size_t i);
 
-/* Number of the oldest events that were forgotten. */
+/* Returns the number of events before the oldest recorded one that were forgotten, or that were not
+ * recorded because memory ran short.
+ */
 uint64_t rdl_record_forgotten(const struct rdl_lab *lab);
 
 /* Forgets the recorded events that are ahead of the lab.
@@ -81,7 +83,10 @@ uint64_t rdl_record_forgotten(const struct rdl_lab *lab);
  */
 void rdl_record_forget_ahead(struct rdl_lab *lab);
 
-/* Returns the bytes of the frame that tx event @tx sent, or NULL. */
+/* Returns the bytes that tx event @tx put on the wire, and their number in *@ret_bytes.  A fault
+ * event that changed a frame has bytes, too.  Returns NULL if they are not recorded or were
+ * forgotten.  The result is valid until the lab advances or the record is changed.
+ */
 const uint8_t *rdl_record_frame(const struct rdl_lab *lab, uint64_t tx, size_t *ret_bytes);
 
 /* Returns the number of events of a kind (enum ev_kind) since the lab began, recorded or not. */
@@ -106,21 +111,21 @@ struct rdl_tally;
 RDL_MUST_CHECK enum rdl_status rdl_tally(struct rdl_lab *lab, const struct ev_filter *filter,
                                          struct rdl_tally **ret, uint64_t *reterr_forgotten);
 
-/* Returns the number of events that @tally has counted.
+/* Sets *@ret to the number of events that @tally has counted.
  *
  * Return: RDL_OK
- *	   RDL_ERR_NOT_FOUND  the name in the condition *@reterr_unknown is that of no part of the
- *			      lab; the condition is valid as long as the tally
+ *	   RDL_ERR_NOT_FOUND  the condition *@reterr_unknown names a part of the lab that does not
+ *			      exist; the condition is valid as long as the tally
  *	   RDL_ERR_FORGOTTEN  events before the tally are missing in the record; or a checkpoint
  *			      older than the tally was restored, and the record is incomplete
  */
 RDL_MUST_CHECK enum rdl_status rdl_tally_count(const struct rdl_tally *tally, uint64_t *ret,
                                                const struct ev_condition **reterr_unknown);
 
-/* Returns the id of the last event that @tally knows; 0: none.
+/* Sets *@ret to the id of the last event that @tally has counted, or to 0 if there is none.
  *
  * Return: RDL_OK
- *	   RDL_ERR_NOT_FOUND  as above
+ *	   RDL_ERR_NOT_FOUND  as rdl_tally_count()
  */
 RDL_MUST_CHECK enum rdl_status rdl_tally_last(const struct rdl_tally *tally, uint64_t *ret,
                                               const struct ev_condition **reterr_unknown);
@@ -128,15 +133,19 @@ RDL_MUST_CHECK enum rdl_status rdl_tally_last(const struct rdl_tally *tally, uin
 /* Returns the filter of @tally, with host names resolved to numbers. */
 const struct ev_filter *rdl_tally_filter(const struct rdl_tally *tally);
 
-/* Names for printing events.  The lab owns them. */
+/* Returns the names of the lab's hosts, ports and objects, for printing events.  The lab owns them.
+ */
 const struct ev_names *rdl_names(const struct rdl_lab *lab);
 
-/* Starts hashing every event.  Call it before the first host is added.  rdl_hash() is 0 before. */
+/* Starts hashing every event.  Call it before the first host is added.  rdl_hash() returns the hash
+ * of all events so far, or 0 if hashing was not started.
+ */
 RDL_MUST_CHECK enum rdl_status rdl_hash_start(struct rdl_lab *lab);
 uint64_t rdl_hash(const struct rdl_lab *lab);
 
-/* End the hash (rdl_hash() is 0 from then on), and the checks of the emulator's invariants.  Both
- * look at every event, and say nothing about a lab that follows an outside clock.
+/* Stop the hashing of events (rdl_hash() then returns 0), and the checks of the emulator's
+ * invariants.  Both cost time for every event, and are of no use in a lab that follows an outside
+ * clock.
  */
 void rdl_hash_stop(struct rdl_lab *lab);
 void rdl_check_stop(struct rdl_lab *lab);

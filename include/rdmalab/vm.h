@@ -25,8 +25,8 @@
  */
 struct rdl_vm_region {
     uint64_t gpa, bytes; /* guest-physical; the region ends at or before RDL_VM_GPA_MAX */
-    void *at;
-    bool writable;
+    void *at;            /* its address in this process */
+    bool writable;       /* false: the devices may only read it */
 };
 
 /* Returns true if @host was added as external: its guest is a virtual machine, connected or not. */
@@ -63,10 +63,10 @@ RDL_MUST_CHECK enum rdl_status rdl_vm_access(struct rdl_lab *lab, rdl_host host,
                                              const struct rdl_vm_access *access, uint64_t *ret);
 
 /* Sets the features that the functions of @host offer from their next reset on.  @features_off are
- * ring features that neither function offers; VERSION_1 is always offered.  @net_off are features
- * of its own that virtio-net does not offer.  All other features are offered, except that RESIZE
- * and ON_DEMAND of virtio-rdma need RING_RESET.  A running driver keeps its negotiated features.
- * Errors as rdl_vm_memory().
+ * ring features that neither function offers; VERSION_1 is always offered.  @net_off are the
+ * features of virtio-net alone that it does not offer.  All other features are offered, except that
+ * virtio-rdma offers RESIZE and ON_DEMAND only with RING_RESET.  A running driver keeps its
+ * negotiated features.  Errors as rdl_vm_memory().
  */
 RDL_MUST_CHECK enum rdl_status rdl_vm_offer(struct rdl_lab *lab, rdl_host host,
                                             uint64_t features_off, uint64_t net_off);
