@@ -22,10 +22,10 @@ struct rdl_control {
     uint8_t command;
     bool is_empty; /* the request lacks even the command byte */
     const uint8_t *data;
-    uint32_t bytes; /* 0..255 */
-    uint32_t room;  /* 0..256, including the status byte */
-    uint32_t cuts[RDL_CONTROL_CUTS_MAX], n_cuts;
-    uint32_t room_cuts[RDL_CONTROL_CUTS_MAX], n_room_cuts;
+    uint32_t bytes; /* length of @data, 0..255 */
+    uint32_t room;  /* bytes for the response, including the status byte: 0..256 */
+    uint32_t cuts[RDL_CONTROL_CUTS_MAX], n_cuts;           /* lengths of the request's buffers */
+    uint32_t room_cuts[RDL_CONTROL_CUTS_MAX], n_room_cuts; /* lengths of the response's buffers */
 };
 
 /* The device's most recent refusal of a request: the reason (enum ctrl_refusal) and the compared

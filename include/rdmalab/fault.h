@@ -20,19 +20,20 @@ struct ev;
 struct rdl_fault_config {
     const char *name; /* copied; syntax as for a host's name; NULL or "": f1, f2, ... */
     uint32_t kind;   /* enum fault_kind, except FLT_NONE, FLT_CHANCE, FLT_BURST and device faults */
-    rdl_host from;   /* sender; raw 0: any */
+    rdl_host from;   /* host that sends the frame; raw 0: any sender */
     uint32_t opcode; /* enum opcode, enum frame_kind (ARP_REQUEST), or RDL_ANY */
     uint32_t syndrome; /* enum syndrome, or RDL_ANY: ACKs and NAKs */
-    uint32_t psn;      /* or RDL_ANY */
-    uint32_t dest_qpn; /* or RDL_ANY */
+    uint32_t psn;      /* PSN of the BTH, or RDL_ANY */
+    uint32_t dest_qpn; /* destination QPN of the BTH, or RDL_ANY */
     uint32_t nth;      /* the first matching frame to hit, counted from 1 */
     uint32_t count;    /* number of matching frames to hit, from the @nth on; RDL_ANY: all */
     /* FLT_DELAY: extra delay.  FLT_DUPLICATE: delay of the copy.  FLT_REORDER: the longest time
      * that the frame is held.
      */
     uint64_t delay_ns;
-    uint32_t corrupt_bit; /* FLT_CORRUPT: see below */
-    rdl_port from_port;   /* raw 0: any; excludes @from */
+    uint32_t corrupt_bit; /* FLT_CORRUPT: the bit to invert, see below */
+    rdl_port
+        from_port; /* external port through which the frame enters; raw 0: any; not with @from */
 
     /* Further criteria.  Zero does not restrict. */
     rdl_host to;           /* the destination MAC is this host's */

@@ -75,13 +75,13 @@ typedef struct {
 /* Upper bounds of a lab.  The tables grow as they are used. */
 #define RDL_HOSTS_MAX        4096u
 #define RDL_SWITCHES_MAX     4096u
-#define RDL_SWITCH_PORTS_MAX 4096u /* of one switch */
+#define RDL_SWITCH_PORTS_MAX 4096u /* ports of one switch */
 #define RDL_LINKS_MAX        65536u
 
 #define RDL_PKEYS_MAX 16u /* entries of a P_Key table */
 
 struct rdl_lab_config {
-    uint64_t seed;          /* seed of everything random in the lab */
+    uint64_t seed;          /* seed of all random events in the lab */
     size_t arena_bytes_max; /* address space to reserve for the lab; 0: see rdl_lab_new() */
     bool check_invariants;  /* check the emulator's own invariants on every tick */
 };
@@ -146,7 +146,7 @@ RDL_MUST_CHECK enum rdl_status rdl_switch_add(struct rdl_lab *lab, const char *n
 
 struct rdl_link_config {
     const char *a, *b;   /* names of two hosts, switches or external ports */
-    uint64_t latency_ns; /* one way */
+    uint64_t latency_ns; /* delay in each direction */
     uint64_t rate_bps;   /* bit/s; 0: 100 Gbit/s */
     uint32_t loss_ppm;   /* chance that a frame is lost, in each direction */
 };

@@ -57,7 +57,7 @@
     N(max_ah)                                                                                      \
     N(max_fast_reg_page_list_len)
 
-/* RDL_MOST_max_mr is the maximum of a limit, RDL_USUAL_max_mr its default. */
+/* The maximum and the default of each limit: RDL_MOST_max_mr and RDL_USUAL_max_mr for max_mr. */
 enum rdl_limit_most {
 #define RDL_LIMIT(name, least, most, ...) RDL_MOST_##name = (most),
     RDL_DEVICE_LIMITS(RDL_LIMIT) RDL_DEVICE_LIMITS_DERIVED(RDL_LIMIT)

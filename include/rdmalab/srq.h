@@ -15,7 +15,7 @@
 
 struct rdl_srq_attr {
     uint32_t max_wr;  /* capacity in receives */
-    uint32_t max_sge; /* SGEs of one receive; 0: 4 */
+    uint32_t max_sge; /* SGEs of one receive; 0 selects 4 */
     uint32_t limit;   /* fewer posted receives than this raise SRQ_LIMIT_REACHED once; 0: never */
 };
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The status codes of the public API.
  *
- * A status says that the caller asked for something impossible.  A bug of the library is an
- * assertion.  A mistake of a peer, a guest or the network is an event, never a status.
+ * A status other than RDL_OK means that the call could not do what the caller asked for.  A bug of
+ * the library fails an assertion.  A mistake of a peer, a guest or the network is an event, never a
+ * status.
  */
 #ifndef RDMALAB_STATUS_H
 #define RDMALAB_STATUS_H

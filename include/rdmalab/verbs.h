@@ -108,8 +108,8 @@ struct rdl_qp_config {
     rdl_pd pd;
     uint32_t type; /* enum qp_type */
     rdl_cq send_cq, recv_cq;
-    uint32_t max_send_wr, max_recv_wr;   /* 0: 16 */
-    uint32_t max_send_sge, max_recv_sge; /* 0: 4 */
+    uint32_t max_send_wr, max_recv_wr;   /* work requests in each queue; 0 selects 16 */
+    uint32_t max_send_sge, max_recv_sge; /* SGEs of a work request; 0 selects 4 */
     uint32_t max_inline_data;
     bool sq_sig_all; /* every send is signaled */
     /* UD only: the queue pair gets no copy of datagrams that it sends itself to a multicast group
@@ -149,7 +149,7 @@ RDL_MUST_CHECK enum rdl_status rdl_attach_mcast(struct rdl_lab *lab, rdl_qp qp,
 RDL_MUST_CHECK enum rdl_status rdl_detach_mcast(struct rdl_lab *lab, rdl_qp qp,
                                                 const uint8_t gid[16]);
 
-/* Attributes of a queue pair.  A mask of enum qp_attr_bit says which fields are valid. */
+/* Attributes of a queue pair.  rdl_modify_qp() uses only those in its mask (enum qp_attr_bit). */
 struct rdl_qp_attr {
     uint32_t state, cur_state; /* enum qp_state */
     uint32_t path_mtu;         /* enum mtu */
@@ -174,7 +174,7 @@ struct rdl_qp_attr {
 /* Reasons why a modify was refused before it reached the device. */
 struct rdl_modify_error {
     uint32_t from, to;       /* enum qp_state */
-    uint32_t missing, extra; /* sets of enum qp_attr_bit */
+    uint32_t missing, extra; /* sets of enum qp_attr_bit: required or not allowed attributes */
     uint32_t bad;            /* set of enum qp_attr_bit: attributes that are out of range */
 };
 

@@ -48,7 +48,7 @@ struct rdl_vm_access {
     uint32_t function; /* number in the slot: 0 is virtio-net, 1 is virtio-rdma */
     bool config;       /* configuration space; otherwise memory space */
     bool write;
-    uint32_t bytes; /* 1, 2, 4, or in memory space 8 */
+    uint32_t bytes; /* width of the access: 1, 2, 4, or in memory space 8 */
     uint64_t addr;  /* offset in configuration space, or guest-physical address in a BAR */
     uint64_t value; /* value to write */
 };

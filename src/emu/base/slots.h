@@ -20,7 +20,7 @@
 #define SLOTS_GEN_MAX    0xffffffu
 
 struct slot {
-    void *obj; /* NULL: free */
+    void *obj; /* NULL: the slot is free */
     uint32_t gen;
     uint32_t next; /* index of the next slot in the queue of free slots; only oldest_first */
 };

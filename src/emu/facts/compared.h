@@ -21,13 +21,13 @@ struct compared {
     uint64_t found;
 };
 
-/* Only @expected is allowed. */
+/* The rule allows only the value @expected. */
 static inline struct compared compared_one(uint64_t expected, uint64_t found)
 {
     return (struct compared){expected, expected, found};
 }
 
-/* @least to @most are allowed. */
+/* The rule allows the values from @least to @most. */
 static inline struct compared compared_range(uint64_t least, uint64_t most, uint64_t found)
 {
     return (struct compared){least, most, found};
@@ -45,7 +45,7 @@ static inline struct compared compared_found(uint64_t found)
     return (struct compared){.found = found};
 }
 
-/* 0 to @most are allowed. */
+/* The rule allows the values from 0 to @most. */
 static inline struct compared compared_at_most(uint64_t most, uint64_t found)
 {
     return (struct compared){0, most, found};

@@ -57,8 +57,8 @@ static inline uint32_t queue_of_events(uint32_t max_cq, uint32_t max_qp)
     return queue_count(max_cq, max_qp);
 }
 
-/* Returns the number of the virtqueue of shared receive queue @srqn, from 1.  These queues follow
- * the number of the event queue.  [decision 0024]
+/* Returns the number of the virtqueue of shared receive queue @srqn, from 1.  The numbers of these
+ * queues follow that of the event queue.  [decision 0024]
  */
 static inline uint32_t queue_of_srq(uint32_t max_cq, uint32_t max_qp, uint32_t srqn)
 {

@@ -55,7 +55,8 @@ static inline size_t op_headers_bytes(unsigned headers)
     size_t n = 0;
 
     for (unsigned left = headers; left != 0; left &= left - 1) {
-        const unsigned row = (unsigned)__builtin_ctz(left); /* their bits are in order */
+        const unsigned row =
+            (unsigned)__builtin_ctz(left); /* the bits of headers are in the order of rows */
 
         RDL_ASSERT(row < n_op_headers);
         n += op_headers[row].bytes;

@@ -7,7 +7,7 @@
 #ifndef EMU_FACTS_REGS_H
 #define EMU_FACTS_REGS_H
 
-#define BAR_COMMON        0x0000u  /* common configuration, 4.1.4.3 */
+#define BAR_COMMON        0x0000u  /* common configuration, 4.1.4.3: enum reg */
 #define BAR_ISR           0x0100u  /* ISR status, 4.1.4.5: reading clears it */
 #define BAR_DEVICE        0x1000u  /* device configuration, 4.1.4.6: struct virtio_rdma_config */
 #define BAR_NOTIFY        0x10000u /* notifications, 4.1.4.4: queue q at q x NOTIFY_MULTIPLIER */

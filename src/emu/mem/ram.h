@@ -63,7 +63,7 @@ struct ram {
     uint64_t bytes;                  /* a multiple of RAM_PAGE_BYTES; all RAM is below */
     const struct ram_table **tables; /* all empty tables are one shared constant */
     struct ram_regions *foreign;     /* foreign RAM, which has no tables; otherwise NULL */
-    struct ram_recent *recent;       /* RAM_RECENT entries */
+    struct ram_recent *recent;       /* the cache of page addresses: RAM_RECENT entries */
     /* Number of calls of ram_forget() and ram_map().  A page address that somebody has cached is
      * valid while the number is unchanged.
      */

@@ -32,11 +32,12 @@ struct space {
     uint32_t n_taken;           /* number of these pages that were ever allocated */
     uint32_t *free_pages;       /* stack of the page numbers of freed pages */
     uint32_t n_free, free_cap;
-    uint32_t *table; /* virtual page number from SPACE_FIRST_ADDR -> page number + 1; 0: unmapped */
+    /* For each virtual page from SPACE_FIRST_ADDR: its page number + 1; 0: not mapped. */
+    uint32_t *table;
     uint32_t n_table, table_cap;
-    struct space_hole *holes; /* sorted by address */
+    struct space_hole *holes; /* unmapped ranges between allocations, sorted by address */
     uint32_t n_holes, holes_cap;
-    uint32_t n_allocs; /* live allocations */
+    uint32_t n_allocs; /* number of allocations that are not freed */
 };
 
 /* Initializes @s without allocations.  Draws the seed of the permutation from @rng.  Returns false

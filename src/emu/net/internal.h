@@ -63,10 +63,12 @@ bool fault_can_change(const struct net_fault *fault, const struct frame *f);
  */
 void fault_change(struct net *n, const struct net_fault *fault, struct frame **f, ev_id id);
 
-/* Returns a copy of @f, or NULL when the arena is full. */
+/* Returns a copy of @f with one reference, or NULL if the arena is full. */
 struct frame *frame_copy(struct arena *a, const struct frame *f);
 
-/* The fate of a frame that no fault hits.  net_transmit() compares its address. */
+/* The fate of a frame that no fault hits.  net_transmit() compares the address of a fate with it,
+ * and takes a shorter path if they are equal.
+ */
 extern const struct net_fate net_untouched;
 
 /* Applies the matching faults of senders to *@f, in the order of their creation.  Emits their

@@ -46,12 +46,11 @@
 #define NET_EXTS_MAX         EV_PORTS_MAX
 #define NET_GAP_BYTES        24u /* preamble 8, FCS 4, inter-frame gap 12 */
 #define NET_FRAME_BYTES_MIN  60u /* without the FCS; shorter frames occupy the line as long */
-#define NET_QUEUE_BYTES_MAX  (4u << 20) /* queue of a switch's output or an external port's input  \
-                                         */
-#define NET_LOOPBACK_NS   100u          /* delay of a frame to the host's own MAC */
-#define NET_NO_LINK       UINT32_MAX
-#define NET_LOST_IN_BURST UINT32_MAX  /* SIM_LOST target: lost in a burst, not by a fault */
-#define NET_TARGET_HOST   0x80000000u /* SIM_ARRIVE target: a host, not a link */
+#define NET_QUEUE_BYTES_MAX  (4u << 20) /* queue of a switch port or an external port */
+#define NET_LOOPBACK_NS      100u       /* delay of a frame to the host's own MAC */
+#define NET_NO_LINK          UINT32_MAX
+#define NET_LOST_IN_BURST    UINT32_MAX  /* SIM_LOST target: lost in a burst, not by a fault */
+#define NET_TARGET_HOST      0x80000000u /* SIM_ARRIVE target: a host, not a link */
 
 enum net_node { NET_HOST, NET_SWITCH, NET_EXT };
 
@@ -87,7 +86,7 @@ struct net_link {
     uint32_t n_faults, n_held; /* faults of this link; frames that FLT_REORDER holds on it */
     bool at_risk;              /* frames may be lost or delayed: see net_link_judge() */
     bool down;                 /* no frame can enter; frames on the wire still arrive */
-    uint64_t carried, lost;    /* frames, both directions */
+    uint64_t carried, lost; /* number of frames that arrive, and that are lost; both directions */
 };
 
 /* An entry of the table of learnt MAC addresses. */
@@ -99,7 +98,7 @@ struct net_station {
 struct net_switch {
     struct ev_str name;
     uint32_t n_ports, ports_cap;
-    uint32_t *link_end;                /* by port: link << 1 | our end */
+    uint32_t *link_end;                /* for each port: link << 1 | end at this switch */
     uint64_t rcvd_frames, sent_frames; /* a flooded frame counts once for each port */
     uint64_t drops[DROPS_MAX];
     /* Hash table with linear probing.  At most half of the entries are used; their number is a
@@ -112,7 +111,7 @@ struct net_switch {
 /* An external port.  In events it is host EV_PORT_FIRST + its index. */
 struct net_ext {
     struct ev_str name;
-    uint32_t link_end; /* NET_NO_LINK: not linked */
+    uint32_t link_end; /* link << 1 | own end; NET_NO_LINK: the port has no link */
     uint64_t in_frames, in_bytes;
     uint64_t drops[DROPS_MAX]; /* dropped incoming frames */
     uint64_t out_frames, out_bytes;
@@ -120,7 +119,7 @@ struct net_ext {
 
 /* The indexed criteria of a fault: fields of a frame. */
 enum net_match_field {
-    NET_MATCH_HOST, /* sender: host or external port */
+    NET_MATCH_HOST, /* the sender: a host or external port, frame_note.host */
     NET_MATCH_OPCODE,
     NET_MATCH_SYNDROME,
     NET_MATCH_PSN,
@@ -140,8 +139,8 @@ struct net_match {
 
 /* Other criteria of a fault, which are not indexed.  Zero does not restrict. */
 struct net_aim {
-    uint64_t to_mac; /* destination MAC */
-    uint64_t qp_mac; /* MAC of @qp_host */
+    uint64_t to_mac; /* destination MAC of the frame */
+    uint64_t qp_mac; /* MAC of host @qp_host */
     /* The frame is a request of this queue pair, or a response to it; qpn 0: any. */
     uint32_t qp_host, qpn;
     uint32_t class;        /* enum packet_class */
@@ -179,7 +178,7 @@ struct net_fault {
     uint32_t field;       /* enum wire_field_id: FLT_FORGE, or FLT_CORRUPT instead of a bit */
     uint64_t value;       /* FLT_FORGE: new value of the field */
     struct net_aim aim;
-    char about[NET_ABOUT_BYTES]; /* description by the user */
+    char about[NET_ABOUT_BYTES]; /* description of the fault by the user; "": none */
     /* Set for a fault of a device, which meets no frame; otherwise NULL. */
     struct virtio_fault *device;
     uint32_t host, function;       /* location of that device; function: enum pci_function */

@@ -89,7 +89,7 @@ struct sim {
     struct sim_due *heap; /* a binary heap, with room for all places */
     uint32_t heap_len, heap_cap;
     struct sim_place *unused;  /* list of free places; NULL: none */
-    struct sim_place **chunks; /* all places, by slot */
+    struct sim_place **chunks; /* arrays that contain all places, in the order of their slots */
     uint32_t n_chunks, chunks_cap;
 };
 

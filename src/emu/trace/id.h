@@ -50,7 +50,7 @@ static inline ev_id ev_id_last(ev_id id)
     return ev_row(id) ? id : id | EV_ROW_MAX;
 }
 
-/* Appends "#34.1", or "#34" for row 0. */
+/* Appends the text form of @id: "#34.1", or "#34" for row 0. */
 void ev_add_id(struct text *t, ev_id id);
 
 /* Returns true if @s starts with an id: "#" or a digit.  The # is optional because in a shell it

@@ -29,13 +29,13 @@
  */
 struct bth {
     uint8_t opcode;    /* row of opcodes.def */
-    bool solicited;    /* SE */
-    bool migrated;     /* M: MigReq */
+    bool solicited;    /* SE: solicited event */
+    bool migrated;     /* M: migration request (MigReq) */
     uint8_t pad_bytes; /* PadCnt, 0..3 */
     uint16_t pkey;     /* partition key */
-    bool fecn, becn;   /* congestion marks, forward and backward */
+    bool fecn, becn;   /* F, B: congestion marks, forward and backward */
     uint32_t dest_qpn; /* 24 bits */
-    bool ack_req;      /* A */
+    bool ack_req;      /* A: the requester asks for an acknowledge */
     struct psn psn;
 };
 

@@ -34,7 +34,9 @@ struct glance {
     uint32_t payload_bytes;
 };
 
-/* Classifies a frame.  Accepts any bytes. */
+/* Returns the class and the main fields of a frame, which can consist of any bytes.  The opcode is
+ * FRAME_OTHER if the protocol is unknown.
+ */
 struct glance glance(const uint8_t *frame, size_t len);
 
 #endif

@@ -34,7 +34,7 @@ struct icmp {
 struct icmp_echo {
     bool reply; /* otherwise a request */
     uint16_t id, seq;
-    const uint8_t *data; /* in the frame */
+    const uint8_t *data; /* points into the frame, or to the data to send */
     uint32_t data_bytes;
 };
 

@@ -23,9 +23,9 @@
 
 /* The type of a group record.  MLDv2 has the same values.  [RFC 3376, 4.2.12; RFC 3810, 5.2.12] */
 enum group_record {
-    GROUP_IS_EXCLUDE = 2, /* member; in answer to a query */
-    GROUP_TO_INCLUDE = 3, /* has just left */
-    GROUP_TO_EXCLUDE = 4  /* has just joined */
+    GROUP_IS_EXCLUDE = 2, /* the station is a member; in response to a query */
+    GROUP_TO_INCLUDE = 3, /* the station has just left the group */
+    GROUP_TO_EXCLUDE = 4  /* the station has just joined the group */
 };
 
 /* A query: asks the members of groups to report. */
@@ -34,9 +34,9 @@ struct group_query {
     uint32_t max_response_ms; /* the answer must come within this time */
 };
 
-/* Writes a report of @type, from its type field on, with checksum 0.  It has one record without
- * sources, about the group whose address is the @n bytes at @group.  MLDv2 has the same format.
- * [RFC 3376, 4.2; RFC 3810, 5.2]
+/* Appends a report of @type to @out, without IP header and with checksum 0.  The report has one
+ * record without sources, for the group whose address is the @n bytes at @group.  MLDv2 has the
+ * same format.  [RFC 3376, 4.2; RFC 3810, 5.2]
  */
 void group_report(uint8_t type, enum group_record record, const uint8_t *group, size_t n,
                   struct wr_cur *out);

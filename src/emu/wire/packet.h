@@ -32,7 +32,7 @@ struct packet {
     struct ip ip;
     uint16_t udp_src_port;
     struct bth bth;
-    const struct op_info *op; /* row of bth.opcode */
+    const struct op_info *op; /* properties of bth.opcode */
     struct deth deth;
     struct reth reth;
     struct atomic_eth atomic;

@@ -13,7 +13,7 @@
 /* Offsets of fields in struct virtio_net_config, and its size.  [virtio 1.2, 5.1.4] */
 #define NET_CONFIG_MAC    0u
 #define NET_CONFIG_STATUS 6u  /* le16 */
-#define NET_CONFIG_PAIRS  8u  /* le16, max_virtqueue_pairs */
+#define NET_CONFIG_PAIRS  8u  /* le16: max_virtqueue_pairs */
 #define NET_CONFIG_MTU    10u /* le16 */
 #define NET_CONFIG_BYTES  12u
 
