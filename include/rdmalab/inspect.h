@@ -42,8 +42,8 @@ struct rdl_value {
 RDL_MUST_CHECK enum rdl_status rdl_inspect(const struct rdl_lab *lab, const char *path,
                                            struct rdl_value *ret, size_t *reterr_at);
 
-/* Calls @each for every child of @path, in a fixed order.  "" is the lab: hosts, switches, links,
- * faults.  List elements have keys like "[0]".  A leaf has no children.  Errors as rdl_inspect().
+/* Calls @each for every child of @path, in a fixed order.  The path "" is the lab itself.  List
+ * elements have keys like "[0]".  A leaf has no children.  Errors as rdl_inspect().
  */
 typedef void rdl_inspect_each(void *ctx, const char *key, const struct rdl_value *v);
 RDL_MUST_CHECK enum rdl_status rdl_inspect_list(const struct rdl_lab *lab, const char *path,

@@ -3,9 +3,9 @@
  *
  * Calls that use the control queue (alloc, create, register, modify, query, destroy) put a request
  * into the ring and kick.  The answer is available when rdl_wait() returns RDL_OK.  Until then the
- * object is pending.  If the device refuses, the handle is stale.  A host has one request under way
- * at a time; rdl_requests_max() allows more.  Calls to post, kick, poll and access memory take no
- * simulated time.
+ * object is pending.  If the device refuses to create it, the handle becomes stale.  A host has one
+ * request under way at a time; rdl_requests_max() allows more.  Calls to post, kick, poll and
+ * access memory take no simulated time.
  *
  * Names and meanings are those of libibverbs.  A NULL or empty @name selects a default ("qp2").
  * Calls that use the control queue can return these errors, which are not repeated below:

@@ -25,7 +25,7 @@
  */
 struct rdl_vm_region {
     uint64_t gpa, bytes; /* guest-physical; the region ends at or before RDL_VM_GPA_MAX */
-    void *at;            /* its address in this process */
+    void *at;            /* address of the region in this process */
     bool writable;       /* false: the devices may only read it */
 };
 

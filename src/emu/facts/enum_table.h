@@ -17,7 +17,7 @@
 /* Makes an enumeration constant from a row. */
 #define ENUM_MEMBER(prefix, name, value, text) prefix##_##name = (value),
 
-/* The rows of an enumeration as data. */
+/* One row of an enumeration as data. */
 struct enum_row {
     const char *name;
     uint32_t value;

@@ -40,13 +40,13 @@ struct ram_recent {
      * another entry.
      */
     uint64_t gpa;
-    uint8_t *page; /* its bytes */
+    uint8_t *page; /* the bytes of the page */
 };
 
 /* A region of foreign RAM, in whole pages. */
 struct ram_region {
     uint64_t gpa, bytes;
-    uint8_t *at; /* address in this process */
+    uint8_t *at; /* address of the region in this process */
     bool writable;
 };
 

@@ -40,7 +40,7 @@ bool match_holds(const struct net_match *m, const struct frame_note *note);
  */
 bool fault_aims_at(struct net *n, struct net_fault *fault, const struct frame *f);
 
-/* Returns true if the criteria need the event with which a frame was sent. */
+/* Returns true if the criteria @a need the event with which a frame was sent. */
 bool fault_asks(const struct net_aim *a);
 
 /* Counts messages for a fault that selects the n-th message of a queue pair; does nothing for other
@@ -58,8 +58,8 @@ void net_fault_tell_links(struct net *n, struct frame *f);
  */
 bool fault_can_change(const struct net_fault *fault, const struct frame *f);
 
-/* Replaces *@f by a copy that is changed as the fault says, recorded under @id.  If the arena is
- * full, *@f stays unchanged.
+/* Replaces *@f by a copy that @fault has changed, and records the copy under event @id.  If the
+ * arena is full, *@f stays unchanged.
  */
 void fault_change(struct net *n, const struct net_fault *fault, struct frame **f, ev_id id);
 

@@ -252,7 +252,7 @@ struct net {
     struct net_fault_index fault_index;
     struct net_fault *link_faults; /* active faults of links, oldest first */
     uint32_t n_asking;             /* number of link_faults that need the event that sent a frame */
-    struct net_held *held;         /* in the order in which they were held */
+    struct net_held *held;         /* list of held frames, oldest first */
     uint32_t faults_made;
     struct net_counts counts;
 };

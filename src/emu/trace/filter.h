@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Filters: select events of one kind whose fields fulfil all conditions.
  *
- * Conditions compare numbers.  The name of a host is resolved to its number once, when the host
- * exists, and not for each event.
+ * A condition compares a number or a string.  The name of a host or external port is resolved to
+ * its number once, when it exists, and not for each event.
  */
 #ifndef EMU_TRACE_FILTER_H
 #define EMU_TRACE_FILTER_H

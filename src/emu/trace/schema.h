@@ -21,7 +21,7 @@ enum ev_for {
     EV_FOR_STORY = 1,  /* printed while a command runs */
     EV_FOR_WHY = 2,    /* a step in the answer of `why` */
     EV_FOR_LADDER = 4, /* drawn at a lifeline of the ladder diagram */
-    EV_FOR_NAMES = 8,  /* contains the name of a host or an object */
+    EV_FOR_NAMES = 8,  /* contains the name of a host, an external port or an object */
     EV_FOR_WATCH = 16  /* input of the invariant checks */
 };
 

@@ -10,7 +10,7 @@
 #include "emu/facts/enum/drop.h"
 #include "emu/wire/addr.h"
 
-#define ARP_BYTES 28u /* after the Ethernet header */
+#define ARP_BYTES 28u /* length of a message, without the Ethernet header */
 
 struct arp {
     bool reply; /* otherwise a request */

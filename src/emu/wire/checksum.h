@@ -12,12 +12,13 @@
 
 #include "emu/wire/ip.h"
 
-/* Adds @n bytes to @sum, which starts at 0.  Every part except the last must have an even length.
- * The sum is exact for up to 65536 words.
+/* Returns @sum plus the words of the @n bytes.  @sum is 0 for the first part.  Every part except
+ * the last must have an even length.  The sum is exact for up to 65536 words.
  */
 uint32_t checksum_add(uint32_t sum, const uint8_t *bytes, size_t n);
 
-/* Adds the pseudo header of an IPv6 packet, which ICMPv6 checksums cover.  ICMP over IPv4 has none.
+/* Returns @sum plus the words of the pseudo header of the IPv6 packet @h.  ICMPv6 checksums cover
+ * this header; ICMP over IPv4 has none.
  * [RFC 8200, 8.1]
  */
 uint32_t checksum_add_pseudo_header(uint32_t sum, const struct ip *h);
