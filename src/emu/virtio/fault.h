@@ -34,25 +34,26 @@ struct virtio_fault {
     uint32_t kind;   /* enum fault_kind */
     uint32_t number; /* unique in the lab; faults are tried in this order */
     struct ev_str name;
-    uint32_t queue;      /* or VIRTIO_QUEUE_ANY */
+    uint32_t queue;      /* queue that it applies to, or VIRTIO_QUEUE_ANY */
     uint32_t qpn, cqn;   /* owner of the queue, for events; 0: the owner has no number */
     uint32_t nth;        /* first occasion to hit, from 1 */
     uint32_t count;      /* hits that remain, or VIRTIO_COUNT_ALL */
     uint32_t chance_ppm; /* probability of a hit, in parts per million; 0: always */
     struct prng rng;
     uint64_t time_ns; /* LATE_DATA: delay; STUCK_QUEUE: duration, 0: until removed */
-    uint32_t id;      /* SPURIOUS: the chain, or VIRTIO_ID_BEHIND */
-    bool (*where)(void *ctx, const struct ev *hit); /* condition; NULL: none */
+    uint32_t id;      /* SPURIOUS: id of the invented chain, or VIRTIO_ID_BEHIND */
+    bool (*where)(void *ctx, const struct ev *hit); /* condition; NULL: always true */
     void *where_ctx;
     uint32_t seen, hits;       /* number of occasions counted, and of those hit */
     ev_id hit;                 /* event of the last hit */
     struct virtio_fault *next; /* next fault of the device, in order of addition */
 };
 
+/* A queue that a fault of kind STUCK_QUEUE has stopped. */
 struct virtio_stuck {
     uint32_t queue;
-    const struct virtio_fault *by;
-    sim_ticket ticket; /* timer that ends it; only if by->time_ns is not 0 */
+    const struct virtio_fault *by; /* the fault that stopped the queue */
+    sim_ticket ticket; /* timer that ends the stuck state; valid if by->time_ns is not 0 */
     struct virtio_stuck *next;
 };
 
@@ -69,29 +70,32 @@ struct virtio_write {
 /* A delayed write, from virtio_write_late() until virtio_late_arrives(). */
 struct virtio_late;
 
-/* Adds @f behind the faults of the device.  The caller owns @f and must keep it in place until
+/* Adds @f after the other faults of the device.  The caller owns @f and must keep it in place until
  * virtio_fault_remove().
  */
 void virtio_fault_add(struct virtio_dev *d, struct virtio_fault *f);
 
-/* Removes @f.  Queues that it has stopped continue. */
+/* Removes @f from the device.  The queues that it has stopped continue: virtio_go_on(). */
 void virtio_fault_remove(struct virtio_dev *d, struct virtio_fault *f);
 
-/* Counts an occasion of @kind at @queue, a queue of the device.  Returns the fault that hits it, or
- * NULL.  Emits device_fault on a hit.  Only needed while d->is_faulty.
+/* Counts an occasion of the fault kind @kind at @queue, a queue of the device.  Emits device_fault
+ * and returns the fault if one hits the occasion.  Returns NULL otherwise.  Only needed while
+ * d->is_faulty.
  */
 RDL_COLD struct virtio_fault *virtio_fault_hits(struct virtio_dev *d, uint32_t kind,
                                                 uint32_t queue);
 
-/* As virtio_fault_hits(), for the kind LATE_DATA. */
+/* Like virtio_fault_hits() for the kind LATE_DATA. */
 RDL_COLD struct virtio_fault *virtio_fault_late(struct virtio_dev *d, uint32_t queue);
 
-/* Returns true if a fault keeps the device from taking chains from @queue.  May make the queue
- * stuck.  An empty queue is no occasion.
+/* Returns true if a fault keeps the device from taking chains from @queue.  A queue with available
+ * chains is an occasion of STUCK_QUEUE: a hit stops the queue, for fault->time_ns if that is not 0.
  */
 RDL_COLD bool virtio_is_stuck(struct virtio_dev *d, uint32_t queue, const struct ram *ram);
 
-/* Handler of SIM_GO_ON: @queue, which must be stuck, continues. */
+/* Handler of SIM_GO_ON: ends the stuck state of @queue, which must be stuck.  Emits queue_goes_on
+ * and processes the queue as if the driver had kicked it.
+ */
 void virtio_go_on(struct virtio_dev *d, uint32_t queue);
 
 /* Ends the stuck state of @queue, or of all with VIRTIO_QUEUE_ANY, without processing the queue.
@@ -105,9 +109,9 @@ void virtio_stuck_forget(struct virtio_dev *d, uint32_t queue);
 RDL_COLD void virtio_write_late(struct virtio_dev *d, const struct virtio_fault *fault,
                                 const struct virtio_write *w);
 
-/* Handler of SIM_LATE_DATA: does the delayed write and frees @late.  The write is lost if the queue
- * is not enabled at that time.  If the driver has enabled the queue again, the bytes go to the
- * buffers of the old chain.
+/* Handler of SIM_LATE_DATA: does the delayed write, emits late_data and frees @late.  The write is
+ * lost if the device is not running or the queue is not enabled at that time.  If the driver has
+ * reset the queue and enabled it again, the bytes go to the buffers of the old chain.
  */
 void virtio_late_arrives(struct virtio_late *late);
 
@@ -125,8 +129,9 @@ static inline size_t virtio_chain_write(struct virtio_dev *d, const struct virti
     return w->n < room ? w->n : room;
 }
 
-/* Lets the driver find one more completed chain, with @len bytes, if a fault hits: see vq_invent().
- * Call it while d->is_faulty, after each completed chain of @queue.
+/* Writes one more used entry with @len bytes (vq_invent()) if a fault of kind SPURIOUS hits.  The
+ * driver then finds a completed chain that it did not offer.  Call it while d->is_faulty, after
+ * each completed chain of @queue.
  */
 RDL_COLD void virtio_may_invent(struct virtio_dev *d, uint32_t queue, struct ram *ram,
                                 uint32_t len);

@@ -41,10 +41,10 @@
 
 struct fn_config {
     uint32_t number;     /* function number in the slot, 0 or 1; selects the interrupt pin */
-    uint32_t virtio_id;  /* 1 is net, 42 rdma */
+    uint32_t virtio_id;  /* virtio device type: 1 is net, 42 is rdma */
     uint32_t class_code; /* 24 bits */
     uint16_t subsystem;  /* subsystem ID; its vendor is PCI_VENDOR_VIRTIO */
-    bool multifunction;  /* the slot has more functions */
+    bool multifunction;  /* the slot has other functions */
 };
 
 /* An MSI-X message: @data is written to @address. */
@@ -76,7 +76,7 @@ struct pci_fn {
     uint32_t bar[FN_BARS];       /* base addresses */
     uint32_t bar_bytes[FN_BARS]; /* powers of two */
     uint8_t interrupt_line, cache_line;
-    struct { /* registers of the capability VIRTIO_CAP_PCI */
+    struct { /* registers of the capability VIRTIO_CAP_PCI, which gives access to a BAR */
         uint8_t bar;
         uint32_t offset, length;
     } window;
@@ -89,7 +89,7 @@ struct pci_fn {
     bool line_rising; /* a SIM_IRQ of the line is scheduled */
 };
 
-/* Initializes @f as after power-on, and sets dev->fn.  Memory is freed with the arena. */
+/* Initializes @f as after power-on, and sets dev->fn.  The memory of @f is freed with the arena. */
 void fn_init(struct pci_fn *f, struct arena *a, struct virtio_dev *dev,
              const struct fn_config *config);
 
@@ -98,8 +98,8 @@ void fn_init(struct pci_fn *f, struct arena *a, struct virtio_dev *dev,
  */
 void fn_reset(struct pci_fn *f);
 
-/* Accesses configuration space.  @width is 1, 2 or 4 bytes and @offset a multiple of it.  Other
- * accesses and those beyond the end read as all ones and write nothing.
+/* Read and write configuration space.  @width is 1, 2 or 4 bytes and @offset a multiple of it.
+ * Other accesses and those beyond the end read as all ones and write nothing.
  */
 uint32_t fn_config_read(struct pci_fn *f, uint32_t offset, uint32_t width);
 void fn_config_write(struct pci_fn *f, uint32_t offset, uint32_t width, uint32_t value);
@@ -109,15 +109,15 @@ void fn_config_write(struct pci_fn *f, uint32_t offset, uint32_t width, uint32_t
  */
 uint32_t fn_config_peek(const struct pci_fn *f, uint32_t offset, uint32_t width);
 
-/* Accesses @bar at @offset, whether or not memory space is enabled.  BAR 0: as virtio_read() and
- * virtio_write().  BAR 1: only widths 4 and 8 at multiples of 4, as PCI requires for the MSI-X
- * table; others read as 0 and write nothing.  Other BARs read as 0.
+/* Read and write @bar at @offset, even if memory space is disabled.  BAR 0: as virtio_read() and
+ * virtio_write().  BAR 1: as fn_msix_read() and fn_msix_write().  Other BARs read as 0 and ignore
+ * writes.
  */
 uint64_t fn_bar_read(struct pci_fn *f, uint32_t bar, uint32_t offset, uint32_t width);
 void fn_bar_write(struct pci_fn *f, uint32_t bar, uint32_t offset, uint32_t width, uint64_t value);
 
-/* Finds the BAR that answers at guest-physical address @gpa, and the offset in it.  Returns false
- * if none does.
+/* Finds the BAR that answers at guest-physical address @gpa.  Returns true with its number in
+ * *@ret_bar and the offset of @gpa in *@ret_offset.  Returns false if no BAR answers.
  */
 static inline bool fn_decode(const struct pci_fn *f, uint64_t gpa, uint32_t *ret_bar,
                              uint32_t *ret_offset)
@@ -136,16 +136,20 @@ static inline bool fn_decode(const struct pci_fn *f, uint64_t gpa, uint32_t *ret
     return false;
 }
 
-/* Returns true if fn_raise() can interrupt with @vector.  With MSI-X enabled, @vector must be an
- * entry of the table.
+/* Returns true if fn_raise() has an effect with @vector: MSI-X is disabled, or @vector is an entry
+ * of the MSI-X table.
  */
 bool fn_can_raise(const struct pci_fn *f, uint32_t vector);
 
-/* Raises an interrupt for @queue, or VIRTIO_IRQ_CONFIG.  @vector counts only with MSI-X enabled. */
+/* Raises an interrupt for @queue, or for VIRTIO_IRQ_CONFIG.  With MSI-X enabled, sends the message
+ * of @vector, or sets its pending bit and emits irq_held if it cannot be sent now.  Without MSI-X,
+ * sets the ISR status and schedules SIM_IRQ if the INTx line rises.  Does nothing unless
+ * fn_can_raise().
+ */
 void fn_raise(struct pci_fn *f, uint32_t vector, uint32_t queue);
 
-/* Clears all pending bits.  Call on device reset: a device must not interrupt after it.  [virtio
- * 1.2, 2.4.1]
+/* Clears all pending bits of the MSI-X table.  Called on device reset, because a device must not
+ * interrupt after it.  [virtio 1.2, 2.4.1]
  */
 void fn_forget_pending(struct pci_fn *f);
 
@@ -158,9 +162,9 @@ static inline bool fn_line_is_high(const struct pci_fn *f)
     return f->dev->isr != 0 && !f->msix_enabled && !(f->command & PCI_CMD_INTX_OFF);
 }
 
-/* Takes the message that SIM_IRQ with argument @irq delivers; call it once per SIM_IRQ.  Returns
- * false if @irq is a rising edge of INTx: fn_line_is_high() then tells whether the line is still
- * high.
+/* Takes the message that SIM_IRQ with argument @irq delivers.  Call it once per SIM_IRQ.  Returns
+ * true with the message in *@ret.  Returns false if @irq is a rising edge of INTx; the line is
+ * still high if fn_line_is_high().
  */
 bool fn_take_message(struct pci_fn *f, struct virtio_irq irq, struct fn_message *ret);
 

@@ -6,12 +6,12 @@
 #include <stdint.h>
 
 struct overlap {
-    uint32_t in_reg, in_access; /* bit offsets */
+    uint32_t in_reg, in_access; /* first common bit, counted in the register and in the access */
     uint64_t mask;              /* ones for each common bit, from bit 0; 0: no overlap */
 };
 
-/* Overlap of the register of @bytes at offset @at with an access of @width bytes at @offset.  Both
- * are 1 to 8 bytes long.
+/* Returns the overlap of a register of @bytes at offset @at with an access of @width bytes at
+ * @offset.  Both are 1 to 8 bytes long.
  */
 static inline struct overlap overlap_of(uint32_t at, uint32_t bytes, uint32_t offset,
                                         uint32_t width)

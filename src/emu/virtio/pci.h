@@ -52,8 +52,8 @@
  * virtio_tell() and virtio_set_mastering().
  */
 struct virtio_ops {
-    void (*notify)(void *ctx, uint32_t queue);        /* the driver kicked */
-    void (*reset)(void *ctx);                         /* device reset */
+    void (*notify)(void *ctx, uint32_t queue);        /* the driver kicked @queue */
+    void (*reset)(void *ctx);                         /* the device was reset */
     void (*queue_reset)(void *ctx, uint32_t queue);   /* the queue is disabled and empty now */
     void (*queue_enabled)(void *ctx, uint32_t queue); /* may be NULL; can come before DRIVER_OK */
     void (*negotiated)(void *ctx);                    /* may be NULL: FEATURES_OK was set */
@@ -62,7 +62,7 @@ struct virtio_ops {
 
 struct virtio_config {
     uint32_t host;         /* host index, for events; target of SIM_IRQ */
-    uint32_t function;     /* enum pci_function: the function of the host that the device is */
+    uint32_t function;     /* enum pci_function: number of the device in its host's slot */
     uint64_t features_off; /* feature bits not to offer; VERSION_1 is always offered */
     uint64_t features_own; /* feature bits of the device type, offered too */
     bool packed;           /* offer RING_PACKED, unless it is in features_off */
@@ -86,11 +86,11 @@ struct virtio_dev {
     struct virtio_config config;
     uint64_t offered, accepted; /* feature bits */
     uint64_t possible;          /* feature bits that the device implements */
-    uint64_t offers_next;       /* offered from the next reset on */
+    uint64_t offers_next;       /* feature bits to offer from the next reset on */
     uint32_t device_feature_select, driver_feature_select;
-    unsigned status; /* set of enum device_status_bit */
-    unsigned isr;
-    enum vq_error reset_error; /* why DEVICE_NEEDS_RESET is set */
+    unsigned status;           /* set of enum device_status_bit */
+    unsigned isr;              /* ISR status: set of VIRTIO_ISR_... */
+    enum vq_error reset_error; /* error that set DEVICE_NEEDS_RESET */
     uint32_t reset_queue;      /* queue with this error */
     uint8_t config_generation;
     bool config_is_new; /* changed since the driver last read it or the generation */
@@ -109,21 +109,23 @@ struct virtio_dev {
 bool virtio_init(struct virtio_dev *d, struct arena *a, struct sim *sim,
                  const struct virtio_config *config, const struct virtio_ops *ops, void *ctx);
 
-/* From its next reset on the device offers VERSION_1 and those of @features that it implements.
- * While the status is 0 the change is immediate.
+/* Changes the offered features to VERSION_1 and those of @features that the device implements.  The
+ * change takes effect at the next reset, or immediately while the status is 0.
  */
 void virtio_offer(struct virtio_dev *d, uint64_t features);
 
-/* Access a register as the driver, @width 1, 2, 4 or 8 bytes.  Bytes without a register, and
- * accesses of another width, read as 0 and ignore writes.
+/* Read and write registers as the driver does, @width 1, 2, 4 or 8 bytes.  Bytes without a
+ * register, and accesses of another width, read as 0 and ignore writes.
  */
 uint64_t virtio_read(struct virtio_dev *d, uint32_t offset, uint32_t width);
 void virtio_write(struct virtio_dev *d, uint32_t offset, uint32_t width, uint64_t value);
 
-/* Size of the register that begins at offset @reg of the BAR; 0 if none begins there. */
+/* Returns the size in bytes of the register that begins at offset @reg of the BAR.  Returns 0 if
+ * none begins there.
+ */
 uint32_t virtio_reg_bytes(uint32_t reg);
 
-/* Has the driver accepted the feature @f, an enum feature_number? */
+/* Returns true if the driver has accepted the feature @f (enum feature_number). */
 static inline bool virtio_has(const struct virtio_dev *d, uint32_t f)
 {
     return (d->accepted >> f & 1u) != 0;
@@ -141,23 +143,28 @@ static inline bool virtio_running(const struct virtio_dev *d)
     return virtio_is_driven(d) && d->bus_master;
 }
 
-/* Processes a kick of @queue, as if the driver had written to the notify register.  While bus
- * mastering is off the kick is remembered.  Does nothing if the queue is disabled or broken.
+/* Processes a kick of @queue: calls ops->notify(), or remembers the kick while bus mastering is
+ * off.  Does nothing if the device is not driven, or the queue is disabled or broken.
  */
 void virtio_tell(struct virtio_dev *d, uint32_t queue);
 
-/* Remembers a kick that cannot be processed now.  It has no effect unless bus mastering is the only
- * reason: the kick is processed when bus mastering is enabled.
+/* Remembers a kick of @queue if bus mastering is the only reason why it cannot be processed now.
+ * The kick is then processed when bus mastering is enabled.  Otherwise discards a remembered kick
+ * of @queue.
  */
 void virtio_hold_kick(struct virtio_dev *d, uint32_t queue);
 
-/* Sets the state of bus mastering.  Remembered kicks are processed when it is enabled. */
+/* Switches bus mastering on or off.  When it is switched on, calls ops->mastering() and then
+ * processes the remembered kicks.
+ */
 void virtio_set_mastering(struct virtio_dev *d, bool on);
 
 /* Resets the device, as power-on or a driver's write of 0 to the status register does. */
 void virtio_reset(struct virtio_dev *d);
 
-/* Encoding of the argument of SIM_DOORBELL, whose target is the host. */
+/* Argument of SIM_DOORBELL for @queue of PCI function @function.  The target of the event is the
+ * host.
+ */
 static inline uint64_t virtio_doorbell_arg(uint32_t function, uint32_t queue)
 {
     return (uint64_t)function << 32 | queue;
@@ -173,19 +180,19 @@ static inline uint32_t virtio_doorbell_queue(uint64_t arg)
     return (uint32_t)arg;
 }
 
-/* The decoded argument of SIM_IRQ.  The target is the host. */
+/* The decoded argument of SIM_IRQ.  The target of the event is the host. */
 struct virtio_irq {
     uint32_t function; /* enum pci_function */
     uint32_t vector;   /* VIRTIO_NO_VECTOR: the line INTx */
-    uint32_t queue;    /* VIRTIO_IRQ_CONFIG: the configuration changed */
-    uint32_t slot;     /* of the message in flight: fn_take_message() */
+    uint32_t queue;    /* queue with completed chains, or VIRTIO_IRQ_CONFIG */
+    uint32_t slot;     /* entry of the message in fn->sent; not used for INTx */
 };
 struct virtio_irq virtio_irq_of(uint64_t arg);
 uint64_t virtio_irq_arg(struct virtio_irq irq);
 
-/* Raises an interrupt of @queue through fn_raise().  SIM_IRQ arrives after VIRTIO_IRQ_NS; its
- * handler emits the event `irq`.  With MSI-X enabled but without a vector nothing happens.  Call
- * vq_wants_interrupt() first.
+/* Raises an interrupt of @queue through fn_raise(), unless a fault of kind LOST_INTERRUPT hits.
+ * SIM_IRQ arrives after VIRTIO_IRQ_NS; its handler emits the event `irq` or `intx`.  With MSI-X
+ * enabled but without a vector nothing happens.  Call vq_wants_interrupt() first.
  */
 void virtio_raise(struct virtio_dev *d, uint32_t queue);
 
@@ -201,8 +208,8 @@ void virtio_config_new(struct virtio_dev *d);
  */
 void virtio_config_changed(struct virtio_dev *d);
 
-/* Reports that @queue is broken: emits vq_broken and sets DEVICE_NEEDS_RESET, with a configuration
- * interrupt if DRIVER_OK is set.  vq->broken must be set.
+/* Emits vq_broken for @queue, whose vq->broken must be set.  Sets DEVICE_NEEDS_RESET if it is not
+ * set yet, with a configuration interrupt if DRIVER_OK is set.
  */
 void virtio_queue_broken(struct virtio_dev *d, uint32_t queue);
 

@@ -36,17 +36,17 @@ struct vq {
     struct vring ring;
     struct vq_packed *packed; /* NULL for a split ring */
     bool enabled;
-    bool event_idx, indirect; /* negotiated */
-    enum vq_error broken;
-    bool held_kick;       /* a kick arrived while bus mastering was off */
-    uint16_t vector;      /* MSI-X vector, or VIRTIO_NO_VECTOR */
-    uint16_t last_avail;  /* chains taken */
-    uint16_t seen_avail;  /* chains available when last read; not behind last_avail */
-    uint16_t used_idx;    /* chains completed */
-    uint16_t avail_event; /* last value written; split only */
-    uint32_t pushed;      /* chains (packed: slots) completed since vq_wants_interrupt() */
-    uint32_t turn;        /* low bits of the tick whose chains n_taken counts */
-    uint32_t n_taken;
+    bool event_idx, indirect; /* negotiated features EVENT_IDX and INDIRECT_DESC */
+    enum vq_error broken;     /* VQE_NONE: the queue works */
+    bool held_kick;           /* a kick arrived while bus mastering was off */
+    uint16_t vector;          /* MSI-X vector, or VIRTIO_NO_VECTOR */
+    uint16_t last_avail;      /* number of chains taken, modulo 2^16 */
+    uint16_t seen_avail;      /* chains made available, as last read; at least last_avail */
+    uint16_t used_idx;        /* number of chains completed, modulo 2^16 */
+    uint16_t avail_event;     /* split ring: avail_event as last written */
+    uint32_t pushed;          /* chains (packed: slots) completed since vq_wants_interrupt() */
+    uint32_t turn;            /* low bits of the tick whose chains n_taken counts */
+    uint32_t n_taken;         /* chains taken in that tick, see vq_turn_is_over() */
 };
 
 /* A buffer at guest-physical @gpa, checked to be inside RAM. */
@@ -71,8 +71,8 @@ struct vq_used {
 
 enum vq_pop { VQ_EMPTY, VQ_GOT, VQ_BROKEN };
 
-/* Prepares the state for vq->ring when a driver enables the queue.  A packed ring needs memory:
- * free it with vq_done().  Returns false if the arena is full.
+/* Initializes the indexes and counts for vq->ring when a driver enables the queue.  A packed ring
+ * needs memory: free it with vq_done().  Returns false if the arena is full.
  */
 bool vq_set_up(struct vq *vq, struct arena *a);
 
@@ -85,11 +85,14 @@ void vq_started(struct vq *vq, struct ram *ram);
 /* Frees the memory of vq_set_up(). */
 void vq_done(struct vq *vq, struct arena *a);
 
-/* Resets indexes and counts: the driver starts over with the same ring. */
+/* Resets indexes and counts to those of a new ring.  Called when the driver starts over with the
+ * same ring.
+ */
 void vq_restart(struct vq *vq);
 
-/* Packed rings only: the position of the next available chain, the position of the next used
- * descriptor, and the number of slots of the outstanding chain @id (0 if @id is not outstanding).
+/* For packed rings only: return the position of the next available chain, the position of the next
+ * used descriptor, and the number of slots of the outstanding chain @id (0 if @id is not
+ * outstanding).
  */
 struct vring_pos vq_avail_pos(const struct vq *vq);
 struct vring_pos vq_used_pos(const struct vq *vq);
@@ -107,20 +110,26 @@ bool vq_invariant(const struct vq *vq);
  */
 bool vq_turn_is_over(struct vq *vq, const struct ram *ram, uint64_t tick);
 
-/* Takes the next chain into @out.  If there is none, returns VQ_EMPTY and with EVENT_IDX requests a
- * notification of the next one.  VQ_BROKEN: vq->broken is the reason; @out is undefined.
+/* Takes the next chain into @out.  If there is none, requests a notification of the next one with
+ * EVENT_IDX.
+ *
+ * Return: VQ_GOT     *@out is the chain
+ *	   VQ_EMPTY   no chain is available
+ *	   VQ_BROKEN  vq->broken is the reason; *@out is undefined
  */
 enum vq_pop vq_pop(struct vq *vq, struct ram *ram, struct vq_chain *out);
 
-/* Undoes the last @n vq_pop().  @used has the heads of these chains, none of which was completed.
- * They will be taken again, as if for the first time.
+/* Undoes the last @n vq_pop().  @used contains the heads of these chains, none of which was
+ * completed.  They will be taken again, as if for the first time.
  */
 void vq_untake(struct vq *vq, const struct vq_used *used, uint32_t n);
 
-/* Number of available chains.  Returns 0 if the queue is broken; this call may break it. */
+/* Returns the number of available chains.  Returns 0 if the queue is broken; an invalid ring breaks
+ * it in this call.
+ */
 uint32_t vq_avail_count(struct vq *vq, const struct ram *ram);
 
-/* Like vq_avail_count(), but without changing the queue. */
+/* Like vq_avail_count(), but does not change the queue. */
 uint32_t vq_avail_peek(const struct vq *vq, const struct ram *ram);
 
 /* Copies device-readable bytes @offset .. @offset + @n - 1 of the chain to @out, across buffers.
@@ -135,32 +144,33 @@ size_t vq_chain_read(const struct ram *ram, const struct vq_chain *c, size_t off
 size_t vq_chain_write(struct ram *ram, const struct vq_chain *c, size_t offset, const void *in,
                       size_t n);
 
-/* Guest-physical address of device-writable byte @offset, which must be less than
+/* Returns the guest-physical address of device-writable byte @offset, which must be less than
  * c->writable_bytes.
  */
 uint64_t vq_chain_gpa(const struct vq_chain *c, size_t offset);
 
 /* Completes the chain @head, with @len bytes written to it.  Split: writes the used element, then
- * used.idx.  Packed: writes one used descriptor and advances by the slots of the chain.  If the
- * ring is outside RAM, breaks the queue and returns false.
+ * used.idx.  Packed: writes one used descriptor and advances by the slots of the chain.  Returns
+ * false if the queue is broken.  A ring outside RAM breaks it.
  */
 bool vq_push(struct vq *vq, struct ram *ram, uint16_t head, uint32_t len);
 
 /* Like vq_push() for @n >= 1 chains.  The driver sees all of them at once. */
 bool vq_push_all(struct vq *vq, struct ram *ram, const struct vq_used *used, uint32_t n);
 
-/* Writes a used entry (@id, @len) behind the completed chains, though no such chain was completed.
- * The device does not count the entry, and its next completion overwrites it.  For injected faults.
+/* Writes a used entry (@id, @len) after those of the completed chains, though no such chain was
+ * completed.  The device does not count the entry, and its next completion overwrites it.  For
+ * injected faults.
  */
 void vq_invent(struct vq *vq, struct ram *ram, uint32_t id, uint32_t len);
 
-/* Returns true if the driver must be interrupted for the chains completed since the last call.  A
- * split ring is judged by avail.flags, or with EVENT_IDX by used_event.  A packed ring is judged by
- * the driver area; an invalid one breaks the queue.
+/* Returns true if the driver must be interrupted for the chains completed since the last call.  For
+ * a split ring avail.flags decides, or with EVENT_IDX used_event.  For a packed ring the driver
+ * area decides.  An invalid area, or one outside RAM, breaks the queue.
  */
 bool vq_wants_interrupt(struct vq *vq, const struct ram *ram);
 
-/* Requests a notification of the next new chain, however many are available.  For a device that
+/* Requests a notification of the next new chain, however many are available now.  For a device that
  * needs the number of chains, not only that there are some.
  */
 void vq_want_kick(struct vq *vq, struct ram *ram);

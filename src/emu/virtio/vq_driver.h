@@ -21,8 +21,8 @@
 
 /* State of a descriptor of a split ring, or of a buffer id of a packed ring. */
 struct vqd_desc {
-    uint16_t next;  /* the next free one, or the next one of the chain */
-    uint16_t chain; /* head of an outstanding chain: its descriptors; else 0 */
+    uint16_t next;  /* next free descriptor or id, or next descriptor of the chain */
+    uint16_t chain; /* head of an outstanding chain: number of its descriptors; else 0 */
 };
 
 /* Size of this driver's indirect tables.  Longer chains are not put into a table. */
@@ -31,14 +31,14 @@ struct vqd_desc {
 
 struct vqd {
     struct vring ring;
-    bool event_idx;
-    bool broken;        /* invalid used element, or the ring is outside RAM */
-    uint16_t avail_idx; /* chains offered */
-    uint16_t last_used; /* completed chains taken */
-    uint16_t seen_used; /* completed chains when last read; split */
-    uint16_t free_head;
-    uint32_t n_free;        /* descriptors */
-    uint32_t n_outstanding; /* chains */
+    bool event_idx;         /* the feature EVENT_IDX was negotiated */
+    bool broken;            /* invalid used element, or the ring is outside RAM */
+    uint16_t avail_idx;     /* number of chains offered, modulo 2^16 */
+    uint16_t last_used;     /* number of completed chains taken, modulo 2^16 */
+    uint16_t seen_used;     /* split ring: used.idx as last read */
+    uint16_t free_head;     /* first free descriptor or id, if n_free is not 0 */
+    uint32_t n_free;        /* number of free descriptors */
+    uint32_t n_outstanding; /* number of chains that the device has not completed */
     uint32_t added;         /* chains (packed: slots) added since vqd_needs_kick() */
     uint64_t tables_gpa;    /* indirect tables, VQD_TABLE_BYTES per chain; 0: none */
     /* Packed ring only. */
@@ -50,7 +50,7 @@ struct vqd {
     uint32_t descs_cap;
 };
 
-/* A queue with a ring but without memory for descriptors, not in use yet. */
+/* Returns a queue with a ring but without memory for descriptors, not in use yet. */
 static inline struct vqd vqd_idle(struct vring ring)
 {
     return (struct vqd){.ring = ring, .avail = VRING_POS_START, .used = VRING_POS_START};
@@ -81,7 +81,7 @@ void vqd_done(struct vqd *q, struct arena *a);
 bool vqd_add(struct vqd *q, struct ram *ram, const struct vqd_seg *segs, uint32_t n_readable,
              uint32_t n_writable, uint16_t *ret_head);
 
-/* The head that vqd_add() uses next.  Drivers index the memory of their buffers by it. */
+/* Returns the head that vqd_add() uses next.  Drivers index the memory of their buffers by it. */
 static inline uint16_t vqd_next_head(const struct vqd *q)
 {
     return q->free_head;
@@ -99,21 +99,24 @@ bool vqd_needs_kick(struct vqd *q, const struct ram *ram);
 
 enum vqd_used { VQD_NONE, VQD_GOT, VQD_BROKEN };
 
-/* Takes the next completed chain and frees it: its @ret_head, and in @ret_len the number of bytes
- * that the device wrote.  VQD_BROKEN: the device returned an invalid element; q->broken is set.
+/* Takes the next completed chain and frees its descriptors.
+ *
+ * Return: VQD_GOT     *@ret_head is the chain, *@ret_len the number of bytes that the device wrote
+ *	   VQD_NONE    no completed chain
+ *	   VQD_BROKEN  the queue was broken, or is now: the device returned an invalid element
  */
 enum vqd_used vqd_take_used(struct vqd *q, const struct ram *ram, uint16_t *ret_head,
                             uint32_t *ret_len);
 
-/* The chain id in the next used element, as the device wrote it: it can be any number.  For a
- * broken queue, the id that broke it.
+/* Returns the chain id in the next used element, as the device wrote it: it can be any number.  For
+ * a broken queue, returns the id that broke it.
  */
 uint32_t vqd_next_used(const struct vqd *q, const struct ram *ram);
 
-/* Number of completed chains, by the device's count, that were not taken yet. */
+/* Returns the number of completed chains, by the device's count, that were not taken yet. */
 uint32_t vqd_used_count(const struct vqd *q, const struct ram *ram);
 
-/* Requests an interrupt for the next completed chain, or none. */
+/* Requests an interrupt for the next completed chain, or, if not @wanted, no interrupts. */
 void vqd_want_interrupt(struct vqd *q, struct ram *ram, bool wanted);
 
 #endif

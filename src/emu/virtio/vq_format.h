@@ -6,7 +6,9 @@
 #include "emu/base/cold.h"
 #include "emu/virtio/vq_device.h"
 
-/* As declared in vq_device.h.  Only ..._pop and ..._avail_count accept a broken queue. */
+/* The functions of vq_device.h for each ring format.  Only ..._pop and ..._avail_count accept a
+ * broken queue.
+ */
 enum vq_pop split_pop(struct vq *vq, struct ram *ram, struct vq_chain *out);
 uint32_t split_avail_count(struct vq *vq, const struct ram *ram);
 bool split_push_one(struct vq *vq, struct ram *ram, struct vq_used used); /* the frequent case */
@@ -29,16 +31,16 @@ RDL_APART void packed_refuse_kicks(struct vq *vq, struct ram *ram);
 /* An outstanding buffer id, and the number of ring slots that its chain occupies. */
 struct vq_taken {
     uint16_t id;
-    uint16_t slots; /* 0: empty entry */
+    uint16_t slots; /* 0: an empty entry of the table */
 };
 
 /* The device's state of a packed ring.  The positions follow each other round the ring in this
- * order; each is at or behind the one before:
+ * order; each is equal to the previous one or after it:
  *
  *   used   where the device writes the next used descriptor; the slots from here to avail are
  *          outstanding
  *   avail  where the device takes the next chain
- *   seen   up to where it has counted chains that it has not taken
+ *   seen   end of the available chains that it has counted, but not taken
  *
  * Once a chain is taken, its place in the ring no longer matters.  The device only needs the number
  * of slots that are freed with its id.  `taken` is an open-addressing hash table of the ids,
@@ -48,25 +50,28 @@ struct vq_packed {
     struct vring_pos used, avail, seen;
     uint32_t n_taken;            /* slots from used to avail */
     uint32_t n_seen;             /* slots from avail to seen */
-    uint16_t event, event_flags; /* last value of the device area */
-    uint32_t mask;               /* entries of taken, a power of two, less 1 */
+    uint16_t event, event_flags; /* content of the device area as last written */
+    uint32_t mask;               /* number of entries of taken, a power of two, minus 1 */
     struct vq_taken taken[];
 };
 
+/* Marks the queue as broken by @error.  Returns VQ_BROKEN. */
 static inline enum vq_pop vq_break(struct vq *vq, enum vq_error error)
 {
     vq->broken = error;
     return VQ_BROKEN;
 }
 
+/* Empties @out, before the first vq_add_seg(). */
 static inline void vq_chain_begin(struct vq_chain *out)
 {
     out->n_readable = out->n_writable = 0;
     out->readable_bytes = out->writable_bytes = 0;
 }
 
-/* Appends a buffer to @out.  A buffer beyond the limits sets *@too_long and is not stored.  The
- * walk continues, so that a loop is told from a long chain.
+/* Appends the buffer @seg, of a descriptor with @flags, to @out.  Returns VQE_NONE, or the error of
+ * an invalid buffer.  A buffer beyond the limits sets *@too_long and is not stored; the caller
+ * continues its walk to distinguish a loop from a long chain.
  */
 static inline enum vq_error vq_add_seg(const struct ram *ram, const struct vq_seg *seg,
                                        unsigned flags, struct vq_chain *out, bool *too_long)
@@ -92,7 +97,9 @@ static inline enum vq_error vq_add_seg(const struct ram *ram, const struct vq_se
     return VQE_NONE;
 }
 
-/* Checks that @seg, of a descriptor with @flags, is a valid indirect table. */
+/* Checks that @seg, of a descriptor with @flags, is a valid indirect table.  Returns VQE_NONE,
+ * VQE_BAD_INDIRECT or VQE_BAD_ADDRESS.
+ */
 static inline enum vq_error vq_check_table(const struct vq *vq, const struct ram *ram,
                                            const struct vq_seg *seg, unsigned flags)
 {

@@ -7,8 +7,8 @@
 #include "emu/base/cursor.h"
 #include "emu/virtio/vq_driver.h"
 
-/* Write a chain of the @n buffers @segs.  Those from @first_writable on get the flag WRITE, and all
- * get @flags.  The caller has checked that enough descriptors are free.
+/* Write a chain of the @n buffers @segs to the ring.  Those from @first_writable on get the flag
+ * WRITE, and all get @flags.  The caller has checked that enough descriptors are free.
  */
 void splitd_add(struct vqd *q, struct ram *ram, const struct vqd_seg *segs, uint32_t n,
                 uint32_t first_writable, unsigned flags);
@@ -18,8 +18,8 @@ RDL_APART void packedd_add(struct vqd *q, struct ram *ram, const struct vqd_seg 
 /* Like splitd_add() for one buffer, whose descriptor has exactly @flags: the frequent case. */
 void splitd_add_one(struct vqd *q, struct ram *ram, const struct vqd_seg *seg, unsigned flags);
 
-/* As declared in vq_driver.h, for a queue that is not broken.  On VQD_BROKEN the caller marks the
- * queue broken.
+/* The functions of vq_driver.h for each ring format, for a queue that is not broken.  On VQD_BROKEN
+ * the caller marks the queue broken.
  */
 void splitd_publish(struct vqd *q, struct ram *ram);
 bool splitd_needs_kick(const struct vqd *q, const struct ram *ram, uint32_t added);
@@ -37,8 +37,8 @@ RDL_APART uint32_t packedd_next_used(const struct vqd *q, const struct ram *ram)
 RDL_APART uint32_t packedd_used_count(const struct vqd *q, const struct ram *ram);
 RDL_APART void packedd_want_interrupt(struct vqd *q, struct ram *ram, bool wanted);
 
-/* Returns 0 if the read fails.  vqd_init() has checked that the ring is in RAM, so a read fails
- * only if the arena is full.
+/* Reads a 16-bit word at @gpa.  Returns 0 if the read fails.  vqd_init() has checked that the ring
+ * is in RAM, so a read fails only if the arena is full.
  */
 static inline uint16_t vqd_read_le16(const struct ram *ram, uint64_t gpa)
 {
@@ -48,6 +48,7 @@ static inline uint16_t vqd_read_le16(const struct ram *ram, uint64_t gpa)
     return ld_le16(b);
 }
 
+/* Writes @n bytes at @gpa.  Marks the queue broken if the write fails. */
 static inline void vqd_write_bytes(struct vqd *q, struct ram *ram, uint64_t gpa, const void *bytes,
                                    size_t n)
 {
@@ -82,6 +83,7 @@ static inline void vqd_write_desc(struct vqd *q, struct ram *ram, uint64_t gpa,
     vqd_write_bytes(q, ram, gpa, b, sizeof(b));
 }
 
+/* Returns the flag WRITE if buffer @k of a chain is device-writable, otherwise 0. */
 static inline unsigned vqd_writable(uint32_t k, uint32_t first_writable)
 {
     return k >= first_writable ? VRING_WRITE : 0;

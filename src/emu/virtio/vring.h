@@ -10,15 +10,15 @@
  *                                                                               device writes
  *
  * Indexes increment modulo 2^16; entry i is at i modulo size.  With EVENT_IDX the last word of each
- * ring is the index at which its writer wants to be notified or interrupted.  Without it the flags
- * tell whether.
+ * ring is the index at which its writer wants to be notified or interrupted.  Without it a flag
+ * switches interrupts or notifications off.
  *
  * Packed:  [virtio 1.2, 2.8]
  *
  *   descriptor ring    16 bytes each: le64 address, le32 length, le16 id, le16 flags
  *                                                                            both sides write
  *   driver area        le16 position, le16 flags: when the driver wants interrupts
- *   device area        the same: when the device wants to be notified
+ *   device area        le16 position, le16 flags: when the device wants to be notified
  *
  * There are no indexes.  Each side goes round the ring with a wrap counter that is 1 in its first
  * lap and toggles with each lap.  The driver makes a descriptor available by setting the flag AVAIL
@@ -50,6 +50,9 @@ struct vring {
 #define VRING_USED_ALIGN  4u
 #define VRING_EVENT_ALIGN 4u /* both areas of a packed ring */
 
+/* Return the guest-physical address of a field or an entry of the ring @r.  Indexes are taken
+ * modulo its size.
+ */
 static inline uint64_t vring_avail_idx_at(const struct vring *r)
 {
     return r->avail + 2;
@@ -85,13 +88,13 @@ static inline uint64_t vring_desc_at(const struct vring *r, uint32_t i)
     return r->desc + VRING_DESC_BYTES * (uint64_t)i;
 }
 
-/* Size in bytes of a queue of @size entries laid out by vring_place(). */
+/* Returns the size in bytes of a queue of @size entries laid out by vring_place(). */
 uint64_t vring_bytes(uint32_t size, bool packed);
 
 /* Lays out the three parts of a queue one after the other from @base, which is 16-byte aligned. */
 struct vring vring_place(uint64_t base, uint32_t size, bool packed);
 
-/* Returns true if no part is at address 0 and all parts are aligned. */
+/* Returns true if no part of the ring is at address 0 and all parts are aligned. */
 bool vring_is_sound(const struct vring *r);
 
 /* Returns true if moving an index from @old_idx to @new_idx passes @event, the entry for which the
