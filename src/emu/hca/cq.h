@@ -25,48 +25,49 @@
 struct completion {
     uint64_t wr_id;
     struct compared values; /* values that `rule` compared; the guest does not see them */
-    uint32_t bytes;         /* received; 0 for sends */
+    uint32_t bytes;         /* bytes received, or returned by a READ or atomic; else 0 */
     uint32_t qpn;
     uint32_t src_qpn;          /* UD: QPN of the sender */
-    uint32_t invalidated_rkey; /* with WCF_WITH_INV */
-    uint8_t imm[4];            /* as on the wire, with WCF_WITH_IMM */
-    uint32_t rule;             /* enum rule: rule that failed the request: the CQE's vendor_err */
+    uint32_t invalidated_rkey; /* valid with WCF_WITH_INV */
+    uint8_t imm[4];            /* immediate data as on the wire, valid with WCF_WITH_IMM */
+    uint32_t rule;             /* enum rule that failed the request; the CQE's vendor_err */
     unsigned status : 8;       /* enum wc_status */
     unsigned opcode : 8;       /* enum wc_opcode */
     unsigned flags : 8;        /* set of enum wc_flag_bit */
-    bool solicited : 1;        /* raises an event if armed for solicited only, as errors do */
+    bool solicited : 1;        /* fires an arming for solicited completions */
 };
 
 enum cq_arm { CQ_IDLE, CQ_ARMED_SOLICITED, CQ_ARMED_ANY };
 
 struct cq {
-    uint32_t cqn;   /* 1 .. max_cq */
-    uint32_t cqe;   /* requested number of entries */
-    uint32_t users; /* number of send and receive queues that use it */
-    enum cq_arm arm;
+    uint32_t cqn;                          /* 1 .. max_cq */
+    uint32_t cqe;                          /* requested number of entries */
+    uint32_t users;                        /* number of send and receive queues that use it */
+    enum cq_arm arm;                       /* completions that fire the armed event */
     bool error;                            /* overflowed: no more completions are delivered */
     uint64_t n_completed;                  /* total number of completions delivered */
     struct completion *log[CQ_LOG_BLOCKS]; /* NULL: block not allocated yet */
 };
 
-/* The completion queue @cqn; NULL if it does not exist. */
+/* Returns the completion queue @cqn, or NULL if it does not exist. */
 static inline struct cq *hca_cq(const struct hca *h, uint32_t cqn)
 {
     return slots_at(&h->cqs, cqn - 1);
 }
 
-/* Arms one event for the next completion, or only for the next solicited one.  Arming for any
- * completion replaces arming for solicited ones.  The reverse has no effect.  [IBTA1 11.4.2.2]
+/* Arms one event for the next completion, or only for the next one that is solicited or failed.
+ * Arming for any completion replaces arming for solicited ones.  The reverse has no effect.  [IBTA1
+ * 11.4.2.2]
  */
 void cq_arm(struct cq *cq, bool solicited_only);
 
-/* Adds a delivered completion to the log.  Returns true if it fires the armed event, and disarms
- * the queue then.
+/* Adds the delivered completion @wc to the log.  If it fires the armed event, disarms the queue and
+ * returns true.
  */
 bool cq_completed(struct hca *h, struct cq *cq, const struct completion *wc);
 
-/* Completion number @n, counted from 0 since the queue was created.  Returns NULL if it has not
- * happened or is no longer in the log.
+/* Returns completion number @n, counted from 0 since the queue was created.  Returns NULL if it has
+ * not happened or is no longer in the log.
  */
 const struct completion *cq_log_at(const struct cq *cq, uint64_t n);
 

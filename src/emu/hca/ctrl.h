@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The functions that answer the requests of a guest: they create, change and destroy objects.
+/* The functions that execute the control requests of a guest: they create, change and destroy
+ * objects.
  *
- * Each returns an enum ctrl_rsp; RSP_OK means that it was carried out.  The functions of regions,
- * windows and keys are in mr.h, mw.h and key.h.
+ * Each returns an enum ctrl_rsp; RSP_OK means that the request was carried out.  The functions of
+ * regions, windows and keys are in mr.h, mw.h and key.h.
  */
 #ifndef EMU_HCA_CTRL_H
 #define EMU_HCA_CTRL_H
@@ -16,7 +17,9 @@
 #include "emu/hca/hca.h"
 #include "emu/hca/qp.h"
 
-/* Refuses a request: stores the reason in h->refused and returns the response code for it. */
+/* Refuses a request: stores the reason @why and the compared @values in h->refused.  Returns the
+ * response code of @why.
+ */
 static inline enum ctrl_rsp hca_refuse(struct hca *h, enum ctrl_refusal why, struct compared values)
 {
     const enum ctrl_rsp rsp = (enum ctrl_rsp)refusal_rsp(why);
@@ -27,7 +30,7 @@ static inline enum ctrl_rsp hca_refuse(struct hca *h, enum ctrl_refusal why, str
 }
 
 /* Refuses a request because slots_add() to @table failed.  The reason is @why if the table has @max
- * objects, otherwise REF_DEVICE_MEMORY.
+ * objects, otherwise REF_DEVICE_MEMORY.  Returns the response code of the reason.
  */
 enum ctrl_rsp hca_refuse_full(struct hca *h, const struct slots *table, uint32_t max,
                               enum ctrl_refusal why);
@@ -38,7 +41,7 @@ enum ctrl_rsp hca_pd_create(struct hca *h, struct pd **ret);
 /* Frees a protection domain.  Returns RSP_OK, RSP_BAD_HANDLE, or RSP_BUSY if an object uses it. */
 enum ctrl_rsp hca_pd_destroy(struct hca *h, uint32_t pdn);
 
-/* Sets or clears entry @index of the GID table.  Setting the GID that is already there succeeds.
+/* Set or clear entry @index of the GID table.  Setting the GID that is already there succeeds.
  *
  * Return: RSP_OK
  *	   RSP_INVALID_ARG  no such index
@@ -47,8 +50,8 @@ enum ctrl_rsp hca_pd_destroy(struct hca *h, uint32_t pdn);
 enum ctrl_rsp hca_gid_set(struct hca *h, uint32_t index, const uint8_t gid[HCA_GID_BYTES]);
 enum ctrl_rsp hca_gid_clear(struct hca *h, uint32_t index);
 
-/* Entry @index of the P_Key table.  Returns RSP_OK or RSP_INVALID_ARG.  Does not set h->refused,
- * because this is also called for inspection.
+/* Reads entry @index of the P_Key table into *@ret.  Returns RSP_OK or RSP_INVALID_ARG.  Does not
+ * set h->refused, because this is also called for inspection.
  */
 enum ctrl_rsp hca_pkey(const struct hca *h, uint32_t index, uint16_t *ret);
 
@@ -65,7 +68,8 @@ enum ctrl_rsp hca_cq_create(struct hca *h, uint32_t cqe, struct cq **ret);
  */
 enum ctrl_rsp hca_cq_destroy(struct hca *h, uint32_t cqn);
 
-/* Changes the requested number of entries to @cqe.  The driver replaces the ring itself.
+/* Changes the requested number of entries of completion queue @cqn to @cqe.  The driver replaces
+ * the ring itself.
  *
  * Return: RSP_OK
  *	   RSP_BAD_HANDLE   no such queue
@@ -87,8 +91,8 @@ enum ctrl_rsp hca_srq_create(struct hca *h, const struct srq_config *config, str
  */
 enum ctrl_rsp hca_srq_destroy(struct hca *h, uint32_t srqn);
 
-/* Arms the event SRQ_LIMIT_REACHED for when fewer than @limit receives remain after one is taken; 0
- * disarms it.  Returns RSP_OK, or RSP_INVALID_ARG if @limit is above max_wr.
+/* Arms the event SRQ_LIMIT_REACHED: it is raised once when fewer than @limit receives remain after
+ * one is taken.  0 disarms it.  Returns RSP_OK, or RSP_INVALID_ARG if @limit is above max_wr.
  */
 enum ctrl_rsp srq_set_limit(struct hca *h, struct srq *srq, uint32_t limit);
 
@@ -105,10 +109,11 @@ enum ctrl_rsp hca_qp_create(struct hca *h, const struct qp_config *config, size_
                             struct qp **ret);
 
 /* Checks a MODIFY_QP request.  @mask is a set of enum qp_attr_bit: the valid fields of @attr.
- * Changes nothing.
+ * Changes nothing but h->refused.
  *
  * Return: RSP_OK
- *	   RSP_INVALID_ARG    invalid transition, or an attribute missing, extra or out of range
+ *	   RSP_INVALID_ARG    invalid transition, cur_state is not the state, or an attribute
+ *	                      is missing, extra or out of range
  *	   RSP_NOT_SUPPORTED  path migration, rate limit, or a change of capabilities
  *	   RSP_NO_RESOURCES   max_res_rd_atom is exceeded: too many READs and atomics of peers
  */

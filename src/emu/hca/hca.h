@@ -36,15 +36,15 @@
  * GSI.  Limits of a feature that the device does not have are 0.
  */
 struct hca_limits {
-    uint32_t max_pd, max_mr, max_cq, max_qp; /* each below SLOTS_MAX */
-    uint32_t max_cqe;                        /* of a completion queue */
-    uint32_t max_qp_wr;                      /* per work queue, at most 32768 */
+    uint32_t max_pd, max_mr, max_cq, max_qp; /* numbers of objects; each below SLOTS_MAX */
+    uint32_t max_cqe;                        /* entries of a completion queue */
+    uint32_t max_qp_wr;                      /* requests in a work queue; at most 32768 */
     uint32_t max_send_sge, max_recv_sge;
     uint32_t max_sge_rd; /* SGEs of a READ, at most max_send_sge */
     uint32_t max_inline_data;
     uint32_t max_rd_atomic;      /* outstanding READs and atomics of a QP as requester */
     uint32_t max_dest_rd_atomic; /* outstanding READs and atomics of a QP as responder */
-    uint32_t max_res_rd_atom;    /* sum of the latter over all QPs */
+    uint32_t max_res_rd_atom;    /* sum of max_dest_rd_atomic over all QPs */
     uint64_t max_mr_bytes;
     uint32_t max_mw;         /* max_mr + max_mw is below SLOTS_MAX; 0: no memory windows */
     uint32_t max_fast_pages; /* pages of a fast region (REG_MR); 0: none */
@@ -61,13 +61,13 @@ struct pd {
 struct hca_gid {
     uint8_t raw[HCA_GID_BYTES];
     bool valid;
-    uint32_t users; /* number of queue pairs in RTR to SQE with this source */
+    uint32_t users; /* number of RC and UC queue pairs in RTR to SQE with this source address */
 };
 
 /* The P_Key table of the port. */
 struct hca_pkeys {
     uint16_t v[HCA_PKEYS_MAX];
-    uint32_t n; /* entries; 0 in struct hca_env: one entry, HCA_PKEY */
+    uint32_t n; /* number of entries; 0 in struct hca_env means one entry, HCA_PKEY */
 };
 
 struct hca {
@@ -104,13 +104,13 @@ struct hca_env {
     struct hca_pkeys pkeys;
 };
 
-/* Initializes a device without objects.  @limits must be in range (asserted). */
+/* Initializes @h as a device without objects.  @limits must be in range (asserted). */
 void hca_init(struct hca *h, const struct hca_env *env, const struct hca_limits *limits);
 
-/* Frees all objects and their tables.  Queue pairs must be destroyed before: xport_done(). */
+/* Frees all objects and their tables.  Queue pairs must be destroyed first: xport_done(). */
 void hca_done(struct hca *h);
 
-/* The protection domain @pdn; NULL if it does not exist. */
+/* Returns the protection domain @pdn, or NULL if it does not exist. */
 static inline struct pd *hca_pd(const struct hca *h, uint32_t pdn)
 {
     return slots_at(&h->pds, pdn - 1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory keys: which bytes of guest memory the device may access, for whom, and where they are.
+/* Memory keys: each gives its users access to a range of guest memory.
  *
  *	region  user    REG_USER_MR: pages of a program
  *	        DMA     GET_DMA_MR: all of guest RAM, by guest-physical addresses
@@ -38,18 +38,18 @@
 #include "emu/hca/hca.h"
 #include "emu/hca/qp.h"
 
-/* The access flags that concern the peer. */
+/* The access flags that a peer needs. */
 #define KEY_REMOTE_ACCESS ((unsigned)(ACC_REMOTE_WRITE | ACC_REMOTE_READ | ACC_REMOTE_ATOMIC))
 
 #define KEY_PAGE_MASK ((uint64_t)RAM_PAGE_BYTES - 1)
 
 /* The guest RAM pages of a region, and the offset of its first byte in the first page. */
 struct key_pages {
-    uint32_t offset; /* of the first byte in the first page */
-    uint32_t n;      /* 0: none */
-    uint64_t *gpa;   /* guest-physical address of each page */
-    uint8_t **found; /* host address of each page; NULL: not looked up, or never written */
-    uint32_t room;
+    uint32_t offset;    /* offset of the first byte in the first page */
+    uint32_t n;         /* number of pages; 0: no list */
+    uint64_t *gpa;      /* guest-physical address of each page */
+    uint8_t **found;    /* host address of each page; NULL: not looked up, or never written */
+    uint32_t room;      /* capacity of the lists, in pages */
     uint64_t forgotten; /* ram.forgotten at lookup; if it has changed, @found is invalid */
 };
 
@@ -58,12 +58,12 @@ struct mkey {
     uint32_t key;
     enum key_state state;
     uint32_t pdn;
-    uint32_t qpn;    /* type 2 window: queue pair that can use it; 0: all */
+    uint32_t qpn;    /* bound type 2 window: the queue pair that can use it; else 0: all */
     unsigned access; /* set of enum access_bit */
     enum key_kind kind;
     uint64_t addr; /* virtual address of the first byte, as in SGEs and RETHs */
     uint64_t bytes;
-    struct key_pages pages; /* user and fast regions */
+    struct key_pages pages; /* page list of a user or fast region */
 
     /* Fast regions: the mapping of the last MAP_MR_SG, which the next REG_MR makes valid. */
     struct key_pages next;
@@ -71,7 +71,7 @@ struct mkey {
     unsigned allocated_access; /* set of enum access_bit: the maximum for REG_MR */
 
     struct mkey *region;  /* window: the region that it is bound to, or NULL */
-    uint64_t region_addr; /* window: its first byte, as an address of the region */
+    uint64_t region_addr; /* window: address of its first byte in the region */
     uint32_t n_windows;   /* region: number of windows bound to it */
 };
 
@@ -80,13 +80,14 @@ struct key_user {
     uint32_t pdn, qpn;
 };
 
+/* Returns @qp and its protection domain as the user of a key. */
 static inline struct key_user key_user_of(const struct qp *qp)
 {
     return (struct key_user){qp->pd->pdn, qp->qpn};
 }
 
-/* The user of the lkeys of a receive.  For a shared receive the protection domain is that of the
- * shared receive queue.
+/* Returns the user of the lkeys of a receive of @qp.  For a shared receive the protection domain is
+ * that of the shared receive queue.
  */
 static inline struct key_user key_user_of_recv(const struct qp *qp)
 {
@@ -98,19 +99,21 @@ static inline bool key_is_window(const struct mkey *k)
     return k->kind == KEY_MW_TYPE_1 || k->kind == KEY_MW_TYPE_2;
 }
 
-/* The number of the object with this key: mrn of a region, mwn of a window. */
+/* Returns the number of the object with this key: mrn of a region, mwn of a window. */
 static inline uint32_t key_number(uint32_t key)
 {
     return key >> 8;
 }
 
-/* The object with this number, in any state; NULL if it does not exist. */
+/* Returns the object with this number, in any state, or NULL if it does not exist. */
 static inline struct mkey *key_at(const struct hca *h, uint32_t number)
 {
     return slots_at(&h->mkeys, number - 1);
 }
 
-/* The object with exactly this key; NULL if there is none or it is not valid. */
+/* Returns the object with exactly this key, or NULL if there is none or it is not in state
+ * KEY_VALID.
+ */
 static inline struct mkey *key_find(const struct hca *h, uint32_t key)
 {
     struct mkey *k = key_at(h, key_number(key));
@@ -124,9 +127,9 @@ static inline bool key_is_outside(uint64_t start, uint64_t len, uint64_t addr, u
     return addr < start || addr - start > len || bytes > len - (addr - start);
 }
 
-/* Checks whether @user may access @bytes from @addr through @key with all of @access, a set of enum
- * access_bit.  Local reads need none.  Returns RULE_NONE, or the rule that objects.  Changes
- * nothing.
+/* Checks that @user may access @bytes from @addr through @key with all of @access, a set of enum
+ * access_bit.  Local reads need none.  Returns RULE_NONE, or the rule that forbids the access.
+ * Changes nothing.
  */
 static inline enum rule key_check(const struct hca *h, uint32_t key, const struct key_user *user,
                                   uint64_t addr, uint64_t bytes, unsigned access)
@@ -150,13 +153,13 @@ static inline enum rule key_check(const struct hca *h, uint32_t key, const struc
     return RULE_NONE;
 }
 
-/* Like key_check(), and returns the values that the rule compared. */
+/* Like key_check(), but returns the rule together with the values that it compared. */
 RDL_COLD struct objection key_objection(const struct hca *h, uint32_t key,
                                         const struct key_user *user, uint64_t addr, uint64_t bytes,
                                         unsigned access);
 
-/* The region of the valid @key: the window's region for a window.  Converts *@addr to an address of
- * that region.
+/* Returns the region of the valid @key: for a window, the region that it is bound to.  Converts
+ * *@addr to an address of that region.
  */
 static inline struct mkey *key_region(const struct hca *h, uint32_t key, uint64_t *addr)
 {
@@ -176,12 +179,13 @@ struct key_place {
     size_t run;     /* number of bytes */
 };
 
-/* Looks up page number @page of the region @mr and caches the result.  Returns NULL if the page was
- * never written.
+/* Looks up the host address of page number @page of the region @mr and caches it.  Returns NULL if
+ * the page was never written.
  */
 RDL_COLD uint8_t *key_find_page(const struct hca *h, struct mkey *mr, uint64_t page);
 
-/* The first run of the @bytes bytes at @addr of the region @mr: those in the page of @addr. */
+/* Returns the first run of the @bytes bytes at @addr of the region @mr: those in the page of @addr.
+ */
 static inline struct key_place key_place(const struct hca *h, struct mkey *mr, uint64_t addr,
                                          size_t bytes)
 {
@@ -200,9 +204,9 @@ static inline struct key_place key_place(const struct hca *h, struct mkey *mr, u
                               ram_run(in_page, bytes)};
 }
 
-/* Read access to guest memory at @addr through the valid @key.  *@ret_run is the number of bytes in
- * the first page, at most @bytes, which must not be 0.  The pointer is valid until that memory is
- * written.  key_check() must have allowed the access.
+/* Returns a pointer to guest memory at @addr, for reading through the valid @key.  *@ret_run is the
+ * number of bytes in the first page, at most @bytes, which must not be 0.  The pointer is valid
+ * until that memory is written.  key_check() must have allowed the access.
  */
 static inline const uint8_t *key_look(const struct hca *h, uint32_t key, uint64_t addr,
                                       size_t bytes, size_t *ret_run)
@@ -220,23 +224,27 @@ static inline const uint8_t *key_look(const struct hca *h, uint32_t key, uint64_
 void key_copy_out(const struct hca *h, uint32_t key, uint64_t addr, void *out, size_t bytes);
 void key_copy_in(struct hca *h, uint32_t key, uint64_t addr, const void *in, size_t bytes);
 
-/* Checks whether @user may invalidate @key, by LOCAL_INV, SEND_WITH_INV or READ_WITH_INV.  Only
- * fast regions and windows of type 2 can be invalidated.  A key that is already free is allowed and
- * stays free, as in Linux rxe.
+/* Checks that @user may invalidate @key, by LOCAL_INV, SEND_WITH_INV or READ_WITH_INV.  Only fast
+ * regions and windows of type 2 can be invalidated.  A key that is already free is allowed and
+ * stays free, as in Linux rxe.  Returns RULE_NONE, or the rule that forbids it.  Changes nothing.
  */
 struct objection key_check_inv(const struct hca *h, uint32_t key, const struct key_user *user);
 
-/* Invalidates @key.  key_check_inv() must have allowed it. */
+/* Invalidates @key: its object becomes KEY_FREE, and a window is unbound.  key_check_inv() must
+ * have allowed it.
+ */
 void key_inv(struct hca *h, uint32_t key);
 
-/* The values of a range check that failed: the first and last valid address, and the first or last
- * address of the access that is outside.
+/* Returns the values of a range check that failed: the first and last valid address, and the first
+ * or last address of the access that is outside.
  */
 struct compared key_range_compared(uint64_t start, uint64_t len, uint64_t addr, uint64_t bytes);
 
 /* Internal to key.c, mr.c and mw.c. */
 
-/* Capacity of the page lists of a new region: of `pages`, and of `next` (for MAP_MR_SG). */
+/* Capacity of the page lists of a new region, in pages: `pages` of its list, `next` of the list for
+ * MAP_MR_SG.
+ */
 struct key_room {
     uint32_t pages, next;
 };
@@ -245,19 +253,21 @@ struct key_room {
 enum ctrl_rsp key_new(struct hca *h, enum key_kind kind, struct pd *pd, struct key_room room,
                       struct mkey **ret);
 
-/* Frees a region or window.  No window may be bound to it, and it must not be bound itself. */
+/* Frees a region or window and its number.  No window may be bound to it, and it must not be bound
+ * itself.
+ */
 void key_free(struct hca *h, struct mkey *k);
 
 /* Allocates an empty list for up to @n pages.  Returns false if the arena is full. */
 bool key_pages_new(struct hca *h, uint32_t n, struct key_pages *ret);
 void key_pages_free(struct hca *h, struct key_pages *p);
 
-/* Sets the list to the @n pages @pages, with the first byte at the page offset of @start.  @n must
- * be at most p->room.
+/* Sets the list @p to the @n pages @pages, with the first byte at the page offset of @start.  @n
+ * must be at most p->room.
  */
 void key_pages_set(struct key_pages *p, uint64_t start, const uint64_t *pages, uint32_t n);
 
-/* Gives @k a different low byte. */
+/* Changes the low byte of the key of @k at random. */
 void key_renew(struct hca *h, struct mkey *k);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Multicast groups of one device: which queue pairs receive a copy of a datagram to a group.
+/* Multicast groups of one device.  Each queue pair in a group receives a copy of its datagrams.
  *
  * A group exists while at least one queue pair is attached to it.  Groups are in a hash table by
  * address, because every multicast frame that arrives needs a lookup.  The device's limits bound
@@ -23,16 +23,18 @@ struct mcast {
     uint32_t n_attached;      /* sum over all groups of the queue pairs attached */
 };
 
+/* Initializes @m without groups. */
 void mcast_init(struct mcast *m, struct arena *a);
 
-/* Frees the memory.  No queue pair may be attached. */
+/* Frees the memory of @m.  No queue pair may be attached to a group. */
 void mcast_done(struct mcast *m);
 
-/* Detaches @qp from all groups, before it is destroyed. */
+/* Detaches @qp, which is about to be destroyed, from all its groups. */
 void mcast_forget(struct hca *h, struct qp *qp);
 
-/* The QPNs attached to the group @gid, in the order of attaching.  Returns their number, 0 if the
- * group does not exist.  *@ret_qpns is valid until the next attach or detach.
+/* Finds the QPNs attached to the group @gid, in the order of attaching.  Returns their number with
+ * the QPNs in *@ret_qpns, valid until the next attach or detach.  Returns 0 if the group does not
+ * exist.
  */
 uint32_t mcast_find(const struct hca *h, const uint8_t gid[MCAST_GID_BYTES],
                     const uint32_t **ret_qpns);

@@ -9,8 +9,8 @@
 struct mr_request {
     uint32_t pdn;
     unsigned access;        /* set of enum access_bit */
-    uint64_t start, length; /* start & 4095 is the offset in the first page */
-    uint64_t virt_addr;     /* same page offset as start; with ACC_ZERO_BASED 0 */
+    uint64_t start, length; /* in bytes; start & 4095 is the offset in the first page */
+    uint64_t virt_addr;     /* has the page offset of start; 0 with ACC_ZERO_BASED */
     const uint64_t *pages;  /* guest-physical, multiples of 4096; copied */
     uint32_t n_pages;
 };
@@ -19,7 +19,7 @@ struct mr_request {
  *
  * Return: RSP_OK
  *	   RSP_BAD_HANDLE    no such protection domain
- *	   RSP_INVALID_ARG   length 0 or too long, access, offsets, number or address of the pages
+ *	   RSP_INVALID_ARG   invalid length, address, access flags, page offset, or page list
  *	   RSP_NO_RESOURCES  max_mr is reached, or the arena is full
  */
 enum ctrl_rsp hca_mr_create(struct hca *h, const struct mr_request *req, struct mkey **ret);
@@ -36,16 +36,16 @@ enum ctrl_rsp hca_mr_create(struct hca *h, const struct mr_request *req, struct 
  *
  *	   RSP_BAD_HANDLE   no such region
  *	   RSP_BUSY         windows are bound to it
- *	   RSP_INVALID_ARG  @what is 0 or has unknown bits, or it is no user region
+ *	   RSP_INVALID_ARG  @what is 0 or has unknown bits, or the region is no user region
  */
 enum ctrl_rsp hca_mr_change(struct hca *h, uint32_t mrn, unsigned what,
                             const struct mr_request *req, struct mkey **ret);
 
-/* Registers a region over all of guest RAM.
+/* Registers a region over all of guest RAM.  With local write access, sets h->ram_is_open.
  *
  * Return: RSP_OK
  *	   RSP_BAD_HANDLE    no such protection domain
- *	   RSP_INVALID_ARG   access
+ *	   RSP_INVALID_ARG   invalid access flags
  *	   RSP_NO_RESOURCES  max_mr is reached, or the arena is full
  */
 enum ctrl_rsp hca_dma_mr_create(struct hca *h, uint32_t pdn, unsigned access, struct mkey **ret);
@@ -55,13 +55,14 @@ enum ctrl_rsp hca_dma_mr_create(struct hca *h, uint32_t pdn, unsigned access, st
  *
  * Return: RSP_OK
  *	   RSP_BAD_HANDLE    no such protection domain
- *	   RSP_INVALID_ARG   access, or @max_pages is 0 or above max_fast_pages
+ *	   RSP_INVALID_ARG   invalid access flags, or @max_pages is 0 or above max_fast_pages
  *	   RSP_NO_RESOURCES  max_mr is reached, or the arena is full
  */
 enum ctrl_rsp hca_fast_mr_create(struct hca *h, uint32_t pdn, unsigned access, uint32_t max_pages,
                                  struct mkey **ret);
 
-/* The page list that the next REG_MR of a fast region makes valid.  The current registration stays.
+/* The page list that the next REG_MR of a fast region makes valid.  A registration that is valid
+ * now does not change.
  */
 struct mr_map {
     uint64_t start, length; /* start & 4095 is the offset in the first page */
@@ -73,24 +74,26 @@ struct mr_map {
  *
  * Return: RSP_OK
  *	   RSP_BAD_HANDLE   no such region
- *	   RSP_INVALID_ARG  no fast region, too many pages, or pages that do not match the length
+ *	   RSP_INVALID_ARG  not a fast region, too many pages, or an invalid length or page list
  */
 enum ctrl_rsp hca_mr_map(struct hca *h, uint32_t mrn, const struct mr_map *map);
 
-/* Deregisters a region.  Returns RSP_OK, RSP_BAD_HANDLE, or RSP_BUSY if windows are bound to it.
- * Work requests in progress fail at their next packet, because keys are checked when packets are
- * built, not when the request is posted.
+/* Deregisters region @mrn.  Work requests in progress that use it fail at their next packet,
+ * because keys are checked when packets are built, not when the request is posted.  Returns RSP_OK,
+ * RSP_BAD_HANDLE, or RSP_BUSY if windows are bound to the region.
  */
 enum ctrl_rsp hca_mr_destroy(struct hca *h, uint32_t mrn);
 
-/* The work request REG_MR. */
+/* The work request REG_MR, which makes a fast region valid. */
 struct reg_request {
     uint32_t mrn;
     uint32_t key;    /* new key: index of the region, low byte chosen by the consumer */
     unsigned access; /* set of enum access_bit */
 };
 
-/* Checks whether @user may execute @req.  Changes nothing. */
+/* Checks that @user may execute @req.  Returns RULE_NONE, or the rule that forbids it.  Changes
+ * nothing.
+ */
 struct objection key_check_reg(const struct hca *h, const struct key_user *user,
                                const struct reg_request *req);
 

@@ -20,7 +20,7 @@
  */
 enum ctrl_rsp hca_mw_create(struct hca *h, uint32_t pdn, uint32_t type, struct mkey **ret);
 
-/* Frees a window, and unbinds it first if it is bound.  Returns RSP_OK or RSP_BAD_HANDLE. */
+/* Frees window @mwn, and unbinds it first if it is bound.  Returns RSP_OK or RSP_BAD_HANDLE. */
 enum ctrl_rsp hca_mw_destroy(struct hca *h, uint32_t mwn);
 
 /* Unbinds the type 2 windows of queue pair @qpn, which is being destroyed. */
@@ -30,19 +30,21 @@ void hca_mw_forget_qp(struct hca *h, uint32_t qpn);
 struct bind_request {
     uint32_t type;
     uint32_t mw_key;      /* current key of the window */
-    uint32_t new_key;     /* type 2: its low byte becomes that of the window's key */
+    uint32_t new_key;     /* type 2: the low byte of this becomes that of the window's key */
     uint32_t mr_key;      /* key of the region; not used by a bind of length 0 */
     unsigned access;      /* set of enum access_bit: remote access, zero based */
     uint64_t addr, bytes; /* addr is an address of the region, even with ACC_ZERO_BASED */
 };
 
-/* Checks whether @user may execute @req.  Changes nothing. */
+/* Checks that @user may execute @req.  Returns RULE_NONE, or the rule that forbids it.  Changes
+ * nothing.
+ */
 struct objection key_check_bind(const struct hca *h, const struct key_user *user,
                                 const struct bind_request *req);
 
-/* Executes @req, which key_check_bind() must have allowed.  Length 0 unbinds a window of type 1.
- * Returns the new key of the window.  For type 1 its low byte is incremented, as ibv_inc_rkey()
- * does, so the driver can compute the new key itself.
+/* Executes @req, which key_check_bind() must have allowed: binds the window, or unbinds one of type
+ * 1 if the length is 0.  Returns the new key of the window.  For type 1 its low byte is
+ * incremented, as ibv_inc_rkey() does, so the driver can compute the new key itself.
  */
 uint32_t key_bind(struct hca *h, const struct key_user *user, const struct bind_request *req);
 

@@ -26,7 +26,7 @@ struct av {
     uint8_t dgid[HCA_GID_BYTES];
     uint8_t dmac[6];
     uint8_t sgid_index;
-    uint8_t hop_limit; /* 0 means the default */
+    uint8_t hop_limit; /* 0 means the default hop limit */
     uint8_t tclass;
     uint8_t sl;
     uint8_t static_rate; /* encoded rate; not used to pace frames */
@@ -39,14 +39,14 @@ struct av {
  * can be checked.
  */
 struct qp_attr {
-    uint32_t state, cur_state; /* only in requests; the state of a QP is qp->state */
+    uint32_t state, cur_state; /* used only in requests; the state of a QP is qp->state */
     uint32_t path_mtu;         /* enum mtu */
-    uint32_t access;           /* set of enum access_bit allowed to the peer */
+    uint32_t access;           /* set of enum access_bit: access that the peer has */
     uint32_t pkey_index, port, qkey;
     uint32_t dest_qpn, rq_psn, sq_psn;
     uint32_t max_rd_atomic, max_dest_rd_atomic;
     uint32_t min_rnr_timer, timeout, retry_cnt, rnr_retry;
-    uint32_t en_sqd_async_notify; /* for SQD: send an event when drained */
+    uint32_t en_sqd_async_notify; /* with a move to SQD: 1 requests the event SQ_DRAINED */
     bool credits;                 /* QPA_CREDITS was set: use end-to-end credits */
     struct av av;
 };
@@ -57,10 +57,10 @@ struct qp_config {
     uint32_t send_cqn, recv_cqn;
     uint32_t max_send_wr, max_recv_wr; /* 0: nothing can be posted */
     uint32_t max_send_sge, max_recv_sge;
-    uint32_t max_sge_rd; /* of a READ: the smaller of max_send_sge and the device's limit */
+    uint32_t max_sge_rd; /* SGEs of a READ: the smaller of max_send_sge and the device's limit */
     uint32_t max_inline_data;
     bool sig_all;          /* all sends are signaled */
-    uint32_t create_flags; /* set of CREATE_..., facts/device.h */
+    uint32_t create_flags; /* set of CREATE_... of facts/device.h */
     uint32_t srqn;         /* shared receive queue; 0: none */
 };
 
@@ -68,30 +68,30 @@ struct qp {
     struct hca *hca;
     struct pd *pd;
     struct cq *send_cq, *recv_cq;
-    struct srq *srq; /* NULL: it has its own receive queue */
+    struct srq *srq; /* NULL: the queue pair has its own receive queue */
     uint32_t qpn;
     uint32_t state; /* enum qp_state; only written by qp_set_state() */
     struct qp_config config;
     struct qp_attr attr;
-    uint32_t n_groups; /* number of multicast groups that it is attached to */
+    uint32_t n_groups; /* number of multicast groups that the queue pair is attached to */
     /* Set of 1u << enum wq: after RESIZE_QP the driver may reset this ring once and set up another.
      */
     unsigned exchanged;
 };
 
-/* Frees @qp, its QPN and its block of @qp_bytes.  Unbinds its windows and detaches it from
+/* Frees @qp, its QPN and its block of @qp_bytes.  Unbinds its windows, and detaches it from its
  * multicast groups.
  */
 void hca_qp_destroy(struct hca *h, struct qp *qp, size_t qp_bytes);
 
-/* Index of a QPN in the table; index 0 is first_qpn. */
+/* Returns the index of @qpn in the table of queue pairs; index 0 is first_qpn. */
 static inline uint32_t hca_qpn_index(const struct hca *h, uint32_t qpn)
 {
     return qpn >= h->first_qpn ? qpn - h->first_qpn
                                : h->limits.max_qp - h->first_qpn + 1 + qpn - HCA_QPN_USER;
 }
 
-/* The queue pair @qpn; NULL if it does not exist. */
+/* Returns the queue pair @qpn, or NULL if it does not exist. */
 static inline struct qp *hca_qp(const struct hca *h, uint32_t qpn)
 {
     return qpn >= HCA_QPN_USER && qpn <= h->limits.max_qp ? slots_at(&h->qps, hca_qpn_index(h, qpn))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Shared receive queues: receives that several queue pairs take from.
+/* Shared receive queues.  Several queue pairs take their receives from one such queue.
  *
  * A shared receive queue has its own protection domain.  The memory of its receives must belong to
  * that one, not to the protection domain of the queue pair that takes a receive.  A queue pair that
@@ -20,9 +20,9 @@ struct srq {
     struct pd *pd;
     uint32_t srqn; /* 1 .. max_srq */
     uint32_t max_wr, max_sge;
-    uint32_t limit; /* raises one event when fewer receives remain; 0: not armed */
+    uint32_t limit; /* SRQ_LIMIT_REACHED is raised when fewer receives remain; 0: not armed */
     uint32_t users; /* number of queue pairs that use it */
-    bool error;     /* its ring is broken or was reset: no receives any more */
+    bool error;     /* ring broken, or reset with users: no more receives are taken */
     uint64_t taken; /* total number of receives taken */
 };
 
@@ -31,14 +31,14 @@ struct srq_config {
     uint32_t max_wr, max_sge;
 };
 
-/* The shared receive queue @srqn; NULL if it does not exist. */
+/* Returns the shared receive queue @srqn, or NULL if it does not exist. */
 static inline struct srq *hca_srq(const struct hca *h, uint32_t srqn)
 {
     return slots_at(&h->srqs, srqn - 1);
 }
 
-/* Counts a receive that a queue pair has taken; @left remain.  Returns true if the event
- * SRQ_LIMIT_REACHED must be raised, and disarms it then.
+/* Counts a receive that a queue pair has taken; @left receives remain.  If the event
+ * SRQ_LIMIT_REACHED must be raised, disarms it and returns true.
  */
 bool srq_take(struct srq *srq, uint32_t left);
 
