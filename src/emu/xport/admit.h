@@ -7,13 +7,15 @@
 #include "emu/facts/enum/drop.h"
 #include "emu/xport/xport.h"
 
-/* Finds the queue pair for @p.  Returns DROP_NONE and the queue pair in @ret, or the reason of the
- * first check that fails:
+/* Finds the queue pair for @p.  Returns DROP_NONE with the queue pair in *@ret, or the reason of
+ * the first check that fails:
  *
  *	destination address	DROP_NO_SUCH_GID
  *	destination QPN		DROP_NO_SUCH_QP
- *	service of the opcode	DROP_WRONG_SERVICE, or DROP_BAD_OPCODE if it is reserved
- *	state			DROP_QP_NOT_READY: requests need RTR, responses RTS
+ *	service of the opcode	DROP_WRONG_SERVICE, or DROP_BAD_OPCODE if it is reserved and
+ *				the service sends no NAKs
+ *	state			DROP_QP_NOT_READY: requests need RTR, responses RTS; or the
+ *				queue pair is closing
  *	P_Key			DROP_BAD_PKEY
  *	both addresses		DROP_WRONG_SOURCE: not those of the connection
  *	Q_Key of a datagram	DROP_BAD_QKEY
@@ -22,12 +24,13 @@
  */
 enum drop_reason admit(const struct hca *h, const struct packet *p, struct qp **ret);
 
-/* The checks of admit() from the service on, for @qp.  Used for each member of a multicast group.
+/* Like admit(), but only the checks from the service on, for @qp.  Used for each member of a
+ * multicast group.
  */
 enum drop_reason admit_to(const struct qp *qp, const struct packet *p);
 
-/* The values that the check compared which returned @reason.  @qp is NULL if there is no queue
- * pair.
+/* Returns the values that a check of admit() compared when it failed with @reason.  @qp is NULL if
+ * no queue pair was found.
  */
 struct compared admit_compared(const struct hca *h, const struct qp *qp, const struct packet *p,
                                enum drop_reason reason);

@@ -2,7 +2,7 @@
 /* Completer of RC: decides what to do with a response packet.
  *
  * There are two decisions, both pure functions.  comp_decide() looks at the packet itself.  If the
- * packet carries data, comp_decide_sink() then checks the memory that a READ or atomic wants it in.
+ * packet carries data, comp_decide_sink() then checks the memory where a READ or atomic stores it.
  */
 #ifndef EMU_XPORT_COMP_H
 #define EMU_XPORT_COMP_H
@@ -17,20 +17,20 @@
 struct comp_view {
     struct psn una;    /* the oldest outstanding PSN */
     uint32_t out_psns; /* number of outstanding PSNs */
-    /* The first outstanding READ or atomic: number of PSNs from una to its next response, and
-     * number of responses and bytes left.  If there is none, @rd is OPK_NONE and @before_rd is
-     * @out_psns.
+    /* The first outstanding READ or atomic: its kind, the number of PSNs from una to its next
+     * response, and the numbers of responses and bytes left.  If there is none, @rd is OPK_NONE
+     * and @before_rd is @out_psns.
      */
     enum op_kind rd;
     uint32_t before_rd, rd_psns, rd_bytes;
-    bool rd_is_new;   /* no response was accepted yet */
-    bool implied_nak; /* it was requested again, and nothing was accepted since */
+    bool rd_is_new;   /* no response to it was accepted yet */
+    bool implied_nak; /* it was requested again, and no response was accepted since */
     uint32_t mtu;     /* bytes */
     bool rnr_wait;    /* the RNR timer is running */
-    bool credits;     /* credits are used: an acknowledge may only carry credits */
+    bool credits;     /* credits are used: an acknowledge may repeat a PSN to announce receives */
     enum profile profile;
-    uint32_t retries, retry_cnt;
-    uint32_t rnr_naks, rnr_retry;
+    uint32_t retries, retry_cnt;  /* retries since the last progress, and their limit */
+    uint32_t rnr_naks, rnr_retry; /* RNR NAKs since the last progress, and their limit */
 };
 
 /* Input of comp_decide_sink(). */
@@ -42,10 +42,10 @@ struct sink_view {
 
 /* Verdict on a response.  Each action except ACT_DROP first acknowledges @n_acked PSNs.  Then:
  *
- *	ACT_ACKS	nothing more; if the packet carries data, its own PSN is the last of them
- *	ACT_GO_BACK	everything after them is retransmitted
+ *	ACT_ACKS	nothing more; if the packet carries data, the last of them is its own PSN
+ *	ACT_GO_BACK	everything after these PSNs is retransmitted
  *	ACT_WAIT_RNR	the rest is retransmitted after the RNR timer value in the packet
- *	ACT_FAIL	the request that is the oldest then completes with @status
+ *	ACT_FAIL	the request that is then the oldest completes with @status
  *	ACT_CREDITS	nothing: the packet only announces receives
  *	ACT_DROP	the packet is dropped, for the reason @drop
  */
@@ -55,19 +55,19 @@ struct comp_verdict {
     enum wc_status status;
     uint32_t n_acked;
     struct compared values; /* values that the rule compared */
-    enum drop_reason drop;
-    struct sge bad; /* LOC_PROT_ERR: the piece of the list whose key was refused */
+    enum drop_reason drop;  /* valid with ACT_DROP */
+    struct sge bad;         /* with LOC_PROT_ERR: the piece of the list whose key was refused */
 };
 
 /* Decides what to do with @p, which has a response opcode.  Changes nothing but @ret. */
 void comp_decide(const struct comp_view *v, const struct packet *p, struct comp_verdict *ret);
 
-/* Checks that the data of @p can be stored.  @d is ACT_ACKS from comp_decide(); it is changed to
- * ACT_FAIL if not.
+/* Checks that the data of @p can be stored.  @d is the verdict ACT_ACKS of comp_decide().  If a key
+ * is refused, changes @d to ACT_FAIL.
  */
 void comp_decide_sink(const struct sink_view *v, const struct packet *p, struct comp_verdict *d);
 
-/* Number of bytes that @p carries for the list of a READ or atomic. */
+/* Returns the number of bytes that the response @p carries for the list of a READ or atomic. */
 uint32_t comp_data_bytes(const struct packet *p);
 
 #endif

@@ -16,11 +16,13 @@
 
 #include "emu/xport/xport_qp.h"
 
-/* The credit field for an acknowledge sent now. */
+/* Returns the credit field for an acknowledge that is sent now: the number of posted receives, or
+ * AETH_NO_CREDITS if the responder does not announce them.
+ */
 uint8_t credit_code(struct xport_qp *xqp);
 
-/* Returns true if credits allow the next packet of @q.  @sent is the number of its PSNs already
- * sent.
+/* Returns true if credits allow sending the next packet of @q.  @sent is the number of PSNs of @q
+ * already sent.
  */
 bool credit_allows(const struct xport_qp *xqp, const struct req_wqe *q, uint32_t sent);
 
@@ -29,13 +31,19 @@ bool credit_allows(const struct xport_qp *xqp, const struct req_wqe *q, uint32_t
  */
 bool credit_would_end(const struct xport_qp *xqp, const struct req_wqe *q);
 
-/* Assigns the SSN of @q, whose first packet is sent for the first time. */
+/* Assigns the SSN of @q, whose first packet is sent for the first time.  Emits `probe` if the
+ * packet is a probe.
+ */
 void credit_begin(struct xport_qp *xqp, struct req_wqe *q);
 
-/* Updates the limit from an acknowledge with @msn and credit field @code. */
+/* Updates the requester's limit from an acknowledge with @msn and credit field @code.  Emits
+ * `credits` if the limit increases.
+ */
 void credit_learn(struct xport_qp *xqp, uint32_t msn, uint8_t code);
 
-/* Queues an acknowledge that announces a receive which was just posted. */
+/* Queues an acknowledge that announces a receive which was just posted.  Does nothing if the queue
+ * pair does not use credits, or is closing.
+ */
 void credit_posted(struct xport_qp *xqp);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The functions of the transport that answer the requests of a guest about queue pairs. */
+/* The functions of the transport that execute a guest's control requests about queue pairs. */
 #ifndef EMU_XPORT_CTRL_H
 #define EMU_XPORT_CTRL_H
 
@@ -13,11 +13,12 @@
  */
 enum ctrl_rsp xport_qp_create(struct xport *x, const struct qp_config *config, struct qp **ret);
 
-/* Changes the queue lengths of @qp.  A queue whose length changes must be empty.
+/* Changes the queue lengths of @qp.  The device frees its ring of sends if the size of that
+ * changes.
  *
  * Return: RSP_OK
- *	   RSP_INVALID_ARG  beyond the limits
- *	   RSP_BUSY         a send is not complete
+ *	   RSP_INVALID_ARG  a length is beyond the limits
+ *	   RSP_BUSY         the size of the ring of sends would change, and a send is not complete
  */
 enum ctrl_rsp xport_qp_resize(struct xport *x, struct qp *qp, uint32_t max_send_wr,
                               uint32_t max_recv_wr);
@@ -28,9 +29,10 @@ enum ctrl_rsp xport_qp_resize(struct xport *x, struct qp *qp, uint32_t max_send_
  */
 enum ctrl_rsp xport_qp_destroy(struct xport *x, uint32_t qpn);
 
-/* Checks a MODIFY_QP request as hca_qp_check_modify() does, and applies it.  A transition to ERR
- * completes everything that is posted with WR_FLUSH_ERR.  A transition to RESET returns it without
- * completions.
+/* Checks a MODIFY_QP request and applies it.  Refuses those that hca_qp_check_modify() or
+ * drain_refuses() refuse, and address vectors to a group or to another IP version.  A transition to
+ * ERR completes everything that is posted with WR_FLUSH_ERR.  A transition to RESET returns
+ * everything that is posted without completions.
  */
 enum ctrl_rsp xport_qp_modify(struct xport *x, struct qp *qp, uint32_t mask,
                               const struct qp_attr *attr);

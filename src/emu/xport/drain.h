@@ -10,15 +10,19 @@
 #include "emu/facts/enum/qp_state.h"
 #include "emu/xport/xport_qp.h"
 
-/* Returns true if draining forbids this MODIFY_QP request. */
+/* Returns true if the queue pair is draining and this MODIFY_QP request would not move it to RESET
+ * or ERR.
+ */
 bool drain_refuses(const struct xport_qp *xqp, uint32_t mask, const struct qp_attr *attr);
 
 /* Starts draining on a move to SQD and ends it on a move away.  Call it after each MODIFY_QP; @from
- * is the state before it.
+ * is the state before the request, @mask the set of enum qp_attr_bit in it.
  */
 void drain_moved(struct xport_qp *xqp, enum qp_state from, uint32_t mask);
 
-/* Ends draining if all started requests are complete. */
+/* Ends draining if all started requests are complete, and raises SQ_DRAINED if that was requested.
+ * The queue pair must be draining.
+ */
 void drain_settle(struct xport_qp *xqp);
 
 #endif

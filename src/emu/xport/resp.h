@@ -18,13 +18,13 @@
 
 /* Input of resp_decide(). */
 struct resp_view {
-    struct psn expected;
+    struct psn expected;           /* PSN of the next packet */
     bool seq_nak_out, rnr_nak_out; /* a NAK was queued and expected has not arrived since */
     const struct op_info *open;    /* last packet of the open message, or NULL */
     uint32_t left;                 /* bytes of the open WRITE that have not arrived */
     uint32_t mtu;                  /* bytes */
     unsigned access;               /* access that the queue pair allows its peer */
-    uint32_t rds, max_rds;         /* unanswered READs and atomics, and their limit */
+    uint32_t rds, max_rds;         /* number of unanswered READs and atomics, and its limit */
     enum profile profile;
 };
 
@@ -52,33 +52,38 @@ struct delivery_view {
 struct resp_verdict {
     enum pkt_act act;       /* ACCEPT, DUPLICATE, NAK_*, RNR, TAKE_AND_FAIL or DROP */
     enum syndrome nak;      /* syndrome of a NAK_* or RNR; NONE otherwise */
-    enum rule rule;         /* the rule that objected */
+    enum rule rule;         /* the rule that decided; RULE_NONE with ACCEPT */
     struct compared values; /* values that the rule compared */
-    enum drop_reason drop;
+    enum drop_reason drop;  /* valid with DROP */
     /* Completion status of the receive for NAK_* and TAKE_AND_FAIL; SUCCESS: it is flushed. */
     enum wc_status status;
     struct sge bad; /* the piece of memory whose key was refused */
 };
 
-/* The verdict that refuses a packet with @act, a NAK_* or RNR.  @status is the completion status of
- * the receive.
+/* Returns the verdict that refuses a packet with @act, a NAK_* or RNR.  @status is the completion
+ * status of the receive.
  */
 RDL_COLD struct resp_verdict resp_nak(enum pkt_act act, enum wc_status status);
 
-/* Check the packet itself and its key.  @p->op can be reserved; its name is NULL then. */
+/* resp_decide() checks the packet itself, resp_decide_memory() its key.  *@ret is the verdict;
+ * ACCEPT if no rule objects.  @p->op can be reserved; its name is NULL then.
+ */
 void resp_decide(const struct resp_view *v, const struct packet *p, struct resp_verdict *ret);
 void resp_decide_memory(const struct target_view *v, struct resp_verdict *ret);
 
-/* Checks the receive for @p.  @ret must be ACCEPT and is changed if a rule objects. */
+/* Checks that the fetched receive can take @p.  *@ret must be ACCEPT and is changed if a rule
+ * objects.
+ */
 void resp_decide_delivery(const struct delivery_view *v, const struct packet *p,
                           struct resp_verdict *ret);
 
-/* The access that @p needs to the memory that it names, one of enum access_bit; 0 if it names none.
+/* Returns the access that @p needs to the memory that it names, one of enum access_bit.  Returns 0
+ * if it names none.
  */
 unsigned resp_access(const struct packet *p);
 
-/* The memory that @p names.  For the first packet of a message this is all of it.  For others it is
- * the part of the open WRITE @w that the packet writes.
+/* Returns the memory that @p names.  For the first packet of a message this is all memory of the
+ * message.  For other packets it is the part of the open WRITE @w that the packet writes.
  */
 struct sge resp_target(const struct packet *p, const struct resp_write *w);
 
@@ -93,8 +98,8 @@ bool resp_needs_receive(const struct packet *p);
  */
 bool resp_ends_receive(const struct packet *p);
 
-/* Returns true if the duplicate @p repeats the request of @rd, or asks for the rest of it.
- * *@ret_at is the first response that it asks for.
+/* Returns true if the duplicate @p repeats the request of @rd, or asks for its last responses.
+ * *@ret_at is then the number of the first response that @p asks for, from 0.
  */
 bool resp_asks_again(const struct resp_rd *rd, const struct packet *p, uint32_t mtu,
                      uint32_t *ret_at);

@@ -10,13 +10,14 @@
 #include "emu/facts/profile.h"
 #include "emu/xport/xport_qp.h"
 
+/* Returns true if @retry_cnt allows unlimited retries on a host of profile @p. */
 static inline bool retry_is_endless(uint32_t retry_cnt, enum profile p)
 {
     return retry_cnt == REQ_RETRY_FOREVER && !profile_has(p, TRAIT_RETRY_7_ENDS);
 }
 
-/* Returns true if another retry is allowed after @used retries without progress.
- * [IBTA1 9.7.6.1.3, C9-141]
+/* Returns true if another retry is allowed after @used retries without progress, on a host of
+ * profile @p.  [IBTA1 9.7.6.1.3, C9-141]
  */
 static inline bool retry_allowed(uint32_t used, uint32_t retry_cnt, enum profile p)
 {
@@ -29,7 +30,7 @@ static inline bool rnr_retry_allowed(uint32_t used, uint32_t rnr_retry)
     return rnr_retry == REQ_RETRY_FOREVER || used < rnr_retry;
 }
 
-/* The limits as shown in events; 0 means unlimited. */
+/* Return the retry limits as shown in events; 0 means unlimited. */
 static inline uint32_t retry_limit(uint32_t retry_cnt, enum profile p)
 {
     return retry_is_endless(retry_cnt, p) ? 0 : retry_cnt;

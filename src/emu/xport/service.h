@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The transport services: differences between reliable connections, unreliable connections and
- * datagrams.  What has no member here is the same for all.  [IBTA1 9.7, 9.8]
+ * datagrams.  Everything else is the same for all services.  [IBTA1 9.7, 9.8]
  */
 #ifndef EMU_XPORT_SERVICE_H
 #define EMU_XPORT_SERVICE_H
@@ -15,12 +15,12 @@ struct xport_qp;
 
 struct service {
     uint32_t type;           /* enum qp_type */
-    enum op_service packets; /* service of the opcodes that its queue pairs receive */
+    enum op_service packets; /* service in the opcodes that its queue pairs receive */
     bool connected;          /* each queue pair has one peer and one path to it */
     bool reliable;           /* requests are acknowledged, retransmitted and answered */
 
-    /* Processes a packet that admit() has accepted.  Emits rx, and drop.  Returns DROP_NONE or the
-     * reason why the packet was dropped.
+    /* Processes a packet that admit() has accepted.  Emits rx, and drop if it is dropped.  Returns
+     * DROP_NONE or the reason why the packet was dropped.
      */
     enum drop_reason (*receive)(struct xport_qp *xqp, const struct packet *p,
                                 const struct rx_info *info);
@@ -29,7 +29,9 @@ struct service {
     void (*send_failed)(struct xport_qp *xqp);
 };
 
-/* The service of queue pairs of @type.  Returns NULL for an unknown or unsupported type. */
+/* Returns the service of queue pairs of @type (enum qp_type), or NULL for an unknown or unsupported
+ * type.
+ */
 const struct service *service_of(uint32_t type);
 
 #endif

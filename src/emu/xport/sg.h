@@ -25,7 +25,7 @@ struct sg_list {
     unsigned access; /* set of enum access_bit; reading locally needs none */
 };
 
-/* Total length of a list of @n elements. */
+/* Returns the total length in bytes of a list of @n elements. */
 static inline uint64_t sge_total(const struct sge *sge, uint32_t n)
 {
     uint64_t total = 0;
@@ -35,7 +35,7 @@ static inline uint64_t sge_total(const struct sge *sge, uint32_t n)
     return total;
 }
 
-/* Returns the next piece of a list, at most @bytes long, within one element, and moves @at behind
+/* Returns the next piece of a list, at most @bytes long, within one element, and advances @at by
  * it.  The list must have at least one more element.  The piece can be empty.
  */
 static inline struct sge sge_take(const struct sge *sge, struct sge_cur *at, uint32_t bytes)
@@ -52,7 +52,8 @@ static inline struct sge sge_take(const struct sge *sge, struct sge_cur *at, uin
 }
 
 /* Checks the keys for @bytes from position @at of the list @l.  Returns RULE_NONE, or the rule that
- * objects, with the refused piece in @reterr_bad.  Only pieces within @bytes are checked.  Pure.
+ * refuses a key, with the refused piece in *@reterr_bad.  Only pieces within @bytes are checked.
+ * Pure.
  */
 enum rule sge_check(const struct hca *h, const struct sg_list *l, struct sge_cur at, uint32_t bytes,
                     struct sge *reterr_bad);
@@ -64,14 +65,14 @@ struct sg_sink {
     uint32_t *icrc; /* running ICRC, updated over the copied bytes; NULL: none */
 };
 
-/* Fills @sink from position *@at of the list @l, and moves *@at behind the copied bytes.  Checks
- * each key first.  Returns RULE_NONE, or the rule that objects, with the refused piece in
- * @reterr_bad; the content of @sink is then undefined.
+/* Fills @sink from position *@at of the list @l, and advances *@at by the copied bytes.  Checks
+ * each key first.  Returns RULE_NONE, or the rule that refuses a key, with the refused piece in
+ * *@reterr_bad; the content of @sink is then undefined.
  */
 enum rule sge_copy_out(const struct hca *h, const struct sg_list *l, struct sge_cur *at,
                        const struct sg_sink *sink, struct sge *reterr_bad);
 
-/* Copies @bytes from @from to position *@at of a list of @qp, and moves *@at behind them.
+/* Copies @bytes from @from to position *@at of a list of @qp, and advances *@at by them.
  * sge_check() must have allowed it.  Emits `dma_write` for each piece, for request @wr_id.
  */
 void sge_copy_in(const struct qp *qp, uint64_t wr_id, const struct sge *sge, struct sge_cur *at,

@@ -24,32 +24,36 @@ struct wqe_verdict {
 
 /* Input of wqe_decide(), in addition to the request. */
 struct wqe_view {
-    const struct hca *hca; /* used for UD and for optional operations */
+    const struct hca *hca; /* only used for UD and for optional operations */
     const struct qp_config *config;
     uint32_t max_rd_atomic; /* limit of outstanding READs and atomics */
     enum profile profile;
 };
 
-/* Checks form and length of @w.  Keys are checked by sge_check().  Pure. */
+/* Checks the form and length of @w.  Returns RULE_NONE, or the rule that refuses it with the
+ * completion status.  Keys are not checked here, but by sge_check().  Pure.
+ */
 struct wqe_verdict wqe_decide(const struct wqe_view *v, const struct send_wqe *w);
 
-/* The address vector of a datagram. */
+/* Returns the address vector of a datagram. */
 struct av wqe_av(const struct rfc_wr_ud *w);
 
-/* Message length of @w, which wqe_decide() has allowed. */
+/* Returns the message length in bytes of @w, which wqe_decide() has allowed. */
 uint32_t wqe_bytes(const struct send_wqe *w);
 
-/* Number of packets of a message of @bytes; 1 for an empty message. */
+/* Returns the number of packets of a message of @bytes; 1 for an empty message. */
 uint32_t wqe_pkts(uint32_t bytes, uint32_t mtu);
 
-/* Position of packet @i of @n in its message. */
+/* Returns the position of packet @i of @n in its message: first, middle, last or only. */
 enum op_position wqe_position(uint32_t i, uint32_t n);
 
-/* Completion status of a send work request whose key breaks @rule, on a host of @profile. */
+/* Returns the completion status of a send work request whose key breaks @rule, on a host of
+ * @profile.
+ */
 enum wc_status wqe_key_status(enum rule rule, enum profile profile);
 
-/* The compared values for a WQE of @n_sge elements, where @max_sge are allowed and @body_bytes
- * follow the fixed part.
+/* Returns the compared values for a WQE with a wrong number of elements: @n_sge of them, where
+ * @max_sge are allowed and @body_bytes follow the fixed part.
  */
 struct compared sge_count_compared(uint32_t n_sge, uint32_t max_sge, uint32_t body_bytes);
 

@@ -59,7 +59,7 @@ struct send_wqe {
     uint32_t opcode; /* enum wr_opcode; not validated */
     uint32_t flags;  /* set of enum send_flag_bit; not validated */
     uint8_t imm[4];
-    uint32_t invalidate_rkey; /* opcodes with invalidate; they have no immediate data */
+    uint32_t invalidate_rkey; /* valid with opcodes with invalidate, which have no immediate data */
     union {
         struct {
             uint64_t remote_addr;       /* WRITE, READ and atomics */
@@ -72,13 +72,14 @@ struct send_wqe {
     };
     uint32_t desc;       /* head of its chain: argument of ops->complete() */
     bool truncated;      /* the chain is shorter than the fixed part, or no WQE */
-    uint32_t n_sge;      /* number in the WQE; may be above the limit */
+    uint32_t n_sge;      /* number of SGEs in the WQE; may be above the limit */
     uint32_t body_bytes; /* bytes of the chain after the fixed part */
-    ev_id fetched;       /* its `fetch` event */
+    ev_id fetched;       /* the `fetch` event of the request */
     struct sge *sge;
-    uint8_t *inline_data; /* with SF_INLINE: the first body_bytes bytes */
+    uint8_t *inline_data; /* valid with SF_INLINE: body_bytes bytes, as far as there is room */
 };
 
+/* A receive work request as read from a ring.  The members are as in struct send_wqe. */
 struct recv_wqe {
     uint64_t wr_id;
     uint32_t desc;
@@ -86,7 +87,7 @@ struct recv_wqe {
     uint32_t n_sge;
     uint32_t body_bytes;
     struct sge *sge;
-    uint64_t holds_bytes; /* sum of all elements; written by the transport */
+    uint64_t holds_bytes; /* sum of the lengths of all SGEs; written by the transport */
 };
 
 /* FETCH_BROKEN: the ring is broken, and DEVICE_NEEDS_RESET will be set. */
@@ -110,15 +111,15 @@ struct xport_ops {
     bool (*complete)(void *ctx, struct qp *qp, enum wq wq, uint32_t desc,
                      const struct completion *wc);
 
-    /* @qp has something to send now and had nothing before.  Call xport_build() until
-     * xport_has_more() returns false.
+    /* Called when @qp has something to send and had nothing before.  The device then calls
+     * xport_build() until xport_has_more() returns false.
      */
     void (*ready)(void *ctx, struct qp *qp);
 
-    /* Index of the host with address @dgid, for events; EV_HOST_NONE if unknown. */
+    /* Returns the index of the host with address @dgid, for events; EV_HOST_NONE if unknown. */
     uint32_t (*peer_of)(void *ctx, const uint8_t dgid[GID_BYTES]);
 
-    /* Number of receives that are posted and not fetched. */
+    /* Returns the number of receives that are posted for @qp and not fetched. */
     uint32_t (*receives)(void *ctx, struct qp *qp);
 
     /* Reports asynchronous event @type of object @number to the guest.  @kind must be
@@ -144,40 +145,44 @@ struct xport {
 void xport_init(struct xport *x, struct hca *hca, const struct xport_ops *ops, void *ctx,
                 const uint8_t mac[MAC_BYTES]);
 
-/* Destroys all queue pairs. */
+/* Destroys all queue pairs of @x. */
 void xport_done(struct xport *x);
 
 /* Returns true if @qp is in SQD and work requests that were started are not complete. */
 bool xport_is_draining(const struct qp *qp);
 
-/* Moves the queue pairs of the overflowed @cq to ERR and raises QP_FATAL for each.  Must not be
- * called from within another function of the transport.
+/* Moves the queue pairs of the overflowed @cq to ERR and raises QP_FATAL for each.  Those in RESET
+ * or ERR are not changed.  Must not be called from within another function of the transport.
  */
 void xport_cq_failed(struct xport *x, struct cq *cq);
 
-/* Moves the queue pairs of the failed @srq to ERR.  Same restriction as xport_cq_failed(). */
+/* Moves the queue pairs of the failed @srq to ERR, except those in RESET.  Must not be called from
+ * within another function of the transport.
+ */
 void xport_srq_failed(struct xport *x, const struct srq *srq);
 
-/* Processes a doorbell of @qp.  Work posted to a QP in ERR is flushed at once, and so are sends in
- * SQE. Sends posted before RTS wait.
+/* Processes a doorbell of queue @wq of @qp.  Work posted to a QP in ERR is flushed at once, and so
+ * are sends in SQE.  Sends posted before RTS wait.  A receive may queue an acknowledge that
+ * announces it (credit.h).
  */
 void xport_kick(struct xport *x, struct qp *qp, enum wq wq);
 
-/* Information on a received packet besides its bytes. */
+/* Information on a received packet in addition to its bytes. */
 struct rx_info {
     ev_id tx;            /* its tx event; 0 if it came from outside the lab */
     uint32_t wire_bytes; /* length of the frame, for events */
 };
 
 /* Processes a received packet.  packet_parse() has accepted @p or returned DROP_BAD_OPCODE: a
- * reserved opcode may need a NAK.  Emits rx or drop.  Returns the reason if the packet was dropped,
- * otherwise DROP_NONE.
+ * reserved opcode may need a NAK.  Emits rx, drop, or both.  Returns DROP_NONE, or the reason if
+ * the packet was dropped.  A multicast packet is delivered to each queue pair of the group and
+ * counts as dropped if none has taken it.
  */
 uint32_t xport_receive(struct xport *x, const struct packet *p, const struct rx_info *info);
 
-/* Handler of SIM_QP_TIMER.  With @held (bus mastering is off) the device can neither retransmit nor
- * complete.  The timer's effect is then delayed until xport_go_on(), unless the timer is stopped
- * before.
+/* Handler of SIM_QP_TIMER with argument @arg: carries out the expired timer of a queue pair.  With
+ * @held (bus mastering is off) the device can neither retransmit nor complete.  The timer's effect
+ * is then delayed until xport_go_on(), unless the timer is stopped before.
  */
 void xport_timer(struct xport *x, uint64_t arg, bool held);
 
@@ -189,7 +194,7 @@ void xport_go_on(struct xport *x);
  */
 bool xport_has_tx(const struct qp *qp);
 
-/* Information on a built frame besides its bytes. */
+/* Information on a built frame in addition to its bytes. */
 struct tx_info {
     ev_id tx; /* its tx event */
     uint8_t opcode;
@@ -199,8 +204,9 @@ struct tx_info {
 };
 
 /* Builds the next frame of @qp, alternating between answers and requests.  Emits its tx event and
- * arms timers.  @cap is at least XPORT_FRAME_BYTES.  Returns the length of the frame.  Returns 0
- * and leaves @ret unchanged if there is nothing to send.
+ * arms timers.  @cap is at least XPORT_FRAME_BYTES.  Returns the length of the frame with its
+ * description in *@ret.  Returns 0 and leaves *@ret unchanged if no frame was built: there is
+ * nothing to send, or a request was executed or failed without a packet.
  */
 size_t xport_build(struct xport *x, struct qp *qp, uint8_t *frame, size_t cap, struct tx_info *ret);
 
@@ -209,8 +215,8 @@ size_t xport_build(struct xport *x, struct qp *qp, uint8_t *frame, size_t cap, s
  */
 bool xport_has_more(struct qp *qp);
 
-/* Checks the invariants of @qp between calls.  Returns NULL, or a text that describes the violated
- * one.
+/* Checks the invariants of @qp between calls.  Returns NULL if all hold, otherwise a text that
+ * describes the violated one.
  */
 const char *xport_invariant(const struct qp *qp);
 

@@ -85,41 +85,41 @@ struct req_wqe {
     uint32_t first_pkt;         /* number of its first packet; valid once that was sent */
     uint32_t ssn;               /* SSN, 24 bits; valid once its first packet was sent */
     enum wc_status status;      /* not SUCCESS: refused; completes when it is the oldest */
-    struct objection by;
-    bool carried_out; /* a request without packets: completes when it is the oldest */
+    struct objection by;        /* the rule that refused it */
+    bool carried_out; /* a request without packets was executed; completes when it is the oldest */
 };
 
 struct requester {
     struct req_wqe *ring;
-    uint8_t *bodies;   /* SGEs or inline data of each ring entry */
-    size_t body_bytes; /* size of one of them */
-    uint32_t size;     /* entries of the ring, a power of two */
-    uint32_t oldest, next, fetched;
-    uint32_t acked_psns;     /* of the oldest request */
-    struct sge_cur sink;     /* position for the next response data of the oldest request */
-    uint32_t sent_psns;      /* of request next: PSN at which its next packet starts */
-    struct sge_cur next_sge; /* position of the payload of that packet */
+    uint8_t *bodies;                /* SGEs or inline data of each ring entry */
+    size_t body_bytes;              /* size of the body of one entry */
+    uint32_t size;                  /* entries of the ring, a power of two */
+    uint32_t oldest, next, fetched; /* request numbers, see above */
+    uint32_t acked_psns;            /* number of acknowledged PSNs of the oldest request */
+    struct sge_cur sink;            /* position for the next response data of the oldest request */
+    uint32_t sent_psns;             /* number of PSNs of request next before nxt */
+    struct sge_cur next_sge;        /* position of the payload of the packet at nxt */
     struct psn una;
-    uint32_t out_psns;   /* PSNs sent and not acknowledged */
-    uint32_t again_psns; /* the last of out_psns, which will be retransmitted */
-    uint32_t asked_psns; /* the first of out_psns, up to the last with an ack request */
-    uint32_t sent_pkts;  /* number of the next packet that was never sent */
-    uint32_t acked_pkts; /* number of the oldest unacknowledged packet */
-    uint32_t out_rds;    /* READs and atomics sent and not complete */
-    bool ran_on;         /* the ACK timer was late and has been extended */
-    bool implied_nak;    /* went back for a missing response; nothing acknowledged since */
-    uint32_t pkts_without_ackreq;
-    uint32_t ssn;        /* SSN of the last request that was started, from 1 */
-    uint32_t credit_ssn; /* last SSN for which the responder has announced a receive */
-    bool uncredited;     /* the responder does not use credits */
-    bool kicked;         /* the ring may hold work requests that are not fetched */
-    ev_id resend;        /* cause of the retransmission */
+    uint32_t out_psns;            /* number of PSNs sent and not acknowledged */
+    uint32_t again_psns;          /* number of PSNs from nxt to high, which will be retransmitted */
+    uint32_t asked_psns;          /* number of PSNs from una to the last one with an ack request */
+    uint32_t sent_pkts;           /* number of the next packet that was never sent */
+    uint32_t acked_pkts;          /* number of the oldest unacknowledged packet */
+    uint32_t out_rds;             /* number of READs and atomics sent and not complete */
+    bool ran_on;                  /* the ACK timer was late and has been extended */
+    bool implied_nak;             /* went back for a missing response; nothing acknowledged since */
+    uint32_t pkts_without_ackreq; /* packets sent since the last one with an ack request */
+    uint32_t ssn;                 /* SSN of the last request that was started, from 1 */
+    uint32_t credit_ssn;          /* last SSN for which the responder has announced a receive */
+    bool uncredited;              /* the responder does not use credits */
+    bool kicked;                  /* the ring may hold work requests that are not fetched */
+    ev_id resend;                 /* cause of the retransmission */
     uint32_t *sends;     /* transmissions by packet number % REQ_WINDOW_PKTS; NULL: all 1 */
-    uint32_t retries;    /* since the last progress */
-    uint32_t rnr_naks;   /* since the last progress */
+    uint32_t retries;    /* retransmissions since the last progress */
+    uint32_t rnr_naks;   /* RNR NAKs since the last progress */
     bool rnr_wait;       /* nothing is sent until the RNR timer expires */
     sim_ticket timer[2]; /* indexed by enum timer_kind; 0: off */
-    uint64_t due_ns[2];
+    uint64_t due_ns[2];  /* time at which each timer expires; valid while it runs */
 };
 
 /* An acknowledge or NAK that waits to be sent. */
@@ -130,8 +130,8 @@ struct resp_answer {
     uint32_t msn;
     ev_id cause;   /* the rx event that it answers */
     bool owes_ack; /* a NAK that has replaced a requested acknowledge */
-    /* For a sequence or RNR NAK: the last PSN behind its own whose packet was dropped, and the rx
-     * event of that packet.  If there is none, its own PSN and cause.
+    /* For a sequence or RNR NAK: the last PSN after @psn whose packet was dropped, and the rx event
+     * of that packet.  If no packet was dropped, @psn and @cause.
      */
     struct psn beyond;
     ev_id beyond_rx;
@@ -144,11 +144,11 @@ struct resp_rd {
     uint8_t opcode; /* opcode of the request */
     struct psn psn;
     uint32_t n_psns;
-    uint32_t at;   /* responses sent; the next one has PSN psn + at */
+    uint32_t at;   /* number of responses sent; the next one has PSN psn + at */
     uint32_t from; /* first response that the latest request asks for */
     uint64_t addr;
     uint32_t rkey, bytes;
-    uint64_t found;
+    uint64_t found; /* atomic: original value of the memory */
     uint32_t msn;
     ev_id cause; /* rx event of the latest request or duplicate */
 };
@@ -174,9 +174,9 @@ struct refusal {
 
 struct responder {
     struct psn expected;
-    struct psn taken;           /* PSN to acknowledge: of the last SEND or WRITE packet taken */
-    uint64_t n_psns, n_acked;   /* total PSNs taken; total acknowledged */
-    uint32_t msn;               /* messages completed, 24 bits */
+    struct psn taken;           /* PSN to acknowledge: the last SEND or WRITE packet taken */
+    uint64_t n_psns, n_acked;   /* total number of PSNs taken; total number acknowledged */
+    uint32_t msn;               /* number of messages completed, 24 bits */
     const struct op_info *open; /* last packet of the open message; NULL: none is open */
     bool seq_nak_out;           /* a sequence NAK was queued and expected has not arrived since */
     bool rnr_nak_out;           /* an RNR NAK was queued and expected has not arrived since */
@@ -189,8 +189,8 @@ struct responder {
     struct resp_answer answer;
     bool closing;            /* the queue pair goes to ERR when the NAK was sent */
     struct completion fatal; /* completes the held receive then; SUCCESS: it is flushed */
-    struct refusal refused;  /* the reason */
-    bool untold;             /* report the refusal by an event, as no completion does */
+    struct refusal refused;  /* reason of closing */
+    bool untold;             /* raise an event for the refusal, as no completion reports it */
     uint32_t seq_naks;       /* sequence NAKs since expected arrived last: at most 1 */
     bool told_last;          /* QP_LAST_WQE_REACHED was raised */
 };
@@ -228,13 +228,15 @@ static inline struct trace *xport_trace(const struct xport_qp *xqp)
     return xqp->qp.hca->trace;
 }
 
-/* Request number @n.  It must have been fetched: the ring is allocated for the first one. */
+/* Returns request number @n.  It must have been fetched, because the ring is allocated for the
+ * first one.
+ */
 static inline struct req_wqe *req_wqe_at(const struct requester *r, uint32_t n)
 {
     return &r->ring[n & (r->size - 1)];
 }
 
-/* req_high() is the next PSN that was never sent, req_nxt() the next PSN to send. */
+/* req_high() returns the next PSN that was never sent, req_nxt() the next PSN to send. */
 static inline struct psn req_high(const struct requester *r)
 {
     return psn_add(r->una, r->out_psns);
@@ -251,7 +253,7 @@ static inline bool req_is_rd(const struct req_wqe *q)
     return q->info && q->info->data == WR_DATA_FILLS;
 }
 
-/* Number of packets sent and not acknowledged. */
+/* Returns the number of packets sent and not acknowledged. */
 static inline uint32_t req_out_pkts(const struct requester *r)
 {
     return r->sent_pkts - r->acked_pkts;
@@ -270,7 +272,7 @@ static inline void resp_took(struct responder *r, uint32_t n)
     r->n_psns += n;
 }
 
-/* Entry number @n of the ring of READs and atomics. */
+/* Returns entry number @n of the ring of READs and atomics. */
 static inline struct resp_rd *resp_rd_at(const struct resp_rds *r, uint32_t n)
 {
     return &r->ring[n % r->size];
@@ -282,6 +284,7 @@ static inline bool resp_owes_answer(const struct responder *r)
     return r->answer.pending || r->rds.done != r->rds.next;
 }
 
+/* Increments counter @name of the queue pair and of the device. */
 #define XPORT_COUNT(xqp, name) ((xqp)->count.name++, (xqp)->x->count.name++)
 
 #endif
