@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Between the files of the control queue: a request, and the commands. */
+/* Shared declarations of the control queue's files: a request under execution, and the commands. */
 #ifndef EMU_DEVICE_CTRL_H
 #define EMU_DEVICE_CTRL_H
 
@@ -9,7 +9,9 @@
 #include "emu/facts/rfc.h"
 #include "emu/hca/ctrl.h"
 
-/* A control request being executed.  @number is the number of its object, for the event. */
+/* A control request under execution.  @req is the raw request, @rsp the room for the raw response.
+ * @number is the number of the request's object, for the event.
+ */
 struct call {
     struct rdma *d;
     const uint8_t *req;
@@ -27,6 +29,7 @@ struct call {
         rfc_##name##_get(&var, &var##_raw);                                                        \
     } while (0)
 
+/* Encodes a struct rfc_@name with the given members as the response. */
 #define RESPOND(c, name, ...)                                                                      \
     do {                                                                                           \
         struct raw_##name rsp_raw;                                                                 \
@@ -35,21 +38,24 @@ struct call {
         memcpy((c)->rsp, &rsp_raw, sizeof(rsp_raw));                                               \
     } while (0)
 
-/* Refuses the request with reason @why.  Returns the response code. */
+/* Refuses the request with reason @why and the @values that were compared.  Returns the response
+ * code.
+ */
 static inline enum ctrl_rsp ctrl_refuse(struct call *c, enum ctrl_refusal why,
                                         struct compared values)
 {
     return hca_refuse(&c->d->hca, why, values);
 }
 
-/* rdma_ctrl.c: resets the device's indexes of @queue, if RING_RESET was not negotiated.  Without it
- * the driver cannot reset a queue and starts the ring over in place.
+/* rdma_ctrl.c: resets the device's indexes of @queue after its object was destroyed, if RING_RESET
+ * was not negotiated.  Without RING_RESET the driver cannot reset a queue and starts over with the
+ * same ring.
  */
 void ctrl_forget_ring(struct rdma *d, uint32_t queue);
 
 /* Executes a command: ctrl_query_port() and so on, one for each row of controls.def. rdma_ctrl_mr.c
- * has those of memory regions and windows, rdma_srq.c those of shared receive queues, rdma_ctrl.c
- * the others.
+ * contains the commands of memory regions and windows, rdma_srq.c those of shared receive queues,
+ * rdma_ctrl.c the others.
  */
 #define CONTROL(nm, name, number, feature, request, response, text)                                \
     enum ctrl_rsp ctrl_##name(struct call *c);

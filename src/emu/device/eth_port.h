@@ -3,12 +3,13 @@
  *
  * Transmit: a function that has frames calls eth_port_wait() and then eth_port_pump().  The port
  * takes one frame at a time when its line is free, from the functions in turn.  A frame to the
- * port's own MAC is looped back inside the port.
+ * port's own MAC is looped back inside the port.  A RoCEv2 frame to a multicast group that the host
+ * is in is sent and also looped back.
  *
- * Receive: frames to the own MAC or to a multicast group are accepted.  RoCEv2 packets to one of
- * the host's GIDs go to the RDMA function, everything else to the network function.  The port does
- * not check packets any further: a damaged RoCEv2 packet goes to the RDMA function, which drops it
- * with a reason.
+ * Receive: frames to the own MAC or to a multicast MAC are accepted.  RoCEv2 packets to one of the
+ * host's GIDs, or to a multicast group that its queue pairs are in, go to the RDMA function, all
+ * other frames to the network function.  The port does not check packets any further: a damaged
+ * RoCEv2 packet goes to the RDMA function, which drops it with a reason.
  */
 #ifndef EMU_DEVICE_ETH_PORT_H
 #define EMU_DEVICE_ETH_PORT_H
@@ -31,15 +32,22 @@ struct progress {
 
 /* Callbacks from the port to a function. */
 struct eth_user_ops {
-    /* Returns true if it may have a frame to send.  Only called after eth_port_wait(). */
+    /* Returns true if the function may have a frame to send.  Only called after eth_port_wait(). */
     bool (*has_frame)(const void *ctx);
-    /* Returns the next frame, with its note set and its tx event emitted.  NULL: there is none. */
+    /* Returns the next frame, with its note set and its tx event emitted.  Returns NULL if there is
+     * none.
+     */
     struct frame *(*take_frame)(void *ctx);
-    /* Returns true if @dst is a GID of this function.  NULL: the function takes no RoCEv2. */
+    /* Returns true if @dst is a GID of this function.  The pointer is NULL for a function that
+     * takes no RoCEv2.
+     */
     bool (*owns)(const void *ctx, const uint8_t dst[GID_BYTES]);
-    /* Returns true if it is in the multicast group @dst.  Not NULL if owns() is not. */
+    /* Returns true if a queue pair of the function is in the multicast group @dst.  Not NULL if
+     * owns() is not.
+     */
     bool (*is_member)(const void *ctx, const uint8_t dst[GID_BYTES]);
-    void (*deliver)(void *ctx, const struct frame *f); /* the port keeps ownership of @f */
+    /* Passes the received frame @f to the function.  The port keeps ownership of @f. */
+    void (*deliver)(void *ctx, const struct frame *f);
 };
 
 struct eth_user {
@@ -50,20 +58,20 @@ struct eth_user {
 struct eth_port {
     uint32_t host;
     uint8_t mac[MAC_BYTES];
-    uint32_t mtu; /* maximum length of an IP packet, for both functions */
+    uint32_t mtu; /* maximum length of an IP packet in bytes, for both functions */
     struct net *net;
     struct trace *trace;
     struct progress *progress;
     struct eth_user users[ETH_PORT_USERS];
-    unsigned waiting;  /* set of 1 << user: may have a frame; the others have none */
-    uint32_t turn;     /* the user that is asked first for the next frame */
+    unsigned waiting;  /* set of 1 << user: users that may have a frame; the others have none */
+    uint32_t turn;     /* user from which the next frame is taken if it has one */
     bool egress_due;   /* a SIM_EGRESS is scheduled */
-    uint32_t link_end; /* NET_NO_LINK: no link */
-    uint64_t loop_free_at_ns;
+    uint32_t link_end; /* the link end that the port is; NET_NO_LINK: no link */
+    uint64_t loop_free_at_ns; /* time at which the loopback path is free again */
     uint64_t sent_frames, sent_bytes, rcvd_frames, rcvd_bytes;
-    uint64_t looped_frames;       /* included in sent_frames: to the own MAC */
-    uint64_t tx_drops[DROPS_MAX]; /* dropped before transmission, by reason */
-    uint64_t drops[DROPS_MAX];    /* dropped on reception, by reason */
+    uint64_t looped_frames;       /* frames to the own MAC; included in sent_frames */
+    uint64_t tx_drops[DROPS_MAX]; /* frames dropped before transmission, by reason */
+    uint64_t drops[DROPS_MAX];    /* frames dropped on reception, by reason */
     uint64_t taken_frames;        /* received frames accepted by a queue pair or virtio-net */
 };
 
@@ -73,30 +81,34 @@ struct eth_port {
 void eth_port_init(struct eth_port *p, struct net *net, struct progress *progress, uint32_t host,
                    const uint8_t mac[MAC_BYTES], uint32_t mtu);
 
-/* Registers @function as a user of the port. */
+/* Registers @function (enum pci_function) as a user of the port. */
 void eth_port_use(struct eth_port *p, uint32_t function, const struct eth_user_ops *ops, void *ctx);
 
-/* Tells the port that @function may have a frame.  Call eth_port_pump() after it. */
+/* Marks @function as one that may have a frame.  Call eth_port_pump() after it. */
 static inline void eth_port_wait(struct eth_port *p, uint32_t function)
 {
     p->waiting |= 1u << function;
 }
 
-/* Sends what can be sent now, and schedules SIM_EGRESS for the rest. */
+/* Sends one frame if the line is free, and schedules SIM_EGRESS if there are more.  Does nothing
+ * while a SIM_EGRESS is scheduled.
+ */
 void eth_port_pump(struct eth_port *p);
 
-/* Handler of SIM_EGRESS. */
+/* Handler of SIM_EGRESS: sends the next frame as eth_port_pump() does. */
 void eth_port_egress(struct eth_port *p);
 
-/* Checks the invariants of the port between calls.  Returns NULL, or a text that describes the
- * violated one.
+/* Checks the invariants of the port between calls.  Returns NULL if all hold, otherwise a text that
+ * describes the violated one.
  */
 const char *eth_port_invariant(const struct eth_port *p);
 
-/* Processes a frame that arrived over the line.  The caller keeps ownership of @f. */
+/* Processes a frame that arrived over the line: passes it to a function, or drops it.  The caller
+ * keeps ownership of @f.
+ */
 void eth_port_deliver(struct eth_port *p, const struct frame *f);
 
-/* Drops a received frame: emits drop and counts it. */
+/* Drops a received frame: emits drop and counts it under @reason (enum drop_reason). */
 RDL_COLD void eth_port_drop(struct eth_port *p, const struct frame *f, uint32_t reason);
 
 /* Like eth_port_drop(), with the values that the check compared. */

@@ -11,13 +11,15 @@
 /* rdma_config.c: sets every limit that is 0 to its default. */
 void rdma_limits_complete(struct rdl_device_limits *l, uint32_t max_qp);
 
-/* Writes the device configuration.  Returns true if it changed after a driver may have read it. */
+/* Writes the device configuration from the current limits and features.  Returns true if it changed
+ * after a driver may have read it.
+ */
 bool rdma_config_fill(struct rdma *d);
 
-/* rdma.c: schedules a doorbell of @queue, as if the driver had just kicked it. */
+/* rdma.c: schedules SIM_DOORBELL for @queue, as if the driver had just kicked it. */
 void rdma_ring(struct rdma *d, uint32_t queue);
 
-/* rdma_ctrl.c: executes the requests in the control queue. */
+/* rdma_ctrl.c: executes the requests in the control queue and completes them. */
 void rdma_ctrl_run(struct rdma *d);
 
 /* rdma_queues.c: fetch_send(), fetch_recv() and complete() of struct xport_ops. */
@@ -27,32 +29,41 @@ bool rdma_complete(void *ctx, struct qp *qp, enum wq wq, uint32_t desc,
                    const struct completion *wc);
 
 /* Takes the next chain of @queue into d->chain.  After the work of one tick (vq_turn_is_over())
- * returns FETCH_EMPTY and schedules a doorbell.
+ * returns FETCH_EMPTY and schedules a doorbell.  A broken queue is reported with
+ * rdma_queue_broken().
  */
 enum fetch rdma_pop(struct rdma *d, uint32_t queue);
 
-/* rdma_events.c: event() of struct xport_ops: reports @type of object @number of @kind to the
- * driver.
+/* rdma_events.c: event() of struct xport_ops: emits `async_event` and reports @type about object
+ * @number of @kind to the driver.  Does nothing if no driver runs the device.
  */
 void rdma_event(void *ctx, uint32_t type, uint32_t kind, uint32_t number);
 
-/* Emits `async_event` for DEVICE_FATAL.  The driver itself learns it from DEVICE_NEEDS_RESET. */
+/* Emits `async_event` for DEVICE_FATAL.  The driver itself learns of the failure from
+ * DEVICE_NEEDS_RESET.
+ */
 void rdma_event_fatal(const struct rdma *d);
 
-/* Writes pending events to the buffers of the event queue, as long as there are any. */
+/* Writes pending events to the buffers of the event queue until one of them is used up, and
+ * interrupts the driver.
+ */
 void rdma_events_flush(struct rdma *d);
 
 /* Discards the pending events of an object that is being destroyed. */
 void rdma_events_forget(struct rdma *d, uint32_t kind, uint32_t number);
 
+/* rdma_queues.c: receives() of struct xport_ops.  Also requests a kick for the next receive. */
 uint32_t rdma_receives(void *ctx, struct qp *qp);
 
 /* rdma_srq.c */
 
-/* Returns true if @queue is the ring of a shared receive queue, whether or not that exists. */
+/* Returns true if @queue is the ring of a shared receive queue, even if that queue was not created.
+ */
 bool rdma_is_srq_queue(const struct rdma *d, uint32_t queue);
 
-/* Counts a receive taken from the ring of @srq, and raises SRQ_LIMIT_REACHED if it is due. */
+/* Counts a receive that was taken from the ring of @srq, and raises SRQ_LIMIT_REACHED if fewer
+ * receives remain than the armed limit.
+ */
 void rdma_srq_taken(struct rdma *d, struct srq *srq);
 
 /* Marks the shared receive queue of the broken ring @queue as failed and raises SRQ_ERR.  Does
@@ -60,12 +71,14 @@ void rdma_srq_taken(struct rdma *d, struct srq *srq);
  */
 void rdma_srq_broken(struct rdma *d, uint32_t queue);
 
-/* Fails the shared receive queue whose ring @queue the driver has reset, and moves its queue pairs
- * to ERR.  Does nothing if it has no users or @queue is no such ring.
+/* Marks the shared receive queue whose ring @queue the driver has reset as failed, raises SRQ_ERR,
+ * and moves its queue pairs to ERR.  Does nothing if the shared receive queue has no users or
+ * @queue is no such ring.
  */
 void rdma_srq_taken_away(struct rdma *d, uint32_t queue);
 
-/* Moves the QPs of overflowed CQs to ERR.  Call rdma_settle() after every call into the transport.
+/* Moves the queue pairs of overflowed CQs to ERR.  Call rdma_settle() after every call into the
+ * transport.
  */
 RDL_COLD void rdma_settle_failed(struct rdma *d);
 
@@ -75,12 +88,14 @@ static inline void rdma_settle(struct rdma *d)
         rdma_settle_failed(d);
 }
 
-/* rdma_port.c: ready() of struct xport_ops, and the registration at the Ethernet port. */
+/* rdma_port.c.  rdma_ready_add() is ready() of struct xport_ops: adds @qp to the FIFO of queue
+ * pairs with something to send.  rdma_port_use() registers the device at its Ethernet port.
+ */
 void rdma_ready_add(void *ctx, struct qp *qp);
 void rdma_port_use(struct rdma *d);
 
-/* Returns true if a fault has stopped @queue.  Not used for completion queues, which would
- * overflow.
+/* Returns true if a fault has stopped @queue, or stops it now.  Not used for completion queues,
+ * which would overflow.
  */
 static inline bool rdma_is_stuck(struct rdma *d, uint32_t queue)
 {
@@ -98,15 +113,16 @@ static inline size_t rdma_write(struct rdma *d, uint32_t queue, const struct vq_
         &(struct virtio_write){.queue = queue, .ram = d->ram, .chain = c, .in = in, .n = n});
 }
 
-/* Completes a chain of @queue and emits `used`.  Does nothing if the queue is disabled or broken,
- * or bus mastering is off.
+/* Completes the chain @head of @queue, with @len bytes written to it, and emits `used`.  Does
+ * nothing if the queue is disabled or broken, or bus mastering is off.
  */
 void rdma_push(struct rdma *d, uint32_t queue, uint16_t head, uint32_t len);
 
-/* Interrupts the driver for completed chains of @queue, if it requests that. */
+/* Interrupts the driver for completed chains of @queue, if the driver requests that. */
 void rdma_interrupt(struct rdma *d, uint32_t queue);
 
-/* Reports that @queue is broken: sets DEVICE_NEEDS_RESET and raises the events that follow from it.
+/* Reports that @queue is broken: sets DEVICE_NEEDS_RESET, raises SRQ_ERR if @queue is the ring of a
+ * shared receive queue, and emits `async_event` for DEVICE_FATAL if the device was running.
  */
 RDL_COLD void rdma_queue_broken(struct rdma *d, uint32_t queue);
 

@@ -39,14 +39,14 @@ struct rdma_config {
     uint8_t mac[MAC_BYTES];
     uint32_t max_cq, max_qp;
     uint32_t first_qpn;
-    enum mtu max_mtu; /* maximum path MTU of the device */
-    uint64_t features_off;
+    enum mtu max_mtu;                /* maximum path MTU of the device */
+    uint64_t features_off;           /* feature bits not to offer */
     uint32_t profile;                /* enum profile */
     uint64_t seed;                   /* seed of the memory keys */
     uint32_t max_srq;                /* 0: the feature SRQ is not offered */
     bool packed;                     /* offer RING_PACKED */
     struct hca_pkeys pkeys;          /* P_Key table; n 0: only the default partition */
-    struct rdl_device_limits limits; /* 0 in a field: its default */
+    struct rdl_device_limits limits; /* 0 in a field means the default limit */
 };
 
 /* Queue pairs with something to send, a FIFO: each sends one frame per turn. */
@@ -58,15 +58,15 @@ struct rdma_ready {
 
 struct rdma_event {
     enum async_event type;
-    uint32_t number;
+    uint32_t number; /* number of the object: CQN, QPN, SRQN or port */
 };
 
 /* Asynchronous events.  The ring holds those that wait for a buffer of the event queue. */
 struct rdma_events {
     struct rdma_event ring[RDMA_EVENTS_MAX];
     uint32_t first, len;
-    uint64_t raised, lost;
-    bool untold; /* events were lost and the driver was not told yet */
+    uint64_t raised, lost; /* numbers of events since the last reset */
+    bool untold;           /* events were lost, and the flag that says so was not sent yet */
 };
 
 struct rdma {
@@ -91,9 +91,10 @@ struct rdma {
     ev_id *kicks;         /* indexed by queue: event of the latest kick */
     uint32_t *failed_cqs; /* overflowed CQs whose QPs are not in ERR yet */
     uint32_t n_failed_cqs;
-    uint32_t bad_pkeys, bad_qkeys; /* packets dropped for a bad key, since the last reset */
-    struct vq_chain chain;         /* current WQE or CQE buffer: too large for the stack */
-    struct vq_chain ctrl;          /* current control request: its execution may use `chain` */
+    /* Numbers of packets dropped for a wrong P_Key or Q_Key since the last reset. */
+    uint32_t bad_pkeys, bad_qkeys;
+    struct vq_chain chain; /* current WQE or CQE buffer: too large for the stack */
+    struct vq_chain ctrl;  /* current control request: its execution may use `chain` */
 };
 
 /* Environment of a device: argument of rdma_init().  All pointers must outlive the device. */
@@ -112,8 +113,8 @@ struct rdma_env {
  */
 bool rdma_init(struct rdma *d, const struct rdma_env *env, const struct rdma_config *config);
 
-/* The device's own features that depend on features in @off.  Without RING_RESET a queue cannot get
- * another ring, nor its first one after DRIVER_OK.
+/* Returns the device's own features that cannot be offered if the features @off are not.  Without
+ * RING_RESET a queue cannot get another ring, nor its first one after DRIVER_OK.
  */
 static inline uint64_t rdma_features_lost(uint64_t off)
 {
@@ -122,7 +123,7 @@ static inline uint64_t rdma_features_lost(uint64_t off)
                : 0;
 }
 
-/* The device's own features that it offers. */
+/* Returns the device's own features that it offers. */
 static inline uint64_t rdma_features(const struct rdma_config *c)
 {
     uint64_t own = RDMA_FEATURES_OWN & ~c->features_off & ~rdma_features_lost(c->features_off);
@@ -137,6 +138,7 @@ static inline bool rdma_offers(const struct rdma_config *c, enum feature_number 
     return (rdma_features(c) & VIRTIO_FEATURE(f)) != 0;
 }
 
+/* Returns the number of virtqueues of the device. */
 static inline uint32_t rdma_queues(const struct rdma_config *c)
 {
     if (rdma_offers(c, VF_SRQ))
@@ -144,6 +146,8 @@ static inline uint32_t rdma_queues(const struct rdma_config *c)
     return queue_count(c->max_cq, c->max_qp) + rdma_offers(c, VF_EVENTQ);
 }
 
+/* Return the number of the virtqueue that is the send queue, receive queue or shared receive queue.
+ */
 static inline uint32_t rdma_sq(const struct rdma *d, uint32_t qpn)
 {
     return queue_of_sends(d->config.max_cq, qpn);
@@ -159,7 +163,8 @@ static inline uint32_t rdma_srq(const struct rdma *d, uint32_t srqn)
     return queue_of_srq(d->config.max_cq, d->config.max_qp, srqn);
 }
 
-/* Maximum path MTU of queue pairs: supported by the device, and small enough for the Ethernet MTU.
+/* Returns the maximum path MTU of queue pairs: supported by the device, and small enough for the
+ * Ethernet MTU.
  */
 enum mtu rdma_active_mtu(const struct rdma *d);
 
@@ -177,8 +182,9 @@ static inline bool rdma_broken(const struct rdma *d)
     return (d->pci.status & VS_DEVICE_NEEDS_RESET) != 0;
 }
 
-/* Changes the limits: rdl_host_limit().  If one is larger than at power-on, changes nothing and
- * returns false.
+/* Implements rdl_host_limit(): changes the limits to those of @to that are not 0.  Updates the
+ * device configuration, and raises a configuration interrupt if it has changed.  Returns false
+ * without a change if a limit of @to is larger than at power-on.
  */
 bool rdma_limit(struct rdma *d, const struct rdl_device_limits *to);
 
@@ -191,7 +197,10 @@ static inline bool rdma_blocks_mcast_lb(const struct rdma_config *c)
     return rdma_offers(c, VF_MCAST) && profile_has(c->profile, TRAIT_MCAST_BLOCKS_SELF);
 }
 
-/* Handlers of SIM_DOORBELL and SIM_QP_TIMER. */
+/* Handlers of SIM_DOORBELL and SIM_QP_TIMER.  rdma_doorbell() processes the work that was posted to
+ * @queue; a doorbell that arrives while bus mastering is off is remembered.  For rdma_timer() see
+ * xport_timer().
+ */
 void rdma_doorbell(struct rdma *d, uint32_t queue);
 void rdma_timer(struct rdma *d, uint64_t arg);
 

@@ -27,9 +27,9 @@
 struct vnet_config {
     uint32_t host;
     uint8_t mac[MAC_BYTES];
-    uint64_t features_off;
-    bool packed;    /* offer RING_PACKED */
-    bool mergeable; /* offer MRG_RXBUF */
+    uint64_t features_off; /* feature bits not to offer */
+    bool packed;           /* offer RING_PACKED */
+    bool mergeable;        /* offer MRG_RXBUF */
 };
 
 struct vnet {
@@ -43,7 +43,7 @@ struct vnet {
     bool tx_ready;     /* the transmit queue was kicked and is not known to be empty */
     ev_id tx_kick;     /* event of the latest kick of the transmit queue */
     uint64_t tx_frames, rx_frames;
-    uint64_t tx_drops[DROPS_MAX]; /* dropped frames of the driver, by reason */
+    uint64_t tx_drops[DROPS_MAX]; /* frames of the driver that were dropped, by reason */
     struct vq_chain chain;        /* current chain: too large for the stack */
 };
 
@@ -60,11 +60,14 @@ struct vnet_env {
  */
 bool vnet_init(struct vnet *v, const struct vnet_env *env, const struct vnet_config *config);
 
-/* Updates the link status in the configuration after the link of the port has come up or gone down.
+/* Updates the link status in the configuration after the link of the port has come up or gone down,
+ * and raises a configuration interrupt.
  */
 void vnet_link_changed(struct vnet *v, bool up);
 
-/* Handler of SIM_DOORBELL. */
+/* Handler of SIM_DOORBELL: sends the frames in the transmit queue.  Ignores the receive queue,
+ * whose buffers are taken when a frame arrives.
+ */
 void vnet_doorbell(struct vnet *v, uint32_t queue);
 
 #endif
