@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The past: recorded events in order, names, and frames, of a running lab or of a saved trace.
+/* The past: the recorded events in order, names and frames of a running lab or of a saved trace.
  *
  * Everything that explains, draws or exports the past (show events, why, export, the ladder) reads
  * only this.  So a saved trace gives the same output as the lab that wrote it.  past_index.h
@@ -21,53 +21,58 @@ struct past_about {
 };
 
 struct past {
-    const void *ctx;
-    size_t n;
-    uint64_t forgotten;        /* older events that were discarded */
-    uint64_t frame_bytes_max;  /* limit of the bytes of recorded frames */
-    uint64_t gap_from, gap_to; /* ticks between which recording was off at times; 0: never */
-    bool without_frames;       /* frames were never recorded, as in a saved trace */
+    const void *ctx;          /* first argument of at() and frame() */
+    size_t n;                 /* number of recorded events */
+    uint64_t forgotten;       /* number of older events that were discarded */
+    uint64_t frame_bytes_max; /* limit of the total bytes of recorded frames */
+    /* Ticks between which recording was off at times.  gap_from 0: never; gap_to RDL_NEVER: it is
+     * off now.
+     */
+    uint64_t gap_from, gap_to;
+    bool without_frames; /* frames were never recorded, as in a saved trace */
     const struct ev_names *names;
-    const struct ev *(*at)(const void *ctx, size_t i);
-    /* The bytes that tx event (or frame-changing fault event) @tx put on the wire; NULL if they are
-     * not recorded.
+    const struct ev *(*at)(const void *ctx, size_t i); /* event number @i, 0 .. n - 1 */
+    /* Returns the bytes that tx event @tx, or a fault event that changed a frame, put on the wire.
+     * Returns NULL if they are not recorded.
      */
     const uint8_t *(*frame)(const void *ctx, ev_id tx, size_t *ret_bytes);
 };
 
-/* Adds "recording is off since #12" or "recording was off at times from #12 to #50"; nothing if it
- * never was.
+/* Adds "recording is off since #12" or "recording was off at times from #12 to #50".  Adds nothing
+ * if it never was.
  */
 void past_add_gap(struct text *t, const struct past *p);
 
-/* Adds which events between @from and @to (0: the end) are missing, and how to keep more.  Adds
- * nothing if none is missing.  One sentence, in ASCII.
+/* Adds a text about the events between @from and @to (0: the end) that are missing, and about the
+ * setting that keeps more.  Adds nothing if none is missing.  One sentence, in ASCII.
  */
 void past_add_missing(struct text *t, const struct past *p, ev_id from, ev_id to);
 
-/* Returns true if @id is older than all recorded events. */
+/* Returns true if event @id is older than all recorded events, because events were discarded. */
 bool past_is_forgotten(const struct past *p, ev_id id);
 
-/* Adds why event @id is missing: "#12 is forgotten", "#12 was not recorded", "there is no event
- * #12".
+/* Adds one of "#12 is forgotten", "#12 was not recorded" and "there is no event #12", for the event
+ * @id that is missing.
  */
 void past_add_not_there(struct text *t, const struct past *p, ev_id id);
 
-/* Adds the reason that event @id is missing: "the record has the last 1024 events, from #51.3 on".
- * Adds nothing if it never existed.
+/* Adds the reason why event @id is missing: "the record has the last 1024 events, from #51.3 on".
+ * Adds nothing if the event never existed.
  */
 void past_add_absence(struct text *t, const struct past *p, ev_id id);
 
-/* Number of recorded tx events whose frame bytes were discarded. */
+/* Returns the number of recorded tx and eth_tx events whose frame bytes were discarded. */
 uint64_t past_frames_forgotten(const struct past *p);
 
-/* Adds "the bytes of 12 frames are forgotten" and how to keep more. */
+/* Adds "the bytes of 12 frames are forgotten", with 12 as @n, and the setting that keeps more. */
 void past_add_frames_forgotten(struct text *t, const struct past *p, uint64_t n);
 
-/* Returns true if recording was off at the tick of @id. */
+/* Returns true if recording may have been off at the tick of @id: the tick is in the range gap_from
+ * .. gap_to.
+ */
 bool past_in_gap(const struct past *p, ev_id id);
 
-/* Returns true if recording was off at some time after event @a up to event @b. */
+/* Returns true if recording may have been off at some time after event @a up to event @b. */
 bool past_gap_between(const struct past *p, ev_id a, ev_id b);
 
 static inline const struct ev *past_at(const struct past *p, size_t i)
@@ -80,37 +85,38 @@ static inline const uint8_t *past_frame(const struct past *p, ev_id tx, size_t *
     return p->frame(p->ctx, tx, ret_bytes);
 }
 
-/* The index of the first event whose id is at least @id; n if there is none. */
+/* Returns the index of the first event whose id is at least @id, or n if there is none. */
 size_t past_lower_bound(const struct past *p, ev_id id);
 
-/* The same for an event older than the one with index @near (n: older than all).  Fast if it is
- * close to @near.
+/* Like past_lower_bound(), but only among the events before index @near; returns @near if none of
+ * them has such an id.  Fast if the event is close to @near.
  */
 size_t past_lower_bound_near(const struct past *p, ev_id id, size_t near);
 
-/* Event @id, or NULL if it is not recorded.  Row 0 gives the first event of the tick. */
+/* Returns event @id, or NULL if it is not recorded.  Row 0 gives the first event of the tick. */
 const struct ev *past_find(const struct past *p, ev_id id);
 
-/* The last device_fault since event @since that still blocks @queue of virtio-rdma of @host: its
- * kick was lost, or the queue is stuck and has not resumed.  NULL if there is none.
+/* Returns the last device_fault since event @since that still blocks @queue of virtio-rdma of
+ * @host: a kick was lost, or the queue is stuck and has not continued.  Returns NULL if there is
+ * none.
  */
 const struct ev *past_queue_fault(const struct past *p, uint32_t host, uint32_t queue, ev_id since);
 
-/* Counts the events that match @f, whose names have been resolved. */
+/* Returns the number of recorded events that match @f, whose names have been resolved. */
 uint64_t past_count(const struct past *p, const struct ev_filter *f);
 
-/* The host number of an event, or EV_HOST_NONE. */
+/* Returns the host number of an event, or EV_HOST_NONE if its kind has no host. */
 uint32_t past_host_of(const struct ev *e);
 
-/* The id of the event that sent frame @frame.  A fault that changes a frame gives it a new id and
- * refers to the old one; this follows the references.  The event may be missing; 0 (from outside)
- * gives 0.  @near: as for past_lower_bound_near(), the index of an event that refers to the frame,
- * or n.
+/* Returns the id of the event that sent frame @frame.  A fault that changes a frame gives it a new
+ * id and refers to the old one; this function follows the references.  The event may be missing.
+ * Returns 0 for 0 (from outside).  @near is the index of an event that refers to the frame, or n:
+ * see past_lower_bound_near().
  */
 ev_id past_sent(const struct past *p, ev_id frame, size_t near);
 
-/* The tx event that the field tx of an rx, drop, lost, fault, forwarded or flooded event refers to.
- * NULL if the frame came from outside or the event is not recorded.
+/* Returns the tx event that the field tx of an rx, drop, lost, fault, forwarded or flooded event
+ * refers to.  Returns NULL if the frame came from outside or the event is not recorded.
  */
 const struct ev *past_tx_of(const struct past *p, const struct ev *e);
 

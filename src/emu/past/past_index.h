@@ -41,8 +41,8 @@ struct past_index {
     uint32_t *before;              /* previous event on the same thread, or PAST_NONE */
     uint32_t *after;               /* next event on the same thread, or PAST_NONE */
     uint32_t *about;               /* linked event of another thread, or PAST_NONE */
-    struct past_thread *threads;   /* hash table of threads */
-    size_t n_threads, cap_threads; /* entries used; capacity, a power of two, at least twice that */
+    struct past_thread *threads;   /* hash table of threads; cap_threads entries */
+    size_t n_threads, cap_threads; /* entries used; a power of two, at least twice n_threads */
 };
 
 /**
@@ -57,64 +57,68 @@ struct past_index {
 RDL_MUST_CHECK enum rdl_status past_index_new(const struct past *p, struct past_index **ret);
 void past_index_free(struct past_index *x);
 
-/* The first event about the frame of event @sent.  That event itself need not be recorded. */
+/* Returns the first event about the frame of event @sent, or PAST_NONE.  Event @sent itself need
+ * not be recorded.
+ */
 uint32_t past_first_of_frame(const struct past_index *x, ev_id sent);
 
-/* The event before @e on its thread, or PAST_NONE. */
+/* Returns the event before @e on its thread, or PAST_NONE. */
 uint32_t past_before(const struct past_index *x, const struct ev *e);
 
-/* The first transmission of the packet that tx event @tx sent, or PAST_NONE. */
+/* Returns the first recorded transmission of the packet that tx event @tx sent, or PAST_NONE. */
 uint32_t past_first_tx(const struct past_index *x, const struct ev *tx);
 
 /* The functions below return an event, or NULL if it is not recorded or not certain. */
 
-/* The last transmission before event @before of the packet with this PSN. */
+/* Returns the last transmission before event @before of the request packet with @psn. */
 const struct ev *past_last_tx(const struct past_index *x, uint32_t host, uint32_t qpn, uint32_t psn,
                               ev_id before);
 
-/* The last packet before event @before that requests a response with @psn: the packet with this
- * PSN, or a READ whose responses include it.
+/* Returns the tx event of the request to which a response with @psn belongs, the last one before
+ * event @before.  @host and @qpn are the requester.  If no packet with this PSN was sent, it is the
+ * newest READ with an earlier PSN, whose responses may include @psn.
  */
 const struct ev *past_last_asked(const struct past_index *x, uint32_t host, uint32_t qpn,
                                  uint32_t psn, ev_id before);
 
-/* The last time before event @before that queue pair @qpn of @host sent the response @psn to a READ
- * or an atomic.
+/* Returns the last tx event before event @before in which queue pair @qpn of @host sent the
+ * response @psn to a READ or an atomic.
  */
 const struct ev *past_last_response(const struct past_index *x, uint32_t host, uint32_t qpn,
                                     uint32_t psn, ev_id before);
 
-/* The receiver's answer to @rx, sent at once or when its port was free.  For a READ, its first
- * response.
+/* Returns the receiver's answer to the packet of event @rx, sent at once or when its port was free.
+ * For a READ it is the first response.
  */
 const struct ev *past_answer_to(const struct past_index *x, const struct ev *rx);
 
-/* The receiver's first answer after the accepted request @rx and before event @before (0: no limit)
- * that covers its PSN: an acknowledge, a NAK of a later PSN, or a response.
+/* Returns the receiver's first answer with the PSN of the accepted request @rx or a later one: an
+ * acknowledge, a NAK or a response after @rx and before event @before (0: no limit).
  */
 const struct ev *past_covering(const struct past_index *x, const struct ev *rx, ev_id before);
 
-/* The post event of the work request that @fetch fetched. */
+/* Returns the post event of the work request that event @fetch fetched. */
 const struct ev *past_post_of(const struct past_index *x, const struct ev *fetch);
 
-/* The last packet of the request that completed with an error in @cqe. */
+/* Returns the last tx event of the request that completed with an error in @cqe. */
 const struct ev *past_last_tx_of_request(const struct past_index *x, const struct ev *cqe);
 
-/* The fetch event of the request that completed in @cqe. */
+/* Returns the fetch event of the request that completed in @cqe. */
 const struct ev *past_fetch_of(const struct past_index *x, const struct ev *cqe);
 
-/* The last refused key check of a queue pair before event @before.  With @tick only one in the same
- * tick counts, also after @before, because it may follow the packet that it refused.
+/* Returns the last refused key check of a queue pair before event @before.  With @tick only one in
+ * the same tick counts, also after @before, because the check may follow the packet that it
+ * refused.
  */
 const struct ev *past_refused_key(const struct past_index *x, uint32_t host, uint32_t qpn,
                                   ev_id before, bool tick);
 
-/* The last move of a queue pair to ERR or SQE before event @before. */
+/* Returns the last qp_state event before event @before that moved the queue pair to ERR or SQE. */
 const struct ev *past_error_state(const struct past_index *x, uint32_t host, uint32_t qpn,
                                   ev_id before);
 
-/* The failed completion that moved a queue pair to ERR or SQE in qp_state event @state.  It comes
- * before that event, in the same tick.
+/* Returns the failed completion that moved a queue pair to ERR or SQE in qp_state event @state.  It
+ * comes before that event, in the same tick.
  */
 const struct ev *past_failure_of(const struct past_index *x, const struct ev *state);
 

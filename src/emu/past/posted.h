@@ -14,29 +14,31 @@
 struct ev;
 
 struct posted {
-    const struct ev *e; /* its post event; valid while that is recorded */
+    const struct ev *e; /* its post event; valid while the event is recorded */
     ev_id id;           /* id of the post event */
     uint32_t host, queue, desc;
-    uint32_t qpn; /* 0: on a shared receive queue, so any QP may take it */
+    uint32_t qpn; /* 0: posted to a shared receive queue, so any QP may take it */
     uint64_t wr_id;
     bool is_send;
 };
 
-/* Fills in *@ret from the post event @e.  Returns false if @e is none, and leaves *@ret unchanged.
+/* Fills in *@ret from the post event @e.  Returns false and leaves *@ret unchanged if @e is no post
+ * event.
  */
 bool posted_read(const struct ev *e, struct posted *ret);
 
-/* Returns true if the device returns a descriptor in @e: any of the queue, or that of the request.
+/* posted_frees_any() returns true if in event @e the device returns a descriptor of the request's
+ * queue, posted_frees() if it returns the request's own descriptor.
  */
 bool posted_frees_any(const struct posted *p, const struct ev *e);
 bool posted_frees(const struct posted *p, const struct ev *e);
 
-/* Returns true if @e is a completion with the request's host, wr_id and direction.  Other requests
- * may have the same wr_id.
+/* Returns true if @e is a completion with the request's host, QP (any QP for a shared receive),
+ * wr_id and direction.  Other requests may have the same wr_id.
  */
 bool posted_completes(const struct posted *p, const struct ev *e);
 
-/* Returns true if @wc_opcode (enum wc_opcode) is that of a receive. */
+/* Returns true if @wc_opcode (enum wc_opcode) is the opcode of a receive completion. */
 bool posted_is_recv(uint32_t wc_opcode);
 
 #endif
