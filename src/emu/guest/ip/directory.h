@@ -25,7 +25,7 @@ struct directory {
     struct directory_entry *v; /* in the order of insertion */
     uint32_t n, cap;
     uint32_t *lists; /* @cap hash lists: index + 1 of the first entry */
-    bool asked;      /* a guest has entered an address that was not in here */
+    bool asked;      /* a guest has a neighbour entry of an address that was not in the directory */
 };
 
 void directory_init(struct directory *d, struct arena *a);
@@ -33,11 +33,13 @@ void directory_init(struct directory *d, struct arena *a);
 /* Reserves memory for @n more calls of directory_add().  Returns false when the arena is full. */
 bool directory_reserve(struct directory *d, uint32_t n);
 
-/* Records that @gid belongs to @mac of @host.  Replaces an earlier entry of @gid. */
+/* Records that @gid belongs to @mac of @host.  Replaces an earlier entry of @gid.  There must be
+ * memory: directory_reserve().
+ */
 void directory_add(struct directory *d, const uint8_t gid[GID_BYTES], const uint8_t mac[MAC_BYTES],
                    uint32_t host);
 
-/* Returns NULL if no host has @gid. */
+/* Returns the entry of @gid, or NULL if no host has it. */
 const struct directory_entry *directory_find(const struct directory *d,
                                              const uint8_t gid[GID_BYTES]);
 

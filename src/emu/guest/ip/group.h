@@ -3,7 +3,7 @@
  * [RFC 3810] for IPv6.
  *
  *	first member joins   a report now, repeated once after GROUP_REPEAT_NS
- *	last member leaves   the same
+ *	last member leaves   a report now, repeated once after GROUP_REPEAT_NS
  *	a router queries     a report for each group queried, after a delay
  *
  * Switches with snooping and routers learn from the reports where to forward a group's frames.  The
@@ -19,13 +19,18 @@
 
 #include "emu/guest/ip/stack.h"
 
-/* Handles a query.  For IGMP, @in begins with the IP header; for MLD, after the header @ip. */
+/* Handle a query: schedule the reports that it asks for.  For IGMP, @in begins with the IP header;
+ * for MLD, after the header @ip.  Return DROP_NONE, or the reason why the packet was dropped.
+ */
 enum drop_reason group_receive_igmp(struct guest_net *net, struct rd_cur *in);
 enum drop_reason group_receive_mld(struct guest_net *net, const struct ip *ip, struct rd_cur *in);
 
+/* Returns true if the guest is in the group @gid. */
 bool group_is_joined(const struct guest_net *net, const uint8_t gid[GID_BYTES]);
 
-/* Sends the next report about group number @index; its timer is due. */
+/* Handler of the timer of group number @index: sends the next report, and schedules another one if
+ * reports are left.
+ */
 void group_timer(struct guest_net *net, uint32_t index);
 
 #endif

@@ -45,7 +45,7 @@
 #define GUEST_NET_SMALL_BUFFERS 256u
 #define GUEST_NET_VECTOR_RX     1u
 
-/* A frame queued until its destination's MAC is known. */
+/* A frame that is queued until the MAC of its destination is known. */
 struct guest_waiting {
     struct guest_waiting *next;
     uint32_t len;
@@ -57,9 +57,9 @@ struct guest_neighbour {
     uint8_t mac[MAC_BYTES];
     enum neighbour_state state;
     uint32_t next;     /* next in the same hash list: index + 1 */
-    uint32_t attempts; /* requests sent, while INCOMPLETE */
-    uint64_t heard_ns; /* time of the last answer or request from it */
-    sim_ticket timer;  /* until the next request, while INCOMPLETE */
+    uint32_t attempts; /* number of requests sent, while INCOMPLETE */
+    uint64_t heard_ns; /* time of the last answer or request from the neighbour */
+    sim_ticket timer;  /* timer of the next request, while INCOMPLETE; 0: none */
     uint32_t n_waiting;
     struct guest_waiting *waiting; /* first in, first out */
 };
@@ -68,17 +68,17 @@ struct guest_neighbour {
 struct guest_neighbours {
     struct guest_neighbour *v; /* grows; entries keep their index */
     uint32_t n, cap;
-    uint32_t hand;                         /* where the search for an entry to reuse continues */
+    uint32_t hand; /* index at which the search for a reusable entry goes on */
     uint32_t lists[GUEST_NEIGHBOUR_LISTS]; /* hash lists: index + 1 of the first entry */
 };
 
 /* A multicast group that the guest is in, or has left with a report still to be sent. */
 struct guest_group {
     uint8_t gid[GID_BYTES];
-    uint32_t members;         /* joins without a leave; 0 while only @timer runs */
+    uint32_t members;         /* number of joins without a leave; 0 while only @timer runs */
     enum group_record record; /* type of the next or last report */
-    uint32_t left;            /* reports still to be sent */
-    sim_ticket timer;         /* until the next report; 0: not running */
+    uint32_t left;            /* number of reports still to be sent */
+    sim_ticket timer;         /* timer of the next report; 0: not running */
     uint64_t due_ns;
 };
 
@@ -88,22 +88,22 @@ struct guest_ping {
     enum guest_ping_state state;
     uint16_t seq;
     uint8_t dst[GID_BYTES];
-    uint32_t bytes; /* bytes of data */
-    uint64_t sent_ns, rtt_ns;
-    uint32_t reason; /* enum drop_reason: why it was lost; DROP_NONE: timeout */
+    uint32_t bytes;           /* bytes of data */
+    uint64_t sent_ns, rtt_ns; /* time of the request; round trip time, valid when ANSWERED */
+    uint32_t reason;          /* enum drop_reason, valid when LOST; DROP_NONE: timeout */
     sim_ticket timer;
 };
 
 struct guest_net_config {
     uint32_t host; /* host number for events */
     uint8_t mac[MAC_BYTES];
-    uint8_t gid[GUEST_GIDS][GID_BYTES]; /* its addresses */
+    uint8_t gid[GUEST_GIDS][GID_BYTES]; /* addresses of the guest */
     struct trace *trace;
     struct sim *sim;             /* for timers; NULL: there is no network function */
     struct directory *directory; /* addresses that are never resolved over the link; NULL: none */
     uint32_t rx_buffer;          /* bytes of a receive buffer; 0: each holds a whole frame */
-    /* Called when the resolution of @gid ends, which guest_neighbour_resolve() began with
-     * RDL_ERR_BUSY.  @mac is NULL if the neighbour did not answer.
+    /* Called when the resolution of @gid ends that guest_neighbour_resolve() started.  @mac is NULL
+     * if the neighbour did not answer.
      */
     void (*resolved)(void *ctx, const uint8_t gid[GID_BYTES], const uint8_t *mac);
     void *resolved_ctx;
@@ -116,7 +116,7 @@ struct guest_net {
     uint64_t irqs; /* interrupts handled */
     bool up;       /* booted */
     bool broken;   /* the device wrote something malformed */
-    uint16_t mtu;
+    uint16_t mtu;  /* maximum length of an IP packet in bytes */
     struct guest_queue queues[NET_QUEUES];
     /* Buffer i of a queue belongs to its descriptor i. */
     struct guest_net_slots {
@@ -125,12 +125,12 @@ struct guest_net {
     } slots[NET_QUEUES];
     uint32_t frame_bytes; /* the largest frame with its virtio-net header */
     uint8_t *in, *out;    /* frame being received, frame being built: frame_bytes each */
-    uint32_t in_bytes;    /* bytes of @in received so far, with header */
-    uint32_t in_left;     /* buffers that hold the rest of the frame */
+    uint32_t in_bytes;    /* bytes of @in received so far, including the virtio-net header */
+    uint32_t in_left;     /* number of buffers that hold the rest of the frame */
     uint64_t sent_frames, rcvd_frames;
-    uint64_t taken_frames;        /* of rcvd_frames: used or answered */
-    uint64_t drops[DROPS_MAX];    /* of received frames */
-    uint64_t tx_drops[DROPS_MAX]; /* of frames not sent */
+    uint64_t taken_frames;        /* received frames that were used or answered */
+    uint64_t drops[DROPS_MAX];    /* received frames that were dropped, by reason */
+    uint64_t tx_drops[DROPS_MAX]; /* frames that could not be sent, by reason */
     struct guest_neighbours neighbours;
     struct guest_group *groups; /* grows; entries keep their index */
     uint32_t n_groups, groups_cap;
@@ -142,19 +142,26 @@ struct guest_net {
 void guest_net_init(struct guest_net *net, struct arena *a, const struct guest_net_config *config,
                     const struct guest_pci *pci);
 
-/* Initialises the function.  Returns RDL_ERR_UNSUPPORTED if the device does not offer VERSION_1 or
- * refuses the features; RDL_ERR_NOMEM; or RDL_ERR_BROKEN if its numbers contradict each other.
+/* Initialises the function virtio-net and fills its receive queue.
+ *
+ * Return: RDL_OK
+ *	   RDL_ERR_UNSUPPORTED  no such function, VERSION_1 is not offered, or the device refused
+ *	                        the features
+ *	   RDL_ERR_NOMEM        guest RAM or the arena is full
+ *	   RDL_ERR_BROKEN       the device's numbers contradict each other
  */
 RDL_MUST_CHECK enum rdl_status guest_net_boot(struct guest_net *net);
 
 /* Handles an interrupt of virtio-net with @vector.  Ignores unknown vectors. */
 void guest_net_interrupt(struct guest_net *net, uint32_t vector);
 
-/* Handles a due timer; @arg is that of SIM_GUEST_TIMER. */
+/* Handler of SIM_GUEST_TIMER with argument @arg: carries out the timer of a neighbour, a ping or a
+ * group.
+ */
 void guest_net_timer(struct guest_net *net, uint64_t arg);
 
-/* Notes that the directory now has @gid: ends its resolution, and any learnt entry becomes
- * PERMANENT.
+/* Called when the directory has got an entry for @gid: ends a resolution of @gid, and makes a
+ * learnt entry PERMANENT.
  */
 void guest_neighbour_told(struct guest_net *net, const uint8_t gid[GID_BYTES]);
 
@@ -168,7 +175,9 @@ RDL_MUST_CHECK enum rdl_status guest_neighbour_resolve(struct guest_net *net,
                                                        const uint8_t gid[GID_BYTES],
                                                        const uint8_t **ret_mac);
 
-/* The MAC of @gid, which may be the guest's own address.  NULL if it is not known now. */
+/* Returns the MAC of @gid, which may be the guest's own address.  Returns NULL if it is not known
+ * now.
+ */
 const uint8_t *guest_neighbour_mac(const struct guest_net *net, const uint8_t gid[GID_BYTES]);
 
 /* Joins the multicast group @gid, or leaves it.  The first join and the last leave are reported to

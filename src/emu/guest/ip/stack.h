@@ -13,10 +13,12 @@
 #include "emu/wire/icmp.h"
 #include "emu/wire/ip.h"
 
-/* nic.c */
+/* nic.c.  Returns true if the device's link is up. */
 bool nic_link_is_up(const struct guest_net *net);
 
-/* Queues a frame of at most the MTU for transmission.  Drops it if the ring is full. */
+/* Queues a frame of at most the MTU for transmission and kicks the device.  Drops the frame if the
+ * ring is full or the device is broken.
+ */
 void nic_send(struct guest_net *net, const uint8_t *frame, size_t n);
 
 /* stack.c.  stack_receive() handles a received frame.  stack_drop_tx() counts a frame that could
@@ -26,8 +28,9 @@ void stack_receive(struct guest_net *net, const uint8_t *frame, size_t n);
 void stack_drop_tx(struct guest_net *net, const uint8_t *frame, size_t n, enum drop_reason reason);
 
 /* Send an IP packet.  Fill in version, protocol, ttl, payload_bytes, source and destination of @ip;
- * call stack_begin(), write the payload to the cursor, call stack_end().  The packet is sent as
- * soon as the MAC of its destination is known.
+ * call stack_begin(), write the payload to the cursor, call stack_end().  stack_end() sends the
+ * packet, or queues it until the MAC of its destination is known.  Drops it if the destination
+ * cannot be resolved.
  */
 struct wr_cur stack_begin(const struct guest_net *net, const struct ip *ip, uint8_t *frame,
                           size_t cap);
@@ -38,30 +41,41 @@ void stack_end(struct guest_net *net, const struct ip *ip, uint8_t *frame,
 bool stack_is_own(const struct guest_net *net, const uint8_t gid[GID_BYTES]);
 bool stack_is_unicast(const uint8_t gid[GID_BYTES]);
 
-/* The guest's address of the same family as @gid, used as source; NULL if it has none. */
+/* Returns the guest's address of the same family as @gid, used as source.  Returns NULL if it has
+ * none.
+ */
 const uint8_t *stack_source(const struct guest_net *net, const uint8_t gid[GID_BYTES]);
 
 /* neighbour.c.  Queues a frame until the resolution of @gid ends.  An entry in state INCOMPLETE
- * must exist.
+ * must exist.  Drops the frame if GUEST_WAITING_MAX frames are queued.
  */
 void neighbour_keep(struct guest_net *net, const uint8_t gid[GID_BYTES], const uint8_t *frame,
                     size_t n);
 
-/* Processes the information that @gid is at @mac.  @asked_us: it came with a request to this guest,
- * so an unknown neighbour is entered into the table.  Returns false if the information was not
- * used.
+/* Processes the information that @gid has the MAC @mac.  With @asked_us it came with a request to
+ * this guest, so an unknown neighbour is entered into the table.  Ends a resolution of @gid.
+ * Returns false if the information was not used.
  */
 bool neighbour_heard(struct guest_net *net, const uint8_t gid[GID_BYTES],
                      const uint8_t mac[MAC_BYTES], bool asked_us);
+
+/* Handler of the timer of neighbour number @index: sends the next request, or ends the resolution
+ * without success.
+ */
 void neighbour_timer(struct guest_net *net, uint32_t index);
 
-/* arp_nd.c: ARP for IPv4 addresses, neighbour discovery for IPv6. */
+/* arp_nd.c: ARP for IPv4 addresses, neighbour discovery for IPv6.  arp_nd_ask() sends a request for
+ * the MAC of @gid.  The others process a received message, and return DROP_NONE or the reason why
+ * it was dropped.
+ */
 void arp_nd_ask(struct guest_net *net, const uint8_t gid[GID_BYTES]);
 enum drop_reason arp_receive(struct guest_net *net, struct rd_cur *in);
 enum drop_reason nd_receive(struct guest_net *net, const struct ip *ip, const struct icmp *h,
                             struct rd_cur *in);
 
-/* ping.c */
+/* ping.c.  ping_receive() answers an echo request, or ends the ping of a reply.  ping_timer() ends
+ * ping number @seq as lost.  ping_unreachable() ends all pings to @gid as lost.
+ */
 enum drop_reason ping_receive(struct guest_net *net, const struct ip *ip, const struct icmp *h,
                               struct rd_cur *in);
 void ping_timer(struct guest_net *net, uint32_t seq);
@@ -75,7 +89,7 @@ static inline uint64_t guest_timer_arg(enum guest_timer what, uint32_t index)
     return (uint64_t)what << 32 | index;
 }
 
-/* Formats an address for an event. */
+/* Returns an address in the form that events contain. */
 static inline struct ev_addr stack_ev_addr(const uint8_t gid[GID_BYTES])
 {
     char buf[ADDR_TEXT_MAX];

@@ -22,7 +22,7 @@ struct guest_config {
     bool use_line;  /* use INTx even if the device has MSI-X */
     bool tables;    /* control requests use indirect descriptor tables */
     bool on_demand; /* accept ON_DEMAND: set up queues when an object needs them */
-    /* bytes of virtio-net's receive buffers; 0: each holds a whole frame */
+    /* Bytes of each of virtio-net's receive buffers; 0: each holds a whole frame. */
     uint32_t rx_buffer;
     struct sim *sim;             /* for the timers of the IP stack */
     struct directory *directory; /* addresses that are never resolved over the link; NULL: none */
@@ -58,16 +58,18 @@ void guest_init_absent(struct guest *g, struct arena *a, const struct guest_conf
  */
 RDL_MUST_CHECK enum rdl_status guest_boot(struct guest *g);
 
-/* Handles an MSI-X message: the device wrote @data to @address. */
+/* Handles an MSI-X message, with which the device wrote @data to @address: calls the interrupt
+ * handler of the driver.
+ */
 void guest_message(struct guest *g, uint64_t address, uint32_t data);
 
-/* Handles INTx, which both functions share and which is asserted and not masked.  If no driver
- * claims the interrupt, INTx is masked for good so that it does not interrupt for ever, and false
- * is returned.
+/* Handles INTx, which both functions share and which is asserted and not masked: calls the
+ * interrupt handlers of the functions that raised it.  If no driver claims the interrupt, masks
+ * INTx for good so that it does not interrupt for ever, and returns false.
  */
 bool guest_line(struct guest *g);
 
-/* The driver's side of virtqueue @queue of the RDMA function. */
+/* Returns the driver's side of virtqueue @queue of the RDMA function. */
 static inline struct vqd *guest_vq(const struct guest *g, uint32_t queue)
 {
     return virtio_rdma_vq(&g->rdma, queue);

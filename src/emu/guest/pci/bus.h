@@ -12,11 +12,15 @@
 #include <stdint.h>
 
 struct guest_bus {
-    /* Accesses @width (1, 2, 4) bytes at @offset of the configuration space of function @number. */
+    /* Read and write @width (1, 2, 4) bytes at @offset of the configuration space of function
+     * @number.
+     */
     uint32_t (*config_read)(void *ctx, uint32_t number, uint32_t offset, uint32_t width);
     void (*config_write)(void *ctx, uint32_t number, uint32_t offset, uint32_t width,
                          uint32_t value);
-    /* Accesses @width (1, 2, 4, 8) bytes at the guest-physical address @gpa, which is not RAM. */
+    /* Read and write @width (1, 2, 4, 8) bytes at the guest-physical address @gpa, which is not
+     * RAM.
+     */
     uint64_t (*read)(void *ctx, uint64_t gpa, uint32_t width);
     void (*write)(void *ctx, uint64_t gpa, uint32_t width, uint64_t value);
 };

@@ -16,30 +16,30 @@
 
 struct dma_pool {
     struct space *space;
-    /* Free lists by log2 of the size: the first block; each block begins with the address of the
-     * next.
+    /* Free lists by log2 of the block size: address of the first block, 0 if there is none.  Each
+     * block begins with the address of the next one.
      */
     uint64_t free[DMA_CLASSES];
 };
 
 void dma_init(struct dma_pool *p, struct space *space);
 
-/* Allocates at least @bytes zeroed bytes.  Returns the guest-physical address, or 0 when the DMA
- * area is full.
+/* Allocates at least @bytes zeroed bytes.  Returns the guest-physical address, or 0 if the DMA area
+ * is full.
  */
 uint64_t dma_take(struct dma_pool *p, uint64_t bytes);
 
-/* The same, in a page that holds only such blocks.  For rings, so that pages of buffers that are
- * never written stay untouched.  Not for dma_undo(); use dma_give().
+/* Like dma_take(), but in a page that contains only such blocks.  For rings, so that pages of
+ * buffers that are never written stay untouched.  Undo it with dma_give(), not dma_undo().
  */
 uint64_t dma_take_shared(struct dma_pool *p, uint64_t bytes);
 
-/* Frees a block of dma_take() for the same @bytes; address 0 is allowed. */
+/* Frees a block of dma_take() for the same @bytes.  Does nothing if @gpa is 0. */
 void dma_give(struct dma_pool *p, uint64_t gpa, uint64_t bytes);
 
 /* Undo the allocations of a request that was refused before it was sent, so that the next request
- * gets the same addresses.  @mark is the value of dma_mark() before the allocations.  Undo several
- * blocks in reverse order.
+ * gets the same addresses.  dma_mark() returns the mark; call it before the allocations.
+ * dma_undo() frees block @gpa; undo several blocks in reverse order.
  */
 static inline uint64_t dma_mark(const struct dma_pool *p)
 {

@@ -17,9 +17,9 @@
 #define PCI_MEMORY_FIRST 0xfd000000u
 
 struct pci_slot_function {
-    uint32_t number;
-    uint32_t ids; /* device ID << 16 | vendor ID */
-    uint64_t bar[PCI_BARS];
+    uint32_t number;              /* function number in the slot */
+    uint32_t ids;                 /* device ID << 16 | vendor ID */
+    uint64_t bar[PCI_BARS];       /* guest-physical addresses */
     uint32_t bar_bytes[PCI_BARS]; /* 0: no such BAR */
 };
 
@@ -31,12 +31,12 @@ struct pci_bus {
     struct pci_slot_function functions[PCI_FUNCTIONS_MAX];
 };
 
-/* Finds all functions on the bus that @b names, and assigns addresses to their BARs.  Enables
- * nothing.
+/* Finds all functions on the bus b->bus, and assigns addresses to their BARs.  Enables neither
+ * memory access nor bus mastering.
  */
 void pci_scan(struct pci_bus *b);
 
-/* The virtio function of device type @virtio_id, or NULL. */
+/* Returns the virtio function of device type @virtio_id, or NULL if there is none. */
 const struct pci_slot_function *pci_find(const struct pci_bus *b, uint32_t virtio_id);
 
 #endif

@@ -11,10 +11,12 @@
 #include "emu/facts/regs.h"
 #include "emu/guest/virtio_rdma/virtio_rdma.h"
 
-/* Bytes of each buffer of a control request: a command or status byte and the largest structure. */
+/* Bytes of each buffer of a control request: enough for a command or status byte and the largest
+ * structure.
+ */
 #define CTRL_BUFFER_BYTES 256u
 
-/* The driver that @o belongs to. */
+/* Returns the driver that @o belongs to. */
 static inline struct virtio_rdma *driver_of(const struct guest_object *o)
 {
     return o->verbs->driver;
@@ -27,29 +29,35 @@ static inline bool queues_on_demand(const struct virtio_rdma *d)
     return pci_has(&d->pci, VF_ON_DEMAND) && pci_has(&d->pci, VF_RING_RESET);
 }
 
-/* Returns true if the device has so many queues that they are short at boot. */
+/* Returns true if the device has so many queues that the driver makes them short at boot. */
 static inline bool has_many_queues(const struct virtio_rdma *d)
 {
     return d->n_queues >= GUEST_QUEUES_MANY && pci_has(&d->pci, VF_RING_RESET);
 }
 
-/* Returns true if long rings share pages only with other rings.  Buffers that are never written
- * then lie in pages of their own.
+/* Returns true if long rings share pages only with other rings.  Buffers that are never written are
+ * then in pages of their own.
  */
 static inline bool rings_share_pages(const struct virtio_rdma *d)
 {
     return queues_on_demand(d) || has_many_queues(d);
 }
 
+/* Return the MSI-X vector of the control queue, and of the queue of @cqn. */
 uint16_t ctrl_vector(const struct virtio_rdma *d);
 uint16_t cq_vector(const struct virtio_rdma *d, uint32_t cqn);
 
-/* Allocates a ring of @size entries at boot, programs the queue's registers and enables it. */
+/* Allocates a ring of @size entries at boot, programs the queue's registers and enables it.
+ * Returns RDL_OK, RDL_ERR_NOMEM or RDL_ERR_BROKEN.
+ */
 enum rdl_status queue_boot(struct virtio_rdma *d, uint32_t queue, uint32_t size, uint16_t vector);
 
-/* Allocates the ring and buffers of a queue that holds @n buffers of @buffer_bytes.  Returns
- * RDL_ERR_LIMIT if @n exceeds the device's queue size, or the boot ring when queues cannot be
- * reset; or RDL_ERR_NOMEM.
+/* Allocates the ring and buffers of a queue that holds @n buffers of @buffer_bytes.
+ *
+ * Return: RDL_OK         *@ret is the memory; free it with queue_mem_give()
+ *	   RDL_ERR_LIMIT  @n exceeds the device's queue size, or the boot ring when queues cannot
+ *	                  be reset
+ *	   RDL_ERR_NOMEM  the DMA area is full
  */
 enum rdl_status queue_mem_take(struct virtio_rdma *d, uint32_t n, uint32_t buffer_bytes,
                                struct guest_queue_mem *ret);
@@ -59,24 +67,25 @@ void queue_mem_give(struct virtio_rdma *d, struct guest_queue_mem *mem);
 void queue_mem_undo(struct virtio_rdma *d, struct guest_queue_mem *mem, uint64_t mark);
 
 /* Starts using @queue for an object, with an empty ring of mem->size entries.  With RING_RESET the
- * queue is reset and enabled again; otherwise the boot ring restarts in place.  Returns
+ * queue is reset and enabled again; otherwise the boot ring restarts in place.  Returns RDL_OK,
  * RDL_ERR_NOMEM, or RDL_ERR_BROKEN if the device did not accept @vector.
  */
 enum rdl_status queue_attach(struct virtio_rdma *d, uint32_t queue,
                              const struct guest_queue_mem *mem, uint16_t vector);
 
-/* Stops using @queue after its object was destroyed: resets it as the RFC demands and leaves it
- * empty.
+/* Stops using @queue after its object was destroyed: resets it as the RFC demands and enables it
+ * again with the empty boot ring.  With queues_on_demand() it stays disabled.  Marks the device
+ * broken (verbs_broken()) if that fails.
  */
 void queue_detach(struct virtio_rdma *d, uint32_t queue, uint16_t vector);
 
-/* Notifies the device unless it suppresses notifications.  Emits the event kick or no_kick.  Does
- * not publish buffers.
+/* queue_kick() notifies the device unless it suppresses notifications, and emits the event kick or
+ * no_kick.  queue_kick_now() always notifies.  Neither publishes buffers.
  */
 void queue_kick(struct virtio_rdma *d, uint32_t queue);
 void queue_kick_now(struct virtio_rdma *d, uint32_t queue);
 
-/* The object of the request that is being sent or answered; NULL: the port. */
+/* Returns the object of the request that is being sent or answered; NULL means the port. */
 static inline struct guest_object *asked_about(const struct virtio_rdma *d)
 {
     return d->verbs->request.object;
@@ -85,49 +94,68 @@ static inline struct guest_object *asked_about(const struct virtio_rdma *d)
 /* Allocates the buffers of @p unless it has them.  Returns false when the DMA area is full. */
 bool ctrl_take_place(struct virtio_rdma *d, struct virtio_rdma_request *p);
 
-/* Sends @cmd with @request, the raw structure that rfc_ctrl() names (NULL if it has none).
- * ctrl_poll() applies the answer.  @number is the number of the object, 0 before it has one.
- * Returns RDL_ERR_BUSY if other requests under way fill the ring or all places.
+/* Sends @cmd with @request, the raw structure that rfc_ctrl() names (NULL if it has none).  An
+ * answer that comes at once is applied before the return, later ones by ctrl_poll().  @number is
+ * the number of the object, 0 before it has one.
+ *
+ * Return: RDL_OK          the device has the request
+ *	   RDL_ERR_BUSY    other requests under way fill the ring or all places
+ *	   RDL_ERR_NOMEM   the DMA area is full
+ *	   RDL_ERR_BROKEN  the ring is broken
  */
 enum rdl_status ctrl_send(struct virtio_rdma *d, enum ctrl_cmd cmd, const void *request,
                           uint32_t number);
 
-/* Takes the answers that have arrived and applies them. */
+/* Takes the answers that have arrived and applies them.  An invalid one marks the device broken. */
 void ctrl_poll(struct virtio_rdma *d);
 
-/* The same, and enables the interrupt if more answers are due. */
+/* Like ctrl_poll(), and enables the interrupt if more answers are due. */
 void ctrl_await(struct virtio_rdma *d);
 
-/* boot.c: sends the next boot requests until one is not answered immediately. */
+/* boot.c: sends boot requests until one is not answered immediately, and calls verbs_up() after the
+ * last answer.  Returns RDL_OK, RDL_ERR_DEVICE if the device refused the last request, or an error
+ * of ctrl_send().
+ */
 enum rdl_status boot_go_on(struct virtio_rdma *d);
+/* Send ADD_GID for GID number @index of the host, and QUERY_PORT. */
 enum rdl_status boot_add_gid(struct virtio_rdma *d, uint16_t index);
 enum rdl_status boot_query_port(struct verbs *v);
 
-/* Reads the device configuration again after the device changed it. */
+/* Reads the device configuration again after the device changed it, and updates the limits of the
+ * verbs.  Marks the device broken if its number of CQs or QPs changed.
+ */
 void boot_config_changed(struct virtio_rdma *d);
 
-/* events.c: sets up the event queue and its buffers, if the device has one. */
+/* events.c: sets up the event queue and its buffers, if the device has one.  Returns RDL_OK,
+ * RDL_ERR_NOMEM or RDL_ERR_BROKEN.
+ */
 enum rdl_status events_boot(struct virtio_rdma *d);
 
-/* Takes the device's events and passes them to the verbs. */
+/* Takes the device's events, passes them to the verbs and returns their buffers to the device.  A
+ * malformed event marks the device broken.
+ */
 void events_poll(struct virtio_rdma *d);
 
-/* Reads the event counter of a device without an event queue, after a configuration change. */
+/* Reads the event counter of a device without an event queue after a configuration change, and
+ * reports the increase to the verbs.
+ */
 void events_count(struct virtio_rdma *d);
 
-/* A program uses the device from now on: enables the event queue's interrupt. */
+/* Called when a program begins to use the device: enables the event queue's interrupt and takes the
+ * pending events.
+ */
 void events_listen(struct verbs *v);
 
 /* Applies the response to a command: answer_query_port() and so on, one for each row of
  * controls.def.  @data follows the status byte, which is OK.  boot.c, requests.c, mr.c, resize.c,
- * qp.c and srq.c have them beside what sends the request.
+ * qp.c and srq.c contain each of them next to the function that sends the request.
  */
 #define CONTROL(nm, name, number, feature, request, response, text)                                \
     void answer_##name(struct virtio_rdma *d, const uint8_t *data);
 #include "emu/facts/controls.def"
 #undef CONTROL
 
-/* The device refused the command: gives back the memory that the request took. */
+/* Called when the device refused the command: free the memory that the request took. */
 void answer_cq_refused(struct virtio_rdma *d);
 void answer_qp_resize_refused(struct virtio_rdma *d);
 void answer_cq_resize_refused(struct virtio_rdma *d);
@@ -140,8 +168,8 @@ enum rdl_status request_rereg_mr(struct guest_mr *mr, const struct verbs_region 
 enum rdl_status request_map_mr_sg(struct guest_mr *mr, const struct rdl_mr_range *range);
 enum rdl_status request_alloc_mw(struct guest_mw *mw);
 
-/* requests.c: adds empty buffers to the ring of @c.  Ring buffers and kept completions together do
- * not exceed its cqe.
+/* requests.c: adds empty buffers to the ring of @c.  Buffers in the ring and kept completions
+ * together do not exceed the cqe of @c.
  */
 void cq_fill(struct virtio_rdma *d, const struct virtio_rdma_cq *c);
 
@@ -149,12 +177,15 @@ void cq_fill(struct virtio_rdma *d, const struct virtio_rdma_cq *c);
 enum rdl_status request_resize_cq(struct guest_cq *cq, uint32_t cqe);
 enum rdl_status request_resize_qp(struct guest_qp *qp, uint32_t max_send_wr, uint32_t max_recv_wr);
 
+/* Returns the number of kept completions that were not polled. */
 static inline uint32_t kept_left(const struct kept_cqes *k)
 {
     return k->n - k->first;
 }
 
-/* Takes the oldest completion that a resize kept; there must be one. */
+/* kept_take() takes the oldest completion that a resize kept; there must be one.  kept_drop() frees
+ * all of them.
+ */
 void kept_take(struct virtio_rdma *d, struct kept_cqes *k, struct raw_cqe *ret);
 void kept_drop(struct virtio_rdma *d, struct kept_cqes *k);
 
@@ -163,7 +194,9 @@ bool work_reclaim(struct virtio_rdma *d, uint32_t queue);
 
 /* qp.c */
 
-/* Bytes of the largest send WQE of @qp: a head with all SGEs or all inline data. */
+/* Returns the size in bytes of the largest send WQE of @qp: a head with all SGEs or all inline
+ * data.
+ */
 uint32_t sq_wqe_bytes(const struct guest_qp *qp);
 enum rdl_status request_create_qp(struct guest_qp *qp);
 enum rdl_status request_modify_qp(struct guest_qp *qp, const struct rdl_qp_attr *attr,
@@ -179,16 +212,20 @@ enum rdl_status request_detach_mcast(struct guest_qp *qp, const uint8_t gid[GID_
  */
 bool srq_read_limits(struct virtio_rdma *d);
 
-/* Number of queues of a device with shared receive queues; 0: it has none. */
+/* Returns the number of queues of a device with shared receive queues.  Returns 0 for a device
+ * without shared receive queues.
+ */
 uint32_t srq_queues_end(const struct virtio_rdma *d);
 
-/* Sets up their queues at boot. */
+/* Sets up the rings of the shared receive queues at boot.  Returns RDL_OK, RDL_ERR_NOMEM or
+ * RDL_ERR_BROKEN.
+ */
 enum rdl_status srq_boot(struct virtio_rdma *d);
 enum rdl_status request_create_srq(struct guest_srq *srq);
 enum rdl_status request_modify_srq(struct guest_srq *srq, uint32_t limit, uint32_t mask);
 enum rdl_status request_query_srq(struct guest_srq *srq);
 
-/* Bytes of the largest receive WQE with @max_sge SGEs. */
+/* Returns the size in bytes of the largest receive WQE with @max_sge SGEs. */
 static inline uint32_t queue_recv_bytes(uint32_t max_sge)
 {
     return (uint32_t)(sizeof(struct raw_rq_wqe) + max_sge * sizeof(struct raw_sge));

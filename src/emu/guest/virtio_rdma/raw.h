@@ -14,11 +14,11 @@ struct virtio_rdma;
 #define RAW_PLACES 64u
 
 struct raw_place {
-    uint32_t id; /* 0: never used */
+    uint32_t id; /* number of the request; 0: never used */
     bool under_way;
-    uint16_t head; /* head descriptor of its chain */
-    uint64_t gpa;  /* its buffers in guest RAM: request, then response */
-    uint32_t bytes, room;
+    uint16_t head;        /* head descriptor of its chain */
+    uint64_t gpa;         /* its buffers in guest RAM: request, then response */
+    uint32_t bytes, room; /* lengths of request and response buffer */
     struct rdl_control_answer answer;
 };
 

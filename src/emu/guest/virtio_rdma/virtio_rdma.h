@@ -39,29 +39,29 @@
 /* The memory of a virtqueue while an object uses it. */
 struct guest_queue_mem {
     uint32_t size;       /* entries of the ring */
-    uint64_t ring_gpa;   /* 0: uses the ring memory of boot */
-    uint64_t slots_gpa;  /* buffer i belongs to descriptor i */
-    uint32_t slot_bytes; /* a power of two, so that no slot crosses a page */
+    uint64_t ring_gpa;   /* 0: the queue uses its ring memory of boot */
+    uint64_t slots_gpa;  /* address of the buffers; buffer i belongs to descriptor i */
+    uint32_t slot_bytes; /* size of a buffer, a power of two, so that no buffer crosses a page */
 };
 
 /* Completions that were in the ring when the CQ was resized, oldest first. */
 struct kept_cqes {
     struct raw_cqe *v; /* NULL: none */
-    uint32_t n, first; /* capacity; number already polled */
+    uint32_t n, first; /* number of completions; number of them already polled */
 };
 
 /* The CQN is also the number of the CQ's virtqueue. */
 struct virtio_rdma_cq {
     struct guest_cq cq;
     struct guest_queue_mem mem;
-    struct guest_queue_mem new_mem; /* while a resize is under way */
+    struct guest_queue_mem new_mem; /* memory after the resize that is under way */
     struct kept_cqes kept;
 };
 
 struct virtio_rdma_qp {
     struct guest_qp qp;
     struct guest_queue_mem sq_mem, rq_mem;
-    struct guest_queue_mem new_sq, new_rq; /* while a resize is under way; size 0: unchanged */
+    struct guest_queue_mem new_sq, new_rq; /* after the resize under way; size 0: unchanged */
 };
 
 struct virtio_rdma_srq {
@@ -75,7 +75,7 @@ struct virtio_rdma_request {
     uint16_t head; /* head descriptor of its chain */
     enum ctrl_cmd cmd;
     struct guest_object *object; /* the object it concerns; NULL: the port */
-    uint32_t number;             /* number of that object, 0 before it has one */
+    uint32_t number;             /* number of @object, 0 before it has one */
     uint64_t request_gpa, response_gpa;
     uint32_t response_bytes; /* length of the response buffer, status byte included */
 };
@@ -85,7 +85,7 @@ struct virtio_rdma_request {
  */
 struct virtio_rdma_ctrl {
     uint32_t n_under_way;
-    /* their buffers are allocated at first use */
+    /* The buffers of each request are allocated at first use. */
     struct virtio_rdma_request places[RDL_REQUESTS_MAX];
     enum ctrl_cmd cmd;               /* command of the last request sent or answered */
     uint32_t rsp;                    /* enum ctrl_rsp of the last answer */
@@ -95,19 +95,19 @@ struct virtio_rdma_ctrl {
 /* Asynchronous events. */
 struct virtio_rdma_events {
     uint64_t buffers_gpa; /* buffer i belongs to descriptor i of the event queue */
-    bool heard;           /* a program uses the device: interrupts are wanted */
-    uint64_t counted;     /* without an event queue: the device's event counter as last read */
+    bool heard;           /* a program uses the device: the interrupt is enabled */
+    uint64_t counted;     /* the event counter as last read, if there is no event queue */
 };
 
 struct virtio_rdma {
     struct verbs *verbs;
     struct arena *arena;
     struct guest_pci pci;
-    bool on_demand; /* accept the feature ON_DEMAND if offered */
-    uint32_t boot_step;
-    struct rfc_config device;
+    bool on_demand;                    /* accept the feature ON_DEMAND if offered */
+    uint32_t boot_step;                /* number of boot requests sent */
+    struct rfc_config device;          /* the device configuration as last read */
     struct rfc_srq_limits srqs;        /* all 0: no shared receive queues */
-    uint32_t n_queues, queue_size_max; /* of the device */
+    uint32_t n_queues, queue_size_max; /* number and maximum size of the device's queues */
     uint32_t boot_size;                /* ring size of unused CQs and QPs; 0: not set up at boot */
     struct guest_queue *queues;
     struct virtio_rdma_ctrl ctrl;
@@ -149,7 +149,7 @@ static inline struct vqd *virtio_rdma_vq(const struct virtio_rdma *d, uint32_t q
     return &d->queues[queue].vq;
 }
 
-/* Guest-physical address of buffer @i of a queue. */
+/* Returns the guest-physical address of buffer @i of a queue. */
 static inline uint64_t guest_slot_gpa(const struct guest_queue_mem *m, uint32_t i)
 {
     return m->slots_gpa + (uint64_t)i * m->slot_bytes;
