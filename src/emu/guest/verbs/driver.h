@@ -19,20 +19,20 @@
 /* A send work request for a driver to queue, with the objects that its handles name. */
 struct verbs_send {
     const struct rdl_send_wr *wr;
-    const struct guest_ah *ah; /* of a request on a UD queue pair */
-    const struct guest_mr *mr; /* of REG_MR and BIND_MW; NULL: a BIND_MW without a region */
-    uint32_t mw_rkey;          /* of BIND_MW: the current rkey of the window */
+    const struct guest_ah *ah; /* address handle; only on a UD queue pair */
+    const struct guest_mr *mr; /* region of REG_MR or BIND_MW; NULL: BIND_MW without a region */
+    uint32_t mw_rkey;          /* BIND_MW: the current rkey of the window */
 };
 
 struct verbs_driver_ops {
-    size_t object_bytes[VERBS_KINDS]; /* sizeof each of the driver's objects */
+    size_t object_bytes[VERBS_KINDS]; /* sizes of the driver's objects, by enum object_kind */
 
     /* Requests.  RDL_OK means that the device has the request; one of the answers below follows or
      * has already come.  Otherwise nothing was sent: RDL_ERR_NOMEM, RDL_ERR_LIMIT (a queue is
      * longer than the device supports) or RDL_ERR_BROKEN.
      */
     enum rdl_status (*create_pd)(struct guest_pd *pd);
-    enum rdl_status (*reg_mr)(struct guest_mr *mr); /* of any kind */
+    enum rdl_status (*reg_mr)(struct guest_mr *mr); /* a region of any kind */
     enum rdl_status (*create_cq)(struct guest_cq *cq);
     enum rdl_status (*create_qp)(struct guest_qp *qp);
     enum rdl_status (*create_srq)(struct guest_srq *srq);
@@ -49,12 +49,12 @@ struct verbs_driver_ops {
     enum rdl_status (*query_pkey)(struct verbs *v, uint32_t index);
     enum rdl_status (*set_gid)(struct verbs *v, uint32_t index, bool valid);
 
-    /* @mask is a set of SRQ_MAX_WR and SRQ_LIMIT. */
+    /* Changes the attributes in @mask, a set of SRQ_MAX_WR and SRQ_LIMIT. */
     enum rdl_status (*modify_srq)(struct guest_srq *srq, uint32_t limit, uint32_t mask);
     enum rdl_status (*query_srq)(struct guest_srq *srq);
 
-    /* A program uses the device from now on: enables asynchronous events and reports those that are
-     * already pending.
+    /* Called when a program begins to use the device.  Enables asynchronous events and reports
+     * those that are already pending.
      */
     void (*listen)(struct verbs *v);
 
@@ -63,11 +63,11 @@ struct verbs_driver_ops {
     enum rdl_status (*rereg_mr)(struct guest_mr *mr, const struct verbs_region *to);
     enum rdl_status (*map_mr_sg)(struct guest_mr *mr, const struct rdl_mr_range *range);
 
-    /* The device's name of the request under way, or of the last one: "CREATE_QP". */
+    /* Returns the device's name of the request under way, or of the last one: "CREATE_QP". */
     const char *(*request_name)(const struct verbs *v);
 
-    /* Queues a work request.  *@ret_entry is the queue entry that it occupies, for the event.
-     * Returns RDL_ERR_QUEUE_FULL, RDL_ERR_NOMEM or RDL_ERR_BROKEN on failure.
+    /* Queues a work request and returns RDL_OK.  *@ret_entry is the queue entry that it occupies,
+     * for the event.  Returns RDL_ERR_QUEUE_FULL, RDL_ERR_NOMEM or RDL_ERR_BROKEN on failure.
      */
     enum rdl_status (*post_send)(struct guest_qp *qp, const struct verbs_send *send,
                                  uint32_t *ret_entry);
@@ -85,31 +85,40 @@ struct verbs_driver_ops {
     /* Notifies the device of shared receives unless the device suppresses notifications. */
     void (*kick_srq)(struct guest_srq *srq);
 
-    /* Takes up to @max completions from @cq and calls verbs_polled() for each.  Returns
-     * RDL_ERR_BROKEN if the first entry that the device wrote is no valid completion.
+    /* Takes up to @max completions from @cq into @ret, their number into *@ret_n, and calls
+     * verbs_polled() for each.  Returns RDL_OK, or RDL_ERR_BROKEN if the first entry that the
+     * device wrote is no valid completion.
      */
     enum rdl_status (*poll_cq)(struct guest_cq *cq, size_t max, struct rdl_wc *ret, size_t *ret_n);
 
-    /* Completions of a live CQ that the device wrote and no program polled. */
+    /* Returns the number of completions of the live @cq that the device wrote and no program
+     * polled.
+     */
     uint32_t (*count_unpolled)(const struct guest_cq *cq);
 };
 
-/* Called at boot when the driver knows the device's limits: allocates the tables by object number.
- * Returns false when the arena is full.
+/* Called at boot when the driver knows the device's limits: stores them and allocates the tables by
+ * object number.  Returns false if the arena is full.
  */
 bool verbs_meet(struct verbs *v, const struct verbs_limits *limits);
 
-/* The driver begins to send its boot requests; all of them are answered. */
+/* verbs_boot(): the driver begins to send its boot requests.  verbs_up(): all of them are answered,
+ * and programs can use the device.
+ */
 void verbs_boot(struct verbs *v);
 void verbs_up(struct verbs *v);
 
-/* The device needs a reset, or its answer was malformed.  A request under way gets no answer. */
+/* Called when the device needs a reset, or its answer was malformed.  Raises DEVICE_FATAL the first
+ * time.  All requests return RDL_ERR_BROKEN from then on; a request under way gets no answer.
+ */
 void verbs_broken(struct verbs *v);
 
-/* Answers to the request under way.  The driver first releases the memory that the request used. */
+/* Answers to the request under way.  Each updates the object and ends the request.  The driver
+ * first releases the memory that the request used.
+ */
 
-/* The device created @o with @number, for which verbs_is_free() returned true.  The driver has set
- * the keys of a memory region or window.
+/* Answer to a create request: the device created @o with @number, for which verbs_is_free()
+ * returned true.  Makes @o live.  The driver has set the keys of a memory region or window.
  */
 void verbs_created(struct guest_object *o, uint32_t number);
 void verbs_destroyed(struct guest_object *o);
@@ -124,16 +133,19 @@ void verbs_armed(struct guest_cq *cq);
 void verbs_resized(struct guest_cq *cq);
 void verbs_qp_resized(struct guest_qp *qp);
 
-/* Names the object of the answer that follows; @o may be NULL.  A driver with several requests
- * under way calls this before each answer.
+/* Sets the object of the answer that follows; @o may be NULL.  A driver with several requests under
+ * way calls this before each answer.
  */
 void verbs_answering(struct verbs *v, struct guest_object *o);
 
-/* The device changed @mr, whose new keys are set, or mapped it. */
+/* Answers to REREG_MR, for which the driver has set the new keys of @mr, and to MAP_MR_SG. */
 void verbs_reregistered(struct guest_mr *mr);
 void verbs_mapped(struct guest_mr *mr);
 void verbs_srq_modified(struct guest_srq *srq);
 void verbs_srq_queried(struct guest_srq *srq, uint32_t limit);
+/* Answer to any request: the device refused it for @reason (enum ctrl_rsp).  An object that the
+ * request should create is freed.
+ */
 void verbs_refused(struct verbs *v, uint32_t reason);
 
 /* Returns true if a new object of @kind can have @number.  Checks only CQs, QPs and SRQs, which are
@@ -141,30 +153,34 @@ void verbs_refused(struct verbs *v, uint32_t reason);
  */
 bool verbs_is_free(const struct verbs *v, uint32_t kind, uint32_t number);
 
-/* Number of pages that [@addr, @addr + @bytes) touches. */
+/* Returns the number of pages that [@addr, @addr + @bytes) touches. */
 static inline uint64_t verbs_pages(uint64_t addr, uint64_t bytes)
 {
     return (addr % RAM_PAGE_BYTES + bytes + RAM_PAGE_BYTES - 1) / RAM_PAGE_BYTES;
 }
 
-/* The number of a live object. */
+/* Returns the number of a live object: its PDN, CQN, QPN and so on. */
 uint32_t verbs_number(const struct guest_object *o);
 
-/* A program polled @wc from @cq. */
+/* Counts a completion that a program polled from @cq, and emits `poll`.  An error updates the state
+ * of the queue pair.
+ */
 void verbs_polled(struct guest_cq *cq, const struct rdl_wc *wc);
 
-/* The device reported an asynchronous event of @type (enum async_event) about the object with
- * @number.  Any values are accepted; invalid ones are counted in verbs.async.strays.
+/* Queues an asynchronous event of @type (enum async_event) about the object with @number for the
+ * program.  Any values are accepted; invalid ones are counted in verbs.async.strays.
  */
 void verbs_async(struct verbs *v, uint32_t type, uint32_t number);
 
-/* The device discarded events before the one reported last. */
+/* Counts that the device discarded events before the one reported last. */
 void verbs_async_missed(struct verbs *v);
 
-/* A device without an event queue reported that @n events happened. */
+/* Counts @n events that a device without an event queue reported. */
 void verbs_async_unnamed(struct verbs *v, uint64_t n);
 
-/* The device raised the event that the armed @cq waits for. */
+/* Called when the device raised the event that the armed @cq waits for.  Emits `cq_event`, disarms
+ * @cq and queues the event on its channel.
+ */
 void verbs_cq_event(struct guest_cq *cq);
 
 /* Returns true if a request that arms @cq is under way. */

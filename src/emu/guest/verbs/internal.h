@@ -24,7 +24,9 @@
  */
 enum rdl_status request_ready(const struct verbs *v);
 
-/* The same for a request that creates an object: other create requests may be under way. */
+/* Like request_ready() for a request that creates an object: other create requests may be under
+ * way.
+ */
 enum rdl_status request_ready_to_create(const struct verbs *v);
 
 /* Records that a request of @kind about @object (may be NULL) is under way. */
@@ -35,14 +37,17 @@ void request_begin(struct verbs *v, enum verbs_request_kind kind, struct guest_o
  */
 enum rdl_status request_sent(struct verbs *v, enum rdl_status st);
 
-/* Objects.  object_new() makes a pending object with its handle.  An object with an empty @name
- * gets its name in object_live().
+/* Objects.  object_new() makes a pending object with its handle.  Returns RDL_OK, RDL_ERR_INVAL,
+ * RDL_ERR_RESERVED or RDL_ERR_EXISTS for the name, RDL_ERR_LIMIT or RDL_ERR_NOMEM.  object_live()
+ * makes the object live when it has its @number, gives it a name if it has none, and emits `named`.
+ * object_drop() frees an object that the device never had.  object_gone() emits `gone` and frees an
+ * object that the device destroyed.
  */
 enum rdl_status object_new(struct verbs *v, enum object_kind kind, const char *name,
                            struct guest_object **ret);
 void object_live(struct guest_object *o, uint32_t number);
-void object_drop(struct guest_object *o); /* the device never had it */
-void object_gone(struct guest_object *o); /* the device destroyed it */
+void object_drop(struct guest_object *o);
+void object_gone(struct guest_object *o);
 
 /* Returns RDL_OK if @o is live, RDL_ERR_BUSY if it is pending or leaving. */
 enum rdl_status object_usable(const struct guest_object *o);
@@ -52,14 +57,16 @@ enum rdl_status object_usable(const struct guest_object *o);
  */
 enum rdl_status object_sent(struct guest_object *o, enum rdl_status st);
 
-/* Sends the request that destroys @o. */
+/* Sends the request that destroys @o.  Returns RDL_OK, RDL_ERR_BUSY if @o is in use, or an error of
+ * request_ready() or of the driver.
+ */
 enum rdl_status object_destroy(struct guest_object *o);
 
-/* Adds @o to the user counts of the objects that it depends on, or (!@use) removes it. */
+/* Adds @o to the user counts of the objects that it depends on, or removes it if not @use. */
 void object_use_parts(const struct guest_object *o, bool use);
 
-/* Asynchronous events.  async_listen(): a program uses the device from now on.  async_forget()
- * drops the queued events of @o, which is destroyed.
+/* Asynchronous events.  async_listen() is called when a program uses the device; the first call
+ * enables the events.  async_forget() drops the queued events of @o, which is destroyed.
  */
 void async_listen(struct verbs *v);
 void async_forget(const struct guest_object *o);
@@ -70,23 +77,25 @@ void async_forget(const struct guest_object *o);
 void channel_put(struct guest_cq *cq);
 void channel_forget(const struct guest_cq *cq);
 
-/* Completions of @cq so far, polled or not. */
+/* Returns the number of completions of @cq so far, polled or not. */
 uint64_t cq_completions(const struct guest_cq *cq);
 
-/* Marks all completions so far as belonging to an earlier use of @qp. */
+/* Marks all completions of the CQs of @qp so far as belonging to an earlier use of @qp. */
 void qp_forget_completions(struct guest_qp *qp);
 
-/* Returns the first rule POST_* that @wr violates on @qp, or RULE_NONE.  Pure functions.  They
- * check neither the state of @qp nor the handles in @wr.
+/* Return the first rule POST_* that @wr violates on @qp or @srq, or RULE_NONE.  They check neither
+ * the state of @qp nor the handles in @wr.  Pure.
  */
 struct objection post_decide_send(const struct guest_qp *qp, const struct rdl_send_wr *wr);
 struct objection post_decide_recv(const struct guest_qp *qp, const struct rdl_recv_wr *wr);
 struct objection post_decide_shared(const struct guest_srq *srq, const struct rdl_recv_wr *wr);
 
-/* Sum of the lengths of @sge, for events: at most UINT32_MAX. */
+/* Returns the sum of the lengths of @sge, at most UINT32_MAX, for events. */
 uint32_t work_bytes(const struct rdl_sge *sge, size_t n);
 
-/* Describes the refusal of request @bad of a list, by the rule of @by if it has one. */
+/* Returns the description of the refusal of request number @bad of a list, by the rule of @by if it
+ * has one.
+ */
 static inline struct rdl_post_error post_error(size_t bad, const struct objection *by)
 {
     return (struct rdl_post_error){bad, by->rule, by->values.most, by->values.found};
@@ -97,24 +106,32 @@ static inline struct rdl_post_error post_error(size_t bad, const struct objectio
  */
 bool ah_is_sound(const struct verbs *v, const struct rdl_ah_attr *ah);
 
-/* Fills in the MAC of @ah if it has none.  Returns RDL_OK; RDL_ERR_BUSY if the guest has asked the
- * link, and verbs_resolved() follows; or RDL_ERR_NO_ROUTE.
+/* Fills in the MAC of @ah if it has none.
+ *
+ * Return: RDL_OK            the MAC is known
+ *	   RDL_ERR_BUSY      the guest has asked the link, and verbs_resolved() follows
+ *	   RDL_ERR_NO_ROUTE  the link cannot be asked
  */
 enum rdl_status ah_resolve(const struct verbs *v, struct rdl_ah_attr *ah);
 
-/* Sends the MODIFY_QP request that request.attr and request.mask describe. */
+/* Sends the MODIFY_QP request that request.attr and request.mask describe.  Returns the driver's
+ * result.
+ */
 enum rdl_status modify_send(struct guest_qp *qp);
 
 /* Update @mr after the device carried out REREG_MR, or MAP_MR_SG. */
 void mr_apply_change(struct guest_mr *mr);
 void mr_apply_map(struct guest_mr *mr);
 
-/* Complete ATTACH_MCAST and DETACH_MCAST; mcast_refused() undoes a refused ATTACH_MCAST. */
+/* mcast_attached() and mcast_detached() complete ATTACH_MCAST and DETACH_MCAST: update the groups
+ * of @qp and call config.member().  mcast_refused() undoes a refused ATTACH_MCAST.
+ */
 void mcast_attached(struct guest_qp *qp);
 void mcast_detached(struct guest_qp *qp);
 void mcast_refused(struct verbs *v);
 
-/* Updates the attributes of @qp after the device carried out MODIFY_QP. */
+/* Updates the attributes of @qp after the device carried out the MODIFY_QP request of request.attr.
+ */
 void modify_apply(struct guest_qp *qp);
 
 #endif

@@ -43,13 +43,13 @@ struct verbs_driver_ops;
 /* A handle: the number of its host, from 1 (16 bits), and a slot name of base/slots.h (48 bits). */
 #define VERBS_NAME_BITS (2 * SLOTS_INDEX_BITS)
 
-/* The number, from 1, of the host that @handle belongs to. */
+/* Returns the number, from 1, of the host that @handle belongs to. */
 static inline uint32_t verbs_host_of(uint64_t handle)
 {
     return (uint32_t)(handle >> VERBS_NAME_BITS);
 }
 
-/* The slot name of @handle in the table of its object kind. */
+/* Returns the slot name of @handle in the table of its object kind. */
 static inline uint64_t verbs_name_of(uint64_t handle)
 {
     return handle & (((uint64_t)1 << VERBS_NAME_BITS) - 1);
@@ -68,9 +68,9 @@ struct guest_object {
     uint32_t kind;                   /* enum object_kind */
     enum guest_life life;
     uint64_t handle;
-    uint32_t n_users;   /* references from objects that depend on this one */
-    uint32_t n_unacked; /* asynchronous events that a program took and did not acknowledge */
-    char name[RDL_NAME_BYTES];
+    uint32_t n_users;          /* number of references from objects that depend on this one */
+    uint32_t n_unacked;        /* number of asynchronous events taken and not acknowledged */
+    char name[RDL_NAME_BYTES]; /* "": named when the object becomes live */
 };
 
 struct guest_pd {
@@ -87,14 +87,14 @@ struct guest_mr {
     uint32_t kind; /* enum key_kind */
     uint32_t mrn, lkey, rkey, access;
     uint64_t addr, bytes;
-    uint64_t iova;      /* address of its first byte in SGEs and in requests of peers */
-    uint32_t max_pages; /* for fast registration: the most pages that can be mapped */
+    uint64_t iova;      /* address of the first byte in SGEs and in requests of peers */
+    uint32_t max_pages; /* region for fast registration: maximum number of mapped pages */
 };
 
 struct guest_mw {
     struct guest_object o;
     struct guest_pd *pd;
-    uint32_t type; /* 1 or 2 */
+    uint32_t type; /* window type, 1 or 2 */
     uint32_t mwn, rkey;
 };
 
@@ -102,21 +102,21 @@ struct guest_mw {
 
 struct guest_channel {
     struct guest_object o;
-    uint32_t number;           /* in the order of creation on this host */
+    uint32_t number;           /* counts the channels of the host in order of creation, from 1 */
     struct guest_cq **waiting; /* ring: the CQ of each event that no program has taken */
     uint32_t cap, first, len;
 };
 
 struct guest_cq {
     struct guest_object o;
-    struct guest_channel *channel; /* receives its completion events; NULL: they are only counted */
+    struct guest_channel *channel; /* receives the completion events; NULL: they are only counted */
     uint32_t cqn;
     uint32_t cqe;
     bool armed;                 /* the device was asked for an event and has raised none since */
     uint64_t polled;            /* completions polled so far */
     uint64_t polled_when_armed; /* value of polled at the last arming or event */
-    uint64_t events;            /* completion events */
-    uint32_t n_unacked_events;  /* completion events that a program took and did not acknowledge */
+    uint64_t events;            /* number of completion events */
+    uint32_t n_unacked_events;  /* number of completion events taken and not acknowledged */
 };
 
 struct guest_wq {
@@ -134,7 +134,7 @@ struct guest_srq {
     struct guest_object o;
     struct guest_pd *pd;
     uint32_t srqn;
-    uint32_t limit; /* as last set or queried */
+    uint32_t limit; /* armed limit as last set or queried */
     struct guest_wq rq;
 };
 
@@ -142,16 +142,16 @@ struct guest_qp {
     struct guest_object o;
     struct guest_pd *pd;
     struct guest_cq *send_cq, *recv_cq;
-    struct guest_srq *srq; /* shared receive queue; NULL: it has a receive queue of its own, rq */
+    struct guest_srq *srq; /* shared receive queue; NULL: the queue pair has its own, rq */
     uint32_t qpn;
     uint32_t type; /* enum qp_type */
     bool sq_sig_all;
-    bool block_self_mcast_lb; /* IB_QP_CREATE_BLOCK_SELF_MCAST_LB */
+    bool block_self_mcast_lb; /* created with IB_QP_CREATE_BLOCK_SELF_MCAST_LB */
     uint32_t max_inline_data;
     struct guest_membership *groups; /* each counts in o.n_users, which prevents destroying */
-    struct rdl_qp_attr attr;         /* as last set, queried, or derived from an error completion */
-    /* A CQ's completions before these counts belong to an earlier use of the queue pair or of its
-     * number.
+    struct rdl_qp_attr attr;         /* attributes as last set, queried, or derived from an error */
+    /* Numbers of completions of the two CQs.  Completions before them belong to an earlier use of
+     * the queue pair or of its number.
      */
     uint64_t send_cq_from, recv_cq_from;
     struct guest_wq sq, rq;
@@ -161,7 +161,7 @@ struct guest_qp {
 struct guest_ah {
     struct guest_object o;
     struct guest_pd *pd;
-    struct rdl_ah_attr attr; /* its MAC is filled in when the handle becomes live */
+    struct rdl_ah_attr attr; /* the address vector; its MAC is valid when the handle is live */
 };
 
 /* The device's limits as the verbs check them (ibv_device_attr). */
@@ -170,14 +170,14 @@ struct verbs_limits {
     uint32_t max_cq, max_qp; /* also the largest CQN and QPN */
     uint32_t max_cqe, max_qp_wr;
     uint32_t max_send_sge, max_recv_sge;
-    uint32_t max_sge_rd; /* for RDMA READ */
+    uint32_t max_sge_rd; /* SGEs of an RDMA READ */
     uint32_t max_inline_data;
     uint32_t max_ah; /* 0: no limit */
     uint32_t max_pkeys;
     uint32_t max_dest_rd_atomic, max_rd_atomic;
     uint32_t n_ports;
     uint32_t max_mw;         /* 0: no memory windows */
-    uint32_t max_fast_pages; /* of a region for fast registration; 0: no such regions */
+    uint32_t max_fast_pages; /* pages of a region for fast registration; 0: no such regions */
     bool can_rereg;          /* REREG_MR is supported */
     bool has_mcast, blocks_mcast_lb;
     uint32_t max_srq; /* also the largest SRQN; 0: no shared receive queues */
@@ -186,7 +186,7 @@ struct verbs_limits {
 
 /* The port's attributes as last queried (ibv_port_attr). */
 struct verbs_port {
-    uint32_t active_mtu; /* enum mtu: the largest that the port carries */
+    uint32_t active_mtu; /* enum mtu: the largest path MTU that the port carries */
 };
 
 enum verbs_request_kind {
@@ -221,31 +221,31 @@ struct verbs_region {
  * objects (verbs.requests_max).  The driver then knows the object of each.
  */
 struct verbs_request {
-    uint32_t n;          /* requests under way */
-    uint32_t n_answered; /* requests answered since none was under way */
+    uint32_t n;          /* number of requests under way */
+    uint32_t n_answered; /* number of requests answered since none was under way */
     enum verbs_request_kind kind;
     struct guest_object *object; /* NULL: the request concerns the port */
-    struct rdl_qp_attr attr;     /* of MODIFY_QP */
-    uint32_t mask;
-    uint32_t srq_limit;                /* of MODIFY_SRQ */
-    struct verbs_region region;        /* of REREG_MR and MAP_MR_SG */
-    uint32_t cqe;                      /* of RESIZE_CQ */
-    uint32_t max_send_wr, max_recv_wr; /* of RESIZE_QP */
-    /* for ATTACH_MCAST (NULL: already attached) and DETACH_MCAST */
+    struct rdl_qp_attr attr;     /* MODIFY_QP: the new attributes */
+    uint32_t mask;               /* MODIFY_QP and MODIFY_SRQ: the attributes that are changed */
+    uint32_t srq_limit;          /* MODIFY_SRQ: the new limit */
+    struct verbs_region region;  /* REREG_MR and MAP_MR_SG: the new properties */
+    uint32_t cqe;                /* RESIZE_CQ: the new number of entries */
+    uint32_t max_send_wr, max_recv_wr; /* RESIZE_QP: the new lengths */
+    /* ATTACH_MCAST and DETACH_MCAST: the membership; NULL: already attached. */
     struct guest_membership *membership;
     bool resolving;  /* not sent yet: waits for a MAC, see verbs_waits_for() */
     bool no_route;   /* the last request failed because its neighbour did not answer */
     bool refused;    /* one of the requests counted in n_answered was refused */
-    uint32_t reason; /* the device's reason for the first refusal */
+    uint32_t reason; /* the device's reason for the first refusal; valid if refused */
 };
 
 struct verbs_config {
     uint32_t host;                      /* host number for events */
     uint8_t gid[GUEST_GIDS][GID_BYTES]; /* entries 0 and 1 of the GID table */
     struct trace *trace;
-    struct space *space; /* memory of the programs */
-    /* Finds the MAC of a neighbour.  Returns RDL_OK; RDL_ERR_BUSY if the guest has asked the link,
-     * and verbs_resolved() follows; or RDL_ERR_NO_ROUTE.
+    struct space *space; /* the memory of programs */
+    /* Finds the MAC of the neighbour @gid.  Returns RDL_OK with the MAC; RDL_ERR_BUSY if the guest
+     * has asked the link, and verbs_resolved() follows; or RDL_ERR_NO_ROUTE.
      */
     enum rdl_status (*resolve)(void *ctx, const uint8_t gid[GID_BYTES], const uint8_t **ret_mac);
     /* Called when a queue pair has joined or left the multicast group @gid.  May be NULL. */
@@ -253,7 +253,7 @@ struct verbs_config {
     void *ctx; /* first argument of both callbacks */
 };
 
-#define VERBS_EVENTS_MAX 64u /* asynchronous events queued for a program */
+#define VERBS_EVENTS_MAX 64u /* maximum number of asynchronous events queued for a program */
 
 /* Queued asynchronous events, and counters of all others. */
 struct verbs_async {
@@ -261,10 +261,10 @@ struct verbs_async {
     struct rdl_async_event ring[VERBS_EVENTS_MAX];
     uint32_t first, len;
     uint64_t heard;   /* events that the driver reported */
-    uint64_t lost;    /* of them, dropped because the ring was full */
-    uint64_t strays;  /* of them, dropped: unknown type or no such object */
-    uint64_t missed;  /* how often the device had to discard events */
-    uint64_t unnamed; /* counted by a device without an event queue */
+    uint64_t lost;    /* reported events that were dropped because the ring was full */
+    uint64_t strays;  /* reported events that were dropped: unknown type or no such object */
+    uint64_t missed;  /* times that the device had to discard events */
+    uint64_t unnamed; /* events counted by a device without an event queue */
 };
 
 #define GUEST_NAME_BUCKETS 64u
@@ -281,9 +281,9 @@ struct verbs {
     struct verbs_port port;
     uint16_t pkey; /* the P_Key table entry that was queried last */
     struct verbs_request request;
-    uint32_t requests_max; /* create requests that may be under way together, at least 1 */
+    uint32_t requests_max; /* maximum number of create requests under way together, at least 1 */
     struct verbs_async async;
-    uint32_t n_channels; /* channels created so far */
+    uint32_t n_channels; /* number of channels created so far */
 
     struct slots objects[VERBS_KINDS]; /* indexed by enum object_kind; the tables grow */
     /* Hash lists by name: @named, or @n_buckets lists in @more_named when there are many names. */
@@ -298,21 +298,28 @@ struct verbs {
 void verbs_init(struct verbs *v, struct arena *a, const struct verbs_config *config,
                 const struct verbs_driver_ops *ops, void *driver);
 
-/* Returns the result of the last request: RDL_OK; RDL_ERR_BUSY while a request is under way;
- * RDL_ERR_DEVICE with the device's reason in *@reterr_reason; RDL_ERR_NO_ROUTE if the neighbour of
- * a MODIFY_QP or of an address handle did not answer; or RDL_ERR_BROKEN.
+/* Returns the result of the last request.
+ *
+ * Return: RDL_OK
+ *	   RDL_ERR_BUSY      a request is under way
+ *	   RDL_ERR_DEVICE    the device refused it; *@reterr_reason is the reason
+ *	   RDL_ERR_NO_ROUTE  the neighbour of a MODIFY_QP or of an address handle did not answer
+ *	   RDL_ERR_BROKEN    the device needs a reset
  */
 RDL_MUST_CHECK enum rdl_status verbs_answer(const struct verbs *v, uint32_t *reterr_reason);
 
-/* The GID whose MAC the request under way waits for, or NULL. */
+/* Returns the GID whose MAC the request under way waits for, or NULL if it waits for none. */
 const uint8_t *verbs_waits_for(const struct verbs *v);
 
 /* Reports the MAC of the neighbour @gid; @mac is NULL if the neighbour did not answer.  Continues
- * or ends the request that waits for it.
+ * the request that waits for it, or ends it without success.  Does nothing if no request waits for
+ * it.
  */
 void verbs_resolved(struct verbs *v, const uint8_t gid[GID_BYTES], const uint8_t *mac);
 
-/* The object of @kind that has @handle.  NULL if it was destroyed or belongs to another host. */
+/* Returns the object of @kind that has @handle, or NULL if it was destroyed or belongs to another
+ * host.
+ */
 static inline struct guest_object *verbs_get(const struct verbs *v, uint32_t kind, uint64_t handle)
 {
     return verbs_host_of(handle) == v->config.host + 1
@@ -320,7 +327,7 @@ static inline struct guest_object *verbs_get(const struct verbs *v, uint32_t kin
                : NULL;
 }
 
-/* The object called @name ("qp2"), or NULL. */
+/* Returns the object called @name ("qp2"), or NULL if there is none. */
 struct guest_object *verbs_find(const struct verbs *v, const char *name);
 
 RDL_MUST_CHECK enum rdl_status verbs_alloc_pd(struct verbs *v, const char *name, uint64_t *ret);
@@ -333,14 +340,15 @@ RDL_MUST_CHECK enum rdl_status verbs_mem_read(const struct verbs *v, uint64_t ad
 RDL_MUST_CHECK enum rdl_status verbs_mem_write(struct verbs *v, uint64_t addr, const void *in,
                                                size_t bytes);
 
-/* Returns RDL_ERR_FAULT if part of the range is not mapped, and RDL_ERR_INVAL if @bytes is 0 or the
- * access flags contradict each other.
+/* Registers @bytes from @addr as a user region.  *@ret is its handle.  Returns RDL_ERR_FAULT if
+ * part of the range is not mapped, or RDL_ERR_INVAL if @bytes is 0 or the access flags contradict
+ * each other.  Further errors: see the head of this file.
  */
 RDL_MUST_CHECK enum rdl_status verbs_reg_mr(struct guest_pd *pd, uint64_t addr, uint64_t bytes,
                                             uint32_t access, const char *name, uint64_t *ret);
 RDL_MUST_CHECK enum rdl_status verbs_dereg_mr(struct guest_mr *mr);
 
-/* The functions of rdmalab/memory.h. */
+/* The functions of rdmalab/memory.h without the lab. */
 RDL_MUST_CHECK enum rdl_status verbs_reg_mr_iova(struct guest_pd *pd,
                                                  const struct rdl_mr_range *range, uint32_t access,
                                                  const char *name, uint64_t *ret);
@@ -365,7 +373,9 @@ RDL_MUST_CHECK enum rdl_status verbs_resize_qp(struct guest_qp *qp, uint32_t max
 RDL_MUST_CHECK enum rdl_status verbs_resize_cq(struct guest_cq *cq, uint32_t cqe);
 RDL_MUST_CHECK enum rdl_status verbs_req_notify_cq(struct guest_cq *cq, bool solicited_only);
 
-/* Completion channels.  verbs_get_cq_event() returns the number of events that it took, 0 or 1. */
+/* Completion channels.  verbs_get_cq_event() takes the oldest event of a channel: returns 1 with
+ * the handle of the CQ in *@ret, or 0 if there is no event.
+ */
 RDL_MUST_CHECK enum rdl_status verbs_create_comp_channel(struct verbs *v, const char *name,
                                                          uint64_t *ret);
 RDL_MUST_CHECK enum rdl_status verbs_destroy_comp_channel(struct guest_channel *ch);
@@ -376,13 +386,18 @@ RDL_MUST_CHECK enum rdl_status verbs_get_async_event(struct verbs *v, struct rdl
                                                      size_t *ret_n);
 RDL_MUST_CHECK enum rdl_status verbs_ack_async_event(struct guest_object *o);
 
-/* The @i-th queued asynchronous event, oldest first; NULL if there are fewer. */
+/* Returns the queued asynchronous event number @i, 0 for the oldest.  Returns NULL if there are
+ * fewer.
+ */
 const struct rdl_async_event *verbs_async_waiting(const struct verbs *v, uint32_t i);
 
-/* Lists the objects, unacknowledged events and groups that prevent @o from being destroyed. */
+/* Counts in *@ret the objects, unacknowledged events and groups that prevent @o from being
+ * destroyed, with the handle of the first object.
+ */
 void verbs_users_of(const struct guest_object *o, struct rdl_users *ret);
 
-/* The objects that the handles of a struct rdl_qp_config name.  NULL: the object no longer exists.
+/* The objects that the handles of a struct rdl_qp_config name.  NULL means that the object no
+ * longer exists.
  */
 struct verbs_qp_parts {
     struct guest_pd *pd;
@@ -390,7 +405,8 @@ struct verbs_qp_parts {
     struct guest_srq *srq; /* also NULL if the configuration names none */
 };
 
-/* Returns RDL_ERR_STALE if one of @parts no longer exists, RDL_ERR_INVAL if it is another host's.
+/* Creates a queue pair.  Returns RDL_ERR_STALE if one of @parts no longer exists, RDL_ERR_INVAL if
+ * it belongs to another host.  Further errors: see the head of this file.
  */
 RDL_MUST_CHECK enum rdl_status verbs_create_qp(struct verbs *v, const struct rdl_qp_config *config,
                                                const struct verbs_qp_parts *parts, const char *name,
@@ -403,19 +419,23 @@ RDL_MUST_CHECK enum rdl_status verbs_query_qp(struct guest_qp *qp);
 RDL_MUST_CHECK enum rdl_status verbs_query_port(struct verbs *v);
 RDL_MUST_CHECK enum rdl_status verbs_query_pkey(struct verbs *v, uint32_t index);
 
-/* Sets entry @index of the device's GID table to the host's address of that number, or clears it.
+/* Sets entry @index of the device's GID table to the host's address of that number, or clears it if
+ * not @valid.  Returns RDL_ERR_INVAL if the host has no such address.  Further errors: see the head
+ * of this file.
  */
 RDL_MUST_CHECK enum rdl_status verbs_set_gid(struct verbs *v, uint32_t index, bool valid);
 
-/* Asks the neighbour for its MAC if @attr->dmac is all zero.  Returns RDL_ERR_INVAL for an invalid
- * address vector, RDL_ERR_NO_ROUTE if the link cannot be asked.
+/* Creates an address handle.  Asks the neighbour for its MAC if @attr->dmac is all zero.  Returns
+ * RDL_ERR_INVAL for an invalid address vector, RDL_ERR_NO_ROUTE if the link cannot be asked.
+ * Further errors: see the head of this file.
  */
 RDL_MUST_CHECK enum rdl_status verbs_create_ah(struct guest_pd *pd, const struct rdl_ah_attr *attr,
                                                const char *name, uint64_t *ret);
 RDL_MUST_CHECK enum rdl_status verbs_destroy_ah(struct guest_ah *ah);
 
-/* Returns RDL_ERR_INVAL if @gid is no multicast address, @qp is not UD, or @qp to be detached is
- * not in the group; RDL_ERR_UNSUPPORTED if the device has no multicast.
+/* Attach @qp to the multicast group @gid, or detach it.  Return RDL_ERR_INVAL if @gid is no
+ * multicast address, @qp is not UD, or @qp to be detached is not in the group; RDL_ERR_UNSUPPORTED
+ * if the device has no multicast.  Further errors: see the head of this file.
  */
 RDL_MUST_CHECK enum rdl_status verbs_attach_mcast(struct guest_qp *qp,
                                                   const uint8_t gid[GID_BYTES]);
@@ -427,8 +447,8 @@ void verbs_mr_info(const struct guest_mr *mr, struct rdl_mr_info *ret);
 void verbs_qp_info(const struct guest_qp *qp, struct rdl_qp_info *ret);
 RDL_MUST_CHECK enum rdl_status verbs_cq_info(const struct guest_cq *cq, struct rdl_cq_info *ret);
 
-/* The data path: these functions take no simulated time and send no control request.  @nokick posts
- * without notifying the device.
+/* The data path.  These functions take no simulated time and send no control request.  With @nokick
+ * they post without notifying the device.
  */
 RDL_MUST_CHECK enum rdl_status verbs_post_send(struct guest_qp *qp, const struct rdl_send_wr *wr,
                                                bool nokick);
