@@ -9,10 +9,11 @@
 /* The bus for a guest; its context is the struct host. */
 extern const struct guest_bus host_bus;
 
-/* Function @number of the host's slot, or NULL. */
+/* Returns function @number of the host's slot, or NULL if there is none. */
 struct pci_fn *host_function(struct host *h, uint32_t number);
 
-/* Delivers an interrupt of the host with event irq or intx, to its guest or virtual machine. */
+/* Delivers the interrupt @irq of host @h, with event irq or intx, to its guest or virtual machine.
+ */
 void host_interrupt(struct lab_state *w, struct host *h, struct virtio_irq irq);
 
 /* Passes a message interrupt of @function to the listener of the virtual machine that drives @h. */

@@ -30,7 +30,8 @@ struct changed_host {
     uint32_t n_words;
 };
 
-/* The fields of an event kind that name the object; NULL: the kind has no such field. */
+/* The fields of an event kind that identify the changed object.  NULL: the kind has no such field.
+ */
 struct changed_fields {
     const struct ev_field *host, *function, *queue, *cqn, *qpn, *number;
 };
@@ -39,19 +40,21 @@ struct changed {
     const struct lab_state *state;
     struct changed_fields fields[EV_KINDS_MAX];
     struct changed_queue *v; /* each queue once, in the order of the first event */
-    size_t n, cap;
+    size_t n, cap;           /* number of queues in @v, and its capacity */
     struct changed_host *hosts;
     uint32_t n_hosts;
     bool all; /* the list is incomplete: after a restore, or memory was short */
 };
 
-/* Creates an object for @w that regards everything as changed.  Returns NULL when memory is short.
+/* Creates a list for @w in which everything counts as changed.  Returns NULL if memory is short.
  * The caller adds it to the trace as a sink.
  */
 struct changed *changed_new(const struct lab_state *w);
 void changed_free(struct changed *c);
 
-/* Records the objects that @e names; @e is of any kind. */
+/* Adds the objects that event @e names, of any kind, to the list of the struct changed @ctx.  Sets
+ * its member `all` if memory is short.
+ */
 void changed_event(void *ctx, const struct ev *e);
 
 /* Empties the list after everything in it was checked. */

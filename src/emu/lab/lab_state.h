@@ -51,10 +51,10 @@ struct host {
     struct rdma *dev;                        /* function 1 of its slot */
     struct vnet *net;                        /* function 0 */
     struct pci_fn functions[HOST_FUNCTIONS]; /* PCI functions of these devices */
-    struct guest guest; /* only its addresses are valid if the host is external */
+    struct guest guest; /* if the host is external, only the addresses are valid */
     bool is_external;   /* a virtual machine drives its functions, see lab/vm.c */
-    uint64_t n_ticks;   /* ticks in which its devices or its guest did something */
-    bool has_stranger;  /* someone other than the drivers wrote to RAM or registers */
+    uint64_t n_ticks;   /* dispatches of the simulation for this host; not calls of its program */
+    bool has_stranger;  /* something other than the lab's drivers wrote to RAM or registers */
 };
 
 /* Returns false for a host that could not boot.  Such a host cannot be used, but its number stays
@@ -65,13 +65,13 @@ static inline bool host_is_there(const struct host *h)
     return h->name[0] != '\0';
 }
 
-/* Returns true if someone other than the lab's drivers may have written to the host's rings. */
+/* Returns true if something other than the lab's drivers may have written to the host's rings. */
 static inline bool host_is_open(const struct host *h)
 {
     return h->is_external || h->has_stranger || (h->dev && h->dev->hca.ram_is_open);
 }
 
-/* The virtio device of one of the host's functions. */
+/* Returns the virtio device of PCI function @function of the host. */
 static inline struct virtio_dev *host_virtio(struct host *h, uint32_t function)
 {
     return h->functions[function].dev;
@@ -87,8 +87,8 @@ struct lab_state {
     struct progress progress; /* counters for step() */
     struct host *hosts[RDL_HOSTS_MAX];
     uint32_t n_hosts;
-    struct directory directory; /* hosts that other hosts need not resolve over the link */
-    struct directory addresses; /* all hosts */
+    struct directory directory; /* addresses of hosts that need not be resolved over the link */
+    struct directory addresses; /* addresses of all hosts */
     struct parts parts;
 };
 
@@ -100,7 +100,7 @@ struct rdl_listener {
 struct port_reader {
     void (*frame)(void *ctx, const void *frame, size_t bytes);
     void *ctx;
-    uint64_t unread; /* frames that left while there was no reader */
+    uint64_t unread; /* number of frames that left while there was no reader */
 };
 
 /* The listener for the interrupts of a host that a virtual machine drives. */
@@ -120,13 +120,13 @@ struct rdl_lab {
     struct changed *changed; /* non-NULL if watch is */
     struct tallies tallies;
     struct trace_sink names_sink, record_sink, hash_sink, watch_sink, changed_sink, sent_sink;
-    struct ev sent; /* the last tx event, once a fault needs it */
+    struct ev sent; /* the last tx event; recorded once a fault needs it */
     bool hashing;
     struct trace_hash hash;
     struct port_reader readers[NET_EXTS_MAX];
     struct vm_listener vms[RDL_VMS_MAX];
     uint64_t summed_at;           /* tick of the last check of the sums over all parts */
-    char broken[RDL_VALUE_BYTES]; /* the invariant that broke; "" if all hold */
+    char broken[RDL_VALUE_BYTES]; /* the violated invariant; "" if all hold */
 };
 
 struct rdl_checkpoint {
@@ -138,22 +138,28 @@ struct rdl_checkpoint {
     struct watch *watch; /* NULL: invariants were not checked */
 };
 
-/* The tx event of @f, which is about to leave its host; NULL if it is not the last one sent. */
+/* Returns the tx event of @f, which is about to leave its host.  Returns NULL if that is not the
+ * last tx event, or tx events are not recorded.
+ */
 const struct ev *lab_sent(void *ctx, const struct frame *f);
 
-/* Sets the name of a fault and its description by the user.  If @name is NULL or "", the fault is
- * named by its number.
+/* Sets the name and the description of @f.  If @name is NULL or "", the fault is named by its
+ * number.  If @about is NULL, the description does not change.
  */
 void lab_fault_called(const struct lab_state *w, struct net_fault *f, const char *name,
                       const char *about);
 
-/* Adds a copy of @f to the lab's faults.  Returns RDL_OK, RDL_ERR_LIMIT or RDL_ERR_NOMEM. */
+/* Adds a copy of @f to the lab's faults and its name to the lab's parts.  *@ret is its handle.
+ * Returns RDL_OK, RDL_ERR_LIMIT or RDL_ERR_NOMEM.
+ */
 enum rdl_status lab_fault_keep(struct rdl_lab *lab, const struct net_fault *f, rdl_fault *ret);
 
-/* Detaches @f, which is about to be removed, from its device if it is a device fault. */
+/* Detaches the device fault @f, which is about to be removed, from its device.  Does nothing for
+ * other faults.
+ */
 void lab_device_fault_gone(struct lab_state *w, struct net_fault *f);
 
-/* The handlers of the simulation's event kinds. */
+/* The handlers of the simulation's event kinds, and the callbacks of the network. */
 extern sim_handler *const lab_handlers[SIM_KIND_COUNT];
 extern const struct net_ops lab_net_ops;
 
@@ -174,8 +180,8 @@ static inline void lab_done(struct lab_state *w)
         w->trace.tick--;
 }
 
-/* Finds the host of a handle for a call that its guest carries out.  Returns RDL_OK, RDL_ERR_STALE
- * or RDL_ERR_NO_GUEST.
+/* Finds the host with handle @raw for a call that its guest carries out.  Returns RDL_OK with the
+ * host in *@ret, RDL_ERR_STALE, or RDL_ERR_NO_GUEST if the host is external.
  */
 static inline enum rdl_status lab_guest_host(const struct lab_state *w, uint32_t raw,
                                              struct host **ret)
@@ -190,7 +196,9 @@ static inline enum rdl_status lab_guest_host(const struct lab_state *w, uint32_t
     return RDL_OK;
 }
 
-/* The queue pair that the guest of host number @host has under @qpn, or NULL. */
+/* Returns the queue pair that the guest of host number @host has under @qpn, or NULL if there is
+ * none.
+ */
 static inline struct guest_qp *lab_guest_qp(const struct lab_state *w, uint32_t host, uint32_t qpn)
 {
     const struct host *h = host < w->n_hosts ? w->hosts[host] : NULL;
@@ -215,7 +223,7 @@ static inline struct guest_qp *lab_guest_qp(const struct lab_state *w, uint32_t 
         return act_st;                                                                             \
     } while (0)
 
-/* The same for a call to the guest of the host with handle @at; @call uses @h for that host. */
+/* Like ACT() for a call to the guest of the host with handle @at; @call uses @h for that host. */
 #define ACT_AT(lab, at, h, call)                                                                   \
     do {                                                                                           \
         struct host *h = NULL;                                                                     \
@@ -231,34 +239,42 @@ struct bounds {
     uint64_t last_tick, last_ns;
 };
 
+/* Returns the absolute limits for a call that starts now with @limits, where 0 means no limit. */
 struct bounds bounds_of(const struct rdl_lab *lab, struct rdl_limits limits);
 
-/* Executes one tick.  Returns RDL_OK; RDL_ERR_IDLE if nothing is scheduled; RDL_ERR_TIMEOUT if @b
- * is reached; RDL_ERR_INVARIANT; or RDL_ERR_NOMEM.
+/* Executes one tick.
+ *
+ * Return: RDL_OK
+ *	   RDL_ERR_IDLE       nothing is scheduled
+ *	   RDL_ERR_TIMEOUT    @b is reached
+ *	   RDL_ERR_INVARIANT  an invariant is violated: lab->broken
+ *	   RDL_ERR_NOMEM      the arena is full
  */
 enum rdl_status lab_tick(struct rdl_lab *lab, const struct bounds *b);
 
 struct glance;
 
-/* Makes a frame of @n bytes from outside that counts as sent by @sender: a host, a port or
- * EV_HOST_NONE.  *@ret describes its headers.  Returns NULL when the arena is full.
+/* Creates a frame of @n bytes from outside that counts as sent by @sender: a host, a port or
+ * EV_HOST_NONE.  *@ret describes its headers.  Returns NULL if the arena is full.
  */
 struct frame *lab_frame(struct lab_state *w, uint32_t sender, const void *bytes, size_t n,
                         struct glance *ret);
 
-/* Passes a frame that leaves through external port @ext to its reader. */
+/* Emits port_out for a frame that leaves through external port @ext, and passes it to the reader of
+ * the port.  Counts it as unread if there is no reader.
+ */
 void port_leave(void *ctx, uint32_t ext, const struct frame *f);
 
-/* The host that has @gid, for events; EV_HOST_NONE if none has. */
+/* Returns the index of the host that has @gid, for events, or EV_HOST_NONE if none has. */
 uint32_t lab_peer_of(const struct lab_state *w, const uint8_t gid[GID_BYTES]);
 
-/* The host with handle @raw, or NULL. */
+/* Returns the host with handle @raw, or NULL if there is none. */
 static inline struct host *lab_host(const struct lab_state *w, uint32_t raw)
 {
     return raw >= 1 && raw <= w->n_hosts ? w->hosts[raw - 1] : NULL;
 }
 
-/* The verbs object of @kind with handle @raw; NULL if the handle is stale. */
+/* Returns the verbs object of @kind with handle @raw, or NULL if the handle is stale. */
 static inline struct guest_object *lab_object(const struct lab_state *w, uint32_t kind,
                                               uint64_t raw)
 {
@@ -267,30 +283,34 @@ static inline struct guest_object *lab_object(const struct lab_state *w, uint32_
     return h ? verbs_get(&h->guest.verbs, kind, raw) : NULL;
 }
 
-/* The part called @name if it is of @kind, otherwise NULL. */
+/* Returns the part called @name if it is of @kind, otherwise NULL. */
 const struct part *lab_part(const struct lab_state *w, const char *name, enum part_kind kind);
 
-/* The host called @name, or NULL. */
+/* Returns the host called @name, or NULL if there is none. */
 struct host *lab_host_named(const struct lab_state *w, const char *name);
 
-/* The index of the host with the Ethernet address @mac, or EV_HOST_NONE. */
+/* Returns the index of the host with the Ethernet address @mac, or EV_HOST_NONE if there is none.
+ */
 uint32_t lab_station(const struct lab_state *w, uint64_t mac);
 
-/* Checks whether a new part can be called @name.  Returns RDL_OK, RDL_ERR_INVAL or RDL_ERR_EXISTS.
+/* Checks that a new part can be called @name.  Returns RDL_OK, RDL_ERR_INVAL if @name is not valid,
+ * or RDL_ERR_EXISTS if a part or a link has it.
  */
 enum rdl_status lab_check_name(const struct lab_state *w, const char *name);
 
-/* The name of the node at an end of a link. */
+/* Returns the name of the host, switch or port at an end of a link. */
 const char *lab_end_name(const struct lab_state *w, const struct net_end *e);
 
 #define LINK_NAME_BYTES ((size_t)2 * RDL_NAME_BYTES) /* "h1-s1" */
 
-/* Finds the link whose name is the @len bytes at @name.  Returns false if there is none. */
+/* Finds the link whose name is the @len bytes at @name.  Returns true with its index in *@ret, or
+ * false if there is none.
+ */
 bool lab_link_named(const struct lab_state *w, const char *name, size_t len, uint32_t *ret);
 
-/* Checks the invariants of a lab that has a watch: the cheap ones, and with @changed also
- * everything that changed since the last such check.  Fills in lab->broken and returns false if one
- * is broken.
+/* Checks the invariants of a lab that has a watch: the cheap ones, and with @changed also those of
+ * everything that changed since the last such check.  Returns true if all hold.  Otherwise fills in
+ * lab->broken and returns false.
  */
 bool lab_check(struct rdl_lab *lab, bool changed);
 

@@ -15,9 +15,9 @@
 enum part_kind { PART_HOST, PART_SWITCH, PART_PORT, PART_FAULT };
 
 struct part {
-    struct hash_node node; /* by name */
+    struct hash_node node; /* in parts.named, hashed by name */
     enum part_kind kind;
-    uint32_t index; /* index of the host, switch or port; slot of a fault in net->faults */
+    uint32_t index; /* index of a host, switch or port; slot of a fault in net->faults */
     char name[RDL_NAME_BYTES];
 };
 
@@ -28,7 +28,7 @@ struct parts {
 
 void parts_init(struct parts *p, struct arena *a);
 
-/* The part whose name is the @len bytes at @name, or NULL. */
+/* Returns the part whose name is the @len bytes at @name, or NULL if there is none. */
 const struct part *parts_find(const struct parts *p, const char *name, size_t len);
 
 /* Adds a part called @name; no other part may have that name.  Returns false when the arena is

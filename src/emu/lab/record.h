@@ -17,39 +17,48 @@
 
 struct record;
 
-/* Creates a record; NULL when memory is short.  record_free() accepts NULL. */
+/* record_new() creates a record with limits for the number of events and the bytes of frames.
+ * Returns NULL if memory is short.  record_free() accepts NULL.
+ */
 struct record *record_new(size_t events_max, size_t frame_bytes_max);
 void record_free(struct record *r);
 
-/* Append an event, or a frame.  At the limit, or when memory is short, the oldest ones are
- * discarded.
+/* Append an event, or the frame that event @id sent.  At the limit, or if memory is short, the
+ * oldest ones are discarded.  A frame larger than the limit is not recorded.
  */
 void record_event(struct record *r, const struct ev *e);
 void record_frame(struct record *r, ev_id id, const uint8_t *bytes, size_t n);
 
-/* Stop and restart recording; the lab is at the end of @tick.  Events in between are missing: the
- * gap.
+/* Stop and restart recording; the lab is at the end of @tick.  Events in between are not recorded:
+ * the gap.
  */
 void record_pause(struct record *r, uint64_t tick);
 void record_resume(struct record *r, uint64_t tick);
 
-/* Implements rdl_record_gap() for a lab at the end of @tick. */
+/* record_gap() implements rdl_record_gap() for a lab at the end of @tick.  record_paused() returns
+ * true while recording is stopped.
+ */
 struct rdl_record_gap record_gap(const struct record *r, uint64_t tick);
 bool record_paused(const struct record *r);
 
-/* Returns true if something was not recorded for lack of memory since the last call. */
+/* Returns true if an event or frame was lost for lack of memory since the last call. */
 bool record_was_short(struct record *r);
 
-/* Sets new limits and discards the oldest entries beyond them. */
+/* Sets new limits, and discards the oldest entries beyond them and all events ahead of the lab. */
 void record_bound(struct record *r, size_t events_max, size_t frame_bytes_max);
 
+/* Returns the current limits. */
 struct rdl_record_limits record_limits(const struct record *r);
 
+/* record_count() returns the number of events up to the lab's position, without those ahead.
+ * record_at() returns event number @i, 0 for the oldest, or NULL if there are fewer.
+ * record_forgotten() returns the number of older events that were discarded.
+ */
 size_t record_count(const struct record *r);
 const struct ev *record_at(const struct record *r, size_t i);
 uint64_t record_forgotten(const struct record *r);
 
-/* The bytes of the frame that event @id sent; NULL if they are not recorded. */
+/* Returns the bytes of the frame that event @id sent.  Returns NULL if they are not recorded. */
 const uint8_t *record_find_frame(const struct record *r, ev_id id, size_t *ret_bytes);
 
 /* Follows the lab after it jumped, in either direction, from the end of tick @from to the end of

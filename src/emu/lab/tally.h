@@ -19,32 +19,33 @@
 struct rdl_lab;
 
 struct tallies {
-    struct rdl_tally *of_kind[EV_KINDS_MAX];
-    size_t n;
-    struct trace_sink sink; /* receives the event kinds of all tallies */
-    bool listens;
+    struct rdl_tally *of_kind[EV_KINDS_MAX]; /* lists by event kind; NULL: empty */
+    size_t n;                                /* number of tallies */
+    struct trace_sink sink;                  /* receives the event kinds of all tallies */
+    bool listens;                            /* @sink was added to the trace */
 };
 
 /* The state of one tally in a checkpoint. */
 struct tally_saved {
-    uint64_t count;
-    ev_id last;
-    bool exact;
+    uint64_t count; /* number of matching events */
+    ev_id last;     /* the last of them; 0: none */
+    bool exact;     /* no matching event is missing */
 };
 
 /* Frees all tallies. */
 void tallies_done(struct tallies *all);
 
-/* A part of the lab got the name @name: resolves it in the tallies' filters.  @host is the number
- * of a host or external port in events, and EV_HOST_NONE for other parts.
+/* Called when a part of the lab got the name @name: resolves it in the tallies' filters.  @host is
+ * the number of a host or external port in events, and EV_HOST_NONE for other parts.
  */
 void tallies_meet(struct tallies *all, const char *name, uint32_t host);
 
-/* Resolves all host names in filters again, because hosts may have been removed. */
+/* Resolves all host names in the tallies' filters again.  Called when hosts may have been removed.
+ */
 void tallies_meet_again(struct rdl_lab *lab);
 
-/* Returns the state of all tallies, all->n entries that the caller frees.  NULL if there are none
- * or memory is short.
+/* Returns the state of all tallies, all->n entries that the caller frees.  Returns NULL if there
+ * are none or memory is short.
  */
 struct tally_saved *tallies_save(const struct tallies *all);
 

@@ -9,8 +9,8 @@
  *	The PSNs of a connection's positive acknowledges never decrease.
  *	Every frame that a device sends parses, with a correct ICRC.
  *
- * The checks hold for hosts with correct drivers.  After a guest corrupts its rings the watch stops
- * judging.
+ * The checks hold for hosts with correct drivers.  If something else may have written to the rings
+ * of a host (host_is_open()), the watch does not report a violation and stops judging.
  */
 #ifndef EMU_LAB_WATCH_H
 #define EMU_LAB_WATCH_H
@@ -22,24 +22,25 @@ struct ev;
 struct watch;
 struct lab_state;
 
-/* Creates a watch for @w, or returns NULL when memory is short.  The caller adds it to the trace as
- * a sink.
+/* Creates a watch for @w.  Returns NULL if memory is short.  The caller adds it to the trace as a
+ * sink.
  */
 struct watch *watch_new(const struct lab_state *w);
 void watch_free(struct watch *s);
 
-/* Checks an event of the trace, and a frame that an RDMA function sent. */
+/* Check an event of the trace, and a frame that an RDMA function sent. */
 void watch_event(void *ctx, const struct ev *e);
 void watch_frame(struct watch *s, const uint8_t *bytes, uint32_t len);
 
-/* The first invariant that broke, as a sentence; NULL if all hold. */
+/* Returns the first violated invariant, as a sentence.  Returns NULL if all hold. */
 const char *watch_broken(const struct watch *s);
 
-/* A copy of the state of @s for watch_become().  Returns NULL when memory is short or @s is NULL.
+/* Returns a copy of the state of @s for watch_become().  Returns NULL if memory is short or @s is
+ * NULL.
  */
 struct watch *watch_copy(const struct watch *s);
 
-/* Sets the state of @s to that of @then, when a checkpoint is restored.  @then is copied.  When
+/* Sets the state of @s to that of @then, when a checkpoint is restored.  @then is copied.  If
  * memory is short, @s stops judging.
  */
 void watch_become(struct watch *s, const struct watch *then);

@@ -20,13 +20,18 @@ struct inode {
     enum node_kind kind; /* NODE_none: a leaf */
     const struct lab_state *state;
     const struct host *host;
-    /* depends on kind: guest_object, counters, net_fault, completion, ... */
+    /* The object of the node.  Its type depends on @kind: guest_object, counters, net_fault,
+     * completion and so on.
+     */
     const void *object;
-    enum pci_function function; /* of a queue */
-    uint32_t number;            /* of a queue, switch, link or external port */
-    uint64_t handle;            /* of objects that have a handle */
-    uint64_t index;             /* of a list element */
-    /* For NODE_list: item() reports each of the elements list_first .. list_end - 1 under @key. */
+    enum pci_function function; /* function that a queue belongs to */
+    uint32_t number;            /* number of a queue, switch, link or external port */
+    /* Public handle (.raw) of a host, external port, link, fault or verbs object; not valid for
+     * other nodes.
+     */
+    uint64_t handle;
+    uint64_t index; /* index of a list element */
+    /* NODE_list: item() reports element @i under @key, for list_first .. list_end - 1. */
     enum child_id list;
     uint64_t list_first, list_end;
     void (*item)(const struct inode *list, uint64_t i, struct visit *v, const char *key);
@@ -34,33 +39,34 @@ struct inode {
 
 struct visit {
     enum node_kind kind; /* kind of the visited node */
-    const char *want;    /* key that is looked up; NULL: every child goes to @each */
-    size_t want_len;
+    const char *want;    /* key that is looked up; NULL: every child is passed to @each */
+    size_t want_len;     /* length of @want in bytes */
     rdl_inspect_each *each;
     void *ctx;
     struct text *below; /* path of the visited node if its child nodes are visited too; or NULL */
-    bool found;
+    bool found;         /* the key @want was found; @value is its value */
     struct rdl_value value;
     struct inode node; /* the value found, if it is a node */
 };
 
-/* Report a leaf of the visited node: a number of any type, text, a word of the row's table, or a
- * set of such words.
+/* Report a leaf of the visited node under its row @id: a number of any type, text, a word of the
+ * row's table, or a set of such words.
  */
 void inspect_leaf(struct visit *v, enum leaf_id id, uint64_t number);
 void inspect_text(struct visit *v, enum leaf_id id, const char *s);
 void inspect_word(struct visit *v, enum leaf_id id, uint32_t number);
 void inspect_set(struct visit *v, enum leaf_id id, uint32_t set);
 
-/* Returns true if the leaf is wanted.  A visitor calls this before it computes an expensive value.
+/* Returns true if the leaf @id is wanted.  A visitor calls this before it computes an expensive
+ * value.
  */
 bool inspect_asks(const struct visit *v, enum leaf_id id);
 
 /* Reports a leaf whose key is @word, for a row with a table of keys. */
 void inspect_keyed(struct visit *v, enum leaf_id id, const struct enum_row *word, uint64_t number);
 
-/* Report a child: one with the kind and key of its row (also a list), or one under a name of its
- * own.
+/* Report a child: inspect_child() one with the kind and key of its row (also a list),
+ * inspect_named() one under its own name @name.
  */
 void inspect_child(struct visit *v, enum child_id id, struct inode node);
 void inspect_named(struct visit *v, enum child_id id, const char *name, struct inode node);
@@ -70,10 +76,10 @@ void inspect_item(struct visit *v, const struct inode *list, const char *key, st
 void inspect_item_leaf(struct visit *v, const struct inode *list, const char *key, uint64_t number);
 void inspect_item_text(struct visit *v, const struct inode *list, const char *key, const char *s);
 
-/* An item() for lists whose elements are nodes that only their index distinguishes. */
+/* Implements item() for lists whose elements are nodes that only their index distinguishes. */
 void inspect_nth(const struct inode *list, uint64_t i, struct visit *v, const char *key);
 
-/* A list of the elements 0 .. @end - 1, with host and object of @n. */
+/* Returns a list of the elements 0 .. @end - 1, with host and object of @n. */
 struct inode inspect_list_of(const struct inode *n, uint64_t end,
                              void (*item)(const struct inode *list, uint64_t i, struct visit *v,
                                           const char *key));
@@ -130,7 +136,7 @@ void visit_device_side(const struct inode *n, struct visit *v);
 void visit_desc(const struct inode *n, struct visit *v);
 void visit_used(const struct inode *n, struct visit *v);
 
-/* The node of queue number @queue of a function of the node's host. */
+/* Returns the node of queue number @queue of a function of the node's host. */
 struct inode queue_node(const struct inode *n, enum pci_function function, uint32_t queue);
 
 #endif
