@@ -13,7 +13,7 @@
 
 #define CELL_BYTES 5u /* a character in UTF-8 and a NUL */
 
-/* Meaning of a character; selects its colour if colours are on. */
+/* Style of a cell; it has an effect only if colours are on. */
 enum shade {
     SHADE_NONE,
     SHADE_BOLD,
@@ -26,18 +26,18 @@ enum shade {
 };
 
 struct cell {
-    char s[CELL_BYTES]; /* empty: a blank */
-    uint8_t shade;
+    char s[CELL_BYTES]; /* one character; empty: a blank */
+    uint8_t shade;      /* enum shade */
 };
 
 struct cells {
     const struct viz_sink *sink;
-    uint32_t width; /* at most LADDER_WIDTH_MAX */
-    bool colour;
+    uint32_t width; /* number of cells in a row, at most LADDER_WIDTH_MAX */
+    bool colour;    /* write ANSI colours */
     struct cell row[LADDER_WIDTH_MAX];
 };
 
-/* Number of cells that @s takes. */
+/* Returns the number of cells that @s takes. */
 uint32_t cells_of(const char *s);
 
 /* Writes @s into the row from cell @at on.  Characters beyond the row are dropped. */
@@ -49,7 +49,7 @@ void cells_draw(struct cells *c, uint32_t at, const char *s, enum shade shade);
 void cells_draw_within(struct cells *c, uint32_t from, uint32_t to, uint32_t at, const char *s,
                        enum shade shade);
 
-/* Fills the cells @from .. @to - 1 with @s. */
+/* Fills each of the cells @from .. @to - 1 with the character @s. */
 void cells_fill(struct cells *c, uint32_t from, uint32_t to, const char *s, enum shade shade);
 
 /* Writes the row to the sink without trailing blanks, and starts an empty one. */

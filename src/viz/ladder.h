@@ -2,7 +2,7 @@
 /* Ladder diagrams: the packets between the hosts of a lab, drawn from recorded events.
  *
  * Each host is a vertical lifeline, time runs downwards, and each packet is an arrow from its
- * sender to where it ended.  The same events give the same bytes on every machine.
+ * sender to the place where it ended.  The same events give the same bytes on every machine.
  *
  * A picture of a part of the trace shows each packet that was sent or ended in that part, once.  An
  * arrow whose other end lies outside is cut, with a text that says where that end is.
@@ -39,12 +39,12 @@ RDL_MUST_CHECK enum rdl_status
 ladder_new(const struct past *past, const struct picture_options *options, struct ladder **ret);
 void ladder_free(struct ladder *l);
 
-/* Writes lines for a terminal, each ended by a newline.  Returns RDL_OK, or RDL_ERR_NOMEM before
- * any output.
+/* Writes lines for a terminal, each ended by a newline, to @sink.  Returns RDL_OK, or RDL_ERR_NOMEM
+ * before any output.
  */
 RDL_MUST_CHECK enum rdl_status ladder_text(const struct ladder *l, const struct viz_sink *sink);
 
-/* Writes one SVG document.  Returns RDL_OK, or RDL_ERR_NOMEM before any output. */
+/* Writes one SVG document to @sink.  Returns RDL_OK, or RDL_ERR_NOMEM before any output. */
 RDL_MUST_CHECK enum rdl_status ladder_svg(const struct ladder *l, const struct viz_sink *sink);
 
 #endif

@@ -17,19 +17,19 @@
 struct armed {
     bool runs; /* false: a free entry */
     uint32_t host, qpn, timer;
-    ev_id id;
-    uint64_t at_ns;
-    uint32_t stop; /* stop at which it was armed; LADDER_NONE: before the picture */
+    ev_id id;       /* the event that armed it */
+    uint64_t at_ns; /* time of arming */
+    uint32_t stop;  /* stop at which the timer was armed; LADDER_NONE: before the picture */
 };
 
-/* The events that the note of a lifeline's newest stop covers, so that the next event may join
+/* The events that the note of a lifeline's newest stop describes, so that the next event can join
  * them.
  */
 struct run {
-    struct ev first; /* of kind EV_COUNT: no event can join */
+    struct ev first; /* first event; kind EV_COUNT: no event can join */
     uint64_t last_wr_id;
-    uint32_t n, stop;
-    bool kicked; /* the note includes a kick */
+    uint32_t n, stop; /* number of events; stop with the note */
+    bool kicked;      /* the note includes a kick */
 };
 
 /* A send or receive queue to which something was posted. */
@@ -40,31 +40,34 @@ struct ladder_ring {
 struct builder {
     struct ladder *l;
     const struct past *past;
-    struct past_index *index; /* of @past; owned */
+    struct past_index *index; /* index of @past; owned */
     const struct ev_names *names;
     struct armed armed[ARMED_MAX];
     struct ladder_ring rings[RINGS_MAX];
     uint32_t n_rings;
     struct run runs[LADDER_COLUMNS_MAX];
     uint64_t unseen_ns; /* time of the newest event that is not drawn */
-    uint32_t n_packets; /* arrows, not counting copies */
+    uint32_t n_packets; /* number of arrows, without copies */
     ev_id left;         /* the newest packet not drawn because n_packets was reached */
 };
 
-/* The host on whose lifeline an event is drawn, or EV_HOST_NONE. */
+/* Returns the host on whose lifeline an event is drawn, or EV_HOST_NONE if it is not drawn on one.
+ */
 uint32_t builder_host(const struct ev *e);
 
-/* The column of @host, or LADDER_NONE. */
+/* Returns the column of @host, or LADDER_NONE if it has none. */
 uint32_t builder_column(const struct ladder *l, uint32_t host);
 
-/* ladder_columns.c: finds the lifelines of the picture and their names. */
+/* ladder_columns.c.  builder_in_range() returns true if event @id is in the picture.
+ * builder_find_columns() finds the lifelines of the picture and their names.
+ */
 bool builder_in_range(const struct ladder *l, ev_id id);
 void builder_find_columns(struct builder *b);
 
 /* Adds a stop for event @e without a note; there must be room.  Returns its index. */
 uint32_t builder_stop(struct builder *b, const struct ev *e, uint32_t column);
 
-/* Sets the note of a stop from event @e. */
+/* Sets the note and the tone of a stop from event @e. */
 void builder_say(struct builder *b, uint32_t stop, const struct ev *e);
 
 /* ladder_notes.c: each handles an event; @column is that of the event's host. */
@@ -77,36 +80,46 @@ void take_kick(struct builder *b, const struct ev *e, uint32_t column);
 void take_timer(struct builder *b, const struct ev *e);
 void take_timer_off(struct builder *b, const struct ev *e);
 
-/* Handles an event before the picture: learns queues and running timers from it. */
+/* Handles an event before the picture: records the queues and running timers that it names. */
 void take_before(struct builder *b, const struct ev *e);
 
 /* ladder_packets.c */
+/* Adds an arrow for the packet that @e sends. */
 void take_tx(struct builder *b, const struct ev *e, uint32_t column);
 
 /* Returns true if @e needs a new arrow: it sends a packet, or ends one that was sent before the
- * picture.  *@ret is the id of the packet.
+ * picture.  *@ret is then the id of the packet.
  */
 bool packets_begins(struct builder *b, const struct ev *e, ev_id *ret);
 
-/* Packet @tx ended at a host. */
+/* Ends the arrow of packet @tx at a host, with @fate.  Adds an arrow if the packet has none, or a
+ * copy if its arrow has ended.
+ */
 void take_end(struct builder *b, const struct ev *e, ev_id tx, uint32_t column,
               enum frame_fate fate);
 
-/* Packet @tx ended on the way, by a fault or because no host accepted it. */
+/* Handle events between lifelines: take_lost() ends the arrow of packet @tx on its way.
+ * take_drop() ends an arrow at a host, or on its way if no host accepted the packet.  take_fault()
+ * notes a fault.
+ */
 void take_lost(struct builder *b, const struct ev *e, ev_id tx);
 void take_drop(struct builder *b, const struct ev *e, uint32_t column);
 void take_fault(struct builder *b, const struct ev *e);
 
-/* Adds to the label of @a what fault @e did, if the packet continued. */
+/* Adds the effect of fault event @e on a packet that continued to the label of @a.  For a
+ * duplication, records the fault in a->copied_by instead.
+ */
 void packets_note_fault(struct ladder_arrow *a, const struct ev *e);
 
 /* ladder_window.c */
 
-/* The id of the event that sent packet @tx, as past_sent(); the event may not be recorded. */
+/* Returns the id of the event that sent packet @tx: see past_sent().  The event may not be
+ * recorded.
+ */
 ev_id window_sent(const struct builder *b, ev_id tx);
 
 /* Cuts the tail of @a, a packet sent before the picture in event @sent and ended in it by @e.  Adds
- * earlier faults to its label.
+ * earlier faults to the label.  Marks @a as a copy if the original has ended before.
  */
 void window_cut_tail(struct builder *b, struct ladder_arrow *a, ev_id sent, const struct ev *e);
 

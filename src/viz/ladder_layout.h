@@ -18,12 +18,12 @@
 #define LAYOUT_TITLE_FONT_PX 17
 #define LAYOUT_TEXT_BYTES    192u
 #define LAYOUT_LINE          110u /* characters in one line of a sentence */
-#define LAYOUT_SEGMENTS_MAX  3u   /* of one arrow; a packet to its own host takes three */
+#define LAYOUT_SEGMENTS_MAX  3u   /* segments of one arrow; a packet to its own host takes three */
 
 #define LAYOUT_EDGE     PX(16) /* margin around the picture */
 #define LAYOUT_FLIGHT   PX(64) /* height for the usual time of flight */
 #define LAYOUT_STEP_END PX(22) /* least distance between ends of arrows on one lifeline */
-#define LAYOUT_ON_WAY   60     /* percent of the distance at which a lost packet ends */
+#define LAYOUT_ON_WAY   60     /* percent of the distance after which a lost packet ends */
 
 #define LAYOUT_BELOW PX(4)  /* from the middle of a line of text to its baseline */
 #define LAYOUT_CROSS PX(5)  /* half the width of a cross */
@@ -38,8 +38,8 @@ enum layout_text_kind {
     TEXT_TIME,
     TEXT_NOTE,
     TEXT_LABEL, /* along an arrow */
-    TEXT_END,   /* where an arrow ends on the way */
-    TEXT_CUT,   /* where an arrow is cut */
+    TEXT_END,   /* at the end of an arrow that ends on the way */
+    TEXT_CUT,   /* at the point where an arrow is cut */
     TEXT_GAP,
     TEXT_REST /* sentences about what is missing */
 };
@@ -60,7 +60,7 @@ struct layout_text {
 struct layout_arrow {
     struct segment seg[LAYOUT_SEGMENTS_MAX]; /* from tail to head */
     uint32_t n_seg;
-    int32_t aim_y; /* height at which it arrives, or would have arrived */
+    int32_t aim_y; /* height at which the packet arrives, or would have arrived */
 };
 
 /* The band of a pause. */
@@ -77,19 +77,19 @@ struct layout_bracket {
 struct layout {
     const struct ladder *l;
     int32_t width, height;
-    int32_t lane_min;        /* least distance between two lifelines */
-    int32_t top, bottom;     /* ends of the lifelines */
-    int32_t time_x;          /* right edge of the times */
-    int32_t left_x, right_x; /* right edge of the left notes, left edge of the right notes */
-    int32_t x[LADDER_COLUMNS_MAX];
-    int32_t *y;                          /* of each stop */
-    bool *label_out, *end_out, *cut_out; /* per arrow: the text has no room inside */
+    int32_t lane_min;              /* least distance between two lifelines */
+    int32_t top, bottom;           /* ends of the lifelines */
+    int32_t time_x;                /* right edge of the times */
+    int32_t left_x, right_x;       /* right edge of the left notes, left edge of the right notes */
+    int32_t x[LADDER_COLUMNS_MAX]; /* position of each lifeline */
+    int32_t *y;                    /* height of each stop */
+    bool *label_out, *end_out, *cut_out; /* for each arrow: the text has no room along it */
     struct layout_arrow *arrows;
     struct layout_bracket *brackets; /* one per timer */
     struct layout_band *bands;
     struct layout_text *texts;
-    struct segment *lines; /* obstacles for texts: lines and areas */
-    struct quad *solids;
+    struct segment *lines; /* obstacles for texts: lines */
+    struct quad *solids;   /* obstacles for texts: areas */
     uint32_t n_bands, n_texts, n_lines, n_solids;
     uint32_t cap_texts, cap_lines, cap_solids;
 };
@@ -103,20 +103,22 @@ void layout_done(struct layout *o);
 /* Returns true if the notes of this lifeline are on the left of the picture. */
 bool layout_notes_left(const struct ladder *l, uint32_t column);
 
-/* The point where an arrow is cut. */
+/* Returns the point where arrow number @arrow, which must be cut, is cut. */
 struct point layout_cut(const struct layout *o, uint32_t arrow);
 
 /* Returns true if the stop has a mark on its lifeline. */
 bool layout_has_mark(const struct ladder_stop *s);
 
-/* The rest is shared by ladder_layout.c, ladder_shape.c and ladder_place.c. */
+/* The functions below are shared by ladder_layout.c, ladder_shape.c and ladder_place.c. */
 
 /* Computes the lines of arrows and brackets from the positions of the stops, and collects the
  * obstacles for texts.
  */
 void layout_shape(struct layout *o);
 
-/* Adds a text and computes its box.  Widens the picture if necessary. */
+/* layout_add_text() adds a text, computes its box and widens the picture if necessary.
+ * layout_font_px() returns the font size of a kind of text in pixels.
+ */
 void layout_add_text(struct layout *o, struct layout_text text);
 int32_t layout_font_px(enum layout_text_kind kind);
 

@@ -25,8 +25,8 @@
 
 struct ladder_column {
     uint32_t host; /* EV_HOST_NONE: everything outside the lab */
-    uint32_t qpn;  /* the first QP mentioned; 0: none yet */
-    bool many_qps; /* notes must name the QP */
+    uint32_t qpn;  /* QPN of the first event with one; 0: none yet */
+    bool many_qps; /* events of several QPs: notes name the QP */
     char name[EV_NAME_BYTES];
     char addr[EV_NAME_BYTES];
 };
@@ -48,15 +48,15 @@ enum ladder_tone {
 struct ladder_stop {
     ev_id id;
     uint64_t at_ns;
-    /* time since the previous stop if it is long enough for a band; else 0 */
+    /* Time since the previous stop if that is long enough for a band, else 0. */
     uint64_t gap_ns;
-    bool idle;                    /* nothing happened in that time */
-    bool unsure;                  /* recording was off at times in the pause */
+    bool idle;                    /* nothing happened since the previous stop */
+    bool unsure;                  /* recording may have been off since the previous stop */
     uint32_t column;              /* column of the lifeline */
     uint32_t arrow;               /* the arrow that ends here, or LADDER_NONE */
     bool on_wire;                 /* between lifelines, where a packet was lost */
-    enum ladder_tone tone;        /* of the note */
-    uint32_t kind;                /* of the event: enum ev_kind */
+    enum ladder_tone tone;        /* tone of the note */
+    uint32_t kind;                /* enum ev_kind: kind of the event */
     char note[LADDER_NOTE_BYTES]; /* shown beside the lifeline; may be empty */
     char title[EV_TEXT_BYTES];    /* the event's line in the trace */
 };
@@ -69,15 +69,15 @@ struct ladder_arrow {
     uint32_t from, to;    /* columns */
     uint32_t tail, head;  /* stops; LADDER_NONE: outside the picture or the lab */
     bool copy;            /* a copy made by the network */
-    uint32_t copy_of;     /* its original, or LADDER_NONE if that was not sent in the picture */
+    uint32_t copy_of;     /* the original arrow; LADDER_NONE: none, or not sent in the picture */
     uint32_t label_stop;  /* stop beside which the label stands if it has no room along the arrow */
     enum frame_fate fate; /* as far as the picture shows */
     enum ladder_tone tone;
     enum ladder_cut cut;
     bool again;                     /* a retransmission */
     char label[LADDER_LABEL_BYTES]; /* "SEND_ONLY psn=100 ackreq" */
-    char copied_by[EV_NAME_BYTES];  /* the fault that duplicated it */
-    char end[LADDER_LABEL_BYTES];   /* text where it ends on the way: "lost: f1" */
+    char copied_by[EV_NAME_BYTES];  /* name of the fault that duplicated the packet; may be empty */
+    char end[LADDER_LABEL_BYTES];   /* text at the end of an arrow on the way: "lost: f1" */
     char beyond[LADDER_CUT_BYTES];  /* text at the cut: "sent in #5.1, before this picture" */
 };
 
@@ -89,7 +89,7 @@ struct ladder_timer {
 struct ladder {
     struct picture_options options; /* the member title is not valid */
     char title[LADDER_TITLE_BYTES];
-    char missing[LADDER_MISSING_BYTES]; /* what the trace lacks; may be empty */
+    char missing[LADDER_MISSING_BYTES]; /* text about events that are missing; may be empty */
     struct ladder_column columns[LADDER_COLUMNS_MAX];
     struct ladder_stop *stops;
     struct ladder_arrow *arrows;
@@ -98,40 +98,45 @@ struct ladder {
     uint32_t cap_stops, cap_arrows, cap_timers;
     uint64_t usual_ns;     /* median time of flight of a packet; not 0 */
     bool hosts_left;       /* some hosts have no lifeline because LADDER_COLUMNS_MAX was reached */
-    uint64_t packets_left; /* packets that are not drawn because a limit was reached */
+    uint64_t packets_left; /* number of packets that are not drawn because a limit was reached */
     ev_id left_from;       /* the first event that is not drawn, or 0 */
 };
 
-/* Returns true if the arrow ends between lifelines. */
+/* Returns true if the arrow ends between lifelines: the packet was lost, or its end is not known.
+ */
 static inline bool ladder_ends_on_way(const struct ladder_arrow *a)
 {
     return a->fate == FATE_LOST || a->fate == FATE_UNKNOWN;
 }
 
-/* Returns true if neither end is on a lifeline of the picture: sent before it, lost within it. */
+/* Returns true if neither end of the arrow is on a lifeline of the picture: the packet was sent
+ * before the picture, and lost within it.
+ */
 static inline bool ladder_floats(const struct ladder_arrow *a)
 {
     return a->cut == CUT_TAIL && a->fate == FATE_LOST;
 }
 
-/* A cut arrow is a stub on one side of a lifeline: the column of that lifeline, and whether the
- * stub is on its right.
+/* Return the position of a cut arrow, which is a stub on one side of a lifeline: the column of that
+ * lifeline, and true if the stub is on its right.
  */
 uint32_t ladder_stub_column(const struct ladder_arrow *a);
 bool ladder_stub_right(const struct ladder *l, const struct ladder_arrow *a);
 
-/* Adds simulated time in us, exactly: "20.087". */
+/* Adds the simulated time @at_ns in us, without rounding: "20.087". */
 void ladder_add_time(struct text *t, uint64_t at_ns);
 
-/* Adds the label of a gap: "65.4us idle". */
+/* Adds the label of the pause before stop @s: "65.4us idle". */
 void ladder_add_gap(struct text *t, const struct ladder_stop *s);
 
-/* Length of the longest beginning of @s that fits @most characters and ends between words.  @s is
- * ASCII.
+/* Returns the length of the longest beginning of @s that fits @most characters and ends between
+ * words.  Cuts a word that is longer.  @s is ASCII.
  */
 size_t ladder_line(const char *s, size_t most);
 
-/* Adds the text below a picture that omits something.  Returns false if nothing is omitted. */
+/* Adds the text below a picture that is empty or omits something.  Returns false if there is no
+ * such text.
+ */
 bool ladder_add_rest(struct text *t, const struct ladder *l);
 
 #endif

@@ -9,33 +9,38 @@
 /* The characters for drawing, in UTF-8 or ASCII. */
 struct page_glyphs {
     const char *life, *pause; /* lifelines */
-    /* where an arrow leaves or crosses a lifeline */
+    /* the points at which an arrow leaves or crosses a lifeline */
     const char *out_right, *out_left, *over;
-    const char *to_right, *to_left, *cross; /* where an arrow ends */
-    const char *cut;                        /* where an arrow is cut */
+    const char *to_right, *to_left, *cross; /* the end of an arrow */
+    const char *cut;                        /* the point at which an arrow is cut */
     const char *line, *again, *copy;        /* the body of an arrow */
     const char *left_top, *left_bottom;     /* corners */
-    /* running: the line of a timer between its corners */
+    /* corners; the line of a timer between its corners */
     const char *right_top, *right_bottom, *running;
-    const char *marks[TONE_COUNT]; /* of notes, on a lifeline */
+    const char *marks[TONE_COUNT]; /* marks of notes on a lifeline, by tone */
 };
 
 struct page {
     const struct ladder *l;
     const struct page_glyphs *g;
     struct cells c;
-    uint32_t time_width;
-    uint32_t x[LADDER_COLUMNS_MAX];
-    bool outside; /* notes are outside the lifelines, not between them */
-    uint64_t shown_ns;
+    uint32_t time_width;            /* width of the column of times */
+    uint32_t x[LADDER_COLUMNS_MAX]; /* cell of each lifeline */
+    bool outside;                   /* notes are outside the lifelines, not between them */
+    uint64_t shown_ns;              /* the time that was written last */
 };
 
+/* Returns the style of a stop or arrow of @tone. */
 enum shade page_shade(enum ladder_tone tone);
 
-/* Draws lifelines, timers and the time of stop @i into an empty row. */
+/* Draws the lifelines, the timers and the time of stop @i into an empty row.  The time is omitted
+ * if it was written last.
+ */
 void page_begin_row(struct page *p, uint32_t i);
 
-/* Writes the rows of arrow @a at stop @i, where it leaves. */
+/* Writes the rows of arrow @a at stop @i, where it leaves, or where it ends if it comes from
+ * outside.
+ */
 void page_arrow(struct page *p, uint32_t i, const struct ladder_arrow *a);
 
 /* Writes the row in which packet @a arrives at stop @i after a pause. */

@@ -43,28 +43,29 @@ struct unit {
     int32_t x, y;
 };
 
-/* Width of one line of @s in DejaVu Sans at @size_px.  Rounded up. */
+/* Returns the width of one line of @s in DejaVu Sans at @size_px, rounded up. */
 int32_t text_width(const char *s, int32_t size_px);
 
-/* Largest r with r * r <= v. */
+/* Returns the largest r with r * r <= @v. */
 uint32_t isqrt(uint64_t v);
 
-/* The direction from @a to @b; to the right if they are equal. */
+/* Returns the direction from @a to @b, or to the right if they are equal. */
 struct unit unit_between(struct point a, struct point b);
 
-/* The point @along further in direction @u and @across to its right-hand side (downwards if @u
- * points to the right).
+/* Returns the point that is @along further than @from in direction @u, and @across to its
+ * right-hand side (downwards if @u points to the right).
  */
 struct point point_from(struct point from, struct unit u, int32_t along, int32_t across);
 
+/* Returns an upright rectangle. */
 struct quad quad_box(int32_t left, int32_t top, int32_t right, int32_t bottom);
 
-/* The box of a text of width @w whose baseline starts at @from in direction @u, enlarged by
- * @margin.
+/* Returns the box of a text of width @w and font size @size_px whose baseline starts at @from in
+ * direction @u, enlarged by @margin.
  */
 struct quad quad_text(struct point from, struct unit u, int32_t w, int32_t size_px, int32_t margin);
 
-/* Touching counts as overlapping. */
+/* Return true if @a and @b, or @q and @s, overlap or touch. */
 bool quads_overlap(const struct quad *a, const struct quad *b);
 bool quad_hits_segment(const struct quad *q, const struct segment *s);
 

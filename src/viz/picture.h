@@ -15,14 +15,14 @@
 
 /* Receives the output piece by piece. */
 struct viz_sink {
-    void (*put)(void *ctx, const char *bytes, size_t n);
+    void (*put)(void *ctx, const char *bytes, size_t n); /* writes the @n bytes @bytes */
     void *ctx;
 };
 
 struct picture_options {
     const char *title;  /* NULL: none */
-    ev_id from, to;     /* first and last event, 0: all; "#12" as @to means the whole tick */
-    uint32_t n_packets; /* most arrows; 0: LADDER_PACKETS_DEFAULT */
+    ev_id from, to;     /* first and last event; 0: no limit; "#12" as @to means the whole tick */
+    uint32_t n_packets; /* most packets, up to LADDER_PACKETS_MAX; 0: LADDER_PACKETS_DEFAULT */
     uint32_t width;     /* text: columns of the terminal; 0: LADDER_WIDTH_DEFAULT */
     bool colour;        /* text: ANSI colours */
     bool ascii;         /* text: no character outside ASCII */
@@ -30,8 +30,8 @@ struct picture_options {
 
 struct past; /* emu/past/past.h */
 
-/* Draws a picture: one SVG document, or lines for a terminal, each ended by a newline.  Returns
- * RDL_OK, or RDL_ERR_NOMEM before any output.
+/* Draws a picture to @sink: with @svg one SVG document, otherwise lines for a terminal, each ended
+ * by a newline.  Returns RDL_OK, or RDL_ERR_NOMEM before any output.
  */
 typedef enum rdl_status picture_draw(const struct past *past, const struct picture_options *options,
                                      bool svg, const struct viz_sink *sink);

@@ -14,27 +14,27 @@
 
 #include "viz/picture.h"
 
-#define RING_NONE_AT UINT32_MAX /* no descriptor */
+#define RING_NONE_AT UINT32_MAX /* in place of the number of a descriptor: none */
 
 /* The owner of a descriptor. */
 enum ring_owner {
     OWNER_FREE,   /* the driver, for the next request */
     OWNER_POSTED, /* the device, which has not taken it yet */
     OWNER_TAKEN,  /* the device, which has taken it */
-    OWNER_BACK,   /* the driver, which has not looked at it yet */
+    OWNER_BACK,   /* the driver, which has not taken it back yet */
     OWNER_COUNT
 };
 
 struct ring_slot {
     enum ring_owner owner;
     const char *flags; /* "A1 U0 id 3"; NULL: a split ring */
-    const char *text;  /* contents of its buffer; NULL: nothing */
+    const char *text;  /* description of its buffer; NULL: none */
     uint32_t next;     /* next descriptor of its chain, or RING_NONE_AT */
 };
 
-/* An entry of the avail or the used ring; desc RING_NONE_AT: not current. */
+/* An entry of the avail or the used ring. */
 struct ring_entry {
-    uint32_t desc;
+    uint32_t desc; /* RING_NONE_AT: the entry is not current */
 };
 
 /* A position of the driver or the device, shown beside descriptor or entry @at. */
@@ -50,13 +50,13 @@ struct ring_picture {
     const char *title, *subtitle; /* subtitle may be NULL */
     bool packed;
     uint32_t size;
-    const struct ring_slot *slots;         /* @size of them */
-    const struct ring_entry *avail, *used; /* @size of each; NULL for a packed ring */
+    const struct ring_slot *slots;         /* @size descriptors */
+    const struct ring_entry *avail, *used; /* @size entries each; NULL for a packed ring */
     const struct ring_marker *markers;
     uint32_t n_markers;
 };
 
-/* Returns RDL_OK, or RDL_ERR_NOMEM before any output. */
+/* Draws @p as one SVG document to @sink.  Returns RDL_OK, or RDL_ERR_NOMEM before any output. */
 RDL_MUST_CHECK enum rdl_status ring_draw(const struct ring_picture *p, const struct viz_sink *sink);
 
 #endif

@@ -5,6 +5,7 @@
 
 #include "viz/picture.h"
 
+/* Write @s, or formatted text, without escapes. */
 void svg_put(const struct viz_sink *sink, const char *s);
 void svg_putf(const struct viz_sink *sink, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
