@@ -31,7 +31,8 @@ struct ladder; /* content of a ladder, independent of the output format */
  * @options:	Copied, with the title
  * @ret:	The ladder; free with ladder_free().  Untouched on failure
  *
- * The picture states what the past lacks and how many packets exceed @options->n_packets.
+ * The picture contains a text about missing events, and the number of packets beyond
+ * @options->n_packets.
  *
  * Return: RDL_OK, RDL_ERR_NOMEM
  */

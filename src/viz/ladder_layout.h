@@ -41,7 +41,7 @@ enum layout_text_kind {
     TEXT_END,   /* at the end of an arrow that ends on the way */
     TEXT_CUT,   /* at the point where an arrow is cut */
     TEXT_GAP,
-    TEXT_REST /* sentences about what is missing */
+    TEXT_REST /* sentences about missing events and omitted packets */
 };
 
 enum layout_anchor { ANCHOR_START, ANCHOR_MIDDLE, ANCHOR_END };

@@ -26,7 +26,7 @@
 struct ladder_column {
     uint32_t host; /* EV_HOST_NONE: everything outside the lab */
     uint32_t qpn;  /* QPN of the first event with one; 0: none yet */
-    bool many_qps; /* events of several QPs: notes name the QP */
+    bool many_qps; /* the host has events of several QPs, so notes name the QP */
     char name[EV_NAME_BYTES];
     char addr[EV_NAME_BYTES];
 };
@@ -57,7 +57,7 @@ struct ladder_stop {
     bool on_wire;                 /* between lifelines, where a packet was lost */
     enum ladder_tone tone;        /* tone of the note */
     uint32_t kind;                /* enum ev_kind: kind of the event */
-    char note[LADDER_NOTE_BYTES]; /* shown beside the lifeline; may be empty */
+    char note[LADDER_NOTE_BYTES]; /* text beside the lifeline; may be empty */
     char title[EV_TEXT_BYTES];    /* the event's line in the trace */
 };
 
@@ -71,7 +71,7 @@ struct ladder_arrow {
     bool copy;            /* a copy made by the network */
     uint32_t copy_of;     /* the original arrow; LADDER_NONE: none, or not sent in the picture */
     uint32_t label_stop;  /* stop beside which the label stands if it has no room along the arrow */
-    enum frame_fate fate; /* as far as the picture shows */
+    enum frame_fate fate; /* fate of the packet, up to the end of the picture */
     enum ladder_tone tone;
     enum ladder_cut cut;
     bool again;                     /* a retransmission */

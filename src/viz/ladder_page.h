@@ -8,7 +8,7 @@
 
 /* The characters for drawing, in UTF-8 or ASCII. */
 struct page_glyphs {
-    const char *life, *pause; /* lifelines */
+    const char *life, *pause; /* a lifeline, and its part during a pause */
     /* the points at which an arrow leaves or crosses a lifeline */
     const char *out_right, *out_left, *over;
     const char *to_right, *to_left, *cross; /* the end of an arrow */

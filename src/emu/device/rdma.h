@@ -66,7 +66,7 @@ struct rdma_events {
     struct rdma_event ring[RDMA_EVENTS_MAX];
     uint32_t first, len;
     uint64_t raised, lost; /* numbers of events since the last reset */
-    bool untold;           /* events were lost, and the flag that says so was not sent yet */
+    bool untold; /* events were lost, and the driver has not received ASYNC_EVENTS_MISSED yet */
 };
 
 struct rdma {

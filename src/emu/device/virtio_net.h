@@ -4,8 +4,8 @@
  *	driver -> notify -> doorbell -> port's egress, one frame at a time -> net
  *	net -> port -> the next receive buffer in guest memory -> interrupt
  *
- * It offers the common features and MAC, MTU and STATUS.  Without a control queue there is no
- * filter: the port accepts the own MAC and every multicast group.
+ * It offers the common features and MAC, MTU, STATUS and, if configured, MRG_RXBUF.  Without a
+ * control queue there is no filter: the port accepts the own MAC and every multicast group.
  *
  * With MRG_RXBUF a frame fills as many receive buffers as it needs, and the driver gets all of them
  * at once.  If there are too few, the device keeps them for the next frame and drops this one.

@@ -95,7 +95,7 @@ struct hca {
 /* The environment of a device: argument of hca_init(). */
 struct hca_env {
     struct arena *arena;
-    struct sim *sim; /* its trace becomes the trace of the device */
+    struct sim *sim; /* the trace of @sim becomes the trace of the device */
     struct ram *ram;
     uint32_t host;
     uint32_t profile; /* enum profile */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory windows, which open parts of a region to peers and close them without a registration, and
- * the invalidation of keys.  Concepts: key.h.
+/* Memory windows, which open parts of a region to peers and close them again without a
+ * registration.  Concepts: key.h.
  */
 #ifndef EMU_HCA_MW_H
 #define EMU_HCA_MW_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The hosts and queues that events have touched since the last check of the invariants.  Checking a
- * large lab therefore costs what happened in it, not its size.
+/* The hosts and queues that events have touched since the last check of the invariants.  So the
+ * cost of a check depends on the number of changes, not on the size of the lab.
  */
 #ifndef EMU_LAB_CHANGED_H
 #define EMU_LAB_CHANGED_H

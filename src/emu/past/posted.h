@@ -14,7 +14,7 @@
 struct ev;
 
 struct posted {
-    const struct ev *e; /* its post event; valid while the event is recorded */
+    const struct ev *e; /* the post event; valid while it is recorded */
     ev_id id;           /* id of the post event */
     uint32_t host, queue, desc;
     uint32_t qpn; /* 0: posted to a shared receive queue, so any QP may take it */

@@ -12,7 +12,7 @@
  * mastering, the device neither accesses memory (virtio_running()) nor sends a message.
  *
  * Interrupts.  With MSI-X enabled, each interrupt is a message: 4 bytes written to an address.
- * Address and data are read from the table when the interrupt is raised.  If the vector or the
+ * Address and data are read from the table when the message is sent.  If the vector or the
  * function is masked, or bus mastering is off, only the pending bit is set.  The message is sent
  * when that ends.  Without MSI-X the ISR status holds the reason.  The line INTx is high while the
  * ISR status is not 0 and INTx is not disabled.  It is a level and lasts until the driver reads the

@@ -6,9 +6,9 @@
  * work the same way in both formats.
  *
  * Nothing that is read from guest RAM is trusted.  vq_pop() either returns a chain whose buffers
- * are inside RAM, or the queue is broken and vq->broken (enum vq_error) says why.  A broken queue
- * stays broken until it is reset.  Each descriptor is read once, so a driver that changes it later
- * has no effect.
+ * are inside RAM, or the queue is broken and vq->broken (enum vq_error) is the reason.  A broken
+ * queue stays broken until it is reset.  Each descriptor is read once, so a driver that changes it
+ * later has no effect.
  *
  * A driver whose RAM is foreign (mem/ram.h) runs concurrently.  Then two accesses are ordered by a
  * fence: writing an event index before reading the other side's index, and writing entries before

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The two ring formats behind vq_device.h, and helpers that both use. */
+/* The device side of split and packed rings: the functions that vq_device.h dispatches to, and
+ * helpers that both formats use.
+ */
 #ifndef EMU_VIRTIO_VQ_FORMAT_H
 #define EMU_VIRTIO_VQ_FORMAT_H
 

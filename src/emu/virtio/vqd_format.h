@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The two ring formats behind vq_driver.h, and helpers that both use. */
+/* The driver side of split and packed rings: the functions that vq_driver.h dispatches to, and
+ * helpers that both formats use.
+ */
 #ifndef EMU_VIRTIO_VQD_FORMAT_H
 #define EMU_VIRTIO_VQD_FORMAT_H
 

@@ -274,9 +274,9 @@ ev_id resp_trace_rx(const struct xport_qp *xqp, const struct packet *p, const st
 /* Returns the completion of the held receive for the verdict @d. */
 struct completion resp_error(const struct xport_qp *xqp, const struct resp_verdict *d);
 
-/* Refuses a request because of @d: queues the NAK for @psn and closes the responder.  When the NAK
- * has been sent, the held receive completes as @d says and the queue pair moves to ERR.  @rx is the
- * event of the packet.
+/* Refuses a request because of the verdict @d: queues the NAK for @psn and closes the responder.
+ * When the NAK has been sent, the queue pair moves to ERR and the held receive completes with
+ * d->status, or is flushed if that is SUCCESS.  @rx is the event of the packet.
  */
 RDL_COLD void resp_refuse(struct xport_qp *xqp, const struct resp_verdict *d, struct psn psn,
                           ev_id rx);

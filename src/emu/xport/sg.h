@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Scatter/gather lists: iteration, key checks, and the only copies out of and into guest memory of
- * the transport.
+/* Scatter/gather lists: iteration, key checks, and the copies of payload out of and into guest
+ * memory.
  *
  * A position in a list is a cursor.  The caller ensures that the list is long enough.  Elements of
  * length 0 are skipped without a check of their keys.

@@ -12,7 +12,7 @@
  * the transport.
  *
  * Work requests are fetched one at a time, when the requester can send the next one.  Decisions and
- * their effects are separate: the rules of wqe.c, resp.c and comp.c are pure functions. xport_qp.h
+ * their effects are separate: the rules of wqe.c, resp.c and comp.c are pure functions.  xport_qp.h
  * lists the files that write the state.
  *
  * Causes of events: the fetch of a send is caused by the kick, the first transmission of a packet
@@ -169,7 +169,7 @@ void xport_kick(struct xport *x, struct qp *qp, enum wq wq);
 
 /* Information on a received packet in addition to its bytes. */
 struct rx_info {
-    ev_id tx;            /* its tx event; 0 if it came from outside the lab */
+    ev_id tx;            /* tx event of the packet; 0 if it came from outside the lab */
     uint32_t wire_bytes; /* length of the frame, for events */
 };
 
@@ -196,7 +196,7 @@ bool xport_has_tx(const struct qp *qp);
 
 /* Information on a built frame in addition to its bytes. */
 struct tx_info {
-    ev_id tx; /* its tx event */
+    ev_id tx; /* tx event of the frame */
     uint8_t opcode;
     uint32_t dest_qpn;
     struct psn psn;

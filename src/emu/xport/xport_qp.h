@@ -42,10 +42,10 @@
  * After a verdict that ends the queue pair, the responder is closing: it takes no more packets, and
  * the queue pair goes to ERR when the NAK has been sent.
  *
- * Writers of the requester state: req.c, req_build.c, req_local.c, retry.c and comp_apply.c.
- * Writers of the responder state: resp_apply.c, resp_answer.c and resp_rd.c.  Both are also written
- * by xport.c when a queue pair is created or modified, and by flush.c when it ends.  Any file may
- * read them.
+ * Writers of the requester state: req.c, req_build.c, req_local.c, retry.c, credit.c and
+ * comp_apply.c.  Writers of the responder state: resp_apply.c, resp_unreliable.c, resp_answer.c and
+ * resp_rd.c.  Both are also written by xport.c when a queue pair is created, modified or kicked,
+ * and by flush.c when it ends.  Any file may read them.
  */
 #ifndef EMU_XPORT_XPORT_QP_H
 #define EMU_XPORT_XPORT_QP_H
@@ -125,7 +125,7 @@ struct requester {
 /* An acknowledge or NAK that waits to be sent. */
 struct resp_answer {
     bool pending;
-    uint8_t syndrome; /* as in the AETH */
+    uint8_t syndrome; /* syndrome byte of the AETH */
     struct psn psn;
     uint32_t msn;
     ev_id cause;   /* the rx event that it answers */
@@ -208,8 +208,8 @@ struct xport_qp {
     bool tell_drained;  /* raise SQ_DRAINED when drained; written by drain.c */
     struct requester req;
     struct responder resp;
-    struct packet out;       /* headers common to all packets; written by xport.c */
-    struct packet_path path; /* encoded form of these headers; written by xport.c */
+    struct packet out; /* packet being built; xport.c sets the headers common to all packets */
+    struct packet_path path; /* encoded form of the common headers; written by xport.c */
     struct xport_counters count;
 };
 

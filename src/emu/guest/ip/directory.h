@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The addresses of all hosts of a lab.  Hosts look each other up here instead of asking the link.
+/* A directory of the addresses of a lab's hosts.  Hosts look each other up in it instead of asking
+ * the link.
  *
  * All hosts share one directory, so a host costs the same however many other hosts there are.
  */

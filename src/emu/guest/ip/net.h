@@ -197,7 +197,7 @@ void guest_group_leave(struct guest_net *net, const uint8_t gid[GID_BYTES]);
 RDL_MUST_CHECK enum rdl_status guest_ping(struct guest_net *net, const uint8_t dst[GID_BYTES],
                                           uint32_t bytes, uint64_t timeout_ns, uint16_t *ret_seq);
 
-/* The ping numbered @seq, or NULL if its entry was reused. */
+/* Returns the ping numbered @seq, or NULL if there is none or its entry was reused. */
 const struct guest_ping *guest_ping_of(const struct guest_net *net, uint16_t seq);
 
 #endif

@@ -81,7 +81,7 @@ enum drop_reason ping_receive(struct guest_net *net, const struct ip *ip, const 
 void ping_timer(struct guest_net *net, uint32_t seq);
 void ping_unreachable(struct guest_net *net, const uint8_t gid[GID_BYTES]);
 
-/* The argument of SIM_GUEST_TIMER: a timer kind and an index. */
+/* The kinds of timers.  The argument of SIM_GUEST_TIMER consists of a kind and an index. */
 enum guest_timer { GUEST_TIMER_NEIGHBOUR, GUEST_TIMER_PING, GUEST_TIMER_GROUP };
 
 static inline uint64_t guest_timer_arg(enum guest_timer what, uint32_t index)

@@ -348,7 +348,7 @@ RDL_MUST_CHECK enum rdl_status verbs_reg_mr(struct guest_pd *pd, uint64_t addr, 
                                             uint32_t access, const char *name, uint64_t *ret);
 RDL_MUST_CHECK enum rdl_status verbs_dereg_mr(struct guest_mr *mr);
 
-/* The functions of rdmalab/memory.h without the lab. */
+/* Implement the functions of rdmalab/memory.h for one guest. */
 RDL_MUST_CHECK enum rdl_status verbs_reg_mr_iova(struct guest_pd *pd,
                                                  const struct rdl_mr_range *range, uint32_t access,
                                                  const char *name, uint64_t *ret);

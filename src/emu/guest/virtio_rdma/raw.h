@@ -2,7 +2,7 @@
 /* Control requests whose bytes the program supplies (rdmalab/control.h).
  *
  * Each request occupies one of RAW_PLACES places.  The place keeps the answer until a later request
- * reuses it.  RAW_PLACES is the most requests that the largest ring can hold.
+ * reuses it.  RAW_PLACES is the number of requests that the largest ring can hold.
  */
 #ifndef EMU_GUEST_VIRTIO_RDMA_RAW_H
 #define EMU_GUEST_VIRTIO_RDMA_RAW_H
@@ -17,7 +17,7 @@ struct raw_place {
     uint32_t id; /* number of the request; 0: never used */
     bool under_way;
     uint16_t head;        /* head descriptor of its chain */
-    uint64_t gpa;         /* its buffers in guest RAM: request, then response */
+    uint64_t gpa;         /* buffers of the request in guest RAM: request, then response */
     uint32_t bytes, room; /* lengths of request and response buffer */
     struct rdl_control_answer answer;
 };
