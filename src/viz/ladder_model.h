@@ -66,7 +66,7 @@ enum ladder_cut { CUT_NONE, CUT_TAIL, CUT_HEAD };
 
 struct ladder_arrow {
     ev_id id, also;       /* the tx event; the fault that changed its bytes, or 0 */
-    uint32_t from, to;    /* columns */
+    uint32_t from, to;    /* columns of sender and receiver */
     uint32_t tail, head;  /* stops; LADDER_NONE: outside the picture or the lab */
     bool copy;            /* a copy made by the network */
     uint32_t copy_of;     /* the original arrow; LADDER_NONE: none, or not sent in the picture */
@@ -75,7 +75,7 @@ struct ladder_arrow {
     enum ladder_tone tone;
     enum ladder_cut cut;
     bool again;                     /* a retransmission */
-    char label[LADDER_LABEL_BYTES]; /* "SEND_ONLY psn=100 ackreq" */
+    char label[LADDER_LABEL_BYTES]; /* text along the arrow: "SEND_ONLY psn=100 ackreq" */
     char copied_by[EV_NAME_BYTES];  /* name of the fault that duplicated the packet; may be empty */
     char end[LADDER_LABEL_BYTES];   /* text at the end of an arrow on the way: "lost: f1" */
     char beyond[LADDER_CUT_BYTES];  /* text at the cut: "sent in #5.1, before this picture" */

@@ -27,7 +27,7 @@ enum ring_owner {
 
 struct ring_slot {
     enum ring_owner owner;
-    const char *flags; /* "A1 U0 id 3"; NULL: a split ring */
+    const char *flags; /* flags and id: "A1 U0 id 3"; NULL in a split ring */
     const char *text;  /* description of its buffer; NULL: none */
     uint32_t next;     /* next descriptor of its chain, or RING_NONE_AT */
 };

@@ -22,7 +22,7 @@ void rdma_ring(struct rdma *d, uint32_t queue);
 /* rdma_ctrl.c: executes the requests in the control queue and completes them. */
 void rdma_ctrl_run(struct rdma *d);
 
-/* rdma_queues.c: fetch_send(), fetch_recv() and complete() of struct xport_ops. */
+/* rdma_queues.c: implement fetch_send(), fetch_recv() and complete() of struct xport_ops. */
 enum fetch rdma_fetch_send(void *ctx, struct qp *qp, struct send_wqe *out);
 enum fetch rdma_fetch_recv(void *ctx, struct qp *qp, struct recv_wqe *out);
 bool rdma_complete(void *ctx, struct qp *qp, enum wq wq, uint32_t desc,
@@ -52,7 +52,9 @@ void rdma_events_flush(struct rdma *d);
 /* Discards the pending events of an object that is being destroyed. */
 void rdma_events_forget(struct rdma *d, uint32_t kind, uint32_t number);
 
-/* rdma_queues.c: receives() of struct xport_ops.  Also requests a kick for the next receive. */
+/* rdma_queues.c: implements receives() of struct xport_ops.  Also requests a kick for the next
+ * receive.
+ */
 uint32_t rdma_receives(void *ctx, struct qp *qp);
 
 /* rdma_srq.c */

@@ -43,7 +43,7 @@ struct rdma_config {
     uint64_t features_off;           /* feature bits not to offer */
     uint32_t profile;                /* enum profile */
     uint64_t seed;                   /* seed of the memory keys */
-    uint32_t max_srq;                /* 0: the feature SRQ is not offered */
+    uint32_t max_srq;                /* largest SRQN; 0: the feature SRQ is not offered */
     bool packed;                     /* offer RING_PACKED */
     struct hca_pkeys pkeys;          /* P_Key table; n 0: only the default partition */
     struct rdl_device_limits limits; /* 0 in a field means the default limit */
@@ -51,7 +51,7 @@ struct rdma_config {
 
 /* Queue pairs with something to send, a FIFO: each sends one frame per turn. */
 struct rdma_ready {
-    uint32_t *ring;  /* max_qp + 1 QPNs */
+    uint32_t *ring;  /* max_qp + 1 entries: QPNs */
     bool *is_queued; /* indexed by QPN */
     uint32_t first, len;
 };

@@ -40,7 +40,7 @@ struct completion {
 enum cq_arm { CQ_IDLE, CQ_ARMED_SOLICITED, CQ_ARMED_ANY };
 
 struct cq {
-    uint32_t cqn;                          /* 1 .. max_cq */
+    uint32_t cqn;                          /* CQN, 1 .. max_cq */
     uint32_t cqe;                          /* requested number of entries */
     uint32_t users;                        /* number of send and receive queues that use it */
     enum cq_arm arm;                       /* completions that fire the armed event */

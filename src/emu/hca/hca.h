@@ -54,7 +54,7 @@ struct hca_limits {
 };
 
 struct pd {
-    uint32_t pdn;   /* from 1 */
+    uint32_t pdn;   /* number of the protection domain, from 1 */
     uint32_t users; /* number of regions, windows, queue pairs and SRQs in it */
 };
 
@@ -80,9 +80,9 @@ struct hca {
     struct hca_limits limits;
     uint32_t first_qpn;                /* first QPN to assign, HCA_QPN_USER .. max_qp */
     struct prng keys;                  /* draws the low bytes of keys */
-    struct slots pds, mkeys, cqs, qps; /* see hca_pd(), key_at(), hca_cq(), hca_qp() */
-    struct slots srqs;                 /* see hca_srq() */
-    uint32_t n_mr, n_mw;               /* regions and windows in mkeys */
+    struct slots pds, mkeys, cqs, qps; /* objects, see hca_pd(), key_at(), hca_cq(), hca_qp() */
+    struct slots srqs;                 /* shared receive queues, see hca_srq() */
+    uint32_t n_mr, n_mw;               /* numbers of regions and windows in mkeys */
     uint32_t n_qp_windows;             /* number of bound windows of type 2 */
     uint32_t res_rd_atom;              /* sum of max_dest_rd_atomic over all queue pairs */
     struct refused refused;            /* reason of the last refused request */

@@ -31,8 +31,8 @@ enum ctrl_rsp hca_mr_create(struct hca *h, const struct mr_request *req, struct 
 #define REREG_ALL         (REREG_TRANSLATION | REREG_PD | REREG_ACCESS)
 
 /* Changes the parts @what (a set of REREG_...) of the user region @mrn, all or nothing.  The region
- * gets a new key, so that the use of the old one is detected.  Errors are those of hca_mr_create(),
- * and:
+ * gets a new key, so that the use of the old one is detected.  *@ret is the region.  Returns
+ * RSP_OK, an error of hca_mr_create(), or:
  *
  *	   RSP_BAD_HANDLE   no such region
  *	   RSP_BUSY         windows are bound to it

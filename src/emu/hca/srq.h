@@ -18,7 +18,7 @@
 
 struct srq {
     struct pd *pd;
-    uint32_t srqn; /* 1 .. max_srq */
+    uint32_t srqn; /* SRQN, 1 .. max_srq */
     uint32_t max_wr, max_sge;
     uint32_t limit; /* SRQ_LIMIT_REACHED is raised when fewer receives remain; 0: not armed */
     uint32_t users; /* number of queue pairs that use it */

@@ -106,7 +106,7 @@ struct port_reader {
 /* The listener for the interrupts of a host that a virtual machine drives. */
 struct vm_listener {
     uint32_t host;
-    rdl_vm_interrupt *interrupt; /* NULL: none */
+    rdl_vm_interrupt *interrupt; /* the callback; NULL: no listener */
     void *ctx;
 };
 
@@ -117,7 +117,7 @@ struct rdl_lab {
     struct record *record;   /* NULL: not recording */
     struct ev_names *names;  /* NULL until the first listener is added */
     struct watch *watch;     /* NULL: invariants are not checked */
-    struct changed *changed; /* non-NULL if watch is */
+    struct changed *changed; /* NULL if @watch is NULL */
     struct tallies tallies;
     struct trace_sink names_sink, record_sink, hash_sink, watch_sink, changed_sink, sent_sink;
     struct ev sent; /* the last tx event; recorded once a fault needs it */

@@ -42,7 +42,7 @@
 struct fn_config {
     uint32_t number;     /* function number in the slot, 0 or 1; selects the interrupt pin */
     uint32_t virtio_id;  /* virtio device type: 1 is net, 42 is rdma */
-    uint32_t class_code; /* 24 bits */
+    uint32_t class_code; /* PCI class code, 24 bits */
     uint16_t subsystem;  /* subsystem ID; its vendor is PCI_VENDOR_VIRTIO */
     bool multifunction;  /* the slot has other functions */
 };
@@ -73,8 +73,8 @@ struct pci_fn {
     struct arena *arena;
     struct fn_config config;
     uint16_t command;            /* set of enum pci_command_bit */
-    uint32_t bar[FN_BARS];       /* base addresses */
-    uint32_t bar_bytes[FN_BARS]; /* powers of two */
+    uint32_t bar[FN_BARS];       /* values of the BAR registers: guest-physical addresses */
+    uint32_t bar_bytes[FN_BARS]; /* sizes of the BARs in bytes, powers of two */
     uint8_t interrupt_line, cache_line;
     struct { /* registers of the capability VIRTIO_CAP_PCI, which gives access to a BAR */
         uint8_t bar;

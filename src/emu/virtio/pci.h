@@ -84,7 +84,7 @@ struct virtio_dev {
     const struct virtio_ops *ops;
     void *ctx;
     struct virtio_config config;
-    uint64_t offered, accepted; /* feature bits */
+    uint64_t offered, accepted; /* feature bits that the device offers, the driver has accepted */
     uint64_t possible;          /* feature bits that the device implements */
     uint64_t offers_next;       /* feature bits to offer from the next reset on */
     uint32_t device_feature_select, driver_feature_select;
@@ -96,7 +96,7 @@ struct virtio_dev {
     bool config_is_new; /* changed since the driver last read it or the generation */
     uint16_t config_vector;
     uint16_t queue_select;
-    struct vq *queues;           /* config.num_queues */
+    struct vq *queues;           /* config.num_queues entries */
     uint8_t *device_config;      /* config.config_bytes, filled by the device */
     bool is_faulty;              /* faults or stuck is not NULL */
     struct virtio_fault *faults; /* active faults, in order of addition */
@@ -162,8 +162,8 @@ void virtio_set_mastering(struct virtio_dev *d, bool on);
 /* Resets the device, as power-on or a driver's write of 0 to the status register does. */
 void virtio_reset(struct virtio_dev *d);
 
-/* Argument of SIM_DOORBELL for @queue of PCI function @function.  The target of the event is the
- * host.
+/* Return the argument of SIM_DOORBELL for @queue of PCI function @function, and the parts of an
+ * argument.  The target of the event is the host.
  */
 static inline uint64_t virtio_doorbell_arg(uint32_t function, uint32_t queue)
 {
@@ -183,7 +183,7 @@ static inline uint32_t virtio_doorbell_queue(uint64_t arg)
 /* The decoded argument of SIM_IRQ.  The target of the event is the host. */
 struct virtio_irq {
     uint32_t function; /* enum pci_function */
-    uint32_t vector;   /* VIRTIO_NO_VECTOR: the line INTx */
+    uint32_t vector;   /* MSI-X vector; VIRTIO_NO_VECTOR: the line INTx */
     uint32_t queue;    /* queue with completed chains, or VIRTIO_IRQ_CONFIG */
     uint32_t slot;     /* entry of the message in fn->sent; not used for INTx */
 };

@@ -66,7 +66,7 @@ struct vq_chain {
 /* A completed chain. */
 struct vq_used {
     uint16_t head;
-    uint32_t len; /* bytes written to it */
+    uint32_t len; /* number of bytes written to the chain */
 };
 
 enum vq_pop { VQ_EMPTY, VQ_GOT, VQ_BROKEN };

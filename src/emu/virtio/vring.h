@@ -38,8 +38,8 @@
 /* Guest-physical addresses of the parts of a queue. */
 struct vring {
     uint64_t desc;
-    uint64_t avail; /* packed: the driver area */
-    uint64_t used;  /* packed: the device area */
+    uint64_t avail; /* avail ring; packed: the driver area */
+    uint64_t used;  /* used ring; packed: the device area */
     uint32_t size;  /* 1 .. VRING_SIZE_MAX; a power of two unless packed */
     bool packed;
 };
@@ -91,7 +91,9 @@ static inline uint64_t vring_desc_at(const struct vring *r, uint32_t i)
 /* Returns the size in bytes of a queue of @size entries laid out by vring_place(). */
 uint64_t vring_bytes(uint32_t size, bool packed);
 
-/* Lays out the three parts of a queue one after the other from @base, which is 16-byte aligned. */
+/* Lays out the three parts of a queue of @size entries one after the other from @base, which is
+ * 16-byte aligned.  Returns their addresses.
+ */
 struct vring vring_place(uint64_t base, uint32_t size, bool packed);
 
 /* Returns true if no part of the ring is at address 0 and all parts are aligned. */

@@ -25,7 +25,7 @@ struct comp_view {
     uint32_t before_rd, rd_psns, rd_bytes;
     bool rd_is_new;   /* no response to it was accepted yet */
     bool implied_nak; /* it was requested again, and no response was accepted since */
-    uint32_t mtu;     /* bytes */
+    uint32_t mtu;     /* path MTU in bytes */
     bool rnr_wait;    /* the RNR timer is running */
     bool credits;     /* credits are used: an acknowledge may repeat a PSN to announce receives */
     enum profile profile;

@@ -219,8 +219,8 @@ void resp_sent(struct xport_qp *xqp, size_t frame_bytes, ev_id *ret_tx);
  */
 void resp_take_rd(struct xport_qp *xqp, const struct packet *p, ev_id rx);
 
-/* Decides on a duplicate READ or atomic: REPLAY, DROP, or NAK_ACCESS if its key is no longer valid.
- * Changes nothing.
+/* Returns the verdict on a duplicate READ or atomic: REPLAY, DROP, or NAK_ACCESS if its key is no
+ * longer valid.  Changes nothing.
  */
 RDL_COLD struct resp_verdict resp_decide_again(const struct xport_qp *xqp, const struct packet *p);
 /* Makes the responder send again the responses that the duplicate READ or atomic @p asks for,
@@ -238,8 +238,8 @@ void resp_forget_rds(struct xport_qp *xqp);
 
 /* resp_inv.c: the key of a SEND with invalidate */
 
-/* Decides on the key that @p names: ACCEPT if it can be invalidated, otherwise TAKE_AND_FAIL.
- * Changes nothing.
+/* Returns the verdict on the key that @p names: ACCEPT if it can be invalidated, otherwise
+ * TAKE_AND_FAIL.  Changes nothing.
  */
 struct resp_verdict resp_decide_inv(const struct xport_qp *xqp, const struct packet *p);
 
@@ -267,7 +267,7 @@ void resp_trace_key(const struct xport_qp *xqp, const struct packet *p);
 RDL_COLD void resp_trace_refused_key(const struct xport_qp *xqp, const struct packet *p,
                                      const struct resp_verdict *d);
 
-/* Emits the `rx` event of a request. */
+/* Emits the `rx` event of a request with the verdict @d.  Returns the id of the event. */
 ev_id resp_trace_rx(const struct xport_qp *xqp, const struct packet *p, const struct rx_info *info,
                     const struct resp_verdict *d);
 
@@ -286,7 +286,9 @@ RDL_COLD void resp_refuse(struct xport_qp *xqp, const struct resp_verdict *d, st
  */
 bool resp_complete(struct xport_qp *xqp, const struct completion *wc);
 
-/* resp_unreliable.c: processes a packet of UC or UD */
+/* resp_unreliable.c: processes a packet of UC or UD that admit() has accepted.  Returns DROP_NONE,
+ * or the reason why the packet was dropped.
+ */
 enum drop_reason resp_receive_unreliable(struct xport_qp *xqp, const struct packet *p,
                                          const struct rx_info *info);
 

@@ -22,7 +22,7 @@ struct resp_view {
     bool seq_nak_out, rnr_nak_out; /* a NAK was queued and expected has not arrived since */
     const struct op_info *open;    /* last packet of the open message, or NULL */
     uint32_t left;                 /* bytes of the open WRITE that have not arrived */
-    uint32_t mtu;                  /* bytes */
+    uint32_t mtu;                  /* path MTU in bytes */
     unsigned access;               /* access that the queue pair allows its peer */
     uint32_t rds, max_rds;         /* number of unanswered READs and atomics, and its limit */
     enum profile profile;
@@ -33,7 +33,7 @@ struct target_view {
     const struct hca *hca;
     struct key_user who;
     unsigned access; /* set of enum access_bit */
-    struct sge at;   /* its member lkey holds the R_Key */
+    struct sge at;   /* the memory; the member lkey contains the R_Key */
 };
 
 /* Input of resp_decide_delivery(). */

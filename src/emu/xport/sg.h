@@ -14,7 +14,7 @@
 
 /* A position in a list of SGEs. */
 struct sge_cur {
-    uint32_t i;  /* element */
+    uint32_t i;  /* index of the element */
     uint32_t at; /* byte offset in the element */
 };
 

@@ -80,7 +80,7 @@
 struct req_wqe {
     struct send_wqe w;
     const struct wr_info *info; /* row of its opcode; NULL: it was refused */
-    uint32_t bytes;             /* length of the message */
+    uint32_t bytes;             /* length of the message in bytes */
     uint32_t n_psns;            /* number of PSNs that it takes */
     uint32_t first_pkt;         /* number of its first packet; valid once that was sent */
     uint32_t ssn;               /* SSN, 24 bits; valid once its first packet was sent */
@@ -128,7 +128,7 @@ struct resp_answer {
     uint8_t syndrome; /* syndrome byte of the AETH */
     struct psn psn;
     uint32_t msn;
-    ev_id cause;   /* the rx event that it answers */
+    ev_id cause;   /* the rx event of the packet that is answered */
     bool owes_ack; /* a NAK that has replaced a requested acknowledge */
     /* For a sequence or RNR NAK: the last PSN after @psn whose packet was dropped, and the rx event
      * of that packet.  If no packet was dropped, @psn and @cause.
@@ -199,7 +199,7 @@ struct xport_qp {
     struct qp qp; /* must be first: the hca's table points to it */
     struct xport *x;
     const struct service *service;
-    uint32_t mtu;       /* bytes */
+    uint32_t mtu;       /* path MTU in bytes */
     uint32_t peer;      /* host index of the peer, for events */
     bool is_ready;      /* ops->ready() was called; cleared by xport_has_more() */
     bool answered_last; /* the last frame was the responder's */

@@ -61,12 +61,12 @@ struct guest_neighbour {
     uint64_t heard_ns; /* time of the last answer or request from the neighbour */
     sim_ticket timer;  /* timer of the next request, while INCOMPLETE; 0: none */
     uint32_t n_waiting;
-    struct guest_waiting *waiting; /* first in, first out */
+    struct guest_waiting *waiting; /* frames waiting for the MAC, first in, first out */
 };
 
 /* Neighbours that are not in the directory: learnt from the network, or being resolved. */
 struct guest_neighbours {
-    struct guest_neighbour *v; /* grows; entries keep their index */
+    struct guest_neighbour *v; /* a growing array; entries keep their index */
     uint32_t n, cap;
     uint32_t hand; /* index at which the search for a reusable entry goes on */
     uint32_t lists[GUEST_NEIGHBOUR_LISTS]; /* hash lists: index + 1 of the first entry */
@@ -88,7 +88,7 @@ struct guest_ping {
     enum guest_ping_state state;
     uint16_t seq;
     uint8_t dst[GID_BYTES];
-    uint32_t bytes;           /* bytes of data */
+    uint32_t bytes;           /* length of the data in bytes */
     uint64_t sent_ns, rtt_ns; /* time of the request; round trip time, valid when ANSWERED */
     uint32_t reason;          /* enum drop_reason, valid when LOST; DROP_NONE: timeout */
     sim_ticket timer;
@@ -99,7 +99,7 @@ struct guest_net_config {
     uint8_t mac[MAC_BYTES];
     uint8_t gid[GUEST_GIDS][GID_BYTES]; /* addresses of the guest */
     struct trace *trace;
-    struct sim *sim;             /* for timers; NULL: there is no network function */
+    struct sim *sim;             /* schedules the timers; NULL: there is no network function */
     struct directory *directory; /* addresses that are never resolved over the link; NULL: none */
     uint32_t rx_buffer;          /* bytes of a receive buffer; 0: each holds a whole frame */
     /* Called when the resolution of @gid ends that guest_neighbour_resolve() started.  @mac is NULL
@@ -114,7 +114,7 @@ struct guest_net {
     struct arena *arena;
     struct guest_pci pci;
     uint64_t irqs; /* interrupts handled */
-    bool up;       /* booted */
+    bool up;       /* guest_net_boot() has succeeded */
     bool broken;   /* the device wrote something malformed */
     uint16_t mtu;  /* maximum length of an IP packet in bytes */
     struct guest_queue queues[NET_QUEUES];
@@ -132,7 +132,7 @@ struct guest_net {
     uint64_t drops[DROPS_MAX];    /* received frames that were dropped, by reason */
     uint64_t tx_drops[DROPS_MAX]; /* frames that could not be sent, by reason */
     struct guest_neighbours neighbours;
-    struct guest_group *groups; /* grows; entries keep their index */
+    struct guest_group *groups; /* a growing array; entries keep their index */
     uint32_t n_groups, groups_cap;
     struct guest_ping pings[GUEST_PINGS_MAX]; /* indexed by seq modulo GUEST_PINGS_MAX */
     uint16_t last_seq;

@@ -17,14 +17,14 @@ struct guest_config {
     uint32_t host; /* host number for events */
     uint8_t mac[MAC_BYTES];
     uint8_t gid[GUEST_GIDS][GID_BYTES]; /* entries 0 and 1 of the GID table */
-    const struct guest_bus *bus;        /* the bus of its slot */
+    const struct guest_bus *bus;        /* the bus of the guest's PCI slot */
     void *bus_ctx;
     bool use_line;  /* use INTx even if the device has MSI-X */
     bool tables;    /* control requests use indirect descriptor tables */
     bool on_demand; /* accept ON_DEMAND: set up queues when an object needs them */
     /* Bytes of each of virtio-net's receive buffers; 0: each holds a whole frame. */
     uint32_t rx_buffer;
-    struct sim *sim;             /* for the timers of the IP stack */
+    struct sim *sim;             /* schedules the timers of the IP stack */
     struct directory *directory; /* addresses that are never resolved over the link; NULL: none */
     struct trace *trace;
     struct ram *ram;
@@ -53,8 +53,8 @@ bool guest_init(struct guest *g, struct arena *a, const struct guest_config *con
 void guest_init_absent(struct guest *g, struct arena *a, const struct guest_config *config);
 
 /* Finds the functions of the slot, initialises them, then sends the RDMA driver's boot requests.
- * g->verbs.up is set when all of them are answered.  Errors are those of virtio_rdma_boot(),
- * guest_net_boot() and virtio_rdma_start().
+ * g->verbs.up is set when all of them are answered.  Returns RDL_OK, or an error of
+ * virtio_rdma_boot(), guest_net_boot() or virtio_rdma_start().
  */
 RDL_MUST_CHECK enum rdl_status guest_boot(struct guest *g);
 

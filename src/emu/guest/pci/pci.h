@@ -18,7 +18,7 @@
 
 /* Location of a virtio structure; indexed by type, VIRTIO_CAP_*. */
 struct guest_structure {
-    uint64_t gpa; /* 0: not found */
+    uint64_t gpa; /* guest-physical address; 0: not found */
     uint32_t bytes;
 };
 
@@ -68,7 +68,7 @@ unsigned pci_ask_isr(const struct guest_pci *p);
 uint64_t reg_read(const struct guest_pci *p, enum reg reg, uint32_t width);
 void reg_write(const struct guest_pci *p, enum reg reg, uint32_t width, uint64_t value);
 
-/* Reads @width bytes of the device configuration. */
+/* Returns @width bytes of the device configuration at @offset, as a little-endian number. */
 uint64_t pci_config_read(const struct guest_pci *p, uint32_t offset, uint32_t width);
 
 /* Returns true if the feature was negotiated. */
@@ -124,8 +124,8 @@ enum rdl_status pci_queue_program(const struct guest_pci *p, const struct guest_
 /* Emits the event used_refused: the device returned a descriptor that was not outstanding. */
 RDL_COLD void pci_say_refused(const struct guest_pci *p, const struct vqd *q, uint32_t queue);
 
-/* Calls vqd_take_used() for @q, which is queue number @queue.  Emits used_refused if that breaks
- * the queue.
+/* Calls vqd_take_used() for @q, which is queue number @queue, and returns its result.  Emits
+ * used_refused if that breaks the queue.
  */
 static inline enum vqd_used pci_take_used(const struct guest_pci *p, struct vqd *q, uint32_t queue,
                                           uint16_t *ret_head, uint32_t *ret_len)

@@ -20,7 +20,7 @@ struct pci_slot_function {
     uint32_t number;              /* function number in the slot */
     uint32_t ids;                 /* device ID << 16 | vendor ID */
     uint64_t bar[PCI_BARS];       /* guest-physical addresses */
-    uint32_t bar_bytes[PCI_BARS]; /* 0: no such BAR */
+    uint32_t bar_bytes[PCI_BARS]; /* sizes in bytes; 0: no such BAR */
 };
 
 struct pci_bus {

@@ -113,7 +113,7 @@ struct guest_cq {
     uint32_t cqn;
     uint32_t cqe;
     bool armed;                 /* the device was asked for an event and has raised none since */
-    uint64_t polled;            /* completions polled so far */
+    uint64_t polled;            /* number of completions polled so far */
     uint64_t polled_when_armed; /* value of polled at the last arming or event */
     uint64_t events;            /* number of completion events */
     uint32_t n_unacked_events;  /* number of completion events taken and not acknowledged */
@@ -172,11 +172,11 @@ struct verbs_limits {
     uint32_t max_send_sge, max_recv_sge;
     uint32_t max_sge_rd; /* SGEs of an RDMA READ */
     uint32_t max_inline_data;
-    uint32_t max_ah; /* 0: no limit */
+    uint32_t max_ah; /* number of address handles; 0: no limit */
     uint32_t max_pkeys;
     uint32_t max_dest_rd_atomic, max_rd_atomic;
     uint32_t n_ports;
-    uint32_t max_mw;         /* 0: no memory windows */
+    uint32_t max_mw;         /* number of memory windows; 0: not supported */
     uint32_t max_fast_pages; /* pages of a region for fast registration; 0: no such regions */
     bool can_rereg;          /* REREG_MR is supported */
     bool has_mcast, blocks_mcast_lb;
@@ -275,7 +275,7 @@ struct verbs {
     const struct verbs_driver_ops *ops;
     void *driver; /* argument of the operations */
 
-    bool up;     /* booted */
+    bool up;     /* all boot requests are answered */
     bool broken; /* the device needs a reset, or its answer was malformed */
     struct verbs_limits limits;
     struct verbs_port port;
@@ -289,9 +289,9 @@ struct verbs {
     /* Hash lists by name: @named, or @n_buckets lists in @more_named when there are many names. */
     struct guest_object *named[GUEST_NAME_BUCKETS], **more_named;
     uint32_t n_buckets, n_named; /* n_buckets 0: the lists are in @named */
-    struct guest_cq **cq_of;     /* by CQN, 0 .. limits.max_cq; NULL before boot */
-    struct guest_qp **qp_of;     /* by QPN, 0 .. limits.max_qp */
-    struct guest_srq **srq_of;   /* by SRQN, 0 .. limits.max_srq */
+    struct guest_cq **cq_of;     /* CQs by CQN, 0 .. limits.max_cq; NULL before boot */
+    struct guest_qp **qp_of;     /* QPs by QPN, 0 .. limits.max_qp */
+    struct guest_srq **srq_of;   /* SRQs by SRQN, 0 .. limits.max_srq */
 };
 
 /* Initialises @v for a device that is not booted.  @config is copied. */
@@ -464,7 +464,7 @@ RDL_MUST_CHECK enum rdl_status verbs_kick(struct guest_qp *qp, bool send);
 RDL_MUST_CHECK enum rdl_status verbs_poll_cq(struct guest_cq *cq, size_t max, struct rdl_wc *ret,
                                              size_t *ret_n);
 
-/* Shared receive queues. */
+/* The functions of rdmalab/srq.h for one guest: shared receive queues. */
 RDL_MUST_CHECK enum rdl_status verbs_create_srq(struct guest_pd *pd,
                                                 const struct rdl_srq_attr *attr, const char *name,
                                                 uint64_t *ret);

@@ -117,7 +117,9 @@ void ctrl_await(struct virtio_rdma *d);
  * of ctrl_send().
  */
 enum rdl_status boot_go_on(struct virtio_rdma *d);
-/* Send ADD_GID for GID number @index of the host, and QUERY_PORT. */
+/* Send ADD_GID for GID number @index of the host, and QUERY_PORT.  Return the result of
+ * ctrl_send().
+ */
 enum rdl_status boot_add_gid(struct virtio_rdma *d, uint16_t index);
 enum rdl_status boot_query_port(struct verbs *v);
 
@@ -162,7 +164,9 @@ void answer_cq_resize_refused(struct virtio_rdma *d);
 void answer_qp_refused(struct virtio_rdma *d);
 void answer_srq_refused(struct virtio_rdma *d);
 
-/* mr.c */
+/* mr.c.  The functions request_...() send the control request of that name for an object, and
+ * return RDL_OK or the error that kept it from being sent.
+ */
 enum rdl_status request_reg_mr(struct guest_mr *mr);
 enum rdl_status request_rereg_mr(struct guest_mr *mr, const struct verbs_region *to);
 enum rdl_status request_map_mr_sg(struct guest_mr *mr, const struct rdl_mr_range *range);

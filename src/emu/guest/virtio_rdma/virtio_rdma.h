@@ -46,7 +46,7 @@ struct guest_queue_mem {
 
 /* Completions that were in the ring when the CQ was resized, oldest first. */
 struct kept_cqes {
-    struct raw_cqe *v; /* NULL: none */
+    struct raw_cqe *v; /* the completions; NULL: none */
     uint32_t n, first; /* number of completions; number of them already polled */
 };
 
@@ -106,7 +106,7 @@ struct virtio_rdma {
     bool on_demand;                    /* accept the feature ON_DEMAND if offered */
     uint32_t boot_step;                /* number of boot requests sent */
     struct rfc_config device;          /* the device configuration as last read */
-    struct rfc_srq_limits srqs;        /* all 0: no shared receive queues */
+    struct rfc_srq_limits srqs;        /* limits of SRQs; all 0: no shared receive queues */
     uint32_t n_queues, queue_size_max; /* number and maximum size of the device's queues */
     uint32_t boot_size;                /* ring size of unused CQs and QPs; 0: not set up at boot */
     struct guest_queue *queues;
