@@ -40,8 +40,7 @@ void tallies_done(struct tallies *all);
  */
 void tallies_meet(struct tallies *all, const char *name, uint32_t host);
 
-/* Resolves all host names in the tallies' filters again.  Called when hosts may have been removed.
- */
+/* Resolves all names in the tallies' filters again.  Called when hosts may have been removed. */
 void tallies_meet_again(struct rdl_lab *lab);
 
 /* Returns the state of all tallies, all->n entries that the caller frees.  Returns NULL if there

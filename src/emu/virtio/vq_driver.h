@@ -75,8 +75,8 @@ void vqd_done(struct vqd *q, struct arena *a);
 
 /* Writes a chain of @n_readable, then @n_writable buffers (at least one in all), not yet visible to
  * the device.  With q->tables_gpa a chain of 2 to VQD_TABLE_DESCS buffers uses an indirect table
- * and one descriptor of the ring.  Returns false if too few descriptors are free or the queue is
- * broken.
+ * and one descriptor of the ring.  Returns true with the number of the chain in *@ret_head.
+ * Returns false if too few descriptors are free or the queue is broken.
  */
 bool vqd_add(struct vqd *q, struct ram *ram, const struct vqd_seg *segs, uint32_t n_readable,
              uint32_t n_writable, uint16_t *ret_head);

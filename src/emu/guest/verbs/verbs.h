@@ -288,7 +288,7 @@ struct verbs {
     struct slots objects[VERBS_KINDS]; /* indexed by enum object_kind; the tables grow */
     /* Hash lists by name: @named, or @n_buckets lists in @more_named when there are many names. */
     struct guest_object *named[GUEST_NAME_BUCKETS], **more_named;
-    uint32_t n_buckets, n_named; /* n_buckets 0: the lists are in @named */
+    uint32_t n_buckets, n_named; /* lists in @more_named, 0: @named is used; named objects */
     struct guest_cq **cq_of;     /* CQs by CQN, 0 .. limits.max_cq; NULL before boot */
     struct guest_qp **qp_of;     /* QPs by QPN, 0 .. limits.max_qp */
     struct guest_srq **srq_of;   /* SRQs by SRQN, 0 .. limits.max_srq */
