@@ -5,8 +5,8 @@
 
 #include "cli/session/session.h"
 
-/* *@ret tells whether the expression `that` of @st holds now.  Returns false if it cannot be
- * evaluated; s->diag says why.
+/* Evaluates the expression in parameter `that` of @st in the present state of the lab; *@ret is its
+ * value.  Returns false, with the error in s->diag, if it cannot be evaluated.
  */
 bool asking_now(struct session *s, const struct step *st, bool *ret);
 

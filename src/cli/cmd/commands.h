@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* The functions of the commands: run_NAME for each row CMD of commands.def.
  *
- * They carry out no other step and do not replay.  Commands that do, the rows CMD_EXECUTING, are in
- * cli/exec.
+ * These commands execute no other step and do not replay the history.  Commands that do so are the
+ * rows CMD_EXECUTING; their functions are in cli/exec.
  */
 #ifndef CLI_CMD_COMMANDS_H
 #define CLI_CMD_COMMANDS_H
 
 #include "cli/session/session.h"
 
-/* Carries @st out.  On failure s->diag is set. */
+/* Executes @st.  Returns false, with the error in s->diag, if it failed. */
 #define CMD(name, ...) bool run_##name(struct session *s, const struct step *st);
 #define CMD_EXECUTING(name, ...)
 #include "cli/lang/commands.def"

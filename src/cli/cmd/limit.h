@@ -8,22 +8,28 @@
 /* Limits of a lab as a whole. */
 enum lab_limit { LIMIT_HOSTS, LIMIT_SWITCHES, LIMIT_LINKS, LIMIT_FAULTS, LIMIT_PINGS };
 
-/* Fails at @at, because @status is RDL_ERR_LIMIT and that means @limit; @what: as in
- * session_fail_status(), for any other @status.
+/* Fills s->diag after a function of the lab returned @status, and returns false.  RDL_ERR_LIMIT
+ * means that the lab has reached @limit: the message has the maximum and a remedy.  For any other
+ * status this is session_fail_status() with @what.
  */
 bool limit_fail(struct session *s, struct span at, enum lab_limit limit, const char *what,
                 enum rdl_status status);
 
-/* A link is refused: there are too many, or one of its ends is a switch whose ports are all in use.
+/* Fills s->diag after the link between the nodes @a and @b, which @st creates, was refused with
+ * @status.  Returns false.  For RDL_ERR_LIMIT the message names a switch whose ports are all in
+ * use; if there is none, the lab has too many links.
  */
 bool limit_fail_link(struct session *s, const struct step *st, const char *a, const char *b,
                      enum rdl_status status);
 
-/* Fails because a verb of @host gave RDL_ERR_LIMIT. */
+/* Fills s->diag after the driver of @host refused the verb of @st with RDL_ERR_LIMIT.  Returns
+ * false. The message names the parameter that exceeds a limit of the device.
+ */
 bool limit_fail_verb(struct session *s, const struct step *st, const char *host);
 
-/* The device of @host has refused what @st creates, and s->diag says so: says instead which of its
- * tables is full, if one is.  Returns false.
+/* Replaces the error in s->diag if the table of the device of @host that holds such objects as @st
+ * creates is full: the new message names the table and its size.  Otherwise s->diag stays.  Returns
+ * false.
  */
 bool limit_name_full(struct session *s, const struct step *st, const char *host);
 

@@ -5,7 +5,9 @@
 
 #include "cli/session/session.h"
 
-/* The link that parameter `link` of @st names: A-B.  Names of nodes may have a - in them too. */
+/* Finds the link that parameter `link` of @st names: "A-B".  The names of the nodes A and B may
+ * contain a dash, too.  Returns false, with the error in s->diag, if there is no such link.
+ */
 bool link_named(struct session *s, const struct step *st, rdl_link *ret);
 
 #endif

@@ -6,15 +6,15 @@
 #include "cli/live/live.h"
 #include "cli/session/session.h"
 
-/* Makes s->outside.live unless it exists.  Returns false if this session can have none; s->diag
- * says why.
+/* Creates s->outside.live, which holds live ports and programs, unless it exists.  Returns false,
+ * with the error in s->diag, if this session can have none or there is no memory.
  */
 bool outside_open(struct session *s, const struct step *st);
 
-/* Fails with the error @e. */
+/* Copies the message and the remedy of @e to s->diag.  Returns false. */
 bool outside_fail(struct session *s, const struct step *st, const struct live_error *e);
 
-/* port vm, in cmd_vm.c. */
+/* Executes `port ... vm`; defined in cmd_vm.c. */
 bool port_vm(struct session *s, const struct step *st);
 
 #endif

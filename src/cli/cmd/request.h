@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Work requests as post_send, post_recv and post_srq_recv say them. */
+/* Work requests, read from the parameters of post_send, bind_mw, post_recv and post_srq_recv. */
 #ifndef CLI_CMD_REQUEST_H
 #define CLI_CMD_REQUEST_H
 
@@ -8,20 +8,22 @@
 
 #define POST_LIST_MAX 4096u /* requests of one list */
 
-/* A work request that was read from a step; release it with request_done(). */
+/* A work request, read from a step by request_read().  Free it with request_done(). */
 struct request {
     const struct step *st; /* post_send, bind_mw, post_recv or post_srq_recv */
-    rdl_qp qp;             /* 0 of post_srq_recv, */
-    rdl_srq srq;           /* and this of the others */
+    rdl_qp qp;             /* queue pair; 0 for post_srq_recv */
+    rdl_srq srq;           /* shared receive queue; 0 for the other commands */
     union {
         struct rdl_send_wr send;
         struct rdl_recv_wr recv;
     };
     struct rdl_sge sge[RDL_SGE_MAX];
-    uint8_t *inlined; /* the data that it carries itself; owned */
+    uint8_t *inlined; /* payload of an inline send; owned; NULL: none */
 };
 
-/* bind_mw posts, too: a request BIND_MW of type 1. */
+/* Return true if @st is bind_mw, posts to a send queue, or posts to a shared receive queue.
+ * bind_mw posts to the send queue: a request BIND_MW for a window of type 1.
+ */
 static inline bool request_is_bind_mw(const struct step *st)
 {
     return st->cmd == &cmd_table[CMD_bind_mw];
@@ -37,8 +39,9 @@ static inline bool request_is_shared(const struct step *st)
     return st->cmd == &cmd_table[CMD_post_srq_recv];
 }
 
-/* Reads @st, whose names are looked up now.  False: s->diag says what is wrong; @ret needs
- * request_done() all the same.
+/* Builds the work request @ret from the step @st.  Object names are resolved in the lab as it is
+ * now. Returns false, with the error in s->diag, if a name or a value is wrong.  Call
+ * request_done() in both cases.
  */
 bool request_read(struct session *s, const struct step *st, struct request *ret);
 void request_done(struct request *r);

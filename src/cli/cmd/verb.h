@@ -8,43 +8,58 @@
 #include "emu/facts/enum/object.h"
 #include "rdmalab/verbs.h"
 
-/* The host that the operand `host` of @st names. */
+/* Finds the host in parameter `host` of @st; if it is not given, the host of the running block.
+ * Returns false, with the error in s->diag, if there is none.
+ */
 bool verb_home(struct session *s, const struct step *st, struct home *ret);
 
-/* The object that parameter @param names, and its host. */
+/* Finds the object of kind @kind that parameter @param of @st names, and its host.  Returns false,
+ * with the error in s->diag, if there is none.
+ */
 bool verb_object(struct session *s, const struct step *st, const char *param, enum object_kind kind,
                  uint64_t *ret_raw, struct home *ret_home);
 
-/* The object's name without its host; @ret has RDL_VALUE_BYTES. */
+/* Writes the name of the object @raw without its host to @ret, which has RDL_VALUE_BYTES. */
 void verb_own_name(struct session *s, enum object_kind kind, uint64_t raw, char *ret);
 
-/* Fails unless @status, of a call that makes something on @home under the name that @st gives, is
- * RDL_OK.
+/* Checks @status, the result of the function of the lab that sent the control request of @st on
+ * @home. Returns true for RDL_OK.  Otherwise returns false with a message in s->diag: name taken or
+ * reserved, limit reached, earlier request not answered, or another error.
  */
 bool verb_sent(struct session *s, const struct step *st, const struct home *home,
                enum rdl_status status);
 
-/* Waits for a control request on @home that had status @status when it was put into the ring. */
+/* Runs the lab until the device of @home has answered the control request of @st.  @status is the
+ * result of sending it, checked first by verb_sent().  Returns false, with the error in s->diag, if
+ * the request was not sent, was refused or will not be answered.
+ */
 bool verb_finish(struct session *s, const struct step *st, const struct home *home,
                  enum rdl_status status);
 
-/* Before a command that creates an object, which may be told not to wait: @home takes requests
- * beside others then.
+/* Call before @st creates an object on @home: sets how many control requests may be pending on
+ * @home, RDL_REQUESTS_MAX with `nowait` and otherwise 1.  Returns false, with the error in s->diag,
+ * if the host refuses that.
  */
 bool verb_may_begin(struct session *s, const struct step *st, const struct home *home);
 
-/* verb_finish() of such a command.  *@ret_asked: it does not wait, and has said so. */
+/* Ends a command that creates an object.  Without `nowait` it is verb_finish().  With `nowait` it
+ * only checks @status (verb_sent()), prints that the object was requested, and sets *@ret_asked to
+ * true.
+ */
 bool verb_created(struct session *s, const struct step *st, const struct home *home,
                   enum rdl_status status, bool *ret_asked);
 
-/* The same for the destruction of an object, which parameter @param names: who is in the way of it
- * is named.
+/* Ends a command that destroys the object @raw, which parameter @param names: verb_finish(), unless
+ * the object is busy.  Then returns false, and s->diag names what still needs the object: its
+ * users, its multicast groups, or its unacknowledged events.
  */
 bool verb_destroyed(struct session *s, const struct step *st, const char *param,
                     enum object_kind kind, uint64_t raw, enum rdl_status status);
 
-/* Where parameter @param of @st leads, in @ah, whose sgid_index is set: the name of a host is its
- * GID of that index and its MAC, an IP address that of a station whose MAC the guest looks up.
+/* Sets the destination of @ah from parameter @param of @st: an IP address, or the name of a host.
+ * Of a host it takes the GID with index ah->sgid_index, which the caller has set, and the MAC.  An
+ * IP address sets only the GID; the guest looks the MAC up.  Returns false, with the error in
+ * s->diag, if there is no such host or GID.
  */
 bool verb_address(struct session *s, const struct step *st, const char *param,
                   struct rdl_ah_attr *ah);

@@ -5,29 +5,33 @@
 
 #include "cli/session/session.h"
 
-/* The condition, and how waiting for it ended. */
+/* A condition, and how waiting for it ended.  The members from @held on are results. */
 struct waiting {
-    /* *@ret tells whether it holds now.  Returns false if that cannot be told; s->diag says why.
+    /* Evaluates the condition; *@ret is the result.  Returns false, with the error in s->diag, if
+     * that is not possible.
      */
     bool (*look)(struct waiting *w, struct session *s, bool *ret);
     void *ctx;
-    uint64_t since; /* what is looked for happened behind this tick */
+    uint64_t since; /* an occurrence counts only if its tick is later than this one */
     bool held;
-    bool stopped; /* by a stop, or because the session is over */
-    bool idle;    /* nothing is scheduled any more; otherwise the time was over */
+    bool stopped; /* a stop was hit, or the session is over */
+    bool idle;    /* nothing is scheduled any more.  Not @held, @stopped or @idle: timeout */
 };
 
-/* Runs the lab until the condition of @w holds, for at most the timeout= of @st.  If it fails,
- * s->diag says why.
+/* Runs the lab until the condition of @w holds, a stop is hit, nothing is scheduled, or the
+ * timeout= of @st is over.  The condition is also checked before the first tick.  Returns false,
+ * with the error in s->diag, if the condition cannot be evaluated or the lab failed.
  */
 bool waiting_go_on(struct session *s, const struct step *st, struct waiting *w);
 
-/* Adds notes to s->diag after a wait without success: the objects that wait for something, and how
- * to reproduce it.
+/* Adds notes to s->diag after a wait without success: the objects that wait for something, and the
+ * note of waiting_note_replay().
  */
 void waiting_note(struct session *s);
 
-/* Adds the note how to reproduce it. */
+/* Adds a note to s->diag with the command line that reproduces this state.  Adds none if the
+ * running step is not from a file.
+ */
 void waiting_note_replay(struct session *s);
 
 #endif
