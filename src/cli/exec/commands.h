@@ -5,8 +5,9 @@
 
 #include "cli/session/session.h"
 
-/* Calls the function of the command of @st, with numbers in place of the names that stand for them.
- * Nothing is written into the history.  On failure s->diag is set.
+/* Calls the function of the command of @st.  Names that stand for numbers are replaced by the
+ * numbers first (resolve_numbers()).  Adds nothing to the history.  Returns false with the error in
+ * s->diag.
  */
 bool command_run(struct session *s, const struct step *st);
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Travel in time: takes the lab of a session to any place in the session's history.
+/* Time travel: takes the lab of a session to any place in the session's history.
  *
  * Travel restores the nearest snapshot before the place and replays the log from there.  A command
- * that only lets time pass is replayed by letting time pass up to where it ended.  Any other
- * command is carried out again.  During a replay nothing is printed and no file is written.
+ * that only lets time pass is replayed by running the lab up to the time where it ended.  Any other
+ * command is executed again.  During a replay nothing is printed and no file is written.
  *
- * While the lab is in the past, the journal stays as it is.  Commands that only look do not change
- * that, nor do commands that let time pass on the way that it went.  Any other command begins
+ * While the lab is in the past, the journal stays unchanged.  Commands that only look do not change
+ * that, nor do commands that let time pass exactly as the history did.  Any other command begins
  * another future at that place (futures.h).
  */
 #ifndef CLI_EXEC_TRAVEL_H
@@ -14,85 +14,91 @@
 
 #include "cli/session/history.h"
 
-/* Takes the lab to @to.  On failure s->diag says why; it is DIAG_BROKEN if the replay went another
- * way than the session did.
+/* Takes the lab to the place @to.  Returns false with the error in s->diag.  Its kind is
+ * DIAG_BROKEN if the events of the replay differ from those of the session.
  */
 bool travel_to(struct session *s, const struct place *to, struct span at);
 
-/* Goes to the future called @name, which exists, at the place where it was left.  Fails like
+/* Goes to the future @name, which must exist, at the place where it was left.  Errors are those of
  * travel_to().
  */
 bool travel_to_future(struct session *s, const char *name, struct span at);
 
-/* *@ret is the hash of all events up to the end of the history.  If no snapshot has it, the lab
- * goes there and comes back.  Fails like travel_to().
+/* *@ret is the hash of all events up to the end of the history.  If it is not known, the lab goes
+ * to the end and comes back.  Errors are those of travel_to().
  */
 bool travel_hash_at_end(struct session *s, uint64_t *ret);
 
-/* A search for the last place up to @end where @look returns true.  Places are the ends of ticks.
+/* A search for the last place before @end where @look returns true.  Places are the ends of ticks.
  *
- * The search replays the history and calls @look at every place in order.  It begins as far back as
- * necessary, at some snapshot.  At the first place of each part that it replays, @first is true:
- * @look then cannot know what was before, and the search calls it there again if it goes back
- * further.
+ * The search replays the history and calls @look at every place in order.  It begins at a snapshot,
+ * and again at an earlier one as long as nothing is found.  @first is true at the first place of
+ * each part that it replays: @look does not know the state before that place.  If the search goes
+ * back further, it calls @look there again.
  */
 struct travel_search {
     bool (*look)(void *ctx, struct session *s, bool first);
-    void (*keep)(void *ctx); /* the last place that @look saw is the answer so far; may be NULL */
+    void (*keep)(void *ctx); /* @look saw a better result than before; may be NULL */
     void *ctx;
-    bool before;      /* @end itself is no answer */
-    const char *none; /* the message if there is no such place */
-    bool found;       /* the result: @place is the answer */
+    bool before;      /* @end itself does not count */
+    const char *none; /* error message if there is no such place */
+    bool found;       /* result: there is such a place, and it is @place */
     struct place place;
-    bool at_end; /* with @before: @end would have been an answer */
+    bool at_end; /* with @before: @look was true at @end */
 
-    bool first;       /* for the search itself: the next look is the first of a part */
-    struct place end; /* the end of the search, or forwards, its beginning */
+    bool first;       /* internal: the next call of @look is the first of a part */
+    struct place end; /* where the search ends; forwards, where it begins */
 };
 
-/* Searches backwards from @end.  If it fails, s->diag says why.  In any case the lab returns to its
- * place, unless s->diag is DIAG_BROKEN.
+/* Searches backwards from @end.  The lab returns to its place in any case, unless s->diag is
+ * DIAG_BROKEN.  Returns false, with the error in s->diag, if there is no such place or the replay
+ * failed.
  */
 bool travel_search(struct session *s, struct travel_search *search, const struct place *end,
                    struct span at);
 
-/* Searches forwards: finds the first place behind that of the lab where @look returns true. */
+/* Searches forwards: finds the first place after the present place of the lab where @look returns
+ * true.
+ */
 bool travel_search_ahead(struct session *s, struct travel_search *search, struct span at);
 
-/* Takes the lab to its beginning in a session whose history is to be replaced.  Only the first
- * snapshot stays, and the recorded events are forgotten.
+/* Takes the lab to its beginning, to replace the history of the session.  Frees all snapshots but
+ * the first, and the recorded events.
  */
 void travel_start_over(struct session *s);
 
-/* Restores @snapshot and replays the history from there to @to.  Returns false if the replay went
- * another way, or was ended by the search or by ^C.
+/* Restores @snapshot and replays the history from there to @to.  Returns false if the events differ
+ * from those of the session, or if the search or ^C ended the replay.
  */
 bool travel_replay(struct session *s, const struct snapshot *snapshot, const struct place *to);
 
-/* Fails because a replay went another way: fills s->diag and returns false. */
+/* Fills s->diag with a DIAG_BROKEN error: the events of a replay differed.  Returns false. */
 bool travel_broken(struct session *s, struct span at);
 
-/* Takes a snapshot where the lab is, if one is due there or if @must.  Takes none in the middle of
- * a command that could not go on from there.
+/* Takes a snapshot at the place of the lab if one is due there or if @must.  Takes none in the
+ * middle of a command that cannot be continued from there.
  */
 void travel_snapshot(struct session *s, bool must);
 
 /* --- Steps in the past ------------------------------------------------------------------------ */
 
-/* Call before @st is carried out.  In the past, unless @st may go the way that the lab went, the
- * history behind this place becomes another future (futures_leave()).  Then the result is true, and
- * travel_end_leave() has to be called after @st.
+/* If the lab is in the past and @st may change it, makes the history after this place another
+ * future (futures_leave()) and returns true: call travel_end_leave() after @st.  Returns false
+ * otherwise, also if @st may only let time pass as the history did.  Call before @st is executed.
  */
 bool travel_begin_leave(struct session *s, const struct step *st);
 
-/* @st is over.  The lab was at @before; @did: @st did something, even if no time has passed.
- * Returns false if nothing was done: then the session is in the past again, as before @st.
+/* Ends travel_begin_leave() after @st was executed.  @before is the time of the lab before @st;
+ * @did means that @st did something even if no time has passed.  Returns true if @st did something:
+ * the other future stays.  Otherwise returns false, and the session is in the past again, as before
+ * @st.
  */
 bool travel_end_leave(struct session *s, const struct step *st, const struct moment *before,
                       bool did);
 
-/* @st is over; in the past, the lab was at @from before it.  Returns false if the journal has to be
- * told of @st.
+/* Returns true if the lab is in the past and @st, which was executed at the place @from, did not
+ * leave the history.  Otherwise returns false: the caller must add @st to the journal.  If @st let
+ * time pass differently from the history, a new future has begun.
  */
 bool travel_stays(struct session *s, const struct step *st, const struct place *from);
 
