@@ -9,28 +9,35 @@ enum advance_end {
     ADVANCE_DONE,    /* the awaited occurrence has happened */
     ADVANCE_IDLE,    /* nothing is scheduled any more */
     ADVANCE_GOES_ON, /* the given time is over, and more is scheduled */
-    ADVANCE_STOPPED, /* by a stop, or because the session is over */
+    ADVANCE_STOPPED, /* a stop was hit, or the session is over */
     ADVANCE_FAILED   /* s->diag says why */
 };
 
 /* How a run of the lab ended. */
 struct advanced {
     enum advance_end end;
-    const struct stop *stop; /* with ADVANCE_STOPPED; NULL: the session was over before */
+    const struct stop *stop; /* the first stop that was hit, with ADVANCE_STOPPED; NULL: none, the
+                                session is over */
 };
 
-/* Call at the end of a step: checks the stops, unless the step failed.  A stop that is hit ends the
- * line, or the session.
+/* Checks the stops.  A stop that is hit is counted and printed, and ends the line; a stop of the
+ * program ends the session.  Call at the end of each step.  Does nothing after a failed step.
  */
 void advance_stop(struct session *s);
 
-/* Call when the lab is at another place: conditions that hold there already are no new hits. */
+/* Evaluates all stops without a hit: a condition that holds at the new place of the lab counts as a
+ * hit only after it did not hold.  Call after the lab went to another place in time.
+ */
 void advance_arrive(struct session *s);
 
-/* Runs the lab until @grain has happened once: ADVANCE_DONE, or ADVANCE_IDLE if it never will. */
+/* Runs the lab until @grain has happened once (ADVANCE_DONE), or until nothing is scheduled any
+ * more (ADVANCE_IDLE).  @at is the place of the step, for errors; also below.
+ */
 struct advanced advance_step(struct session *s, enum rdl_step grain, struct span at);
 
-/* The same until something happens at @host. */
+/* Runs the lab until something happens at @host (ADVANCE_DONE), or until nothing is scheduled any
+ * more (ADVANCE_IDLE).
+ */
 struct advanced advance_step_host(struct session *s, rdl_host host, struct span at);
 
 /* Runs the lab until nothing is scheduled (ADVANCE_IDLE), or up to the time @until_ns
@@ -48,7 +55,9 @@ struct advanced advance_tick(struct session *s, uint64_t until_ns, struct span a
  */
 struct advanced advance_wait(struct session *s, rdl_host host, struct span at);
 
-/* Fails because the device of @host answered a control request with @rsp; says why. */
+/* Fills s->diag after the device of @host answered a control request with @rsp (enum ctrl_rsp): the
+ * message has the reason of the refusal.  Returns false.
+ */
 bool advance_refused(struct session *s, rdl_host host, struct span at, uint32_t rsp);
 
 /* Runs a lab that follows real time while the prompt waits: runs what is due, then waits for more

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* `set changes`: prints the changes that each line made in the lab. */
+/* `set changes`: prints what each line changed in the lab. */
 #ifndef CLI_SESSION_CHANGES_H
 #define CLI_SESSION_CHANGES_H
 
@@ -8,7 +8,7 @@
 
 struct session;
 
-/* The setting, and the state of the lab at the last report. */
+/* The setting, and the state of the lab when changes were last printed. */
 struct changes {
     enum changes_told told;
     bool known; /* @was is valid for this lab */
@@ -18,10 +18,14 @@ struct changes {
 /* Sets the kind of changes that are printed. */
 void changes_set(struct session *s, enum changes_told told);
 
-/* Call at the end of a line: prints the differences since the last call. */
+/* Prints the differences between the lab now and at the last call, and keeps its present state.
+ * Call at the end of a line.
+ */
 void changes_tell(struct session *s);
 
-/* Call when the lab was replaced: there is nothing to compare with. */
+/* Frees the kept state.  Call when the lab was replaced: the next changes_tell() has nothing to
+ * compare with.
+ */
 void changes_forget(struct changes *c);
 
 #endif

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Evaluates expressions.  What one means depends on the scope and on the state of its lab alone. */
+/* Evaluates expressions.  The value of an expression depends only on the scope and on the state of
+ * the scope's lab.
+ */
 #ifndef CLI_SESSION_EXPR_EVAL_H
 #define CLI_SESSION_EXPR_EVAL_H
 
@@ -7,37 +9,43 @@
 #include "cli/session/resolve.h"
 #include "emu/base/text.h"
 
-/* Does @e, which stands at @at, hold now?  False: it cannot be evaluated, and @reterr, which may be
- * NULL, says why.  An element of a list that is not there (yet) makes its comparison false.
+/* *@ret is true if @e, which stands at @at, holds now.  A comparison with a list element that does
+ * not exist (yet) is false.  Returns false, with the error in @reterr, if @e cannot be evaluated.
+ * @reterr may be NULL.
  */
 bool expr_holds(const struct scope *in, const struct expr *e, struct span at, bool *ret,
                 struct diag *reterr);
 
 #define EXPR_TERMS_MAX 16u
 
-/* A part of an expression that is true or false by itself. */
+/* A part of an expression with a truth value of its own: not `and`, `or` or `not`. */
 struct expr_term {
     const struct expr *e;
     bool holds;
 };
 
-/* Terms that decide whether an expression holds: of `and` those that do not hold, of `or` those
- * that do, and all of them where they agree.  Of more than EXPR_TERMS_MAX the first are told.
+/* The terms that decide the value of an expression: of a true `and` and a false `or` all terms, of
+ * a false `and` the false ones, of a true `or` the true ones.  Terms beyond EXPR_TERMS_MAX are left
+ * out.
  */
 struct expr_terms {
     struct expr_term v[EXPR_TERMS_MAX];
     size_t n;
-    bool alone; /* the expression has no other */
+    bool alone; /* the expression is this single term */
 };
 
-/* Which decide that @e, as expr_holds() has found, is now @value. */
+/* Collects in @ret the terms that decide that @e has the value @value, which expr_holds() has
+ * found.
+ */
 void expr_decide(const struct scope *in, const struct expr *e, bool value, struct expr_terms *ret);
 
-/* Leaves out the terms of which nothing is to be said but that they hold: a == 3. */
+/* Removes the terms whose text already has the found value: a == 3 that holds, a != 3 that does
+ * not.
+ */
 void expr_leave_out_plain(struct expr_terms *terms);
 
-/* Appends what was found: "it is 3", and where there are other terms, in which of them.  @text is
- * that of the expression.
+/* Appends the values that the terms have found: "it is 3".  If the expression has more than one
+ * term, each value follows the text of its term.  @text is the line that contains the expression.
  */
 void expr_add_terms(const struct scope *in, const struct expr_terms *terms, const char *text,
                     struct text *t);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Scripts and scenarios as files: .lab or .json, told apart by their names. */
+/* Reads and writes scripts and scenarios.  A name that ends in .json is a JSON file; any other name
+ * is a file of lines, usually .lab.
+ */
 #ifndef CLI_SESSION_FILES_H
 #define CLI_SESSION_FILES_H
 
@@ -8,24 +10,32 @@
 bool files_is_json(const char *name);
 bool files_is_lab(const char *name);
 
-/* Does the text begin like a saved session (session_file.h)? */
+/* Returns true if the text begins like a saved session (session_file.h). */
 bool files_is_world(const struct source *src);
 
-/* Reads all of @s->src as .json or .lab, by its name. */
+/* Parses all of @s->src: as JSON if its name ends in .json, otherwise as lines.  Returns false with
+ * the error in @d.
+ */
 bool files_parse(struct script *s, struct diag *d);
 
-/* Checks that @src is a script: returns false if it is a saved session, and then @d says so. */
+/* Returns true if @src is a script.  Returns false, with the error in @d, if it is a saved session.
+ */
 bool files_check_script(const struct source *src, struct diag *d);
 
-/* Writes @script to the file @name, as .json or .lab by its name; "-": as lines, to the standard
- * output.  With @below, a directory, @name is a path in it.  Returns NULL, or why it did not work.
+/* Writes @script to the file @name: as JSON if the name ends in .json, otherwise as lines; "-" is
+ * the standard output.  With @below, a directory, @name is a path in it; NULL: anywhere.  Returns
+ * NULL on success, otherwise the reason.
  */
 const char *files_write_script(const char *name, const char *below, const struct script *script);
 
-/* Are both the same file, so that writing one would destroy the other?  Devices and "-" are not. */
+/* Returns true if both names mean the same regular file, so that writing one would destroy the
+ * other. If neither file exists, the names are compared.
+ */
 bool files_same(const char *a, const char *b);
 
-/* Closes a written file.  Returns NULL, or why something was lost. */
+/* Closes a written file; the standard output is only flushed.  Returns NULL on success, otherwise
+ * the reason: data may be lost.
+ */
 const char *files_close(FILE *f);
 
 #endif

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* The futures of a session: alternative histories that begin in common and part at some place.
+/* The futures of a session: alternative histories with a common beginning.
  *
- * The lab is in one future at a time, whose journal is that of the session.  Of every other future
- * the journal is kept in a list, which is enough to replay it.  To switch to one, travel goes to
- * the last common place, exchanges the journals, and replays (travel_to_future()).
+ * The lab is in one future at a time, the current one.  Its journal is the journal of the session.
+ * The journals of the other futures are in a list; a journal is enough to replay its future.  To
+ * switch to another future, travel goes to the last common place, exchanges the journals, and
+ * replays (travel_to_future()).
  *
- * Whoever does something else in the past begins another future without naming it.  The one that is
- * left is called was1, was2, and so on.
+ * A command that changes something in the past begins another future without a name.  The future
+ * that is left is then called was1, was2, and so on.
  */
 #ifndef CLI_SESSION_FUTURES_H
 #define CLI_SESSION_FUTURES_H
@@ -37,7 +38,7 @@ struct marks {
 
 struct future {
     char name[RDL_NAME_BYTES];
-    bool unnamed; /* its name was made up when it was left */
+    bool unnamed; /* its name is was1, was2, ... */
     struct journal journal;
     struct typed_lines typed;
     struct marks marks;
@@ -46,17 +47,17 @@ struct future {
 };
 
 struct futures {
-    struct future *v; /* all but the current one, in which the lab is */
+    struct future *v; /* all futures but the current one */
     size_t n, room;
-    char name[RDL_NAME_BYTES]; /* of the current one; "": FUTURE_FIRST */
-    bool unnamed;              /* as in struct future, of the current one */
-    struct marks marks;        /* of the current one */
-    unsigned n_unnamed;        /* number of the last name that was made up */
+    char name[RDL_NAME_BYTES]; /* name of the current future; "": FUTURE_FIRST */
+    bool unnamed;              /* the current future has a name was1, was2, ... */
+    struct marks marks;        /* places with names in the current future */
+    unsigned n_unnamed;        /* number in the last name of the kind was1, was2, ... */
 
     /* While a command runs in the past that may begin another future: */
-    bool undecided;             /* the last one of @v may turn out not to be a future */
-    struct place left_at;       /* where it was left */
-    struct snapshots set_aside; /* its snapshots behind that place */
+    bool undecided;       /* futures_leave() has put the current future into @v; it may return */
+    struct place left_at; /* place where the last future of @v was left */
+    struct snapshots set_aside; /* snapshots of that future after @left_at */
 };
 
 void futures_free(struct futures *all);
@@ -64,13 +65,15 @@ void futures_free(struct futures *all);
 /* Returns the name of the current future. */
 const char *futures_current(const struct futures *all);
 
-/* Finds a future in the list; NULL: none there has this name. */
+/* Returns the future called @name in the list, or NULL if there is none.  The current future is not
+ * in the list.
+ */
 const struct future *futures_find(const struct futures *all, const char *name);
 
-/* Is @name that of any future, the current one included? */
+/* Returns true if a future is called @name, the current one included. */
 bool futures_has(const struct futures *all, const char *name);
 
-/* Finds the place called @name; NULL: there is none. */
+/* Returns the place called @name, or NULL if there is none. */
 const struct place *marks_find(const struct marks *all, const char *name);
 
 /* Gives @place this name.  A place that had the name loses it. */
@@ -79,7 +82,7 @@ void marks_put(struct marks *all, const char *name, const struct place *place);
 /* Adds @f to the list, which owns its contents from now on. */
 void futures_put(struct futures *all, const struct future *f);
 
-/* Forgets the future called @name, which is in the list. */
+/* Removes and frees the future @name, which must be in the list. */
 void futures_delete(struct futures *all, const char *name);
 
 /* Renames the current future. */
@@ -87,36 +90,40 @@ void futures_rename(struct futures *all, const char *name, bool unnamed);
 
 void future_done(struct future *f);
 
-/* Returns the hash at the end of the current future; 0: unknown. */
+/* Returns the hash of all events up to the end of the current future; 0 means unknown. */
 uint64_t futures_hash_at_end(const struct session *s);
 
-/* Call before a command in the past, at @place, that may do something else than was done there.
- * Keeps the current future in the list as an unnamed one.  The part of it up to @place becomes the
- * journal of the session.  futures_settle() or futures_rejoin() has to follow.
+/* Puts the current future into the list as an unnamed one.  The journal of the session becomes its
+ * part up to @place.  Call before a command in the past, at @place, that may change the lab.
+ * Afterwards call futures_settle() or futures_rejoin().
  */
 void futures_leave(struct session *s, const struct place *place);
 
-/* The command did something else: the future that was left stays in the list, and older unnamed
- * ones beyond FUTURES_UNNAMED_MAX are forgotten.  Returns its name, valid until futures change.
+/* Ends futures_leave() if the command changed something: the future that was left stays in the
+ * list. Unnamed futures beyond FUTURES_UNNAMED_MAX are freed, the oldest first.  Returns the name
+ * of the future that was left, valid until the list changes.
  */
 const char *futures_settle(struct session *s);
 
-/* The command did nothing: the future that was left is again that of the session, and the lab is in
- * the past of it.
+/* Ends futures_leave() if the command changed nothing: the future that was left is the current one
+ * again, and the lab is in its past.
  */
 void futures_rejoin(struct session *s);
 
-/* Begins another future called @name where the lab is, which becomes the current one. */
+/* Begins another future called @name at the place of the lab.  It becomes the current one. */
 void futures_fork(struct session *s, const char *name);
 
-/* Makes the future called @name, which there is, the one that the lab is in; the other one was left
- * at @here.  The lab is at a place that both have in common; @name counts it as @place.  *@ret is
- * what the future was in the list: its journal, lines and marks are the session's now.
+/* Makes the future @name, which must be in the list, the current one.  The lab is at a place that
+ * both futures have in common; @place is that place in the future @name, and @here is the place
+ * where the other future was left.  *@ret is the list entry of the future @name; its journal, lines
+ * and marks belong to the session now.
  */
 void futures_exchange(struct session *s, const char *name, const struct place *here,
                       const struct place *place, struct future *ret);
 
-/* The last common place of two futures, as each of them counts its commands. */
+/* The last common place of two futures.  @a and @b are the same place, with the number of commands
+ * in each of the two.
+ */
 struct common {
     struct place a, b;
 };

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The history of a session: what was done, where the lab is in it, and how it is replayed.
+/* The history of a session: the executed commands, the position of the lab in the history, and the
+ * state of a replay.
  *
- * Only commands about the history include this header.  All others do not know its members.
+ * Only commands about the history include this header.  Other commands do not know its members.
  */
 #ifndef CLI_SESSION_HISTORY_H
 #define CLI_SESSION_HISTORY_H
@@ -20,28 +21,27 @@
 /* The place of the lab in the history; see position.h. */
 struct position {
     bool in_past;       /* false: the lab is at the end of the history */
-    uint64_t n_entries; /* in the past: entries of the log that are over there */
+    uint64_t n_entries; /* in the past: number of log entries that are complete at this place */
     uint64_t waited_ns; /* position_waited_ns() before the running command */
 };
 
-/* A replay: commands of the history are carried out again.  Travel starts it, see
- * cli/exec/travel.h.
+/* A replay: commands of the history are executed again.  Travel starts it, see cli/exec/travel.h.
  */
 struct replay {
     bool active;
-    /* A search for a place looks at the end of each tick.  NULL: there is no search. */
+    /* Called at the end of each tick, to search for a place.  NULL: there is no search. */
     void (*look)(void *ctx, struct session *s, const struct place *p);
     void *look_ctx;
-    bool found;                               /* the search has found its place: the replay ends */
-    const volatile sig_atomic_t *interrupted; /* set by ^C: the replay ends; may be NULL */
-    /* The commands come from a saved session, and this session never carried them out.  They may
-     * take another way, and may not end.
+    bool found;                               /* the search has found its place; ends the replay */
+    const volatile sig_atomic_t *interrupted; /* set by ^C, ends the replay; may be NULL */
+    /* The commands are from a saved session and run for the first time in this process.  Their
+     * events may differ from the saved ones, and they may not end.
      */
     bool first_time;
 };
 
 struct session_history {
-    struct journal journal; /* what was done, and the log of when */
+    struct journal journal; /* executed commands, and their log */
     struct typed_lines typed;
     struct snapshots snapshots;
     struct futures futures;

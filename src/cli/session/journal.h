@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* The journal of a session: steps that do again what was done, with the same events in the same
- * ticks; and the log of when it was done (log.h).
+/* The journal of a session: steps that repeat its commands, with the same events in the same ticks;
+ * and the log with their times (log.h).
  *
- * Each command leaves a deed, which is a step.  A command that did what its text says is its own
- * deed.  Any other command leaves a deed that does the same to the lab:
+ * Each command adds a deed, which is a step.  A command that did what its text says is its own
+ * deed.  Any other command adds a deed with the same effect on the lab:
  *
- *   it let N ticks pass, and does nothing else    step tick N
- *   it was cut short, by ^C or a limit            refused ticks=N { it }
- *   it was refused half-way                       refused { it }
+ *   command                                       deed
+ *   it only let N ticks pass                      step tick N
+ *   it was cut short, by ^C or a limit            refused ticks=N { command }
+ *   it was refused half-way                       refused { command }
  *   it changed nothing                            none
  *
  * A block in which everything went as its text says is one deed.  Any other block leaves the deeds
- * of its commands, each with the host of its bare names.  Equal rounds in a row are kept once.  A
- * sourced file is a block whose text is not kept.
+ * of its commands, each with the host for its bare names.  Equal consecutive rounds are stored
+ * once. A sourced file is a block whose text is not kept.
  *
  * SIMPLIFIED: a lab that follows real time cannot be replayed; its commands are kept as they were
  * typed.
@@ -31,7 +32,7 @@
 struct deed {
     struct deed *next;
     const struct step *st;
-    const char *host; /* its bare names are looked up on this host; "": nowhere */
+    const char *host; /* host for its bare names; "": none */
 };
 
 struct deeds {
@@ -41,27 +42,27 @@ struct deeds {
 /* A running block or sourced file. */
 struct journal_block {
     struct journal_block *outer;
-    bool fleeting;      /* its steps have to be copied: they do not live as long as the deeds */
-    bool differs;       /* something in it did not go as its text says */
-    struct deeds done;  /* of the rounds before the last @n_equal ones */
-    struct deeds equal; /* of one of the last @n_equal rounds, which are equal */
+    bool fleeting;      /* its steps are freed before the deeds and must be copied */
+    bool differs;       /* a command in it did not do what its text says */
+    struct deeds done;  /* deeds of the rounds before the last @n_equal ones */
+    struct deeds equal; /* deeds of one of the last @n_equal rounds, which are equal */
     uint64_t n_equal;
-    struct deeds now;                  /* of the running round */
-    struct pool_mark begin, now_begin; /* in the scratch pool */
+    struct deeds now;                  /* deeds of the running round */
+    struct pool_mark begin, now_begin; /* in @scratch, where the block and the round begin */
     struct log_block logged;
 };
 
 /* The end of the journal after a command outside of all blocks. */
 struct journal_mark {
-    uint64_t n_entries; /* of the log */
+    uint64_t n_entries; /* number of entries in the log */
     struct deed *last;  /* NULL: there was no deed yet */
 };
 
 struct journal {
-    struct pool pool;    /* of @done */
-    struct pool scratch; /* of deeds in open blocks */
+    struct pool pool;    /* memory of @done */
+    struct pool scratch; /* memory of the deeds in open blocks */
     struct deeds done;
-    struct journal_block *open; /* the innermost; NULL: none */
+    struct journal_block *open; /* the innermost open block; NULL: none */
     uint64_t n;                 /* number of deeds so far, those in blocks included */
     struct journal_mark *marks;
     size_t n_marks, marks_room;
@@ -70,44 +71,45 @@ struct journal {
 
 void journal_free(struct journal *j);
 
-/* How a command that is no block ended. */
+/* The end of a command that is no block. */
 struct journal_end {
-    const char *host; /* of its bare names */
+    const char *host; /* host for its bare names */
     struct moment before, after;
     enum log_outcome outcome;
-    uint64_t waited_ns; /* of a command that was cut: time that passed after its last tick */
+    uint64_t waited_ns; /* for LOG_CUT: simulated time that passed after its last tick */
 };
 
-/* Adds the command @st, which is no block and was carried out. */
+/* Adds the executed command @st, which is no block, to the log and the journal. */
 void journal_leaf(struct journal *j, const struct step *st, const struct journal_end *e);
 
-/* Opens the block @b, which must stay where it is until journal_close().  @fleeting: its steps do
- * not live that long.  @sourced: its text is not kept, either.
+/* Opens the block @b, which must stay at its address until journal_close().  @fleeting: the steps
+ * in it are freed before the journal, so they are copied.  @sourced: it is a sourced file, whose
+ * text is not kept.
  */
 void journal_open(struct journal *j, struct journal_block *b, bool fleeting, bool sourced);
 
 /* Ends a round of the innermost block. */
 void journal_round(struct journal *j);
 
-/* Closes the innermost block, which is the body of @st, or was sourced by it.  @ok: it was carried
- * out to its end.
+/* Closes the innermost block, and adds its deeds to the block around it or to the journal.  @st is
+ * the command whose body it is, or which sourced it.  @ok: it was executed to its end.
  */
 void journal_close(struct journal *j, const struct step *st, const char *host, bool ok);
 
-/* Returns the journal of a session that did the same up to @place, and then only let @waited_ns
- * pass. No block of @j may be open.
+/* Returns the part of @j up to @place, followed by a wait of @waited_ns.  No block of @j may be
+ * open. Free it with journal_free().
  */
 struct journal journal_until(const struct journal *j, const struct place *place,
                              uint64_t waited_ns);
 
-/* For journals that are read from a file: journal_put() adds the deed @st on @host, and
- * journal_put_end() ends the command outside of all blocks that left it.  The log has its entries
- * already.
+/* For a journal read from a file, whose log has its entries already: journal_put() adds the deed
+ * @st on @host.  journal_put_end() ends the command outside of all blocks to which the deeds
+ * belong.
  */
 void journal_put(struct journal *j, const struct step *st, const char *host);
 void journal_put_end(struct journal *j);
 
-/* Returns everything done so far as steps, which are made in @p. */
+/* Returns the whole journal as a list of steps, allocated in @p. */
 struct step *journal_steps(const struct journal *j, struct pool *p);
 
 #endif

@@ -3,11 +3,11 @@
  *
  * Commands in `on`, `repeat` and `source` are logged one by one.  The log is a string of bytes, and
  * an entry takes about six: the number of the command in a list of different commands, and its
- * duration.  The steps themselves are kept once.
+ * duration.  The steps themselves are stored once.
  *
- * Rounds of a `repeat` in a row whose bytes are equal are kept once, too, after a head with their
- * number.  Bytes have durations and not times.  So equal rounds are those that did the same in the
- * same time, and the times of each round follow from the head.
+ * Consecutive rounds of a `repeat` with equal bytes are stored once, too, after a head with their
+ * number.  The bytes contain durations, not times.  So equal rounds are those with the same
+ * commands and the same durations, and the times of each round follow from the head.
  *
  * Commands that only look (`show`, `export`) and comments are not in the log.
  */
@@ -21,13 +21,15 @@
 #include "cli/lang/pool.h"
 #include "cli/lang/script.h"
 
-/* The most nested loops: each of the files that source each other may have SCRIPT_DEPTH_MAX. */
+/* Maximum depth of nested loops: LOG_FILES_MAX files that source each other, with SCRIPT_DEPTH_MAX
+ * loops in each.
+ */
 #define LOG_FILES_MAX 9u
 #define LOG_LOOPS_MAX ((size_t)LOG_FILES_MAX * SCRIPT_DEPTH_MAX)
 
 enum log_outcome {
-    LOG_DONE,    /* it went as its text says */
-    LOG_CUT,     /* ended from outside: by ^C, a limit, a stop */
+    LOG_DONE,    /* it did what its text says */
+    LOG_CUT,     /* ended early by ^C, a limit or a stop */
     LOG_REFUSED, /* the lab or a device refused it */
     LOG_FAILED   /* a mistake, an expectation that did not hold, or a broken invariant */
 };
@@ -47,7 +49,7 @@ struct place {
 };
 
 struct log_entry {
-    uint64_t i;            /* 0: the first of the session */
+    uint64_t i;            /* index; 0 is the first entry of the session */
     const struct step *st; /* lives as long as the log */
     const char *host;      /* bare names were looked up on this host; "": nowhere */
     enum log_outcome outcome;
@@ -58,26 +60,26 @@ struct log_entry {
 struct log_deed;
 
 struct log {
-    struct pool pool; /* of steps and hosts */
+    struct pool pool; /* memory of the steps and hosts */
     struct log_deed *deeds;
     uint32_t n_deeds, deeds_room;
-    uint32_t *places; /* of deeds by hash, plus 1; 0: free */
+    uint32_t *places; /* hash table: index in @deeds plus 1; 0: free */
     uint32_t n_places;
     uint8_t *bytes;
     size_t n_bytes, bytes_room;
-    uint64_t n; /* entries */
+    uint64_t n; /* number of entries; a repeated round counts each time */
     struct moment end;
 };
 
 /* The rounds of a running block. */
 struct log_block {
-    size_t one_at, one_bytes; /* the last iteration but the one that runs, or one that equals it */
-    size_t now_at;            /* of the iteration that runs */
-    uint64_t n;               /* iterations that are kept as the one at @one_at; 0: there is none */
-    uint64_t now_first;       /* entry of the iteration that runs, */
-    struct moment now_begin;  /* and when it began */
-    uint64_t began_first;     /* entry of the last iteration that is over, */
-    struct moment began;      /* and when it began */
+    size_t one_at, one_bytes; /* bytes of the last complete round, which stands for @n rounds */
+    size_t now_at;            /* start of the running round in @bytes */
+    uint64_t n;               /* number of rounds stored as the one at @one_at; 0: none */
+    uint64_t now_first;       /* index of the first entry of the running round */
+    struct moment now_begin;  /* time at the beginning of the running round */
+    uint64_t began_first;     /* index of the first entry of the last complete round */
+    struct moment began;      /* time at the beginning of that round */
 };
 
 void log_free(struct log *log);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One side of a comparison: a value of the lab, or what is compared with it. */
+/* One side of a comparison: a value of the lab, or a constant. */
 #ifndef CLI_SESSION_OPERAND_H
 #define CLI_SESSION_OPERAND_H
 
@@ -12,19 +12,19 @@
 #include "emu/base/text.h"
 #include "rdmalab/inspect.h"
 
-/* What an expression is asked of, and where it is said why there is no answer. */
+/* The surroundings of an expression that is evaluated: its scope, and the destination of errors. */
 struct question {
-    const struct scope *in; /* the lab, and where names are looked up */
-    struct span at;         /* where the whole expression stands, for the caret */
-    struct diag *reterr;    /* NULL: nobody reads it */
+    const struct scope *in; /* the lab, and the host for bare names */
+    struct span at;         /* place of the whole expression in its line, for the caret */
+    struct diag *reterr;    /* receives the error; may be NULL */
 };
 
 enum operand_kind {
-    OPERAND_NUMBER, /* with the type that says how to print it */
-    OPERAND_WORD,   /* of an enumeration, with its number; or any text */
-    OPERAND_BARE,   /* a word that names nothing in the lab */
+    OPERAND_NUMBER, /* a number; v.type says how to print it */
+    OPERAND_WORD,   /* a word of an enumeration with its number, or any text */
+    OPERAND_BARE,   /* a word that is no path in the lab */
     OPERAND_BYTES,
-    OPERAND_ABSENT /* an element of a list that is not there */
+    OPERAND_ABSENT /* a list element that does not exist */
 };
 
 struct operand {
@@ -34,20 +34,23 @@ struct operand {
     size_t n_bytes;
 };
 
-/* Reads what @e stands for; a number takes its type from @neighbour, the other side, which may be
- * NULL.  Release with operand_done() also on failure.
+/* Reads the value of @e in the present state of the lab.  A number takes its type from @neighbour,
+ * the other side of the comparison, which may be NULL.  Returns false, with the error in q->reterr,
+ * if there is no such value.  Call operand_done() in both cases.
  */
 bool operand_read(const struct question *q, const struct expr *e, const struct operand *neighbour,
                   struct operand *ret);
 void operand_done(struct operand *o);
 
-/* Fails: nothing in the lab is called as the OPERAND_BARE @e says, or nothing that has a value. */
+/* Fills q->reterr with an error about @e, an OPERAND_BARE: no object has this name, or the object
+ * is no value.  Returns false.
+ */
 bool operand_unknown(const struct question *q, const struct expr *e);
 
-/* Do they have the same value? */
+/* Returns true if @a and @b have the same kind and value. */
 bool operand_equal(const struct operand *a, const struct operand *b);
 
-/* Appends it as people read it. */
+/* Appends the value as text: "1.5us", "RTS", "0x1000". */
 void operand_add(struct text *t, const struct operand *o);
 
 #endif

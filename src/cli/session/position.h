@@ -10,36 +10,41 @@
 
 #include "cli/session/session.h"
 
-/* The place where the lab is, and the end of the history. */
+/* Return the place of the lab, and the end of the history. */
 struct place position_here(const struct session *s);
 struct place position_end(const struct session *s);
 
-/* Returns the place at the end of tick @tick, which is in the history. */
+/* Returns the place at the end of tick @tick, which is in the history.  Tick 0, and a tick that no
+ * command made, give the beginning of the history.
+ */
 struct place position_of_tick(const struct session *s, uint64_t tick);
 
-/* In the past: returns the time that has passed since the last tick, or since the command at this
- * place began if that is later.  `run 1us` may end between two ticks.
+/* Returns the simulated time since the later of the last tick and the begin of the command at this
+ * place.  It is not 0 if, for example, `run 1us` ended between two ticks.  Returns 0 at the end of
+ * the history.
  */
 uint64_t position_waited_ns(const struct session *s);
 
-/* The same for the command @e, whatever the position is. */
+/* Returns that time for the command of the log entry @e, independent of the position. */
 uint64_t position_waited_in(const struct session *s, const struct log_entry *e);
 
-/* Can the session go back?  If not, s->diag says why. */
+/* Returns true if the session can go back in time.  Otherwise returns false, with the error in
+ * s->diag.
+ */
 bool position_can_go_back(struct session *s, struct span at);
 
-/* Checks a command @st that changes the position, or names one: the session can go back, and @st is
- * outside of all blocks and sourced files.  They are replayed as a whole, and a place in the middle
- * of one would not be found again.  If not, s->diag says why.
+/* Checks a command @st that changes the position or names a place.  Returns false, with the error
+ * in s->diag, if the session cannot go back, or if @st stands in a block or a sourced file.  Those
+ * are replayed as a whole, so a place in the middle of one could not be found again.
  */
 bool position_may_move(struct session *s, const struct step *st);
 
-/* The lab has come to the end of a command, or of a part of a command that only lets time pass.
- * Takes a snapshot if one is due.
+/* Takes a snapshot if one is due, unless the lab is in the past or a replay runs.  Call at the end
+ * of a command, and during a command that only lets time pass.
  */
 void position_reached(struct session *s);
 
-/* During a replay: tells the search for a place, if there is one, where the lab is. */
+/* Calls the search of the replay, if there is one, with the place of the lab. */
 void position_notify(struct session *s);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The remainder of a command line after a stop ended it.  `continue` carries it out.
+/* The remainder of a command line that a stop ended.  `continue` executes it.
  *
- * While the blocks around the stop end, the innermost first, each adds its remaining part: the
- * commands after the stopped one, and the remaining rounds.  In this order they are a list of lists
- * of commands.  Each list has its host for bare names and its source text.  Everything is copied,
- * so that the line can be freed.
+ * The blocks around the stop end, the innermost first.  Each block adds its remaining part: the
+ * commands after the stopped one, and the remaining rounds.  The result is a list of parts.  Each
+ * part has a list of commands, the host for their bare names, and their source text.  Everything is
+ * copied, so that the line can be freed.
  *
  * A remainder belongs to the end of the future in which the line was stopped.  It is dropped when
  * that future is left.
@@ -22,56 +22,63 @@
 struct session;
 struct block;
 
-#define REMAINDERS_MAX       8u /* waiting; beyond that the oldest is dropped */
+#define REMAINDERS_MAX       8u /* maximum of waiting remainders; beyond it the oldest is dropped */
 #define REMAINDER_LINE_BYTES 48u
 
 struct remainder_part {
     struct remainder_part *next;
     const struct source *src;
-    const char *host; /* bare names are looked up on this host; "": nowhere */
+    const char *host; /* host for bare names; "": none */
     const struct step *steps;
 };
 
 struct remainder {
-    struct remainder *next; /* an older one */
-    struct pool pool;       /* of all that it points to */
+    struct remainder *next; /* the next older one */
+    struct pool pool;       /* memory of everything in it */
     struct remainder_part *first, *last;
-    const char *src_text;            /* the text of @last, before it was copied */
-    char line[REMAINDER_LINE_BYTES]; /* how the stopped line begins */
+    const char *src_text; /* source text of @last before it was copied, to recognize it */
+    char line[REMAINDER_LINE_BYTES]; /* beginning of the stopped line */
 };
 
 struct remainders {
-    struct remainder *waiting; /* the last one first */
-    size_t n;                  /* number of those */
-    struct remainder *current; /* of the line that is being stopped; NULL: nothing yet */
-    struct remainder *resumed; /* the last one that `continue` took: errors may be about its text */
+    struct remainder *waiting; /* waiting for `continue`, the newest first */
+    size_t n;                  /* number of waiting remainders */
+    struct remainder *current; /* remainder of the line that is ending now; NULL: none yet */
+    struct remainder *resumed; /* the last one that `continue` took; kept for error messages */
 };
 
-/* Adds the steps from @first up to @end, which excludes it; NULL: to the end of the list.  They
- * stand in the block @in.
+/* Adds the steps from @first up to but excluding @end to the current remainder; NULL: to the end of
+ * the list.  They stand in the block @in.  Adds nothing during a replay, in the steps of a stop, or
+ * after `quit`; this holds for each function that adds.
  */
 void remainder_add(struct session *s, const struct block *in, const struct step *first,
                    const struct step *end);
 
-/* Adds @part and the parts after it. */
+/* Adds @part and the parts after it to the current remainder. */
 void remainder_add_parts(struct session *s, const struct remainder_part *part);
 
-/* Adds the remaining part of the command @st, which stands in @in, began at @began_ns and was
- * stopped in its middle.
+/* Adds the remaining part of the command @st, which stands in @in, began at simulated time
+ * @began_ns and was stopped in its middle.  Only `run`, `until`, `finish` and `step` have one.
  */
 void remainder_add_command(struct session *s, const struct block *in, const struct step *st,
                            uint64_t began_ns);
 
-/* remainder_last() returns the last part so far.  remainder_forget_since() drops the parts that
- * were added after it.
+/* remainder_last() returns the last part of the current remainder, or NULL if there is none.
+ * remainder_forget_since() drops the parts after @last (NULL: all), and prints a message if there
+ * were any.
  */
 struct remainder_part *remainder_last(const struct session *s);
 void remainder_forget_since(struct session *s, struct remainder_part *last);
 
-/* The line that begins with @st, in @in, is over: its remainder waits for `continue` now. */
+/* Ends the current remainder: it waits for `continue`, and a message is printed.  The oldest
+ * remainder beyond REMAINDERS_MAX is dropped.  @st is the first command of the line, in the block
+ * @in.
+ */
 void remainder_settle(struct session *s, const struct block *in, const struct step *st);
 
-/* Takes the newest waiting remainder; NULL: none waits.  It is valid until the next call. */
+/* Removes the newest waiting remainder from the list and returns it, or NULL if none waits.  It is
+ * valid until the next call.
+ */
 const struct remainder *remainder_take(struct session *s);
 
 /* Drops all waiting remainders, with a message for each. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* From names in a line to handles.  What a name means depends on its scope alone. */
+/* Resolves names in a line to handles.  The meaning of a name depends only on its scope. */
 #ifndef CLI_SESSION_RESOLVE_H
 #define CLI_SESSION_RESOLVE_H
 
@@ -12,81 +12,87 @@ struct ev;
 struct live;
 struct live_ops;
 
-/* In all of these @reterr may be NULL where nobody reads why something is wrong. */
+/* Functions that return bool return false, with the error in @reterr, if the name is unknown or
+ * means something else.  @reterr may be NULL.  @param is the name of a parameter of @st.
+ */
 
-/* Where names are looked up. */
+/* The surroundings in which names are looked up. */
 struct scope {
     const struct rdl_lab *lab;
-    const char *host; /* of bare names; "": they are looked up nowhere */
+    const char *host; /* host for bare names; "": none, they are unknown */
     const struct live_ops *live_ops;
-    const struct live *live; /* the programs of the hosts; NULL: there are none */
-    /* What happened in a later tick than this one happens (EXPR_HAPPENS); NULL: nobody looks at the
-     * end of each tick, so that nobody can say.
+    const struct live *live; /* programs that run on hosts; NULL: none */
+    /* EXPR_HAPPENS holds for an event in a tick later than this one.  NULL: nothing checks the end
+     * of each tick, so EXPR_HAPPENS is an error.
      */
     const uint64_t *since;
-    /* A packet that is being sent: a word of an expression that is a field of its tx event stands
-     * for what that says.  NULL: there is none.
+    /* The tx event of a packet that is being sent.  The name of a field of that event is the value
+     * of the field in an expression.  NULL: there is none.
      */
     const struct ev *sent;
 };
 
-/* The whole path of @name: itself if it begins with a host, switch, link or fault, otherwise
- * "HOST.name" on the host of the scope.
+/* Writes the full path of @name to @ret.  It is @name itself if that begins with a host, switch,
+ * link or fault or the scope has no host; otherwise "HOST.name" with the host of the scope.
  */
 void resolve_path(const struct scope *in, const char *name, char ret[SESSION_PATH_BYTES]);
 
-/* The scope of what stands in a line behind its first name, @name: where the scope has no host,
- * that is the host of @name, which is put into @host.
+/* Returns the scope for the names in a line after its first name, @name.  If @in has no host, its
+ * host is the one in @name, whose name is written to @host; @host must live as long as the scope.
  */
 struct scope resolve_rest(const struct scope *in, const char *name, char host[RDL_NAME_BYTES]);
 
-/* The object that parameter @param of @st names, which must be of @kind. */
+/* Finds the object that parameter @param names, which must be of kind @kind (enum object_kind). */
 bool resolve_object(const struct scope *in, const struct step *st, const char *param, uint32_t kind,
                     uint64_t *ret_raw, struct diag *reterr);
 
-/* The host that parameter @param names; if it was not given, the host of the scope. */
+/* Finds the host that parameter @param names.  If it was not given, it is the host of the scope. */
 bool resolve_host(const struct scope *in, const struct step *st, const char *param, rdl_host *ret,
                   struct diag *reterr);
 
 /* A part of registered memory. */
 struct memory {
     rdl_host host;
-    uint64_t addr, bytes; /* addr: for the program itself; of a DMA region there is none */
-    uint64_t iova;        /* the same place, for SGEs and peers */
-    rdl_mr mr;            /* the region; 0, as its keys, if the address was given as a number */
+    uint64_t addr, bytes; /* addr: virtual address of the program; UINT64_MAX for a DMA region */
+    uint64_t iova;        /* address of the same place in SGEs and for peers */
+    rdl_mr mr;            /* region; 0, like its keys, if the address is a number */
     uint32_t lkey, rkey;
-    bool has_bytes;        /* false: it was BASE[AT] or a number, with no length */
-    uint64_t from;         /* where in its region it begins */
-    uint64_t region_bytes; /* all of the region; 0 if the address was given as a number */
+    bool has_bytes;        /* a length was given; false: BASE[AT] or a number */
+    uint64_t from;         /* offset in its region */
+    uint64_t region_bytes; /* size of the region; 0 if the address is a number */
 };
 
-/* Value @i of parameter @param: h1.mr[0:64], h1.mr[8], h1.mr or (VAL_AT) a number. */
+/* Resolves value @i of parameter @param: h1.mr[0:64], h1.mr[8], h1.mr, or a number if the parameter
+ * is a VAL_AT.
+ */
 bool resolve_memory(const struct scope *in, const struct step *st, const char *param, size_t i,
                     struct memory *ret, struct diag *reterr);
 
-/* The key that parameter @param is: a number, or the remote key of the object that it names. */
+/* *@ret is the key in parameter @param: a number, or the remote key of the object that it names. */
 bool resolve_key(const struct scope *in, const struct step *st, const char *param, uint32_t *ret,
                  struct diag *reterr);
 
-/* The number of the queue pair that parameter @param is: a number, or the queue pair itself. */
+/* *@ret is the QPN in parameter @param: a number, or that of the queue pair that it names. */
 bool resolve_qpn(const struct scope *in, const struct step *st, const char *param, uint32_t *ret,
                  struct diag *reterr);
 
-/* @st as it is if none of its numbers is said by a name; otherwise a copy of it in @p, with the
- * numbers themselves.  NULL: there is no such number.
+/* Replaces names that stand for numbers in @st by the numbers.  Returns @st if it has none,
+ * otherwise a copy in @p.  Returns NULL, with the error in @reterr, if a name has no such number.
  */
 const struct step *resolve_numbers(const struct scope *in, const struct step *st, struct pool *p,
                                    struct diag *reterr);
 
-/* The memory that @text names, which came from @at. */
+/* Resolves the memory that @text names, which stands at @at. */
 bool resolve_memory_text(const struct scope *in, const char *text, struct span at,
                          struct memory *ret, struct diag *reterr);
 
-/* Fails with: nothing is called @path; offers what is, if anything looks like it. */
+/* Fills @reterr with "@what is called @path" (@what: "no host", "nothing"), and suggests a similar
+ * name or a command.  Returns false.
+ */
 bool resolve_unknown(const struct scope *in, struct span at, const char *path, const char *what,
                      struct diag *reterr);
 
-/* The name of the host that @path begins with. */
+/* Copies the first word of @path, up to a dot or bracket, to @ret: the name of its host. */
 void resolve_host_name(const char *path, char ret[RDL_NAME_BYTES]);
 
 /* A host, with its name. */
@@ -95,7 +101,9 @@ struct home {
     char name[RDL_NAME_BYTES];
 };
 
-/* The host of an object.  False: it is gone. */
+/* Finds the host of the object @raw of kind @kind.  Returns false if the object does not exist any
+ * more.
+ */
 bool resolve_home(const struct rdl_lab *lab, uint32_t kind, uint64_t raw, struct home *ret);
 
 #endif

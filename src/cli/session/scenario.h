@@ -9,20 +9,26 @@
 struct scenario {
     struct source src;
     struct script script;
-    size_t wrong_line, wrong_col; /* the place of the error that scenario_load() found; 0: none */
+    size_t wrong_line, wrong_col; /* place of the error in the file; 0: none */
 };
 
-/* Reads and checks @file.  Returns EXIT_PASSED, or the exit status of the program: EXIT_USAGE if
- * the file is wrong, EXIT_FAILED otherwise; then @err has the message.  Release with
- * scenario_done() in any case.
+/* Reads and checks @file.  An error message goes to @err.  Call scenario_done() in any case.
+ *
+ * Return: EXIT_PASSED
+ *	   EXIT_USAGE     the file cannot be read, or has an error
+ *	   EXIT_FAILED    there is no memory
  */
 int scenario_load(struct scenario *sc, const char *file, FILE *err);
 
-/* The same for a scenario that is to be run: it must have a step, unless it is to be skipped. */
+/* scenario_load() for a scenario that will be run: a file without a step is an error, too, unless
+ * its header has `skip`.
+ */
 int scenario_load_to_run(struct scenario *sc, const char *file, FILE *err);
 void scenario_done(struct scenario *sc);
 
-/* Parameters of its header; NULL: not given. */
+/* Return parameters of the line `scenario`.  The title and the reason to skip are NULL if not
+ * given; scenario_has_tag() returns true if @tag is one of its tags.
+ */
 const char *scenario_title(const struct scenario *sc);
 const char *scenario_skip(const struct scenario *sc);
 uint64_t scenario_seed(const struct scenario *sc);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Prints events while the lab runs: those that tell the story, not the mechanics. */
+/* Prints events while the lab runs: those that event_is_story() accepts, not routine ones. */
 #ifndef CLI_SESSION_SHOWN_H
 #define CLI_SESSION_SHOWN_H
 
@@ -20,21 +20,23 @@ enum shown_share {
 struct shown {
     struct rdl_lab *lab;
     enum shown_share share;
-    struct rdl_listener *listener; /* NULL: there is no lab to listen to */
+    struct rdl_listener *listener; /* NULL: no lab was attached */
     FILE *out;
-    uint64_t n; /* events since the step began, or with SHOWN_OF_ALL since the first step */
-    bool full;  /* SHOWN_OF_ALL: the limit was reached, and a message has said so */
+    uint64_t n; /* events of the running step, or with SHOWN_OF_ALL of all steps */
+    bool full;  /* SHOWN_OF_ALL: the limit was reached, and a message was printed */
 };
 
-/* Listens to @lab.  @sh must stay where it is until shown_done().  Nothing is printed yet. */
+/* Listens to @lab.  @sh must stay at its address until shown_done().  Prints nothing before
+ * shown_begin().
+ */
 RDL_MUST_CHECK enum rdl_status shown_init(struct shown *sh, struct rdl_lab *lab, FILE *out,
                                           enum shown_share share);
 void shown_done(struct shown *sh);
 
-/* Call when a step begins: prints events from now on. */
+/* Prints events from now on.  Call when a step begins. */
 void shown_begin(struct shown *sh);
 
-/* Call when the step ends: prints the number of events that were left out. */
+/* Stops printing, and prints the number of events that were left out.  Call when the step ends. */
 void shown_end(struct shown *sh);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The snapshots of a session: checkpoints of its lab, from which travel replays.
  *
- * They are in the order of their places.  A snapshot is due when replaying from the one before
- * takes a while: a tick counts one unit, a command three.  For a large lab snapshots are farther
- * apart, so that copying stays a small part of the work.  When they exceed their memory, every
- * second one is freed, and from then on they are taken half as often.
+ * They are ordered by place.  A snapshot is due when replaying from the one before takes a while: a
+ * tick counts one unit, a command three.  For a large lab snapshots are farther apart, so that
+ * copying stays a small part of the work.  When they exceed their memory, every second one is
+ * freed, and new ones are taken half as often.
  */
 #ifndef CLI_SESSION_SNAPSHOTS_H
 #define CLI_SESSION_SNAPSHOTS_H
@@ -20,8 +20,8 @@
 
 struct snapshot {
     struct place place;
-    uint64_t hash; /* of all events up to there */
-    bool paused;   /* recording was off */
+    uint64_t hash; /* hash of all events up to @place */
+    bool paused;   /* recording was off at @place */
     size_t bytes;
     struct rdl_checkpoint *checkpoint;
 };
@@ -30,12 +30,12 @@ struct snapshots {
     struct snapshot *v;
     size_t n, room;
     size_t bytes, bytes_max; /* @bytes_max 0: none are taken */
-    uint64_t gap;            /* the least number of units between two */
+    uint64_t gap;            /* minimum number of units between two snapshots */
 };
 
 void snapshots_init(struct snapshots *all, size_t bytes_max);
 
-/* Changes their limit to @bytes_max, which is not 0.  Frees snapshots beyond it. */
+/* Sets the limit of their memory to @bytes_max, which must not be 0.  Frees snapshots beyond it. */
 void snapshots_limit(struct snapshots *all, size_t bytes_max);
 
 /* Frees all of them. */
@@ -44,28 +44,28 @@ void snapshots_done(struct snapshots *all);
 /* Returns the number of units from the beginning to @p. */
 uint64_t place_units(const struct place *p);
 
-/* < 0: @a is before @b; 0: they are the same place. */
+/* Returns a number < 0 if @a is before @b, 0 if both are the same place, and > 0 otherwise. */
 int place_compare(const struct place *a, const struct place *b);
 
-/* Takes a snapshot at @p, where the lab is, if one is due or if @must.  Takes none if memory is
- * short.
+/* Takes a snapshot of @lab, which is at @p, if one is due or if @must.  Takes none if there is one
+ * at @p already, if bytes_max is 0, or if there is no memory.
  */
 void snapshots_pass(struct snapshots *all, const struct rdl_lab *lab, const struct place *p,
                     bool must);
 
-/* Returns the last one at @p or before it; NULL: there is none. */
+/* Returns the last snapshot at @p or before it, or NULL if there is none. */
 const struct snapshot *snapshots_before(const struct snapshots *all, const struct place *p);
 
-/* Returns the number of those at @p or before it. */
+/* Returns the number of snapshots at @p or before it. */
 size_t snapshots_until(const struct snapshots *all, const struct place *p);
 
-/* snapshots_take_after() takes those after @p out of the list.  snapshots_put_back() replaces the
- * ones after @p by them.
+/* snapshots_take_after() removes the snapshots after @p from @all and returns them.
+ * snapshots_put_back() frees the present ones after @p, and adds @taken again.
  */
 struct snapshots snapshots_take_after(struct snapshots *all, const struct place *p);
 void snapshots_put_back(struct snapshots *all, struct snapshots *taken, const struct place *p);
 
-/* Frees those after @p. */
+/* Frees the snapshots after @p. */
 void snapshots_forget_after(struct snapshots *all, const struct place *p);
 
 #endif

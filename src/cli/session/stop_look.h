@@ -5,14 +5,15 @@
 
 #include "cli/session/session.h"
 
-/* Call when the lab is at another place, or when @stop is new: a condition that holds there already
- * is no hit.  Returns false if it cannot be evaluated there, for example because its object does
- * not exist yet; @reterr says why.
+/* Evaluates @stop at the present place of the lab without a hit: a condition that holds already
+ * must first stop holding.  Call for a new stop, and after the lab went to another place in time.
+ * Returns false, with the error in @reterr, if it cannot be evaluated there, for example because
+ * its object does not exist yet.
  */
 bool stop_arrive(const struct session *s, struct stop *stop, struct diag *reterr);
 
-/* After a tick: is @stop hit?  Then stop->at and stop->change tell by what.  The hit is not
- * counted.
+/* Checks @stop after a tick.  Returns true if it is hit: then stop->at is the event of the hit, and
+ * stop->change the change of a watched value.  Does not count the hit.
  */
 bool stop_look(const struct session *s, struct stop *stop);
 
@@ -22,17 +23,19 @@ void stop_add_what(struct text *t, const struct stop *stop);
 /* Appends the last hit of @stop: "watch 3 at #36.2, h1.qp.state: RTS -> ERR". */
 void stop_add_hit(struct text *t, const struct stop *stop);
 
-/* Attaches @stop to the lab of the session.  On failure s->diag says why. */
+/* Attaches the expression of @stop to the lab of the session (expr_attach()).  Returns false, with
+ * the error in s->diag, if that is not possible.
+ */
 bool stop_attach(struct session *s, struct stop *stop, struct span at);
 
-/* Attaches all stops to the new lab of the session.  On failure s->diag says that there is no
- * memory.
+/* Attaches all stops to the new lab of the session, and calls stops_listen().  Returns false with
+ * the error in s->diag.
  */
 bool stops_move(struct session *s);
 
-/* Call after stops or the lab have changed.  While there are watchpoints, the session listens to
- * all events, to find the one that changed a value.  On failure s->diag says that there is no
- * memory.
+/* Listens to all events while a watchpoint is enabled, to find the event that changed its value;
+ * otherwise stops listening.  Call it after a stop was added, changed or removed, and after the lab
+ * was replaced.  Returns false, with the error in s->diag, if there is no memory.
  */
 bool stops_listen(struct session *s);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The stops of a session: breakpoints and watchpoints, which end the running line.
  *
- * A breakpoint is hit when its condition begins to hold.  While the condition goes on holding, it
- * is not hit again, unless it is about an occurrence.  `#12`, the end of a tick, is a condition
- * that needs no look before that tick.  A watchpoint is hit when its value changes.
+ * A breakpoint is hit when its condition begins to hold.  While the condition continues to hold, it
+ * is not hit again, unless the condition is about an occurrence.  The condition `#12`, the end of
+ * tick 12, need not be checked before that tick.  A watchpoint is hit when its value changes.
  *
  * Stops are checked after each tick (stop_look.h).  They belong to the session and not to its lab.
  * So they stay when the lab goes to another place in time, and they do not change the numbers of
@@ -25,58 +25,58 @@ struct rdl_listener;
 #define STOP_CHANGE_BYTES 192u
 
 enum stop_owner {
-    STOP_OF_PROGRAM, /* an option of the program made it: the session ends there */
-    STOP_OF_PROMPT   /* a command made it: the line ends there, and the next one continues */
+    STOP_OF_PROGRAM, /* made by an option of the program: a hit ends the session */
+    STOP_OF_PROMPT   /* made by a command: a hit ends the line, and the next line continues */
 };
 
 struct stop {
     struct stop *next;
-    uint32_t id; /* from 1; no two stops of a session have the same */
+    uint32_t id; /* from 1; unique in a session */
     enum stop_owner owner;
-    bool watches;      /* @when is a value that is watched; false: it is a condition */
-    bool momentary;    /* @when is about an occurrence: it does not go on holding */
+    bool watches;      /* watchpoint: @when is a value; false: breakpoint, a condition */
+    bool momentary;    /* @when contains an occurrence, which lasts for one tick */
     struct expr *when; /* attached to the lab, see expr_attach() */
-    const char *text;  /* of @when, as it was typed; NULL: nobody typed it */
-    const char *host;  /* bare names in it are looked up on this host; "": nowhere */
+    const char *text;  /* text of @when as typed; NULL: not typed */
+    const char *host;  /* host for bare names in @when; "": none */
     bool enabled;
     bool once;       /* it is removed after its first hit */
     uint64_t n_hits; /* number of hits */
 
     /* The last check: */
-    uint64_t tick;     /* was after this tick */
-    bool held;         /* did @when hold? */
-    struct operand is; /* the value of @when */
-    /* Events since the last check: the last one at which the value was the same, and the first one
-     * at which it was different; 0: none.
+    uint64_t tick;     /* tick after which it was done */
+    bool held;         /* @when held (breakpoint) */
+    struct operand is; /* value of @when (watchpoint) */
+    /* Events since the last check: the last one after which the value was the same, and the first
+     * one after which it differed; 0: none.
      */
     ev_id stayed, changed;
 
     /* Of the last hit: */
-    ev_id at;                       /* its event; or its tick, with row 0, if no event tells */
-    ev_id behind;                   /* of a watchpoint: an event before the change; 0: none */
-    char change[STOP_CHANGE_BYTES]; /* of a watchpoint: "5 -> 6" */
+    ev_id at;                       /* event of the hit; the tick with row 0 if no event is known */
+    ev_id behind;                   /* watchpoint: last event before the change; 0: none */
+    char change[STOP_CHANGE_BYTES]; /* watchpoint: "5 -> 6" */
 
-    const struct step *steps; /* carried out when it is hit; NULL: none */
-    struct source steps_src;  /* their text */
-    bool due;                 /* it was hit, and they were not carried out yet */
+    const struct step *steps; /* steps to execute at a hit; NULL: none */
+    struct source steps_src;  /* text of the steps */
+    bool due;                 /* it was hit, and the steps have not been executed yet */
 
-    struct pool pool; /* of all that it points to */
+    struct pool pool; /* memory of everything in it */
 };
 
 struct stops {
     struct stop *first;
-    struct stop *gone;      /* removed by the running line, which may be one of their steps */
-    const struct stop *hit; /* the one that has ended the running line; NULL: none has */
+    struct stop *gone;      /* removed stops; a removed stop may own the running steps */
+    const struct stop *hit; /* first stop that was hit in the running line; NULL: none */
     uint32_t n_made;        /* number of stops made so far */
-    bool ignored;           /* no stop is hit: during a replay */
-    bool in_block;          /* the steps of a stop run: those of another are not carried out */
-    struct rdl_listener *listener; /* of the stops that watch a value; NULL: none does */
+    bool ignored;           /* stops are not checked, during a replay */
+    bool in_block; /* the steps of a stop are running; those of other stops are not executed */
+    struct rdl_listener *listener; /* for watchpoints; NULL: none is enabled */
 };
 
 void stops_free(struct stops *list);
 
-/* Adds a breakpoint for the condition @text, which stands at @at.  NULL: it cannot be read, and
- * @reterr says why.
+/* Adds a breakpoint for the condition @text, which stands at @at.  Returns NULL, with the error in
+ * @reterr, if it cannot be parsed.
  */
 struct stop *stops_add_when(struct stops *list, enum stop_owner owner, const char *text,
                             struct span at, struct diag *reterr);
@@ -84,26 +84,26 @@ struct stop *stops_add_when(struct stops *list, enum stop_owner owner, const cha
 /* Adds a breakpoint at the end of tick @tick. */
 struct stop *stops_add_tick(struct stops *list, enum stop_owner owner, uint64_t tick);
 
-/* Sets the steps of @stop: the list that begins with @first, from @src. */
+/* Copies the list of steps @first, whose text is @src, to @stop.  They are executed at each hit. */
 void stop_put_steps(struct stop *stop, const struct source *src, const struct step *first);
 
-/* Finds the stop with this id; NULL: there is none, or it was removed. */
+/* Returns the stop @id, or NULL if there is none or it was removed. */
 struct stop *stops_find(const struct stops *list, uint32_t id);
 
-/* Removes the stop with this id.  Its memory stays until stops_forget(). */
+/* Removes the stop @id.  Its memory stays until stops_forget(). */
 void stops_remove(struct stops *list, uint32_t id);
 
 /* Frees the stops that were removed. */
 void stops_forget(struct stops *list);
 
-/* Undoes the making of @stop, the last one that was made: the next one gets its id. */
+/* Removes @stop, which must be the last one that was made.  The next stop gets its id. */
 void stops_refuse(struct stops *list, const struct stop *stop);
 
-/* Is any watchpoint enabled? */
+/* Returns true if a watchpoint is enabled. */
 bool stops_watch(const struct stops *list);
 
-/* Returns the number of ticks that the lab may run from tick @tick until the next check of the
- * stops.
+/* Returns the number of ticks that the lab may run from tick @tick until the stops must be checked:
+ * 1 if any enabled stop is not a `#TICK`.  UINT64_MAX means never.
  */
 uint64_t stops_ticks(const struct stops *list, uint64_t tick);
 

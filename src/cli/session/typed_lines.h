@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The lines that `back` counts: those that did something, outside of blocks.  A line is what was
- * typed at once, or a line of a script.
+/* The lines that `back` counts: lines outside of blocks whose commands did something.  A line is
+ * the text typed at once, or one line of a script.
  */
 #ifndef CLI_SESSION_TYPED_LINES_H
 #define CLI_SESSION_TYPED_LINES_H
@@ -16,9 +16,9 @@ struct rdl_lab;
 #define TYPED_LINE_BYTES 72u
 
 struct typed_line {
-    struct place at;             /* before the line */
-    char text[TYPED_LINE_BYTES]; /* its beginning */
-    uint64_t run;                /* the text that it is from; with @number it identifies a line */
+    struct place at;             /* place of the lab before the line */
+    char text[TYPED_LINE_BYTES]; /* beginning of the line */
+    uint64_t run; /* number of its text (n_runs); identifies the line together with @number */
     size_t number;
 };
 
@@ -30,11 +30,15 @@ struct typed_lines {
 
 void typed_lines_free(struct typed_lines *all);
 
-/* Adds the line of @src at @at, in which something was done after @place. */
+/* Adds the line of @src that contains @at.  @place is where the lab was before it.  Adds nothing if
+ * that line was the last one added.
+ */
 void typed_lines_add(struct typed_lines *all, const struct source *src, struct span at,
                      const struct place *place);
 
-/* Returns the number of events so far: a failed line that added none did nothing. */
+/* Returns the number of events in the lab so far.  A failed line did nothing if this number is
+ * unchanged.
+ */
 uint64_t typed_lines_events(const struct rdl_lab *lab);
 
 /* Returns the number of lines that begin before @p. */
