@@ -26,7 +26,7 @@
 #define PINGPONG_LINE_BYTES 52u
 #define PINGPONG_DONE_BYTES 5u /* "done" and its NUL: sent when the client is ready */
 
-#define PINGPONG_QPS_MAX 256u /* of srq_pingpong */
+#define PINGPONG_QPS_MAX 256u /* maximum of -q, for srq_pingpong */
 
 /* Properties of a kind of pingpong. */
 struct pingpong_kind {
@@ -40,7 +40,9 @@ struct pingpong_kind {
     bool has_srq;     /* all queue pairs share a receive queue */
 };
 
-/* @program: a value of enum program (cli/lang/words.h) that is a pingpong. */
+/* Returns the properties of @program, a value of enum program (cli/lang/words.h) that is a
+ * pingpong.
+ */
 const struct pingpong_kind *pingpong_kind(uint32_t program);
 
 /* The options of the program.  -s and so on are the options of the original. */
@@ -59,7 +61,7 @@ struct pingpong_config {
     bool use_events;    /* -e */
     uint32_t gid_index; /* -g */
     uint8_t sl;         /* -l */
-    uint32_t psn;       /* of its first packet; the original uses a random number */
+    uint32_t psn;       /* first PSN; the original uses a random number */
     bool check;         /* check every received byte */
 };
 
@@ -134,7 +136,9 @@ void pingpong_init(struct pingpong *p, struct rdl_lab *lab, const struct pingpon
                    FILE *out);
 void pingpong_done(struct pingpong *p);
 
-/* Acts as far as possible.  @now_ns is real time.  Cheap if there is nothing to do. */
+/* Executes the next steps of the program, as far as possible without waiting.  @now_ns is real
+ * time. Cheap if there is nothing to do.
+ */
 void pingpong_go(struct pingpong *p, uint64_t now_ns);
 
 /* In state PP_EXCHANGE: returns line @i of this side, of kind->n_lines. */
@@ -154,7 +158,7 @@ void pingpong_print_side(const struct pingpong *p, uint32_t i, bool local);
 /* Ends the program with an error. */
 void pingpong_fail(struct pingpong *p, const char *why);
 
-/* The state for people: "connecting", "running", "done". */
+/* Returns the name of @state for messages: "connecting", "running", "done". */
 const char *pingpong_state_name(enum pingpong_state state);
 
 static inline bool pingpong_is_server(const struct pingpong *p)

@@ -49,7 +49,9 @@ struct verbs_peer *verbs_peer_new(struct rdl_lab *lab, const struct verbs_peer_c
                                   FILE *lines, FILE *out);
 void verbs_peer_free(struct verbs_peer *p); /* accepts NULL */
 
-/* Acts as far as possible.  @now_ns is real time.  Cheap if there is nothing to do. */
+/* Executes lines of the file, as far as possible without waiting.  @now_ns is real time.  Cheap if
+ * there is nothing to do.
+ */
 void verbs_peer_go(struct verbs_peer *p, uint64_t now_ns);
 
 /* Returns the text for the other side since the last call, *@ret_n bytes.  It is valid until the
@@ -60,7 +62,7 @@ const char *verbs_peer_says(struct verbs_peer *p, size_t *ret_n);
 /* Passes in @n bytes from the other side. */
 void verbs_peer_hears(struct verbs_peer *p, const char *bytes, size_t n);
 
-/* The other side has closed the connection. */
+/* Reports that the other side has closed the connection. */
 void verbs_peer_left(struct verbs_peer *p);
 
 /* Ends the program with an error. */
@@ -69,13 +71,13 @@ void verbs_peer_fail(struct verbs_peer *p, const char *why);
 enum verbs_peer_state verbs_peer_state(const struct verbs_peer *p);
 const struct verbs_peer_config *verbs_peer_config(const struct verbs_peer *p);
 
-/* The reason of its failure. */
+/* Returns the reason of the failure, in state VERBS_PEER_FAILED. */
 const char *verbs_peer_error(const struct verbs_peer *p);
 
 /* Returns true if a control request of this program is pending. */
 bool verbs_peer_asks(const struct verbs_peer *p);
 
-/* Returns true if it waits for text of the other side. */
+/* Returns true if the program waits for text of the other side. */
 bool verbs_peer_listens(const struct verbs_peer *p);
 
 /* Appends the current position for people: "waiting for the other side", "line 12: poll_cq". */

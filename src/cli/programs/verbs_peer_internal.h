@@ -70,7 +70,7 @@ struct verbs_peer {
     uint32_t psn, peer_psn;
 
     struct peer_line line;
-    unsigned number;  /* of the line, from 1; 0: before the first */
+    unsigned number;  /* number of the line, from 1; 0: before the first line */
     bool at_line;     /* a line is being executed */
     bool asked;       /* a control request of this program is pending */
     bool said;        /* this side's text of the sync or hello was sent */
@@ -91,7 +91,7 @@ struct verbs_peer {
     uint8_t chunk[VP_CHUNK_BYTES];
 };
 
-/* Whether the line is complete or must be continued later. */
+/* Result of executing a line: it is complete, or must be continued later. */
 enum vp_end { VP_NEXT, VP_LATER };
 
 /* A command is either executed by @run, or consists of requests that the device answers. */
