@@ -3,7 +3,7 @@
 #ifndef CLI_APP_CLI_BENCH_H
 #define CLI_APP_CLI_BENCH_H
 
-/* Returns the exit status. */
+/* Runs the mode `bench` with the arguments after the program name.  Returns the exit status. */
 int bench_main(int argc, char **argv);
 
 #endif

@@ -54,7 +54,7 @@ void coverage_merge(struct coverage *into, const struct coverage *from);
 const char *cover_class_name(enum cover_class class); /* "rules" */
 const char *cover_class_what(enum cover_class class); /* "reasons to drop a frame" */
 
-/* Number of rows, including those that need not be covered. */
+/* Returns the number of rows, including those that need not be covered. */
 size_t cover_rows(enum cover_class class);
 
 #define COVER_NAME_BYTES 64u
@@ -103,10 +103,10 @@ struct cover_figures {
 
 struct cover_figures coverage_figures(const struct coverage *c, enum cover_class class);
 
-/* The same for all classes together. */
+/* Returns the figures of all classes together. */
 struct cover_figures coverage_total(const struct coverage *c);
 
-/* Rounded down: 100 means that every row is covered. */
+/* Returns the covered share in percent, rounded down: 100 means that every row is covered. */
 unsigned cover_percent(const struct cover_figures *f);
 
 #endif

@@ -8,9 +8,9 @@
 
 #define CREW_MAX 64u /* concurrent processes */
 
-/* Returns the exit status of the program.  After a signal that ends the program, running cases are
- * killed and reported as interrupted; cases that have not begun are only counted in @r->not_run.  A
- * zeroed @r reports nothing.
+/* Runs all cases of @su in @jobs processes and reports them in @r; a zeroed @r reports nothing.
+ * Returns the exit status of the program.  After a signal that ends the program, running cases are
+ * killed and reported as interrupted; cases that have not begun are only counted in @r->not_run.
  */
 int crew_run(struct suite *su, const struct test_options *o, size_t jobs, struct report *r);
 

@@ -6,7 +6,7 @@
 
 #include "cli/session/session.h"
 
-/* @s is used for completion and hints. */
+/* Initializes the input.  @s is used for completion and hints. */
 void line_input_open(struct session *s);
 void line_input_close(void);
 
@@ -25,7 +25,7 @@ char *line_input_read(const struct line_asked *asked, bool *ret_fresh);
 /* Adds @text to the history. */
 void line_input_remember(const char *text);
 
-/* Name of the line editor, for `doctor`. */
+/* Returns the name of the line editor, for `doctor`. */
 const char *line_input_name(void);
 
 #endif

@@ -7,12 +7,12 @@
 
 #include "cli/session/session.h"
 
-/* Completion with TAB. */
+/* Initialize and end completion with TAB. */
 void line_matches_open(struct session *s);
 void line_matches_close(void);
 
-/* The hint: a dim text behind the cursor that shows what may follow.  It is on the screen only
- * while the editor waits for a key, and never part of the line.
+/* Initializes the hint: a dim text after the cursor that shows what may follow.  It is on the
+ * screen only while the editor waits for a key, and never part of the line.
  */
 void line_hint_open(struct session *s);
 

@@ -35,7 +35,9 @@ int test_main(int argc, char **argv);
 int complete_shell(const struct mode *modes, size_t n, const struct mode *none, int argc,
                    char **argv);
 
-/* Returns true if the standard output is a terminal and colour is not disabled. */
+/* modes_terminal() returns true if the standard output is a terminal.  modes_colour() also requires
+ * that colour is not disabled.
+ */
 bool modes_colour(void);
 
 bool modes_terminal(void);

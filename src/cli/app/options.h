@@ -32,11 +32,12 @@ bool options_take(const struct option *rows, size_t n, int *argc, char **argv);
 /* Parses a whole number.  Prints an error and returns false if @text is none. */
 bool options_number(const char *name, const char *text, uint64_t *ret);
 
-/* The same for a number from @least to @most. */
+/* Parses a whole number from @least to @most.  Prints an error and returns false if @text is none.
+ */
 bool options_number_in(const char *name, const char *text, uint64_t least, uint64_t most,
                        uint64_t *ret);
 
-/* Parses a size in bytes, "64m". */
+/* Parses a size in bytes: "64m".  Prints an error and returns false if @text is none. */
 bool options_size(const char *name, const char *text, uint64_t *ret);
 
 #endif

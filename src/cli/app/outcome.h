@@ -19,11 +19,11 @@ struct outcome_packet {
     struct ev tx;
     uint32_t nth;
     uint32_t at;         /* host where it arrived first; EV_HOST_NONE: nowhere */
-    uint64_t arrived_ns; /* time of that */
+    uint64_t arrived_ns; /* simulated time of that arrival */
 };
 
 struct outcome_memory {
-    char path[RDL_VALUE_BYTES]; /* of the region */
+    char path[RDL_VALUE_BYTES]; /* path of the region */
     uint32_t sum;
 };
 

@@ -23,7 +23,7 @@ struct report {
     const struct suite *su;
     size_t n; /* cases reported so far */
     size_t passed, failed, skipped;
-    size_t not_run;                         /* because of a signal */
+    size_t not_run;                         /* cases that have not begun because of a signal */
     bool many_seeds;                        /* print the seed with the name of a case */
     const struct report_coverage *coverage; /* NULL: not requested */
 };
@@ -41,7 +41,7 @@ void shown_case(const struct test_case *c, bool many_seeds, struct shown_case *r
 /* Returns true if @name is a report format: text, tap, json or github. */
 bool report_knows(const char *name);
 
-/* @name must be a known format. */
+/* Begins a report in the format @name, which must be known, on r->out. */
 void report_begin(struct report *r, const char *name, const struct suite *su, bool many_seeds);
 
 /* Reports one case and counts it. */

@@ -29,11 +29,12 @@ struct test_process {
     int killed_for; /* enum exit_status; EXIT_PASSED: not killed */
 };
 
-/* The time of a monotonic clock, in microseconds. */
+/* Returns the time of a monotonic clock, in microseconds. */
 uint64_t test_now_us(void);
 
-/* Runs the case in this process.  Commands print to @out, errors go to @err.  Returns NULL if there
- * was no lab.  Free with session_free().
+/* Runs the case in this process.  Commands print to @out, errors go to @err.  *@ret_status is its
+ * exit status.  Returns the session, which the caller frees with session_free(), or NULL if there
+ * was no lab.
  */
 struct session *test_run_here(const struct test_case *c, const struct test_options *o, FILE *out,
                               FILE *err, int *ret_status);
