@@ -47,7 +47,9 @@ void collection_done(struct collection *c);
  */
 const struct lesson *collection_find(const struct collection *c, const char *name);
 
-/* The same, but also accepts the number alone, or the beginning of the name of a single lesson. */
+/* Finds a lesson like collection_find(), but also accepts its number alone, or a beginning that
+ * only one name has.
+ */
 const struct lesson *collection_find_short(const struct collection *c, const char *name);
 
 /* Appends the path of the file of @l. */

@@ -12,10 +12,14 @@ struct scenarios_error {
     char text[DIAG_MESSAGE_BYTES], remedy[DIAG_REMEDY_BYTES];
 };
 
-/* Prints the course, or the scenarios that are about @word; "all" prints all scenarios. */
+/* Prints the course, or the scenarios that are about @word; "all" prints all scenarios.  Returns
+ * false, with the error in @ret_error, if there is none.
+ */
 bool scenarios_list(FILE *out, const char *word, struct scenarios_error *ret_error);
 
-/* apropos() extended to scenarios: their names, titles, what they teach, and their notes. */
+/* Searches for @word like apropos(), also in the names, titles, lessons and notes of scenarios.
+ * Returns false if nothing is found.
+ */
 bool scenarios_apropos(FILE *out, const char *word);
 
 /* Returns true if there is a scenario called @name.  A name has a dash; a word without one, like
@@ -23,14 +27,16 @@ bool scenarios_apropos(FILE *out, const char *word);
  */
 bool scenarios_has(const char *name);
 
-/* Fails: fills @e and returns false. */
+/* Fills @e with an error.  Returns false. */
 bool scenarios_fail(struct scenarios_error *e, const char *text, const char *remedy);
 
-/* Reads the collection.  Release with collection_done() in any case. */
+/* Reads the collection.  Returns false with the error in @ret_error.  Call collection_done() in any
+ * case.
+ */
 bool scenarios_read(struct collection *ret, struct scenarios_error *ret_error);
 
-/* Returns the scenario of the collection that @name means and that can run here.  NULL: there is
- * none, and @ret_error says why.
+/* Returns the scenario of the collection that @name means.  Returns NULL, with the error in
+ * @ret_error, if there is none or it cannot run here.
  */
 const struct lesson *scenarios_find(const struct collection *c, const char *name,
                                     struct scenarios_error *ret_error);
