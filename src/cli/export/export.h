@@ -16,8 +16,8 @@
 #include "rdmalab/status.h"
 #include "viz/picture.h"
 
-/* Returns NULL if a file of @form may be called @name.  Otherwise returns the required suffix:
- * ".svg or .txt".  A device or pipe may have any name.
+/* Returns NULL if a file with content of @form may be called @name.  Otherwise returns the required
+ * suffix: ".svg or .txt".  A device or pipe may have any name.
  */
 const char *export_wants_suffix(enum export_form form, const char *name);
 
@@ -31,8 +31,9 @@ bool export_is_text(const char *name);
 RDL_MUST_CHECK enum rdl_status export_pcapng(FILE *out, const struct past *p,
                                              const struct past_about *about);
 
-/* Draws a picture as SVG or as text for a terminal.  @draw is one of those in viz/picture.h.
- * Writes nothing if it returns RDL_ERR_NOMEM.
+/* Draws a picture with @draw, a function of viz/pictures.def, as SVG or as text for a terminal.
+ * @options->width 0 means the width of the terminal at @out.  Writes nothing if it returns
+ * RDL_ERR_NOMEM.
  */
 RDL_MUST_CHECK enum rdl_status export_picture(FILE *out, picture_draw *draw, const struct past *p,
                                               const struct picture_options *options, bool svg);
