@@ -10,7 +10,7 @@
 struct enum_row;
 struct enum_table;
 
-/* Appends the C name of @row.  Returns false, and appends nothing, if it has none. */
+/* Appends the C name of @row.  If the row has none, appends nothing and returns false. */
 bool c_name_add(struct text *t, const struct enum_table *table, const struct enum_row *row);
 
 /* Calls @each for every row with the C name @word.  The kernel's prefix IB_ is accepted for IBV_.

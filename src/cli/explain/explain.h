@@ -19,7 +19,7 @@ bool explain(FILE *out, const char *word, bool source);
 /* Returns true if @a and @b are the same word.  Case is ignored, and "-_.  " are equal. */
 bool explain_same(const char *a, const char *b);
 
-/* Remedy if no known word is similar. */
+/* The remedy in the error message if no known word is similar. */
 #define EXPLAIN_WORDS                                                                              \
     "words of statuses, states, opcodes, rules, registers are known; \"explain\" alone lists some"
 
@@ -34,7 +34,7 @@ void explain_subjects(FILE *out);
 /* Calls @each for every known word, in the order of the tables.  Some words come twice. */
 void explain_each(void (*each)(void *ctx, const char *word), void *ctx);
 
-/* Calls @each for every known word that has a text, with its kind and that text. */
+/* Calls @each for every known word that has a text, with the word's kind and the text. */
 typedef void explain_text(void *ctx, const char *kind, const char *word, const char *text);
 void explain_each_text(explain_text *each, void *ctx);
 
