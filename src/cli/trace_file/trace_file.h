@@ -42,27 +42,29 @@ struct trace_file_info {
 
     uint64_t unknown_kinds;  /* events skipped because their kind is unknown */
     uint64_t unknown_words;  /* events skipped because they contain unknown words */
-    uint64_t unknown_fields; /* unknown fields */
+    uint64_t unknown_fields; /* fields skipped because their name is unknown */
     uint64_t missing_fields; /* absent fields, which were set to 0 or to no host */
     uint64_t missing_events; /* events counted by the header but absent */
 };
 
-/* Return: RDL_OK
+/* Reads the trace @in.  Free *@ret with trace_file_free(), which accepts NULL.
+ *
+ * Return: RDL_OK
  *	   RDL_ERR_INVAL  not a valid trace; @reterr has the line and the reason
- *	   RDL_ERR_LIMIT  a line or the trace is too long; the same
+ *	   RDL_ERR_LIMIT  a line or the trace is too long; @reterr has the line and the reason
  *	   RDL_ERR_NOMEM
- * Free with trace_file_free(), which accepts NULL.
  */
 RDL_MUST_CHECK enum rdl_status trace_file_read(FILE *in, struct trace_file **ret,
                                                struct trace_file_error *reterr);
 void trace_file_free(struct trace_file *s);
 
-/* The recorded past of a trace, and its properties.  Both are valid as long as @s. */
+/* Return the recorded past of a trace, and its properties.  Both are valid as long as @s. */
 struct past trace_file_past(const struct trace_file *s);
 const struct trace_file_info *trace_file_info(const struct trace_file *s);
 
-/* Returns true if the trace has all events that happened.  Unknown kinds do not count, since nobody
- * can ask for them.  Without a header, it returns what the events show.
+/* Returns true if the trace has all events that happened.  Skipped events of unknown kinds do not
+ * count as missing, since nobody can ask for them.  Returns false without a header, since then it
+ * is not known.
  */
 bool trace_file_is_whole(const struct trace_file *s);
 

@@ -18,12 +18,12 @@ struct trace_file {
     struct ev *events;
     size_t n, cap;
     struct ev_names *names;
-    bool names_given;              /* by the header, so that events do not define names */
+    bool names_given;              /* the header defines the names, so that events do not */
     struct trace_file_host *hosts; /* in the order of their first mention */
     size_t n_hosts;
     uint64_t forgotten, gap_from, gap_to;
     bool begun;    /* the first line was read: the others are events */
-    ev_id last_id; /* of the previous line, even if it was skipped */
+    ev_id last_id; /* id on the previous line, even if that event was skipped */
     uint64_t last_ns;
     uint32_t missing[EV_KINDS_MAX]; /* per event kind, the fields that some event lacked, as bits */
     struct trace_file_info info;
@@ -41,10 +41,12 @@ enum rdl_status trace_file_refuse(struct trace_file_reader *rd, const char *fmt,
 /* Copies untrusted text into @cap bytes; control characters become "?". */
 void trace_file_copy_text(char *to, size_t cap, const char *from);
 
-/* Reads a JSON number, or a string for a number that a double cannot hold. */
+/* Reads a number: a JSON number, or a string for one that a double cannot hold.  Returns false if
+ * @j is neither.
+ */
 bool trace_file_number(const cJSON *j, uint64_t *ret);
 
-/* Parses "02:00:00:00:00:01". */
+/* Parses a MAC like "02:00:00:00:00:01".  Returns false if @s is none. */
 bool trace_file_mac(const char *s, uint64_t *ret);
 
 /* Returns the host or port called @name.  Returns NULL if nothing has mentioned it. */
@@ -58,7 +60,7 @@ bool trace_file_add_host(struct trace_file *s, const char *name, uint32_t number
 /* Returns true if @j is meant to be a header. */
 bool trace_file_is_header(const cJSON *j);
 
-/* Reads the header @j. */
+/* Reads the header @j.  Returns RDL_ERR_INVAL, with the error in rd->err, if it is invalid. */
 RDL_MUST_CHECK enum rdl_status trace_file_read_header(struct trace_file_reader *rd, const cJSON *j);
 
 #endif
