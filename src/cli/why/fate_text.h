@@ -17,8 +17,9 @@ struct past_index *fate_index(const struct past *p);
  */
 void fate_add(struct text *t, const struct past_index *x, const struct ev *tx);
 
-/* The same for the answer with @psn, as of event @before.  For a READ, @psn may be a later response
- * than the first.  An arrival after @before is reported as too late.
+/* Like fate_add(), but follows the answer with @psn, and only up to event @before.  For a READ,
+ * @psn may be that of a later response than the first.  An arrival after @before is reported as too
+ * late.
  */
 void fate_add_at(struct text *t, const struct past_index *x, const struct ev *tx, uint32_t psn,
                  ev_id before);
@@ -34,12 +35,13 @@ void fate_add_answer(struct text *t, const struct past_index *x, const struct ev
  */
 void fate_add_faults(struct text *t, const struct past_index *x, const struct ev *tx);
 
-/* Event @e, rx or drop, is an answer whose arrival shows that a response to a READ or an atomic is
- * missing.  Appends the fate of the missing response.  Returns false if it is not known.
+/* Appends the fate of a missing response to a READ or an atomic.  Event @e, rx or drop, is a later
+ * answer, whose arrival shows that the response is missing.  Returns false, and appends nothing, if
+ * the missing response is not known.
  */
 bool fate_add_missing(struct text *t, const struct past_index *x, const struct ev *e);
 
-/* Number of the transmission of its packet; the first is 1. */
+/* Returns the number of this transmission of its packet; 1 is the first. */
 uint32_t tx_attempt(const struct ev *tx);
 
 #endif

@@ -30,7 +30,9 @@ void why_not_drop(struct why_not *w);
 /* Prints a paragraph. */
 void why_not_say(struct why_not *w, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* Records that it did happen, so that why_not_end() does not say what the lab waits for. */
+/* Records that what was asked about did happen.  why_not_end() then does not print what the lab
+ * waits for.
+ */
 void why_not_is_so(struct why_not *w);
 
 /* Adds a command that the user may try, for the end of the answer.  Duplicates and commands beyond

@@ -20,13 +20,13 @@ struct why_not {
     const struct rdl_lab *lab; /* NULL: a saved trace */
     const struct past *past;
     struct past_index *index;
-    unsigned indent; /* of the printed text */
+    unsigned indent; /* blanks before each printed line */
     char tries[WHY_NOT_TRIES_MAX][SHOW_LINE_BYTES];
     size_t n_tries;
     bool never; /* it happened; no command to try is needed */
 };
 
-/* State of a queue pair that the device has. */
+/* State of a queue pair that the device has created. */
 struct why_not_qp {
     char path[TREE_PATH_BYTES];
     uint32_t host, qpn;
@@ -43,7 +43,7 @@ struct why_not_qp {
 /* Reads the state of the queue pair @path.  Returns false if the device has not created it. */
 bool why_not_read_qp(const struct why_not *w, const char *path, struct why_not_qp *ret);
 
-/* Number of sends that are posted and not complete. */
+/* Returns the number of sends that are posted and not complete. */
 static inline uint32_t why_not_pending(const struct why_not_qp *q)
 {
     return q->unfetched + q->outstanding;
@@ -52,8 +52,8 @@ static inline uint32_t why_not_pending(const struct why_not_qp *q)
 /* Finds the path of the peer queue pair ("h2.qp").  Returns false if the lab has none. */
 bool why_not_peer(const struct why_not *w, const struct why_not_qp *q, char ret[TREE_PATH_BYTES]);
 
-/* Number of posted receives that no message has consumed, of @qp or of its shared receive queue.
- * @ret_queue is the path of that one.
+/* Returns the number of posted receives that no message has consumed.  They belong to the queue
+ * pair @qp or to its shared receive queue; the path of that object is written to @ret_queue.
  */
 uint64_t why_not_receives_posted(const struct why_not *w, const char *qp,
                                  char ret_queue[TREE_PATH_BYTES]);
