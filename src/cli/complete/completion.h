@@ -55,7 +55,7 @@ struct complete_request {
     complete_each *each;
     void *ctx;
     const struct statement *st;
-    /* Part of the word before the completed part: "send_cq=", "access=lw,". */
+    /* Part of the word before the part to complete: "send_cq=", "access=lw,". */
     char kept[WORD_BYTES];
     const char *typed;         /* the part to complete */
     const char *before;        /* the word before it */
@@ -66,7 +66,9 @@ struct complete_request {
     bool is_file; /* the word is a file name */
 };
 
-/* Offers a candidate.  offer_told() adds its meaning, offer_one() all members. */
+/* Offer a candidate: offer() only the word, offer_told() with its meaning, offer_one() with all
+ * members of struct offer.
+ */
 void offer_one(struct complete_request *c, const struct offer *o);
 void offer_told(struct complete_request *c, const char *candidate, const char *meaning);
 void offer(struct complete_request *c, const char *candidate);
@@ -109,7 +111,7 @@ void offer_expression(struct complete_request *c, const char *text, bool moment)
 void bar_object(const struct complete_request *c, const char *path, struct text *ret,
                 bool *ret_barred);
 
-/* The same for a word of an enumeration. */
+/* Like bar_object(), for the word @row of an enumeration. */
 void bar_word(const struct complete_request *c, const struct enum_row *row, struct text *ret,
               bool *ret_barred);
 

@@ -21,7 +21,8 @@ struct expanded {
     size_t len;
     struct expand_note notes[EXPAND_NOTES_MAX]; /* in the order of the table */
     size_t n_notes;
-    bool context; /* the input is only `on HOST` or `on`: it sets the host of bare names to @host */
+    bool context; /* the input is only `on HOST` or `on`: bare names are looked up on @host from now
+                     on */
     char host[RDL_NAME_BYTES];
     bool wrong; /* the input cannot be executed; @diag has the reason, with positions in @text */
     struct diag diag;
