@@ -24,15 +24,17 @@ struct vq_looks;
  *	(none)                        a summary of the lab on one screen
  *	PATH                          anything in the inspect tree: h1, h1.device, h1.qp.sq.driver
  *	vq PATH                       a virtqueue: h1.qp.sq, h1.cq, h1.ctrl
- *	qp|cq|mr|pd|ah|srq [PATH]         one object, or all of a kind
+ *	qp|cq|mr|mw|pd|ah|srq|link [PATH]   one object, or all of a kind
  *	packet [#ID|last]             every byte of a frame
  *	events [all] [#A..#B|#TICK|last N]  recorded events
  *	life [PATH|#ID]               the events of a work request, from its posting to its poll
  *	memory [HOST]                 the memory that each key opens, and the last refused access
  *	due                           all pending timers and frames
  *	tree [PATH]                   every value of the inspect tree
- *	faults|links|counters
- *	live                          the clock, live ports, programs
+ *	hosts|switches|faults|links|counters
+ *	device [HOST] [FIELD]         the device configuration, and the side that enforces it
+ *	pci PATH                      the PCI functions of a host, or one of them
+ *	live                          the clock, live ports, programs, virtual machines
  *	dump|wqe PATH                 the bytes of a queue's slot: h1.qp.sq.desc[0]
  */
 struct show_request {
@@ -61,12 +63,12 @@ struct show_error {
     char remedy[256]; /* may be empty */
 };
 
-/* Executes `show`.  @lab is the state of the lab, @p what it has recorded.  @lab may be NULL: then
+/* Executes `show`.  @lab is the state of the lab, @p its recorded events.  @lab may be NULL: then
  * only events and packets of the past are available, and all other requests return
  * RDL_ERR_UNSUPPORTED.
  *
- * Return: RDL_OK, RDL_ERR_NOT_FOUND, RDL_ERR_INVAL, RDL_ERR_NOMEM, RDL_ERR_UNSUPPORTED; @reterr
- * has the message and its position
+ * Return: RDL_OK, RDL_ERR_NOT_FOUND, RDL_ERR_INVAL, RDL_ERR_NOMEM, RDL_ERR_UNSUPPORTED; @reterr has
+ * the message and its position
  */
 RDL_MUST_CHECK enum rdl_status show(FILE *out, const struct rdl_lab *lab, const struct past *p,
                                     const struct show_request *rq, struct show_error *reterr);
@@ -75,8 +77,7 @@ RDL_MUST_CHECK enum rdl_status show(FILE *out, const struct rdl_lab *lab, const 
  */
 bool show_form_of(const char *word, enum show_form *ret);
 
-/* Returns the word number @i of those that may follow `show` directly.  Returns NULL after the
- * last.
+/* Returns word number @i of the words that may follow `show` directly, or NULL after the last one.
  */
 const char *show_subject(size_t i);
 

@@ -15,8 +15,8 @@
 RDL_MUST_CHECK enum rdl_status show_dump(FILE *out, const struct rdl_lab *lab, const char *path,
                                          enum show_form form, size_t *reterr_at);
 
-/* The same in the layout of the RFC authors' demonstration, alone or next to the bytes in guest
- * RAM.  Also returns RDL_ERR_UNSUPPORTED if the demonstration has no such structure.
+/* Prints the same in the layout of the RFC authors' demonstration, alone or next to the bytes in
+ * guest RAM.  Also returns RDL_ERR_UNSUPPORTED if the demonstration has no such structure.
  */
 RDL_MUST_CHECK enum rdl_status show_layout(FILE *out, const struct rdl_lab *lab, const char *path,
                                            enum show_layout layout, enum show_form form,

@@ -12,7 +12,7 @@
 
 struct event_filter {
     ev_id from, to; /* 0: no limit; row 0 means the whole tick */
-    size_t last;    /* print only the last ones, this many; 0: all */
+    size_t last;    /* print only this many events, the last ones; 0: all */
     uint32_t host;  /* EV_HOST_NONE: all */
     struct ev_set kinds;
     bool story; /* only events that event_is_story() accepts */

@@ -21,11 +21,11 @@ struct life_target {
     uint64_t wr_id; /* number of a request posted to @path; without it, the last one posted there */
 };
 
-/* @lab may be NULL; then @path must be an event.
+/* Prints the events of the request @target.  @lab may be NULL: then target->path must be an event.
  *
  * Return: RDL_OK
  *	   RDL_ERR_NOT_FOUND  no such request is recorded, or (*@reterr_at) no such path
- *	   RDL_ERR_INVAL      no requests can be posted to @path
+ *	   RDL_ERR_INVAL      no requests can be posted to the path
  *	   RDL_ERR_NOMEM
  */
 RDL_MUST_CHECK enum rdl_status show_life(FILE *out, const struct rdl_lab *lab, const struct past *p,

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* `show live`: the clock of a lab that follows real time, its live ports and programs. */
+/* `show live`: prints the clock of a lab that follows real time, and its live ports, programs and
+ * virtual machines.
+ */
 #ifndef CLI_SHOW_SHOW_LIVE_H
 #define CLI_SHOW_SHOW_LIVE_H
 

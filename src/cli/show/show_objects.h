@@ -11,9 +11,8 @@
 #include "emu/facts/leaf.h"
 #include "rdmalab/inspect.h"
 
-/* Calls @each for every node of @kind, in the order of the tree.  It considers the children of
- * @path
- * ("" is the lab) and, if these are hosts, their children.
+/* Calls @each for every node of @kind, in the order of the tree.  Searches the children of @path
+ * ("" is the lab) and, if these are hosts, the hosts' children.
  */
 typedef void show_each_object(void *ctx, const char *path);
 RDL_MUST_CHECK enum rdl_status show_each(const struct rdl_lab *lab, const char *path,
@@ -31,7 +30,7 @@ RDL_MUST_CHECK enum rdl_status show_kind(FILE *out, const struct rdl_lab *lab, c
 /* Fills in the columns of that table and returns their number; 0 if the kind has no table. */
 unsigned show_columns_of_kind(enum node_kind kind, struct row_column ret[GRID_COLUMNS_MAX]);
 
-/* Number of objects of @kind at or below @path. */
+/* Returns the number of objects of @kind at or below @path. */
 size_t show_count(const struct rdl_lab *lab, const char *path, enum node_kind kind);
 
 /* Prints the device configuration of host @host, or of all hosts if it is empty.  For each field,

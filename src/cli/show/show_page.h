@@ -7,7 +7,9 @@
 
 #include "rdmalab/inspect.h"
 
-/* The object at @path must exist and be of the right kind.  Returns RDL_OK or RDL_ERR_NOMEM. */
+/* Print a page about the queue pair or completion queue at @path, which must exist.  Return RDL_OK
+ * or RDL_ERR_NOMEM.
+ */
 RDL_MUST_CHECK enum rdl_status show_qp(FILE *out, const struct rdl_lab *lab, const char *path);
 RDL_MUST_CHECK enum rdl_status show_cq(FILE *out, const struct rdl_lab *lab, const char *path);
 

@@ -20,9 +20,9 @@
 
 struct row_column {
     const char *name; /* the heading; also the key, with '-' for blanks */
-    bool right;       /* aligned to the right: numbers */
-    bool flag;        /* true or false */
-    bool data;        /* only in the forms for programs */
+    bool right;       /* aligned to the right, for numbers */
+    bool flag;        /* the values are true or false */
+    bool data;        /* appears only in the forms for programs */
     /* Key if it differs from the name, because it contains the unit; NULL: the name. */
     const char *key;
 };
@@ -38,25 +38,27 @@ struct rows {
     struct grid grid;
 };
 
-/* After rows_begin(), call one of the cell functions for each cell, row by row, then rows_end(). */
+/* Begins the output.  Then call one of the cell functions for each cell, row by row, and at the end
+ * rows_end().
+ */
 void rows_begin(struct rows *r, FILE *out, enum show_form form, const struct row_column *columns,
                 unsigned n_columns);
 void rows_text(struct rows *r, const char *s);
-/* Programs get @raw, people @text. */
+/* A text cell: @raw for programs, @text for people. */
 void rows_text_as(struct rows *r, const char *raw, const char *text);
 void rows_number(struct rows *r, uint64_t v);
-void rows_hex(struct rows *r, uint64_t v); /* a number; hexadecimal for people */
+void rows_hex(struct rows *r, uint64_t v); /* a number cell, hexadecimal for people */
 void rows_time(struct rows *r, uint64_t ns);
 void rows_none(struct rows *r);
 
-/* A number; people get @text. */
+/* A number cell; people see @text. */
 void rows_number_as(struct rows *r, uint64_t v, const char *text);
 
-/* A value of the inspect tree. */
+/* A cell with a value of the inspect tree. */
 void rows_value(struct rows *r, const struct rdl_value *v);
 
-/* A leaf of @node, which may be absent.  Unless @unit is QUANTITY_NUMBER, people get the number in
- * that unit.
+/* A cell with the leaf of @node, which may be absent.  Unless @unit is QUANTITY_NUMBER, people see
+ * the number in that unit.
  */
 void rows_leaf(struct rows *r, const struct rdl_lab *lab, const char *node, enum leaf_id leaf,
                enum quantity unit);
@@ -64,7 +66,8 @@ void rows_leaf(struct rows *r, const struct rdl_lab *lab, const char *node, enum
 /* Ends the table.  If it has no rows, people get @none; nothing if it is NULL. */
 void rows_end(struct rows *r, const char *none);
 
-/* The key of a column in the forms for programs.  @ret must have RDL_NAME_BYTES bytes. */
+/* Writes the key of the column in the forms for programs to @ret, which has RDL_NAME_BYTES bytes.
+ */
 void rows_key(const struct row_column *c, char *ret);
 
 /* Returns true for NDJSON, CSV and Markdown, whose rows cannot contain a tree. */

@@ -10,8 +10,8 @@
 #include "emu/past/past.h"
 #include "rdmalab/inspect.h"
 
-/* For people it takes at most 23 lines of 80 columns and counts what it omits.  The other forms
- * omit only what is due later than the first RDL_DUE_MAX entries.
+/* Prints the summary.  For people it has at most 23 lines of 80 columns, and counts what it omits.
+ * The other forms omit only what is due later than the first RDL_DUE_MAX entries.
  */
 RDL_MUST_CHECK enum rdl_status show_summary(FILE *out, const struct rdl_lab *lab,
                                             const struct past *p, enum show_form form);

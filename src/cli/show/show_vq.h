@@ -14,16 +14,15 @@
 #include "rdmalab/inspect.h"
 #include "tree/tree.h"
 
-/* The indexes of driver and device in a queue.  They are free-running 16-bit counters. */
+/* The indexes of driver and device in a virtqueue: free-running 16-bit counters. */
 struct vq_indexes {
-    uint16_t driver_avail, driver_used; /* posted up to here; used entries processed up to here */
-    uint16_t device_avail, device_used; /* taken up to here; returned up to here */
+    uint16_t driver_avail, driver_used; /* driver posted up to; processed used entries up to */
+    uint16_t device_avail, device_used; /* device took up to; returned up to */
 };
 
 struct vq_indexes vq_indexes_of(const struct rdl_lab *lab, const char *queue);
 
-/* Virtqueues as a session has shown them, to mark what has changed since.  Initialize with zeros.
- */
+/* Virtqueues as a session has last shown them, to mark later changes.  Initialize with zeros. */
 struct vq_look;
 struct vq_looks {
     struct vq_look *first;
@@ -46,11 +45,13 @@ RDL_MUST_CHECK enum rdl_status show_vq(FILE *out, const struct rdl_lab *lab, con
                                        const char *path, const struct vq_view *view,
                                        size_t *reterr_at);
 
-/* Finds the first queue at or below @path.  Errors are those of show_vq(). */
+/* Writes the path of the first queue at or below @path to @ret.  Errors are those of show_vq(). */
 RDL_MUST_CHECK enum rdl_status vq_find(const struct rdl_lab *lab, const char *path,
                                        char ret[TREE_PATH_BYTES], size_t *reterr_at);
 
-/* Writes that queue as a picture, an SVG document.  Errors are those of show_vq(). */
+/* Writes the first queue at or below @path as a picture, an SVG document.  Errors are those of
+ * show_vq().
+ */
 RDL_MUST_CHECK enum rdl_status export_vq(FILE *out, const struct rdl_lab *lab, const struct past *p,
                                          const char *path, size_t *reterr_at);
 

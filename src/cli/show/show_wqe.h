@@ -18,7 +18,8 @@
 
 enum ring_role { RING_NONE, RING_SQ, RING_RQ, RING_CQ, RING_CTRL, RING_EVENTS };
 
-/* The role of the queue at or above @path ("h1.qp.sq", "h1.cq.queue", "h1.ctrl", "h1.async.queue").
+/* Returns the role of the queue at or above @path ("h1.qp.sq", "h1.cq.queue", "h1.ctrl",
+ * "h1.async.queue"); RING_NONE if there is no queue.
  */
 enum ring_role ring_role_of(const char *path);
 
@@ -56,18 +57,18 @@ struct wqe_buffer {
 /* Appends the content of the buffer as a phrase: "SEND wr_id=1 signaled, 1 SGE: mr[0:64]". */
 void wqe_add_text(struct text *t, const struct wqe_reader *r, const struct wqe_buffer *b);
 
-/* The command of the control request at guest-physical address @addr.  Returns 0 if it cannot be
+/* Returns the command of the control request at guest-physical address @addr, or 0 if it cannot be
  * read.
  */
 uint8_t wqe_command(const struct wqe_reader *r, uint64_t addr);
 
-/* The slot at @path ("h1.ctrl.desc[1]") has the second buffer of a control request.  Returns the
- * command, which is in the first buffer.  Returns 0 if there is none.
+/* Returns the command of the control request whose second buffer is in the slot at @path
+ * ("h1.ctrl.desc[1]").  It is in the first buffer.  Returns 0 if there is none.
  */
 uint8_t wqe_command_before(const struct wqe_reader *r, const char *path);
 
-/* Finds the buffer of the slot at @path ("h1.qp.sq.desc[0]") and a reader for it, which the caller
- * frees.
+/* Finds the buffer of the slot at @path ("h1.qp.sq.desc[0]"), and prepares a reader for it.  The
+ * caller calls wqe_reader_done().
  *
  * Return: RDL_OK, RDL_ERR_NOT_FOUND (@reterr_at), RDL_ERR_INVAL (no slot of a queue), RDL_ERR_NOMEM
  */

@@ -51,7 +51,8 @@ void ring_init(struct vq_ring *q, const struct rdl_lab *lab, const struct past *
                const struct vq_looks *looks);
 void ring_done(struct vq_ring *q);
 
-/* Packed ring: number of descriptors between two positions, and number of those that are not free.
+/* Return, for a packed ring, the number of descriptors between two positions, and the number of
+ * descriptors that are not free.
  */
 uint64_t ring_slots_between(const struct vq_ring *q, enum ring_place from, enum ring_place to);
 uint64_t ring_slots_outstanding(const struct vq_ring *q);
@@ -81,7 +82,9 @@ void ring_add_avail_note(struct text *t, const struct vq_ring *q);
  */
 bool ring_desc_changed(const struct vq_ring *q, uint64_t i);
 
-/* The tick in which the queue was last shown, and its indexes then.  @q->was must not be NULL. */
+/* Return the tick in which the queue was last shown, and its indexes at that time.  @q->was must
+ * not be NULL.
+ */
 uint64_t ring_look_tick(const struct vq_ring *q);
 struct vq_indexes ring_look_at(const struct vq_ring *q);
 

@@ -10,7 +10,7 @@
  */
 void vq_print_slots(FILE *out, const struct vq_ring *q, const struct wqe_reader *r);
 
-/* The buffer of descriptor @i.  @written: the device has written it. */
+/* Returns the buffer of descriptor @i.  @written: the device has written the buffer. */
 struct wqe_buffer vq_buffer_of(const struct vq_ring *q, uint64_t i, bool written);
 
 /* Appends the flags and the id of a packed descriptor: "A1 U0 N id 3"; N means that the chain
@@ -18,13 +18,13 @@ struct wqe_buffer vq_buffer_of(const struct vq_ring *q, uint64_t i, bool written
  */
 void vq_add_packed(struct text *t, const struct vq_ring *q, uint64_t i);
 
-/* Appends the used element at slot @i of a packed ring, or that the slot is skipped.  Appends
- * nothing if it is neither.
+/* Appends the used element in slot @i of a packed ring, or a text that the slot is skipped.
+ * Appends nothing if neither is the case.
  */
 void vq_add_given_back(struct text *t, const struct vq_ring *q, uint64_t i);
 
-/* Appends which notifications a side of a packed ring wants, from the event suppression area of the
- * device (@of_device) or of the driver.
+/* Appends the notifications that one side of a packed ring requests.  They are in the event
+ * suppression area of the device (@of_device) or of the driver.
  */
 void vq_add_area(struct text *t, const struct vq_ring *q, bool of_device);
 
