@@ -28,7 +28,7 @@ struct live_error {
     char remedy[LIVE_ERROR_BYTES];
 };
 
-/* How far the lab was behind the clock: now, and at most. */
+/* Delay of the lab behind the machine's clock, in ns: the present one and the largest. */
 struct live_clock {
     uint64_t lag_ns, lag_max_ns;
 };
@@ -37,21 +37,21 @@ struct live_port_info {
     char device[RDL_NAME_BYTES];
     rdl_port port;
     bool gone;            /* the device was removed */
-    uint64_t read_frames; /* read from the device */
+    uint64_t read_frames; /* frames read from the device */
     uint64_t written_frames;
-    uint64_t refused_frames; /* the device did not accept them */
+    uint64_t refused_frames; /* frames that the device did not accept */
     uint64_t missed_frames;  /* the kernel dropped them because they were not read in time */
 };
 
 struct live_program_info {
-    const char *name; /* of the kind of program */
+    const char *name; /* name of the kind of program */
     char host[RDL_NAME_BYTES];
     bool server;
     bool done, failed;
     char state[64]; /* for people: "running", "line 12: poll_cq" */
     /* Reason if it failed; valid until the session continues. */
     const char *error;
-    bool counts; /* the next three numbers, of messages, are valid */
+    bool counts; /* the next three members are valid; they count messages */
     uint32_t n_sent, n_rcvd, iters;
 };
 
@@ -70,7 +70,7 @@ struct live_vm_info {
     int pid;             /* process id of its shell; 0: none */
     uint64_t accesses;   /* accesses to PCI functions of the lab */
     uint64_t maps;       /* memory maps received */
-    uint64_t interrupts; /* interrupts sent; merged with an equal one that was waiting */
+    uint64_t interrupts; /* interrupts sent */
     uint64_t merged;
     int log_error;  /* errno of a write error, after which the log ends; 0: none */
     char line[160]; /* last line of its output */
@@ -85,15 +85,17 @@ struct live_ops {
      */
     bool (*tap)(struct live *l, const char *device, const char *node, struct live_error *reterr);
 
-    /* Starts the virtual machine that is a host's guest.  It counts as a running program. */
+    /* Starts the virtual machine that is the guest of a host.  It counts as a running program.
+     * Returns false with the error in @reterr.
+     */
     bool (*vm)(struct live *l, const struct live_vm_config *config, struct live_error *reterr);
 
-    /* Starts a pingpong on a host.  @config is copied. */
+    /* Starts a pingpong on a host.  @config is copied.  Returns false with the error in @reterr. */
     bool (*pingpong)(struct live *l, const struct pingpong_config *config,
                      struct live_error *reterr);
 
-    /* Starts verbs_peer on a host.  On success it closes @lines at its end; on failure @lines stays
-     * open.
+    /* Starts verbs_peer on a host.  On success it closes @lines when it ends.  Returns false with
+     * the error in @reterr; then @lines stays open.
      */
     bool (*verbs_peer)(struct live *l, const struct verbs_peer_config *config, FILE *lines,
                        struct live_error *reterr);
@@ -101,8 +103,8 @@ struct live_ops {
     /* Returns true if anything is attached, so that the clock follows real time. */
     bool (*attached)(const struct live *l);
 
-    /* Call before the lab runs.  Measures the lag, and brings in waiting frames, so that due events
-     * see them.  Returns the simulated time that the clock has reached.
+    /* Measures the lag, and passes waiting frames to the lab, so that due events see them.  Returns
+     * the simulated time that the clock has reached.  Call before the lab runs.
      */
     uint64_t (*begin_turn)(struct live *l);
 
@@ -111,9 +113,9 @@ struct live_ops {
      */
     void (*catch_up)(struct live *l);
 
-    /* Call after the lab has run.  Lets programs act.  If there is nothing to do, waits until
-     * simulated time @until_ns or for the first event: a frame, a step of a program, a signal, or
-     * input at the file descriptor @input (-1: none).
+    /* Executes programs.  If there is nothing to do, waits until simulated time @until_ns or the
+     * first occurrence: a frame, a step of a program, a signal, or input at the file descriptor
+     * @input (-1: none).  Call after the lab has run.
      */
     void (*pump)(struct live *l, uint64_t until_ns, int input);
 
@@ -125,8 +127,8 @@ struct live_ops {
      */
     const char *(*said)(struct live *l);
 
-    /* programs_run(): a program is running.  programs_failed(): a program has failed; each failure
-     * is reported once.
+    /* programs_run() returns true if a program is running.  programs_failed() returns true, with
+     * the error in @reterr, if a program has failed; each failure is reported once.
      */
     bool (*programs_run)(const struct live *l);
     bool (*programs_failed)(struct live *l, struct live_error *reterr);

@@ -65,7 +65,7 @@ enum live_acted {
     LIVE_ACTED  /* a program made a request to the lab */
 };
 
-/* Lets every program act. */
+/* Executes every program as far as possible, and returns the most active result of all. */
 enum live_acted live_programs_go(struct live *l);
 
 void live_programs_free(struct live *l); /* call it after their handles have been closed */

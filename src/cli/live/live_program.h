@@ -16,7 +16,7 @@ enum live_program_state {
 };
 
 struct live_program_ops {
-    void (*go)(struct live_program *g); /* acts as far as it can */
+    void (*go)(struct live_program *g); /* executes the program as far as possible */
     enum live_program_state (*state)(const struct live_program *g);
     bool (*asks)(const struct live_program *g); /* a control request of it is pending */
     const char *(*error)(const struct live_program *g);
@@ -29,7 +29,7 @@ struct live_program_ops {
 /* First member of the struct of each program. */
 struct live_program {
     const struct live_program_ops *ops;
-    const char *name; /* of the kind of program */
+    const char *name; /* name of the kind of program */
     struct live *live;
     struct live_program *next;
     rdl_host host;
@@ -41,10 +41,10 @@ struct live_program {
 /* Adds a new program, whose tcp and host members are set.  Its operation `free` frees it. */
 void live_program_add(struct live *l, struct live_program *g);
 
-/* The remedy for an error of the TCP connection. */
+/* Returns the remedy for an error of the TCP connection. */
 const char *live_program_tcp_remedy(const struct live_program *g);
 
-/* The remedy for errors without a specific one. */
+/* Returns the remedy for errors without a specific one. */
 const char *live_program_look(const struct live_program *g);
 
 #endif

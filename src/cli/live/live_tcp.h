@@ -12,8 +12,8 @@
 #include <stdint.h>
 #include <uv.h>
 
-#define LIVE_TCP_BYTES     4096u /* read at once */
-#define LIVE_TCP_ADDRESSES 4u    /* of the server's machine: "localhost" often has two */
+#define LIVE_TCP_BYTES     4096u /* maximum bytes of one read */
+#define LIVE_TCP_ADDRESSES 4u    /* addresses tried of a server; "localhost" often has two */
 
 struct live_tcp_ops {
     void (*opened)(void *owner); /* the connection is established */
@@ -26,7 +26,7 @@ struct live_tcp {
     uv_loop_t *loop;
     const struct live_tcp_ops *ops;
     void *owner;
-    /* Of the owner; see live_tcp_open() for "". */
+    /* Owned by the owner; see live_tcp_open() for "". */
     const char *server, *listen;
     uint16_t port;
     uv_tcp_t listener, stream;
@@ -47,7 +47,7 @@ void live_tcp_open(struct live_tcp *t);
 
 void live_tcp_send(struct live_tcp *t, const char *bytes, size_t n);
 
-/* Closes the connection: no more callbacks.  It need not be open. */
+/* Closes the connection if it is open.  No callback is called after it. */
 void live_tcp_close(struct live_tcp *t);
 
 static inline bool live_tcp_is_open(const struct live_tcp *t)

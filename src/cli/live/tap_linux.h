@@ -16,11 +16,11 @@ int tap_open(const char *name, struct live_error *reterr);
 /* Returns true if the device is up, so that frames pass. */
 bool tap_is_up(const char *name);
 
-/* MTU of the device in bytes.  Returns 0 if there is no such device. */
+/* Returns the MTU of the device in bytes, or 0 if there is no such device. */
 uint32_t tap_mtu(const char *name);
 
-/* Number of frames that the kernel dropped since the device was created, because too many waited
- * for the reader or no process had it open.  The counter wraps.
+/* Returns the number of frames that the kernel dropped since the device was created, because too
+ * many waited for the reader or no process had it open.  The counter wraps.
  */
 uint32_t tap_missed(const char *name);
 

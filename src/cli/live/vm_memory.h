@@ -18,7 +18,7 @@ struct vm_file {
     ino_t ino;
     void *at;
     size_t bytes;
-    bool used; /* in the map that is being built */
+    bool used; /* it is used by the map that is being built */
 };
 
 struct vm_memory {
@@ -27,7 +27,7 @@ struct vm_memory {
 };
 
 /* Replaces the memory of @host in @lab by these parts of the files behind @fds.  The caller keeps
- * @fds.  Returns NULL, or the error in the map; then the host has no memory.
+ * @fds.  Returns NULL on success, otherwise the error in the map; then the host has no memory.
  */
 const char *vm_memory_set(struct vm_memory *m, struct rdl_lab *lab, rdl_host host,
                           const struct vm_part *parts, const int *fds, unsigned n);

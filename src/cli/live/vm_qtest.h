@@ -42,7 +42,8 @@ void vm_qtest_done(struct vm_qtest *q);
  */
 void vm_qtest_send(struct vm_qtest *q, uint64_t address, uint32_t data);
 
-/* Reads answers of QEMU and sends queued messages.  Returns NULL, or an error. */
+/* Reads answers of QEMU and sends queued messages.  Returns NULL on success, otherwise the error.
+ */
 const char *vm_qtest_go(struct vm_qtest *q);
 
 #endif

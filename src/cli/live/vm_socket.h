@@ -30,12 +30,12 @@ void vm_socket_init(struct vm_socket *s, int fd);
 /* Closes the socket and received descriptors. */
 void vm_socket_done(struct vm_socket *s);
 
-/* Returns the next complete request.  Its descriptors are in @s->fds until the next call, which
- * closes them.
+/* Reads the next complete request.  The descriptors received with it are in @s->fds until the next
+ * call, which closes them.
  */
 enum vm_got vm_socket_read(struct vm_socket *s, struct vm_request *ret);
 
-/* Sends RET.  Returns false if the socket does not accept it. */
+/* Sends the answer RET with @value.  Returns false if the socket does not accept it. */
 bool vm_socket_answer(struct vm_socket *s, uint64_t value);
 
 #endif

@@ -51,7 +51,7 @@ struct vm_request {
     uint64_t addr; /* offset in configuration space, or guest-physical */
     uint64_t value;
     uint32_t bytes;                     /* size of the access */
-    struct vm_part parts[VM_PARTS_MAX]; /* of SYNC_SYSMEM: one for each received descriptor */
+    struct vm_part parts[VM_PARTS_MAX]; /* SYNC_SYSMEM: one part for each received descriptor */
 };
 
 /* Parses a header; *@ret_body is the length of the body that follows.  Returns false if the message
