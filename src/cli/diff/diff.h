@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Internal interface of `diff`, which compares two futures.
  *
- * The lab is in only one future at a time.  So of each future the data needed for the comparison is
- * stored, one after the other.  Events are compared only where both records are complete.  If
+ * The lab is in only one future at a time.  So the data that the comparison needs is stored for one
+ * future, then for the other.  Events are compared only where both records are complete.  If
  * recording was off or events were forgotten, only the states are compared.
  */
 #ifndef CLI_DIFF_DIFF_H
@@ -19,7 +19,7 @@
 
 struct session;
 
-/* Whether an event sent a frame, and whether its bytes are available. */
+/* The frame of an event: it sent none, its bytes are not recorded any more, or they are. */
 enum diff_frame { FRAME_NONE, FRAME_GONE, FRAME_KEPT };
 
 /* One of the two futures. */
@@ -66,19 +66,22 @@ struct diff {
 #define DIFF_SIDE_COLUMNS_MIN 58u
 #define DIFF_BETWEEN_COLUMNS  4u /* columns between the ladders */
 
-/* The lab must be at the end of @side: stores the recorded events after tick @common. */
+/* Stores the recorded events after tick @common in @side.  The lab must be at the end of that
+ * future.
+ */
 void diff_take_events(struct session *s, uint64_t common, struct diff_side *side);
 
-/* Both sides must have their events: finds the first difference, and compares the frames before it.
+/* Finds the first different event, and compares the frames before it.  Both sides must have their
+ * events.
  */
 void diff_find_parting(struct diff *d);
 
-/* The lab must be at the end of @side: stores the first different event and frame, and draws the
- * ladder from there on.
+/* Stores the first different event and frame in @side, and draws the ladder from there on.  The lab
+ * must be at the end of that future.
  */
 void diff_take_end(struct session *s, const struct diff *d, struct diff_side *side);
 
-/* The lab must be at the place of @side to compare: stores its state and memory. */
+/* Stores the state and the memory of the lab in @side.  The lab must be at the place to compare. */
 void diff_take_state(struct session *s, struct diff_side *side);
 
 void diff_side_done(struct diff_side *side);
