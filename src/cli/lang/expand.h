@@ -22,7 +22,7 @@
 struct var {
     const struct var *outer;
     const char *name;
-    const char *text; /* replaces the variable; NULL: not known yet */
+    const char *text; /* text that replaces the variable; NULL: not known yet */
 };
 
 /* Returns true if @text contains a $NAME or $(NAME). */
@@ -48,13 +48,13 @@ struct rounds rounds_of(const struct step *st);
 /* Returns the next value, as text in @p or of the step.  Returns NULL at the end. */
 const char *rounds_next(struct rounds *r, struct pool *p);
 
-/* Number of values of the `foreach` @st.  Returns FOREACH_ROUNDS_MAX + 1 if there are more than the
- * maximum.
+/* Returns the number of values of the `foreach` @st, or FOREACH_ROUNDS_MAX + 1 if there are more
+ * than the maximum.
  */
 size_t rounds_count(const struct step *st);
 
 /* Checks a `foreach`: its variable must be a valid name that no variable of @outer has, and its
- * values may use only variables of @outer.
+ * values may use only variables of @outer.  Returns false with the error in @d.
  */
 bool foreach_check(const struct step *st, const struct var *outer, struct diag *d);
 
@@ -71,7 +71,7 @@ void macro_put(struct macros *list, struct pool *p, const struct step *def,
                const struct source *src);
 
 /* Checks the name and the parameters of the macro that @def defines.  *@ret is the list of its
- * parameters as variables without text, in @p.
+ * parameters as variables without text, in @p.  Returns false with the error in @d.
  */
 bool macro_check(const struct step *def, struct pool *p, const struct var **ret, struct diag *d);
 
@@ -97,9 +97,9 @@ const struct macro *macro_called(const struct macros *own, const struct macros *
 bool expand_steps(const struct step *first, const struct var *vars, struct pool *p,
                   struct step **ret, struct diag *d);
 
-/* Expands @st on trial, with all macros that it calls, to find errors before anything runs.  @st
+/* Expands a copy of @st, with all macros that it calls, to find errors before anything runs.  @st
  * must be outside of all blocks and in the pool of @s.  A macro that @st defines is added to
- * @s->macros.
+ * @s->macros. Returns false with the error in @d.
  */
 bool expand_whole(struct script *s, const struct step *st, struct diag *d);
 

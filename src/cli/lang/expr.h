@@ -68,7 +68,7 @@ struct expr {
     enum compare op;
     const char *text;         /* the number as written, the string without quotes, or the path */
     uint64_t number;          /* the tick of EXPR_EVENT */
-    struct ev_filter *filter; /* of EXPR_COUNT and EXPR_HAPPENS */
+    struct ev_filter *filter; /* filter of EXPR_COUNT and EXPR_HAPPENS */
     /* Running count for @filter, set when the expression is attached to a lab.  NULL before that,
      * and if @filter has no conditions.
      */
@@ -83,8 +83,8 @@ struct expr *expr_parse(struct pool *p, const char *text, struct span at, struct
 /* Returns true if @e contains an EXPR_HAPPENS. */
 bool expr_has_happening(const struct expr *e);
 
-/* Position of the node @e in the source, if the whole expression came from @from.  Returns @from if
- * @e does not fit into it.
+/* Returns the position of the node @e in the source, if the whole expression came from @from.
+ * Returns @from if the node does not fit into it.
  */
 struct span expr_place(const struct expr *e, struct span from);
 
@@ -93,10 +93,14 @@ struct span expr_place(const struct expr *e, struct span from);
  */
 bool expr_path_leads(const char *path, struct span at, struct diag *d);
 
-/* The same for all paths of @e, which came from @from. */
+/* Returns true if some lab can have each path of @e, which came from @from.  Otherwise @d has the
+ * error.
+ */
 bool expr_paths_lead(const struct expr *e, struct span from, struct diag *d);
 
-/* Parses @text and checks its paths, without keeping the result. */
+/* Parses @text and checks its paths, without keeping the result.  Returns false with the error in
+ * @d.
+ */
 bool expr_check(const char *text, struct span at, struct diag *d);
 
 const char *expr_op_text(enum compare op);

@@ -13,11 +13,13 @@
  */
 bool json_parse(const struct source *src, cJSON **ret, struct diag *d);
 
-/* Reads the object @v of @s->src as one step, in the pool of @s. */
+/* Reads the object @v of @s->src as one step, in the pool of @s.  Returns false with the error in
+ * @d.
+ */
 bool json_read_step(struct script *s, struct json_value v, struct step **ret, struct diag *d);
 
 /* Reads the object @v of @s->src as the header of a scenario, an object without "steps", into
- * @s->header.
+ * @s->header.  Returns false with the error in @d.
  */
 bool json_read_header(struct script *s, struct json_value v, struct diag *d);
 
@@ -25,8 +27,8 @@ bool json_read_header(struct script *s, struct json_value v, struct diag *d);
 void json_write_step(FILE *out, const struct step *st, size_t depth);
 
 /* Writes the arguments of the scenario command @header as JSON members, each after a comma, a line
- * end and @lead.  *@begun says whether the object has a member already; if not, the first is
- * written without comma and line end.
+ * end and @lead.  If *@begun is false, the object has no member yet: the first one is written
+ * without comma and line end, and *@begun is set.
  */
 void json_write_header(FILE *out, const struct step *header, const char *lead, bool *begun);
 

@@ -20,7 +20,7 @@ struct json_value {
     struct span at;
 };
 
-/* The root of a parsed text. */
+/* Returns the root value of a parsed text. */
 struct json_value json_root(const struct source *src, const cJSON *root);
 
 /* Iterator over the members of an object or the elements of an array. */

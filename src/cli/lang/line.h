@@ -18,7 +18,7 @@ struct line_reader {
      * read.
      */
     const struct tokens *tokens;
-    size_t i;               /* index of the next one */
+    size_t i;               /* index of the next token in @tokens */
     const struct var *vars; /* variables of the enclosing blocks; NULL: none */
     const char *defines;    /* name of the macro that is being read; NULL: none */
 };
@@ -41,7 +41,9 @@ struct lines {
  */
 void line_read_rest(struct line_reader *r, struct lines *l);
 
-/* Reads all of @s->src as a scenario.  On failure @s holds the statements before the error. */
+/* Reads all of @s->src as a scenario.  Returns false with the error in @d; then @s has the
+ * statements before it.
+ */
 bool line_read_script(struct script *s, struct diag *d);
 
 /* Writes one step in its canonical form; a block takes several lines.  @lead is written at the

@@ -25,8 +25,8 @@ struct token line_take(struct line_reader *r, struct diag *d);
 struct token reading_look(struct reading *rd);
 struct token reading_next(struct reading *rd);
 
-/* reading_is_text() compares the word at @at with @text.  reading_raw() returns a copy of it, in
- * the pool.
+/* reading_is_text() returns true if the word at @at is @text.  reading_raw() returns a copy of the
+ * word, in the pool.
  */
 bool reading_is_text(const struct reading *rd, struct span at, const char *text);
 const char *reading_raw(const struct reading *rd, struct span at);
@@ -34,7 +34,9 @@ const char *reading_raw(const struct reading *rd, struct span at);
 /* Returns true if the word is `do` and the command may have a block. */
 bool reading_begins_block(const struct reading *rd, struct span at);
 
-/* Reads the words after the verb, up to the end of the statement or the beginning of its block. */
+/* Reads the words after the verb, up to the end of the statement or the beginning of its block.
+ * Returns false with the error in rd->d.
+ */
 bool reading_words(struct reading *rd);
 
 #endif

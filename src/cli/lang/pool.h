@@ -18,7 +18,7 @@ struct pool {
  */
 void *pool_alloc(struct pool *p, size_t bytes);
 
-/* A NUL-terminated copy of the @n bytes at @s. */
+/* Returns a NUL-terminated copy of the @n bytes at @s. */
 char *pool_copy(struct pool *p, const char *s, size_t n);
 
 void pool_free(struct pool *p);

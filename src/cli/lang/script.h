@@ -62,7 +62,8 @@ struct script {
 /* Frees the steps, not the source. */
 void script_done(struct script *s);
 
-/* The argument for, or the row of, the parameter @name of @st's command.  The command must have it.
+/* Return the argument for the parameter @name of @st's command, and the row of that parameter.  The
+ * command must have it.
  */
 const struct arg *step_arg(const struct step *st, const char *name);
 const struct param *step_param(const struct step *st, const char *name);
@@ -88,24 +89,24 @@ unsigned step_flags(const struct step *st);
  */
 const struct step *step_with(const struct step *st, unsigned flags);
 
-/* The text of the (first) value of parameter @name; NULL if it was not given. */
+/* Returns the text of the (first) value of parameter @name, or NULL if it was not given. */
 const char *step_text(const struct step *st, const char *name);
 
-/* The number that the (first) value of @name stands for.  If it was not given, the default of its
- * row, which must have one.
+/* Returns the number that the (first) value of @name stands for.  If it was not given, returns the
+ * default of its row, which must have one.
  */
 uint64_t step_number(const struct step *st, const char *name);
 
-/* The same, but the default is @otherwise. */
+/* Returns the number of @name like step_number(), or @otherwise if it was not given. */
 uint64_t step_number_or(const struct step *st, const char *name, uint64_t otherwise);
 
-/* The bitwise OR of the values of a set. */
+/* Returns the bitwise OR of the values of a set. */
 uint32_t step_set(const struct step *st, const char *name);
 
-/* A bit mask made of the values of a list: value n sets bit n. */
+/* Returns a bit mask made of the values of a list: value n sets bit n. */
 uint64_t step_bits(const struct step *st, const char *name);
 
-/* Position of value @i of the argument, or of the verb if there is no such value. */
+/* Returns the position of value @i of the argument, or of the verb if there is no such value. */
 struct span step_span(const struct step *st, const char *name, size_t i);
 
 /* Allocates a step of @cmd without arguments, for the parsers. */
@@ -121,7 +122,7 @@ void step_put(struct pool *p, struct step *st, const char *name, const char *tex
 void step_put_number(struct pool *p, struct step *st, const char *name, uint64_t v);
 
 /* Checks that @st has all required parameters and is allowed at its place.  @first: only notes are
- * before it.  @depth: number of blocks around it.
+ * before it.  @depth: number of blocks around it.  Returns false with the error in @d.
  */
 bool step_check(const struct step *st, bool first, size_t depth, struct diag *d);
 

@@ -41,7 +41,7 @@ const struct param *sentence_wants(const struct cmd *cmd, const char *before);
 
 /* State of the sentence parser between two words. */
 struct sentence {
-    bool begun;         /* it had a word that only sentences have */
+    bool begun;         /* a word that only sentences have was read */
     const char *want;   /* parameter whose value comes next; NULL: none */
     bool set;           /* after `set`: a field and its value follow */
     bool read, atomic;  /* after `READ`, `atomic`: request or response may follow */

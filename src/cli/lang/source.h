@@ -12,7 +12,7 @@
 #include "rdmalab/status.h"
 
 struct source {
-    const char *name; /* of the file, or SOURCE_STANDARD; NULL: typed at a prompt, or an option */
+    const char *name; /* name of the file, or SOURCE_STANDARD; NULL: a typed line or an option */
     const char *text; /* also NUL-terminated */
     size_t len;
     size_t lines_before; /* lines of the same file that were read before @text */
@@ -21,10 +21,10 @@ struct source {
 /* Stands for the standard input in place of a file name. */
 #define SOURCE_STANDARD "-"
 
-/* A source of all of the string @text, with the name @name. */
+/* Returns a source with the name @name and the whole string @text. */
 struct source source_of(const char *name, const char *text);
 
-/* The name for messages: the name of the file or "standard input"; NULL if it has none. */
+/* Returns the name for messages: the name of the file or "standard input"; NULL if it has none. */
 const char *source_shown_name(const struct source *src);
 
 /* Returns true if the source is a file, which can be read again. */
@@ -55,7 +55,7 @@ struct diag {
     bool missing;   /* the named object does not exist, but may be created later */
     struct span at; /* len 0: a position between characters, or the end */
     char message[DIAG_MESSAGE_BYTES];
-    char remedy[DIAG_REMEDY_BYTES]; /* what the user can do; may be empty */
+    char remedy[DIAG_REMEDY_BYTES]; /* a way to correct the error; may be empty */
     char notes[DIAG_NOTES_BYTES];   /* further lines, each with its line end; may be empty */
 };
 
@@ -76,7 +76,9 @@ bool diag_remedy(struct diag *d, const char *fmt, ...) __attribute__((format(pri
 /* Appends one line to the notes.  A line that does not fit is dropped. */
 void diag_note(struct diag *d, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* Line in the file and column of byte @at.  Both count from 1. */
+/* Sets *@ret_line and *@ret_col to the line in the file and the column of byte @at.  Both count
+ * from 1.
+ */
 void source_place(const struct source *src, size_t at, size_t *ret_line, size_t *ret_col);
 
 /* Prints the message with file, line and column, the source line with carets under the position,
@@ -89,9 +91,9 @@ void diag_print(FILE *err, const struct source *src, const struct diag *d);
  */
 const char *source_check_text(const struct source *src, size_t *ret_at);
 
-/* Reads the whole file @name, or the standard input.  Returns NULL on success; free @ret with
- * source_done().  Otherwise returns the reason and leaves @ret unchanged.  The reason is
- * source_no_memory if the process has too little memory.
+/* Reads the whole file @name, or the standard input if that is SOURCE_STANDARD.  Returns NULL on
+ * success; free @ret with source_done().  Otherwise returns the reason and leaves @ret unchanged.
+ * The reason is source_no_memory if the process has too little memory.
  */
 extern const char source_no_memory[];
 const char *source_read(const char *name, struct source *ret);

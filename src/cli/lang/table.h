@@ -22,12 +22,12 @@ enum param_bit {
     P_LIST = 1u << 2,     /* several values: a,b,c */
     P_MANY = 1u << 3,     /* several values, each an operand of its own; must be the last operand */
     P_SUBJECT = 1u << 4,  /* the first value may be a subject of `show` */
-    /* Of a flag: recognized only after the operands, because an operand may have the same text. */
+    /* of a flag: recognized only after the operands, since an operand may have its text */
     P_BEHIND = 1u << 5,
-    P_MOMENT = 1u << 6,  /* of an expression: may contain events that happen */
+    P_MOMENT = 1u << 6,  /* of an expression: may contain occurrences */
     P_SESSION = 1u << 9, /* a setting of the session; no scenario has it */
     P_REST = 1u << 8,    /* of a list: the values may follow its name without `=` */
-    /* Of an expression or event: follows its own name (`why not ...`), or the name stands alone. */
+    /* of an expression or event: follows its own name (`why not ...`), which may stand alone */
     P_NAMED = 1u << 7
 };
 
@@ -77,13 +77,13 @@ enum cmd_bit {
     CMD_AGAIN = 1u << 9,   /* an empty line at the prompt repeats it */
     /* Prints no events of a lab that follows real time: there are too many. */
     CMD_QUIET_LIVE = 1u << 10,
-    CMD_SOURCES = 1u << 11, /* executes steps of a file or macro; the log has those in its place */
+    CMD_SOURCES = 1u << 11, /* executes steps of a file or macro; the log has these steps instead */
     CMD_KEEPS_LOOKS = 1u << 12, /* its block is saved including CMD_LOOKS commands */
-    CMD_AT_ONCE = 1u << 13,     /* its block is executed as one command */
-    CMD_MAY_BLOCK = 1u << 14,   /* may be followed by do { ... }, which is executed later */
-    CMD_WORDS = 1u << 15,       /* all words after the first operand are values of the second */
-    CMD_ALONE = 1u << 16,       /* not allowed in a block or a sourced file */
-    CMD_SENTENCE = 1u << 17     /* may be written as a sentence; see sentence.h */
+    CMD_AT_ONCE = 1u << 13, /* its block is an operand: logged with the command, not step by step */
+    CMD_MAY_BLOCK = 1u << 14, /* may be followed by do { ... }, which is executed later */
+    CMD_WORDS = 1u << 15,     /* all words after the first operand are values of the second */
+    CMD_ALONE = 1u << 16,     /* not allowed in a block or a sourced file */
+    CMD_SENTENCE = 1u << 17   /* may be written as a sentence; see sentence.h */
 };
 
 /* Commands to run before an example, an index into examples_before[]. */
@@ -138,11 +138,11 @@ const struct cmd *cmd_find(const char *name, bool abbreviated);
 /* Returns the parameter called @name.  Returns NULL if @cmd has none. */
 const struct param *cmd_param(const struct cmd *cmd, const char *name);
 
-/* The name after `as`, a parameter of every CMD_NAMES command. */
+/* The name after `as`, as a parameter of every CMD_NAMES command. */
 extern const struct param cmd_as;
 
-/* cmd_has_letters() tells whether @cmd takes options like `-s 64`.  cmd_param_of_letter() returns
- * the parameter of one, or NULL.
+/* cmd_has_letters() returns true if @cmd takes options like `-s 64`.  cmd_param_of_letter() returns
+ * the parameter of such an option, or NULL.
  */
 bool cmd_has_letters(const struct cmd *cmd);
 const struct param *cmd_param_of_letter(const struct cmd *cmd, char letter);

@@ -50,7 +50,7 @@ enum value_kind {
 };
 
 struct value_kind_info {
-    const char *placeholder; /* in usage lines: "SIZE" */
+    const char *placeholder; /* word for it in usage lines: "SIZE" */
     const char *what;        /* "a size: 64, 4k, 1m" */
     const char *pattern;     /* regular expression of its JSON string; NULL: any */
     bool number;             /* may be a JSON integer too */
@@ -65,7 +65,7 @@ bool value_check(const struct param *p, const char *text, struct span at, struct
 /* Returns true if values of this kind are numbers, with or without a unit. */
 bool value_is_quantity(enum value_kind kind);
 
-/* The number that a checked text stands for. */
+/* Returns the number that a checked text stands for. */
 uint64_t value_number(const struct param *p, const char *text);
 
 /* Returns the row of @words with the name @text, all in upper or all in lower case.  Access flags
@@ -105,7 +105,7 @@ struct slice_text {
 const char *value_slice(const char *text, struct slice_text *ret, size_t *reterr_at);
 
 /* Checks that @text is a valid slice of kind @kind.  @name is the parameter's name for messages.
- * @at is the position of @text.
+ * @at is the position of @text.  Returns false with the error in @d.
  */
 bool value_slice_check(const char *name, enum value_kind kind, const char *text, struct span at,
                        struct diag *d);
