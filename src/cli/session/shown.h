@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Prints events while the lab runs: those that event_is_story() accepts, not routine ones. */
+/* Prints events while the lab runs: the kinds in the set EV_FOR_STORY, not routine ones. */
 #ifndef CLI_SESSION_SHOWN_H
 #define CLI_SESSION_SHOWN_H
 
@@ -36,7 +36,8 @@ void shown_done(struct shown *sh);
 /* Prints events from now on.  Call when a step begins. */
 void shown_begin(struct shown *sh);
 
-/* Stops printing, and prints the number of events that were left out.  Call when the step ends. */
+/* Stops printing.  If events were left out, prints that there are more.  Call when the step ends.
+ */
 void shown_end(struct shown *sh);
 
 #endif
