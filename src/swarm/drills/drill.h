@@ -20,7 +20,7 @@
 #include "rdmalab/lab.h"
 
 #define DRILL_STEPS_MAX 256u
-#define DRILL_HAVE      200u /* size of the text that says what was found, in bytes */
+#define DRILL_HAVE      200u /* size of the text about a failure, in bytes */
 
 struct drill;
 struct ev;
@@ -56,7 +56,7 @@ struct drill_run {
     uint64_t seed;
     const bool *is_left_out; /* DRILL_STEPS_MAX flags; NULL: all steps are taken */
     FILE *script;            /* receives the run as script lines; NULL: no script */
-    /* Called for each event, @ctx is the lab; or NULL. */
+    /* Called for each event; @ctx is the lab.  NULL: not called. */
     void (*print)(void *ctx, const struct ev *e);
     const char *ret_wrong; /* the rule that was broken; NULL: none */
     char ret_have[DRILL_HAVE];
@@ -65,7 +65,7 @@ struct drill_run {
     bool ret_invariant; /* an invariant of the emulator broke */
 };
 
-/* Runs one drill of @kind.  Returns false if it broke a rule: @run's ret_* fields say which. */
+/* Runs one drill of @kind.  Returns false if it broke a rule; the rule is in @run->ret_wrong. */
 bool drill_run(const struct drill_kind *kind, struct drill_run *run);
 
 /* Reduces a failed drill: leaves out steps while the drill still breaks the same rule.  Makes at
@@ -84,17 +84,20 @@ uint32_t drill_shrink(const struct drill_kind *kind, const struct drill_run *run
 bool drill_expect(struct drill *d, bool right, const char *what, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* drill_works(): the call that returned @st must have succeeded.  drill_is_done(): the same, and
- * the request that the call sent to the device of @host must succeed too; waits for its answer.
- * @what: as in drill_expect().
+/* drill_works() checks that @st, the result of a call, is RDL_OK.  drill_is_done() also waits for
+ * the answer of the device of @host to the control request that the call sent; it must be success.
+ * The drill fails with the rule @what otherwise.  They return true if the check passed.
  */
 bool drill_works(struct drill *d, enum rdl_status st, const char *what);
 bool drill_is_done(struct drill *d, rdl_host host, enum rdl_status st, const char *what);
 
-/* Waits for the device of @host to answer.  *@ret_rsp: the response code. */
+/* Runs the lab until the device of @host has answered the control request.  *@ret_rsp is the
+ * response code.  Returns the status of rdl_wait().
+ */
 enum rdl_status drill_answer(struct drill *d, rdl_host host, uint32_t *ret_rsp);
 
-/* Runs the lab until nothing is scheduled.  Returns false if that fails. */
+/* Runs the lab until nothing is scheduled.  If that fails, the drill fails and the result is false.
+ */
 bool drill_settle(struct drill *d);
 
 /* Writes a line to the script, if there is one. */

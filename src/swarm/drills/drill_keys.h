@@ -2,8 +2,10 @@
 /* The drill of keys: the interface between its files.
  *
  * Host h2 has ROOM_BYTES of memory with regions and windows on it.  Host h1 accesses them with
- * their keys.  struct kept is the model of one key: what the key gives access to.  @room is the
- * model of h2's memory.
+ * their keys.  struct kept is the model of one key: the memory and the rights that the key grants.
+ * @room is the model of h2's memory.
+ *
+ * Functions that return bool return false if the drill failed, unless their comment says otherwise.
  */
 #ifndef SWARM_DRILLS_DRILL_KEYS_H
 #define SWARM_DRILLS_DRILL_KEYS_H
@@ -15,14 +17,16 @@
 #define ROOM_BYTES 20480u
 #define REGIONS    5u /* slots 0 .. REGIONS - 1 hold regions */
 #define KEEPS      9u /* the following slots, up to KEEPS - 1, hold windows */
-#define PAIRS      3u /* of queue pairs; the last one is in the other protection domain */
+#define PAIRS      3u /* pairs of queue pairs; the last pair is in the other protection domain */
 #define FAST_PAGES 4u
 #define NO_PAIR    PAIRS
 #define REMOTE_ALL ((uint32_t)(ACC_REMOTE_WRITE | ACC_REMOTE_READ | ACC_REMOTE_ATOMIC))
 #define KEY_LOW    0xffu
 #define KEY_PAGE   4096u
 
-/* Unused slot, region, fast region (made valid by REG_MR), memory window. */
+/* The content of a slot: nothing, a region, a fast region (made valid by REG_MR), or a memory
+ * window.
+ */
 enum kept_kind { KEPT_NOTHING, KEPT_PLAIN, KEPT_FAST, KEPT_WINDOW };
 
 /* The expected state of one region or window. */
@@ -31,24 +35,23 @@ struct kept {
     bool is_valid;
     unsigned domain;
     uint32_t rkey;
-    /* Of a region: its key as the driver knows it, which a refused REG_MR changes too. */
+    /* Region: its key as the driver knows it.  A refused REG_MR changes this key, too. */
     uint32_t known;
     uint32_t access; /* set of enum access_bit */
     uint64_t name;   /* address of its first byte as requests name it; 0 if it is zero-based */
     uint32_t at;     /* offset of the first byte in @room */
     uint32_t bytes;
-    uint32_t n_windows; /* of a region: number of windows bound to it */
+    uint32_t n_windows; /* region: number of windows bound to it */
     rdl_mr mr;
     char called[RDL_NAME_BYTES];
 
-    /* Of a fast region: the access it was allocated with, and the range that the next REG_MR takes.
-     */
+    /* Fast region: the access it was allocated with, and the range that the next REG_MR takes. */
     uint32_t allocated, next_at, next_bytes; /* next_bytes 0: nothing was mapped */
 
-    /* Of a window. */
+    /* Window: */
     rdl_mw mw;
     uint32_t type; /* 1, 2 */
-    unsigned slot; /* of the region that it is bound to, while it is valid */
+    unsigned slot; /* slot of the region that it is bound to, while it is valid */
     unsigned pair; /* the only pair that may use it; NO_PAIR: all may */
 };
 
@@ -59,7 +62,7 @@ struct keys {
     rdl_link link;
     rdl_pd pd[RIG_HOSTS][2];
     rdl_cq cq[RIG_HOSTS];
-    uint64_t base[RIG_HOSTS]; /* address of the memory */
+    uint64_t base[RIG_HOSTS]; /* address of the memory of each host */
     uint32_t mine[RIG_HOSTS]; /* lkey of the region "mine" over all memory of the host */
     struct rig_end end[RIG_HOSTS][PAIRS];
     struct kept kept[KEEPS];
@@ -89,7 +92,7 @@ struct kept *keys_pick(struct drill *d, unsigned from, unsigned to);
 /* Marks window @w as not bound. */
 void keys_unbind(struct keys *k, struct kept *w);
 
-/* The protection domain of @pair, an index into keys.pd[]. */
+/* Returns the protection domain of @pair, an index into keys.pd[]. */
 static inline unsigned keys_domain(unsigned pair)
 {
     return pair == PAIRS - 1;

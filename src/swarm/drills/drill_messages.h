@@ -31,7 +31,7 @@ struct msg_place {
     uint32_t n, at[MSG_PIECES], bytes[MSG_PIECES];
 };
 
-/* A message of a step, and what must come of it. */
+/* A message of a step, and the expected results. */
 struct message {
     uint32_t service; /* enum qp_type */
     unsigned from;    /* index of the sending host */
@@ -43,7 +43,7 @@ struct message {
     struct msg_place own;    /* local buffer: the source, or the destination of a READ or atomic */
     struct msg_place recv;   /* buffer of the receive that it consumes */
     uint32_t remote;         /* offset in the remote host's memory */
-    uint64_t compare, swap;  /* of atomics; compare: also the addend of a FETCH_AND_ADD */
+    uint64_t compare, swap;  /* for atomics; compare: also the addend of a FETCH_AND_ADD */
     uint32_t psn, n_psns;    /* first PSN of its requests, and number of PSNs they take */
     uint8_t data[MSG_BYTES]; /* the bytes that are transferred */
     uint32_t n_sent, n_back; /* packets seen of the request and of the response */
@@ -120,12 +120,12 @@ static inline uint32_t msg_packets(const struct messages *s, const struct messag
     return m->bytes == 0 || msg_is_atomic(m) ? 1 : (m->bytes + mtu - 1) / mtu;
 }
 
-/* Copies @n bytes to the buffer @p in @memory, behind the buffer's first @skip bytes. */
+/* Copies @n bytes to the buffer @p in @memory, after the first @skip bytes of the buffer. */
 void msg_put(uint8_t *memory, const struct msg_place *p, uint32_t skip, const uint8_t *bytes,
              uint32_t n);
 
-/* Computes the expected results of @m: its PSNs, completions and memory contents.  Must be called
- * in posting order.
+/* Computes the expected results of @m: its PSNs, completions and memory contents.  Call it in the
+ * order of posting.
  */
 void msg_foresee(struct messages *s, struct message *m);
 

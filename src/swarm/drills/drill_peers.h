@@ -4,8 +4,11 @@
  * Host h1 has a reliable connection to a queue pair that does not exist: the drill plays the remote
  * peer.  It sees each packet that h1 sends, and injects arbitrary packets with correct addresses,
  * PSNs and ICRC.  It sends requests, duplicates, PSN gaps, wrong lengths, wrong keys, packets out
- * of order, and responses of every kind.  The model says what h1 must answer, complete and write
- * for each packet; nothing else may happen.  The ACK timer is off (timeout 0).
+ * of order, and responses of every kind.  The model predicts how h1 answers each packet, which
+ * requests it completes and which memory it writes; nothing else may happen.  The ACK timer is off
+ * (timeout 0).
+ *
+ * Functions that return bool return false if the drill failed.
  */
 #ifndef SWARM_DRILLS_DRILL_PEERS_H
 #define SWARM_DRILLS_DRILL_PEERS_H
@@ -19,7 +22,7 @@
 
 #define PEER_ROOM    16384u /* bytes of memory of h1 */
 #define PEER_MTU     256u
-#define PEER_QPN     0x4321u /* of the peer; no queue pair of the lab has it */
+#define PEER_QPN     0x4321u /* QPN of the peer; no queue pair of the lab has it */
 #define PEER_RECVS   8u
 #define PEER_TAKEN   4u /* executed requests that are kept, so that they can be repeated */
 #define PEER_ASKED   4u
@@ -41,7 +44,7 @@ struct peer_recv {
 struct peer_taken {
     struct packet p;
     uint32_t n_psns;
-    uint64_t found; /* by an atomic: the old value of its word */
+    uint64_t found; /* atomic: the old value of its word */
 };
 
 /* A request that h1 has posted. */
@@ -81,9 +84,9 @@ struct peers {
     uint32_t expected, msn;
     /* PSN of the last SEND or WRITE packet.  An ACK of a repeated SEND or WRITE carries it. */
     uint32_t acked;
-    enum op_kind open; /* an unfinished SEND or WRITE; OPK_NONE: there is none */
-    uint32_t got;      /* bytes of it received so far */
-    uint32_t to, left; /* of a WRITE: offset of its next bytes, and how many are missing */
+    enum op_kind open; /* the unfinished SEND or WRITE; OPK_NONE: there is none */
+    uint32_t got;      /* bytes of @open received so far */
+    uint32_t to, left; /* WRITE: offset of its next bytes, and number of missing bytes */
     bool has_told_gap, has_told_rnr;
     uint32_t n_recvs;
     struct peer_recv recv[PEER_RECVS];
@@ -115,7 +118,8 @@ static inline uint32_t peer_psn(uint32_t psn)
     return psn & PSN_MASK;
 }
 
-/* Injects @p with @payload at h1 and runs the lab until it is idle.  seen[] then has what h1 sent.
+/* Injects @p with @payload at h1 and runs the lab until it is idle.  Afterwards seen[] contains the
+ * packets that h1 has sent.
  */
 bool peer_send(struct drill *d, struct packet *p, const uint8_t *payload);
 
@@ -123,16 +127,16 @@ bool peer_send(struct drill *d, struct packet *p, const uint8_t *payload);
  */
 bool peer_send_on(struct drill *d, struct packet *p, const uint8_t *payload);
 
-/* Parses packet @i of seen[]. */
+/* Parses packet @i of seen[].  The drill fails if it is not valid. */
 bool peer_seen(struct drill *d, uint32_t i, struct packet *ret);
 
 /* Polls the next completion of h1, which must have @wr_id and @status. */
 bool peer_completes(struct drill *d, uint64_t wr_id, uint32_t status, struct rdl_wc *ret);
 
-/* Checks that there is no further completion and that the memory equals the model. */
+/* Checks that h1 has no further completion and that its memory equals the model. */
 bool peer_is_calm(struct drill *d);
 
-/* Moves the queue pair to RESET and starts the model again. */
+/* Moves the queue pair of h1 to RESET, and the model to its initial state. */
 bool peer_resets(struct drill *d);
 
 /* Checks that the queue pair is in ERR and that its work requests are flushed.  The first
@@ -141,7 +145,9 @@ bool peer_resets(struct drill *d);
  */
 bool peer_failed(struct drill *d, uint32_t recvs_done, uint32_t asked_done);
 
-/* Checks that h1 has exactly one asynchronous event, of @type, or none if @is_told is false. */
+/* Takes the next asynchronous event of h1, which must be of type @type; if @is_told is false, there
+ * must be none.  Acknowledges the event.
+ */
 bool peer_event(struct drill *d, bool is_told, uint32_t type);
 
 /* The steps. */

@@ -29,7 +29,7 @@ extern const struct rings_part rings_of_queues;
 /* --- The driver part -------------------------------------------------------------------------- */
 
 #define BARE_ZONE   16384u /* bytes of the RAM area that holds all buffers */
-#define BARE_FRAMES 8u     /* of one step */
+#define BARE_FRAMES 8u     /* frames of one step */
 #define BARE_FRAME  1514u  /* bytes of the longest frame */
 
 /* A split virtqueue: its size, and the addresses of its three parts in RAM. */
@@ -91,14 +91,16 @@ struct bare_chain {
 /* Empties the zone and fills it with a nonzero byte. */
 void bare_zone_clear(struct drill *d);
 
-/* Reserves @bytes at a multiple of @align in the zone.  Returns false if there is no space. */
+/* Reserves @bytes at a multiple of @align in the zone.  Returns false if the zone has no space. */
 bool bare_zone_take(struct drill *d, uint32_t bytes, uint32_t align, uint32_t *ret_at);
 
-/* bare_zone_show() copies the zone to RAM.  bare_zone_holds() checks that RAM equals the zone. */
+/* bare_zone_show() copies the zone to RAM.  bare_zone_holds() returns false, and the drill fails,
+ * if RAM differs from the zone.
+ */
 bool bare_zone_show(struct drill *d);
 bool bare_zone_holds(struct drill *d);
 
-/* Write to guest RAM at address @at. */
+/* Write @n bytes, or the 16-bit value @v, to guest RAM at address @at. */
 bool bare_ram_put(struct drill *d, uint64_t at, const void *bytes, size_t n);
 bool bare_put16(struct drill *d, uint64_t at, uint16_t v);
 
@@ -174,8 +176,8 @@ bool flusher_post(struct drill *d, struct flusher *f, uint32_t n, uint64_t wr_id
 bool flusher_fail(struct drill *d, struct flusher *f);
 bool flusher_end(struct drill *d, struct flusher *f);
 
-/* Takes all asynchronous events of the host @side.  *@ret_n: how many were of @type about the
- * object @raw.
+/* Takes and acknowledges all asynchronous events of the host @side.  *@ret_n is the number of
+ * events with the type @type about the object @raw.  Returns false if the drill failed.
  */
 bool queues_events(struct drill *d, unsigned side, uint32_t type, uint64_t raw, uint32_t *ret_n);
 

@@ -15,7 +15,7 @@
 #include "swarm/drills/rig.h"
 
 #define FRAMES_PORTS     5u
-#define FRAMES_SWITCHED  3u /* of these ports are at the switch */
+#define FRAMES_SWITCHED  3u /* number of these ports that are at the switch */
 #define FRAMES_STATIONS  6u
 #define FRAMES_BYTES_MAX 400u
 #define FRAMES_KEPT      96u
@@ -49,7 +49,7 @@ struct frames {
     struct drill *d;
     rdl_host host;
     rdl_port port[FRAMES_PORTS];
-    rdl_link link[FRAMES_PORTS]; /* of each port at the switch; the next one is that of p4 and p5 */
+    rdl_link link[FRAMES_PORTS]; /* link of each port at the switch; the next one links p4 and p5 */
     uint64_t latency_ns[FRAMES_PORTS], rate_bps[FRAMES_PORTS];
     struct frames_reader reader[FRAMES_PORTS];
     /* Port at which the switch has learnt the station's MAC; FRAMES_NOWHERE: none. */
@@ -61,7 +61,7 @@ struct frames {
     uint32_t stranger; /* number of stations that drill_frames_ip.c has used */
     uint8_t mac[6];    /* of h1 */
     uint8_t gid[2][16];
-    rdl_pd pd; /* of h1, like the members that follow */
+    rdl_pd pd; /* protection domain of h1; the members that follow are of h1, too */
     rdl_cq cq;
     rdl_ah ah;
     struct rig_end ud;
@@ -71,8 +71,8 @@ struct frames {
     uint8_t group[16];
 };
 
-/* frames_forget() clears seen[].  frames_send() does so, sends a frame into the lab through @port
- * and runs the lab until it is idle.
+/* frames_forget() clears seen[].  frames_send() clears seen[], sends a frame into the lab through
+ * @port and runs the lab until it is idle.  It returns false if the drill failed.
  */
 void frames_forget(struct frames *k);
 bool frames_send(struct drill *d, uint32_t port, const uint8_t *frame, size_t bytes);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The common setup of most drills: two hosts, a link, and queue pairs between them. */
+/* The common setup of most drills: two hosts, a link, and queue pairs between them.
+ *
+ * Functions that return bool return false if the drill failed, unless their comment says otherwise.
+ */
 #ifndef SWARM_DRILLS_RIG_H
 #define SWARM_DRILLS_RIG_H
 
@@ -10,13 +13,13 @@
 #define RIG_DEPTH 64u /* entries of a queue */
 #define RIG_QKEY  0x11111111u
 
-/* Options of the hosts and the link.  Zeroed: the defaults. */
+/* Options of the hosts and the link.  A zeroed struct has the defaults. */
 struct rig_config {
     uint32_t profile;      /* enum profile */
     uint64_t features_off; /* feature bits that the device does not offer */
     bool arp;
     uint32_t ring;                 /* enum ring_format of all virtqueues */
-    uint64_t latency_ns, rate_bps; /* of the link; 0: 1 us, 100 Gbit/s */
+    uint64_t latency_ns, rate_bps; /* latency and rate of the link; 0: 1 us, 100 Gbit/s */
 };
 
 /* Adds the hosts h1 and h2 and the link between them. */
@@ -38,16 +41,16 @@ struct rig_end {
     bool credits; /* end-to-end credits, RC only */
 };
 
-/* Creates the queue pair of @e as @c says, with the name e->name.  The caller sets @e's host,
- * number and name before.
+/* Creates the queue pair of @e with the configuration @c and the name e->name.  The caller has set
+ * the host, number and name in @e.
  */
 bool rig_add_qp(struct drill *d, struct rig_end *e, const struct rdl_qp_config *c);
 
 /* Moves two RC or UC queue pairs from RESET to RTS, connected with each other. */
 bool rig_connect(struct drill *d, struct rig_end *a, struct rig_end *b);
 
-/* Moves @e, of the service @type, to INIT, RTR or RTS with all attributes that the transition
- * needs.  Those of the remote side are taken from @peer.
+/* Moves @e, of the service @type, to the state @state (INIT, RTR or RTS), with all attributes that
+ * the transition needs.  The attributes of the remote side are those of @peer.
  */
 bool rig_move(struct drill *d, struct rig_end *e, const struct rig_end *peer, uint32_t type,
               uint32_t state);
@@ -66,7 +69,7 @@ bool rig_raise_ud(struct drill *d, struct rig_end *e);
 bool rig_modify(struct drill *d, struct rig_end *e, struct rdl_qp_attr *a, uint32_t state,
                 uint32_t mask);
 
-/* Polls one completion from @cq.  Returns false if there is none. */
+/* Polls one completion from @cq.  Returns false if there is none or the drill failed. */
 bool rig_poll(struct drill *d, rdl_cq cq, struct rdl_wc *ret);
 
 /* Returns the Internet checksum of @n bytes: the one's complement of their one's complement sum,

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The drill of verbs: the interface between its files.  Two hosts exist throughout; each step
  * creates queue pairs between them and destroys them at its end.
+ *
+ * Functions that return bool return false if the drill failed.
  */
 #ifndef SWARM_DRILLS_VERBS_H
 #define SWARM_DRILLS_VERBS_H
@@ -43,7 +45,9 @@ struct verbs_pair {
     struct rig_end end[RIG_HOSTS];
 };
 
-/* Creates a pair as @c says.  Sets @c's PD and completion queues. */
+/* Creates a pair of connected queue pairs with the configuration @c.  Sets the PD and the
+ * completion queues in @c.
+ */
 bool verbs_pair(struct drill *d, struct rdl_qp_config *c, struct verbs_pair *p);
 /* Like verbs_pair(), but the queue pair on h2 uses @srq. */
 bool verbs_pair_with_srq(struct drill *d, struct rdl_qp_config *c, rdl_srq srq,
@@ -69,11 +73,14 @@ bool verbs_no_more(struct drill *d);
 bool verbs_holds(struct drill *d, unsigned host, uint32_t offset, const void *want, uint32_t bytes,
                  const char *what);
 
-/* Returns the next trace event of @kind since the mark, or NULL.  *@at is the position, 0 at first.
+/* Returns the next trace event of @kind since the mark, or NULL if there is none.  *@at is the
+ * position of the search; set it to 0 before the first call.
  */
 const struct ev *verbs_event(struct drill *d, unsigned kind, size_t *at);
 
-/* Counts the packets that @host sent since the mark.  @opcode: RDL_ANY, or of this opcode only. */
+/* Returns the number of packets that @host sent since the mark.  @opcode selects them; RDL_ANY:
+ * all.
+ */
 uint32_t verbs_count_tx(struct drill *d, unsigned host, uint32_t opcode);
 
 /* Adds the fault @c to the lab. */

@@ -17,7 +17,7 @@
 #include "emu/wire/addr.h"
 
 #define HOSTILE_HOSTS 2u
-#define HOSTILE_BYTES 65535u /* of the longest frame */
+#define HOSTILE_BYTES 65535u /* length of the longest frame */
 
 /* The addresses of a station. */
 struct hostile_station {
@@ -28,12 +28,12 @@ struct hostile_station {
 /* The queue pairs of host[0] that are connected with the hostile station, one of each service. */
 enum hostile_qp { HOSTILE_RC, HOSTILE_UC, HOSTILE_UD, HOSTILE_QPS };
 
-/* What the hostile station knows of the lab. */
+/* Knowledge of the hostile station about the lab, and its PRNG. */
 struct hostile {
     struct prng rng;
     struct hostile_station self, host[HOSTILE_HOSTS];
     uint32_t qpn[HOSTILE_QPS], qkey;
-    unsigned gid_index; /* of the addresses that they use: 0 IPv4, 1 IPv6 */
+    unsigned gid_index; /* index of the addresses that the queue pairs use: 0 IPv4, 1 IPv6 */
     uint32_t mtu_bytes;
     uint8_t group[2][GID_BYTES]; /* multicast groups of the UD queue pair */
     /* The memory of host[0] that the hostile station may read and write. */
@@ -46,8 +46,8 @@ struct hostile {
 /* Builds a random frame with @h->rng.  Returns its length, 1 .. HOSTILE_BYTES. */
 size_t hostile_frame(struct hostile *h, uint8_t frame[HOSTILE_BYTES]);
 
-/* Builds a correct READ request for all of the open memory: the next one, or with @again the
- * previous one once more.  Returns its length.
+/* Builds a correct READ request for all of the open memory: the next one, or with @again a
+ * repetition of the previous one.  Returns the length of the frame.
  */
 size_t hostile_read(struct hostile *h, bool again, uint8_t frame[HOSTILE_BYTES]);
 

@@ -12,14 +12,15 @@ struct ev;
 /* One run: its inputs, and how it ended. */
 struct swarm_outside_run {
     uint64_t seed;
-    void (*print)(void *ctx, const struct ev *e); /* prints each event; @ctx is the lab; or NULL */
-    bool hashed;                                  /* compute @ret_hash */
-    bool ret_invariant;                           /* an invariant of the emulator broke */
-    uint64_t ret_hash;                            /* hash of all events; 0 without @hashed */
+    /* Called for each event; @ctx is the lab.  NULL: not called. */
+    void (*print)(void *ctx, const struct ev *e);
+    bool hashed;        /* compute @ret_hash */
+    bool ret_invariant; /* an invariant of the emulator broke */
+    uint64_t ret_hash;  /* hash of all events; 0 without @hashed */
 };
 
-/* Runs one seed.  Returns false if it failed: then the failure and the command that repeats it were
- * printed.
+/* Runs one seed.  Returns false if the run failed; then it has printed the failure and the command
+ * that repeats it.
  */
 bool swarm_outside(struct swarm_outside_run *run);
 

@@ -10,12 +10,14 @@
 #include "swarm/outside/hostile.h"
 #include "testbed/testbed.h"
 
-#define GAP_NS 20000u /* longest time between two frames */
-/* Not a page size: messages begin and cross pages at different offsets. */
+#define GAP_NS 20000u /* maximum time between two frames */
+/* Bytes of each message.  It is no multiple of the page size, so that messages begin and cross
+ * pages at different offsets.
+ */
 #define MESSAGE_BYTES 4099u
-#define DEPTH         4u /* entries of the queues of its queue pairs */
-#define MESSAGES      3u /* in each direction, in each batch */
-/* Offset of the memory that its queue pairs use. */
+#define DEPTH         4u /* max_send_wr and max_recv_wr of each of the stranger's queue pairs */
+#define MESSAGES      3u /* messages in each direction in each batch */
+/* Offset, in the memory of h1, of the buffer that the stranger's queue pairs use. */
 #define STRANGER_AT   (UINT64_C(2) * MESSAGES * MESSAGE_BYTES)
 #define REMOTE_RIGHTS (ACC_REMOTE_WRITE | ACC_REMOTE_READ | ACC_REMOTE_ATOMIC)
 
@@ -25,22 +27,23 @@ struct outside {
     struct prng rng;
     struct testbed testbed;
     struct hostile hostile;
-    rdl_cq cq; /* of the stranger's queue pairs */
+    rdl_cq cq; /* completion queue of the stranger's queue pairs */
     rdl_qp qp[HOSTILE_QPS];
-    uint32_t path_mtu;           /* of this batch */
-    uint32_t recvs[HOSTILE_QPS]; /* receives posted to UC and UD */
-    uint64_t guard_at;           /* memory of h1; the stranger may access the middle of it */
+    uint32_t path_mtu;           /* path MTU in this batch (enum mtu) */
+    uint32_t recvs[HOSTILE_QPS]; /* number of receives posted to UC and UD */
+    uint64_t guard_at; /* address in h1; the stranger may access the middle of this memory */
     uint32_t batch;
     uint64_t frames;       /* frames that entered the port */
     uint32_t posted, done; /* work requests of this batch on the RC queue pair */
-    uint16_t echo_seq;     /* of the stranger's last ping */
+    uint16_t echo_seq;     /* sequence number of the stranger's last ping */
     uint32_t echo_replies; /* replies to that ping */
     uint8_t frame[HOSTILE_BYTES];
     const char *wrong; /* the rule that was broken; NULL: none */
 };
 
-/* outside_expect() and outside_works() check a rule; the first broken one is kept in o->wrong.
- * They return true if the rule holds.  outside_go_on() runs the lab for @ns.
+/* outside_expect() checks that @right is true, outside_works() that @st is RDL_OK.  The first
+ * broken rule @what is kept in o->wrong.  They return true if the rule holds.  outside_go_on() runs
+ * the lab for @ns of simulated time.
  */
 bool outside_expect(struct outside *o, bool right, const char *what);
 bool outside_works(struct outside *o, enum rdl_status st, const char *what);
@@ -56,8 +59,8 @@ RDL_MUST_CHECK enum rdl_status stranger_make(struct outside *o);
 void stranger_connect(struct outside *o);
 void stranger_disconnect(struct outside *o);
 
-/* Each sends one batch of frames: stranger_flood() random ones, stranger_flood_reads() READs, and
- * stranger_overfill() more than the port can buffer.
+/* Send one batch of frames: stranger_flood() random ones, stranger_flood_reads() READs, and
+ * stranger_overfill() more frames than the port can buffer.
  */
 void stranger_flood(struct outside *o);
 void stranger_flood_reads(struct outside *o);

@@ -15,7 +15,9 @@ struct swarm_options {
     uint64_t first, last; /* range of seeds */
     /* Run the cells of the matrix (swarm/worlds/matrix.h) instead of random worlds. */
     bool is_matrix;
-    /* Of a matrix: run one cell in so many, chosen by the first seed; 0, 1: the range. */
+    /* Matrix: run one cell in @one_in, chosen at random from the first seed.  0 or 1: run the cells
+     * with numbers from @first to @last.
+     */
     uint32_t one_in;
     uint32_t jobs;    /* number of processes, at least 1 */
     uint64_t minutes; /* wall-clock time after which no seed is started; 0: no limit */
@@ -25,9 +27,9 @@ struct swarm_options {
     bool hashed;           /* print the hash of each run */
     bool fails_fast;       /* each process stops after its first failure */
     bool shrinks;          /* reduce a failing world and write it to a file */
-    const char *artifacts; /* directory for these files; NULL: the working directory */
+    const char *artifacts; /* directory for the files of @shrinks; NULL: the working directory */
     const char *script;    /* file for the script of the first seed; NULL: none */
-    /* Called for each event, @ctx is the lab; or NULL. */
+    /* Called for each event; @ctx is the lab.  NULL: not called. */
     void (*print)(void *ctx, const struct ev *e);
 };
 

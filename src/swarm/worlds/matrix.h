@@ -19,7 +19,7 @@ struct matrix_cell {
     uint32_t path_mtu, bytes;
     uint32_t fault; /* enum fault_kind; FLT_NONE: no fault */
     bool of_answer; /* the fault hits a response; otherwise a request */
-    uint32_t nth;   /* number of the packet that it hits, from 1 */
+    uint32_t nth;   /* number of the packet that the fault hits, from 1 */
     bool has_srq, wraps;
 };
 

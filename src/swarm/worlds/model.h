@@ -22,8 +22,9 @@
 #include "swarm/worlds/world_run.h"
 
 /* The programs report their actions.  model_has_room() returns true if @item may be posted now.
- * model_close(): the queue pair of @end is reset.  model_arm() is called when a program arms a CQ,
- * and model_armed() when the device has answered.
+ * model_posted() is called when @item was posted, and model_close() when the queue pair of @end is
+ * reset.  model_arm() is called when a program arms a CQ, and model_armed() when the device has
+ * answered.
  */
 bool model_has_room(struct world_run *r, uint16_t item);
 void model_posted(struct world_run *r, uint16_t item);
@@ -32,8 +33,8 @@ void model_arm(struct world_run *r, struct cq_state *q, bool solicited);
 void model_armed(struct world_run *r, struct cq_state *q);
 void model_group(struct world_run *r, uint16_t end);
 
-/* The programs report what they see, and the model checks it.  model_expect_failure() checks that a
- * queue pair had a reason to fail.
+/* The programs report completions, events and states, and the model checks them: the run fails if
+ * one is not permitted.  model_expect_failure() checks that a queue pair had a reason to fail.
  */
 void model_completion(struct world_run *r, unsigned host, struct cq_state *q,
                       const struct rdl_wc *wc);
@@ -41,9 +42,9 @@ void model_event(struct world_run *r, unsigned host, const struct rdl_async_even
 void model_state(struct world_run *r, uint16_t end, uint32_t state);
 void model_expect_failure(struct world_run *r, uint16_t end);
 
-/* The end of a run.  model_missing_receives() returns how many receives must be posted for messages
- * to @end.  model_is_over() returns true if everything that must complete has completed; otherwise,
- * with @tell, the run fails.  model_end() makes the final checks.
+/* The end of a run.  model_missing_receives() returns the number of receives that must be posted
+ * for messages to @end.  model_is_over() returns true if everything that must complete has
+ * completed; otherwise, with @tell, the run fails.  model_end() makes the final checks.
  */
 uint32_t model_missing_receives(struct world_run *r, uint16_t end);
 bool model_is_over(struct world_run *r, bool tell);
@@ -64,12 +65,12 @@ bool model_may_be_in_error(const struct world_run *r, const struct life *l);
  * included.
  */
 bool model_may_have_failed(const struct world_run *r, const struct life *l);
-/* Returns the latest life of the queue pair number @qpn on @host, or NULL. */
+/* Returns the latest life of the queue pair number @qpn on @host, or NULL if there is none. */
 struct life *model_life_of(struct world_run *r, unsigned host, uint32_t qpn);
 /* Returns true if item @i is signaled, by its flag or by sq_sig_all. */
 bool model_is_signaled(const struct world_run *r, uint16_t i);
-/* Returns the receive of the peer that request @i of @l consumes.  WORLD_NONE: unknown, or not
- * posted.
+/* Returns the receive of the peer that request @i of @l consumes, or WORLD_NONE if it is unknown or
+ * not posted.
  */
 uint16_t model_recv_of(const struct world_run *r, const struct life *l, uint16_t i);
 /* Writes the bytes that item @i transfers to @out.  A READ of an earlier item's place gets that
@@ -81,8 +82,8 @@ bool model_is_overwritten(const struct world_run *r, uint16_t i);
 /* Returns true if @i uses a key that can change while the world runs. */
 bool model_uses_changing_key(const struct world_run *r, uint16_t i);
 
-/* Item @i has ended and does not need the key that it changed or used any more.  @ok: it was
- * executed.
+/* Records that item @i has ended and does not need the key that it changed or used any more.  @ok:
+ * the item was executed.
  */
 void model_release_key(struct world_run *r, uint16_t i, bool ok);
 

@@ -30,10 +30,10 @@ struct wire_tap {
 /* Starts to listen to the lab of @r, which must record frames. */
 enum rdl_status wire_tap_listen(struct wire_tap *t, struct world_run *r);
 
-/* A life begins: creates its watcher. */
+/* Creates the watcher of the life @life, which begins now. */
 void wire_tap_begin(struct wire_tap *t, uint16_t life);
 
-/* Makes the final checks.  No frame is in flight any more. */
+/* Makes the final checks of all watchers.  Call it when no frame is in flight any more. */
 void wire_tap_end(struct wire_tap *t);
 
 #endif

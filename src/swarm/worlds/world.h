@@ -56,26 +56,26 @@ enum world_key {
 /* The deliberate error of an item. */
 enum world_mistake {
     RIGHT,
-    /* Errors of the local keys. */
+    /* Errors in local keys. */
     LKEY_UNKNOWN,
     LKEY_ALIEN,
-    LKEY_READ_ONLY, /* of a buffer that is written */
+    LKEY_READ_ONLY, /* the key of a buffer that will be written permits no writes */
     LKEY_BEHIND,    /* the buffer ends one byte beyond the region */
     LKEY_BEFORE,
-    /* Errors of the remote key. */
-    RKEY_LOW,     /* its low byte is wrong */
-    RKEY_UNKNOWN, /* no region or window has it */
+    /* Errors in the remote key. */
+    RKEY_LOW,     /* the low byte of the key is wrong */
+    RKEY_UNKNOWN, /* no region or window has the key */
     RKEY_ALIEN,
     RKEY_ACCESS, /* the region does not permit the operation */
     RKEY_BEHIND,
     RKEY_BEFORE,
     RKEY_STALE,  /* the key before its last change */
-    RKEY_OTHERS, /* of the window of another queue pair */
+    RKEY_OTHERS, /* the key of another queue pair's window */
     BOTH_KEYS,
-    UNALIGNED, /* address of an atomic */
-    TOO_SHORT, /* buffer of a receive */
+    UNALIGNED, /* the address of an atomic is not aligned */
+    TOO_SHORT, /* the buffer of a receive is too short */
     QKEY_WRONG,
-    TOO_LONG, /* datagram */
+    TOO_LONG, /* a datagram is longer than the MTU */
     WORLD_MISTAKES
 };
 
@@ -94,7 +94,7 @@ struct world_item {
     uint8_t n_pieces, bad_piece; /* bad_piece: the one with the wrong lkey */
     uint8_t mistake;             /* enum world_mistake */
     uint8_t key;                 /* enum world_key: the remote key, or the key that it changes */
-    uint8_t word;                /* of an atomic: index of the word */
+    uint8_t word;                /* atomic: index of the word */
     uint32_t opcode;             /* enum wr_opcode */
     uint32_t flags;              /* set of enum send_flag_bit */
     uint32_t bytes;              /* length of the message; of a receive, of its buffer */
@@ -107,7 +107,7 @@ struct world_item {
 enum deed_kind {
     DO_POST,      /* item */
     DO_POST_LAZY, /* item, without a kick */
-    DO_KICK,      /* end; n: its send queue, otherwise its receive queue */
+    DO_KICK,      /* end; n: not 0 for its send queue, 0 for its receive queue */
     DO_POLL,      /* host; n: index of the CQ */
     DO_GO,        /* runs n ticks */
     DO_WAIT,      /* runs n ns */
@@ -117,7 +117,7 @@ enum deed_kind {
     DO_DRAIN,     /* end: modify to SQD; n: with SQ_DRAINED notification */
     DO_RESUME,    /* end: modify to RTS, from SQD or SQE */
     DO_CONNECT,   /* end and its peer: reset and connect */
-    DO_REVIVE,    /* end and its peer: the same, if one has failed */
+    DO_REVIVE,    /* end and its peer: reset and connect if one has failed */
     DO_REPLACE,   /* end and its peer: destroy, create and connect */
     DO_LOOK,      /* end: query */
     DO_LIMIT,     /* host; n: limit of its SRQ */
@@ -159,10 +159,10 @@ struct world_host {
 struct world_end {
     uint8_t type; /* enum qp_type */
     uint8_t host;
-    uint16_t peer; /* of a connection */
+    uint16_t peer; /* the other end of a connection */
     uint8_t send_cq, recv_cq;
     bool is_absent; /* left out of a reduced world */
-    /* is_small: has a CQ of its own that is so small that it overflows. */
+    /* is_small: the end has a CQ of its own that is so small that it overflows. */
     bool has_srq, sig_all, credits, is_small;
     uint32_t access; /* set of enum access_bit */
     uint32_t sq_psn;
@@ -171,17 +171,17 @@ struct world_end {
     uint32_t pkey_index;
 };
 
-/* A fault of the device of @end.  It affects the send queue, the receive queue that is its own, or
- * the completion queue of its sends.  It is added together with a frame fault.  At the end of the
- * run all faults are cleared and all queues are kicked, so that all posted work still completes.
- * To the peer a stuck receive queue looks as if no receive was posted.
+/* A fault of the device of @end.  It affects the send queue, the receive queue if the end has one
+ * of its own, or the completion queue of its sends.  It is added together with a frame fault.  At
+ * the end of the run all faults are cleared and all queues are kicked, so that all posted work
+ * still completes.  To the peer a stuck receive queue looks as if no receive was posted.
  */
 struct world_device_fault {
     uint32_t kind; /* FLT_LOST_KICK, FLT_STUCK_QUEUE, FLT_LOST_INTERRUPT; FLT_NONE: no fault */
     uint16_t end;
     bool of_receives; /* a lost kick or a stuck queue affects the receive queue */
     uint32_t nth, count;
-    uint32_t time_ns; /* of FLT_STUCK_QUEUE; 0: until it is cleared */
+    uint32_t time_ns; /* FLT_STUCK_QUEUE: duration; 0: until it is cleared */
 };
 
 /* A fault on frames.  Forged fields never change data: the receiver drops the packet or ignores the
@@ -192,8 +192,8 @@ struct world_fault {
     uint16_t from; /* index of the sending host */
     uint16_t end;  /* end whose @message it affects, if @message is not 0 */
     uint32_t opcode, nth, count, delay_ns, bit; /* opcode: enum opcode, or RDL_ANY */
-    uint32_t behind;                            /* of FLT_REORDER: how many frames go first */
-    uint32_t bytes;                             /* of FLT_TRUNCATE: bytes that are left */
+    uint32_t behind;                            /* FLT_REORDER: number of frames that overtake it */
+    uint32_t bytes;                             /* FLT_TRUNCATE: number of bytes that are left */
     uint32_t field, value;          /* enum wire_field_id: of FLT_FORGE and FLT_CORRUPT */
     uint32_t transmission, message; /* 0: any */
     bool is_on_link;                /* it acts on the link of @from */
@@ -211,7 +211,7 @@ struct world {
     uint32_t n_conns; /* the first 2 * n_conns ends are connected; the others are UD */
     uint32_t gid_index;
     uint32_t max_message;
-    bool goes_back; /* to a checkpoint in the middle; the second run must end with the same hash */
+    bool goes_back; /* runs again from a checkpoint in the middle; the hash must be equal */
     struct world_host host[WORLD_HOSTS_MAX];
     struct world_end end[WORLD_ENDS_MAX];
     struct world_fault fault[WORLD_FAULTS_MAX];
@@ -221,7 +221,7 @@ struct world {
 
 #define WORLD_PKEYS  3u
 #define WORLD_FULL   1u /* index of the full member P_Key of the second partition */
-#define WORLD_MEMBER 2u /* and of the limited member P_Key */
+#define WORLD_MEMBER 2u /* index of the limited member P_Key of that partition */
 extern const uint16_t world_pkeys[WORLD_PKEYS];
 
 /* Draws the world of @seed.  With @pair it has two hosts. */

@@ -11,7 +11,7 @@ struct draw {
     struct world *w;
     struct prng rng;
     uint32_t used[WORLD_HOSTS_MAX];      /* bytes of memory that are assigned to items */
-    uint32_t edge_used[WORLD_HOSTS_MAX]; /* the same, in the region of KEY_EDGE */
+    uint32_t edge_used[WORLD_HOSTS_MAX]; /* bytes assigned in the region of KEY_EDGE */
     uint32_t mistake_one_in;             /* 0: no mistakes */
     /* Last item of each end with a place that can be used again; WORLD_NONE: none. */
     uint16_t last[WORLD_ENDS_MAX];
@@ -28,7 +28,7 @@ static inline bool draw_one_in(struct draw *d, uint32_t n)
     return draw_below(d, n) == 0;
 }
 
-/* Draw a request of @end, or a request that changes a key.  Return the number of the item;
+/* Draw a request of @end, or a request that changes a key.  Return the number of the item, or
  * WORLD_NONE if there are too many items.
  */
 uint16_t draw_request(struct draw *d, uint16_t end);

@@ -28,7 +28,7 @@
 #define WORLD_STATUSES 32u /* more than enum wc_status has */
 #define WORLD_OPCODES  64u /* more than enum wr_opcode has */
 
-/* How far an item has come. */
+/* The progress of an item. */
 enum item_phase {
     ITEM_IDLE, /* not posted */
     ITEM_POSTED,
@@ -47,7 +47,7 @@ struct item_state {
     uint32_t opcode;    /* enum wr_opcode: the operation that was posted */
     uint32_t heard;     /* set of ends that received it */
     uint32_t rkey;
-    uint64_t compare, found; /* of an atomic */
+    uint64_t compare, found; /* atomic: operand and old value */
 };
 
 /* A life of a queue pair. */
@@ -62,7 +62,7 @@ struct life {
     uint8_t drains; /* SQ_DRAINED events that were requested and have not come */
     uint16_t n_sends, n_settled, n_recvs, n_taken;
     uint16_t sqd_from;  /* index of the first request that was posted in SQD */
-    uint16_t heard_pos; /* index in the peer's send[] behind the last message that it received */
+    uint16_t heard_pos; /* index in the peer's send[] after the last message that it received */
     uint16_t send[LIFE_SENDS], recv[LIFE_RECVS];
 };
 
@@ -119,7 +119,7 @@ struct end_state {
     uint16_t life;
     uint32_t n_lives;
     struct key_story window;
-    struct cq_state small; /* if is_small */
+    struct cq_state small; /* the end's own CQ, if is_small */
     bool is_attached;
     bool is_new; /* not connected yet */
 };
@@ -155,12 +155,12 @@ struct world_run {
     uint16_t wrong_item, wrong_end, wrong_host;
     uint32_t wrong_psn;     /* PSN of what the wire watcher found */
     uint32_t wrong_byte;    /* offset in the memory of wrong_host */
-    enum rdl_status status; /* of the call that failed, if one did */
+    enum rdl_status status; /* status of the call that failed; RDL_OK: none */
     struct world_tally tally;
 };
 
-/* Check a rule: @right must be true, or @st RDL_OK.  Otherwise the run fails, and the first failure
- * is kept: @what, a sentence that states the rule, and the item or end.  Return true if the rule
+/* Check a rule: @right must be true, or @st RDL_OK.  Otherwise the run fails.  Of the first failure
+ * @what, a sentence that states the rule, and the item or end are kept.  Return true if the rule
  * holds.
  */
 bool world_expect(struct world_run *r, bool right, uint16_t item, const char *what);
@@ -170,8 +170,8 @@ bool world_works(struct world_run *r, enum rdl_status st, const char *what);
 /* Writes a line to the script, if there is one. */
 __attribute__((format(printf, 2, 3))) void world_say(struct world_run *r, const char *format, ...);
 
-/* Waits for the answer to the control request of @host.  Returns false if the device refused the
- * request.
+/* Runs the lab until the device of @host has answered the control request.  Returns false if the
+ * device refused it, or if there is no answer; then the run fails.
  */
 bool world_answered(struct world_run *r, unsigned host);
 

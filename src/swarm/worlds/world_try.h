@@ -12,17 +12,17 @@ struct ev;
 /* Inputs of a run, and how it ended. */
 struct world_try {
     FILE *script; /* receives the run as script lines; NULL: no script */
-    /* Called for each event, @ctx is the lab; or NULL. */
+    /* Called for each event; @ctx is the lab.  NULL: not called. */
     void (*print)(void *ctx, const struct ev *e);
     bool ret_invariant; /* an invariant of the emulator broke */
     uint64_t ret_hash, ret_ticks;
     uint64_t ret_retries; /* number of retransmissions (EV_retry events) */
 };
 
-/* Runs @w.  Returns false if it failed; @r says why. */
+/* Runs @w.  Returns false if it failed; the failure is in @r. */
 bool world_try(const struct world *w, struct world_run *r, struct world_try *how);
 
-/* Prints why @r failed, in one line or more. */
+/* Prints the failure of @r, in one or more lines. */
 void world_tell(const struct world_run *r, FILE *out);
 
 #endif
