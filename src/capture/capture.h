@@ -2,9 +2,9 @@
 /* Reads capture files frame by frame: pcap and pcapng, of either byte order and any time
  * resolution. [pcap, draft-ietf-opsawg-pcap; pcapng, draft-ietf-opsawg-pcapng]
  *
- * The file is untrusted: an impossible length is an error, and the message says at which byte.  A
- * file may end in the middle of a frame, for example because the capture program was killed.  All
- * whole frames are returned then, and @was_cut is set.
+ * The file is untrusted: an impossible length is an error, and the message has its byte position.
+ * A file may end in the middle of a frame, for example because the capture program was killed.
+ * Then all whole frames are returned, and @was_cut is set.
  */
 #ifndef CAPTURE_CAPTURE_H
 #define CAPTURE_CAPTURE_H
@@ -31,7 +31,7 @@ enum capture_direction { CAPTURE_UNKNOWN = 0, CAPTURE_INBOUND = 1, CAPTURE_OUTBO
 
 struct capture_frame {
     uint64_t number; /* position in the file, from 1, like in Wireshark */
-    uint64_t at_ns;  /* since 1970 */
+    uint64_t at_ns;  /* ns since 1970 */
     uint32_t link;   /* enum capture_link, or another value */
     enum capture_direction direction;
     const uint8_t *bytes; /* valid until the next call */
@@ -44,7 +44,7 @@ struct capture_frame {
 struct capture_interface {
     uint32_t link;
     uint32_t snaplen;       /* 0: no limit */
-    uint64_t ticks;         /* per second */
+    uint64_t ticks;         /* time units per second */
     int64_t offset_seconds; /* added to all times */
 };
 
@@ -57,22 +57,22 @@ struct capture {
     uint64_t dropped;                     /* frames that the capture program reports as dropped */
     bool tells_dropped;                   /* the file has drop counters */
     bool was_cut;                         /* the file ends in the middle of a block or frame */
-    struct capture_interface *interfaces; /* of the current section */
+    struct capture_interface *interfaces; /* interfaces of the current section */
     uint32_t n_interfaces;
     uint8_t *block; /* the block that was read last */
     size_t cap;
-    char wrong[128]; /* why the last call failed */
+    char wrong[128]; /* error of the last call */
 };
 
-/* Reads the file header from @f.  Returns false if it is not a capture; c->wrong says why.  The
- * caller calls capture_done() in both cases.
+/* Reads the file header from @f.  Returns false, with the reason in c->wrong, if it is not a
+ * capture. Call capture_done() in both cases.
  */
 bool capture_begin(struct capture *c, FILE *f);
 void capture_done(struct capture *c);
 
 enum capture_result { CAPTURE_FRAME, CAPTURE_END, CAPTURE_BAD };
 
-/* Reads the next frame.  After CAPTURE_BAD c->wrong says why. */
+/* Reads the next frame.  After CAPTURE_BAD the reason is in c->wrong. */
 enum capture_result capture_next(struct capture *c, struct capture_frame *ret);
 
 #endif

@@ -18,7 +18,7 @@ struct connection {
     uint32_t flow[2]; /* indexes into record.flows; the second is SEEN_NONE if it is not known */
     struct half_sums sums[2]; /* statistics of the requests in each flow */
     uint64_t findings;
-    /* n_ends: how many of its ends were captured at their host.  n_exact: how many of these
+    /* n_ends: number of its ends that were captured at their host.  n_exact: number of those that
      * exact_judge() could judge.
      */
     unsigned n_ends, n_exact;
@@ -39,25 +39,25 @@ struct check {
     uint32_t n;
     uint32_t *of_flow; /* owned: the connection of each flow */
     bool has_hopes;    /* the user stated facts that matter only for ends captured at their host */
-    bool is_whole;     /* the file was read to its end; otherwise capture.wrong says why not */
+    bool is_whole;     /* the file was read to its end; otherwise capture.wrong has the reason */
 };
 
-/* Reads @f, which the caller keeps, and judges it.  Returns false if it is not a capture;
- * c->capture.wrong says why.  The caller calls check_done() in both cases.
+/* Reads @f, which stays open, and judges it.  Returns false, with the reason in c->capture.wrong,
+ * if it is not a capture.  Call check_done() in both cases.
  */
 bool check_file(struct check *c, FILE *f, const struct check_known *known);
 void check_done(struct check *c);
 
-/* The source and the destination host of a flow. */
+/* Return the source host and the destination host of a flow. */
 const struct station *check_src(const struct check *c, uint32_t flow);
 const struct station *check_dst(const struct check *c, uint32_t flow);
 
-/* Median and maximum of the times from the loss of a packet to its acknowledgment.  Returns false
- * if nothing was lost.
+/* Computes the median and the maximum of the times from the loss of a packet to its acknowledgment.
+ * Returns false if nothing was lost.
  */
 bool check_repairs(const struct half_sums *s, uint64_t *ret_median_ns, uint64_t *ret_worst_ns);
 
-/* Returns the payload of messages in bit/s; 0: the time is too short. */
+/* Returns the payload of messages in bit/s, or 0 if the captured time is too short. */
 uint64_t check_goodput(const struct half_sums *s);
 
 /* Prints the report as text, with at most @findings_max findings per rule; 0: all. */

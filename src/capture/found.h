@@ -15,9 +15,9 @@
 /* One finding.  Members that the text of its row in findings.def does not use are 0. */
 struct found {
     enum finding finding;
-    uint32_t flow; /* index into the record's flows; FOUND_NOWHERE: about a frame or a host only */
+    uint32_t flow; /* index into the record's flows; FOUND_NOWHERE: no flow */
     uint64_t frame;
-    uint64_t earlier; /* another frame that it refers to; 0: none */
+    uint64_t earlier; /* another frame that the finding refers to; 0: none */
     uint64_t time_ns;
     uint64_t value;
     const char *why; /* a constant string */
@@ -35,7 +35,7 @@ struct found_list {
 void found_add(struct found_list *l, const struct found *f);
 void found_done(struct found_list *l);
 
-/* Sorts by frame, and by rule within a frame. */
+/* Sorts the findings by frame, and by rule within a frame. */
 void found_sort(struct found_list *l);
 
 /* Returns the number of findings with a severity. */

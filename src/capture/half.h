@@ -22,14 +22,14 @@
 #include "capture/record.h"
 
 #define HALF_LIFE_PSNS 65536 /* a PSN at a greater distance belongs to another life */
-#define HALF_ROWS      3u    /* repetitions of one READ whose responses are followed at a time */
-#define HALF_RECENT    256u  /* responses that are kept, to recognise copies */
+#define HALF_ROWS      3u    /* maximum of repetitions of one READ that are followed at a time */
+#define HALF_RECENT    256u  /* number of responses kept to recognise copies */
 
 /* Statistics of one half over all its lives. */
 struct half_sums {
     uint64_t requests, answers; /* packets */
     uint64_t messages;          /* complete messages */
-    uint64_t bytes;             /* payload, including that of READs and atomics */
+    uint64_t bytes;             /* payload bytes, including those of READs and atomics */
     uint64_t again;             /* repeated request packets, and those that filled a gap */
     uint64_t missing;           /* PSNs that were not captured when later ones were */
     uint64_t naks, rnrs, timeouts;
@@ -48,12 +48,12 @@ struct asked {
     uint32_t seen, first_seen;
     uint64_t since_ns; /* if @was_lost: when it was sent, or found to be missing */
     uint64_t messages; /* number of complete messages up to this entry */
-    uint64_t got;      /* of a READ: position behind the responses without a gap */
-    uint64_t high;     /* of a READ: position behind its last response */
-    /* Of a READ: position of the next response to each repetition, the latest one first. */
+    uint64_t got;      /* READ: position after the responses without a gap */
+    uint64_t high;     /* READ: position after its last response */
+    /* READ: position of the next response to each repetition, the latest one first. */
     uint64_t rows[HALF_ROWS];
-    uint32_t answer;     /* of an atomic: index of the response into the record; SEEN_NONE: none */
-    uint32_t times;      /* how often it was requested */
+    uint32_t answer;     /* atomic: index of the response in the record; SEEN_NONE: none */
+    uint32_t times;      /* number of times it was requested */
     bool was_lost;       /* its acknowledgment ends a repair */
     bool hole_told;      /* the missing response was reported */
     bool in_parts;       /* a READ of which a part, not up to its end, was requested again */
@@ -81,7 +81,7 @@ struct half {
     uint32_t n, cap;
     bool has_begun, is_over;
     uint64_t next, cursor, acked;
-    /* All before it is answered, and the answer was captured at the requester's host. */
+    /* All before this position is answered, and the answer was captured at the requester's host. */
     uint64_t came;
     uint32_t n_acked; /* number of entries before @acked */
     uint32_t n_told;  /* number of entries whose missing responses were reported */
@@ -97,10 +97,10 @@ struct half {
 
     /* The possible MSN of the responder before the first message of this life. */
     bool has_base;
-    uint32_t base_low, base_span; /* it is one of base_low .. base_low + base_span */
+    uint32_t base_low, base_span; /* the MSN is in base_low .. base_low + base_span */
 
     uint32_t next_answer; /* index of the next packet in the response flow; SEEN_NONE: none */
-    /* Indexes of the latest ones in sending order; SEEN_NONE: none. */
+    /* Indexes of the latest request and response in sending order; SEEN_NONE: none. */
     uint32_t newest_request, newest_answer;
     uint32_t recent[HALF_RECENT]; /* indexes of the latest responses */
     uint32_t n_recent;            /* responses so far */
@@ -127,7 +127,8 @@ static inline uint64_t half_at(const struct half *h, uint32_t psn)
     return h->next + (uint64_t)(int64_t)psn_diff((struct psn){psn}, next);
 }
 
-/* Returns the entry that covers position @at; NULL: it is before the list, or was never requested.
+/* Returns the entry that covers position @at, or NULL if the position is before the list or was
+ * never requested.
  */
 struct asked *half_entry(struct half *h, uint64_t at);
 
@@ -137,17 +138,19 @@ bool half_is_rd(const struct half *h, uint32_t seen);
 /* Returns the number of PSNs that request @s takes. */
 uint64_t half_psns_of(const struct half *h, const struct seen *s);
 
-/* Returns the index of the response that was processed last; SEEN_NONE: none. */
+/* Returns the index of the response that was processed last, or SEEN_NONE if there is none. */
 uint32_t half_last_answer(const struct half *h);
 
 /* Process a request packet or a response, an index into the record. */
 void half_takes_request(struct half *h, uint32_t seen);
 void half_takes_answer(struct half *h, uint32_t seen);
 
-/* Response @seen was captured at the requester's host. */
+/* Processes response @seen, which was captured at the requester's host: a positive acknowledgment
+ * advances h->came.
+ */
 void half_answer_came(struct half *h, uint32_t seen);
 
-/* Processes the packets of messages up to the first missing entry. */
+/* Counts messages up to the first entry that is missing and not acknowledged. */
 void half_go_on(struct half *h);
 
 /* Records that everything before position @at is answered. */

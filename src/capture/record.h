@@ -63,7 +63,7 @@ struct capture_record {
     uint32_t n_flows, flows_cap;
     struct lookup by_gid, by_key;
 
-    /* Frames in the file; those that are not RoCEv2; those that are. */
+    /* Frames in the file; frames that are not RoCEv2; frames that are RoCEv2. */
     uint64_t n_frames, n_other, n_roce;
     uint64_t n_cut;
     uint64_t first_ns, last_ns;
@@ -71,14 +71,14 @@ struct capture_record {
     uint32_t n_cnps; /* CNPs that match no flow */
 };
 
-/* Hosts at which the user says that frames were captured. */
+/* Hosts at which frames were captured, as stated by the user. */
 struct vantage {
     uint8_t at[2][GID_BYTES]; /* their addresses */
     unsigned n_at;            /* their number */
 };
 
-/* Reads all frames of @c and adds findings about single frames.  Returns false if reading failed;
- * c->wrong says why.  The frames before are kept.
+/* Reads all frames of @c and adds findings about single frames.  Returns false, with the reason in
+ * c->wrong, if reading failed; the frames before the error are kept.
  */
 bool record_read(struct capture_record *r, struct capture *c, const struct vantage *at,
                  struct found_list *found);
@@ -89,13 +89,14 @@ void record_done(struct capture_record *r);
  */
 bool record_counts(const struct flow *f, const struct seen *s);
 
-/* Returns an array with the flow of each packet; SEEN_NONE: none.  The caller frees it. */
+/* Returns an array with the index of each packet's flow; SEEN_NONE: no flow.  The caller frees it.
+ */
 uint32_t *record_flows(const struct capture_record *r);
 
 /* Returns true if the packet belongs to a request. */
 bool record_is_request(const struct seen *s);
 
-/* Returns the path MTU that the packets of @f and its peer show; 0: unknown. */
+/* Returns the path MTU that the packets of @f and its peer show, or 0 if it is unknown. */
 uint32_t record_mtu(const struct capture_record *r, const struct flow *f);
 
 /* Returns the path MTU that determines how many PSNs the READs of @f take, or the best guess. */

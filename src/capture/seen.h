@@ -27,15 +27,15 @@ enum seen_flag {
 
 /* A captured packet. */
 struct seen {
-    uint64_t number; /* of the frame */
+    uint64_t number; /* number of the frame */
     uint64_t at_ns;
-    uint64_t value;       /* of an atomic response: the original value */
-    uint64_t headers_sum; /* hash of the headers behind the BTH */
+    uint64_t value;       /* atomic response: the original value */
+    uint64_t headers_sum; /* hash of the headers after the BTH */
     uint64_t payload_sum; /* hash of the payload */
     uint32_t src, dst;    /* indexes of hosts (record.h) */
     uint32_t next;        /* index of the next packet of its flow; SEEN_NONE: none */
     uint32_t psn, dest_qpn, msn;
-    uint32_t dma_bytes; /* from its RETH */
+    uint32_t dma_bytes; /* DMA length in its RETH */
     uint32_t payload_bytes;
     uint16_t ip_id;
     uint8_t opcode, syndrome, pad_bytes;
@@ -46,7 +46,7 @@ struct seen {
 enum seen_result {
     SEEN_PACKET, /* a complete RoCEv2 packet */
     SEEN_OTHER,  /* not RoCEv2 */
-    SEEN_BROKEN  /* RoCEv2, but not a valid packet: ret_faults says why */
+    SEEN_BROKEN  /* RoCEv2, but not a valid packet; ret_faults has the reason */
 };
 
 /* Source and destination of the packet. */
@@ -91,7 +91,9 @@ static inline bool seen_is_older(const struct seen *a, const struct seen *b)
     return (int16_t)(uint16_t)(a->ip_id - b->ip_id) < 0;
 }
 
-/* Compare two copies of a packet.  Fields that a retransmission may change are ignored. */
+/* Return true if two copies of a packet are equal.  Fields that a retransmission may change are
+ * ignored.
+ */
 bool seen_same_headers(const struct seen *a, const struct seen *b);
 bool seen_same_payload(const struct seen *a, const struct seen *b);
 
