@@ -29,14 +29,14 @@
 /* Attributes of the queue pair, and what is known about the capture. */
 struct wire_rules {
     uint32_t mtu_bytes;
-    uint64_t timeout_ns;           /* UINT64_MAX: never */
-    uint64_t late_ns;              /* how late the ACK timer may fire */
-    bool knows_timeout;            /* false: only checks that the ACK timer runs */
-    bool learns_msn;               /* the first response shows the MSN before it */
+    uint64_t timeout_ns; /* UINT64_MAX: never */
+    uint64_t late_ns;    /* maximum delay of the ACK timer */
+    bool knows_timeout;  /* false: only checks that the ACK timer runs */
+    bool learns_msn;     /* the MSN at the beginning is unknown; the first response shows it */
     uint32_t retry_cnt, rnr_retry; /* WIRE_ENDLESS: no limit */
     uint32_t max_rd_atomic;
     uint32_t sq_psn, rq_psn;
-    /* After an RNR NAK, one sequence NAK may follow for the packets behind. */
+    /* After an RNR NAK, the responder may send one sequence NAK for the packets that follow. */
     bool rnr_is_told_twice;
     /* Packets are captured a little before or after the device handles them: the MSN is not
      * checked.
@@ -62,18 +62,20 @@ struct wire_taken {
 /* The state of a watcher. */
 struct wire_end {
     struct wire_rules rules;
-    bool is_told; /* the rules are known; otherwise nothing is judged */
+    bool is_told; /* @rules is set; otherwise nothing is judged */
 
     /* The end as requester. */
     struct psn next, una;   /* next: the next new PSN; una: the oldest unacknowledged one */
-    struct psn last;        /* behind the last sent packet, or where it must start again */
+    struct psn last;        /* after the last sent packet, or where it must start again */
     uint64_t timer_from_ns; /* start of the ACK timer; UINT64_MAX: it does not run */
-    struct psn asked;       /* behind the last packet that requested a response since */
-    /* Since the last progress: retransmissions, except after RNR NAKs, and RNR NAKs. */
+    struct psn asked;       /* after the last packet since then that requested a response */
+    /* Since the last progress: number of retransmissions, except after RNR NAKs, and number of RNR
+     * NAKs.
+     */
     uint32_t go_backs, rnr_naks;
-    /* Timeouts that may have counted as retries just before it was told to go back. */
+    /* Timeouts that may have counted as retries just before a NAK made it go back. */
     uint32_t unseen;
-    bool was_implied; /* it has gone back already because a response is missing (implied NAK) */
+    bool was_implied; /* it has retransmitted already because a response is missing (implied NAK) */
     uint64_t rnr_until_ns;
     uint32_t nak; /* enum syndrome of the NAK that ended the connection; SYN_NONE: none */
     uint32_t n_rds;
@@ -82,7 +84,7 @@ struct wire_end {
     /* The end as responder. */
     struct psn expected;
     uint32_t msn;
-    uint32_t n_taken; /* requests so far; the log has the latest */
+    uint32_t n_taken; /* number of requests so far; @taken has the latest */
     struct wire_taken taken[WIRE_LOG];
     uint32_t early[WIRE_LOG]; /* 1 + each PSN that arrived beyond a gap, at index PSN % WIRE_LOG */
     struct psn ahead;         /* the highest of them */
@@ -90,7 +92,7 @@ struct wire_end {
     bool is_over;     /* it refused a request for good, or failed */
     uint64_t over_ns; /* when it failed; 0: unknown */
     bool was_rnr;
-    struct psn acked; /* behind the last positive acknowledgment */
+    struct psn acked; /* after the last positive acknowledgment */
     bool has_acked;
     bool owes; /* a request that requires an acknowledgment is not answered */
     uint64_t owes_since_ns;
@@ -105,29 +107,29 @@ struct wire_end {
     struct psn wrong_psn;
 };
 
-/* Starts with the first PSNs of @rules. */
+/* Initializes @e with the first PSNs in @rules. */
 void wire_end_init(struct wire_end *e, const struct wire_rules *rules);
 
-/* The end sent @p at @now_ns.  @free_ns: since when its line was free. */
+/* Checks the packet @p, which the end sent at @now_ns.  Its line was free since @free_ns. */
 void wire_end_sent(struct wire_end *e, const struct packet *p, uint64_t now_ns, uint64_t free_ns);
 
-/* @p arrived undamaged at the end. */
+/* Processes the packet @p, which arrived undamaged at the end at @now_ns. */
 void wire_end_arrived(struct wire_end *e, const struct packet *p, uint64_t now_ns);
 
-/* No packet is in flight any more: checks that nothing is left unanswered. */
+/* Checks that no request is left unanswered.  Call it when no packet is in flight any more. */
 void wire_end_quiet(struct wire_end *e, uint64_t now_ns);
 
-/* Return the time of an ACK timeout code and of an RNR timer code. */
+/* Return the time in ns of an ACK timeout code and of an RNR timer code. */
 uint64_t wire_ack_timeout_ns(uint32_t code);
 uint64_t wire_rnr_wait_ns(uint32_t code);
 
-/* Returns when a line is free again after a frame of @bytes was queued at @at_ns.  @free_ns: when
- * it would be free without this frame.  A device waits for a free line; an injected frame queues
- * behind the frames that are on it.
+/* Returns the time when a line is free again after a frame of @bytes was queued at @at_ns.  Without
+ * this frame it would be free at @free_ns.  A device waits for a free line; an injected frame is
+ * queued after the frames that are on it.
  */
 uint64_t wire_line_free_ns(uint64_t free_ns, uint64_t at_ns, uint32_t bytes, uint64_t rate_bps);
 
-/* The queue pair moved to ERR at @now_ns. */
+/* Records that the queue pair moved to ERR at @now_ns.  Only the first time counts. */
 void wire_end_failed(struct wire_end *e, uint64_t now_ns);
 
 /* Return true if the end had a reason to complete a request with RETRY_EXC_ERR or
