@@ -19,12 +19,12 @@ struct testbed_config {
     uint32_t type; /* enum qp_type; 0: RC */
     uint64_t mr_bytes;
     uint32_t mr_access; /* set of enum access_bit, in addition to LOCAL_WRITE */
-    uint32_t max_wr;    /* of the send and the receive queue */
+    uint32_t max_wr;    /* number of work requests of the send queue and of the receive queue */
     uint32_t path_mtu;  /* enum mtu */
     uint32_t sq_psn[2];
     uint32_t timeout, retry_cnt, rnr_retry, min_rnr_timer;
     uint32_t gid_index; /* 0: IPv4, 1: IPv6 */
-    /* Of each side: enum profile; set of enum access_bit of its queue pair, in addition to
+    /* For each side: enum profile; set of enum access_bit of its queue pair, in addition to
      * LOCAL_WRITE; limits of READs and atomics, where 0 means 1.
      */
     uint32_t profile[2], access[2], max_rd_atomic[2], max_dest_rd_atomic[2];
@@ -50,7 +50,7 @@ struct testbed_side {
 
 struct testbed {
     struct rdl_lab *lab;
-    rdl_link link; /* of h1 */
+    rdl_link link; /* link of h1 */
     rdl_port out;  /* with testbed_config.outside */
     struct testbed_side side[2];
 };
@@ -59,7 +59,8 @@ struct testbed {
 RDL_MUST_CHECK enum rdl_status testbed_init(struct testbed *r, const struct testbed_config *c);
 void testbed_done(struct testbed *r);
 
-/* Waits for the answer to the control request of a side.  Errors as rdl_wait(). */
+/* Runs the lab until the control request of a side is answered.  Returns the errors of rdl_wait().
+ */
 RDL_MUST_CHECK enum rdl_status testbed_wait(struct testbed *r, unsigned side);
 
 /* Post one SEND, or one receive, of @bytes at offset @at of the side's memory. */
@@ -82,7 +83,7 @@ RDL_MUST_CHECK enum rdl_status testbed_side_connect(struct rdl_lab *lab, struct 
                                                     const struct testbed_config *c,
                                                     unsigned number);
 
-/* Like testbed_send() and testbed_recv(). */
+/* Post one SEND, or one receive, of @bytes at offset @at of the memory of @s. */
 RDL_MUST_CHECK enum rdl_status testbed_side_send(struct rdl_lab *lab, const struct testbed_side *s,
                                                  uint64_t wr_id, uint64_t at, uint32_t bytes,
                                                  uint32_t flags);
