@@ -24,7 +24,7 @@ struct bench_figure {
     uint64_t messages, ticks;
 };
 
-/* Measures @op for a short time.  Replaces *@best if this try was faster.  Other work on the
+/* Measures @op for a short time, and replaces *@best if this try was faster.  Other work on the
  * machine makes caches cold, so the best of several tries is the most repeatable.  @now_s returns
  * the processor time in seconds.
  *
