@@ -53,10 +53,10 @@ bool tree_element(const struct rdl_lab *lab, const char *node, enum child_id lis
  */
 bool tree_leaf(const struct rdl_lab *lab, const char *node, enum leaf_id id, struct rdl_value *ret);
 
-/* Returns the number of the leaf; 0 if it does not exist. */
+/* Returns the number of the leaf, or 0 if it does not exist. */
 uint64_t tree_number(const struct rdl_lab *lab, const char *node, enum leaf_id id);
 
-/* Returns element @i of a list of leaves; 0 if it does not exist. */
+/* Returns element @i of a list of leaves, or 0 if it does not exist. */
 uint64_t tree_element_number(const struct rdl_lab *lab, const char *node, enum child_id list,
                              uint64_t i);
 

@@ -31,7 +31,7 @@ struct tree_memory {
         uint8_t *bytes;
     } * v;
     size_t n, room;
-    uint64_t kept; /* bytes of all regions */
+    uint64_t kept; /* number of bytes kept of all regions */
 };
 
 /* Takes a snapshot of @lab.  tree_memory_done() frees it; it accepts a zeroed one. */
@@ -42,7 +42,7 @@ void tree_memory_done(struct tree_memory *memory);
 struct tree_memory_difference {
     const char *path;
     uint64_t from, to;
-    const uint8_t *a, *b; /* the first of these bytes */
+    const uint8_t *a, *b; /* the bytes at @from in each snapshot */
 };
 
 /* Summary of a comparison. */
