@@ -9,7 +9,7 @@
 /* Prints @s as a JSON string. */
 void print_json_string(FILE *out, const char *s);
 
-/* Prints @v, in quotes if a double cannot represent it exactly. */
+/* Prints @v as a JSON number, or as a string if a double cannot represent it exactly. */
 void print_json_number(FILE *out, uint64_t v);
 
 #endif

@@ -17,14 +17,14 @@
 #define SHOW_LINE_BYTES  640u /* more than the longest line, with wide names */
 
 /* Returns the line width for @out: that of its terminal, limited to SHOW_COLUMNS_MIN ..
- * SHOW_COLUMNS; SHOW_COLUMNS if it is no terminal.
+ * SHOW_COLUMNS, or SHOW_COLUMNS if it is no terminal.
  */
 unsigned show_columns(FILE *out);
 
-/* Returns the real number of columns of @out's terminal; @otherwise if it is no terminal. */
+/* Returns the real number of columns of @out's terminal, or @otherwise if it is no terminal. */
 unsigned show_columns_of_terminal(FILE *out, unsigned otherwise);
 
-/* Returns the number of lines of @out's terminal; 0 if it is no terminal. */
+/* Returns the number of lines of @out's terminal, or 0 if it is no terminal. */
 unsigned show_lines_of_terminal(FILE *out);
 
 /* Prints @t without trailing blanks, and a line end. */
@@ -35,8 +35,8 @@ void show_line(FILE *out, const struct text *t);
  */
 void show_wrap(FILE *out, unsigned indent, const char *s);
 
-/* Like show_wrap(), with @lead at the left of the first line.  @s starts behind @lead, but not
- * before column @indent.
+/* Like show_wrap(), with @lead at the left of the first line.  The text follows @lead, but does not
+ * begin before column @indent.
  */
 void show_wrap_behind(FILE *out, const char *lead, unsigned indent, const char *s);
 
@@ -53,7 +53,8 @@ struct grid {
     size_t n, cap;
 };
 
-/* @columns is at most GRID_COLUMNS_MAX.  grid_done() frees the grid. */
+/* Initializes a grid with @columns columns, at most GRID_COLUMNS_MAX.  grid_done() frees the grid.
+ */
 void grid_init(struct grid *t, unsigned columns, uint32_t right);
 void grid_done(struct grid *t);
 void grid_cell(struct grid *t, const char *s);

@@ -10,7 +10,7 @@
 #include "emu/base/text.h"
 
 /* Decodes the character at @s, of which at most @left bytes are available.  Returns its length in
- * bytes; 0 if it is not valid UTF-8.
+ * bytes, or 0 if it is not valid UTF-8.
  */
 size_t utf8_character(const char *s, size_t left, uint32_t *ret);
 
