@@ -8,19 +8,19 @@
 /* A file that is being written. */
 struct out_file {
     FILE *f;
-    char *name; /* of the file when it is complete */
+    char *name; /* name of the complete file */
     /* Temporary name until then; NULL: a device or pipe, or a file that is written in place. */
     char *part;
 };
 
 /* Starts to write the file @name.  With @below, a directory, @name is a path in it that must not
- * lead out of it.  Missing directories are created, @below too.  Returns NULL, or the reason why it
- * failed; then the file need not be closed.
+ * lead out of it.  Missing directories are created, @below too.  Returns NULL on success, otherwise
+ * the reason; then the file need not be closed.
  */
 const char *out_file_open(struct out_file *o, const char *name, const char *below);
 
-/* Completes the file and moves it into place.  Returns NULL, or the reason why it failed; then the
- * old file is still there.
+/* Completes the file and moves it into place.  Returns NULL on success, otherwise the reason; then
+ * the old file still exists.
  */
 const char *out_file_close(struct out_file *o);
 

@@ -16,22 +16,25 @@ void signals_start(void);
 /* Makes SIGTERM and SIGHUP do what ^C does, so that the program can save data before it ends. */
 void signals_catch_endings(void);
 
-/* For a child process: ignores these signals.  The parent gets them too, and decides. */
+/* Ignores SIGINT, SIGTERM and SIGHUP, in a child process.  The parent gets them too, and decides.
+ */
 void signals_ignore_endings(void);
 
-/* Returns a pointer to the flag: 0, or the number of the signal. */
+/* Returns a pointer to the flag: 0, or the number of the signal that was received. */
 const volatile sig_atomic_t *signals_interrupted(void);
 void signals_clear_interrupted(void);
 
-/* Returns the exit status of a program that such a signal has ended. */
+/* Returns the exit status of a program that the signal in the flag has ended. */
 int signals_exit_status(void);
 
-/* The program has a prompt: ^C ends a command, not the program, and output is not discarded. */
+/* Makes ^C end a command and not the program, and keeps output after ^C.  For a program with a
+ * prompt.
+ */
 void signals_outlast(void);
 
-/* While a prompt waits for a line (@at is true), ^C never ends the program.  The flag is not
- * cleared here: a ^C right after the line interrupts its command, and one right before the prompt
- * applies to the next line.
+/* Call it with true when a prompt begins to wait for a line, and with false afterwards.  During the
+ * wait ^C never ends the program.  The flag is not cleared here: a ^C right after the line
+ * interrupts its command, and one right before the prompt applies to the next line.
  */
 void signals_at_prompt(bool at);
 
