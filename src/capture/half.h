@@ -2,9 +2,9 @@
 /* One half of a reliable connection: the requests of one side and the responses of the other, as an
  * observer at an unknown place between them sees them.
  *
- * A packet lost before that place was never captured; a packet lost behind it shows only by its
+ * A packet lost before that place was never captured.  A packet lost after it shows only by its
  * consequences.  A deviation is an error only if no place of the observer explains it.  Otherwise
- * it is a loss, and the finding says on which side of the observer it happened.
+ * it is a loss, and the finding names the side of the observer on which it happened.
  *
  * Requests are kept in a list ordered by PSN, without gaps: PSNs that were not captured have an
  * entry that is missing.  Positions (`at`) are PSNs that are counted on without wrapping.

@@ -49,7 +49,7 @@ enum seen_result {
     SEEN_BROKEN  /* RoCEv2, but not a valid packet; ret_faults has the reason */
 };
 
-/* Source and destination of the packet. */
+/* GIDs of the source and the destination of a packet. */
 struct seen_way {
     uint8_t src[GID_BYTES], dst[GID_BYTES];
 };
