@@ -29,12 +29,12 @@ bool travel_to_future(struct session *s, const char *name, struct span at);
  */
 bool travel_hash_at_end(struct session *s, uint64_t *ret);
 
-/* A search for the last place before @end where @look returns true.  Places are the ends of ticks.
+/* A search for the last place up to @end where @look returns true.  Places are the ends of ticks.
  *
- * The search replays the history and calls @look at every place in order.  It begins at a snapshot,
- * and again at an earlier one as long as nothing is found.  @first is true at the first place of
- * each part that it replays: @look does not know the state before that place.  If the search goes
- * back further, it calls @look there again.
+ * The search replays the history and calls @look at every place in order.  It begins at the last
+ * snapshot, and again at an earlier one as long as nothing is found.  @first is true at the first
+ * place of each part that it replays: @look does not know the state before that place.  If the
+ * search goes back further, it calls @look there again.
  */
 struct travel_search {
     bool (*look)(void *ctx, struct session *s, bool first);
@@ -57,8 +57,10 @@ struct travel_search {
 bool travel_search(struct session *s, struct travel_search *search, const struct place *end,
                    struct span at);
 
-/* Searches forwards: finds the first place after the present place of the lab where @look returns
- * true.
+/* Searches forwards: finds the first place after the place of the lab where @look returns true.
+ * Then returns true, and the caller takes the lab to search->place with travel_to().  Otherwise
+ * returns false, with the error in s->diag, and the lab returns to its place, unless s->diag is
+ * DIAG_BROKEN.
  */
 bool travel_search_ahead(struct session *s, struct travel_search *search, struct span at);
 
