@@ -14,7 +14,7 @@
  */
 typedef void apropos_offer(void *search, const char *kind, const char *name, const char *text);
 
-/* Further items from a higher layer. */
+/* A callback of a higher layer that offers further items. */
 struct apropos_more {
     void (*each)(const void *ctx, apropos_offer *offer, void *search);
     const void *ctx;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* `explain profiles`, and single rows of it. */
+/* Explains the differences between the profiles: `explain profiles`, and `explain` for one of them.
+ */
 #ifndef CLI_EXPLAIN_EXPLAIN_PROFILES_H
 #define CLI_EXPLAIN_EXPLAIN_PROFILES_H
 
@@ -12,7 +13,7 @@
  */
 void explain_profiles(FILE *out, bool source);
 
-/* Prints one difference. */
+/* Prints the difference @trait.  @source: as of explain(). */
 void explain_trait(FILE *out, enum trait trait, bool source);
 
 #endif
