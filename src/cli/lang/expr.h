@@ -62,7 +62,7 @@ struct expr {
      */
     enum expr_word word;
     bool may_be_memory, may_be_program;
-    bool leads, leads_from_host; /* some lab can have the path: as written, or on a host */
+    bool leads, leads_from_host; /* @text can exist in some lab: as a whole path; below a host */
     struct span at;              /* position in the text of the expression */
     struct expr *a, *b;
     enum compare op;
@@ -88,8 +88,8 @@ bool expr_has_happening(const struct expr *e);
  */
 struct span expr_place(const struct expr *e, struct span from);
 
-/* Returns true if some lab can have @path.  Otherwise @d says so at @at and suggests a similar
- * path.
+/* Returns true if some lab can have @path.  Otherwise returns false, with an error at @at in @d
+ * that suggests a similar path.
  */
 bool expr_path_leads(const char *path, struct span at, struct diag *d);
 

@@ -47,8 +47,8 @@ struct sentence {
     bool read, atomic;  /* after `READ`, `atomic`: request or response may follow */
     bool rnr, sequence; /* after `RNR`, `sequence`: NAK must follow */
     bool numbered;      /* after `next`, `first`: a number may follow */
-    uint32_t ordinal;   /* 2 after "2nd", until the noun that it counts; 0: none */
-    struct span at;     /* position of the last word */
+    uint32_t ordinal;   /* number of an ordinal ("2nd") until its noun was read; 0: none */
+    struct span at;     /* position of the last word that was read */
     struct span ordinal_at;
 };
 
