@@ -7,7 +7,7 @@
 
 #include "cli/lessons/collection.h"
 
-/* An error, and what the user can do. */
+/* An error message and a remedy. */
 struct scenarios_error {
     char text[DIAG_MESSAGE_BYTES], remedy[DIAG_REMEDY_BYTES];
 };
