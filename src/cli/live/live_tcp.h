@@ -2,7 +2,7 @@
 /* The TCP connection of a program: it exchanges addresses before the RDMA network can.
  *
  * A server accepts one client, on its address or, without one, on the loopback interface.  A client
- * retries until its server listens.  The owner is told about events through live_tcp_ops.
+ * retries until its server listens.  Events are reported to the owner through live_tcp_ops.
  */
 #ifndef CLI_LIVE_LIVE_TCP_H
 #define CLI_LIVE_LIVE_TCP_H

@@ -12,12 +12,13 @@
 
 bool live_vm_start(struct live *l, const struct live_vm_config *config, struct live_error *reterr);
 
-/* Processes requests of the machines, up to a limit, and detects those that have ended.  Returns
+/* Processes requests of the machines, up to a limit, and detects machines that have ended.  Returns
  * true if there was anything to do.
  */
 bool live_vms_serve(struct live *l);
 
-/* Fills in the descriptors to wait for, at most LIVE_VMS_MAX * LIVE_VM_FDS.  Returns their number.
+/* Fills @ret with the descriptors to wait for, at most LIVE_VMS_MAX * LIVE_VM_FDS.  Returns their
+ * number.
  */
 unsigned live_vms_fds(const struct live *l, struct pollfd *ret);
 
