@@ -120,7 +120,7 @@ struct pingpong {
     uint32_t at; /* index of the queue pair that the state applies to */
     uint64_t buf;
     struct rdl_mr_info mem;
-    uint8_t gid[16]; /* of this side */
+    uint8_t gid[16]; /* GID of this side */
 
     struct pingpong_data data;
     uint32_t posted; /* posted receives */
@@ -141,15 +141,16 @@ void pingpong_done(struct pingpong *p);
  */
 void pingpong_go(struct pingpong *p, uint64_t now_ns);
 
-/* In state PP_EXCHANGE: returns line @i of this side, of kind->n_lines. */
+/* Writes line @i of this side, of kind->n_lines, to @ret.  The state must be PP_EXCHANGE. */
 void pingpong_line(const struct pingpong *p, uint32_t i, char ret[PINGPONG_LINE_BYTES]);
 
-/* In state PP_EXCHANGE: passes in line @i of the other side, in order.  Returns false, with state
- * PP_FAILED, if the line is invalid.
+/* Passes in line @i of the other side, in order.  The state must be PP_EXCHANGE.  Returns false,
+ * with state PP_FAILED, if the line is invalid.
  */
 bool pingpong_remote(struct pingpong *p, uint32_t i, const char line[PINGPONG_LINE_BYTES]);
 
-/* In state PP_CONNECTED: the other side is ready too, so the messages begin. */
+/* Begins to send messages, because the other side is ready, too.  The state must be PP_CONNECTED.
+ */
 void pingpong_start(struct pingpong *p, uint64_t now_ns);
 
 /* Prints the address of end @i, or of its peer, for people. */

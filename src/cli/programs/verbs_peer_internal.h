@@ -28,7 +28,7 @@ enum vp_kind { VP_NOTHING, VP_PD, VP_MR, VP_CQ, VP_SRQ, VP_QP, VP_MW, VP_AH };
 struct vp_object {
     enum vp_kind kind;
     char name[VP_NAME_BYTES];
-    bool news; /* the peer must be told about it */
+    bool news; /* the peer must be informed about it at the next sync */
     union {
         rdl_pd pd;
         rdl_mr mr;
@@ -146,7 +146,7 @@ enum rdl_status vp_create_ah(struct verbs_peer *p);
 void vp_created(struct verbs_peer *p, bool ok);
 enum rdl_status vp_destroy(struct verbs_peer *p);
 void vp_destroyed(struct verbs_peer *p, bool ok);
-/* Reads the current key of the window @mw, which may have been bound.  The peer will be told. */
+/* Reads the current key of the window @mw, which may have been bound, to send it to the peer. */
 enum rdl_status vp_look_at_window(struct verbs_peer *p, struct vp_object *mw);
 
 /* ---- verbs_peer_connect.c ---- */
