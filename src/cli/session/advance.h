@@ -10,10 +10,10 @@ enum advance_end {
     ADVANCE_IDLE,    /* nothing is scheduled any more */
     ADVANCE_GOES_ON, /* the given time is over, and more is scheduled */
     ADVANCE_STOPPED, /* a stop was hit, or the session is over */
-    ADVANCE_FAILED   /* s->diag says why */
+    ADVANCE_FAILED   /* the error is in s->diag */
 };
 
-/* How a run of the lab ended. */
+/* The end of a run of the lab. */
 struct advanced {
     enum advance_end end;
     const struct stop *stop; /* the first stop that was hit, with ADVANCE_STOPPED; NULL: none, the

@@ -43,7 +43,7 @@ struct future {
     struct typed_lines typed;
     struct marks marks;
     struct place left; /* the place where the lab left it */
-    uint64_t hash;     /* of all events up to its end; 0: unknown */
+    uint64_t hash;     /* hash of all events up to the end; 0: unknown */
 };
 
 struct futures {

@@ -20,7 +20,7 @@ struct question {
 };
 
 enum operand_kind {
-    OPERAND_NUMBER, /* a number; v.type says how to print it */
+    OPERAND_NUMBER, /* a number; v.type determines how it is printed */
     OPERAND_WORD,   /* a word of an enumeration with its number, or any text */
     OPERAND_BARE,   /* a word that is no path in the lab */
     OPERAND_BYTES,

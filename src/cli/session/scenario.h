@@ -27,7 +27,8 @@ int scenario_load_to_run(struct scenario *sc, const char *file, FILE *err);
 void scenario_done(struct scenario *sc);
 
 /* Return parameters of the line `scenario`.  The title and the reason to skip are NULL if not
- * given; scenario_has_tag() returns true if @tag is one of its tags.
+ * given; the seed is then SCENARIO_SEED.  scenario_has_tag() returns true if @tag is one of the
+ * tags.
  */
 const char *scenario_title(const struct scenario *sc);
 const char *scenario_skip(const struct scenario *sc);

@@ -99,7 +99,7 @@ struct step_progress {
 };
 
 struct session_macros {
-    struct pool pool; /* of @list */
+    struct pool pool; /* memory of @list */
     struct macros list;
 };
 
@@ -140,13 +140,13 @@ struct session_outside {
 struct session_prompt {
     char host[RDL_NAME_BYTES]; /* host for bare names outside of blocks; "": none */
     bool at_terminal;          /* interactive: long output ends where the screen is full */
-    bool hints_off;            /* no hints are shown behind the cursor */
-    struct recall *recall;     /* the lines typed so far; NULL: there is no prompt */
+    bool hints_off;            /* no hints are shown after the cursor */
+    struct recall *recall;     /* history of typed lines; NULL: there is no prompt */
     /* Prints @lines above the line that is being edited.  NULL: no line is. */
     void (*print_around)(const char *lines);
 };
 
-/* State of the output. */
+/* The state of printed output: events, changes and virtqueues. */
 struct session_display {
     struct shown shown;       /* events printed while the lab runs */
     struct changes changes;   /* `set changes` */
@@ -182,7 +182,7 @@ struct session {
     struct session_outside outside;
     struct session_prompt prompt;
     struct session_display display;
-    struct conditions conditions; /* of faults */
+    struct conditions conditions; /* conditions of faults */
 };
 
 /* Creates a session with an empty lab.  Free it with session_free(), which accepts NULL. */
