@@ -32,7 +32,7 @@ struct mr_row {
 struct wqe_reader {
     const struct rdl_lab *lab;
     rdl_host host;
-    enum qp_type type;  /* of the queue pair that owns the queue */
+    enum qp_type type;  /* type of the queue pair that owns the queue */
     struct mr_row *mrs; /* owned */
     size_t n_mrs;
 };
