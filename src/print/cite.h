@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Texts with citations in brackets: "[IBTA1 9.7.4.1]".
  *
- * A column of facts/citations.def says whether somebody has verified a citation against the
- * document.  A reader who learns sees only verified citations.  A reader who asks for the source
- * sees all; the others are marked as unverified.
+ * The table facts/citations.def records for each citation whether it was verified against the
+ * document.  Normally only verified citations are printed.  With @source all are printed, and the
+ * others are marked as unverified.
  */
 #ifndef PRINT_CITE_H
 #define PRINT_CITE_H
