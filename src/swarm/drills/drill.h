@@ -48,7 +48,7 @@ struct drill {
     FILE *script;          /* receives the steps as script lines; NULL: no script */
     uint32_t n_unsaid;     /* steps that no script line can express */
     const char *wrong;     /* the rule that was broken; NULL: none */
-    char have[DRILL_HAVE]; /* what was found instead */
+    char have[DRILL_HAVE]; /* the actual behaviour, as text */
 };
 
 /* One run: its inputs, and how it ended. */
@@ -78,8 +78,8 @@ uint32_t drill_shrink(const struct drill_kind *kind, const struct drill_run *run
 /* --- For the kinds ---------------------------------------------------------------------------- */
 
 /* Checks a rule.  If @right is false, the drill fails: it keeps @what, a sentence that states the
- * rule, and the text of @format, which says what was found.  Only the first failure is kept.
- * Returns @right; the caller returns from its step if it is false.
+ * rule, and the text of @format, which describes the actual behaviour.  Only the first failure is
+ * kept. Returns @right; the caller returns from its step if it is false.
  */
 bool drill_expect(struct drill *d, bool right, const char *what, const char *format, ...)
     __attribute__((format(printf, 4, 5)));

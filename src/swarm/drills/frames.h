@@ -59,7 +59,7 @@ struct frames {
     uint32_t n_seen;
     uint64_t out_ns;   /* time of the last frame that left the lab */
     uint32_t stranger; /* number of stations that drill_frames_ip.c has used */
-    uint8_t mac[6];    /* of h1 */
+    uint8_t mac[6];    /* MAC of h1 */
     uint8_t gid[2][16];
     rdl_pd pd; /* protection domain of h1; the members that follow are of h1, too */
     rdl_cq cq;
