@@ -15,7 +15,7 @@
 #include <stdio.h>
 
 #define CAPTURE_INTERFACES_MAX 1024u
-#define CAPTURE_FRAME_MAX      (256u * 1024) /* captured bytes of one frame */
+#define CAPTURE_FRAME_MAX      (256u * 1024) /* maximum captured bytes of one frame */
 
 /* Link types: the header that a frame begins with.  [www.tcpdump.org/linktypes.html] */
 enum capture_link {
@@ -65,14 +65,19 @@ struct capture {
 };
 
 /* Reads the file header from @f.  Returns false, with the reason in c->wrong, if it is not a
- * capture. Call capture_done() in both cases.
+ * capture.  Call capture_done() in both cases.
  */
 bool capture_begin(struct capture *c, FILE *f);
 void capture_done(struct capture *c);
 
 enum capture_result { CAPTURE_FRAME, CAPTURE_END, CAPTURE_BAD };
 
-/* Reads the next frame.  After CAPTURE_BAD the reason is in c->wrong. */
+/* Reads the next frame to @ret.
+ *
+ * Return: CAPTURE_FRAME
+ *	   CAPTURE_END    there is no further frame
+ *	   CAPTURE_BAD    the file is invalid; c->wrong has the reason
+ */
 enum capture_result capture_next(struct capture *c, struct capture_frame *ret);
 
 #endif

@@ -93,7 +93,9 @@ bool record_counts(const struct flow *f, const struct seen *s);
  */
 uint32_t *record_flows(const struct capture_record *r);
 
-/* Returns true if the packet belongs to a request. */
+/* Returns true if the packet is part of a request: a SEND, a WRITE, or the request of a READ or
+ * atomic.
+ */
 bool record_is_request(const struct seen *s);
 
 /* Returns the path MTU that the packets of @f and its peer show, or 0 if it is unknown. */

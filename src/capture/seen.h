@@ -68,11 +68,13 @@ struct seen_faults {
     uint32_t n;
 };
 
-/* Reads frame @f.  Sets @ret and @ret_way if it is a RoCEv2 packet, and @ret_faults always. */
+/* Decodes frame @f.  Sets @ret and @ret_way if it is a RoCEv2 packet, and @ret_faults always.
+ * Returns the kind of the frame.
+ */
 enum seen_result seen_read(const struct capture_frame *f, struct seen *ret,
                            struct seen_way *ret_way, struct seen_faults *ret_faults);
 
-/* Rebuilds the packet, as far as wire_end.h needs it. */
+/* Returns the packet, decoded again from @s, with the members that wire_end.h needs. */
 struct packet seen_packet(const struct seen *s);
 
 static inline const struct op_info *seen_op(const struct seen *s)
