@@ -3,7 +3,9 @@
 #ifndef CLI_APP_CLI_BENCH_H
 #define CLI_APP_CLI_BENCH_H
 
-/* Runs the mode `bench` with the arguments after the program name.  Returns the exit status. */
+/* Runs the mode `bench`; @argv[0] is "bench".  Returns the exit status, or EXIT_ASK to print the
+ * usage.
+ */
 int bench_main(int argc, char **argv);
 
 #endif

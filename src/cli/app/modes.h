@@ -29,8 +29,8 @@ int run_main(int argc, char **argv);
 int show_main(int argc, char **argv);
 int test_main(int argc, char **argv);
 
-/* Completion for shells.  @argv is `complete -- WORD...`.  @none describes the program without a
- * mode.
+/* Prints completions for a shell.  @argv is `complete -- WORD...`.  @none describes the program
+ * without a mode.  Returns the exit status, or EXIT_ASK if @argv has another form.
  */
 int complete_shell(const struct mode *modes, size_t n, const struct mode *none, int argc,
                    char **argv);

@@ -40,7 +40,9 @@ struct outcome {
     bool is_idle;       /* the lab is idle */
 };
 
-/* Records all events of @lab from now on, and discards what was recorded of another lab. */
+/* Records the packets and completions of @lab from now on, and discards what was recorded of
+ * another lab.  Returns the errors of rdl_listen().
+ */
 enum rdl_status outcome_watch(struct outcome *o, struct rdl_lab *lab);
 
 /* Lets the lab of @s run until it is idle, within limits, and reads the memory. */

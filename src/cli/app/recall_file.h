@@ -14,7 +14,7 @@
 #define RECALL_PATH_BYTES 1024u
 
 /* Computes the path of the file for the directory @cwd and creates its directories.  Returns false
- * if there is no place for it.
+ * if the user has no state directory or the path is too long.
  */
 bool recall_file_path(const char *cwd, char ret[RECALL_PATH_BYTES]);
 

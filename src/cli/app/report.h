@@ -41,7 +41,7 @@ void shown_case(const struct test_case *c, bool many_seeds, struct shown_case *r
 /* Returns true if @name is a report format: text, tap, json or github. */
 bool report_knows(const char *name);
 
-/* Begins a report in the format @name, which must be known, on r->out. */
+/* Begins a report on the standard output in the format @name, which must be known. */
 void report_begin(struct report *r, const char *name, const struct suite *su, bool many_seeds);
 
 /* Reports one case and counts it. */
