@@ -23,7 +23,7 @@ bool limit_fail_link(struct session *s, const struct step *st, const char *a, co
                      enum rdl_status status);
 
 /* Fills s->diag after the driver of @host refused the verb of @st with RDL_ERR_LIMIT.  Returns
- * false. The message names the parameter that exceeds a limit of the device.  If there is none, it
+ * false.  The message names the parameter that exceeds a limit of the device.  If there is none, it
  * reports a full table, or that the driver's queues are too short.
  */
 bool limit_fail_verb(struct session *s, const struct step *st, const char *host);

@@ -14,7 +14,9 @@ bool outside_open(struct session *s, const struct step *st);
 /* Copies the message and the remedy of @e to s->diag.  Returns false. */
 bool outside_fail(struct session *s, const struct step *st, const struct live_error *e);
 
-/* Executes `port ... vm`; defined in cmd_vm.c. */
+/* Executes `port ... vm`; defined in cmd_vm.c.  Returns false, with the error in s->diag, if it
+ * failed.
+ */
 bool port_vm(struct session *s, const struct step *st);
 
 #endif

@@ -40,7 +40,7 @@ static inline bool request_is_shared(const struct step *st)
 }
 
 /* Builds the work request @ret from the step @st.  Object names are resolved in the lab as it is
- * now. Returns false, with the error in s->diag, if a name or a value is wrong.  Call
+ * now.  Returns false, with the error in s->diag, if a name or a value is wrong.  Call
  * request_done() in both cases.
  */
 bool request_read(struct session *s, const struct step *st, struct request *ret);

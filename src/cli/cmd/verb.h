@@ -23,8 +23,8 @@ bool verb_object(struct session *s, const struct step *st, const char *param, en
 void verb_own_name(struct session *s, enum object_kind kind, uint64_t raw, char *ret);
 
 /* Checks @status, the result of the function of the lab that sent the control request of @st on
- * @home. Returns true for RDL_OK.  Otherwise returns false with a message in s->diag: name taken or
- * reserved, limit reached, earlier request not answered, or another error.
+ * @home.  Returns true for RDL_OK.  Otherwise returns false with a message in s->diag: name taken
+ * or reserved, limit reached, earlier request not answered, or another error.
  */
 bool verb_sent(struct session *s, const struct step *st, const struct home *home,
                enum rdl_status status);
@@ -44,7 +44,7 @@ bool verb_may_begin(struct session *s, const struct step *st, const struct home 
 
 /* Ends a command that creates an object.  Without `nowait` it is verb_finish().  With `nowait` it
  * only checks @status (verb_sent()), prints that the object was requested, and sets *@ret_asked to
- * true.
+ * true.  Returns false, with the error in s->diag, if that failed.
  */
 bool verb_created(struct session *s, const struct step *st, const struct home *home,
                   enum rdl_status status, bool *ret_asked);
