@@ -58,7 +58,7 @@ struct complete_request {
     /* Part of the word before the part to complete: "send_cq=", "access=lw,". */
     char kept[WORD_BYTES];
     const char *typed;         /* the part to complete */
-    const char *before;        /* the word before it */
+    const char *before;        /* the word of the line before it */
     enum node_kind kind;       /* kind of the wanted objects; NODE_none: any */
     const struct param *param; /* the parameter that the word is for */
     char parent[WORD_BYTES];
