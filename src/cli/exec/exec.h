@@ -33,15 +33,18 @@ bool exec_steps(struct session *s, const struct step *first, const struct block 
 bool exec_script(struct session *s, const struct script *script);
 
 /* Executes the statements that session_read() has parsed, one by one up to the first failure.  A
- * statement with a syntax error fails after the statements before it were executed.
+ * statement with a syntax error fails after the statements before it were executed.  Returns false
+ * with the error in s->diag.
  */
 bool exec_statements(struct session *s, const struct lines *l);
 
-/* Parses the statements of @src and executes them.  @abbreviated: as in session_read(). */
+/* Parses the statements of @src and executes them.  @abbreviated: as in session_read().  Returns
+ * false with the error in s->diag.
+ */
 bool exec_lines(struct session *s, const struct source *src, bool abbreviated);
 
-/* Executes a file: .json is parsed as a whole first, any other file is executed statement by
- * statement.
+/* Executes a file.  A .json file is parsed as a whole first; any other file is executed statement
+ * by statement.  Returns false with the error in s->diag.
  */
 bool exec_file(struct session *s, const struct source *src);
 

@@ -51,8 +51,8 @@ struct travel_search {
 };
 
 /* Searches backwards from @end.  The lab returns to its place in any case, unless s->diag is
- * DIAG_BROKEN.  Returns false, with the error in s->diag, if there is no such place or the replay
- * failed.
+ * DIAG_BROKEN.  Returns false, with the error in s->diag, if there is no such place, the replay
+ * failed, or ^C ended it.
  */
 bool travel_search(struct session *s, struct travel_search *search, const struct place *end,
                    struct span at);
