@@ -22,8 +22,8 @@ bool rfc_field_parse(const struct rfc_struct *s, const struct rfc_field *f, cons
 
 /* A field in a buffer, and its value as text. */
 struct rfc_row {
-    const uint8_t *at;    /* its bytes */
-    size_t offset, bytes; /* in the buffer */
+    const uint8_t *at;    /* bytes of the field */
+    size_t offset, bytes; /* offset in the buffer, and length */
     const char *name, *value;
     const char *meaning; /* meaning of the field; may be empty */
 };
