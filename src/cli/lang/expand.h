@@ -99,7 +99,7 @@ bool expand_steps(const struct step *first, const struct var *vars, struct pool 
 
 /* Expands a copy of @st, with all macros that it calls, to find errors before anything runs.  @st
  * must be outside of all blocks and in the pool of @s.  A macro that @st defines is added to
- * @s->macros. Returns false with the error in @d.
+ * @s->macros.  Returns false with the error in @d.
  */
 bool expand_whole(struct script *s, const struct step *st, struct diag *d);
 

@@ -79,8 +79,8 @@ bool step_wants(const struct step *st, size_t i);
 /* Returns true if no parameter was given. */
 bool step_is_bare(const struct step *st);
 
-/* Properties of @st, a set of enum cmd_bit.  These are the flags of its command, except for a `set`
- * that changes a setting of the session only: it also has CMD_LOOKS and CMD_PROMPT_ONLY.
+/* Returns the properties of @st, a set of enum cmd_bit.  These are the flags of its command.  A
+ * `set` that changes a setting of the session only also has CMD_LOOKS and CMD_PROMPT_ONLY.
  */
 unsigned step_flags(const struct step *st);
 
@@ -109,7 +109,7 @@ uint64_t step_bits(const struct step *st, const char *name);
 /* Returns the position of value @i of the argument, or of the verb if there is no such value. */
 struct span step_span(const struct step *st, const char *name, size_t i);
 
-/* Allocates a step of @cmd without arguments, for the parsers. */
+/* Returns a new step of @cmd without arguments, for the parsers. */
 struct step *step_new(struct pool *p, const struct cmd *cmd, struct span at);
 
 /* Appends a value for parameter @i of the command.  Returns false if it has SCRIPT_LIST_MAX values
@@ -138,14 +138,14 @@ bool script_has_steps(const struct step *first);
 #define SCRIPT_NO_STEPS_REMEDY                                                                     \
     "write a command into it, for example \"host h1\" or {\"do\": \"host\", \"names\": [\"h1\"]}"
 
-/* step_copy() copies a step with its blocks into @p, steps_copy() a whole list.  step_copy_head()
- * copies a step without its blocks.
+/* step_copy() returns a copy of a step with its blocks in @p, steps_copy() that of a whole list.
+ * step_copy_head() returns a copy of a step without its blocks.
  */
 struct step *step_copy(struct pool *p, const struct step *st);
 struct step *steps_copy(struct pool *p, const struct step *first);
 struct step *step_copy_head(struct pool *p, const struct step *st);
 
-/* Copies @src and its text into @p. */
+/* Returns a copy of @src and its text in @p. */
 const struct source *source_copy(struct pool *p, const struct source *src);
 
 /* Returns true if both steps have the same command, arguments, name and blocks. */
