@@ -48,7 +48,7 @@ void collection_done(struct collection *c);
 const struct lesson *collection_find(const struct collection *c, const char *name);
 
 /* Finds a lesson like collection_find(), but also accepts its number alone, or a beginning that
- * only one name has.
+ * only one name has.  Returns NULL if there is none or more than one.
  */
 const struct lesson *collection_find_short(const struct collection *c, const char *name);
 
