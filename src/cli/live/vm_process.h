@@ -26,7 +26,7 @@ struct vm_process {
     uv_process_t process;
     uv_pipe_t output; /* stdout and stderr */
     bool started, output_open;
-    bool over; /* it has ended, and its output has been read */
+    bool over; /* the process has ended, and its output was read to the end */
     bool exited;
     int64_t status; /* exit status; 128 plus the signal number if it was killed */
     int leash;      /* rdmalab's end of the pipe; -1: closed */

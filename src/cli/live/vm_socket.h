@@ -30,8 +30,8 @@ void vm_socket_init(struct vm_socket *s, int fd);
 /* Closes the socket and received descriptors. */
 void vm_socket_done(struct vm_socket *s);
 
-/* Reads the next complete request.  The descriptors received with it are in @s->fds until the next
- * call, which closes them.
+/* Reads the next complete request to @ret.  The descriptors received with it are in @s->fds until
+ * the next call, which closes them.  Returns VM_REQUEST if there was one.
  */
 enum vm_got vm_socket_read(struct vm_socket *s, struct vm_request *ret);
 
