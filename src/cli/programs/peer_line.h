@@ -37,8 +37,8 @@ enum peer_line_found {
 };
 
 /* Reads the next line of @file that has words and is for side @side, 'a' or 'b'.  A line that
- * begins with "a:" or "b:" is for that side alone, any other line for both.  *@number is the number
- * of the last line read.
+ * begins with "a:" or "b:" is for that side alone, any other line for both.  *@number is increased
+ * for each line that is read.
  */
 enum peer_line_found peer_line_next(FILE *file, char side, struct peer_line *l, unsigned *number);
 

@@ -137,7 +137,7 @@ void pingpong_init(struct pingpong *p, struct rdl_lab *lab, const struct pingpon
 void pingpong_done(struct pingpong *p);
 
 /* Executes the next steps of the program, as far as possible without waiting.  @now_ns is real
- * time. Cheap if there is nothing to do.
+ * time.  Cheap if there is nothing to do.
  */
 void pingpong_go(struct pingpong *p, uint64_t now_ns);
 

@@ -73,7 +73,7 @@ struct verbs_peer {
     unsigned number;  /* number of the line, from 1; 0: before the first line */
     bool at_line;     /* a line is being executed */
     bool asked;       /* a control request of this program is pending */
-    bool said;        /* this side's text of the sync or hello was sent */
+    bool said;        /* the text of this side for the sync or hello was sent */
     bool alone;       /* the other side has left */
     unsigned step;    /* requests of the line that were answered */
     uint64_t n_taken; /* completions taken by this line */
@@ -146,7 +146,9 @@ enum rdl_status vp_create_ah(struct verbs_peer *p);
 void vp_created(struct verbs_peer *p, bool ok);
 enum rdl_status vp_destroy(struct verbs_peer *p);
 void vp_destroyed(struct verbs_peer *p, bool ok);
-/* Reads the current key of the window @mw, which may have been bound, to send it to the peer. */
+/* Reads the current key of the window @mw, which may have been bound, to send it to the peer.
+ * Returns the errors of rdl_mw_info().
+ */
 enum rdl_status vp_look_at_window(struct verbs_peer *p, struct vp_object *mw);
 
 /* ---- verbs_peer_connect.c ---- */
