@@ -45,13 +45,15 @@ struct advanced advance_step_host(struct session *s, rdl_host host, struct span 
  */
 struct advanced advance_run(struct session *s, uint64_t until_ns, struct span at);
 
-/* Runs one tick, if one is due by @until_ns; otherwise ADVANCE_GOES_ON.  A lab that follows real
- * time runs all ticks that are due now.
+/* Runs one tick if one is due by @until_ns (ADVANCE_DONE).  Otherwise runs nothing:
+ * ADVANCE_GOES_ON, or ADVANCE_IDLE if nothing is scheduled.  A lab that follows real time runs all
+ * ticks that are due now.
  */
 struct advanced advance_tick(struct session *s, uint64_t until_ns, struct span at);
 
-/* Runs the lab until the device of @host has answered the control request.  ADVANCE_FAILED: it
- * refused the request, or will never answer.
+/* Runs the lab until the device of @host has answered the control request (ADVANCE_DONE).  The
+ * result is ADVANCE_FAILED, with the error in s->diag, if the device refused the request or will
+ * never answer.
  */
 struct advanced advance_wait(struct session *s, rdl_host host, struct span at);
 

@@ -29,7 +29,7 @@ bool files_check_script(const struct source *src, struct diag *d);
 const char *files_write_script(const char *name, const char *below, const struct script *script);
 
 /* Returns true if both names mean the same regular file, so that writing one would destroy the
- * other. If neither file exists, the names are compared.
+ * other.  If neither file exists, the names are compared.
  */
 bool files_same(const char *a, const char *b);
 

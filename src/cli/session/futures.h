@@ -100,7 +100,7 @@ uint64_t futures_hash_at_end(const struct session *s);
 void futures_leave(struct session *s, const struct place *place);
 
 /* Ends futures_leave() if the command changed something: the future that was left stays in the
- * list. Unnamed futures beyond FUTURES_UNNAMED_MAX are freed, the oldest first.  Returns the name
+ * list.  Unnamed futures beyond FUTURES_UNNAMED_MAX are freed, the oldest first.  Returns the name
  * of the future that was left, valid until the list changes.
  */
 const char *futures_settle(struct session *s);

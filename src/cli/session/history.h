@@ -22,7 +22,7 @@
 struct position {
     bool in_past;       /* false: the lab is at the end of the history */
     uint64_t n_entries; /* in the past: number of log entries that are complete at this place */
-    uint64_t waited_ns; /* position_waited_ns() before the running command */
+    uint64_t waited_ns; /* result of position_waited_ns() before the running command */
 };
 
 /* A replay: commands of the history are executed again.  Travel starts it, see cli/exec/travel.h.

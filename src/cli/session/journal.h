@@ -13,7 +13,7 @@
  *
  * A block in which everything went as its text says is one deed.  Any other block leaves the deeds
  * of its commands, each with the host for its bare names.  Equal consecutive rounds are stored
- * once. A sourced file is a block whose text is not kept.
+ * once.  A sourced file is a block whose text is not kept.
  *
  * SIMPLIFIED: a lab that follows real time cannot be replayed; its commands are kept as they were
  * typed.
@@ -97,7 +97,7 @@ void journal_round(struct journal *j);
 void journal_close(struct journal *j, const struct step *st, const char *host, bool ok);
 
 /* Returns the part of @j up to @place, followed by a wait of @waited_ns.  No block of @j may be
- * open. Free it with journal_free().
+ * open.  Free it with journal_free().
  */
 struct journal journal_until(const struct journal *j, const struct place *place,
                              uint64_t waited_ns);

@@ -51,7 +51,7 @@ struct place {
 struct log_entry {
     uint64_t i;            /* index; 0 is the first entry of the session */
     const struct step *st; /* lives as long as the log */
-    const char *host;      /* bare names were looked up on this host; "": nowhere */
+    const char *host;      /* host for bare names; "": none */
     enum log_outcome outcome;
     struct moment before, after; /* its ticks are before.tick + 1 .. after.tick */
 };
@@ -63,19 +63,19 @@ struct log {
     struct pool pool; /* memory of the steps and hosts */
     struct log_deed *deeds;
     uint32_t n_deeds, deeds_room;
-    uint32_t *places; /* hash table: index in @deeds plus 1; 0: free */
-    uint32_t n_places;
-    uint8_t *bytes;
+    uint32_t *places;  /* hash table: index in @deeds plus 1; 0: free */
+    uint32_t n_places; /* size of the hash table, a power of two */
+    uint8_t *bytes;    /* the encoded entries */
     size_t n_bytes, bytes_room;
-    uint64_t n; /* number of entries; a repeated round counts each time */
-    struct moment end;
+    uint64_t n;        /* number of entries; a repeated round counts each time */
+    struct moment end; /* time at the end of the last entry */
 };
 
 /* The rounds of a running block. */
 struct log_block {
     size_t one_at, one_bytes; /* bytes of the last complete round, which stands for @n rounds */
     size_t now_at;            /* start of the running round in @bytes */
-    uint64_t n;               /* number of rounds stored as the one at @one_at; 0: none */
+    uint64_t n;               /* number of equal rounds stored at @one_at; 0: none */
     uint64_t now_first;       /* index of the first entry of the running round */
     struct moment now_begin;  /* time at the beginning of the running round */
     uint64_t began_first;     /* index of the first entry of the last complete round */
@@ -84,14 +84,18 @@ struct log_block {
 
 void log_free(struct log *log);
 
-/* Adds an entry.  What @e points to is copied, and @e->i is not read. */
+/* Adds an entry.  Everything that @e points to is copied, and @e->i is ignored. */
 void log_add(struct log *log, const struct log_entry *e);
 
-/* Begins a block, or ends a round of it. */
+/* log_open() begins a block.  log_round() ends a round of it: a round that equals the one before is
+ * stored as a repetition.
+ */
 void log_open(const struct log *log, struct log_block *b);
 void log_round(struct log *log, struct log_block *b);
 
-/* Says that the only round of @b so far, which log_round() has ended, was done @n times, n > 1. */
+/* Records that the only round of @b so far, which log_round() has ended, was executed @n times, n >
+ * 1.
+ */
 void log_again(struct log *log, struct log_block *b, uint64_t n);
 
 /* Reads a log from its beginning, also while blocks are open.  The cursor is invalid after the log
@@ -99,21 +103,22 @@ void log_again(struct log *log, struct log_block *b, uint64_t n);
  */
 struct log_cursor {
     const struct log *log;
-    struct log_entry entry; /* the one that it is at */
-    size_t at;              /* what comes next */
+    struct log_entry entry; /* the present entry */
+    size_t at;              /* offset in @bytes of the next entry or loop head */
     size_t depth;
     struct {
         size_t at, end;
-        uint64_t left; /* iterations, with the one that is read */
+        uint64_t left; /* rounds that remain, the present one included */
     } loops[LOG_LOOPS_MAX];
 };
 
-/* Goes to the first or the next entry.  Returns false if there is none. */
+/* Go to the first or the next entry.  Return false if there is none. */
 bool log_first(struct log_cursor *c, const struct log *log);
 bool log_next(struct log_cursor *c);
 
-/* Reads a log as it is stored: equal rounds are read once.  LOG_PART_ENTRY: the entry c->entry.
- * LOG_PART_LOOP: the parts up to LOG_PART_END were done *@ret_times times.
+/* Reads a log as it is stored: equal rounds are read once.  LOG_PART_ENTRY: the next entry is in
+ * c->entry.  LOG_PART_LOOP: the parts up to LOG_PART_END were executed *@ret_times times.
+ * LOG_PART_NONE: the end of the log.
  */
 enum log_part { LOG_PART_NONE, LOG_PART_ENTRY, LOG_PART_LOOP, LOG_PART_END };
 void log_begin(struct log_cursor *c, const struct log *log);
@@ -122,8 +127,9 @@ enum log_part log_next_part(struct log_cursor *c, uint64_t *ret_times);
 /* Goes to entry @i.  Returns false if there is none. */
 bool log_at(struct log_cursor *c, const struct log *log, uint64_t i);
 
-/* Goes to the entry that tick @tick belongs to.  Returns false if there is none: the tick is in the
- * future, or no command made it.  A lab that follows real time goes on between commands.
+/* Goes to the entry of the command that made tick @tick.  Returns false if there is none: the tick
+ * is in the future, or no command made it.  A lab that follows real time makes ticks between
+ * commands, too.
  */
 bool log_find(struct log_cursor *c, const struct log *log, uint64_t tick);
 

@@ -30,7 +30,7 @@ enum operand_kind {
 struct operand {
     enum operand_kind kind;
     struct rdl_value v; /* number, word, text */
-    uint8_t *bytes;     /* owned */
+    uint8_t *bytes;     /* content of OPERAND_BYTES, owned; otherwise NULL */
     size_t n_bytes;
 };
 

@@ -20,8 +20,8 @@ struct scenario {
  */
 int scenario_load(struct scenario *sc, const char *file, FILE *err);
 
-/* scenario_load() for a scenario that will be run: a file without a step is an error, too, unless
- * its header has `skip`.
+/* Reads and checks a scenario that will be run.  Like scenario_load(), but a file without a step is
+ * an error, too, unless its header has `skip`.
  */
 int scenario_load_to_run(struct scenario *sc, const char *file, FILE *err);
 void scenario_done(struct scenario *sc);

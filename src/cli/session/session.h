@@ -25,7 +25,7 @@
 #include "process/exit_status.h"
 #include "rdmalab/lab.h"
 
-#define SESSION_SOURCES_MAX 8u /* files that source each other */
+#define SESSION_SOURCES_MAX 8u /* maximum depth of files that source each other */
 #define SESSION_MADE_BYTES  2048u
 
 struct ev;
@@ -36,11 +36,13 @@ struct session_history;
 
 /* Callbacks for a program that observes a session.  Each callback may be NULL. */
 struct session_observer {
-    /* A new lab was created and has no event yet.  The observer may listen to its events. */
+    /* Called for a new lab, which has no event yet.  The observer may listen to its events.  An
+     * error makes the creation of the lab fail.
+     */
     enum rdl_status (*opened)(void *ctx, struct rdl_lab *lab);
     /* Called before the command of @st is executed. */
     void (*command)(void *ctx, const struct step *st);
-    /* Rule @rule (enum rule) refused a post.  There is no event for that. */
+    /* Called when rule @rule (enum rule) has refused a post.  There is no event for that. */
     void (*refused)(void *ctx, uint32_t rule);
     void *ctx;
 };
@@ -185,7 +187,9 @@ struct session {
     struct conditions conditions; /* conditions of faults */
 };
 
-/* Creates a session with an empty lab.  Free it with session_free(), which accepts NULL. */
+/* Creates a session with an empty lab.  Returns RDL_OK, or the reason why there is no lab.  Free
+ * the session with session_free(), which accepts NULL.
+ */
 RDL_MUST_CHECK enum rdl_status session_new(const struct session_config *config,
                                            struct session **ret);
 void session_free(struct session *s);
@@ -274,8 +278,8 @@ void session_tell(struct session *s, const char *lines);
 /* Prints the text if the session is verbose, unless the limit of printed events was reached. */
 void session_say(struct session *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* Prints untrusted text under the same conditions.  Control characters other than newlines are made
- * visible.
+/* Prints the untrusted text @text like session_say().  Control characters other than newlines are
+ * made visible.
  */
 void session_say_plain(struct session *s, const char *text);
 

@@ -81,7 +81,7 @@ void stops_free(struct stops *list);
 struct stop *stops_add_when(struct stops *list, enum stop_owner owner, const char *text,
                             struct span at, struct diag *reterr);
 
-/* Adds a breakpoint at the end of tick @tick. */
+/* Adds a breakpoint at the end of tick @tick and returns it. */
 struct stop *stops_add_tick(struct stops *list, enum stop_owner owner, uint64_t tick);
 
 /* Copies the list of steps @first, whose text is @src, to @stop.  They are executed at each hit. */

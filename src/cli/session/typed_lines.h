@@ -25,7 +25,7 @@ struct typed_line {
 struct typed_lines {
     struct typed_line *v;
     size_t n, room;
-    uint64_t n_runs; /* number of texts carried out so far */
+    uint64_t n_runs; /* number of texts executed so far */
 };
 
 void typed_lines_free(struct typed_lines *all);
