@@ -4,9 +4,9 @@
  *
  * The file is JSON.  For each future it contains the log (the executed commands, their outcomes and
  * durations), the steps that `session save` would write, the typed lines, and the places with
- * names. It also contains the seed, and the place of the lab.  It does not contain the state of the
- * lab: opening the file replays the log (cli/exec/resume.h), and a hash of all events shows whether
- * the replay was exact.
+ * names.  It also contains the seed, and the place of the lab.  It does not contain the state of
+ * the lab: opening the file replays the log (cli/exec/resume.h), and a hash of all events shows
+ * whether the replay was exact.
  *
  * Breakpoints and watchpoints are not saved.
  */
