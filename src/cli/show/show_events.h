@@ -27,7 +27,7 @@ struct event_look {
     unsigned lines_max; /* lines of the screen, for people only; 0: no limit */
 };
 
-/* A filter that accepts all events. */
+/* Returns a filter that accepts all events. */
 struct event_filter event_filter_all(void);
 
 /* Parses a range: "#3..#9", "#3..", "..#9" or "#34.1".  Returns false if @s is none. */

@@ -63,7 +63,7 @@ void wqe_add_text(struct text *t, const struct wqe_reader *r, const struct wqe_b
 uint8_t wqe_command(const struct wqe_reader *r, uint64_t addr);
 
 /* Returns the command of the control request whose second buffer is in the slot at @path
- * ("h1.ctrl.desc[1]").  It is in the first buffer.  Returns 0 if there is none.
+ * ("h1.ctrl.desc[1]").  The command is in the request's first buffer.  Returns 0 if there is none.
  */
 uint8_t wqe_command_before(const struct wqe_reader *r, const char *path);
 

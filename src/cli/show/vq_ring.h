@@ -37,7 +37,7 @@ struct vq_ring {
     uint64_t number, size;
     bool packed;
     struct vq_indexes at;
-    struct vring_pos place[RING_PLACES]; /* of a packed ring only */
+    struct vring_pos place[RING_PLACES]; /* set for a packed ring only */
     uint8_t *state;                      /* enum slot_state of each descriptor; owned */
     /* For each descriptor, the one that the device returned its buffer with; in a split ring set
      * for heads only.  The value is @size if it was not returned.  Owned.
