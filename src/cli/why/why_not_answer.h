@@ -23,7 +23,7 @@ struct why_not {
     unsigned indent; /* blanks before each printed line */
     char tries[WHY_NOT_TRIES_MAX][SHOW_LINE_BYTES];
     size_t n_tries;
-    bool never; /* it happened; no command to try is needed */
+    bool never; /* what was asked about happened; no command to try is needed */
 };
 
 /* State of a queue pair that the device has created. */
