@@ -79,7 +79,7 @@ uint32_t drill_shrink(const struct drill_kind *kind, const struct drill_run *run
 
 /* Checks a rule.  If @right is false, the drill fails: it keeps @what, a sentence that states the
  * rule, and the text of @format, which describes the actual behaviour.  Only the first failure is
- * kept. Returns @right; the caller returns from its step if it is false.
+ * kept.  Returns @right; the caller returns from its step if it is false.
  */
 bool drill_expect(struct drill *d, bool right, const char *what, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
@@ -96,7 +96,8 @@ bool drill_is_done(struct drill *d, rdl_host host, enum rdl_status st, const cha
  */
 enum rdl_status drill_answer(struct drill *d, rdl_host host, uint32_t *ret_rsp);
 
-/* Runs the lab until nothing is scheduled.  If that fails, the drill fails and the result is false.
+/* Runs the lab until nothing is scheduled.  Returns false, and the drill fails, if that does not
+ * succeed.
  */
 bool drill_settle(struct drill *d);
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The drill of rings: the interface between its parts and their files.  A drill of this kind draws
  * one part and takes all its steps from it.
+ *
+ * Functions that return bool return false if the drill failed, unless their comment says otherwise.
  */
 #ifndef SWARM_DRILLS_DRILL_RINGS_H
 #define SWARM_DRILLS_DRILL_RINGS_H
@@ -165,7 +167,7 @@ struct flusher {
     uint32_t max_recv_wr;
 };
 
-/* Creates both objects and moves the queue pair to INIT. */
+/* Creates the queue pair and the completion queue of @ret, and moves the queue pair to INIT. */
 bool flusher_make(struct drill *d, unsigned side, uint32_t cqe, uint32_t max_recv_wr,
                   struct flusher *ret);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The drill of frames: the interface between its files.
  *
- * A switch connects host h1 and the external ports p1 to p3, behind which the drill plays stations.
- * The drill writes each frame that they send byte by byte, and keeps each frame that reaches them.
- * Two more ports, p4 and p5, are connected by a link of their own that loses frames.
+ * A switch connects host h1 and the external ports p1 to p3, at which the drill plays stations.
+ * The drill writes each frame that the stations send byte by byte, and keeps each frame that
+ * reaches them.  Two more ports, p4 and p5, are connected by a link of their own that loses frames.
  */
 #ifndef SWARM_DRILLS_FRAMES_H
 #define SWARM_DRILLS_FRAMES_H
@@ -80,7 +80,9 @@ bool frames_send(struct drill *d, uint32_t port, const uint8_t *frame, size_t by
 /* Takes one step that involves h1 (drill_frames_ip.c). */
 void frames_take_host(struct drill *d);
 
-/* Creates a UD queue pair on h1, and the steps that use it (drill_frames_ud.c). */
+/* frames_add_ud() creates a UD queue pair on h1, and returns false if the drill failed.  The others
+ * are the steps that use the queue pair (drill_frames_ud.c).
+ */
 bool frames_add_ud(struct drill *d);
 void frames_take_datagram(struct drill *d);
 void frames_take_group(struct drill *d);
