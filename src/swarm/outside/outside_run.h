@@ -51,9 +51,9 @@ void outside_go_on(struct outside *o, uint64_t ns);
 /* Sends a frame into the lab through the port. */
 void outside_receive(struct outside *o, const uint8_t *frame, size_t n);
 
-/* stranger_make() creates the stranger's queue pairs on h1.  stranger_connect() connects them with
- * a random path.  stranger_disconnect() moves them to ERR and checks that all posted work
- * completes.
+/* stranger_make() creates the stranger's queue pairs on h1, and returns the status of the failed
+ * call or RDL_OK.  stranger_connect() connects the queue pairs with a random path.
+ * stranger_disconnect() moves them to ERR and checks that all posted work completes.
  */
 RDL_MUST_CHECK enum rdl_status stranger_make(struct outside *o);
 void stranger_connect(struct outside *o);
