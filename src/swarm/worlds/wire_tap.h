@@ -27,7 +27,8 @@ struct wire_tap {
     } sent; /* the last sent frame, whose bytes the recorder does not have yet */
 };
 
-/* Starts to listen to the lab of @r, which must record frames. */
+/* Starts to listen to the lab of @r, which must record frames.  Returns the errors of rdl_listen().
+ */
 enum rdl_status wire_tap_listen(struct wire_tap *t, struct world_run *r);
 
 /* Creates the watcher of the life @life, which begins now. */
