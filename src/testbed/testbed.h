@@ -55,7 +55,9 @@ struct testbed {
     struct testbed_side side[2];
 };
 
-/* Builds the testbed.  The caller calls testbed_done() on failure too. */
+/* Builds the testbed.  Returns the status of the call that failed, or RDL_OK.  Call testbed_done()
+ * in both cases.
+ */
 RDL_MUST_CHECK enum rdl_status testbed_init(struct testbed *r, const struct testbed_config *c);
 void testbed_done(struct testbed *r);
 
