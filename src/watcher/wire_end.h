@@ -68,7 +68,7 @@ struct wire_end {
     struct psn next, una;   /* next: the next new PSN; una: the oldest unacknowledged one */
     struct psn last;        /* after the last sent packet, or where it must start again */
     uint64_t timer_from_ns; /* start of the ACK timer; UINT64_MAX: it does not run */
-    struct psn asked;       /* after the last packet since then that requested a response */
+    struct psn asked; /* after the last packet since @timer_from_ns that requested a response */
     /* Since the last progress: number of retransmissions, except after RNR NAKs, and number of RNR
      * NAKs.
      */
