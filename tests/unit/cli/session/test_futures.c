@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Tests of several futures of one lab: what is kept when something else is done, forks, names of
- * places, and where two futures part.  Random ones are in test_travel.c.
+ * places, and where two futures part.  Random ones are in exec/test_travel.c.
  */
 #include "cli/lab_session.h"
 #include "cli/session/history.h"
