@@ -7,7 +7,7 @@ usage: check_program.py RDMALAB
 Each row of CASES is one run of the program in a directory of its own, with the files of FILES in it
 and links to scenarios/ and book/.  What is too long for a row is a function check_NAME.  Each row and each
 function is one check.  `rdmalab test` has its own in check_verdicts.py, and so have
-worlds, in check_worlds.py.
+session files, in check_session_files.py.
 """
 import json
 import os
@@ -138,7 +138,7 @@ CASES = [  # arguments, standard input, exit status, what the output must match
     (["check", "book/rxe-lost.pcap", "--ladder", "l.png"], "", 2, r"the name must end in \.svg"),
     (["check", "book/rxe-lost.pcap", "--from", "3"], "", 2, r"--from, --to and --packets need --ladder OUT"),
     (["check", "book/rxe-lost.pcap", "--ladder", "-", "--json"], "", 2, r"--ladder draws a picture instead"),
-    # worlds
+    # session files
     (["open"], "", 2, r"^usage: rdmalab open FILE"),
     (["open", "--help"], "", 0, r"exit status: that of the prompt"),
     (["open", "none.json"], "", 2, r"none\.json: No such file"),

@@ -15,7 +15,7 @@
 #include "cli/lang/words.h"
 #include "cli/session/files.h"
 #include "cli/show/show.h"
-#include "cli/show/show_saved.h"
+#include "cli/show/show_trace_file.h"
 #include "cli/why/why.h"
 #include "cli/why/why_not.h"
 #include "emu/base/assert.h"
@@ -393,14 +393,14 @@ int show_main(int argc, char **argv)
         struct text t = text_on(lead, sizeof(lead));
 
         text_addf(&t, "rdmalab: %s: ", SHOWN_NAME(argv[1]));
-        show_saved_notes(stderr, lead, saved);
+        show_trace_file_notes(stderr, lead, saved);
     }
     if (ladder.file)
         status = ladder_file(&a.past, trace_file_info(a.saved)->title, &ladder);
     else if (argc > 2)
         status = ask(&a, argc - 2, argv + 2);
     else
-        show_saved(stdout, saved);
+        show_trace_file(stdout, saved);
     pool_free(&a.pool);
     trace_file_free(saved);
     return status;

@@ -25,7 +25,7 @@ bool files_is_lab(const char *name)
     return ends_in(name, ".lab");
 }
 
-bool files_is_world(const struct source *src)
+bool files_is_session_file(const struct source *src)
 {
     static const char blank[] = " \t\r\n", key[] = "\"world\"";
     const char *s = src->text + strspn(src->text, blank);
@@ -38,7 +38,7 @@ bool files_is_world(const struct source *src)
 
 bool files_check_script(const struct source *src, struct diag *d)
 {
-    if (!files_is_world(src))
+    if (!files_is_session_file(src))
         return true;
     diag_set(d, DIAG_VALUE, (struct span){0, 0}, "this is a world, and no script");
     return diag_remedy(d, "\"rdmalab open FILE\" goes on in it");

@@ -11,7 +11,7 @@ bool files_is_json(const char *name);
 bool files_is_lab(const char *name);
 
 /* Returns true if the text begins like a saved session (session_file.h). */
-bool files_is_world(const struct source *src);
+bool files_is_session_file(const struct source *src);
 
 /* Parses all of @s->src: as JSON if its name ends in .json, otherwise as lines.  Returns false with
  * the error in @d.

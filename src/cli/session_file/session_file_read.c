@@ -511,9 +511,9 @@ static bool read_future(struct file_reader *r, struct json_value v, struct futur
            read_list(r, m[FUT_NAMES], read_mark, f) && read_list(r, m[FUT_LINES], read_line, f);
 }
 
-static bool read_next_future(struct file_reader *r, struct json_value v, void *world)
+static bool read_next_future(struct file_reader *r, struct json_value v, void *file)
 {
-    struct session_file *w = world;
+    struct session_file *w = file;
 
     return w->n < SESSION_FILE_FUTURES_MAX
                ? read_future(r, v, &w->v[w->n++])
@@ -536,7 +536,7 @@ static const char *const session_file_keys[] = {[W_WORLD] = "world",       [W_RD
                                                 [W_SCENARIO] = "scenario", [W_LEFT] = "left",
                                                 [W_FUTURES] = "futures",   NULL};
 
-static bool read_world(struct file_reader *r, struct json_value v)
+static bool read_session_file(struct file_reader *r, struct json_value v)
 {
     struct json_value m[MEMBERS_MAX];
     struct session_file *w = r->w;
@@ -581,7 +581,7 @@ static const char *what_else(const struct source *src, bool has_steps)
     return "\"save world FILE\" at the prompt writes one";
 }
 
-static bool no_world(const struct source *src, bool has_steps, struct diag *d)
+static bool refuse_other_file(const struct source *src, bool has_steps, struct diag *d)
 {
     diag_set(d, DIAG_VALUE, (struct span){0, 0}, "this is no world");
     return diag_remedy(d, "%s", what_else(src, has_steps));
@@ -603,16 +603,16 @@ bool session_file_read(const struct source *src, const volatile sig_atomic_t *in
     if (src->len > SESSION_FILE_BYTES_MAX)
         return diag_set(d, DIAG_VALUE, (struct span){0, 0}, "this is larger than a world may be");
     if (src->text[strspn(src->text, " \t\r\n")] != '{')
-        return no_world(src, false, d);
+        return refuse_other_file(src, false, d);
     if (!json_parse(src, &root, d)) {
-        if (!files_is_world(src))
+        if (!files_is_session_file(src))
             diag_remedy(d, "%s", what_else(src, false));
         return false;
     }
     if (!cJSON_GetObjectItemCaseSensitive(root, "world")) {
-        ok = no_world(src, cJSON_GetObjectItemCaseSensitive(root, "steps") != NULL, d);
+        ok = refuse_other_file(src, cJSON_GetObjectItemCaseSensitive(root, "steps") != NULL, d);
     } else {
-        ok = read_world(&r, json_root(src, root));
+        ok = read_session_file(&r, json_root(src, root));
     }
     cJSON_Delete(root);
     pool_free(&r.step.pool);

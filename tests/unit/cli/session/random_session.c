@@ -21,7 +21,7 @@ static const char setup[] =
     "  create_qp pd send_cq=cq recv_cq=cq as qp }\n"
     "connect h1.qp h2.qp timeout=4\n";
 
-/* A saved world does not have the macros: whoever opens it defines them again. */
+/* A session file does not have the macros: whoever opens it defines them again. */
 const char author_macros[] =
     "macro pair a n=9 { post_recv $a.qp sge=mr[0:$n]; post_send h1.qp sge=mr[0:$n] signaled; run "
     "}\n"

@@ -10,8 +10,8 @@
 #include "cli/session/history.h"
 #include "cli/session/position.h"
 #include "cli/session/random_session.h"
+#include "cli/session/session_files.h"
 #include "cli/session/sight.h"
-#include "cli/session/worlds.h"
 #include "process/exit_status.h"
 #include "rdmalab/trace.h"
 
@@ -251,30 +251,30 @@ static void they_are_in_what_a_session_saves(void **state)
     try_stories(try_saved);
 }
 
-static void try_world(const char *pair, const struct story *s, const struct told *told)
+static void try_session_file(const char *pair, const struct story *s, const struct told *told)
 {
     struct lab l;
 
     run_story(&l, pair, s);
     lab_run(&l, "checkpoint middle; save world w.json");
-    expect_rest(&l, s, told, "a session whose world was saved");
+    expect_rest(&l, s, told, "a session that was saved as a file");
     lab_run(&l, "save world w2.json");
     lab_close(&l);
     if (open_file(&l, "w.json") != EXIT_PASSED)
         fail_msg("%s", l.out);
-    expect_rest(&l, s, told, "a world that was saved in the middle");
+    expect_rest(&l, s, told, "a session file that was saved in the middle");
     lab_close(&l);
     if (open_file(&l, "w2.json") != EXIT_PASSED)
         fail_msg("%s", l.out);
     lab_run(&l, "goto middle; fork again");
-    expect_rest(&l, s, told, "a world that was saved at the end");
+    expect_rest(&l, s, told, "a session file that was saved at the end");
     lab_close(&l);
 }
 
-static void they_are_in_a_world(void **state)
+static void they_are_in_a_session_file(void **state)
 {
     (void)state;
-    try_stories(try_world);
+    try_stories(try_session_file);
 }
 
 int main(void)
@@ -283,8 +283,8 @@ int main(void)
         cmocka_unit_test(they_come_back_with_their_time),
         cmocka_unit_test(they_are_in_each_future),
         cmocka_unit_test(they_are_in_what_a_session_saves),
-        cmocka_unit_test(they_are_in_a_world),
+        cmocka_unit_test(they_are_in_a_session_file),
     };
 
-    return cmocka_run_group_tests(tests, own_directory_enter, worlds_leave_directory);
+    return cmocka_run_group_tests(tests, own_directory_enter, session_files_leave_directory);
 }

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* Tests of sessions as files: random sessions are saved, opened in another session, and compared.
- * Damaged files are in test_session_file_hostile.c.  WORLD_SEED=N in the environment tries one
- * session and prints it.
+ * Damaged files are in test_session_file_hostile.c.  SESSION_FILE_SEED=N in the environment tries
+ * one session and prints it.
  */
 #include "cli/exec/travel.h"
 #include "cli/own_directory.h"
 #include "cli/session/history.h"
 #include "cli/session/position.h"
 #include "cli/session/random_session.h"
+#include "cli/session/session_files.h"
 #include "cli/session/sight.h"
-#include "cli/session/worlds.h"
 #include "rdmalab/trace.h"
 
 #define SEEDS      24u
@@ -235,7 +235,7 @@ static void try_seed(uint64_t seed, bool verbose)
 
 static void an_opened_session_is_the_one_that_was_saved(void **state)
 {
-    const char *chosen = getenv("WORLD_SEED");
+    const char *chosen = getenv("SESSION_FILE_SEED");
 
     (void)state;
     if (chosen) {
@@ -243,7 +243,7 @@ static void an_opened_session_is_the_one_that_was_saved(void **state)
         return;
     }
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
-        print_message("again: WORLD_SEED=%llu tests/t_session_file_session_file\n",
+        print_message("again: SESSION_FILE_SEED=%llu tests/t_session_file_session_file\n",
                       (unsigned long long)seed);
         try_seed(seed, false);
     }
@@ -256,7 +256,7 @@ static void an_opened_session_is_the_one_that_was_saved(void **state)
 static void the_same_version_goes_the_same_way(void **state)
 {
     static const char both[] = "the file was changed, or this is a bug of rdmalab";
-    char *text = calm_world();
+    char *text = calm_session();
     char *other = replaced(text, VERSION, ANOTHER);
     struct lab l;
 
@@ -292,5 +292,5 @@ int main(void)
         cmocka_unit_test(the_same_version_goes_the_same_way),
     };
 
-    return cmocka_run_group_tests(tests, own_directory_enter, worlds_leave_directory);
+    return cmocka_run_group_tests(tests, own_directory_enter, session_files_leave_directory);
 }

@@ -6,7 +6,7 @@
 
 #include "cli/own_directory.h"
 #include "cli/session/history.h"
-#include "cli/session/worlds.h"
+#include "cli/session/session_files.h"
 #include "rdmalab/trace.h"
 
 #define MUTANTS 400u
@@ -15,7 +15,7 @@
 
 static void each_truncation_is_refused(void **state)
 {
-    char *text = calm_world();
+    char *text = calm_session();
     const size_t n = strlen(text);
 
     (void)state;
@@ -37,7 +37,7 @@ static void each_truncation_is_refused(void **state)
 static void damaged_bytes_are_harmless(void **state)
 {
     struct author a = {.rng = prng_stream(7, 7)};
-    char *text = calm_world();
+    char *text = calm_session();
     const size_t n = strlen(text);
     unsigned n_opened = 0;
 
@@ -112,7 +112,7 @@ static void what_is_wrong_is_said(void **state)
         {"\"hash\": \"", "\"hash\": \"x", "hash"},
         {"\"done\": [", "\"done\": {}, \"x\": [", "this must be a list"},
     };
-    char *text = calm_world();
+    char *text = calm_session();
 
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
@@ -211,7 +211,7 @@ static enum rdl_status listen_to(void *ctx, struct rdl_lab *lab)
 
 static void interrupt_ends_one_long_command(void **state)
 {
-    char *text = calm_world();
+    char *text = calm_session();
     char *changed = replaced(text, PING "}, \"ticks\": 14",
                              "\"do\": \"ping\", \"host\": \"h1\", \"to\": \"h2\", \"count\": "
                              "20000}, \"ticks\": 4611686018427300000");
@@ -236,10 +236,10 @@ static void interrupt_ends_one_long_command(void **state)
     free(text);
 }
 
-/* Each step of a prompt may take many ticks, so a world may have more than a scenario. */
-static void a_world_may_have_more_ticks_than_a_scenario(void **state)
+/* Each step of a prompt may take many ticks, so a session file may have more than a scenario. */
+static void a_session_file_may_have_more_ticks_than_a_scenario(void **state)
 {
-    char *text = calm_world();
+    char *text = calm_session();
     struct lab l;
 
     (void)state;
@@ -291,7 +291,7 @@ static void names_of_places_are_bounded_in_all_futures(void **state)
 
 static void what_is_broken_later_may_be_the_file(void **state)
 {
-    char *text = calm_world();
+    char *text = calm_session();
     struct lab l;
 
     (void)state;
@@ -314,10 +314,10 @@ int main(void)
         cmocka_unit_test(what_reached_out_is_not_saved),
         cmocka_unit_test(time_without_ticks_ends),
         cmocka_unit_test(interrupt_ends_one_long_command),
-        cmocka_unit_test(a_world_may_have_more_ticks_than_a_scenario),
+        cmocka_unit_test(a_session_file_may_have_more_ticks_than_a_scenario),
         cmocka_unit_test(names_of_places_are_bounded_in_all_futures),
         cmocka_unit_test(what_is_broken_later_may_be_the_file),
     };
 
-    return cmocka_run_group_tests(tests, own_directory_enter, worlds_leave_directory);
+    return cmocka_run_group_tests(tests, own_directory_enter, session_files_leave_directory);
 }

@@ -9,7 +9,7 @@
 #include "cli/printed.h"
 #include "cli/show/show_events.h"
 #include "cli/show/show_packet.h"
-#include "cli/show/show_saved.h"
+#include "cli/show/show_trace_file.h"
 #include "cli/trace_file/trace_file.h"
 #include "emu/facts/enum/object.h"
 #include "emu/facts/enum/opcode.h"
@@ -191,7 +191,7 @@ static void names_outlive_the_record(void **state)
     assert_true(trace_file_info(s)->seed == UINT64_MAX);
     assert_string_equal(trace_file_info(s)->title, about.title);
     assert_false(trace_file_is_whole(s));
-    show_saved(printed_begin(&out)->out, s);
+    show_trace_file(printed_begin(&out)->out, s);
     assert_prints(&out, "host5  10.0.0.4       02:00:00:00:00:04\n");
     assert_prints(&out, "wire   external port\n");
     assert_prints(&out, "missing   4711 older events are forgotten\n");
@@ -242,7 +242,7 @@ static void without_a_header_numbers_come_in_the_order_of_appearance(void **stat
     assert_int_equal(ev_names_find_host(p.names, "host5"), 0);
     assert_true(past_at(&p, 3)->u.tx.peer == EV_HOST_NONE);
     assert_false(trace_file_is_whole(s));
-    show_saved_notes(printed_begin(&out)->out, "t: ", s);
+    show_trace_file_notes(printed_begin(&out)->out, "t: ", s);
     assert_prints(&out, "t: the trace has no header: it cannot say what is missing in it\n");
     printed_end(&out);
     trace_file_free(s);
@@ -289,7 +289,7 @@ static void what_is_passed_over_is_told(void **state)
 
         assert_int_equal(trace_file_past(s).n, rows[i].n);
         assert_int_equal(trace_file_is_whole(s), rows[i].whole);
-        show_saved_notes(printed_begin(&out)->out, "", s);
+        show_trace_file_notes(printed_begin(&out)->out, "", s);
         if (rows[i].says[0])
             assert_prints(&out, rows[i].says);
         else
@@ -475,7 +475,7 @@ static void control_characters_of_names_are_not_kept(void **state)
     struct printed out;
 
     (void)state;
-    show_saved(printed_begin(&out)->out, s);
+    show_trace_file(printed_begin(&out)->out, s);
     assert_prints(&out, "?[2J");
     assert_prints(&out, "h?1");
     assert_null(strchr(printed_text(&out), '\033'));

@@ -10,7 +10,7 @@
 #include "cli/printed.h"
 #include "cli/show/show_events.h"
 #include "cli/show/show_packet.h"
-#include "cli/show/show_saved.h"
+#include "cli/show/show_trace_file.h"
 #include "cli/trace_file/trace_file.h"
 #include "cli/why/why.h"
 #include "emu/base/prng.h"
@@ -119,7 +119,7 @@ static void ask_everything(struct prng *r, const struct trace_file *s)
     ev_id id;
     size_t off;
 
-    show_saved(printed_begin(&out)->out, s);
+    show_trace_file(printed_begin(&out)->out, s);
     show_events(out.out, &p, &all, false, false);
     show_events(out.out, &p, &all, true, false);
     assert_int_equal(export_picture(out.out, ladder_draw, &p, &options, true), RDL_OK);

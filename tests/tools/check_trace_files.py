@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """`rdmalab show`: what a saved trace answers, and what is said of damaged ones.
 
-usage: check_saved.py RDMALAB
+usage: check_trace_files.py RDMALAB
 
 Rows and functions as in check_program.py.
 """
@@ -92,7 +92,7 @@ CASES = [  # arguments, standard input, exit status, what the output must match
 SAVED = ["04-lost-request", "10-rnr-exhausted", "18-damaged-frame", "22-switch", "26-unreliable-link"]
 
 
-def check_saved_answers(program):
+def check_trace_file_answers(program):
     """A saved trace answers byte for byte as the lab that wrote it."""
     for scenario in [whole.ROOT / "scenarios" / f"{name}.json" for name in SAVED]:
         program.run("run", str(scenario), "--events", "s.ndjson", "--ladder", "s.svg")

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A summary of a saved trace. */
-#ifndef CLI_SHOW_SHOW_SAVED_H
-#define CLI_SHOW_SHOW_SAVED_H
+#ifndef CLI_SHOW_SHOW_TRACE_FILE_H
+#define CLI_SHOW_SHOW_TRACE_FILE_H
 
 #include <stdio.h>
 
@@ -10,9 +10,9 @@
 /* Prints the writer of the trace, its hosts, the number of events of each kind, and what is
  * missing.
  */
-void show_saved(FILE *out, const struct trace_file *s);
+void show_trace_file(FILE *out, const struct trace_file *s);
 
 /* Prints a line, after @lead, for each problem found while reading the trace. */
-void show_saved_notes(FILE *out, const char *lead, const struct trace_file *s);
+void show_trace_file_notes(FILE *out, const char *lead, const struct trace_file *s);
 
 #endif

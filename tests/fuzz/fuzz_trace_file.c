@@ -10,7 +10,7 @@
 #include "cli/export/export.h"
 #include "cli/lang/json.h"
 #include "cli/show/show.h"
-#include "cli/show/show_saved.h"
+#include "cli/show/show_trace_file.h"
 #include "cli/trace_file/trace_file.h"
 #include "cli/why/why.h"
 #include "emu/trace/event.h"
@@ -113,8 +113,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     out = fopen("/dev/null", "w");
     FUZZ_CHECK(out);
     p = trace_file_past(s);
-    show_saved(out, s);
-    show_saved_notes(out, "note: ", s);
+    show_trace_file(out, s);
+    show_trace_file_notes(out, "note: ", s);
     show_all(out, &p);
     ask_why(out, &p);
     draw(out, &p);

@@ -25,9 +25,9 @@
     4u /* as many commands: what was done is done again, and the ways back are, too */
 #define AGAIN_TIMES 16u /* what went that way once does so again */
 
-static bool read_world(const char *text, size_t n, FILE *nowhere, struct session_file *ret)
+static bool read_file(const char *text, size_t n, FILE *nowhere, struct session_file *ret)
 {
-    struct source src = {.name = "world", .text = text, .len = n};
+    struct source src = {.name = "session", .text = text, .len = n};
     struct diag d = {.kind = DIAG_NONE};
     const bool ok = session_file_read(&src, NULL, ret, nowhere, &d);
 
@@ -52,7 +52,7 @@ static char *saved(struct session *s)
     return text;
 }
 
-/* What @done saves is a world, and the session of that is where @done is. */
+/* What @done saves is a session file, and the session of it is where @done is. */
 static void open_again(struct confined *done, const char *text)
 {
     struct confined c;
@@ -60,7 +60,7 @@ static void open_again(struct confined *done, const char *text)
     char *again;
 
     confined_open(&c, AGAIN_TIMES);
-    FUZZ_CHECK(read_world(text, strlen(text), c.nowhere, &w));
+    FUZZ_CHECK(read_file(text, strlen(text), c.nowhere, &w));
     if (resume_session(c.s, &w, "again", c.nowhere) == EXIT_PASSED) {
         FUZZ_CHECK(rdl_tick(c.s->lab) == rdl_tick(done->s->lab));
         FUZZ_CHECK(rdl_now_ns(c.s->lab) == rdl_now_ns(done->s->lab));
@@ -85,7 +85,7 @@ static void go_on(struct session_file *w)
     if (w->memory_bytes == 0 || w->memory_bytes > CONFINED_BYTES)
         w->memory_bytes = CONFINED_BYTES;
     confined_open(&c, ENTER_TIMES);
-    if (resume_session(c.s, w, "world", c.nowhere) == EXIT_PASSED &&
+    if (resume_session(c.s, w, "session", c.nowhere) == EXIT_PASSED &&
         rdl_shortage(c.s->lab) == RDL_SHORT_OF_NOTHING)
         text = saved(c.s);
     if (text && !c.interrupted)
@@ -110,7 +110,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     struct session_file w;
 
     FUZZ_CHECK(nowhere);
-    if (read_world(text, n, nowhere, &w))
+    if (read_file(text, n, nowhere, &w))
         go_on(&w);
     session_file_done(&w);
     fclose(nowhere);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/session/worlds.h"
+#include "cli/session/session_files.h"
 #include "cli/exec/resume.h"
 
 #include <unistd.h>
@@ -81,7 +81,7 @@ char *replaced(const char *text, const char *old, const char *new)
     return ret;
 }
 
-char *calm_world(void)
+char *calm_session(void)
 {
     struct lab l;
     char *text;
@@ -107,7 +107,7 @@ void assert_says(const char *text, const char *old, const char *new, int status,
     free(changed);
 }
 
-int worlds_leave_directory(void **state)
+int session_files_leave_directory(void **state)
 {
     static const char *const files[] = {"w.json", "w2.json", "y.json", "y.lab"};
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/show/show_saved.h"
+#include "cli/show/show_trace_file.h"
 
 #include "cli/trace_file/trace_file_header.h"
 #include "emu/base/assert.h"
@@ -123,7 +123,7 @@ static void show_missing(FILE *out, const struct past *p)
     }
 }
 
-void show_saved(FILE *out, const struct trace_file *s)
+void show_trace_file(FILE *out, const struct trace_file *s)
 {
     const struct past p = trace_file_past(s);
     char lead[COLUMN_WHAT + 1];
@@ -134,10 +134,10 @@ void show_saved(FILE *out, const struct trace_file *s)
     show_kinds(out, &p);
     show_missing(out, &p);
     (void)begin(lead, sizeof(lead), "note");
-    show_saved_notes(out, lead, s);
+    show_trace_file_notes(out, lead, s);
 }
 
-void show_saved_notes(FILE *out, const char *lead, const struct trace_file *s)
+void show_trace_file_notes(FILE *out, const char *lead, const struct trace_file *s)
 {
     const struct trace_file_info *info = trace_file_info(s);
     const struct {

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""Worlds that were saved: what the whole program does with the file, right, changed, cut or of another version.
+"""Session files: what the whole program does with the file, right, changed, cut or of another version.
 
-usage: check_worlds.py RDMALAB
+usage: check_session_files.py RDMALAB
 
 Each function check_NAME is one check.
 """
@@ -29,7 +29,7 @@ def check_world_scripts(program):
     ensure("/nowhere/world.lab cannot be written" in result.stderr, result.stderr)
 
 
-WORLD = whole.PAIR + """repeat 3 { post_recv h2.qp sge=mr[0:64]; post_send h1.qp sge=mr[0:64] signaled; run }
+SESSION = whole.PAIR + """repeat 3 { post_recv h2.qp sge=mr[0:64]; post_send h1.qp sge=mr[0:64] signaled; run }
 checkpoint before
 ping h1 h2
 back
@@ -39,12 +39,12 @@ back 3 tick
 """
 
 
-def check_worlds(program):
-    """A saved world opens in its place, and what is done there leads where it would have led."""
+def check_session_files(program):
+    """A session file opens in its place, and what is done there leads where it would have led."""
     later = "futures\nback\nredo\nping h1 h2\nfuture was1\nback 2\nsession save NAME\n"
-    straight = program.run("--prompt", stdin=WORLD + later.replace("NAME", "straight.lab"))
+    straight = program.run("--prompt", stdin=SESSION + later.replace("NAME", "straight.lab"))
     ensure(straight.returncode == 0, straight.stdout)
-    saved = program.run(stdin=WORLD + "save world w.json\n")
+    saved = program.run(stdin=SESSION + "save world w.json\n")
     ensure(saved.returncode == 0 and '"rdmalab open w.json" goes on here' in saved.stdout, saved.stderr)
     opened = program.run("open", "w.json", "--prompt", stdin=later.replace("NAME", "opened.lab"))
     ensure(re.match(r'w\.json: \d+ ticks done again, at #\d+ of #\d+, in "main"; "futures" lists', opened.stdout), opened.stdout)
@@ -62,9 +62,9 @@ def check_worlds(program):
     ensure(failing.returncode == 1 and "standard input:1:" in failing.stderr, f"{failing}")
 
 
-def check_changed_worlds(program):
-    """A world that was changed, cut, or written by another version opens as far as that makes sense."""
-    program.run(stdin=WORLD + "save world w.json\n")
+def check_changed_session_files(program):
+    """A session file that was changed, cut, or written by another version opens as far as that makes sense."""
+    program.run(stdin=SESSION + "save world w.json\n")
     text = program.file("w.json").read_text()
     version = re.search(r'"rdmalab": "[^"]*"', text).group()
     older = text.replace(version, '"rdmalab": "0.0.1"')
