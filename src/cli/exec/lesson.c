@@ -23,14 +23,14 @@ static void print_title(FILE *out, const struct lesson *l)
     }
 }
 
-/* Returns the lesson after @l in the course; NULL: there is none, or @l is not in the course. */
+/* Returns the lesson after @l in the list; NULL: there is none, or @l is not in the list. */
 static const struct lesson *next_lesson(const struct collection *c, const struct lesson *l)
 {
-    const char *at = c->course ? c->course : "";
+    const char *at = c->lesson_list ? c->lesson_list : "";
     bool here = false;
-    struct course_line line;
+    struct lesson_line line;
 
-    while (course_next(&at, &line)) {
+    while (lesson_next(&at, &line)) {
         const struct lesson *of = line.is_chapter ? NULL : collection_find(c, line.text);
 
         if (here && of)

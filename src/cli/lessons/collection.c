@@ -11,16 +11,16 @@
 #include "emu/base/assert.h"
 #include "process/must.h"
 
-#define COURSE_FILE "course.txt"
-#define SUFFIX      ".json"
-#define LESSONS_MAX 10000u
+#define LESSON_LIST_FILE "course.txt"
+#define SUFFIX           ".json"
+#define LESSONS_MAX      10000u
 
-static bool has_course(const char *dir)
+static bool has_lesson_list(const char *dir)
 {
     char path[COLLECTION_PATH_BYTES];
     struct text t = text_on(path, sizeof(path));
 
-    text_addf(&t, "%s/" COURSE_FILE, dir);
+    text_addf(&t, "%s/" LESSON_LIST_FILE, dir);
     return !t.cut && access(path, R_OK) == 0;
 }
 
@@ -59,7 +59,7 @@ static bool find_directory(char ret[COLLECTION_PATH_BYTES])
         return true;
     }
     for (size_t i = 0; i < ARRAY_LEN(places); i++) {
-        if (!has_course(places[i]))
+        if (!has_lesson_list(places[i]))
             continue;
         text_add(&t, places[i]);
         return true;
@@ -114,31 +114,31 @@ static void read_lessons(struct collection *c, DIR *d, FILE *nowhere)
         qsort(c->v, c->n, sizeof(*c->v), by_name);
 }
 
-static void read_course(struct collection *c)
+static void read_lesson_list(struct collection *c)
 {
     char path[COLLECTION_PATH_BYTES];
     struct text t = text_on(path, sizeof(path));
     struct source src = {0};
 
-    text_addf(&t, "%s/" COURSE_FILE, c->dir);
+    text_addf(&t, "%s/" LESSON_LIST_FILE, c->dir);
     if (t.cut || source_read(path, &src))
         return;
-    c->course = must_realloc(NULL, src.len + 1);
-    memcpy(c->course, src.text, src.len);
-    c->course[src.len] = '\0';
+    c->lesson_list = must_realloc(NULL, src.len + 1);
+    memcpy(c->lesson_list, src.text, src.len);
+    c->lesson_list[src.len] = '\0';
     source_done(&src);
 }
 
-static void mark_course(struct collection *c)
+static void mark_listed(struct collection *c)
 {
-    const char *at = c->course ? c->course : "";
-    struct course_line line;
+    const char *at = c->lesson_list ? c->lesson_list : "";
+    struct lesson_line line;
 
-    while (course_next(&at, &line)) {
+    while (lesson_next(&at, &line)) {
         const struct lesson *l = line.is_chapter ? NULL : collection_find(c, line.text);
 
         if (l)
-            c->v[l - c->v].in_course = true;
+            c->v[l - c->v].is_listed = true;
     }
 }
 
@@ -159,8 +159,8 @@ const char *collection_read(struct collection *ret)
         fclose(nowhere);
     }
     closedir(d);
-    read_course(ret);
-    mark_course(ret);
+    read_lesson_list(ret);
+    mark_listed(ret);
     return ret->n ? NULL : "there is no scenario in the collection's directory";
 }
 
@@ -169,7 +169,7 @@ void collection_done(struct collection *c)
     for (size_t i = 0; i < c->n; i++)
         scenario_done(&c->v[i].sc);
     free(c->v);
-    free(c->course);
+    free(c->lesson_list);
     *c = (struct collection){.n = 0};
 }
 
@@ -289,7 +289,7 @@ bool lesson_is_about(const struct lesson *l, const char *words, bool apart)
     return true;
 }
 
-bool course_next(const char **at, struct course_line *ret)
+bool lesson_next(const char **at, struct lesson_line *ret)
 {
     while (**at) {
         const char *line = *at;

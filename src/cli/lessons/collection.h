@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The collection of scenarios that comes with the program, and its course.
+/* The collection of scenarios that comes with the program, and the list of those that are lessons.
  *
  * The collection is the directory that the environment variable RDMALAB_SCENARIOS names.  If that
- * is not set, it is the first of these directories that has a course:
+ * is not set, it is the first of these directories that has a list of lessons, course.txt:
  *
  *	1. scenarios/ in the current directory
  *	2. the directory installed together with the program, wherever that is now
@@ -26,12 +26,12 @@
 struct lesson {
     char name[COLLECTION_NAME_BYTES]; /* "01-first-send" */
     struct scenario sc;
-    bool in_course;
+    bool is_listed; /* in the list of lessons */
 };
 
 struct collection {
     char dir[COLLECTION_PATH_BYTES];
-    char *course; /* text of the course; NULL: none */
+    char *lesson_list; /* the text of course.txt; NULL: none */
     struct lesson *v;
     size_t n; /* sorted by number, then by name */
 };
@@ -63,13 +63,13 @@ void collection_add_path(struct text *t, const struct collection *c, const struc
  */
 bool lesson_is_about(const struct lesson *l, const char *words, bool apart);
 
-/* Returns the next non-empty line of the course from *@at on, and advances *@at.  Returns false at
- * the end.
+/* Returns the next non-empty line of the list of lessons from *@at on, and advances *@at.  Returns
+ * false at the end.
  */
-struct course_line {
+struct lesson_line {
     bool is_chapter;
     char text[COLLECTION_NAME_BYTES];
 };
-bool course_next(const char **at, struct course_line *ret);
+bool lesson_next(const char **at, struct lesson_line *ret);
 
 #endif

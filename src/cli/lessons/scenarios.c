@@ -44,13 +44,13 @@ static void print_lesson(FILE *out, const struct lesson *l)
 }
 
 /* Prints the chapters with their scenarios.  Returns the number of scenarios. */
-static size_t print_course(FILE *out, const struct collection *c)
+static size_t print_lessons(FILE *out, const struct collection *c)
 {
-    const char *at = c->course ? c->course : "";
-    struct course_line line;
+    const char *at = c->lesson_list ? c->lesson_list : "";
+    struct lesson_line line;
     size_t n = 0;
 
-    while (course_next(&at, &line)) {
+    while (lesson_next(&at, &line)) {
         const struct lesson *l = line.is_chapter ? NULL : collection_find(c, line.text);
 
         if (line.is_chapter)
@@ -62,13 +62,13 @@ static size_t print_course(FILE *out, const struct collection *c)
     return n;
 }
 
-static void print_what_next(FILE *out, const struct collection *c, size_t n_course)
+static void print_what_next(FILE *out, const struct collection *c, size_t n_listed)
 {
     fprintf(out,
             "\"scenarios run first-send\" tells one of them step by step, in a lab of its own\n"
             "%zu more: \"scenarios WORD\" lists those about a word, a tag like ud, srq or mw, or a "
             "status;\n  \"scenarios all\" lists every one\n",
-            c->n - n_course);
+            c->n - n_listed);
 }
 
 /* Reports that no scenario is about @word. */
@@ -90,15 +90,15 @@ static bool fail_unknown(struct scenarios_error *e, const struct collection *c, 
     return false;
 }
 
-/* Prints the scenarios about @words, first those of the course in its order.  Returns their number.
+/* Prints the scenarios about @words, first the lessons in their order.  Returns their number.
  */
 static size_t print_about(FILE *out, const struct collection *c, const char *words, bool apart)
 {
-    const char *at = c->course ? c->course : "";
-    struct course_line line;
+    const char *at = c->lesson_list ? c->lesson_list : "";
+    struct lesson_line line;
     size_t n = 0;
 
-    while (course_next(&at, &line)) {
+    while (lesson_next(&at, &line)) {
         const struct lesson *l = line.is_chapter ? NULL : collection_find(c, line.text);
 
         if (!l || !lesson_is_about(l, words, apart))
@@ -107,7 +107,7 @@ static size_t print_about(FILE *out, const struct collection *c, const char *wor
         n++;
     }
     for (size_t i = 0; i < c->n; i++) {
-        if (c->v[i].in_course || !lesson_is_about(&c->v[i], words, apart))
+        if (c->v[i].is_listed || !lesson_is_about(&c->v[i], words, apart))
             continue;
         print_lesson(out, &c->v[i]);
         n++;
@@ -137,7 +137,7 @@ bool scenarios_list(FILE *out, const char *word, struct scenarios_error *ret_err
     bool ok = scenarios_read(&c, ret_error);
 
     if (ok && !word)
-        print_what_next(out, &c, print_course(out, &c));
+        print_what_next(out, &c, print_lessons(out, &c));
     else if (ok && print_listed(out, &c, word) == 0)
         ok = fail_unknown(ret_error, &c, word);
     else if (ok)

@@ -12,7 +12,7 @@ struct scenarios_error {
     char text[DIAG_MESSAGE_BYTES], remedy[DIAG_REMEDY_BYTES];
 };
 
-/* Prints the course, or the scenarios that are about @word; "all" prints all scenarios.  Returns
+/* Prints the lessons, or the scenarios that are about @word; "all" prints all scenarios.  Returns
  * false, with the error in @ret_error, if there is none.
  */
 bool scenarios_list(FILE *out, const char *word, struct scenarios_error *ret_error);
