@@ -33,7 +33,7 @@ import time
 
 from program import Tally
 from tap_frames import HOST, KERNEL, acknowledgement, arp, echo, eth, hostile, ipv4, psn_of
-from tap_room import TUN, ip, make_room
+from tap_namespace import TUN, ip, make_namespace
 
 NOBODY = 65534
 DEVICE = "rdl0"
@@ -636,7 +636,7 @@ def main():
     parser.add_argument("rdmalab")
     options = parser.parse_args()
     global own_node
-    why, own_node = make_room()
+    why, own_node = make_namespace()
     if why:
         print(f"skipped: {why}")
         return 77

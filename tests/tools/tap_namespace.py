@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The room that check_tap.py checks in: namespaces, a node for tap devices and terminals of its own."""
+"""The network namespace that check_tap.py checks in, with a node for tap devices and terminals of its own."""
 import ctypes
 import os
 import shutil
@@ -67,7 +67,7 @@ def make_node():
     return False
 
 
-def make_room():
+def make_namespace():
     """Namespaces, a node and terminals; why nothing can be checked here, or None: all is well.  Is TUN the
     checks' own?
     """
