@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/exec/commands.h"
+#include "cli/exec/command_run.h"
 #include "cli/exec/travel.h"
 #include "cli/lang/json.h"
 #include "cli/lang/line.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/exec/travel.h"
 
-#include "cli/exec/commands.h"
+#include "cli/exec/command_run.h"
 #include "cli/lang/words.h"
 #include "cli/session/advance.h"
 #include "cli/session/history.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The table of all commands with their functions. */
-#ifndef CLI_EXEC_COMMANDS_H
-#define CLI_EXEC_COMMANDS_H
+#ifndef CLI_EXEC_COMMAND_RUN_H
+#define CLI_EXEC_COMMAND_RUN_H
 
 #include "cli/session/session.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/exec/commands.h"
+#include "cli/exec/command_run.h"
 
 #include "cli/cmd/commands.h"
 #include "cli/exec/executing.h"
