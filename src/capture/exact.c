@@ -70,8 +70,8 @@ static struct wire_rules rules_of(const struct capture_record *r, uint32_t from,
 /* Reports what the watcher found in this packet.  An acknowledgment that was captured at the host
  * may not have reached the queue pair when its timer expired: a retransmission is no error then.
  */
-static void tell(const struct capture_record *r, uint32_t from, uint32_t i, struct wire_end *e,
-                 struct found_list *found)
+static void report_wrong(const struct capture_record *r, uint32_t from, uint32_t i,
+                         struct wire_end *e, struct found_list *found)
 {
     const struct seen *s = &r->v[i];
     const bool is_answered =
@@ -117,7 +117,7 @@ bool exact_judge(const struct capture_record *r, uint32_t from, const struct exa
         else if (!is_sent && s->flags & SEEN_CAME)
             wire_end_arrived(&e, &p, s->at_ns);
         has_come |= !is_sent && s->flags & SEEN_CAME && record_is_request(s);
-        tell(r, from, i, &e, found);
+        report_wrong(r, from, i, &e, found);
         if (is_sent)
             a = s->next;
         else

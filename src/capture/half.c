@@ -116,7 +116,7 @@ static uint32_t asked_behind(const struct half *h, uint32_t asks, uint32_t answe
 }
 
 /* Reports that @answer precedes its request @request.  It is processed after the request. */
-static void tell_order(struct half *h, uint32_t answer, uint32_t request)
+static void report_order(struct half *h, uint32_t answer, uint32_t request)
 {
     half_find(h, FIND_OUT_OF_ORDER, answer,
               (struct found){.psn = h->r->v[answer].psn, .earlier = h->r->v[request].number});
@@ -134,7 +134,7 @@ static void go_through(struct half *h)
         const uint32_t first = b < a && a != SEEN_NONE ? asked_behind(h, a, b) : SEEN_NONE;
 
         if (first != SEEN_NONE && told != b)
-            tell_order(h, b, first);
+            report_order(h, b, first);
         if (first != SEEN_NONE)
             told = b;
         h->next_answer = b;

@@ -25,18 +25,18 @@ static struct half_reason reason(const struct half *h, uint64_t at, uint32_t see
 }
 
 /* Reports the response to a request that was not captured. */
-static void tell_unseen(struct half *h, enum finding otherwise, uint64_t at, uint32_t seen)
+static void report_unseen(struct half *h, enum finding otherwise, uint64_t at, uint32_t seen)
 {
     half_find(h, h->is_complete ? otherwise : FIND_NOT_CAPTURED, seen,
               (struct found){.psn = (uint32_t)at & PSN_MASK});
 }
 
 /* Reports entry @e, which response @seen covers: it is missing, or has no response of its own. */
-static void tell_hole(struct half *h, struct asked *e, uint32_t seen, bool *was_unseen)
+static void report_hole(struct half *h, struct asked *e, uint32_t seen, bool *was_unseen)
 {
     if (e->seen == SEEN_NONE) {
         if (!*was_unseen)
-            tell_unseen(h, FIND_ACK_BEFORE_ARRIVAL, e->at, seen);
+            report_unseen(h, FIND_ACK_BEFORE_ARRIVAL, e->at, seen);
         *was_unseen = true;
         return;
     }
@@ -60,7 +60,7 @@ static void take_up_to(struct half *h, uint64_t at, uint32_t seen)
     if (h->n_told < h->n_acked)
         h->n_told = h->n_acked;
     for (; h->n_told < h->n && h->v[h->n_told].at < at; h->n_told++)
-        tell_hole(h, &h->v[h->n_told], seen, &was_unseen);
+        report_hole(h, &h->v[h->n_told], seen, &was_unseen);
     for (uint32_t i = h->n_acked; i < h->n && h->v[i].at < at; i++) {
         const struct asked *e = &h->v[i];
 
@@ -160,7 +160,7 @@ static bool was_overtaken(const struct half *h, uint32_t seen)
 }
 
 /* Reports that response @seen repeats @was; SEEN_NONE: the original is not known. */
-static void tell_answered_twice(struct half *h, uint32_t was, uint32_t seen)
+static void report_answered_twice(struct half *h, uint32_t was, uint32_t seen)
 {
     const struct seen *v = h->r->v;
 
@@ -181,7 +181,7 @@ static bool is_copy(struct half *h, uint32_t seen)
         return false;
     if (!has_ids(h) && (was != half_last_answer(h) || h->came_again > 0))
         return false;
-    tell_answered_twice(h, was, seen);
+    report_answered_twice(h, was, seen);
     return true;
 }
 
@@ -290,7 +290,7 @@ static void judge_odd_response(struct half *h, struct asked *e, uint64_t at, uin
     else if (at >= e->got || has_ids(h))
         half_find(h, FIND_LATE, seen, (struct found){.psn = h->r->v[seen].psn});
     else
-        tell_answered_twice(h, like(h, seen), seen);
+        report_answered_twice(h, like(h, seen), seen);
 }
 
 /* Returns true if @at is the position of the next response to one of the repetitions. */
@@ -315,7 +315,7 @@ static void place_response(struct half *h, struct asked *e, uint64_t at, uint32_
     const uint32_t was = at < e->high && has_ids(h) ? like(h, seen) : SEEN_NONE;
 
     if (was != SEEN_NONE) {
-        tell_answered_twice(h, was, seen);
+        report_answered_twice(h, was, seen);
     } else if (is_next_of_row(e, at) || at == e->high) {
         /* expected */
     } else if (at > e->high) {
@@ -356,7 +356,7 @@ static void take_atomic(struct half *h, struct asked *e, uint64_t at, uint32_t s
     if (e->answer != SEEN_NONE && v[e->answer].value != v[seen].value)
         half_find(h, FIND_ATOMIC_ANSWERED_OTHERWISE, seen, (struct found){.psn = v[seen].psn});
     else if (was != SEEN_NONE)
-        tell_answered_twice(h, was, seen);
+        report_answered_twice(h, was, seen);
     e->answer = seen;
     if (h->acked == at)
         half_acked(h, at + 1, v[seen].at_ns);
@@ -387,7 +387,7 @@ static void take(struct half *h, struct asked *e, uint64_t at, uint32_t seen)
     if (kind == OPK_ACK && !is_ack) {
         take_nak(h, e, at, seen);
     } else if (e->seen == SEEN_NONE) {
-        tell_unseen(h, FIND_ACK_BEFORE_ARRIVAL, at, seen);
+        report_unseen(h, FIND_ACK_BEFORE_ARRIVAL, at, seen);
         if (is_ack)
             take_up_to(h, at + 1, seen);
     } else if (is_ack) {
@@ -419,7 +419,7 @@ void half_takes_answer(struct half *h, uint32_t seen)
         return; /* the same, or from another life */
     was_acked = at < h->acked;
     if (far >= 0)
-        tell_unseen(h, FIND_ACK_OF_NOTHING, at, seen);
+        report_unseen(h, FIND_ACK_OF_NOTHING, at, seen);
     else if (seen_op(s)->kind != OPK_ACK || !is_copy(h, seen))
         take(h, half_entry(h, at), at, seen);
     h->recent[h->n_recent++ % HALF_RECENT] = seen;

@@ -184,7 +184,7 @@ static bool has_waited(const struct half *h, const struct seen *s)
     return s->at_ns >= h->rnr.at_ns + h->rnr.wait_ns;
 }
 
-static void tell_again(struct half *h, const struct asked *e, uint64_t at, uint32_t seen)
+static void report_again(struct half *h, const struct asked *e, uint64_t at, uint32_t seen)
 {
     const struct seen *v = h->r->v, *s = &v[seen];
     const struct seen *before = &v[e->seen == SEEN_NONE ? e->first_seen : e->seen];
@@ -281,7 +281,7 @@ static void take_back(struct half *h, struct asked *e, uint64_t at, uint64_t psn
             (struct found){.psn = (uint32_t)h->cursor & PSN_MASK, .n = (uint32_t)(at - from)});
         h->sums.missing += at - from;
     } else if (!goes_on) {
-        tell_again(h, e, at, seen);
+        report_again(h, e, at, seen);
     }
     h->sums.again += way == WAY_BACK;
     if (e->seen == SEEN_NONE) {

@@ -305,7 +305,7 @@ static void choose(struct pairing *p, const struct flow_match *m, uint32_t n,
     free(seconds);
 }
 
-static void tell_alone(const struct capture_record *r, struct found_list *found)
+static void report_alone(const struct capture_record *r, struct found_list *found)
 {
     for (uint32_t i = 0; i < r->n_flows; i++) {
         const struct flow *f = &r->flows[i];
@@ -333,7 +333,7 @@ void pairs_find(struct capture_record *r, struct found_list *found)
         p.askers[i] = (struct asker){.before = SEEN_NONE, .behind = SEEN_NONE};
     go_through(&p, flow_at);
     choose(&p, m, matches(&p, m), found);
-    tell_alone(r, found);
+    report_alone(r, found);
     free(flow_at);
     free(m);
     free(p.v);

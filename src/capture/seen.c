@@ -220,7 +220,7 @@ static const char *what_is_not_followed(uint8_t opcode)
 }
 
 /* Reports why a frame to the RoCEv2 UDP port is not a valid packet. */
-static void tell_refused(enum drop_reason why, const struct packet *p, struct seen_faults *faults)
+static void report_refused(enum drop_reason why, const struct packet *p, struct seen_faults *faults)
 {
     struct seen_fault fault = {.finding = FIND_BAD_LENGTH,
                                .why = enum_by_value(&enum_drop, why)->text};
@@ -268,7 +268,7 @@ enum seen_result seen_read(const struct capture_frame *f, struct seen *ret,
     if (why == DROP_BAD_IP_CHECKSUM)
         return SEEN_BROKEN;
     if (why != DROP_NONE) {
-        tell_refused(why, &p, ret_faults);
+        report_refused(why, &p, ret_faults);
         return SEEN_BROKEN;
     }
     memcpy(ret_way->src, p.ip.src, GID_BYTES);

@@ -107,7 +107,7 @@ static int draw(const struct check *c, const char *name, const struct ladder_req
 }
 
 /* Prints the findings.  Returns the exit status. */
-static int tell(const struct check *c, const char *name, const struct asked_for *a)
+static int print_findings(const struct check *c, const char *name, const struct asked_for *a)
 {
     if (!c->is_whole)
         fprintf(stderr, "rdmalab: %s: %s\n", SHOWN_NAME(name), c->capture.wrong);
@@ -142,7 +142,7 @@ static int check_capture(const char *name, const struct asked_for *a)
         return EXIT_USAGE;
     }
     if (check_file(&c, f, &known))
-        status = tell(&c, name, a);
+        status = print_findings(&c, name, a);
     else
         fprintf(stderr, "rdmalab: %s: %s\n", SHOWN_NAME(name), c.capture.wrong);
     check_done(&c);

@@ -87,7 +87,7 @@ static void collect(struct crew *crew)
     }
 }
 
-static int tell_one(const struct test_case *c, struct report *r, int status)
+static int report_one(const struct test_case *c, struct report *r, int status)
 {
     if (r->form)
         report_case(r, c);
@@ -106,12 +106,12 @@ int crew_run(struct suite *su, const struct test_options *o, size_t jobs, struct
         if (crew.running > 0)
             collect(&crew);
         while (crew.told < su->n_cases && su->cases[crew.told].ended)
-            status = tell_one(&su->cases[crew.told++], r, status);
+            status = report_one(&su->cases[crew.told++], r, status);
     }
     /* After a signal, some cases have not ended. */
     for (; crew.told < su->n_cases; crew.told++) {
         if (su->cases[crew.told].ended)
-            status = tell_one(&su->cases[crew.told], r, status);
+            status = report_one(&su->cases[crew.told], r, status);
         else
             r->not_run++;
     }

@@ -123,7 +123,7 @@ static int getc_idling(FILE *in)
 }
 
 /* Prints @lines above the line that is being edited. */
-static void tell_above(const char *lines)
+static void print_above(const char *lines)
 {
     line_hint_clear();
     rl_clear_visible_line();
@@ -197,7 +197,7 @@ char *line_input_read(const struct line_asked *asked, bool *ret_fresh)
     line_before(asked->before);
     line_hint_prompt(asked->prompt);
     signals_at_prompt(true);
-    session->prompt.print_around = tell_above;
+    session->prompt.print_around = print_above;
     line = readline(asked->prompt);
     /* Arrived after the line was read; handle it now, not with the next line. */
     if (rl_pending_signal() != 0) {

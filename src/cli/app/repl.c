@@ -228,7 +228,7 @@ static void open_recall(struct repl *r)
 }
 
 /* Explains a replaced word, once per session. */
-static void tell_note(struct repl *r, const struct expand_note *n)
+static void print_note(struct repl *r, const struct expand_note *n)
 {
     const bool dim = r->s->config.colour;
 
@@ -252,7 +252,7 @@ static bool write_out(struct repl *r, struct typed *t, bool *ret_failed)
     expand(r->s, t->text, &e);
     *ret_failed = e.wrong;
     for (size_t i = 0; i < e.n_notes && !e.wrong; i++)
-        tell_note(r, &e.notes[i]);
+        print_note(r, &e.notes[i]);
     if (e.wrong) {
         r->s->diag = e.diag;
         r->s->diag_src = typed_source(r, t);

@@ -100,7 +100,7 @@ static struct session *run_once(const struct test_case *c, const char *below, FI
 }
 
 /* Prints the first event that differs between two runs. */
-static void tell_difference(FILE *err, struct session *a, struct session *b)
+static void print_difference(FILE *err, struct session *a, struct session *b)
 {
     const size_t n = rdl_record_count(a->lab), m = rdl_record_count(b->lab);
     char x[EV_TEXT_BYTES] = "nothing", y[EV_TEXT_BYTES] = "nothing";
@@ -217,7 +217,7 @@ static void run_case(const struct test_case *c, const struct test_options *o, FI
         again = run_once(c, below, out, r->status == EXIT_PASSED ? err : out,
                          (struct session_observer){0}, &again_status);
         if (again && rdl_hash(again->lab) != r->hash) {
-            tell_difference(err, s, again);
+            print_difference(err, s, again);
             r->status = exit_worse(r->status, EXIT_FAILED);
         }
         r->status = exit_worse(r->status, again_status); /* also if there was no second run */

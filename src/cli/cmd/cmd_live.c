@@ -82,7 +82,7 @@ bool run_port(struct session *s, const struct step *st)
     session_lift_limits(s);
     session_say(s, "%s: tap device, linked to %s; the clock follows real time\n",
                 step_text(st, "name"), step_text(st, "node"));
-    advance_tell(s);
+    advance_print_messages(s);
     return true;
 }
 

@@ -295,8 +295,8 @@ static bool read_event(struct session *s, const struct step *st, const char *key
 }
 
 /* Warns if the export does not have all events: the file is read later. */
-static void tell_missing(struct session *s, const struct step *st, const struct past *past,
-                         const struct picture_options *options)
+static void warn_of_missing(struct session *s, const struct step *st, const struct past *past,
+                            const struct picture_options *options)
 {
     const uint64_t frames =
         step_number(st, "form") == EXPORT_PCAPNG ? past_frames_forgotten(past) : 0;
@@ -377,7 +377,7 @@ static bool export_to(struct session *s, FILE *f, const struct step *st, bool te
     if (status != RDL_OK)
         return session_fail_status(s, st->at, "export", status);
     if (!terminal || !picture)
-        tell_missing(s, st, &past, &options);
+        warn_of_missing(s, st, &past, &options);
     return true;
 }
 

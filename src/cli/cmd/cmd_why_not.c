@@ -53,7 +53,7 @@ static bool refuse_node(struct ask *a, const struct rdl_value *v)
 }
 
 /* @path is @v, a part of the lab and no value. */
-static bool tell_node(struct ask *a, const char *path, struct rdl_value v)
+static bool answer_node(struct ask *a, const char *path, struct rdl_value v)
 {
     if (tree_value_is(&v, NODE_cq))
         why_not_completion(a->w, path, tree_number(a->s->lab, path, LEAF_cq_count));
@@ -102,7 +102,7 @@ static bool is_state(const struct ask *a, const struct expr *e, char qp[SESSION_
 }
 
 /* Adds what else is known about the paths of @e.  Depth is bounded by the parser. */
-static void tell_paths(struct ask *a, const struct expr *e)
+static void say_paths(struct ask *a, const struct expr *e)
 {
     char path[SESSION_PATH_BYTES], cq[TREE_PATH_BYTES];
     enum qp_state to;
@@ -123,12 +123,12 @@ static void tell_paths(struct ask *a, const struct expr *e)
         return;
     }
     if (e->a)
-        tell_paths(a, e->a);
+        say_paths(a, e->a);
     if (e->b)
-        tell_paths(a, e->b);
+        say_paths(a, e->b);
 }
 
-static bool tell_expression(struct ask *a)
+static bool answer_expression(struct ask *a)
 {
     char qp[SESSION_PATH_BYTES];
     enum qp_state to;
@@ -144,11 +144,11 @@ static bool tell_expression(struct ask *a)
     }
     if (!is_state(a, a->e, qp, &to)) /* what that is is told with it */
         say_terms(a);
-    tell_paths(a, a->e);
+    say_paths(a, a->e);
     return true;
 }
 
-static bool tell_event(struct ask *a, ev_id id, const struct past *past)
+static bool answer_event(struct ask *a, ev_id id, const struct past *past)
 {
     char missing[256];
     struct text t = text_on(missing, sizeof(missing));
@@ -164,7 +164,7 @@ static bool tell_event(struct ask *a, ev_id id, const struct past *past)
 }
 
 /* Answers a question that is not about an event. */
-static bool tell(struct ask *a)
+static bool answer(struct ask *a)
 {
     char path[SESSION_PATH_BYTES], cq[TREE_PATH_BYTES];
     struct rdl_value v;
@@ -176,15 +176,15 @@ static bool tell(struct ask *a)
         return true;
     }
     if (a->e->kind != EXPR_PATH)
-        return tell_expression(a);
+        return answer_expression(a);
     resolve_path(&a->in, a->e->text, path);
     if (is_completion(a, path, cq, &n)) {
         why_not_completion(a->w, cq, n);
         return true;
     }
     if (rdl_inspect(a->s->lab, path, &v, &off) == RDL_OK && v.type == RDL_NODE)
-        return tell_node(a, path, v);
-    return tell_expression(a);
+        return answer_node(a, path, v);
+    return answer_expression(a);
 }
 
 /* Fails because nothing has the name in @e; adds how to ask about an event.  Returns false. */
@@ -219,7 +219,7 @@ bool why_not_run(struct session *s, const char *text, struct span at)
         why_not_anything(a.w);
         ok = true;
     } else {
-        ok = a.e ? tell(&a) : tell_event(&a, id, &past);
+        ok = a.e ? answer(&a) : answer_event(&a, id, &past);
     }
     if (ok)
         why_not_end(a.w);

@@ -87,6 +87,6 @@ void diff_take_state(struct session *s, struct diff_side *side);
 void diff_side_done(struct diff_side *side);
 
 /* Prints the whole comparison. */
-void diff_tell(struct session *s, const struct diff *d);
+void diff_print(struct session *s, const struct diff *d);
 
 #endif

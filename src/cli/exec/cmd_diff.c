@@ -113,7 +113,7 @@ bool run_diff(struct session *s, const struct step *st)
     put_left(s, &d.a);
     put_left(s, &d.b);
     if (ok)
-        diff_tell(s, &d);
+        diff_print(s, &d);
     diff_side_done(&d.a);
     diff_side_done(&d.b);
     return ok;

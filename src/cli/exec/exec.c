@@ -239,18 +239,18 @@ bool exec_step(struct session *s, const struct step *st, const struct block *in)
         s->diag_src = *in->src;
     s->run.block = outer;
     if (!outer)
-        changes_tell(s);
+        changes_print(s);
     return ok;
 }
 
 /* Are the steps in @in printed?  Those of a sourced file are, because nobody typed them. */
-static bool tells_steps(const struct session *s, const struct block *in)
+static bool prints_steps(const struct session *s, const struct block *in)
 {
     return s->config.verbose && is_outermost(in) && (in->n_sources > 0 || s->config.steps_told);
 }
 
 /* Prints @st as it would be typed. */
-static void tell_step(struct session *s, const struct step *st)
+static void print_step(struct session *s, const struct step *st)
 {
     char *written = NULL;
     size_t n = 0;
@@ -354,8 +354,8 @@ bool exec_steps(struct session *s, const struct step *first, const struct block 
 
     for (const struct step *st = first; st && !session_is_over(s); st = next) {
         next = st->next;
-        if (tells_steps(s, in) && st->cmd != &cmd_table[CMD_expect]) /* its answer repeats it */
-            tell_step(s, st);
+        if (prints_steps(s, in) && st->cmd != &cmd_table[CMD_expect]) /* its answer repeats it */
+            print_step(s, st);
         began_ns = rdl_now_ns(s->lab);
         if (!exec_step(s, st, in))
             return false;

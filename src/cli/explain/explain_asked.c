@@ -36,7 +36,7 @@ static bool explain_word(FILE *out, const char *word, bool source)
     return explain(out, word, source) || is_command;
 }
 
-static void tell_row(void *ctx, const struct enum_table *table, const struct enum_row *row)
+static void print_row(void *ctx, const struct enum_table *table, const struct enum_row *row)
 {
     struct suggestion_list *t = ctx;
 
@@ -51,7 +51,7 @@ static bool explain_c_name(FILE *out, const char *word, bool source)
 
     if (command)
         return explain_word(out, command, source);
-    c_name_rows(word, tell_row, &t);
+    c_name_rows(word, print_row, &t);
     return t.n > 0;
 }
 
@@ -67,7 +67,7 @@ static bool explain_of_subject(FILE *out, const char *subject, const char *word,
         const struct enum_row *row = explain_is_about(subject, *e) ? enum_by_name(*e, word) : NULL;
 
         if (row)
-            tell_row(&t, *e, row);
+            print_row(&t, *e, row);
     }
     return t.n > 0;
 }
@@ -173,7 +173,7 @@ static void offer_near(void *ctx, const char *word)
 /* Number of words to suggest.  Typing errors count only if nothing else is near, and then only the
  * nearest of them.
  */
-static size_t n_worth_telling(const struct near_words *near)
+static size_t n_suggested(const struct near_words *near)
 {
     const size_t most =
         near->n && near->distance[0] >= NEAR_SLIP ? near->distance[0] + 1 : NEAR_SLIP - 1;
@@ -204,7 +204,7 @@ void explain_near(struct text *t, const char *asked)
         if (strlen(word) > 2 && !isdigit((unsigned char)word[0]) && !says_nothing(word))
             explain_each(offer_near, &near);
     }
-    near.n = n_worth_telling(&near);
+    near.n = n_suggested(&near);
     if (near.n == 1)
         text_addf(t, "did you mean \"%s\"?", near.word[0]);
     else if (near.n == 0)

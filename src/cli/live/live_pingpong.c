@@ -121,7 +121,7 @@ static void on_failed(void *owner, const char *why)
 static const struct live_tcp_ops tcp_ops = {on_opened, on_heard, on_left, on_failed};
 
 /* This side can now receive and send: tells the other side. */
-static void tell_connected(struct live_pingpong *g)
+static void report_connected(struct live_pingpong *g)
 {
     if (pingpong_is_server(&g->p)) {
         send_lines(g);
@@ -143,7 +143,7 @@ static void go(struct live_program *base)
         live_tcp_open(&base->tcp);
     }
     if (g->p.state == PP_CONNECTED && g->oob == OOB_READY)
-        tell_connected(g);
+        report_connected(g);
 }
 
 static enum live_program_state state(const struct live_program *g)

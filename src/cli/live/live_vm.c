@@ -159,7 +159,7 @@ static bool serve_function(struct live_vm *vm, uint32_t function)
     return n > 0;
 }
 
-static void tell_of_log(struct live_vm *vm)
+static void report_log_error(struct live_vm *vm)
 {
     if (vm->log_told || vm->process.log_error == 0)
         return;
@@ -193,7 +193,7 @@ bool live_vms_serve(struct live *l)
     bool any = false;
 
     for (struct live_vm *vm = l->vms; vm; vm = vm->next) {
-        tell_of_log(vm); /* also after its end: its last output may be missing */
+        report_log_error(vm); /* also after its end: its last output may be missing */
         if (vm->state == VM_RUNS)
             any |= serve(vm);
     }

@@ -439,7 +439,7 @@ static bool is_of_each(enum pingpong_state state)
 }
 
 /* Prints the addresses of this side. */
-static void tell_addresses(struct pingpong *p)
+static void print_addresses(struct pingpong *p)
 {
     uint8_t mac[6];
 
@@ -477,7 +477,7 @@ static void answered(struct pingpong *p)
         p->state++;
     } while (!has_state(p, p->state));
     if (p->state == PP_EXCHANGE)
-        tell_addresses(p);
+        print_addresses(p);
     if (p->state == PP_DONE)
         pingpong_data_done(&p->data);
 }

@@ -206,12 +206,12 @@ static bool live_is_over(const struct session *s, const struct move *m, bool had
            (had_programs && !s->config.live_ops->programs_run(s->outside.live));
 }
 
-void advance_tell(struct session *s)
+void advance_print_messages(struct session *s)
 {
     const char *said = s->outside.live ? s->config.live_ops->said(s->outside.live) : NULL;
 
     if (said)
-        session_tell(s, said);
+        session_print_outside(s, said);
 }
 
 /* One look while the clock follows real time: lets frames in, does what is due, then lets programs
@@ -235,7 +235,7 @@ static enum rdl_status live_turn(struct session *s, const struct move *m, int in
         return st;
     next = rdl_next_ns(s->lab);
     ops->pump(s->outside.live, has_end(m) && m->until_ns < next ? m->until_ns : next, input);
-    advance_tell(s);
+    advance_print_messages(s);
     return RDL_ERR_IDLE;
 }
 
@@ -287,7 +287,7 @@ bool advance_idle(struct session *s, int input)
     if (s->config.live_ops->programs_failed(s->outside.live, &error)) {
         text_addf(&t, "error: %s\n%s%s%s", error.message, error.remedy[0] ? "  " : "", error.remedy,
                   error.remedy[0] ? "\n" : "");
-        session_tell(s, buf);
+        session_print_outside(s, buf);
         s->outside.program_failed = true;
     }
     return true;

@@ -69,7 +69,7 @@ bool advance_refused(struct session *s, rdl_host host, struct span at, uint32_t 
 bool advance_idle(struct session *s, int input);
 
 /* Prints the messages of live ports and programs. */
-void advance_tell(struct session *s);
+void advance_print_messages(struct session *s);
 
 /* Adds a note to s->diag for each object that waits for something. */
 void advance_note_waits(struct session *s);

@@ -65,7 +65,7 @@ struct node_text {
     size_t bytes;
 };
 
-struct telling {
+struct changed_nodes {
     const struct session *s;
     struct node *v;
     size_t n, room;
@@ -90,7 +90,7 @@ static size_t node_bytes(const struct tree_difference *d)
     return n;
 }
 
-static struct node *add_node(struct telling *t, const char *path, size_t n)
+static struct node *add_node(struct changed_nodes *t, const char *path, size_t n)
 {
     struct node *node;
 
@@ -101,7 +101,7 @@ static struct node *add_node(struct telling *t, const char *path, size_t n)
 }
 
 /* Finds the node of the first @n bytes of @path among the last ones; NULL: it is not there. */
-static struct node *find_node(struct telling *t, const char *path, size_t n)
+static struct node *find_node(struct changed_nodes *t, const char *path, size_t n)
 {
     for (size_t i = t->n; i > 0 && t->n - i < NEAR_NODES; i--) {
         struct node *node = &t->v[i - 1];
@@ -112,9 +112,9 @@ static struct node *find_node(struct telling *t, const char *path, size_t n)
     return NULL;
 }
 
-static void tell(void *ctx, const struct tree_difference *d)
+static void add_difference(void *ctx, const struct tree_difference *d)
 {
-    struct telling *t = ctx;
+    struct changed_nodes *t = ctx;
     const bool whole = !d->a || !d->b;
     const size_t n = whole ? d->node_bytes : node_bytes(d);
     struct node *node = find_node(t, d->path, n);
@@ -139,7 +139,7 @@ static void tell(void *ctx, const struct tree_difference *d)
 }
 
 /* Prints the nodes, and frees them. */
-static void end_telling(struct telling *t)
+static void print_nodes(struct changed_nodes *t)
 {
     for (size_t i = 0; i < t->n && i < NODES_SHOWN; i++) {
         const struct node *node = &t->v[i];
@@ -156,18 +156,18 @@ static void end_telling(struct telling *t)
     free(t->v);
 }
 
-void changes_tell(struct session *s)
+void changes_print(struct session *s)
 {
     struct changes *c = &s->display.changes;
-    struct telling t = {.s = s};
+    struct changed_nodes t = {.s = s};
     struct tree_state now;
 
     if (c->told == CHANGES_OFF || !s->config.verbose || s->display.shown.full)
         return;
     tree_state_take(&now, s->lab);
     if (c->known) {
-        tree_state_compare(&c->was, &now, tell, &t);
-        end_telling(&t);
+        tree_state_compare(&c->was, &now, add_difference, &t);
+        print_nodes(&t);
         if (t.n > NODES_SHOWN)
             session_say(s, "~ ... and %zu more\n", t.n - NODES_SHOWN);
     }

@@ -21,9 +21,9 @@ void changes_set(struct session *s, enum changes_told told);
 /* Prints the differences between the lab now and at the last call, and keeps its present state.
  * Call at the end of a line.
  */
-void changes_tell(struct session *s);
+void changes_print(struct session *s);
 
-/* Frees the kept state.  Call when the lab was replaced: the next changes_tell() has nothing to
+/* Frees the kept state.  Call when the lab was replaced: the next changes_print() has nothing to
  * compare with.
  */
 void changes_forget(struct changes *c);

@@ -157,8 +157,8 @@ static void offer_of_kind(void *ctx, const char *key, const struct rdl_value *v)
 /* Adds a remedy if @path names a host, or nothing on its host, where an object of @kind is
  * expected. Returns false if @path is something else.
  */
-static bool tell_of_kind(const struct scope *in, const char *path, enum object_kind kind,
-                         struct diag *reterr)
+static bool add_kind_remedy(const struct scope *in, const char *path, enum object_kind kind,
+                            struct diag *reterr)
 {
     const char *what = enum_by_value(&enum_object, kind)->text, *dot = strchr(path, '.');
     char host[RDL_NAME_BYTES];
@@ -197,13 +197,13 @@ static bool wrong_kind(const struct scope *in, struct span at, const char *path,
         return false;
     if (rdl_inspect(in->lab, path, &v, &off) != RDL_OK) {
         resolve_unknown(in, at, path, "nothing", reterr);
-        tell_of_kind(in, path, kind, reterr);
+        add_kind_remedy(in, path, kind, reterr);
         return false;
     }
     node_add_text(&is, &v);
     diag_set(reterr, DIAG_FAILED, at, "%s is %s, not %s %s", path, is_text, text_article(row->text),
              row->text);
-    if (!strchr(path, '.') && tell_of_kind(in, path, kind, reterr))
+    if (!strchr(path, '.') && add_kind_remedy(in, path, kind, reterr))
         return false;
     return diag_remedy(reterr, "\"show %s\" tells what it is", path);
 }

@@ -171,7 +171,7 @@ bool session_is_live(const struct session *s)
     return s->outside.live && s->config.live_ops->attached(s->outside.live);
 }
 
-void session_tell(struct session *s, const char *lines)
+void session_print_outside(struct session *s, const char *lines)
 {
     if (s->prompt.print_around) {
         s->prompt.print_around(lines);

@@ -273,7 +273,7 @@ bool session_is_live(const struct session *s);
 /* Prints @lines about something that happened outside of any command.  At a prompt they appear
  * above the line that is being edited.
  */
-void session_tell(struct session *s, const char *lines);
+void session_print_outside(struct session *s, const char *lines);
 
 /* Prints the text if the session is verbose, unless the limit of printed events was reached. */
 void session_say(struct session *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -414,7 +414,7 @@ static bool has_cap(const struct device *d, const struct cap_row *cap)
     return (tree_number(d->lab, d->config, LEAF_config_device_cap_flags) >> cap->bit & 1) != 0;
 }
 
-static void tell_caps(const struct device *d)
+static void print_caps(const struct device *d)
 {
     char lead[SHOW_LINE_BYTES];
 
@@ -429,7 +429,7 @@ static void tell_caps(const struct device *d)
     }
 }
 
-static void tell(const struct device *d)
+static void print_device(const struct device *d)
 {
     char lead[SHOW_LINE_BYTES], device[TREE_PATH_BYTES] = "";
     struct text path = text_on(device, sizeof(device));
@@ -452,7 +452,7 @@ static void tell(const struct device *d)
         show_wrap(d->out, INDENT_MEANS, config_rows[i].kept);
     }
     if (is_wanted(d, "device_cap_flags"))
-        tell_caps(d);
+        print_caps(d);
 }
 
 static void add_rows(const struct device *d, struct rows *r)
@@ -496,7 +496,7 @@ static void of_host(FILE *out, const struct rdl_lab *lab, const char *host, cons
     if (r)
         add_rows(&d, r);
     else
-        tell(&d);
+        print_device(&d);
 }
 
 void show_device(FILE *out, const struct rdl_lab *lab, const char *host, const char *field,

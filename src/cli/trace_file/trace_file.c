@@ -71,7 +71,7 @@ const struct ev_condition *trace_file_missing_field(const struct trace_file *s,
     return NULL;
 }
 
-static bool tells_of(const struct ev *e, const char *name)
+static bool mentions(const struct ev *e, const char *name)
 {
     const struct ev_schema *schema = ev_schema(e->kind);
 
@@ -89,7 +89,7 @@ static bool tells_of(const struct ev *e, const char *name)
 bool trace_file_has_part(const struct trace_file *s, const char *name)
 {
     for (size_t i = 0; i < s->n; i++) {
-        if (tells_of(&s->events[i], name))
+        if (mentions(&s->events[i], name))
             return true;
     }
     return strcmp(name, EV_CHANCE) == 0 || strcmp(name, EV_BURST) == 0;

@@ -43,7 +43,7 @@ struct why_walk {
 };
 
 /* Prints "  because of #12.3, which was not recorded". */
-static void tell_unknown(const struct why_walk *w, const char *what, ev_id id)
+static void print_unknown(const struct why_walk *w, const char *what, ev_id id)
 {
     char buf[64];
     struct text t = text_on(buf, sizeof(buf));
@@ -59,7 +59,7 @@ static const struct ev *cause_of(const struct why_walk *w, const struct ev *e)
     const struct ev *cause = past_find(w->p, e->cause);
 
     if (!cause && e->cause)
-        tell_unknown(w, "because of", e->cause);
+        print_unknown(w, "because of", e->cause);
     return cause;
 }
 
@@ -101,7 +101,7 @@ static void say_plain(const struct why_walk *w, const struct ev *e)
     say(w, e, buf, "");
 }
 
-static const struct ev *tell_plain(struct why_walk *w, const struct ev *e)
+static const struct ev *print_plain(struct why_walk *w, const struct ev *e)
 {
     say_plain(w, e);
     return cause_of(w, e);
@@ -184,7 +184,7 @@ static void add_unheard(const struct why_walk *w, struct text *n, const struct e
 }
 
 /* Prints an answer: its sender, and for a NAK the fate of the missing packet. */
-static void tell_answer(struct why_walk *w, const struct ev *e, const struct ev *tx)
+static void print_answer(struct why_walk *w, const struct ev *e, const struct ev *tx)
 {
     const bool acknowledge = op_info((uint8_t)e->u.rx.opcode)->kind == OPK_ACK;
     char what[SHOW_LINE_BYTES], note[SHOW_LINE_BYTES];
@@ -249,7 +249,7 @@ static void show_end_of_key(const struct why_walk *w, const struct ev *refused)
 }
 
 /* Prints a request: the number of its transmission, and the decision of the responder. */
-static void tell_request(struct why_walk *w, const struct ev *e, const struct ev *tx)
+static void print_request(struct why_walk *w, const struct ev *e, const struct ev *tx)
 {
     char what[SHOW_LINE_BYTES], note[SHOW_LINE_BYTES];
     struct text t = text_on(what, sizeof(what)), n = text_on(note, sizeof(note));
@@ -280,17 +280,17 @@ static void tell_request(struct why_walk *w, const struct ev *e, const struct ev
         show_atomic(w, e);
 }
 
-static const struct ev *tell_rx(struct why_walk *w, const struct ev *e)
+static const struct ev *print_rx(struct why_walk *w, const struct ev *e)
 {
     const struct ev *tx = past_tx_of(w->p, e);
 
     if (e->u.rx.syndrome != SYN_NONE || op_is_response(op_info((uint8_t)e->u.rx.opcode)))
-        tell_answer(w, e, tx);
+        print_answer(w, e, tx);
     else
-        tell_request(w, e, tx);
+        print_request(w, e, tx);
     if (!tx) {
         if (e->u.rx.tx)
-            tell_unknown(w, "        it was sent in", e->u.rx.tx);
+            print_unknown(w, "        it was sent in", e->u.rx.tx);
         else
             fprintf(w->out, "          it was not sent in this lab\n");
         return NULL;
@@ -367,7 +367,7 @@ static const struct ev *skip_rnr_rounds(const struct why_walk *w, const struct e
     return nak;
 }
 
-static const struct ev *tell_timeout(struct why_walk *w, const struct ev *e)
+static const struct ev *print_timeout(struct why_walk *w, const struct ev *e)
 {
     const bool ack = e->u.timeout.timer == TMR_ACK;
     const struct ev *timer = past_find(w->p, e->cause), *tx = NULL;
@@ -471,7 +471,7 @@ static void add_older_kick(struct text *t, const struct why_walk *w, const struc
     }
 }
 
-static const struct ev *tell_fetch(struct why_walk *w, const struct ev *e)
+static const struct ev *print_fetch(struct why_walk *w, const struct ev *e)
 {
     const struct ev *cause = past_find(w->p, e->cause), *post = past_post_of(w->index, e);
     const struct ev *kick = cause && cause->kind == EV_kick ? cause : NULL;
@@ -479,7 +479,7 @@ static const struct ev *tell_fetch(struct why_walk *w, const struct ev *e)
     struct text t = text_on(buf, sizeof(buf));
 
     if (e->u.fetch.op == WR_RECV) /* fetched for an incoming packet */
-        return tell_plain(w, e);
+        return print_plain(w, e);
     text_add(&t, "the device fetched the WQE");
     if (kick && (!post || kick->id > post->id)) {
         text_add(&t, ", kicked in ");
@@ -500,7 +500,7 @@ static const struct ev *tell_fetch(struct why_walk *w, const struct ev *e)
     return kick ? NULL : cause;
 }
 
-static const struct ev *tell_tx(struct why_walk *w, const struct ev *e)
+static const struct ev *print_tx(struct why_walk *w, const struct ev *e)
 {
     char buf[SHOW_LINE_BYTES];
     struct text t = text_on(buf, sizeof(buf));
@@ -518,7 +518,7 @@ static const struct ev *tell_tx(struct why_walk *w, const struct ev *e)
 }
 
 /* Prints the end of a frame.  Its cause is the sending. */
-static const struct ev *tell_frame(struct why_walk *w, const struct ev *e)
+static const struct ev *print_frame(struct why_walk *w, const struct ev *e)
 {
     const struct ev *tx = past_tx_of(w->p, e);
 
@@ -561,13 +561,13 @@ static const struct ev *cause_of_state(const struct why_walk *w, const struct ev
     return failed && refused_fetch(w, failed) ? failed : cause_of(w, e);
 }
 
-static const struct ev *tell_state(struct why_walk *w, const struct ev *e)
+static const struct ev *print_state(struct why_walk *w, const struct ev *e)
 {
     say_plain(w, e);
     return cause_of_state(w, e);
 }
 
-static const struct ev *tell_completion(struct why_walk *w, const struct ev *e)
+static const struct ev *print_completion(struct why_walk *w, const struct ev *e)
 {
     const struct ev *fetch = refused_fetch(w, e);
 
@@ -575,21 +575,21 @@ static const struct ev *tell_completion(struct why_walk *w, const struct ev *e)
     return fetch ? fetch : cause_of(w, e);
 }
 
-typedef const struct ev *tell_fn(struct why_walk *w, const struct ev *e);
+typedef const struct ev *print_fn(struct why_walk *w, const struct ev *e);
 
 /* Kinds of events that need more than one plain line. */
-static tell_fn *const tellers[EV_COUNT] = {
-    [EV_fetch] = tell_fetch, [EV_timeout] = tell_timeout, [EV_tx] = tell_tx,
-    [EV_rx] = tell_rx,       [EV_drop] = tell_frame,      [EV_lost] = tell_frame,
-    [EV_fault] = tell_frame, [EV_qp_state] = tell_state,  [EV_cqe] = tell_completion,
+static print_fn *const printers[EV_COUNT] = {
+    [EV_fetch] = print_fetch, [EV_timeout] = print_timeout, [EV_tx] = print_tx,
+    [EV_rx] = print_rx,       [EV_drop] = print_frame,      [EV_lost] = print_frame,
+    [EV_fault] = print_frame, [EV_qp_state] = print_state,  [EV_cqe] = print_completion,
 };
 
 /* Returns NULL if events of this kind are skipped. */
-static tell_fn *teller_of(enum ev_kind kind)
+static print_fn *printer_of(enum ev_kind kind)
 {
     if (!ev_is_for(kind, EV_FOR_WHY))
         return NULL;
-    return tellers[kind] ? tellers[kind] : tell_plain;
+    return printers[kind] ? printers[kind] : print_plain;
 }
 
 /* Returns the first event of the chain for @e. */
@@ -616,20 +616,20 @@ static const struct ev *first_cause(const struct why_walk *w, const struct ev *e
     return e->kind == EV_qp_state ? cause_of_state(w, e) : cause_of(w, e);
 }
 
-/* Returns true if @e itself needs its tell function, since that combines it with other events. */
+/* Returns true if @e itself needs its print function, since that combines it with other events. */
 static bool starts_with_itself(const struct ev *e)
 {
     return e->kind == EV_rx || e->kind == EV_timeout || e->kind == EV_fetch;
 }
 
 /* Prints the chain of causes of @e. */
-static void tell_chain(struct why_walk *w, const struct ev *e)
+static void print_chain(struct why_walk *w, const struct ev *e)
 {
     unsigned steps = 0;
 
     for (unsigned hops = 0; e && hops < HOPS_MAX; hops++) {
         const enum ev_kind kind = e->kind;
-        tell_fn *tell = teller_of(kind);
+        print_fn *print = printer_of(kind);
 
         if (steps == STEPS_MAX) {
             char buf[64];
@@ -639,9 +639,9 @@ static void tell_chain(struct why_walk *w, const struct ev *e)
             fprintf(w->out, "  ... and so on: why %s\n", buf);
             break;
         }
-        steps += tell != NULL;
-        e = tell ? tell(w, e) : cause_of(w, e);
-        if (kind != EV_timeout && tell)
+        steps += print != NULL;
+        e = print ? print(w, e) : cause_of(w, e);
+        if (kind != EV_timeout && print)
             w->timeouts = 0;
     }
 }
@@ -661,7 +661,7 @@ enum rdl_status why(FILE *out, const struct past *p, ev_id id)
     ev_add_line(&t, e, p->names);
     show_hanging(out, INDENT_NOTE, buf);
     show_failure(out, index, e);
-    tell_chain(&w, starts_with_itself(e) ? e : first_cause(&w, e));
+    print_chain(&w, starts_with_itself(e) ? e : first_cause(&w, e));
     past_index_free(index);
     return RDL_OK;
 }

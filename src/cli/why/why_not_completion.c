@@ -183,7 +183,7 @@ static void each_qp(void *ctx, const char *key, const struct rdl_value *v)
         say_receives(a->w, &q);
 }
 
-static void tell_qps(struct completion_search *a)
+static void say_qps(struct completion_search *a)
 {
     size_t at;
 
@@ -267,10 +267,10 @@ void why_not_completion(struct why_not *w, const char *cq, uint64_t n)
     }
     tree_host_of(cq, host);
     a.cq = cq + strlen(host) + 1;
-    tell_qps(&a);
+    say_qps(&a);
     a.idle = true;
     if (a.n_told == 0)
-        tell_qps(&a);
+        say_qps(&a);
     if (a.n_qps == 0)
         why_not_say(w, "No queue pair completes its work into %s.", cq);
     if (why_not_forgot(w, 0))

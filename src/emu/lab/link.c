@@ -41,7 +41,7 @@ static enum rdl_status end_of(struct lab_state *w, const char *name, struct net_
 }
 
 /* Notifies the node at @e that the link of its port came up or went down. */
-static void tell(struct lab_state *w, const struct net_end *e, bool up)
+static void notify_node(struct lab_state *w, const struct net_end *e, bool up)
 {
     if (e->node != NET_HOST)
         return; /* switches and external ports check the link when they have a frame */
@@ -55,7 +55,7 @@ static void plug_in(struct lab_state *w, const struct net_end *e, uint32_t link_
     if (e->node == NET_SWITCH)
         return; /* the network has chosen one of its ports */
     *only_end(w, e) = link_end;
-    tell(w, e, true);
+    notify_node(w, e, true);
 }
 
 /* Returns true if a part or another link has the name of a link from @a to @b.  Several links from
@@ -201,7 +201,7 @@ enum rdl_status rdl_link_raise(struct rdl_lab *lab, rdl_link link, bool up)
         TRACE_ID(&w->trace, id, link_down, .link = link.raw - 1, .a = ev_str(a), .b = ev_str(b));
     trace_because(&w->trace, id);
     for (uint32_t i = 0; i < 2; i++)
-        tell(w, &l->end[i], up);
+        notify_node(w, &l->end[i], up);
     lab_done(w);
     return RDL_OK;
 }

@@ -66,8 +66,8 @@ static void add_awaited(struct text *t, const struct xport_qp *xqp, const struct
 }
 
 /* Reports the next request to be sent if READs or atomics under way hold it back. */
-static void tell_held_back(const struct host *h, const struct guest_qp *g,
-                           const struct xport_qp *xqp, const struct out *out)
+static void report_held_back(const struct host *h, const struct guest_qp *g,
+                             const struct xport_qp *xqp, const struct out *out)
 {
     const struct requester *q = &xqp->req;
     const struct req_wqe *next;
@@ -91,8 +91,8 @@ static void tell_held_back(const struct host *h, const struct guest_qp *g,
     out->each(out->ctx, buf);
 }
 
-static void tell_sends(const struct lab_state *w, const struct host *h, const struct guest_qp *g,
-                       const struct xport_qp *xqp, const struct out *out)
+static void report_sends(const struct lab_state *w, const struct host *h, const struct guest_qp *g,
+                         const struct xport_qp *xqp, const struct out *out)
 {
     const struct requester *q = &xqp->req;
     char buf[SENTENCE_BYTES];
@@ -119,12 +119,12 @@ static void tell_sends(const struct lab_state *w, const struct host *h, const st
                             : "not told to the device: no kick has reached it");
     }
     out->each(out->ctx, buf);
-    tell_held_back(h, g, xqp, out);
+    report_held_back(h, g, xqp, out);
 }
 
 /* Reports the receives posted to @rq, which belongs to @o. */
-static void tell_receives(const struct host *h, const struct guest_object *o,
-                          const struct guest_wq *rq, const struct out *out)
+static void report_receives(const struct host *h, const struct guest_object *o,
+                            const struct guest_wq *rq, const struct out *out)
 {
     const uint32_t n = outstanding(h, rq);
     char buf[SENTENCE_BYTES];
@@ -138,7 +138,7 @@ static void tell_receives(const struct host *h, const struct guest_object *o,
     out->each(out->ctx, buf);
 }
 
-static void tell_control(const struct host *h, const struct out *out)
+static void report_control(const struct host *h, const struct out *out)
 {
     const struct verbs *v = &h->guest.verbs;
     char buf[SENTENCE_BYTES], addr[ADDR_TEXT_MAX];
@@ -155,7 +155,7 @@ static void tell_control(const struct host *h, const struct out *out)
     out->each(out->ctx, buf);
 }
 
-static void tell_pings(const struct host *h, const struct out *out)
+static void report_pings(const struct host *h, const struct out *out)
 {
     for (uint32_t i = 0; i < GUEST_PINGS_MAX; i++) {
         const struct guest_ping *p = &h->guest.net.pings[i];
@@ -181,22 +181,22 @@ void rdl_waits(const struct rdl_lab *lab, void (*each)(void *ctx, const char *se
         if (!host_is_there(h) || h->is_external)
             continue;
         if (h->guest.verbs.request.n > 0)
-            tell_control(h, &out);
-        tell_pings(h, &out);
+            report_control(h, &out);
+        report_pings(h, &out);
         for (uint32_t qpn = HCA_QPN_USER; qpn <= h->dev->config.max_qp; qpn++) {
             const struct guest_qp *g = h->guest.verbs.qp_of[qpn];
             const struct qp *qp = g ? hca_qp(&h->dev->hca, qpn) : NULL;
 
             if (qp && outstanding(h, &g->sq) > 0)
-                tell_sends(w, h, g, xport_of_const(qp), &out);
+                report_sends(w, h, g, xport_of_const(qp), &out);
             if (qp && !g->srq)
-                tell_receives(h, &g->o, &g->rq, &out);
+                report_receives(h, &g->o, &g->rq, &out);
         }
         for (uint32_t srqn = 1; srqn <= h->guest.verbs.limits.max_srq; srqn++) {
             const struct guest_srq *srq = h->guest.verbs.srq_of[srqn];
 
             if (srq)
-                tell_receives(h, &srq->o, &srq->rq, &out);
+                report_receives(h, &srq->o, &srq->rq, &out);
         }
     }
 }

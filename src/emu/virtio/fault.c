@@ -183,7 +183,7 @@ static void go_on(struct virtio_dev *d, struct virtio_stuck **at)
              .cqn = s.by->cqn, .function = d->config.function, .queue = s.queue,
              .fault = s.by->number, .name = s.by->name);
     cause = trace_because(d->sim->trace, id);
-    virtio_tell(d, s.queue);
+    virtio_take_kick(d, s.queue);
     trace_because(d->sim->trace, cause);
 }
 

@@ -416,10 +416,10 @@ static void notify(struct virtio_dev *d, uint32_t queue, uint64_t value)
     trace_access(d, true, REG_NOTIFY, queue, value);
     if (!hears(d, queue) || (d->is_faulty && virtio_fault_hits(d, FLT_LOST_KICK, queue)))
         return;
-    virtio_tell(d, queue);
+    virtio_take_kick(d, queue);
 }
 
-void virtio_tell(struct virtio_dev *d, uint32_t queue)
+void virtio_take_kick(struct virtio_dev *d, uint32_t queue)
 {
     if (!hears(d, queue))
         return;
@@ -449,7 +449,7 @@ void virtio_set_mastering(struct virtio_dev *d, bool on)
         if (!vq->held_kick)
             continue;
         vq->held_kick = false;
-        virtio_tell(d, i);
+        virtio_take_kick(d, i);
     }
 }
 

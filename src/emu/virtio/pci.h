@@ -49,7 +49,7 @@
 #define VIRTIO_ISR_CONFIG 2u
 
 /* Callbacks into the device.  notify and mastering can also come outside of a driver's access, from
- * virtio_tell() and virtio_set_mastering().
+ * virtio_take_kick() and virtio_set_mastering().
  */
 struct virtio_ops {
     void (*notify)(void *ctx, uint32_t queue);        /* the driver kicked @queue */
@@ -146,7 +146,7 @@ static inline bool virtio_running(const struct virtio_dev *d)
 /* Processes a kick of @queue: calls ops->notify(), or remembers the kick while bus mastering is
  * off.  Does nothing if the device is not driven, or the queue is disabled or broken.
  */
-void virtio_tell(struct virtio_dev *d, uint32_t queue);
+void virtio_take_kick(struct virtio_dev *d, uint32_t queue);
 
 /* Remembers a kick of @queue if bus mastering is the only reason why it cannot be processed now.
  * The kick is then processed when bus mastering is enabled.  Otherwise discards a remembered kick

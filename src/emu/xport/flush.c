@@ -107,7 +107,7 @@ void xport_flush(struct xport_qp *xqp, enum wq wq)
  * pair is in ERR and no shared receive will complete on it any more.  [libibverbs,
  * ibv_get_async_event(3)]
  */
-static void tell_of_last_receive(struct xport_qp *xqp)
+static void report_last_receive(struct xport_qp *xqp)
 {
     if (!xqp->qp.srq || xqp->resp.told_last)
         return;
@@ -124,7 +124,7 @@ void xport_fail(struct xport_qp *xqp)
         resp_absorb_ack(xqp);
     end_send_queue(xqp);
     end_recv_queue(xqp);
-    tell_of_last_receive(xqp);
+    report_last_receive(xqp);
 }
 
 void xport_fail_sends(struct xport_qp *xqp)

@@ -52,7 +52,7 @@ static bool go(struct drill *d, uint64_t ns)
                        "a lab can be let on for a while");
 }
 
-static bool tell(struct drill *d, uint32_t who, const uint8_t *frame, size_t bytes)
+static bool send_frame(struct drill *d, uint32_t who, const uint8_t *frame, size_t bytes)
 {
     struct frames *k = d->own;
 
@@ -94,7 +94,7 @@ static bool say_arp(struct drill *d, uint32_t who, bool reply, const uint8_t tar
     put_mac(f + 22, who);
     put_ip(f + 28, who);
     memcpy(f + 38, target, 4);
-    return tell(d, who, f, sizeof(f));
+    return send_frame(d, who, f, sizeof(f));
 }
 
 static bool is_arp(const uint8_t *f, bool reply)
@@ -208,7 +208,7 @@ static void take_echo(struct drill *d)
         f[i] = (uint8_t)drill_below(d, 256);
     sum_again(f, bytes);
     is_good = spoil(d, f);
-    if (!introduce(d, who) || !tell(d, who, f, bytes))
+    if (!introduce(d, who) || !send_frame(d, who, f, bytes))
         return;
     r = heard(d, who, 0);
     if (!drill_expect(d, (r != NULL) == is_good,
@@ -247,7 +247,7 @@ static void take_nd(struct drill *d)
     f[79] = 1;
     put_mac(f + 80, who);
     st_be16(f + ND_AT + 2, rig_sum(58 + 32 + (uint16_t)~rig_sum(0, f + 22, 32), f + ND_AT, 32));
-    if (!tell(d, who, f, sizeof(f)))
+    if (!send_frame(d, who, f, sizeof(f)))
         return;
     r = heard(d, who, 0);
     if (!drill_expect(d, (r != NULL) == is_near,
@@ -289,7 +289,7 @@ static bool answer_ping(struct drill *d, uint32_t who, const uint8_t *request, u
     if (!*ret_good)
         f[ICMP_AT + 8 + drill_below(d, data)] ^= (uint8_t)(1 + drill_below(d, 254));
     sum_again(f, bytes);
-    return tell(d, who, f, bytes);
+    return send_frame(d, who, f, bytes);
 }
 
 static bool check_pings(struct drill *d, uint32_t who, const rdl_ping_id *id, uint32_t n,

@@ -73,8 +73,8 @@ static void write_smaller(const struct swarm_options *o, const struct drill_kind
     close_script(smaller.script, name, &smaller);
 }
 
-static void tell(const struct swarm_options *o, const struct drill_kind *kind,
-                 const struct drill_run *run)
+static void print_failure(const struct swarm_options *o, const struct drill_kind *kind,
+                          const struct drill_run *run)
 {
     printf("seed %llu, a drill of %s: %s, but: %s\n", (unsigned long long)run->seed, kind->name,
            run->ret_wrong, run->ret_have);
@@ -99,7 +99,7 @@ bool swarm_drills(const struct swarm_options *o, uint64_t seed, bool *ret_broke)
         if (o->drill && o->script && seed == o->first)
             run.script = open_script(o->script, kind, seed);
         if (!drill_run(kind, &run)) {
-            tell(o, kind, &run);
+            print_failure(o, kind, &run);
             all_right = false;
             *ret_broke = *ret_broke || run.ret_invariant;
         }

@@ -126,11 +126,11 @@ static void command(const struct swarm_options *o, uint64_t seed, char out[96])
 }
 
 /* Prints the failure of @w and the command that repeats it, and writes a reduced world. */
-static void tell(const struct swarm_options *o, struct world *w, struct world_run *r)
+static void print_failure(const struct swarm_options *o, struct world *w, struct world_run *r)
 {
     char again[96];
 
-    world_tell(r, stdout);
+    world_print_failure(r, stdout);
     command(o, w->seed, again);
     printf("  again: %s, version %s\n", again, RDMALAB_VERSION);
     if (o->shrinks) {
@@ -159,7 +159,7 @@ static bool try_world(const struct swarm_options *o, struct world *w, struct wor
         printf("seed %llu: hash %016llx\n", (unsigned long long)w->seed,
                (unsigned long long)how.ret_hash);
     if (!right)
-        tell(o, w, r);
+        print_failure(o, w, r);
     return right;
 }
 

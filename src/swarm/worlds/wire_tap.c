@@ -25,7 +25,7 @@ static struct wire_end *end_of(struct wire_tap *t, uint32_t host, uint32_t qpn)
     return life == 0 ? NULL : &t->end[life - 1];
 }
 
-static void tell(struct wire_tap *t, const struct wire_end *e)
+static void report_wrong(struct wire_tap *t, const struct wire_end *e)
 {
     if (e->wrong == FIND_COUNT || t->r->wrong)
         return;
@@ -53,7 +53,7 @@ static void show_sent(struct wire_tap *t)
         return;
     if (e && find_packet(t, t->sent.tx, &p)) {
         wire_end_sent(e, &p, t->sent.at_ns, t->line_free_ns[host]);
-        tell(t, e);
+        report_wrong(t, e);
     }
     if (host < t->r->w->n_hosts) {
         const uint32_t link = t->r->w->n_switches == 0 ? 0 : host;
@@ -99,7 +99,7 @@ static void show_arrived(struct wire_tap *t, uint32_t host, uint64_t tx, uint64_
     if (!e)
         return;
     wire_end_arrived(e, &p, now_ns);
-    tell(t, e);
+    report_wrong(t, e);
 }
 
 /* Returns true if a frame dropped for this reason never reaches a queue pair.  It is for another
@@ -192,6 +192,6 @@ void wire_tap_end(struct wire_tap *t)
             l->sends_failed)
             continue;
         wire_end_quiet(&t->end[i], 0);
-        tell(t, &t->end[i]);
+        report_wrong(t, &t->end[i]);
     }
 }

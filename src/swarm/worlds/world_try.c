@@ -86,7 +86,7 @@ bool world_try(const struct world *w, struct world_run *r, struct world_try *how
     return !r->wrong;
 }
 
-void world_tell(const struct world_run *r, FILE *out)
+void world_print_failure(const struct world_run *r, FILE *out)
 {
     const struct world *w = r->w;
 

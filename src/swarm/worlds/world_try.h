@@ -23,6 +23,6 @@ struct world_try {
 bool world_try(const struct world *w, struct world_run *r, struct world_try *how);
 
 /* Prints the failure of @r, in one or more lines. */
-void world_tell(const struct world_run *r, FILE *out);
+void world_print_failure(const struct world_run *r, FILE *out);
 
 #endif

@@ -76,7 +76,7 @@ enum rdl_status verbs_detach_mcast(struct guest_qp *qp, const uint8_t gid[GID_BY
     return request_sent(v, v->ops->detach_mcast(qp, gid));
 }
 
-static void tell(const struct verbs *v, const uint8_t gid[GID_BYTES], bool joins)
+static void report_membership(const struct verbs *v, const uint8_t gid[GID_BYTES], bool joins)
 {
     if (v->config.member)
         v->config.member(v->config.ctx, gid, joins);
@@ -90,7 +90,7 @@ void mcast_attached(struct guest_qp *qp)
         return;
     *place_of(qp, m->gid) = m;
     qp->o.n_users++;
-    tell(qp->o.verbs, m->gid, true);
+    report_membership(qp->o.verbs, m->gid, true);
 }
 
 void mcast_detached(struct guest_qp *qp)
@@ -102,7 +102,7 @@ void mcast_detached(struct guest_qp *qp)
     RDL_ASSERT(*at == m);
     *at = m->next;
     qp->o.n_users--;
-    tell(v, m->gid, false);
+    report_membership(v, m->gid, false);
     arena_release(v->arena, m, sizeof(*m));
 }
 

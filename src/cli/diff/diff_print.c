@@ -496,7 +496,7 @@ static void say_ends(struct session *s, const struct diff *d)
     say_behind(s, "", 4, "%s", buf);
 }
 
-void diff_tell(struct session *s, const struct diff *d)
+void diff_print(struct session *s, const struct diff *d)
 {
     const bool parted = d->a.parts || d->b.parts;
     struct diff_found f = find(d);
