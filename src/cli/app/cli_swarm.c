@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* `rdmalab swarm`: random worlds (swarm_worlds.c), or with --outside random packets from outside
- * the lab (swarm_outside.c).
+/* `rdmalab swarm`: random worlds (swarm_worlds.c) and drills (swarm_drills.c), or with --outside
+ * random packets from outside the lab (swarm/outside/outside.c).
  */
 #include "cli/app/cli_swarm.h"
 

@@ -10,7 +10,7 @@
 
 #define TEXT_COLUMN 12u
 
-/* tools/write_behaviours.py generates shown.def from the scenarios and the tests. */
+/* tools/write_docs.py generates shown.def from the scenarios and the tests. */
 static const struct {
     uint32_t behaviour; /* value of its row in enum_behaviour */
     const char *by;
