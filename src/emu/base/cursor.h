@@ -124,24 +124,6 @@ static inline void st_be(uint8_t *b, size_t n, uint64_t v)
     }
 }
 
-/* Returns a cursor for the next @n bytes, and advances @c past them.  If fewer are left, both are
- * bad.  When a header of constant length is read from the result, the compiler knows that all bytes
- * exist and removes the checks of single fields.
- */
-static inline struct rd_cur rd_part(struct rd_cur *c, size_t n)
-{
-    const struct rd_cur none = {c->p, c->p, true};
-    struct rd_cur part;
-
-    if (c->bad || (size_t)(c->end - c->p) < n) {
-        c->bad = true;
-        return none;
-    }
-    part = rd_cur(c->p, n);
-    c->p += n;
-    return part;
-}
-
 /* Returns a pointer to the next @n bytes, and advances @c past them.  If fewer are left, returns
  * NULL and @c is bad.  For headers of constant length whose fields are loaded by offset.
  */
@@ -155,7 +137,10 @@ static inline const uint8_t *rd_take(struct rd_cur *c, size_t n)
     return c->p - n;
 }
 
-/* As rd_part(), for writing. */
+/* Returns a cursor for the next @n bytes, and advances @c past them.  If fewer are left, both are
+ * bad.  When a header of constant length is written to the result, the compiler knows that there is
+ * room and removes the checks of single fields.
+ */
 static inline struct wr_cur wr_part(struct wr_cur *c, size_t n)
 {
     const struct wr_cur none = {c->p, c->p, true};

@@ -5,6 +5,7 @@
 #include <strings.h>
 
 #include "emu/base/assert.h"
+#include "emu/facts/drops.h"
 #include "emu/facts/enum/access.h"
 #include "emu/facts/enum/async_event.h"
 #include "emu/facts/enum/drop.h"
@@ -42,6 +43,8 @@
 #include "emu/facts/virtio/ring_format.h"
 #include "emu/facts/virtio/vq_error.h"
 #include "emu/facts/virtio_rdma/ctrl_rsp.h"
+
+_Static_assert(DROP_COUNT <= DROPS_MAX, "there is room for every reason");
 
 #define ENUM_ROW(prefix, nm, val, txt) {#nm, (val), (txt)},
 #define TABLE(id, list, words)                                                                     \

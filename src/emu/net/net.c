@@ -24,8 +24,6 @@ void net_init(struct net *n, struct arena *a, struct sim *sim, const struct net_
     hash_lists_init(&n->fault_index.groups, a);
 }
 
-_Static_assert(DROP_COUNT <= DROPS_MAX, "there is room for every reason");
-
 uint64_t net_drops_sum(const uint64_t drops[DROPS_MAX])
 {
     uint64_t sum = 0;

@@ -10,7 +10,6 @@
 #include "swarm/drills/drill.h"
 
 #define RIG_HOSTS 2u
-#define RIG_DEPTH 64u /* entries of a queue */
 #define RIG_QKEY  0x11111111u
 
 /* Options of the hosts and the link.  A zeroed struct has the defaults. */

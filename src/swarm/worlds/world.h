@@ -281,13 +281,6 @@ static inline bool world_needs_recv(const struct world_item *t)
                            t->opcode == WR_SEND_WITH_INV || t->opcode == WR_RDMA_WRITE_WITH_IMM);
 }
 
-/* Returns true if the request changes a key. */
-static inline bool world_changes_key(const struct world_item *t)
-{
-    return !t->is_recv && (world_is_local(t) || t->opcode == WR_SEND_WITH_INV ||
-                           t->opcode == WR_RDMA_READ_WITH_INV);
-}
-
 /* Returns true for the mistakes that the remote side must refuse. */
 static inline bool world_is_remote_mistake(enum world_mistake m)
 {
