@@ -166,8 +166,13 @@ struct conditions {
     struct condition *first;
 };
 
-/* A session.  Every command uses @lab and @diag.  The executor owns @run and @history; of the
- * commands in cli/cmd only those about the history know the members of @history.
+/* A session.  Every command uses @lab and @diag.  The executor owns @run and @history.  Of the
+ * commands in cli/cmd only those about the history know the members of @history, and some write
+ * single members of @run:
+ *
+ *	- waiting.c and cmd_run.c: that the step was cut short, and how much of it is left,
+ *	- cmd_script.c: `quit`, and the macros,
+ *	- cmd_until.c: the number of `expect`s.
  */
 struct session {
     struct session_config config;
