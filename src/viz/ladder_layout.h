@@ -39,7 +39,7 @@ enum layout_text_kind {
     TEXT_NOTE,
     TEXT_LABEL, /* along an arrow */
     TEXT_END,   /* at the end of an arrow that ends on the way */
-    TEXT_CUT,   /* at the point where an arrow is cut */
+    TEXT_CUT,   /* at an arrow that leaves the picture: says where its other end is */
     TEXT_GAP,
     TEXT_REST /* sentences about missing events and omitted packets */
 };

@@ -18,10 +18,10 @@ struct waiting {
     bool idle;    /* nothing is scheduled any more.  Not @held, @stopped or @idle: timeout */
 };
 
-/* Runs the lab until the condition of @w holds, a stop is hit, nothing is scheduled, or the
- * timeout= of @st is over.  Returns true in all of these cases; the members of @w tell which.  The
- * condition is also checked before the first tick.  Returns false, with the error in s->diag, if
- * the condition cannot be evaluated or the lab failed.
+/* Runs the lab until the condition of @w holds, a stop is hit, the session is over, nothing is
+ * scheduled, or the timeout= of @st has passed.  Returns true in all of these cases; the members of
+ * @w tell which.  The condition is also checked before the first tick.  Returns false, with the
+ * error in s->diag, if the condition cannot be evaluated or the lab failed.
  */
 bool waiting_go_on(struct session *s, const struct step *st, struct waiting *w);
 

@@ -5,9 +5,13 @@
 
 #include "cli/session/session.h"
 
-/* Prints why @text, which stands at @at, did not happen or does not hold: an event id or an
- * expression.  For "" it prints everything that waits for something.  Returns false if no
- * explanation is possible; s->diag has the error.
+/* Executes `why not @text`; @at is the position of @text in the command line.
+ *
+ *	an event id     explains why the packet of this tx or rx event has no answer
+ *	an expression   explains why it does not hold, or why its event did not happen
+ *	""              prints what is waiting, or else what can be asked
+ *
+ * Returns false, with the error in s->diag, if @text is invalid or names nothing that exists.
  */
 bool why_not_run(struct session *s, const char *text, struct span at);
 

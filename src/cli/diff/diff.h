@@ -59,7 +59,7 @@ struct diff {
     size_t n_frames;   /* frames of these events that were compared */
     size_t n_gone;     /* frames without bytes in one of the futures */
     size_t n_differ;   /* frames that differ */
-    size_t first;      /* index of the event of the first of these */
+    size_t first;      /* index in a.v and b.v of the first such event; valid if @n_differ > 0 */
 };
 
 /* Minimum columns of each ladder to print them side by side. */

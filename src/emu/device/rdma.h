@@ -168,8 +168,8 @@ static inline uint32_t rdma_srq(const struct rdma *d, uint32_t srqn)
  */
 enum mtu rdma_active_mtu(const struct rdma *d);
 
-/* Returns true if the memory management extensions are offered: fast regions, LOCAL_INV,
- * SEND_WITH_INV.
+/* Returns true if the memory management extensions are offered: fast regions (REG_MR), LOCAL_INV,
+ * SEND_WITH_INV and READ_WITH_INV.
  */
 static inline bool rdma_has_mem_mgt(const struct rdma *d)
 {

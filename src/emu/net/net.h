@@ -181,8 +181,9 @@ struct net_fault {
     char about[NET_ABOUT_BYTES]; /* description of the fault by the user; "": none */
     /* Set for a fault of a device, which meets no frame; otherwise NULL. */
     struct virtio_fault *device;
-    uint32_t host, function;       /* location of that device; function: enum pci_function */
-    struct net_match key;          /* index key: @match, or any if @aim has a message */
+    uint32_t host, function; /* location of that device; function: enum pci_function */
+    /* Criteria in the index: @match.  If aim.message is not 0: NET_MATCH_ANY in every field. */
+    struct net_match key;
     bool on_link;                  /* in the list net->link_faults; it is then in no group */
     uint32_t seen, hits;           /* number of matching frames while active, and of hit frames */
     struct net_fault_group *group; /* group in the index; NULL: not in the index */

@@ -103,7 +103,9 @@ const struct ev *past_post_of(const struct past_index *x, const struct ev *fetch
 /* Returns the last tx event of the request that completed with an error in @cqe. */
 const struct ev *past_last_tx_of_request(const struct past_index *x, const struct ev *cqe);
 
-/* Returns the fetch event of the request that completed in @cqe. */
+/* Returns the fetch event of the send request that completed in @cqe: the newest one before it with
+ * the same host, QP and wr_id.  @cqe must not be the completion of a receive.
+ */
 const struct ev *past_fetch_of(const struct past_index *x, const struct ev *cqe);
 
 /* Returns the last refused key check of a queue pair before event @before.  With @tick only one in
