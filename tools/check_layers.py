@@ -125,7 +125,7 @@ ABOUT_THE_HISTORY = ("src/cli/session/", "src/cli/session_file/", "src/cli/diff/
 # those that include the file with the rows, directly or not.  Each file of FACTS with rows has the
 # limit ROWS_MAX, if ROWS_MAX_OF does not give it another one.
 FACTS = "emu/facts/"
-HAS_ROWS = re.compile(r"^#define ENUM_\w+\(X\)|^#include \"[\w/]+\\.def\"", re.MULTILINE)
+HAS_ROWS = re.compile(r"^#define ENUM_\w+\(X\)", re.MULTILINE)
 ROWS_MAX = 80
 ROWS_MAX_OF = {
     "emu/trace/events/": 150,      # fields of events: their emitters, and the readers of all events

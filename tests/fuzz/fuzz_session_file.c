@@ -52,7 +52,7 @@ static char *saved(struct session *s)
     return text;
 }
 
-/* What @done saves is a session file, and the session of it is where @done is. */
+/* The file that @done saves opens again, and the opened session is at the same place as @done. */
 static void open_again(struct confined *done, const char *text)
 {
     struct confined c;

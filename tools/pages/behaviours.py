@@ -85,7 +85,7 @@ AGREE = {"I19": ["Scapy", "tshark"]}
 PUBLIC = re.compile(r"\(3\)|Linux:|source of rxe|rxe quotes")  # what can be read, without a number in brackets
 SHOWN_HEAD = """\
 /* SPDX-License-Identifier: MIT */
-/* Who shows which behaviour: written by tools/write_docs.py; nobody edits it. */
+/* The scenarios and tests that show each behaviour.  Written by tools/write_docs.py; do not edit. */
 """
 
 

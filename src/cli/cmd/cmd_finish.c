@@ -44,7 +44,7 @@ static struct posted find_posted(const struct session *s, const struct poster *b
     return (struct posted){.e = NULL};
 }
 
-/* How a request ended: the device completed it, or its queue was reset. */
+/* The end of a request: the device completed it, or its queue was reset. */
 struct request_outcome {
     struct posted posted;
     ev_id last; /* the last event that was looked at */

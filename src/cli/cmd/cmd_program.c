@@ -63,7 +63,8 @@ static uint32_t random_psn(void)
     return psn & PSN_MASK;
 }
 
-/* Which programs have a parameter, as bits by enum program.  What is not here all of them have. */
+/* The programs that have a parameter, as bits by enum program.  All have a parameter without a row.
+ */
 #define BIT(program) (1u << PROGRAM_##program)
 #define CONNECTED    (BIT(rc_pingpong) | BIT(uc_pingpong) | BIT(srq_pingpong))
 #define PINGPONGS    (CONNECTED | BIT(ud_pingpong))
@@ -125,8 +126,8 @@ static bool read_start(struct session *s, const struct step *st, struct program_
     return diag_remedy(&s->diag, "\"show %s.gid\" lists them", step_text(st, "host"));
 }
 
-/* What the originals look at before they begin: that each queue pair can have a receive, and that a
- * datagram is one packet of the port.
+/* Checks what the original programs check before they begin: each queue pair can have a receive,
+ * and a datagram fits in one packet of the port.
  */
 static bool numbers_fit(struct session *s, const struct step *st, const struct pingpong_config *c)
 {

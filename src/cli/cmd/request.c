@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a work request needs follows from its operation, which has a row in facts/wr.c: the keys of
- * the command are held against that, so that nothing that was said is quietly left out.
+/* Builds work requests from steps.  The operation's row in facts/wr.c tells which keys it takes; a
+ * key that it does not take is an error, so that no key is ignored silently.
  */
 #include "cli/cmd/request.h"
 

@@ -18,7 +18,7 @@
 #define LEAD_COLUMNS  38u
 #define SAID_BYTES    512u
 
-/* How well an item matches, worst first. */
+/* Quality of a match, worst first. */
 enum fit {
     FIT_NOT,
     FIT_TEXT,      /* inside a word of its text */

@@ -83,7 +83,7 @@ static const struct {
     {"by", "by"},    {"for", "for"},  {"chance", "chance"}, {"id", "id"},
 };
 
-/* What a virtqueue fault counts, and its value of `what` for `lose`; NULL: none. */
+/* Nouns that a virtqueue fault can count, and the value of `what` for `lose`; NULL: none. */
 static const struct {
     const char *word, *what;
 } queue_nouns[] = {

@@ -31,7 +31,7 @@ struct move {
     rdl_host host;
 };
 
-/* How a move ended. */
+/* The end of a move. */
 struct moved {
     bool cut;           /* before its end: the session is over, or s->diag says why */
     enum rdl_status st; /* if it was not cut: what came from the lab */

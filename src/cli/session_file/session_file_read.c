@@ -240,7 +240,7 @@ static bool read_entry(struct file_reader *r, struct json_value v, const struct 
         !read_number(r, done->v[DONE_NS], SESSION_FILE_MOMENT_MAX, &took.after.ns) ||
         !fits(r, log, &v, 1, &took))
         return false;
-    /* What failed at once is not carried out again. */
+    /* A command that failed at once is not replayed. */
     if ((ret->outcome == LOG_DONE || took.after.tick || took.after.ns) &&
         !stays_inside(r, done->st))
         return false;
@@ -567,7 +567,7 @@ static bool read_session_file(struct file_reader *r, struct json_value v)
     return read_futures(r, m[W_FUTURES]);
 }
 
-/* What @src is instead, by its beginning and its name; "": who knows. */
+/* Returns the kind of file that @src is instead, by its beginning and its name; "": unknown. */
 static const char *what_else(const struct source *src, bool has_steps)
 {
     const size_t n = src->name ? strlen(src->name) : 0;

@@ -70,7 +70,7 @@ struct fate fate_of(const struct past_index *x, const struct ev *tx)
     return f;
 }
 
-/* What a fault of a kind does to frames, in words. */
+/* The effect of each kind of fault on frames, in words. */
 struct fault_words {
     const char *does; /* NULL: no command makes such a fault */
     const char *done;

@@ -81,8 +81,8 @@ static void a_value_without_a_row_is_told(void **state)
     assert_true(coverage_total(&c).stranger);
 }
 
-/* What `explain` and `poll_cq` say about scenarios must hold.  `./check` requires a scenario for
- * each row that is not excluded, and no scenario can show an excluded row.
+/* `explain` and `poll_cq` must name a scenario only where one exists.  `./check` requires a
+ * scenario for each row that is not excluded, and no scenario can show an excluded row.
  */
 static void what_no_scenario_can_show_is_nowhere_said_to_have_one(void **state)
 {

@@ -2,7 +2,7 @@
 /* Tests that breaks and watches change nothing: random sessions with a hundred of them and without
  * them are compared.
  *
- * Where a stop ends a statement in one session, the other is ended at the same tick.  Both must
+ * If a stop ends a statement in one session, the other is ended at the same tick.  Both must
  * have the same tree, events and journal after each statement, at random places of the past, and in
  * other futures.  TRAVEL_SEEDS=1..1000 in the environment tries these seeds; TRAVEL_SEED=N tries
  * one and prints it.
