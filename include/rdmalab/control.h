@@ -14,13 +14,15 @@
 #define RDL_CONTROL_BYTES_MAX 256u /* bytes of a request, of a response, and of each buffer */
 #define RDL_CONTROL_CUTS_MAX  16u  /* elements of rdl_control.cuts and room_cuts */
 
-/* A raw control request: the command byte, @bytes of data, and @room bytes for the response.
- * Request and response each lie in consecutive buffers, whose lengths are @cuts and @room_cuts.
- * The last buffer of each takes the rest.
+/* A raw control request: the command byte, @bytes of data, and @room bytes for the response.  The
+ * request lies in n_cuts + 1 consecutive buffers.  @cuts has the lengths of all but the last
+ * buffer, which takes the rest.  The response lies in n_room_cuts + 1 buffers in the same way.
+ * Each buffer has at least one byte.  A request or response of 0 bytes has no buffer, and must have
+ * no cuts.
  */
 struct rdl_control {
     uint8_t command;
-    bool is_empty; /* the request lacks even the command byte */
+    bool is_empty; /* the request has 0 bytes: not even the command byte is sent */
     const uint8_t *data;
     uint32_t bytes; /* length of @data, 0..255 */
     uint32_t room;  /* bytes for the response, including the status byte: 0..256 */
@@ -29,15 +31,16 @@ struct rdl_control {
 };
 
 /* The device's most recent refusal of a request: the reason (enum ctrl_refusal) and the compared
- * values.  The device expected a value from @least to @most and found @found.
+ * values.  The device expected a value from @least to @most and found @found.  If the reason has no
+ * expected value, @least and @most are 0.
  */
 struct rdl_refusal {
-    uint32_t reason; /* 0: the device has refused nothing yet */
+    uint32_t reason; /* 0: nothing was refused yet, and the other fields are 0 */
     uint64_t least, most, found;
 };
 
 struct rdl_control_answer {
-    uint8_t command;
+    uint8_t command;  /* command of the request */
     uint32_t written; /* number of bytes that the device wrote to @response */
     uint8_t response[RDL_CONTROL_BYTES_MAX];
 };
@@ -46,7 +49,7 @@ struct rdl_control_answer {
  *
  * Return: RDL_OK
  *	   RDL_ERR_INVAL       the lengths are inconsistent
- *	   RDL_ERR_QUEUE_FULL  no free entry; the driver reserves two for the verbs
+ *	   RDL_ERR_QUEUE_FULL  no free entry; two entries stay reserved for the verbs
  *	   RDL_ERR_STALE, RDL_ERR_BROKEN, RDL_ERR_NOMEM
  */
 RDL_MUST_CHECK enum rdl_status rdl_control_send(struct rdl_lab *lab, rdl_host host,
@@ -57,17 +60,19 @@ RDL_MUST_CHECK enum rdl_status rdl_control_send(struct rdl_lab *lab, rdl_host ho
  *
  * Return: RDL_OK, RDL_ERR_STALE
  *	   RDL_ERR_BUSY       the device has not answered the request
- *	   RDL_ERR_NOT_FOUND  no such request, or later requests have displaced its response
+ *	   RDL_ERR_NOT_FOUND  no such request, or a later request has taken the place of its
+ *			      response: a host has 64 places for requests and responses
  */
 RDL_MUST_CHECK enum rdl_status rdl_control_answer(const struct rdl_lab *lab, rdl_host host,
                                                   uint32_t id, struct rdl_control_answer *ret);
 
-/* Returns the number of raw requests that the device has not answered. */
+/* Returns the number of raw requests that the device has not answered, or 0 if @host is stale. */
 uint32_t rdl_control_under_way(const struct rdl_lab *lab, rdl_host host);
 
-/* Changes limits of a running device: those of RDL_DEVICE_LIMITS_LIVE that are not 0 in @limits.
- * Existing objects are not affected.  If this changes the device configuration, its generation
- * increases and the driver gets a configuration interrupt.
+/* Changes limits of a running device.  Takes the fields of @limits that are listed in
+ * RDL_DEVICE_LIMITS_LIVE and not 0; a limit whose field is 0 does not change.  Existing objects are
+ * not affected.  If this changes the device configuration, its generation increases and the driver
+ * gets a configuration interrupt.
  *
  * Return: RDL_OK
  *	   RDL_ERR_INVAL  a value is out of range
@@ -77,8 +82,9 @@ uint32_t rdl_control_under_way(const struct rdl_lab *lab, rdl_host host);
 RDL_MUST_CHECK enum rdl_status rdl_host_limit(struct rdl_lab *lab, rdl_host host,
                                               const struct rdl_device_limits *limits);
 
-/* Resizes the queues of @qp; 0 keeps a length.  The device refuses (BUSY) while a queue to be
- * resized is not empty.
+/* Resizes the send queue of @qp to @max_send_wr entries and the receive queue to @max_recv_wr; 0
+ * keeps the present length.  If a queue to be resized is not empty, the device refuses: rdl_wait()
+ * returns RDL_ERR_DEVICE with the response BUSY.
  *
  * Return: RDL_OK
  *	   RDL_ERR_LIMIT        more than the device supports

@@ -17,12 +17,12 @@
 struct rdl_async_event {
     uint32_t type;   /* enum async_event */
     uint32_t object; /* enum object_kind of the affected object; 0: the port or the device */
-    uint64_t raw;    /* handle of that object: rdl_qp.raw, rdl_cq.raw, rdl_srq.raw */
+    uint64_t raw;    /* handle of that object (rdl_qp.raw, rdl_cq.raw, rdl_srq.raw), or 0 */
     uint32_t number; /* number of the queue pair, completion queue, SRQ or port */
 };
 
-/* Takes the oldest asynchronous event of @host.  *@ret_n is 1, or 0 if no event is pending.
- * Destroying an object discards its pending events.
+/* Takes the oldest asynchronous event of @host.  *@ret_n is 1.  If no event is pending, *@ret_n is
+ * 0 and *@ret is unchanged.  Destroying an object discards its pending events.
  *
  * Return: RDL_OK
  *	   RDL_ERR_STATE  the host has not booted
@@ -56,14 +56,15 @@ RDL_MUST_CHECK enum rdl_status rdl_destroy_comp_channel(struct rdl_lab *lab, rdl
 RDL_MUST_CHECK enum rdl_status rdl_create_cq_on(struct rdl_lab *lab, rdl_channel channel,
                                                 uint32_t cqe, const char *name, rdl_cq *ret);
 
-/* Takes the oldest completion event of @channel.  *@ret is the completion queue that raised it.
- * *@ret_n is 1, or 0 if no event is pending.
+/* Takes the oldest completion event of @channel.  *@ret is the completion queue that raised it, and
+ * *@ret_n is 1.  If no event is pending, *@ret_n is 0 and *@ret is unchanged.  Returns RDL_OK or
+ * RDL_ERR_STALE.
  */
 RDL_MUST_CHECK enum rdl_status rdl_get_cq_event(struct rdl_lab *lab, rdl_channel channel,
                                                 rdl_cq *ret, size_t *ret_n);
 
-/* Acknowledges @n completion events of @cq.  Returns RDL_ERR_STATE if fewer than @n are
- * unacknowledged.
+/* Acknowledges @n completion events of @cq.  If fewer than @n are unacknowledged, returns
+ * RDL_ERR_STATE and acknowledges none.
  */
 RDL_MUST_CHECK enum rdl_status rdl_ack_cq_events(struct rdl_lab *lab, rdl_cq cq, uint32_t n);
 
@@ -78,7 +79,9 @@ struct rdl_users {
     uint32_t groups; /* a queue pair: number of multicast groups to which it is attached */
 };
 
-/* Sets *@ret to the users of the object with handle @raw and kind @kind (enum object_kind). */
+/* Sets *@ret to the users of the object with handle @raw and kind @kind (enum object_kind).
+ * Returns RDL_OK, or RDL_ERR_STALE if there is no such object.
+ */
 RDL_MUST_CHECK enum rdl_status rdl_users_of(const struct rdl_lab *lab, uint32_t kind, uint64_t raw,
                                             struct rdl_users *ret);
 

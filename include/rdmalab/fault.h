@@ -9,20 +9,20 @@
 
 struct ev;
 
-#define RDL_ANY UINT32_MAX
+#define RDL_ANY UINT32_MAX /* in a field of a fault: "any" or "all", as the field says */
 
 #define RDL_FAULTS_MAX        65536u /* faults that can exist at the same time */
 #define RDL_FAULT_ABOUT_BYTES 96u
 
 /* A fault of frames.  It matches frames when they leave a host or enter through an external port.
- * A frame matches if all criteria hold; RDL_ANY always holds.
+ * A frame matches if all criteria hold.  A criterion with the value RDL_ANY always holds.
  */
 struct rdl_fault_config {
     const char *name; /* copied; syntax as for a host's name; NULL or "": f1, f2, ... */
     uint32_t kind;   /* enum fault_kind, except FLT_NONE, FLT_CHANCE, FLT_BURST and device faults */
     rdl_host from;   /* host that sends the frame; raw 0: any sender */
-    uint32_t opcode; /* enum opcode, enum frame_kind (ARP_REQUEST), or RDL_ANY */
-    uint32_t syndrome; /* enum syndrome, or RDL_ANY: ACKs and NAKs */
+    uint32_t opcode; /* enum opcode of a RoCEv2 frame, enum frame_kind of another, or RDL_ANY */
+    uint32_t syndrome; /* enum syndrome of the AETH, for example of a NAK, or RDL_ANY */
     uint32_t psn;      /* PSN of the BTH, or RDL_ANY */
     uint32_t dest_qpn; /* destination QPN of the BTH, or RDL_ANY */
     uint32_t nth;      /* the first matching frame to hit, counted from 1 */
@@ -32,25 +32,27 @@ struct rdl_fault_config {
      */
     uint64_t delay_ns;
     uint32_t corrupt_bit; /* FLT_CORRUPT: the bit to invert, see below */
-    rdl_port
-        from_port; /* external port through which the frame enters; raw 0: any; not with @from */
+    /* External port through which the frame enters; raw 0: no restriction.  Only one of @from and
+     * @from_port may be set.
+     */
+    rdl_port from_port;
 
-    /* Further criteria.  Zero does not restrict. */
-    rdl_host to;           /* the destination MAC is this host's */
-    rdl_qp qp;             /* requests that this QP sends, and their responses */
+    /* Further criteria.  The value 0 (or raw 0, or NULL) means no restriction. */
+    rdl_host to;           /* host whose MAC is the frame's destination MAC */
+    rdl_qp qp;             /* QP that sends the request, or whose request the frame answers */
     uint32_t packet_class; /* enum packet_class */
-    uint32_t transmission; /* n: requests that are transmitted for the n-th time */
+    uint32_t transmission; /* n: request packets that are sent for the n-th time */
     /* n: frames of the n-th message that @qp starts after the fault was added; needs @qp. */
     uint32_t message;
-    rdl_link link; /* match frames when they enter this link, not when they leave a host */
+    rdl_link link; /* the fault acts when a frame enters this link, not when it leaves a host */
     /* Condition on the event (kind tx) with which the frame was sent.  The function may depend only
      * on the event, on the lab and on constants.  It must have no side effects.  It must stay
      * callable as long as the lab: a restored checkpoint can bring the fault back.
      */
     bool (*where)(void *ctx, const struct ev *sent);
     void *where_ctx;      /* argument @ctx of @where */
-    uint32_t hold_frames; /* FLT_REORDER: number of frames that overtake a held frame */
-    uint32_t to_bytes;    /* FLT_TRUNCATE: bytes that remain; shorter frames do not match */
+    uint32_t hold_frames; /* FLT_REORDER: number of frames that overtake a held frame, from 1 */
+    uint32_t to_bytes;    /* FLT_TRUNCATE: bytes that remain, from 1; shorter frames do not match */
     /* enum wire_field_id: the field for FLT_FORGE, or for FLT_CORRUPT instead of @corrupt_bit.
      * Frames without the field do not match.
      */
@@ -82,7 +84,9 @@ struct rdl_fault_config {
 RDL_MUST_CHECK enum rdl_status rdl_fault_add(struct rdl_lab *lab,
                                              const struct rdl_fault_config *config, rdl_fault *ret);
 
-/* Removes a fault of frames or of a device.  A queue that it has stopped continues. */
+/* Removes a fault of frames or of a device.  A queue that the fault has stopped (FLT_STUCK_QUEUE)
+ * continues.  Returns RDL_OK or RDL_ERR_STALE.
+ */
 RDL_MUST_CHECK enum rdl_status rdl_fault_remove(struct rdl_lab *lab, rdl_fault fault);
 
 /* A fault of a device.  It acts on occasions, which depend on its kind:
@@ -102,11 +106,13 @@ struct rdl_device_fault_config {
     uint32_t nth;        /* the first occasion to hit, counted from 1 */
     uint32_t count;      /* number of occasions to hit, from the @nth on; RDL_ANY: all */
     uint32_t chance_ppm; /* chance to hit each of these occasions, drawn from the seed; 0: always */
-    /* FLT_LATE_DATA: delay of the data.  FLT_STUCK_QUEUE: duration, 0: until the fault is removed.
+    /* FLT_LATE_DATA: delay of the data, not 0.  FLT_STUCK_QUEUE: time until the queue continues; 0:
+     * until the fault is removed.  Other kinds: 0.
      */
     uint64_t time_ns;
-    uint32_t id; /* FLT_SPURIOUS: id of the chain; RDL_ANY: the first invalid id */
-    /* Condition on the event device_fault that would report the hit; as in struct rdl_fault_config.
+    uint32_t id; /* FLT_SPURIOUS: id of the chain; RDL_ANY: the ring size, an invalid id */
+    /* Condition on the event device_fault that would report the hit.  Occasions for which it is
+     * false are not counted.  The rules are those of rdl_fault_config.where.
      */
     bool (*where)(void *ctx, const struct ev *hit);
     void *where_ctx;
@@ -114,8 +120,8 @@ struct rdl_device_fault_config {
 };
 
 /* Adds a fault of a device.  FLT_LATE_DATA needs a queue whose buffers the device writes.
- * FLT_STUCK_QUEUE cannot hit a completion queue, which would overflow.  After FLT_SPURIOUS the lab
- * ignores broken invariants of the host.
+ * FLT_STUCK_QUEUE cannot hit a completion queue, which would overflow.  Once a FLT_SPURIOUS was
+ * added, the lab ignores broken invariants of the host.
  *
  * Return: RDL_OK, RDL_ERR_INVAL, RDL_ERR_EXISTS (the name), RDL_ERR_LIMIT, RDL_ERR_STALE (@host),
  *	   RDL_ERR_NOT_FOUND (@queue), RDL_ERR_NOMEM
@@ -124,13 +130,16 @@ RDL_MUST_CHECK enum rdl_status rdl_device_fault_add(struct rdl_lab *lab,
                                                     const struct rdl_device_fault_config *config,
                                                     rdl_fault *ret);
 
-/* Delivers a frame to the port of @host now, as if from the wire.  @frame is copied. */
+/* Delivers a frame to the port of @host now, as if from the wire.  @frame is copied.  Returns
+ * RDL_OK, RDL_ERR_STALE, RDL_ERR_NOMEM, or RDL_ERR_INVAL if @bytes is 0 or more than 65535.
+ */
 RDL_MUST_CHECK enum rdl_status rdl_inject(struct rdl_lab *lab, rdl_host host, const void *frame,
                                           size_t bytes);
 
-/* Sends a RoCEv2 frame from @host now, on behalf of none of its queue pairs.  It takes the host's
- * link and meets faults like any other frame.  @frame is copied.  @bad_icrc is only reported in the
- * event; the call does not check the ICRC.
+/* Sends a RoCEv2 frame from @host now, on behalf of none of its queue pairs.  The frame takes the
+ * host's link and meets faults like any other frame.  @frame is copied.  @bad_icrc is only reported
+ * in the event; the call does not check the ICRC.  Errors as rdl_inject(); a frame shorter than a
+ * MAC is RDL_ERR_INVAL, too.
  */
 RDL_MUST_CHECK enum rdl_status rdl_inject_from(struct rdl_lab *lab, rdl_host host,
                                                const void *frame, size_t bytes, bool bad_icrc);

@@ -25,7 +25,7 @@ enum rdl_type {
 
 struct rdl_value {
     enum rdl_type type;
-    uint32_t row;    /* row of the tree's schema: enum leaf_id, or of RDL_NODE enum node_kind */
+    uint32_t row;    /* row of the schema: enum node_kind for RDL_NODE, otherwise enum leaf_id */
     uint64_t number; /* the value; meaningless for RDL_NODE and RDL_TEXT */
     /* RDL_WORD and RDL_TEXT: the text; RDL_NODE: the kind of object ("qp") */
     char text[RDL_VALUE_BYTES];
@@ -36,14 +36,15 @@ struct rdl_value {
 /* Reads the value at @path.
  *
  * Return: RDL_OK
- *	   RDL_ERR_NOT_FOUND  no such path; the first word of @path that does not exist is at
- *	                      offset *@reterr_at
+ *	   RDL_ERR_NOT_FOUND  no such path: *@reterr_at is the offset in @path of the first word
+ *	                      that does not exist
  */
 RDL_MUST_CHECK enum rdl_status rdl_inspect(const struct rdl_lab *lab, const char *path,
                                            struct rdl_value *ret, size_t *reterr_at);
 
 /* Calls @each for every child of @path, in a fixed order.  The path "" is the lab itself.  List
- * elements have keys like "[0]".  A leaf has no children.  Errors as rdl_inspect().
+ * elements have keys like "[0]".  A leaf has no children: the call then returns RDL_OK without
+ * calling @each.  @key and @v are valid only during a call of @each.  Errors as rdl_inspect().
  */
 typedef void rdl_inspect_each(void *ctx, const char *key, const struct rdl_value *v);
 RDL_MUST_CHECK enum rdl_status rdl_inspect_list(const struct rdl_lab *lab, const char *path,
@@ -59,10 +60,10 @@ RDL_MUST_CHECK enum rdl_status rdl_inspect_below(const struct rdl_lab *lab, cons
                                                  size_t *reterr_at);
 
 /* Sets *@ret_raw to the handle of the object at @path ("h1.qp").  The object must be of @kind (enum
- * object_kind).  rdl_find_host() finds a host by its name.
+ * object_kind).  rdl_find_host() finds the host with the name @name.
  *
  * Return: RDL_OK
- *	   RDL_ERR_NOT_FOUND  no object has this path
+ *	   RDL_ERR_NOT_FOUND  no object has this path, or no host has this name
  *	   RDL_ERR_INVAL      the object is of another kind
  */
 RDL_MUST_CHECK enum rdl_status rdl_find(const struct rdl_lab *lab, const char *path, uint32_t kind,
@@ -71,7 +72,8 @@ RDL_MUST_CHECK enum rdl_status rdl_find_host(const struct rdl_lab *lab, const ch
                                              rdl_host *ret);
 
 /* Writes the path of an object ("h1.qp"), or the name of a fault, link or external port, to @ret,
- * which has RDL_VALUE_BYTES.  Writes "?" if the handle is stale.
+ * which has RDL_VALUE_BYTES.  @kind is its enum object_kind, and @raw its handle.  Writes "?" if
+ * the handle is stale.
  */
 void rdl_path_of(const struct rdl_lab *lab, uint32_t kind, uint64_t raw, char *ret);
 
@@ -125,8 +127,8 @@ struct rdl_due_counts {
     uint64_t frames; /* number of those that are arrivals or losses of frames on the wire */
 };
 
-/* Calls @each for the next scheduled ticks, soonest first, at most @max and RDL_DUE_MAX times.
- * Returns the counts of all scheduled ticks.
+/* Calls @each for the next scheduled ticks, soonest first: for at most @max of them, and never for
+ * more than RDL_DUE_MAX.  Returns the counts of all scheduled ticks.
  */
 #define RDL_DUE_MAX 64u
 struct rdl_due_counts rdl_due(const struct rdl_lab *lab, size_t max,

@@ -22,7 +22,7 @@ struct rdl_ping_config {
  *
  * Return: RDL_OK
  *	   RDL_ERR_INVAL     the address is not unicast, or @bytes exceeds the MTU
- *	   RDL_ERR_NO_ROUTE  the address is unknown and no link is up
+ *	   RDL_ERR_NO_ROUTE  the MAC of the address is unknown and no link is up to resolve it
  *	   RDL_ERR_LIMIT     RDL_PINGS_MAX are under way
  *	   RDL_ERR_BROKEN    virtio-net needs a reset
  *	   RDL_ERR_STALE
@@ -43,7 +43,7 @@ struct rdl_ping_result {
  *	   RDL_ERR_TIMEOUT   lost: no reply in time
  *	   RDL_ERR_NO_ROUTE  lost: no neighbour has the address
  *	   RDL_ERR_STALE     the result is no longer kept
- * @ret is filled unless it is RDL_ERR_STALE; rtt_ns only if a reply has come.
+ * *@ret is unchanged if the status is RDL_ERR_STALE.  rtt_ns is 0 unless it is RDL_OK.
  */
 RDL_MUST_CHECK enum rdl_status rdl_ping_result(const struct rdl_lab *lab, rdl_ping_id ping,
                                                struct rdl_ping_result *ret);

@@ -69,8 +69,8 @@ typedef struct {
     uint64_t raw;
 } rdl_fault;
 
-#define RDL_NAME_BYTES 24u /* longest name, including its NUL */
-#define RDL_NEVER      UINT64_MAX
+#define RDL_NAME_BYTES 24u        /* longest name, including its NUL */
+#define RDL_NEVER      UINT64_MAX /* a time in ns that does not come */
 
 /* Upper bounds of a lab.  The tables grow as they are used. */
 #define RDL_HOSTS_MAX        4096u
@@ -83,7 +83,7 @@ typedef struct {
 struct rdl_lab_config {
     uint64_t seed;          /* seed of all random events in the lab */
     size_t arena_bytes_max; /* address space to reserve for the lab; 0: see rdl_lab_new() */
-    bool check_invariants;  /* check the emulator's own invariants on every tick */
+    bool check_invariants;  /* check the emulator's own invariants as the lab advances */
 };
 
 /* Creates a lab.  It reserves config->arena_bytes_max of address space.  With 0 it reserves 64 GiB,
@@ -99,7 +99,8 @@ void rdl_lab_free(struct rdl_lab *lab);
 
 /* A host: RAM, virtio-rdma and virtio-net on one Ethernet port, their drivers, an IP stack.  A
  * field that is 0 selects the default.  By default host number k (from 1) has the MAC
- * 02:00:00:00:00:k and the addresses 10.0.0.k and fe80::EUI-64.
+ * 02:00:00:00:K:K and the addresses 10.0.K.K and fe80::EUI-64, where K.K are the two bytes of k,
+ * high byte first: 10.0.0.1 for k = 1.
  */
 struct rdl_host_config {
     const char *name;    /* copied; unique; a letter, then letters, digits, - and _ */
@@ -113,13 +114,16 @@ struct rdl_host_config {
     /* Bytes of the longest IP packet, 1280..9000; default: enough for device_mtu, at least 1500 */
     uint32_t mtu;
     uint64_t features_off; /* device feature bits (1 << number) that are not offered */
-    uint32_t profile;      /* enum profile: the implementation to imitate where they differ */
-    bool arp;              /* resolve the MACs of the lab's hosts too; by default hosts know them */
+    uint32_t profile;      /* enum profile: implementation whose behaviour is imitated */
+    /* true: the host resolves the MACs of the lab's other hosts over the link.  false: it knows
+     * these MACs in advance.
+     */
+    bool arp;
     /* P_Keys of the port: a partition number of 15 bits, not 0, and bit 15 for a full member. */
     uint16_t pkeys[RDL_PKEYS_MAX];
     uint32_t n_pkeys; /* 0: the table is the default P_Key 0xffff alone */
     uint32_t max_srq; /* shared receive queues, 1..8192, default 4 */
-    bool external;    /* no guest and no RAM of the lab: rdmalab/vm.h drives the host */
+    bool external;    /* without guest and RAM: a virtual machine drives it, see rdmalab/vm.h */
     uint32_t ring;    /* enum ring_format of all virtqueues of both functions */
     bool indirect;    /* control requests use indirect descriptors */
     struct rdl_device_limits limits;
@@ -165,14 +169,15 @@ RDL_MUST_CHECK enum rdl_status rdl_link_add(struct rdl_lab *lab,
                                             const struct rdl_link_config *config, rdl_link *ret);
 
 /* Changes latency, rate and loss of @link, in both directions, for frames that are sent from now
- * on. Ignores the names in @config.
+ * on.  Ignores the names in @config.  Returns RDL_OK, RDL_ERR_STALE, or RDL_ERR_INVAL if a value is
+ * out of range.
  */
 RDL_MUST_CHECK enum rdl_status rdl_link_set(struct rdl_lab *lab, rdl_link link,
                                             const struct rdl_link_config *config);
 
 /* The properties of one direction of a link. */
 struct rdl_way_config {
-    uint64_t latency_ns, rate_bps;
+    uint64_t latency_ns, rate_bps; /* rate_bps: bit/s, not 0 */
     uint64_t jitter_ns; /* maximum extra delay of a frame, uniformly drawn; the order is kept */
     uint32_t loss_ppm;
     /* Loss bursts: the chance that a frame starts one (0: no bursts), their mean length in frames
@@ -181,8 +186,9 @@ struct rdl_way_config {
     uint32_t burst_ppm, burst_frames, burst_loss_ppm;
 };
 
-/* Sets the properties of one direction of @link, for frames that are sent from now on: from end a
- * if @end is 0, from end b if it is 1.
+/* Sets the properties of one direction of @link, for frames that are sent from now on.  If @end is
+ * 0, it is the direction from rdl_link_config.a to b.  If @end is 1, it is the direction from b to
+ * a.
  *
  * Return: RDL_OK
  *	   RDL_ERR_INVAL  a value or @end is out of range
@@ -191,19 +197,23 @@ struct rdl_way_config {
 RDL_MUST_CHECK enum rdl_status rdl_link_set_way(struct rdl_lab *lab, rdl_link link, uint32_t end,
                                                 const struct rdl_way_config *config);
 
-/* Takes @link up or down.  Frames that are on the wire of a link that goes down still arrive. Later
+/* Takes @link up or down.  Frames that are on the wire when the link goes down still arrive.  Later
  * frames are dropped at the port through which they would enter it.
  *
  * Return: RDL_OK, RDL_ERR_STALE
  */
 RDL_MUST_CHECK enum rdl_status rdl_link_raise(struct rdl_lab *lab, rdl_link link, bool up);
 
-/* Finds the link between the nodes with the names @a and @b, in either order. */
+/* Finds the link between the nodes with the names @a and @b, in either order.  If two switches have
+ * several links, prefers one that was added as a link from @a to @b.  Returns RDL_ERR_NOT_FOUND if
+ * there is none.
+ */
 RDL_MUST_CHECK enum rdl_status rdl_link_find(const struct rdl_lab *lab, const char *a,
                                              const char *b, rdl_link *ret);
 
-/* Return the simulated time in ns, and the number of the last tick.  The clock stops after 146
- * years (2^62 ns): calls that would advance the lab further return RDL_ERR_TIMEOUT.
+/* rdl_now_ns() returns the simulated time in ns.  rdl_tick() returns the number of the last tick, 0
+ * before the first.  The clock stops after 146 years (2^62 ns): calls that would advance the lab
+ * further return RDL_ERR_TIMEOUT.
  */
 uint64_t rdl_now_ns(const struct rdl_lab *lab);
 uint64_t rdl_tick(const struct rdl_lab *lab);
@@ -216,9 +226,9 @@ uint64_t rdl_tick_ns(const struct rdl_lab *lab);
 uint64_t rdl_next_ns(const struct rdl_lab *lab);
 
 /* Sets the earliest time of future ticks.  Ticks that are due before @now_ns happen at @now_ns, in
- * the order in which they are due.  For a lab that follows an outside clock and is late: a timer
- * that such a tick starts then runs its full time.  A smaller value than before has no effect.
- * rdl_checkpoint_restore() restores the value.
+ * the order in which they are due.  A lab that follows an outside clock uses this when it is late:
+ * timers that such ticks start then run their full time.  A smaller value than before has no
+ * effect.  rdl_checkpoint_restore() restores the value.
  */
 void rdl_not_before(struct rdl_lab *lab, uint64_t now_ns);
 
@@ -286,9 +296,13 @@ RDL_MUST_CHECK enum rdl_status rdl_answer(const struct rdl_lab *lab, rdl_host ho
                                           uint32_t *reterr_rsp);
 
 /* A checkpoint is a copy of the whole lab.  Restoring it brings back every object at its address,
- * and repeating the same calls repeats the same events.  The record hides the events after the
- * checkpoint: see rdl_record_forget_ahead().  Restoring a later checkpoint shows its recorded
- * events again if the record has all of them; otherwise the record starts anew there.
+ * and repeating the same calls repeats the same events.  It stays valid and can be restored again.
+ * After a restore the record hides the events after the checkpoint: see rdl_record_forget_ahead().
+ * Restoring a later checkpoint shows its recorded events again if the record has all of them;
+ * otherwise the record starts anew at that checkpoint.
+ *
+ * rdl_checkpoint_save() returns RDL_OK, RDL_ERR_NOMEM, or RDL_ERR_VM if a virtual machine has
+ * mapped its memory.  rdl_checkpoint_free() accepts NULL.
  */
 struct rdl_checkpoint;
 RDL_MUST_CHECK enum rdl_status rdl_checkpoint_save(const struct rdl_lab *lab,
@@ -312,7 +326,9 @@ enum rdl_shortage rdl_shortage(struct rdl_lab *lab);
 /* Returns the bytes of memory that the lab uses, including free blocks. */
 size_t rdl_used_bytes(const struct rdl_lab *lab);
 
-/* Returns a description of the invariant that broke, or NULL if none did. */
+/* Returns a description of the invariant that broke, or NULL if none did.  It is valid until the
+ * lab advances or a checkpoint is restored.
+ */
 const char *rdl_broken_invariant(const struct rdl_lab *lab);
 
 #endif

@@ -2,7 +2,7 @@
 /* Configurable device limits of a host, except its numbers of queues: one row for each limit.
  *
  * The rows generate the fields of struct rdl_device_limits and the parameters of the command
- * `host`. All but max_inline_data are fields of the RFC's device configuration, under the same
+ * `host`.  All but max_inline_data are fields of the RFC's device configuration, under the same
  * names.
  */
 #ifndef RDMALAB_LIMITS_H

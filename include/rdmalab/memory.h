@@ -43,8 +43,9 @@ struct rdl_mr_change {
 };
 
 /* Changes a region of rdl_reg_mr() or rdl_reg_mr_iova(), as ibv_rereg_mr().  The region gets new
- * keys.  If the call fails, the region is unchanged.  Errors as rdl_reg_mr_iova(); RDL_ERR_INVAL
- * also for another kind of region, a protection domain of another host, or an empty change.
+ * keys.  If the call fails, the region is unchanged.  Errors as rdl_reg_mr_iova().  It also returns
+ * RDL_ERR_INVAL if @mr is a region of another kind, if the new protection domain is on another
+ * host, or if change->what is 0.
  */
 RDL_MUST_CHECK enum rdl_status rdl_rereg_mr(struct rdl_lab *lab, rdl_mr mr,
                                             const struct rdl_mr_change *change);
@@ -76,7 +77,7 @@ RDL_MUST_CHECK enum rdl_status rdl_get_dma_mr(struct rdl_lab *lab, rdl_pd pd, ui
                                               const char *name, rdl_mr *ret);
 
 /* Creates an unbound window of type 1 or 2, as ibv_alloc_mw().  Returns RDL_ERR_INVAL if @type is
- * neither.
+ * neither 1 nor 2.
  */
 RDL_MUST_CHECK enum rdl_status rdl_alloc_mw(struct rdl_lab *lab, rdl_pd pd, uint32_t type,
                                             const char *name, rdl_mw *ret);
@@ -84,7 +85,7 @@ RDL_MUST_CHECK enum rdl_status rdl_dealloc_mw(struct rdl_lab *lab, rdl_mw mw);
 
 struct rdl_mw_info {
     uint32_t type; /* 1 or 2 */
-    uint32_t rkey; /* R_Key of the last bind that was posted; before, the one of rdl_alloc_mw() */
+    uint32_t rkey; /* R_Key of the last bind that was posted; if none was, that of rdl_alloc_mw() */
 };
 RDL_MUST_CHECK enum rdl_status rdl_mw_info(const struct rdl_lab *lab, rdl_mw mw,
                                            struct rdl_mw_info *ret);

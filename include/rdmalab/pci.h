@@ -33,7 +33,8 @@ struct rdl_pci_place {
  * driver, which is not informed: see rdl_ram_write().
  *
  * Return: RDL_OK
- *	   RDL_ERR_INVAL  no such function or space, offset behind its end, or invalid width
+ *	   RDL_ERR_INVAL  no such function or space, @offset behind the end of the space, an
+ *			  invalid width, or in configuration space an unaligned @offset
  *	   RDL_ERR_STALE
  */
 RDL_MUST_CHECK enum rdl_status rdl_pci_read(struct rdl_lab *lab, rdl_host host,
@@ -42,7 +43,7 @@ RDL_MUST_CHECK enum rdl_status rdl_pci_write(struct rdl_lab *lab, rdl_host host,
                                              const struct rdl_pci_place *place, uint64_t value);
 
 /* Reads configuration space without an access by a driver: there is no tick and no event.
- * @place->width as above.
+ * @place->space must be RDL_PCI_CONFIG.  Errors as rdl_pci_read().
  */
 RDL_MUST_CHECK enum rdl_status rdl_pci_peek(const struct rdl_lab *lab, rdl_host host,
                                             const struct rdl_pci_place *place, uint64_t *ret);

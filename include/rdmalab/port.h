@@ -24,7 +24,8 @@ struct rdl_port_config {
 
 /* Adds an external port.
  *
- * Return: RDL_OK, RDL_ERR_INVAL or RDL_ERR_EXISTS (the name), RDL_ERR_LIMIT, RDL_ERR_NOMEM
+ * Return: RDL_OK, RDL_ERR_INVAL or RDL_ERR_EXISTS (the name), RDL_ERR_LIMIT (64 ports),
+ *	   RDL_ERR_NOMEM
  */
 RDL_MUST_CHECK enum rdl_status rdl_port_add(struct rdl_lab *lab,
                                             const struct rdl_port_config *config, rdl_port *ret);
@@ -37,8 +38,8 @@ RDL_MUST_CHECK enum rdl_status rdl_port_find(const struct rdl_lab *lab, const ch
  * callback the frames are counted as unread.  The callback runs inside rdl_run(), rdl_step() and
  * rdl_wait() and must not call the lab.  @frame is valid only during the call.
  *
- * The callback is not part of a checkpoint: restoring one does not change it.  Frames that leave
- * again after that are passed to it again.
+ * The callback is not part of a checkpoint: restoring a checkpoint does not change it.  If the lab
+ * then repeats events, the callback gets the same frames again.
  *
  * Return: RDL_OK, RDL_ERR_STALE
  */
@@ -59,7 +60,7 @@ RDL_MUST_CHECK enum rdl_status rdl_port_receive(struct rdl_lab *lab, rdl_port po
 struct rdl_port_info {
     char name[RDL_NAME_BYTES];
     bool linked;
-    uint64_t in_frames, in_bytes, in_dropped; /* dropped: no link, or the queue was full */
+    uint64_t in_frames, in_bytes, in_dropped; /* dropped: no link is up, or the queue is full */
     uint64_t out_frames, out_bytes;
     uint64_t out_unread; /* left without a callback; a restored checkpoint does not reset it */
     uint64_t busy_ns;    /* remaining time until the link has sent the queued incoming frames */

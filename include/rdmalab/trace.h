@@ -15,8 +15,9 @@ struct ev_names;
 
 struct rdl_listener;
 
-/* Calls @event for every event from now on, or for those that rdl_hear() selects.  Undo with
- * rdl_unlisten().
+/* Calls @event for every event from now on, or for those that rdl_hear() selects.  @e is valid only
+ * during the call.  rdl_listen() returns RDL_OK or RDL_ERR_NOMEM.  rdl_unlisten() removes the
+ * listener and frees it; it accepts NULL.
  */
 RDL_MUST_CHECK enum rdl_status rdl_listen(struct rdl_lab *lab,
                                           void (*event)(void *ctx, const struct ev *e), void *ctx,
@@ -28,18 +29,20 @@ void rdl_hear(struct rdl_lab *lab, struct rdl_listener *listener, const struct e
 
 /* Starts recording events and the bytes of sent frames.  When a limit is reached, the oldest events
  * or frames are forgotten.  A limit of 0 selects the default: 1 Mi events, 256 MiB of frames.  Call
- * it once, before the first host is added.
+ * it once, before the first host is added.  Returns RDL_OK, RDL_ERR_NOMEM, or RDL_ERR_EXISTS if it
+ * was called before.
  */
 RDL_MUST_CHECK enum rdl_status rdl_record(struct rdl_lab *lab, size_t events_max,
                                           size_t frame_bytes_max);
 
-/* Bounds of these limits: events, of 104 bytes each, and bytes of frames. */
+/* Bounds of the limits of rdl_record(): number of events (104 bytes each), and bytes of frames. */
 #define RDL_RECORD_EVENTS_MIN ((uint64_t)2 << 10)
 #define RDL_RECORD_EVENTS_MAX ((uint64_t)64 << 20)
 #define RDL_RECORD_FRAMES_MAX ((uint64_t)1 << 40)
 
 /* Replaces the limits of rdl_record().  The oldest events and frames that exceed them are
- * forgotten. Events are kept in blocks of 1024, at least one block.
+ * forgotten.  Events are kept in blocks of 1024, at least one block.  Does nothing if rdl_record()
+ * was not called.
  */
 void rdl_record_bound(struct rdl_lab *lab, size_t events_max, size_t frame_bytes_max);
 
@@ -56,7 +59,7 @@ void rdl_record_pause(struct rdl_lab *lab);
 void rdl_record_resume(struct rdl_lab *lab);
 
 /* The range of ticks in which recorded events may be missing because recording was stopped.  @to is
- * RDL_NEVER while recording is stopped.  Both are 0 if nothing is missing.
+ * RDL_NEVER while recording is stopped.  @from and @to are 0 if nothing is missing.
  */
 struct rdl_record_gap {
     uint64_t from, to;
@@ -64,8 +67,9 @@ struct rdl_record_gap {
 
 struct rdl_record_gap rdl_record_gap(const struct rdl_lab *lab);
 
-/* Return the number of recorded events, and event number @i from 0, the oldest.  The event is valid
- * until the lab advances.
+/* rdl_record_count() returns the number of recorded events.  rdl_record_at() returns event number
+ * @i, where 0 is the oldest, or NULL if there are fewer.  The event is valid until the lab
+ * advances.
  */
 size_t rdl_record_count(const struct rdl_lab *lab);
 const struct ev *rdl_record_at(const struct rdl_lab *lab, size_t i);
@@ -89,7 +93,9 @@ void rdl_record_forget_ahead(struct rdl_lab *lab);
  */
 const uint8_t *rdl_record_frame(const struct rdl_lab *lab, uint64_t tx, size_t *ret_bytes);
 
-/* Returns the number of events of a kind (enum ev_kind) since the lab began, recorded or not. */
+/* Returns the number of events of a kind (enum ev_kind) since the lab began, recorded or not.
+ * Returns 0 for a number that is no kind.
+ */
 uint64_t rdl_total(const struct rdl_lab *lab, unsigned kind);
 
 struct ev_condition;
@@ -134,18 +140,20 @@ RDL_MUST_CHECK enum rdl_status rdl_tally_last(const struct rdl_tally *tally, uin
 const struct ev_filter *rdl_tally_filter(const struct rdl_tally *tally);
 
 /* Returns the names of the lab's hosts, ports and objects, for printing events.  The lab owns them.
+ * Returns NULL before the first call of rdl_listen(), rdl_record() or rdl_hash_start().
  */
 const struct ev_names *rdl_names(const struct rdl_lab *lab);
 
-/* Starts hashing every event.  Call it before the first host is added.  rdl_hash() returns the hash
- * of all events so far, or 0 if hashing was not started.
+/* Starts hashing every event.  Call it before the first host is added.  rdl_hash_start() returns
+ * RDL_OK, RDL_ERR_NOMEM, or RDL_ERR_EXISTS if hashing is on.  rdl_hash() returns the hash of all
+ * events so far, or 0 if hashing is off.
  */
 RDL_MUST_CHECK enum rdl_status rdl_hash_start(struct rdl_lab *lab);
 uint64_t rdl_hash(const struct rdl_lab *lab);
 
-/* Stop the hashing of events (rdl_hash() then returns 0), and the checks of the emulator's
- * invariants.  Both cost time for every event, and are of no use in a lab that follows an outside
- * clock.
+/* rdl_hash_stop() stops the hashing of events; rdl_hash() then returns 0.  rdl_check_stop() stops
+ * the checks of the emulator's invariants.  Hashing and checks cost time for every event, and are
+ * of no use in a lab that follows an outside clock.
  */
 void rdl_hash_stop(struct rdl_lab *lab);
 void rdl_check_stop(struct rdl_lab *lab);

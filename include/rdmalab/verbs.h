@@ -117,7 +117,7 @@ struct rdl_qp_config {
      * RDL_ERR_UNSUPPORTED if the device does not support this.
      */
     bool block_self_mcast_lb;
-    rdl_srq srq; /* shared receive queue to use instead of an own one of max_recv_*; 0: none */
+    rdl_srq srq; /* shared receive queue that replaces its own receive queue; raw 0: none */
 };
 RDL_MUST_CHECK enum rdl_status rdl_create_qp(struct rdl_lab *lab,
                                              const struct rdl_qp_config *config, const char *name,
@@ -136,8 +136,9 @@ struct rdl_ah_attr {
 };
 
 /* Attaches the UD queue pair @qp to the multicast group @gid, or detaches it.  The guest announces
- * the group to the link with its first queue pair, and leaves it with its last.  A queue pair that
- * is attached to a group cannot be destroyed: RDL_ERR_BUSY.
+ * the group on the link (IGMP or MLD) when it attaches the first of its queue pairs to the group.
+ * It leaves the group when it detaches the last one.  A queue pair that is attached to a group
+ * cannot be destroyed: RDL_ERR_BUSY.
  *
  * Return: RDL_OK
  *	   RDL_ERR_INVAL        not a multicast address, not UD, or not attached
@@ -162,7 +163,8 @@ struct rdl_qp_attr {
     uint32_t dest_qpn, rq_psn, sq_psn;
     uint32_t max_rd_atomic, max_dest_rd_atomic;
     uint32_t min_rnr_timer, timeout, retry_cnt, rnr_retry;
-    /* 1: end-to-end credits in both directions.  A query does not read the value from the device.
+    /* 1: the connection uses end-to-end credits in both directions; 0: none.  A query does not read
+     * the value from the device.
      */
     uint32_t credits;
     uint32_t
@@ -216,8 +218,9 @@ RDL_MUST_CHECK enum rdl_status rdl_ah_info(const struct rdl_lab *lab, rdl_ah ah,
 RDL_MUST_CHECK enum rdl_status rdl_query_qp(struct rdl_lab *lab, rdl_qp qp);
 RDL_MUST_CHECK enum rdl_status rdl_query_port(struct rdl_lab *lab, rdl_host host);
 
-/* Queries entry @index of the P_Key table.  rdl_pkey() returns the entry after rdl_wait().
- * rdl_query_pkey() returns RDL_ERR_INVAL if the table is shorter.
+/* rdl_query_pkey() queries entry @index of the P_Key table, and returns RDL_ERR_INVAL if the table
+ * is shorter.  After rdl_wait(), rdl_pkey() sets *@ret to the entry that was queried last, 0 before
+ * the first query.
  */
 RDL_MUST_CHECK enum rdl_status rdl_query_pkey(struct rdl_lab *lab, rdl_host host, uint32_t index);
 RDL_MUST_CHECK enum rdl_status rdl_pkey(const struct rdl_lab *lab, rdl_host host, uint16_t *ret);
@@ -238,7 +241,10 @@ struct rdl_qp_info {
 RDL_MUST_CHECK enum rdl_status rdl_qp_info(const struct rdl_lab *lab, rdl_qp qp,
                                            struct rdl_qp_info *ret);
 
-/* Returns entry @index of the GID table of @host, and the MAC of @host. */
+/* Sets @ret_gid to the IPv4 (@index 0) or IPv6 (1) address of @host as a GID, and @ret_mac to its
+ * MAC.  This works also while the device's GID table does not have the entry.  Returns RDL_OK,
+ * RDL_ERR_STALE, or RDL_ERR_INVAL if @index is larger than 1.
+ */
 RDL_MUST_CHECK enum rdl_status rdl_host_address(const struct rdl_lab *lab, rdl_host host,
                                                 uint32_t index, uint8_t ret_gid[16],
                                                 uint8_t ret_mac[6]);
@@ -249,7 +255,7 @@ struct rdl_wc {
     uint32_t opcode; /* enum wc_opcode */
     uint32_t byte_len, qp_num, src_qp;
     uint32_t wc_flags;   /* set of enum wc_flag_bit */
-    uint32_t vendor_err; /* enum rule: the rule that refused the request */
+    uint32_t vendor_err; /* enum rule: the rule that refused the request, or RULE_NONE */
     uint8_t imm[4];
     uint32_t invalidated_rkey; /* with WCF_WITH_INV, instead of imm */
 };

@@ -9,8 +9,8 @@
  * An access is an action of a guest: a tick without duration, answered when the call returns.  Its
  * consequences (a doorbell, a frame, an interrupt) happen when the lab advances.
  *
- * The machine reads and writes its memory while the lab does.  Such a lab cannot be repeated: it
- * has no checkpoints (RDL_ERR_VM), and its hash is meaningless.
+ * The machine reads and writes its memory while the lab does.  Such a lab cannot be repeated: its
+ * hash is meaningless, and rdl_checkpoint_save() returns RDL_ERR_VM once the memory is mapped.
  */
 #ifndef RDMALAB_VM_H
 #define RDMALAB_VM_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Work requests, which a program posts to the queues of a queue pair.
  *
- * Names and meanings are those of libibverbs.  An array replaces its list of requests linked by
- * next, and an index replaces bad_wr.
+ * Names and meanings are those of libibverbs, with two differences.  Requests are in an array, not
+ * in a list linked by next.  The first bad request is named by an index, not by bad_wr.
  */
 #ifndef RDMALAB_WORK_H
 #define RDMALAB_WORK_H
@@ -79,7 +79,7 @@ RDL_MUST_CHECK enum rdl_status rdl_post_recv(struct rdl_lab *lab, rdl_qp qp,
 struct rdl_post_error {
     size_t bad;           /* index of the request, which is the number of requests posted */
     uint32_t rule;        /* enum rule, POST_*; RULE_NONE: the returned status is the only reason */
-    uint64_t most, found; /* largest allowed value and value found; if found <= most, no values */
+    uint64_t most, found; /* largest allowed value, value found; found <= most: no such values */
 };
 
 /* Post the @n requests at @wr in order, in one tick, with one kick after the last unless @nokick.

@@ -20,11 +20,11 @@ struct bench_op {
 
 /* The result of a measurement. */
 struct bench_figure {
-    double seconds; /* processor time; 0: nothing was measured yet */
-    uint64_t messages, ticks;
+    double seconds;           /* processor time; 0: nothing was measured yet */
+    uint64_t messages, ticks; /* number of messages; number of ticks of the lab */
 };
 
-/* Measures @op for a short time, and replaces *@best if this try was faster.  Other work on the
+/* Measures @op for at least 0.05 s, and replaces *@best if this try was faster.  Other work on the
  * machine makes caches cold, so the best of several tries is the most repeatable.  @now_s returns
  * the processor time in seconds.
  *

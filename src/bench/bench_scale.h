@@ -9,8 +9,8 @@
 #include "rdmalab/status.h"
 
 /* The size of a lab.  @hosts are connected to one switch and form pairs.  The two hosts of a pair
- * have @qps queue pairs each, connected with one another.  The first @active of each host send,
- * either all at once or, with @in_turn, one after the other.
+ * have @qps queue pairs each, connected with one another.  The first @active queue pairs of each
+ * host send, either all at once or, with @in_turn, one after the other.
  */
 struct bench_scale {
     uint32_t hosts, qps, active;

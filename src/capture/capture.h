@@ -50,9 +50,9 @@ struct capture_interface {
 
 /* An open capture file.  capture_done() frees its memory. */
 struct capture {
-    FILE *f; /* borrowed from the caller */
-    bool is_pcapng, is_swapped;
-    uint64_t at; /* bytes read so far */
+    FILE *f;                    /* borrowed from the caller */
+    bool is_pcapng, is_swapped; /* is_swapped: the numbers in the file are big-endian */
+    uint64_t at;                /* bytes read so far */
     uint64_t n_frames;
     uint64_t dropped;                     /* frames that the capture program reports as dropped */
     bool tells_dropped;                   /* the file has drop counters */
@@ -72,7 +72,7 @@ void capture_done(struct capture *c);
 
 enum capture_result { CAPTURE_FRAME, CAPTURE_END, CAPTURE_BAD };
 
-/* Reads the next frame to @ret.
+/* Reads the next frame into @ret.
  *
  * Return: CAPTURE_FRAME
  *	   CAPTURE_END    there is no further frame

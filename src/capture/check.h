@@ -37,7 +37,7 @@ struct check {
     struct found_list found;
     struct connection *v; /* owned */
     uint32_t n;
-    uint32_t *of_flow; /* owned: the connection of each flow */
+    uint32_t *of_flow; /* owned: index into @v of the connection of each flow */
     bool has_hopes;    /* the user stated facts that matter only for ends captured at their host */
     bool is_whole;     /* the file was read to its end; otherwise capture.wrong has the reason */
 };
@@ -48,7 +48,7 @@ struct check {
 bool check_file(struct check *c, FILE *f, const struct check_known *known);
 void check_done(struct check *c);
 
-/* Return the source host and the destination host of a flow. */
+/* check_src() returns the source host of a flow, check_dst() the destination host. */
 const struct station *check_src(const struct check *c, uint32_t flow);
 const struct station *check_dst(const struct check *c, uint32_t flow);
 
@@ -57,7 +57,9 @@ const struct station *check_dst(const struct check *c, uint32_t flow);
  */
 bool check_repairs(const struct half_sums *s, uint64_t *ret_median_ns, uint64_t *ret_worst_ns);
 
-/* Returns the payload of messages in bit/s, or 0 if the captured time is too short. */
+/* Returns the payload of messages in bit/s, from s->first_ns to s->last_ns.  Returns 0 if these
+ * times are equal.
+ */
 uint64_t check_goodput(const struct half_sums *s);
 
 /* Prints the report as text, with at most @findings_max findings per rule; 0: all. */

@@ -41,7 +41,8 @@ void found_sort(struct found_list *l);
 /* Returns the number of findings with a severity. */
 uint64_t found_count(const struct found_list *l, enum finding_severity severity);
 
-/* Appends the text of @f, with the words in braces replaced. */
+/* Appends to @t the text of @f in findings.def, with the words in braces replaced by values of @f.
+ */
 void found_says(struct text *t, const struct found *f);
 
 /* Returns "error", "loss" or "note". */

@@ -7,7 +7,8 @@
  * it is a loss, and the finding names the side of the observer on which it happened.
  *
  * Requests are kept in a list ordered by PSN, without gaps: PSNs that were not captured have an
- * entry that is missing.  Positions (`at`) are PSNs that are counted on without wrapping.
+ * entry too, which is called missing.  A position (`at`) is a PSN extended to 64 bits, so that it
+ * never wraps.
  *
  *	acked <= next          all before acked is answered; next follows the highest requested PSN
  *	cursor <= next         where the next new packet belongs; a packet before it is a repetition
@@ -27,34 +28,35 @@
 
 /* Statistics of one half over all its lives. */
 struct half_sums {
-    uint64_t requests, answers; /* packets */
+    uint64_t requests, answers; /* number of request packets; number of response packets */
     uint64_t messages;          /* complete messages */
     uint64_t bytes;             /* payload bytes, including those of READs and atomics */
     uint64_t again;             /* repeated request packets, and those that filled a gap */
     uint64_t missing;           /* PSNs that were not captured when later ones were */
+    /* Numbers of NAKs other than RNR NAKs, of RNR NAKs, and of retransmissions after a timeout. */
     uint64_t naks, rnrs, timeouts;
     uint64_t n_repairs;
     /* Owned: for each lost PSN the time from its first sight to its acknowledgment. */
     uint64_t *repair_ns;
-    uint64_t first_ns, last_ns;
+    uint64_t first_ns, last_ns; /* times of the first request and of the last packet */
 };
 
 /* A request packet, or a range of missing PSNs. */
 struct asked {
-    uint64_t at, psns;
+    uint64_t at, psns; /* position of its first PSN; number of PSNs */
     /* Indexes into the record of its latest and its first copy.  If the entry is missing, @seen
      * is SEEN_NONE and @first_seen is the packet that revealed it.
      */
     uint32_t seen, first_seen;
-    uint64_t since_ns; /* if @was_lost: when it was sent, or found to be missing */
+    uint64_t since_ns; /* if @was_lost: time at which it was sent, or found to be missing */
     uint64_t messages; /* number of complete messages up to this entry */
-    uint64_t got;      /* READ: position after the responses without a gap */
-    uint64_t high;     /* READ: position after its last response */
+    uint64_t got;      /* READ: position of the first response that was not captured */
+    uint64_t high;     /* READ: position after the highest response that was captured */
     /* READ: position of the next response to each repetition, the latest one first. */
     uint64_t rows[HALF_ROWS];
     uint32_t answer;     /* atomic: index of the response in the record; SEEN_NONE: none */
     uint32_t times;      /* number of times it was requested */
-    bool was_lost;       /* its acknowledgment ends a repair */
+    bool was_lost;       /* it or its response was lost; its acknowledgment ends the repair */
     bool hole_told;      /* the missing response was reported */
     bool in_parts;       /* a READ of which a part, not up to its end, was requested again */
     uint64_t behind_got; /* bit i: the response at @got + i was captured */
@@ -62,7 +64,10 @@ struct asked {
 
 /* A NAK or a gap that makes the requester start again at @at. */
 struct half_reason {
-    bool is_there;
+    bool is_there; /* false: there is none, and the other members are not valid */
+    /* at_ns, frame: time and number of the frame that shows the reason.  wait_ns: time that an RNR
+     * NAK demands to wait; otherwise 0.
+     */
     uint64_t at, at_ns, frame, wait_ns;
 };
 
@@ -70,7 +75,7 @@ struct half_reason {
 struct half {
     const struct capture_record *r;
     struct found_list *found;
-    uint32_t asks, answers; /* indexes of the flows */
+    uint32_t asks, answers; /* flow of the requests; flow of the responses, or SEEN_NONE */
     uint32_t mtu;           /* path MTU; 0: unknown */
     uint32_t read_mtu;      /* path MTU that determines the number of PSNs of a READ */
     bool is_complete;       /* the capture reports that it lost nothing */
@@ -85,15 +90,16 @@ struct half {
     uint64_t came;
     uint32_t n_acked; /* number of entries before @acked */
     uint32_t n_told;  /* number of entries whose missing responses were reported */
+    /* The latest sequence NAK, RNR NAK and missing response, until a retransmission follows. */
     struct half_reason nak, rnr, hole;
 
     /* Messages, in PSN order. */
-    uint32_t whole;
+    uint32_t whole;             /* see the picture above */
     const struct op_info *open; /* the previous packet of the message; NULL: between messages */
     bool is_open_known;         /* @open is valid */
     bool is_length_known;
-    uint64_t open_bytes, open_dma_bytes;
-    uint64_t messages;
+    uint64_t open_bytes, open_dma_bytes; /* payload so far; DMA length in the RETH */
+    uint64_t messages;                   /* number of complete messages in this life */
 
     /* The possible MSN of the responder before the first message of this life. */
     bool has_base;
@@ -104,11 +110,12 @@ struct half {
     uint32_t newest_request, newest_answer;
     uint32_t recent[HALF_RECENT]; /* indexes of the latest responses */
     uint32_t n_recent;            /* responses so far */
-    uint64_t came_again;          /* repeated requests, which may be acknowledged once more */
+    uint64_t came_again; /* number of repeated requests that may be acknowledged once more */
 };
 
 /* Judges the requests in flow @asks with the responses in flow @answers, which may be SEEN_NONE.
- * Adds findings to @found.  half_done() frees @h.
+ * @is_complete is true if the capture lost no frames.  Adds findings to @found.  half_done() frees
+ * the arrays of @h.
  */
 void half_judge(struct half *h, const struct capture_record *r, uint32_t asks, uint32_t answers,
                 bool is_complete, struct found_list *found);
@@ -116,7 +123,9 @@ void half_done(struct half *h);
 
 /* --- Between the files ------------------------------------------------------------------------ */
 
-/* Adds a finding about packet @seen.  Sets its frame, flow and opcode from the packet. */
+/* Adds the finding @f about packet @seen, and sets its frame, flow and opcode from the packet.
+ * Does nothing if it is an error in a response that may belong to another connection.
+ */
 void half_find(struct half *h, enum finding finding, uint32_t seen, struct found f);
 
 /* Returns the position of @psn. */
@@ -141,7 +150,9 @@ uint64_t half_psns_of(const struct half *h, const struct seen *s);
 /* Returns the index of the response that was processed last, or SEEN_NONE if there is none. */
 uint32_t half_last_answer(const struct half *h);
 
-/* Process a request packet or a response, an index into the record. */
+/* half_takes_request() processes a request packet, half_takes_answer() a response.  @seen is the
+ * index of the packet in the record.
+ */
 void half_takes_request(struct half *h, uint32_t seen);
 void half_takes_answer(struct half *h, uint32_t seen);
 
@@ -153,7 +164,7 @@ void half_answer_came(struct half *h, uint32_t seen);
 /* Counts messages up to the first entry that is missing and not acknowledged. */
 void half_go_on(struct half *h);
 
-/* Records that everything before position @at is answered. */
+/* Records that everything before position @at was answered at @now_ns. */
 void half_acked(struct half *h, uint64_t at, uint64_t now_ns);
 
 #endif

@@ -12,7 +12,9 @@
 
 #include "capture/record.h"
 
-/* Sets @peer of all flows of reliable connections.  Adds findings to @found. */
+/* Sets @peer of all flows of reliable connections.  It stays SEEN_NONE if no flow matches.  Adds
+ * findings to @found.
+ */
 void pairs_find(struct capture_record *r, struct found_list *found);
 
 #endif

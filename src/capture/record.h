@@ -23,7 +23,7 @@ struct station {
     uint64_t n_wrong;     /* frames with a wrong ICRC */
     uint64_t n_no_icrc;   /* frames whose ICRC was 0 and wrong */
     uint64_t first_wrong; /* number of the first frame with a wrong ICRC */
-    bool never_right;
+    bool never_right;     /* all its ICRCs are wrong: the host does not compute them */
 };
 
 /* One direction from a host to a queue pair of another host. */
@@ -32,15 +32,18 @@ struct flow {
     uint32_t dest_qpn;
     uint8_t service;         /* enum op_service */
     uint32_t first, last, n; /* first, last: indexes of packets; n: their number */
+    /* Numbers of requests, of responses, of packets captured at the sending host, of those captured
+     * at the receiving host, and of packets with the mark SEEN_CE.
+     */
     uint32_t n_requests, n_answers, n_sent, n_came, n_ce;
     /* CNPs in this direction to its queue pair, which are about the data of its peer flow. */
     uint32_t n_cnps;
-    /* Changes of the IP identification between packets; many: each packet has its own. */
+    /* Number of packets whose IP identification differs from that of their predecessor. */
     uint32_t id_changes;
     uint64_t payload_bytes;
-    /* Packets with a payload of exactly 256 << i bytes that must be a full path MTU. */
+    /* full[i]: number of FIRST and MIDDLE packets with a payload of 256 << i bytes. */
     uint64_t full[RECORD_MTUS];
-    uint32_t only_max; /* longest payload of the other packets */
+    uint32_t only_max; /* longest payload of LAST and ONLY packets, in bytes */
     /* Smallest path MTU that explains the PSNs that its READs take; 0: unknown. */
     uint32_t read_mtu;
     uint32_t peer;  /* index of the opposite flow; SEEN_NONE: not known */
@@ -61,11 +64,11 @@ struct capture_record {
     uint32_t n_hosts, hosts_cap;
     struct flow *flows;
     uint32_t n_flows, flows_cap;
-    struct lookup by_gid, by_key;
+    struct lookup by_gid, by_key; /* hosts by address; flows by hosts, queue pair and service */
 
     /* Frames in the file; frames that are not RoCEv2; frames that are RoCEv2. */
     uint64_t n_frames, n_other, n_roce;
-    uint64_t n_cut;
+    uint64_t n_cut; /* packets that the capture truncated */
     uint64_t first_ns, last_ns;
     uint64_t n_back; /* frames with a time before that of their predecessor, which is corrected */
     uint32_t n_cnps; /* CNPs that match no flow */

@@ -93,8 +93,9 @@ static inline bool seen_is_older(const struct seen *a, const struct seen *b)
     return (int16_t)(uint16_t)(a->ip_id - b->ip_id) < 0;
 }
 
-/* Return true if two copies of a packet are equal.  Fields that a retransmission may change are
- * ignored.
+/* Return true if the headers, or the payloads, of two copies of a packet are equal.  Header fields
+ * that a retransmission may change are ignored.  Payloads are equal if one of them was truncated by
+ * the capture.
  */
 bool seen_same_headers(const struct seen *a, const struct seen *b);
 bool seen_same_payload(const struct seen *a, const struct seen *b);

@@ -2,8 +2,8 @@
 /* Texts with citations in brackets: "[IBTA1 9.7.4.1]".
  *
  * The table facts/citations.def records for each citation whether it was verified against the
- * document.  Normally only verified citations are printed.  With @source all are printed, and the
- * others are marked as unverified.
+ * document.  Without @source only verified citations are printed.  With @source all are printed,
+ * and unverified ones are marked.
  */
 #ifndef PRINT_CITE_H
 #define PRINT_CITE_H

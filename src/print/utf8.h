@@ -9,8 +9,8 @@
 
 #include "emu/base/text.h"
 
-/* Decodes the character at @s, of which at most @left bytes are available.  Returns its length in
- * bytes, or 0 if it is not valid UTF-8.
+/* Decodes the character at @s, of which at most @left bytes are available, and sets *@ret to its
+ * code point.  Returns its length in bytes, or 0 if it is not valid UTF-8.
  */
 size_t utf8_character(const char *s, size_t left, uint32_t *ret);
 

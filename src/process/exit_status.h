@@ -16,8 +16,9 @@ enum exit_status {
     EXIT_INTERRUPTED = 130 /* by ^C */
 };
 
-/* Returns the exit status for two results: the one of a signal if there is one, otherwise the worse
- * one.
+/* Returns the exit status for two results, @a and @b.  If one is that of a signal (EXIT_SIGNALS or
+ * more), it is this one.  Otherwise it is the worse one: EXIT_BROKEN, then EXIT_TIMEOUT,
+ * EXIT_USAGE, EXIT_FAILED, other values, and EXIT_PASSED.
  */
 int exit_worse(int a, int b);
 

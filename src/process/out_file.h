@@ -9,18 +9,20 @@
 struct out_file {
     FILE *f;
     char *name; /* name of the complete file */
-    /* Temporary name until then; NULL: a device or pipe, or a file that is written in place. */
+    /* Name of the temporary file, until out_file_close() renames it to @name.  NULL: there is none,
+     * because @name is a device or pipe, or is written in place.
+     */
     char *part;
 };
 
-/* Starts to write the file @name.  With @below, a directory, @name is a path in it that must not
- * lead out of it.  Missing directories are created, @below too.  Returns NULL on success, otherwise
- * the reason; then the file need not be closed.
+/* Starts to write the file @name.  If @below is not NULL, it is a directory, and @name is a path in
+ * it that must not lead out of it.  Missing directories are then created, @below too.  Returns NULL
+ * on success.  Otherwise returns the reason, and the file need not be closed.
  */
 const char *out_file_open(struct out_file *o, const char *name, const char *below);
 
-/* Completes the file and moves it into place.  Returns NULL on success, otherwise the reason; then
- * the old file still exists.
+/* Completes the file and moves it into place.  Returns NULL on success.  Otherwise returns the
+ * reason, and the old file still exists, unless it was written in place.
  */
 const char *out_file_close(struct out_file *o);
 

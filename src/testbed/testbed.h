@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Two connected hosts, built through the public API.  The benchmark and the random runs use them.
  *
- * The hosts have a link to each other or, with @outside, to a switch that also has an external
- * port.  Each side has a PD, one MR over @mr_bytes of memory, a CQ and a queue pair in RTS.  RC and
- * UC queue pairs are connected with each other; a UD queue pair has an address handle for its peer.
+ * The hosts have a link to each other.  With testbed_config.outside each has a link to a switch
+ * instead, which also has a link to an external port.  Each side has a PD, one MR over @mr_bytes of
+ * memory, a CQ and a queue pair in RTS.  RC and UC queue pairs are connected with each other; a UD
+ * queue pair has an address handle for its peer.
  */
 #ifndef TESTBED_TESTBED_H
 #define TESTBED_TESTBED_H
@@ -15,7 +16,7 @@
 struct testbed_config {
     uint64_t seed;
     bool check_invariants, record, hash;
-    bool outside;  /* h1 and h2 are connected to the switch "sw", like the external port "out" */
+    bool outside;  /* with the switch "sw" and the external port "out" */
     uint32_t type; /* enum qp_type; 0: RC */
     uint64_t mr_bytes;
     uint32_t mr_access; /* set of enum access_bit, in addition to LOCAL_WRITE */
@@ -51,7 +52,7 @@ struct testbed_side {
 struct testbed {
     struct rdl_lab *lab;
     rdl_link link; /* link of h1 */
-    rdl_port out;  /* with testbed_config.outside */
+    rdl_port out;  /* only with testbed_config.outside */
     struct testbed_side side[2];
 };
 
@@ -61,7 +62,8 @@ struct testbed {
 RDL_MUST_CHECK enum rdl_status testbed_init(struct testbed *r, const struct testbed_config *c);
 void testbed_done(struct testbed *r);
 
-/* Runs the lab until the control request of a side is answered.  Returns the errors of rdl_wait().
+/* Runs the lab until the control request of a side is answered, for at most 100000 ticks.  Returns
+ * the errors of rdl_wait().
  */
 RDL_MUST_CHECK enum rdl_status testbed_wait(struct testbed *r, unsigned side);
 
@@ -73,8 +75,9 @@ RDL_MUST_CHECK enum rdl_status testbed_recv(struct testbed *r, unsigned side, ui
 
 /* The parts of testbed_init(), for labs of other shapes.  The host of a side must exist.
  * testbed_side_memory() adds a PD and an MR.  testbed_side_qp() adds a CQ and a queue pair, named
- * "cq" and "qp" if @is_first.  testbed_side_connect() connects it with its peer, or for UD creates
- * the address handle; @number is the index of the side (0 or 1) in @c.
+ * "cq" and "qp" if @is_first, otherwise with default names.  testbed_side_connect() moves the queue
+ * pair to RTS, connected with that of @peer; for UD it also creates the address handle.  @number is
+ * the index of the side (0 or 1) in the arrays of @c.
  */
 RDL_MUST_CHECK enum rdl_status testbed_side_memory(struct rdl_lab *lab, struct testbed_side *s,
                                                    const struct testbed_config *c);

@@ -40,8 +40,8 @@ void tree_join(struct text *t, const char *base, const char *key);
 bool tree_value_is(const struct rdl_value *v, enum node_kind kind);
 bool tree_is(const struct rdl_lab *lab, const char *path, enum node_kind kind);
 
-/* Write the path of a child of @node, or of element @i of its list.  Return false if it does not
- * exist.
+/* tree_child() writes the path of the child @id of @node to @ret.  tree_element() writes the path
+ * of element @i of its list @list.  Return false if the child or element does not exist.
  */
 bool tree_child(const struct rdl_lab *lab, const char *node, enum child_id id,
                 char ret[TREE_PATH_BYTES]);
@@ -53,19 +53,19 @@ bool tree_element(const struct rdl_lab *lab, const char *node, enum child_id lis
  */
 bool tree_leaf(const struct rdl_lab *lab, const char *node, enum leaf_id id, struct rdl_value *ret);
 
-/* Returns the number of the leaf, or 0 if it does not exist. */
+/* Returns the number in the leaf @id of @node, or 0 if the leaf does not exist. */
 uint64_t tree_number(const struct rdl_lab *lab, const char *node, enum leaf_id id);
 
 /* Returns element @i of a list of leaves, or 0 if it does not exist. */
 uint64_t tree_element_number(const struct rdl_lab *lab, const char *node, enum child_id list,
                              uint64_t i);
 
-/* Returns the number that a row with a table of keys has for key @word, for example the drops for a
- * reason.
+/* Returns the number of the leaf with key @word of a row that has a table of keys, for example the
+ * drops for one reason.  The leaf must exist.
  */
 uint64_t tree_keyed(const struct rdl_lab *lab, const char *node, enum leaf_id id, uint32_t word);
 
-/* Appends the value of the leaf; "-" if it does not exist. */
+/* Appends the value of the leaf @id of @node, or "-" if it does not exist. */
 void tree_add(struct text *t, const struct rdl_lab *lab, const char *node, enum leaf_id id);
 
 /* Appends @v as text: "0x1a3", "85.66us", "4k", "yes". */

@@ -47,14 +47,15 @@ struct tree_memory_difference {
 
 /* Summary of a comparison. */
 struct tree_memory_compared {
-    size_t n_regions;
-    uint64_t bytes;
-    size_t n_skipped;
+    size_t n_regions; /* number of compared regions */
+    uint64_t bytes;   /* number of compared bytes */
+    size_t n_skipped; /* number of regions whose bytes a snapshot has not kept */
     const struct tree_memory_region *skipped; /* the first skipped region; NULL: none */
 };
 
-/* Calls @each for each difference between regions that exist in both.  If their sizes differ,
- * compares the smaller size.
+/* Calls @each for each range of different bytes, in the regions that exist in both snapshots.  If
+ * the sizes of a region differ, compares only the bytes that both have.  Up to 4 equal bytes do not
+ * split a range.
  */
 struct tree_memory_compared
 tree_memory_compare(const struct tree_memory *a, const struct tree_memory *b,

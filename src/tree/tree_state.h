@@ -28,7 +28,9 @@ struct tree_difference {
     const char *path;
     uint32_t row;      /* enum leaf_id */
     const char *a, *b; /* NULL: that snapshot has no such leaf */
-    /* If so: length of the part of @path that names the missing node. */
+    /* If @a or @b is NULL: length of the part of @path that names the missing node, or the missing
+     * leaf.  Otherwise 0.
+     */
     size_t node_bytes;
 };
 

@@ -43,8 +43,8 @@ uint32_t cells_of(const char *s);
 /* Writes @s into the row from cell @at on.  Characters beyond the row are dropped. */
 void cells_draw(struct cells *c, uint32_t at, const char *s, enum shade shade);
 
-/* Writes @s into the cells @from .. @to - 1, at @at or as near as it fits, with a blank on either
- * side.  A text that is too long is cut and ends with "~".
+/* Writes @s into the cells @from .. @to - 1, at @at or as near to it as @s fits.  The neighbouring
+ * cells in this range become blank.  A text that is too long is cut and ends with "~".
  */
 void cells_draw_within(struct cells *c, uint32_t from, uint32_t to, uint32_t at, const char *s,
                        enum shade shade);

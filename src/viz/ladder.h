@@ -31,8 +31,8 @@ struct ladder; /* content of a ladder, independent of the output format */
  * @options:	Copied, with the title
  * @ret:	The ladder; free with ladder_free().  Untouched on failure
  *
- * The picture contains a text about missing events, and the number of packets beyond
- * @options->n_packets.
+ * If events of the part are missing, the picture contains a text about them.  If it has more than
+ * @options->n_packets packets, the picture contains the number of the packets that are left out.
  *
  * Return: RDL_OK, RDL_ERR_NOMEM
  */

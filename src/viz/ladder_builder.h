@@ -19,16 +19,16 @@ struct armed {
     uint32_t host, qpn, timer;
     ev_id id;       /* the event that armed it */
     uint64_t at_ns; /* time of arming */
-    uint32_t stop;  /* stop at which the timer was armed; LADDER_NONE: before the picture */
+    uint32_t stop;  /* index of the stop at which it was armed; LADDER_NONE: before the picture */
 };
 
-/* The events that the note of a lifeline's newest stop describes, so that the next event can join
+/* The events that share the note of a lifeline's newest stop.  A similar event that follows joins
  * them.
  */
 struct run {
     struct ev first; /* first event; kind EV_COUNT: no event can join */
     uint64_t last_wr_id;
-    uint32_t n, stop; /* number of events; stop with the note */
+    uint32_t n, stop; /* number of events; index of the stop with the note */
     bool kicked;      /* the note includes a kick */
 };
 
@@ -64,7 +64,7 @@ uint32_t builder_column(const struct ladder *l, uint32_t host);
 bool builder_in_range(const struct ladder *l, ev_id id);
 void builder_find_columns(struct builder *b);
 
-/* Adds a stop for event @e without a note; there must be room.  Returns its index. */
+/* Adds a stop for event @e without a note.  @l->stops must have room.  Returns its index. */
 uint32_t builder_stop(struct builder *b, const struct ev *e, uint32_t column);
 
 /* Sets the note and the tone of a stop from event @e. */
@@ -80,7 +80,9 @@ void take_kick(struct builder *b, const struct ev *e, uint32_t column);
 void take_timer(struct builder *b, const struct ev *e);
 void take_timer_off(struct builder *b, const struct ev *e);
 
-/* Handles an event before the picture: records the queues and running timers that it names. */
+/* Handles an event before the picture: records the queue that it posts to, or the timer that it
+ * arms or stops.
+ */
 void take_before(struct builder *b, const struct ev *e);
 
 /* ladder_packets.c */
@@ -92,22 +94,22 @@ void take_tx(struct builder *b, const struct ev *e, uint32_t column);
  */
 bool packets_begins(struct builder *b, const struct ev *e, ev_id *ret);
 
-/* Ends the arrow of packet @tx at a host, with @fate.  Adds an arrow if the packet has none, or a
- * copy if its arrow has ended.
+/* Ends the arrow of packet @tx with @fate at the lifeline @column.  If the packet has no arrow,
+ * adds one.  If its arrow has ended already, adds a copy of it.
  */
 void take_end(struct builder *b, const struct ev *e, ev_id tx, uint32_t column,
               enum frame_fate fate);
 
-/* Handle events between lifelines: take_lost() ends the arrow of packet @tx on its way.
- * take_drop() ends an arrow at a host, or on its way if no host accepted the packet.  take_fault()
- * notes a fault.
+/* Handle events that may be between lifelines.  take_lost() ends the arrow of packet @tx on its
+ * way.  take_drop() ends the arrow of the dropped packet at a host, or on its way if no host
+ * accepted the packet.  take_fault() adds the effect of a fault to the arrow of its packet.
  */
 void take_lost(struct builder *b, const struct ev *e, ev_id tx);
 void take_drop(struct builder *b, const struct ev *e, uint32_t column);
 void take_fault(struct builder *b, const struct ev *e);
 
-/* Adds the effect of fault event @e on a packet that continued to the label of @a.  For a
- * duplication, records the fault in a->copied_by instead.
+/* Adds the effect of fault event @e to the label of @a, whose packet continued in spite of the
+ * fault.  If the fault duplicated the packet, sets a->copied_by to its name instead.
  */
 void packets_note_fault(struct ladder_arrow *a, const struct ev *e);
 
@@ -118,8 +120,9 @@ void packets_note_fault(struct ladder_arrow *a, const struct ev *e);
  */
 ev_id window_sent(const struct builder *b, ev_id tx);
 
-/* Cuts the tail of @a, a packet sent before the picture in event @sent and ended in it by @e.  Adds
- * earlier faults to the label.  Marks @a as a copy if the original has ended before.
+/* Cuts the tail of @a, whose packet was sent by event @sent, before the picture, and ended by @e,
+ * in the picture.  Adds the effects of faults before @e to the label.  Marks @a as a copy if the
+ * packet has ended once before @e.
  */
 void window_cut_tail(struct builder *b, struct ladder_arrow *a, ev_id sent, const struct ev *e);
 

@@ -21,9 +21,9 @@
 #define LAYOUT_SEGMENTS_MAX  3u   /* segments of one arrow; a packet to its own host takes three */
 
 #define LAYOUT_EDGE     PX(16) /* margin around the picture */
-#define LAYOUT_FLIGHT   PX(64) /* height for the usual time of flight */
+#define LAYOUT_FLIGHT   PX(64) /* height for ladder.usual_ns, the usual time of flight */
 #define LAYOUT_STEP_END PX(22) /* least distance between ends of arrows on one lifeline */
-#define LAYOUT_ON_WAY   60     /* percent of the distance after which a lost packet ends */
+#define LAYOUT_ON_WAY   60     /* percent of its way that the arrow of a lost packet covers */
 
 #define LAYOUT_BELOW PX(4)  /* from the middle of a line of text to its baseline */
 #define LAYOUT_CROSS PX(5)  /* half the width of a cross */
@@ -50,7 +50,7 @@ struct layout_text {
     enum layout_text_kind kind;
     enum layout_anchor anchor;
     enum ladder_tone tone;
-    uint32_t stop, arrow; /* owner of the text, or LADDER_NONE */
+    uint32_t stop, arrow; /* index of the owner of the text; LADDER_NONE: none */
     struct point at;      /* position of the anchor on the baseline */
     struct unit u;        /* direction of reading */
     struct quad box;      /* area that it covers */
@@ -63,12 +63,13 @@ struct layout_arrow {
     int32_t aim_y; /* height at which the packet arrives, or would have arrived */
 };
 
-/* The band of a pause. */
+/* The band that stands for a long pause. */
 struct layout_band {
     int32_t top, bottom;
     uint32_t stop; /* the stop after the pause */
 };
 
+/* The line beside a lifeline that connects the arming of a timer with its firing. */
 struct layout_bracket {
     int32_t x, lifeline_x, top, bottom;
     bool cut; /* the timer was armed before the picture */
@@ -83,7 +84,10 @@ struct layout {
     int32_t left_x, right_x;       /* right edge of the left notes, left edge of the right notes */
     int32_t x[LADDER_COLUMNS_MAX]; /* position of each lifeline */
     int32_t *y;                    /* height of each stop */
-    bool *label_out, *end_out, *cut_out; /* for each arrow: the text has no room along it */
+    /* For each arrow: its label, its text TEXT_END or TEXT_CUT has no room along the arrow and
+     * becomes a note.
+     */
+    bool *label_out, *end_out, *cut_out;
     struct layout_arrow *arrows;
     struct layout_bracket *brackets; /* one per timer */
     struct layout_band *bands;

@@ -48,13 +48,15 @@ enum ladder_tone {
 struct ladder_stop {
     ev_id id;
     uint64_t at_ns;
-    /* Time since the previous stop if that is long enough for a band, else 0. */
+    /* Time since the previous stop if it is at least four times ladder.usual_ns, which makes it a
+     * band; otherwise 0, and idle and unsure have no meaning.
+     */
     uint64_t gap_ns;
-    bool idle;                    /* nothing happened since the previous stop */
+    bool idle;                    /* no event and no packet in flight since the previous stop */
     bool unsure;                  /* recording may have been off since the previous stop */
     uint32_t column;              /* column of the lifeline */
-    uint32_t arrow;               /* the arrow that ends here, or LADDER_NONE */
-    bool on_wire;                 /* between lifelines, where a packet was lost */
+    uint32_t arrow;               /* the arrow that begins or ends here, or LADDER_NONE */
+    bool on_wire;                 /* the stop is between lifelines: a packet was lost there */
     enum ladder_tone tone;        /* tone of the note */
     uint32_t kind;                /* enum ev_kind: kind of the event */
     char note[LADDER_NOTE_BYTES]; /* text beside the lifeline; may be empty */
@@ -65,11 +67,16 @@ struct ladder_stop {
 enum ladder_cut { CUT_NONE, CUT_TAIL, CUT_HEAD };
 
 struct ladder_arrow {
-    ev_id id, also;       /* the tx event; the fault that changed its bytes, or 0 */
-    uint32_t from, to;    /* columns of sender and receiver */
-    uint32_t tail, head;  /* stops; LADDER_NONE: outside the picture or the lab */
-    bool copy;            /* a copy made by the network */
-    uint32_t copy_of;     /* the original arrow; LADDER_NONE: none, or not sent in the picture */
+    /* id: the event that sent the packet.  also: the fault that changed its bytes; 0: none. */
+    ev_id id, also;
+    uint32_t from, to; /* columns of sender and receiver */
+    /* Indexes of the stops at its ends; LADDER_NONE: the end is outside the picture or the lab. */
+    uint32_t tail, head;
+    bool copy; /* a copy that a fault of the network made */
+    /* Copy: index of the original arrow; LADDER_NONE: not a copy, or the original was not sent in
+     * the picture.
+     */
+    uint32_t copy_of;
     uint32_t label_stop;  /* stop beside which the label stands if it has no room along the arrow */
     enum frame_fate fate; /* fate of the packet, up to the end of the picture */
     enum ladder_tone tone;
@@ -77,11 +84,13 @@ struct ladder_arrow {
     bool again;                     /* a retransmission */
     char label[LADDER_LABEL_BYTES]; /* text along the arrow: "SEND_ONLY psn=100 ackreq" */
     char copied_by[EV_NAME_BYTES];  /* name of the fault that duplicated the packet; may be empty */
-    char end[LADDER_LABEL_BYTES];   /* text at the end of an arrow on the way: "lost: f1" */
+    char end[LADDER_LABEL_BYTES];   /* text where an arrow ends between lifelines: "lost: f1" */
     char beyond[LADDER_CUT_BYTES];  /* text at the cut: "sent in #5.1, before this picture" */
 };
 
-/* A timer that fired, and the stop at which it was armed; LADDER_NONE: before the picture. */
+/* A timer that fired: indexes of the stops at which it was armed and at which it fired.  armed:
+ * LADDER_NONE means before the picture.
+ */
 struct ladder_timer {
     uint32_t armed, fired;
 };
@@ -117,8 +126,8 @@ static inline bool ladder_floats(const struct ladder_arrow *a)
     return a->cut == CUT_TAIL && a->fate == FATE_LOST;
 }
 
-/* Return the position of a cut arrow, which is a stub on one side of a lifeline: the column of that
- * lifeline, and true if the stub is on its right.
+/* A cut arrow is drawn as a stub on one side of a lifeline.  ladder_stub_column() returns the
+ * column of this lifeline, ladder_stub_right() true if the stub is on its right side.
  */
 uint32_t ladder_stub_column(const struct ladder_arrow *a);
 bool ladder_stub_right(const struct ladder *l, const struct ladder_arrow *a);
@@ -129,8 +138,8 @@ void ladder_add_time(struct text *t, uint64_t at_ns);
 /* Adds the label of the pause before stop @s: "65.4us idle". */
 void ladder_add_gap(struct text *t, const struct ladder_stop *s);
 
-/* Returns the length of the longest beginning of @s that fits @most characters and ends between
- * words.  Cuts a word that is longer.  @s is ASCII.
+/* Returns the length of the longest beginning of @s that has at most @most characters and ends
+ * between words.  If the first word is longer, returns @most.  @s is ASCII.
  */
 size_t ladder_line(const char *s, size_t most);
 

@@ -13,9 +13,10 @@ struct page_glyphs {
     const char *out_right, *out_left, *over;
     const char *to_right, *to_left, *cross; /* the end of an arrow */
     const char *cut;                        /* the point at which an arrow is cut */
-    const char *line, *again, *copy;        /* the body of an arrow */
-    const char *left_top, *left_bottom;     /* corners */
-    /* corners; the line of a timer between its corners */
+    /* the body of an arrow: of a packet, of a retransmission, of a copy */
+    const char *line, *again, *copy;
+    const char *left_top, *left_bottom; /* corners of an arrow or bracket on the left side */
+    /* the same on the right side; the line of a timer between its corners */
     const char *right_top, *right_bottom, *running;
     const char *marks[TONE_COUNT]; /* marks of notes on a lifeline, by tone */
 };
@@ -27,19 +28,19 @@ struct page {
     uint32_t time_width;            /* width of the column of times */
     uint32_t x[LADDER_COLUMNS_MAX]; /* cell of each lifeline */
     bool outside;                   /* notes are outside the lifelines, not between them */
-    uint64_t shown_ns;              /* the time that was written last */
+    uint64_t shown_ns;              /* the time of the last row that has one */
 };
 
 /* Returns the style of a stop or arrow of @tone. */
 enum shade page_shade(enum ladder_tone tone);
 
 /* Draws the lifelines, the timers and the time of stop @i into an empty row.  The time is omitted
- * if it was written last.
+ * if it equals @p->shown_ns.
  */
 void page_begin_row(struct page *p, uint32_t i);
 
-/* Writes the rows of arrow @a at stop @i, where it leaves, or where it ends if it comes from
- * outside.
+/* Writes the rows of arrow @a at stop @i.  This is the stop at which the arrow begins, or at which
+ * it ends if it comes from outside the picture.
  */
 void page_arrow(struct page *p, uint32_t i, const struct ladder_arrow *a);
 

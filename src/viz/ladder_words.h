@@ -11,8 +11,8 @@ struct ladder_saying {
     const struct ev *first; /* first event of a run of posts or completions, or the only event */
     uint32_t n;             /* number of events in the run */
     uint64_t last_wr_id;    /* wr_id of the last event of the run */
-    uint64_t armed_ns;      /* time at which a timeout's timer was armed; UINT64_MAX: unknown */
-    ev_id armed;            /* the event that armed the timer before the picture, or 0 */
+    uint64_t armed_ns;      /* timeout: when the timer was armed; UINT64_MAX: unknown */
+    ev_id armed;            /* timeout: the arming event, if before the picture; otherwise 0 */
     bool kicked;            /* the device was kicked after the last post */
     bool name_qp;           /* name the QP, because the host has several */
     const struct ev_names *names;

@@ -49,7 +49,7 @@ int32_t text_width(const char *s, int32_t size_px);
 /* Returns the largest r with r * r <= @v. */
 uint32_t isqrt(uint64_t v);
 
-/* Returns the direction from @a to @b, or to the right if they are equal. */
+/* Returns the direction from @a to @b, or (1000, 0) if they are equal. */
 struct unit unit_between(struct point a, struct point b);
 
 /* Returns the point that is @along further than @from in direction @u, and @across to its
@@ -65,7 +65,8 @@ struct quad quad_box(int32_t left, int32_t top, int32_t right, int32_t bottom);
  */
 struct quad quad_text(struct point from, struct unit u, int32_t w, int32_t size_px, int32_t margin);
 
-/* Return true if @a and @b, or @q and @s, overlap or touch. */
+/* quads_overlap() returns true if @a and @b overlap or touch, quad_hits_segment() if @q and @s do.
+ */
 bool quads_overlap(const struct quad *a, const struct quad *b);
 bool quad_hits_segment(const struct quad *q, const struct segment *s);
 

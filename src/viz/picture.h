@@ -20,12 +20,14 @@ struct viz_sink {
 };
 
 struct picture_options {
-    const char *title;  /* NULL: none */
-    ev_id from, to;     /* first and last event; 0: no limit; "#12" as @to means the whole tick */
-    uint32_t n_packets; /* most packets, up to LADDER_PACKETS_MAX; 0: LADDER_PACKETS_DEFAULT */
-    uint32_t width;     /* text: columns of the terminal; 0: LADDER_WIDTH_DEFAULT */
-    bool colour;        /* text: ANSI colours */
-    bool ascii;         /* text: no character outside ASCII */
+    const char *title; /* NULL: none */
+    /* First and last event; 0: no limit.  @to without a row, "#12", means the whole tick. */
+    ev_id from, to;
+    /* Maximum number of packets, up to LADDER_PACKETS_MAX; 0: LADDER_PACKETS_DEFAULT. */
+    uint32_t n_packets;
+    uint32_t width; /* text: columns of the terminal; 0: LADDER_WIDTH_DEFAULT */
+    bool colour;    /* text: ANSI colours */
+    bool ascii;     /* text: no character outside ASCII */
 };
 
 struct past; /* emu/past/past.h */

@@ -14,14 +14,14 @@
 
 #include "viz/picture.h"
 
-#define RING_NONE_AT UINT32_MAX /* in place of the number of a descriptor: none */
+#define RING_NONE_AT UINT32_MAX /* no descriptor, where an index of one is expected */
 
 /* The owner of a descriptor. */
 enum ring_owner {
-    OWNER_FREE,   /* the driver, for the next request */
-    OWNER_POSTED, /* the device, which has not taken it yet */
-    OWNER_TAKEN,  /* the device, which has taken it */
-    OWNER_BACK,   /* the driver, which has not taken it back yet */
+    OWNER_FREE,   /* the driver: the descriptor is free for the next request */
+    OWNER_POSTED, /* the device, which has not taken the descriptor yet */
+    OWNER_TAKEN,  /* the device, which has taken the descriptor */
+    OWNER_BACK,   /* the driver: the device has returned it, the driver has not processed it yet */
     OWNER_COUNT
 };
 
@@ -34,11 +34,12 @@ struct ring_slot {
 
 /* An entry of the avail or the used ring. */
 struct ring_entry {
-    uint32_t desc; /* RING_NONE_AT: the entry is not current */
+    uint32_t desc; /* index of its descriptor; RING_NONE_AT: the entry is not current */
 };
 
-/* A position of the driver or the device, shown beside descriptor or entry @at. */
+/* The columns of the picture. */
 enum ring_column { COLUMN_AVAIL, COLUMN_DESC, COLUMN_USED };
+/* A position of the driver or the device, shown as @text beside row @at of @column. */
 struct ring_marker {
     enum ring_column column;
     uint32_t at;

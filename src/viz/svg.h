@@ -5,12 +5,14 @@
 
 #include "viz/picture.h"
 
-/* Write @s, or formatted text, without escapes. */
+/* svg_put() writes @s, svg_putf() formatted text.  They do not escape characters. */
 void svg_put(const struct viz_sink *sink, const char *s);
 void svg_putf(const struct viz_sink *sink, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Writes text with escapes for element content or attribute values.  Drops control characters. */
+/* Writes @s with escapes, so that it is valid in element content and in an attribute value in
+ * double quotes.  Drops control characters.
+ */
 void svg_put_escaped(const struct viz_sink *sink, const char *s);
 
 #endif

@@ -30,7 +30,7 @@
 struct wire_rules {
     uint32_t mtu_bytes;
     uint64_t timeout_ns; /* UINT64_MAX: never */
-    uint64_t late_ns;    /* maximum delay of the ACK timer */
+    uint64_t late_ns;    /* maximum delay of a retransmission after timeout_ns */
     bool knows_timeout;  /* false: only checks that the ACK timer runs */
     bool learns_msn;     /* the MSN at the beginning is unknown; the first response shows it */
     uint32_t retry_cnt, rnr_retry; /* WIRE_ENDLESS: no limit */
@@ -54,9 +54,9 @@ struct wire_rd {
 /* A request packet that arrived in sequence. */
 struct wire_taken {
     uint32_t psn;
-    uint32_t msn_before;
-    uint32_t psns;
-    bool came_again;
+    uint32_t msn_before; /* MSN before this packet */
+    uint32_t psns;       /* number of PSNs that it takes */
+    bool came_again;     /* it arrived more than once */
 };
 
 /* The state of a watcher. */
@@ -65,20 +65,23 @@ struct wire_end {
     bool is_told; /* @rules is set; otherwise nothing is judged */
 
     /* The end as requester. */
-    struct psn next, una;   /* next: the next new PSN; una: the oldest unacknowledged one */
-    struct psn last;        /* after the last sent packet, or where it must start again */
+    struct psn next, una; /* next: the next new PSN; una: the oldest unacknowledged one */
+    struct psn last;      /* PSN after the last sent packet, or the PSN to which it must go back */
     uint64_t timer_from_ns; /* start of the ACK timer; UINT64_MAX: it does not run */
-    struct psn asked; /* after the last packet since @timer_from_ns that requested a response */
-    /* Since the last progress: number of retransmissions, except after RNR NAKs, and number of RNR
-     * NAKs.
+    /* PSN after the last packet that requested a response since @timer_from_ns. */
+    struct psn asked;
+    /* go_backs: number of times that the end went back since the last progress or RNR NAK.
+     * rnr_naks: number of RNR NAKs since the last progress.
      */
     uint32_t go_backs, rnr_naks;
-    /* Timeouts that may have counted as retries just before a NAK made it go back. */
+    /* Number of timeouts that may have counted as retries, although no packet shows it: a NAK made
+     * the end go back when its ACK timer had just expired.
+     */
     uint32_t unseen;
     bool was_implied; /* it has retransmitted already because a response is missing (implied NAK) */
-    uint64_t rnr_until_ns;
-    uint32_t nak; /* enum syndrome of the NAK that ended the connection; SYN_NONE: none */
-    uint32_t n_rds;
+    uint64_t rnr_until_ns; /* it must not send before this time, because of an RNR NAK; 0: none */
+    uint32_t nak;          /* enum syndrome of the NAK that ended the connection; SYN_NONE: none */
+    uint32_t n_rds;        /* number of READs and atomics in flight; @rd has the first WIRE_RDS */
     struct wire_rd rd[WIRE_RDS];
 
     /* The end as responder. */
@@ -87,12 +90,13 @@ struct wire_end {
     uint32_t n_taken; /* number of requests so far; @taken has the latest */
     struct wire_taken taken[WIRE_LOG];
     uint32_t early[WIRE_LOG]; /* 1 + each PSN that arrived beyond a gap, at index PSN % WIRE_LOG */
-    struct psn ahead;         /* the highest of them */
+    struct psn ahead;         /* the highest PSN beyond a gap; valid if @has_ahead */
+    /* has_told_gap: a sequence NAK was sent, and no request was accepted since. */
     bool has_ahead, has_told_gap;
     bool is_over;     /* it refused a request for good, or failed */
     uint64_t over_ns; /* when it failed; 0: unknown */
-    bool was_rnr;
-    struct psn acked; /* after the last positive acknowledgment */
+    bool was_rnr;     /* an RNR NAK was sent; no request was accepted since */
+    struct psn acked; /* PSN after the last positive acknowledgment */
     bool has_acked;
     bool owes; /* a request that requires an acknowledgment is not answered */
     uint64_t owes_since_ns;
@@ -119,7 +123,9 @@ void wire_end_arrived(struct wire_end *e, const struct packet *p, uint64_t now_n
 /* Checks that no request is left unanswered.  Call it when no packet is in flight any more. */
 void wire_end_quiet(struct wire_end *e, uint64_t now_ns);
 
-/* Return the time in ns of an ACK timeout code and of an RNR timer code. */
+/* wire_ack_timeout_ns() returns the time of an ACK timeout code, UINT64_MAX for code 0: never.
+ * wire_rnr_wait_ns() returns the time of an RNR timer code.
+ */
 uint64_t wire_ack_timeout_ns(uint32_t code);
 uint64_t wire_rnr_wait_ns(uint32_t code);
 
@@ -132,8 +138,9 @@ uint64_t wire_line_free_ns(uint64_t free_ns, uint64_t at_ns, uint32_t bytes, uin
 /* Records that the queue pair moved to ERR at @now_ns.  Only the first time counts. */
 void wire_end_failed(struct wire_end *e, uint64_t now_ns);
 
-/* Return true if the end had a reason to complete a request with RETRY_EXC_ERR or
- * RNR_RETRY_EXC_ERR, or if that is not known.
+/* wire_end_is_exhausted() returns true if the end had a reason to complete a request with
+ * RETRY_EXC_ERR, wire_end_is_rnr_exhausted() if it had one for RNR_RETRY_EXC_ERR.  They also return
+ * true if the end is not judged (@is_told is false).
  */
 bool wire_end_is_exhausted(const struct wire_end *e);
 bool wire_end_is_rnr_exhausted(const struct wire_end *e);

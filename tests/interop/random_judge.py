@@ -71,10 +71,13 @@ def keep(result, results, kept):
     """Copies what somebody needs to find out why, as the next run clears @results; how to see it again."""
     case = result.case
     first = failed_seeds(result)[0]
+    if not (results / case.name()).is_dir():
+        yield f"nothing is kept, as {case.name()} was not run"
+        return
     target = kept / f"seed{first}-{case.name()}"
     shutil.rmtree(target, ignore_errors=True)
     shutil.copytree(results / case.name(), target)
-    if not case.baseline:
+    if not case.baseline and (results / cases.random_truth(case).name()).is_dir():
         shutil.copytree(results / cases.random_truth(case).name(), target / "rxe_with_rxe")
     (target / f"seed{first}.lines").write_text(verbs_random.file_of([first]))
     yield f"again: tests/interop/run --seeds {first} --only {case.client}_client"

@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""captures.py RDMALAB DIRECTORY SCENARIO...: what do Scapy and tshark make of a scenario's frames?
+"""captures.py RDMALAB DIRECTORY [--all] SCENARIO...: what do Scapy and tshark make of a scenario's frames?
 
-Runs each scenario with --pcap and --events into DIRECTORY, recomputes every ICRC (icrc.py), and
-holds tshark's dissection against the events (dissect.py).  Then `rdmalab check` reads the capture: it must see
+Runs each scenario with --pcap and --events into DIRECTORY, recomputes every ICRC (icrc.py; with --all Scapy does, too,
+which otherwise judges the first frame of each kind), and holds tshark's dissection against the events (dissect.py).  Then `rdmalab check` reads the capture: it must see
 all frames of RoCEv2, and find nothing that no device may send.  Of a scenario that sends nothing only this
 is checked: its events tell of no frame, and neither does the capture.  Ends with "N passed, N failed".
 """
@@ -31,7 +31,7 @@ def play(binary, directory, scenario):
     return pcapng, events, f"exit status {run.returncode}: {run.stdout}{run.stderr}" if run.returncode else ""
 
 
-def judge(binary, directory, scenarios):
+def judge(binary, directory, scenarios, with_scapy):
     """Of each scenario its line of the report, and the complaints."""
     played = {s: play(binary, directory, s) for s in scenarios}
     captures = [pcapng for pcapng, _, wrong in played.values() if not wrong]
@@ -40,7 +40,7 @@ def judge(binary, directory, scenarios):
         if wrong:
             yield scenario, [wrong]
             continue
-        n_icrc, n_damaged, complaints = icrc.check(capture.read(pcapng))
+        n_icrc, n_damaged, complaints = icrc.check(capture.read(pcapng), with_scapy)
         n_frames, more = dissect.check(pcapng, events, rows[pcapng])
         text = f"{scenario}: {n_frames} frames, {n_icrc} ICRCs"
         if n_damaged:
@@ -63,13 +63,16 @@ def checked(binary, pcapng):
 
 
 def main():
-    if len(sys.argv) < 4:
-        capture.die("usage: captures.py RDMALAB DIRECTORY SCENARIO...")
-    binary, directory, scenarios = sys.argv[1], sys.argv[2], sys.argv[3:]
+    scenarios = sys.argv[3:]
+    with_all = scenarios[:1] == ["--all"]
+    if not scenarios[with_all:]:
+        capture.die("usage: captures.py RDMALAB DIRECTORY [--all] SCENARIO...")
+    binary, directory, scenarios = sys.argv[1], sys.argv[2], scenarios[with_all:]
+    with_scapy = (lambda packet: True) if with_all else icrc.FirstOfEachKind()
     parts = [scenarios[at:at + TOGETHER] for at in range(0, len(scenarios), TOGETHER)]
     n_failed = 0
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        for text, complaints in itertools.chain(*pool.map(lambda part: list(judge(binary, directory, part)), parts)):
+        for text, complaints in itertools.chain(*pool.map(lambda part: list(judge(binary, directory, part, with_scapy)), parts)):
             print(text)
             for complaint in complaints:
                 print(f"  {complaint}")

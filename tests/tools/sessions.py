@@ -16,6 +16,9 @@ prints.  If that has prompts ("t=0 #0> host h1"), the lines behind them are fed 
 standard input, and --prompt makes it print prompt and line as on a terminal.  A line "..." stands
 for any number of lines, also none; --update keeps it.  Sessions run in a directory of their own,
 beside links to scenarios/ and book/.  Each command and each prompt is one check.
+
+A block that begins with a prompt continues the session before it on the page.  "```console" marks one
+that is not replayed, since it needs another program or takes real time.
 """
 import concurrent.futures
 import contextlib
@@ -33,7 +36,7 @@ from dataclasses import dataclass, field
 import names_in_docs
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-FENCE = re.compile(r"^```\w*\n(\$ rdmalab\b.*?)^```$", re.MULTILINE | re.DOTALL)
+FENCE = re.compile(r"^```(\w*)\n((\$ rdmalab\b|t=\S+ #\d).*?)^```$", re.MULTILINE | re.DOTALL)
 PROMPT = re.compile(r"^t=\S+ #\d+(?: of #\d+)?> ?(.*)$")
 ELISION = "..."
 TIMEOUT_S = 20
@@ -42,18 +45,30 @@ LINKED = ["scenarios", "book"]
 
 @dataclass
 class Replayed:
-    """A block, or a command of one: its lines as the file has them, and as they are now."""
-    old: list
-    new: list = field(default_factory=list)
+    """A session, or a command of one."""
+    parts: list = field(default_factory=list)  # (lines of the file, what they are now), in the order of the file
     passed: int = 0
     failed: int = 0
     problems: list = field(default_factory=list)  # an update cannot mend them
 
-    def add(self, part):
-        self.new += part.new
-        self.passed += part.passed
-        self.failed += part.failed
-        self.problems += part.problems
+    def add(self, more):
+        self.parts += more.parts
+        self.passed += more.passed
+        self.failed += more.failed
+        self.problems += more.problems
+
+    def by_block(self, blocks):
+        """What each block of the session, a text, is now: lines."""
+        found, at, end = [], 0, 0
+        for block in blocks:
+            found.append([])
+            end += len(block.splitlines())
+            while at < len(self.parts) and (end > 0 or block is blocks[-1]):
+                old, new = self.parts[at]
+                found[-1] += new
+                end -= len(old)
+                at += 1
+        return found
 
 
 def commands_of(block):
@@ -140,7 +155,7 @@ def run(rdmalab, words, typed, directory):
 
 def replay_command(rdmalab, lines, directory):
     """Runs one command of a session: @lines are its own line, then those that it shall print."""
-    done = Replayed(lines, lines[:1])
+    done = Replayed([(lines[:1], lines[:1])])
     wanted = by_prompt(lines[1:])
     typed = [PROMPT.match(part[0])[1] for part in (wanted[1:-1] if is_closing(wanted) else wanted[1:])]
     printed, wrong = run(rdmalab, shlex.split(lines[0][2:]), typed, directory)
@@ -153,49 +168,65 @@ def replay_command(rdmalab, lines, directory):
         a, b = wanted[i:i + 1], got[i:i + 1]
         if a and b and matches(a[0], b[0]):
             done.passed += 1
-            done.new += a[0]
+            done.parts.append((a[0], a[0]))
         else:
             done.failed += 1
-            done.new += merged(a[0], b[0]) if a and b else (b[0] if b else [])
+            done.parts.append((a[0] if a else [], merged(a[0], b[0]) if a and b else (b[0] if b else [])))
     if wrong:
         done.failed += done.failed == 0
         done.problems.append(f"{lines[0]}: {wrong}")
     return done
 
 
-def replay_block(rdmalab, block):
-    done = Replayed(block.splitlines())
+def replay_session(rdmalab, blocks):
+    done = Replayed()
     with tempfile.TemporaryDirectory() as directory:
         for name in LINKED:
             pathlib.Path(directory, name).symlink_to(ROOT / name)
-        for lines in commands_of(block):
+        for lines in commands_of("".join(blocks)):
             done.add(replay_command(rdmalab, lines, directory))
     return done
+
+
+def sessions_of(text):
+    """The sessions of a page: [[match of FENCE, for each of its blocks], ...]; a block that continues none is one."""
+    found = []
+    for match in FENCE.finditer(text):
+        if match[3].startswith("$"):
+            found.append([match])
+        elif match[1] != "console":
+            found[-1:] = [[*found[-1], match]] if found else [[match]]
+    return found
 
 
 def check_sessions(rdmalab, path, update, pool):
     """Replays all sessions of a file: (passed, failed).  What is updated has passed."""
     text = path.read_text()
-    blocks = list(FENCE.finditer(text))
-    if not blocks:
+    sessions = sessions_of(text)
+    if not sessions:
         print(f"{path}: no session found")
         return 0, 1
-    pieces, end, passed, failed = [], 0, 0, 0
-    for match, done in zip(blocks, pool.map(lambda m: replay_block(rdmalab, m[1]), blocks)):
-        line = text.count("\n", 0, match.start(1)) + 1
+    if not sessions[0][0][3].startswith("$"):
+        print(f"{path}: no session is before the block that begins with {sessions[0][0][3]}")
+        return 0, 1
+    pieces, passed, failed = {}, 0, 0
+    texts = [[match[2] for match in session] for session in sessions]
+    for session, blocks, done in zip(sessions, texts, pool.map(lambda blocks: replay_session(rdmalab, blocks), texts)):
         passed += done.passed
-        pieces.append(text[end:match.start(1)])
-        if done.failed:
-            print(*difflib.unified_diff(done.old, done.new, f"{path}:{line}", "rdmalab prints", lineterm=""),
-                  *(f"{path}:{line}: {problem}" for problem in done.problems), sep="\n")
+        for match, block, new in zip(session, blocks, done.by_block(blocks)):
+            line = text.count("\n", 0, match.start(2)) + 1
+            print(*difflib.unified_diff(block.splitlines(), new, f"{path}:{line}", "rdmalab prints", lineterm=""),
+                  sep="\n", end="\n" if block.splitlines() != new else "")
+            if update and not done.problems:
+                pieces[match.span(2)] = "".join(f"{line}\n" for line in new)
+        print("".join(f"{path}: {problem}\n" for problem in done.problems), end="")
         if update and not done.problems:
             passed += done.failed
-            pieces.append("".join(f"{new}\n" for new in done.new))
         else:
             failed += done.failed
-            pieces.append(match[1])
-        end = match.end(1)
-    written = "".join(pieces) + text[end:]
+    written = text
+    for (first, end), piece in sorted(pieces.items(), reverse=True):
+        written = written[:first] + piece + written[end:]
     if written != text:
         path.write_text(written)
         print(f"{path}: updated")
@@ -243,6 +274,13 @@ SELF_TESTS = [
      "$ rdmalab\nt=0 #0> a\na\na\nt=0 #1> b\n...\nb\n"),
     ("$ rdmalab\nt=0 #0> a\na\na\nt=0 #1> quit\nt=0 #1> b\n", False),
     ("prose alone\n", False),
+    ("$ rdmalab\nt=0 #0> a\na\na\n```\n\nprose\n\n```text\nt=0 #1> b\nb\nb\n", None),
+    ("$ rdmalab\nt=0 #0> a\na\na\n```\n\nprose\n\n```text\nt=0 #1> b\nb\nc\n```\n\n```\nt=0 #2> d\nd\n...\n",
+     "$ rdmalab\nt=0 #0> a\na\na\n```\n\nprose\n\n```text\nt=0 #1> b\nb\nb\n```\n\n```\nt=0 #2> d\nd\n...\n"),
+    ("$ rdmalab\nt=0 #0> a\na\n```\n\nprose\n\n```text\nt=0 #1> b\nb\nb\n",
+     "$ rdmalab\nt=0 #0> a\na\na\n```\n\nprose\n\n```text\nt=0 #1> b\nb\nb\n"),
+    ("$ rdmalab b\nb\n```\n\n```console\nt=0 #1> c\nd\n", None),
+    ("t=0 #0> a\na\na\n", False),
 ]
 
 

@@ -25,6 +25,7 @@ struct section {
 
 static struct {
     char path[1024]; /* empty until the file is read */
+    const char *test_c;
     struct section v[SECTIONS_MAX];
     size_t n;
     unsigned n_used;
@@ -121,6 +122,7 @@ static void read_file(const char *test_c)
     FILE *f;
 
     find_file(test_c);
+    golden.test_c = test_c;
     f = fopen(golden.path, "rb");
     if (!f)
         return; /* then each section is missing */
@@ -130,6 +132,14 @@ static void read_file(const char *test_c)
     fclose(f);
 }
 
+static void write_section(FILE *f, const struct section *s, const char *text)
+{
+    const size_t n = strlen(text);
+
+    fprintf(f, HEAD "%s\n%s%s", s->name, text, n == 0 || text[n - 1] == '\n' ? "" : "\n" CUT);
+}
+
+/* Sections that no test has used come last: perhaps a test failed before it came to them. */
 static void write_file(void)
 {
     FILE *f = golden.n_used ? fopen(golden.path, "wb") : NULL;
@@ -138,13 +148,13 @@ static void write_file(void)
         fail_msg("%s cannot be written", golden.path);
     for (unsigned use_no = 1; use_no <= golden.n_used; use_no++) {
         for (size_t i = 0; i < golden.n; i++) {
-            const struct section *s = &golden.v[i];
-            const size_t n = s->use_no == use_no ? strlen(s->got) : 0;
-
-            if (s->use_no == use_no)
-                fprintf(f, HEAD "%s\n%s%s", s->name, s->got,
-                        n == 0 || s->got[n - 1] == '\n' ? "" : "\n" CUT);
+            if (golden.v[i].use_no == use_no)
+                write_section(f, &golden.v[i], golden.v[i].got);
         }
+    }
+    for (size_t i = 0; i < golden.n; i++) {
+        if (golden.v[i].use_no == 0)
+            write_section(f, &golden.v[i], golden.v[i].wanted);
     }
     assert_int_equal(fclose(f), 0);
 }
@@ -274,6 +284,9 @@ void golden_compare(const char *test_c, const char *name, const char *text)
 
     if (!golden.path[0])
         read_file(test_c);
+    if (strcmp(golden.test_c, test_c) != 0)
+        fail_msg("a program has one golden file, but %s and %s compare texts", golden.test_c,
+                 test_c);
     if (*section_end(text) || strstr(text, CUT))
         fail_msg("%s: a line of the text is one that the file itself needs", name);
     s = find(name);

@@ -6,8 +6,8 @@
  *     the lines of the text
  *
  * GOLDEN_UPDATE=1 in the environment writes the file with the texts of this run, in the order of
- * their use; it is refused where CI is set.  A section that is missing fails, and so does one that
- * no test uses.
+ * their use; it is refused where CI is set.  Sections that no test has used are kept, behind the
+ * others.  A section that is missing fails, and so does one that no test uses.
  */
 #ifndef TESTS_UNIT_GOLDEN_H
 #define TESTS_UNIT_GOLDEN_H

@@ -32,7 +32,9 @@ enum cover_class {
 #define COVER_ROWS_MAX (64u * COVER_WORDS - 1u) /* per class */
 #define COVER_STRANGER COVER_ROWS_MAX           /* bit for a value without a row */
 
-/* A set of rows per class, as plain bytes: it is sent through a pipe. */
+/* A set of rows for each class: bit @row % 64 of w[class][row / 64].  It has no pointers, since it
+ * is sent through a pipe.
+ */
 struct coverage {
     uint64_t w[COVER_CLASSES][COVER_WORDS];
 };
@@ -96,7 +98,7 @@ void coverage_refused(struct coverage *c, uint32_t rule);
 /* --- Figures --- */
 
 struct cover_figures {
-    size_t covered, of; /* covered rows, and rows to cover */
+    size_t covered, of; /* number of covered rows, and of all rows that must be covered */
     size_t impossible;  /* excluded rows that are covered nevertheless */
     bool stranger;      /* a value without a row occurred */
 };

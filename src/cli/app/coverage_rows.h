@@ -27,7 +27,9 @@ enum cover_key {
 /* Returns the enumeration of @class.  Returns NULL if the class has none. */
 const struct enum_table *cover_table(enum cover_class class);
 
-/* Returns the row number of the transition from @from to @to, or cover_rows(COVER_moves). */
+/* Returns the row number of the transition of a queue pair of @type (enum qp_type) from state @from
+ * to @to, or cover_rows(COVER_moves) if there is no such row.
+ */
 size_t cover_move_find(uint32_t type, uint32_t from, uint32_t to);
 
 #endif

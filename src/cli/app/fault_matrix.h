@@ -15,7 +15,7 @@
  * @json.
  *
  * Return: EXIT_PASSED       no fault changes what programs see
- *	   EXIT_FAILED       one does; or a scenario fails without a fault
+ *	   EXIT_FAILED       a fault changes it, or a scenario fails without a fault
  *	   EXIT_USAGE        nothing was tried: there is no packet
  *	   and any other exit status of a run, such as EXIT_BROKEN
  */

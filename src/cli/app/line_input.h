@@ -12,7 +12,7 @@ void line_input_close(void);
 
 struct line_asked {
     const char *prompt;
-    const char *fresh;  /* the prompt after ^C discarded the line */
+    const char *fresh;  /* the prompt that replaces @prompt after ^C has discarded the input */
     const char *before; /* earlier lines of an open block; NULL: none */
 };
 

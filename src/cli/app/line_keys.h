@@ -22,8 +22,8 @@ void line_hint_show(void);
 /* Removes the hint from the screen.  Call it before anything else is written. */
 void line_hint_clear(void);
 
-/* line_hint_prompt() sets the prompt of the edited line, line_before() the earlier lines of its
- * block; NULL: none.
+/* line_hint_prompt() sets the prompt of the edited line.  line_before() sets the earlier lines of
+ * its block; NULL: none.
  */
 void line_hint_prompt(const char *text);
 void line_before(const char *lines);

@@ -12,7 +12,7 @@ struct mode {
     const char *name;
     int (*run)(int argc, char **argv);
     const char *usage, *what;
-    const char *exits; /* meaning of each exit status; NULL: see its own --help */
+    const char *exits; /* meaning of each exit status; NULL: the mode's own --help has it */
     /* Operands: MODE_FILES and suffixes, MODE_TOPIC, or the words themselves ("a|b"); "": not
      * known.
      */
@@ -35,8 +35,8 @@ int test_main(int argc, char **argv);
 int complete_shell(const struct mode *modes, size_t n, const struct mode *none, int argc,
                    char **argv);
 
-/* modes_terminal() returns true if the standard output is a terminal.  modes_colour() also requires
- * that colour is not disabled.
+/* modes_terminal() returns true if the standard output is a terminal.  modes_colour() returns true
+ * if it is a terminal with colours: TERM is set and not "dumb", and NO_COLOR is not set.
  */
 bool modes_colour(void);
 

@@ -13,13 +13,13 @@ struct option {
     bool *flag;
     const char **value; /* if given several times, the last */
     char **lines;       /* all values, one per line; the caller frees the text */
-    const char *words;  /* possible values, "text|json"; "": not known; NULL: a file */
+    const char *words;  /* possible values, "text|json"; "": cannot be listed; NULL: a file name */
 };
 
-/* Option for shell completion.  It must be the first of four arguments; the others are the
- * beginning of a word, the word before it, and a line to print where an operand is possible.
- * options_take() then only prints the options, or the values of an option, that begin with the
- * word.
+/* Option for shell completion.  It must be the first of four arguments.  The second is the
+ * beginning of a word, the third the word before that, the fourth a line to print where an operand
+ * is possible.  options_take() then only prints the options, or the values of an option, that begin
+ * with the second argument.
  */
 #define OPTIONS_ASKED "--options-that-fit"
 

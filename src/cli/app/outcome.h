@@ -12,13 +12,13 @@
 #include "emu/trace/event.h"
 #include "rdmalab/inspect.h"
 
-/* A sent packet, and its number @nth among those with the same coordinates, by which a fault
- * selects it.
+/* A sent packet.  A fault selects it by the coordinates that it shares with other packets, and by
+ * its number @nth among those, from 1.
  */
 struct outcome_packet {
     struct ev tx;
     uint32_t nth;
-    uint32_t at;         /* host where it arrived first; EV_HOST_NONE: nowhere */
+    uint32_t at;         /* host where it arrived first; EV_HOST_NONE: it has not arrived */
     uint64_t arrived_ns; /* simulated time of that arrival */
 };
 
@@ -31,13 +31,13 @@ struct outcome {
     struct outcome_packet *packets;
     struct ev *completions; /* cqe events, in the order in which they were written */
     struct outcome_memory *memory;
-    size_t n_packets; /* all sent packets */
-    size_t n_kept, packets_room;
+    size_t n_packets;            /* all sent packets */
+    size_t n_kept, packets_room; /* elements of packets[]: used, and allocated */
     size_t n_completions, completions_room, n_memory, memory_room;
     const char *fault;  /* name of the fault to count; NULL: none */
-    uint64_t n_hit;     /* packets that it hit */
+    uint64_t n_hit;     /* number of packets that this fault hit */
     size_t packets_max; /* packets to keep; later ones are only counted */
-    bool is_idle;       /* the lab is idle */
+    bool is_idle;       /* the lab became idle in outcome_end() */
 };
 
 /* Records the packets and completions of @lab from now on, and discards what was recorded of

@@ -18,7 +18,8 @@
  */
 bool recall_file_path(const char *cwd, char ret[RECALL_PATH_BYTES]);
 
-/* Reads the file; a missing file is empty.  A file that has grown too long is rewritten. */
+/* Reads the file into @ret; a missing file is empty.  A file that has grown too long is rewritten.
+ */
 void recall_file_read(const char *path, struct recall *ret);
 
 /* Appends the last text of @r.  Write errors are ignored. */

@@ -11,8 +11,8 @@
 
 /* Coverage of a suite, and the number of cases that it is based on. */
 struct report_coverage {
-    size_t runs, failed; /* runs with events; those that failed */
-    size_t without;      /* cases without events: skipped, wrong, killed or not begun */
+    size_t runs, failed; /* cases with events; the failed ones among these */
+    size_t without;      /* cases without events: skipped, not valid, killed or not begun */
     struct coverage covered;
     struct cover_figures total;
 };

@@ -18,7 +18,9 @@ struct test_file {
     char *left; /* name of the directory for its artifacts; unique */
     struct scenario sc;
     int status; /* enum exit_status; EXIT_PASSED: it can be run */
-    /* The reason if it cannot be run, in complete lines; NULL also if there is no memory. */
+    /* The reason why it cannot be run, in complete lines.  NULL: it can be run, or there is no
+     * memory for the reason.
+     */
     char *wrong;
 };
 
@@ -28,10 +30,12 @@ struct test_result {
     bool ran;   /* a lab was created; the next members describe it */
     uint64_t hash, ticks, sim_ns, expected;
     uint64_t wall_us;
-    size_t line, col;        /* position of the failure; 0: none */
+    size_t line, col;        /* position of the failure in the file, from 1; 0: none */
     struct coverage covered; /* if requested */
     char message[TEST_MESSAGE_BYTES];
-    /* Results of a witness. */
+    /* Set by a witness that compares outcomes (outcome.h): number of sent packets; the fault has
+     * hit a packet; the outcome differs from that without the fault; the first difference.
+     */
     uint64_t n_packets;
     bool is_hit, differs;
     char seen[TEST_SEEN_BYTES];

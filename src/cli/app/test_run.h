@@ -2,7 +2,7 @@
 /* Runs one case of `rdmalab test` in a process of its own.
  *
  * The process sends its result through a pipe and ends.  It ignores the signals that ask rdmalab to
- * end: then the runner kills it.  The kernel kills it if the runner dies.
+ * end, since the runner kills it after such a signal.  The kernel kills it if the runner dies.
  */
 #ifndef CLI_APP_TEST_RUN_H
 #define CLI_APP_TEST_RUN_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where the lab is to stop: break, watch, delete, enable, disable. */
+/* Commands about breakpoints and watchpoints: break, watch, delete, enable, disable. */
 #include <string.h>
 
 #include "cli/cmd/commands.h"

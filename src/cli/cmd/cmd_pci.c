@@ -8,7 +8,7 @@
 #include "emu/facts/regs.h"
 #include "rdmalab/pci.h"
 
-/* Where the step's register is. */
+/* Returns the place of the register that the step names. */
 static struct rdl_pci_place place_of(const struct step *st)
 {
     const uint32_t place = (uint32_t)step_number(st, "place");

@@ -23,14 +23,14 @@ bool limit_fail_link(struct session *s, const struct step *st, const char *a, co
                      enum rdl_status status);
 
 /* Fills s->diag after the driver of @host refused the verb of @st with RDL_ERR_LIMIT.  Returns
- * false.  The message names the parameter that exceeds a limit of the device.  If there is none, it
- * reports a full table, or that the driver's queues are too short.
+ * false.  The message names the parameter that exceeds a limit of the device.  If no parameter
+ * does, the message reports a full table, or that the driver's queues are too short.
  */
 bool limit_fail_verb(struct session *s, const struct step *st, const char *host);
 
-/* Replaces the error in s->diag if the table of the device of @host that holds such objects as @st
- * creates is full: the new message names the table and its size.  Otherwise s->diag stays.  Returns
- * false.
+/* Checks if the device of @host has a full table of the objects that @st creates.  If so, replaces
+ * the error in s->diag by one that names the table and its size.  Otherwise s->diag stays.  Returns
+ * false in both cases.
  */
 bool limit_name_full(struct session *s, const struct step *st, const char *host);
 

@@ -6,7 +6,7 @@
 #include "cli/session/session.h"
 #include "rdmalab/srq.h"
 
-#define POST_LIST_MAX 4096u /* requests of one list */
+#define POST_LIST_MAX 4096u /* maximum number of requests in one list */
 
 /* A work request, read from a step by request_read().  Free it with request_done(). */
 struct request {
@@ -21,8 +21,9 @@ struct request {
     uint8_t *inlined; /* payload of an inline send; owned; NULL: none */
 };
 
-/* Return true if @st is bind_mw, posts to a send queue, or posts to a shared receive queue.
- * bind_mw posts to the send queue: a request BIND_MW for a window of type 1.
+/* request_is_bind_mw() returns true if @st is bind_mw.  request_sends() returns true if @st posts
+ * to a send queue: bind_mw, too, posts a BIND_MW for a window of type 1 there.  request_is_shared()
+ * returns true if @st posts to a shared receive queue.
  */
 static inline bool request_is_bind_mw(const struct step *st)
 {

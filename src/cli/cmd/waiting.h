@@ -15,7 +15,7 @@ struct waiting {
     uint64_t since; /* an occurrence counts only if its tick is later than this one */
     bool held;
     bool stopped; /* a stop was hit, or the session is over */
-    bool idle;    /* nothing is scheduled any more.  Not @held, @stopped or @idle: timeout */
+    bool idle;    /* nothing is scheduled any more.  None of these three: the timeout= has passed */
 };
 
 /* Runs the lab until the condition of @w holds, a stop is hit, the session is over, nothing is

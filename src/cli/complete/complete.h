@@ -24,8 +24,8 @@ typedef void complete_each(void *ctx, const struct offer *o);
  */
 bool complete_line(struct session *s, const char *line, complete_each *each, void *ctx);
 
-/* Appends what may follow @line, whose cursor is at its end: keys with their current values, or the
- * form of the value that is begun.  Appends nothing if that is not known.
+/* Appends to @ret what may follow @line, whose cursor is at its end: keys with their current
+ * values, or the form of the value that is being typed.  Appends nothing if that is not known.
  */
 void complete_hint(struct session *s, const char *line, struct text *ret);
 

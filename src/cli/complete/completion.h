@@ -16,8 +16,8 @@
 /* The last statement of a line, up to the cursor. */
 struct statement {
     char words[LINE_WORDS][WORD_BYTES]; /* the last one is being typed */
-    const char *at[LINE_WORDS];         /* position of each in the line */
-    size_t n;                           /* complete words, before the last one */
+    const char *at[LINE_WORDS];         /* position of each word in the line */
+    size_t n;                           /* number of complete words before the last one */
     const struct cmd *cmd;     /* the command of the first word; NULL: incomplete or unknown */
     char host[RDL_NAME_BYTES]; /* host for bare names; "": none */
     char home[RDL_NAME_BYTES]; /* host of the object that the first operand names; "": not known */
@@ -29,24 +29,25 @@ struct statement {
 /* Splits the last statement of @line into words. */
 void statement_read(struct session *s, const char *line, struct statement *ret);
 
-/* Returns the index of the parameter that the last word is for if it is an operand.  Each word
- * before it is assigned to the next operand that accepts it, as the reader does.  *@ret_word is the
- * index of the first word of the same parameter.
+/* Returns the index of the parameter that the last word is for, if that word is an operand.  Each
+ * word before it is assigned to the next operand that accepts it, as when the command is executed.
+ * *@ret_word is the index of the first word of the same parameter.
  */
 size_t statement_operand(const struct statement *st, size_t *ret_word);
 
-/* If a word before the last one begins an expression by its name, returns its parameter, and the
- * index of its first word in *@ret_word.  Returns NULL if none does.
+/* If a word before the last one is the name of a parameter whose expression follows (P_NAMED),
+ * returns this parameter.  *@ret_word is the index of the expression's first word.  Returns NULL if
+ * there is no such word.
  */
 const struct param *statement_named(const struct statement *st, size_t *ret_word);
 
-/* If @word begins with KEY= of a parameter, returns the parameter, and the text after it.  Returns
- * NULL otherwise.
+/* If @word begins with KEY= of a parameter, returns the parameter; *@ret_value is the text after
+ * the "=".  Otherwise returns NULL.
  */
 const struct param *statement_key(const struct cmd *cmd, const char *word, const char **ret_value);
 
-/* Returns true if a word before the last one gives @p, as KEY= or, where allowed, by its name
- * alone.
+/* Returns true if a word before the last one gives @p a value: as KEY=, or for a flag or a P_NAMED
+ * parameter by its name alone.
  */
 bool statement_gives(const struct statement *st, const struct param *p);
 
@@ -58,7 +59,7 @@ struct complete_request {
     /* Part of the word before the part to complete: "send_cq=", "access=lw,". */
     char kept[WORD_BYTES];
     const char *typed;         /* the part to complete */
-    const char *before;        /* the word of the line before it */
+    const char *before;        /* the word before the one that is being typed */
     enum node_kind kind;       /* kind of the wanted objects; NODE_none: any */
     const struct param *param; /* the parameter that the word is for */
     char parent[WORD_BYTES];
@@ -97,16 +98,16 @@ void offer_next_completions(struct complete_request *c);
 void offer_macros(struct complete_request *c);
 void offer_parameters(struct complete_request *c);
 
-/* Offers variables of the open blocks if the word ends with $ and the beginning of a name.  Returns
- * false if it does not.
+/* Offers variables of the open blocks if the word ends with $ and the beginning of a name, which
+ * may be empty.  Otherwise returns false.
  */
 bool offer_variables(struct complete_request *c);
 
 /* Offers what may continue the expression @text.  @moment: it may contain events that happen. */
 void offer_expression(struct complete_request *c, const char *text, bool moment);
 
-/* Writes a description of the object at @path, of kind c->kind, as a value of c->param.  If the
- * command would be refused with it, writes the reason instead and sets *@ret_barred.
+/* Appends a description of the object at @path, of kind c->kind, as a value of c->param.  If the
+ * command would be refused with this object, appends the reason instead and sets *@ret_barred.
  */
 void bar_object(const struct complete_request *c, const char *path, struct text *ret,
                 bool *ret_barred);

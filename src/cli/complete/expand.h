@@ -13,7 +13,7 @@
 /* A word of another debugger that was replaced. */
 struct expand_note {
     char word[EXPAND_WORD_BYTES];
-    const char *written, *what;
+    const char *written, *what; /* the command that replaces it, and the meaning of that */
 };
 
 struct expanded {

@@ -19,7 +19,9 @@
 
 struct session;
 
-/* The frame of an event: it sent none, its bytes are not recorded any more, or they are. */
+/* The frame of an event.  FRAME_NONE: it has none.  FRAME_GONE: its bytes are not recorded (any
+ * more).  FRAME_KEPT: its bytes are recorded.
+ */
 enum diff_frame { FRAME_NONE, FRAME_GONE, FRAME_KEPT };
 
 /* One of the two futures. */
@@ -27,7 +29,7 @@ struct diff_side {
     const char *name;
     struct happened {
         ev_id id;
-        uint64_t hash, frame_hash;
+        uint64_t hash, frame_hash; /* of the event, and of its frame if it is FRAME_KEPT */
         enum diff_frame frame;
     } * v; /* events after the common place */
     size_t n;
@@ -44,7 +46,7 @@ struct diff_side {
     struct moment there;
     struct tree_state state;
     struct tree_memory memory;
-    char *ladder;      /* NULL: nothing to draw */
+    char *ladder;      /* ladder from the event @parts on; NULL: nothing to draw */
     bool is_cut;       /* the ladder is incomplete */
     struct place left; /* where the lab was in this future */
 };
@@ -55,11 +57,11 @@ struct diff {
     bool side_by_side; /* print the ladders side by side */
     unsigned width;    /* columns of each ladder */
     bool is_sure;      /* no event is missing before the first difference */
-    size_t n_same;     /* equal events */
+    size_t n_same;     /* number of equal events before the first difference */
     size_t n_frames;   /* frames of these events that were compared */
-    size_t n_gone;     /* frames without bytes in one of the futures */
-    size_t n_differ;   /* frames that differ */
-    size_t first;      /* index in a.v and b.v of the first such event; valid if @n_differ > 0 */
+    size_t n_gone;     /* frames that were not compared: one future lacks the bytes */
+    size_t n_differ;   /* compared frames that differ */
+    size_t first;      /* index in a.v and b.v of the first frame that differs, if @n_differ > 0 */
 };
 
 /* Minimum columns of each ladder to print them side by side. */
@@ -76,8 +78,8 @@ void diff_take_events(struct session *s, uint64_t common, struct diff_side *side
  */
 void diff_find_parting(struct diff *d);
 
-/* Stores the first different event and frame in @side, and draws the ladder from there on.  The lab
- * must be at the end of that future.
+/* Stores the first different event and frame in @side, and draws the ladder from that event on.
+ * The lab must be at the end of that future.
  */
 void diff_take_end(struct session *s, const struct diff *d, struct diff_side *side);
 

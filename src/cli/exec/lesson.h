@@ -8,8 +8,8 @@
 
 /* Runs the scenario that @name means in a new lab, in a session configured by @config.  Prints its
  * steps and events, or with @ladder only its ladder diagram, and its result.  *@ret_status is the
- * exit status of the program.  Returns false, with the error in @ret_error, if there is no such
- * scenario or no memory for its lab.
+ * result as an exit status (enum exit_status).  Returns false, with the error in @ret_error, if
+ * there is no such scenario or no memory for its lab.
  */
 bool lesson_run(const struct session_config *config, const char *name, bool ladder, int *ret_status,
                 struct scenarios_error *ret_error);

@@ -5,9 +5,9 @@
  * that only lets time pass is replayed by running the lab up to the time where it ended.  Any other
  * command is executed again.  During a replay nothing is printed and no file is written.
  *
- * While the lab is in the past, the journal stays unchanged.  Commands that only look do not change
- * that, nor do commands that let time pass exactly as the history did.  Any other command begins
- * another future at that place (futures.h).
+ * While the lab is in the past, a command leaves the journal unchanged if it only looks, or if it
+ * lets time pass exactly as the history did.  Any other command begins another future at the place
+ * of the lab (futures.h).
  */
 #ifndef CLI_EXEC_TRAVEL_H
 #define CLI_EXEC_TRAVEL_H
@@ -38,7 +38,8 @@ bool travel_hash_at_end(struct session *s, uint64_t *ret);
  */
 struct travel_search {
     bool (*look)(void *ctx, struct session *s, bool first);
-    void (*keep)(void *ctx); /* @look saw a better result than before; may be NULL */
+    /* Called after @look if that place is the best result so far, to keep its data; may be NULL. */
+    void (*keep)(void *ctx);
     void *ctx;
     bool before;      /* @end itself does not count */
     const char *none; /* error message if there is no such place */
@@ -98,9 +99,9 @@ bool travel_begin_leave(struct session *s, const struct step *st);
 bool travel_end_leave(struct session *s, const struct step *st, const struct moment *before,
                       bool did);
 
-/* Returns true if the lab is in the past and @st, which was executed at the place @from, did not
- * leave the history.  Otherwise returns false: the caller must add @st to the journal.  If @st let
- * time pass differently from the history, a new future has begun.
+/* Call after @st was executed at the place @from.  Returns true if that place is in the past and
+ * @st did not leave the history.  Otherwise returns false: the caller must add @st to the journal.
+ * If @st let time pass differently from the history, this function has begun another future.
  */
 bool travel_stays(struct session *s, const struct step *st, const struct place *from);
 

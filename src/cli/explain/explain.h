@@ -16,7 +16,9 @@ struct enum_table;
  */
 bool explain(FILE *out, const char *word, bool source);
 
-/* Returns true if @a and @b are the same word.  Case is ignored, and "-_.  " are equal. */
+/* Returns true if @a and @b are the same word.  Case is ignored; a dash, an underscore, a dot and a
+ * blank count as the same character.
+ */
 bool explain_same(const char *a, const char *b);
 
 /* The remedy in the error message if no known word is similar. */

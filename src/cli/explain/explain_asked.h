@@ -22,7 +22,9 @@
  */
 bool explain_asked(FILE *out, const char *asked, bool source);
 
-/* Appends the known words similar to @asked, as a remedy. */
+/* Appends the known words similar to @asked, as a remedy.  Appends EXPLAIN_WORDS (explain.h) if
+ * there are none.
+ */
 void explain_near(struct text *t, const char *asked);
 
 #endif

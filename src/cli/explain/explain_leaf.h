@@ -6,15 +6,16 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* Prints every leaf called @word: "next_psn", or only that of a node, as in "qp.next_psn" and
- * "h1.qp.next_psn".  Returns false if there is none.
+/* Prints every leaf called @word, as in "next_psn".  In "qp.next_psn" or "h1.qp.next_psn", prints
+ * only the leaf of that kind of node.  Returns false if there is none.
  */
 bool explain_leaf(FILE *out, const char *word);
 
 /* Prints the node called @word, with its children.  Returns false if there is none. */
 bool explain_node(FILE *out, const char *word);
 
-/* Prints the children of nodes that are called @word.  Returns false if there are none. */
+/* Prints each part or list called @word that a kind of node has.  Returns false if there is none.
+ */
 bool explain_part(FILE *out, const char *word);
 
 /* Calls @each with every key of the tree. */

@@ -9,7 +9,7 @@
 struct enum_row;
 struct enum_table;
 
-/* Prints the part of explain() about @row of @table. */
+/* Prints the part of explain() about @row of @table.  @source: as of explain(). */
 void explain_row(FILE *out, const struct enum_table *table, const struct enum_row *row,
                  bool source);
 

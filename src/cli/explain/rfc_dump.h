@@ -34,29 +34,30 @@ struct rfc_sink {
     void *ctx;
 };
 
-/* Prints a row for people, in lines of eight bytes.  @out is a FILE.  A long field of zeros takes
- * one line.
+/* Prints a row for people, in lines of eight bytes.  @out is a FILE.  A field for which
+ * rfc_is_blank() is true takes one line.
  */
 void rfc_print_row(void *out, const struct rfc_row *row);
 
 /* Appends up to @n bytes of the field from offset @from on, in hexadecimal. */
 void rfc_add_bytes(struct text *t, const struct rfc_row *row, size_t from, size_t n);
 
-/* Returns true if the field is long and all zero. */
+/* Returns true if the field has more than eight bytes and all of them are 0. */
 bool rfc_is_blank(const struct rfc_row *row);
 
-/* Passes the fields of structure @s to @to.  @s begins at offset @at of the @n bytes.  @prefix is
- * put before the names.  Returns the number of bytes covered, which is less than the size of @s if
- * the buffer ends early.
+/* Passes each field of the structure @s to @to as a row.  The buffer @bytes has @n bytes; @s begins
+ * at offset @at.  @prefix is put before the names of the fields.  Returns the number of bytes
+ * covered, which is less than the size of @s if the buffer ends early; the last row is then the
+ * rest of the buffer, called "ends early".
  */
 size_t rfc_dump(const struct rfc_sink *to, const struct rfc_struct *s, const char *prefix,
                 const uint8_t *bytes, size_t n, size_t at);
 
-/* Passes all bytes from offset @at on as one row called @name. */
+/* Passes the bytes from offset @at to the end of the @n bytes as one row called @name. */
 void rfc_dump_rest(const struct rfc_sink *to, const char *name, const uint8_t *bytes, size_t n,
                    size_t at);
 
-/* Passes byte 0, which precedes the structure, as a row. */
+/* Passes @byte, byte 0 of the buffer, which precedes the structure, as a row. */
 void rfc_dump_byte(const struct rfc_sink *to, const char *name, const char *value,
                    const uint8_t *byte);
 

@@ -15,7 +15,7 @@ bool help_topic(FILE *out, const char *topic);
 /* Prints the help of parameter @part of the command @topic.  Returns false if there is none. */
 bool help_part(FILE *out, const char *topic, const char *part);
 
-/* Returns the command or class most similar to @topic, or NULL. */
+/* Returns the name of the command or class most similar to @topic, or NULL if none is similar. */
 const char *help_suggest(const char *topic);
 
 #endif

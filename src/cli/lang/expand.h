@@ -28,8 +28,8 @@ struct var {
 /* Returns true if @text contains a $NAME or $(NAME). */
 bool vars_in(const char *text);
 
-/* Returns true if all variables in @text are in the list @known.  Otherwise @d names the first that
- * is not, at @at.
+/* Returns true if all variables in @text, which stands at @at, are in the list @known.  Otherwise
+ * returns false, and the error in @d names the first variable that is not.
  */
 bool vars_check(const struct var *known, const char *text, struct span at, struct diag *d);
 
@@ -45,7 +45,8 @@ struct rounds {
 
 struct rounds rounds_of(const struct step *st);
 
-/* Returns the next value, as text in @p or of the step.  Returns NULL at the end. */
+/* Returns the next value as text, which is in @p or belongs to the step.  Returns NULL at the end.
+ */
 const char *rounds_next(struct rounds *r, struct pool *p);
 
 /* Returns the number of values of the `foreach` @st, or FOREACH_ROUNDS_MAX + 1 if there are more
@@ -90,9 +91,9 @@ const struct macro *macro_called(const struct macros *own, const struct macros *
 
 /* --- Expanding -------------------------------------------------------------------------------- */
 
-/* Copies the list that begins with @first into @p and replaces the variables @vars in it.  Returns
- * false, with a message in @d, if a value is invalid after that.  Variables of blocks inside the
- * list stay.
+/* Copies the list that begins with @first into @p and replaces the variables @vars in the copy.
+ * *@ret is the first step of the copy.  Variables of blocks inside the list stay.  Returns false,
+ * with a message in @d, if a value is invalid after the replacement.
  */
 bool expand_steps(const struct step *first, const struct var *vars, struct pool *p,
                   struct step **ret, struct diag *d);

@@ -62,20 +62,21 @@ struct expr {
      */
     enum expr_word word;
     bool may_be_memory, may_be_program;
-    bool leads, leads_from_host; /* @text can exist in some lab: as a whole path; below a host */
-    struct span at;              /* position in the text of the expression */
+    /* @leads: some lab can have the path @text.  @leads_from_host: some lab can have HOST.@text. */
+    bool leads, leads_from_host;
+    struct span at; /* position in the text of the expression */
     struct expr *a, *b;
     enum compare op;
     const char *text;         /* the number as written, the string without quotes, or the path */
     uint64_t number;          /* the tick of EXPR_EVENT */
     struct ev_filter *filter; /* filter of EXPR_COUNT and EXPR_HAPPENS */
     /* Running count for @filter, set when the expression is attached to a lab.  NULL before that,
-     * and if @filter has no conditions.
+     * and for an EXPR_COUNT without conditions.
      */
     struct rdl_tally *tally;
 };
 
-/* Parses @text, which came from @at of a source.  The nodes are in @p.  Returns NULL, with a
+/* Parses @text, which stands at @at in its source.  The nodes are in @p.  Returns NULL, with a
  * message in @d, on failure.
  */
 struct expr *expr_parse(struct pool *p, const char *text, struct span at, struct diag *d);
@@ -93,8 +94,8 @@ struct span expr_place(const struct expr *e, struct span from);
  */
 bool expr_path_leads(const char *path, struct span at, struct diag *d);
 
-/* Returns true if some lab can have each path of @e, which came from @from.  Otherwise @d has the
- * error.
+/* Returns true if for each path of @e some lab can have it.  Otherwise returns false with the error
+ * in @d.  @from is the position of the whole expression in the source.
  */
 bool expr_paths_lead(const struct expr *e, struct span from, struct diag *d);
 
@@ -105,8 +106,9 @@ bool expr_check(const char *text, struct span at, struct diag *d);
 
 const char *expr_op_text(enum compare op);
 
-/* Parses a number with an optional unit.  With @time, units of time are allowed and *@ret is in
- * nanoseconds; otherwise all other units are.  Returns false if @text is not such a number.
+/* Parses a number with an optional unit.  With @time, the unit must be one of time, and *@ret is in
+ * nanoseconds; otherwise the unit may be any other one.  Returns false if @text is not such a
+ * number.
  */
 bool expr_number(bool time, const char *text, uint64_t *ret);
 

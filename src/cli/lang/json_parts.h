@@ -26,9 +26,9 @@ bool json_read_header(struct script *s, struct json_value v, struct diag *d);
 /* Writes one step.  The lines of its block are indented by @depth + 1 levels. */
 void json_write_step(FILE *out, const struct step *st, size_t depth);
 
-/* Writes the arguments of the scenario command @header as JSON members, each after a comma, a line
- * end and @lead.  If *@begun is false, the object has no member yet: the first one is written
- * without comma and line end, and *@begun is set.
+/* Writes the arguments of the scenario command @header (NULL: none) as members of the open JSON
+ * object.  Each member is on a line of its own, which begins with @lead.  *@begun tells whether the
+ * object has a member already, so that a comma comes first; it is set when a member is written.
  */
 void json_write_header(FILE *out, const struct step *header, const char *lead, bool *begun);
 

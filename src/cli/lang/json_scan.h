@@ -26,8 +26,8 @@ struct json_value json_root(const struct source *src, const cJSON *root);
 /* Iterator over the members of an object or the elements of an array. */
 struct json_walk {
     const struct source *src;
-    const cJSON *next;
-    size_t at;
+    const cJSON *next; /* the next value; NULL: none */
+    size_t at;         /* offset in the text, after the last value */
 };
 
 struct json_member {
@@ -36,6 +36,8 @@ struct json_member {
     struct json_value value;
 };
 
+/* json_walk() begins to iterate over @v.  json_next() returns false if there is no further member.
+ */
 struct json_walk json_walk(const struct source *src, struct json_value v);
 bool json_next(struct json_walk *w, struct json_member *ret);
 

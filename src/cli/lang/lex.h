@@ -16,10 +16,10 @@ enum token_kind {
     TOKEN_WORD,
     TOKEN_COMMENT,   /* from the # to the end of the line */
     TOKEN_SEPARATOR, /* ; or the end of a line */
-    TOKEN_OPEN,
-    TOKEN_CLOSE,
-    TOKEN_END,
-    TOKEN_BAD /* invalid; the diag has the message */
+    TOKEN_OPEN,      /* { */
+    TOKEN_CLOSE,     /* } */
+    TOKEN_END,       /* the end of the text */
+    TOKEN_BAD        /* invalid; the diag has the message */
 };
 
 struct token {
@@ -27,8 +27,8 @@ struct token {
     struct span at;
 };
 
-/* Returns the first token at or after byte @from.  Call it again with the end of the token's span
- * to get the next one.
+/* Returns the first token at or after byte @from.  To get the next one, call again with the end of
+ * this token's span as @from.  For a TOKEN_BAD, @d has the message.
  */
 struct token lex_next(const struct source *src, size_t from, struct diag *d);
 

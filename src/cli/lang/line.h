@@ -25,7 +25,8 @@ struct line_reader {
 
 enum line_result { LINE_STEP, LINE_END, LINE_BAD };
 
-/* Reads the next statement, including its whole block.  If it returns LINE_BAD, @d has the message.
+/* Reads the next statement, including its whole block.  Returns LINE_STEP with the statement in
+ * *@ret, LINE_END at the end of the source, or LINE_BAD with the error in @d.
  */
 enum line_result line_next(struct line_reader *r, struct step **ret, struct diag *d);
 
@@ -41,8 +42,8 @@ struct lines {
  */
 void line_read_rest(struct line_reader *r, struct lines *l);
 
-/* Reads all of @s->src as a scenario.  Returns false with the error in @d; then @s has the
- * statements before it.
+/* Reads all of @s->src as a scenario.  Returns false with the error in @d; @s then has the
+ * statements before the error.
  */
 bool line_read_script(struct script *s, struct diag *d);
 

@@ -26,7 +26,7 @@ struct token reading_look(struct reading *rd);
 struct token reading_next(struct reading *rd);
 
 /* reading_is_text() returns true if the word at @at is @text.  reading_raw() returns a copy of the
- * word, in the pool.
+ * word at @at, in rd->pool.
  */
 bool reading_is_text(const struct reading *rd, struct span at, const char *text);
 const char *reading_raw(const struct reading *rd, struct span at);

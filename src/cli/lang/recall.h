@@ -11,8 +11,8 @@
 #define RECALL_MAX 2000u /* most texts kept; the oldest is dropped */
 
 struct recalled {
-    char *text; /* without the last line end */
-    bool failed;
+    char *text;  /* without the last line end */
+    bool failed; /* it was executed and failed */
 };
 
 struct recall {
@@ -21,7 +21,7 @@ struct recall {
 };
 
 /* Appends a copy of the @len bytes at @text.  If the last text is the same, only its @failed is
- * updated, and the function returns false.
+ * updated, and the function returns false.  Otherwise it returns true.
  */
 bool recall_add(struct recall *r, const char *text, size_t len, bool failed);
 void recall_free(struct recall *r);

@@ -11,8 +11,8 @@
 #include "cli/lang/source.h"
 #include "cli/lang/table.h"
 
-#define SCRIPT_DEPTH_MAX 8u    /* nested blocks */
-#define SCRIPT_LIST_MAX  1024u /* values of one parameter */
+#define SCRIPT_DEPTH_MAX 8u    /* maximum depth of nested blocks */
+#define SCRIPT_LIST_MAX  1024u /* maximum number of values of one parameter */
 
 /* A checked value in the syntax of a line, without quotes. */
 struct value {
@@ -33,9 +33,9 @@ struct step {
     struct span at;     /* position of the verb */
     struct arg *args;   /* one per parameter of the command, in their order */
     struct value as;    /* the name after `as`; text NULL: none */
-    struct step *body;  /* first step of the block */
+    struct step *body;  /* first step of the block; NULL: none */
     struct step *other; /* of `if`: first step of the `else` block */
-    struct step *next;
+    struct step *next;  /* next step of the list; NULL: none */
 };
 
 /* A macro: a named block with parameters, whose values each call gives. */
@@ -62,8 +62,8 @@ struct script {
 /* Frees the steps, not the source. */
 void script_done(struct script *s);
 
-/* Return the argument for the parameter @name of @st's command, and the row of that parameter.  The
- * command must have it.
+/* step_arg() returns the argument of @st for its parameter @name, and step_param() the row of that
+ * parameter.  The command must have such a parameter, also in the functions below.
  */
 const struct arg *step_arg(const struct step *st, const char *name);
 const struct param *step_param(const struct step *st, const char *name);
@@ -71,8 +71,8 @@ const struct param *step_param(const struct step *st, const char *name);
 /* Returns true if the parameter, which may be a flag, was given. */
 bool step_has(const struct step *st, const char *name);
 
-/* Returns true if parameter @i, an operand, may follow the operands before it; see struct param,
- * after.
+/* Returns true if the given operands allow parameter @i, an operand; see member after of struct
+ * param.
  */
 bool step_wants(const struct step *st, size_t i);
 
@@ -117,16 +117,21 @@ struct step *step_new(struct pool *p, const struct cmd *cmd, struct span at);
  */
 bool step_add(struct pool *p, struct step *st, size_t i, struct value v);
 
-/* Makes a copy of @text, or the number @v as text, the only value of parameter @name. */
+/* step_put() sets parameter @name to a copy of @text, as its only value.  step_put_number() does
+ * the same with the number @v as text.  Both allocate in @p.
+ */
 void step_put(struct pool *p, struct step *st, const char *name, const char *text);
 void step_put_number(struct pool *p, struct step *st, const char *name, uint64_t v);
 
-/* Checks that @st has all required parameters and is allowed at its place.  @first: only notes are
- * before it.  @depth: number of blocks around it.  Returns false with the error in @d.
+/* Checks that @st has all required parameters and is allowed at its place.  @first: no command
+ * other than notes comes before @st.  @depth: number of blocks around @st.  Returns false with the
+ * error in @d.
  */
 bool step_check(const struct step *st, bool first, size_t depth, struct diag *d);
 
-/* Returns true if the list, or a block in it, contains a command other than a note. */
+/* Returns true if the list that begins with @first, or a block in it, contains a command other than
+ * a note.  Commands with an empty block do not count.
+ */
 bool script_has_steps(const struct step *first);
 
 /* Message for a CMD_PROMPT_ONLY step in a scenario. */
@@ -138,8 +143,8 @@ bool script_has_steps(const struct step *first);
 #define SCRIPT_NO_STEPS_REMEDY                                                                     \
     "write a command into it, for example \"host h1\" or {\"do\": \"host\", \"names\": [\"h1\"]}"
 
-/* step_copy() returns a copy of a step with its blocks in @p, steps_copy() that of a whole list.
- * step_copy_head() returns a copy of a step without its blocks.
+/* Return copies in @p.  step_copy() copies a step with its blocks, steps_copy() a whole list of
+ * steps with their blocks, and step_copy_head() a step without its blocks.
  */
 struct step *step_copy(struct pool *p, const struct step *st);
 struct step *steps_copy(struct pool *p, const struct step *first);

@@ -27,15 +27,15 @@
 #include "cli/lang/pool.h"
 #include "cli/lang/script.h"
 
-/* A word that a sentence may contain, for completion. */
+/* A word that a sentence may contain, and its meaning, for completion. */
 struct sentence_word {
     const char *word, *what;
 };
 extern const struct sentence_word sentence_words[];
 extern const size_t n_sentence_words;
 
-/* Returns the parameter of @cmd whose value follows the word @before in a sentence.  Returns NULL
- * if there is none.
+/* Returns the parameter of @cmd whose value follows the word @before in a sentence: "link" after
+ * "on".  Returns NULL if no value follows.
  */
 const struct param *sentence_wants(const struct cmd *cmd, const char *before);
 
@@ -54,7 +54,8 @@ struct sentence {
 
 enum sentence_take { SENTENCE_NOT, SENTENCE_TOOK, SENTENCE_BAD };
 
-/* Parses @text, at @at, as the next word of the sentence @st.  Returns SENTENCE_NOT if sentences
+/* Parses @text, which stands at @at, as the next word of the sentence.  @st receives the values of
+ * parameters.  Returns SENTENCE_TOOK if the word belongs to the sentence, SENTENCE_NOT if sentences
  * have no such word, and SENTENCE_BAD, with a message in @d, if the word is wrong here.
  */
 enum sentence_take sentence_take(struct sentence *s, struct pool *p, struct step *st,

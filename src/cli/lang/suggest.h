@@ -10,15 +10,15 @@
 
 /* The candidate nearest to a typed word.  The distance is the number of insertions, deletions,
  * replacements and swaps of neighbours that turn one word into the other.  Letter case is ignored.
- * Words that do not fit into SUGGEST_WORD_BYTES are never near.
+ * A candidate is near if its distance is at most a third of the letters of the typed word (at least
+ * 1), and less than its own length.  Words that do not fit into SUGGEST_WORD_BYTES are never near.
  *
- * Offer every candidate, then read @best.  @best is NULL if no candidate is near; otherwise it
- * points to a candidate, which must live as long.
+ * Begin with suggestion_for(), offer every candidate with suggest_offer(), then read @best.
  */
 struct suggestion {
     const char *typed;
-    const char *best;
-    size_t distance;
+    const char *best; /* the nearest candidate, not copied; NULL: none is near */
+    size_t distance;  /* distance of @best; a better candidate has a smaller one */
 };
 
 struct suggestion suggestion_for(const char *typed);

@@ -22,9 +22,9 @@ enum param_bit {
     P_LIST = 1u << 2,     /* several values: a,b,c */
     P_MANY = 1u << 3,     /* several values, each an operand of its own; must be the last operand */
     P_SUBJECT = 1u << 4,  /* the first value may be a subject of `show` */
-    /* of a flag: recognized only after the operands, since an operand may have its text */
+    /* of a flag: recognized only after an operand, which may have the same text, or as --NAME */
     P_BEHIND = 1u << 5,
-    P_MOMENT = 1u << 6,  /* of an expression: may contain occurrences */
+    P_MOMENT = 1u << 6,  /* of an expression: may contain occurrences (EXPR_HAPPENS) */
     P_SESSION = 1u << 9, /* a setting of the session; no scenario has it */
     P_REST = 1u << 8,    /* of a list: the values may follow its name without `=` */
     /* of an expression or event: follows its own name (`why not ...`), which may stand alone */
@@ -45,12 +45,12 @@ struct param {
     uint64_t min, max;     /* of numbers; max 0: no limit */
     const char *standard;  /* default value; NULL: none */
     const char *otherwise; /* the default as a phrase, if it is not a fixed value: "any" */
-    /* Of an operand: it is allowed, and P_REQUIRED applies, only if the operand before it is this
+    /* Of an operand: it is allowed, and P_REQUIRED applies, only if an operand before it is this
      * word.  NULL: always.
      */
     const char *after;
     char letter;      /* `-s 64` works like `size=64`; 0: none */
-    const char *json; /* JSON key; "limits.ticks" is the key ticks in an object limits */
+    const char *json; /* JSON key; NULL: @name; "limits.ticks": the key ticks in an object limits */
 };
 
 enum cmd_class {
@@ -126,7 +126,7 @@ extern const char *const examples_before[N_BEFORE];
 
 struct cmd_class_info {
     const char *name; /* the argument of `help` */
-    const char *what;
+    const char *what; /* a phrase about its commands */
 };
 extern const struct cmd_class_info cmd_classes[N_CLASSES];
 
@@ -142,7 +142,7 @@ const struct param *cmd_param(const struct cmd *cmd, const char *name);
 extern const struct param cmd_as;
 
 /* cmd_has_letters() returns true if @cmd takes options like `-s 64`.  cmd_param_of_letter() returns
- * the parameter of such an option, or NULL.
+ * the parameter that the option -@letter sets, or NULL if @cmd has no such option.
  */
 bool cmd_has_letters(const struct cmd *cmd);
 const struct param *cmd_param_of_letter(const struct cmd *cmd, char letter);

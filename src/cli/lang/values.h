@@ -27,16 +27,16 @@ enum value_kind {
     VAL_PATH,     /* any path of the inspect tree, or an event */
     VAL_AT,       /* an address: h1.mr[0], or a number */
     VAL_BYTES,    /* a byte range of a region: h1.mr[0:64] */
-    VAL_INT,
-    VAL_SIZE,
-    VAL_COUNT,
-    VAL_TIME,
-    VAL_RATE,
-    VAL_CHANCE,
-    VAL_WORD, /* a word of an enumeration */
-    VAL_SET,  /* words of an enumeration */
-    VAL_TEXT, /* any text, quoted if needed */
-    VAL_HEX,  /* bytes as hexadecimal digits */
+    VAL_INT,      /* an integer without a unit */
+    VAL_SIZE,     /* bytes: 64, 4k */
+    VAL_COUNT,    /* a number: 500, 64k */
+    VAL_TIME,     /* 10us, 1.5ms */
+    VAL_RATE,     /* bit/s: 100g */
+    VAL_CHANCE,   /* 1%, 100ppm */
+    VAL_WORD,     /* a word of an enumeration */
+    VAL_SET,      /* words of an enumeration */
+    VAL_TEXT,     /* any text, quoted if needed */
+    VAL_HEX,      /* bytes as hexadecimal digits */
     VAL_MAC,
     VAL_ADDR,    /* IPv4 or IPv6 */
     VAL_STATION, /* an address as above, or the name of a host */
@@ -51,7 +51,7 @@ enum value_kind {
 
 struct value_kind_info {
     const char *placeholder; /* word for it in usage lines: "SIZE" */
-    const char *what;        /* "a size: 64, 4k, 1m" */
+    const char *what;        /* phrase for messages: "a size in bytes: 64, 4k, 1m" */
     const char *pattern;     /* regular expression of its JSON string; NULL: any */
     bool number;             /* may be a JSON integer too */
 };
@@ -62,19 +62,21 @@ extern const struct value_kind_info value_kinds[N_VALUE_KINDS];
  */
 bool value_check(const struct param *p, const char *text, struct span at, struct diag *d);
 
-/* Returns true if values of this kind are numbers, with or without a unit. */
+/* Returns true if values of this kind are always numbers, with or without a unit. */
 bool value_is_quantity(enum value_kind kind);
 
-/* Returns the number that a checked text stands for. */
+/* Returns the number that @text, a value of @p that value_check() has accepted, stands for: a time
+ * in ns, a size in bytes, or the value of a word's row.
+ */
 uint64_t value_number(const struct param *p, const char *text);
 
-/* Returns the row of @words with the name @text, all in upper or all in lower case.  Access flags
- * may have their short form.  Returns NULL if there is none.
+/* Returns the row of @words with the name @text.  @text is written as in the row, or all in lower
+ * case.  Access flags may have their short form.  Returns NULL if there is no such row.
  */
 const struct enum_row *value_word(const struct enum_table *words, const char *text);
 
-/* Writes the word as lines have it: in lower case, and access flags in their short form.  @ret must
- * have VALUE_WORD_BYTES bytes.
+/* Writes the name of @row to @ret as in a line: in lower case, and access flags in their short
+ * form.  The buffer @ret must have VALUE_WORD_BYTES bytes.
  */
 #define VALUE_WORD_BYTES 48u
 void value_word_text(const struct enum_table *words, const struct enum_row *row, char *ret);
@@ -95,6 +97,7 @@ size_t value_hex_bytes(const char *hex, uint8_t *ret);
 /* The parts of a VAL_BYTES or VAL_AT: "BASE[FROM:TO]", "BASE[AT]" or "BASE". */
 struct slice_text {
     size_t base_bytes; /* length of BASE in the text */
+    /* @has_from: @from is FROM or AT; otherwise 0.  @has_to: @to is TO; otherwise 0. */
     bool has_from, has_to;
     uint64_t from, to;
 };

@@ -6,7 +6,7 @@
 #include "emu/facts/enum_table.h"
 #include "rdmalab/lab.h"
 
-#define STEP_HOST 100u /* not an enum rdl_step: a host follows it */
+#define STEP_HOST 100u /* value of `step host`, which is no enum rdl_step */
 #define ENUM_GRAIN(X)                                                                              \
     X(GRAIN, TICK, RDL_STEP_TICK, "the next dispatch, whatever it is")                             \
     X(GRAIN, DESC, RDL_STEP_DESC,                                                                  \
@@ -102,8 +102,8 @@
     X(IRQ, MSIX, IRQ_MSIX, "messages of MSI-X, with a vector for each completion queue")           \
     X(IRQ, INTX, IRQ_INTX, "the interrupt line INTx, which both functions share")
 
-/* A field of a PCI function: bits 28 and up are the space (configuration, registers, MSI-X
- * vectors), the others the offset in it.
+/* Number of a field of a PCI function.  Bits 28 and up are its space: configuration, registers, or
+ * MSI-X vectors.  The other bits are the offset in that space.
  */
 #define PLACE_SPACE_BIT      28u
 #define PLACE_CONFIG         0u

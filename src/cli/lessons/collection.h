@@ -26,7 +26,7 @@
 struct lesson {
     char name[COLLECTION_NAME_BYTES]; /* "01-first-send" */
     struct scenario sc;
-    bool is_listed; /* in the list of lessons */
+    bool is_listed; /* it is in the list of lessons */
 };
 
 struct collection {
@@ -42,12 +42,12 @@ struct collection {
 const char *collection_read(struct collection *ret);
 void collection_done(struct collection *c);
 
-/* Finds the lesson called @name: "01-first-send" or "first-send", with or without ".json" and a
- * directory.  Returns NULL if there is none.
+/* Finds the scenario called @name: "01-first-send" or "first-send", with or without ".json" and a
+ * directory.  Returns NULL if there is none.  It is valid until collection_done().
  */
 const struct lesson *collection_find(const struct collection *c, const char *name);
 
-/* Finds a lesson like collection_find(), but also accepts its number alone, or a beginning that
+/* Finds a scenario like collection_find(), but also accepts its number alone, or a beginning that
  * only one name has.  Returns NULL if there is none or more than one.
  */
 const struct lesson *collection_find_short(const struct collection *c, const char *name);
@@ -63,13 +63,16 @@ void collection_add_path(struct text *t, const struct collection *c, const struc
  */
 bool lesson_is_about(const struct lesson *l, const char *words, bool apart);
 
-/* Returns the next non-empty line of the list of lessons from *@at on, and advances *@at.  Returns
- * false at the end.
- */
+/* A line of the list of lessons: the title of a chapter, or the name of a scenario. */
 struct lesson_line {
     bool is_chapter;
     char text[COLLECTION_NAME_BYTES];
 };
+
+/* Reads the next line of the list of lessons from *@at on, without empty lines and comments, and
+ * advances *@at.  Begin with the member lesson_list of the collection; "" if that is NULL.  Returns
+ * false at the end.
+ */
 bool lesson_next(const char **at, struct lesson_line *ret);
 
 #endif

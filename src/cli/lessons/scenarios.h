@@ -12,8 +12,9 @@ struct scenarios_error {
     char text[DIAG_MESSAGE_BYTES], remedy[DIAG_REMEDY_BYTES];
 };
 
-/* Prints the lessons, or the scenarios that are about @word; "all" prints all scenarios.  Returns
- * false, with the error in @ret_error, if there is none.
+/* Prints the lessons if @word is NULL, all scenarios if it is "all", otherwise the scenarios that
+ * are about it (lesson_is_about()).  Returns false, with the error in @ret_error, if there is no
+ * collection or no such scenario.
  */
 bool scenarios_list(FILE *out, const char *word, struct scenarios_error *ret_error);
 
@@ -22,8 +23,8 @@ bool scenarios_list(FILE *out, const char *word, struct scenarios_error *ret_err
  */
 bool scenarios_apropos(FILE *out, const char *word);
 
-/* Returns true if there is a scenario called @name.  A name has a dash; a word without one, like
- * "srq", is a topic.
+/* Returns true if there is a scenario called @name.  Returns false for a word without a dash: "srq"
+ * is a topic.
  */
 bool scenarios_has(const char *name);
 
@@ -35,8 +36,8 @@ bool scenarios_fail(struct scenarios_error *e, const char *text, const char *rem
  */
 bool scenarios_read(struct collection *ret, struct scenarios_error *ret_error);
 
-/* Returns the scenario of the collection that @name means.  Returns NULL, with the error in
- * @ret_error, if there is none or it cannot run here.
+/* Returns the scenario that collection_find_short() finds for @name.  Returns NULL, with an
+ * error in @ret_error, if there is none or it cannot run here.
  */
 const struct lesson *scenarios_find(const struct collection *c, const char *name,
                                     struct scenarios_error *ret_error);

@@ -28,7 +28,7 @@ struct live_error {
     char remedy[LIVE_ERROR_BYTES];
 };
 
-/* Delay of the lab behind the machine's clock, in ns: the present one and the largest. */
+/* Delay of the lab behind the machine's clock, in ns: the present delay and the largest so far. */
 struct live_clock {
     uint64_t lag_ns, lag_max_ns;
 };
@@ -51,7 +51,7 @@ struct live_program_info {
     char state[64]; /* for people: "running", "line 12: poll_cq" */
     /* Reason if it failed; valid until the session continues. */
     const char *error;
-    bool counts; /* the next three members are valid; they count messages */
+    bool counts; /* the next three members are valid: messages sent, received, and to send */
     uint32_t n_sent, n_rcvd, iters;
 };
 
@@ -71,9 +71,9 @@ struct live_vm_info {
     uint64_t accesses;   /* accesses to PCI functions of the lab */
     uint64_t maps;       /* memory maps received */
     uint64_t interrupts; /* interrupts sent */
-    uint64_t merged;
-    int log_error;  /* errno of a write error, after which the log ends; 0: none */
-    char line[160]; /* last line of its output */
+    uint64_t merged;     /* interrupts that were not sent, because an equal one was queued */
+    int log_error;       /* errno of a write error, after which the log ends; 0: none */
+    char line[160];      /* last line of its output */
 };
 
 struct live_ops {
@@ -103,19 +103,20 @@ struct live_ops {
     /* Returns true if anything is attached, so that the clock follows real time. */
     bool (*attached)(const struct live *l);
 
-    /* Measures the lag, and passes waiting frames to the lab, so that due events see them.  Returns
-     * the simulated time that the clock has reached.  Call before the lab runs.
+    /* Measures the lag (struct live_clock), and passes waiting frames of the ports to the lab, so
+     * that due events see them.  Returns the simulated time that the machine's clock has reached.
+     * Call it before the lab runs.
      */
     uint64_t (*begin_turn)(struct live *l);
 
-    /* Advances simulated time to the clock, for a command that a user executes now.  If an event is
-     * due before that, time does not advance: the lab must run first.
+    /* Advances simulated time to the machine's clock, for a command that a user executes now.  If
+     * an event is due before that, time does not advance: the lab must run first.
      */
     void (*catch_up)(struct live *l);
 
-    /* Executes programs.  If there is nothing to do, waits until simulated time @until_ns or the
-     * first occurrence: a frame, a step of a program, a signal, or input at the file descriptor
-     * @input (-1: none).  Call after the lab has run.
+    /* Executes programs.  If there is nothing to do, waits until simulated time @until_ns, a frame,
+     * a step of a program, a signal, or input at the file descriptor @input (-1: none), whichever
+     * is first.  Call it after the lab has run.
      */
     void (*pump)(struct live *l, uint64_t until_ns, int input);
 

@@ -18,7 +18,7 @@ struct live_port {
     struct live *live;
     int fd;                 /* -1: the device was removed */
     uint32_t read_max;      /* frames to read before the lab runs */
-    uint32_t missed_before; /* tap_missed() when it was attached */
+    uint32_t missed_before; /* tap_missed() at the time when the device was attached */
     struct live_port_info info;
 };
 
@@ -46,8 +46,8 @@ struct live {
 
 void live_error_set(struct live_error *e, const char *what, const char *why, const char *remedy);
 
-/* Advances simulated time to the clock before something from outside happens, unless an event is
- * due before.
+/* Advances simulated time to the machine's clock, before something from outside is passed to the
+ * lab.  Does nothing if an event of the lab is due before that time.
  */
 void live_move_clock(struct live *l);
 

@@ -18,9 +18,9 @@ enum live_program_state {
 struct live_program_ops {
     void (*go)(struct live_program *g); /* executes the program as far as possible */
     enum live_program_state (*state)(const struct live_program *g);
-    bool (*asks)(const struct live_program *g); /* a control request of it is pending */
+    bool (*asks)(const struct live_program *g); /* true if its control request is pending */
     const char *(*error)(const struct live_program *g);
-    const char *(*remedy)(const struct live_program *g); /* may be empty */
+    const char *(*remedy)(const struct live_program *g); /* may return "" */
     /* Fills in the members that only this kind of program has. */
     void (*info)(const struct live_program *g, struct live_program_info *ret);
     void (*free)(struct live_program *g);
@@ -44,7 +44,7 @@ void live_program_add(struct live *l, struct live_program *g);
 /* Returns the remedy for an error of the TCP connection. */
 const char *live_program_tcp_remedy(const struct live_program *g);
 
-/* Returns the remedy for errors without a specific one. */
+/* Returns the remedy for errors that have no specific remedy. */
 const char *live_program_look(const struct live_program *g);
 
 #endif

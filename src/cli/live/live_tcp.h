@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The TCP connection of a program: it exchanges addresses before the RDMA network can.
+/* The TCP connection of a program: over it the program exchanges the addresses (QPN, GID and so on)
+ * that it needs before it can use RDMA.
  *
  * A server accepts one client, on its address or, without one, on the loopback interface.  A client
  * retries until its server listens.  Events are reported to the owner through live_tcp_ops.
@@ -18,7 +19,7 @@
 struct live_tcp_ops {
     void (*opened)(void *owner); /* the connection is established */
     void (*heard)(void *owner, const char *bytes, size_t n);
-    void (*left)(void *owner); /* the other side has closed it */
+    void (*left)(void *owner); /* the other side has closed the connection */
     void (*failed)(void *owner, const char *why);
 };
 
@@ -35,8 +36,8 @@ struct live_tcp {
     struct sockaddr_storage addresses[LIVE_TCP_ADDRESSES];
     uint32_t n_addresses;
     bool stream_open, listener_open;
-    uint32_t tries;
-    int listen_err; /* error of libuv that made listening fail */
+    uint32_t tries; /* attempts to connect so far */
+    int listen_err; /* error of libuv that made listening fail; 0: none */
     char rx[LIVE_TCP_BYTES];
 };
 

@@ -18,7 +18,7 @@ struct vm_file {
     ino_t ino;
     void *at;
     size_t bytes;
-    bool used; /* it is used by the map that is being built */
+    bool used; /* the map that is being built uses the file */
 };
 
 struct vm_memory {

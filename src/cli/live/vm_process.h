@@ -17,8 +17,8 @@
 
 #include "cli/live/live.h"
 
-#define VM_FDS_FIRST  3  /* first file descriptor that the command inherits */
-#define VM_FDS        3u /* their number */
+#define VM_FDS_FIRST  3  /* file descriptor of the first socket that the command inherits */
+#define VM_FDS        3u /* number of sockets that the command inherits */
 #define VM_LINE_BYTES 160u
 
 struct vm_process {
@@ -39,8 +39,8 @@ struct vm_process {
 };
 
 /* Starts @command with @fds as descriptors VM_FDS_FIRST and following; the caller keeps @fds.  $LAB
- * in the command is @lab.  On success @log is closed at the end; on failure it stays open.  Returns
- * false, with the reason in @reterr, on failure; then the loop has no handle of @p.
+ * in the command is @lab.  On success vm_process_stop() closes @log; on failure it stays open.
+ * Returns false, with the reason in @reterr, on failure; then the loop has no handle of @p.
  */
 bool vm_process_start(struct vm_process *p, const char *command, const char *lab,
                       const int fds[VM_FDS], FILE *log, struct live_error *reterr);

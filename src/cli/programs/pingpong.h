@@ -6,8 +6,9 @@
  * queue pairs to RTS and send messages back and forth.  The program is a state machine: the caller
  * calls pingpong_go() whenever something may have changed, and transfers the lines.
  *
- * At its end the program prints what the original prints.  An RC program then stays for a while:
- * its last ACK may have been lost, and the peer then retransmits.  (The original exits at once.)
+ * At its end the program prints what the original prints.  An RC program then stays for 268 ms, and
+ * again as long as its host receives frames: its last ACK may have been lost, and the peer then
+ * retransmits.  (The original exits at once.)
  * If a message of a UC or UD program is lost, both sides wait forever, as with the original.
  */
 #ifndef CLI_PROGRAMS_PINGPONG_H
@@ -24,7 +25,7 @@
 
 /* "LLLL:QQQQQQ:PPPPPP:", 32 digits of the GID, and the NUL, which is transmitted too. */
 #define PINGPONG_LINE_BYTES 52u
-#define PINGPONG_DONE_BYTES 5u /* "done" and its NUL: sent when the client is ready */
+#define PINGPONG_DONE_BYTES 5u /* "done" and its NUL, which the client sends after the lines */
 
 #define PINGPONG_QPS_MAX 256u /* maximum of -q, for srq_pingpong */
 
@@ -36,8 +37,8 @@ struct pingpong_kind {
     uint32_t front;   /* bytes before a received message: the GRH area */
     char before_gid;  /* separator before the GID in the printed local address */
     uint32_t n_qp;    /* default of -q */
-    uint32_t n_lines; /* lines that each side sends, whatever its number of queue pairs */
-    bool has_srq;     /* all queue pairs share a receive queue */
+    uint32_t n_lines; /* lines that each side sends, even if it has fewer queue pairs (-q) */
+    bool has_srq;     /* all queue pairs share one receive queue */
 };
 
 /* Returns the properties of @program, a value of enum program (cli/lang/words.h) that is a
@@ -69,16 +70,16 @@ enum pingpong_state {
     PP_ALLOC_PD,
     PP_REG_MR,
     PP_CREATE_CQ,
-    PP_CREATE_SRQ, /* if it has a shared receive queue */
+    PP_CREATE_SRQ, /* only if kind->has_srq */
     PP_CREATE_QP,
     PP_INIT,
     PP_ARM, /* with -e */
-    /* The lines of this side are ready; pingpong_remote() continues. */
+    /* The lines of this side are ready; the last pingpong_remote() leads to the next state. */
     PP_EXCHANGE,
     PP_RTR,
     PP_RTS,
     PP_CREATE_AH, /* UD only */
-    /* Ready to send; pingpong_start() continues when the other side is ready too. */
+    /* Ready to send; pingpong_start() leads to the next state. */
     PP_CONNECTED,
     PP_RUN,
     /* RC only: the result is printed; the device still answers retransmissions of the peer. */
@@ -109,7 +110,7 @@ struct pingpong {
     enum pingpong_state state;
     bool asked; /* a control request of this program is pending */
     char error[160];
-    enum pingpong_state failed_in;
+    enum pingpong_state failed_in; /* the state before PP_FAILED */
 
     rdl_pd pd;
     rdl_mr mr;
@@ -127,8 +128,8 @@ struct pingpong {
     uint32_t n_sent, n_rcvd;
     uint64_t events_seen;          /* completion events processed, with -e */
     uint64_t started_ns, ended_ns; /* real time, from the caller */
-    uint64_t linger_ns;            /* end of lingering */
-    uint64_t heard; /* received frames of the host when lingering was last extended */
+    uint64_t linger_ns;            /* end of PP_LINGER, in real time */
+    uint64_t heard; /* frames that the host had received when PP_LINGER began or was extended */
 };
 
 /* Initializes the program, without any request to the lab.  Free with pingpong_done(). */
@@ -141,7 +142,9 @@ void pingpong_done(struct pingpong *p);
  */
 void pingpong_go(struct pingpong *p, uint64_t now_ns);
 
-/* Writes line @i of this side, of kind->n_lines, to @ret.  The state must be PP_EXCHANGE. */
+/* Writes line @i of this side to @ret; @i is less than kind->n_lines.  The state must be
+ * PP_EXCHANGE.  A line beyond the number of queue pairs has zeros.
+ */
 void pingpong_line(const struct pingpong *p, uint32_t i, char ret[PINGPONG_LINE_BYTES]);
 
 /* Passes in line @i of the other side, in order.  The state must be PP_EXCHANGE.  Returns false,
@@ -153,7 +156,7 @@ bool pingpong_remote(struct pingpong *p, uint32_t i, const char line[PINGPONG_LI
  */
 void pingpong_start(struct pingpong *p, uint64_t now_ns);
 
-/* Prints the address of end @i, or of its peer, for people. */
+/* Prints the address of end @i if @local, otherwise that of its peer, for people. */
 void pingpong_print_side(const struct pingpong *p, uint32_t i, bool local);
 
 /* Ends the program with an error. */

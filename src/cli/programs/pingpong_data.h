@@ -20,7 +20,7 @@ struct pingpong_data {
     uint8_t *got;  /* buffer for the received message */
     size_t bytes;
     bool marked;      /* messages have marks */
-    uint32_t n_taken; /* messages checked */
+    uint32_t n_taken; /* number of messages checked so far */
 };
 
 /* Returns false if there is no memory.  Free with pingpong_data_done(), which accepts a zeroed one.

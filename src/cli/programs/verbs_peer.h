@@ -26,8 +26,12 @@
 struct verbs_peer_config {
     rdl_host host;
     char host_name[RDL_NAME_BYTES];
-    char server[64];            /* name or address of side a's machine; "": this is side a */
-    char listen[ADDR_TEXT_MAX]; /* of side a: an address of this machine; "": loopback */
+    /* Name or address of the machine of side a, to which side b connects; "": this is side a. */
+    char server[64];
+    /* Address of this machine at which side a accepts side b; "": loopback.  Not used if this is
+     * side b.
+     */
+    char listen[ADDR_TEXT_MAX];
     uint16_t port;
     uint32_t gid_index;
     uint32_t psn; /* first PSN of each queue pair */
@@ -71,7 +75,7 @@ void verbs_peer_fail(struct verbs_peer *p, const char *why);
 enum verbs_peer_state verbs_peer_state(const struct verbs_peer *p);
 const struct verbs_peer_config *verbs_peer_config(const struct verbs_peer *p);
 
-/* Returns the reason of the failure, in state VERBS_PEER_FAILED. */
+/* Returns the reason of the failure; "" if the state is not VERBS_PEER_FAILED. */
 const char *verbs_peer_error(const struct verbs_peer *p);
 
 /* Returns true if a control request of this program is pending. */

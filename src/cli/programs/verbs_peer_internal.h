@@ -19,9 +19,9 @@ struct enum_table;
 #define VP_SGE_MAX     8u
 #define VP_INLINE_MAX  1024u
 #define VP_CHUNK_BYTES 65536u
-#define VP_TEXT_BYTES  16384u /* more than the text of one side at a sync */
+#define VP_TEXT_BYTES  16384u /* more than the text that one side sends at a sync */
 #define VP_NS_PER_MS   UINT64_C(1000000)
-#define VP_WAIT_NS     (60000 * VP_NS_PER_MS) /* timeout of a line */
+#define VP_WAIT_NS     (60000 * VP_NS_PER_MS) /* timeout of a line that waits: 60 s */
 
 enum vp_kind { VP_NOTHING, VP_PD, VP_MR, VP_CQ, VP_SRQ, VP_QP, VP_MW, VP_AH };
 
@@ -75,7 +75,7 @@ struct verbs_peer {
     bool asked;       /* a control request of this program is pending */
     bool said;        /* the text of this side for the sync or hello was sent */
     bool alone;       /* the other side has left */
-    unsigned step;    /* requests of the line that were answered */
+    unsigned step;    /* number of control requests of the line that were answered */
     uint64_t n_taken; /* completions taken by this line */
     uint64_t now_ns;
     uint64_t since_ns; /* time at which the line began to wait */
@@ -83,7 +83,7 @@ struct verbs_peer {
     struct vp_object object[VP_OBJECTS_MAX];
     struct vp_object *fresh; /* the object that the line creates */
     struct vp_remote remote[VP_OBJECTS_MAX];
-    char gone[VP_OBJECTS_MAX][VP_NAME_BYTES]; /* destroyed since the last sync */
+    char gone[VP_OBJECTS_MAX][VP_NAME_BYTES]; /* names of objects destroyed since the last sync */
     size_t n_gone;
 
     char to[VP_TEXT_BYTES], from[VP_TEXT_BYTES];
@@ -126,7 +126,7 @@ uint64_t vp_number(struct verbs_peer *p, const char *key, uint64_t standard);
 uint32_t vp_word(struct verbs_peer *p, const struct enum_table *of, const char *word);
 uint32_t vp_access(struct verbs_peer *p, const char *standard);
 void vp_gid(struct verbs_peer *p, const char *text, uint8_t ret[GID_BYTES]);
-/* Parses "NAME[N".  Returns the text after it, or NULL. */
+/* Parses "NAME[N".  Returns the text after it, or NULL if @text does not begin so. */
 const char *vp_place(const char *text, char ret_name[VP_NAME_BYTES], uint64_t *ret_n);
 
 /* ---- verbs_peer_objects.c ---- */

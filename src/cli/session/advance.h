@@ -16,22 +16,28 @@ enum advance_end {
 /* The end of a run of the lab. */
 struct advanced {
     enum advance_end end;
-    const struct stop *stop; /* the first stop that was hit, with ADVANCE_STOPPED; NULL: none, the
-                                session is over */
+    /* With ADVANCE_STOPPED: the first stop that was hit, or NULL if none was hit and the session is
+     * over.  Otherwise NULL.
+     */
+    const struct stop *stop;
 };
 
-/* Checks the stops.  A stop that is hit is counted and printed, and ends the line; a stop of the
- * program ends the session.  Call at the end of each step.  Does nothing after a failed step.
+/* Checks all enabled stops.  A hit is counted and ends the running line.  A hit of a STOP_OF_PROMPT
+ * is also printed; a hit of a STOP_OF_PROGRAM also ends the session.  Call at the end of each step.
+ * Does nothing if the step has failed (s->diag).
  */
 void advance_stop(struct session *s);
 
-/* Evaluates all stops without a hit: a condition that holds at the new place of the lab counts as a
- * hit only after it did not hold.  Call after the lab went to another place in time.
+/* Evaluates all stops at the present place of the lab, but counts no hit.  A condition that already
+ * holds there can be hit only after it has stopped holding.  Call after the lab went to another
+ * place in time.
  */
 void advance_arrive(struct session *s);
 
 /* Runs the lab until @grain has happened once (ADVANCE_DONE), or until nothing is scheduled any
- * more (ADVANCE_IDLE).  @at is the place of the step, for errors; also below.
+ * more (ADVANCE_IDLE).  For all functions below: @at is the position of the step in its source, for
+ * error messages; and a run may also end with ADVANCE_STOPPED, or with ADVANCE_FAILED after an
+ * error, ^C or a limit.
  */
 struct advanced advance_step(struct session *s, enum rdl_step grain, struct span at);
 
@@ -40,8 +46,8 @@ struct advanced advance_step(struct session *s, enum rdl_step grain, struct span
  */
 struct advanced advance_step_host(struct session *s, rdl_host host, struct span at);
 
-/* Runs the lab until nothing is scheduled (ADVANCE_IDLE), or up to the time @until_ns
- * (ADVANCE_GOES_ON).
+/* Runs the lab until nothing is scheduled (ADVANCE_IDLE), or up to the simulated time @until_ns
+ * (ADVANCE_GOES_ON).  RDL_NEVER: there is no such time.
  */
 struct advanced advance_run(struct session *s, uint64_t until_ns, struct span at);
 
@@ -68,7 +74,7 @@ bool advance_refused(struct session *s, rdl_host host, struct span at, uint32_t 
  */
 bool advance_idle(struct session *s, int input);
 
-/* Prints the messages of live ports and programs. */
+/* Prints the messages of live ports and programs that are not printed yet. */
 void advance_print_messages(struct session *s);
 
 /* Adds a note to s->diag for each object that waits for something. */

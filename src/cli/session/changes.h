@@ -8,23 +8,23 @@
 
 struct session;
 
-/* The setting, and the state of the lab when changes were last printed. */
 struct changes {
-    enum changes_told told;
-    bool known; /* @was is valid for this lab */
-    struct tree_state was;
+    enum changes_told told; /* the kind of changes that are printed */
+    bool known;             /* @was is valid for this lab */
+    struct tree_state was;  /* state of the lab at the last changes_print() */
 };
 
-/* Sets the kind of changes that are printed. */
+/* Sets the kind of changes that are printed, and calls changes_forget(). */
 void changes_set(struct session *s, enum changes_told told);
 
-/* Prints the differences between the lab now and at the last call, and keeps its present state.
- * Call at the end of a line.
+/* Prints the differences between the present state of the lab and the stored one, then stores the
+ * present state.  Call at the end of a line.  Without a stored state it prints nothing.  It does
+ * nothing if changes are off or the session is not verbose.
  */
 void changes_print(struct session *s);
 
-/* Frees the kept state.  Call when the lab was replaced: the next changes_print() has nothing to
- * compare with.
+/* Frees the stored state: the next changes_print() has nothing to compare with.  Call when the lab
+ * was replaced.
  */
 void changes_forget(struct changes *c);
 

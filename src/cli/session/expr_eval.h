@@ -9,9 +9,9 @@
 #include "cli/session/resolve.h"
 #include "emu/base/text.h"
 
-/* *@ret is true if @e, which stands at @at, holds now.  A comparison with a list element that does
- * not exist (yet) is false.  Returns false, with the error in @reterr, if @e cannot be evaluated.
- * @reterr may be NULL.
+/* Sets *@ret to true if @e holds in the present state of the lab, otherwise to false.  @at is the
+ * position of @e in its line.  A comparison with a list element that does not exist (yet) does not
+ * hold.  Returns false, with the error in @reterr (may be NULL), if @e cannot be evaluated.
  */
 bool expr_holds(const struct scope *in, const struct expr *e, struct span at, bool *ret,
                 struct diag *reterr);
@@ -44,8 +44,9 @@ void expr_decide(const struct scope *in, const struct expr *e, bool value, struc
  */
 void expr_leave_out_plain(struct expr_terms *terms);
 
-/* Appends the values that the terms have found: "it is 3".  If the expression has more than one
- * term, each value follows the text of its term.  @text is the line that contains the expression.
+/* Appends to @t the present value of each term: "it is 3".  Unless terms->alone, the text of the
+ * term comes first: "a > 4 does not hold, it is 3"; a value that this text already has is left out.
+ * @text is the text of the whole expression.
  */
 void expr_add_terms(const struct scope *in, const struct expr_terms *terms, const char *text,
                     struct text *t);

@@ -23,13 +23,14 @@ bool files_parse(struct script *s, struct diag *d);
 bool files_check_script(const struct source *src, struct diag *d);
 
 /* Writes @script to the file @name: as JSON if the name ends in .json, otherwise as lines; "-" is
- * the standard output.  With @below, a directory, @name is a path in it; NULL: anywhere.  Returns
- * NULL on success, otherwise the reason.
+ * the standard output.  @below is the directory that contains @name; NULL: @name may be any path.
+ * Returns NULL on success, otherwise the reason.
  */
 const char *files_write_script(const char *name, const char *below, const struct script *script);
 
 /* Returns true if both names mean the same regular file, so that writing one would destroy the
- * other.  If neither file exists, the names are compared.
+ * other.  If neither file exists, the names are compared.  Returns false if only one exists, or if
+ * @a is "-".
  */
 bool files_same(const char *a, const char *b);
 

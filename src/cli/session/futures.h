@@ -42,8 +42,8 @@ struct future {
     struct journal journal;
     struct typed_lines typed;
     struct marks marks;
-    struct place left; /* the place where the lab left it */
-    uint64_t hash;     /* hash of all events up to the end; 0: unknown */
+    struct place left; /* place of the lab when it left this future */
+    uint64_t hash;     /* hash of all events up to the end of this future; 0: unknown */
 };
 
 struct futures {
@@ -52,40 +52,40 @@ struct futures {
     char name[RDL_NAME_BYTES]; /* name of the current future; "": FUTURE_FIRST */
     bool unnamed;              /* the current future has a name was1, was2, ... */
     struct marks marks;        /* places with names in the current future */
-    unsigned n_unnamed;        /* number in the last name of the kind was1, was2, ... */
+    unsigned n_unnamed;        /* number in the last name was1, was2, ...; 0: none was given yet */
 
     /* While a command runs in the past that may begin another future: */
-    bool undecided;       /* futures_leave() has put the current future into @v; it may return */
-    struct place left_at; /* place where the last future of @v was left */
-    struct snapshots set_aside; /* snapshots of that future after @left_at */
+    bool undecided; /* after futures_leave(): the last future of @v may become current again */
+    struct place left_at;       /* place where the last future of @v was left */
+    struct snapshots set_aside; /* snapshots of the last future of @v, after @left_at */
 };
 
 void futures_free(struct futures *all);
 
-/* Returns the name of the current future. */
+/* Returns the name of the current future, valid until it is renamed. */
 const char *futures_current(const struct futures *all);
 
 /* Returns the future called @name in the list, or NULL if there is none.  The current future is not
- * in the list.
+ * in the list.  The pointer is valid until the list changes.
  */
 const struct future *futures_find(const struct futures *all, const char *name);
 
 /* Returns true if a future is called @name, the current one included. */
 bool futures_has(const struct futures *all, const char *name);
 
-/* Returns the place called @name, or NULL if there is none. */
+/* Returns the place called @name, or NULL if there is none.  It is valid until @all changes. */
 const struct place *marks_find(const struct marks *all, const char *name);
 
 /* Gives @place this name.  A place that had the name loses it. */
 void marks_put(struct marks *all, const char *name, const struct place *place);
 
-/* Adds @f to the list, which owns its contents from now on. */
+/* Adds a copy of @f to the list.  The list owns what @f points to from now on. */
 void futures_put(struct futures *all, const struct future *f);
 
 /* Removes and frees the future @name, which must be in the list. */
 void futures_delete(struct futures *all, const char *name);
 
-/* Renames the current future. */
+/* Renames the current future.  @unnamed: @name is was1, was2, ... */
 void futures_rename(struct futures *all, const char *name, bool unnamed);
 
 void future_done(struct future *f);
@@ -93,9 +93,9 @@ void future_done(struct future *f);
 /* Returns the hash of all events up to the end of the current future; 0 means unknown. */
 uint64_t futures_hash_at_end(const struct session *s);
 
-/* Puts the current future into the list as an unnamed one.  The journal of the session becomes its
- * part up to @place.  Call before a command in the past, at @place, that may change the lab.
- * Afterwards call futures_settle() or futures_rejoin().
+/* Moves the current future to the list, with the name was1, was2, ....  The session keeps a copy of
+ * the journal up to @place.  Call before a command at @place, in the past, that may change the lab.
+ * After the command, call futures_settle() or futures_rejoin().
  */
 void futures_leave(struct session *s, const struct place *place);
 
@@ -110,19 +110,21 @@ const char *futures_settle(struct session *s);
  */
 void futures_rejoin(struct session *s);
 
-/* Begins another future called @name at the place of the lab.  It becomes the current one. */
+/* Begins another future called @name at the place of the lab.  The new future becomes the current
+ * one; the old one is in the list, with its name.
+ */
 void futures_fork(struct session *s, const char *name);
 
-/* Makes the future @name, which must be in the list, the current one.  The lab is at a place that
- * both futures have in common; @place is that place in the future @name, and @here is the place
- * where the other future was left.  *@ret is the list entry of the future @name; its journal, lines
- * and marks belong to the session now.
+/* Makes the future @name, which must be in the list, the current one.  The old current future takes
+ * its entry in the list, with @here as the place where it was left.  The lab must be at a place
+ * that both futures have in common; @place is that place in the future @name.  *@ret is a copy of
+ * the former entry; its journal, lines and marks belong to the session now.
  */
 void futures_exchange(struct session *s, const char *name, const struct place *here,
                       const struct place *place, struct future *ret);
 
-/* The last common place of two futures.  @a and @b are the same place, with the number of commands
- * in each of the two.
+/* The last place that two futures have in common.  @a and @b have the same tick and time; n_entries
+ * counts the commands of the first future in @a, and of the second in @b.
  */
 struct common {
     struct place a, b;

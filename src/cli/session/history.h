@@ -49,8 +49,8 @@ struct session_history {
     struct replay replay;
     bool from_file; /* a part of it was read from a saved session */
 
-    struct pool header_pool;
-    struct step *header; /* the line `scenario`; NULL: none was given */
+    struct pool header_pool; /* memory of @header */
+    struct step *header;     /* the line `scenario`; NULL: none was given */
 };
 
 #endif

@@ -47,15 +47,16 @@ struct journal_block {
     struct deeds done;  /* deeds of the rounds before the last @n_equal ones */
     struct deeds equal; /* deeds of one of the last @n_equal rounds, which are equal */
     uint64_t n_equal;
-    struct deeds now;                  /* deeds of the running round */
-    struct pool_mark begin, now_begin; /* in @scratch, where the block and the round begin */
+    struct deeds now; /* deeds of the running round */
+    /* State of the pool journal.scratch when the block began, and when the running round began. */
+    struct pool_mark begin, now_begin;
     struct log_block logged;
 };
 
 /* The end of the journal after a command outside of all blocks. */
 struct journal_mark {
     uint64_t n_entries; /* number of entries in the log */
-    struct deed *last;  /* NULL: there was no deed yet */
+    struct deed *last;  /* last deed up to here; NULL: there was none yet */
 };
 
 struct journal {
@@ -71,10 +72,10 @@ struct journal {
 
 void journal_free(struct journal *j);
 
-/* The end of a command that is no block. */
+/* Facts about a command that has ended and is no block. */
 struct journal_end {
-    const char *host; /* host for its bare names */
-    struct moment before, after;
+    const char *host;            /* host for its bare names */
+    struct moment before, after; /* when the command began, and when it ended */
     enum log_outcome outcome;
     uint64_t waited_ns; /* for LOG_CUT: simulated time that passed after its last tick */
 };
@@ -92,7 +93,8 @@ void journal_open(struct journal *j, struct journal_block *b, bool fleeting, boo
 void journal_round(struct journal *j);
 
 /* Closes the innermost block, and adds its deeds to the block around it or to the journal.  @st is
- * the command whose body it is, or which sourced it.  @ok: it was executed to its end.
+ * the command that has the block as its body, or that sourced the file; @host is the host for its
+ * bare names.  @ok: the block was executed to its end.
  */
 void journal_close(struct journal *j, const struct step *st, const char *host, bool ok);
 
@@ -102,9 +104,9 @@ void journal_close(struct journal *j, const struct step *st, const char *host, b
 struct journal journal_until(const struct journal *j, const struct place *place,
                              uint64_t waited_ns);
 
-/* For a journal read from a file, whose log has its entries already: journal_put() adds the deed
- * @st on @host.  journal_put_end() ends the command outside of all blocks to which the deeds
- * belong.
+/* For a journal that is read from a file.  journal_put() adds the deed @st to the journal, but not
+ * to the log; @host is the host for its bare names.  journal_put_end() ends a command outside of
+ * all blocks: the deeds since the last call belong to it, and its log entries are already there.
  */
 void journal_put(struct journal *j, const struct step *st, const char *host);
 void journal_put_end(struct journal *j);

@@ -2,8 +2,8 @@
 /* The log of a session: an entry for each executed command that is no block, in order.
  *
  * Commands in `on`, `repeat` and `source` are logged one by one.  The log is a string of bytes, and
- * an entry takes about six: the number of the command in a list of different commands, and its
- * duration.  The steps themselves are stored once.
+ * an entry takes about six bytes: the number of the command in a list of different commands, and
+ * its duration.  The steps themselves are stored once.
  *
  * Consecutive rounds of a `repeat` with equal bytes are stored once, too, after a head with their
  * number.  The bytes contain durations, not times.  So equal rounds are those with the same
@@ -56,14 +56,16 @@ struct log_entry {
     struct moment before, after; /* its ticks are before.tick + 1 .. after.tick */
 };
 
-/* A command with its host and outcome, which many entries may share. */
+/* A command with its host and its outcome.  All entries with the same three share one.  It is not a
+ * deed of journal.h.
+ */
 struct log_deed;
 
 struct log {
     struct pool pool; /* memory of the steps and hosts */
     struct log_deed *deeds;
     uint32_t n_deeds, deeds_room;
-    uint32_t *places;  /* hash table: index in @deeds plus 1; 0: free */
+    uint32_t *places;  /* hash table of @deeds: index in @deeds plus 1; 0: free */
     uint32_t n_places; /* size of the hash table, a power of two */
     uint8_t *bytes;    /* the encoded entries */
     size_t n_bytes, bytes_room;
@@ -73,13 +75,14 @@ struct log {
 
 /* The rounds of a running block. */
 struct log_block {
-    size_t one_at, one_bytes; /* bytes of the last complete round, which stands for @n rounds */
-    size_t now_at;            /* start of the running round in @bytes */
-    uint64_t n;               /* number of equal rounds stored at @one_at; 0: none */
-    uint64_t now_first;       /* index of the first entry of the running round */
-    struct moment now_begin;  /* time at the beginning of the running round */
-    uint64_t began_first;     /* index of the first entry of the last complete round */
-    struct moment began;      /* time at the beginning of that round */
+    /* Offset in log.bytes, and length, of the last complete round, which stands for @n rounds. */
+    size_t one_at, one_bytes;
+    size_t now_at;           /* offset in log.bytes of the running round */
+    uint64_t n;              /* number of equal rounds stored at @one_at; 0: none */
+    uint64_t now_first;      /* index of the first entry of the running round */
+    struct moment now_begin; /* time at the beginning of the running round */
+    uint64_t began_first;    /* index of the first entry of the last complete round */
+    struct moment began;     /* time at the beginning of that round */
 };
 
 void log_free(struct log *log);
@@ -104,11 +107,11 @@ void log_again(struct log *log, struct log_block *b, uint64_t n);
 struct log_cursor {
     const struct log *log;
     struct log_entry entry; /* the present entry */
-    size_t at;              /* offset in @bytes of the next entry or loop head */
-    size_t depth;
+    size_t at;              /* offset in log->bytes of the next entry or loop head */
+    size_t depth;           /* number of loops that contain @at */
     struct {
-        size_t at, end;
-        uint64_t left; /* rounds that remain, the present one included */
+        size_t at, end; /* offsets in log->bytes of the round: its first byte, and after its last */
+        uint64_t left;  /* rounds that remain, the present one included */
     } loops[LOG_LOOPS_MAX];
 };
 
@@ -117,8 +120,9 @@ bool log_first(struct log_cursor *c, const struct log *log);
 bool log_next(struct log_cursor *c);
 
 /* Reads a log as it is stored: equal rounds are read once.  LOG_PART_ENTRY: the next entry is in
- * c->entry.  LOG_PART_LOOP: the parts up to LOG_PART_END were executed *@ret_times times.
- * LOG_PART_NONE: the end of the log.
+ * c->entry.  LOG_PART_LOOP: the parts up to the matching LOG_PART_END were executed
+ * *@ret_times times; only LOG_PART_LOOP sets *@ret_times.  LOG_PART_NONE: the end of the log.
+ * log_begin() goes to before the first part.
  */
 enum log_part { LOG_PART_NONE, LOG_PART_ENTRY, LOG_PART_LOOP, LOG_PART_END };
 void log_begin(struct log_cursor *c, const struct log *log);

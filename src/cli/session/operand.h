@@ -29,14 +29,14 @@ enum operand_kind {
 
 struct operand {
     enum operand_kind kind;
-    struct rdl_value v; /* number, word, text */
+    struct rdl_value v; /* of OPERAND_NUMBER, OPERAND_WORD and OPERAND_BARE */
     uint8_t *bytes;     /* content of OPERAND_BYTES, owned; otherwise NULL */
     size_t n_bytes;
 };
 
-/* Reads the value of @e in the present state of the lab.  A number takes its type from @neighbour,
- * the other side of the comparison, which may be NULL.  Returns false, with the error in q->reterr,
- * if there is no such value.  Call operand_done() in both cases.
+/* Reads the value of @e in the present state of the lab.  A written number takes its type from
+ * @neighbour, the other side of the comparison; NULL: it has no unit of time.  Returns false, with
+ * the error in q->reterr, if there is no such value.  Call operand_done() in both cases.
  */
 bool operand_read(const struct question *q, const struct expr *e, const struct operand *neighbour,
                   struct operand *ret);

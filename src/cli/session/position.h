@@ -10,22 +10,24 @@
 
 #include "cli/session/session.h"
 
-/* Return the place of the lab, and the end of the history. */
+/* position_here() returns the place of the lab.  position_end() returns the end of the history. */
 struct place position_here(const struct session *s);
 struct place position_end(const struct session *s);
 
-/* Returns the place at the end of tick @tick, which is in the history.  Tick 0, and a tick that no
- * command made, give the beginning of the history.
+/* Returns the place at the end of tick @tick.  Returns the beginning of the history if @tick is 0,
+ * or if no command of the history made it.
  */
 struct place position_of_tick(const struct session *s, uint64_t tick);
 
-/* Returns the simulated time since the later of the last tick and the begin of the command at this
- * place.  It is not 0 if, for example, `run 1us` ended between two ticks.  Returns 0 at the end of
- * the history.
+/* Returns the simulated time that has passed since the last tick, or since the command at this
+ * place began if that was later.  It is not 0 if, for example, the place is where `run 1us` ended
+ * between two ticks.  Call only in the past.
  */
 uint64_t position_waited_ns(const struct session *s);
 
-/* Returns that time for the command of the log entry @e, independent of the position. */
+/* Like position_waited_ns(), but for the command of the log entry @e in place of the one at this
+ * place.
+ */
 uint64_t position_waited_in(const struct session *s, const struct log_entry *e);
 
 /* Returns true if the session can go back in time.  Otherwise returns false, with the error in
@@ -34,8 +36,8 @@ uint64_t position_waited_in(const struct session *s, const struct log_entry *e);
 bool position_can_go_back(struct session *s, struct span at);
 
 /* Checks a command @st that changes the position or names a place.  Returns false, with the error
- * in s->diag, if the session cannot go back, or if @st stands in a block or a sourced file.  Those
- * are replayed as a whole, so a place in the middle of one could not be found again.
+ * in s->diag, if the session cannot go back, or if @st stands in a block or a sourced file.  Blocks
+ * and files are replayed as a whole, so a place in the middle of one could not be found again.
  */
 bool position_may_move(struct session *s, const struct step *st);
 

@@ -36,7 +36,7 @@ struct remainder {
     struct remainder *next; /* the next older one */
     struct pool pool;       /* memory of everything in it */
     struct remainder_part *first, *last;
-    const char *src_text; /* source text of @last before it was copied, to recognize it */
+    const char *src_text; /* the text that last->src is a copy of: it is copied only once */
     char line[REMAINDER_LINE_BYTES]; /* beginning of the stopped line */
 };
 
@@ -47,9 +47,9 @@ struct remainders {
     struct remainder *resumed; /* the last one that `continue` took; kept for error messages */
 };
 
-/* Adds the steps from @first up to but excluding @end to the current remainder; NULL: to the end of
- * the list.  They stand in the block @in.  Adds nothing during a replay, in the steps of a stop, or
- * after `quit`; this holds for each function that adds.
+/* Adds the steps from @first up to but excluding @end to the current remainder.  @end NULL: up to
+ * the end of the list.  The steps stand in the block @in.  No function of this file adds anything
+ * during a replay, while the steps of a stop run, or after `quit`.
  */
 void remainder_add(struct session *s, const struct block *in, const struct step *first,
                    const struct step *end);
@@ -58,21 +58,22 @@ void remainder_add(struct session *s, const struct block *in, const struct step 
 void remainder_add_parts(struct session *s, const struct remainder_part *part);
 
 /* Adds the remaining part of the command @st, which stands in @in, began at simulated time
- * @began_ns and was stopped in its middle.  Only `run`, `until`, `finish` and `step` have one.
+ * @began_ns and was stopped in its middle.  Adds nothing if no part remains.  Only `run`, `until`,
+ * `finish` and `step` have a remaining part.
  */
 void remainder_add_command(struct session *s, const struct block *in, const struct step *st,
                            uint64_t began_ns);
 
 /* remainder_last() returns the last part of the current remainder, or NULL if there is none.
- * remainder_forget_since() drops the parts after @last (NULL: all), and prints a message if there
- * were any.
+ * remainder_forget_since() drops the parts of the current remainder after @last (NULL: all parts),
+ * and prints a message if there were any.
  */
 struct remainder_part *remainder_last(const struct session *s);
 void remainder_forget_since(struct session *s, struct remainder_part *last);
 
-/* Ends the current remainder: it waits for `continue`, and a message is printed.  The oldest
- * remainder beyond REMAINDERS_MAX is dropped.  @st is the first command of the line, in the block
- * @in.
+/* Ends the current remainder: it now waits for `continue`, and a message is printed.  Does nothing
+ * if there is none.  The oldest remainder beyond REMAINDERS_MAX is dropped.  @st is the first
+ * command of the line, in the block @in.
  */
 void remainder_settle(struct session *s, const struct block *in, const struct step *st);
 

@@ -12,8 +12,8 @@ struct ev;
 struct live;
 struct live_ops;
 
-/* Functions that return bool return false, with the error in @reterr, if the name is unknown or
- * means something else.  @reterr may be NULL.  @param is the name of a parameter of @st.
+/* The functions below that return bool return false, with the error in @reterr, if the name is
+ * unknown or means something else.  @reterr may be NULL.  @param is the name of a parameter of @st.
  */
 
 /* The surroundings in which names are looked up. */
@@ -37,12 +37,15 @@ struct scope {
  */
 void resolve_path(const struct scope *in, const char *name, char ret[SESSION_PATH_BYTES]);
 
-/* Returns the scope for the names in a line after its first name, @name.  If @in has no host, its
- * host is the one in @name, whose name is written to @host; @host must live as long as the scope.
+/* Returns the scope for the names that follow the first name, @name, in a line.  If @in has a host,
+ * returns @in.  Otherwise the host of the scope is the first word of @name, which is copied to
+ * @host; @host must live as long as the scope.
  */
 struct scope resolve_rest(const struct scope *in, const char *name, char host[RDL_NAME_BYTES]);
 
-/* Finds the object that parameter @param names, which must be of kind @kind (enum object_kind). */
+/* Finds the object that parameter @param names, which must be of kind @kind (enum object_kind).
+ * *@ret_raw is its handle: member raw of rdl_qp, rdl_mr and so on.
+ */
 bool resolve_object(const struct scope *in, const struct step *st, const char *param, uint32_t kind,
                     uint64_t *ret_raw, struct diag *reterr);
 
@@ -53,11 +56,14 @@ bool resolve_host(const struct scope *in, const struct step *st, const char *par
 /* A part of registered memory. */
 struct memory {
     rdl_host host;
-    uint64_t addr, bytes; /* addr: virtual address of the program; UINT64_MAX for a DMA region */
-    uint64_t iova;        /* address of the same place in SGEs and for peers */
-    rdl_mr mr;            /* region; 0, like its keys, if the address is a number */
+    /* @addr: virtual address of the program; UINT64_MAX for a DMA region.  @bytes: length; 1 for
+     * BASE[AT], 0 for a number.
+     */
+    uint64_t addr, bytes;
+    uint64_t iova; /* address of the same place in SGEs and for peers */
+    rdl_mr mr;     /* region; 0, like its keys, if the address is a number */
     uint32_t lkey, rkey;
-    bool has_bytes;        /* a length was given; false: BASE[AT] or a number */
+    bool has_bytes;        /* BASE[FROM:TO] or BASE; false: BASE[AT] or a number */
     uint64_t from;         /* offset in its region */
     uint64_t region_bytes; /* size of the region; 0 if the address is a number */
 };
@@ -76,8 +82,9 @@ bool resolve_key(const struct scope *in, const struct step *st, const char *para
 bool resolve_qpn(const struct scope *in, const struct step *st, const char *param, uint32_t *ret,
                  struct diag *reterr);
 
-/* Replaces names that stand for numbers in @st by the numbers.  Returns @st if it has none,
- * otherwise a copy in @p.  Returns NULL, with the error in @reterr, if a name has no such number.
+/* Replaces names that stand for numbers in @st by the numbers.  Returns @st itself if it has no
+ * such names, otherwise a changed copy in @p.  Returns NULL, with the error in @reterr, if a name
+ * has no such number.
  */
 const struct step *resolve_numbers(const struct scope *in, const struct step *st, struct pool *p,
                                    struct diag *reterr);

@@ -9,7 +9,7 @@
 struct scenario {
     struct source src;
     struct script script;
-    size_t wrong_line, wrong_col; /* place of the error in the file; 0: none */
+    size_t wrong_line, wrong_col; /* line and column of the error, from 1; 0: there is none */
 };
 
 /* Reads and checks @file.  An error message goes to @err.  Call scenario_done() in any case.
@@ -26,9 +26,10 @@ int scenario_load(struct scenario *sc, const char *file, FILE *err);
 int scenario_load_to_run(struct scenario *sc, const char *file, FILE *err);
 void scenario_done(struct scenario *sc);
 
-/* Return parameters of the line `scenario`.  The title and the reason to skip are NULL if not
- * given; the seed is then SCENARIO_SEED.  scenario_has_tag() returns true if @tag is one of the
- * tags.
+/* Return parameters of the line `scenario`.  scenario_title() returns the title, and
+ * scenario_skip() the reason to skip the scenario; both return NULL if it was not given.
+ * scenario_seed() returns SCENARIO_SEED if no seed was given.  scenario_has_tag() returns true if
+ * @tag is one of the tags.
  */
 const char *scenario_title(const struct scenario *sc);
 const char *scenario_skip(const struct scenario *sc);

@@ -55,7 +55,7 @@ struct session_config {
     bool verbose;                             /* print the objects that verbs create, and events */
     bool steps_told;                          /* with @verbose: print the steps of scripts, too */
     enum shown_share share;                   /* with @verbose: limit of printed events */
-    bool colour;                              /* @out is a terminal */
+    bool colour;                              /* print with colours: @out is a terminal */
     const volatile sig_atomic_t *interrupted; /* set by ^C; NULL: there is no ^C */
     const struct live_ops *live_ops;          /* NULL: no live ports, no programs */
     bool tested;                              /* @live_ops is NULL because this is a test */
@@ -66,7 +66,8 @@ struct session_config {
     size_t history_bytes;      /* limit of the snapshots' memory; 0: none are taken, and the session
                                   cannot go back */
     const char *files_below;   /* commands write only in this directory; NULL: anywhere */
-    bool expectations_ignored; /* `expect`, `until` and `finish` do not fail if theirs is not met */
+    /* `expect`, `until` and `finish` do not fail if what they wait for or expect does not hold. */
+    bool expectations_ignored;
 };
 
 /* Description of the objects that the steps of an `on` have created so far, for one line: "pd, mr
@@ -83,10 +84,13 @@ struct block {
     const char *host;          /* host for bare names; "": none */
     struct made *made;         /* descriptions of created objects; NULL: each is printed */
     uint64_t last_tick;        /* last tick that the steps may run; 0: see struct session_limits */
-    uint64_t n_lifted;         /* @n_lifted of the limits when @last_tick was set */
-    size_t n_sources;          /* number of sourced files around them */
-    size_t n_calls;            /* number of calls of macros around them */
-    bool undisturbed;          /* ^C does not end them */
+    /* n_lifted of the session's limits when @last_tick was set.  If that number has grown since,
+     * @last_tick is no limit any more.
+     */
+    uint64_t n_lifted;
+    size_t n_sources; /* number of sourced files around them */
+    size_t n_calls;   /* number of calls of macros around them */
+    bool undisturbed; /* ^C does not end them */
 };
 
 /* --- The parts of a session ------------------------------------------------------------------- */
@@ -117,11 +121,13 @@ struct session_run {
 
 /* Limits of the ticks and the time of a session. */
 struct session_limits {
-    struct rdl_limits whole; /* last tick and last time of the session; 0: none */
+    struct rdl_limits whole; /* last tick, and last simulated time, of the session; 0: no limit */
     uint64_t ticks_per_step; /* maximum ticks per step, instead of a last tick; 0: no such limit */
-    uint64_t standstill_ticks; /* a run without an end fails after so many ticks that complete
-                                  nothing; 0: never */
-    uint64_t n_lifted;         /* number of times session_lift_limits() has lifted them */
+    /* With @ticks_per_step: a run without an end fails after so many ticks in which nothing was
+     * completed.  0: never.
+     */
+    uint64_t standstill_ticks;
+    uint64_t n_lifted; /* number of times session_lift_limits() has lifted them */
 };
 
 /* Properties of the lab in addition to its handle. */
@@ -141,7 +147,7 @@ struct session_outside {
 /* The prompt, if there is one. */
 struct session_prompt {
     char host[RDL_NAME_BYTES]; /* host for bare names outside of blocks; "": none */
-    bool at_terminal;          /* interactive: long output ends where the screen is full */
+    bool at_terminal;          /* interactive: `show` cuts its output where the screen is full */
     bool hints_off;            /* no hints are shown after the cursor */
     struct recall *recall;     /* history of typed lines; NULL: there is no prompt */
     /* Prints @lines above the line that is being edited.  NULL: no line is. */
@@ -235,8 +241,8 @@ struct limit {
 };
 struct limit session_limit(const struct session *s);
 
-/* Removes the limits of the session, because its lab follows real time from now on.  Frees all
- * snapshots: the session cannot go back any more.
+/* Removes the last tick of the session and of its running blocks, because the lab follows real time
+ * from now on.  Frees all snapshots, and no more are taken: the session cannot go back any more.
  */
 void session_lift_limits(struct session *s);
 
@@ -333,8 +339,9 @@ void session_limit_history(struct session *s, size_t bytes_max);
 
 void conditions_free(struct conditions *list);
 
-/* Returns the condition @text, which stands at @at, about an event of kind @kind.  Returns NULL,
- * with the error in s->diag, if it cannot be parsed or evaluated.
+/* Returns the condition @text, which stands at @at, about an event of kind @kind.  The condition
+ * belongs to the session.  Returns NULL, with the error in s->diag, if @text cannot be parsed or
+ * evaluated.
  */
 struct condition *condition_of(struct session *s, uint32_t kind, const char *text, struct span at);
 

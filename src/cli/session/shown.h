@@ -22,7 +22,7 @@ struct shown {
     enum shown_share share;
     struct rdl_listener *listener; /* NULL: no lab was attached */
     FILE *out;
-    uint64_t n; /* events of the running step, or with SHOWN_OF_ALL of all steps */
+    uint64_t n; /* events of the running step; with SHOWN_OF_ALL: events of all steps so far */
     bool full;  /* SHOWN_OF_ALL: the limit was reached, and a message was printed */
 };
 

@@ -121,7 +121,7 @@ bool stop_look(const struct session *s, struct stop *stop)
     return hit;
 }
 
-/* Where a value changed: "between #36.2 and #36.3". */
+/* Appends the events between which a value changed: "between #36.2 and #36.3". */
 static void add_change(struct text *t, const struct stop *stop)
 {
     const bool before_end = ev_row(stop->at) != 0;

@@ -5,10 +5,10 @@
 
 #include "cli/session/session.h"
 
-/* Evaluates @stop at the present place of the lab without a hit: a condition that holds already
- * must first stop holding.  Call for a new stop, and after the lab went to another place in time.
- * Returns false, with the error in @reterr, if it cannot be evaluated there, for example because
- * its object does not exist yet.
+/* Evaluates @stop at the present place of the lab, but counts no hit.  A condition that already
+ * holds can be hit only after it has stopped holding.  Call for a new stop, and after the lab went
+ * to another place in time.  Returns false, with the error in @reterr (not NULL), if @stop cannot
+ * be evaluated, for example because its object does not exist yet.
  */
 bool stop_arrive(const struct session *s, struct stop *stop, struct diag *reterr);
 
@@ -33,9 +33,9 @@ bool stop_attach(struct session *s, struct stop *stop, struct span at);
  */
 bool stops_move(struct session *s);
 
-/* Listens to all events while a watchpoint is enabled, to find the event that changed its value;
- * otherwise stops listening.  Call it after a stop was added, changed or removed, and after the lab
- * was replaced.  Returns false, with the error in s->diag, if there is no memory.
+/* If a watchpoint is enabled, listens to all events of the lab, to find the event that changes the
+ * value; otherwise stops listening.  Call it after a stop was added, changed or removed, and after
+ * the lab was replaced.  Returns false, with the error in s->diag, if there is no memory.
  */
 bool stops_listen(struct session *s);
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The stops of a session: breakpoints and watchpoints, which end the running line.
  *
- * A breakpoint is hit when its condition begins to hold.  While the condition continues to hold, it
- * is not hit again, unless the condition is about an occurrence.  The condition `#12`, the end of
- * tick 12, need not be checked before that tick.  A watchpoint is hit when its value changes.
+ * A breakpoint is hit when its condition begins to hold.  While the condition continues to hold,
+ * the breakpoint is not hit again, unless the condition is about an occurrence.  The condition
+ * `#12`, the end of tick 12, is not checked before that tick.  A watchpoint is hit when its value
+ * changes.
  *
  * Stops are checked after each tick (stop_look.h).  They belong to the session and not to its lab.
  * So they stay when the lab goes to another place in time, and they do not change the numbers of
@@ -40,12 +41,12 @@ struct stop {
     const char *host;  /* host for bare names in @when; "": none */
     bool enabled;
     bool once;       /* it is removed after its first hit */
-    uint64_t n_hits; /* number of hits */
+    uint64_t n_hits; /* number of hits so far */
 
-    /* The last check: */
-    uint64_t tick;     /* tick after which it was done */
-    bool held;         /* @when held (breakpoint) */
-    struct operand is; /* value of @when (watchpoint) */
+    /* Of the last check: */
+    uint64_t tick;     /* the check was at the end of this tick */
+    bool held;         /* breakpoint: @when held */
+    struct operand is; /* watchpoint: value of @when */
     /* Events since the last check: the last one after which the value was the same, and the first
      * one after which it differed; 0: none.
      */
@@ -69,7 +70,7 @@ struct stops {
     const struct stop *hit; /* first stop that was hit in the running line; NULL: none */
     uint32_t n_made;        /* number of stops made so far */
     bool ignored;           /* stops are not checked, during a replay */
-    bool in_block; /* the steps of a stop are running; those of other stops are not executed */
+    bool in_block; /* the steps of a stop are running; a stop that they hit does not run its own */
     struct rdl_listener *listener; /* for watchpoints; NULL: none is enabled */
 };
 

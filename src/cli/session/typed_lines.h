@@ -18,14 +18,14 @@ struct rdl_lab;
 struct typed_line {
     struct place at;             /* place of the lab before the line */
     char text[TYPED_LINE_BYTES]; /* beginning of the line */
-    uint64_t run; /* number of its text (n_runs); identifies the line together with @number */
-    size_t number;
+    uint64_t run;  /* n_runs when the line was added; with @number, it identifies the line */
+    size_t number; /* number of the line in its text, from 0 */
 };
 
 struct typed_lines {
     struct typed_line *v;
     size_t n, room;
-    uint64_t n_runs; /* number of texts executed so far */
+    uint64_t n_runs; /* number of texts executed so far: typed texts and scripts */
 };
 
 void typed_lines_free(struct typed_lines *all);
@@ -44,7 +44,7 @@ uint64_t typed_lines_events(const struct rdl_lab *lab);
 /* Returns the number of lines that begin before @p. */
 size_t typed_lines_before(const struct typed_lines *all, const struct place *p);
 
-/* Returns a copy of the lines that begin before @p. */
+/* Returns a copy of the lines that begin before @p.  Free it with typed_lines_free(). */
 struct typed_lines typed_lines_until(const struct typed_lines *all, const struct place *p);
 
 #endif

@@ -427,7 +427,9 @@ static bool read_mark(struct file_reader *r, struct json_value v, void *future)
     return true;
 }
 
-/* Where a command begins that @n others are before; NULL: none does, outside of all blocks. */
+/* Returns the place where the command after the first @n begins.  Returns NULL if no command
+ * outside of all blocks begins there.
+ */
 static const struct place *beginning(const struct file_reader *r, uint64_t n)
 {
     size_t low = 0, high = r->n_ends;

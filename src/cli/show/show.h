@@ -48,15 +48,15 @@ struct show_request {
     enum show_form form;
     enum show_layout layout; /* for `dump` and `wqe` */
     bool colour;             /* escape sequences for a terminal */
-    unsigned lines_max;      /* lines of the screen, to limit events; 0: no limit */
-    struct vq_looks *looks;  /* virtqueues as shown before, to mark changes; NULL: no marks */
+    unsigned lines_max;      /* lines of the screen, to which `events` is limited; 0: no limit */
+    struct vq_looks *looks;  /* virtqueues as last shown, to mark changes; NULL: no marks */
     const struct live_ops *live_ops;
     const struct live *live; /* NULL: no live ports or programs */
 };
 
 struct show_error {
     size_t word; /* index of the wrong word; n_words: a word is missing */
-    size_t at;   /* offset in the word */
+    size_t at;   /* offset of the error in the word */
     /* "kinds", "host" or "from": value number @at of that key is wrong.  NULL: a word is wrong. */
     const char *key;
     char text[200];

@@ -11,7 +11,7 @@
 #include "emu/past/past.h"
 
 struct event_filter {
-    ev_id from, to; /* 0: no limit; row 0 means the whole tick */
+    ev_id from, to; /* first and last event; 0: no limit; @to with row 0 means the whole tick */
     size_t last;    /* print only this many events, the last ones; 0: all */
     uint32_t host;  /* EV_HOST_NONE: all */
     struct ev_set kinds;
@@ -23,7 +23,7 @@ struct event_look {
     enum show_form form;
     bool colour;
     const char *again;  /* arguments that repeat the request, " kinds=tx host=h1"; NULL: none */
-    const char *from;   /* the argument `from=`; NULL: not given */
+    const char *from;   /* value of the argument `from=`; NULL: not given */
     unsigned lines_max; /* lines of the screen, for people only; 0: no limit */
 };
 

@@ -9,7 +9,7 @@
 #include "emu/past/past.h"
 #include "rdmalab/inspect.h"
 
-/* Prints the regions and windows of the host @path, or of all hosts if it is "". */
+/* Prints the regions and windows of the host @path, or of all hosts if @path is "". */
 RDL_MUST_CHECK enum rdl_status show_memory(FILE *out, const struct rdl_lab *lab,
                                            const struct past *p, const char *path,
                                            enum show_form form);

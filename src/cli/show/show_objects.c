@@ -12,7 +12,7 @@
 #include "process/must.h"
 #include "tree/tree.h"
 
-/* How a column's value is computed if no leaf has it. */
+/* Source of a column's value.  MADE_OF_LEAF: a leaf of the object; otherwise it is computed. */
 enum computed {
     MADE_OF_LEAF,
     MADE_HOST,     /* the host of the object */

@@ -11,15 +11,15 @@
 #include "emu/facts/leaf.h"
 #include "rdmalab/inspect.h"
 
-/* Calls @each for every node of @kind, in the order of the tree.  Searches the children of @path
- * ("" is the lab) and, if these are hosts, the hosts' children.
+/* show_each() calls @each for every node of @kind, in the order of the tree.  It searches the
+ * children of @path ("" is the lab) and, for each child that is a host, the host's children.
  */
 typedef void show_each_object(void *ctx, const char *path);
 RDL_MUST_CHECK enum rdl_status show_each(const struct rdl_lab *lab, const char *path,
                                          enum node_kind kind, show_each_object *each, void *ctx);
 
-/* Prints a table of all objects of @kind at or below @path.  If there are none, prints @none for
- * people, unless it is NULL.
+/* Prints a table of all objects of @kind at or below @path.  If there are none, people see the text
+ * @none; NULL: nothing.
  *
  * Return: RDL_OK, RDL_ERR_INVAL (this kind has no table), RDL_ERR_NOMEM
  */
@@ -27,7 +27,9 @@ RDL_MUST_CHECK enum rdl_status show_kind(FILE *out, const struct rdl_lab *lab, c
                                          enum node_kind kind, enum show_form form,
                                          const char *none);
 
-/* Fills in the columns of that table and returns their number; 0 if the kind has no table. */
+/* Fills @ret with the columns of the table that show_kind() prints for @kind.  Returns their
+ * number; 0 if the kind has no table.
+ */
 unsigned show_columns_of_kind(enum node_kind kind, struct row_column ret[GRID_COLUMNS_MAX]);
 
 /* Returns the number of objects of @kind at or below @path. */

@@ -14,8 +14,9 @@
  */
 void operation_add_text(struct text *t, enum qp_type type, const struct rfc_sq_wqe *w);
 
-/* Passes the send WQE at the beginning of the @n bytes to @to, including the fields of its union.
- * Returns the number of bytes that it covered.
+/* Passes the fields of the send WQE at @bytes to @to, including those of its union.  @n: number of
+ * bytes there, of which the WQE is the beginning.  Returns the number of bytes that the fields
+ * cover.
  */
 size_t operation_dump(const struct rfc_sink *to, enum qp_type type, const uint8_t *bytes, size_t n);
 

@@ -33,7 +33,7 @@ struct rows {
     const struct row_column *columns;
     unsigned n_columns;
     unsigned at;    /* column of the next cell */
-    bool is_inside; /* the array is a part of a larger JSON text: no line end after it */
+    bool is_inside; /* the JSON array is a part of a larger text: it gets no line end */
     size_t n;       /* rows so far */
     struct grid grid;
 };
@@ -44,26 +44,26 @@ struct rows {
 void rows_begin(struct rows *r, FILE *out, enum show_form form, const struct row_column *columns,
                 unsigned n_columns);
 void rows_text(struct rows *r, const char *s);
-/* A text cell: @raw for programs, @text for people. */
+/* Writes a text cell: @raw for programs, @text for people. */
 void rows_text_as(struct rows *r, const char *raw, const char *text);
 void rows_number(struct rows *r, uint64_t v);
 void rows_hex(struct rows *r, uint64_t v); /* a number cell, hexadecimal for people */
 void rows_time(struct rows *r, uint64_t ns);
 void rows_none(struct rows *r);
 
-/* A number cell; people see @text. */
+/* Writes a number cell: @v for programs, @text for people. */
 void rows_number_as(struct rows *r, uint64_t v, const char *text);
 
-/* A cell with a value of the inspect tree. */
+/* Writes a cell with a value of the inspect tree. */
 void rows_value(struct rows *r, const struct rdl_value *v);
 
-/* A cell with the leaf of @node, which may be absent.  Unless @unit is QUANTITY_NUMBER, people see
- * the number in that unit.
+/* Writes a cell with the value of @leaf of @node; if @node has no such leaf, the cell is absent.
+ * Unless @unit is QUANTITY_NUMBER, people see the number in that unit.
  */
 void rows_leaf(struct rows *r, const struct rdl_lab *lab, const char *node, enum leaf_id leaf,
                enum quantity unit);
 
-/* Ends the table.  If it has no rows, people get @none; nothing if it is NULL. */
+/* Ends the table.  If it has no rows, people see the text @none; NULL: nothing. */
 void rows_end(struct rows *r, const char *none);
 
 /* Writes the key of the column in the forms for programs to @ret, which has RDL_NAME_BYTES bytes.

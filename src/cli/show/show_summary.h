@@ -10,8 +10,9 @@
 #include "emu/past/past.h"
 #include "rdmalab/inspect.h"
 
-/* Prints the summary.  For people it has at most 23 lines of 80 columns, and counts what it omits.
- * The other forms omit only what is due later than the first RDL_DUE_MAX entries.
+/* Prints the summary.  For people it has at most 23 lines of 80 columns, and says how many entries
+ * it omits.  The forms for programs omit nothing, except pending timers and frames after the first
+ * RDL_DUE_MAX.
  */
 RDL_MUST_CHECK enum rdl_status show_summary(FILE *out, const struct rdl_lab *lab,
                                             const struct past *p, enum show_form form);

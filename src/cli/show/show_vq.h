@@ -16,8 +16,9 @@
 
 /* The indexes of driver and device in a virtqueue: free-running 16-bit counters. */
 struct vq_indexes {
-    uint16_t driver_avail, driver_used; /* driver posted up to; processed used entries up to */
-    uint16_t device_avail, device_used; /* device took up to; returned up to */
+    /* Numbers of chains, modulo 65536: that the driver has posted, and has processed as used. */
+    uint16_t driver_avail, driver_used;
+    uint16_t device_avail, device_used; /* that the device has taken, and has returned */
 };
 
 struct vq_indexes vq_indexes_of(const struct rdl_lab *lab, const char *queue);
@@ -37,7 +38,8 @@ struct vq_view {
 };
 
 /* Prints the queue @path ("h1.qp.sq"), or the queues of an object ("h1.qp", "h1.cq", "h1").  Marks
- * what has changed since @view->looks was updated, then updates it.
+ * the changes since the queue was last shown, according to @view->looks.  Then stores the present
+ * state there.
  *
  * Return: RDL_OK, RDL_ERR_NOT_FOUND (@reterr_at), RDL_ERR_INVAL (has no queue), RDL_ERR_NOMEM
  */

@@ -51,7 +51,7 @@ struct wqe_buffer {
     uint32_t bytes;
     bool writable;   /* writable for the device */
     bool written;    /* the device has written it */
-    uint8_t command; /* of a response: the command of its control request; 0: none */
+    uint8_t command; /* control response: the command of its request; 0: not a response */
 };
 
 /* Appends the content of the buffer as a phrase: "SEND wr_id=1 signaled, 1 SGE: mr[0:64]". */
@@ -62,8 +62,9 @@ void wqe_add_text(struct text *t, const struct wqe_reader *r, const struct wqe_b
  */
 uint8_t wqe_command(const struct wqe_reader *r, uint64_t addr);
 
-/* Returns the command of the control request whose second buffer is in the slot at @path
- * ("h1.ctrl.desc[1]").  The command is in the request's first buffer.  Returns 0 if there is none.
+/* Returns the command of the control request whose second buffer, for the response, is in the slot
+ * at @path ("h1.ctrl.desc[1]").  The command is in the request's first buffer.  Returns 0 if the
+ * slot does not hold a second buffer.
  */
 uint8_t wqe_command_before(const struct wqe_reader *r, const char *path);
 

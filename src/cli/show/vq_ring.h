@@ -39,8 +39,9 @@ struct vq_ring {
     struct vq_indexes at;
     struct vring_pos place[RING_PLACES]; /* set for a packed ring only */
     uint8_t *state;                      /* enum slot_state of each descriptor; owned */
-    /* For each descriptor, the one that the device returned its buffer with; in a split ring set
-     * for heads only.  The value is @size if it was not returned.  Owned.
+    /* For each descriptor whose buffer the device has returned: the index of the descriptor with
+     * which it returned the buffer.  @size: not returned.  In a split ring it is set only for the
+     * heads of chains.  Owned.
      */
     uint32_t *back;
     const struct vq_look *was; /* state when it was last shown; NULL: never */
@@ -51,8 +52,8 @@ void ring_init(struct vq_ring *q, const struct rdl_lab *lab, const struct past *
                const struct vq_looks *looks);
 void ring_done(struct vq_ring *q);
 
-/* Return, for a packed ring, the number of descriptors between two positions, and the number of
- * descriptors that are not free.
+/* For a packed ring: ring_slots_between() returns the number of descriptors from position @from to
+ * position @to, ring_slots_outstanding() the number of descriptors that are not free.
  */
 uint64_t ring_slots_between(const struct vq_ring *q, enum ring_place from, enum ring_place to);
 uint64_t ring_slots_outstanding(const struct vq_ring *q);
@@ -64,26 +65,29 @@ uint64_t ring_desc(const struct vq_ring *q, uint64_t i, enum leaf_id leaf);
 uint64_t ring_used(const struct vq_ring *q, uint64_t i, enum leaf_id leaf);
 uint64_t ring_avail(const struct vq_ring *q, uint64_t i);
 
-/* Returns true if the device has returned the chain @head. */
+/* Returns true if the device has returned the chain that begins with descriptor @head. */
 bool ring_is_returned(const struct vq_ring *q, uint64_t head);
 
 /* Returns "device" or "driver". */
 const char *slot_owner(enum slot_state state);
 
-/* Appends the reason why a descriptor in this state is not free, and what frees it. */
+/* Appends the reason why a descriptor in @state is not free, and what frees it.  Appends nothing
+ * for SLOT_FREE.
+ */
 void ring_add_why(struct text *t, const struct vq_ring *q, enum slot_state state);
 
-/* Appends the reason why the device has not taken all posted buffers.  Appends nothing if it has.
+/* Appends the reason why the device has not taken all posted buffers.  Appends nothing if it has
+ * taken all.
  */
 void ring_add_avail_note(struct text *t, const struct vq_ring *q);
 
-/* Returns true if descriptor @i has changed since the queue was last shown.  Returns false if it
- * never was.
+/* Returns true if descriptor @i has changed since the queue was last shown.  Returns false if the
+ * queue was never shown.
  */
 bool ring_desc_changed(const struct vq_ring *q, uint64_t i);
 
-/* Return the tick in which the queue was last shown, and its indexes at that time.  @q->was must
- * not be NULL.
+/* ring_look_tick() returns the tick in which the queue was last shown, ring_look_at() its indexes
+ * at that time.  @q->was must not be NULL.
  */
 uint64_t ring_look_tick(const struct vq_ring *q);
 struct vq_indexes ring_look_at(const struct vq_ring *q);

@@ -18,13 +18,14 @@ struct wqe_buffer vq_buffer_of(const struct vq_ring *q, uint64_t i, bool written
  */
 void vq_add_packed(struct text *t, const struct vq_ring *q, uint64_t i);
 
-/* Appends the used element in slot @i of a packed ring, or a text that the slot is skipped.
- * Appends nothing if neither is the case.
+/* Appends the used element in slot @i of a packed ring.  If the slot belongs to a returned buffer
+ * of several descriptors but has no used element of its own, appends a text that it is passed over.
+ * Appends nothing if the device has not returned the buffer.
  */
 void vq_add_given_back(struct text *t, const struct vq_ring *q, uint64_t i);
 
-/* Appends the notifications that one side of a packed ring requests.  They are in the event
- * suppression area of the device (@of_device) or of the driver.
+/* Appends which notifications one side of a packed ring requests: the device if @of_device is true,
+ * otherwise the driver.  They are read from the event suppression area of that side.
  */
 void vq_add_area(struct text *t, const struct vq_ring *q, bool of_device);
 

@@ -37,7 +37,7 @@ struct trace_file_info {
     char title[TRACE_FILE_TITLE_BYTES];     /* may be empty */
     bool has_seed;
     uint64_t seed;
-    uint64_t events; /* number of events in the header; 0: not given */
+    uint64_t events; /* number of events that the header states; 0: not given */
     bool truncated;  /* the last line is incomplete */
 
     uint64_t unknown_kinds;  /* events skipped because their kind is unknown */
@@ -68,13 +68,15 @@ const struct trace_file_info *trace_file_info(const struct trace_file *s);
  */
 bool trace_file_is_whole(const struct trace_file *s);
 
-/* Returns the first condition of @f whose field is absent from some events of the kind.  Returns
- * NULL if there is none.
+/* Returns the first condition of @f whose field is absent from some events of the kind that @f
+ * selects.  Returns NULL if there is none.
  */
 const struct ev_condition *trace_file_missing_field(const struct trace_file *s,
                                                     const struct ev_filter *f);
 
-/* Returns true if the events mention a switch, or a fault that hit, called @name. */
+/* Returns true if the events mention a switch, or a fault that hit, called @name.  Also returns
+ * true for EV_CHANCE and EV_BURST, the names in events for losses by chance.
+ */
 bool trace_file_has_part(const struct trace_file *s, const char *name);
 
 #endif

@@ -21,8 +21,8 @@ struct trace_file {
     bool names_given;              /* the header defines the names, so that events do not */
     struct trace_file_host *hosts; /* in the order of their first mention */
     size_t n_hosts;
-    uint64_t forgotten, gap_from, gap_to;
-    bool begun;    /* the first line was read: the others are events */
+    uint64_t forgotten, gap_from, gap_to; /* as in struct past */
+    bool begun;                           /* the first line was read: the others are events */
     ev_id last_id; /* id on the previous line, even if that event was skipped */
     uint64_t last_ns;
     uint32_t missing[EV_KINDS_MAX]; /* per event kind, the fields that some event lacked, as bits */
@@ -38,7 +38,9 @@ struct trace_file_reader {
 enum rdl_status trace_file_refuse(struct trace_file_reader *rd, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Copies untrusted text into @cap bytes; control characters become "?". */
+/* Copies untrusted text into the @cap bytes at @to.  Text that does not fit is cut.  Control
+ * characters become "?".
+ */
 void trace_file_copy_text(char *to, size_t cap, const char *from);
 
 /* Reads a number: a JSON number, or a string for one that a double cannot hold.  Returns false if
@@ -57,7 +59,7 @@ const struct trace_file_host *trace_file_find_host(const struct trace_file *s, c
  */
 bool trace_file_add_host(struct trace_file *s, const char *name, uint32_t number);
 
-/* Returns true if @j is meant to be a header. */
+/* Returns true if @j is meant to be a header: it has a member "format". */
 bool trace_file_is_header(const cJSON *j);
 
 /* Reads the header @j.  Returns RDL_ERR_INVAL, with the error in rd->err, if it is invalid. */

@@ -19,7 +19,7 @@
  *	h1.qp         its last change of state, error, timeout or credit probe
  *	h1.mr, h1.mw  the last bind, registration, invalidation or refusal of its key
  *	h1.srq        its last asynchronous event
- *	h1.async.events[0]   the last event of this kind that the device reported
+ *	h1.async.events[0]   the last asynchronous event of the same kind that the device reported
  *	h1            the last refusal by its device
  *	f1            the last frame that the fault hit
  *

@@ -19,7 +19,8 @@ struct why_not;
 
 /* why_not_begin() begins an answer on @out.  @lab may be NULL for a saved trace; then only
  * why_not_packet() works.  If there is no memory, it prints an error and exits.  why_not_end()
- * prints the commands to try, and frees the answer.
+ * prints the commands to try, or if there are none, when the next event in the lab is due; then it
+ * frees the answer.
  */
 struct why_not *why_not_begin(FILE *out, const struct rdl_lab *lab, const struct past *p);
 void why_not_end(struct why_not *w);
@@ -30,13 +31,13 @@ void why_not_drop(struct why_not *w);
 /* Prints a paragraph. */
 void why_not_say(struct why_not *w, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* Records that what was asked about did happen.  why_not_end() then does not print what the lab
- * waits for.
+/* Records that what was asked about did happen: why_not_end() then does not print when the next
+ * event is due.
  */
 void why_not_is_so(struct why_not *w);
 
-/* Adds a command that the user may try, for the end of the answer.  Duplicates and commands beyond
- * WHY_NOT_TRIES_MAX are dropped.
+/* Adds a command that the user may try, for the end of the answer.  Duplicates, and commands after
+ * the first three different ones (WHY_NOT_TRIES_MAX), are dropped.
  */
 void why_not_try(struct why_not *w, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
@@ -60,7 +61,9 @@ void why_not_fault(struct why_not *w, const char *fault);
 /* Explains why the queue pair @path is not in state @to. */
 void why_not_state(struct why_not *w, const char *path, enum qp_state to);
 
-/* Prints what is waiting for what, and what is due next, on @host only; "": on all hosts. */
+/* Prints a sentence for each object on @host that waits for an event, or that there is none.  @host
+ * "": on all hosts.
+ */
 void why_not_waits(struct why_not *w, const char *host);
 
 /* Handles `why not` without an argument: prints what is waiting, or else what can be asked. */

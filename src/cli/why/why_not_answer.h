@@ -23,7 +23,7 @@ struct why_not {
     unsigned indent; /* blanks before each printed line */
     char tries[WHY_NOT_TRIES_MAX][SHOW_LINE_BYTES];
     size_t n_tries;
-    bool never; /* what was asked about happened; no command to try is needed */
+    bool never; /* why_not_end() does not print when the next event in the lab is due */
 };
 
 /* State of a queue pair that the device has created. */
@@ -71,7 +71,9 @@ void why_not_add_post(struct text *t, const struct ev *post);
 /* Explains what the oldest pending send of @q waits for, or that no send is pending. */
 void why_not_sends(struct why_not *w, const struct why_not_qp *q);
 
-/* Prints when @q, which waits for an answer, will retransmit. */
+/* Prints when @q, which waits for an answer, will retransmit, or that its timeout is 0 (never).
+ * Prints nothing if the timeout is not 0, but the ACK timer is not armed.
+ */
 void why_not_timer(struct why_not *w, const struct why_not_qp *q);
 
 /* Explains what is missing for a message to be received by @q. */

@@ -20,7 +20,7 @@ struct hash_node {
 struct hash_lists {
     struct arena *arena;
     struct hash_node **lists; /* chains; their number is a power of two, or 0 */
-    uint32_t n_lists, n;      /* n: nodes */
+    uint32_t n_lists, n;      /* number of chains; number of nodes */
 };
 
 /* Initializes an empty table, which allocates from @a as it grows. */

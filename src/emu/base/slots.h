@@ -22,7 +22,7 @@
 struct slot {
     void *obj; /* NULL: the slot is free */
     uint32_t gen;
-    uint32_t next; /* index of the next slot in the queue of free slots; only oldest_first */
+    uint32_t next; /* only with oldest_first: index of the next slot in the queue of free slots */
 };
 
 struct slots {

@@ -9,8 +9,9 @@
 #include "emu/facts/rfc.h"
 #include "emu/hca/ctrl.h"
 
-/* A control request under execution.  @req is the raw request, @rsp the room for the raw response.
- * @number is the number of the request's object, for the event.
+/* A control request under execution.  req is the raw request after the command byte.  rsp is the
+ * room for the raw response after the status byte.  The command sets number to the number of the
+ * object that it concerns, for the event of the request; 0: none.
  */
 struct call {
     struct rdma *d;
@@ -19,7 +20,7 @@ struct call {
     uint32_t number;
 };
 
-/* Declares @var, a struct rfc_@name, and decodes the request into it. */
+/* Declares the variable @var of type struct rfc_@name, and decodes the request of @c into it. */
 #define REQUEST(c, name, var)                                                                      \
     struct rfc_##name var;                                                                         \
     do {                                                                                           \
@@ -29,7 +30,7 @@ struct call {
         rfc_##name##_get(&var, &var##_raw);                                                        \
     } while (0)
 
-/* Encodes a struct rfc_@name with the given members as the response. */
+/* Encodes a struct rfc_@name with the given initializers as the response of @c. */
 #define RESPOND(c, name, ...)                                                                      \
     do {                                                                                           \
         struct raw_##name rsp_raw;                                                                 \

@@ -24,7 +24,7 @@
 
 #define ETH_PORT_USERS 2u /* indexed by enum pci_function */
 
-/* Counters of work done, over all devices of a lab, for the count of steps. */
+/* Numbers of units of work that all devices of a lab have done, by kind of work. */
 struct progress {
     uint64_t chains; /* descriptor chains taken or completed */
     uint64_t wqes, packets, timers, cqes;
@@ -34,16 +34,16 @@ struct progress {
 struct eth_user_ops {
     /* Returns true if the function may have a frame to send.  Only called after eth_port_wait(). */
     bool (*has_frame)(const void *ctx);
-    /* Returns the next frame, with its note set and its tx event emitted.  Returns NULL if there is
-     * none.
+    /* Returns the next frame, with its note set and its tx event emitted.  The port owns the frame
+     * then.  Returns NULL if there is none.
      */
     struct frame *(*take_frame)(void *ctx);
-    /* Returns true if @dst is a GID of this function.  The pointer is NULL for a function that
-     * takes no RoCEv2.
+    /* Returns true if @dst is a GID of this function.  owns is NULL for a function that takes no
+     * RoCEv2 packets.
      */
     bool (*owns)(const void *ctx, const uint8_t dst[GID_BYTES]);
-    /* Returns true if a queue pair of the function is in the multicast group @dst.  Not NULL if
-     * owns() is not.
+    /* Returns true if a queue pair of the function is in the multicast group @dst.  is_member is
+     * NULL exactly if owns is NULL.
      */
     bool (*is_member)(const void *ctx, const uint8_t dst[GID_BYTES]);
     /* Passes the received frame @f to the function.  The port keeps ownership of @f. */

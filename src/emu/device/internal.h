@@ -8,11 +8,13 @@
 #include "emu/facts/device.h"
 #include "emu/virtio/fault.h"
 
-/* rdma_config.c: sets every limit that is 0 to its default. */
+/* rdma_config.c: sets every limit in @l that is 0 to its default, for a device with @max_qp queue
+ * pairs.
+ */
 void rdma_limits_complete(struct rdl_device_limits *l, uint32_t max_qp);
 
-/* Writes the device configuration from the current limits and features.  Returns true if it changed
- * after a driver may have read it.
+/* Writes the device configuration from the current limits and features.  Returns true if its
+ * content changed while the device status was not 0: a driver may have read the previous content.
  */
 bool rdma_config_fill(struct rdma *d);
 
@@ -28,14 +30,16 @@ enum fetch rdma_fetch_recv(void *ctx, struct qp *qp, struct recv_wqe *out);
 bool rdma_complete(void *ctx, struct qp *qp, enum wq wq, uint32_t desc,
                    const struct completion *wc);
 
-/* Takes the next chain of @queue into d->chain.  After the work of one tick (vq_turn_is_over())
- * returns FETCH_EMPTY and schedules a doorbell.  A broken queue is reported with
- * rdma_queue_broken().
+/* Takes the next chain of @queue into d->chain and returns FETCH_OK.  Returns FETCH_EMPTY if there
+ * is no chain, or the queue or the device cannot be used.  Also returns FETCH_EMPTY, and schedules
+ * a doorbell, if the work of this tick is done (vq_turn_is_over()).  If the queue is broken,
+ * reports it with rdma_queue_broken() and returns FETCH_BROKEN.
  */
 enum fetch rdma_pop(struct rdma *d, uint32_t queue);
 
-/* rdma_events.c: event() of struct xport_ops: emits `async_event` and reports @type about object
- * @number of @kind to the driver.  Does nothing if no driver runs the device.
+/* rdma_events.c: implements event() of struct xport_ops.  Emits `async_event`, and reports
+ * @type (enum async_event) to the driver.  The event concerns object @number of @kind (enum
+ * object_kind).  Does nothing if no driver runs the device.
  */
 void rdma_event(void *ctx, uint32_t type, uint32_t kind, uint32_t number);
 
@@ -44,22 +48,24 @@ void rdma_event(void *ctx, uint32_t type, uint32_t kind, uint32_t number);
  */
 void rdma_event_fatal(const struct rdma *d);
 
-/* Writes pending events to the buffers of the event queue until one of them is used up, and
- * interrupts the driver.
+/* Writes pending events to the buffers of the event queue, until there are no more events or no
+ * more buffers, and interrupts the driver.  Does nothing without the feature EVENTQ.
  */
 void rdma_events_flush(struct rdma *d);
 
 /* Discards the pending events of an object that is being destroyed. */
 void rdma_events_forget(struct rdma *d, uint32_t kind, uint32_t number);
 
-/* rdma_queues.c: implements receives() of struct xport_ops.  Also requests a kick for the next
- * receive.
+/* rdma_queues.c: implements receives() of struct xport_ops: returns the number of receives in the
+ * receive queue of @qp that the device has not taken.  Also requests a kick for the next receive
+ * that the driver posts.
  */
 uint32_t rdma_receives(void *ctx, struct qp *qp);
 
 /* rdma_srq.c */
 
-/* Returns true if @queue is the ring of a shared receive queue, even if that queue was not created.
+/* Returns true if virtqueue @queue is reserved for a shared receive queue, whether or not the
+ * shared receive queue exists.
  */
 bool rdma_is_srq_queue(const struct rdma *d, uint32_t queue);
 
@@ -68,14 +74,15 @@ bool rdma_is_srq_queue(const struct rdma *d, uint32_t queue);
  */
 void rdma_srq_taken(struct rdma *d, struct srq *srq);
 
-/* Marks the shared receive queue of the broken ring @queue as failed and raises SRQ_ERR.  Does
- * nothing if @queue is no such ring.
+/* Marks the shared receive queue whose ring is the broken virtqueue @queue as failed, and raises
+ * SRQ_ERR.  Does nothing if @queue is not the ring of a shared receive queue, or the shared receive
+ * queue has failed already.
  */
 void rdma_srq_broken(struct rdma *d, uint32_t queue);
 
-/* Marks the shared receive queue whose ring @queue the driver has reset as failed, raises SRQ_ERR,
- * and moves its queue pairs to ERR.  Does nothing if the shared receive queue has no users or
- * @queue is no such ring.
+/* Called after the driver has reset virtqueue @queue.  If it is the ring of a shared receive queue
+ * with queue pairs, marks the shared receive queue as failed, raises SRQ_ERR, and moves the queue
+ * pairs to ERR.  Otherwise does nothing.
  */
 void rdma_srq_taken_away(struct rdma *d, uint32_t queue);
 

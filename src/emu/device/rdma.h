@@ -49,7 +49,9 @@ struct rdma_config {
     struct rdl_device_limits limits; /* 0 in a field means the default limit */
 };
 
-/* Queue pairs with something to send, a FIFO: each sends one frame per turn. */
+/* FIFO of the queue pairs with something to send.  The first one sends one frame and, if it has
+ * more to send, goes to the end.
+ */
 struct rdma_ready {
     uint32_t *ring;  /* max_qp + 1 entries: QPNs */
     bool *is_queued; /* indexed by QPN */
@@ -78,7 +80,7 @@ struct rdma {
     struct ram *ram;
     struct eth_port *port;
     struct progress *progress;
-    uint32_t (*peer_of)(void *world, const uint8_t gid[GID_BYTES]);
+    uint32_t (*peer_of)(void *world, const uint8_t gid[GID_BYTES]); /* see struct rdma_env */
     void *world;
 
     struct virtio_dev pci;
@@ -86,7 +88,7 @@ struct rdma {
     struct xport xport;
     struct rdma_ready ready;
     struct rdma_events events;
-    bool booting;         /* execute control requests at once, without interrupts */
+    bool booting;         /* a kick of the control queue executes its requests at once */
     bool *doorbell_due;   /* indexed by queue: a SIM_DOORBELL is scheduled */
     ev_id *kicks;         /* indexed by queue: event of the latest kick */
     uint32_t *failed_cqs; /* overflowed CQs whose QPs are not in ERR yet */
@@ -104,8 +106,9 @@ struct rdma_env {
     struct ram *ram;
     struct eth_port *port;
     struct progress *progress;
-    uint32_t (*peer_of)(void *world, const uint8_t gid[GID_BYTES]); /* for events */
-    void *world;
+    /* Returns the host with the address @gid, or EV_HOST_NONE if there is none.  For events. */
+    uint32_t (*peer_of)(void *world, const uint8_t gid[GID_BYTES]);
+    void *world; /* argument of peer_of() */
 };
 
 /* Initializes a device as after power-on and registers it at the port.  *@d must not move
@@ -113,8 +116,9 @@ struct rdma_env {
  */
 bool rdma_init(struct rdma *d, const struct rdma_env *env, const struct rdma_config *config);
 
-/* Returns the device's own features that cannot be offered if the features @off are not.  Without
- * RING_RESET a queue cannot get another ring, nor its first one after DRIVER_OK.
+/* Returns the features that the device cannot offer because they need a feature in @off, the set of
+ * features that are switched off.  RESIZE and ON_DEMAND need RING_RESET: without it a queue cannot
+ * get a ring after DRIVER_OK.
  */
 static inline uint64_t rdma_features_lost(uint64_t off)
 {
@@ -123,7 +127,7 @@ static inline uint64_t rdma_features_lost(uint64_t off)
                : 0;
 }
 
-/* Returns the device's own features that it offers. */
+/* Returns the features of virtio-rdma that the device offers, a part of RDMA_FEATURES_OWN. */
 static inline uint64_t rdma_features(const struct rdma_config *c)
 {
     uint64_t own = RDMA_FEATURES_OWN & ~c->features_off & ~rdma_features_lost(c->features_off);
@@ -146,7 +150,8 @@ static inline uint32_t rdma_queues(const struct rdma_config *c)
     return queue_count(c->max_cq, c->max_qp) + rdma_offers(c, VF_EVENTQ);
 }
 
-/* Return the number of the virtqueue that is the send queue, receive queue or shared receive queue.
+/* Return the number of the virtqueue that is the send queue or the receive queue of queue pair
+ * @qpn, or the ring of shared receive queue @srqn.
  */
 static inline uint32_t rdma_sq(const struct rdma *d, uint32_t qpn)
 {
@@ -163,8 +168,8 @@ static inline uint32_t rdma_srq(const struct rdma *d, uint32_t srqn)
     return queue_of_srq(d->config.max_cq, d->config.max_qp, srqn);
 }
 
-/* Returns the maximum path MTU of queue pairs: supported by the device, and small enough for the
- * Ethernet MTU.
+/* Returns the maximum path MTU of queue pairs: the largest one that the device supports and that
+ * fits in the Ethernet MTU.
  */
 enum mtu rdma_active_mtu(const struct rdma *d);
 
@@ -197,9 +202,9 @@ static inline bool rdma_blocks_mcast_lb(const struct rdma_config *c)
     return rdma_offers(c, VF_MCAST) && profile_has(c->profile, TRAIT_MCAST_BLOCKS_SELF);
 }
 
-/* Handlers of SIM_DOORBELL and SIM_QP_TIMER.  rdma_doorbell() processes the work that was posted to
- * @queue; a doorbell that arrives while bus mastering is off is remembered.  For rdma_timer() see
- * xport_timer().
+/* rdma_doorbell() is the handler of SIM_DOORBELL: processes the work that was posted to @queue, or
+ * remembers the kick while bus mastering is off.  rdma_timer() is the handler of SIM_QP_TIMER; @arg
+ * is the argument of xport_timer().
  */
 void rdma_doorbell(struct rdma *d, uint32_t queue);
 void rdma_timer(struct rdma *d, uint64_t arg);

@@ -8,7 +8,8 @@
  * control queue there is no filter: the port accepts the own MAC and every multicast group.
  *
  * With MRG_RXBUF a frame fills as many receive buffers as it needs, and the driver gets all of them
- * at once.  If there are too few, the device keeps them for the next frame and drops this one.
+ * at once.  If there are too few buffers, the device drops the frame and keeps the buffers for the
+ * next frame.
  *
  * The device is safe against a hostile guest.  Any content of a ring or a header leads to a frame,
  * a counted drop, or DEVICE_NEEDS_RESET.
@@ -22,7 +23,7 @@
 
 #define VNET_DOORBELL_NS 100u /* from the notification until the device reads the ring */
 #define VNET_QUEUE_SIZE  256u
-#define VNET_VECTORS     3u
+#define VNET_VECTORS     3u /* MSI-X vectors: one for each queue, one for the configuration */
 
 struct vnet_config {
     uint32_t host;

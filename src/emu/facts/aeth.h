@@ -9,7 +9,7 @@
 #include "emu/base/cold.h"
 #include "emu/facts/enum/syndrome.h"
 
-#define AETH_NO_CREDITS 0x1fu /* credit field of an ACK: no end-to-end credits */
+#define AETH_NO_CREDITS 0x1fu /* credit code of an ACK: no end-to-end credits in use */
 
 /* The decoded syndrome byte. */
 struct aeth_word {
@@ -23,7 +23,7 @@ static inline bool aeth_is_ack(uint8_t syndrome)
     return syndrome >> 5 == 0;
 }
 
-/* aeth_unpack() for a @syndrome that is not a positive acknowledge. */
+/* Like aeth_unpack(), for a @syndrome for which aeth_is_ack() returns false. */
 RDL_COLD struct aeth_word aeth_unpack_nak(uint8_t syndrome);
 
 /* Decodes @syndrome.  The kind is SYN_NAK_RESERVED for an undefined NAK code, for the reserved
@@ -44,7 +44,7 @@ uint8_t aeth_pack(enum syndrome kind, uint8_t value);
 /* Returns the number of messages that credit code @code (0..30) allows.  [IBTA1 9.7.7.2] */
 uint32_t aeth_credits(uint8_t code);
 
-/* Returns the largest credit code that allows at most @n messages. */
+/* Returns the largest credit code (0..30) that allows at most @n messages. */
 uint8_t aeth_credit_code(uint32_t n);
 
 /* Returns the delay in ns for RNR timer code @code (0..31).  Code 0 means 655.36 ms, 1 means 10 us,

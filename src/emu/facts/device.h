@@ -103,11 +103,13 @@ static inline uint32_t queue_srqn(uint32_t max_cq, uint32_t max_qp, uint32_t que
  */
 #define QKEY_OWN 0x80000000u
 
-/* Bytes on which an atomic operates.  Their address must be a multiple of it.  [IBTA1 9.4.5] */
+/* Number of bytes on which an atomic operates.  The address must be a multiple of this number.
+ * [IBTA1 9.4.5]
+ */
 #define ATOMIC_WORD_BYTES 8u
 
-/* Largest values of queue pair attributes where no limit of the device applies.  [IBTA1 11.2.5.2
- *, libibverbs ibv_modify_qp(3)]
+/* Largest values of queue pair attributes that no limit of the device restricts further.
+ * [IBTA1 11.2.5.2, libibverbs ibv_modify_qp(3)]
  */
 #define TIMER_CODE_MAX    31u
 #define RETRY_MAX         7u
@@ -149,12 +151,15 @@ static inline bool pkey_is_valid(uint16_t pkey)
 #define NOTIFY_SOLICITED       1u
 #define NOTIFY_NEXT_COMPLETION 2u
 
-/* Values of sq_sig_type in CREATE_QP. */
+/* Values of sq_sig_type in CREATE_QP.  ALL: every send request has a completion.  REQ: only a send
+ * request with the flag SIGNALED, or one that fails, has a completion.
+ */
 #define SIG_ALL_WR 0u
 #define SIG_REQ_WR 1u
 
-/* Bit of create_flags in CREATE_QP, with the feature MCAST.  The queue pair gets no copy of
- * datagrams that it sends to a multicast group itself.  libibverbs has the same value.
+/* Bit of create_flags in CREATE_QP.  It needs the feature MCAST.  A queue pair with this bit gets
+ * no copy of a datagram that it has sent to a multicast group itself.  libibverbs has the same
+ * value.
  */
 #define CREATE_BLOCK_SELF_MCAST_LB 2u
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Length of arrays that count drops by reason.  With it a structure that contains such an array
- * need not include the reasons themselves (enum/drop.h).
+/* Length of arrays that count drops by reason.  A header that declares such an array includes this
+ * file instead of enum/drop.h, which has the reasons.
  */
 #ifndef EMU_FACTS_DROPS_H
 #define EMU_FACTS_DROPS_H

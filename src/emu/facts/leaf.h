@@ -53,7 +53,7 @@ enum node_kind {
 };
 
 struct node_row {
-    const char *title; /* "external port": printed for a value that is such a node */
+    const char *title; /* "external port": shown as the value of such a node */
     const char *text;  /* description: "a list: its elements are [0], [1] and so on" */
 };
 extern const struct node_row node_rows[NODE_COUNT];
@@ -66,17 +66,19 @@ enum leaf_id {
 };
 
 enum leaf_flag_bit {
-    LEAF_OPTIONAL = 1u << 0, /* exists only while the device has the object of the node */
+    LEAF_OPTIONAL = 1u << 0, /* exists only while the device has the object that the node shows */
     LEAF_ANY = 1u << 1,      /* can be the word "any" instead of a value: no restriction */
-    LEAF_LISTED = 1u << 2,   /* the elements of a list: gid[0], gid[1] */
-    LEAF_KEYED = 1u << 3     /* a leaf for each row of a table but 0; its key is the row's name */
+    LEAF_LISTED = 1u << 2,   /* the row stands for the elements of a list: gid[0], gid[1] */
+    LEAF_KEYED = 1u << 3     /* one leaf for each word whose value is not 0: leaf_word_key() */
 };
 
 struct leaf_row {
     enum node_kind node; /* kind of node that contains the leaf */
     const char *key;
     enum leaf_type type;
-    /* TYPE_WORD, TYPE_SET: its possible words; LEAF_KEYED: its keys; otherwise NULL */
+    /* TYPE_WORD, TYPE_SET: table of its possible words.  LEAF_KEYED: table of its keys.  Otherwise
+     * NULL.
+     */
     const struct enum_table *words;
     unsigned flags; /* set of enum leaf_flag_bit */
     const char *text;
@@ -103,10 +105,10 @@ struct child_row {
     enum node_kind node;  /* kind of node that contains the child */
     const char *key;      /* NULL: children with names of their own, such as hosts */
     const char *name;     /* a name for examples: "h1", or the key */
-    enum node_kind below; /* the child, or an element of the list; NODE_none: elements are leaves */
-    enum leaf_id element; /* elements of a list of leaves; otherwise LEAF_none */
-    bool is_list;
-    unsigned flags; /* set of enum leaf_flag_bit */
+    enum node_kind below; /* kind of the child or of the elements; NODE_none: a list of leaves */
+    enum leaf_id element; /* row of the elements of a list of leaves; otherwise LEAF_none */
+    bool is_list;         /* the child is a list: of nodes, or of leaves */
+    unsigned flags;       /* set of enum leaf_flag_bit */
     const char *text;
 };
 extern const struct child_row child_rows[CHILD_COUNT];
@@ -131,8 +133,8 @@ void node_add_text(struct text *t, const struct rdl_value *v);
 enum leaf_id leaf_find(enum node_kind kind, const char *key, size_t n);
 enum child_id child_find(enum node_kind kind, const char *key, size_t n);
 
-/* Returns the description of the leaf or child of a node of @kind whose key is @name: no object in
- * such a node can have this name.  Returns NULL if the name is not reserved.
+/* Returns the description of the leaf or child with the key @name in a node of @kind.  Such a name
+ * is reserved: no object in the node can have it.  Returns NULL if the name is not reserved.
  */
 const char *leaf_reserved(enum node_kind kind, const char *name);
 
@@ -157,7 +159,7 @@ size_t leaf_path_word(const char *path);
  */
 const char *leaf_path_behind(const char *path, size_t n);
 
-/* The possible destinations of a path in an unknown lab. */
+/* The possible destinations of a path in a lab whose objects are not known. */
 struct leaf_places {
     uint64_t nodes; /* set of 1 << enum node_kind */
     uint64_t lists; /* set of 1 << enum child_id */

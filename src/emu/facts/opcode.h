@@ -32,7 +32,7 @@ struct op_info {
     enum op_kind kind;
     enum op_position pos;
     unsigned headers; /* set of enum op_header */
-    bool carried;     /* the transport of this emulator implements it */
+    bool carried;     /* the transport of this emulator implements the opcode */
 };
 
 /* Returns the row of @code.  The name in the row is NULL if the opcode is reserved. */

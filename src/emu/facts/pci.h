@@ -20,7 +20,7 @@
 #define PCI_BAR_LOW_BITS   0xfu  /* bits of a BAR's register that are not part of the address */
 
 #define PCI_VENDOR_VIRTIO 0x1af4u
-#define PCI_DEVICE_BASE   0x1040u /* plus the virtio device ID: the PCI device ID */
+#define PCI_DEVICE_BASE   0x1040u /* PCI device ID minus virtio device ID */
 #define VIRTIO_ID_NET     1u
 #define VIRTIO_ID_RDMA    42u /* [virtio-rdma RFC, Device ID] */
 
@@ -84,7 +84,9 @@
     X(PCI_STS, INTERRUPT, 1u << 3, "the function has an interrupt for INTx")                       \
     X(PCI_STS, CAP_LIST, 1u << 4, "there is a list of capabilities")
 
-/* X(prefix, NAME, offset, text): the rows of the fields of one virtio capability at offset @at. */
+/* X(prefix, NAME, offset, text): rows for the fields of the virtio capability @NAME at offset @at.
+ * @what is the name of the structure that the capability locates, for the texts.
+ */
 #define PCI_VIRTIO_CAP(X, NAME, at, what)                                                          \
     X(PCI, NAME##_CAP, (at), what ": capability ID 9, of the vendor's own")                        \
     X(PCI, NAME##_NEXT, (at) + PCI_AT_NEXT, what ": where the next capability is")                 \
@@ -150,7 +152,9 @@
     X(MSIX, CONTROL, 12, "bit 0: masked")                                                          \
     X(MSIX, PENDING, 16, "no part of the table: pending bits of 32 entries")
 
-/* The reasons why an MSI-X message is not sent; the device sets its pending bit instead. */
+/* The reasons why an MSI-X message is not sent.  The device sets the pending bit of the vector
+ * instead.
+ */
 #define ENUM_HELD(X)                                                                               \
     X(HELD, VECTOR, 0, "the vector is masked in its entry of the MSI-X table")                     \
     X(HELD, FUNCTION, 1, "all vectors are masked by the message control of MSI-X")                 \

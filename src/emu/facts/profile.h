@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Profiles: the implementation whose behaviour a host shows where implementations differ.
+/* A profile is the implementation that a host behaves like where implementations differ: the
+ * InfiniBand specification, or Linux rxe.
  *
  * A trait is one such difference.  The code tests for a trait, profile_has(p,
  * TRAIT_LENGTH_CHECKED), and never for a profile.  Another implementation is therefore a new column

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The state graph of queue pairs: the legal transitions, and the attributes that each needs.
+/* The state graph of queue pairs: the legal transitions, and the attributes of each transition.
  *
  * Driver and device use the same rows.  The device checks a transition again because a driver may
  * omit the check.
@@ -36,8 +36,9 @@ extern const size_t n_qp_edges;
 enum rdl_status qp_fsm_check(uint32_t type, enum qp_state from, enum qp_state to, unsigned given,
                              unsigned *reterr_missing, unsigned *reterr_extra);
 
-/* Returns the attributes that a queue pair of @type needs to move to @to from the state before it
- * in RESET, INIT, RTR, RTS: a set of enum qp_attr_bit without QPA_STATE.
+/* Returns the required attributes of the transition of a queue pair of @type to @to from the
+ * previous state in the order RESET, INIT, RTR, RTS.  The attributes are a set of enum qp_attr_bit
+ * without QPA_STATE.  Returns 0 for any other @to.
  */
 unsigned qp_fsm_needs(uint32_t type, enum qp_state to);
 

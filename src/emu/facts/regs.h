@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* The registers of a virtio-pci device in its one BAR.
+/* The registers of a virtio-pci device in BAR 0.
  *
- * virtio 1.2 places the structures by PCI capabilities; this device has them at fixed places of
- * BAR 0.  The common configuration is virtio 1.2, 4.1.4.3 (struct virtio_pci_common_cfg).
+ * A driver finds the structures of virtio through PCI capabilities.  In this device they are at
+ * fixed offsets of BAR 0.  The common configuration is virtio 1.2, 4.1.4.3 (struct
+ * virtio_pci_common_cfg).
  */
 #ifndef EMU_FACTS_REGS_H
 #define EMU_FACTS_REGS_H
 
 #define BAR_COMMON        0x0000u  /* common configuration, 4.1.4.3: enum reg */
 #define BAR_ISR           0x0100u  /* ISR status, 4.1.4.5: reading clears it */
-#define BAR_DEVICE        0x1000u  /* device configuration, 4.1.4.6: struct virtio_rdma_config */
+#define BAR_DEVICE        0x1000u  /* device configuration of the device type, 4.1.4.6 */
 #define BAR_NOTIFY        0x10000u /* notifications, 4.1.4.4: queue q at q x NOTIFY_MULTIPLIER */
 #define NOTIFY_MULTIPLIER 4u
 

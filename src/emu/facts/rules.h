@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The rules of the protocol, as an enumeration.  rules.def has a row for each rule. */
+/* The rules of the protocol, as an enumeration.  A rule is one condition that a work request, a
+ * packet or a memory access must meet.  rules.def has a row for each rule.
+ */
 #ifndef EMU_FACTS_RULES_H
 #define EMU_FACTS_RULES_H
 

@@ -23,7 +23,7 @@ enum wr_form {
     WR_FORM_UD /* every request on a UD queue pair */
 };
 
-#define WR_TYPES 5u /* types of queue pairs, enum qp_type */
+#define WR_TYPES 5u /* number of queue pair types, enum qp_type */
 
 /* The use of a work request's SGEs. */
 enum wr_data {
@@ -35,7 +35,7 @@ enum wr_data {
 struct wr_info {
     uint32_t opcode;   /* enum wr_opcode */
     enum wc_opcode wc; /* opcode of the completion */
-    enum wr_form form; /* on RC and UC; on UD it is WR_FORM_UD */
+    enum wr_form form; /* form on RC and UC; the form on UD is always WR_FORM_UD */
     enum wr_data data;
     bool imm;         /* carries immediate data */
     bool invalidates; /* the field for immediate data is a key to invalidate */

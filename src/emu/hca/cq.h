@@ -21,7 +21,9 @@
 #define CQ_LOG_FIRST  16u
 #define CQ_LOG_BLOCKS 7u
 
-/* Fits into one cache line, because the log of each queue keeps up to CQ_LOG_MAX of them. */
+/* A completion.  It fits into one cache line, 64 bytes, because the log of each queue keeps up to
+ * CQ_LOG_MAX completions.
+ */
 struct completion {
     uint64_t wr_id;
     struct compared values; /* values that `rule` compared; the guest does not see them */
@@ -30,22 +32,22 @@ struct completion {
     uint32_t src_qpn;          /* UD: QPN of the sender */
     uint32_t invalidated_rkey; /* valid with WCF_WITH_INV */
     uint8_t imm[4];            /* immediate data as on the wire, valid with WCF_WITH_IMM */
-    uint32_t rule;             /* enum rule that failed the request; the CQE's vendor_err */
-    unsigned status : 8;       /* enum wc_status */
-    unsigned opcode : 8;       /* enum wc_opcode */
-    unsigned flags : 8;        /* set of enum wc_flag_bit */
-    bool solicited : 1;        /* fires an arming for solicited completions */
+    uint32_t rule;       /* enum rule that failed the request, or RULE_NONE; the CQE's vendor_err */
+    unsigned status : 8; /* enum wc_status */
+    unsigned opcode : 8; /* enum wc_opcode */
+    unsigned flags : 8;  /* set of enum wc_flag_bit */
+    bool solicited : 1;  /* fires an arming for solicited completions */
 };
 
 enum cq_arm { CQ_IDLE, CQ_ARMED_SOLICITED, CQ_ARMED_ANY };
 
 struct cq {
-    uint32_t cqn;                          /* CQN, 1 .. max_cq */
-    uint32_t cqe;                          /* requested number of entries */
-    uint32_t users;                        /* number of send and receive queues that use it */
-    enum cq_arm arm;                       /* completions that fire the armed event */
-    bool error;                            /* overflowed: no more completions are delivered */
-    uint64_t n_completed;                  /* total number of completions delivered */
+    uint32_t cqn;         /* CQN, 1 .. max_cq */
+    uint32_t cqe;         /* requested number of entries */
+    uint32_t users;       /* number of send and receive queues that use it */
+    enum cq_arm arm;      /* completions that fire the event; CQ_IDLE: it is not armed */
+    bool error;           /* overflowed: no more completions are delivered */
+    uint64_t n_completed; /* total number of completions delivered */
     struct completion *log[CQ_LOG_BLOCKS]; /* NULL: block not allocated yet */
 };
 
@@ -55,7 +57,8 @@ static inline struct cq *hca_cq(const struct hca *h, uint32_t cqn)
     return slots_at(&h->cqs, cqn - 1);
 }
 
-/* Arms one event for the next completion, or only for the next one that is solicited or failed.
+/* Arms the event for the next completion; with @solicited_only, for the next one that is solicited
+ * or failed.
  * Arming for any completion replaces arming for solicited ones.  The reverse has no effect.  [IBTA1
  * 11.4.2.2]
  */
@@ -67,7 +70,8 @@ void cq_arm(struct cq *cq, bool solicited_only);
 bool cq_completed(struct hca *h, struct cq *cq, const struct completion *wc);
 
 /* Returns completion number @n, counted from 0 since the queue was created.  Returns NULL if it has
- * not happened or is no longer in the log.
+ * not happened or is no longer in the log.  The pointer is valid until CQ_LOG_MAX further
+ * completions are delivered.
  */
 const struct completion *cq_log_at(const struct cq *cq, uint64_t n);
 

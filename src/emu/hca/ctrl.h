@@ -119,7 +119,8 @@ enum ctrl_rsp hca_qp_create(struct hca *h, const struct qp_config *config, size_
  */
 enum ctrl_rsp hca_qp_check_modify(const struct qp *qp, uint32_t mask, const struct qp_attr *attr);
 
-/* Attaches @qp to the group @gid, which is a multicast address.  Attaching again changes nothing.
+/* Attaches @qp to the group @gid.  The caller ensures that @gid is a multicast address.  Attaching
+ * again changes nothing.
  *
  * Return: RSP_OK
  *	   RSP_INVALID_ARG   @qp is not of type UD

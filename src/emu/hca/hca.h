@@ -48,6 +48,7 @@ struct hca_limits {
     uint64_t max_mr_bytes;
     uint32_t max_mw;         /* max_mr + max_mw is below SLOTS_MAX; 0: no memory windows */
     uint32_t max_fast_pages; /* pages of a fast region (REG_MR); 0: none */
+    /* Multicast: groups, queue pairs in one group, and sum of the queue pairs over all groups. */
     uint32_t max_mcast_grp, max_mcast_qp_attach, max_total_mcast_qp_attach;
     uint32_t max_mtu; /* enum mtu: maximum path MTU, limited by the port */
     uint32_t max_srq; /* below SLOTS_MAX; 0: no shared receive queues */
@@ -86,7 +87,7 @@ struct hca {
     uint32_t n_qp_windows;             /* number of bound windows of type 2 */
     uint32_t res_rd_atom;              /* sum of max_dest_rd_atomic over all queue pairs */
     struct refused refused;            /* reason of the last refused request */
-    bool ram_is_open; /* a DMA region has allowed writes to all guest RAM, rings included */
+    bool ram_is_open; /* a DMA region with local write access was created: it covers the rings */
     struct hca_gid gids[HCA_GIDS];
     struct mcast mcast;
     struct hca_pkeys pkeys; /* constant: the RFC has no command to change it */

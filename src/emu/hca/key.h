@@ -242,9 +242,7 @@ struct compared key_range_compared(uint64_t start, uint64_t len, uint64_t addr, 
 
 /* Internal to key.c, mr.c and mw.c. */
 
-/* Capacity of the page lists of a new region, in pages: `pages` of its list, `next` of the list for
- * MAP_MR_SG.
- */
+/* Capacities of the two page lists of a new region, mkey.pages and mkey.next, in pages. */
 struct key_room {
     uint32_t pages, next;
 };
@@ -258,7 +256,9 @@ enum ctrl_rsp key_new(struct hca *h, enum key_kind kind, struct pd *pd, struct k
  */
 void key_free(struct hca *h, struct mkey *k);
 
-/* Allocates an empty list for up to @n pages.  Returns false if the arena is full. */
+/* key_pages_new() allocates an empty list for up to @n pages.  Returns false if the arena is full.
+ * key_pages_free() frees the list.
+ */
 bool key_pages_new(struct hca *h, uint32_t n, struct key_pages *ret);
 void key_pages_free(struct hca *h, struct key_pages *p);
 
@@ -267,7 +267,7 @@ void key_pages_free(struct hca *h, struct key_pages *p);
  */
 void key_pages_set(struct key_pages *p, uint64_t start, const uint64_t *pages, uint32_t n);
 
-/* Changes the low byte of the key of @k at random. */
+/* Changes the low byte of the key of @k to another value, chosen at random. */
 void key_renew(struct hca *h, struct mkey *k);
 
 #endif

@@ -9,7 +9,7 @@
 struct mr_request {
     uint32_t pdn;
     unsigned access;        /* set of enum access_bit */
-    uint64_t start, length; /* in bytes; start & 4095 is the offset in the first page */
+    uint64_t start, length; /* address and length in bytes; start & 4095: offset in first page */
     uint64_t virt_addr;     /* has the page offset of start; 0 with ACC_ZERO_BASED */
     const uint64_t *pages;  /* guest-physical, multiples of 4096; copied */
     uint32_t n_pages;
@@ -30,9 +30,9 @@ enum ctrl_rsp hca_mr_create(struct hca *h, const struct mr_request *req, struct 
 #define REREG_ACCESS      4u
 #define REREG_ALL         (REREG_TRANSLATION | REREG_PD | REREG_ACCESS)
 
-/* Changes the parts @what (a set of REREG_...) of the user region @mrn, all or nothing.  The region
- * gets a new key, so that the use of the old one is detected.  *@ret is the region.  Returns
- * RSP_OK, an error of hca_mr_create(), or:
+/* Changes the parts @what (a set of REREG_...) of the user region @mrn to those of @req.  On an
+ * error nothing is changed.  The region gets a new key, so that the use of the old one is detected.
+ * *@ret is the region.  Returns RSP_OK, an error of hca_mr_create(), or:
  *
  *	   RSP_BAD_HANDLE   no such region
  *	   RSP_BUSY         windows are bound to it
@@ -65,7 +65,7 @@ enum ctrl_rsp hca_fast_mr_create(struct hca *h, uint32_t pdn, unsigned access, u
  * now does not change.
  */
 struct mr_map {
-    uint64_t start, length; /* start & 4095 is the offset in the first page */
+    uint64_t start, length; /* address and length in bytes; start & 4095: offset in first page */
     const uint64_t *pages;  /* guest-physical, multiples of 4096; copied */
     uint32_t n_pages;
 };

@@ -30,7 +30,7 @@ void hca_mw_forget_qp(struct hca *h, uint32_t qpn);
 struct bind_request {
     uint32_t type;
     uint32_t mw_key;      /* current key of the window */
-    uint32_t new_key;     /* type 2: the low byte of this becomes that of the window's key */
+    uint32_t new_key;     /* type 2: its low byte becomes the low byte of the window's key */
     uint32_t mr_key;      /* key of the region; not used by a bind of length 0 */
     unsigned access;      /* set of enum access_bit: remote access, zero based */
     uint64_t addr, bytes; /* addr is an address of the region, even with ACC_ZERO_BASED */
@@ -42,8 +42,8 @@ struct bind_request {
 struct objection key_check_bind(const struct hca *h, const struct key_user *user,
                                 const struct bind_request *req);
 
-/* Executes @req, which key_check_bind() must have allowed: binds the window, or unbinds one of type
- * 1 if the length is 0.  Returns the new key of the window.  For type 1 its low byte is
+/* Executes @req, which key_check_bind() must have allowed: binds the window, or unbinds it if it is
+ * of type 1 and the length is 0.  Returns the new key of the window.  For type 1 its low byte is
  * incremented, as ibv_inc_rkey() does, so the driver can compute the new key itself.
  */
 uint32_t key_bind(struct hca *h, const struct key_user *user, const struct bind_request *req);

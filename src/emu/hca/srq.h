@@ -2,9 +2,9 @@
 /* Shared receive queues.  Several queue pairs take their receives from one such queue.
  *
  * A shared receive queue has its own protection domain.  The memory of its receives must belong to
- * that one, not to the protection domain of the queue pair that takes a receive.  A queue pair that
- * fails leaves the receives that it has not taken.  The ring itself is a virtqueue of the device
- * layer; this file keeps the state that the ring does not hold.
+ * this domain, not to the protection domain of the queue pair that takes a receive.  A queue pair
+ * that fails leaves the receives that it has not taken.  The ring itself is a virtqueue of the
+ * device layer; this file keeps the state that the ring does not hold.
  *
  * Left out: resizing.
  */
@@ -22,7 +22,7 @@ struct srq {
     uint32_t max_wr, max_sge;
     uint32_t limit; /* SRQ_LIMIT_REACHED is raised when fewer receives remain; 0: not armed */
     uint32_t users; /* number of queue pairs that use it */
-    bool error;     /* ring broken, or reset with users: no more receives are taken */
+    bool error;     /* the ring is broken, or was reset in use: no more receives are taken */
     uint64_t taken; /* total number of receives taken */
 };
 
@@ -38,7 +38,7 @@ static inline struct srq *hca_srq(const struct hca *h, uint32_t srqn)
 }
 
 /* Counts a receive that a queue pair has taken; @left receives remain.  If the event
- * SRQ_LIMIT_REACHED must be raised, disarms it and returns true.
+ * SRQ_LIMIT_REACHED must be raised, disarms it and returns true.  Otherwise returns false.
  */
 bool srq_take(struct srq *srq, uint32_t left);
 

@@ -16,7 +16,9 @@ struct pci_fn *host_function(struct host *h, uint32_t number);
  */
 void host_interrupt(struct lab_state *w, struct host *h, struct virtio_irq irq);
 
-/* Passes a message interrupt of @function to the listener of the virtual machine that drives @h. */
+/* Passes the message interrupt @m of @function to the listener of the virtual machine that drives
+ * @h.  Does nothing if there is no listener.
+ */
 void vm_interrupt(const struct lab_state *w, const struct host *h, const struct fn_message *m,
                   uint32_t function);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The hosts and queues that events have touched since the last check of the invariants.  So the
- * cost of a check depends on the number of changes, not on the size of the lab.
+/* The list of hosts and queues that events have touched since the last check of the invariants.
+ * With this list the cost of a check depends on the number of changes, not on the size of the lab.
  */
 #ifndef EMU_LAB_CHANGED_H
 #define EMU_LAB_CHANGED_H
@@ -26,8 +26,8 @@ struct changed_queue {
 };
 
 struct changed_host {
-    uint64_t *noted; /* bit set by queue: the queue is in the list */
-    uint32_t n_words;
+    uint64_t *noted;  /* one bit for each queue: 1 if the queue is in the list */
+    uint32_t n_words; /* length of @noted in words of 64 bits */
 };
 
 /* The fields of an event kind that identify the changed object.  NULL: the kind has no such field.
@@ -43,7 +43,7 @@ struct changed {
     size_t n, cap;           /* number of queues in @v, and its capacity */
     struct changed_host *hosts;
     uint32_t n_hosts;
-    bool all; /* the list is incomplete: after a restore, or memory was short */
+    bool all; /* everything counts as changed: after a restore, or memory was short */
 };
 
 /* Creates a list for @w in which everything counts as changed.  Returns NULL if memory is short.

@@ -53,7 +53,7 @@ struct host {
     struct pci_fn functions[HOST_FUNCTIONS]; /* PCI functions of these devices */
     struct guest guest; /* if the host is external, only the addresses are valid */
     bool is_external;   /* a virtual machine drives its functions, see lab/vm.c */
-    uint64_t n_ticks;   /* dispatches of the simulation for this host; not calls of its program */
+    uint64_t n_ticks;   /* number of dispatches for this host; calls of its program do not count */
     bool has_stranger;  /* something other than the lab's drivers wrote to RAM or registers */
 };
 
@@ -79,7 +79,7 @@ static inline struct virtio_dev *host_virtio(struct host *h, uint32_t function)
 
 struct lab_state {
     struct arena *arena;
-    struct rdl_lab *lab; /* the shell, which keeps the frames */
+    struct rdl_lab *lab; /* the shell around this state */
     uint64_t seed;
     struct trace trace;
     struct sim sim;
@@ -120,7 +120,7 @@ struct rdl_lab {
     struct changed *changed; /* NULL if @watch is NULL */
     struct tallies tallies;
     struct trace_sink names_sink, record_sink, hash_sink, watch_sink, changed_sink, sent_sink;
-    struct ev sent; /* the last tx event; recorded once a fault needs it */
+    struct ev sent; /* the last tx event; kept up to date once a fault needs it */
     bool hashing;
     struct trace_hash hash;
     struct port_reader readers[NET_EXTS_MAX];
@@ -138,8 +138,8 @@ struct rdl_checkpoint {
     struct watch *watch; /* NULL: invariants were not checked */
 };
 
-/* Returns the tx event of @f, which is about to leave its host.  Returns NULL if that is not the
- * last tx event, or tx events are not recorded.
+/* Returns the tx event of @f, which is about to leave its host.  @ctx is the struct lab_state.
+ * Returns NULL if the last tx event is not that of @f, or if no fault has needed tx events so far.
  */
 const struct ev *lab_sent(void *ctx, const struct frame *f);
 
@@ -159,7 +159,9 @@ enum rdl_status lab_fault_keep(struct rdl_lab *lab, const struct net_fault *f, r
  */
 void lab_device_fault_gone(struct lab_state *w, struct net_fault *f);
 
-/* The handlers of the simulation's event kinds, and the callbacks of the network. */
+/* lab_handlers: the handlers of the simulation's kinds of items.  lab_net_ops: the callbacks of the
+ * network.
+ */
 extern sim_handler *const lab_handlers[SIM_KIND_COUNT];
 extern const struct net_ops lab_net_ops;
 
@@ -234,7 +236,7 @@ static inline struct guest_qp *lab_guest_qp(const struct lab_state *w, uint32_t 
         ACT(lab, h, call);                                                                         \
     } while (0)
 
-/* Limits of a call that advances the lab. */
+/* Limits of a call that advances the lab, as a number of a tick and a simulated time. */
 struct bounds {
     uint64_t last_tick, last_ns;
 };
@@ -254,14 +256,15 @@ enum rdl_status lab_tick(struct rdl_lab *lab, const struct bounds *b);
 
 struct glance;
 
-/* Creates a frame of @n bytes from outside that counts as sent by @sender: a host, a port or
- * EV_HOST_NONE.  *@ret describes its headers.  Returns NULL if the arena is full.
+/* Creates a frame with a copy of the @n bytes at @bytes.  It counts as sent by @sender: the number
+ * of a host or an external port in events, or EV_HOST_NONE.  *@ret describes its headers.  Returns
+ * NULL if the arena is full.
  */
 struct frame *lab_frame(struct lab_state *w, uint32_t sender, const void *bytes, size_t n,
                         struct glance *ret);
 
-/* Emits port_out for a frame that leaves through external port @ext, and passes it to the reader of
- * the port.  Counts it as unread if there is no reader.
+/* Emits port_out for frame @f, which leaves through external port @ext, and passes it to the reader
+ * of the port.  Counts it as unread if there is no reader.  @ctx is the struct lab_state.
  */
 void port_leave(void *ctx, uint32_t ext, const struct frame *f);
 
@@ -301,16 +304,16 @@ enum rdl_status lab_check_name(const struct lab_state *w, const char *name);
 /* Returns the name of the host, switch or port at an end of a link. */
 const char *lab_end_name(const struct lab_state *w, const struct net_end *e);
 
-#define LINK_NAME_BYTES ((size_t)2 * RDL_NAME_BYTES) /* "h1-s1" */
+#define LINK_NAME_BYTES ((size_t)2 * RDL_NAME_BYTES) /* name of a link with its NUL: "h1-s1" */
 
 /* Finds the link whose name is the @len bytes at @name.  Returns true with its index in *@ret, or
  * false if there is none.
  */
 bool lab_link_named(const struct lab_state *w, const char *name, size_t len, uint32_t *ret);
 
-/* Checks the invariants of a lab that has a watch: the cheap ones, and with @changed also those of
- * everything that changed since the last such check.  Returns true if all hold.  Otherwise fills in
- * lab->broken and returns false.
+/* Checks the invariants of a lab that has a watch.  Without @changed it checks only the cheap ones.
+ * With @changed it also checks those of everything that changed since the last such check.  Returns
+ * true if all hold.  Otherwise fills in lab->broken and returns false.
  */
 bool lab_check(struct rdl_lab *lab, bool changed);
 

@@ -23,14 +23,15 @@ struct record;
 struct record *record_new(size_t events_max, size_t frame_bytes_max);
 void record_free(struct record *r);
 
-/* Append an event, or the frame that event @id sent.  At the limit, or if memory is short, the
- * oldest ones are discarded.  A frame larger than the limit is not recorded.
+/* record_event() appends an event.  record_frame() appends the frame that event @id sent.  At the
+ * limit, or if memory is short, the oldest events or frames are discarded.  A frame larger than the
+ * limit is not recorded.
  */
 void record_event(struct record *r, const struct ev *e);
 void record_frame(struct record *r, ev_id id, const uint8_t *bytes, size_t n);
 
-/* Stop and restart recording; the lab is at the end of @tick.  Events in between are not recorded:
- * the gap.
+/* record_pause() stops recording, and record_resume() restarts it.  @tick is the last tick of the
+ * lab, which is complete.  The ticks without recording are the gap.
  */
 void record_pause(struct record *r, uint64_t tick);
 void record_resume(struct record *r, uint64_t tick);
@@ -58,12 +59,14 @@ size_t record_count(const struct record *r);
 const struct ev *record_at(const struct record *r, size_t i);
 uint64_t record_forgotten(const struct record *r);
 
-/* Returns the bytes of the frame that event @id sent.  Returns NULL if they are not recorded. */
+/* Returns the bytes of the frame that event @id sent, and their number in *@ret_bytes.  Returns
+ * NULL if they are not recorded.  The result is valid until the record changes.
+ */
 const uint8_t *record_find_frame(const struct record *r, ev_id id, size_t *ret_bytes);
 
-/* Follows the lab after it jumped, in either direction, from the end of tick @from to the end of
- * @tick without events.  @n_before is the number of events that had happened at @tick.  Discards
- * everything if the record has no continuous history up to there.
+/* Follows the lab after it jumped, forward or backward, from the end of tick @from to the end of
+ * @tick without events.  @n_before is the number of events that had happened at the end of @tick.
+ * Discards everything if the record has no continuous history up to @tick.
  */
 void record_place(struct record *r, uint64_t from, uint64_t tick, uint64_t n_before);
 

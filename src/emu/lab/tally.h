@@ -35,16 +35,16 @@ struct tally_saved {
 /* Frees all tallies. */
 void tallies_done(struct tallies *all);
 
-/* Called when a part of the lab got the name @name: resolves it in the tallies' filters.  @host is
- * the number of a host or external port in events, and EV_HOST_NONE for other parts.
+/* Resolves the name @name in the tallies' filters.  Called when a part of the lab got this name.
+ * @host is the number of a host or external port in events, and EV_HOST_NONE for other parts.
  */
 void tallies_meet(struct tallies *all, const char *name, uint32_t host);
 
 /* Resolves all names in the tallies' filters again.  Called when hosts may have been removed. */
 void tallies_meet_again(struct rdl_lab *lab);
 
-/* Returns the state of all tallies, all->n entries that the caller frees.  Returns NULL if there
- * are none or memory is short.
+/* Returns the state of all tallies: all->n entries, which the caller frees with free().  Returns
+ * NULL if there are no tallies or memory is short.
  */
 struct tally_saved *tallies_save(const struct tallies *all);
 

@@ -28,7 +28,9 @@ struct lab_state;
 struct watch *watch_new(const struct lab_state *w);
 void watch_free(struct watch *s);
 
-/* Check an event of the trace, and a frame that an RDMA function sent. */
+/* watch_event() checks an event of the trace; @ctx is the struct watch.  watch_frame() checks a
+ * frame that an RDMA function sent.
+ */
 void watch_event(void *ctx, const struct ev *e);
 void watch_frame(struct watch *s, const uint8_t *bytes, uint32_t len);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Guest RAM: guest-physical bytes 0 .. size - 1 of one host.  A page is allocated at its first
- * write, and a table of pages with its first page.  RAM that is never written costs no memory.
+/* Guest RAM: guest-physical bytes 0 .. size - 1 of one host.  A page is allocated when it is first
+ * written.  A table of pages is allocated with the first of its pages.  RAM that is never written
+ * costs no memory.
  *
  * A device reaches guest memory only through ram_read() and ram_write() (checked DMA).  If part of
  * the range is outside RAM, they return false and copy nothing.
@@ -64,8 +65,8 @@ struct ram {
     const struct ram_table **tables; /* all empty tables are one shared constant */
     struct ram_regions *foreign;     /* foreign RAM, which has no tables; otherwise NULL */
     struct ram_recent *recent;       /* the cache of page addresses: RAM_RECENT entries */
-    /* Number of calls of ram_forget() and ram_map().  A page address that somebody has cached is
-     * valid while the number is unchanged.
+    /* Increases when ram_forget() frees a page, and with each ram_map().  A page address that a
+     * caller has cached is valid while the number is unchanged.
      */
     uint64_t forgotten;
 };
@@ -94,7 +95,7 @@ uint8_t *ram_foreign_page(const struct ram *r, uint64_t page, bool write);
  */
 bool ram_foreign_holds(const struct ram *r, uint64_t gpa, uint64_t n);
 
-/* Returns page number @page for reading and writing.  The page must be below r->bytes.  Returns
+/* Returns page number @page for reading and writing.  The page must be inside r->bytes.  Returns
  * NULL if the page was never written, or if it is not in a writable region of foreign RAM.
  */
 static inline uint8_t *ram_page(const struct ram *r, uint64_t page)
@@ -104,7 +105,9 @@ static inline uint8_t *ram_page(const struct ram *r, uint64_t page)
     return r->tables[page >> RAM_TABLE_BITS]->pages[page & (RAM_TABLE_PAGES - 1)];
 }
 
-/* Frees page number @page, which then reads as zero.  Increments r->forgotten. */
+/* Frees page number @page, which then reads as zero, and increments r->forgotten.  Does nothing if
+ * the page was never written.  @r must not be foreign RAM.
+ */
 void ram_forget(struct ram *r, uint64_t page);
 
 /* Returns true if all of the @n bytes at @gpa are RAM. */
@@ -137,8 +140,8 @@ RDL_INLINE const struct ram_recent *ram_recent_of(const struct ram *r, uint64_t 
     return &r->recent[(gpa >> RAM_PAGE_BITS) % RAM_RECENT];
 }
 
-/* Returns true if the @n bytes at @gpa are in the page of @e.  The address of any other page
- * differs by at least a page.  One comparison therefore checks both the page and its end.
+/* Returns true if the @n bytes at @gpa are in the page of @e.  @gpa - e->gpa is at least a page if
+ * @gpa is in another page.  One comparison therefore checks both the page and its end.
  */
 RDL_INLINE bool ram_in_page(const struct ram_recent *e, uint64_t gpa, size_t n)
 {
@@ -150,8 +153,8 @@ bool ram_read_pages(const struct ram *r, uint64_t gpa, void *out, size_t n);
 bool ram_write_pages(struct ram *r, uint64_t gpa, const void *in, size_t n);
 
 /* Copy @n bytes at guest-physical @gpa.  Return false and copy nothing if part of the range is not
- * RAM.  Writing also fails if the arena is full, or part of the range is not writable.  Both are
- * inlined because most accesses are fields of a ring: a few bytes in an existing page.
+ * RAM.  ram_write() also fails if the arena is full, or part of the range is not writable.  The
+ * functions are inlined because most accesses are fields of a ring, 2 to 16 bytes in a cached page.
  */
 RDL_INLINE bool ram_read(const struct ram *r, uint64_t gpa, void *out, size_t n)
 {
@@ -178,15 +181,15 @@ RDL_INLINE bool ram_write(struct ram *r, uint64_t gpa, const void *in, size_t n)
  */
 bool ram_zero(struct ram *r, uint64_t gpa, uint64_t n);
 
-/* Returns a pointer to the @n bytes at @gpa, valid until the next write.  They must be RAM and in
- * one page.  Foreign RAM that no longer exists reads as zero.  Unlike ram_read() the function does
- * not enter the page into the cache: payload touches each page once, and would displace the pages
- * of rings.
+/* Returns a pointer to the @n bytes at @gpa, valid until the next write.  The bytes must be RAM and
+ * in one page.  Foreign RAM that no longer exists reads as zero.  Unlike ram_read() the function
+ * does not enter the page into the cache: payload touches each page once, and would displace the
+ * pages of rings.
  */
 const uint8_t *ram_look(const struct ram *r, uint64_t gpa, size_t n);
 
 /* Copies @n bytes to @gpa, with the same requirements as ram_look().  Returns false and copies
- * nothing if the arena is full, or foreign RAM is no longer writable there.
+ * nothing if the arena is full, or if the bytes are no longer in a writable region of foreign RAM.
  */
 bool ram_write_run(struct ram *r, uint64_t gpa, const void *in, size_t n);
 

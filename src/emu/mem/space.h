@@ -5,7 +5,7 @@
  * permutation).  Code that wrongly assumes contiguous memory therefore fails.  space_alloc_dma()
  * allocates the physically contiguous memory that rings and page lists need.
  *
- *   guest-physical  0 ... DMA area (an eighth of RAM) | scattered pages ... size
+ *   guest-physical  0 ... DMA area (an eighth of RAM, at least 2 pages) | scattered pages ... size
  *   guest-virtual   SPACE_FIRST_ADDR ...: allocations with an unmapped page between them
  *
  * Freed memory is reused: pages last in, first out; addresses from the lowest hole that is large
@@ -45,19 +45,20 @@ struct space {
  */
 bool space_init(struct space *s, struct ram *ram, struct prng *rng);
 
-/* Allocates physically contiguous, zeroed memory aligned to @align (a power of two).  Returns its
- * guest-physical address, or 0 if the area is full.  This memory cannot be freed: a driver that
- * reuses memory keeps its own pool.
+/* Allocates @bytes of physically contiguous, zeroed memory aligned to @align (a power of two).
+ * Returns its guest-physical address, or 0 if the DMA area is full.  This memory cannot be freed: a
+ * driver that reuses memory keeps its own pool.
  */
 uint64_t space_alloc_dma(struct space *s, uint64_t bytes, uint64_t align);
 
-/* Allocates zeroed virtual memory over scattered pages.  Returns a page-aligned address, or 0 when
- * RAM is full.
+/* Allocates @bytes of zeroed virtual memory over scattered pages, at least one page.  Returns a
+ * page-aligned guest-virtual address, or 0 when RAM or the arena is full.
  */
 uint64_t space_alloc(struct space *s, uint64_t bytes);
 
-/* Finds the allocation that contains @addr.  Returns its address, or 0 if there is none.
- * *@ret_bytes is its size, a multiple of the page size.
+/* Finds the allocation that contains @addr.  Returns its address, with its size in *@ret_bytes, a
+ * multiple of the page size.  Returns 0 and leaves *@ret_bytes unchanged if there is no such
+ * allocation.
  */
 uint64_t space_alloc_at(const struct space *s, uint64_t addr, uint64_t *ret_bytes);
 

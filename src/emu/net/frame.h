@@ -11,10 +11,10 @@
 
 struct ev;
 
-/* The properties of a frame that its sender knows.  Faults and traces need not parse it again. */
+/* The properties of a frame, set by its sender.  Faults and traces therefore need not parse it. */
 struct frame_note {
-    uint32_t host; /* sender: host or external port; EV_HOST_NONE if injected */
-    uint32_t qpn;
+    uint32_t host;   /* sender: host or external port; EV_HOST_NONE if injected */
+    uint32_t qpn;    /* QPN of the sender; 0: not sent by a queue pair of the lab, or unknown */
     uint32_t opcode; /* enum opcode, or enum frame_kind of a frame without a BTH */
     uint32_t psn;
     uint32_t dest_qpn;
@@ -22,11 +22,11 @@ struct frame_note {
 };
 
 struct frame {
-    /* Event under which the bytes are recorded: it sent the frame (tx, eth_tx), or it reports the
-     * fault that changed the bytes.
+    /* Event under which the bytes are recorded: the event that sent the frame (tx, eth_tx), or the
+     * event that reports the last fault that changed the bytes.
      */
     ev_id tx;
-    uint64_t lost_by; /* handle of the fault that loses it on its way; 0: none */
+    uint64_t lost_by; /* handle of the fault that loses the frame; 0: none */
     /* A copy of the event with which the frame was sent, if a fault of a link needs it; otherwise
      * NULL.
      */
@@ -51,13 +51,13 @@ static inline struct frame *frame_ref(struct frame *f)
     return f;
 }
 
-/* Returns the note of a frame from @host with the values of @g; its qpn is 0.  For senders that
- * know only the result of glance().
+/* Returns the note of a frame from @host, with the values of @g, the result of glance().  Its qpn
+ * is 0.
  */
 struct frame_note frame_note_of(uint32_t host, const struct glance *g);
 
-/* Stores a copy of @sent, the event with which @f was sent, in @f.  Does nothing if @f has such a
- * copy already, or if @sent is NULL.
+/* Stores a copy of @sent, the event with which @f was sent, in f->sent.  Does nothing if @sent is
+ * NULL or f->sent is not NULL.  If the arena is full, f->sent stays NULL.
  */
 void frame_remember_sent(struct arena *a, struct frame *f, const struct ev *sent);
 

@@ -8,13 +8,13 @@
 
 /* The effects of faults on one frame. */
 struct net_fate {
-    uint64_t lost_by;  /* handle of the fault that loses the frame; 0: it is not lost */
-    uint32_t number;   /* number of that fault */
-    uint64_t delay_ns; /* extra delay of the frame */
-    bool duplicate;
-    uint64_t duplicate_delay_ns;
-    /* The frame is held until this many others have overtaken it, at most for hold_ns; 0: it is not
-     * held.
+    uint64_t lost_by;            /* handle of the fault that loses the frame; 0: it is not lost */
+    uint32_t number;             /* number of that fault */
+    uint64_t delay_ns;           /* extra delay of the frame */
+    bool duplicate;              /* a copy of the frame arrives, too */
+    uint64_t duplicate_delay_ns; /* delay of the copy after the frame */
+    /* The frame is held until hold_frames other frames have overtaken it, at most for hold_ns.
+     * hold_frames 0: it is not held.
      */
     uint32_t hold_frames;
     uint64_t hold_ns;
@@ -26,8 +26,8 @@ bool fault_index_add(struct net *n, struct net_fault *fault);
 /* Removes @fault from its group in the index, and the group if it becomes empty. */
 void fault_index_remove(struct net *n, struct net_fault *fault);
 
-/* Finds the groups whose match fits a frame with @note.  Returns their number; @ret gets the first
- * fault of each.
+/* Finds the groups whose match fits a frame with @note.  Returns the number of groups, which can be
+ * 0.  @ret gets the first fault of each group.
  */
 uint32_t fault_index_find(const struct net *n, const struct frame_note *note,
                           struct net_fault *ret[NET_MATCH_SETS]);
@@ -35,21 +35,22 @@ uint32_t fault_index_find(const struct net *n, const struct frame_note *note,
 /* Returns true if a frame with @note fits @m. */
 bool match_holds(const struct net_match *m, const struct frame_note *note);
 
-/* Checks the criteria of @fault that the index does not cover.  Returns true if @f fits them.  Also
- * counts messages, if the fault selects one (fault_follow()).
+/* Checks the criteria of @fault that the index does not cover.  Returns true if @f fits these
+ * criteria.  For a fault of a sender that selects a message, also counts messages (fault_follow()).
  */
 bool fault_aims_at(struct net *n, struct net_fault *fault, const struct frame *f);
 
 /* Returns true if the criteria @a need the event with which a frame was sent. */
 bool fault_asks(const struct net_aim *a);
 
-/* Counts messages for a fault that selects the n-th message of a queue pair; does nothing for other
- * faults.  @f is leaving its sender, and @tx is the event that reports it.
+/* Counts the messages of a queue pair for a fault that selects its n-th message.  Does nothing for
+ * other faults.  @f is a frame that leaves its sender now.  @tx is the event that sent it, or NULL
+ * if the event is unknown; the frame then counts as its first transmission.
  */
 void fault_follow(struct net_aim *a, const struct frame *f, const struct ev *tx);
 
 /* Counts messages for the faults of links when @f leaves its sender, and stores a copy of the event
- * with which it was sent in @f.
+ * that sent @f in f->sent.
  */
 void net_fault_tell_links(struct net *n, struct frame *f);
 
@@ -66,13 +67,14 @@ void fault_change(struct net *n, const struct net_fault *fault, struct frame **f
 /* Returns a copy of @f with one reference, or NULL if the arena is full. */
 struct frame *frame_copy(struct arena *a, const struct frame *f);
 
-/* The fate of a frame that no fault hits.  net_transmit() compares the address of a fate with it,
- * and takes a shorter path if they are equal.
+/* The fate of a frame that no fault hits.  net_transmit() takes a shorter path for a fate with the
+ * address &net_untouched.
  */
 extern const struct net_fate net_untouched;
 
-/* Applies the matching faults of senders to *@f, in the order of their creation.  Emits their
- * events, and may replace *@f by a changed copy.  *@ret gets the effects.
+/* Applies the matching faults of senders to *@f, in the order of their creation, up to the first
+ * one that loses the frame.  Emits the events of the faults, and may replace *@f by a changed copy.
+ * *@ret gets the effects.
  */
 void net_fault_apply(struct net *n, struct frame **f, struct net_fate *ret);
 
@@ -81,22 +83,24 @@ void net_fault_apply(struct net *n, struct frame **f, struct net_fate *ret);
  */
 void net_fault_apply_on_link(struct net *n, uint32_t link, struct frame **f, struct net_fate *ret);
 
-/* Transmits @f in the direction that leaves @link_end: occupies it and schedules the arrival or the
- * loss of the frame.  @fate is the effect of the sender's faults.  Takes the reference.
+/* Transmits @f in the direction that leaves @link_end (link << 1 | end): occupies the direction and
+ * schedules the arrival or the loss of the frame.  @fate is the effect of the sender's faults.
+ * Takes the reference.
  */
 void net_transmit(struct net *n, uint32_t link_end, struct frame *f, const struct net_fate *fate);
 
-/* Forwards a frame that arrived at port @port of a switch.  Takes the reference. */
+/* Forwards a frame that arrived at port @port of switch number @index.  Takes the reference. */
 void net_switch_forward(struct net *n, uint32_t index, uint32_t port, struct frame *f);
 
-/* Common part of sending for all frames that enter the network: counts and records the frame,
- * applies faults, and sets the cause to the frame's event; the caller restores it.  Returns @room
- * with the fate of *@f, or &net_untouched if there are no faults.
+/* Does the common part of sending for all frames that enter the network: counts and records the
+ * frame, and applies faults.  Sets the cause of the trace to the frame's event; the caller restores
+ * the previous cause.  Returns @room with the fate of *@f, or &net_untouched if there are no faults
+ * of senders.
  */
 const struct net_fate *net_depart(struct net *n, struct frame **f, struct net_fate *room);
 
-/* Returns true if another frame fits in the queue of the direction that leaves @link_end: it
- * contains at most NET_QUEUE_BYTES_MAX.
+/* Returns true if another frame fits in the queue of the direction that leaves @link_end: the queue
+ * contains at most NET_QUEUE_BYTES_MAX now.
  */
 bool net_has_room(const struct net *n, uint32_t link_end);
 

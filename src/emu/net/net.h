@@ -42,7 +42,7 @@
 #define NET_SWITCH_PORTS_MAX 4096u
 #define NET_STATIONS_MAX     65536u /* MAC addresses that a switch remembers; a power of two */
 #define NET_FAULTS_MAX       65536u
-#define NET_ABOUT_BYTES      96u
+#define NET_ABOUT_BYTES      96u /* size of the text in net_fault.about, with the NUL */
 #define NET_EXTS_MAX         EV_PORTS_MAX
 #define NET_GAP_BYTES        24u /* preamble 8, FCS 4, inter-frame gap 12 */
 #define NET_FRAME_BYTES_MIN  60u /* without the FCS; shorter frames occupy the line as long */
@@ -64,14 +64,15 @@ struct net_end {
 struct net_way {
     uint64_t latency_ns, rate_bps;
     uint64_t jitter_ns; /* maximum extra delay of a frame; the order is kept */
-    uint32_t loss_ppm;
-    /* Loss bursts (Gilbert-Elliott model): the chance that a frame starts one, their mean length in
-     * frames, and the chance that a frame in a burst is lost.
+    uint32_t loss_ppm;  /* chance that a frame is lost, in parts per million */
+    /* Loss bursts (Gilbert-Elliott model).  burst_ppm: chance that a frame starts a burst; 0: there
+     * are no bursts.  burst_frames: mean length of a burst.  burst_loss_ppm: chance that a frame in
+     * a burst is lost.
      */
     uint32_t burst_ppm, burst_frames, burst_loss_ppm;
 };
 
-/* The state of one direction of a link, from end i to end 1 - i. */
+/* The state of one direction of a link.  dir[i] of a link leads from end[i] to end[1 - i]. */
 struct net_direction {
     uint64_t free_at_ns; /* time at which the last frame has left the sender */
     struct net_way way;
@@ -83,10 +84,16 @@ struct net_direction {
 struct net_link {
     struct net_end end[2];
     struct net_direction dir[2];
-    uint32_t n_faults, n_held; /* faults of this link; frames that FLT_REORDER holds on it */
-    bool at_risk;              /* frames may be lost or delayed: see net_link_judge() */
-    bool down;                 /* no frame can enter; frames on the wire still arrive */
-    uint64_t carried, lost; /* number of frames that arrive, and that are lost; both directions */
+    /* n_faults: number of active faults of this link.  n_held: number of frames that FLT_REORDER
+     * holds on this link.
+     */
+    uint32_t n_faults, n_held;
+    bool at_risk; /* frames may be lost or delayed: see net_link_judge() */
+    bool down;    /* no frame can enter; frames on the wire still arrive */
+    /* Numbers of frames in both directions together.  carried: frames that the link does not lose.
+     * lost: frames that it loses.
+     */
+    uint64_t carried, lost;
 };
 
 /* An entry of the table of learnt MAC addresses. */
@@ -99,10 +106,10 @@ struct net_switch {
     struct ev_str name;
     uint32_t n_ports, ports_cap;
     uint32_t *link_end;                /* for each port: link << 1 | end at this switch */
-    uint64_t rcvd_frames, sent_frames; /* a flooded frame counts once for each port */
+    uint64_t rcvd_frames, sent_frames; /* sent: a flooded frame counts once per port */
     uint64_t drops[DROPS_MAX];
-    /* Hash table with linear probing.  At most half of the entries are used; their number is a
-     * power of two.
+    /* Hash table of MAC addresses with linear probing.  The number of entries, stations_cap, is 0
+     * or a power of two.  At most half of the entries are used.
      */
     struct net_station *stations;
     uint32_t n_stations, stations_cap;
@@ -117,7 +124,7 @@ struct net_ext {
     uint64_t out_frames, out_bytes;
 };
 
-/* The indexed criteria of a fault: fields of a frame. */
+/* The fields of a frame that a fault can select in the index. */
 enum net_match_field {
     NET_MATCH_HOST, /* the sender: a host or external port, frame_note.host */
     NET_MATCH_OPCODE,
@@ -130,37 +137,45 @@ enum net_match_field {
 #define NET_MATCH_ANY  UINT32_MAX
 #define NET_MATCH_SETS (1u << NET_MATCH_FIELDS)
 
-/* Indexed criteria of a fault: required values of fields of a frame; NET_MATCH_ANY does not
- * restrict.
+/* Indexed criteria of a fault: the required value of each field of a frame.  NET_MATCH_ANY: any
+ * value.
  */
 struct net_match {
     uint32_t field[NET_MATCH_FIELDS];
 };
 
-/* Other criteria of a fault, which are not indexed.  Zero does not restrict. */
+/* Other criteria of a fault, which are not indexed.  A criterion that is 0 or NULL does not
+ * restrict the fault.
+ */
 struct net_aim {
     uint64_t to_mac; /* destination MAC of the frame */
     uint64_t qp_mac; /* MAC of host @qp_host */
-    /* The frame is a request of this queue pair, or a response to it; qpn 0: any. */
+    /* The frame is a request of queue pair @qpn of host @qp_host, or a response to it.  qpn 0: any
+     * frame.
+     */
     uint32_t qp_host, qpn;
     uint32_t class;        /* enum packet_class */
-    uint32_t transmission; /* the packet is transmitted for the n-th time */
-    uint32_t message; /* the frame is of the queue pair's n-th message since the fault was added */
-    uint32_t link;    /* index of a link + 1: the fault acts there */
+    uint32_t transmission; /* 1: the packet is sent for the first time; 2: for the second time */
+    /* The frame belongs to this message of the queue pair.  Messages are counted from 1 since the
+     * fault was added.
+     */
+    uint32_t message;
+    uint32_t link; /* index + 1 of the link on which the fault acts; 0: it acts at the sender */
+    /* Condition on the event that sent the frame.  @ctx is @where_ctx. */
     bool (*where)(void *ctx, const struct ev *sent);
     void *where_ctx;
-    /* While messages are counted: number of messages started, and the first PSN of message @message
-     * and of the next one.
+    /* If @message is not 0.  begun: number of messages started since the fault was added.  psn:
+     * first PSN of message @message.  next_psn: first PSN of the message after it.
      */
     uint32_t begun, psn, next_psn;
 };
 
-struct virtio_fault; /* a fault of a device: the network only gives it number and name */
+struct virtio_fault; /* fault of a device: in the network it has only a handle, number and name */
 
 struct net_fault {
     uint64_t handle; /* handle in net->faults */
-    /* 1, 2, ... in the order of creation.  The faults of senders are tried in this order, and so
-     * are the faults of links, which come later.
+    /* 1, 2, ... in the order of creation.  A frame meets the faults of its sender in this order,
+     * and then the faults of each link in this order.
      */
     uint32_t number;
     struct ev_str name;
@@ -179,13 +194,14 @@ struct net_fault {
     uint64_t value;       /* FLT_FORGE: new value of the field */
     struct net_aim aim;
     char about[NET_ABOUT_BYTES]; /* description of the fault by the user; "": none */
-    /* Set for a fault of a device, which meets no frame; otherwise NULL. */
+    /* The fault of a device, which hits no frames.  NULL: this is a fault of frames. */
     struct virtio_fault *device;
-    uint32_t host, function; /* location of that device; function: enum pci_function */
+    uint32_t host, function; /* where that device is; function: enum pci_function */
     /* Criteria in the index: @match.  If aim.message is not 0: NET_MATCH_ANY in every field. */
     struct net_match key;
-    bool on_link;                  /* in the list net->link_faults; it is then in no group */
-    uint32_t seen, hits;           /* number of matching frames while active, and of hit frames */
+    bool on_link; /* in the list net->link_faults; it is then in no group */
+    /* seen: number of matching frames while active.  hits: number of frames that it hit. */
+    uint32_t seen, hits;
     struct net_fault_group *group; /* group in the index; NULL: not in the index */
     struct net_fault *next, *prev; /* neighbours in the group; next: also in net->link_faults */
 };
@@ -197,36 +213,37 @@ struct net_fault_group {
     struct net_fault *first, *last;
 };
 
-/* The groups, indexed by their match.  Each group names a set of fields and leaves the others open.
- * A frame is looked up once for each set in use, however many faults there are.
+/* The groups, indexed by their match.  The match of a group restricts a set of fields.  A frame is
+ * looked up once for each set that a group restricts, however many faults there are.
  */
 struct net_fault_index {
     struct hash_lists groups;
     uint32_t groups_of[NET_MATCH_SETS]; /* number of groups for each set of fields */
-    uint32_t sets;                      /* bit mask of the sets in use */
+    uint32_t sets;                      /* bit i: groups_of[i] is not 0 */
 };
 
-/* Numbers of frames: sent and copied ones, and the same frames by the way in which they ended. */
+/* Numbers of frames.  sent + copied is always delivered + lost + dropped + in_flight. */
 struct net_counts {
     uint64_t sent, copied;
-    uint64_t delivered, lost, dropped, in_flight; /* in_flight: not ended yet */
+    uint64_t delivered, lost, dropped, in_flight; /* delivered: to a host, or out of the lab */
 };
 
-/* Callbacks to the lab: delivery to hosts and out of the lab, and the recorder of frames.  All of
- * them borrow the frame.
+/* Callbacks to the lab.  deliver() passes a frame to a host, leave() out of the lab.  No callback
+ * takes the reference of the frame.
  */
 struct net_ops {
     void (*deliver)(void *world, uint32_t host, struct frame *f);
     void (*leave)(void *world, uint32_t ext, const struct frame *f);
     /* Records the bytes of @f under f->tx.  @changed: a fault has changed them. */
     void (*keep)(void *world, const struct frame *f, bool changed);
-    /* Returns the event with which @f was sent, or NULL if it is unknown, for faults whose criteria
-     * need it.  The callback may be NULL.
+    /* Returns the event that sent @f, or NULL if the event is unknown.  Called for faults whose
+     * criteria need the event.  The result is used only until the next event is emitted.  The
+     * callback may be NULL, as if every event were unknown.
      */
     const struct ev *(*sent)(void *world, const struct frame *f);
 };
 
-/* A frame that FLT_REORDER holds until others have overtaken it, or its time is over. */
+/* A frame that FLT_REORDER holds until other frames have overtaken it, or until latest_ns. */
 struct net_held {
     struct frame *frame;
     uint32_t target;    /* target of SIM_ARRIVE: where the frame will arrive */
@@ -254,7 +271,7 @@ struct net {
     struct net_fault *link_faults; /* active faults of links, oldest first */
     uint32_t n_asking;             /* number of link_faults that need the event that sent a frame */
     struct net_held *held;         /* list of held frames, oldest first */
-    uint32_t faults_made;
+    uint32_t faults_made;          /* number of the fault that was added last; 0: none yet */
     struct net_counts counts;
 };
 
@@ -288,7 +305,7 @@ struct net_link_config {
 };
 
 /* Sets l->at_risk if the link has faults, held frames, loss, bursts or jitter; otherwise clears it.
- * Call it after each change of them.
+ * Call it after each change of these properties.
  */
 void net_link_judge(struct net_link *l);
 
@@ -300,8 +317,8 @@ void net_link_judge(struct net_link *l);
  */
 enum rdl_status net_link_add(struct net *n, const struct net_link_config *config, uint32_t *ret);
 
-/* Adds a copy of @fault and activates it.  Ignores its handle, number, key, on_link, seen, hits and
- * group.  *@ret is the handle of the new fault.
+/* Adds a copy of @fault and activates the copy.  Ignores the handle, number, key, on_link, seen,
+ * hits and group of @fault.  *@ret is the handle of the new fault.
  *
  * Return: RDL_OK
  *	   RDL_ERR_LIMIT  there are NET_FAULTS_MAX faults
@@ -320,8 +337,8 @@ static inline bool net_is_up(const struct net *n, uint32_t link_end)
     return link_end != NET_NO_LINK && !n->links[link_end >> 1].down;
 }
 
-/* Returns the time from which the direction that leaves a node over @link_end can send the next
- * frame.
+/* Returns the time in ns at which the direction that leaves @link_end (link << 1 | own end) can
+ * send the next frame.  The time is not later than now if the direction is free.
  */
 uint64_t net_port_free_at(const struct net *n, uint32_t link_end);
 
@@ -348,13 +365,13 @@ void net_ext_in(struct net *n, uint32_t ext, struct frame *f);
  */
 void net_loop_copy(struct net *n, uint32_t host, const struct frame *f);
 
-/* Delivers a frame from outside the lab to the port of @host now, in a tick of its own.  Takes the
- * reference.
+/* Schedules the delivery of a frame from outside the lab to the port of @host: a SIM_ARRIVE at the
+ * present time.  Takes the reference.
  */
 void net_inject(struct net *n, uint32_t host, struct frame *f);
 
-/* Handlers of SIM_ARRIVE and SIM_LOST: a frame arrives at the end of a link or at a host; a frame
- * is lost.
+/* net_arrive() is the handler of SIM_ARRIVE: a frame arrives at the end of a link or at a host.
+ * net_lost() is the handler of SIM_LOST: a frame is lost.
  */
 void net_arrive(struct net *n, struct sim_item item);
 void net_lost(struct net *n, struct sim_item item);

@@ -29,8 +29,9 @@ struct fate {
     const struct ev *answer; /* the receiver's answer; NULL: none recorded */
 };
 
-/* Returns the fate within the lab of the frame of tx event @tx.  Of several copies, it is that of
- * the first one that arrived; if none arrived, that of another copy.
+/* Returns the fate within the lab of the frame that tx event @tx sent.  If there are several
+ * copies, it is the fate of the first copy that arrived.  If no copy arrived, it is the fate of any
+ * of them.
  */
 struct fate fate_of(const struct past_index *x, const struct ev *tx);
 
@@ -39,7 +40,9 @@ struct fate fate_of(const struct past_index *x, const struct ev *tx);
  */
 const char *fate_fault_does(uint32_t kind);
 
-/* Returns the participle for a fault of @kind and a frame: "delayed", "marked CE". */
+/* Returns the participle for a fault of @kind (enum fault_kind) and a frame: "delayed", "marked
+ * CE".  It is never NULL.
+ */
 const char *fate_fault_done(uint32_t kind);
 
 /* Returns true if a fault of @kind changes the frame's bytes.  The changed bytes are recorded under

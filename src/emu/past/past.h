@@ -25,8 +25,8 @@ struct past {
     size_t n;                 /* number of recorded events */
     uint64_t forgotten;       /* number of older events that were discarded */
     uint64_t frame_bytes_max; /* limit of the total bytes of recorded frames */
-    /* Ticks between which recording was off at times.  gap_from 0: never; gap_to RDL_NEVER: it is
-     * off now.
+    /* Range of ticks in which recording was off at times.  gap_from is 0 if recording was never
+     * off.  gap_to is RDL_NEVER if it is off now.
      */
     uint64_t gap_from, gap_to;
     bool without_frames; /* frames were never recorded, as in a saved trace */
@@ -43,8 +43,8 @@ struct past {
  */
 void past_add_gap(struct text *t, const struct past *p);
 
-/* Adds a text about the events between @from and @to (0: the end) that are missing, and about the
- * setting that keeps more.  Adds nothing if none is missing.  One sentence, in ASCII.
+/* Adds one sentence, in ASCII, about the events from @from to @to (0: the end) that are missing.
+ * It names the setting that keeps more.  Adds nothing if none is missing.
  */
 void past_add_missing(struct text *t, const struct past *p, ev_id from, ev_id to);
 

@@ -4,7 +4,7 @@
  * Related events form a *thread*, in order of time:
  *
  *	thread         key                   events
- *	frame          its tx event          faults on it; rx, drop, lost, port_out
+ *	frame          its tx event          fault, rx, eth_rx, drop, lost, port_out
  *	packet         host, QPN, PSN        tx of a request
  *	response       host, QPN, PSN        tx of a response to a READ or an atomic
  *	answers        host, QPN             tx of an acknowledge
@@ -41,8 +41,8 @@ struct past_index {
     uint32_t *before;              /* previous event on the same thread, or PAST_NONE */
     uint32_t *after;               /* next event on the same thread, or PAST_NONE */
     uint32_t *about;               /* linked event of another thread, or PAST_NONE */
-    struct past_thread *threads;   /* hash table of threads; cap_threads entries */
-    size_t n_threads, cap_threads; /* entries used; a power of two, at least twice n_threads */
+    struct past_thread *threads;   /* hash table of threads with cap_threads entries */
+    size_t n_threads, cap_threads; /* n: used entries; cap: a power of two, >= 2 * n_threads */
 };
 
 /**
@@ -62,7 +62,9 @@ void past_index_free(struct past_index *x);
  */
 uint32_t past_first_of_frame(const struct past_index *x, ev_id sent);
 
-/* Returns the event before @e on its thread, or PAST_NONE. */
+/* Returns the event before @e on the thread of @e, or PAST_NONE if @e is the first event or not
+ * recorded.
+ */
 uint32_t past_before(const struct past_index *x, const struct ev *e);
 
 /* Returns the first recorded transmission of the packet that tx event @tx sent, or PAST_NONE. */
@@ -87,8 +89,8 @@ const struct ev *past_last_asked(const struct past_index *x, uint32_t host, uint
 const struct ev *past_last_response(const struct past_index *x, uint32_t host, uint32_t qpn,
                                     uint32_t psn, ev_id before);
 
-/* Returns the receiver's answer to the packet of event @rx, sent at once or when its port was free.
- * For a READ it is the first response.
+/* Returns the receiver's answer to the packet of event @rx: an acknowledge or NAK, sent at once or
+ * when the port was free.  For a READ or an atomic it is the first response.
  */
 const struct ev *past_answer_to(const struct past_index *x, const struct ev *rx);
 
@@ -108,9 +110,9 @@ const struct ev *past_last_tx_of_request(const struct past_index *x, const struc
  */
 const struct ev *past_fetch_of(const struct past_index *x, const struct ev *cqe);
 
-/* Returns the last refused key check of a queue pair before event @before.  With @tick only one in
- * the same tick counts, also after @before, because the check may follow the packet that it
- * refused.
+/* Returns the last refused key check of a queue pair before event @before.  With @tick it considers
+ * only checks in the same tick as @before, but also those after @before: the check may follow the
+ * packet that it refused.
  */
 const struct ev *past_refused_key(const struct past_index *x, uint32_t host, uint32_t qpn,
                                   ev_id before, bool tick);

@@ -47,7 +47,9 @@ struct sim_when {
     uint64_t at_ns, seq;
 };
 
-/* The queues in which items wait. */
+/* The queues in which items wait.  SIM_FAR is the row for arrivals of frames, and SIM_NEAR the row
+ * for all other items.  SIM_ROWS is the number of rows.
+ */
 enum sim_queue { SIM_NEAR, SIM_FAR, SIM_ROWS, SIM_HEAP = SIM_ROWS };
 
 /* A scheduled item.  Its address does not change. */
@@ -62,7 +64,9 @@ struct sim_place {
     uint32_t slot; /* number of the place, from 1; part of a ticket */
 };
 
-/* Items in the order in which they are due.  @last is valid only if the row is not empty. */
+/* A row: a list of items in the order in which they are due.  If the row is empty, @first is the
+ * sentinel sim.end, and @last is not valid.
+ */
 struct sim_row {
     struct sim_place *first, *last;
 };

@@ -43,7 +43,8 @@ struct ev_filter {
 bool ev_condition_names(const struct ev_condition *c);
 
 /* Resolves the names of hosts and external ports in the conditions of @f to numbers.  At the first
- * name that is unknown it stops and returns that condition.  Returns NULL if all are resolved.
+ * name that is unknown it stops and returns that condition.  Returns NULL if all are resolved.  The
+ * name "none" is always known: it means that the event has no host.
  */
 const struct ev_condition *ev_filter_look_up(struct ev_filter *f, const struct ev_names *names);
 

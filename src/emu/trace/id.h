@@ -22,10 +22,12 @@ struct text;
 #define EV_PORTS_MAX  64u
 #define EV_NAME_BYTES 24u       /* a short name inside an event, with its NUL */
 #define EV_ADDR_BYTES 46u       /* an address as text, with its NUL */
-#define EV_CHANCE     "chance"  /* field `name` of an event lost: the loss rate of the link */
-#define EV_BURST      "a burst" /* field `name` of an event lost: a burst of losses on the link */
+#define EV_CHANCE     "chance"  /* field `name` of an event `lost`: lost by chance (loss_ppm) */
+#define EV_BURST      "a burst" /* field `name` of an event `lost`: lost in a burst of losses */
 
-/* tick << EV_ROW_BITS | row.  0 is "no event": the cause of events that the user has caused. */
+/* The id of an event: tick << EV_ROW_BITS | row.  0 is "no event": the cause of an event that an
+ * action of the user caused.
+ */
 typedef uint64_t ev_id;
 
 static inline ev_id ev_id_of(uint64_t tick, uint32_t row)

@@ -29,8 +29,9 @@ void ev_names_learn(struct ev_names *n, const struct ev *e);
  */
 bool ev_names_were_short(struct ev_names *n);
 
-/* Append the name of a host ("h1") or of an object ("h1.qp").  If the name is unknown or @n is NULL
- * they append a text with the number: "host5", "h1.qpn7".  @object is an enum object_kind.
+/* Append the name of a host ("h1") or of an object ("h1.qp").  @object is an enum object_kind.  If
+ * the name is unknown or @n is NULL they append a text with the number: "host5", "h1.qpn7".  For
+ * EV_HOST_NONE they append "none".
  */
 void ev_names_host(const struct ev_names *n, struct text *t, uint32_t host);
 void ev_names_object(const struct ev_names *n, struct text *t, uint32_t host, uint32_t object,

@@ -12,7 +12,9 @@ struct ev_field;
 struct ev_names;
 struct text;
 
-/* Appends the value of one field: "RC_SEND_ONLY", "100", "h1", "0x1a3". */
+/* Appends the value of one field: "RC_SEND_ONLY", "100", "h1", "0x1a3".  @names gives the names of
+ * hosts and objects here and below; NULL: their numbers are printed.
+ */
 void ev_add_field(struct text *t, const struct ev *e, const struct ev_field *f,
                   const struct ev_names *names);
 

@@ -47,8 +47,8 @@ struct ev_field {
     uint16_t offset;  /* in struct ev */
     uint16_t bytes;   /* 4 or 8; for EVP_STR the capacity, including the NUL */
     enum ev_print print;
-    uint32_t unset; /* value that means "not set": 0, or EV_HOST_NONE or EV_ANY (all ones) */
-    const struct enum_table *const *words; /* names of the values, for EVP_ENUM */
+    uint32_t unset; /* value that means "not set": 0, or all ones (EV_HOST_NONE, EV_ANY) */
+    const struct enum_table *const *words; /* EVP_ENUM: names of the values; otherwise NULL */
 };
 
 /* The colour of a kind of events. */

@@ -27,7 +27,7 @@
 
 #define VIRTIO_QUEUE_ANY UINT32_MAX
 #define VIRTIO_COUNT_ALL UINT32_MAX /* count: hit every occasion */
-#define VIRTIO_ID_BEHIND UINT32_MAX /* id of SPURIOUS: ring.size, one above the last chain's */
+#define VIRTIO_ID_BEHIND UINT32_MAX /* id of SPURIOUS: ring.size, the first invalid id */
 #define VIRTIO_PPM       1000000u
 
 struct virtio_fault {
@@ -35,7 +35,7 @@ struct virtio_fault {
     uint32_t number; /* unique in the lab; faults are tried in this order */
     struct ev_str name;
     uint32_t queue;      /* queue that it applies to, or VIRTIO_QUEUE_ANY */
-    uint32_t qpn, cqn;   /* owner of the queue, for events; 0: the owner has no number */
+    uint32_t qpn, cqn;   /* QPN or CQN of the owner of the queue, for events; else 0 */
     uint32_t nth;        /* first occasion to hit, from 1 */
     uint32_t count;      /* hits that remain, or VIRTIO_COUNT_ALL */
     uint32_t chance_ppm; /* probability of a hit, in parts per million; 0: always */
@@ -44,12 +44,13 @@ struct virtio_fault {
     uint32_t id;      /* SPURIOUS: id of the invented chain, or VIRTIO_ID_BEHIND */
     bool (*where)(void *ctx, const struct ev *hit); /* condition; NULL: always true */
     void *where_ctx;
-    uint32_t seen, hits;       /* number of occasions counted, and of those hit */
+    /* seen: number of occasions counted so far.  hits: number of those that it hit. */
+    uint32_t seen, hits;
     ev_id hit;                 /* event of the last hit */
     struct virtio_fault *next; /* next fault of the device, in order of addition */
 };
 
-/* A queue that a fault of kind STUCK_QUEUE has stopped. */
+/* A stuck queue: a fault of kind STUCK_QUEUE has stopped it. */
 struct virtio_stuck {
     uint32_t queue;
     const struct virtio_fault *by; /* the fault that stopped the queue */
@@ -78,9 +79,9 @@ void virtio_fault_add(struct virtio_dev *d, struct virtio_fault *f);
 /* Removes @f from the device.  The queues that it has stopped continue: virtio_go_on(). */
 void virtio_fault_remove(struct virtio_dev *d, struct virtio_fault *f);
 
-/* Counts an occasion of the fault kind @kind at @queue, a queue of the device.  Emits device_fault
- * and returns the fault if one hits the occasion.  Returns NULL otherwise.  Only needed while
- * d->is_faulty.
+/* Counts an occasion of the fault kind @kind at @queue, a queue of the device.  If a fault hits the
+ * occasion, emits device_fault and returns the fault.  Otherwise returns NULL.  Callers may omit
+ * the call while d->is_faulty is false.
  */
 RDL_COLD struct virtio_fault *virtio_fault_hits(struct virtio_dev *d, uint32_t kind,
                                                 uint32_t queue);
@@ -98,8 +99,9 @@ RDL_COLD bool virtio_is_stuck(struct virtio_dev *d, uint32_t queue, const struct
  */
 void virtio_go_on(struct virtio_dev *d, uint32_t queue);
 
-/* Ends the stuck state of @queue, or of all with VIRTIO_QUEUE_ANY, without processing the queue.
- * For the reset of a queue or of the device.
+/* Ends the stuck state of @queue, or of all queues if @queue is VIRTIO_QUEUE_ANY, without
+ * processing the queue.  Does nothing if the queue is not stuck.  For the reset of a queue or of
+ * the device.
  */
 void virtio_stuck_forget(struct virtio_dev *d, uint32_t queue);
 
@@ -116,7 +118,7 @@ RDL_COLD void virtio_write_late(struct virtio_dev *d, const struct virtio_fault 
 void virtio_late_arrives(struct virtio_late *late);
 
 /* Writes to a chain that the caller is about to complete, like vq_chain_write(), or schedules a
- * late write if a fault hits.  Returns the number of bytes to report to the driver.
+ * late write if a fault hits.  Returns the number of bytes that the caller reports to the driver.
  */
 static inline size_t virtio_chain_write(struct virtio_dev *d, const struct virtio_write *w)
 {

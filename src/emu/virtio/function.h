@@ -14,12 +14,12 @@
  * Interrupts.  With MSI-X enabled, each interrupt is a message: 4 bytes written to an address.
  * Address and data are read from the table when the message is sent.  If the vector or the
  * function is masked, or bus mastering is off, only the pending bit is set.  The message is sent
- * when that ends.  Without MSI-X the ISR status holds the reason.  The line INTx is high while the
- * ISR status is not 0 and INTx is not disabled.  It is a level and lasts until the driver reads the
- * ISR status.
+ * when neither is masked and bus mastering is on.  Without MSI-X the ISR status holds the reason.
+ * The line INTx is high while the ISR status is not 0 and INTx is not disabled.  It is a level and
+ * lasts until the driver reads the ISR status.
  *
  * A message travels as SIM_IRQ.  The handler of SIM_IRQ takes it with fn_take_message().  A rising
- * edge of the line travels the same way.  The line may be low again when the edge arrives: see
+ * edge of INTx is a SIM_IRQ, too.  The line may be low again when the edge arrives: see
  * fn_line_is_high().
  *
  * Invariants: while MSI-X is enabled, a pending vector cannot be sent.  The table is allocated when
@@ -54,7 +54,7 @@ struct fn_message {
 };
 
 /* A message in flight, or a free entry.  In a free entry `unused` is the number of the next free
- * entry, counted from 1, or 0.
+ * entry, counted from 1; 0: there is no other.
  */
 struct fn_sent {
     struct fn_message message;

@@ -11,7 +11,7 @@ struct overlap {
 };
 
 /* Returns the overlap of a register of @bytes at offset @at with an access of @width bytes at
- * @offset.  Both are 1 to 8 bytes long.
+ * @offset.  The register and the access are 1 to 8 bytes long.
  */
 static inline struct overlap overlap_of(uint32_t at, uint32_t bytes, uint32_t offset,
                                         uint32_t width)

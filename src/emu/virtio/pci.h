@@ -48,8 +48,8 @@
 #define VIRTIO_ISR_QUEUE  1u
 #define VIRTIO_ISR_CONFIG 2u
 
-/* Callbacks into the device.  notify and mastering can also come outside of a driver's access, from
- * virtio_take_kick() and virtio_set_mastering().
+/* Callbacks into the device.  notify() and mastering() are called not only by accesses of the
+ * driver, but also by virtio_take_kick() and virtio_set_mastering().
  */
 struct virtio_ops {
     void (*notify)(void *ctx, uint32_t queue);        /* the driver kicked @queue */
@@ -64,7 +64,7 @@ struct virtio_config {
     uint32_t host;         /* host index, for events; target of SIM_IRQ */
     uint32_t function;     /* enum pci_function: number of the device in its host's slot */
     uint64_t features_off; /* feature bits not to offer; VERSION_1 is always offered */
-    uint64_t features_own; /* feature bits of the device type, offered too */
+    uint64_t features_own; /* feature bits of the device type that it offers */
     bool packed;           /* offer RING_PACKED, unless it is in features_off */
     uint32_t num_queues;   /* 1 .. VIRTIO_QUEUES_MAX */
     uint32_t queue_size;   /* maximum queue size, a power of two up to VRING_SIZE_MAX */
@@ -84,16 +84,19 @@ struct virtio_dev {
     const struct virtio_ops *ops;
     void *ctx;
     struct virtio_config config;
-    uint64_t offered, accepted; /* feature bits that the device offers, the driver has accepted */
-    uint64_t possible;          /* feature bits that the device implements */
-    uint64_t offers_next;       /* feature bits to offer from the next reset on */
+    /* offered: set of the feature bits that the device offers.  accepted: set of the feature bits
+     * that the driver has accepted, a subset of offered once FEATURES_OK is set.
+     */
+    uint64_t offered, accepted;
+    uint64_t possible;    /* feature bits that the device implements */
+    uint64_t offers_next; /* feature bits to offer from the next reset on */
     uint32_t device_feature_select, driver_feature_select;
     unsigned status;           /* set of enum device_status_bit */
     unsigned isr;              /* ISR status: set of VIRTIO_ISR_... */
-    enum vq_error reset_error; /* error that set DEVICE_NEEDS_RESET */
-    uint32_t reset_queue;      /* queue with this error */
+    enum vq_error reset_error; /* error that set DEVICE_NEEDS_RESET; VQE_NONE: none */
+    uint32_t reset_queue;      /* queue with this error; 0 without an error */
     uint8_t config_generation;
-    bool config_is_new; /* changed since the driver last read it or the generation */
+    bool config_is_new; /* configuration changed since the driver read it or the generation */
     uint16_t config_vector;
     uint16_t queue_select;
     struct vq *queues;           /* config.num_queues entries */
@@ -148,9 +151,8 @@ static inline bool virtio_running(const struct virtio_dev *d)
  */
 void virtio_take_kick(struct virtio_dev *d, uint32_t queue);
 
-/* Remembers a kick of @queue if bus mastering is the only reason why it cannot be processed now.
- * The kick is then processed when bus mastering is enabled.  Otherwise discards a remembered kick
- * of @queue.
+/* Remembers a kick of @queue if the device is driven and bus mastering is off.  The kick is then
+ * processed when bus mastering is enabled.  Otherwise discards a remembered kick of @queue.
  */
 void virtio_hold_kick(struct virtio_dev *d, uint32_t queue);
 
@@ -162,8 +164,9 @@ void virtio_set_mastering(struct virtio_dev *d, bool on);
 /* Resets the device, as power-on or a driver's write of 0 to the status register does. */
 void virtio_reset(struct virtio_dev *d);
 
-/* Return the argument of SIM_DOORBELL for @queue of PCI function @function, and the parts of an
- * argument.  The target of the event is the host.
+/* virtio_doorbell_arg() returns the argument of SIM_DOORBELL for @queue of @function (enum
+ * pci_function).  The other two functions return the parts of an argument.  The target of
+ * SIM_DOORBELL is the host.
  */
 static inline uint64_t virtio_doorbell_arg(uint32_t function, uint32_t queue)
 {
@@ -180,7 +183,7 @@ static inline uint32_t virtio_doorbell_queue(uint64_t arg)
     return (uint32_t)arg;
 }
 
-/* The decoded argument of SIM_IRQ.  The target of the event is the host. */
+/* The decoded argument of SIM_IRQ.  The target of SIM_IRQ is the host. */
 struct virtio_irq {
     uint32_t function; /* enum pci_function */
     uint32_t vector;   /* MSI-X vector; VIRTIO_NO_VECTOR: the line INTx */

@@ -12,7 +12,7 @@
  *
  * A driver whose RAM is foreign (mem/ram.h) runs concurrently.  Then two accesses are ordered by a
  * fence: writing an event index before reading the other side's index, and writing entries before
- * the index that counts them.
+ * writing the index that counts the entries.
  */
 #ifndef EMU_VIRTIO_VQ_DEVICE_H
 #define EMU_VIRTIO_VQ_DEVICE_H
@@ -41,12 +41,12 @@ struct vq {
     bool held_kick;           /* a kick arrived while bus mastering was off */
     uint16_t vector;          /* MSI-X vector, or VIRTIO_NO_VECTOR */
     uint16_t last_avail;      /* number of chains taken, modulo 2^16 */
-    uint16_t seen_avail;      /* chains made available, as last read; at least last_avail */
+    uint16_t seen_avail;      /* last_avail + number of available chains counted so far */
     uint16_t used_idx;        /* number of chains completed, modulo 2^16 */
     uint16_t avail_event;     /* split ring: avail_event as last written */
     uint32_t pushed;          /* chains (packed: slots) completed since vq_wants_interrupt() */
-    uint32_t turn;            /* low bits of the tick whose chains n_taken counts */
-    uint32_t n_taken;         /* chains taken in that tick, see vq_turn_is_over() */
+    uint32_t turn;            /* low 32 bits of the tick of n_taken */
+    uint32_t n_taken;         /* number of chains taken in tick @turn: vq_turn_is_over() */
 };
 
 /* A buffer at guest-physical @gpa, checked to be inside RAM. */
@@ -77,8 +77,9 @@ enum vq_pop { VQ_EMPTY, VQ_GOT, VQ_BROKEN };
 bool vq_set_up(struct vq *vq, struct arena *a);
 
 /* Requests a notification of the first chain of a queue that the driver has enabled.  RAM must be
- * accessible.  The zeros of a new split ring already request that.  Those of a packed ring would
- * request one for every chain, so with EVENT_IDX the device area is written.
+ * accessible.  A new split ring needs no write: its zeros already are this request.  The zeros of a
+ * new packed ring request a notification of every chain.  With EVENT_IDX the function therefore
+ * writes the device area.
  */
 void vq_started(struct vq *vq, struct ram *ram);
 
@@ -119,8 +120,9 @@ bool vq_turn_is_over(struct vq *vq, const struct ram *ram, uint64_t tick);
  */
 enum vq_pop vq_pop(struct vq *vq, struct ram *ram, struct vq_chain *out);
 
-/* Undoes the last @n vq_pop().  @used contains the heads of these chains, none of which was
- * completed.  They will be taken again, as if for the first time.
+/* Undoes the last @n calls of vq_pop() that returned a chain.  @used contains the heads of these
+ * chains, none of which was completed; the len of its entries is ignored.  The next vq_pop() takes
+ * the first of these chains again.
  */
 void vq_untake(struct vq *vq, const struct vq_used *used, uint32_t n);
 
@@ -155,7 +157,7 @@ uint64_t vq_chain_gpa(const struct vq_chain *c, size_t offset);
  */
 bool vq_push(struct vq *vq, struct ram *ram, uint16_t head, uint32_t len);
 
-/* Like vq_push() for @n >= 1 chains.  The driver sees all of them at once. */
+/* Like vq_push(), for the @n >= 1 chains in @used.  The driver sees all of them at once. */
 bool vq_push_all(struct vq *vq, struct ram *ram, const struct vq_used *used, uint32_t n);
 
 /* Writes a used entry (@id, @len) after those of the completed chains, though no such chain was
@@ -170,8 +172,8 @@ void vq_invent(struct vq *vq, struct ram *ram, uint32_t id, uint32_t len);
  */
 bool vq_wants_interrupt(struct vq *vq, const struct ram *ram);
 
-/* Requests a notification of the next new chain, however many are available now.  For a device that
- * needs the number of chains, not only that there are some.
+/* Requests a notification of the next chain that the driver adds, even if chains are available now.
+ * For a device that needs the number of available chains.
  */
 void vq_want_kick(struct vq *vq, struct ram *ram);
 

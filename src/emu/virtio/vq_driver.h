@@ -46,11 +46,13 @@ struct vqd {
     struct vring_pos used;  /* position of the next used descriptor */
     bool is_hiding;         /* vqd_publish() must write hidden_flags at hidden_at */
     uint16_t hidden_at, hidden_flags;
-    struct vqd_desc *descs; /* ring.size entries; NULL: not in use */
-    uint32_t descs_cap;
+    struct vqd_desc *descs; /* ring.size entries are used; NULL: the queue is not in use */
+    uint32_t descs_cap;     /* number of entries allocated */
 };
 
-/* Returns a queue with a ring but without memory for descriptors, not in use yet. */
+/* Returns a queue with @ring that is not in use yet: descs is NULL, so no chain can be added.
+ * vqd_init() makes it usable.
+ */
 static inline struct vqd vqd_idle(struct vring ring)
 {
     return (struct vqd){.ring = ring, .avail = VRING_POS_START, .used = VRING_POS_START};
@@ -67,7 +69,9 @@ struct vqd_seg {
  */
 bool vqd_init(struct vqd *q, struct arena *a, struct ram *ram, struct vring ring, bool event_idx);
 
-/* Zeroes the three parts of a ring in guest RAM.  Returns false if one is not in RAM. */
+/* Zeroes the three parts of a ring in guest RAM.  Returns false if a part is not in RAM; the parts
+ * before it are zeroed then.
+ */
 bool vqd_clear_ring(struct ram *ram, const struct vring *r);
 
 /* Frees the driver's own memory.  The ring in guest RAM belongs to the caller. */
@@ -81,7 +85,9 @@ void vqd_done(struct vqd *q, struct arena *a);
 bool vqd_add(struct vqd *q, struct ram *ram, const struct vqd_seg *segs, uint32_t n_readable,
              uint32_t n_writable, uint16_t *ret_head);
 
-/* Returns the head that vqd_add() uses next.  Drivers index the memory of their buffers by it. */
+/* Returns the head that vqd_add() uses next, if a descriptor is free.  Drivers index the memory of
+ * their buffers by the head.
+ */
 static inline uint16_t vqd_next_head(const struct vqd *q)
 {
     return q->free_head;
@@ -108,15 +114,17 @@ enum vqd_used { VQD_NONE, VQD_GOT, VQD_BROKEN };
 enum vqd_used vqd_take_used(struct vqd *q, const struct ram *ram, uint16_t *ret_head,
                             uint32_t *ret_len);
 
-/* Returns the chain id in the next used element, as the device wrote it: it can be any number.  For
- * a broken queue, returns the id that broke it.
+/* Returns the chain id in the next used element, as the device wrote it: it can be any number.  If
+ * an invalid id has broken the queue, returns this id.  The result is undefined if there is no
+ * completed chain.
  */
 uint32_t vqd_next_used(const struct vqd *q, const struct ram *ram);
 
-/* Returns the number of completed chains, by the device's count, that were not taken yet. */
+/* Returns the number of chains that the device reports as completed and that were not taken yet. */
 uint32_t vqd_used_count(const struct vqd *q, const struct ram *ram);
 
-/* Requests an interrupt for the next completed chain, or, if not @wanted, no interrupts. */
+/* Requests an interrupt for the next completed chain if @wanted is true; otherwise no interrupts.
+ */
 void vqd_want_interrupt(struct vqd *q, struct ram *ram, bool wanted);
 
 #endif

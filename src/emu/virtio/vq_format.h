@@ -72,8 +72,9 @@ static inline void vq_chain_begin(struct vq_chain *out)
 }
 
 /* Appends the buffer @seg, of a descriptor with @flags, to @out.  Returns VQE_NONE, or the error of
- * an invalid buffer.  A buffer beyond the limits sets *@too_long and is not stored; the caller
- * continues its walk to distinguish a loop from a long chain.
+ * an invalid buffer.  If @out has no room for the buffer (VQ_SEGS_MAX, VQ_CHAIN_BYTES_MAX), sets
+ * *@too_long and returns VQE_NONE.  The caller continues its walk to distinguish a loop from a long
+ * chain.
  */
 static inline enum vq_error vq_add_seg(const struct ram *ram, const struct vq_seg *seg,
                                        unsigned flags, struct vq_chain *out, bool *too_long)

@@ -9,8 +9,9 @@
 #include "emu/base/cursor.h"
 #include "emu/virtio/vq_driver.h"
 
-/* Write a chain of the @n buffers @segs to the ring.  Those from @first_writable on get the flag
- * WRITE, and all get @flags.  The caller has checked that enough descriptors are free.
+/* Write a chain of the @n buffers @segs to the ring.  All descriptors get @flags.  Those of buffer
+ * number @first_writable and of the buffers after it also get the flag WRITE.  The caller has
+ * checked that enough descriptors are free.
  */
 void splitd_add(struct vqd *q, struct ram *ram, const struct vqd_seg *segs, uint32_t n,
                 uint32_t first_writable, unsigned flags);
@@ -91,7 +92,7 @@ static inline unsigned vqd_writable(uint32_t k, uint32_t first_writable)
     return k >= first_writable ? VRING_WRITE : 0;
 }
 
-/* Prepends the descriptors from @head to @tail, linked by next, to the free list. */
+/* Frees the chain @head: prepends its descriptors, from @head to @tail, to the free list. */
 static inline void vqd_free(struct vqd *q, uint16_t head, uint16_t tail)
 {
     q->n_free += q->descs[head].chain;

@@ -10,8 +10,8 @@
  *                                                                               device writes
  *
  * Indexes increment modulo 2^16; entry i is at i modulo size.  With EVENT_IDX the last word of each
- * ring is the index at which its writer wants to be notified or interrupted.  Without it a flag
- * switches interrupts or notifications off.
+ * ring is the index at which its writer wants to be notified or interrupted.  Without
+ * EVENT_IDX a flag switches interrupts or notifications off.
  *
  * Packed:  [virtio 1.2, 2.8]
  *
@@ -113,8 +113,8 @@ static inline bool vring_passed(uint16_t event, uint16_t new_idx, uint32_t n)
     return n > UINT16_MAX || vring_need_event(event, new_idx, (uint16_t)(new_idx - n));
 }
 
-/* Returns true if the last @n slots before @now include @event, which is inside the ring.  Two laps
- * include every position.
+/* Returns true if the last @n slots before @now include the position @event, which is inside the
+ * ring of @size slots.  2 * @size slots include every position.
  */
 bool vring_packed_passed(struct vring_pos event, struct vring_pos now, uint32_t n, uint32_t size);
 

@@ -23,7 +23,7 @@ struct arp {
  */
 enum drop_reason arp_parse(struct arp *out, struct rd_cur *in);
 
-/* Writes an ARP message.  Both addresses must be IPv4. */
+/* Appends the ARP message @h to @out.  h->sender and h->target must be IPv4 addresses. */
 void arp_build(const struct arp *h, struct wr_cur *out);
 
 #endif

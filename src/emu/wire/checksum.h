@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The Internet checksum: the complement of the ones' complement sum of big-endian 16-bit words.
- * Over data that contains its own correct checksum it is 0.  [RFC 1071]
+ * The checksum of data that already contains its own correct checksum is 0.  [RFC 1071]
  *
  *	checksum_fold(checksum_add(checksum_add(0, part, n), other_part, m))
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Ethernet II header.  VLAN tags are not supported: the ethertype of a tagged frame is that of the
- * tag, which no caller knows.
+/* Ethernet II header.  VLAN tags are not supported: for a tagged frame eth_read() sets the
+ * ethertype of the tag, which callers treat as an unknown protocol.
  */
 #ifndef EMU_WIRE_ETH_H
 #define EMU_WIRE_ETH_H
@@ -33,7 +33,7 @@ static inline void eth_read(struct eth *out, const uint8_t h[ETH_BYTES])
     out->ethertype = ld_be16(h + ETH_ETHERTYPE_AT);
 }
 
-/* Appends the header to @out. */
+/* Appends the header @h to @out. */
 void eth_build(const struct eth *h, struct wr_cur *out);
 
 #endif

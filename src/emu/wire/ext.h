@@ -2,7 +2,7 @@
 /* The extension headers (ETH) that may follow a BTH.  [IBTA1 9.3]
  *
  * The opcode determines the headers of a packet and their order (facts/opcode.h).  The parse
- * functions do not check values.  If the cursor runs out of bytes, they set its @bad, and the
+ * functions do not check values.  If the bytes of @in do not suffice, they set in->bad, and the
  * fields that are missing are zero.
  */
 #ifndef EMU_WIRE_EXT_H
@@ -45,7 +45,7 @@ void reth_parse(struct reth *out, struct rd_cur *in);
 void atomic_eth_parse(struct atomic_eth *out, struct rd_cur *in);
 void aeth_parse(struct aeth *out, struct rd_cur *in);
 
-/* Append the header to @out.  src_qpn and msn must fit in 24 bits (asserted). */
+/* Append the header @h to @out.  src_qpn and msn must fit in 24 bits (asserted). */
 void deth_build(const struct deth *h, struct wr_cur *out);
 void reth_build(const struct reth *h, struct wr_cur *out);
 void atomic_eth_build(const struct atomic_eth *h, struct wr_cur *out);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The fields of a RoCEv2 frame by name: finds a field in a frame and changes it in place.
+/* Finds a field of a RoCEv2 frame by its name (enum wire_field_id) and changes it in place.
  *
  * A field is a range of bits within at most eight bytes of one header.  Frames with malformed IP or
  * UDP headers have no fields: see packet_icrc_at().
@@ -16,23 +16,25 @@
 /* The location of a field in a frame. */
 struct field_place {
     size_t at;      /* offset of its first byte */
-    uint32_t bytes; /* bytes that contain it; 0: the frame does not have the field */
+    uint32_t bytes; /* number of bytes that contain it; 0: the frame does not have the field */
     uint64_t mask;  /* bits of the field in these bytes, as one big-endian number */
 };
 
-/* Returns the location of field @id in @frame.  Its @bytes is 0 if the frame has no such field. */
+/* Returns the location of field @id in @frame.  The member bytes of the result is 0 if the frame
+ * has no such field.
+ */
 struct field_place field_place(enum wire_field_id id, const uint8_t *frame, size_t len);
 
 /* Returns the largest value of field @id, or 0 for WF_NONE. */
 uint64_t field_max(enum wire_field_id id);
 
-/* Return or set the value of the field at @p, which must exist.  Setting it does not update
- * checksums and ICRC.  Bits of @v that do not fit are ignored.
+/* Return or set the value of the field at @p; p->bytes must not be 0.  field_put() does not update
+ * checksums and ICRC.  It ignores bits of @v that do not fit.
  */
 uint64_t field_get(const struct field_place *p, const uint8_t *frame);
 void field_put(const struct field_place *p, uint8_t *frame, uint64_t v);
 
-/* Inverts the lowest bit of the field at @p, which must exist. */
+/* Inverts the lowest bit of the field at @p; p->bytes must not be 0. */
 void field_flip(const struct field_place *p, uint8_t *frame);
 
 /* Recomputes the header checksum of an IPv4 frame.  Other frames are unchanged. */
@@ -40,7 +42,7 @@ void field_mend_ip(uint8_t *frame, size_t len);
 
 /* field_is_ip() returns true if the frame contains a complete IPv4 header without options or a
  * complete IPv6 header.  field_mark() sets the ECN field of such a frame to "congestion
- * experienced", and mends the IPv4 checksum.
+ * experienced", and recomputes the IPv4 header checksum.
  */
 #define ECN_CE 3u /* congestion experienced  [RFC 3168] */
 bool field_is_ip(const uint8_t *frame, size_t len);

@@ -14,14 +14,16 @@
 #include "emu/facts/psn.h"
 #include "emu/wire/addr.h"
 
-/* Returns true if the frame is UDP to the RoCEv2 port.  *@ret_dst is then its destination IP
- * address.
+/* Returns true with the destination IP address in @ret_dst if the frame is UDP to the RoCEv2 port.
+ * Otherwise returns false and leaves @ret_dst unchanged.
  */
 bool glance_is_roce(const uint8_t *frame, size_t len, uint8_t ret_dst[GID_BYTES]);
 
 struct glance {
     uint32_t opcode; /* enum opcode, or enum frame_kind of a frame without a BTH */
-    /* The destination address, or the address that an ARP or neighbour discovery message asks for.
+    /* @addr is the destination IP address, with these exceptions.  ARP and neighbour discovery: the
+     * address whose MAC is requested or announced.  IGMP and MLD: the group.  If has_addr is false,
+     * the frame has no such address and @addr is zero.
      */
     bool has_addr;
     uint8_t addr[GID_BYTES];

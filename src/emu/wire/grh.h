@@ -28,9 +28,10 @@ struct grh {
     uint8_t src[GID_BYTES], dst[GID_BYTES];
 };
 
-/* Decodes an area as Linux and libibverbs do.  They must guess: an area that starts like an IPv6
- * header may also be undefined bytes before a valid IPv4 header.  Returns false and leaves @out
- * unchanged if the area contains neither header.
+/* Decodes an area as Linux and libibverbs do.  An area that starts like an IPv6 header can also be
+ * undefined bytes before an IPv4 header.  It is decoded as IPv4 if its last 20 bytes are an IPv4
+ * header with a correct checksum.  Returns false and leaves @out unchanged if the area contains
+ * neither header.
  */
 bool grh_parse(struct grh *out, const uint8_t area[GRH_BYTES]);
 

@@ -27,7 +27,7 @@ enum icmpv6_type {
 };
 
 struct icmp {
-    enum frame_kind kind; /* FRAME_ICMP: a type that is not decoded further */
+    enum frame_kind kind; /* FRAME_ICMP: a type other than those above */
     uint8_t type, code;
 };
 
@@ -43,19 +43,19 @@ struct icmp_echo {
  */
 enum frame_kind icmp_kind(unsigned ip_version, uint8_t type);
 
-/* Decodes the common header of the message that follows the IP header @ip and is the whole rest of
- * @in.  Returns DROP_NONE, DROP_BAD_ICMP (too short) or DROP_BAD_ICMP_CHECKSUM.  On failure @out is
- * unchanged.
+/* Decodes the common header of the message in @in, which ends with the message.  @ip is the IP
+ * header before the message.  Returns DROP_NONE, DROP_BAD_ICMP (too short) or
+ * DROP_BAD_ICMP_CHECKSUM.  On failure @out is unchanged.
  */
 enum drop_reason icmp_parse(struct icmp *out, const struct ip *ip, struct rd_cur *in);
 
-/* Decodes the rest of an echo request or reply.  Returns DROP_NONE or DROP_BAD_ICMP.  On failure
- * @out is unchanged.
+/* Decodes the rest of an echo request or reply after its common header @h.  Returns DROP_NONE, or
+ * DROP_BAD_ICMP if the message is too short or its code is not 0.  On failure @out is unchanged.
  */
 enum drop_reason icmp_echo_parse(struct icmp_echo *out, const struct icmp *h, struct rd_cur *in);
 
-/* Writes a complete echo message.  Type and checksum depend on ip->version, and for IPv6 the
- * checksum covers the other fields of @ip.
+/* Appends the complete echo message @e to @out.  Its type depends on ip->version.  For IPv6 the
+ * checksum covers fields of @ip, the header of the packet.
  */
 void icmp_echo_build(const struct icmp_echo *e, const struct ip *ip, struct wr_cur *out);
 

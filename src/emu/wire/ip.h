@@ -54,8 +54,8 @@ static inline bool ipv4_sum_is_right(const uint8_t h[IPV4_BYTES])
     return sum % 0xffffu == 0;
 }
 
-/* Decodes the header @h into @out.  The caller has checked it: ip_parse(), ipv4_is_sound().
- * [RFC 791]
+/* Decodes the header @h into @out without checks.  The caller has checked @h, for example with
+ * ipv4_is_sound().  [RFC 791]
  *
  * byte 0: version, IHL | 1: TOS | 2-3: total length | 4-5: id | 6-7: flags, fragment offset
  * byte 8: TTL | 9: protocol | 10-11: checksum | 12-15: source | 16-19: destination
@@ -84,8 +84,8 @@ static inline bool ipv4_is_sound(const uint8_t h[IPV4_BYTES], size_t bytes)
            (ld_be16(h + 6) & IPV4_FRAGMENT_MASK) == 0 && ipv4_sum_is_right(h);
 }
 
-/* Appends the header to @out, with the checksum of an IPv4 header.  Both addresses must be of the
- * version h->version.
+/* Appends the header @h to @out, with its checksum in IPv4.  Both addresses must be of the version
+ * h->version.
  */
 void ip_build(const struct ip *h, struct wr_cur *out);
 

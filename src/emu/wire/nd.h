@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Neighbour discovery: solicitations and advertisements, the ARP of IPv6.  [RFC 4861]
  *
- * A solicitation for an address goes to the solicited-node multicast group of the address, which
- * has few other members: ff02::1:ffXX:XXXX with the last three bytes of the address.  The MAC of an
+ * A solicitation for an address goes to the solicited-node multicast group of the address:
+ * ff02::1:ffXX:XXXX with the last three bytes of the address.  The MAC of an
  * IPv6 group is 33:33 and the last four bytes of its address.
  *
  * Routers, prefixes and redirects are not supported: all neighbours are on one link.
@@ -17,13 +17,13 @@
 #include "emu/wire/icmp.h"
 
 #define ND_BYTES     32u  /* a message with a link-layer address, including the ICMPv6 header */
-#define ND_HOP_LIMIT 255u /* proof that no router has passed the message on */
+#define ND_HOP_LIMIT 255u /* a router would have decremented it: the sender is on this link */
 
 struct nd {
     bool advert;    /* otherwise a solicitation */
     bool router;    /* advertisement: the sender is a router */
     bool solicited; /* advertisement: it answers a solicitation */
-    bool override;  /* advertisement: its MAC replaces a known one */
+    bool override;  /* advertisement: its MAC replaces the one that the receiver knows */
     bool has_mac;   /* the message contains the option with @mac */
     uint8_t target[GID_BYTES];
     /* MAC of the sender of a solicitation, or of the target of an advertisement */

@@ -97,9 +97,10 @@ uint8_t *packet_build(const struct packet *p, uint8_t *frame);
  */
 void packet_finish(uint8_t *frame, size_t frame_bytes);
 
-/* packet_finish() for callers that compute the ICRC while they copy the payload.  packet_sum()
- * returns the ICRC of everything before @payload, and icrc_more() continues it over the payload.
- * packet_finish_summed() takes it as @icrc; @end is the end of the payload.
+/* packet_finish() in two steps, for callers that compute the ICRC while they copy the payload.
+ * packet_sum() returns the ICRC of everything before @payload.  The caller continues it over the
+ * payload with icrc_more(), and passes the result to packet_finish_summed() as @icrc.  @end is the
+ * end of the payload without the pad.
  */
 uint32_t packet_sum(const uint8_t *frame, const uint8_t *payload);
 void packet_finish_summed(uint8_t *frame, size_t frame_bytes, const uint8_t *end, uint32_t icrc);

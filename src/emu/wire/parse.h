@@ -34,10 +34,10 @@ static inline enum drop_reason eth_parse(struct eth *out, struct rd_cur *in)
     return DROP_NONE;
 }
 
-/* Decodes and checks the next header of @in.  The checks, in this order: DROP_SHORT,
- * DROP_BAD_IP_HEADER (version, header length), DROP_BAD_IP_CHECKSUM, DROP_BAD_IP_HEADER (total
- * length too large), DROP_FRAGMENT.  On success @in ends with the IP packet, which removes Ethernet
- * padding.  On failure @out is unchanged.
+/* Decodes and checks the next header of @in.  Returns DROP_NONE, or the result of the first check
+ * that fails, in this order: DROP_SHORT, DROP_BAD_IP_HEADER (version, header length),
+ * DROP_BAD_IP_CHECKSUM, DROP_BAD_IP_HEADER (total length), DROP_FRAGMENT.  On success @in ends with
+ * the IP packet, which removes Ethernet padding.  On failure @out is unchanged.
  */
 enum drop_reason ip_parse(struct ip *out, struct rd_cur *in);
 
@@ -75,6 +75,7 @@ static inline enum drop_reason bth_parse(struct bth *out, struct rd_cur *in)
  * Return: DROP_NONE         a query of version 3
  *	   DROP_SHORT        no IPv4 header, or the protocol is not IGMP
  *	   DROP_BAD_IP_HEADER, DROP_BAD_IP_CHECKSUM, DROP_FRAGMENT
+ *	                     as for ip_parse(), but the IPv4 header may have options
  *	   DROP_NO_LISTENER  another IGMP message or version, or a wrong IGMP checksum
  */
 enum drop_reason igmp_parse(struct group_query *out, struct rd_cur *in);

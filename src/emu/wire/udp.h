@@ -26,7 +26,7 @@ static inline struct udp udp_read(const uint8_t h[UDP_BYTES])
         .src_port = ld_be16(h), .dst_port = ld_be16(h + 2), .bytes = ld_be16(h + 4)};
 }
 
-/* Appends the header to @out, with checksum 0. */
+/* Appends the header @h to @out, with checksum 0. */
 void udp_build(const struct udp *h, struct wr_cur *out);
 
 /* Sets the length in an encoded header: @bytes counts the header and the payload. */

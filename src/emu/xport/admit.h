@@ -12,10 +12,11 @@
  *
  *	destination address	DROP_NO_SUCH_GID
  *	destination QPN		DROP_NO_SUCH_QP
- *	service of the opcode	DROP_WRONG_SERVICE, or DROP_BAD_OPCODE if it is reserved and
- *				the service sends no NAKs
- *	state			DROP_QP_NOT_READY: requests need RTR, responses RTS; or the
- *				queue pair is closing
+ *	service of the opcode	DROP_WRONG_SERVICE, or DROP_BAD_OPCODE if the opcode is
+ *				reserved; a reserved opcode of RC passes on an RC queue pair,
+ *				whose responder answers it with a NAK
+ *	state			DROP_QP_NOT_READY: requests need RTR, RTS, SQD or SQE,
+ *				responses the same except RTR; or the queue pair is closing
  *	P_Key			DROP_BAD_PKEY
  *	both addresses		DROP_WRONG_SOURCE: not those of the connection
  *	Q_Key of a datagram	DROP_BAD_QKEY
@@ -29,8 +30,8 @@ enum drop_reason admit(const struct hca *h, const struct packet *p, struct qp **
  */
 enum drop_reason admit_to(const struct qp *qp, const struct packet *p);
 
-/* Returns the values that a check of admit() compared when it failed with @reason.  @qp is NULL if
- * no queue pair was found.
+/* Returns the values that a check of admit() compared when it failed with @reason.  All are 0
+ * if the check compared no values.  @qp is NULL if no queue pair was found.
  */
 struct compared admit_compared(const struct hca *h, const struct qp *qp, const struct packet *p,
                                enum drop_reason reason);

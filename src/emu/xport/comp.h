@@ -23,8 +23,8 @@ struct comp_view {
      */
     enum op_kind rd;
     uint32_t before_rd, rd_psns, rd_bytes;
-    bool rd_is_new;   /* no response to it was accepted yet */
-    bool implied_nak; /* it was requested again, and no response was accepted since */
+    bool rd_is_new;   /* no response to this READ or atomic was accepted yet */
+    bool implied_nak; /* went back for a missing response; nothing acknowledged since */
     uint32_t mtu;     /* path MTU in bytes */
     bool rnr_wait;    /* the RNR timer is running */
     bool credits;     /* credits are used: an acknowledge may repeat a PSN to announce receives */
@@ -42,7 +42,7 @@ struct sink_view {
 
 /* Verdict on a response.  Each action except ACT_DROP first acknowledges @n_acked PSNs.  Then:
  *
- *	ACT_ACKS	nothing more; if the packet carries data, the last of them is its own PSN
+ *	ACT_ACKS	nothing more; data in the packet belongs to the last of these PSNs
  *	ACT_GO_BACK	everything after these PSNs is retransmitted
  *	ACT_WAIT_RNR	the rest is retransmitted after the RNR timer value in the packet
  *	ACT_FAIL	the request that is then the oldest completes with @status
@@ -51,9 +51,9 @@ struct sink_view {
  */
 struct comp_verdict {
     enum pkt_act act;
-    enum rule rule;
-    enum wc_status status;
-    uint32_t n_acked;
+    enum rule rule;         /* the rule that decided; RULE_NONE with ACT_ACKS and ACT_CREDITS */
+    enum wc_status status;  /* completion status with ACT_FAIL; otherwise SUCCESS */
+    uint32_t n_acked;       /* number of PSNs acknowledged, from una on */
     struct compared values; /* values that the rule compared */
     enum drop_reason drop;  /* valid with ACT_DROP */
     struct sge bad;         /* with LOC_PROT_ERR: the piece of the list whose key was refused */

@@ -37,7 +37,7 @@ bool credit_would_end(const struct xport_qp *xqp, const struct req_wqe *q);
 void credit_begin(struct xport_qp *xqp, struct req_wqe *q);
 
 /* Updates the requester's limit from an acknowledge with @msn and credit field @code.  Emits
- * `credits` if the limit increases.
+ * `credits` if the limit increases.  AETH_NO_CREDITS removes the limit.
  */
 void credit_learn(struct xport_qp *xqp, uint32_t msn, uint8_t code);
 

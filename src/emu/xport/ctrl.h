@@ -13,12 +13,13 @@
  */
 enum ctrl_rsp xport_qp_create(struct xport *x, const struct qp_config *config, struct qp **ret);
 
-/* Changes the queue lengths of @qp.  The device frees its ring of sends if the size of that
- * changes.
+/* Changes the queue lengths of @qp.  The transport's ring of send requests has @max_send_wr
+ * entries, rounded up to a power of two.  If that size changes, the ring is freed, and the next
+ * send allocates it again.
  *
  * Return: RSP_OK
- *	   RSP_INVALID_ARG  a length is beyond the limits
- *	   RSP_BUSY         the size of the ring of sends would change, and a send is not complete
+ *	   RSP_INVALID_ARG  a length is above max_qp_wr
+ *	   RSP_BUSY         the size of the ring would change, and a fetched send is not complete
  */
 enum ctrl_rsp xport_qp_resize(struct xport *x, struct qp *qp, uint32_t max_send_wr,
                               uint32_t max_recv_wr);
@@ -29,10 +30,11 @@ enum ctrl_rsp xport_qp_resize(struct xport *x, struct qp *qp, uint32_t max_send_
  */
 enum ctrl_rsp xport_qp_destroy(struct xport *x, uint32_t qpn);
 
-/* Checks a MODIFY_QP request and applies it.  Refuses those that hca_qp_check_modify() or
- * drain_refuses() refuse, and address vectors to a group or to another IP version.  A transition to
- * ERR completes everything that is posted with WR_FLUSH_ERR.  A transition to RESET returns
- * everything that is posted without completions.
+/* Checks a MODIFY_QP request and applies it.  Refuses a request that hca_qp_check_modify() or
+ * drain_refuses() refuses.  Refuses an address vector whose destination is a multicast group, or
+ * whose two addresses have different IP versions.  A transition to ERR completes all posted work
+ * requests with WR_FLUSH_ERR.  A transition to RESET returns all posted work requests to the driver
+ * without completions.
  */
 enum ctrl_rsp xport_qp_modify(struct xport *x, struct qp *qp, uint32_t mask,
                               const struct qp_attr *attr);

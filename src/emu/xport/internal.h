@@ -15,7 +15,7 @@
 RDL_COLD void xport_drop(const struct xport *x, const struct packet *p, const struct rx_info *info,
                          enum drop_reason reason, const struct compared *values);
 
-/* Calls ops->ready() if @xqp has something to send, unless the device knows that already.  Also
+/* Calls ops->ready() if @xqp has something to send and ops->ready() was not called already.  Also
  * ends draining if it is complete.
  */
 void xport_wake(struct xport_qp *xqp);
@@ -32,7 +32,7 @@ void xport_trace_key_of(const struct xport_qp *xqp, const struct key_user *who, 
 
 /* Copies the payload of xqp->out from position *@at of the list @l into @frame at @room, and adds
  * the ICRC.  Returns RULE_NONE, or the rule that refuses a key, with the refused piece in
- * *@reterr_bad.
+ * *@reterr_bad; the frame is then incomplete.
  */
 enum rule xport_fill(const struct xport_qp *xqp, uint8_t *frame, const struct packet_room *room,
                      const struct sg_list *l, struct sge_cur *at, struct sge *reterr_bad);
@@ -80,7 +80,7 @@ void req_sent(struct xport_qp *xqp, uint32_t n_psns, bool asks, struct sge_cur n
 RDL_COLD void req_go_back(struct xport_qp *xqp, ev_id cause);
 
 /* Acknowledges the next @n PSNs from una on, and completes the requests that are finished by this.
- * Stops at a request that was refused; call req_settle() after it.
+ * Stops at a request that was refused; call req_settle() afterwards.
  */
 void req_acked(struct xport_qp *xqp, uint32_t n);
 
@@ -108,7 +108,8 @@ void req_settle(struct xport_qp *xqp);
 RDL_COLD void req_judge_waiting(struct xport_qp *xqp);
 
 /* Completes the send work request @w, with a completion unless it succeeded unsignaled.  @filled is
- * the number of bytes that a READ or atomic has stored, otherwise 0.
+ * the number of bytes that a READ or atomic has stored, otherwise 0.  @by is the rule that caused
+ * an error status.
  */
 void req_complete(struct xport_qp *xqp, const struct send_wqe *w, uint32_t filled,
                   enum wc_status status, struct objection by);
@@ -148,12 +149,14 @@ struct objection xport_invalidate(struct xport_qp *xqp, uint32_t key, ev_id *ret
 
 /* retry.c: the timers of a requester.
  *
- * retry_timer_arm() starts a timer that is off, @delay_ns from now; retry_timer_stop() stops one
- * that may be off.  retry_sent() arms the ACK timer, caused by @tx, if an acknowledge is
- * outstanding and the timer is off.  retry_progress() resets the retry counters and restarts or
- * stops the timers.  retry_timeout() carries out an expired timer: retransmits, or fails the oldest
- * request if no retry is left.  While bus mastering is off, retry_hold() delays the effect of an
- * expired timer until retry_go_on().
+ * retry_timer_arm() starts a timer, which must be off; it expires in @delay_ns.  retry_timer_stop()
+ * stops a timer, and does nothing if it is off.  retry_sent() arms the ACK timer, caused by @tx, if
+ * an acknowledge is outstanding and the timer is off.  retry_progress() is called when PSNs were
+ * acknowledged: resets the retry counters, stops the RNR timer, and restarts the ACK timer, or
+ * stops it if no acknowledge is outstanding.  retry_timeout() carries out an expired timer:
+ * retransmits, or fails the oldest request if no retry is left.  It extends an ACK timer once if
+ * that expires late.  While bus mastering is off, retry_hold() delays the effect of an expired
+ * timer until retry_go_on().
  */
 void retry_timer_arm(struct xport_qp *xqp, enum timer_kind kind, uint64_t delay_ns);
 void retry_timer_stop(struct xport_qp *xqp, enum timer_kind kind);
@@ -184,19 +187,24 @@ void resp_answer(struct xport_qp *xqp, uint8_t syndrome, struct psn psn, ev_id r
  */
 void resp_acknowledge(struct xport_qp *xqp, ev_id rx);
 
-/* Queues a sequence NAK for the expected PSN. */
+/* Queues a sequence NAK for the expected PSN, caused by event @rx. */
 RDL_COLD void resp_nak_sequence(struct xport_qp *xqp, ev_id rx);
 
-/* Notes in a queued NAK that packet @psn, which was ahead of the expected PSN, was dropped. */
+/* Records in the queued answer that a packet ahead of the expected PSN was dropped.  @psn is the
+ * PSN of the packet, @rx its event.  Only the highest such PSN is kept.  Does nothing if no answer
+ * is queued.
+ */
 RDL_COLD void resp_note_thrown_away(struct xport_qp *xqp, struct psn psn, ev_id rx);
 
-/* Withdraws a queued NAK after the packet that it asked for was accepted in event @rx.  If later
- * packets were dropped, queues a sequence NAK for the next one.  Otherwise queues the acknowledge
- * that the NAK had replaced, if any.
+/* Withdraws the queued NAK after the packet that it asked for was accepted in event @rx.  If later
+ * packets were dropped, queues a sequence NAK for the new expected PSN.  Otherwise queues an
+ * acknowledge if the NAK had replaced one.  Does nothing if no NAK is queued.
  */
 void resp_reconsider(struct xport_qp *xqp, ev_id rx);
 
-/* Discards a queued acknowledge, because a response that follows acknowledges the same PSNs. */
+/* Discards the queued acknowledge, because a response that follows acknowledges the same PSNs.
+ * Does nothing if no answer or a NAK is queued.
+ */
 void resp_absorb_ack(struct xport_qp *xqp);
 
 /* Builds the responder's next frame: a response to a READ or atomic, or else the queued answer.
@@ -219,12 +227,13 @@ void resp_sent(struct xport_qp *xqp, size_t frame_bytes, ev_id *ret_tx);
  */
 void resp_take_rd(struct xport_qp *xqp, const struct packet *p, ev_id rx);
 
-/* Returns the verdict on a duplicate READ or atomic: REPLAY, DROP, or NAK_ACCESS if its key is no
- * longer valid.  Changes nothing.
+/* Returns the verdict on a duplicate READ or atomic: REPLAY, DROP if its request is not in the ring
+ * any more, or NAK_ACCESS if the key of the READ is no longer valid.  Changes nothing.
  */
 RDL_COLD struct resp_verdict resp_decide_again(const struct xport_qp *xqp, const struct packet *p);
 /* Makes the responder send again the responses that the duplicate READ or atomic @p asks for,
- * because of event @rx.  resp_decide_again() must have returned REPLAY.
+ * because of event @rx.  Does nothing if the first of these responses was not sent yet.
+ * resp_decide_again() must have returned REPLAY.
  */
 RDL_COLD void resp_replay(struct xport_qp *xqp, const struct packet *p, ev_id rx);
 
@@ -261,7 +270,8 @@ void resp_judge(struct xport_qp *xqp, const struct packet *p, const struct resp_
 bool resp_deliver(struct xport_qp *xqp, const struct packet *p);
 
 /* Emit `key` for the keys checked for @p: resp_trace_key() for the memory named by the first packet
- * of a message, resp_trace_refused_key() for the key that was refused.
+ * of a message, resp_trace_refused_key() for the key that was refused.  Emit nothing if there is no
+ * such key.
  */
 void resp_trace_key(const struct xport_qp *xqp, const struct packet *p);
 RDL_COLD void resp_trace_refused_key(const struct xport_qp *xqp, const struct packet *p,
@@ -318,7 +328,9 @@ RDL_COLD void xport_fail_sends(struct xport_qp *xqp);
 RDL_COLD void xport_fail(struct xport_qp *xqp);
 RDL_COLD void xport_flush(struct xport_qp *xqp, enum wq wq);
 
-/* Returns all posted work requests without completions, and clears the state of the connection. */
+/* Returns all posted work requests to the driver without completions, and clears the state of the
+ * connection.
+ */
 void xport_reset(struct xport_qp *xqp);
 
 #endif

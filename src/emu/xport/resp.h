@@ -2,9 +2,9 @@
 /* Responder of RC: decides what to do with a request packet.
  *
  * There are three decisions, all pure functions.  resp_decide() looks at the packet itself.
- * resp_decide_memory() checks the key of the memory that it names.  If the packet may be executed
- * and needs a receive, one is fetched, and resp_decide_delivery() checks that the receive can take
- * it.  Duplicate READs and atomics are decided by resp_decide_again() instead.
+ * resp_decide_memory() checks the key of the memory that the packet names.  If the packet may be
+ * executed and needs a receive, one is fetched, and resp_decide_delivery() checks that the receive
+ * can take the packet.  Duplicate READs and atomics are decided by resp_decide_again() instead.
  */
 #ifndef EMU_XPORT_RESP_H
 #define EMU_XPORT_RESP_H
@@ -19,7 +19,7 @@
 /* Input of resp_decide(). */
 struct resp_view {
     struct psn expected;           /* PSN of the next packet */
-    bool seq_nak_out, rnr_nak_out; /* a NAK was queued and expected has not arrived since */
+    bool seq_nak_out, rnr_nak_out; /* that NAK was queued; PSN expected did not arrive since */
     const struct op_info *open;    /* last packet of the open message, or NULL */
     uint32_t left;                 /* bytes of the open WRITE that have not arrived */
     uint32_t mtu;                  /* path MTU in bytes */
@@ -50,12 +50,14 @@ struct delivery_view {
 };
 
 struct resp_verdict {
-    enum pkt_act act;       /* ACCEPT, DUPLICATE, NAK_*, RNR, TAKE_AND_FAIL or DROP */
+    enum pkt_act act;       /* ACCEPT, DUPLICATE, REPLAY, NAK_*, RNR, TAKE_AND_FAIL, FAIL, DROP */
     enum syndrome nak;      /* syndrome of a NAK_* or RNR; NONE otherwise */
     enum rule rule;         /* the rule that decided; RULE_NONE with ACCEPT */
     struct compared values; /* values that the rule compared */
     enum drop_reason drop;  /* valid with DROP */
-    /* Completion status of the receive for NAK_* and TAKE_AND_FAIL; SUCCESS: it is flushed. */
+    /* Completion status of the receive for NAK_*, TAKE_AND_FAIL and FAIL.  SUCCESS with NAK_*: the
+     * receive is flushed.
+     */
     enum wc_status status;
     struct sge bad; /* the piece of memory whose key was refused */
 };
@@ -66,7 +68,7 @@ struct resp_verdict {
 RDL_COLD struct resp_verdict resp_nak(enum pkt_act act, enum wc_status status);
 
 /* resp_decide() checks the packet itself, resp_decide_memory() its key.  *@ret is the verdict;
- * ACCEPT if no rule objects.  @p->op can be reserved; its name is NULL then.
+ * ACCEPT if no rule objects.  The opcode of @p can be reserved; @p->op->name is NULL then.
  */
 void resp_decide(const struct resp_view *v, const struct packet *p, struct resp_verdict *ret);
 void resp_decide_memory(const struct target_view *v, struct resp_verdict *ret);
@@ -83,7 +85,8 @@ void resp_decide_delivery(const struct delivery_view *v, const struct packet *p,
 unsigned resp_access(const struct packet *p);
 
 /* Returns the memory that @p names.  For the first packet of a message this is all memory of the
- * message.  For other packets it is the part of the open WRITE @w that the packet writes.
+ * message.  For other packets it is the part of the open WRITE @w that the packet writes.  @w can
+ * be NULL for the first packet of a message.
  */
 struct sge resp_target(const struct packet *p, const struct resp_write *w);
 
@@ -98,8 +101,9 @@ bool resp_needs_receive(const struct packet *p);
  */
 bool resp_ends_receive(const struct packet *p);
 
-/* Returns true if the duplicate @p repeats the request of @rd, or asks for its last responses.
- * *@ret_at is then the number of the first response that @p asks for, from 0.
+/* Returns true if the duplicate @p repeats the request of @rd, or asks for its responses from a
+ * later one to the last.  *@ret_at is then the number of the first response that @p asks for,
+ * counted from 0.  Otherwise *@ret_at is unchanged.
  */
 bool resp_asks_again(const struct resp_rd *rd, const struct packet *p, uint32_t mtu,
                      uint32_t *ret_at);

@@ -30,7 +30,8 @@ static inline bool rnr_retry_allowed(uint32_t used, uint32_t rnr_retry)
     return rnr_retry == REQ_RETRY_FOREVER || used < rnr_retry;
 }
 
-/* Return the retry limits as shown in events; 0 means unlimited. */
+/* Return the retry limits as shown in events.  "Unlimited" is shown as 0, and so is a limit of 0.
+ */
 static inline uint32_t retry_limit(uint32_t retry_cnt, enum profile p)
 {
     return retry_is_endless(retry_cnt, p) ? 0 : retry_cnt;

@@ -19,13 +19,15 @@ struct service {
     bool connected;          /* each queue pair has one peer and one path to it */
     bool reliable;           /* requests are acknowledged, retransmitted and answered */
 
-    /* Processes a packet that admit() has accepted.  Emits rx, and drop if it is dropped.  Returns
-     * DROP_NONE or the reason why the packet was dropped.
+    /* Processes a packet that admit() has accepted.  Emits rx, and drop if the packet is dropped.
+     * Returns DROP_NONE or the reason why the packet was dropped.
      */
     enum drop_reason (*receive)(struct xport_qp *xqp, const struct packet *p,
                                 const struct rx_info *info);
 
-    /* Ends the send queue or the queue pair after a send request has completed with an error. */
+    /* Called after a send request has completed with an error.  Moves the queue pair to ERR if the
+     * service is reliable, otherwise to SQE.
+     */
     void (*send_failed)(struct xport_qp *xqp);
 };
 

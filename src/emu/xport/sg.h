@@ -2,8 +2,8 @@
 /* Scatter/gather lists: iteration, key checks, and the copies of payload out of and into guest
  * memory.
  *
- * A position in a list is a cursor.  The caller ensures that the list is long enough.  Elements of
- * length 0 are skipped without a check of their keys.
+ * A position in a list is a struct sge_cur.  The caller ensures that the list is long enough.
+ * Elements of length 0 are skipped without a check of their keys.
  */
 #ifndef EMU_XPORT_SG_H
 #define EMU_XPORT_SG_H
@@ -22,7 +22,7 @@ struct sge_cur {
 struct sg_list {
     const struct sge *sge;
     struct key_user who;
-    unsigned access; /* set of enum access_bit; reading locally needs none */
+    unsigned access; /* set of enum access_bit; 0 for local reads */
 };
 
 /* Returns the total length in bytes of a list of @n elements. */
@@ -35,8 +35,9 @@ static inline uint64_t sge_total(const struct sge *sge, uint32_t n)
     return total;
 }
 
-/* Returns the next piece of a list, at most @bytes long, within one element, and advances @at by
- * it.  The list must have at least one more element.  The piece can be empty.
+/* Returns the next piece of the list @sge from position *@at, and advances *@at by its length.  The
+ * piece is at most @bytes long and within one element.  It is empty if the element has length 0.
+ * The list must have at least one more element.
  */
 static inline struct sge sge_take(const struct sge *sge, struct sge_cur *at, uint32_t bytes)
 {
@@ -72,8 +73,9 @@ struct sg_sink {
 enum rule sge_copy_out(const struct hca *h, const struct sg_list *l, struct sge_cur *at,
                        const struct sg_sink *sink, struct sge *reterr_bad);
 
-/* Copies @bytes from @from to position *@at of a list of @qp, and advances *@at by them.
- * sge_check() must have allowed it.  Emits `dma_write` for each piece, for request @wr_id.
+/* Copies @bytes from @from to position *@at of the list @sge, and advances *@at by @bytes.
+ * sge_check() must have allowed the access.  Emits `dma_write` with @wr_id for each piece; @wr_id
+ * is 0 for an RDMA WRITE, which belongs to no work request of @qp.
  */
 void sge_copy_in(const struct qp *qp, uint64_t wr_id, const struct sge *sge, struct sge_cur *at,
                  const uint8_t *from, uint32_t bytes);

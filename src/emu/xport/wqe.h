@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Send work requests: the rules that check them before they are sent, and their division into
- * packets.
+/* Send work requests: the rules that check a request before it is sent, and the division of its
+ * message into packets.
  */
 #ifndef EMU_XPORT_WQE_H
 #define EMU_XPORT_WQE_H
@@ -17,14 +17,14 @@
 #define SGE_BYTES ((uint32_t)sizeof(struct raw_sge))
 
 struct wqe_verdict {
-    enum rule rule;        /* RULE_NONE: no objection */
-    enum wc_status status; /* completion status if a rule objects */
-    struct compared values;
+    enum rule rule;         /* RULE_NONE: no objection */
+    enum wc_status status;  /* completion status; SUCCESS if no rule objects */
+    struct compared values; /* values that the rule compared */
 };
 
 /* Input of wqe_decide(), in addition to the request. */
 struct wqe_view {
-    const struct hca *hca; /* only used for UD and for optional operations */
+    const struct hca *hca; /* needed for UD; otherwise NULL skips the check for optional opcodes */
     const struct qp_config *config;
     uint32_t max_rd_atomic; /* limit of outstanding READs and atomics */
     enum profile profile;
@@ -52,8 +52,9 @@ enum op_position wqe_position(uint32_t i, uint32_t n);
  */
 enum wc_status wqe_key_status(enum rule rule, enum profile profile);
 
-/* Returns the compared values for a WQE with a wrong number of elements: @n_sge of them, where
- * @max_sge are allowed and @body_bytes follow the fixed part.
+/* Returns the compared values for a WQE with a wrong number of SGEs, @n_sge.  If @n_sge is above
+ * @max_sge, the valid value is at most @max_sge.  Otherwise it is the number of SGEs that fill
+ * @body_bytes, the bytes after the fixed part.
  */
 struct compared sge_count_compared(uint32_t n_sge, uint32_t max_sge, uint32_t body_bytes);
 

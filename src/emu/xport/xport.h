@@ -71,7 +71,7 @@ struct send_wqe {
         struct rfc_wr_bind bind;
     };
     uint32_t desc;       /* head of its chain: argument of ops->complete() */
-    bool truncated;      /* the chain is shorter than the fixed part, or no WQE */
+    bool truncated;      /* the chain is shorter than the fixed part, or has writable buffers */
     uint32_t n_sge;      /* number of SGEs in the WQE; may be above the limit */
     uint32_t body_bytes; /* bytes of the chain after the fixed part */
     ev_id fetched;       /* the `fetch` event of the request */
@@ -156,8 +156,8 @@ bool xport_is_draining(const struct qp *qp);
  */
 void xport_cq_failed(struct xport *x, struct cq *cq);
 
-/* Moves the queue pairs of the failed @srq to ERR, except those in RESET.  Must not be called from
- * within another function of the transport.
+/* Moves the queue pairs of the failed @srq to ERR.  Those in RESET or ERR are not changed.  Must
+ * not be called from within another function of the transport.
  */
 void xport_srq_failed(struct xport *x, const struct srq *srq);
 
@@ -200,7 +200,7 @@ struct tx_info {
     uint8_t opcode;
     uint32_t dest_qpn;
     struct psn psn;
-    uint32_t syndrome; /* enum syndrome; SYN_NONE: not an acknowledge or response */
+    uint32_t syndrome; /* enum syndrome; SYN_NONE: the packet has no AETH */
 };
 
 /* Builds the next frame of @qp, alternating between answers and requests.  Emits its tx event and

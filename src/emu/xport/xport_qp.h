@@ -40,7 +40,7 @@
  * arrives.
  *
  * After a verdict that ends the queue pair, the responder is closing: it takes no more packets, and
- * the queue pair goes to ERR when the NAK has been sent.
+ * the queue pair goes to ERR when the queued answer has been sent.
  *
  * Writers of the requester state: req.c, req_build.c, req_local.c, retry.c, credit.c and
  * comp_apply.c.  Writers of the responder state: resp_apply.c, resp_unreliable.c, resp_answer.c and
@@ -59,7 +59,7 @@
 #include "emu/xport/sg.h"
 #include "emu/xport/xport.h"
 
-/* Maximum number of outstanding request packets, and of outstanding PSNs.  With more PSNs a
+/* Maximum numbers of outstanding request packets and of outstanding PSNs.  With more PSNs a
  * responder could not tell a new request from a duplicate.  [IBTA1 9.7.4.1.1]
  */
 #define REQ_WINDOW_PKTS 4096u
@@ -79,14 +79,14 @@
 /* A work request of the send queue. */
 struct req_wqe {
     struct send_wqe w;
-    const struct wr_info *info; /* row of its opcode; NULL: it was refused */
+    const struct wr_info *info; /* row of its opcode; NULL: wqe_decide() refused it */
     uint32_t bytes;             /* length of the message in bytes */
     uint32_t n_psns;            /* number of PSNs that it takes */
     uint32_t first_pkt;         /* number of its first packet; valid once that was sent */
     uint32_t ssn;               /* SSN, 24 bits; valid once its first packet was sent */
-    enum wc_status status;      /* not SUCCESS: refused; completes when it is the oldest */
+    enum wc_status status;      /* not SUCCESS: it is refused, and completes when it is oldest */
     struct objection by;        /* the rule that refused it */
-    bool carried_out; /* a request without packets was executed; completes when it is the oldest */
+    bool carried_out; /* it has no packets and was executed; completes when it is the oldest */
 };
 
 struct requester {
@@ -106,19 +106,19 @@ struct requester {
     uint32_t sent_pkts;           /* number of the next packet that was never sent */
     uint32_t acked_pkts;          /* number of the oldest unacknowledged packet */
     uint32_t out_rds;             /* number of READs and atomics sent and not complete */
-    bool ran_on;                  /* the ACK timer was late and has been extended */
+    bool ran_on;                  /* the ACK timer expired late and was extended once */
     bool implied_nak;             /* went back for a missing response; nothing acknowledged since */
     uint32_t pkts_without_ackreq; /* packets sent since the last one with an ack request */
-    uint32_t ssn;                 /* SSN of the last request that was started, from 1 */
+    uint32_t ssn;                 /* SSN of the last request that was started; 0: none */
     uint32_t credit_ssn;          /* last SSN for which the responder has announced a receive */
     bool uncredited;              /* the responder does not use credits */
     bool kicked;                  /* the ring may hold work requests that are not fetched */
     ev_id resend;                 /* cause of the retransmission */
-    uint32_t *sends;     /* transmissions by packet number % REQ_WINDOW_PKTS; NULL: all 1 */
+    uint32_t *sends;     /* transmissions of packet n at n % REQ_WINDOW_PKTS; NULL: 1 each */
     uint32_t retries;    /* retransmissions since the last progress */
     uint32_t rnr_naks;   /* RNR NAKs since the last progress */
     bool rnr_wait;       /* nothing is sent until the RNR timer expires */
-    sim_ticket timer[2]; /* indexed by enum timer_kind; 0: off */
+    sim_ticket timer[2]; /* by enum timer_kind; 0: off; UINT64_MAX: expired, see retry_hold() */
     uint64_t due_ns[2];  /* time at which each timer expires; valid while it runs */
 };
 
@@ -145,7 +145,7 @@ struct resp_rd {
     struct psn psn;
     uint32_t n_psns;
     uint32_t at;   /* number of responses sent; the next one has PSN psn + at */
-    uint32_t from; /* first response that the latest request asks for */
+    uint32_t from; /* number of the first response that the latest request asks for */
     uint64_t addr;
     uint32_t rkey, bytes;
     uint64_t found; /* atomic: original value of the memory */
@@ -178,8 +178,8 @@ struct responder {
     uint64_t n_psns, n_acked;   /* total number of PSNs taken; total number acknowledged */
     uint32_t msn;               /* number of messages completed, 24 bits */
     const struct op_info *open; /* last packet of the open message; NULL: none is open */
-    bool seq_nak_out;           /* a sequence NAK was queued and expected has not arrived since */
-    bool rnr_nak_out;           /* an RNR NAK was queued and expected has not arrived since */
+    bool seq_nak_out;           /* a sequence NAK was queued; PSN expected did not arrive since */
+    bool rnr_nak_out;           /* an RNR NAK was queued; PSN expected did not arrive since */
     bool has_wqe;               /* wqe is the receive of the open message */
     struct recv_wqe wqe;
     struct sge_cur sge; /* position for the next payload */
@@ -187,11 +187,11 @@ struct responder {
     struct resp_write write;
     struct resp_rds rds;
     struct resp_answer answer;
-    bool closing;            /* the queue pair goes to ERR when the NAK was sent */
-    struct completion fatal; /* completes the held receive then; SUCCESS: it is flushed */
+    bool closing;            /* the queue pair goes to ERR when the answer was sent */
+    struct completion fatal; /* completes the held receive in ERR; SUCCESS: flushes it */
     struct refusal refused;  /* reason of closing */
     bool untold;             /* raise an event for the refusal, as no completion reports it */
-    uint32_t seq_naks;       /* sequence NAKs since expected arrived last: at most 1 */
+    uint32_t seq_naks;       /* sequence NAKs since PSN expected last arrived: 0 or 1 */
     bool told_last;          /* QP_LAST_WQE_REACHED was raised */
 };
 
@@ -201,7 +201,7 @@ struct xport_qp {
     const struct service *service;
     uint32_t mtu;       /* path MTU in bytes */
     uint32_t peer;      /* host index of the peer, for events */
-    bool is_ready;      /* ops->ready() was called; cleared by xport_has_more() */
+    bool is_ready;      /* ops->ready() was called; cleared when xport_has_more() is false */
     bool answered_last; /* the last frame was the responder's */
     bool established;   /* a packet has arrived since RTR; written by events.c */
     bool draining;      /* SQD: started requests are not complete; written by drain.c */
@@ -228,8 +228,8 @@ static inline struct trace *xport_trace(const struct xport_qp *xqp)
     return xqp->qp.hca->trace;
 }
 
-/* Returns request number @n.  It must have been fetched, because the ring is allocated for the
- * first one.
+/* Returns the ring entry of request number @n.  The ring must exist: it is allocated when the first
+ * request is fetched.
  */
 static inline struct req_wqe *req_wqe_at(const struct requester *r, uint32_t n)
 {
@@ -259,7 +259,9 @@ static inline uint32_t req_out_pkts(const struct requester *r)
     return r->sent_pkts - r->acked_pkts;
 }
 
-/* Increments the MSN when a request message is complete or a READ was accepted.  [IBTA1 9.7.7.1] */
+/* Increments the MSN.  Call it when a request message is complete, or a READ or atomic was
+ * accepted.  [IBTA1 9.7.7.1]
+ */
 static inline void resp_next_msn(struct responder *r)
 {
     r->msn = (r->msn + 1) & RESP_MSN_MASK;

@@ -32,7 +32,7 @@ struct drill_kind {
     uint32_t steps;                  /* number of steps, at most DRILL_STEPS_MAX */
     void (*set_up)(struct drill *d); /* builds the lab, which has no hosts yet */
     void (*take)(struct drill *d);   /* takes one step */
-    void (*finish)(struct drill *d); /* checks the state at the end; NULL: no check */
+    void (*finish)(struct drill *d); /* checks the state after the last step; NULL: no check */
 };
 
 #define DRILL_KINDS 7u
@@ -48,7 +48,7 @@ struct drill {
     FILE *script;          /* receives the steps as script lines; NULL: no script */
     uint32_t n_unsaid;     /* steps that no script line can express */
     const char *wrong;     /* the rule that was broken; NULL: none */
-    char have[DRILL_HAVE]; /* the actual behaviour, as text */
+    char have[DRILL_HAVE]; /* the behaviour that broke it, as text */
 };
 
 /* One run: its inputs, and how it ended. */
@@ -58,9 +58,10 @@ struct drill_run {
     FILE *script;            /* receives the run as script lines; NULL: no script */
     /* Called for each event; @ctx is the lab.  NULL: not called. */
     void (*print)(void *ctx, const struct ev *e);
-    const char *ret_wrong; /* the rule that was broken; NULL: none */
-    char ret_have[DRILL_HAVE];
-    uint32_t ret_step, ret_unsaid; /* ret_step: index of the step that broke the rule */
+    const char *ret_wrong;     /* the rule that was broken; NULL: none */
+    char ret_have[DRILL_HAVE]; /* the behaviour that broke it, as text */
+    /* ret_step: index of the step that broke the rule.  ret_unsaid: drill.n_unsaid at the end. */
+    uint32_t ret_step, ret_unsaid;
     uint64_t ret_hash;
     bool ret_invariant; /* an invariant of the emulator broke */
 };
@@ -68,9 +69,9 @@ struct drill_run {
 /* Runs one drill of @kind.  Returns false if it broke a rule; the rule is in @run->ret_wrong. */
 bool drill_run(const struct drill_kind *kind, struct drill_run *run);
 
-/* Reduces a failed drill: leaves out steps while the drill still breaks the same rule.  Makes at
- * most @runs_max runs.  @is_left_out has DRILL_STEPS_MAX elements.  Returns the number of steps
- * that are left.
+/* Reduces the failed drill @run: leaves out steps while the drill still breaks the same rule.
+ * Makes at most @runs_max runs.  Sets the elements of @is_left_out, which has DRILL_STEPS_MAX: true
+ * for a step that is not needed.  Returns the number of steps that are left.
  */
 uint32_t drill_shrink(const struct drill_kind *kind, const struct drill_run *run, uint32_t runs_max,
                       bool *is_left_out);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The drill of keys: the interface between its files.
  *
- * Host h2 has ROOM_BYTES of memory with regions and windows on it.  Host h1 accesses them with
- * their keys.  struct kept is the model of one key: the memory and the rights that the key grants.
- * @room is the model of h2's memory.
+ * Host h2 has ROOM_BYTES of memory with regions and windows on it.  Host h1 accesses this memory
+ * with their keys.  struct kept is the model of one key: the memory and the rights that the key
+ * grants.  keys.room is the model of h2's memory.
  *
  * Functions that return bool return false if the drill failed, unless their comment says otherwise.
  */
@@ -35,11 +35,13 @@ struct kept {
     bool is_valid;
     unsigned domain;
     uint32_t rkey;
-    /* Region: its key as the driver knows it.  A refused REG_MR changes this key, too. */
+    /* Region: the key that the driver has stored for it.  Differs from @rkey after a refused
+     * REG_MR, which changes only this key.
+     */
     uint32_t known;
     uint32_t access; /* set of enum access_bit */
     uint64_t name;   /* address of its first byte as requests name it; 0 if it is zero-based */
-    uint32_t at;     /* offset of the first byte in @room */
+    uint32_t at;     /* offset of the first byte in keys.room */
     uint32_t bytes;
     uint32_t n_windows; /* region: number of windows bound to it */
     rdl_mr mr;
@@ -51,8 +53,8 @@ struct kept {
     /* Window: */
     rdl_mw mw;
     uint32_t type; /* 1, 2 */
-    unsigned slot; /* slot of the region that it is bound to, while it is valid */
-    unsigned pair; /* the only pair that may use it; NO_PAIR: all may */
+    unsigned slot; /* slot of the region that it is bound to; not used if is_valid is false */
+    unsigned pair; /* the only pair of queue pairs that may use it; NO_PAIR: all may */
 };
 
 /* State of the drill: its objects on h1 and h2, and the model. */
@@ -76,8 +78,8 @@ struct keys {
  */
 struct kept *keys_find(struct keys *k, uint32_t rkey);
 
-/* Returns true if a queue pair of @pair may access @bytes at @addr with @rkey.  @access: the rights
- * it needs; 0: local read.
+/* Returns true if a queue pair of @pair may access @bytes at @addr with @rkey.  @access is the set
+ * of rights (enum access_bit) that the access needs; 0: a local read.
  */
 bool keys_open(struct keys *k, uint32_t rkey, unsigned pair, uint64_t addr, uint32_t bytes,
                uint32_t access);
@@ -89,7 +91,7 @@ bool keys_fit(struct keys *k, uint32_t rkey, unsigned pair, uint32_t access);
 /* Draws a slot in [from, to) that is in use.  Returns NULL if four draws found none. */
 struct kept *keys_pick(struct drill *d, unsigned from, unsigned to);
 
-/* Marks window @w as not bound. */
+/* Marks window @w as not bound.  Does nothing if it is not. */
 void keys_unbind(struct keys *k, struct kept *w);
 
 /* Returns the protection domain of @pair, an index into keys.pd[]. */

@@ -46,13 +46,13 @@ struct message {
     uint64_t compare, swap;  /* for atomics; compare: also the addend of a FETCH_AND_ADD */
     uint32_t psn, n_psns;    /* first PSN of its requests, and number of PSNs they take */
     uint8_t data[MSG_BYTES]; /* the bytes that are transferred */
-    uint32_t n_sent, n_back; /* packets seen of the request and of the response */
+    uint32_t n_sent, n_back; /* packets seen on the wire: of the request, and of its response */
 };
 
 /* An expected completion. */
 struct msg_expected {
     struct rdl_wc wc;
-    bool is_recv, is_done;
+    bool is_recv, is_done; /* completion of a receive; it was polled */
 };
 
 /* State of the drill: its objects on both hosts, the messages of a step, and the model. */
@@ -69,12 +69,13 @@ struct messages {
     struct rig_end end[RIG_HOSTS][MSG_SERVICES];
     uint32_t psn[RIG_HOSTS][MSG_SERVICES]; /* PSN of the next request */
     uint32_t msn[RIG_HOSTS];               /* messages that the RC queue pair has received */
-    uint32_t armed[RIG_HOSTS]; /* 0: not armed, 1: for solicited completions, 2: for all */
+    /* State of the CQ: 0: not armed, 1: armed for solicited completions, 2: for all. */
+    uint32_t armed[RIG_HOSTS];
     uint64_t wr_id;
 
     struct message batch[MSG_BATCH];
     uint32_t n_batch;
-    uint32_t from[RIG_HOSTS], used[RIG_HOSTS]; /* range of offsets that this step uses */
+    uint32_t from[RIG_HOSTS], used[RIG_HOSTS]; /* this step uses the offsets from .. used - 1 */
     struct msg_expected expected[RIG_HOSTS][MSG_COMPLETION];
     uint32_t n_expected[RIG_HOSTS];
     struct rdl_listener *listener;
@@ -83,7 +84,7 @@ struct messages {
         uint32_t host;
     } tx[MSG_FRAMES];
     uint32_t n_tx;
-    bool is_answered[RIG_HOSTS]; /* the last RC message from this host was answered */
+    bool is_answered[RIG_HOSTS]; /* the last RC message that this host sent was answered */
     uint8_t memory[RIG_HOSTS][MSG_ROOM], have[MSG_ROOM];
 };
 
@@ -112,7 +113,7 @@ static inline bool msg_takes_recv(const struct message *m)
     return m->opcode == WR_SEND || msg_has_imm(m);
 }
 
-/* Returns the number of packets that @m takes. */
+/* Returns the number of packets of @m; of a READ, the number of its response packets. */
 static inline uint32_t msg_packets(const struct messages *s, const struct message *m)
 {
     const uint32_t mtu = m->service == QPT_UD ? MSG_BYTES : s->mtu;
@@ -120,7 +121,9 @@ static inline uint32_t msg_packets(const struct messages *s, const struct messag
     return m->bytes == 0 || msg_is_atomic(m) ? 1 : (m->bytes + mtu - 1) / mtu;
 }
 
-/* Copies @n bytes to the buffer @p in @memory, after the first @skip bytes of the buffer. */
+/* Copies the @n bytes @bytes to the buffer @p in @memory, after the first @skip bytes of the
+ * buffer.
+ */
 void msg_put(uint8_t *memory, const struct msg_place *p, uint32_t skip, const uint8_t *bytes,
              uint32_t n);
 

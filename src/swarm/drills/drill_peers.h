@@ -40,11 +40,11 @@ struct peer_recv {
     uint32_t at, bytes;
 };
 
-/* A request that h1 has executed. */
+/* A request of the peer that h1 has executed. */
 struct peer_taken {
     struct packet p;
     uint32_t n_psns;
-    uint64_t found; /* atomic: the old value of its word */
+    uint64_t found; /* atomic: the old value that h1 returned */
 };
 
 /* A request that h1 has posted. */
@@ -78,15 +78,18 @@ struct peers {
     struct peer_seen seen[PEER_SEEN]; /* packets that h1 has sent since the last one was injected */
     uint32_t n_seen;
     uint64_t wr_id, injected_ns;
-    uint32_t cut; /* bytes to cut off the end of the next packet */
+    uint32_t cut; /* bytes to cut off the end of the next packet; 0: none */
 
-    /* h1 as the responder. */
+    /* h1 as the responder: the PSN that it expects, and the MSN of its answers. */
     uint32_t expected, msn;
     /* PSN of the last SEND or WRITE packet.  An ACK of a repeated SEND or WRITE carries it. */
     uint32_t acked;
     enum op_kind open; /* the unfinished SEND or WRITE; OPK_NONE: there is none */
     uint32_t got;      /* bytes of @open received so far */
     uint32_t to, left; /* WRITE: offset of its next bytes, and number of missing bytes */
+    /* h1 has sent a PSN sequence error NAK, or an RNR NAK, since the last request in sequence.  It
+     * sends no further NAK for a PSN gap then.
+     */
     bool has_told_gap, has_told_rnr;
     uint32_t n_recvs;
     struct peer_recv recv[PEER_RECVS];
@@ -98,16 +101,16 @@ struct peers {
      * unanswered one.
      */
     uint32_t next, sent, una;
-    uint32_t go_backs;
-    bool is_paused;   /* in SQD: requests that have not started wait */
-    bool was_implied; /* h1 retransmitted already because a response was missing */
+    uint32_t go_backs; /* retransmissions without progress; the drill keeps them below retry_cnt */
+    bool is_paused;    /* in SQD: requests that have not started wait */
+    bool was_implied;  /* h1 retransmitted already because a response was missing */
     uint32_t n_asked;
     struct peer_asked asked[PEER_ASKED];
 
     uint8_t room[PEER_ROOM], have[PEER_ROOM];
 };
 
-/* Returns the number of packets of a message of @bytes. */
+/* Returns the number of packets of a message of @bytes; an empty message takes one. */
 static inline uint32_t peer_packets(uint32_t bytes)
 {
     return bytes == 0 ? 1 : (bytes + PEER_MTU - 1) / PEER_MTU;
@@ -127,10 +130,10 @@ bool peer_send(struct drill *d, struct packet *p, const uint8_t *payload);
  */
 bool peer_send_on(struct drill *d, struct packet *p, const uint8_t *payload);
 
-/* Parses packet @i of seen[].  The drill fails if it is not valid. */
+/* Parses packet @i of seen[] to @ret.  The drill fails if the packet is not valid. */
 bool peer_seen(struct drill *d, uint32_t i, struct packet *ret);
 
-/* Polls the next completion of h1, which must have @wr_id and @status. */
+/* Polls the next completion of h1 to @ret.  It must have @wr_id and @status. */
 bool peer_completes(struct drill *d, uint64_t wr_id, uint32_t status, struct rdl_wc *ret);
 
 /* Checks that h1 has no further completion and that its memory equals the model. */
@@ -139,14 +142,14 @@ bool peer_is_calm(struct drill *d);
 /* Moves the queue pair of h1 to RESET, and the model to its initial state. */
 bool peer_resets(struct drill *d);
 
-/* Checks that the queue pair is in ERR and that its work requests are flushed.  The first
- * @recvs_done receives and the first @asked_done requests have completed already.  Then connects it
- * again.
+/* Checks that the queue pair of h1 is in ERR and that its work requests complete as flushed, except
+ * the first @recvs_done receives and the first @asked_done requests, which have completed already.
+ * Then connects the queue pair again.
  */
 bool peer_failed(struct drill *d, uint32_t recvs_done, uint32_t asked_done);
 
-/* Takes the next asynchronous event of h1, which must be of type @type; if @is_told is false, there
- * must be none.  Acknowledges the event.
+/* Takes and acknowledges the next asynchronous event of h1, which must be of type @type (enum
+ * async_event).  If @is_told is false, there must be no event.
  */
 bool peer_event(struct drill *d, bool is_told, uint32_t type);
 

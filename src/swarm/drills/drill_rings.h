@@ -39,7 +39,7 @@ struct bare_ring {
     uint32_t queue, size;
     uint64_t desc, avail, used;
     uint16_t avail_idx, used_idx; /* chains offered and chains taken back, modulo 65536 */
-    bool has_vector;
+    bool has_vector;              /* the queue has an MSI-X vector, so it can send interrupts */
 };
 
 struct bare_frame {
@@ -57,10 +57,13 @@ struct bare {
     struct bare_ring rx, tx;
     uint64_t zone_at;
     uint32_t zone_used;
-    uint8_t zone[BARE_ZONE]; /* the expected contents of the area */
+    uint8_t zone[BARE_ZONE]; /* the expected contents of the zone */
     uint32_t n_asked, n_left;
     struct bare_frame asked[BARE_FRAMES]; /* frames to send or to receive */
-    struct bare_frame left[BARE_FRAMES]; /* frames that left the lab; @n_left counts further ones */
+    /* Frames that left the lab.  @n_left is their number; if it exceeds BARE_FRAMES, not all are
+     * here.
+     */
+    struct bare_frame left[BARE_FRAMES];
 };
 
 /* The model of one chain of descriptors. */
@@ -93,7 +96,9 @@ struct bare_chain {
 /* Empties the zone and fills it with a nonzero byte. */
 void bare_zone_clear(struct drill *d);
 
-/* Reserves @bytes at a multiple of @align in the zone.  Returns false if the zone has no space. */
+/* Reserves @bytes in the zone, at the offset *@ret_at, a multiple of @align.  Returns false if the
+ * zone has no space; the drill does not fail.
+ */
 bool bare_zone_take(struct drill *d, uint32_t bytes, uint32_t align, uint32_t *ret_at);
 
 /* bare_zone_show() copies the zone to RAM.  bare_zone_holds() returns false, and the drill fails,
@@ -102,17 +107,22 @@ bool bare_zone_take(struct drill *d, uint32_t bytes, uint32_t align, uint32_t *r
 bool bare_zone_show(struct drill *d);
 bool bare_zone_holds(struct drill *d);
 
-/* Write @n bytes, or the 16-bit value @v, to guest RAM at address @at. */
+/* bare_ram_put() writes the @n bytes @bytes to guest RAM at address @at, bare_put16() the value @v
+ * in little-endian byte order.
+ */
 bool bare_ram_put(struct drill *d, uint64_t at, const void *bytes, size_t n);
 bool bare_put16(struct drill *d, uint64_t at, uint16_t v);
 
 /* Splits a buffer of @bytes into pieces in the zone and designs a chain for them.  The chain uses
- * at most @slots_max of the descriptor indexes in @slots.  Returns false if there is no space.
+ * at most @slots_max of the descriptor indexes in @slots.  @writable: the device writes the buffer.
+ * Returns false if there is no space; the drill does not fail.
  */
 bool bare_chain_make(struct drill *d, uint32_t bytes, bool writable, const uint16_t *slots,
                      uint32_t slots_max, struct bare_chain *ret);
 
-/* Copies @n bytes into the pieces of @c in the zone. */
+/* Copies the @n bytes @bytes into the pieces of @c in the zone.  Bytes beyond the last piece are
+ * dropped.
+ */
 void bare_chain_fill(struct drill *d, const struct bare_chain *c, const void *bytes, uint32_t n);
 
 /* Writes the descriptors of @c: direct ones to the ring's table in RAM, indirect ones into the
@@ -128,11 +138,11 @@ uint32_t bare_chain_spoil(struct drill *d, const struct bare_ring *r, bool writa
 
 #define PAGES_ALLOCS 24u
 
-/* An allocation: @bytes in @pages pages. */
+/* An allocation of guest memory: @bytes, which take @pages pages. */
 struct pages_alloc {
     uint64_t addr; /* 0: not allocated */
     uint32_t bytes, pages;
-    uint32_t tag; /* determines the bytes that it holds */
+    uint32_t tag; /* number from which the bytes that it holds are computed */
 };
 
 struct pages {

@@ -15,7 +15,7 @@
 #include "swarm/drills/rig.h"
 
 #define FRAMES_PORTS     5u
-#define FRAMES_SWITCHED  3u /* number of these ports that are at the switch */
+#define FRAMES_SWITCHED  3u /* number of ports that are at the switch: p1 to p3 */
 #define FRAMES_STATIONS  6u
 #define FRAMES_BYTES_MAX 400u
 #define FRAMES_KEPT      96u
@@ -30,7 +30,9 @@ struct frames_seen {
     uint8_t frame[FRAMES_BYTES_MAX];
 };
 
-/* A fault on frames that enter at @port; @seen counts these frames. */
+/* A fault on frames that enter at @port; @seen counts these frames.  is_there: the lab has the
+ * fault; otherwise the other members are not valid.
+ */
 struct frames_fault {
     bool is_there;
     rdl_fault fault;
@@ -49,13 +51,14 @@ struct frames {
     struct drill *d;
     rdl_host host;
     rdl_port port[FRAMES_PORTS];
-    rdl_link link[FRAMES_PORTS]; /* link of each port at the switch; the next one links p4 and p5 */
+    /* Links of p1 to p3 to the switch; link[FRAMES_SWITCHED] connects p4 and p5. */
+    rdl_link link[FRAMES_PORTS];
     uint64_t latency_ns[FRAMES_PORTS], rate_bps[FRAMES_PORTS];
     struct frames_reader reader[FRAMES_PORTS];
     /* Port at which the switch has learnt the station's MAC; FRAMES_NOWHERE: none. */
     uint32_t learnt[FRAMES_STATIONS];
     struct frames_fault fault[FRAMES_FAULTS];
-    struct frames_seen seen[FRAMES_KEPT]; /* received since frames_forget() */
+    struct frames_seen seen[FRAMES_KEPT]; /* received since frames_forget(); later ones are lost */
     uint32_t n_seen;
     uint64_t out_ns;   /* time of the last frame that left the lab */
     uint32_t stranger; /* number of stations that drill_frames_ip.c has used */

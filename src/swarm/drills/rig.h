@@ -18,7 +18,7 @@ struct rig_config {
     uint64_t features_off; /* feature bits that the device does not offer */
     bool arp;
     uint32_t ring;                 /* enum ring_format of all virtqueues */
-    uint64_t latency_ns, rate_bps; /* latency and rate of the link; 0: 1 us, 100 Gbit/s */
+    uint64_t latency_ns, rate_bps; /* of the link; 0: 1 us, and 100 Gbit/s */
 };
 
 /* Adds the hosts h1 and h2 and the link between them. */

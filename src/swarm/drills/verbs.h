@@ -13,7 +13,7 @@
 #include "swarm/drills/rig.h"
 
 #define VERBS_BUF 16384u /* bytes of memory at each host */
-/* Senders read from below this offset; received data is written from it on. */
+/* Data to send is below this offset of the memory; received data is written from it on. */
 #define VERBS_HALF   8192u
 #define VERBS_RIGHTS (ACC_LOCAL_WRITE | ACC_REMOTE_WRITE | ACC_REMOTE_READ | ACC_REMOTE_ATOMIC)
 #define VERBS_MTU    1024u
@@ -59,11 +59,13 @@ bool verbs_unpair(struct drill *d, struct verbs_pair *p);
  */
 bool verbs_fill(struct drill *d, unsigned host);
 
-/* Posts a request or a receive to the queue pair of @e, with the next wr_id. */
+/* verbs_send() posts the request @wr to the queue pair of @e, verbs_recv() a receive for @bytes at
+ * @offset of the host's memory.  They set its wr_id to the next number.
+ */
 bool verbs_send(struct drill *d, const struct rig_end *e, struct rdl_send_wr *wr);
 bool verbs_recv(struct drill *d, const struct rig_end *e, uint32_t offset, uint32_t bytes);
 
-/* Polls the next completion of @cq, which must have @status. */
+/* Polls the next completion of @cq to @ret.  It must have @status. */
 bool verbs_done(struct drill *d, rdl_cq cq, uint32_t status, struct rdl_wc *ret);
 
 /* Checks that all completion queues are empty. */
@@ -73,17 +75,17 @@ bool verbs_no_more(struct drill *d);
 bool verbs_holds(struct drill *d, unsigned host, uint32_t offset, const void *want, uint32_t bytes,
                  const char *what);
 
-/* Returns the next trace event of @kind since the mark, or NULL if there is none.  *@at is the
- * position of the search; set it to 0 before the first call.
+/* Returns the next trace event of @kind in this step (drill_verbs.mark), or NULL if there is none.
+ * *@at is the position of the search; set it to 0 before the first call.
  */
 const struct ev *verbs_event(struct drill *d, unsigned kind, size_t *at);
 
-/* Returns the number of packets that @host sent since the mark.  @opcode selects them; RDL_ANY:
- * all.
+/* Returns the number of packets with @opcode that @host sent in this step.  RDL_ANY: with any
+ * opcode.
  */
 uint32_t verbs_count_tx(struct drill *d, unsigned host, uint32_t opcode);
 
-/* Adds the fault @c to the lab. */
+/* Adds the fault @c to the lab.  Sets the syndrome, PSN and destination QPN of @c to RDL_ANY. */
 bool verbs_fault(struct drill *d, struct rdl_fault_config *c, rdl_fault *ret);
 
 /* The steps. */

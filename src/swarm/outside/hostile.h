@@ -39,7 +39,8 @@ struct hostile {
     /* The memory of host[0] that the hostile station may read and write. */
     uint64_t open_at;
     uint32_t open_bytes, open_rkey;
-    /* PSNs that host[0] expects next in a request, and in an acknowledgment. */
+    /* PSNs that host[0] expects next: in a request (per queue pair), and in an acknowledgment (RC).
+     */
     struct psn expected[HOSTILE_QPS], acked;
 };
 

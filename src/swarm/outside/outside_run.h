@@ -10,7 +10,7 @@
 #include "swarm/outside/hostile.h"
 #include "testbed/testbed.h"
 
-#define GAP_NS 20000u /* maximum time between two frames */
+#define GAP_NS 20000u /* maximum time between two frames of the stranger */
 /* Bytes of each message.  It is no multiple of the page size, so that messages begin and cross
  * pages at different offsets.
  */
@@ -31,10 +31,12 @@ struct outside {
     rdl_qp qp[HOSTILE_QPS];
     uint32_t path_mtu;           /* path MTU in this batch (enum mtu) */
     uint32_t recvs[HOSTILE_QPS]; /* number of receives posted to UC and UD */
-    uint64_t guard_at; /* address in h1; the stranger may access the middle of this memory */
+    /* Address of memory of h1.  The stranger may access only its middle; the rest must not change.
+     */
+    uint64_t guard_at;
     uint32_t batch;
     uint64_t frames;       /* frames that entered the port */
-    uint32_t posted, done; /* work requests of this batch on the RC queue pair */
+    uint32_t posted, done; /* work requests of this batch on the RC queue pair; completed ones */
     uint16_t echo_seq;     /* sequence number of the stranger's last ping */
     uint32_t echo_replies; /* replies to that ping */
     uint8_t frame[HOSTILE_BYTES];

@@ -23,8 +23,9 @@
 
 /* The programs report their actions.  model_has_room() returns true if @item may be posted now.
  * model_posted() is called when @item was posted, and model_close() when the queue pair of @end is
- * reset.  model_arm() is called when a program arms a CQ, and model_armed() when the device has
- * answered.
+ * reset or destroyed.  model_arm() is called before a program arms a CQ, and model_armed() when the
+ * device has answered.  model_group() is called when @end was attached to the multicast group or
+ * detached from it.
  */
 bool model_has_room(struct world_run *r, uint16_t item);
 void model_posted(struct world_run *r, uint16_t item);
@@ -42,9 +43,10 @@ void model_event(struct world_run *r, unsigned host, const struct rdl_async_even
 void model_state(struct world_run *r, uint16_t end, uint32_t state);
 void model_expect_failure(struct world_run *r, uint16_t end);
 
-/* The end of a run.  model_missing_receives() returns the number of receives that must be posted
- * for messages to @end.  model_is_over() returns true if everything that must complete has
- * completed; otherwise, with @tell, the run fails.  model_end() makes the final checks.
+/* The end of a run.  model_missing_receives() returns the number of receives that must still be
+ * posted, so that all messages to @end can complete.  model_is_over() returns true if everything
+ * that must complete has completed; otherwise, with @tell, the run fails.  model_end() makes the
+ * final checks.
  */
 uint32_t model_missing_receives(struct world_run *r, uint16_t end);
 bool model_is_over(struct world_run *r, bool tell);
@@ -55,14 +57,19 @@ void model_say_ack(struct world_run *r, unsigned host, const struct rdl_async_ev
 
 /* --- Between the files of the model ----------------------------------------------------------- */
 
-/* Judge the completion @wc of request or receive @i of life @l. */
+/* model_send_done() judges the completion @wc of request @i of life @l, model_recv_done() that of
+ * receive @i.  If @wc is a success, *@ret_solicited is set to true if the message requested a
+ * solicited event, and to false otherwise.
+ */
 void model_send_done(struct world_run *r, struct life *l, uint16_t i, const struct rdl_wc *wc);
 void model_recv_done(struct world_run *r, struct life *l, uint16_t i, const struct rdl_wc *wc,
                      bool *ret_solicited);
-/* Returns true if the queue pair of @l may be in ERR for a reason that is known already. */
+/* Returns true if the queue pair of @l may be in ERR for a reason that has occurred already: its
+ * program moved it there, a completion failed, or the peer made a mistake.
+ */
 bool model_may_be_in_error(const struct world_run *r, const struct life *l);
-/* Returns true if the queue pair of @l may have failed for any reason, pending mistakes and faults
- * included.
+/* Returns true if the queue pair of @l may have failed for any reason.  That includes faults, and
+ * mistakes in requests that have not completed.
  */
 bool model_may_have_failed(const struct world_run *r, const struct life *l);
 /* Returns the latest life of the queue pair number @qpn on @host, or NULL if there is none. */
@@ -73,13 +80,14 @@ bool model_is_signaled(const struct world_run *r, uint16_t i);
  * not posted.
  */
 uint16_t model_recv_of(const struct world_run *r, const struct life *l, uint16_t i);
-/* Writes the bytes that item @i transfers to @out.  A READ of an earlier item's place gets that
- * item's bytes.
+/* Writes the bytes that item @i transfers to @out.  If @i is a READ of the place of an earlier
+ * item, these are the bytes of the earlier item.
  */
 void model_bytes(const struct world_run *r, uint16_t i, uint8_t *out);
-/* Returns true if a later request that writes to the same place was posted. */
+/* Returns true if a later WRITE to the place of item @i was posted to the same queue pair. */
 bool model_is_overwritten(const struct world_run *r, uint16_t i);
-/* Returns true if @i uses a key that can change while the world runs. */
+/* Returns true if item @i accesses remote memory with a key that can change while the world runs.
+ */
 bool model_uses_changing_key(const struct world_run *r, uint16_t i);
 
 /* Records that item @i has ended and does not need the key that it changed or used any more.  @ok:
@@ -91,8 +99,8 @@ void model_release_key(struct world_run *r, uint16_t i, bool ok);
 void model_check_memory(struct world_run *r);
 void model_check_atomics(struct world_run *r);
 
-/* Reads @bytes of the pieces of item @i from memory, after the first @skip bytes.  Returns false if
- * they cannot be read.
+/* Reads @bytes of the buffer of item @i, after its first @skip bytes, to @out.  Returns false if
+ * the buffer is shorter or cannot be read.
  */
 bool model_gather(struct world_run *r, uint16_t i, uint32_t skip, uint32_t bytes, uint8_t *out);
 

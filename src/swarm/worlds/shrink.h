@@ -5,9 +5,10 @@
 
 #include "swarm/worlds/world_run.h"
 
-/* Reduces the world @w, which fails with the failure in @r.  Both are replaced by the reduced world
- * and its run.  Makes at most @runs_max runs and returns the number of runs.  If forged frames are
- * needed for the failure, the result still has them and cannot be written as a script.
+/* Reduces the world @w, which fails with the rule @r->wrong, while it breaks the same rule.  @w and
+ * @r are replaced by the reduced world and its run.  Makes at most @runs_max runs and returns the
+ * number of runs.  If forged frames are needed for the failure, the result still has them and
+ * cannot be written as a script.
  */
 uint32_t world_shrink(struct world *w, struct world_run *r, uint32_t runs_max);
 

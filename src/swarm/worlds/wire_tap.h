@@ -9,22 +9,22 @@
 #include "swarm/worlds/world_run.h"
 #include "watcher/wire_end.h"
 
-#define TAP_QPNS    64u /* queue pair numbers per host; more than its queue pairs */
+#define TAP_QPNS    64u /* the QPNs of a host are less than this */
 #define TAP_DAMAGED 64u
 
 struct wire_tap {
     struct world_run *r;
     struct rdl_listener *listener;
     struct wire_end end[LIVES_MAX];
-    uint16_t life_at[WORLD_HOSTS_MAX][TAP_QPNS]; /* 1 + the latest life with this QPN; 0: none */
-    uint64_t line_free_ns[WORLD_HOSTS_MAX];
-    uint64_t damaged[TAP_DAMAGED]; /* ids of the events in which faults damaged frames */
-    uint32_t n_damaged;
+    uint16_t life_at[WORLD_HOSTS_MAX][TAP_QPNS]; /* 1 + index of a QPN's latest life; 0: none */
+    uint64_t line_free_ns[WORLD_HOSTS_MAX];      /* time when the host's line is free again */
+    uint64_t damaged[TAP_DAMAGED]; /* ids of the last events in which faults damaged frames */
+    uint32_t n_damaged;            /* number of all such events; the oldest ones are overwritten */
     struct {
-        uint64_t tx, at_ns; /* 0: none */
-        struct wire_end *by;
+        uint64_t tx, at_ns;  /* event and time of sending; tx 0: no frame */
+        struct wire_end *by; /* watcher of the sending queue pair; NULL: none */
         uint32_t host, bytes;
-    } sent; /* the last sent frame, whose bytes the recorder does not have yet */
+    } sent; /* the last sent frame: the recorder has its bytes only at the next event */
 };
 
 /* Starts to listen to the lab of @r, which must record frames.  Returns the errors of rdl_listen().

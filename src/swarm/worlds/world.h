@@ -37,36 +37,36 @@
 #define WORLD_GRH_BYTES  40u
 #define WORLD_WORD_BYTES 8u
 
-/* The keys of a host, as rkeys for peers and as lkeys for itself.  All but KEY_EDGE cover all
- * memory.
+/* The regions and windows of a host, by whose keys a request selects them: peers use the rkey, the
+ * host itself the lkey.  All except KEY_EDGE cover the whole memory of the host.
  */
 enum world_key {
-    KEY_OPEN,     /* all access */
-    KEY_MINE,     /* local access only */
-    KEY_LOOK,     /* no write access, remote read */
+    KEY_OPEN,     /* permits all access */
+    KEY_MINE,     /* permits local access only */
+    KEY_LOOK,     /* permits local and remote reads, and no writes */
     KEY_ALIEN,    /* in another protection domain */
-    KEY_EDGE,     /* an odd number of bytes, from and to the middle of a page */
-    KEY_ANEW,     /* re-registered again and again */
+    KEY_EDGE,     /* an odd number of bytes that begin and end inside a page */
+    KEY_ANEW,     /* re-registered by each DO_REREG, with a new key */
     KEY_FAST,     /* a fast region, made valid by REG_MR */
     KEY_WINDOW_1, /* a memory window of type 1 */
-    KEY_WINDOW_2, /* memory windows of type 2, one of each end, for its queue pair */
+    KEY_WINDOW_2, /* memory windows of type 2: each end has one, bound to its queue pair */
     WORLD_KEYS
 };
 
-/* The deliberate error of an item. */
+/* The deliberate error of an item.  RIGHT: none. */
 enum world_mistake {
     RIGHT,
     /* Errors in local keys. */
-    LKEY_UNKNOWN,
-    LKEY_ALIEN,
+    LKEY_UNKNOWN,   /* no region has the key */
+    LKEY_ALIEN,     /* the region is in another protection domain */
     LKEY_READ_ONLY, /* the key of a buffer that will be written permits no writes */
     LKEY_BEHIND,    /* the buffer ends one byte beyond the region */
     LKEY_BEFORE,
     /* Errors in the remote key. */
     RKEY_LOW,     /* the low byte of the key is wrong */
     RKEY_UNKNOWN, /* no region or window has the key */
-    RKEY_ALIEN,
-    RKEY_ACCESS, /* the region does not permit the operation */
+    RKEY_ALIEN,   /* the region is in another protection domain */
+    RKEY_ACCESS,  /* the region does not permit the operation */
     RKEY_BEHIND,
     RKEY_BEFORE,
     RKEY_STALE,  /* the key before its last change */
@@ -88,10 +88,10 @@ struct world_piece {
 struct world_item {
     uint16_t end;           /* the end that posts it */
     uint16_t to;            /* the end that it goes to */
-    uint16_t again;         /* earlier item that has the same place; or WORLD_NONE */
-    bool is_recv, is_spare; /* a spare item is posted at the end of the run, if needed */
+    uint16_t again;         /* earlier item that has the same place; WORLD_NONE: none */
+    bool is_recv, is_spare; /* is_spare: posted only at the end of the run, and if needed */
     bool to_group;
-    uint8_t n_pieces, bad_piece; /* bad_piece: the one with the wrong lkey */
+    uint8_t n_pieces, bad_piece; /* bad_piece: index of the piece with the wrong lkey */
     uint8_t mistake;             /* enum world_mistake */
     uint8_t key;                 /* enum world_key: the remote key, or the key that it changes */
     uint8_t word;                /* atomic: index of the word */
@@ -103,28 +103,30 @@ struct world_item {
     struct world_piece piece[WORLD_PIECES_MAX];
 };
 
-/* The kinds of deeds, with the meaning of @who and @n of struct world_deed. */
+/* The kinds of deeds.  Each comment names what @who of struct world_deed is the index of (an item,
+ * an end, a host or a fault), and the meaning of @n.
+ */
 enum deed_kind {
     DO_POST,      /* item */
-    DO_POST_LAZY, /* item, without a kick */
+    DO_POST_LAZY, /* item; the device is not kicked */
     DO_KICK,      /* end; n: not 0 for its send queue, 0 for its receive queue */
     DO_POLL,      /* host; n: index of the CQ */
     DO_GO,        /* runs n ticks */
     DO_WAIT,      /* runs n ns */
-    DO_ARM,       /* host; n: index of the CQ, and 1 << 8 for solicited only */
+    DO_ARM,       /* host; n: index of the CQ, plus 1 << 8 to arm for solicited events only */
     DO_EVENTS,    /* host: takes its events */
     DO_FAIL,      /* end: modify to ERR */
-    DO_DRAIN,     /* end: modify to SQD; n: with SQ_DRAINED notification */
+    DO_DRAIN,     /* end: modify to SQD; n: not 0 to request the event SQ_DRAINED */
     DO_RESUME,    /* end: modify to RTS, from SQD or SQE */
     DO_CONNECT,   /* end and its peer: reset and connect */
     DO_REVIVE,    /* end and its peer: reset and connect if one has failed */
     DO_REPLACE,   /* end and its peer: destroy, create and connect */
-    DO_LOOK,      /* end: query */
+    DO_LOOK,      /* end: query the queue pair, and check its state */
     DO_LIMIT,     /* host; n: limit of its SRQ */
     DO_REREG,     /* host; n: pages by which the iova differs from the address */
-    DO_RESIZE,    /* host; n: index of the CQ */
-    DO_GROUP,     /* end; n: attach or detach */
-    DO_LINK,      /* host; n: link up or down */
+    DO_RESIZE,    /* host; n: index of the CQ; its size changes between 2048 and 4096 */
+    DO_GROUP,     /* end; n: not 0 to attach to the multicast group, 0 to detach */
+    DO_LINK,      /* host; n: not 0 to take its link up, 0 to take it down */
     DO_PACE,      /* host; n: new loss of its link in ppm */
     DO_FAULT,     /* fault */
     DO_FORGE,     /* end; n: kind of the forged frame */
@@ -141,28 +143,28 @@ struct world_deed {
 /* A host and its link. */
 struct world_host {
     uint32_t profile;              /* enum profile */
-    uint32_t latency_ns, loss_ppm; /* of its link, like the members up to rate_bps */
+    uint32_t latency_ns, loss_ppm; /* these and the members up to rate_bps are of its link */
     uint32_t jitter_ns, burst_ppm, burst_frames, burst_loss_ppm;
-    uint64_t rate_bps;
-    uint32_t at_switch;
-    bool is_plain; /* some feature bits are not offered */
-    uint32_t ring; /* enum ring_format */
-    bool indirect; /* the driver uses indirect descriptors */
-    uint32_t rx_buffer;
+    uint64_t rate_bps;  /* 0: 100 Gbit/s */
+    uint32_t at_switch; /* index of its switch; not used in a world without switches */
+    bool is_plain;      /* the device does not offer INDIRECT_DESC and EVENT_IDX */
+    uint32_t ring;      /* enum ring_format */
+    bool indirect;      /* the driver uses indirect descriptors */
+    uint32_t rx_buffer; /* bytes of a receive buffer of virtio-net; 0: fits a frame */
     uint32_t memory_bytes;
-    uint32_t edge_at, edge_bytes;
-    uint32_t words_at;
-    bool is_absent; /* left out of a reduced world */
+    uint32_t edge_at, edge_bytes; /* range of the region of KEY_EDGE in the memory */
+    uint32_t words_at;            /* offset of the words of atomics in the memory */
+    bool is_absent;               /* left out of a reduced world */
 };
 
 /* A queue pair and its attributes. */
 struct world_end {
     uint8_t type; /* enum qp_type */
     uint8_t host;
-    uint16_t peer; /* the other end of a connection */
+    uint16_t peer; /* the other end of the connection; UD: this end itself */
     uint8_t send_cq, recv_cq;
     bool is_absent; /* left out of a reduced world */
-    /* is_small: the end has a CQ of its own that is so small that it overflows. */
+    /* is_small: the end has a CQ of its own, which is so small that it may overflow. */
     bool has_srq, sig_all, credits, is_small;
     uint32_t access; /* set of enum access_bit */
     uint32_t sq_psn;
@@ -171,33 +173,41 @@ struct world_end {
     uint32_t pkey_index;
 };
 
-/* A fault of the device of @end.  It affects the send queue, the receive queue if the end has one
- * of its own, or the completion queue of its sends.  It is added together with a frame fault.  At
+/* A fault of the device of @end.  A lost kick or a stuck queue affects the end's send queue or, if
+ * the end has one of its own, its receive queue.  A lost interrupt affects the completion queue of
+ * its sends.  The fault is added together with the fault on frames that contains this struct.  At
  * the end of the run all faults are cleared and all queues are kicked, so that all posted work
  * still completes.  To the peer a stuck receive queue looks as if no receive was posted.
  */
 struct world_device_fault {
     uint32_t kind; /* FLT_LOST_KICK, FLT_STUCK_QUEUE, FLT_LOST_INTERRUPT; FLT_NONE: no fault */
     uint16_t end;
-    bool of_receives; /* a lost kick or a stuck queue affects the receive queue */
-    uint32_t nth, count;
-    uint32_t time_ns; /* FLT_STUCK_QUEUE: duration; 0: until it is cleared */
+    bool of_receives;    /* a lost kick or a stuck queue affects the receive queue */
+    uint32_t nth, count; /* as in struct rdl_device_fault_config */
+    uint32_t time_ns;    /* FLT_STUCK_QUEUE: duration; 0: until it is cleared */
 };
 
-/* A fault on frames.  Forged fields never change data: the receiver drops the packet or ignores the
- * field.
+/* A fault on frames that host @from sends.  The members are those of struct rdl_fault_config.  The
+ * fields that FLT_FORGE changes never lead to wrong data: the receiver drops the packet or ignores
+ * the field.
  */
 struct world_fault {
     uint32_t kind; /* enum fault_kind */
     uint16_t from; /* index of the sending host */
-    uint16_t end;  /* end whose @message it affects, if @message is not 0 */
+    uint16_t end;  /* the end whose messages @message counts; not used if @message is 0 */
     uint32_t opcode, nth, count, delay_ns, bit; /* opcode: enum opcode, or RDL_ANY */
-    uint32_t behind;                            /* FLT_REORDER: number of frames that overtake it */
-    uint32_t bytes;                             /* FLT_TRUNCATE: number of bytes that are left */
-    uint32_t field, value;          /* enum wire_field_id: of FLT_FORGE and FLT_CORRUPT */
-    uint32_t transmission, message; /* 0: any */
-    bool is_on_link;                /* it acts on the link of @from */
-    bool is_long; /* it affects only packets with more than WORLD_LONG bytes of payload */
+    uint32_t behind; /* FLT_REORDER: number of frames that overtake the held frame */
+    uint32_t bytes;  /* FLT_TRUNCATE: number of bytes of the frame that are left */
+    /* field: enum wire_field_id of the field that FLT_FORGE sets to @value, or in which FLT_CORRUPT
+     * inverts a bit.  FLT_CORRUPT with field 0 inverts bit number @bit of the frame.
+     */
+    uint32_t field, value;
+    /* Numbers from 1; 0: any.  transmission: only requests that are transmitted for the n-th time.
+     * message: only frames of the n-th message that @end starts after the fault was added.
+     */
+    uint32_t transmission, message;
+    bool is_on_link; /* acts where frames enter the link of @from, not where they leave @from */
+    bool is_long;    /* affects only packets with more than WORLD_LONG bytes of payload */
     struct world_device_fault device;
 };
 
@@ -206,12 +216,15 @@ struct world_fault {
 
 struct world {
     uint64_t seed;
-    uint32_t n_hosts, n_switches; /* n_switches 0: two hosts with a direct link */
+    uint32_t n_hosts, n_switches; /* n_switches: 0 means two hosts with a direct link */
     uint32_t n_ends, n_items, n_deeds, n_faults;
     uint32_t n_conns; /* the first 2 * n_conns ends are connected; the others are UD */
     uint32_t gid_index;
     uint32_t max_message;
-    bool goes_back; /* runs again from a checkpoint in the middle; the hash must be equal */
+    /* The run goes back to a checkpoint in its middle and is repeated from there; the hash of all
+     * events must be the same.
+     */
+    bool goes_back;
     struct world_host host[WORLD_HOSTS_MAX];
     struct world_end end[WORLD_ENDS_MAX];
     struct world_fault fault[WORLD_FAULTS_MAX];
@@ -224,7 +237,7 @@ struct world {
 #define WORLD_MEMBER 2u /* index of the limited member P_Key of that partition */
 extern const uint16_t world_pkeys[WORLD_PKEYS];
 
-/* Draws the world of @seed.  With @pair it has two hosts. */
+/* Draws the world of @seed.  With @pair it has two hosts, otherwise 2 to WORLD_HOSTS_MAX. */
 void world_draw(struct world *w, uint64_t seed, bool pair);
 
 static inline uint32_t world_mtu_bytes(const struct world_end *e)
@@ -258,7 +271,8 @@ static inline bool world_is_atomic(const struct world_item *t)
     return t->opcode == WR_ATOMIC_FETCH_AND_ADD || t->opcode == WR_ATOMIC_CMP_AND_SWP;
 }
 
-/* Returns true if the response is written to the memory of the program. */
+/* Returns true if @t is a READ or an atomic: its response is written to the memory of the program.
+ */
 static inline bool world_fetches(const struct world_item *t)
 {
     return !t->is_recv && (world_is_read(t) || world_is_atomic(t));
@@ -281,7 +295,9 @@ static inline bool world_needs_recv(const struct world_item *t)
                            t->opcode == WR_SEND_WITH_INV || t->opcode == WR_RDMA_WRITE_WITH_IMM);
 }
 
-/* Returns true for the mistakes that the remote side must refuse. */
+/* Returns true for the mistakes that the remote side must refuse: errors in the remote key or in
+ * the alignment.
+ */
 static inline bool world_is_remote_mistake(enum world_mistake m)
 {
     return m >= RKEY_LOW && m <= UNALIGNED;

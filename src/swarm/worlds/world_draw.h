@@ -28,8 +28,8 @@ static inline bool draw_one_in(struct draw *d, uint32_t n)
     return draw_below(d, n) == 0;
 }
 
-/* Draw a request of @end, or a request that changes a key.  Return the number of the item, or
- * WORLD_NONE if there are too many items.
+/* draw_request() draws any request of @end, draw_key_request() one that changes a key.  They return
+ * the index of the new item, or WORLD_NONE if the world has no room for it.
  */
 uint16_t draw_request(struct draw *d, uint16_t end);
 uint16_t draw_key_request(struct draw *d, uint16_t end);

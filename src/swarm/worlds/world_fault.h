@@ -8,7 +8,9 @@
 /* Writes the name of @host's link, for example "h1-s1". */
 void world_link_name(const struct world *w, unsigned host, char out[RDL_NAME_BYTES]);
 
-/* Adds a link between @a and @b with the properties of @like. */
+/* Adds a link between the nodes @a and @b with the properties of @like.  Like world_set_link() it
+ * makes the run fail if the lab refuses.
+ */
 void world_add_link(struct world_run *r, const struct world_host *like, const char *a,
                     const char *b, rdl_link *ret);
 

@@ -6,11 +6,12 @@
 #include "swarm/worlds/world_run.h"
 
 /* Delivers a forged frame for @end at its host.  The host must ignore the frame, or at most
- * acknowledge it.  @what selects the kind of frame.
+ * acknowledge it.  @what, any number, selects the kind of frame.  Does nothing if the service of
+ * @end has no such frame.
  */
 void world_forge(struct world_run *r, uint16_t end, uint32_t what);
 
-/* Like world_forge(), but the peer's host sends the frame through the network. */
+/* Like world_forge(), but the host of @end's peer sends the frame, through the network. */
 void world_inject(struct world_run *r, uint16_t end, uint32_t what);
 
 #endif

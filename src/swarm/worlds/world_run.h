@@ -34,7 +34,7 @@ enum item_phase {
     ITEM_POSTED,
     ITEM_OK,
     ITEM_FAILED, /* with an error status of its own, or flushed */
-    ITEM_GONE    /* its queue pair was reset: it may complete or not */
+    ITEM_GONE    /* its queue pair was reset before it completed; it may still complete */
 };
 
 /* The state of an item. */
@@ -45,23 +45,27 @@ struct item_state {
     uint8_t mistake;
     uint16_t life, pos; /* pos: index in the list of its life */
     uint32_t opcode;    /* enum wr_opcode: the operation that was posted */
-    uint32_t heard;     /* set of ends that received it */
+    uint32_t heard;     /* set of ends that received it: bit i is end number i */
     uint32_t rkey;
-    uint64_t compare, found; /* atomic: operand and old value */
+    uint64_t compare, found; /* atomic: the operand, and the old value that it returned */
 };
 
 /* A life of a queue pair. */
 struct life {
-    uint16_t end, peer; /* peer: life of the other end; WORLD_NONE for UD */
+    uint16_t end, peer; /* peer: index of the life of the other end; WORLD_NONE: UD */
     uint32_t qpn;
     bool is_closed;  /* reset: nothing new happens */
     bool was_failed; /* its program moved it to ERR */
+    /* is_sqd, is_sqe: in this state.  was_sqe: moved from SQE to RTS.  is_attacked: may fail at any
+     * time, because its CQ may overflow.
+     */
     bool is_sqd, is_sqe, was_sqe, is_attacked;
     bool sends_failed, recvs_failed; /* a completion with an error status was seen */
-    bool saw_last_wqe;
-    uint8_t drains; /* SQ_DRAINED events that were requested and have not come */
+    bool saw_last_wqe;               /* the event QP_LAST_WQE_REACHED came */
+    uint8_t drains;                  /* SQ_DRAINED events that were requested and have not come */
+    /* n_settled: requests that have ended.  n_taken: receives that have completed. */
     uint16_t n_sends, n_settled, n_recvs, n_taken;
-    uint16_t sqd_from;  /* index of the first request that was posted in SQD */
+    uint16_t sqd_from;  /* index in send[] of the first request that was posted in SQD */
     uint16_t heard_pos; /* index in the peer's send[] after the last message that it received */
     uint16_t send[LIFE_SENDS], recv[LIFE_RECVS];
 };
@@ -70,6 +74,9 @@ struct life {
 struct key_story {
     uint32_t rkey, stale; /* stale: the key before its last change; 0: none */
     uint32_t users;       /* pending requests that use it */
+    /* is_changing: a posted request that changes the key has not ended.  is_broken: such a request
+     * failed, so the state of the key is unknown.
+     */
     bool is_valid, is_changing, is_broken;
     rdl_mw mw;
     uint64_t shift; /* address of its first byte in requests minus its real address */
@@ -85,13 +92,14 @@ struct arming {
 struct cq_state {
     rdl_cq cq;
     uint32_t cqe;
-    uint64_t polled; /* number of completions polled */
-    uint64_t events, expected_events;
-    uint32_t n_armings, armed; /* armed: 0 not armed, 1 for solicited completions, 2 for all */
+    uint64_t polled;                  /* number of completions polled */
+    uint64_t events, expected_events; /* completion events: taken, and predicted by the model */
+    uint32_t n_armings, armed; /* armed: 0: not armed, 1: for solicited completions, 2: for all */
     struct arming arming[ARMINGS_MAX];
     uint32_t unacked;
-    uint32_t may_lose;         /* number of interrupts that faults may drop */
-    bool is_broken, is_unsure; /* is_unsure: the number of events cannot be predicted */
+    uint32_t may_lose; /* number of interrupts that faults may drop */
+    /* is_broken: it has overflowed.  is_unsure: its number of events cannot be predicted. */
+    bool is_broken, is_unsure;
 };
 
 /* The objects of a host. */
@@ -139,14 +147,14 @@ struct world_run {
     FILE *script;      /* receives the calls as script lines; NULL: no script */
     uint32_t n_unsaid; /* deeds that no script line can express; a run with a script skips them */
     bool is_refused;   /* the next script line is marked as refused */
-    uint8_t *have, *want; /* buffers for one message each */
+    uint8_t *have, *want; /* buffers for the received and the expected bytes of one message */
     struct wire_tap *tap; /* sees every frame; NULL: none */
     struct host_state host[WORLD_HOSTS_MAX];
     struct end_state end[WORLD_ENDS_MAX];
     struct item_state item[WORLD_ITEMS_MAX];
     struct life life[LIVES_MAX];
     rdl_fault fault[WORLD_FAULTS_MAX], device_fault[WORLD_FAULTS_MAX];
-    uint32_t n_lives, n_deed; /* n_deed: index of the next deed */
+    uint32_t n_lives, n_deed; /* n_lives: used elements of life[]; n_deed: index of the next deed */
     uint8_t group_gid[16];
     bool is_copying;   /* frames may have been duplicated or delayed */
     bool is_faulty;    /* frames may have been lost */
@@ -159,9 +167,10 @@ struct world_run {
     struct world_tally tally;
 };
 
-/* Check a rule: @right must be true, or @st RDL_OK.  Otherwise the run fails.  Of the first failure
- * @what, a sentence that states the rule, and the item or end are kept.  Return true if the rule
- * holds.
+/* Check a rule, and return true if it holds.  world_expect() and world_expect_end() check that
+ * @right is true, world_works() that @st is RDL_OK.  Otherwise the run fails: @what, a sentence
+ * that states the rule, is stored in r->wrong, with @item or @end in r->wrong_item or r->wrong_end.
+ * Only the first failure is kept.  @item: WORLD_NONE if the rule is about no item.
  */
 bool world_expect(struct world_run *r, bool right, uint16_t item, const char *what);
 bool world_expect_end(struct world_run *r, bool right, uint16_t end, const char *what);
@@ -170,8 +179,9 @@ bool world_works(struct world_run *r, enum rdl_status st, const char *what);
 /* Writes a line to the script, if there is one. */
 __attribute__((format(printf, 2, 3))) void world_say(struct world_run *r, const char *format, ...);
 
-/* Runs the lab until the device of @host has answered the control request.  Returns false if the
- * device refused it, or if there is no answer; then the run fails.
+/* Runs the lab until the device of @host has answered the control request.  Returns true if the
+ * device accepted it.  Returns false if the device refused it; the run goes on.  Also returns false
+ * if there is no answer; then the run fails.
  */
 bool world_answered(struct world_run *r, unsigned host);
 
@@ -188,8 +198,8 @@ void world_make_end(struct world_run *r, uint16_t end);
 bool world_modify(struct world_run *r, uint16_t end, struct rdl_qp_attr *a, enum qp_state to,
                   uint32_t mask);
 
-/* world_carry_out() executes a deed, or skips it if it is impossible.  The others are single
- * actions.
+/* world_carry_out() executes a deed, or skips it if it is impossible.  The functions after it are
+ * the single actions of deeds.  @lazy: the device is not kicked.
  */
 void world_carry_out(struct world_run *r, const struct world_deed *d);
 void world_post(struct world_run *r, uint16_t item, bool lazy);

@@ -19,7 +19,9 @@ struct world_try {
     uint64_t ret_retries; /* number of retransmissions (EV_retry events) */
 };
 
-/* Runs @w.  Returns false if it failed; the failure is in @r. */
+/* Runs @w in a new lab.  Returns false if it failed; the failure is in r->wrong and the members
+ * after it.
+ */
 bool world_try(const struct world *w, struct world_run *r, struct world_try *how);
 
 /* Prints the failure of @r, in one or more lines. */

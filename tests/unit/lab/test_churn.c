@@ -16,9 +16,10 @@
 #include "emu/facts/qp_fsm.h"
 #include "emu/lab/lab_state.h"
 #include "emu/xport/xport_qp.h"
+#include "rounds.h"
 #include "testbed/testbed.h"
 
-#define SEEDS    400u
+#define SEEDS    n_rounds(400)
 #define ACTIONS  500u
 #define MR_BYTES 16384u
 #define ROUNDS   20u

@@ -14,9 +14,10 @@
 #include "emu/facts/rfc.h"
 #include "emu/lab/lab_state.h"
 #include "emu/virtio/vring.h"
+#include "rounds.h"
 #include "testbed/testbed.h"
 
-#define ROUNDS 400u
+#define ROUNDS n_rounds(400)
 
 static const struct rdl_limits bounded = {.ticks = 20000};
 

@@ -6,9 +6,10 @@
 
 #include "emu/base/prng.h"
 #include "emu/facts/enum/wr_opcode.h"
+#include "rounds.h"
 #include "wire/neighbours.h"
 
-#define ROUNDS 300u
+#define ROUNDS n_rounds(300)
 
 static const struct rdl_limits bounded = {.ticks = 20000};
 

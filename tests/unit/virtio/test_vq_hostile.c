@@ -3,11 +3,12 @@
 #include "rings.h"
 
 #include "emu/base/prng.h"
+#include "rounds.h"
 
 #define QUEUE_SIZE  8u
 #define TABLE_AT    0x30000u /* of indirect tables */
 #define DESCS_MAX   4u
-#define FUZZ_ROUNDS 20000u
+#define FUZZ_ROUNDS n_rounds(20000)
 
 /* A descriptor, with its address as it is; flags N, W, I as in the specification. */
 struct row_desc {

@@ -3,8 +3,9 @@
 #include "packed_rings.h"
 
 #include "emu/base/prng.h"
+#include "rounds.h"
 
-#define FUZZ_ROUNDS 20000u
+#define FUZZ_ROUNDS n_rounds(20000)
 
 struct row_desc {
     uint64_t gpa;

@@ -2,8 +2,8 @@
 /* The asynchronous events of a device.  [libibverbs, enum ibv_event_type;
  * ibv_get_async_event(3)]
  *
- * The device never raises the events whose text says so.  async_object() in async.h returns the
- * kind of object that an event names.
+ * Events with "never raised here" in their text are defined, but the device does not raise them.
+ * async_object() in async.h returns the kind of object that an event names.
  */
 #ifndef EMU_FACTS_ENUM_ASYNC_EVENT_H
 #define EMU_FACTS_ENUM_ASYNC_EVENT_H

@@ -4,9 +4,7 @@
 #ifndef EMU_FACTS_ENUM_OP_HEADER_H
 #define EMU_FACTS_ENUM_OP_HEADER_H
 
-/* A bit for each extension header (H_RETH), for sets of headers; and its size in bytes
- * (RETH_BYTES).
- */
+/* Each extension header has a bit for sets of headers (H_RETH) and a size in bytes (RETH_BYTES). */
 enum op_header {
 #define HEADER(name, bit, bytes, text) H_##name = (bit),
 #include "emu/facts/headers.def"

@@ -5,7 +5,7 @@
 #ifndef EMU_FACTS_VIRTIO_NET_H
 #define EMU_FACTS_VIRTIO_NET_H
 
-/* Numbers of the virtqueues, then how many there are.  [virtio 1.2, 5.1.2] */
+/* Numbers of the virtqueues, and the number of virtqueues.  [virtio 1.2, 5.1.2] */
 #define NET_QUEUE_RX 0u
 #define NET_QUEUE_TX 1u
 #define NET_QUEUES   2u
@@ -21,11 +21,11 @@
 
 /* Offsets of fields in struct virtio_net_hdr, which precedes every frame, and its size: u8 flags,
  * u8 gso_type, le16 hdr_len, gso_size, csum_start, csum_offset, num_buffers.  Without offloads all
- * but the last are 0.  [virtio 1.2, 5.1.6]
+ * fields except num_buffers are 0.  [virtio 1.2, 5.1.6]
  */
 #define NET_HDR_FLAGS       0u
 #define NET_HDR_GSO_TYPE    1u
-#define NET_HDR_NUM_BUFFERS 10u /* le16; the device writes 1 in a received frame */
+#define NET_HDR_NUM_BUFFERS 10u /* le16; received frame: number of buffers that it fills */
 #define NET_HDR_BYTES       12u
 
 #endif

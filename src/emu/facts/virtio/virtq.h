@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define VRING_SIZE_MAX 32768u /* descriptors of a virtqueue */
+#define VRING_SIZE_MAX 32768u /* maximum number of descriptors of a virtqueue */
 
 #define VRING_DESC_BYTES 16u
 #define VRING_USED_BYTES 8u /* one element of the used ring */
@@ -63,8 +63,8 @@ static inline struct vring_pos vring_pos_before(struct vring_pos p, uint32_t n, 
                      : (struct vring_pos){(uint16_t)(p.at + size - n), !p.wrap};
 }
 
-/* Return true if a descriptor at @p with these flags is available to the device, or is marked used
- * for the driver.  [virtio 1.2, 2.8.1]
+/* vring_is_avail() returns true if a descriptor at @p with @flags is available to the device.
+ * vring_is_used() returns true if the device has marked it used.  [virtio 1.2, 2.8.1]
  */
 static inline bool vring_is_avail(unsigned flags, struct vring_pos p)
 {
@@ -100,8 +100,8 @@ static inline struct vring_pos vring_event_pos(uint16_t event)
     return (struct vring_pos){event & (VRING_EVENT_WRAP - 1), (event & VRING_EVENT_WRAP) != 0};
 }
 
-/* Returns the number of descriptors from VRING_POS_START to @p: 0 .. 2 * size - 1.  After two laps
- * a position repeats with the same wrap counter.
+/* Returns the number of descriptors from VRING_POS_START to @p: 0 .. 2 * size - 1.  Positions
+ * repeat after two laps, because the wrap counter then has the same value again.
  */
 static inline uint32_t vring_pos_turn(struct vring_pos p, uint32_t size)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The errors of a driver in a virtqueue.  After each of them except NONE the device sets the status
+/* The errors of a driver in a virtqueue.  After any error except NONE the device sets the status
  * bit DEVICE_NEEDS_RESET.
  */
 #ifndef EMU_FACTS_VIRTIO_VQ_ERROR_H

@@ -9,15 +9,18 @@
 #include <stdint.h>
 
 struct config_row {
-    const char *field;
-    const char *means;
-    const char *kept; /* request that the limit affects and its response, or why there is none */
+    const char *field; /* name of the field: "max_qp" */
+    const char *means; /* meaning of the field */
+    /* If the field is a limit: the request that exceeds it, and the response to this request.
+     * Otherwise the reason why the field limits nothing.
+     */
+    const char *kept;
 };
 extern const struct config_row config_rows[];
 extern const size_t n_config_rows;
 
-/* The condition for a bit of device_cap_flags: always set, never set, or set with an ability of the
- * device.
+/* The condition under which a bit of device_cap_flags is set: always, never, or if the device has
+ * an ability: memory windows, memory management extensions, CREATE_BLOCK_SELF_MCAST_LB.
  */
 enum cap_when { CAP_ALWAYS, CAP_NEVER, CAP_MW, CAP_MEM_MGT, CAP_MCAST_LB };
 

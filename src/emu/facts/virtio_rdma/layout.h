@@ -2,8 +2,8 @@
 /* Two layouts of the RFC's structures.  Fields with the same name correspond.
  *
  *	spec	without padding, as virtio demands: struct raw_NAME of rfc.h.  The device uses it.
- *	demo	that of the RFC authors' public demonstration: layouts.def.  The project has no
- *		driver for it.
+ *	demo	as in the public demonstration of the RFC's authors: layouts.def.  The project has
+ *		no driver for this layout.
  */
 #ifndef EMU_FACTS_VIRTIO_RDMA_LAYOUT_H
 #define EMU_FACTS_VIRTIO_RDMA_LAYOUT_H
@@ -26,8 +26,8 @@ const char *rfc_union_name(enum wr_form form);
 
 /* Returns the name of the structure nested in field @f of @s, or NULL if the field is a number or
  * plain bytes.  Returns "" if nothing in the nested structure is valid: the address of an alternate
- * path, or the union of a send WQE without a structure.  @form selects the member of that union;
- * other structures ignore it.
+ * path, or the union of a send WQE if @form is WR_FORM_NONE.  @form selects the member of that
+ * union; other structures ignore it.
  */
 const char *rfc_inner_name(const struct rfc_struct *s, const struct rfc_field *f,
                            enum wr_form form);

@@ -17,7 +17,7 @@ struct directory_entry {
     uint8_t gid[GID_BYTES];
     uint8_t mac[MAC_BYTES];
     uint32_t host; /* host number, for traces */
-    uint32_t next; /* next in the same hash list: index + 1 */
+    uint32_t next; /* next in the same hash list: index + 1; 0: none */
 };
 
 /* No two entries have the same GID, and no entry is ever removed. */
@@ -25,8 +25,8 @@ struct directory {
     struct arena *arena;
     struct directory_entry *v; /* in the order of insertion */
     uint32_t n, cap;
-    uint32_t *lists; /* @cap hash lists: index + 1 of the first entry */
-    bool asked;      /* a guest has a neighbour entry of an address that was not in the directory */
+    uint32_t *lists; /* @cap hash lists: index + 1 of the first entry; 0: empty */
+    bool asked;      /* a guest has made a neighbour entry for an address that was not in @v */
 };
 
 void directory_init(struct directory *d, struct arena *a);
@@ -40,7 +40,9 @@ bool directory_reserve(struct directory *d, uint32_t n);
 void directory_add(struct directory *d, const uint8_t gid[GID_BYTES], const uint8_t mac[MAC_BYTES],
                    uint32_t host);
 
-/* Returns the entry of @gid, or NULL if no host has it. */
+/* Returns the entry of @gid, or NULL if no host has it.  The pointer is valid until
+ * directory_reserve().
+ */
 const struct directory_entry *directory_find(const struct directory *d,
                                              const uint8_t gid[GID_BYTES]);
 

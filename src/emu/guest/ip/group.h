@@ -2,9 +2,10 @@
 /* The multicast groups of a guest and the reports about them: IGMPv3 [RFC 3376] for IPv4, MLDv2
  * [RFC 3810] for IPv6.
  *
- *	first member joins   a report now, repeated once after GROUP_REPEAT_NS
- *	last member leaves   a report now, repeated once after GROUP_REPEAT_NS
- *	a router queries     a report for each group queried, after a delay
+ *	first member joins   a report now, repeated once after 1 s
+ *	last member leaves   a report now, repeated once after 1 s
+ *	a router queries     a report for each group queried, after a delay that is
+ *	                     less than the maximum response time in the query
  *
  * Switches with snooping and routers learn from the reports where to forward a group's frames.  The
  * number of reports is the robustness variable of both protocols, 2.

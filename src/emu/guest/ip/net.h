@@ -32,16 +32,16 @@
 #include "emu/wire/igmp.h"
 #include "rdmalab/status.h"
 
-#define GUEST_ARP_TRIES       3u /* requests before a neighbour counts as absent */
-#define GUEST_ARP_NS          1000000000u
-#define GUEST_NEIGHBOUR_NS    60000000000u
+#define GUEST_ARP_TRIES       3u           /* requests before a neighbour counts as absent */
+#define GUEST_ARP_NS          1000000000u  /* time from one request to the next */
+#define GUEST_NEIGHBOUR_NS    60000000000u /* time for which a learnt neighbour stays valid */
 #define GUEST_NEIGHBOURS_MAX  1024u
 #define GUEST_NEIGHBOUR_LISTS 256u
 #define GUEST_WAITING_MAX     4u  /* frames queued per neighbour */
-#define GUEST_PINGS_MAX       64u /* pings remembered and under way at most */
+#define GUEST_PINGS_MAX       64u /* number of latest pings that are kept */
 #define GUEST_GROUPS_MAX      1024u
 #define GUEST_NET_QUEUE_SIZE  32u
-/* receive buffers with MRG_RXBUF, so that a frame may take several */
+/* number of receive buffers with MRG_RXBUF, where a frame may take several */
 #define GUEST_NET_SMALL_BUFFERS 256u
 #define GUEST_NET_VECTOR_RX     1u
 
@@ -56,7 +56,7 @@ struct guest_neighbour {
     uint8_t gid[GID_BYTES];
     uint8_t mac[MAC_BYTES];
     enum neighbour_state state;
-    uint32_t next;     /* next in the same hash list: index + 1 */
+    uint32_t next;     /* next in the same hash list: index + 1; 0: none */
     uint32_t attempts; /* number of requests sent, while INCOMPLETE */
     uint64_t heard_ns; /* time of the last answer or request from the neighbour */
     sim_ticket timer;  /* timer of the next request, while INCOMPLETE; 0: none */
@@ -69,7 +69,7 @@ struct guest_neighbours {
     struct guest_neighbour *v; /* a growing array; entries keep their index */
     uint32_t n, cap;
     uint32_t hand; /* index at which the search for a reusable entry goes on */
-    uint32_t lists[GUEST_NEIGHBOUR_LISTS]; /* hash lists: index + 1 of the first entry */
+    uint32_t lists[GUEST_NEIGHBOUR_LISTS]; /* hash lists: index + 1 of the first entry; 0: empty */
 };
 
 /* A multicast group that the guest is in, or has left with a report still to be sent. */
@@ -79,7 +79,7 @@ struct guest_group {
     enum group_record record; /* type of the next or last report */
     uint32_t left;            /* number of reports still to be sent */
     sim_ticket timer;         /* timer of the next report; 0: not running */
-    uint64_t due_ns;
+    uint64_t due_ns;          /* time of the next report; valid while @timer runs */
 };
 
 enum guest_ping_state { PING_NONE, PING_UNDER_WAY, PING_ANSWERED, PING_LOST };
@@ -102,8 +102,8 @@ struct guest_net_config {
     struct sim *sim;             /* schedules the timers; NULL: there is no network function */
     struct directory *directory; /* addresses that are never resolved over the link; NULL: none */
     uint32_t rx_buffer;          /* bytes of a receive buffer; 0: each holds a whole frame */
-    /* Called when the resolution of @gid ends that guest_neighbour_resolve() started.  @mac is NULL
-     * if the neighbour did not answer.
+    /* Called when a resolution of @gid ends, and when the guest learns a MAC of @gid without one.
+     * @mac is NULL if the neighbour did not answer.  resolved can be NULL.
      */
     void (*resolved)(void *ctx, const uint8_t gid[GID_BYTES], const uint8_t *mac);
     void *resolved_ctx;
@@ -167,9 +167,9 @@ void guest_neighbour_told(struct guest_net *net, const uint8_t gid[GID_BYTES]);
 
 /* Looks up the MAC of @gid, or starts resolving it over the link.
  *
- * Returns RDL_OK with *@ret_mac; RDL_ERR_BUSY if resolution is under way and config.resolved()
- * follows; or RDL_ERR_NO_ROUTE if the link is down, @gid cannot be resolved or too many resolutions
- * are under way.
+ * Returns RDL_OK with *@ret_mac, which is valid until the neighbours change; RDL_ERR_BUSY if
+ * resolution is under way and config.resolved() follows; or RDL_ERR_NO_ROUTE if the link is down,
+ * @gid cannot be resolved or too many resolutions are under way.
  */
 RDL_MUST_CHECK enum rdl_status guest_neighbour_resolve(struct guest_net *net,
                                                        const uint8_t gid[GID_BYTES],
@@ -189,8 +189,9 @@ void guest_group_leave(struct guest_net *net, const uint8_t gid[GID_BYTES]);
 /* Sends an echo request with @bytes of data to @dst.  The ping is lost after @timeout_ns.
  *
  *  Return: RDL_OK           *@ret_seq is its number, for guest_ping_of()
- *	   RDL_ERR_INVAL    @dst is no unicast address, or @bytes is more than the MTU allows
- *	   RDL_ERR_LIMIT    too many pings are under way
+ *	   RDL_ERR_INVAL    @dst is no unicast address, the guest has no address of its IP version,
+ *	                    or @bytes is more than the MTU allows
+ *	   RDL_ERR_LIMIT    the ping GUEST_PINGS_MAX before this one is still under way
  *	   RDL_ERR_NO_ROUTE the link is down and @dst is not known
  *	   RDL_ERR_BROKEN   virtio-net needs a reset; RDL_ERR_UNSUPPORTED: not booted
  */

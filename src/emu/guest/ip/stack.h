@@ -37,7 +37,9 @@ struct wr_cur stack_begin(const struct guest_net *net, const struct ip *ip, uint
 void stack_end(struct guest_net *net, const struct ip *ip, uint8_t *frame,
                const struct wr_cur *out);
 
-/* Return true if @gid is one of the guest's addresses, and if it is a unicast address. */
+/* stack_is_own() returns true if @gid is one of the guest's addresses.  stack_is_unicast() returns
+ * true if @gid is a unicast address, of any host.
+ */
 bool stack_is_own(const struct guest_net *net, const uint8_t gid[GID_BYTES]);
 bool stack_is_unicast(const uint8_t gid[GID_BYTES]);
 
@@ -52,29 +54,31 @@ const uint8_t *stack_source(const struct guest_net *net, const uint8_t gid[GID_B
 void neighbour_keep(struct guest_net *net, const uint8_t gid[GID_BYTES], const uint8_t *frame,
                     size_t n);
 
-/* Processes the information that @gid has the MAC @mac.  With @asked_us it came with a request to
- * this guest, so an unknown neighbour is entered into the table.  Ends a resolution of @gid.
- * Returns false if the information was not used.
+/* Records that the neighbour @gid has the MAC @mac, and ends a resolution of @gid.  With @asked_us
+ * the MAC came with a request to this guest, and an unknown neighbour gets an entry in the table.
+ * An address in the directory keeps the MAC that it has there.  Returns false if @gid is not a
+ * unicast address of another host, or is unknown and gets no entry.
  */
 bool neighbour_heard(struct guest_net *net, const uint8_t gid[GID_BYTES],
                      const uint8_t mac[MAC_BYTES], bool asked_us);
 
-/* Handler of the timer of neighbour number @index: sends the next request, or ends the resolution
- * without success.
+/* Handler of the timer of neighbour number @index: sends the next request.  After GUEST_ARP_TRIES
+ * requests it ends the resolution without success.
  */
 void neighbour_timer(struct guest_net *net, uint32_t index);
 
 /* arp_nd.c: ARP for IPv4 addresses, neighbour discovery for IPv6.  arp_nd_ask() sends a request for
- * the MAC of @gid.  The others process a received message, and return DROP_NONE or the reason why
- * it was dropped.
+ * the MAC of @gid.  arp_receive() and nd_receive() process a received message.  They return
+ * DROP_NONE, or the reason why the message was dropped.
  */
 void arp_nd_ask(struct guest_net *net, const uint8_t gid[GID_BYTES]);
 enum drop_reason arp_receive(struct guest_net *net, struct rd_cur *in);
 enum drop_reason nd_receive(struct guest_net *net, const struct ip *ip, const struct icmp *h,
                             struct rd_cur *in);
 
-/* ping.c.  ping_receive() answers an echo request, or ends the ping of a reply.  ping_timer() ends
- * ping number @seq as lost.  ping_unreachable() ends all pings to @gid as lost.
+/* ping.c.  ping_receive() answers an echo request, or ends the ping that a reply answers; it
+ * returns DROP_NONE, or the reason why the message was dropped.  ping_timer() ends ping number @seq
+ * as lost.  ping_unreachable() ends all pings to @gid as lost.
  */
 enum drop_reason ping_receive(struct guest_net *net, const struct ip *ip, const struct icmp *h,
                               struct rd_cur *in);

@@ -29,17 +29,20 @@ void dma_init(struct dma_pool *p, struct space *space);
  */
 uint64_t dma_take(struct dma_pool *p, uint64_t bytes);
 
-/* Like dma_take(), but in a page that contains only such blocks.  For rings, so that pages of
- * buffers that are never written stay untouched.  Undo it with dma_give(), not dma_undo().
+/* Like dma_take(), but a new block smaller than a page comes from a page that is divided into
+ * blocks of this size only.  Used for rings, so that pages of buffers that are never written stay
+ * untouched.  Undo it with dma_give(), not dma_undo().
  */
 uint64_t dma_take_shared(struct dma_pool *p, uint64_t bytes);
 
-/* Frees a block of dma_take() for the same @bytes.  Does nothing if @gpa is 0. */
+/* Frees the block @gpa, which dma_take() or dma_take_shared() has returned for the same @bytes.
+ * Does nothing if @gpa is 0.
+ */
 void dma_give(struct dma_pool *p, uint64_t gpa, uint64_t bytes);
 
 /* Undo the allocations of a request that was refused before it was sent, so that the next request
  * gets the same addresses.  dma_mark() returns the mark; call it before the allocations.
- * dma_undo() frees block @gpa; undo several blocks in reverse order.
+ * dma_undo() frees the block @gpa of @bytes.  Undo several blocks in reverse order.
  */
 static inline uint64_t dma_mark(const struct dma_pool *p)
 {

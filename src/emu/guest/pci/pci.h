@@ -62,7 +62,7 @@ enum rdl_status pci_probe(struct guest_pci *p, uint32_t virtio_id);
  */
 unsigned pci_ask_isr(const struct guest_pci *p);
 
-/* Read and write a register of the common configuration with the register's width in bytes.
+/* Read and write the register @reg of the common configuration.  @width is its width in bytes.
  * [virtio 1.2, 4.1.3.1]
  */
 uint64_t reg_read(const struct guest_pci *p, enum reg reg, uint32_t width);
@@ -77,7 +77,9 @@ static inline bool pci_has(const struct guest_pci *p, uint32_t feature_number)
     return (p->features >> feature_number & 1u) != 0;
 }
 
-/* Return a ring of @size entries at @base in the negotiated format, and its length in bytes. */
+/* pci_ring() returns a ring of @size entries at @base in the negotiated format, pci_ring_bytes()
+ * the length of such a ring in bytes.
+ */
 static inline struct vring pci_ring(const struct guest_pci *p, uint64_t base, uint32_t size)
 {
     return vring_place(base, size, pci_has(p, VF_RING_PACKED));
@@ -109,14 +111,15 @@ void pci_queue_find(const struct guest_pci *p, struct guest_queue *q, uint32_t q
 enum rdl_status pci_queue_place(const struct guest_pci *p, struct guest_queue *q, uint32_t queue,
                                 uint32_t size);
 
-/* Writes @vector into @reg, CONFIG_MSIX_VECTOR or QUEUE_MSIX_VECTOR, unless INTx is used.  Returns
- * false if the device did not accept it: the register then reads back another value.  [virtio 1.2,
- * 4.1.5.1.2]
+/* Writes @vector into @reg, CONFIG_MSIX_VECTOR or QUEUE_MSIX_VECTOR.  With INTx, does nothing and
+ * returns true.  Returns false if the device did not accept it: the register then reads back
+ * another value.  [virtio 1.2, 4.1.5.1.2]
  */
 bool pci_map_vector(const struct guest_pci *p, enum reg reg, uint16_t vector);
 
-/* Programs the registers of the selected queue and enables it.  Returns RDL_OK, or RDL_ERR_BROKEN
- * without enabling the queue if the device did not accept @vector.  [virtio 1.2, 4.1.5.1.3]
+/* Programs the registers of the selected queue and enables it.  With VIRTIO_NO_VECTOR the queue has
+ * no interrupt of its own.  Returns RDL_OK, or RDL_ERR_BROKEN without enabling the queue if the
+ * device did not accept @vector.  [virtio 1.2, 4.1.5.1.3]
  */
 enum rdl_status pci_queue_program(const struct guest_pci *p, const struct guest_queue *q,
                                   uint16_t vector);

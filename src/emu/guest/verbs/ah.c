@@ -88,7 +88,7 @@ void verbs_resolved(struct verbs *v, const uint8_t gid[GID_BYTES], const uint8_t
     }
     memcpy(r->attr.ah.dmac, mac, MAC_BYTES);
     if (modify_send((struct guest_qp *)r->object) != RDL_OK)
-        v->broken = true; /* the control queue was working and empty before */
+        verbs_broken(v); /* the control queue was working and empty before */
 }
 
 enum rdl_status verbs_create_ah(struct guest_pd *pd, const struct rdl_ah_attr *attr,

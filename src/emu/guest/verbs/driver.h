@@ -28,8 +28,10 @@ struct verbs_driver_ops {
     size_t object_bytes[VERBS_KINDS]; /* sizes of the driver's objects, by enum object_kind */
 
     /* Requests.  RDL_OK means that the device has the request; one of the answers below follows or
-     * has already come.  Otherwise nothing was sent: RDL_ERR_NOMEM, RDL_ERR_LIMIT (a queue is
-     * longer than the device supports) or RDL_ERR_BROKEN.
+     * has already come.  Otherwise nothing was sent: RDL_ERR_NOMEM; RDL_ERR_LIMIT if a queue is
+     * longer than the device supports; RDL_ERR_BUSY if the requests under way leave no room;
+     * RDL_ERR_FAULT if memory of a region is not mapped; RDL_ERR_UNSUPPORTED if the device cannot
+     * resize; or RDL_ERR_BROKEN.
      */
     enum rdl_status (*create_pd)(struct guest_pd *pd);
     enum rdl_status (*reg_mr)(struct guest_mr *mr); /* a region of any kind */
@@ -37,7 +39,7 @@ struct verbs_driver_ops {
     enum rdl_status (*create_qp)(struct guest_qp *qp);
     enum rdl_status (*create_srq)(struct guest_srq *srq);
     enum rdl_status (*destroy)(struct guest_object *o);
-    enum rdl_status (*resize_cq)(struct guest_cq *cq, uint32_t cqe); /* or RDL_ERR_UNSUPPORTED */
+    enum rdl_status (*resize_cq)(struct guest_cq *cq, uint32_t cqe);
     enum rdl_status (*resize_qp)(struct guest_qp *qp, uint32_t max_send_wr, uint32_t max_recv_wr);
     enum rdl_status (*arm_cq)(struct guest_cq *cq, bool solicited_only);
     enum rdl_status (*modify_qp)(struct guest_qp *qp, const struct rdl_qp_attr *attr,
@@ -47,7 +49,7 @@ struct verbs_driver_ops {
     enum rdl_status (*attach_mcast)(struct guest_qp *qp, const uint8_t gid[GID_BYTES]);
     enum rdl_status (*detach_mcast)(struct guest_qp *qp, const uint8_t gid[GID_BYTES]);
     enum rdl_status (*query_pkey)(struct verbs *v, uint32_t index);
-    enum rdl_status (*set_gid)(struct verbs *v, uint32_t index, bool valid);
+    enum rdl_status (*set_gid)(struct verbs *v, uint32_t index, bool valid); /* !@valid: clear it */
 
     /* Changes the attributes in @mask, a set of SRQ_MAX_WR and SRQ_LIMIT. */
     enum rdl_status (*modify_srq)(struct guest_srq *srq, uint32_t limit, uint32_t mask);
@@ -63,7 +65,7 @@ struct verbs_driver_ops {
     enum rdl_status (*rereg_mr)(struct guest_mr *mr, const struct verbs_region *to);
     enum rdl_status (*map_mr_sg)(struct guest_mr *mr, const struct rdl_mr_range *range);
 
-    /* Returns the device's name of the request under way, or of the last one: "CREATE_QP". */
+    /* Returns the device's name of the request under way, or of the last one, e.g. "CREATE_QP". */
     const char *(*request_name)(const struct verbs *v);
 
     /* Queues a work request and returns RDL_OK.  *@ret_entry is the queue entry that it occupies,
@@ -77,8 +79,8 @@ struct verbs_driver_ops {
     enum rdl_status (*post_srq_recv)(struct guest_srq *srq, const struct rdl_recv_wr *wr,
                                      uint32_t *ret_entry);
 
-    /* Notifies the device of new work unless the device suppresses notifications.  Always notifies
-     * if there is no new work.
+    /* Notifies the device of new work in the send queue if @send, otherwise in the receive queue,
+     * unless the device suppresses notifications.  Without new work it always notifies.
      */
     void (*kick)(struct guest_qp *qp, bool send);
 
@@ -133,8 +135,8 @@ void verbs_armed(struct guest_cq *cq);
 void verbs_resized(struct guest_cq *cq);
 void verbs_qp_resized(struct guest_qp *qp);
 
-/* Sets the object of the answer that follows; @o may be NULL.  A driver with several requests under
- * way calls this before each answer.
+/* Sets the object of the answer that follows; NULL: the answer concerns the port.  A driver with
+ * several requests under way calls this before each answer.
  */
 void verbs_answering(struct verbs *v, struct guest_object *o);
 
@@ -144,7 +146,7 @@ void verbs_mapped(struct guest_mr *mr);
 void verbs_srq_modified(struct guest_srq *srq);
 void verbs_srq_queried(struct guest_srq *srq, uint32_t limit);
 /* Answer to any request: the device refused it for @reason (enum ctrl_rsp).  An object that the
- * request should create is freed.
+ * request should create is freed, and an object that it should destroy stays live.
  */
 void verbs_refused(struct verbs *v, uint32_t reason);
 
@@ -162,13 +164,14 @@ static inline uint64_t verbs_pages(uint64_t addr, uint64_t bytes)
 /* Returns the number of a live object: its PDN, CQN, QPN and so on. */
 uint32_t verbs_number(const struct guest_object *o);
 
-/* Counts a completion that a program polled from @cq, and emits `poll`.  An error updates the state
- * of the queue pair.
+/* Counts a completion that a program polled from @cq, and emits `poll`.  A completion with an error
+ * updates the recorded state of its queue pair.
  */
 void verbs_polled(struct guest_cq *cq, const struct rdl_wc *wc);
 
 /* Queues an asynchronous event of @type (enum async_event) about the object with @number for the
- * program.  Any values are accepted; invalid ones are counted in verbs.async.strays.
+ * program.  Any values are accepted; an invalid type or number is only counted in
+ * verbs.async.strays, and an event for which the queue has no room in verbs.async.lost.
  */
 void verbs_async(struct verbs *v, uint32_t type, uint32_t number);
 
@@ -179,7 +182,7 @@ void verbs_async_missed(struct verbs *v);
 void verbs_async_unnamed(struct verbs *v, uint64_t n);
 
 /* Called when the device raised the event that the armed @cq waits for.  Emits `cq_event`, disarms
- * @cq and queues the event on its channel.
+ * @cq and queues the event on its channel.  @cq stays armed if a request that arms it is under way.
  */
 void verbs_cq_event(struct guest_cq *cq);
 

@@ -14,7 +14,9 @@
 #include "emu/guest/verbs/driver.h"
 #include "emu/guest/verbs/verbs.h"
 
-/* Access flags that queue pairs accept, and that regions accept. */
+/* GUEST_ACCESS_QP: the access flags that queue pairs accept.  GUEST_ACCESS_MR: those that regions
+ * accept.
+ */
 #define GUEST_ACCESS_QP                                                                            \
     (unsigned)(ACC_LOCAL_WRITE | ACC_REMOTE_WRITE | ACC_REMOTE_READ | ACC_REMOTE_ATOMIC)
 #define GUEST_ACCESS_MR (GUEST_ACCESS_QP | (unsigned)(ACC_MW_BIND | ACC_ZERO_BASED))
@@ -37,9 +39,10 @@ void request_begin(struct verbs *v, enum verbs_request_kind kind, struct guest_o
  */
 enum rdl_status request_sent(struct verbs *v, enum rdl_status st);
 
-/* Objects.  object_new() makes a pending object with its handle.  Returns RDL_OK, RDL_ERR_INVAL,
- * RDL_ERR_RESERVED or RDL_ERR_EXISTS for the name, RDL_ERR_LIMIT or RDL_ERR_NOMEM.  object_live()
- * makes the object live when it has its @number, gives it a name if it has none, and emits `named`.
+/* Objects.  object_new() makes a pending object with its handle.  Returns RDL_OK, RDL_ERR_LIMIT or
+ * RDL_ERR_NOMEM; or RDL_ERR_INVAL, RDL_ERR_RESERVED or RDL_ERR_EXISTS if @name is invalid, reserved
+ * or in use.  NULL or "": the object gets its name when it becomes live.  object_live() makes the
+ * object live when it has its @number, gives it a name if it has none, and emits `named`.
  * object_drop() frees an object that the device never had.  object_gone() emits `gone` and frees an
  * object that the device destroyed.
  */
@@ -53,7 +56,7 @@ void object_gone(struct guest_object *o);
 enum rdl_status object_usable(const struct guest_object *o);
 
 /* Records @st, the driver's result of sending the create request for @o.  On failure @o is freed.
- * Returns @st.
+ * On success the answer may already have come, and @o may be freed.  Returns @st.
  */
 enum rdl_status object_sent(struct guest_object *o, enum rdl_status st);
 
@@ -93,8 +96,8 @@ struct objection post_decide_shared(const struct guest_srq *srq, const struct rd
 /* Returns the sum of the lengths of @sge, at most UINT32_MAX, for events. */
 uint32_t work_bytes(const struct rdl_sge *sge, size_t n);
 
-/* Returns the description of the refusal of request number @bad of a list, by the rule of @by if it
- * has one.
+/* Returns the description of the refusal of request number @bad of a list.  @by is the rule that
+ * refuses the request, with the values that it compared; RULE_NONE if it was refused by no rule.
  */
 static inline struct rdl_post_error post_error(size_t bad, const struct objection *by)
 {
@@ -114,12 +117,14 @@ bool ah_is_sound(const struct verbs *v, const struct rdl_ah_attr *ah);
  */
 enum rdl_status ah_resolve(const struct verbs *v, struct rdl_ah_attr *ah);
 
-/* Sends the MODIFY_QP request that request.attr and request.mask describe.  Returns the driver's
- * result.
+/* Sends the MODIFY_QP request that verbs.request.attr and verbs.request.mask describe.  Returns the
+ * driver's result.
  */
 enum rdl_status modify_send(struct guest_qp *qp);
 
-/* Update @mr after the device carried out REREG_MR, or MAP_MR_SG. */
+/* mr_apply_change() updates @mr after the device carried out REREG_MR, mr_apply_map() after it
+ * carried out MAP_MR_SG.
+ */
 void mr_apply_change(struct guest_mr *mr);
 void mr_apply_map(struct guest_mr *mr);
 
@@ -130,7 +135,7 @@ void mcast_attached(struct guest_qp *qp);
 void mcast_detached(struct guest_qp *qp);
 void mcast_refused(struct verbs *v);
 
-/* Updates the attributes of @qp after the device carried out the MODIFY_QP request of request.attr.
+/* Updates the attributes of @qp after the device carried out the request that modify_send() sent.
  */
 void modify_apply(struct guest_qp *qp);
 

@@ -95,7 +95,7 @@ void verbs_broken(struct verbs *v)
     v->broken = true;
 }
 
-bool verbs_is_free(const struct verbs *v, enum object_kind kind, uint32_t number)
+bool verbs_is_free(const struct verbs *v, uint32_t kind, uint32_t number)
 {
     if (kind == OBJ_CQ)
         return number >= 1 && number <= v->limits.max_cq && !v->cq_of[number];

@@ -179,6 +179,7 @@ struct verbs_limits {
     uint32_t max_mw;         /* number of memory windows; 0: not supported */
     uint32_t max_fast_pages; /* pages of a region for fast registration; 0: no such regions */
     bool can_rereg;          /* REREG_MR is supported */
+    /* Multicast is supported; IB_QP_CREATE_BLOCK_SELF_MCAST_LB is supported. */
     bool has_mcast, blocks_mcast_lb;
     uint32_t max_srq; /* also the largest SRQN; 0: no shared receive queues */
     uint32_t max_srq_wr, max_srq_sge;
@@ -222,7 +223,7 @@ struct verbs_region {
  */
 struct verbs_request {
     uint32_t n;          /* number of requests under way */
-    uint32_t n_answered; /* number of requests answered since none was under way */
+    uint32_t n_answered; /* requests answered since one was sent while none was under way */
     enum verbs_request_kind kind;
     struct guest_object *object; /* NULL: the request concerns the port */
     struct rdl_qp_attr attr;     /* MODIFY_QP: the new attributes */
@@ -231,7 +232,7 @@ struct verbs_request {
     struct verbs_region region;  /* REREG_MR and MAP_MR_SG: the new properties */
     uint32_t cqe;                /* RESIZE_CQ: the new number of entries */
     uint32_t max_send_wr, max_recv_wr; /* RESIZE_QP: the new lengths */
-    /* ATTACH_MCAST and DETACH_MCAST: the membership; NULL: already attached. */
+    /* ATTACH_MCAST and DETACH_MCAST: the membership; NULL: @object was already attached. */
     struct guest_membership *membership;
     bool resolving;  /* not sent yet: waits for a MAC, see verbs_waits_for() */
     bool no_route;   /* the last request failed because its neighbour did not answer */
@@ -255,7 +256,7 @@ struct verbs_config {
 
 #define VERBS_EVENTS_MAX 64u /* maximum number of asynchronous events queued for a program */
 
-/* Queued asynchronous events, and counters of all others. */
+/* Queued asynchronous events, and counters of events. */
 struct verbs_async {
     bool listening; /* a program uses the device */
     struct rdl_async_event ring[VERBS_EVENTS_MAX];
@@ -286,12 +287,14 @@ struct verbs {
     uint32_t n_channels; /* number of channels created so far */
 
     struct slots objects[VERBS_KINDS]; /* indexed by enum object_kind; the tables grow */
-    /* Hash lists by name: @named, or @n_buckets lists in @more_named when there are many names. */
+    /* Hash lists by name: @named; or, once there were more than 16 * GUEST_NAME_BUCKETS names,
+     * @n_buckets lists in @more_named.
+     */
     struct guest_object *named[GUEST_NAME_BUCKETS], **more_named;
-    uint32_t n_buckets, n_named; /* lists in @more_named, 0: @named is used; named objects */
+    uint32_t n_buckets, n_named; /* number of lists, 0: @named is used; number of named objects */
     struct guest_cq **cq_of;     /* CQs by CQN, 0 .. limits.max_cq; NULL before boot */
-    struct guest_qp **qp_of;     /* QPs by QPN, 0 .. limits.max_qp */
-    struct guest_srq **srq_of;   /* SRQs by SRQN, 0 .. limits.max_srq */
+    struct guest_qp **qp_of;     /* QPs by QPN, 0 .. limits.max_qp; NULL before boot */
+    struct guest_srq **srq_of;   /* SRQs by SRQN, 0 .. limits.max_srq; NULL before boot */
 };
 
 /* Initialises @v for a device that is not booted.  @config is copied. */
@@ -386,8 +389,8 @@ RDL_MUST_CHECK enum rdl_status verbs_get_async_event(struct verbs *v, struct rdl
                                                      size_t *ret_n);
 RDL_MUST_CHECK enum rdl_status verbs_ack_async_event(struct guest_object *o);
 
-/* Returns the queued asynchronous event number @i, 0 for the oldest.  Returns NULL if there are
- * fewer.
+/* Returns the queued asynchronous event number @i, 0 for the oldest.  Returns NULL if at most @i
+ * events are queued.
  */
 const struct rdl_async_event *verbs_async_waiting(const struct verbs *v, uint32_t i);
 

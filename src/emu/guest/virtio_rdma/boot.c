@@ -20,7 +20,9 @@
 #define CAP_MEM_MGT        ((uint64_t)1 << 21)
 #define CAP_BLOCK_MCAST_LB ((uint64_t)1 << 22)
 
-/* How often the configuration is read before the driver gives up because it keeps changing. */
+/* Maximum number of times that the configuration is read.  If it changed during each of these
+ * reads, the driver gives up.
+ */
 #define CONFIG_TRIES 8u
 
 /* Boot requests: ADD_GID for each GID, then QUERY_PORT. */

@@ -43,7 +43,9 @@ static inline bool rings_share_pages(const struct virtio_rdma *d)
     return queues_on_demand(d) || has_many_queues(d);
 }
 
-/* Return the MSI-X vector of the control queue, and of the queue of @cqn. */
+/* ctrl_vector() returns the MSI-X vector of the control queue, cq_vector() that of the queue of CQ
+ * @cqn.
+ */
 uint16_t ctrl_vector(const struct virtio_rdma *d);
 uint16_t cq_vector(const struct virtio_rdma *d, uint32_t cqn);
 
@@ -94,8 +96,8 @@ static inline struct guest_object *asked_about(const struct virtio_rdma *d)
 /* Allocates the buffers of @p unless it has them.  Returns false when the DMA area is full. */
 bool ctrl_take_place(struct virtio_rdma *d, struct virtio_rdma_request *p);
 
-/* Sends @cmd with @request, the raw structure that rfc_ctrl() names (NULL if it has none).  An
- * answer that comes at once is applied before the return, later ones by ctrl_poll().  @number is
+/* Sends @cmd with @request, the raw structure that rfc_ctrl(@cmd) names; NULL if that names none.
+ * An answer that comes at once is applied before the return, later ones by ctrl_poll().  @number is
  * the number of the object, 0 before it has one.
  *
  * Return: RDL_OK          the device has the request
@@ -164,8 +166,8 @@ void answer_cq_resize_refused(struct virtio_rdma *d);
 void answer_qp_refused(struct virtio_rdma *d);
 void answer_srq_refused(struct virtio_rdma *d);
 
-/* mr.c.  The functions request_...() send the control request of that name for an object, and
- * return RDL_OK or the error that kept it from being sent.
+/* mr.c.  The functions request_...() of this and the following files send the control request of
+ * that name for an object.  They return RDL_OK, or an error if the request was not sent.
  */
 enum rdl_status request_reg_mr(struct guest_mr *mr);
 enum rdl_status request_rereg_mr(struct guest_mr *mr, const struct verbs_region *to);
@@ -211,13 +213,13 @@ enum rdl_status request_detach_mcast(struct guest_qp *qp, const uint8_t gid[GID_
 
 /* srq.c */
 
-/* Reads the SRQ limits if the feature SRQ was accepted.  Returns false if max_srq exceeds
- * DEVICE_SRQS_MAX.
+/* Reads the SRQ limits into d->srqs; all are 0 if the feature SRQ was not accepted.  Returns false
+ * if max_srq exceeds DEVICE_SRQS_MAX.
  */
 bool srq_read_limits(struct virtio_rdma *d);
 
-/* Returns the number of queues of a device with shared receive queues.  Returns 0 for a device
- * without shared receive queues.
+/* Returns the number of virtqueues of a device with shared receive queues, whose queues are the
+ * last ones.  Returns 0 for a device without shared receive queues.
  */
 uint32_t srq_queues_end(const struct virtio_rdma *d);
 
@@ -235,7 +237,7 @@ static inline uint32_t queue_recv_bytes(uint32_t max_sge)
     return (uint32_t)(sizeof(struct raw_rq_wqe) + max_sge * sizeof(struct raw_sge));
 }
 
-/* work.c */
+/* work.c: operations of struct verbs_driver_ops that post, kick and poll. */
 enum rdl_status work_post_send(struct guest_qp *qp, const struct verbs_send *send,
                                uint32_t *ret_entry);
 enum rdl_status work_post_recv(struct guest_qp *qp, const struct rdl_recv_wr *wr,

@@ -19,7 +19,7 @@ struct raw_place {
     uint16_t head;        /* head descriptor of its chain */
     uint64_t gpa;         /* buffers of the request in guest RAM: request, then response */
     uint32_t bytes, room; /* lengths of request and response buffer */
-    struct rdl_control_answer answer;
+    struct rdl_control_answer answer; /* valid if @id is not 0 and the request is not under way */
 };
 
 struct raw_requests {
@@ -34,8 +34,8 @@ enum rdl_status raw_send(struct virtio_rdma *d, const struct rdl_control *reques
 enum rdl_status raw_answer(const struct virtio_rdma *d, uint32_t id,
                            struct rdl_control_answer *ret);
 
-/* Records the answer of the chain @head with @len bytes written.  Returns false if the chain is not
- * a raw request.
+/* Records the answer to the raw request whose chain begins with descriptor @head.  The device wrote
+ * @len bytes.  Returns false if the chain is not that of a raw request.
  */
 bool raw_take(struct virtio_rdma *d, uint16_t head, uint32_t len);
 

@@ -18,9 +18,9 @@
 #define GUEST_CTRL_QUEUE_SIZE 64u
 #define GUEST_QUEUE_SIZE      256u
 
-/* Devices with at least GUEST_QUEUES_MANY queues get short queues at boot, because most may never
- * be used: eight such rings share a page.  An object that needs a longer queue gets it when it is
- * created.
+/* Devices with RING_RESET and at least GUEST_QUEUES_MANY queues get short queues at boot, because
+ * most may never be used: eight such rings share a page.  An object that needs a longer queue gets
+ * it when it is created.
  */
 #define GUEST_QUEUES_MANY     512u
 #define GUEST_QUEUE_SIZE_MANY 16u
@@ -47,7 +47,7 @@ struct guest_queue_mem {
 /* Completions that were in the ring when the CQ was resized, oldest first. */
 struct kept_cqes {
     struct raw_cqe *v; /* the completions; NULL: none */
-    uint32_t n, first; /* number of completions; number of them already polled */
+    uint32_t n, first; /* number of completions; number of completions already polled */
 };
 
 /* The CQN is also the number of the CQ's virtqueue. */
@@ -61,7 +61,8 @@ struct virtio_rdma_cq {
 struct virtio_rdma_qp {
     struct guest_qp qp;
     struct guest_queue_mem sq_mem, rq_mem;
-    struct guest_queue_mem new_sq, new_rq; /* after the resize under way; size 0: unchanged */
+    /* Memory after the resize that is under way; size 0: the queue does not change. */
+    struct guest_queue_mem new_sq, new_rq;
 };
 
 struct virtio_rdma_srq {
@@ -126,7 +127,7 @@ bool virtio_rdma_init(struct virtio_rdma *d, struct verbs *verbs, struct arena *
 
 /* Initialises the function in the order of virtio 1.2, 3.1.1, without sending requests.
  *
- *  Return: RDL_OK           success so far
+ *  Return: RDL_OK           virtio_rdma_start() may be called
  *	   RDL_ERR_UNSUPPORTED  no such function, a structure is missing, VERSION_1 is not
  *	                    offered, or the device refused the features
  *	   RDL_ERR_NOMEM    guest RAM or the arena is full
@@ -136,8 +137,9 @@ RDL_MUST_CHECK enum rdl_status virtio_rdma_boot(struct virtio_rdma *d);
 
 /* Sends the boot requests one after the other: ADD_GID 0 and 1 with the host's addresses, then
  * QUERY_PORT.  If the device answers during each notification, verbs->up is set on return;
- * otherwise the interrupt handler continues.  Returns RDL_ERR_DEVICE if the device refused request
- * d->ctrl.cmd with d->ctrl.rsp.
+ * otherwise the interrupt handler continues.  Returns RDL_OK, RDL_ERR_NOMEM or RDL_ERR_BROKEN.
+ * Returns RDL_ERR_DEVICE if the device refused a request: d->ctrl.cmd is its command, d->ctrl.rsp
+ * the response.
  */
 RDL_MUST_CHECK enum rdl_status virtio_rdma_start(struct virtio_rdma *d);
 

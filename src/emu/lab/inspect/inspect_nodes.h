@@ -46,11 +46,12 @@ struct visit {
     struct text *below; /* path of the visited node if its child nodes are visited too; or NULL */
     bool found;         /* the key @want was found; @value is its value */
     struct rdl_value value;
-    struct inode node; /* the value found, if it is a node */
+    struct inode node; /* the node found, if @value is of type RDL_NODE */
 };
 
-/* Report a leaf of the visited node under its row @id: a number of any type, text, a word of the
- * row's table, or a set of such words.
+/* Report a leaf of the visited node under its row @id.  inspect_leaf() reports a number of any
+ * type, inspect_text() a text, inspect_word() a word of the row's table, and inspect_set() a set of
+ * such words.
  */
 void inspect_leaf(struct visit *v, enum leaf_id id, uint64_t number);
 void inspect_text(struct visit *v, enum leaf_id id, const char *s);
@@ -62,16 +63,20 @@ void inspect_set(struct visit *v, enum leaf_id id, uint32_t set);
  */
 bool inspect_asks(const struct visit *v, enum leaf_id id);
 
-/* Reports a leaf whose key is @word, for a row with a table of keys. */
+/* Reports a leaf of a row that has a table of keys, for example the drops by reason.  The key is
+ * @word, a row of that table.
+ */
 void inspect_keyed(struct visit *v, enum leaf_id id, const struct enum_row *word, uint64_t number);
 
-/* Report a child: inspect_child() one with the kind and key of its row (also a list),
- * inspect_named() one under its own name @name.
+/* Report a child node or list.  inspect_child() takes its kind and its key from the row @id.
+ * inspect_named() takes only its kind from the row; its key is @name.
  */
 void inspect_child(struct visit *v, enum child_id id, struct inode node);
 void inspect_named(struct visit *v, enum child_id id, const char *name, struct inode node);
 
-/* Report element @key of @list: a node, a number, or text. */
+/* Report element @key of @list.  inspect_item() reports a node, inspect_item_leaf() a number, and
+ * inspect_item_text() a text.
+ */
 void inspect_item(struct visit *v, const struct inode *list, const char *key, struct inode node);
 void inspect_item_leaf(struct visit *v, const struct inode *list, const char *key, uint64_t number);
 void inspect_item_text(struct visit *v, const struct inode *list, const char *key, const char *s);
@@ -79,7 +84,9 @@ void inspect_item_text(struct visit *v, const struct inode *list, const char *ke
 /* Implements item() for lists whose elements are nodes that only their index distinguishes. */
 void inspect_nth(const struct inode *list, uint64_t i, struct visit *v, const char *key);
 
-/* Returns a list of the elements 0 .. @end - 1, with host and object of @n. */
+/* Returns a list node with the elements 0 .. @end - 1, which @item reports.  Its host and object
+ * are those of @n.
+ */
 struct inode inspect_list_of(const struct inode *n, uint64_t end,
                              void (*item)(const struct inode *list, uint64_t i, struct visit *v,
                                           const char *key));

@@ -14,6 +14,7 @@
 #include "emu/facts/enum/drop.h"
 #include "emu/past/past.h"
 #include "emu/trace/event.h"
+#include "rounds.h"
 #include "tree/lab_past.h"
 #include "viz/ladder_model.h"
 
@@ -197,9 +198,11 @@ static void every_window_shows_what_happened_in_it(void **state)
     for (size_t r = 0; r < ARRAY_LEN(rows); r++) {
         struct lab l;
 
+        const size_t step = rows[r].step * rounds_divisor();
+
         lab_open(&l, rows[r].scenario);
-        for (size_t i = l.first; i < l.past.n; i += rows[r].step) {
-            for (size_t k = i; k < l.past.n && k - i < rows[r].most; k += rows[r].step) {
+        for (size_t i = l.first; i < l.past.n; i += step) {
+            for (size_t k = i; k < l.past.n && k - i < rows[r].most; k += step) {
                 const ev_id from = past_at(&l.past, i)->id, to = past_at(&l.past, k)->id;
 
                 check_window(&l, from, to);

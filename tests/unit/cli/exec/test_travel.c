@@ -10,8 +10,9 @@
 #include "cli/session/random_session.h"
 #include "cli/session/sight.h"
 #include "rdmalab/trace.h"
+#include "rounds.h"
 
-#define SEEDS         40u
+#define SEEDS         n_rounds(40)
 #define STATEMENTS    24u
 #define VISITS        40u
 #define HISTORY_BYTES ((size_t)64 << 20)

@@ -6,8 +6,9 @@
 #include "cli/lang/expr.h"
 #include "emu/base/prng.h"
 #include "print/print_json.h"
+#include "rounds.h"
 
-#define ROUNDS     4000u
+#define ROUNDS     n_rounds(4000)
 #define TEXT_BYTES 160u
 
 /* Characters with a meaning in one of the two languages, and some without. */

@@ -4,8 +4,9 @@
  */
 #include "cli/cli_testing.h"
 #include "emu/base/prng.h"
+#include "rounds.h"
 
-#define ROUNDS      6000
+#define ROUNDS      n_rounds(6000)
 #define EXTRA_BYTES 16u
 
 /* Changes, removes or adds a character, or removes a few. */

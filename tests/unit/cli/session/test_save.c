@@ -9,8 +9,9 @@
 #include "cli/session/random_session.h"
 #include "emu/lab/lab_state.h"
 #include "rdmalab/trace.h"
+#include "rounds.h"
 
-#define SEEDS      300u
+#define SEEDS      n_rounds(300)
 #define STATEMENTS 16u
 
 /* Reads the log in both directions: entries must be in order, and each tick must belong to one

@@ -14,8 +14,9 @@
 #include "cli/session/random_session.h"
 #include "cli/session/sight.h"
 #include "rdmalab/trace.h"
+#include "rounds.h"
 
-#define SEEDS         24u
+#define SEEDS         n_rounds(24)
 #define SEEDS_FOR_ALL 100u /* in so many sessions everything must have happened */
 #define STATEMENTS    32u
 #define STOPS         100u

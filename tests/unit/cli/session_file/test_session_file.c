@@ -11,8 +11,9 @@
 #include "cli/session/session_files.h"
 #include "cli/session/sight.h"
 #include "rdmalab/trace.h"
+#include "rounds.h"
 
-#define SEEDS      24u
+#define SEEDS      n_rounds(24)
 #define STATEMENTS 10u
 
 static const struct span nowhere = {0, 0};

@@ -8,8 +8,9 @@
 #include "cli/session/history.h"
 #include "cli/session/session_files.h"
 #include "rdmalab/trace.h"
+#include "rounds.h"
 
-#define MUTANTS 400u
+#define MUTANTS n_rounds(400)
 
 /* --- Damaged files ---------------------------------------------------------------------------- */
 
@@ -19,7 +20,7 @@ static void each_truncation_is_refused(void **state)
     const size_t n = strlen(text);
 
     (void)state;
-    for (size_t len = 0; len + 2 < n; len++) {
+    for (size_t len = 0; len + 2 < n; len += rounds_divisor()) {
         char *cut = strndup(text, len);
         const struct source src = source_of("w.json", cut);
         struct diag d = {.kind = DIAG_NONE};

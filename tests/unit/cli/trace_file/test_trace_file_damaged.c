@@ -17,10 +17,11 @@
 #include "emu/facts/enum/mtu.h"
 #include "emu/facts/enum/send_flag.h"
 #include "emu/trace/event.h"
+#include "rounds.h"
 #include "testbed/testbed.h"
 #include "tree/lab_past.h"
 
-#define ROUNDS      150u
+#define ROUNDS      n_rounds(150)
 #define DAMAGES_MAX 3u
 #define EXTRA_BYTES 64u /* maximum that one damage may add */
 #define TICKS_MAX   100000u
