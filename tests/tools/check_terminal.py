@@ -500,7 +500,7 @@ def check_interrupts_everywhere(terminals):
     t.expect(BLOCK)
     t.press("^D")
     t.expect("this block does not end", r"\n" + PROMPT + r"\Z")
-    t.press("show h1.qp.qpn; " + LONG.replace("00000", "0000") + "\r")
+    t.press("show h1.qp.qpn; " + LONG.replace("00000", "000000") + "\r")  # long enough to be there, busy as we may be
     t.expect(r"h1\.qp\.qpn = 2")
     t.press("^D")  # for the command, which does not read
     t.expect(PROMPT + r"\Z")
