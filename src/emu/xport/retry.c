@@ -8,8 +8,9 @@
  * armed by an RNR NAK; while it runs nothing is sent.
  *
  * A timer can only be late in a lab that follows a real clock, where the process may have slept or
- * been overloaded.  The answer may have arrived in the meantime and not been read yet.  So a late
- * ACK timer is extended once, by LATE_MORE_NS.
+ * been overloaded.  The answer may have arrived in the meantime, and wait to be read or behind
+ * other frames that the lab has read.  So a late ACK timer is extended by LATE_MORE_NS, and again
+ * while it is still late, for LATE_MOST_NS in all.
  *
  * The arming is the cause of the timeout: the ambient cause is the `timer` event while the item is
  * scheduled.
@@ -27,6 +28,7 @@
 
 /* Extension of a late timer.  Frames from outside are read every millisecond. */
 #define LATE_MORE_NS 5000000u
+#define LATE_MOST_NS 1000000000u
 
 void retry_timer_arm(struct xport_qp *xqp, enum timer_kind kind, uint64_t delay_ns)
 {
@@ -40,7 +42,8 @@ void retry_timer_arm(struct xport_qp *xqp, enum timer_kind kind, uint64_t delay_
              .due = due);
     before = trace_because(h->trace, id);
     r->due_ns[kind] = due;
-    r->ran_on = r->ran_on && kind != TMR_ACK;
+    if (kind == TMR_ACK)
+        r->late_until_ns = 0;
     r->timer[kind] = sim_schedule(h->sim, due, SIM_QP_TIMER, h->host,
                                   (uint64_t)xqp->qp.qpn << 8 | (uint64_t)kind);
     trace_because(h->trace, before);
@@ -154,16 +157,17 @@ static void rnr_timeout(struct xport_qp *xqp)
     req_go_back(xqp, id);
 }
 
-/* Extends the ACK timer and returns true if it is late and was not extended before. */
+/* Extends the ACK timer and returns true if it is late, and has not been so for LATE_MOST_NS. */
 static bool runs_on(struct xport_qp *xqp)
 {
     struct requester *r = &xqp->req;
-    const bool late = sim_now(xqp->qp.hca->sim) > r->due_ns[TMR_ACK];
+    const uint64_t now = sim_now(xqp->qp.hca->sim);
+    const uint64_t until = r->late_until_ns ? r->late_until_ns : now + LATE_MOST_NS;
 
-    if (!late || r->ran_on)
+    if (now <= r->due_ns[TMR_ACK] || now >= until)
         return false;
     retry_timer_arm(xqp, TMR_ACK, LATE_MORE_NS);
-    r->ran_on = true;
+    r->late_until_ns = until;
     return true;
 }
 
