@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads the inspect tree: leaves and children by their rows, lists of children, and values as text.
  *
- * Code names a value by its row, so that a renamed or removed value does not compile.  The node
- * must exist and have the kind of the row.  Only values that their row marks as OPTIONAL may be
- * absent.  Anything else is a bug and fails an assertion.
+ * Code names a leaf or a child by its row in leaves.def (enum leaf_id, enum child_id), so that code
+ * with the row of a removed one does not compile.  The node must exist and have the kind of the
+ * row.  Only a leaf or child whose row is OPTIONAL may be absent.  Otherwise an assertion fails.
  */
 #ifndef TREE_TREE_H
 #define TREE_TREE_H

@@ -124,7 +124,8 @@ struct live_ops {
     bool (*has_input)(int fd);
 
     /* Returns the output of programs and messages about devices since the last call, as lines of
-     * text.  They are valid until the next call of any function.  Returns NULL if there are none.
+     * text.  They are valid until the next call of any function of @l.  Returns NULL if there are
+     * none.
      */
     const char *(*said)(struct live *l);
 

@@ -11,7 +11,8 @@
  *                 offset in the file behind the descriptor of the same number; no answer
  *   CFGREAD       configuration space: offset, length 1, 2 or 4; RET has the value
  *   CFGWRITE      the same with a value; RET
- *   BAR_READ      memory at an absolute guest-physical address, according to the BARs
+ *   BAR_READ      contents of a BAR: guest-physical address where the guest has mapped the BAR, not
+ *                 an offset in it, and length; RET has the value
  *   BAR_WRITE     the same with a value; RET
  *   SET_IRQFD     descriptors for INTx, which only KVM uses; no answer
  *   DEVICE_RESET  RET

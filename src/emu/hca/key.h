@@ -38,7 +38,7 @@
 #include "emu/hca/hca.h"
 #include "emu/hca/qp.h"
 
-/* The access flags that a peer needs. */
+/* All access flags that permit operations of a peer, one for each kind: WRITE, READ, atomic. */
 #define KEY_REMOTE_ACCESS ((unsigned)(ACC_REMOTE_WRITE | ACC_REMOTE_READ | ACC_REMOTE_ATOMIC))
 
 #define KEY_PAGE_MASK ((uint64_t)RAM_PAGE_BYTES - 1)

@@ -13,7 +13,9 @@ struct draw {
     uint32_t used[WORLD_HOSTS_MAX];      /* bytes of memory that are assigned to items */
     uint32_t edge_used[WORLD_HOSTS_MAX]; /* bytes assigned in the region of KEY_EDGE */
     uint32_t mistake_one_in;             /* 0: no mistakes */
-    /* Last item of each end with a place that can be used again; WORLD_NONE: none. */
+    /* For each end: its latest item whose place in memory a later item may share
+     * (world_item.again); WORLD_NONE: none.
+     */
     uint16_t last[WORLD_ENDS_MAX];
     uint32_t n_sent[WORLD_ENDS_MAX];
 };
