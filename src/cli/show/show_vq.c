@@ -61,6 +61,10 @@ static void print_head(FILE *out, const struct vq_ring *q)
     if (tree_number(q->lab, q->path, LEAF_queue_broken))
         text_add(&t, "   BROKEN: the device needs a reset");
     show_line(out, &t);
+    if (!q->driver_is_known)
+        show_wrap(out, 2,
+                  "The driver is that of a virtual machine: what it has published is known, "
+                  "not what it has looked at.");
     ring_add_avail_note(&nt, q);
     if (q->was)
         was = ring_look_at(q);

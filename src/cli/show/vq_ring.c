@@ -62,15 +62,22 @@ uint64_t ring_avail(const struct vq_ring *q, uint64_t i)
 struct vq_indexes vq_indexes_of(const struct rdl_lab *lab, const char *queue)
 {
     char driver[TREE_PATH_BYTES], device[TREE_PATH_BYTES];
+    struct vq_indexes at;
 
-    (void)tree_child(lab, queue, CHILD_queue_driver, driver);
     (void)tree_child(lab, queue, CHILD_queue_device, device);
-    return (struct vq_indexes){
-        .driver_avail = (uint16_t)tree_number(lab, driver, LEAF_driver_side_avail_idx),
-        .driver_used = (uint16_t)tree_number(lab, driver, LEAF_driver_side_used_idx),
-        .device_avail = (uint16_t)tree_number(lab, device, LEAF_device_side_avail_idx),
-        .device_used = (uint16_t)tree_number(lab, device, LEAF_device_side_used_idx),
-    };
+    at.device_avail = (uint16_t)tree_number(lab, device, LEAF_device_side_avail_idx);
+    at.device_used = (uint16_t)tree_number(lab, device, LEAF_device_side_used_idx);
+    if (tree_child(lab, queue, CHILD_queue_driver, driver)) {
+        at.driver_avail = (uint16_t)tree_number(lab, driver, LEAF_driver_side_avail_idx);
+        at.driver_used = (uint16_t)tree_number(lab, driver, LEAF_driver_side_used_idx);
+    } else {
+        at.driver_avail = tree_number(lab, queue, LEAF_queue_enabled) &&
+                                  tree_number(lab, queue, LEAF_queue_format) == VRING_split
+                              ? (uint16_t)tree_number(lab, queue, LEAF_queue_avail_idx)
+                              : at.device_avail;
+        at.driver_used = at.device_used;
+    }
+    return at;
 }
 
 bool ring_is_returned(const struct vq_ring *q, uint64_t head)
@@ -173,14 +180,19 @@ static void find_places(struct vq_ring *q)
 {
     char driver[TREE_PATH_BYTES], device[TREE_PATH_BYTES];
 
-    (void)tree_child(q->lab, q->path, CHILD_queue_driver, driver);
     (void)tree_child(q->lab, q->path, CHILD_queue_device, device);
-    q->place[RING_DRIVER_USED] =
-        read_place(q->lab, driver, LEAF_driver_side_used_slot, LEAF_driver_side_used_wrap);
     q->place[RING_DEVICE_USED] =
         read_place(q->lab, device, LEAF_device_side_used_slot, LEAF_device_side_used_wrap);
     q->place[RING_DEVICE_AVAIL] =
         read_place(q->lab, device, LEAF_device_side_avail_slot, LEAF_device_side_avail_wrap);
+    if (!tree_child(q->lab, q->path, CHILD_queue_driver, driver)) {
+        q->place[RING_DRIVER_USED] = q->place[RING_DEVICE_USED];
+        q->place[RING_DRIVER_AVAIL] = q->place[RING_DEVICE_AVAIL];
+        mark(q, RING_DEVICE_USED, RING_DEVICE_AVAIL, SLOT_TAKEN);
+        return;
+    }
+    q->place[RING_DRIVER_USED] =
+        read_place(q->lab, driver, LEAF_driver_side_used_slot, LEAF_driver_side_used_wrap);
     q->place[RING_DRIVER_AVAIL] =
         read_place(q->lab, driver, LEAF_driver_side_avail_slot, LEAF_driver_side_avail_wrap);
     if (q->size == 0)
@@ -205,6 +217,8 @@ static struct vq_look *find_look(const struct vq_looks *looks, const char *path)
 void ring_init(struct vq_ring *q, const struct rdl_lab *lab, const struct past *p, const char *path,
                const struct vq_looks *looks)
 {
+    char driver[TREE_PATH_BYTES];
+
     *q = (struct vq_ring){
         .lab = lab,
         .past = p,
@@ -213,6 +227,7 @@ void ring_init(struct vq_ring *q, const struct rdl_lab *lab, const struct past *
         .number = tree_number(lab, path, LEAF_queue_number),
         .size = tree_number(lab, path, LEAF_queue_size),
         .packed = tree_number(lab, path, LEAF_queue_format) == VRING_packed,
+        .driver_is_known = tree_child(lab, path, CHILD_queue_driver, driver),
         .at = vq_indexes_of(lab, path),
         .was = find_look(looks, path),
     };

@@ -36,12 +36,13 @@ struct vq_ring {
     enum ring_role role;
     uint64_t number, size;
     bool packed;
+    bool driver_is_known; /* false: it is that of a virtual machine, see vq_indexes_of() */
     struct vq_indexes at;
     struct vring_pos place[RING_PLACES]; /* set for a packed ring only */
     uint8_t *state;                      /* enum slot_state of each descriptor; owned */
-    /* For each descriptor whose buffer the device has returned: the index of the descriptor with
-     * which it returned the buffer.  @size: not returned.  In a split ring it is set only for the
-     * heads of chains.  Owned.
+    /* For each descriptor: the one with which the device returned its buffer; @size: it has not.
+     * In a packed ring that is the descriptor that the device has written as used.  In a split ring
+     * it is the descriptor itself, if it is the head of a chain; all others have @size.  Owned.
      */
     uint32_t *back;
     const struct vq_look *was; /* state when it was last shown; NULL: never */

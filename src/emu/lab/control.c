@@ -7,9 +7,7 @@
 enum rdl_status rdl_control_send(struct rdl_lab *lab, rdl_host host,
                                  const struct rdl_control *request, bool kick, uint32_t *ret_id)
 {
-    struct host *h = lab_host(lab->state, host.raw);
-
-    ACT(lab, h, raw_send(&h->guest.rdma, request, kick, ret_id));
+    ACT_AT(lab, host, h, raw_send(&h->guest.rdma, request, kick, ret_id));
 }
 
 enum rdl_status rdl_control_answer(const struct rdl_lab *lab, rdl_host host, uint32_t id,
