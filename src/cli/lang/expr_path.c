@@ -74,6 +74,45 @@ static bool suggest(const char *path, size_t off, const struct leaf_places *plac
                        (int)off, path, word, (int)off, path);
 }
 
+/* Checks that each word of @path in brackets is a number without leading zeros.  Otherwise no lab
+ * has the path, and `not` would make that a success.
+ */
+static bool indices_are_numbers(const char *path, struct span at, struct diag *d)
+{
+    for (const char *word = path; word && *word;) {
+        const size_t n = leaf_path_word(word), off = (size_t)(word - path);
+
+        if (word[0] == '[' && (n == 0 || (n > 3 && word[1] == '0'))) {
+            const size_t len = strcspn(word, "]") + (strchr(word, ']') != NULL);
+
+            if (at.len >= off + len) {
+                at.at += off;
+                at.len = len;
+            }
+            diag_set(d, DIAG_VALUE, at, "\"%s\": %.*s is no index", path, (int)len, word);
+            return diag_remedy(d, "an index is a decimal number: %.*s[0]", (int)off, path);
+        }
+        word = leaf_path_behind(word, n);
+    }
+    return true;
+}
+
+/* Checks the slice that @path is.  An empty one would be equal to an empty text, whatever the
+ * memory has.
+ */
+static bool slice_is_right(const char *path, struct span at, struct diag *d)
+{
+    struct slice_text s;
+    size_t off;
+
+    if (!value_slice_check("memory", VAL_BYTES, path, at, d))
+        return false;
+    if (value_slice(path, &s, &off) || !s.has_to || s.to > s.from)
+        return true;
+    diag_set(d, DIAG_VALUE, at, "memory: \"%s\" is empty", path);
+    return diag_remedy(d, "a slice is [FROM:TO], and TO is the first byte that is not in it");
+}
+
 bool expr_path_leads(const char *path, struct span at, struct diag *d)
 {
     struct leaf_places places;
@@ -82,7 +121,7 @@ bool expr_path_leads(const char *path, struct span at, struct diag *d)
     if (!strpbrk(path, ".[") || strstr(path, EXPR_PROGRAM))
         return true;
     if (leaf_path_leads(path, &places, &off))
-        return !places.memory || value_slice_check("memory", VAL_BYTES, path, at, d);
+        return places.memory ? slice_is_right(path, at, d) : indices_are_numbers(path, at, d);
     diag_set(d, DIAG_VALUE, at, "nothing is called \"%s\"", path);
     return d && suggest(path, off, &places, d);
 }

@@ -87,6 +87,15 @@ static void mistaken_questions_have_no_answer(void **state)
         {"1 == h1", "h1 is a host, not a value"},
         {"h1 == h2", "h1 is a host, not a value"},
         {"not h1", "h1 is a host, not a value"},
+        {"not h1.cq.wc[zz].status == SUCCESS", "[zz] is no index"},
+        {"not h1.cq.wc[].status == SUCCESS", "[] is no index"},
+        {"not h1.cq.wc[0.status == SUCCESS", "[0.status is no index"},
+        {"not h1.cq.wc[-1].status == SUCCESS", "[-1] is no index"},
+        {"not h1.cq.wc[00].status == SUCCESS", "[00] is no index"},
+        {"not h1.cq.wc[0x0].status == SUCCESS", "[0x0] is no index"},
+        {"not h1.cq.wc[0:1].status == SUCCESS", "[0:1] is no index"},
+        {"not h1.gid[01] == \"10.0.0.1\"", "[01] is no index"},
+        {"h1.mr[0:0] == \"\"", "\"h1.mr[0:0]\" is empty"},
     };
     static const char *const forms[] = {"expect %s", "refused { expect %s }",
                                         "refused { until %s }"};
