@@ -392,5 +392,24 @@ def check_death_of_a_child(program):
         ensure(re.search(f"^forever2?.lab: {message}", output, re.MULTILINE), output)
 
 
+def check_no_scenarios(program):
+    """What is found in a directory and is no file, as a pipe or a link to nothing, fails at once; a pipe named itself is read."""
+    there = program.file("found")
+    there.mkdir()
+    (there / "good.lab").write_text(FILES["good.lab"])
+    os.mkfifo(there / "pipe.lab")
+    (there / "endless.json").symlink_to("/dev/zero")
+    (there / "nowhere.lab").symlink_to("/nowhere/a.lab")
+    (there / "gone").symlink_to("/nowhere")
+    (there / "itself").symlink_to(".")
+    result = program.run("test", "found")
+    said = dict(re.findall(r"^rdmalab: found/(\S+): (.*)$", result.stdout + result.stderr, re.MULTILINE))
+    missing, irregular = "No such file or directory", "this is no regular file"
+    ensure(said == {"pipe.lab": irregular, "endless.json": irregular, "nowhere.lab": missing, "gone": missing}, f"{said}")
+    ensure("1 passed, 4 failed" in result.stdout and result.returncode == 2, f"{result}")
+    result = program.run("test", "/dev/stdin", stdin=FILES["good.lab"])
+    ensure("1 passed, 0 failed" in result.stdout and result.returncode == 0, f"{result}")
+
+
 if __name__ == "__main__":
     sys.exit(whole.main(__doc__, FILES, CASES, globals()))

@@ -139,6 +139,16 @@ static void add_wrong(struct suite *su, const char *name, const char *why)
     su->n_files++;
 }
 
+/* Is the entry @name of a directory a scenario by its name, a directory, or a link to nothing? */
+static bool is_wanted(const char *name)
+{
+    struct stat info;
+
+    if (files_is_json(name) || files_is_lab(name))
+        return true;
+    return stat(name, &info) == 0 ? S_ISDIR(info.st_mode) : lstat(name, &info) == 0;
+}
+
 static void add_path(struct suite *su, const char *path, const char *tags, size_t depth);
 
 /* Adds the entries of @directory.  If it cannot be read, adds it as a wrong file. */
@@ -147,7 +157,6 @@ static void add_entries(struct suite *su, const char *directory, const char *tag
     const size_t len = strlen(directory);
     struct dirent **entries;
     const int n = scandir(directory, &entries, NULL, alphasort);
-    struct stat info;
 
     if (n < 0) {
         add_wrong(su, directory, strerror(errno));
@@ -159,21 +168,24 @@ static void add_entries(struct suite *su, const char *directory, const char *tag
 
         text_addf(&t, "%.*s/%s", (int)(len - (directory[len - 1] == '/')), directory,
                   entries[i]->d_name);
-        if (entries[i]->d_name[0] != '.' && (files_is_json(name) || files_is_lab(name) ||
-                                             (stat(name, &info) == 0 && S_ISDIR(info.st_mode))))
+        if (entries[i]->d_name[0] != '.' && is_wanted(name))
             add_path(su, name, tags, depth);
         free(entries[i]);
     }
     free(entries);
 }
 
+/* A pipe or device is read only if it was named itself: one that was found may have no end. */
 static void add_path(struct suite *su, const char *path, const char *tags, size_t depth)
 {
     struct stat info;
+    const bool there = stat(path, &info) == 0;
 
     if (seen_before(su, path))
         return;
-    if (stat(path, &info) != 0 || !S_ISDIR(info.st_mode))
+    if (depth > 0 && there && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode))
+        add_wrong(su, path, "this is no regular file");
+    else if (!there || !S_ISDIR(info.st_mode))
         add_file(su, path, tags);
     else if (depth == DIRECTORY_DEPTH)
         add_wrong(su, path,

@@ -440,6 +440,7 @@ bool value_check(const struct param *p, const char *text, struct span at, struct
 {
     uint64_t id;
 
+    RDL_ASSERT(text); /* gcc's sanitizers assume that it may be NULL, and gcc warns of it then */
     if (strlen(text) > TEXT_BYTES_MAX)
         return diag_set(d, DIAG_VALUE, at, "%s: more than %u bytes", p->name, TEXT_BYTES_MAX);
     if (value_is_quantity(p->kind))
