@@ -317,6 +317,13 @@ CASES = [  # arguments, standard input, exit status, what the output must match
     (["-c", "host h1", "-c", "back 5 cqe"], "", 1, r"nothing of that sort happened before here"),
     (["-c", "host h1", "-c", "repeat 2 { back }"], "", 1, r"back does not work in a block"),
     (["bench", "device", "--format", "json"], "", 0, r'^\[\{"qps":256,"cqs":256,'),
+    # nothing that was said is ignored
+    (["run", "scenarios/01-first-send.json", "--seed", "1", "--seed=2"], "", 2, r"^rdmalab: --seed is given twice, as 1 and as 2$"),
+    (["test", "scenarios", "--tag", "rc", "--tag", "ud"], "", 2, r"^rdmalab: --tag is given twice, as rc and as ud$"),
+    (["test", "-j2", "-j", "1", "scenarios"], "", 2, r"^rdmalab: -j is given twice, as 2 and as 1$"),
+    (["run", "scenarios/01-first-send.json", "--memory", "0"], "", 2, r"^rdmalab: --memory 0: it must be at least 1$"),
+    (["test", "scenarios", "--list", "--junit", "j.xml"], "", 2, r"^rdmalab: --list and --junit: give one of them$"),
+    (["doctor", "x"], "", 2, r"^rdmalab: doctor takes nothing, and x was given$"),
     (["bench", "space"], "", 2, r"usage: rdmalab bench \[time\|device\]"),
     # futures
     (["-c", "source pair.lab; post_recv h2.qp sge=mr; checkpoint here", "-c", "post_send h1.qp sge=mr[0:64] signaled", "-c", "run", "-c", "goto here",

@@ -250,20 +250,23 @@ static bool read_seeds(struct test_arguments *a)
     return true;
 }
 
-/* Refuses options that --fault-matrix cannot be combined with. */
-static bool fits_matrix(const struct test_arguments *a)
+/* Refuses options that --list or --fault-matrix would ignore. */
+static bool fits_mode(const struct test_arguments *a)
 {
+    const char *mode = a->list ? "--list" : "--fault-matrix";
     const char *other = a->junit                           ? "--junit"
                         : a->run.twice                     ? "--twice"
                         : a->run.artifacts                 ? "--artifacts"
-                        : a->list                          ? "--list"
+                        : a->list && a->matrix             ? "--fault-matrix"
                         : a->run.coverage || a->least_text ? "--coverage"
                                                            : NULL;
 
-    if (!a->matrix)
+    if (!a->matrix && !a->list)
         return true;
     if (other)
-        fprintf(stderr, "rdmalab: --fault-matrix and %s: give one of them\n", other);
+        fprintf(stderr, "rdmalab: %s and %s: give one of them\n", mode, other);
+    else if (!a->matrix)
+        return true;
     else if (strcmp(a->format, "text") != 0 && strcmp(a->format, "json") != 0)
         fprintf(stderr, "rdmalab: --fault-matrix makes a table: its --format is text or json\n");
     else
@@ -282,7 +285,7 @@ static bool read_arguments(struct test_arguments *a)
         fprintf(stderr, "rdmalab: --format %s: there are text, tap, json, github\n", a->format);
         return false;
     }
-    if (!fits_matrix(a))
+    if (!fits_mode(a))
         return false;
     if (a->jobs_text && !options_number_in("-j", a->jobs_text, 1, CREW_MAX, &a->jobs))
         return false;

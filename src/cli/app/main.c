@@ -163,11 +163,14 @@ static int doctor_main(int argc, char **argv)
     const char *editor = line_input_name();
     const char *obstacle = live_ops ? live_ops->obstacle() : "not built";
     struct collection c;
-    const char *why = collection_read(&c);
+    const char *why;
     char path[512];
 
-    (void)argc;
-    (void)argv;
+    if (argc > 1) {
+        fprintf(stderr, "rdmalab: doctor takes nothing, and %s was given\n", argv[1]);
+        return EXIT_USAGE;
+    }
+    why = collection_read(&c);
     printf("rdmalab %s\n", RDMALAB_VERSION);
     print_part("line editor", strcmp(editor, "none") != 0, editor,
                "TAB, arrow keys and a history at the prompt",
@@ -248,8 +251,8 @@ static const struct mode modes[] = {
      "0 all passed, 1 a run went wrong, 2 usage, 99 an invariant of rdmalab broke, 130 ^C", "",
      false},
     {"doctor", doctor_main, "doctor",
-     "which optional parts are there, and what those that are not would enable", "0 always", "",
-     false},
+     "which optional parts are there, and what those that are not would enable", "0 told, 2 usage",
+     "", false},
     {"complete", complete_main, "complete -- [WORD...]",
      "what the last word of a command line can become: for bash and zsh, whose functions are\n"
      "      installed, or in data/ of the source",

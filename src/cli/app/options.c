@@ -5,9 +5,12 @@
 #include <string.h>
 
 #include "cli/lang/suggest.h"
+#include "emu/base/assert.h"
 #include "emu/base/quantity.h"
 #include "emu/base/text.h"
 #include "process/must.h"
+
+#define OPTIONS_MAX 64u /* of a mode */
 
 /* Returns true for an option of one letter, which its value may follow directly: -j2. */
 static bool is_letter(const char *word, size_t len)
@@ -54,12 +57,29 @@ static void add_line(char **text, const char *line)
     *text = more;
 }
 
-static void take_value(const struct option *o, char *value)
+/* Values that were taken, of options that can be given once. */
+struct taken {
+    const char **v[OPTIONS_MAX];
+    size_t n;
+};
+
+static bool take_value(const struct option *o, char *value, struct taken *taken)
 {
-    if (o->lines)
+    if (o->lines) {
         add_line(o->lines, value);
-    else
-        *o->value = value;
+        return true;
+    }
+    for (size_t i = 0; i < taken->n; i++) {
+        if (taken->v[i] == o->value) {
+            fprintf(stderr, "rdmalab: %s is given twice, as %s and as %s\n", o->name, *o->value,
+                    value);
+            return false;
+        }
+    }
+    RDL_ASSERT(taken->n < OPTIONS_MAX);
+    taken->v[taken->n++] = o->value;
+    *o->value = value;
+    return true;
 }
 
 /* Prints those words of "a|b|c" that begin with @begin; ":files" if the value is a file. */
@@ -96,6 +116,7 @@ static void print_asked(const struct option *rows, size_t n, char **asked)
 
 bool options_take(const struct option *rows, size_t n, int *argc, char **argv)
 {
+    struct taken taken = {.n = 0};
     int kept = 1;
     bool only_operands = false;
 
@@ -124,9 +145,11 @@ bool options_take(const struct option *rows, size_t n, int *argc, char **argv)
             *o->flag = true;
         } else if (word[strlen(o->name)]) {
             word += strlen(o->name);
-            take_value(o, word + (word[0] == '='));
+            if (!take_value(o, word + (word[0] == '='), &taken))
+                return false;
         } else if (i + 1 < *argc) {
-            take_value(o, argv[++i]);
+            if (!take_value(o, argv[++i], &taken))
+                return false;
         } else {
             fprintf(stderr, "rdmalab: %s needs a value\n", word);
             return false;
@@ -153,7 +176,11 @@ bool options_number(const char *name, const char *text, uint64_t *ret)
 
 bool options_size(const char *name, const char *text, uint64_t *ret)
 {
-    return quantity(name, text, QUANTITY_SIZE, ret);
+    if (!quantity(name, text, QUANTITY_SIZE, ret))
+        return false;
+    if (*ret == 0)
+        fprintf(stderr, "rdmalab: %s %s: it must be at least 1\n", name, text);
+    return *ret > 0;
 }
 
 bool options_number_in(const char *name, const char *text, uint64_t least, uint64_t most,

@@ -11,7 +11,7 @@
 struct option {
     const char *name; /* "--seed", "-j" */
     bool *flag;
-    const char **value; /* if given several times, the last */
+    const char **value; /* the option may be given once */
     char **lines;       /* all values, one per line; the caller frees the text */
     const char *words;  /* possible values, "text|json"; "": cannot be listed; NULL: a file name */
 };
@@ -25,7 +25,7 @@ struct option {
 
 /* Removes the options from @argv[1..].  The operands stay, in order, at @argv[1..*@argc - 1].  All
  * words after "--" are operands.  @argv[0] is the mode, or NULL.  Prints an error and returns false
- * if an option is unknown or lacks its value.
+ * if an option is unknown, lacks its value, or has two.
  */
 bool options_take(const struct option *rows, size_t n, int *argc, char **argv);
 
@@ -37,7 +37,7 @@ bool options_number(const char *name, const char *text, uint64_t *ret);
 bool options_number_in(const char *name, const char *text, uint64_t least, uint64_t most,
                        uint64_t *ret);
 
-/* Parses a size in bytes: "64m".  Prints an error and returns false if @text is none. */
+/* Parses a size in bytes: "64m".  Prints an error and returns false if @text is none, or 0. */
 bool options_size(const char *name, const char *text, uint64_t *ret);
 
 #endif
