@@ -317,6 +317,7 @@ CASES = [  # arguments, standard input, exit status, what the output must match
     (["-c", "host h1", "-c", "back 5 cqe"], "", 1, r"nothing of that sort happened before here"),
     (["-c", "host h1", "-c", "repeat 2 { back }"], "", 1, r"back does not work in a block"),
     (["bench", "device", "--format", "json"], "", 0, r'^\[\{"qps":256,"cqs":256,'),
+    (["run", "/dev/stdin"], "\ufeffscenario title=mark\nhost h1\nexpect h1.irqs == 0\n", 0, r"^passed: 1 expectation"),
     # nothing that was said is ignored
     (["run", "scenarios/01-first-send.json", "--seed", "1", "--seed=2"], "", 2, r"^rdmalab: --seed is given twice, as 1 and as 2$"),
     (["test", "scenarios", "--tag", "rc", "--tag", "ud"], "", 2, r"^rdmalab: --tag is given twice, as rc and as ud$"),
