@@ -318,6 +318,9 @@ CASES = [  # arguments, standard input, exit status, what the output must match
     (["-c", "host h1", "-c", "repeat 2 { back }"], "", 1, r"back does not work in a block"),
     (["bench", "device", "--format", "json"], "", 0, r'^\[\{"qps":256,"cqs":256,'),
     (["run", "/dev/stdin"], "\ufeffscenario title=mark\nhost h1\nexpect h1.irqs == 0\n", 0, r"^passed: 1 expectation"),
+    # of a virtual machine's driver nothing is said that the lab cannot know
+    (["-c", "host v1 vm; show vq v1.ctrl"], "", 0, r"^  avail\.idx +0 +0\n  used\.idx +\? +0\n"),
+    (["-c", "host v1 vm; show vq v1.ctrl json"], "", 0, r'"avail\.idx".*"driver 0, device 0".*\n.*"used\.idx".*"driver \?, device 0"'),
     # nothing that was said is ignored
     (["run", "scenarios/01-first-send.json", "--seed", "1", "--seed=2"], "", 2, r"^rdmalab: --seed is given twice, as 1 and as 2$"),
     (["test", "scenarios", "--tag", "rc", "--tag", "ud"], "", 2, r"^rdmalab: --tag is given twice, as rc and as ud$"),

@@ -15,16 +15,28 @@
 
 enum { COLUMN_DRIVER = 39, COLUMN_DEVICE = 48, COLUMN_NOTE = 57 };
 
-/* @was: the indexes of driver and device when last shown; NULL: never shown. */
-static void print_index(FILE *out, const char *name, uint16_t driver, uint16_t device,
-                        const uint16_t was[2], const char *note)
+/* Appends @number, or "?" if it is not known, with at least @width characters. */
+static void add_known(struct text *t, int width, bool is_known, uint16_t number)
+{
+    if (is_known)
+        text_addf(t, "%*u", width, number);
+    else
+        text_addf(t, "%*s", width, "?");
+}
+
+/* @is_known: is @driver?  @was: the indexes of driver and device when last shown; NULL: never
+ * shown.
+ */
+static void print_index(FILE *out, const char *name, bool is_known, uint16_t driver,
+                        uint16_t device, const uint16_t was[2], const char *note)
 {
     const bool changed = was && (was[0] != driver || was[1] != device);
     char buf[SHOW_LINE_BYTES];
     struct text t = text_on(buf, sizeof(buf));
 
-    text_addf(&t, "%c %-*s%6u%9u", changed ? '*' : ' ', COLUMN_DRIVER - 2, name, driver, device);
-    text_add(&t, "   ");
+    text_addf(&t, "%c %-*s", changed ? '*' : ' ', COLUMN_DRIVER - 2, name);
+    add_known(&t, 6, is_known, driver);
+    text_addf(&t, "%9u   ", device);
     if (changed)
         text_addf(&t, "was %u, %u%s", was[0], was[1], note[0] ? "; " : "");
     text_add(&t, note);
@@ -40,9 +52,11 @@ static void print_places(FILE *out, const char *name, const struct vq_ring *q,
     char buf[SHOW_LINE_BYTES];
     struct text t = text_on(buf, sizeof(buf));
 
-    text_addf(&t, "  %-*s%4u/%u%7u/%u   desc/wrap counter", COLUMN_DRIVER - 2, name,
-              q->place[driver].at, q->place[driver].wrap, q->place[device].at,
-              q->place[device].wrap);
+    text_addf(&t, "  %-*s", COLUMN_DRIVER - 2, name);
+    add_known(&t, 4, q->driver_is_known, q->place[driver].at);
+    text_add(&t, "/");
+    add_known(&t, 1, q->driver_is_known, q->place[driver].wrap);
+    text_addf(&t, "%7u/%u   desc/wrap counter", q->place[device].at, q->place[device].wrap);
     show_line(out, &t);
 }
 
@@ -63,14 +77,18 @@ static void print_head(FILE *out, const struct vq_ring *q)
     show_line(out, &t);
     if (!q->driver_is_known)
         show_wrap(out, 2,
-                  "The driver is that of a virtual machine: what it has published is known, "
-                  "not what it has looked at.");
+                  q->packed
+                      ? "The driver is that of a virtual machine: where it stands is not "
+                        "known.  What it has offered, and the device not taken, counts as free."
+                      : "The driver is that of a virtual machine: what it has offered is "
+                        "known, not what it has looked at.");
     ring_add_avail_note(&nt, q);
     if (q->was)
         was = ring_look_at(q);
-    print_index(out, "avail.idx", q->at.driver_avail, q->at.device_avail,
+    print_index(out, "avail.idx", q->driver_is_known || !q->packed, q->at.driver_avail,
+                q->at.device_avail,
                 q->was ? (const uint16_t[]){was.driver_avail, was.device_avail} : NULL, note);
-    print_index(out, "used.idx", q->at.driver_used, q->at.device_used,
+    print_index(out, "used.idx", q->driver_is_known, q->at.driver_used, q->at.device_used,
                 q->was ? (const uint16_t[]){was.driver_used, was.device_used} : NULL,
                 q->at.driver_used == q->at.device_used ? "" : "the driver has not looked");
     if (q->packed) {
@@ -192,8 +210,11 @@ static void row_of_entry(struct rows *r, const struct vq_ring *q, const char *en
 static void add_places(struct text *t, const struct vq_ring *q, enum ring_place driver,
                        enum ring_place device)
 {
-    text_addf(t, "; at desc %u with wrap counter %u, desc %u with %u", q->place[driver].at,
-              q->place[driver].wrap, q->place[device].at, q->place[device].wrap);
+    text_add(t, "; at desc ");
+    add_known(t, 1, q->driver_is_known, q->place[driver].at);
+    text_add(t, " with wrap counter ");
+    add_known(t, 1, q->driver_is_known, q->place[driver].wrap);
+    text_addf(t, ", desc %u with %u", q->place[device].at, q->place[device].wrap);
 }
 
 /* Adds the cells of a row without a buffer: an index or a ring entry. */
@@ -215,8 +236,10 @@ static void row_of_index(struct rows *r, const struct vq_ring *q, bool is_used)
     char what[160];
     struct text t = text_on(what, sizeof(what));
 
-    text_addf(&t, "driver %u, device %u", is_used ? q->at.driver_used : q->at.driver_avail,
-              is_used ? q->at.device_used : q->at.device_avail);
+    text_add(&t, "driver ");
+    add_known(&t, 1, q->driver_is_known || !(is_used || q->packed),
+              is_used ? q->at.driver_used : q->at.driver_avail);
+    text_addf(&t, ", device %u", is_used ? q->at.device_used : q->at.device_avail);
     if (q->packed)
         add_places(&t, q, is_used ? RING_DRIVER_USED : RING_DRIVER_AVAIL,
                    is_used ? RING_DEVICE_USED : RING_DEVICE_AVAIL);

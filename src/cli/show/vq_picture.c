@@ -113,10 +113,14 @@ static void fill_markers(struct vq_drawing *d, const struct vq_ring *q)
     const uint32_t size = (uint32_t)q->size;
 
     if (q->packed) {
-        add_marker(d, (struct ring_marker){COLUMN_DESC, q->place[RING_DRIVER_AVAIL].at, false, 0},
-                   "offers next, wrap %lu", q->place[RING_DRIVER_AVAIL].wrap);
-        add_marker(d, (struct ring_marker){COLUMN_DESC, q->place[RING_DRIVER_USED].at, false, 0},
-                   "looks, wrap %lu", q->place[RING_DRIVER_USED].wrap);
+        if (q->driver_is_known) {
+            add_marker(d,
+                       (struct ring_marker){COLUMN_DESC, q->place[RING_DRIVER_AVAIL].at, false, 0},
+                       "offers next, wrap %lu", q->place[RING_DRIVER_AVAIL].wrap);
+            add_marker(d,
+                       (struct ring_marker){COLUMN_DESC, q->place[RING_DRIVER_USED].at, false, 0},
+                       "looks, wrap %lu", q->place[RING_DRIVER_USED].wrap);
+        }
         add_marker(d, (struct ring_marker){COLUMN_DESC, q->place[RING_DEVICE_AVAIL].at, true, 0},
                    "takes next, wrap %lu", q->place[RING_DEVICE_AVAIL].wrap);
         add_marker(d, (struct ring_marker){COLUMN_DESC, q->place[RING_DEVICE_USED].at, true, 0},
@@ -129,8 +133,9 @@ static void fill_markers(struct vq_drawing *d, const struct vq_ring *q)
                "device takes %lu", at->device_avail);
     add_marker(d, (struct ring_marker){COLUMN_USED, at->device_used % size, true, 0},
                "device: used.idx %lu", at->device_used);
-    add_marker(d, (struct ring_marker){COLUMN_USED, at->driver_used % size, false, 0},
-               "driver looks at %lu", at->driver_used);
+    if (q->driver_is_known)
+        add_marker(d, (struct ring_marker){COLUMN_USED, at->driver_used % size, false, 0},
+                   "driver looks at %lu", at->driver_used);
 }
 
 static void fill_titles(struct vq_drawing *d, const struct vq_ring *q)

@@ -36,7 +36,10 @@ struct vq_ring {
     enum ring_role role;
     uint64_t number, size;
     bool packed;
-    bool driver_is_known; /* false: it is that of a virtual machine, see vq_indexes_of() */
+    /* False: the driver is that of a virtual machine.  Then driver_used, driver_avail of a packed
+     * ring, and the places of the driver have the values of the device.
+     */
+    bool driver_is_known;
     struct vq_indexes at;
     struct vring_pos place[RING_PLACES]; /* set for a packed ring only */
     uint8_t *state;                      /* enum slot_state of each descriptor; owned */
