@@ -57,10 +57,7 @@ static struct json_value value_at(const struct source *src, const cJSON *item, s
 
 struct json_value json_root(const struct source *src, const cJSON *root)
 {
-    static const char bom[] = "\xef\xbb\xbf";
-    const bool has_bom = strncmp(src->text, bom, sizeof(bom) - 1) == 0;
-
-    return value_at(src, root, skip_space(src, has_bom ? sizeof(bom) - 1 : 0));
+    return value_at(src, root, skip_space(src, source_mark_bytes(src->text)));
 }
 
 struct json_walk json_walk(const struct source *src, struct json_value v)

@@ -225,8 +225,12 @@ const char *source_check_text(const struct source *src, size_t *ret_at)
 
 const char source_no_memory[] = "there is not enough memory to read it";
 
-/* Some editors put it before the text; it is no part of it. */
-static const char byte_order_mark[] = "\xef\xbb\xbf";
+size_t source_mark_bytes(const char *text)
+{
+    static const char mark[] = "\xef\xbb\xbf";
+
+    return strncmp(text, mark, strlen(mark)) == 0 ? strlen(mark) : 0;
+}
 
 static const char *read_all(FILE *f, struct source *ret)
 {
@@ -257,10 +261,8 @@ static const char *read_all(FILE *f, struct source *ret)
         return why;
     }
     text[len] = '\0';
-    if (strncmp(text, byte_order_mark, strlen(byte_order_mark)) == 0) {
-        len -= strlen(byte_order_mark);
-        memmove(text, text + strlen(byte_order_mark), len + 1);
-    }
+    len -= source_mark_bytes(text);
+    memmove(text, text + source_mark_bytes(text), len + 1);
     ret->text = text;
     ret->len = len;
     return NULL;

@@ -21,6 +21,11 @@ struct source {
 /* Stands for the standard input in place of a file name. */
 #define SOURCE_STANDARD "-"
 
+/* Returns the length of the byte order mark before @text, which is no part of it; 0: there is none.
+ * source_read() removes it.
+ */
+size_t source_mark_bytes(const char *text);
+
 /* Returns a source with the name @name and the whole string @text. */
 struct source source_of(const char *name, const char *text);
 
