@@ -14,8 +14,8 @@
 #include "cli/lab_session.h"
 #include "emu/base/prng.h"
 #include "emu/facts/enum_table.h"
+#include "fuzz/confined.h"
 #include "rdmalab/port.h"
-#include "rdmalab/trace.h"
 #include "rounds.h"
 
 #define LINE_BYTES   512u
@@ -50,71 +50,29 @@ static const struct {
     {"on demand", "host h1 h2 on_demand irq=intx" SMALL "; link h1 h2"},
 };
 
-/* --- A session that ends each line ------------------------------------------------------------ */
+/* --- A lab of a kind -------------------------------------------------------------------------- */
 
-struct any {
-    struct session *s;
-    FILE *nowhere;
-    volatile sig_atomic_t interrupted;
-    uint64_t n_events;
-};
-
-static void count_event(void *ctx, const struct ev *e)
-{
-    struct any *a = ctx;
-
-    (void)e;
-    if (++a->n_events > EVENTS_MAX)
-        a->interrupted = SIGINT;
-}
-
-static enum rdl_status lab_opened(void *ctx, struct rdl_lab *lab)
-{
-    struct rdl_listener *listener;
-
-    return rdl_listen(lab, count_event, ctx, &listener);
-}
-
-static bool execute(struct any *a, const char *line)
+/* Executes @line with the limits of a new session. */
+static bool execute(struct confined *c, const char *line)
 {
     const struct source src = source_of(NULL, line);
 
-    a->n_events = 0;
-    a->interrupted = 0;
-    a->s->run.step.interrupted = false;
-    return exec_lines(a->s, &src, false);
+    c->events = CONFINED_EVENTS;
+    c->commands = CONFINED_COMMANDS;
+    c->interrupted = 0;
+    c->s->run.step.interrupted = false;
+    return exec_lines(c->s, &src, false);
 }
 
-static void open_any(struct any *a, size_t kind)
+static void open_lab(struct confined *c, size_t kind)
 {
-    struct session_config config = {
-        .seed = 1,
-        .verbose = true,
-        .steps_told = true,
-        .interrupted = &a->interrupted,
-        .tested = true,
-        .memory_bytes = (size_t)32 << 20,
-        .history_bytes = (size_t)4 << 20,
-        .observer = {.opened = lab_opened, .ctx = a},
-        .refused_commands = CMD_SOURCES,
-        .files_below = "/dev/null",
-    };
     rdl_port port;
 
-    *a = (struct any){.nowhere = fopen("/dev/null", "w")};
-    assert_non_null(a->nowhere);
-    config.out = config.err = a->nowhere;
-    assert_int_equal(session_new(&config, &a->s), RDL_OK);
-    if (!execute(a, kinds[kind].lines))
-        fail_msg("%s: %s", kinds[kind].name, a->s->diag.message);
-    assert_int_equal(rdl_port_add(a->s->lab, &(struct rdl_port_config){.name = "tap0"}, &port),
+    confined_open(c, 1);
+    if (!execute(c, kinds[kind].lines))
+        fail_msg("%s: %s", kinds[kind].name, c->s->diag.message);
+    assert_int_equal(rdl_port_add(c->s->lab, &(struct rdl_port_config){.name = "tap0"}, &port),
                      RDL_OK);
-}
-
-static void close_any(struct any *a)
-{
-    session_free(a->s);
-    fclose(a->nowhere);
 }
 
 /* --- Lines ------------------------------------------------------------------------------------ */
@@ -137,14 +95,14 @@ static void add_offer(void *ctx, const struct offer *o)
 }
 
 /* Reads into @ret what may follow @line. */
-static void offers_for(struct any *a, const char *line, struct offers *ret)
+static void offers_for(struct confined *c, const char *line, struct offers *ret)
 {
     char hint[1024];
     struct text t = text_on(hint, sizeof(hint));
 
     ret->n = 0;
-    complete_line(a->s, line, add_offer, ret);
-    complete_hint(a->s, line, &t);
+    complete_line(c->s, line, add_offer, ret);
+    complete_hint(c->s, line, &t);
 }
 
 /* Puts offer @i at the place of the last word of @line, which has LINE_BYTES. */
@@ -159,31 +117,31 @@ static void take_offer(char *line, const struct offers *all, size_t i)
 static unsigned n_lines;
 
 /* Executes @line in the lab @a of @kind, and opens another if the line changed it. */
-static void try_line(struct any *a, size_t kind, const char *line)
+static void try_line(struct confined *c, size_t kind, const char *line)
 {
     const char *from = getenv("ANY_HOST_LINE");
-    const uint64_t tick = rdl_tick(a->s->lab);
+    const uint64_t tick = rdl_tick(c->s->lab);
 
     if (strncmp(line, "scenarios", 9) == 0 || strncmp(line, "apropos", 7) == 0)
         return; /* they read the whole collection, which takes long */
     n_lines++;
     if (from && n_lines >= strtoul(from, NULL, 10))
         fprintf(stderr, "%u, %s: %s\n", n_lines, kinds[kind].name, line);
-    (void)execute(a, line);
-    if (rdl_broken_invariant(a->s->lab))
+    (void)execute(c, line);
+    if (rdl_broken_invariant(c->s->lab))
         fail_msg("%s: %s breaks an invariant", kinds[kind].name, line);
-    if (rdl_tick(a->s->lab) == tick && !a->s->run.quit && !a->interrupted)
+    if (rdl_tick(c->s->lab) == tick && !c->s->run.quit && !c->interrupted)
         return;
-    close_any(a);
-    open_any(a, kind);
+    confined_close(c);
+    open_lab(c, kind);
 }
 
 /* Tries some 20 operands that speak of h1, and one in 16 others. */
-static void try_operands(struct any *a, size_t kind, const char *line, struct prng *rng)
+static void try_operands(struct confined *c, size_t kind, const char *line, struct prng *rng)
 {
     static struct offers operands;
 
-    offers_for(a, line, &operands);
+    offers_for(c, line, &operands);
     for (size_t k = 0; k < operands.n; k++) {
         const bool of_h1 = strstr(operands.words[k], "h1") != NULL;
         char longer[LINE_BYTES];
@@ -192,7 +150,7 @@ static void try_operands(struct any *a, size_t kind, const char *line, struct pr
             continue;
         snprintf(longer, sizeof(longer), "%s", line);
         take_offer(longer, &operands, k);
-        try_line(a, kind, longer);
+        try_line(c, kind, longer);
     }
 }
 
@@ -203,25 +161,25 @@ static void each_command_takes_each_first_operand(void **state)
 
     (void)state;
     for (size_t kind = 0; kind < ARRAY_LEN(kinds); kind++) {
-        struct any a;
+        struct confined c;
 
-        open_any(&a, kind);
-        offers_for(&a, "", &commands);
+        open_lab(&c, kind);
+        offers_for(&c, "", &commands);
         assert_true(commands.n > 80);
         for (size_t i = 0; i < commands.n; i++) {
             char line[LINE_BYTES] = "";
 
             take_offer(line, &commands, i);
-            try_line(&a, kind, line);
-            try_operands(&a, kind, line, &rng);
+            try_line(&c, kind, line);
+            try_operands(&c, kind, line, &rng);
         }
-        close_any(&a);
+        confined_close(&c);
     }
 }
 
 /* Replaces @line with one of a few words, each of which completion offers behind those before it.
  */
-static void draw_line(struct any *a, struct prng *rng, char line[LINE_BYTES])
+static void draw_line(struct confined *c, struct prng *rng, char line[LINE_BYTES])
 {
     static struct offers all;
 
@@ -229,7 +187,7 @@ static void draw_line(struct any *a, struct prng *rng, char line[LINE_BYTES])
     for (unsigned words = 0; words < WORDS_MAX && (words < 3 || prng_below(rng, 4)); words++) {
         const size_t n = strlen(line);
 
-        offers_for(a, line, &all);
+        offers_for(c, line, &all);
         if (all.n > 0)
             take_offer(line, &all, (size_t)prng_below(rng, all.n));
         else
@@ -242,21 +200,22 @@ static void draw_line(struct any *a, struct prng *rng, char line[LINE_BYTES])
 static void random_lines_of_words_that_fit(void **state)
 {
     struct prng rng = prng_stream(1, 1);
+    const unsigned n_before = n_lines;
 
     (void)state;
     for (size_t kind = 0; kind < ARRAY_LEN(kinds); kind++) {
-        struct any a;
+        struct confined c;
 
-        open_any(&a, kind);
+        open_lab(&c, kind);
         for (unsigned n = 0; n < RANDOM_LINES; n++) {
             char line[LINE_BYTES];
 
-            draw_line(&a, &rng, line);
-            try_line(&a, kind, line);
+            draw_line(&c, &rng, line);
+            try_line(&c, kind, line);
         }
-        close_any(&a);
+        confined_close(&c);
     }
-    assert_true(n_lines > ARRAY_LEN(kinds) * RANDOM_LINES / 2);
+    assert_true(n_lines - n_before > ARRAY_LEN(kinds) * RANDOM_LINES / 2);
 }
 
 /* --- Paths ------------------------------------------------------------------------------------ */
@@ -319,12 +278,13 @@ static void each_sentence_takes_each_path(void **state)
     (void)state;
     paths.rng = prng_stream(1, 2);
     for (size_t kind = 0; kind < ARRAY_LEN(kinds); kind++) {
-        struct any a;
+        struct confined c;
         size_t at;
 
-        open_any(&a, kind);
+        open_lab(&c, kind);
         paths.n = 0;
-        assert_int_equal(rdl_inspect_below(a.s->lab, "h1", add_path, &paths, &at), RDL_OK);
+        assert_int_equal(rdl_inspect_below(c.s->lab, "h1", add_path, &paths, &at), RDL_OK);
+        assert_true(paths.n > 20);
         for (size_t i = 0; i < paths.n; i++) {
             for (size_t k = 0; k < ARRAY_LEN(of_path); k++) {
                 char line[LINE_BYTES];
@@ -333,10 +293,10 @@ static void each_sentence_takes_each_path(void **state)
                     prng_below(&paths.rng, 4 * rounds_divisor()) != 0)
                     continue;
                 snprintf(line, sizeof(line), of_path[k], paths.v[i]);
-                try_line(&a, kind, line);
+                try_line(&c, kind, line);
             }
         }
-        close_any(&a);
+        confined_close(&c);
     }
 }
 
@@ -345,18 +305,18 @@ static void each_example_is_for_each_host(void **state)
 {
     (void)state;
     for (size_t kind = 0; kind < ARRAY_LEN(kinds); kind++) {
-        struct any a;
+        struct confined c;
 
-        open_any(&a, kind);
+        open_lab(&c, kind);
         for (size_t i = 0; i < N_CMDS; i++)
-            try_line(&a, kind, cmd_table[i].example);
+            try_line(&c, kind, cmd_table[i].example);
         for (size_t i = 0; i < enum_ctrl_cmd.n_rows; i++) {
             char line[LINE_BYTES];
 
             snprintf(line, sizeof(line), "control h1 %s nowait", enum_ctrl_cmd.rows[i].name);
-            try_line(&a, kind, line);
+            try_line(&c, kind, line);
         }
-        close_any(&a);
+        confined_close(&c);
     }
 }
 
