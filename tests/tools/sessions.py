@@ -219,7 +219,8 @@ def check_sessions(rdmalab, path, update, pool):
                   sep="\n", end="\n" if block.splitlines() != new else "")
             if update and not done.problems:
                 pieces[match.span(2)] = "".join(f"{line}\n" for line in new)
-        print("".join(f"{path}: {problem}\n" for problem in done.problems), end="")
+        line = text.count("\n", 0, session[0].start(2)) + 1
+        print("".join(f"{path}:{line}: {problem}\n" for problem in done.problems), end="")
         if update and not done.problems:
             passed += done.failed
         else:

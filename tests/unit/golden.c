@@ -24,8 +24,8 @@ struct section {
 };
 
 static struct {
-    char path[1024]; /* empty until the file is read */
-    const char *test_c;
+    char path[1024];    /* empty until the file is read */
+    const char *test_c; /* the test whose file it is, as the compiler calls it */
     struct section v[SECTIONS_MAX];
     size_t n;
     unsigned n_used;
