@@ -169,8 +169,8 @@ RDL_MUST_CHECK enum rdl_status rdl_link_add(struct rdl_lab *lab,
                                             const struct rdl_link_config *config, rdl_link *ret);
 
 /* Changes latency, rate and loss of @link, in both directions, for frames that are sent from now
- * on.  Ignores the names in @config.  Returns RDL_OK, RDL_ERR_STALE, or RDL_ERR_INVAL if a value is
- * out of range.
+ * on.  Ignores the names in @config; jitter and bursts stay as they are.  Returns RDL_OK,
+ * RDL_ERR_STALE, or RDL_ERR_INVAL if a value is out of range.
  */
 RDL_MUST_CHECK enum rdl_status rdl_link_set(struct rdl_lab *lab, rdl_link link,
                                             const struct rdl_link_config *config);

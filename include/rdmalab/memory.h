@@ -11,7 +11,7 @@
 #include "rdmalab/lab.h"
 
 /* A range of a program's memory.  SGEs and peers address its first byte as @iova.  @iova must have
- * the same offset in its page as @addr; with ACC_ZERO_BASED it is 0.
+ * the same offset in its page as @addr; with ACC_ZERO_BASED it must be 0 instead.
  */
 struct rdl_mr_range {
     uint64_t addr, bytes;

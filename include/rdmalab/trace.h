@@ -48,7 +48,7 @@ void rdl_record_bound(struct rdl_lab *lab, size_t events_max, size_t frame_bytes
 
 /* The limits of the recorder. */
 struct rdl_record_limits {
-    size_t events, frame_bytes; /* both 0: not recording */
+    size_t events, frame_bytes; /* both 0: rdl_record() was not called */
     bool changed;               /* rdl_record_bound() has replaced the limits of rdl_record() */
 };
 

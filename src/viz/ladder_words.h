@@ -19,7 +19,7 @@ struct ladder_saying {
 };
 
 /* Adds the note of an event or a run.  Adds nothing if the event needs no note.  Returns the tone
- * of the note.
+ * of the note, or TONE_PLAIN without a note.
  */
 enum ladder_tone ladder_say(struct text *t, const struct ladder_saying *s);
 

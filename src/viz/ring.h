@@ -2,9 +2,9 @@
 /* The picture of a virtqueue as an SVG document, drawn from a description.
  *
  * A split ring has three columns: avail ring, descriptor table, used ring.  Lines lead from the
- * current ring entries to their descriptors and along each chain.  A packed ring has one column,
- * with the wrap counter flags of each descriptor.  The indices or positions of both sides stand
- * beside the columns.
+ * ring entries that are not processed yet to their descriptors and along each chain.  A packed ring
+ * has one column, with the wrap counter flags of each descriptor.  The indices or positions of both
+ * sides stand beside the columns.
  *
  * A colour and a letter show who owns a descriptor: free, posted, taken or back.  The same
  * description gives the same bytes.  The document adapts to a viewer's light or dark colour scheme.
@@ -34,7 +34,7 @@ struct ring_slot {
 
 /* An entry of the avail or the used ring. */
 struct ring_entry {
-    uint32_t desc; /* index of its descriptor; RING_NONE_AT: the entry is not current */
+    uint32_t desc; /* index of its descriptor; RING_NONE_AT: an old entry, already processed */
 };
 
 /* The columns of the picture. */

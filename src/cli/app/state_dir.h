@@ -9,7 +9,9 @@
 
 #include "emu/base/text.h"
 
-/* Appends its path to the empty text @t.  Returns false if the user has no such directory. */
+/* Writes the path of the directory to @t, which must be empty.  The directory need not exist.
+ * Returns false if neither XDG_STATE_HOME nor HOME is an absolute path.
+ */
 bool state_dir_add(struct text *t);
 
 /* Creates the missing directories of the file @path.  Errors are not reported; opening the file

@@ -9,11 +9,12 @@
 
 /* Reads a script statement by statement. */
 struct line_reader {
-    struct script *script; /* provides the source and the pool; its header and first are not set */
-    size_t at;             /* offset of the next byte */
-    bool abbreviated;      /* accept a unique prefix of a command */
-    bool scenario;         /* refuse commands that only make sense at a prompt */
-    bool begun;            /* a statement other than a note was read */
+    /* Provides source, pool and macros.  line_next() changes only its macros. */
+    struct script *script;
+    size_t at;        /* offset of the next byte */
+    bool abbreviated; /* accept a unique prefix of a command */
+    bool scenario;    /* refuse commands that only make sense at a prompt */
+    bool begun;       /* a statement other than a note was read */
     /* All tokens of the source, if they exist already.  NULL: each token is scanned when it is
      * read.
      */

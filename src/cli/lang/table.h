@@ -21,7 +21,7 @@ enum param_bit {
     P_REQUIRED = 1u << 1, /* must be given */
     P_LIST = 1u << 2,     /* several values: a,b,c */
     P_MANY = 1u << 3,     /* several values, each an operand of its own; must be the last operand */
-    P_SUBJECT = 1u << 4,  /* the first value may be a subject of `show` */
+    P_SUBJECT = 1u << 4,  /* the first value may be a table that `show` prints ("vq", "events") */
     /* of a flag: recognized only after an operand, which may have the same text, or as --NAME */
     P_BEHIND = 1u << 5,
     P_MOMENT = 1u << 6,  /* of an expression: may contain occurrences (EXPR_HAPPENS) */

@@ -24,7 +24,7 @@ enum value_kind {
     VAL_FAULT,    /* name of a fault */
     VAL_OBJECT,   /* path of an object: h1.qp */
     VAL_QUEUE,    /* path of a work queue: h1.qp.sq */
-    VAL_PATH,     /* any path of the inspect tree, or an event */
+    VAL_PATH,     /* any path of the inspect tree: h1.qp.sq; or the id of an event: #39.2 */
     VAL_AT,       /* an address: h1.mr[0], or a number */
     VAL_BYTES,    /* a byte range of a region: h1.mr[0:64] */
     VAL_INT,      /* an integer without a unit */

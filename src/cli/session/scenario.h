@@ -24,6 +24,7 @@ int scenario_load(struct scenario *sc, const char *file, FILE *err);
  * an error, too, unless its header has `skip`.
  */
 int scenario_load_to_run(struct scenario *sc, const char *file, FILE *err);
+/* Frees what @sc contains. */
 void scenario_done(struct scenario *sc);
 
 /* Return parameters of the line `scenario`.  scenario_title() returns the title, and

@@ -41,10 +41,14 @@ void why_not_is_so(struct why_not *w);
  */
 void why_not_try(struct why_not *w, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* Explains why completion @n of @cq ("h1.cq") is missing. */
+/* Explains why @cq ("h1.cq") does not have completion @n yet.  @n counts all completions that the
+ * queue ever had, polled or not, from 0.
+ */
 void why_not_completion(struct why_not *w, const char *cq, uint64_t n);
 
-/* Explains what the queue pair @path ("h1.qp") has not done yet. */
+/* Explains which sends and receives of the queue pair @path ("h1.qp") are not complete, and what
+ * they wait for.
+ */
 void why_not_qp(struct why_not *w, const char *path);
 
 /* Explains why the packet of event @id is not answered.  Returns RDL_ERR_NOT_FOUND if there is no

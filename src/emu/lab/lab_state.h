@@ -41,7 +41,7 @@ _Static_assert(RDL_PINGS_MAX == GUEST_PINGS_MAX, "a guest remembers every ping")
 _Static_assert(RDL_PKEYS_MAX == HCA_PKEYS_MAX, "a device has room for every P_Key");
 _Static_assert(RDL_NAME_BYTES == EV_NAME_BYTES, "an event has room for every name");
 
-#define HOST_FUNCTIONS 2u /* indexed by enum pci_function */
+#define HOST_FUNCTIONS 2u /* size of arrays indexed by enum pci_function */
 
 struct host {
     uint32_t index;

@@ -71,8 +71,8 @@ struct ram {
     uint64_t forgotten;
 };
 
-/* Initializes RAM of @bytes > 0.  The pages belong to the arena.  Returns false when the arena is
- * full.
+/* Initializes RAM of @bytes, a multiple of RAM_PAGE_BYTES and not 0.  The pages belong to the
+ * arena.  Returns false when the arena is full.
  */
 bool ram_init(struct ram *r, struct arena *a, uint64_t bytes);
 

@@ -120,8 +120,9 @@ static inline struct objection by_rule(enum rule rule)
     return (struct objection){rule, {0}};
 }
 
-/* Returns the cleared ring entry for the next work request; allocates the ring for the first one.
- * Returns NULL if the arena is full.
+/* Returns the ring entry, cleared, for the work request that will be fetched next: number
+ * req.fetched, which does not change.  Allocates the ring for the first one.  Returns NULL if the
+ * arena is full.
  */
 struct req_wqe *req_fetch_place(struct xport_qp *xqp);
 

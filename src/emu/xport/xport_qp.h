@@ -178,9 +178,9 @@ struct responder {
     uint64_t n_psns, n_acked;   /* total number of PSNs taken; total number acknowledged */
     uint32_t msn;               /* number of messages completed, 24 bits */
     const struct op_info *open; /* last packet of the open message; NULL: none is open */
-    bool seq_nak_out;           /* a sequence NAK was queued; PSN expected did not arrive since */
-    bool rnr_nak_out;           /* an RNR NAK was queued; PSN expected did not arrive since */
-    bool has_wqe;               /* wqe is the receive of the open message */
+    bool seq_nak_out; /* a sequence NAK was queued, and PSN `expected` has not come since */
+    bool rnr_nak_out; /* an RNR NAK was queued, and PSN `expected` has not come since */
+    bool has_wqe;     /* wqe is the receive of the open message */
     struct recv_wqe wqe;
     struct sge_cur sge; /* position for the next payload */
     uint32_t received;  /* bytes received of the open message */

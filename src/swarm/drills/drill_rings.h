@@ -22,7 +22,9 @@ struct rings_part {
  */
 extern const struct rings_part rings_of_driver;
 
-/* Memory allocation of a program, and the RAM below it (drill_rings_memory.c). */
+/* A program allocates, writes and frees memory.  The bytes, the addresses that can be accessed, and
+ * the number of RAM pages in use are checked (drill_rings_memory.c).
+ */
 extern const struct rings_part rings_of_memory;
 
 /* Capacity and overflow of work queues and completion queues (drill_rings_queues.c). */

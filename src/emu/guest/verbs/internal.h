@@ -68,8 +68,9 @@ enum rdl_status object_destroy(struct guest_object *o);
 /* Adds @o to the user counts of the objects that it depends on, or removes it if not @use. */
 void object_use_parts(const struct guest_object *o, bool use);
 
-/* Asynchronous events.  async_listen() is called when a program uses the device; the first call
- * enables the events.  async_forget() drops the queued events of @o, which is destroyed.
+/* Asynchronous events.  async_listen() is called when a program sends a request or reads events;
+ * the first call enables the events.  async_forget() drops the queued events of @o, which is
+ * destroyed.
  */
 void async_listen(struct verbs *v);
 void async_forget(const struct guest_object *o);

@@ -225,7 +225,7 @@ struct verbs_request {
     uint32_t n;          /* number of requests under way */
     uint32_t n_answered; /* requests answered since one was sent while none was under way */
     enum verbs_request_kind kind;
-    struct guest_object *object; /* NULL: the request concerns the port */
+    struct guest_object *object; /* NULL: the request concerns the device or the port */
     struct rdl_qp_attr attr;     /* MODIFY_QP: the new attributes */
     uint32_t mask;               /* MODIFY_QP and MODIFY_SRQ: the attributes that are changed */
     uint32_t srq_limit;          /* MODIFY_SRQ: the new limit */
@@ -258,7 +258,7 @@ struct verbs_config {
 
 /* Queued asynchronous events, and counters of events. */
 struct verbs_async {
-    bool listening; /* a program uses the device */
+    bool listening; /* events are enabled: a program has sent a request or read events */
     struct rdl_async_event ring[VERBS_EVENTS_MAX];
     uint32_t first, len;
     uint64_t heard;   /* events that the driver reported */
@@ -274,7 +274,7 @@ struct verbs {
     struct verbs_config config;
     struct arena *arena;
     const struct verbs_driver_ops *ops;
-    void *driver; /* argument of the operations */
+    void *driver; /* the state of the driver that has the operations; the verbs do not use it */
 
     bool up;     /* all boot requests are answered */
     bool broken; /* the device needs a reset, or its answer was malformed */
@@ -428,8 +428,9 @@ RDL_MUST_CHECK enum rdl_status verbs_query_pkey(struct verbs *v, uint32_t index)
  */
 RDL_MUST_CHECK enum rdl_status verbs_set_gid(struct verbs *v, uint32_t index, bool valid);
 
-/* Creates an address handle.  Asks the neighbour for its MAC if @attr->dmac is all zero.  Returns
- * RDL_ERR_INVAL for an invalid address vector, RDL_ERR_NO_ROUTE if the link cannot be asked.
+/* Creates an address handle.  Resolves the MAC of the destination if @attr->dmac is all zero.
+ * Returns RDL_ERR_INVAL for an invalid address vector, or RDL_ERR_NO_ROUTE if the MAC is not known
+ * and guest_neighbour_resolve() cannot ask for it.
  * Further errors: see the head of this file.
  */
 RDL_MUST_CHECK enum rdl_status verbs_create_ah(struct guest_pd *pd, const struct rdl_ah_attr *attr,
