@@ -4,7 +4,7 @@
  *
  * A failure is reported once: by the completion of the work request that it belongs to, or by an
  * event if there is none.  The requester raises no events, because each of its errors ends a work
- * request.  The responder raises one for a request that it refuses before it has taken a receive.
+ * request.  The responder raises one for a request that it refuses, if no receive is related to it.
  */
 #include "emu/base/assert.h"
 #include "emu/facts/enum/object.h"

@@ -12,6 +12,7 @@
  */
 #include "emu/base/assert.h"
 #include "emu/facts/enum/wr_opcode.h"
+#include "emu/facts/profile.h"
 #include "emu/hca/mr.h"
 #include "emu/hca/mw.h"
 #include "emu/trace/emit.h"
@@ -95,16 +96,22 @@ struct objection xport_invalidate(struct xport_qp *xqp, uint32_t key, ev_id *ret
     return o;
 }
 
-/* The local operations, and their completion status if they are refused, as in Linux rxe. */
 static const struct {
     enum wr_opcode opcode;
     struct local_outcome (*carry_out)(struct xport_qp *, const struct send_wqe *);
-    enum wc_status refused;
 } requests[] = {
-    {WR_BIND_MW, bind_window, WCS_MW_BIND_ERR},
-    {WR_REG_MR, register_region, WCS_LOC_QP_OP_ERR},
-    {WR_LOCAL_INV, invalidate, WCS_LOC_QP_OP_ERR},
+    {WR_BIND_MW, bind_window},
+    {WR_REG_MR, register_region},
+    {WR_LOCAL_INV, invalidate},
 };
+
+/* Returns the completion status of @opcode if its work on keys is refused.  [IBTA1 11.6.2] */
+static enum wc_status refused_status(const struct xport_qp *xqp, enum wr_opcode opcode)
+{
+    return opcode == WR_BIND_MW || profile_has(xqp->qp.hca->profile, TRAIT_KEY_WORK_IS_BIND_ERR)
+               ? WCS_MW_BIND_ERR
+               : WCS_LOC_QP_OP_ERR;
+}
 
 void req_local_run(struct xport_qp *xqp)
 {
@@ -122,7 +129,7 @@ void req_local_run(struct xport_qp *xqp)
     if (out.by.rule == RULE_NONE)
         req_carried_out(xqp);
     else
-        req_refuse(xqp, requests[i].refused, out.by);
+        req_refuse(xqp, refused_status(xqp, requests[i].opcode), out.by);
     req_settle(xqp);
     trace_because(xport_trace(xqp), before);
 }
@@ -134,7 +141,7 @@ bool req_invalidate(struct xport_qp *xqp, struct req_wqe *q)
     q->by = xport_invalidate(xqp, q->w.invalidate_rkey, &id);
     if (q->by.rule == RULE_NONE)
         return true;
-    q->status = WCS_LOC_QP_OP_ERR;
+    q->status = refused_status(xqp, q->info->opcode);
     XPORT_COUNT(xqp, send_err);
     return false;
 }

@@ -56,7 +56,7 @@ struct resp_verdict {
     struct compared values; /* values that the rule compared */
     enum drop_reason drop;  /* valid with DROP */
     /* Completion status of the receive for NAK_*, TAKE_AND_FAIL and FAIL.  SUCCESS with NAK_*: the
-     * receive is flushed.
+     * packet alone decided; related_status() finds the receive.
      */
     enum wc_status status;
     struct sge bad; /* the piece of memory whose key was refused */

@@ -236,6 +236,23 @@ static enum fetch fetch_recv(struct xport_qp *xqp, const struct packet *p)
     return got;
 }
 
+/* Returns the status that the refusal @d gives to the receive that @p is related to.  SUCCESS: it
+ * is related to none, and an event reports the refusal.  The receive is the one that the message
+ * holds, or the one that a WRITE with immediate data takes with this packet.
+ * [IBTA1 C9-222.1.1, 11.6.2]
+ * docs/decisions/0044-a-refusal-is-told-by-the-receive-that-it-concerns.md
+ */
+RDL_COLD static enum wc_status related_status(struct xport_qp *xqp, const struct packet *p,
+                                              const struct resp_verdict *d)
+{
+    if (d->status != WCS_SUCCESS)
+        return d->status;
+    if (d->act == ACT_NAK_ACCESS)
+        return resp_needs_receive(p) && fetch_recv(xqp, p) == FETCH_OK ? WCS_LOC_ACCESS_ERR
+                                                                       : WCS_SUCCESS;
+    return xqp->resp.has_wqe ? WCS_REM_INV_REQ_ERR : WCS_SUCCESS;
+}
+
 /* Checks the key of @p. */
 static void decide_memory(const struct xport_qp *xqp, const struct packet *p,
                           struct resp_verdict *ret)
@@ -315,6 +332,7 @@ RDL_COLD static void apply_other(struct xport_qp *xqp, const struct packet *p,
                                  const struct resp_verdict *d, ev_id rx)
 {
     struct responder *r = &xqp->resp;
+    struct resp_verdict refusal = *d;
 
     switch (d->act) {
     case ACT_TAKE_AND_FAIL:
@@ -347,7 +365,8 @@ RDL_COLD static void apply_other(struct xport_qp *xqp, const struct packet *p,
         break;
     default:
         resp_trace_refused_key(xqp, p, d);
-        resp_refuse(xqp, d, p->bth.psn, rx);
+        refusal.status = related_status(xqp, p, d);
+        resp_refuse(xqp, &refusal, p->bth.psn, rx);
         break;
     }
 }

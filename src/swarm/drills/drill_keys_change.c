@@ -19,6 +19,14 @@ static const char binds[] = "a window is bound to a part of a region that allows
 static const char ends[] = "only fast regions and windows of type 2 are made invalid, by who may "
                            "use them, and not under windows";
 
+/* Returns the status of a REG_MR or LOCAL_INV that h2 refuses. */
+static uint32_t refused_status(const struct drill *d)
+{
+    const struct keys *k = d->own;
+
+    return k->is_rxe ? WCS_LOC_QP_OP_ERR : WCS_MW_BIND_ERR;
+}
+
 /* --- Drawing ---------------------------------------------------------------------------------- */
 
 static uint32_t draw_access(struct drill *d)
@@ -296,7 +304,7 @@ void keys_reg_mr(struct drill *d)
     drill_say(d, "post_send h2.q%u op=reg_mr mr=%s key=0x%x access=%s signaled", pair, of->called,
               wr.reg.key, words(access, text));
     of->known = wr.reg.key;
-    if (!keys_post(d, 1, pair, &wr, is_allowed ? WCS_SUCCESS : WCS_LOC_QP_OP_ERR, registers) ||
+    if (!keys_post(d, 1, pair, &wr, is_allowed ? WCS_SUCCESS : refused_status(d), registers) ||
         !is_allowed)
         return;
     of->is_valid = true;
@@ -447,7 +455,7 @@ void keys_invalidate(struct drill *d)
     wr.invalidate_rkey = draw_victim(d, of);
     is_allowed = may_end(k, wr.invalidate_rkey, pair);
     drill_say(d, "post_send h2.q%u op=local_inv inv=0x%x signaled", pair, wr.invalidate_rkey);
-    if (keys_post(d, 1, pair, &wr, is_allowed ? WCS_SUCCESS : WCS_LOC_QP_OP_ERR, ends) &&
+    if (keys_post(d, 1, pair, &wr, is_allowed ? WCS_SUCCESS : refused_status(d), ends) &&
         is_allowed)
         ended(k, wr.invalidate_rkey);
 }

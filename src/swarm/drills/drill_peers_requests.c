@@ -66,17 +66,32 @@ static bool says_nothing(struct drill *d)
                         s->n_seen);
 }
 
-/* Checks that h1 refuses the request with a NAK, raises the matching event and moves the queue pair
- * to ERR.
+/* Returns the status of the receive that tells of the refusal of @p.  WCS_SUCCESS: none does, and
+ * h1 raises an event.
  */
-static void refuses(struct drill *d, enum syndrome kind, enum fault_of f)
+static uint32_t told_by_receive(const struct peers *s, const struct packet *p, enum syndrome kind)
+{
+    if (kind == SYN_NAK_INVALID_REQUEST)
+        return s->open == OPK_SEND ? WCS_REM_INV_REQ_ERR : WCS_SUCCESS;
+    return p->op->kind == OPK_WRITE && p->op->headers & H_IMM && s->n_recvs > 0 ? WCS_LOC_ACCESS_ERR
+                                                                                : WCS_SUCCESS;
+}
+
+/* Checks that h1 refuses the request @p with a NAK, tells its program by a receive or an event, and
+ * moves the queue pair to ERR.
+ */
+static void refuses(struct drill *d, const struct packet *p, enum syndrome kind, enum fault_of f)
 {
     struct peers *s = d->own;
     const bool is_malformed = f == OUT_OF_ORDER || f == BAD_LENGTH || f == BAD_PAD;
+    const uint32_t status = told_by_receive(s, p, kind);
+    struct rdl_wc wc;
 
-    if (says(d, kind, s->expected) &&
-        peer_event(d, true, is_malformed ? ASE_QP_REQ_ERR : ASE_QP_ACCESS_ERR))
-        (void)peer_failed(d, 0, 0);
+    if (!says(d, kind, s->expected) ||
+        !peer_event(d, status == WCS_SUCCESS, is_malformed ? ASE_QP_REQ_ERR : ASE_QP_ACCESS_ERR))
+        return;
+    if (status == WCS_SUCCESS || peer_completes(d, s->recv[0].wr_id, status, &wc))
+        (void)peer_failed(d, status != WCS_SUCCESS, 0);
 }
 
 /* --- Execution -------------------------------------------------------------------------------- */
@@ -365,9 +380,9 @@ static void judge_in_turn(struct drill *d, const struct packet *p, const uint8_t
     struct peers *s = d->own;
 
     if (is_refused_access(f, p)) {
-        refuses(d, SYN_NAK_REMOTE_ACCESS, f);
+        refuses(d, p, SYN_NAK_REMOTE_ACCESS, f);
     } else if (f != NOTHING && f != BAD_KEY && f != BAD_RANGE) {
-        refuses(d, SYN_NAK_INVALID_REQUEST, f);
+        refuses(d, p, SYN_NAK_INVALID_REQUEST, f);
     } else if (lacks_receive(s, p)) {
         if (says(d, SYN_RNR_NAK, p->bth.psn.v))
             s->has_told_rnr = peer_is_calm(d);

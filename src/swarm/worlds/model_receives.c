@@ -154,6 +154,17 @@ static uint32_t status_of_mistake(const struct world_run *r, const struct life *
     return WCS_SUCCESS;
 }
 
+/* Returns true if the next message to @l is a WRITE with immediate data whose key may be refused at
+ * the packet that takes the receive.
+ */
+static bool may_refuse_write(const struct world_run *r, const struct life *l)
+{
+    const uint16_t m = model_is_rc(r, l) && l->peer != WORLD_NONE ? next_message(r, l) : WORLD_NONE;
+
+    return m != WORLD_NONE && world_is_write(&r->w->item[m]) &&
+           (world_is_remote_mistake(r->item[m].mistake) || model_uses_changing_key(r, m));
+}
+
 static void fail(struct world_run *r, struct life *l, uint16_t i, uint32_t status)
 {
     const bool is_flushed = status == WCS_WR_FLUSH_ERR;
@@ -161,7 +172,8 @@ static void fail(struct world_run *r, struct life *l, uint16_t i, uint32_t statu
     world_expect(r, !l->recvs_failed || is_flushed, i, "after an error everything is flushed");
     world_expect(r,
                  is_flushed ? model_may_have_failed(r, l) || l->is_closed
-                            : status == status_of_mistake(r, l, i),
+                            : status == status_of_mistake(r, l, i) ||
+                                  (status == WCS_LOC_ACCESS_ERR && may_refuse_write(r, l)),
                  i, "a receive fails for a reason, which its status says");
     l->recvs_failed = true;
 }

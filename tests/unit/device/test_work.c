@@ -213,8 +213,7 @@ static void a_wqe_is_read_as_far_as_it_goes(void **state)
                    WCS_LOC_QP_OP_ERR, RULE_SQ_SGE_COUNT);
     expect_refused(&(struct rfc_sq_wqe){.opcode = WR_SEND, .send_flags = SF_INLINE},
                    PAIR_INLINE + 1, WCS_LOC_LEN_ERR, RULE_SQ_INLINE);
-    expect_refused(&(struct rfc_sq_wqe){.opcode = WR_REG_MR}, 0, WCS_LOC_QP_OP_ERR,
-                   RULE_REG_REGION);
+    expect_refused(&(struct rfc_sq_wqe){.opcode = WR_REG_MR}, 0, WCS_MW_BIND_ERR, RULE_REG_REGION);
     expect_refused(&(struct rfc_sq_wqe){.opcode = UINT32_MAX}, 0, WCS_LOC_QP_OP_ERR,
                    RULE_SQ_OPCODE);
 }

@@ -272,6 +272,78 @@ static void a_refused_access_is_told(void **state)
     rig_free(r);
 }
 
+/* A refused request, and who tells the responder's program: the receive that is related to it, or
+ * an event.  The receive of an open SEND is held since its first packet; that of a WRITE with
+ * immediate data is taken by its last one, and only that packet says that it takes one.
+ * Shows B16, B32, B93.
+ */
+static void a_refusal_is_told_by_the_receive_that_it_concerns(void **state)
+{
+    enum { WHOLE = 64, BEGINS = 256 };
+    static const uint8_t bytes[BEGINS];
+    static const struct {
+        uint8_t first, refused; /* opcodes; 0xff: no packet before the refused one */
+        uint32_t payload_bytes;
+        bool has_receive, broken;
+        enum wc_status status;  /* of the receive */
+        enum async_event event; /* ASYNC_EVENTS: none */
+    } rows[] = {
+        {0xff, OP_RC_RDMA_WRITE_ONLY_WITH_IMM, WHOLE, true, false, WCS_LOC_ACCESS_ERR,
+         ASYNC_EVENTS},
+        {0xff, OP_RC_RDMA_WRITE_ONLY_WITH_IMM, WHOLE, false, false, 0, ASE_QP_ACCESS_ERR},
+        {0xff, OP_RC_RDMA_WRITE_ONLY_WITH_IMM, WHOLE, true, true, 0, ASE_QP_ACCESS_ERR},
+        {0xff, OP_RC_RDMA_WRITE_ONLY, WHOLE, true, false, WCS_WR_FLUSH_ERR, ASE_QP_ACCESS_ERR},
+        {0xff, OP_RC_RDMA_WRITE_FIRST, BEGINS, true, false, WCS_WR_FLUSH_ERR, ASE_QP_ACCESS_ERR},
+        {OP_RC_RDMA_WRITE_FIRST, OP_RC_RDMA_WRITE_LAST_WITH_IMM, WHOLE, true, false,
+         WCS_LOC_ACCESS_ERR, ASYNC_EVENTS},
+        {OP_RC_RDMA_WRITE_FIRST, OP_RC_RDMA_WRITE_LAST, WHOLE, true, false, WCS_WR_FLUSH_ERR,
+         ASE_QP_ACCESS_ERR},
+        {OP_RC_SEND_FIRST, OP_RC_SEND_MIDDLE, WHOLE, true, false, WCS_REM_INV_REQ_ERR,
+         ASYNC_EVENTS},
+        {OP_RC_SEND_FIRST, OP_RC_RDMA_READ_REQUEST, 0, true, false, WCS_REM_INV_REQ_ERR,
+         ASYNC_EVENTS},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        const bool has_first = rows[i].first != 0xff;
+        struct rig *r = rig_default();
+        uint32_t told = 0;
+        struct packet p;
+
+        if (rows[i].has_receive)
+            rig_recv(r, 7, 0, 1024);
+        r->host[1].queue[WQ_RECV].broken = rows[i].broken;
+        p = rig_packet(r, 1, has_first ? rows[i].first : rows[i].refused, 100);
+        p.reth.va = RIG_ADDR;
+        p.reth.rkey = r->host[1].mr->key;
+        p.reth.dma_bytes = (has_first ? BEGINS : 0) + rows[i].payload_bytes;
+        p.reth.dma_bytes += rows[i].refused == OP_RC_RDMA_WRITE_FIRST;
+        p.payload = bytes;
+        p.payload_bytes = BEGINS;
+        if (has_first) {
+            rig_inject(r, 1, &p);
+            p.bth.opcode = rows[i].refused;
+            p.op = op_info(rows[i].refused);
+            p.bth.psn = psn_add(p.bth.psn, 1);
+        }
+        p.payload_bytes = rows[i].payload_bytes;
+        r->host[1].mr->access = ACC_LOCAL_WRITE; /* the key opens nothing to the peer any more */
+        rig_inject(r, 1, &p);
+        rig_run(r);
+        assert_int_equal(r->host[1].qp->state, QPS_ERR);
+        for (uint32_t type = 0; type < ASYNC_EVENTS; type++)
+            told += r->host[1].n_async[type];
+        assert_int_equal(told, rows[i].event != ASYNC_EVENTS);
+        if (told)
+            assert_int_equal(r->host[1].n_async[rows[i].event], 1);
+        assert_int_equal(r->host[1].n_wc[WQ_RECV], rows[i].status != WCS_SUCCESS);
+        if (rows[i].status != WCS_SUCCESS)
+            rig_expect(r, 1, WQ_RECV, 0, 7, rows[i].status);
+        rig_free(r);
+    }
+}
+
 /* Shows B16, B18, B19, B23, B25, B26, B27, B93. */
 static void each_rule_has_its_event(void **state)
 {
@@ -401,6 +473,7 @@ int main(void)
         cmocka_unit_test(in_rts_nothing_is_established_any_more),
         cmocka_unit_test(a_refusal_is_told_once),
         cmocka_unit_test(a_refused_access_is_told),
+        cmocka_unit_test(a_refusal_is_told_by_the_receive_that_it_concerns),
         cmocka_unit_test(each_rule_has_its_event),
         cmocka_unit_test(lost_completions_are_made_up_for),
         cmocka_unit_test(an_unreliable_service_tells_of_its_failure),

@@ -7,6 +7,7 @@
 #include "emu/facts/enum/opcode.h"
 #include "emu/facts/enum/send_flag.h"
 #include "emu/facts/enum/wc_flag.h"
+#include "emu/facts/profile.h"
 #include "emu/hca/mw.h"
 #include "emu/trace/event.h"
 #include "rig.h"
@@ -348,7 +349,7 @@ static void a_fast_region_is_registered_where_it_stands_in_the_queue(void **stat
     assert_memory_equal(sent, got, sizeof(sent));
     reg(r, 0, 3, k, key + 1); /* it is valid */
     rig_run(r);
-    rig_expect(r, 0, WQ_SEND, 2, 3, WCS_LOC_QP_OP_ERR);
+    rig_expect(r, 0, WQ_SEND, 2, 3, WCS_MW_BIND_ERR);
     assert_int_equal(r->host[0].wc[WQ_SEND][2].rule, RULE_REG_STATE);
     assert_int_equal(r->host[0].qp->state, QPS_ERR);
     assert_int_equal(k->key, key);
@@ -366,7 +367,7 @@ static void what_cannot_be_made_invalid_ends_the_queue_pair(void **state)
 
         inv(r, 0, 1, keys[i]);
         rig_run(r);
-        rig_expect(r, 0, WQ_SEND, 0, 1, WCS_LOC_QP_OP_ERR);
+        rig_expect(r, 0, WQ_SEND, 0, 1, WCS_MW_BIND_ERR);
         assert_int_equal(r->host[0].wc[WQ_SEND][0].rule, i < 2 ? RULE_INV_KIND : RULE_MR_KEY);
         assert_int_equal(r->host[0].qp->state, QPS_ERR);
         rig_free(r);
@@ -552,7 +553,7 @@ static void a_read_whose_key_cannot_end_fails_though_its_data_are_here(void **st
         rig_prepare_remote(r, WR_RDMA_WRITE, 3, BACK, 8, REMOTE);
         rig_post(r, 0, WQ_SEND);
         rig_run(r);
-        rig_expect(r, 0, WQ_SEND, 1, 2, WCS_LOC_QP_OP_ERR);
+        rig_expect(r, 0, WQ_SEND, 1, 2, WCS_MW_BIND_ERR);
         assert_int_equal(r->host[0].wc[WQ_SEND][1].rule, RULE_INV_KIND);
         rig_expect(r, 0, WQ_SEND, 2, 3, WCS_WR_FLUSH_ERR);
         assert_int_equal(r->host[0].n_wc[WQ_SEND], 3);
@@ -660,6 +661,37 @@ static void a_flush_takes_what_was_carried_out(void **state)
     rig_free(r);
 }
 
+/* KEY_WORK_IS_BIND_ERR, of who posts: each operation on keys, and a key that is nobody's. */
+static void refused_work_on_keys_is_told_by_profile(void **state)
+{
+    static const enum wr_opcode works[] = {WR_BIND_MW, WR_REG_MR, WR_LOCAL_INV,
+                                           WR_RDMA_READ_WITH_INV};
+    enum { NOBODYS = 0x123456 };
+
+    (void)state;
+    for (enum profile p = PROFILE_iba; p <= PROFILE_rxe; p++) {
+        for (size_t i = 0; i < ARRAY_LEN(works); i++) {
+            const bool is_bind_err =
+                works[i] == WR_BIND_MW || profile_has(p, TRAIT_KEY_WORK_IS_BIND_ERR);
+            struct rig *r = rig_with(p);
+
+            if (works[i] == WR_BIND_MW)
+                prepare_local(r, 0, WR_BIND_MW, 1)->bind.mw_rkey = NOBODYS;
+            else if (works[i] == WR_REG_MR)
+                prepare_local(r, 0, WR_REG_MR, 1)->reg.mrn = NOBODYS;
+            else if (works[i] == WR_LOCAL_INV)
+                prepare_local(r, 0, WR_LOCAL_INV, 1)->invalidate_rkey = NOBODYS;
+            else
+                rig_prepare_remote(r, works[i], 1, BACK, 8, REMOTE)->invalidate_rkey = NOBODYS;
+            rig_post(r, 0, WQ_SEND);
+            rig_run(r);
+            rig_expect(r, 0, WQ_SEND, 0, 1, is_bind_err ? WCS_MW_BIND_ERR : WCS_LOC_QP_OP_ERR);
+            assert_int_equal(r->host[0].qp->state, QPS_ERR);
+            rig_free(r);
+        }
+    }
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -679,6 +711,7 @@ int main(void)
         cmocka_unit_test(unsignaled_requests_complete_without_a_word),
         cmocka_unit_test(nothing_is_done_twice_or_too_early_on_a_bad_link),
         cmocka_unit_test(a_flush_takes_what_was_carried_out),
+        cmocka_unit_test(refused_work_on_keys_is_told_by_profile),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,9 +12,11 @@
     X(WCS, LOC_EEC_OP_ERR, 3, "local EE context error (reliable datagram, never seen here)")       \
     X(WCS, LOC_PROT_ERR, 4, "local protection error: an SGE's key, range, PD or access is wrong")  \
     X(WCS, WR_FLUSH_ERR, 5, "flushed: the QP was in the error state before this was carried out")  \
-    X(WCS, MW_BIND_ERR, 6, "memory window bind error")                                             \
+    X(WCS, MW_BIND_ERR, 6,                                                                         \
+      "memory management operation error: the keys of a bind, REG_MR or invalidate")               \
     X(WCS, BAD_RESP_ERR, 7, "bad response: the responder sent what it must not")                   \
-    X(WCS, LOC_ACCESS_ERR, 8, "local access error: a write without LOCAL_WRITE (never seen here)") \
+    X(WCS, LOC_ACCESS_ERR, 8,                                                                      \
+      "local access error: the key of a WRITE with immediate data was refused")                    \
     X(WCS, REM_INV_REQ_ERR, 9, "remote invalid request: the responder refused the request's form") \
     X(WCS, REM_ACCESS_ERR, 10, "remote access error: the responder refused the key or range")      \
     X(WCS, REM_OP_ERR, 11, "remote operation error: the responder could not carry it out")         \
