@@ -104,12 +104,18 @@ RDL_MUST_CHECK enum rdl_status rdl_resize_cq(struct rdl_lab *lab, rdl_cq cq, uin
 RDL_MUST_CHECK enum rdl_status rdl_req_notify_cq(struct rdl_lab *lab, rdl_cq cq,
                                                  bool solicited_only);
 
+/* In place of a number of work requests or SGEs of a queue pair: none at all, as 0 selects a
+ * standard value.  A queue without room refuses each work request with RDL_ERR_QUEUE_FULL.
+ */
+#define RDL_QP_NONE UINT32_MAX
+
 struct rdl_qp_config {
     rdl_pd pd;
     uint32_t type; /* enum qp_type */
     rdl_cq send_cq, recv_cq;
-    uint32_t max_send_wr, max_recv_wr;   /* work requests in each queue; 0 selects 16 */
-    uint32_t max_send_sge, max_recv_sge; /* SGEs of a work request; 0 selects 4 */
+    uint32_t max_send_wr,
+        max_recv_wr; /* work requests in each queue; 0 selects 16, RDL_QP_NONE none */
+    uint32_t max_send_sge, max_recv_sge; /* SGEs of a work request; 0 selects 4, RDL_QP_NONE none */
     uint32_t max_inline_data;
     bool sq_sig_all; /* every send is signaled */
     /* UD only: the queue pair gets no copy of datagrams that it sends itself to a multicast group

@@ -127,7 +127,7 @@ static bool explain_rule(struct session *s, const struct request *r, const struc
                      (unsigned)e->most);
         return diag_remedy(&s->diag, "create_qp takes max_inline_data=; or leave out inline");
     case RULE_POST_SGE_COUNT:
-        if (e->most == 0)
+        if (request_sends(st) && wr_info(r->send.opcode)->data == WR_DATA_NONE)
             return session_fail(s, step_span(st, "sge", 0), "%s moves no data: it has no sge=", op);
         session_fail(s, step_span(st, "sge", n > e->most ? (size_t)e->most : 0),
                      "%zu SGEs, but %s is %u", n, max_sge, (unsigned)e->most);
@@ -143,6 +143,33 @@ static bool explain_rule(struct session *s, const struct request *r, const struc
     default:
         return session_fail_status(s, st->at, st->cmd->name, RDL_ERR_INVAL);
     }
+}
+
+/* Fails because the queue of @r is full. */
+static bool explain_full(struct session *s, const struct request *r)
+{
+    const bool sends = request_sends(r->st), shared = request_is_shared(r->st);
+    const char *key = sends ? "max_send_wr" : "max_recv_wr";
+    char path[RDL_VALUE_BYTES];
+    uint64_t room = 1;
+
+    rdl_path_of(s->lab, shared ? OBJ_SRQ : OBJ_QP, shared ? r->srq.raw : r->qp.raw, path);
+    if (!shared)
+        room = tree_number(s->lab, path, sends ? LEAF_qp_max_send_wr : LEAF_qp_max_recv_wr);
+    if (room == 0) {
+        session_fail(s, step_span(r->st, "qp", 0),
+                     "the queue is full: %s has room for nothing (%s=0)", path, key);
+        return diag_remedy(&s->diag, "create it with %s=16, or \"resize_qp %s %s=16\"", key, path,
+                           key);
+    }
+    session_fail(s, step_span(r->st, shared ? "srq" : "qp", 0), "the queue is full");
+    if (sends && tree_number(s->lab, path, LEAF_qp_unsignaled) >= room)
+        return diag_remedy(
+            &s->diag,
+            "run frees it here, but none of its %llu sends is signaled: an adapter's "
+            "queue would stay full for good; post one in %llu signaled",
+            (unsigned long long)room, (unsigned long long)room);
+    return diag_remedy(&s->diag, "run and poll completions, or create it with more entries");
 }
 
 /* Adds to the remedy the rule that refused it. */
@@ -176,9 +203,7 @@ static bool explain_refusal(struct session *s, const struct request *r, enum rdl
     case RDL_ERR_STATE:
         return explain_state(s, r);
     case RDL_ERR_QUEUE_FULL:
-        session_fail(s, step_span(r->st, request_is_shared(r->st) ? "srq" : "qp", 0),
-                     "the queue is full");
-        return diag_remedy(&s->diag, "run and poll completions, or create it with more entries");
+        return explain_full(s, r);
     default:
         return session_fail_status(s, r->st->at, r->st->cmd->name, status);
     }

@@ -113,16 +113,24 @@ static bool explain_create_qp(struct session *s, const struct step *st, const st
     return verb_created(s, st, home, status, ret_asked);
 }
 
+/* Returns parameter @name as a member of struct rdl_qp_config, where 0 means the standard value. */
+static uint32_t qp_number(const struct step *st, const char *name)
+{
+    const uint32_t n = (uint32_t)step_number(st, name);
+
+    return n ? n : RDL_QP_NONE;
+}
+
 bool run_create_qp(struct session *s, const struct step *st)
 {
     char host[RDL_NAME_BYTES];
     const struct scope in = session_scope(s), rest = resolve_rest(&in, step_text(st, "pd"), host);
     struct rdl_qp_config config = {
         .type = (uint32_t)step_number(st, "type"),
-        .max_send_wr = (uint32_t)step_number(st, "max_send_wr"),
-        .max_recv_wr = (uint32_t)step_number(st, "max_recv_wr"),
-        .max_send_sge = (uint32_t)step_number(st, "max_send_sge"),
-        .max_recv_sge = (uint32_t)step_number(st, "max_recv_sge"),
+        .max_send_wr = qp_number(st, "max_send_wr"),
+        .max_recv_wr = qp_number(st, "max_recv_wr"),
+        .max_send_sge = qp_number(st, "max_send_sge"),
+        .max_recv_sge = qp_number(st, "max_recv_sge"),
         .max_inline_data = (uint32_t)step_number(st, "max_inline_data"),
         .sq_sig_all = step_has(st, "sq_sig_all"),
         .block_self_mcast_lb = step_has(st, "block_self_mcast"),
@@ -202,8 +210,9 @@ bool run_resize_qp(struct session *s, const struct step *st)
 
     if (!verb_object(s, st, "qp", OBJ_QP, &qp.raw, &home))
         return false;
-    status = rdl_resize_qp(s->lab, qp, (uint32_t)step_number_or(st, "max_send_wr", 0),
-                           (uint32_t)step_number_or(st, "max_recv_wr", 0));
+    status =
+        rdl_resize_qp(s->lab, qp, step_has(st, "max_send_wr") ? qp_number(st, "max_send_wr") : 0,
+                      step_has(st, "max_recv_wr") ? qp_number(st, "max_recv_wr") : 0);
     if (status == RDL_ERR_UNSUPPORTED) {
         session_fail(s, st->at, "the device of %s does not offer RESIZE", home.name);
         return diag_remedy(&s->diag, "RESIZE needs RING_RESET: see features_off= of the host");

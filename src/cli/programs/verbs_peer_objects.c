@@ -214,6 +214,14 @@ enum rdl_status vp_alloc_mw(struct verbs_peer *p)
     return vp_failed(p) ? RDL_OK : rdl_alloc_mw(p->lab, pd->pd, type, o->name, &o->mw);
 }
 
+/* Returns @name as a member of struct rdl_qp_config, where 0 means the standard value. */
+static uint32_t qp_number(struct verbs_peer *p, const char *name, uint64_t standard)
+{
+    const uint32_t n = (uint32_t)vp_number(p, name, standard);
+
+    return n ? n : RDL_QP_NONE;
+}
+
 enum rdl_status vp_create_qp(struct verbs_peer *p)
 {
     const struct vp_object *pd = vp_named(p, vp_operand(p, 0), VP_PD);
@@ -223,10 +231,10 @@ enum rdl_status vp_create_qp(struct verbs_peer *p)
     const char *type = vp_value(p, "type");
     struct rdl_qp_config config = {
         .type = vp_word(p, &enum_qp_type, type ? type : "rc"),
-        .max_send_wr = (uint32_t)vp_number(p, "max_send_wr", WR_STANDARD),
-        .max_recv_wr = (uint32_t)vp_number(p, "max_recv_wr", WR_STANDARD),
-        .max_send_sge = (uint32_t)vp_number(p, "max_send_sge", SGE_STANDARD),
-        .max_recv_sge = (uint32_t)vp_number(p, "max_recv_sge", SGE_STANDARD),
+        .max_send_wr = qp_number(p, "max_send_wr", WR_STANDARD),
+        .max_recv_wr = qp_number(p, "max_recv_wr", WR_STANDARD),
+        .max_send_sge = qp_number(p, "max_send_sge", SGE_STANDARD),
+        .max_recv_sge = qp_number(p, "max_recv_sge", SGE_STANDARD),
         .max_inline_data = (uint32_t)vp_number(p, "max_inline_data", 0),
         .sq_sig_all = vp_flag(p, "sq_sig_all"),
     };

@@ -59,7 +59,11 @@ bool flusher_make(struct drill *d, unsigned side, uint32_t cqe, uint32_t max_rec
     const struct queues *q = queues_of(d);
     struct rdl_qp_attr a = {.port = 1, .access = ACC_LOCAL_WRITE};
     struct rdl_qp_config c = {
-        .pd = q->pd[side], .type = QPT_RC, .max_send_wr = 1, .max_recv_wr = max_recv_wr};
+        .pd = q->pd[side],
+        .type = QPT_RC,
+        .max_send_wr = drill_one_in(d, 3) ? RDL_QP_NONE : 1, /* nothing is sent */
+        .max_recv_wr = max_recv_wr ? max_recv_wr : RDL_QP_NONE,
+    };
 
     *f = (struct flusher){.end = {.number = side, .host = q->host[side]},
                           .max_recv_wr = max_recv_wr};
@@ -158,7 +162,7 @@ bool queues_poll(struct drill *d, unsigned side, const char *cq_name, rdl_cq cq,
 /* A work queue holds max_recv_wr requests and no more. */
 static void fill_queue(struct drill *d)
 {
-    const uint32_t most = 1 + drill_below(d, 40);
+    const uint32_t most = drill_below(d, 41);
     const struct rdl_recv_wr one = {.wr_id = 1};
     struct flusher f;
 

@@ -291,7 +291,7 @@ static bool check_move(struct drill *d, const struct rig_end *e, uint32_t type, 
         mask ^= draw_bit(d);
     right = m ? (mask & m->need) == m->need && !(mask & ~(m->need | m->may)) : plain && mask == 0;
     if (drill_one_in(d, 3)) {
-        a.cur_state = drill_one_in(d, 2) ? *state : drill_below(d, 5);
+        a.cur_state = drill_one_in(d, 2) ? *state : drill_below(d, QPS_ERR + 1);
         mask |= QPA_CUR_STATE;
         right = right && a.cur_state == *state;
     }

@@ -47,6 +47,12 @@ bool rig_add_hosts(struct drill *d, const struct rig_config *c, rdl_host ret[RIG
     return drill_works(d, rdl_link_add(d->lab, &link, ret_link), "a link can be added");
 }
 
+/* The number that @wanted selects, a member of struct rdl_qp_config. */
+static uint32_t selected(uint32_t wanted, uint32_t standard)
+{
+    return wanted == RDL_QP_NONE ? 0 : wanted ? wanted : standard;
+}
+
 /* Writes the script line.  It names PD, CQs and SRQ by their paths. */
 static void say_qp(struct drill *d, const struct rig_end *e, const struct rdl_qp_config *c)
 {
@@ -60,11 +66,10 @@ static void say_qp(struct drill *d, const struct rig_end *e, const struct rdl_qp
     drill_say(d,
               "create_qp %s type=%s send_cq=%s recv_cq=%s max_send_wr=%u max_recv_wr=%u "
               "max_send_sge=%u max_recv_sge=%u max_inline_data=%u%s%s%s as %s",
-              pd, types[c->type], send, recv, c->max_send_wr ? c->max_send_wr : 16,
-              c->max_recv_wr ? c->max_recv_wr : 16, c->max_send_sge ? c->max_send_sge : 4,
-              c->max_recv_sge ? c->max_recv_sge : 4, c->max_inline_data,
-              c->sq_sig_all ? " sq_sig_all" : "", c->srq.raw ? " srq=" : "", c->srq.raw ? srq : "",
-              e->name);
+              pd, types[c->type], send, recv, selected(c->max_send_wr, 16),
+              selected(c->max_recv_wr, 16), selected(c->max_send_sge, 4),
+              selected(c->max_recv_sge, 4), c->max_inline_data, c->sq_sig_all ? " sq_sig_all" : "",
+              c->srq.raw ? " srq=" : "", c->srq.raw ? srq : "", e->name);
 }
 
 bool rig_add_qp(struct drill *d, struct rig_end *e, const struct rdl_qp_config *c)

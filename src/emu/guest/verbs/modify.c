@@ -49,18 +49,33 @@ static uint32_t bad_values(const struct verbs *v, const struct rdl_qp_attr *a, u
     return bad;
 }
 
+/* Returns the state that a request is to change.  The device moves to ERR by itself, and on UC and
+ * UD from RTS to SQE; the driver learns it from a polled completion.  A program that says it with
+ * cur_state is believed, and the device compares it with the state that is.  [IBTA1 11.2.5.2]
+ */
+static enum qp_state assumed_state(const struct guest_qp *qp, const struct rdl_qp_attr *a,
+                                   uint32_t mask)
+{
+    const bool may_be_sqe = qp->type != QPT_RC && qp->attr.state == QPS_RTS;
+
+    if ((mask & QPA_CUR_STATE) &&
+        (a->cur_state == QPS_ERR || (a->cur_state == QPS_SQE && may_be_sqe)))
+        return (enum qp_state)a->cur_state;
+    return (enum qp_state)qp->attr.state;
+}
+
 /* Checks what a correct driver refuses without asking the device. */
 static enum rdl_status check_modify(const struct guest_qp *qp, const struct rdl_qp_attr *a,
                                     uint32_t mask, struct rdl_modify_error *reterr)
 {
-    const enum qp_state from = (enum qp_state)qp->attr.state;
+    const enum qp_state from = assumed_state(qp, a, mask);
     const enum qp_state to = mask & QPA_STATE ? (enum qp_state)a->state : from;
     const uint32_t given = mask & ~(uint32_t)(QPA_STATE | QPA_CUR_STATE);
     struct rdl_modify_error e = {.from = from, .to = to};
     enum rdl_status st;
 
     e.bad = bad_values(qp->o.verbs, a, mask);
-    if ((mask & QPA_CUR_STATE) && a->cur_state != qp->attr.state)
+    if ((mask & QPA_CUR_STATE) && a->cur_state != from)
         e.bad |= QPA_CUR_STATE;
     st = qp_fsm_check(qp->type, from, to, given, &e.missing, &e.extra);
     if (st == RDL_OK && e.bad)
@@ -142,6 +157,7 @@ void modify_apply(struct guest_qp *qp)
 
     if ((r->mask & QPA_STATE) && r->attr.state == QPS_RESET) {
         qp->attr = (struct rdl_qp_attr){.state = QPS_RESET};
+        qp->n_unsignaled = 0;
         qp_forget_completions(qp);
         return;
     }

@@ -7,6 +7,14 @@
 #define MAX_WR_DEFAULT  16u
 #define MAX_SGE_DEFAULT 4u
 
+/* Returns the number that @wanted selects, a member of struct rdl_qp_config. */
+static uint32_t selected(uint32_t wanted, uint32_t standard)
+{
+    if (wanted == RDL_QP_NONE)
+        return 0;
+    return wanted ? wanted : standard;
+}
+
 /* All parts must be live objects of this host. */
 static enum rdl_status check_parts(const struct verbs *v, const struct verbs_qp_parts *p,
                                    bool has_srq)
@@ -38,10 +46,10 @@ static enum rdl_status plan_qp(const struct verbs *v, const struct rdl_qp_config
     plan->sq_sig_all = config->sq_sig_all;
     plan->block_self_mcast_lb = config->block_self_mcast_lb;
     plan->max_inline_data = config->max_inline_data;
-    plan->sq.max_wr = config->max_send_wr ? config->max_send_wr : MAX_WR_DEFAULT;
-    plan->rq.max_wr = config->max_recv_wr ? config->max_recv_wr : MAX_WR_DEFAULT;
-    plan->sq.max_sge = config->max_send_sge ? config->max_send_sge : MAX_SGE_DEFAULT;
-    plan->rq.max_sge = config->max_recv_sge ? config->max_recv_sge : MAX_SGE_DEFAULT;
+    plan->sq.max_wr = selected(config->max_send_wr, MAX_WR_DEFAULT);
+    plan->rq.max_wr = selected(config->max_recv_wr, MAX_WR_DEFAULT);
+    plan->sq.max_sge = selected(config->max_send_sge, MAX_SGE_DEFAULT);
+    plan->rq.max_sge = selected(config->max_recv_sge, MAX_SGE_DEFAULT);
     if (plan->srq) /* the receive attributes of @config are ignored */
         plan->rq = (struct guest_wq){.max_sge = plan->srq->rq.max_sge};
 
@@ -103,8 +111,8 @@ void qp_forget_completions(struct guest_qp *qp)
 enum rdl_status verbs_resize_qp(struct guest_qp *qp, uint32_t max_send_wr, uint32_t max_recv_wr)
 {
     struct verbs *v = qp->o.verbs;
-    const uint32_t sends = max_send_wr ? max_send_wr : qp->sq.max_wr;
-    const uint32_t receives = max_recv_wr ? max_recv_wr : qp->rq.max_wr;
+    const uint32_t sends = selected(max_send_wr, qp->sq.max_wr);
+    const uint32_t receives = selected(max_recv_wr, qp->rq.max_wr);
     enum rdl_status st = request_ready(v);
 
     if (st == RDL_OK)

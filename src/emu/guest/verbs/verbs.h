@@ -154,6 +154,10 @@ struct guest_qp {
      * the queue pair or of its number.
      */
     uint64_t send_cq_from, recv_cq_from;
+    /* Sends posted since the last signaled one.  The driver of an adapter frees their entries only
+     * when a later send completes with a completion.
+     */
+    uint32_t n_unsignaled;
     struct guest_wq sq, rq;
 };
 

@@ -155,6 +155,14 @@ static void learn_key(const struct verbs *v, const struct rdl_send_wr *wr)
     }
 }
 
+static void count_unsignaled(struct guest_qp *qp, const struct rdl_send_wr *wr)
+{
+    if (qp->sq_sig_all || (wr->flags & SF_SIGNALED))
+        qp->n_unsignaled = 0;
+    else if (qp->n_unsignaled < UINT32_MAX)
+        qp->n_unsignaled++;
+}
+
 /* Posts one request; *@ret_id is its event. */
 static enum rdl_status post_send(struct guest_qp *qp, const struct rdl_send_wr *wr, ev_id *ret_id,
                                  struct objection *by)
@@ -169,6 +177,7 @@ static enum rdl_status post_send(struct guest_qp *qp, const struct rdl_send_wr *
     if (st != RDL_OK)
         return st;
     learn_key(v, wr);
+    count_unsignaled(qp, wr);
     TRACE_ID(v->config.trace, *ret_id, post_send, .host = v->config.host, .qpn = qp->qpn,
              .queue = qp->sq.queue, .desc = entry, .wr_id = wr->wr_id, .op = wr->opcode,
              .bytes = wr->flags & SF_INLINE ? (uint32_t)wr->inline_bytes

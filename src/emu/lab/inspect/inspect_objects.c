@@ -255,6 +255,7 @@ void visit_qp(const struct inode *n, struct visit *v)
     inspect_text(v, LEAF_qp_recv_cq, g->recv_cq->o.name);
     inspect_text(v, LEAF_qp_srq, g->srq ? g->srq->o.name : "");
     inspect_leaf(v, LEAF_qp_max_send_wr, g->sq.max_wr);
+    inspect_leaf(v, LEAF_qp_unsignaled, g->n_unsignaled);
     inspect_leaf(v, LEAF_qp_max_recv_wr, g->rq.max_wr);
     inspect_leaf(v, LEAF_qp_max_send_sge, g->sq.max_sge);
     inspect_leaf(v, LEAF_qp_max_recv_sge, g->rq.max_sge);

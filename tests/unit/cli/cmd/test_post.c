@@ -252,13 +252,18 @@ static void the_request_that_is_refused_is_named_and_those_before_it_are_posted(
                 "POST_INLINE_OPCODE");
     lab_run(&l, "expect count(post_send) == 2 and count(kick, host==h1, queue==19) == 1");
     must_refuse(&l, "post_list { post_send h1.qp; post_send h1.qp }",
-                "request 2 of 2 was refused: the queue is full; 1 was posted", "more entries");
+                "request 2 of 2 was refused: the queue is full; 1 was posted",
+                "none of its 3 sends is signaled");
+    lab_run(&l, "expect h1.qp.unsignaled == 3\non h1,h2 { modify_qp qp state=RESET }\n"
+                "connect h1.qp h2.qp; expect h1.qp.unsignaled == 0\n"
+                "repeat 2 { post_send h1.qp signaled }\npost_send h1.qp\n"
+                "expect h1.qp.unsignaled == 1");
     must_refuse(&l, "post_list { post_send h1.qp; post_send h1.qp }",
                 "request 1 of 2 was refused: the queue is full; 0 were posted", "more entries");
     /* An unknown name is found before anything is posted. */
     must_refuse(&l, "post_list { post_recv h1.qp; post_recv h1.qp sge=rm[0:8] }",
                 "nothing is called \"h1.rm\"", "h1.mr");
-    lab_run(&l, "expect count(post_send) == 3 and count(post_recv) == 0");
+    lab_run(&l, "expect count(post_send) == 6 and count(post_recv) == 0");
     lab_close(&l);
 }
 

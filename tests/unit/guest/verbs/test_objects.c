@@ -265,6 +265,8 @@ static void limits_of_the_device_are_kept(void **state)
     assert_int_equal(verbs_create_cq(&f->verbs, FAKE_WR + 1, NULL, &h), RDL_ERR_LIMIT);
     c = good, c.max_send_wr = FAKE_WR + 1;
     assert_int_equal(verbs_create_qp(&f->verbs, &c, &parts, NULL, &h), RDL_ERR_LIMIT);
+    c = good, c.max_recv_wr = FAKE_WR + 1;
+    assert_int_equal(verbs_create_qp(&f->verbs, &c, &parts, NULL, &h), RDL_ERR_LIMIT);
     c = good, c.max_recv_sge = RDL_SGE_MAX + 1;
     assert_int_equal(verbs_create_qp(&f->verbs, &c, &parts, NULL, &h), RDL_ERR_LIMIT);
     c = good, c.max_inline_data = FAKE_INLINE + 1;
@@ -280,6 +282,32 @@ static void limits_of_the_device_are_kept(void **state)
     assert_int_equal(verbs_create_qp(&f->verbs, &good, &parts, NULL, &h), RDL_OK);
     assert_int_equal(pd->o.n_users, 1);
     assert_int_equal(cq->o.n_users, 2);
+}
+
+/* 0 selects the standard value, and RDL_QP_NONE 0: one member after the other. */
+static void a_queue_pair_may_have_no_room(void **state)
+{
+    struct fake *f = *state;
+    struct guest_pd *pd = new_pd(&f->verbs);
+    struct guest_cq *cq = new_cq(&f->verbs, 4);
+    const struct verbs_qp_parts parts = {.pd = pd, .send_cq = cq, .recv_cq = cq};
+
+    for (uint32_t none = 0; none <= 4; none++) {
+        struct rdl_qp_config c = {.type = QPT_RC};
+        uint32_t *const members[] = {&c.max_send_wr, &c.max_recv_wr, &c.max_send_sge,
+                                     &c.max_recv_sge};
+        const struct guest_qp *qp;
+        uint64_t h = 0;
+
+        if (none < 4)
+            *members[none] = RDL_QP_NONE;
+        assert_int_equal(verbs_create_qp(&f->verbs, &c, &parts, NULL, &h), RDL_OK);
+        qp = (const struct guest_qp *)verbs_get(&f->verbs, OBJ_QP, h);
+        assert_int_equal(qp->sq.max_wr, none == 0 ? 0 : 16);
+        assert_int_equal(qp->rq.max_wr, none == 1 ? 0 : 16);
+        assert_int_equal(qp->sq.max_sge, none == 2 ? 0 : 4);
+        assert_int_equal(qp->rq.max_sge, none == 3 ? 0 : 4);
+    }
 }
 
 static void numbers_are_free_within_the_limits(void **state)
@@ -335,6 +363,7 @@ int main(void)
         T(an_object_in_use_is_not_destroyed),
         T(a_region_that_cannot_be_is_refused),
         T(limits_of_the_device_are_kept),
+        T(a_queue_pair_may_have_no_room),
         T(numbers_are_free_within_the_limits),
         T(guest_memory_is_read_and_written),
     };

@@ -476,7 +476,9 @@ static void modify_takes_no_mtu_that_the_port_has_not(void **state)
     assert_int_equal(bad_of(w, QPS_INIT, &a, TO_RTR), QPA_PATH_MTU);
 }
 
-/* CUR_STATE is what the driver believes, and the last state is one to move to. */
+/* CUR_STATE is what the driver believes, or a state that the device can have gone to by itself; the
+ * last state is one to move to.
+ */
 static void modify_knows_the_states_at_the_end_of_the_list(void **state)
 {
     struct work *w = *state;
@@ -485,7 +487,18 @@ static void modify_knows_the_states_at_the_end_of_the_list(void **state)
 
     a.cur_state = QPS_ERR;
     assert_int_equal(bad_of(w, QPS_ERR, &a, QPA_STATE | QPA_CUR_STATE), 0);
+    assert_int_equal(bad_of(w, QPS_RTS, &a, QPA_STATE | QPA_CUR_STATE), 0);
+    a.cur_state = QPS_RTR;
     assert_int_equal(bad_of(w, QPS_RTS, &a, QPA_STATE | QPA_CUR_STATE), QPA_CUR_STATE);
+    for (uint32_t from = QPS_INIT; from <= QPS_SQD; from++) {
+        a.cur_state = QPS_SQE;
+        w->qp->type = QPT_RC;
+        assert_int_equal(bad_of(w, from, &a, QPA_STATE | QPA_CUR_STATE), QPA_CUR_STATE);
+        w->qp->type = QPT_UD;
+        assert_int_equal(bad_of(w, from, &a, QPA_STATE | QPA_CUR_STATE),
+                         from == QPS_RTS ? 0 : QPA_CUR_STATE);
+    }
+    w->qp->type = QPT_RC;
     a.state = QPS_ERR + 1;
     assert_int_equal(verbs_modify_qp(w->qp, &a, QPA_STATE, false, &e), RDL_ERR_STATE);
     assert_int_equal(e.bad, QPA_STATE);
