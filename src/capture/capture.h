@@ -14,7 +14,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#define CAPTURE_INTERFACES_MAX 1024u
+#define CAPTURE_INTERFACES_MAX 1024u         /* most interfaces of a section */
 #define CAPTURE_FRAME_MAX      (256u * 1024) /* maximum captured bytes of one frame */
 
 /* Link types: the header that a frame begins with.  [www.tcpdump.org/linktypes.html] */
@@ -27,6 +27,7 @@ enum capture_link {
     CAPTURE_LINUX_SLL2 = 276,
 };
 
+/* The direction of a frame, as seen from the machine that captured it. */
 enum capture_direction { CAPTURE_UNKNOWN = 0, CAPTURE_INBOUND = 1, CAPTURE_OUTBOUND = 2 };
 
 struct capture_frame {
@@ -34,34 +35,34 @@ struct capture_frame {
     uint64_t at_ns;  /* ns since 1970 */
     uint32_t link;   /* enum capture_link, or another value */
     enum capture_direction direction;
-    const uint8_t *bytes; /* valid until the next call */
-    uint32_t n_bytes;
+    const uint8_t *bytes; /* valid until the next capture_next() */
+    uint32_t n_bytes;     /* number of captured bytes */
     /* Length on the wire; more than @n_bytes if the capture truncated the frame. */
     uint32_t n_on_wire;
 };
 
 /* An interface of a pcapng section, or the only one of a pcap file. */
 struct capture_interface {
-    uint32_t link;
-    uint32_t snaplen;       /* 0: no limit */
+    uint32_t link;          /* link type of its frames, as in struct capture_frame */
+    uint32_t snaplen;       /* most bytes captured of a frame; 0: no limit */
     uint64_t ticks;         /* time units per second */
     int64_t offset_seconds; /* added to all times */
 };
 
 /* An open capture file.  capture_done() frees its memory. */
 struct capture {
-    FILE *f;                    /* borrowed from the caller */
-    bool is_pcapng, is_swapped; /* is_swapped: the numbers in the file are big-endian */
-    uint64_t at;                /* bytes read so far */
-    uint64_t n_frames;
-    uint64_t dropped;                     /* frames that the capture program reports as dropped */
+    FILE *f;                              /* borrowed from the caller */
+    bool is_pcapng, is_swapped;           /* is_swapped: the numbers in the file are big-endian */
+    uint64_t at;                          /* number of bytes read so far */
+    uint64_t n_frames;                    /* number of frames returned so far */
+    uint64_t dropped;                     /* number of frames that the file says were dropped */
     bool tells_dropped;                   /* the file has drop counters */
     bool was_cut;                         /* the file ends in the middle of a block or frame */
     struct capture_interface *interfaces; /* interfaces of the current section */
     uint32_t n_interfaces;
     uint8_t *block; /* the block that was read last */
     size_t cap;
-    char wrong[128]; /* error of the last call */
+    char wrong[128]; /* the error, after a call that failed */
 };
 
 /* Reads the file header from @f.  Returns false, with the reason in c->wrong, if it is not a

@@ -16,8 +16,8 @@
 /* A connection of two queue pairs, or a flow whose opposite direction is not known. */
 struct connection {
     uint32_t flow[2]; /* indexes into record.flows; the second is SEEN_NONE if it is not known */
-    struct half_sums sums[2]; /* statistics of the requests in each flow */
-    uint64_t findings;
+    struct half_sums sums[2]; /* statistics of the requests in each flow, and of their responses */
+    uint64_t findings;        /* number of findings in both flows */
     /* n_ends: number of its ends that were captured at their host.  n_exact: number of those that
      * exact_judge() could judge.
      */
@@ -26,8 +26,8 @@ struct connection {
 
 /* Facts that the user states in addition to the file. */
 struct check_known {
-    struct vantage at;
-    struct exact_limits limits;
+    struct vantage at;          /* the hosts at which it was captured */
+    struct exact_limits limits; /* attributes of the queue pairs of these hosts */
 };
 
 /* The result of checking one file. */
@@ -35,10 +35,10 @@ struct check {
     struct capture capture;
     struct capture_record record;
     struct found_list found;
-    struct connection *v; /* owned */
+    struct connection *v; /* the @n connections; owned */
     uint32_t n;
     uint32_t *of_flow; /* owned: index into @v of the connection of each flow */
-    bool has_hopes;    /* the user stated facts that matter only for ends captured at their host */
+    bool has_hopes;    /* struct check_known had a fact, which matters only for exact_judge() */
     bool is_whole;     /* the file was read to its end; otherwise capture.wrong has the reason */
 };
 
@@ -48,24 +48,24 @@ struct check {
 bool check_file(struct check *c, FILE *f, const struct check_known *known);
 void check_done(struct check *c);
 
-/* check_src() returns the source host of a flow, check_dst() the destination host. */
+/* Return the source and the destination host of the flow with index @flow. */
 const struct station *check_src(const struct check *c, uint32_t flow);
 const struct station *check_dst(const struct check *c, uint32_t flow);
 
-/* Computes the median and the maximum of the times from the loss of a packet to its acknowledgment.
- * Returns false if nothing was lost.
- */
+/* Computes the median and the maximum of @s->repair_ns.  Returns false if nothing was lost. */
 bool check_repairs(const struct half_sums *s, uint64_t *ret_median_ns, uint64_t *ret_worst_ns);
 
-/* Returns the payload of messages in bit/s, from s->first_ns to s->last_ns.  Returns 0 if these
- * times are equal.
+/* Returns the rate of payload in bit/s: s->bytes over the time from s->first_ns to s->last_ns.
+ * Returns 0 if these times are equal.
  */
 uint64_t check_goodput(const struct half_sums *s);
 
-/* Prints the report as text, with at most @findings_max findings per rule; 0: all. */
+/* Prints the report as text, with at most @findings_max findings per rule; 0: all.  @name is the
+ * name of the file.
+ */
 void check_text(FILE *out, const struct check *c, const char *name, uint32_t findings_max);
 
-/* Prints the whole report as one JSON object. */
+/* Prints the report, with all findings, as one JSON object. */
 void check_json(FILE *out, const struct check *c, const char *name);
 
 #endif

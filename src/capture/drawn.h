@@ -9,9 +9,10 @@
 #include "capture/record.h"
 #include "emu/past/past.h"
 
+/* The events. */
 struct drawn {
-    struct ev *v; /* owned */
-    size_t n;
+    struct ev *v;           /* owned */
+    size_t n;               /* number of events */
     struct ev_names *names; /* owned */
 };
 

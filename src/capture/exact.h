@@ -19,8 +19,9 @@ struct exact_limits {
     uint32_t max_rd_atomic;
 };
 
-/* Judges the end that sends flow @from; its peer must be known.  Adds findings to @found.  Returns
- * false, without judging, if the capture lacks its sent or received packets.
+/* Judges the end that sends the flow with index @from; the peer flow must be known (flow.peer).
+ * Adds findings to @found.  Returns false, without judging, if the capture lacks its sent or
+ * received packets.
  */
 bool exact_judge(const struct capture_record *r, uint32_t from, const struct exact_limits *limits,
                  struct found_list *found);

@@ -12,17 +12,19 @@
 
 #define FOUND_NOWHERE UINT32_MAX
 
-/* One finding.  Members that the text of its row in findings.def does not use are 0. */
+/* One finding.  The members after @frame are the values for the words in braces in its text, which
+ * is in findings.def.  Those that the text does not have are 0.
+ */
 struct found {
     enum finding finding;
-    uint32_t flow; /* index into the record's flows; FOUND_NOWHERE: no flow */
-    uint64_t frame;
-    uint64_t earlier; /* another frame that the finding refers to; 0: none */
-    uint64_t time_ns;
-    uint64_t value;
-    const char *why; /* a constant string */
-    uint32_t psn, n;
-    uint8_t opcode;
+    uint32_t flow;    /* index into the record's flows; FOUND_NOWHERE: no flow */
+    uint64_t frame;   /* number of the frame, from 1 */
+    uint64_t earlier; /* {frame}: number of another frame; 0: none */
+    uint64_t time_ns; /* {time} */
+    uint64_t value;   /* {value} */
+    const char *why;  /* {why}: a constant string */
+    uint32_t psn, n;  /* {psn}, {n} */
+    uint8_t opcode;   /* {op} */
 };
 
 struct found_list {
@@ -38,14 +40,14 @@ void found_done(struct found_list *l);
 /* Sorts the findings by frame, and by rule within a frame. */
 void found_sort(struct found_list *l);
 
-/* Returns the number of findings with a severity. */
+/* Returns the number of findings with this severity. */
 uint64_t found_count(const struct found_list *l, enum finding_severity severity);
 
 /* Appends to @t the text of @f in findings.def, with the words in braces replaced by values of @f.
  */
 void found_says(struct text *t, const struct found *f);
 
-/* Returns "error", "loss" or "note". */
+/* Returns the name of a severity: "error", "loss" or "note". */
 const char *found_severity(enum finding_severity s);
 
 #endif

@@ -29,14 +29,16 @@
 /* Statistics of one half over all its lives. */
 struct half_sums {
     uint64_t requests, answers; /* number of request packets; number of response packets */
-    uint64_t messages;          /* complete messages */
-    uint64_t bytes;             /* payload bytes, including those of READs and atomics */
-    uint64_t again;             /* repeated request packets, and those that filled a gap */
-    uint64_t missing;           /* PSNs that were not captured when later ones were */
+    uint64_t messages;          /* number of complete messages */
+    uint64_t bytes;             /* of payload, including those of READs and atomics */
+    uint64_t again;             /* number of requests that were repeated or came late into a gap */
+    uint64_t missing;           /* number of PSNs that were not captured when later ones were */
     /* Numbers of NAKs other than RNR NAKs, of RNR NAKs, and of retransmissions after a timeout. */
     uint64_t naks, rnrs, timeouts;
     uint64_t n_repairs;
-    /* Owned: for each lost PSN the time from its first sight to its acknowledgment. */
+    /* Owned: for each request that was lost, or whose response was lost, the time from when it was
+     * first seen or missed to its acknowledgment.
+     */
     uint64_t *repair_ns;
     uint64_t first_ns, last_ns; /* times of the first request and of the last packet */
 };
@@ -55,14 +57,14 @@ struct asked {
     /* READ: position of the next response to each repetition, the latest one first. */
     uint64_t rows[HALF_ROWS];
     uint32_t answer;     /* atomic: index of the response in the record; SEEN_NONE: none */
-    uint32_t times;      /* number of times it was requested */
+    uint32_t times;      /* number of times it was captured */
     bool was_lost;       /* it or its response was lost; its acknowledgment ends the repair */
-    bool hole_told;      /* the missing response was reported */
+    bool hole_told;      /* a finding has reported that its response is missing */
     bool in_parts;       /* a READ of which a part, not up to its end, was requested again */
     uint64_t behind_got; /* bit i: the response at @got + i was captured */
 };
 
-/* A NAK or a gap that makes the requester start again at @at. */
+/* A reason for the requester to send again from position @at on: a NAK, or a missing response. */
 struct half_reason {
     bool is_there; /* false: there is none, and the other members are not valid */
     /* at_ns, frame: time and number of the frame that shows the reason.  wait_ns: time that an RNR
@@ -84,12 +86,12 @@ struct half {
     /* State of the current life. */
     struct asked *v; /* owned */
     uint32_t n, cap;
-    bool has_begun, is_over;
+    bool has_begun, is_over; /* a request was captured; a NAK has ended the connection */
     uint64_t next, cursor, acked;
     /* All before this position is answered, and the answer was captured at the requester's host. */
     uint64_t came;
     uint32_t n_acked; /* number of entries before @acked */
-    uint32_t n_told;  /* number of entries whose missing responses were reported */
+    uint32_t n_told;  /* number of entries that were examined for missing responses */
     /* The latest sequence NAK, RNR NAK and missing response, until a retransmission follows. */
     struct half_reason nak, rnr, hole;
 
@@ -97,19 +99,20 @@ struct half {
     uint32_t whole;             /* see the picture above */
     const struct op_info *open; /* the previous packet of the message; NULL: between messages */
     bool is_open_known;         /* @open is valid */
-    bool is_length_known;
-    uint64_t open_bytes, open_dma_bytes; /* payload so far; DMA length in the RETH */
-    uint64_t messages;                   /* number of complete messages in this life */
+    bool is_length_known;       /* @open_dma_bytes is valid */
+    uint64_t open_bytes;        /* payload of the message so far */
+    uint64_t open_dma_bytes;    /* WRITE: the length of the message, from its RETH */
+    uint64_t messages;          /* number of complete messages in this life */
 
     /* The possible MSN of the responder before the first message of this life. */
-    bool has_base;
+    bool has_base;                /* the next two members are valid */
     uint32_t base_low, base_span; /* the MSN is in base_low .. base_low + base_span */
 
     uint32_t next_answer; /* index of the next packet in the response flow; SEEN_NONE: none */
     /* Indexes of the latest request and response in sending order; SEEN_NONE: none. */
     uint32_t newest_request, newest_answer;
-    uint32_t recent[HALF_RECENT]; /* indexes of the latest responses */
-    uint32_t n_recent;            /* responses so far */
+    uint32_t recent[HALF_RECENT]; /* indexes of the latest responses; number i at i % HALF_RECENT */
+    uint32_t n_recent;            /* number of responses so far */
     uint64_t came_again; /* number of repeated requests that may be acknowledged once more */
 };
 
@@ -144,7 +147,7 @@ struct asked *half_entry(struct half *h, uint64_t at);
 /* Returns true if packet @seen is a READ or an atomic, which have responses of their own. */
 bool half_is_rd(const struct half *h, uint32_t seen);
 
-/* Returns the number of PSNs that request @s takes. */
+/* Returns the number of PSNs that the request @s takes. */
 uint64_t half_psns_of(const struct half *h, const struct seen *s);
 
 /* Returns the index of the response that was processed last, or SEEN_NONE if there is none. */
@@ -161,7 +164,9 @@ void half_takes_answer(struct half *h, uint32_t seen);
  */
 void half_answer_came(struct half *h, uint32_t seen);
 
-/* Counts messages up to the first entry that is missing and not acknowledged. */
+/* Counts the messages of further entries: advances h->whole to the first entry that is missing and
+ * not acknowledged.
+ */
 void half_go_on(struct half *h);
 
 /* Records that everything before position @at was answered at @now_ns. */

@@ -19,9 +19,9 @@
 /* A host, identified by its address. */
 struct station {
     uint8_t gid[GID_BYTES];
-    uint64_t n_sent;      /* frames whose ICRC was checked */
-    uint64_t n_wrong;     /* frames with a wrong ICRC */
-    uint64_t n_no_icrc;   /* frames whose ICRC was 0 and wrong */
+    uint64_t n_sent;      /* number of its frames whose ICRC was checked */
+    uint64_t n_wrong;     /* number of these with a wrong ICRC */
+    uint64_t n_no_icrc;   /* number of these whose ICRC was wrong, and 0 */
     uint64_t first_wrong; /* number of the first frame with a wrong ICRC */
     bool never_right;     /* all its ICRCs are wrong: the host does not compute them */
 };
@@ -36,7 +36,9 @@ struct flow {
      * at the receiving host, and of packets with the mark SEEN_CE.
      */
     uint32_t n_requests, n_answers, n_sent, n_came, n_ce;
-    /* CNPs in this direction to its queue pair, which are about the data of its peer flow. */
+    /* Number of CNPs to its queue pair.  They are about data in the opposite direction: the host at
+     * @dst sent too much.
+     */
     uint32_t n_cnps;
     /* Number of packets whose IP identification differs from that of their predecessor. */
     uint32_t id_changes;
@@ -50,10 +52,10 @@ struct flow {
     bool is_unsure; /* other flows match as well as @peer */
 };
 
-/* A hash table from keys to indexes. */
+/* A hash table that finds the index of a host or a flow. */
 struct lookup {
-    uint32_t *slots; /* hash table, size a power of two; SEEN_NONE: empty slot */
-    uint32_t n_slots, n;
+    uint32_t *slots;     /* hash table, size a power of two; SEEN_NONE: empty slot */
+    uint32_t n_slots, n; /* numbers of slots, and of those in use */
 };
 
 /* All packets of a capture.  record_done() frees the arrays. */
@@ -66,12 +68,12 @@ struct capture_record {
     uint32_t n_flows, flows_cap;
     struct lookup by_gid, by_key; /* hosts by address; flows by hosts, queue pair and service */
 
-    /* Frames in the file; frames that are not RoCEv2; frames that are RoCEv2. */
+    /* Numbers of frames: in the file, of those not RoCEv2, and of those RoCEv2. */
     uint64_t n_frames, n_other, n_roce;
-    uint64_t n_cut; /* packets that the capture truncated */
-    uint64_t first_ns, last_ns;
-    uint64_t n_back; /* frames with a time before that of their predecessor, which is corrected */
-    uint32_t n_cnps; /* CNPs that match no flow */
+    uint64_t n_cut;             /* number of packets that the capture truncated */
+    uint64_t first_ns, last_ns; /* times of the first and the last RoCEv2 packet */
+    uint64_t n_back; /* number of packets dated before the previous one; they get its time */
+    uint32_t n_cnps; /* number of CNPs that match no flow */
 };
 
 /* Hosts at which frames were captured, as stated by the user. */
@@ -80,15 +82,15 @@ struct vantage {
     unsigned n_at;            /* their number */
 };
 
-/* Reads all frames of @c and adds findings about single frames.  Returns false, with the reason in
- * c->wrong, if reading failed; the frames before the error are kept.
+/* Reads all frames of @c into @r, and adds findings about single frames to @found.  Returns false,
+ * with the reason in c->wrong, if reading failed; the frames before the error are kept.
  */
 bool record_read(struct capture_record *r, struct capture *c, const struct vantage *at,
                  struct found_list *found);
 void record_done(struct capture_record *r);
 
-/* Returns true if packet @s must be judged.  If the flow was captured at its sending host, copies
- * captured elsewhere are ignored.
+/* Returns true if packet @s of flow @f must be judged.  If the flow was captured at its sending
+ * host, copies captured elsewhere are ignored.
  */
 bool record_counts(const struct flow *f, const struct seen *s);
 
@@ -101,13 +103,19 @@ uint32_t *record_flows(const struct capture_record *r);
  */
 bool record_is_request(const struct seen *s);
 
-/* Returns the path MTU that the packets of @f and its peer show, or 0 if it is unknown. */
+/* Returns the path MTU in bytes that the FIRST and MIDDLE packets of @f and its peer flow show, or
+ * 0 if there are none.
+ */
 uint32_t record_mtu(const struct capture_record *r, const struct flow *f);
 
-/* Returns the path MTU that determines how many PSNs the READs of @f take, or the best guess. */
+/* Returns the path MTU in bytes from which the number of PSNs of a READ of @f follows:
+ * record_mtu(), or else a guess.
+ */
 uint32_t record_read_mtu(const struct capture_record *r, const struct flow *f);
 
-/* Returns true if each packet of the flow has its own IP identification. */
+/* Returns true if the sender gives each packet another IPv4 identification, so that copies which
+ * the network made can be recognised.
+ */
 bool record_has_ids(const struct flow *f);
 
 #endif

@@ -27,17 +27,17 @@ enum seen_flag {
 
 /* A captured packet. */
 struct seen {
-    uint64_t number; /* number of the frame */
-    uint64_t at_ns;
+    uint64_t number;      /* number of the frame, from 1 */
+    uint64_t at_ns;       /* ns since 1970 */
     uint64_t value;       /* atomic response: the original value */
     uint64_t headers_sum; /* hash of the headers after the BTH */
     uint64_t payload_sum; /* hash of the payload */
-    uint32_t src, dst;    /* indexes of hosts (record.h) */
-    uint32_t next;        /* index of the next packet of its flow; SEEN_NONE: none */
+    uint32_t src, dst;    /* indexes of its hosts in capture_record.hosts */
+    uint32_t next; /* index in capture_record.v of the next packet of its flow, or SEEN_NONE */
     uint32_t psn, dest_qpn, msn;
     uint32_t dma_bytes; /* DMA length in its RETH */
     uint32_t payload_bytes;
-    uint16_t ip_id;
+    uint16_t ip_id; /* IPv4 identification */
     uint8_t opcode, syndrome, pad_bytes;
     uint8_t flags; /* set of enum seen_flag */
 };
@@ -54,7 +54,7 @@ struct seen_way {
     uint8_t src[GID_BYTES], dst[GID_BYTES];
 };
 
-/* A fault of the frame itself. */
+/* A fault of the frame itself.  @n, @value and @why are those of struct found. */
 struct seen_fault {
     enum finding finding;
     uint32_t n, value;
@@ -93,9 +93,9 @@ static inline bool seen_is_older(const struct seen *a, const struct seen *b)
     return (int16_t)(uint16_t)(a->ip_id - b->ip_id) < 0;
 }
 
-/* Return true if the headers, or the payloads, of two copies of a packet are equal.  Header fields
- * that a retransmission may change are ignored.  Payloads are equal if one of them was truncated by
- * the capture.
+/* Return true if the headers, or the payloads, of two packets with the same PSN are equal.  Header
+ * fields that a retransmission may change are ignored.  Payloads are equal if one of them was
+ * truncated by the capture.
  */
 bool seen_same_headers(const struct seen *a, const struct seen *b);
 bool seen_same_payload(const struct seen *a, const struct seen *b);

@@ -13,7 +13,7 @@
 
 #define CELL_BYTES 5u /* a character in UTF-8 and a NUL */
 
-/* Style of a cell; it has an effect only if colours are on. */
+/* Style of a cell.  It has an effect only if cells.colour is true. */
 enum shade {
     SHADE_NONE,
     SHADE_BOLD,
@@ -30,6 +30,7 @@ struct cell {
     uint8_t shade;      /* enum shade */
 };
 
+/* The row that is being drawn, and where finished rows go. */
 struct cells {
     const struct viz_sink *sink;
     uint32_t width; /* number of cells in a row, at most LADDER_WIDTH_MAX */
@@ -43,8 +44,9 @@ uint32_t cells_of(const char *s);
 /* Writes @s into the row from cell @at on.  Characters beyond the row are dropped. */
 void cells_draw(struct cells *c, uint32_t at, const char *s, enum shade shade);
 
-/* Writes @s into the cells @from .. @to - 1, at @at or as near to it as @s fits.  The neighbouring
- * cells in this range become blank.  A text that is too long is cut and ends with "~".
+/* Writes @s into the cells @from .. @to - 1.  It begins at cell @at, or as near to that as the
+ * range permits.  The cells of the range directly before and after it become blank.  A text that is
+ * too long is cut and ends with "~".
  */
 void cells_draw_within(struct cells *c, uint32_t from, uint32_t to, uint32_t at, const char *s,
                        enum shade shade);

@@ -15,26 +15,28 @@
 
 /* A timer that was armed. */
 struct armed {
-    bool runs; /* false: a free entry */
-    uint32_t host, qpn, timer;
-    ev_id id;       /* the event that armed it */
-    uint64_t at_ns; /* time of arming */
-    uint32_t stop;  /* index of the stop at which it was armed; LADDER_NONE: before the picture */
+    bool runs;          /* false: a free entry */
+    uint32_t host, qpn; /* its queue pair */
+    uint32_t timer;     /* enum timer_kind */
+    ev_id id;           /* the event that armed it */
+    uint64_t at_ns;     /* time of arming */
+    uint32_t stop; /* index of the stop at which it was armed; LADDER_NONE: before the picture */
 };
 
-/* The events that share the note of a lifeline's newest stop.  A similar event that follows joins
- * them.
+/* For each lifeline: the similar events in a row that share the note of its newest stop.  The next
+ * similar event joins them.
  */
 struct run {
-    struct ev first; /* first event; kind EV_COUNT: no event can join */
-    uint64_t last_wr_id;
-    uint32_t n, stop; /* number of events; index of the stop with the note */
-    bool kicked;      /* the note includes a kick */
+    struct ev first;     /* first event; kind EV_COUNT: no event can join */
+    uint64_t last_wr_id; /* wr_id of the last event */
+    uint32_t n;          /* number of events */
+    uint32_t stop;       /* index of the stop with the note */
+    bool kicked;         /* the note says that the device was kicked */
 };
 
-/* A send or receive queue to which something was posted. */
+/* A send or receive queue to which something was posted: its kicks are drawn. */
 struct ladder_ring {
-    uint32_t host, queue;
+    uint32_t host, queue; /* queue: number of the virtqueue */
 };
 
 struct builder {
@@ -46,8 +48,8 @@ struct builder {
     struct ladder_ring rings[RINGS_MAX];
     uint32_t n_rings;
     struct run runs[LADDER_COLUMNS_MAX];
-    uint64_t unseen_ns; /* time of the newest event that is not drawn */
-    uint32_t n_packets; /* number of arrows, without copies */
+    uint64_t unseen_ns; /* time of the newest event in the picture's range that is not drawn */
+    uint32_t n_packets; /* number of arrows so far, without copies */
     ev_id left;         /* the newest packet not drawn because n_packets was reached */
 };
 
@@ -70,7 +72,11 @@ uint32_t builder_stop(struct builder *b, const struct ev *e, uint32_t column);
 /* Sets the note and the tone of a stop from event @e. */
 void builder_say(struct builder *b, uint32_t stop, const struct ev *e);
 
-/* ladder_notes.c: each handles an event; @column is that of the event's host. */
+/* ladder_notes.c: each draws the event @e, or joins it to a run; @column is that of its host.
+ * take_post(): a posted request.  take_run(): a completion.  take_state(): a state of a queue pair.
+ * take_timeout(), take_retry(), take_kick(): the events with these names.  take_timer(): a timer is
+ * armed.  take_timer_off(): a timer is stopped.
+ */
 void take_post(struct builder *b, const struct ev *e, uint32_t column);
 void take_run(struct builder *b, const struct ev *e, uint32_t column);
 void take_state(struct builder *b, const struct ev *e, uint32_t column);

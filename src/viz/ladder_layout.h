@@ -12,12 +12,12 @@
 #include "viz/ladder_model.h"
 #include "viz/metrics.h"
 
-#define LAYOUT_FONT_PX       12 /* labels and notes */
+#define LAYOUT_FONT_PX       12 /* font sizes in pixels; this one: labels and notes */
 #define LAYOUT_TIME_FONT_PX  11
 #define LAYOUT_NAME_FONT_PX  15
 #define LAYOUT_TITLE_FONT_PX 17
 #define LAYOUT_TEXT_BYTES    192u
-#define LAYOUT_LINE          110u /* characters in one line of a sentence */
+#define LAYOUT_LINE          110u /* most characters in one line of a TEXT_REST */
 #define LAYOUT_SEGMENTS_MAX  3u   /* segments of one arrow; a packet to its own host takes three */
 
 #define LAYOUT_EDGE     PX(16) /* margin around the picture */
@@ -33,25 +33,26 @@
 
 enum layout_text_kind {
     TEXT_TITLE,
-    TEXT_NAME,
-    TEXT_ADDR,
-    TEXT_TIME,
-    TEXT_NOTE,
+    TEXT_NAME,  /* name of a host, above its lifeline */
+    TEXT_ADDR,  /* its address */
+    TEXT_TIME,  /* time of a stop, at the left edge */
+    TEXT_NOTE,  /* note of a stop, beside the lifelines */
     TEXT_LABEL, /* along an arrow */
     TEXT_END,   /* at the end of an arrow that ends on the way */
     TEXT_CUT,   /* at an arrow that leaves the picture: says where its other end is */
-    TEXT_GAP,
-    TEXT_REST /* sentences about missing events and omitted packets */
+    TEXT_GAP,   /* in the band of a pause: its length */
+    TEXT_REST   /* sentences about missing events and omitted packets */
 };
 
+/* The part of a text that is at layout_text.at. */
 enum layout_anchor { ANCHOR_START, ANCHOR_MIDDLE, ANCHOR_END };
 
 struct layout_text {
     enum layout_text_kind kind;
     enum layout_anchor anchor;
     enum ladder_tone tone;
-    uint32_t stop, arrow; /* index of the owner of the text; LADDER_NONE: none */
-    struct point at;      /* position of the anchor on the baseline */
+    uint32_t stop, arrow; /* indexes of the stop and the arrow it is about; LADDER_NONE: none */
+    struct point at;      /* the point of the baseline that @anchor names */
     struct unit u;        /* direction of reading */
     struct quad box;      /* area that it covers */
     char s[LAYOUT_TEXT_BYTES];
@@ -60,36 +61,37 @@ struct layout_text {
 struct layout_arrow {
     struct segment seg[LAYOUT_SEGMENTS_MAX]; /* from tail to head */
     uint32_t n_seg;
-    int32_t aim_y; /* height at which the packet arrives, or would have arrived */
+    int32_t aim_y; /* y at which the packet arrives, or would have arrived */
 };
 
-/* The band that stands for a long pause. */
+/* The band that stands for a long pause, across the whole picture. */
 struct layout_band {
-    int32_t top, bottom;
-    uint32_t stop; /* the stop after the pause */
+    int32_t top, bottom; /* y */
+    uint32_t stop;       /* the stop after the pause */
 };
 
 /* The line beside a lifeline that connects the arming of a timer with its firing. */
 struct layout_bracket {
-    int32_t x, lifeline_x, top, bottom;
-    bool cut; /* the timer was armed before the picture */
+    int32_t x, lifeline_x; /* x of the line, and of the lifeline */
+    int32_t top, bottom;   /* y of its ends */
+    bool cut;              /* the timer was armed before the picture */
 };
 
 struct layout {
     const struct ladder *l;
     int32_t width, height;
     int32_t lane_min;              /* least distance between two lifelines */
-    int32_t top, bottom;           /* ends of the lifelines */
+    int32_t top, bottom;           /* y of the ends of the lifelines */
     int32_t time_x;                /* right edge of the times */
     int32_t left_x, right_x;       /* right edge of the left notes, left edge of the right notes */
-    int32_t x[LADDER_COLUMNS_MAX]; /* position of each lifeline */
-    int32_t *y;                    /* height of each stop */
-    /* For each arrow: its label, its text TEXT_END or TEXT_CUT has no room along the arrow and
-     * becomes a note.
+    int32_t x[LADDER_COLUMNS_MAX]; /* of each lifeline */
+    int32_t *y;                    /* of each stop */
+    /* For each arrow: its label, its TEXT_END, its TEXT_CUT has no room along the arrow and becomes
+     * a note.
      */
     bool *label_out, *end_out, *cut_out;
     struct layout_arrow *arrows;
-    struct layout_bracket *brackets; /* one per timer */
+    struct layout_bracket *brackets; /* one per element of ladder.timers */
     struct layout_band *bands;
     struct layout_text *texts;
     struct segment *lines; /* obstacles for texts: lines */
@@ -110,7 +112,7 @@ bool layout_notes_left(const struct ladder *l, uint32_t column);
 /* Returns the point where arrow number @arrow, which must be cut, is cut. */
 struct point layout_cut(const struct layout *o, uint32_t arrow);
 
-/* Returns true if the stop has a mark on its lifeline. */
+/* Returns true if a mark is drawn on the lifeline at the stop. */
 bool layout_has_mark(const struct ladder_stop *s);
 
 /* The functions below are shared by ladder_layout.c, ladder_shape.c and ladder_place.c. */

@@ -23,38 +23,39 @@
 #define LADDER_MISSING_BYTES 320u
 #define LADDER_NONE          UINT32_MAX /* no column, no stop, no arrow */
 
+/* A lifeline: a host, or everything outside the lab. */
 struct ladder_column {
     uint32_t host; /* EV_HOST_NONE: everything outside the lab */
     uint32_t qpn;  /* QPN of the first event with one; 0: none yet */
     bool many_qps; /* the host has events of several QPs, so notes name the QP */
     char name[EV_NAME_BYTES];
-    char addr[EV_NAME_BYTES];
+    char addr[EV_NAME_BYTES]; /* IP address; may be empty */
 };
 
 /* Kind of a stop or an arrow: selects colour and glyph. */
 enum ladder_tone {
     TONE_PLAIN,
-    TONE_POST,  /* a guest posted a request */
-    TONE_STATE, /* a QP changed its state */
-    TONE_DONE,  /* a completion with SUCCESS */
-    TONE_BAD,   /* any other completion, or a refusal */
-    TONE_TIMER,
-    TONE_REQUEST,
-    TONE_ANSWER,
-    TONE_NAK,
+    TONE_POST,    /* a guest posted a request */
+    TONE_STATE,   /* a QP changed its state */
+    TONE_DONE,    /* a completion with SUCCESS */
+    TONE_BAD,     /* any other completion, or a refusal */
+    TONE_TIMER,   /* a timer was armed or fired */
+    TONE_REQUEST, /* a request packet */
+    TONE_ANSWER,  /* an acknowledgment or a response */
+    TONE_NAK,     /* a NAK */
     TONE_COUNT
 };
 
 struct ladder_stop {
-    ev_id id;
+    ev_id id; /* of its event */
     uint64_t at_ns;
-    /* Time since the previous stop if it is at least four times ladder.usual_ns, which makes it a
-     * band; otherwise 0, and idle and unsure have no meaning.
+    /* Time since the previous stop, if that is at least four times ladder.usual_ns: it is then
+     * drawn as a band.  Otherwise 0, and idle and unsure have no meaning.
      */
     uint64_t gap_ns;
     bool idle;                    /* no event and no packet in flight since the previous stop */
     bool unsure;                  /* recording may have been off since the previous stop */
-    uint32_t column;              /* column of the lifeline */
+    uint32_t column;              /* index of its lifeline in ladder.columns */
     uint32_t arrow;               /* the arrow that begins or ends here, or LADDER_NONE */
     bool on_wire;                 /* the stop is between lifelines: a packet was lost there */
     enum ladder_tone tone;        /* tone of the note */
@@ -63,13 +64,14 @@ struct ladder_stop {
     char title[EV_TEXT_BYTES];    /* the event's line in the trace */
 };
 
-/* The end of an arrow that is outside the picture. */
+/* The end of an arrow that is outside the picture: the sender's (tail), or the receiver's (head).
+ */
 enum ladder_cut { CUT_NONE, CUT_TAIL, CUT_HEAD };
 
 struct ladder_arrow {
     /* id: the event that sent the packet.  also: the fault that changed its bytes; 0: none. */
     ev_id id, also;
-    uint32_t from, to; /* columns of sender and receiver */
+    uint32_t from, to; /* indexes of the columns of sender and receiver */
     /* Indexes of the stops at its ends; LADDER_NONE: the end is outside the picture or the lab. */
     uint32_t tail, head;
     bool copy; /* a copy that a fault of the network made */
@@ -88,16 +90,15 @@ struct ladder_arrow {
     char beyond[LADDER_CUT_BYTES];  /* text at the cut: "sent in #5.1, before this picture" */
 };
 
-/* A timer that fired: indexes of the stops at which it was armed and at which it fired.  armed:
- * LADDER_NONE means before the picture.
- */
+/* A timer that fired in the picture. */
 struct ladder_timer {
-    uint32_t armed, fired;
+    uint32_t armed; /* index of the stop at which it was armed; LADDER_NONE: before the picture */
+    uint32_t fired; /* index of the stop at which it fired */
 };
 
 struct ladder {
-    struct picture_options options; /* the member title is not valid */
-    char title[LADDER_TITLE_BYTES];
+    struct picture_options options; /* its member title must not be used: the text may be gone */
+    char title[LADDER_TITLE_BYTES]; /* copy of that title; may be empty */
     char missing[LADDER_MISSING_BYTES]; /* text about events that are missing; may be empty */
     struct ladder_column columns[LADDER_COLUMNS_MAX];
     struct ladder_stop *stops;
@@ -108,7 +109,7 @@ struct ladder {
     uint64_t usual_ns;     /* median time of flight of a packet; not 0 */
     bool hosts_left;       /* some hosts have no lifeline because LADDER_COLUMNS_MAX was reached */
     uint64_t packets_left; /* number of packets that are not drawn because a limit was reached */
-    ev_id left_from;       /* the first event that is not drawn, or 0 */
+    ev_id left_from;       /* nothing is drawn from this event on, because of a limit; 0: all is */
 };
 
 /* Returns true if the arrow ends between lifelines: the packet was lost, or its end is not known.

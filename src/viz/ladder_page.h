@@ -9,10 +9,11 @@
 /* The characters for drawing, in UTF-8 or ASCII. */
 struct page_glyphs {
     const char *life, *pause; /* a lifeline, and its part during a pause */
-    /* the points at which an arrow leaves or crosses a lifeline */
+    /* the points at which an arrow leaves a lifeline to the right or left, and crosses one */
     const char *out_right, *out_left, *over;
-    const char *to_right, *to_left, *cross; /* the end of an arrow */
-    const char *cut;                        /* the point at which an arrow is cut */
+    /* the end of an arrow: heads to the right and left, and of a packet that was lost or dropped */
+    const char *to_right, *to_left, *cross;
+    const char *cut; /* the point at which an arrow is cut */
     /* the body of an arrow: of a packet, of a retransmission, of a copy */
     const char *line, *again, *copy;
     const char *left_top, *left_bottom; /* corners of an arrow or bracket on the left side */
@@ -21,6 +22,7 @@ struct page_glyphs {
     const char *marks[TONE_COUNT]; /* marks of notes on a lifeline, by tone */
 };
 
+/* A ladder that is being written. */
 struct page {
     const struct ladder *l;
     const struct page_glyphs *g;
@@ -28,7 +30,7 @@ struct page {
     uint32_t time_width;            /* width of the column of times */
     uint32_t x[LADDER_COLUMNS_MAX]; /* cell of each lifeline */
     bool outside;                   /* notes are outside the lifelines, not between them */
-    uint64_t shown_ns;              /* the time of the last row that has one */
+    uint64_t shown_ns;              /* the time that was last written at the left edge */
 };
 
 /* Returns the style of a stop or arrow of @tone. */
@@ -44,7 +46,9 @@ void page_begin_row(struct page *p, uint32_t i);
  */
 void page_arrow(struct page *p, uint32_t i, const struct ladder_arrow *a);
 
-/* Writes the row in which packet @a arrives at stop @i after a pause. */
+/* Writes the row in which the packet of arrow @a arrives, at stop @i: for an arrow that a pause
+ * interrupts.
+ */
 void page_arrival(struct page *p, uint32_t i, const struct ladder_arrow *a);
 
 #endif

@@ -23,18 +23,20 @@ struct ladder_saying {
  */
 enum ladder_tone ladder_say(struct text *t, const struct ladder_saying *s);
 
-/* Returns true if @next may join a run of @n events from @first to @last_wr_id: it is similar and
- * of the same time, and the wr_ids count up or are all the same.
+/* Returns true if the event @next may join a run of @n similar events, of which @first is the first
+ * and @last_wr_id the wr_id of the last: it is similar and of the same time, and the wr_ids count
+ * up or are all the same.
  */
 bool ladder_say_together(const struct ev *first, uint32_t n, uint64_t last_wr_id,
                          const struct ev *next);
 
-/* Adds the label of a packet from an event that sends or ends it: "SEND_LAST psn=102 ackreq 2nd".
+/* Adds the label of the packet that event @e sends or ends: "SEND_LAST psn=102 ackreq 2nd", where
+ * 2nd means that it is sent for the second time.  @name_qp: add the name of the QP.
  */
 void ladder_add_label(struct text *t, const struct ev *e, bool name_qp,
                       const struct ev_names *names);
 
-/* Adds the effect of a fault on a packet that continued, for its label: ", delayed 5us by f1". */
+/* Adds the effect of a fault that did not end the packet, for its label: ", delayed 5us by f1". */
 void ladder_add_fault(struct text *t, const struct ev_fault *f);
 
 /* Returns the tone of a packet with @opcode and @syndrome (enum syndrome; SYN_NONE: no AETH). */

@@ -57,7 +57,7 @@ struct unit unit_between(struct point a, struct point b);
  */
 struct point point_from(struct point from, struct unit u, int32_t along, int32_t across);
 
-/* Returns an upright rectangle. */
+/* Returns the rectangle with these edges. */
 struct quad quad_box(int32_t left, int32_t top, int32_t right, int32_t bottom);
 
 /* Returns the box of a text of width @w and font size @size_px whose baseline starts at @from in

@@ -19,9 +19,10 @@ struct viz_sink {
     void *ctx;
 };
 
+/* What a picture shows, and how.  A zeroed struct has the defaults. */
 struct picture_options {
     const char *title; /* NULL: none */
-    /* First and last event; 0: no limit.  @to without a row, "#12", means the whole tick. */
+    /* First and last event to draw; 0: no limit.  @to with row 0 ("#12") means the whole tick. */
     ev_id from, to;
     /* Maximum number of packets, up to LADDER_PACKETS_MAX; 0: LADDER_PACKETS_DEFAULT. */
     uint32_t n_packets;

@@ -25,6 +25,7 @@ enum ring_owner {
     OWNER_COUNT
 };
 
+/* A descriptor. */
 struct ring_slot {
     enum ring_owner owner;
     const char *flags; /* flags and id: "A1 U0 id 3"; NULL in a split ring */
@@ -39,7 +40,7 @@ struct ring_entry {
 
 /* The columns of the picture. */
 enum ring_column { COLUMN_AVAIL, COLUMN_DESC, COLUMN_USED };
-/* A position of the driver or the device, shown as @text beside row @at of @column. */
+/* A position of the driver or the device, shown as @text beside entry @at of @column. */
 struct ring_marker {
     enum ring_column column;
     uint32_t at;
@@ -48,9 +49,9 @@ struct ring_marker {
 };
 
 struct ring_picture {
-    const char *title, *subtitle; /* subtitle may be NULL */
-    bool packed;
-    uint32_t size;
+    const char *title, *subtitle;          /* subtitle may be NULL */
+    bool packed;                           /* a packed ring; false: a split one */
+    uint32_t size;                         /* number of descriptors */
     const struct ring_slot *slots;         /* @size descriptors */
     const struct ring_entry *avail, *used; /* @size entries each; NULL for a packed ring */
     const struct ring_marker *markers;

@@ -5,7 +5,8 @@
 
 #include "viz/picture.h"
 
-/* svg_put() writes @s, svg_putf() formatted text.  They do not escape characters. */
+/* svg_put() writes @s, svg_putf() formatted text, as it is: the caller has escaped what needs it.
+ */
 void svg_put(const struct viz_sink *sink, const char *s);
 void svg_putf(const struct viz_sink *sink, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));

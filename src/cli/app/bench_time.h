@@ -5,7 +5,9 @@
 
 #include <stdbool.h>
 
-/* Measures a session of two hosts and prints the results.  Returns the exit status. */
+/* Measures a session of two hosts and prints the results: as JSON if @json, otherwise as text.
+ * Returns the exit status (enum exit_status).
+ */
 int bench_time(bool json);
 
 #endif

@@ -22,15 +22,15 @@ enum cover_class {
 #define COVER(name, what, table, places) COVER_##name,
 #include "cli/app/coverage.def"
 #undef COVER
-    COVER_moves,  /* edges of the state graph of queue pairs */
+    COVER_moves,  /* state changes of queue pairs: type, old and new state */
     COVER_keys,   /* effects of work requests on keys */
     COVER_events, /* kinds of events */
     COVER_CLASSES
 };
 
-#define COVER_WORDS    3u
-#define COVER_ROWS_MAX (64u * COVER_WORDS - 1u) /* per class */
-#define COVER_STRANGER COVER_ROWS_MAX           /* bit for a value without a row */
+#define COVER_WORDS    3u                       /* 64-bit words of a set of rows */
+#define COVER_ROWS_MAX (64u * COVER_WORDS - 1u) /* most rows of a class */
+#define COVER_STRANGER COVER_ROWS_MAX           /* this bit: a value without a row occurred */
 
 /* A set of rows for each class: bit @row % 64 of w[class][row / 64].  It has no pointers, since it
  * is sent through a pipe.
@@ -49,6 +49,7 @@ static inline void coverage_add(struct coverage *c, enum cover_class class, size
     c->w[class][row / 64u] |= (uint64_t)1 << row % 64u;
 }
 
+/* Adds the rows of @from to @into. */
 void coverage_merge(struct coverage *into, const struct coverage *from);
 
 /* --- Classes and rows --- */
@@ -56,28 +57,29 @@ void coverage_merge(struct coverage *into, const struct coverage *from);
 const char *cover_class_name(enum cover_class class); /* "rules" */
 const char *cover_class_what(enum cover_class class); /* "reasons to drop a frame" */
 
-/* Returns the number of rows, including those that need not be covered. */
+/* Returns the number of rows of @class, including those that need not be covered. */
 size_t cover_rows(enum cover_class class);
 
 #define COVER_NAME_BYTES 64u
 
 struct cover_row {
     char name[COVER_NAME_BYTES];
-    const char *text;     /* text of the row */
+    const char *text;     /* meaning of the row */
     bool nothing;         /* the row stands for "none" and need not be covered */
     const char *excluded; /* reason why no scenario can cover it; NULL: one can */
 };
 
-/* Describes row number @row, which must be less than cover_rows(@class). */
+/* Describes row number @row of @class, from 0 to cover_rows(@class) - 1. */
 void cover_row(enum cover_class class, size_t row, struct cover_row *ret);
 
-/* Returns the number of the row called @name, or cover_rows(@class) if there is none. */
+/* Returns the number, from 0, of the row called @name, or cover_rows(@class) if there is none. */
 size_t cover_row_find(enum cover_class class, const char *name);
 
-/* The rows of coverage_except.def. */
+/* A row of coverage_except.def: a row of a class that no scenario can cover. */
 struct cover_exception {
     enum cover_class class;
-    const char *name, *why;
+    const char *name; /* cover_row.name */
+    const char *why;  /* the reason */
 };
 extern const struct cover_exception cover_exceptions[];
 extern const size_t n_cover_exceptions;
@@ -89,7 +91,9 @@ extern const size_t n_cover_exceptions;
  */
 void coverage_event(struct coverage *c, const struct rdl_lab *lab, const struct ev *e);
 
-/* Adds a transition of a queue pair of @type (enum qp_type). */
+/* Adds a transition of a queue pair of @type (enum qp_type) from state @from to @to (enum
+ * qp_state).
+ */
 void coverage_move(struct coverage *c, uint32_t type, uint32_t from, uint32_t to);
 
 /* Adds the rule (enum rule) that refused a post. */
@@ -98,11 +102,12 @@ void coverage_refused(struct coverage *c, uint32_t rule);
 /* --- Figures --- */
 
 struct cover_figures {
-    size_t covered, of; /* number of covered rows, and of all rows that must be covered */
-    size_t impossible;  /* excluded rows that are covered nevertheless */
+    size_t covered, of; /* rows to cover: number that is covered, and number of all */
+    size_t impossible;  /* number of excluded rows that are covered nevertheless */
     bool stranger;      /* a value without a row occurred */
 };
 
+/* Returns the figures of one class. */
 struct cover_figures coverage_figures(const struct coverage *c, enum cover_class class);
 
 /* Returns the figures of all classes together. */

@@ -24,7 +24,9 @@ enum cover_key {
         COVER_KEY_COUNT
 };
 
-/* Returns the enumeration of @class.  Returns NULL if the class has none. */
+/* Returns the enumeration whose rows are the rows of @class.  Returns NULL if they are not those of
+ * an enumeration.
+ */
 const struct enum_table *cover_table(enum cover_class class);
 
 /* Returns the row number of the transition of a queue pair of @type (enum qp_type) from state @from

@@ -6,9 +6,10 @@
 #include "cli/app/report.h"
 #include "cli/app/test_run.h"
 
-#define CREW_MAX 64u /* concurrent processes */
+#define CREW_MAX 64u /* most cases that run at the same time */
 
-/* Runs all cases of @su in @jobs processes and reports them in @r; a zeroed @r reports nothing.
+/* Runs all cases of @su, at most @jobs (1 .. CREW_MAX) at a time, each in a process of its own.
+ * Reports them in @r; a zeroed @r reports nothing.
  * Returns the exit status of the program.  After a signal that ends the program, running cases are
  * killed and reported as interrupted; cases that have not begun are only counted in @r->not_run.
  */

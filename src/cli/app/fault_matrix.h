@@ -11,8 +11,8 @@
 
 #include "cli/app/test_run.h"
 
-/* Tries all cases of @su in @jobs processes and prints a table per case, as one JSON array if
- * @json.
+/* Tries all cases of @su, with at most @jobs runs at a time, and prints a table for each case.  If
+ * @json, prints one JSON array of all cases instead.
  *
  * Return: EXIT_PASSED       no fault changes what programs see
  *	   EXIT_FAILED       a fault changes it, or a scenario fails without a fault

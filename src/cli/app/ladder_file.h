@@ -5,13 +5,15 @@
 
 #include "emu/past/past.h"
 
-/* The options as given on the command line; NULL: not given. */
+/* The values of the options --ladder, --from, --to and --packets; NULL: not given.  @file must be
+ * given.
+ */
 struct ladder_request {
     const char *file, *from, *to, *packets;
 };
 
-/* Draws @p as requested: as text on the standard output if the file is "-".  Prints errors and
- * returns the exit status.
+/* Draws a ladder of the past @p to the file @rq->file, or as text to the standard output if that is
+ * "-".  @title may be NULL.  Prints errors to stderr, and returns the exit status.
  */
 int ladder_file(const struct past *p, const char *title, const struct ladder_request *rq);
 

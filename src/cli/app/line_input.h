@@ -6,10 +6,11 @@
 
 #include "cli/session/session.h"
 
-/* Initializes the input.  @s is used for completion and hints. */
+/* Initializes the input.  Completion and hints use @s, which must stay until line_input_close(). */
 void line_input_open(struct session *s);
 void line_input_close(void);
 
+/* The prompt for a line, and the lines before it. */
 struct line_asked {
     const char *prompt;
     const char *fresh;  /* the prompt that replaces @prompt after ^C has discarded the input */
@@ -22,7 +23,7 @@ struct line_asked {
  */
 char *line_input_read(const struct line_asked *asked, bool *ret_fresh);
 
-/* Adds @text to the history. */
+/* Adds @text to the history in which the user can go back with the arrow keys. */
 void line_input_remember(const char *text);
 
 /* Returns the name of the line editor, for `doctor`. */

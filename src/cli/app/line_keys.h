@@ -22,14 +22,14 @@ void line_hint_show(void);
 /* Removes the hint from the screen.  Call it before anything else is written. */
 void line_hint_clear(void);
 
-/* line_hint_prompt() sets the prompt of the edited line.  line_before() sets the earlier lines of
- * its block; NULL: none.
+/* Both describe the line that is being edited.  line_hint_prompt() sets its prompt.  line_before()
+ * sets the lines typed before it that belong to the same open block; NULL: none.
  */
 void line_hint_prompt(const char *text);
 void line_before(const char *lines);
 
-/* Returns the earlier lines and the first @n bytes of the line.  The caller frees it.  Returns NULL
- * if there is no memory.
+/* Returns the lines set with line_before(), followed by the first @n bytes of the line that is
+ * being edited.  The caller frees the text.  Returns NULL if there is no memory.
  */
 char *line_so_far(size_t n);
 

@@ -11,10 +11,11 @@
 struct mode {
     const char *name;
     int (*run)(int argc, char **argv);
-    const char *usage, *what;
+    const char *usage; /* arguments, "convert A.lab B.json" */
+    const char *what;  /* phrase about the mode */
     const char *exits; /* meaning of each exit status; NULL: the mode's own --help has it */
-    /* Operands: MODE_FILES and suffixes, MODE_TOPIC, or the words themselves ("a|b"); "": not
-     * known.
+    /* The operands, for shell completion: MODE_FILES followed by the suffixes of the files
+     * (":files json lab"), MODE_TOPIC, or the possible words ("a|b"); "": they cannot be completed.
      */
     const char *takes;
     bool has_options; /* uses options_take(); otherwise the options are those in @usage */
@@ -29,8 +30,9 @@ int run_main(int argc, char **argv);
 int show_main(int argc, char **argv);
 int test_main(int argc, char **argv);
 
-/* Prints completions for a shell.  @argv is `complete -- WORD...`.  @none describes the program
- * without a mode.  Returns the exit status, or EXIT_ASK if @argv has another form.
+/* Prints completions for a shell.  @argv is `complete -- WORD...`, where the last WORD is the one
+ * to complete.  @modes are the @n modes; @none describes a command line without a mode.  Returns
+ * the exit status, or EXIT_ASK if @argv has another form.
  */
 int complete_shell(const struct mode *modes, size_t n, const struct mode *none, int argc,
                    char **argv);

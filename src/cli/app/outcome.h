@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Outcome of a run as programs see it: the completions of every queue, and the content of
- * registered memory at the end.
+/* Outcome of a run as programs see it: the completions of each queue pair, for its sends and for
+ * its receives, and the content of registered memory at the end.
  *
  * Two runs of a scenario are compared by their outcomes.  The packets are recorded too, but do not
  * count as differences.
@@ -12,8 +12,8 @@
 #include "emu/trace/event.h"
 #include "rdmalab/inspect.h"
 
-/* A sent packet.  A fault selects it by the coordinates that it shares with other packets, and by
- * its number @nth among those, from 1.
+/* A sent packet.  A fault selects it by its opcode, PSN and destination QPN, and by its number
+ * @nth, from 1, among the sent packets in which these are the same.
  */
 struct outcome_packet {
     struct ev tx;
@@ -22,21 +22,25 @@ struct outcome_packet {
     uint64_t arrived_ns; /* simulated time of that arrival */
 };
 
+/* The content of a memory region at the end of the run. */
 struct outcome_memory {
     char path[RDL_VALUE_BYTES]; /* path of the region */
-    uint32_t sum;
+    uint32_t sum;               /* checksum of its bytes */
 };
 
 struct outcome {
     struct outcome_packet *packets;
-    struct ev *completions; /* cqe events, in the order in which they were written */
+    /* cqe events, in the order in which they were written.  outcome_end() sorts them by queue pair,
+     * sends before receives.
+     */
+    struct ev *completions;
     struct outcome_memory *memory;
-    size_t n_packets;            /* all sent packets */
+    size_t n_packets;            /* number of sent packets, those not kept included */
     size_t n_kept, packets_room; /* elements of packets[]: used, and allocated */
     size_t n_completions, completions_room, n_memory, memory_room;
-    const char *fault;  /* name of the fault to count; NULL: none */
-    uint64_t n_hit;     /* number of packets that this fault hit */
-    size_t packets_max; /* packets to keep; later ones are only counted */
+    const char *fault;  /* set by the caller: fault whose hits are counted; NULL: none */
+    uint64_t n_hit;     /* number of times that this fault hit a packet */
+    size_t packets_max; /* set by the caller: packets to keep; later ones are only counted */
     bool is_idle;       /* the lab became idle in outcome_end() */
 };
 
@@ -45,13 +49,16 @@ struct outcome {
  */
 enum rdl_status outcome_watch(struct outcome *o, struct rdl_lab *lab);
 
-/* Lets the lab of @s run until it is idle, within limits, and reads the memory. */
+/* Lets the lab of @s run until it is idle, at most for a million ticks.  Then reads the memory, and
+ * sorts the completions.
+ */
 void outcome_end(struct outcome *o, struct session *s);
 
 void outcome_free(struct outcome *o);
 
-/* Appends the first difference between @was and @is that a program can see: "h1.qp wr_id=1:
- * RETRY_EXC_ERR; without the fault SUCCESS".  Returns false if there is none.
+/* Appends the first difference between @was, the outcome without the fault, and @is, that with the
+ * fault: "h1.qp wr_id=1: RETRY_EXC_ERR; without the fault SUCCESS".  Returns false if there is
+ * none.
  */
 bool outcome_add_difference(struct text *t, const struct outcome *was, const struct outcome *is,
                             const struct ev_names *names);

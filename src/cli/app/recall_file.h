@@ -3,8 +3,8 @@
  * or the nearest one above it that has a .git; otherwise the current directory.
  *
  * The file is history/PATH in the directory of state_dir.h, with % for each /.  Only its owner can
- * read it.  The first line of a text begins with "+ ", or with "x " if the text failed.  Further
- * lines of it begin with "| ".
+ * read it.  It contains the typed texts, which may have several lines.  The first line of each
+ * begins with "+ ", or with "x " if the text failed; further lines of it begin with "| ".
  */
 #ifndef CLI_APP_RECALL_FILE_H
 #define CLI_APP_RECALL_FILE_H
@@ -18,7 +18,8 @@
  */
 bool recall_file_path(const char *cwd, char ret[RECALL_PATH_BYTES]);
 
-/* Reads the file into @ret; a missing file is empty.  A file that has grown too long is rewritten.
+/* Reads the file into @ret; a missing file is empty.  A file that has
+ * grown well beyond RECALL_MAX texts is rewritten with the last RECALL_MAX.
  */
 void recall_file_read(const char *path, struct recall *ret);
 

@@ -10,9 +10,9 @@
 /* Runs until the end of input or `quit`.  Returns the exit status.
  *
  * On a terminal, or with @prompt, errors do not end it, commands may be abbreviated, and an empty
- * line repeats the last command if that is a CMD_AGAIN command.  With @prompt, prompts and lines
- * are printed even if the input is not a terminal.  Otherwise the input is a script: it ends at the
- * first error.
+ * line repeats the last command if that is a CMD_AGAIN command.  With @prompt, prompts and the
+ * lines that were read are printed even if the input is not a terminal.  Otherwise the input is a
+ * script: it ends at the first error.
  */
 int repl_run(struct session *s, bool prompt);
 

@@ -11,20 +11,22 @@
 
 /* Coverage of a suite, and the number of cases that it is based on. */
 struct report_coverage {
-    size_t runs, failed; /* cases with events; the failed ones among these */
-    size_t without;      /* cases without events: skipped, not valid, killed or not begun */
-    struct coverage covered;
-    struct cover_figures total;
+    size_t runs;                /* number of cases with a result of a lab */
+    size_t failed;              /* number of these that failed */
+    size_t without;             /* number of other cases: skipped, not valid, killed or not begun */
+    struct coverage covered;    /* rows that any of the runs covered */
+    struct cover_figures total; /* figures of all classes together */
 };
 
+/* A report that is being written. */
 struct report {
     const struct report_form *form;
     FILE *out;
     const struct suite *su;
-    size_t n; /* cases reported so far */
-    size_t passed, failed, skipped;
-    size_t not_run;                         /* cases that have not begun because of a signal */
-    bool many_seeds;                        /* print the seed with the name of a case */
+    size_t n;                       /* number of cases reported so far */
+    size_t passed, failed, skipped; /* numbers of cases with this result */
+    size_t not_run;                 /* number of cases that have not begun because of a signal */
+    bool many_seeds;                /* the name of a case contains its seed */
     const struct report_coverage *coverage; /* NULL: not requested */
 };
 
@@ -36,6 +38,7 @@ struct shown_case {
     char message[2 * TEST_MESSAGE_BYTES]; /* complete lines */
 };
 
+/* Fills @ret with the texts about @c.  @many_seeds: as in struct report. */
 void shown_case(const struct test_case *c, bool many_seeds, struct shown_case *ret);
 
 /* Returns true if @name is a report format: text, tap, json or github. */
@@ -53,13 +56,13 @@ void report_end(struct report *r);
 /* Adds up the coverage of the cases of @su. */
 void report_covered(const struct suite *su, struct report_coverage *ret);
 
-/* Reports covered and missing rows: as lines that begin with @mark, or as a member of a JSON
- * object.
+/* Report the number of covered rows, and each row that is missing: report_coverage_text() in lines
+ * that begin with @mark, report_coverage_json() as the member "coverage" of a JSON object.
  */
 void report_coverage_text(FILE *out, const char *mark, const struct report_coverage *rc);
 void report_coverage_json(FILE *out, const struct report_coverage *rc);
 
-/* Writes all cases that have ended to @f, as JUnit XML. */
+/* Writes those of the @n cases that have ended to @f, as JUnit XML. */
 void report_junit(FILE *f, const struct test_case *cases, size_t n);
 
 #endif

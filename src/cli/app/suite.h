@@ -15,9 +15,10 @@
 
 struct test_file {
     char *name; /* as given or found */
-    char *left; /* name of the directory for its artifacts; unique */
+    char *left; /* name, unique in the suite, of the directory for files that its cases leave behind
+                 */
     struct scenario sc;
-    int status; /* enum exit_status; EXIT_PASSED: it can be run */
+    int status; /* result of loading it, enum exit_status; EXIT_PASSED: it can be run */
     /* The reason why it cannot be run, in complete lines.  NULL: it can be run, or there is no
      * memory for the reason.
      */
@@ -26,22 +27,24 @@ struct test_file {
 
 /* The result of a case.  It is sent through a pipe, so it is plain bytes. */
 struct test_result {
-    int status; /* enum exit_status */
-    bool ran;   /* a lab was created; the next members describe it */
-    uint64_t hash, ticks, sim_ns, expected;
-    uint64_t wall_us;
-    size_t line, col;        /* position of the failure in the file, from 1; 0: none */
-    struct coverage covered; /* if requested */
-    char message[TEST_MESSAGE_BYTES];
-    /* Set by a witness that compares outcomes (outcome.h): number of sent packets; the fault has
-     * hit a packet; the outcome differs from that without the fault; the first difference.
-     */
-    uint64_t n_packets;
-    bool is_hit, differs;
-    char seen[TEST_SEEN_BYTES];
+    int status;                       /* enum exit_status */
+    bool ran;                         /* a lab was created; the next members describe it */
+    uint64_t hash;                    /* of all events */
+    uint64_t ticks;                   /* number of ticks */
+    uint64_t sim_ns;                  /* simulated time at the end */
+    uint64_t expected;                /* number of `expect`s executed */
+    uint64_t wall_us;                 /* duration of the run in real time */
+    size_t line, col;                 /* position of the failure in the file, from 1; 0: none */
+    struct coverage covered;          /* empty unless test_options.coverage is set */
+    char message[TEST_MESSAGE_BYTES]; /* why it failed or was skipped; may be empty */
+    /* The rest is set by a witness that compares outcomes (outcome.h): */
+    uint64_t n_packets;         /* number of sent packets */
+    bool is_hit;                /* the fault has hit a packet */
+    bool differs;               /* the outcome differs from that without the fault */
+    char seen[TEST_SEEN_BYTES]; /* the first difference, as text */
 };
 
-/* Observes a run. */
+/* Observes the run of a case. */
 struct test_witness {
     struct session_observer observer;
     /* Called when the script has ended; may be NULL.  @ctx is that of @observer. */
@@ -53,14 +56,16 @@ struct test_witness {
 struct test_case {
     const struct test_file *file;
     uint64_t seed;
-    bool seed_given;                    /* given on the command line */
+    bool seed_given;                    /* @seed is from the command line, not the scenario */
     bool ended;                         /* the result is valid */
     const struct test_witness *witness; /* NULL: none */
-    uint32_t number;                    /* number among runs with the same seed; 0: the only one */
+    uint32_t number; /* from 1, among runs with the same file and seed; 0: only one */
     struct test_result result;
 };
 
-#define SUITE_CASES_MAX 1000000u /* seeds times files */
+#define SUITE_CASES_MAX 1000000u /* most cases: seeds times files */
+
+/* The seeds with which each file is run: @first to @last, both included. */
 
 struct suite_seeds {
     bool given; /* false: each scenario uses its own */
@@ -70,7 +75,7 @@ struct suite_seeds {
 struct suite {
     struct test_file *files;
     size_t n_files, files_room;
-    void *seen; /* tree of visited paths */
+    void *seen; /* visited files and directories, a tree of tsearch() */
     struct test_case *cases;
     size_t n_cases;
     bool no_memory; /* something is missing because there was no memory */
@@ -82,8 +87,8 @@ struct suite {
  */
 void suite_add(struct suite *su, const char *path, const char *tags);
 
-/* Creates the cases from the files.  Returns NULL on success, otherwise the reason.  If that is a
- * lack of memory, su->no_memory is set; otherwise the command line asks for something impossible.
+/* Creates the cases from the files.  Returns NULL on success, otherwise the reason.  If that
+ * is a lack of memory, su->no_memory is set; otherwise there are more than SUITE_CASES_MAX cases.
  */
 const char *suite_make_cases(struct suite *su, const struct suite_seeds *seeds);
 

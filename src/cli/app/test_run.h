@@ -12,12 +12,13 @@
 #include "cli/app/suite.h"
 
 struct test_options {
-    bool twice;            /* run twice and compare the hashes */
-    bool coverage;         /* compute the coverage */
-    bool anywhere;         /* commands may write files anywhere */
-    const char *artifacts; /* directory for the files that cases leave behind; NULL: not kept */
-    const char *scratch;   /* directory for files that are not kept */
-    uint64_t timeout_s;    /* wall-clock time; 0: no limit */
+    bool twice;            /* run each case twice and compare the hashes of all events */
+    bool coverage;         /* compute test_result.covered */
+    bool anywhere;         /* commands may write files outside @artifacts and @scratch */
+    const char *artifacts; /* directory for files of failed cases, and files that cases write; NULL:
+                              none is kept */
+    const char *scratch; /* if @artifacts is NULL: temporary directory for files that cases write */
+    uint64_t timeout_s;  /* most real time of a case; 0: no limit */
 };
 
 /* A running process. */
@@ -25,21 +26,21 @@ struct test_process {
     pid_t pid; /* 0: none */
     int pipe;  /* readable when the result is available or the process has ended */
     struct test_case *c;
-    uint64_t started_us;
-    int killed_for; /* enum exit_status; EXIT_PASSED: not killed */
+    uint64_t started_us; /* time of test_now_us() at its start */
+    int killed_for;      /* @why of test_kill(); EXIT_PASSED: not killed */
 };
 
 /* Returns the time of a monotonic clock, in microseconds. */
 uint64_t test_now_us(void);
 
-/* Runs the case in this process.  Commands print to @out, errors go to @err.  *@ret_status is its
- * exit status.  Returns the session, which the caller frees with session_free(), or NULL if there
- * was no lab.
+/* Runs the case in this process.  Commands print to @out, errors go to @err.  *@ret_status is the
+ * exit status of the run.  Returns the session, which the caller frees with session_free(), or NULL
+ * if there was no lab.
  */
 struct session *test_run_here(const struct test_case *c, const struct test_options *o, FILE *out,
                               FILE *err, int *ret_status);
 
-/* Starts a process.  Returns NULL on success, otherwise the reason. */
+/* Starts a process that runs @c.  Returns NULL on success, otherwise the reason. */
 const char *test_start(struct test_case *c, const struct test_options *o, struct test_process *ret);
 
 /* Kills the process; @why is EXIT_TIMEOUT or EXIT_INTERRUPTED.  Its pipe becomes readable. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Evaluates the expression of a command that acts on the answer. */
+/* Evaluates the condition of a command that does something only if it holds, such as `if`. */
 #ifndef CLI_CMD_ASKING_H
 #define CLI_CMD_ASKING_H
 

@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* The messages when a limit is reached: its name, its value, and a remedy. */
+/* Error messages of commands that ask for more than a limit allows.  A message has the name of the
+ * limit, its value, and a remedy.
+ */
 #ifndef CLI_CMD_LIMIT_H
 #define CLI_CMD_LIMIT_H
 
 #include "cli/session/session.h"
 
-/* Limits of a lab as a whole. */
+/* The things of which a lab may have only a fixed number. */
 enum lab_limit { LIMIT_HOSTS, LIMIT_SWITCHES, LIMIT_LINKS, LIMIT_FAULTS, LIMIT_PINGS };
 
 /* Fills s->diag after a function of the lab returned @status, and returns false.  RDL_ERR_LIMIT
  * means that the lab has reached @limit: the message has the maximum and a remedy.  For any other
- * status this is session_fail_status() with @what.
+ * status the message is that of session_fail_status() with @what.  @at is the position of the error
+ * in the command line.
  */
 bool limit_fail(struct session *s, struct span at, enum lab_limit limit, const char *what,
                 enum rdl_status status);
@@ -24,7 +27,8 @@ bool limit_fail_link(struct session *s, const struct step *st, const char *a, co
 
 /* Fills s->diag after the driver of @host refused the verb of @st with RDL_ERR_LIMIT.  Returns
  * false.  The message names the parameter that exceeds a limit of the device.  If no parameter
- * does, the message reports a full table, or that the driver's queues are too short.
+ * does, the message reports a full table, or that
+ * the virtqueues of the host are too short for the requested depth.
  */
 bool limit_fail_verb(struct session *s, const struct step *st, const char *host);
 

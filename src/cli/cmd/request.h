@@ -6,11 +6,11 @@
 #include "cli/session/session.h"
 #include "rdmalab/srq.h"
 
-#define POST_LIST_MAX 4096u /* maximum number of requests in one list */
+#define POST_LIST_MAX 4096u /* most requests that one command posts as a list */
 
 /* A work request, read from a step by request_read().  Free it with request_done(). */
 struct request {
-    const struct step *st; /* post_send, bind_mw, post_recv or post_srq_recv */
+    const struct step *st; /* the command that it was read from */
     rdl_qp qp;             /* queue pair; 0 for post_srq_recv */
     rdl_srq srq;           /* shared receive queue; 0 for the other commands */
     union {

@@ -8,18 +8,21 @@
 #include "emu/facts/enum/object.h"
 #include "rdmalab/verbs.h"
 
-/* Finds the host in parameter `host` of @st; if it is not given, the host of the running block.
- * Returns false, with the error in s->diag, if there is none.
+/* Finds the host in parameter `host` of @st; if it is not given, the host of the running block
+ * (`on HOST`).  Returns false, with the error in s->diag, if there is no such host.
  */
 bool verb_home(struct session *s, const struct step *st, struct home *ret);
 
-/* Finds the object of kind @kind that parameter @param of @st names, and its host.  Returns false,
- * with the error in s->diag, if there is none.
+/* Finds the object of kind @kind that parameter @param of @st names, and its host.  *@ret_raw is
+ * its handle: member raw of rdl_qp, rdl_mr and so on.  Returns false, with the error in s->diag, if
+ * there is none.
  */
 bool verb_object(struct session *s, const struct step *st, const char *param, enum object_kind kind,
                  uint64_t *ret_raw, struct home *ret_home);
 
-/* Writes the name of the object @raw without its host to @ret, which has RDL_VALUE_BYTES. */
+/* Writes the name of the object to @ret, without its host: "qp" of "h1.qp".  @raw is its handle.
+ * @ret has RDL_VALUE_BYTES bytes.
+ */
 void verb_own_name(struct session *s, enum object_kind kind, uint64_t raw, char *ret);
 
 /* Checks @status, the result of the function of the lab that sent the control request of @st on

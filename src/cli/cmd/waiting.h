@@ -12,10 +12,11 @@ struct waiting {
      */
     bool (*look)(struct waiting *w, struct session *s, bool *ret);
     void *ctx;
-    uint64_t since; /* an occurrence counts only if its tick is later than this one */
-    bool held;
-    bool stopped; /* a stop was hit, or the session is over */
-    bool idle;    /* nothing is scheduled any more.  None of these three: the timeout= has passed */
+    uint64_t since; /* an event counts only if it happened in a later tick than this one */
+    bool held;      /* the condition held */
+    bool stopped;   /* a stop was hit, or the session is over */
+    bool idle;      /* nothing is scheduled any more */
+    /* All three are false: the time `timeout=` has passed. */
 };
 
 /* Runs the lab until the condition of @w holds, a stop is hit, the session is over, nothing is

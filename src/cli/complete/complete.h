@@ -11,11 +11,12 @@
 /* A candidate for the last word of a line. */
 struct offer {
     const char *word;
-    const char *meaning; /* a phrase; may be empty */
-    bool barred; /* the command would be refused in the current state; @meaning is the reason */
+    const char *meaning; /* phrase for people, shown beside the word; may be empty */
+    bool barred; /* with this word the command would be refused now; @meaning is the reason */
     bool open;   /* the word may continue, so no blank is added after it */
 };
 
+/* Receives a candidate, which lives only during the call.  @ctx is that of complete_line(). */
 typedef void complete_each(void *ctx, const struct offer *o);
 
 /* Calls @each with every candidate for the last word of @line, which ends at the cursor.  The last

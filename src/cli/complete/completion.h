@@ -9,29 +9,30 @@
 #include "tree/tree.h"
 
 #define WORD_BYTES SESSION_PATH_BYTES
-#define LINE_WORDS 64u
+#define LINE_WORDS 64u /* most words of a statement */
 
-#define BLOCKS_MAX 16u
+#define BLOCKS_MAX 16u /* most open blocks */
 
 /* The last statement of a line, up to the cursor. */
 struct statement {
     char words[LINE_WORDS][WORD_BYTES]; /* the last one is being typed */
     const char *at[LINE_WORDS];         /* position of each word in the line */
-    size_t n;                           /* number of complete words before the last one */
+    size_t n; /* index in @words of the word that is being typed, and number of words before it */
     const struct cmd *cmd;     /* the command of the first word; NULL: incomplete or unknown */
-    char host[RDL_NAME_BYTES]; /* host for bare names; "": none */
+    char host[RDL_NAME_BYTES]; /* host of names without one ("qp"); "": none */
     char home[RDL_NAME_BYTES]; /* host of the object that the first operand names; "": not known */
     char object[WORD_BYTES];   /* path of that object */
-    const char *blocks[BLOCKS_MAX]; /* the statements whose blocks are open */
+    const char *blocks[BLOCKS_MAX]; /* the statements around it whose blocks are open */
     size_t n_blocks;
 };
 
 /* Splits the last statement of @line into words. */
 void statement_read(struct session *s, const char *line, struct statement *ret);
 
-/* Returns the index of the parameter that the last word is for, if that word is an operand.  Each
+/* Returns the index in cmd->params of the parameter that the last word is for, if that word is an
+ * operand, or cmd->n_params if no operand is left.  Each
  * word before it is assigned to the next operand that accepts it, as when the command is executed.
- * *@ret_word is the index of the first word of the same parameter.
+ * *@ret_word is the index in st->words of the first word of the same parameter.
  */
 size_t statement_operand(const struct statement *st, size_t *ret_word);
 
@@ -51,6 +52,7 @@ const struct param *statement_key(const struct cmd *cmd, const char *word, const
  */
 bool statement_gives(const struct statement *st, const struct param *p);
 
+/* A word to complete, and the receiver of the candidates. */
 struct complete_request {
     struct session *s;
     complete_each *each;
@@ -62,9 +64,9 @@ struct complete_request {
     const char *before;        /* the word before the one that is being typed */
     enum node_kind kind;       /* kind of the wanted objects; NODE_none: any */
     const struct param *param; /* the parameter that the word is for */
-    char parent[WORD_BYTES];
-    size_t n_offered;
-    bool is_file; /* the word is a file name */
+    char parent[WORD_BYTES];   /* while children of a node are offered: path of that node */
+    size_t n_offered;          /* number of candidates so far */
+    bool is_file;              /* the word is a file name */
 };
 
 /* Offer a candidate: offer() only the word, offer_told() with its meaning, offer_one() with all
@@ -80,9 +82,9 @@ void offer_open(struct complete_request *c, const char *candidate, const char *m
 /* Offers all words of an enumeration. */
 void offer_words(struct complete_request *c, const struct enum_table *words);
 
-/* Offers objects of the lab.  offer_paths(): everything below the typed text up to its last dot,
- * with @future also what may exist later.  offer_objects(): objects of a kind.  offer_kinds():
- * nodes of these kinds (terminated by NODE_none).  offer_queues(): work queues.
+/* Offer things of the lab.  offer_paths(): the children of the node that the typed text names up to
+ * its last dot; with @future also those that do not exist yet.  offer_objects(): objects of @kind.
+ * offer_kinds(): nodes of these kinds (terminated by NODE_none).  offer_queues(): work queues.
  */
 void offer_paths(struct complete_request *c, bool future);
 void offer_objects(struct complete_request *c, enum node_kind kind);

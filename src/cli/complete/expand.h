@@ -13,17 +13,18 @@
 /* A word of another debugger that was replaced. */
 struct expand_note {
     char word[EXPAND_WORD_BYTES];
-    const char *written, *what; /* the command that replaces it, and the meaning of that */
+    const char *written; /* the command that replaces it */
+    const char *what;    /* meaning of that command */
 };
 
 struct expanded {
     char *text; /* owned; never NULL */
     size_t len;
-    struct expand_note notes[EXPAND_NOTES_MAX]; /* in the order of the table */
+    struct expand_note notes[EXPAND_NOTES_MAX]; /* in the order of the input; later ones are lost */
     size_t n_notes;
-    bool context; /* the input is only `on HOST` or `on`: bare names are looked up on @host from now
-                     on */
-    char host[RDL_NAME_BYTES];
+    /* The input is only `on HOST` or `on`: the host for bare names at the prompt becomes @host. */
+    bool context;
+    char host[RDL_NAME_BYTES]; /* "": none */
     bool wrong; /* the input cannot be executed; @diag has the reason, with positions in @text */
     struct diag diag;
 };

@@ -6,8 +6,8 @@
 #include "cli/session/session.h"
 
 /* Calls the function of the command of @st.  Names that stand for numbers are replaced by the
- * numbers first (resolve_numbers()).  Adds nothing to the history.  Returns false with the error in
- * s->diag.
+ * numbers first (resolve_numbers()).  Does not add @st to the history.  Returns false, with the
+ * error in s->diag, if it failed.
  */
 bool command_run(struct session *s, const struct step *st);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Files about a session that is over: its ladder, its frames, its events. */
+/* Writes files about a session when its scenario has ended: a ladder, the frames, the events. */
 #ifndef CLI_EXEC_SCENARIO_WRITE_H
 #define CLI_EXEC_SCENARIO_WRITE_H
 
@@ -7,7 +7,8 @@
 
 enum scenario_output { OUTPUT_LADDER, OUTPUT_PCAPNG, OUTPUT_EVENTS, N_OUTPUTS };
 
-/* Writes @what to the file @name, also for a session that was interrupted.  "-" is the standard
+/* Writes @what, as the command `export` does, to the file @name, also for a session that was
+ * interrupted.  "-" is the standard
  * output, where a ladder is text.  Returns false, with a message on @err, if the file cannot be
  * written.
  */

@@ -15,7 +15,8 @@
 #include "cli/session/history.h"
 
 /* Takes the lab to the place @to.  Returns false with the error in s->diag.  Its kind is
- * DIAG_BROKEN if the events of the replay differ from those of the session.
+ * DIAG_BROKEN if the events of the replay differ from those of the session.  In all functions here,
+ * @at is the position of the command in its line, for error messages.
  */
 bool travel_to(struct session *s, const struct place *to, struct span at);
 
@@ -38,7 +39,9 @@ bool travel_hash_at_end(struct session *s, uint64_t *ret);
  */
 struct travel_search {
     bool (*look)(void *ctx, struct session *s, bool first);
-    /* Called after @look if that place is the best result so far, to keep its data; may be NULL. */
+    /* Called if @look has just returned true at the best place so far, so that the caller can save
+     * data about it; may be NULL.
+     */
     void (*keep)(void *ctx);
     void *ctx;
     bool before;      /* @end itself does not count */
@@ -65,13 +68,14 @@ bool travel_search(struct session *s, struct travel_search *search, const struct
  */
 bool travel_search_ahead(struct session *s, struct travel_search *search, struct span at);
 
-/* Takes the lab to its beginning, to replace the history of the session.  Frees all snapshots but
- * the first, and the recorded events.
+/* Takes the lab to its beginning, before another history replaces that of the session.  Frees all
+ * snapshots but the first, and the recorded events.
  */
 void travel_start_over(struct session *s);
 
 /* Restores @snapshot and replays the history from there to @to.  Returns false if the events differ
- * from those of the session, or if the search or ^C ended the replay.
+ * from those of the session, or if ^C, or a search that has found its place (struct replay), ended
+ * the replay.
  */
 bool travel_replay(struct session *s, const struct snapshot *snapshot, const struct place *to);
 

@@ -20,8 +20,8 @@ struct apropos_more {
     const void *ctx;
 };
 
-/* Prints the 40 best of the items with @word in their name or text, best match first, and the
- * number of further items.  @more may be NULL.  Returns false if there are none.
+/* Prints the 40 best of the items with @word in their name or text, best match first, and how many
+ * more there are.  @more may be NULL.  Returns false if no item matches.
  */
 bool apropos(FILE *out, const char *word, const struct apropos_more *more);
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* C names for the rows of the facts tables, such as IBV_WC_RETRY_EXC_ERR. */
+/* Names of libibverbs for the rows of enumerations, such as IBV_WC_RETRY_EXC_ERR for the completion
+ * status RETRY_EXC_ERR.
+ */
 #ifndef CLI_EXPLAIN_C_NAMES_H
 #define CLI_EXPLAIN_C_NAMES_H
 

@@ -6,15 +6,17 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* Prints every leaf called @word, as in "next_psn".  In "qp.next_psn" or "h1.qp.next_psn", prints
- * only the leaf of that kind of node.  Returns false if there is none.
+/* Prints every leaf with the key @word, such as "next_psn".  In "qp.next_psn" or "h1.qp.next_psn",
+ * prints only the leaf of that kind of node.  Returns false if there is none.
  */
 bool explain_leaf(FILE *out, const char *word);
 
-/* Prints the node called @word, with its children.  Returns false if there is none. */
+/* Prints the kind of node called @word ("qp"), with its children.  Returns false if there is none.
+ */
 bool explain_node(FILE *out, const char *word);
 
-/* Prints each part or list called @word that a kind of node has.  Returns false if there is none.
+/* Prints each child that has the key @word ("sq", "desc"), with the kind of node that has it.
+ * Returns false if there is none.
  */
 bool explain_part(FILE *out, const char *word);
 

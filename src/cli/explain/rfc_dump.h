@@ -10,7 +10,9 @@
 #include "emu/base/text.h"
 #include "emu/facts/rfc.h"
 
-/* Appends the value of field @f of the structure at @at: "64", "SIGNALED", "fe80::1". */
+/* Appends the value of field @f as text: "64", "SIGNALED", "fe80::1".  @at is the first byte of the
+ * structure @s.
+ */
 void rfc_field_add(struct text *t, const struct rfc_struct *s, const struct rfc_field *f,
                    const uint8_t *at);
 
@@ -22,8 +24,9 @@ bool rfc_field_parse(const struct rfc_struct *s, const struct rfc_field *f, cons
 
 /* A field in a buffer, and its value as text. */
 struct rfc_row {
-    const uint8_t *at;    /* bytes of the field */
-    size_t offset, bytes; /* offset in the buffer, and length */
+    const uint8_t *at; /* the first byte of the field */
+    size_t offset;     /* of that byte in the buffer */
+    size_t bytes;      /* length of the field */
     const char *name, *value;
     const char *meaning; /* meaning of the field; may be empty */
 };
@@ -57,7 +60,7 @@ size_t rfc_dump(const struct rfc_sink *to, const struct rfc_struct *s, const cha
 void rfc_dump_rest(const struct rfc_sink *to, const char *name, const uint8_t *bytes, size_t n,
                    size_t at);
 
-/* Passes @byte, byte 0 of the buffer, which precedes the structure, as a row. */
+/* Passes the byte at @byte, a field of its own before the structure, as a row with offset 0. */
 void rfc_dump_byte(const struct rfc_sink *to, const char *name, const char *value,
                    const uint8_t *byte);
 

@@ -6,7 +6,9 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* Prints the classes of commands, and how to get more help. */
+/* Prints the classes of commands ("verbs", "faults", ...) and their commands, and how to get more
+ * help.
+ */
 void help_overview(FILE *out);
 
 /* Prints the help of @topic, a command or a class.  Returns false if there is none. */

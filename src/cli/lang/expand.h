@@ -18,7 +18,7 @@
 #define MACRO_PARAMS_MAX   32u     /* most parameters of one macro */
 #define EXPAND_STEPS_MAX   100000u /* most commands from one line; a `repeat` block counts once */
 
-/* A variable of a block.  @outer links to the variables of the blocks around it. */
+/* A list of variables: those of a block, then, by @outer, those of the blocks around it. */
 struct var {
     const struct var *outer;
     const char *name;
@@ -35,17 +35,21 @@ bool vars_check(const struct var *known, const char *text, struct span at, struc
 
 /* --- foreach ---------------------------------------------------------------------------------- */
 
-/* Iterates over the values of a `foreach`: plain values, and ranges A..B that count up or down. */
+/* Iterates over the values of a `foreach`, which are plain values, and ranges A..B that count up or
+ * down.
+ */
 struct rounds {
-    const struct arg *in;
-    size_t i;   /* index of the next value or range in @in */
-    bool range; /* value @i is a range of which @next to @last remain */
+    const struct arg *in; /* the values as written */
+    size_t i;             /* index of the next value or range in @in */
+    bool range;           /* @i is a range that has begun: its values @next to @last remain */
     uint64_t next, last;
 };
 
+/* Returns an iterator that is before the first value of the `foreach` @st. */
 struct rounds rounds_of(const struct step *st);
 
-/* Returns the next value as text, which is in @p or belongs to the step.  Returns NULL at the end.
+/* Returns the next value as text.  A value of a range is allocated in @p; any other text belongs to
+ * the step.  Returns NULL after the last value.
  */
 const char *rounds_next(struct rounds *r, struct pool *p);
 

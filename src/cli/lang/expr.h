@@ -29,8 +29,8 @@
 #include "cli/lang/source.h"
 #include "emu/trace/filter.h"
 
-#define EXPR_DEPTH_MAX  32u
-#define EXPR_FIELDS_MAX 16u
+#define EXPR_DEPTH_MAX  32u /* most levels of nested parentheses and `not` */
+#define EXPR_FIELDS_MAX 16u /* most conditions FIELD OP VALUE of one event */
 
 /* A program's values are at HOST.program.NAME: programs are not part of the lab, so the inspect
  * tree has no rows for them.
@@ -52,7 +52,7 @@ enum expr_kind {
     EXPR_HAPPENS
 };
 
-/* Special meaning of a word without a dot. */
+/* The words that are no path: `t`, `tick`, `true`, `false`; EXPR_WORD_NONE: any other. */
 enum expr_word { EXPR_WORD_NONE, EXPR_WORD_TIME, EXPR_WORD_TICK, EXPR_WORD_TRUE, EXPR_WORD_FALSE };
 
 struct expr {
@@ -64,11 +64,11 @@ struct expr {
     bool may_be_memory, may_be_program;
     /* @leads: some lab can have the path @text.  @leads_from_host: some lab can have HOST.@text. */
     bool leads, leads_from_host;
-    struct span at; /* position in the text of the expression */
-    struct expr *a, *b;
-    enum compare op;
+    struct span at;           /* position in the text of the expression */
+    struct expr *a, *b;       /* operands of EXPR_OR, EXPR_AND, EXPR_COMPARE; of EXPR_NOT only @a */
+    enum compare op;          /* of EXPR_COMPARE */
     const char *text;         /* the number as written, the string without quotes, or the path */
-    uint64_t number;          /* the tick of EXPR_EVENT */
+    uint64_t number;          /* EXPR_EVENT: the tick of the event */
     struct ev_filter *filter; /* filter of EXPR_COUNT and EXPR_HAPPENS */
     /* Running count for @filter, set when the expression is attached to a lab.  NULL before that,
      * and for an EXPR_COUNT without conditions.
@@ -84,8 +84,8 @@ struct expr *expr_parse(struct pool *p, const char *text, struct span at, struct
 /* Returns true if @e contains an EXPR_HAPPENS. */
 bool expr_has_happening(const struct expr *e);
 
-/* Returns the position of the node @e in the source, if the whole expression came from @from.
- * Returns @from if the node does not fit into it.
+/* Returns the position of the node @e in the source, if the whole expression is at @from there.
+ * Returns @from itself if that has no room for the node: the source text is another one.
  */
 struct span expr_place(const struct expr *e, struct span from);
 
@@ -104,6 +104,7 @@ bool expr_paths_lead(const struct expr *e, struct span from, struct diag *d);
  */
 bool expr_check(const char *text, struct span at, struct diag *d);
 
+/* Returns the operator as text: "==". */
 const char *expr_op_text(enum compare op);
 
 /* Parses a number with an optional unit.  With @time, the unit must be one of time, and *@ret is in

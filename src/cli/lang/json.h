@@ -11,7 +11,7 @@
 
 #include "cli/lang/script.h"
 
-/* Makes the JSON library allocate with must_malloc(), so that a lack of memory ends the program as
+/* Makes cJSON allocate with must_malloc(), so that a lack of memory ends the program as
  * elsewhere in the parsers.  Otherwise it would be reported as a syntax error.  Call once.
  */
 void json_use_memory(void);
@@ -19,6 +19,7 @@ void json_use_memory(void);
 /* Parses all of @s->src as a scenario.  Returns false, with a message in @d, on failure. */
 bool json_read_script(struct script *s, struct diag *d);
 
+/* Writes @s as a scenario. */
 void json_write_script(FILE *out, const struct script *s);
 
 /* Writes the JSON Schema (draft 2020-12) of scenarios, generated from the command table. */

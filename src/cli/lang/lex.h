@@ -36,7 +36,7 @@ struct token lex_next(const struct source *src, size_t from, struct diag *d);
 struct tokens {
     struct token *v;
     size_t n, room;
-    size_t depth; /* number of blocks that are open at the end */
+    size_t depth; /* number of blocks that are open at the end of the text */
 };
 
 /* Appends the tokens of the text that was added to @src since the last call; earlier lines are not

@@ -17,8 +17,8 @@ struct reading {
     struct sentence sentence;
 };
 
-/* The _look functions return the next token without consuming it.  line_take() and reading_next()
- * consume it.
+/* Return the next token of the reader.  The _look functions leave it there, line_take() and
+ * reading_next() move to the token after it.
  */
 struct token line_look(struct line_reader *r, struct diag *d);
 struct token line_take(struct line_reader *r, struct diag *d);
@@ -31,11 +31,11 @@ struct token reading_next(struct reading *rd);
 bool reading_is_text(const struct reading *rd, struct span at, const char *text);
 const char *reading_raw(const struct reading *rd, struct span at);
 
-/* Returns true if the word is `do` and the command may have a block. */
+/* Returns true if the word at @at is `do` and the command may have a block (CMD_MAY_BLOCK). */
 bool reading_begins_block(const struct reading *rd, struct span at);
 
-/* Reads the words after the verb, up to the end of the statement or the beginning of its block.
- * Returns false with the error in rd->d.
+/* Reads the words after the verb into rd->st, up to the end of the statement or the beginning of
+ * its block. Returns false with the error in rd->d.
  */
 bool reading_words(struct reading *rd);
 

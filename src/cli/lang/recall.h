@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Prompt history: the texts typed in this and in earlier sessions.  A block is one text of several
+/* The texts typed at the prompt in this and in earlier sessions.  A block is one text of several
  * lines.
  */
 #ifndef CLI_LANG_RECALL_H

@@ -14,7 +14,9 @@
 #define SCRIPT_DEPTH_MAX 8u    /* maximum depth of nested blocks */
 #define SCRIPT_LIST_MAX  1024u /* maximum number of values of one parameter */
 
-/* A checked value in the syntax of a line, without quotes. */
+/* A value of a parameter, written as in a line but without quotes.  It was checked, unless it has a
+ * variable.
+ */
 struct value {
     const char *text;
     struct span at; /* its position in the source */
@@ -46,7 +48,7 @@ struct macro {
 };
 
 struct macros {
-    struct macro *first; /* the one defined last */
+    struct macro *first; /* the one defined last; the list goes on to the first one */
 };
 
 /* A whole script.  Its steps are in its pool; spans refer to its source. */
@@ -71,8 +73,8 @@ const struct param *step_param(const struct step *st, const char *name);
 /* Returns true if the parameter, which may be a flag, was given. */
 bool step_has(const struct step *st, const char *name);
 
-/* Returns true if the given operands allow parameter @i, an operand; see member after of struct
- * param.
+/* Returns true if parameter @i, an operand, may be given after the operands that @st has: see
+ * member after of struct param.
  */
 bool step_wants(const struct step *st, size_t i);
 
@@ -103,17 +105,20 @@ uint64_t step_number_or(const struct step *st, const char *name, uint64_t otherw
 /* Returns the bitwise OR of the values of a set. */
 uint32_t step_set(const struct step *st, const char *name);
 
-/* Returns a bit mask made of the values of a list: value n sets bit n. */
+/* Returns a bit mask made of the values of a list: a value that stands for the number n sets bit n.
+ */
 uint64_t step_bits(const struct step *st, const char *name);
 
-/* Returns the position of value @i of the argument, or of the verb if there is no such value. */
+/* Returns the position of value @i, from 0, of parameter @name, or that of the verb if there is no
+ * such value.
+ */
 struct span step_span(const struct step *st, const char *name, size_t i);
 
 /* Returns a new step of @cmd without arguments, for the parsers. */
 struct step *step_new(struct pool *p, const struct cmd *cmd, struct span at);
 
-/* Appends a value for parameter @i of the command.  Returns false if it has SCRIPT_LIST_MAX values
- * already.
+/* Appends the value @v for parameter @i, from 0, of the command.  Returns false if it has
+ * SCRIPT_LIST_MAX values already.
  */
 bool step_add(struct pool *p, struct step *st, size_t i, struct value v);
 
@@ -134,11 +139,11 @@ bool step_check(const struct step *st, bool first, size_t depth, struct diag *d)
  */
 bool script_has_steps(const struct step *first);
 
-/* Message for a CMD_PROMPT_ONLY step in a scenario. */
+/* Error message and remedy for a CMD_PROMPT_ONLY step in a scenario. */
 #define SCRIPT_FOR_PROMPT        "this changes the session, and cannot be part of a scenario"
 #define SCRIPT_FOR_PROMPT_REMEDY "it is for the prompt, and for scripts that are run line by line"
 
-/* Message for a script without steps. */
+/* Error message and remedy for a script without steps. */
 #define SCRIPT_NO_STEPS "there is nothing to run: the file has no steps"
 #define SCRIPT_NO_STEPS_REMEDY                                                                     \
     "write a command into it, for example \"host h1\" or {\"do\": \"host\", \"names\": [\"h1\"]}"

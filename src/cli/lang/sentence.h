@@ -43,7 +43,7 @@ const struct param *sentence_wants(const struct cmd *cmd, const char *before);
 struct sentence {
     bool begun;         /* a word that only sentences have was read */
     const char *want;   /* parameter whose value comes next; NULL: none */
-    bool set;           /* after `set`: a field and its value follow */
+    bool set;           /* after `set`: a field, `to` and its value follow */
     bool read, atomic;  /* after `READ`, `atomic`: request or response may follow */
     bool rnr, sequence; /* after `RNR`, `sequence`: NAK must follow */
     bool numbered;      /* after `next`, `first`: a number may follow */
@@ -61,7 +61,8 @@ enum sentence_take { SENTENCE_NOT, SENTENCE_TOOK, SENTENCE_BAD };
 enum sentence_take sentence_take(struct sentence *s, struct pool *p, struct step *st,
                                  const char *text, struct span at, struct diag *d);
 
-/* Ends the sentence: assigns what is still pending.  Returns false, with a message in @d, if a word
+/* Ends the sentence: gives @st the values that no word has decided, such as an ordinal without a
+ * noun.  Returns false, with a message in @d, if a word
  * is missing.
  */
 bool sentence_end(struct sentence *s, struct pool *p, struct step *st, struct diag *d);

@@ -15,7 +15,7 @@ struct source {
     const char *name; /* name of the file, or SOURCE_STANDARD; NULL: a typed line or an option */
     const char *text; /* also NUL-terminated */
     size_t len;
-    size_t lines_before; /* lines of the same file that were read before @text */
+    size_t lines_before; /* number of lines of the same file before @text, for line numbers */
 };
 
 /* Stands for the standard input in place of a file name. */
@@ -32,7 +32,7 @@ struct source source_of(const char *name, const char *text);
 /* Returns the name for messages: the name of the file or "standard input"; NULL if it has none. */
 const char *source_shown_name(const struct source *src);
 
-/* Returns true if the source is a file, which can be read again. */
+/* Returns true if the source is a file: it has a name other than SOURCE_STANDARD. */
 bool source_is_file(const struct source *src);
 
 /* A range of bytes of a source. */
@@ -42,7 +42,7 @@ struct span {
 
 /* Kind of an error; it decides the exit status. */
 enum diag_kind {
-    DIAG_NONE,
+    DIAG_NONE,   /* no error */
     DIAG_SYNTAX, /* the text is not a valid line or not valid JSON */
     DIAG_VALUE,  /* an unknown command, key, or value */
     DIAG_FAILED, /* the lab refused the command */
@@ -81,8 +81,8 @@ bool diag_remedy(struct diag *d, const char *fmt, ...) __attribute__((format(pri
 /* Appends one line to the notes.  A line that does not fit is dropped. */
 void diag_note(struct diag *d, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* Sets *@ret_line and *@ret_col to the line in the file and the column of byte @at.  Both count
- * from 1.
+/* Sets *@ret_line and *@ret_col to the line in the file and the column of byte @at of the text.
+ * Both count from 1.
  */
 void source_place(const struct source *src, size_t at, size_t *ret_line, size_t *ret_col);
 

@@ -24,9 +24,9 @@ enum param_bit {
     P_SUBJECT = 1u << 4,  /* the first value may be a table that `show` prints ("vq", "events") */
     /* of a flag: recognized only after an operand, which may have the same text, or as --NAME */
     P_BEHIND = 1u << 5,
-    P_MOMENT = 1u << 6,  /* of an expression: may contain occurrences (EXPR_HAPPENS) */
-    P_SESSION = 1u << 9, /* a setting of the session; no scenario has it */
-    P_REST = 1u << 8,    /* of a list: the values may follow its name without `=` */
+    P_MOMENT = 1u << 6,  /* of an expression: may contain events that happen (EXPR_HAPPENS) */
+    P_SESSION = 1u << 9, /* sets something of the session, not of the lab; no scenario has it */
+    P_REST = 1u << 8,    /* of a list: may be written `in a b c`, to the end of the line */
     /* of an expression or event: follows its own name (`why not ...`), which may stand alone */
     P_NAMED = 1u << 7
 };
@@ -38,11 +38,11 @@ struct param {
     const char *help;               /* phrase for the help and the schema */
     const struct enum_table *words; /* the enumeration of VAL_WORD and VAL_SET */
     uint32_t object;                /* of VAL_OBJECT: enum object_kind */
-    /* Of VAL_NUMBER: the value that an object's path stands for; LEAF_none: only a path to a number
-     * is allowed.
+    /* Of VAL_NUMBER: the path of an object that has this leaf is accepted, too, and means the
+     * number in the leaf.  LEAF_none: only a number, or a path to one.
      */
     enum leaf_id stands;
-    uint64_t min, max;     /* of numbers; max 0: no limit */
+    uint64_t min, max;     /* smallest and largest number; max 0: no limit */
     const char *standard;  /* default value; NULL: none */
     const char *otherwise; /* the default as a phrase, if it is not a fixed value: "any" */
     /* Of an operand: it is allowed, and P_REQUIRED applies, only if an operand before it is this
@@ -70,10 +70,10 @@ enum cmd_bit {
     CMD_LOOKS = 1u << 2,       /* does not change the lab; not part of a saved session */
     CMD_SHOWS = 1u << 3,       /* prints the events as they happen */
     CMD_HEADER = 1u << 4,      /* the first line of a script, with metadata */
-    CMD_NOTE = 1u << 5,        /* a comment */
+    CMD_NOTE = 1u << 5,        /* a comment: it does nothing */
     CMD_PROMPT_ONLY = 1u << 6, /* not allowed in a scenario */
     CMD_OUTSIDE = 1u << 7, /* needs something outside the process; tests do not run its example */
-    CMD_PASSES = 1u << 8,  /* only lets the lab run */
+    CMD_PASSES = 1u << 8,  /* only lets simulated time pass */
     CMD_AGAIN = 1u << 9,   /* an empty line at the prompt repeats it */
     /* Prints no events of a lab that follows real time: there are too many. */
     CMD_QUIET_LIVE = 1u << 10,
@@ -86,21 +86,23 @@ enum cmd_bit {
     CMD_SENTENCE = 1u << 17   /* may be written as a sentence; see sentence.h */
 };
 
-/* Commands to run before an example, an index into examples_before[]. */
+/* The lab that an example needs: an index into examples_before[], which has the commands that build
+ * it.
+ */
 enum before {
-    BEFORE_NOTHING,
-    BEFORE_HOSTS,
-    BEFORE_OBJECTS,
-    BEFORE_CONNECTED,
-    BEFORE_POSTED,
+    BEFORE_NOTHING,   /* an empty lab */
+    BEFORE_HOSTS,     /* two hosts with a link */
+    BEFORE_OBJECTS,   /* and each with a PD, an MR, a CQ and a queue pair */
+    BEFORE_CONNECTED, /* and the queue pairs connected */
+    BEFORE_POSTED,    /* and a receive posted at h2, a send at h1 */
     N_BEFORE
 };
 
 struct cmd {
     const char *name;
     enum cmd_class class;
-    unsigned flags; /* set of enum cmd_bit */
-    const char *summary;
+    unsigned flags;      /* set of enum cmd_bit */
+    const char *summary; /* phrase for `help` */
     enum before before;
     const char *example; /* works after examples_before[before] */
     const struct param *params;
@@ -125,20 +127,20 @@ extern const struct cmd cmd_table[N_CMDS];
 extern const char *const examples_before[N_BEFORE];
 
 struct cmd_class_info {
-    const char *name; /* the argument of `help` */
+    const char *name; /* the word after `help` that lists the class */
     const char *what; /* a phrase about its commands */
 };
 extern const struct cmd_class_info cmd_classes[N_CLASSES];
 
-/* Returns the command called @name.  Returns NULL if there is none.  With @abbreviated a unique
- * prefix is accepted.
+/* Returns the command called @name, or NULL if there is none.  With @abbreviated, @name may be a
+ * prefix that only one command has.
  */
 const struct cmd *cmd_find(const char *name, bool abbreviated);
 
 /* Returns the parameter called @name.  Returns NULL if @cmd has none. */
 const struct param *cmd_param(const struct cmd *cmd, const char *name);
 
-/* The name after `as`, as a parameter of every CMD_NAMES command. */
+/* The name after `as` in the form of a parameter, which every CMD_NAMES command has. */
 extern const struct param cmd_as;
 
 /* cmd_has_letters() returns true if @cmd takes options like `-s 64`.  cmd_param_of_letter() returns

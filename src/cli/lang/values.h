@@ -29,7 +29,7 @@ enum value_kind {
     VAL_BYTES,    /* a byte range of a region: h1.mr[0:64] */
     VAL_INT,      /* an integer without a unit */
     VAL_SIZE,     /* bytes: 64, 4k */
-    VAL_COUNT,    /* a number: 500, 64k */
+    VAL_COUNT,    /* a number; k, m and g stand for powers of 1024: 500, 64k */
     VAL_TIME,     /* 10us, 1.5ms */
     VAL_RATE,     /* bit/s: 100g */
     VAL_CHANCE,   /* 1%, 100ppm */
@@ -50,7 +50,7 @@ enum value_kind {
 };
 
 struct value_kind_info {
-    const char *placeholder; /* word for it in usage lines: "SIZE" */
+    const char *placeholder; /* word for such a value in usage lines: "SIZE" */
     const char *what;        /* phrase for messages: "a size in bytes: 64, 4k, 1m" */
     const char *pattern;     /* regular expression of its JSON string; NULL: any */
     bool number;             /* may be a JSON integer too */

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Enumerations that only the command line has, in the form of those of emu/facts/enum. */
+/* Enumerations that only the command line has, in the form of those of emu/facts/enum: X(prefix,
+ * NAME, value, text).
+ */
 #ifndef CLI_LANG_WORDS_H
 #define CLI_LANG_WORDS_H
 
@@ -102,8 +104,8 @@
     X(IRQ, MSIX, IRQ_MSIX, "messages of MSI-X, with a vector for each completion queue")           \
     X(IRQ, INTX, IRQ_INTX, "the interrupt line INTx, which both functions share")
 
-/* Number of a field of a PCI function.  Bits 28 and up are its space: configuration, registers, or
- * MSI-X vectors.  The other bits are the offset in that space.
+/* PLACE(): number of a field of a PCI function, the value in words_place.  Bits 28 and up are the
+ * space: configuration, registers, or MSI-X vectors.  The other bits are the offset in that space.
  */
 #define PLACE_SPACE_BIT      28u
 #define PLACE_CONFIG         0u
@@ -123,7 +125,7 @@ enum grain { ENUM_GRAIN(ENUM_MEMBER) };
 enum show_form { ENUM_SHOW_FORM(ENUM_MEMBER) };
 enum show_layout { SHOW_LAYOUT_SPEC, SHOW_LAYOUT_DEMO, SHOW_LAYOUT_BOTH };
 
-/* The pictures must come first. */
+/* The formats of `export`.  The pictures must come first: cmd_look.c has an array of them. */
 enum export_form {
 #define PICTURE(NAME, name, text) EXPORT_##NAME,
 #include "viz/pictures.def"

@@ -33,7 +33,7 @@ struct collection {
     char dir[COLLECTION_PATH_BYTES];
     char *lesson_list; /* the text of course.txt; NULL: none */
     struct lesson *v;
-    size_t n; /* sorted by number, then by name */
+    size_t n; /* elements of @v, which are sorted by the number in their name, then by the name */
 };
 
 /* Reads the whole collection.  Returns NULL on success, otherwise the reason.  Free with
@@ -55,7 +55,8 @@ const struct lesson *collection_find_short(const struct collection *c, const cha
 /* Appends the path of the file of @l. */
 void collection_add_path(struct text *t, const struct collection *c, const struct lesson *l);
 
-/* Returns true if @l is about @words or, with @apart, about each of the words.  A match is
+/* Returns true if @l is about @words as one text or, with @apart, about each word of it alone.  A
+ * match is
  *
  *	- a part of its name, of its title or of what it teaches,
  *	- one of its tags or behaviours,

@@ -28,7 +28,7 @@ bool scenarios_apropos(FILE *out, const char *word);
  */
 bool scenarios_has(const char *name);
 
-/* Fills @e with an error.  Returns false. */
+/* Fills @e with the error @text and its remedy.  Returns false. */
 bool scenarios_fail(struct scenarios_error *e, const char *text, const char *remedy);
 
 /* Reads the collection.  Returns false with the error in @ret_error.  Call collection_done() in any

@@ -2,7 +2,7 @@
 /* Live ports: connect a session to the machine outside the lab.
  *
  * While anything live is attached, the simulated clock follows the machine's monotonic clock.  Due
- * events run; if the lab is late, they run in order.  While nothing is due, the session waits for
+ * events run, in their order even if the lab is late.  While nothing is due, the session waits for
  * the clock or for a frame.  The command layer uses struct live_ops, so that it compiles without an
  * event loop; live_uv.c implements it with libuv.
  */
@@ -28,31 +28,32 @@ struct live_error {
     char remedy[LIVE_ERROR_BYTES];
 };
 
-/* Delay of the lab behind the machine's clock, in ns: the present delay and the largest so far. */
+/* The lag: how far the lab is behind the machine's clock, now and at most so far. */
 struct live_clock {
     uint64_t lag_ns, lag_max_ns;
 };
 
 struct live_port_info {
-    char device[RDL_NAME_BYTES];
+    char device[RDL_NAME_BYTES]; /* name of the tap device, and of the port */
     rdl_port port;
     bool gone;            /* the device was removed */
-    uint64_t read_frames; /* frames read from the device */
+    uint64_t read_frames; /* number of frames read from the device */
     uint64_t written_frames;
-    uint64_t refused_frames; /* frames that the device did not accept */
-    uint64_t missed_frames;  /* the kernel dropped them because they were not read in time */
+    uint64_t refused_frames; /* number of frames that the device did not accept */
+    uint64_t missed_frames;  /* number that the kernel dropped since they were not read in time */
 };
 
 struct live_program_info {
-    const char *name; /* name of the kind of program */
+    const char *name; /* name of the kind of program: "rc_pingpong" */
     char host[RDL_NAME_BYTES];
-    bool server;
-    bool done, failed;
-    char state[64]; /* for people: "running", "line 12: poll_cq" */
+    bool server;       /* the other side connects to it */
+    bool done, failed; /* it has ended: with success, with an error */
+    char state[64];    /* for people: "running", "line 12: poll_cq" */
     /* Reason if it failed; valid until the session continues. */
     const char *error;
-    bool counts; /* the next three members are valid: messages sent, received, and to send */
-    uint32_t n_sent, n_rcvd, iters;
+    bool counts;             /* the next members are valid */
+    uint32_t n_sent, n_rcvd; /* numbers of messages sent and received */
+    uint32_t iters;          /* number of messages to send in all */
 };
 
 /* A virtual machine to start.  All strings are copied. */
@@ -66,16 +67,17 @@ struct live_vm_config {
 
 struct live_vm_info {
     char host[RDL_NAME_BYTES];
-    bool runs, failed;
+    bool runs, failed;   /* it is running; it has ended with an error */
     int pid;             /* process id of its shell; 0: none */
-    uint64_t accesses;   /* accesses to PCI functions of the lab */
-    uint64_t maps;       /* memory maps received */
-    uint64_t interrupts; /* interrupts sent */
-    uint64_t merged;     /* interrupts that were not sent, because an equal one was queued */
+    uint64_t accesses;   /* number of its accesses to PCI functions of the lab */
+    uint64_t maps;       /* number of memory maps received from QEMU */
+    uint64_t interrupts; /* number of interrupts sent to it */
+    uint64_t merged;     /* number of interrupts not sent, because an equal one was queued */
     int log_error;       /* errno of a write error, after which the log ends; 0: none */
     char line[160];      /* last line of its output */
 };
 
+/* The operations on live things; see @live_ops. */
 struct live_ops {
     struct live *(*open)(struct rdl_lab *lab); /* returns NULL if there is no memory */
     void (*close)(struct live *l);             /* accepts NULL */
@@ -100,12 +102,14 @@ struct live_ops {
     bool (*verbs_peer)(struct live *l, const struct verbs_peer_config *config, FILE *lines,
                        struct live_error *reterr);
 
-    /* Returns true if anything is attached, so that the clock follows real time. */
+    /* Returns true from the first successful tap(), vm(), pingpong() or verbs_peer() on: the clock
+     * follows real time.
+     */
     bool (*attached)(const struct live *l);
 
-    /* Measures the lag (struct live_clock), and passes waiting frames of the ports to the lab, so
-     * that due events see them.  Returns the simulated time that the machine's clock has reached.
-     * Call it before the lab runs.
+    /* Measures the lag (struct live_clock), and passes waiting frames of the ports and requests of
+     * virtual machines to the lab.  Returns the simulated time up to which the lab should run now:
+     * a little ahead of the machine's clock.  Call it before the lab runs.
      */
     uint64_t (*begin_turn)(struct live *l);
 
@@ -114,9 +118,9 @@ struct live_ops {
      */
     void (*catch_up)(struct live *l);
 
-    /* Executes programs.  If there is nothing to do, waits until simulated time @until_ns, a frame,
-     * a step of a program, a signal, or input at the file descriptor @input (-1: none), whichever
-     * is first.  Call it after the lab has run.
+    /* Executes the programs as far as possible.  If there was nothing to do, waits until simulated
+     * time @until_ns, a frame, data for a program, a signal, or input at the file descriptor @input
+     * (-1: none), whichever is first; or returns earlier.  Call it after the lab has run.
      */
     void (*pump)(struct live *l, uint64_t until_ns, int input);
 
@@ -135,7 +139,9 @@ struct live_ops {
     bool (*programs_run)(const struct live *l);
     bool (*programs_failed)(struct live *l, struct live_error *reterr);
 
-    /* For `show live`.  The functions with an index return false if there is no such entry. */
+    /* For `show live`.  The functions with an index, which counts from 0, return false if there is
+     * no such port, program or virtual machine.
+     */
     void (*clock)(const struct live *l, struct live_clock *ret);
     bool (*port_at)(const struct live *l, uint32_t i, struct live_port_info *ret);
     bool (*program_at)(const struct live *l, uint32_t i, struct live_program_info *ret);

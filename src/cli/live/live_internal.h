@@ -17,33 +17,37 @@ struct live_vm;
 struct live_port {
     struct live *live;
     int fd;                 /* -1: the device was removed */
-    uint32_t read_max;      /* frames to read before the lab runs */
-    uint32_t missed_before; /* tap_missed() at the time when the device was attached */
+    uint32_t read_max;      /* maximum of frames to read in the next turn */
+    uint32_t missed_before; /* result of tap_missed() when the device was attached */
     struct live_port_info info;
 };
 
+/* All that is live in a session.  A *turn* is one call of live_ops.begin_turn(), a run of the lab,
+ * and one call of live_ops.pump().
+ */
 struct live {
     uv_loop_t loop;
     struct rdl_lab *lab;
-    FILE *out; /* a stream that writes to @said */
-    char *said;
+    FILE *out;  /* a stream of open_memstream() that writes to @said */
+    char *said; /* output of programs and messages, for live_ops.said() */
     size_t said_bytes;
     struct live_port ports[LIVE_PORTS_MAX];
     uint32_t n_ports;
     struct live_program *programs;
     struct live_vm *vms;
-    bool attached;
-    /* Machine's clock when it was last read, at least once per turn. */
+    bool attached; /* result of live_ops.attached() */
+    /* The machine's clock when it was last read, which is at least once per turn. */
     uint64_t machine_ns;
-    uint64_t attached_ns, base_ns; /* machine's clock and simulated time at the first attachment */
-    uint64_t active_ns;            /* simulated time when a frame was last read */
-    uint64_t heard_ns; /* simulated time when the programs' connections were last checked */
-    bool has_read;     /* a frame was read in this turn */
-    bool has_backlog;  /* the last turn was too short for all due events */
-    bool has_work;     /* a program made a request to the lab in the last turn */
+    uint64_t attached_ns, base_ns; /* machine's clock, and simulated time, when @attached was set */
+    uint64_t active_ns; /* simulated time when a frame or a request of a VM was last read */
+    uint64_t heard_ns;  /* simulated time when the programs' connections were last checked */
+    bool has_read;      /* a frame or a request of a VM was read in this turn */
+    bool has_backlog;   /* after the last turn due events were left: nothing is read in this one */
+    bool has_work;      /* a program made a request to the lab in the last turn */
     struct live_clock clock;
 };
 
+/* Sets the message of @e to "@what: @why", and its remedy. */
 void live_error_set(struct live_error *e, const char *what, const char *why, const char *remedy);
 
 /* Advances simulated time to the machine's clock, before something from outside is passed to the
@@ -54,21 +58,26 @@ void live_move_clock(struct live *l);
 /* Couples simulated time to the machine's clock, when the first live thing is attached. */
 void live_attach(struct live *l);
 
+/* The implementations of live_ops.pingpong and live_ops.verbs_peer. */
 bool live_pingpong_start(struct live *l, const struct pingpong_config *config,
                          struct live_error *reterr);
 bool live_verbs_peer_start(struct live *l, const struct verbs_peer_config *config, FILE *lines,
                            struct live_error *reterr);
 
 enum live_acted {
-    LIVE_IDLE,
+    LIVE_IDLE,  /* no program did anything */
     LIVE_TALKS, /* a program is exchanging data over TCP */
     LIVE_ACTED  /* a program made a request to the lab */
 };
 
-/* Executes every program as far as possible, and returns the most active result of all. */
+/* Executes every program as far as possible.  Returns the last of these results that fits any of
+ * them.
+ */
 enum live_acted live_programs_go(struct live *l);
 
 void live_programs_free(struct live *l); /* call it after their handles have been closed */
+
+/* The implementations of the members of live_ops with these names. */
 bool live_programs_run(const struct live *l);
 bool live_programs_failed(struct live *l, struct live_error *reterr);
 bool live_program_at(const struct live *l, uint32_t i, struct live_program_info *ret);

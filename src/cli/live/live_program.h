@@ -10,7 +10,7 @@
 
 enum live_program_state {
     LIVE_PROGRAM_TALKS, /* exchanges data over TCP */
-    LIVE_PROGRAM_RUNS,
+    LIVE_PROGRAM_RUNS,  /* uses RDMA */
     LIVE_PROGRAM_DONE,
     LIVE_PROGRAM_FAILED
 };
@@ -19,8 +19,9 @@ struct live_program_ops {
     void (*go)(struct live_program *g); /* executes the program as far as possible */
     enum live_program_state (*state)(const struct live_program *g);
     bool (*asks)(const struct live_program *g); /* true if its control request is pending */
+    /* If it has failed: the error, and a remedy, which may be "". */
     const char *(*error)(const struct live_program *g);
-    const char *(*remedy)(const struct live_program *g); /* may return "" */
+    const char *(*remedy)(const struct live_program *g);
     /* Fills in the members that only this kind of program has. */
     void (*info)(const struct live_program *g, struct live_program_info *ret);
     void (*free)(struct live_program *g);
@@ -35,16 +36,18 @@ struct live_program {
     rdl_host host;
     const char *host_name;
     struct live_tcp tcp;
-    bool reported; /* its failure was reported */
+    bool reported; /* its failure was reported by live_ops.programs_failed() */
 };
 
-/* Adds a new program, whose tcp and host members are set.  Its operation `free` frees it. */
+/* Adds a new program, whose members ops, name, host, host_name and tcp (without tcp.loop) are set.
+ * ops->free() will free it.
+ */
 void live_program_add(struct live *l, struct live_program *g);
 
 /* Returns the remedy for an error of the TCP connection. */
 const char *live_program_tcp_remedy(const struct live_program *g);
 
-/* Returns the remedy for errors that have no specific remedy. */
+/* Returns the remedy for an error without a remedy of its own: commands that show more. */
 const char *live_program_look(const struct live_program *g);
 
 #endif

@@ -17,17 +17,17 @@
 #define LIVE_TCP_ADDRESSES 4u    /* addresses tried of a server; "localhost" often has two */
 
 struct live_tcp_ops {
-    void (*opened)(void *owner); /* the connection is established */
-    void (*heard)(void *owner, const char *bytes, size_t n);
-    void (*left)(void *owner); /* the other side has closed the connection */
-    void (*failed)(void *owner, const char *why);
+    void (*opened)(void *owner);                             /* the connection is established */
+    void (*heard)(void *owner, const char *bytes, size_t n); /* bytes were received */
+    void (*left)(void *owner);                    /* the other side has closed the connection */
+    void (*failed)(void *owner, const char *why); /* there is no connection, or it is broken */
 };
 
 struct live_tcp {
     uv_loop_t *loop;
     const struct live_tcp_ops *ops;
     void *owner;
-    /* Owned by the owner; see live_tcp_open() for "". */
+    /* The texts belong to the owner.  See live_tcp_open(). */
     const char *server, *listen;
     uint16_t port;
     uv_tcp_t listener, stream;
@@ -41,16 +41,18 @@ struct live_tcp {
     char rx[LIVE_TCP_BYTES];
 };
 
-/* Connects to the machine @t->server, or if that is "" listens on the address @t->listen.  The
- * owner must set loop, ops, owner, server, listen and port; everything else in @t must be zero.
+/* Connects to the machine @t->server, or if that is "", listens on the address @t->listen, or if
+ * that is "" too, on the loopback interface.  The owner must set loop, ops, owner, server, listen
+ * and port; everything else in @t must be zero.
  */
 void live_tcp_open(struct live_tcp *t);
 
 void live_tcp_send(struct live_tcp *t, const char *bytes, size_t n);
 
-/* Closes the connection if it is open.  No callback is called after it. */
+/* Closes the connection, or stops listening.  No callback is called after it. */
 void live_tcp_close(struct live_tcp *t);
 
+/* Returns true if the connection is open, is being opened, or is waited for. */
 static inline bool live_tcp_is_open(const struct live_tcp *t)
 {
     return t->stream_open || t->listener_open;

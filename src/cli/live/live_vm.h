@@ -10,10 +10,12 @@
 #define LIVE_VMS_MAX 4u
 #define LIVE_VM_FDS  3u /* descriptors per machine to wait for */
 
+/* The implementation of live_ops.vm. */
+
 bool live_vm_start(struct live *l, const struct live_vm_config *config, struct live_error *reterr);
 
-/* Processes requests of the machines, up to a limit, and detects machines that have ended.  Returns
- * true if there was anything to do.
+/* Processes waiting requests of the machines, up to a limit, and detects machines that have ended.
+ * Returns true if there was a request.
  */
 bool live_vms_serve(struct live *l);
 
@@ -22,6 +24,9 @@ bool live_vms_serve(struct live *l);
  */
 unsigned live_vms_fds(const struct live *l, struct pollfd *ret);
 
+/* live_vms_run() returns true if a virtual machine runs.  live_vms_failed() and live_vm_at() are as
+ * programs_failed() and vm_at() of struct live_ops, for virtual machines alone.
+ */
 bool live_vms_run(const struct live *l);
 bool live_vms_failed(struct live *l, struct live_error *reterr);
 bool live_vm_at(const struct live *l, uint32_t i, struct live_vm_info *ret);

@@ -13,10 +13,11 @@
 #include "cli/live/vm_wire.h"
 #include "rdmalab/vm.h"
 
+/* A mapped file. */
 struct vm_file {
-    dev_t dev;
+    dev_t dev; /* the file's identity */
     ino_t ino;
-    void *at;
+    void *at; /* where it is mapped, @bytes bytes */
     size_t bytes;
     bool used; /* the map that is being built uses the file */
 };
@@ -26,8 +27,9 @@ struct vm_memory {
     size_t n_files;
 };
 
-/* Replaces the memory of @host in @lab by these parts of the files behind @fds.  The caller keeps
- * @fds.  Returns NULL on success, otherwise the error in the map; then the host has no memory.
+/* Replaces the memory of @host in @lab by the @n parts @parts, where part i is in the file behind
+ * @fds[i].  The caller keeps @fds.  Returns NULL on success, otherwise the error in the map; then
+ * the host has no memory.
  */
 const char *vm_memory_set(struct vm_memory *m, struct rdl_lab *lab, rdl_host host,
                           const struct vm_part *parts, const int *fds, unsigned n);

@@ -24,17 +24,17 @@
 struct vm_process {
     uv_loop_t *loop;
     uv_process_t process;
-    uv_pipe_t output; /* stdout and stderr */
-    bool started, output_open;
-    bool over; /* the process has ended, and its output was read to the end */
-    bool exited;
-    int64_t status; /* exit status; 128 plus the signal number if it was killed */
-    int leash;      /* rdmalab's end of the pipe; -1: closed */
-    FILE *log;      /* NULL: only the last line is kept */
-    int log_error;  /* errno of a write error, after which the log ends; 0: none */
-    char chunk[4096];
-    char line[VM_LINE_BYTES]; /* last non-empty line, as printable text */
-    char next[VM_LINE_BYTES]; /* the line that is being received */
+    uv_pipe_t output;          /* stdout and stderr */
+    bool started, output_open; /* the loop has the handle @process, @output */
+    bool over;                 /* the process has ended, and its output was read to the end */
+    bool exited;               /* the process has ended; @status is valid */
+    int64_t status;            /* exit status; 128 plus the signal number if it was killed */
+    int leash;                 /* rdmalab's end of the pipe; -1: closed */
+    FILE *log;                 /* NULL: only the last line is kept */
+    int log_error;             /* errno of a write error, after which the log ends; 0: none */
+    char chunk[4096];          /* receives output */
+    char line[VM_LINE_BYTES];  /* last non-empty line, as printable text */
+    char next[VM_LINE_BYTES];  /* the line that is being received */
     size_t n_next;
 };
 

@@ -14,23 +14,24 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define VM_QTEST_UNANSWERED_MAX 8u   /* lines without an answer from QEMU */
-#define VM_QTEST_WAITING_MAX    256u /* queued messages */
+#define VM_QTEST_UNANSWERED_MAX 8u   /* most lines sent without an answer from QEMU */
+#define VM_QTEST_WAITING_MAX    256u /* most queued messages */
 
+/* An MSI-X message: the guest-physical address and the value to write there. */
 struct vm_message {
     uint64_t address;
     uint32_t data;
 };
 
 struct vm_qtest {
-    int fd; /* -1: closed */
-    unsigned unanswered;
-    struct vm_message waiting[VM_QTEST_WAITING_MAX];
+    int fd;                                          /* -1: closed */
+    unsigned unanswered;                             /* number of lines without an answer */
+    struct vm_message waiting[VM_QTEST_WAITING_MAX]; /* queued messages, the oldest first */
     unsigned n_waiting;
     bool overrun; /* the queue was full; a message was lost */
     char in[64];  /* the line that is being received */
     size_t n_in;
-    uint64_t sent, merged; /* messages sent; messages merged with a queued one */
+    uint64_t sent, merged; /* numbers of messages sent, and of those merged with a queued one */
 };
 
 /* Takes ownership of the non-blocking socket @fd. */

@@ -8,10 +8,10 @@
 #include "cli/live/vm_wire.h"
 
 struct vm_socket {
-    int fd; /* -1: closed */
-    uint8_t in[VM_HEADER_BYTES + VM_BODY_MAX];
-    /* Bytes received of the request; length of its body, once the header is complete. */
-    size_t n_in, body;
+    int fd;                                    /* -1: closed */
+    uint8_t in[VM_HEADER_BYTES + VM_BODY_MAX]; /* the request that is being received */
+    size_t n_in;                               /* number of its bytes received so far */
+    size_t body; /* length of its body, and @cmd its command, once the header is complete */
     enum vm_cmd cmd;
     int fds[VM_PARTS_MAX]; /* received with the header */
     unsigned n_fds;
@@ -21,7 +21,7 @@ enum vm_got {
     VM_NOTHING, /* no complete request yet */
     VM_REQUEST,
     VM_CLOSED,  /* closed by the other end, or broken */
-    VM_NONSENSE /* not a valid message */
+    VM_NONSENSE /* not a valid request; the connection cannot be used any more */
 };
 
 /* Takes ownership of the non-blocking socket @fd. */

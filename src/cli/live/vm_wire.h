@@ -43,15 +43,18 @@ enum vm_cmd {
 #define VM_RET_BYTES    24u  /* header and value */
 #define VM_PARTS_MAX    8u   /* memory parts, and descriptors with one header */
 
+/* A part of the guest's memory, in a file. */
 struct vm_part {
-    uint64_t gpa, bytes, offset;
+    uint64_t gpa;    /* guest-physical address of its first byte */
+    uint64_t bytes;  /* length */
+    uint64_t offset; /* of its first byte in the file */
 };
 
 struct vm_request {
     enum vm_cmd cmd;
-    uint64_t addr; /* offset in configuration space, or guest-physical */
-    uint64_t value;
-    uint32_t bytes;                     /* size of the access */
+    uint64_t addr;  /* CFG...: offset in configuration space; BAR_...: guest-physical address */
+    uint64_t value; /* of a write */
+    uint32_t bytes; /* size of the access */
     struct vm_part parts[VM_PARTS_MAX]; /* SYNC_SYSMEM: one part for each received descriptor */
 };
 

@@ -15,34 +15,35 @@
 #define PEER_LINE_BYTES     512u
 #define PEER_LINE_WORDS_MAX 32u
 
-/* The words and @as point into @text. */
+/* A line and its words.  All pointers are into @text. */
 struct peer_line {
     char text[PEER_LINE_BYTES];
     char *word[PEER_LINE_WORDS_MAX];
-    size_t words;
-    const char *as; /* the name after "as", or NULL */
+    size_t words;   /* number of words, without a final "as NAME" */
+    const char *as; /* the name after "as"; NULL: none */
 };
 
-/* Splits @l->text into words at blanks, up to '#' or the end of the line.  A final "as NAME"
+/* Splits @l->text, which the caller has filled, into words at blanks, up to '#' or the end of the
+ * line.  A final "as NAME"
  * becomes @l->as.  Returns false if there are too many words.
  */
 bool peer_line_cut(struct peer_line *l);
 
 /* The result of peer_line_next(). */
 enum peer_line_found {
-    PEER_LINE_READ,
-    PEER_LINE_END, /* the file has no further line for this side, or cannot be read: ferror() */
+    PEER_LINE_READ, /* a line was read */
+    PEER_LINE_END,  /* the file has no further line for this side, or cannot be read: ferror() */
     PEER_LINE_TOO_LONG, /* a line exceeds PEER_LINE_BYTES or has no end */
     PEER_LINE_TOO_MANY_WORDS
 };
 
 /* Reads the next line of @file that has words and is for side @side, 'a' or 'b'.  A line that
- * begins with "a:" or "b:" is for that side alone, any other line for both.  *@number is increased
- * for each line that is read.
+ * begins with "a:" or "b:" is for that side alone, any other line for both.  *@number counts the
+ * lines of the file that were read so far; begin with 0.
  */
 enum peer_line_found peer_line_next(FILE *file, char side, struct peer_line *l, unsigned *number);
 
-/* Returns the text after "KEY=", or NULL if there is no such word. */
+/* Returns the text after the "=" of the word "@key=...", or NULL if there is no such word. */
 const char *peer_line_value(const struct peer_line *l, const char *key);
 
 /* Returns true if @flag is one of the words after the command. */
@@ -53,8 +54,8 @@ bool peer_line_has(const struct peer_line *l, const char *flag);
  */
 bool peer_line_read_number(const char *text, uint64_t *ret, const char **ret_rest);
 
-/* Parses the number after "KEY=".  Returns false if there is no such word or its value is not just
- * a number.
+/* Parses the number in the word "@key=NUMBER".  Returns false if there is no such word or its value
+ * is not just a number.
  */
 bool peer_line_number(const struct peer_line *l, const char *key, uint64_t *ret);
 

@@ -38,7 +38,7 @@ struct pingpong_kind {
     char before_gid;  /* separator before the GID in the printed local address */
     uint32_t n_qp;    /* default of -q */
     uint32_t n_lines; /* lines that each side sends, even if it has fewer queue pairs (-q) */
-    bool has_srq;     /* all queue pairs share one receive queue */
+    bool has_srq;     /* its queue pairs share one receive queue; false: each has its own */
 };
 
 /* Returns the properties of @program, a value of enum program (cli/lang/words.h) that is a
@@ -62,8 +62,8 @@ struct pingpong_config {
     bool use_events;    /* -e */
     uint32_t gid_index; /* -g */
     uint8_t sl;         /* -l */
-    uint32_t psn;       /* first PSN; the original uses a random number */
-    bool check;         /* check every received byte */
+    uint32_t psn;       /* first PSN that this side sends; the original uses a random number */
+    bool check;         /* check the content of received messages, see pingpong_data.h */
 };
 
 enum pingpong_state {
@@ -72,8 +72,8 @@ enum pingpong_state {
     PP_CREATE_CQ,
     PP_CREATE_SRQ, /* only if kind->has_srq */
     PP_CREATE_QP,
-    PP_INIT,
-    PP_ARM, /* with -e */
+    PP_INIT, /* queue pairs go to INIT; PP_RTR, PP_RTS likewise */
+    PP_ARM,  /* with -e: requests a completion event */
     /* The lines of this side are ready; the last pingpong_remote() leads to the next state. */
     PP_EXCHANGE,
     PP_RTR,
@@ -94,13 +94,14 @@ enum pingpong_state {
     PP_FAILED
 };
 
-/* A queue pair and its peer. */
+/* A queue pair of this side, and its peer at the other side. */
 struct pingpong_end {
     rdl_qp qp;
-    uint32_t qpn;
-    uint32_t remote_qpn, remote_psn;
+    uint32_t qpn;                    /* of @qp */
+    uint32_t remote_qpn, remote_psn; /* remote_...: of the peer */
     uint8_t remote_gid[16];
-    unsigned pending; /* bits of outstanding requests in this round: receive, send */
+    /* Bit 0: the receive, bit 1: the send of the running round trip is not complete yet. */
+    unsigned pending;
 };
 
 struct pingpong {
@@ -118,18 +119,19 @@ struct pingpong {
     rdl_srq srq;
     rdl_ah ah;
     struct pingpong_end ends[PINGPONG_QPS_MAX];
-    uint32_t at; /* index of the queue pair that the state applies to */
-    uint64_t buf;
-    struct rdl_mr_info mem;
-    uint8_t gid[16]; /* GID of this side */
+    uint32_t at;            /* index in @ends of the queue pair that the state applies to */
+    uint64_t buf;           /* address of the buffer for messages, in memory of the host */
+    struct rdl_mr_info mem; /* of @mr, the region over the buffer */
+    uint8_t gid[16];        /* GID of this side */
 
     struct pingpong_data data;
-    uint32_t posted; /* posted receives */
-    uint32_t n_sent, n_rcvd;
-    uint64_t events_seen;          /* completion events processed, with -e */
-    uint64_t started_ns, ended_ns; /* real time, from the caller */
-    uint64_t linger_ns;            /* end of PP_LINGER, in real time */
-    uint64_t heard; /* frames that the host had received when PP_LINGER began or was extended */
+    uint32_t posted;               /* number of posted receives that are not complete */
+    uint32_t n_sent, n_rcvd;       /* number of messages sent and received so far */
+    uint64_t events_seen;          /* number of completion events processed, with -e */
+    uint64_t started_ns, ended_ns; /* beginning and end of PP_RUN, in real time from the caller */
+    uint64_t linger_ns;            /* when PP_LINGER ends, in real time */
+    uint64_t
+        heard; /* number of frames the host had received when PP_LINGER began or was extended */
 };
 
 /* Initializes the program, without any request to the lab.  Free with pingpong_done(). */
@@ -147,8 +149,8 @@ void pingpong_go(struct pingpong *p, uint64_t now_ns);
  */
 void pingpong_line(const struct pingpong *p, uint32_t i, char ret[PINGPONG_LINE_BYTES]);
 
-/* Passes in line @i of the other side, in order.  The state must be PP_EXCHANGE.  Returns false,
- * with state PP_FAILED, if the line is invalid.
+/* Passes in line @i of the other side, from 0 and in order.  The state must be PP_EXCHANGE. Returns
+ * false, with state PP_FAILED, if the line is invalid.
  */
 bool pingpong_remote(struct pingpong *p, uint32_t i, const char line[PINGPONG_LINE_BYTES]);
 
@@ -156,10 +158,10 @@ bool pingpong_remote(struct pingpong *p, uint32_t i, const char line[PINGPONG_LI
  */
 void pingpong_start(struct pingpong *p, uint64_t now_ns);
 
-/* Prints the address of end @i if @local, otherwise that of its peer, for people. */
+/* Prints to p->out the address of end @i if @local, otherwise that of its peer, for people. */
 void pingpong_print_side(const struct pingpong *p, uint32_t i, bool local);
 
-/* Ends the program with an error. */
+/* Ends the program: its state is PP_FAILED, and p->error is @why. */
 void pingpong_fail(struct pingpong *p, const char *why);
 
 /* Returns the name of @state for messages: "connecting", "running", "done". */

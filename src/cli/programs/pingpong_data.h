@@ -16,14 +16,15 @@
 #include <stdint.h>
 
 struct pingpong_data {
-    uint8_t *want; /* the message to send or to expect; NULL: no checks */
-    uint8_t *got;  /* buffer for the received message */
-    size_t bytes;
-    bool marked;      /* messages have marks */
+    uint8_t *want;    /* the message to send or to expect; NULL: no checks */
+    uint8_t *got;     /* the received message: the caller copies it here */
+    size_t bytes;     /* of a message */
+    bool marked;      /* messages have marks; a server finds out from the first message */
     uint32_t n_taken; /* number of messages checked so far */
 };
 
-/* Returns false if there is no memory.  Free with pingpong_data_done(), which accepts a zeroed one.
+/* Initializes @d for messages of @bytes bytes.  Returns false if there is no memory.  Free with
+ * pingpong_data_done(), which accepts a zeroed one.
  */
 bool pingpong_data_init(struct pingpong_data *d, size_t bytes);
 void pingpong_data_done(struct pingpong_data *d);

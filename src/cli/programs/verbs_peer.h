@@ -33,8 +33,8 @@ struct verbs_peer_config {
      */
     char listen[ADDR_TEXT_MAX];
     uint16_t port;
-    uint32_t gid_index;
-    uint32_t psn; /* first PSN of each queue pair */
+    uint32_t gid_index; /* of the GID of @host that this side uses */
+    uint32_t psn;       /* first PSN that each queue pair of this side sends */
 };
 
 enum verbs_peer_state {
@@ -69,7 +69,7 @@ void verbs_peer_hears(struct verbs_peer *p, const char *bytes, size_t n);
 /* Reports that the other side has closed the connection. */
 void verbs_peer_left(struct verbs_peer *p);
 
-/* Ends the program with an error. */
+/* Ends the program: its state is VERBS_PEER_FAILED, and its error is @why. */
 void verbs_peer_fail(struct verbs_peer *p, const char *why);
 
 enum verbs_peer_state verbs_peer_state(const struct verbs_peer *p);
@@ -81,7 +81,7 @@ const char *verbs_peer_error(const struct verbs_peer *p);
 /* Returns true if a control request of this program is pending. */
 bool verbs_peer_asks(const struct verbs_peer *p);
 
-/* Returns true if the program waits for text of the other side. */
+/* Returns true if the program can only go on with text from the other side. */
 bool verbs_peer_listens(const struct verbs_peer *p);
 
 /* Appends the current position for people: "waiting for the other side", "line 12: poll_cq". */

@@ -20,7 +20,7 @@
 #include "rdmalab/lab.h"
 
 #define DRILL_STEPS_MAX 256u
-#define DRILL_HAVE      200u /* size of the text about a failure, in bytes */
+#define DRILL_HAVE      200u /* bytes of the text that describes wrong behaviour */
 
 struct drill;
 struct ev;
@@ -28,9 +28,9 @@ struct ev;
 /* A kind of drill: its name and its functions. */
 struct drill_kind {
     const char *name;
-    size_t bytes;                    /* size of struct drill's @own */
-    uint32_t steps;                  /* number of steps, at most DRILL_STEPS_MAX */
-    void (*set_up)(struct drill *d); /* builds the lab, which has no hosts yet */
+    size_t bytes;                    /* size of its state, drill.own */
+    uint32_t steps;                  /* number of steps of a drill, at most DRILL_STEPS_MAX */
+    void (*set_up)(struct drill *d); /* adds hosts and objects to the empty lab */
     void (*take)(struct drill *d);   /* takes one step */
     void (*finish)(struct drill *d); /* checks the state after the last step; NULL: no check */
 };
@@ -42,11 +42,11 @@ extern const struct drill_kind *const drill_kinds[DRILL_KINDS];
 struct drill {
     const struct drill_kind *kind;
     struct rdl_lab *lab;
-    struct prng rng; /* PRNG stream of this step */
-    uint32_t step;
+    struct prng rng;       /* PRNG stream of this step */
+    uint32_t step;         /* number of the running step, from 0 */
     void *own;             /* state of the kind, kind->bytes long, zeroed at the start */
     FILE *script;          /* receives the steps as script lines; NULL: no script */
-    uint32_t n_unsaid;     /* steps that no script line can express */
+    uint32_t n_unsaid;     /* number of actions that no script line can express */
     const char *wrong;     /* the rule that was broken; NULL: none */
     char have[DRILL_HAVE]; /* the behaviour that broke it, as text */
 };
@@ -54,7 +54,7 @@ struct drill {
 /* One run: its inputs, and how it ended. */
 struct drill_run {
     uint64_t seed;
-    const bool *is_left_out; /* DRILL_STEPS_MAX flags; NULL: all steps are taken */
+    const bool *is_left_out; /* a flag per step, true: not taken; NULL: all steps are taken */
     FILE *script;            /* receives the run as script lines; NULL: no script */
     /* Called for each event; @ctx is the lab.  NULL: not called. */
     void (*print)(void *ctx, const struct ev *e);
@@ -62,7 +62,7 @@ struct drill_run {
     char ret_have[DRILL_HAVE]; /* the behaviour that broke it, as text */
     /* ret_step: index of the step that broke the rule.  ret_unsaid: drill.n_unsaid at the end. */
     uint32_t ret_step, ret_unsaid;
-    uint64_t ret_hash;
+    uint64_t ret_hash;  /* hash of all events */
     bool ret_invariant; /* an invariant of the emulator broke */
 };
 
@@ -92,8 +92,8 @@ bool drill_expect(struct drill *d, bool right, const char *what, const char *for
 bool drill_works(struct drill *d, enum rdl_status st, const char *what);
 bool drill_is_done(struct drill *d, rdl_host host, enum rdl_status st, const char *what);
 
-/* Runs the lab until the device of @host has answered the control request.  *@ret_rsp is the
- * response code.  Returns the status of rdl_wait().
+/* Runs the lab until the device of @host has answered the pending control request.  *@ret_rsp is
+ * the response code.  Returns the status of rdl_wait().
  */
 enum rdl_status drill_answer(struct drill *d, rdl_host host, uint32_t *ret_rsp);
 
@@ -105,6 +105,8 @@ bool drill_settle(struct drill *d);
 /* Writes a line to the script, if there is one. */
 void drill_say(struct drill *d, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* Draw from d->rng: drill_below() a number less than @n, drill_one_in() true with chance 1 in @n.
+ */
 static inline uint32_t drill_below(struct drill *d, uint32_t n)
 {
     return (uint32_t)prng_below(&d->rng, n);

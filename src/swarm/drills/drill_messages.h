@@ -15,44 +15,44 @@
 #include "rdmalab/trace.h"
 #include "swarm/drills/rig.h"
 
-#define MSG_SERVICES   (QPT_UD + 1u) /* RC, UC, UD, indexed by enum qp_type */
-#define MSG_BATCH      3u
-#define MSG_PIECES     3u
-#define MSG_ROOM       81920u /* bytes of memory per host */
-#define MSG_BYTES      13000u /* bytes of the longest message */
-#define MSG_INLINE     256u
-#define MSG_FRAMES     512u /* frames that one step may send */
-#define MSG_GRH        40u
-#define MSG_WORD       8u
-#define MSG_COMPLETION 4u * MSG_BATCH
+#define MSG_SERVICES   (QPT_UD + 1u)  /* RC, UC, UD, indexed by enum qp_type */
+#define MSG_BATCH      3u             /* most messages of one step */
+#define MSG_PIECES     3u             /* most pieces of a buffer */
+#define MSG_ROOM       81920u         /* bytes of memory per host */
+#define MSG_BYTES      13000u         /* bytes of the longest message */
+#define MSG_INLINE     256u           /* bytes of the longest inline send */
+#define MSG_FRAMES     512u           /* frames that one step may send */
+#define MSG_GRH        40u            /* bytes before a received datagram */
+#define MSG_WORD       8u             /* bytes that an atomic changes */
+#define MSG_COMPLETION 4u * MSG_BATCH /* most completions of one step at a host */
 
-/* A buffer in a host's memory, in up to MSG_PIECES pieces. */
+/* A buffer of @n pieces: @bytes[i] bytes at offset @at[i] of the memory of its host. */
 struct msg_place {
     uint32_t n, at[MSG_PIECES], bytes[MSG_PIECES];
 };
 
 /* A message of a step, and the expected results. */
 struct message {
-    uint32_t service; /* enum qp_type */
-    unsigned from;    /* index of the sending host */
-    uint32_t opcode;  /* enum wr_opcode */
-    uint32_t flags;   /* set of enum send_flag_bit */
-    uint32_t bytes;
-    uint64_t wr_id, recv_id;
+    uint32_t service;        /* enum qp_type */
+    unsigned from;           /* index of the sending host */
+    uint32_t opcode;         /* enum wr_opcode */
+    uint32_t flags;          /* set of enum send_flag_bit */
+    uint32_t bytes;          /* length of the message */
+    uint64_t wr_id, recv_id; /* wr_id of the request, and of the receive that it consumes */
     uint8_t imm[4];
-    struct msg_place own;    /* local buffer: the source, or the destination of a READ or atomic */
+    struct msg_place own;    /* buffer of the sender: the source; of a READ or atomic, the target */
     struct msg_place recv;   /* buffer of the receive that it consumes */
-    uint32_t remote;         /* offset in the remote host's memory */
+    uint32_t remote;         /* WRITE, READ, atomic: offset in the other host's memory */
     uint64_t compare, swap;  /* for atomics; compare: also the addend of a FETCH_AND_ADD */
     uint32_t psn, n_psns;    /* first PSN of its requests, and number of PSNs they take */
-    uint8_t data[MSG_BYTES]; /* the bytes that are transferred */
-    uint32_t n_sent, n_back; /* packets seen on the wire: of the request, and of its response */
+    uint8_t data[MSG_BYTES]; /* the bytes that are transferred, in either direction */
+    uint32_t n_sent, n_back; /* numbers of packets on the wire so far: requests, and responses */
 };
 
 /* An expected completion. */
 struct msg_expected {
     struct rdl_wc wc;
-    bool is_recv, is_done; /* completion of a receive; it was polled */
+    bool is_recv, is_done; /* it is the completion of a receive; it was polled */
 };
 
 /* State of the drill: its objects on both hosts, the messages of a step, and the model. */
@@ -62,30 +62,32 @@ struct messages {
     rdl_pd pd[RIG_HOSTS];
     rdl_channel channel[RIG_HOSTS];
     rdl_cq cq[RIG_HOSTS];
-    rdl_ah ah[RIG_HOSTS]; /* address handle of the other host */
-    uint64_t base[RIG_HOSTS];
-    uint32_t key[RIG_HOSTS];
-    uint32_t mtu; /* path MTU of the connections, in bytes */
+    rdl_ah ah[RIG_HOSTS];     /* address handle of the other host */
+    uint64_t base[RIG_HOSTS]; /* address of the MSG_ROOM bytes of each host */
+    uint32_t key[RIG_HOSTS];  /* lkey and rkey of the region over them */
+    uint32_t mtu;             /* path MTU of the connections, in bytes */
     struct rig_end end[RIG_HOSTS][MSG_SERVICES];
-    uint32_t psn[RIG_HOSTS][MSG_SERVICES]; /* PSN of the next request */
-    uint32_t msn[RIG_HOSTS];               /* messages that the RC queue pair has received */
+    uint32_t psn[RIG_HOSTS][MSG_SERVICES]; /* PSN of the next request that the host sends */
+    uint32_t msn[RIG_HOSTS];               /* number of messages its RC queue pair has received */
     /* State of the CQ: 0: not armed, 1: armed for solicited completions, 2: for all. */
     uint32_t armed[RIG_HOSTS];
     uint64_t wr_id;
 
-    struct message batch[MSG_BATCH];
+    struct message batch[MSG_BATCH]; /* the messages of this step */
     uint32_t n_batch;
-    uint32_t from[RIG_HOSTS], used[RIG_HOSTS]; /* this step uses the offsets from .. used - 1 */
-    struct msg_expected expected[RIG_HOSTS][MSG_COMPLETION];
+    /* This step uses the bytes of the memory of host h from offset from[h] to used[h] - 1. */
+    uint32_t from[RIG_HOSTS], used[RIG_HOSTS];
+    struct msg_expected expected[RIG_HOSTS][MSG_COMPLETION]; /* completions of this step */
     uint32_t n_expected[RIG_HOSTS];
     struct rdl_listener *listener;
     struct {
-        uint64_t id;
-        uint32_t host;
-    } tx[MSG_FRAMES];
+        uint64_t id;   /* of the tx event */
+        uint32_t host; /* sender: 0 or 1 */
+    } tx[MSG_FRAMES];  /* the @n_tx frames that were sent in this step */
     uint32_t n_tx;
-    bool is_answered[RIG_HOSTS]; /* the last RC message that this host sent was answered */
-    uint8_t memory[RIG_HOSTS][MSG_ROOM], have[MSG_ROOM];
+    bool is_answered[RIG_HOSTS];         /* the last RC message that this host sent was answered */
+    uint8_t memory[RIG_HOSTS][MSG_ROOM]; /* the expected content of the memory */
+    uint8_t have[MSG_ROOM];              /* scratch memory, for reading it */
 };
 
 static inline bool msg_is_write(const struct message *m)
@@ -98,6 +100,7 @@ static inline bool msg_is_atomic(const struct message *m)
     return m->opcode == WR_ATOMIC_FETCH_AND_ADD || m->opcode == WR_ATOMIC_CMP_AND_SWP;
 }
 
+/* Returns true if the response of @m has data, which is written to m->own. */
 static inline bool msg_fetches(const struct message *m)
 {
     return m->opcode == WR_RDMA_READ || msg_is_atomic(m);
@@ -108,6 +111,7 @@ static inline bool msg_has_imm(const struct message *m)
     return m->opcode == WR_SEND_WITH_IMM || m->opcode == WR_RDMA_WRITE_WITH_IMM;
 }
 
+/* Returns true if @m consumes a receive of the other side. */
 static inline bool msg_takes_recv(const struct message *m)
 {
     return m->opcode == WR_SEND || msg_has_imm(m);

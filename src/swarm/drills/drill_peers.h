@@ -23,13 +23,13 @@
 #define PEER_ROOM    16384u /* bytes of memory of h1 */
 #define PEER_MTU     256u
 #define PEER_QPN     0x4321u /* QPN of the peer; no queue pair of the lab has it */
-#define PEER_RECVS   8u
-#define PEER_TAKEN   4u /* executed requests that are kept, so that they can be repeated */
-#define PEER_ASKED   4u
+#define PEER_RECVS   8u      /* most posted receives of h1 */
+#define PEER_TAKEN   4u      /* executed requests that are kept, so that they can be repeated */
+#define PEER_ASKED   4u      /* most posted requests of h1 */
 #define PEER_PAGES   8u
-#define PEER_SEEN    64u
-#define PEER_MESSAGE (4u * PEER_MTU)
-#define PEER_WORD    8u
+#define PEER_SEEN    64u             /* most packets of h1 that are kept */
+#define PEER_MESSAGE (4u * PEER_MTU) /* bytes of the longest message of h1 */
+#define PEER_WORD    8u              /* bytes that an atomic changes */
 #define PEER_ACCESS                                                                                \
     ((uint32_t)(ACC_LOCAL_WRITE | ACC_REMOTE_WRITE | ACC_REMOTE_READ | ACC_REMOTE_ATOMIC))
 #define PEER_RDS 4u /* READs and atomics that h1 accepts at a time */
@@ -43,20 +43,21 @@ struct peer_recv {
 /* A request of the peer that h1 has executed. */
 struct peer_taken {
     struct packet p;
-    uint32_t n_psns;
-    uint64_t found; /* atomic: the old value that h1 returned */
+    uint32_t n_psns; /* number of PSNs that it takes */
+    uint64_t found;  /* atomic: the old value that h1 returned */
 };
 
 /* A request that h1 has posted. */
 struct peer_asked {
     uint32_t opcode; /* enum wr_opcode */
     uint64_t wr_id;
-    uint32_t psn, n_psns, bytes, at;
-    uint64_t remote;
-    uint32_t lkey;
-    uint32_t n_answered; /* responses sent so far to a READ or an atomic */
+    uint32_t psn, n_psns; /* its first PSN, and number of PSNs that it takes */
+    uint32_t bytes, at;   /* length of its buffer, and offset in the memory of h1 */
+    uint64_t remote;      /* address at the peer; the drill draws any number */
+    uint32_t lkey;        /* of its buffer */
+    uint32_t n_answered;  /* responses sent so far to a READ or an atomic */
     bool is_fenced;
-    uint8_t data[PEER_MESSAGE];
+    uint8_t data[PEER_MESSAGE]; /* the bytes that it sends, or that the peer answers */
 };
 
 /* A packet that h1 sent: the id of its trace event, and its time. */
@@ -70,19 +71,20 @@ struct peers {
     rdl_link link;
     rdl_pd pd;
     rdl_cq cq;
-    uint64_t base;
-    uint32_t key;
+    uint64_t base; /* address of the PEER_ROOM bytes of h1 */
+    uint32_t key;  /* lkey and rkey of the region over them */
     struct rig_end end, peer;
     struct packet like; /* the header fields that all packets to h1 share */
     struct rdl_listener *listener;
     struct peer_seen seen[PEER_SEEN]; /* packets that h1 has sent since the last one was injected */
     uint32_t n_seen;
-    uint64_t wr_id, injected_ns;
-    uint32_t cut; /* bytes to cut off the end of the next packet; 0: none */
+    uint64_t wr_id;       /* the last wr_id that was given */
+    uint64_t injected_ns; /* time when the last packet was injected */
+    uint32_t cut;         /* bytes to cut off the end of the next packet; 0: none */
 
     /* h1 as the responder: the PSN that it expects, and the MSN of its answers. */
     uint32_t expected, msn;
-    /* PSN of the last SEND or WRITE packet.  An ACK of a repeated SEND or WRITE carries it. */
+    /* PSN of the last SEND or WRITE packet that h1 accepted.  Its ACK of a repeated one has it. */
     uint32_t acked;
     enum op_kind open; /* the unfinished SEND or WRITE; OPK_NONE: there is none */
     uint32_t got;      /* bytes of @open received so far */
@@ -92,9 +94,9 @@ struct peers {
      */
     bool has_told_gap, has_told_rnr;
     uint32_t n_recvs;
-    struct peer_recv recv[PEER_RECVS];
-    uint32_t n_taken;
-    struct peer_taken taken[PEER_TAKEN];
+    struct peer_recv recv[PEER_RECVS];   /* the @n_recvs receives that no message has consumed */
+    uint32_t n_taken;                    /* number of executed requests so far */
+    struct peer_taken taken[PEER_TAKEN]; /* number i is at index i % PEER_TAKEN */
 
     /* h1 as the requester. */
     /* PSNs: @next follows all posted requests, @sent follows all sent ones, @una is the oldest
@@ -107,7 +109,8 @@ struct peers {
     uint32_t n_asked;
     struct peer_asked asked[PEER_ASKED];
 
-    uint8_t room[PEER_ROOM], have[PEER_ROOM];
+    uint8_t room[PEER_ROOM]; /* the expected content of the memory of h1 */
+    uint8_t have[PEER_ROOM]; /* scratch memory, for reading it */
 };
 
 /* Returns the number of packets of a message of @bytes; an empty message takes one. */
@@ -116,6 +119,7 @@ static inline uint32_t peer_packets(uint32_t bytes)
     return bytes == 0 ? 1 : (bytes + PEER_MTU - 1) / PEER_MTU;
 }
 
+/* Returns @psn modulo 2^24. */
 static inline uint32_t peer_psn(uint32_t psn)
 {
     return psn & PSN_MASK;
@@ -133,13 +137,17 @@ bool peer_send_on(struct drill *d, struct packet *p, const uint8_t *payload);
 /* Parses packet @i of seen[] to @ret.  The drill fails if the packet is not valid. */
 bool peer_seen(struct drill *d, uint32_t i, struct packet *ret);
 
-/* Polls the next completion of h1 to @ret.  It must have @wr_id and @status. */
+/* Polls the next completion of h1 to @ret.  The drill fails unless it has @wr_id and @status (enum
+ * wc_status).
+ */
 bool peer_completes(struct drill *d, uint64_t wr_id, uint32_t status, struct rdl_wc *ret);
 
 /* Checks that h1 has no further completion and that its memory equals the model. */
 bool peer_is_calm(struct drill *d);
 
-/* Moves the queue pair of h1 to RESET, and the model to its initial state. */
+/* Moves the queue pair of h1 to RESET, draws new attributes for it, and sets the model to the
+ * initial state.
+ */
 bool peer_resets(struct drill *d);
 
 /* Checks that the queue pair of h1 is in ERR and that its work requests complete as flushed, except
@@ -149,11 +157,15 @@ bool peer_resets(struct drill *d);
 bool peer_failed(struct drill *d, uint32_t recvs_done, uint32_t asked_done);
 
 /* Takes and acknowledges the next asynchronous event of h1, which must be of type @type (enum
- * async_event).  If @is_told is false, there must be no event.
+ * async_event).  If @is_told is false, there must be no event, and @type is not used.
  */
 bool peer_event(struct drill *d, bool is_told, uint32_t type);
 
-/* The steps. */
+/* The steps.  peer_posts_receive(): h1 posts a receive.  peer_requests(): the peer sends a request,
+ * which may break a rule, or repeats one.  peer_comes_early(): it sends requests while the queue
+ * pair of h1 is in RESET, INIT and RTR.  peer_answers(): h1 posts requests, and the peer answers
+ * them.
+ */
 void peer_posts_receive(struct drill *d);
 void peer_requests(struct drill *d);
 void peer_comes_early(struct drill *d);

@@ -11,7 +11,7 @@
 #include "swarm/drills/drill.h"
 #include "swarm/drills/rig.h"
 
-/* The functions of a part. */
+/* The functions of a part, as in struct drill_kind. */
 struct rings_part {
     void (*set_up)(struct drill *d);
     void (*take)(struct drill *d);
@@ -27,23 +27,26 @@ extern const struct rings_part rings_of_driver;
  */
 extern const struct rings_part rings_of_memory;
 
-/* Capacity and overflow of work queues and completion queues (drill_rings_queues.c). */
+/* Capacity, overflow and resizing of work queues, completion queues and the event queue
+ * (drill_rings_queues.c).
+ */
 extern const struct rings_part rings_of_queues;
 
 /* --- The driver part -------------------------------------------------------------------------- */
 
 #define BARE_ZONE   16384u /* bytes of the RAM area that holds all buffers */
-#define BARE_FRAMES 8u     /* frames of one step */
+#define BARE_FRAMES 8u     /* most frames of one step */
 #define BARE_FRAME  1514u  /* bytes of the longest frame */
 
-/* A split virtqueue: its size, and the addresses of its three parts in RAM. */
+/* A split virtqueue. */
 struct bare_ring {
-    uint32_t queue, size;
-    uint64_t desc, avail, used;
+    uint32_t queue, size;         /* its number, and number of descriptors */
+    uint64_t desc, avail, used;   /* guest-physical addresses of its three parts */
     uint16_t avail_idx, used_idx; /* chains offered and chains taken back, modulo 65536 */
     bool has_vector;              /* the queue has an MSI-X vector, so it can send interrupts */
 };
 
+/* An Ethernet frame of @bytes bytes. */
 struct bare_frame {
     uint32_t bytes;
     uint8_t b[BARE_FRAME];
@@ -54,21 +57,23 @@ struct bare {
     rdl_host host;
     rdl_link link;
     rdl_port port;
-    uint64_t ram_bytes, offered, accepted;
-    bool event_idx, indirect;
+    uint64_t ram_bytes;         /* size of the RAM of the host */
+    uint64_t offered, accepted; /* feature bits */
+    bool event_idx, indirect;   /* EVENT_IDX, INDIRECT_DESC was accepted */
     struct bare_ring rx, tx;
-    uint64_t zone_at;
-    uint32_t zone_used;
+    uint64_t zone_at;        /* guest-physical address of the zone */
+    uint32_t zone_used;      /* number of its bytes that are reserved, from its beginning on */
     uint8_t zone[BARE_ZONE]; /* the expected contents of the zone */
     uint32_t n_asked, n_left;
-    struct bare_frame asked[BARE_FRAMES]; /* frames to send or to receive */
+    struct bare_frame
+        asked[BARE_FRAMES]; /* of this step, @n_asked: from or for the drill's driver */
     /* Frames that left the lab.  @n_left is their number; if it exceeds BARE_FRAMES, not all are
      * here.
      */
     struct bare_frame left[BARE_FRAMES];
 };
 
-/* The model of one chain of descriptors. */
+/* The model of one chain of descriptors: struct bare_chain. */
 #define BARE_PIECES 64u
 
 struct bare_piece {
@@ -76,6 +81,7 @@ struct bare_piece {
     uint32_t bytes;
 };
 
+/* The members of a descriptor. */
 struct bare_desc {
     uint64_t addr;
     uint32_t bytes;
@@ -85,11 +91,11 @@ struct bare_desc {
 struct bare_chain {
     uint32_t n;                            /* number of pieces */
     struct bare_piece pieces[BARE_PIECES]; /* the buffer's pieces in order */
-    uint32_t n_direct; /* pieces with a descriptor in the descriptor table of the ring */
-    bool indirect;     /* the other pieces are in an indirect table, in the zone */
-    uint32_t table_at, table_len;
+    uint32_t n_direct; /* the first @n_direct pieces have descriptors in the ring's table */
+    bool indirect;     /* the other pieces have descriptors in an indirect table, in the zone */
+    uint32_t table_at, table_len; /* offset of this table in the zone, and number of entries */
     struct bare_desc table[BARE_PIECES + 4];
-    /* Descriptor i is at index slots[i] of the ring's descriptor table. */
+    /* The descriptors in the ring's table, @n_slots: number i is at index slots[i] of the table. */
     struct bare_desc direct[BARE_PIECES + 1];
     uint16_t slots[BARE_PIECES + 1];
     uint32_t n_slots;
@@ -103,8 +109,8 @@ void bare_zone_clear(struct drill *d);
  */
 bool bare_zone_take(struct drill *d, uint32_t bytes, uint32_t align, uint32_t *ret_at);
 
-/* bare_zone_show() copies the zone to RAM.  bare_zone_holds() returns false, and the drill fails,
- * if RAM differs from the zone.
+/* bare_zone_show() copies the expected contents of the zone to RAM.  bare_zone_holds() compares
+ * them with RAM: it returns false, and the drill fails, if they differ.
  */
 bool bare_zone_show(struct drill *d);
 bool bare_zone_holds(struct drill *d);
@@ -132,7 +138,9 @@ void bare_chain_fill(struct drill *d, const struct bare_chain *c, const void *by
  */
 bool bare_chain_put(struct drill *d, const struct bare_ring *r, const struct bare_chain *c);
 
-/* Puts one error into @c.  Returns the enum vq_error that the device must report for it. */
+/* Puts one error into the descriptors of @c.  Returns the enum vq_error that the device must report
+ * for it.
+ */
 uint32_t bare_chain_spoil(struct drill *d, const struct bare_ring *r, bool writable,
                           struct bare_chain *c);
 
@@ -140,17 +148,17 @@ uint32_t bare_chain_spoil(struct drill *d, const struct bare_ring *r, bool writa
 
 #define PAGES_ALLOCS 24u
 
-/* An allocation of guest memory: @bytes, which take @pages pages. */
+/* An allocation of guest memory. */
 struct pages_alloc {
-    uint64_t addr; /* 0: not allocated */
-    uint32_t bytes, pages;
-    uint32_t tag; /* number from which the bytes that it holds are computed */
+    uint64_t addr;         /* virtual address of the program */
+    uint32_t bytes, pages; /* its size; bytes 0: not allocated */
+    uint32_t tag;          /* number from which the bytes that it holds are computed */
 };
 
 struct pages {
     rdl_host host;
-    uint64_t ram_bytes;
-    uint32_t pages_all, pages_taken;
+    uint64_t ram_bytes;              /* size of the RAM of the host */
+    uint32_t pages_all, pages_taken; /* pages that a program can allocate; those allocated now */
     struct pages_alloc allocs[PAGES_ALLOCS];
 };
 
@@ -162,10 +170,10 @@ struct queues {
     rdl_link link;
     rdl_pd pd[RIG_HOSTS];
     rdl_mr mr[RIG_HOSTS];
-    uint64_t addr[RIG_HOSTS];
-    uint32_t lkey[RIG_HOSTS];
-    bool event_idx; /* the device offers VIRTIO_F_EVENT_IDX */
-    uint32_t serial;
+    uint64_t addr[RIG_HOSTS]; /* address of the memory of @mr */
+    uint32_t lkey[RIG_HOSTS]; /* of @mr */
+    bool event_idx;           /* the devices offer VIRTIO_F_EVENT_IDX */
+    uint32_t serial;          /* number for the next name of an object */
 };
 
 /* A queue pair in INIT with a completion queue of its own.  When it is moved to ERR, its receives
@@ -175,11 +183,13 @@ struct flusher {
     struct rig_end end;
     rdl_cq cq;
     char cq_name[RDL_NAME_BYTES];
-    struct rdl_cq_info info;
+    struct rdl_cq_info info; /* of @cq */
     uint32_t max_recv_wr;
 };
 
-/* Creates the queue pair and the completion queue of @ret, and moves the queue pair to INIT. */
+/* Creates the queue pair and the completion queue of @ret on host @side (0: h1), and moves the
+ * queue pair to INIT.  @cqe is the size of the completion queue.
+ */
 bool flusher_make(struct drill *d, unsigned side, uint32_t cqe, uint32_t max_recv_wr,
                   struct flusher *ret);
 
@@ -190,13 +200,14 @@ bool flusher_post(struct drill *d, struct flusher *f, uint32_t n, uint64_t wr_id
 bool flusher_fail(struct drill *d, struct flusher *f);
 bool flusher_end(struct drill *d, struct flusher *f);
 
-/* Takes and acknowledges all asynchronous events of the host @side.  *@ret_n is the number of
- * events with the type @type about the object @raw.  Returns false if the drill failed.
+/* Takes and acknowledges all asynchronous events of the host @side (0: h1).  *@ret_n is the number
+ * of events of type @type (enum async_event) about the object with the handle @raw.
  */
 bool queues_events(struct drill *d, unsigned side, uint32_t type, uint64_t raw, uint32_t *ret_n);
 
-/* Polls one completion from @cq.  Returns false if there is none.  Without event_idx it also checks
- * that polling sends no notification to the device.
+/* Polls one completion from @cq of the host @side; @cq_name is its name.  Returns false if there is
+ * none or the drill failed.  Without event_idx it also checks that polling sends no notification to
+ * the device.
  */
 bool queues_poll(struct drill *d, unsigned side, const char *cq_name, rdl_cq cq,
                  struct rdl_wc *ret);

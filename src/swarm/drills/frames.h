@@ -14,33 +14,36 @@
 #include "swarm/drills/drill.h"
 #include "swarm/drills/rig.h"
 
-#define FRAMES_PORTS     5u
-#define FRAMES_SWITCHED  3u /* number of ports that are at the switch: p1 to p3 */
-#define FRAMES_STATIONS  6u
-#define FRAMES_BYTES_MAX 400u
-#define FRAMES_KEPT      96u
-#define FRAMES_FAULTS    4u
+#define FRAMES_PORTS     5u   /* p1 to p5; their indexes are 0 to 4 */
+#define FRAMES_SWITCHED  3u   /* number of ports that are at the switch: p1 to p3 */
+#define FRAMES_STATIONS  6u   /* number of stations with a MAC of their own */
+#define FRAMES_BYTES_MAX 400u /* bytes of a received frame that are kept */
+#define FRAMES_KEPT      96u  /* received frames that are kept */
+#define FRAMES_FAULTS    4u   /* most faults at a time */
 #define FRAMES_NOWHERE   UINT32_MAX
 
 /* A frame that came out of an external port. */
 struct frames_seen {
-    uint32_t port;
-    uint64_t at_ns;
-    size_t bytes; /* length of the frame; at most FRAMES_BYTES_MAX bytes are kept */
+    uint32_t port;  /* index of the port */
+    uint64_t at_ns; /* time when it left the lab there */
+    size_t bytes;   /* length of the frame; at most FRAMES_BYTES_MAX bytes are kept */
     uint8_t frame[FRAMES_BYTES_MAX];
 };
 
-/* A fault on frames that enter at @port; @seen counts these frames.  is_there: the lab has the
- * fault; otherwise the other members are not valid.
- */
+/* A fault on frames that enter the lab at a port. */
 struct frames_fault {
-    bool is_there;
+    bool is_there; /* the lab has the fault; otherwise the other members are not valid */
     rdl_fault fault;
-    uint32_t kind, port, nth, count, seen, bit;
-    uint64_t delay_ns;
+    uint32_t kind;       /* FLT_DROP, FLT_DELAY, FLT_CORRUPT */
+    uint32_t port;       /* index of the port */
+    uint32_t nth, count; /* it hits @count frames, from number @nth on; 1 is the first */
+    uint32_t seen;       /* number of frames that have entered there since it was added */
+    uint32_t bit;        /* FLT_CORRUPT: number of the bit to invert, modulo the frame's length */
+    uint64_t delay_ns;   /* FLT_DELAY */
 };
 
 struct frames;
+/* The argument of the callback for the frames that come out of a port. */
 struct frames_reader {
     struct frames *k;
     uint32_t port;
@@ -53,38 +56,43 @@ struct frames {
     rdl_port port[FRAMES_PORTS];
     /* Links of p1 to p3 to the switch; link[FRAMES_SWITCHED] connects p4 and p5. */
     rdl_link link[FRAMES_PORTS];
-    uint64_t latency_ns[FRAMES_PORTS], rate_bps[FRAMES_PORTS];
+    uint64_t latency_ns[FRAMES_PORTS], rate_bps[FRAMES_PORTS]; /* of these links */
     struct frames_reader reader[FRAMES_PORTS];
-    /* Port at which the switch has learnt the station's MAC; FRAMES_NOWHERE: none. */
+    /* For each station: index of the port at which the switch has learnt its MAC; FRAMES_NOWHERE:
+     * none.
+     */
     uint32_t learnt[FRAMES_STATIONS];
     struct frames_fault fault[FRAMES_FAULTS];
     struct frames_seen seen[FRAMES_KEPT]; /* received since frames_forget(); later ones are lost */
     uint32_t n_seen;
-    uint64_t out_ns;   /* time of the last frame that left the lab */
-    uint32_t stranger; /* number of stations that drill_frames_ip.c has used */
-    uint8_t mac[6];    /* MAC of h1 */
-    uint8_t gid[2][16];
-    rdl_pd pd; /* protection domain of h1; the members that follow are of h1, too */
+    uint64_t out_ns;    /* time when the last frame left the lab */
+    uint32_t stranger;  /* number of stations that drill_frames_ip.c has made up so far */
+    uint8_t mac[6];     /* MAC of h1 */
+    uint8_t gid[2][16]; /* GIDs of h1: IPv4, IPv6 */
+    rdl_pd pd;          /* protection domain of h1; the members that follow are of h1, too */
     rdl_cq cq;
-    rdl_ah ah;
-    struct rig_end ud;
-    uint64_t mem;
-    uint32_t lkey, n_bad_pkeys;
-    bool has_receive;
-    uint8_t group[16];
+    rdl_ah ah;            /* for @group */
+    struct rig_end ud;    /* UD queue pair */
+    uint64_t mem;         /* address of its buffer */
+    uint32_t lkey;        /* of the region over the buffer */
+    uint32_t n_bad_pkeys; /* number of datagrams with a wrong P_Key that were sent to it */
+    bool has_receive;     /* a receive is posted to it */
+    uint8_t group[16];    /* GID of the multicast group that it is attached to */
 };
 
 /* frames_forget() clears seen[].  frames_send() clears seen[], sends a frame into the lab through
- * @port and runs the lab until it is idle.  It returns false if the drill failed.
+ * port number @port (0: p1) and runs the lab until it is idle.  It returns false if the drill
+ * failed.
  */
 void frames_forget(struct frames *k);
 bool frames_send(struct drill *d, uint32_t port, const uint8_t *frame, size_t bytes);
 
-/* Takes one step that involves h1 (drill_frames_ip.c). */
+/* Takes one step in which frames are for h1 or from it (drill_frames_ip.c). */
 void frames_take_host(struct drill *d);
 
 /* frames_add_ud() creates a UD queue pair on h1, and returns false if the drill failed.  The others
- * are the steps that use the queue pair (drill_frames_ud.c).
+ * are steps: frames_take_datagram() sends a datagram to it, which may be wrong, frames_take_group()
+ * lets it send one to its multicast group (drill_frames_ud.c).
  */
 bool frames_add_ud(struct drill *d);
 void frames_take_datagram(struct drill *d);

@@ -9,15 +9,15 @@
 #include "rdmalab/verbs.h"
 #include "swarm/drills/drill.h"
 
-#define RIG_HOSTS 2u
-#define RIG_QKEY  0x11111111u
+#define RIG_HOSTS 2u          /* index 0 is h1, index 1 is h2 */
+#define RIG_QKEY  0x11111111u /* Q_Key of all UD queue pairs */
 
 /* Options of the hosts and the link.  A zeroed struct has the defaults. */
 struct rig_config {
     uint32_t profile;      /* enum profile */
     uint64_t features_off; /* feature bits that the device does not offer */
-    bool arp;
-    uint32_t ring;                 /* enum ring_format of all virtqueues */
+    bool arp;              /* the hosts ask for MACs by ARP; false: they know each other's */
+    uint32_t ring;         /* enum ring_format of all virtqueues */
     uint64_t latency_ns, rate_bps; /* of the link; 0: 1 us, and 100 Gbit/s */
 };
 
@@ -32,12 +32,12 @@ struct rig_end {
     char name[RDL_NAME_BYTES];
     rdl_qp qp;
     uint32_t qpn;
-    uint32_t sq_psn;
+    uint32_t sq_psn;             /* first PSN that it sends */
     uint32_t access;             /* remote access, set of enum access_bit */
     uint32_t timeout, retry_cnt; /* retry_cnt is also used as rnr_retry */
     uint32_t path_mtu;           /* enum mtu; 0: 1024 bytes */
-    uint32_t min_rnr_timer;
-    bool credits; /* end-to-end credits, RC only */
+    uint32_t min_rnr_timer;      /* RNR timer code */
+    bool credits;                /* end-to-end credits, RC only */
 };
 
 /* Creates the queue pair of @e with the configuration @c and the name e->name.  The caller has set
@@ -59,10 +59,11 @@ bool rig_move(struct drill *d, struct rig_end *e, const struct rig_end *peer, ui
  */
 bool rig_raise(struct drill *d, struct rig_end *e, const struct rig_end *peer, uint32_t type);
 
-/* Moves a UD queue pair from RESET to RTS. */
+/* Moves the UD queue pair @e from RESET to RTS. */
 bool rig_raise_ud(struct drill *d, struct rig_end *e);
 
-/* Modifies @e: sets the state to @state and the attributes @mask from @a.  Waits for the device's
+/* Modifies @e: sets the state to @state (enum qp_state), and the attributes in @mask (set of enum
+ * qp_attr_bit) to those of @a.  Waits for the device's
  * answer, which must be OK.
  */
 bool rig_modify(struct drill *d, struct rig_end *e, struct rdl_qp_attr *a, uint32_t state,

@@ -23,21 +23,25 @@
 struct verbs_side {
     rdl_host host;
     rdl_pd pd;
-    uint64_t addr;
-    rdl_mr mr;
-    uint32_t lkey, rkey;
-    rdl_cq scq, rcq;
+    uint64_t addr;       /* of its VERBS_BUF bytes of memory */
+    rdl_mr mr;           /* region over this memory */
+    uint32_t lkey, rkey; /* of @mr */
+    rdl_cq scq, rcq;     /* for sends, and for receives */
 };
 
 /* State of the drill. */
 struct drill_verbs {
-    bool is_rxe;
+    bool is_rxe; /* the hosts have the profile rxe */
     rdl_host host[RIG_HOSTS];
     rdl_link link;
     struct verbs_side side[RIG_HOSTS];
     uint64_t wr_id; /* wr_id of the last work request */
-    uint64_t mark;  /* number of the first trace event of this step */
-    uint8_t sent[VERBS_HALF], got[VERBS_HALF];
+    /* Number, from 0, of the first trace event that verbs_event() and verbs_count_tx() look at: the
+     * first one of this step, or of a later part of it.
+     */
+    uint64_t mark;
+    uint8_t sent[VERBS_HALF]; /* the bytes that verbs_fill() wrote */
+    uint8_t got[VERBS_HALF];  /* scratch memory, for reading */
 };
 
 /* Two connected queue pairs; [0] is on h1. */
@@ -52,10 +56,11 @@ bool verbs_pair(struct drill *d, struct rdl_qp_config *c, struct verbs_pair *p);
 /* Like verbs_pair(), but the queue pair on h2 uses @srq. */
 bool verbs_pair_with_srq(struct drill *d, struct rdl_qp_config *c, rdl_srq srq,
                          struct verbs_pair *p);
+/* Destroys both queue pairs of @p. */
 bool verbs_unpair(struct drill *d, struct verbs_pair *p);
 
-/* Fills the lower half of @host's memory with random bytes, and clears the upper half at the other
- * host.
+/* Fills the lower half of the memory of @host (0: h1) with random bytes, and clears the upper half
+ * at the other host.
  */
 bool verbs_fill(struct drill *d, unsigned host);
 
@@ -65,30 +70,53 @@ bool verbs_fill(struct drill *d, unsigned host);
 bool verbs_send(struct drill *d, const struct rig_end *e, struct rdl_send_wr *wr);
 bool verbs_recv(struct drill *d, const struct rig_end *e, uint32_t offset, uint32_t bytes);
 
-/* Polls the next completion of @cq to @ret.  It must have @status. */
+/* Polls the next completion of @cq to @ret.  The drill fails unless it has @status (enum
+ * wc_status).
+ */
 bool verbs_done(struct drill *d, rdl_cq cq, uint32_t status, struct rdl_wc *ret);
 
-/* Checks that all completion queues are empty. */
+/* Checks that the completion queues of both sides are empty. */
 bool verbs_no_more(struct drill *d);
 
 /* Checks that the memory of @host at @offset holds @want.  @what states the rule. */
 bool verbs_holds(struct drill *d, unsigned host, uint32_t offset, const void *want, uint32_t bytes,
                  const char *what);
 
-/* Returns the next trace event of @kind in this step (drill_verbs.mark), or NULL if there is none.
- * *@at is the position of the search; set it to 0 before the first call.
+/* Returns the next trace event of @kind (enum ev_kind) from drill_verbs.mark on, or NULL if there
+ * is none.  *@at is the position of the search; set it to 0 before the first call.
  */
 const struct ev *verbs_event(struct drill *d, unsigned kind, size_t *at);
 
-/* Returns the number of packets with @opcode that @host sent in this step.  RDL_ANY: with any
- * opcode.
+/* Returns the number of packets with @opcode (enum opcode; RDL_ANY: any) that @host has sent since
+ * drill_verbs.mark.
  */
 uint32_t verbs_count_tx(struct drill *d, unsigned host, uint32_t opcode);
 
 /* Adds the fault @c to the lab.  Sets the syndrome, PSN and destination QPN of @c to RDL_ANY. */
 bool verbs_fault(struct drill *d, struct rdl_fault_config *c, rdl_fault *ret);
 
-/* The steps. */
+/* The steps.  Each tests one thing:
+ *
+ *	message     a message on RC or UC: its packets, completions and bytes
+ *	limits      posts that exceed a limit of their queue pair by one
+ *	read_lost   a READ of which one response is lost
+ *	timeout     number and times of retransmissions when every packet is lost
+ *	rnr         a message that finds no receive, or finds one late
+ *	sqd         the state SQD: no request starts, and started ones complete
+ *	fence       a fenced request waits for the READs before it
+ *	local_inv   REG_MR, a use of the region and LOCAL_INV, posted together, with a lost frame
+ *	srq         receives of a shared receive queue, and the event LAST_WQE_REACHED
+ *	modify      transitions with right and wrong attributes
+ *	gid         a GID that a connection uses cannot be removed
+ *	cq          a completion queue that is filled, or overflows
+ *	rights      each access flag of a region permits its operation only
+ *	datagram    a datagram to a queue pair or a group, whose Q_Key may be wrong
+ *	atomics     atomics on one word, of which a packet may be lost
+ *	gap         UC messages of which a packet is lost, or that find no receive
+ *	flush       ERR flushes all work requests, RESET discards them
+ *	wrong       a request that must fail, and the status that it completes with
+ *	again       more losses than retry_cnt, with progress after each
+ */
 void verbs_step_message(struct drill *d);
 void verbs_step_limits(struct drill *d);
 void verbs_step_read_lost(struct drill *d);

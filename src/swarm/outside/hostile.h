@@ -28,18 +28,22 @@ struct hostile_station {
 /* The queue pairs of host[0] that are connected with the hostile station, one of each service. */
 enum hostile_qp { HOSTILE_RC, HOSTILE_UC, HOSTILE_UD, HOSTILE_QPS };
 
-/* Knowledge of the hostile station about the lab, and its PRNG. */
+/* The hostile station: its PRNG, its addresses, and what it knows about the lab. */
 struct hostile {
     struct prng rng;
     struct hostile_station self, host[HOSTILE_HOSTS];
-    uint32_t qpn[HOSTILE_QPS], qkey;
-    unsigned gid_index; /* index of the addresses that the queue pairs use: 0 IPv4, 1 IPv6 */
-    uint32_t mtu_bytes;
+    uint32_t qpn[HOSTILE_QPS]; /* of these queue pairs of host[0] */
+    uint32_t qkey;             /* of the UD queue pair */
+    unsigned gid_index;        /* index of the addresses that the queue pairs use: 0 IPv4, 1 IPv6 */
+    uint32_t mtu_bytes;        /* path MTU */
     uint8_t group[2][GID_BYTES]; /* multicast groups of the UD queue pair */
-    /* The memory of host[0] that the hostile station may read and write. */
+    /* The memory of host[0] that the hostile station may read and write: address as in requests,
+     * length and R_Key.
+     */
     uint64_t open_at;
     uint32_t open_bytes, open_rkey;
-    /* PSNs that host[0] expects next: in a request (per queue pair), and in an acknowledgment (RC).
+    /* PSNs that host[0] expects next: in a request to each queue pair; and in an acknowledgment,
+     * the oldest PSN of its RC requests that is not acknowledged.
      */
     struct psn expected[HOSTILE_QPS], acked;
 };

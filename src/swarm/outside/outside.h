@@ -14,7 +14,7 @@ struct swarm_outside_run {
     uint64_t seed;
     /* Called for each event; @ctx is the lab.  NULL: not called. */
     void (*print)(void *ctx, const struct ev *e);
-    bool hashed;        /* compute @ret_hash */
+    bool hashed;        /* input: compute @ret_hash */
     bool ret_invariant; /* an invariant of the emulator broke */
     uint64_t ret_hash;  /* hash of all events; 0 without @hashed */
 };

@@ -16,31 +16,33 @@
  */
 #define MESSAGE_BYTES 4099u
 #define DEPTH         4u /* max_send_wr and max_recv_wr of each of the stranger's queue pairs */
-#define MESSAGES      3u /* messages in each direction in each batch */
+#define MESSAGES      3u /* messages that h1 and h2 send each other in each batch */
 /* Offset, in the memory of h1, of the buffer that the stranger's queue pairs use. */
 #define STRANGER_AT   (UINT64_C(2) * MESSAGES * MESSAGE_BYTES)
 #define REMOTE_RIGHTS (ACC_REMOTE_WRITE | ACC_REMOTE_READ | ACC_REMOTE_ATOMIC)
 
-/* State of a run. */
+/* State of a run, which is a series of batches of frames.  The *stranger's queue pairs* are those
+ * of h1 that are connected with the stranger.
+ */
 struct outside {
     uint64_t seed;
     struct prng rng;
-    struct testbed testbed;
+    struct testbed testbed; /* h1 and h2, whose messages must arrive undisturbed */
     struct hostile hostile;
-    rdl_cq cq; /* completion queue of the stranger's queue pairs */
-    rdl_qp qp[HOSTILE_QPS];
+    rdl_cq cq;                   /* completion queue of the stranger's queue pairs */
+    rdl_qp qp[HOSTILE_QPS];      /* the stranger's queue pairs */
     uint32_t path_mtu;           /* path MTU in this batch (enum mtu) */
-    uint32_t recvs[HOSTILE_QPS]; /* number of receives posted to UC and UD */
+    uint32_t recvs[HOSTILE_QPS]; /* UC, UD: number of posted receives that are not complete */
     /* Address of memory of h1.  The stranger may access only its middle; the rest must not change.
      */
     uint64_t guard_at;
-    uint32_t batch;
-    uint64_t frames;       /* frames that entered the port */
-    uint32_t posted, done; /* work requests of this batch on the RC queue pair; completed ones */
+    uint32_t batch;        /* number of this batch, from 0 */
+    uint64_t frames;       /* number of frames that the stranger has sent so far */
+    uint32_t posted, done; /* work requests of this batch on its RC queue pair: posted, completed */
     uint16_t echo_seq;     /* sequence number of the stranger's last ping */
     uint32_t echo_replies; /* replies to that ping */
-    uint8_t frame[HOSTILE_BYTES];
-    const char *wrong; /* the rule that was broken; NULL: none */
+    uint8_t frame[HOSTILE_BYTES]; /* scratch memory for a frame */
+    const char *wrong;            /* the rule that was broken; NULL: none */
 };
 
 /* outside_expect() checks that @right is true, outside_works() that @st is RDL_OK.  The first
@@ -50,7 +52,7 @@ struct outside {
 bool outside_expect(struct outside *o, bool right, const char *what);
 bool outside_works(struct outside *o, enum rdl_status st, const char *what);
 void outside_go_on(struct outside *o, uint64_t ns);
-/* Sends a frame into the lab through the port. */
+/* Sends the @n bytes @frame into the lab through the stranger's port. */
 void outside_receive(struct outside *o, const uint8_t *frame, size_t n);
 
 /* stranger_make() creates the stranger's queue pairs on h1, and returns the status of the failed

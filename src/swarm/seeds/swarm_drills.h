@@ -8,8 +8,8 @@
 /* Returns true if @name is the name of a kind of drill, or "all". */
 bool swarm_drills_known(const char *name);
 
-/* Runs the drills of @seed that @o->drill selects, and prints their failures.  Returns false if one
- * failed.  *@ret_broke is true if an invariant of the emulator broke.
+/* Runs the drills of @seed, of the kind @o->drill or of all kinds, and prints their failures.
+ * Returns false if one failed.  *@ret_broke is true if an invariant of the emulator broke.
  */
 bool swarm_drills(const struct swarm_options *o, uint64_t seed, bool *ret_broke);
 

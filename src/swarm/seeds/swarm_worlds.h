@@ -12,7 +12,7 @@ struct ev;
 
 /* Options of `rdmalab swarm`. */
 struct swarm_options {
-    uint64_t first, last; /* range of seeds */
+    uint64_t first, last; /* the seeds to run, both included; see also @one_in */
     /* Run the cells of the matrix (swarm/worlds/matrix.h) instead of random worlds. */
     bool is_matrix;
     /* Matrix: run one cell in @one_in, chosen at random from the first seed.  0 or 1: run the cells
@@ -24,11 +24,11 @@ struct swarm_options {
     bool pairs;       /* only worlds of two hosts */
     /* Only drills of this kind, or "all", and no worlds; NULL: worlds and drills. */
     const char *drill;
-    bool hashed;           /* print the hash of each run */
+    bool hashed;           /* print the hash of all events of each run */
     bool fails_fast;       /* each process stops after its first failure */
     bool shrinks;          /* reduce a failing world and write it to a file */
     const char *artifacts; /* directory for the files of @shrinks; NULL: the working directory */
-    const char *script;    /* file for the script of the first seed; NULL: none */
+    const char *script; /* file that receives the run of seed @first as script lines; NULL: none */
     /* Called for each event; @ctx is the lab.  NULL: not called. */
     void (*print)(void *ctx, const struct ev *e);
 };

@@ -24,8 +24,8 @@
 /* The programs report their actions.  model_has_room() returns true if @item may be posted now.
  * model_posted() is called when @item was posted, and model_close() when the queue pair of @end is
  * reset or destroyed.  model_arm() is called before a program arms a CQ, and model_armed() when the
- * device has answered.  model_group() is called when @end was attached to the multicast group or
- * detached from it.
+ * device has answered.  model_group() is called when @end was attached to the multicast group of
+ * the world or detached from it.
  */
 bool model_has_room(struct world_run *r, uint16_t item);
 void model_posted(struct world_run *r, uint16_t item);
@@ -34,8 +34,11 @@ void model_arm(struct world_run *r, struct cq_state *q, bool solicited);
 void model_armed(struct world_run *r, struct cq_state *q);
 void model_group(struct world_run *r, uint16_t end);
 
-/* The programs report completions, events and states, and the model checks them: the run fails if
- * one is not permitted.  model_expect_failure() checks that a queue pair had a reason to fail.
+/* The programs report what they have polled, taken or queried, and the model checks it: the run
+ * fails if it is not permitted.  model_completion(): a completion of @q.  model_event(): an
+ * asynchronous event.  model_state(): the state (enum qp_state) of the queue pair of @end.
+ * model_expect_failure(): this queue pair has refused a transition, so it must have had a reason to
+ * fail.
  */
 void model_completion(struct world_run *r, unsigned host, struct cq_state *q,
                       const struct rdl_wc *wc);
@@ -45,8 +48,8 @@ void model_expect_failure(struct world_run *r, uint16_t end);
 
 /* The end of a run.  model_missing_receives() returns the number of receives that must still be
  * posted, so that all messages to @end can complete.  model_is_over() returns true if everything
- * that must complete has completed; otherwise, with @tell, the run fails.  model_end() makes the
- * final checks.
+ * that must complete has completed; otherwise false; with @tell the run then fails.  model_end()
+ * makes the final checks.
  */
 uint32_t model_missing_receives(struct world_run *r, uint16_t end);
 bool model_is_over(struct world_run *r, bool tell);
@@ -57,9 +60,10 @@ void model_say_ack(struct world_run *r, unsigned host, const struct rdl_async_ev
 
 /* --- Between the files of the model ----------------------------------------------------------- */
 
-/* model_send_done() judges the completion @wc of request @i of life @l, model_recv_done() that of
- * receive @i.  If @wc is a success, *@ret_solicited is set to true if the message requested a
- * solicited event, and to false otherwise.
+/* model_send_done() judges the completion @wc of the request @i, model_recv_done() that of the
+ * receive @i.  @i is an index of world.item[], as everywhere below; @l is the life of its queue
+ * pair.  If @wc is a success, *@ret_solicited is set to true if the message requested a solicited
+ * event, and to false otherwise.
  */
 void model_send_done(struct world_run *r, struct life *l, uint16_t i, const struct rdl_wc *wc);
 void model_recv_done(struct world_run *r, struct life *l, uint16_t i, const struct rdl_wc *wc,
@@ -72,12 +76,12 @@ bool model_may_be_in_error(const struct world_run *r, const struct life *l);
  * mistakes in requests that have not completed.
  */
 bool model_may_have_failed(const struct world_run *r, const struct life *l);
-/* Returns the latest life of the queue pair number @qpn on @host, or NULL if there is none. */
+/* Returns the latest life of a queue pair with the QPN @qpn on @host, or NULL if there is none. */
 struct life *model_life_of(struct world_run *r, unsigned host, uint32_t qpn);
 /* Returns true if item @i is signaled, by its flag or by sq_sig_all. */
 bool model_is_signaled(const struct world_run *r, uint16_t i);
-/* Returns the receive of the peer that request @i of @l consumes, or WORLD_NONE if it is unknown or
- * not posted.
+/* Returns the item of the receive that the request @i of @l consumes at the peer, or WORLD_NONE if
+ * it is unknown or not posted.
  */
 uint16_t model_recv_of(const struct world_run *r, const struct life *l, uint16_t i);
 /* Writes the bytes that item @i transfers to @out.  If @i is a READ of the place of an earlier

@@ -5,7 +5,8 @@
 
 #include "swarm/worlds/world_run.h"
 
-/* Reduces the world @w, which fails with the rule @r->wrong, while it breaks the same rule.  @w and
+/* Leaves out parts of the world @w, whose run @r has broken the rule @r->wrong, as long as the rest
+ * breaks the same rule.  @w and
  * @r are replaced by the reduced world and its run.  Makes at most @runs_max runs and returns the
  * number of runs.  If forged frames are needed for the failure, the result still has them and
  * cannot be written as a script.

@@ -10,14 +10,15 @@
 #include "watcher/wire_end.h"
 
 #define TAP_QPNS    64u /* the QPNs of a host are less than this */
-#define TAP_DAMAGED 64u
+#define TAP_DAMAGED 64u /* damaged frames that are remembered */
 
 struct wire_tap {
     struct world_run *r;
     struct rdl_listener *listener;
-    struct wire_end end[LIVES_MAX];
-    uint16_t life_at[WORLD_HOSTS_MAX][TAP_QPNS]; /* 1 + index of a QPN's latest life; 0: none */
-    uint64_t line_free_ns[WORLD_HOSTS_MAX];      /* time when the host's line is free again */
+    struct wire_end end[LIVES_MAX]; /* the watcher of each life */
+    /* For each host and QPN: 1 + index of the latest life of that queue pair; 0: none. */
+    uint16_t life_at[WORLD_HOSTS_MAX][TAP_QPNS];
+    uint64_t line_free_ns[WORLD_HOSTS_MAX]; /* time when the host's line is free again */
     uint64_t damaged[TAP_DAMAGED]; /* ids of the last events in which faults damaged frames */
     uint32_t n_damaged;            /* number of all such events; the oldest ones are overwritten */
     struct {
@@ -31,7 +32,7 @@ struct wire_tap {
  */
 enum rdl_status wire_tap_listen(struct wire_tap *t, struct world_run *r);
 
-/* Creates the watcher of the life @life, which begins now. */
+/* Initializes the watcher of the life with index @life, which begins now. */
 void wire_tap_begin(struct wire_tap *t, uint16_t life);
 
 /* Makes the final checks of all watchers.  Call it when no frame is in flight any more. */

@@ -26,12 +26,12 @@
 #define WORLD_ITEMS_MAX  1400u
 #define WORLD_DEEDS_MAX  4000u
 #define WORLD_PIECES_MAX 4u
-#define WORLD_CQS        2u /* per host */
-#define WORLD_WORDS      4u /* per host, for atomics */
-#define WORLD_NONE       UINT16_MAX
+#define WORLD_CQS        2u         /* per host */
+#define WORLD_WORDS      4u         /* per host: words that atomics change */
+#define WORLD_NONE       UINT16_MAX /* no item, no end */
 
 #define WORLD_INLINE_MAX 128u
-#define WORLD_DEPTH      64u /* entries of a queue */
+#define WORLD_DEPTH      64u /* max_send_wr and max_recv_wr of a queue pair */
 #define WORLD_SRQ_DEPTH  128u
 #define WORLD_QKEY       0x11111111u
 #define WORLD_GRH_BYTES  40u
@@ -61,45 +61,45 @@ enum world_mistake {
     LKEY_ALIEN,     /* the region is in another protection domain */
     LKEY_READ_ONLY, /* the key of a buffer that will be written permits no writes */
     LKEY_BEHIND,    /* the buffer ends one byte beyond the region */
-    LKEY_BEFORE,
+    LKEY_BEFORE,    /* the buffer begins one byte before the region */
     /* Errors in the remote key. */
     RKEY_LOW,     /* the low byte of the key is wrong */
     RKEY_UNKNOWN, /* no region or window has the key */
     RKEY_ALIEN,   /* the region is in another protection domain */
     RKEY_ACCESS,  /* the region does not permit the operation */
-    RKEY_BEHIND,
-    RKEY_BEFORE,
-    RKEY_STALE,  /* the key before its last change */
-    RKEY_OTHERS, /* the key of another queue pair's window */
-    BOTH_KEYS,
-    UNALIGNED, /* the address of an atomic is not aligned */
-    TOO_SHORT, /* the buffer of a receive is too short */
-    QKEY_WRONG,
-    TOO_LONG, /* a datagram is longer than the MTU */
+    RKEY_BEHIND,  /* the place ends one byte beyond the region */
+    RKEY_BEFORE,  /* the place begins one byte before the region */
+    RKEY_STALE,   /* the key before its last change */
+    RKEY_OTHERS,  /* the key of another queue pair's window */
+    BOTH_KEYS,    /* no region has the local key, nor the remote key */
+    UNALIGNED,    /* the address of an atomic is not aligned */
+    TOO_SHORT,    /* the buffer of a receive is too short */
+    QKEY_WRONG,   /* the Q_Key of a datagram is not that of the receiver */
+    TOO_LONG,     /* a datagram is longer than the MTU */
     WORLD_MISTAKES
 };
 
 /* A part of an item's buffer. */
 struct world_piece {
-    uint32_t at, bytes; /* offset in the memory of its host */
+    uint32_t at, bytes; /* offset in the memory of the item's host, and length */
 };
 
 /* A request or a receive. */
 struct world_item {
-    uint16_t end;           /* the end that posts it */
-    uint16_t to;            /* the end that it goes to */
-    uint16_t again;         /* earlier item that has the same place; WORLD_NONE: none */
-    bool is_recv, is_spare; /* is_spare: posted only at the end of the run, and if needed */
-    bool to_group;
+    uint16_t end;                /* the end that posts it */
+    uint16_t to;                 /* the end that it goes to */
+    uint16_t again;              /* earlier item, whose place it uses too; WORLD_NONE: none */
+    bool is_recv, is_spare;      /* is_spare: posted only at the end of the run, and if needed */
+    bool to_group;               /* a datagram to the multicast group */
     uint8_t n_pieces, bad_piece; /* bad_piece: index of the piece with the wrong lkey */
     uint8_t mistake;             /* enum world_mistake */
     uint8_t key;                 /* enum world_key: the remote key, or the key that it changes */
-    uint8_t word;                /* atomic: index of the word */
+    uint8_t word;                /* atomic: index of the word of the remote host */
     uint32_t opcode;             /* enum wr_opcode */
     uint32_t flags;              /* set of enum send_flag_bit */
     uint32_t bytes;              /* length of the message; of a receive, of its buffer */
     uint32_t remote;             /* offset of its place in the memory of the remote host */
-    uint64_t compare_add, swap;
+    uint64_t compare_add, swap;  /* operands of an atomic, as in struct rdl_send_wr */
     struct world_piece piece[WORLD_PIECES_MAX];
 };
 
@@ -111,10 +111,10 @@ enum deed_kind {
     DO_POST_LAZY, /* item; the device is not kicked */
     DO_KICK,      /* end; n: not 0 for its send queue, 0 for its receive queue */
     DO_POLL,      /* host; n: index of the CQ */
-    DO_GO,        /* runs n ticks */
-    DO_WAIT,      /* runs n ns */
+    DO_GO,        /* n: number of ticks to run; @who is not used */
+    DO_WAIT,      /* n: ns of simulated time to run; @who is not used */
     DO_ARM,       /* host; n: index of the CQ, plus 1 << 8 to arm for solicited events only */
-    DO_EVENTS,    /* host: takes its events */
+    DO_EVENTS,    /* host: takes its asynchronous and completion events */
     DO_FAIL,      /* end: modify to ERR */
     DO_DRAIN,     /* end: modify to SQD; n: not 0 to request the event SQ_DRAINED */
     DO_RESUME,    /* end: modify to RTS, from SQD or SQE */
@@ -137,7 +137,7 @@ enum deed_kind {
 struct world_deed {
     uint8_t kind; /* enum deed_kind */
     uint16_t who; /* index of the host, end, item or fault */
-    uint32_t n;
+    uint32_t n;   /* see enum deed_kind */
 };
 
 /* A host and its link. */
@@ -145,13 +145,13 @@ struct world_host {
     uint32_t profile;              /* enum profile */
     uint32_t latency_ns, loss_ppm; /* these and the members up to rate_bps are of its link */
     uint32_t jitter_ns, burst_ppm, burst_frames, burst_loss_ppm;
-    uint64_t rate_bps;  /* 0: 100 Gbit/s */
-    uint32_t at_switch; /* index of its switch; not used in a world without switches */
-    bool is_plain;      /* the device does not offer INDIRECT_DESC and EVENT_IDX */
-    uint32_t ring;      /* enum ring_format */
-    bool indirect;      /* the driver uses indirect descriptors */
-    uint32_t rx_buffer; /* bytes of a receive buffer of virtio-net; 0: fits a frame */
-    uint32_t memory_bytes;
+    uint64_t rate_bps;            /* 0: 100 Gbit/s */
+    uint32_t at_switch;           /* index of its switch; not used in a world without switches */
+    bool is_plain;                /* the device does not offer INDIRECT_DESC and EVENT_IDX */
+    uint32_t ring;                /* enum ring_format */
+    bool indirect;                /* the driver uses indirect descriptors */
+    uint32_t rx_buffer;           /* bytes of a receive buffer of virtio-net; 0: fits a frame */
+    uint32_t memory_bytes;        /* size of the memory for items, words and KEY_EDGE */
     uint32_t edge_at, edge_bytes; /* range of the region of KEY_EDGE in the memory */
     uint32_t words_at;            /* offset of the words of atomics in the memory */
     bool is_absent;               /* left out of a reduced world */
@@ -161,13 +161,13 @@ struct world_host {
 struct world_end {
     uint8_t type; /* enum qp_type */
     uint8_t host;
-    uint16_t peer; /* the other end of the connection; UD: this end itself */
-    uint8_t send_cq, recv_cq;
-    bool is_absent; /* left out of a reduced world */
+    uint16_t peer;            /* the other end of the connection; UD: this end itself */
+    uint8_t send_cq, recv_cq; /* indexes of the CQs of its host */
+    bool is_absent;           /* left out of a reduced world */
     /* is_small: the end has a CQ of its own, which is so small that it may overflow. */
     bool has_srq, sig_all, credits, is_small;
     uint32_t access; /* set of enum access_bit */
-    uint32_t sq_psn;
+    uint32_t sq_psn; /* first PSN that it sends; see world_psn() for later lives */
     uint32_t path_mtu, timeout, retry_cnt, rnr_retry, min_rnr_timer;
     uint32_t max_rd_atomic, max_dest_rd_atomic;
     uint32_t pkey_index;
@@ -212,15 +212,15 @@ struct world_fault {
 };
 
 #define WORLD_FAULTS_MAX 8u
-#define WORLD_LONG       100u
+#define WORLD_LONG       100u /* bytes, see world_fault.is_long */
 
 struct world {
     uint64_t seed;
     uint32_t n_hosts, n_switches; /* n_switches: 0 means two hosts with a direct link */
     uint32_t n_ends, n_items, n_deeds, n_faults;
-    uint32_t n_conns; /* the first 2 * n_conns ends are connected; the others are UD */
-    uint32_t gid_index;
-    uint32_t max_message;
+    uint32_t n_conns;     /* the first 2 * n_conns ends are connected; the others are UD */
+    uint32_t gid_index;   /* of the GIDs that all ends use */
+    uint32_t max_message; /* bytes of the longest message */
     /* The run goes back to a checkpoint in its middle and is repeated from there; the hash of all
      * events must be the same.
      */

@@ -8,13 +8,14 @@
 /* Writes the name of @host's link, for example "h1-s1". */
 void world_link_name(const struct world *w, unsigned host, char out[RDL_NAME_BYTES]);
 
-/* Adds a link between the nodes @a and @b with the properties of @like.  Like world_set_link() it
- * makes the run fail if the lab refuses.
+/* Adds a link between the nodes @a and @b with the properties of the link of @like.  Like
+ * world_set_link() it makes the run fail if the lab refuses.
  */
 void world_add_link(struct world_run *r, const struct world_host *like, const char *a,
                     const char *b, rdl_link *ret);
 
-/* Gives the link called @name the properties of @like; without loss bursts if @has_bursts is false.
+/* Gives the link @link, whose name is @name, the properties of @like; without loss bursts if
+ * @has_bursts is false.
  */
 void world_set_link(struct world_run *r, const struct world_host *like, rdl_link link,
                     const char *name, bool has_bursts);

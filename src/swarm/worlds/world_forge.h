@@ -5,8 +5,9 @@
 
 #include "swarm/worlds/world_run.h"
 
-/* Delivers a forged frame for @end at its host.  The host must ignore the frame, or at most
- * acknowledge it.  @what, any number, selects the kind of frame.  Does nothing if the service of
+/* Delivers a forged frame for the queue pair of @end directly to its host.  The host must ignore
+ * the frame, or at most acknowledge it.  @what, any number, selects the kind of frame.  Does
+ * nothing if the service of
  * @end has no such frame.
  */
 void world_forge(struct world_run *r, uint16_t end, uint32_t what);

@@ -21,7 +21,7 @@
 #include "swarm/worlds/world.h"
 
 #define LIVES_MAX   160u
-#define LIFE_SENDS  160u
+#define LIFE_SENDS  160u /* most requests of one life */
 #define LIFE_RECVS  160u
 #define ARMINGS_MAX 64u
 
@@ -30,62 +30,65 @@
 
 /* The progress of an item. */
 enum item_phase {
-    ITEM_IDLE, /* not posted */
-    ITEM_POSTED,
-    ITEM_OK,
-    ITEM_FAILED, /* with an error status of its own, or flushed */
+    ITEM_IDLE,   /* not posted */
+    ITEM_POSTED, /* posted, and not complete */
+    ITEM_OK,     /* completed with SUCCESS */
+    ITEM_FAILED, /* completed with another status */
     ITEM_GONE    /* its queue pair was reset before it completed; it may still complete */
 };
 
 /* The state of an item. */
 struct item_state {
-    uint8_t phase;  /* enum item_phase */
-    uint8_t status; /* enum wc_status */
-    uint8_t key;    /* enum world_key: the key that was chosen when it was posted */
-    uint8_t mistake;
-    uint16_t life, pos; /* pos: index in the list of its life */
-    uint32_t opcode;    /* enum wr_opcode: the operation that was posted */
-    uint32_t heard;     /* set of ends that received it: bit i is end number i */
-    uint32_t rkey;
-    uint64_t compare, found; /* atomic: the operand, and the old value that it returned */
+    uint8_t phase;           /* enum item_phase */
+    uint8_t status;          /* enum wc_status */
+    uint8_t key;             /* enum world_key: the key that was chosen when it was posted */
+    uint8_t mistake;         /* enum world_mistake: the one that it was posted with */
+    uint16_t life;           /* index of the life that it was posted in */
+    uint16_t pos;            /* index in send[] or recv[] of that life */
+    uint32_t opcode;         /* enum wr_opcode: the operation that was posted */
+    uint32_t heard;          /* set of ends that received it: bit i is end number i */
+    uint32_t rkey;           /* the remote key that it was posted with */
+    uint64_t compare, found; /* atomic: the compare value, and the old value that it returned */
 };
 
 /* A life of a queue pair. */
 struct life {
     uint16_t end, peer; /* peer: index of the life of the other end; WORLD_NONE: UD */
-    uint32_t qpn;
-    bool is_closed;  /* reset: nothing new happens */
-    bool was_failed; /* its program moved it to ERR */
+    uint32_t qpn;       /* of its queue pair */
+    bool is_closed;     /* it has ended: its queue pair was reset or destroyed */
+    bool was_failed;    /* its program moved it to ERR */
     /* is_sqd, is_sqe: in this state.  was_sqe: moved from SQE to RTS.  is_attacked: may fail at any
      * time, because its CQ may overflow.
      */
     bool is_sqd, is_sqe, was_sqe, is_attacked;
-    bool sends_failed, recvs_failed; /* a completion with an error status was seen */
+    bool sends_failed, recvs_failed; /* a send, a receive completed with an error status */
     bool saw_last_wqe;               /* the event QP_LAST_WQE_REACHED came */
-    uint8_t drains;                  /* SQ_DRAINED events that were requested and have not come */
-    /* n_settled: requests that have ended.  n_taken: receives that have completed. */
+    uint8_t drains;                  /* number of requested SQ_DRAINED events that have not come */
+    /* n_sends, n_recvs: numbers of requests and receives posted.  n_settled: number of requests
+     * that have ended.  n_taken: number of receives that have completed.
+     */
     uint16_t n_sends, n_settled, n_recvs, n_taken;
     uint16_t sqd_from;  /* index in send[] of the first request that was posted in SQD */
     uint16_t heard_pos; /* index in the peer's send[] after the last message that it received */
-    uint16_t send[LIFE_SENDS], recv[LIFE_RECVS];
+    uint16_t send[LIFE_SENDS], recv[LIFE_RECVS]; /* the posted items, in order */
 };
 
 /* The state of a key that changes. */
 struct key_story {
-    uint32_t rkey, stale; /* stale: the key before its last change; 0: none */
-    uint32_t users;       /* pending requests that use it */
+    uint32_t rkey, stale; /* the key now, and before its last change (0: none) */
+    uint32_t users;       /* number of pending requests that use it */
     /* is_changing: a posted request that changes the key has not ended.  is_broken: such a request
      * failed, so the state of the key is unknown.
      */
     bool is_valid, is_changing, is_broken;
-    rdl_mw mw;
-    uint64_t shift; /* address of its first byte in requests minus its real address */
+    rdl_mw mw;      /* of a window */
+    uint64_t shift; /* address that requests give for its first byte, minus its virtual address */
 };
 
-/* One request for a completion event.  It applies from completion number @from on. */
+/* One request for a completion event. */
 struct arming {
-    uint64_t from;
-    bool solicited;
+    uint64_t from;  /* number of completions that the CQ had had before the request */
+    bool solicited; /* only for a solicited completion */
 };
 
 /* The state of a CQ; @cqe is its size. */
@@ -97,7 +100,7 @@ struct cq_state {
     uint32_t n_armings, armed; /* armed: 0: not armed, 1: for solicited completions, 2: for all */
     struct arming arming[ARMINGS_MAX];
     uint32_t unacked;
-    uint32_t may_lose; /* number of interrupts that faults may drop */
+    uint32_t may_lose; /* number of completion events that lost interrupts may have suppressed */
     /* is_broken: it has overflowed.  is_unsure: its number of events cannot be predicted. */
     bool is_broken, is_unsure;
 };
@@ -106,36 +109,39 @@ struct cq_state {
 struct host_state {
     rdl_host host;
     rdl_link link;
-    bool is_down;
-    uint64_t base; /* address of its memory */
-    rdl_pd pd, other_pd;
+    bool is_down;        /* its link is down */
+    uint64_t base;       /* address of its memory */
+    rdl_pd pd, other_pd; /* other_pd: of KEY_ALIEN */
     rdl_channel channel;
-    rdl_mr mr[KEY_FAST + 1];
+    rdl_mr mr[KEY_FAST + 1]; /* the regions, by enum world_key */
     uint32_t lkey[KEY_FAST + 1];
     struct key_story key[WORLD_KEYS]; /* all but KEY_WINDOW_2 */
     struct cq_state cq[WORLD_CQS];
     rdl_srq srq;
-    /* n_shared: receives in the SRQ; limits: limit events that may still come. */
+    /* n_shared: number of receives in the SRQ.  limits: number of limit events that may still come.
+     */
     uint32_t n_shared, limits;
-    rdl_ah ah[WORLD_HOSTS_MAX], group;
+    rdl_ah ah[WORLD_HOSTS_MAX], group; /* address handles for each host, and for the group */
 };
 
 /* The queue pair of an end; @life is its present life. */
 struct end_state {
     rdl_qp qp;
     uint32_t qpn;
-    uint16_t life;
-    uint32_t n_lives;
-    struct key_story window;
-    struct cq_state small; /* the end's own CQ, if is_small */
-    bool is_attached;
-    bool is_new; /* not connected yet */
+    uint16_t life;           /* index in world_run.life[] */
+    uint32_t n_lives;        /* number of its lives so far */
+    struct key_story window; /* its KEY_WINDOW_2 */
+    struct cq_state small;   /* the end's own CQ, if is_small */
+    bool is_attached;        /* to the multicast group */
+    bool is_new;             /* not connected yet */
 };
 
 /* Statistics of a run. */
 struct world_tally {
-    uint64_t statuses[WORLD_STATUSES], opcodes[WORLD_OPCODES];
-    bool met_err, met_sqe, met_broken_cq;
+    uint64_t statuses[WORLD_STATUSES]; /* number of completions with each enum wc_status */
+    uint64_t opcodes[WORLD_OPCODES];   /* number of posted requests with each enum wr_opcode */
+    bool met_err, met_sqe;             /* a queue pair was in ERR, in SQE */
+    bool met_broken_cq;                /* a CQ has overflowed */
 };
 
 struct wire_tap;
@@ -145,7 +151,7 @@ struct world_run {
     const struct world *w;
     struct rdl_lab *lab;
     FILE *script;      /* receives the calls as script lines; NULL: no script */
-    uint32_t n_unsaid; /* deeds that no script line can express; a run with a script skips them */
+    uint32_t n_unsaid; /* number of deeds that a run with a script skips: no line expresses them */
     bool is_refused;   /* the next script line is marked as refused */
     uint8_t *have, *want; /* buffers for the received and the expected bytes of one message */
     struct wire_tap *tap; /* sees every frame; NULL: none */
@@ -155,12 +161,13 @@ struct world_run {
     struct life life[LIVES_MAX];
     rdl_fault fault[WORLD_FAULTS_MAX], device_fault[WORLD_FAULTS_MAX];
     uint32_t n_lives, n_deed; /* n_lives: used elements of life[]; n_deed: index of the next deed */
-    uint8_t group_gid[16];
-    bool is_copying;   /* frames may have been duplicated or delayed */
-    bool is_faulty;    /* frames may have been lost */
-    bool is_calm;      /* all faults have been cleared */
-    const char *wrong; /* the rule that was broken; NULL: none */
-    uint16_t wrong_item, wrong_end, wrong_host;
+    uint8_t group_gid[16];    /* of the multicast group */
+    bool is_copying;          /* frames may have been duplicated or delayed */
+    bool is_faulty;           /* frames may have been lost */
+    bool is_calm;             /* all faults have been cleared */
+    const char *wrong;        /* the rule that was broken; NULL: none */
+    uint16_t wrong_item, wrong_end,
+        wrong_host;         /* item, or else end (WORLD_NONE: none), or else host */
     uint32_t wrong_psn;     /* PSN of what the wire watcher found */
     uint32_t wrong_byte;    /* offset in the memory of wrong_host */
     enum rdl_status status; /* status of the call that failed; RDL_OK: none */
@@ -179,9 +186,9 @@ bool world_works(struct world_run *r, enum rdl_status st, const char *what);
 /* Writes a line to the script, if there is one. */
 __attribute__((format(printf, 2, 3))) void world_say(struct world_run *r, const char *format, ...);
 
-/* Runs the lab until the device of @host has answered the control request.  Returns true if the
- * device accepted it.  Returns false if the device refused it; the run goes on.  Also returns false
- * if there is no answer; then the run fails.
+/* Runs the lab until the device of @host has answered the pending control request.  Returns true if
+ * the device accepted it.  Returns false if the device refused it; the run goes on.  Also returns
+ * false if there is no answer; then the run fails.
  */
 bool world_answered(struct world_run *r, unsigned host);
 
@@ -191,15 +198,19 @@ void world_build(struct world_run *r);
 void world_connect(struct world_run *r, uint16_t end);
 /* Returns the first PSN that @end sends in its present life. */
 uint32_t world_psn(const struct world_run *r, uint16_t end);
-/* world_make_end() creates the queue pair of @end.  world_modify() modifies it to state @to, and
- * returns false if that was refused.
+/* world_make_end() creates the queue pair of @end.  world_modify() modifies it to state @to, with
+ * the attributes of @a in @mask (set of enum qp_attr_bit), and returns false if that was refused.
  */
 void world_make_end(struct world_run *r, uint16_t end);
 bool world_modify(struct world_run *r, uint16_t end, struct rdl_qp_attr *a, enum qp_state to,
                   uint32_t mask);
 
 /* world_carry_out() executes a deed, or skips it if it is impossible.  The functions after it are
- * the single actions of deeds.  @lazy: the device is not kicked.
+ * single actions of deeds: post an item (@lazy: without a kick); poll a CQ until it is empty; take
+ * the events, and the completions of shared receives, of a life of @end that ends; take all events
+ * of
+ * @host; move a queue pair from SQD or SQE to RTS;
+ * run @ticks ticks.
  */
 void world_carry_out(struct world_run *r, const struct world_deed *d);
 void world_post(struct world_run *r, uint16_t item, bool lazy);

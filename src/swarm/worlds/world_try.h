@@ -14,9 +14,9 @@ struct world_try {
     FILE *script; /* receives the run as script lines; NULL: no script */
     /* Called for each event; @ctx is the lab.  NULL: not called. */
     void (*print)(void *ctx, const struct ev *e);
-    bool ret_invariant; /* an invariant of the emulator broke */
-    uint64_t ret_hash, ret_ticks;
-    uint64_t ret_retries; /* number of retransmissions (EV_retry events) */
+    bool ret_invariant;           /* an invariant of the emulator broke */
+    uint64_t ret_hash, ret_ticks; /* hash of all events, and number of ticks */
+    uint64_t ret_retries;         /* number of retransmissions (EV_retry events) */
 };
 
 /* Runs @w in a new lab.  Returns false if it failed; the failure is in r->wrong and the members
@@ -24,7 +24,7 @@ struct world_try {
  */
 bool world_try(const struct world *w, struct world_run *r, struct world_try *how);
 
-/* Prints the failure of @r, in one or more lines. */
+/* Prints the rule that @r has broken, with the item, queue pair or host, in one or more lines. */
 void world_print_failure(const struct world_run *r, FILE *out);
 
 #endif
