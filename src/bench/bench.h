@@ -5,8 +5,8 @@
 
 #include <stdbool.h>
 
-/* Measures every operation and prints the results as text or JSON.  Returns 0, or 1 if the lab
- * failed; then it has printed the reason.
+/* Measures every operation and prints the results: as JSON if @json, otherwise as text.  Returns 0,
+ * or 1 if the lab failed; then it has printed the reason.
  */
 int bench_lab(bool json);
 

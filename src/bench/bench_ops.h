@@ -12,8 +12,9 @@
 struct bench_op {
     uint32_t type;   /* enum qp_type */
     uint32_t opcode; /* enum wr_opcode: a SEND, an RDMA WRITE, an RDMA READ or an atomic */
-    uint32_t bytes, depth;
-    bool record; /* record events and frames */
+    uint32_t bytes;  /* length of a message */
+    uint32_t depth;  /* messages posted at a time */
+    bool record;     /* record events and frames */
 };
 
 #define BENCH_DEPTH_MAX 128u
@@ -21,10 +22,11 @@ struct bench_op {
 /* The result of a measurement. */
 struct bench_figure {
     double seconds;           /* processor time; 0: nothing was measured yet */
-    uint64_t messages, ticks; /* number of messages; number of ticks of the lab */
+    uint64_t messages, ticks; /* messages completed, and ticks of the lab, in this time */
 };
 
-/* Measures @op for at least 0.05 s, and replaces *@best if this try was faster.  Other work on the
+/* Measures @op for at least 0.05 s, and replaces *@best if this try was faster, or if
+ * best->seconds is 0.  Other work on the
  * machine makes caches cold, so the best of several tries is the most repeatable.  @now_s returns
  * the processor time in seconds.
  *

@@ -17,12 +17,12 @@ struct bench_scale {
     bool in_turn;
 };
 
-/* The result of a measurement. */
+/* The result of a measurement; times in seconds. */
 struct bench_scaled {
     double build_s;    /* processor time until all hosts are up and linked */
     double host_bytes; /* memory of the lab per host, after its drivers have booted */
-    double message_s;  /* processor time per 64-byte SEND of the active queue pairs */
-    double connect_s;  /* processor time per queue pair: creation of its objects, and connection */
+    double message_s;  /* processor time per SEND of 64 bytes by the active queue pairs */
+    double connect_s;  /* processor time per queue pair: to create its objects and connect it */
 };
 
 /* Measures one lab.  @now_s returns the processor time in seconds.  Returns the errors of the

@@ -15,7 +15,7 @@
 
 #define CITE_TEXT_BYTES 4096u /* upper bound of the length of a text with its marks */
 
-/* Appends @s.  Without @source, brackets with an unverified citation are left out. */
+/* Appends the text @s.  Without @source, brackets with an unverified citation are left out. */
 void cite_add(struct text *t, const char *s, bool source);
 
 /* Print @s as show_wrap_behind() and show_wrap() do, with citations as in cite_add(). */

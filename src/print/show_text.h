@@ -40,7 +40,7 @@ void show_wrap(FILE *out, unsigned indent, const char *s);
  */
 void show_wrap_behind(FILE *out, const char *lead, unsigned indent, const char *s);
 
-/* Like show_wrap(), with the first line not indented. */
+/* Like show_wrap(), but the first line is not indented. */
 void show_hanging(FILE *out, unsigned indent, const char *s);
 
 #define GRID_COLUMNS_MAX 16u
@@ -57,6 +57,7 @@ struct grid {
  */
 void grid_init(struct grid *t, unsigned columns, uint32_t right);
 void grid_done(struct grid *t);
+/* Add the next cell of the row; the cell after the last column begins a new row. */
 void grid_cell(struct grid *t, const char *s);
 void grid_cellf(struct grid *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 

@@ -14,7 +14,9 @@
  */
 size_t utf8_character(const char *s, size_t left, uint32_t *ret);
 
-/* Returns true for control characters and others that must not be printed. */
+/* Returns true if the character with code point @c must not be printed: a control character, a line
+ * separator, or one that XML does not permit.
+ */
 bool utf8_controls(uint32_t c);
 
 /* Appends @s as text that is safe for a terminal, JSON, XML and YAML.  Bytes that are not UTF-8 and

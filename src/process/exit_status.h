@@ -12,7 +12,7 @@ enum exit_status {
     EXIT_SKIPPED = 77,     /* everything was skipped */
     EXIT_BROKEN = 99,      /* an invariant of the emulator broke */
     EXIT_TIMEOUT = 124,    /* wall-clock limit */
-    EXIT_SIGNALS = 128,    /* plus the number of the signal that ended it */
+    EXIT_SIGNALS = 128,    /* ended by a signal: the status is this plus the signal's number */
     EXIT_INTERRUPTED = 130 /* by ^C */
 };
 

@@ -21,7 +21,9 @@ void *must_realloc(void *p, size_t bytes);
  */
 void *must_grow(void *array, size_t n, size_t *room, size_t bytes);
 
-/* Like open_memstream(), but calls must_fail() instead of returning NULL. */
+/* Like open_memstream(), but calls must_fail() instead of returning NULL.  The caller frees *@text
+ * after fclose().
+ */
 FILE *must_memstream(char **text, size_t *bytes);
 
 #endif

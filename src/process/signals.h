@@ -6,10 +6,11 @@
 #include <signal.h>
 #include <stdbool.h>
 
-/* Installs the handlers.  ^C sets the flag of signals_interrupted() and interrupts a wait for input
- * or output.  A second ^C before the flag is cleared ends the program.  After signals_outlast() it
- * does so only two seconds after the first one.  Output that nobody reads is discarded after ^C.
- * An abort (a failed assertion) prints the command of signals_replay() and exits with EXIT_BROKEN.
+/* Installs the handlers.  ^C sets *signals_interrupted(), called the flag here, and interrupts a
+ * wait for input or output.  A second ^C before the flag is cleared ends the program.  After
+ * signals_outlast() it does so only two seconds after the first one.  Output that nobody reads is
+ * discarded after ^C. An abort (a failed assertion) prints the command of signals_replay() and
+ * exits with EXIT_BROKEN.
  */
 void signals_start(void);
 
@@ -20,7 +21,9 @@ void signals_catch_endings(void);
  */
 void signals_ignore_endings(void);
 
-/* Returns a pointer to the flag: 0, or the number of the signal that was received. */
+/* Returns a pointer to the flag: 0, or the number of the signal that was received since the last
+ * signals_clear_interrupted().
+ */
 const volatile sig_atomic_t *signals_interrupted(void);
 void signals_clear_interrupted(void);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Two connected hosts, built through the public API.  The benchmark and the random runs use them.
+/* Two connected hosts, h1 and h2, built through the public API.  The benchmark and the random runs
+ * use them.
  *
  * The hosts have a link to each other.  With testbed_config.outside each has a link to a switch
  * instead, which also has a link to an external port.  Each side has a PD, one MR over @mr_bytes of
@@ -15,14 +16,14 @@
 
 struct testbed_config {
     uint64_t seed;
-    bool check_invariants, record, hash;
-    bool outside;  /* with the switch "sw" and the external port "out" */
-    uint32_t type; /* enum qp_type; 0: RC */
-    uint64_t mr_bytes;
-    uint32_t mr_access; /* set of enum access_bit, in addition to LOCAL_WRITE */
+    bool check_invariants, record, hash; /* check invariants, record events, hash all events */
+    bool outside;                        /* with the switch "sw" and the external port "out" */
+    uint32_t type;                       /* enum qp_type; 0: RC */
+    uint64_t mr_bytes;                   /* bytes of memory of each host */
+    uint32_t mr_access;                  /* set of enum access_bit, in addition to LOCAL_WRITE */
     uint32_t max_wr;    /* number of work requests of the send queue and of the receive queue */
     uint32_t path_mtu;  /* enum mtu */
-    uint32_t sq_psn[2];
+    uint32_t sq_psn[2]; /* for each side: first PSN that it sends */
     uint32_t timeout, retry_cnt, rnr_retry, min_rnr_timer;
     uint32_t gid_index; /* 0: IPv4, 1: IPv6 */
     /* For each side: enum profile; set of enum access_bit of its queue pair, in addition to
@@ -30,19 +31,19 @@ struct testbed_config {
      */
     uint32_t profile[2], access[2], max_rd_atomic[2], max_dest_rd_atomic[2];
     uint32_t max_inline_data;
-    uint64_t latency_ns, rate_bps;
+    uint64_t latency_ns, rate_bps; /* of the links, as is @loss_ppm */
     uint32_t loss_ppm;
 };
 
-/* The objects of one host. */
+/* The objects of one host: a *side*.  Side 0 is h1, side 1 is h2. */
 struct testbed_side {
     rdl_host host;
     rdl_pd pd;
     rdl_mr mr;
     rdl_cq cq;
     rdl_qp qp;
-    struct rdl_mr_info mem;
-    rdl_ah ah; /* UD only: for the peer */
+    struct rdl_mr_info mem; /* of @mr */
+    rdl_ah ah;              /* UD only: for the peer */
     uint32_t qpn;
 };
 
@@ -51,8 +52,8 @@ struct testbed_side {
 
 struct testbed {
     struct rdl_lab *lab;
-    rdl_link link; /* link of h1 */
-    rdl_port out;  /* only with testbed_config.outside */
+    rdl_link link; /* the link of h1: to h2, or to the switch */
+    rdl_port out;  /* the external port; only with testbed_config.outside */
     struct testbed_side side[2];
 };
 
@@ -67,7 +68,10 @@ void testbed_done(struct testbed *r);
  */
 RDL_MUST_CHECK enum rdl_status testbed_wait(struct testbed *r, unsigned side);
 
-/* Post one SEND, or one receive, of @bytes at offset @at of the side's memory. */
+/* Post one SEND, or one receive, whose buffer is the @bytes bytes at offset @at of the memory of
+ * @side.
+ * @flags: set of enum send_flag_bit.
+ */
 RDL_MUST_CHECK enum rdl_status testbed_send(struct testbed *r, unsigned side, uint64_t wr_id,
                                             uint64_t at, uint32_t bytes, uint32_t flags);
 RDL_MUST_CHECK enum rdl_status testbed_recv(struct testbed *r, unsigned side, uint64_t wr_id,
@@ -88,7 +92,7 @@ RDL_MUST_CHECK enum rdl_status testbed_side_connect(struct rdl_lab *lab, struct 
                                                     const struct testbed_config *c,
                                                     unsigned number);
 
-/* Post one SEND, or one receive, of @bytes at offset @at of the memory of @s. */
+/* Like testbed_send() and testbed_recv(), for the side @s. */
 RDL_MUST_CHECK enum rdl_status testbed_side_send(struct rdl_lab *lab, const struct testbed_side *s,
                                                  uint64_t wr_id, uint64_t at, uint32_t bytes,
                                                  uint32_t flags);

@@ -7,7 +7,9 @@
 
 struct rdl_lab;
 
-/* Returns the history.  It is valid until the lab advances. */
+/* Returns the events that @lab has recorded, as a past for the functions of emu/past.  It is valid
+ * until the lab advances.
+ */
 struct past past_of_lab(const struct rdl_lab *lab);
 
 #endif

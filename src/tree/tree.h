@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads the inspect tree: leaves and children by their rows, lists of children, and values as text.
  *
- * Code names a leaf or a child by its row in leaves.def (enum leaf_id, enum child_id), so that code
- * with the row of a removed one does not compile.  The node must exist and have the kind of the
- * row.  Only a leaf or child whose row is OPTIONAL may be absent.  Otherwise an assertion fails.
+ * A *node* of the tree has children: leaves, which have values, parts, which are nodes, and lists
+ * of either.  Code names them by their row in leaves.def (enum leaf_id, enum child_id), so that
+ * code with the row of a removed one does not compile.  The node must exist and have the kind of
+ * the row.  Only a leaf or child whose row is OPTIONAL may be absent.  Otherwise an assertion
+ * fails.
  */
 #ifndef TREE_TREE_H
 #define TREE_TREE_H
@@ -20,8 +22,8 @@
 
 /* A child of a node. */
 struct tree_child {
-    char key[TREE_KEY_BYTES]; /* "qp", "[0]" */
-    struct rdl_value value;
+    char key[TREE_KEY_BYTES]; /* last part of its path: "qp", "[0]" */
+    struct rdl_value value;   /* its value; RDL_NODE: it is a node */
 };
 
 /* All children of a node. */
@@ -30,7 +32,7 @@ struct tree_list {
     size_t n, cap;
 };
 
-/* Returns the name used in tables: leaf_name() for a leaf, otherwise the key. */
+/* Returns the name of @c in tables and JSON of `show`: leaf_name() of a leaf, otherwise the key. */
 const char *tree_child_name(const struct tree_child *c);
 
 /* Appends the path of @key under @base, for example "h1.qp" or "h1.gid[0]". */
@@ -48,20 +50,22 @@ bool tree_child(const struct rdl_lab *lab, const char *node, enum child_id id,
 bool tree_element(const struct rdl_lab *lab, const char *node, enum child_id list, uint64_t i,
                   char ret[TREE_PATH_BYTES]);
 
-/* Reads a leaf of @node, or the first element of a list of leaves.  Returns false if it does not
- * exist.
+/* Reads the leaf @id of the node @node ("h1.qp"); if @id is a list of leaves, its first element.
+ * Returns false if it does not exist.
  */
 bool tree_leaf(const struct rdl_lab *lab, const char *node, enum leaf_id id, struct rdl_value *ret);
 
 /* Returns the number in the leaf @id of @node, or 0 if the leaf does not exist. */
 uint64_t tree_number(const struct rdl_lab *lab, const char *node, enum leaf_id id);
 
-/* Returns element @i of a list of leaves, or 0 if it does not exist. */
+/* Returns the number in element @i, from 0, of the list of leaves @list of @node, or 0 if it does
+ * not exist.
+ */
 uint64_t tree_element_number(const struct rdl_lab *lab, const char *node, enum child_id list,
                              uint64_t i);
 
-/* Returns the number of the leaf with key @word of a row that has a table of keys, for example the
- * drops for one reason.  The leaf must exist.
+/* Returns the number in one of the leaves that the row @id stands for: the one for the value @word
+ * of an enumeration, for example the number of drops for one reason.  The leaf must exist.
  */
 uint64_t tree_keyed(const struct rdl_lab *lab, const char *node, enum leaf_id id, uint32_t word);
 

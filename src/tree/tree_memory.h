@@ -17,7 +17,9 @@
 
 #define TREE_MEMORY_BYTES_MAX (64u << 20) /* bytes kept per lab */
 
-/* Calls @each for each region that a program has registered, in the order of the tree. */
+/* Calls @each for each region that a program has registered, in the order of the tree, with its
+ * path and its host.
+ */
 typedef void tree_region_each(void *ctx, const char *path, rdl_host host,
                               const struct rdl_mr_info *info);
 void tree_each_region(const struct rdl_lab *lab, tree_region_each *each, void *ctx);
@@ -26,19 +28,19 @@ void tree_each_region(const struct rdl_lab *lab, tree_region_each *each, void *c
 struct tree_memory {
     struct tree_memory_region {
         char path[RDL_VALUE_BYTES];
-        uint64_t n;
-        /* NULL: not kept, because there are too many bytes or they are not mapped. */
+        uint64_t n; /* size of the region in bytes */
+        /* Its bytes; NULL: not kept, because there are too many or they are not mapped. */
         uint8_t *bytes;
     } * v;
-    size_t n, room;
-    uint64_t kept; /* number of bytes kept of all regions */
+    size_t n, room; /* number of regions; allocated elements */
+    uint64_t kept;  /* number of bytes kept of all regions */
 };
 
 /* Takes a snapshot of @lab.  tree_memory_done() frees it; it accepts a zeroed one. */
 void tree_memory_take(struct tree_memory *ret, const struct rdl_lab *lab);
 void tree_memory_done(struct tree_memory *memory);
 
-/* A range of different bytes, from @from up to but not including @to. */
+/* A range of different bytes: the offsets @from to @to - 1 in the region @path. */
 struct tree_memory_difference {
     const char *path;
     uint64_t from, to;

@@ -12,8 +12,8 @@
 /* The leaves of the inspect tree, in the order of their paths. */
 struct tree_state {
     struct tree_state_leaf {
-        const char *path, *text;
-        uint32_t row; /* enum leaf_id */
+        const char *path, *text; /* text: the value */
+        uint32_t row;            /* enum leaf_id */
     } * v;
     size_t n, room;
     struct tree_state_block *blocks; /* memory of the texts; the first block is being filled */
@@ -27,7 +27,7 @@ void tree_state_done(struct tree_state *state);
 struct tree_difference {
     const char *path;
     uint32_t row;      /* enum leaf_id */
-    const char *a, *b; /* NULL: that snapshot has no such leaf */
+    const char *a, *b; /* the values in both snapshots; NULL: that snapshot has no such leaf */
     /* If @a or @b is NULL: length of the part of @path that names the missing node, or the missing
      * leaf.  Otherwise 0.
      */
@@ -40,8 +40,8 @@ struct tree_difference {
 void tree_state_compare(const struct tree_state *a, const struct tree_state *b,
                         void (*each)(void *ctx, const struct tree_difference *d), void *ctx);
 
-/* Returns true if the row of the schema (enum leaf_id) is a counter, or part of a ring or list.
- * These are many values, which follow from others.
+/* Returns true if the leaf @row (enum leaf_id) is a counter, or part of a ring or list.  There are
+ * many of these, and they follow from others, so comparisons may leave them out.
  */
 bool tree_state_is_detail(uint32_t row);
 

@@ -21,7 +21,7 @@
 #include "emu/wire/packet.h"
 
 #define WIRE_ENDLESS UINT32_MAX
-#define WIRE_RDS     32u /* READs and atomics in flight that are followed */
+#define WIRE_RDS     32u /* READs and atomics in flight that are followed one by one */
 /* Latest requests that are kept; an RNR NAK for one of them may wait for a busy line. */
 #define WIRE_LOG     512u
 #define WIRE_ATOMICS 16u /* responses of atomics that are kept */
@@ -29,20 +29,20 @@
 /* Attributes of the queue pair, and what is known about the capture. */
 struct wire_rules {
     uint32_t mtu_bytes;
-    uint64_t timeout_ns; /* UINT64_MAX: never */
-    uint64_t late_ns;    /* maximum delay of a retransmission after timeout_ns */
-    bool knows_timeout;  /* false: only checks that the ACK timer runs */
+    uint64_t timeout_ns; /* time of the ACK timer; UINT64_MAX: it never expires */
+    uint64_t late_ns;    /* maximum delay of a retransmission after the timer has expired */
+    bool knows_timeout;  /* @timeout_ns is valid; false: only checks that the timer runs */
     bool learns_msn;     /* the MSN at the beginning is unknown; the first response shows it */
     uint32_t retry_cnt, rnr_retry; /* WIRE_ENDLESS: no limit */
     uint32_t max_rd_atomic;
-    uint32_t sq_psn, rq_psn;
+    uint32_t sq_psn, rq_psn; /* the first PSN that it sends, and that it expects */
     /* After an RNR NAK, the responder may send one sequence NAK for the packets that follow. */
     bool rnr_is_told_twice;
     /* Packets are captured a little before or after the device handles them: the MSN is not
      * checked.
      */
     bool may_lag;
-    bool may_keep_early; /* packets beyond a gap may be kept instead of requested again */
+    bool may_keep_early; /* it may keep packets that arrive beyond a gap in the PSNs */
 };
 
 /* A READ or atomic in flight. */
@@ -68,7 +68,7 @@ struct wire_end {
     struct psn next, una; /* next: the next new PSN; una: the oldest unacknowledged one */
     struct psn last;      /* PSN after the last sent packet, or the PSN to which it must go back */
     uint64_t timer_from_ns; /* start of the ACK timer; UINT64_MAX: it does not run */
-    /* PSN after the last packet that requested a response since @timer_from_ns. */
+    /* PSN after the last packet that requires an answer, of those sent since the end went back. */
     struct psn asked;
     /* go_backs: number of times that the end went back since the last progress or RNR NAK.
      * rnr_naks: number of RNR NAKs since the last progress.
@@ -78,49 +78,52 @@ struct wire_end {
      * the end go back when its ACK timer had just expired.
      */
     uint32_t unseen;
-    bool was_implied; /* it has retransmitted already because a response is missing (implied NAK) */
+    bool was_implied; /* since the last progress it has retransmitted because of an implied NAK */
     uint64_t rnr_until_ns; /* it must not send before this time, because of an RNR NAK; 0: none */
     uint32_t nak;          /* enum syndrome of the NAK that ended the connection; SYN_NONE: none */
     uint32_t n_rds;        /* number of READs and atomics in flight; @rd has the first WIRE_RDS */
     struct wire_rd rd[WIRE_RDS];
 
     /* The end as responder. */
-    struct psn expected;
-    uint32_t msn;
-    uint32_t n_taken; /* number of requests so far; @taken has the latest */
+    struct psn expected; /* PSN of the next request */
+    uint32_t msn;        /* number of messages completed */
+    uint32_t n_taken;    /* number of request packets so far; number i is at taken[i % WIRE_LOG] */
     struct wire_taken taken[WIRE_LOG];
     uint32_t early[WIRE_LOG]; /* 1 + each PSN that arrived beyond a gap, at index PSN % WIRE_LOG */
     struct psn ahead;         /* the highest PSN beyond a gap; valid if @has_ahead */
     /* has_told_gap: a sequence NAK was sent, and no request was accepted since. */
     bool has_ahead, has_told_gap;
-    bool is_over;     /* it refused a request for good, or failed */
-    uint64_t over_ns; /* when it failed; 0: unknown */
-    bool was_rnr;     /* an RNR NAK was sent; no request was accepted since */
-    struct psn acked; /* PSN after the last positive acknowledgment */
-    bool has_acked;
-    bool owes; /* a request that requires an acknowledgment is not answered */
-    uint64_t owes_since_ns;
+    bool is_over;           /* it refused a request for good, or failed */
+    uint64_t over_ns;       /* when it failed; 0: unknown */
+    bool was_rnr;           /* an RNR NAK was sent; no request was accepted since */
+    struct psn acked;       /* PSN after the last positive acknowledgment */
+    bool has_acked;         /* @acked is valid */
+    bool owes;              /* a request that requires an acknowledgment is not answered */
+    uint64_t owes_since_ns; /* when the first such request arrived */
     struct {
         uint32_t psn;
-        uint64_t found;
-    } atomic[WIRE_ATOMICS];
-    uint32_t n_atomics;
+        uint64_t found;     /* the old value in the response */
+    } atomic[WIRE_ATOMICS]; /* the latest responses; number i is at i % WIRE_ATOMICS */
+    uint32_t n_atomics;     /* number of responses so far */
 
-    enum finding wrong; /* the first broken rule; FIND_COUNT: none */
-    uint64_t wrong_at_ns;
-    struct psn wrong_psn;
+    enum finding wrong;   /* the first broken rule; FIND_COUNT: none */
+    uint64_t wrong_at_ns; /* when it was broken */
+    struct psn wrong_psn; /* PSN of the packet that broke it, or that is missing */
 };
 
-/* Initializes @e with the first PSNs in @rules. */
+/* Initializes the watcher of an end that has sent and received nothing yet. */
 void wire_end_init(struct wire_end *e, const struct wire_rules *rules);
 
-/* Checks the packet @p, which the end sent at @now_ns.  Its line was free since @free_ns. */
+/* Checks the packet @p, which the end sent at @now_ns.  @free_ns is the time from which its line
+ * was free for the packet (wire_line_free_ns()).
+ */
 void wire_end_sent(struct wire_end *e, const struct packet *p, uint64_t now_ns, uint64_t free_ns);
 
 /* Processes the packet @p, which arrived undamaged at the end at @now_ns. */
 void wire_end_arrived(struct wire_end *e, const struct packet *p, uint64_t now_ns);
 
-/* Checks that no request is left unanswered.  Call it when no packet is in flight any more. */
+/* Checks that the end has left no request unanswered.  Call it when no packet is in flight any
+ * more. */
 void wire_end_quiet(struct wire_end *e, uint64_t now_ns);
 
 /* wire_ack_timeout_ns() returns the time of an ACK timeout code, UINT64_MAX for code 0: never.

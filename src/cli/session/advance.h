@@ -22,9 +22,9 @@ struct advanced {
     const struct stop *stop;
 };
 
-/* Checks all enabled stops.  A hit is counted and ends the running line.  A hit of a STOP_OF_PROMPT
- * is also printed; a hit of a STOP_OF_PROGRAM also ends the session.  Call at the end of each step.
- * Does nothing if the step has failed (s->diag).
+/* Checks all enabled stops (stops.h).  A hit is counted and ends the running line.  A hit of a
+ * STOP_OF_PROMPT is also printed; a hit of a STOP_OF_PROGRAM also ends the session.  Call at the
+ * end of each step.  Does nothing if the step has failed (s->diag).
  */
 void advance_stop(struct session *s);
 
@@ -41,7 +41,7 @@ void advance_arrive(struct session *s);
  */
 struct advanced advance_step(struct session *s, enum rdl_step grain, struct span at);
 
-/* Runs the lab until something happens at @host (ADVANCE_DONE), or until nothing is scheduled any
+/* Runs the lab until an event happens at @host (ADVANCE_DONE), or until nothing is scheduled any
  * more (ADVANCE_IDLE).
  */
 struct advanced advance_step_host(struct session *s, rdl_host host, struct span at);
@@ -63,8 +63,8 @@ struct advanced advance_tick(struct session *s, uint64_t until_ns, struct span a
  */
 struct advanced advance_wait(struct session *s, rdl_host host, struct span at);
 
-/* Fills s->diag after the device of @host answered a control request with @rsp (enum ctrl_rsp): the
- * message has the reason of the refusal.  Returns false.
+/* Fills s->diag after the device of @host refused a control request with @rsp (enum ctrl_rsp): the
+ * message has the reason.  Returns false.
  */
 bool advance_refused(struct session *s, rdl_host host, struct span at, uint32_t rsp);
 
@@ -74,7 +74,7 @@ bool advance_refused(struct session *s, rdl_host host, struct span at, uint32_t 
  */
 bool advance_idle(struct session *s, int input);
 
-/* Prints the messages of live ports and programs that are not printed yet. */
+/* Prints what live ports and programs have said since the last call (live_ops.said()). */
 void advance_print_messages(struct session *s);
 
 /* Adds a note to s->diag for each object that waits for something. */

@@ -8,13 +8,16 @@
 
 struct session;
 
+/* The state of `set changes`. */
 struct changes {
-    enum changes_told told; /* the kind of changes that are printed */
-    bool known;             /* @was is valid for this lab */
+    enum changes_told told; /* the changes that are printed: none, the usual ones, all */
+    bool known;             /* @was is valid */
     struct tree_state was;  /* state of the lab at the last changes_print() */
 };
 
-/* Sets the kind of changes that are printed, and calls changes_forget(). */
+/* Sets which changes are printed from now on.  Nothing is compared with an earlier state: calls
+ * changes_forget().
+ */
 void changes_set(struct session *s, enum changes_told told);
 
 /* Prints the differences between the present state of the lab and the stored one, then stores the

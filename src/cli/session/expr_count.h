@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Evaluates count() and occurrences (EXPR_HAPPENS) in expressions, with tallies of events that the
- * lab keeps.
+/* Evaluates the parts of expressions that are about events: count() (EXPR_COUNT), and events that
+ * happen (EXPR_HAPPENS).  The lab counts these events in tallies.
  */
 #ifndef CLI_SESSION_EXPR_COUNT_H
 #define CLI_SESSION_EXPR_COUNT_H
@@ -8,10 +8,10 @@
 #include "cli/session/expr_eval.h"
 #include "cli/session/operand.h"
 
-/* Starts a tally in @lab for each occurrence in @e, and for each count() with conditions.  Call it
- * before expr_count() and expr_happened().  @at is the position of @e in its line.  Returns false
- * with the error in @reterr, for example because the record has forgotten events that should be
- * counted.
+/* Starts a tally in @lab for each EXPR_HAPPENS in @e, and for each count() with conditions.  Call
+ * it before expr_count() and expr_happened().  @at is the position of @e in its line.  Returns
+ * false with the error in @reterr, for example because the record has forgotten events that should
+ * be counted.
  */
 bool expr_attach(struct rdl_lab *lab, struct expr *e, struct span at, struct diag *reterr);
 

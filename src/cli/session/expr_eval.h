@@ -16,7 +16,7 @@
 bool expr_holds(const struct scope *in, const struct expr *e, struct span at, bool *ret,
                 struct diag *reterr);
 
-#define EXPR_TERMS_MAX 16u
+#define EXPR_TERMS_MAX 16u /* most terms that are collected */
 
 /* A part of an expression with a truth value of its own: not `and`, `or` or `not`. */
 struct expr_term {
@@ -39,13 +39,13 @@ struct expr_terms {
  */
 void expr_decide(const struct scope *in, const struct expr *e, bool value, struct expr_terms *ret);
 
-/* Removes the terms whose text already has the found value: a == 3 that holds, a != 3 that does
+/* Removes the terms whose value is clear from their text: "a == 3" that holds, "a != 3" that does
  * not.
  */
 void expr_leave_out_plain(struct expr_terms *terms);
 
 /* Appends to @t the present value of each term: "it is 3".  Unless terms->alone, the text of the
- * term comes first: "a > 4 does not hold, it is 3"; a value that this text already has is left out.
+ * term comes first: "a > 4 does not hold, it is 3"; the value is left out if it is clear from that.
  * @text is the text of the whole expression.
  */
 void expr_add_terms(const struct scope *in, const struct expr_terms *terms, const char *text,

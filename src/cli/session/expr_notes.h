@@ -5,8 +5,8 @@
 
 #include "cli/session/expr_eval.h"
 
-/* Adds to the notes of @d the events that the count()s in @terms counted, and the fate of each
- * packet among them.
+/* Adds to the notes of @d the events that the count()s in @terms counted, and whether each packet
+ * among them arrived, was lost or was dropped.
  */
 void expr_note_events(const struct scope *in, const struct expr_terms *terms, struct diag *d);
 

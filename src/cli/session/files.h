@@ -7,6 +7,7 @@
 
 #include "cli/session/session.h"
 
+/* Return true if the name ends in .json, in .lab. */
 bool files_is_json(const char *name);
 bool files_is_lab(const char *name);
 
@@ -18,12 +19,15 @@ bool files_is_session_file(const struct source *src);
  */
 bool files_parse(struct script *s, struct diag *d);
 
-/* Returns true if @src is a script.  Returns false, with the error in @d, if it is a saved session.
+/* Returns true if @src may be a script or scenario.  Returns false, with the error in @d, if it is
+ * a saved session, which `rdmalab open` reads.
  */
 bool files_check_script(const struct source *src, struct diag *d);
 
 /* Writes @script to the file @name: as JSON if the name ends in .json, otherwise as lines; "-" is
- * the standard output.  @below is the directory that contains @name; NULL: @name may be any path.
+ * the standard output.  @below: a directory, and @name is a path in it that must not lead out of
+ * it; NULL:
+ * @name may be any path.
  * Returns NULL on success, otherwise the reason.
  */
 const char *files_write_script(const char *name, const char *below, const struct script *script);

@@ -6,8 +6,8 @@
  * switch to another future, travel goes to the last common place, exchanges the journals, and
  * replays (travel_to_future()).
  *
- * A command that changes something in the past begins another future without a name.  The future
- * that is left is then called was1, was2, and so on.
+ * A command that changes something in the past begins another future, which takes over the name of
+ * the current one.  The future that is left is called was1, was2, and so on: it counts as unnamed.
  */
 #ifndef CLI_SESSION_FUTURES_H
 #define CLI_SESSION_FUTURES_H
@@ -38,12 +38,12 @@ struct marks {
 
 struct future {
     char name[RDL_NAME_BYTES];
-    bool unnamed; /* its name is was1, was2, ... */
-    struct journal journal;
+    bool unnamed;           /* its name is was1, was2, ... */
+    struct journal journal; /* its history */
     struct typed_lines typed;
-    struct marks marks;
-    struct place left; /* place of the lab when it left this future */
-    uint64_t hash;     /* hash of all events up to the end of this future; 0: unknown */
+    struct marks marks; /* its places with names */
+    struct place left;  /* place of the lab when it left this future */
+    uint64_t hash;      /* hash of all events up to the end of this future; 0: unknown */
 };
 
 struct futures {
@@ -76,7 +76,7 @@ bool futures_has(const struct futures *all, const char *name);
 /* Returns the place called @name, or NULL if there is none.  It is valid until @all changes. */
 const struct place *marks_find(const struct marks *all, const char *name);
 
-/* Gives @place this name.  A place that had the name loses it. */
+/* Gives @place the name @name.  A place that had the name loses it. */
 void marks_put(struct marks *all, const char *name, const struct place *place);
 
 /* Adds a copy of @f to the list.  The list owns what @f points to from now on. */
@@ -93,9 +93,10 @@ void future_done(struct future *f);
 /* Returns the hash of all events up to the end of the current future; 0 means unknown. */
 uint64_t futures_hash_at_end(const struct session *s);
 
-/* Moves the current future to the list, with the name was1, was2, ....  The session keeps a copy of
- * the journal up to @place.  Call before a command at @place, in the past, that may change the lab.
- * After the command, call futures_settle() or futures_rejoin().
+/* Moves the current future to the list, with the name was1, was2, ....  The session goes on in a
+ * new future with the old name, whose history is a copy of that up to @place.  Call before a
+ * command at @place, in the past, that may change the lab. After the command, call futures_settle()
+ * or futures_rejoin().
  */
 void futures_leave(struct session *s, const struct place *place);
 

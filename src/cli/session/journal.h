@@ -2,8 +2,8 @@
 /* The journal of a session: steps that repeat its commands, with the same events in the same ticks;
  * and the log with their times (log.h).
  *
- * Each command adds a deed, which is a step.  A command that did what its text says is its own
- * deed.  Any other command adds a deed with the same effect on the lab:
+ * Each command adds a deed, which is a step.  If a command did what its text says, its own step is
+ * the deed.  Any other command adds a deed with the same effect on the lab:
  *
  *   command                                       deed
  *   it only let N ticks pass                      step tick N
@@ -29,6 +29,7 @@
 #include "cli/lang/script.h"
 #include "cli/session/log.h"
 
+/* A deed, and the list of those after it. */
 struct deed {
     struct deed *next;
     const struct step *st;
@@ -42,7 +43,7 @@ struct deeds {
 /* A running block or sourced file. */
 struct journal_block {
     struct journal_block *outer;
-    bool fleeting;      /* its steps are freed before the deeds and must be copied */
+    bool fleeting;      /* its steps will be freed before the journal, so deeds are copies */
     bool differs;       /* a command in it did not do what its text says */
     struct deeds done;  /* deeds of the rounds before the last @n_equal ones */
     struct deeds equal; /* deeds of one of the last @n_equal rounds, which are equal */
@@ -60,12 +61,12 @@ struct journal_mark {
 };
 
 struct journal {
-    struct pool pool;    /* memory of @done */
-    struct pool scratch; /* memory of the deeds in open blocks */
-    struct deeds done;
+    struct pool pool;           /* memory of @done */
+    struct pool scratch;        /* memory of the deeds in open blocks */
+    struct deeds done;          /* the deeds outside of open blocks */
     struct journal_block *open; /* the innermost open block; NULL: none */
     uint64_t n;                 /* number of deeds so far, those in blocks included */
-    struct journal_mark *marks;
+    struct journal_mark *marks; /* after each command outside of all blocks, in order */
     size_t n_marks, marks_room;
     struct log log;
 };
@@ -98,8 +99,8 @@ void journal_round(struct journal *j);
  */
 void journal_close(struct journal *j, const struct step *st, const char *host, bool ok);
 
-/* Returns the part of @j up to @place, followed by a wait of @waited_ns.  No block of @j may be
- * open.  Free it with journal_free().
+/* Returns a copy of the part of @j up to @place, followed by a step that lets @waited_ns pass.  No
+ * block of @j may be open.  Free it with journal_free().
  */
 struct journal journal_until(const struct journal *j, const struct place *place,
                              uint64_t waited_ns);

@@ -48,6 +48,7 @@ struct place {
     struct moment at;
 };
 
+/* An entry, decoded. */
 struct log_entry {
     uint64_t i;            /* index; 0 is the first entry of the session */
     const struct step *st; /* lives as long as the log */
@@ -69,11 +70,11 @@ struct log {
     uint32_t n_places; /* size of the hash table, a power of two */
     uint8_t *bytes;    /* the encoded entries */
     size_t n_bytes, bytes_room;
-    uint64_t n;        /* number of entries; a repeated round counts each time */
+    uint64_t n;        /* number of entries; those of a round stored once count each time */
     struct moment end; /* time at the end of the last entry */
 };
 
-/* The rounds of a running block. */
+/* The rounds of a running block.  A round is one execution of the body of a loop. */
 struct log_block {
     /* Offset in log.bytes, and length, of the last complete round, which stands for @n rounds. */
     size_t one_at, one_bytes;
@@ -96,8 +97,9 @@ void log_add(struct log *log, const struct log_entry *e);
 void log_open(const struct log *log, struct log_block *b);
 void log_round(struct log *log, struct log_block *b);
 
-/* Records that the only round of @b so far, which log_round() has ended, was executed @n times, n >
- * 1.
+/* Records that the only round of @b so far, which log_round() has ended, was executed @n times in
+ * all,
+ * @n > 1.
  */
 void log_again(struct log *log, struct log_block *b, uint64_t n);
 

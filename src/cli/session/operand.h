@@ -21,12 +21,13 @@ struct question {
 
 enum operand_kind {
     OPERAND_NUMBER, /* a number; v.type determines how it is printed */
-    OPERAND_WORD,   /* a word of an enumeration with its number, or any text */
-    OPERAND_BARE,   /* a word that is no path in the lab */
-    OPERAND_BYTES,
-    OPERAND_ABSENT /* a list element that does not exist */
+    OPERAND_WORD,   /* a value that is a word of an enumeration, or a text */
+    OPERAND_BARE,   /* a word without a dot that is no path: a word of an enumeration, perhaps */
+    OPERAND_BYTES,  /* the content of memory, or a "STRING" */
+    OPERAND_ABSENT  /* a list element that does not exist */
 };
 
+/* The value of one side of a comparison. */
 struct operand {
     enum operand_kind kind;
     struct rdl_value v; /* of OPERAND_NUMBER, OPERAND_WORD and OPERAND_BARE */
@@ -34,9 +35,10 @@ struct operand {
     size_t n_bytes;
 };
 
-/* Reads the value of @e in the present state of the lab.  A written number takes its type from
- * @neighbour, the other side of the comparison; NULL: it has no unit of time.  Returns false, with
- * the error in q->reterr, if there is no such value.  Call operand_done() in both cases.
+/* Reads the value of @e in the present state of the lab.  A number
+ * written in @e has the type of @neighbour, the value of the other side: only if that is a time may
+ * it have a unit of time.  NULL: it is a plain number.  Returns false, with the error in q->reterr,
+ * if there is no such value.  Call operand_done() in both cases.
  */
 bool operand_read(const struct question *q, const struct expr *e, const struct operand *neighbour,
                   struct operand *ret);

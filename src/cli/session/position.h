@@ -15,7 +15,7 @@ struct place position_here(const struct session *s);
 struct place position_end(const struct session *s);
 
 /* Returns the place at the end of tick @tick.  Returns the beginning of the history if @tick is 0,
- * or if no command of the history made it.
+ * or if no command of the history ran this tick.
  */
 struct place position_of_tick(const struct session *s, uint64_t tick);
 
@@ -46,7 +46,7 @@ bool position_may_move(struct session *s, const struct step *st);
  */
 void position_reached(struct session *s);
 
-/* Calls the search of the replay, if there is one, with the place of the lab. */
+/* Calls replay.look with the place of the lab, if a replay with a search is running. */
 void position_notify(struct session *s);
 
 #endif

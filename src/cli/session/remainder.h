@@ -22,8 +22,11 @@
 struct session;
 struct block;
 
-#define REMAINDERS_MAX       8u /* maximum of waiting remainders; beyond it the oldest is dropped */
+#define REMAINDERS_MAX                                                                             \
+    8u /* most remainders that wait; when there are more, the oldest is dropped */
 #define REMAINDER_LINE_BYTES 48u
+
+/* One part, with the parts after it. */
 
 struct remainder_part {
     struct remainder_part *next;
@@ -36,14 +39,18 @@ struct remainder {
     struct remainder *next; /* the next older one */
     struct pool pool;       /* memory of everything in it */
     struct remainder_part *first, *last;
-    const char *src_text; /* the text that last->src is a copy of: it is copied only once */
+    /* Address of the text that last->src is a copy of: if the next part has the same text, it is
+     * not copied again.
+     */
+    const char *src_text;
     char line[REMAINDER_LINE_BYTES]; /* beginning of the stopped line */
 };
 
 struct remainders {
     struct remainder *waiting; /* waiting for `continue`, the newest first */
     size_t n;                  /* number of waiting remainders */
-    struct remainder *current; /* remainder of the line that is ending now; NULL: none yet */
+    struct remainder
+        *current; /* of the line that a stop is ending now; NULL: it has no parts yet */
     struct remainder *resumed; /* the last one that `continue` took; kept for error messages */
 };
 
@@ -78,7 +85,7 @@ void remainder_forget_since(struct session *s, struct remainder_part *last);
 void remainder_settle(struct session *s, const struct block *in, const struct step *st);
 
 /* Removes the newest waiting remainder from the list and returns it, or NULL if none waits.  It is
- * valid until the next call.
+ * valid until the next call of this function.
  */
 const struct remainder *remainder_take(struct session *s);
 

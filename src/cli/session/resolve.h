@@ -32,8 +32,9 @@ struct scope {
     const struct ev *sent;
 };
 
-/* Writes the full path of @name to @ret.  It is @name itself if that begins with a host, switch,
- * link or fault or the scope has no host; otherwise "HOST.name" with the host of the scope.
+/* Writes the full path of @name to @ret.  It is @name itself if that begins with the name of a
+ * host, switch, link or fault, or if the scope has no host.  Otherwise it is "HOST.name" with the
+ * host of the scope.
  */
 void resolve_path(const struct scope *in, const char *name, char ret[SESSION_PATH_BYTES]);
 
@@ -61,10 +62,10 @@ struct memory {
      */
     uint64_t addr, bytes;
     uint64_t iova; /* address of the same place in SGEs and for peers */
-    rdl_mr mr;     /* region; 0, like its keys, if the address is a number */
+    rdl_mr mr;     /* the region; 0 if the address is a number, as are the next two members */
     uint32_t lkey, rkey;
     bool has_bytes;        /* BASE[FROM:TO] or BASE; false: BASE[AT] or a number */
-    uint64_t from;         /* offset in its region */
+    uint64_t from;         /* offset of its first byte in the region */
     uint64_t region_bytes; /* size of the region; 0 if the address is a number */
 };
 
@@ -89,7 +90,7 @@ bool resolve_qpn(const struct scope *in, const struct step *st, const char *para
 const struct step *resolve_numbers(const struct scope *in, const struct step *st, struct pool *p,
                                    struct diag *reterr);
 
-/* Resolves the memory that @text names, which stands at @at. */
+/* Like resolve_memory(), for @text, whose position in the line is @at. */
 bool resolve_memory_text(const struct scope *in, const char *text, struct span at,
                          struct memory *ret, struct diag *reterr);
 

@@ -54,11 +54,11 @@ struct session_config {
     bool seed_given;                          /* @seed replaces the seed of a scenario */
     bool verbose;                             /* print the objects that verbs create, and events */
     bool steps_told;                          /* with @verbose: print the steps of scripts, too */
-    enum shown_share share;                   /* with @verbose: limit of printed events */
+    enum shown_share share;                   /* with @verbose: how many events are printed */
     bool colour;                              /* print with colours: @out is a terminal */
     const volatile sig_atomic_t *interrupted; /* set by ^C; NULL: there is no ^C */
     const struct live_ops *live_ops;          /* NULL: no live ports, no programs */
-    bool tested;                              /* @live_ops is NULL because this is a test */
+    bool tested;         /* a test: error messages say why there is no live port */
     size_t memory_bytes; /* limit of the lab's memory, replaces that of a scenario; 0: the
                             scenario's limit, or the default */
     struct session_observer observer;
@@ -70,8 +70,8 @@ struct session_config {
     bool expectations_ignored;
 };
 
-/* Description of the objects that the steps of an `on` have created so far, for one line: "pd, mr
- * (4096 bytes, lkey 0x1)".
+/* Description of the objects that the steps of an `on` block have created so far.  They are printed
+ * in one line at its end: "pd, mr (4096 bytes, lkey 0x1)".
  */
 struct made {
     char text[SESSION_MADE_BYTES];
@@ -83,13 +83,13 @@ struct block {
     const struct source *src;  /* the text of the steps */
     const char *host;          /* host for bare names; "": none */
     struct made *made;         /* descriptions of created objects; NULL: each is printed */
-    uint64_t last_tick;        /* last tick that the steps may run; 0: see struct session_limits */
+    uint64_t last_tick; /* last tick that the steps may run; 0: that of struct session_limits */
     /* n_lifted of the session's limits when @last_tick was set.  If that number has grown since,
      * @last_tick is no limit any more.
      */
     uint64_t n_lifted;
-    size_t n_sources; /* number of sourced files around them */
-    size_t n_calls;   /* number of calls of macros around them */
+    size_t n_sources; /* depth of nested sourced files that the steps are in */
+    size_t n_calls;   /* depth of nested calls of macros that the steps are in */
     bool undisturbed; /* ^C does not end them */
 };
 
@@ -122,12 +122,12 @@ struct session_run {
 /* Limits of the ticks and the time of a session. */
 struct session_limits {
     struct rdl_limits whole; /* last tick, and last simulated time, of the session; 0: no limit */
-    uint64_t ticks_per_step; /* maximum ticks per step, instead of a last tick; 0: no such limit */
-    /* With @ticks_per_step: a run without an end fails after so many ticks in which nothing was
-     * completed.  0: never.
+    uint64_t ticks_per_step; /* at a prompt: most ticks of one step; 0: @whole holds instead */
+    /* With @ticks_per_step: a `run` without a time fails after so many ticks in which no request
+     * was completed.  0: never.
      */
     uint64_t standstill_ticks;
-    uint64_t n_lifted; /* number of times session_lift_limits() has lifted them */
+    uint64_t n_lifted; /* number of calls of session_lift_limits() */
 };
 
 /* Properties of the lab in addition to its handle. */
@@ -148,9 +148,9 @@ struct session_outside {
 struct session_prompt {
     char host[RDL_NAME_BYTES]; /* host for bare names outside of blocks; "": none */
     bool at_terminal;          /* interactive: `show` cuts its output where the screen is full */
-    bool hints_off;            /* no hints are shown after the cursor */
+    bool hints_off;            /* `set hints off` */
     struct recall *recall;     /* history of typed lines; NULL: there is no prompt */
-    /* Prints @lines above the line that is being edited.  NULL: no line is. */
+    /* Prints @lines above the line that is being edited.  NULL: none is being edited. */
     void (*print_around)(const char *lines);
 };
 
@@ -237,12 +237,13 @@ struct scope session_outer_scope(const struct session *s);
 /* The last tick that the running step may run. */
 struct limit {
     uint64_t tick; /* 0: no limit */
-    bool of_step;  /* computed from ticks_per_step */
+    bool of_step;  /* it follows from session_limits.ticks_per_step */
 };
 struct limit session_limit(const struct session *s);
 
-/* Removes the last tick of the session and of its running blocks, because the lab follows real time
- * from now on.  Frees all snapshots, and no more are taken: the session cannot go back any more.
+/* Removes the limits of ticks and time of the session and of its running blocks, because the lab
+ * follows real time from now on.  Frees all snapshots, and no more are taken: the session cannot go
+ * back any more.
  */
 void session_lift_limits(struct session *s);
 
@@ -294,8 +295,9 @@ void session_say(struct session *s, const char *fmt, ...) __attribute__((format(
  */
 void session_say_plain(struct session *s, const char *text);
 
-/* Starts the tallies for all expressions in @st and in its blocks, so that count() counts from now
- * on.  Errors are ignored; they appear when the expression is evaluated.
+/* Starts the tallies (expr_attach()) for all expressions in @st and in its blocks, so that their
+ * count()s count events from now on.  Errors are ignored; they appear when the expression is
+ * evaluated.
  */
 void session_count_ahead(const struct session *s, const struct step *st);
 
@@ -312,7 +314,8 @@ bool session_restart(struct session *s, uint64_t seed, size_t memory_bytes);
 
 /* --- The history, for commands that do not know its members (history.h) --- */
 
-/* Returns true if a command that belongs to the history was executed. */
+/* Returns true if a command was executed that the history keeps: one that did something to the lab.
+ */
 bool session_has_begun(const struct session *s);
 
 /* Returns the title in the line `scenario`, or NULL if there is none. */
@@ -339,9 +342,9 @@ void session_limit_history(struct session *s, size_t bytes_max);
 
 void conditions_free(struct conditions *list);
 
-/* Returns the condition @text, which stands at @at, about an event of kind @kind.  The condition
- * belongs to the session.  Returns NULL, with the error in s->diag, if @text cannot be parsed or
- * evaluated.
+/* Returns a condition with the text @text, which stands at @at in its line, about events of kind
+ * @kind (enum ev_kind), whose fields it may name.  The condition belongs to the session.  Returns
+ * NULL, with the error in s->diag, if @text cannot be parsed or evaluated.
  */
 struct condition *condition_of(struct session *s, uint32_t kind, const char *text, struct span at);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Prints events while the lab runs: the kinds in the set EV_FOR_STORY, not routine ones. */
+/* Prints events while a step lets the lab run: those whose kind is in the set EV_FOR_STORY. */
 #ifndef CLI_SESSION_SHOWN_H
 #define CLI_SESSION_SHOWN_H
 
@@ -11,7 +11,7 @@
 
 struct rdl_listener;
 
-/* The number of events that are printed. */
+/* The events that are printed; further ones are only counted. */
 enum shown_share {
     SHOWN_OF_STEP, /* the first 200 events of each step */
     SHOWN_OF_ALL   /* the first 200 of all steps together */

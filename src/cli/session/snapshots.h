@@ -22,14 +22,14 @@ struct snapshot {
     struct place place;
     uint64_t hash; /* hash of all events up to @place */
     bool paused;   /* recording was off at @place */
-    size_t bytes;
+    size_t bytes;  /* memory that it takes */
     struct rdl_checkpoint *checkpoint;
 };
 
 struct snapshots {
     struct snapshot *v;
     size_t n, room;
-    size_t bytes, bytes_max; /* @bytes_max 0: none are taken */
+    size_t bytes, bytes_max; /* memory of all, and its limit; @bytes_max 0: none are taken */
     uint64_t gap;            /* minimum number of units between two snapshots; 65536 at first */
 };
 
@@ -49,8 +49,8 @@ uint64_t place_units(const struct place *p);
 /* Returns a number < 0 if @a is before @b, 0 if both are the same place, and > 0 otherwise. */
 int place_compare(const struct place *a, const struct place *b);
 
-/* Takes a snapshot of @lab, which is at @p, if one is due or if @must.  Takes none if there is one
- * at @p already, if bytes_max is 0, or if there is no memory.
+/* Takes a snapshot of @lab, which is at @p, if one is due (see above) or if @must.  Takes none if
+ * there is one at @p already, if bytes_max is 0, or if there is no memory.
  */
 void snapshots_pass(struct snapshots *all, const struct rdl_lab *lab, const struct place *p,
                     bool must);

@@ -2,7 +2,8 @@
 /* The stops of a session: breakpoints and watchpoints, which end the running line.
  *
  * A breakpoint is hit when its condition begins to hold.  While the condition continues to hold,
- * the breakpoint is not hit again, unless the condition is about an occurrence.  The condition
+ * the breakpoint is not hit again, unless the condition is about an event that happens
+ * (EXPR_HAPPENS).  The condition
  * `#12`, the end of tick 12, is not checked before that tick.  A watchpoint is hit when its value
  * changes.
  *
@@ -35,9 +36,9 @@ struct stop {
     uint32_t id; /* from 1; unique in a session */
     enum stop_owner owner;
     bool watches;      /* watchpoint: @when is a value; false: breakpoint, a condition */
-    bool momentary;    /* @when contains an occurrence, which lasts for one tick */
+    bool momentary;    /* @when has an EXPR_HAPPENS, which holds for one tick */
     struct expr *when; /* attached to the lab, see expr_attach() */
-    const char *text;  /* text of @when as typed; NULL: not typed */
+    const char *text;  /* text of @when as typed; NULL: the stop is that of stops_add_tick() */
     const char *host;  /* host for bare names in @when; "": none */
     bool enabled;
     bool once;       /* it is removed after its first hit */
@@ -70,7 +71,8 @@ struct stops {
     const struct stop *hit; /* first stop that was hit in the running line; NULL: none */
     uint32_t n_made;        /* number of stops made so far */
     bool ignored;           /* stops are not checked, during a replay */
-    bool in_block; /* the steps of a stop are running; a stop that they hit does not run its own */
+    bool in_block; /* the steps of a stop are running; the steps of a stop that they hit are not run
+                    */
     struct rdl_listener *listener; /* for watchpoints; NULL: none is enabled */
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The lines that `back` counts: lines outside of blocks whose commands did something.  A line is
- * the text typed at once, or one line of a script.
+/* The lines that `back` counts, which are the lines outside of blocks whose commands did something
+ * to the lab.  A line is the text typed at once, or one line of a script.
  */
 #ifndef CLI_SESSION_TYPED_LINES_H
 #define CLI_SESSION_TYPED_LINES_H
@@ -18,8 +18,11 @@ struct rdl_lab;
 struct typed_line {
     struct place at;             /* place of the lab before the line */
     char text[TYPED_LINE_BYTES]; /* beginning of the line */
-    uint64_t run;  /* n_runs when the line was added; with @number, it identifies the line */
-    size_t number; /* number of the line in its text, from 0 */
+    /* Together these identify the line: typed_lines.n_runs when it was added, and number of the
+     * line in its text, from 0.
+     */
+    uint64_t run;
+    size_t number;
 };
 
 struct typed_lines {
@@ -36,8 +39,8 @@ void typed_lines_free(struct typed_lines *all);
 void typed_lines_add(struct typed_lines *all, const struct source *src, struct span at,
                      const struct place *place);
 
-/* Returns the number of events in the lab so far.  A failed line did nothing if this number is
- * unchanged.
+/* Returns the number of events in the lab so far.  If a line fails and has not changed this number,
+ * it did nothing.
  */
 uint64_t typed_lines_events(const struct rdl_lab *lab);
 

@@ -15,11 +15,12 @@
 
 #include "cli/session/history.h"
 
-#define SESSION_FILE_FORM          1u /* version of the format; a later one cannot be read */
-#define SESSION_FILE_BYTES_MAX     ((size_t)64 << 20)
-#define SESSION_FILE_FUTURES_MAX   256u
-#define SESSION_FILE_NAMES_MAX     16384u              /* maximum of named places in all futures */
-#define SESSION_FILE_DONE_MAX      ((uint64_t)1 << 32) /* commands in a future, loops expanded */
+#define SESSION_FILE_FORM        1u /* version of the format; a file with a higher one is refused */
+#define SESSION_FILE_BYTES_MAX   ((size_t)64 << 20)
+#define SESSION_FILE_FUTURES_MAX 256u
+#define SESSION_FILE_NAMES_MAX   16384u /* maximum of named places in all futures */
+#define SESSION_FILE_DONE_MAX                                                                      \
+    ((uint64_t)1 << 32) /* most commands in a future, each round of a loop counted */
 #define SESSION_FILE_MOMENT_MAX    ((uint64_t)1 << 62) /* maximum of ticks and of ns */
 #define SESSION_FILE_VERSION_BYTES 32u
 
@@ -28,15 +29,15 @@ struct session_file {
     uint64_t seed;
     size_t memory_bytes;  /* limit of the lab's memory; 0: the default */
     struct script script; /* only its header, the line `scenario`, and its pool */
-    struct future *v;     /* the first is the current one */
+    struct future *v;     /* the @n futures; the first is the current one */
     size_t n;
-    unsigned n_unnamed; /* n_unnamed of struct futures */
+    unsigned n_unnamed; /* as in struct futures */
 };
 
 /* Returns NULL if the session can be saved, otherwise the reason why not. */
 const char *session_file_obstacle(const struct session *s);
 
-/* Writes the session to the file @name.  The lab must be between two commands.  @hash is the hash
+/* Writes the session to the file @name.  No command may be running in it.  @hash is the hash
  * of all events up to the end of the history (travel_hash_at_end()).  Returns NULL on success,
  * otherwise the reason.
  */

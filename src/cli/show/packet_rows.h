@@ -10,12 +10,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* One field of a header. */
 struct packet_row {
-    const char *header; /* "BTH" */
-    const char *name;   /* "destination QPN" */
-    size_t offset, bytes;
-    uint32_t mask; /* bits that belong to the field; 0: all */
-    char value[96];
+    const char *header;   /* "BTH" */
+    const char *name;     /* "destination QPN" */
+    size_t offset, bytes; /* offset in the frame, and length */
+    uint32_t mask;        /* bits that belong to the field; 0: all */
+    char value[96];       /* the value as text */
 };
 
 /* Calls @each for every field of the @len bytes at @frame, in order. */

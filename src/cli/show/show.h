@@ -38,7 +38,7 @@ struct vq_looks;
  *	dump|wqe PATH                 the bytes of a queue's slot: h1.qp.sq.desc[0]
  */
 struct show_request {
-    const char *const *words;
+    const char *const *words; /* the words after `show`, as above */
     size_t n_words;
     const char *kinds; /* event kinds, "tx,rx"; NULL: all */
     const char *host;  /* events of this host only; NULL: all */
@@ -54,8 +54,9 @@ struct show_request {
     const struct live *live; /* NULL: no live ports or programs */
 };
 
+/* Why a request was refused. */
 struct show_error {
-    size_t word; /* index of the wrong word; n_words: a word is missing */
+    size_t word; /* index in words[] of the wrong word; n_words: a word is missing */
     size_t at;   /* offset of the error in the word */
     /* "kinds", "host" or "from": value number @at of that key is wrong.  NULL: a word is wrong. */
     const char *key;
@@ -73,11 +74,11 @@ struct show_error {
 RDL_MUST_CHECK enum rdl_status show(FILE *out, const struct rdl_lab *lab, const struct past *p,
                                     const struct show_request *rq, struct show_error *reterr);
 
-/* Parses @word, the last word of a request, as an output form: "csv".  Returns false if it is none.
- */
+/* Finds the output form called @word, such as "csv".  Returns false if there is none. */
 bool show_form_of(const char *word, enum show_form *ret);
 
-/* Returns word number @i of the words that may follow `show` directly, or NULL after the last one.
+/* Returns word number @i, from 0, of the fixed words that may follow `show` ("vq", "events", ...),
+ * or NULL after the last one.
  */
 const char *show_subject(size_t i);
 

@@ -6,8 +6,8 @@
 
 #include "cli/show/show_rows.h"
 
-/* TABLE(NAME, subject, column ...) for each table.  A column is TEXT, NUMBER or FLAG with its
- * heading; a NUMBER is aligned to the right.
+/* TABLE(NAME, subject, column ...) for each table; @subject is the word after `show`.  A column is
+ * TEXT, NUMBER or FLAG with its heading; a NUMBER is aligned to the right.
  */
 #define SHOW_TABLES(TABLE, TEXT, NUMBER, FLAG)                                                     \
     TABLE(LIFE, "life", TEXT("step") TEXT("event") NUMBER("time") NUMBER("later by") TEXT("what")) \
@@ -34,17 +34,19 @@ enum table_id {
 #undef TABLE
 };
 
+/* A table: a row of SHOW_TABLES. */
 struct row_table {
-    const char *subject; /* selected by `show SUBJECT json` */
+    const char *subject; /* `show SUBJECT` prints the table */
     const struct row_column *columns;
     unsigned n_columns;
 };
 extern const struct row_table row_tables[N_TABLES];
 
-/* Calls rows_begin() with the columns of the table @id. */
+/* Begins the output of the table @id: calls rows_begin() with its columns. */
 void rows_begin_table(struct rows *r, FILE *out, enum show_form form, enum table_id id);
 
-/* Prints a JSON Schema with a definition for each subject whose JSON is an array of rows. */
+/* Prints a JSON Schema with a definition for each word after `show` whose JSON is an array of rows.
+ */
 void show_write_schema(FILE *out);
 
 #endif

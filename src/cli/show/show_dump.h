@@ -10,13 +10,14 @@
 
 /* Prints each field with its bytes, name and value.
  *
- * Return: as wqe_at(), and RDL_ERR_FAULT (the slot has no buffer in guest RAM)
+ * Return: as wqe_at() of show_wqe.h, and RDL_ERR_FAULT (the slot has no buffer in guest RAM)
  */
 RDL_MUST_CHECK enum rdl_status show_dump(FILE *out, const struct rdl_lab *lab, const char *path,
                                          enum show_form form, size_t *reterr_at);
 
-/* Prints the same in the layout of the RFC authors' demonstration, alone or next to the bytes in
- * guest RAM.  Also returns RDL_ERR_UNSUPPORTED if the demonstration has no such structure.
+/* Prints the same fields in the layout that the demonstration of the RFC's authors gives the
+ * structure: with SHOW_LAYOUT_DEMO alone, with SHOW_LAYOUT_BOTH next to the bytes in guest RAM.
+ * Also returns RDL_ERR_UNSUPPORTED if the demonstration has no such structure.
  */
 RDL_MUST_CHECK enum rdl_status show_layout(FILE *out, const struct rdl_lab *lab, const char *path,
                                            enum show_layout layout, enum show_form form,

@@ -10,12 +10,13 @@
 #include "cli/lang/words.h"
 #include "emu/past/past.h"
 
+/* The events to print: those that pass all members. */
 struct event_filter {
     ev_id from, to; /* first and last event; 0: no limit; @to with row 0 means the whole tick */
     size_t last;    /* print only this many events, the last ones; 0: all */
     uint32_t host;  /* EV_HOST_NONE: all */
-    struct ev_set kinds;
-    bool story; /* only events that event_is_story() accepts */
+    struct ev_set kinds; /* only events of these kinds */
+    bool story;          /* only events that event_is_story() accepts */
 };
 
 /* Output options. */
@@ -23,8 +24,8 @@ struct event_look {
     enum show_form form;
     bool colour;
     const char *again;  /* arguments that repeat the request, " kinds=tx host=h1"; NULL: none */
-    const char *from;   /* value of the argument `from=`; NULL: not given */
-    unsigned lines_max; /* lines of the screen, for people only; 0: no limit */
+    const char *from;   /* value of `from=` in the request, for @again; NULL: not given */
+    unsigned lines_max; /* most lines, those of the screen; of SHOW_TEXT only; 0: no limit */
 };
 
 /* Returns a filter that accepts all events. */
@@ -43,7 +44,8 @@ bool event_filter_kinds(struct event_filter *f, const char *s, size_t *reterr_at
  */
 bool event_is_story(const struct ev *e);
 
-/* Prints the events that pass @f.  If the screen is full, the last line says how to see the rest.
+/* Prints the events that pass @f.  If they do not fit into look->lines_max, the last line has the
+ * command that shows the rest.
  */
 void show_events_as(FILE *out, const struct past *p, const struct event_filter *f,
                     const struct event_look *look);

@@ -15,8 +15,9 @@
 RDL_MUST_CHECK enum rdl_status show_counters(FILE *out, const struct rdl_lab *lab,
                                              enum show_form form);
 
-/* Prints every leaf at or below @path as a row with its path.  With @tool_names it prints the names
- * that tables use (leaf_name()) and omits @path.  Errors are those of rdl_inspect().
+/* Prints the leaf @path, or every leaf below the node @path, as a row with its path.  With
+ * @tool_names it prints the names that tables use (leaf_name()) and omits @path.  Errors are those
+ * of rdl_inspect().
  */
 RDL_MUST_CHECK enum rdl_status show_leaves(FILE *out, const struct rdl_lab *lab, const char *path,
                                            enum show_form form, bool tool_names, size_t *reterr_at);

@@ -8,6 +8,7 @@
 #include "cli/lang/words.h"
 #include "cli/live/live.h"
 
+/* Prints it in the form @form.  @ops and @live are as in struct show_request. */
 void show_live(FILE *out, const struct rdl_lab *lab, const struct live_ops *ops,
                const struct live *live, enum show_form form);
 

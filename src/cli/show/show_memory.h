@@ -9,7 +9,9 @@
 #include "emu/past/past.h"
 #include "rdmalab/inspect.h"
 
-/* Prints the regions and windows of the host @path, or of all hosts if @path is "". */
+/* Prints the regions and windows of the host @path, or of all hosts if @path is "".  Returns
+ * RDL_OK, RDL_ERR_NOMEM, or RDL_ERR_NOT_FOUND if there is no such host.
+ */
 RDL_MUST_CHECK enum rdl_status show_memory(FILE *out, const struct rdl_lab *lab,
                                            const struct past *p, const char *path,
                                            enum show_form form);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The union in a send WQE.  The opcode and the type of the queue pair decide which member is valid.
+/* The union in a send WQE of the RFC, whose members are the operands of an operation.  The opcode
+ * and the type of the queue pair decide which member is valid.
  */
 #ifndef CLI_SHOW_SHOW_OPERATION_H
 #define CLI_SHOW_SHOW_OPERATION_H
@@ -14,9 +15,9 @@
  */
 void operation_add_text(struct text *t, enum qp_type type, const struct rfc_sq_wqe *w);
 
-/* Passes the fields of the send WQE at @bytes to @to, including those of its union.  @n: number of
- * bytes there, of which the WQE is the beginning.  Returns the number of bytes that the fields
- * cover.
+/* Passes the fields of the send WQE at @bytes to @to, including those of its union.  @n is
+ * the number of bytes at @bytes: the WQE, and what follows it.  Returns the number of bytes that
+ * the fields cover.
  */
 size_t operation_dump(const struct rfc_sink *to, enum qp_type type, const uint8_t *bytes, size_t n);
 

@@ -7,8 +7,8 @@
 
 #include "rdmalab/inspect.h"
 
-/* Print a page about the queue pair or completion queue at @path, which must exist.  Return RDL_OK
- * or RDL_ERR_NOMEM.
+/* show_qp() prints a page about the queue pair @path, show_cq() about the completion queue @path,
+ * which must exist.  Return RDL_OK or RDL_ERR_NOMEM.
  */
 RDL_MUST_CHECK enum rdl_status show_qp(FILE *out, const struct rdl_lab *lab, const char *path);
 RDL_MUST_CHECK enum rdl_status show_cq(FILE *out, const struct rdl_lab *lab, const char *path);

@@ -18,28 +18,31 @@
 #include "print/show_text.h"
 #include "rdmalab/inspect.h"
 
+/* A column. */
 struct row_column {
     const char *name; /* the heading; also the key, with '-' for blanks */
     bool right;       /* aligned to the right, for numbers */
     bool flag;        /* the values are true or false */
-    bool data;        /* appears only in the forms for programs */
+    bool data;        /* only the forms for programs have it */
     /* Key if it differs from the name, because it contains the unit; NULL: the name. */
     const char *key;
 };
 
+/* A table that is being written. */
 struct rows {
     FILE *out;
     enum show_form form;
     const struct row_column *columns;
     unsigned n_columns;
-    unsigned at;    /* column of the next cell */
+    unsigned at;    /* index of the column of the next cell */
     bool is_inside; /* the JSON array is a part of a larger text: it gets no line end */
-    size_t n;       /* rows so far */
+    size_t n;       /* number of rows so far */
     struct grid grid;
 };
 
-/* Begins the output.  Then call one of the cell functions for each cell, row by row, and at the end
- * rows_end().
+/* Begins the output.  Then call one of the next functions for each cell, row by row, and at the end
+ * rows_end().  rows_text() writes a text cell, rows_number() a number cell, rows_time() a time in
+ * ns, and rows_none() an absent cell.
  */
 void rows_begin(struct rows *r, FILE *out, enum show_form form, const struct row_column *columns,
                 unsigned n_columns);
@@ -66,8 +69,7 @@ void rows_leaf(struct rows *r, const struct rdl_lab *lab, const char *node, enum
 /* Ends the table.  If it has no rows, people see the text @none; NULL: nothing. */
 void rows_end(struct rows *r, const char *none);
 
-/* Writes the key of the column in the forms for programs to @ret, which has RDL_NAME_BYTES bytes.
- */
+/* Writes the key that the column has in JSON and CSV to @ret, which has RDL_NAME_BYTES bytes. */
 void rows_key(const struct row_column *c, char *ret);
 
 /* Returns true for NDJSON, CSV and Markdown, whose rows cannot contain a tree. */

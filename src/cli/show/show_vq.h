@@ -21,6 +21,10 @@ struct vq_indexes {
     uint16_t device_avail, device_used; /* that the device has taken, and has returned */
 };
 
+/* Reads the indexes of the queue @queue ("h1.qp.sq").  If the driver is that of a virtual machine,
+ * what is not known of it has the values of the device.
+ */
+
 struct vq_indexes vq_indexes_of(const struct rdl_lab *lab, const char *queue);
 
 /* Virtqueues as a session has last shown them, to mark later changes.  Initialize with zeros. */
@@ -47,11 +51,12 @@ RDL_MUST_CHECK enum rdl_status show_vq(FILE *out, const struct rdl_lab *lab, con
                                        const char *path, const struct vq_view *view,
                                        size_t *reterr_at);
 
-/* Writes the path of the first queue at or below @path to @ret.  Errors are those of show_vq(). */
+/* Writes to @ret the path of the queue @path, or of the first queue of the object @path.  Errors
+ * are those of show_vq(). */
 RDL_MUST_CHECK enum rdl_status vq_find(const struct rdl_lab *lab, const char *path,
                                        char ret[TREE_PATH_BYTES], size_t *reterr_at);
 
-/* Writes the first queue at or below @path as a picture, an SVG document.  Errors are those of
+/* Writes a picture of that queue (vq_find()), an SVG document.  Errors are those of
  * show_vq().
  */
 RDL_MUST_CHECK enum rdl_status export_vq(FILE *out, const struct rdl_lab *lab, const struct past *p,

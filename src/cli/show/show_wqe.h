@@ -16,13 +16,15 @@
 #include "emu/facts/virtio/virtq.h"
 #include "rdmalab/inspect.h"
 
+/* The use of a virtqueue; it decides the structures in its buffers. */
 enum ring_role { RING_NONE, RING_SQ, RING_RQ, RING_CQ, RING_CTRL, RING_EVENTS };
 
-/* Returns the role of the queue at or above @path ("h1.qp.sq", "h1.cq.queue", "h1.ctrl",
- * "h1.async.queue"); RING_NONE if there is no queue.
+/* Returns the role of the queue @path ("h1.qp.sq", "h1.cq.queue", "h1.ctrl", "h1.async.queue"), or
+ * of the queue that contains the node @path ("h1.qp.sq.desc[0]"); RING_NONE if there is none.
  */
 enum ring_role ring_role_of(const char *path);
 
+/* A memory region: its name, address, length and lkey. */
 struct mr_row {
     char name[RDL_NAME_BYTES];
     uint64_t addr, bytes, lkey;
@@ -51,7 +53,7 @@ struct wqe_buffer {
     uint32_t bytes;
     bool writable;   /* writable for the device */
     bool written;    /* the device has written it */
-    uint8_t command; /* control response: the command of its request; 0: not a response */
+    uint8_t command; /* of a response on the control queue: command of its request; otherwise 0 */
 };
 
 /* Appends the content of the buffer as a phrase: "SEND wr_id=1 signaled, 1 SGE: mr[0:64]". */

@@ -29,13 +29,14 @@ enum ring_place {
     RING_PLACES
 };
 
+/* The state of a virtqueue, read from a lab. */
 struct vq_ring {
     const struct rdl_lab *lab;
     const struct past *past;
     const char *path;
     enum ring_role role;
-    uint64_t number, size;
-    bool packed;
+    uint64_t number, size; /* number of the queue, and number of its descriptors */
+    bool packed;           /* a packed ring; false: a split one */
     /* False: the driver is that of a virtual machine.  Then driver_used, driver_avail of a packed
      * ring, and the places of the driver have the values of the device.
      */
@@ -62,9 +63,15 @@ void ring_done(struct vq_ring *q);
 uint64_t ring_slots_between(const struct vq_ring *q, enum ring_place from, enum ring_place to);
 uint64_t ring_slots_outstanding(const struct vq_ring *q);
 
-/* Stores the current state in @looks, unless it is NULL. */
+/* Stores the present state in @looks, as that in which the queue was last shown; NULL: does
+ * nothing.
+ */
 void ring_remember(struct vq_looks *looks, const struct vq_ring *q);
 
+/* ring_desc() returns the number in the leaf @leaf of descriptor @i, ring_used() that of entry @i
+ * of the used ring, ring_avail() entry @i of the avail ring.  All count from 0, and return 0 if
+ * there is no such entry.
+ */
 uint64_t ring_desc(const struct vq_ring *q, uint64_t i, enum leaf_id leaf);
 uint64_t ring_used(const struct vq_ring *q, uint64_t i, enum leaf_id leaf);
 uint64_t ring_avail(const struct vq_ring *q, uint64_t i);
@@ -72,7 +79,7 @@ uint64_t ring_avail(const struct vq_ring *q, uint64_t i);
 /* Returns true if the device has returned the chain that begins with descriptor @head. */
 bool ring_is_returned(const struct vq_ring *q, uint64_t head);
 
-/* Returns "device" or "driver". */
+/* Returns the owner of a descriptor in @state: "device" or "driver". */
 const char *slot_owner(enum slot_state state);
 
 /* Appends the reason why a descriptor in @state is not free, and what frees it.  Appends nothing

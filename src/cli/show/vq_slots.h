@@ -5,12 +5,15 @@
 
 #include "cli/show/vq_ring.h"
 
-/* Prints a split ring chain by chain.  Prints a packed ring slot by slot, from the driver's used
- * position to its avail position, followed by the event suppression areas of both sides.
+/* Prints a split ring chain by chain; @r must be the reader for the host of @q.  Prints a packed
+ * ring slot by slot, from the driver's used position to its avail position, followed by the event
+ * suppression areas of both sides.
  */
 void vq_print_slots(FILE *out, const struct vq_ring *q, const struct wqe_reader *r);
 
-/* Returns the buffer of descriptor @i.  @written: the device has written the buffer. */
+/* Returns the buffer that descriptor @i describes.  @written is a member of the result: the device
+ * has written the buffer.
+ */
 struct wqe_buffer vq_buffer_of(const struct vq_ring *q, uint64_t i, bool written);
 
 /* Appends the flags and the id of a packed descriptor: "A1 U0 N id 3"; N means that the chain
@@ -18,9 +21,9 @@ struct wqe_buffer vq_buffer_of(const struct vq_ring *q, uint64_t i, bool written
  */
 void vq_add_packed(struct text *t, const struct vq_ring *q, uint64_t i);
 
-/* Appends the used element in slot @i of a packed ring.  If the slot belongs to a returned buffer
- * of several descriptors but has no used element of its own, appends a text that it is passed over.
- * Appends nothing if the device has not returned the buffer.
+/* Appends, as text, the used element that the device has written to slot @i of a packed ring.  If
+ * the slot belongs to a returned buffer of several descriptors but has no used element of its own,
+ * appends a text that it is passed over. Appends nothing if the device has not returned the buffer.
  */
 void vq_add_given_back(struct text *t, const struct vq_ring *q, uint64_t i);
 

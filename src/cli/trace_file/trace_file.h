@@ -22,6 +22,7 @@
 
 struct trace_file;
 
+/* Why a file was refused. */
 struct trace_file_error {
     size_t line; /* from 1; 0: not about a line */
     char text[256];
@@ -40,11 +41,11 @@ struct trace_file_info {
     uint64_t events; /* number of events that the header states; 0: not given */
     bool truncated;  /* the last line is incomplete */
 
-    uint64_t unknown_kinds;  /* events skipped because their kind is unknown */
-    uint64_t unknown_words;  /* events skipped because they contain unknown words */
-    uint64_t unknown_fields; /* fields skipped because their name is unknown */
-    uint64_t missing_fields; /* absent fields, which were set to 0 or to no host */
-    uint64_t missing_events; /* events counted by the header but absent */
+    uint64_t unknown_kinds;  /* number of events skipped because their kind is unknown */
+    uint64_t unknown_words;  /* number of events skipped because they contain unknown words */
+    uint64_t unknown_fields; /* number of fields skipped because their name is unknown */
+    uint64_t missing_fields; /* number of absent fields, which were set to 0 or to no host */
+    uint64_t missing_events; /* number of events that the header counts but the file lacks */
 };
 
 /* Reads the trace @in.  Free *@ret with trace_file_free(), which accepts NULL.
@@ -68,8 +69,8 @@ const struct trace_file_info *trace_file_info(const struct trace_file *s);
  */
 bool trace_file_is_whole(const struct trace_file *s);
 
-/* Returns the first condition of @f whose field is absent from some events of the kind that @f
- * selects.  Returns NULL if there is none.
+/* Returns the first condition of @f whose field is absent from some event of the kind that @f
+ * selects: the filter cannot judge that event.  Returns NULL if there is none.
  */
 const struct ev_condition *trace_file_missing_field(const struct trace_file *s,
                                                     const struct ev_filter *f);

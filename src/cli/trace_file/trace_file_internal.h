@@ -15,7 +15,7 @@ struct trace_file_host {
 };
 
 struct trace_file {
-    struct ev *events;
+    struct ev *events; /* the events read so far */
     size_t n, cap;
     struct ev_names *names;
     bool names_given;              /* the header defines the names, so that events do not */
@@ -29,6 +29,7 @@ struct trace_file {
     struct trace_file_info info;
 };
 
+/* A trace that is being read, and the destination of errors. */
 struct trace_file_reader {
     struct trace_file *s;
     struct trace_file_error *err;
@@ -48,7 +49,9 @@ void trace_file_copy_text(char *to, size_t cap, const char *from);
  */
 bool trace_file_number(const cJSON *j, uint64_t *ret);
 
-/* Parses a MAC like "02:00:00:00:00:01".  Returns false if @s is none. */
+/* Parses a MAC like "02:00:00:00:00:01" to a number whose most significant byte is the first one.
+ * Returns false if @s is none.
+ */
 bool trace_file_mac(const char *s, uint64_t *ret);
 
 /* Returns the host or port called @name.  Returns NULL if nothing has mentioned it. */

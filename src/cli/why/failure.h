@@ -9,7 +9,7 @@
 
 #include "emu/past/past_index.h"
 
-/* Explains the failure that @e reports.  Prints nothing if @e reports none. */
+/* Explains the failure that the event @e reports.  Prints nothing if it reports none. */
 void show_failure(FILE *out, const struct past_index *x, const struct ev *e);
 
 /* Prints @e as an indented detail line. */

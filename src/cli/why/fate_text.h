@@ -17,9 +17,10 @@ struct past_index *fate_index(const struct past *p);
  */
 void fate_add(struct text *t, const struct past_index *x, const struct ev *tx);
 
-/* Like fate_add(), but for the answer with @psn, and as of event @before.  For a READ, @psn may be
- * that of a later response than the first.  An arrival after @before is reported as too late.  If
- * another packet of the same queue pair is the reason, the fate of that one follows.
+/* Like fate_add(), but for the answer with PSN @psn alone, and with what was known at event
+ * @before. For a READ, @psn may be that of a later response than the first.  An arrival after
+ * @before is reported as too late.  If another packet of the same queue pair is the reason, the
+ * fate of that one follows.
  */
 void fate_add_at(struct text *t, const struct past_index *x, const struct ev *tx, uint32_t psn,
                  ev_id before);

@@ -31,7 +31,8 @@
 RDL_MUST_CHECK enum rdl_status why_find(const struct rdl_lab *lab, const struct past *p,
                                         const char *target, ev_id *ret, size_t *reterr_at);
 
-/* Prints why event @id happened.  Returns RDL_ERR_NOT_FOUND if there is no such event. */
+/* Prints the chain of causes that led to event @id.  Returns RDL_ERR_NOT_FOUND if there is no such
+ * event. */
 RDL_MUST_CHECK enum rdl_status why(FILE *out, const struct past *p, ev_id id);
 
 #endif

@@ -28,7 +28,7 @@ void why_not_end(struct why_not *w);
 /* Frees the answer without printing more. */
 void why_not_drop(struct why_not *w);
 
-/* Prints a paragraph. */
+/* Prints one paragraph of the answer. */
 void why_not_say(struct why_not *w, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* Records that what was asked about did happen: why_not_end() then does not print when the next
@@ -59,13 +59,14 @@ RDL_MUST_CHECK enum rdl_status why_not_packet(struct why_not *w, ev_id id);
 /* Explains why no event matches @f.  Resolves the names in @f first. */
 void why_not_event(struct why_not *w, struct ev_filter *f);
 
-/* Explains why the fault @fault (its path) has hit no frame. */
+/* Explains why the fault @fault ("f1") has hit no frame. */
 void why_not_fault(struct why_not *w, const char *fault);
 
 /* Explains why the queue pair @path is not in state @to. */
 void why_not_state(struct why_not *w, const char *path, enum qp_state to);
 
-/* Prints a sentence for each object on @host that waits for an event, or that there is none.  @host
+/* Prints a sentence for each object on @host that waits for something, such as an ACK, or that
+ * nothing waits.  @host
  * "": on all hosts.
  */
 void why_not_waits(struct why_not *w, const char *host);

@@ -13,15 +13,15 @@
 #include "tree/tree.h"
 
 #define WHY_NOT_TRIES_MAX 3u
-#define WHY_NOT_END       UINT64_MAX /* later than every event */
+#define WHY_NOT_END       UINT64_MAX /* an event id later than that of every event */
 
 struct why_not {
     FILE *out;
     const struct rdl_lab *lab; /* NULL: a saved trace */
     const struct past *past;
     struct past_index *index;
-    unsigned indent; /* blanks before each printed line */
-    char tries[WHY_NOT_TRIES_MAX][SHOW_LINE_BYTES];
+    unsigned indent;                                /* blanks before each printed line */
+    char tries[WHY_NOT_TRIES_MAX][SHOW_LINE_BYTES]; /* the commands to try */
     size_t n_tries;
     bool never; /* why_not_end() does not print when the next event in the lab is due */
 };
@@ -32,12 +32,12 @@ struct why_not_qp {
     uint32_t host, qpn;
     enum qp_type type;
     enum qp_state state;
-    bool sig_all;
-    char sq[TREE_PATH_BYTES];
-    uint32_t queue;       /* number of its send queue */
-    uint32_t avail_idx;   /* avail index of that queue, where the next send is posted */
-    uint32_t unfetched;   /* sends that the device has not fetched */
-    uint32_t outstanding; /* sends that it fetched and has not completed */
+    bool sig_all;             /* created with sq_sig_all */
+    char sq[TREE_PATH_BYTES]; /* path of its send queue */
+    uint32_t queue;           /* number of the virtqueue that is its send queue */
+    uint32_t avail_idx;       /* avail index of that queue, where the next send is posted */
+    uint32_t unfetched;       /* number of sends that the device has not fetched */
+    uint32_t outstanding;     /* number of sends that it has fetched and not completed */
 };
 
 /* Reads the state of the queue pair @path.  Returns false if the device has not created it. */
