@@ -241,7 +241,7 @@ struct limit {
 };
 struct limit session_limit(const struct session *s);
 
-/* Removes the limits of ticks and time of the session and of its running blocks, because the lab
+/* Removes the limit of ticks of the session and of its running blocks, because the lab
  * follows real time from now on.  Frees all snapshots, and no more are taken: the session cannot go
  * back any more.
  */

@@ -71,8 +71,7 @@ struct stops {
     const struct stop *hit; /* first stop that was hit in the running line; NULL: none */
     uint32_t n_made;        /* number of stops made so far */
     bool ignored;           /* stops are not checked, during a replay */
-    bool in_block; /* the steps of a stop are running; the steps of a stop that they hit are not run
-                    */
+    bool in_block;          /* the steps of a stop run; stops that they hit do not run theirs */
     struct rdl_listener *listener; /* for watchpoints; NULL: none is enabled */
 };
 
