@@ -8,8 +8,8 @@
 #include <stdbool.h>
 
 /* Measures devices with several numbers of queue pairs, and prints the results: as JSON if @json,
- * otherwise as text.  @now_s returns the
- * processor time in seconds.  Returns 0, or 1 if a lab failed; then it has printed the reason.
+ * otherwise as text.  @now_s returns the processor time in seconds.  Returns 0, or 1 if a lab
+ * failed; then it has printed the reason.
  */
 int bench_device(bool json, double (*now_s)(void));
 

@@ -46,7 +46,7 @@ struct capture_interface {
     uint32_t link;          /* link type of its frames, as in struct capture_frame */
     uint32_t snaplen;       /* most bytes captured of a frame; 0: no limit */
     uint64_t ticks;         /* time units per second */
-    int64_t offset_seconds; /* added to all times */
+    int64_t offset_seconds; /* added to the times of its frames */
 };
 
 /* An open capture file.  capture_done() frees its memory. */

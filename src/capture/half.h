@@ -46,8 +46,8 @@ struct half_sums {
 /* A request packet, or a range of missing PSNs. */
 struct asked {
     uint64_t at, psns; /* position of its first PSN; number of PSNs */
-    /* Indexes into the record of its latest and its first copy.  If the entry is missing, @seen
-     * is SEEN_NONE and @first_seen is the packet that revealed it.
+    /* Indexes into the record of its latest and its first copy.  If the entry is missing, @seen is
+     * SEEN_NONE and @first_seen is the packet that revealed it.
      */
     uint32_t seen, first_seen;
     uint64_t since_ns; /* if @was_lost: time at which it was sent, or found to be missing */
@@ -96,7 +96,7 @@ struct half {
     struct half_reason nak, rnr, hole;
 
     /* Messages, in PSN order. */
-    uint32_t whole;             /* see the picture above */
+    uint32_t whole;             /* entries v[0 .. whole) are counted; see the head of the file */
     const struct op_info *open; /* the previous packet of the message; NULL: between messages */
     bool is_open_known;         /* @open is valid */
     bool is_length_known;       /* @open_dma_bytes is valid */

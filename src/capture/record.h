@@ -14,7 +14,7 @@
 #include "capture/found.h"
 #include "capture/seen.h"
 
-#define RECORD_MTUS 5u /* 256 to 4096 */
+#define RECORD_MTUS 5u /* number of path MTUs: 256, 512 ... 4096 bytes */
 
 /* A host, identified by its address. */
 struct station {
@@ -28,10 +28,10 @@ struct station {
 
 /* One direction from a host to a queue pair of another host. */
 struct flow {
-    uint32_t src, dst; /* indexes of the hosts */
+    uint32_t src, dst; /* indexes in capture_record.hosts of its hosts */
     uint32_t dest_qpn;
     uint8_t service;         /* enum op_service */
-    uint32_t first, last, n; /* first, last: indexes of packets; n: their number */
+    uint32_t first, last, n; /* first, last: indexes in capture_record.v; n: number of packets */
     /* Numbers of requests, of responses, of packets captured at the sending host, of those captured
      * at the receiving host, and of packets with the mark SEEN_CE.
      */

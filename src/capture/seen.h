@@ -94,7 +94,7 @@ static inline bool seen_is_older(const struct seen *a, const struct seen *b)
 }
 
 /* Return true if the headers, or the payloads, of two packets with the same PSN are equal.  Header
- * fields that a retransmission may change are ignored.  Payloads are equal if one of them was
+ * fields that a retransmission may change are ignored.  Payloads count as equal if one of them was
  * truncated by the capture.
  */
 bool seen_same_headers(const struct seen *a, const struct seen *b);

@@ -69,8 +69,7 @@ void testbed_done(struct testbed *r);
 RDL_MUST_CHECK enum rdl_status testbed_wait(struct testbed *r, unsigned side);
 
 /* Post one SEND, or one receive, whose buffer is the @bytes bytes at offset @at of the memory of
- * @side.
- * @flags: set of enum send_flag_bit.
+ * @side.  @flags: set of enum send_flag_bit.
  */
 RDL_MUST_CHECK enum rdl_status testbed_send(struct testbed *r, unsigned side, uint64_t wr_id,
                                             uint64_t at, uint32_t bytes, uint32_t flags);

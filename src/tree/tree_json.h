@@ -13,9 +13,9 @@
 
 #include "rdmalab/inspect.h"
 
-/* Prints the value at @path, without a line end; "" is the whole lab.  @tool_names: the
- * keys are the names that tables have (tree_child_name()), not the keys of paths.  Errors as
- * rdl_inspect(), and RDL_ERR_NOMEM.
+/* Prints the value at @path, without a line end; "" is the whole lab.  @tool_names: the keys are
+ * the names that tables have (tree_child_name()), not the keys of paths.  Errors as rdl_inspect(),
+ * and RDL_ERR_NOMEM.
  */
 RDL_MUST_CHECK enum rdl_status show_json(FILE *out, const struct rdl_lab *lab, const char *path,
                                          bool tool_names, size_t *reterr_at);

@@ -25,7 +25,7 @@
 
 /* A lifeline: a host, or everything outside the lab. */
 struct ladder_column {
-    uint32_t host; /* EV_HOST_NONE: everything outside the lab */
+    uint32_t host; /* number of the host; EV_HOST_NONE: everything outside the lab */
     uint32_t qpn;  /* QPN of the first event with one; 0: none yet */
     bool many_qps; /* the host has events of several QPs, so notes name the QP */
     char name[EV_NAME_BYTES];
@@ -56,7 +56,7 @@ struct ladder_stop {
     bool idle;                    /* no event and no packet in flight since the previous stop */
     bool unsure;                  /* recording may have been off since the previous stop */
     uint32_t column;              /* index of its lifeline in ladder.columns */
-    uint32_t arrow;               /* the arrow that begins or ends here, or LADDER_NONE */
+    uint32_t arrow;               /* index of the arrow that begins or ends here, or LADDER_NONE */
     bool on_wire;                 /* the stop is between lifelines: a packet was lost there */
     enum ladder_tone tone;        /* tone of the note */
     uint32_t kind;                /* enum ev_kind: kind of the event */
@@ -69,7 +69,9 @@ struct ladder_stop {
 enum ladder_cut { CUT_NONE, CUT_TAIL, CUT_HEAD };
 
 struct ladder_arrow {
-    /* id: the event that sent the packet.  also: the fault that changed its bytes; 0: none. */
+    /* id: the event that sent the packet.  also: the event in which a fault changed its bytes; 0:
+     * none.
+     */
     ev_id id, also;
     uint32_t from, to; /* indexes of the columns of sender and receiver */
     /* Indexes of the stops at its ends; LADDER_NONE: the end is outside the picture or the lab. */

@@ -62,7 +62,7 @@ struct wire_taken {
 /* The state of a watcher. */
 struct wire_end {
     struct wire_rules rules;
-    bool is_told; /* @rules is set; otherwise nothing is judged */
+    bool is_told; /* the end is judged; false: @rules is not set, and nothing is judged */
 
     /* The end as requester. */
     struct psn next, una; /* next: the next new PSN; una: the oldest unacknowledged one */

@@ -9,9 +9,9 @@
 #define CREW_MAX 64u /* most cases that run at the same time */
 
 /* Runs all cases of @su, at most @jobs (1 .. CREW_MAX) at a time, each in a process of its own.
- * Reports them in @r; a zeroed @r reports nothing.
- * Returns the exit status of the program.  After a signal that ends the program, running cases are
- * killed and reported as interrupted; cases that have not begun are only counted in @r->not_run.
+ * Reports them in @r; a zeroed @r reports nothing.  Returns the exit status of the program.  After
+ * a signal that ends the program, running cases are killed and reported as interrupted; cases that
+ * have not begun are only counted in @r->not_run.
  */
 int crew_run(struct suite *su, const struct test_options *o, size_t jobs, struct report *r);
 

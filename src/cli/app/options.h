@@ -11,7 +11,7 @@
 struct option {
     const char *name;   /* "--seed", "-j" */
     bool *flag;         /* set to true if the option is given */
-    const char **value; /* the option may be given once */
+    const char **value; /* set to the value; the option may be given once */
     char **lines;       /* all values, one per line; the caller frees the text */
     const char *words;  /* possible values, "text|json"; "": cannot be listed; NULL: a file name */
 };

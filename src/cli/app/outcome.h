@@ -18,7 +18,7 @@
 struct outcome_packet {
     struct ev tx;
     uint32_t nth;
-    uint32_t at;         /* host where it arrived first; EV_HOST_NONE: it has not arrived */
+    uint32_t at;         /* number of the host where it arrived first; EV_HOST_NONE: none */
     uint64_t arrived_ns; /* simulated time of that arrival */
 };
 

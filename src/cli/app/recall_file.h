@@ -18,8 +18,8 @@
  */
 bool recall_file_path(const char *cwd, char ret[RECALL_PATH_BYTES]);
 
-/* Reads the file into @ret; a missing file is empty.  A file that has
- * grown well beyond RECALL_MAX texts is rewritten with the last RECALL_MAX.
+/* Reads the file into @ret; a missing file is empty.  A file that has grown well beyond RECALL_MAX
+ * texts is rewritten with the last RECALL_MAX.
  */
 void recall_file_read(const char *path, struct recall *ret);
 

@@ -14,9 +14,8 @@
 #define TEST_SEEN_BYTES    512u
 
 struct test_file {
-    char *name; /* as given or found */
-    char *left; /* name, unique in the suite, of the directory for files that its cases leave behind
-                 */
+    char *name; /* path as given, or as found in a directory */
+    char *left; /* name of the directory for what its cases leave behind; unique in the suite */
     struct scenario sc;
     int status; /* result of loading it, enum exit_status; EXIT_PASSED: it can be run */
     /* The reason why it cannot be run, in complete lines.  NULL: it can be run, or there is no
@@ -47,7 +46,9 @@ struct test_result {
 /* Observes the run of a case. */
 struct test_witness {
     struct session_observer observer;
-    /* Called when the script has ended; may be NULL.  @ctx is that of @observer. */
+    /* Called when the script has ended, to set members of @ret; may be NULL.  @ctx is that of
+     * @observer.
+     */
     void (*ended)(void *ctx, struct session *s, struct test_result *ret);
     bool expectations_ignored; /* do not check the expectations of the scenario */
 };
@@ -87,8 +88,8 @@ struct suite {
  */
 void suite_add(struct suite *su, const char *path, const char *tags);
 
-/* Creates the cases from the files.  Returns NULL on success, otherwise the reason.  If that
- * is a lack of memory, su->no_memory is set; otherwise there are more than SUITE_CASES_MAX cases.
+/* Creates the cases from the files.  Returns NULL on success, otherwise the reason.  If that is a
+ * lack of memory, su->no_memory is set; otherwise there are more than SUITE_CASES_MAX cases.
  */
 const char *suite_make_cases(struct suite *su, const struct suite_seeds *seeds);
 

@@ -27,8 +27,8 @@ bool limit_fail_link(struct session *s, const struct step *st, const char *a, co
 
 /* Fills s->diag after the driver of @host refused the verb of @st with RDL_ERR_LIMIT.  Returns
  * false.  The message names the parameter that exceeds a limit of the device.  If no parameter
- * does, the message reports a full table, or that
- * the virtqueues of the host are too short for the requested depth.
+ * does, the message reports a full table, or that the virtqueues of the host are too short for the
+ * requested depth.
  */
 bool limit_fail_verb(struct session *s, const struct step *st, const char *host);
 

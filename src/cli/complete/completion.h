@@ -16,7 +16,7 @@
 /* The last statement of a line, up to the cursor. */
 struct statement {
     char words[LINE_WORDS][WORD_BYTES]; /* the last one is being typed */
-    const char *at[LINE_WORDS];         /* position of each word in the line */
+    const char *at[LINE_WORDS];         /* beginning of each word in the line */
     size_t n; /* index in @words of the word that is being typed, and number of words before it */
     const struct cmd *cmd;     /* the command of the first word; NULL: incomplete or unknown */
     char host[RDL_NAME_BYTES]; /* host of names without one ("qp"); "": none */
@@ -30,9 +30,9 @@ struct statement {
 void statement_read(struct session *s, const char *line, struct statement *ret);
 
 /* Returns the index in cmd->params of the parameter that the last word is for, if that word is an
- * operand, or cmd->n_params if no operand is left.  Each
- * word before it is assigned to the next operand that accepts it, as when the command is executed.
- * *@ret_word is the index in st->words of the first word of the same parameter.
+ * operand, or cmd->n_params if no operand is left.  Each word before it is assigned to the next
+ * operand that accepts it, as when the command is executed.  *@ret_word is the index in st->words
+ * of the first word of the same parameter.
  */
 size_t statement_operand(const struct statement *st, size_t *ret_word);
 

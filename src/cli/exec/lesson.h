@@ -6,10 +6,10 @@
 #include "cli/lessons/scenarios.h"
 #include "cli/session/session.h"
 
-/* Runs the scenario that @name means in a new lab, in a session configured by @config.  Prints its
- * steps and events, or with @ladder only its ladder diagram, and its result.  *@ret_status is the
- * result as an exit status (enum exit_status).  Returns false, with the error in @ret_error, if
- * there is no such scenario or no memory for its lab.
+/* Runs the scenario that collection_find_short() finds for @name in a new lab, in a session
+ * configured by @config.  Prints its steps and events, or with @ladder only its ladder diagram, and
+ * its result.  *@ret_status is the result as an exit status (enum exit_status).  Returns false,
+ * with the error in @ret_error, if there is no such scenario or no memory for its lab.
  */
 bool lesson_run(const struct session_config *config, const char *name, bool ladder, int *ret_status,
                 struct scenarios_error *ret_error);

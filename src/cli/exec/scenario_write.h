@@ -8,9 +8,8 @@
 enum scenario_output { OUTPUT_LADDER, OUTPUT_PCAPNG, OUTPUT_EVENTS, N_OUTPUTS };
 
 /* Writes @what, as the command `export` does, to the file @name, also for a session that was
- * interrupted.  "-" is the standard
- * output, where a ladder is text.  Returns false, with a message on @err, if the file cannot be
- * written.
+ * interrupted.  "-" is the standard output, where a ladder is text.  Returns false, with a message
+ * on @err, if the file cannot be written.
  */
 bool scenario_write(struct session *s, enum scenario_output what, const char *name, FILE *err);
 

@@ -88,8 +88,8 @@ bool macro_bind(const struct macro *m, const struct step *st, struct pool *p,
                 const struct var **ret, struct diag *d);
 
 /* Returns the macro that the `call` @st names: one of @own, the macros that the script defines, or
- * else of @known, the others that it may call.  Either may be NULL.  Returns NULL, with a
- * message in @d, if neither has it.
+ * else of @known, the others that it may call.  Either may be NULL.  Returns NULL, with a message
+ * in @d, if neither has it.
  */
 const struct macro *macro_called(const struct macros *own, const struct macros *known,
                                  const struct step *st, struct diag *d);

@@ -9,12 +9,12 @@
  *	term       := NUMBER | "STRING" | PATH | #EVENT | count(KIND { , FIELD OP VALUE })
  *	OP         := == != < <= > >=
  *
- * A number may have a unit of the value that it is compared with.  Comparing values that
- * can never be equal is an error.  Both sides of `and` and `or` are always evaluated, so that such
- * an error is found.  A PATH without a dot is a word of an enumeration if the other side takes one.
- * `t` is the time in nanoseconds, `tick` the number of the last tick.  #EVENT is true from the tick
- * of that event on.  A `happens` term is true at the end of the tick in which the event happened.
- * It is evaluated only where every tick is looked at; see struct scope.
+ * A number may have a unit of the value that it is compared with.  Comparing values that can never
+ * be equal is an error.  Both sides of `and` and `or` are always evaluated, so that such an error
+ * is found.  A PATH without a dot is a word of an enumeration if the other side takes one.  `t` is
+ * the time in nanoseconds, `tick` the number of the last tick.  #EVENT is true from the tick of
+ * that event on.  A `happens` term is true at the end of the tick in which the event happened.  It
+ * is evaluated only where every tick is looked at; see struct scope.
  *
  * A PATH may name an object that does not exist yet.  It is refused before anything runs if no row
  * of the inspect tree matches it, that is, if no lab could have it.

@@ -11,8 +11,8 @@
 
 #include "cli/lang/script.h"
 
-/* Makes cJSON allocate with must_malloc(), so that a lack of memory ends the program as
- * elsewhere in the parsers.  Otherwise it would be reported as a syntax error.  Call once.
+/* Makes cJSON allocate with must_malloc(), so that a lack of memory ends the program as elsewhere
+ * in the parsers.  Otherwise it would be reported as a syntax error.  Call once.
  */
 void json_use_memory(void);
 

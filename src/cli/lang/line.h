@@ -11,7 +11,7 @@
 struct line_reader {
     /* Provides source, pool and macros.  line_next() changes only its macros. */
     struct script *script;
-    size_t at;        /* offset of the next byte */
+    size_t at;        /* offset in the source of the next byte to read */
     bool abbreviated; /* accept a unique prefix of a command */
     bool scenario;    /* refuse commands that only make sense at a prompt */
     bool begun;       /* a statement other than a note was read */
@@ -48,12 +48,13 @@ void line_read_rest(struct line_reader *r, struct lines *l);
  */
 bool line_read_script(struct script *s, struct diag *d);
 
-/* Writes one step in its canonical form; a block takes several lines.  @lead is written at the
- * beginning of each line.
+/* Writes one step as a line in *canonical form*: full names, then the values in the order of the
+ * command's parameters.  A block takes several lines.  @lead is written at the beginning of each
+ * line.
  */
 void line_write_step(FILE *out, const struct step *st, const char *lead);
 
-/* Writes a script in its canonical form. */
+/* Writes a script, each step in canonical form. */
 void line_write_script(FILE *out, const struct script *s);
 
 #endif

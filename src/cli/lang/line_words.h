@@ -35,7 +35,7 @@ const char *reading_raw(const struct reading *rd, struct span at);
 bool reading_begins_block(const struct reading *rd, struct span at);
 
 /* Reads the words after the verb into rd->st, up to the end of the statement or the beginning of
- * its block. Returns false with the error in rd->d.
+ * its block.  Returns false with the error in rd->d.
  */
 bool reading_words(struct reading *rd);
 

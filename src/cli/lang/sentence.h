@@ -62,8 +62,7 @@ enum sentence_take sentence_take(struct sentence *s, struct pool *p, struct step
                                  const char *text, struct span at, struct diag *d);
 
 /* Ends the sentence: gives @st the values that no word has decided, such as an ordinal without a
- * noun.  Returns false, with a message in @d, if a word
- * is missing.
+ * noun.  Returns false, with a message in @d, if a word is missing.
  */
 bool sentence_end(struct sentence *s, struct pool *p, struct step *st, struct diag *d);
 

@@ -34,18 +34,18 @@ enum value_kind {
     VAL_RATE,     /* bit/s: 100g */
     VAL_CHANCE,   /* 1%, 100ppm */
     VAL_WORD,     /* a word of an enumeration */
-    VAL_SET,      /* words of an enumeration */
+    VAL_SET,      /* words of an enumeration: lw,rw */
     VAL_TEXT,     /* any text, quoted if needed */
     VAL_HEX,      /* bytes as hexadecimal digits */
     VAL_MAC,
     VAL_ADDR,    /* IPv4 or IPv6 */
-    VAL_STATION, /* an address as above, or the name of a host */
+    VAL_STATION, /* an IPv4 or IPv6 address, or the name of a host */
     VAL_EXPR,    /* see expr.h */
     VAL_FILE,    /* name of a file */
     VAL_TOPIC,   /* an argument of `help` or `explain` */
     VAL_KEY,     /* a memory key: a number, or the path of an object that has one */
     VAL_QPN,     /* a number, or the path of a queue pair */
-    VAL_NUMBER,  /* an integer, or the path of one, or of an object that stands for one */
+    VAL_NUMBER,  /* an integer, the path of one, or of an object that has one: param.stands */
     N_VALUE_KINDS
 };
 

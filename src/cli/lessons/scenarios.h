@@ -36,8 +36,8 @@ bool scenarios_fail(struct scenarios_error *e, const char *text, const char *rem
  */
 bool scenarios_read(struct collection *ret, struct scenarios_error *ret_error);
 
-/* Returns the scenario that collection_find_short() finds for @name.  Returns NULL, with an
- * error in @ret_error, if there is none or it cannot run here.
+/* Returns the scenario that collection_find_short() finds for @name.  Returns NULL, with an error
+ * in @ret_error, if there is none or it cannot run here.
  */
 const struct lesson *scenarios_find(const struct collection *c, const char *name,
                                     struct scenarios_error *ret_error);

@@ -24,8 +24,7 @@ struct peer_line {
 };
 
 /* Splits @l->text, which the caller has filled, into words at blanks, up to '#' or the end of the
- * line.  A final "as NAME"
- * becomes @l->as.  Returns false if there are too many words.
+ * line.  A final "as NAME" becomes @l->as.  Returns false if there are too many words.
  */
 bool peer_line_cut(struct peer_line *l);
 

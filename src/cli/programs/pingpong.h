@@ -8,8 +8,8 @@
  *
  * At its end the program prints what the original prints.  An RC program then stays for 268 ms, and
  * again as long as its host receives frames: its last ACK may have been lost, and the peer then
- * retransmits.  (The original exits at once.)
- * If a message of a UC or UD program is lost, both sides wait forever, as with the original.
+ * retransmits.  (The original exits at once.)  If a message of a UC or UD program is lost, both
+ * sides wait forever, as with the original.
  */
 #ifndef CLI_PROGRAMS_PINGPONG_H
 #define CLI_PROGRAMS_PINGPONG_H
@@ -130,8 +130,8 @@ struct pingpong {
     uint64_t events_seen;          /* number of completion events processed, with -e */
     uint64_t started_ns, ended_ns; /* beginning and end of PP_RUN, in real time from the caller */
     uint64_t linger_ns;            /* when PP_LINGER ends, in real time */
-    uint64_t
-        heard; /* number of frames the host had received when PP_LINGER began or was extended */
+    /* Number of frames that the host had received when PP_LINGER began or was extended. */
+    uint64_t heard;
 };
 
 /* Initializes the program, without any request to the lab.  Free with pingpong_done(). */

@@ -26,9 +26,7 @@ bool files_check_script(const struct source *src, struct diag *d);
 
 /* Writes @script to the file @name: as JSON if the name ends in .json, otherwise as lines; "-" is
  * the standard output.  @below: a directory, and @name is a path in it that must not lead out of
- * it; NULL:
- * @name may be any path.
- * Returns NULL on success, otherwise the reason.
+ * it; NULL: @name may be any path.  Returns NULL on success, otherwise the reason.
  */
 const char *files_write_script(const char *name, const char *below, const struct script *script);
 

@@ -95,8 +95,8 @@ uint64_t futures_hash_at_end(const struct session *s);
 
 /* Moves the current future to the list, with the name was1, was2, ....  The session goes on in a
  * new future with the old name, whose history is a copy of that up to @place.  Call before a
- * command at @place, in the past, that may change the lab. After the command, call futures_settle()
- * or futures_rejoin().
+ * command at @place, in the past, that may change the lab.  After the command, call
+ * futures_settle() or futures_rejoin().
  */
 void futures_leave(struct session *s, const struct place *place);
 

@@ -98,8 +98,7 @@ void log_open(const struct log *log, struct log_block *b);
 void log_round(struct log *log, struct log_block *b);
 
 /* Records that the only round of @b so far, which log_round() has ended, was executed @n times in
- * all,
- * @n > 1.
+ * all, @n > 1.
  */
 void log_again(struct log *log, struct log_block *b, uint64_t n);
 
@@ -122,9 +121,9 @@ bool log_first(struct log_cursor *c, const struct log *log);
 bool log_next(struct log_cursor *c);
 
 /* Reads a log as it is stored: equal rounds are read once.  LOG_PART_ENTRY: the next entry is in
- * c->entry.  LOG_PART_LOOP: the parts up to the matching LOG_PART_END were executed
- * *@ret_times times; only LOG_PART_LOOP sets *@ret_times.  LOG_PART_NONE: the end of the log.
- * log_begin() goes to before the first part.
+ * c->entry.  LOG_PART_LOOP: the parts up to the matching LOG_PART_END were executed *@ret_times
+ * times; only LOG_PART_LOOP sets *@ret_times.  LOG_PART_NONE: the end of the log.  log_begin() goes
+ * to before the first part.
  */
 enum log_part { LOG_PART_NONE, LOG_PART_ENTRY, LOG_PART_LOOP, LOG_PART_END };
 void log_begin(struct log_cursor *c, const struct log *log);

@@ -22,7 +22,7 @@ struct question {
 enum operand_kind {
     OPERAND_NUMBER, /* a number; v.type determines how it is printed */
     OPERAND_WORD,   /* a value that is a word of an enumeration, or a text */
-    OPERAND_BARE,   /* a word without a dot that is no path: a word of an enumeration, perhaps */
+    OPERAND_BARE,   /* a word that is no path; it may be a word of the other side's enumeration */
     OPERAND_BYTES,  /* the content of memory, or a "STRING" */
     OPERAND_ABSENT  /* a list element that does not exist */
 };
@@ -35,10 +35,10 @@ struct operand {
     size_t n_bytes;
 };
 
-/* Reads the value of @e in the present state of the lab.  A number
- * written in @e has the type of @neighbour, the value of the other side: only if that is a time may
- * it have a unit of time.  NULL: it is a plain number.  Returns false, with the error in q->reterr,
- * if there is no such value.  Call operand_done() in both cases.
+/* Reads the value of @e in the present state of the lab.  A number written in @e has the type of
+ * @neighbour, the value of the other side: only if that is a time may it have a unit of time.
+ * NULL: it is a plain number.  Returns false, with the error in q->reterr, if there is no such
+ * value.  Call operand_done() in both cases.
  */
 bool operand_read(const struct question *q, const struct expr *e, const struct operand *neighbour,
                   struct operand *ret);

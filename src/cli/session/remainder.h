@@ -22,8 +22,7 @@
 struct session;
 struct block;
 
-#define REMAINDERS_MAX                                                                             \
-    8u /* most remainders that wait; when there are more, the oldest is dropped */
+#define REMAINDERS_MAX       8u /* most remainders that wait; beyond it the oldest is dropped */
 #define REMAINDER_LINE_BYTES 48u
 
 /* One part, with the parts after it. */
@@ -49,8 +48,7 @@ struct remainder {
 struct remainders {
     struct remainder *waiting; /* waiting for `continue`, the newest first */
     size_t n;                  /* number of waiting remainders */
-    struct remainder
-        *current; /* of the line that a stop is ending now; NULL: it has no parts yet */
+    struct remainder *current; /* of the line that a stop is ending; NULL: no part yet */
     struct remainder *resumed; /* the last one that `continue` took; kept for error messages */
 };
 

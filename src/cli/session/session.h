@@ -58,7 +58,7 @@ struct session_config {
     bool colour;                              /* print with colours: @out is a terminal */
     const volatile sig_atomic_t *interrupted; /* set by ^C; NULL: there is no ^C */
     const struct live_ops *live_ops;          /* NULL: no live ports, no programs */
-    bool tested;         /* a test: error messages say why there is no live port */
+    bool tested;         /* this is a test, which has no live ports; error messages say so */
     size_t memory_bytes; /* limit of the lab's memory, replaces that of a scenario; 0: the
                             scenario's limit, or the default */
     struct session_observer observer;
@@ -241,9 +241,9 @@ struct limit {
 };
 struct limit session_limit(const struct session *s);
 
-/* Removes the limit of ticks of the session and of its running blocks, because the lab
- * follows real time from now on.  Frees all snapshots, and no more are taken: the session cannot go
- * back any more.
+/* Removes the limit of ticks of the session and of its running blocks, because the lab follows real
+ * time from now on.  Frees all snapshots, and no more are taken: the session cannot go back any
+ * more.
  */
 void session_lift_limits(struct session *s);
 
@@ -328,7 +328,7 @@ bool session_has_future(const struct session *s, const char *name);
 
 /* Memory used by the snapshots. */
 struct history_memory {
-    size_t bytes, bytes_max; /* @bytes_max 0: there are no snapshots */
+    size_t bytes, bytes_max; /* memory in use, and its limit; 0: there are no snapshots */
     size_t n_snapshots;
 };
 struct history_memory session_history_memory(const struct session *s);

@@ -22,8 +22,8 @@ struct shown {
     enum shown_share share;
     struct rdl_listener *listener; /* NULL: no lab was attached */
     FILE *out;
-    uint64_t n; /* events of the running step; with SHOWN_OF_ALL: events of all steps so far */
-    bool full;  /* SHOWN_OF_ALL: the limit was reached, and a message was printed */
+    uint64_t n; /* number of events of the running step; with SHOWN_OF_ALL: of all steps so far */
+    bool full;  /* with SHOWN_OF_ALL: the limit was reached, and a message was printed */
 };
 
 /* Listens to @lab.  @sh must stay at its address until shown_done().  Prints nothing before

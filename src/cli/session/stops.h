@@ -3,9 +3,8 @@
  *
  * A breakpoint is hit when its condition begins to hold.  While the condition continues to hold,
  * the breakpoint is not hit again, unless the condition is about an event that happens
- * (EXPR_HAPPENS).  The condition
- * `#12`, the end of tick 12, is not checked before that tick.  A watchpoint is hit when its value
- * changes.
+ * (EXPR_HAPPENS).  The condition `#12`, the end of tick 12, is not checked before that tick.  A
+ * watchpoint is hit when its value changes.
  *
  * Stops are checked after each tick (stop_look.h).  They belong to the session and not to its lab.
  * So they stay when the lab goes to another place in time, and they do not change the numbers of
@@ -35,7 +34,7 @@ struct stop {
     struct stop *next;
     uint32_t id; /* from 1; unique in a session */
     enum stop_owner owner;
-    bool watches;      /* watchpoint: @when is a value; false: breakpoint, a condition */
+    bool watches;      /* watchpoint: @when is a value; false: breakpoint, @when is a condition */
     bool momentary;    /* @when has an EXPR_HAPPENS, which holds for one tick */
     struct expr *when; /* attached to the lab, see expr_attach() */
     const char *text;  /* text of @when as typed; NULL: the stop is that of stops_add_tick() */

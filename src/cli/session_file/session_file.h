@@ -19,8 +19,8 @@
 #define SESSION_FILE_BYTES_MAX   ((size_t)64 << 20)
 #define SESSION_FILE_FUTURES_MAX 256u
 #define SESSION_FILE_NAMES_MAX   16384u /* maximum of named places in all futures */
-#define SESSION_FILE_DONE_MAX                                                                      \
-    ((uint64_t)1 << 32) /* most commands in a future, each round of a loop counted */
+/* most commands in a future; a command in a loop counts in each round */
+#define SESSION_FILE_DONE_MAX      ((uint64_t)1 << 32)
 #define SESSION_FILE_MOMENT_MAX    ((uint64_t)1 << 62) /* maximum of ticks and of ns */
 #define SESSION_FILE_VERSION_BYTES 32u
 
@@ -37,9 +37,9 @@ struct session_file {
 /* Returns NULL if the session can be saved, otherwise the reason why not. */
 const char *session_file_obstacle(const struct session *s);
 
-/* Writes the session to the file @name.  No command may be running in it.  @hash is the hash
- * of all events up to the end of the history (travel_hash_at_end()).  Returns NULL on success,
- * otherwise the reason.
+/* Writes the session to the file @name.  No command may be running in it.  @hash is the hash of all
+ * events up to the end of the history (travel_hash_at_end()).  Returns NULL on success, otherwise
+ * the reason.
  */
 const char *session_file_save(const struct session *s, uint64_t hash, const char *name);
 

@@ -57,8 +57,10 @@ struct show_request {
 /* Why a request was refused. */
 struct show_error {
     size_t word; /* index in words[] of the wrong word; n_words: a word is missing */
-    size_t at;   /* offset of the error in the word */
-    /* "kinds", "host" or "from": value number @at of that key is wrong.  NULL: a word is wrong. */
+    size_t at;   /* offset of the error in that word; see also @key */
+    /* "kinds", "host" or "from": a value of that key is wrong, number @at in its list, from 0.
+     * NULL: a word is wrong.
+     */
     const char *key;
     char text[200];
     char remedy[256]; /* may be empty */

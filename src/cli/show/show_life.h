@@ -13,8 +13,9 @@
 
 /* Selects the request. */
 struct life_target {
-    /* "h1.qp", "h1.qp.rq", "h1.srq", "h1.cq.wc[0]" or "#12.3"; NULL: the last request that any host
-     * posted.
+    /* The queue that it was posted to ("h1.qp": either queue, "h1.qp.sq", "h1.qp.rq", "h1.srq"),
+     * its completion ("h1.cq.wc[0]"), or one of its events ("#12.3").  NULL: the last request that
+     * any host posted.
      */
     const char *path;
     bool has_wr_id;

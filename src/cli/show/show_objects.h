@@ -11,16 +11,16 @@
 #include "emu/facts/leaf.h"
 #include "rdmalab/inspect.h"
 
-/* Calls @each with the path of every node of @kind, in the order of the tree.  It searches the
- * children of @path ("" is the lab) and, for each child that is a host, the host's children.
+/* show_each() calls @each with the path of every node of @kind, in the order of the tree.  It
+ * searches the children of @path ("" is the lab) and, for each child that is a host, the host's
+ * children.
  */
 typedef void show_each_object(void *ctx, const char *path);
 RDL_MUST_CHECK enum rdl_status show_each(const struct rdl_lab *lab, const char *path,
                                          enum node_kind kind, show_each_object *each, void *ctx);
 
 /* Prints a table of the objects of @kind that show_each() finds for @path.  If there are none,
- * people see the text
- * @none; NULL: nothing.
+ * people see the text @none; NULL: nothing.
  *
  * Return: RDL_OK, RDL_ERR_INVAL (this kind has no table), RDL_ERR_NOMEM
  */

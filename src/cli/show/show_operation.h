@@ -15,9 +15,9 @@
  */
 void operation_add_text(struct text *t, enum qp_type type, const struct rfc_sq_wqe *w);
 
-/* Passes the fields of the send WQE at @bytes to @to, including those of its union.  @n is
- * the number of bytes at @bytes: the WQE, and what follows it.  Returns the number of bytes that
- * the fields cover.
+/* Passes the fields of the send WQE at @bytes to @to, including those of its union.  @n is the
+ * number of bytes at @bytes: the WQE, and what follows it.  Returns the number of bytes that the
+ * fields cover.
  */
 size_t operation_dump(const struct rfc_sink *to, enum qp_type type, const uint8_t *bytes, size_t n);
 

@@ -56,9 +56,7 @@ RDL_MUST_CHECK enum rdl_status show_vq(FILE *out, const struct rdl_lab *lab, con
 RDL_MUST_CHECK enum rdl_status vq_find(const struct rdl_lab *lab, const char *path,
                                        char ret[TREE_PATH_BYTES], size_t *reterr_at);
 
-/* Writes a picture of that queue (vq_find()), an SVG document.  Errors are those of
- * show_vq().
- */
+/* Writes a picture of that queue (vq_find()), an SVG document.  Errors are those of show_vq(). */
 RDL_MUST_CHECK enum rdl_status export_vq(FILE *out, const struct rdl_lab *lab, const struct past *p,
                                          const char *path, size_t *reterr_at);
 

@@ -23,7 +23,8 @@ void vq_add_packed(struct text *t, const struct vq_ring *q, uint64_t i);
 
 /* Appends, as text, the used element that the device has written to slot @i of a packed ring.  If
  * the slot belongs to a returned buffer of several descriptors but has no used element of its own,
- * appends a text that it is passed over. Appends nothing if the device has not returned the buffer.
+ * appends a text that it is passed over.  Appends nothing if the device has not returned the
+ * buffer.
  */
 void vq_add_given_back(struct text *t, const struct vq_ring *q, uint64_t i);
 

@@ -25,7 +25,7 @@ struct trace_file {
     bool begun;                           /* the first line was read: the others are events */
     ev_id last_id; /* id on the previous line, even if that event was skipped */
     uint64_t last_ns;
-    uint32_t missing[EV_KINDS_MAX]; /* per event kind, the fields that some event lacked, as bits */
+    uint32_t missing[EV_KINDS_MAX]; /* bit i: some event of this kind lacked its field i */
     struct trace_file_info info;
 };
 

@@ -18,7 +18,7 @@ struct past_index *fate_index(const struct past *p);
 void fate_add(struct text *t, const struct past_index *x, const struct ev *tx);
 
 /* Like fate_add(), but for the answer with PSN @psn alone, and with what was known at event
- * @before. For a READ, @psn may be that of a later response than the first.  An arrival after
+ * @before.  For a READ, @psn may be that of a later response than the first.  An arrival after
  * @before is reported as too late.  If another packet of the same queue pair is the reason, the
  * fate of that one follows.
  */

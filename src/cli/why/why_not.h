@@ -66,8 +66,7 @@ void why_not_fault(struct why_not *w, const char *fault);
 void why_not_state(struct why_not *w, const char *path, enum qp_state to);
 
 /* Prints a sentence for each object on @host that waits for something, such as an ACK, or that
- * nothing waits.  @host
- * "": on all hosts.
+ * nothing waits.  @host "": on all hosts.
  */
 void why_not_waits(struct why_not *w, const char *host);
 

@@ -20,7 +20,7 @@ struct why_not {
     const struct rdl_lab *lab; /* NULL: a saved trace */
     const struct past *past;
     struct past_index *index;
-    unsigned indent;                                /* blanks before each printed line */
+    unsigned indent;                                /* number of blanks before each printed line */
     char tries[WHY_NOT_TRIES_MAX][SHOW_LINE_BYTES]; /* the commands to try */
     size_t n_tries;
     bool never; /* why_not_end() does not print when the next event in the lab is due */

@@ -65,8 +65,8 @@ struct bare {
     uint32_t zone_used;      /* number of its bytes that are reserved, from its beginning on */
     uint8_t zone[BARE_ZONE]; /* the expected contents of the zone */
     uint32_t n_asked, n_left;
-    struct bare_frame
-        asked[BARE_FRAMES]; /* of this step, @n_asked: from or for the drill's driver */
+    /* The @n_asked frames of this step: the drill's driver sends them, or they are sent to it. */
+    struct bare_frame asked[BARE_FRAMES];
     /* Frames that left the lab.  @n_left is their number; if it exceeds BARE_FRAMES, not all are
      * here.
      */
@@ -95,7 +95,7 @@ struct bare_chain {
     bool indirect;     /* the other pieces have descriptors in an indirect table, in the zone */
     uint32_t table_at, table_len; /* offset of this table in the zone, and number of entries */
     struct bare_desc table[BARE_PIECES + 4];
-    /* The descriptors in the ring's table, @n_slots: number i is at index slots[i] of the table. */
+    /* The @n_slots descriptors in the ring's table: direct[i] is the one at index slots[i]. */
     struct bare_desc direct[BARE_PIECES + 1];
     uint16_t slots[BARE_PIECES + 1];
     uint32_t n_slots;
@@ -150,7 +150,7 @@ uint32_t bare_chain_spoil(struct drill *d, const struct bare_ring *r, bool writa
 
 /* An allocation of guest memory. */
 struct pages_alloc {
-    uint64_t addr;         /* virtual address of the program */
+    uint64_t addr;         /* of its first byte, a virtual address of the program */
     uint32_t bytes, pages; /* its size; bytes 0: not allocated */
     uint32_t tag;          /* number from which the bytes that it holds are computed */
 };

@@ -17,8 +17,7 @@ extern const struct drill_kind drill_of_peers;
 /* Memory regions and windows, and the access rights of their keys (drill_keys.c). */
 extern const struct drill_kind drill_of_keys;
 
-/* Arbitrary frames: a host's reaction to them, and their way through the network
- * (drill_frames.c).
+/* Arbitrary frames: a host's reaction to them, and their way through the network (drill_frames.c).
  */
 extern const struct drill_kind drill_of_frames;
 

@@ -63,8 +63,7 @@ bool rig_raise(struct drill *d, struct rig_end *e, const struct rig_end *peer, u
 bool rig_raise_ud(struct drill *d, struct rig_end *e);
 
 /* Modifies @e: sets the state to @state (enum qp_state), and the attributes in @mask (set of enum
- * qp_attr_bit) to those of @a.  Waits for the device's
- * answer, which must be OK.
+ * qp_attr_bit) to those of @a.  Waits for the device's answer, which must be OK.
  */
 bool rig_modify(struct drill *d, struct rig_end *e, struct rdl_qp_attr *a, uint32_t state,
                 uint32_t mask);

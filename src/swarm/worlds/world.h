@@ -233,8 +233,8 @@ struct world {
 };
 
 #define WORLD_PKEYS  3u
-#define WORLD_FULL   1u /* index of the full member P_Key of the second partition */
-#define WORLD_MEMBER 2u /* index of the limited member P_Key of that partition */
+#define WORLD_FULL   1u /* index in world_pkeys of a full member P_Key */
+#define WORLD_MEMBER 2u /* index of the limited member P_Key of the same partition */
 extern const uint16_t world_pkeys[WORLD_PKEYS];
 
 /* Draws the world of @seed.  With @pair it has two hosts, otherwise 2 to WORLD_HOSTS_MAX. */

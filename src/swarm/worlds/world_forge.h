@@ -7,8 +7,7 @@
 
 /* Delivers a forged frame for the queue pair of @end directly to its host.  The host must ignore
  * the frame, or at most acknowledge it.  @what, any number, selects the kind of frame.  Does
- * nothing if the service of
- * @end has no such frame.
+ * nothing if the service of @end has no such frame.
  */
 void world_forge(struct world_run *r, uint16_t end, uint32_t what);
 

@@ -152,7 +152,7 @@ struct world_run {
     struct rdl_lab *lab;
     FILE *script;      /* receives the calls as script lines; NULL: no script */
     uint32_t n_unsaid; /* number of deeds that a run with a script skips: no line expresses them */
-    bool is_refused;   /* the next script line is marked as refused */
+    bool is_refused;   /* the next script line is written as `refused { ... }` */
     uint8_t *have, *want; /* buffers for the received and the expected bytes of one message */
     struct wire_tap *tap; /* sees every frame; NULL: none */
     struct host_state host[WORLD_HOSTS_MAX];
@@ -166,8 +166,9 @@ struct world_run {
     bool is_faulty;           /* frames may have been lost */
     bool is_calm;             /* all faults have been cleared */
     const char *wrong;        /* the rule that was broken; NULL: none */
-    uint16_t wrong_item, wrong_end,
-        wrong_host;         /* item, or else end (WORLD_NONE: none), or else host */
+    /* Where it was broken: an item, or else an end (WORLD_NONE: none), or else the memory of a
+     * host. */
+    uint16_t wrong_item, wrong_end, wrong_host;
     uint32_t wrong_psn;     /* PSN of what the wire watcher found */
     uint32_t wrong_byte;    /* offset in the memory of wrong_host */
     enum rdl_status status; /* status of the call that failed; RDL_OK: none */
@@ -208,9 +209,7 @@ bool world_modify(struct world_run *r, uint16_t end, struct rdl_qp_attr *a, enum
 /* world_carry_out() executes a deed, or skips it if it is impossible.  The functions after it are
  * single actions of deeds: post an item (@lazy: without a kick); poll a CQ until it is empty; take
  * the events, and the completions of shared receives, of a life of @end that ends; take all events
- * of
- * @host; move a queue pair from SQD or SQE to RTS;
- * run @ticks ticks.
+ * of @host; move a queue pair from SQD or SQE to RTS; run @ticks ticks.
  */
 void world_carry_out(struct world_run *r, const struct world_deed *d);
 void world_post(struct world_run *r, uint16_t item, bool lazy);
