@@ -9,7 +9,7 @@
 /* Installs the handlers.  ^C sets *signals_interrupted(), called the flag here, and interrupts a
  * wait for input or output.  A second ^C before the flag is cleared ends the program.  After
  * signals_outlast() it does so only two seconds after the first one.  Output that nobody reads is
- * discarded after ^C. An abort (a failed assertion) prints the command of signals_replay() and
+ * discarded after ^C.  An abort (a failed assertion) prints the command of signals_replay() and
  * exits with EXIT_BROKEN.
  */
 void signals_start(void);

@@ -123,7 +123,8 @@ void wire_end_sent(struct wire_end *e, const struct packet *p, uint64_t now_ns, 
 void wire_end_arrived(struct wire_end *e, const struct packet *p, uint64_t now_ns);
 
 /* Checks that the end has left no request unanswered.  Call it when no packet is in flight any
- * more. */
+ * more.
+ */
 void wire_end_quiet(struct wire_end *e, uint64_t now_ns);
 
 /* wire_ack_timeout_ns() returns the time of an ACK timeout code, UINT64_MAX for code 0: never.

@@ -82,7 +82,7 @@ bool step_wants(const struct step *st, size_t i);
 bool step_is_bare(const struct step *st);
 
 /* Returns the properties of @st, a set of enum cmd_bit.  These are the flags of its command.  A
- * `set` that changes a setting of the session only also has CMD_LOOKS and CMD_PROMPT_ONLY.
+ * `set` command that changes only the session, not the lab, has CMD_LOOKS and CMD_PROMPT_ONLY, too.
  */
 unsigned step_flags(const struct step *st);
 

@@ -22,7 +22,9 @@ enum param_bit {
     P_LIST = 1u << 2,     /* several values: a,b,c */
     P_MANY = 1u << 3,     /* several values, each an operand of its own; must be the last operand */
     P_SUBJECT = 1u << 4,  /* the first value may be a table that `show` prints ("vq", "events") */
-    /* of a flag: recognized only after an operand, which may have the same text, or as --NAME */
+    /* of a flag: its name is recognized only after an operand, since an operand may have the same
+     * text; written --NAME, it is recognized anywhere
+     */
     P_BEHIND = 1u << 5,
     P_MOMENT = 1u << 6,  /* of an expression: may contain events that happen (EXPR_HAPPENS) */
     P_SESSION = 1u << 9, /* sets something of the session, not of the lab; no scenario has it */

@@ -70,8 +70,8 @@ enum live_acted {
     LIVE_ACTED  /* a program made a request to the lab */
 };
 
-/* Executes every program as far as possible.  Returns the last of these results that fits any of
- * them.
+/* Executes every program as far as possible.  Returns LIVE_ACTED if any of them made a request,
+ * otherwise LIVE_TALKS if any of them is exchanging data.
  */
 enum live_acted live_programs_go(struct live *l);
 

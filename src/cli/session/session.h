@@ -273,8 +273,8 @@ bool session_fail(struct session *s, struct span at, const char *fmt, ...)
  */
 bool session_fail_status(struct session *s, struct span at, const char *what, enum rdl_status st);
 
-/* Prints the description of an object that a verb created on @host.  In an `on` it is added to the
- * line of that block instead.
+/* Prints the description of an object that a verb created on @host.  In an `on` block it is added
+ * to the line of that block instead (struct made).
  */
 void session_made(struct session *s, const char *host, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));

@@ -17,8 +17,9 @@ bool stop_arrive(const struct session *s, struct stop *stop, struct diag *reterr
  */
 bool stop_look(const struct session *s, struct stop *stop);
 
-/* Appends the condition or value that @stop is about, with its host for bare names: "on h1:
- * qp.state". */
+/* Appends the condition or value that @stop is about, after its host for bare names, if it has one:
+ * "on h1: qp.state".
+ */
 void stop_add_what(struct text *t, const struct stop *stop);
 
 /* Appends the last hit of @stop: "watch 3 at #36.2, h1.qp.state: RTS -> ERR". */

@@ -44,7 +44,7 @@ void typed_lines_add(struct typed_lines *all, const struct source *src, struct s
  */
 uint64_t typed_lines_events(const struct rdl_lab *lab);
 
-/* Returns the number of lines that begin before @p. */
+/* Returns the number of lines in @all whose beginning is before @p. */
 size_t typed_lines_before(const struct typed_lines *all, const struct place *p);
 
 /* Returns a copy of the lines that begin before @p.  Free it with typed_lines_free(). */

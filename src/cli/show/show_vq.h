@@ -52,7 +52,8 @@ RDL_MUST_CHECK enum rdl_status show_vq(FILE *out, const struct rdl_lab *lab, con
                                        size_t *reterr_at);
 
 /* Writes to @ret the path of the queue @path, or of the first queue of the object @path.  Errors
- * are those of show_vq(). */
+ * are those of show_vq().
+ */
 RDL_MUST_CHECK enum rdl_status vq_find(const struct rdl_lab *lab, const char *path,
                                        char ret[TREE_PATH_BYTES], size_t *reterr_at);
 

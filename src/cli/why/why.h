@@ -32,7 +32,8 @@ RDL_MUST_CHECK enum rdl_status why_find(const struct rdl_lab *lab, const struct 
                                         const char *target, ev_id *ret, size_t *reterr_at);
 
 /* Prints the chain of causes that led to event @id.  Returns RDL_ERR_NOT_FOUND if there is no such
- * event. */
+ * event.
+ */
 RDL_MUST_CHECK enum rdl_status why(FILE *out, const struct past *p, ev_id id);
 
 #endif

@@ -41,8 +41,8 @@ uint16_t draw_key_request(struct draw *d, uint16_t end);
  */
 void draw_faults(struct draw *d);
 void draw_link_faults(struct draw *d, struct world_host *host, bool is_lossy);
-/* draw_stop() draws the last request of @end, which is posted at the end of the run. draw_receive()
- * draws a receive, a spare one if @is_spare (world_item.is_spare).
+/* draw_stop() draws the last request of @end, which is posted at the end of the run.
+ * draw_receive() draws a receive, a spare one if @is_spare (world_item.is_spare).
  */
 void draw_stop(struct draw *d, uint16_t end);
 uint16_t draw_receive(struct draw *d, uint16_t end, bool is_spare);
