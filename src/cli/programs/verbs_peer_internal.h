@@ -233,7 +233,8 @@ enum vp_end vp_drain(struct verbs_peer *p);
  */
 bool vp_is_pattern(struct verbs_peer *p, uint64_t addr, uint64_t n, uint64_t seed,
                    uint64_t *reterr_at);
-/* Commands that write memory of this side, check it, print its checksum, and wait until it changes.
+/* Commands that write memory of this side, check its content, print its checksum, and wait until
+ * its content is right.
  */
 enum vp_end vp_write(struct verbs_peer *p);
 enum vp_end vp_check(struct verbs_peer *p);

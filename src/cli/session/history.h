@@ -36,7 +36,7 @@ struct replay {
     bool found; /* set by @look to end the replay: the search needs no further place */
     const volatile sig_atomic_t *interrupted; /* set by ^C, ends the replay; may be NULL */
     /* The commands are from a saved session and run for the first time in this process.  Their
-     * events may differ from the saved ones, and they may not end.
+     * events may differ from the saved ones, and they may run without an end.
      */
     bool first_time;
 };

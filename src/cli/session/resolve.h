@@ -26,8 +26,8 @@ struct scope {
      * of each tick, so EXPR_HAPPENS is an error.
      */
     const uint64_t *since;
-    /* The tx event of a packet that is being sent.  The name of a field of that event is the value
-     * of the field in an expression.  NULL: there is none.
+    /* The tx event of a packet that is being sent: in an expression the name of one of its fields
+     * stands for the value of the field.  NULL: there is none.
      */
     const struct ev *sent;
 };
