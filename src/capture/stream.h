@@ -6,7 +6,7 @@
 
 #include "capture/half.h"
 
-/* Judges flow @flow.  Adds findings to @found and sets the statistics @ret. */
+/* Judges the flow with index @flow.  Adds findings to @found and sets the statistics @ret. */
 void stream_judge(const struct capture_record *r, uint32_t flow, struct found_list *found,
                   struct half_sums *ret);
 

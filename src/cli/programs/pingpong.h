@@ -149,8 +149,8 @@ void pingpong_go(struct pingpong *p, uint64_t now_ns);
  */
 void pingpong_line(const struct pingpong *p, uint32_t i, char ret[PINGPONG_LINE_BYTES]);
 
-/* Passes in line @i of the other side, from 0 and in order.  The state must be PP_EXCHANGE. Returns
- * false, with state PP_FAILED, if the line is invalid.
+/* Passes in line @i of the other side, from 0 and in order.  The state must be PP_EXCHANGE.
+ * Returns false, with state PP_FAILED, if the line is invalid.
  */
 bool pingpong_remote(struct pingpong *p, uint32_t i, const char line[PINGPONG_LINE_BYTES]);
 

@@ -173,8 +173,9 @@ const struct vp_object *vp_qp_of_number(const struct verbs_peer *p, uint32_t qpn
  */
 const struct vp_remote *vp_remote(struct verbs_peer *p, const char *name);
 
-/* Parses "NAME[FROM:TO]" at the beginning of @text, where NAME is a region of this side. *@ret_rest
- * is the text after it.  The range may go beyond the region, for requests that do so on purpose.
+/* Parses "NAME[FROM:TO]" at the beginning of @text, where NAME is a region of this side.
+ * *@ret_rest is the text after it.  The range may go beyond the region, for requests that do so on
+ * purpose.
  */
 struct vp_slice vp_slice(struct verbs_peer *p, const char *text, const char **ret_rest);
 

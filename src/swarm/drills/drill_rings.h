@@ -73,9 +73,9 @@ struct bare {
     struct bare_frame left[BARE_FRAMES];
 };
 
-/* The model of one chain of descriptors: struct bare_chain. */
-#define BARE_PIECES 64u
+#define BARE_PIECES 64u /* most pieces of a buffer */
 
+/* A piece of a buffer. */
 struct bare_piece {
     uint32_t at; /* offset in the zone */
     uint32_t bytes;
@@ -88,6 +88,7 @@ struct bare_desc {
     uint16_t flags, next;
 };
 
+/* The model of one chain of descriptors. */
 struct bare_chain {
     uint32_t n;                            /* number of pieces */
     struct bare_piece pieces[BARE_PIECES]; /* the buffer's pieces in order */
