@@ -25,6 +25,41 @@ WORDS_BANNED_IN_EMU = {"double", "float"}
 CALLS_BANNED = set("strcpy strcat sprintf vsprintf strtok atoi atol alloca gets".split())
 HEADERS_BANNED_IN_EMU = re.compile(r"#\s*include\s*<(time|sys/time|math|threads|pthread)\.h>")
 
+# What opens files, programs and ports.  Outside of the engine only these files may do that: a command reaches
+# the machine only by the gate of its session.  Each row: what it opens, and who has asked for it.
+OPENERS = set("""fopen freopen open openat creat mkstemp mkdtemp mkdir mkdirat rename renameat unlink unlinkat
+    remove rmdir link linkat symlink opendir scandir nftw readlink popen system fork vfork posix_spawn execv execve
+    execvp execl execlp socket socketpair connect bind listen accept dlopen uv_spawn uv_pipe_open uv_pipe_connect
+    uv_tcp_bind uv_tcp_connect uv_listen uv_udp_bind uv_getaddrinfo getaddrinfo
+    beneath_open beneath_make beneath_directory out_file_open out_file_open_below source_read source_read_file
+    scenario_load scenario_load_to_run tap vm pingpong verbs_peer""".split())
+OPENERS_WATCHED = ("src/cli/", "src/process/", "src/print/", "src/tree/", "src/viz/", "src/emu/past/")
+MAY_OPEN = {
+    "src/cli/session/gate.c": "the gate",
+    "src/process/beneath.c": "files below a directory, for the gate",
+    "src/process/out_file.c": "files to write, for the gate and for options",
+    "src/process/signals.c": "/dev/null",
+    "src/cli/lang/source.c": "source_read(): files that the user names",
+    "src/cli/session/scenario.c": "scenario_load(): files that the user names",
+    "src/cli/cmd/cmd_live.c": "ports, behind gate_pass(): outside_open() asserts that the command is one of those",
+    "src/cli/cmd/cmd_vm.c": "a virtual machine, behind outside_open()",
+    "src/cli/cmd/cmd_program.c": "programs on hosts, behind outside_open()",
+    "src/cli/live/live_tcp.c": "the exchange of programs, which the commands above start",
+    "src/cli/live/live_vm.c": "the sockets of a virtual machine, which the command above starts",
+    "src/cli/live/tap_linux.c": "tap devices, which the command above makes",
+    "src/cli/live/vm_process.c": "the process of a virtual machine, which the command above starts",
+    "src/cli/lessons/collection.c": "the collection of scenarios",
+    "src/cli/exec/resume.c": "/dev/null",
+    "src/cli/exec/travel.c": "/dev/null",
+    **{f"src/cli/app/{name}.c": what for name, what in {
+        "bench_time": "/dev/null", "fault_matrix": "/dev/null",
+        "cli_check": "the user's capture", "cli_open": "the user's file", "cli_run": "the user's file", "cli_show": "the user's trace",
+        "cli_test": "the user's directories and report", "ladder_file": "the user's picture",
+        "main": "the user's files", "recall_file": "the history of the prompt", "report": "GITHUB_STEP_SUMMARY",
+        "state_dir": "the history of the prompt", "suite": "the user's directories",
+        "test_run": "processes of cases; artifacts, below the user's directory"}.items()},
+}
+
 # Paths of one machine, and marks of unfinished work: a simplification says SIMPLIFIED: and why.
 # Put together from pieces, so that this file does not find itself.
 LOCAL_PATH = re.compile("/wo" "rk/|/ro" "ot/")
@@ -182,6 +217,21 @@ def check_draws(name, text):
                 yield f"{name}:{line}: one statement draws twice: {', '.join(calls)}"
 
 
+def check_openers(name, text):
+    if not name.startswith(OPENERS_WATCHED) or pathlib.PurePath(name).suffix != ".c":
+        return
+    text = without_comments(text)
+    calls = [match for match in CALL.finditer(text) if match[1] in OPENERS]
+    if name in MAY_OPEN:
+        if not calls:
+            yield f"{name}: MAY_OPEN of tools/check_style.py says that it opens {MAY_OPEN[name]}, and it opens nothing"
+        return
+    for match in calls:
+        line = text.count("\n", 0, match.start()) + 1
+        yield (f"{name}:{line}: {match[1]}() opens something, and is not behind the gate: "
+               "use src/cli/session/gate.h, or give MAY_OPEN of tools/check_style.py a row with the reason")
+
+
 def check_links(root, name, text):
     """Files that a document links to or names must exist; what is built or written need not."""
     for number, line in enumerate(text.splitlines(), 1):
@@ -268,6 +318,7 @@ def check_file(root, name, text):
     yield from check_golden(root, name)
     if suffix in {".c", ".h"} and name != PRNG:
         yield from check_draws(name, text)
+        yield from check_openers(name, text)
     if suffix == ".md":
         yield from check_links(root, name, text)
     if MAP.match(name):
@@ -329,6 +380,10 @@ PLANTS = {  # file, text -> what must be said about it ("" for nothing)
     ("tests/unit/z.golden", "=== a\nb\n"): "tests/unit/z.c has no cmocka_unit_test(every_golden_text_is_used)",
     ("src/cli/z.c", SPDX + "struct twice {\n    int a;\n};\nenum twice { A };\n"):
         "z.c:5: enum twice is also defined in src/cli/z.c:2",
+    ("src/cli/cmd/ab.c", SPDX + "void f(void)\n{\n    fopen(a, b);\n}\n"): "ab.c:4: fopen() opens something",
+    ("src/cli/ac.c", SPDX + "void f(struct s *s)\n{\n    s->ops->vm(1);\n}\n"): "ac.c:4: vm() opens something",
+    ("src/swarm/ad.c", SPDX + "void f(void)\n{\n    fopen(a, b);\n}\n"): "",
+    ("src/cli/session/gate.c", SPDX + "void f(void)\n{\n    g();\n}\n"): "and it opens nothing",
     ("src/cli/aa.c", SPDX + "struct once {\n    int a;\n};\n/* struct once { */\nstruct once f(void);\n"): "",
     ("src/cli/p.c", SPDX + "/* a\n *b\n */\nint f(int *p)\n{\n    *p = 1;\n}\n"): "by the formatter",
 }

@@ -38,11 +38,23 @@ size_t utf8_character(const char *s, size_t left, uint32_t *ret)
     return 0;
 }
 
+/* Marks and overrides of the direction of writing, which can show a text in another order. */
+static bool changes_direction(uint32_t c)
+{
+    return c == 0x061c || c == 0x200e || c == 0x200f || (c >= 0x202a && c <= 0x202e) ||
+           (c >= 0x2066 && c <= 0x2069);
+}
+
 /* The C0 and C1 sets, DEL, the separators U+2028 and U+2029, and what XML forbids. */
 bool utf8_controls(uint32_t c)
 {
     return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x2028 || c == 0x2029 || c == 0xfffe ||
-           c == 0xffff;
+           c == 0xffff || changes_direction(c);
+}
+
+bool utf8_begins_command(const char *s)
+{
+    return strncmp(s, "##[", 3) == 0;
 }
 
 void utf8_add_printable(struct text *t, const char *s, bool lines)
@@ -50,7 +62,8 @@ void utf8_add_printable(struct text *t, const char *s, bool lines)
     for (size_t left = strlen(s); left > 0;) {
         uint32_t c = 0;
         const size_t n = utf8_character(s, left, &c), used = n ? n : 1;
-        const bool shown = n > 0 && (!utf8_controls(c) || (lines && c == '\n'));
+        const bool shown =
+            n > 0 && (!utf8_controls(c) || (lines && c == '\n')) && !utf8_begins_command(s);
 
         if (t->len + (shown ? n : used * strlen("\\x1b")) >= t->cap) {
             t->cut = true;

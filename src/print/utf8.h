@@ -19,9 +19,16 @@ size_t utf8_character(const char *s, size_t left, uint32_t *ret);
  */
 bool utf8_controls(uint32_t c);
 
-/* Appends @s as text that is safe for a terminal, JSON, XML and YAML.  Bytes that are not UTF-8 and
- * control characters are appended as escapes like "\x1b".  Line ends are kept if @lines.  If space
- * runs out, only whole characters are appended.
+/* Returns true if @s begins with "##[", which logs of GitHub and of Azure take for a command, also
+ * amid a line.
+ */
+bool utf8_begins_command(const char *s);
+
+/* Appends @s as text that is safe for a terminal, a log, JSON, XML and YAML.  Bytes that are not
+ * UTF-8, control characters, and what begins a command to a log are appended as escapes like
+ * "\x1b".  Line ends are kept if @lines.  If space runs out, only whole characters are appended.
+ *
+ * A line of its own that begins with such a text needs print_line() (print/plain.h).
  */
 void utf8_add_printable(struct text *t, const char *s, bool lines);
 

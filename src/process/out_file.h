@@ -3,23 +3,36 @@
 #ifndef PROCESS_OUT_FILE_H
 #define PROCESS_OUT_FILE_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 /* A file that is being written. */
 struct out_file {
     FILE *f;
+    int dir;    /* the directory that @name and @part are relative to; AT_FDCWD: the current one */
     char *name; /* name of the complete file */
     /* Name of the temporary file, until out_file_close() renames it to @name.  NULL: there is none,
      * because @name is a device or pipe, or is written in place.
      */
     char *part;
+    bool is_new; /* out_file_close() fails if somebody else has made the file @name meanwhile */
 };
 
-/* Starts to write the file @name.  If @below is not NULL, it is a directory, and @name is a path in
- * it that must not lead out of it.  Missing directories are then created, @below too.  Returns NULL
- * on success.  Otherwise returns the reason, and the file need not be closed.
+/* Starts to write the file @name, wherever that is.  Returns NULL on success.  Otherwise returns
+ * the reason, and the file need not be closed.
  */
-const char *out_file_open(struct out_file *o, const char *name, const char *below);
+const char *out_file_open(struct out_file *o, const char *name);
+
+/* Where a file of a stranger may be. */
+struct out_file_place {
+    const char *below; /* the directory that its name must not lead out of (process/beneath.h) */
+    bool makes;        /* missing directories are created, @below too */
+    bool replaces;     /* a file that exists is replaced; otherwise the file must be a new one */
+};
+
+/* Like out_file_open(), beneath a directory. */
+const char *out_file_open_below(struct out_file *o, const char *name,
+                                const struct out_file_place *place);
 
 /* Completes the file and moves it into place.  Returns NULL on success.  Otherwise returns the
  * reason, and the old file still exists, unless it was written in place.

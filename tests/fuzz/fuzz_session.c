@@ -105,7 +105,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 
         line = rest;
         rest = cut(line);
-        src = source_of(NULL, line);
+        src = source_typed(line);
         (void)exec_lines(c.s, &src, true);
     }
     go_to_end(c.s);

@@ -213,8 +213,8 @@ port tap {tap} s1
 
     def command(self, case, _role):
         if case.program == "random":
-            return f"rdmalab run /tmp/case.lab --events /out/{case.name()}/{self.TRACE} --pcap /out/{case.name()}/{self.FRAMES}"
-        return "rdmalab /tmp/case.lab"
+            return f"rdmalab run /tmp/case.lab --no-sandbox --events /out/{case.name()}/{self.TRACE} --pcap /out/{case.name()}/{self.FRAMES}"
+        return "rdmalab --no-sandbox /tmp/case.lab"
 
     def start(self, case):
         """The line that starts the program."""

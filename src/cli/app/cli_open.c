@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "cli/app/allow.h"
 #include "cli/app/modes.h"
 #include "cli/app/options.h"
 #include "cli/app/repl.h"
@@ -22,6 +23,8 @@ struct open_options {
     const char *file;
     char *lines; /* NULL: none, read the prompt */
     bool prompt;
+    struct allow allow;
+    unsigned allowed; /* set of enum permit */
 };
 
 static int complain(const char *file, const char *why)
@@ -87,7 +90,7 @@ static uint64_t ticks_of(const struct session *s)
 
 static int run_lines(struct session *s, const char *lines)
 {
-    const struct source src = source_of(NULL, lines);
+    const struct source src = source_typed(lines);
 
     if (exec_lines(s, &src, false))
         return EXIT_PASSED;
@@ -97,7 +100,7 @@ static int run_lines(struct session *s, const char *lines)
 
 static int go_on(const struct open_options *o, struct session_file *w)
 {
-    const struct session_config config = {
+    struct session_config config = {
         .history_bytes = SNAPSHOTS_BYTES_MAX,
         .out = stdout,
         .err = stderr,
@@ -106,11 +109,14 @@ static int go_on(const struct open_options *o, struct session_file *w)
         .colour = modes_colour(),
         .interrupted = signals_interrupted(),
         .live_ops = live_ops,
+        .allowed = o->allowed,
     };
     struct session *s = NULL;
-    const enum rdl_status st = session_new(&config, &s);
+    enum rdl_status st;
     int status;
 
+    allow_ask(&config);
+    st = session_new(&config, &s);
     if (st != RDL_OK) {
         session_no_lab(stderr, &config, st);
         return EXIT_FAILED;
@@ -131,6 +137,7 @@ int open_main(int argc, char **argv)
     const char *seed = NULL;
     const struct option rows[] = {{.name = "-c", .lines = &o.lines, .words = ""},
                                   {.name = "--prompt", .flag = &o.prompt},
+                                  ALLOW_OPTIONS(o.allow),
                                   {.name = "--seed", .value = &seed, .words = ""}};
     struct source src = {0};
     struct session_file w = {.v = NULL};
@@ -148,6 +155,8 @@ int open_main(int argc, char **argv)
         status = EXIT_ASK;
         goto out;
     }
+    if (!allow_read(&o.allow, &o.allowed))
+        goto out;
     o.file = argv[1];
     status = load(o.file, &src, &w);
     if (status == EXIT_PASSED)

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/app/allow.h"
 #include "cli/app/modes.h"
 #include "cli/app/options.h"
 #include "cli/exec/exec.h"
@@ -14,6 +15,7 @@
 #include "cli/session/scenario.h"
 #include "emu/base/assert.h"
 #include "emu/base/quantity.h"
+#include "print/plain.h"
 #include "print/utf8.h"
 #include "process/signals.h"
 #include "rdmalab/trace.h"
@@ -21,8 +23,10 @@
 struct run_options {
     const char *outputs[N_OUTPUTS];
     const char *seed_text, *memory_text, *until;
+    struct allow allow;
     bool hash, quiet;
     uint64_t seed, memory_bytes;
+    unsigned allowed; /* set of enum permit */
 };
 
 bool modes_terminal(void)
@@ -74,15 +78,11 @@ static void say_title(const struct scenario *sc)
 {
     const struct arg *teaches = sc->script.header ? step_arg(sc->script.header, "teaches") : NULL;
     const char *title = scenario_title(sc);
-    char shown[1024];
-    struct text t = text_on(shown, sizeof(shown));
 
-    utf8_add_printable(&t, title && title[0] ? title : source_shown_name(&sc->src), false);
-    puts(shown);
+    print_line(stdout, title && title[0] ? title : source_shown_name(&sc->src));
     for (size_t i = 0; teaches && i < teaches->n && modes_terminal(); i++) {
-        t = text_on(shown, sizeof(shown));
-        utf8_add_printable(&t, teaches->v[i].text, false);
-        printf("  - %s\n", shown);
+        fputs("  - ", stdout);
+        print_line(stdout, teaches->v[i].text);
     }
 }
 
@@ -179,7 +179,7 @@ static bool outputs_collide(const char *scenario, const struct run_options *o)
 
 static int run_scenario_file(const struct scenario *sc, const struct run_options *o)
 {
-    const struct session_config config = {
+    struct session_config config = {
         .out = stdout,
         .err = stderr,
         .seed = o->seed_text ? o->seed : scenario_seed(sc),
@@ -191,12 +191,15 @@ static int run_scenario_file(const struct scenario *sc, const struct run_options
         .interrupted = signals_interrupted(),
         .live_ops = live_ops,
         .memory_bytes = (size_t)o->memory_bytes,
+        .allowed = o->allowed,
     };
     struct session *s = NULL;
-    const enum rdl_status st = session_new(&config, &s);
     const struct stop *stop = NULL;
     int status = EXIT_PASSED;
+    enum rdl_status st;
 
+    allow_ask(&config);
+    st = session_new(&config, &s);
     if (st != RDL_OK) {
         session_no_lab(stderr, &config, st);
         return EXIT_FAILED;
@@ -241,6 +244,7 @@ int run_main(int argc, char **argv)
         {.name = output_options[OUTPUT_LADDER], .value = &o.outputs[OUTPUT_LADDER]},
         {.name = "--hash", .flag = &o.hash},
         {.name = "--quiet", .flag = &o.quiet},
+        ALLOW_OPTIONS(o.allow),
     };
     struct scenario sc;
     int status;
@@ -253,13 +257,14 @@ int run_main(int argc, char **argv)
         return EXIT_USAGE;
     if (o.memory_text && !options_size("--memory", o.memory_text, &o.memory_bytes))
         return EXIT_USAGE;
-    if (outputs_collide(argv[1], &o))
+    if (outputs_collide(argv[1], &o) || !allow_read(&o.allow, &o.allowed))
         return EXIT_USAGE;
     o.quiet = o.quiet || takes_stdout(&o);
     signals_catch_endings();
     status = scenario_load_to_run(&sc, argv[1], stderr);
     if (status == EXIT_PASSED && scenario_skip(&sc)) {
-        printf("skipped: %s\n", scenario_skip(&sc));
+        fputs("skipped: ", stdout);
+        print_line(stdout, scenario_skip(&sc));
         status = EXIT_SKIPPED;
     } else if (status == EXIT_PASSED) {
         status = run_scenario_file(&sc, &o);

@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/app/allow.h"
 #include "cli/app/crew.h"
 #include "cli/app/fault_matrix.h"
 #include "cli/app/modes.h"
@@ -34,6 +35,7 @@
 struct test_arguments {
     const char *format, *junit, *jobs_text, *seed_text, *seeds_text, *tag, *timeout_text,
         *least_text;
+    struct allow allow;
     bool list, matrix, help;
     char scratch[PATH_MAX]; /* storage of a.run.scratch */
     struct test_options run;
@@ -183,7 +185,7 @@ static int try_faults(struct suite *su, struct test_arguments *a)
     int status;
 
     signals_catch_endings();
-    why = a->run.anywhere ? NULL : open_scratch(a);
+    why = test_writes_anywhere(&a->run) ? NULL : open_scratch(a);
     if (why)
         return cannot("TMPDIR", a->scratch, why);
     status = fault_matrix(su, &a->run, (size_t)a->jobs, strcmp(a->format, "json") == 0);
@@ -207,7 +209,7 @@ static int run_suite(struct suite *su, struct test_arguments *a)
     if (why)
         return cannot("--artifacts", a->run.artifacts, why);
     signals_catch_endings();
-    why = a->run.artifacts || a->run.anywhere ? NULL : open_scratch(a);
+    why = a->run.artifacts || test_writes_anywhere(&a->run) ? NULL : open_scratch(a);
     if (why)
         return cannot("TMPDIR", a->scratch, why);
     junit = a->junit ? fopen(a->junit, "w") : NULL;
@@ -279,6 +281,8 @@ static bool read_arguments(struct test_arguments *a)
     a->jobs = 1;
     a->run.timeout_s = TIMEOUT_S_DEFAULT;
     a->seeds.given = a->seed_text || a->seeds_text;
+    if (!allow_read(&a->allow, &a->run.allowed))
+        return false;
     if (!a->format)
         a->format = getenv("GITHUB_ACTIONS") && !a->matrix ? "github" : "text";
     if (!report_knows(a->format)) {
@@ -332,8 +336,10 @@ static void print_usage(FILE *out)
         "                    table: do its programs see the same?  Status 1 if not\n"
         "  --artifacts DIR   a directory of each case for the files that it writes and, if it\n"
         "                    fails, its pcapng, ladder, events and command\n"
-        "  --no-sandbox      the scenarios write files wherever they say; otherwise only in\n"
+        "  --allow files     the scenarios write files wherever they say; otherwise only in\n"
         "                    their directory, which without --artifacts is not kept\n"
+        "  --no-sandbox      --allow programs,ports,files: all that \"rdmalab run\" can allow;\n"
+        "                    a test has no programs and no ports\n"
         "  --timeout N       seconds of the wall clock for each: 0 to %u, 0 is none;\n"
         "                    default %u\n",
         CREW_MAX, TIMEOUT_S_MAX, TIMEOUT_S_DEFAULT);
@@ -389,7 +395,7 @@ int test_main(int argc, char **argv)
         {.name = "--list", .flag = &a.list},
         {.name = "--fault-matrix", .flag = &a.matrix},
         {.name = "--artifacts", .value = &a.run.artifacts},
-        {.name = "--no-sandbox", .flag = &a.run.anywhere},
+        ALLOW_OPTIONS(a.allow),
         {.name = "--timeout", .value = &a.timeout_text},
         {.name = "--help", .flag = &a.help},
     };

@@ -61,7 +61,7 @@ int ladder_file(const struct past *p, const char *title, const struct ladder_req
         fprintf(stderr, "rdmalab: --ladder %s: the name must end in %s\n", rq->file, suffix);
         return EXIT_USAGE;
     }
-    why_not = terminal ? NULL : out_file_open(&o, rq->file, NULL);
+    why_not = terminal ? NULL : out_file_open(&o, rq->file);
     if (!why_not) {
         st = export_picture(o.f, ladder_draw, p, &options, !terminal && !export_is_text(rq->file));
         if (!terminal && st == RDL_OK)

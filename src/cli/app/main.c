@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/app/allow.h"
 #include "cli/app/cli_bench.h"
 #include "cli/app/cli_swarm.h"
 #include "cli/app/line_input.h"
@@ -28,7 +29,21 @@
 #include "emu/base/assert.h"
 #include "print/utf8.h"
 #include "print/version.h"
+#include "process/out_file.h"
 #include "process/signals.h"
+
+/* Writes @script to the file @name; "-" is the standard output.  Returns NULL, or why it failed. */
+static const char *write_script(const char *name, const struct script *script)
+{
+    const bool standard = strcmp(name, "-") == 0;
+    struct out_file o = {.f = stdout};
+    const char *why = standard ? NULL : out_file_open(&o, name);
+
+    if (why)
+        return why;
+    files_write_script(o.f, name, script);
+    return standard ? files_close(stdout) : out_file_close(&o);
+}
 
 static int convert_main(int argc, char **argv)
 {
@@ -44,7 +59,7 @@ static int convert_main(int argc, char **argv)
     }
     status = scenario_load(&sc, argv[1], stderr);
     if (status == EXIT_PASSED) {
-        why = files_write_script(argv[2], NULL, &sc.script);
+        why = write_script(argv[2], &sc.script);
         status = why ? EXIT_FAILED : EXIT_PASSED;
         if (why && !*signals_interrupted())
             fprintf(stderr, "rdmalab: %s: %s\n", SHOWN_NAME(argv[2]), why);
@@ -195,14 +210,16 @@ static int complete_main(int argc, char **argv);
 static const struct mode modes[] = {
     {"run", run_main,
      "run FILE [--seed S] [--memory SIZE] [--until EXPR] [--hash] [--quiet]\n"
-     "      [--ladder F] [--pcap F] [--events F]",
+     "      [--ladder F] [--pcap F] [--events F] [--allow programs,ports,files | --no-sandbox]",
      "run one scenario, or until EXPR holds: '#50', 'count(tx)==2'; F - is the standard output;\n"
-     "      tells what it is about and the verdict, and on a terminal what happens",
+     "      tells what it is about and the verdict, and on a terminal what happens;\n"
+     "      --allow: FILE may start programs, use ports, use files outside of its directory;\n"
+     "      --no-sandbox: all of them",
      "0 passed, 1 an expectation or a command failed or a file was not written,\n"
      "  2 usage, FILE is malformed or has nothing to run, 77 FILE says skip, 99 a bug of rdmalab,\n"
      "  130 ^C, 143 SIGTERM, 129 SIGHUP: the files tell what happened until then",
      MODE_FILES " json lab", true},
-    {"open", open_main, "open FILE [-c \"LINE; LINE\"]... [--prompt]",
+    {"open", open_main, "open FILE [-c \"LINE; LINE\"]... [--prompt] [--allow ...]",
      "the prompt, where it was when \"save world FILE\" wrote FILE: place in time, futures and "
      "all;\n"
      "      -c runs lines there instead",
@@ -270,7 +287,8 @@ static void print_help(FILE *out)
     for (size_t i = 0; i < ARRAY_LEN(modes); i++)
         fprintf(out, "  rdmalab %s\n      %s\n", modes[i].usage, modes[i].what);
     fputs("options: --seed S, --memory SIZE, --prompt (prompts also without a terminal), "
-          "--version, --help\n"
+          "--version, --help;\n"
+          "  --allow programs,ports,files lets scripts use these, --no-sandbox all of them\n"
           "exit status: 0 passed, 1 failed, 2 usage or syntax, or nothing to run, 77 skipped,\n"
           "  99 a bug of rdmalab, 124 timeout, 130 ^C; \"rdmalab MODE --help\" tells those of a "
           "mode\n",
@@ -339,7 +357,7 @@ static int run_input(struct session *s, const char *lines, int n_files, char **f
     int status = EXIT_PASSED;
 
     if (lines) {
-        const struct source src = source_of(NULL, lines);
+        const struct source src = source_typed(lines);
 
         signals_replay("rdmalab --seed %llu -c '%s'", (unsigned long long)s->lab_info.seed, lines);
         if (!exec_lines(s, &src, false)) {
@@ -358,6 +376,7 @@ static int run_input(struct session *s, const char *lines, int n_files, char **f
 struct command_line {
     char *lines; /* owned */
     const char *seed, *memory;
+    struct allow allow;
     bool prompt, version, help;
 };
 
@@ -368,6 +387,7 @@ static bool take_options(struct command_line *a, int *argc, char **argv)
         {.name = "--seed", .value = &a->seed, .words = ""},
         {.name = "--memory", .value = &a->memory, .words = ""},
         {.name = "--prompt", .flag = &a->prompt},
+        ALLOW_OPTIONS(a->allow),
         {.name = "--version", .flag = &a->version},
         {.name = "--help", .flag = &a->help},
         {.name = "-h", .flag = &a->help},
@@ -420,8 +440,10 @@ static int session_main(int argc, char **argv)
     }
     config.seed_given = a.seed != NULL;
     if ((a.seed && !options_number("--seed", a.seed, &config.seed)) ||
-        (a.memory && !options_size("--memory", a.memory, &memory_bytes)))
+        (a.memory && !options_size("--memory", a.memory, &memory_bytes)) ||
+        !allow_read(&a.allow, &config.allowed))
         goto out;
+    allow_ask(&config);
     config.memory_bytes = (size_t)memory_bytes;
     status = do_asked(&config, &a, argc - 1, argv + 1);
 out:

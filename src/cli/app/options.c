@@ -82,17 +82,33 @@ static bool take_value(const struct option *o, char *value, struct taken *taken)
     return true;
 }
 
-/* Prints those words of "a|b|c" that begin with @begin; ":files" if the value is a file. */
-static void print_values(const char *words, const char *begin)
+/* Returns true if the list "a,b," contains the word @word of @n bytes. */
+static bool has_word(const char *list, size_t list_len, const char *word, size_t n)
 {
+    for (size_t at = 0; at < list_len; at += strcspn(list + at, ",") + 1) {
+        if (strcspn(list + at, ",") == n && strncmp(list + at, word, n) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Prints the values of @o that begin with @begin; ":files" if the value is a file.  Of a list
+ * @begin may have complete words before its last one.
+ */
+static void print_values(const struct option *o, const char *begin)
+{
+    const char *words = o->words, *comma = o->list ? strrchr(begin, ',') : NULL;
+    const size_t before = comma ? (size_t)(comma - begin) + 1 : 0;
+    const char *last = begin + before;
+
     if (!words) {
         puts(":files");
         return;
     }
     for (size_t n; *words; words += n + (words[n] == '|')) {
         n = strcspn(words, "|");
-        if (strncmp(words, begin, strlen(begin)) == 0)
-            printf("%.*s\n", (int)n, words);
+        if (strncmp(words, last, strlen(last)) == 0 && !has_word(begin, before, words, n))
+            printf("%.*s%.*s\n", (int)before, begin, (int)n, words);
     }
 }
 
@@ -103,7 +119,7 @@ static void print_asked(const struct option *rows, size_t n, char **asked)
     const struct option *o = before[0] == '-' ? find(rows, n, before) : NULL;
 
     if (o && !o->flag) {
-        print_values(o->words, begin);
+        print_values(o, begin);
         return;
     }
     for (size_t i = 0; i < n && begin[0] == '-'; i++) {

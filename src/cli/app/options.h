@@ -14,6 +14,7 @@ struct option {
     const char **value; /* set to the value; the option may be given once */
     char **lines;       /* all values, one per line; the caller frees the text */
     const char *words;  /* possible values, "text|json"; "": cannot be listed; NULL: a file name */
+    bool list;          /* the value is several of @words: "text,json" */
 };
 
 /* Option for shell completion.  It must be the first of four arguments: itself, the beginning of

@@ -141,10 +141,13 @@ static void append(struct typed *t, const char *line)
 /* The typed text as a source.  Lines typed at a prompt have no numbers. */
 static struct source typed_source(const struct repl *r, const struct typed *t)
 {
+    /* The standard input of a script may come from anywhere; with --prompt it is a user's. */
     return (struct source){.name = r->lasting ? NULL : SOURCE_STANDARD,
                            .text = t->text,
                            .len = t->len,
-                           .lines_before = t->lines_before};
+                           .lines_before = t->lines_before,
+                           .typed = r->lasting,
+                           .home = "."};
 }
 
 /* Reads the next statements as one text: several lines if a block is open or a line ends with `\`.

@@ -7,6 +7,7 @@
 
 #include "cli/session/files.h"
 #include "emu/base/assert.h"
+#include "print/plain.h"
 #include "print/print_json.h"
 #include "print/utf8.h"
 
@@ -174,17 +175,6 @@ static void json_end(struct report *r)
 
 /* --- GitHub Actions --- */
 
-/* Escapes characters that have a meaning in workflow commands. */
-static void github_escape(FILE *out, const char *s, bool property)
-{
-    for (; *s; s++) {
-        if (*s == '%' || *s == '\r' || *s == '\n' || (property && (*s == ':' || *s == ',')))
-            fprintf(out, "%%%02X", (unsigned char)*s);
-        else
-            fputc(*s, out);
-    }
-}
-
 static void github_one(struct report *r, const struct test_case *c, const struct shown_case *shown)
 {
     if (!is_bad(&c->result)) {
@@ -194,13 +184,13 @@ static void github_one(struct report *r, const struct test_case *c, const struct
     /* The log shows the message of the annotation. */
     fprintf(r->out, "%-4s  %s\n", verdict(&c->result), shown->name);
     fputs("::error file=", r->out);
-    github_escape(r->out, shown->file, true);
+    print_github(r->out, shown->file, true);
     if (c->result.line > 0)
         fprintf(r->out, ",line=%zu,col=%zu", c->result.line, c->result.col);
     fputs(",title=", r->out);
-    github_escape(r->out, shown->name, true);
+    print_github(r->out, shown->name, true);
     fputs("::", r->out);
-    github_escape(r->out, shown->message, false);
+    print_github(r->out, shown->message, false);
     fputc('\n', r->out);
 }
 

@@ -3,22 +3,7 @@
 
 #include <string.h>
 
-/* Writes printable text @s with XML escapes. */
-static void xml(FILE *out, const char *s)
-{
-    for (; *s; s++) {
-        if (*s == '&')
-            fputs("&amp;", out);
-        else if (*s == '<')
-            fputs("&lt;", out);
-        else if (*s == '>')
-            fputs("&gt;", out);
-        else if (*s == '"')
-            fputs("&quot;", out);
-        else
-            fputc(*s, out);
-    }
-}
+#include "print/plain.h"
 
 /* Writes the first line of @s. */
 static void xml_line(FILE *out, const char *s)
@@ -27,7 +12,7 @@ static void xml_line(FILE *out, const char *s)
     struct text t = text_on(line, sizeof(line));
 
     text_addn(&t, s, strcspn(s, "\n"));
-    xml(out, line);
+    print_xml(out, line);
 }
 
 static void junit_case(FILE *f, const struct test_case *c)
@@ -37,9 +22,9 @@ static void junit_case(FILE *f, const struct test_case *c)
 
     shown_case(c, true, &shown);
     fputs("    <testcase classname=\"rdmalab\" name=\"", f);
-    xml(f, shown.name);
+    print_xml(f, shown.name);
     fputs("\" file=\"", f);
-    xml(f, shown.file);
+    print_xml(f, shown.file);
     fprintf(f, "\" line=\"%zu\" time=\"%.6f\">\n", r->line, (double)r->wall_us / 1e6);
     fprintf(f, "      <properties><property name=\"seed\" value=\"%llu\"/>",
             (unsigned long long)c->seed);
@@ -48,7 +33,7 @@ static void junit_case(FILE *f, const struct test_case *c)
     fputs("</properties>\n", f);
     if (r->status == EXIT_SKIPPED) {
         fputs("      <skipped message=\"", f);
-        xml(f, shown.message);
+        print_xml(f, shown.message);
         fputs("\"/>\n", f);
     } else if (r->status != EXIT_PASSED) {
         const char *kind = r->status == EXIT_FAILED ? "failure" : "error";
@@ -56,7 +41,7 @@ static void junit_case(FILE *f, const struct test_case *c)
         fprintf(f, "      <%s message=\"", kind);
         xml_line(f, shown.message);
         fputs("\">", f);
-        xml(f, shown.message);
+        print_xml(f, shown.message);
         fprintf(f, "</%s>\n", kind);
     }
     fputs("    </testcase>\n", f);

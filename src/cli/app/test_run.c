@@ -69,7 +69,12 @@ static struct session_observer observer_of(const struct test_case *c, const stru
     return (struct session_observer){0};
 }
 
-/* Runs the scenario.  It may write files below @below.  Errors go to @err. */
+bool test_writes_anywhere(const struct test_options *o)
+{
+    return (o->allowed & PERMIT_BIT(FILES)) != 0;
+}
+
+/* Runs the scenario.  It may write files below @below; NULL: anywhere.  Errors go to @err. */
 static struct session *run_once(const struct test_case *c, const char *below, FILE *out, FILE *err,
                                 struct session_observer observer, int *ret_status)
 {
@@ -81,6 +86,7 @@ static struct session *run_once(const struct test_case *c, const char *below, FI
         .tested = true,
         .observer = observer,
         .files_below = below,
+        .allowed = below ? 0 : PERMIT_BIT(FILES),
         .expectations_ignored = c->witness && c->witness->expectations_ignored,
     };
     struct session *s = NULL;
@@ -136,7 +142,8 @@ static void leave_command(const struct test_case *c, const char *directory, FILE
 {
     static const char name[] = "again.sh";
     struct out_file o;
-    const char *why = out_file_open(&o, name, directory);
+    const struct out_file_place place = {.below = directory, .makes = true, .replaces = true};
+    const char *why = out_file_open_below(&o, name, &place);
 
     if (!why) {
         fputs("#!/bin/sh\nexec rdmalab run '", o.f);
@@ -181,7 +188,7 @@ static const char *below_which(const struct test_case *c, const struct test_opti
 {
     if (o->artifacts || o->scratch)
         case_directory(c, o->artifacts ? o->artifacts : o->scratch, directory);
-    return o->anywhere ? NULL : directory;
+    return test_writes_anywhere(o) ? NULL : directory;
 }
 
 struct session *test_run_here(const struct test_case *c, const struct test_options *o, FILE *out,

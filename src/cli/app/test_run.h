@@ -14,7 +14,7 @@
 struct test_options {
     bool twice;            /* run each case twice and compare the hashes of all events */
     bool coverage;         /* compute test_result.covered */
-    bool anywhere;         /* commands may write files outside @artifacts and @scratch */
+    unsigned allowed;      /* set of enum permit; with FILES commands may write anywhere */
     const char *artifacts; /* directory for files of failed cases, and files that cases write; NULL:
                               none is kept */
     const char *scratch; /* if @artifacts is NULL: temporary directory for files that cases write */
@@ -29,6 +29,9 @@ struct test_process {
     uint64_t started_us; /* time of test_now_us() at its start */
     int killed_for;      /* @why of test_kill(); EXIT_PASSED: not killed */
 };
+
+/* Returns true if scenarios may write files anywhere. */
+bool test_writes_anywhere(const struct test_options *o);
 
 /* Returns the time of a monotonic clock, in microseconds. */
 uint64_t test_now_us(void);

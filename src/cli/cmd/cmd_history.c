@@ -139,7 +139,9 @@ bool run_session(struct session *s, const struct step *st)
 {
     const char *file = step_text(st, "file");
     struct script script = {.first = NULL};
+    struct out_file o;
     const char *why;
+    bool opened;
 
     if (!files_is_json(file) && !files_is_lab(file)) {
         session_fail(s, step_span(st, "file", 0), "%s: the name must end in .lab or .json", file);
@@ -152,8 +154,13 @@ bool run_session(struct session *s, const struct step *st)
         return diag_remedy(&s->diag, "commands that only look, like show, are not saved");
     }
     script.header = saved_header(s, &script.pool, file);
-    why = files_write_script(file, s->config.files_below, &script);
+    opened = gate_write(s, st, "file", &o);
+    if (opened)
+        files_write_script(o.f, file, &script);
     script_done(&script);
+    if (!opened)
+        return false;
+    why = out_file_close(&o);
     if (why)
         return session_fail(s, step_span(st, "file", 0), "%s: %s", file, why);
     if (s->history->position.in_past)

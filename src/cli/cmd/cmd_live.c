@@ -22,9 +22,11 @@
 
 bool outside_open(struct session *s, const struct step *st)
 {
+    RDL_ASSERT(gate_opens_outside(st->cmd)); /* so that gate_pass() has judged it */
     if (s->config.tested) {
         session_fail(s, st->at, "a test has no live ports: it would not be the same twice");
-        return diag_remedy(&s->diag, "\"rdmalab run FILE\" has them, and the prompt");
+        return diag_remedy(&s->diag,
+                           "\"rdmalab run FILE --allow programs,ports\" has them, and the prompt");
     }
     if (!s->config.live_ops) {
         session_fail(s, st->at, "this program was built without live ports");

@@ -386,7 +386,7 @@ bool run_export(struct session *s, const struct step *st)
     const char *name = step_text(st, "file");
     const bool terminal = strcmp(name, "-") == 0;
     struct out_file o = {.f = s->config.out};
-    const char *suffix, *why_not;
+    const char *suffix, *why_not = NULL;
     bool ok;
 
     if (terminal)
@@ -398,9 +398,8 @@ bool run_export(struct session *s, const struct step *st)
                            (int)strcspn(suffix, " "), suffix,
                            step_number(st, "form") == EXPORT_VQ ? " h1.qp.sq" : "");
     }
-    why_not = out_file_open(&o, name, s->config.files_below);
-    if (why_not)
-        return session_fail(s, step_span(st, "file", 0), "%s: %s", name, why_not);
+    if (!gate_write(s, st, "file", &o))
+        return false;
     ok = export_to(s, o.f, st, false);
     if (ok)
         why_not = out_file_close(&o);

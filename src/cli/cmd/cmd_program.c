@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Programs of hosts. */
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -180,18 +179,17 @@ static bool start_pingpong(struct session *s, const struct step *st,
 static bool start_verbs_peer(struct session *s, const struct step *st,
                              const struct program_start *start)
 {
-    const char *name = step_text(st, "lines");
     struct verbs_peer_config c = {
         .host = start->host,
         .port = start->port,
         .gid_index = start->gid_index,
         .psn = start->psn,
     };
-    FILE *lines = fopen(name, "r");
     struct live_error error;
+    FILE *lines;
 
-    if (!lines)
-        return session_fail(s, step_span(st, "lines", 0), "%s: %s", name, strerror(errno));
+    if (!gate_read(s, st, "lines", &lines))
+        return false;
     memcpy(c.server, start->server, sizeof(c.server));
     memcpy(c.listen, start->listen, sizeof(c.listen));
     snprintf(c.host_name, sizeof(c.host_name), "%s", step_text(st, "host"));

@@ -3,6 +3,7 @@
 #include "cli/cmd/commands.h"
 #include "cli/cmd/outside.h"
 #include "cli/live/live.h"
+#include "cli/session/gate.h"
 #include "cli/session/resolve.h"
 #include "emu/base/assert.h"
 #include "emu/base/text.h"
@@ -23,26 +24,33 @@ static void add_quoted(struct text *t, const char *word)
     text_add(t, "'");
 }
 
-/* QEMU without anything but a processor, memory, a serial line, and what the lab gives it. */
-static void add_standard(struct text *t, const struct step *st)
+/* QEMU without anything but a processor, memory, a serial line, and what the lab gives it.  False:
+ * a file cannot be read, and s->diag says why.
+ */
+static bool add_standard(struct session *s, const struct step *st, struct text *t)
 {
+    char kernel[PATH_MAX], initrd[PATH_MAX];
     const uint64_t mib = step_number_or(st, "memory", MEMORY_STANDARD) >> 20;
 
+    if (!gate_path(s, st, "kernel", kernel) ||
+        (step_has(st, "initrd") && !gate_path(s, st, "initrd", initrd)))
+        return false;
     text_addf(t,
               "exec qemu-system-x86_64 -machine q35,memory-backend=mem -object "
               "memory-backend-memfd,id=mem,size=%lluM,share=on -m %lluM "
               "-accel tcg,thread=single -cpu max -nodefaults -display none -no-reboot "
               "-serial stdio -kernel ",
               (unsigned long long)mib, (unsigned long long)mib);
-    add_quoted(t, step_text(st, "kernel"));
+    add_quoted(t, kernel);
     if (step_has(st, "initrd")) {
         text_add(t, " -initrd ");
-        add_quoted(t, step_text(st, "initrd"));
+        add_quoted(t, initrd);
     }
     text_add(t, " -append 'console=ttyS0 panic=-1 '");
     if (step_has(st, "append"))
         add_quoted(t, step_text(st, "append")); /* behind the quote it is the same word */
     text_add(t, " $LAB");
+    return true;
 }
 
 /* The command that is given, or made of what is given.  False: s->diag says what is missing. */
@@ -60,7 +68,8 @@ static bool read_command(struct session *s, const struct step *st, struct text *
     if (step_has(st, "command")) {
         text_add(t, step_text(st, "command"));
     } else if (step_has(st, "kernel")) {
-        add_standard(t, st);
+        if (!add_standard(s, st, t))
+            return false;
     } else {
         session_fail(s, st->at, "nothing says which machine that is");
         return diag_remedy(&s->diag, "kernel=FILE and initrd=FILE, or command=\"qemu-system-x86_64 "
@@ -93,11 +102,12 @@ bool port_vm(struct session *s, const struct step *st)
     struct live_vm_config c = {
         .host_name = step_text(st, "host"),
         .command = command,
-        .log = step_has(st, "log") ? step_text(st, "log") : NULL,
     };
     struct live_error error;
 
     if (!read_host(s, st, &c.host) || !read_command(s, st, &t) || !outside_open(s, st))
+        return false;
+    if (step_has(st, "log") && !gate_log(s, st, "log", &c.log))
         return false;
     if (!s->config.live_ops->vm(s->outside.live, &c, &error))
         return outside_fail(s, st, &error);

@@ -263,14 +263,12 @@ bool run_continue(struct session *s, const struct step *st)
 
 bool run_source(struct session *s, const struct step *st)
 {
-    const char *name = step_text(st, "file");
     struct source src = {0};
-    const char *why = source_read(name, &src);
     enum diag_kind kind;
     bool ok;
 
-    if (why)
-        return session_fail(s, step_span(st, "file", 0), "%s: %s", name, why);
+    if (!gate_source(s, st, "file", &src))
+        return false;
     if (s->run.block->n_sources >= SESSION_SOURCES_MAX) {
         source_done(&src);
         return session_fail(s, st->at, "more than %u files that source each other",
@@ -282,7 +280,7 @@ bool run_source(struct session *s, const struct step *st)
         session_complain(s, s->config.err);
         s->diag_src = (struct source){0};
         diag_set(&s->diag, kind == DIAG_EXPECT ? DIAG_FAILED : kind, st->at,
-                 "%s stopped; sourced here", name);
+                 "%s stopped; sourced here", step_text(st, "file"));
     }
     source_done(&src);
     return ok;

@@ -25,6 +25,7 @@ bool run_save(struct session *s, const struct step *st)
 {
     const char *file = step_text(st, "file");
     const struct span at = step_span(st, "file", 0);
+    struct out_file o;
     const char *why;
     uint64_t hash = 0;
 
@@ -47,8 +48,10 @@ bool run_save(struct session *s, const struct step *st)
     why = session_file_obstacle(s);
     if (!why && !travel_hash_at_end(s, &hash))
         return false;
+    if (!why && !gate_write(s, st, "file", &o))
+        return false;
     if (!why)
-        why = session_file_save(s, hash, file);
+        why = session_file_save(s, hash, &o);
     if (why)
         return session_fail(s, at, "%s: %s", file, why);
     session_say(s, "\"rdmalab open %s\" goes on here\n", file);

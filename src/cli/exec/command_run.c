@@ -32,7 +32,7 @@ bool command_run(struct session *s, const struct step *st)
 
     if (observer->command)
         observer->command(observer->ctx, st);
-    if (session_interrupted(s, st->at) || is_refused(s, st))
+    if (session_interrupted(s, st->at) || is_refused(s, st) || !gate_pass(s, st))
         return false;
     step = resolve_numbers(&in, st, &pool, &s->diag);
     ok = step && run[st->cmd - cmd_table](s, step);

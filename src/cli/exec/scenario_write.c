@@ -9,7 +9,7 @@ bool scenario_write(struct session *s, enum scenario_output what, const char *na
         [OUTPUT_LADDER] = "ladder", [OUTPUT_PCAPNG] = "pcapng", [OUTPUT_EVENTS] = "events"};
     const struct cmd *cmd = &cmd_table[CMD_export];
     const struct span nowhere = {0, 0};
-    const struct source src = source_of(NULL, "");
+    const struct source src = source_typed("");
     struct block in = exec_block(s, &src);
     struct pool pool = {NULL};
     struct step *st = step_new(&pool, cmd, nowhere);

@@ -277,6 +277,8 @@ const struct source *source_copy(struct pool *p, const struct source *src)
     copy->text = pool_copy(p, src->text, src->len);
     if (src->name)
         copy->name = pool_copy(p, src->name, strlen(src->name));
+    if (src->home)
+        copy->home = pool_copy(p, src->home, strlen(src->home));
     return copy;
 }
 

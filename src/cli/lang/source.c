@@ -23,6 +23,11 @@ struct source source_of(const char *name, const char *text)
     return (struct source){.name = name, .text = text, .len = strlen(text)};
 }
 
+struct source source_typed(const char *text)
+{
+    return (struct source){.text = text, .len = strlen(text), .typed = true};
+}
+
 static bool is_standard(const char *name)
 {
     return strcmp(name, SOURCE_STANDARD) == 0;
@@ -268,30 +273,51 @@ static const char *read_all(FILE *f, struct source *ret)
     return NULL;
 }
 
-const char *source_read(const char *name, struct source *ret)
+/* Returns a copy of the directory part of @name.  Returns NULL if there is no memory. */
+static char *directory_of(const char *name)
 {
-    const bool standard = is_standard(name);
-    FILE *f = standard ? stdin : fopen(name, "r");
-    struct source src = {0};
-    const char *why;
+    const char *slash = is_standard(name) ? NULL : strrchr(name, '/');
 
-    if (!f)
-        return errno == ENOMEM ? source_no_memory : strerror(errno);
-    why = read_all(f, &src);
-    if (!standard)
-        fclose(f);
-    src.name = why ? NULL : strdup(name);
-    if (src.name) {
+    if (!slash)
+        return strdup(".");
+    return slash == name ? strdup("/") : strndup(name, (size_t)(slash - name));
+}
+
+const char *source_read_file(FILE *f, const char *name, const char *home, struct source *ret)
+{
+    struct source src = {0};
+    const char *why = read_all(f, &src);
+
+    if (why)
+        return why;
+    src.name = strdup(name);
+    src.home = home ? strdup(home) : directory_of(name);
+    if (src.name && src.home) {
         *ret = src;
         return NULL;
     }
     source_done(&src);
-    return why ? why : source_no_memory;
+    return source_no_memory;
+}
+
+const char *source_read(const char *name, struct source *ret)
+{
+    const bool standard = is_standard(name);
+    FILE *f = standard ? stdin : fopen(name, "r");
+    const char *why;
+
+    if (!f)
+        return errno == ENOMEM ? source_no_memory : strerror(errno);
+    why = source_read_file(f, name, NULL, ret);
+    if (!standard)
+        fclose(f);
+    return why;
 }
 
 void source_done(struct source *src)
 {
     free((char *)src->text);
     free((char *)src->name);
+    free((char *)src->home);
     *src = (struct source){0};
 }

@@ -16,6 +16,14 @@ struct source {
     const char *text; /* also NUL-terminated */
     size_t len;
     size_t lines_before; /* number of lines of the same file before @text, for line numbers */
+    /* The user wrote this text at the prompt, or in the command line, and may do what he may do
+     * with any program.  Otherwise it is a stranger's: see session/gate.h.
+     */
+    bool typed;
+    /* Of a stranger's text: the directory of the file that the user named.  File names in the text
+     * are relative to it.  NULL: the text may not use files.
+     */
+    const char *home;
 };
 
 /* Stands for the standard input in place of a file name. */
@@ -26,8 +34,11 @@ struct source {
  */
 size_t source_mark_bytes(const char *text);
 
-/* Returns a source with the name @name and the whole string @text. */
+/* Returns a source with the name @name and the whole string @text, which is a stranger's. */
 struct source source_of(const char *name, const char *text);
+
+/* Returns a source with the whole string @text, which the user has typed. */
+struct source source_typed(const char *text);
 
 /* Returns the name for messages: the name of the file or "standard input"; NULL if it has none. */
 const char *source_shown_name(const struct source *src);
@@ -42,13 +53,14 @@ struct span {
 
 /* Kind of an error; it decides the exit status. */
 enum diag_kind {
-    DIAG_NONE,   /* no error */
-    DIAG_SYNTAX, /* the text is not a valid line or not valid JSON */
-    DIAG_VALUE,  /* an unknown command, key, or value */
-    DIAG_FAILED, /* the lab refused the command */
-    DIAG_EXPECT, /* an expectation is false */
-    DIAG_MEMORY, /* too little memory; a result is incomplete */
-    DIAG_BROKEN  /* an internal invariant of the emulator is violated */
+    DIAG_NONE,      /* no error */
+    DIAG_SYNTAX,    /* the text is not a valid line or not valid JSON */
+    DIAG_VALUE,     /* an unknown command, key, or value */
+    DIAG_FAILED,    /* the lab refused the command */
+    DIAG_EXPECT,    /* an expectation is false */
+    DIAG_FORBIDDEN, /* a stranger's text may not do it; no `refused` takes that */
+    DIAG_MEMORY,    /* too little memory; a result is incomplete */
+    DIAG_BROKEN     /* an internal invariant of the emulator is violated */
 };
 
 #define DIAG_MESSAGE_BYTES 1024u
@@ -96,12 +108,18 @@ void diag_print(FILE *err, const struct source *src, const struct diag *d);
  */
 const char *source_check_text(const struct source *src, size_t *ret_at);
 
-/* Reads the whole file @name, or the standard input if that is SOURCE_STANDARD.  Returns NULL on
- * success; free @ret with source_done().  Otherwise returns the reason and leaves @ret unchanged.
- * The reason is source_no_memory if the process has too little memory.
+/* Reads the whole file @name, or the standard input if that is SOURCE_STANDARD.  The user has named
+ * it: its directory becomes @ret->home.  Returns NULL on success; free @ret with source_done().
+ * Otherwise returns the reason and leaves @ret unchanged.  The reason is source_no_memory if the
+ * process has too little memory.
  */
 extern const char source_no_memory[];
 const char *source_read(const char *name, struct source *ret);
+
+/* Reads the file @f, which is called @name, like source_read().  @home is copied to @ret->home;
+ * NULL: the directory of @name.  The caller closes @f.
+ */
+const char *source_read_file(FILE *f, const char *name, const char *home, struct source *ret);
 void source_done(struct source *src);
 
 #endif

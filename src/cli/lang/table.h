@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "cli/lang/permit.h"
 #include "cli/lang/values.h"
 #include "emu/facts/leaf.h"
 
@@ -53,6 +54,10 @@ struct param {
      * word.  NULL: always.
      */
     const char *after;
+    /* What the value lets the command open on the machine.  Of VAL_FILE: OPENS_READ or OPENS_WRITE.
+     * See session/gate.h.
+     */
+    enum opening opens;
     char letter;      /* `-s 64` works like `size=64`; 0: none */
     const char *json; /* JSON key; NULL: @name; "limits.ticks": the key ticks in an object limits */
 };

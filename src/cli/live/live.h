@@ -62,7 +62,10 @@ struct live_vm_config {
     const char *host_name;
     /* Shell command.  $LAB expands to the options that connect QEMU to the lab. */
     const char *command;
-    const char *log; /* file for its output; may be NULL */
+    /* File for its output, which the machine empties first, and closes, also on failure.  NULL: the
+     * output is not kept.
+     */
+    FILE *log;
 };
 
 struct live_vm_info {

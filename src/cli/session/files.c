@@ -6,7 +6,6 @@
 
 #include "cli/lang/json.h"
 #include "cli/lang/line.h"
-#include "process/out_file.h"
 
 static bool ends_in(const char *name, const char *end)
 {
@@ -72,17 +71,10 @@ const char *files_close(FILE *f)
     return fclose(f) != 0 || lost ? "write error" : NULL;
 }
 
-const char *files_write_script(const char *name, const char *below, const struct script *script)
+void files_write_script(FILE *f, const char *name, const struct script *script)
 {
-    struct out_file o = {.f = stdout};
-    const bool standard = strcmp(name, "-") == 0;
-    const char *why = standard ? NULL : out_file_open(&o, name, below);
-
-    if (why)
-        return why;
     if (files_is_json(name))
-        json_write_script(o.f, script);
+        json_write_script(f, script);
     else
-        line_write_script(o.f, script);
-    return standard ? files_close(stdout) : out_file_close(&o);
+        line_write_script(f, script);
 }

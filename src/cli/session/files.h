@@ -24,11 +24,10 @@ bool files_parse(struct script *s, struct diag *d);
  */
 bool files_check_script(const struct source *src, struct diag *d);
 
-/* Writes @script to the file @name: as JSON if the name ends in .json, otherwise as lines; "-" is
- * the standard output.  @below: a directory, and @name is a path in it that must not lead out of
- * it; NULL: @name may be any path.  Returns NULL on success, otherwise the reason.
+/* Writes @script to @f, which is called @name: as JSON if the name ends in .json, otherwise as
+ * lines.
  */
-const char *files_write_script(const char *name, const char *below, const struct script *script);
+void files_write_script(FILE *f, const char *name, const struct script *script);
 
 /* Returns true if both names mean the same regular file, so that writing one would destroy the
  * other.  If neither file exists, the names are compared.  Returns false if only one exists, or if

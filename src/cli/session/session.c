@@ -122,6 +122,7 @@ void session_free(struct session *s)
     pool_free(&s->run.macros.pool);
     stops_free(&s->stops);
     conditions_free(&s->conditions);
+    gate_done(&s->gate);
     free(s->history);
     free(s);
 }
@@ -295,6 +296,7 @@ int session_exit_status(const struct session *s)
     case DIAG_VALUE:
     case DIAG_FAILED:
     case DIAG_EXPECT:
+    case DIAG_FORBIDDEN:
     case DIAG_MEMORY:
         return EXIT_FAILED;
     case DIAG_BROKEN:

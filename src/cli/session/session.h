@@ -13,9 +13,11 @@
 #include <stdio.h>
 
 #include "cli/lang/line.h"
+#include "cli/lang/permit.h"
 #include "cli/lang/recall.h"
 #include "cli/lang/script.h"
 #include "cli/session/changes.h"
+#include "cli/session/gate.h"
 #include "cli/session/log.h"
 #include "cli/session/remainder.h"
 #include "cli/session/resolve.h"
@@ -65,7 +67,13 @@ struct session_config {
     unsigned refused_commands; /* set of enum cmd_bit: commands with such a flag are refused */
     size_t history_bytes;      /* limit of the snapshots' memory; 0: none are taken, and the session
                                   cannot go back */
-    const char *files_below;   /* commands write only in this directory; NULL: anywhere */
+    /* Of tests: commands write only in this directory, whoever wrote them.  NULL: see gate.h. */
+    const char *files_below;
+    unsigned allowed; /* set of enum permit: what texts may do that the user has not typed */
+    /* Asks the user to allow what a text wants that he has not typed.  NULL: nobody can be asked,
+     * and it is refused.
+     */
+    bool (*ask)(const char *question);
     /* `expect`, `until` and `finish` do not fail if what they wait for or expect does not hold. */
     bool expectations_ignored;
 };
@@ -193,6 +201,7 @@ struct session {
 
     struct lab_info lab_info;
     struct session_outside outside;
+    struct gate gate;
     struct session_prompt prompt;
     struct session_display display;
     struct conditions conditions; /* conditions of faults */

@@ -84,10 +84,7 @@ void stop_put_steps(struct stop *stop, const struct source *src, const struct st
 {
     struct step *last = NULL;
 
-    stop->steps_src = *src;
-    stop->steps_src.text = pool_copy(&stop->pool, src->text, src->len);
-    if (src->name)
-        stop->steps_src.name = pool_copy(&stop->pool, src->name, strlen(src->name));
+    stop->steps_src = *source_copy(&stop->pool, src);
     for (const struct step *st = first; st; st = st->next) {
         struct step *copy = step_copy(&stop->pool, st);
 

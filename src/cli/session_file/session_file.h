@@ -15,6 +15,8 @@
 
 #include "cli/session/history.h"
 
+struct out_file;
+
 #define SESSION_FILE_FORM        1u /* version of the format; a file with a higher one is refused */
 #define SESSION_FILE_BYTES_MAX   ((size_t)64 << 20)
 #define SESSION_FILE_FUTURES_MAX 256u
@@ -37,11 +39,11 @@ struct session_file {
 /* Returns NULL if the session can be saved, otherwise the reason why not. */
 const char *session_file_obstacle(const struct session *s);
 
-/* Writes the session to the file @name.  No command may be running in it.  @hash is the hash of all
- * events up to the end of the history (travel_hash_at_end()).  Returns NULL on success, otherwise
- * the reason.
+/* Writes the session to @o, which it closes or discards.  No command may be running in it.
+ * @hash is the hash of all events up to the end of the history (travel_hash_at_end()).  Returns
+ * NULL on success, otherwise the reason.
  */
-const char *session_file_save(const struct session *s, uint64_t hash, const char *name);
+const char *session_file_save(const struct session *s, uint64_t hash, struct out_file *o);
 
 /* Writes the session to @out, with @hash as in session_file_save().  The caller checks @out for
  * errors.

@@ -300,17 +300,12 @@ const char *session_file_obstacle(const struct session *s)
                : NULL;
 }
 
-const char *session_file_save(const struct session *s, uint64_t hash, const char *name)
+const char *session_file_save(const struct session *s, uint64_t hash, struct out_file *o)
 {
-    struct out_file o;
-    const char *why = out_file_open(&o, name, s->config.files_below);
-
-    if (why)
-        return why;
-    session_file_write(s, hash, o.f);
-    if (o.part && ftello(o.f) > (off_t)SESSION_FILE_BYTES_MAX) {
-        out_file_drop(&o);
+    session_file_write(s, hash, o->f);
+    if (o->part && ftello(o->f) > (off_t)SESSION_FILE_BYTES_MAX) {
+        out_file_drop(o);
         return "what was done is too much for a file that can be opened again";
     }
-    return out_file_close(&o);
+    return out_file_close(o);
 }

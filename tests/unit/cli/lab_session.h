@@ -55,7 +55,7 @@ static inline void lab_close(struct lab *l)
 
 static inline bool lab_try(struct lab *l, const char *lines)
 {
-    const struct source src = source_of(NULL, lines);
+    const struct source src = source_typed(lines);
 
     return exec_lines(l->s, &src, false);
 }

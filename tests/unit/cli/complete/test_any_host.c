@@ -55,7 +55,7 @@ static const struct {
 /* Executes @line with the limits of a new session. */
 static bool execute(struct confined *c, const char *line)
 {
-    const struct source src = source_of(NULL, line);
+    const struct source src = source_typed(line);
 
     c->events = CONFINED_EVENTS;
     c->commands = CONFINED_COMMANDS;

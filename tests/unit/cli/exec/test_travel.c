@@ -301,7 +301,7 @@ static void on_the_way_nothing_is_opened(void **state)
 {
     static const struct live_ops ops = {
         .open = open_live, .close = close_live, .tap = no_tap, .attached = nothing_attached};
-    const struct source src = source_of(NULL, "port tap rdl0 h3");
+    const struct source src = source_typed("port tap rdl0 h3");
     struct log_entry port = {.host = ""};
     struct lines lines;
     struct lab l;

@@ -1,0 +1,368 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""Scripts of strangers: what they may not do is refused, and nothing outside of their directory is touched.
+
+usage: check_strangers.py RDMALAB
+
+Each row of ATTACKS is a hostile script.  It lies in the directory theirs/, next to mine/, which it must not reach.
+Each way of running it must fail with the status 1 and the message of the row, and afterwards every file and
+directory must be as it was.  What is no row is a function check_NAME.
+"""
+import os
+import pathlib
+import pty
+import re
+import select
+import socket
+import stat
+import subprocess
+import sys
+import termios
+
+import program as whole
+from program import TIMEOUT_S, Failure, ensure
+
+OUT = "this leads out of the directory"
+LINK = "this is a symbolic link"
+DOT = "a name that begins with a dot"
+THERE = "this file is there already"
+SPECIAL = "this is no regular file"
+PROGRAM = "a script may not start a program on this machine"
+PORT = "a script may not use the network of this machine"
+
+VM = "host v vm\nport vm v {}\nrun\n"
+EXPORT = "host h1\nexport {}\n"
+
+# Name: the script, what it is told.  TOP is the directory above theirs/ and mine/.
+ATTACKS = {  # those that a scenario may have, too
+    "program": (VM.format('command="touch TOP/mine/pwned"'), PROGRAM),
+    "metacharacters": (VM.format('command="true; $(touch TOP/mine/pwned) `id`|sh # \\" \'"'), PROGRAM),
+    "kernel": (VM.format("kernel=\"k'; touch TOP/mine/pwned; '\""), PROGRAM),
+    "kernel-of-others": (VM.format("kernel=/etc/passwd initrd=/dev/zero"), PROGRAM),
+    "tap": ("host h1\nport tap rdl9 h1\n", PORT),
+    "server": ("host h1\nprogram h1 rc_pingpong server listen=:: -p 18620\nrun\n", PORT),
+    "client": ("host h1\nprogram h1 rc_pingpong client 127.0.0.1 -p LISTENS\nrun\n", PORT),
+    "lines": ("host h1\nprogram h1 verbs_peer server lines=/etc/passwd\nrun\n", PORT),
+    "absolute": (EXPORT.format("events TOP/mine/x.ndjson"), OUT),
+    "above": (EXPORT.format("ladder ../mine/x.svg"), OUT),
+    "up-and-down": (EXPORT.format("ladder sub/../../mine/x.svg"), OUT),
+    "linked-directory": (EXPORT.format("pcapng linked/x.pcapng"), LINK),
+    "linked-directory-inside": (EXPORT.format("pcapng sub/linked/x.pcapng"), LINK),
+    "linked-file": (EXPORT.format("ladder link.txt"), LINK),
+    "dangling-link": (EXPORT.format("ladder dangling.txt"), LINK),
+    "hard-link": (EXPORT.format("ladder hard.txt"), THERE),
+    "itself": (EXPORT.format("ladder itself.txt"), THERE),
+    "of-others": (EXPORT.format("events data.ndjson"), THERE),
+    "git-hook": (EXPORT.format("ladder .git/hooks/post-checkout.txt"), DOT),
+    "startup-file": (EXPORT.format("ladder .bashrc.txt"), DOT),
+    "hidden-below": (EXPORT.format("ladder sub/.config/x.txt"), DOT),
+    "pipe-out": (EXPORT.format("events pipe.ndjson"), SPECIAL),
+    "device-out": (EXPORT.format("events /dev/stdout"), OUT),
+    "proc-out": (EXPORT.format("events /proc/self/fd/1"), OUT),
+    "not-swallowed": ("host h1\nrefused says=directory {\n export events ../mine/x.ndjson\n}\n", OUT),
+    "in-blocks": ("host h1\nrepeat 2 {\n if h1.irqs == 0 {\n  on h1 { export events ../mine/x.ndjson }\n }\n}\n", OUT),
+    "in-a-macro": ("host h1\nmacro m x { export events $x }\nm TOP/mine/x.ndjson\n", OUT),
+}
+SESSION_ATTACKS = {  # those of a script
+    "source-passwd": ("host h1\nsource /etc/passwd\n", OUT),
+    "source-above": ("host h1\nsource ../mine/secret.lab\n", OUT),
+    "source-link": ("host h1\nsource link.lab\n", LINK),
+    "source-pipe": ("host h1\nsource pipe.lab\n", SPECIAL),
+    "source-device": ("host h1\nsource /dev/zero\n", OUT),
+    "source-proc": ("host h1\nsource /proc/self/environ\n", OUT),
+    "source-hidden": ("host h1\nsource .git/config.lab\n", DOT),
+    "nested": ("host h1\nsource sub/sources-up.lab\n", OUT),
+    "session-save": ("host h1\nsession save ../mine/x.lab\n", OUT),
+    "session-save-there": ("host h1\nsession save other.lab\n", THERE),
+    "save-world": ("host h1\nsave world TOP/mine/x.json\n", OUT),
+    "save-world-hidden": ("host h1\nsave world .git/config\n", DOT),
+    "at-a-stop": ("host h1\nbreak kick do { export events ../mine/x.ndjson }\non h1 { alloc_pd as pd }\nrun\n", OUT),
+}
+HOME = {  # what else is there
+    "theirs/data.ndjson": "{}\n", "theirs/sub/sources-up.lab": "source ../mine/secret.lab\n",
+    "theirs/other.lab": "host h1\n", "theirs/.git/config.lab": "host h9\n", "theirs/.git/hooks/pre-commit": "#!/bin/sh\n",
+    "mine/secret.lab": "host secret\n", "mine/data.txt": "mine\n",
+    "theirs/sub/pair.lab": "host h1 h2\nlink h1 h2\n",
+    "theirs/beside.lab": "source sub/pair.lab\nrepeat 2 { ping h1 h2; export events made.ndjson }\nsession save saved.lab\n",
+}
+
+
+def settle(program):
+    """Lays out both directories anew."""
+    for name, text in HOME.items():
+        file = program.file(name)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        if not file.exists():
+            file.write_text(text)
+    theirs = program.file("theirs")
+    if (theirs / "link.txt").is_symlink():
+        return
+    for link, to in {"linked": "../mine", "sub/linked": "../../mine", "link.txt": "../mine/data.txt",
+                     "dangling.txt": "../mine/new.txt", "link.lab": "../mine/secret.lab"}.items():
+        (theirs / link).symlink_to(to)
+    (theirs / "hard.txt").hardlink_to(program.file("mine/data.txt"))
+    for name in "pipe.ndjson", "pipe.lab":
+        os.mkfifo(theirs / name)
+
+
+def everything(program):
+    """Each path below the directory of the check, with what it is and has."""
+    found = {}
+    for top, directories, names in os.walk(program.directory):
+        directories[:] = [d for d in directories if not os.path.islink(os.path.join(top, d))]
+        for name in [*directories, *names]:
+            path = pathlib.Path(top, name)
+            info = path.lstat()
+            held = path.read_bytes() if stat.S_ISREG(info.st_mode) else b""
+            found[str(path)] = (info.st_mode, info.st_ino, info.st_nlink, held)
+    return found
+
+
+def ways_to_run(name):
+    """Of a scenario: arguments and standard input.  A script is not run as a scenario, and a world not sourced."""
+    return [(("run", name), ""), ((name,), ""), (("-c", f"source {name}"), "")]
+
+
+def attack(program, name, text, told, ways):
+    path = program.file(f"theirs/{name}.txt")
+    path.write_text(text)
+    before = everything(program)
+    for args, stdin in ways:
+        result = program.run(*args, stdin=stdin)
+        output = result.stdout + result.stderr
+        ensure(result.returncode == 1, f"{name}: {args} ends with {result.returncode}: {output}")
+        ensure(told in output, f"{name}: {args} is not told {told!r}: {output}")
+        ensure(re.search(r"if you trust it, run it with --allow \w+", output), f"{name}: no remedy: {output}")
+        after = everything(program)
+        touched = [p for p in {*before, *after} if before.get(p) != after.get(p)]
+        ensure(not touched, f"{name}: {args} touched {touched}")
+    path.unlink()
+
+
+def check_attacks(program):
+    """Each attack is refused, however the file is run, and touches nothing."""
+    settle(program)
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        listener.setblocking(False)
+        port = str(listener.getsockname()[1])
+        for name, (text, told) in {**ATTACKS, **SESSION_ATTACKS}.items():
+            text = text.replace("TOP", program.directory).replace("LISTENS", port)
+            file = f"theirs/{name}.txt"
+            ways = ways_to_run(file)[name in SESSION_ATTACKS:2 if name.startswith("save-world") else 3]
+            attack(program, name, text, told, ways)
+        try:
+            listener.accept()
+            raise Failure("a script has connected")
+        except BlockingIOError:
+            pass
+
+
+def check_attacks_from_inside(program):
+    """The same in the directory of the script, from JSON, and from the standard input."""
+    settle(program)
+    inside = whole.Program(program.path, str(program.file("theirs")))
+    attack(program, "inside", EXPORT.format("events ../mine/x.ndjson"), OUT, [])
+    before = everything(program)
+    script = '{"steps": [{"do": "host", "names": ["h1"]}, {"do": "export", "form": "events", "file": "../mine/x.ndjson"}]}'
+    program.file("theirs/evil.json").write_text(script)
+    for result in (inside.run("run", "evil.json"), inside.run(stdin=EXPORT.format("events ../mine/x.ndjson")),
+                   inside.run("run", "-", stdin=EXPORT.format("events ../mine/x.ndjson")),
+                   inside.run(stdin="host h1\nsource /etc/passwd\n"), inside.run(stdin=VM.format("command=true")),
+                   inside.run("test", "evil.json"), inside.run("test", "evil.json", "--allow", "programs,ports")):
+        told = result.stdout + result.stderr
+        ensure(result.returncode == 1 and (OUT in told or PROGRAM in told), told)
+    program.file("theirs/evil.json").unlink()
+    ensure(everything(program) == before, "something was touched")
+
+
+def check_what_waits(program):
+    """What a script leaves for later is the script's: macros, stops, the rest of a line."""
+    settle(program)
+    leaves = {
+        "macro.lab": "macro evil { export events ../mine/x.ndjson }\nhost h1\n",
+        "stop.lab": whole.PAIR + "break kick once do { export events ../mine/x.ndjson }\n",
+        "rest.lab": whole.PAIR + "break kick once\nrepeat 1 { post_recv h2.qp sge=mr[0:64]; post_send h1.qp sge=mr[0:64]; run; export events ../mine/x.ndjson }\n",
+    }
+    for name, text in leaves.items():
+        program.file(f"theirs/{name}").write_text(text)
+    before = everything(program)
+    for name, line in ("macro.lab", "evil"), ("stop.lab", "post_send h1.qp sge=mr[0:64]; run"), ("rest.lab", "continue"):
+        result = program.run("--prompt", stdin=f"source theirs/{name}\n{line}\n")
+        ensure(OUT in result.stdout, f"{name}: {result.stdout}")
+    ensure(everything(program) == before, "something was touched")
+    for name in leaves:
+        program.file(f"theirs/{name}").unlink()
+
+
+def check_permits_are_single(program):
+    """A permission gives what it says, and nothing more."""
+    settle(program)
+    rows = [
+        ("ports", VM.format("command=true"), PROGRAM), ("files", VM.format("command=true"), PROGRAM),
+        ("programs,files", "host h1\nprogram h1 rc_pingpong server\nrun\n", PORT),
+        ("programs,ports", EXPORT.format("events ../mine/x.ndjson"), OUT),
+        ("programs", VM.format("command=true log=../mine/log"), OUT),
+        ("programs", VM.format("command=true log=.profile"), DOT),
+        ("programs", VM.format("command=true log=hard.txt"), THERE),
+        ("programs", VM.format("kernel=/etc/passwd"), OUT), ("programs", VM.format("kernel=link.txt"), LINK),
+        ("ports", "host h1\nprogram h1 verbs_peer server lines=/etc/passwd\nrun\n", OUT),
+        ("ports", "host h1\nprogram h1 verbs_peer server lines=pipe.lab\nrun\n", SPECIAL),
+    ]
+    for permits, text, told in rows:
+        path = program.file("theirs/permit.txt")
+        path.write_text(text)
+        before = everything(program)
+        result = program.run("run", "theirs/permit.txt", "--allow", permits)
+        ensure(result.returncode == 1 and told in result.stderr, f"{permits}: {text}{result.stderr}")
+        ensure(everything(program) == before, f"{permits}: {text} touched something")
+        path.unlink()
+    wrong = program.run("run", "theirs/other.lab", "--allow", "files,\x1b[31m")
+    ensure(wrong.returncode == 2 and wrong.stderr.endswith(
+        "--allow files,\\x1b[31m: it takes programs, ports, files, with commas between several\n"), wrong.stderr)
+
+
+def check_endless_files(program):
+    """A file without end, or one that sources itself, ends with an error."""
+    settle(program)
+    with open(program.file("theirs/huge.lab"), "wb") as file:
+        file.truncate(1 << 40)
+    program.file("theirs/reads.lab").write_text("source huge.lab\n")
+    program.file("theirs/self.lab").write_text("source self.lab\n")
+    result = program.run("theirs/reads.lab", preexec_fn=lambda: whole.limit_memory(4 << 30))
+    ensure(result.returncode == 1 and "the file is too long: a script has at most 64 MiB" in result.stderr, result.stderr)
+    result = program.run("theirs/self.lab")
+    ensure(result.returncode == 1 and "more than 8 files that source each other" in result.stderr, result.stderr)
+    for name in "huge", "reads", "self":
+        program.file(f"theirs/{name}.lab").unlink()
+
+
+def check_honest_scripts(program):
+    """A script works with the files beside it from any directory, and what the user names is the user's."""
+    settle(program)
+    theirs = program.file("theirs")
+    for directory, name in (program.directory, "theirs/beside.lab"), (str(theirs), "beside.lab"), ("/", str(theirs / "beside.lab")):
+        result = whole.Program(program.path, directory).run(name)
+        ensure(result.returncode == 0, f"{directory}: {result.stderr}")
+        for made in "made.ndjson", "saved.lab":
+            ensure((theirs / made).stat().st_size > 0, f"{directory}: no {made}")
+            (theirs / made).unlink()
+    ensure(not list(program.file(".").rglob("made.ndjson.*")), "a part of a file is left")
+    outputs = [str(program.file("mine") / f"out.{end}") for end in ("svg", "pcapng", "ndjson")]
+    result = program.run("run", "scenarios/01-first-send.json", "--ladder", outputs[0], "--pcap", outputs[1], "--events", outputs[2])
+    ensure(result.returncode == 0, result.stderr)
+    typed = f"host h1; export events {outputs[2]}; source mine/secret.lab; export ladder theirs/link.txt"
+    result = program.run("-c", typed)
+    ensure(result.returncode == 0, result.stderr)
+    ensure(program.file("mine/data.txt").read_text() != "mine\n", "the user writes through his link")
+    program.file("mine/data.txt").write_text("mine\n")
+    for file in outputs:
+        os.unlink(file)
+
+
+def check_allowed(program):
+    """--allow gives what it names, --no-sandbox all of it."""
+    settle(program)
+    mine, script = program.file("mine"), program.file("theirs/allowed.txt")
+    for text, permits, made in [(EXPORT.format("events ../mine/x.ndjson"), ["--allow", "files"], "x.ndjson"),
+                                (VM.format(f'command="touch {mine}/pwned"'), ["--allow=ports,programs"], "pwned"),
+                                (VM.format(f'command="touch {mine}/pwned" log=../mine/x.log'), ["--no-sandbox"], "x.log"),
+                                (EXPORT.format(f"events {mine}/x.ndjson"), ["--no-sandbox"], "x.ndjson")]:
+        script.write_text(text)
+        for args in ("run", str(script), *permits), (*permits, str(script)):
+            result = program.run(*args)
+            ensure(result.returncode == 0 and (mine / made).exists(), f"{args}: {text}{result.stderr}")
+            (mine / made).unlink()
+    (mine / "pwned").unlink()
+    script.unlink()
+
+
+class Terminal:
+    """The program with a person at its terminal, who answers each question."""
+
+    def __init__(self, program, *args):
+        self.pid, self.fd = pty.fork()
+        if self.pid == 0:
+            os.chdir(program.directory)
+            os.execve(program.path, [program.path, *args], {**os.environ, "TERM": "dumb"})
+        self.output = ""
+
+    def read(self):
+        if not select.select([self.fd], [], [], TIMEOUT_S)[0]:
+            raise Failure(f"nothing more is written: {self.output}")
+        try:
+            more = os.read(self.fd, 65536).decode(errors="replace")
+        except OSError:
+            more = ""
+        self.output += more.replace("\r\n", "\n")
+        return more
+
+    def run(self, *answers):
+        """Gives the answers; the exit status, and what was printed."""
+        for answer in answers:
+            asked = self.output.count("[y/N] ")
+            while self.output.count("[y/N] ") == asked and self.read():
+                pass
+            ensure(self.output.count("[y/N] ") > asked, f"no question: {self.output}")
+            os.write(self.fd, answer.encode())
+        while self.read():
+            pass
+        return os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1]), self.output
+
+
+def check_questions(program):
+    """On a terminal each is asked for once, with all that is wanted; only a yes does it."""
+    settle(program)
+    mine, script = program.file("mine"), program.file("theirs/asks.txt")
+    command = f"touch {mine}/pwned; : \\x1b[2K\u202e"
+    long = "x" * 3000
+    script.write_text(VM.format(f'command="{command} {long}"'))
+    for answer in "n\n", "\n", "yikes\n", "\x04":
+        status, output = Terminal(program, "run", "theirs/asks.txt").run(answer)
+        ensure(status == 1 and PROGRAM in output and not (mine / "pwned").exists(), f"{answer!r}: {output}")
+    asked = output[output.index("theirs/asks.txt:2:1: "):output.index("allow it? [y/N] ")]
+    shown = f'touch {mine}/pwned; : \\x1b[2K\\xe2\\x80\\xae {long}"\n'
+    ensure(asked.startswith("theirs/asks.txt:2:1: this script asks to start a program on this machine:\n  port vm v command="), asked)
+    ensure(asked.endswith(shown), f"it does not show all: {asked}")
+    status, output = Terminal(program, "run", "theirs/asks.txt").run("y\n")
+    ensure(status == 0 and (mine / "pwned").exists(), output)
+    (mine / "pwned").unlink()
+    script.write_text("host h1\nrepeat 3 { export events linked/x.ndjson }\nexport events data.ndjson\n")
+    status, output = Terminal(program, "run", "theirs/asks.txt").run("Yes\n", "no\n")
+    ensure(status == 1 and (mine / "x.ndjson").exists(), output)
+    ensure(f"this script asks to write {mine}/x.ndjson:\n" in output and output.count("[y/N] ") == 2, output)
+    ensure(f"this script asks to replace {program.file('theirs')}/data.ndjson:\n" in output, output)
+    ensure(program.file("theirs/data.ndjson").read_text() == "{}\n", "it was replaced")
+    (mine / "x.ndjson").unlink()
+    script.write_text("host h1\nsource ../mine/secret.lab\nexpect secret.irqs == 0\n")
+    status, output = Terminal(program, "theirs/asks.txt").run("y\n")
+    ensure(status == 0 and f"asks to read {mine}/secret.lab:\n" in output, output)
+    script.unlink()
+
+
+def check_typed_before(program):
+    """A yes that was typed before the question was shown is no answer."""
+    settle(program)
+    script = program.file("theirs/waits.txt")
+    script.write_text(whole.PAIR + "repeat 30 { ping h1 h2 count=200 interval=1us }\nexport events ../mine/x.ndjson\n")
+    terminal = Terminal(program, "run", "--quiet", "theirs/waits.txt")
+    os.write(terminal.fd, b"y\n")
+    status, output = terminal.run("n\n")
+    ensure(status == 1 and OUT in output and not program.file("mine/x.ndjson").exists(), output)
+    script.unlink()
+
+
+def check_completion(program):
+    """The shells complete the permissions, one after another."""
+    def offered(word):
+        return program.run("complete", "--", "run", "--allow", word).stdout.split()
+    ensure(offered("") == ["programs", "ports", "files"], offered(""))
+    ensure(offered("p") == ["programs", "ports"], offered("p"))
+    ensure(offered("files,p") == ["files,programs", "files,ports"], offered("files,p"))
+    ensure(offered("files,ports,") == ["files,ports,programs"], offered("files,ports,"))
+    for mode in [], ["run"], ["open"], ["test"]:
+        told = program.run("complete", "--", *mode, "--").stdout.split()
+        ensure({"--allow", "--no-sandbox"} <= set(told), f"{mode}: {told}")
+
+
+if __name__ == "__main__":
+    sys.exit(whole.main(__doc__, {}, [], globals()))
