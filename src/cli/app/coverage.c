@@ -7,7 +7,7 @@
 #include "emu/facts/enum/object.h"
 #include "emu/facts/rules.h"
 #include "emu/facts/virtio_rdma/ctrl_rsp.h"
-#include "emu/facts/virtio_rdma/refusal.h"
+#include "emu/facts/virtio_rdma/refusal_rsp.h"
 #include "emu/trace/event.h"
 #include "rdmalab/inspect.h"
 #include "rdmalab/trace.h"
@@ -89,7 +89,7 @@ static void add_move_event(struct coverage *c, const struct rdl_lab *lab,
 static bool has_no_row(enum cover_class class, const struct ev *e)
 {
     return class == COVER_controls && e->kind == EV_ctrl_execute &&
-           refusal_rsp((enum ctrl_refusal)e->u.ctrl_execute.refusal) == RSP_UNKNOWN_COMMAND;
+           refusal_rsp(e->u.ctrl_execute.refusal) == RSP_UNKNOWN_COMMAND;
 }
 
 void coverage_event(struct coverage *c, const struct rdl_lab *lab, const struct ev *e)

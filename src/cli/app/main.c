@@ -258,7 +258,8 @@ static const struct mode modes[] = {
     {"swarm", swarm_main,
      "swarm [--outside] [--seed S | --seeds A..B] [-j N] [--minutes M] [--pairs] [--no-shrink] "
      "[--fail-fast] [--artifacts DIR] [--script FILE] [--events] [--hash]\n"
-     "       rdmalab swarm --drill messages|datagrams|peers|keys|frames|rings|verbs|all [--seed S "
+     "       rdmalab swarm --drill messages|datagrams|peers|keys|frames|rings|verbs|device|all "
+     "[--seed S "
      "| --seeds "
      "A..B] "
      "...\n"

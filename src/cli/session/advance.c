@@ -8,7 +8,7 @@
 #include "emu/base/assert.h"
 #include "emu/base/quantity.h"
 #include "emu/facts/virtio_rdma/ctrl_rsp.h"
-#include "emu/facts/virtio_rdma/refusal.h"
+#include "emu/facts/virtio_rdma/refusal_rsp.h"
 #include "emu/trace/kind.h"
 #include "rdmalab/control.h"
 #include "rdmalab/inspect.h"
@@ -449,7 +449,7 @@ bool advance_refused(struct session *s, rdl_host host, struct span at, uint32_t 
     const struct enum_row *row = enum_by_value(&enum_ctrl_rsp, rsp);
     struct rdl_refusal why = {0};
     const bool known = rdl_last_refusal(s->lab, host, &why) == RDL_OK &&
-                       refusal_rsp((enum ctrl_refusal)why.reason) == (enum ctrl_rsp)rsp;
+                       refusal_rsp(why.reason) == (enum ctrl_rsp)rsp;
     const char *reason = enum_name(&enum_refusal, why.reason);
     char compared[160] = "";
     struct text t = text_on(compared, sizeof(compared));

@@ -59,6 +59,8 @@ static bool is_valid(const struct nd *n, const struct icmp *h, const struct ip *
 {
     if (ip->ttl != ND_HOP_LIMIT || h->code != 0 || ipv6_is_group(n->target))
         return false;
+    if (ipv6_is_group(ip->src)) /* no station sends from a group  [RFC 4291, 2.7] */
+        return false;
     if (n->has_mac && (n->mac[0] & MAC_GROUP_BIT))
         return false;
     if (n->advert)

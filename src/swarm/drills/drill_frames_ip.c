@@ -21,8 +21,7 @@
 #define PINGS_MAX   3u
 #define PING_TIME_S 20u
 
-/* Returns the number of a new station.  Its port, MAC and addresses follow from the number. */
-static uint32_t meet(struct drill *d)
+uint32_t frames_meet(struct drill *d)
 {
     struct frames *k = d->own;
 
@@ -34,12 +33,12 @@ static uint32_t port_of(uint32_t who)
     return who % FRAMES_SWITCHED;
 }
 
-static void put_mac(uint8_t *at, uint32_t who)
+void frames_put_mac(uint8_t *at, uint32_t who)
 {
     memcpy(at, (uint8_t[]){2, 0, 0xcc, 0, (uint8_t)(who >> 8), (uint8_t)who}, 6);
 }
 
-static void put_ip(uint8_t *at, uint32_t who)
+void frames_put_ip(uint8_t *at, uint32_t who)
 {
     memcpy(at, (uint8_t[]){10, 9, (uint8_t)(who >> 8), (uint8_t)who}, 4);
 }
@@ -52,7 +51,7 @@ static bool go(struct drill *d, uint64_t ns)
                        "a lab can be let on for a while");
 }
 
-static bool send_frame(struct drill *d, uint32_t who, const uint8_t *frame, size_t bytes)
+bool frames_send_as(struct drill *d, uint32_t who, const uint8_t *frame, size_t bytes)
 {
     struct frames *k = d->own;
 
@@ -63,8 +62,7 @@ static bool send_frame(struct drill *d, uint32_t who, const uint8_t *frame, size
            go(d, SHORTLY_NS);
 }
 
-/* Returns the frame number @skip (from 0) that h1 sent to station @who, or NULL. */
-static const uint8_t *heard(struct drill *d, uint32_t who, uint32_t skip)
+const uint8_t *frames_heard(struct drill *d, uint32_t who, uint32_t skip)
 {
     const struct frames *k = d->own;
 
@@ -90,11 +88,11 @@ static bool say_arp(struct drill *d, uint32_t who, bool reply, const uint8_t tar
     } else {
         memset(f, 0xff, 6);
     }
-    put_mac(f + 6, who);
-    put_mac(f + 22, who);
-    put_ip(f + 28, who);
+    frames_put_mac(f + 6, who);
+    frames_put_mac(f + 22, who);
+    frames_put_ip(f + 28, who);
     memcpy(f + 38, target, 4);
-    return send_frame(d, who, f, sizeof(f));
+    return frames_send_as(d, who, f, sizeof(f));
 }
 
 static bool is_arp(const uint8_t *f, bool reply)
@@ -107,20 +105,19 @@ static bool is_answer(const struct frames *k, uint32_t who, const uint8_t *f)
 {
     uint8_t mac[6], ip[4];
 
-    put_mac(mac, who);
-    put_ip(ip, who);
+    frames_put_mac(mac, who);
+    frames_put_ip(ip, who);
     return is_arp(f, true) && memcmp(f, mac, 6) == 0 && memcmp(f + 22, k->mac, 6) == 0 &&
            memcmp(f + 28, k->gid[0] + 12, 4) == 0 && memcmp(f + 32, mac, 6) == 0 &&
            memcmp(f + 38, ip, 4) == 0;
 }
 
-/* Sends an ARP request, from which h1 learns the addresses of @who.  Checks its reply. */
-static bool introduce(struct drill *d, uint32_t who)
+bool frames_introduce(struct drill *d, uint32_t who)
 {
     const struct frames *k = d->own;
 
     return say_arp(d, who, false, k->gid[0] + 12) &&
-           drill_expect(d, is_answer(k, who, heard(d, who, 0)) && !heard(d, who, 1),
+           drill_expect(d, is_answer(k, who, frames_heard(d, who, 0)) && !frames_heard(d, who, 1),
                         "who asks a host for its MAC by ARP gets one answer, which says so",
                         "%u frames were seen", k->n_seen);
 }
@@ -128,14 +125,14 @@ static bool introduce(struct drill *d, uint32_t who)
 static void take_arp(struct drill *d)
 {
     const struct frames *k = d->own;
-    const uint32_t who = meet(d);
+    const uint32_t who = frames_meet(d);
     uint8_t other[4];
 
     memcpy(other, k->gid[0] + 12, 4);
     other[drill_below(d, 4)] ^= (uint8_t)(1 + drill_below(d, 100));
-    if (!introduce(d, who) || !say_arp(d, who, false, other))
+    if (!frames_introduce(d, who) || !say_arp(d, who, false, other))
         return;
-    drill_expect(d, !heard(d, who, 0), "a host answers only for its own addresses",
+    drill_expect(d, !frames_heard(d, who, 0), "a host answers only for its own addresses",
                  "it answers for another");
 }
 
@@ -146,13 +143,13 @@ static size_t write_echo(const struct frames *k, uint32_t who, uint8_t type, uin
 {
     memset(f, 0, FRAMES_BYTES_MAX);
     memcpy(f, k->mac, 6);
-    put_mac(f + 6, who);
+    frames_put_mac(f + 6, who);
     st_be16(f + 12, 0x0800);
     f[IP_AT] = 0x45;
     st_be16(f + IP_AT + 2, (uint16_t)(28 + data));
     f[IP_AT + 8] = 64;
     f[IP_AT + 9] = 1;
-    put_ip(f + IP_AT + 12, who);
+    frames_put_ip(f + IP_AT + 12, who);
     memcpy(f + IP_AT + 16, k->gid[0] + 12, 4);
     st_be16(f + IP_AT + 10, rig_sum(0, f + IP_AT, 20));
     f[ICMP_AT] = type;
@@ -198,7 +195,7 @@ static bool spoil(struct drill *d, uint8_t *f)
 static void take_echo(struct drill *d)
 {
     const struct frames *k = d->own;
-    const uint32_t who = meet(d), data = 1 + drill_below(d, 200);
+    const uint32_t who = frames_meet(d), data = 1 + drill_below(d, 200);
     uint8_t f[FRAMES_BYTES_MAX];
     const size_t bytes = write_echo(k, who, 8, data, f);
     const uint8_t *r;
@@ -208,9 +205,9 @@ static void take_echo(struct drill *d)
         f[i] = (uint8_t)drill_below(d, 256);
     sum_again(f, bytes);
     is_good = spoil(d, f);
-    if (!introduce(d, who) || !send_frame(d, who, f, bytes))
+    if (!frames_introduce(d, who) || !frames_send_as(d, who, f, bytes))
         return;
-    r = heard(d, who, 0);
+    r = frames_heard(d, who, 0);
     if (!drill_expect(d, (r != NULL) == is_good,
                       "a host answers a ping, but none that is a fragment, another's or damaged",
                       "%s", r ? "it answers" : "it does not answer") ||
@@ -228,28 +225,28 @@ static void take_echo(struct drill *d)
 static void take_nd(struct drill *d)
 {
     const struct frames *k = d->own;
-    const uint32_t who = meet(d);
+    const uint32_t who = frames_meet(d);
     const bool is_near = drill_one_in(d, 2);
     uint8_t f[ND_FRAME] = {0x33, 0x33, 0xff};
     const uint8_t *r;
 
     memcpy(f + 3, k->gid[1] + 13, 3);
-    put_mac(f + 6, who);
+    frames_put_mac(f + 6, who);
     memcpy(f + 12, (uint8_t[]){0x86, 0xdd, 0x60, 0, 0, 0, 0, 32, 58}, 9);
     f[21] = is_near ? 255 : (uint8_t)drill_below(d, 255);
     memcpy(f + 22, (uint8_t[]){0xfe, 0x80}, 2);
-    put_mac(f + 32, who);
+    frames_put_mac(f + 32, who);
     memcpy(f + 38, (uint8_t[]){0xff, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0xff}, 13);
     memcpy(f + 51, k->gid[1] + 13, 3);
     f[ND_AT] = 135;
     memcpy(f + 62, k->gid[1], 16);
     f[78] = 1;
     f[79] = 1;
-    put_mac(f + 80, who);
+    frames_put_mac(f + 80, who);
     st_be16(f + ND_AT + 2, rig_sum(58 + 32 + (uint16_t)~rig_sum(0, f + 22, 32), f + ND_AT, 32));
-    if (!send_frame(d, who, f, sizeof(f)))
+    if (!frames_send_as(d, who, f, sizeof(f)))
         return;
-    r = heard(d, who, 0);
+    r = frames_heard(d, who, 0);
     if (!drill_expect(d, (r != NULL) == is_near,
                       "a host answers a solicitation, but none with another hop limit than 255",
                       "hop limit %u, and it %s", f[21], r ? "answers" : "does not answer") ||
@@ -270,7 +267,7 @@ static bool start_ping(struct drill *d, uint32_t who, uint32_t bytes, rdl_ping_i
     struct rdl_ping_config c = {.address = {[10] = 0xff, [11] = 0xff}, .bytes = bytes};
 
     c.timeout_ns = PING_TIME_S * SECOND_NS;
-    put_ip(c.address + 12, who);
+    frames_put_ip(c.address + 12, who);
     return drill_works(d, rdl_ping(d->lab, k->host, &c, ret), "a host can send a ping");
 }
 
@@ -289,7 +286,7 @@ static bool answer_ping(struct drill *d, uint32_t who, const uint8_t *request, u
     if (!*ret_good)
         f[ICMP_AT + 8 + drill_below(d, data)] ^= (uint8_t)(1 + drill_below(d, 254));
     sum_again(f, bytes);
-    return send_frame(d, who, f, bytes);
+    return frames_send_as(d, who, f, bytes);
 }
 
 static bool check_pings(struct drill *d, uint32_t who, const rdl_ping_id *id, uint32_t n,
@@ -300,7 +297,7 @@ static bool check_pings(struct drill *d, uint32_t who, const rdl_ping_id *id, ui
     bool is_good;
 
     for (uint32_t i = 0; i < n; i++) {
-        const uint8_t *f = heard(d, who, i);
+        const uint8_t *f = frames_heard(d, who, i);
 
         if (!drill_expect(d, f && f[12] == 8 && f[13] == 0 && f[ICMP_AT] == 8,
                           "all that waited for a neighbour is sent once it answers",
@@ -326,7 +323,7 @@ static bool check_pings(struct drill *d, uint32_t who, const rdl_ping_id *id, ui
 static void take_ask(struct drill *d)
 {
     struct frames *k = d->own;
-    const uint32_t who = meet(d), n = 1 + drill_below(d, PINGS_MAX);
+    const uint32_t who = frames_meet(d), n = 1 + drill_below(d, PINGS_MAX);
     const uint32_t silent = drill_below(d, TRIES + 1), data = 1 + drill_below(d, 100);
     struct rdl_ping_result res;
     rdl_ping_id id[PINGS_MAX];
@@ -340,7 +337,7 @@ static void take_ask(struct drill *d)
     }
     for (uint32_t i = 0;; i++) {
         if (!go(d, SHORTLY_NS) ||
-            !drill_expect(d, is_arp(heard(d, who, 0), false) == (i < TRIES),
+            !drill_expect(d, is_arp(frames_heard(d, who, 0), false) == (i < TRIES),
                           "a host asks three times for a neighbour that it was not asked by",
                           "after %u seconds it %s", i, i < TRIES ? "does not" : "does again"))
             return;
@@ -361,16 +358,16 @@ static void take_ask(struct drill *d)
 static void take_belief(struct drill *d)
 {
     struct frames *k = d->own;
-    const uint32_t who = meet(d);
+    const uint32_t who = frames_meet(d);
     const bool is_old = drill_one_in(d, 2);
     rdl_ping_id id;
 
-    if (!introduce(d, who) || !go(d, (is_old ? BELIEVED_S + 1 : BELIEVED_S - 2) * SECOND_NS))
+    if (!frames_introduce(d, who) || !go(d, (is_old ? BELIEVED_S + 1 : BELIEVED_S - 2) * SECOND_NS))
         return;
     frames_forget(k);
     if (!start_ping(d, who, 10, &id) || !go(d, SHORTLY_NS))
         return;
-    drill_expect(d, is_arp(heard(d, who, 0), false) == is_old,
+    drill_expect(d, is_arp(frames_heard(d, who, 0), false) == is_old,
                  "what a host has heard of a neighbour is believed for a minute", "%s",
                  is_old ? "it is older" : "it is younger");
 }
@@ -398,6 +395,9 @@ void frames_take_host(struct drill *d)
                                                     take_echo,
                                                     take_echo,
                                                     take_echo,
+                                                    frames_take_corner,
+                                                    frames_take_corner,
+                                                    frames_take_corner,
                                                     take_nd,
                                                     take_belief,
                                                     take_ask,

@@ -8,6 +8,7 @@
 
 #include "emu/base/assert.h"
 #include "emu/base/cursor.h"
+#include "emu/facts/enum/access.h"
 #include "emu/facts/enum/async_event.h"
 #include "emu/facts/enum/mtu.h"
 #include "emu/facts/enum/profile.h"
@@ -22,7 +23,10 @@
 #define STEPS       48u
 #define CQ_ENTRIES  64u
 #define FRAME_BYTES 1024u
-#define RECV_BYTES  600u
+
+_Static_assert(PEER_ACCESS ==
+                   (ACC_LOCAL_WRITE | ACC_REMOTE_WRITE | ACC_REMOTE_READ | ACC_REMOTE_ATOMIC),
+               "the rights of the regions and queue pairs");
 
 /* --- Packets ---------------------------------------------------------------------------------- */
 
@@ -148,6 +152,11 @@ static void begin(struct drill *d)
         peer_psn(drill_one_in(d, 3) ? 0u - drill_below(d, 12) : drill_below(d, PSN_MASK));
     s->end.min_rnr_timer = drill_below(d, 32);
     s->end.access = ACC_LOCAL_WRITE | (drill_one_in(d, 3) ? drill_below(d, 16) : PEER_ACCESS);
+    s->end.max_rd_atomic = 1 + drill_below(d, PEER_RDS);
+    s->end.max_dest_rd_atomic = 1 + drill_below(d, PEER_RDS);
+    s->end.credits = drill_one_in(d, 3);
+    s->limit = s->ssn = 0;
+    s->is_limited = s->end.credits;
     s->acked = peer_psn(s->expected - 1);
     s->msn = 0;
     s->open = OPK_NONE;
@@ -201,26 +210,6 @@ bool peer_failed(struct drill *d, uint32_t recvs_done, uint32_t asked_done)
         !poll_flushed(d, recvs_done, asked_done) || !peer_is_calm(d))
         return false;
     return peer_resets(d) && rig_raise(d, &s->end, &s->peer, QPT_RC);
-}
-
-void peer_posts_receive(struct drill *d)
-{
-    struct peers *s = d->own;
-    struct peer_recv *r = &s->recv[s->n_recvs];
-    struct rdl_sge sge;
-    const struct rdl_recv_wr wr = {.wr_id = ++s->wr_id, .sge = &sge, .n_sge = 1};
-
-    if (s->n_recvs == PEER_RECVS)
-        return;
-    *r = (struct peer_recv){.wr_id = wr.wr_id,
-                            .at = drill_below(d, PEER_ROOM - RECV_BYTES),
-                            .bytes = drill_below(d, RECV_BYTES)};
-    sge = (struct rdl_sge){s->base + r->at, r->bytes, s->key};
-    drill_say(d, "post_recv h1.q wr_id=%u sge=mine[%u:%u]", (unsigned)r->wr_id, r->at,
-              r->at + r->bytes);
-    if (drill_works(d, rdl_post_recv(d->lab, s->end.qp, &wr, false), "a receive can be posted") &&
-        drill_settle(d))
-        s->n_recvs++;
 }
 
 /* --- The lab ---------------------------------------------------------------------------------- */

@@ -13,7 +13,6 @@
 #ifndef SWARM_DRILLS_DRILL_PEERS_H
 #define SWARM_DRILLS_DRILL_PEERS_H
 
-#include "emu/facts/enum/access.h"
 #include "emu/facts/psn.h"
 #include "emu/wire/packet.h"
 #include "rdmalab/fault.h"
@@ -30,9 +29,9 @@
 #define PEER_SEEN    64u             /* most packets of h1 that are kept */
 #define PEER_MESSAGE (4u * PEER_MTU) /* bytes of the longest message of h1 */
 #define PEER_WORD    8u              /* bytes that an atomic changes */
-#define PEER_ACCESS                                                                                \
-    ((uint32_t)(ACC_LOCAL_WRITE | ACC_REMOTE_WRITE | ACC_REMOTE_READ | ACC_REMOTE_ATOMIC))
-#define PEER_RDS 4u /* READs and atomics that h1 accepts at a time */
+/* All rights but to bind windows: set of enum access_bit. */
+#define PEER_ACCESS 15u
+#define PEER_RDS    4u /* most READs and atomics that h1 accepts, or has outstanding, at a time */
 
 /* A posted receive of h1: @bytes at offset @at of its memory. */
 struct peer_recv {
@@ -56,6 +55,7 @@ struct peer_asked {
     uint64_t remote;      /* address at the peer; the drill draws any number */
     uint32_t lkey;        /* of its buffer */
     uint32_t n_answered;  /* responses sent so far to a READ or an atomic */
+    uint32_t ssn;         /* send sequence number: its number among all requests with packets */
     bool is_fenced;
     uint8_t data[PEER_MESSAGE]; /* the bytes that it sends, or that the peer answers */
 };
@@ -93,6 +93,7 @@ struct peers {
      * sends no further NAK for a PSN gap then.
      */
     bool has_told_gap, has_told_rnr;
+    bool is_taking; /* the packet that h1 answers has consumed the first of the receives */
     uint32_t n_recvs;
     struct peer_recv recv[PEER_RECVS];   /* the @n_recvs receives that no message has consumed */
     uint32_t n_taken;                    /* number of executed requests so far */
@@ -106,6 +107,13 @@ struct peers {
     uint32_t go_backs; /* retransmissions without progress; the drill keeps them below retry_cnt */
     bool is_paused;    /* in SQD: requests that have not started wait */
     bool was_implied;  /* h1 retransmitted already because a response was missing */
+    /* Credits, if the connection has them (end.credits): the SSN of the last message that has a
+     * receive at the peer, the last SSN that was given, and whether the peer limits h1 at all.
+     */
+    uint32_t limit, ssn;
+    bool is_limited;
+    bool grants_all;              /* the peer's next answers allow all that h1 has posted */
+    uint32_t told_msn, told_code; /* MSN and credits of the peer's last answer */
     uint32_t n_asked;
     struct peer_asked asked[PEER_ASKED];
 
@@ -160,6 +168,65 @@ bool peer_failed(struct drill *d, uint32_t recvs_done, uint32_t asked_done);
  * async_event).  If @is_told is false, there must be no event, and @type is not used.
  */
 bool peer_event(struct drill *d, bool is_told, uint32_t type);
+
+/* --- Requests of the peer (drill_peers_requests.c) -------------------------------------------- */
+
+/* Keeps the executed request @p, of @n_psns PSNs, for repetition.  Returns its entry. */
+struct peer_taken *peer_remember(struct peers *s, const struct packet *p, uint32_t n_psns);
+
+/* Updates the model: a request in sequence was executed, and used @n_psns PSNs. */
+void peer_advance(struct peers *s, uint32_t n_psns, bool ends);
+
+/* Sets the opcode of @p, enum opcode. */
+void peer_set_code(struct packet *p, uint8_t code);
+
+/* Checks the credits in @p, a response of h1 that acknowledges. */
+bool peer_has_credits(struct drill *d, const struct packet *p);
+
+/* Sends READs and atomics at once, sometimes one more than h1 accepts at a time
+ * (drill_peers_burst.c).
+ */
+void peer_sends_burst(struct drill *d);
+
+/* --- Answers to h1's requests (drill_peers_answers.c) ----------------------------------------- */
+
+#define PEER_LATE_NS     2000u /* how late h1 may retransmit */
+#define PEER_CREDITS_OFF 0x1fu /* syndrome of an ACK without credits */
+
+/* Sends an acknowledgment for @psn and runs the lab until it is idle.  On a connection with credits
+ * an ACK with the syndrome PEER_CREDITS_OFF has random credits instead, unless grants_all is set.
+ */
+bool peer_ack(struct drill *d, uint8_t syndrome, uint32_t psn);
+
+/* Sends an acknowledgment for @psn, and does not run the lab. */
+bool peer_ack_on(struct drill *d, uint8_t syndrome, uint32_t psn);
+
+/* Returns how many PSNs an ACK may cover: those before the first unanswered READ or atomic. */
+uint32_t peer_plain_psns(struct peers *s);
+
+/* Records the credits of the peer's last answer, which h1 accepts.  Returns true. */
+bool peer_learns(struct peers *s);
+
+/* Records that all requests before @psn are answered, and checks their completions. */
+bool peer_progress(struct drill *d, uint32_t psn);
+
+/* peer_sends_what_is_due() checks that h1 has sent only requests that were not allowed to start
+ * before; peer_sends_again() that it has sent everything again that is not answered.
+ */
+bool peer_sends_what_is_due(struct drill *d);
+bool peer_sends_again(struct drill *d);
+
+/* Returns the time that RNR NAK timer code @code stands for, in ns. */
+uint64_t peer_rnr_ns(uint8_t code);
+
+/* Returns the first READ or atomic if it was sent and is not fully answered, or NULL. */
+struct peer_asked *peer_first_fetch(struct peers *s);
+
+/* Sends a response to the first READ or atomic that breaks a rule (drill_peers_wrong.c). */
+void peer_answers_wrong(struct drill *d);
+
+/* Sends an RNR NAK, and another answer while h1 waits (drill_peers_waits.c). */
+void peer_answers_in_wait(struct drill *d);
 
 /* The steps.  peer_posts_receive(): h1 posts a receive.  peer_requests(): the peer sends a request,
  * which may break a rule, or repeats one.  peer_comes_early(): it sends requests while the queue

@@ -5,6 +5,8 @@
 #include "emu/base/assert.h"
 #include "emu/base/cursor.h"
 #include "emu/facts/aeth.h"
+#include "emu/facts/enum/access.h"
+#include "emu/facts/enum/op_header.h"
 #include "emu/facts/enum/opcode.h"
 #include "emu/facts/enum/qp_state.h"
 #include "emu/facts/enum/send_flag.h"
@@ -14,10 +16,9 @@
 #include "rdmalab/memory.h"
 #include "swarm/drills/drill_peers.h"
 
-#define ANSWERS     8u
-#define LATE_NS     2000u /* how late h1 may retransmit */
-#define GO_BACKS    5u    /* retransmissions in a row, fewer than retry_cnt */
-#define CREDITS_OFF 0x1fu
+#define ANSWERS  8u
+#define ENOUGH   6u /* credit code: more credits than requests are posted */
+#define GO_BACKS 5u /* retransmissions in a row, fewer than retry_cnt */
 
 static const char resumes[] =
     "what is asked is sent once, in its order, behind its fences, and again from where "
@@ -36,8 +37,7 @@ static bool has_begun(const struct peers *s, const struct peer_asked *a)
     return psn_diff((struct psn){s->sent}, (struct psn){a->psn}) > 0;
 }
 
-/* Returns the first READ or atomic if it was sent and is not fully answered, or NULL. */
-static struct peer_asked *first_fetch(struct peers *s)
+struct peer_asked *peer_first_fetch(struct peers *s)
 {
     for (uint32_t i = 0; i < s->n_asked; i++) {
         if (fetches(&s->asked[i]))
@@ -65,6 +65,8 @@ static bool is_request_of(const struct peer_asked *a, uint32_t psn, const struct
                p->reth.dma_bytes == a->bytes - from;
     if (fetches(a))
         return p->op->kind == OPK_ATOMIC && p->atomic.va == a->remote;
+    if (((p->op->headers & H_IMM) != 0) != (is_last && a->opcode == WR_RDMA_WRITE_WITH_IMM))
+        return false;
     return p->op->kind == (a->opcode == WR_SEND ? OPK_SEND : OPK_WRITE) &&
            p->op->pos == (a->n_psns == 1 ? OPP_ONLY
                           : k == 0       ? OPP_FIRST
@@ -76,20 +78,67 @@ static bool is_request_of(const struct peer_asked *a, uint32_t psn, const struct
             (p->reth.va == a->remote && p->reth.dma_bytes == a->bytes));
 }
 
-/* Returns the PSN up to which h1 may send.  A fenced request waits for earlier READs and atomics.
+/* Returns how many packets of @a credits let h1 send.  One message beyond the limit is a probe: a
+ * SEND sends its first packet, a WRITE all of them, because only its last one needs a receive.
  */
-static uint32_t sendable(struct peers *s)
+static uint32_t credited(const struct peers *s, const struct peer_asked *a)
 {
-    bool has_fetch = false;
+    const bool is_send = a->opcode == WR_SEND,
+               needs = is_send || a->opcode == WR_RDMA_WRITE_WITH_IMM;
+    const int32_t beyond = psn_diff((struct psn){a->ssn}, (struct psn){s->limit});
 
-    if (s->is_paused)
-        return s->sent;
+    if (!s->is_limited || !needs || beyond <= 0 || (beyond == 1 && !is_send))
+        return a->n_psns;
+    return beyond == 1;
+}
+
+/* Returns the PSN up to which h1 may begin to send.  A fenced request waits for earlier READs and
+ * atomics, at most max_rd_atomic of those are under way, and messages wait for credits.
+ */
+static uint32_t sendable(const struct peers *s)
+{
+    uint32_t n_fetches = 0;
+
     for (uint32_t i = 0; i < s->n_asked; i++) {
-        if (s->asked[i].is_fenced && has_fetch)
-            return s->asked[i].psn;
-        has_fetch = has_fetch || fetches(&s->asked[i]);
+        const struct peer_asked *a = &s->asked[i];
+
+        if ((a->is_fenced && n_fetches > 0) || (fetches(a) && n_fetches == s->end.max_rd_atomic))
+            return a->psn;
+        if (psn_diff((struct psn){s->sent}, (struct psn){peer_psn(a->psn + a->n_psns)}) < 0 &&
+            credited(s, a) < a->n_psns)
+            return peer_psn(a->psn + credited(s, a));
+        n_fetches += fetches(a);
     }
     return s->next;
+}
+
+/* Returns the request of which h1 has sent some packets and not all, because of its credits, or
+ * NULL.
+ */
+static const struct peer_asked *in_part(const struct peers *s)
+{
+    for (uint32_t i = 0; i < s->n_asked; i++) {
+        const uint32_t n = psns_before(s->asked[i].psn, s->sent);
+
+        if (n > 0 && n < s->asked[i].n_psns && !fetches(&s->asked[i]))
+            return &s->asked[i];
+    }
+    return NULL;
+}
+
+/* Updates the PSN up to which h1 has sent.  What was sent once is sent again, whatever became of
+ * the credits.  In SQD a request that has begun goes on.
+ */
+static void send_more(struct peers *s)
+{
+    const struct peer_asked *a = in_part(s);
+    const struct psn sent = {s->sent}, end = {a ? peer_psn(a->psn + a->n_psns) : s->sent};
+    struct psn to = {sendable(s)};
+
+    if (s->is_paused && psn_diff(to, end) > 0)
+        to = end;
+    if (psn_diff(to, sent) > 0)
+        s->sent = to.v;
 }
 
 /* Checks that h1 has sent everything that it may send from PSN @from on, once, and nothing else. */
@@ -98,14 +147,14 @@ static bool was_sent(struct drill *d, uint32_t from)
     struct peers *s = d->own;
     uint32_t psn = from, i = 0;
 
-    s->sent = sendable(s);
+    send_more(s);
     for (uint32_t k = 0; k < s->n_asked && psn != s->sent && !d->wrong; k++) {
         const struct peer_asked *a = &s->asked[k];
         const uint32_t behind = peer_psn(a->psn + a->n_psns);
 
         if (psns_before(a->psn, psn) >= a->n_psns)
             continue;
-        while (psn != behind && !d->wrong) {
+        while (psn != behind && psn != s->sent && !d->wrong) {
             struct packet p;
 
             if (!drill_expect(d, i < s->n_seen, resumes, "only %u packets", i) ||
@@ -119,15 +168,14 @@ static bool was_sent(struct drill *d, uint32_t from)
     return drill_expect(d, i == s->n_seen, resumes, "%u packets, not %u", s->n_seen, i);
 }
 
-static bool was_sent_again(struct drill *d)
+bool peer_sends_again(struct drill *d)
 {
     const struct peers *s = d->own;
 
     return was_sent(d, s->una);
 }
 
-/* Checks that h1 has sent only requests that were not allowed to start before. */
-static bool was_calm(struct drill *d)
+bool peer_sends_what_is_due(struct drill *d)
 {
     const struct peers *s = d->own;
 
@@ -160,8 +208,7 @@ static bool complete(struct drill *d)
     return true;
 }
 
-/* Records that all requests before @psn are answered, and checks their completions. */
-static bool progress(struct drill *d, uint32_t psn)
+bool peer_progress(struct drill *d, uint32_t psn)
 {
     struct peers *s = d->own;
 
@@ -190,6 +237,8 @@ static struct peer_asked *add_asked(struct drill *d, uint32_t opcode, uint32_t b
                              .lkey = s->key};
     memcpy(a->data, s->room + a->at, bytes);
     s->next = peer_psn(s->next + n_psns);
+    s->ssn = peer_psn(s->ssn + (n_psns > 0));
+    a->ssn = s->ssn;
     s->n_asked++;
     return a;
 }
@@ -215,7 +264,7 @@ static bool post_asked(struct drill *d, const struct peer_asked *a)
 
 static bool post(struct drill *d)
 {
-    static const uint32_t opcodes[] = {WR_SEND, WR_RDMA_WRITE, WR_RDMA_READ,
+    static const uint32_t opcodes[] = {WR_SEND, WR_RDMA_WRITE, WR_RDMA_WRITE_WITH_IMM, WR_RDMA_READ,
                                        WR_ATOMIC_FETCH_AND_ADD};
     const uint32_t opcode = opcodes[drill_below(d, ARRAY_LEN(opcodes))];
     const bool is_atomic = opcode == WR_ATOMIC_FETCH_AND_ADD;
@@ -285,7 +334,34 @@ static void post_wrong(struct drill *d)
 
 /* --- Responses of the peer -------------------------------------------------------------------- */
 
-static bool send_ack(struct drill *d, uint8_t syndrome, uint32_t psn)
+/* Draws credits and an MSN for an answer of the peer.  Returns the syndrome of an ACK with them. */
+static uint8_t draw_credits(struct drill *d)
+{
+    struct peers *s = d->own;
+    const uint32_t done = s->n_asked > 0 ? s->asked[0].ssn - 1 : s->ssn;
+
+    s->told_msn = peer_psn(done + drill_below(d, 4) - 1);
+    s->told_code = s->grants_all ? ENOUGH : drill_below(d, ENOUGH);
+    if (!s->end.credits || drill_one_in(d, 5))
+        s->told_code = PEER_CREDITS_OFF;
+    return (uint8_t)s->told_code;
+}
+
+bool peer_learns(struct peers *s)
+{
+    static const uint8_t credits[] = {0, 1, 2, 3, 4, 6, [ENOUGH] = 8};
+    uint32_t limit;
+
+    s->is_limited = s->end.credits && s->told_code != PEER_CREDITS_OFF;
+    if (!s->is_limited)
+        return true;
+    limit = peer_psn(s->told_msn + credits[s->told_code]);
+    if (psn_diff((struct psn){limit}, (struct psn){s->limit}) > 0) /* a limit never shrinks */
+        s->limit = limit;
+    return true;
+}
+
+bool peer_ack_on(struct drill *d, uint8_t syndrome, uint32_t psn)
 {
     struct peers *s = d->own;
     struct packet p = s->like;
@@ -293,17 +369,19 @@ static bool send_ack(struct drill *d, uint8_t syndrome, uint32_t psn)
     p.bth.opcode = OP_RC_ACKNOWLEDGE;
     p.op = op_info(p.bth.opcode);
     p.bth.psn.v = psn;
-    p.aeth.syndrome = syndrome;
-    p.aeth.msn = drill_below(d, 1000);
-    return peer_send(d, &p, NULL);
+    p.aeth.syndrome = syndrome == PEER_CREDITS_OFF ? draw_credits(d) : syndrome;
+    p.aeth.msn = syndrome == PEER_CREDITS_OFF ? s->told_msn : drill_below(d, 1000);
+    return peer_send_on(d, &p, NULL);
 }
 
-/* Returns how many PSNs an ACK may cover, which are those before the first unanswered READ or
- * atomic.
- */
-static uint32_t plain_psns(struct peers *s)
+bool peer_ack(struct drill *d, uint8_t syndrome, uint32_t psn)
 {
-    const struct peer_asked *f = first_fetch(s);
+    return peer_ack_on(d, syndrome, psn) && drill_settle(d);
+}
+
+uint32_t peer_plain_psns(struct peers *s)
+{
+    const struct peer_asked *f = peer_first_fetch(s);
 
     if (!f)
         return psns_before(s->una, s->sent);
@@ -313,12 +391,19 @@ static uint32_t plain_psns(struct peers *s)
 /* Acknowledges a PSN that is not outstanding.  h1 must ignore it. */
 static void answer_ghost(struct drill *d)
 {
-    static const uint8_t syndromes[] = {CREDITS_OFF, 0x60, 0x61, 0x62, 0x63, 0x25};
+    static const uint8_t syndromes[] = {PEER_CREDITS_OFF, 0x60, 0x61, 0x62, 0x63, 0x25};
     struct peers *s = d->own;
     const uint32_t by = 1 + drill_below(d, 20);
     const uint32_t psn = peer_psn(drill_one_in(d, 2) ? s->sent - 1 + by : s->una - by);
 
-    if (send_ack(d, syndromes[drill_below(d, ARRAY_LEN(syndromes))], psn) && was_calm(d))
+    const uint8_t syndrome = syndromes[drill_below(d, ARRAY_LEN(syndromes))];
+
+    if (!peer_ack(d, syndrome, psn))
+        return;
+    /* With credits, an ACK of the last acknowledged PSN is none: it announces receives. */
+    if (syndrome == PEER_CREDITS_OFF && s->end.credits && psn == peer_psn(s->una - 1))
+        peer_learns(s);
+    if (peer_sends_what_is_due(d))
         (void)peer_is_calm(d);
 }
 
@@ -326,18 +411,18 @@ static void answer_ghost(struct drill *d)
 static void answer_ack(struct drill *d)
 {
     struct peers *s = d->own;
-    const uint32_t n = plain_psns(s);
+    const uint32_t n = peer_plain_psns(s);
     uint32_t psn;
 
     if (n == 0)
         return;
     psn = peer_psn(s->una + drill_below(d, n));
-    if (send_ack(d, CREDITS_OFF, psn) && progress(d, peer_psn(psn + 1)) && was_calm(d))
+    if (peer_ack(d, PEER_CREDITS_OFF, psn) && peer_learns(s) &&
+        peer_progress(d, peer_psn(psn + 1)) && peer_sends_what_is_due(d))
         (void)peer_is_calm(d);
 }
 
-/* Returns the time that RNR NAK timer code @code stands for, in ns. */
-static uint64_t wait_ns(uint8_t code)
+uint64_t peer_rnr_ns(uint8_t code)
 {
     static const uint16_t units[] = {65535, 1,    2,    3,     4,     6,     8,     12,
                                      16,    24,   32,   48,    64,    96,    128,   192,
@@ -351,19 +436,19 @@ static uint64_t wait_ns(uint8_t code)
 static void answer_again(struct drill *d, bool rnr)
 {
     struct peers *s = d->own;
-    const uint32_t psn = peer_psn(s->una + drill_below(d, plain_psns(s) + 1));
+    const uint32_t psn = peer_psn(s->una + drill_below(d, peer_plain_psns(s) + 1));
     const uint8_t code = (uint8_t)drill_below(d, 32);
-    const uint64_t wait = rnr ? wait_ns(code) : 0;
+    const uint64_t wait = rnr ? peer_rnr_ns(code) : 0;
 
     if (psn == s->sent || s->go_backs == GO_BACKS ||
-        !send_ack(d, rnr ? (uint8_t)(0x20 | code) : 0x60, psn) || !progress(d, psn) ||
-        !was_sent_again(d))
+        !peer_ack(d, rnr ? (uint8_t)(0x20 | code) : 0x60, psn) || !peer_progress(d, psn) ||
+        !peer_sends_again(d))
         return;
     s->go_backs = rnr ? 0 : s->go_backs + 1;
     s->was_implied = rnr && s->was_implied;
     drill_expect(d,
                  s->seen[0].at_ns >= s->injected_ns + wait &&
-                     s->seen[0].at_ns <= s->injected_ns + wait + LATE_NS,
+                     s->seen[0].at_ns <= s->injected_ns + wait + PEER_LATE_NS,
                  "after an RNR NAK it waits as long as that says, and not otherwise",
                  "%llu ns, not %llu", (unsigned long long)(s->seen[0].at_ns - s->injected_ns),
                  (unsigned long long)wait);
@@ -379,11 +464,11 @@ static void answer_fatal(struct drill *d)
     } ends[] = {{0x61, WCS_REM_INV_REQ_ERR}, {0x62, WCS_REM_ACCESS_ERR}, {0x63, WCS_REM_OP_ERR}};
     struct peers *s = d->own;
     const uint32_t pick = drill_below(d, ARRAY_LEN(ends));
-    const uint32_t psn = peer_psn(s->una + drill_below(d, plain_psns(s) + 1));
+    const uint32_t psn = peer_psn(s->una + drill_below(d, peer_plain_psns(s) + 1));
     struct rdl_wc wc;
 
-    if (psn == s->sent || !send_ack(d, ends[pick].syndrome, psn) || !progress(d, psn) ||
-        !was_calm(d) || !peer_completes(d, s->asked[0].wr_id, ends[pick].status, &wc))
+    if (psn == s->sent || !peer_ack(d, ends[pick].syndrome, psn) || !peer_progress(d, psn) ||
+        !peer_sends_what_is_due(d) || !peer_completes(d, s->asked[0].wr_id, ends[pick].status, &wc))
         return;
     (void)peer_failed(d, 0, 1);
 }
@@ -397,7 +482,8 @@ static bool send_response(struct drill *d, struct peer_asked *a, uint32_t k)
     const bool is_last = k + 1 == a->n_psns;
 
     p.bth.psn.v = peer_psn(a->psn + k);
-    p.aeth.syndrome = CREDITS_OFF;
+    p.aeth.syndrome = draw_credits(d);
+    p.aeth.msn = s->told_msn;
     if (a->opcode == WR_RDMA_READ) {
         p.bth.opcode =
             is_last ? (k == 0 ? OP_RC_RDMA_READ_RESPONSE_ONLY : OP_RC_RDMA_READ_RESPONSE_LAST)
@@ -415,7 +501,7 @@ static bool send_response(struct drill *d, struct peer_asked *a, uint32_t k)
 static void answer_fetch(struct drill *d)
 {
     struct peers *s = d->own;
-    struct peer_asked *a = first_fetch(s);
+    struct peer_asked *a = peer_first_fetch(s);
     uint32_t k, from, part;
 
     if (!a)
@@ -431,34 +517,10 @@ static void answer_fetch(struct drill *d)
         return;
     memcpy(s->room + a->at + from, a->data + from, part);
     a->n_answered++;
-    if (progress(d, peer_psn(a->psn + k + 1)) && was_calm(d))
+    if (a->opcode != WR_RDMA_READ || k == 0 || k + 1 == a->n_psns) /* a MIDDLE has no AETH */
+        peer_learns(s);
+    if (peer_progress(d, peer_psn(a->psn + k + 1)) && peer_sends_what_is_due(d))
         (void)peer_is_calm(d);
-}
-
-/* Sends a READ response that is too short or too long. */
-static void answer_wrong(struct drill *d)
-{
-    struct peers *s = d->own;
-    struct peer_asked *a = first_fetch(s);
-    struct packet p = s->like;
-    struct rdl_wc wc;
-    bool is_last;
-
-    if (a != &s->asked[0] || a->opcode != WR_RDMA_READ)
-        return;
-    is_last = a->n_answered + 1 == a->n_psns;
-    p.bth.opcode = is_last ? OP_RC_RDMA_READ_RESPONSE_ONLY : OP_RC_RDMA_READ_RESPONSE_FIRST;
-    p.op = op_info(p.bth.opcode);
-    p.bth.psn.v = peer_psn(a->psn + a->n_answered);
-    p.aeth.syndrome = CREDITS_OFF;
-    p.payload_bytes = is_last ? a->bytes - a->n_answered * PEER_MTU : PEER_MTU;
-    if (is_last && p.payload_bytes < PEER_MTU && (drill_one_in(d, 2) || p.payload_bytes == 0))
-        p.payload_bytes++;
-    else
-        p.payload_bytes -= 1 + drill_below(d, p.payload_bytes < 9 ? p.payload_bytes : 9);
-    if (peer_send(d, &p, a->data) && was_calm(d) &&
-        peer_completes(d, a->wr_id, WCS_BAD_RESP_ERR, &wc))
-        (void)peer_failed(d, 0, 1);
 }
 
 /* Moves the queue pair to SQD, or back to RTS once everything sent is answered.  In SQD requests
@@ -469,46 +531,52 @@ static bool pause(struct drill *d, bool is_paused)
     struct peers *s = d->own;
     struct rdl_qp_attr a = {0};
 
-    if (s->is_paused == is_paused || (!is_paused && s->una != s->sent))
+    if (s->is_paused == is_paused || (!is_paused && (s->una != s->sent || in_part(s))))
         return true;
     drill_say(d, "modify_qp h1.q state=%s", is_paused ? "SQD" : "RTS");
     s->n_seen = 0;
     s->is_paused = is_paused;
     return rig_modify(d, &s->end, &a, is_paused ? QPS_SQD : QPS_RTS, 0) && drill_settle(d) &&
-           was_calm(d) && complete(d);
+           peer_sends_what_is_due(d) && complete(d);
 }
 
 /* Skips one READ response, which tells h1 that the one before was lost. */
 static void answer_hole(struct drill *d)
 {
     struct peers *s = d->own;
-    struct peer_asked *a = first_fetch(s);
+    struct peer_asked *a = peer_first_fetch(s);
 
     if (!a || a->n_answered + 1 >= a->n_psns || a->n_answered == 0 || s->go_backs == GO_BACKS ||
         !send_response(d, a, a->n_answered + 1))
         return;
-    if (s->was_implied ? !was_calm(d) : !was_sent_again(d))
+    if (s->was_implied ? !peer_sends_what_is_due(d) : !peer_sends_again(d))
         return;
     s->go_backs += !s->was_implied;
     s->was_implied = true;
     (void)peer_is_calm(d);
 }
 
-/* Sends all missing responses in order. */
+/* Sends all missing responses in order, without limits.  A SEND whose first packet was a probe goes
+ * on when an ACK of the last acknowledged PSN grants the rest.
+ */
 static void answer_all(struct drill *d)
 {
     struct peers *s = d->own;
 
+    s->grants_all = true;
     while (pause(d, false) && s->n_asked > 0 && !d->wrong) {
         if (fetches(&s->asked[0])) {
             answer_fetch(d);
         } else {
-            const uint32_t psn = peer_psn(s->asked[0].psn + s->asked[0].n_psns - 1);
+            const uint32_t sent = psns_before(s->una, s->sent), n = peer_plain_psns(s);
+            const uint32_t psn = peer_psn(s->una + (sent > 0 ? n : 0) - 1);
 
-            if (send_ack(d, CREDITS_OFF, psn) && progress(d, peer_psn(psn + 1)))
-                (void)was_calm(d);
+            if (peer_ack(d, PEER_CREDITS_OFF, psn) && peer_learns(s) &&
+                peer_progress(d, peer_psn(psn + 1)))
+                (void)peer_sends_what_is_due(d);
         }
     }
+    s->grants_all = false;
 }
 
 static void answer(struct drill *d)
@@ -527,7 +595,7 @@ static void answer(struct drill *d)
         answer_fatal(d);
         break;
     case 16:
-        answer_wrong(d);
+        peer_answers_wrong(d);
         break;
     case 17:
         (void)pause(d, drill_one_in(d, 3) ? false : true);
@@ -541,6 +609,8 @@ static void answer(struct drill *d)
         answer_again(d, true);
         break;
     case 10:
+        peer_answers_in_wait(d);
+        break;
     case 11:
         answer_hole(d);
         break;
@@ -560,7 +630,8 @@ static bool post_some(struct drill *d, const uint32_t *key)
         if (!post(d))
             return false;
     }
-    return (!key || post_with_key(d, *key)) && drill_settle(d) && was_calm(d) && s->n_asked > 0;
+    return (!key || post_with_key(d, *key)) && drill_settle(d) && peer_sends_what_is_due(d) &&
+           s->n_asked > 0;
 }
 
 static void answer_some(struct drill *d)

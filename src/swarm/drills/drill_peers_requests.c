@@ -5,6 +5,7 @@
 #include "emu/base/assert.h"
 #include "emu/base/cursor.h"
 #include "emu/facts/aeth.h"
+#include "emu/facts/enum/access.h"
 #include "emu/facts/enum/async_event.h"
 #include "emu/facts/enum/op_header.h"
 #include "emu/facts/enum/opcode.h"
@@ -15,7 +16,8 @@
 #include "emu/facts/enum/wc_status.h"
 #include "swarm/drills/drill_peers.h"
 
-#define AHEAD 5u /* PSNs beyond the expected one */
+#define RECV_BYTES 600u
+#define AHEAD      5u /* PSNs beyond the expected one */
 /* Half of all PSNs: those before the expected one are duplicates, the others are ahead of it. */
 #define HALF 0x800000u
 
@@ -35,6 +37,27 @@ enum fault_of {
 
 /* --- Responses of h1 -------------------------------------------------------------------------- */
 
+/* Returns the credits that an ACK of h1 announces: its receives, rounded down to a number that has
+ * a code.
+ */
+static uint32_t credits_of(const struct peers *s)
+{
+    static const uint8_t codes[] = {0, 1, 2, 3, 4, 4, 5, 5, 6};
+    const uint32_t n = s->n_recvs - s->is_taking;
+
+    RDL_ASSERT(n < ARRAY_LEN(codes));
+    return s->end.credits ? codes[n] : PEER_CREDITS_OFF;
+}
+
+bool peer_has_credits(struct drill *d, const struct packet *p)
+{
+    const struct peers *s = d->own;
+
+    return drill_expect(d, !(p->op->headers & H_AETH) || p->aeth.syndrome == credits_of(s),
+                        "an ACK announces the receives of its queue pair, if that was agreed",
+                        "syndrome 0x%02x, not 0x%02x", p->aeth.syndrome, credits_of(s));
+}
+
 /* Checks that h1 sent exactly one packet: an acknowledgment of @kind for @psn. */
 static bool says(struct drill *d, enum syndrome kind, uint32_t psn)
 {
@@ -51,6 +74,7 @@ static bool says(struct drill *d, enum syndrome kind, uint32_t psn)
                         "an answer has the PSN it is about, and counts messages",
                         "psn %u, msn %u, not %u, %u", p.bth.psn.v, p.aeth.msn, psn,
                         peer_psn(s->msn)) &&
+           (kind != SYN_ACK || peer_has_credits(d, &p)) &&
            drill_expect(d, kind != SYN_RNR_NAK || (p.aeth.syndrome & 0x1fu) == s->end.min_rnr_timer,
                         "an RNR NAK says how long to wait", "code %u, not %u",
                         p.aeth.syndrome & 0x1fu, s->end.min_rnr_timer) &&
@@ -96,7 +120,7 @@ static void refuses(struct drill *d, const struct packet *p, enum syndrome kind,
 
 /* --- Execution -------------------------------------------------------------------------------- */
 
-static struct peer_taken *remember(struct peers *s, const struct packet *p, uint32_t n_psns)
+struct peer_taken *peer_remember(struct peers *s, const struct packet *p, uint32_t n_psns)
 {
     struct peer_taken *t = &s->taken[s->n_taken++ % PEER_TAKEN];
 
@@ -105,8 +129,7 @@ static struct peer_taken *remember(struct peers *s, const struct packet *p, uint
     return t;
 }
 
-/* Updates the model: a request in sequence was executed, and used @n_psns PSNs. */
-static void advance(struct peers *s, uint32_t n_psns, bool ends)
+void peer_advance(struct peers *s, uint32_t n_psns, bool ends)
 {
     s->expected = peer_psn(s->expected + n_psns);
     s->msn += ends;
@@ -148,12 +171,14 @@ static void take_part(struct drill *d, const struct packet *p, const uint8_t *pa
     s->got += p->payload_bytes;
     s->to += p->payload_bytes;
     s->left -= is_write ? p->payload_bytes : 0;
-    remember(s, p, 1);
-    advance(s, 1, ends);
+    peer_remember(s, p, 1);
+    peer_advance(s, 1, ends);
     s->open = ends ? OPK_NONE : p->op->kind;
     s->acked = p->bth.psn.v;
+    s->is_taking = takes_recv;
     if (p->bth.ack_req ? !says(d, SYN_ACK, p->bth.psn.v) : !says_nothing(d))
         return;
+    s->is_taking = false;
     if (takes_recv && !completes_receive(d, p))
         return;
     (void)peer_is_calm(d);
@@ -172,7 +197,7 @@ static void check_responses(struct drill *d, uint32_t psn, uint64_t va, uint32_t
         const uint32_t from = k * PEER_MTU, part = k + 1 == n ? bytes - from : PEER_MTU;
         struct packet p;
 
-        if (peer_seen(d, k, &p))
+        if (peer_seen(d, k, &p) && peer_has_credits(d, &p))
             drill_expect(d,
                          p.op->kind == OPK_READ_RESPONSE && p.bth.psn.v == peer_psn(psn + k) &&
                              p.payload_bytes == part &&
@@ -189,7 +214,7 @@ static void check_atomic_answer(struct drill *d, uint32_t psn, uint64_t found)
     struct packet p;
 
     if (drill_expect(d, s->n_seen == 1, "an atomic has an answer", "%u", s->n_seen) &&
-        peer_seen(d, 0, &p) &&
+        peer_seen(d, 0, &p) && peer_has_credits(d, &p) &&
         drill_expect(d, p.op->kind == OPK_ATOMIC_ACK && p.bth.psn.v == psn && p.atomic_ack == found,
                      "an atomic is answered with what it found, each time the same",
                      "%s, psn %u, 0x%llx", p.op->name, p.bth.psn.v,
@@ -207,8 +232,8 @@ static void take_atomic(struct drill *d, const struct packet *p)
         st_le64(word, found + p->atomic.swap_add);
     else if (found == p->atomic.compare)
         st_le64(word, p->atomic.swap_add);
-    remember(s, p, 1)->found = found;
-    advance(s, 1, true);
+    peer_remember(s, p, 1)->found = found;
+    peer_advance(s, 1, true);
     check_atomic_answer(d, p->bth.psn.v, found);
 }
 
@@ -217,8 +242,8 @@ static void take_read(struct drill *d, const struct packet *p)
     struct peers *s = d->own;
     const uint32_t n = peer_packets(p->reth.dma_bytes);
 
-    remember(s, p, n);
-    advance(s, n, true);
+    peer_remember(s, p, n);
+    peer_advance(s, n, true);
     check_responses(d, p->bth.psn.v, p->reth.va, p->reth.dma_bytes);
 }
 
@@ -242,7 +267,7 @@ static uint8_t code_of(enum op_kind kind, enum op_position pos, bool imm)
     return kind == OPK_SEND ? sends[pos] : writes[pos];
 }
 
-static void set_code(struct packet *p, uint8_t code)
+void peer_set_code(struct packet *p, uint8_t code)
 {
     p->bth.opcode = code;
     p->op = op_info(code);
@@ -268,7 +293,7 @@ static void draw_part(struct drill *d, struct packet *p)
     } else {
         pos = drill_one_in(d, 2) ? OPP_MIDDLE : OPP_LAST;
     }
-    set_code(p, code_of(kind, pos, imm));
+    peer_set_code(p, code_of(kind, pos, imm));
     if (pos == OPP_FIRST || pos == OPP_MIDDLE)
         p->payload_bytes = PEER_MTU;
     else if (kind == OPK_WRITE)
@@ -283,13 +308,13 @@ static void draw_fetch(struct drill *d, struct packet *p)
     struct peers *s = d->own;
 
     if (drill_one_in(d, 2)) {
-        set_code(p, OP_RC_RDMA_READ_REQUEST);
+        peer_set_code(p, OP_RC_RDMA_READ_REQUEST);
         p->reth.dma_bytes = drill_below(d, PEER_MESSAGE);
         p->reth.rkey = s->key;
         p->reth.va = s->base + drill_below(d, PEER_ROOM - p->reth.dma_bytes);
         return;
     }
-    set_code(p, drill_one_in(d, 2) ? OP_RC_FETCH_ADD : OP_RC_COMPARE_SWAP);
+    peer_set_code(p, drill_one_in(d, 2) ? OP_RC_FETCH_ADD : OP_RC_COMPARE_SWAP);
     p->atomic.rkey = s->key;
     p->atomic.va = s->base + (uint64_t)drill_below(d, PEER_ROOM / PEER_WORD) * PEER_WORD;
     p->atomic.swap_add = prng_next(&d->rng);
@@ -318,13 +343,14 @@ static enum fault_of spoil(struct drill *d, struct packet *p)
     const bool is_whole = p->op->kind == OPK_WRITE && ends_message(p);
 
     if (f == OUT_OF_ORDER && s->open == OPK_NONE && !is_fetch(p)) {
-        set_code(p, code_of(p->op->kind, drill_one_in(d, 2) ? OPP_LAST : OPP_MIDDLE, false));
+        peer_set_code(p, code_of(p->op->kind, drill_one_in(d, 2) ? OPP_LAST : OPP_MIDDLE, false));
         p->payload_bytes = p->op->pos == OPP_MIDDLE ? PEER_MTU : 1 + drill_below(d, PEER_MTU);
     } else if (f == OUT_OF_ORDER && s->open != OPK_NONE && drill_one_in(d, 2)) {
         p->payload_bytes = 0;
         draw_fetch(d, p);
     } else if (f == OUT_OF_ORDER && s->open != OPK_NONE) {
-        set_code(p, code_of(p->op->kind == OPK_SEND ? OPK_WRITE : OPK_SEND, p->op->pos, false));
+        peer_set_code(p,
+                      code_of(p->op->kind == OPK_SEND ? OPK_WRITE : OPK_SEND, p->op->pos, false));
     } else if (f == BAD_LENGTH && !is_fetch(p) && p->op->pos != OPP_ONLY) {
         p->payload_bytes = p->op->pos == OPP_LAST ? PEER_MTU + 4 : PEER_MTU - 1 - drill_below(d, 9);
     } else if (f == BAD_KEY && names_memory) {
@@ -408,6 +434,14 @@ static void judge_in_turn(struct drill *d, const struct packet *p, const uint8_t
     }
 }
 
+/* Returns the PSN in an ACK of a repeated SEND or WRITE.  With credits it is the last PSN of all,
+ * because credits come only with the newest.
+ */
+static uint32_t last_acked(const struct peers *s)
+{
+    return s->end.credits ? peer_psn(s->expected - 1) : s->acked;
+}
+
 /* --- Requests out of sequence ----------------------------------------------------------------- */
 
 /* Repeats an earlier request, or the rest of a READ.  Its payload differs: h1 must not write it. */
@@ -434,7 +468,7 @@ static void repeat(struct drill *d)
         check_responses(d, p.bth.psn.v, p.reth.va, p.reth.dma_bytes);
     else if (p.op->kind == OPK_ATOMIC)
         check_atomic_answer(d, p.bth.psn.v, t->found);
-    else if (says(d, SYN_ACK, s->acked)) /* even if the packet did not request an ACK */
+    else if (says(d, SYN_ACK, last_acked(s))) /* even if the packet did not request an ACK */
         (void)peer_is_calm(d);
 }
 
@@ -448,44 +482,11 @@ static void repeat_ancient(struct drill *d)
 
     if (s->n_taken == 0 || s->expected == s->peer.sq_psn)
         return;
-    set_code(&p, OP_RC_SEND_ONLY);
+    peer_set_code(&p, OP_RC_SEND_ONLY);
     p.payload_bytes = sizeof(other);
     p.bth.psn.v = peer_psn(s->expected - ago);
-    if (peer_send(d, &p, other) && says(d, SYN_ACK, s->acked))
+    if (peer_send(d, &p, other) && says(d, SYN_ACK, last_acked(s)))
         (void)peer_is_calm(d);
-}
-
-/* Sends more READs at once than h1 accepts at a time. */
-static void burst(struct drill *d)
-{
-    struct peers *s = d->own;
-    struct packet p = s->like;
-    uint32_t n = 0, psn = s->expected;
-    struct packet last;
-
-    set_code(&p, OP_RC_RDMA_READ_REQUEST);
-    p.reth.rkey = s->key;
-    p.reth.va = s->base;
-    /* Long enough that the first one is not done before the others arrive. */
-    p.reth.dma_bytes = PEER_MTU + 1 + drill_below(d, PEER_MTU);
-    for (uint32_t i = 0; i <= PEER_RDS; i++) {
-        p.bth.psn.v = psn;
-        if (!peer_send_on(d, &p, NULL))
-            return;
-        psn = peer_psn(psn + peer_packets(p.reth.dma_bytes));
-        n += i < PEER_RDS ? peer_packets(p.reth.dma_bytes) : 0;
-    }
-    if (!drill_settle(d) ||
-        !drill_expect(d, s->n_seen == n + 1, "as many READs are answered as may wait",
-                      "%u packets, not %u", s->n_seen, n + 1) ||
-        !peer_seen(d, n, &last) ||
-        !drill_expect(d,
-                      last.op->kind == OPK_ACK &&
-                          aeth_unpack(last.aeth.syndrome).kind == SYN_NAK_INVALID_REQUEST,
-                      "one more is refused", "%s", last.op->name) ||
-        !peer_event(d, true, ASE_QP_ACCESS_ERR))
-        return;
-    (void)peer_failed(d, 0, 0);
 }
 
 /* Checks h1's response to a packet beyond a PSN gap. */
@@ -508,7 +509,7 @@ static bool write_some(struct drill *d, bool is_taken)
     uint8_t payload[PEER_WORD];
 
     st_le64(payload, prng_next(&d->rng));
-    set_code(&p, OP_RC_RDMA_WRITE_ONLY);
+    peer_set_code(&p, OP_RC_RDMA_WRITE_ONLY);
     p.bth.psn.v = s->expected;
     p.bth.ack_req = true;
     p.payload_bytes = p.reth.dma_bytes = PEER_WORD;
@@ -547,6 +548,33 @@ void peer_comes_early(struct drill *d)
         (void)rig_move(d, &s->end, &s->peer, QPT_RC, QPS_RTS);
 }
 
+/* With credits h1 announces the new receive at once. */
+void peer_posts_receive(struct drill *d)
+{
+    struct peers *s = d->own;
+    struct peer_recv *r = &s->recv[s->n_recvs];
+    struct rdl_sge sge;
+    const struct rdl_recv_wr wr = {.wr_id = ++s->wr_id, .sge = &sge, .n_sge = 1};
+
+    if (s->n_recvs == PEER_RECVS)
+        return;
+    *r = (struct peer_recv){.wr_id = wr.wr_id,
+                            .at = drill_below(d, PEER_ROOM - RECV_BYTES),
+                            .bytes = drill_below(d, RECV_BYTES)};
+    sge = (struct rdl_sge){s->base + r->at, r->bytes, s->key};
+    s->n_seen = 0;
+    drill_say(d, "post_recv h1.q wr_id=%u sge=mine[%u:%u]", (unsigned)r->wr_id, r->at,
+              r->at + r->bytes);
+    if (!drill_works(d, rdl_post_recv(d->lab, s->end.qp, &wr, false), "a receive can be posted") ||
+        !drill_settle(d))
+        return;
+    s->n_recvs++;
+    if (s->end.credits)
+        (void)says(d, SYN_ACK, last_acked(s));
+    else
+        (void)says_nothing(d);
+}
+
 void peer_requests(struct drill *d)
 {
     struct peers *s = d->own;
@@ -562,8 +590,8 @@ void peer_requests(struct drill *d)
             repeat(d);
         return;
     }
-    if (s->open == OPK_NONE && (s->end.access & ACC_REMOTE_READ) && drill_one_in(d, 40)) {
-        burst(d);
+    if (s->open == OPK_NONE && (s->end.access & ACC_REMOTE_READ) && drill_one_in(d, 20)) {
+        peer_sends_burst(d);
         return;
     }
     if (s->open == OPK_NONE && drill_one_in(d, 3))

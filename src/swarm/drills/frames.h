@@ -90,6 +90,30 @@ bool frames_send(struct drill *d, uint32_t port, const uint8_t *frame, size_t by
 /* Takes one step in which frames are for h1 or from it (drill_frames_ip.c). */
 void frames_take_host(struct drill *d);
 
+/* --- Stations that talk with h1 (drill_frames_ip.c) ------------------------------------------- */
+
+/* Returns the number of a new station.  Its port, MAC and addresses follow from the number. */
+uint32_t frames_meet(struct drill *d);
+
+/* Write the MAC, and the IPv4 address, of station @who to @at. */
+void frames_put_mac(uint8_t *at, uint32_t who);
+void frames_put_ip(uint8_t *at, uint32_t who);
+
+/* Sends a frame of station @who into the lab, and lets the lab go on for a while. */
+bool frames_send_as(struct drill *d, uint32_t who, const uint8_t *frame, size_t bytes);
+
+/* Returns frame number @skip, from 0, of those that h1 sent to the port of station @who, or NULL.
+ */
+const uint8_t *frames_heard(struct drill *d, uint32_t who, uint32_t skip);
+
+/* Sends an ARP request of @who, from which h1 learns its addresses.  Checks the reply. */
+bool frames_introduce(struct drill *d, uint32_t who);
+
+/* Sends one frame of ARP, ICMP or neighbour discovery with a value at the edge of what is correct
+ * (drill_frames_corners.c).
+ */
+void frames_take_corner(struct drill *d);
+
 /* frames_add_ud() creates a UD queue pair on h1, and returns false if the drill failed.  The others
  * are steps: frames_take_datagram() sends a datagram to it, which may be wrong, frames_take_group()
  * lets it send one to its multicast group (drill_frames_ud.c).

@@ -11,6 +11,9 @@ extern const struct drill_kind drill_of_messages;
 /* Unicast and multicast datagrams (drill_datagrams.c). */
 extern const struct drill_kind drill_of_datagrams;
 
+/* A device whose control requests the drill writes byte by byte (drill_device.c). */
+extern const struct drill_kind drill_of_device;
+
 /* A peer that sends arbitrary packets on a reliable connection (drill_peers.c). */
 extern const struct drill_kind drill_of_peers;
 

@@ -21,6 +21,12 @@ static uint32_t mtu_of(const struct rig_end *e)
     return e->path_mtu ? e->path_mtu : (uint32_t)MTU_1024;
 }
 
+/* max_rd_atomic or max_dest_rd_atomic of an end that is configured with @n. */
+static uint32_t rd_atomic_of(uint32_t n)
+{
+    return n > 0 ? n : 4;
+}
+
 bool rig_add_hosts(struct drill *d, const struct rig_config *c, rdl_host ret[RIG_HOSTS],
                    rdl_link *ret_link)
 {
@@ -116,15 +122,16 @@ static void say_move(struct drill *d, const struct rig_end *e, const struct rig_
                   rig_access_text(e->access, rights));
     } else if (state == QPS_RTR) {
         if (type == QPT_RC)
-            snprintf(more, sizeof(more), " max_dest_rd_atomic=4 min_rnr_timer=%u%s",
-                     e->min_rnr_timer, e->credits ? " credits" : "");
+            snprintf(more, sizeof(more), " max_dest_rd_atomic=%u min_rnr_timer=%u%s",
+                     rd_atomic_of(e->max_dest_rd_atomic), e->min_rnr_timer,
+                     e->credits ? " credits" : "");
         drill_say(d, "modify_qp h%u.%s state=RTR ah=h%u gid_index=0 mtu=%u dest_qpn=%u rq_psn=%u%s",
                   h, name, peer->number + 1, 128u << mtu_of(e), peer->qpn, peer->sq_psn & PSN_MASK,
                   more);
     } else {
         if (type == QPT_RC)
-            snprintf(more, sizeof(more), " timeout=%u retry_cnt=%u rnr_retry=%u max_rd_atomic=4",
-                     e->timeout, e->retry_cnt, e->retry_cnt);
+            snprintf(more, sizeof(more), " timeout=%u retry_cnt=%u rnr_retry=%u max_rd_atomic=%u",
+                     e->timeout, e->retry_cnt, e->retry_cnt, rd_atomic_of(e->max_rd_atomic));
         drill_say(d, "modify_qp h%u.%s state=RTS sq_psn=%u%s", h, name, e->sq_psn & PSN_MASK, more);
     }
 }
@@ -140,8 +147,8 @@ bool rig_move(struct drill *d, struct rig_end *e, const struct rig_end *peer, ui
         .dest_qpn = peer->qpn,
         .sq_psn = e->sq_psn & PSN_MASK,
         .rq_psn = peer->sq_psn & PSN_MASK,
-        .max_rd_atomic = 4,
-        .max_dest_rd_atomic = 4,
+        .max_rd_atomic = rd_atomic_of(e->max_rd_atomic),
+        .max_dest_rd_atomic = rd_atomic_of(e->max_dest_rd_atomic),
         .min_rnr_timer = e->min_rnr_timer,
         .timeout = e->timeout,
         .retry_cnt = e->retry_cnt,

@@ -32,12 +32,13 @@ struct rig_end {
     char name[RDL_NAME_BYTES];
     rdl_qp qp;
     uint32_t qpn;
-    uint32_t sq_psn;             /* first PSN that it sends */
-    uint32_t access;             /* remote access, set of enum access_bit */
-    uint32_t timeout, retry_cnt; /* retry_cnt is also used as rnr_retry */
-    uint32_t path_mtu;           /* enum mtu; 0: 1024 bytes */
-    uint32_t min_rnr_timer;      /* RNR timer code */
-    bool credits;                /* end-to-end credits, RC only */
+    uint32_t sq_psn;                            /* first PSN that it sends */
+    uint32_t access;                            /* remote access, set of enum access_bit */
+    uint32_t timeout, retry_cnt;                /* retry_cnt is also used as rnr_retry */
+    uint32_t path_mtu;                          /* enum mtu; 0: 1024 bytes */
+    uint32_t min_rnr_timer;                     /* RNR timer code */
+    uint32_t max_rd_atomic, max_dest_rd_atomic; /* 0: 4 */
+    bool credits;                               /* end-to-end credits, RC only */
 };
 
 /* Creates the queue pair of @e with the configuration @c and the name e->name.  The caller has set

@@ -21,10 +21,10 @@ static const struct {
 #undef REFUSAL
 };
 
-uint32_t refusal_rsp(enum ctrl_refusal why)
+uint32_t refusal_rsp(uint32_t why)
 {
     for (size_t i = 0; i < ARRAY_LEN(responses); i++) {
-        if (responses[i].why == why)
+        if ((uint32_t)responses[i].why == why)
             return responses[i].rsp;
     }
     assert_fail("every reason has a row", __FILE__, __LINE__);

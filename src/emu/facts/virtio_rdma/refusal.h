@@ -8,6 +8,7 @@
 #define EMU_FACTS_VIRTIO_RDMA_REFUSAL_H
 
 #include "emu/facts/compared.h"
+#include "emu/facts/virtio_rdma/refusal_rsp.h"
 
 enum ctrl_refusal {
 #define REFUSAL(name, number, rsp, lead, tail, form, text) REF_##name = (number),
@@ -20,13 +21,5 @@ struct refused {
     enum ctrl_refusal why; /* REF_NONE: the request was carried out */
     struct compared values;
 };
-
-/* Returns the response code (enum ctrl_rsp) for the reason @why. */
-uint32_t refusal_rsp(enum ctrl_refusal why);
-
-/* Appends the values @c that the reason @why (enum ctrl_refusal) compared: ", expected at most 16
- * entries, found 17".  Appends nothing for a reason that compares no values.
- */
-void compared_add_refusal(struct text *t, uint32_t why, const struct compared *c);
 
 #endif

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+/* The drill of peers: READs and atomics that arrive at once, up to one more than h1 accepts at a
+ * time.
+ */
+#include <string.h>
+
+#include "emu/base/cursor.h"
+#include "emu/facts/aeth.h"
+#include "emu/facts/enum/access.h"
+#include "emu/facts/enum/async_event.h"
+#include "emu/facts/enum/opcode.h"
+#include "swarm/drills/drill_peers.h"
+
+/* Draws request @i of a burst.  The first is a READ that is long enough not to be done before the
+ * others arrive.  READs read the lower half of the memory, atomics change the upper one: a response
+ * has the same bytes whenever it is built.
+ */
+static void draw_of_burst(struct drill *d, struct packet *p, uint32_t i)
+{
+    struct peers *s = d->own;
+    const bool is_atomic = i > 0 && (s->end.access & ACC_REMOTE_ATOMIC) && drill_one_in(d, 2);
+
+    if (is_atomic) {
+        peer_set_code(p, drill_one_in(d, 2) ? OP_RC_FETCH_ADD : OP_RC_COMPARE_SWAP);
+        p->atomic.va = s->base + PEER_ROOM / 2 +
+                       (uint64_t)drill_below(d, PEER_ROOM / 2 / PEER_WORD) * PEER_WORD;
+        p->atomic.rkey = s->key;
+        p->atomic.swap_add = prng_next(&d->rng);
+        p->atomic.compare = ld_le64(s->room + (p->atomic.va - s->base));
+        return;
+    }
+    peer_set_code(p, OP_RC_RDMA_READ_REQUEST);
+    p->reth.rkey = s->key;
+    p->reth.dma_bytes =
+        i == 0 ? PEER_MTU + 1 + drill_below(d, PEER_MTU) : drill_below(d, 2 * PEER_MTU + 1);
+    p->reth.va = s->base + drill_below(d, PEER_ROOM / 2 - p->reth.dma_bytes);
+}
+
+/* Checks the responses to @t, which begin with packet *@i of those that h1 has sent. */
+static bool was_answered(struct drill *d, const struct peer_taken *t, uint32_t *i)
+{
+    struct peers *s = d->own;
+    const uint32_t at = (uint32_t)(t->p.reth.va - s->base);
+
+    for (uint32_t k = 0; k < t->n_psns; k++) {
+        const uint32_t from = k * PEER_MTU,
+                       part = k + 1 == t->n_psns ? t->p.reth.dma_bytes - from : PEER_MTU;
+        const bool is_read = t->p.op->kind == OPK_READ;
+        struct packet p;
+
+        if (!drill_expect(d, *i < s->n_seen, "each READ and atomic is answered", "%u packets",
+                          s->n_seen) ||
+            !peer_seen(d, (*i)++, &p) || !peer_has_credits(d, &p) ||
+            !drill_expect(d,
+                          p.bth.psn.v == peer_psn(t->p.bth.psn.v + k) &&
+                              (is_read
+                                   ? p.op->kind == OPK_READ_RESPONSE && p.payload_bytes == part &&
+                                         memcmp(p.payload, s->room + at + from, part) == 0
+                                   : p.op->kind == OPK_ATOMIC_ACK && p.atomic_ack == t->found),
+                          "READs and atomics are answered in their order", "%s, psn %u", p.op->name,
+                          p.bth.psn.v))
+            return false;
+    }
+    return true;
+}
+
+/* Executes the request @p of a burst in the model. */
+static struct peer_taken *take_of_burst(struct drill *d, const struct packet *p)
+{
+    struct peers *s = d->own;
+    const bool is_read = p->op->kind == OPK_READ;
+    struct peer_taken *t = peer_remember(s, p, is_read ? peer_packets(p->reth.dma_bytes) : 1);
+
+    if (!is_read) {
+        uint8_t *word = s->room + (p->atomic.va - s->base);
+
+        t->found = ld_le64(word);
+        if (p->bth.opcode == OP_RC_FETCH_ADD)
+            st_le64(word, t->found + p->atomic.swap_add);
+        else if (t->found == p->atomic.compare)
+            st_le64(word, p->atomic.swap_add);
+    }
+    peer_advance(s, t->n_psns, true);
+    return t;
+}
+
+void peer_sends_burst(struct drill *d)
+{
+    struct peers *s = d->own;
+    const uint32_t room = s->end.max_dest_rd_atomic, n = 1 + drill_below(d, room + 1);
+    struct peer_taken taken[PEER_RDS];
+    uint32_t seen = 0;
+    struct packet p;
+
+    for (uint32_t i = 0; i < n; i++) {
+        p = s->like;
+        draw_of_burst(d, &p, i);
+        p.bth.psn.v = s->expected;
+        if (!peer_send_on(d, &p, NULL))
+            return;
+        if (i < room)
+            taken[i] = *take_of_burst(d, &p);
+    }
+    if (!drill_settle(d))
+        return;
+    for (uint32_t i = 0; i < n && i < room; i++) {
+        if (!was_answered(d, &taken[i], &seen))
+            return;
+    }
+    if (!drill_expect(d, s->n_seen == seen + (n > room), "what is accepted is answered once",
+                      "%u packets, not %u", s->n_seen, seen + (n > room)))
+        return;
+    if (n <= room) {
+        (void)peer_is_calm(d);
+        return;
+    }
+    if (peer_seen(d, seen, &p) &&
+        drill_expect(d,
+                     p.op->kind == OPK_ACK && p.bth.psn.v == s->expected &&
+                         aeth_unpack(p.aeth.syndrome).kind == SYN_NAK_INVALID_REQUEST,
+                     "a READ or atomic beyond max_dest_rd_atomic is refused", "%s, psn %u",
+                     p.op->name, p.bth.psn.v) &&
+        peer_event(d, true, ASE_QP_ACCESS_ERR))
+        (void)peer_failed(d, 0, 0);
+}
