@@ -179,11 +179,21 @@ struct rdl_qp_attr {
     struct rdl_ah_attr ah;
 };
 
+/* An attribute of a queue pair whose value is out of range, and the range. */
+struct rdl_attr_range {
+    uint32_t attr; /* enum qp_attr_bit */
+    uint32_t found, least, most;
+};
+#define RDL_ATTR_RANGES_MAX 20u
+
 /* Reasons why a modify was refused before it reached the device. */
 struct rdl_modify_error {
     uint32_t from, to;       /* enum qp_state */
     uint32_t missing, extra; /* sets of enum qp_attr_bit: required or not allowed attributes */
     uint32_t bad;            /* set of enum qp_attr_bit: attributes that are out of range */
+    /* Those of @bad that have a range; an address vector has none. */
+    struct rdl_attr_range range[RDL_ATTR_RANGES_MAX];
+    uint32_t n_ranges;
 };
 
 /* Modifies the attributes in @mask.  With @unchecked the guest makes no checks and leaves them to

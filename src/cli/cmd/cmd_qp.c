@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "cli/cmd/commands.h"
+#include "cli/cmd/limit.h"
+#include "cli/cmd/qp_moves.h"
 #include "cli/cmd/verb.h"
 #include "cli/lang/line.h"
 #include "cli/session/advance.h"
@@ -12,6 +14,7 @@
 #include "emu/base/text.h"
 #include "emu/facts/enum/access.h"
 #include "emu/facts/enum/mtu.h"
+#include "emu/facts/enum/object.h"
 #include "emu/facts/enum/qp_attr.h"
 #include "emu/facts/enum/qp_type.h"
 #include "emu/facts/qp_fsm.h"
@@ -133,30 +136,75 @@ static bool fail_mtu(struct session *s, const struct step *st, rdl_qp qp, const 
                        (unsigned)tree_number(s->lab, port, LEAF_port_phys_mtu));
 }
 
+/* Fails because no move leads from one state of @e to the other. */
+static bool fail_move(struct session *s, const struct step *st, uint32_t type,
+                      const struct rdl_modify_error *e)
+{
+    char sources[DIAG_REMEDY_BYTES];
+    struct text t = text_on(sources, sizeof(sources));
+
+    qp_moves_add_sources(&t, type, (enum qp_state)e->to);
+    session_fail(s, step_span(st, "state", 0), "a queue pair cannot go from %s to %s",
+                 enum_name(&enum_qp_state, e->from), enum_name(&enum_qp_state, e->to));
+    return diag_remedy(&s->diag,
+                       "%s; RESET -> INIT -> RTR -> RTS, and RESET or ERR from anywhere; \"explain "
+                       "qp-states\"",
+                       sources);
+}
+
+/* Appends the attributes out of range, with their ranges, behind @lead. */
+static void add_ranges(struct text *t, const char *lead, const struct rdl_modify_error *e)
+{
+    uint32_t others = e->bad;
+
+    for (uint32_t i = 0; i < e->n_ranges; i++) {
+        text_add(t, i ? ", " : lead);
+        qp_moves_add_range(t, &e->range[i]);
+        others &= ~e->range[i].attr;
+    }
+    add_attributes(t, e->n_ranges ? ", " : lead, others);
+}
+
+/* Gives the remedy: at which moves attributes are taken, which limit of the device was exceeded. */
+static void remedy_of_modify(struct session *s, rdl_qp qp, uint32_t type,
+                             const struct rdl_modify_error *e)
+{
+    char remedy[DIAG_REMEDY_BYTES], path[RDL_VALUE_BYTES];
+    struct text t = text_on(remedy, sizeof(remedy));
+    struct home home;
+
+    rdl_path_of(s->lab, OBJ_QP, qp.raw, path);
+    qp_moves_add_takes(&t, type, (enum qp_state)e->from, e->extra, path);
+    for (uint32_t i = 0; i < e->n_ranges && resolve_home(s->lab, OBJ_QP, qp.raw, &home); i++)
+        limit_add_attribute(&t, s, home.name, e->range[i].attr);
+    diag_remedy(&s->diag, "%s%sthe state stays %s; \"help modify_qp\" tells what each key means",
+                remedy, t.len ? "; " : "", enum_name(&enum_qp_state, e->from));
+}
+
 static bool explain_modify(struct session *s, const struct step *st, rdl_qp qp,
                            enum rdl_status status, const struct rdl_modify_error *e)
 {
-    const char *from = enum_name(&enum_qp_state, e->from), *to = enum_name(&enum_qp_state, e->to);
     char message[DIAG_MESSAGE_BYTES];
     struct text t = text_on(message, sizeof(message));
+    struct rdl_qp_info info;
 
-    if (status == RDL_ERR_STATE) {
-        session_fail(s, step_span(st, "state", 0), "a queue pair cannot go from %s to %s", from,
-                     to);
-        return diag_remedy(&s->diag, "RESET -> INIT -> RTR -> RTS, and RESET or ERR from anywhere; "
-                                     "\"explain qp-states\"");
-    }
+    if (rdl_qp_info(s->lab, qp, &info) != RDL_OK)
+        return session_fail_status(s, st->at, "modify_qp", RDL_ERR_STALE);
+    if (status == RDL_ERR_STATE)
+        return fail_move(s, st, info.type, e);
     if (status != RDL_ERR_INVAL || !(e->missing | e->extra | e->bad))
         return session_fail_status(s, st->at, "modify_qp", status);
-    text_addf(&t, "%s -> %s", from, to);
+    text_addf(&t, "%s -> %s", enum_name(&enum_qp_state, e->from), enum_name(&enum_qp_state, e->to));
     add_attributes(&t, " also needs: ", e->missing);
     add_attributes(&t, e->missing ? "; and takes no: " : " takes no: ", e->extra);
-    add_attributes(&t, e->missing | e->extra ? "; out of range: " : ": out of range: ", e->bad);
-    if (e->bad == QPA_PATH_MTU && !(e->missing | e->extra))
+    if (e->bad == QPA_PATH_MTU && !(e->missing | e->extra)) {
+        text_add(&t, ": out of range: mtu");
         return fail_mtu(s, st, qp, message);
+    }
+    add_ranges(&t, e->missing | e->extra ? "; out of range: " : ": out of range: ", e);
     session_fail(s, span_of(st, e->bad ? e->bad : e->extra), "%s", message);
-    return diag_remedy(&s->diag, "the state stays %s; \"help modify_qp\" tells what each key means",
-                       from);
+    remedy_of_modify(s, qp, info.type, e);
+    return false;
 }
 
 /* Explains why the device refused the request, by the state of its queue pair @path: the response

@@ -47,9 +47,11 @@ static bool refuse_node(struct ask *a, const struct rdl_value *v)
 
     node_add_text(&t, v);
     session_fail(a->s, a->at, "this is %s: what of it is missing?", what);
-    return diag_remedy(&a->s->diag, "why not knows a completion (h1.cq.wc[0]), a queue pair, a "
-                                    "fault, a packet (#12.3), an event like cqe(host==h1), and "
-                                    "any expression, like h1.qp.state == RTS");
+    return diag_remedy(
+        &a->s->diag,
+        "why not knows a completion (h1.cq.wc[0]), a queue pair, a "
+        "completion channel, a fault, a packet (#12.3), an event like cqe(host==h1), and "
+        "any expression, like h1.qp.state == RTS");
 }
 
 /* @path is @v, a part of the lab and no value. */
@@ -59,6 +61,8 @@ static bool answer_node(struct ask *a, const char *path, struct rdl_value v)
         why_not_completion(a->w, path, tree_number(a->s->lab, path, LEAF_cq_count));
     else if (tree_value_is(&v, NODE_qp))
         why_not_qp(a->w, path);
+    else if (tree_value_is(&v, NODE_channel))
+        why_not_channel(a->w, path);
     else if (tree_value_is(&v, NODE_fault))
         why_not_fault(a->w, path);
     else if (tree_value_is(&v, NODE_host))
@@ -101,10 +105,22 @@ static bool is_state(const struct ask *a, const struct expr *e, char qp[SESSION_
     return tree_is(a->s->lab, qp, NODE_qp);
 }
 
+/* Is @path a leaf of a completion channel?  The path of the channel. */
+static bool is_of_channel(const struct ask *a, const char *path, char ret[SESSION_PATH_BYTES])
+{
+    const char *dot = strrchr(path, '.');
+    struct text t = text_on(ret, SESSION_PATH_BYTES);
+
+    if (!dot)
+        return false;
+    text_addn(&t, path, (size_t)(dot - path));
+    return tree_is(a->s->lab, ret, NODE_channel);
+}
+
 /* Adds what else is known about the paths of @e.  Depth is bounded by the parser. */
 static void say_paths(struct ask *a, const struct expr *e)
 {
-    char path[SESSION_PATH_BYTES], cq[TREE_PATH_BYTES];
+    char path[SESSION_PATH_BYTES], cq[TREE_PATH_BYTES], channel[SESSION_PATH_BYTES];
     enum qp_state to;
     uint64_t n;
 
@@ -116,6 +132,8 @@ static void say_paths(struct ask *a, const struct expr *e)
         resolve_path(&a->in, e->text, path);
         if (is_completion(a, path, cq, &n))
             why_not_completion(a->w, cq, n);
+        else if (is_of_channel(a, path, channel))
+            why_not_channel(a->w, channel);
         return;
     }
     if (e->kind == EXPR_COUNT) {

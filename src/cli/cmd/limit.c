@@ -5,6 +5,7 @@
 
 #include "emu/base/assert.h"
 #include "emu/base/text.h"
+#include "emu/facts/enum/qp_attr.h"
 #include "rdmalab/fault.h"
 #include "rdmalab/inspect.h"
 #include "rdmalab/ip.h"
@@ -77,6 +78,30 @@ static const struct {
     {"create_srq", "max_wr", LEAF_limits_max_qp_wr},
     {"create_srq", "max_sge", LEAF_limits_max_recv_sge},
 };
+
+/* Attributes of a queue pair that a limit of the device holds for, and the key of host that sets
+ * it. */
+static const struct {
+    uint32_t attr; /* enum qp_attr_bit */
+    enum leaf_id limit;
+    const char *key;
+} bounded_attributes[] = {
+    {QPA_MAX_QP_RD_ATOMIC, LEAF_limits_max_rd_atomic, "max_qp_init_rd_atom"},
+    {QPA_MAX_DEST_RD_ATOMIC, LEAF_limits_max_dest_rd_atomic, "max_qp_rd_atom"},
+};
+
+void limit_add_attribute(struct text *t, const struct session *s, const char *host, uint32_t attr)
+{
+    char path[TREE_PATH_BYTES];
+
+    limits_path(host, path);
+    for (size_t i = 0; i < ARRAY_LEN(bounded_attributes); i++) {
+        if (bounded_attributes[i].attr == attr)
+            text_addf(t, "%sthe device of %s has %s=%llu, which \"host\" sets", t->len ? "; " : "",
+                      host, bounded_attributes[i].key,
+                      (unsigned long long)tree_number(s->lab, path, bounded_attributes[i].limit));
+    }
+}
 
 /* Tables of the device, by the command that fills them. */
 static const struct {

@@ -38,4 +38,9 @@ bool limit_fail_verb(struct session *s, const struct step *st, const char *host)
  */
 bool limit_name_full(struct session *s, const struct step *st, const char *host);
 
+/* Appends to a remedy which limit of the device of @host bounds attribute @attr (enum qp_attr_bit)
+ * of a queue pair, and what gives a host another one.  Appends nothing if the protocol bounds it.
+ */
+void limit_add_attribute(struct text *t, const struct session *s, const char *host, uint32_t attr);
+
 #endif

@@ -5,6 +5,7 @@
 #include "emu/base/assert.h"
 #include "emu/facts/enum/qp_type.h"
 #include "print/show_text.h"
+#include "tree/advice.h"
 #include "tree/tree.h"
 
 /* A word and a leaf of a detail line: "  send     sq-psn 101, ...". */
@@ -79,6 +80,17 @@ static enum rdl_status print_counters(FILE *out, const struct rdl_lab *lab, cons
         show_wrap_behind(out, "  counters", 12, buf);
     tree_done(&children);
     return st;
+}
+
+/* Prints @advice if it applies to the object @path. */
+static void print_advice(FILE *out, const struct rdl_lab *lab, const char *path,
+                         bool (*advice)(struct text *, const struct rdl_lab *, const char *))
+{
+    char buf[2 * SHOW_LINE_BYTES];
+    struct text t = text_on(buf, sizeof(buf));
+
+    if (advice(&t, lab, path))
+        show_wrap_behind(out, "  note", 12, buf);
 }
 
 /* A line of the page, and the types of queue pairs that have it. */
@@ -184,6 +196,8 @@ enum rdl_status show_qp(FILE *out, const struct rdl_lab *lab, const char *path)
     }
     print_work_queue(out, lab, path, CHILD_qp_sq);
     print_work_queue(out, lab, path, CHILD_qp_rq);
+    print_advice(out, lab, path, advice_unsignaled);
+    print_advice(out, lab, path, advice_rd_atomic);
     return print_counters(out, lab, path);
 }
 
@@ -246,6 +260,9 @@ enum rdl_status show_cq(FILE *out, const struct rdl_lab *lab, const char *path)
 
     fprintf(out, "%s\n", path);
     print_pairs(out, lab, path, "", about, ARRAY_LEN(about));
+    print_advice(out, lab, path, advice_armed);
+    if (tree_number(lab, path, LEAF_cq_error))
+        print_advice(out, lab, path, advice_cq_size);
     if (n)
         print_completions(out, lab, path, from, n);
     return RDL_OK;

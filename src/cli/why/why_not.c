@@ -29,6 +29,18 @@ void why_not_say(struct why_not *w, const char *fmt, ...)
     show_wrap(w->out, w->indent, buf);
 }
 
+bool why_not_advise(struct why_not *w, const char *path,
+                    bool (*advice)(struct text *, const struct rdl_lab *, const char *))
+{
+    char buf[2 * SHOW_LINE_BYTES];
+    struct text t = text_on(buf, sizeof(buf));
+
+    if (!advice(&t, w->lab, path))
+        return false;
+    show_wrap(w->out, w->indent, buf);
+    return true;
+}
+
 void why_not_is_so(struct why_not *w)
 {
     w->never = true;

@@ -56,6 +56,9 @@ void why_not_qp(struct why_not *w, const char *path);
  */
 RDL_MUST_CHECK enum rdl_status why_not_packet(struct why_not *w, ev_id id);
 
+/* Explains why the completion channel @channel ("h1.ch") has no event. */
+void why_not_channel(struct why_not *w, const char *channel);
+
 /* Explains why no event matches @f.  Resolves the names in @f first. */
 void why_not_event(struct why_not *w, struct ev_filter *f);
 

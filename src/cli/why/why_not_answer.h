@@ -10,6 +10,7 @@
 #include "emu/base/quantity.h"
 #include "emu/facts/enum/qp_type.h"
 #include "print/show_text.h"
+#include "tree/advice.h"
 #include "tree/tree.h"
 
 #define WHY_NOT_TRIES_MAX 3u
@@ -39,6 +40,10 @@ struct why_not_qp {
     uint32_t unfetched;       /* number of sends that the device has not fetched */
     uint32_t outstanding;     /* number of sends that it has fetched and not completed */
 };
+
+/* Prints @advice if it applies to the object @path, and returns true then. */
+bool why_not_advise(struct why_not *w, const char *path,
+                    bool (*advice)(struct text *, const struct rdl_lab *, const char *));
 
 /* Reads the state of the queue pair @path.  Returns false if the device has not created it. */
 bool why_not_read_qp(const struct why_not *w, const char *path, struct why_not_qp *ret);

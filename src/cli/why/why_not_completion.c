@@ -247,14 +247,18 @@ void why_not_completion(struct why_not *w, const char *cq, uint64_t n)
     char host[RDL_NAME_BYTES];
     struct completion_search a = {.w = w, .host = host};
 
-    if (n < count) {
+    if (n < count)
         say_there(w, cq, n);
+    else
+        say_missing(w, cq, n, count);
+    if (n >= polled && why_not_advise(w, cq, advice_armed))
+        why_not_try(w, "poll_cq %s", cq);
+    if (n < count)
         return;
-    }
-    say_missing(w, cq, n, count);
     if (tree_number(w->lab, cq, LEAF_cq_error)) {
         w->never = true;
         why_not_say(w, "%s has overflowed: it delivers nothing any more.", cq);
+        why_not_advise(w, cq, advice_cq_size);
         why_not_try(w, "why %s", cq);
         return;
     }
@@ -289,4 +293,6 @@ void why_not_qp(struct why_not *w, const char *path)
     why_not_say(w, "%s is in %s.", path, enum_name(&enum_qp_state, q.state));
     why_not_sends(w, &q);
     say_receives(w, &q);
+    why_not_advise(w, path, advice_unsignaled);
+    why_not_advise(w, path, advice_rd_atomic);
 }

@@ -125,10 +125,57 @@ static void say_cq(struct why_not *w, const char *cq)
     }
     why_not_say(w, "%s is armed for %s completion, and none has come since. It has had %llu.", cq,
                 strcmp(armed.text, "any") == 0 ? "any" : "a solicited", (unsigned long long)count);
+    if (why_not_advise(w, cq, advice_armed))
+        why_not_try(w, "poll_cq %s", cq);
     if (tree_child(w->lab, cq, CHILD_cq_queue, queue) &&
         (tree_number(w->lab, queue, LEAF_queue_flags) & 1u))
         why_not_say(w, "The driver wants no interrupts of its queue: avail.flags says so.");
     why_not_try(w, "why not %s.wc[%llu]", cq, (unsigned long long)count);
+}
+
+/* The completion queues of a channel. */
+struct channel_search {
+    struct why_not *w;
+    const char *host, *channel; /* names */
+    size_t n;
+};
+
+static void each_cq_of_channel(void *ctx, const char *key, const struct rdl_value *v)
+{
+    struct channel_search *of = ctx;
+    char path[TREE_PATH_BYTES];
+    struct text t = text_on(path, sizeof(path));
+    struct rdl_value channel;
+
+    if (!tree_value_is(v, NODE_cq))
+        return;
+    tree_join(&t, of->host, key);
+    if (!tree_leaf(of->w->lab, path, LEAF_cq_channel, &channel) ||
+        strcmp(channel.text, of->channel) != 0)
+        return;
+    of->n++;
+    say_cq(of->w, path);
+}
+
+void why_not_channel(struct why_not *w, const char *channel)
+{
+    const unsigned long long pending = tree_number(w->lab, channel, LEAF_channel_pending);
+    char host[RDL_NAME_BYTES];
+    struct channel_search of = {.w = w, .host = host};
+    size_t at;
+
+    tree_host_of(channel, host);
+    of.channel = channel + strlen(host) + 1;
+    if (pending > 0) {
+        w->never = true;
+        why_not_say(w, "%s has %llu event%s that no program has taken.", channel, pending,
+                    pending == 1 ? "" : "s");
+        why_not_try(w, "get_cq_event %s", channel);
+        return;
+    }
+    why_not_say(w, "%s has no event.", channel);
+    if (rdl_inspect_list(w->lab, host, each_cq_of_channel, &of, &at) == RDL_OK && of.n == 0)
+        why_not_say(w, "No completion queue was created with channel=%s.", of.channel);
 }
 
 struct cqs {

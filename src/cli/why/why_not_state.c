@@ -180,6 +180,21 @@ static void each_qp(void *ctx, const char *key, const struct rdl_value *v)
     why_not_sends(a->w, &q);
 }
 
+static void each_cq(void *ctx, const char *key, const struct rdl_value *v)
+{
+    struct all *a = ctx;
+    char path[TREE_PATH_BYTES];
+    struct text t = text_on(path, sizeof(path));
+
+    if (!tree_value_is(v, NODE_cq))
+        return;
+    tree_join(&t, a->host, key);
+    if (!why_not_advise(a->w, path, advice_armed))
+        return;
+    a->n++;
+    why_not_try(a->w, "poll_cq %s", path);
+}
+
 static void each_host(void *ctx, const char *key, const struct rdl_value *v)
 {
     struct all *a = ctx;
@@ -188,7 +203,8 @@ static void each_host(void *ctx, const char *key, const struct rdl_value *v)
     if (!tree_value_is(v, NODE_host))
         return;
     a->host = key;
-    if (rdl_inspect_list(a->w->lab, key, each_qp, a, &at) != RDL_OK)
+    if (rdl_inspect_list(a->w->lab, key, each_qp, a, &at) != RDL_OK ||
+        rdl_inspect_list(a->w->lab, key, each_cq, a, &at) != RDL_OK)
         a->host = "";
 }
 

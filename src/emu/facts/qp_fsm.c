@@ -82,3 +82,21 @@ unsigned qp_fsm_needs(uint32_t type, enum qp_state to)
     }
     return need;
 }
+
+const struct qp_edge *qp_fsm_takes(uint32_t type, unsigned attr, const struct qp_edge *after)
+{
+    for (const struct qp_edge *e = after ? after + 1 : qp_edges; e < qp_edges + n_qp_edges; e++) {
+        if (e->type == type && ((e->need | e->may) & attr))
+            return e;
+    }
+    return NULL;
+}
+
+const struct qp_edge *qp_fsm_leads(uint32_t type, enum qp_state to, const struct qp_edge *after)
+{
+    for (const struct qp_edge *e = after ? after + 1 : qp_edges; e < qp_edges + n_qp_edges; e++) {
+        if (e->type == type && e->to == to)
+            return e;
+    }
+    return NULL;
+}

@@ -36,6 +36,16 @@ extern const size_t n_qp_edges;
 enum rdl_status qp_fsm_check(uint32_t type, enum qp_state from, enum qp_state to, unsigned given,
                              unsigned *reterr_missing, unsigned *reterr_extra);
 
+/* Returns the next row of qp_edges after @after (NULL: the first) for a queue pair of @type that
+ * requires or takes @attr, one of enum qp_attr_bit.  Returns NULL if there is none.
+ */
+const struct qp_edge *qp_fsm_takes(uint32_t type, unsigned attr, const struct qp_edge *after);
+
+/* Returns the next row of qp_edges after @after (NULL: the first) for a queue pair of @type that
+ * leads to @to.  Returns NULL if there is none.
+ */
+const struct qp_edge *qp_fsm_leads(uint32_t type, enum qp_state to, const struct qp_edge *after);
+
 /* Returns the required attributes of the transition of a queue pair of @type to @to from the
  * previous state in the order RESET, INIT, RTR, RTS.  The attributes are a set of enum qp_attr_bit
  * without QPA_STATE.  Returns 0 for any other @to.

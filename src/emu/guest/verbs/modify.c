@@ -15,13 +15,19 @@ static bool av_is_sound(const struct verbs *v, const struct rdl_ah_attr *ah)
     return ah_is_sound(v, ah) && !gid_is_group(ah->dgid);
 }
 
-/* The attributes of @mask whose values are out of range: a set of enum qp_attr_bit. */
-static uint32_t bad_values(const struct verbs *v, const struct rdl_qp_attr *a, uint32_t mask)
+static void add_range(struct rdl_modify_error *e, struct rdl_attr_range r)
+{
+    RDL_ASSERT(e->n_ranges < RDL_ATTR_RANGES_MAX);
+    e->bad |= r.attr;
+    e->range[e->n_ranges++] = r;
+}
+
+/* Adds to @e the attributes of @mask whose values are out of range. */
+static void find_bad_values(const struct verbs *v, const struct rdl_qp_attr *a, uint32_t mask,
+                            struct rdl_modify_error *e)
 {
     const struct verbs_limits *d = &v->limits;
-    const struct {
-        uint32_t bit, value, min, max;
-    } rows[] = {
+    const struct rdl_attr_range rows[] = {
         {QPA_STATE, a->state, QPS_RESET, QPS_ERR},
         {QPA_CUR_STATE, a->cur_state, QPS_RESET, QPS_ERR},
         {QPA_ACCESS_FLAGS, a->access & ~(uint32_t)ACCESS_HINTS, 0, GUEST_ACCESS_QP},
@@ -40,13 +46,14 @@ static uint32_t bad_values(const struct verbs *v, const struct rdl_qp_attr *a, u
         {QPA_EN_SQD_ASYNC_NOTIFY, a->en_sqd_async_notify, 0, 1},
         {QPA_CREDITS, a->credits, 1, 1},
     };
-    uint32_t bad = (mask & QPA_AV) && !av_is_sound(v, &a->ah) ? QPA_AV : 0;
 
+    if ((mask & QPA_AV) && !av_is_sound(v, &a->ah))
+        e->bad |= QPA_AV;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        if ((mask & rows[i].bit) && (rows[i].value < rows[i].min || rows[i].value > rows[i].max))
-            bad |= rows[i].bit;
+        if ((mask & rows[i].attr) &&
+            (rows[i].found < rows[i].least || rows[i].found > rows[i].most))
+            add_range(e, rows[i]);
     }
-    return bad;
 }
 
 /* Returns the state that a request is to change.  The device moves to ERR by itself, and on UC and
@@ -74,9 +81,9 @@ static enum rdl_status check_modify(const struct guest_qp *qp, const struct rdl_
     struct rdl_modify_error e = {.from = from, .to = to};
     enum rdl_status st;
 
-    e.bad = bad_values(qp->o.verbs, a, mask);
-    if ((mask & QPA_CUR_STATE) && a->cur_state != from)
-        e.bad |= QPA_CUR_STATE;
+    find_bad_values(qp->o.verbs, a, mask, &e);
+    if ((mask & QPA_CUR_STATE) && a->cur_state != from && !(e.bad & QPA_CUR_STATE))
+        add_range(&e, (struct rdl_attr_range){QPA_CUR_STATE, a->cur_state, from, from});
     st = qp_fsm_check(qp->type, from, to, given, &e.missing, &e.extra);
     if (st == RDL_OK && e.bad)
         st = RDL_ERR_INVAL;

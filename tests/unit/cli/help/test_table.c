@@ -5,6 +5,8 @@
 #include "cli/cli_testing.h"
 #include "cli/help/help.h"
 #include "cli/lang/suggest.h"
+#include "emu/base/quantity.h"
+#include "emu/base/text.h"
 #include "emu/facts/enum/object.h"
 
 static void every_command_has_a_summary_and_an_example_of_itself(void **state)
@@ -53,6 +55,60 @@ static void every_standard_is_a_value(void **state)
                 fail_msg("%s %s=%s: %s", cmd_table[i].name, p->name, p->standard, d.message);
         }
     }
+}
+
+/* Returns the quantity that a parameter of @kind is. */
+static enum quantity quantity_of(enum value_kind kind)
+{
+    switch (kind) {
+    case VAL_SIZE:
+    case VAL_COUNT:
+        return QUANTITY_SIZE;
+    case VAL_TIME:
+        return QUANTITY_TIME;
+    case VAL_RATE:
+        return QUANTITY_RATE;
+    case VAL_CHANCE:
+        return QUANTITY_CHANCE;
+    default:
+        return QUANTITY_NUMBER;
+    }
+}
+
+/* Each argument that has a range: both ends are taken, and one beyond is refused with the range. */
+static void every_argument_out_of_range_names_its_range(void **state)
+{
+    uint32_t n = 0;
+
+    (void)state;
+    for (size_t i = 0; i < N_CMDS; i++) {
+        for (size_t k = 0; k < cmd_table[i].n_params; k++) {
+            const struct param *p = &cmd_table[i].params[k];
+            const enum quantity q = quantity_of(p->kind);
+            const uint64_t tries[] = {p->min, p->max, p->max + 1, p->min - 1};
+            char most[64];
+            struct text m = text_on(most, sizeof(most));
+
+            if (p->max == 0 || !value_is_quantity(p->kind))
+                continue;
+            quantity_add(&m, q, p->max);
+            for (size_t j = 0; j < ARRAY_LEN(tries); j++) {
+                struct diag d = {.kind = DIAG_NONE};
+                char value[64];
+                struct text t = text_on(value, sizeof(value));
+
+                if (j == 3 && p->min == 0)
+                    continue; /* nothing is below */
+                quantity_add(&t, q, tries[j]);
+                if (value_check(p, value, (struct span){0, 0}, &d) != (j < 2))
+                    fail_msg("%s %s=%s: %s", cmd_table[i].name, p->name, value, d.message);
+                if (j >= 2 && !(strstr(d.remedy, most) && strstr(d.message, p->name)))
+                    fail_msg("%s %s=%s: %s", cmd_table[i].name, p->name, value, d.remedy);
+            }
+            n++;
+        }
+    }
+    assert_true(n > 30);
 }
 
 static void every_parameter_says_what_it_is(void **state)
@@ -165,6 +221,7 @@ int main(void)
         cmocka_unit_test(every_command_has_a_summary_and_an_example_of_itself),
         cmocka_unit_test(every_example_is_a_valid_line),
         cmocka_unit_test(every_standard_is_a_value),
+        cmocka_unit_test(every_argument_out_of_range_names_its_range),
         cmocka_unit_test(every_parameter_says_what_it_is),
         cmocka_unit_test(help_knows_every_command_and_class),
         cmocka_unit_test(no_summary_touches_its_name),

@@ -364,6 +364,11 @@ static uint32_t bad_of(struct work *w, enum qp_state from, const struct rdl_qp_a
         return 0;
     assert_int_equal(e.missing | e.extra, 0);
     assert_int_not_equal(e.bad, 0);
+    for (uint32_t i = 0; i < e.n_ranges; i++) {
+        assert_true(e.bad & e.range[i].attr);
+        assert_true(e.range[i].found < e.range[i].least || e.range[i].found > e.range[i].most);
+    }
+    assert_true(e.n_ranges > 0 || e.bad == QPA_AV);
     return e.bad;
 }
 
