@@ -18,7 +18,7 @@ struct ev;
  * A frame matches if all criteria hold.  A criterion with the value RDL_ANY always holds.
  */
 struct rdl_fault_config {
-    const char *name; /* copied; syntax as for a host's name; NULL or "": f1, f2, ... */
+    const char *name; /* copied; a name as for a host; NULL or "": the lab chooses f1, f2, ... */
     uint32_t kind;   /* enum fault_kind, except FLT_NONE, FLT_CHANCE, FLT_BURST and device faults */
     rdl_host from;   /* host that sends the frame; raw 0: any sender */
     uint32_t opcode; /* enum opcode of a RoCEv2 frame, enum frame_kind of another, or RDL_ANY */
@@ -31,7 +31,7 @@ struct rdl_fault_config {
      * that the frame is held.
      */
     uint64_t delay_ns;
-    uint32_t corrupt_bit; /* FLT_CORRUPT: the bit to invert, see below */
+    uint32_t corrupt_bit; /* FLT_CORRUPT: the bit to invert, see after this struct */
     /* External port through which the frame enters; raw 0: no restriction.  Only one of @from and
      * @from_port may be set.
      */
@@ -58,7 +58,7 @@ struct rdl_fault_config {
      */
     uint32_t field;
     uint64_t value;    /* FLT_FORGE: the new value of the field */
-    const char *about; /* description, copied, up to RDL_FAULT_ABOUT_BYTES; or NULL */
+    const char *about; /* description, copied and cut to RDL_FAULT_ABOUT_BYTES; NULL: none */
 };
 
 /* @corrupt_bit is the number of a bit in the frame, modulo its length.  Bit 0 is the most

@@ -25,7 +25,7 @@ enum rdl_type {
 
 struct rdl_value {
     enum rdl_type type;
-    uint32_t row;    /* row of the schema: enum node_kind for RDL_NODE, otherwise enum leaf_id */
+    uint32_t row; /* row of emu/facts/leaf.h: enum node_kind for RDL_NODE, otherwise enum leaf_id */
     uint64_t number; /* the value; meaningless for RDL_NODE and RDL_TEXT */
     /* RDL_WORD and RDL_TEXT: the text; RDL_NODE: the kind of object ("qp") */
     char text[RDL_VALUE_BYTES];

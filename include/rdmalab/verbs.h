@@ -225,11 +225,16 @@ RDL_MUST_CHECK enum rdl_status rdl_create_ah(struct rdl_lab *lab, rdl_pd pd,
                                              const struct rdl_ah_attr *attr, const char *name,
                                              rdl_ah *ret);
 RDL_MUST_CHECK enum rdl_status rdl_destroy_ah(struct rdl_lab *lab, rdl_ah ah);
+
+/* Sets *@ret to the address vector of @ah.  Its dmac is that of the neighbour once the handle is
+ * complete.  Returns RDL_OK or RDL_ERR_STALE.
+ */
 RDL_MUST_CHECK enum rdl_status rdl_ah_info(const struct rdl_lab *lab, rdl_ah ah,
                                            struct rdl_ah_attr *ret);
 
 /* rdl_query_qp() reads the attributes of @qp from the device: rdl_qp_info() returns them after
- * rdl_wait().  rdl_query_port() reads the attributes of the port into the driver.
+ * rdl_wait().  rdl_query_port() reads the attributes of the port into the driver, which then
+ * refuses a path MTU above the port's.
  */
 RDL_MUST_CHECK enum rdl_status rdl_query_qp(struct rdl_lab *lab, rdl_qp qp);
 RDL_MUST_CHECK enum rdl_status rdl_query_port(struct rdl_lab *lab, rdl_host host);
@@ -276,7 +281,10 @@ struct rdl_wc {
     uint32_t invalidated_rkey; /* with WCF_WITH_INV, instead of imm */
 };
 
-/* Takes up to @max completions from @cq, oldest first.  *@ret_n is their number, and may be 0. */
+/* Takes up to @max completions from @cq, oldest first.  *@ret_n is their number, and may be 0.
+ * Returns RDL_OK, RDL_ERR_STALE, RDL_ERR_BROKEN, or RDL_ERR_BUSY if @cq is being created or
+ * destroyed.
+ */
 RDL_MUST_CHECK enum rdl_status rdl_poll_cq(struct rdl_lab *lab, rdl_cq cq, size_t max,
                                            struct rdl_wc *ret, size_t *ret_n);
 

@@ -18,7 +18,7 @@
 
 /* Input of resp_decide(). */
 struct resp_view {
-    struct psn expected;           /* PSN of the next packet */
+    struct psn expected;           /* PSN of the request packet that is due next */
     bool seq_nak_out, rnr_nak_out; /* that NAK was queued; PSN expected did not arrive since */
     const struct op_info *open;    /* last packet of the open message, or NULL */
     uint32_t left;                 /* bytes of the open WRITE that have not arrived */

@@ -113,9 +113,9 @@ struct requester {
     uint32_t credit_ssn;          /* last SSN for which the responder has announced a receive */
     bool uncredited;              /* the responder does not use credits */
     bool kicked;                  /* the ring may hold work requests that are not fetched */
-    ev_id resend;                 /* cause of the retransmission */
+    ev_id resend;                 /* event that caused the retransmission under way */
     uint32_t *sends;     /* transmissions of packet n at n % REQ_WINDOW_PKTS; NULL: 1 each */
-    uint32_t retries;    /* retransmissions since the last progress */
+    uint32_t retries;    /* times that it went back since the last progress: PSNs acknowledged */
     uint32_t rnr_naks;   /* RNR NAKs since the last progress */
     bool rnr_wait;       /* nothing is sent until the RNR timer expires */
     sim_ticket timer[2]; /* by enum timer_kind; 0: off; UINT64_MAX: expired, see retry_hold() */
@@ -188,7 +188,7 @@ struct responder {
     struct resp_rds rds;
     struct resp_answer answer;
     bool closing;            /* the queue pair goes to ERR when the answer was sent */
-    struct completion fatal; /* completes the held receive in ERR; SUCCESS: flushes it */
+    struct completion fatal; /* completes the held receive in ERR; status SUCCESS: flushes it */
     struct refusal refused;  /* reason of closing */
     bool untold;             /* raise an event for the refusal, as no completion reports it */
     uint32_t seq_naks;       /* sequence NAKs since PSN expected last arrived: 0 or 1 */

@@ -102,8 +102,8 @@ struct guest_net_config {
     struct sim *sim;             /* schedules the timers; NULL: there is no network function */
     struct directory *directory; /* addresses that are never resolved over the link; NULL: none */
     uint32_t rx_buffer;          /* bytes of a receive buffer; 0: each holds a whole frame */
-    /* Called when a resolution of @gid ends, and when the guest learns a MAC of @gid without one.
-     * @mac is NULL if the neighbour did not answer.  resolved can be NULL.
+    /* Called when a resolution of @gid ends, and when the guest learns the MAC of @gid though it
+     * has not asked for it.  @mac is NULL if the neighbour did not answer.  resolved can be NULL.
      */
     void (*resolved)(void *ctx, const uint8_t gid[GID_BYTES], const uint8_t *mac);
     void *resolved_ctx;

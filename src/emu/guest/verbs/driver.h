@@ -55,8 +55,9 @@ struct verbs_driver_ops {
     enum rdl_status (*modify_srq)(struct guest_srq *srq, uint32_t limit, uint32_t mask);
     enum rdl_status (*query_srq)(struct guest_srq *srq);
 
-    /* Called when a program begins to use the device.  Enables asynchronous events and reports
-     * those that are already pending.
+    /* Called once: when the device has answered the first request after boot, or at the first
+     * verbs_get_async_event().  Enables asynchronous events and reports those that are already
+     * pending.
      */
     void (*listen)(struct verbs *v);
 

@@ -68,8 +68,8 @@ enum rdl_status object_destroy(struct guest_object *o);
 /* Adds @o to the user counts of the objects that it depends on, or removes it if not @use. */
 void object_use_parts(const struct guest_object *o, bool use);
 
-/* Asynchronous events.  async_listen() is called when a program sends a request or reads events;
- * the first call enables the events.  async_forget() drops the queued events of @o, which is
+/* Asynchronous events.  async_listen() is called at each answer to a request of a program and by
+ * verbs_get_async_event(); its first call enables the events (ops->listen()).  async_forget() drops the queued events of @o, which is
  * destroyed.
  */
 void async_listen(struct verbs *v);
@@ -84,7 +84,10 @@ void channel_forget(const struct guest_cq *cq);
 /* Returns the number of completions of @cq so far, polled or not. */
 uint64_t cq_completions(const struct guest_cq *cq);
 
-/* Marks all completions of the CQs of @qp so far as belonging to an earlier use of @qp. */
+/* Marks all completions of the CQs of @qp so far as belonging to an earlier use of @qp: an error
+ * among them does not change its recorded state.  Called when @qp is created, goes to RESET, or
+ * leaves SQE.
+ */
 void qp_forget_completions(struct guest_qp *qp);
 
 /* Return the first rule POST_* that @wr violates on @qp or @srq, or RULE_NONE.  They check neither

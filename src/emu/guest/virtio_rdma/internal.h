@@ -145,7 +145,7 @@ void events_poll(struct virtio_rdma *d);
  */
 void events_count(struct virtio_rdma *d);
 
-/* Called when a program begins to use the device: enables the event queue's interrupt and takes the
+/* Implements listen() of struct verbs_driver_ops: enables the event queue's interrupt and takes the
  * pending events.
  */
 void events_listen(struct verbs *v);

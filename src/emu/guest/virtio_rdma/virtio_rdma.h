@@ -96,7 +96,7 @@ struct virtio_rdma_ctrl {
 /* Asynchronous events. */
 struct virtio_rdma_events {
     uint64_t buffers_gpa; /* buffer i belongs to descriptor i of the event queue */
-    bool heard;           /* a program uses the device: the interrupt is enabled */
+    bool heard;           /* events_listen() was called: the interrupt is enabled */
     uint64_t counted;     /* the event counter as last read, if there is no event queue */
 };
 
