@@ -121,7 +121,7 @@ struct rdl_device_fault_config {
 
 /* Adds a fault of a device.  FLT_LATE_DATA needs a queue whose buffers the device writes.
  * FLT_STUCK_QUEUE cannot hit a completion queue, which would overflow.  Once a FLT_SPURIOUS was
- * added, the lab ignores broken invariants of the host.
+ * added, the lab ignores broken invariants of the host, and may ignore those of other hosts.
  *
  * Return: RDL_OK, RDL_ERR_INVAL, RDL_ERR_EXISTS (the name), RDL_ERR_LIMIT, RDL_ERR_STALE (@host),
  *	   RDL_ERR_NOT_FOUND (@queue), RDL_ERR_NOMEM

@@ -87,7 +87,7 @@ RDL_MUST_CHECK enum rdl_status rdl_ram_read(const struct rdl_lab *lab, rdl_host 
 
 /* Writes guest RAM.  Tests use it to set up their own rings, or to corrupt those of the driver.  If
  * part of the range is not RAM, nothing is written.  After the call the lab ignores broken
- * invariants of @host.  Errors as rdl_ram_read().
+ * invariants of @host, and may ignore those of other hosts.  Errors as rdl_ram_read().
  */
 RDL_MUST_CHECK enum rdl_status rdl_ram_write(struct rdl_lab *lab, rdl_host host, uint64_t addr,
                                              const void *in, size_t bytes);

@@ -249,8 +249,8 @@ uint64_t rdl_progress(const struct rdl_lab *lab, enum rdl_step step);
 
 /* Limits of one call.  0 means no limit. */
 struct rdl_limits {
-    uint64_t ticks;
-    uint64_t ns; /* simulated time from now */
+    uint64_t ticks; /* number of ticks */
+    uint64_t ns;    /* simulated time from now */
 };
 
 /* Advances the lab until @step has happened once.

@@ -84,6 +84,12 @@ struct rdl_mr_info {
 RDL_MUST_CHECK enum rdl_status rdl_mr_info(const struct rdl_lab *lab, rdl_mr mr,
                                            struct rdl_mr_info *ret);
 
+/* Creates a completion queue of @cqe entries without a completion channel.
+ *
+ * Return: RDL_OK
+ *	   RDL_ERR_INVAL  @cqe is 0
+ *	   RDL_ERR_LIMIT  more than the device supports
+ */
 RDL_MUST_CHECK enum rdl_status rdl_create_cq(struct rdl_lab *lab, rdl_host host, uint32_t cqe,
                                              const char *name, rdl_cq *ret);
 RDL_MUST_CHECK enum rdl_status rdl_destroy_cq(struct rdl_lab *lab, rdl_cq cq);
@@ -113,11 +119,11 @@ struct rdl_qp_config {
     rdl_pd pd;
     uint32_t type; /* enum qp_type */
     rdl_cq send_cq, recv_cq;
-    uint32_t max_send_wr,
-        max_recv_wr; /* work requests in each queue; 0 selects 16, RDL_QP_NONE none */
+    /* Work requests in each queue; 0 selects 16, RDL_QP_NONE none. */
+    uint32_t max_send_wr, max_recv_wr;
     uint32_t max_send_sge, max_recv_sge; /* SGEs of a work request; 0 selects 4, RDL_QP_NONE none */
-    uint32_t max_inline_data;
-    bool sq_sig_all; /* every send is signaled */
+    uint32_t max_inline_data;            /* bytes that a send can carry in its WQE */
+    bool sq_sig_all;                     /* every send is signaled */
     /* UD only: the queue pair gets no copy of datagrams that it sends itself to a multicast group
      * to which it is attached (IBV_QP_CREATE_BLOCK_SELF_MCAST_LB).  rdl_create_qp() returns
      * RDL_ERR_UNSUPPORTED if the device does not support this.

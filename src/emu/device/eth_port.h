@@ -22,7 +22,7 @@
 #include "emu/net/net.h"
 #include "emu/wire/addr.h"
 
-#define ETH_PORT_USERS 2u /* indexed by enum pci_function */
+#define ETH_PORT_USERS 2u /* size of arrays indexed by enum pci_function */
 
 /* Numbers of units of work that all devices of a lab have done since it was created. */
 struct progress {

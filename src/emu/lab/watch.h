@@ -10,7 +10,8 @@
  *	Every frame that a device sends parses, with a correct ICRC.
  *
  * The checks hold for hosts with correct drivers.  If something else may have written to the rings
- * of a host (host_is_open()), the watch does not report a violation and stops judging.
+ * of any host (host_is_open()), the watch does not report the first violation, of whatever host,
+ * and makes no more checks.
  */
 #ifndef EMU_LAB_WATCH_H
 #define EMU_LAB_WATCH_H
@@ -43,7 +44,7 @@ const char *watch_broken(const struct watch *s);
 struct watch *watch_copy(const struct watch *s);
 
 /* Sets the state of @s to that of @then, when a checkpoint is restored.  @then is copied.  If
- * memory is short, @s stops judging.
+ * memory is short, @s makes no more checks.
  */
 void watch_become(struct watch *s, const struct watch *then);
 

@@ -55,7 +55,7 @@ struct virtio_ops {
     void (*notify)(void *ctx, uint32_t queue);        /* the driver kicked @queue */
     void (*reset)(void *ctx);                         /* the device was reset */
     void (*queue_reset)(void *ctx, uint32_t queue);   /* the driver reset it: it is disabled */
-    void (*queue_enabled)(void *ctx, uint32_t queue); /* may be NULL; can come before DRIVER_OK */
+    void (*queue_enabled)(void *ctx, uint32_t queue); /* even before DRIVER_OK; may be NULL */
     void (*negotiated)(void *ctx);                    /* may be NULL: FEATURES_OK was set */
     void (*mastering)(void *ctx);                     /* may be NULL: bus mastering was enabled */
 };

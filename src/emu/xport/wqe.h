@@ -13,7 +13,7 @@
 #include "emu/hca/key.h"
 #include "emu/xport/xport_qp.h"
 
-/* Size of an SGE in a WQE of a ring. */
+/* Bytes of an SGE in a WQE in guest RAM. */
 #define SGE_BYTES ((uint32_t)sizeof(struct raw_sge))
 
 struct wqe_verdict {

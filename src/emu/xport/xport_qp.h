@@ -180,7 +180,7 @@ struct responder {
     const struct op_info *open; /* last packet of the open message; NULL: none is open */
     bool seq_nak_out; /* a sequence NAK was queued, and PSN `expected` has not come since */
     bool rnr_nak_out; /* an RNR NAK was queued, and PSN `expected` has not come since */
-    bool has_wqe;     /* wqe is the receive of the open message */
+    bool has_wqe;     /* a receive is held: wqe, that of the open message */
     struct recv_wqe wqe;
     struct sge_cur sge; /* position for the next payload */
     uint32_t received;  /* bytes received of the open message */
@@ -191,7 +191,7 @@ struct responder {
     struct completion fatal; /* completes the held receive in ERR; status SUCCESS: flushes it */
     struct refusal refused;  /* reason of closing */
     bool untold;             /* raise an event for the refusal, as no completion reports it */
-    uint32_t seq_naks;       /* sequence NAKs since PSN expected last arrived: 0 or 1 */
+    uint32_t seq_naks;       /* sequence NAKs queued since PSN `expected` last came: 0 or 1 */
     bool told_last;          /* QP_LAST_WQE_REACHED was raised */
 };
 

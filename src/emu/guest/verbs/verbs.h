@@ -37,7 +37,7 @@ struct trace;
 struct verbs;
 struct verbs_driver_ops;
 
-#define VERBS_KINDS       12u    /* indexed by enum object_kind, with gaps */
+#define VERBS_KINDS       12u    /* size of arrays indexed by enum object_kind */
 #define VERBS_OBJECTS_MAX 65536u /* of one kind on one host; devices have lower limits */
 
 /* A handle: the number of its host, from 1 (16 bits), and a slot name of base/slots.h (48 bits). */

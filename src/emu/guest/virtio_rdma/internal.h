@@ -35,8 +35,9 @@ static inline bool has_many_queues(const struct virtio_rdma *d)
     return d->n_queues >= GUEST_QUEUES_MANY && pci_has(&d->pci, VF_RING_RESET);
 }
 
-/* Returns true if long rings share pages only with other rings.  Buffers that are never written are
- * then in pages of their own.
+/* Returns true if the driver allocates the rings of queues with dma_take_shared(): a ring then
+ * shares its pages only with other rings, and pages of buffers stay untouched until a buffer is
+ * written.
  */
 static inline bool rings_share_pages(const struct virtio_rdma *d)
 {
@@ -87,7 +88,9 @@ void queue_detach(struct virtio_rdma *d, uint32_t queue, uint16_t vector);
 void queue_kick(struct virtio_rdma *d, uint32_t queue);
 void queue_kick_now(struct virtio_rdma *d, uint32_t queue);
 
-/* Returns the object of the request that is being sent or answered; NULL means the port. */
+/* Returns the object of the request that is being sent or answered; NULL means the device or the
+ * port.
+ */
 static inline struct guest_object *asked_about(const struct virtio_rdma *d)
 {
     return d->verbs->request.object;

@@ -81,7 +81,9 @@ void inspect_item(struct visit *v, const struct inode *list, const char *key, st
 void inspect_item_leaf(struct visit *v, const struct inode *list, const char *key, uint64_t number);
 void inspect_item_text(struct visit *v, const struct inode *list, const char *key, const char *s);
 
-/* Implements item() for lists whose elements are nodes that only their index distinguishes. */
+/* Implements item() for lists whose elements differ from the list's node only in kind and index:
+ * reports element @i as a copy of @list with index @i, under @key.
+ */
 void inspect_nth(const struct inode *list, uint64_t i, struct visit *v, const char *key);
 
 /* Returns a list node with the elements 0 .. @end - 1, which @item reports.  Its host and object
