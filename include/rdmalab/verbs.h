@@ -20,6 +20,9 @@
  *	RDL_ERR_EXISTS		@name is in use on the host
  *	RDL_ERR_RESERVED	@name has a fixed meaning in the inspect tree ("counters")
  *	RDL_ERR_LIMIT, RDL_ERR_NOMEM	no room for another object
+ *
+ * The calls rdl_..._info() return what the driver knows, without a request: RDL_OK or
+ * RDL_ERR_STALE.
  */
 #ifndef RDMALAB_VERBS_H
 #define RDMALAB_VERBS_H
@@ -67,8 +70,8 @@ RDL_MUST_CHECK enum rdl_status rdl_mem_write(struct rdl_lab *lab, rdl_host host,
                                              const void *in, size_t bytes);
 
 /* Registers @bytes of memory from guest-virtual @addr.  @access is a set of enum access_bit. Remote
- * write and remote atomic need local write.  [IBTA1 11.2.8.2]  The function has seven parameters:
- * those of ibv_reg_mr(), the lab and the name.
+ * write and remote atomic need local write.  [IBTA1 11.2.8.2]  Errors as rdl_reg_mr_iova().  The
+ * function has seven parameters: those of ibv_reg_mr(), the lab and the name.
  */
 RDL_MUST_CHECK enum rdl_status rdl_reg_mr(struct rdl_lab *lab, rdl_pd pd, uint64_t addr,
                                           uint64_t bytes, uint32_t access, const char *name,

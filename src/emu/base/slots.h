@@ -29,7 +29,7 @@ struct slots {
     struct arena *arena;
     struct slot *v;
     uint64_t *free;       /* bit i % 64 of free[i / 64]: slot i is free */
-    uint32_t len;         /* allocated slots; the table grows as needed */
+    uint32_t len;         /* number of slots allocated; the table grows as needed */
     uint32_t max;         /* maximum number of objects */
     uint32_t used;        /* number of objects */
     bool oldest_first;    /* allocation order, see slots_init_oldest_first() */

@@ -50,7 +50,7 @@
 #define NET_LOOPBACK_NS      100u       /* delay of a frame to the host's own MAC */
 #define NET_NO_LINK          UINT32_MAX
 #define NET_LOST_IN_BURST    UINT32_MAX  /* SIM_LOST target: lost in a burst, not by a fault */
-#define NET_TARGET_HOST      0x80000000u /* SIM_ARRIVE target: a host, not a link */
+#define NET_TARGET_HOST      0x80000000u /* bit of a SIM_ARRIVE target: a host, not a link */
 
 enum net_node { NET_HOST, NET_SWITCH, NET_EXT };
 

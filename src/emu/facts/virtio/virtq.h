@@ -35,7 +35,7 @@
 #define VRING_EVENT_WRAP    0x8000u
 #define VRING_EVENT_ENABLE  0u /* flags: every notification is wanted */
 #define VRING_EVENT_DISABLE 1u /* flags: no notification is wanted */
-#define VRING_EVENT_DESC    2u /* flags: one is wanted at the position; needs EVENT_IDX */
+#define VRING_EVENT_DESC    2u /* flags: that at the position is wanted; needs EVENT_IDX */
 #define VRING_EVENT_FLAGS   3u /* mask: the other bits of the flags are reserved */
 
 /* A position of the driver or the device in a packed ring. */

@@ -69,8 +69,8 @@ enum rdl_status object_destroy(struct guest_object *o);
 void object_use_parts(const struct guest_object *o, bool use);
 
 /* Asynchronous events.  async_listen() is called at each answer to a request of a program and by
- * verbs_get_async_event(); its first call enables the events (ops->listen()).  async_forget() drops the queued events of @o, which is
- * destroyed.
+ * verbs_get_async_event(); its first call enables the events (ops->listen()).  async_forget() drops
+ * the queued events of @o, which is destroyed.
  */
 void async_listen(struct verbs *v);
 void async_forget(const struct guest_object *o);

@@ -58,8 +58,8 @@ enum rdl_status queue_boot(struct virtio_rdma *d, uint32_t queue, uint32_t size,
 /* Allocates the ring and buffers of a queue that holds @n buffers of @buffer_bytes.
  *
  * Return: RDL_OK         *@ret is the memory; free it with queue_mem_give()
- *	   RDL_ERR_LIMIT  @n exceeds the device's queue size, or the boot ring when queues cannot
- *	                  be reset
+ *	   RDL_ERR_LIMIT  @n exceeds the device's queue size, or without RING_RESET the size of the
+ *	                  ring that the queue got at boot
  *	   RDL_ERR_NOMEM  the DMA area is full
  */
 enum rdl_status queue_mem_take(struct virtio_rdma *d, uint32_t n, uint32_t buffer_bytes,
