@@ -124,7 +124,7 @@ struct rdl_host_config {
     bool arp;
     /* P_Keys of the port: a partition number of 15 bits, not 0, and bit 15 for a full member. */
     uint16_t pkeys[RDL_PKEYS_MAX];
-    uint32_t n_pkeys; /* 0: the table is the default P_Key 0xffff alone */
+    uint32_t n_pkeys; /* entries of @pkeys; 0: the table is the default P_Key 0xffff alone */
     uint32_t max_srq; /* shared receive queues, 1..8192, default 4 */
     bool external;    /* without guest and RAM: a virtual machine drives it, see rdmalab/vm.h */
     uint32_t ring;    /* enum ring_format of all virtqueues of both functions */

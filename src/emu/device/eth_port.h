@@ -72,7 +72,7 @@ struct eth_port {
     uint32_t link_end; /* link << 1 | own end of the link; NET_NO_LINK: the port has no link */
     uint64_t loop_free_at_ns; /* time at which the loopback path is free again */
     uint64_t sent_frames, sent_bytes, rcvd_frames, rcvd_bytes;
-    uint64_t looped_frames;       /* frames to the own MAC; included in sent_frames */
+    uint64_t looped_frames;       /* frames sent to the own MAC; they count in sent_frames, too */
     uint64_t tx_drops[DROPS_MAX]; /* frames dropped before transmission, by reason */
     uint64_t drops[DROPS_MAX];    /* frames dropped on reception, by reason */
     uint64_t taken_frames;        /* received frames accepted by a queue pair or virtio-net */

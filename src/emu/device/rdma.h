@@ -92,7 +92,7 @@ struct rdma {
     bool booting;       /* during boot: a kick of the control queue executes its requests at once */
     bool *doorbell_due; /* indexed by queue: a SIM_DOORBELL is scheduled */
     ev_id *kicks;       /* indexed by queue: event of the latest kick */
-    uint32_t *failed_cqs; /* overflowed CQs whose QPs are not in ERR yet */
+    uint32_t *failed_cqs; /* CQNs of overflowed CQs whose QPs are not in ERR yet */
     uint32_t n_failed_cqs;
     /* Numbers of packets dropped for a wrong P_Key or Q_Key since the last reset. */
     uint32_t bad_pkeys, bad_qkeys;

@@ -10,7 +10,7 @@ struct mr_request {
     uint32_t pdn;
     unsigned access;        /* set of enum access_bit */
     uint64_t start, length; /* address and length in bytes; start & 4095: offset in first page */
-    uint64_t virt_addr;     /* has the page offset of start; 0 with ACC_ZERO_BASED */
+    uint64_t virt_addr;     /* must have the page offset of @start, but be 0 with ACC_ZERO_BASED */
     const uint64_t *pages;  /* guest-physical, multiples of 4096; copied */
     uint32_t n_pages;
 };

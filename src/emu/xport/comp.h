@@ -29,8 +29,9 @@ struct comp_view {
     bool rnr_wait;    /* the RNR timer is running */
     bool credits;     /* credits are used: an acknowledge may repeat a PSN to announce receives */
     enum profile profile;
-    uint32_t retries, retry_cnt;  /* retries since PSNs were last acknowledged, and their limit */
-    uint32_t rnr_naks, rnr_retry; /* RNR NAKs since PSNs were last acknowledged, and their limit */
+    /* Progress: PSNs were acknowledged. */
+    uint32_t retries, retry_cnt;  /* retries since the last progress or RNR NAK, and their limit */
+    uint32_t rnr_naks, rnr_retry; /* RNR NAKs since the last progress, and their limit */
 };
 
 /* Input of comp_decide_sink(). */

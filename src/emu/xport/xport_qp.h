@@ -114,12 +114,12 @@ struct requester {
     bool uncredited;              /* the responder does not use credits */
     bool kicked;                  /* the ring may hold work requests that are not fetched */
     ev_id resend;                 /* event that caused the retransmission under way */
-    uint32_t *sends;     /* transmissions of packet n at n % REQ_WINDOW_PKTS; NULL: 1 each */
-    uint32_t retries;    /* times that it went back since the last progress: PSNs acknowledged */
-    uint32_t rnr_naks;   /* RNR NAKs since the last progress */
+    uint32_t *sends;     /* [n % REQ_WINDOW_PKTS]: times that packet n was sent; NULL: all once */
+    uint32_t retries;    /* times it went back since the last acknowledged PSN or RNR NAK */
+    uint32_t rnr_naks;   /* RNR NAKs since the last acknowledged PSN */
     bool rnr_wait;       /* nothing is sent until the RNR timer expires */
-    sim_ticket timer[2]; /* by enum timer_kind; 0: off; UINT64_MAX: expired, see retry_hold() */
-    uint64_t due_ns[2];  /* time at which each timer expires; valid while it runs */
+    sim_ticket timer[2]; /* [enum timer_kind]; 0: off; UINT64_MAX: expired, see retry_hold() */
+    uint64_t due_ns[2];  /* [enum timer_kind]: time at which it expires; valid while it runs */
 };
 
 /* An acknowledge or NAK that waits to be sent. */
