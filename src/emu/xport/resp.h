@@ -19,7 +19,7 @@
 /* Input of resp_decide(). */
 struct resp_view {
     struct psn expected;           /* PSN of the request packet that is due next */
-    bool seq_nak_out, rnr_nak_out; /* that NAK was queued, and PSN `expected` has not come since */
+    bool seq_nak_out, rnr_nak_out; /* such a NAK was queued; PSN `expected` has not come since */
     const struct op_info *open;    /* last packet of the open message, or NULL */
     uint32_t left;                 /* bytes of the open WRITE that have not arrived */
     uint32_t mtu;                  /* path MTU in bytes */
