@@ -17,7 +17,7 @@
  */
 #define QUEUE_CTRL 0u
 
-/* Returns the number of these queues, without the event queue and shared receive queues. */
+/* Returns the number of queues in this list: without the event queue and shared receive queues. */
 static inline uint32_t queue_count(uint32_t max_cq, uint32_t max_qp)
 {
     return 1 + max_cq + 2 * max_qp;

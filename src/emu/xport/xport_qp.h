@@ -107,7 +107,7 @@ struct requester {
     uint32_t acked_pkts;          /* number of the oldest unacknowledged packet */
     uint32_t out_rds;             /* number of READs and atomics sent and not complete */
     bool implied_nak;             /* went back for a missing response; nothing acknowledged since */
-    uint64_t late_until_ns;       /* end of the extensions of a late ACK timer; 0: not extended */
+    uint64_t late_until_ns;       /* a late ACK timer is extended up to this; 0: not extended */
     uint32_t pkts_without_ackreq; /* packets sent since the last one with an ack request */
     uint32_t ssn;                 /* SSN of the last request that was started; 0: none */
     uint32_t credit_ssn;          /* last SSN for which the responder has announced a receive */

@@ -46,7 +46,7 @@ struct guest_pci {
 /* The driver's side of a virtqueue, with the ring memory that it got at boot. */
 struct guest_queue {
     struct vqd vq;
-    uint64_t boot_gpa;  /* guest-physical address of that memory; 0: none */
+    uint64_t boot_gpa;  /* address of the ring memory from boot; 0: none */
     uint32_t size_max;  /* largest number of entries that the device offers */
     uint64_t notify_at; /* guest-physical address for notifications */
 };
