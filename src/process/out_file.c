@@ -101,6 +101,30 @@ const char *out_file_open(struct out_file *o, const char *name)
     return why;
 }
 
+const char *out_file_judge(const char *name)
+{
+    char directory[PATH_MAX];
+    struct text t = text_on(directory, sizeof(directory));
+    const char *slash = strrchr(name, '/');
+    struct stat info;
+
+    if (name[0] == '\0')
+        return "the name is empty";
+    if (stat(name, &info) == 0) {
+        if (S_ISDIR(info.st_mode))
+            return strerror(EISDIR);
+        return access(name, W_OK) == 0 ? NULL : strerror(errno);
+    }
+    if (errno != ENOENT)
+        return strerror(errno);
+    if (slash && slash[1] == '\0')
+        return strerror(EISDIR);
+    text_addn(&t, slash ? name : ".", slash ? (size_t)(slash - name) + 1 : 1);
+    if (t.cut)
+        return strerror(ENAMETOOLONG);
+    return access(directory, W_OK | X_OK) == 0 ? NULL : strerror(errno);
+}
+
 /* Opens o->name in the directory o->dir.  Whatever it is, it is not written to: a temporary file
  * takes its place.
  */

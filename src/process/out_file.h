@@ -34,6 +34,9 @@ struct out_file_place {
 const char *out_file_open_below(struct out_file *o, const char *name,
                                 const struct out_file_place *place);
 
+/* Returns why the file @name could not be written, or NULL.  Creates nothing. */
+const char *out_file_judge(const char *name);
+
 /* Completes the file and moves it into place.  Returns NULL on success.  Otherwise returns the
  * reason, and the old file still exists, unless it was written in place.
  */

@@ -21,7 +21,7 @@ import termios
 import time
 
 import program as whole
-from program import FOREVER, ROOT, TIMEOUT_S, Failure, ensure
+from program import FOREVER, PAIR, ROOT, TIMEOUT_S, Failure, ensure
 
 START_RATIO = 20  # a prompt is there in so many times what a shell takes, at the most
 ASLEEP_LOOKS = 20  # in a row: it waits for something
@@ -32,6 +32,7 @@ FILES = {
     "plain.lab": "host h1\n",
     "told.lab": "# two \x1b hosts\nhost h1 h2\non h1 { alloc_pd as pd }\n",
     "stops.lab": "expect h1.irqs == 1\n",
+    "shows.lab": PAIR + "show\nexport ladder -\n",
     "fails.lab": "scenario title=fails\nhost h1\nexpect h1.irqs == 1\n",
     "wrong.lab": "scenario title=wrong\nhost h1\nbogus\n",
     "syntax.lab": "host h1\nhost \"h2\n",
@@ -205,8 +206,8 @@ CASES = [  # arguments, standard input, exit status, what the output must match
     (["--help"], "", 0, r'rdmalab -c "LINE; LINE"\.\.\. +run lines, those of each -c in order'),
     # files are validated before anything runs
     (["run", "good.lab"], "", 0, r""),
-    (["run", "good.lab", "--events", "./good.lab"], "", 2, r"--events \./good\.lab: another file of this run has this"),
-    (["run", "good.lab", "--events", "same.x", "--pcap", "same.x"], "", 2, r" same\.x: another file of this run has"),
+    (["run", "good.lab", "--events", "./good.lab"], "", 2, r"--events \./good\.lab: this file is read"),
+    (["run", "good.lab", "--events", "same.x", "--pcap", "same.x"], "", 2, r"--events and --pcap: both would be the same file"),
     (["run", "good.lab", "--events", "/dev/null", "--pcap", "/dev/null"], "", 0, r""),
     (["run", "wrong.lab"], "", 2, r"bogus"),
     (["run", "fails.lab"], "", 1, r"h1\.irqs"),
@@ -400,13 +401,24 @@ CASES = [  # arguments, standard input, exit status, what the output must match
     (["swarm", "--drill", "keys", "--seeds", "1..3"], "", 0, r"^3 passed, 0 failed, 0 skipped$"),
     (["swarm", "--drill", "frames", "--seed", "2", "--script", "d.lab"], "", 0,
      r"d.lab is no scenario: it lacks [0-9]+ things that no line of a script can say\n"),
-    (["swarm", "--drill", "nothing"], "", 2, r"^usage: "),
+    (["swarm", "--drill", "nothing"], "", 2, r"^rdmalab: --drill nothing: there are messages\|datagrams\|.*\|all$"),
     (["swarm", "--outside", "--seed", "2", "--hash"], "", 0,
      r"^seed 2: hash (?!0{16})[0-9a-f]{16}\n1 passed, "),
     (["swarm", "--seeds", "1..4", "-j", "2", "--pairs"], "", 0, r"^4 worlds, 0% of more than two hosts"),
     (["swarm", "--matrix", "--cell", "9"], "", 0, r"^1 passed, 0 failed"),
     (["swarm", "--matrix", "--one-in", "500"], "", 0, r"^[0-9]+ worlds, [\s\S]*[0-9] passed, 0 failed"),
-    (["swarm", "--inside"], "", 2, r"^usage: "),
+    (["swarm", "--inside"], "", 2, r"^rdmalab: unknown option --inside"),
+    (["swarm", "--seed", "x"], "", 2, r"^rdmalab: --seed x: a number is needed$"),
+    (["swarm", "--seeds", "3..1"], "", 2, r"^rdmalab: --seeds 3\.\.1: .*from the smaller to the larger$"),
+    (["swarm", "-j", "0"], "", 2, r"^rdmalab: -j 0: it must be from 1 to 256$"),
+    (["swarm", "--cell", "3"], "", 2, r"^rdmalab: --cell needs --matrix$"),
+    (["swarm", "--outside", "--pairs"], "", 2, r"^rdmalab: --outside and --pairs: give one of them$"),
+    (["swarm", "--seed", "1", "--seed", "2"], "", 2, r"^rdmalab: --seed is given twice"),
+    (["bench", "--format", "x"], "", 2, r"^rdmalab: --format x: there are text, json$"),
+    (["explain", "--sauce"], "", 2, r"^rdmalab: unknown option --sauce; did you mean --source\?$"),
+    (["convert", "--x", "good.lab"], "", 2, r"^rdmalab: unknown option --x$"),
+    (["run", "good.lab", "--pcap", "no/x"], "", 2, r"\Ardmalab: --pcap no/x: No such file or directory\n\Z"),
+    (["run", "fails.lab", "--ladder", "x.foo"], "", 2, r"\Ardmalab: --ladder x\.foo: the name must end in .*\n\Z"),
 ]
 
 
@@ -620,6 +632,46 @@ def check_shell(program):
     result = subprocess.run(["bash", "-c", bash], capture_output=True, text=True, check=False,
                             cwd=program.file("shell"))
     ensure(result.stdout.split("\n") == ["a.json", "test", "--hash", "b.txt", ""], f"{result}")
+
+
+def outputs_of(program, mode, operand):
+    """The options of a mode that print or write: flags, and those whose value is a file, which is - here."""
+    def offered(*words):
+        return program.run("complete", "--", mode, *words).stdout.split("\n")[:-1]
+    flags, files = [], []
+    for option in offered("-"):
+        values = offered(option, "")
+        if option == "--artifacts":
+            continue  # a directory
+        if values == [":files"]:
+            files.append((option, "-"))
+        elif values == offered(operand, ""):
+            flags.append((option,))
+    return flags, files
+
+
+def check_outputs(program):
+    """What takes the standard output stands there alone: each pair of options that print or write."""
+    program.run("run", "shows.lab", "--events", "shows.ndjson")
+    modes = [("run", "shows.lab"), ("check", "book/rxe-lost.pcap"), ("show", "shows.ndjson"), ("test", "good.lab"), ("swarm", "--seed=1")]
+    n_together = n_refused = 0
+    for mode, operand in modes:
+        flags, files = outputs_of(program, mode, operand)
+        ensure(files, f"{mode}: no option writes a file")
+        for file in files:
+            alone = program.run(mode, operand, *file)
+            ensure("ram  profile" not in alone.stdout, f"{mode} {file}: {alone.stdout}")
+            for other in flags + files:
+                if other in (file, ("--help",)):
+                    continue
+                done = program.run(mode, operand, *file, *other)
+                refused = done.returncode == 2 and done.stdout == "" and done.stderr.startswith("rdmalab: --")
+                ensure(refused or done.stdout == alone.stdout, f"{mode} {file} {other}: {done.stderr}{done.stdout}")
+                n_refused += refused
+                n_together += not refused
+    ensure(n_refused > 10 and n_together > 3, f"{n_refused} refused, {n_together} together")
+    events = program.run("run", "shows.lab", "--events", "-")
+    ensure(all(json.loads(line) for line in events.stdout.splitlines()) and "ram  profile" in events.stderr, events.stdout)
 
 
 def check_memory(program):

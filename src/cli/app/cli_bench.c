@@ -3,25 +3,34 @@
 #include "cli/app/cli_bench.h"
 
 #include <stdbool.h>
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "bench/bench.h"
 #include "bench/bench_device.h"
 #include "cli/app/bench_time.h"
+#include "cli/app/options.h"
+#include "emu/base/assert.h"
+#include "print/utf8.h"
 #include "process/exit_status.h"
 
 int bench_main(int argc, char **argv)
 {
-    const bool time = argc > 1 && strcmp(argv[1], "time") == 0;
-    const bool device = argc > 1 && strcmp(argv[1], "device") == 0;
-    const int words = 1 + (time || device);
-    const char *format =
-        argc == words + 2 && strcmp(argv[words], "--format") == 0 ? argv[words + 1] : NULL;
-    const bool json = format && strcmp(format, "json") == 0;
+    const char *format = NULL;
+    const struct option rows[] = {{.name = "--format", .value = &format, .words = "text|json"}};
+    bool time, device, json;
 
-    if (!json && argc != words && !(format && strcmp(format, "text") == 0))
+    if (!options_take(rows, ARRAY_LEN(rows), &argc, argv))
+        return EXIT_USAGE;
+    time = argc == 2 && strcmp(argv[1], "time") == 0;
+    device = argc == 2 && strcmp(argv[1], "device") == 0;
+    if (argc > 1 && !time && !device)
         return EXIT_ASK;
+    json = format && strcmp(format, "json") == 0;
+    if (format && !json && strcmp(format, "text") != 0) {
+        fprintf(stderr, "rdmalab: --format %s: there are text, json\n", SHOWN_NAME(format));
+        return EXIT_USAGE;
+    }
     if (device)
         return bench_device(json, bench_now_s);
     return time ? bench_time(json) : bench_lab(json);

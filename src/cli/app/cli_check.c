@@ -163,7 +163,7 @@ int check_main(int argc, char **argv)
         {.name = "--retry-cnt", .value = &a.retry_cnt, .words = ""},
         {.name = "--rnr-retry", .value = &a.rnr_retry, .words = ""},
         {.name = "--max-rd-atomic", .value = &a.max_rd_atomic, .words = ""},
-        {.name = "--ladder", .value = &a.ladder.file},
+        {.name = "--ladder", .value = &a.ladder.file, .output = OPTION_WRITES},
         {.name = "--from", .value = &a.ladder.from, .words = ""},
         {.name = "--to", .value = &a.ladder.to, .words = ""},
         {.name = "--packets", .value = &a.ladder.packets, .words = ""},
@@ -185,5 +185,9 @@ int check_main(int argc, char **argv)
               stderr);
         return EXIT_USAGE;
     }
-    return argc == 2 ? check_capture(argv[1], &a) : EXIT_ASK;
+    if (argc != 2)
+        return EXIT_ASK;
+    if (!options_judge_outputs(rows, ARRAY_LEN(rows), argv[1]))
+        return EXIT_USAGE;
+    return check_capture(argv[1], &a);
 }

@@ -24,17 +24,6 @@ static bool begins(const char *word, const char *begin)
     return strncmp(word, begin, strlen(begin)) == 0;
 }
 
-/* Prints the options that a usage text contains. */
-static void print_usage_options(const char *usage, const char *begin)
-{
-    for (const char *s = strstr(usage, "-"); s; s = strstr(s + 1, "-")) {
-        const size_t n = strspn(s, "-abcdefghijklmnopqrstuvwxyz");
-
-        if (s > usage && strchr("[| ", s[-1]) && n > 1 && strncmp(s, begin, strlen(begin)) == 0)
-            printf("%.*s\n", (int)n, s);
-    }
-}
-
 static void print_word(void *ctx, const char *word)
 {
     if (begins(word, ctx))
@@ -93,21 +82,14 @@ static void print_words(const struct mode *m, char *begin)
 static void complete_mode(const struct mode *m, char *begin, char *before)
 {
     static char asked[] = OPTIONS_ASKED;
+    char mode[16], takes[32];
+    char *argv[] = {mode, asked, begin, before, takes, NULL};
+    struct text t = text_on(mode, sizeof(mode)), f = text_on(takes, sizeof(takes));
 
     print_words(m, begin);
-    if (m->has_options) {
-        char mode[16], takes[32];
-        char *argv[] = {mode, asked, begin, before, takes, NULL};
-        struct text t = text_on(mode, sizeof(mode)), f = text_on(takes, sizeof(takes));
-
-        text_add(&t, m->name);
-        text_add(&f, m->takes);
-        (void)m->run(ARRAY_LEN(argv) - 1, argv);
-    } else if (begin[0] == '-') {
-        print_usage_options(m->usage, begin);
-    } else if (begins(m->takes, MODE_FILES)) {
-        puts(m->takes);
-    }
+    text_add(&t, m->name);
+    text_add(&f, begins(m->takes, MODE_FILES) ? m->takes : "");
+    (void)m->run(ARRAY_LEN(argv) - 1, argv);
 }
 
 int complete_shell(const struct mode *modes, size_t n, const struct mode *none, int argc,

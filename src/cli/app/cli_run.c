@@ -9,6 +9,7 @@
 #include "cli/app/options.h"
 #include "cli/exec/exec.h"
 #include "cli/exec/scenario_write.h"
+#include "cli/export/export.h"
 #include "cli/live/live.h"
 #include "cli/session/expr_eval.h"
 #include "cli/session/files.h"
@@ -25,6 +26,7 @@ struct run_options {
     const char *seed_text, *memory_text, *until;
     struct allow allow;
     bool hash, quiet;
+    bool stdout_taken; /* by one of @outputs: nothing else is printed there */
     uint64_t seed, memory_bytes;
     unsigned allowed; /* set of enum permit */
 };
@@ -61,16 +63,6 @@ static void say_where(struct session *s)
 
     quantity_add_time_short(&t, rdl_now_ns(s->lab));
     printf("stopped at t=%s #%llu\n", buf, (unsigned long long)rdl_tick(s->lab));
-}
-
-/* Returns true if an output file is the standard output, which then must contain nothing else. */
-static bool takes_stdout(const struct run_options *o)
-{
-    for (unsigned i = 0; i < N_OUTPUTS; i++) {
-        if (o->outputs[i] && strcmp(o->outputs[i], "-") == 0)
-            return true;
-    }
-    return false;
 }
 
 /* Prints what the scenario is about. */
@@ -145,6 +137,7 @@ static int write_outputs(struct session *s, const struct run_options *o)
     struct text t = text_on(buf, sizeof(buf));
 
     quantity_add_time_short(&t, rdl_now_ns(s->lab));
+    s->config.out = stdout; /* which the commands have left free */
     for (unsigned i = 0; i < N_OUTPUTS; i++) {
         if (!o->outputs[i])
             continue;
@@ -158,29 +151,22 @@ static int write_outputs(struct session *s, const struct run_options *o)
     return status;
 }
 
-/* Prints an error and returns true if an output file would overwrite another one or the scenario.
- */
-static bool outputs_collide(const char *scenario, const struct run_options *o)
+/* Prints an error and returns false if the name of a picture says nothing of its form. */
+static bool suffix_fits(const char *ladder)
 {
-    for (unsigned i = 0; i < N_OUTPUTS; i++) {
-        const char *name = o->outputs[i];
-        bool same = name && files_same(name, scenario);
+    const char *suffix =
+        ladder && strcmp(ladder, "-") != 0 ? export_wants_suffix(EXPORT_LADDER, ladder) : NULL;
 
-        for (unsigned k = 0; k < i && name; k++)
-            same = same || (o->outputs[k] && files_same(name, o->outputs[k]));
-        if (!same)
-            continue;
-        fprintf(stderr, "rdmalab: %s %s: another file of this run has this name\n",
-                output_options[i], SHOWN_NAME(name));
-        return true;
-    }
-    return false;
+    if (suffix)
+        fprintf(stderr, "rdmalab: %s %s: the name must end in %s\n", output_options[OUTPUT_LADDER],
+                SHOWN_NAME(ladder), suffix);
+    return !suffix;
 }
 
 static int run_scenario_file(const struct scenario *sc, const struct run_options *o)
 {
     struct session_config config = {
-        .out = stdout,
+        .out = o->stdout_taken ? stderr : stdout,
         .err = stderr,
         .seed = o->seed_text ? o->seed : scenario_seed(sc),
         .seed_given = o->seed_text != NULL,
@@ -239,10 +225,16 @@ int run_main(int argc, char **argv)
         {.name = "--seed", .value = &o.seed_text, .words = ""},
         {.name = "--memory", .value = &o.memory_text, .words = ""},
         {.name = "--until", .value = &o.until, .words = ""},
-        {.name = output_options[OUTPUT_EVENTS], .value = &o.outputs[OUTPUT_EVENTS]},
-        {.name = output_options[OUTPUT_PCAPNG], .value = &o.outputs[OUTPUT_PCAPNG]},
-        {.name = output_options[OUTPUT_LADDER], .value = &o.outputs[OUTPUT_LADDER]},
-        {.name = "--hash", .flag = &o.hash},
+        {.name = output_options[OUTPUT_EVENTS],
+         .value = &o.outputs[OUTPUT_EVENTS],
+         .output = OPTION_WRITES},
+        {.name = output_options[OUTPUT_PCAPNG],
+         .value = &o.outputs[OUTPUT_PCAPNG],
+         .output = OPTION_WRITES},
+        {.name = output_options[OUTPUT_LADDER],
+         .value = &o.outputs[OUTPUT_LADDER],
+         .output = OPTION_WRITES},
+        {.name = "--hash", .flag = &o.hash, .output = OPTION_PRINTS},
         {.name = "--quiet", .flag = &o.quiet},
         ALLOW_OPTIONS(o.allow),
     };
@@ -257,14 +249,16 @@ int run_main(int argc, char **argv)
         return EXIT_USAGE;
     if (o.memory_text && !options_size("--memory", o.memory_text, &o.memory_bytes))
         return EXIT_USAGE;
-    if (outputs_collide(argv[1], &o) || !allow_read(&o.allow, &o.allowed))
+    if (!options_judge_outputs(rows, ARRAY_LEN(rows), argv[1]) ||
+        !suffix_fits(o.outputs[OUTPUT_LADDER]) || !allow_read(&o.allow, &o.allowed))
         return EXIT_USAGE;
-    o.quiet = o.quiet || takes_stdout(&o);
+    o.stdout_taken = options_take_stdout(rows, ARRAY_LEN(rows));
+    o.quiet = o.quiet || o.stdout_taken;
     signals_catch_endings();
     status = scenario_load_to_run(&sc, argv[1], stderr);
     if (status == EXIT_PASSED && scenario_skip(&sc)) {
-        fputs("skipped: ", stdout);
-        print_line(stdout, scenario_skip(&sc));
+        fputs("skipped: ", o.stdout_taken ? stderr : stdout);
+        print_line(o.stdout_taken ? stderr : stdout, scenario_skip(&sc));
         status = EXIT_SKIPPED;
     } else if (status == EXIT_PASSED) {
         status = run_scenario_file(&sc, &o);

@@ -360,7 +360,7 @@ int show_main(int argc, char **argv)
     struct ladder_request ladder = {NULL, NULL, NULL, NULL};
     bool help = false;
     const struct option rows[] = {
-        {.name = "--ladder", .value = &ladder.file},
+        {.name = "--ladder", .value = &ladder.file, .output = OPTION_WRITES},
         {.name = "--from", .value = &ladder.from, .words = ""},
         {.name = "--to", .value = &ladder.to, .words = ""},
         {.name = "--packets", .value = &ladder.packets, .words = ""},
@@ -382,6 +382,8 @@ int show_main(int argc, char **argv)
               stderr);
         return EXIT_USAGE;
     }
+    if (!options_judge_outputs(rows, ARRAY_LEN(rows), argv[1]))
+        return EXIT_USAGE;
     status = load(argv[1], &saved);
     if (status != EXIT_PASSED)
         return status;

@@ -7,8 +7,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/app/options.h"
 #include "emu/base/quantity.h"
 #include "emu/trace/render.h"
+#include "print/utf8.h"
 #include "process/exit_status.h"
 #include "process/signals.h"
 #include "rdmalab/trace.h"
@@ -56,93 +58,173 @@ static int outside(const struct swarm_options *o)
     return failed ? EXIT_FAILED : EXIT_PASSED;
 }
 
-/* Parses "A..B" or "A".  Returns false if @s is neither. */
-static bool parse_seeds(const char *s, uint64_t *ret_first, uint64_t *ret_last)
+/* Parses "A..B" or "A".  Prints an error and returns false if @text is neither. */
+static bool read_range(const char *name, const char *text, struct swarm_options *o)
 {
-    const char *why = strstr(s, "..") ? quantity_parse_range(s, ret_first, ret_last)
-                                      : quantity_parse(QUANTITY_NUMBER, s, ret_first);
+    uint64_t first = 0, last;
+    const char *why;
 
-    if (why)
+    if (!strstr(text, "..")) {
+        if (!options_number_in(name, text, 0, UINT64_MAX - 1, &first))
+            return false;
+        o->first = o->last = first;
+        return true;
+    }
+    why = quantity_parse_range(text, &first, &last);
+    if (!why && first > last)
+        why = "it is written from the smaller to the larger";
+    if (!why && last == UINT64_MAX)
+        why = "the number is too large";
+    if (why) {
+        fprintf(stderr, "rdmalab: %s %s: %s\n", name, text, why);
         return false;
-    if (!strstr(s, ".."))
-        *ret_last = *ret_first;
-    return *ret_first <= *ret_last && *ret_last < UINT64_MAX;
-}
-
-/* Parses a number from 1 to @most. */
-static bool parse_number(const char *s, uint64_t most, uint64_t *ret)
-{
-    return !quantity_parse(QUANTITY_NUMBER, s, ret) && *ret >= 1 && *ret <= most;
-}
-
-/* Parses an option with a value.  Returns false if the option is unknown or the value is invalid.
- */
-static bool parse_valued(const char *name, const char *value, struct swarm_options *o)
-{
-    uint64_t n;
-
-    if (strcmp(name, "--one-in") == 0 && parse_number(value, ONE_IN_MAX, &n)) {
-        o->one_in = (uint32_t)n;
-        return true;
     }
-    if (strcmp(name, "--seed") == 0 || strcmp(name, "--seeds") == 0 || strcmp(name, "--cell") == 0)
-        return parse_seeds(value, &o->first, &o->last);
-    if (strcmp(name, "--script") == 0) {
-        o->script = value;
-        return true;
-    }
-    if (strcmp(name, "--artifacts") == 0) {
-        o->artifacts = value;
-        return true;
-    }
-    if (strcmp(name, "--drill") == 0) {
-        o->drill = value;
-        return swarm_drills_known(value);
-    }
-    if (strcmp(name, "--minutes") == 0)
-        return parse_number(value, MINUTES_MAX, &o->minutes);
-    if (strcmp(name, "-j") != 0 || !parse_number(value, JOBS_MAX, &n))
-        return false;
-    o->jobs = (uint32_t)n;
+    o->first = first;
+    o->last = last;
     return true;
 }
 
-/* Parses an option without a value.  Returns false if it is unknown. */
-static bool parse_flag(const char *name, struct swarm_options *o, bool *ret_with_stranger)
+/* The kinds of runs.  An option belongs to some of them. */
+enum run_bit { RUN_WORLDS = 1, RUN_DRILL = 2, RUN_MATRIX = 4, RUN_OUTSIDE = 8 };
+
+#define RUN_SEEDED (RUN_WORLDS | RUN_DRILL)
+#define RUN_CREWED (RUN_SEEDED | RUN_MATRIX)
+#define RUN_ANY    (RUN_CREWED | RUN_OUTSIDE)
+
+/* The words of the command line; NULL or false: not given. */
+struct swarm_asked {
+    const char *seed, *seeds, *cell, *one_in, *jobs, *minutes;
+    char drills[128]; /* the words of --drill: "a|b" */
+    bool events, no_shrink, outside;
+};
+
+#define SWARM_OPTIONS 16u
+#define SWARM_CHOICES 3u /* the first of them choose the run */
+
+/* Fills the rows of the options, and the runs that each belongs to (set of enum run_bit). */
+static void make_rows(struct swarm_asked *a, struct swarm_options *o,
+                      struct option rows[SWARM_OPTIONS], unsigned runs[SWARM_OPTIONS])
 {
-    if (strcmp(name, "--events") == 0)
-        o->print = print_event;
-    else if (strcmp(name, "--hash") == 0)
-        o->hashed = true;
-    else if (strcmp(name, "--outside") == 0)
-        *ret_with_stranger = true;
-    else if (strcmp(name, "--pairs") == 0)
-        o->pairs = true;
-    else if (strcmp(name, "--matrix") == 0)
-        o->is_matrix = true;
-    else if (strcmp(name, "--fail-fast") == 0)
-        o->fails_fast = true;
-    else if (strcmp(name, "--no-shrink") == 0)
-        o->shrinks = false;
-    else
+    const struct {
+        struct option row;
+        unsigned runs;
+    } all[SWARM_OPTIONS] = {
+        {{.name = "--outside", .flag = &a->outside}, RUN_OUTSIDE},
+        {{.name = "--matrix", .flag = &o->is_matrix}, RUN_MATRIX},
+        {{.name = "--drill", .value = &o->drill, .words = a->drills}, RUN_DRILL},
+        {{.name = "--seed", .value = &a->seed, .words = ""}, RUN_ANY},
+        {{.name = "--seeds", .value = &a->seeds, .words = ""}, RUN_SEEDED | RUN_OUTSIDE},
+        {{.name = "--cell", .value = &a->cell, .words = ""}, RUN_MATRIX},
+        {{.name = "--one-in", .value = &a->one_in, .words = ""}, RUN_MATRIX},
+        {{.name = "-j", .value = &a->jobs, .words = ""}, RUN_CREWED},
+        {{.name = "--minutes", .value = &a->minutes, .words = ""}, RUN_SEEDED},
+        {{.name = "--pairs", .flag = &o->pairs}, RUN_WORLDS},
+        {{.name = "--no-shrink", .flag = &a->no_shrink}, RUN_CREWED},
+        {{.name = "--fail-fast", .flag = &o->fails_fast}, RUN_CREWED},
+        {{.name = "--artifacts", .value = &o->artifacts}, RUN_CREWED},
+        {{.name = "--script", .value = &o->script, .output = OPTION_WRITES_FILE}, RUN_CREWED},
+        {{.name = "--events", .flag = &a->events}, RUN_ANY},
+        {{.name = "--hash", .flag = &o->hashed}, RUN_ANY},
+    };
+
+    for (size_t i = 0; i < SWARM_OPTIONS; i++) {
+        rows[i] = all[i].row;
+        runs[i] = all[i].runs;
+    }
+}
+
+static bool is_given(const struct option *o)
+{
+    return o->flag ? *o->flag : *o->value != NULL;
+}
+
+/* Prints an error and returns false if an option does not belong to the run that is asked for. */
+static bool fit_run(const struct option *rows, const unsigned *runs)
+{
+    const struct option *chosen = NULL;
+    unsigned kind = RUN_WORLDS;
+
+    for (size_t i = 0; i < SWARM_CHOICES; i++) {
+        if (is_given(&rows[i]) && !chosen) {
+            chosen = &rows[i];
+            kind = runs[i];
+        }
+    }
+    for (size_t i = 0; i < SWARM_OPTIONS; i++) {
+        if (!is_given(&rows[i]) || (runs[i] & kind))
+            continue;
+        if (chosen)
+            fprintf(stderr, "rdmalab: %s and %s: give one of them\n", chosen->name, rows[i].name);
+        else
+            fprintf(stderr, "rdmalab: %s needs --matrix\n", rows[i].name);
         return false;
+    }
+    return true;
+}
+
+/* Reads the range of seeds or cells.  Prints an error and returns false if it is wrong. */
+static bool read_seeds(const struct swarm_asked *a, struct swarm_options *o)
+{
+    if (!!a->seed + !!a->seeds + !!a->cell > 1) {
+        fputs("rdmalab: --seed, --seeds and --cell: give one of them\n", stderr);
+        return false;
+    }
+    o->first = 1;
+    o->last = o->is_matrix ? UINT32_MAX : SEEDS;
+    if (a->seed && !options_number_in("--seed", a->seed, 0, UINT64_MAX - 1, &o->first))
+        return false;
+    if (a->seed)
+        o->last = o->first;
+    if (a->seeds)
+        return read_range("--seeds", a->seeds, o);
+    return !a->cell || read_range("--cell", a->cell, o);
+}
+
+/* Reads the values.  Prints an error and returns false if one is wrong. */
+static bool read_values(const struct swarm_asked *a, struct swarm_options *o)
+{
+    uint64_t one_in = 0, jobs = 1;
+
+    if (o->drill && !swarm_drills_known(o->drill)) {
+        fprintf(stderr, "rdmalab: --drill %s: there are %s\n", o->drill, a->drills);
+        return false;
+    }
+    if (o->is_matrix && a->seed && !a->one_in) {
+        fputs("rdmalab: --matrix has cells and no seeds; --seed chooses those of --one-in\n",
+              stderr);
+        return false;
+    }
+    if (!read_seeds(a, o) ||
+        (a->one_in && !options_number_in("--one-in", a->one_in, 1, ONE_IN_MAX, &one_in)) ||
+        (a->jobs && !options_number_in("-j", a->jobs, 1, JOBS_MAX, &jobs)) ||
+        (a->minutes && !options_number_in("--minutes", a->minutes, 1, MINUTES_MAX, &o->minutes)))
+        return false;
+    o->one_in = (uint32_t)one_in;
+    o->jobs = (uint32_t)jobs;
+    o->print = a->events ? print_event : NULL;
+    o->shrinks = !a->no_shrink && !a->events;
     return true;
 }
 
 int swarm_main(int argc, char **argv)
 {
-    struct swarm_options o = {.first = 1, .last = UINT64_MAX, .jobs = 1, .shrinks = true};
-    bool with_stranger = false;
+    struct swarm_options o = {.first = 1};
+    struct swarm_asked a = {.seed = NULL};
+    struct option rows[SWARM_OPTIONS];
+    struct text drills = text_on(a.drills, sizeof(a.drills));
+    unsigned runs[SWARM_OPTIONS];
 
-    for (int i = 1; i < argc; i++) {
-        if (parse_flag(argv[i], &o, &with_stranger))
-            continue;
-        if (i + 1 == argc || !parse_valued(argv[i], argv[i + 1], &o))
-            return EXIT_ASK;
-        i++;
+    swarm_drills_words(&drills);
+    make_rows(&a, &o, rows, runs);
+    if (!options_take(rows, SWARM_OPTIONS, &argc, argv))
+        return EXIT_USAGE;
+    if (argc > 1) {
+        fprintf(stderr, "rdmalab: swarm takes options only, and %s was given\n",
+                SHOWN_NAME(argv[1]));
+        return EXIT_USAGE;
     }
-    if (o.last == UINT64_MAX) /* no seeds given */
-        o.last = o.is_matrix ? UINT32_MAX : SEEDS;
-    o.shrinks = o.shrinks && !o.print;
-    return with_stranger ? outside(&o) : swarm_worlds(&o);
+    if (!fit_run(rows, runs) || !read_values(&a, &o) ||
+        !options_judge_outputs(rows, SWARM_OPTIONS, NULL))
+        return EXIT_USAGE;
+    return a.outside ? outside(&o) : swarm_worlds(&o);
 }

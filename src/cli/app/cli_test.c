@@ -384,7 +384,7 @@ int test_main(int argc, char **argv)
     struct test_arguments a = {0};
     const struct option rows[] = {
         {.name = "--format", .value = &a.format, .words = "text|tap|json|github"},
-        {.name = "--junit", .value = &a.junit},
+        {.name = "--junit", .value = &a.junit, .output = OPTION_WRITES_FILE},
         {.name = "-j", .value = &a.jobs_text, .words = ""},
         {.name = "--seed", .value = &a.seed_text, .words = ""},
         {.name = "--seeds", .value = &a.seeds_text, .words = ""},
@@ -406,5 +406,7 @@ int test_main(int argc, char **argv)
         print_usage(a.help ? stdout : stderr);
         return a.help ? EXIT_PASSED : EXIT_USAGE;
     }
-    return read_arguments(&a) ? test_paths(argc - 1, argv + 1, &a) : EXIT_USAGE;
+    if (!read_arguments(&a) || !options_judge_outputs(rows, ARRAY_LEN(rows), NULL))
+        return EXIT_USAGE;
+    return test_paths(argc - 1, argv + 1, &a);
 }

@@ -51,6 +51,8 @@ static int convert_main(int argc, char **argv)
     int status;
     const char *why;
 
+    if (!options_take(NULL, 0, &argc, argv))
+        return EXIT_USAGE;
     if (argc != 3)
         return EXIT_ASK;
     if (strcmp(argv[2], "-") != 0 && !files_is_json(argv[2]) && !files_is_lab(argv[2])) {
@@ -70,6 +72,8 @@ static int convert_main(int argc, char **argv)
 
 static int schema_main(int argc, char **argv)
 {
+    if (!options_take(NULL, 0, &argc, argv))
+        return EXIT_USAGE;
     if (argc != 2)
         return EXIT_ASK;
     if (strcmp(argv[1], "scenario") == 0)
@@ -83,19 +87,21 @@ static int schema_main(int argc, char **argv)
 
 static int explain_main(int argc, char **argv)
 {
-    const bool source = argc > 2 && strcmp(argv[argc - 1], "--source") == 0;
-    const int n_words = argc - 1 - source;
+    bool source = false;
+    const struct option rows[] = {{.name = "--source", .flag = &source}};
     char asked[EXPLAIN_ASKED_BYTES], near[512];
     struct text a = text_on(asked, sizeof(asked)), t = text_on(near, sizeof(near));
 
+    if (!options_take(rows, ARRAY_LEN(rows), &argc, argv))
+        return EXIT_USAGE;
+    if (argc == 1 && source)
+        return EXIT_ASK;
     if (argc == 1) {
         explain_subjects(stdout);
         return EXIT_PASSED;
     }
-    for (int i = 1; i <= n_words; i++)
+    for (int i = 1; i < argc; i++)
         text_addf(&a, i > 1 ? " %s" : "%s", argv[i]);
-    if (strncmp(asked, "--", 2) == 0)
-        return EXIT_ASK;
     if (explain_asked(stdout, asked, source))
         return EXIT_PASSED;
     explain_near(&t, asked);
@@ -105,6 +111,8 @@ static int explain_main(int argc, char **argv)
 
 static int apropos_main(int argc, char **argv)
 {
+    if (!options_take(NULL, 0, &argc, argv))
+        return EXIT_USAGE;
     if (argc != 2)
         return EXIT_ASK;
     if (scenarios_apropos(stdout, argv[1]))
@@ -116,8 +124,8 @@ static int apropos_main(int argc, char **argv)
 /* Runs the command `scenarios` of the prompt. */
 static int scenarios_main(int argc, char **argv)
 {
-    const bool ladder = argc > 2 && strcmp(argv[argc - 1], "--ladder") == 0;
-    const bool run = argc > 2 && strcmp(argv[1], "run") == 0;
+    bool ladder = false, run;
+    const struct option rows[] = {{.name = "--ladder", .flag = &ladder}};
     const struct session_config config = {
         .out = stdout,
         .err = stderr,
@@ -128,7 +136,10 @@ static int scenarios_main(int argc, char **argv)
     struct scenarios_error e = {"", ""};
     int status = EXIT_PASSED;
 
-    if (argc - ladder > 2 + run)
+    if (!options_take(rows, ARRAY_LEN(rows), &argc, argv))
+        return EXIT_USAGE;
+    run = argc > 2 && strcmp(argv[1], "run") == 0;
+    if (argc > 2 + run || (ladder && argc == 1))
         return EXIT_ASK;
     if (argc == 1 || (!run && !scenarios_has(argv[1]))) {
         if (scenarios_list(stdout, argv[1], &e))
@@ -181,6 +192,8 @@ static int doctor_main(int argc, char **argv)
     const char *why;
     char path[512];
 
+    if (!options_take(NULL, 0, &argc, argv))
+        return EXIT_USAGE;
     if (argc > 1) {
         fprintf(stderr, "rdmalab: doctor takes nothing, and %s was given\n", argv[1]);
         return EXIT_USAGE;
@@ -218,43 +231,42 @@ static const struct mode modes[] = {
      "0 passed, 1 an expectation or a command failed or a file was not written,\n"
      "  2 usage, FILE is malformed or has nothing to run, 77 FILE says skip, 99 a bug of rdmalab,\n"
      "  130 ^C, 143 SIGTERM, 129 SIGHUP: the files tell what happened until then",
-     MODE_FILES " json lab", true},
+     MODE_FILES " json lab"},
     {"open", open_main, "open FILE [-c \"LINE; LINE\"]... [--prompt] [--allow ...]",
      "the prompt, where it was when \"save world FILE\" wrote FILE: place in time, futures and "
      "all;\n"
      "      -c runs lines there instead",
      "that of the prompt, or of the lines; 1 what FILE says was done goes another way here,\n"
      "  2 usage, or FILE is no world, 130 ^C",
-     MODE_FILES " json", true},
+     MODE_FILES " json"},
     {"test", test_main,
      "test PATH... [--format text|tap|json|github] [--junit F] [-j N] [--tag T] ...",
-     "run scenarios and count; \"rdmalab test --help\" tells more", NULL, MODE_FILES " json lab",
-     true},
+     "run scenarios and count; \"rdmalab test --help\" tells more", NULL, MODE_FILES " json lab"},
     {"show", show_main, "show FILE.ndjson [events ...|packet ...|why ...|count ...] [--ladder F]",
      "ask a saved trace, which run --events wrote; \"rdmalab show --help\" tells more", NULL,
-     MODE_FILES " ndjson", true},
+     MODE_FILES " ndjson"},
     {"check", check_main, "check FILE.pcap|FILE.pcapng [--json] [--at IP] [--ladder F] ...",
      "hold a capture of RoCEv2 against the rules; \"rdmalab check --help\" tells more", NULL,
-     MODE_FILES " pcap pcapng", true},
+     MODE_FILES " pcap pcapng"},
     {"convert", convert_main, "convert A.lab B.json", "and back, without loss",
-     "0 written, 1 B cannot be written, 2 usage, or A is malformed", MODE_FILES " json lab", false},
+     "0 written, 1 B cannot be written, 2 usage, or A is malformed", MODE_FILES " json lab"},
     {"schema", schema_main, "schema scenario|show",
      "the JSON Schema of scenarios, or of what show SUBJECT json prints",
-     "0 written, 1 it could not be written, 2 usage", "scenario|show", false},
+     "0 written, 1 it could not be written, 2 usage", "scenario|show"},
     {"apropos", apropos_main, "apropos WORD",
      "what has to do with a word: commands, their parameters, words of explain, scenarios",
-     "0 something has, 1 nothing has, 2 usage", "", false},
+     "0 something has, 1 nothing has, 2 usage", ""},
     {"explain", explain_main, "explain [WORD... [--source]]",
      "a command, status, NAK, rule, field, number ('status 12'); --source: with the sections that "
      "nobody has verified",
-     "0 explained, 1 nothing is known of WORD, 2 usage", MODE_TOPIC, false},
+     "0 explained, 1 nothing is known of WORD, 2 usage", MODE_TOPIC},
     {"scenarios", scenarios_main, "scenarios [WORD] | scenarios run NAME [--ladder]",
      "the collection as a course, or what is about WORD; run tells one of them as a story",
-     "that of the scenario that ran; 0 listed, 1 nothing is about WORD, 2 usage", "run", false},
+     "that of the scenario that ran; 0 listed, 1 nothing is about WORD, 2 usage", "run"},
     {"bench", bench_main, "bench [time|device] [--format text|json]",
      "how fast the emulator is here; time: what going back in a session takes; device: what many "
      "queue pairs of one device cost",
-     "0 measured, 1 the lab could not be made, 2 usage", "time", false},
+     "0 measured, 1 the lab could not be made, 2 usage", "time"},
     {"swarm", swarm_main,
      "swarm [--outside] [--seed S | --seeds A..B] [-j N] [--minutes M] [--pairs] [--no-shrink] "
      "[--fail-fast] [--artifacts DIR] [--script FILE] [--events] [--hash]\n"
@@ -266,15 +278,14 @@ static const struct mode modes[] = {
      "       rdmalab swarm --matrix [--cell N | --one-in N [--seed S]] [-j N] [--events] [--hash]",
      "random worlds and drills, judged by models and by invariants; --outside: a stranger's "
      "frames",
-     "0 all passed, 1 a run went wrong, 2 usage, 99 an invariant of rdmalab broke, 130 ^C", "",
-     false},
+     "0 all passed, 1 a run went wrong, 2 usage, 99 an invariant of rdmalab broke, 130 ^C", ""},
     {"doctor", doctor_main, "doctor",
      "which optional parts are there, and what those that are not would enable", "0 told, 2 usage",
-     "", false},
+     ""},
     {"complete", complete_main, "complete -- [WORD...]",
      "what the last word of a command line can become: for bash and zsh, whose functions are\n"
      "      installed, or in data/ of the source",
-     "0 always, 2 usage", "", false},
+     "0 always, 2 usage", ""},
 };
 
 static void print_help(FILE *out)
@@ -455,7 +466,7 @@ out:
 static int complete_main(int argc, char **argv)
 {
     static const struct mode none = {
-        .name = "", .run = session_main, .takes = MODE_FILES " lab json", .has_options = true};
+        .name = "", .run = session_main, .takes = MODE_FILES " lab json"};
 
     return complete_shell(modes, ARRAY_LEN(modes), &none, argc, argv);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The modes of the program, chosen by the first argument.  Each function returns the exit status,
- * or EXIT_ASK to print the usage.
+/* The modes of the program, chosen by the first argument.  Each function takes its options with
+ * options_take(), and returns the exit status, or EXIT_ASK to print the usage.
  */
 #ifndef CLI_APP_MODES_H
 #define CLI_APP_MODES_H
@@ -18,7 +18,6 @@ struct mode {
      * (":files json lab"), MODE_TOPIC, or the possible words ("a|b"); "": they cannot be completed.
      */
     const char *takes;
-    bool has_options; /* uses options_take(); otherwise the options are those in @usage */
 };
 
 #define MODE_FILES ":files"

@@ -5,10 +5,13 @@
 #include <string.h>
 
 #include "cli/lang/suggest.h"
+#include "cli/session/files.h"
 #include "emu/base/assert.h"
 #include "emu/base/quantity.h"
 #include "emu/base/text.h"
+#include "print/utf8.h"
 #include "process/must.h"
+#include "process/out_file.h"
 
 #define OPTIONS_MAX 64u /* of a mode */
 
@@ -126,7 +129,7 @@ static void print_asked(const struct option *rows, size_t n, char **asked)
         if (strncmp(rows[i].name, begin, strlen(begin)) == 0)
             puts(rows[i].name);
     }
-    if (begin[0] != '-')
+    if (begin[0] != '-' && asked[2][0])
         puts(asked[2]);
 }
 
@@ -175,6 +178,81 @@ bool options_take(const struct option *rows, size_t n, int *argc, char **argv)
     *argc = kept;
     return true;
 }
+
+/* --- Outputs ---------------------------------------------------------------------------------- */
+
+/* Returns the name of the file that @o asks for, or NULL. */
+static const char *file_of(const struct option *o)
+{
+    return o->output == OPTION_WRITES || o->output == OPTION_WRITES_FILE ? *o->value : NULL;
+}
+
+static bool is_on_stdout(const struct option *o)
+{
+    const char *file = file_of(o);
+
+    return o->output == OPTION_PRINTS ? *o->flag : file && strcmp(file, "-") == 0;
+}
+
+bool options_take_stdout(const struct option *rows, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (rows[i].output == OPTION_WRITES && is_on_stdout(&rows[i]))
+            return true;
+    }
+    return false;
+}
+
+/* Returns why the output of @o cannot be written, or NULL. */
+static const char *why_unwritable(const struct option *o, const char *input)
+{
+    const char *file = file_of(o);
+
+    if (!file)
+        return NULL;
+    if (is_on_stdout(o))
+        return o->output == OPTION_WRITES_FILE
+                   ? "it needs the name of a file: the standard output has something else"
+                   : NULL;
+    if (input && files_same(file, input))
+        return "this file is read, and would be overwritten";
+    return out_file_judge(file);
+}
+
+/* Returns why the outputs of @a and @b do not go together, or NULL. */
+static const char *why_apart(const struct option *a, const struct option *b)
+{
+    const char *x = file_of(a), *y = file_of(b);
+
+    if (is_on_stdout(a) && is_on_stdout(b))
+        return "both would be on the standard output";
+    return x && y && files_same(x, y) ? "both would be the same file" : NULL;
+}
+
+bool options_judge_outputs(const struct option *rows, size_t n, const char *input)
+{
+    const char *why = NULL;
+
+    for (size_t i = 0; i < n; i++) {
+        why = why_unwritable(&rows[i], input);
+        if (why) {
+            fprintf(stderr, "rdmalab: %s %s: %s\n", rows[i].name, SHOWN_NAME(file_of(&rows[i])),
+                    why);
+            return false;
+        }
+        for (size_t k = 0; k < i && !why; k++) {
+            why = why_apart(&rows[k], &rows[i]);
+            if (why)
+                fprintf(stderr, "rdmalab: %s and %s: %s; give one of them another file\n",
+                        rows[k].name, rows[i].name, why);
+        }
+        if (why)
+            return false;
+    }
+    return true;
+}
+
+/* --- Values ----------------------------------------------------------------------------------- */
 
 static bool quantity(const char *name, const char *text, enum quantity kind, uint64_t *ret)
 {

@@ -7,6 +7,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Where an option puts what it asks for. */
+enum option_output {
+    OPTION_NO_OUTPUT,
+    OPTION_PRINTS,     /* a flag: on the standard output */
+    OPTION_WRITES,     /* its value is a file; "-" is the standard output */
+    OPTION_WRITES_FILE /* its value is a file, and "-" is refused */
+};
+
 /* One option; exactly one of @flag, @value and @lines is set. */
 struct option {
     const char *name;   /* "--seed", "-j" */
@@ -15,6 +23,7 @@ struct option {
     char **lines;       /* all values, one per line; the caller frees the text */
     const char *words;  /* possible values, "text|json"; "": cannot be listed; NULL: a file name */
     bool list;          /* the value is several of @words: "text,json" */
+    enum option_output output;
 };
 
 /* Option for shell completion.  It must be the first of four arguments: itself, the beginning of
@@ -29,6 +38,16 @@ struct option {
  * an error and returns false if an option is unknown, lacks its value, or has two.
  */
 bool options_take(const struct option *rows, size_t n, int *argc, char **argv);
+
+/* Judges the outputs that the options of @rows ask for, before anything runs.  Prints an error and
+ * returns false if two of them would be mixed on the standard output, if two are one file, if one
+ * would overwrite @input, or if one cannot be written.  @input may be NULL.
+ */
+bool options_judge_outputs(const struct option *rows, size_t n, const char *input);
+
+/* Returns true if one of the options takes the standard output, which then contains nothing else.
+ */
+bool options_take_stdout(const struct option *rows, size_t n);
 
 /* Parses @text, the value of option @name, as a whole number.  Prints an error and returns false if
  * it is none.

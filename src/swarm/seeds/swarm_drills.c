@@ -15,6 +15,13 @@ static bool is_asked(const struct swarm_options *o, const struct drill_kind *kin
     return !o->drill || strcmp(o->drill, "all") == 0 || strcmp(o->drill, kind->name) == 0;
 }
 
+void swarm_drills_words(struct text *t)
+{
+    for (uint32_t i = 0; i < DRILL_KINDS; i++)
+        text_addf(t, "%s|", drill_kinds[i]->name);
+    text_add(t, "all");
+}
+
 bool swarm_drills_known(const char *name)
 {
     const struct swarm_options o = {.drill = name};

@@ -3,7 +3,11 @@
 #ifndef SWARM_SEEDS_SWARM_DRILLS_H
 #define SWARM_SEEDS_SWARM_DRILLS_H
 
+#include "emu/base/text.h"
 #include "swarm/seeds/swarm_worlds.h"
+
+/* Appends the names of the kinds of drills and "all", separated by |. */
+void swarm_drills_words(struct text *t);
 
 /* Returns true if @name is the name of a kind of drill, or "all". */
 bool swarm_drills_known(const char *name);
