@@ -57,7 +57,14 @@
     N(max_ah)                                                                                      \
     N(max_fast_reg_page_list_len)
 
-/* The maximum and the default of each limit: RDL_MOST_max_mr and RDL_USUAL_max_mr for max_mr. */
+/* The minimum, maximum and default of each limit: RDL_LEAST_max_mr, RDL_MOST_max_mr and
+ * RDL_USUAL_max_mr for max_mr.
+ */
+enum rdl_limit_least {
+#define RDL_LIMIT(name, least, ...) RDL_LEAST_##name = (least),
+    RDL_DEVICE_LIMITS(RDL_LIMIT) RDL_DEVICE_LIMITS_DERIVED(RDL_LIMIT)
+#undef RDL_LIMIT
+};
 enum rdl_limit_most {
 #define RDL_LIMIT(name, least, most, ...) RDL_MOST_##name = (most),
     RDL_DEVICE_LIMITS(RDL_LIMIT) RDL_DEVICE_LIMITS_DERIVED(RDL_LIMIT)

@@ -14,7 +14,7 @@
 #include "emu/base/text.h"
 #include "process/exit_status.h"
 
-#define REPLAY_BYTES 1024u
+#define REPLAY_BYTES 16384u
 #define PATIENCE_S   2
 
 static volatile sig_atomic_t interrupted, since_s, at_prompt, lasting;
@@ -150,4 +150,6 @@ void signals_replay(const char *fmt, ...)
     va_start(args, fmt);
     text_addv(&t, fmt, args);
     va_end(args);
+    if (t.cut)
+        replay[0] = '\0';
 }

@@ -162,7 +162,7 @@ void tree_add_value(struct text *t, const struct rdl_value *v)
         if (v->number == RDL_NEVER)
             text_add(t, "-");
         else
-            quantity_add_time_short(t, v->number);
+            quantity_add_time(t, v->number);
         break;
     case RDL_SIZE:
         /* A number like 4096 is easy to read as an MTU; 67108864 is not. */

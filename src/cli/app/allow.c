@@ -9,6 +9,7 @@
 
 #include "cli/session/session.h"
 #include "print/plain.h"
+#include "print/shell.h"
 
 bool allow_read(const struct allow *a, unsigned *ret)
 {
@@ -24,6 +25,12 @@ bool allow_read(const struct allow *a, unsigned *ret)
         fprintf(stderr, "%s %s", p ? "," : "", permit_word((enum permit)p));
     fputs(", with commas between several\n", stderr);
     return false;
+}
+
+void allow_add(struct text *t, const struct allow *a)
+{
+    shell_add_option(t, "--allow", a->text);
+    text_add(t, a->all ? " --no-sandbox" : "");
 }
 
 /* Reads a line from the terminal.  Returns true if it begins as a yes does.  The end of the input

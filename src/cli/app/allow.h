@@ -8,6 +8,7 @@
 #include <stdbool.h>
 
 #include "cli/lang/permit.h"
+#include "emu/base/text.h"
 
 struct session_config;
 
@@ -28,6 +29,9 @@ struct allow {
  * of --allow is unknown.
  */
 bool allow_read(const struct allow *a, unsigned *ret);
+
+/* Appends the options as they were given, to a command line. */
+void allow_add(struct text *t, const struct allow *a);
 
 /* Lets the user of @config be asked, if there is a terminal to ask at. */
 void allow_ask(struct session_config *config);

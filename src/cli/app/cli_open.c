@@ -15,6 +15,7 @@
 #include "cli/session/position.h"
 #include "cli/session_file/session_file.h"
 #include "emu/base/assert.h"
+#include "print/shell.h"
 #include "print/utf8.h"
 #include "process/signals.h"
 #include "rdmalab/trace.h"
@@ -113,6 +114,8 @@ static int go_on(const struct open_options *o, struct session_file *w)
     };
     struct session *s = NULL;
     enum rdl_status st;
+    char line[SHELL_LINE_BYTES];
+    struct text again = text_on(line, sizeof(line));
     int status;
 
     allow_ask(&config);
@@ -121,7 +124,11 @@ static int go_on(const struct open_options *o, struct session_file *w)
         session_no_lab(stderr, &config, st);
         return EXIT_FAILED;
     }
-    signals_replay("rdmalab open %s", o->file);
+    text_add(&again, "rdmalab open");
+    shell_add_option(&again, "-c", o->lines);
+    allow_add(&again, &o->allow);
+    shell_add_file(&again, o->file);
+    signals_replay("%s", line);
     status = resume_session(s, w, o->file, stderr);
     if (status == EXIT_PASSED) {
         say_where(s, o->file, ticks_of(s));

@@ -17,6 +17,7 @@
 #include "emu/base/assert.h"
 #include "emu/base/quantity.h"
 #include "print/plain.h"
+#include "print/shell.h"
 #include "print/utf8.h"
 #include "process/signals.h"
 #include "rdmalab/trace.h"
@@ -41,6 +42,26 @@ bool modes_colour(void)
     const char *term = getenv("TERM");
 
     return modes_terminal() && !getenv("NO_COLOR") && term && strcmp(term, "dumb") != 0;
+}
+
+void modes_say_again(const struct text *t)
+{
+    if (!t->cut && t->len > 0 && !*signals_interrupted())
+        fprintf(stderr, "  again: %s\n", t->buf);
+}
+
+/* Appends the command that runs @sc again; nothing if it was read from the standard input. */
+static void add_again(struct text *t, const struct scenario *sc, const struct run_options *o,
+                      uint64_t seed)
+{
+    if (!source_is_file(&sc->src))
+        return;
+    text_add(t, "rdmalab run");
+    shell_add_file(t, sc->src.name);
+    shell_add_number(t, "--seed", seed);
+    shell_add_option(t, "--memory", o->memory_text);
+    shell_add_option(t, "--until", o->until);
+    allow_add(t, &o->allow);
 }
 
 /* Sets the stop of --until.  Prints an error and returns NULL if @text is invalid. */
@@ -181,6 +202,8 @@ static int run_scenario_file(const struct scenario *sc, const struct run_options
     };
     struct session *s = NULL;
     const struct stop *stop = NULL;
+    char line[SHELL_LINE_BYTES];
+    struct text again = text_on(line, sizeof(line));
     int status = EXIT_PASSED;
     enum rdl_status st;
 
@@ -190,7 +213,8 @@ static int run_scenario_file(const struct scenario *sc, const struct run_options
         session_no_lab(stderr, &config, st);
         return EXIT_FAILED;
     }
-    signals_replay("rdmalab run %s --seed %llu", sc->src.name, (unsigned long long)config.seed);
+    add_again(&again, sc, o, config.seed);
+    signals_replay("%s", line);
     if (o->until)
         stop = set_stop(s, o->until);
     if (o->until && !stop) {
@@ -205,6 +229,8 @@ static int run_scenario_file(const struct scenario *sc, const struct run_options
     }
     if (stop && status == EXIT_PASSED)
         status = judge_stop(s, stop, o->until);
+    if (status != EXIT_PASSED)
+        modes_say_again(&again);
     status = exit_worse(status, write_outputs(s, o));
     if (o->hash && session_is_live(s)) {
         fputs("rdmalab: --hash: a lab that follows real time has no hash\n", stderr);

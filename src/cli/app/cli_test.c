@@ -54,7 +54,7 @@ static int list(const struct suite *su, bool json)
         const bool wrong = c->file->status != EXIT_PASSED;
         struct shown_case shown;
 
-        shown_case(c, false, &shown);
+        shown_case(c, NULL, false, &shown);
         if (wrong)
             status = exit_worse(status, c->file->status);
         if (!json) {
@@ -158,10 +158,10 @@ static int run_and_report(struct suite *su, const struct test_arguments *a, FILE
     const char *why = NULL;
     int status;
 
-    report_begin(&r, a->format, su, a->seeds.last > a->seeds.first);
+    report_begin(&r, a->format, su, &a->run, a->seeds.last > a->seeds.first);
     status = crew_run(su, &a->run, (size_t)a->jobs, &r);
     if (junit) {
-        report_junit(junit, su->cases, su->n_cases);
+        report_junit(junit, su->cases, su->n_cases, &a->run);
         why = files_close(junit);
     }
     if (why) {
@@ -293,6 +293,7 @@ static bool read_arguments(struct test_arguments *a)
         return false;
     if (a->jobs_text && !options_number_in("-j", a->jobs_text, 1, CREW_MAX, &a->jobs))
         return false;
+    a->run.timeout_given = a->timeout_text != NULL;
     if (a->timeout_text &&
         !options_number_in("--timeout", a->timeout_text, 0, TIMEOUT_S_MAX, &a->run.timeout_s))
         return false;

@@ -27,6 +27,7 @@
 #include "cli/session/snapshots.h"
 #include "cli/show/show_columns.h"
 #include "emu/base/assert.h"
+#include "print/shell.h"
 #include "print/utf8.h"
 #include "print/version.h"
 #include "process/out_file.h"
@@ -134,6 +135,8 @@ static int scenarios_main(int argc, char **argv)
         .live_ops = live_ops,
     };
     struct scenarios_error e = {"", ""};
+    char line[SHELL_LINE_BYTES];
+    struct text again = text_on(line, sizeof(line));
     int status = EXIT_PASSED;
 
     if (!options_take(rows, ARRAY_LEN(rows), &argc, argv))
@@ -145,6 +148,11 @@ static int scenarios_main(int argc, char **argv)
         if (scenarios_list(stdout, argv[1], &e))
             return EXIT_PASSED;
     } else if (lesson_run(&config, argv[1 + run], ladder, &status, &e)) {
+        text_addf(&again, "rdmalab scenarios%s", run ? " run" : "");
+        shell_add(&again, argv[1 + run]);
+        text_add(&again, ladder ? " --ladder" : "");
+        if (status != EXIT_PASSED)
+            modes_say_again(&again);
         return status;
     }
     fprintf(stderr, "rdmalab: %s\n  %s\n", SHOWN_NAME(e.text), e.remedy);
@@ -335,7 +343,7 @@ static void suggest_mode(const char *name)
 /* Runs a script file and prints errors.  If it cannot be parsed as a whole, its error is reported
  * when execution gets there.
  */
-static int run_file(struct session *s, const char *file)
+static int run_file(struct session *s, const char *file, const struct text *again)
 {
     struct source src = {0};
     struct script script;
@@ -348,7 +356,6 @@ static int run_file(struct session *s, const char *file)
         suggest_mode(file);
         return why == source_no_memory ? EXIT_FAILED : EXIT_USAGE;
     }
-    signals_replay("rdmalab --seed %llu %s", (unsigned long long)s->lab_info.seed, file);
     script = (struct script){.src = src};
     if (files_parse(&script, &ignored) && !script_has_steps(script.first)) {
         fprintf(stderr, "rdmalab: %s: %s\n  %s\n", SHOWN_NAME(file), SCRIPT_NO_STEPS,
@@ -357,6 +364,7 @@ static int run_file(struct session *s, const char *file)
     } else if (!exec_file(s, &src)) {
         session_complain(s, stderr);
         status = session_exit_status(s);
+        modes_say_again(again);
     }
     script_done(&script);
     source_done(&src);
@@ -364,21 +372,21 @@ static int run_file(struct session *s, const char *file)
 }
 
 /* Runs the lines of -c and then the scripts, or the prompt. */
-static int run_input(struct session *s, const char *lines, int n_files, char **files, bool prompt)
+static int run_input(struct session *s, const char *lines, int n_files, char **files, bool prompt,
+                     const struct text *again)
 {
     int status = EXIT_PASSED;
 
     if (lines) {
         const struct source src = source_typed(lines);
 
-        signals_replay("rdmalab --seed %llu -c '%s'", (unsigned long long)s->lab_info.seed, lines);
         if (!exec_lines(s, &src, false)) {
             session_complain(s, stderr);
             status = session_exit_status(s);
         }
     }
     for (int i = 0; i < n_files && status == EXIT_PASSED && !s->run.quit; i++)
-        status = run_file(s, files[i]);
+        status = run_file(s, files[i], again);
     if (lines || n_files > 0)
         return status;
     return repl_run(s, prompt);
@@ -408,15 +416,33 @@ static bool take_options(struct command_line *a, int *argc, char **argv)
     return options_take(rows, ARRAY_LEN(rows), argc, argv);
 }
 
+/* Appends the command that does the same again; nothing if the lines come from elsewhere. */
+static void add_again(struct text *t, const struct command_line *a, int n_files, char **files)
+{
+    if (!a->lines && n_files == 0)
+        return;
+    text_add(t, "rdmalab");
+    shell_add_option(t, "--seed", a->seed);
+    shell_add_option(t, "--memory", a->memory);
+    shell_add_option(t, "-c", a->lines);
+    allow_add(t, &a->allow);
+    for (int i = 0; i < n_files; i++)
+        shell_add_file(t, files[i]);
+}
+
 static int do_asked(const struct session_config *config, const struct command_line *a, int n_files,
                     char **files)
 {
     struct session *s = NULL;
     const enum rdl_status st = session_new(config, &s);
+    char line[SHELL_LINE_BYTES];
+    struct text again = text_on(line, sizeof(line));
     int status = EXIT_FAILED;
 
+    add_again(&again, a, n_files, files);
+    signals_replay("%s", line);
     if (st == RDL_OK)
-        status = run_input(s, a->lines, n_files, files, a->prompt);
+        status = run_input(s, a->lines, n_files, files, a->prompt, &again);
     else
         session_no_lab(stderr, config, st);
     session_free(s);

@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "emu/base/text.h"
+
 struct mode {
     const char *name;
     int (*run)(int argc, char **argv);
@@ -35,6 +37,11 @@ int test_main(int argc, char **argv);
  */
 int complete_shell(const struct mode *modes, size_t n, const struct mode *none, int argc,
                    char **argv);
+
+/* Prints the command line that comes to the same failure again.  Prints nothing if @t was cut, or
+ * after ^C.
+ */
+void modes_say_again(const struct text *t);
 
 /* modes_terminal() returns true if the standard output is a terminal.  modes_colour() returns true
  * if it is a terminal with colours: TERM is set and not "dumb", and NO_COLOR is not set.

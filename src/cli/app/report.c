@@ -43,7 +43,21 @@ static void add_all(struct text *t, const char *s)
         text_add(t, "\n");
 }
 
-void shown_case(const struct test_case *c, bool many_seeds, struct shown_case *ret)
+/* Appends how a failed run comes to the same failure again. */
+static void add_again(struct text *t, const struct test_case *c, const struct test_options *o)
+{
+    char line[SHELL_LINE_BYTES];
+    struct text again = text_on(line, sizeof(line));
+
+    if (!o || c->file->status != EXIT_PASSED || c->result.status == EXIT_INTERRUPTED)
+        return;
+    test_add_again(&again, c, o);
+    if (!again.cut && again.len > 0)
+        text_addf(t, "  again: %s\n", line);
+}
+
+void shown_case(const struct test_case *c, const struct test_options *o, bool many_seeds,
+                struct shown_case *ret)
 {
     struct text name = text_on(ret->name, sizeof(ret->name));
     struct text file = text_on(ret->file, sizeof(ret->file));
@@ -56,10 +70,14 @@ void shown_case(const struct test_case *c, bool many_seeds, struct shown_case *r
     text_add(&name, ret->file);
     if (many_seeds && c->seed_given)
         text_addf(&name, " seed=%llu", (unsigned long long)c->seed);
-    if (is_bad(&c->result))
+    if (is_bad(&c->result)) {
+        message.cap -= SHELL_LINE_BYTES;
         add_all(&message, c->result.message);
-    else
+        message.cap += SHELL_LINE_BYTES;
+        add_again(&message, c, o);
+    } else {
         utf8_add_printable(&message, c->result.message, false);
+    }
 }
 
 /* --- text --- */
@@ -220,7 +238,7 @@ static void github_summary(const struct report *r, FILE *f)
             continue;
         if (told++ == 0)
             fputs("\n| failed | why |\n| --- | --- |\n", f);
-        shown_case(c, r->many_seeds, &shown);
+        shown_case(c, r->o, r->many_seeds, &shown);
         fputs("| ", f);
         github_cell(f, shown.name);
         fputs(" | ", f);
@@ -280,10 +298,11 @@ bool report_knows(const char *name)
     return find_form(name) != NULL;
 }
 
-void report_begin(struct report *r, const char *name, const struct suite *su, bool many_seeds)
+void report_begin(struct report *r, const char *name, const struct suite *su,
+                  const struct test_options *o, bool many_seeds)
 {
-    *r =
-        (struct report){.form = find_form(name), .out = stdout, .su = su, .many_seeds = many_seeds};
+    *r = (struct report){
+        .form = find_form(name), .out = stdout, .su = su, .o = o, .many_seeds = many_seeds};
     RDL_ASSERT(r->form);
     r->form->begin(r);
 }
@@ -292,7 +311,7 @@ void report_case(struct report *r, const struct test_case *c)
 {
     struct shown_case shown;
 
-    shown_case(c, r->many_seeds, &shown);
+    shown_case(c, r->o, r->many_seeds, &shown);
     r->n++;
     r->passed += c->result.status == EXIT_PASSED;
     r->skipped += c->result.status == EXIT_SKIPPED;

@@ -6,6 +6,8 @@
 #include <stdio.h>
 
 #include "cli/app/suite.h"
+#include "cli/app/test_run.h"
+#include "print/shell.h"
 
 #define REPORT_NAME_BYTES 4352u /* a path and a seed */
 
@@ -23,6 +25,7 @@ struct report {
     const struct report_form *form;
     FILE *out;
     const struct suite *su;
+    const struct test_options *o;   /* how the cases are run */
     size_t n;                       /* number of cases reported so far */
     size_t passed, failed, skipped; /* numbers of cases with this result */
     size_t not_run;                 /* number of cases that have not begun because of a signal */
@@ -35,17 +38,21 @@ struct shown_case {
     char name[REPORT_NAME_BYTES]; /* "scenarios/01.json", and the seed if there are several */
     char file[REPORT_NAME_BYTES];
     char title[1024];
-    char message[2 * TEST_MESSAGE_BYTES]; /* complete lines */
+    char message[2 * TEST_MESSAGE_BYTES + SHELL_LINE_BYTES]; /* complete lines */
 };
 
-/* Fills @ret with the texts about @c.  @many_seeds: as in struct report. */
-void shown_case(const struct test_case *c, bool many_seeds, struct shown_case *ret);
+/* Fills @ret with the texts about @c.  @many_seeds: as in struct report.  The message of a failed
+ * run ends with the command that repeats it with the options @o; NULL: with none.
+ */
+void shown_case(const struct test_case *c, const struct test_options *o, bool many_seeds,
+                struct shown_case *ret);
 
 /* Returns true if @name is a report format: text, tap, json or github. */
 bool report_knows(const char *name);
 
 /* Begins a report on the standard output in the format @name, which must be known. */
-void report_begin(struct report *r, const char *name, const struct suite *su, bool many_seeds);
+void report_begin(struct report *r, const char *name, const struct suite *su,
+                  const struct test_options *o, bool many_seeds);
 
 /* Reports one case and counts it. */
 void report_case(struct report *r, const struct test_case *c);
@@ -62,7 +69,7 @@ void report_covered(const struct suite *su, struct report_coverage *ret);
 void report_coverage_text(FILE *out, const char *mark, const struct report_coverage *rc);
 void report_coverage_json(FILE *out, const struct report_coverage *rc);
 
-/* Writes those of the @n cases that have ended to @f, as JUnit XML. */
-void report_junit(FILE *f, const struct test_case *cases, size_t n);
+/* Writes those of the @n cases that have ended to @f, as JUnit XML.  @o: as in struct report. */
+void report_junit(FILE *f, const struct test_case *cases, size_t n, const struct test_options *o);
 
 #endif

@@ -15,12 +15,12 @@ static void xml_line(FILE *out, const char *s)
     print_xml(out, line);
 }
 
-static void junit_case(FILE *f, const struct test_case *c)
+static void junit_case(FILE *f, const struct test_case *c, const struct test_options *o)
 {
     const struct test_result *r = &c->result;
     struct shown_case shown;
 
-    shown_case(c, true, &shown);
+    shown_case(c, o, true, &shown);
     fputs("    <testcase classname=\"rdmalab\" name=\"", f);
     print_xml(f, shown.name);
     fputs("\" file=\"", f);
@@ -47,7 +47,7 @@ static void junit_case(FILE *f, const struct test_case *c)
     fputs("    </testcase>\n", f);
 }
 
-void report_junit(FILE *f, const struct test_case *cases, size_t n)
+void report_junit(FILE *f, const struct test_case *cases, size_t n, const struct test_options *o)
 {
     size_t ended = 0, failures = 0, errors = 0, skipped = 0;
 
@@ -68,7 +68,7 @@ void report_junit(FILE *f, const struct test_case *cases, size_t n)
             ended, failures, errors, skipped);
     for (size_t i = 0; i < n; i++) {
         if (cases[i].ended)
-            junit_case(f, &cases[i]);
+            junit_case(f, &cases[i], o);
     }
     fputs("  </testsuite>\n</testsuites>\n", f);
 }

@@ -16,6 +16,7 @@
 
 #include "emu/base/text.h"
 #include "emu/trace/render.h"
+#include "print/shell.h"
 #include "process/out_file.h"
 #include "process/signals.h"
 #include "rdmalab/trace.h"
@@ -137,33 +138,47 @@ static void case_directory(const struct test_case *c, const char *dir, char ret[
         text_addf(&t, ".%u", c->number);
 }
 
+void test_add_again(struct text *t, const struct test_case *c, const struct test_options *o)
+{
+    if (!source_is_file(&c->file->sc.src))
+        return;
+    text_add(t, "rdmalab test");
+    shell_add_file(t, c->file->name);
+    shell_add_number(t, "--seed", c->seed);
+    text_add(t, o->twice ? " --twice" : "");
+    text_add(t, o->allowed & PERMIT_BIT(FILES) ? " --allow files" : "");
+    if (o->timeout_given)
+        shell_add_number(t, "--timeout", o->timeout_s);
+}
+
 /* Writes a shell script that repeats the case. */
-static void leave_command(const struct test_case *c, const char *directory, FILE *err)
+static void leave_command(const struct test_case *c, const struct test_options *how,
+                          const char *directory, FILE *err)
 {
     static const char name[] = "again.sh";
+    char line[SHELL_LINE_BYTES];
+    struct text t = text_on(line, sizeof(line));
     struct out_file o;
     const struct out_file_place place = {.below = directory, .makes = true, .replaces = true};
     const char *why = out_file_open_below(&o, name, &place);
 
+    test_add_again(&t, c, how);
     if (!why) {
-        fputs("#!/bin/sh\nexec rdmalab run '", o.f);
-        for (const char *s = c->file->name; *s; s++)
-            fputs(*s == '\'' ? "'\\''" : (const char[]){*s, '\0'}, o.f);
-        fprintf(o.f, "' --seed %llu \"$@\"\n", (unsigned long long)c->seed);
+        fprintf(o.f, "#!/bin/sh\nexec %s \"$@\"\n", line);
         why = out_file_close(&o);
     }
     if (why)
         fprintf(err, "%s/%s: %s\n", directory, name, why);
 }
 
-static void leave_artifacts(struct session *s, const struct test_case *c, const char *directory,
-                            FILE *err)
+static void leave_artifacts(struct session *s, const struct test_case *c,
+                            const struct test_options *o, const char *directory, FILE *err)
 {
     static const char *const names[N_OUTPUTS] = {[OUTPUT_LADDER] = "failed.svg",
                                                  [OUTPUT_PCAPNG] = "failed.pcapng",
                                                  [OUTPUT_EVENTS] = "failed.ndjson"};
 
-    leave_command(c, directory, err); /* creates the directory */
+    leave_command(c, o, directory, err); /* creates the directory */
     for (unsigned i = 0; i < N_OUTPUTS; i++) {
         char path[PATH_MAX];
         struct text t = text_on(path, sizeof(path));
@@ -230,7 +245,7 @@ static void run_case(const struct test_case *c, const struct test_options *o, FI
         r->status = exit_worse(r->status, again_status); /* also if there was no second run */
     }
     if (s && o->artifacts && r->status != EXIT_PASSED)
-        leave_artifacts(s, c, directory, err);
+        leave_artifacts(s, c, o, directory, err);
     session_free(s);
     session_free(again);
 }
@@ -241,8 +256,11 @@ static void run_child(const struct test_case *c, const struct test_options *o, i
     struct test_result r = {.status = EXIT_FAILED};
     FILE *nothing = fopen("/dev/null", "w");
     FILE *err = fmemopen(r.message, sizeof(r.message), "w");
+    char line[SHELL_LINE_BYTES];
+    struct text again = text_on(line, sizeof(line));
 
-    signals_replay("rdmalab run %s --seed %llu", c->file->name, (unsigned long long)c->seed);
+    test_add_again(&again, c, o);
+    signals_replay("%s", line);
     if (nothing && err)
         run_case(c, o, nothing, err, &r);
     else
@@ -319,8 +337,7 @@ static void judge_by_end(const struct test_process *p, int wait_status, struct t
                      "error\n");
     } else {
         r->status = EXIT_BROKEN;
-        text_addf(&t, "rdmalab itself failed\n  again: rdmalab run %s --seed %llu\n", name,
-                  (unsigned long long)p->c->seed);
+        text_add(&t, "rdmalab itself failed\n");
     }
 }
 

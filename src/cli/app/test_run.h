@@ -19,6 +19,7 @@ struct test_options {
                               none is kept */
     const char *scratch; /* if @artifacts is NULL: temporary directory for files that cases write */
     uint64_t timeout_s;  /* most real time of a case; 0: no limit */
+    bool timeout_given;  /* @timeout_s comes from the command line */
 };
 
 /* A running process. */
@@ -42,6 +43,11 @@ uint64_t test_now_us(void);
  */
 struct session *test_run_here(const struct test_case *c, const struct test_options *o, FILE *out,
                               FILE *err, int *ret_status);
+
+/* Appends the command line that runs the case again with the same options.  Appends nothing if the
+ * scenario was read from the standard input.
+ */
+void test_add_again(struct text *t, const struct test_case *c, const struct test_options *o);
 
 /* Starts a process that runs @c.  Returns NULL on success, otherwise the reason. */
 const char *test_start(struct test_case *c, const struct test_options *o, struct test_process *ret);

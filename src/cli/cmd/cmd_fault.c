@@ -288,9 +288,9 @@ bool run_forge(struct session *s, const struct step *st)
     const uint64_t most = field_max((enum wire_field_id)f.field);
 
     if (f.value > most) {
-        session_fail(s, step_span(st, "value", 0), "%s has no room for this",
-                     step_text(st, "field"));
-        return diag_remedy(&s->diag, "the largest value is %llu", (unsigned long long)most);
+        limit_fail_range(s, st, "value", 0, most);
+        return diag_remedy(&s->diag, "%s has no room for this: the largest value is %llu",
+                           step_text(st, "field"), (unsigned long long)most);
     }
     return add_fault(s, st, &f);
 }

@@ -6,6 +6,7 @@
  */
 #include "cli/cmd/commands.h"
 #include "cli/cmd/waiting.h"
+#include "cli/session/advance.h"
 #include "emu/facts/device.h"
 #include "emu/past/posted.h"
 #include "emu/trace/event.h"
@@ -212,7 +213,7 @@ static bool not_complete(struct session *s, const struct step *st, const struct 
     add_request(&t, by, &o->posted);
     diag_set(&s->diag, DIAG_EXPECT, st->at, "%s is not complete, and %s", buf,
              idle ? "nothing is left to run" : "the time is over");
-    waiting_note(s);
+    advance_note_waits(s);
     return false;
 }
 

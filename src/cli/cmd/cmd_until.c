@@ -88,7 +88,7 @@ static bool run_until_holds(struct session *s, const struct step *st, const stru
     if (w.held || w.stopped || s->config.expectations_ignored)
         return true;
     refute(s, st, e, &w.since, w.idle ? "nothing is left to run, and " : "the time is over, and ");
-    waiting_note(s);
+    advance_note_waits(s);
     return false;
 }
 
@@ -129,12 +129,10 @@ bool run_expect(struct session *s, const struct step *st)
     bool ok = e && (holds || answer(s, e, step_span(st, "that", 0), NULL, &holds));
 
     s->run.n_expectations++;
-    if (ok && !holds) {
+    if (ok && !holds)
         ok = refute(s, st, e, NULL, "");
-        waiting_note_replay(s);
-    } else if (ok) {
+    else if (ok)
         say_held(s, st, e);
-    }
     pool_free(&pool);
     return ok;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/cmd/commands.h"
+#include "cli/cmd/limit.h"
 #include "cli/cmd/verb.h"
 #include "cli/session/resolve.h"
 #include "emu/base/assert.h"
@@ -314,6 +315,10 @@ bool run_del_gid(struct session *s, const struct step *st)
 
 bool run_create_ah(struct session *s, const struct step *st)
 {
+    static const struct {
+        const char *name;
+        uint64_t least, most;
+    } ranges[] = {{"sl", 0, 7}, {"flow_label", 0, (1u << 20) - 1}, {"port", 1, 1}};
     struct rdl_ah_attr attr = {
         .sgid_index = (uint8_t)step_number(st, "sgid_index"),
         .hop_limit = (uint8_t)step_number(st, "hop_limit"),
@@ -334,9 +339,14 @@ bool run_create_ah(struct session *s, const struct step *st)
         return false;
     status = rdl_create_ah(s->lab, pd, &attr, st->as.text, &ah);
     if (status == RDL_ERR_INVAL) {
+        for (size_t i = 0; i < ARRAY_LEN(ranges); i++) {
+            const uint64_t v = step_number(st, ranges[i].name);
+
+            if (v < ranges[i].least || v > ranges[i].most)
+                return limit_fail_range(s, st, ranges[i].name, ranges[i].least, ranges[i].most);
+        }
         session_fail(s, st->at, "no address handle can be like that");
-        return diag_remedy(&s->diag, "dgid= and the GID of sgid_index= are both IPv4 or both IPv6; "
-                                     "sl= is at most 7, flow_label= has 20 bits, port= is 1");
+        return diag_remedy(&s->diag, "dgid= and the GID of sgid_index= are both IPv4 or both IPv6");
     }
     if (!verb_finish(s, st, &home, status) || rdl_ah_info(s->lab, ah, &attr) != RDL_OK)
         return false;

@@ -34,6 +34,14 @@ bool limit_fail(struct session *s, struct span at, enum lab_limit limit, const c
     return diag_remedy(&s->diag, "%s", limits[limit].remedy);
 }
 
+bool limit_fail_range(struct session *s, const struct step *st, const char *name, uint64_t least,
+                      uint64_t most)
+{
+    session_fail(s, step_span(st, name, 0), "%s: %s is out of range", name, step_text(st, name));
+    return diag_remedy(&s->diag, "it must be %llu to %llu", (unsigned long long)least,
+                       (unsigned long long)most);
+}
+
 bool limit_fail_link(struct session *s, const struct step *st, const char *a, const char *b,
                      enum rdl_status status)
 {

@@ -18,6 +18,10 @@ enum lab_limit { LIMIT_HOSTS, LIMIT_SWITCHES, LIMIT_LINKS, LIMIT_FAULTS, LIMIT_P
 bool limit_fail(struct session *s, struct span at, enum lab_limit limit, const char *what,
                 enum rdl_status status);
 
+/* Fails: the value of parameter @name of @st is not in the range from @least to @most. */
+bool limit_fail_range(struct session *s, const struct step *st, const char *name, uint64_t least,
+                      uint64_t most);
+
 /* Fills s->diag after the link between the nodes @a and @b, which @st creates, was refused with
  * @status.  Returns false.  For RDL_ERR_LIMIT the message names a switch whose ports are all in
  * use; if there is none, the lab has too many links.

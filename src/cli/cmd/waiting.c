@@ -34,17 +34,3 @@ bool waiting_go_on(struct session *s, const struct step *st, struct waiting *w)
         return true;
     }
 }
-
-void waiting_note_replay(struct session *s)
-{
-    if (source_is_file(s->run.block->src))
-        diag_note(&s->diag, "  again: rdmalab run %s --seed %llu --until '#%llu'",
-                  s->run.block->src->name, (unsigned long long)s->lab_info.seed,
-                  (unsigned long long)rdl_tick(s->lab));
-}
-
-void waiting_note(struct session *s)
-{
-    advance_note_waits(s);
-    waiting_note_replay(s);
-}

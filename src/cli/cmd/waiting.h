@@ -26,14 +26,4 @@ struct waiting {
  */
 bool waiting_go_on(struct session *s, const struct step *st, struct waiting *w);
 
-/* Adds notes to s->diag after a wait without success: the objects that wait for something, and the
- * note of waiting_note_replay().
- */
-void waiting_note(struct session *s);
-
-/* Adds a note to s->diag with the command line that reproduces this state.  Adds none if the
- * running step is not from a file.
- */
-void waiting_note_replay(struct session *s);
-
 #endif

@@ -490,6 +490,10 @@ bool json_parse(const struct source *src, cJSON **ret, struct diag *d)
     if (*ret)
         return true;
     bad_at = why ? (size_t)(why - src->text) : 0;
+    if (json_is_too_deep(src, bad_at)) {
+        diag_set(d, DIAG_SYNTAX, (struct span){bad_at, 1}, "this is nested too deeply");
+        return diag_remedy(d, "objects and arrays may be nested %u deep", JSON_DEPTH_MAX);
+    }
     if (bad_at + blanks(src, bad_at) < src->len)
         diag_set(d, DIAG_SYNTAX, (struct span){bad_at, 1}, "this is not JSON");
     else

@@ -50,6 +50,26 @@ static size_t skip_value(const struct source *src, size_t i)
     return i;
 }
 
+bool json_is_too_deep(const struct source *src, size_t at)
+{
+    size_t depth = 0;
+
+    for (size_t i = 0; i <= at && i < src->len;) {
+        const char c = src->text[i];
+
+        if (c == '"') {
+            i = skip_string(src, i);
+            continue;
+        }
+        if (c == '{' || c == '[')
+            depth++;
+        else if ((c == '}' || c == ']') && depth > 0)
+            depth--;
+        i++;
+    }
+    return depth > JSON_DEPTH_MAX;
+}
+
 static struct json_value value_at(const struct source *src, const cJSON *item, size_t at)
 {
     return (struct json_value){item, {at, skip_value(src, at) - at}};

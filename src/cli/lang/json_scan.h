@@ -41,6 +41,14 @@ struct json_member {
 struct json_walk json_walk(const struct source *src, struct json_value v);
 bool json_next(struct json_walk *w, struct json_member *ret);
 
+/* Maximum depth of nested objects and arrays, which the parser has. */
+#define JSON_DEPTH_MAX CJSON_NESTING_LIMIT
+
+/* Returns true if the character at offset @at opens an object or array that is nested too deeply.
+ * The text before it must be JSON.
+ */
+bool json_is_too_deep(const struct source *src, size_t at);
+
 /* Returns true if the string at @at contains \u0000, where cJSON has truncated its copy. */
 bool json_has_nul(const struct source *src, struct span at);
 

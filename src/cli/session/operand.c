@@ -336,7 +336,7 @@ void operand_add(struct text *t, const struct operand *o)
         break;
     case OPERAND_NUMBER:
         if (o->v.type == RDL_TIME)
-            quantity_add_time_short(t, o->v.number);
+            quantity_add_time(t, o->v.number);
         else if (o->v.type == RDL_FLAG)
             text_add(t, o->v.number ? "true" : "false");
         else if (o->v.type == RDL_HEX)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/lang/json_scan.h"
 #include "cli/lang/source.h"
 #include "cli/trace_file/trace_file_internal.h"
 #include "emu/base/assert.h"
@@ -427,11 +428,13 @@ static enum rdl_status read_event(struct trace_file_reader *rd, const cJSON *j)
 static const char *parse(const struct source *line, cJSON **ret)
 {
     size_t at;
-    const char *why = source_check_text(line, &at);
+    const char *end = NULL, *why = source_check_text(line, &at);
 
     if (why)
         return why;
-    *ret = cJSON_ParseWithLengthOpts(line->text, line->len + 1, NULL, true);
+    *ret = cJSON_ParseWithLengthOpts(line->text, line->len + 1, &end, true);
+    if (!*ret && end && json_is_too_deep(line, (size_t)(end - line->text)))
+        return "nested too deeply: at most 1000 deep";
     if (!*ret)
         return "not JSON";
     if (cJSON_IsObject(*ret))

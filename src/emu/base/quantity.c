@@ -248,26 +248,38 @@ void quantity_add(struct text *t, enum quantity kind, uint64_t v)
     text_addf(t, "%llu", (unsigned long long)v);
 }
 
-void quantity_add_time_short(struct text *t, uint64_t ns)
+/* Appends a time in the largest unit in which it is at least 1, with at most @digits decimals. */
+static void add_time(struct text *t, uint64_t ns, int digits)
 {
     static const struct {
-        uint64_t from, factor;
+        uint64_t factor;
+        int digits; /* decimals down to a nanosecond */
         const char *name;
-    } rows[] = {{1000000000u, 1000000000u, "s"}, {1000000u, 1000000u, "ms"}, {1000u, 1000u, "us"}};
+    } rows[] = {{1000000000u, 9, "s"}, {1000000u, 6, "ms"}, {1000u, 3, "us"}};
 
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        uint64_t frac;
+        uint64_t frac = ns % rows[i].factor;
+        int n = rows[i].digits;
 
-        if (ns < rows[i].from)
+        if (ns < rows[i].factor)
             continue;
-        /* Two decimals are enough for a reader to compare times. */
-        frac = ns % rows[i].factor * 100 / rows[i].factor;
+        for (; n > 0 && (n > digits || frac % 10 == 0); n--)
+            frac /= 10;
         text_addf(t, "%llu", (unsigned long long)(ns / rows[i].factor));
-        if (frac)
-            text_addf(t, frac % 10 ? ".%02llu" : ".%01llu",
-                      (unsigned long long)(frac % 10 ? frac : frac / 10));
+        if (n > 0)
+            text_addf(t, ".%0*llu", n, (unsigned long long)frac);
         text_add(t, rows[i].name);
         return;
     }
     text_addf(t, ns ? "%lluns" : "%llu", (unsigned long long)ns);
+}
+
+void quantity_add_time_short(struct text *t, uint64_t ns)
+{
+    add_time(t, ns, 2);
+}
+
+void quantity_add_time(struct text *t, uint64_t ns)
+{
+    add_time(t, ns, 9);
 }

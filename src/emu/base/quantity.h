@@ -42,4 +42,9 @@ void quantity_add(struct text *t, enum quantity kind, uint64_t v);
  */
 void quantity_add_time_short(struct text *t, uint64_t ns);
 
+/* Appends a time in the same unit with all its digits: "85.664us".  quantity_parse() parses the
+ * text as @ns.
+ */
+void quantity_add_time(struct text *t, uint64_t ns);
+
 #endif

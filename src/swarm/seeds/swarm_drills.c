@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "print/shell.h"
 #include "print/version.h"
 #include "swarm/drills/drill.h"
 
@@ -45,6 +46,17 @@ static FILE *open_script(const char *name, const struct drill_kind *kind, uint64
     return f;
 }
 
+/* Prints the command that runs the script @name. */
+static void print_command(const char *name)
+{
+    char line[SHELL_LINE_BYTES];
+    struct text t = text_on(line, sizeof(line));
+
+    text_add(&t, "rdmalab run");
+    shell_add_file(&t, name);
+    printf("  as a scenario: %s\n", t.cut ? name : line);
+}
+
 /* Closes the script that @run has written, and says how to use it. */
 static void close_script(FILE *f, const char *name, const struct drill_run *run)
 {
@@ -56,7 +68,7 @@ static void close_script(FILE *f, const char *name, const struct drill_run *run)
         printf("  %s is no scenario: it lacks %u things that no line of a script can say\n", name,
                run->ret_unsaid);
     else
-        printf("  as a scenario: rdmalab run %s\n", name);
+        print_command(name);
 }
 
 /* Reduces the drill of @run and writes it to a file. */
@@ -85,8 +97,8 @@ static void print_failure(const struct swarm_options *o, const struct drill_kind
 {
     printf("seed %llu, a drill of %s: %s, but: %s\n", (unsigned long long)run->seed, kind->name,
            run->ret_wrong, run->ret_have);
-    printf("  again: rdmalab swarm --drill %s --seed %llu --events, version %s\n", kind->name,
-           (unsigned long long)run->seed, RDMALAB_VERSION);
+    printf("  again: rdmalab swarm --drill %s --seed %llu --events\n  this is version %s\n",
+           kind->name, (unsigned long long)run->seed, RDMALAB_VERSION);
     if (o->shrinks)
         write_smaller(o, kind, run);
     fflush(stdout);

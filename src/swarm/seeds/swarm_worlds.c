@@ -11,6 +11,7 @@
 
 #include "emu/base/assert.h"
 #include "emu/base/prng.h"
+#include "print/shell.h"
 #include "print/version.h"
 #include "process/exit_status.h"
 #include "process/must.h"
@@ -94,7 +95,8 @@ static bool close_script(FILE *f, const char *name)
 /* Writes the script of the failing world @w to a file. */
 static void write_script(const struct swarm_options *o, const struct world *w, struct world_run *r)
 {
-    char name[PATH_MAX];
+    char name[PATH_MAX], line[SHELL_LINE_BYTES];
+    struct text t = text_on(line, sizeof(line));
     struct world_try how = {0};
     bool shows;
 
@@ -108,9 +110,12 @@ static void write_script(const struct swarm_options *o, const struct world *w, s
         fprintf(how.script, "note \"%s\"\n", r->wrong);
     if (!close_script(how.script, name))
         return;
-    if (shows)
-        printf("  smaller: rdmalab run %s\n", name);
-    else
+    if (shows) {
+        text_add(&t, "rdmalab run");
+        shell_add_file(&t, name);
+        printf("  smaller: %s\n", t.cut ? name : line);
+    }
+    if (!shows)
         printf("  %s does not show it: frames are forged in this world, which no line can say\n",
                name);
 }
@@ -132,7 +137,7 @@ static void print_failure(const struct swarm_options *o, struct world *w, struct
 
     world_print_failure(r, stdout);
     command(o, w->seed, again);
-    printf("  again: %s, version %s\n", again, RDMALAB_VERSION);
+    printf("  again: %s\n  this is version %s\n", again, RDMALAB_VERSION);
     if (o->shrinks) {
         const uint32_t before = w->n_deeds, runs = world_shrink(w, r, SHRINKING_RUNS);
 

@@ -183,6 +183,40 @@ static void a_time_for_people_is_short(void **state)
     }
 }
 
+static void a_time_with_all_digits_is_read_back(void **state)
+{
+    static const struct {
+        uint64_t ns;
+        const char *want;
+    } rows[] = {
+        {0, "0"},
+        {999, "999ns"},
+        {1005, "1.005us"},
+        {17510, "17.51us"},
+        {17513, "17.513us"},
+        {999999, "999.999us"},
+        {1000001, "1.000001ms"},
+        {3000000007, "3.000000007s"},
+        {UINT64_MAX, "18446744073.709551615s"},
+    };
+    struct prng r = prng_stream(7, 0);
+
+    (void)state;
+    for (size_t i = 0; i < 2000 + ARRAY_LEN(rows); i++) {
+        const unsigned shift = (unsigned)prng_below(&r, 64);
+        const uint64_t ns = i < ARRAY_LEN(rows) ? rows[i].ns : prng_next(&r) >> shift;
+        uint64_t back;
+        char buf[40];
+        struct text t = text_on(buf, sizeof(buf));
+
+        quantity_add_time(&t, ns);
+        if (i < ARRAY_LEN(rows))
+            assert_string_equal(buf, rows[i].want);
+        assert_null(quantity_parse(QUANTITY_TIME, buf, &back));
+        assert_true(back == ns);
+    }
+}
+
 static void a_range_is_two_numbers(void **state)
 {
     static const char *const wrong[] = {
@@ -238,6 +272,7 @@ int main(void)
         cmocka_unit_test(the_largest_exact_unit_is_written),
         cmocka_unit_test(what_is_written_is_read_back),
         cmocka_unit_test(a_time_for_people_is_short),
+        cmocka_unit_test(a_time_with_all_digits_is_read_back),
         cmocka_unit_test(a_range_is_two_numbers),
     };
 

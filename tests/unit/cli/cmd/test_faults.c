@@ -66,7 +66,7 @@ static void what_cannot_be_is_refused(void **state)
         {"drop next on h1-h3", "no link is called \"h1-h3\""},
         {"drop next to h3", "h3"},
         {"drop next of h1.mr", "h1.mr"},
-        {"forge next field=ackreq value=2", "has no room for this"},
+        {"forge next field=ackreq value=2", "value: 2 is out of range"},
         {"corrupt next field=psn bit=3", "a bit of the frame, or of a field?"},
         {"set link h1-h2 from=h3 loss=1%", "h3 is no end of h1-h2"},
         {"set link h1-h2 burst_frames=9", "there are no bursts in this direction"},

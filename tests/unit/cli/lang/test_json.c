@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+#include "cli/lang/json_scan.h"
+
 #include "cli/cli_testing.h"
 
 #define STEPS(s) "{\"steps\": [" s "]}"
@@ -106,6 +108,43 @@ static void json_of_other_writers_is_read(void **state)
 
         assert_string_equal(lines, rows[i].lines);
         free(lines);
+    }
+}
+
+/* JSON that is nested deeper than the parser goes is told apart from what is no JSON. */
+static void deep_json_is_told_apart(void **state)
+{
+    static const struct {
+        size_t depth;
+        const char *close, *message;
+    } rows[] = {
+        {JSON_DEPTH_MAX - 1, "]", "a step must be an object"},
+        {JSON_DEPTH_MAX, "]", "nested too deeply"},
+        {JSON_DEPTH_MAX + 50, "]", "nested too deeply"},
+        {JSON_DEPTH_MAX + 50, "", "nested too deeply"},
+        {JSON_DEPTH_MAX - 50, "}", "not JSON"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        static const char before[] = "{\"title\": \"[[{{\\\"\", \"steps\": ";
+        char *json = calloc(1, sizeof(before) + 2 * rows[i].depth + 2);
+        struct script s;
+        struct diag d = {.kind = DIAG_NONE};
+
+        assert_non_null(json);
+        memcpy(json, before, sizeof(before));
+        for (size_t k = 0; k < rows[i].depth; k++)
+            json[sizeof(before) - 1 + k] = '[';
+        for (size_t k = 0; k < rows[i].depth && rows[i].close[0]; k++)
+            json[sizeof(before) - 1 + rows[i].depth + k] = rows[i].close[0];
+        json[strlen(json)] = '}';
+        s = script_of(json);
+        assert_false(json_read_script(&s, &d));
+        if (!strstr(d.message, rows[i].message))
+            fail_msg("%zu deep: %s", rows[i].depth, d.message);
+        script_done(&s);
+        free(json);
     }
 }
 
@@ -231,6 +270,7 @@ int main(void)
         cmocka_unit_test(odd_values_survive_too),
         cmocka_unit_test(integers_are_exact),
         cmocka_unit_test(json_of_other_writers_is_read),
+        cmocka_unit_test(deep_json_is_told_apart),
         cmocka_unit_test(what_is_wrong_is_named_with_its_place),
         cmocka_unit_test(blocks_in_blocks_are_bounded),
         cmocka_unit_test(the_schema_names_every_step),

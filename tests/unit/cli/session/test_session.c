@@ -8,9 +8,12 @@
 #include "cli/lab_session.h"
 #include "cli/own_directory.h"
 #include "cli/session/files.h"
+#include "cli/session/operand.h"
+#include "emu/base/quantity.h"
 #include "rdmalab/inspect.h"
 #include "rdmalab/port.h"
 #include "rdmalab/trace.h"
+#include "tree/tree.h"
 
 /* Examples read and write files, so they run in a directory of their own. */
 static int enter_directory(void **state)
@@ -49,6 +52,214 @@ static void every_example_runs(void **state)
             lab_run(&l, cmd_table[i].example);
         lab_close(&l);
     }
+}
+
+/* --- Numbers out of range --------------------------------------------------------------------- */
+
+/* Writes the largest and the smallest value of @p to @ret, and those beyond: as many as @ret has.
+ * Returns their number.
+ */
+static size_t extremes_of(const struct param *p, char ret[5][32])
+{
+    const enum quantity q = p->kind == VAL_TIME     ? QUANTITY_TIME
+                            : p->kind == VAL_RATE   ? QUANTITY_RATE
+                            : p->kind == VAL_CHANCE ? QUANTITY_CHANCE
+                                                    : QUANTITY_NUMBER;
+    uint64_t v[5];
+    size_t n = 0;
+
+    v[n++] = p->min;
+    if (p->standard)
+        v[n++] = value_number(p, p->standard);
+    if (p->min > 0)
+        v[n++] = p->min - 1;
+    v[n++] = p->max ? p->max : q == QUANTITY_CHANCE ? 1000000 : UINT64_MAX;
+    if (p->max)
+        v[n++] = p->max + 1;
+    for (size_t i = 0; i < n; i++) {
+        struct text t = text_on(ret[i], 32);
+
+        quantity_add(&t, q, v[i]);
+    }
+    return n;
+}
+
+/* Does the example of @cmd with @value for @p, and returns how it failed; "" if it did not. */
+static void do_example_with(const struct cmd *cmd, const struct param *p, const char *value,
+                            char ret[DIAG_MESSAGE_BYTES])
+{
+    struct script s = script_of(example_of(cmd));
+    struct text t = text_on(ret, DIAG_MESSAGE_BYTES);
+    char *lines = NULL;
+    size_t n = 0;
+    FILE *f = open_memstream(&lines, &n);
+    struct diag d;
+    struct lab l;
+
+    assert_non_null(f);
+    assert_true(line_read_script(&s, &d));
+    for (struct step *st = s.first; st; st = st->next) {
+        if (st->cmd == cmd && p)
+            step_put(&s.pool, st, p->name, value);
+        p = st->cmd == cmd ? NULL : p; /* only the first one */
+        line_write_step(f, st, "");
+    }
+    fclose(f);
+    lab_open(&l, false);
+    if (cmd->before != BEFORE_NOTHING)
+        lab_run(&l, examples_before[cmd->before]);
+    if (!lab_try(&l, lines))
+        text_add(&t, l.s->diag.message);
+    lab_close(&l);
+    script_done(&s);
+    free(lines);
+}
+
+/* Numbers that are taken and refused, of one parameter. */
+struct extremes {
+    size_t n_taken, n_refused;
+    char unnamed[DIAG_MESSAGE_BYTES]; /* an error that does not name the parameter and the value */
+};
+
+static void try_extremes(const struct cmd *cmd, const struct param *p, struct extremes *ret)
+{
+    char values[5][32], wrong[DIAG_MESSAGE_BYTES];
+    const size_t n = extremes_of(p, values);
+
+    for (size_t v = 0; v < n; v++) {
+        if (strcmp(p->name, "count") == 0 && strlen(values[v]) > 4)
+            continue; /* so many rounds take long */
+        do_example_with(cmd, p, values[v], wrong);
+        ret->n_refused += wrong[0] != '\0';
+        ret->n_taken += wrong[0] == '\0';
+        if (wrong[0] && (!strstr(wrong, p->name) || !strstr(wrong, values[v]))) {
+            struct text t = text_on(ret->unnamed, sizeof(ret->unnamed));
+
+            text_addf(&t, "%s %s=%s: %s", cmd->name, p->name, values[v], wrong);
+        }
+    }
+}
+
+/* Errors that name a number in another way: by what it is compared with. */
+static const char *const compared[] = {
+    "with this width",
+    "was added with less",
+    "has not so much memory left",
+    "and len asks for more",
+    "out of memory",
+    "and max_send_wr asks for more",
+    "and max_recv_wr asks for more",
+    "has no GID 255",
+    "the P_Key table of h1 has no entry 65535",
+    "room for 16 receives",
+    "the memory begins at byte 0 of its page, iova= at byte 4095",
+    "pings were not answered",
+    "8192 bytes do not fit into one packet",
+    "the time is over",
+    "out of range: max_dest_rd_atomic",
+};
+
+static bool is_compared(const char *message)
+{
+    for (size_t i = 0; i < ARRAY_LEN(compared); i++) {
+        if (strstr(message, compared[i]))
+            return true;
+    }
+    return false;
+}
+
+/* Each number of an example is taken, or the error names the parameter and the value, or what it is
+ * compared with.  A parameter that does not belong to the example at all says something else.
+ */
+static void every_number_out_of_range_is_named(void **state)
+{
+    size_t n_refused = 0, n_taken = 0;
+
+    (void)state;
+    for (size_t i = 0; i < N_CMDS; i++) {
+        const struct cmd *cmd = &cmd_table[i];
+
+        if (cmd->flags & (CMD_OUTSIDE | CMD_HEADER | CMD_PROMPT_ONLY))
+            continue;
+        for (size_t k = 0; k < cmd->n_params; k++) {
+            struct extremes e = {.unnamed = ""};
+
+            if (value_is_quantity(cmd->params[k].kind))
+                try_extremes(cmd, &cmd->params[k], &e);
+            n_refused += e.n_refused;
+            n_taken += e.n_taken;
+            if (e.n_taken > 0 && e.unnamed[0] && !is_compared(e.unnamed))
+                fail_msg("%s", e.unnamed);
+        }
+    }
+    assert_true(n_refused > 100 && n_taken > 100);
+}
+
+/* --- Values and their texts ------------------------------------------------------------------- */
+
+struct told {
+    struct lab *l;
+    size_t n_equal, n_refused;
+};
+
+/* Expects that the value equals the text @shown. */
+static void expect_text(struct told *told, const char *path, const char *shown, bool quoted)
+{
+    struct session *s = told->l->s;
+    char line[2 * RDL_VALUE_BYTES + RDL_PATH_BYTES];
+    struct text t = text_on(line, sizeof(line));
+    bool held;
+
+    text_addf(&t, quoted ? "expect %s == \"%s\"" : "expect %s == %s", path, shown);
+    held = lab_try(told->l, line);
+    if (!held && s->diag.kind == DIAG_EXPECT)
+        fail_msg("%s: %s", line, s->diag.message);
+    told->n_equal += held;
+    told->n_refused += !held;
+}
+
+/* A value equals the text that `show` and a failed `expect` have for it, or the text is no value.
+ */
+static void tell_value(void *ctx, const char *key, const struct rdl_value *v)
+{
+    char shown[2 * RDL_VALUE_BYTES], found[2 * RDL_VALUE_BYTES];
+    struct text t = text_on(shown, sizeof(shown)), f = text_on(found, sizeof(found));
+    const struct operand o = {.kind = v->type == RDL_WORD || v->type == RDL_TEXT ? OPERAND_WORD
+                                                                                 : OPERAND_NUMBER,
+                              .v = *v};
+    const bool quoted = v->type == RDL_WORD || v->type == RDL_TEXT;
+
+    if (v->type == RDL_NODE || (quoted && !v->text[0]))
+        return;
+    tree_add_value(&t, v);
+    operand_add(&f, &o);
+    expect_text(ctx, key, shown, quoted);
+    if (strcmp(shown, found) != 0)
+        expect_text(ctx, key, found, quoted);
+}
+
+static void every_value_equals_its_text(void **state)
+{
+    struct told told = {.n_equal = 0};
+    struct lab l;
+    size_t off;
+
+    (void)state;
+    lab_open(&l, false);
+    lab_run(&l, "host odd ram=65540k");
+    lab_run(&l, examples_before[BEFORE_POSTED]);
+    lab_run(&l, "step packet");
+    told.l = &l;
+    assert_int_equal(rdl_inspect_below(l.s->lab, "", tell_value, &told, &off), RDL_OK);
+    lab_close(&l);
+    assert_true(told.n_equal > 1000 && told.n_refused * 10 < told.n_equal);
+}
+
+static void a_time_is_told_as_it_is_compared(void **state)
+{
+    (void)state;
+    assert_line_refused("host h1 h2; link h1 h2 latency=1003ns; ping h1 h2", "expect t == 17510ns",
+                        "it is 2.426us");
 }
 
 /* Neither ==, !=, `not` nor the other side of an `or` gives an invalid question an answer, and
@@ -147,7 +358,7 @@ static void expectations_see_what_happened(void **state)
         {"h1.qp.state == RTS and h1.qp.mtu == 4096",
          ": h1.qp.mtu == 4096 does not hold, it is 1024"},
         {"t < 1us and h1.qp.state == RTS and (count(lost) == 2)",
-         ": t < 1us does not hold, it is 83.05us; count(lost) == 2 does not hold, it is 1"},
+         ": t < 1us does not hold, it is 83.055us; count(lost) == 2 does not hold, it is 1"},
         {"h1.qp.mtu == 256 or h1.qp.state == RTR",
          ": h1.qp.mtu == 256 does not hold, it is 1024; h1.qp.state == RTR does not hold, it is "
          "RTS"},
@@ -629,6 +840,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_example_runs),
+        cmocka_unit_test(every_number_out_of_range_is_named),
+        cmocka_unit_test(every_value_equals_its_text),
+        cmocka_unit_test(a_time_is_told_as_it_is_compared),
         cmocka_unit_test(expectations_see_what_happened),
         cmocka_unit_test(mistaken_questions_have_no_answer),
         cmocka_unit_test(an_expectation_that_holds_says_what_it_found),

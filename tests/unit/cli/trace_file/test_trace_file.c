@@ -416,7 +416,7 @@ static void deep_nesting_is_refused(void **state)
     memset(text, '[', sizeof(text));
     text[sizeof(text) - 1] = '\n';
     assert_int_equal(read_bytes(text, sizeof(text), &s, &err), RDL_ERR_INVAL);
-    assert_non_null(strstr(err.text, "not JSON"));
+    assert_non_null(strstr(err.text, "nested too deeply"));
 }
 
 static void a_line_without_end_is_refused(void **state)
