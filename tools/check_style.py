@@ -85,6 +85,15 @@ MAP = re.compile(r"^(ARCHITECTURE|HACKING|docs/decisions/.*)\.md$")
 MAPPED_FILE = re.compile(r"`([\w.-]+/[\w./-]+\.(?:c|h|def))`")
 MAPPED_FUNCTION = re.compile(r"`([a-z][a-z0-9_]*)\(\)`")
 
+# The page about each function of Linux rxe, and the table whose rows name those that decide.
+RXE_PAGE, RXE_ROWS = "docs/rxe.md", "src/emu/facts/profiles.def"
+RXE_FILE = re.compile(r"^## `(rxe_\w+\.c)`$", re.MULTILINE)
+RXE_ENTRY = re.compile(r"^\| `(\w+)` \| (.*?) \|(.*)\|$", re.MULTILINE)
+RXE_VERDICT = re.compile(r"same|not visible to peer or program|differs, not modelled|row (?:`\w+`(?:, |$))+")
+TRAIT = re.compile(r"^TRAIT\((\w+),(.*?)\)$", re.MULTILINE | re.DOTALL)
+STRING_OR_COMMA = re.compile(r'"((?:\\.|[^"\\])*)"|(,)')
+TRAIT_FUNCTIONS = 5  # argument of a row: "FILE: name, name; FILE: name"
+
 # Expected texts of unit tests: see tests/unit/golden.h.
 ALL_USED = "cmocka_unit_test(every_golden_text_is_used)"
 
@@ -337,9 +346,44 @@ def check_tags(root):
                     yield f"{where}: {match[1]} {match[2]} is also defined in {first}"
 
 
+def rxe_functions_of_rows(root):
+    """{(row, file, function)} of the table of profiles."""
+    for name, body in TRAIT.findall(text_of(root, RXE_ROWS)):
+        args = [""]
+        for string, comma in STRING_OR_COMMA.findall(body):
+            args = [*args, ""] if comma else [*args[:-1], args[-1] + string]
+        for part in args[TRAIT_FUNCTIONS].split("; ") if len(args) > TRAIT_FUNCTIONS else []:
+            file, _, functions = part.partition(": ")
+            for function in functions.split(", "):
+                yield name, file, function
+
+
+def text_of(root, name):
+    path = root / name
+    return path.read_text() if path.exists() else ""
+
+
+def check_rxe(root):
+    """The page and the rows name the same functions, and no function is there twice."""
+    rows, page, seen = set(rxe_functions_of_rows(root)), set(), set()
+    parts = RXE_FILE.split(text_of(root, RXE_PAGE))[1:]
+    for file, body in zip(parts[::2], parts[1::2]):
+        for function, verdict, remark in RXE_ENTRY.findall(body):
+            if not RXE_VERDICT.fullmatch(verdict) or (verdict.startswith("differs") and not remark.strip()):
+                yield f"{RXE_PAGE}: {file}, {function}: '{verdict}' is no verdict, or lacks its remark"
+            if (file, function) in seen:
+                yield f"{RXE_PAGE}: {file}, {function} is there twice"
+            seen.add((file, function))
+            page |= {(row, file, function) for row in re.findall(r"`(\w+)`", verdict)}
+    for row, file, function in sorted(page - rows):
+        yield f"{RXE_PAGE}: {file}, {function} names {row}, whose row in {RXE_ROWS} does not name the function"
+    for row, file, function in sorted(rows - page):
+        yield f"{RXE_ROWS}: {row} names {file}: {function}, which {RXE_PAGE} does not say"
+
+
 def check(root):
     alone = [problem for name, text in files_of(root) for problem in check_file(root, name, text)]
-    return [*alone, *check_tags(root)]
+    return [*alone, *check_tags(root), *check_rxe(root)]
 
 
 SPDX = "/* SPDX-License-Identifier: MIT */\n"
@@ -385,6 +429,12 @@ PLANTS = {  # file, text -> what must be said about it ("" for nothing)
     ("src/swarm/ad.c", SPDX + "void f(void)\n{\n    fopen(a, b);\n}\n"): "",
     ("src/cli/session/gate.c", SPDX + "void f(void)\n{\n    g();\n}\n"): "and it opens nothing",
     ("src/cli/aa.c", SPDX + "struct once {\n    int a;\n};\n/* struct once { */\nstruct once f(void);\n"): "",
+    ("docs/rxe.md", "## `rxe_a.c`\n| `f` | row `R` | |\n"): "rxe_a.c, f names R, whose row",
+    ("docs/rxe.md", "## `rxe_a.c`\n| `f` | perhaps | |\n"): "'perhaps' is no verdict",
+    ("docs/rxe.md", "## `rxe_a.c`\n| `f` | differs, not modelled | |\n"): "lacks its remark",
+    ("docs/rxe.md", "## `rxe_a.c`\n| `f` | same | |\n| `f` | same | |\n"): "rxe_a.c, f is there twice",
+    ("src/emu/facts/profiles.def", SPDX + 'TRAIT(R, 1, 0,\n"a, b", "c",\n"d",\n"rxe_a.c: f",\n"[e]")\n'):
+        "R names rxe_a.c: f, which docs/rxe.md does not say",
     ("src/cli/p.c", SPDX + "/* a\n *b\n */\nint f(int *p)\n{\n    *p = 1;\n}\n"): "by the formatter",
 }
 

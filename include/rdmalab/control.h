@@ -26,8 +26,8 @@ struct rdl_control {
     const uint8_t *data;
     uint32_t bytes; /* length of @data, 0..255 */
     uint32_t room;  /* bytes for the response, including the status byte: 0..256 */
-    uint32_t cuts[RDL_CONTROL_CUTS_MAX], n_cuts; /* lengths of all request buffers but the last */
-    uint32_t room_cuts[RDL_CONTROL_CUTS_MAX], n_room_cuts; /* the same for the response */
+    uint32_t cuts[RDL_CONTROL_CUTS_MAX], n_cuts;           /* lengths of the request's buffers */
+    uint32_t room_cuts[RDL_CONTROL_CUTS_MAX], n_room_cuts; /* lengths of the response's buffers */
 };
 
 /* The device's most recent refusal of a request: the reason (enum ctrl_refusal) and the compared
@@ -41,7 +41,7 @@ struct rdl_refusal {
 
 struct rdl_control_answer {
     uint8_t command;  /* command of the request */
-    uint32_t written; /* bytes of @response that the device wrote, the status byte included */
+    uint32_t written; /* number of bytes that the device wrote to @response */
     uint8_t response[RDL_CONTROL_BYTES_MAX];
 };
 

@@ -3,8 +3,7 @@
  *
  * Names and meanings are those of libibverbs, but no call blocks.  Where libibverbs would block,
  * the call reports that there is no event, and the caller advances the lab with rdl_run() or
- * rdl_step().  None of these calls takes simulated time, and only rdl_create_cq_on() sends a
- * control request.
+ * rdl_step().  None of these calls takes simulated time or sends a control request.
  *
  * A program must acknowledge each event that it takes.  Until then the object that the event names
  * cannot be destroyed: the call returns RDL_ERR_BUSY where libibverbs would block.
@@ -19,7 +18,7 @@ struct rdl_async_event {
     uint32_t type;   /* enum async_event */
     uint32_t object; /* enum object_kind of the affected object; 0: the port or the device */
     uint64_t raw;    /* handle of that object (rdl_qp.raw, rdl_cq.raw, rdl_srq.raw), or 0 */
-    uint32_t number; /* QPN, CQN, number of the SRQ or the port (from 1); 0: the device */
+    uint32_t number; /* number of the queue pair, completion queue, SRQ or port */
 };
 
 /* Takes the oldest asynchronous event of @host.  *@ret_n is 1.  If no event is pending, *@ret_n is
@@ -43,21 +42,16 @@ RDL_MUST_CHECK enum rdl_status rdl_ack_async_event(struct rdl_lab *lab,
                                                    const struct rdl_async_event *event);
 
 /* Creates a completion channel.  Any number of completion queues can deliver their completion
- * events to it.  The channel exists when the call returns.
- *
- * Return: RDL_OK, or an error of the calls that use the control queue, which rdmalab/verbs.h lists;
- *	   never RDL_ERR_BUSY
+ * events to it.
  */
 RDL_MUST_CHECK enum rdl_status rdl_create_comp_channel(struct rdl_lab *lab, rdl_host host,
                                                        const char *name, rdl_channel *ret);
 
-/* Destroys a completion channel.  Returns RDL_OK, RDL_ERR_STALE, or RDL_ERR_BUSY if a completion
- * queue still uses it.
- */
+/* Destroys a completion channel.  Returns RDL_ERR_BUSY if a completion queue still uses it. */
 RDL_MUST_CHECK enum rdl_status rdl_destroy_comp_channel(struct rdl_lab *lab, rdl_channel channel);
 
 /* Creates a completion queue as rdl_create_cq() does, on the host of @channel.  Its completion
- * events are delivered to @channel.  Errors as rdl_create_cq().
+ * events are delivered to @channel.
  */
 RDL_MUST_CHECK enum rdl_status rdl_create_cq_on(struct rdl_lab *lab, rdl_channel channel,
                                                 uint32_t cqe, const char *name, rdl_cq *ret);

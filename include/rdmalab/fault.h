@@ -18,7 +18,7 @@ struct ev;
  * A frame matches if all criteria hold.  A criterion with the value RDL_ANY always holds.
  */
 struct rdl_fault_config {
-    const char *name; /* copied; a name as for a host; NULL or "": the lab chooses f1, f2, ... */
+    const char *name; /* copied; syntax as for a host's name; NULL or "": f1, f2, ... */
     uint32_t kind;   /* enum fault_kind, except FLT_NONE, FLT_CHANCE, FLT_BURST and device faults */
     rdl_host from;   /* host that sends the frame; raw 0: any sender */
     uint32_t opcode; /* enum opcode of a RoCEv2 frame, enum frame_kind of another, or RDL_ANY */
@@ -31,7 +31,7 @@ struct rdl_fault_config {
      * that the frame is held.
      */
     uint64_t delay_ns;
-    uint32_t corrupt_bit; /* FLT_CORRUPT: the bit to invert, see after this struct */
+    uint32_t corrupt_bit; /* FLT_CORRUPT: the bit to invert, see below */
     /* External port through which the frame enters; raw 0: no restriction.  Only one of @from and
      * @from_port may be set.
      */
@@ -58,7 +58,7 @@ struct rdl_fault_config {
      */
     uint32_t field;
     uint64_t value;    /* FLT_FORGE: the new value of the field */
-    const char *about; /* description, copied and cut to RDL_FAULT_ABOUT_BYTES; NULL: none */
+    const char *about; /* description, copied, up to RDL_FAULT_ABOUT_BYTES; or NULL */
 };
 
 /* @corrupt_bit is the number of a bit in the frame, modulo its length.  Bit 0 is the most
@@ -121,7 +121,7 @@ struct rdl_device_fault_config {
 
 /* Adds a fault of a device.  FLT_LATE_DATA needs a queue whose buffers the device writes.
  * FLT_STUCK_QUEUE cannot hit a completion queue, which would overflow.  Once a FLT_SPURIOUS was
- * added, the lab ignores broken invariants of the host, and may ignore those of other hosts.
+ * added, the lab ignores broken invariants of the host.
  *
  * Return: RDL_OK, RDL_ERR_INVAL, RDL_ERR_EXISTS (the name), RDL_ERR_LIMIT, RDL_ERR_STALE (@host),
  *	   RDL_ERR_NOT_FOUND (@queue), RDL_ERR_NOMEM

@@ -25,7 +25,7 @@ enum rdl_type {
 
 struct rdl_value {
     enum rdl_type type;
-    uint32_t row; /* row of emu/facts/leaf.h: enum node_kind for RDL_NODE, otherwise enum leaf_id */
+    uint32_t row;    /* row of the schema: enum node_kind for RDL_NODE, otherwise enum leaf_id */
     uint64_t number; /* the value; meaningless for RDL_NODE and RDL_TEXT */
     /* RDL_WORD and RDL_TEXT: the text; RDL_NODE: the kind of object ("qp") */
     char text[RDL_VALUE_BYTES];
@@ -87,7 +87,7 @@ RDL_MUST_CHECK enum rdl_status rdl_ram_read(const struct rdl_lab *lab, rdl_host 
 
 /* Writes guest RAM.  Tests use it to set up their own rings, or to corrupt those of the driver.  If
  * part of the range is not RAM, nothing is written.  After the call the lab ignores broken
- * invariants of @host, and may ignore those of other hosts.  Errors as rdl_ram_read().
+ * invariants of @host.  Errors as rdl_ram_read().
  */
 RDL_MUST_CHECK enum rdl_status rdl_ram_write(struct rdl_lab *lab, rdl_host host, uint64_t addr,
                                              const void *in, size_t bytes);

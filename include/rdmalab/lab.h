@@ -83,7 +83,7 @@ typedef struct {
 struct rdl_lab_config {
     uint64_t seed;          /* seed of all random events in the lab */
     size_t arena_bytes_max; /* address space to reserve for the lab; 0: see rdl_lab_new() */
-    bool check_invariants;  /* check the emulator's own invariants: rdl_broken_invariant() */
+    bool check_invariants;  /* check the emulator's own invariants as the lab advances */
 };
 
 /* Creates a lab.  It reserves config->arena_bytes_max of address space.  With 0 it reserves 64 GiB,
@@ -103,28 +103,25 @@ void rdl_lab_free(struct rdl_lab *lab);
  * high byte first: 10.0.0.1 for k = 1.
  */
 struct rdl_host_config {
-    const char *name;    /* copied; unique in the lab; a letter, then letters, digits, - and _ */
+    const char *name;    /* copied; unique; a letter, then letters, digits, - and _ */
     uint8_t mac[6];      /* unicast */
     uint8_t ipv4[16];    /* as a GID, ::ffff:a.b.c.d; entry 0 of the GID table */
     uint8_t ipv6[16];    /* entry 1 of the GID table */
     uint64_t ram_bytes;  /* a multiple of 4096; default 64 MiB, sparse */
     uint32_t max_cq;     /* completion queues, 1..16384, default 16 */
-    uint32_t max_qp;     /* queue pairs, 2..16384, default 17; one is QPN 1, never handed out */
+    uint32_t max_qp;     /* queue pairs, 2..16384 (QPN 1 is not handed out), default 17 */
     uint32_t device_mtu; /* largest path MTU of the device, 256..4096; default 4096 */
     /* Bytes of the longest IP packet, 1280..9000; default: enough for device_mtu, at least 1500 */
     uint32_t mtu;
-    /* Feature bits (1 << enum feature_number) that virtio-rdma does not offer; of these virtio-net
-     * leaves out the bits that both functions know, such as EVENT_IDX.
-     */
-    uint64_t features_off;
-    uint32_t profile; /* enum profile: implementation whose behaviour is imitated */
+    uint64_t features_off; /* device feature bits (1 << number) that are not offered */
+    uint32_t profile;      /* enum profile: implementation whose behaviour is imitated */
     /* true: the host resolves the MACs of the lab's other hosts over the link.  false: it knows
      * these MACs in advance.
      */
     bool arp;
     /* P_Keys of the port: a partition number of 15 bits, not 0, and bit 15 for a full member. */
     uint16_t pkeys[RDL_PKEYS_MAX];
-    uint32_t n_pkeys; /* entries of @pkeys; 0: the table is the default P_Key 0xffff alone */
+    uint32_t n_pkeys; /* 0: the table is the default P_Key 0xffff alone */
     uint32_t max_srq; /* shared receive queues, 1..8192, default 4 */
     bool external;    /* without guest and RAM: a virtual machine drives it, see rdmalab/vm.h */
     uint32_t ring;    /* enum ring_format of all virtqueues of both functions */
@@ -249,8 +246,8 @@ uint64_t rdl_progress(const struct rdl_lab *lab, enum rdl_step step);
 
 /* Limits of one call.  0 means no limit. */
 struct rdl_limits {
-    uint64_t ticks; /* number of ticks */
-    uint64_t ns;    /* simulated time from now */
+    uint64_t ticks;
+    uint64_t ns; /* simulated time from now */
 };
 
 /* Advances the lab until @step has happened once.

@@ -2,8 +2,8 @@
 /* External ports: frames enter and leave the lab through them.
  *
  * An external port is a node of the network.  It is linked to a switch or a host like any other
- * node, with the same links, faults (rdl_fault_config.from_port) and captures.  In an event, the
- * field for a host holds the port.  The caller moves the bytes: rdl_port_receive() brings a frame
+ * node, with the same links, faults (rdl_fault_config.from_port) and captures.  Events name the
+ * port in their field for a host.  The caller moves the bytes: rdl_port_receive() brings a frame
  * in, and a callback gets each frame that leaves.
  *
  * A lab that follows an outside clock is advanced with rdl_run(lab, now) before each incoming
@@ -19,7 +19,7 @@
 #define RDL_PORT_FRAME_BYTES_MAX 65535u
 
 struct rdl_port_config {
-    const char *name; /* copied; unique among hosts, switches, ports and faults */
+    const char *name; /* copied; unique among hosts, switches and ports */
 };
 
 /* Adds an external port.
@@ -60,15 +60,10 @@ RDL_MUST_CHECK enum rdl_status rdl_port_receive(struct rdl_lab *lab, rdl_port po
 struct rdl_port_info {
     char name[RDL_NAME_BYTES];
     bool linked;
-    /* Frames passed to rdl_port_receive(), and those of them that were dropped because no link was
-     * up or the queue was full.
-     */
-    uint64_t in_frames, in_bytes, in_dropped;
+    uint64_t in_frames, in_bytes, in_dropped; /* dropped: no link is up, or the queue is full */
     uint64_t out_frames, out_bytes;
-    /* Those of out_frames that left without a callback.  A restored checkpoint does not reset it.
-     */
-    uint64_t out_unread;
-    uint64_t busy_ns; /* remaining time until the link has sent the queued incoming frames */
+    uint64_t out_unread; /* left without a callback; a restored checkpoint does not reset it */
+    uint64_t busy_ns;    /* remaining time until the link has sent the queued incoming frames */
 };
 RDL_MUST_CHECK enum rdl_status rdl_port_info(const struct rdl_lab *lab, rdl_port port,
                                              struct rdl_port_info *ret);

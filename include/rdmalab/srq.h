@@ -37,8 +37,7 @@ RDL_MUST_CHECK enum rdl_status rdl_create_srq(struct rdl_lab *lab, rdl_pd pd,
 RDL_MUST_CHECK enum rdl_status rdl_destroy_srq(struct rdl_lab *lab, rdl_srq srq);
 
 /* Sets the attributes of @attr that @mask selects (RDL_SRQ_MAX_WR, RDL_SRQ_LIMIT).  When a receive
- * is taken and fewer than the limit remain, the device raises SRQ_LIMIT_REACHED and sets the limit
- * to 0.
+ * is taken and fewer than the limit remain, the device raises the event and sets the limit to 0.
  *
  * Return: RDL_OK
  *	   RDL_ERR_INVAL        a limit above max_wr

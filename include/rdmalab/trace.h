@@ -24,9 +24,7 @@ RDL_MUST_CHECK enum rdl_status rdl_listen(struct rdl_lab *lab,
                                           struct rdl_listener **ret);
 void rdl_unlisten(struct rdl_lab *lab, struct rdl_listener *listener);
 
-/* Restricts @listener to @kinds, a copy, from now on.  Events without a listener cost next to
- * nothing.
- */
+/* Restricts @listener to @kinds from now on.  Events without a listener cost next to nothing. */
 void rdl_hear(struct rdl_lab *lab, struct rdl_listener *listener, const struct ev_set *kinds);
 
 /* Starts recording events and the bytes of sent frames.  When a limit is reached, the oldest events
@@ -60,9 +58,8 @@ struct rdl_record_limits rdl_record_limits(const struct rdl_lab *lab);
 void rdl_record_pause(struct rdl_lab *lab);
 void rdl_record_resume(struct rdl_lab *lab);
 
-/* The ticks in which recorded events may be missing because recording was paused: from the first of
- * them to the last.  @to is RDL_NEVER while recording is paused.  @from and @to are 0 if nothing is
- * missing.
+/* The range of ticks in which recorded events may be missing because recording was stopped.  @to is
+ * RDL_NEVER while recording is stopped.  @from and @to are 0 if nothing is missing.
  */
 struct rdl_record_gap {
     uint64_t from, to;

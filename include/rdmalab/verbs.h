@@ -20,9 +20,6 @@
  *	RDL_ERR_EXISTS		@name is in use on the host
  *	RDL_ERR_RESERVED	@name has a fixed meaning in the inspect tree ("counters")
  *	RDL_ERR_LIMIT, RDL_ERR_NOMEM	no room for another object
- *
- * The calls rdl_..._info() return what the driver knows, without a request: RDL_OK or
- * RDL_ERR_STALE.
  */
 #ifndef RDMALAB_VERBS_H
 #define RDMALAB_VERBS_H
@@ -70,8 +67,8 @@ RDL_MUST_CHECK enum rdl_status rdl_mem_write(struct rdl_lab *lab, rdl_host host,
                                              const void *in, size_t bytes);
 
 /* Registers @bytes of memory from guest-virtual @addr.  @access is a set of enum access_bit. Remote
- * write and remote atomic need local write.  [IBTA1 11.2.8.2]  Errors as rdl_reg_mr_iova().  The
- * function has seven parameters: those of ibv_reg_mr(), the lab and the name.
+ * write and remote atomic need local write.  [IBTA1 11.2.8.2]  The function has seven parameters:
+ * those of ibv_reg_mr(), the lab and the name.
  */
 RDL_MUST_CHECK enum rdl_status rdl_reg_mr(struct rdl_lab *lab, rdl_pd pd, uint64_t addr,
                                           uint64_t bytes, uint32_t access, const char *name,
@@ -87,12 +84,6 @@ struct rdl_mr_info {
 RDL_MUST_CHECK enum rdl_status rdl_mr_info(const struct rdl_lab *lab, rdl_mr mr,
                                            struct rdl_mr_info *ret);
 
-/* Creates a completion queue of @cqe entries without a completion channel.
- *
- * Return: RDL_OK
- *	   RDL_ERR_INVAL  @cqe is 0
- *	   RDL_ERR_LIMIT  more than the device supports
- */
 RDL_MUST_CHECK enum rdl_status rdl_create_cq(struct rdl_lab *lab, rdl_host host, uint32_t cqe,
                                              const char *name, rdl_cq *ret);
 RDL_MUST_CHECK enum rdl_status rdl_destroy_cq(struct rdl_lab *lab, rdl_cq cq);
@@ -122,11 +113,11 @@ struct rdl_qp_config {
     rdl_pd pd;
     uint32_t type; /* enum qp_type */
     rdl_cq send_cq, recv_cq;
-    /* Work requests in each queue; 0 selects 16, RDL_QP_NONE none. */
-    uint32_t max_send_wr, max_recv_wr;
+    uint32_t max_send_wr,
+        max_recv_wr; /* work requests in each queue; 0 selects 16, RDL_QP_NONE none */
     uint32_t max_send_sge, max_recv_sge; /* SGEs of a work request; 0 selects 4, RDL_QP_NONE none */
-    uint32_t max_inline_data;            /* bytes that a send can carry in its WQE */
-    bool sq_sig_all;                     /* every send is signaled */
+    uint32_t max_inline_data;
+    bool sq_sig_all; /* every send is signaled */
     /* UD only: the queue pair gets no copy of datagrams that it sends itself to a multicast group
      * to which it is attached (IBV_QP_CREATE_BLOCK_SELF_MCAST_LB).  rdl_create_qp() returns
      * RDL_ERR_UNSUPPORTED if the device does not support this.
@@ -234,16 +225,11 @@ RDL_MUST_CHECK enum rdl_status rdl_create_ah(struct rdl_lab *lab, rdl_pd pd,
                                              const struct rdl_ah_attr *attr, const char *name,
                                              rdl_ah *ret);
 RDL_MUST_CHECK enum rdl_status rdl_destroy_ah(struct rdl_lab *lab, rdl_ah ah);
-
-/* Sets *@ret to the address vector of @ah.  Its dmac is that of the neighbour once the handle is
- * complete.  Returns RDL_OK or RDL_ERR_STALE.
- */
 RDL_MUST_CHECK enum rdl_status rdl_ah_info(const struct rdl_lab *lab, rdl_ah ah,
                                            struct rdl_ah_attr *ret);
 
 /* rdl_query_qp() reads the attributes of @qp from the device: rdl_qp_info() returns them after
- * rdl_wait().  rdl_query_port() reads the attributes of the port into the driver, which then
- * refuses a path MTU above the port's.
+ * rdl_wait().  rdl_query_port() reads the attributes of the port into the driver.
  */
 RDL_MUST_CHECK enum rdl_status rdl_query_qp(struct rdl_lab *lab, rdl_qp qp);
 RDL_MUST_CHECK enum rdl_status rdl_query_port(struct rdl_lab *lab, rdl_host host);
@@ -290,10 +276,7 @@ struct rdl_wc {
     uint32_t invalidated_rkey; /* with WCF_WITH_INV, instead of imm */
 };
 
-/* Takes up to @max completions from @cq, oldest first.  *@ret_n is their number, and may be 0.
- * Returns RDL_OK, RDL_ERR_STALE, RDL_ERR_BROKEN, or RDL_ERR_BUSY if @cq is being created or
- * destroyed.
- */
+/* Takes up to @max completions from @cq, oldest first.  *@ret_n is their number, and may be 0. */
 RDL_MUST_CHECK enum rdl_status rdl_poll_cq(struct rdl_lab *lab, rdl_cq cq, size_t max,
                                            struct rdl_wc *ret, size_t *ret_n);
 

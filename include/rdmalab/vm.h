@@ -62,10 +62,9 @@ struct rdl_vm_access {
 RDL_MUST_CHECK enum rdl_status rdl_vm_access(struct rdl_lab *lab, rdl_host host,
                                              const struct rdl_vm_access *access, uint64_t *ret);
 
-/* Sets the features that the functions of @host offer from their next reset on.  @features_off is a
- * set of bits of VIRTIO_FEATURES_RINGS (emu/facts/virtio/feature.h) that neither function offers;
- * VERSION_1 is always offered.  @net_off is the set of virtio-net's own features, 1 << enum
- * net_feature_number, that it does not offer.  All other features are offered, except that
+/* Sets the features that the functions of @host offer from their next reset on.  @features_off are
+ * ring features that neither function offers; VERSION_1 is always offered.  @net_off are the
+ * features of virtio-net alone that it does not offer.  All other features are offered, except that
  * virtio-rdma offers RESIZE and ON_DEMAND only with RING_RESET.  A running driver keeps its
  * negotiated features.  Errors as rdl_vm_memory().
  */

@@ -24,7 +24,7 @@ struct rdl_send_wr {
     uint64_t wr_id;
     uint32_t opcode;          /* enum wr_opcode */
     uint32_t flags;           /* set of enum send_flag_bit */
-    uint8_t imm[4];           /* immediate data, as on the wire */
+    uint8_t imm[4];           /* as on the wire */
     uint32_t invalidate_rkey; /* key to invalidate: LOCAL_INV and the _WITH_INV operations */
     /* The message; for READ and atomics the destination of the response. */
     const struct rdl_sge *sge;
@@ -33,8 +33,8 @@ struct rdl_send_wr {
     size_t inline_bytes;
     uint64_t remote_addr; /* remote memory: RDMA_WRITE, RDMA_READ and atomics */
     uint32_t rkey;        /* key of the remote memory */
-    uint64_t compare_add; /* ATOMIC_FETCH_AND_ADD: addend; ATOMIC_CMP_AND_SWP: compare value */
-    uint64_t swap;        /* ATOMIC_CMP_AND_SWP: value to write */
+    uint64_t compare_add; /* operand of FETCH_AND_ADD, or compare value of CMP_AND_SWP */
+    uint64_t swap;        /* value to write: ATOMIC_CMP_AND_SWP */
     struct {
         rdl_ah ah;
         uint32_t remote_qpn, remote_qkey;
@@ -45,7 +45,7 @@ struct rdl_send_wr {
     } reg;                    /* REG_MR */
     struct {
         rdl_mw mw;
-        uint32_t rkey; /* the new R_Key: the old one with another low byte; ignored for type_1 */
+        uint32_t rkey; /* the new R_Key: the old one except the lowest byte */
         rdl_mr mr;
         uint64_t addr, length;
         uint32_t access; /* set of enum access_bit */
@@ -96,9 +96,7 @@ RDL_MUST_CHECK enum rdl_status rdl_post_recv_list(struct rdl_lab *lab, rdl_qp qp
                                                   const struct rdl_recv_wr *wr, size_t n,
                                                   bool nokick, struct rdl_post_error *reterr);
 
-/* Notifies the device of posted work in the send queue (@send) or the receive queue.  Returns
- * RDL_OK, RDL_ERR_STALE, RDL_ERR_BROKEN, or RDL_ERR_BUSY if @qp is being created or destroyed.
- */
+/* Notifies the device of posted work in the send queue (@send) or the receive queue. */
 RDL_MUST_CHECK enum rdl_status rdl_kick(struct rdl_lab *lab, rdl_qp qp, bool send);
 
 #endif

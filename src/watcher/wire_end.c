@@ -206,7 +206,8 @@ static void take_rd(struct wire_end *e, const struct packet *p, uint64_t now_ns)
     struct wire_rd *rd = &e->rd[0];
 
     if (e->n_rds == 0 || p->bth.psn.v != rd->psn.v) {
-        if (e->n_rds > 0 && is_before(rd->psn, p->bth.psn))
+        if (e->n_rds > 0 && is_before(rd->psn, p->bth.psn) &&
+            !(e->rules.waits_in_read && (uint32_t)psn_diff(p->bth.psn, rd->psn) < rd->left))
             take_hole(e, now_ns);
         return;
     }

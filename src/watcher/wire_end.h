@@ -38,6 +38,8 @@ struct wire_rules {
     uint32_t sq_psn, rq_psn; /* the first PSN that it sends, and that it expects */
     /* After an RNR NAK, the responder may send one sequence NAK for the packets that follow. */
     bool rnr_is_told_twice;
+    /* Responses behind a missing response to the same READ are ignored, as rxe does. */
+    bool waits_in_read;
     /* Packets are captured a little before or after the device handles them: the MSN is not
      * checked.
      */

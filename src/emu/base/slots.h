@@ -28,13 +28,13 @@ struct slot {
 struct slots {
     struct arena *arena;
     struct slot *v;
-    uint64_t *free;       /* bit i % 64 of free[i / 64]: slot i is free */
-    uint32_t len;         /* number of slots allocated; the table grows as needed */
+    uint64_t *free;       /* bit set: the slot is free */
+    uint32_t len;         /* allocated slots; the table grows as needed */
     uint32_t max;         /* maximum number of objects */
     uint32_t used;        /* number of objects */
     bool oldest_first;    /* allocation order, see slots_init_oldest_first() */
     uint32_t n_touched;   /* number of slots that were ever used; their indices are below it */
-    uint32_t first, last; /* with oldest_first: queue of freed slots, empty if used == n_touched */
+    uint32_t first, last; /* queue of freed slots; it is empty if used == n_touched */
 };
 
 /* Initializes an empty table for at most @max (1..SLOTS_MAX) objects, which allocates from @a as it

@@ -22,15 +22,12 @@
 #include "emu/net/net.h"
 #include "emu/wire/addr.h"
 
-#define ETH_PORT_USERS 2u /* size of arrays indexed by enum pci_function */
+#define ETH_PORT_USERS 2u /* indexed by enum pci_function */
 
-/* Numbers of units of work that all devices of a lab have done since it was created. */
+/* Numbers of units of work that all devices of a lab have done, by kind of work. */
 struct progress {
-    uint64_t chains;  /* descriptor chains taken or completed */
-    uint64_t wqes;    /* WQEs fetched */
-    uint64_t packets; /* frames sent, arrived or lost */
-    uint64_t timers;  /* timers that expired */
-    uint64_t cqes;    /* CQEs written */
+    uint64_t chains; /* descriptor chains taken or completed */
+    uint64_t wqes, packets, timers, cqes;
 };
 
 /* Callbacks from the port to a function. */
@@ -69,10 +66,10 @@ struct eth_port {
     unsigned waiting;  /* set of 1 << user: users that may have a frame; the others have none */
     uint32_t turn;     /* user from which the next frame is taken if it has one */
     bool egress_due;   /* a SIM_EGRESS is scheduled */
-    uint32_t link_end; /* link << 1 | own end of the link; NET_NO_LINK: the port has no link */
+    uint32_t link_end; /* the link end that the port is; NET_NO_LINK: no link */
     uint64_t loop_free_at_ns; /* time at which the loopback path is free again */
     uint64_t sent_frames, sent_bytes, rcvd_frames, rcvd_bytes;
-    uint64_t looped_frames;       /* frames sent to the own MAC; they count in sent_frames, too */
+    uint64_t looped_frames;       /* frames to the own MAC; included in sent_frames */
     uint64_t tx_drops[DROPS_MAX]; /* frames dropped before transmission, by reason */
     uint64_t drops[DROPS_MAX];    /* frames dropped on reception, by reason */
     uint64_t taken_frames;        /* received frames accepted by a queue pair or virtio-net */

@@ -31,9 +31,9 @@ bool rdma_complete(void *ctx, struct qp *qp, enum wq wq, uint32_t desc,
                    const struct completion *wc);
 
 /* Takes the next chain of @queue into d->chain and returns FETCH_OK.  Returns FETCH_EMPTY if there
- * is no chain, the queue is disabled, or the device is not running.  Also returns FETCH_EMPTY, and
- * schedules a doorbell, if the work of this tick is done (vq_turn_is_over()).  If the queue is
- * broken, reports it with rdma_queue_broken() and returns FETCH_BROKEN.
+ * is no chain, or the queue or the device cannot be used.  Also returns FETCH_EMPTY, and schedules
+ * a doorbell, if the work of this tick is done (vq_turn_is_over()).  If the queue is broken,
+ * reports it with rdma_queue_broken() and returns FETCH_BROKEN.
  */
 enum fetch rdma_pop(struct rdma *d, uint32_t queue);
 
@@ -53,9 +53,7 @@ void rdma_event_fatal(const struct rdma *d);
  */
 void rdma_events_flush(struct rdma *d);
 
-/* Discards the pending events of object @number of @kind (enum object_kind), which is being
- * destroyed.
- */
+/* Discards the pending events of an object that is being destroyed. */
 void rdma_events_forget(struct rdma *d, uint32_t kind, uint32_t number);
 
 /* rdma_queues.c: implements receives() of struct xport_ops: returns the number of receives in the

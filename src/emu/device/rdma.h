@@ -67,8 +67,7 @@ struct rdma_event {
 struct rdma_events {
     struct rdma_event ring[RDMA_EVENTS_MAX];
     uint32_t first, len;
-    /* Since the last reset: events raised, and those of them that the full ring had no room for. */
-    uint64_t raised, lost;
+    uint64_t raised, lost; /* numbers of events since the last reset */
     bool untold; /* events were lost, and the driver has not received ASYNC_EVENTS_MISSED yet */
 };
 
@@ -89,10 +88,10 @@ struct rdma {
     struct xport xport;
     struct rdma_ready ready;
     struct rdma_events events;
-    bool booting;       /* during boot: a kick of the control queue executes its requests at once */
-    bool *doorbell_due; /* indexed by queue: a SIM_DOORBELL is scheduled */
-    ev_id *kicks;       /* indexed by queue: event of the latest kick */
-    uint32_t *failed_cqs; /* CQNs of overflowed CQs whose QPs are not in ERR yet */
+    bool booting;         /* a kick of the control queue executes its requests at once */
+    bool *doorbell_due;   /* indexed by queue: a SIM_DOORBELL is scheduled */
+    ev_id *kicks;         /* indexed by queue: event of the latest kick */
+    uint32_t *failed_cqs; /* overflowed CQs whose QPs are not in ERR yet */
     uint32_t n_failed_cqs;
     /* Numbers of packets dropped for a wrong P_Key or Q_Key since the last reset. */
     uint32_t bad_pkeys, bad_qkeys;

@@ -229,15 +229,17 @@ uint32_t rdma_receives(void *ctx, struct qp *qp)
     return vq_avail_count(vq, d->ram); /* a broken queue is reported when a receive is needed */
 }
 
-/* Marks @cq as overflowed: it has no buffer, or one that is too small.  [libibverbs,
- * ibv_poll_cq(3)]
+/* A completion of @cq is lost: the queue has no buffer, or one that is too small.  With
+ * TRAIT_CQ_OVERFLOW_ENDS the queue takes no more.  [libibverbs, ibv_poll_cq(3)]
  */
 RDL_COLD static void overflow(struct rdma *d, struct cq *cq)
 {
-    cq->error = true;
     TRACE(d->trace, cq_overflow, .host = d->config.host, .cqn = cq->cqn);
-    RDL_ASSERT(d->n_failed_cqs < d->config.max_cq);
-    d->failed_cqs[d->n_failed_cqs++] = cq->cqn;
+    if (profile_has(d->config.profile, TRAIT_CQ_OVERFLOW_ENDS)) {
+        cq->error = true;
+        RDL_ASSERT(d->n_failed_cqs < d->config.max_cq);
+        d->failed_cqs[d->n_failed_cqs++] = cq->cqn;
+    }
     rdma_event(d, ASE_CQ_ERR, OBJ_CQ, cq->cqn);
 }
 
@@ -262,15 +264,21 @@ static void put_cqe(struct raw_cqe *raw, const struct completion *wc)
     rfc_cqe_put(raw, &cqe);
 }
 
-/* Delivers @wc to @cq.  Returns false if the CQ has overflowed, now or before. */
+/* Delivers @wc to @cq.  Returns false if the CQ has overflowed, now or before.  A buffer that is
+ * too small is completed with length 0.
+ */
 static bool deliver_cqe(struct rdma *d, struct cq *cq, const struct completion *wc)
 {
     struct raw_cqe raw;
+    bool has_buffer;
 
     if (cq->error)
         return false;
-    if (rdma_pop(d, cq->cqn) != FETCH_OK || d->chain.writable_bytes < sizeof(raw)) {
+    has_buffer = rdma_pop(d, cq->cqn) == FETCH_OK;
+    if (!has_buffer || d->chain.writable_bytes < sizeof(raw)) {
         overflow(d, cq);
+        if (has_buffer && !cq->error)
+            rdma_push(d, cq->cqn, d->chain.head, 0);
         return false;
     }
     put_cqe(&raw, wc);

@@ -8,7 +8,7 @@
 #include <stddef.h>
 
 struct citation {
-    const char *document; /* short name in citations: "IBTA1" or "RoCEv2" */
+    const char *document; /* "IBTA1" */
     const char *section;  /* "9.7.4.1", or a compliance statement: "C9-105" */
     bool verified;        /* somebody compared the number with the text of the document */
     const char *about;    /* contents of the section, in our words */

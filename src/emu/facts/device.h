@@ -17,7 +17,7 @@
  */
 #define QUEUE_CTRL 0u
 
-/* Returns the number of queues in this list: without the event queue and shared receive queues. */
+/* Returns the number of these queues, without the event queue and shared receive queues. */
 static inline uint32_t queue_count(uint32_t max_cq, uint32_t max_qp)
 {
     return 1 + max_cq + 2 * max_qp;
@@ -91,8 +91,7 @@ static inline uint32_t queue_srqn(uint32_t max_cq, uint32_t max_qp, uint32_t que
 #define DEVICE_OBJECTS_MAX 16384u /* largest max_cq, and largest max_qp */
 #define DEVICE_SRQS_MAX    8192u  /* largest max_srq: the number of all queues has 16 bits */
 
-/* Number of entries of the GID table that a guest fills: 0 with its IPv4, 1 with its IPv6 address.
- */
+/* Entries of the GID table that a guest fills: its IPv4 and its IPv6 address. */
 #define GUEST_GIDS 2u
 
 /* Bytes of the largest message.  [IBTA1 9.4.1] */
@@ -109,7 +108,7 @@ static inline uint32_t queue_srqn(uint32_t max_cq, uint32_t max_qp, uint32_t que
  */
 #define ATOMIC_WORD_BYTES 8u
 
-/* Largest values of those queue pair attributes for which a device has no limit of its own.
+/* Largest values of queue pair attributes that no limit of the device restricts further.
  * [IBTA1 11.2.5.2, libibverbs ibv_modify_qp(3)]
  */
 #define TIMER_CODE_MAX    31u

@@ -12,11 +12,7 @@ enum finding {
     FIND_COUNT
 };
 
-enum finding_severity {
-    FINDING_ERROR, /* no device that follows the specification does this */
-    FINDING_LOSS,  /* the network has lost, damaged, duplicated or delayed something */
-    FINDING_NOTE   /* worth knowing */
-};
+enum finding_severity { FINDING_ERROR, FINDING_LOSS, FINDING_NOTE };
 
 struct finding_row {
     const char *name;

@@ -4,8 +4,9 @@
 #include "emu/facts/enum/profile.h"
 
 const struct trait_row trait_rows[TRAIT_COUNT] = {
-#define TRAIT(name, in_iba, in_rxe, with, without, matters, sources)                               \
-    {#name, (in_iba) << PROFILE_iba | (in_rxe) << PROFILE_rxe, with, without, matters, sources},
+#define TRAIT(name, in_iba, in_rxe, with, without, matters, functions, sources)                    \
+    {#name,  (in_iba) << PROFILE_iba | (in_rxe) << PROFILE_rxe, with, without, matters, functions, \
+     sources},
 #include "emu/facts/profiles.def"
 #undef TRAIT
 };

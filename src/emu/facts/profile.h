@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 enum trait {
-#define TRAIT(name, in_iba, in_rxe, with, without, matters, sources) TRAIT_##name,
+#define TRAIT(name, in_iba, in_rxe, with, without, matters, functions, sources) TRAIT_##name,
 #include "emu/facts/profiles.def"
 #undef TRAIT
     TRAIT_COUNT
@@ -23,7 +23,8 @@ struct trait_row {
     const char *name;           /* "LENGTH_CHECKED" */
     unsigned profiles;          /* profiles that have the trait: set of 1 << enum profile */
     const char *with, *without; /* behaviour of a host with the trait, and without it */
-    const char *matters;        /* effect of the difference on a peer */
+    const char *matters;        /* effect of the difference on a peer or a program */
+    const char *functions;      /* functions of rxe that decide: "FILE: name, name; FILE: name" */
     const char *sources;        /* specifications and observations that show it */
 };
 extern const struct trait_row trait_rows[TRAIT_COUNT];

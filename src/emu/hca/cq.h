@@ -36,7 +36,7 @@ struct completion {
     unsigned status : 8; /* enum wc_status */
     unsigned opcode : 8; /* enum wc_opcode */
     unsigned flags : 8;  /* set of enum wc_flag_bit */
-    bool solicited : 1;  /* raises the event even if it is armed for solicited completions only */
+    bool solicited : 1;  /* fires an arming for solicited completions */
 };
 
 enum cq_arm { CQ_IDLE, CQ_ARMED_SOLICITED, CQ_ARMED_ANY };
@@ -58,8 +58,9 @@ static inline struct cq *hca_cq(const struct hca *h, uint32_t cqn)
 }
 
 /* Arms the event for the next completion; with @solicited_only, for the next one that is solicited
- * or failed.  Arming for any completion replaces arming for solicited ones.  The reverse has no
- * effect.  [IBTA1 11.4.2.2]
+ * or failed.
+ * Arming for any completion replaces arming for solicited ones.  The reverse has no effect.  [IBTA1
+ * 11.4.2.2]
  */
 void cq_arm(struct cq *cq, bool solicited_only);
 

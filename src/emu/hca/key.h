@@ -17,9 +17,9 @@
  * return zeros and writes are lost, as on a bus.  A window has no pages of its own.  It refers to
  * its region, which cannot be destroyed while the window is bound.
  *
- * The addresses of pages in this process are cached next to their list.  Looking up each page again
- * would take longer than copying a small packet, because a large payload evicts the page tables of
- * RAM from the processor's cache.
+ * The host addresses of pages are cached next to their list.  Looking up each page again would take
+ * longer than copying a small packet, because a large payload evicts the page tables of RAM from
+ * the processor's cache.
  */
 #ifndef EMU_HCA_KEY_H
 #define EMU_HCA_KEY_H
@@ -45,11 +45,11 @@
 
 /* The guest RAM pages of a region, and the offset of its first byte in the first page. */
 struct key_pages {
-    uint32_t offset; /* offset of the first byte in the first page */
-    uint32_t n;      /* number of pages; 0: no list */
-    uint64_t *gpa;   /* guest-physical address of each page */
-    uint8_t **found; /* each page's address in this process; NULL: not looked up, never written */
-    uint32_t room;   /* capacity of the lists, in pages */
+    uint32_t offset;    /* offset of the first byte in the first page */
+    uint32_t n;         /* number of pages; 0: no list */
+    uint64_t *gpa;      /* guest-physical address of each page */
+    uint8_t **found;    /* host address of each page; NULL: not looked up, or never written */
+    uint32_t room;      /* capacity of the lists, in pages */
     uint64_t forgotten; /* ram.forgotten at lookup; if it has changed, @found is invalid */
 };
 
@@ -174,13 +174,13 @@ static inline struct mkey *key_region(const struct hca *h, uint32_t key, uint64_
 
 /* A run of bytes of a region within one page. */
 struct key_place {
-    uint8_t *bytes; /* address in this process; NULL: use @gpa */
+    uint8_t *bytes; /* host address; NULL: use @gpa */
     uint64_t gpa;   /* guest-physical */
     size_t run;     /* number of bytes */
 };
 
-/* Looks up the address in this process of page number @page of the region @mr and caches it.
- * Returns NULL if the page was never written.
+/* Looks up the host address of page number @page of the region @mr and caches it.  Returns NULL if
+ * the page was never written.
  */
 RDL_COLD uint8_t *key_find_page(const struct hca *h, struct mkey *mr, uint64_t page);
 

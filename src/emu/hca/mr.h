@@ -9,8 +9,8 @@
 struct mr_request {
     uint32_t pdn;
     unsigned access;        /* set of enum access_bit */
-    uint64_t start, length; /* guest-virtual address, bytes; start & 4095: offset in first page */
-    uint64_t virt_addr;     /* must have the page offset of @start, but be 0 with ACC_ZERO_BASED */
+    uint64_t start, length; /* address and length in bytes; start & 4095: offset in first page */
+    uint64_t virt_addr;     /* has the page offset of start; 0 with ACC_ZERO_BASED */
     const uint64_t *pages;  /* guest-physical, multiples of 4096; copied */
     uint32_t n_pages;
 };
@@ -65,7 +65,7 @@ enum ctrl_rsp hca_fast_mr_create(struct hca *h, uint32_t pdn, unsigned access, u
  * now does not change.
  */
 struct mr_map {
-    uint64_t start, length; /* guest-virtual address, bytes; start & 4095: offset in first page */
+    uint64_t start, length; /* address and length in bytes; start & 4095: offset in first page */
     const uint64_t *pages;  /* guest-physical, multiples of 4096; copied */
     uint32_t n_pages;
 };

@@ -28,7 +28,7 @@ void hca_mw_forget_qp(struct hca *h, uint32_t qpn);
 
 /* A bind request: ibv_bind_mw() for type 1, the work request BIND_MW for type 2. */
 struct bind_request {
-    uint32_t type;        /* MW_TYPE_1 or MW_TYPE_2 */
+    uint32_t type;
     uint32_t mw_key;      /* current key of the window */
     uint32_t new_key;     /* type 2: its low byte becomes the low byte of the window's key */
     uint32_t mr_key;      /* key of the region; not used by a bind of length 0 */

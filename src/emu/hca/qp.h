@@ -47,7 +47,7 @@ struct qp_attr {
     uint32_t max_rd_atomic, max_dest_rd_atomic;
     uint32_t min_rnr_timer, timeout, retry_cnt, rnr_retry;
     uint32_t en_sqd_async_notify; /* with a move to SQD: 1 requests the event SQ_DRAINED */
-    bool credits; /* end-to-end credits are used: a MODIFY_QP had the bit QPA_CREDITS */
+    bool credits;                 /* QPA_CREDITS was set: use end-to-end credits */
     struct av av;
 };
 
@@ -74,8 +74,7 @@ struct qp {
     struct qp_config config;
     struct qp_attr attr;
     uint32_t n_groups; /* number of multicast groups that the queue pair is attached to */
-    /* Set of 1u << enum wq: the rings that the driver may still reset and set up anew after
-     * RESIZE_QP, each once.
+    /* Set of 1u << enum wq: after RESIZE_QP the driver may reset this ring once and set up another.
      */
     unsigned exchanged;
 };

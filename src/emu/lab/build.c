@@ -233,6 +233,7 @@ static bool host_init(struct lab_state *w, struct host *h, const struct rdl_host
 {
     struct guest_config guest = {
         .host = h->index,
+        .profile = c->profile,
         .bus = &host_bus,
         .bus_ctx = h,
         .use_line = c->intx,

@@ -84,7 +84,7 @@ struct lab_state {
     struct trace trace;
     struct sim sim;
     struct net net;
-    struct progress progress; /* counters that rdl_progress() returns */
+    struct progress progress; /* counters for step() */
     struct host *hosts[RDL_HOSTS_MAX];
     uint32_t n_hosts;
     struct directory directory; /* addresses of hosts that need not be resolved over the link */
@@ -115,7 +115,7 @@ struct rdl_lab {
     struct lab_state *state;
     struct trace_sinks sinks;
     struct record *record;   /* NULL: not recording */
-    struct ev_names *names;  /* NULL until the first rdl_listen(), rdl_record(), rdl_hash_start() */
+    struct ev_names *names;  /* NULL until the first listener is added */
     struct watch *watch;     /* NULL: invariants are not checked */
     struct changed *changed; /* NULL if @watch is NULL */
     struct tallies tallies;
@@ -125,7 +125,7 @@ struct rdl_lab {
     struct trace_hash hash;
     struct port_reader readers[NET_EXTS_MAX];
     struct vm_listener vms[RDL_VMS_MAX];
-    uint64_t summed_at; /* tick of the last check of the sums over all hosts, switches and ports */
+    uint64_t summed_at;           /* tick of the last check of the sums over all parts */
     char broken[RDL_VALUE_BYTES]; /* the violated invariant; "" if all hold */
 };
 
@@ -143,8 +143,8 @@ struct rdl_checkpoint {
  */
 const struct ev *lab_sent(void *ctx, const struct frame *f);
 
-/* Sets the name and the description of @f.  If @name is NULL or "", its name is "f" and its number.
- * If @about is NULL, the description does not change.
+/* Sets the name and the description of @f.  If @name is NULL or "", the fault is named by its
+ * number.  If @about is NULL, the description does not change.
  */
 void lab_fault_called(const struct lab_state *w, struct net_fault *f, const char *name,
                       const char *about);

@@ -10,8 +10,7 @@
  *	Every frame that a device sends parses, with a correct ICRC.
  *
  * The checks hold for hosts with correct drivers.  If something else may have written to the rings
- * of any host (host_is_open()), the watch does not report the first violation, of whatever host,
- * and makes no more checks.
+ * of a host (host_is_open()), the watch does not report a violation and stops judging.
  */
 #ifndef EMU_LAB_WATCH_H
 #define EMU_LAB_WATCH_H
@@ -44,7 +43,7 @@ const char *watch_broken(const struct watch *s);
 struct watch *watch_copy(const struct watch *s);
 
 /* Sets the state of @s to that of @then, when a checkpoint is restored.  @then is copied.  If
- * memory is short, @s makes no more checks.
+ * memory is short, @s stops judging.
  */
 void watch_become(struct watch *s, const struct watch *then);
 

@@ -25,7 +25,7 @@
 
 #define RAM_PAGE_BITS   12u
 #define RAM_PAGE_BYTES  (1u << RAM_PAGE_BITS)
-#define RAM_TABLE_BITS  9u /* log2 of the pages per table; a table has the size of a page */
+#define RAM_TABLE_BITS  9u /* pages per table; a table has the size of a page */
 #define RAM_TABLE_PAGES (1u << RAM_TABLE_BITS)
 
 struct ram_table {
@@ -61,7 +61,7 @@ struct ram_regions {
 
 struct ram {
     struct arena *arena;
-    uint64_t bytes;                  /* end of the highest RAM, a multiple of RAM_PAGE_BYTES */
+    uint64_t bytes;                  /* a multiple of RAM_PAGE_BYTES; all RAM is below */
     const struct ram_table **tables; /* all empty tables are one shared constant */
     struct ram_regions *foreign;     /* foreign RAM, which has no tables; otherwise NULL */
     struct ram_recent *recent;       /* the cache of page addresses: RAM_RECENT entries */

@@ -29,12 +29,10 @@ struct space {
     uint64_t dma_next, dma_end; /* free part of the DMA area; address 0 is never allocated */
     uint64_t key;               /* seed of the permutation */
     uint32_t n_scattered;       /* number of pages after the DMA area */
-    uint32_t n_taken;           /* number of pages after the DMA area that were ever allocated */
-    uint32_t *free_pages;       /* stack of the numbers of freed guest-physical pages */
+    uint32_t n_taken;           /* number of these pages that were ever allocated */
+    uint32_t *free_pages;       /* stack of the page numbers of freed pages */
     uint32_t n_free, free_cap;
-    /* For each virtual page from SPACE_FIRST_ADDR on: the number of its guest-physical page + 1; 0:
-     * not mapped.
-     */
+    /* For each virtual page from SPACE_FIRST_ADDR: its page number + 1; 0: not mapped. */
     uint32_t *table;
     uint32_t n_table, table_cap;
     struct space_hole *holes; /* unmapped ranges between allocations, sorted by address */

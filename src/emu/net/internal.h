@@ -35,9 +35,8 @@ uint32_t fault_index_find(const struct net *n, const struct frame_note *note,
 /* Returns true if a frame with @note fits @m. */
 bool match_holds(const struct net_match *m, const struct frame_note *note);
 
-/* Checks the criteria of @fault that the index does not cover (fault->aim).  Returns true if @f
- * fits these criteria.  For a fault of a sender that selects a message, also counts messages
- * (fault_follow()).
+/* Checks the criteria of @fault that the index does not cover.  Returns true if @f fits these
+ * criteria.  For a fault of a sender that selects a message, also counts messages (fault_follow()).
  */
 bool fault_aims_at(struct net *n, struct net_fault *fault, const struct frame *f);
 

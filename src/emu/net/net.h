@@ -50,7 +50,7 @@
 #define NET_LOOPBACK_NS      100u       /* delay of a frame to the host's own MAC */
 #define NET_NO_LINK          UINT32_MAX
 #define NET_LOST_IN_BURST    UINT32_MAX  /* SIM_LOST target: lost in a burst, not by a fault */
-#define NET_TARGET_HOST      0x80000000u /* bit of a SIM_ARRIVE target: a host, not a link */
+#define NET_TARGET_HOST      0x80000000u /* SIM_ARRIVE target: a host, not a link */
 
 enum net_node { NET_HOST, NET_SWITCH, NET_EXT };
 
@@ -74,7 +74,7 @@ struct net_way {
 
 /* The state of one direction of a link.  dir[i] of a link leads from end[i] to end[1 - i]. */
 struct net_direction {
-    uint64_t free_at_ns; /* time at which the last bit of the last frame leaves the sender */
+    uint64_t free_at_ns; /* time at which the last frame has left the sender */
     struct net_way way;
     struct prng rng;     /* for all random events of this direction */
     uint64_t arrives_ns; /* arrival of the last frame, with jitter */
@@ -118,10 +118,10 @@ struct net_switch {
 /* An external port.  In events it is host EV_PORT_FIRST + its index. */
 struct net_ext {
     struct ev_str name;
-    uint32_t link_end;              /* link << 1 | own end; NET_NO_LINK: the port has no link */
-    uint64_t in_frames, in_bytes;   /* frames brought into the lab, dropped ones included */
-    uint64_t drops[DROPS_MAX];      /* those of in_frames that were dropped, by reason */
-    uint64_t out_frames, out_bytes; /* frames that left the lab */
+    uint32_t link_end; /* link << 1 | own end; NET_NO_LINK: the port has no link */
+    uint64_t in_frames, in_bytes;
+    uint64_t drops[DROPS_MAX]; /* dropped incoming frames */
+    uint64_t out_frames, out_bytes;
 };
 
 /* The fields of a frame that a fault can select in the index. */
@@ -164,14 +164,13 @@ struct net_aim {
     /* Condition on the event that sent the frame.  @ctx is @where_ctx. */
     bool (*where)(void *ctx, const struct ev *sent);
     void *where_ctx;
-    /* Only used if @message is not 0.  begun: number of messages started since the fault was added,
-     * at most @message + 1.  psn: first PSN of message @message, valid once that has begun.
-     * next_psn: first PSN of the message after it, likewise.
+    /* If @message is not 0.  begun: number of messages started since the fault was added.  psn:
+     * first PSN of message @message.  next_psn: first PSN of the message after it.
      */
     uint32_t begun, psn, next_psn;
 };
 
-struct virtio_fault; /* a fault of a device: its struct net_fault gives it handle, number, name */
+struct virtio_fault; /* fault of a device: in the network it has only a handle, number and name */
 
 struct net_fault {
     uint64_t handle; /* handle in net->faults */
@@ -183,7 +182,7 @@ struct net_fault {
     uint32_t kind; /* enum fault_kind */
     struct net_match match;
     uint32_t nth;   /* the first matching frame to hit, from 1 */
-    uint32_t count; /* hits that are left; 0: it is not active any more; UINT32_MAX: no limit */
+    uint32_t count; /* hits that are left; UINT32_MAX: no limit */
     /* FLT_DELAY: extra delay.  FLT_DUPLICATE: delay of the copy.  FLT_REORDER: the longest time
      * that a frame is held.
      */
@@ -198,9 +197,7 @@ struct net_fault {
     /* The fault of a device, which hits no frames.  NULL: this is a fault of frames. */
     struct virtio_fault *device;
     uint32_t host, function; /* where that device is; function: enum pci_function */
-    /* The criteria under which the index has the fault: @match, or if aim.message is not 0,
-     * NET_MATCH_ANY in every field.
-     */
+    /* Criteria in the index: @match.  If aim.message is not 0: NET_MATCH_ANY in every field. */
     struct net_match key;
     bool on_link; /* in the list net->link_faults; it is then in no group */
     /* seen: number of matching frames while active.  hits: number of frames that it hit. */
@@ -341,8 +338,7 @@ static inline bool net_is_up(const struct net *n, uint32_t link_end)
 }
 
 /* Returns the time in ns at which the direction that leaves @link_end (link << 1 | own end) can
- * send the next frame.  The time is not later than now if the direction is free.  @link_end must
- * not be NET_NO_LINK.
+ * send the next frame.  The time is not later than now if the direction is free.
  */
 uint64_t net_port_free_at(const struct net *n, uint32_t link_end);
 

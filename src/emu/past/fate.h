@@ -10,15 +10,15 @@
 
 enum frame_fate {
     FATE_UNKNOWN, /* no end in the lab is recorded: under way, recording off, or left the lab */
-    FATE_ARRIVED, /* the transport of a host took it: event rx */
+    FATE_ARRIVED,
     FATE_DROPPED, /* dropped by the receiving host, or by a node that could not forward it */
-    FATE_STRAYED, /* a fault changed it, so that a host's virtio-net received it: event eth_rx */
+    FATE_STRAYED, /* a fault changed it, and a host's network function received it */
     FATE_LOST     /* lost on a link */
 };
 
 /* Returns true if event @e is the end of a RoCEv2 frame, in the lab or at an external port.  *@ret
- * is then the id of the event that sent it, or of the fault event that changed it; 0 if the frame
- * is from outside the lab.  A flooded copy at a host that it is not meant for is no end.
+ * is then the frame's id, 0 if the frame is from outside.  A flooded copy at a host that it is not
+ * meant for is no end.
  */
 bool fate_is_end(const struct ev *e, ev_id *ret);
 
@@ -26,7 +26,7 @@ struct fate {
     enum frame_fate kind;
     const struct ev *end;    /* the lost, drop, eth_rx or rx event; NULL: none recorded */
     const struct ev *fault;  /* the last fault event about the frame; NULL: none */
-    const struct ev *answer; /* tx of the ACK, NAK or first response to it; NULL: none recorded */
+    const struct ev *answer; /* the receiver's answer; NULL: none recorded */
 };
 
 /* Returns the fate within the lab of the frame that tx event @tx sent.  If there are several

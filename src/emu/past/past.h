@@ -25,8 +25,8 @@ struct past {
     size_t n;                 /* number of recorded events */
     uint64_t forgotten;       /* number of older events that were discarded */
     uint64_t frame_bytes_max; /* limit of the total bytes of recorded frames */
-    /* First and last tick in which recording may have been off.  gap_from is 0 if recording was
-     * never off.  gap_to is RDL_NEVER if it is off now.
+    /* Range of ticks in which recording was off at times.  gap_from is 0 if recording was never
+     * off.  gap_to is RDL_NEVER if it is off now.
      */
     uint64_t gap_from, gap_to;
     bool without_frames; /* frames were never recorded, as in a saved trace */
@@ -109,9 +109,9 @@ uint64_t past_count(const struct past *p, const struct ev_filter *f);
 uint32_t past_host_of(const struct ev *e);
 
 /* Returns the id of the event that sent frame @frame.  A fault that changes a frame gives it a new
- * id and refers to the old one; this function follows the references.  The event may not be
- * recorded.  Returns 0 for 0 (from outside the lab).  @near is the index of an event that refers to
- * the frame, or n: see past_lower_bound_near().
+ * id and refers to the old one; this function follows the references.  The event may be missing.
+ * Returns 0 for 0 (from outside).  @near is the index of an event that refers to the frame, or n:
+ * see past_lower_bound_near().
  */
 ev_id past_sent(const struct past *p, ev_id frame, size_t near);
 

@@ -47,8 +47,8 @@ struct sim_when {
     uint64_t at_ns, seq;
 };
 
-/* The queues in which items wait.  SIM_FAR is the row for arrivals of frames, SIM_NEAR the row for
- * all other items that cannot be cancelled, SIM_HEAP the heap.  SIM_ROWS is the number of rows.
+/* The queues in which items wait.  SIM_FAR is the row for arrivals of frames, and SIM_NEAR the row
+ * for all other items.  SIM_ROWS is the number of rows.
  */
 enum sim_queue { SIM_NEAR, SIM_FAR, SIM_ROWS, SIM_HEAP = SIM_ROWS };
 

@@ -17,7 +17,7 @@ struct text;
 #define EV_ROW_BITS   20u
 #define EV_ROW_MAX    ((1u << EV_ROW_BITS) - 1u)
 #define EV_HOST_NONE  0xffffffffu /* a field of type host that names no host */
-#define EV_ANY        0xffffffffu /* a field of a type any_... of ftypes.def: any value */
+#define EV_ANY        0xffffffffu /* a field of a type any_*: any value */
 #define EV_PORT_FIRST 4096u /* a field of type host: number of external port 0; hosts are below */
 #define EV_PORTS_MAX  64u
 #define EV_NAME_BYTES 24u       /* a short name inside an event, with its NUL */

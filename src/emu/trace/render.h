@@ -12,15 +12,15 @@ struct ev_field;
 struct ev_names;
 struct text;
 
-/* Appends the value of one field: "RC_SEND_ONLY", "100", "h1", "0x1a3".  In all functions of this
- * file @names gives the names of hosts and objects; NULL: their numbers are printed.
+/* Appends the value of one field: "RC_SEND_ONLY", "100", "h1", "0x1a3".  @names gives the names of
+ * hosts and objects here and below; NULL: their numbers are printed.
  */
 void ev_add_field(struct text *t, const struct ev *e, const struct ev_field *f,
                   const struct ev_names *names);
 
-/* Appends the values that the rule, drop reason or refusal in event @e compared: ", expected
- * psn=50, found psn=100".  Appends nothing if the event has no such values.  Without @say_psn a PSN
- * that was found is omitted, for a sentence that has already named it.
+/* Appends the values that a rule, a drop reason or a refusal compared: ", expected psn=50, found
+ * psn=100".  Appends nothing if the event has no such values.  Without @say_psn a PSN that was
+ * found is omitted, for a sentence that has already named it.
  */
 void ev_add_compared(struct text *t, const struct ev *e, bool say_psn);
 

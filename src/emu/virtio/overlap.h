@@ -7,7 +7,7 @@
 
 struct overlap {
     uint32_t in_reg, in_access; /* first common bit, counted in the register and in the access */
-    uint64_t mask;              /* as many ones as common bits, from bit 0 on; 0: no overlap */
+    uint64_t mask;              /* ones for each common bit, from bit 0; 0: no overlap */
 };
 
 /* Returns the overlap of a register of @bytes at offset @at with an access of @width bytes at

@@ -54,15 +54,15 @@
 struct virtio_ops {
     void (*notify)(void *ctx, uint32_t queue);        /* the driver kicked @queue */
     void (*reset)(void *ctx);                         /* the device was reset */
-    void (*queue_reset)(void *ctx, uint32_t queue);   /* the driver reset it: it is disabled */
-    void (*queue_enabled)(void *ctx, uint32_t queue); /* even before DRIVER_OK; may be NULL */
+    void (*queue_reset)(void *ctx, uint32_t queue);   /* the queue is disabled and empty now */
+    void (*queue_enabled)(void *ctx, uint32_t queue); /* may be NULL; can come before DRIVER_OK */
     void (*negotiated)(void *ctx);                    /* may be NULL: FEATURES_OK was set */
     void (*mastering)(void *ctx);                     /* may be NULL: bus mastering was enabled */
 };
 
 struct virtio_config {
     uint32_t host;         /* host index, for events; target of SIM_IRQ */
-    uint32_t function;     /* enum pci_function */
+    uint32_t function;     /* enum pci_function: number of the device in its host's slot */
     uint64_t features_off; /* feature bits not to offer; VERSION_1 is always offered */
     uint64_t features_own; /* feature bits of the device type that it offers */
     bool packed;           /* offer RING_PACKED, unless it is in features_off */

@@ -44,9 +44,9 @@ struct vq {
     uint16_t seen_avail;      /* last_avail + number of available chains counted so far */
     uint16_t used_idx;        /* number of chains completed, modulo 2^16 */
     uint16_t avail_event;     /* split ring: avail_event as last written */
-    uint32_t pushed;  /* chains (packed: slots) completed since the last vq_wants_interrupt() */
-    uint32_t turn;    /* the tick that n_taken is about, its low 32 bits */
-    uint32_t n_taken; /* number of chains taken in tick @turn: vq_turn_is_over() */
+    uint32_t pushed;          /* chains (packed: slots) completed since vq_wants_interrupt() */
+    uint32_t turn;            /* low 32 bits of the tick of n_taken */
+    uint32_t n_taken;         /* number of chains taken in tick @turn: vq_turn_is_over() */
 };
 
 /* A buffer at guest-physical @gpa, checked to be inside RAM. */

@@ -39,15 +39,12 @@ struct vqd {
     uint16_t free_head;     /* first free descriptor or id, if n_free is not 0 */
     uint32_t n_free;        /* number of free descriptors */
     uint32_t n_outstanding; /* number of chains that the device has not completed */
-    uint32_t added;         /* chains (packed: slots) added since the last vqd_needs_kick() */
-    uint64_t tables_gpa;    /* address of the indirect tables, VQD_TABLE_BYTES per chain; 0: none */
+    uint32_t added;         /* chains (packed: slots) added since vqd_needs_kick() */
+    uint64_t tables_gpa;    /* indirect tables, VQD_TABLE_BYTES per chain; 0: none */
     /* Packed ring only. */
     struct vring_pos avail; /* position of the next chain to add */
     struct vring_pos used;  /* position of the next used descriptor */
-    /* The flags of the first added descriptor, number hidden_at, are not written yet: vqd_publish()
-     * must write hidden_flags there.
-     */
-    bool is_hiding;
+    bool is_hiding;         /* vqd_publish() must write hidden_flags at hidden_at */
     uint16_t hidden_at, hidden_flags;
     struct vqd_desc *descs; /* ring.size entries are used; NULL: the queue is not in use */
     uint32_t descs_cap;     /* number of entries allocated */

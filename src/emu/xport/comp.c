@@ -14,6 +14,7 @@
 #include "emu/facts/aeth.h"
 #include "emu/facts/device.h"
 #include "emu/facts/enum/op_header.h"
+#include "emu/facts/profile.h"
 #include "emu/xport/retry.h"
 #include "emu/xport/wqe.h"
 
@@ -83,17 +84,52 @@ RDL_COLD static bool implied_nak(const struct comp_view *v, const struct packet 
     return true;
 }
 
+/* An answer ahead of a missing response to the same READ.  Without TRAIT_READ_GAP_ENDS_WAIT the
+ * requester waits for the timer.
+ */
+static bool is_in_gap(const struct comp_view *v, const struct answer *a)
+{
+    return a->before > v->before_rd && a->before - v->before_rd < v->rd_psns &&
+           !profile_has(v->profile, TRAIT_READ_GAP_ENDS_WAIT);
+}
+
+/* An acknowledge with the PSN of the last response.  Without TRAIT_ACK_ENDS_NO_READ it completes
+ * the READ or atomic.  Rxe does not use credits, with which such acknowledges are usual.
+ */
+static bool is_end_without_data(const struct comp_view *v, const struct answer *a)
+{
+    return a->before == v->before_rd && v->rd_psns == 1 && !v->credits &&
+           !profile_has(v->profile, TRAIT_ACK_ENDS_NO_READ);
+}
+
 static bool check_implied_nak(const struct comp_view *v, const struct packet *p,
                               const struct answer *a, struct comp_verdict *out)
 {
     if (a->before < v->before_rd || (a->before == v->before_rd && !is_ack(p, a)))
         return false;
-    return implied_nak(v, p, out);
+    if (is_end_without_data(v, a))
+        return false;
+    if (!is_in_gap(v, a))
+        return implied_nak(v, p, out);
+    *out = (struct comp_verdict){.act = ACT_ACKS, .n_acked = v->before_rd};
+    if (v->before_rd == 0) {
+        out->act = ACT_DROP;
+        out->drop = DROP_OUT_OF_SEQUENCE;
+        out->values = compared_one(v->una.v, p->bth.psn.v);
+    }
+    return true;
 }
 
-RDL_COLD static bool bad_response(const struct answer *a, struct comp_verdict *out)
+/* Fails the request because of a wrong response.  @otherwise is its status without
+ * TRAIT_BAD_RESPONSE_FAILS.
+ */
+RDL_COLD static bool bad_response(const struct comp_view *v, const struct answer *a,
+                                  enum wc_status otherwise, struct comp_verdict *out)
 {
-    *out = (struct comp_verdict){.act = ACT_FAIL, .status = WCS_BAD_RESP_ERR, .n_acked = a->before};
+    const bool fails = profile_has(v->profile, TRAIT_BAD_RESPONSE_FAILS);
+
+    *out = (struct comp_verdict){
+        .act = ACT_FAIL, .status = fails ? WCS_BAD_RESP_ERR : otherwise, .n_acked = a->before};
     return true;
 }
 
@@ -109,12 +145,38 @@ static bool check_response(const struct comp_view *v, const struct packet *p,
         brings = v->rd == OPK_READ ? OPK_READ_RESPONSE : OPK_ATOMIC_ACK;
     RDL_ASSERT(p->op->carried); /* all response opcodes are supported */
     if (a->word.kind == SYN_NAK_RESERVED)
-        return bad_response(a, out);
+        return bad_response(v, a, WCS_REM_OP_ERR, out);
     if (p->op->kind == OPK_ACK)
         return false;
+    if (p->op->kind == OPK_READ_RESPONSE && brings != OPK_READ_RESPONSE)
+        return bad_response(v, a, WCS_FATAL_ERR, out);
     if (p->op->kind != brings || (a->word.kind != SYN_ACK && a->word.kind != SYN_NONE))
-        return bad_response(a, out);
+        return bad_response(v, a, WCS_SUCCESS, out);
     return false;
+}
+
+/* Responses of any length, see TRAIT_READ_LENGTH_CHECKED.  The last one ends the READ if it brings
+ * all bytes that are missing, however many PSNs are left.  If bytes are missing after the last PSN,
+ * that PSN stays unacknowledged and the READ runs into its retry limit.
+ */
+static bool check_read_loosely(const struct comp_view *v, const struct packet *p,
+                               const struct answer *a, struct comp_verdict *out)
+{
+    const bool is_all = p->payload_bytes == v->rd_bytes;
+
+    if (v->rd_is_new && !op_starts(p->op))
+        return bad_response(v, a, WCS_SUCCESS, out);
+    if (p->payload_bytes > v->rd_bytes) {
+        *out = (struct comp_verdict){.act = ACT_FAIL,
+                                     .status = WCS_LOC_PROT_ERR,
+                                     .n_acked = a->before,
+                                     .values = compared_at_most(v->rd_bytes, p->payload_bytes)};
+        return true;
+    }
+    *out = (struct comp_verdict){.act = ACT_ACKS, .takes_data = true};
+    out->n_data = is_all && op_ends(p->op) ? v->rd_psns : v->rd_psns > 1;
+    out->n_acked = a->before + out->n_data;
+    return true;
 }
 
 /* The opcode must be FIRST or MIDDLE if more responses follow, LAST or ONLY otherwise.  When the
@@ -128,11 +190,13 @@ static bool check_read(const struct comp_view *v, const struct packet *p, const 
 
     if (p->op->kind != OPK_READ_RESPONSE)
         return false;
+    if (!profile_has(v->profile, TRAIT_READ_LENGTH_CHECKED))
+        return check_read_loosely(v, p, a, out);
     if (op_ends(p->op) != (v->rd_psns == 1) || (v->rd_is_new && !op_starts(p->op)))
-        return bad_response(a, out);
+        return bad_response(v, a, WCS_SUCCESS, out);
     if (p->payload_bytes == bytes)
         return false;
-    bad_response(a, out);
+    bad_response(v, a, WCS_SUCCESS, out);
     out->values = compared_one(bytes, p->payload_bytes);
     return true;
 }
@@ -141,10 +205,11 @@ static bool check_ack(const struct comp_view *v, const struct packet *p, const s
                       struct comp_verdict *out)
 {
     (void)v;
-    (void)p;
     if (a->word.kind != SYN_ACK && a->word.kind != SYN_NONE)
         return false;
     *out = (struct comp_verdict){.act = ACT_ACKS, .n_acked = a->before + 1};
+    out->takes_data = p->op->kind != OPK_ACK;
+    out->n_data = out->takes_data;
     return true;
 }
 
@@ -258,12 +323,12 @@ void comp_decide_sink(const struct sink_view *v, const struct packet *p, struct 
     struct sge bad = {0};
     const enum rule rule = sge_check(v->hca, &v->list, v->at, comp_data_bytes(p), &bad);
 
-    RDL_ASSERT(d->act == ACT_ACKS && d->n_acked > 0);
+    RDL_ASSERT(d->act == ACT_ACKS && d->n_acked >= d->n_data);
     if (rule == RULE_NONE)
         return;
     *d = (struct comp_verdict){.act = ACT_FAIL,
                                .rule = rule,
                                .status = WCS_LOC_PROT_ERR,
-                               .n_acked = d->n_acked - 1,
+                               .n_acked = d->n_acked - d->n_data,
                                .bad = bad};
 }

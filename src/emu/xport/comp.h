@@ -18,8 +18,9 @@ struct comp_view {
     struct psn una;    /* the oldest outstanding PSN */
     uint32_t out_psns; /* number of outstanding PSNs */
     /* The first outstanding READ or atomic: its kind, the number of PSNs from una to its next
-     * response, and the numbers of responses and bytes left.  If there is none, @rd is OPK_NONE
-     * and @before_rd is @out_psns.
+     * response, and the numbers of responses and bytes left.  Without TRAIT_READ_LENGTH_CHECKED the
+     * bytes left are those that no response has brought, otherwise those of the responses left.  If
+     * there is none, @rd is OPK_NONE and @before_rd is @out_psns.
      */
     enum op_kind rd;
     uint32_t before_rd, rd_psns, rd_bytes;
@@ -29,8 +30,7 @@ struct comp_view {
     bool rnr_wait;    /* the RNR timer is running */
     bool credits;     /* credits are used: an acknowledge may repeat a PSN to announce receives */
     enum profile profile;
-    /* Progress: PSNs were acknowledged. */
-    uint32_t retries, retry_cnt;  /* retries since the last progress or RNR NAK, and their limit */
+    uint32_t retries, retry_cnt;  /* retries since the last progress, and their limit */
     uint32_t rnr_naks, rnr_retry; /* RNR NAKs since the last progress, and their limit */
 };
 
@@ -43,7 +43,7 @@ struct sink_view {
 
 /* Verdict on a response.  Each action except ACT_DROP first acknowledges @n_acked PSNs.  Then:
  *
- *	ACT_ACKS	nothing more; data in the packet belongs to the last of these PSNs
+ *	ACT_ACKS	nothing more; @takes_data says if the packet's data is stored
  *	ACT_GO_BACK	everything after these PSNs is retransmitted
  *	ACT_WAIT_RNR	the rest is retransmitted after the RNR timer value in the packet
  *	ACT_FAIL	the request that is then the oldest completes with @status
@@ -55,6 +55,8 @@ struct comp_verdict {
     enum rule rule;         /* the rule that decided; RULE_NONE with ACT_ACKS and ACT_CREDITS */
     enum wc_status status;  /* completion status with ACT_FAIL; otherwise SUCCESS */
     uint32_t n_acked;       /* number of PSNs acknowledged, from una on */
+    uint32_t n_data;        /* number of them that the packet's data completes */
+    bool takes_data;        /* the packet's data is stored */
     struct compared values; /* values that the rule compared */
     enum drop_reason drop;  /* valid with ACT_DROP */
     struct sge bad;         /* with LOC_PROT_ERR: the piece of the list whose key was refused */

@@ -6,6 +6,7 @@
 #include "emu/facts/device.h"
 #include "emu/facts/enum/op_header.h"
 #include "emu/facts/enum/qp_state.h"
+#include "emu/facts/profile.h"
 #include "emu/trace/emit.h"
 #include "emu/trace/events/frames.h"
 #include "emu/trace/events/qp.h"
@@ -28,11 +29,14 @@ static const struct req_wqe *first_rd(const struct requester *r, uint32_t *ret_b
 }
 
 /* Fills the fields of @v on @rd, of which @answered PSNs were answered. */
-static void view_rd(struct comp_view *v, const struct req_wqe *rd, uint32_t answered)
+static void view_rd(struct comp_view *v, const struct req_wqe *rd, uint32_t answered,
+                    uint32_t brought)
 {
     v->rd = rd->info->form == WR_FORM_ATOMIC ? OPK_ATOMIC : OPK_READ;
     v->rd_psns = rd->n_psns - answered;
     v->rd_bytes = rd->bytes - answered * v->mtu;
+    if (!profile_has(v->profile, TRAIT_READ_LENGTH_CHECKED))
+        v->rd_bytes = rd->bytes - brought;
     v->rd_is_new = answered == 0;
 }
 
@@ -57,14 +61,12 @@ static struct comp_view view_of(const struct xport_qp *xqp, const struct req_wqe
     *ret_rd = NULL;
     if (r->out_rds > 0) {
         *ret_rd = first_rd(r, &v.before_rd);
-        view_rd(&v, *ret_rd, *ret_rd == req_wqe_at(r, r->oldest) ? r->acked_psns : 0);
+        if (*ret_rd == req_wqe_at(r, r->oldest))
+            view_rd(&v, *ret_rd, r->acked_psns, sge_bytes_before((*ret_rd)->w.sge, r->sink));
+        else
+            view_rd(&v, *ret_rd, 0, 0);
     }
     return v;
-}
-
-static bool brings_data(const struct packet *p)
-{
-    return p->op->kind == OPK_READ_RESPONSE || p->op->kind == OPK_ATOMIC_ACK;
 }
 
 /* *@ret_rd is the READ or atomic that @p may answer, or NULL. */
@@ -75,7 +77,7 @@ static void decide(const struct xport_qp *xqp, const struct packet *p,
     struct sink_view sink = {.hca = xqp->qp.hca};
 
     comp_decide(&v, p, ret);
-    if (ret->act != ACT_ACKS || !brings_data(p))
+    if (!ret->takes_data)
         return;
     RDL_ASSERT(*ret_rd); /* only READs and atomics are answered by data */
     sink.list = (struct sg_list){(*ret_rd)->w.sge, key_user_of(&xqp->qp), ACC_LOCAL_WRITE};
@@ -180,14 +182,14 @@ static void take_data(struct xport_qp *xqp, const struct packet *p)
 static void acknowledge(struct xport_qp *xqp, const struct packet *p, const struct comp_verdict *d,
                         const struct req_wqe *rd)
 {
-    const bool takes = d->act == ACT_ACKS && brings_data(p);
-
-    if (d->n_acked == 0)
+    if (d->n_acked == 0 && !d->takes_data)
         return;
-    req_acked(xqp, d->n_acked - takes);
-    if (takes && rd == req_wqe_at(&xqp->req, xqp->req.oldest)) {
+    req_acked(xqp, d->n_acked - d->n_data);
+    if (d->takes_data && rd == req_wqe_at(&xqp->req, xqp->req.oldest)) {
         take_data(xqp, p);
-        req_acked(xqp, 1);
+        if (d->n_data > 1)
+            req_shorten_oldest(xqp, d->n_data - 1);
+        req_acked(xqp, d->n_data > 0);
     }
     retry_progress(xqp);
     req_settle(xqp);
@@ -208,7 +210,7 @@ enum drop_reason comp_receive(struct xport_qp *xqp, const struct packet *p,
         count_other(xqp, p, &d);
     if (d.act == ACT_DROP)
         xport_drop(xqp->x, p, info, d.drop, &d.values);
-    if (d.status == WCS_LOC_PROT_ERR)
+    if (d.bad.bytes > 0)
         xport_trace_key(xqp, &d.bad, d.rule, ACC_LOCAL_WRITE);
     if ((d.act == ACT_ACKS || d.act == ACT_CREDITS) && (p->op->headers & H_AETH))
         credit_learn(xqp, p->aeth.msn, aeth_unpack(p->aeth.syndrome).value);

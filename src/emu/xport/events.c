@@ -9,10 +9,25 @@
 #include "emu/base/assert.h"
 #include "emu/facts/enum/object.h"
 #include "emu/facts/enum/qp_state.h"
+#include "emu/facts/profile.h"
 #include "emu/xport/internal.h"
+
+/* The events that hosts of some profiles never raise. */
+static const struct {
+    enum async_event event;
+    enum trait trait;
+} optional[] = {
+    {ASE_COMM_EST, TRAIT_COMM_EST_RAISED},    {ASE_QP_LAST_WQE_REACHED, TRAIT_LAST_WQE_RAISED},
+    {ASE_QP_REQ_ERR, TRAIT_QP_ERRORS_RAISED}, {ASE_QP_ACCESS_ERR, TRAIT_QP_ERRORS_RAISED},
+    {ASE_QP_FATAL, TRAIT_QP_ERRORS_RAISED},
+};
 
 void xport_event(const struct xport_qp *xqp, enum async_event type)
 {
+    for (size_t i = 0; i < ARRAY_LEN(optional); i++) {
+        if (optional[i].event == type && !profile_has(xqp->qp.hca->profile, optional[i].trait))
+            return;
+    }
     xqp->x->ops->event(xqp->x->ctx, type, OBJ_QP, xqp->qp.qpn);
 }
 

@@ -7,7 +7,6 @@
  * flushed at the next look.
  */
 #include "emu/base/assert.h"
-#include "emu/facts/enum/object.h"
 #include "emu/facts/enum/qp_state.h"
 #include "emu/xport/internal.h"
 
@@ -112,7 +111,7 @@ static void report_last_receive(struct xport_qp *xqp)
     if (!xqp->qp.srq || xqp->resp.told_last)
         return;
     xqp->resp.told_last = true;
-    xqp->x->ops->event(xqp->x->ctx, ASE_QP_LAST_WQE_REACHED, OBJ_QP, xqp->qp.qpn);
+    xport_event(xqp, ASE_QP_LAST_WQE_REACHED);
 }
 
 void xport_fail(struct xport_qp *xqp)

@@ -84,6 +84,11 @@ RDL_COLD void req_go_back(struct xport_qp *xqp, ev_id cause);
  */
 void req_acked(struct xport_qp *xqp, uint32_t n);
 
+/* The oldest request, a READ, was answered with @n PSNs less than it takes.  The PSNs of all
+ * requests behind it move down, because the responder expects them there.
+ */
+RDL_COLD void req_shorten_oldest(struct xport_qp *xqp, uint32_t n);
+
 /* Refuses request @next because of @by: it completes with @status when all earlier requests are
  * complete.
  */

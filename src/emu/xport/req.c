@@ -368,6 +368,19 @@ void req_carried_out(struct xport_qp *xqp)
     complete_carried_out(xqp);
 }
 
+void req_shorten_oldest(struct xport_qp *xqp, uint32_t n)
+{
+    struct requester *r = &xqp->req;
+    struct req_wqe *q = req_wqe_at(r, r->oldest);
+
+    RDL_ASSERT(req_is_rd(q) && r->acked_psns + n < q->n_psns && n < r->out_psns);
+    q->n_psns -= n;
+    r->out_psns -= n;
+    if (r->next == r->oldest) /* it was to be sent again: req_acked() moves the cursor on */
+        r->again_psns -= n;
+    r->asked_psns -= n < r->asked_psns ? n : r->asked_psns;
+}
+
 void req_acked(struct xport_qp *xqp, uint32_t n)
 {
     struct requester *r = &xqp->req;

@@ -190,7 +190,9 @@ static bool check_dma_length(const struct resp_view *v, const struct packet *p,
     X(RULE_RESP_OPCODE, check_opcode)                                                              \
     X(RULE_RESP_OP_SEQUENCE, check_op_sequence)                                                    \
     X(RULE_RESP_QP_ACCESS, check_qp_access)                                                        \
-    X(RULE_RESP_RD_ROOM, check_rd_room)                                                            \
+    X(RULE_RESP_RD_ROOM, check_rd_room)
+
+#define FORM_CHECKS(X)                                                                             \
     X(RULE_RESP_LENGTH, check_length)                                                              \
     X(RULE_RESP_PAD, check_pad)                                                                    \
     X(RULE_RESP_ATOMIC_ALIGNED, check_aligned)                                                     \
@@ -327,6 +329,16 @@ void resp_decide(const struct resp_view *v, const struct packet *p, struct resp_
 {
     *ret = accept;
     PACKET_CHECKS(ASK)
+    if (profile_has(v->profile, TRAIT_FORM_BEFORE_KEY)) {
+        FORM_CHECKS(ASK)
+    }
+}
+
+void resp_decide_form(const struct resp_view *v, const struct packet *p, struct resp_verdict *ret)
+{
+    if (!profile_has(v->profile, TRAIT_FORM_BEFORE_KEY)) {
+        FORM_CHECKS(ASK)
+    }
 }
 
 void resp_decide_delivery(const struct delivery_view *v, const struct packet *p,

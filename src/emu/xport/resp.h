@@ -18,8 +18,8 @@
 
 /* Input of resp_decide(). */
 struct resp_view {
-    struct psn expected;           /* PSN of the request packet that is due next */
-    bool seq_nak_out, rnr_nak_out; /* such a NAK was queued; PSN `expected` has not come since */
+    struct psn expected;           /* PSN of the next packet */
+    bool seq_nak_out, rnr_nak_out; /* that NAK was queued; PSN expected did not arrive since */
     const struct op_info *open;    /* last packet of the open message, or NULL */
     uint32_t left;                 /* bytes of the open WRITE that have not arrived */
     uint32_t mtu;                  /* path MTU in bytes */
@@ -69,8 +69,12 @@ RDL_COLD struct resp_verdict resp_nak(enum pkt_act act, enum wc_status status);
 
 /* resp_decide() checks the packet itself, resp_decide_memory() its key.  *@ret is the verdict;
  * ACCEPT if no rule objects.  The opcode of @p can be reserved; @p->op->name is NULL then.
+ *
+ * Without TRAIT_FORM_BEFORE_KEY, resp_decide() leaves lengths and alignment to
+ * resp_decide_form(), which is called after resp_decide_memory().
  */
 void resp_decide(const struct resp_view *v, const struct packet *p, struct resp_verdict *ret);
+void resp_decide_form(const struct resp_view *v, const struct packet *p, struct resp_verdict *ret);
 void resp_decide_memory(const struct target_view *v, struct resp_verdict *ret);
 
 /* Checks that the fetched receive can take @p.  *@ret must be ACCEPT and is changed if a rule

@@ -8,6 +8,7 @@
 #include "emu/facts/enum/op_header.h"
 #include "emu/facts/enum/qp_type.h"
 #include "emu/facts/enum/wc_flag.h"
+#include "emu/facts/profile.h"
 #include "emu/trace/emit.h"
 #include "emu/trace/events/frames.h"
 #include "emu/wire/grh.h"
@@ -37,10 +38,11 @@ static bool finish_message(struct xport_qp *xqp, const struct packet *p)
         .solicited = p->bth.solicited,
     };
 
-    if (xqp->service->type == QPT_UD) {
-        wc.flags = WCF_GRH;
+    if (xqp->service->type == QPT_UD)
         wc.src_qpn = p->deth.src_qpn;
-    }
+    if (xqp->service->type == QPT_UD ||
+        !profile_has(xqp->qp.hca->profile, TRAIT_GRH_OF_DATAGRAMS_ONLY))
+        wc.flags = WCF_GRH;
     if (p->op->headers & H_IMM) {
         wc.flags |= WCF_WITH_IMM;
         memcpy(wc.imm, p->imm_data, sizeof(wc.imm));
@@ -247,9 +249,13 @@ RDL_COLD static enum wc_status related_status(struct xport_qp *xqp, const struct
 {
     if (d->status != WCS_SUCCESS)
         return d->status;
-    if (d->act == ACT_NAK_ACCESS)
-        return resp_needs_receive(p) && fetch_recv(xqp, p) == FETCH_OK ? WCS_LOC_ACCESS_ERR
-                                                                       : WCS_SUCCESS;
+    if (d->act == ACT_NAK_ACCESS) {
+        if (!resp_needs_receive(p) || fetch_recv(xqp, p) != FETCH_OK)
+            return WCS_SUCCESS;
+        return profile_has(xqp->qp.hca->profile, TRAIT_REFUSED_WRITE_IS_LOC_ACCESS)
+                   ? WCS_LOC_ACCESS_ERR
+                   : WCS_REM_ACCESS_ERR;
+    }
     return xqp->resp.has_wqe ? WCS_REM_INV_REQ_ERR : WCS_SUCCESS;
 }
 
@@ -284,6 +290,20 @@ static void decide_delivery(struct xport_qp *xqp, const struct packet *p, struct
     resp_decide_delivery(&v, p, ret);
 }
 
+/* The number of unanswered READs and atomics that the responder takes.
+ *
+ * SIMPLIFIED: rxe queues them without limit.  Here the ring has room for as many as a requester of
+ * the lab can have outstanding.
+ */
+static uint32_t max_rds(const struct xport_qp *xqp)
+{
+    const uint32_t kept = xqp->qp.attr.max_dest_rd_atomic;
+
+    return kept == 0 || profile_has(xqp->qp.hca->profile, TRAIT_RD_ROOM_CHECKED)
+               ? kept
+               : xqp->resp.rds.size;
+}
+
 struct resp_view resp_view_of(const struct xport_qp *xqp)
 {
     const struct responder *r = &xqp->resp;
@@ -297,7 +317,7 @@ struct resp_view resp_view_of(const struct xport_qp *xqp)
         .mtu = xqp->mtu,
         .access = xqp->qp.attr.access,
         .rds = r->rds.next - r->rds.answered,
-        .max_rds = xqp->qp.attr.max_dest_rd_atomic,
+        .max_rds = max_rds(xqp),
         .profile = xqp->qp.hca->profile,
     };
 }
@@ -305,12 +325,20 @@ struct resp_view resp_view_of(const struct xport_qp *xqp)
 void resp_judge(struct xport_qp *xqp, const struct packet *p, const struct resp_view *v,
                 struct resp_verdict *ret)
 {
+    const bool is_delivered = p->op->kind == OPK_SEND || resp_needs_receive(p);
+    const bool is_delivered_first = is_delivered && p->op->kind == OPK_WRITE &&
+                                    !profile_has(v->profile, TRAIT_RECEIVE_AFTER_KEY);
+
     resp_decide(v, p, ret);
     if (ret->act == ACT_DUPLICATE && is_rd(p))
         *ret = resp_decide_again(xqp, p);
-    else if (ret->act == ACT_ACCEPT && resp_access(p))
+    if (ret->act == ACT_ACCEPT && is_delivered_first)
+        decide_delivery(xqp, p, ret);
+    if (ret->act == ACT_ACCEPT && resp_access(p))
         decide_memory(xqp, p, ret);
-    if (ret->act == ACT_ACCEPT && (p->op->kind == OPK_SEND || resp_needs_receive(p)))
+    if (ret->act == ACT_ACCEPT)
+        resp_decide_form(v, p, ret);
+    if (ret->act == ACT_ACCEPT && is_delivered && !is_delivered_first)
         decide_delivery(xqp, p, ret);
     if (ret->act == ACT_ACCEPT && (p->op->headers & H_IETH))
         *ret = resp_decide_inv(xqp, p);

@@ -125,8 +125,12 @@ static const struct resp_rd *find_again(const struct xport_qp *xqp, const struct
                                         uint32_t *ret_entry, uint32_t *ret_at)
 {
     const struct resp_rds *rds = &xqp->resp.rds;
+    const uint32_t kept = xqp->qp.attr.max_dest_rd_atomic;
+    uint32_t first = rds->first;
 
-    for (uint32_t n = rds->next; n-- != rds->first;) {
+    if (!profile_has(xqp->qp.hca->profile, TRAIT_RD_ROOM_CHECKED) && rds->next - first > kept)
+        first = rds->next - kept;
+    for (uint32_t n = rds->next; n-- != first;) {
         if (resp_asks_again(resp_rd_at(rds, n), p, xqp->mtu, ret_at)) {
             *ret_entry = n;
             return resp_rd_at(rds, n);

@@ -35,6 +35,12 @@ static inline uint64_t sge_total(const struct sge *sge, uint32_t n)
     return total;
 }
 
+/* Returns the length in bytes of the list @sge before position @at. */
+static inline uint32_t sge_bytes_before(const struct sge *sge, struct sge_cur at)
+{
+    return (uint32_t)sge_total(sge, at.i) + at.at;
+}
+
 /* Returns the next piece of the list @sge from position *@at, and advances *@at by its length.  The
  * piece is at most @bytes long and within one element.  It is empty if the element has length 0.
  * The list must have at least one more element.

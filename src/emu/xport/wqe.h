@@ -13,7 +13,7 @@
 #include "emu/hca/key.h"
 #include "emu/xport/xport_qp.h"
 
-/* Bytes of an SGE in a WQE in guest RAM. */
+/* Size of an SGE in a WQE of a ring. */
 #define SGE_BYTES ((uint32_t)sizeof(struct raw_sge))
 
 struct wqe_verdict {

@@ -24,6 +24,7 @@
 #include "emu/xport/ctrl.h"
 #include "emu/xport/drain.h"
 #include "emu/xport/internal.h"
+#include "rdmalab/limits.h"
 
 #define HOP_LIMIT_DEFAULT 64u
 
@@ -91,6 +92,17 @@ static size_t send_body_bytes(const struct qp_config *c)
     return (most + sizeof(struct sge) - 1) / sizeof(struct sge) * sizeof(struct sge);
 }
 
+/* The entries of a responder's ring of READs and atomics.  Without TRAIT_RD_ROOM_CHECKED it also
+ * has room for all that a requester can have outstanding.
+ */
+static uint32_t rds_size(const struct hca *h)
+{
+    const uint32_t kept = h->limits.max_dest_rd_atomic;
+
+    return profile_has(h->profile, TRAIT_RD_ROOM_CHECKED) ? kept
+                                                          : kept + RDL_MOST_max_qp_init_rd_atom;
+}
+
 enum ctrl_rsp xport_qp_create(struct xport *x, const struct qp_config *config, struct qp **ret)
 {
     struct arena *a = x->hca->arena;
@@ -110,7 +122,7 @@ enum ctrl_rsp xport_qp_create(struct xport *x, const struct qp_config *config, s
     xqp->req.size = (uint32_t)pow2_ceil(config->max_send_wr);
     xqp->req.body_bytes = send_body_bytes(config);
     xqp->resp.wqe.sge = arena_alloc_raw(a, recv_body_bytes(xqp));
-    xqp->resp.rds.size = x->hca->limits.max_dest_rd_atomic;
+    xqp->resp.rds.size = rds_size(x->hca);
     if (!xqp->resp.wqe.sge) {
         xport_free(xqp);
         return hca_refuse(x->hca, REF_DEVICE_MEMORY, compared_nothing());

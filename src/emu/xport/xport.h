@@ -63,7 +63,7 @@ struct send_wqe {
     union {
         struct {
             uint64_t remote_addr;       /* WRITE, READ and atomics */
-            uint64_t compare_add, swap; /* atomics, as in struct rdl_send_wr */
+            uint64_t compare_add, swap; /* atomics */
             uint32_t rkey;
         };
         struct rfc_wr_ud ud;

@@ -107,19 +107,19 @@ struct requester {
     uint32_t acked_pkts;          /* number of the oldest unacknowledged packet */
     uint32_t out_rds;             /* number of READs and atomics sent and not complete */
     bool implied_nak;             /* went back for a missing response; nothing acknowledged since */
-    uint64_t late_until_ns;       /* a late ACK timer is extended up to this; 0: not extended */
+    uint64_t late_until_ns;       /* end of the extensions of a late ACK timer; 0: not extended */
     uint32_t pkts_without_ackreq; /* packets sent since the last one with an ack request */
     uint32_t ssn;                 /* SSN of the last request that was started; 0: none */
     uint32_t credit_ssn;          /* last SSN for which the responder has announced a receive */
     bool uncredited;              /* the responder does not use credits */
     bool kicked;                  /* the ring may hold work requests that are not fetched */
-    ev_id resend;                 /* event that caused the retransmission under way */
-    uint32_t *sends;     /* [n % REQ_WINDOW_PKTS]: times that packet n was sent; NULL: all once */
-    uint32_t retries;    /* times it went back since the last acknowledged PSN or RNR NAK */
-    uint32_t rnr_naks;   /* RNR NAKs since the last acknowledged PSN */
+    ev_id resend;                 /* cause of the retransmission */
+    uint32_t *sends;     /* transmissions of packet n at n % REQ_WINDOW_PKTS; NULL: 1 each */
+    uint32_t retries;    /* retransmissions since the last progress */
+    uint32_t rnr_naks;   /* RNR NAKs since the last progress */
     bool rnr_wait;       /* nothing is sent until the RNR timer expires */
-    sim_ticket timer[2]; /* [enum timer_kind]; 0: off; UINT64_MAX: expired, see retry_hold() */
-    uint64_t due_ns[2];  /* [enum timer_kind]: time at which it expires; valid while it runs */
+    sim_ticket timer[2]; /* by enum timer_kind; 0: off; UINT64_MAX: expired, see retry_hold() */
+    uint64_t due_ns[2];  /* time at which each timer expires; valid while it runs */
 };
 
 /* An acknowledge or NAK that waits to be sent. */
@@ -180,7 +180,7 @@ struct responder {
     const struct op_info *open; /* last packet of the open message; NULL: none is open */
     bool seq_nak_out; /* a sequence NAK was queued, and PSN `expected` has not come since */
     bool rnr_nak_out; /* an RNR NAK was queued, and PSN `expected` has not come since */
-    bool has_wqe;     /* a receive is held: wqe, that of the open message */
+    bool has_wqe;     /* wqe is the receive of the open message */
     struct recv_wqe wqe;
     struct sge_cur sge; /* position for the next payload */
     uint32_t received;  /* bytes received of the open message */
@@ -188,10 +188,10 @@ struct responder {
     struct resp_rds rds;
     struct resp_answer answer;
     bool closing;            /* the queue pair goes to ERR when the answer was sent */
-    struct completion fatal; /* completes the held receive in ERR; status SUCCESS: flushes it */
+    struct completion fatal; /* completes the held receive in ERR; SUCCESS: flushes it */
     struct refusal refused;  /* reason of closing */
     bool untold;             /* raise an event for the refusal, as no completion reports it */
-    uint32_t seq_naks;       /* sequence NAKs queued since PSN `expected` last came: 0 or 1 */
+    uint32_t seq_naks;       /* sequence NAKs since PSN expected last arrived: 0 or 1 */
     bool told_last;          /* QP_LAST_WQE_REACHED was raised */
 };
 

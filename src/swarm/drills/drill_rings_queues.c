@@ -74,8 +74,9 @@ bool flusher_make(struct drill *d, unsigned side, uint32_t cqe, uint32_t max_rec
                        rdl_create_cq(d->lab, q->host[side], cqe, f->cq_name, &f->cq),
                        "a completion queue can be created") ||
         !drill_works(d, rdl_cq_info(d->lab, f->cq, &f->info), "a completion queue has a size") ||
-        !drill_expect(d, f->info.cqe == cqe, "a completion queue is as long as was asked for",
-                      "%u entries, and not %u", f->info.cqe, cqe))
+        !drill_expect(d, f->info.cqe == rig_queue_size(q->is_rxe, cqe),
+                      "a completion queue is as long as was asked for", "%u entries, and not %u",
+                      f->info.cqe, cqe))
         return false;
     c.send_cq = c.recv_cq = f->cq;
     if (!rig_add_qp(d, &f->end, &c))
@@ -162,11 +163,12 @@ bool queues_poll(struct drill *d, unsigned side, const char *cq_name, rdl_cq cq,
 /* A work queue holds max_recv_wr requests and no more. */
 static void fill_queue(struct drill *d)
 {
-    const uint32_t most = drill_below(d, 41);
+    const uint32_t asked = drill_below(d, 41);
+    const uint32_t most = rig_queue_size(queues_of(d)->is_rxe, asked);
     const struct rdl_recv_wr one = {.wr_id = 1};
     struct flusher f;
 
-    if (!flusher_make(d, drill_below(d, RIG_HOSTS), 64, most, &f) ||
+    if (!flusher_make(d, drill_below(d, RIG_HOSTS), 64, asked, &f) ||
         !flusher_post(d, &f, most, WR_ID))
         return;
     d->n_unsaid++;
@@ -196,15 +198,18 @@ static bool polls_all(struct drill *d, struct flusher *f, uint32_t from, uint32_
 /* Overflows a completion queue, or nearly. */
 static void overflow(struct drill *d)
 {
-    const uint32_t cqe = 1 + drill_below(d, 8), n = 1 + drill_below(d, 14);
+    const uint32_t asked = 1 + drill_below(d, 8), n = 1 + drill_below(d, 14);
+    const uint32_t cqe = rig_queue_size(queues_of(d)->is_rxe, asked);
     const unsigned side = drill_below(d, RIG_HOSTS);
     struct flusher f;
-    uint32_t told;
+    uint32_t told, lost;
 
-    if (!flusher_make(d, side, cqe, 14, &f) || !flusher_post(d, &f, n, WR_ID) ||
+    lost = n > cqe ? n - cqe : 0;
+    if (!flusher_make(d, side, asked, 14, &f) || !flusher_post(d, &f, n, WR_ID) ||
         !flusher_fail(d, &f) || !queues_events(d, side, ASE_CQ_ERR, f.cq.raw, &told) ||
-        !drill_expect(d, told == (n > cqe),
-                      "a completion queue that overflows tells so once, and no other does",
+        !drill_expect(d, told == (queues_of(d)->is_rxe ? lost : lost > 0),
+                      "a completion queue that overflows tells so once, at rxe each time, and no "
+                      "other does",
                       "%u events, %u completions in %u entries", told, n, cqe) ||
         !polls_all(d, &f, 0, n < cqe ? n : cqe))
         return;
@@ -423,7 +428,8 @@ static void use_srq(struct drill *d)
 {
     const struct queues *q = queues_of(d);
     const struct rdl_srq_attr a = {.max_wr = 1 + drill_below(d, 12), .max_sge = 1};
-    const uint32_t n = drill_one_in(d, 3) ? a.max_wr : 1 + drill_below(d, a.max_wr);
+    const uint32_t most = rig_queue_size(q->is_rxe, a.max_wr);
+    const uint32_t n = drill_one_in(d, 3) ? most : 1 + drill_below(d, most);
     struct pair p = {.srq = {0}};
 
     name_object(d, p.srq_name, "srq");
@@ -436,12 +442,11 @@ static void use_srq(struct drill *d)
         if (!pair_receive(d, &p))
             return;
     }
-    if (n == a.max_wr &&
-        !drill_expect(d, post_receive(d, &p) == RDL_ERR_QUEUE_FULL,
-                      "a queue holds as many requests as it was made for, and no more",
-                      "%u were not all", n))
+    if (n == most && !drill_expect(d, post_receive(d, &p) == RDL_ERR_QUEUE_FULL,
+                                   "a queue holds as many requests as it was made for, and no more",
+                                   "%u were not all", n))
         return;
-    if (drain_srq(d, &p, n, a.max_wr) && pair_end(d, &p))
+    if (drain_srq(d, &p, n, most) && pair_end(d, &p))
         (void)drill_is_done(d, q->host[1], rdl_destroy_srq(d->lab, p.srq),
                             "a shared receive queue can be destroyed that nobody uses");
 }
@@ -476,6 +481,7 @@ static void set_up(struct drill *d)
     struct rig_config c = {.profile = drill_one_in(d, 3) ? PROFILE_rxe : PROFILE_iba};
     uint32_t n;
 
+    q->is_rxe = c.profile == PROFILE_rxe;
     c.ring = drill_one_in(d, 2) ? VRING_packed : VRING_split;
     q->event_idx = !drill_one_in(d, 3);
     if (!q->event_idx)

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "emu/base/assert.h"
+#include "emu/base/log2.h"
 #include "emu/facts/device.h"
 #include "emu/facts/enum/access.h"
 #include "emu/facts/enum/mtu.h"
@@ -208,4 +209,9 @@ uint16_t rig_sum(uint32_t sum, const uint8_t *bytes, size_t n)
     while (sum >> 16)
         sum = (sum & 0xffff) + (sum >> 16);
     return (uint16_t)~sum;
+}
+
+uint32_t rig_queue_size(bool is_rxe, uint32_t n)
+{
+    return is_rxe ? (uint32_t)pow2_ceil((uint64_t)n + 1) - 1 : n;
 }

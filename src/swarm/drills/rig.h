@@ -82,4 +82,7 @@ uint16_t rig_sum(uint32_t sum, const uint8_t *bytes, size_t n);
  */
 const char *rig_access_text(uint32_t access, char out[32]);
 
+/* Returns the entries of a queue for which @n were asked.  Rxe rounds up to 2^n - 1. */
+uint32_t rig_queue_size(bool is_rxe, uint32_t n);
+
 #endif

@@ -94,7 +94,7 @@ static void judge_message(struct world_run *r, struct life *l, uint16_t i, uint1
     const struct world_item *t = &r->w->item[m];
     struct item_state *s = &r->item[m];
     const bool is_write = world_is_write(t);
-    unsigned flags = model_is_datagram(r, l) ? WCF_GRH : 0;
+    unsigned flags = model_is_datagram(r, l) || model_profile_is_rxe(r, l->end) ? WCF_GRH : 0;
 
     if (world_has_imm(t))
         flags |= WCF_WITH_IMM;
@@ -165,6 +165,12 @@ static bool may_refuse_write(const struct world_run *r, const struct life *l)
            (world_is_remote_mistake(r->item[m].mistake) || model_uses_changing_key(r, m));
 }
 
+/* The status of the receive that a refused WRITE with immediate data has taken. */
+static uint32_t status_of_refused(const struct world_run *r, const struct life *l)
+{
+    return model_profile_is_rxe(r, l->end) ? WCS_REM_ACCESS_ERR : WCS_LOC_ACCESS_ERR;
+}
+
 static void fail(struct world_run *r, struct life *l, uint16_t i, uint32_t status)
 {
     const bool is_flushed = status == WCS_WR_FLUSH_ERR;
@@ -173,7 +179,7 @@ static void fail(struct world_run *r, struct life *l, uint16_t i, uint32_t statu
     world_expect(r,
                  is_flushed ? model_may_have_failed(r, l) || l->is_closed
                             : status == status_of_mistake(r, l, i) ||
-                                  (status == WCS_LOC_ACCESS_ERR && may_refuse_write(r, l)),
+                                  (status == status_of_refused(r, l) && may_refuse_write(r, l)),
                  i, "a receive fails for a reason, which its status says");
     l->recvs_failed = true;
 }

@@ -91,7 +91,8 @@ static void draw_connection(struct draw *d, uint32_t i)
         e->peer = (uint16_t)(2 * i + 1 - side);
         e->path_mtu = path_mtu;
         e->timeout = timeout;
-        e->credits = credits;
+        e->credits = credits && w->host[lower].profile == PROFILE_iba &&
+                     w->host[upper].profile == PROFILE_iba; /* rxe uses no credits */
         e->retry_cnt = draw_retries(d);
         e->rnr_retry = draw_retries(d);
         e->min_rnr_timer = 1 + draw_below(d, 10);
@@ -149,7 +150,8 @@ static void draw_ends(struct draw *d)
         e->sig_all = draw_one_in(d, 6);
         e->send_cq = (uint8_t)draw_below(d, WORLD_CQS);
         e->recv_cq = (uint8_t)draw_below(d, WORLD_CQS);
-        e->is_small = i < 2 && draw_one_in(d, 24);
+        /* At rxe a full CQ loses completions one by one: the drills show it. */
+        e->is_small = i < 2 && draw_one_in(d, 24) && w->host[e->host].profile == PROFILE_iba;
         d->last[i] = WORLD_NONE;
     }
 }

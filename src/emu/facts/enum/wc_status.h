@@ -27,7 +27,7 @@
     X(WCS, REM_ABORT_ERR, 16, "remote aborted (never seen here)")                                  \
     X(WCS, INV_EECN_ERR, 17, "invalid EE context number (never seen here)")                        \
     X(WCS, INV_EEC_STATE_ERR, 18, "invalid EE context state (never seen here)")                    \
-    X(WCS, FATAL_ERR, 19, "the device failed (never seen here)")                                   \
+    X(WCS, FATAL_ERR, 19, "the device failed; rxe: a READ response answered no READ")              \
     X(WCS, RESP_TIMEOUT_ERR, 20, "response timeout (never seen here)")                             \
     X(WCS, GENERAL_ERR, 21, "another error than all these (never seen here)")
 

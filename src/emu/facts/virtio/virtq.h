@@ -28,14 +28,14 @@
 #define VRING_PACKED_AVAIL 0x80u
 #define VRING_PACKED_USED  0x8000u
 
-/* The event suppression structures of a packed ring, by which each side says when it wants to be
- * notified: le16 position, le16 flags.  Bit VRING_EVENT_WRAP of the position is its wrap counter.
+/* The event suppression structures of a packed ring: le16 position, le16 flags.  Bit
+ * VRING_EVENT_WRAP of the position is its wrap counter.
  */
 #define VRING_EVENT_BYTES   4u
 #define VRING_EVENT_WRAP    0x8000u
-#define VRING_EVENT_ENABLE  0u /* flags: every notification is wanted */
-#define VRING_EVENT_DISABLE 1u /* flags: no notification is wanted */
-#define VRING_EVENT_DESC    2u /* flags: that at the position is wanted; needs EVENT_IDX */
+#define VRING_EVENT_ENABLE  0u /* flags: send every event */
+#define VRING_EVENT_DISABLE 1u /* flags: send no events */
+#define VRING_EVENT_DESC    2u /* flags: send an event at the position; needs EVENT_IDX */
 #define VRING_EVENT_FLAGS   3u /* mask: the other bits of the flags are reserved */
 
 /* A position of the driver or the device in a packed ring. */

@@ -26,7 +26,7 @@ enum cap_when { CAP_ALWAYS, CAP_NEVER, CAP_MW, CAP_MEM_MGT, CAP_MCAST_LB };
 
 struct cap_row {
     const char *name;
-    unsigned bit; /* number of the bit in device_cap_flags */
+    unsigned bit;
     enum cap_when when;
     const char *means;
 };

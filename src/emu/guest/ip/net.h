@@ -102,8 +102,8 @@ struct guest_net_config {
     struct sim *sim;             /* schedules the timers; NULL: there is no network function */
     struct directory *directory; /* addresses that are never resolved over the link; NULL: none */
     uint32_t rx_buffer;          /* bytes of a receive buffer; 0: each holds a whole frame */
-    /* Called when a resolution of @gid ends, and when the guest learns the MAC of @gid though it
-     * has not asked for it.  @mac is NULL if the neighbour did not answer.  resolved can be NULL.
+    /* Called when a resolution of @gid ends, and when the guest learns a MAC of @gid without one.
+     * @mac is NULL if the neighbour did not answer.  resolved can be NULL.
      */
     void (*resolved)(void *ctx, const uint8_t gid[GID_BYTES], const uint8_t *mac);
     void *resolved_ctx;
@@ -148,14 +148,11 @@ void guest_net_init(struct guest_net *net, struct arena *a, const struct guest_n
  *	   RDL_ERR_UNSUPPORTED  no such function, VERSION_1 is not offered, or the device refused
  *	                        the features
  *	   RDL_ERR_NOMEM        guest RAM or the arena is full
- *	   RDL_ERR_BROKEN       the reset failed, the device did not accept a vector, or its MAC
- *	                        is not config.mac, or its MTU or its queues cannot be used
+ *	   RDL_ERR_BROKEN       the device's numbers contradict each other
  */
 RDL_MUST_CHECK enum rdl_status guest_net_boot(struct guest_net *net);
 
-/* Handles an interrupt of virtio-net: if @vector is that of the receive queue, receives all frames
- * that have arrived.  Ignores other vectors.
- */
+/* Handles an interrupt of virtio-net with @vector.  Ignores unknown vectors. */
 void guest_net_interrupt(struct guest_net *net, uint32_t vector);
 
 /* Handler of SIM_GUEST_TIMER with argument @arg: carries out the timer of a neighbour, a ping or a

@@ -21,16 +21,14 @@ bool nic_link_is_up(const struct guest_net *net);
  */
 void nic_send(struct guest_net *net, const uint8_t *frame, size_t n);
 
-/* stack.c.  stack_receive() passes a received frame to the function of its protocol, and counts it
- * as taken, or as dropped with an event.  stack_drop_tx() counts a frame that could not be sent,
- * and emits an event.
+/* stack.c.  stack_receive() handles a received frame.  stack_drop_tx() counts a frame that could
+ * not be sent, and emits an event.
  */
 void stack_receive(struct guest_net *net, const uint8_t *frame, size_t n);
 void stack_drop_tx(struct guest_net *net, const uint8_t *frame, size_t n, enum drop_reason reason);
 
-/* Send an IP packet in a frame that is built in the @cap bytes at @frame.  Fill in version,
- * protocol, ttl, payload_bytes, source and destination of @ip; call stack_begin(), write the
- * payload to the cursor that it returns, call stack_end() with this cursor.  stack_end() sends the
+/* Send an IP packet.  Fill in version, protocol, ttl, payload_bytes, source and destination of @ip;
+ * call stack_begin(), write the payload to the cursor, call stack_end().  stack_end() sends the
  * packet, or queues it until the MAC of its destination is known.  Drops it if the destination
  * cannot be resolved.
  */

@@ -35,6 +35,7 @@ static void init_verbs(struct guest *g, struct arena *a)
     const struct guest_config *c = &g->config;
     struct verbs_config verbs = {
         .host = c->host,
+        .profile = c->profile,
         .trace = c->trace,
         .space = &g->space,
         .resolve = resolve,

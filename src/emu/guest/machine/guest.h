@@ -14,7 +14,8 @@
 #include "emu/guest/virtio_rdma/virtio_rdma.h"
 
 struct guest_config {
-    uint32_t host; /* host number for events */
+    uint32_t host;    /* host number for events */
+    uint32_t profile; /* enum profile */
     uint8_t mac[MAC_BYTES];
     uint8_t gid[GUEST_GIDS][GID_BYTES]; /* entries 0 and 1 of the GID table */
     const struct guest_bus *bus;        /* the bus of the guest's PCI slot */

@@ -37,17 +37,17 @@ struct guest_pci {
     struct pci_slot_function found;
     struct guest_structure structures[VIRTIO_CAP_DEVICE + 1];
     uint32_t notify_multiplier;
-    uint32_t msix_at;   /* offset of the MSI-X capability in configuration space */
+    uint32_t msix_at;   /* offset of the MSI-X capability */
     uint64_t msix_gpa;  /* address of the MSI-X table */
     uint32_t n_vectors; /* MSI-X vectors; 1 if INTx is used */
     uint64_t features;  /* negotiated features */
 };
 
-/* The driver's side of a virtqueue, with the ring memory that it got at boot. */
+/* The driver's side of a virtqueue, with its ring memory of boot. */
 struct guest_queue {
     struct vqd vq;
-    uint64_t boot_gpa;  /* address of the ring memory from boot; 0: none */
-    uint32_t size_max;  /* largest number of entries that the device offers */
+    uint64_t boot_gpa;  /* ring memory of boot; 0: none */
+    uint32_t size_max;  /* maximum size that the device offers */
     uint64_t notify_at; /* guest-physical address for notifications */
 };
 

@@ -23,7 +23,7 @@ static enum rdl_status create_cq(struct verbs *v, struct guest_channel *ch, uint
         return st;
 
     cq = (struct guest_cq *)o;
-    cq->cqe = cqe;
+    cq->cqe = request_queue_size(v, cqe, v->limits.max_cqe);
     cq->channel = ch;
     object_use_parts(o, true);
     handle = o->handle;
@@ -64,8 +64,8 @@ enum rdl_status verbs_resize_cq(struct guest_cq *cq, uint32_t cqe)
     if (st != RDL_OK)
         return st;
     request_begin(v, VERBS_RESIZE_CQ, &cq->o);
-    v->request.cqe = cqe;
-    return request_sent(v, v->ops->resize_cq(cq, cqe));
+    v->request.cqe = request_queue_size(v, cqe, v->limits.max_cqe);
+    return request_sent(v, v->ops->resize_cq(cq, v->request.cqe));
 }
 
 enum rdl_status verbs_req_notify_cq(struct guest_cq *cq, bool solicited_only)

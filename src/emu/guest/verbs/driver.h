@@ -55,9 +55,8 @@ struct verbs_driver_ops {
     enum rdl_status (*modify_srq)(struct guest_srq *srq, uint32_t limit, uint32_t mask);
     enum rdl_status (*query_srq)(struct guest_srq *srq);
 
-    /* Called once: when the device has answered the first request after boot, or at the first
-     * verbs_get_async_event().  Enables asynchronous events and reports those that are already
-     * pending.
+    /* Called when a program begins to use the device.  Enables asynchronous events and reports
+     * those that are already pending.
      */
     void (*listen)(struct verbs *v);
 
@@ -136,8 +135,8 @@ void verbs_armed(struct guest_cq *cq);
 void verbs_resized(struct guest_cq *cq);
 void verbs_qp_resized(struct guest_qp *qp);
 
-/* Sets the object of the answer that follows; NULL: the answer concerns the device or the port.  A
- * driver with several requests under way calls this before each answer.
+/* Sets the object of the answer that follows; NULL: the answer concerns the port.  A driver with
+ * several requests under way calls this before each answer.
  */
 void verbs_answering(struct verbs *v, struct guest_object *o);
 
@@ -151,8 +150,8 @@ void verbs_srq_queried(struct guest_srq *srq, uint32_t limit);
  */
 void verbs_refused(struct verbs *v, uint32_t reason);
 
-/* Returns true if a new object of @kind can have @number: it is in range, and no other object has
- * it.  Checks only CQs, QPs and SRQs, which are looked up by number; otherwise returns true.
+/* Returns true if a new object of @kind can have @number.  Checks only CQs, QPs and SRQs, which are
+ * looked up by number.
  */
 bool verbs_is_free(const struct verbs *v, uint32_t kind, uint32_t number);
 

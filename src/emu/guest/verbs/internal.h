@@ -21,6 +21,11 @@
     (unsigned)(ACC_LOCAL_WRITE | ACC_REMOTE_WRITE | ACC_REMOTE_READ | ACC_REMOTE_ATOMIC)
 #define GUEST_ACCESS_MR (GUEST_ACCESS_QP | (unsigned)(ACC_MW_BIND | ACC_ZERO_BASED))
 
+/* Returns the size of a queue for which a program asks for @n entries, 0 .. @most.  Without
+ * TRAIT_QUEUES_EXACT it is rounded up to 2^n - 1, but not above @most.
+ */
+uint32_t request_queue_size(const struct verbs *v, uint32_t n, uint32_t most);
+
 /* Returns RDL_OK if a request can be sent now; otherwise RDL_ERR_BUSY, RDL_ERR_BROKEN or
  * RDL_ERR_STATE (not booted).
  */
@@ -68,9 +73,9 @@ enum rdl_status object_destroy(struct guest_object *o);
 /* Adds @o to the user counts of the objects that it depends on, or removes it if not @use. */
 void object_use_parts(const struct guest_object *o, bool use);
 
-/* Asynchronous events.  async_listen() is called at each answer to a request of a program and by
- * verbs_get_async_event(); its first call enables the events (ops->listen()).  async_forget() drops
- * the queued events of @o, which is destroyed.
+/* Asynchronous events.  async_listen() is called when a program sends a request or reads events;
+ * the first call enables the events.  async_forget() drops the queued events of @o, which is
+ * destroyed.
  */
 void async_listen(struct verbs *v);
 void async_forget(const struct guest_object *o);
@@ -84,10 +89,7 @@ void channel_forget(const struct guest_cq *cq);
 /* Returns the number of completions of @cq so far, polled or not. */
 uint64_t cq_completions(const struct guest_cq *cq);
 
-/* Marks all completions of the CQs of @qp so far as belonging to an earlier use of @qp: an error
- * among them does not change its recorded state.  Called when @qp is created, goes to RESET, or
- * leaves SQE.
- */
+/* Marks all completions of the CQs of @qp so far as belonging to an earlier use of @qp. */
 void qp_forget_completions(struct guest_qp *qp);
 
 /* Return the first rule POST_* that @wr violates on @qp or @srq, or RULE_NONE.  They check neither

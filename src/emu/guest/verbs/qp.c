@@ -64,6 +64,9 @@ static enum rdl_status plan_qp(const struct verbs *v, const struct rdl_qp_config
         plan->sq.max_sge > d->max_send_sge || plan->rq.max_sge > d->max_recv_sge ||
         plan->sq.max_wr > d->max_qp_wr || plan->rq.max_wr > d->max_qp_wr)
         return RDL_ERR_LIMIT;
+    plan->sq.max_wr = request_queue_size(v, plan->sq.max_wr, d->max_qp_wr);
+    if (!plan->srq)
+        plan->rq.max_wr = request_queue_size(v, plan->rq.max_wr, d->max_qp_wr);
     return RDL_OK;
 }
 
@@ -122,9 +125,9 @@ enum rdl_status verbs_resize_qp(struct guest_qp *qp, uint32_t max_send_wr, uint3
     if (st != RDL_OK)
         return st;
     request_begin(v, VERBS_RESIZE_QP, &qp->o);
-    v->request.max_send_wr = sends;
-    v->request.max_recv_wr = receives;
-    return request_sent(v, v->ops->resize_qp(qp, sends, receives));
+    v->request.max_send_wr = request_queue_size(v, sends, v->limits.max_qp_wr);
+    v->request.max_recv_wr = request_queue_size(v, receives, v->limits.max_qp_wr);
+    return request_sent(v, v->ops->resize_qp(qp, v->request.max_send_wr, v->request.max_recv_wr));
 }
 
 enum rdl_status verbs_destroy_qp(struct guest_qp *qp)

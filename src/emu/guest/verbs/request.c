@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The requests under way, and the effect of each answer. */
 #include "emu/base/assert.h"
+#include "emu/base/log2.h"
 #include "emu/facts/enum/async_event.h"
+#include "emu/facts/profile.h"
 #include "emu/guest/verbs/internal.h"
 
 void verbs_init(struct verbs *v, struct arena *a, const struct verbs_config *config,
@@ -20,6 +22,15 @@ bool verbs_meet(struct verbs *v, const struct verbs_limits *limits)
     v->qp_of = arena_alloc(v->arena, (limits->max_qp + 1) * sizeof(struct guest_qp *));
     v->srq_of = arena_alloc(v->arena, (limits->max_srq + 1) * sizeof(struct guest_srq *));
     return v->cq_of && v->qp_of && v->srq_of;
+}
+
+uint32_t request_queue_size(const struct verbs *v, uint32_t n, uint32_t most)
+{
+    const uint64_t rounded = pow2_ceil((uint64_t)n + 1) - 1;
+
+    if (profile_has(v->config.profile, TRAIT_QUEUES_EXACT))
+        return n;
+    return rounded < most ? (uint32_t)rounded : most;
 }
 
 enum rdl_status request_ready(const struct verbs *v)

@@ -17,10 +17,11 @@ static enum rdl_status plan_srq(const struct verbs *v, const struct rdl_srq_attr
         return RDL_ERR_UNSUPPORTED;
     if (plan->max_wr == 0)
         return RDL_ERR_INVAL;
-    return plan->max_wr <= v->limits.max_srq_wr && plan->max_sge <= v->limits.max_srq_sge &&
-                   plan->max_sge <= RDL_SGE_MAX
-               ? RDL_OK
-               : RDL_ERR_LIMIT;
+    if (plan->max_wr > v->limits.max_srq_wr || plan->max_sge > v->limits.max_srq_sge ||
+        plan->max_sge > RDL_SGE_MAX)
+        return RDL_ERR_LIMIT;
+    plan->max_wr = request_queue_size(v, plan->max_wr, v->limits.max_srq_wr);
+    return RDL_OK;
 }
 
 enum rdl_status verbs_create_srq(struct guest_pd *pd, const struct rdl_srq_attr *attr,

@@ -37,7 +37,7 @@ struct trace;
 struct verbs;
 struct verbs_driver_ops;
 
-#define VERBS_KINDS       12u    /* size of arrays indexed by enum object_kind */
+#define VERBS_KINDS       12u    /* indexed by enum object_kind, with gaps */
 #define VERBS_OBJECTS_MAX 65536u /* of one kind on one host; devices have lower limits */
 
 /* A handle: the number of its host, from 1 (16 bits), and a slot name of base/slots.h (48 bits). */
@@ -150,8 +150,8 @@ struct guest_qp {
     uint32_t max_inline_data;
     struct guest_membership *groups; /* each counts in o.n_users, which prevents destroying */
     struct rdl_qp_attr attr;         /* attributes as last set, queried, or derived from an error */
-    /* Number of completions that each of the two CQs had at the last qp_forget_completions().  They
-     * belong to an earlier use of the queue pair or of its number.
+    /* Numbers of completions of the two CQs.  Completions before them belong to an earlier use of
+     * the queue pair or of its number.
      */
     uint64_t send_cq_from, recv_cq_from;
     /* Sends posted since the last signaled one.  The driver of an adapter frees their entries only
@@ -226,9 +226,8 @@ struct verbs_region {
  * objects (verbs.requests_max).  The driver then knows the object of each.
  */
 struct verbs_request {
-    uint32_t n; /* number of requests under way */
-    /* Number of requests answered since the last one that was sent while no other was under way. */
-    uint32_t n_answered;
+    uint32_t n;          /* number of requests under way */
+    uint32_t n_answered; /* requests answered since one was sent while none was under way */
     enum verbs_request_kind kind;
     struct guest_object *object; /* NULL: the request concerns the device or the port */
     struct rdl_qp_attr attr;     /* MODIFY_QP: the new attributes */
@@ -247,6 +246,7 @@ struct verbs_request {
 
 struct verbs_config {
     uint32_t host;                      /* host number for events */
+    uint32_t profile;                   /* enum profile */
     uint8_t gid[GUEST_GIDS][GID_BYTES]; /* entries 0 and 1 of the GID table */
     struct trace *trace;
     struct space *space; /* the memory of programs */
@@ -263,10 +263,10 @@ struct verbs_config {
 
 /* Queued asynchronous events, and counters of events. */
 struct verbs_async {
-    bool listening; /* async_listen() was called: the driver reports events */
+    bool listening; /* events are enabled: a program has sent a request or read events */
     struct rdl_async_event ring[VERBS_EVENTS_MAX];
     uint32_t first, len;
-    uint64_t heard;   /* events that the driver reported, valid or not */
+    uint64_t heard;   /* events that the driver reported */
     uint64_t lost;    /* reported events that were dropped because the ring was full */
     uint64_t strays;  /* reported events that were dropped: unknown type or no such object */
     uint64_t missed;  /* times that the device had to discard events */

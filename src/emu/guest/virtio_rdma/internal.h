@@ -35,9 +35,8 @@ static inline bool has_many_queues(const struct virtio_rdma *d)
     return d->n_queues >= GUEST_QUEUES_MANY && pci_has(&d->pci, VF_RING_RESET);
 }
 
-/* Returns true if the driver allocates the rings of queues with dma_take_shared(): a ring then
- * shares its pages only with other rings, and pages of buffers stay untouched until a buffer is
- * written.
+/* Returns true if long rings share pages only with other rings.  Buffers that are never written are
+ * then in pages of their own.
  */
 static inline bool rings_share_pages(const struct virtio_rdma *d)
 {
@@ -58,8 +57,8 @@ enum rdl_status queue_boot(struct virtio_rdma *d, uint32_t queue, uint32_t size,
 /* Allocates the ring and buffers of a queue that holds @n buffers of @buffer_bytes.
  *
  * Return: RDL_OK         *@ret is the memory; free it with queue_mem_give()
- *	   RDL_ERR_LIMIT  @n exceeds the device's queue size, or without RING_RESET the size of the
- *	                  ring that the queue got at boot
+ *	   RDL_ERR_LIMIT  @n exceeds the device's queue size, or the boot ring when queues cannot
+ *	                  be reset
  *	   RDL_ERR_NOMEM  the DMA area is full
  */
 enum rdl_status queue_mem_take(struct virtio_rdma *d, uint32_t n, uint32_t buffer_bytes,
@@ -88,9 +87,7 @@ void queue_detach(struct virtio_rdma *d, uint32_t queue, uint16_t vector);
 void queue_kick(struct virtio_rdma *d, uint32_t queue);
 void queue_kick_now(struct virtio_rdma *d, uint32_t queue);
 
-/* Returns the object of the request that is being sent or answered; NULL means the device or the
- * port.
- */
+/* Returns the object of the request that is being sent or answered; NULL means the port. */
 static inline struct guest_object *asked_about(const struct virtio_rdma *d)
 {
     return d->verbs->request.object;
@@ -148,7 +145,7 @@ void events_poll(struct virtio_rdma *d);
  */
 void events_count(struct virtio_rdma *d);
 
-/* Implements listen() of struct verbs_driver_ops: enables the event queue's interrupt and takes the
+/* Called when a program begins to use the device: enables the event queue's interrupt and takes the
  * pending events.
  */
 void events_listen(struct verbs *v);

@@ -75,7 +75,7 @@ struct virtio_rdma_request {
     bool under_way;
     uint16_t head; /* head descriptor of its chain */
     enum ctrl_cmd cmd;
-    struct guest_object *object; /* the object it concerns; NULL: the device or the port */
+    struct guest_object *object; /* the object it concerns; NULL: the port */
     uint32_t number;             /* number of @object, 0 before it has one */
     uint64_t request_gpa, response_gpa;
     uint32_t response_bytes; /* length of the response buffer, status byte included */
@@ -96,7 +96,7 @@ struct virtio_rdma_ctrl {
 /* Asynchronous events. */
 struct virtio_rdma_events {
     uint64_t buffers_gpa; /* buffer i belongs to descriptor i of the event queue */
-    bool heard;           /* events_listen() was called: the interrupt is enabled */
+    bool heard;           /* a program uses the device: the interrupt is enabled */
     uint64_t counted;     /* the event counter as last read, if there is no event queue */
 };
 
@@ -131,8 +131,7 @@ bool virtio_rdma_init(struct virtio_rdma *d, struct verbs *verbs, struct arena *
  *	   RDL_ERR_UNSUPPORTED  no such function, a structure is missing, VERSION_1 is not
  *	                    offered, or the device refused the features
  *	   RDL_ERR_NOMEM    guest RAM or the arena is full
- *	   RDL_ERR_BROKEN   the reset failed, the device did not accept a vector, or its limits,
- *	                    number of queues or queue size cannot be used
+ *	   RDL_ERR_BROKEN   the device's numbers contradict each other
  */
 RDL_MUST_CHECK enum rdl_status virtio_rdma_boot(struct virtio_rdma *d);
 
@@ -144,10 +143,7 @@ RDL_MUST_CHECK enum rdl_status virtio_rdma_boot(struct virtio_rdma *d);
  */
 RDL_MUST_CHECK enum rdl_status virtio_rdma_start(struct virtio_rdma *d);
 
-/* Handles an interrupt with @vector, GUEST_VECTOR_...: reads the changed configuration, takes
- * answers and events, or has the completion queues of the vector raise their events.  Ignores
- * unknown vectors.
- */
+/* Handles an interrupt with @vector.  Ignores unknown vectors. */
 void virtio_rdma_interrupt(struct virtio_rdma *d, uint32_t vector);
 
 static inline struct vqd *virtio_rdma_vq(const struct virtio_rdma *d, uint32_t queue)

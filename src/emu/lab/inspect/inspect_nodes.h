@@ -43,7 +43,7 @@ struct visit {
     size_t want_len;     /* length of @want in bytes */
     rdl_inspect_each *each;
     void *ctx;
-    struct text *below; /* NULL: only children are reported; else all below, and this is the path */
+    struct text *below; /* path of the visited node if its child nodes are visited too; or NULL */
     bool found;         /* the key @want was found; @value is its value */
     struct rdl_value value;
     struct inode node; /* the node found, if @value is of type RDL_NODE */
@@ -81,9 +81,7 @@ void inspect_item(struct visit *v, const struct inode *list, const char *key, st
 void inspect_item_leaf(struct visit *v, const struct inode *list, const char *key, uint64_t number);
 void inspect_item_text(struct visit *v, const struct inode *list, const char *key, const char *s);
 
-/* Implements item() for lists whose elements differ from the list's node only in kind and index:
- * reports element @i as a copy of @list with index @i, under @key.
- */
+/* Implements item() for lists whose elements are nodes that only their index distinguishes. */
 void inspect_nth(const struct inode *list, uint64_t i, struct visit *v, const char *key);
 
 /* Returns a list node with the elements 0 .. @end - 1, which @item reports.  Its host and object
@@ -93,9 +91,7 @@ struct inode inspect_list_of(const struct inode *n, uint64_t end,
                              void (*item)(const struct inode *list, uint64_t i, struct visit *v,
                                           const char *key));
 
-/* Reports the children of @n: calls the visitor of its kind, visit_port() for NODE_port and so on.
- * The elements of a list are reported by inspect.c.
- */
+/* Reports the children of @n.  The elements of a list are reported by inspect.c. */
 void inspect_visit_kind(const struct inode *n, struct visit *v);
 
 /* inspect_net.c */
