@@ -12,7 +12,6 @@
 
 #include "cli/explain/rfc_dump.h"
 #include "emu/base/text.h"
-#include "emu/facts/enum/qp_type.h"
 #include "emu/facts/virtio/virtq.h"
 #include "rdmalab/inspect.h"
 
@@ -34,7 +33,7 @@ struct mr_row {
 struct wqe_reader {
     const struct rdl_lab *lab;
     rdl_host host;
-    enum qp_type type;  /* type of the queue pair that owns the queue */
+    uint32_t type;      /* enum qp_type of the queue pair that owns the queue */
     struct mr_row *mrs; /* owned */
     size_t n_mrs;
 };
