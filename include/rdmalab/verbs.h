@@ -104,8 +104,9 @@ RDL_MUST_CHECK enum rdl_status rdl_resize_cq(struct rdl_lab *lab, rdl_cq cq, uin
 RDL_MUST_CHECK enum rdl_status rdl_req_notify_cq(struct rdl_lab *lab, rdl_cq cq,
                                                  bool solicited_only);
 
-/* In place of a number of work requests or SGEs of a queue pair: none at all, as 0 selects a
- * standard value.  A queue without room refuses each work request with RDL_ERR_QUEUE_FULL.
+/* In place of a number of work requests or SGEs of a queue pair: none at all, because 0 selects the
+ * default (struct rdl_qp_config).  A queue without room refuses each work request with
+ * RDL_ERR_QUEUE_FULL.
  */
 #define RDL_QP_NONE UINT32_MAX
 
