@@ -104,7 +104,7 @@ MAY_LINK = {layer: [*others, "lab"] if layer in ASK_THE_LAB else others for laye
 
 # System headers and Meson dependencies that belong to some layers.
 HEADER_ONLY_IN = {"uv.h": ("cli/live",), "readline/": ("cli/app",),
-                  "cjson/": ("cli/lang", "cli/trace_file", "cli/session_file"), "isa-l": ("wire",)}
+                  "cjson/": ("cli/lang", "cli/trace_file", "cli/session_file"), "isa-l": ("wire",), "zlib.h": ("capture",)}
 LIBRARY_ONLY_IN = {"libuv": ("cli/live", "cli/app"), "readline": ("cli/app",), "isal": ("wire",),
                    "cjson": ("cli/lang", "cli/trace_file", "cli/session_file")}
 

@@ -75,12 +75,21 @@ static bool reserve(struct capture *c, size_t n)
 /* Reads @n bytes to @to.  Returns false if the file ends before. */
 static bool take(struct capture *c, void *to, size_t n)
 {
-    const size_t got = fread(to, 1, n, c->f);
+    const size_t got = unpack_read(c->in, to, n);
 
     c->at += got;
     if (got < n)
-        c->was_cut |= got > 0;
+        c->was_cut |= got > 0 || unpack_was_cut(c->in);
     return got == n;
+}
+
+/* The result where the file ends: an error if it could not be unpacked up to there. */
+static enum capture_result end_of(struct capture *c)
+{
+    if (!unpack_wrong(c->in))
+        return CAPTURE_END;
+    fail(c, unpack_wrong(c->in));
+    return CAPTURE_BAD;
 }
 
 /* --- pcapng ----------------------------------------------------------------------------------- */
@@ -165,6 +174,12 @@ static uint64_t time_of(const struct capture_interface *i, uint64_t ticks)
     return (seconds + (uint64_t)i->offset_seconds) * NS + ns;
 }
 
+/* Returns the unit of the times of @i in nanoseconds, 0: no more than one. */
+static uint64_t clock_of(const struct capture_interface *i)
+{
+    return i->ticks >= NS ? 0 : (NS + i->ticks - 1) / i->ticks;
+}
+
 /* Reads an enhanced packet block, or an obsolete packet block if @is_old. */
 static bool take_packet(struct capture *c, const uint8_t *body, size_t n, bool is_old,
                         struct capture_frame *ret)
@@ -184,6 +199,8 @@ static bool take_packet(struct capture *c, const uint8_t *body, size_t n, bool i
         return fail(c, "a frame is longer than its block");
     padded = ((size_t)bytes + 3) / 4 * 4;
     ret->link = c->interfaces[number].link;
+    ret->interface = c->n_before + number;
+    ret->clock_ns = clock_of(&c->interfaces[number]);
     ret->at_ns =
         time_of(&c->interfaces[number], (uint64_t)u32(c, body + 4) << 32 | u32(c, body + 8));
     ret->bytes = body + head;
@@ -211,6 +228,7 @@ static bool take_simple(struct capture *c, const uint8_t *body, size_t n, struct
     if (ret->n_bytes > CAPTURE_FRAME_MAX)
         return fail(c, "a frame is longer than any");
     ret->link = c->interfaces[0].link;
+    ret->interface = c->n_before;
     ret->bytes = body + 4;
     return true;
 }
@@ -250,6 +268,7 @@ static bool take_section(struct capture *c, const uint8_t head[8])
         return false;
     if (!take(c, c->block, bytes - 12))
         return fail(c, "the file ends in its first block");
+    c->n_before += c->n_interfaces;
     c->n_interfaces = 0;
     return true;
 }
@@ -263,7 +282,7 @@ static enum capture_result next_block(struct capture *c, uint32_t *ret_type, siz
     uint32_t bytes;
 
     if (!take(c, head, sizeof(head)))
-        return CAPTURE_END;
+        return end_of(c);
     *ret_n = 0;
     *ret_type = u32(c, head);
     if (ld_le32(head) == NG_SECTION) {
@@ -279,7 +298,7 @@ static enum capture_result next_block(struct capture *c, uint32_t *ret_type, siz
         return CAPTURE_BAD;
     if (!take(c, c->block, bytes - 8)) {
         c->was_cut = true;
-        return CAPTURE_END;
+        return end_of(c);
     }
     if (u32(c, c->block + bytes - 12) != bytes) {
         fail(c, "the two lengths of a block differ");
@@ -333,10 +352,11 @@ static enum capture_result next_of_pcap(struct capture *c, struct capture_frame 
     uint8_t row[PCAP_ROW_BYTES];
 
     if (!take(c, row, sizeof(row)))
-        return CAPTURE_END;
+        return end_of(c);
     ret->n_bytes = u32(c, row + 8);
     ret->n_on_wire = u32(c, row + 12);
     ret->link = i->link;
+    ret->clock_ns = clock_of(i);
     ret->at_ns = u32(c, row) * NS + u32(c, row + 4) * (NS / i->ticks);
     if (ret->n_bytes > CAPTURE_FRAME_MAX) {
         fail(c, "a frame is longer than any");
@@ -346,7 +366,7 @@ static enum capture_result next_of_pcap(struct capture *c, struct capture_frame 
         return CAPTURE_BAD;
     if (!take(c, c->block, ret->n_bytes)) {
         c->was_cut = true;
-        return CAPTURE_END;
+        return end_of(c);
     }
     ret->bytes = c->block;
     return CAPTURE_FRAME;
@@ -357,24 +377,37 @@ static enum capture_result next_of_pcap(struct capture *c, struct capture_frame 
 bool capture_begin(struct capture *c, FILE *f)
 {
     uint8_t head[8];
+    const char *packer;
+    struct text t;
 
     memset(c, 0, sizeof(*c));
-    c->f = f;
+    c->in = unpack_new(f);
+    if (!c->in)
+        return fail(c, "there is not enough memory to read the file");
     if (!take(c, head, sizeof(head)))
-        return fail(c, c->at ? "this is no capture" : "the file is empty");
+        return fail(c, unpack_wrong(c->in) ? unpack_wrong(c->in)
+                       : c->at             ? "this is no capture"
+                                           : "the file is empty");
     c->is_pcapng = ld_le32(head) == NG_SECTION;
     if (c->is_pcapng)
         return take_section(c, head);
     c->is_swapped = ld_be32(head) == PCAP_US || ld_be32(head) == PCAP_NS;
     if (u32(c, head) == PCAP_US || u32(c, head) == PCAP_NS)
         return take_pcap_head(c, head);
-    return fail(c, "this is neither pcap nor pcapng");
+    packer = unpack_other_packer(head, sizeof(head));
+    if (!packer)
+        return fail(c, "this is neither pcap nor pcapng");
+    t = text_on(c->wrong, sizeof(c->wrong));
+    text_addf(&t, "the file is packed by %s: unpack it first; only gzip is unpacked here", packer);
+    return false;
 }
 
 void capture_done(struct capture *c)
 {
     free(c->interfaces);
     free(c->block);
+    unpack_free(c->in);
+    c->in = NULL;
     c->interfaces = NULL;
     c->block = NULL;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads capture files frame by frame: pcap and pcapng, of either byte order and any time
- * resolution. [pcap, draft-ietf-opsawg-pcap; pcapng, draft-ietf-opsawg-pcapng]
+ * resolution, also packed by gzip. [pcap, draft-ietf-opsawg-pcap; pcapng, draft-ietf-opsawg-pcapng]
  *
  * The file is untrusted: an impossible length is an error, and the message has its byte position.
  * A file may end in the middle of a frame, for example because the capture program was killed.
@@ -14,13 +14,18 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "capture/unpack.h"
+
 #define CAPTURE_INTERFACES_MAX 1024u         /* most interfaces of a section */
 #define CAPTURE_FRAME_MAX      (256u * 1024) /* maximum captured bytes of one frame */
 
 /* Link types: the header that a frame begins with.  [www.tcpdump.org/linktypes.html] */
 enum capture_link {
+    CAPTURE_NULL = 0, /* loopback of BSD: four bytes before an IP packet */
     CAPTURE_ETHERNET = 1,
-    CAPTURE_RAW = 101, /* an IP packet */
+    CAPTURE_RAW_BSD = 12, /* an IP packet */
+    CAPTURE_RAW = 101,    /* an IP packet */
+    CAPTURE_LOOP = 108,   /* as CAPTURE_NULL */
     CAPTURE_LINUX_SLL = 113,
     CAPTURE_IPV4 = 228,
     CAPTURE_IPV6 = 229,
@@ -34,6 +39,9 @@ struct capture_frame {
     uint64_t number; /* position in the file, from 1, like in Wireshark */
     uint64_t at_ns;  /* ns since 1970 */
     uint32_t link;   /* enum capture_link, or another value */
+    /* Number of the interface that captured it, from 0, over all sections of the file. */
+    uint32_t interface;
+    uint64_t clock_ns; /* the unit of its times, 0: a nanosecond or less */
     enum capture_direction direction;
     const uint8_t *bytes; /* valid until the next capture_next() */
     uint32_t n_bytes;     /* number of captured bytes */
@@ -51,7 +59,7 @@ struct capture_interface {
 
 /* An open capture file.  capture_done() frees its memory. */
 struct capture {
-    FILE *f;                              /* borrowed from the caller */
+    struct unpack *in;                    /* owned: reads the file, which the caller keeps open */
     bool is_pcapng, is_swapped;           /* is_swapped: the numbers in the file are big-endian */
     uint64_t at;                          /* number of bytes read so far */
     uint64_t n_frames;                    /* number of frames returned so far */
@@ -59,8 +67,8 @@ struct capture {
     bool tells_dropped;                   /* the file has drop counters */
     bool was_cut;                         /* the file ends in the middle of a block or frame */
     struct capture_interface *interfaces; /* interfaces of the current section */
-    uint32_t n_interfaces;
-    uint8_t *block; /* the block that was read last */
+    uint32_t n_interfaces, n_before;      /* n_before: number of interfaces of earlier sections */
+    uint8_t *block;                       /* the block that was read last */
     size_t cap;
     char wrong[128]; /* the error, after a call that failed */
 };

@@ -39,7 +39,8 @@ static bool is_broken(const struct check *c, uint32_t from, uint32_t n_before)
         const struct found *f = &c->found.v[i];
 
         is |= f->finding == FIND_STARTS_AGAIN || f->finding == FIND_NOT_CAPTURED ||
-              f->finding == FIND_CHANGED_REQUEST || (f->finding == FIND_GAP && f->flow == from);
+              f->finding == FIND_CHANGED_REQUEST || f->finding == FIND_REUSED_PSN ||
+              (f->finding == FIND_GAP && f->flow == from);
     }
     return is;
 }
@@ -72,7 +73,7 @@ static void judge_reliable(struct check *c, struct connection *k, bool is_comple
     }
 }
 
-static void count_datagrams(const struct check *c, struct connection *k)
+static void count_datagrams(struct check *c, struct connection *k)
 {
     const struct capture_record *r = &c->record;
     const struct flow *f = &r->flows[k->flow[0]];
@@ -82,6 +83,12 @@ static void count_datagrams(const struct check *c, struct connection *k)
     for (uint32_t i = f->first; i != SEEN_NONE; i = r->v[i].next) {
         if (!record_counts(f, &r->v[i]))
             continue;
+        if (record_fits_no_mtu(&r->v[i]))
+            found_add(&c->found, &(struct found){.finding = FIND_BAD_SIZE_AT_ANY_MTU,
+                                                 .flow = k->flow[0],
+                                                 .frame = r->v[i].number,
+                                                 .n = r->v[i].payload_bytes,
+                                                 .opcode = r->v[i].opcode});
         s->requests++;
         s->messages++;
         s->bytes += r->v[i].payload_bytes;
@@ -126,6 +133,12 @@ bool check_file(struct check *c, FILE *f, const struct check_known *known)
     if (!capture_begin(&c->capture, f))
         return false;
     c->is_whole = record_read(&c->record, &c->capture, &known->at, &c->found);
+    for (unsigned i = 0; i < known->at.n_at; i++) {
+        if (record_host(&c->record, known->at.at[i]) == SEEN_NONE && !c->is_elsewhere) {
+            c->is_elsewhere = true;
+            c->elsewhere = i;
+        }
+    }
     is_complete = c->is_whole && c->capture.tells_dropped && c->capture.dropped == 0 &&
                   c->found.count[FIND_NOT_FOLLOWED] == 0;
     pairs_find(&c->record, &c->found);
@@ -133,8 +146,11 @@ bool check_file(struct check *c, FILE *f, const struct check_known *known)
     c->of_flow = must_malloc((c->record.n_flows + 1) * sizeof(c->of_flow[0]));
     for (uint32_t i = 0; i < c->record.n_flows; i++)
         c->of_flow[i] = SEEN_NONE;
+    c->shown = must_malloc((c->record.n_flows + 1) * sizeof(c->shown[0]));
     judge(c, is_complete, &known->limits);
     found_sort(&c->found);
+    axis_init(&c->axis, &c->record);
+    choice_apply(c, &known->choice);
     return true;
 }
 
@@ -145,6 +161,7 @@ void check_done(struct check *c)
         free(c->v[i].sums[1].repair_ns);
     }
     free(c->v);
+    free(c->shown);
     free(c->of_flow);
     found_done(&c->found);
     record_done(&c->record);

@@ -10,6 +10,8 @@
 
 #include <stdio.h>
 
+#include "capture/axis.h"
+#include "capture/choice.h"
 #include "capture/exact.h"
 #include "capture/half.h"
 
@@ -28,6 +30,7 @@ struct connection {
 struct check_known {
     struct vantage at;          /* the hosts at which it was captured */
     struct exact_limits limits; /* attributes of the queue pairs of these hosts */
+    struct choice choice;       /* the connections to report */
 };
 
 /* The result of checking one file. */
@@ -37,9 +40,17 @@ struct check {
     struct found_list found;
     struct connection *v; /* the @n connections; owned */
     uint32_t n;
+    uint32_t *shown; /* owned: indexes of the connections to report, in this order */
+    uint32_t n_shown;
+    bool is_chosen;       /* the report is about some connections only */
+    uint32_t n_elsewhere; /* number of findings that are therefore not reported */
+    struct axis axis;
     uint32_t *of_flow; /* owned: index into @v of the connection of each flow */
     bool has_hopes;    /* struct check_known had a fact, which matters only for exact_judge() */
-    bool is_whole;     /* the file was read to its end; otherwise capture.wrong has the reason */
+    /* is_elsewhere: the host known->at.at[elsewhere] sends and gets no frame of the file. */
+    bool is_elsewhere;
+    unsigned elsewhere;
+    bool is_whole; /* the file was read to its end; otherwise capture.wrong has the reason */
 };
 
 /* Reads @f, which stays open, and judges it.  Returns false, with the reason in c->capture.wrong,

@@ -65,13 +65,14 @@ static void print_direction(FILE *out, const struct check *c, const struct conne
 static void print_connections(FILE *out, const struct check *c)
 {
     fputs(",\"connections\":[", out);
-    for (uint32_t i = 0; i < c->n; i++) {
+    for (uint32_t n = 0; n < c->n_shown; n++) {
+        const uint32_t i = c->shown[n];
         const struct connection *k = &c->v[i];
         const struct flow *f = &c->record.flows[k->flow[0]];
         const uint32_t mtu = record_mtu(&c->record, f);
         bool is_first = true;
 
-        fprintf(out, "%s\n{\"number\":%u,\"service\":\"%s\"", i ? "," : "", i + 1, service(f));
+        fprintf(out, "%s\n{\"number\":%u,\"service\":\"%s\"", n ? "," : "", i + 1, service(f));
         if (mtu)
             member(out, "mtu", mtu);
         else
@@ -114,6 +115,42 @@ static void print_finding(FILE *out, const struct check *c, const struct found *
     fputc('}', out);
 }
 
+static void print_row(FILE *out, const struct axis *a, const char *name, enum axis_kind kind)
+{
+    fprintf(out, ",\"%s\":[", name);
+    for (uint32_t i = 0; i < a->n_steps; i++)
+        fprintf(out, "%s%" PRIu64, i ? "," : "", a->v[kind][i]);
+    fputc(']', out);
+}
+
+/* Congestion over time; null if there is none. */
+static void print_axis(FILE *out, const struct axis *a)
+{
+    bool is_first = true;
+
+    fputs(",\"congestion\":", out);
+    if (!axis_is_congested(a)) {
+        fputs("null", out);
+        return;
+    }
+    fputs("{\"from_ns\":", out);
+    print_json_number(out, a->from_ns);
+    member(out, "step_ns", a->step_ns);
+    print_row(out, a, "packets", AXIS_PACKETS);
+    print_row(out, a, "ce", AXIS_CE);
+    print_row(out, a, "cnps", AXIS_CNP);
+    print_row(out, a, "pfc_stops", AXIS_STOP);
+    print_row(out, a, "pfc_starts", AXIS_START);
+    fputs(",\"pfc_priorities\":[", out);
+    for (unsigned i = 0; i < 8; i++) {
+        if (!(a->priorities & 1u << i))
+            continue;
+        fprintf(out, "%s%u", is_first ? "" : ",", i);
+        is_first = false;
+    }
+    fputs("]}", out);
+}
+
 static void print_counts(FILE *out, const struct found_list *l)
 {
     bool is_first = true;
@@ -144,7 +181,10 @@ void check_json(FILE *out, const struct check *c, const char *name)
     }
     member(out, "frames", r->n_frames);
     member(out, "roce_frames", r->n_roce);
+    member(out, "frames_seen_again", r->n_copies);
     member(out, "frames_without_end", r->n_cut);
+    member(out, "roce_v1_frames", r->n_v1);
+    member(out, "pfc_frames", r->n_pauses);
     if (c->capture.tells_dropped)
         member(out, "lost_by_capture", c->capture.dropped);
     else
@@ -152,6 +192,9 @@ void check_json(FILE *out, const struct check *c, const char *name)
     member(out, "first_ns", r->first_ns);
     member(out, "last_ns", r->last_ns);
     member(out, "cnps_of_no_connection", r->n_cnps);
+    member(out, "connections_in_file", c->n);
+    member(out, "findings_not_shown", c->n_elsewhere);
+    print_axis(out, &c->axis);
     print_connections(out, c);
     fputs(",\"findings\":[", out);
     for (uint32_t i = 0; i < c->found.n; i++) {

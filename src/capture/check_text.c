@@ -41,6 +41,9 @@ static void print_limits(FILE *out, const struct check *c)
         fprintf(out, "The rest cannot be read: %s.\n", c->capture.wrong);
     else if (c->capture.was_cut)
         fputs("The file ends in the middle of a frame.\n", out);
+    print_count(out, c->record.n_copies, "frame",
+                " more, seen before at another place or in the other direction: each packet is "
+                "counted once");
     print_count(out, c->record.n_cut, "frame",
                 " of them without the end, which was not captured: the ICRC is not known");
     print_count(out, c->capture.dropped, "frame",
@@ -152,15 +155,15 @@ static void print_connections(FILE *out, const struct check *c)
                                         "RNR",      "timeout", "repair",  "worst",    "CE+CNP"};
     struct grid g;
 
-    if (c->n == 0)
+    if (c->n_shown == 0)
         return;
     grid_init(&g, ARRAY_LEN(heads), 0x7ff1u);
     for (size_t i = 0; i < ARRAY_LEN(heads); i++)
         grid_cell(&g, heads[i]);
-    for (uint32_t i = 0; i < c->n; i++) {
+    for (uint32_t i = 0; i < c->n_shown; i++) {
         for (unsigned way = 0; way < 2; way++) {
-            if (c->v[i].sums[way].requests > 0)
-                print_half(&g, c, i, way);
+            if (c->v[c->shown[i]].sums[way].requests > 0)
+                print_half(&g, c, c->shown[i], way);
         }
     }
     fputc('\n', out);
@@ -175,9 +178,9 @@ static void print_ends(FILE *out, const struct check *c)
     char buf[SHOW_LINE_BYTES];
     struct text t = text_on(buf, sizeof(buf));
 
-    for (uint32_t i = 0; i < c->n; i++) {
-        n_ends += c->v[i].n_ends;
-        n_exact += c->v[i].n_exact;
+    for (uint32_t i = 0; i < c->n_shown; i++) {
+        n_ends += c->v[c->shown[i]].n_ends;
+        n_exact += c->v[c->shown[i]].n_exact;
     }
     if (n_ends == 0)
         text_add(&t, "--at, --timeout and the like were of no use: no end of a reliable connection "
@@ -192,6 +195,55 @@ static void print_ends(FILE *out, const struct check *c)
         fputc('\n', out);
         show_hanging(out, 0, buf);
     }
+}
+
+/* --- Congestion ------------------------------------------------------------------------------- */
+
+/* Appends a bar of one character: how full step @v is, if @most is the fullest one. */
+static void add_bar(struct text *t, uint64_t v, uint64_t most)
+{
+    static const char *const bars[] = {"\u2581", "\u2582", "\u2583", "\u2584",
+                                       "\u2585", "\u2586", "\u2587", "\u2588"};
+
+    text_add(t, v == 0 ? "\u00b7" : bars[(v * ARRAY_LEN(bars) - 1) / most]);
+}
+
+static void print_axis_row(FILE *out, const struct axis *a, const char *name, enum axis_kind kind)
+{
+    char buf[SHOW_LINE_BYTES];
+    struct text t = text_on(buf, sizeof(buf));
+
+    if (a->sum[kind] == 0)
+        return;
+    text_addf(&t, "  %s", name);
+    text_pad_to(&t, 13);
+    for (uint32_t i = 0; i < a->n_steps; i++)
+        add_bar(&t, a->v[kind][i], a->most[kind]);
+    text_addf(&t, "  %" PRIu64 ", up to %" PRIu64, a->sum[kind], a->most[kind]);
+    fprintf(out, "%s\n", buf);
+}
+
+/* Prints the frames that show congestion over time, unless there are none. */
+static void print_axis(FILE *out, const struct axis *a)
+{
+    char buf[SHOW_LINE_BYTES];
+    struct text t = text_on(buf, sizeof(buf));
+
+    if (!axis_is_congested(a))
+        return;
+    text_addf(&t, "Congestion in the file, in %u steps of ", a->n_steps);
+    quantity_add_time_short(&t, a->step_ns);
+    for (unsigned i = 0, n = 0; i < 8; i++) {
+        if (a->priorities & 1u << i)
+            text_addf(&t, "%s%u", n++ ? ", " : "; PFC stops priority ", i);
+    }
+    fputc('\n', out);
+    show_hanging(out, 2, buf);
+    print_axis_row(out, a, "packets", AXIS_PACKETS);
+    print_axis_row(out, a, "ECN marks", AXIS_CE);
+    print_axis_row(out, a, "CNPs", AXIS_CNP);
+    print_axis_row(out, a, "PFC stops", AXIS_STOP);
+    print_axis_row(out, a, "PFC starts", AXIS_START);
 }
 
 /* --- Findings --------------------------------------------------------------------------------- */
@@ -260,10 +312,12 @@ void check_text(FILE *out, const struct check *c, const char *name, uint32_t fin
 
     print_file(out, c, name);
     if (c->record.n_roce == 0) {
+        print_findings(out, c, findings_max);
         fputs("There is nothing to check: no frame is UDP to port 4791.\n", out);
         return;
     }
     print_connections(out, c);
+    print_axis(out, &c->axis);
     print_findings(out, c, findings_max);
     print_ends(out, c);
     add_count(&t, found_count(&c->found, FINDING_ERROR), "error");
@@ -271,9 +325,16 @@ void check_text(FILE *out, const struct check *c, const char *name, uint32_t fin
     add_count(&t, found_count(&c->found, FINDING_LOSS), "sign");
     text_add(&t, " of loss, ");
     add_count(&t, found_count(&c->found, FINDING_NOTE), "note");
-    text_add(&t, " in ");
-    add_count(&t, c->record.n_roce, "frame");
-    text_add(&t, " of ");
-    add_count(&t, c->n, "connection");
+    if (c->is_chosen) {
+        text_addf(&t, " in %u of ", c->n_shown);
+        add_count(&t, c->n, "connection");
+        text_addf(&t, "; %u findings of the others and of single frames are not shown",
+                  c->n_elsewhere);
+    } else {
+        text_add(&t, " in ");
+        add_count(&t, c->record.n_roce, "frame");
+        text_add(&t, " of ");
+        add_count(&t, c->n, "connection");
+    }
     fprintf(out, "\n%s\n", buf);
 }

@@ -74,7 +74,7 @@ static struct ev arrived(const struct ev *tx, uint32_t host, bool is_damaged)
     return e;
 }
 
-void drawn_init(struct drawn *d, const struct capture_record *r)
+void drawn_init(struct drawn *d, const struct capture_record *r, const bool *is_drawn)
 {
     uint32_t *flows = record_flows(r);
 
@@ -92,9 +92,12 @@ void drawn_init(struct drawn *d, const struct capture_record *r)
     d->n = 0;
     for (uint32_t i = 0; i < r->n; i++) {
         const struct seen *s = &r->v[i];
+        const bool is_chosen = !is_drawn || (flows[i] != SEEN_NONE && is_drawn[flows[i]]);
         const bool is_damaged = flows[i] == SEEN_NONE && s->flags & SEEN_DAMAGED;
 
-        if (s->src >= EV_PORT_FIRST || s->dst >= EV_PORT_FIRST ||
+        if (!is_chosen || s->flags & SEEN_DROPPED ||
+            (flows[i] == SEEN_NONE && s->flags & SEEN_AGAIN) || s->src >= EV_PORT_FIRST ||
+            s->dst >= EV_PORT_FIRST ||
             (flows[i] != SEEN_NONE && !record_counts(&r->flows[flows[i]], s)))
             continue;
         d->v[d->n++] = sent(r, s);

@@ -16,8 +16,10 @@ struct drawn {
     struct ev_names *names; /* owned */
 };
 
-/* Creates the events of @r.  drawn_done() frees them. */
-void drawn_init(struct drawn *d, const struct capture_record *r);
+/* Creates the events of the flows @i of @r for which @is_drawn[i] is true; NULL: of all packets.
+ * drawn_done() frees them.
+ */
+void drawn_init(struct drawn *d, const struct capture_record *r, const bool *is_drawn);
 void drawn_done(struct drawn *d);
 
 /* Returns the history.  It is valid as long as @d. */

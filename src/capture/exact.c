@@ -23,12 +23,12 @@ static uint32_t first_of(const struct capture_record *r, uint32_t flow, enum see
  */
 static uint32_t first_expected(const struct capture_record *r, uint32_t from, uint32_t to)
 {
-    const uint32_t request = first_of(r, to, SEEN_CAME, true);
+    const uint32_t request = to == SEEN_NONE ? SEEN_NONE : first_of(r, to, SEEN_CAME, true);
     const uint32_t answer = first_of(r, from, SEEN_SENT, false);
     struct psn first;
 
     if (request == SEEN_NONE)
-        return 0;
+        return 0; /* nothing has come */
     first = seen_psn(&r->v[request]);
     for (uint32_t i = request; i < answer && i != SEEN_NONE; i = r->v[i].next) {
         if (record_is_request(&r->v[i]) && r->v[i].flags & SEEN_CAME &&
@@ -52,6 +52,7 @@ static struct wire_rules rules_of(const struct capture_record *r, uint32_t from,
         .rnr_retry = l->rnr_retry == EXACT_UNKNOWN || l->rnr_retry == RETRY_MAX ? WIRE_ENDLESS
                                                                                 : l->rnr_retry,
         .max_rd_atomic = l->max_rd_atomic,
+        .clock_ns = r->clock_ns,
         .sq_psn = first == SEEN_NONE ? 0 : r->v[first].psn,
         .rq_psn = first_expected(r, from, to),
         .rnr_is_told_twice = true,
@@ -86,24 +87,46 @@ static void report_wrong(const struct capture_record *r, uint32_t from, uint32_t
     e->wrong = FIND_COUNT;
 }
 
-/* Returns true if the capture has the packets that the end of @from sent and received. */
+/* Returns true if the capture has the packets that the end of @from sent and received, or if
+ * nothing came to it.
+ */
 static bool is_known(const struct capture_record *r, uint32_t from, uint32_t to)
 {
-    return to != SEEN_NONE && r->flows[from].n_sent > 0 && r->flows[to].n_came > 0;
+    if (r->flows[from].n_sent == 0)
+        return false;
+    if (to == SEEN_NONE)
+        return r->flows[from].n_requests > 0 && record_knows_silence(r, from);
+    return r->flows[to].n_came > 0;
+}
+
+/* Reports that a request has no retry left at the end of the capture.  @last: its last sending. */
+static void report_last_retry(const struct capture_record *r, uint32_t from, uint32_t last,
+                              const struct wire_end *e, struct found_list *found)
+{
+    const uint32_t times = e->go_backs + e->unseen;
+
+    if (e->rules.retry_cnt == WIRE_ENDLESS || times == 0 || times != e->rules.retry_cnt ||
+        psn_diff(e->una, e->next) >= 0 || last == SEEN_NONE)
+        return;
+    found_add(found, &(struct found){.finding = FIND_RETRIES_USED_UP,
+                                     .flow = from,
+                                     .frame = r->v[last].number,
+                                     .psn = e->una.v,
+                                     .opcode = r->v[last].opcode});
 }
 
 bool exact_judge(const struct capture_record *r, uint32_t from, const struct exact_limits *limits,
                  struct found_list *found)
 {
     const uint32_t to = r->flows[from].peer;
-    uint32_t a = r->flows[from].first, b;
+    uint32_t a = r->flows[from].first, b, last = SEEN_NONE;
     bool has_come = false; /* earlier requests, which its responses answer, were not captured */
     struct wire_rules rules;
     struct wire_end e;
 
     if (!is_known(r, from, to))
         return false;
-    b = r->flows[to].first;
+    b = to == SEEN_NONE ? SEEN_NONE : r->flows[to].first;
     rules = rules_of(r, from, to, limits);
     wire_end_init(&e, &rules);
     while (a != SEEN_NONE || b != SEEN_NONE) {
@@ -116,6 +139,8 @@ bool exact_judge(const struct capture_record *r, uint32_t from, const struct exa
             wire_end_sent(&e, &p, s->at_ns, 0); /* it is not known when its line was free */
         else if (!is_sent && s->flags & SEEN_CAME)
             wire_end_arrived(&e, &p, s->at_ns);
+        if (is_sent && s->flags & SEEN_SENT && record_is_request(s))
+            last = i;
         has_come |= !is_sent && s->flags & SEEN_CAME && record_is_request(s);
         report_wrong(r, from, i, &e, found);
         if (is_sent)
@@ -123,5 +148,6 @@ bool exact_judge(const struct capture_record *r, uint32_t from, const struct exa
         else
             b = s->next;
     }
+    report_last_retry(r, from, last, &e, found);
     return true;
 }

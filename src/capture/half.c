@@ -43,6 +43,13 @@ bool half_is_rd(const struct half *h, uint32_t seen)
     return kind == OPK_READ || kind == OPK_ATOMIC;
 }
 
+bool half_is_answered(const struct half *h, const struct asked *e)
+{
+    if (seen_op(&h->r->v[e->first_seen])->kind == OPK_READ)
+        return e->got == e->at + e->psns;
+    return e->answer != SEEN_NONE;
+}
+
 uint64_t half_psns_of(const struct half *h, const struct seen *s)
 {
     if (seen_op(s)->kind != OPK_READ || s->dma_bytes == 0)
@@ -79,13 +86,50 @@ void half_acked(struct half *h, uint64_t at, uint64_t now_ns)
     half_go_on(h);
 }
 
+/* Returns the probable reason why nothing answers flow h->asks. */
+static const char *why_silent(const struct half *h)
+{
+    if (record_other_lonely(h->r, h->asks) != SEEN_NONE)
+        return "what its host sends back answers PSNs that were not sent, so most likely the two "
+               "ends "
+               "do not agree on the first PSN (sq_psn of one, rq_psn of the other)";
+    if (h->r->flows[h->asks].n_came > 0)
+        return "the request came to its host, so the queue pair there is missing, not ready or "
+               "failed, "
+               "or expects another P_Key, service or PSN";
+    return "the queue pair of the peer is not there or not ready to receive, its address is wrong, "
+           "or "
+           "every frame was lost";
+}
+
+/* Reports that nothing answers a queue pair whose request was sent again.  Returns false if it was
+ * sent only once: then the capture may end too early.
+ */
+static bool report_silence(struct half *h)
+{
+    const struct asked *e = &h->v[0];
+
+    if (e->times < 2 || e->seen == SEEN_NONE)
+        return false;
+    half_find(h, FIND_NEVER_ANSWERED, e->seen,
+              (struct found){
+                  .psn = (uint32_t)e->at & PSN_MASK,
+                  .n = e->times,
+                  .time_ns = h->r->v[e->seen].at_ns - h->r->v[e->first_seen].at_ns,
+                  .why = why_silent(h),
+              });
+    return true;
+}
+
 /* Reports unanswered requests at the end of the capture. */
 static void end(struct half *h)
 {
     const struct asked *e = h->n_acked < h->n ? &h->v[h->n_acked] : NULL;
     const struct asked *last = h->n > 0 ? &h->v[h->n - 1] : NULL;
 
-    if (!e || h->is_over || h->answers == SEEN_NONE)
+    if (!e || h->is_over)
+        return;
+    if (h->answers == SEEN_NONE && (!record_knows_silence(h->r, h->asks) || report_silence(h)))
         return;
     if (last->seen == SEEN_NONE ||
         (!(h->r->v[last->seen].flags & SEEN_ACK_REQ) && !half_is_rd(h, last->seen)))

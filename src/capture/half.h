@@ -52,6 +52,7 @@ struct asked {
     uint32_t seen, first_seen;
     uint64_t since_ns; /* if @was_lost: time at which it was sent, or found to be missing */
     uint64_t messages; /* number of complete messages up to this entry */
+    uint32_t n_rds;    /* READ or atomic: number of those under way when it was requested */
     uint64_t got;      /* READ: position of the first response that was not captured */
     uint64_t high;     /* READ: position after the highest response that was captured */
     /* READ: position of the next response to each repetition, the latest one first. */
@@ -71,6 +72,7 @@ struct half_reason {
      * NAK demands to wait; otherwise 0.
      */
     uint64_t at, at_ns, frame, wait_ns;
+    bool has_come; /* it was captured at the requester's host */
 };
 
 /* The state of judging one half. */
@@ -86,7 +88,13 @@ struct half {
     /* State of the current life. */
     struct asked *v; /* owned */
     uint32_t n, cap;
-    bool has_begun, is_over; /* a request was captured; a NAK has ended the connection */
+    bool has_begun; /* a request was captured */
+    /* is_over: a NAK has ended the connection; over_seen, over_at: its index and position.
+     * has_gone_on: the responder answers later requests; told_going_on: so does the requester.
+     */
+    bool is_over, has_gone_on, told_going_on;
+    uint32_t over_seen;
+    uint64_t over_at;
     uint64_t next, cursor, acked;
     /* All before this position is answered, and the answer was captured at the requester's host. */
     uint64_t came;
@@ -147,6 +155,9 @@ struct asked *half_entry(struct half *h, uint64_t at);
 /* Returns true if packet @seen is a READ or an atomic, which have responses of their own. */
 bool half_is_rd(const struct half *h, uint32_t seen);
 
+/* Returns true if READ or atomic @e is completely answered. */
+bool half_is_answered(const struct half *h, const struct asked *e);
+
 /* Returns the number of PSNs that the request @s takes. */
 uint64_t half_psns_of(const struct half *h, const struct seen *s);
 
@@ -160,7 +171,7 @@ void half_takes_request(struct half *h, uint32_t seen);
 void half_takes_answer(struct half *h, uint32_t seen);
 
 /* Processes response @seen, which was captured at the requester's host: a positive acknowledgment
- * advances h->came.
+ * advances h->came, an RNR NAK is known to have come.
  */
 void half_answer_came(struct half *h, uint32_t seen);
 

@@ -3,19 +3,12 @@
 #include "capture/half.h"
 
 #include "emu/facts/aeth.h"
+#include "emu/facts/device.h"
 #include "emu/facts/enum/op_header.h"
 
 static enum op_kind kind_of(const struct half *h, const struct asked *e)
 {
     return seen_op(&h->r->v[e->first_seen])->kind;
-}
-
-/* Returns true if READ or atomic @e is completely answered. */
-static bool is_answered(const struct half *h, const struct asked *e)
-{
-    if (kind_of(h, e) == OPK_READ)
-        return e->got == e->at + e->psns;
-    return e->answer != SEEN_NONE;
 }
 
 static struct half_reason reason(const struct half *h, uint64_t at, uint32_t seen)
@@ -40,7 +33,7 @@ static void report_hole(struct half *h, struct asked *e, uint32_t seen, bool *wa
         *was_unseen = true;
         return;
     }
-    if (e->hole_told || !half_is_rd(h, e->seen) || is_answered(h, e))
+    if (e->hole_told || !half_is_rd(h, e->seen) || half_is_answered(h, e))
         return;
     half_find(h, FIND_ANSWER_GAP, seen,
               (struct found){.psn = (uint32_t)e->got & PSN_MASK,
@@ -64,7 +57,7 @@ static void take_up_to(struct half *h, uint64_t at, uint32_t seen)
     for (uint32_t i = h->n_acked; i < h->n && h->v[i].at < at; i++) {
         const struct asked *e = &h->v[i];
 
-        if (e->seen == SEEN_NONE || !half_is_rd(h, e->seen) || is_answered(h, e))
+        if (e->seen == SEEN_NONE || !half_is_rd(h, e->seen) || half_is_answered(h, e))
             continue;
         h->hole = reason(h, e->got, seen);
         half_acked(h, e->got, now_ns);
@@ -121,6 +114,20 @@ static void judge_msn_of(struct half *h, const struct asked *e, uint32_t seen, b
 }
 
 /* --- ACK and NAK ------------------------------------------------------------------------------ */
+
+static const char *what_it_is(enum op_kind asked)
+{
+    switch (asked) {
+    case OPK_READ:
+        return "a READ";
+    case OPK_ATOMIC:
+        return "an atomic";
+    case OPK_WRITE:
+        return "of a WRITE";
+    default:
+        return "of a SEND";
+    }
+}
 
 static bool has_ids(const struct half *h)
 {
@@ -185,15 +192,98 @@ static bool is_copy(struct half *h, uint32_t seen)
     return true;
 }
 
+/* Returns true if @at is certainly a PSN of a READ or atomic: without the path MTU, the number of
+ * PSNs that a READ takes is a guess.
+ */
+static bool is_of_rd(const struct half *h, const struct asked *e, uint64_t at)
+{
+    return half_is_rd(h, e->first_seen) && (at == e->at || h->mtu != 0);
+}
+
 static void take_ack(struct half *h, struct asked *e, uint64_t at, uint32_t seen)
 {
     judge_msn_of(h, e, seen, true);
+    if (is_of_rd(h, e, at)) {
+        half_find(h, FIND_ANSWER_OF_OTHERS, seen,
+                  (struct found){.psn = h->r->v[seen].psn, .why = what_it_is(kind_of(h, e))});
+        take_up_to(h, e->at, seen);
+        return;
+    }
     if (at + 1 < h->acked) {
         if (was_overtaken(h, seen))
             half_find(h, FIND_LATE, seen, (struct found){.psn = h->r->v[seen].psn});
         return;
     }
     take_up_to(h, at + 1, seen);
+}
+
+/* Returns the largest number of READs and atomics under way before @e that were answered. */
+static uint32_t rds_taken(const struct half *h, const struct asked *e)
+{
+    uint32_t most = 0;
+
+    for (const struct asked *i = h->v; i < e; i++) {
+        if (i->seen != SEEN_NONE && half_is_rd(h, i->first_seen) && half_is_answered(h, i) &&
+            i->n_rds > most)
+            most = i->n_rds;
+    }
+    return most;
+}
+
+/* Reports why the responder refuses request @e as invalid, if the request shows it. */
+static void report_cause(struct half *h, const struct asked *e, uint32_t seen)
+{
+    const struct seen *asked = &h->r->v[e->first_seen];
+    const bool is_rd = half_is_rd(h, e->first_seen);
+    struct found f = {.psn = h->r->v[seen].psn, .n = e->n_rds};
+
+    if (is_rd)
+        f.value = rds_taken(h, e);
+    if (asked->flags & SEEN_UNALIGNED)
+        f.why = "the address of the atomic is no multiple of 8";
+    else if (asked->dma_bytes > MESSAGE_BYTES_MAX)
+        f.why = "a message has at most 2^31 bytes";
+    else if (is_rd && f.n == 1 && f.value == 0)
+        f.why = "the responder takes no READs and atomics: its max_dest_rd_atomic is 0, or its "
+                "queue pair does not allow them";
+    if (f.why)
+        half_find(h, FIND_REFUSED_BECAUSE, seen, f);
+    else if (is_rd && f.n > f.value)
+        half_find(h, FIND_TOO_MANY_READS, seen, f);
+}
+
+/* A NAK ends the connection. */
+static void take_refusal(struct half *h, const struct asked *e, uint64_t at, uint32_t seen)
+{
+    const enum syndrome kind = aeth_unpack(h->r->v[seen].syndrome).kind;
+
+    h->sums.naks++;
+    if (!h->is_over) {
+        h->over_at = at;
+        h->over_seen = seen;
+    }
+    h->is_over = true;
+    half_find(
+        h, FIND_REFUSED, seen,
+        (struct found){.psn = h->r->v[seen].psn, .why = enum_by_value(&enum_syndrome, kind)->text});
+    if (kind == SYN_NAK_INVALID_REQUEST && e->seen != SEEN_NONE)
+        report_cause(h, e, seen);
+}
+
+/* Reports the first positive response to a request that was sent after the connection ended.  A new
+ * life, whose MSN begins again, is no error.
+ */
+static void judge_going_on(struct half *h, const struct asked *e, uint64_t at, uint32_t seen)
+{
+    const struct seen *s = &h->r->v[seen], *nak = &h->r->v[h->over_seen];
+
+    if (!h->is_over || h->has_gone_on || at < h->over_at || e->seen == SEEN_NONE ||
+        e->seen < h->over_seen)
+        return;
+    if (seen_op(s)->headers & H_AETH && psn_diff((struct psn){s->msn}, (struct psn){nak->msn}) < 0)
+        return;
+    h->has_gone_on = true;
+    half_find(h, FIND_AFTER_THE_END, seen, (struct found){.psn = s->psn});
 }
 
 /* Processes a NAK with the code PSN sequence error. */
@@ -237,15 +327,26 @@ static void take_nak(struct half *h, struct asked *e, uint64_t at, uint32_t seen
     } else if (w.kind == SYN_NAK_RESERVED) {
         half_find(h, FIND_BAD_SYNDROME, seen, (struct found){.n = s->syndrome});
     } else {
-        h->sums.naks++;
-        h->is_over = true;
-        half_find(
-            h, FIND_REFUSED, seen,
-            (struct found){.psn = s->psn, .why = enum_by_value(&enum_syndrome, w.kind)->text});
+        take_refusal(h, e, at, seen);
     }
 }
 
 /* --- READ and atomic responses ---------------------------------------------------------------- */
+
+/* Checks response @seen to READ @e as far as that is possible without the path MTU: a single
+ * response has all bytes.
+ */
+static void judge_without_mtu(struct half *h, const struct asked *e, uint64_t at, uint32_t seen)
+{
+    const struct seen *s = &h->r->v[seen];
+    const uint32_t dma_bytes = h->r->v[e->first_seen].dma_bytes;
+
+    if (record_fits_no_mtu(s))
+        half_find(h, FIND_BAD_SIZE_AT_ANY_MTU, seen, (struct found){.n = s->payload_bytes});
+    else if (seen_op(s)->pos == OPP_ONLY && at == e->at && s->payload_bytes != dma_bytes)
+        half_find(h, FIND_BAD_READ_LENGTH, seen,
+                  (struct found){.n = s->payload_bytes, .value = dma_bytes});
+}
 
 /* Checks that @seen is a correct response to READ @e at position @at. */
 static void judge_response(struct half *h, const struct asked *e, uint64_t at, uint32_t seen)
@@ -257,8 +358,12 @@ static void judge_response(struct half *h, const struct asked *e, uint64_t at, u
     const bool ends = pos == OPP_LAST || pos == OPP_ONLY;
     const bool starts = pos == OPP_FIRST || pos == OPP_ONLY;
 
-    if (h->mtu == 0 || e->in_parts)
+    if (e->in_parts)
         return;
+    if (h->mtu == 0) {
+        judge_without_mtu(h, e, at, seen);
+        return;
+    }
     if (ends != (left == 1) || (e->times == 1 && starts != (at == e->at)))
         half_find(h, FIND_ANSWER_PLACE, seen,
                   (struct found){.psn = s->psn, .n = (uint32_t)e->psns});
@@ -353,6 +458,9 @@ static void take_atomic(struct half *h, struct asked *e, uint64_t at, uint32_t s
         was = e->answer;
     judge_msn_of(h, e, seen, true);
     take_up_to(h, at, seen);
+    if (e->answer == SEEN_NONE && v[e->first_seen].flags & SEEN_UNALIGNED)
+        half_find(h, FIND_UNALIGNED_ATOMIC, seen,
+                  (struct found){.psn = v[seen].psn, .earlier = v[e->first_seen].number});
     if (e->answer != SEEN_NONE && v[e->answer].value != v[seen].value)
         half_find(h, FIND_ATOMIC_ANSWERED_OTHERWISE, seen, (struct found){.psn = v[seen].psn});
     else if (was != SEEN_NONE)
@@ -364,26 +472,14 @@ static void take_atomic(struct half *h, struct asked *e, uint64_t at, uint32_t s
 
 /* --- All responses ---------------------------------------------------------------------------- */
 
-static const char *what_it_is(enum op_kind asked)
-{
-    switch (asked) {
-    case OPK_READ:
-        return "a READ";
-    case OPK_ATOMIC:
-        return "an atomic";
-    case OPK_WRITE:
-        return "of a WRITE";
-    default:
-        return "of a SEND";
-    }
-}
-
 static void take(struct half *h, struct asked *e, uint64_t at, uint32_t seen)
 {
     const struct seen *s = &h->r->v[seen];
     const enum op_kind kind = seen_op(s)->kind;
     const bool is_ack = kind == OPK_ACK && aeth_is_ack(s->syndrome);
 
+    if (kind != OPK_ACK || is_ack)
+        judge_going_on(h, e, at, seen);
     if (kind == OPK_ACK && !is_ack) {
         take_nak(h, e, at, seen);
     } else if (e->seen == SEEN_NONE) {
@@ -432,6 +528,10 @@ void half_takes_answer(struct half *h, uint32_t seen)
 void half_answer_came(struct half *h, uint32_t seen)
 {
     const uint64_t behind = half_at(h, h->r->v[seen].psn) + 1;
+
+    if (seen_op(&h->r->v[seen])->kind == OPK_ACK && h->rnr.is_there && behind == h->rnr.at + 1 &&
+        aeth_unpack(h->r->v[seen].syndrome).kind == SYN_RNR_NAK)
+        h->rnr.has_come = true;
 
     if (h->has_begun && seen_op(&h->r->v[seen])->kind == OPK_ACK &&
         aeth_is_ack(h->r->v[seen].syndrome) && behind <= h->acked && behind > h->came)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "emu/facts/aeth.h"
 #include "emu/facts/enum/op_header.h"
 #include "process/must.h"
 
@@ -13,6 +14,7 @@
 #define FIRST_AT          (UINT64_C(1) << 32)
 #define TIMEOUT_MIN_NS    8192u /* the shortest ACK timeout: code 1 */
 #define FIRST_LOOK        256u /* packets that are searched for lower PSNs at the start of a life */
+#define FOLLOW_LOOK       256u /* packets that are searched for what follows a request */
 #define FIRST_MISSING_MAX 64   /* how far the first captured PSN may be above the first one sent */
 
 /* Why a packet comes with a PSN before the expected one. */
@@ -117,7 +119,7 @@ static void begin_life(struct half *h, uint32_t seen)
 
     h->n = h->n_acked = h->n_told = h->whole = h->n_recent = 0;
     h->has_begun = true;
-    h->is_over = false;
+    h->is_over = h->has_gone_on = h->told_going_on = false;
     h->came_again = 0;
     h->next = h->cursor = h->acked = h->came = FIRST_AT + psn;
     h->nak = h->rnr = h->hole = (struct half_reason){.is_there = false};
@@ -176,12 +178,18 @@ static bool explains(struct half_reason *r, uint64_t at)
     return does;
 }
 
-/* Returns true if the RNR timer has expired.  Otherwise the RNR NAK may have been lost behind the
- * observer.
- */
+/* Returns true if the RNR timer has expired. */
 static bool has_waited(const struct half *h, const struct seen *s)
 {
-    return s->at_ns >= h->rnr.at_ns + h->rnr.wait_ns;
+    return s->at_ns + h->r->clock_ns >= h->rnr.at_ns + h->rnr.wait_ns;
+}
+
+/* Returns false if the RNR NAK is known to be lost: the requester's host was captured, and it did
+ * not come there.
+ */
+static bool may_have_come(const struct half *h)
+{
+    return h->rnr.has_come || h->r->flows[h->asks].n_sent == 0 || !h->r->has_arrivals;
 }
 
 static void report_again(struct half *h, const struct asked *e, uint64_t at, uint32_t seen)
@@ -206,6 +214,11 @@ static void report_again(struct half *h, const struct asked *e, uint64_t at, uin
         finding = FIND_AGAIN_AFTER_HOLE;
         f.earlier = h->hole.frame;
         f.time_ns = s->at_ns - h->hole.at_ns;
+    } else if (!has_waited(h, s) && may_have_come(h) && explains(&h->rnr, at)) {
+        finding = FIND_AGAIN_IN_RNR_WAIT;
+        f.earlier = h->rnr.frame;
+        f.time_ns = s->at_ns - h->rnr.at_ns;
+        f.value = h->rnr.wait_ns / 1000;
     } else if (at < h->acked && answer != SEEN_NONE) {
         finding = FIND_ANSWER_LOST;
         f.earlier = v[answer].number;
@@ -242,19 +255,101 @@ static void judge_changed(struct half *h, struct asked *e, uint64_t at, uint64_t
                   (struct found){.psn = s->psn, .earlier = was->number});
 }
 
-/* Returns true if @s, whose PSN was used before, begins a new life.  All requests are answered, and
- * it requests something else, or it is the first PSN although the requester has the acknowledgment.
- * If the old life ended early, only its first PSN or an earlier one shows a new life.
- */
-static bool begins_anew(const struct half *h, const struct asked *e, const struct seen *s)
+/* Returns the number of messages of requests from packet @seen on, up to packet @end. */
+static uint32_t messages_up_to(const struct half *h, uint32_t seen, uint32_t end)
 {
-    const bool is_other =
-        !e || (e->seen != SEEN_NONE && !seen_same_headers(s, &h->r->v[e->first_seen]) &&
-               seen_op(s)->kind != OPK_READ);
-    const bool is_first = e && e == h->v && h->came == h->next;
-    const bool is_from_start = is_other && (!e || e == h->v) && h->acked > h->v[0].at;
+    uint32_t n = 0;
 
-    return (is_other || is_first) && op_starts(seen_op(s)) &&
+    for (uint32_t i = seen, looked = 0; i < end && looked < FOLLOW_LOOK;
+         i = h->r->v[i].next, looked++)
+        n += record_is_request(&h->r->v[i]) && (op_ends(seen_op(&h->r->v[i])) || half_is_rd(h, i));
+    return n;
+}
+
+/* Returns true if the MSN of the first answer to @seen counts messages before it: the responder was
+ * not reset.
+ */
+static bool counts_old_messages(const struct half *h, uint32_t seen)
+{
+    const struct seen *v = h->r->v;
+    const uint32_t before = half_last_answer(h), is = first_answer_of(h, seen_psn(&v[seen]));
+
+    if (before == SEEN_NONE || is == SEEN_NONE || is < seen ||
+        !(seen_op(&v[is])->headers & H_AETH) || !(seen_op(&v[before])->headers & H_AETH))
+        return false;
+    return psn_diff((struct psn){v[is].msn}, (struct psn){v[before].msn}) >= 0 &&
+           v[is].msn > messages_up_to(h, seen, is);
+}
+
+/* Returns true if the requester goes on behind @seen, which ends before @end, with the PSN that was
+ * due before it, and never sends what is between: the requester was not reset.
+ */
+static bool goes_on_as_before(const struct half *h, uint32_t seen, uint64_t end)
+{
+    const struct flow *f = &h->r->flows[h->asks];
+    bool goes_on = false;
+
+    if (end == h->next)
+        return false;
+    for (uint32_t i = h->r->v[seen].next, n = 0; i != SEEN_NONE && n < FOLLOW_LOOK;
+         i = h->r->v[i].next, n++) {
+        const uint64_t at = half_at(h, h->r->v[i].psn);
+
+        if (!record_is_request(&h->r->v[i]) || !record_counts(f, &h->r->v[i]))
+            continue;
+        if (at >= end && at < h->next)
+            return false;
+        goes_on |= at == h->next;
+    }
+    return goes_on;
+}
+
+/* Returns true if @s asks for something else than the request @e had at its PSN. */
+static bool is_other(const struct half *h, const struct asked *e, const struct seen *s)
+{
+    const struct seen *was = &h->r->v[e->first_seen];
+
+    return e->seen != SEEN_NONE && !seen_same_headers(s, was) &&
+           !is_part_of(e, was, s, half_at(h, s->psn), half_psns_of(h, s));
+}
+
+/* Returns true if @s, which has the PSN of the acknowledged request @e and asks for something else,
+ * belongs to the same life: what follows shows that the queue pair was not reset.
+ */
+static bool reuses_psn(const struct half *h, const struct asked *e, uint32_t seen)
+{
+    const struct seen *s = &h->r->v[seen];
+
+    return e && e->at + e->psns <= h->acked && !h->is_over && is_other(h, e, s) &&
+           (counts_old_messages(h, seen) ||
+            goes_on_as_before(h, seen, half_at(h, s->psn) + half_psns_of(h, s)));
+}
+
+/* Returns true if the responder, which had refused a request for good, takes @seen as its first
+ * message: it was reset.
+ */
+static bool is_taken_afresh(const struct half *h, uint32_t seen)
+{
+    const struct seen *v = h->r->v;
+    const uint32_t is = first_answer_of(h, seen_psn(&v[seen]));
+
+    return h->is_over && is != SEEN_NONE && is > seen && seen_op(&v[is])->headers & H_AETH &&
+           aeth_is_ack(v[is].syndrome) && v[is].msn <= messages_up_to(h, seen, is);
+}
+
+/* Returns true if packet @seen, whose PSN was used before, begins a new life.  All requests are
+ * answered, and it requests something else, or it is the first PSN although the requester has the
+ * acknowledgment or a refusal.  If the old life ended early, only its first PSN or an earlier one
+ * shows a new life.
+ */
+static bool begins_anew(const struct half *h, const struct asked *e, uint32_t seen)
+{
+    const struct seen *s = &h->r->v[seen];
+    const bool differs = !e || is_other(h, e, s);
+    const bool is_first = e && e == h->v && (h->came == h->next || is_taken_afresh(h, seen));
+    const bool is_from_start = differs && (!e || e == h->v) && h->acked > h->v[0].at;
+
+    return (differs || is_first) && op_starts(seen_op(s)) &&
            (h->acked == h->next || h->is_over || is_from_start);
 }
 
@@ -315,6 +410,19 @@ static bool has_new_msn(const struct half *h, uint32_t seen)
            psn_diff((struct psn){v[is].msn}, (struct psn){v[before].msn}) < 0;
 }
 
+/* Returns the number of READs and atomics that are not answered. */
+static uint32_t rds_under_way(const struct half *h)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = h->n; i > h->n_acked && h->n - i < FOLLOW_LOOK; i--) {
+        const struct asked *e = &h->v[i - 1];
+
+        n += e->seen != SEEN_NONE && half_is_rd(h, e->seen) && !half_is_answered(h, e);
+    }
+    return n;
+}
+
 static void take_new(struct half *h, uint64_t at, uint64_t psns, uint32_t seen)
 {
     const struct seen *s = &h->r->v[seen];
@@ -328,30 +436,46 @@ static void take_new(struct half *h, uint64_t at, uint64_t psns, uint32_t seen)
     }
     *insert(h, h->n) = (struct asked){.answer = SEEN_NONE};
     set(&h->v[h->n - 1], at, psns, seen);
+    if (half_is_rd(h, seen))
+        h->v[h->n - 1].n_rds = rds_under_way(h);
     h->next = h->cursor = at + psns;
     half_go_on(h);
+}
+
+/* Returns true if packet @seen at position @at begins a new life.  @e: the entry that has its PSN,
+ * or NULL.
+ */
+static bool is_new_life(const struct half *h, const struct asked *e, uint64_t at, uint32_t seen)
+{
+    const struct seen *s = &h->r->v[seen];
+    const int32_t far = psn_diff(seen_psn(s), (struct psn){(uint32_t)h->next & PSN_MASK});
+
+    return far > HALF_LIFE_PSNS || far < -HALF_LIFE_PSNS ||
+           (at < h->next && begins_anew(h, e, seen) && !reuses_psn(h, e, seen)) ||
+           (at > h->next && op_starts(seen_op(s)) && is_taken_afresh(h, seen)) ||
+           ((at > h->next || (e && e == h->v)) && has_new_msn(h, seen));
 }
 
 void half_takes_request(struct half *h, uint32_t seen)
 {
     const struct seen *s = &h->r->v[seen];
-    struct asked *e = NULL;
-    int32_t far;
+    struct asked *e;
     uint64_t at;
 
     if (!h->has_begun)
         begin_life(h, seen);
-    far = psn_diff(seen_psn(s), (struct psn){(uint32_t)h->next & PSN_MASK});
     at = half_at(h, s->psn);
-    if (at < h->next)
-        e = half_entry(h, at);
-    if (far > HALF_LIFE_PSNS || far < -HALF_LIFE_PSNS || (at < h->next && begins_anew(h, e, s)) ||
-        ((at > h->next || (e && e == h->v)) && has_new_msn(h, seen))) {
+    e = at < h->next ? half_entry(h, at) : NULL;
+    if (is_new_life(h, e, at, seen)) {
         half_find(h, FIND_STARTS_AGAIN, seen, (struct found){.psn = s->psn});
         begin_life(h, seen);
         at = half_at(h, s->psn);
         e = NULL;
     }
+    if (h->has_gone_on && !h->told_going_on)
+        half_find(h, FIND_REQUESTS_AFTER_NAK, seen,
+                  (struct found){.psn = s->psn, .earlier = h->r->v[h->over_seen].number});
+    h->told_going_on |= h->has_gone_on;
     h->sums.requests++;
     if (h->sums.requests == 1)
         h->sums.first_ns = s->at_ns;
@@ -359,6 +483,9 @@ void half_takes_request(struct half *h, uint32_t seen)
     h->came_again += at < h->next && !half_is_rd(h, seen);
     if (at >= h->next)
         take_new(h, at, half_psns_of(h, s), seen);
+    else if (reuses_psn(h, e, seen))
+        half_find(h, FIND_REUSED_PSN, seen,
+                  (struct found){.psn = s->psn, .earlier = h->r->v[e->first_seen].number});
     else if (e)
         take_back(h, e, at, half_psns_of(h, s), seen);
     else

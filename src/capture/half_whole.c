@@ -9,8 +9,13 @@ static void judge_size(struct half *h, uint32_t seen)
     const bool is_full = pos == OPP_FIRST || pos == OPP_MIDDLE;
     bool is_right;
 
-    if (h->mtu == 0 || seen_op(s)->kind == OPK_READ || seen_op(s)->kind == OPK_ATOMIC)
+    if (seen_op(s)->kind == OPK_READ || seen_op(s)->kind == OPK_ATOMIC)
         return;
+    if (h->mtu == 0) {
+        if (record_fits_no_mtu(s))
+            half_find(h, FIND_BAD_SIZE_AT_ANY_MTU, seen, (struct found){.n = s->payload_bytes});
+        return;
+    }
     is_right = is_full ? s->payload_bytes == h->mtu
                        : s->payload_bytes <= h->mtu && (pos == OPP_ONLY || s->payload_bytes > 0);
     if (!is_right)

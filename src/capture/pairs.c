@@ -194,7 +194,7 @@ static void answer(struct pairing *p, uint32_t i, const struct seen *s)
 
 static bool is_rc(const struct capture_record *r, const struct seen *s)
 {
-    return seen_op(s)->service == OPS_RC &&
+    return seen_op(s)->service == OPS_RC && !(s->flags & SEEN_DROPPED) &&
            !(s->flags & SEEN_DAMAGED && !r->hosts[s->src].never_right);
 }
 
@@ -305,15 +305,21 @@ static void choose(struct pairing *p, const struct flow_match *m, uint32_t n,
     free(seconds);
 }
 
+/* Reports flows without a peer, unless the place of the capture is known: then half.h judges that
+ * nothing answers.
+ */
 static void report_alone(const struct capture_record *r, struct found_list *found)
 {
     for (uint32_t i = 0; i < r->n_flows; i++) {
         const struct flow *f = &r->flows[i];
 
-        if (f->service == OPS_RC && f->peer == SEEN_NONE)
-            found_add(found, &(struct found){.finding = FIND_ONE_WAY,
-                                             .flow = i,
-                                             .frame = r->v[f->first].number});
+        if (f->service != OPS_RC || f->peer != SEEN_NONE)
+            continue;
+        if (record_knows_silence(r, i) &&
+            (f->n_requests > 0 || record_other_lonely(r, i) != SEEN_NONE))
+            continue;
+        found_add(found, &(struct found){
+                             .finding = FIND_ONE_WAY, .flow = i, .frame = r->v[f->first].number});
     }
 }
 

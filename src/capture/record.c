@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "capture/copies.h"
 #include "emu/base/assert.h"
 #include "emu/base/fnv.h"
 #include "process/must.h"
@@ -12,6 +13,7 @@
 #define MTU_USUAL  1024u
 /* Frames of a host, all wrong, that show that it does not compute ICRCs. */
 #define NEVER_RIGHT_LEAST 3u
+#define LONELY_LOOK       4096u /* flows that are searched for one without a peer */
 
 /* --- Hash tables ------------------------------------------------------------------------------ */
 
@@ -59,23 +61,34 @@ static void make_room(struct lookup *l, const struct capture_record *r, uint32_t
         enter(l, hash_of(r, i), i);
 }
 
-static uint32_t host_of(struct capture_record *r, const uint8_t gid[GID_BYTES])
+uint32_t record_host(const struct capture_record *r, const uint8_t gid[GID_BYTES])
 {
     const uint32_t hash = fnv1a(gid, GID_BYTES);
 
-    make_room(&r->by_gid, r, r->n_hosts, hash_of_host);
+    if (r->by_gid.n_slots == 0)
+        return SEEN_NONE;
     for (uint32_t at = hash & (r->by_gid.n_slots - 1); r->by_gid.slots[at] != SEEN_NONE;
          at = (at + 1) & (r->by_gid.n_slots - 1)) {
         if (memcmp(r->hosts[r->by_gid.slots[at]].gid, gid, GID_BYTES) == 0)
             return r->by_gid.slots[at];
     }
+    return SEEN_NONE;
+}
+
+static uint32_t host_of(struct capture_record *r, const uint8_t gid[GID_BYTES])
+{
+    const uint32_t found = record_host(r, gid);
+
+    if (found != SEEN_NONE)
+        return found;
+    make_room(&r->by_gid, r, r->n_hosts, hash_of_host);
     if (r->n_hosts == r->hosts_cap) {
         r->hosts_cap = r->hosts_cap ? 2 * r->hosts_cap : FIRST_ROOM;
         r->hosts = must_realloc(r->hosts, r->hosts_cap * sizeof(r->hosts[0]));
     }
     r->hosts[r->n_hosts] = (struct station){.n_sent = 0};
     memcpy(r->hosts[r->n_hosts].gid, gid, GID_BYTES);
-    enter(&r->by_gid, hash, r->n_hosts);
+    enter(&r->by_gid, fnv1a(gid, GID_BYTES), r->n_hosts);
     return r->n_hosts++;
 }
 
@@ -152,8 +165,6 @@ static void set_vantage(struct seen *s, const struct seen_way *way, const struct
 static void keep(struct capture_record *r, struct seen *s, const struct seen_way *way,
                  const struct vantage *at)
 {
-    struct station *h;
-
     if (r->n == r->cap) {
         r->cap = r->cap ? 2 * r->cap : 16 * FIRST_ROOM;
         r->v = must_realloc(r->v, r->cap * sizeof(r->v[0]));
@@ -162,15 +173,25 @@ static void keep(struct capture_record *r, struct seen *s, const struct seen_way
     s->src = host_of(r, way->src);
     s->dst = host_of(r, way->dst);
     r->v[r->n++] = *s;
-    if (s->flags & SEEN_CUT) {
-        r->n_cut++;
-        return;
+}
+
+/* Counts the frames of each host, and those with a wrong ICRC. */
+static void count_of_hosts(struct capture_record *r)
+{
+    for (uint32_t i = 0; i < r->n; i++) {
+        const struct seen *s = &r->v[i];
+        struct station *h = &r->hosts[s->src];
+
+        if (s->flags & SEEN_AGAIN)
+            continue;
+        r->n_cut += (s->flags & SEEN_CUT) != 0;
+        if (s->flags & (SEEN_CUT | SEEN_UNSUMMED))
+            continue;
+        h->n_sent++;
+        h->n_no_icrc += (s->flags & SEEN_NO_ICRC) != 0;
+        if (s->flags & SEEN_DAMAGED && h->n_wrong++ == 0)
+            h->first_wrong = s->number;
     }
-    h = &r->hosts[s->src];
-    h->n_sent++;
-    h->n_no_icrc += (s->flags & SEEN_NO_ICRC) != 0;
-    if (s->flags & SEEN_DAMAGED && h->n_wrong++ == 0)
-        h->first_wrong = s->number;
 }
 
 /* Returns the smallest path MTU that explains how many PSNs READ @read takes; 0: unknown.  The next
@@ -276,6 +297,8 @@ static void sort_into_flows(struct capture_record *r, struct found_list *found)
         const struct seen *s = &r->v[i];
         const bool is_damaged = s->flags & SEEN_DAMAGED && !r->hosts[s->src].never_right;
 
+        if (s->flags & SEEN_DROPPED)
+            continue;
         if (is_damaged)
             found_add(found, &(struct found){.finding = FIND_BAD_ICRC,
                                              .flow = FOUND_NOWHERE,
@@ -286,7 +309,7 @@ static void sort_into_flows(struct capture_record *r, struct found_list *found)
             add_to_flow(r, i);
     }
     for (uint32_t i = 0; i < r->n; i++) {
-        if (seen_op(&r->v[i])->service == OPS_CNP && !(r->v[i].flags & SEEN_DAMAGED))
+        if (seen_op(&r->v[i])->service == OPS_CNP && !(r->v[i].flags & (SEEN_DAMAGED | SEEN_AGAIN)))
             add_cnp(r, &r->v[i]);
     }
 }
@@ -303,28 +326,90 @@ static void set_time(struct capture_record *r, struct seen *s)
     r->last_ns = s->at_ns;
 }
 
+static void count_unread(struct capture_record *r, const struct capture_frame *f)
+{
+    uint32_t i = 0;
+
+    while (i < r->n_unread && r->unread[i].link != f->link && i + 1 < RECORD_LINKS)
+        i++;
+    if (i == r->n_unread)
+        r->unread[r->n_unread++] = (struct unread){.link = f->link, .first = f->number};
+    r->unread[i].n++;
+}
+
+static void keep_pause(struct capture_record *r, const struct seen *s,
+                       const struct link_pause *what)
+{
+    r->pauses = must_grow(r->pauses, r->n_pauses, &r->pauses_cap, sizeof(r->pauses[0]));
+    r->pauses[r->n_pauses++] = (struct pause){s->at_ns, *what};
+}
+
+static void take_frame(struct capture_record *r, const struct capture_frame *f,
+                       const struct vantage *at, struct found_list *found)
+{
+    struct link_pause pause;
+    struct seen_faults faults;
+    struct seen_way way;
+    struct seen s;
+    const enum seen_result is = seen_read(f, &s, &way, &pause, &faults);
+
+    if (is == SEEN_ROCE_V1 && r->n_v1++ == 0)
+        r->first_v1 = f->number;
+    else if (is == SEEN_PAUSE)
+        keep_pause(r, &s, &pause);
+    else if (is == SEEN_UNREAD)
+        count_unread(r, f);
+    if (is != SEEN_PACKET && is != SEEN_BROKEN)
+        return;
+    r->n_roce++;
+    if (f->clock_ns > r->clock_ns)
+        r->clock_ns = f->clock_ns;
+    set_time(r, &s);
+    if (is == SEEN_PACKET)
+        keep(r, &s, &way, at);
+    add_faults(&s, &faults, found);
+}
+
+/* Reports frames that are not judged, and that a reader would miss. */
+static void report_unread(const struct capture_record *r, struct found_list *found)
+{
+    if (r->n_v1 > 0)
+        found_add(found, &(struct found){.finding = FIND_ROCE_V1,
+                                         .flow = FOUND_NOWHERE,
+                                         .frame = r->first_v1,
+                                         .n = (uint32_t)r->n_v1});
+    for (uint32_t i = 0; i < r->n_unread; i++) {
+        const struct unread *u = &r->unread[i];
+        const char *name = i + 1 == RECORD_LINKS ? "and others" : link_name(u->link);
+
+        found_add(found, &(struct found){.finding = FIND_UNREAD_LINK,
+                                         .flow = FOUND_NOWHERE,
+                                         .frame = u->first,
+                                         .n = (uint32_t)u->n,
+                                         .value = u->link,
+                                         .why = name ? name : "unknown here"});
+    }
+}
+
 bool record_read(struct capture_record *r, struct capture *c, const struct vantage *at,
                  struct found_list *found)
 {
     struct capture_frame frame;
-    struct seen_faults faults;
-    struct seen_way way;
-    struct seen s;
     enum capture_result result;
 
     *r = (struct capture_record){.n = 0};
-    while ((result = capture_next(c, &frame)) == CAPTURE_FRAME) {
-        const enum seen_result is = seen_read(&frame, &s, &way, &faults);
-
-        r->n_other += is == SEEN_OTHER;
-        r->n_roce += is != SEEN_OTHER;
-        if (is != SEEN_OTHER)
-            set_time(r, &s);
-        if (is == SEEN_PACKET)
-            keep(r, &s, &way, at);
-        add_faults(&s, &faults, found);
-    }
+    while ((result = capture_next(c, &frame)) == CAPTURE_FRAME)
+        take_frame(r, &frame, at, found);
     r->n_frames = c->n_frames;
+    copies_mark(r, at->n_at > 0);
+    r->n_roce -= r->n_copies;
+    r->has_arrivals = r->has_departures = at->n_at > 0;
+    for (uint32_t i = 0; i < r->n; i++) {
+        r->has_arrivals |= (r->v[i].flags & SEEN_CAME) != 0;
+        r->has_departures |= (r->v[i].flags & SEEN_SENT) != 0;
+    }
+    count_of_hosts(r);
+    report_unread(r, found);
     judge_hosts(r, found);
     sort_into_flows(r, found);
     return result == CAPTURE_END;
@@ -335,6 +420,7 @@ void record_done(struct capture_record *r)
     free(r->v);
     free(r->hosts);
     free(r->flows);
+    free(r->pauses);
     free(r->by_gid.slots);
     free(r->by_key.slots);
     *r = (struct capture_record){.n = 0};
@@ -345,6 +431,37 @@ void record_done(struct capture_record *r)
 bool record_counts(const struct flow *f, const struct seen *s)
 {
     return f->n_sent == 0 || s->flags & SEEN_SENT;
+}
+
+bool record_knows_silence(const struct capture_record *r, uint32_t flow)
+{
+    const struct flow *f = &r->flows[flow];
+
+    return (f->n_sent > 0 && r->has_arrivals) || (f->n_came > 0 && r->has_departures);
+}
+
+uint32_t record_other_lonely(const struct capture_record *r, uint32_t flow)
+{
+    const struct flow *f = &r->flows[flow];
+
+    for (uint32_t i = 0; i < r->n_flows && i < LONELY_LOOK; i++) {
+        const struct flow *g = &r->flows[i];
+
+        if (g->src == f->dst && g->dst == f->src && g->service == f->service &&
+            g->peer == SEEN_NONE && (f->n_requests > 0 ? g->n_answers : g->n_requests) > 0)
+            return i;
+    }
+    return SEEN_NONE;
+}
+
+bool record_fits_no_mtu(const struct seen *s)
+{
+    const struct op_info *op = seen_op(s);
+    const uint32_t n = s->payload_bytes, largest = 256u << (RECORD_MTUS - 1);
+
+    if (op->pos == OPP_FIRST || op->pos == OPP_MIDDLE)
+        return n < 256 || n > largest || (n & (n - 1)) != 0;
+    return n > largest || (op->pos == OPP_LAST && n == 0);
 }
 
 uint32_t *record_flows(const struct capture_record *r)

@@ -14,7 +14,8 @@
 #include "capture/found.h"
 #include "capture/seen.h"
 
-#define RECORD_MTUS 5u /* number of path MTUs: 256, 512 ... 4096 bytes */
+#define RECORD_MTUS  5u  /* number of path MTUs: 256, 512 ... 4096 bytes */
+#define RECORD_LINKS 16u /* number of link types that are not read and are counted apart */
 
 /* A host, identified by its address. */
 struct station {
@@ -58,6 +59,18 @@ struct lookup {
     uint32_t n_slots, n; /* numbers of slots, and of those in use */
 };
 
+/* Frames of a link type that is not read. */
+struct unread {
+    uint32_t link;
+    uint64_t n, first; /* number of frames; number of the first one */
+};
+
+/* A PFC frame. */
+struct pause {
+    uint64_t at_ns;
+    struct link_pause what;
+};
+
 /* All packets of a capture.  record_done() frees the arrays. */
 struct capture_record {
     struct seen *v;
@@ -68,12 +81,21 @@ struct capture_record {
     uint32_t n_flows, flows_cap;
     struct lookup by_gid, by_key; /* hosts by address; flows by hosts, queue pair and service */
 
-    /* Numbers of frames: in the file, of those not RoCEv2, and of those RoCEv2. */
-    uint64_t n_frames, n_other, n_roce;
-    uint64_t n_cut;             /* number of packets that the capture truncated */
+    /* Number of frames in the file; number of RoCEv2 packets, each transmission once. */
+    uint64_t n_frames, n_roce;
+    uint64_t n_copies;       /* number of RoCEv2 packets captured at another place before */
+    uint64_t n_cut;          /* number of packets that the capture truncated */
+    uint64_t n_v1, first_v1; /* number of packets of RoCE v1; number of the first frame */
+    struct unread unread[RECORD_LINKS]; /* the last one has all further link types */
+    uint32_t n_unread;
+    struct pause *pauses; /* the @n_pauses PFC frames; owned */
+    size_t n_pauses, pauses_cap;
     uint64_t first_ns, last_ns; /* times of the first and the last RoCEv2 packet */
     uint64_t n_back; /* number of packets dated before the previous one; they get its time */
     uint32_t n_cnps; /* number of CNPs that match no flow */
+    /* The file has what comes to the hosts where it was captured, and what these send. */
+    bool has_arrivals, has_departures;
+    uint64_t clock_ns; /* the largest unit of times in the file; 0: a nanosecond or less */
 };
 
 /* Hosts at which frames were captured, as stated by the user. */
@@ -89,10 +111,27 @@ bool record_read(struct capture_record *r, struct capture *c, const struct vanta
                  struct found_list *found);
 void record_done(struct capture_record *r);
 
+/* Returns the host with address @gid; SEEN_NONE: no packet comes from or goes to it. */
+uint32_t record_host(const struct capture_record *r, const uint8_t gid[GID_BYTES]);
+
 /* Returns true if packet @s of flow @f must be judged.  If the flow was captured at its sending
  * host, copies captured elsewhere are ignored.
  */
 bool record_counts(const struct flow *f, const struct seen *s);
+
+/* Returns true if an opposite flow of @flow would have been captured: it was captured at its own
+ * host, where answers come, or at the other one, which sends them.
+ */
+bool record_knows_silence(const struct capture_record *r, uint32_t flow);
+
+/* Returns a flow that is opposite to the lonely flow @flow and lonely, too, and has responses or,
+ * if
+ * @flow has only responses, requests; SEEN_NONE: none.
+ */
+uint32_t record_other_lonely(const struct capture_record *r, uint32_t flow);
+
+/* Returns true if no path MTU allows the payload of @s. */
+bool record_fits_no_mtu(const struct seen *s);
 
 /* Returns an array with the index of each packet's flow; SEEN_NONE: no flow.  The caller frees it.
  */

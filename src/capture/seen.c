@@ -10,72 +10,9 @@
 #include "emu/wire/icrc.h"
 #include "emu/wire/parse.h"
 
-#define ETHERTYPE_VLAN  0x8100u
-#define ETHERTYPE_QINQ  0x88a8u
-#define ETHERTYPE_QINQ1 0x9100u /* the same, before it was standardized */
-#define VLAN_BYTES      4u
-#define VLAN_TAGS_MAX   4u
-#define SLL_BYTES       16u
-#define SLL2_BYTES      20u
-#define SLL_SENT        4u /* packet type: sent by this host */
+#define ATOMIC_BYTES    8u
 #define ECN_CE          3u
 #define FRAME_BYTES_MAX (ETH_BYTES + 65535u + IPV6_BYTES)
-
-/* The IP packet of a frame. */
-struct ip_packet {
-    const uint8_t *bytes;
-    uint32_t n, n_on_wire;
-    uint16_t ethertype;
-    enum capture_direction direction;
-};
-
-static bool find_behind(const struct capture_frame *f, uint32_t head, uint16_t ethertype,
-                        struct ip_packet *ret)
-{
-    for (unsigned i = 0; i < VLAN_TAGS_MAX; i++) {
-        if (ethertype != ETHERTYPE_VLAN && ethertype != ETHERTYPE_QINQ &&
-            ethertype != ETHERTYPE_QINQ1)
-            break;
-        if (f->n_bytes < head + VLAN_BYTES)
-            return false;
-        ethertype = ld_be16(f->bytes + head + 2);
-        head += VLAN_BYTES;
-    }
-    ret->bytes = f->bytes + head;
-    ret->n = f->n_bytes - head;
-    ret->n_on_wire = f->n_on_wire > f->n_bytes ? f->n_on_wire - head : ret->n;
-    ret->ethertype = ethertype;
-    return ethertype == ETHERTYPE_IPV4 || ethertype == ETHERTYPE_IPV6;
-}
-
-/* Finds the IP packet in @f behind any link header.  Returns false if there is none. */
-static bool find_ip(const struct capture_frame *f, struct ip_packet *ret)
-{
-    ret->direction = f->direction;
-    switch (f->link) {
-    case CAPTURE_ETHERNET:
-        return f->n_bytes >= ETH_BYTES &&
-               find_behind(f, ETH_BYTES, ld_be16(f->bytes + ETH_ETHERTYPE_AT), ret);
-    case CAPTURE_LINUX_SLL:
-        if (f->n_bytes < SLL_BYTES)
-            return false;
-        ret->direction = ld_be16(f->bytes) == SLL_SENT ? CAPTURE_OUTBOUND : CAPTURE_INBOUND;
-        return find_behind(f, SLL_BYTES, ld_be16(f->bytes + 14), ret);
-    case CAPTURE_LINUX_SLL2:
-        if (f->n_bytes < SLL2_BYTES)
-            return false;
-        ret->direction = f->bytes[10] == SLL_SENT ? CAPTURE_OUTBOUND : CAPTURE_INBOUND;
-        return find_behind(f, SLL2_BYTES, ld_be16(f->bytes), ret);
-    case CAPTURE_RAW:
-    case CAPTURE_IPV4:
-    case CAPTURE_IPV6:
-        if (f->n_bytes < 1)
-            return false;
-        return find_behind(f, 0, f->bytes[0] >> 4 == 6 ? ETHERTYPE_IPV6 : ETHERTYPE_IPV4, ret);
-    default:
-        return false;
-    }
-}
 
 static void add(struct seen_faults *to, struct seen_fault fault)
 {
@@ -83,37 +20,38 @@ static void add(struct seen_faults *to, struct seen_fault fault)
         to->v[to->n++] = fault;
 }
 
-/* Length of the IP packet according to its header; 0: the header is not complete. */
-static uint32_t announced_bytes(const struct ip_packet *ip)
+/* Length of the IP packet according to its header. */
+static uint32_t announced_bytes(const struct link_ip *ip)
 {
     if (ip->ethertype == ETHERTYPE_IPV6)
-        return ip->n < IPV6_BYTES ? 0 : IPV6_BYTES + ld_be16(ip->bytes + 4);
-    return ip->n < IPV4_BYTES ? 0 : ld_be16(ip->bytes + 2);
+        return IPV6_BYTES + ld_be16(ip->head + 4);
+    return ld_be16(ip->head + 2);
 }
 
 /* Returns true if the IPv4 header checksum is right, so that the length can be trusted. */
-static bool has_right_sum(const struct ip_packet *ip)
+static bool has_right_sum(const struct link_ip *ip)
 {
-    return ip->n >= IPV4_BYTES && ip->bytes[0] == IPV4_VERSION_IHL && ipv4_sum_is_right(ip->bytes);
+    return ip->head[0] == IPV4_VERSION_IHL && ipv4_sum_is_right(ip->head);
 }
 
 /* Makes a frame that packet_parse() accepts even if the capture truncated the packet or a checksum
  * is wrong.  Reports these faults.  Returns its length.
  */
-static size_t make_frame(const struct ip_packet *ip, uint8_t frame[FRAME_BYTES_MAX],
-                         struct seen *ret, struct seen_faults *faults)
+static size_t make_frame(const struct link_ip *ip, uint8_t frame[FRAME_BYTES_MAX], struct seen *ret,
+                         struct seen_faults *faults)
 {
     const uint32_t announced = announced_bytes(ip);
-    uint32_t n = ip->n;
+    uint32_t n = ip->head_bytes + ip->n_rest;
     size_t icrc_at, bytes;
 
     if (n > FRAME_BYTES_MAX - ETH_BYTES)
         n = FRAME_BYTES_MAX - ETH_BYTES;
     memset(frame, 0, ETH_BYTES);
     st_be16(frame + ETH_ETHERTYPE_AT, ip->ethertype);
-    memcpy(frame + ETH_BYTES, ip->bytes, n);
+    memcpy(frame + ETH_BYTES, ip->head, ip->head_bytes);
+    memcpy(frame + ETH_BYTES + ip->head_bytes, ip->rest, n - ip->head_bytes);
     if (announced > n && announced <= FRAME_BYTES_MAX - ETH_BYTES &&
-        (ip->n_on_wire >= announced || ip->ethertype == ETHERTYPE_IPV6 || has_right_sum(ip))) {
+        (n + ip->n_cut >= announced || ip->ethertype == ETHERTYPE_IPV6 || has_right_sum(ip))) {
         memset(frame + ETH_BYTES + n, 0, announced - n);
         n = announced;
         ret->flags |= SEEN_CUT;
@@ -129,7 +67,9 @@ static size_t make_frame(const struct ip_packet *ip, uint8_t frame[FRAME_BYTES_M
     if (icrc_at != 0) {
         const uint32_t right = icrc_compute(frame + ETH_BYTES, icrc_at - ETH_BYTES);
 
-        if (!(ret->flags & SEEN_CUT) && ld_le32(frame + icrc_at) != right)
+        /* The specification does not say what an ICRC covers with extension headers. */
+        ret->flags |= ip->was_longer ? SEEN_UNSUMMED : 0;
+        if (!(ret->flags & SEEN_CUT) && !ip->was_longer && ld_le32(frame + icrc_at) != right)
             ret->flags |= SEEN_DAMAGED | (ld_le32(frame + icrc_at) == 0 ? SEEN_NO_ICRC : 0);
         st_le32(frame + icrc_at, right);
     }
@@ -176,8 +116,9 @@ static void fill(struct seen *ret, const struct packet *p)
     ret->syndrome = p->aeth.syndrome;
     ret->pad_bytes = p->bth.pad_bytes;
     ret->flags |=
-        (uint8_t)((p->bth.ack_req ? SEEN_ACK_REQ : 0) | (p->bth.solicited ? SEEN_SOLICITED : 0) |
-                  ((p->ip.tclass & 3u) == ECN_CE ? SEEN_CE : 0));
+        (uint16_t)((p->bth.ack_req ? SEEN_ACK_REQ : 0) | (p->bth.solicited ? SEEN_SOLICITED : 0) |
+                   ((p->ip.tclass & 3u) == ECN_CE ? SEEN_CE : 0) |
+                   (p->atomic.va % ATOMIC_BYTES != 0 ? SEEN_UNALIGNED : 0));
 }
 
 /* Returns true if the IP packet in @frame ends with its correct ICRC.  Then contradictory headers
@@ -236,47 +177,65 @@ static void report_refused(enum drop_reason why, const struct packet *p, struct 
     add(faults, fault);
 }
 
-enum seen_result seen_read(const struct capture_frame *f, struct seen *ret,
-                           struct seen_way *ret_way, struct seen_faults *ret_faults)
+/* Decodes the IP packet @ip. */
+static enum seen_result read_packet(const struct link_ip *ip, struct seen *ret,
+                                    struct seen_way *ret_way, struct seen_faults *faults)
 {
     uint8_t frame[FRAME_BYTES_MAX];
-    struct ip_packet ip;
+    const size_t bytes = make_frame(ip, frame, ret, faults);
     struct packet p;
-    enum drop_reason why;
-    size_t bytes;
+    const enum drop_reason why = packet_parse(&p, frame, bytes);
 
-    *ret = (struct seen){.number = f->number, .at_ns = f->at_ns, .next = SEEN_NONE};
-    ret_faults->n = 0;
-    if (!find_ip(f, &ip))
-        return SEEN_OTHER;
-    bytes = make_frame(&ip, frame, ret, ret_faults);
-    if (ip.direction == CAPTURE_OUTBOUND)
-        ret->flags |= SEEN_SENT;
-    else if (ip.direction == CAPTURE_INBOUND)
-        ret->flags |= SEEN_CAME;
-    why = packet_parse(&p, frame, bytes);
     if (why == DROP_BAD_ETHERTYPE || why == DROP_NOT_ROCE || why == DROP_FRAGMENT ||
         why == DROP_BAD_IP_HEADER || (why == DROP_SHORT && packet_icrc_at(frame, bytes) == 0)) {
-        ret_faults->n = 0;
+        faults->n = 0;
         return SEEN_OTHER;
     }
     if (why != DROP_NONE && (ret->flags & SEEN_DAMAGED ||
                              (why == DROP_BAD_UDP_LENGTH && !ends_in_icrc(frame, bytes)))) {
-        add(ret_faults, (struct seen_fault){.finding = FIND_BAD_FRAME});
+        add(faults, (struct seen_fault){.finding = FIND_BAD_FRAME});
         return SEEN_BROKEN;
     }
     if (why == DROP_BAD_IP_CHECKSUM)
         return SEEN_BROKEN;
     if (why != DROP_NONE) {
-        report_refused(why, &p, ret_faults);
+        report_refused(why, &p, faults);
         return SEEN_BROKEN;
     }
     memcpy(ret_way->src, p.ip.src, GID_BYTES);
-    memcpy(ret_way->dst, p.ip.dst, GID_BYTES);
+    memcpy(ret_way->dst, ip->has_goal ? ip->goal : p.ip.dst, GID_BYTES);
     fill(ret, &p);
     if (!(ret->flags & (SEEN_DAMAGED | SEEN_CUT)))
-        judge_pad(&p, ret_faults);
+        judge_pad(&p, faults);
     return SEEN_PACKET;
+}
+
+enum seen_result seen_read(const struct capture_frame *f, struct seen *ret,
+                           struct seen_way *ret_way, struct link_pause *ret_pause,
+                           struct seen_faults *ret_faults)
+{
+    struct link_ip ip;
+
+    *ret = (struct seen){.number = f->number, .at_ns = f->at_ns, .next = SEEN_NONE};
+    ret_faults->n = 0;
+    switch (link_find(f, &ip, ret_pause)) {
+    case LINK_ROCE_V1:
+        return SEEN_ROCE_V1;
+    case LINK_PAUSE:
+        return SEEN_PAUSE;
+    case LINK_UNREAD:
+        return SEEN_UNREAD;
+    case LINK_OTHER:
+        return SEEN_OTHER;
+    case LINK_IP:
+        break;
+    }
+    ret->place = ip.place;
+    if (ip.direction == CAPTURE_OUTBOUND)
+        ret->flags |= SEEN_SENT;
+    else if (ip.direction == CAPTURE_INBOUND)
+        ret->flags |= SEEN_CAME;
+    return read_packet(&ip, ret, ret_way, ret_faults);
 }
 
 struct packet seen_packet(const struct seen *s)
@@ -292,6 +251,24 @@ struct packet seen_packet(const struct seen *s)
         .atomic_ack = s->value,
         .payload_bytes = s->payload_bytes,
     };
+}
+
+uint64_t seen_content(const struct seen *s)
+{
+    const uint32_t words[] = {
+        s->src,
+        s->dst,
+        s->dest_qpn,
+        s->psn,
+        s->msn,
+        s->payload_bytes,
+        s->opcode | (uint32_t)s->syndrome << 8 | (uint32_t)s->ip_id << 16,
+        s->flags & (SEEN_ACK_REQ | SEEN_SOLICITED | SEEN_DAMAGED | SEEN_NO_ICRC),
+    };
+    uint64_t h = fnv1a_64(FNV64_OF_NOTHING, words, sizeof(words));
+
+    h = fnv1a_64(h, &s->headers_sum, sizeof(s->headers_sum));
+    return fnv1a_64(h, &s->value, sizeof(s->value));
 }
 
 bool seen_same_headers(const struct seen *a, const struct seen *b)

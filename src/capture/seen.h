@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "capture/capture.h"
+#include "capture/link.h"
 #include "emu/facts/findings.h"
 #include "emu/wire/packet.h"
 
@@ -17,12 +17,16 @@
 enum seen_flag {
     SEEN_ACK_REQ = 1,
     SEEN_SOLICITED = 2,
-    SEEN_CUT = 4,      /* truncated by the capture: payload and ICRC are not known */
-    SEEN_CE = 8,       /* ECN mark: congestion experienced */
-    SEEN_SENT = 16,    /* captured at the sending host */
-    SEEN_CAME = 32,    /* captured at the receiving host */
-    SEEN_DAMAGED = 64, /* its ICRC is wrong, so its headers may be damaged */
-    SEEN_NO_ICRC = 128 /* its ICRC is 0 and wrong */
+    SEEN_CUT = 4,         /* truncated by the capture: payload and ICRC are not known */
+    SEEN_CE = 8,          /* ECN mark: congestion experienced */
+    SEEN_SENT = 16,       /* captured at the sending host */
+    SEEN_CAME = 32,       /* captured at the receiving host */
+    SEEN_DAMAGED = 64,    /* its ICRC is wrong, so its headers may be damaged */
+    SEEN_NO_ICRC = 128,   /* its ICRC is 0 and wrong */
+    SEEN_UNALIGNED = 256, /* request of an atomic whose address is no multiple of 8 */
+    SEEN_AGAIN = 512,     /* the same transmission was captured before at another place */
+    SEEN_DROPPED = 1024,  /* that, and it shows nothing more */
+    SEEN_UNSUMMED = 2048  /* its ICRC is not judged */
 };
 
 /* A captured packet. */
@@ -37,16 +41,20 @@ struct seen {
     uint32_t psn, dest_qpn, msn;
     uint32_t dma_bytes; /* DMA length in its RETH */
     uint32_t payload_bytes;
+    uint32_t place; /* see struct link_ip; with its direction, see copies.c */
     uint16_t ip_id; /* IPv4 identification */
+    uint16_t flags; /* set of enum seen_flag */
     uint8_t opcode, syndrome, pad_bytes;
-    uint8_t flags; /* set of enum seen_flag */
 };
 
 /* The result of reading a frame. */
 enum seen_result {
-    SEEN_PACKET, /* a complete RoCEv2 packet */
-    SEEN_OTHER,  /* not RoCEv2 */
-    SEEN_BROKEN  /* RoCEv2, but not a valid packet; ret_faults has the reason */
+    SEEN_PACKET,  /* a complete RoCEv2 packet */
+    SEEN_BROKEN,  /* RoCEv2, but not a valid packet; ret_faults has the reason */
+    SEEN_ROCE_V1, /* a packet of RoCE v1 */
+    SEEN_PAUSE,   /* a PFC or PAUSE frame */
+    SEEN_UNREAD,  /* a frame of a link type that is not read */
+    SEEN_OTHER    /* anything else */
 };
 
 /* GIDs of the source and the destination of a packet. */
@@ -68,11 +76,17 @@ struct seen_faults {
     uint32_t n;
 };
 
-/* Decodes frame @f.  Sets @ret and @ret_way if it is a RoCEv2 packet, and @ret_faults always.
- * Returns the kind of the frame.
+/* Decodes frame @f.  Sets @ret and @ret_way if it is a RoCEv2 packet, @ret_pause if it is a PFC
+ * frame, and @ret_faults always.  Returns the kind of the frame.
  */
 enum seen_result seen_read(const struct capture_frame *f, struct seen *ret,
-                           struct seen_way *ret_way, struct seen_faults *ret_faults);
+                           struct seen_way *ret_way, struct link_pause *ret_pause,
+                           struct seen_faults *ret_faults);
+
+/* Returns a hash of the packet, without its payload and what routers change.  It is the same for
+ * all captured copies of a packet.
+ */
+uint64_t seen_content(const struct seen *s);
 
 /* Returns the packet, decoded again from @s, with the members that wire_end.h needs. */
 struct packet seen_packet(const struct seen *s);

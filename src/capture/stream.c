@@ -31,9 +31,11 @@ static void judge_size(struct stream *st, uint32_t seen)
     const enum op_position pos = seen_op(s)->pos;
     const bool is_full = pos == OPP_FIRST || pos == OPP_MIDDLE;
 
-    if (st->mtu != 0 &&
-        (is_full ? s->payload_bytes != st->mtu
-                 : s->payload_bytes > st->mtu || (pos == OPP_LAST && s->payload_bytes == 0)))
+    if (st->mtu == 0 && record_fits_no_mtu(s))
+        find(st, FIND_BAD_SIZE_AT_ANY_MTU, seen, (struct found){.n = s->payload_bytes});
+    else if (st->mtu != 0 &&
+             (is_full ? s->payload_bytes != st->mtu
+                      : s->payload_bytes > st->mtu || (pos == OPP_LAST && s->payload_bytes == 0)))
         find(st, FIND_BAD_SIZE, seen, (struct found){.n = s->payload_bytes, .value = st->mtu});
 }
 

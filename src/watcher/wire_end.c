@@ -105,8 +105,10 @@ static void judge_again(struct wire_end *e, const struct packet *p, uint64_t now
     e->go_backs++;
     find(e, e->timer_from_ns != UINT64_MAX && (!r->knows_timeout || r->timeout_ns != UINT64_MAX),
          FIND_AGAIN_WITHOUT_REASON, p->bth.psn, now_ns);
-    find(e, !r->knows_timeout || now_ns >= due, FIND_AGAIN_TOO_EARLY, p->bth.psn, now_ns);
-    find(e, !r->knows_timeout || now_ns <= late, FIND_AGAIN_TOO_LATE, p->bth.psn, now_ns);
+    find(e, !r->knows_timeout || now_ns + r->clock_ns >= due, FIND_AGAIN_TOO_EARLY, p->bth.psn,
+         now_ns);
+    find(e, !r->knows_timeout || now_ns <= late + r->clock_ns, FIND_AGAIN_TOO_LATE, p->bth.psn,
+         now_ns);
     rewind_to(e, e->una);
 }
 
@@ -129,7 +131,11 @@ static void sent_request(struct wire_end *e, const struct packet *p, uint64_t no
     const struct wire_rules *r = &e->rules;
 
     find(e, !is_before(e->next, psn), FIND_SKIPS_PSNS, psn, now_ns);
-    find(e, now_ns >= e->rnr_until_ns || (is_new && r->may_lag), FIND_RNR_NOT_WAITED, psn, now_ns);
+    /* Packets that were on their way out may be captured behind the NAK. */
+    find(e, e->nak == SYN_NONE || (r->may_lag && !e->has_ignored_nak), FIND_SENDS_AFTER_NAK, psn,
+         now_ns);
+    find(e, now_ns + r->clock_ns >= e->rnr_until_ns || (is_new && r->may_lag), FIND_RNR_NOT_WAITED,
+         psn, now_ns);
     if (is_before(psn, e->last))
         judge_again(e, p, now_ns, free_ns);
     if (!is_new)
@@ -238,6 +244,7 @@ static void take_nak(struct wire_end *e, const struct packet *p, uint64_t now_ns
     } else {
         rewind_to(e, e->una);
         e->nak = (uint32_t)w.kind;
+        e->nak_next = e->next;
     }
 }
 
@@ -248,6 +255,8 @@ static void answer_arrived(struct wire_end *e, const struct packet *p, uint64_t 
 
     if (e->is_over || is_before(p->bth.psn, e->una) || !is_before(p->bth.psn, e->next))
         return; /* acknowledged already, or never requested */
+    if (e->nak != SYN_NONE && !is_before(p->bth.psn, e->nak_next))
+        e->has_ignored_nak = true;
     if (p->op->kind != OPK_ACK) {
         up_to = answered_up_to(e, p->bth.psn);
         progress(e, up_to, now_ns);

@@ -30,6 +30,7 @@
 struct wire_rules {
     uint32_t mtu_bytes;
     uint64_t timeout_ns; /* time of the ACK timer; UINT64_MAX: it never expires */
+    uint64_t clock_ns;   /* unit of the times of packets; 0: they are exact */
     uint64_t late_ns;    /* maximum delay of a retransmission after the timer has expired */
     bool knows_timeout;  /* @timeout_ns is valid; false: only checks that the timer runs */
     bool learns_msn;     /* the MSN at the beginning is unknown; the first response shows it */
@@ -83,6 +84,8 @@ struct wire_end {
     bool was_implied; /* since the last progress it has retransmitted because of an implied NAK */
     uint64_t rnr_until_ns; /* it must not send before this time, because of an RNR NAK; 0: none */
     uint32_t nak;          /* enum syndrome of the NAK that ended the connection; SYN_NONE: none */
+    struct psn nak_next;   /* @next when it came */
+    bool has_ignored_nak;  /* a request that was sent behind it was answered */
     uint32_t n_rds;        /* number of READs and atomics in flight; @rd has the first WIRE_RDS */
     struct wire_rd rd[WIRE_RDS];
 

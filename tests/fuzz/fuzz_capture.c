@@ -8,6 +8,8 @@
  * frames.
  */
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "capture/check.h"
 #include "capture/drawn.h"
@@ -34,7 +36,24 @@ static struct check_known known_by(uint8_t byte)
         if (byte & 1u << i)
             gid_from_ipv4(known.at.at[known.at.n_at++], ips[i]);
     }
+    /* Connections between these hosts, or the worst one. */
+    known.choice.by_ends = byte & 64 && choice_parse("10.0.0.1-10.0.0.2", known.choice.ends);
+    known.choice.worst = byte & 128 ? 1 : 0;
     return known;
+}
+
+/* The file as two ends of a connection. */
+static void parse_ends(const uint8_t *data, size_t n)
+{
+    struct choice_end ends[2];
+    char text[64];
+
+    if (n >= sizeof(text))
+        return;
+    memcpy(text, data, n);
+    text[n] = '\0';
+    if (choice_parse(text, ends))
+        FUZZ_CHECK(ends[0].has_host || ends[0].has_qpn);
 }
 
 static void judge_findings(const struct check *c)
@@ -43,7 +62,8 @@ static void judge_findings(const struct check *c)
 
     for (unsigned i = 0; i < FIND_COUNT; i++)
         n += c->found.count[i];
-    FUZZ_CHECK(n == c->found.n);
+    FUZZ_CHECK(n == c->found.n && c->n_shown <= c->n);
+    FUZZ_CHECK(c->record.n_copies <= c->record.n);
     for (uint32_t i = 0; i < c->found.n; i++) {
         const struct found *f = &c->found.v[i];
 
@@ -53,13 +73,15 @@ static void judge_findings(const struct check *c)
     }
 }
 
-static void draw(FILE *out, const struct capture_record *r)
+static void draw(FILE *out, const struct check *c)
 {
+    bool *flows = c->is_chosen ? choice_flows(c) : NULL;
     const struct picture_options options = {.title = "fuzz"};
     struct drawn d;
     struct past p;
 
-    drawn_init(&d, r);
+    drawn_init(&d, &c->record, flows);
+    free(flows);
     p = drawn_past(&d);
     FUZZ_CHECK(export_picture(out, ladder_draw, &p, &options, false) == RDL_OK);
     FUZZ_CHECK(export_picture(out, ladder_draw, &p, &options, true) == RDL_OK);
@@ -75,6 +97,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     if (n < 2)
         return 0;
     known = known_by(data[0]);
+    parse_ends(data + 1, n - 1);
     in = fmemopen((void *)(uintptr_t)(data + 1), n - 1, "r");
     out = fopen("/dev/null", "w");
     FUZZ_CHECK(in && out);
@@ -82,7 +105,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
         judge_findings(&c);
         check_text(out, &c, "fuzz", 1);
         check_json(out, &c, "fuzz");
-        draw(out, &c.record);
+        draw(out, &c);
     } else {
         FUZZ_CHECK(c.capture.wrong[0]);
     }

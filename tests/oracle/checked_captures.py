@@ -22,10 +22,16 @@ import fault_judge
 CAPTURES = pathlib.Path(__file__).resolve().parent / "captures"
 
 
-def plain(path, directory):
-    """The capture at @path, or the packed one of this name, as a file that can be read."""
+def found(path):
+    """The capture at @path, or the packed one of this name."""
     packed = path.with_name(path.name + ".gz")
-    if path.exists() or not packed.exists():
+    return path if path.exists() or not packed.exists() else packed
+
+
+def plain(path, directory):
+    """The capture at @path, which may be packed, as a file that is not."""
+    packed = found(path)
+    if packed == path:
         return path
     unpacked = pathlib.Path(directory) / path.name
     with gzip.open(packed) as source, open(unpacked, "wb") as target:
@@ -50,9 +56,9 @@ def main():
         frames, reports = {}, {}
         with tempfile.TemporaryDirectory() as directory:
             for vantage in fault_judge.VANTAGES:
-                file = plain(path.with_name(f"{path.stem}-{vantage}.pcapng"), directory)
-                frames[vantage] = [f for f in capture.read(file) if f.is_roce()]
-                reports[vantage] = checked(args[0], file)
+                file = path.with_name(f"{path.stem}-{vantage}.pcapng")
+                frames[vantage] = [f for f in capture.read(plain(file, directory)) if f.is_roce()]
+                reports[vantage] = checked(args[0], found(file))
         for what, wrong, unseen in fault_judge.judge(path.stem, truth, frames, reports):
             passed, failed, invisible = passed + (not wrong), failed + bool(wrong), invisible + unseen
             if wrong:

@@ -2,6 +2,7 @@
 /* `rdmalab check`: checks a capture of RoCEv2 against the rules of the protocol. */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "capture/check.h"
@@ -17,14 +18,18 @@
 #define TIMEOUT_MAX       31u
 #define RETRY_MAX         7u
 #define MAX_RD_ATOMIC_MAX 255u
+#define WORST_MAX         1000000u
+#define HOSTS_NAMED       8u /* in the message about a host that is not in the file */
 
 static const char usage[] =
     "usage: rdmalab check FILE.pcap|FILE.pcapng [--all] [--json] [--at IP[,IP]]\n"
     "           [--timeout T] [--retry-cnt N] [--rnr-retry N] [--max-rd-atomic N]\n"
+    "           [--connection A-B] [--worst N]\n"
     "       rdmalab check FILE --ladder OUT [--from FRAME] [--to FRAME] [--packets N]\n"
     "  holds a capture of RoCEv2 against the rules of the transport: what was lost, what came "
     "again\n"
-    "  and why, and what no device may send; FILE - is the standard input\n"
+    "  and why, and what no device may send; FILE may be packed by gzip, and - is the standard "
+    "input\n"
     "  --all             every finding; otherwise the first 10 of each rule\n"
     "  --json            the report as one JSON object\n"
     "  --at IP[,IP]      the hosts at which the frames were captured: what these send and get is "
@@ -35,6 +40,11 @@ static const char usage[] =
     "  --timeout T, --retry-cnt N, --rnr-retry N, --max-rd-atomic N\n"
     "                    attributes of the queue pairs of these hosts, as ibv_modify_qp() takes "
     "them\n"
+    "  --connection A-B  only connections between A and B; each is a queue pair number, an IP "
+    "address, or\n"
+    "                    both: 17-18, 10.0.0.1:17-10.0.0.2:18, [fd00::1]:17-[fd00::2]:18\n"
+    "  --worst N         only the N connections with most errors and signs of loss, the worst "
+    "first\n"
     "  --ladder OUT      no report but a picture: SVG, or text if OUT is - or ends in .txt\n"
     "  \"rdmalab explain NAME\" tells what a finding means.\n"
     "exit status: 0 no error was found (but maybe losses), 1 errors were found,\n"
@@ -42,7 +52,7 @@ static const char usage[] =
 
 /* The options as given on the command line; NULL or false: not given. */
 struct asked_for {
-    const char *at, *timeout, *retry_cnt, *rnr_retry, *max_rd_atomic;
+    const char *at, *timeout, *retry_cnt, *rnr_retry, *max_rd_atomic, *connection, *worst;
     struct ladder_request ladder;
     bool all, json, help;
 };
@@ -82,11 +92,28 @@ static bool read_limit(const char *name, const char *text, uint64_t least, uint6
     return true;
 }
 
+static bool read_choice(const struct asked_for *a, struct choice *ret)
+{
+    if (a->connection) {
+        ret->by_ends = choice_parse(a->connection, ret->ends);
+        if (!ret->by_ends) {
+            fprintf(stderr,
+                    "rdmalab: --connection %s: it takes two ends with a - between them; each is a "
+                    "queue pair number, an IP address, or both: 17-18, 10.0.0.1-10.0.0.2, "
+                    "10.0.0.1:17-10.0.0.2:18, [fd00::1]:17-[fd00::2]:18\n",
+                    SHOWN_NAME(a->connection));
+            return false;
+        }
+    }
+    ret->worst = 0;
+    return !a->worst || read_limit("--worst", a->worst, 1, WORST_MAX, &ret->worst);
+}
+
 static bool read_known(const struct asked_for *a, struct check_known *ret)
 {
     struct exact_limits *l = &ret->limits;
 
-    return read_at(a->at, &ret->at) &&
+    return read_choice(a, &ret->choice) && read_at(a->at, &ret->at) &&
            read_limit("--timeout", a->timeout, 0, TIMEOUT_MAX, &l->timeout) &&
            read_limit("--retry-cnt", a->retry_cnt, 0, RETRY_MAX, &l->retry_cnt) &&
            read_limit("--rnr-retry", a->rnr_retry, 0, RETRY_MAX, &l->rnr_retry) &&
@@ -95,15 +122,45 @@ static bool read_known(const struct asked_for *a, struct check_known *ret)
 
 static int draw(const struct check *c, const char *name, const struct ladder_request *rq)
 {
+    bool *flows = c->is_chosen ? choice_flows(c) : NULL;
     struct drawn d;
     struct past p;
     int status;
 
-    drawn_init(&d, &c->record);
+    drawn_init(&d, &c->record, flows);
+    free(flows);
     p = drawn_past(&d);
     status = ladder_file(&p, name, rq);
     drawn_done(&d);
     return status;
+}
+
+/* Returns true if the file has the hosts and connections that the options name.  Otherwise prints
+ * which it has not.
+ */
+static bool has_what_was_named(const struct check *c, const char *name, const struct asked_for *a,
+                               const struct check_known *known)
+{
+    char addr[ADDR_TEXT_MAX];
+
+    if (c->is_elsewhere && c->record.n_hosts > 0) {
+        fprintf(stderr,
+                "rdmalab: --at %s: no RoCEv2 packet of %s comes from this host or goes to it; its "
+                "hosts are ",
+                addr_text(known->at.at[c->elsewhere], addr), SHOWN_NAME(name));
+        for (uint32_t i = 0; i < c->record.n_hosts && i < HOSTS_NAMED; i++)
+            fprintf(stderr, "%s%s", i ? ", " : "", addr_text(c->record.hosts[i].gid, addr));
+        fputs(c->record.n_hosts > HOSTS_NAMED ? " and others\n" : "\n", stderr);
+        return false;
+    }
+    if (a->connection && c->n > 0 && c->n_shown == 0 && !a->worst) {
+        fprintf(stderr,
+                "rdmalab: --connection %s: %s has no such connection; without --connection all are "
+                "listed\n",
+                SHOWN_NAME(a->connection), SHOWN_NAME(name));
+        return false;
+    }
+    return true;
 }
 
 /* Prints the findings.  Returns the exit status. */
@@ -141,9 +198,10 @@ static int check_capture(const char *name, const struct asked_for *a)
         fprintf(stderr, "rdmalab: %s: %s\n", SHOWN_NAME(name), strerror(errno));
         return EXIT_USAGE;
     }
-    if (check_file(&c, f, &known))
-        status = print_findings(&c, name, a);
-    else
+    if (check_file(&c, f, &known)) {
+        if (has_what_was_named(&c, name, a, &known))
+            status = print_findings(&c, name, a);
+    } else
         fprintf(stderr, "rdmalab: %s: %s\n", SHOWN_NAME(name), c.capture.wrong);
     check_done(&c);
     if (!is_standard)
@@ -163,6 +221,8 @@ int check_main(int argc, char **argv)
         {.name = "--retry-cnt", .value = &a.retry_cnt, .words = ""},
         {.name = "--rnr-retry", .value = &a.rnr_retry, .words = ""},
         {.name = "--max-rd-atomic", .value = &a.max_rd_atomic, .words = ""},
+        {.name = "--connection", .value = &a.connection, .words = ""},
+        {.name = "--worst", .value = &a.worst, .words = ""},
         {.name = "--ladder", .value = &a.ladder.file, .output = OPTION_WRITES},
         {.name = "--from", .value = &a.ladder.from, .words = ""},
         {.name = "--to", .value = &a.ladder.to, .words = ""},

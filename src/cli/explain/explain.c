@@ -17,6 +17,7 @@
 #include "emu/facts/aeth.h"
 #include "emu/facts/enum/key_state.h"
 #include "emu/facts/enum/wc_status.h"
+#include "emu/facts/findings.h"
 #include "emu/facts/qp_fsm.h"
 #include "emu/facts/virtio_rdma/refusal.h"
 #include "emu/trace/kind.h"
@@ -27,6 +28,7 @@
 
 #define STRUCTURES_TOLD_MAX 6u  /* structures listed for a field */
 #define FIELD_TEXT_COLUMN   46u /* column of a field's meaning */
+#define FINDING_COLUMN      15u /* column of the explanation of a finding */
 #define SUBJECT_COLUMN      15u /* column of a subject's words */
 
 static const struct {
@@ -216,6 +218,14 @@ bool explain_has_scenario(const struct enum_table *table, const struct enum_row 
     return table == &enum_async_event && !strstr(row->text, "never raised here");
 }
 
+/* Prints why a finding comes about, what follows from it, and what to look at next. */
+static void print_finding(FILE *out, const struct finding_row *row)
+{
+    show_wrap_behind(out, "  cause        ", FINDING_COLUMN, row->cause);
+    show_wrap_behind(out, "  consequence  ", FINDING_COLUMN, row->effect);
+    show_wrap_behind(out, "  look at      ", FINDING_COLUMN, row->next);
+}
+
 /* @word: index of its row of explain.def, which belongs to the first meaning of a word; -1: none.
  */
 static void print_row(FILE *out, const struct enum_table *table, const struct enum_row *row,
@@ -236,6 +246,8 @@ static void print_row(FILE *out, const struct enum_table *table, const struct en
         cite_wrap(out, 2, words[word].text, source);
     if (table == &enum_behaviour)
         explain_behaviour(out, row, source);
+    if (table == &enum_finding)
+        print_finding(out, &finding_rows[row->value]);
     cite_wrap(out, 2, notes[note].text, source);
     text_add(&s, word >= 0 ? words[word].see : notes[note].see);
     if (explain_has_scenario(table, row))

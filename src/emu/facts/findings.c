@@ -5,13 +5,14 @@
 #include "emu/facts/enum_table.h"
 
 const struct finding_row finding_rows[FIND_COUNT] = {
-#define FINDING(name, severity, holds, says) {#name, FINDING_##severity, holds, says},
+#define FINDING(name, severity, holds, says, cause, effect, next)                                  \
+    {#name, FINDING_##severity, holds, says, cause, effect, next},
 #include "emu/facts/findings.def"
 #undef FINDING
 };
 
 static const struct enum_row rows[] = {
-#define FINDING(nm, severity, holds, says) {#nm, FIND_##nm, holds},
+#define FINDING(nm, severity, holds, says, cause, effect, next) {#nm, FIND_##nm, holds},
 #include "emu/facts/findings.def"
 #undef FINDING
 };

@@ -6,7 +6,7 @@
 #define EMU_FACTS_FINDINGS_H
 
 enum finding {
-#define FINDING(name, severity, holds, says) FIND_##name,
+#define FINDING(name, severity, holds, says, cause, effect, next) FIND_##name,
 #include "emu/facts/findings.def"
 #undef FINDING
     FIND_COUNT
@@ -19,6 +19,8 @@ struct finding_row {
     enum finding_severity severity;
     const char *holds; /* condition that sound traffic meets */
     const char *says;  /* message if it is not met, with placeholders in braces: "{psn}" */
+    /* Explanation: probable causes, what follows for the traffic, what to look at next. */
+    const char *cause, *effect, *next;
 };
 
 extern const struct finding_row finding_rows[FIND_COUNT];

@@ -24,6 +24,20 @@ enum captured_harm {
     NO_ICRC
 };
 
+/* How a frame is captured; all but the last two have the same packet in them. */
+enum captured_way {
+    PLAIN,
+    HOP,      /* behind a router: another MAC and TTL */
+    TAGGED,   /* with a VLAN tag */
+    VXLAN,    /* in a tunnel */
+    GENEVE,   /* in a tunnel whose header has options */
+    OPTIONS,  /* with IPv4 options */
+    IN6,      /* over IPv6 */
+    IN6_MORE, /* over IPv6, with extension headers; the last one is a list of segments */
+    PFC,      /* no packet: a PFC frame that stops priority 3, or starts it again if @n is 0 */
+    ROCE_V1   /* the packet in a frame of RoCE v1 */
+};
+
 struct captured {
     uint32_t at_us;
     char from; /* 'a' or 'b' */
@@ -40,7 +54,10 @@ struct captured {
     uint8_t fill;       /* value of each byte of the payload */
     uint8_t tclass;
     enum captured_harm harm;
-    uint32_t qpn; /* destination queue pair; 0: that of the other host */
+    enum captured_way way;
+    uint8_t port;  /* interface that captured it: 0 or 1 */
+    uint8_t going; /* enum pcapng_direction */
+    uint32_t qpn;  /* destination queue pair; 0: that of the other host */
 };
 
 #define ACK_OF(when, who, at, msns)                                                                \
@@ -65,6 +82,8 @@ enum { NAK_SEQUENCE = 0x60, NAK_INVALID = 0x61, NAK_ACCESS = 0x62, RNR_10US = 0x
 struct captured_known {
     bool is_complete; /* the file says that it lost nothing */
     char at;          /* the host where it was captured: 'a', 'b' or 0 */
+    uint32_t link;    /* link type of port 1; 0: Ethernet */
+    struct choice choice;
     struct exact_limits limits;
 };
 

@@ -62,7 +62,7 @@ static void at_the_requester_timers_and_limits_are_known(void **state)
     limits.max_rd_atomic = 1;
     finds_at(reads, ARRAY_LEN(reads), 'a', limits, "2 TOO_MANY_RDS");
     finds_at(rnr, ARRAY_LEN(rnr), 'a', unlimited,
-             "2 RECEIVER_NOT_READY, 3 AGAIN_AFTER_TIMEOUT, 3 RNR_NOT_WAITED");
+             "2 RECEIVER_NOT_READY, 3 AGAIN_IN_RNR_WAIT, 3 RNR_NOT_WAITED");
 }
 
 static void at_the_responder_what_has_come_is_known(void **state)

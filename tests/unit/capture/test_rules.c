@@ -112,7 +112,7 @@ static void frames_that_contradict_themselves(void **state)
 
     (void)state;
     SHOWS(length, "1 BAD_LENGTH");
-    SHOWS(pad, "1 BAD_PAD");
+    SHOWS(pad, "1 BAD_PAD, 1 BAD_SIZE_AT_ANY_MTU");
     SHOWS(version, "1 BAD_VERSION");
     SHOWS(opcode, "1 BAD_OPCODE");
     SHOWS(service, "1 NOT_FOLLOWED"); /* a defined service that is not supported */

@@ -195,6 +195,45 @@ static void an_rnr_nak_is_waited_for(void **state)
 }
 
 /* The two definitions of the codes must agree. */
+/* A NAK that ends the connection ends it at once; a capture may show what was on its way out. */
+static void nothing_is_sent_behind_a_refusal(void **state)
+{
+    struct wire_end strict = new_end(), lagging = new_end();
+
+    (void)state;
+    lagging.rules.may_lag = true;
+    sends(&strict, packet(OP_RC_SEND_ONLY, SQ_PSN), 0);
+    receives(&strict, answer(SYN_NAK_REMOTE_ACCESS, SQ_PSN, 0), 1);
+    sends(&strict, packet(OP_RC_SEND_ONLY, SQ_PSN + 1), 2);
+    finds(&strict, FIND_SENDS_AFTER_NAK);
+    sends(&lagging, packet(OP_RC_SEND_ONLY, SQ_PSN), 0);
+    receives(&lagging, answer(SYN_NAK_REMOTE_ACCESS, SQ_PSN, 0), 1);
+    sends(&lagging, packet(OP_RC_SEND_ONLY, SQ_PSN + 1), 2);
+    is_fine(&lagging);
+    receives(&lagging, answer(SYN_ACK, SQ_PSN + 1, 1), 3);
+    sends(&lagging, packet(OP_RC_SEND_ONLY, SQ_PSN + 2), 4);
+    finds(&lagging, FIND_SENDS_AFTER_NAK);
+}
+
+/* Times that are known to a microsecond may be off by nearly that much. */
+static void the_unit_of_times_is_borne_with(void **state)
+{
+    struct wire_end e = new_end(), rnr = new_end();
+
+    (void)state;
+    e.rules.clock_ns = rnr.rules.clock_ns = 1000;
+    sends(&e, packet(OP_RC_SEND_ONLY, SQ_PSN), 0);
+    sends(&e, packet(OP_RC_SEND_ONLY, SQ_PSN), TIMEOUT_NS - 1000);
+    is_fine(&e);
+    sends(&rnr, packet(OP_RC_SEND_ONLY, SQ_PSN), 0);
+    receives(&rnr, answer(SYN_RNR_NAK, SQ_PSN, 0), 1000);
+    sends(&rnr, packet(OP_RC_SEND_ONLY, SQ_PSN), 1000 + 10000 - 1000);
+    is_fine(&rnr);
+    receives(&rnr, answer(SYN_RNR_NAK, SQ_PSN, 0), 20000);
+    sends(&rnr, packet(OP_RC_SEND_ONLY, SQ_PSN), 20000 + 10000 - 1001);
+    finds(&rnr, FIND_RNR_NOT_WAITED);
+}
+
 static void codes_of_times_mean_what_they_mean_to_the_device(void **state)
 {
     (void)state;
@@ -361,6 +400,8 @@ int main(void)
         cmocka_unit_test(an_answer_forgets_the_retries),
         cmocka_unit_test(a_nak_is_a_reason),
         cmocka_unit_test(an_rnr_nak_is_waited_for),
+        cmocka_unit_test(nothing_is_sent_behind_a_refusal),
+        cmocka_unit_test(the_unit_of_times_is_borne_with),
         cmocka_unit_test(codes_of_times_mean_what_they_mean_to_the_device),
         cmocka_unit_test(reads_under_way_are_bounded),
         cmocka_unit_test(what_arrived_is_acknowledged),

@@ -8,6 +8,7 @@
 #include "cli/explain/explain_asked.h"
 #include "cli/printed.h"
 #include "emu/facts/enum/key_state.h"
+#include "emu/facts/findings.h"
 #include "emu/facts/leaf.h"
 #include "emu/facts/qp_fsm.h"
 #include "golden.h"
@@ -52,6 +53,34 @@ static void every_page_says_how_to_see_it(void **state)
         assert_prints(&p, "  remedy: ");
         assert_prints(&p, "see it: ");
         printed_end(&p);
+    }
+}
+
+/* Each finding has a cause, a consequence and a place to look at next.  Words that the text names
+ * with "explain WORD" are explained.
+ */
+static void every_finding_says_what_to_do(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < FIND_COUNT; i++) {
+        const struct finding_row *row = &finding_rows[i];
+        struct printed p;
+
+        if (strlen(row->cause) < 20 || strlen(row->effect) < 20 || strlen(row->next) < 10)
+            fail_msg("%s is not explained", row->name);
+        assert_true(explain(printed_begin(&p)->out, row->name, false));
+        assert_prints(&p, "  cause        ");
+        assert_prints(&p, "  consequence  ");
+        assert_prints(&p, "  look at      ");
+        assert_lines_fit(&p);
+        printed_end(&p);
+        for (const char *at = strstr(row->next, "explain "); at; at = strstr(at, "explain ")) {
+            char word[64];
+
+            at += strlen("explain ");
+            snprintf(word, sizeof(word), "%.*s", (int)strcspn(at, " .,;"), at);
+            assert_explained(word);
+        }
     }
 }
 
@@ -361,6 +390,7 @@ int main(void)
         cmocka_unit_test(a_number_is_told_by_subject),
         cmocka_unit_test(a_question_is_its_words),
         cmocka_unit_test(near_words_are_told),
+        cmocka_unit_test(every_finding_says_what_to_do),
         cmocka_unit_test(every_status_of_a_call_is_explained),
         cmocka_unit_test(every_field_of_every_event_is_explained),
         cmocka_unit_test(no_word_has_two_rows),
