@@ -5,6 +5,7 @@
 
 #include "cli/why/why_not_answer.h"
 #include "emu/facts/enum/object.h"
+#include "emu/facts/enum/qp_type.h"
 #include "emu/trace/event.h"
 #include "process/must.h"
 #include "rdmalab/trace.h"
@@ -136,7 +137,7 @@ bool why_not_read_qp(const struct why_not *w, const char *path, struct why_not_q
     q.outstanding = (uint32_t)v.number;
     q.host = ev_names_find_host(w->past->names, host);
     q.qpn = (uint32_t)tree_number(w->lab, path, LEAF_qp_qpn);
-    q.type = (enum qp_type)tree_number(w->lab, path, LEAF_qp_type);
+    q.type = (uint32_t)tree_number(w->lab, path, LEAF_qp_type);
     q.state = (enum qp_state)tree_number(w->lab, path, LEAF_qp_state);
     q.sig_all = tree_number(w->lab, path, LEAF_qp_sq_sig_all) != 0;
     q.queue = (uint32_t)tree_number(w->lab, q.sq, LEAF_queue_number);

@@ -8,7 +8,7 @@
 #include "cli/why/fate_text.h"
 #include "cli/why/why_not.h"
 #include "emu/base/quantity.h"
-#include "emu/facts/enum/qp_type.h"
+#include "emu/facts/enum/qp_state.h"
 #include "print/show_text.h"
 #include "tree/advice.h"
 #include "tree/tree.h"
@@ -31,7 +31,7 @@ struct why_not {
 struct why_not_qp {
     char path[TREE_PATH_BYTES];
     uint32_t host, qpn;
-    enum qp_type type;
+    uint32_t type; /* enum qp_type */
     enum qp_state state;
     bool sig_all;             /* created with sq_sig_all */
     char sq[TREE_PATH_BYTES]; /* path of its send queue */

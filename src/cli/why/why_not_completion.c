@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/why/why_not_answer.h"
+#include "emu/facts/enum/qp_type.h"
 #include "emu/facts/opcode.h"
 #include "emu/facts/wr.h"
 #include "emu/trace/event.h"

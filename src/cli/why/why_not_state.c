@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cli/why/why_not_answer.h"
+#include "emu/facts/enum/qp_type.h"
 #include "emu/facts/qp_fsm.h"
 #include "emu/facts/virtio_rdma/ctrl_cmd.h"
 #include "emu/facts/virtio_rdma/ctrl_rsp.h"
@@ -12,7 +13,7 @@
 #define N_STATES 7u
 
 /* Returns the first edge of the shortest path from @from to @to.  Returns NULL if there is none. */
-static const struct qp_edge *next_edge(enum qp_type type, enum qp_state from, enum qp_state to)
+static const struct qp_edge *next_edge(uint32_t type, enum qp_state from, enum qp_state to)
 {
     const struct qp_edge *by[N_STATES] = {NULL}; /* for each state, its edge towards @to */
     bool reached[N_STATES] = {false};
