@@ -13,7 +13,9 @@
 #include "cli/lang/line.h"
 #include "cli/session/session.h"
 
-/* Returns a block for the steps of @src, inside the block of the running step if there is one. */
+/* Returns a block for the steps of @src, without a host.  If a step is running, it is inside that
+ * step's block and has its limits.
+ */
 struct block exec_block(const struct session *s, const struct source *src);
 
 /* Returns a block inside the block of the running step, with the same text, host and limits. */

@@ -29,7 +29,9 @@ enum permit {
 #define PERMIT_WORD_ROW(id, word, may) "|" word
 #define PERMIT_WORDS                   (PERMITS(PERMIT_WORD_ROW) + 1)
 
-/* What a parameter opens: identifier, permission, what a text asks for in a question. */
+/* What a parameter opens: identifier, permission, and the words for it in the question to the user:
+ * "this script asks to ...".  After the words of a file its name follows.
+ */
 #define OPENINGS(X)                                                                                \
     X(PROGRAM, PROGRAMS, "start a program on this machine")                                        \
     X(PORT, PORTS, "use the network of this machine")                                              \

@@ -65,13 +65,14 @@ bool live_verbs_peer_start(struct live *l, const struct verbs_peer_config *confi
                            struct live_error *reterr);
 
 enum live_acted {
-    LIVE_IDLE,  /* no program did anything */
-    LIVE_TALKS, /* a program is exchanging data over TCP */
+    LIVE_IDLE,  /* neither of the following */
+    LIVE_TALKS, /* no request, but a program is in the state LIVE_PROGRAM_TALKS */
     LIVE_ACTED  /* a program made a request to the lab */
 };
 
 /* Executes every program as far as possible.  Returns LIVE_ACTED if any of them made a request,
- * otherwise LIVE_TALKS if any of them is exchanging data.
+ * otherwise LIVE_TALKS if any of them talks to its peer over TCP or waits for its words, otherwise
+ * LIVE_IDLE.
  */
 enum live_acted live_programs_go(struct live *l);
 

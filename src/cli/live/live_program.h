@@ -9,7 +9,7 @@
 #include "cli/live/live_tcp.h"
 
 enum live_program_state {
-    LIVE_PROGRAM_TALKS, /* exchanges data over TCP */
+    LIVE_PROGRAM_TALKS, /* talks to its peer over TCP, or waits for its words */
     LIVE_PROGRAM_RUNS,  /* uses RDMA */
     LIVE_PROGRAM_DONE,
     LIVE_PROGRAM_FAILED

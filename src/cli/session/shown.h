@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Prints events while a step lets the lab run: those whose kind is in the set EV_FOR_STORY. */
+/* Prints events while a command (struct step) lets the lab run: those of the kinds in the set
+ * ev_set_for(EV_FOR_STORY).
+ */
 #ifndef CLI_SESSION_SHOWN_H
 #define CLI_SESSION_SHOWN_H
 
@@ -13,8 +15,8 @@ struct rdl_listener;
 
 /* The events that are printed; further ones are only counted. */
 enum shown_share {
-    SHOWN_OF_STEP, /* the first 200 events of each step */
-    SHOWN_OF_ALL   /* the first 200 of all steps together */
+    SHOWN_OF_STEP, /* the first 200 events of each command */
+    SHOWN_OF_ALL   /* the first 200 of all commands together */
 };
 
 struct shown {
@@ -22,7 +24,7 @@ struct shown {
     enum shown_share share;
     struct rdl_listener *listener; /* NULL: no lab was attached */
     FILE *out;
-    uint64_t n; /* number of events of the running step; with SHOWN_OF_ALL: of all steps so far */
+    uint64_t n; /* number of events of the running command; with SHOWN_OF_ALL: of all so far */
     bool full;  /* with SHOWN_OF_ALL: the limit was reached, and a message was printed */
 };
 

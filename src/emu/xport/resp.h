@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Responder of RC: decides what to do with a request packet.
  *
- * There are three decisions, all pure functions.  resp_decide() looks at the packet itself.
+ * All decisions are pure functions.  resp_decide() looks at the packet itself (for some profiles
+ * resp_decide_form() does a part of that, after the key).
  * resp_decide_memory() checks the key of the memory that the packet names.  If the packet may be
  * executed and needs a receive, one is fetched, and resp_decide_delivery() checks that the receive
- * can take the packet.  Duplicate READs and atomics are decided by resp_decide_again() instead.
+ * can take the packet.  If resp_decide() finds a duplicate READ or atomic, resp_decide_again()
+ * (internal.h) decides on it, and the others are not asked.
  */
 #ifndef EMU_XPORT_RESP_H
 #define EMU_XPORT_RESP_H

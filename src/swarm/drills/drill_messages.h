@@ -15,7 +15,8 @@
 #include "rdmalab/trace.h"
 #include "swarm/drills/rig.h"
 
-#define MSG_SERVICES   (QPT_UD + 1u)  /* RC, UC, UD, indexed by enum qp_type */
+#define MSG_SERVICES                                                                               \
+    (QPT_UD + 1u) /* size of arrays indexed by enum qp_type, of which RC, UC and UD are used */
 #define MSG_BATCH      3u             /* most messages of one step */
 #define MSG_PIECES     3u             /* most pieces of a buffer */
 #define MSG_ROOM       81920u         /* bytes of memory per host */

@@ -84,7 +84,8 @@ struct peers {
 
     /* h1 as the responder: the PSN that it expects, and the MSN of its answers. */
     uint32_t expected, msn;
-    /* PSN of the last SEND or WRITE packet that h1 accepted.  Its ACK of a repeated one has it. */
+    /* PSN of the last SEND or WRITE packet that h1 accepted.  An ACK of a repeated packet has it.
+     */
     uint32_t acked;
     enum op_kind open; /* the unfinished SEND or WRITE; OPK_NONE: there is none */
     uint32_t got;      /* bytes of @open received so far */

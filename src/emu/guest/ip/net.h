@@ -75,11 +75,12 @@ struct guest_neighbours {
 /* A multicast group that the guest is in, or has left with a report still to be sent. */
 struct guest_group {
     uint8_t gid[GID_BYTES];
-    uint32_t members;         /* number of joins without a leave; 0 while only @timer runs */
-    enum group_record record; /* type of the next or last report */
-    uint32_t left;            /* number of reports still to be sent */
-    sim_ticket timer;         /* timer of the next report; 0: not running */
-    uint64_t due_ns;          /* time of the next report; valid while @timer runs */
+    uint32_t members; /* number of joins without a leave; 0 while only @timer runs */
+    enum group_record
+        record;       /* type of the next report while @timer runs, otherwise of the last one */
+    uint32_t left;    /* number of reports still to be sent */
+    sim_ticket timer; /* timer of the next report; 0: not running */
+    uint64_t due_ns;  /* time of the next report; valid while @timer runs */
 };
 
 enum guest_ping_state { PING_NONE, PING_UNDER_WAY, PING_ANSWERED, PING_LOST };
