@@ -7,6 +7,7 @@
 #include "emu/base/assert.h"
 #include "emu/facts/enum/access.h"
 #include "emu/facts/enum/profile.h"
+#include "emu/facts/enum/qp_attr.h"
 #include "emu/facts/enum/qp_state.h"
 #include "emu/facts/enum/qp_type.h"
 #include "emu/facts/enum/send_flag.h"
@@ -135,14 +136,11 @@ static void judge_host(struct drill *d, unsigned host, const struct shot *t, boo
     }
 }
 
-/* Checks the completion of the send request. */
-static bool judge_sender(struct drill *d, const struct shot *t)
+/* Checks the completion of the send request, which must have @status. */
+static bool judge_sender(struct drill *d, const struct shot *t, uint32_t status)
 {
     struct datagrams *s = d->own;
-    struct member *m = &s->member[t->from];
-    const uint32_t status = m->is_sqe         ? WCS_WR_FLUSH_ERR
-                            : t->has_wrong_ah ? WCS_LOC_QP_OP_ERR
-                                              : WCS_SUCCESS;
+    const struct member *m = &s->member[t->from];
     struct rdl_wc wc = {0};
     struct rdl_cq_info info;
 
@@ -155,8 +153,20 @@ static bool judge_sender(struct drill *d, const struct shot *t)
                       "wr_id %u, %s, not %s", (unsigned)wc.wr_id,
                       enum_name(&enum_wc_status, wc.status), enum_name(&enum_wc_status, status)))
         return false;
-    m->is_sqe = m->is_sqe || t->has_wrong_ah;
     return true;
+}
+
+/* Checks what the driver of @m believes, which has polled all completions. */
+static bool knows_state(struct drill *d, const struct member *m)
+{
+    const uint32_t state = m->is_sqe ? QPS_SQE : QPS_RTS;
+    struct rdl_qp_info info;
+
+    return drill_works(d, rdl_qp_info(d->lab, m->e.qp, &info), "a queue pair can be looked at") &&
+           drill_expect(d, info.attr.state == state,
+                        "a driver learns the state from completions, but not from old ones",
+                        "%s, not %s", enum_name(&enum_qp_state, info.attr.state),
+                        enum_name(&enum_qp_state, state));
 }
 
 /* --- Steps ------------------------------------------------------------------------------------ */
@@ -201,16 +211,17 @@ static void join_or_leave(struct drill *d)
         m->in_group = !m->in_group;
 }
 
-/* Moves a queue pair in SQE back to RTS. */
-static bool recover(struct drill *d, struct member *m)
+/* Moves a queue pair in SQE back to RTS.  @is_early: the failed completion was not polled yet. */
+static bool recover(struct drill *d, struct member *m, bool is_early)
 {
-    struct rdl_qp_attr a = {0};
+    struct rdl_qp_attr a = {.cur_state = QPS_SQE};
 
     if (!m->is_sqe)
         return true;
-    drill_say(d, "modify_qp h%u.%s state=RTS", m->e.number + 1, m->e.name);
+    drill_say(d, "modify_qp h%u.%s state=RTS%s", m->e.number + 1, m->e.name,
+              is_early ? " cur_state=SQE" : "");
     m->is_sqe = false;
-    return rig_modify(d, &m->e, &a, QPS_RTS, 0);
+    return rig_modify(d, &m->e, &a, QPS_RTS, is_early ? QPA_CUR_STATE : 0);
 }
 
 static struct shot draw_shot(struct drill *d)
@@ -268,10 +279,13 @@ static void shoot(struct drill *d)
 {
     struct datagrams *s = d->own;
     const struct shot t = draw_shot(d);
+    struct member *from = &s->member[t.from];
     bool gets_one[EVERYBODY];
+    uint32_t status;
 
-    if (drill_one_in(d, 2) && !recover(d, &s->member[t.from]))
+    if (drill_one_in(d, 2) && !recover(d, from, false))
         return;
+    status = from->is_sqe ? WCS_WR_FLUSH_ERR : t.has_wrong_ah ? WCS_LOC_QP_OP_ERR : WCS_SUCCESS;
     for (uint32_t who = 0; who < EVERYBODY; who++) {
         const struct member *m = &s->member[who];
 
@@ -279,8 +293,12 @@ static void shoot(struct drill *d)
     }
     if (!post_shot(d, &t))
         return;
-    drill_say(d, "run\npoll_cq h1.cq max=16\npoll_cq h2.cq max=16");
-    if (!judge_sender(d, &t))
+    drill_say(d, "run");
+    from->is_sqe = from->is_sqe || t.has_wrong_ah;
+    if (drill_one_in(d, 3) && !recover(d, from, true))
+        return;
+    drill_say(d, "poll_cq h1.cq max=16\npoll_cq h2.cq max=16");
+    if (!judge_sender(d, &t, status) || !knows_state(d, from))
         return;
     for (unsigned h = 0; h < RIG_HOSTS; h++)
         judge_host(d, h, &t, gets_one);
