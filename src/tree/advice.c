@@ -169,7 +169,8 @@ bool advice_rd_atomic(struct text *t, const struct rdl_lab *lab, const char *qp)
         return false; /* before RTR the peer takes nothing yet */
     text_addf(t,
               "%s may have %llu READs and atomics under way (max_rd_atomic), and %s takes %llu "
-              "(max_dest_rd_atomic): one more ends the connection. Give %s max_rd_atomic=%llu.",
+              "(max_dest_rd_atomic): a responder that counts refuses one more, and the connection "
+              "ends. Give %s max_rd_atomic=%llu.",
               qp, (unsigned long long)own, s.path, (unsigned long long)takes, qp,
               (unsigned long long)takes);
     return true;

@@ -67,11 +67,7 @@ static void limits_path(const char *host, char ret[TREE_PATH_BYTES])
     text_addf(&t, "%s.device.limits", host);
 }
 
-/* Parameters that a limit of the device holds for. */
-static const struct {
-    const char *command, *param;
-    enum leaf_id limit;
-} bounded[] = {
+const struct limit_bound limit_bounds[] = {
     {"reg_mr", "len", LEAF_limits_max_mr_bytes},
     {"rereg_mr", "len", LEAF_limits_max_mr_bytes},
     {"alloc_mr", "max_pages", LEAF_limits_max_fast_pages},
@@ -86,6 +82,7 @@ static const struct {
     {"create_srq", "max_wr", LEAF_limits_max_qp_wr},
     {"create_srq", "max_sge", LEAF_limits_max_recv_sge},
 };
+const size_t n_limit_bounds = ARRAY_LEN(limit_bounds);
 
 /* Attributes of a queue pair that a limit of the device holds for, and the key of host that sets
  * it. */
@@ -144,17 +141,17 @@ bool limit_fail_verb(struct session *s, const struct step *st, const char *host)
     char path[TREE_PATH_BYTES];
 
     limits_path(host, path);
-    for (size_t i = 0; i < ARRAY_LEN(bounded); i++) {
-        const char *param = bounded[i].param;
-        const uint64_t max = tree_number(s->lab, path, bounded[i].limit);
+    for (size_t i = 0; i < ARRAY_LEN(limit_bounds); i++) {
+        const char *param = limit_bounds[i].param;
+        const uint64_t max = tree_number(s->lab, path, limit_bounds[i].limit);
 
-        if (strcmp(st->cmd->name, bounded[i].command) != 0 ||
+        if (strcmp(st->cmd->name, limit_bounds[i].command) != 0 ||
             (!step_has(st, param) && !step_param(st, param)->standard) ||
             step_number(st, param) <= max)
             continue;
         session_fail(s, step_span(st, param, 0),
                      "the device of %s has %s=%llu, and %s asks for more", host,
-                     leaf_rows[bounded[i].limit].key, (unsigned long long)max, param);
+                     leaf_rows[limit_bounds[i].limit].key, (unsigned long long)max, param);
         return diag_remedy(&s->diag, "ask for at most %llu", (unsigned long long)max);
     }
     if (limit_is_table(st->cmd->name))

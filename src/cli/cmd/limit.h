@@ -6,6 +6,7 @@
 #define CLI_CMD_LIMIT_H
 
 #include "cli/session/session.h"
+#include "emu/facts/leaf.h"
 
 /* The things of which a lab may have only a fixed number. */
 enum lab_limit { LIMIT_HOSTS, LIMIT_SWITCHES, LIMIT_LINKS, LIMIT_FAULTS, LIMIT_PINGS };
@@ -28,6 +29,14 @@ bool limit_fail_range(struct session *s, const struct step *st, const char *name
  */
 bool limit_fail_link(struct session *s, const struct step *st, const char *a, const char *b,
                      enum rdl_status status);
+
+/* A parameter of a command that a limit of the device bounds. */
+struct limit_bound {
+    const char *command, *param;
+    enum leaf_id limit;
+};
+extern const struct limit_bound limit_bounds[];
+extern const size_t n_limit_bounds;
 
 /* Fills s->diag after the driver of @host refused the verb of @st with RDL_ERR_LIMIT.  Returns
  * false.  The message names the parameter that exceeds a limit of the device.  If no parameter
