@@ -4,7 +4,6 @@
 #include "emu/facts/enum/access.h"
 #include "emu/facts/enum/mtu.h"
 #include "emu/facts/enum/qp_attr.h"
-#include "emu/facts/enum/qp_type.h"
 #include "emu/facts/qp_fsm.h"
 
 static const char *state_name(enum qp_state s)
@@ -53,8 +52,7 @@ static void add_one(struct text *t, uint32_t type, enum qp_state from, const str
     const enum qp_state way = way_to(type, from, attr->value);
 
     if (!e) {
-        text_addf(t, "no move of a %s queue pair takes %s", enum_name(&enum_qp_type, type),
-                  attr->text);
+        text_addf(t, "no move of a queue pair of this type takes %s", attr->text);
         return;
     }
     text_addf(t, "%s is taken at ", attr->text);
