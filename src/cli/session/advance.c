@@ -4,15 +4,14 @@
 #include "cli/live/live.h"
 #include "cli/session/history.h"
 #include "cli/session/position.h"
+#include "cli/session/standstill.h"
 #include "cli/session/stop_look.h"
 #include "emu/base/assert.h"
 #include "emu/base/quantity.h"
 #include "emu/facts/virtio_rdma/ctrl_rsp.h"
 #include "emu/facts/virtio_rdma/refusal_rsp.h"
-#include "emu/trace/kind.h"
 #include "rdmalab/control.h"
 #include "rdmalab/inspect.h"
-#include "rdmalab/trace.h"
 
 #define CHUNK_TICKS 4096u /* that pass between two looks for ^C */
 /* Ticks between two looks for frames from outside.  It is small because a device holds few frames,
@@ -95,44 +94,6 @@ static bool tick_reached(struct session *s, struct span at, struct limit limit)
     }
     advance_note_waits(s);
     return false;
-}
-
-/* Counts the occurrences since the beginning that programs wait for. */
-static uint64_t achieved(const struct rdl_lab *lab)
-{
-    static const enum ev_kind kinds[] = {EV_fetch, EV_dma_write, EV_cqe, EV_ping_reply};
-    uint64_t n = 0;
-
-    for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
-        n += rdl_total(lab, kinds[i]);
-    return n;
-}
-
-/* Detects a run that achieves nothing any more. */
-struct standstill {
-    uint64_t achieved;
-    uint64_t since_tick; /* it was so much from here on */
-};
-
-/* Does run @m only repeat itself?  Then s->diag says so.  A replay is not checked: it has run
- * before, maybe without a prompt.
- */
-static bool is_stuck(struct session *s, const struct move *m, struct standstill *still,
-                     struct span at)
-{
-    const uint64_t tick = rdl_tick(s->lab), n = achieved(s->lab);
-
-    if (n != still->achieved)
-        *still = (struct standstill){n, tick};
-    if (!s->limits.standstill_ticks || !session_limit(s).of_step || s->history->replay.active ||
-        m->kind != MOVE_RUN || m->until_ns != RDL_NEVER ||
-        tick - still->since_tick < s->limits.standstill_ticks)
-        return false;
-    session_fail(s, at, "this run does not end: for %llu ticks nothing has been completed",
-                 (unsigned long long)(tick - still->since_tick));
-    diag_remedy(&s->diag, "\"why\" tells what goes on, \"run\" goes on");
-    advance_note_waits(s);
-    return true;
 }
 
 /* Counts and prints the hit of @stop. */
@@ -293,20 +254,27 @@ bool advance_idle(struct session *s, int input)
     return true;
 }
 
-/* *@ret are the limits of the next call of the lab: up to the next check of stops and ^C.  Returns
- * false if a limit is reached; s->diag says so.
+static uint64_t least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* *@ret are the limits of the next call of the lab: up to the next check of stops, of ^C and of
+ * @still.  Returns false if a limit is reached; s->diag says so.
  */
-static bool next_limits(struct session *s, struct span at, struct rdl_limits *ret)
+static bool next_limits(struct session *s, const struct standstill *still, struct span at,
+                        struct rdl_limits *ret)
 {
     const struct limit last = session_limit(s);
     const uint64_t tick = rdl_tick(s->lab), now = rdl_now_ns(s->lab);
-    const uint64_t look = stops_ticks(&s->stops, tick), last_ns = s->limits.whole.ns;
-    struct rdl_limits limits = {.ticks = look < CHUNK_TICKS ? look : CHUNK_TICKS};
+    const uint64_t last_ns = s->limits.whole.ns;
+    const uint64_t look = least(stops_ticks(&s->stops, tick), standstill_ticks(s, still));
+    struct rdl_limits limits = {.ticks = least(look, CHUNK_TICKS)};
 
     if (last.tick && tick >= last.tick)
         return tick_reached(s, at, last);
-    if (last.tick && last.tick - tick < limits.ticks)
-        limits.ticks = last.tick - tick;
+    if (last.tick)
+        limits.ticks = least(last.tick - tick, limits.ticks);
     if (last_ns && now >= last_ns)
         return time_reached(s, at);
     if (last_ns)
@@ -315,21 +283,17 @@ static bool next_limits(struct session *s, struct span at, struct rdl_limits *re
     return true;
 }
 
-/* move() for a lab with simulated time alone: calls the lab for one chunk of ticks after the
- * other.
- */
-static struct moved move_chunks(struct session *s, const struct move *m, struct span at,
-                                uint32_t *reterr_rsp)
+/* Calls the lab for one chunk of ticks after the other. */
+static struct moved move_watched(struct session *s, const struct move *m, struct standstill *still,
+                                 struct span at, uint32_t *reterr_rsp)
 {
-    struct standstill still = {achieved(s->lab), rdl_tick(s->lab)};
-
     for (;;) {
         const uint64_t before = rdl_tick(s->lab);
         struct rdl_limits limits = {0};
         struct moved moved = {.st = RDL_OK};
 
-        if (is_stopped(s) || session_interrupted(s, at) || is_stuck(s, m, &still, at) ||
-            !next_limits(s, at, &limits))
+        if (is_stopped(s) || session_interrupted(s, at) || standstill_look(s, still, at) ||
+            !next_limits(s, still, at, &limits))
             return cut_short;
         if (s->history->replay.look) {
             position_notify(s); /* a verb has made a tick before it waits */
@@ -348,6 +312,19 @@ static struct moved move_chunks(struct session *s, const struct move *m, struct 
             return cut_short;
         }
     }
+}
+
+/* move() for a lab with simulated time alone.  A replay is not watched: it has run before. */
+static struct moved move_chunks(struct session *s, const struct move *m, struct span at,
+                                uint32_t *reterr_rsp)
+{
+    const bool ends = m->kind == MOVE_RUN && m->until_ns != RDL_NEVER;
+    struct standstill still =
+        standstill_start(s, !ends && !s->history->replay.active, m->kind == MOVE_RUN);
+    const struct moved moved = move_watched(s, m, &still, at, reterr_rsp);
+
+    standstill_end(&still);
+    return moved;
 }
 
 /* Runs the lab as @m says. */

@@ -121,6 +121,69 @@ bool stop_look(const struct session *s, struct stop *stop)
     return hit;
 }
 
+/* Returns true if an event fulfils the conditions of @filter only at some time or after some
+ * attempts.
+ */
+static bool filters_by_time(const struct ev_filter *filter)
+{
+    for (size_t i = 0; i < filter->n; i++) {
+        if (!ev_field_repeats(filter->conditions[i].field))
+            return true;
+    }
+    return false;
+}
+
+static bool depends_on_time(const struct session *s, const struct expr *e)
+{
+    switch (e->kind) {
+    case EXPR_EVENT:
+        return e->number > rdl_tick(s->lab);
+    case EXPR_COUNT:
+        return true;
+    case EXPR_HAPPENS:
+        return filters_by_time(e->filter);
+    case EXPR_PATH:
+        return e->word == EXPR_WORD_TIME || e->word == EXPR_WORD_TICK;
+    default: /* depth is bounded by the parser */
+        return (e->a && depends_on_time(s, e->a)) || (e->b && depends_on_time(s, e->b));
+    }
+}
+
+bool stop_depends_on_time(const struct session *s, const struct stop *stop)
+{
+    return depends_on_time(s, stop->when);
+}
+
+/* Continues *@hash, by FNV-1a, with the values of the paths in @e. */
+static void add_hash(const struct question *q, const struct expr *e, uint64_t *hash)
+{
+    char buf[DIAG_MESSAGE_BYTES];
+    struct text t = text_on(buf, sizeof(buf));
+    struct operand o;
+
+    if (e->kind == EXPR_PATH) {
+        if (operand_read(q, e, NULL, &o))
+            operand_add(&t, &o);
+        for (size_t i = 0; i < o.n_bytes; i++)
+            *hash = (*hash ^ o.bytes[i]) * 0x100000001b3u;
+        operand_done(&o);
+    }
+    for (const char *c = buf; *c; c++)
+        *hash = (*hash ^ (unsigned char)*c) * 0x100000001b3u;
+    if (e->a)
+        add_hash(q, e->a, hash);
+    if (e->b)
+        add_hash(q, e->b, hash);
+}
+
+void stop_add_hash(const struct session *s, const struct stop *stop, uint64_t *hash)
+{
+    const struct scope in = scope_of(s, stop);
+    const struct question q = {&in, {0, 0}, NULL};
+
+    add_hash(&q, stop->when, hash);
+}
+
 /* Appends the events between which a value changed: "between #36.2 and #36.3". */
 static void add_change(struct text *t, const struct stop *stop)
 {

@@ -17,6 +17,14 @@ bool stop_arrive(const struct session *s, struct stop *stop, struct diag *reterr
  */
 bool stop_look(const struct session *s, struct stop *stop);
 
+/* Returns true if @stop may be hit in a lab that repeats itself, because it depends on the time, a
+ * tick or a count.
+ */
+bool stop_depends_on_time(const struct session *s, const struct stop *stop);
+
+/* Adds the values of the lab on which @stop depends to *@hash. */
+void stop_add_hash(const struct session *s, const struct stop *stop, uint64_t *hash);
+
 /* Appends the condition or value that @stop is about, after its host for bare names, if it has one:
  * "on h1: qp.state".
  */

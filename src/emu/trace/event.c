@@ -120,6 +120,11 @@ bool ev_field_takes_any(const struct ev_field *f)
     return f->unset == EV_ANY && f->print != EVP_HOST;
 }
 
+bool ev_field_repeats(const struct ev_field *f)
+{
+    return f->print != EVP_TIME && f->print != EVP_EVENT && strcmp(f->type, "times") != 0;
+}
+
 uint64_t ev_field_number(const struct ev *e, const struct ev_field *f)
 {
     const char *at = (const char *)e + f->offset;

@@ -72,6 +72,11 @@ struct ev_schema {
 /* Returns true if the field can have the value "any", which is the number EV_ANY. */
 bool ev_field_takes_any(const struct ev_field *f);
 
+/* Returns false if the value of the field is a time, an event, or a count of attempts: it differs
+ * from one repetition to the next, although nothing else does.
+ */
+bool ev_field_repeats(const struct ev_field *f);
+
 /* Returns the schema of @kind, an enum ev_kind below EV_COUNT. */
 const struct ev_schema *ev_schema(uint32_t kind);
 

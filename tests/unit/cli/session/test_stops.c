@@ -5,6 +5,7 @@
 #include "cli/session/expr_count.h"
 #include "cli/session/expr_eval.h"
 #include "cli/session/history.h"
+#include "cli/session/stop_look.h"
 #include "rdmalab/trace.h"
 
 static struct stop *add_when(struct stops *list, enum stop_owner owner, const char *text)
@@ -73,6 +74,47 @@ static void what_goes_on_holding_is_hit_once(void **state)
     lab_run(&l, "ping h1 h2");
     assert_int_equal(stop->n_hits, 2);
     lab_close(&l);
+}
+
+/* A run that repeats itself ends early, unless a stop may be hit in a later round. */
+static void a_stop_that_depends_on_a_time_lets_a_run_go_on(void **state)
+{
+    static const struct {
+        const char *when;
+        bool goes_on;
+    } rows[] = {
+        {"h1.qp.state == ERR", false},
+        {"cqe(host==h1)", false},
+        {"timeout(host==h2)", false},
+        {"t > 1000s", true},
+        {"tick > 100000000", true},
+        {"#100000000", true},
+        {"#3", false},
+        {"count(timeout) > 100000000", true},
+        {"tx(attempt==100000000)", true},
+        {"cqe(host==h1) or t > 1000s", true},
+        {"h1.qp.rnr_retries > 100000000", true},
+        {"not (h1.qp.state == RTS)", false},
+    };
+    struct lab l;
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        uint64_t before;
+
+        lab_open(&l, false);
+        lab_run(&l, examples_before[BEFORE_CONNECTED]);
+        lab_run(&l, "post_send h1.qp wr_id=5 sge=mr[0:64] signaled");
+        add_when(&l.s->stops, STOP_OF_PROMPT, rows[i].when);
+        assert_true(stops_move(l.s));
+        before = rdl_tick(l.s->lab);
+        l.s->limits.ticks_per_step = 20000;
+        assert_false(lab_try(&l, "run"));
+        if ((strstr(l.s->diag.message, "rounds of 3 ticks") == NULL) != rows[i].goes_on)
+            fail_msg("%s: %s", rows[i].when, l.s->diag.message);
+        assert_true(rows[i].goes_on == (rdl_tick(l.s->lab) - before == 20000));
+        lab_close(&l);
+    }
 }
 
 static void a_stop_of_the_prompt_ends_the_line_and_the_next_one_goes_on(void **state)
@@ -242,6 +284,7 @@ int main(void)
         cmocka_unit_test(an_id_is_given_once),
         cmocka_unit_test(a_place_is_looked_at_when_it_is_reached_and_a_condition_after_each_tick),
         cmocka_unit_test(what_goes_on_holding_is_hit_once),
+        cmocka_unit_test(a_stop_that_depends_on_a_time_lets_a_run_go_on),
         cmocka_unit_test(a_stop_of_the_prompt_ends_the_line_and_the_next_one_goes_on),
         cmocka_unit_test(a_stop_of_the_program_ends_the_session),
         cmocka_unit_test(what_a_stop_has_ended_did_not_do_what_it_says),
