@@ -142,6 +142,18 @@ void signals_at_prompt(bool at)
     sigaction(SIGINT, &interrupt, NULL); /* SA_RESTART: ^C must not lose output of a command */
 }
 
+static void on_resize(int number)
+{
+    (void)number;
+}
+
+void signals_wake_on_resize(bool on)
+{
+    const struct sigaction resize = {.sa_handler = on ? on_resize : SIG_DFL};
+
+    sigaction(SIGWINCH, &resize, NULL);
+}
+
 void signals_replay(const char *fmt, ...)
 {
     struct text t = text_on(replay, sizeof(replay));

@@ -41,6 +41,9 @@ void signals_outlast(void);
  */
 void signals_at_prompt(bool at);
 
+/* While @on, a change of the window's size interrupts a wait for input, and does nothing else. */
+void signals_wake_on_resize(bool on);
+
 /* Sets the command that repeats the present action.  It is printed after an abort. */
 void signals_replay(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 

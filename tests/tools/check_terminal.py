@@ -613,6 +613,120 @@ def check_dumb_terminal(terminals):
     ensure(not re.search(r"\x1b\[[0-9;]*m", t.written), repr(t.written))
 
 
+SMALL = [(columns, lines) for columns in range(1, 11) for lines in range(1, 6)]
+WIDE = 120  # what is shown of a window where the program writes without looking at its size
+
+
+def check_small_windows(terminals):
+    """In a window of any size, from 1 column and 1 row on, lines are read and carried out."""
+    for columns, lines in SMALL + [(19, 24), (20, 2), (21, 3), (80, 1), (25, 24), (0, 0)]:
+        t = terminals.open(columns=columns, lines=lines, shown=WIDE if columns < 20 or lines < 2 else columns)
+        t.do("bakc", "did you mean")
+        status = t.end()
+        ensure(status == 0, f"{columns} x {lines}: exit status {status}, {t.written[-300:]!r}")
+        terminals.close()
+
+
+def check_windows_that_shrink(terminals):
+    """A window that shrinks takes the half line along, and one that grows brings the editor back to it."""
+    t = terminals.open(shown=WIDE)
+    t.do("host h1 h2")
+    for columns, lines in SMALL:
+        t.press("show h1.na")
+        t.expect("show h1.na$")
+        t.resize(columns, lines, shown=WIDE)
+        t.expect(r"\n" + PROMPT + "show h1.na$")
+        t.press("me\r")
+        t.expect(r"^h1\.name = h1", r"\n" + PROMPT + r"\Z")
+        t.press("show h2.n")  # the terminal has it, and the program nothing yet
+        t.expect("show h2.n")
+        t.resize(80, shown=WIDE)
+        t.expect(r"\n" + PROMPT + r"show h2\.n$")
+        t.press("am\x01\x05e\r")
+        t.expect(r"^h2\.name = h2", r"\n" + PROMPT + r"\Z")
+    t.resize(3, 1, shown=WIDE)
+    t.expect(r"\n" + PROMPT + "$")
+    t.press("show h1.na")
+    for columns, lines in SMALL[::-1]:
+        t.resize(columns, lines, shown=WIDE)
+    t.press("me\r")
+    t.expect(r"^h1\.name = h1", r"\n" + PROMPT + r"\Z")
+    t.press("host h9")
+    t.expect("host h9$")
+    t.press("^C")
+    t.expect(r"\n" + PROMPT + r"\Z")
+    t.do("show h9.name", "there is no")
+    t.press("on h1 {\r")
+    t.expect(r"^\.\.\. \Z")
+    t.press("alloc_pd")
+    t.expect("alloc_pd$")
+    t.resize(80, shown=WIDE)
+    t.expect(r"\n\.\.\. alloc_pd\b")
+    t.press(" as p7\r}\r")
+    t.expect(r"h1: p7", r"\n" + PROMPT + r"\Z")
+    ensure(t.end() == 0, "it failed")
+
+
+def check_windows_that_shrink_amid_keys(terminals):
+    """Also during a search, half a key, an argument, a list, a block and a command."""
+    t = terminals.open(shown=WIDE)
+    t.do("host h1 h2")
+    for keys, shown in [("^R", "reverse-i-search"), ("x\x1b", "x"), ("\x1b3", "arg: 3"), ("y\x16", "y"), ("\x18", ""),
+                        ("show h1.\t\t", "h1.name"), ("on h1 {\r", r"\.\.\. ")]:
+        t.press(keys)
+        t.expect(shown)
+        t.resize(2, 1, shown=WIDE)
+        t.expect(r"\n" + (PROMPT if "{" not in keys else r"\.\.\. $"))
+        t.press("^C")
+        t.expect(r"\n" + PROMPT + r"\Z")
+        t.do("show h2.name", r"^h2\.name = h2")
+        t.resize(80, shown=WIDE)
+        t.expect(r"\n" + PROMPT + r"\Z")
+        t.press("show h2.na\t\r")
+        t.expect(r"^h2\.name = h2", r"\n" + PROMPT + r"\Z")
+    t.do_all("link h1 h2")
+    t.press("show h1.name; repeat 20000 { read h1.ram[0:0x10] }\r")
+    t.expect("h1.name = h1")
+    t.resize(3, 2, shown=WIDE)
+    t.expect(r"\n" + PROMPT + r"\Z")
+    t.do("show h1.name", r"^h1\.name = h1")
+
+
+def check_terminals_that_nobody_knows(terminals):
+    """A terminal without a name, with one that nobody knows, or that cannot move its cursor: lines are read all the same."""
+    for term in "dumb", "unknown", "", None, "no-such-terminal", "glasstty", "network":
+        for columns, lines in (80, 24), (1, 1), (2, 1), (3, 5), (0, 0):
+            t = terminals.open(TERM=term, columns=columns, lines=lines, shown=WIDE)
+            t.do("host h1", "h1  10")
+            t.press("show h1.na")
+            t.expect("show h1.na")
+            t.resize(5, 1, shown=WIDE)
+            t.resize(90, 30, shown=WIDE)
+            t.press("me\r")
+            t.expect(r"^h1\.name = h1", r"\n" + PROMPT + r"\Z")
+            ensure("\x1b" not in t.written, f"{term}: {t.written!r}")
+            status = t.end()
+            ensure(status == 0, f"{term}, {columns} x {lines}: exit status {status}, {t.written[-300:]!r}")
+            terminals.close()
+
+
+def check_key_behind_an_interrupt(terminals):
+    """What is typed right behind ^C is the next line: at the prompt, in a line, a search, a block, and while a command runs."""
+    for term in "xterm", "dumb":
+        t = terminals.open(TERM=term)
+        t.do_all(PAIR + "post_send h1.qp sge=mr[0:64]")
+        for keys, shown in [("", ""), ("show h1.na", "h1.na"), ("on h1 {\r", r"\.\.\. "), ("", ""),
+                            ("show h1.qp.qpn; run 100000s\r", r"h1\.qp\.qpn = 2"),
+                            ("^R", "reverse-i-search" if term == "xterm" else "R"),
+                            ("repeat 1000000 { read h1.mr[0:2] }\r", r"0000  00 00")]:
+            for _ in range(5):
+                t.press(keys)
+                t.expect(shown)
+                t.press("\x03show h1.name\r")
+                t.expect(r"(^|> )h1\.name = h1$", r"\n" + PROMPT + r"\Z")
+        ensure(t.end() == 0, "it failed")
+
+
 def knock(port):
     """Somebody comes to a port of this machine on which a program begins to listen."""
     for _ in range(100):

@@ -26,16 +26,18 @@ MEMORY = PAIR.replace("access=lw", "access=lw,rw")
 class Terminal:
     """A terminal of its own with the program at its prompt."""
 
-    def __init__(self, path, directory, columns=80, cwd=None, **environment):
+    def __init__(self, path, directory, columns=80, lines=24, shown=None, cwd=None, **environment):
+        """@shown: columns of the screen, if not those of the window.  A variable that is None is not set."""
         self.ours, its = os.openpty()
-        termios.tcsetwinsize(its, (24, columns))
+        termios.tcsetwinsize(its, (lines, columns))
         settings = {**os.environ, "TERM": "xterm", "HOME": directory, "INPUTRC": "/dev/null", **environment}
+        settings = {name: value for name, value in settings.items() if value is not None}
         for name in "XDG_STATE_HOME", "NO_COLOR":
             if name not in environment:
                 settings.pop(name, None)
         settings.pop("LINES", None)
         settings.pop("COLUMNS", None)
-        self.screen, self.written = Screen(columns), ""
+        self.screen, self.written = Screen(shown or columns), ""
         self.process = subprocess.Popen([path], stdin=its, stdout=its, stderr=its, cwd=cwd or directory, env=settings,
                                         start_new_session=True, preexec_fn=lambda: own_terminal(its))
         os.close(its)
@@ -84,9 +86,9 @@ class Terminal:
         for line in lines.strip().split("\n"):
             self.do(line)
 
-    def resize(self, columns, lines=24):
+    def resize(self, columns, lines=24, shown=None):
         termios.tcsetwinsize(self.ours, (lines, columns))  # the kernel sends SIGWINCH
-        self.screen.columns = columns
+        self.screen.columns = shown or columns
 
     def end(self):
         """Presses ^D; the exit status."""

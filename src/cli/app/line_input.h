@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads lines from a terminal, with editing, history and completion if a line editor was built in.
+/* Reads lines from a terminal.  A line editor, if one was built in, offers editing, history and
+ * completion.  Where the terminal cannot move its cursor, or its window is very small, lines are
+ * read without it, until the window grows.
  */
 #ifndef CLI_APP_LINE_INPUT_H
 #define CLI_APP_LINE_INPUT_H

@@ -7,6 +7,19 @@
 
 #include "cli/session/session.h"
 
+/* Reads what the terminal can do. */
+void line_window_open(void);
+
+/* Returns true if the terminal and its window are fit for the editor.  Below that readline divides
+ * by zero, or draws the line over itself.
+ */
+bool line_window_is_fit(void);
+
+/* Draws the line anew if the window has another size.  Returns false if it is not fit any more:
+ * then the editor still draws for the window that it was.
+ */
+bool line_window_follow(void);
+
 /* Initialize and end completion with TAB. */
 void line_matches_open(struct session *s);
 void line_matches_close(void);

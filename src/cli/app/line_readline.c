@@ -8,6 +8,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/select.h>
 #include <termios.h>
@@ -17,7 +18,9 @@
 #include <readline/readline.h>
 
 #include "cli/app/line_keys.h"
+#include "cli/app/line_plain.h"
 #include "cli/session/advance.h"
+#include "process/must.h"
 #include "process/signals.h"
 
 #define END_OF_KEYS '\a' /* ^G: ends a search, a question or an incomplete key sequence */
@@ -31,6 +34,17 @@ static struct {
 
 /* END_OF_KEYS was sent to end an incomplete key sequence. */
 static bool ended_keys;
+
+#define NO_KEY (-2)
+
+/* A key that came together with a signal, and belongs to the line after it; NO_KEY: none. */
+static int kept_key = NO_KEY;
+
+/* @left: text of the line when the editor had to leave it; NULL: it did not.  @begun: text with
+ * which the edited line begins; NULL: none.
+ */
+static char *left;
+static const char *begun;
 
 /* Returns true if readline reads keys that do not belong to the line.  It continues to do so when
  * the line is replaced.
@@ -57,9 +71,14 @@ static void begin_anew(void)
     fflush(rl_outstream);
 }
 
-/* Waits for a key.  Returns false if there may be none because of a signal.  Signals are blocked
- * except during the wait.  Otherwise a signal that arrives between the check and the wait would be
- * noticed only with the next key.
+static bool is_signalled(void)
+{
+    return rl_pending_signal() != 0 || *signals_interrupted();
+}
+
+/* Waits for a key.  Returns false if there may be none because of a signal, or a window of another
+ * size.  Signals are blocked except during the wait.  Otherwise a signal that arrives between the
+ * check and the wait would be noticed only with the next key.
  */
 static bool wait_for_key(int in)
 {
@@ -71,7 +90,7 @@ static bool wait_for_key(int in)
     FD_SET(in, &keys);
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, &before);
-    if (rl_pending_signal() == 0 && !*signals_interrupted())
+    if (!is_signalled() && line_window_follow())
         ready = pselect(in + 1, &keys, NULL, NULL, NULL, &before) > 0;
     sigprocmask(SIG_SETMASK, &before, NULL);
     return ready;
@@ -99,25 +118,67 @@ static bool take_key(int in, int *ret_key)
     return true;
 }
 
+/* Takes the line out of the editor. */
+static void leave_line(void)
+{
+    left = strcpy(must_malloc((size_t)rl_end + 1), rl_line_buffer);
+    line_hint_clear();
+    rl_replace_line("", 0); /* EOF in an empty line ends readline(), without drawing it */
+}
+
+/* Handles signals and a window that has become too small.  Returns false if *@ret_key is the key
+ * that readline needs for that.
+ */
+static bool attend(int *ret_key)
+{
+    bool fit;
+
+    rl_check_signals();
+    fit = line_window_follow();
+    if ((*signals_interrupted() || !fit) && is_amid_keys() && !ended_keys) {
+        ended_keys = true;
+        *ret_key = END_OF_KEYS; /* what has happened is for the line then */
+        return false;
+    }
+    if (*signals_interrupted())
+        begin_anew();
+    ended_keys = false;
+    if (fit)
+        return true;
+    leave_line();
+    *ret_key = EOF;
+    return false;
+}
+
+/* Takes the key that came with a signal, or else reads one that is there.  Returns false if there
+ * is none.  With ^C the terminal discards what it has, so a key that is read after it, although ^C
+ * was not handled yet, was pressed after it.
+ */
+static bool next_key(int in, int *ret_key)
+{
+    const int unread = line_plain_unread();
+
+    if (kept_key != NO_KEY || unread >= 0) {
+        *ret_key = kept_key != NO_KEY ? kept_key : unread;
+        kept_key = NO_KEY;
+        return true;
+    }
+    line_hint_show();
+    if (advance_idle(session, in) || !wait_for_key(in) || !take_key(in, ret_key))
+        return false;
+    if (!is_signalled())
+        return true;
+    kept_key = *ret_key;
+    return false;
+}
+
 /* Reads a key.  While it waits, a lab with live ports continues to run.  ^C discards the line. */
 static int getc_idling(FILE *in)
 {
-    const int fd = fileno(in);
     int key = EOF;
 
-    for (;;) {
-        rl_check_signals();
-        if (*signals_interrupted() && is_amid_keys() && !ended_keys) {
-            ended_keys = true;
-            return END_OF_KEYS; /* the ^C is for the line then */
-        }
-        if (*signals_interrupted())
-            begin_anew();
-        ended_keys = false;
-        line_hint_show();
-        if (!advance_idle(session, fd) && wait_for_key(fd) && take_key(fd, &key))
-            break;
-    }
+    while (attend(&key) && !next_key(fileno(in), &key))
+        ;
     line_hint_clear();
     return key;
 }
@@ -164,6 +225,13 @@ static void bind_keys(void)
         (void)rl_bind_keyseq_if_unbound(also[i].keys, also[i].what);
 }
 
+static int insert_begun(void)
+{
+    if (begun)
+        rl_insert_text(begun);
+    return 0;
+}
+
 void line_input_open(struct session *s)
 {
     session = s;
@@ -171,6 +239,8 @@ void line_input_open(struct session *s)
     rl_basic_word_break_characters = " \t\n;{}";
     rl_getc_function = getc_idling;
     rl_prep_term_function = prep_terminal;
+    rl_startup_hook = insert_begun;
+    line_window_open();
     bind_keys();
     line_matches_open(s);
     line_hint_open(s);
@@ -188,15 +258,16 @@ void line_input_remember(const char *text)
     add_history(text);
 }
 
-char *line_input_read(const struct line_asked *asked, bool *ret_fresh)
+/* Edits a line that begins with *@text, see line_plain_read(). */
+static enum line_end edit(const struct line_asked *asked, char **text, bool *ret_fresh)
 {
     char *line;
 
     fresh.prompt = asked->fresh;
     fresh.wanted = false;
+    begun = *text;
     line_before(asked->before);
     line_hint_prompt(asked->prompt);
-    signals_at_prompt(true);
     session->prompt.print_around = print_above;
     line = readline(asked->prompt);
     /* Arrived after the line was read; handle it now, not with the next line. */
@@ -205,10 +276,38 @@ char *line_input_read(const struct line_asked *asked, bool *ret_fresh)
         rl_cleanup_after_signal();
     }
     session->prompt.print_around = NULL;
-    signals_at_prompt(false);
     line_before(NULL);
-    *ret_fresh = fresh.wanted;
-    return line;
+    *ret_fresh |= fresh.wanted;
+    free(*text);
+    *text = left ? left : line;
+    if (left)
+        free(line);
+    else if (!line)
+        return LINE_NONE;
+    return left ? LINE_LEFT : LINE_WHOLE;
+}
+
+char *line_input_read(const struct line_asked *asked, bool *ret_fresh)
+{
+    struct line_asked next = *asked;
+    enum line_end end;
+    char *text = NULL;
+
+    *ret_fresh = false;
+    signals_at_prompt(true);
+    signals_wake_on_resize(true);
+    do {
+        left = NULL;
+        if (line_window_is_fit())
+            end = edit(&next, &text, ret_fresh);
+        else
+            end = line_plain_read(session, &next, line_window_is_fit, &text, ret_fresh);
+        if (*ret_fresh)
+            next = (struct line_asked){asked->fresh, asked->fresh, NULL};
+    } while (end == LINE_LEFT);
+    signals_wake_on_resize(false);
+    signals_at_prompt(false);
+    return text;
 }
 
 const char *line_input_name(void)

@@ -4,8 +4,8 @@
 
 #include "emu/facts/enum/fault.h"
 #include "emu/facts/enum/mtu.h"
-#include "emu/facts/enum/send_flag.h"
 #include "emu/facts/enum/profile.h"
+#include "emu/facts/enum/send_flag.h"
 #include "rdmalab/rounds.h"
 #include "testbed/testbed.h"
 
