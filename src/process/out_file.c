@@ -12,6 +12,7 @@
 
 #include "emu/base/text.h"
 #include "process/beneath.h"
+#include "process/leftovers.h"
 
 #define PART_LETTERS 6u
 #define PART_TRIES   100u
@@ -46,7 +47,7 @@ static FILE *open_part(struct out_file *o, const struct stat *like)
     o->part[n] = '.';
     for (unsigned i = 0; i < PART_TRIES && fd < 0 && (i == 0 || errno == EEXIST); i++) {
         draw_letters(o->part + n + 1);
-        fd = openat(o->dir, o->part, flags, 0666);
+        fd = leftovers_create(o->dir, o->part, flags);
     }
     if (fd >= 0 && (!like || fchmod(fd, like->st_mode & 07777) == 0))
         f = fdopen(fd, "wb");
@@ -55,6 +56,7 @@ static FILE *open_part(struct out_file *o, const struct stat *like)
     if (fd >= 0) {
         close(fd);
         unlinkat(o->dir, o->part, 0);
+        leftovers_forget(o->part);
     }
     free(o->part);
     o->part = NULL;
@@ -63,6 +65,8 @@ static FILE *open_part(struct out_file *o, const struct stat *like)
 
 static void done(struct out_file *o)
 {
+    if (o->part)
+        leftovers_forget(o->part);
     if (o->dir >= 0)
         close(o->dir);
     free(o->name);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Files that are replaced as a whole: the old file stays until the new one is complete. */
+/* Files that are replaced as a whole: the old file stays until the new one is complete.  A new one
+ * that is never completed does not stay, whatever ends the process (leftovers.h).
+ */
 #ifndef PROCESS_OUT_FILE_H
 #define PROCESS_OUT_FILE_H
 

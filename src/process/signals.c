@@ -13,6 +13,7 @@
 #include "emu/base/assert.h"
 #include "emu/base/text.h"
 #include "process/exit_status.h"
+#include "process/leftovers.h"
 
 #define REPLAY_BYTES 16384u
 #define PATIENCE_S   2
@@ -23,6 +24,9 @@ static char replay[REPLAY_BYTES];
 /* Signals that ask a program to end.  A terminal sends SIGINT and SIGHUP to child processes, too.
  */
 static const int endings[] = {SIGINT, SIGTERM, SIGHUP};
+
+/* Signals that end the process at once, unless they are endings. */
+static const int deaths[] = {SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGXCPU};
 
 static void put(const char *s)
 {
@@ -66,8 +70,10 @@ static void on_ending(int number)
 {
     const int before = errno;
 
-    if (interrupted && !at_prompt && is_too_late())
+    if (interrupted && !at_prompt && is_too_late()) {
+        leftovers_remove();
         _exit(EXIT_SIGNALS + number);
+    }
     if (!interrupted)
         since_s = now_s();
     interrupted = number;
@@ -82,7 +88,26 @@ static void on_abort(int number)
     put("rdmalab: this is a bug of rdmalab; to see it again: ");
     put(replay[0] ? replay : "repeat the command");
     put("\n");
+    leftovers_remove();
     _exit(EXIT_BROKEN);
+}
+
+/* Leaves no temporary files, and ends as if the signal had not been caught. */
+static void on_death(int number)
+{
+    leftovers_remove();
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
+/* Lets @number end the process, unless it is ignored: `nohup` ignores SIGHUP; keep that. */
+static void catch_death(int number)
+{
+    const struct sigaction death = {.sa_handler = on_death, .sa_flags = SA_NODEFER};
+    struct sigaction before;
+
+    if (sigaction(number, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+        sigaction(number, &death, NULL);
 }
 
 void signals_start(void)
@@ -93,6 +118,9 @@ void signals_start(void)
     sigaction(SIGINT, &interrupt, NULL);
     sigaction(SIGABRT, &broken, NULL);
     signal(SIGPIPE, SIG_DFL);
+    signal(SIGXFSZ, SIG_IGN); /* a file that becomes too large is a write error */
+    for (size_t i = 0; i < ARRAY_LEN(deaths); i++)
+        catch_death(deaths[i]);
     signal(SIGCHLD, SIG_DFL); /* if it were ignored, the exit status of children would be lost */
 }
 
@@ -102,16 +130,25 @@ void signals_catch_endings(void)
     struct sigaction before;
 
     for (size_t i = 0; i < ARRAY_LEN(endings); i++) {
-        /* `nohup` ignores SIGHUP; keep that. */
         if (sigaction(endings[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
             sigaction(endings[i], &ending, NULL);
     }
 }
 
-void signals_ignore_endings(void)
+void signals_catch_pipe(void)
 {
-    for (size_t i = 0; i < ARRAY_LEN(endings); i++)
-        signal(endings[i], SIG_IGN);
+    const struct sigaction ending = {.sa_handler = on_ending};
+
+    sigaction(SIGPIPE, &ending, NULL);
+}
+
+void signals_be_child(void)
+{
+    const struct sigaction death = {.sa_handler = on_death, .sa_flags = SA_NODEFER};
+
+    signal(SIGINT, SIG_IGN);
+    signal(SIGHUP, SIG_IGN);
+    sigaction(SIGTERM, &death, NULL);
 }
 
 const volatile sig_atomic_t *signals_interrupted(void)

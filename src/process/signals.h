@@ -10,16 +10,23 @@
  * wait for input or output.  A second ^C before the flag is cleared ends the program.  After
  * signals_outlast() it does so only two seconds after the first one.  Output that nobody reads is
  * discarded after ^C.  An abort (a failed assertion) prints the command of signals_replay() and
- * exits with EXIT_BROKEN.
+ * exits with EXIT_BROKEN.  Other signals that end the program remove its temporary files first
+ * (leftovers.h).  A file that reaches a limit of its size is a write error, and no signal.
  */
 void signals_start(void);
 
 /* Makes SIGTERM and SIGHUP do what ^C does, so that the program can save data before it ends. */
 void signals_catch_endings(void);
 
-/* Ignores SIGINT, SIGTERM and SIGHUP, in a child process.  The parent gets them too, and decides.
+/* Makes SIGPIPE, which comes when nobody reads the output any more, do so too.  For a program that
+ * has child processes to end.
  */
-void signals_ignore_endings(void);
+void signals_catch_pipe(void);
+
+/* In a child process: ignores SIGINT and SIGHUP, which the terminal sends to the parent, too.  The
+ * parent decides, and ends the child by SIGTERM.
+ */
+void signals_be_child(void);
 
 /* Returns a pointer to the flag: 0, or the number of the signal that was received since the last
  * signals_clear_interrupted().

@@ -22,12 +22,17 @@ on h1,h2 { alloc_pd as pd; reg_mr pd len=4k access=lw as mr; create_cq cqe=16 as
 create_qp pd type=rc send_cq=cq recv_cq=cq as qp }
 connect h1.qp h2.qp
 """
-FOREVER = PAIR + "post_send h1.qp sge=mr[0:64]\nrun\n"  # no receive: RNR without end
+FOREVER = PAIR + "post_send h1.qp sge=mr[0:64]\nrun 1000000s\n"  # no receive: RNR without end; without a time it would be noticed
 
 # Who starts the checks in the background may ignore signals, and programs inherit that.
 for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
     if signal.getsignal(number) == signal.SIG_IGN:
         signal.signal(number, signal.SIG_DFL)
+
+
+def limit_files(n_bytes):
+    """For preexec_fn: how large a file of a child may become."""
+    resource.setrlimit(resource.RLIMIT_FSIZE, (n_bytes, n_bytes))
 
 
 def limit_memory(n_bytes):

@@ -27,6 +27,7 @@
 #include "emu/base/text.h"
 #include "print/print_json.h"
 #include "print/utf8.h"
+#include "process/leftovers.h"
 #include "process/signals.h"
 
 #define TIMEOUT_S_DEFAULT 60u
@@ -109,7 +110,7 @@ static const char *open_scratch(struct test_arguments *a)
     text_addf(&t, "%s/rdmalab-test.XXXXXX", where && where[0] ? where : "/tmp");
     if (t.cut)
         return strerror(ENAMETOOLONG);
-    if (!mkdtemp(a->scratch))
+    if (!leftovers_create_directory(a->scratch))
         return strerror(errno);
     a->run.scratch = a->scratch;
     return NULL;
@@ -126,8 +127,10 @@ static int remove_entry(const char *path, const struct stat *info, int type, str
 /* Errors are ignored: they do not concern the tests. */
 static void remove_scratch(const struct test_arguments *a)
 {
-    if (a->run.scratch)
-        (void)nftw(a->run.scratch, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
+    if (!a->run.scratch)
+        return;
+    (void)nftw(a->run.scratch, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
+    leftovers_forget(a->scratch);
 }
 
 /* Fails if the coverage is less than --coverage-least, or if an excluded row was covered.  Prints
@@ -185,6 +188,7 @@ static int try_faults(struct suite *su, struct test_arguments *a)
     int status;
 
     signals_catch_endings();
+    signals_catch_pipe();
     why = test_writes_anywhere(&a->run) ? NULL : open_scratch(a);
     if (why)
         return cannot("TMPDIR", a->scratch, why);
@@ -209,6 +213,7 @@ static int run_suite(struct suite *su, struct test_arguments *a)
     if (why)
         return cannot("--artifacts", a->run.artifacts, why);
     signals_catch_endings();
+    signals_catch_pipe();
     why = a->run.artifacts || test_writes_anywhere(&a->run) ? NULL : open_scratch(a);
     if (why)
         return cannot("TMPDIR", a->scratch, why);

@@ -121,7 +121,7 @@ static bool take_key(int in, int *ret_key)
 /* Takes the line out of the editor. */
 static void leave_line(void)
 {
-    left = strcpy(must_malloc((size_t)rl_end + 1), rl_line_buffer);
+    left = memcpy(must_malloc((size_t)rl_end + 1), rl_line_buffer, (size_t)rl_end + 1);
     line_hint_clear();
     rl_replace_line("", 0); /* EOF in an empty line ends readline(), without drawing it */
 }

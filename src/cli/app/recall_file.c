@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "cli/app/state_dir.h"
+#include "process/out_file.h"
 
 #define NAME_BYTES_MAX 200u /* of a file name, without the checksum: file systems allow 255 */
 
@@ -80,23 +81,14 @@ static void put(FILE *f, const struct recalled *one)
 /* Replaces a file that is too long by one with the kept texts only. */
 static void write_anew(const char *path, const struct recall *r)
 {
-    char other[RECALL_PATH_BYTES + 8];
-    struct text t = text_on(other, sizeof(other));
-    FILE *f;
-    int fd;
+    struct out_file o;
 
-    text_addf(&t, "%s.XXXXXX", path);
-    fd = t.cut ? -1 : mkstemp(other); /* readable for its owner only */
-    f = fd < 0 ? NULL : fdopen(fd, "w");
-    if (!f) {
-        if (fd >= 0)
-            close(fd);
+    /* The file is there, so the new one is readable for its owner only, too. */
+    if (out_file_open(&o, path))
         return;
-    }
     for (size_t i = 0; i < r->n; i++)
-        put(f, &r->v[i]);
-    if (fclose(f) != 0 || rename(other, path) != 0)
-        (void)unlink(other);
+        put(o.f, &r->v[i]);
+    (void)out_file_close(&o);
 }
 
 /* A text whose lines are being read. */

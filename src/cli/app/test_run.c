@@ -21,6 +21,8 @@
 #include "process/signals.h"
 #include "rdmalab/trace.h"
 
+#define PATIENCE_US 2000000u /* that a process has to end after SIGTERM */
+
 uint64_t test_now_us(void)
 {
     struct timespec t;
@@ -279,9 +281,9 @@ static void run_child(const struct test_case *c, const struct test_options *o, i
 /* Prepares the child process; @runner is the process of the runner. */
 static void become_child(pid_t runner)
 {
-    signals_ignore_endings();
+    signals_be_child();
 #ifdef __linux__
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
 #endif
     if (getppid() != runner)
         _exit(EXIT_FAILED); /* the runner died before prctl() */
@@ -312,10 +314,21 @@ const char *test_start(struct test_case *c, const struct test_options *o, struct
 
 void test_kill(struct test_process *p, int why)
 {
-    if (p->killed_for != EXIT_PASSED)
-        return;
-    p->killed_for = why;
-    kill(p->pid, SIGKILL);
+    const uint64_t now = test_now_us();
+
+    if (p->killed_for == EXIT_PASSED) {
+        p->killed_for = why;
+        p->killed_us = now;
+        kill(p->pid, SIGTERM); /* it removes its temporary files */
+    } else if (now - p->killed_us > PATIENCE_US) {
+        kill(p->pid, SIGKILL);
+    }
+}
+
+static bool is_killed(int wait_status)
+{
+    return WIFSIGNALED(wait_status) &&
+           (WTERMSIG(wait_status) == SIGKILL || WTERMSIG(wait_status) == SIGTERM);
 }
 
 /* Sets the result of a process that sent none, from the way it ended. */
@@ -330,7 +343,7 @@ static void judge_by_end(const struct test_process *p, int wait_status, struct t
         text_add(&t, "the wall-clock limit was reached; --timeout N gives it N seconds\n");
     } else if (p->killed_for) {
         text_add(&t, "it was still running when the test was interrupted\n");
-    } else if (WIFSIGNALED(wait_status) && WTERMSIG(wait_status) == SIGKILL) {
+    } else if (is_killed(wait_status)) {
         text_add(&t, "its process was killed, by somebody else or because memory ran out\n");
     } else if (WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == EXIT_FAILED) {
         text_add(&t, "its process gave up without a result; its last words are on the standard "

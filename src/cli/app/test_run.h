@@ -29,6 +29,7 @@ struct test_process {
     struct test_case *c;
     uint64_t started_us; /* time of test_now_us() at its start */
     int killed_for;      /* @why of test_kill(); EXIT_PASSED: not killed */
+    uint64_t killed_us;  /* time of the first test_kill(); valid if it was killed */
 };
 
 /* Returns true if scenarios may write files anywhere. */
@@ -52,7 +53,9 @@ void test_add_again(struct text *t, const struct test_case *c, const struct test
 /* Starts a process that runs @c.  Returns NULL on success, otherwise the reason. */
 const char *test_start(struct test_case *c, const struct test_options *o, struct test_process *ret);
 
-/* Kills the process; @why is EXIT_TIMEOUT or EXIT_INTERRUPTED.  Its pipe becomes readable. */
+/* Kills the process; @why is EXIT_TIMEOUT or EXIT_INTERRUPTED.  Its pipe becomes readable.  Call it
+ * again while the process lives: one that cannot react is killed the hard way.
+ */
 void test_kill(struct test_process *p, int why);
 
 /* Waits for the end of the process and stores the result in its case. */

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+/* Variables of the file, because a signal handler has no arguments. */
+#include "process/leftovers.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "emu/base/assert.h"
+
+#define LEFTOVERS_MAX                                                                              \
+    8u /* at the same time: a file for each session, and the directory of `test` */
+
+#define NO_DIR INT_MIN
+
+static struct {
+    const char *volatile name; /* NULL: free */
+    int dir;     /* directory of a file, for unlinkat(); NO_DIR: @name is a directory */
+    pid_t owner; /* a child process has the names, too, but the files are not its own */
+} all[LEFTOVERS_MAX];
+
+static volatile sig_atomic_t removes_at_exit;
+
+/* Deletes the directory @name with all that is in it.  Only another program can do that from a
+ * signal handler.
+ */
+static void remove_tree(const char *name)
+{
+    const pid_t pid = fork();
+
+    if (pid == 0) {
+        execl("/bin/rm", "rm", "-rf", "--", name, (char *)NULL);
+        _exit(1);
+    }
+    while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+        ;
+}
+
+void leftovers_remove(void)
+{
+    const int before = errno;
+
+    for (size_t i = 0; i < LEFTOVERS_MAX; i++) {
+        const char *name = all[i].name;
+
+        if (!name || all[i].owner != getpid())
+            continue;
+        all[i].name = NULL;
+        if (all[i].dir == NO_DIR)
+            remove_tree(name);
+        else
+            (void)unlinkat(all[i].dir, name, 0);
+    }
+    errno = before;
+}
+
+static size_t free_place(void)
+{
+    size_t i = 0;
+
+    if (!removes_at_exit)
+        removes_at_exit = atexit(leftovers_remove) == 0;
+    while (i < LEFTOVERS_MAX && all[i].name && all[i].owner == getpid())
+        i++;
+    RDL_ASSERT(i < LEFTOVERS_MAX);
+    return i;
+}
+
+static void remember(const char *name, int dir)
+{
+    const size_t i = free_place();
+
+    all[i].dir = dir;
+    all[i].owner = getpid();
+    all[i].name = name;
+}
+
+/* No signal may come between the creation and the moment when the name is known. */
+static void block(sigset_t *ret_before)
+{
+    sigset_t every;
+
+    sigfillset(&every);
+    sigprocmask(SIG_SETMASK, &every, ret_before);
+}
+
+int leftovers_create(int dir, const char *name, int flags)
+{
+    sigset_t before;
+    int fd;
+
+    block(&before);
+    fd = openat(dir, name, flags, 0666);
+    if (fd >= 0)
+        remember(name, dir);
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    return fd;
+}
+
+bool leftovers_create_directory(char *name)
+{
+    sigset_t before;
+    bool made;
+
+    block(&before);
+    made = mkdtemp(name) != NULL;
+    if (made)
+        remember(name, NO_DIR);
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    return made;
+}
+
+void leftovers_forget(const char *name)
+{
+    for (size_t i = 0; i < LEFTOVERS_MAX; i++) {
+        if (all[i].name == name && all[i].owner == getpid())
+            all[i].name = NULL;
+    }
+}
