@@ -24,16 +24,18 @@ FEW = PAIR + "post_recv h2.qp sge=mr[0:64]\npost_send h1.qp sge=mr[0:64]\nrun\n"
 MUCH = FEW + "repeat 400 { post_recv h2.qp sge=mr[0:64]; post_send h1.qp sge=mr[0:64]; run }\n"
 FILES = {"few.lab": FEW, "much.lab": MUCH, "forever.lab": FOREVER, "fails.lab": FEW + "expect h1.qp.state == ERR\n"}
 
+ANYWHERE = ["--allow", "files"]  # also over a file that is there
+
 # The arguments, what is typed, the file; whether it is as long as the past.
 WRITERS = {
     "run --events": (["run", "much.lab", "--events", "out.ndjson"], "", "out.ndjson", True),
     "run --pcap": (["run", "much.lab", "--pcap", "out.pcapng"], "", "out.pcapng", True),
     "run --ladder": (["run", "much.lab", "--ladder", "out.svg"], "", "out.svg", True),
-    "export events": ([], MUCH + "export events out.ndjson\n", "out.ndjson", True),
-    "export pcapng": (["--prompt"], MUCH + "export pcapng out.pcapng\n", "out.pcapng", True),
-    "export vq": ([], FEW + "export vq out.svg h1.qp.sq\n", "out.svg", False),
-    "session save": ([], MUCH + "session save out.lab\n", "out.lab", False),
-    "save world": (["--prompt"], MUCH + "save world out.world.json\n", "out.world.json", False),
+    "export events": (ANYWHERE, MUCH + "export events out.ndjson\n", "out.ndjson", True),
+    "export pcapng": ([*ANYWHERE, "--prompt"], MUCH + "export pcapng out.pcapng\n", "out.pcapng", True),
+    "export vq": (ANYWHERE, FEW + "export vq out.svg h1.qp.sq\n", "out.svg", False),
+    "session save": (ANYWHERE, MUCH + "session save out.lab\n", "out.lab", False),
+    "save world": ([*ANYWHERE, "--prompt"], MUCH + "save world out.world.json\n", "out.world.json", False),
     "convert": (["convert", "much.lab", "out.json"], "", "out.json", False),
     "show --ladder": (["show", "past.ndjson", "--ladder", "out.svg"], "", "out.svg", True),
     "test --artifacts": (["test", "fails.lab", "--artifacts", "left"], "", "left/fails.lab/again.sh", False),
@@ -103,8 +105,8 @@ def check_limit_of_files(program):
 def check_full_disk(program):
     """A disk without room is an error."""
     for args, stdin in ((["run", "few.lab", "--pcap", "/dev/full"], ""), (["run", "few.lab", "--events", "/dev/full"], ""),
-                        ([], FEW + "export pcapng /dev/full\n"),
-                        ([], FEW + "save world /dev/full\n")):
+                        (ANYWHERE, FEW + "export pcapng /dev/full\n"),
+                        (ANYWHERE, FEW + "save world /dev/full\n")):
         result = program.run(*args, stdin=stdin)
         printed = result.stdout + result.stderr
         ensure(result.returncode == 1 and "/dev/full: write error" in printed, f"{args}: {result.returncode}: {printed}")
