@@ -726,5 +726,72 @@ def check_abort(program):
     ensure(status == 99 and "rdmalab run forever.lab --seed 1" in err, f"{status}: {err}")
 
 
+def free_port():
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return free.getsockname()[1]
+
+
+def connected(port):
+    """A connection to a port of this machine on which a program begins to listen."""
+    end = time.monotonic() + TIMEOUT_S
+    while True:
+        try:
+            return socket.create_connection(("127.0.0.1", port))
+        except ConnectionRefusedError:
+            ensure(time.monotonic() < end, "nobody listens")
+            time.sleep(0.02)
+
+
+LINE = b"0000:000003:000001:" + b"0" * 20 + b"ffff0a000002" + b"\0"  # of a pingpong: LID, QPN, PSN, GID
+HELLO = b"verbs_peer 1 side=b gid=::ffff:10.0.0.2 psn=0x000001\n"
+# A program, what the other side says before it says nothing more, the error.
+SILENT = [
+    ("rc_pingpong", b"", r"the other side is silent: for 300ms it has sent 0 of the 52 bytes"),
+    ("rc_pingpong", LINE[:20], r"the other side is silent: for 300ms it has sent 20 of the 52 bytes"),
+    ("ud_pingpong", LINE, r"the other side is silent: for 300ms it has not said that it is connected"),
+    ("rc_pingpong", LINE + b"done\0", r"the other side is silent: for 300ms nothing was sent or received"),
+    ("srq_pingpong", LINE * 3, r"the other side is silent: for 300ms it has sent 156 of the 13312 bytes"),
+    ("verbs_peer", b"", r"the other side is silent: for 300ms it has not said who it is"),
+    ("verbs_peer", HELLO[:9], r"the other side is silent: for 300ms it has not said who it is"),
+    ("verbs_peer", HELLO, r"the other side is silent: for 300ms it has not said that it is here, too"),
+]
+
+
+def check_silent_peers(program):
+    """A program does not wait for ever: for a client, an address, half a line, a message, as server and as client."""
+    program.file("alone.lines").write_text("sync here\n")
+    for name, said, error in SILENT:
+        lines = " lines=alone.lines" if name == "verbs_peer" else ""
+        port = free_port()
+        process = program.start("-c", f"host h1 h2; link h1 h2; program h1 {name} server -p {port} timeout=300ms{lines}; run")
+        with connected(port) as peer:
+            if b"done" in said:
+                peer.sendall(LINE)
+                peer.recv(100)
+                peer.sendall(b"done\0")
+            else:
+                peer.sendall(said)
+            _, err = process.communicate(timeout=TIMEOUT_S)
+        ensure(process.returncode == 1 and re.search(error, err), f"{name}, {said}: {process.returncode}: {err}")
+        ensure(name != "verbs_peer" or "timeout= gives it more time" in err, err)
+    for name in "rc_pingpong", "verbs_peer":
+        lines = " lines=alone.lines" if name == "verbs_peer" else ""
+        result = program.run("-c", f"host h1; program h1 {name} server -p {free_port()} timeout=300ms{lines}; run")
+        ensure(result.returncode == 1 and "no client came within 300ms" in result.stderr, result.stderr)
+        with socket.socket() as listener:
+            listener.bind(("127.0.0.1", 0))
+            listener.listen()
+            port = listener.getsockname()[1]
+            result = program.run("-c", f"host h1; program h1 {name} client 127.0.0.1 -p {port} timeout=300ms{lines}; run")
+        ensure(result.returncode == 1 and "the other side is silent: for 300ms" in result.stderr, result.stderr)
+    port = free_port()
+    result = program.run("-c", f"host h1 h2; link h1 h2; program h1 uc_pingpong server -n 9 -p {port} timeout=300ms; "
+                         f"program h2 uc_pingpong client -n 9 -p {port} timeout=300ms; "
+                         "drop class=send from=h1 nth=5; run")
+    ensure(result.returncode == 1 and re.search(r"for 300ms nothing was sent or received, after \d and \d of 9 messages",
+                                                result.stderr), result.stderr)
+
+
 if __name__ == "__main__":
     sys.exit(whole.main(__doc__, FILES, CASES, globals()))

@@ -20,6 +20,7 @@
 #include "tree/tree.h"
 
 #define PROGRAM_SERVER_BYTES 64u
+#define PROGRAM_SILENCE_NS   UINT64_C(90000000000)
 
 /* Reads the machine of a client's server; "" for a server. */
 static bool read_server(struct session *s, const struct step *st, char *ret, size_t cap)
@@ -104,6 +105,7 @@ struct program_start {
     rdl_host host;
     uint16_t port;
     uint32_t gid_index, psn;
+    struct patience patience;
     char server[PROGRAM_SERVER_BYTES], listen[ADDR_TEXT_MAX];
 };
 
@@ -115,6 +117,8 @@ static bool read_start(struct session *s, const struct step *st, struct program_
     ret->port = (uint16_t)step_number(st, "tcp_port");
     ret->gid_index = (uint32_t)step_number(st, "gid_index");
     ret->psn = (uint32_t)step_number_or(st, "psn", random_psn());
+    ret->patience.silence_ns = step_number_or(st, "timeout", PROGRAM_SILENCE_NS);
+    ret->patience.client_ns = step_number_or(st, "timeout", 0);
     if (!resolve_host(&in, st, "host", &ret->host, &s->diag) ||
         !read_server(s, st, ret->server, sizeof(ret->server)) || !read_listen(s, st, ret->listen))
         return false;
@@ -166,6 +170,7 @@ static bool start_pingpong(struct session *s, const struct step *st,
         .sl = (uint8_t)step_number(st, "sl"),
         .psn = start->psn,
         .check = !step_has(st, "nocheck"),
+        .patience = start->patience,
     };
     struct live_error error;
 
@@ -184,6 +189,7 @@ static bool start_verbs_peer(struct session *s, const struct step *st,
         .port = start->port,
         .gid_index = start->gid_index,
         .psn = start->psn,
+        .patience = start->patience,
     };
     struct live_error error;
     FILE *lines;

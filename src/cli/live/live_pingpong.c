@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "cli/live/live_program.h"
+#include "emu/base/quantity.h"
 
 /* State of the exchange. */
 enum oob {
@@ -27,6 +28,7 @@ struct live_pingpong {
     struct live_program base;
     struct pingpong p;
     enum oob oob;
+    uint64_t since_ns; /* real time at which @oob began */
     char rx[PINGPONG_QPS_MAX * PINGPONG_LINE_BYTES];
     size_t rx_n;
 };
@@ -41,10 +43,16 @@ static const struct pingpong *pingpong_of_const(const struct live_program *g)
     return &((const struct live_pingpong *)g)->p;
 }
 
+static void set_oob(struct live_pingpong *g, enum oob oob)
+{
+    g->oob = oob;
+    g->since_ns = g->base.live->machine_ns;
+}
+
 static void leave_exchange(struct live_pingpong *g)
 {
     live_tcp_close(&g->base.tcp);
-    g->oob = OOB_CLOSED;
+    set_oob(g, OOB_CLOSED);
 }
 
 /* Number of bytes that each side sends. */
@@ -75,7 +83,7 @@ static void on_opened(void *owner)
 {
     struct live_pingpong *g = owner;
 
-    g->oob = OOB_LINE;
+    set_oob(g, OOB_LINE);
     if (!pingpong_is_server(&g->p))
         send_lines(g);
 }
@@ -91,7 +99,7 @@ static void on_heard(void *owner, const char *bytes, size_t n)
     if (taken == n && g->oob == OOB_LINE && g->rx_n >= lines_bytes(g)) {
         g->rx_n = 0;
         if (take_lines(g))
-            g->oob = OOB_READY;
+            set_oob(g, OOB_READY);
     } else if (g->oob == OOB_DONE_WAIT && g->rx_n >= PINGPONG_DONE_BYTES) {
         pingpong_start(&g->p, g->base.live->machine_ns);
         leave_exchange(g);
@@ -108,7 +116,7 @@ static void on_left(void *owner)
         pingpong_fail(&g->p, "Couldn't read remote address: the other side has left");
     else if (g->oob == OOB_DONE_WAIT)
         pingpong_fail(&g->p, "the other side left before it was connected");
-    g->oob = OOB_CLOSED;
+    set_oob(g, OOB_CLOSED);
 }
 
 static void on_failed(void *owner, const char *why)
@@ -125,25 +133,12 @@ static void report_connected(struct live_pingpong *g)
 {
     if (pingpong_is_server(&g->p)) {
         send_lines(g);
-        g->oob = OOB_DONE_WAIT;
+        set_oob(g, OOB_DONE_WAIT);
     } else {
         live_tcp_send(&g->base.tcp, "done", PINGPONG_DONE_BYTES);
-        g->oob = OOB_CLOSED;
+        set_oob(g, OOB_CLOSED);
         pingpong_start(&g->p, g->base.live->machine_ns);
     }
-}
-
-static void go(struct live_program *base)
-{
-    struct live_pingpong *g = (struct live_pingpong *)base;
-
-    pingpong_go(&g->p, base->live->machine_ns);
-    if (g->p.state == PP_EXCHANGE && g->oob == OOB_IDLE) {
-        g->oob = OOB_CONNECTING;
-        live_tcp_open(&base->tcp);
-    }
-    if (g->p.state == PP_CONNECTED && g->oob == OOB_READY)
-        report_connected(g);
 }
 
 static enum live_program_state state(const struct live_program *g)
@@ -153,6 +148,45 @@ static enum live_program_state state(const struct live_program *g)
     if (st >= PP_DONE)
         return st == PP_DONE ? LIVE_PROGRAM_DONE : LIVE_PROGRAM_FAILED;
     return st < PP_RUN ? LIVE_PROGRAM_TALKS : LIVE_PROGRAM_RUNS;
+}
+
+/* Ends the program if the other side should have done something long ago.  Until a client comes, a
+ * server has another patience.  Attempts to connect are counted: CONNECT_TRIES_MAX of live_tcp.c.
+ */
+static void look_at_clock(struct live_pingpong *g)
+{
+    const struct patience *c = &g->p.config.patience;
+    const bool comes = g->oob == OOB_CONNECTING && pingpong_is_server(&g->p);
+    const uint64_t most_ns = comes ? c->client_ns : c->silence_ns;
+    char why[sizeof(g->p.error)];
+    struct text t = text_on(why, sizeof(why));
+
+    if (state(&g->base) >= LIVE_PROGRAM_DONE ||
+        (!comes && g->oob != OOB_LINE && g->oob != OOB_DONE_WAIT) ||
+        !patience_is_over(most_ns, g->since_ns, g->base.live->machine_ns))
+        return;
+    text_add(&t, comes ? "no client came within " : "the other side is silent: for ");
+    quantity_add(&t, QUANTITY_TIME, most_ns);
+    if (g->oob == OOB_LINE)
+        text_addf(&t, " it has sent %zu of the %zu bytes of its addresses", g->rx_n,
+                  lines_bytes(g));
+    else if (g->oob == OOB_DONE_WAIT)
+        text_add(&t, " it has not said that it is connected");
+    pingpong_fail(&g->p, why);
+}
+
+static void go(struct live_program *base)
+{
+    struct live_pingpong *g = (struct live_pingpong *)base;
+
+    pingpong_go(&g->p, base->live->machine_ns);
+    if (g->p.state == PP_EXCHANGE && g->oob == OOB_IDLE) {
+        set_oob(g, OOB_CONNECTING);
+        live_tcp_open(&base->tcp);
+    }
+    if (g->p.state == PP_CONNECTED && g->oob == OOB_READY)
+        report_connected(g);
+    look_at_clock(g);
 }
 
 static bool asks(const struct live_program *g)
@@ -171,7 +205,11 @@ static const char *remedy(const struct live_program *g)
     case PP_REG_MR:
         return "the memory of the host is too small: \"host NAME ram=SIZE\"";
     case PP_EXCHANGE:
-        return live_program_tcp_remedy(g);
+        return g->tcp.listen_err == 0 && ((const struct live_pingpong *)g)->oob >= OOB_LINE
+                   ? live_program_patience_remedy
+                   : live_program_tcp_remedy(g);
+    case PP_CONNECTED:
+        return live_program_patience_remedy;
     case PP_RTR:
     case PP_CREATE_AH:
         return "both sides need GIDs of one kind (-g), and a way to each other: try \"ping\"";

@@ -80,6 +80,9 @@ bool live_programs_run(const struct live *l)
     return false;
 }
 
+const char live_program_patience_remedy[] =
+    "the other side must be the same program, and not be stopped; timeout= gives it more time";
+
 const char *live_program_tcp_remedy(const struct live_program *g)
 {
     if (g->tcp.listen_err == UV_EADDRINUSE)

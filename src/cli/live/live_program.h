@@ -44,6 +44,9 @@ struct live_program {
  */
 void live_program_add(struct live *l, struct live_program *g);
 
+/* The remedy for an other side that is silent, or speaks something else. */
+extern const char live_program_patience_remedy[];
+
 /* Returns the remedy for an error of the TCP connection. */
 const char *live_program_tcp_remedy(const struct live_program *g);
 

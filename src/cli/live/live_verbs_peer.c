@@ -23,6 +23,7 @@ static void on_opened(void *owner)
     struct live_verbs_peer *g = owner;
 
     g->opened = g->met = true;
+    verbs_peer_met(g->p, g->base.live->machine_ns);
 }
 
 static void on_heard(void *owner, const char *bytes, size_t n)
@@ -93,7 +94,9 @@ static const char *remedy(const struct live_program *g)
 {
     const struct live_verbs_peer *v = (const struct live_verbs_peer *)g;
 
-    return v->met ? live_program_look(g) : live_program_tcp_remedy(g);
+    if (!v->met)
+        return live_program_tcp_remedy(g);
+    return verbs_peer_waited(v->p) ? live_program_patience_remedy : live_program_look(g);
 }
 
 static void info(const struct live_program *g, struct live_program_info *ret)

@@ -6,6 +6,7 @@
 
 #include "cli/lang/words.h"
 #include "emu/base/assert.h"
+#include "emu/base/quantity.h"
 #include "emu/base/text.h"
 #include "emu/facts/enum/access.h"
 #include "emu/facts/enum/qp_attr.h"
@@ -403,7 +404,25 @@ static bool may_poll(struct pingpong *p)
     return false;
 }
 
-static void run(struct pingpong *p, uint64_t now_ns)
+/* Ends the program if nothing has completed for too long.  @n_before: completions before this look.
+ */
+static void look_at_clock(struct pingpong *p, uint32_t n_before, uint64_t now_ns)
+{
+    struct text t;
+
+    if (p->n_sent + p->n_rcvd != n_before)
+        p->moved_ns = now_ns;
+    if (p->state != PP_RUN || !patience_is_over(p->config.patience.silence_ns, p->moved_ns, now_ns))
+        return;
+    t = text_on(p->error, sizeof(p->error));
+    text_add(&t, "the other side is silent: for ");
+    quantity_add(&t, QUANTITY_TIME, p->config.patience.silence_ns);
+    text_addf(&t, " nothing was sent or received, after %u and %u of %u messages", p->n_sent,
+              p->n_rcvd, p->config.iters);
+    fail_here(p);
+}
+
+static void run_now(struct pingpong *p, uint64_t now_ns)
 {
     if (!may_poll(p))
         return;
@@ -417,6 +436,14 @@ static void run(struct pingpong *p, uint64_t now_ns)
         else
             p->state = PP_DESTROY_QP; /* UC and UD peers do not retransmit */
     }
+}
+
+static void run(struct pingpong *p, uint64_t now_ns)
+{
+    const uint32_t n_before = p->n_sent + p->n_rcvd;
+
+    run_now(p, now_ns);
+    look_at_clock(p, n_before, now_ns);
 }
 
 /* Returns true if a program of this kind, with these options, has the state @state. */
@@ -559,7 +586,7 @@ void pingpong_go(struct pingpong *p, uint64_t now_ns)
 void pingpong_start(struct pingpong *p, uint64_t now_ns)
 {
     p->state = PP_RUN;
-    p->started_ns = now_ns;
+    p->started_ns = p->moved_ns = now_ns;
     for (uint32_t i = 0; i < p->config.n_qp && p->state == PP_RUN; i++) {
         p->ends[i].pending = WR_ID_RECV;
         if (!pingpong_is_server(p))

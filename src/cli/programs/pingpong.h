@@ -9,7 +9,7 @@
  * At its end the program prints what the original prints.  An RC program then stays for 268 ms, and
  * again as long as its host receives frames: its last ACK may have been lost, and the peer then
  * retransmits.  (The original exits at once.)  If a message of a UC or UD program is lost, both
- * sides wait forever, as with the original.
+ * sides wait until their patience is over; the originals wait forever.
  */
 #ifndef CLI_PROGRAMS_PINGPONG_H
 #define CLI_PROGRAMS_PINGPONG_H
@@ -18,6 +18,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "cli/programs/patience.h"
 #include "cli/programs/pingpong_data.h"
 #include "emu/wire/addr.h"
 #include "rdmalab/srq.h"
@@ -64,6 +65,7 @@ struct pingpong_config {
     uint8_t sl;         /* -l */
     uint32_t psn;       /* first PSN that this side sends; the original uses a random number */
     bool check;         /* check the content of received messages, see pingpong_data.h */
+    struct patience patience;
 };
 
 enum pingpong_state {
@@ -129,7 +131,8 @@ struct pingpong {
     uint32_t n_sent, n_rcvd;       /* number of messages sent and received so far */
     uint64_t events_seen;          /* number of completion events processed, with -e */
     uint64_t started_ns, ended_ns; /* beginning and end of PP_RUN, in real time from the caller */
-    uint64_t linger_ns;            /* when PP_LINGER ends, in real time */
+    uint64_t moved_ns;  /* real time of the last completion in PP_RUN, or of its beginning */
+    uint64_t linger_ns; /* when PP_LINGER ends, in real time */
     /* Number of frames that the host had received when PP_LINGER began or was extended. */
     uint64_t heard;
 };

@@ -161,6 +161,8 @@ static bool go_on(struct verbs_peer *p)
 
 void verbs_peer_go(struct verbs_peer *p, uint64_t now_ns)
 {
+    if (p->now_ns == 0)
+        p->since_ns = now_ns; /* it begins */
     p->now_ns = now_ns;
     if (p->state == VERBS_PEER_HELLO)
         vp_hello(p);
@@ -183,6 +185,12 @@ void verbs_peer_hears(struct verbs_peer *p, const char *bytes, size_t n)
     }
     memcpy(p->from + p->n_from, bytes, n);
     p->n_from += n;
+}
+
+void verbs_peer_met(struct verbs_peer *p, uint64_t now_ns)
+{
+    p->met = true;
+    p->since_ns = now_ns;
 }
 
 void verbs_peer_left(struct verbs_peer *p)
@@ -208,6 +216,11 @@ const struct verbs_peer_config *verbs_peer_config(const struct verbs_peer *p)
 const char *verbs_peer_error(const struct verbs_peer *p)
 {
     return p->error;
+}
+
+bool verbs_peer_waited(const struct verbs_peer *p)
+{
+    return p->waited;
 }
 
 bool verbs_peer_asks(const struct verbs_peer *p)

@@ -19,6 +19,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "cli/programs/patience.h"
 #include "emu/base/text.h"
 #include "emu/wire/addr.h"
 #include "rdmalab/verbs.h"
@@ -35,6 +36,7 @@ struct verbs_peer_config {
     uint16_t port;
     uint32_t gid_index; /* of the GID of @host that this side uses */
     uint32_t psn;       /* first PSN that each queue pair of this side sends */
+    struct patience patience;
 };
 
 enum verbs_peer_state {
@@ -66,6 +68,9 @@ const char *verbs_peer_says(struct verbs_peer *p, size_t *ret_n);
 /* Passes in @n bytes from the other side. */
 void verbs_peer_hears(struct verbs_peer *p, const char *bytes, size_t n);
 
+/* Reports that the other side has connected.  @now_ns is real time. */
+void verbs_peer_met(struct verbs_peer *p, uint64_t now_ns);
+
 /* Reports that the other side has closed the connection. */
 void verbs_peer_left(struct verbs_peer *p);
 
@@ -77,6 +82,9 @@ const struct verbs_peer_config *verbs_peer_config(const struct verbs_peer *p);
 
 /* Returns the reason of the failure; "" if the state is not VERBS_PEER_FAILED. */
 const char *verbs_peer_error(const struct verbs_peer *p);
+
+/* Returns true if the program has failed because the other side did nothing for too long. */
+bool verbs_peer_waited(const struct verbs_peer *p);
 
 /* Returns true if a control request of this program is pending. */
 bool verbs_peer_asks(const struct verbs_peer *p);

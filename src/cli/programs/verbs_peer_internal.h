@@ -82,7 +82,12 @@ struct verbs_peer {
     unsigned step;         /* number of control requests of the line that were answered */
     uint64_t n_taken;      /* completions taken by this line */
     uint64_t now_ns;       /* real time of the last verbs_peer_go() */
-    uint64_t since_ns;     /* real time at which the line began or took its last completion */
+    bool met;              /* the other side has connected */
+    bool waited;           /* it failed because its patience is over */
+    /* Real time at which the line began or took its last completion.  Before the first line: at
+     * which the program began, or the other side connected.
+     */
+    uint64_t since_ns;
 
     struct vp_object object[VP_OBJECTS_MAX];
     struct vp_object *fresh;                  /* the object that the line creates */

@@ -9,10 +9,28 @@
 #include <string.h>
 
 #include "cli/programs/verbs_peer_internal.h"
+#include "emu/base/quantity.h"
 
-#define HELLO     "verbs_peer"
-#define VERSION   "1"
-#define SILENT_NS (90000 * VP_NS_PER_MS)
+#define HELLO   "verbs_peer"
+#define VERSION "1"
+
+/* Fails if the other side should have said @what long ago. */
+static void look_at_clock(struct verbs_peer *p, const char *what)
+{
+    const struct patience *c = &p->config.patience;
+    const uint64_t most_ns = p->met ? c->silence_ns : c->client_ns;
+    char buf[32];
+    struct text t = text_on(buf, sizeof(buf));
+
+    if (!patience_is_over(most_ns, p->since_ns, p->now_ns))
+        return;
+    quantity_add(&t, QUANTITY_TIME, most_ns);
+    p->waited = true;
+    if (p->met)
+        vp_fail(p, "the other side is silent: for %s it has not said %s", buf, what);
+    else
+        vp_fail(p, "no client came within %s", buf);
+}
 
 /* Takes the next line of the other side and splits it into words.  Returns false if it is
  * incomplete or invalid.
@@ -74,8 +92,10 @@ void vp_hello(struct verbs_peer *p)
 
     if (!p->said)
         say_hello(p);
-    if (!take_line(p, &l))
+    if (!take_line(p, &l)) {
+        look_at_clock(p, "who it is");
         return;
+    }
     gid = peer_line_value(&l, "gid");
     side = peer_line_value(&l, "side");
     if (l.words < 2 || strcmp(l.word[0], HELLO) != 0 || strcmp(l.word[1], VERSION) != 0 || !gid ||
@@ -187,7 +207,6 @@ enum vp_end vp_sync(struct verbs_peer *p)
             vp_fail(p, "the other side waits at %s", l.word[1]);
         return VP_NEXT;
     }
-    if (p->now_ns - p->since_ns > SILENT_NS)
-        vp_fail(p, "the other side is silent");
+    look_at_clock(p, "that it is here, too");
     return VP_LATER;
 }
