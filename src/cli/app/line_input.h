@@ -6,7 +6,9 @@
 #ifndef CLI_APP_LINE_INPUT_H
 #define CLI_APP_LINE_INPUT_H
 
-#include "cli/session/session.h"
+#include <stdbool.h>
+
+struct session;
 
 /* Initializes the input.  Completion and hints use @s, which must stay until line_input_close(). */
 void line_input_open(struct session *s);

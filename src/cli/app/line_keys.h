@@ -5,7 +5,10 @@
 #ifndef CLI_APP_LINE_KEYS_H
 #define CLI_APP_LINE_KEYS_H
 
-#include "cli/session/session.h"
+#include <stdbool.h>
+#include <stddef.h>
+
+struct session;
 
 /* Reads what the terminal can do. */
 void line_window_open(void);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The input of a program that was built without a line editor. */
+#include <stddef.h>
+
 #include "cli/app/line_plain.h"
 #include "process/signals.h"
 

@@ -20,6 +20,7 @@
 #include "cli/app/line_keys.h"
 #include "cli/app/line_plain.h"
 #include "cli/session/advance.h"
+#include "cli/session/session.h"
 #include "process/must.h"
 #include "process/signals.h"
 

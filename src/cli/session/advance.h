@@ -3,7 +3,11 @@
 #ifndef CLI_SESSION_ADVANCE_H
 #define CLI_SESSION_ADVANCE_H
 
-#include "cli/session/session.h"
+#include "cli/lang/source.h"
+#include "rdmalab/lab.h"
+
+struct session;
+struct stop;
 
 enum advance_end {
     ADVANCE_DONE,    /* the awaited occurrence has happened */
