@@ -137,7 +137,6 @@ ROWS_MAX_OF = {
     "emu/facts/virtio_rdma/config.def": 170,  # leaves, too
     # members of structs that others hold by value
     "emu/facts/counters.def": 220,
-    "emu/facts/enum/qp_type.h": 90,  # also each drill and each part of the model distinguishes them
 }
 
 # A host has devices of several kinds: it points to them.  What it may hold of their layer:

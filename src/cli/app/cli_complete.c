@@ -15,6 +15,7 @@
 #include "cli/explain/c_names.h"
 #include "cli/explain/explain.h"
 #include "cli/lang/table.h"
+#include "cli/session/session.h"
 #include "emu/base/assert.h"
 #include "emu/base/text.h"
 #include "process/exit_status.h"

@@ -13,6 +13,7 @@
 
 #include "cli/app/line_keys.h"
 #include "cli/complete/complete.h"
+#include "cli/session/session.h"
 
 #define HINT_BYTES       512u
 #define HINT_COLUMNS_MIN 6 /* with less space no hint is drawn */

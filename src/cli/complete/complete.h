@@ -5,8 +5,11 @@
 #ifndef CLI_COMPLETE_COMPLETE_H
 #define CLI_COMPLETE_COMPLETE_H
 
-#include "cli/session/session.h"
+#include <stdbool.h>
+
 #include "emu/base/text.h"
+
+struct session;
 
 /* A candidate for the last word of a line. */
 struct offer {

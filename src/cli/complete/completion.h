@@ -6,6 +6,7 @@
 #define CLI_COMPLETE_COMPLETION_H
 
 #include "cli/complete/complete.h"
+#include "cli/session/session.h"
 #include "tree/tree.h"
 
 #define WORD_BYTES SESSION_PATH_BYTES
