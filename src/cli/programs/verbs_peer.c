@@ -161,8 +161,9 @@ static bool go_on(struct verbs_peer *p)
 
 void verbs_peer_go(struct verbs_peer *p, uint64_t now_ns)
 {
-    if (p->now_ns == 0)
-        p->since_ns = now_ns; /* it begins */
+    if (!p->began)
+        p->since_ns = now_ns;
+    p->began = true;
     p->now_ns = now_ns;
     if (p->state == VERBS_PEER_HELLO)
         vp_hello(p);
@@ -183,6 +184,7 @@ void verbs_peer_hears(struct verbs_peer *p, const char *bytes, size_t n)
         vp_fail(p, "the other side does not speak verbs_peer's protocol");
         return;
     }
+    p->met = true;
     memcpy(p->from + p->n_from, bytes, n);
     p->n_from += n;
 }

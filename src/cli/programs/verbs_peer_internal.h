@@ -82,6 +82,7 @@ struct verbs_peer {
     unsigned step;         /* number of control requests of the line that were answered */
     uint64_t n_taken;      /* completions taken by this line */
     uint64_t now_ns;       /* real time of the last verbs_peer_go() */
+    bool began;            /* verbs_peer_go() was called */
     bool met;              /* the other side has connected */
     bool waited;           /* it failed because its patience is over */
     /* Real time at which the line began or took its last completion.  Before the first line: at

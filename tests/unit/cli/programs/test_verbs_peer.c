@@ -50,7 +50,10 @@ static void start(struct pair *t, const struct setting *s, const char *lines)
     assert_int_equal(rdl_lab_new(&lab, &t->lab), RDL_OK);
     for (unsigned i = 0; i < SIDES; i++) {
         const struct rdl_host_config host = {.name = names[i], .profile = s->profile};
-        struct verbs_peer_config c = {.gid_index = s->ipv6, .psn = 0xfffff0 + i};
+        struct verbs_peer_config c = {
+            .gid_index = s->ipv6,
+            .psn = 0xfffff0 + i,
+            .patience = {.silence_ns = UINT64_C(90000000000), .client_ns = UINT64_C(5000000000)}};
         FILE *file = fmemopen(NULL, strlen(lines) + 1, "w+");
 
         assert_non_null(file);
@@ -455,7 +458,29 @@ static void a_side_that_says_too_much_or_nothing_is_left(void **state)
     verbs_peer_go(t.p[0], UINT64_C(90000000000));
     assert_int_equal(verbs_peer_state(t.p[0]), VERBS_PEER_RUN);
     verbs_peer_go(t.p[0], UINT64_C(90000000001));
-    assert_string_equal(verbs_peer_error(t.p[0]), "line 1, sync: the other side is silent");
+    assert_string_equal(verbs_peer_error(t.p[0]),
+                        "line 1, sync: the other side is silent: for 90s it has not said that it "
+                        "is here, too");
+    assert_true(verbs_peer_waited(t.p[0]));
+    end(&t);
+
+    start(&t, &s, "sync x\n");
+    verbs_peer_go(t.p[0], 1000);
+    verbs_peer_go(t.p[0], UINT64_C(5000001000));
+    assert_int_equal(verbs_peer_state(t.p[0]), VERBS_PEER_HELLO);
+    verbs_peer_go(t.p[0], UINT64_C(5000001001));
+    assert_string_equal(verbs_peer_error(t.p[0]), "no client came within 5s");
+    end(&t);
+
+    start(&t, &s, "sync x\n");
+    verbs_peer_go(t.p[0], 0);
+    verbs_peer_met(t.p[0], 1000);
+    verbs_peer_hears(t.p[0], hello, 9);
+    verbs_peer_go(t.p[0], UINT64_C(90000001000));
+    assert_int_equal(verbs_peer_state(t.p[0]), VERBS_PEER_HELLO);
+    verbs_peer_go(t.p[0], UINT64_C(90000001001));
+    assert_string_equal(verbs_peer_error(t.p[0]),
+                        "the other side is silent: for 90s it has not said who it is");
     end(&t);
 }
 
