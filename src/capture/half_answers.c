@@ -527,13 +527,17 @@ void half_takes_answer(struct half *h, uint32_t seen)
 
 void half_answer_came(struct half *h, uint32_t seen)
 {
-    const uint64_t behind = half_at(h, h->r->v[seen].psn) + 1;
+    const struct seen *s = &h->r->v[seen];
+    const uint64_t at = half_at(h, s->psn);
+    const struct asked *e;
 
-    if (seen_op(&h->r->v[seen])->kind == OPK_ACK && h->rnr.is_there && behind == h->rnr.at + 1 &&
-        aeth_unpack(h->r->v[seen].syndrome).kind == SYN_RNR_NAK)
+    if (!h->has_begun || seen_op(s)->kind != OPK_ACK)
+        return;
+    if (h->rnr.is_there && at == h->rnr.at && aeth_unpack(s->syndrome).kind == SYN_RNR_NAK)
         h->rnr.has_come = true;
-
-    if (h->has_begun && seen_op(&h->r->v[seen])->kind == OPK_ACK &&
-        aeth_is_ack(h->r->v[seen].syndrome) && behind <= h->acked && behind > h->came)
-        h->came = behind;
+    if (!aeth_is_ack(s->syndrome) || at >= h->acked || at < h->came)
+        return;
+    e = half_entry(h, at);
+    if (!(e && e->seen != SEEN_NONE && half_is_rd(h, e->seen))) /* only its response answers it */
+        h->came = at + 1;
 }

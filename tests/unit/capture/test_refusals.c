@@ -67,6 +67,17 @@ static void only_its_response_answers_a_read_or_an_atomic(void **state)
     SHOWS(behind, ""); /* an ACK with the PSN of a later SEND is right */
 }
 
+/* An ACK that came to the requester does not answer its READ: asking again is no new life. */
+static void a_read_is_asked_for_again_after_an_ack(void **state)
+{
+    static const struct captured rows[] = {READ(0, 1, 8), RESPONSE(2, ONLY, 1, 8, 1),
+                                           ACK_OF(3, 'b', 1, 1), READ(9, 1, 8),
+                                           RESPONSE(11, ONLY, 1, 8, 1)};
+
+    (void)state;
+    finds_at(rows, ARRAY_LEN(rows), 'a', "3 ANSWER_OF_OTHERS, 4 ANSWER_LOST");
+}
+
 /* The number of PSNs of a READ is a guess where no packet shows the path MTU. */
 static void an_ack_inside_a_read_of_unknown_length_may_be_right(void **state)
 {
@@ -328,6 +339,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(only_its_response_answers_a_read_or_an_atomic),
+        cmocka_unit_test(a_read_is_asked_for_again_after_an_ack),
         cmocka_unit_test(an_ack_inside_a_read_of_unknown_length_may_be_right),
         cmocka_unit_test(the_length_of_a_response_is_judged_at_any_mtu),
         cmocka_unit_test(the_size_of_a_request_is_judged_at_any_mtu),
