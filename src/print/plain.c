@@ -12,7 +12,7 @@ static size_t print_character(FILE *out, const char *s, size_t left, bool lines)
     uint32_t c = 0;
     const size_t n = utf8_character(s, left, &c), used = n ? n : 1;
 
-    if (n > 0 && (!utf8_controls(c) || (lines && c == '\n')) && !utf8_begins_command(s)) {
+    if (n > 0 && (!utf8_controls(c) || (lines && c == '\n')) && !utf8_begins_command(s, false)) {
         fwrite(s, 1, n, out);
         return used;
     }
@@ -33,7 +33,7 @@ void print_line(FILE *out, const char *s)
 
     for (size_t left = strlen(s), used = 1; left > 0; s += used, left -= used) {
         used = 1;
-        if (s == first && strncmp(s, "::", 2) == 0)
+        if (s == first && utf8_begins_command(s, true))
             fprintf(out, "\\x%02x", (unsigned char)*s);
         else
             used = print_character(out, s, left, false);

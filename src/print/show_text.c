@@ -6,6 +6,7 @@
 #include <sys/ioctl.h>
 
 #include "emu/base/assert.h"
+#include "print/utf8.h"
 #include "process/must.h"
 
 unsigned show_columns(FILE *out)
@@ -73,7 +74,12 @@ static void wrap(FILE *out, size_t taken, unsigned indent, const char *s)
 
         if (!first && n)
             fprintf(out, "%*s", (int)indent, "");
-        fprintf(out, "%.*s\n", (int)n, s);
+        if (n > 0 && utf8_begins_command(s, true)) {
+            fprintf(out, "\\x%02x", (unsigned char)*s);
+            fprintf(out, "%.*s\n", (int)n - 1, s + 1);
+        } else {
+            fprintf(out, "%.*s\n", (int)n, s);
+        }
         s += n;
         if (*s == '\n')
             s++;

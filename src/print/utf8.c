@@ -52,9 +52,12 @@ bool utf8_controls(uint32_t c)
            c == 0xffff || changes_direction(c);
 }
 
-bool utf8_begins_command(const char *s)
+bool utf8_begins_command(const char *s, bool line)
 {
-    return strncmp(s, "##[", 3) == 0;
+    if (strncmp(s, "##[", 3) == 0)
+        return true;
+    return line && s[0] == ':' && s[1] == ':' &&
+           ((s[2] >= 'a' && s[2] <= 'z') || (s[2] >= 'A' && s[2] <= 'Z'));
 }
 
 void utf8_add_printable(struct text *t, const char *s, bool lines)
@@ -63,7 +66,7 @@ void utf8_add_printable(struct text *t, const char *s, bool lines)
         uint32_t c = 0;
         const size_t n = utf8_character(s, left, &c), used = n ? n : 1;
         const bool shown =
-            n > 0 && (!utf8_controls(c) || (lines && c == '\n')) && !utf8_begins_command(s);
+            n > 0 && (!utf8_controls(c) || (lines && c == '\n')) && !utf8_begins_command(s, false);
 
         if (t->len + (shown ? n : used * strlen("\\x1b")) >= t->cap) {
             t->cut = true;
@@ -82,6 +85,19 @@ const char *utf8_name(const char *s, char ret[UTF8_NAME_BYTES])
 {
     struct text t = text_on(ret, UTF8_NAME_BYTES);
 
+    utf8_add_printable(&t, s, false);
+    return ret;
+}
+
+const char *utf8_line(const char *s, char ret[UTF8_NAME_BYTES])
+{
+    const size_t blanks = strspn(s, " ");
+    struct text t = text_on(ret, UTF8_NAME_BYTES);
+
+    if (utf8_begins_command(s + blanks, true)) {
+        text_addf(&t, "\\x%02x", (unsigned char)s[blanks]);
+        s += blanks + 1;
+    }
     utf8_add_printable(&t, s, false);
     return ret;
 }

@@ -19,10 +19,10 @@ size_t utf8_character(const char *s, size_t left, uint32_t *ret);
  */
 bool utf8_controls(uint32_t c);
 
-/* Returns true if @s begins with "##[", which logs of GitHub and of Azure take for a command, also
- * amid a line.
+/* Returns true if logs of GitHub and of Azure take @s for a command: it begins with "##[", or, if
+ * @s is the first that is no blank in a @line, with "::" and a letter.
  */
-bool utf8_begins_command(const char *s);
+bool utf8_begins_command(const char *s, bool line);
 
 /* Appends @s as text that is safe for a terminal, a log, JSON, XML and YAML.  Bytes that are not
  * UTF-8, control characters, and what begins a command to a log are appended as escapes like
@@ -38,5 +38,9 @@ void utf8_add_printable(struct text *t, const char *s, bool lines);
 #define UTF8_NAME_BYTES 1024u
 const char *utf8_name(const char *s, char ret[UTF8_NAME_BYTES]);
 #define SHOWN_NAME(s) utf8_name(s, (char[UTF8_NAME_BYTES]){0})
+
+/* The same for a text that a line begins with, such as a title. */
+const char *utf8_line(const char *s, char ret[UTF8_NAME_BYTES]);
+#define SHOWN_LINE(s) utf8_line(s, (char[UTF8_NAME_BYTES]){0})
 
 #endif

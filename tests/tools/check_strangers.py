@@ -8,6 +8,7 @@ Each row of ATTACKS is a hostile script.  It lies in the directory theirs/, next
 Each way of running it must fail with the status 1 and the message of the row, and afterwards every file and
 directory must be as it was.  What is no row is a function check_NAME.
 """
+import json
 import os
 import pathlib
 import pty
@@ -15,9 +16,8 @@ import re
 import select
 import socket
 import stat
-import subprocess
 import sys
-import termios
+import xml.etree.ElementTree
 
 import program as whole
 from program import TIMEOUT_S, Failure, ensure
@@ -362,6 +362,85 @@ def check_completion(program):
     for mode in [], ["run"], ["open"], ["test"]:
         told = program.run("complete", "--", *mode, "--").stdout.split()
         ensure({"--allow", "--no-sandbox"} <= set(told), f"{mode}: {told}")
+
+
+# What a title, a reason to skip or a name of a file may have, each to deceive one kind of reader: commands to the log of
+# GitHub in both forms, terminal sequences, C1 controls, another direction, XML, JSON, Markdown, an escaped line end.
+EVIL = "::error::x\n::stop-commands::y\r\x1b[31m\x1b]0;t\x07]]>%0A\"'<b>&##[error]z\u202e\u009b\u2028|`*"
+STEPS = [{"do": "host", "names": ["h1", "h2"]}, {"do": "link", "a": "h1", "b": "h2"},
+         {"do": "note", "text": EVIL}, {"do": "ping", "host": "h1", "to": "h2"}]
+TEXTS = {
+    "told.json": {"title": EVIL, "teaches": [EVIL, "x" * 75 + EVIL], "book": EVIL, "steps": STEPS},
+    "skipped.json": {"title": EVIL, "skip": EVIL, "steps": STEPS},
+    "fails.json": {"title": EVIL, "steps": [*STEPS, {"do": "expect", "that": f"h1.name == {json.dumps(EVIL)}"}]},
+    "says.json": {"title": EVIL, "steps": [*STEPS, {"do": "refused", "says": EVIL, "steps": [{"do": "ping", "host": "h1", "to": "h9"}]}]},
+    "value.json": {"title": EVIL, "steps": [*STEPS, {"do": "ping", "host": "h1", "to": EVIL}]},
+    "command.json": {"title": EVIL, "steps": [{"do": EVIL}]},
+    "key.json": {"title": EVIL, EVIL: 1},
+    "file.json": {"title": EVIL, "steps": [*STEPS, {"do": "export", "form": "events", "file": f"/{EVIL}.ndjson"}]},
+    f"{EVIL.replace('/', '')}.json": {"title": "its name is evil", "steps": STEPS},
+}
+
+
+def ensure_plain(what, text, commands=()):
+    """No line has a control character, changes its direction, or begins a command, but @commands."""
+    raw = text if isinstance(text, bytes) else text.encode(errors="surrogateescape")
+    for line in raw.decode().split("\n"):  # an error if it is no UTF-8
+        odd = [c for c in line if ord(c) < 0x20 or 0x7f <= ord(c) < 0xa0 or c in "\u2028\u2029\u202e"]
+        ensure(not odd and "##[" not in line, f"{what}: {line!r}")
+        ensure(not re.match(r"\s*::\w", line) or line.startswith(commands), f"{what} tells the log: {line!r}")
+
+
+def check_texts(program):
+    """Titles, reasons and names from a file are harmless wherever they are printed."""
+    texts = program.file("texts")
+    texts.mkdir()
+    for name, scenario in TEXTS.items():
+        (texts / name).write_text(json.dumps(scenario))
+    (texts / "invalid.lab").write_bytes(b'scenario title="\xff\xfe\x1b[31m"\n  ::error::x\nhost h1\n')
+    (texts / "lines.lab").write_text("host h1\n  ::error::in the excerpt ##[error]x\n")
+    here = whole.Program(program.path, str(texts))
+    calls = [*(["run", name] for name in os.listdir(texts)), *([name] for name in os.listdir(texts)),
+             ["run", "told.json", "--ladder", "-"], ["run", "told.json", "--events", "-"],
+             *(["test", ".", "--format", form] for form in ("text", "tap", "json", "github")),
+             ["test", ".", "--list"], ["test", ".", "--list", "--format", "json"], ["test", "told.json", "--fault-matrix"],
+             ["-c", "source told.json; show; futures; history; export ladder -; export timeline -; export events -"]]
+    for args in calls:
+        result = here.run(*args)
+        for text in result.stdout, result.stderr:
+            ensure_plain(args, text, ("::error file=",) if "github" in args else ())
+    course = {**os.environ, "RDMALAB_SCENARIOS": str(texts)}
+    for args in ["scenarios"], ["scenarios", "all"], ["scenarios", "run", "told"], ["scenarios", "run", "told", "--ladder"], ["apropos", "error"]:
+        ensure_plain(args, here.run(*args, env=course).stdout)
+
+
+def check_texts_in_files(program):
+    """What is written about such a scenario can be read by programs, and shown."""
+    here = program
+    program.file("told.json").write_text(json.dumps(TEXTS["told.json"]))
+    program.file("skipped.json").write_text(json.dumps(TEXTS["skipped.json"]))
+    program.file("value.json").write_text(json.dumps(TEXTS["value.json"]))
+    result = here.run("run", "told.json", "--events", "t.ndjson", "--ladder", "t.svg")
+    ensure(result.returncode == 0, result.stderr)
+    for name in "t.ndjson", "t.svg":
+        ensure_plain(name, program.file(name).read_bytes())
+    ensure(json.loads(program.file("t.ndjson").read_text().splitlines()[0])["title"] == EVIL, "the title of a trace is whole")
+    xml.etree.ElementTree.parse(program.file("t.svg"))
+    for more in [], ["events"], ["--ladder", "-"]:
+        ensure_plain(more, here.run("show", "t.ndjson", *more).stdout)
+    named = program.file("t.ndjson").read_text().replace('"h1"', '"::error::h\\u009b\\u202e##[error]"')
+    program.file("named.ndjson").write_text(named)
+    for more in [], ["events"], ["--ladder", "-"], ["why"]:
+        result = here.run("show", "named.ndjson", *more)
+        ensure_plain(more, result.stdout + result.stderr)
+    here.run("test", "told.json", "skipped.json", "value.json", "--junit", "t.xml")
+    ensure_plain("JUnit", program.file("t.xml").read_bytes())
+    suite = xml.etree.ElementTree.parse(program.file("t.xml")).getroot()[0]
+    skipped = next(suite.iter("skipped")).get("message")
+    ensure(skipped.startswith(r"::error::x\x0a::stop") and "]]>%0A\"'<b>&" in skipped, skipped)
+    summary = program.file("summary.md")
+    here.run("test", "value.json", "--format", "github", env={**os.environ, "GITHUB_STEP_SUMMARY": str(summary)})
+    ensure_plain("summary", summary.read_bytes())
 
 
 if __name__ == "__main__":

@@ -168,7 +168,7 @@ static int run_and_report(struct suite *su, const struct test_arguments *a, FILE
         why = files_close(junit);
     }
     if (why) {
-        fprintf(stderr, "rdmalab: --junit %s: %s\n", a->junit, why);
+        fprintf(stderr, "rdmalab: --junit %s: %s\n", SHOWN_NAME(a->junit), why);
         status = exit_worse(status, EXIT_FAILED);
     }
     if (r.not_run)
@@ -235,7 +235,7 @@ static void complain_of_nothing(const struct test_arguments *a)
         fprintf(stderr,
                 "rdmalab: no scenario found with the tag %s; a scenario says tags=%s in its "
                 "first line\n",
-                a->tag, a->tag);
+                SHOWN_NAME(a->tag), SHOWN_NAME(a->tag));
     else
         fputs("rdmalab: no scenario found: their names end in .json or .lab\n", stderr);
 }
@@ -246,7 +246,7 @@ static bool read_seeds(struct test_arguments *a)
     const char *why = quantity_parse_range(a->seeds_text, &a->seeds.first, &a->seeds.last);
 
     if (why) {
-        fprintf(stderr, "rdmalab: --seeds %s: %s\n", a->seeds_text, why);
+        fprintf(stderr, "rdmalab: --seeds %s: %s\n", SHOWN_NAME(a->seeds_text), why);
         return false;
     }
     if (a->seeds.last < a->seeds.first || a->seeds.last - a->seeds.first >= SUITE_CASES_MAX) {
@@ -291,7 +291,8 @@ static bool read_arguments(struct test_arguments *a)
     if (!a->format)
         a->format = getenv("GITHUB_ACTIONS") && !a->matrix ? "github" : "text";
     if (!report_knows(a->format)) {
-        fprintf(stderr, "rdmalab: --format %s: there are text, tap, json, github\n", a->format);
+        fprintf(stderr, "rdmalab: --format %s: there are text, tap, json, github\n",
+                SHOWN_NAME(a->format));
         return false;
     }
     if (!fits_mode(a))

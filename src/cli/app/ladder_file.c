@@ -47,7 +47,7 @@ int ladder_file(const struct past *p, const char *title, const struct ladder_req
 {
     const bool terminal = strcmp(rq->file, "-") == 0;
     struct picture_options options = {
-        .title = title && title[0] ? title : NULL,
+        .title = title && title[0] ? SHOWN_LINE(title) : NULL,
         .colour = terminal && modes_colour(),
     };
     const char *suffix, *why_not;

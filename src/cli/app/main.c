@@ -118,7 +118,7 @@ static int apropos_main(int argc, char **argv)
         return EXIT_ASK;
     if (scenarios_apropos(stdout, argv[1]))
         return EXIT_PASSED;
-    fprintf(stderr, "rdmalab: nothing has to do with \"%s\"\n", argv[1]);
+    fprintf(stderr, "rdmalab: nothing has to do with \"%s\"\n", SHOWN_NAME(argv[1]));
     return EXIT_FAILED;
 }
 
@@ -203,7 +203,7 @@ static int doctor_main(int argc, char **argv)
     if (!options_take(NULL, 0, &argc, argv))
         return EXIT_USAGE;
     if (argc > 1) {
-        fprintf(stderr, "rdmalab: doctor takes nothing, and %s was given\n", argv[1]);
+        fprintf(stderr, "rdmalab: doctor takes nothing, and %s was given\n", SHOWN_NAME(argv[1]));
         return EXIT_USAGE;
     }
     why = collection_read(&c);

@@ -40,7 +40,7 @@ static bool unknown(const struct option *rows, size_t n, const char *mode, const
 
     for (size_t i = 0; i < n; i++)
         suggest_offer(&near, rows[i].name);
-    fprintf(stderr, "rdmalab: unknown option %s", word);
+    fprintf(stderr, "rdmalab: unknown option %s", SHOWN_NAME(word));
     if (near.best)
         fprintf(stderr, "; did you mean %s?", near.best);
     fprintf(stderr, "\n  \"rdmalab %s%s--help\" lists them\n", mode ? mode : "", mode ? " " : "");
@@ -74,8 +74,8 @@ static bool take_value(const struct option *o, char *value, struct taken *taken)
     }
     for (size_t i = 0; i < taken->n; i++) {
         if (taken->v[i] == o->value) {
-            fprintf(stderr, "rdmalab: %s is given twice, as %s and as %s\n", o->name, *o->value,
-                    value);
+            fprintf(stderr, "rdmalab: %s is given twice, as %s and as %s\n", o->name,
+                    SHOWN_NAME(*o->value), SHOWN_NAME(value));
             return false;
         }
     }
@@ -259,7 +259,7 @@ static bool quantity(const char *name, const char *text, enum quantity kind, uin
     const char *why = quantity_parse(kind, text, ret);
 
     if (why)
-        fprintf(stderr, "rdmalab: %s %s: %s\n", name, text, why);
+        fprintf(stderr, "rdmalab: %s %s: %s\n", name, SHOWN_NAME(text), why);
     return !why;
 }
 

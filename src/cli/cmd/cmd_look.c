@@ -21,6 +21,7 @@
 #include "emu/facts/enum/object.h"
 #include "emu/trace/event.h"
 #include "print/show_text.h"
+#include "print/utf8.h"
 #include "process/out_file.h"
 #include "rdmalab/inspect.h"
 #include "rdmalab/trace.h"
@@ -394,7 +395,7 @@ static bool export_to(struct session *s, FILE *f, const struct step *st, bool te
         .title = session_title(s),
         .seed = s->lab_info.seed,
     };
-    struct picture_options options = {.title = about.title,
+    struct picture_options options = {.title = about.title ? SHOWN_LINE(about.title) : NULL,
                                       .n_packets = (uint32_t)step_number(st, "packets"),
                                       .colour = terminal && s->config.colour};
     enum rdl_status status;

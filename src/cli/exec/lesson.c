@@ -4,6 +4,7 @@
 #include "cli/exec/exec.h"
 #include "cli/exec/scenario_write.h"
 #include "emu/base/quantity.h"
+#include "print/plain.h"
 #include "print/show_text.h"
 #include "print/utf8.h"
 
@@ -12,10 +13,9 @@ static void print_title(FILE *out, const struct lesson *l)
     const struct arg *teaches =
         l->sc.script.header ? step_arg(l->sc.script.header, "teaches") : NULL;
     char shown[1024];
-    struct text t = text_on(shown, sizeof(shown));
+    struct text t;
 
-    utf8_add_printable(&t, scenario_title(&l->sc) ? scenario_title(&l->sc) : l->name, false);
-    fprintf(out, "%s\n", shown);
+    print_line(out, scenario_title(&l->sc) ? scenario_title(&l->sc) : l->name);
     for (size_t i = 0; teaches && i < teaches->n; i++) {
         t = text_on(shown, sizeof(shown));
         utf8_add_printable(&t, teaches->v[i].text, false);

@@ -134,14 +134,18 @@ static bool continues_character(char c)
     return ((unsigned char)c & 0xc0u) == 0x80u;
 }
 
-/* Prints the characters of @s, with a blank in place of each control character. */
-static void print_plain(FILE *err, const char *s, size_t n)
+/* Prints the characters of @s, with a blank in place of each control character, and of the first
+ * character of what a log takes for a command.  So the columns stay as they are.
+ */
+static void print_excerpt(FILE *err, const char *s, size_t n)
 {
+    const size_t blanks = strspn(s, " \t");
+
     for (size_t i = 0, used = 1; i < n; i += used) {
         uint32_t c = 0;
 
         used = utf8_character(s + i, n - i, &c);
-        if (used > 0 && !utf8_controls(c))
+        if (used > 0 && !utf8_controls(c) && !utf8_begins_command(s + i, i == blanks))
             fwrite(s + i, 1, used, err);
         else
             fputc(' ', err);
@@ -173,7 +177,7 @@ static void print_line(FILE *err, const struct source *src, struct span at)
         end--;
 
     fputs(cut ? "  ..." : "  ", err);
-    print_plain(err, src->text + start, end - start);
+    print_excerpt(err, src->text + start, end - start);
     fputs(cut ? "\n     " : "\n  ", err);
     for (size_t i = start; i < place; i++) {
         if (!continues_character(src->text[i]))

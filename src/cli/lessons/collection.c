@@ -6,9 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "emu/base/assert.h"
+#include "print/utf8.h"
 #include "process/must.h"
 
 #define LESSON_LIST_FILE "course.txt"
@@ -76,6 +78,23 @@ static int by_name(const void *a, const void *b)
     return n != m ? (n > m) - (n < m) : strcmp(x->name, y->name);
 }
 
+/* Returns true for a name that ends in .json and is printed as it is: people type it. */
+static bool is_json(const char *file)
+{
+    const size_t n = strlen(file);
+
+    return n > strlen(SUFFIX) && strcmp(file + n - strlen(SUFFIX), SUFFIX) == 0 &&
+           strcmp(SHOWN_LINE(file), file) == 0;
+}
+
+/* Returns true unless reading the file may have no end. */
+static bool is_file(const char *path)
+{
+    struct stat info;
+
+    return stat(path, &info) == 0 && S_ISREG(info.st_mode);
+}
+
 static void add_lesson(struct collection *c, const char *file, FILE *nowhere)
 {
     const size_t bytes = strlen(file) - strlen(SUFFIX);
@@ -86,17 +105,10 @@ static void add_lesson(struct collection *c, const char *file, FILE *nowhere)
     text_addn(&name, file, bytes);
     text_addf(&p, "%s/%s", c->dir, file);
     /* Skip files that are not scenarios. */
-    if (!name.cut && !p.cut && scenario_load(&l->sc, path, nowhere) == EXIT_PASSED)
+    if (!name.cut && !p.cut && is_file(path) && scenario_load(&l->sc, path, nowhere) == EXIT_PASSED)
         c->n++;
     else
         scenario_done(&l->sc);
-}
-
-static bool is_json(const char *file)
-{
-    const size_t n = strlen(file);
-
-    return n > strlen(SUFFIX) && strcmp(file + n - strlen(SUFFIX), SUFFIX) == 0;
 }
 
 static void read_lessons(struct collection *c, DIR *d, FILE *nowhere)

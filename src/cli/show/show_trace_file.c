@@ -6,6 +6,7 @@
 #include "emu/base/quantity.h"
 #include "emu/trace/event.h"
 #include "print/show_text.h"
+#include "print/utf8.h"
 
 #define COLUMN_WHAT 10u
 
@@ -26,13 +27,14 @@ static void show_writer(FILE *out, const struct trace_file_info *info)
     struct text t = begin(buf, sizeof(buf), "title");
 
     if (info->title[0]) {
-        text_add(&t, info->title);
+        text_add(&t, SHOWN_NAME(info->title));
         show_line(out, &t);
     }
     if (!info->has_header)
         return;
     t = begin(buf, sizeof(buf), "written");
-    text_addf(&t, "by rdmalab %s, trace format %u", info->rdmalab[0] ? info->rdmalab : "(unknown)",
+    text_addf(&t, "by rdmalab %s, trace format %u",
+              info->rdmalab[0] ? SHOWN_NAME(info->rdmalab) : "(unknown)",
               TRACE_FILE_FORMAT_VERSION);
     if (info->has_seed)
         text_addf(&t, ", seed %llu", (unsigned long long)info->seed);

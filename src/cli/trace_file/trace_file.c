@@ -13,6 +13,7 @@
 #include "emu/facts/enum_table.h"
 #include "emu/trace/event.h"
 #include "emu/wire/addr.h"
+#include "print/utf8.h"
 #include "rdmalab/trace.h"
 
 #define TRACE_FILE_HEADER_MAX (16u << 20) /* bytes of the first line */
@@ -126,11 +127,18 @@ void trace_file_copy_text(char *to, size_t cap, const char *from)
     while (n > 0 && ((unsigned char)from[n] & 0xc0u) == 0x80u)
         n--; /* do not cut inside a character */
     memcpy(to, from, n);
-    for (size_t i = 0; i < n; i++) {
-        if ((unsigned char)to[i] < 0x20 || to[i] == 0x7f)
-            to[i] = '?';
-    }
     to[n] = '\0';
+    for (size_t i = 0, used = 1; i < n; i += used) {
+        uint32_t c = 0;
+
+        used = utf8_character(to + i, n - i, &c);
+        if (used == 0 || utf8_controls(c)) {
+            used += used == 0;
+            memset(to + i, '?', used);
+        } else if (utf8_begins_command(to + i, i == 0)) {
+            to[i] = '?';
+        }
+    }
 }
 
 bool trace_file_number(const cJSON *j, uint64_t *ret)

@@ -8,6 +8,7 @@
 #include "emu/base/json.h"
 #include "emu/facts/enum_table.h"
 #include "emu/trace/event.h"
+#include "print/print_json.h"
 #include "print/version.h"
 #include "rdmalab/lab.h"
 
@@ -105,7 +106,8 @@ enum rdl_status trace_file_header_write(FILE *out, const struct past *p,
     cJSON_Delete(header);
     if (!line)
         return RDL_ERR_NOMEM;
-    fprintf(out, "%s\n", line);
+    print_json_text(out, line);
+    fputc('\n', out);
     cJSON_free(line);
     return RDL_OK;
 }

@@ -40,7 +40,7 @@ enum rdl_status trace_file_refuse(struct trace_file_reader *rd, const char *fmt,
     __attribute__((format(printf, 2, 3)));
 
 /* Copies untrusted text into the @cap bytes at @to.  Text that does not fit is cut.  Control
- * characters become "?".
+ * characters, and what would begin a command to a log (print/utf8.h), become "?".
  */
 void trace_file_copy_text(char *to, size_t cap, const char *from);
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "print/shell.h"
+#include "print/utf8.h"
 #include "print/version.h"
 #include "swarm/drills/drill.h"
 
@@ -42,7 +43,7 @@ static FILE *open_script(const char *name, const struct drill_kind *kind, uint64
         fprintf(f, "scenario title=\"A drill of %s, seed %llu\" seed=%llu\n", kind->name,
                 (unsigned long long)seed, (unsigned long long)seed);
     else
-        fprintf(stderr, "rdmalab: %s cannot be written\n", name);
+        fprintf(stderr, "rdmalab: %s cannot be written\n", SHOWN_NAME(name));
     return f;
 }
 

@@ -12,6 +12,7 @@
 #include "emu/base/assert.h"
 #include "emu/base/prng.h"
 #include "print/shell.h"
+#include "print/utf8.h"
 #include "print/version.h"
 #include "process/exit_status.h"
 #include "process/must.h"
@@ -78,7 +79,7 @@ static FILE *open_script(const struct world *w, const char *name, const char *ti
         fprintf(f, "scenario title=\"Seed %llu%s\" seed=%llu\n", (unsigned long long)w->seed, title,
                 (unsigned long long)w->seed);
     else
-        fprintf(stderr, "rdmalab: %s cannot be written\n", name);
+        fprintf(stderr, "rdmalab: %s cannot be written\n", SHOWN_NAME(name));
     return f;
 }
 

@@ -14,6 +14,8 @@ static void every_kind_of_output_escapes_what_it_must(void **state)
         {"a\nb", "a\\x0ab", "a\nb", "a\\x0ab\n"},
         {"\x1b]0;x\a\r", "\\x1b]0;x\\x07\\x0d", "\\x1b]0;x\\x07\\x0d", "\\x1b]0;x\\x07\\x0d\n"},
         {"::error::x", "::error::x", "::error::x", "\\x3a:error::x\n"},
+        {"::1 is at home, :: is every one", "::1 is at home, :: is every one",
+         "::1 is at home, :: is every one", "::1 is at home, :: is every one\n"},
         {" \t::error::x", " \\x09::error::x", " \\x09::error::x", " \\x09\\x3a:error::x\n"},
         {"a ::error::x", "a ::error::x", "a ::error::x", "a ::error::x\n"},
         {"a ##[error]x", "a \\x23#[error]x", "a \\x23#[error]x", "a \\x23#[error]x\n"},
