@@ -4,6 +4,7 @@
 #include "emu/base/assert.h"
 #include "emu/base/log2.h"
 #include "emu/facts/enum/wc_status.h"
+#include "emu/facts/profile.h"
 #include "emu/hca/ctrl.h"
 
 _Static_assert(CQ_LOG_FIRST << (CQ_LOG_BLOCKS - 1) == CQ_LOG_MAX, "the blocks of a log");
@@ -94,7 +95,9 @@ void cq_arm(struct cq *cq, bool solicited_only)
 
 bool cq_completed(struct hca *h, struct cq *cq, const struct completion *wc)
 {
-    const bool solicited = wc->solicited || wc->status != WCS_SUCCESS;
+    const bool failed =
+        wc->status != WCS_SUCCESS && profile_has(h->profile, TRAIT_ERRORS_ARE_SOLICITED);
+    const bool solicited = wc->solicited || failed;
     const struct log_place p = place_of(cq->n_completed);
     const bool wakes = cq->arm == CQ_ARMED_ANY || (cq->arm == CQ_ARMED_SOLICITED && solicited);
 

@@ -58,7 +58,7 @@ static inline struct cq *hca_cq(const struct hca *h, uint32_t cqn)
 }
 
 /* Arms the event for the next completion; with @solicited_only, for the next one that is solicited
- * or failed.
+ * or failed.  Without TRAIT_ERRORS_ARE_SOLICITED, of those that failed only flushed receives count.
  * Arming for any completion replaces arming for solicited ones.  The reverse has no effect.  [IBTA1
  * 11.4.2.2]
  */

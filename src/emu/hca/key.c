@@ -5,6 +5,7 @@
 
 #include "emu/base/assert.h"
 #include "emu/base/copy.h"
+#include "emu/facts/profile.h"
 #include "emu/hca/ctrl.h"
 
 /* Memory for each page of a list. */
@@ -149,6 +150,14 @@ void key_copy_in(struct hca *h, uint32_t key, uint64_t addr, const void *in, siz
         addr += to.run;
         from += to.run;
     }
+}
+
+bool key_reaches_region(const struct hca *h, const struct mkey *k, uint64_t addr, uint64_t bytes)
+{
+    const struct mkey *r = k->region;
+
+    return r && !profile_has(h->profile, TRAIT_WINDOW_BOUNDS_CHECKED) &&
+           !key_is_outside(r->addr, r->bytes, addr - k->addr + k->region_addr, bytes);
 }
 
 struct compared key_range_compared(uint64_t start, uint64_t len, uint64_t addr, uint64_t bytes)

@@ -127,6 +127,12 @@ static inline bool key_is_outside(uint64_t start, uint64_t len, uint64_t addr, u
     return addr < start || addr - start > len || bytes > len - (addr - start);
 }
 
+/* Returns true if @k is a window of a host without TRAIT_WINDOW_BOUNDS_CHECKED, and @bytes from
+ * @addr are in its region, although they are outside of the window.
+ */
+RDL_COLD bool key_reaches_region(const struct hca *h, const struct mkey *k, uint64_t addr,
+                                 uint64_t bytes);
+
 /* Checks that @user may access @bytes from @addr through @key with all of @access, a set of enum
  * access_bit.  Local reads need none.  Returns RULE_NONE, or the rule that forbids the access.
  * Changes nothing.
@@ -146,7 +152,7 @@ static inline enum rule key_check(const struct hca *h, uint32_t key, const struc
         return RULE_KEY_QP;
     if (!(access & KEY_REMOTE_ACCESS) && key_is_window(k))
         return RULE_KEY_WINDOW;
-    if (key_is_outside(k->addr, k->bytes, addr, bytes))
+    if (key_is_outside(k->addr, k->bytes, addr, bytes) && !key_reaches_region(h, k, addr, bytes))
         return RULE_MR_RANGE;
     if ((access & ~k->access) != 0)
         return RULE_MR_ACCESS;

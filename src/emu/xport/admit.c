@@ -6,6 +6,7 @@
 #include "emu/base/assert.h"
 #include "emu/base/cursor.h"
 #include "emu/facts/enum/qp_state.h"
+#include "emu/facts/profile.h"
 #include "emu/hca/ctrl.h"
 #include "emu/xport/xport_qp.h"
 
@@ -18,6 +19,13 @@ static bool is_of_service(const struct packet *p, enum op_service s)
     static const uint8_t upper[] = {[OPS_RC] = 0, [OPS_UC] = 1, [OPS_UD] = 3};
 
     return p->bth.opcode >> SERVICE_SHIFT == upper[s];
+}
+
+/* Returns true if @qp answers a reserved opcode with a NAK. */
+static bool answers_reserved(const struct qp *qp)
+{
+    return xport_of_const(qp)->service->reliable &&
+           profile_has(qp->hca->profile, TRAIT_RESERVED_OPCODE_IS_NAKED);
 }
 
 /* Unreliable services receive in SQE, too.  A reliable one is never in SQE. */
@@ -81,7 +89,7 @@ enum drop_reason admit_to(const struct qp *qp, const struct packet *p)
     enum ctrl_rsp found;
     uint16_t pkey = 0;
 
-    if (!is_of_service(p, service->packets) || (!p->op->name && !service->reliable))
+    if (!is_of_service(p, service->packets) || (!p->op->name && !answers_reserved(qp)))
         return p->op->name ? DROP_WRONG_SERVICE : DROP_BAD_OPCODE;
     if (!state_takes(qp->state, p) || xport_of_const(qp)->resp.closing)
         return DROP_QP_NOT_READY;

@@ -3,6 +3,7 @@
 
 #include "emu/base/assert.h"
 #include "emu/facts/enum/qp_attr.h"
+#include "emu/facts/profile.h"
 #include "emu/xport/internal.h"
 
 /* Drained: no packet is unacknowledged and no request is sent in part.  A request that was fetched
@@ -29,7 +30,8 @@ void drain_moved(struct xport_qp *xqp, enum qp_state from, uint32_t mask)
     if (from == QPS_SQD)
         return;
     xqp->draining = true;
-    xqp->tell_drained = (mask & QPA_EN_SQD_ASYNC_NOTIFY) && xqp->qp.attr.en_sqd_async_notify;
+    xqp->tell_drained = ((mask & QPA_EN_SQD_ASYNC_NOTIFY) && xqp->qp.attr.en_sqd_async_notify) ||
+                        !profile_has(xqp->qp.hca->profile, TRAIT_SQ_DRAINED_IF_ASKED);
 }
 
 void drain_settle(struct xport_qp *xqp)

@@ -31,6 +31,7 @@ static void end_recv(struct xport_qp *xqp)
         .opcode = WC_RECV,
         .qpn = xqp->qp.qpn,
         .rule = RULE_FLUSH,
+        .solicited = true,
     };
 
     if (xqp->qp.state != QPS_ERR)

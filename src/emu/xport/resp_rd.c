@@ -199,15 +199,18 @@ static uint8_t opcode_of(const struct resp_rd *rd, enum profile profile)
                          : codes[wqe_position(rd->at - from, rd->n_psns - from)];
 }
 
-/* Refuses a READ whose key became invalid between two responses. */
+/* Refuses a READ whose key became invalid between two responses.  The NAK names the response that
+ * cannot be given, or without TRAIT_READ_NAK_NAMES_RESPONSE the PSN of the request.
+ */
 static void refuse_read(struct xport_qp *xqp, const struct resp_rd *rd, const struct sge *bad,
                         enum rule rule)
 {
+    const bool names_response = profile_has(xqp->qp.hca->profile, TRAIT_READ_NAK_NAMES_RESPONSE);
     struct resp_verdict d = resp_nak(ACT_NAK_ACCESS, WCS_SUCCESS);
 
     d.rule = rule;
     xport_trace_key(xqp, bad, rule, ACC_REMOTE_READ);
-    resp_refuse(xqp, &d, psn_add(rd->psn, rd->at), rd->cause);
+    resp_refuse(xqp, &d, psn_add(rd->psn, names_response ? rd->at : rd->from), rd->cause);
     resp_forget_rds(xqp);
 }
 

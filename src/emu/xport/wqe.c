@@ -39,6 +39,8 @@ static bool lacks(const struct wqe_view *v, const struct send_wqe *w)
 {
     if (is_extension(w->opcode) && v->hca && v->hca->limits.max_fast_pages == 0)
         return true;
+    if (w->opcode == WR_RDMA_READ_WITH_INV)
+        return !profile_has(v->profile, TRAIT_READ_INV_IS_AN_OPERATION);
     return w->opcode == WR_LOCAL_INV && v->config->type == QPT_UC &&
            !profile_has(v->profile, TRAIT_UC_LOCAL_INV);
 }
@@ -111,7 +113,8 @@ static struct wqe_verdict check_rd_atomic(const struct wqe_view *v, const struct
 {
     if (wr_info(w->opcode)->data != WR_DATA_FILLS || v->max_rd_atomic > 0)
         return allowed;
-    return refuse(WCS_LOC_QP_OP_ERR, nothing);
+    return profile_has(v->profile, TRAIT_RD_ATOMIC_0_FAILS) ? refuse(WCS_LOC_QP_OP_ERR, nothing)
+                                                            : allowed;
 }
 
 struct av wqe_av(const struct rfc_wr_ud *w)

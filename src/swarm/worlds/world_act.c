@@ -163,7 +163,7 @@ static void drain(struct world_run *r, uint16_t end, bool told)
     if (!is_drained) /* it failed meanwhile */
         return;
     l->is_sqd = true;
-    l->drains += told;
+    l->drains = (uint8_t)(l->drains + (told || model_profile_is_rxe(r, end)));
     l->sqd_from = l->n_sends;
 }
 

@@ -325,6 +325,24 @@ static void a_waiting_rnr_nak_is_not_replaced(void **state)
     rig_free(r);
 }
 
+/* RESERVED_OPCODE_IS_NAKED, of the receiver. */
+static void a_reserved_opcode_is_answered_by_profile(void **state)
+{
+    (void)state;
+    for (enum profile p = PROFILE_iba; p <= PROFILE_rxe; p++) {
+        const bool answers = profile_has(p, TRAIT_RESERVED_OPCODE_IS_NAKED);
+        struct rig *r = rig_with(rig_defaults(), PROFILE_iba, p);
+        const struct packet in = rig_packet(r, 1, 0x1f, 100);
+
+        rig_inject(r, 1, &in);
+        rig_run(r);
+        assert_int_equal(rig_count(r, EV_tx, 1, "syndrome", SYN_NAK_INVALID_REQUEST), answers);
+        assert_int_equal(rig_count(r, EV_drop, 1, "reason", DROP_BAD_OPCODE), !answers);
+        assert_int_equal(r->host[1].qp->state == QPS_ERR, answers);
+        rig_free(r);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -340,6 +358,7 @@ int main(void)
         cmocka_unit_test(a_wrong_key_of_a_receive_is_told_by_profile),
         cmocka_unit_test(what_follows_an_rnr_nak_is_answered_by_profile),
         cmocka_unit_test(a_waiting_rnr_nak_is_not_replaced),
+        cmocka_unit_test(a_reserved_opcode_is_answered_by_profile),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
