@@ -223,7 +223,7 @@ static int run_scenario_file(const struct scenario *sc, const struct run_options
     }
     if (!o->quiet)
         say_title(sc);
-    if (!exec_script(s, &sc->script)) {
+    if (!exec_scenario(s, &sc->script)) {
         session_complain(s, stderr);
         status = session_exit_status(s);
     }

@@ -263,6 +263,7 @@ static bool fits_mode(const struct test_arguments *a)
     const char *mode = a->list ? "--list" : "--fault-matrix";
     const char *other = a->junit                           ? "--junit"
                         : a->run.twice                     ? "--twice"
+                        : a->run.strict                    ? "--strict"
                         : a->run.artifacts                 ? "--artifacts"
                         : a->list && a->matrix             ? "--fault-matrix"
                         : a->run.coverage || a->least_text ? "--coverage"
@@ -332,6 +333,7 @@ static void print_usage(FILE *out)
         "  --seed S          instead of the scenarios' own\n"
         "  --seeds A..B      each scenario with each of these seeds\n"
         "  --twice           run each twice and compare every event\n"
+        "  --strict          a scenario fails that expects nothing\n"
         "  --tag T,...       only scenarios with one of these tags\n"
         "  --coverage        say which rules, opcodes, statuses and the like were exercised, and\n"
         "                    which were not\n"
@@ -396,6 +398,7 @@ int test_main(int argc, char **argv)
         {.name = "--seed", .value = &a.seed_text, .words = ""},
         {.name = "--seeds", .value = &a.seeds_text, .words = ""},
         {.name = "--twice", .flag = &a.run.twice},
+        {.name = "--strict", .flag = &a.run.strict},
         {.name = "--tag", .value = &a.tag, .words = ""},
         {.name = "--coverage", .flag = &a.run.coverage},
         {.name = "--coverage-least", .value = &a.least_text, .words = ""},

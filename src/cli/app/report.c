@@ -86,8 +86,9 @@ static void text_one(struct report *r, const struct test_case *c, const struct s
 {
     fprintf(r->out, "%-4s  %s", verdict(&c->result), shown->name);
     if (c->result.status == EXIT_PASSED)
-        fprintf(r->out, "  %llu ticks  hash %016llx\n", (unsigned long long)c->result.ticks,
-                (unsigned long long)c->result.hash);
+        fprintf(r->out, "  %llu ticks  hash %016llx%s\n", (unsigned long long)c->result.ticks,
+                (unsigned long long)c->result.hash,
+                c->result.expects ? "" : "  nothing was expected");
     else if (c->result.status == EXIT_SKIPPED)
         fprintf(r->out, "  %s\n", shown->message);
     else

@@ -17,6 +17,7 @@
 #include "emu/base/text.h"
 #include "emu/trace/render.h"
 #include "print/shell.h"
+#include "print/utf8.h"
 #include "process/out_file.h"
 #include "process/signals.h"
 #include "rdmalab/trace.h"
@@ -101,7 +102,7 @@ static struct session *run_once(const struct test_case *c, const char *below, FI
         *ret_status = EXIT_FAILED;
         return NULL;
     }
-    if (!exec_script(s, &c->file->sc.script)) {
+    if (!exec_scenario(s, &c->file->sc.script)) {
         session_complain(s, err);
         *ret_status = session_exit_status(s);
     }
@@ -148,6 +149,7 @@ void test_add_again(struct text *t, const struct test_case *c, const struct test
     shell_add_file(t, c->file->name);
     shell_add_number(t, "--seed", c->seed);
     text_add(t, o->twice ? " --twice" : "");
+    text_add(t, o->strict ? " --strict" : "");
     text_add(t, o->allowed & PERMIT_BIT(FILES) ? " --allow files" : "");
     if (o->timeout_given)
         shell_add_number(t, "--timeout", o->timeout_s);
@@ -234,7 +236,15 @@ static void run_case(const struct test_case *c, const struct test_options *o, FI
         r->ticks = rdl_tick(s->lab);
         r->sim_ns = rdl_now_ns(s->lab);
         r->expected = s->run.n_expectations;
+        r->expects = s->run.n_expectations + s->run.n_waits > 0;
         find_place(s, r);
+    }
+    if (s && o->strict && r->status == EXIT_PASSED && !r->expects) {
+        fprintf(err,
+                "%s: nothing was expected\n  an \"expect\", \"until\" or \"refused\" says "
+                "what must come out\n",
+                SHOWN_NAME(c->file->name));
+        r->status = EXIT_FAILED;
     }
     if (s && o->twice) {
         /* Print the error of a failed case only once. */

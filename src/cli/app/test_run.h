@@ -13,6 +13,7 @@
 
 struct test_options {
     bool twice;            /* run each case twice and compare the hashes of all events */
+    bool strict;           /* a scenario that expects nothing fails */
     bool coverage;         /* compute test_result.covered */
     unsigned allowed;      /* set of enum permit; with FILES commands may write anywhere */
     const char *artifacts; /* directory for files of failed cases, and files that cases write; NULL:

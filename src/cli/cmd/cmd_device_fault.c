@@ -5,6 +5,7 @@
 #include "cli/cmd/commands.h"
 #include "cli/cmd/limit.h"
 #include "cli/session/resolve.h"
+#include "cli/session/unmet.h"
 #include "cli/show/show_vq.h"
 #include "emu/base/quantity.h"
 #include "emu/facts/enum/fault.h"
@@ -155,6 +156,7 @@ static bool add_fault(struct session *s, const struct step *st, struct rdl_devic
     status = rdl_device_fault_add(s->lab, f, &made);
     if (status != RDL_OK)
         return refused(s, st, path, status);
+    unmet_made(s, st, made);
     rdl_path_of(s->lab, OBJ_FAULT, made.raw, name);
     session_say(s, "%s: %s\n", name, about);
     return true;

@@ -6,6 +6,7 @@
 #include "cli/cmd/limit.h"
 #include "cli/cmd/link.h"
 #include "cli/session/resolve.h"
+#include "cli/session/unmet.h"
 #include "emu/base/quantity.h"
 #include "emu/facts/enum/fault.h"
 #include "emu/facts/enum/object.h"
@@ -217,6 +218,7 @@ static bool add_fault(struct session *s, const struct step *st, struct rdl_fault
         return session_fail(s, st->as.at, "something is called \"%s\" already", st->as.text);
     if (status != RDL_OK)
         return limit_fail(s, st->at, LIMIT_FAULTS, st->cmd->name, status);
+    unmet_made(s, st, made);
     rdl_path_of(s->lab, OBJ_FAULT, made.raw, name);
     session_say(s, "%s: %s\n", name, about);
     return true;
@@ -317,8 +319,10 @@ static bool clear_all(struct session *s, const struct step *st)
         if (status != RDL_OK || !name[0])
             break;
         status = rdl_find(s->lab, name, OBJ_FAULT, &fault.raw);
-        if (status == RDL_OK)
+        if (status == RDL_OK) {
+            unmet_removed(s, fault);
             status = rdl_fault_remove(s->lab, fault);
+        }
         if (status != RDL_OK)
             break;
     }
@@ -341,6 +345,7 @@ bool run_clear(struct session *s, const struct step *st)
         resolve_unknown(&in, step_span(st, "fault", 0), name, "no fault", &s->diag);
         return diag_remedy(&s->diag, "\"show faults\" lists them");
     }
+    unmet_removed(s, fault);
     status = rdl_fault_remove(s->lab, fault);
     return status == RDL_OK || session_fail_status(s, st->at, name, status);
 }

@@ -95,8 +95,8 @@ static bool address_is_taken(struct session *s, const struct step *st,
 }
 
 /* Fails because rdl_host_add() returned @status for @name. */
-static bool host_failed(struct session *s, const struct step *st, const struct value *name,
-                        enum rdl_status status)
+static bool tell_host_failed(struct session *s, const struct step *st, const struct value *name,
+                             enum rdl_status status)
 {
     if (status == RDL_ERR_INVAL) {
         session_fail(s, name->at, "%s: no host can be like that", name->text);
@@ -109,6 +109,13 @@ static bool host_failed(struct session *s, const struct step *st, const struct v
         return diag_remedy(&s->diag, "say which one it shall have: host %s ip=ADDRESS", name->text);
     }
     return limit_fail(s, name->at, LIMIT_HOSTS, name->text, status);
+}
+
+static bool host_failed(struct session *s, const struct step *st, const struct value *name,
+                        enum rdl_status status)
+{
+    tell_host_failed(s, st, name, status);
+    return diag_reason(&s->diag, (uint32_t)status);
 }
 
 /* Reads the P_Key table, if it is given. */
@@ -265,6 +272,7 @@ bool run_limit(struct session *s, const struct step *st)
     if (status != RDL_ERR_LIMIT)
         return status == RDL_OK || session_fail_status(s, st->at, "limit", status);
     session_fail(s, st->at, "%s was added with less", home.name);
+    diag_reason(&s->diag, RDL_ERR_LIMIT);
     return diag_remedy(&s->diag, "its device has taken its tables by that");
 }
 

@@ -204,5 +204,6 @@ bool run_ping(struct session *s, const struct step *st)
     session_fail(s, step_span(st, "to", 0), "%s: %llu of %llu pings were not answered",
                  step_text(st, "to"), (unsigned long long)(sent - received),
                  (unsigned long long)sent);
+    diag_reason(&s->diag, RDL_ERR_TIMEOUT);
     return diag_remedy(&s->diag, "\"why\" tells what became of the last one");
 }

@@ -184,9 +184,9 @@ static bool name_rule(struct session *s, const char *rule)
     return diag_remedy(&s->diag, "%s (explain %s)", remedy, rule);
 }
 
-/* Fails because posting @r returned @status. */
-static bool explain_refusal(struct session *s, const struct request *r, enum rdl_status status,
-                            const struct rdl_post_error *e)
+/* Says in s->diag why posting @r returned @status. */
+static bool tell_refusal(struct session *s, const struct request *r, enum rdl_status status,
+                         const struct rdl_post_error *e)
 {
     const char *rule = enum_name(&enum_rule, e->rule);
 
@@ -209,6 +209,14 @@ static bool explain_refusal(struct session *s, const struct request *r, enum rdl
     }
 }
 
+/* Fails because posting @r returned @status. */
+static bool explain_refusal(struct session *s, const struct request *r, enum rdl_status status,
+                            const struct rdl_post_error *e)
+{
+    tell_refusal(s, r, status, e);
+    return diag_reason(&s->diag, (uint32_t)status);
+}
+
 /* Puts before what s->diag says of a request which one of @n that is, and what became of those
  * before it.
  */
@@ -218,6 +226,7 @@ static bool of_list(struct session *s, size_t bad, size_t n)
 
     diag_set(&s->diag, d.kind, d.at, "request %zu of %zu was refused: %s; %zu %s posted", bad + 1,
              n, d.message, bad, bad == 1 ? "was" : "were");
+    diag_reason(&s->diag, d.reason);
     return diag_remedy(&s->diag, "%s", d.remedy);
 }
 

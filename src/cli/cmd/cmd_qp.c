@@ -181,8 +181,8 @@ static void remedy_of_modify(struct session *s, rdl_qp qp, uint32_t type,
                 remedy, t.len ? "; " : "", enum_name(&enum_qp_state, e->from));
 }
 
-static bool explain_modify(struct session *s, const struct step *st, rdl_qp qp,
-                           enum rdl_status status, const struct rdl_modify_error *e)
+static bool tell_modify(struct session *s, const struct step *st, rdl_qp qp, enum rdl_status status,
+                        const struct rdl_modify_error *e)
 {
     char message[DIAG_MESSAGE_BYTES];
     struct text t = text_on(message, sizeof(message));
@@ -205,6 +205,14 @@ static bool explain_modify(struct session *s, const struct step *st, rdl_qp qp,
     session_fail(s, span_of(st, e->bad ? e->bad : e->extra), "%s", message);
     remedy_of_modify(s, qp, info.type, e);
     return false;
+}
+
+/* Fails because modify_qp returned @status. */
+static bool explain_modify(struct session *s, const struct step *st, rdl_qp qp,
+                           enum rdl_status status, const struct rdl_modify_error *e)
+{
+    tell_modify(s, st, qp, status, e);
+    return diag_reason(&s->diag, (uint32_t)status);
 }
 
 /* Explains why the device refused the request, by the state of its queue pair @path: the response

@@ -98,6 +98,7 @@ bool run_until(struct session *s, const struct step *st)
     const struct expr *e = read_that(s, st, &pool);
     const bool ok = e && run_until_holds(s, st, e);
 
+    s->run.n_waits++;
     pool_free(&pool);
     return ok;
 }

@@ -31,6 +31,7 @@ bool limit_fail(struct session *s, struct span at, enum lab_limit limit, const c
     if (status != RDL_ERR_LIMIT)
         return session_fail_status(s, at, what, status);
     session_fail(s, at, "a lab has at most %u %s", limits[limit].max, limits[limit].what);
+    diag_reason(&s->diag, RDL_ERR_LIMIT);
     return diag_remedy(&s->diag, "%s", limits[limit].remedy);
 }
 
@@ -176,6 +177,7 @@ static void count(void *ctx, const char *key, const struct rdl_value *v)
 
 bool limit_name_full(struct session *s, const struct step *st, const char *host)
 {
+    const uint32_t reason = s->diag.reason;
     char path[TREE_PATH_BYTES];
     size_t at;
 
@@ -191,6 +193,7 @@ bool limit_name_full(struct session *s, const struct step *st, const char *host)
                      tables[i].what, leaf_rows[tables[i].limit].key, (unsigned long long)max,
                      tables[i].reserved ? ", of which QPN 1 is not for users" : "");
         diag_remedy(&s->diag, "%s", tables[i].remedy);
+        diag_reason(&s->diag, reason);
     }
     return false;
 }

@@ -43,8 +43,9 @@ void verb_own_name(struct session *s, enum object_kind kind, uint64_t raw, char 
     text_add(&t, dot ? dot + 1 : path);
 }
 
-bool verb_sent(struct session *s, const struct step *st, const struct home *home,
-               enum rdl_status status)
+/* Fails unless @status is RDL_OK. */
+static bool explain_status(struct session *s, const struct step *st, const struct home *home,
+                           enum rdl_status status)
 {
     uint32_t rsp;
 
@@ -65,6 +66,12 @@ bool verb_sent(struct session *s, const struct step *st, const struct home *home
         return diag_remedy(&s->diag, "\"run\" lets the answers come");
     }
     return status == RDL_OK || session_fail_status(s, st->at, st->cmd->name, status);
+}
+
+bool verb_sent(struct session *s, const struct step *st, const struct home *home,
+               enum rdl_status status)
+{
+    return explain_status(s, st, home, status) || diag_reason(&s->diag, (uint32_t)status);
 }
 
 bool verb_finish(struct session *s, const struct step *st, const struct home *home,
@@ -115,35 +122,44 @@ static bool in_use(struct session *s, struct span at, const char *path,
     return diag_remedy(&s->diag, "destroy what uses it first; \"show %s\" tells more", path);
 }
 
+/* Tells in s->diag who uses the object @raw.  Returns false if nobody is known. */
+static bool explain_busy(struct session *s, const struct step *st, const char *param,
+                         enum object_kind kind, uint64_t raw)
+{
+    const struct span at = step_span(st, param, 0);
+    struct rdl_users users = {0};
+    char path[RDL_VALUE_BYTES];
+
+    if (rdl_users_of(s->lab, kind, raw, &users) != RDL_OK)
+        return false;
+    rdl_path_of(s->lab, kind, raw, path);
+    if (users.n > 0) {
+        in_use(s, at, path, &users);
+    } else if (users.groups > 0) {
+        session_fail(s, at, "%s is in %u multicast group%s", path, users.groups,
+                     users.groups > 1 ? "s" : "");
+        diag_remedy(&s->diag, "detach_mcast it first; \"show %s\" tells more", path);
+    } else if (users.completion_events > 0) {
+        session_fail(s, at, "completion events of %s that are not acknowledged: %u", path,
+                     users.completion_events);
+        diag_remedy(&s->diag, "ack_cq_events %s count=%u", path, users.completion_events);
+    } else if (users.async_events > 0) {
+        session_fail(s, at, "asynchronous events of %s that are not acknowledged: %u", path,
+                     users.async_events);
+        diag_remedy(&s->diag, "ack_async_event %s count=%u", path, users.async_events);
+    } else {
+        return false;
+    }
+    return true;
+}
+
 bool verb_destroyed(struct session *s, const struct step *st, const char *param,
                     enum object_kind kind, uint64_t raw, enum rdl_status status)
 {
-    const struct span at = step_span(st, param, 0);
-    char path[RDL_VALUE_BYTES];
-    struct rdl_users users = {0};
     struct home home;
 
-    if (status == RDL_ERR_BUSY && rdl_users_of(s->lab, kind, raw, &users) == RDL_OK) {
-        rdl_path_of(s->lab, kind, raw, path);
-        if (users.n > 0)
-            return in_use(s, at, path, &users);
-        if (users.groups > 0) {
-            session_fail(s, at, "%s is in %u multicast group%s", path, users.groups,
-                         users.groups > 1 ? "s" : "");
-            return diag_remedy(&s->diag, "detach_mcast it first; \"show %s\" tells more", path);
-        }
-        if (users.completion_events > 0) {
-            session_fail(s, at, "completion events of %s that are not acknowledged: %u", path,
-                         users.completion_events);
-            return diag_remedy(&s->diag, "ack_cq_events %s count=%u", path,
-                               users.completion_events);
-        }
-        if (users.async_events > 0) {
-            session_fail(s, at, "asynchronous events of %s that are not acknowledged: %u", path,
-                         users.async_events);
-            return diag_remedy(&s->diag, "ack_async_event %s count=%u", path, users.async_events);
-        }
-    }
+    if (status == RDL_ERR_BUSY && explain_busy(s, st, param, kind, raw))
+        return diag_reason(&s->diag, (uint32_t)status);
     return resolve_home(s->lab, kind, raw, &home) && verb_finish(s, st, &home, status);
 }
 

@@ -6,6 +6,7 @@
 #include "cli/exec/exec.h"
 #include "cli/exec/executing.h"
 #include "cli/lang/expand.h"
+#include "cli/lang/words.h"
 #include "cli/session/history.h"
 #include "cli/session/remainder.h"
 #include "cli/session/resolve.h"
@@ -142,27 +143,63 @@ bool run_repeat(struct session *s, const struct step *st)
 }
 
 /* Carries out the steps of a `refused` block within its limit of ticks, which replaces the limit
- * for each step at a prompt.
+ * for each step at a prompt.  *@ret_reached is true if this limit ended them.
  */
-static bool run_limited(struct session *s, const struct step *st)
+static bool run_limited(struct session *s, const struct step *st, bool *ret_reached)
 {
     const uint64_t own = rdl_tick(s->lab) + step_number_or(st, "ticks", 0);
     const struct limit around = session_limit(s);
     struct block b = exec_inner_block(s);
+    const bool counts =
+        step_has(st, "ticks") && (around.tick == 0 || own < around.tick || around.of_step);
+    bool ok;
 
-    if (step_has(st, "ticks") && (around.tick == 0 || own < around.tick || around.of_step)) {
+    if (counts) {
         b.last_tick = own;
         b.n_lifted = s->limits.n_lifted;
     }
-    return exec_steps(s, st->body, &b);
+    ok = exec_steps(s, st->body, &b);
+    *ret_reached = !ok && counts && s->diag.kind == DIAG_LIMIT && rdl_tick(s->lab) >= own;
+    return ok;
+}
+
+/* Can a `refused` with @says take the error in s->diag?  A mistake in what was written is one only
+ * if the scenario tells what is said of it.
+ */
+static bool may_be_refused(const struct session *s, const char *says)
+{
+    if (s->run.step.interrupted)
+        return false;
+    return s->diag.kind == DIAG_FAILED || (s->diag.kind == DIAG_VALUE && says);
+}
+
+/* Fails because the error in s->diag is another one than @st tells of. */
+static bool refused_otherwise(struct session *s, const struct step *st, const char *param,
+                              const char *lead)
+{
+    const struct enum_row *row = enum_by_value(&words_reason, s->diag.reason);
+    char message[DIAG_MESSAGE_BYTES];
+    struct text t = text_on(message, sizeof(message));
+    char reason[VALUE_WORD_BYTES];
+
+    text_add(&t, s->diag.message);
+    diag_set(&s->diag, DIAG_EXPECT, step_span(st, param, 0), "refused, but %s: %s", lead, message);
+    if (strcmp(param, "reason") != 0)
+        return false;
+    if (!row)
+        return diag_remedy(&s->diag, "it has no name: says= tells a part of the message");
+    value_word_text(&words_reason, row, reason);
+    return diag_remedy(&s->diag, "it is reason=%s", reason);
 }
 
 bool run_refused(struct session *s, const struct step *st)
 {
     const char *says = step_text(st, "says");
     struct remainder_part *last = remainder_last(s);
+    bool reached;
 
-    if (run_limited(s, st)) {
+    s->run.n_waits++;
+    if (run_limited(s, st, &reached)) {
         if (session_is_over(s)) {
             remainder_forget_since(s, last); /* nobody would see whether it is refused */
             return true;
@@ -170,19 +207,17 @@ bool run_refused(struct session *s, const struct step *st)
         diag_set(&s->diag, DIAG_EXPECT, st->at, "refused: nothing was refused");
         return false;
     }
-    /* An unknown name is a mistake, unless the scenario expects the message. */
-    if ((s->diag.kind != DIAG_FAILED && !(s->diag.kind == DIAG_VALUE && says && says[0])) ||
-        s->run.step.interrupted)
+    if (reached) {
+        s->diag.kind = DIAG_FAILED;
+        diag_reason(&s->diag, RDL_ERR_TIMEOUT);
+    }
+    if (!may_be_refused(s, says))
         return false;
     s->diag_src = (struct source){0};
-    if (says && !strstr(s->diag.message, says)) {
-        char message[DIAG_MESSAGE_BYTES];
-        struct text t = text_on(message, sizeof(message));
-
-        text_add(&t, s->diag.message);
-        return diag_set(&s->diag, DIAG_EXPECT, step_span(st, "says", 0), "refused, but it says: %s",
-                        message);
-    }
+    if (says && !strstr(s->diag.message, says))
+        return refused_otherwise(s, st, "says", "it says");
+    if (step_has(st, "reason") && step_number(st, "reason") != s->diag.reason)
+        return refused_otherwise(s, st, "reason", "for another reason");
     session_say(s, "refused: %s\n", s->diag.message);
     s->diag.kind = DIAG_NONE;
     return true;

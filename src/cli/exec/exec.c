@@ -15,6 +15,7 @@
 #include "cli/session/position.h"
 #include "cli/session/remainder.h"
 #include "cli/session/stop_look.h"
+#include "cli/session/unmet.h"
 #include "emu/base/quantity.h"
 #include "emu/base/text.h"
 #include "process/must.h"
@@ -119,6 +120,7 @@ static bool do_leaf(struct session *s, const struct step *st)
             st->cmd->name);
     end.after = session_now(s);
     end.outcome = outcome(s, ok);
+    end.why = end.outcome == LOG_REFUSED ? &s->diag : NULL;
     s->run.step.only_time = false;
     if (parted && !travel_end_leave(s, st, &end.before, ok && !(step_flags(st) & CMD_PASSES)))
         return ok;
@@ -388,6 +390,14 @@ bool exec_script(struct session *s, const struct script *script)
     if (!stops_move(s))
         return false;
     return exec_steps(s, script->first, &in);
+}
+
+bool exec_scenario(struct session *s, const struct script *script)
+{
+    if (!exec_script(s, script))
+        return false;
+    s->diag.kind = DIAG_NONE;
+    return session_is_over(s) || s->config.expectations_ignored || unmet_check(s);
 }
 
 bool exec_statements(struct session *s, const struct lines *l)

@@ -34,6 +34,11 @@ bool exec_steps(struct session *s, const struct step *first, const struct block 
 /* Executes a whole script, its header first.  Returns false with the error in s->diag. */
 bool exec_script(struct session *s, const struct script *script);
 
+/* Executes a script as a scenario: at its end each fault must have met something, unless a stop has
+ * ended it.
+ */
+bool exec_scenario(struct session *s, const struct script *script);
+
 /* Executes the statements that session_read() has parsed, one by one up to the first failure.  A
  * statement with a syntax error fails after the statements before it were executed.  Returns false
  * with the error in s->diag.

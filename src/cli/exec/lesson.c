@@ -81,7 +81,7 @@ static bool run_lesson(const struct session_config *config, const struct collect
         return false;
     print_title(own.out, l);
     *ret_status = EXIT_PASSED;
-    if (!exec_script(s, &l->sc.script)) {
+    if (!exec_scenario(s, &l->sc.script)) {
         session_complain(s, own.err);
         *ret_status = session_exit_status(s);
     }

@@ -170,6 +170,21 @@ static void write_properties(FILE *out, const struct cmd *cmd)
     }
 }
 
+/* Writes that one of the parameters with P_ONE_OF must be there. */
+static void write_one_of(const struct cmd *cmd, FILE *out)
+{
+    bool any = false;
+
+    for (size_t i = 0; i < cmd->n_params; i++) {
+        if (!(cmd->params[i].flags & P_ONE_OF))
+            continue;
+        fprintf(out, "%s{\"required\": [\"%s\"]}", any ? ", " : ", \"anyOf\": [",
+                cmd->params[i].name);
+        any = true;
+    }
+    fputs(any ? "]" : "", out);
+}
+
 static void write_command(FILE *out, const struct cmd *cmd)
 {
     fprintf(out, "    \"%s\": {\"type\": \"object\"", cmd->name);
@@ -199,7 +214,9 @@ static void write_command(FILE *out, const struct cmd *cmd)
         if ((cmd->params[i].flags & P_REQUIRED) && !cmd->params[i].after)
             fprintf(out, ", \"%s\"", cmd->params[i].name);
     }
-    fputs(cmd->flags & CMD_BLOCK ? ", \"steps\"]}" : "]}", out);
+    fputs(cmd->flags & CMD_BLOCK ? ", \"steps\"]" : "]", out);
+    write_one_of(cmd, out);
+    fputs("}", out);
 }
 
 static bool is_step(const struct cmd *cmd)

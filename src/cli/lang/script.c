@@ -186,6 +186,26 @@ void step_put_number(struct pool *p, struct step *st, const char *name, uint64_t
     step_put(p, st, name, buf);
 }
 
+/* Checks that one of the parameters with P_ONE_OF is given. */
+static bool has_one_of(const struct step *st, struct diag *d)
+{
+    const struct cmd *cmd = st->cmd;
+    char names[DIAG_MESSAGE_BYTES / 2];
+    struct text t = text_on(names, sizeof(names));
+
+    for (size_t i = 0; i < cmd->n_params; i++) {
+        if (!(cmd->params[i].flags & P_ONE_OF))
+            continue;
+        if (st->args[i].n > 0)
+            return true;
+        text_addf(&t, t.len ? " or %s=" : "%s=", cmd->params[i].name);
+    }
+    if (t.len == 0)
+        return true;
+    diag_set(d, DIAG_VALUE, st->at, "%s needs %s", cmd->name, names);
+    return diag_remedy(d, "for example: %s", cmd->example);
+}
+
 bool step_check(const struct step *st, bool first, size_t depth, struct diag *d)
 {
     const struct cmd *cmd = st->cmd;
@@ -200,6 +220,8 @@ bool step_check(const struct step *st, bool first, size_t depth, struct diag *d)
                  cmd->name, p->name, p->help);
         return diag_remedy(d, "for example: %s", cmd->example);
     }
+    if (!has_one_of(st, d))
+        return false;
     if ((cmd->flags & CMD_HEADER) && (!first || depth > 0)) {
         diag_set(d, DIAG_VALUE, st->at, "%s must be the first line", cmd->name);
         return diag_remedy(d, "move it to the top; it is given once");

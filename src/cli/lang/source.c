@@ -65,12 +65,20 @@ bool diag_set(struct diag *d, enum diag_kind kind, struct span at, const char *f
     message = text_on(d->message, sizeof(d->message));
     d->kind = kind;
     d->missing = false;
+    d->reason = 0;
     d->at = at;
     d->remedy[0] = '\0';
     d->notes[0] = '\0';
     va_start(args, fmt);
     add_line(&message, fmt, args);
     va_end(args);
+    return false;
+}
+
+bool diag_reason(struct diag *d, uint32_t reason)
+{
+    if (d)
+        d->reason = reason;
     return false;
 }
 
@@ -91,6 +99,7 @@ bool diag_remedy(struct diag *d, const char *fmt, ...)
 bool diag_status(struct diag *d, struct span at, const char *what, enum rdl_status st)
 {
     diag_set(d, DIAG_FAILED, at, "%s: %s", what, rdl_status_str(st));
+    diag_reason(d, (uint32_t)st);
     return diag_remedy(d, "%s (explain %s)", rdl_status_remedy(st), rdl_status_name(st));
 }
 

@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
 #include "rdmalab/status.h"
@@ -57,6 +58,7 @@ enum diag_kind {
     DIAG_SYNTAX,    /* the text is not a valid line or not valid JSON */
     DIAG_VALUE,     /* an unknown command, key, or value */
     DIAG_FAILED,    /* the lab refused the command */
+    DIAG_LIMIT,     /* a limit of ticks or simulated time was reached */
     DIAG_EXPECT,    /* an expectation is false */
     DIAG_FORBIDDEN, /* a stranger's text may not do it; no `refused` takes that */
     DIAG_MEMORY,    /* too little memory; a result is incomplete */
@@ -69,7 +71,10 @@ enum diag_kind {
 
 struct diag {
     enum diag_kind kind;
-    bool missing;   /* the named object does not exist, but may be created later */
+    bool missing; /* the named object does not exist, but may be created later */
+    /* DIAG_FAILED: why, as `refused reason=` names it (enum reason of words.h); 0: it has no name.
+     */
+    uint32_t reason;
     struct span at; /* len 0: a position between characters, or the end */
     char message[DIAG_MESSAGE_BYTES];
     char remedy[DIAG_REMEDY_BYTES]; /* a way to correct the error; may be empty */
@@ -86,6 +91,9 @@ bool diag_set(struct diag *d, enum diag_kind kind, struct span at, const char *f
  * @what names the operation.  Returns false.
  */
 bool diag_status(struct diag *d, struct span at, const char *what, enum rdl_status st);
+
+/* Sets the reason of the error in @d, a value of words_reason.  Returns false. */
+bool diag_reason(struct diag *d, uint32_t reason);
 
 /* Sets the remedy of the error in @d.  Returns false. */
 bool diag_remedy(struct diag *d, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

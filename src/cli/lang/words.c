@@ -5,6 +5,7 @@
 #include "emu/facts/enum/fault.h"
 #include "emu/facts/pci.h"
 #include "emu/facts/regs.h"
+#include "rdmalab/status.h"
 
 #define ROW(prefix, nm, val, txt) {#nm, (val), (txt)},
 #define TABLE(id, list, what)                                                                      \
@@ -28,6 +29,28 @@ TABLE(show_form, ENUM_SHOW_FORM, "form of output")
 TABLE(show_layout, ENUM_SHOW_LAYOUT, "layout of structures")
 
 TABLE(irq, ENUM_IRQ, "way to interrupt")
+
+/* REASON(nm, value, txt) is a row, or nothing for the names OK and NONE, which are no reasons: for
+ * these the macro below is a comma, and so another argument is the second one.
+ */
+#define NO_REASON_OK   ,
+#define NO_REASON_NONE ,
+#define NO_ROW(nm, value, txt)
+#define A_ROW(nm, value, txt)      {#nm, (value), (txt)},
+#define SECOND(first, second, ...) second
+#define ROW_IF(...)                SECOND(__VA_ARGS__, A_ROW, )
+#define REASON(nm, value, txt)     ROW_IF(NO_REASON_##nm NO_ROW)(nm, value, txt)
+
+static const struct enum_row rows_reason[] = {
+#define X(nm, txt, remedy) REASON(nm, RDL_##nm, txt)
+#include "rdmalab/status.def"
+#undef X
+#define REFUSAL(nm, number, rsp, lead, tail, form, txt) REASON(nm, REASON_REFUSAL(number), txt)
+#include "emu/facts/virtio_rdma/refusals.def"
+#undef REFUSAL
+};
+const struct enum_table words_reason = {"reason", "reason of a refusal", rows_reason,
+                                        ARRAY_LEN(rows_reason)};
 
 /* These macros stringize the name directly: passed on to another macro, a name that is itself a
  * macro would be expanded.

@@ -135,6 +135,12 @@ enum export_form {
     EXPORT_VQ
 };
 
+/* Reasons of refusals: an rdl_status by its own number, or a reason of the device (refusals.def).
+ */
+#define REASON_REFUSAL(number) (0x1000u + (uint32_t)(number))
+
+extern const struct enum_table words_reason;
+
 extern const struct enum_table words_grain, words_by, words_export, words_session_action,
     words_setting, words_changes, words_hints, words_show_form, words_show_layout, words_port,
     words_program, words_role, words_icrc, words_record, words_save, words_irq, words_place,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/session/advance.h"
 
+#include "cli/lang/words.h"
 #include "cli/live/live.h"
 #include "cli/session/history.h"
 #include "cli/session/position.h"
@@ -71,10 +72,10 @@ static bool time_reached(struct session *s, struct span at)
     struct text t = text_on(buf, sizeof(buf));
 
     if (s->limits.whole.ns == 0) {
-        session_fail(s, at, "the clock is at its end, after 146 years");
+        diag_set(&s->diag, DIAG_LIMIT, at, "the clock is at its end, after 146 years");
     } else {
         quantity_add(&t, QUANTITY_TIME, s->limits.whole.ns);
-        session_fail(s, at, "the limit of %s of simulated time was reached", buf);
+        diag_set(&s->diag, DIAG_LIMIT, at, "the limit of %s of simulated time was reached", buf);
     }
     diag_remedy(&s->diag, "this does not end by itself, or the scenario's limit is too small");
     advance_note_waits(s);
@@ -84,12 +85,13 @@ static bool time_reached(struct session *s, struct span at)
 static bool tick_reached(struct session *s, struct span at, struct limit limit)
 {
     if (limit.of_step) {
-        session_fail(s, at, "this is not over after %llu ticks",
-                     (unsigned long long)s->limits.ticks_per_step);
+        diag_set(&s->diag, DIAG_LIMIT, at, "this is not over after %llu ticks",
+                 (unsigned long long)s->limits.ticks_per_step);
         diag_remedy(&s->diag,
                     "it may never end by itself; \"why\" tells what goes on, \"run\" goes on");
     } else {
-        session_fail(s, at, "the limit of %llu ticks was reached", (unsigned long long)limit.tick);
+        diag_set(&s->diag, DIAG_LIMIT, at, "the limit of %llu ticks was reached",
+                 (unsigned long long)limit.tick);
         diag_remedy(&s->diag, "this does not end by itself, or the scenario's limit is too small");
     }
     advance_note_waits(s);
@@ -437,6 +439,7 @@ bool advance_refused(struct session *s, rdl_host host, struct span at, uint32_t 
     }
     compared_add_refusal(&t, why.reason, &(struct compared){why.least, why.most, why.found});
     session_fail(s, at, "the device refused: %s, by %s%s", row->name, reason, compared);
+    diag_reason(&s->diag, REASON_REFUSAL(why.reason));
     return diag_remedy(&s->diag, "%s; \"why\" shows the request, \"explain %s\" the reason",
                        row->text, reason);
 }
@@ -455,6 +458,7 @@ struct advanced advance_wait(struct session *s, rdl_host host, struct span at)
     case RDL_ERR_IDLE:
         session_fail(s, at, "the device does not answer: nothing is scheduled any more");
         diag_remedy(&s->diag, "\"why not\" tells who waits for what");
+        diag_reason(&s->diag, RDL_ERR_IDLE);
         return failed;
     case RDL_ERR_DEVICE:
         (void)advance_refused(s, host, at, rsp);

@@ -4,7 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/lang/words.h"
 #include "emu/base/text.h"
+#include "emu/facts/enum_table.h"
 #include "process/must.h"
 
 #define STEP_COUNT_MAX 1000000000u /* of one `step` */
@@ -45,13 +47,20 @@ static struct step *make_wait(struct pool *p, uint64_t ns)
     return st;
 }
 
-/* Makes a step that expects @body to be refused: after @ticks, or by itself if that is 0. */
-static struct step *make_refused(struct pool *p, const struct step *body, uint64_t ticks)
+/* Makes a step that expects @body to be refused: after @ticks, or because of @why if that is 0. */
+static struct step *make_refused(struct pool *p, const struct step *body, uint64_t ticks,
+                                 const struct diag *why)
 {
     struct step *st = make(p, CMD_refused);
+    const uint32_t reason = ticks ? RDL_ERR_TIMEOUT : why ? why->reason : 0;
+    const struct enum_row *row = enum_by_value(&words_reason, reason);
+    char word[VALUE_WORD_BYTES];
 
     if (ticks)
         step_put_number(p, st, "ticks", ticks);
+    if (row)
+        value_word_text(&words_reason, row, word);
+    step_put(p, st, row ? "reason" : "says", row ? word : why ? why->message : "");
     st->body = step_copy(p, body);
     return st;
 }
@@ -290,7 +299,7 @@ static void add_leaf(struct journal *j, const struct step *st, const struct jour
     } else if (as_written || broken) {
         add(j, st, e->host);
     } else {
-        add(j, make_refused(&j->scratch, st, cut ? ticks : 0), e->host);
+        add(j, make_refused(&j->scratch, st, cut ? ticks : 0, e->why), e->host);
     }
 }
 

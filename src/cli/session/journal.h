@@ -78,7 +78,8 @@ struct journal_end {
     const char *host;            /* host for its bare names */
     struct moment before, after; /* when the command began, and when it ended */
     enum log_outcome outcome;
-    uint64_t waited_ns; /* for LOG_CUT: simulated time that passed after its last tick */
+    const struct diag *why; /* of LOG_REFUSED: the error */
+    uint64_t waited_ns;     /* for LOG_CUT: simulated time that passed after its last tick */
 };
 
 /* Adds the executed command @st, which is no block, to the log and the journal. */

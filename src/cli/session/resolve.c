@@ -201,7 +201,7 @@ static bool wrong_kind(const struct scope *in, struct span at, const char *path,
         return false;
     }
     node_add_text(&is, &v);
-    diag_set(reterr, DIAG_FAILED, at, "%s is %s, not %s %s", path, is_text, text_article(row->text),
+    diag_set(reterr, DIAG_VALUE, at, "%s is %s, not %s %s", path, is_text, text_article(row->text),
              row->text);
     if (!strchr(path, '.') && add_kind_remedy(in, path, kind, reterr))
         return false;
@@ -225,7 +225,7 @@ bool resolve_host(const struct scope *in, const struct step *st, const char *par
     const char *name = step_text(st, param);
 
     if (!name && !in->host[0]) {
-        diag_set(reterr, DIAG_FAILED, st->at, "%s needs a host", st->cmd->name);
+        diag_set(reterr, DIAG_VALUE, st->at, "%s needs a host", st->cmd->name);
         return diag_remedy(reterr, "name it, or use \"on HOST { ... }\"");
     }
     if (rdl_find_host(in->lab, name ? name : in->host, ret) == RDL_OK)
@@ -248,14 +248,14 @@ bool resolve_memory_text(const struct scope *in, const char *text, struct span a
         m = (struct memory){.has_bytes = false};
         if (quantity_parse(QUANTITY_NUMBER, text, &m.addr) ||
             rdl_find_host(in->lab, in->host, &m.host) != RDL_OK)
-            return diag_set(reterr, DIAG_FAILED, at,
+            return diag_set(reterr, DIAG_VALUE, at,
                             "a number is an address only where the host is known");
         m.iova = m.addr;
         *ret = m;
         return true;
     }
     if (value_slice(text, &slice, &off))
-        return diag_set(reterr, DIAG_FAILED, at, "\"%s\" is no part of a memory region", text);
+        return diag_set(reterr, DIAG_VALUE, at, "\"%s\" is no part of a memory region", text);
     text_addn(&t, text, slice.base_bytes);
     resolve_path(in, base, path);
     if (rdl_find(in->lab, path, OBJ_MR, &raw) != RDL_OK)
@@ -264,7 +264,7 @@ bool resolve_memory_text(const struct scope *in, const char *text, struct span a
         return diag_set(reterr, DIAG_FAILED, at, "%s is not there any more", path);
     resolve_host_name(path, host);
     if (rdl_find_host(in->lab, host, &m.host) != RDL_OK)
-        return diag_set(reterr, DIAG_FAILED, at, "no host is called \"%s\"", host);
+        return diag_set(reterr, DIAG_VALUE, at, "no host is called \"%s\"", host);
     m.mr.raw = raw;
     m.lkey = info.lkey;
     m.rkey = info.rkey;
@@ -303,7 +303,7 @@ bool resolve_key(const struct scope *in, const struct step *st, const char *para
         return resolve_unknown(in, step_span(st, param, 0), path, "nothing", reterr);
     text_addf(&t, "%s.%s", path, leaf_rows[LEAF_mr_rkey].key);
     if (rdl_inspect(in->lab, leaf, &v, &off) != RDL_OK) {
-        diag_set(reterr, DIAG_FAILED, step_span(st, param, 0), "%s has no key", path);
+        diag_set(reterr, DIAG_VALUE, step_span(st, param, 0), "%s has no key", path);
         return diag_remedy(reterr, "a memory region has one, or write the number");
     }
     *ret = (uint32_t)v.number;
@@ -352,10 +352,10 @@ static bool has_no_number(const struct param *p, const char *path, struct span a
 
     node_add_text(&is, v);
     if (p->stands == LEAF_none) {
-        diag_set(reterr, DIAG_FAILED, at, "%s: %s is %s, and no number", p->name, path, is_text);
+        diag_set(reterr, DIAG_VALUE, at, "%s: %s is %s, and no number", p->name, path, is_text);
         return diag_remedy(reterr, "write the number, or a path to one like h1.qp.sq_psn");
     }
-    diag_set(reterr, DIAG_FAILED, at, "%s: %s is %s, which has no %s", p->name, path, is_text,
+    diag_set(reterr, DIAG_VALUE, at, "%s: %s is %s, which has no %s", p->name, path, is_text,
              leaf_rows[p->stands].key);
     return diag_remedy(reterr, "%s %s has one, or write the number",
                        text_article(node_rows[leaf_rows[p->stands].node].title),

@@ -12,6 +12,7 @@
 #include "cli/session/history.h"
 #include "cli/session/shown.h"
 #include "cli/session/stop_look.h"
+#include "cli/session/unmet.h"
 #include "emu/base/quantity.h"
 #include "emu/base/text.h"
 #include "print/utf8.h"
@@ -54,6 +55,7 @@ static enum rdl_status open_lab(struct session *s, uint64_t seed, size_t memory_
     changes_forget(&s->display.changes);
     conditions_free(&s->conditions);
     remainders_free(&s->run.remainders);
+    unmet_free(&s->run.unmet);
     vq_looks_done(&s->display.vq_looks);
     s->history->position = (struct position){.in_past = false};
     s->history->replay = (struct replay){.active = false};
@@ -120,6 +122,7 @@ void session_free(struct session *s)
     journal_free(&s->history->journal);
     pool_free(&s->history->header_pool);
     pool_free(&s->run.macros.pool);
+    unmet_free(&s->run.unmet);
     stops_free(&s->stops);
     conditions_free(&s->conditions);
     gate_done(&s->gate);
@@ -295,6 +298,7 @@ int session_exit_status(const struct session *s)
         return EXIT_USAGE;
     case DIAG_VALUE:
     case DIAG_FAILED:
+    case DIAG_LIMIT:
     case DIAG_EXPECT:
     case DIAG_FORBIDDEN:
     case DIAG_MEMORY:

@@ -25,6 +25,7 @@
 #include "cli/session/stops.h"
 #include "cli/show/show_vq.h"
 #include "process/exit_status.h"
+#include "rdmalab/inspect.h"
 #include "rdmalab/lab.h"
 
 #define SESSION_SOURCES_MAX 8u /* maximum depth of files that source each other */
@@ -117,6 +118,17 @@ struct session_macros {
     struct macros list;
 };
 
+/* Faults that were made and must meet something (unmet.h). */
+struct unmet {
+    struct made_fault *v; /* those that are there; owned */
+    size_t n, cap;
+    /* A fault was removed before it met anything: the first one, and where it was made. */
+    bool removed;
+    char name[RDL_VALUE_BYTES];
+    struct source src;
+    struct span at;
+};
+
 /* State of execution: the running block and step, and what they may refer to. */
 struct session_run {
     const struct block *block; /* block of the running step; NULL: no step is running */
@@ -125,6 +137,8 @@ struct session_run {
     struct session_macros macros;
     bool quit;               /* no further step may be executed */
     uint64_t n_expectations; /* number of `expect`s executed so far */
+    uint64_t n_waits;        /* number of `until`s and `refused`s, which expect something too */
+    struct unmet unmet;
 };
 
 /* Limits of the ticks and the time of a session. */

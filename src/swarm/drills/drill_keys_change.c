@@ -94,8 +94,8 @@ static void register_plain(struct drill *d, struct kept *of)
     of->domain = drill_below(d, 2);
     draw_part(d, 2 * KEY_PAGE, &of->at, &of->bytes);
     drill_say(d, "%sreg_mr h2.%s len=%u addr=h2.mine[%u] access=%s as %s%s",
-              is_sound(access) ? "" : "refused { ", domains[of->domain], of->bytes, of->at,
-              words(access, text), of->called, is_sound(access) ? "" : " }");
+              is_sound(access) ? "" : "refused reason=ERR_INVAL { ", domains[of->domain], of->bytes,
+              of->at, words(access, text), of->called, is_sound(access) ? "" : " }");
     st = rdl_reg_mr(d->lab, k->pd[1][of->domain], k->base[1] + of->at, of->bytes, access,
                     of->called, &of->mr);
     if (!drill_expect(d, (st == RDL_OK) == is_sound(access),
@@ -190,7 +190,9 @@ void keys_deregister(struct drill *d)
         of->kind = KEPT_NOTHING;
         return;
     }
-    drill_say(d, of->n_windows > 0 ? "refused { dereg_mr h2.%s }" : "dereg_mr h2.%s", of->called);
+    drill_say(d,
+              of->n_windows > 0 ? "refused reason=ERR_BUSY { dereg_mr h2.%s }" : "dereg_mr h2.%s",
+              of->called);
     taken = is_taken(d, rdl_dereg_mr(d->lab, of->mr));
     drill_expect(d, taken == (of->n_windows == 0), "a region stays as long as windows show it",
                  "it %s, with %u windows", taken ? "went" : "stayed", of->n_windows);
@@ -234,8 +236,8 @@ static void say_change(struct drill *d, const struct kept *of, const struct kept
         snprintf(pd, sizeof(pd), " pd=h2.%s", domains[to->domain]);
     if (c->what & RDL_REREG_ACCESS)
         snprintf(access, sizeof(access), " access=%s", words(to->access, text));
-    drill_say(d, "%srereg_mr h2.%s%s%s%s%s", is_allowed ? "" : "refused { ", of->called, part, pd,
-              access, is_allowed ? "" : " }");
+    drill_say(d, "%srereg_mr h2.%s%s%s%s%s", is_allowed ? "" : "refused reason=ERR_INVAL { ",
+              of->called, part, pd, access, is_allowed ? "" : " }");
 }
 
 void keys_reregister(struct drill *d)

@@ -14,6 +14,7 @@
 #include "emu/facts/qp_fsm.h"
 #include "emu/facts/virtio/ring_format.h"
 #include "emu/wire/addr.h"
+#include "rdmalab/control.h"
 #include "rdmalab/trace.h"
 #include "swarm/worlds/model.h"
 #include "swarm/worlds/wire_tap.h"
@@ -70,12 +71,13 @@ void world_say(struct world_run *r, const char *format, ...)
 
     if (!r->script)
         return;
-    fputs(r->is_refused ? "refused { " : "", r->script);
+    if (r->refused)
+        fprintf(r->script, "refused reason=%s { ", r->refused);
     va_start(ap, format);
     vfprintf(r->script, format, ap);
     va_end(ap);
-    fputs(r->is_refused ? " }\n" : "\n", r->script);
-    r->is_refused = false;
+    fputs(r->refused ? " }\n" : "\n", r->script);
+    r->refused = NULL;
 }
 
 bool world_answered(struct world_run *r, unsigned host)
@@ -360,15 +362,23 @@ void world_make_end(struct world_run *r, uint16_t end)
 bool world_modify(struct world_run *r, uint16_t end, struct rdl_qp_attr *a, enum qp_state to,
                   uint32_t mask)
 {
+    const unsigned host = r->w->end[end].host;
     struct rdl_modify_error err;
+    struct rdl_refusal why;
     enum rdl_status st;
 
     a->state = to;
     st = rdl_modify_qp(r->lab, r->end[end].qp, a, QPA_STATE | mask, false, &err);
     /* The queue pair may have failed, but no other request of this host can be pending. */
     world_expect_end(r, st != RDL_ERR_BUSY, end, "one request follows the other");
-    r->is_refused = st != RDL_OK || !world_answered(r, r->w->end[end].host);
-    return !r->is_refused;
+    r->refused = NULL;
+    if (st != RDL_OK)
+        r->refused = rdl_status_name(st);
+    else if (!world_answered(r, host))
+        r->refused = rdl_last_refusal(r->lab, r->host[host].host, &why) == RDL_OK
+                         ? enum_name(&enum_refusal, why.reason)
+                         : rdl_status_name(RDL_ERR_DEVICE);
+    return !r->refused;
 }
 
 static void say_move(struct world_run *r, uint16_t end, enum qp_state to,

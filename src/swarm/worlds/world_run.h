@@ -152,7 +152,10 @@ struct world_run {
     struct rdl_lab *lab;
     FILE *script;      /* receives the calls as script lines; NULL: no script */
     uint32_t n_unsaid; /* number of deeds that a run with a script skips: no line expresses them */
-    bool is_refused;   /* the next script line is written as `refused { ... }` */
+    /* The next script line is written as `refused reason=... { }`, with this reason; NULL: it is
+     * not.
+     */
+    const char *refused;
     uint8_t *have, *want; /* buffers for the received and the expected bytes of one message */
     struct wire_tap *tap; /* sees every frame; NULL: none */
     struct host_state host[WORLD_HOSTS_MAX];

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/session/unmet.h"
+
+#include <stdlib.h>
+
+#include "emu/base/text.h"
+#include "emu/facts/enum/object.h"
+#include "emu/facts/leaf.h"
+#include "process/must.h"
+#include "rdmalab/inspect.h"
+#include "tree/tree.h"
+
+/* A fault that must meet something. */
+struct made_fault {
+    rdl_fault fault;
+    struct source src; /* text of the command that made it, and its place */
+    struct span at;
+};
+
+void unmet_free(struct unmet *u)
+{
+    free(u->v);
+    *u = (struct unmet){.v = NULL};
+}
+
+void unmet_made(struct session *s, const struct step *st, rdl_fault fault)
+{
+    struct unmet *u = &s->run.unmet;
+
+    if (step_has(st, "optional"))
+        return;
+    u->v = must_grow(u->v, u->n, &u->cap, sizeof(*u->v));
+    u->v[u->n++] = (struct made_fault){fault, *s->run.block->src, st->at};
+}
+
+/* Has the fault of @m met something?  A fault that is not there any more has: it was removed, and
+ * unmet_removed() has looked.
+ */
+static bool has_met(const struct session *s, const struct made_fault *m, char name[RDL_VALUE_BYTES])
+{
+    rdl_fault found;
+
+    rdl_path_of(s->lab, OBJ_FAULT, m->fault.raw, name);
+    if (rdl_find(s->lab, name, OBJ_FAULT, &found.raw) != RDL_OK || found.raw != m->fault.raw)
+        return true;
+    return tree_number(s->lab, name, LEAF_fault_hits) > 0;
+}
+
+void unmet_removed(struct session *s, rdl_fault fault)
+{
+    struct unmet *u = &s->run.unmet;
+    char name[RDL_VALUE_BYTES];
+
+    for (size_t i = 0; i < u->n; i++) {
+        if (u->v[i].fault.raw != fault.raw)
+            continue;
+        if (!u->removed && !has_met(s, &u->v[i], name)) {
+            struct text t = text_on(u->name, sizeof(u->name));
+
+            text_add(&t, name);
+            u->removed = true;
+            u->src = u->v[i].src;
+            u->at = u->v[i].at;
+        }
+        u->v[i] = u->v[--u->n];
+        return;
+    }
+}
+
+static bool fail(struct session *s, const char *name, const struct source *src, struct span at)
+{
+    s->diag_src = *src;
+    diag_set(&s->diag, DIAG_EXPECT, at, "the fault %s has met nothing", name);
+    return diag_remedy(&s->diag,
+                       "a fault that may meet nothing is optional; \"help drop optional\"");
+}
+
+bool unmet_check(struct session *s)
+{
+    const struct unmet *u = &s->run.unmet;
+    char name[RDL_VALUE_BYTES];
+
+    if (u->removed)
+        return fail(s, u->name, &u->src, u->at);
+    for (size_t i = 0; i < u->n; i++) {
+        if (!has_met(s, &u->v[i], name))
+            return fail(s, name, &u->v[i].src, u->v[i].at);
+    }
+    return true;
+}
