@@ -38,7 +38,7 @@ COMMANDS = [["run", scenario(name), *OUTPUTS] for name in SCENARIOS] + [
     ["-c", "host h1 h2; link h1 h2; ping h1 h2; show; show events last 5; why; export ladder -"],
     ["-c", "host h1 h2; link h1 h2; ping h1 h2; export pcapng f.pcapng; export events e.ndjson; "
            "export ladder l.svg; session save s.json; expect count(eth_tx, host==h1) == 1"],
-    ["-c", "host h1 h2; link h1 h2; refused { ping h1 10.0.0.9 }; export pcapng f.pcapng"],
+    ["-c", "host h1 h2; link h1 h2; refused reason=err_timeout { ping h1 10.0.0.9 }; export pcapng f.pcapng"],
     ["-c", "scenario seed=5; host h1"],
     ["show", "../trace.ndjson"],
     ["show", "../trace.ndjson", "why"],

@@ -49,7 +49,7 @@ FILES = {
     "psn.lab": "source pair.lab\nmodify_qp h2.qp state=RESET\nmodify_qp h2.qp state=INIT pkey_index=0 port=1 access=rr,rw\n"
                "modify_qp h2.qp state=RTR ah=h1 mtu=1024 dest_qpn=2 rq_psn=50 max_dest_rd_atomic=1 min_rnr_timer=12\n"
                "post_send h1.qp sge=mr[0:64]\nrun\n",
-    "small.lab": "scenario title=small memory=16m\nhost h1\nalloc_pd h1 as pd\nrefused {\n"
+    "small.lab": "scenario title=small memory=16m\nhost h1\nalloc_pd h1 as pd\nrefused reason=err_nomem {\n"
                  " reg_mr h1.pd len=32m as mr\n write h1.mr[0:32m] fill=1\n}\n",
     "tiny.lab": "scenario title=tiny memory=4k\nhost h1\n",
     "key.json": '{"steps": [{"do": "host", "names": ["h1"], "a\\u001b[31m\\n::error::b": 1}]}',
@@ -182,7 +182,7 @@ CASES = [  # arguments, standard input, exit status, what the output must match
     (["-c", "host h1; show h1.irqs"], "", 0, r"0"),
     (["-c", "hosst h1"], "", 1, r'did you mean "host"\?'),
     # a mistyped name is no refusal, unless that is what is meant
-    (["-c", "host h1; refused { create_cq h9 cqe=16 as cq }"], "", 1, r'no host is called "h9"'),
+    (["-c", "host h1; refused reason=err_not_found { create_cq h9 cqe=16 as cq }"], "", 1, r'no host is called "h9"'),
     (["-c", 'host h1; refused says="no host" { create_cq h9 cqe=16 as cq }'], "", 0, r"refused: no host"),
     (["-c", "host h1; repeat 1025 { alloc_pd h1 }"], "", 1, r"can have: max_pd=1024\n(.|\n)*\n  dealloc_pd gives one back$"),
     (["-c", "host h1; show h1.irq"], "", 1, r"h1\.irqs?"),

@@ -11,6 +11,7 @@
 #include "emu/facts/enum/access.h"
 #include "emu/facts/enum/async_event.h"
 #include "emu/facts/enum/profile.h"
+#include "emu/facts/enum_table.h"
 #include "emu/facts/virtio_rdma/ctrl_rsp.h"
 #include "rdmalab/control.h"
 #include "rdmalab/events.h"
@@ -40,8 +41,11 @@ static void say(struct drill *d, uint32_t command, const uint8_t *data, size_t b
 
     for (size_t i = 0; i < bytes; i++)
         snprintf(hex + 2 * i, 3, "%02x", data[i]);
-    drill_say(d, "%scontrol h1 %u%s%s%s", why == REF_NONE ? "" : "refused { ", command,
-              bytes > 0 ? " bytes=" : "", hex, why == REF_NONE ? "" : " }");
+    if (why == REF_NONE)
+        drill_say(d, "control h1 %u%s%s", command, bytes > 0 ? " bytes=" : "", hex);
+    else
+        drill_say(d, "refused reason=%s { control h1 %u%s%s }", enum_name(&enum_refusal, why),
+                  command, bytes > 0 ? " bytes=" : "", hex);
 }
 
 bool device_ask(struct drill *d, uint32_t command, const void *data, size_t bytes, uint32_t why,

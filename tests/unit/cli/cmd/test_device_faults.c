@@ -100,9 +100,10 @@ static const char *const sessions[] = {
     "postpone the next data of h1.cq by 9us as f\n" SEND "run 8us\n"
     "expect h1.cq.wc[0].wr_id == 0 and count(late_data) == 0\nrun; expect count(late_data) == 1",
     "invent a completion of h1.cq as f\n" SEND "run; poll_cq h1.cq max=1\n"
-    "refused { poll_cq h1.cq }; expect count(used_refused, desc==16) == 1",
+    "refused reason=err_broken { poll_cq h1.cq }; expect count(used_refused, desc==16) == 1",
     "invent a completion of h1.net.tx as f\nping h1 to=10.0.0.2\n"
-    "refused { ping h1 to=10.0.0.2 }; expect count(used_refused, function==NET) == 1",
+    "refused reason=err_timeout { ping h1 to=10.0.0.2 }; expect count(used_refused, function==NET) "
+    "== 1",
     "lose what=kick queue=h1 count=0 chance=50% as f\n"
     "repeat 20 { kick h1.qp.sq; run }; expect f.seen == 20 and f.hits > 2 and f.hits < 18",
     "lose the 2nd kick of h1.qp.sq where avail_idx >= 1 as f\n" SEND "run\n"

@@ -15,7 +15,7 @@
     "repeat 4 { post_recv h2.qp sge=mr[0:64]; post_send h1.qp sge=mr[0:64] signaled; run\n"        \
     "  poll_cq h1.cq; poll_cq h2.cq }\n"                                                           \
     "checkpoint before\n"                                                                          \
-    "ping h1 h2; refused { dealloc_pd h1.pd }\n"                                                   \
+    "ping h1 h2; refused reason=err_busy { dealloc_pd h1.pd }\n"                                   \
     "goto before\nwrite h1.mr[0] \"other\"\nping h1 h2 count=2\nback 2 tick\n"
 
 char *bytes_of(const char *name)

@@ -15,7 +15,7 @@ static void counts_do_not_rest_on_the_record(void **state)
     lab_run(&l,
             "host h1 h2; link h1 h2; drop next from=h1 as f1; expect count(lost, name==f1) == 0");
     rdl_record_bound(l.s->lab, 1024, 1024);
-    lab_run(&l, "refused { ping h1 h2 }; repeat 500 { ping h1 h2 }");
+    lab_run(&l, "refused reason=err_timeout { ping h1 h2 }; repeat 500 { ping h1 h2 }");
     assert_true(rdl_record_forgotten(l.s->lab) > 0);
     lab_run(&l,
             "expect count(lost, name==f1) == 1 and count(lost) == 1 and count(ping_sent) == 501");
@@ -82,7 +82,8 @@ static void filters_that_look_alike_are_not_one(void **state)
 {
     static const char lines[] =
         "host h1 h2; link h1 h2; drop next from=h1 as loss1; drop next from=h2 as loss2\n"
-        "refused { ping h1 h2 }; refused { ping h1 h2 }; ping h1 h2\n"
+        "refused reason=err_timeout { ping h1 h2 }; refused reason=err_timeout { ping h1 h2 }; "
+        "ping h1 h2\n"
         "expect count(lost, name==loss1) == 1 and count(lost, name!=loss1) == 1\n"
         "expect count(lost, name==loss2) == 1 and count(lost, name==loss2, host==h1) == 0\n"
         "expect count(lost, host==h2) == 1 and count(lost, host==h1) == 1\n"
@@ -142,7 +143,8 @@ static void a_fault_that_is_gone_can_be_counted(void **state)
 
     (void)state;
     lab_open(&l, false);
-    lab_run(&l, "host h1 h2; link h1 h2; drop next from=h1 as f1; refused { ping h1 h2 }");
+    lab_run(&l, "host h1 h2; link h1 h2; drop next from=h1 as f1; refused reason=err_timeout { "
+                "ping h1 h2 }");
     lab_run(&l, "expect not count(lost, name==chance) == 1; clear f1");
     lab_run(&l, "expect count(lost, name==f1) == 1");
     assert_false(lab_try(&l, "expect count(lost, name!=f9) == 1"));

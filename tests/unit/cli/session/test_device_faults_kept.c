@@ -62,7 +62,8 @@ static const struct story {
      "run; poll_cq h1.cq; expect count(late_data) == 1"},
     {"a frame is under way",
      "postpone the next data of h2.net.rx by 90us as f\n"
-     "refused { ping h1 to=10.0.0.2 timeout=30us }; expect f.hits == 1 and count(late_data) == 0\n",
+     "refused reason=err_timeout { ping h1 to=10.0.0.2 timeout=30us }; expect f.hits == 1 and "
+     "count(late_data) == 0\n",
      "run; expect f.hits == 1 and count(late_data) == 2\nping h1 to=10.0.0.2"},
     {"a queue is stopped for a time",
      "stall h1.qp.sq for 1ms as f\n" SEND SEND "run 500us; expect f.hits == 1\n",
@@ -77,10 +78,11 @@ static const struct story {
     {"a completion has passed",
      "invent the 2nd completion of h1.cq as f\n" SEND "run; poll_cq h1.cq; expect f.hits == 0\n",
      SEND "run; expect f.hits == 1; poll_cq h1.cq max=1\n"
-          "refused { poll_cq h1.cq }; expect count(used_refused) == 1"},
+          "refused reason=err_broken { poll_cq h1.cq }; expect count(used_refused) == 1"},
     {"a completion is invented, and nobody has looked",
      "invent a completion of h1.cq as f\n" SEND "run; expect f.hits == 1\n",
-     "poll_cq h1.cq max=1; refused { poll_cq h1.cq }; expect count(used_refused) == 1"},
+     "poll_cq h1.cq max=1; refused reason=err_broken { poll_cq h1.cq }; expect count(used_refused) "
+     "== 1"},
     {"a fault was numbered", "lose the next kick of h1.ctrl; clear f1; stall h2.qp.rq as f\n",
      "lose the next kick of h1.qp.sq\n" SEND
      "run; expect f3.hits == 1; clear f3; kick h1.qp.sq; run 20us; expect f.hits == 1\n"

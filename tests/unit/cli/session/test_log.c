@@ -195,9 +195,10 @@ static void blocks_and_sourced_files_are_logged_as_their_steps(void **state)
     lab_open(&b, false);
     lab_run(&a, "host h1 h2");
     lab_run(&b, "host h1 h2");
-    lab_run(&a, "repeat 4 { on h1,h2 { alloc_pd; show; query_port; note x }\n"
-                "  repeat 3 { run 1us; source steps.lab }; refused { host h1 } }\n"
-                "export events -");
+    lab_run(&a,
+            "repeat 4 { on h1,h2 { alloc_pd; show; query_port; note x }\n"
+            "  repeat 3 { run 1us; source steps.lab }; refused reason=err_exists { host h1 } }\n"
+            "export events -");
     for (unsigned i = 0; i < 4; i++) {
         lab_run(&b, "on h1 { alloc_pd }; on h1 { query_port }; on h2 { alloc_pd; query_port }");
         for (unsigned k = 0; k < 3; k++)
@@ -231,7 +232,7 @@ static void the_log_tells_how_commands_ended(void **state)
                 {"host h1", LOG_REFUSED},
                 {"destroy_qp h1.nothing", LOG_FAILED},
                 {"expect t > 1s", LOG_FAILED},
-                {"refused ticks=1 { query_port h1 }", LOG_CUT}};
+                {"refused reason=err_timeout ticks=1 { query_port h1 }", LOG_CUT}};
     struct log_cursor c;
     struct lab l;
     bool more;

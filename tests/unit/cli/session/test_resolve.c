@@ -64,7 +64,7 @@ static void what_is_not_found_is_told_and_changes_nothing(void **state)
     assert_int_equal(d.kind, DIAG_VALUE);
     assert_non_null(strstr(d.remedy, "begin with their host"));
     assert_false(resolve_memory_text(&in, "h1.qp", (struct span){0, 5}, &m, &d));
-    assert_int_equal(d.kind, DIAG_FAILED);
+    assert_int_equal(d.kind, DIAG_VALUE);
     assert_int_equal(m.addr, 7);
     in.host = "h1";
     assert_true(resolve_memory_text(&in, "mr[8:12]", (struct span){0, 8}, &m, &d));
@@ -152,7 +152,7 @@ static void a_sourced_file_has_no_host_but_the_limits_around_it(void **state)
     assert_false(lab_try(&l, "on h1 { source bare.lab }"));
     fflush(l.f);
     assert_non_null(strstr(l.out, "query_port needs a host"));
-    lab_run(&l, "refused ticks=2 { source long.lab }");
+    lab_run(&l, "refused reason=err_timeout ticks=2 { source long.lab }");
     fflush(l.f);
     assert_non_null(strstr(l.out, "ticks was reached"));
     unlink("bare.lab");

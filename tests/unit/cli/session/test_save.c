@@ -145,8 +145,8 @@ static void what_went_otherwise_is_saved_as_what_it_did(void **state)
         const char *saved;
     } rows[] = {
         {"host h1", "ping h1 10.0.0.9 timeout=1ms", 0,
-         "refused {\n    ping h1 10.0.0.9 timeout=1ms\n}\n"},
-        {"host h1", "refused { run 5us; note x }", 0, "run 5us\n# x\n"},
+         "refused reason=err_no_route {\n    ping h1 10.0.0.9 timeout=1ms\n}\n"},
+        {"host h1", "refused says=x { run 5us; note x }", 0, "run 5us\n# x\n"},
         {"host h1", "refused says=no { note x; host h1 }", 0, "# x\n"},
         {"host h1", "refused says=use { note x; show; host h1 }", 0,
          "refused says=\"use\" {\n    # x\n    show\n    host h1\n}\n"},
@@ -166,11 +166,12 @@ static void what_went_otherwise_is_saved_as_what_it_did(void **state)
         {"host h1", "repeat 1000000 { repeat 2 { query_port h1; run 1us } }", 47,
          "repeat 7 {\n    repeat 2 {\n        query_port h1\n        run 1us\n    }\n}\n"
          "query_port h1\nrun 1us\nquery_port h1\n"},
-        {"host h1", "create_cq h1 as c", 1, "refused ticks=1 {\n    create_cq h1 as c\n}\n"},
+        {"host h1", "create_cq h1 as c", 1,
+         "refused reason=err_timeout ticks=1 {\n    create_cq h1 as c\n}\n"},
         {"host h1", "reg_mr h1.pd len=4k", 0, ""},
         {"host h1; alloc_pd h1 as pd", "reg_mr h1.pd len=4k access=rw", 0, ""},
         {"host h1", "until t > 1s timeout=1us", 0, ""},
-        {"host h1", "switch s s", 0, "refused {\n    switch s s\n}\n"},
+        {"host h1", "switch s s", 0, "refused reason=err_exists {\n    switch s s\n}\n"},
     };
     FILE *f = fopen("s0.lab", "w");
 
@@ -255,7 +256,7 @@ static void a_refused_block_may_have_a_limit_of_its_own(void **state)
         l.s->limits.whole.ticks = SCENARIO_TICKS_MAX;
         lab_run(&l, "run; query_port h1");
     }
-    assert_false(lab_try(&l, "refused ticks=99 { query_port h1 }"));
+    assert_false(lab_try(&l, "refused reason=err_timeout ticks=99 { query_port h1 }"));
     assert_non_null(strstr(l.s->diag.message, "nothing was refused"));
     assert_int_equal(l.s->limits.whole.ticks, SCENARIO_TICKS_MAX);
     lab_close(&l);

@@ -308,8 +308,8 @@ static void mistaken_questions_have_no_answer(void **state)
         {"not h1.gid[01] == \"10.0.0.1\"", "[01] is no index"},
         {"h1.mr[0:0] == \"\"", "\"h1.mr[0:0]\" is empty"},
     };
-    static const char *const forms[] = {"expect %s", "refused { expect %s }",
-                                        "refused { until %s }"};
+    static const char *const forms[] = {"expect %s", "refused reason=err_inval { expect %s }",
+                                        "refused reason=err_inval { until %s }"};
     struct lab l;
 
     (void)state;
@@ -559,7 +559,7 @@ static void a_fault_can_be_about_a_port(void **state)
     lab_run(&l, "drop from=tap0 as f1");
     fflush(l.f);
     assert_non_null(strstr(l.out, "f1: drops the next frame coming in through tap0\n"));
-    lab_run(&l, "refused { ping h1 10.0.0.77 timeout=1us }");
+    lab_run(&l, "refused reason=err_timeout { ping h1 10.0.0.77 timeout=1us }");
     lab_run(&l, "expect f1.hits == 0");
     assert_int_equal(rdl_port_receive(l.s->lab, made, frame, sizeof(frame)), RDL_OK);
     lab_run(&l, "run 10us; expect f1.hits == 1");
@@ -776,7 +776,7 @@ static void two_sessions_know_nothing_of_each_other(void **state)
 static void an_interrupt_ends_every_step(void **state)
 {
     static const char *const rows[] = {"help", "host h1", "repeat 1000000 { }", "step 5",
-                                       "refused { host h1 }"};
+                                       "refused says=x { host h1 }"};
     static const volatile sig_atomic_t interrupted = 1;
 
     (void)state;

@@ -201,7 +201,9 @@ static void advancing_says_how_it_ended(void **state)
     lab_run(&l, "host h1 h2; link h1 h2");
     assert_int_equal(advance_step(l.s, RDL_STEP_TICK, nowhere).end, ADVANCE_IDLE);
     assert_int_equal(advance_run(l.s, RDL_NEVER, nowhere).end, ADVANCE_IDLE);
-    assert_false(lab_try(&l, "refused { refused ticks=2 { ping h1 h2 } }")); /* it is running */
+    assert_false(lab_try(
+        &l, "refused says=x { refused reason=err_timeout ticks=2 { ping h1 h2 } }")); /* it is
+                                                                                         running */
     assert_int_equal(advance_run(l.s, rdl_now_ns(l.s->lab), nowhere).end, ADVANCE_GOES_ON);
     assert_int_equal(advance_tick(l.s, rdl_now_ns(l.s->lab), nowhere).end, ADVANCE_GOES_ON);
     assert_int_equal(advance_step(l.s, RDL_STEP_TICK, nowhere).end, ADVANCE_DONE);

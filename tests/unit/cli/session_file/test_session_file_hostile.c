@@ -96,8 +96,8 @@ static void what_is_wrong_is_said(void **state)
         {CONNECT, "{\"do\": \"post_list\", \"steps\": [" PORT "]}", "port reaches out of the lab"},
         {CONNECT ", \"tick", PORT ", \"ended\": \"refused\", \"tick",
          "port reaches out of the lab"},
-        {"\"do\": \"refused\", \"steps\": [", "\"do\": \"refused\", \"steps\": [" PROGRAM ", ",
-         "program reaches out of the lab"},
+        {"\"reason\": \"err_busy\", \"steps\": [",
+         "\"reason\": \"err_busy\", \"steps\": [" PROGRAM ", ", "program reaches out of the lab"},
         {CONNECT, "{\"do\": \"set\", \"what\": \"history\", \"history\": \"1m\"}",
          "changes the session"},
         {CONNECT, "{\"do\": \"set\", \"what\": \"changes\", \"changes\": \"all\"}",
@@ -136,7 +136,7 @@ static void nothing_of_a_file_writes_files(void **state)
     (void)state;
     lab_open(&l, HISTORY_BYTES);
     lab_run(&l, "host h1 h2; link h1 h2 latency=1us; ping h1 h2\n"
-                "refused { run; export pcapng nowhere/bad.pcapng }");
+                "refused says=\"No such\" { run; export pcapng nowhere/bad.pcapng }");
     lab_run(&l, "save world w.json");
     lab_close(&l);
     text = bytes_of("w.json");
@@ -164,7 +164,7 @@ static void what_reached_out_is_not_saved(void **state)
     lab_run(&l, "host h1 h2");
     assert_false(lab_try(&l, "port tap rdl0 h1"));
     lab_run(&l, "save world w.json");
-    lab_run(&l, "refused { port tap rdl0 h1 }");
+    lab_run(&l, "refused says=port { port tap rdl0 h1 }");
     assert_false(lab_try(&l, "save world w2.json"));
     assert_non_null(strstr(l.s->diag.message, "asks for ports or programs"));
     lab_run(&l, "back; host h3");
