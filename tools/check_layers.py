@@ -136,7 +136,7 @@ ROWS_MAX_OF = {
     "emu/facts/leaf.h": 170,
     "emu/facts/virtio_rdma/config.def": 170,  # leaves, too
     # members of structs that others hold by value
-    "emu/facts/counters.def": 220,
+    "emu/facts/counters.def": 221,
 }
 
 # A host has devices of several kinds: it points to them.  What it may hold of their layer:

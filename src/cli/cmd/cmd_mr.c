@@ -48,6 +48,7 @@ static bool access_failed(struct session *s, const struct step *st, uint32_t acc
         return false;
     session_fail(s, step_span(st, "access", 0), "remote write and atomic access need local write");
     diag_remedy(&s->diag, "add lw to access=");
+    diag_reason(&s->diag, RDL_ERR_INVAL);
     return true;
 }
 
@@ -62,6 +63,7 @@ static bool iova_failed(struct session *s, const struct step *st, uint64_t addr,
             return false;
         session_fail(s, step_span(st, "iova", 0), "a zero-based region begins at address 0");
         diag_remedy(&s->diag, "leave out iova=, or zb of access=");
+        diag_reason(&s->diag, RDL_ERR_INVAL);
         return true;
     }
     session_fail(s, step_span(st, "iova", 0),

@@ -5,10 +5,8 @@
 
 #include "emu/base/text.h"
 #include "emu/facts/enum/object.h"
-#include "emu/facts/leaf.h"
 #include "process/must.h"
 #include "rdmalab/inspect.h"
-#include "tree/tree.h"
 
 /* A fault that must meet something. */
 struct made_fault {
@@ -38,12 +36,17 @@ void unmet_made(struct session *s, const struct step *st, rdl_fault fault)
  */
 static bool has_met(const struct session *s, const struct made_fault *m, char name[RDL_VALUE_BYTES])
 {
+    char path[RDL_PATH_BYTES];
+    struct text t = text_on(path, sizeof(path));
+    struct rdl_value hits;
     rdl_fault found;
+    size_t at;
 
     rdl_path_of(s->lab, OBJ_FAULT, m->fault.raw, name);
     if (rdl_find(s->lab, name, OBJ_FAULT, &found.raw) != RDL_OK || found.raw != m->fault.raw)
         return true;
-    return tree_number(s->lab, name, LEAF_fault_hits) > 0;
+    text_addf(&t, "%s.hits", name);
+    return rdl_inspect(s->lab, path, &hits, &at) != RDL_OK || hits.number > 0;
 }
 
 void unmet_removed(struct session *s, rdl_fault fault)

@@ -195,12 +195,13 @@ static void say_device_fault(struct world_run *r, const struct world_device_faul
                              const char *queue, const char *name)
 {
     if (f->kind == FLT_STUCK_QUEUE && f->time_ns)
-        world_say(r, "stall for=%uns queue=%s nth=%u count=%u as %s", f->time_ns, queue, f->nth,
-                  f->count, name);
+        world_say(r, "stall for=%uns queue=%s nth=%u count=%u optional as %s", f->time_ns, queue,
+                  f->nth, f->count, name);
     else if (f->kind == FLT_STUCK_QUEUE)
-        world_say(r, "stall queue=%s nth=%u count=%u as %s", queue, f->nth, f->count, name);
+        world_say(r, "stall queue=%s nth=%u count=%u optional as %s", queue, f->nth, f->count,
+                  name);
     else
-        world_say(r, "lose what=%s queue=%s nth=%u count=%u as %s",
+        world_say(r, "lose what=%s queue=%s nth=%u count=%u optional as %s",
                   f->kind == FLT_LOST_KICK ? "kick" : "interrupt", queue, f->nth, f->count, name);
 }
 
@@ -270,7 +271,7 @@ void world_add_fault(struct world_run *r, uint16_t i)
         c.where = is_long;
         text_addf(&t, " where bytes > %u", WORLD_LONG);
     }
-    world_say(r, "%s%s as f%u", command, line, i);
+    world_say(r, "%s%s optional as f%u", command, line, i);
     world_works(r, rdl_fault_add(r->lab, &c, &r->fault[i]), "a fault can be added");
     r->is_faulty = true;
     r->is_copying =
