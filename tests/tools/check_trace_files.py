@@ -86,7 +86,7 @@ CASES = [  # arguments, standard input, exit status, what the output must match
     (["show", "old.ndjson", "--ladder", "-", "--from", "3", "--to", "2.9"], "", 2,
      r"--from 3 is after --to 2\.9; the earlier one comes first$"),
     (["show", "old.ndjson", "--ladder", "-", "--packets", "0"], "", 2, r"--packets 0: a ladder has 1 to 1000"),
-    (["show", "old.ndjson", "--ladder", "none/l.svg"], "", 1, r"none/l\.svg: No such file"),
+    (["show", "old.ndjson", "--ladder", "none/l.svg"], "", 2, r"none/l\.svg: No such file"),
     (["show", "old.ndjson", "count", "kick, host==h9"], "", 1, r'no host of the trace is called "h9"'),
 ]
 SAVED = ["04-lost-request", "10-rnr-exhausted", "18-damaged-frame", "22-switch", "26-unreliable-link"]

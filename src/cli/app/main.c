@@ -421,6 +421,10 @@ static void add_again(struct text *t, const struct command_line *a, int n_files,
 {
     if (!a->lines && n_files == 0)
         return;
+    for (int i = 0; i < n_files; i++) {
+        if (strcmp(files[i], "-") == 0)
+            return;
+    }
     text_add(t, "rdmalab");
     shell_add_option(t, "--seed", a->seed);
     shell_add_option(t, "--memory", a->memory);

@@ -68,7 +68,7 @@ static inline void fake_answer(struct fake *f)
         break;
     case VERBS_CREATE:
         for (f->number = 1; !verbs_is_free(v, o->kind, f->number); f->number++)
-            ;
+            assert_true(f->number <= FAKE_MAX);
         verbs_created(o, f->number);
         break;
     case VERBS_DESTROY:

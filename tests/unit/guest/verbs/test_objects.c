@@ -296,17 +296,18 @@ static void a_queue_pair_may_have_no_room(void **state)
         struct rdl_qp_config c = {.type = QPT_RC};
         uint32_t *const members[] = {&c.max_send_wr, &c.max_recv_wr, &c.max_send_sge,
                                      &c.max_recv_sge};
-        const struct guest_qp *qp;
+        struct guest_qp *qp;
         uint64_t h = 0;
 
         if (none < 4)
             *members[none] = RDL_QP_NONE;
         assert_int_equal(verbs_create_qp(&f->verbs, &c, &parts, NULL, &h), RDL_OK);
-        qp = (const struct guest_qp *)verbs_get(&f->verbs, OBJ_QP, h);
+        qp = (struct guest_qp *)verbs_get(&f->verbs, OBJ_QP, h);
         assert_int_equal(qp->sq.max_wr, none == 0 ? 0 : 16);
         assert_int_equal(qp->rq.max_wr, none == 1 ? 0 : 16);
         assert_int_equal(qp->sq.max_sge, none == 2 ? 0 : 4);
         assert_int_equal(qp->rq.max_sge, none == 3 ? 0 : 4);
+        assert_int_equal(verbs_destroy_qp(qp), RDL_OK);
     }
 }
 
