@@ -25,6 +25,10 @@ def check_world_scripts(program):
         again = program.run("run", "drill.lab", "--hash")
         told = re.search(r"hash [0-9a-f]{16}", drill.stdout).group()
         ensure(told in again.stdout, f"drill {seed}: {told} became {again.stdout[-200:]}{again.stderr}")
+        device = program.run("swarm", "--drill", "device", "--seed", seed, "--script", "device.lab")
+        ensure("as a scenario: rdmalab run device.lab" in device.stderr + device.stdout, device.stderr + device.stdout)
+        again = program.run("run", "device.lab")
+        ensure(again.returncode == 0, f"drill of device, seed {seed}: {again.stdout[-200:]}{again.stderr}")
     result = program.run("swarm", "--seed", "2", "--script", "/nowhere/world.lab")
     ensure(result.stderr == "rdmalab: --script /nowhere/world.lab: No such file or directory\n", result.stderr)
 

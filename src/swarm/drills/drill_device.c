@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "emu/base/assert.h"
+#include "emu/base/text.h"
 #include "emu/facts/device.h"
 #include "emu/facts/enum/access.h"
 #include "emu/facts/enum/async_event.h"
@@ -35,17 +36,20 @@ static const char *name_of(uint32_t command)
     return command < ARRAY_LEN(names) && names[command] ? names[command] : "?";
 }
 
+/* Writes the request to the script.  Without bytes= it would have the bytes that its command takes.
+ */
 static void say(struct drill *d, uint32_t command, const uint8_t *data, size_t bytes, uint32_t why)
 {
+    const bool is_whole = bytes == 0 && rfc_bytes(rfc_ctrl(command)->request) == 0;
     char hex[2 * RDL_CONTROL_BYTES_MAX + 1] = "";
 
     for (size_t i = 0; i < bytes; i++)
         snprintf(hex + 2 * i, 3, "%02x", data[i]);
     if (why == REF_NONE)
-        drill_say(d, "control h1 %u%s%s", command, bytes > 0 ? " bytes=" : "", hex);
+        drill_say(d, "control h1 %u%s%s", command, is_whole ? "" : " bytes=", hex);
     else
         drill_say(d, "refused reason=%s { control h1 %u%s%s }", enum_name(&enum_refusal, why),
-                  command, bytes > 0 ? " bytes=" : "", hex);
+                  command, is_whole ? "" : " bytes=", hex);
 }
 
 bool device_ask(struct drill *d, uint32_t command, const void *data, size_t bytes, uint32_t why,
@@ -218,14 +222,20 @@ static void draw_limits(struct drill *d)
 static void say_host(struct drill *d)
 {
     const struct drill_device *s = d->own;
-    char pkeys[64] = "";
+    const struct rdl_device_limits *l = &s->built;
+    char pkeys[64] = "", buf[1024];
+    struct text limits = text_on(buf, sizeof(buf));
 
     for (uint32_t i = 0; i < s->n_pkeys; i++)
         snprintf(pkeys + strlen(pkeys), sizeof(pkeys) - strlen(pkeys), "%s0x%x", i ? "," : "",
                  s->pkeys[i]);
-    drill_say(d, "host h1 max_cq=%u max_qp=%u max_srq=%u mtu=%u device_mtu=%u pkeys=%s", s->max_cq,
-              s->max_qp, s->max_srq, s->mtu, 128u << s->device_mtu, pkeys);
-    d->n_unsaid++; /* its limits */
+#define SAY(name, ...) text_addf(&limits, " " #name "=%u", l->name);
+    RDL_DEVICE_LIMITS(SAY)
+    RDL_DEVICE_LIMITS_DERIVED(SAY)
+#undef SAY
+    RDL_ASSERT(!limits.cut);
+    drill_say(d, "host h1 max_cq=%u max_qp=%u max_srq=%u mtu=%u device_mtu=%u pkeys=%s%s",
+              s->max_cq, s->max_qp, s->max_srq, s->mtu, 128u << s->device_mtu, pkeys, buf);
 }
 
 static bool add_hosts(struct drill *d)

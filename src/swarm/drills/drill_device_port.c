@@ -225,7 +225,7 @@ void device_step_limits(struct drill *d)
     struct rdl_device_limits l = {0};
 
     memcpy((uint8_t *)&l + limits[i].offset, &to, sizeof(to));
-    drill_say(d, "set host h1 %s=%u", limits[i].name, to);
+    drill_say(d, "limit h1 %s=%u", limits[i].name, to);
     if (drill_works(d, rdl_host_limit(d->lab, s->host[0], &l), "a limit can change") &&
         drill_settle(d))
         *limits[i].now = to;
