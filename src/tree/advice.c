@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "emu/facts/enum/qp_state.h"
+#include "emu/facts/profile.h"
 
 #define SRQS_MAX 64u /* shared receive queues of one completion queue that are added up */
 
@@ -150,12 +151,21 @@ static void match_qpn(void *ctx, const char *key, const struct rdl_value *v)
     text_add(&found, path);
 }
 
+/* Returns what a responder with @profile does with a READ or atomic for which it has no room. */
+static const char *beyond_room(uint32_t profile, uint64_t room)
+{
+    if (room == 0 || profile_has(profile, TRAIT_RD_ROOM_CHECKED))
+        return "it refuses one more, and the connection ends";
+    return "with profile=rxe it answers more, but forgets the oldest, and cannot repeat its answer "
+           "if that is lost; an adapter refuses one more, and the connection ends";
+}
+
 bool advice_rd_atomic(struct text *t, const struct rdl_lab *lab, const char *qp)
 {
     const uint64_t own = tree_number(lab, qp, LEAF_qp_max_rd_atomic);
     struct peer_search s = {.lab = lab, .qpn = tree_number(lab, qp, LEAF_qp_dest_qpn)};
     struct rdl_value host;
-    uint64_t takes, state;
+    uint64_t takes, state, peer_profile;
     size_t at;
 
     if (!tree_leaf(lab, qp, LEAF_qp_peer, &host) || !tree_is(lab, host.text, NODE_host))
@@ -167,11 +177,11 @@ bool advice_rd_atomic(struct text *t, const struct rdl_lab *lab, const char *qp)
     state = tree_number(lab, s.path, LEAF_qp_state);
     if (own <= takes || state == QPS_RESET || state == QPS_INIT)
         return false; /* before RTR the peer takes nothing yet */
+    peer_profile = tree_number(lab, host.text, LEAF_host_profile);
     text_addf(t,
               "%s may have %llu READs and atomics under way (max_rd_atomic), and %s takes %llu "
-              "(max_dest_rd_atomic): a responder that counts refuses one more, and the connection "
-              "ends. Give %s max_rd_atomic=%llu.",
-              qp, (unsigned long long)own, s.path, (unsigned long long)takes, qp,
-              (unsigned long long)takes);
+              "(max_dest_rd_atomic): %s. Give %s max_rd_atomic=%llu.",
+              qp, (unsigned long long)own, s.path, (unsigned long long)takes,
+              beyond_room((uint32_t)peer_profile, takes), qp, (unsigned long long)takes);
     return true;
 }

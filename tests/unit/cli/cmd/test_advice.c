@@ -6,8 +6,8 @@
 
 #include "cli/lab_session.h"
 
-#define PAIR                                                                                       \
-    "host h1 h2; link h1 h2\n"                                                                     \
+#define PAIR "host h1 h2; link h1 h2\n" OBJECTS
+#define OBJECTS                                                                                    \
     "on h1,h2 { alloc_pd as pd; reg_mr pd len=4k access=lw,rw,rr as mr\n"                          \
     "create_cq cqe=64 as big; create_cq cqe=4 as cq; create_comp_channel as ch\n"                  \
     "create_cq cqe=8 channel=ch as eq }\n"
@@ -29,15 +29,16 @@
          "create_qp h1.pd send_cq=big recv_cq=big as qp\nconnect h1.qp h2.qp\n"                    \
          "post_recv h2.qp sge=mr[0:64]; post_send h1.qp sge=mr[0:8]\n" before "\nrun\n" after "\n"
 
-#define READS(own, peer)                                                                           \
-    PAIR "on h1,h2 { create_qp pd send_cq=big recv_cq=big as qp\n"                                 \
-         "modify_qp qp state=INIT pkey_index=0 port=1 access=rr }\n"                               \
-         "modify_qp h1.qp state=RTR ah=h2 mtu=1024 dest_qpn=h2.qp rq_psn=0 "                       \
-         "max_dest_rd_atomic=1 min_rnr_timer=1\n"                                                  \
-         "modify_qp h2.qp state=RTR ah=h1 mtu=1024 dest_qpn=h1.qp rq_psn=0 "                       \
-         "max_dest_rd_atomic=" peer " min_rnr_timer=1\n"                                           \
-         "modify_qp h1.qp state=RTS sq_psn=0 timeout=4 retry_cnt=7 rnr_retry=7 max_rd_atomic=" own \
-         "\n"
+#define READS(own, peer) READS_OF("", own, peer)
+#define READS_OF(profile, own, peer)                                                               \
+    "host h1; host h2" profile "; link h1 h2\n" OBJECTS                                            \
+    "on h1,h2 { create_qp pd send_cq=big recv_cq=big as qp\n"                                      \
+    "modify_qp qp state=INIT pkey_index=0 port=1 access=rr }\n"                                    \
+    "modify_qp h1.qp state=RTR ah=h2 mtu=1024 dest_qpn=h2.qp rq_psn=0 "                            \
+    "max_dest_rd_atomic=1 min_rnr_timer=1\n"                                                       \
+    "modify_qp h2.qp state=RTR ah=h1 mtu=1024 dest_qpn=h1.qp rq_psn=0 "                            \
+    "max_dest_rd_atomic=" peer " min_rnr_timer=1\n"                                                \
+    "modify_qp h1.qp state=RTS sq_psn=0 timeout=4 retry_cnt=7 rnr_retry=7 max_rd_atomic=" own "\n"
 
 static const struct {
     const char *story, *looks;
@@ -77,6 +78,10 @@ static const struct {
     {READS("9", "8"), "show qp h1.qp", "Give h1.qp max_rd_atomic=8", true},
     {READS("9", "8"), "why not h1.qp", "Give h1.qp max_rd_atomic=8", true},
     {READS("9", "8"), "why h1.qp", "Give h1.qp max_rd_atomic=8", true},
+    {READS("9", "8"), "show qp h1.qp", "it refuses one more, and the connection ends.", true},
+    {READS_OF(" profile=rxe", "9", "8"), "show qp h1.qp", "but forgets the oldest", true},
+    {READS_OF(" profile=rxe", "9", "0"), "show qp h1.qp", "it refuses one more", true},
+    {READS_OF(" profile=rxe", "9", "0"), "show qp h1.qp", "forgets", false},
     {READS("8", "8"), "show qp h1.qp", "Give", false},
     {READS("9", "8"), "show qp h2.qp", "Give", false},
     {READS("9", "8") "modify_qp h2.qp state=RESET", "show qp h1.qp", "Give", false},
