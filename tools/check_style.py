@@ -70,6 +70,10 @@ UNFINISHED = re.compile(r"\b(TO" "DO|FIX" "ME|XX" r"X)\b")
 REFLOWED = re.compile(r"^\s+\*[A-Za-z@]")
 IN_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 
+# A comment states; what is quoted in it may be a question, and so may an expression of C.
+QUOTED = re.compile(r'"[^"]*"|`[^`]*`|<[^>]*>')
+QUESTION = re.compile(r"\w\)?\?(?=\s)")
+
 # What is cited in brackets is a row of a table, which alone knows whether somebody has verified it.
 CITATIONS = "src/emu/facts/citations.def"
 CITE_ROW = re.compile(r'^CITE\((\w+), "([^"]+)"', re.MULTILINE)
@@ -151,6 +155,13 @@ def check_comments(name, text):
         for number, line in enumerate(comment[0].splitlines(), first):
             if REFLOWED.match(line):
                 yield f"{name}:{number}: comment broken by the formatter"
+
+
+def check_questions(name, text):
+    for found in COMMENT_OR_LITERAL.finditer(text):
+        if found[0].startswith("/*") and QUESTION.search(QUOTED.sub("", found[0])):
+            number = text.count("\n", 0, found.start()) + 1
+            yield f"{name}:{number}: a question in a comment; say \"Returns true if ...\""
 
 
 def check_functions(name, text):
@@ -319,6 +330,7 @@ def check_file(root, name, text):
     if suffix in CODE:
         yield from check_words(name, text)
         yield from check_comments(name, text)
+        yield from check_questions(name, text)
         if "\t" in without_comments(text):
             yield f"{name}: tab in code"
     if suffix == ".c":
@@ -437,6 +449,8 @@ PLANTS = {  # file, text -> what must be said about it ("" for nothing)
     ("src/emu/facts/profiles.def", SPDX + 'TRAIT(R, 1, 0,\n"a, b", "c",\n"d",\n"rxe_a.c: f",\n"[e]")\n'):
         "R names rxe_a.c: f, which docs/rxe.md does not say",
     ("src/cli/p.c", SPDX + "/* a\n *b\n */\nint f(int *p)\n{\n    *p = 1;\n}\n"): "by the formatter",
+    ("src/cli/q.c", SPDX + "/* Is it so?  Then more. */\nbool f(void);\n"): "a question in a comment",
+    ("src/cli/q.c", SPDX + "/* Prints \"y?\", or `z?`. */\nconst char *f = \"/* a? */\";\n"): "",
 }
 
 

@@ -131,7 +131,7 @@ static void post_messages(void)
     }
 }
 
-/* Which PSNs would be right now? */
+/* Reads the PSNs that would be right now. */
 static void look(void)
 {
     static const char *const paths[HOSTILE_QPS] = {"h1.stranger", "h1.stranger_uc",

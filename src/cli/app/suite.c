@@ -139,7 +139,9 @@ static void add_wrong(struct suite *su, const char *name, const char *why)
     su->n_files++;
 }
 
-/* Is the entry @name of a directory a scenario by its name, a directory, or a link to nothing? */
+/* Returns true if the entry @name of a directory is a directory, a link to nothing, or by its name
+ * a scenario.
+ */
 static bool is_wanted(const char *name)
 {
     struct stat info;

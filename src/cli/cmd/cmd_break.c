@@ -50,7 +50,7 @@ static bool is_value(struct session *s, const struct stop *stop, struct span at)
     return diag_remedy(&s->diag, "TAB behind \"watch %s.\" lists them", stop->text);
 }
 
-/* Is the watched value empty, so that it cannot change? */
+/* Returns true if the watched value is empty, so that it cannot change. */
 static bool is_empty(struct session *s, const struct stop *stop, struct span at)
 {
     const struct scope in = session_scope(s);

@@ -13,7 +13,7 @@
 
 #define NAME_COLUMNS 12
 
-/* Is the name that of a place in every session? */
+/* Returns true if the name is that of a place that every session has. */
 static bool is_reserved(struct session *s, const struct step *st)
 {
     const char *name = step_text(st, "name");
@@ -75,7 +75,7 @@ static void say_future(struct session *s, const char *name, const struct place *
     session_say(s, "\n");
 }
 
-/* Has the current future the same name for the same place? */
+/* Returns true if the current future has the same name for the same place. */
 static bool is_here_too(const struct session *s, const struct mark *mark)
 {
     const struct place *here = marks_find(&s->history->futures.marks, mark->name);

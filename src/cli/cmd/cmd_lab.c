@@ -68,7 +68,7 @@ static const char *shared_address(const struct session *s, rdl_host host,
     return NULL;
 }
 
-/* Is an address for a new host that of another host? */
+/* Returns true if an address for a new host is that of another host. */
 static bool address_is_taken(struct session *s, const struct step *st,
                              const struct rdl_host_config *c)
 {
@@ -276,8 +276,8 @@ bool run_limit(struct session *s, const struct step *st)
     return diag_remedy(&s->diag, "its device has taken its tables by that");
 }
 
-/* Is @name that of a future?  Then s->diag says so: other programs call `switch` what is `future`
- * here.
+/* Returns true if @name is that of a future.  Then s->diag says so: other programs call `switch`
+ * what is `future` here.
  */
 static bool is_future(struct session *s, const struct value *name)
 {
@@ -407,7 +407,7 @@ static uint64_t now(struct session *s, const char *node, enum leaf_id leaf)
     return tree_number(s->lab, node, leaf);
 }
 
-/* Is a key given that is about a direction of a link? */
+/* Returns true if a key is given that is about a direction of a link. */
 static bool is_about_ways(const struct step *st)
 {
     static const char *const keys[] = {"from", "jitter", "burst", "burst_frames", "burst_loss"};
@@ -418,7 +418,7 @@ static bool is_about_ways(const struct step *st)
     return given;
 }
 
-/* Has each direction of the link called @name its own properties? */
+/* Returns true if each direction of the link called @name has its own properties. */
 static bool ways_differ(struct session *s, const char *name)
 {
     static const enum leaf_id leaves[] = {LEAF_way_latency, LEAF_way_rate, LEAF_way_loss_ppm};

@@ -43,7 +43,7 @@ bool outside_fail(struct session *s, const struct step *st, const struct live_er
     return e->remedy[0] ? diag_remedy(&s->diag, "%s", e->remedy) : false;
 }
 
-/* Can the port be joined to its node?  Looks before anything is made outside. */
+/* Returns true if the port can be joined to its node.  Looks before anything is made outside. */
 static bool may_join(struct session *s, const struct step *st)
 {
     const struct scope in = session_scope(s);

@@ -68,8 +68,8 @@ static bool explain_show(struct session *s, const struct arg *what, const struct
     return diag_remedy(&s->diag, "\"show\" lists the hosts, \"help show\" what can be shown");
 }
 
-/* Is @word a name on the host of the scope?  Its path then.  Subjects, which stand @first, and
- * words like `last` are none.
+/* Returns true if @word is a name on the host of the scope, and writes its path to @ret.  Subjects,
+ * which stand @first, and words like `last` are no names.
  */
 static bool names_own(const struct scope *in, bool first, const char *word,
                       char ret[SESSION_PATH_BYTES])

@@ -22,7 +22,7 @@ static void give_back(struct session *s, const struct home *home, uint64_t addr)
     RDL_ASSERT(status == RDL_OK || status == RDL_ERR_BUSY);
 }
 
-/* Does or did the region cover memory of a program? */
+/* Returns true if the region covers memory of a program, or did so. */
 static bool is_over_memory(const struct rdl_mr_info *info)
 {
     return info->kind != KEY_DMA_MR && info->bytes > 0;
@@ -41,7 +41,7 @@ static bool no_memory(struct session *s, const struct step *st, const struct hom
     return diag_remedy(&s->diag, "dereg_mr gives some back; or make the host with more ram=");
 }
 
-/* Are the access flags of a region wrong?  Then s->diag says why. */
+/* Returns true if the access flags of a region are wrong.  Then s->diag says why. */
 static bool access_failed(struct session *s, const struct step *st, uint32_t access)
 {
     if (!(access & (ACC_REMOTE_WRITE | ACC_REMOTE_ATOMIC)) || access & ACC_LOCAL_WRITE)
@@ -52,7 +52,7 @@ static bool access_failed(struct session *s, const struct step *st, uint32_t acc
     return true;
 }
 
-/* Is iova= wrong for memory at @addr?  Then s->diag says why. */
+/* Returns true if iova= is wrong for memory at @addr.  Then s->diag says why. */
 static bool iova_failed(struct session *s, const struct step *st, uint64_t addr, uint64_t iova,
                         bool zero_based)
 {
@@ -217,8 +217,8 @@ static bool explain_rereg(struct session *s, const struct step *st, const struct
     return session_fail_status(s, st->at, st->cmd->name, status);
 }
 
-/* Is memory or address of the region to be changed?  A region that becomes zero based, or no longer
- * is, begins at another address.
+/* Returns true if memory or address of the region are to be changed.  A region that becomes zero
+ * based, or no longer is, begins at another address.
  */
 static bool moves(const struct step *st, uint32_t changed_access)
 {

@@ -84,7 +84,9 @@ static void say_terms(struct ask *a)
     why_not_say(a->w, "It does not hold: %s.", buf);
 }
 
-/* Is @e about the state of a queue pair?  Its path and the state that is asked for. */
+/* Returns true if @e is about the state of a queue pair.  Writes its path to @qp, and the
+ * state that is asked for to @ret.
+ */
 static bool is_state(const struct ask *a, const struct expr *e, char qp[SESSION_PATH_BYTES],
                      enum qp_state *ret)
 {
@@ -105,7 +107,9 @@ static bool is_state(const struct ask *a, const struct expr *e, char qp[SESSION_
     return tree_is(a->s->lab, qp, NODE_qp);
 }
 
-/* Is @path a leaf of a completion channel?  The path of the channel. */
+/* Returns true if @path is a leaf of a completion channel, and writes the path of the channel to
+ * @ret.
+ */
 static bool is_of_channel(const struct ask *a, const char *path, char ret[SESSION_PATH_BYTES])
 {
     const char *dot = strrchr(path, '.');

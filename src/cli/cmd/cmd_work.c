@@ -31,7 +31,7 @@ bool run_kick(struct session *s, const struct step *st)
     return status == RDL_OK || session_fail_status(s, st->at, step_text(st, "queue"), status);
 }
 
-/* Does the completion mean that memory of this side was written? */
+/* Returns true if the completion means that memory of this side was written. */
 static bool moves_in(uint32_t opcode)
 {
     return opcode == WC_RECV || opcode == WC_RECV_RDMA_WITH_IMM || opcode == WC_RDMA_READ ||

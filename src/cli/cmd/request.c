@@ -153,7 +153,9 @@ static bool not_of_op(struct session *s, const struct step *st, const char *key,
     return diag_remedy(&s->diag, "it is a key of op=%s", buf);
 }
 
-/* Are the keys that @st has those of its operation? */
+/* Returns true if the operation of @st takes the keys that it has.  Otherwise s->diag says why
+ * not.
+ */
 static bool check_given_keys(struct session *s, const struct step *st, uint32_t opcode)
 {
     char op[VALUE_WORD_BYTES];
@@ -171,7 +173,9 @@ static bool check_given_keys(struct session *s, const struct step *st, uint32_t 
     return true;
 }
 
-/* Does @st have and need its keys as its operation does? */
+/* Returns true if the operation of @st takes the keys that it has, and @st has those that it needs.
+ * Otherwise s->diag says why not.
+ */
 static bool check_op_keys(struct session *s, const struct step *st, uint32_t opcode)
 {
     char op[VALUE_WORD_BYTES];

@@ -139,7 +139,7 @@ static bool back_to_tick(struct session *s, uint64_t tick, struct span at)
     return true;
 }
 
-/* Does an event of @kind count for @grain? */
+/* Returns true if an event of @kind counts for @grain. */
 static bool counts_for(enum ev_kind kind, enum rdl_step grain)
 {
     switch (grain) {

@@ -5,7 +5,7 @@
 #include "cli/exec/executing.h"
 #include "cli/session/resolve.h"
 
-/* Is the command of @st one that the session does not allow? */
+/* Returns true if the session does not allow the command of @st. */
 static bool is_refused(struct session *s, const struct step *st)
 {
     if (!(step_flags(st) & s->config.refused_commands))

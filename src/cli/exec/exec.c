@@ -21,7 +21,7 @@
 #include "process/must.h"
 #include "rdmalab/trace.h"
 
-/* Are events printed while @cmd runs? */
+/* Returns true if events are printed while @cmd runs. */
 static bool shows_events(const struct session *s, const struct cmd *cmd)
 {
     return (cmd->flags & CMD_SHOWS) && !((cmd->flags & CMD_QUIET_LIVE) && session_is_live(s));
@@ -86,7 +86,7 @@ static enum log_outcome outcome(const struct session *s, bool ok)
     return s->diag.kind == DIAG_FAILED ? LOG_REFUSED : LOG_FAILED;
 }
 
-/* Are the steps that @cmd carries out logged one by one? */
+/* Returns true if the steps that @cmd executes are logged one by one. */
 static bool has_own_steps(const struct cmd *cmd)
 {
     return (cmd->flags & (CMD_BLOCK | CMD_SOURCES)) != 0 && !(cmd->flags & CMD_AT_ONCE);
@@ -181,7 +181,7 @@ struct block exec_inner_block(const struct session *s)
     return b;
 }
 
-/* Is @in a script as a whole, and no block in it? */
+/* Returns true if @in is a script as a whole, and no block in it. */
 static bool is_outermost(const struct block *in)
 {
     return !in->outer || in->outer->src != in->src;
@@ -245,7 +245,9 @@ bool exec_step(struct session *s, const struct step *st, const struct block *in)
     return ok;
 }
 
-/* Are the steps in @in printed?  Those of a sourced file are, because nobody typed them. */
+/* Returns true if the steps in @in are printed.  Those of a sourced file are, because nobody typed
+ * them.
+ */
 static bool prints_steps(const struct session *s, const struct block *in)
 {
     return s->config.verbose && is_outermost(in) && (in->n_sources > 0 || s->config.steps_told);
@@ -305,7 +307,7 @@ static bool end_stops(struct session *s)
     return stops_listen(s) && ok;
 }
 
-/* Are both steps in one line of @src? */
+/* Returns true if both steps are in one line of @src. */
 static bool in_one_line(const struct source *src, const struct step *a, const struct step *b)
 {
     for (size_t i = a->at.at; i < b->at.at; i++) {

@@ -61,7 +61,7 @@ static void end_quiet(struct session *s, const struct quiet *q)
     s->history->replay.active = false;
 }
 
-/* Has the replay to end early? */
+/* Returns true if the replay must end early. */
 static bool is_to_end(const struct session *s)
 {
     return s->history->replay.found ||
@@ -201,7 +201,7 @@ static bool entry_at(const struct session *s, const struct place *p, struct log_
     return log_at(ret, &s->history->journal.log, p->n_entries);
 }
 
-/* Can the command that was running at @p be continued from there? */
+/* Returns true if the command that was running at @p can be continued from there. */
 static bool goes_on_from(const struct session *s, const struct place *p)
 {
     struct log_cursor c;
@@ -250,7 +250,7 @@ bool travel_broken(struct session *s, struct span at)
                                      : "this is a bug of rdmalab");
 }
 
-/* Has the lab the hash that it had at this place before?  True if that is unknown. */
+/* Returns true if the lab has the hash that it had at this place before, or if that is unknown. */
 static bool is_as_then(const struct session *s)
 {
     const struct place here = {s->history->position.n_entries, session_now(s)};
@@ -301,7 +301,7 @@ bool travel_to(struct session *s, const struct place *to, struct span at)
 
 /* --- Another future --------------------------------------------------------------------------- */
 
-/* Can @st change the lab?  If not, it does not leave the future. */
+/* Returns true if @st can change the lab.  If not, it does not leave the future. */
 static bool may_change(const struct step *st)
 {
     if (st->cmd == &cmd_table[CMD_record] && !step_has(st, "state"))

@@ -158,7 +158,7 @@ static uint64_t live_bound(const struct move *m, uint64_t real_ns)
     return has_end(m) && m->until_ns < real_ns ? m->until_ns : real_ns;
 }
 
-/* Is @m over without a result from the lab?  A run ends with the last program. */
+/* Returns true if @m is over without a result from the lab.  A run ends with the last program. */
 static bool live_is_over(const struct session *s, const struct move *m, bool had_programs)
 {
     if (m->kind == MOVE_TURN)
@@ -202,7 +202,7 @@ static enum rdl_status live_turn(struct session *s, const struct move *m, int in
     return RDL_ERR_IDLE;
 }
 
-/* Did a program fail?  Then s->diag says why. */
+/* Returns true if a program has failed.  Then s->diag says why. */
 static bool program_failed(struct session *s, struct span at)
 {
     struct live_error error;

@@ -16,8 +16,8 @@
 
 /* --- What is told of -------------------------------------------------------------------------- */
 
-/* Does @path lead into an object of a host, such as h1.qp, and not into the host itself, such as
- * h1.ctrl?
+/* Returns true if @path leads into an object of a host, such as h1.qp, and not into the host
+ * itself, such as h1.ctrl.
  */
 static bool is_of_object(const char *path)
 {
@@ -27,7 +27,9 @@ static bool is_of_object(const char *path)
            leaf_find(NODE_host, name + 1, strcspn(name + 1, ".[")) == LEAF_none;
 }
 
-/* Is it a property of a direction of a link, which the link itself does not have? */
+/* Returns true if @row is a property of a direction of a link that the link itself does not
+ * have.
+ */
 static bool is_of_way(uint32_t row)
 {
     return row == LEAF_way_jitter || row == LEAF_way_burst_ppm || row == LEAF_way_burst_frames ||

@@ -95,7 +95,7 @@ static const char *fields_hint(const struct condition *c)
                               "\"explain device_fault\" tells more";
 }
 
-/* Can it be evaluated at all?  Tries it with an event without values. */
+/* Returns true if @c can be evaluated at all.  Tries it with an event without values. */
 static bool check(struct session *s, const struct condition *c, struct span at)
 {
     const struct ev nothing = {.kind = c->kind};

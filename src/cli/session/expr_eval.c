@@ -11,7 +11,7 @@
 #include "emu/facts/leaf.h"
 #include "rdmalab/lab.h"
 
-/* Is @word, which stands at @at, one of @words? */
+/* Returns true if @word, which stands at @at, is one of @words. */
 static bool is_word_of(const struct question *q, const struct enum_table *words, const char *word,
                        struct span at)
 {
@@ -30,7 +30,9 @@ static bool is_word_of(const struct question *q, const struct enum_table *words,
     return diag_remedy(q->reterr, "\"explain %s\" tells more", words->name);
 }
 
-/* Is it a string, or a text or word of the lab?  These are compared without regard to case. */
+/* Returns the text of a string, or of a text or word of the lab; these are compared without regard
+ * to case.  Returns NULL for other operands.
+ */
 static const char *text_operand(const struct expr *e, const struct operand *o)
 {
     if (o->kind == OPERAND_BYTES)
@@ -38,7 +40,7 @@ static const char *text_operand(const struct expr *e, const struct operand *o)
     return o->kind == OPERAND_WORD || o->kind == OPERAND_BARE ? o->v.text : NULL;
 }
 
-/* Can @o, a word of an enumeration, equal the word of @e? */
+/* Returns true if @o, a word of an enumeration, can equal the word of @e. */
 static bool may_be(const struct question *q, const struct operand *o, const struct expr *e,
                    const struct operand *said)
 {

@@ -52,7 +52,9 @@ static void add_count(const struct question *q, const struct expr *e, struct cou
     ret->n += expr_count(q, e, &c->all);
 }
 
-/* Did any of @counts count the event @e?  Then it is added to their recorded events. */
+/* Returns true if any of @counts counted the event @e, which is then added to their recorded
+ * events.
+ */
 static bool is_counted(struct counts *counts, const struct ev *e)
 {
     bool counted = false;

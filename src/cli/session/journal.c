@@ -195,7 +195,7 @@ static size_t depth_of(const struct step *st)
     return deepest + ((st->cmd->flags & CMD_BLOCK) != 0);
 }
 
-/* May the deeds be written inside one more block? */
+/* Returns true if the deeds may be written inside one more block. */
 static bool fit_into_block(const struct deeds *list)
 {
     for (const struct deed *d = list->first; d; d = d->next) {

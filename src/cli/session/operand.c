@@ -31,7 +31,7 @@ static void set_number(struct operand *o, enum rdl_type type, uint64_t v)
     o->v.number = v;
 }
 
-/* Does the list exist, but not the element? */
+/* Returns true if the list exists, but not the element. */
 static bool is_missing_element(const struct question *q, const char *path, size_t off)
 {
     struct rdl_value v;
@@ -47,7 +47,7 @@ static bool is_missing_element(const struct question *q, const char *path, size_
     return rdl_inspect(q->in->lab, list, &v, &at) == RDL_OK;
 }
 
-/* Is the path a part of a memory region? */
+/* Returns true if the path is a part of a memory region. */
 static bool is_memory(const struct question *q, const char *path)
 {
     struct slice_text slice;

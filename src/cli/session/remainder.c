@@ -30,7 +30,7 @@ void remainders_free(struct remainders *all)
     *all = (struct remainders){.waiting = NULL};
 }
 
-/* Are remainders kept?  The steps of a stop, and replayed commands, leave none. */
+/* Returns true if remainders are kept.  The steps of a stop, and replayed commands, leave none. */
 static bool keeps(const struct session *s)
 {
     return !s->stops.in_block && !s->history->replay.active && !s->run.quit;

@@ -329,7 +329,7 @@ bool resolve_qpn(const struct scope *in, const struct step *st, const char *para
     return true;
 }
 
-/* Is it a number, and not a word or a text? */
+/* Returns true if @v is a number, and not a word or a text. */
 static bool is_number(const struct rdl_value *v)
 {
     switch (v->type) {

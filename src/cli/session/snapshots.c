@@ -96,7 +96,7 @@ static uint64_t distance(const struct place *a, const struct place *b)
     return place_units(b) - place_units(a);
 }
 
-/* Is a snapshot due at @p, before which there are @i snapshots? */
+/* Returns true if a snapshot is due at @p, before which there are @i snapshots. */
 static bool is_due(const struct snapshots *all, const struct rdl_lab *lab, const struct place *p,
                    size_t i)
 {

@@ -199,7 +199,7 @@ static bool read_outcome(struct file_reader *r, struct json_value v, enum log_ou
     return *ret != LOG_DONE || fail(r, v.at, "this must be \"cut\", \"refused\" or \"failed\"");
 }
 
-/* Has the session room for this? */
+/* Returns true if the session has room for this. */
 static bool fits(struct file_reader *r, const struct log *log, const struct json_value *at,
                  uint64_t n, const struct log_entry *one)
 {

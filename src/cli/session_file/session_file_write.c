@@ -173,7 +173,7 @@ static void write_deeds(FILE *out, const struct deed *d, const struct deed *end)
     end_list(out, empty, 10);
 }
 
-/* Did a command do what its text says, so that its deed, from @d to @end, is its entry? */
+/* Returns true if a command did what its text says: its deed, from @d to @end, is its entry. */
 static bool is_simple(const struct log_entry *e, const struct deed *d, const struct deed *end)
 {
     return d != end && d->next == end && e->outcome == LOG_DONE && strcmp(e->host, d->host) == 0 &&
@@ -274,7 +274,8 @@ void session_file_write(const struct session *s, uint64_t hash, FILE *out)
     fputs("\n  ]\n}\n", out);
 }
 
-/* Has @j a deed that reaches the world outside, also in a block?  Such a session cannot be saved.
+/* Returns true if @j has a deed that reaches the world outside, also in a block.  Such a session
+ * cannot be saved.
  */
 static bool reaches_out(const struct journal *j)
 {

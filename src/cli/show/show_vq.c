@@ -24,7 +24,7 @@ static void add_known(struct text *t, int width, bool is_known, uint16_t number)
         text_addf(t, "%*s", width, "?");
 }
 
-/* @is_known: is @driver?  @was: the indexes of driver and device when last shown; NULL: never
+/* @is_known: @driver is known.  @was: the indexes of driver and device when last shown; NULL: never
  * shown.
  */
 static void print_index(FILE *out, const char *name, bool is_known, uint16_t driver,

@@ -150,9 +150,9 @@ void do_poll_cq(struct peer *p)
     }
 }
 
-/* Is the message whole?  Receive number K has its place at K * @stride of @data; a WRITE, which
- * names no receive, says by its immediate data where it went.  The bytes are the pattern of that
- * number.
+/* Returns true if the message is whole.  Receive number K has its place at K * @stride of @data; a
+ * WRITE, which names no receive, says by its immediate data where it went.  The bytes are the
+ * pattern of that number.
  */
 static bool is_whole(const struct peer *p, const struct slice *data, uint64_t stride,
                      const struct ibv_wc *wc)

@@ -81,7 +81,9 @@ static bool is_grh(const struct peer *p, const struct slice *s)
            memcmp(address + bytes, destination.raw + 16 - bytes, bytes) == 0;
 }
 
-/* Does the memory have what the line says?  @ret_what: which of its words says it. */
+/* Returns true if the memory has what the line says.  @ret_what: the word of the line that says
+ * it.
+ */
 static bool is_right(struct peer *p, const char **ret_what, size_t *reterr_at)
 {
     const struct slice s = memory_of(p);

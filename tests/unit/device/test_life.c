@@ -190,8 +190,8 @@ static void a_queue_pair_in_reset_does_not_mind(void **state)
     assert_int_equal(qp->state, QPS_RESET);
 }
 
-/* Destroys the owners of queues that have been used, with a driver that took @features.  Are the
- * queues at their start then?
+/* Destroys the owners of queues that have been used, with a driver that took @features.
+ * Checks that the queues are at their start then if @want_start, and are not otherwise.
  */
 static void destroy_owners(uint64_t features, bool want_start)
 {

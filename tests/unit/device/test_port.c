@@ -291,7 +291,8 @@ static void post_frame(struct machine *m, const uint8_t mac[MAC_BYTES], uint32_t
 /* Both functions have three frames: they leave in turns, one at a time, as fast as the line is. */
 static void functions_send_in_turns(void **state)
 {
-    static const uint32_t want[] = {false, true, false, true, false, true}; /* is RoCEv2? */
+    static const uint32_t want[] = {false, true,  false,
+                                    true,  false, true}; /* the frame is RoCEv2 */
     struct machine *m = *state;
     struct pair p = machine_pair(m, other_mac);
     uint64_t left_at = 0;

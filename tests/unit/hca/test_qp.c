@@ -278,7 +278,7 @@ static void set_gid(struct stand *s, uint32_t index, uint8_t last)
     assert_int_equal(hca_gid_set(&s->hca, index, gid), RSP_OK);
 }
 
-/* Is entry @index fixed, and its neighbour not? */
+/* Checks that entry @index is fixed, and its neighbour is not. */
 static void expect_held(struct stand *s, uint32_t index)
 {
     for (uint32_t i = 3; i <= 4; i++) {

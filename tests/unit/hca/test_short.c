@@ -133,7 +133,9 @@ static enum ctrl_rsp attach(struct bed *b)
     return mcast_attach(&b->s.hca, b->qp, gid);
 }
 
-/* Is @make refused?  Then once more, now that tables have grown: that leaves all as it was. */
+/* Returns true if @make is refused.  Then makes it once more, now that tables have grown, and
+ * checks that it leaves everything as it was.
+ */
 static bool is_refused(struct bed *b, enum ctrl_rsp (*make)(struct bed *))
 {
     const uint32_t users = hca_pd(&b->s.hca, b->pdn)->users;

@@ -50,7 +50,7 @@ static void a_fault_that_cannot_be_is_refused(void **state)
     bad[1].nth = 0;
     bad[2].count = 0;
     bad[3].chance_ppm = 1000001;
-    bad[4].kind = FLT_LATE_DATA; /* how late? */
+    bad[4].kind = FLT_LATE_DATA; /* without a delay */
     bad[5].host.raw = 77;
     bad[6].net = true;
     bad[6].queue = 3;

@@ -86,7 +86,7 @@ static void a_report_is_repeated_after_a_second_unless_things_change(void **stat
     assert_in_range(rdl_now_ns(s->lab), SECOND + SECOND / 2, 2 * (uint64_t)SECOND);
 }
 
-/* Is @group asked about by a query for @asked ("": for any)? */
+/* Returns true if a query for @asked ("": for any group) asks about @group. */
 static bool is_asked(const char *group, const char *asked, bool ipv4)
 {
     return (strchr(group, ':') == NULL) == ipv4 && (!asked[0] || strcmp(group, asked) == 0);

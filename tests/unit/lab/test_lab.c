@@ -457,7 +457,7 @@ static void a_fault_that_cannot_be_is_refused(void **state)
     bad[6].kind = FLT_CORRUPT;
     bad[6].field = WF_ICRC + 1;
     bad[7].packet_class = PKC_RNR_NAK + 1;
-    bad[8].message = 1;    /* whose? */
+    bad[8].message = 1;    /* of no queue pair */
     bad[9].field = WF_PSN; /* of a fault that changes none */
     assert_int_equal(testbed_init(&r, &c), RDL_OK);
     for (size_t i = 0; i < ARRAY_LEN(bad); i++) {

@@ -89,7 +89,7 @@ static void a_host_finds_a_stranger(void **state)
     assert_int_equal(s->n_out, 1);
     memcpy(answer, arp_request, sizeof(answer));
     answer[41] = 77;
-    assert_out(s, 0, answer, sizeof(answer)); /* who has 10.0.0.77? */
+    assert_out(s, 0, answer, sizeof(answer)); /* ARP request for 10.0.0.77 */
     memcpy(answer, arp_reply, sizeof(answer));
     answer[11] = answer[27] = 0x77; /* its MAC is 02::77 */
     answer[31] = 77;

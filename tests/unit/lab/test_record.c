@@ -178,7 +178,7 @@ static void fewer_are_kept_of_what_has_happened_alone(void **state)
     record_free(r);
 }
 
-/* Is the gap at the end of @tick that from @from to @to? */
+/* Returns true if the gap at the end of @tick is that from @from to @to. */
 static bool gap_is(const struct record *r, uint64_t tick, uint64_t from, uint64_t to)
 {
     const struct rdl_record_gap gap = record_gap(r, tick);

@@ -130,8 +130,8 @@ static void links_and_ports_are_limited(void **state)
                      (NET_SWITCH_PORTS_MAX - 1) << 1 | 1);
 }
 
-/* A frame to each of @n stations that live behind one port of a switch: how many were flooded to
- * the third port?
+/* Sends a frame to each of @n stations that live behind one port of a switch.  Returns how many of
+ * them were flooded to the third port.
  */
 static uint32_t floods_to_stations(struct fixture *f, uint32_t end, uint32_t n)
 {

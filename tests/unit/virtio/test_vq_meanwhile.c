@@ -88,7 +88,7 @@ static void offer(struct fixture *f, uint32_t n)
         atomic_store(&f->kicked, true);
 }
 
-/* Has chain @n come back? */
+/* Returns true if chain @n has come back. */
 static bool is_back(struct fixture *f, uint32_t n)
 {
     const struct vring *r = &f->vq.ring;
