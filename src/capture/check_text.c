@@ -328,8 +328,11 @@ void check_text(FILE *out, const struct check *c, const char *name, uint32_t fin
     if (c->is_chosen) {
         text_addf(&t, " in %u of ", c->n_shown);
         add_count(&t, c->n, "connection");
-        text_addf(&t, "; %u findings of the others and of single frames are not shown",
-                  c->n_elsewhere);
+        if (c->n_elsewhere > 0) {
+            text_add(&t, "; ");
+            add_count(&t, c->n_elsewhere, "finding");
+            text_add(&t, " of other connections and of single frames not shown");
+        }
     } else {
         text_add(&t, " in ");
         add_count(&t, c->record.n_roce, "frame");

@@ -163,8 +163,8 @@ static bool run_limited(struct session *s, const struct step *st, bool *ret_reac
     return ok;
 }
 
-/* Can a `refused` with @says take the error in s->diag?  A mistake in what was written is one only
- * if the scenario tells what is said of it.
+/* Returns true if a `refused` with @says can take the error in s->diag.  A mistake in the script is
+ * a refusal only if the scenario has a part of its message.
  */
 static bool may_be_refused(const struct session *s, const char *says)
 {
@@ -187,7 +187,8 @@ static bool refused_otherwise(struct session *s, const struct step *st, const ch
     if (strcmp(param, "reason") != 0)
         return false;
     if (!row)
-        return diag_remedy(&s->diag, "it has no name: says= tells a part of the message");
+        return diag_remedy(
+            &s->diag, "this error has no name for reason=; give a part of its message by says=");
     value_word_text(&words_reason, row, reason);
     return diag_remedy(&s->diag, "it is reason=%s", reason);
 }

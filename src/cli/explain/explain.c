@@ -223,7 +223,7 @@ static void print_finding(FILE *out, const struct finding_row *row)
 {
     show_wrap_behind(out, "  cause        ", FINDING_COLUMN, row->cause);
     show_wrap_behind(out, "  consequence  ", FINDING_COLUMN, row->effect);
-    show_wrap_behind(out, "  look at      ", FINDING_COLUMN, row->next);
+    show_wrap_behind(out, "  next         ", FINDING_COLUMN, row->next);
 }
 
 /* @word: index of its row of explain.def, which belongs to the first meaning of a word; -1: none.

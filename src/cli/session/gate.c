@@ -145,8 +145,8 @@ static bool can_ask(const struct session *s)
     return s->config.ask && !s->config.files_below;
 }
 
-/* Returns true if the user allows @w, which is told as @what.  What he has allowed once is not
- * asked again.
+/* Returns true if the user allows @w, which is told as @what.  A question that was answered with
+ * yes is not asked again.
  */
 static bool user_allows(struct wish *w, const char *what)
 {
@@ -254,6 +254,7 @@ static bool wish_fails(const struct wish *w, const char *why)
     struct session *s = w->s;
     const struct span at = step_span(w->st, w->param, 0);
     const char *home = w->src->home;
+    const char *may = w->opening == OPENS_READ ? "reads only files" : "makes only new files";
 
     if (!beneath_forbids(why))
         return session_fail(s, at, "%s: %s", w->path, why);
@@ -261,10 +262,18 @@ static bool wish_fails(const struct wish *w, const char *why)
     if (s->config.files_below)
         return diag_remedy(&s->diag, "a test writes only below its directory of artifacts; "
                                      "\"rdmalab test --no-sandbox\" lets it write anywhere");
-    return diag_remedy(&s->diag, "a script %s %s%s; if you trust it, run it with --allow files",
-                       w->opening == OPENS_READ ? "reads only files" : "makes only new files",
-                       home ? "below its own directory, " : "below its own directory, and has none",
-                       home ? home : "");
+    if (!home)
+        return diag_remedy(&s->diag, "this script has no directory of its own, so it may use no "
+                                     "files; if you trust it, run it with --allow files");
+    if (strcmp(home, ".") == 0)
+        return diag_remedy(&s->diag,
+                           "a script %s below the current directory; if you trust it, "
+                           "run it with --allow files",
+                           may);
+    return diag_remedy(&s->diag,
+                       "a script %s below its own directory, %s; if you trust it, run it "
+                       "with --allow files",
+                       may, home);
 }
 
 /* The file of @w cannot be opened for the reason @why.  Returns true if the user allows it: it may

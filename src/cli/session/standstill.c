@@ -79,16 +79,17 @@ static void begin_rounds(const struct session *s, struct standstill *still)
         still->rounds = NULL;
 }
 
-/* Appends "1000 rounds of 18 ticks, 655.36us each, were equal". */
+/* Appends "the same 18 ticks, 655.36us, long, came 1000 times in a row". */
 static void add_rounds(struct text *t, const struct rdl_round *r)
 {
-    text_addf(t, "the last %llu rounds of %llu ticks, ", (unsigned long long)r->n,
-              (unsigned long long)r->ticks);
+    text_addf(t, "the same %llu tick%s, ", (unsigned long long)r->ticks, r->ticks == 1 ? "" : "s");
     quantity_add_time_short(t, r->ns);
-    text_add(t, " each, were equal");
+    text_addf(t, " long, came %llu times in a row", (unsigned long long)r->n);
 }
 
-/* Did the last rounds of the lab repeat each other, for ever?  Then s->diag says so. */
+/* Returns true, with the error in s->diag, if the last rounds of the lab repeat each other, for
+ * ever.
+ */
 static bool repeats(struct session *s, struct standstill *still, struct span at)
 {
     char buf[DIAG_MESSAGE_BYTES];
@@ -116,7 +117,9 @@ static bool repeats(struct session *s, struct standstill *still, struct span at)
     return true;
 }
 
-/* Has nothing been completed for so long that the user should be asked?  Then s->diag says so. */
+/* Returns true, with the error in s->diag, if nothing has been completed for so long that the user
+ * should be asked.
+ */
 static bool achieves_nothing(struct session *s, struct standstill *still, struct span at)
 {
     const uint64_t tick = rdl_tick(s->lab), n = achieved(s->lab), most = s->limits.standstill_ticks;

@@ -31,8 +31,8 @@ void unmet_made(struct session *s, const struct step *st, rdl_fault fault)
     u->v[u->n++] = (struct made_fault){fault, *s->run.block->src, st->at};
 }
 
-/* Has the fault of @m met something?  A fault that is not there any more has: it was removed, and
- * unmet_removed() has looked.
+/* Returns true if the fault of @m has met something, with its name in @name.  Also returns true if
+ * it was removed: unmet_removed() has looked at it before.
  */
 static bool has_met(const struct session *s, const struct made_fault *m, char name[RDL_VALUE_BYTES])
 {
@@ -74,8 +74,8 @@ static bool fail(struct session *s, const char *name, const struct source *src, 
 {
     s->diag_src = *src;
     diag_set(&s->diag, DIAG_EXPECT, at, "the fault %s has met nothing", name);
-    return diag_remedy(&s->diag,
-                       "a fault that may meet nothing is optional; \"help drop optional\"");
+    return diag_remedy(&s->diag, "nothing came that it could act on; if that is intended, add "
+                                 "\"optional\" to this command");
 }
 
 bool unmet_check(struct session *s)

@@ -71,7 +71,7 @@ static void every_finding_says_what_to_do(void **state)
         assert_true(explain(printed_begin(&p)->out, row->name, false));
         assert_prints(&p, "  cause        ");
         assert_prints(&p, "  consequence  ");
-        assert_prints(&p, "  look at      ");
+        assert_prints(&p, "  next         ");
         assert_lines_fit(&p);
         printed_end(&p);
         for (const char *at = strstr(row->next, "explain "); at; at = strstr(at, "explain ")) {

@@ -110,7 +110,7 @@ static void a_stop_that_depends_on_a_time_lets_a_run_go_on(void **state)
         before = rdl_tick(l.s->lab);
         l.s->limits.ticks_per_step = 20000;
         assert_false(lab_try(&l, "run"));
-        if ((strstr(l.s->diag.message, "rounds of 3 ticks") == NULL) != rows[i].goes_on)
+        if ((strstr(l.s->diag.message, "the same 3 ticks") == NULL) != rows[i].goes_on)
             fail_msg("%s: %s", rows[i].when, l.s->diag.message);
         assert_true(rows[i].goes_on == (rdl_tick(l.s->lab) - before == 20000));
         lab_close(&l);
