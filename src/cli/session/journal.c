@@ -47,7 +47,8 @@ static struct step *make_wait(struct pool *p, uint64_t ns)
     return st;
 }
 
-/* Makes a step that expects @body to be refused: after @ticks, or because of @why if that is 0. */
+/* Makes a step that expects @body to be refused: after @ticks, or because of @why if @ticks is 0.
+ */
 static struct step *make_refused(struct pool *p, const struct step *body, uint64_t ticks,
                                  const struct diag *why)
 {

@@ -7,8 +7,8 @@
  *
  *   command                                       deed
  *   it only let N ticks pass                      step tick N
- *   it was cut short, by ^C or a limit            refused ticks=N { command }
- *   it was refused half-way                       refused { command }
+ *   it was cut short, by ^C or a limit            refused reason=err_timeout ticks=N { command }
+ *   it was refused half-way                       refused reason=REASON { command }, or with says=
  *   it changed nothing                            none
  *
  * A block in which everything went as its text says is one deed.  Any other block leaves the deeds

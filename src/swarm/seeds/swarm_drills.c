@@ -66,8 +66,8 @@ static void close_script(FILE *f, const char *name, const struct drill_run *run)
     if (fclose(f) != 0 || !is_whole)
         fprintf(stderr, "rdmalab: %s could not be written to its end\n", name);
     else if (run->ret_unsaid > 0)
-        printf("  %s is no scenario: it lacks %u things that no line of a script can say\n", name,
-               run->ret_unsaid);
+        printf("  %s is no scenario: it lacks %u thing%s that no line of a script can say\n", name,
+               run->ret_unsaid, run->ret_unsaid == 1 ? "" : "s");
     else
         print_command(name);
 }

@@ -159,7 +159,8 @@ static bool try_world(const struct swarm_options *o, struct world *w, struct wor
         how.script = open_script(w, o->script, "");
     right = world_try(w, r, &how);
     if (how.script && close_script(how.script, o->script) && r->n_unsaid > 0)
-        printf("%u forged frames are left out, which no line of a script can say\n", r->n_unsaid);
+        printf("the script lacks %u forged frame%s, which no line can say\n", r->n_unsaid,
+               r->n_unsaid == 1 ? "" : "s");
     note(met, w, r, &how);
     if (o->hashed)
         printf("seed %llu: hash %016llx\n", (unsigned long long)w->seed,

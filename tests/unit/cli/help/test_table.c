@@ -21,23 +21,48 @@ static void every_command_has_a_summary_and_an_example_of_itself(void **state)
     }
 }
 
+/* Checks that the prompt takes @lines. */
+static void assert_lines(const char *lines)
+{
+    struct script s = script_of(lines);
+    struct line_reader r = {.script = &s};
+    struct diag d = {.kind = DIAG_NONE};
+    struct step *st = NULL;
+    enum line_result result;
+
+    do
+        result = line_next(&r, &st, &d);
+    while (result == LINE_STEP);
+    if (result != LINE_END)
+        fail_msg("%s: %s", lines, d.message);
+    script_done(&s);
+}
+
 static void every_example_is_a_valid_line(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < N_CMDS; i++) {
-        struct script s = script_of(cmd_table[i].example);
-        struct line_reader r = {.script = &s};
-        struct diag d = {.kind = DIAG_NONE};
-        struct step *st = NULL;
-        enum line_result result;
+    for (size_t i = 0; i < N_CMDS; i++)
+        assert_lines(cmd_table[i].example);
+}
 
-        do
-            result = line_next(&r, &st, &d);
-        while (result == LINE_STEP);
-        if (result != LINE_END)
-            fail_msg("%s: %s", cmd_table[i].example, d.message);
-        script_done(&s);
-    }
+/* The lines that `explain` tells a reader to type. */
+static void every_line_of_explain_is_valid(void **state)
+{
+    static const char *const lines[] = {
+#define SUBJECT(what, list)
+#define NOTE(table, text, see) see,
+#define WORD(word, text, see)  see,
+#define SAME(word, as)
+#include "cli/explain/explain.def"
+#undef SAME
+#undef WORD
+#undef NOTE
+#undef SUBJECT
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(lines); i++)
+        assert_lines(lines[i]);
 }
 
 /* The default in the help is a permitted value, or a phrase that is no value. */
@@ -220,6 +245,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_command_has_a_summary_and_an_example_of_itself),
         cmocka_unit_test(every_example_is_a_valid_line),
+        cmocka_unit_test(every_line_of_explain_is_valid),
         cmocka_unit_test(every_standard_is_a_value),
         cmocka_unit_test(every_argument_out_of_range_names_its_range),
         cmocka_unit_test(every_parameter_says_what_it_is),
