@@ -388,7 +388,7 @@ static bool layout_alloc(struct layout *o)
 
     o->cap_texts = 3 * l->n_stops + 3 * l->n_arrows + 2 * LADDER_COLUMNS_MAX + MISSING_MAX + 4;
     o->cap_lines = LADDER_COLUMNS_MAX + LAYOUT_SEGMENTS_MAX * l->n_arrows + 3 * l->n_timers;
-    o->cap_solids = l->n_stops + 2 * l->n_arrows + l->n_timers + 1;
+    o->cap_solids = l->n_stops + 3 * l->n_arrows + l->n_timers + 1;
     o->y = calloc(l->n_stops + 1u, sizeof(*o->y));
     o->label_out = calloc(l->n_arrows + 1u, sizeof(*o->label_out));
     o->end_out = calloc(l->n_arrows + 1u, sizeof(*o->end_out));

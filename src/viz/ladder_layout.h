@@ -25,11 +25,12 @@
 #define LAYOUT_STEP_END PX(22) /* least distance between ends of arrows on one lifeline */
 #define LAYOUT_ON_WAY   60     /* percent of its way that the arrow of a lost packet covers */
 
-#define LAYOUT_BELOW PX(4)  /* from the middle of a line of text to its baseline */
-#define LAYOUT_CROSS PX(5)  /* half the width of a cross */
-#define LAYOUT_MARK  PX(4)  /* half the width of a mark on a lifeline */
-#define LAYOUT_HEAD  PX(10) /* length of an arrow's head */
-#define LAYOUT_CUT   PX(6)  /* half the height of the strokes where an arrow is cut */
+#define LAYOUT_BELOW  PX(4)  /* from the middle of a line of text to its baseline */
+#define LAYOUT_CROSS  PX(5)  /* half the width of a cross */
+#define LAYOUT_MARK   PX(4)  /* half the width of a mark on a lifeline */
+#define LAYOUT_ORIGIN PX(6)  /* half the width of the diamond where an injected packet begins */
+#define LAYOUT_HEAD   PX(10) /* length of an arrow's head */
+#define LAYOUT_CUT    PX(6)  /* half the height of the strokes where an arrow is cut */
 
 enum layout_text_kind {
     TEXT_TITLE,

@@ -86,6 +86,7 @@ struct ladder_arrow {
     enum ladder_tone tone;
     enum ladder_cut cut;
     bool again;                     /* a retransmission */
+    bool injected;                  /* injected at the host @from, not sent by a queue pair */
     char label[LADDER_LABEL_BYTES]; /* text along the arrow: "SEND_ONLY psn=100 ackreq" */
     char copied_by[EV_NAME_BYTES];  /* name of the fault that duplicated the packet; may be empty */
     char end[LADDER_LABEL_BYTES];   /* text where an arrow ends between lifelines: "lost: f1" */

@@ -39,6 +39,23 @@ static uint32_t arrow_index(const struct ladder *l, const struct ladder_arrow *a
     return (uint32_t)(a - l->arrows);
 }
 
+/* Begins the label of the packet that @tx sends, if it was injected: "injected at h1: ". */
+static void begin_injected(const struct builder *b, struct text *label, const struct ev *tx)
+{
+    text_add(label, "injected at ");
+    ev_names_host(b->names, label, tx->u.tx.host);
+    text_add(label, ": ");
+}
+
+/* Ends it: ", wrong ICRC". */
+static void end_injected(const struct builder *b, struct text *label, const struct ev *tx)
+{
+    const struct ev *made = past_find(b->past, tx->cause);
+
+    if (made && made->kind == EV_inject && made->u.inject.bad_icrc)
+        text_add(label, ", wrong ICRC");
+}
+
 /* Fills in columns, tone and label from the tx event. */
 static void describe(struct builder *b, struct ladder_arrow *a, const struct ev *tx, bool name_qp)
 {
@@ -48,7 +65,12 @@ static void describe(struct builder *b, struct ladder_arrow *a, const struct ev 
     a->to = builder_column(b->l, tx->u.tx.peer);
     a->tone = ladder_packet_tone(tx->u.tx.opcode, tx->u.tx.syndrome);
     a->again = tx->u.tx.attempt > 1;
+    a->injected = past_is_injected(tx);
+    if (a->injected)
+        begin_injected(b, &label, tx);
     ladder_add_label(&label, tx, name_qp, b->names);
+    if (a->injected)
+        end_injected(b, &label, tx);
 }
 
 void take_tx(struct builder *b, const struct ev *e, uint32_t column)

@@ -11,11 +11,12 @@ struct page_glyphs {
     const char *life, *pause; /* a lifeline, and its part during a pause */
     /* the points at which an arrow leaves a lifeline to the right or left, and crosses one */
     const char *out_right, *out_left, *over;
+    const char *injected_at; /* the point at which an injected packet begins */
     /* the end of an arrow: heads to the right and left, and of a packet that was lost or dropped */
     const char *to_right, *to_left, *cross;
     const char *cut; /* the point at which an arrow is cut */
-    /* the body of an arrow: of a packet, of a retransmission, of a copy */
-    const char *line, *again, *copy;
+    /* the body of an arrow: of a packet, of a retransmission, of a copy, of an injected packet */
+    const char *line, *again, *copy, *injected;
     const char *left_top, *left_bottom; /* corners of an arrow or bracket on the left side */
     /* the same on the right side; the line of a timer between its corners */
     const char *right_top, *right_bottom, *running;

@@ -10,12 +10,13 @@
 #include "emu/base/assert.h"
 #include "viz/ladder_layout.h"
 
-#define MARGIN     15     /* around a label, in tenths of a pixel */
-#define ABOVE      (-50)  /* from an arrow to the baseline of a label above it */
-#define BELOW      PX(13) /* from an arrow to the baseline of a label below it */
-#define STEP       PX(8)  /* between two candidate positions */
-#define TAIL_SPACE PX(10)
-#define HEAD_SPACE PX(14)
+#define MARGIN       15     /* around a label, in tenths of a pixel */
+#define ABOVE        (-50)  /* from an arrow to the baseline of a label above it */
+#define ABOVE_DOUBLE (-65)  /* the same above the double line of an injected packet */
+#define BELOW        PX(13) /* from an arrow to the baseline of a label below it */
+#define STEP         PX(8)  /* between two candidate positions */
+#define TAIL_SPACE   PX(10)
+#define HEAD_SPACE   PX(14)
 
 static struct quad box_of(const struct layout_text *t, int32_t margin)
 {
@@ -105,6 +106,7 @@ static bool place_along(struct layout *o, struct layout_text *t, struct point le
     const int32_t half = text_width(t->s, LAYOUT_FONT_PX) / 2;
     const int32_t first = half + (head_is_right ? TAIL_SPACE : HEAD_SPACE);
     const int32_t last = len - half - (head_is_right ? HEAD_SPACE : TAIL_SPACE);
+    const int32_t above = o->l->arrows[t->arrow].injected ? ABOVE_DOUBLE : ABOVE;
 
     t->anchor = ANCHOR_MIDDLE;
     t->u = unit_between(left, right);
@@ -115,7 +117,7 @@ static bool place_along(struct layout *o, struct layout_text *t, struct point le
 
                 if (at < first || at > last)
                     continue;
-                t->at = point_from(left, t->u, at, across ? BELOW : ABOVE);
+                t->at = point_from(left, t->u, at, across ? BELOW : above);
                 if (put_if_free(o, t))
                     return true;
             }

@@ -204,6 +204,8 @@ static void collect_obstacles(struct layout *o)
         add_solid(o, g->seg[g->n_seg - 1].b, LAYOUT_CROSS, LAYOUT_CROSS);
         if (l->arrows[i].cut)
             add_solid(o, layout_cut(o, i), LAYOUT_CROSS, LAYOUT_CUT);
+        if (l->arrows[i].injected)
+            add_solid(o, g->seg[0].a, LAYOUT_ORIGIN, LAYOUT_ORIGIN);
     }
     for (uint32_t i = 0; i < l->n_timers; i++) {
         const struct layout_bracket *b = &o->brackets[i];

@@ -52,6 +52,12 @@ static const char style[] =
                                                                                                     ".ladder path.mark.tone-bad{fill:#d55e00}.ladder path.mark.tone-timer{fill:#e69f00}"
                                                                                                     "</style>\n";
 
+/* Only pictures with injected packets have it. */
+static const char style_injected[] =
+    "<style>.ladder path.injected{stroke-width:5;stroke-linecap:butt}"
+    ".ladder path.inside{stroke:#fff;stroke-width:2.2;stroke-linecap:butt}"
+    ".ladder path.origin{fill:#fff}</style>\n";
+
 static const char *const tone_names[] = {
     [TONE_PLAIN] = "plain", [TONE_POST] = "post",       [TONE_STATE] = "state",
     [TONE_DONE] = "done",   [TONE_BAD] = "bad",         [TONE_TIMER] = "timer",
@@ -219,6 +225,47 @@ static void put_texts_of_arrow(const struct viz_sink *sink, const struct layout 
     }
 }
 
+/* Writes the points of arrow @g, up to @back before its end. */
+static void put_points(const struct viz_sink *sink, const struct layout_arrow *g, int32_t back)
+{
+    const struct segment *last = &g->seg[g->n_seg - 1];
+
+    put_to(sink, 'M', g->seg[0].a);
+    for (uint32_t k = 0; k + 1 < g->n_seg; k++)
+        put_to(sink, 'L', g->seg[k].b);
+    put_to(sink, 'L', point_from(last->b, unit_between(last->a, last->b), -back, 0));
+    svg_put(sink, "\"/>");
+}
+
+static void put_diamond(const struct viz_sink *sink, struct point p, const char *tone)
+{
+    svg_putf(sink, "<path class=\"origin tone-%s\" d=\"", tone);
+    put_to(sink, 'M', (struct point){p.x, p.y - LAYOUT_ORIGIN});
+    put_to(sink, 'L', (struct point){p.x + LAYOUT_ORIGIN, p.y});
+    put_to(sink, 'L', (struct point){p.x, p.y + LAYOUT_ORIGIN});
+    put_to(sink, 'L', (struct point){p.x - LAYOUT_ORIGIN, p.y});
+    svg_put(sink, "Z\"/>");
+}
+
+/* Draws the line of an arrow: double for an injected packet, with a diamond where it begins. */
+static void put_line(const struct viz_sink *sink, const struct layout *o, uint32_t i)
+{
+    const struct ladder_arrow *a = &o->l->arrows[i];
+    const struct layout_arrow *g = &o->arrows[i];
+    const bool is_double = a->injected && !a->copy;
+    const int32_t back = is_double && a->fate == FATE_ARRIVED ? LAYOUT_HEAD : 0;
+
+    svg_putf(sink, "<path class=\"tone-%s%s%s%s\" d=\"", tone_names[a->tone],
+             a->again ? " again" : "", a->copy ? " copy" : "", is_double ? " injected" : "");
+    put_points(sink, g, back);
+    if (!is_double)
+        return;
+    svg_put(sink, "<path class=\"inside\" d=\"");
+    put_points(sink, g, back);
+    if (a->tail != LADDER_NONE)
+        put_diamond(sink, g->seg[0].a, tone_names[a->tone]);
+}
+
 static void put_arrow(const struct viz_sink *sink, const struct layout *o, uint32_t i)
 {
     const struct ladder_arrow *a = &o->l->arrows[i];
@@ -228,12 +275,7 @@ static void put_arrow(const struct viz_sink *sink, const struct layout *o, uint3
 
     open_group(sink, &o->l->stops[shown], "e",
                a->head != LADDER_NONE ? &o->l->stops[a->head] : NULL);
-    svg_putf(sink, "<path class=\"tone-%s%s%s\" d=\"", tone_names[a->tone],
-             a->again ? " again" : "", a->copy ? " copy" : "");
-    put_to(sink, 'M', g->seg[0].a);
-    for (uint32_t k = 0; k < g->n_seg; k++)
-        put_to(sink, 'L', g->seg[k].b);
-    svg_put(sink, "\"/>");
+    put_line(sink, o, i);
     if (a->fate == FATE_ARRIVED)
         put_head(sink, last, tone_names[a->tone]);
     else if (a->fate != FATE_UNKNOWN)
@@ -293,6 +335,15 @@ static void put_stop(const struct viz_sink *sink, const struct layout *o, uint32
         svg_put(sink, "</g>\n");
 }
 
+static bool has_injected(const struct ladder *l)
+{
+    for (uint32_t i = 0; i < l->n_arrows; i++) {
+        if (l->arrows[i].injected)
+            return true;
+    }
+    return false;
+}
+
 static void put_picture(const struct viz_sink *sink, const struct layout *o)
 {
     const struct ladder *l = o->l;
@@ -305,6 +356,8 @@ static void put_picture(const struct viz_sink *sink, const struct layout *o)
     svg_put_escaped(sink, l->title[0] ? l->title : "ladder");
     svg_put(sink, "</title>\n");
     svg_put(sink, style);
+    if (has_injected(l))
+        svg_put(sink, style_injected);
     svg_put(sink, "<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n");
     for (uint32_t i = 0; i < o->n_bands && l->n_columns; i++)
         put_band(sink, o, &o->bands[i]);

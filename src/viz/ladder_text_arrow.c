@@ -17,7 +17,17 @@ static const char *body_of(const struct page *p, const struct ladder_arrow *a)
 {
     if (a->copy)
         return p->g->copy;
+    if (a->injected)
+        return p->g->injected;
     return a->again ? p->g->again : p->g->line;
+}
+
+/* The point of a lifeline at which arrow @a leaves it. */
+static const char *tail_of(const struct page *p, const struct ladder_arrow *a, bool right)
+{
+    if (a->injected)
+        return p->g->injected_at;
+    return right ? p->g->out_right : p->g->out_left;
 }
 
 static struct arrow_line line_of(const struct page *p, const struct ladder_arrow *a)
@@ -221,7 +231,7 @@ void page_arrow(struct page *p, uint32_t i, const struct ladder_arrow *a)
         n.right = ladder_stub_right(p->l, a);
     page_begin_row(p, i);
     if (a->tail != LADDER_NONE)
-        cells_draw(&p->c, p->x[a->from], n.right ? p->g->out_right : p->g->out_left, n.shade);
+        cells_draw(&p->c, p->x[a->from], tail_of(p, a, n.right), n.shade);
     if (a->cut)
         draw_cut(p, i, a);
     else if (ladder_ends_on_way(a))

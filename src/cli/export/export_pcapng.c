@@ -109,10 +109,12 @@ static bool add_made_by_hand(struct comments *cs, const struct past *p, const st
     const struct ev *made = past_find(p, tx->cause);
     struct text t;
 
-    if (!made || made->kind != EV_inject)
+    if (!past_is_injected(tx))
         return false;
     t = comment(cs);
-    text_addf(&t, "made by hand%s, ", made->u.inject.bad_icrc ? " with a wrong ICRC" : "");
+    text_addf(&t, "made by hand%s, ",
+              made && made->kind == EV_inject && made->u.inject.bad_icrc ? " with a wrong ICRC"
+                                                                         : "");
     ev_add_id(&t, tx->id);
     return true;
 }

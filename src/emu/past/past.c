@@ -203,6 +203,12 @@ const struct ev *past_find(const struct past *p, ev_id id)
     return e->id == id ? e : NULL;
 }
 
+/* The cause of such a tx event is the inject event, and may be forgotten. */
+bool past_is_injected(const struct ev *e)
+{
+    return e->kind == EV_tx && e->u.tx.qpn == 0 && e->cause != 0 && e->u.tx.host < EV_PORT_FIRST;
+}
+
 uint64_t past_count(const struct past *p, const struct ev_filter *f)
 {
     uint64_t n = 0;

@@ -96,6 +96,11 @@ size_t past_lower_bound_near(const struct past *p, ev_id id, size_t near);
 /* Returns event @id, or NULL if it is not recorded.  Row 0 gives the first event of the tick. */
 const struct ev *past_find(const struct past *p, ev_id id);
 
+/* Returns true if @e is a tx event of an injected packet: a host's port sent it, but no queue pair
+ * of a lab did.  Returns false for packets of external ports and of captures, which have no cause.
+ */
+bool past_is_injected(const struct ev *e);
+
 /* Returns the last device_fault since event @since that still blocks @queue of virtio-rdma of
  * @host: a kick was lost, or the queue is stuck and has not continued.  Returns NULL if there is
  * none.

@@ -50,6 +50,13 @@ static void each_packet_is_labelled_and_has_its_fate(void **state)
          ""},
         {"retries_exceeded", "SEND_ONLY psn=101 ackreq 3rd", FATE_LOST, TONE_REQUEST, true,
          "lost: f1"},
+        {"injected", "injected at h1: SEND_ONLY psn=100 ackreq", FATE_ARRIVED, TONE_REQUEST, false,
+         ""},
+        {"injected", "injected at h1: SEND_ONLY psn=100 ackreq, wrong ICRC", FATE_DROPPED,
+         TONE_REQUEST, false, ""},
+        {"injected", "injected at h2: ACKNOWLEDGE psn=77", FATE_LOST, TONE_ANSWER, false,
+         "lost: f2"},
+        {"injected", "SEND_ONLY psn=100 ackreq", FATE_ARRIVED, TONE_REQUEST, false, ""},
         {"own_host", "SEND_ONLY psn=200", FATE_UNKNOWN, TONE_REQUEST, false, ""},
     };
 
@@ -66,6 +73,48 @@ static void each_packet_is_labelled_and_has_its_fate(void **state)
         assert_string_equal(a->end, rows[i].end);
         ladder_free(l);
     }
+}
+
+/* Only packets that no queue pair of the lab sent, and not those from outside of it. */
+static void injected_packets_are_told_from_those_of_a_host(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < n_trace_cases; i++) {
+        struct ladder *l = trace_ladder(trace_cases[i].name, NULL);
+
+        for (uint32_t k = 0; k < l->n_arrows; k++) {
+            const struct ladder_arrow *a = &l->arrows[k];
+
+            if (!a->copy)
+                assert_int_equal(a->injected, strncmp(a->label, "injected at ", 12) == 0);
+        }
+        ladder_free(l);
+    }
+}
+
+/* The packet was injected before the picture, and its inject event may be forgotten. */
+static void a_cut_arrow_of_an_injected_packet_says_so(void **state)
+{
+    struct trace_of *t = calloc(1, sizeof(*t));
+
+    (void)state;
+    assert_non_null(t);
+    trace_build(t, "injected");
+    for (size_t i = 0; i < t->n; i++) {
+        struct picture_options options = {.from = 0};
+        struct ladder *l;
+
+        if (t->e[i].kind != EV_inject || !t->e[i].u.inject.bad_icrc)
+            continue;
+        options.from = t->e[i].id + 2; /* behind the tx event */
+        l = trace_draw(t, 0, &options);
+        assert_true(labelled(l, "injected at h1: SEND_ONLY psn=100 ackreq, wrong ICRC")->injected);
+        ladder_free(l);
+        l = trace_draw(t, i + 1, &options);
+        assert_true(labelled(l, "injected at h1: SEND_ONLY psn=100 ackreq")->injected);
+        ladder_free(l);
+    }
+    free(t);
 }
 
 static void each_stop_says_what_a_learner_must_know(void **state)
@@ -444,6 +493,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_packet_is_labelled_and_has_its_fate),
+        cmocka_unit_test(injected_packets_are_told_from_those_of_a_host),
+        cmocka_unit_test(a_cut_arrow_of_an_injected_packet_says_so),
         cmocka_unit_test(each_stop_says_what_a_learner_must_know),
         cmocka_unit_test(news_of_credits_is_said_once),
         cmocka_unit_test(hosts_have_lifelines_only_if_they_appear),

@@ -63,6 +63,20 @@ static void arrows_that_are_cut_say_where_they_come_from_and_go_to(void **state)
     free(t);
 }
 
+static void an_injected_packet_has_a_line_of_its_own(void **state)
+{
+    struct picture_options options = {.width = 100};
+    struct collected c = picture("injected", &options);
+
+    (void)state;
+    assert_golden("injected", c.s);
+    free(c.s);
+    options.ascii = true;
+    c = picture("injected", &options);
+    assert_golden("injected_ascii", c.s);
+    free(c.s);
+}
+
 static void nothing_to_draw_is_said(void **state)
 {
     const struct picture_options options = {.title = "empty", .from = ev_id_of(99, 1)};
@@ -169,6 +183,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_lost_request_reads_from_top_to_bottom),
         cmocka_unit_test(arrows_that_are_cut_say_where_they_come_from_and_go_to),
+        cmocka_unit_test(an_injected_packet_has_a_line_of_its_own),
         cmocka_unit_test(nothing_to_draw_is_said),
         cmocka_unit_test(no_line_is_wider_than_the_terminal),
         cmocka_unit_test(ascii_means_ascii_and_no_colours),

@@ -462,6 +462,47 @@ static void from_outside(struct trace_of *t)
         .reason = DROP_WRONG_SOURCE);
 }
 
+/* Injects a packet at host @f.from.  Returns its tx event. */
+static ev_id inject(struct trace_of *t, uint64_t at, struct flow f, bool bad_icrc)
+{
+    const ev_id made = ADD(t, at, inject, .host = f.from, .opcode = f.opcode, .psn = f.psn,
+                           .dest_qpn = f.to + 2, .peer = f.to, .bad_icrc = bad_icrc);
+    const ev_id tx = ADD(t, at, tx, .host = f.from, .opcode = f.opcode, .psn = f.psn,
+                         .ackreq = f.ackreq, .dest_qpn = f.to + 2, .peer = f.to);
+
+    t->e[tx - 1].cause = made;
+    return tx;
+}
+
+/* Packets that no queue pair has sent: one arrives twice, one is damaged, one is lost, one goes to
+ * its own host, one is under way at the end.  Then the same packet, sent by the queue pair.
+ */
+static void injected(struct trace_of *t)
+{
+    struct flow f = only100;
+    ev_id tx;
+
+    pair(t);
+    post_recv(t, 20000, 1, 7);
+    tx = inject(t, 20087, f, false);
+    ADD(t, 20087, fault, .host = 0, .opcode = f.opcode, .psn = f.psn, .by = FLT_DUPLICATE,
+        .fault = 1, .name = ev_str("f1"), .tx = tx);
+    arrive(t, 20087 + FLIGHT, f, tx, ACT_ACCEPT);
+    arrive(t, 20487 + FLIGHT, f, tx, ACT_DUPLICATE);
+    tx = inject(t, 30000, f, true);
+    ADD(t, 30000 + FLIGHT, drop, .host = 1, .opcode = f.opcode, .psn = f.psn,
+        .reason = DROP_BAD_ICRC, .tx = tx);
+    f = (struct flow){1, 0, OP_RC_ACKNOWLEDGE, 77, 1, false};
+    tx = inject(t, 40000, f, false);
+    ADD(t, 40000, lost, .host = 1, .opcode = f.opcode, .psn = f.psn, .by = FLT_DROP, .fault = 2,
+        .name = ev_str("f2"), .tx = tx);
+    f.to = 1;
+    arrive(t, 51000, f, inject(t, 50000, f, false), ACT_ACCEPT);
+    pass(t, 60000, only100);
+    f.to = 0;
+    inject(t, 70000, f, false);
+}
+
 static void nothing(struct trace_of *t)
 {
     hosts(t, 2);
@@ -485,6 +526,7 @@ const struct trace_case trace_cases[] = {
     {"credits_told", credits_told},
     {"own_host", own_host},
     {"from_outside", from_outside},
+    {"injected", injected},
     {"nothing", nothing},
 };
 const size_t n_trace_cases = ARRAY_LEN(trace_cases);
@@ -538,6 +580,7 @@ static void number(struct trace_of *t)
 
         if (tx)
             *tx = ids[*tx];
+        t->e[i].cause = ids[t->e[i].cause];
     }
     free(ids);
 }
