@@ -183,6 +183,11 @@ def check_coverage(program):
     ensure("RESP_RECV_WQE" not in of_both["rules"]["missing"], "09 has one")
     ensure(all(set(of_both[k]["missing"]) <= set(of_first[k]["missing"]) for k in of_both), "more covers more")
     ensure(all(e["of"] - e["covered"] == len(e["missing"]) for e in of_both.values()), "figures")
+    injected, of_injected = classes("scenarios/685-injected-is-not-sent.json")
+    ensure(injected["failed"] == 0, "685 passes")
+    ensure("NAK_REMOTE_OPERATIONAL" in of_injected["syndromes_sent"]["missing"], "no host of 685 sends the NAK")
+    ensure("NAK_REMOTE_OPERATIONAL" not in of_injected["syndromes_received"]["missing"], "h1 of 685 receives it")
+    ensure("COMP_NAK" not in of_injected["rules"]["missing"], "and its rule counts")
     ensure(not any(e["impossible"] or e["without_row"] for e in of_both.values()), f"impossible: {of_both}")
 
 

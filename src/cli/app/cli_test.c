@@ -336,7 +336,7 @@ static void print_usage(FILE *out)
         "  --strict          a scenario fails that expects nothing\n"
         "  --tag T,...       only scenarios with one of these tags\n"
         "  --coverage        say which rules, opcodes, statuses and the like were exercised, and\n"
-        "                    which were not\n"
+        "                    which were not; packets of inject are received, but sent by no host\n"
         "  --coverage-least N\n"
         "                    the same, and fail if it is less than N %% of what can be\n"
         "  --list            print which there are, and run none\n"

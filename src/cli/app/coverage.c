@@ -8,6 +8,7 @@
 #include "emu/facts/rules.h"
 #include "emu/facts/virtio_rdma/ctrl_rsp.h"
 #include "emu/facts/virtio_rdma/refusal_rsp.h"
+#include "emu/past/past.h"
 #include "emu/trace/event.h"
 #include "rdmalab/inspect.h"
 #include "rdmalab/trace.h"
@@ -92,8 +93,19 @@ static bool has_no_row(enum cover_class class, const struct ev *e)
            refusal_rsp(e->u.ctrl_execute.refusal) == RSP_UNKNOWN_COMMAND;
 }
 
+/* Returns true if no host of the lab made the frame that @e sends: `inject` made it, or it comes in
+ * through an external port.
+ */
+static bool is_of_stranger(const struct ev *e)
+{
+    return past_is_injected(e) || (e->kind == EV_tx && e->u.tx.host >= EV_PORT_FIRST) ||
+           (e->kind == EV_eth_tx && e->u.eth_tx.host >= EV_PORT_FIRST);
+}
+
 void coverage_event(struct coverage *c, const struct rdl_lab *lab, const struct ev *e)
 {
+    if (is_of_stranger(e))
+        return;
     coverage_add(c, COVER_events, e->kind);
     for (size_t i = 0; i < ARRAY_LEN(heard); i++) {
         for (size_t k = 0; k < heard[i].n_places; k++) {

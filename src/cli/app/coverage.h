@@ -5,6 +5,10 @@
  * covered at once.  Coverage is computed from events, and from the rules that refuse a post, since
  * a refused post causes no event.
  *
+ * Coverage records what the hosts of a scenario do.  Sending an injected packet, or one that comes
+ * from outside the lab, is nothing that a host does, so it covers no row.  Receiving such a packet
+ * is: its opcode, its syndrome, the verdict, the drop and the rule count, and so does the answer.
+ *
  * Traits of a profile are not covered, since no event tells whether a trait made a difference.
  */
 #ifndef CLI_APP_COVERAGE_H

@@ -3,6 +3,7 @@
 
 #include "cli/explain/explain.h"
 #include "cli/lab_session.h"
+#include "emu/facts/enum/frame_kind.h"
 #include "emu/facts/enum/opcode.h"
 #include "emu/facts/enum/pkt_act.h"
 #include "emu/facts/enum/qp_state.h"
@@ -11,6 +12,7 @@
 #include "emu/facts/opcode.h"
 #include "emu/facts/rules.h"
 #include "emu/trace/event.h"
+#include "rdmalab/trace.h"
 
 static void an_event_adds_the_rows_that_it_names(void **state)
 {
@@ -55,6 +57,98 @@ static void what_work_requests_do_to_keys_is_told_apart(void **state)
         coverage_event(&c, NULL, &rows[i].e);
         assert_int_equal(coverage_figures(&c, COVER_keys).covered, 1);
         assert_true(coverage_has(&c, COVER_keys, cover_row_find(COVER_keys, rows[i].row)));
+    }
+}
+
+static void add_to(void *ctx, const struct ev *e)
+{
+    coverage_event(ctx, NULL, e);
+}
+
+/* Runs @lines in a lab and returns the coverage of its events. */
+static struct coverage coverage_of(const char *lines)
+{
+    struct coverage c = {0};
+    struct rdl_listener *listener;
+    struct lab l;
+
+    lab_open(&l, false);
+    assert_int_equal(rdl_listen(l.s->lab, add_to, &c, &listener), RDL_OK);
+    lab_run(&l, lines);
+    lab_close(&l);
+    return c;
+}
+
+/* The hosts send none of these packets, but receive, refuse and answer them. */
+static void an_injected_packet_is_received_but_not_sent(void **state)
+{
+    static const struct {
+        const char *lines;
+        enum cover_class class;
+        const char *row;
+        bool is_covered;
+    } rows[] = {
+        {"inject from=h2 dest_qpn=h1.qp opcode=RC_ACKNOWLEDGE syndrome=NAK_REMOTE_OPERATIONAL",
+         COVER_syndromes_sent, "NAK_REMOTE_OPERATIONAL", false},
+        {"inject from=h2 dest_qpn=h1.qp opcode=RC_ACKNOWLEDGE syndrome=NAK_REMOTE_OPERATIONAL",
+         COVER_syndromes_received, "NAK_REMOTE_OPERATIONAL", true},
+        {"inject from=h1 to=h1 dest_qpn=h1.qp opcode=RC_FETCH_ADD", COVER_sent, "RC_FETCH_ADD",
+         false},
+        {"inject from=h1 dest_qpn=h2.qp opcode=RC_FETCH_ADD psn=100", COVER_sent, "RC_FETCH_ADD",
+         false},
+        {"inject from=h1 dest_qpn=h2.qp opcode=RC_FETCH_ADD psn=100", COVER_received,
+         "RC_FETCH_ADD", true},
+        {"inject from=h1 dest_qpn=h2.qp opcode=RC_FETCH_ADD psn=100 icrc=wrong", COVER_drops,
+         "BAD_ICRC", true},
+        {"inject from=h1 dest_qpn=h2.qp opcode=RC_FETCH_ADD psn=100", COVER_events, "tx", true},
+        {"inject from=h1 dest_qpn=h2.qp opcode=RC_FETCH_ADD icrc=wrong", COVER_events, "tx", false},
+        {"inject from=h1 dest_qpn=h2.qp opcode=RC_FETCH_ADD icrc=wrong", COVER_events, "inject",
+         true},
+        /* a host has sent the packet that a fault changes on its way */
+        {"post_recv h2.qp sge=mr[0:64]; forge next from=h1 field=psn value=7;"
+         "post_send h1.qp sge=mr[0:64]",
+         COVER_sent, "RC_SEND_ONLY", true},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        char lines[1024];
+        struct text t = text_on(lines, sizeof(lines));
+        struct coverage c;
+
+        text_addf(&t,
+                  "host h1 h2; link h1 h2\n"
+                  "on h1,h2 { alloc_pd as pd; reg_mr pd len=4k access=lw as mr\n"
+                  "  create_cq cqe=16 as cq; create_qp pd send_cq=cq recv_cq=cq as qp }\n"
+                  "connect h1.qp h2.qp sq_psn=100 timeout=0\n%s\nrun\n",
+                  rows[i].lines);
+        c = coverage_of(lines);
+        if (coverage_has(&c, rows[i].class, cover_row_find(rows[i].class, rows[i].row)) !=
+            rows[i].is_covered)
+            fail_msg("%s: %s", rows[i].lines, rows[i].row);
+    }
+}
+
+/* Frames that come in through an external port are a stranger's, too. */
+static void what_a_port_lets_in_is_sent_by_no_host(void **state)
+{
+    const struct ev own[] = {
+        {.kind = EV_tx, .u.tx = {.qpn = 2, .opcode = OP_RC_SEND_ONLY}},
+        {.kind = EV_eth_tx, .u.eth_tx = {.opcode = FRAME_ARP_REQUEST}},
+    };
+    const struct ev of_port[] = {
+        {.kind = EV_tx, .u.tx = {.host = EV_PORT_FIRST, .opcode = OP_RC_SEND_ONLY}},
+        {.kind = EV_eth_tx, .u.eth_tx = {.host = EV_PORT_FIRST, .opcode = FRAME_ARP_REQUEST}},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(own); i++) {
+        struct coverage c = {0};
+
+        coverage_event(&c, NULL, &of_port[i]);
+        assert_int_equal(coverage_total(&c).covered, 0);
+        coverage_event(&c, NULL, &own[i]);
+        assert_int_equal(coverage_figures(&c, COVER_sent).covered, 1);
     }
 }
 
@@ -214,6 +308,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_event_adds_the_rows_that_it_names),
         cmocka_unit_test(what_work_requests_do_to_keys_is_told_apart),
+        cmocka_unit_test(an_injected_packet_is_received_but_not_sent),
+        cmocka_unit_test(what_a_port_lets_in_is_sent_by_no_host),
         cmocka_unit_test(moves_are_of_a_type),
         cmocka_unit_test(a_value_without_a_row_is_told),
         cmocka_unit_test(what_no_scenario_can_show_is_nowhere_said_to_have_one),
