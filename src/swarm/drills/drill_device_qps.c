@@ -122,6 +122,7 @@ static uint32_t draw_kind(struct drill *d, struct rfc_create_qp *c)
 {
     static const uint8_t types[] = {QPT_RC, QPT_UC, QPT_UD};
     static const uint8_t no_types[] = {0, 1, 5, 8, 9, 255};
+    const struct drill_device *s = d->own;
 
     c->qp_type = types[drill_below(d, 3)];
     c->sq_sig_type = (uint8_t)drill_below(d, 2);
@@ -141,7 +142,7 @@ static uint32_t draw_kind(struct drill *d, struct rfc_create_qp *c)
     default:
         break;
     }
-    if (c->create_flags & ~CREATE_BLOCK_SELF_MCAST_LB)
+    if (c->create_flags & ~(s->is_rxe ? 0 : CREATE_BLOCK_SELF_MCAST_LB))
         return REF_QP_CREATE_FLAGS;
     return c->create_flags && c->qp_type != QPT_UD ? REF_QP_FLAGS_OF_TYPE : REF_NONE;
 }
@@ -401,8 +402,21 @@ static uint32_t draw_target(struct drill *d, uint32_t state)
     return QPS_RTS + drill_below(d, 2);
 }
 
+/* Returns the limit of READs and atomics that a queue pair gets that asks for @n of at most @most:
+ * rxe rounds up to a power of two.
+ */
+static uint8_t rd_atomic_of(const struct drill_device *s, uint32_t n, uint32_t most)
+{
+    uint32_t rounded = n;
+
+    while (s->is_rxe && (rounded & (rounded - 1)) != 0)
+        rounded++;
+    return (uint8_t)(rounded < most ? rounded : most);
+}
+
 /* Stores the attributes @mask of @a in the model. */
-static void apply(struct device_qp *qp, uint32_t mask, const struct rfc_qp_attr *a)
+static void apply(const struct drill_device *s, struct device_qp *qp, uint32_t mask,
+                  const struct rfc_qp_attr *a)
 {
     struct rfc_qp_attr *to = &qp->attr;
 
@@ -420,11 +434,13 @@ static void apply(struct device_qp *qp, uint32_t mask, const struct rfc_qp_attr 
     STORE(QPA_RQ_PSN, rq_psn);
     STORE(QPA_SQ_PSN, sq_psn);
     STORE(QPA_DEST_QPN, dest_qp_num);
-    STORE(QPA_MAX_QP_RD_ATOMIC, max_rd_atomic);
-    STORE(QPA_MAX_DEST_RD_ATOMIC, max_dest_rd_atomic);
     STORE(QPA_MIN_RNR_TIMER, min_rnr_timer);
     STORE(QPA_EN_SQD_ASYNC_NOTIFY, en_sqd_async_notify);
 #undef STORE
+    if (mask & QPA_MAX_QP_RD_ATOMIC)
+        to->max_rd_atomic = rd_atomic_of(s, a->max_rd_atomic, s->now.max_qp_init_rd_atom);
+    if (mask & QPA_MAX_DEST_RD_ATOMIC)
+        to->max_dest_rd_atomic = rd_atomic_of(s, a->max_dest_rd_atomic, s->built.max_qp_rd_atom);
     if (!(mask & QPA_AV))
         return;
     memcpy(to->ah_dgid, a->ah_dgid, sizeof(to->ah_dgid));
@@ -460,7 +476,8 @@ static bool is_beyond_total(const struct drill_device *s, const struct device_qp
                             const struct rfc_qp_attr *a)
 {
     return (mask & QPA_MAX_DEST_RD_ATOMIC) &&
-           resources(s) - qp->attr.max_dest_rd_atomic + a->max_dest_rd_atomic >
+           resources(s) - qp->attr.max_dest_rd_atomic +
+                   rd_atomic_of(s, a->max_dest_rd_atomic, s->built.max_qp_rd_atom) >
                s->built.max_res_rd_atom;
 }
 
@@ -542,7 +559,7 @@ void device_step_modify(struct drill *d)
     memcpy(m.attrs, &raw, sizeof(raw));
     if (!ask_modify_qp(d, CMD_MODIFY_QP, &m, why, NULL, 0) || why)
         return;
-    apply(qp, m.attr_mask, &a);
+    apply(d->own, qp, m.attr_mask, &a);
     if (m.attr_mask & QPA_STATE)
         moved(qp, a.qp_state);
 }

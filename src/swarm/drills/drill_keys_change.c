@@ -33,7 +33,7 @@ static uint32_t draw_access(struct drill *d)
 {
     uint32_t access = drill_below(d, 64);
 
-    if (!drill_one_in(d, 8))
+    if (!drill_one_in(d, 3))
         access |= ACC_LOCAL_WRITE;
     if (!drill_one_in(d, 4))
         access &= ~(uint32_t)ACC_ZERO_BASED;

@@ -17,14 +17,15 @@
 
 #define MSG_SERVICES                                                                               \
     (QPT_UD + 1u) /* size of arrays indexed by enum qp_type, of which RC, UC and UD are used */
-#define MSG_BATCH      3u             /* most messages of one step */
-#define MSG_PIECES     3u             /* most pieces of a buffer */
-#define MSG_ROOM       81920u         /* bytes of memory per host */
-#define MSG_BYTES      13000u         /* bytes of the longest message */
-#define MSG_INLINE     256u           /* bytes of the longest inline send */
-#define MSG_FRAMES     512u           /* frames that one step may send */
-#define MSG_GRH        40u            /* bytes before a received datagram */
-#define MSG_WORD       8u             /* bytes that an atomic changes */
+#define MSG_BATCH      3u      /* most messages of one step */
+#define MSG_PIECES     3u      /* most pieces of a buffer */
+#define MSG_ROOM       122880u /* bytes of memory per host */
+#define MSG_BYTES      18000u  /* bytes of the longest message */
+#define MSG_INLINE     256u    /* bytes of the longest inline send */
+#define MSG_ASKS       64u     /* packets of a message of which at least one asks for an ACK */
+#define MSG_FRAMES     512u    /* frames that one step may send */
+#define MSG_GRH        40u     /* bytes before a received datagram */
+#define MSG_WORD       8u      /* bytes that an atomic changes */
 #define MSG_COMPLETION 4u * MSG_BATCH /* most completions of one step at a host */
 
 /* A buffer of @n pieces: @bytes[i] bytes at offset @at[i] of the memory of its host. */

@@ -86,8 +86,11 @@ static void judge_request(struct drill *d, const struct message *m, uint32_t k, 
                  p->op->name);
     drill_expect(d, m->service == QPT_RC || !p->bth.ack_req, "only RC asks for an ACK", "%s",
                  p->op->name);
-    drill_expect(d, m->service != QPT_RC || !is_last || p->bth.ack_req || msg_fetches(m),
-                 "the last packet of an RC message asks for an ACK", "%s", p->op->name);
+    drill_expect(d,
+                 m->service != QPT_RC || msg_fetches(m) ||
+                     p->bth.ack_req == (is_last || (k + 1) % MSG_ASKS == 0),
+                 "the last packet of an RC message asks for an ACK, and one of 64 before it",
+                 "packet %u of %u, %s", k, n, p->op->name);
     drill_expect(d, p->payload_bytes == bytes && memcmp(p->payload, m->data + from, bytes) == 0,
                  "packets carry the message, in its order", "%u bytes, not %u, or others",
                  p->payload_bytes, bytes);

@@ -189,6 +189,9 @@ bool peer_has_credits(struct drill *d, const struct packet *p);
  */
 void peer_sends_burst(struct drill *d);
 
+/* Sends a packet before the one in front of it, while h1 is busy (drill_peers_burst.c). */
+void peer_sends_late_packet(struct drill *d);
+
 /* --- Answers to h1's requests (drill_peers_answers.c) ----------------------------------------- */
 
 #define PEER_LATE_NS     2000u /* how late h1 may retransmit */

@@ -123,3 +123,68 @@ void peer_sends_burst(struct drill *d)
         peer_event(d, true, ASE_QP_ACCESS_ERR))
         (void)peer_failed(d, 0, 0);
 }
+
+/* Sends a WRITE of one word with the PSN @psn, which h1 executes if @is_taken. */
+static bool write_word(struct drill *d, uint32_t psn, bool is_taken)
+{
+    struct peers *s = d->own;
+    struct packet p = s->like;
+    uint8_t word[PEER_WORD];
+    const uint32_t at = PEER_ROOM / 2 + drill_below(d, PEER_ROOM / 2 - PEER_WORD);
+
+    st_le64(word, prng_next(&d->rng));
+    peer_set_code(&p, OP_RC_RDMA_WRITE_ONLY);
+    p.bth.psn.v = psn;
+    p.payload_bytes = p.reth.dma_bytes = PEER_WORD;
+    p.reth.rkey = s->key;
+    p.reth.va = s->base + at;
+    if (!peer_send_on(d, &p, word))
+        return false;
+    if (!is_taken)
+        return true;
+    memcpy(s->room + at, word, PEER_WORD);
+    peer_remember(s, &p, 1);
+    peer_advance(s, 1, true);
+    s->acked = psn;
+    return true;
+}
+
+/* A packet arrives before the one in front of it, while h1 still sends the responses to a READ: its
+ * NAK waits.  When the missing packet comes, that NAK is withdrawn, and the next one is due for the
+ * packet that h1 has dropped, unless that comes again, too.
+ */
+void peer_sends_late_packet(struct drill *d)
+{
+    struct peers *s = d->own;
+    const bool comes_again = drill_one_in(d, 2);
+    struct peer_taken taken;
+    struct packet p = s->like;
+    uint32_t seen = 0;
+
+    draw_of_burst(d, &p, 0);
+    p.bth.psn.v = s->expected;
+    if (!peer_send_on(d, &p, NULL))
+        return;
+    taken = *take_of_burst(d, &p);
+    if (!write_word(d, peer_psn(s->expected + 1), false))
+        return;
+    for (uint32_t i = 0; i <= comes_again; i++) {
+        if (!write_word(d, s->expected, true))
+            return;
+    }
+    if (!drill_settle(d) || !was_answered(d, &taken, &seen) ||
+        !drill_expect(d, s->n_seen == seen + !comes_again,
+                      "a NAK that waits is for the packet that is missing when it is sent",
+                      "%u packets, not %u", s->n_seen, seen + !comes_again))
+        return;
+    if (!comes_again &&
+        (!peer_seen(d, seen, &p) ||
+         !drill_expect(d,
+                       p.op->kind == OPK_ACK && p.bth.psn.v == s->expected &&
+                           aeth_unpack(p.aeth.syndrome).kind == SYN_NAK_PSN_SEQUENCE,
+                       "a NAK that waits is for the packet that is missing when it is sent",
+                       "%s, psn %u", p.op->name, p.bth.psn.v)))
+        return;
+    s->has_told_gap = !comes_again;
+    (void)peer_is_calm(d);
+}

@@ -594,6 +594,11 @@ void peer_requests(struct drill *d)
         peer_sends_burst(d);
         return;
     }
+    if (s->open == OPK_NONE && (s->end.access & ACC_REMOTE_READ) &&
+        (s->end.access & ACC_REMOTE_WRITE) && drill_one_in(d, 20)) {
+        peer_sends_late_packet(d);
+        return;
+    }
     if (s->open == OPK_NONE && drill_one_in(d, 3))
         draw_fetch(d, &p);
     else

@@ -9,6 +9,7 @@
 
 #include "emu/facts/enum/object.h"
 #include "emu/facts/enum/profile.h"
+#include "emu/facts/virtio/feature.h"
 #include "emu/trace/event.h"
 #include "rdmalab/events.h"
 #include "swarm/drills/kinds.h"
@@ -212,6 +213,9 @@ static void set_up(struct drill *d)
 
     k->is_rxe = drill_one_in(d, 3);
     c.profile = k->is_rxe ? PROFILE_rxe : PROFILE_iba;
+    k->is_resizable = !drill_one_in(d, 4);
+    if (!k->is_resizable)
+        c.features_off = VIRTIO_FEATURE(VF_RING_RESET);
     if (rig_add_hosts(d, &c, k->host, &k->link) && add_side(d, 0))
         (void)add_side(d, 1);
 }

@@ -147,6 +147,19 @@ static bool end_shared(struct drill *d, struct verbs_pair *p)
                         "%u times before, %u after", told, now);
 }
 
+/* Connects both queue pairs again, from RESET on. */
+static bool revive(struct drill *d, struct verbs_pair *p)
+{
+    struct rdl_qp_attr a = {0};
+
+    for (unsigned i = 0; i < RIG_HOSTS; i++) {
+        drill_say(d, "modify_qp h%u.%s state=RESET", i + 1, p->end[i].name);
+        if (!rig_modify(d, &p->end[i], &a, QPS_RESET, 0))
+            return false;
+    }
+    return rig_connect(d, &p->end[0], &p->end[1]);
+}
+
 void verbs_step_srq(struct drill *d)
 {
     const uint32_t n = 1 + drill_below(d, 10), takes = 1 + drill_below(d, n);
@@ -179,7 +192,9 @@ void verbs_step_srq(struct drill *d)
                           "memory of a shared receive is of the shared queue's PD", "a success"))
             return;
     }
-    if ((wrong || end_shared(d, &p)) && verbs_unpair(d, &p))
+    if (!wrong && (!end_shared(d, &p) || !revive(d, &p) || !end_shared(d, &p)))
+        return;
+    if (verbs_unpair(d, &p))
         (void)unmake_shared(d, &s);
 }
 
@@ -402,8 +417,9 @@ void verbs_step_cq(struct drill *d)
                       "%u events for %u completions in %u", count_async(d, ASE_CQ_ERR), n, cqe))
         return;
     if (!over) {
-        if (!resize(d, cq, n - 1, RDL_ERR_INVAL, "a CQ is not made smaller than what it holds") ||
-            !resize(d, cq, n + drill_below(d, 4), RDL_OK, "a CQ can have another size"))
+        if (k->is_resizable &&
+            (!resize(d, cq, n - 1, RDL_ERR_INVAL, "a CQ is not made smaller than what it holds") ||
+             !resize(d, cq, n + drill_below(d, 4), RDL_OK, "a CQ can have another size")))
             return;
         for (uint32_t i = 0; i < n; i++) {
             if (!verbs_done(d, cq, WCS_SUCCESS, &wc) ||

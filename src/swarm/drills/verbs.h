@@ -31,7 +31,10 @@ struct verbs_side {
 
 /* State of the drill. */
 struct drill_verbs {
-    bool is_rxe; /* the hosts have the profile rxe */
+    bool is_rxe;
+    bool is_resizable;
+    /* the devices have RING_RESET, and so queues can get other sizes */ /* the hosts have the
+                                                                            profile rxe */
     rdl_host host[RIG_HOSTS];
     rdl_link link;
     struct verbs_side side[RIG_HOSTS];
