@@ -77,7 +77,7 @@ CLI = {  # folder of src/cli -> what it may include in addition; all may include
     "show":       ["past", "viz", "tree", "cli/lang", "cli/trace_file", "cli/programs", "cli/live",
                    "cli/why", "cli/explain"],
     "session":    ["past", "viz", "tree", "cli/lang", "cli/trace_file", "cli/programs", "cli/live",
-                   "cli/why", "cli/explain", "cli/show"],
+                   "cli/why", "cli/explain", "cli/export", "cli/show"],
     "session_file": ["cli/lang", "cli/session"],
     "diff":       ["past", "viz", "tree", "cli/lang", "cli/session"],
     "complete":   ["tree", "cli/lang", "cli/help", "cli/explain", "cli/show", "cli/session"],

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE /* renameat2() */ /* NOLINT(bugprone-reserved-identifier): glibc's own name */
 #include "process/out_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +18,8 @@
 
 #define PART_LETTERS 6u
 #define PART_TRIES   100u
+
+#define GIVE_BACK_TRIES 100u
 
 /* Writes PART_LETTERS random letters to @ret. */
 static void draw_letters(char *ret)
@@ -131,10 +135,20 @@ const char *out_file_judge(const char *name)
     return access(directory, W_OK | X_OK) == 0 ? NULL : strerror(errno);
 }
 
+/* Returns true if @a and @b are of one file, which nobody has written to or linked in between.  The
+ * time of the last change of the file's names is not compared: a new name sets it.
+ */
+static bool is_same(const struct stat *a, const struct stat *b)
+{
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_mode == b->st_mode &&
+           a->st_nlink == b->st_nlink && a->st_size == b->st_size &&
+           a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
+}
+
 /* Opens o->name in the directory o->dir.  Whatever it is, it is not written to: a temporary file
  * takes its place.
  */
-static const char *open_in(struct out_file *o, bool replaces)
+static const char *open_in(struct out_file *o, const struct out_file_place *place)
 {
     struct stat info;
     const bool there = fstatat(o->dir, o->name, &info, AT_SYMLINK_NOFOLLOW) == 0;
@@ -145,9 +159,12 @@ static const char *open_in(struct out_file *o, bool replaces)
         return strerror(EISDIR);
     if (there && !S_ISREG(info.st_mode))
         return beneath_special;
-    if (there && !replaces)
+    if (there && !place->replaces && !(place->over && is_same(&info, place->over)))
         return beneath_exists;
-    o->is_new = !replaces;
+    o->is_over = there && !place->replaces;
+    o->is_new = !place->replaces && !o->is_over;
+    if (o->is_over)
+        o->old = *place->over;
     o->f = open_part(o, there ? &info : NULL);
     return o->f ? NULL : strerror(errno);
 }
@@ -164,10 +181,65 @@ const char *out_file_open_below(struct out_file *o, const char *name,
         return why;
     o->dir = dir;
     o->name = strdup(last);
-    why = o->name ? open_in(o, place->replaces) : strerror(ENOMEM);
+    why = o->name ? open_in(o, place) : strerror(ENOMEM);
     if (why)
         done(o);
     return why;
+}
+
+/* Exchanges the names of the temporary file and of the file @name.  Returns 0, or an errno. */
+static int exchange(const struct out_file *o)
+{
+#ifdef RENAME_EXCHANGE
+    return renameat2(o->dir, o->part, o->dir, o->name, RENAME_EXCHANGE) == 0 ? 0 : errno;
+#else
+    (void)o;
+    return ENOSYS;
+#endif
+}
+
+static bool is_old(const struct out_file *o, const char *name)
+{
+    struct stat info;
+
+    return fstatat(o->dir, name, &info, AT_SYMLINK_NOFOLLOW) == 0 && is_same(&info, &o->old);
+}
+
+/* The temporary name is that of somebody else's file, which gets its name back.  It keeps the
+ * temporary one if others go on exchanging files.
+ */
+static void give_back(const struct out_file *o)
+{
+    for (unsigned i = 0; i < GIVE_BACK_TRIES && exchange(o) != 0; i++) {
+        /* There is no file of that name any more. */
+        if (linkat(o->dir, o->part, o->dir, o->name, 0) == 0) {
+            (void)unlinkat(o->dir, o->part, 0);
+            return;
+        }
+    }
+}
+
+/* Gives the complete temporary file the name of o->old, and removes that.  The names are exchanged
+ * first, which no one can come in between, and then it is seen which file had the name.  If it was
+ * another one, it gets its name back.  Returns 0, or an errno; EEXIST: it was another one.
+ */
+static int settle_over(const struct out_file *o)
+{
+    int error;
+
+    if (!is_old(o, o->name))
+        return EEXIST;
+    /* The temporary name may become that of a file of the user, which must not be removed. */
+    leftovers_forget(o->part);
+    error = exchange(o);
+    if (error == EINVAL || error == ENOSYS) /* the system or the file system cannot do that */
+        return renameat(o->dir, o->part, o->dir, o->name) == 0 ? 0 : errno;
+    if (error)
+        return error == ENOENT ? EEXIST : error;
+    if (is_old(o, o->part))
+        return unlinkat(o->dir, o->part, 0) == 0 ? 0 : errno;
+    give_back(o);
+    return EEXIST;
 }
 
 /* Gives the complete temporary file its name.  Returns 0, or an errno. */
@@ -175,6 +247,8 @@ static int settle(const struct out_file *o)
 {
     struct stat info;
 
+    if (o->is_over)
+        return settle_over(o);
     if (o->is_new) {
         /* A link is never made over a file, as a new name would be. */
         if (linkat(o->dir, o->part, o->dir, o->name, 0) == 0)
@@ -188,17 +262,35 @@ static int settle(const struct out_file *o)
     return renameat(o->dir, o->part, o->dir, o->name) == 0 ? 0 : errno;
 }
 
+/* Removes the temporary file, unless its name is by now that of another file. */
+static void remove_part(const struct out_file *o, const struct stat *mine)
+{
+    struct stat info;
+
+    if (!o->is_over || (fstatat(o->dir, o->part, &info, AT_SYMLINK_NOFOLLOW) == 0 &&
+                        info.st_dev == mine->st_dev && info.st_ino == mine->st_ino))
+        unlinkat(o->dir, o->part, 0);
+}
+
 const char *out_file_close(struct out_file *o)
 {
-    const bool lost = ferror(o->f) != 0;
+    struct stat mine;
+    const bool lost = fstat(fileno(o->f), &mine) != 0 || ferror(o->f) != 0;
     const char *why = fclose(o->f) != 0 || lost ? "write error" : NULL;
-    const int error = o->part && !why ? settle(o) : 0;
+    sigset_t every, before;
+    int error;
 
+    /* No signal ends the program while it is open which file has which name. */
+    sigfillset(&every);
+    sigprocmask(SIG_SETMASK, &every, &before);
+    error = o->part && !why ? settle(o) : 0;
     if (error)
-        why = strerror(error);
+        why = o->is_over && error == EEXIST ? "somebody has changed this file meanwhile; try again"
+                                            : strerror(error);
     if (o->part && why)
-        unlinkat(o->dir, o->part, 0);
+        remove_part(o, &mine);
     done(o);
+    sigprocmask(SIG_SETMASK, &before, NULL);
     return why;
 }
 

@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stdio.h>
+#include <sys/stat.h>
 
 /* A file that is being written. */
 struct out_file {
@@ -17,7 +18,9 @@ struct out_file {
      * because @name is a device or pipe, or is written in place.
      */
     char *part;
-    bool is_new; /* out_file_close() fails if somebody else has made the file @name meanwhile */
+    bool is_new;  /* out_file_close() fails if somebody else has made the file @name meanwhile */
+    bool is_over; /* out_file_close() fails if the file @name is not @old as it was */
+    struct stat old;
 };
 
 /* Starts to write the file @name, wherever that is.  Returns NULL on success.  Otherwise returns
@@ -30,6 +33,10 @@ struct out_file_place {
     const char *below; /* the directory that its name must not lead out of (process/beneath.h) */
     bool makes;        /* missing directories are created, @below too */
     bool replaces;     /* a file that exists is replaced; otherwise the file must be a new one */
+    /* If not @replaces: the only file that is replaced, as fstat() told of it when it was opened
+     * and looked at.  NULL: none.
+     */
+    const struct stat *over;
 };
 
 /* Like out_file_open(), beneath a directory. */

@@ -348,6 +348,7 @@ static void put_picture(const struct viz_sink *sink, const struct layout *o)
 {
     const struct ladder *l = o->l;
 
+    svg_put(sink, LADDER_SVG_MARK);
     svg_putf(
         sink,
         "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"ladder\" width=\"%s\" height=\"%s\" "

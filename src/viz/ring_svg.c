@@ -353,6 +353,7 @@ enum rdl_status ring_draw(const struct ring_picture *p, const struct viz_sink *s
         return RDL_ERR_NOMEM;
     find_rows(&g);
     g.height = TOP_PX + g.n_rows * ROW_PX + LEGEND_PX;
+    svg_put(sink, VQ_SVG_MARK);
     svg_putf(sink,
              "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"ring\" width=\"%d\" height=\"%d\" "
              "viewBox=\"0 0 %d %d\">\n",

@@ -5,6 +5,13 @@
 
 #include "viz/picture.h"
 
+/* Each picture begins with a mark, which tells that rdmalab has drawn it, and what it is.  A file
+ * that begins so may be replaced by a script (cli/export/export_mark.h).
+ */
+#define SVG_MARK(form)  "<!-- rdmalab export " form " -->\n"
+#define LADDER_SVG_MARK SVG_MARK("ladder")
+#define VQ_SVG_MARK     SVG_MARK("vq")
+
 /* svg_put() writes @s, svg_putf() formatted text, as it is: the caller has escaped what needs it.
  */
 void svg_put(const struct viz_sink *sink, const char *s);

@@ -17,6 +17,7 @@ import select
 import socket
 import stat
 import sys
+import time
 import xml.etree.ElementTree
 
 import program as whole
@@ -259,6 +260,122 @@ def check_honest_scripts(program):
         os.unlink(file)
 
 
+# Every form that has a mark: the words of the command, and the end of the name.
+FORMS = {"ladder": ("ladder {}", ".svg"), "vq": ("vq {} h1.ctrl", ".svg"), "pcapng": ("pcapng {}", ".pcapng"), "events": ("events {}", ".ndjson")}
+
+SENDS = "repeat {} {{ post_recv h2.qp sge=mr[0:64]; post_send h1.qp sge=mr[0:64]; run }}\n"
+
+
+def write_exports(program, n):
+    """A script that makes each export, of n messages: its name, and the files that it makes."""
+    names = [f"again-{form}{end}" for form, (_, end) in FORMS.items()]
+    lines = [f"export {words.format(name)}\n" for name, (words, _) in zip(names, FORMS.values())]
+    program.file("theirs/again.lab").write_text(whole.PAIR + SENDS.format(n) + "".join(lines))
+    return "theirs/again.lab", [program.file(f"theirs/{name}") for name in names]
+
+
+def check_runs_again(program):
+    """A script that exports is run several times, and each time the files are those of the last run."""
+    settle(program)
+    held = []
+    for n in 1, 2, 3, 3:
+        script, files = write_exports(program, n)
+        for file in files:
+            if n == 2:
+                file.chmod(0o640)
+        for args, stdin in ways_to_run(script):
+            result = program.run(*args, stdin=stdin)
+            ensure(result.returncode == 0, f"{n}, {args}: {result.stderr}")
+            held.append([file.read_bytes() for file in files])
+        ensure(all(stat.S_IMODE(file.stat().st_mode) == 0o640 for file in files) == (n > 1), "a new file has the permissions of the old one")
+    for i in range(0, len(held), 3):
+        ensure(held[i][2:] == held[i + 1][2:], f"equal runs write equal files: {i}")
+    for form in 0, 2, 3:
+        ensure(held[0][form] != held[3][form] != held[6][form] == held[9][form], f"it is the file of the last run: {files[form]}")
+    ensure(not list(program.file("theirs").glob("again*.*.*")), "a part of a file is left")
+    status, output = Terminal(program, "run", script).run()
+    ensure(status == 0 and "[y/N]" not in output, f"nobody is asked: {output}")
+    for file in files:
+        file.unlink()
+    program.file(script).unlink()
+
+
+def check_marks_alone(program):
+    """What is no export of the same form, or is more than that, is not replaced."""
+    settle(program)
+    script, files = write_exports(program, 1)
+    ensure(program.run("run", script).returncode == 0, "the exports")
+    exports = {form: file.read_bytes() for form, file in zip(FORMS, files)}
+    for file in files:
+        file.unlink()
+    mark = exports["ladder"].split(b"\n")[0]
+    theirs = program.file("theirs")
+    for form, (words, end) in FORMS.items():
+        target = theirs / f"target{end}"
+        script = theirs / "marks.lab"
+        script.write_text(whole.PAIR + f"export {words.format(target.name)}\n")
+        own = exports[form]
+        rows = {"empty": b"", "of the user": b"rdmalab", "about rdmalab": b"<svg><!-- made for rdmalab --></svg>\n",
+                "mark is not first": b"\n" + own, "mark is later": b"<?xml version='1.0'?>\n" + mark + b"\n<svg/>\n",
+                "mark is cut": own[:20], "other case": own.replace(b"rdmalab", b"RDMAlab", 1), "user's trace": b'{"rdmalab":"0.1.0","format":"rdmalab-trace","version":1}\n',
+                "scenario": b'{"title":"rdmalab export ladder","steps":[]}\n', "script": b"host h1\n# rdmalab export ladder\n",
+                "capture of others": own.replace(b"rdmalab\0", b"dumpcap\0", 1) if form == "pcapng" else b"rdmalab\n",
+                "application in a comment": exports["pcapng"].replace(b"\4\0\7\0rdmalab\0", b"\1\0\7\0rdmalab\0", 1),
+                **{f"export {other}": text for other, text in exports.items() if other != form}}
+        for what, text in rows.items():
+            target.write_bytes(text)
+            ensure_kept(program, script, f"{form}: {what}")
+        target.write_bytes(own)
+        for what, change, back in [
+                ("a second name", lambda: (program.file("mine") / "second").hardlink_to(target), (program.file("mine") / "second").unlink),
+                ("read-only", lambda: target.chmod(0o444), lambda: target.chmod(0o644))]:
+            change()
+            ensure_kept(program, script, f"{form}: {what}")
+            back()
+        target.rename(program.file("mine") / "kept")
+        target.symlink_to("../mine/kept")
+        ensure_kept(program, script, f"{form}: a link", LINK)
+        target.unlink()
+        (program.file("mine") / "kept").unlink()
+        script.unlink()
+    for text in "ladder old.txt", "vq old.txt h1.ctrl":
+        script.write_text(whole.PAIR + f"export {text}\n")
+        ensure(program.run("run", str(script)).returncode == 0, text)
+        ensure_kept(program, script, text)
+        (theirs / "old.txt").unlink()
+    script.write_text("host h1\nsession save old.lab\n")
+    result = program.run(str(script))
+    ensure(result.returncode == 0, result.stderr)
+    ensure_kept(program, script, "a saved session", ways=ways_to_run("theirs/marks.lab")[1:])
+    (theirs / "old.lab").unlink()
+    script.unlink()
+
+
+def ensure_kept(program, script, what, told=THERE, ways=None):
+    """The script is refused, and nothing is touched."""
+    before = everything(program)
+    for args, stdin in ways or ways_to_run(str(script.relative_to(program.directory))):
+        result = program.run(*args, stdin=stdin)
+        ensure(result.returncode == 1 and told in result.stderr + result.stdout, f"{what}: {args}: {result.returncode} {result.stderr}")
+        ensure("run it with --allow files" in result.stderr + result.stdout, f"{what}: no remedy: {result.stderr}")
+    ensure(everything(program) == before, f"{what}: something was touched")
+
+
+def check_what_was_read_stays(program):
+    """A file that the run has read is kept, although it begins like an export."""
+    settle(program)
+    script, read = program.file("theirs/reads.lab"), program.file("theirs/read.svg")
+    script.write_text(whole.PAIR + "export ladder read.svg\n")
+    ensure(program.run("run", str(script)).returncode == 0 and read.exists(), "the export")
+    before = everything(program)
+    result = program.run("--prompt", stdin="source theirs/read.svg\nsource theirs/reads.lab\n")
+    ensure(THERE in result.stdout + result.stderr and everything(program) == before, result.stdout + result.stderr)
+    result = program.run("--prompt", stdin="source theirs/reads.lab\n")
+    ensure(result.returncode == 0 and everything(program) != before, f"else it is replaced: {result.stdout}{result.stderr}")
+    read.unlink()
+    script.unlink()
+
+
 def check_allowed(program):
     """--allow gives what it names, --no-sandbox all of it."""
     settle(program)
@@ -296,6 +413,14 @@ class Terminal:
         self.output += more.replace("\r\n", "\n")
         return more
 
+    def wait_for_read(self):
+        """Waits until the program reads the answer: what is typed just before that is discarded."""
+        asleep = 0
+        while asleep < 3:
+            state = pathlib.Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()[0]
+            asleep = asleep + 1 if state == "S" else 0
+            time.sleep(0.01)
+
     def run(self, *answers):
         """Gives the answers; the exit status, and what was printed."""
         for answer in answers:
@@ -303,6 +428,7 @@ class Terminal:
             while self.output.count("[y/N] ") == asked and self.read():
                 pass
             ensure(self.output.count("[y/N] ") > asked, f"no question: {self.output}")
+            self.wait_for_read()
             os.write(self.fd, answer.encode())
         while self.read():
             pass

@@ -154,7 +154,7 @@ bool run_session(struct session *s, const struct step *st)
         return diag_remedy(&s->diag, "commands that only look, like show, are not saved");
     }
     script.header = saved_header(s, &script.pool, file);
-    opened = gate_write(s, st, "file", &o);
+    opened = gate_write(s, st, "file", NULL, &o);
     if (opened)
         files_write_script(o.f, file, &script);
     script_done(&script);

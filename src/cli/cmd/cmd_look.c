@@ -440,7 +440,8 @@ bool run_export(struct session *s, const struct step *st)
                            (int)strcspn(suffix, " "), suffix,
                            step_number(st, "form") == EXPORT_VQ ? " h1.qp.sq" : "");
     }
-    if (!gate_write(s, st, "file", &o))
+    if (!gate_write(s, st, "file", export_mark_of((enum export_form)step_number(st, "form"), name),
+                    &o))
         return false;
     ok = export_to(s, o.f, st, false);
     if (ok)

@@ -48,7 +48,7 @@ bool run_save(struct session *s, const struct step *st)
     why = session_file_obstacle(s);
     if (!why && !travel_hash_at_end(s, &hash))
         return false;
-    if (!why && !gate_write(s, st, "file", &o))
+    if (!why && !gate_write(s, st, "file", NULL, &o))
         return false;
     if (!why)
         why = session_file_save(s, hash, &o);

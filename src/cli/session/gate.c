@@ -29,7 +29,9 @@ struct wish {
     enum opening opening;
     const struct source *src; /* the text that wishes it */
     bool trusted;             /* it may have anything */
-    char path[PATH_MAX];      /* of a file */
+    /* Of a file to write: how one begins that may be replaced; NULL: none may. */
+    const struct export_mark *mark;
+    char path[PATH_MAX]; /* of a file */
 };
 
 /* --- What a gate remembers -------------------------------------------------------------------- */
@@ -49,6 +51,7 @@ void gate_done(struct gate *g)
 {
     notes_free(g->answers);
     notes_free(g->made);
+    notes_free(g->read);
     *g = (struct gate){.answers = NULL};
 }
 
@@ -69,19 +72,24 @@ static struct gate_note *note_add(struct gate_note **list, const char *text)
     return note;
 }
 
-/* Remembers that a stranger has made the file that @f writes, which will be at the path of @w. */
-static void note_made(const struct wish *w, FILE *f)
+/* Remembers in @list that the file @f is, or will be, at the path of @w. */
+static void note_file(struct gate_note **list, const struct wish *w, FILE *f)
 {
-    struct gate *g = &w->s->gate;
-    struct gate_note *note = note_find(g->made, w->path);
+    struct gate_note *note = note_find(*list, w->path);
     struct stat info;
 
     if (fstat(fileno(f), &info) != 0)
         return;
     if (!note)
-        note = note_add(&g->made, w->path);
+        note = note_add(list, w->path);
     note->dev = info.st_dev;
     note->ino = info.st_ino;
+}
+
+/* Remembers that a stranger has made the file that @f writes. */
+static void note_made(const struct wish *w, FILE *f)
+{
+    note_file(&w->s->gate.made, w, f);
 }
 
 /* Returns true if a stranger has made the file at the path of @w in this session. */
@@ -92,6 +100,61 @@ static bool was_made_here(const struct wish *w)
 
     return note && lstat(w->path, &info) == 0 && info.st_dev == note->dev &&
            info.st_ino == note->ino;
+}
+
+static bool is_file(const struct stat *a, dev_t dev, ino_t ino)
+{
+    return a->st_dev == dev && a->st_ino == ino;
+}
+
+/* Returns true if the session has read the file @info: a script, or what a script has named. */
+static bool was_read_here(const struct session *s, const struct stat *info)
+{
+    for (const struct gate_note *note = s->gate.read; note; note = note->next) {
+        if (is_file(info, note->dev, note->ino))
+            return true;
+    }
+    for (const struct block *b = s->run.block; b; b = b->outer) {
+        struct stat script;
+
+        if (b->src && source_is_file(b->src) && stat(b->src->name, &script) == 0 &&
+            is_file(info, script.st_dev, script.st_ino))
+            return true;
+    }
+    return false;
+}
+
+/* Returns true if the file @fd is an export that rdmalab has written with the mark of @w, and that
+ * nothing else depends on: it has one name, its owner may write to it, and no script reads it.
+ * *@ret tells of this file.
+ */
+static bool is_old_export(const struct wish *w, int fd, struct stat *ret)
+{
+    uint8_t begin[EXPORT_MARK_BYTES];
+    size_t n = 0;
+    ssize_t more = 1;
+
+    if (fstat(fd, ret) != 0 || !S_ISREG(ret->st_mode) || ret->st_nlink != 1 ||
+        !(ret->st_mode & S_IWUSR) || was_read_here(w->s, ret))
+        return false;
+    while (n < sizeof(begin) && more > 0) {
+        more = read(fd, begin + n, sizeof(begin) - n);
+        n += more > 0 ? (size_t)more : 0;
+    }
+    return more >= 0 && export_mark_fits(w->mark, begin, n);
+}
+
+/* Returns true if there is such a file at the path of @w. */
+static bool finds_old_export(const struct wish *w, struct stat *ret)
+{
+    int fd = -1;
+    bool found;
+
+    if (!w->mark || !w->src->home || beneath_open(w->src->home, step_text(w->st, w->param), &fd))
+        return false;
+    found = is_old_export(w, fd, ret);
+    close(fd);
+    return found;
 }
 
 /* --- Asking ----------------------------------------------------------------------------------- */
@@ -241,6 +304,7 @@ static bool wish_begin(struct wish *w, struct session *s, const struct step *st,
     w->opening = opening;
     w->src = s->run.block->src;
     w->trusted = is_trusted(s, w->src, opening);
+    w->mark = NULL;
     if (is_at_home(w, name))
         text_addf(&t, "%s/", w->src->home);
     text_add(&t, name);
@@ -262,6 +326,9 @@ static bool wish_fails(const struct wish *w, const char *why)
     if (s->config.files_below)
         return diag_remedy(&s->diag, "a test writes only below its directory of artifacts; "
                                      "\"rdmalab test --no-sandbox\" lets it write anywhere");
+    if (why == beneath_exists && w->mark)
+        return diag_remedy(&s->diag, "a script replaces only what rdmalab has exported in the same "
+                                     "form; if you trust it, run it with --allow files");
     if (!home)
         return diag_remedy(&s->diag, "this script has no directory of its own, so it may use no "
                                      "files; if you trust it, run it with --allow files");
@@ -321,6 +388,8 @@ static bool wish_read(struct wish *w, FILE **ret)
 
     if (why && !w->trusted && wish_granted(w, why))
         why = open_anywhere(w->path, ret);
+    if (!why)
+        note_file(&w->s->gate.read, w, *ret);
     return !why || wish_fails(w, why);
 }
 
@@ -366,20 +435,25 @@ bool gate_path(struct session *s, const struct step *st, const char *param, char
 static const char *write_below(const struct wish *w, struct out_file *ret)
 {
     const char *tests = w->s->config.files_below;
-    const struct out_file_place place = {.below = tests ? tests : w->src->home,
-                                         .makes = tests != NULL,
-                                         .replaces = tests || was_made_here(w)};
+    struct stat old;
+    struct out_file_place place = {.below = tests ? tests : w->src->home,
+                                   .makes = tests != NULL,
+                                   .replaces = tests || was_made_here(w)};
 
+    if (!place.replaces && finds_old_export(w, &old))
+        place.over = &old;
     return place.below ? out_file_open_below(ret, step_text(w->st, w->param), &place) : beneath_out;
 }
 
-bool gate_write(struct session *s, const struct step *st, const char *param, struct out_file *ret)
+bool gate_write(struct session *s, const struct step *st, const char *param,
+                const struct export_mark *mark, struct out_file *ret)
 {
     struct wish w;
     const char *why;
 
     if (!wish_begin(&w, s, st, param, OPENS_WRITE))
         return false;
+    w.mark = mark;
     w.trusted = w.trusted && !s->config.files_below;
     why = w.trusted ? out_file_open(ret, w.path) : write_below(&w, ret);
     if (why && !w.trusted && wish_granted(&w, why))

@@ -106,6 +106,7 @@ enum rdl_status trace_file_header_write(FILE *out, const struct past *p,
     cJSON_Delete(header);
     if (!line)
         return RDL_ERR_NOMEM;
+    RDL_ASSERT(strncmp(line, TRACE_FILE_MARK, strlen(TRACE_FILE_MARK)) == 0);
     print_json_text(out, line);
     fputc('\n', out);
     cJSON_free(line);

@@ -23,6 +23,9 @@
 #define TRACE_FILE_FORMAT         "rdmalab-trace"
 #define TRACE_FILE_FORMAT_VERSION 1u
 
+/* The header begins with this, which tells that rdmalab has written it. */
+#define TRACE_FILE_MARK "{\"format\":\"" TRACE_FILE_FORMAT "\",\"version\":"
+
 /* Writes the header with its line end.  Writes nothing if it returns RDL_ERR_NOMEM. */
 RDL_MUST_CHECK enum rdl_status trace_file_header_write(FILE *out, const struct past *p,
                                                        const struct past_about *about);

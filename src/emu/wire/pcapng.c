@@ -38,6 +38,8 @@ enum name_record { NAMES_END = 0, NAMES_IPV4 = 1, NAMES_IPV6 = 2 };
 #define TLV_BYTES         4u  /* code and length of an option or name record */
 #define TEXT_MAX          UINT16_MAX
 
+#define SECTION_OPTIONS_AT 24u /* of the options in the section block */
+
 static void put_u16(struct pcapng *w, uint32_t v)
 {
     uint8_t b[2];
@@ -139,7 +141,7 @@ static void put_block_end(struct pcapng *w, uint32_t block_bytes)
 void pcapng_begin(struct pcapng *w, void (*put)(void *ctx, const void *bytes, size_t n), void *ctx,
                   const char *const *comments, size_t n_comments)
 {
-    static const char application[] = "rdmalab";
+    static const char application[] = PCAPNG_APPLICATION;
     const size_t body =
         16 + comments_bytes(comments, n_comments) + option_bytes(strlen(application)) + TLV_BYTES;
     uint32_t block;
@@ -154,6 +156,27 @@ void pcapng_begin(struct pcapng *w, void (*put)(void *ctx, const void *bytes, si
     put_text_option(w, SHB_USERAPPL, application);
     put_option_end(w);
     put_block_end(w, block);
+}
+
+bool pcapng_is_ours(const uint8_t *begin, size_t n)
+{
+    static const char application[] = PCAPNG_APPLICATION;
+    const size_t last = option_bytes(strlen(application)) + TLV_BYTES, end_bytes = 4;
+    size_t at = SECTION_OPTIONS_AT, end;
+
+    if (n < SECTION_OPTIONS_AT + last + end_bytes || ld_le32(begin) != BLOCK_SECTION ||
+        ld_le32(begin + 8) != BYTE_ORDER_MAGIC || ld_le16(begin + 12) != VERSION_MAJOR ||
+        ld_le16(begin + 14) != VERSION_MINOR || ld_le64(begin + 16) != SECTION_BYTES_NONE ||
+        ld_le32(begin + 4) > n || ld_le32(begin + 4) < SECTION_OPTIONS_AT + last + end_bytes)
+        return false;
+    end = ld_le32(begin + 4) - end_bytes - last;
+    while (at < end && ld_le16(begin + at) == OPT_COMMENT)
+        at += option_bytes(ld_le16(begin + at + 2));
+    return at == end && ld_le16(begin + at) == SHB_USERAPPL &&
+           ld_le16(begin + at + 2) == strlen(application) &&
+           memcmp(begin + at + TLV_BYTES, application, strlen(application)) == 0 &&
+           ld_le32(begin + end + last - TLV_BYTES) == OPT_END &&
+           ld_le32(begin + end + last) == ld_le32(begin + 4);
 }
 
 uint32_t pcapng_interface(struct pcapng *w, const char *name, const char *description)

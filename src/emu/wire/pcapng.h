@@ -8,6 +8,7 @@
 #ifndef EMU_WIRE_PCAPNG_H
 #define EMU_WIRE_PCAPNG_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -36,6 +37,17 @@ struct pcapng_packet {
     const char *const *comments; /* Wireshark shows them; each is truncated to 65,535 bytes */
     size_t n_comments;
 };
+
+/* The application that a file says has written it. */
+#define PCAPNG_APPLICATION "rdmalab"
+
+/* Bytes of a file at most that tell, for up to eight comments of 400 bytes, who has written it. */
+#define PCAPNG_BEGIN_BYTES 4096u
+
+/* Returns true if a file that begins with the @n bytes @begin was written by pcapng_begin(): its
+ * first block is whole, and laid out exactly so.
+ */
+bool pcapng_is_ours(const uint8_t *begin, size_t n);
 
 /* Initializes @w and writes the start of a file.  @put receives all bytes of the file.  @comments
  * describe the file as a whole.

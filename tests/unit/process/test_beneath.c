@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE /* renameat2() */ /* NOLINT(bugprone-reserved-identifier): glibc's own name */
 #include "process/beneath.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <glob.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -139,7 +141,8 @@ static void an_exchange_for_a_link_leads_nowhere(void **state)
     (void)state;
     lay_out();
     child = exchange_forever();
-    for (unsigned i = 0; i < ROUNDS; i++) {
+    /* One of the two may get all of the time for a while. */
+    for (unsigned i = 0; i < ROUNDS || ((!n_read || !n_written) && i < ROUNDS * 100); i++) {
         int fd = -1;
         char c = 0;
 
@@ -203,6 +206,131 @@ static void what_replaces_a_hard_link_leaves_the_other_name(void **state)
     clean_up();
 }
 
+/* Moves a file, but not over another one. */
+static void move(const char *from, const char *to)
+{
+    (void)!renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE);
+}
+
+/* The file f is one that may be replaced, and one of the user, in turn. */
+static pid_t exchange_files_forever(void)
+{
+    const pid_t child = fork();
+
+    assert_true(child >= 0);
+    if (child > 0)
+        return child;
+    for (;;) {
+        move("top/f", "top/d/new");
+        move("out/f", "top/f");
+        move("top/f", "out/f");
+        move("top/d/new", "top/f");
+    }
+}
+
+static struct stat look_at(const char *name)
+{
+    struct stat info;
+
+    assert_int_equal(stat(name, &info), 0);
+    return info;
+}
+
+static void only_the_file_that_was_looked_at_is_replaced(void **state)
+{
+    struct stat old;
+    const struct out_file_place place = {.below = "top", .over = &old};
+    struct out_file o;
+
+    (void)state;
+    lay_out();
+    old = look_at("top/d/f");
+    assert_ptr_equal(out_file_open_below(&o, "f", &place), beneath_exists);
+    old = look_at("top/f");
+    assert_null(out_file_open_below(&o, "f", &place));
+    fputs("n", o.f);
+    assert_null(out_file_close(&o));
+    assert_int_equal(first_of("top/f"), 'n');
+
+    /* Another file has its name meanwhile. */
+    old = look_at("top/f");
+    assert_null(out_file_open_below(&o, "f", &place));
+    assert_int_equal(rename("out/f", "top/f"), 0);
+    assert_non_null(strstr(out_file_close(&o), "somebody has changed this file"));
+    assert_int_equal(first_of("top/f"), 'o');
+    assert_int_equal(rename("top/f", "out/f"), 0);
+
+    /* It is gone meanwhile, is written to, and gets a second name. */
+    put("top/f", "i");
+    old = look_at("top/f");
+    assert_null(out_file_open_below(&o, "f", &place));
+    assert_int_equal(unlink("top/f"), 0);
+    assert_non_null(out_file_close(&o));
+    assert_int_equal(access("top/f", F_OK), -1);
+    put("top/f", "i");
+    old = look_at("top/f");
+    assert_null(out_file_open_below(&o, "f", &place));
+    put("top/f", "users");
+    assert_non_null(out_file_close(&o));
+    assert_int_equal(first_of("top/f"), 'u');
+    old = look_at("top/f");
+    assert_null(out_file_open_below(&o, "f", &place));
+    assert_int_equal(link("top/f", "top/d/new"), 0);
+    assert_non_null(out_file_close(&o));
+    assert_int_equal(first_of("top/f"), 'u');
+    clean_up(); /* fails if a part of a file is left */
+}
+
+/* Removes every file that the exchange may have left.  Returns how many began with @c. */
+static unsigned remove_all_and_count(char c)
+{
+    static const char *const patterns[] = {"top/f*", "out/f*", "top/d/new*"};
+    glob_t found = {0};
+    unsigned n = 0;
+
+    for (size_t i = 0; i < ARRAY_LEN(patterns); i++)
+        (void)glob(patterns[i], i ? GLOB_APPEND : 0, NULL, &found);
+    for (size_t i = 0; i < found.gl_pathc; i++) {
+        n += first_of(found.gl_pathv[i]) == c;
+        unlink(found.gl_pathv[i]);
+    }
+    globfree(&found);
+    return n;
+}
+
+/* The user's file "o" comes and goes under the name all the time: it is never lost. */
+static void an_exchange_for_a_file_of_the_user_replaces_it_never(void **state)
+{
+    unsigned n_refused = 0, n_written = 0;
+    pid_t child;
+
+    (void)state;
+    lay_out();
+    for (unsigned i = 0; i < ROUNDS / 10 || ((!n_refused || !n_written) && i < ROUNDS); i++) {
+        struct stat old = look_at("top/f");
+        const struct out_file_place place = {.below = "top", .over = &old};
+        struct out_file o;
+
+        assert_null(out_file_open_below(&o, "f", &place));
+        fputs("n", o.f);
+        child = exchange_files_forever();
+        for (unsigned k = 0; k < i % 40; k++)
+            (void)first_of("top/f");
+        if (out_file_close(&o))
+            n_refused++;
+        else
+            n_written++;
+        kill(child, SIGKILL);
+        assert_int_equal(waitpid(child, NULL, 0), child);
+        assert_int_equal(remove_all_and_count('o'), 1);
+        put("top/f", "i");
+        put("out/f", "o");
+    }
+    assert_int_not_equal(n_refused, 0);
+    assert_int_not_equal(n_written, 0);
+    clean_up();
+}
+
 static void a_file_is_made_in_place_only_where_none_is(void **state)
 {
     int fd = -1;
@@ -226,6 +354,8 @@ int main(void)
         cmocka_unit_test(an_exchange_for_a_link_leads_nowhere),
         cmocka_unit_test(a_new_file_takes_the_place_of_none),
         cmocka_unit_test(what_replaces_a_hard_link_leaves_the_other_name),
+        cmocka_unit_test(only_the_file_that_was_looked_at_is_replaced),
+        cmocka_unit_test(an_exchange_for_a_file_of_the_user_replaces_it_never),
         cmocka_unit_test(a_file_is_made_in_place_only_where_none_is),
     };
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "traces.h"
+#include "viz/svg.h"
 
 static struct collected picture(const char *name)
 {
@@ -53,7 +54,13 @@ static bool well_formed(const char *s)
 {
     int depth = 0;
 
+    /* The mark is the only comment. */
+    if (strncmp(s, LADDER_SVG_MARK, strlen(LADDER_SVG_MARK)) != 0)
+        return false;
+    s += strlen(LADDER_SVG_MARK);
     while (*s) {
+        if (strncmp(s, "<!--", 4) == 0)
+            return false;
         if (*s == '<') {
             s = skip_tag(s, &depth);
             if (!s || depth < 0)

@@ -4,13 +4,17 @@
  */
 #include "testing.h"
 
+#include <stdlib.h>
+
 #include "cli/export/export.h"
+#include "cli/export/export_mark.h"
 #include "cli/printed.h"
 #include "emu/base/cursor.h"
 #include "emu/facts/enum/drop.h"
 #include "emu/facts/enum/fault.h"
 #include "emu/facts/enum/pkt_act.h"
 #include "emu/trace/event.h"
+#include "viz/ring.h"
 
 #define BLOCK_INTERFACE 1u
 #define BLOCK_NAMES     4u
@@ -175,6 +179,127 @@ static void what_is_forgotten_is_said_and_names_are_kept(void **state)
     ev_names_free(names);
 }
 
+static void put_printed(void *ctx, const char *bytes, size_t n)
+{
+    fwrite(bytes, 1, n, ctx);
+}
+
+/* Writes an export of @form, as a file has it, to @p. */
+static void write_form(struct printed *p, enum export_form form, const char *title)
+{
+    static picture_draw *const pictures[] = {
+#define PICTURE(NAME, name, text) [EXPORT_##NAME] = name##_draw,
+#include "viz/pictures.def"
+#undef PICTURE
+    };
+    static const struct ring_slot slot;
+    static const struct ring_entry entry;
+    const struct ring_picture ring = {
+        .title = title, .size = 1, .slots = &slot, .avail = &entry, .used = &entry};
+    const struct viz_sink sink = {put_printed, printed_begin(p)->out};
+    const struct past_about about = {.title = title, .seed = 7};
+    const struct picture_options options = {.title = title};
+    struct ev_names *names = ev_names_new();
+    const struct past past = past_of_written(&all, names);
+
+    if (form < ARRAY_LEN(pictures))
+        assert_int_equal(export_picture(p->out, pictures[form], &past, &options, true), RDL_OK);
+    else if (form == EXPORT_PCAPNG)
+        assert_int_equal(export_pcapng(p->out, &past, &about), RDL_OK);
+    else if (form == EXPORT_EVENTS)
+        assert_int_equal(export_events(p->out, &past, &about), RDL_OK);
+    else
+        assert_int_equal(ring_draw(&ring, &sink), RDL_OK);
+    fflush(p->out);
+    ev_names_free(names);
+}
+
+static bool fits(enum export_form form, const void *bytes, size_t n)
+{
+    return export_mark_fits(export_mark_of(form, "x"), bytes,
+                            n < EXPORT_MARK_BYTES ? n : EXPORT_MARK_BYTES);
+}
+
+/* The bytes are copied to a block of just their size, so that a check of addresses finds reads
+ * behind them.
+ */
+static bool fits_cut(enum export_form form, const char *bytes, size_t n)
+{
+    char *cut = malloc(n ? n : 1);
+    bool ret;
+
+    assert_non_null(cut);
+    memcpy(cut, bytes, n);
+    ret = fits(form, cut, n);
+    free(cut);
+    return ret;
+}
+
+static void every_form_has_a_mark_that_is_its_own(void **state)
+{
+    char longest[600] = "";
+
+    (void)state;
+    memset(longest, 'x', sizeof(longest) - 1);
+    for (size_t i = 0; i < words_export.n_rows; i++) {
+        const enum export_form form = (enum export_form)words_export.rows[i].value;
+        const char *titles[] = {"", "rdmalab", "--> <svg>", longest};
+
+        assert_null(export_mark_of(form, "x.txt"));
+        for (size_t t = 0; t < ARRAY_LEN(titles); t++) {
+            struct printed p;
+
+            write_form(&p, form, titles[t]);
+            for (size_t k = 0; k < words_export.n_rows; k++) {
+                const enum export_form other = (enum export_form)words_export.rows[k].value;
+
+                assert_int_equal(fits(other, p.text, p.bytes), other == form);
+            }
+            printed_end(&p);
+        }
+    }
+}
+
+static void a_mark_that_is_cut_or_changed_is_none(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < words_export.n_rows; i++) {
+        const enum export_form form = (enum export_form)words_export.rows[i].value;
+        struct printed p;
+        size_t n = 0;
+
+        write_form(&p, form, "t");
+        while (n < p.bytes && !fits_cut(form, p.text, n))
+            n++;
+        assert_in_range(n, 20, 200); /* as many bytes make the mark */
+        assert_true(n < p.bytes && fits_cut(form, p.text, n));
+        for (size_t k = 0; k < 20; k++) {
+            p.text[k] ^= 1;
+            assert_false(fits_cut(form, p.text, p.bytes));
+            p.text[k] ^= 1;
+        }
+        printed_end(&p);
+    }
+}
+
+/* A file of another application, whose comment has the bytes of ours. */
+static void a_comment_is_no_application(void **state)
+{
+    struct printed p;
+    char *application;
+
+    (void)state;
+    write_form(&p, EXPORT_PCAPNG, "\4aa\7aardmalab");
+    application = p.text;
+    while (memcmp(application, "\4\0\7\0rdmalab", 11) != 0) {
+        application++;
+        assert_true(application + 11 < p.text + p.bytes);
+    }
+    memcpy(application + 4, "dumpcap", 7);
+    assert_false(fits(EXPORT_PCAPNG, p.text, p.bytes));
+    printed_end(&p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -182,6 +307,9 @@ int main(void)
         cmocka_unit_test(each_frame_is_once_where_it_was_seen),
         cmocka_unit_test(the_section_says_what_was_run),
         cmocka_unit_test(what_is_forgotten_is_said_and_names_are_kept),
+        cmocka_unit_test(every_form_has_a_mark_that_is_its_own),
+        cmocka_unit_test(a_mark_that_is_cut_or_changed_is_none),
+        cmocka_unit_test(a_comment_is_no_application),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
