@@ -56,12 +56,19 @@ static void draw_part(struct drill *d, uint32_t most, uint32_t *ret_at, uint32_t
     *ret_bytes = 1 + drill_below(d, most);
 }
 
-static const char *words(uint32_t access, char out[40])
+/* Returns the script's words for @access.  Counts the empty set, which a script line cannot
+ * express.
+ */
+static const char *words(struct drill *d, uint32_t access, char out[40])
 {
     char plain[32];
 
-    snprintf(out, 40, "%s%s", rig_access_text(access & ~(uint32_t)ACC_ZERO_BASED, plain),
-             access & ACC_ZERO_BASED ? ",zb" : "");
+    d->n_unsaid += access == 0;
+    if (access == ACC_ZERO_BASED)
+        snprintf(out, 40, "zb");
+    else
+        snprintf(out, 40, "%s%s", rig_access_text(access & ~(uint32_t)ACC_ZERO_BASED, plain),
+                 access & ACC_ZERO_BASED ? ",zb" : "");
     return out;
 }
 
@@ -95,12 +102,12 @@ static void register_plain(struct drill *d, struct kept *of)
     draw_part(d, 2 * KEY_PAGE, &of->at, &of->bytes);
     drill_say(d, "%sreg_mr h2.%s len=%u addr=h2.mine[%u] access=%s as %s%s",
               is_sound(access) ? "" : "refused reason=ERR_INVAL { ", domains[of->domain], of->bytes,
-              of->at, words(access, text), of->called, is_sound(access) ? "" : " }");
+              of->at, words(d, access, text), of->called, is_sound(access) ? "" : " }");
     st = rdl_reg_mr(d->lab, k->pd[1][of->domain], k->base[1] + of->at, of->bytes, access,
                     of->called, &of->mr);
     if (!drill_expect(d, (st == RDL_OK) == is_sound(access),
                       "who lets peers write must let the device write", "%s with %s",
-                      rdl_status_name(st), words(access, text)) ||
+                      rdl_status_name(st), words(d, access, text)) ||
         st != RDL_OK || !drill_is_done(d, k->host[1], st, "memory can be registered") ||
         !learn(d, of))
         return;
@@ -120,7 +127,7 @@ static void register_fast(struct drill *d, struct kept *of)
         return;
     of->domain = drill_below(d, 2);
     drill_say(d, "alloc_mr h2.%s max_pages=%u access=%s as %s", domains[of->domain], FAST_PAGES,
-              words(access, text), of->called);
+              words(d, access, text), of->called);
     if (!drill_is_done(
             d, k->host[1],
             rdl_create_mr(d->lab, k->pd[1][of->domain], access, FAST_PAGES, of->called, &of->mr),
@@ -235,7 +242,7 @@ static void say_change(struct drill *d, const struct kept *of, const struct kept
     if (c->what & RDL_REREG_PD)
         snprintf(pd, sizeof(pd), " pd=h2.%s", domains[to->domain]);
     if (c->what & RDL_REREG_ACCESS)
-        snprintf(access, sizeof(access), " access=%s", words(to->access, text));
+        snprintf(access, sizeof(access), " access=%s", words(d, to->access, text));
     drill_say(d, "%srereg_mr h2.%s%s%s%s%s", is_allowed ? "" : "refused reason=ERR_INVAL { ",
               of->called, part, pd, access, is_allowed ? "" : " }");
 }
@@ -304,7 +311,7 @@ void keys_reg_mr(struct drill *d)
     is_allowed = of->domain == keys_domain(pair) && !of->is_valid && of->next_bytes > 0 &&
                  is_sound(access) && !(access & ~(of->allocated | ACC_ZERO_BASED));
     drill_say(d, "post_send h2.q%u op=reg_mr mr=%s key=0x%x access=%s signaled", pair, of->called,
-              wr.reg.key, words(access, text));
+              wr.reg.key, words(d, access, text));
     of->known = wr.reg.key;
     if (!keys_post(d, 1, pair, &wr, is_allowed ? WCS_SUCCESS : refused_status(d), registers) ||
         !is_allowed)
@@ -400,7 +407,7 @@ void keys_bind(struct drill *d)
               wr.bind_mw.type_1 ? "bind_mw" : "post_send", pair,
               wr.bind_mw.type_1 ? "" : "op=bind_mw mw=", w->called, mr->called,
               wr.bind_mw.addr - mr->name, wr.bind_mw.addr - mr->name + wr.bind_mw.length, "",
-              words(wr.bind_mw.access, text));
+              words(d, wr.bind_mw.access, text));
     if (!keys_post(d, 1, pair, &wr, is_allowed ? WCS_SUCCESS : WCS_MW_BIND_ERR, binds))
         return;
     if (is_allowed) {
