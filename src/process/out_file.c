@@ -277,12 +277,14 @@ const char *out_file_close(struct out_file *o)
     struct stat mine;
     const bool lost = fstat(fileno(o->f), &mine) != 0 || ferror(o->f) != 0;
     const char *why = fclose(o->f) != 0 || lost ? "write error" : NULL;
-    sigset_t every, before;
+    sigset_t held, before;
     int error;
 
-    /* No signal ends the program while it is open which file has which name. */
-    sigfillset(&every);
-    sigprocmask(SIG_SETMASK, &every, &before);
+    /* No signal ends the program while it is open which of two files has which name. */
+    sigemptyset(&held);
+    if (o->is_over)
+        sigfillset(&held);
+    sigprocmask(SIG_BLOCK, &held, &before);
     error = o->part && !why ? settle(o) : 0;
     if (error)
         why = o->is_over && error == EEXIST ? "somebody has changed this file meanwhile; try again"
