@@ -264,7 +264,7 @@ port tap {tap} s1
             at[side] += dice.between(1, 40)
             kind = dice.pick(["duplicate", "duplicate", "delay"])
             late = f" by={dice.between(1, 3000)}us" if kind == "delay" or dice.chance(50) else ""
-            yield f"{kind} from={side} nth={at[side]}{late} as f{i}"
+            yield f"{kind} from={side} nth={at[side]}{late} as f{i} optional"
 
     def ping(self, case):
         if case.client == "rxe":

@@ -41,6 +41,8 @@ WRITERS = {
     "test --artifacts": (["test", "fails.lab", "--artifacts", "left"], "", "left/fails.lab/again.sh", False),
 }
 SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGPIPE, signal.SIGXCPU]
+for signal_of_ours in SIGNALS:  # one that whoever started this ignores would be ignored by the program, too
+    signal.signal(signal_of_ours, signal.SIG_DFL if signal_of_ours != signal.SIGINT else signal.default_int_handler)
 
 
 def preload(scratch):

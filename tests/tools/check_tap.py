@@ -491,7 +491,7 @@ def check_terminal(_):
         do(b"program h1 rc_pingpong client -p 9\n", rb"Couldn't connect to localhost:9(.|\n)*#\d+> $")
         do(b"show h2.m", b"show h2.m")
         ip("link", "del", "rdl8")
-        do(b"", rb"rdl8: the device was removed.*\r?\n(.|\n)*> show h2.m$")
+        do(b"", rb"rdl8: the device was removed.*\r?\n(.|\n)*#\d+> $")
         do(b"ac\n", rb"02:00:00:00:00:02")
         os.write(master, b"quit\n")
         expect(process.wait(TIMEOUT_S) == 0, "who leaves a prompt has seen what failed")

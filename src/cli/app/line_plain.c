@@ -90,6 +90,17 @@ static void print_prompt(const char *prompt, const char *text)
     fflush(stdout);
 }
 
+/* The prompt of the line that is being read.  line_plain_print_around() gets only the lines.
+ */
+static const char *prompt_now;
+
+void line_plain_print_around(const char *lines)
+{
+    fputc('\n', stdout);
+    fputs(lines, stdout);
+    print_prompt(prompt_now, NULL);
+}
+
 /* ^C discards the input.  The terminal has discarded what it had; what it got since is for the next
  * line.
  */
@@ -102,12 +113,14 @@ static void begin_anew(const struct line_asked *asked, char **text, bool *ret_fr
     if (unread.at < unread.n)
         return; /* the terminal has echoed the next line already */
     fputc('\n', stdout);
+    prompt_now = asked->fresh;
     print_prompt(asked->fresh, NULL);
 }
 
 enum line_end line_plain_read(struct session *s, const struct line_asked *asked,
                               bool (*is_over)(void), char **text, bool *ret_fresh)
 {
+    prompt_now = asked->prompt;
     print_prompt(asked->prompt, *text);
     for (;;) {
         if (*signals_interrupted())

@@ -22,6 +22,12 @@ enum line_end {
 enum line_end line_plain_read(struct session *s, const struct line_asked *asked,
                               bool (*is_over)(void), char **text, bool *ret_fresh);
 
+/* Prints @lines while line_plain_read() reads, and then the prompt anew.  The terminal keeps what
+ * was typed behind the old prompt: it belongs to the line, but cannot be shown again.  It is the
+ * function session.prompt.print_around during the call.
+ */
+void line_plain_print_around(const char *lines);
+
 /* Returns the next byte that line_plain_read() has taken from the terminal without using it, or -1.
  */
 int line_plain_unread(void);

@@ -288,6 +288,16 @@ static enum line_end edit(const struct line_asked *asked, char **text, bool *ret
     return left ? LINE_LEFT : LINE_WHOLE;
 }
 
+static enum line_end read_plain(const struct line_asked *asked, char **text, bool *ret_fresh)
+{
+    enum line_end end;
+
+    session->prompt.print_around = line_plain_print_around;
+    end = line_plain_read(session, asked, line_window_is_fit, text, ret_fresh);
+    session->prompt.print_around = NULL;
+    return end;
+}
+
 char *line_input_read(const struct line_asked *asked, bool *ret_fresh)
 {
     struct line_asked next = *asked;
@@ -302,7 +312,7 @@ char *line_input_read(const struct line_asked *asked, bool *ret_fresh)
         if (line_window_is_fit())
             end = edit(&next, &text, ret_fresh);
         else
-            end = line_plain_read(session, &next, line_window_is_fit, &text, ret_fresh);
+            end = read_plain(&next, &text, ret_fresh);
         if (*ret_fresh)
             next = (struct line_asked){asked->fresh, asked->fresh, NULL};
     } while (end == LINE_LEFT);

@@ -27,7 +27,7 @@ enum permit {
 
 /* The words of --allow as "programs|ports|files", as an option row has them. */
 #define PERMIT_WORD_ROW(id, word, may) "|" word
-#define PERMIT_WORDS                   (PERMITS(PERMIT_WORD_ROW) + 1)
+#define PERMIT_WORDS                   (&(PERMITS(PERMIT_WORD_ROW))[1])
 
 /* What a parameter opens: identifier, permission, and the words for it in the question to the user:
  * "this script asks to ...".  After the words of a file its name follows.

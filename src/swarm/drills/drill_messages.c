@@ -10,6 +10,7 @@
 #include "emu/base/assert.h"
 #include "emu/base/cursor.h"
 #include "emu/facts/enum/access.h"
+#include "emu/facts/enum/mtu.h"
 #include "emu/facts/enum/profile.h"
 #include "emu/facts/enum/send_flag.h"
 #include "emu/facts/enum/wc_flag.h"
@@ -112,7 +113,9 @@ static uint32_t draw_opcode(struct drill *d, uint32_t service)
 
 static uint32_t draw_bytes(struct drill *d, uint32_t service, uint32_t mtu)
 {
-    const uint32_t edges[] = {0, 1, 3, 4, mtu - 1, mtu, mtu + 1, 2 * mtu, 3 * mtu + 1};
+    /* Of the smallest packets, more than may go without asking for an ACK. */
+    const uint32_t most = mtu * (mtu == mtu_bytes(MTU_256) ? MSG_ASKS + 1 : 4);
+    const uint32_t edges[] = {0, 1, 3, 4, mtu - 1, mtu, mtu + 1, 2 * mtu, 3 * mtu + 1, most};
     const uint32_t bytes =
         drill_one_in(d, 2) ? edges[drill_below(d, ARRAY_LEN(edges))] : drill_below(d, 500);
 
