@@ -205,11 +205,11 @@ static void draw_limits(struct drill *d)
         .max_ah = 4,
         .max_fast_reg_page_list_len = 1 + drill_below(d, 8),
         .max_inline_data = 1 + drill_below(d, 64),
-        .max_res_rd_atom = 1 + drill_below(d, 20),
+        .max_res_rd_atom = 1 + drill_below(d, 10),
     };
     l->max_sge_rd = 1 + drill_below(d, l->max_send_sge);
     s->max_cq = 2 + drill_below(d, 4);
-    s->max_qp = DEVICE_FIRST_QP + 1 + drill_below(d, 5);
+    s->max_qp = DEVICE_FIRST_QP + 1 + drill_below(d, 6);
     s->max_srq = 1 + drill_below(d, 3);
     s->mtu = device_draw(d, ETHERNET_MTU_MIN, ETHERNET_MTU_MAX);
     s->device_mtu = MTU_256 + drill_below(d, 5);

@@ -120,11 +120,11 @@ static uint32_t draw_sizes(struct drill *d, struct rfc_create_qp *c)
 /* Draws the type and the flags.  Returns REF_NONE, or the reason if they are wrong. */
 static uint32_t draw_kind(struct drill *d, struct rfc_create_qp *c)
 {
-    static const uint8_t types[] = {QPT_RC, QPT_UC, QPT_UD};
+    static const uint8_t types[] = {QPT_RC, QPT_RC, QPT_RC, QPT_UC, QPT_UD};
     static const uint8_t no_types[] = {0, 1, 5, 8, 9, 255};
     const struct drill_device *s = d->own;
 
-    c->qp_type = types[drill_below(d, 3)];
+    c->qp_type = types[drill_below(d, ARRAY_LEN(types))];
     c->sq_sig_type = (uint8_t)drill_below(d, 2);
     switch (drill_below(d, 16)) {
     case 0:
