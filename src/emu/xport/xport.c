@@ -303,7 +303,7 @@ enum ctrl_rsp xport_qp_modify(struct xport *x, struct qp *qp, uint32_t mask,
             forget_path(xqp);
         } else if (qp->state == QPS_ERR)
             xport_fail(xqp);
-        else if (from == QPS_SQD)
+        else if (from == QPS_SQD && qp->state == QPS_RTS)
             req_judge_waiting(xqp);
     }
     xport_wake(xqp);

@@ -15,6 +15,9 @@
 #include "swarm/drills/kinds.h"
 #include "swarm/drills/verbs.h"
 
+/* Of a host: QPN 1, and so few others that a number is soon used again. */
+#define FEW_QPS 4u
+
 bool verbs_pair(struct drill *d, struct rdl_qp_config *c, struct verbs_pair *p)
 {
     return verbs_pair_with_srq(d, c, (rdl_srq){0}, p);
@@ -214,6 +217,8 @@ static void set_up(struct drill *d)
     k->is_rxe = drill_one_in(d, 3);
     c.profile = k->is_rxe ? PROFILE_rxe : PROFILE_iba;
     k->is_resizable = !drill_one_in(d, 4);
+    if (drill_one_in(d, 2))
+        c.max_qp = FEW_QPS;
     if (!k->is_resizable)
         c.features_off = VIRTIO_FEATURE(VF_RING_RESET);
     if (rig_add_hosts(d, &c, k->host, &k->link) && add_side(d, 0))
@@ -243,11 +248,12 @@ static void take_events(struct drill *d)
 static void take(struct drill *d)
 {
     static void (*const steps[])(struct drill * d) = {
-        verbs_step_message,   verbs_step_message, verbs_step_limits,   verbs_step_read_lost,
-        verbs_step_timeout,   verbs_step_rnr,     verbs_step_sqd,      verbs_step_fence,
-        verbs_step_local_inv, verbs_step_srq,     verbs_step_modify,   verbs_step_gid,
-        verbs_step_cq,        verbs_step_rights,  verbs_step_datagram, verbs_step_atomics,
-        verbs_step_gap,       verbs_step_flush,   verbs_step_wrong,    verbs_step_again,
+        verbs_step_message, verbs_step_message,   verbs_step_limits, verbs_step_read_lost,
+        verbs_step_timeout, verbs_step_rnr,       verbs_step_sqd,    verbs_step_sqd_limit,
+        verbs_step_fence,   verbs_step_local_inv, verbs_step_srq,    verbs_step_modify,
+        verbs_step_gid,     verbs_step_cq,        verbs_step_rights, verbs_step_datagram,
+        verbs_step_atomics, verbs_step_gap,       verbs_step_flush,  verbs_step_wrong,
+        verbs_step_again,
     };
     struct drill_verbs *k = d->own;
 

@@ -286,6 +286,44 @@ void verbs_step_sqd(struct drill *d)
     (void)verbs_unpair(d, &p);
 }
 
+/* Changes max_rd_atomic in SQD, while READs wait for each other.  With 0 the next one fails when
+ * SQD is left, and those behind it are flushed.
+ */
+void verbs_step_sqd_limit(struct drill *d)
+{
+    struct drill_verbs *k = d->own;
+    const uint32_t n = 2 + drill_below(d, 3), limit = k->is_rxe ? 1 : drill_below(d, 3);
+    struct rdl_qp_config c = {.type = QPT_RC};
+    struct rdl_qp_attr none = {0}, a = {.max_rd_atomic = limit};
+    struct verbs_pair p = {0};
+    struct rdl_wc wc;
+
+    for (unsigned i = 0; i < RIG_HOSTS; i++) {
+        p.end[i].timeout = 16;
+        p.end[i].retry_cnt = 3;
+        p.end[i].max_rd_atomic = 1;
+    }
+    if (!verbs_pair(d, &c, &p) || !rig_connect(d, &p.end[0], &p.end[1]))
+        return;
+    for (uint32_t i = 0; i < n; i++) {
+        if (!send_op(d, &p, WR_RDMA_READ, 0, 1 + drill_below(d, 3000)))
+            return;
+    }
+    d->n_unsaid += 3;
+    if (!rig_modify(d, &p.end[0], &none, QPS_SQD, 0) || !drill_settle(d) ||
+        !rig_modify(d, &p.end[0], &a, QPS_SQD, QPA_MAX_QP_RD_ATOMIC) ||
+        !rig_modify(d, &p.end[0], &none, QPS_RTS, 0) || !drill_settle(d) ||
+        !verbs_done(d, k->side[0].scq, WCS_SUCCESS, &wc))
+        return;
+    for (uint32_t i = 1; i < n; i++) {
+        const uint32_t fails = i == 1 ? WCS_LOC_QP_OP_ERR : WCS_WR_FLUSH_ERR;
+
+        if (!verbs_done(d, k->side[0].scq, limit > 0 ? WCS_SUCCESS : fails, &wc))
+            return;
+    }
+    (void)verbs_unpair(d, &p);
+}
+
 /* Checks the order of packets: the fenced request goes out after all @n_reads READs are answered.
  */
 static bool check_fence(struct drill *d, uint32_t n_reads)

@@ -361,18 +361,56 @@ static bool set_gid(struct drill *d, rdl_host h, bool valid, bool right, const c
 }
 
 /* A GID cannot be removed while a connection uses it. */
-void verbs_step_gid(struct drill *d)
+/* Sends from memory that the queue pair of UC may not use, which moves it to SQE. */
+static bool to_sqe(struct drill *d, const struct rig_end *e)
 {
     struct drill_verbs *k = d->own;
-    struct rdl_qp_config c = {0};
-    const rdl_host h = k->host[drill_below(d, 2)];
-    struct verbs_pair p;
+    const struct verbs_side *side = &k->side[e->number];
+    const struct rdl_sge sge = {side->addr, 16, side->lkey ^ 1u};
+    struct rdl_send_wr wr = {.opcode = WR_SEND, .flags = SF_SIGNALED, .sge = &sge, .n_sge = 1};
+    struct rdl_wc wc;
 
-    if (pair_of(d, &p, &c) &&
-        set_gid(d, h, false, false, "an address that a queue pair uses cannot be taken away") &&
-        verbs_unpair(d, &p) &&
-        set_gid(d, h, false, true, "an address that nobody uses can be taken away"))
-        (void)set_gid(d, h, true, true, "an address can be given back");
+    return verbs_send(d, e, &wr) && drill_settle(d) && rig_poll(d, side->scq, &wc) &&
+           drill_expect(d, wc.status != WCS_SUCCESS, "a wrong key is not used", "a success");
+}
+
+/* Moves @e to @state, from RTS. */
+static bool bring_to(struct drill *d, struct rig_end *e, uint32_t state)
+{
+    struct rdl_qp_attr a = {0};
+
+    if (state == QPS_RTS)
+        return true;
+    if (state == QPS_SQE)
+        return to_sqe(d, e);
+    d->n_unsaid++;
+    return rig_modify(d, e, &a, state, 0) && drill_settle(d);
+}
+
+/* A connection has its source address in use from RTR to SQE, and not in ERR and RESET. */
+void verbs_step_gid(struct drill *d)
+{
+    static const uint32_t states[] = {QPS_RTS, QPS_SQD, QPS_SQE, QPS_ERR, QPS_RESET};
+    struct drill_verbs *k = d->own;
+    const unsigned i = drill_below(d, 2);
+    const bool is_uc = drill_one_in(d, 2);
+    struct rdl_qp_config c = {.type = is_uc ? QPT_UC : QPT_RC};
+    uint32_t state = states[drill_below(d, sizeof(states) / sizeof(states[0]))];
+    struct verbs_pair p = {0};
+    bool is_free;
+
+    if (!is_uc && state == QPS_SQE)
+        state = QPS_RTS;
+    is_free = state == QPS_ERR || state == QPS_RESET;
+    p.end[0].timeout = p.end[1].timeout = 14;
+    if (!verbs_pair(d, &c, &p) || !rig_connect(d, &p.end[0], &p.end[1]) ||
+        !bring_to(d, &p.end[i], state) ||
+        !set_gid(d, k->host[i], false, is_free, "an address is taken away when nobody uses it") ||
+        (is_free && !set_gid(d, k->host[i], true, true, "an address can be given back")) ||
+        !verbs_unpair(d, &p))
+        return;
+    if (set_gid(d, k->host[i], false, true, "an address that nobody uses can be taken away"))
+        (void)set_gid(d, k->host[i], true, true, "an address can be given back");
 }
 
 /* --- Completion queues ------------------------------------------------------------------------ */

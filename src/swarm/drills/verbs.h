@@ -106,6 +106,7 @@ bool verbs_fault(struct drill *d, struct rdl_fault_config *c, rdl_fault *ret);
  *	timeout     number and times of retransmissions when every packet is lost
  *	rnr         a message that finds no receive, or finds one late
  *	sqd         the state SQD: no request starts, and started ones complete
+ *	sqd_limit   max_rd_atomic changes in SQD, while READs wait
  *	fence       a fenced request waits for the READs before it
  *	local_inv   REG_MR, a use of the region and LOCAL_INV, posted together, with a lost frame
  *	srq         receives of a shared receive queue, and the event LAST_WQE_REACHED
@@ -126,6 +127,7 @@ void verbs_step_read_lost(struct drill *d);
 void verbs_step_timeout(struct drill *d);
 void verbs_step_rnr(struct drill *d);
 void verbs_step_sqd(struct drill *d);
+void verbs_step_sqd_limit(struct drill *d);
 void verbs_step_fence(struct drill *d);
 void verbs_step_local_inv(struct drill *d);
 void verbs_step_srq(struct drill *d);
