@@ -73,6 +73,7 @@ IN_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 # A comment states; what is quoted in it may be a question, and so may an expression of C.
 QUOTED = re.compile(r'"[^"]*"|`[^`]*`|<[^>]*>')
 QUESTION = re.compile(r"\w\)?\?(?=\s)")
+QUESTION_WORD = re.compile(r"/\*\s+(?:What|Who|Where|Which|Why|How)\b")
 
 # What is cited in brackets is a row of a table, which alone knows whether somebody has verified it.
 CITATIONS = "src/emu/facts/citations.def"
@@ -159,8 +160,10 @@ def check_comments(name, text):
 
 def check_questions(name, text):
     for found in COMMENT_OR_LITERAL.finditer(text):
+        number = text.count("\n", 0, found.start()) + 1
+        if QUESTION_WORD.match(found[0]) and not name.startswith("tests/"):
+            yield f"{name}:{number}: a comment begins with a question word; begin with a noun or a verb"
         if found[0].startswith("/*") and QUESTION.search(QUOTED.sub("", found[0])):
-            number = text.count("\n", 0, found.start()) + 1
             yield f"{name}:{number}: a question in a comment; say \"Returns true if ...\""
 
 
@@ -450,6 +453,8 @@ PLANTS = {  # file, text -> what must be said about it ("" for nothing)
         "R names rxe_a.c: f, which docs/rxe.md does not say",
     ("src/cli/p.c", SPDX + "/* a\n *b\n */\nint f(int *p)\n{\n    *p = 1;\n}\n"): "by the formatter",
     ("src/cli/q.c", SPDX + "/* Is it so?  Then more. */\nbool f(void);\n"): "a question in a comment",
+    ("src/cli/q.c", SPDX + "/* What it is. */\nbool f(void);\n"): "begins with a question word",
+    ("tests/unit/q.c", SPDX + "/* What it is. */\nbool f(void);\n"): "",
     ("src/cli/q.c", SPDX + "/* Prints \"y?\", or `z?`. */\nconst char *f = \"/* a? */\";\n"): "",
 }
 

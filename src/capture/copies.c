@@ -13,7 +13,7 @@
 #define PAIRS_TIMES 10u   /* pairs for each frame that is single */
 #define PAIR_NS_MAX 8192u /* the shortest ACK timer: sooner nothing is sent again by itself */
 
-/* What is known of a transmission. */
+/* The knowledge about a transmission. */
 enum sight {
     SIGHT_SENT = 1,
     SIGHT_CAME = 2,
@@ -31,7 +31,7 @@ struct tally {
     size_t n_slots; /* a power of two, more than there are keys */
 };
 
-/* How the transmissions of a host were seen at two places. */
+/* The transmissions of a host, as they were seen at two places. */
 struct passage {
     uint32_t place;      /* the first place */
     bool has_several;    /* there are more */

@@ -17,7 +17,7 @@
 #define FOLLOW_LOOK       256u /* packets that are searched for what follows a request */
 #define FIRST_MISSING_MAX 64   /* how far the first captured PSN may be above the first one sent */
 
-/* Why a packet comes with a PSN before the expected one. */
+/* The reasons why a packet comes with a PSN before the expected one. */
 enum early_packet {
     WAY_COPY, /* the network has duplicated it */
     WAY_LATE, /* it was overtaken */

@@ -28,7 +28,7 @@ struct out_file {
  */
 const char *out_file_open(struct out_file *o, const char *name);
 
-/* Where a file of a stranger may be. */
+/* The places that a file of a stranger may have. */
 struct out_file_place {
     const char *below; /* the directory that its name must not lead out of (process/beneath.h) */
     bool makes;        /* missing directories are created, @below too */

@@ -19,7 +19,7 @@ struct viz_sink {
     void *ctx;
 };
 
-/* What a picture shows, and how.  A zeroed struct has the defaults. */
+/* The contents and the form of a picture.  A zeroed struct has the defaults. */
 struct picture_options {
     const char *title; /* NULL: none */
     /* First and last event to draw; 0: no limit.  @to with row 0 ("#12") means the whole tick. */

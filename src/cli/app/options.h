@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Where an option puts what it asks for. */
+/* The place to which an option sends its output. */
 enum option_output {
     OPTION_NO_OUTPUT,
     OPTION_PRINTS,     /* a flag: on the standard output */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What a command opens on the machine outside of the lab, and the permission that this needs if a
- * stranger's text asks for it.  The parameters of the command table name what they open (table.h);
- * the gate of a session decides (session/gate.h).
+/* The things that a command opens on the machine outside of the lab, and the permission that this
+ * needs if a stranger's text asks for it.  The parameters of the command table name what they open
+ * (table.h); the gate of a session decides (session/gate.h).
  */
 #ifndef CLI_LANG_PERMIT_H
 #define CLI_LANG_PERMIT_H
@@ -29,8 +29,8 @@ enum permit {
 #define PERMIT_WORD_ROW(id, word, may) "|" word
 #define PERMIT_WORDS                   (&(PERMITS(PERMIT_WORD_ROW))[1])
 
-/* What a parameter opens: identifier, permission, and the words for it in the question to the user:
- * "this script asks to ...".  After the words of a file its name follows.
+/* The things that a parameter opens: identifier, permission, and the words for it in the question
+ * to the user: "this script asks to ...".  After the words of a file its name follows.
  */
 #define OPENINGS(X)                                                                                \
     X(PROGRAM, PROGRAMS, "start a program on this machine")                                        \

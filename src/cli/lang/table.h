@@ -55,8 +55,8 @@ struct param {
      * word.  NULL: always.
      */
     const char *after;
-    /* What the value lets the command open on the machine.  Of VAL_FILE: OPENS_READ or OPENS_WRITE.
-     * See session/gate.h.
+    /* The thing on the machine that the value lets the command open.  Of VAL_FILE: OPENS_READ or
+     * OPENS_WRITE. See session/gate.h.
      */
     enum opening opens;
     char letter;      /* `-s 64` works like `size=64`; 0: none */

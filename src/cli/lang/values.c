@@ -132,7 +132,7 @@ bool value_is_quantity(enum value_kind kind)
     }
 }
 
-static enum quantity quantity_of(enum value_kind kind)
+enum quantity value_quantity(enum value_kind kind)
 {
     switch (kind) {
     case VAL_SIZE:
@@ -153,7 +153,7 @@ static bool check_number(const struct param *p, const char *text, struct span at
 {
     char buf[DIAG_REMEDY_BYTES];
     struct text range = text_on(buf, sizeof(buf));
-    const enum quantity q = quantity_of(p->kind);
+    const enum quantity q = value_quantity(p->kind);
     uint64_t v = 0;
     const char *why = quantity_parse(q, text, &v);
 
@@ -490,7 +490,7 @@ uint64_t value_number(const struct param *p, const char *text)
         RDL_ASSERT(row);
         return row->value;
     }
-    why = quantity_parse(quantity_of(p->kind), text, &v);
+    why = quantity_parse(value_quantity(p->kind), text, &v);
     RDL_ASSERT(!why);
     return v;
 }

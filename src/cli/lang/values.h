@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "cli/lang/source.h"
+#include "emu/base/quantity.h"
 
 struct enum_row;
 struct enum_table;
@@ -112,5 +113,8 @@ const char *value_slice(const char *text, struct slice_text *ret, size_t *reterr
  */
 bool value_slice_check(const char *name, enum value_kind kind, const char *text, struct span at,
                        struct diag *d);
+
+/* Returns the quantity that a number of the kind @kind is. */
+enum quantity value_quantity(enum value_kind kind);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How long a program waits for the other side, in real time. */
+/* The time for which a program waits for the other side, in real time. */
 #ifndef CLI_PROGRAMS_PATIENCE_H
 #define CLI_PROGRAMS_PATIENCE_H
 

@@ -34,7 +34,7 @@ struct wish {
     char path[PATH_MAX]; /* of a file */
 };
 
-/* --- What a gate remembers -------------------------------------------------------------------- */
+/* --- The memory of a gate -------------------------------------------------------------------- */
 
 static void notes_free(struct gate_note *n)
 {
@@ -92,19 +92,18 @@ static void note_made(const struct wish *w, FILE *f)
     note_file(&w->s->gate.made, w, f);
 }
 
+static bool is_file(const struct stat *a, dev_t dev, ino_t ino)
+{
+    return a->st_dev == dev && a->st_ino == ino;
+}
+
 /* Returns true if a stranger has made the file at the path of @w in this session. */
 static bool was_made_here(const struct wish *w)
 {
     const struct gate_note *note = note_find(w->s->gate.made, w->path);
     struct stat info;
 
-    return note && lstat(w->path, &info) == 0 && info.st_dev == note->dev &&
-           info.st_ino == note->ino;
-}
-
-static bool is_file(const struct stat *a, dev_t dev, ino_t ino)
-{
-    return a->st_dev == dev && a->st_ino == ino;
+    return note && lstat(w->path, &info) == 0 && is_file(&info, note->dev, note->ino);
 }
 
 /* Returns true if the session has read the file @info: a script, or what a script has named. */
@@ -215,13 +214,14 @@ static bool user_allows(struct wish *w, const char *what)
 {
     const struct session_config *config = &w->s->config;
     char *question;
-    bool yes;
+    bool known, yes;
 
     if (!can_ask(w->s))
         return false;
     question = make_question(w, what);
-    yes = note_find(w->s->gate.answers, question) || config->ask(question);
-    if (yes && !note_find(w->s->gate.answers, question))
+    known = note_find(w->s->gate.answers, question);
+    yes = known || config->ask(question);
+    if (yes && !known)
         note_add(&w->s->gate.answers, question);
     free(question);
     return yes;
@@ -359,6 +359,19 @@ static bool wish_granted(struct wish *w, const char *why)
     return w->trusted;
 }
 
+/* Makes the open file @fd a stream.  Returns NULL, or why it failed; @fd is closed then. */
+static const char *as_stream(int fd, const char *mode, FILE **ret)
+{
+    const char *why;
+
+    *ret = fdopen(fd, mode);
+    if (*ret)
+        return NULL;
+    why = strerror(errno);
+    close(fd);
+    return why;
+}
+
 static const char *open_anywhere(const char *path, FILE **ret)
 {
     *ret = fopen(path, "r");
@@ -371,14 +384,7 @@ static const char *open_beneath(const struct wish *w, FILE **ret)
     const char *why =
         w->src->home ? beneath_open(w->src->home, step_text(w->st, w->param), &fd) : beneath_out;
 
-    if (why)
-        return why;
-    *ret = fdopen(fd, "r");
-    if (*ret)
-        return NULL;
-    why = strerror(errno);
-    close(fd);
-    return why;
+    return why ? why : as_stream(fd, "r", ret);
 }
 
 /* Opens the file of @w for reading. */
@@ -466,15 +472,8 @@ bool gate_write(struct session *s, const struct step *st, const char *param,
 static const char *log_anywhere(const char *path, FILE **ret)
 {
     const int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
-    const char *why;
 
-    *ret = fd < 0 ? NULL : fdopen(fd, "w");
-    if (*ret)
-        return NULL;
-    why = strerror(errno);
-    if (fd >= 0)
-        close(fd);
-    return why;
+    return fd < 0 ? strerror(errno) : as_stream(fd, "w", ret);
 }
 
 static const char *log_beneath(const struct wish *w, FILE **ret)
@@ -484,14 +483,7 @@ static const char *log_beneath(const struct wish *w, FILE **ret)
         w->src->home ? beneath_make(w->src->home, step_text(w->st, w->param), was_made_here(w), &fd)
                      : beneath_out;
 
-    if (why)
-        return why;
-    *ret = fdopen(fd, "w");
-    if (*ret)
-        return NULL;
-    why = strerror(errno);
-    close(fd);
-    return why;
+    return why ? why : as_stream(fd, "w", ret);
 }
 
 bool gate_log(struct session *s, const struct step *st, const char *param, FILE **ret)

@@ -29,7 +29,7 @@
 
 struct session;
 
-/* What a gate remembers. */
+/* The memory of a gate. */
 struct gate_note;
 struct gate {
     struct gate_note *answers; /* that the user has allowed */

@@ -54,7 +54,7 @@ struct show_request {
     const struct live *live; /* NULL: no live ports or programs */
 };
 
-/* Why a request was refused. */
+/* The reason why a request was refused. */
 struct show_error {
     size_t word; /* index in words[] of the wrong word; n_words: a word is missing */
     size_t at;   /* offset of the error in that word; see also @key */

@@ -22,7 +22,7 @@
 
 struct trace_file;
 
-/* Why a file was refused. */
+/* The reason why a file was refused. */
 struct trace_file_error {
     size_t line; /* from 1; 0: not about a line */
     char text[256];

@@ -149,7 +149,7 @@ static uint64_t links_hash(const struct lab_state *w, uint64_t h)
     return h;
 }
 
-/* What a fault does next depends on its counts: on @seen up to the first hit, then on @count. */
+/* The next act of a fault depends on its counts: on @seen up to the first hit, then on @count. */
 static uint64_t counts_hash(uint64_t h, uint32_t seen, uint32_t nth, uint32_t count)
 {
     return mix(h, (uint64_t)(seen < nth ? seen : nth) << 32 | count);

@@ -25,17 +25,6 @@
 
 /* --- Requests --------------------------------------------------------------------------------- */
 
-static const char *name_of(uint32_t command)
-{
-    static const char *const names[] = {
-#define CONTROL(nm, name, number, ...) [number] = #nm,
-#include "emu/facts/controls.def"
-#undef CONTROL
-    };
-
-    return command < ARRAY_LEN(names) && names[command] ? names[command] : "?";
-}
-
 /* Writes the request to the script.  Without bytes= it would have the bytes that its command takes.
  */
 static void say(struct drill *d, uint32_t command, const uint8_t *data, size_t bytes, uint32_t why)
@@ -74,11 +63,12 @@ bool device_ask(struct drill *d, uint32_t command, const void *data, size_t byte
         !drill_works(d, rdl_last_refusal(d->lab, s->host[0], &r), "a device has a last refusal") ||
         !drill_expect(d, a.response[0] == refusal_rsp(why) && (!why || r.reason == why),
                       "a request is refused for its mistake, and otherwise carried out",
-                      "%s: response %u, %s, not %s", name_of(command), a.response[0],
-                      a.response[0] ? enum_name(&enum_refusal, r.reason) : "done",
+                      "%s: response %u, %s, not %s", enum_name(&enum_ctrl_cmd, command),
+                      a.response[0], a.response[0] ? enum_name(&enum_refusal, r.reason) : "done",
                       enum_name(&enum_refusal, why)) ||
         !drill_expect(d, a.written == written, "an answer is as long as its structure",
-                      "%s: %u bytes, not %u", name_of(command), a.written, written))
+                      "%s: %u bytes, not %u", enum_name(&enum_ctrl_cmd, command), a.written,
+                      written))
         return false;
     if (why == REF_NONE && ret)
         memcpy(ret, a.response + 1, ret_bytes);

@@ -15,9 +15,9 @@
 #include "emu/facts/enum/qp_state.h"
 #include "emu/facts/enum/qp_type.h"
 #include "emu/facts/psn.h"
-#include "emu/facts/qp_fsm.h"
 #include "emu/wire/addr.h"
 #include "swarm/drills/drill_device.h"
+#include "swarm/drills/qp_move_case.h"
 
 #define QP_ACCESS (ACC_LOCAL_WRITE | ACC_REMOTE_WRITE | ACC_REMOTE_READ | ACC_REMOTE_ATOMIC)
 #define NO_MOVE   16u /* a state that does not exist */
@@ -369,23 +369,17 @@ static uint32_t spoil(struct drill *d, uint32_t mask, struct rfc_qp_attr *a)
 
 /* --- Transitions ------------------------------------------------------------------------------ */
 
-/* The attributes that a queue pair of RC, UC or UD may get while it stays in RTS or SQD, or returns
- * from SQD to RTS.
+/* Draws the attributes of a transition: all that it requires, and some that it permits if it has no
+ * others.
  */
-static uint32_t optional(struct drill *d, uint32_t type, uint32_t from, uint32_t to)
+static uint32_t draw_mask(struct drill *d, uint32_t type, uint32_t from, uint32_t to)
 {
-    static const uint32_t often[] = {QPA_ACCESS_FLAGS | QPA_MIN_RNR_TIMER, QPA_ACCESS_FLAGS,
-                                     QPA_QKEY};
-    static const uint32_t drained[] = {
-        QPA_PORT | QPA_AV | QPA_TIMEOUT | QPA_RETRY_CNT | QPA_RNR_RETRY | QPA_MAX_QP_RD_ATOMIC |
-            QPA_MAX_DEST_RD_ATOMIC | QPA_PKEY_INDEX | QPA_ACCESS_FLAGS | QPA_MIN_RNR_TIMER,
-        QPA_AV | QPA_ACCESS_FLAGS | QPA_PKEY_INDEX, QPA_PKEY_INDEX | QPA_QKEY};
-    const uint32_t row = type == QPT_RC ? 0 : type == QPT_UC ? 1 : 2;
-    const uint32_t any = (uint32_t)prng_next(&d->rng);
+    const struct qp_move_case *m = qp_move_case(type, from, to);
+    const uint32_t some = (uint32_t)prng_next(&d->rng);
 
-    if (to == QPS_SQD)
-        return from == QPS_SQD ? drained[row] & any : QPA_EN_SQD_ASYNC_NOTIFY & any;
-    return to == QPS_RTS ? often[row] & any : 0;
+    if (!m)
+        return 0;
+    return m->need ? m->need : m->may & some;
 }
 
 /* Draws the state to move to, or NO_MOVE for one that the queue pair cannot move to. */
@@ -518,8 +512,7 @@ static uint32_t choose(struct drill *d, const struct device_qp *qp, uint32_t *ma
         a->qp_state = (uint8_t)(from > QPS_INIT && from < QPS_ERR ? QPS_INIT : QPS_SQE);
         return REF_QP_MOVE;
     }
-    *mask |= to <= QPS_RTS && to == from + 1 ? qp_fsm_needs(qp->type, to)
-                                             : optional(d, qp->type, from, to);
+    *mask |= draw_mask(d, qp->type, from, to);
     if (from == to && (to == QPS_RTS || to == QPS_SQD) && drill_one_in(d, 2))
         *mask &= ~(uint32_t)QPA_STATE;
     return REF_NONE;

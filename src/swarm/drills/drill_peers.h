@@ -178,6 +178,17 @@ struct peer_taken *peer_remember(struct peers *s, const struct packet *p, uint32
 /* Updates the model: a request in sequence was executed, and used @n_psns PSNs. */
 void peer_advance(struct peers *s, uint32_t n_psns, bool ends);
 
+/* Executes the READ or atomic @p in the model.  Returns its entry, as peer_remember() does. */
+struct peer_taken *peer_takes_fetch(struct drill *d, const struct packet *p);
+
+/* Checks the responses to the READ or atomic @t, which begin with packet *@i of those that h1 has
+ * sent, and moves *@i behind them.
+ */
+bool peer_was_answered(struct drill *d, const struct peer_taken *t, uint32_t *i);
+
+/* Fills @p with a WRITE of the random @word to an address from offset @from on, without a PSN. */
+void peer_draw_word(struct drill *d, struct packet *p, uint32_t from, uint8_t word[PEER_WORD]);
+
 /* Sets the opcode of @p, enum opcode. */
 void peer_set_code(struct packet *p, uint8_t code);
 

@@ -36,54 +36,6 @@ static void draw_of_burst(struct drill *d, struct packet *p, uint32_t i)
     p->reth.va = s->base + drill_below(d, PEER_ROOM / 2 - p->reth.dma_bytes);
 }
 
-/* Checks the responses to @t, which begin with packet *@i of those that h1 has sent. */
-static bool was_answered(struct drill *d, const struct peer_taken *t, uint32_t *i)
-{
-    struct peers *s = d->own;
-    const uint32_t at = (uint32_t)(t->p.reth.va - s->base);
-
-    for (uint32_t k = 0; k < t->n_psns; k++) {
-        const uint32_t from = k * PEER_MTU,
-                       part = k + 1 == t->n_psns ? t->p.reth.dma_bytes - from : PEER_MTU;
-        const bool is_read = t->p.op->kind == OPK_READ;
-        struct packet p;
-
-        if (!drill_expect(d, *i < s->n_seen, "each READ and atomic is answered", "%u packets",
-                          s->n_seen) ||
-            !peer_seen(d, (*i)++, &p) || !peer_has_credits(d, &p) ||
-            !drill_expect(d,
-                          p.bth.psn.v == peer_psn(t->p.bth.psn.v + k) &&
-                              (is_read
-                                   ? p.op->kind == OPK_READ_RESPONSE && p.payload_bytes == part &&
-                                         memcmp(p.payload, s->room + at + from, part) == 0
-                                   : p.op->kind == OPK_ATOMIC_ACK && p.atomic_ack == t->found),
-                          "READs and atomics are answered in their order", "%s, psn %u", p.op->name,
-                          p.bth.psn.v))
-            return false;
-    }
-    return true;
-}
-
-/* Executes the request @p of a burst in the model. */
-static struct peer_taken *take_of_burst(struct drill *d, const struct packet *p)
-{
-    struct peers *s = d->own;
-    const bool is_read = p->op->kind == OPK_READ;
-    struct peer_taken *t = peer_remember(s, p, is_read ? peer_packets(p->reth.dma_bytes) : 1);
-
-    if (!is_read) {
-        uint8_t *word = s->room + (p->atomic.va - s->base);
-
-        t->found = ld_le64(word);
-        if (p->bth.opcode == OP_RC_FETCH_ADD)
-            st_le64(word, t->found + p->atomic.swap_add);
-        else if (t->found == p->atomic.compare)
-            st_le64(word, p->atomic.swap_add);
-    }
-    peer_advance(s, t->n_psns, true);
-    return t;
-}
-
 void peer_sends_burst(struct drill *d)
 {
     struct peers *s = d->own;
@@ -99,12 +51,12 @@ void peer_sends_burst(struct drill *d)
         if (!peer_send_on(d, &p, NULL))
             return;
         if (i < room)
-            taken[i] = *take_of_burst(d, &p);
+            taken[i] = *peer_takes_fetch(d, &p);
     }
     if (!drill_settle(d))
         return;
     for (uint32_t i = 0; i < n && i < room; i++) {
-        if (!was_answered(d, &taken[i], &seen))
+        if (!peer_was_answered(d, &taken[i], &seen))
             return;
     }
     if (!drill_expect(d, s->n_seen == seen + (n > room), "what is accepted is answered once",
@@ -128,21 +80,16 @@ void peer_sends_burst(struct drill *d)
 static bool write_word(struct drill *d, uint32_t psn, bool is_taken)
 {
     struct peers *s = d->own;
-    struct packet p = s->like;
     uint8_t word[PEER_WORD];
-    const uint32_t at = PEER_ROOM / 2 + drill_below(d, PEER_ROOM / 2 - PEER_WORD);
+    struct packet p;
 
-    st_le64(word, prng_next(&d->rng));
-    peer_set_code(&p, OP_RC_RDMA_WRITE_ONLY);
+    peer_draw_word(d, &p, PEER_ROOM / 2, word);
     p.bth.psn.v = psn;
-    p.payload_bytes = p.reth.dma_bytes = PEER_WORD;
-    p.reth.rkey = s->key;
-    p.reth.va = s->base + at;
     if (!peer_send_on(d, &p, word))
         return false;
     if (!is_taken)
         return true;
-    memcpy(s->room + at, word, PEER_WORD);
+    memcpy(s->room + (p.reth.va - s->base), word, PEER_WORD);
     peer_remember(s, &p, 1);
     peer_advance(s, 1, true);
     s->acked = psn;
@@ -165,14 +112,14 @@ void peer_sends_late_packet(struct drill *d)
     p.bth.psn.v = s->expected;
     if (!peer_send_on(d, &p, NULL))
         return;
-    taken = *take_of_burst(d, &p);
+    taken = *peer_takes_fetch(d, &p);
     if (!write_word(d, peer_psn(s->expected + 1), false))
         return;
     for (uint32_t i = 0; i <= comes_again; i++) {
         if (!write_word(d, s->expected, true))
             return;
     }
-    if (!drill_settle(d) || !was_answered(d, &taken, &seen) ||
+    if (!drill_settle(d) || !peer_was_answered(d, &taken, &seen) ||
         !drill_expect(d, s->n_seen == seen + !comes_again,
                       "a NAK that waits is for the packet that is missing when it is sent",
                       "%u packets, not %u", s->n_seen, seen + !comes_again))

@@ -184,67 +184,62 @@ static void take_part(struct drill *d, const struct packet *p, const uint8_t *pa
     (void)peer_is_calm(d);
 }
 
-/* Checks the responses from @psn on to a READ of @bytes at @va. */
-static void check_responses(struct drill *d, uint32_t psn, uint64_t va, uint32_t bytes)
+bool peer_was_answered(struct drill *d, const struct peer_taken *t, uint32_t *i)
 {
     struct peers *s = d->own;
-    const uint32_t n = peer_packets(bytes), at = (uint32_t)(va - s->base);
+    const uint32_t at = (uint32_t)(t->p.reth.va - s->base);
 
-    if (!drill_expect(d, s->n_seen == n, "a READ has as many responses as it takes", "%u, not %u",
-                      s->n_seen, n))
-        return;
-    for (uint32_t k = 0; k < n && !d->wrong; k++) {
-        const uint32_t from = k * PEER_MTU, part = k + 1 == n ? bytes - from : PEER_MTU;
+    for (uint32_t k = 0; k < t->n_psns; k++) {
+        const uint32_t from = k * PEER_MTU,
+                       part = k + 1 == t->n_psns ? t->p.reth.dma_bytes - from : PEER_MTU;
+        const bool is_read = t->p.op->kind == OPK_READ;
         struct packet p;
 
-        if (peer_seen(d, k, &p) && peer_has_credits(d, &p))
-            drill_expect(d,
-                         p.op->kind == OPK_READ_RESPONSE && p.bth.psn.v == peer_psn(psn + k) &&
-                             p.payload_bytes == part &&
-                             (part == 0 || memcmp(p.payload, s->room + at + from, part) == 0),
-                         "a READ is answered with what is there, PSN by PSN",
-                         "%s, psn %u, %u bytes", p.op->name, p.bth.psn.v, p.payload_bytes);
+        if (!drill_expect(d, *i < s->n_seen, "each READ and atomic is answered", "%u packets",
+                          s->n_seen) ||
+            !peer_seen(d, (*i)++, &p) || !peer_has_credits(d, &p) ||
+            !drill_expect(
+                d,
+                p.bth.psn.v == peer_psn(t->p.bth.psn.v + k) &&
+                    (is_read ? p.op->kind == OPK_READ_RESPONSE && p.payload_bytes == part &&
+                                   (part == 0 || memcmp(p.payload, s->room + at + from, part) == 0)
+                             : p.op->kind == OPK_ATOMIC_ACK && p.atomic_ack == t->found),
+                "READs and atomics are answered in their order", "%s, psn %u", p.op->name,
+                p.bth.psn.v))
+            return false;
     }
-    (void)peer_is_calm(d);
+    return true;
 }
 
-static void check_atomic_answer(struct drill *d, uint32_t psn, uint64_t found)
+struct peer_taken *peer_takes_fetch(struct drill *d, const struct packet *p)
 {
     struct peers *s = d->own;
-    struct packet p;
+    const bool is_read = p->op->kind == OPK_READ;
+    struct peer_taken *t = peer_remember(s, p, is_read ? peer_packets(p->reth.dma_bytes) : 1);
 
-    if (drill_expect(d, s->n_seen == 1, "an atomic has an answer", "%u", s->n_seen) &&
-        peer_seen(d, 0, &p) && peer_has_credits(d, &p) &&
-        drill_expect(d, p.op->kind == OPK_ATOMIC_ACK && p.bth.psn.v == psn && p.atomic_ack == found,
-                     "an atomic is answered with what it found, each time the same",
-                     "%s, psn %u, 0x%llx", p.op->name, p.bth.psn.v,
-                     (unsigned long long)p.atomic_ack))
+    if (!is_read) {
+        uint8_t *word = s->room + (p->atomic.va - s->base);
+
+        t->found = ld_le64(word);
+        if (p->bth.opcode == OP_RC_FETCH_ADD)
+            st_le64(word, t->found + p->atomic.swap_add);
+        else if (t->found == p->atomic.compare)
+            st_le64(word, p->atomic.swap_add);
+    }
+    peer_advance(s, t->n_psns, true);
+    return t;
+}
+
+/* Checks the responses to @t, of which nothing else may have been sent. */
+static void check_answers(struct drill *d, const struct peer_taken *t)
+{
+    struct peers *s = d->own;
+    uint32_t i = 0;
+
+    if (peer_was_answered(d, t, &i) &&
+        drill_expect(d, i == s->n_seen, "a READ or an atomic has as many responses as it takes",
+                     "%u, not %u", s->n_seen, i))
         (void)peer_is_calm(d);
-}
-
-static void take_atomic(struct drill *d, const struct packet *p)
-{
-    struct peers *s = d->own;
-    uint8_t *word = s->room + (p->atomic.va - s->base);
-    const uint64_t found = ld_le64(word);
-
-    if (p->bth.opcode == OP_RC_FETCH_ADD)
-        st_le64(word, found + p->atomic.swap_add);
-    else if (found == p->atomic.compare)
-        st_le64(word, p->atomic.swap_add);
-    peer_remember(s, p, 1)->found = found;
-    peer_advance(s, 1, true);
-    check_atomic_answer(d, p->bth.psn.v, found);
-}
-
-static void take_read(struct drill *d, const struct packet *p)
-{
-    struct peers *s = d->own;
-    const uint32_t n = peer_packets(p->reth.dma_bytes);
-
-    peer_remember(s, p, n);
-    peer_advance(s, n, true);
-    check_responses(d, p->bth.psn.v, p->reth.va, p->reth.dma_bytes);
 }
 
 /* --- Requests in sequence --------------------------------------------------------------------- */
@@ -412,10 +407,8 @@ static void judge_in_turn(struct drill *d, const struct packet *p, const uint8_t
     } else if (lacks_receive(s, p)) {
         if (says(d, SYN_RNR_NAK, p->bth.psn.v))
             s->has_told_rnr = peer_is_calm(d);
-    } else if (p->op->kind == OPK_READ) {
-        take_read(d, p);
-    } else if (p->op->kind == OPK_ATOMIC) {
-        take_atomic(d, p);
+    } else if (is_fetch(p)) {
+        check_answers(d, peer_takes_fetch(d, p));
     } else {
         if (begins(p)) {
             s->got = 0;
@@ -464,10 +457,8 @@ static void repeat(struct drill *d)
     p.reth.dma_bytes -= skip * PEER_MTU;
     if (!peer_send(d, &p, other))
         return;
-    if (p.op->kind == OPK_READ)
-        check_responses(d, p.bth.psn.v, p.reth.va, p.reth.dma_bytes);
-    else if (p.op->kind == OPK_ATOMIC)
-        check_atomic_answer(d, p.bth.psn.v, t->found);
+    if (is_fetch(&p))
+        check_answers(d, &(struct peer_taken){p, t->n_psns - skip, t->found});
     else if (says(d, SYN_ACK, last_acked(s))) /* even if the packet did not request an ACK */
         (void)peer_is_calm(d);
 }
@@ -501,20 +492,28 @@ static void judge_ahead(struct drill *d)
     (void)peer_is_calm(d);
 }
 
+void peer_draw_word(struct drill *d, struct packet *p, uint32_t from, uint8_t word[PEER_WORD])
+{
+    const struct peers *s = d->own;
+
+    *p = s->like;
+    st_le64(word, prng_next(&d->rng));
+    peer_set_code(p, OP_RC_RDMA_WRITE_ONLY);
+    p->payload_bytes = p->reth.dma_bytes = PEER_WORD;
+    p->reth.rkey = s->key;
+    p->reth.va = s->base + from + drill_below(d, PEER_ROOM - PEER_WORD - from);
+}
+
 /* Sends a correct WRITE.  @is_taken: h1 must execute it; otherwise h1 must ignore it. */
 static bool write_some(struct drill *d, bool is_taken)
 {
     struct peers *s = d->own;
-    struct packet p = s->like;
+    struct packet p;
     uint8_t payload[PEER_WORD];
 
-    st_le64(payload, prng_next(&d->rng));
-    peer_set_code(&p, OP_RC_RDMA_WRITE_ONLY);
+    peer_draw_word(d, &p, 0, payload);
     p.bth.psn.v = s->expected;
     p.bth.ack_req = true;
-    p.payload_bytes = p.reth.dma_bytes = PEER_WORD;
-    p.reth.rkey = s->key;
-    p.reth.va = s->base + drill_below(d, PEER_ROOM - PEER_WORD);
     s->got = 0;
     s->to = (uint32_t)(p.reth.va - s->base);
     s->left = PEER_WORD;

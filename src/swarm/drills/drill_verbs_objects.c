@@ -13,6 +13,7 @@
 #include "emu/trace/event.h"
 #include "rdmalab/events.h"
 #include "rdmalab/srq.h"
+#include "swarm/drills/qp_move_case.h"
 #include "swarm/drills/verbs.h"
 
 static bool pair_of(struct drill *d, struct verbs_pair *p, struct rdl_qp_config *c)
@@ -200,58 +201,6 @@ void verbs_step_srq(struct drill *d)
 
 /* --- State transitions ------------------------------------------------------------------------ */
 
-#define UP   (QPA_PKEY_INDEX | QPA_PORT)
-#define KEYS (QPA_ACCESS_FLAGS | QPA_PKEY_INDEX)
-#define RNR  (QPA_ACCESS_FLAGS | QPA_MIN_RNR_TIMER)
-
-/* The attributes that the specification requires and permits for each transition.  Transitions to
- * RESET and ERR take none.
- */
-static const struct qp_move_case {
-    uint32_t type, from, to, need, may;
-} moves[] = {
-    {QPT_RC, QPS_RESET, QPS_INIT, UP | QPA_ACCESS_FLAGS, 0},
-    {QPT_RC, QPS_INIT, QPS_INIT, 0, UP | QPA_ACCESS_FLAGS},
-    {QPT_RC, QPS_INIT, QPS_RTR,
-     QPA_AV | QPA_PATH_MTU | QPA_DEST_QPN | QPA_RQ_PSN | QPA_MAX_DEST_RD_ATOMIC | QPA_MIN_RNR_TIMER,
-     KEYS},
-    {QPT_RC, QPS_RTR, QPS_RTS,
-     QPA_TIMEOUT | QPA_RETRY_CNT | QPA_RNR_RETRY | QPA_SQ_PSN | QPA_MAX_QP_RD_ATOMIC, RNR},
-    {QPT_RC, QPS_RTS, QPS_RTS, 0, RNR},
-    {QPT_RC, QPS_RTS, QPS_SQD, 0, QPA_EN_SQD_ASYNC_NOTIFY},
-    {QPT_RC, QPS_SQD, QPS_RTS, 0, RNR},
-    {QPT_RC, QPS_SQD, QPS_SQD, 0,
-     QPA_PORT | QPA_AV | QPA_TIMEOUT | QPA_RETRY_CNT | QPA_RNR_RETRY | QPA_MAX_QP_RD_ATOMIC |
-         QPA_MAX_DEST_RD_ATOMIC | QPA_PKEY_INDEX | RNR},
-    {QPT_UC, QPS_RESET, QPS_INIT, UP | QPA_ACCESS_FLAGS, 0},
-    {QPT_UC, QPS_INIT, QPS_INIT, 0, UP | QPA_ACCESS_FLAGS},
-    {QPT_UC, QPS_INIT, QPS_RTR, QPA_AV | QPA_PATH_MTU | QPA_DEST_QPN | QPA_RQ_PSN, KEYS},
-    {QPT_UC, QPS_RTR, QPS_RTS, QPA_SQ_PSN, QPA_ACCESS_FLAGS},
-    {QPT_UC, QPS_RTS, QPS_RTS, 0, QPA_ACCESS_FLAGS},
-    {QPT_UC, QPS_RTS, QPS_SQD, 0, QPA_EN_SQD_ASYNC_NOTIFY},
-    {QPT_UC, QPS_SQD, QPS_RTS, 0, QPA_ACCESS_FLAGS},
-    {QPT_UC, QPS_SQD, QPS_SQD, 0, QPA_AV | KEYS},
-    {QPT_UD, QPS_RESET, QPS_INIT, UP | QPA_QKEY, 0},
-    {QPT_UD, QPS_INIT, QPS_INIT, 0, UP | QPA_QKEY},
-    {QPT_UD, QPS_INIT, QPS_RTR, 0, QPA_PKEY_INDEX | QPA_QKEY},
-    {QPT_UD, QPS_RTR, QPS_RTS, QPA_SQ_PSN, QPA_QKEY},
-    {QPT_UD, QPS_RTS, QPS_RTS, 0, QPA_QKEY},
-    {QPT_UD, QPS_RTS, QPS_SQD, 0, QPA_EN_SQD_ASYNC_NOTIFY},
-    {QPT_UD, QPS_SQD, QPS_RTS, 0, QPA_QKEY},
-    {QPT_UD, QPS_SQD, QPS_SQD, 0, QPA_PKEY_INDEX | QPA_QKEY},
-};
-
-#define N_MOVES (sizeof(moves) / sizeof(moves[0]))
-
-static const struct qp_move_case *find_move(uint32_t type, uint32_t from, uint32_t to)
-{
-    for (size_t i = 0; i < N_MOVES; i++) {
-        if (moves[i].type == type && moves[i].from == from && moves[i].to == to)
-            return &moves[i];
-    }
-    return NULL;
-}
-
 /* Draws an attribute.  Those of the alternate path do not occur. */
 static uint32_t draw_bit(struct drill *d)
 {
@@ -280,7 +229,7 @@ static bool check_move(struct drill *d, const struct rig_end *e, uint32_t type, 
     struct drill_verbs *k = d->own;
     const uint32_t to =
         drill_one_in(d, 3) ? drill_below(d, 5) : (*state < QPS_SQD ? *state + 1 : QPS_RTS);
-    const struct qp_move_case *m = find_move(type, *state, to);
+    const struct qp_move_case *m = qp_move_case(type, *state, to);
     const bool unchecked = drill_one_in(d, 2), plain = to == QPS_RESET || to == QPS_ERR;
     struct rdl_qp_attr a = {.state = to,
                             .path_mtu = MTU_1024,

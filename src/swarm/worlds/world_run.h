@@ -169,8 +169,8 @@ struct world_run {
     bool is_faulty;           /* frames may have been lost */
     bool is_calm;             /* all faults have been cleared */
     const char *wrong;        /* the rule that was broken; NULL: none */
-    /* Where it was broken: an item, or else an end (WORLD_NONE: none), or else the memory of a
-     * host.
+    /* The place where it was broken: an item, or else an end (WORLD_NONE: none), or else the memory
+     * of a host.
      */
     uint16_t wrong_item, wrong_end, wrong_host;
     uint32_t wrong_psn;     /* PSN of what the wire watcher found */

@@ -82,24 +82,6 @@ static void every_standard_is_a_value(void **state)
     }
 }
 
-/* Returns the quantity that a parameter of @kind is. */
-static enum quantity quantity_of(enum value_kind kind)
-{
-    switch (kind) {
-    case VAL_SIZE:
-    case VAL_COUNT:
-        return QUANTITY_SIZE;
-    case VAL_TIME:
-        return QUANTITY_TIME;
-    case VAL_RATE:
-        return QUANTITY_RATE;
-    case VAL_CHANCE:
-        return QUANTITY_CHANCE;
-    default:
-        return QUANTITY_NUMBER;
-    }
-}
-
 /* Each argument that has a range: both ends are taken, and one beyond is refused with the range. */
 static void every_argument_out_of_range_names_its_range(void **state)
 {
@@ -109,7 +91,7 @@ static void every_argument_out_of_range_names_its_range(void **state)
     for (size_t i = 0; i < N_CMDS; i++) {
         for (size_t k = 0; k < cmd_table[i].n_params; k++) {
             const struct param *p = &cmd_table[i].params[k];
-            const enum quantity q = quantity_of(p->kind);
+            const enum quantity q = value_quantity(p->kind);
             const uint64_t tries[] = {p->min, p->max, p->max + 1, p->min - 1};
             char most[64];
             struct text m = text_on(most, sizeof(most));
