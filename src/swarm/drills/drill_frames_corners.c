@@ -11,13 +11,11 @@
 #include "emu/base/cursor.h"
 #include "swarm/drills/frames.h"
 
-#define ETH     14u
-#define IPV4    20u
-#define IPV6    40u
-#define ECHO    8u
-#define DATA    24u
-#define ARP     28u
-#define SOLICIT 32u /* with its option */
+#define ETH  14u
+#define IPV4 20u
+#define IPV6 40u
+#define ECHO 8u
+#define DATA 24u
 
 /* The correct frames. */
 enum corner_frame { ARP_REQUEST, ECHO_4, ECHO_6, SOLICITATION };
@@ -106,78 +104,6 @@ static const struct corner corners[] = {
 
 /* --- Frames ----------------------------------------------------------------------------------- */
 
-static size_t write_arp(const struct frames *k, uint32_t who, uint8_t *f)
-{
-    static const uint8_t head[] = {8, 6, 0, 1, 8, 0, 6, 4, 0, 1};
-
-    memset(f, 0xff, 6);
-    memcpy(f + 12, head, sizeof(head));
-    frames_put_mac(f + ETH + 8, who);
-    frames_put_ip(f + ETH + 14, who);
-    memcpy(f + ETH + 24, k->gid[0] + 12, 4);
-    return ETH + ARP;
-}
-
-static size_t write_echo_4(const struct frames *k, uint32_t who, uint8_t *f)
-{
-    uint8_t *ip = f + ETH;
-
-    st_be16(f + 12, 0x0800);
-    ip[0] = 0x45;
-    st_be16(ip + 2, IPV4 + ECHO + DATA);
-    ip[8] = 64;
-    ip[9] = 1;
-    frames_put_ip(ip + 12, who);
-    memcpy(ip + 16, k->gid[0] + 12, 4);
-    ip[V4(0)] = 8;
-    return ETH + IPV4 + ECHO + DATA;
-}
-
-/* Writes the IPv6 address of @who. */
-static void put_ipv6(uint8_t *at, uint32_t who)
-{
-    at[0] = 0xfe;
-    at[1] = 0x80;
-    frames_put_mac(at + 10, who);
-}
-
-static void write_ipv6(uint32_t who, uint16_t bytes, uint8_t hops, uint8_t *f)
-{
-    uint8_t *ip = f + ETH;
-
-    st_be16(f + 12, 0x86dd);
-    ip[0] = 0x60;
-    st_be16(ip + 4, bytes);
-    ip[6] = 58;
-    ip[7] = hops;
-    put_ipv6(ip + 8, who);
-}
-
-static size_t write_echo_6(const struct frames *k, uint32_t who, uint8_t *f)
-{
-    write_ipv6(who, ECHO + DATA, 64, f);
-    memcpy(f + ETH + 24, k->gid[1], 16);
-    f[ETH + V6(0)] = 128;
-    return ETH + IPV6 + ECHO + DATA;
-}
-
-static size_t write_solicitation(const struct frames *k, uint32_t who, uint8_t *f)
-{
-    static const uint8_t group[] = {0xff, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0xff};
-    uint8_t *ip = f + ETH;
-
-    write_ipv6(who, SOLICIT, 255, f);
-    memcpy(f, (const uint8_t[]){0x33, 0x33, 0xff}, 3);
-    memcpy(f + 3, k->gid[1] + 13, 3);
-    memcpy(ip + 24, group, sizeof(group));
-    memcpy(ip + 37, k->gid[1] + 13, 3);
-    ip[V6(0)] = 135;
-    memcpy(ip + V6(8), k->gid[1], 16);
-    ip[V6(24)] = ip[V6(25)] = 1;
-    frames_put_mac(ip + V6(26), who);
-    return ETH + IPV6 + SOLICIT;
-}
-
 /* Corrects the checksums of a frame whose packet ends at @end.  The data of an echo request is such
  * sometimes that its checksum is 0, which can also be written as 0xffff.
  */
@@ -209,20 +135,26 @@ static void sum_again(struct drill *d, enum corner_frame frame, uint8_t *f, size
     st_be16(message + 2, rig_sum(pseudo, message, bytes));
 }
 
+static size_t write_correct(const struct frames *k, enum corner_frame frame, uint32_t who,
+                            uint8_t f[FRAMES_BYTES_MAX])
+{
+    switch (frame) {
+    case ARP_REQUEST:
+        return frames_write_arp(k, who, false, k->gid[0] + 12, f);
+    case ECHO_4:
+        return frames_write_echo_4(k, who, 8, DATA, f);
+    case ECHO_6:
+        return frames_write_echo_6(k, who, DATA, f);
+    default:
+        return frames_write_solicitation(k, who, f);
+    }
+}
+
 static size_t write_frame(struct drill *d, const struct corner *c, uint32_t who, uint8_t *f)
 {
-    static size_t (*const writers[])(const struct frames *, uint32_t, uint8_t *) = {
-        [ARP_REQUEST] = write_arp,
-        [ECHO_4] = write_echo_4,
-        [ECHO_6] = write_echo_6,
-        [SOLICITATION] = write_solicitation,
-    };
-    const struct frames *k = d->own;
-    size_t bytes, end;
+    const size_t bytes = write_correct(d->own, c->frame, who, f);
+    size_t end;
 
-    memcpy(f, k->mac, 6);
-    bytes = writers[c->frame](k, who, f);
-    frames_put_mac(f + 6, who);
     if (c->frame == ECHO_4 || c->frame == ECHO_6) {
         for (uint32_t i = 4; i < ECHO + DATA; i++)
             f[bytes - ECHO - DATA + i] = (uint8_t)drill_below(d, 256);

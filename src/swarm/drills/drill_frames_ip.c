@@ -9,11 +9,9 @@
 #include "rdmalab/ip.h"
 #include "swarm/drills/frames.h"
 
-#define ARP_FRAME   42u
 #define IP_AT       14u
 #define ICMP_AT     34u
 #define ND_AT       54u
-#define ND_FRAME    86u
 #define SHORTLY_NS  100000000u
 #define SECOND_NS   UINT64_C(1000000000)
 #define BELIEVED_S  60u /* lifetime of a neighbour cache entry */
@@ -31,16 +29,6 @@ uint32_t frames_meet(struct drill *d)
 static uint32_t port_of(uint32_t who)
 {
     return who % FRAMES_SWITCHED;
-}
-
-void frames_put_mac(uint8_t *at, uint32_t who)
-{
-    memcpy(at, (uint8_t[]){2, 0, 0xcc, 0, (uint8_t)(who >> 8), (uint8_t)who}, 6);
-}
-
-void frames_put_ip(uint8_t *at, uint32_t who)
-{
-    memcpy(at, (uint8_t[]){10, 9, (uint8_t)(who >> 8), (uint8_t)who}, 4);
 }
 
 static bool go(struct drill *d, uint64_t ns)
@@ -79,20 +67,10 @@ const uint8_t *frames_heard(struct drill *d, uint32_t who, uint32_t skip)
 static bool say_arp(struct drill *d, uint32_t who, bool reply, const uint8_t target[4])
 {
     const struct frames *k = d->own;
-    uint8_t f[ARP_FRAME] = {0};
+    uint8_t f[FRAMES_BYTES_MAX];
+    const size_t bytes = frames_write_arp(k, who, reply, target, f);
 
-    memcpy(f + 12, (uint8_t[]){8, 6, 0, 1, 8, 0, 6, 4, 0, reply ? 2 : 1}, 10);
-    if (reply) {
-        memcpy(f, k->mac, 6);
-        memcpy(f + 32, k->mac, 6);
-    } else {
-        memset(f, 0xff, 6);
-    }
-    frames_put_mac(f + 6, who);
-    frames_put_mac(f + 22, who);
-    frames_put_ip(f + 28, who);
-    memcpy(f + 38, target, 4);
-    return frames_send_as(d, who, f, sizeof(f));
+    return frames_send_as(d, who, f, bytes);
 }
 
 static bool is_arp(const uint8_t *f, bool reply)
@@ -138,24 +116,6 @@ static void take_arp(struct drill *d)
 
 /* --- Echo ------------------------------------------------------------------------------------- */
 
-static size_t write_echo(const struct frames *k, uint32_t who, uint8_t type, uint32_t data,
-                         uint8_t f[FRAMES_BYTES_MAX])
-{
-    memset(f, 0, FRAMES_BYTES_MAX);
-    memcpy(f, k->mac, 6);
-    frames_put_mac(f + 6, who);
-    st_be16(f + 12, 0x0800);
-    f[IP_AT] = 0x45;
-    st_be16(f + IP_AT + 2, (uint16_t)(28 + data));
-    f[IP_AT + 8] = 64;
-    f[IP_AT + 9] = 1;
-    frames_put_ip(f + IP_AT + 12, who);
-    memcpy(f + IP_AT + 16, k->gid[0] + 12, 4);
-    st_be16(f + IP_AT + 10, rig_sum(0, f + IP_AT, 20));
-    f[ICMP_AT] = type;
-    return ICMP_AT + 8 + data;
-}
-
 static void sum_again(uint8_t *f, size_t bytes)
 {
     st_be16(f + IP_AT + 10, 0);
@@ -197,7 +157,7 @@ static void take_echo(struct drill *d)
     const struct frames *k = d->own;
     const uint32_t who = frames_meet(d), data = 1 + drill_below(d, 200);
     uint8_t f[FRAMES_BYTES_MAX];
-    const size_t bytes = write_echo(k, who, 8, data, f);
+    const size_t bytes = frames_write_echo_4(k, who, 8, data, f);
     const uint8_t *r;
     bool is_good;
 
@@ -227,24 +187,13 @@ static void take_nd(struct drill *d)
     const struct frames *k = d->own;
     const uint32_t who = frames_meet(d);
     const bool is_near = drill_one_in(d, 2);
-    uint8_t f[ND_FRAME] = {0x33, 0x33, 0xff};
+    uint8_t f[FRAMES_BYTES_MAX];
+    const size_t bytes = frames_write_solicitation(k, who, f);
     const uint8_t *r;
 
-    memcpy(f + 3, k->gid[1] + 13, 3);
-    frames_put_mac(f + 6, who);
-    memcpy(f + 12, (uint8_t[]){0x86, 0xdd, 0x60, 0, 0, 0, 0, 32, 58}, 9);
     f[21] = is_near ? 255 : (uint8_t)drill_below(d, 255);
-    memcpy(f + 22, (uint8_t[]){0xfe, 0x80}, 2);
-    frames_put_mac(f + 32, who);
-    memcpy(f + 38, (uint8_t[]){0xff, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0xff}, 13);
-    memcpy(f + 51, k->gid[1] + 13, 3);
-    f[ND_AT] = 135;
-    memcpy(f + 62, k->gid[1], 16);
-    f[78] = 1;
-    f[79] = 1;
-    frames_put_mac(f + 80, who);
     st_be16(f + ND_AT + 2, rig_sum(58 + 32 + (uint16_t)~rig_sum(0, f + 22, 32), f + ND_AT, 32));
-    if (!frames_send_as(d, who, f, sizeof(f)))
+    if (!frames_send_as(d, who, f, bytes))
         return;
     r = frames_heard(d, who, 0);
     if (!drill_expect(d, (r != NULL) == is_near,
@@ -279,7 +228,7 @@ static bool answer_ping(struct drill *d, uint32_t who, const uint8_t *request, u
 {
     const struct frames *k = d->own;
     uint8_t f[FRAMES_BYTES_MAX];
-    const size_t bytes = write_echo(k, who, 0, data, f);
+    const size_t bytes = frames_write_echo_4(k, who, 0, data, f);
 
     memcpy(f + ICMP_AT + 4, request + ICMP_AT + 4, 4 + data);
     *ret_good = drill_one_in(d, 2);

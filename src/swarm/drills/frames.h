@@ -90,14 +90,31 @@ bool frames_send(struct drill *d, uint32_t port, const uint8_t *frame, size_t by
 /* Takes one step in which frames are for h1 or from it (drill_frames_ip.c). */
 void frames_take_host(struct drill *d);
 
-/* --- Stations that talk with h1 (drill_frames_ip.c) ------------------------------------------- */
-
-/* Returns the number of a new station.  Its port, MAC and addresses follow from the number. */
-uint32_t frames_meet(struct drill *d);
+/* --- Correct frames to h1, without checksums (drill_frames_write.c) ----------------------------
+ */
 
 /* Write the MAC, and the IPv4 address, of station @who to @at. */
 void frames_put_mac(uint8_t *at, uint32_t who);
 void frames_put_ip(uint8_t *at, uint32_t who);
+
+/* Write a frame of station @who to @f, of FRAMES_BYTES_MAX bytes, and return its length.
+ *
+ * frames_write_arp()           a request for the MAC of @target, or a reply
+ * frames_write_echo_4(), _6()  ICMP echo with @data bytes of 0; @type: 8 for a request, 0 for a
+ * reply frames_write_solicitation()  a question for the MAC of h1's IPv6 address
+ */
+size_t frames_write_arp(const struct frames *k, uint32_t who, bool reply, const uint8_t target[4],
+                        uint8_t f[FRAMES_BYTES_MAX]);
+size_t frames_write_echo_4(const struct frames *k, uint32_t who, uint8_t type, uint32_t data,
+                           uint8_t f[FRAMES_BYTES_MAX]);
+size_t frames_write_echo_6(const struct frames *k, uint32_t who, uint32_t data,
+                           uint8_t f[FRAMES_BYTES_MAX]);
+size_t frames_write_solicitation(const struct frames *k, uint32_t who, uint8_t f[FRAMES_BYTES_MAX]);
+
+/* --- Stations that talk with h1 (drill_frames_ip.c) ------------------------------------------- */
+
+/* Returns the number of a new station.  Its port, MAC and addresses follow from the number. */
+uint32_t frames_meet(struct drill *d);
 
 /* Sends a frame of station @who into the lab, and lets the lab go on for a while. */
 bool frames_send_as(struct drill *d, uint32_t who, const uint8_t *frame, size_t bytes);
