@@ -63,7 +63,8 @@ class Tally:
             print(f"FAILED: {what}\n{got}")
 
     def end(self):
-        """Prints the last line; the exit status."""
+        """Prints the last line; the exit status.  That nothing was checked is a failure: a name that no check has."""
+        self.expect(self.passed + self.failed > 0, "something is checked", "no check has that name")
         print(f"{self.passed} passed, {self.failed} failed")
         return int(self.failed > 0)
 

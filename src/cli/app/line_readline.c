@@ -152,12 +152,14 @@ static bool attend(int *ret_key)
 }
 
 /* Takes the key that came with a signal, or else reads one that is there.  Returns false if there
- * is none.  With ^C the terminal discards what it has, so a key that is read after it, although ^C
- * was not handled yet, was pressed after it.
+ * is none.  With ^C the terminal discards what it has.  So a key was pressed after ^C if the signal
+ * came before the read, although it was not handled yet.  A key that was read when the signal came
+ * was pressed before it, and goes with the line.
  */
 static bool next_key(int in, int *ret_key)
 {
     const int unread = line_plain_unread();
+    bool is_behind;
 
     if (kept_key != NO_KEY || unread >= 0) {
         *ret_key = kept_key != NO_KEY ? kept_key : unread;
@@ -165,9 +167,12 @@ static bool next_key(int in, int *ret_key)
         return true;
     }
     line_hint_show();
-    if (advance_idle(session, in) || !wait_for_key(in) || !take_key(in, ret_key))
+    if (advance_idle(session, in) || !wait_for_key(in))
         return false;
-    if (!is_signalled())
+    is_behind = is_signalled();
+    if (!take_key(in, ret_key))
+        return false;
+    if (!is_behind)
         return true;
     kept_key = *ret_key;
     return false;
