@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "process/exit_status.h"
 
+#include <errno.h>
 #include <stddef.h>
 
 #include "emu/base/assert.h"
@@ -16,4 +17,9 @@ int exit_worse(int a, int b)
             return worst_first[i];
     }
     return a ? a : b;
+}
+
+int exit_unopened(int error)
+{
+    return error == ENOMEM ? EXIT_FAILED : EXIT_USAGE;
 }

@@ -22,4 +22,9 @@ enum exit_status {
  */
 int exit_worse(int a, int b);
 
+/* Returns the exit status for a file of the command line that could not be opened because of
+ * @error, a value of errno.  If memory is short, the command is not wrong.
+ */
+int exit_unopened(int error);
+
 #endif

@@ -334,7 +334,7 @@ static int load(const char *file, struct trace_file **ret)
     enum rdl_status st;
 
     if (!f) {
-        const int status = errno == ENOMEM ? EXIT_FAILED : EXIT_USAGE;
+        const int status = exit_unopened(errno);
 
         fprintf(stderr, "rdmalab: %s: %s\n", SHOWN_NAME(file), strerror(errno));
         return status;

@@ -218,10 +218,12 @@ static int run_suite(struct suite *su, struct test_arguments *a)
     if (why)
         return cannot("TMPDIR", a->scratch, why);
     junit = a->junit ? fopen(a->junit, "w") : NULL;
-    if (a->junit && !junit)
-        status = cannot("--junit", a->junit, strerror(errno));
-    else
+    if (a->junit && !junit) {
+        status = exit_unopened(errno);
+        (void)cannot("--junit", a->junit, strerror(errno));
+    } else {
         status = run_and_report(su, a, junit);
+    }
     remove_scratch(a);
     if (made)
         (void)rmdir(a->run.artifacts); /* fails unless it is empty */
