@@ -93,12 +93,12 @@ MAPPED_FUNCTION = re.compile(r"`([a-z][a-z0-9_]*)\(\)`")
 
 # The page about each function of Linux rxe, and the table whose rows name those that decide.
 RXE_PAGE, RXE_ROWS = "docs/rxe.md", "src/emu/facts/profiles.def"
-RXE_FILE = re.compile(r"^## `(rxe_\w+\.c)`$", re.MULTILINE)
+RXE_FILE = re.compile(r"^## `(rxe_\w+\.c)`(?: of Linux ([\d.]+))?$", re.MULTILINE)
 RXE_ENTRY = re.compile(r"^\| `(\w+)` \| (.*?) \|(.*)\|$", re.MULTILINE)
-RXE_VERDICT = re.compile(r"same|not visible to peer or program|differs, not modelled|row (?:`\w+`(?:, |$))+")
+RXE_VERDICT = re.compile(r"same|not visible to peer or program|differs, not modelled|gone|row (?:`\w+`(?:, |$))+")
 TRAIT = re.compile(r"^TRAIT\((\w+),(.*?)\)$", re.MULTILINE | re.DOTALL)
 STRING_OR_COMMA = re.compile(r'"((?:\\.|[^"\\])*)"|(,)')
-TRAIT_FUNCTIONS = 5  # argument of a row: "FILE: name, name; FILE: name"
+TRAIT_FUNCTIONS = 6  # argument of a row: "FILE: name, name; FILE: name"
 
 # Expected texts of unit tests: see tests/unit/golden.h.
 ALL_USED = "cmocka_unit_test(every_golden_text_is_used)"
@@ -383,7 +383,8 @@ def check_rxe(root):
     """The page and the rows name the same functions, and no function is there twice."""
     rows, page, seen = set(rxe_functions_of_rows(root)), set(), set()
     parts = RXE_FILE.split(text_of(root, RXE_PAGE))[1:]
-    for file, body in zip(parts[::2], parts[1::2]):
+    for name, release, body in zip(parts[::3], parts[1::3], parts[2::3]):
+        file = f"{release} {name}" if release else name
         for function, verdict, remark in RXE_ENTRY.findall(body):
             if not RXE_VERDICT.fullmatch(verdict) or (verdict.startswith("differs") and not remark.strip()):
                 yield f"{RXE_PAGE}: {file}, {function}: '{verdict}' is no verdict, or lacks its remark"
@@ -449,7 +450,9 @@ PLANTS = {  # file, text -> what must be said about it ("" for nothing)
     ("docs/rxe.md", "## `rxe_a.c`\n| `f` | perhaps | |\n"): "'perhaps' is no verdict",
     ("docs/rxe.md", "## `rxe_a.c`\n| `f` | differs, not modelled | |\n"): "lacks its remark",
     ("docs/rxe.md", "## `rxe_a.c`\n| `f` | same | |\n| `f` | same | |\n"): "rxe_a.c, f is there twice",
-    ("src/emu/facts/profiles.def", SPDX + 'TRAIT(R, 1, 0,\n"a, b", "c",\n"d",\n"rxe_a.c: f",\n"[e]")\n'):
+    ("docs/rxe.md", "## `rxe_a.c`\n| `f` | same | |\n## `rxe_a.c` of Linux 7.3\n| `f` | gone | |\n"): "",
+    ("docs/rxe.md", "## `rxe_a.c` of Linux 7.3\n| `f` | row `R` | |\n"): "7.3 rxe_a.c, f names R, whose row",
+    ("src/emu/facts/profiles.def", SPDX + 'TRAIT(R, 1, 0, 0,\n"a, b", "c",\n"d",\n"rxe_a.c: f",\n"[e]")\n'):
         "R names rxe_a.c: f, which docs/rxe.md does not say",
     ("src/cli/p.c", SPDX + "/* a\n *b\n */\nint f(int *p)\n{\n    *p = 1;\n}\n"): "by the formatter",
     ("src/cli/q.c", SPDX + "/* Is it so?  Then more. */\nbool f(void);\n"): "a question in a comment",

@@ -3,6 +3,7 @@
 
 #include "emu/base/text.h"
 #include "emu/facts/enum/profile.h"
+#include "emu/facts/enum_table.h"
 #include "print/cite.h"
 #include "print/show_text.h"
 

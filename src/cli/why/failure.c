@@ -164,6 +164,9 @@ static void print_completion(FILE *out, const struct past_index *x, const struct
 {
     char more[SHOW_LINE_BYTES];
     struct text t = text_on(more, sizeof(more));
+    /* The profile's host does not tell a local error; the lab does. */
+    const bool is_untold = e->u.cqe.status == WCS_WR_FLUSH_ERR && e->u.cqe.rule != RULE_NONE &&
+                           e->u.cqe.rule != RULE_FLUSH;
     const struct ev *key;
 
     if (e->u.cqe.status == WCS_SUCCESS)
@@ -171,7 +174,7 @@ static void print_completion(FILE *out, const struct past_index *x, const struct
     print_word(out, &enum_wc_status, e->u.cqe.status);
     if (e->u.cqe.rule)
         print_word(out, &enum_rule, e->u.cqe.rule);
-    switch (e->u.cqe.status) {
+    switch (is_untold ? WCS_LOC_PROT_ERR : e->u.cqe.status) {
     case WCS_LOC_PROT_ERR:
         key = past_refused_key(x, e->u.cqe.host, e->u.cqe.qpn, e->id, false);
         if (key)
@@ -191,6 +194,8 @@ static void print_completion(FILE *out, const struct past_index *x, const struct
     text_addf(&t, "explain %s", enum_name(&enum_wc_status, e->u.cqe.status));
     if (e->u.cqe.rule)
         text_addf(&t, "; explain %s", enum_name(&enum_rule, e->u.cqe.rule));
+    if (is_untold)
+        text_add(&t, "; explain LOCAL_ERROR_IS_TOLD");
     show_wrap_behind(out, "  more: ", 8, more);
 }
 

@@ -79,7 +79,6 @@ TABLE(reg, ENUM_REG, "virtio register")
 TABLE(function, ENUM_FUNCTION, "PCI function")
 TABLE(neighbour, ENUM_NEIGHBOUR, "state of a neighbour")
 TABLE(net_feature, ENUM_NET_FEATURE, "virtio-net feature")
-TABLE(profile, ENUM_PROFILE, "profile")
 TABLE(key_kind, ENUM_KEY_KIND, "kind of key")
 TABLE(key_state, ENUM_KEY_STATE, "state of a key")
 TABLE(async_event, ENUM_ASYNC_EVENT, "asynchronous event")
@@ -89,6 +88,14 @@ TABLE(pci_field, ENUM_PCI_FIELD, "field of PCI configuration space")
 TABLE(msix_field, ENUM_MSIX_FIELD, "field of the MSI-X table")
 TABLE(held, ENUM_HELD, "reason why an interrupt is held back")
 TABLE(host_phase, ENUM_HOST_PHASE, "state of a host")
+
+static const struct enum_row rows_profile[] = {
+#define PROFILE_ROW(member, word, value, text) {(word), (value), (text)},
+    PROFILES(PROFILE_ROW)
+#undef PROFILE_ROW
+};
+const struct enum_table enum_profile = {"profile", "profile", rows_profile,
+                                        ARRAY_LEN(rows_profile)};
 
 static const struct enum_row rows_opcode[] = {
 #define OP(code, nm, svc, knd, ps, hd, crr)                                                        \

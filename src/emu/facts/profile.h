@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A profile is the implementation that a host behaves like where implementations differ: the
- * InfiniBand specification, or Linux rxe.
+ * InfiniBand specification, or rxe of one release of Linux.
  *
  * A trait is one such difference.  The code tests for a trait, profile_has(p,
  * TRAIT_LENGTH_CHECKED), and never for a profile.  Another implementation is therefore a new column
@@ -13,7 +13,8 @@
 #include <stdint.h>
 
 enum trait {
-#define TRAIT(name, in_iba, in_rxe, with, without, matters, functions, sources) TRAIT_##name,
+#define TRAIT(name, in_iba, in_rxe, in_rxe_7_3, with, without, matters, functions, sources)        \
+    TRAIT_##name,
 #include "emu/facts/profiles.def"
 #undef TRAIT
     TRAIT_COUNT

@@ -49,6 +49,39 @@ RDL_COLD static bool ghost(const struct comp_view *v, const struct packet *p,
     return true;
 }
 
+/* Fails the request because of a NAK. */
+static void decide_nak(const struct answer *a, struct comp_verdict *out)
+{
+    enum wc_status status = WCS_REM_OP_ERR;
+
+    if (a->word.kind == SYN_NAK_INVALID_REQUEST)
+        status = WCS_REM_INV_REQ_ERR;
+    else if (a->word.kind == SYN_NAK_REMOTE_ACCESS)
+        status = WCS_REM_ACCESS_ERR;
+    *out = (struct comp_verdict){
+        .act = ACT_FAIL, .rule = RULE_COMP_NAK, .status = status, .n_acked = a->before};
+}
+
+/* A NAK for an older PSN, while the oldest request is a READ that was answered in part: responders
+ * without TRAIT_READ_NAK_NAMES_RESPONSE name the PSN of the request.
+ */
+static bool check_read_nak(const struct comp_view *v, const struct packet *p,
+                           const struct answer *a, struct comp_verdict *out)
+{
+    const bool is_open = v->rd == OPK_READ && v->before_rd == 0 && !v->rd_is_new;
+    const bool is_older = a->before > PSN_MASK / 2;
+    const enum syndrome nak = a->word.kind;
+
+    if (!is_open || !is_older || p->op->kind != OPK_ACK ||
+        !profile_has(v->profile, TRAIT_OLD_NAK_ENDS_READ))
+        return false;
+    if (nak != SYN_NAK_INVALID_REQUEST && nak != SYN_NAK_REMOTE_ACCESS &&
+        nak != SYN_NAK_REMOTE_OPERATIONAL)
+        return false;
+    decide_nak(&(struct answer){.before = 0, .word = a->word}, out);
+    return true;
+}
+
 static bool check_window(const struct comp_view *v, const struct packet *p, const struct answer *a,
                          struct comp_verdict *out)
 {
@@ -262,22 +295,10 @@ static bool check_sequence(const struct comp_view *v, const struct packet *p,
     return true;
 }
 
-/* All other syndromes are NAKs that fail the request. */
-static void decide_nak(const struct answer *a, struct comp_verdict *out)
-{
-    enum wc_status status = WCS_REM_OP_ERR;
-
-    if (a->word.kind == SYN_NAK_INVALID_REQUEST)
-        status = WCS_REM_INV_REQ_ERR;
-    else if (a->word.kind == SYN_NAK_REMOTE_ACCESS)
-        status = WCS_REM_ACCESS_ERR;
-    *out = (struct comp_verdict){
-        .act = ACT_FAIL, .rule = RULE_COMP_NAK, .status = status, .n_acked = a->before};
-}
-
 /* X(rule, check), expanded like PACKET_CHECKS in resp.c.  A check can set another rule. */
 #define CHECKS(X)                                                                                  \
     X(RULE_COMP_CREDITS, check_credits)                                                            \
+    X(RULE_COMP_NAK, check_read_nak)                                                               \
     X(RULE_COMP_WINDOW, check_window)                                                              \
     X(RULE_COMP_IMPLIED_NAK, check_implied_nak)                                                    \
     X(RULE_COMP_RESPONSE, check_response)                                                          \

@@ -22,13 +22,18 @@ static const struct {
     {ASE_QP_FATAL, TRAIT_QP_ERRORS_RAISED},
 };
 
+static void raise(const struct xport_qp *xqp, enum async_event type)
+{
+    xqp->x->ops->event(xqp->x->ctx, type, OBJ_QP, xqp->qp.qpn);
+}
+
 void xport_event(const struct xport_qp *xqp, enum async_event type)
 {
     for (size_t i = 0; i < ARRAY_LEN(optional); i++) {
         if (optional[i].event == type && !profile_has(xqp->qp.hca->profile, optional[i].trait))
             return;
     }
-    xqp->x->ops->event(xqp->x->ctx, type, OBJ_QP, xqp->qp.qpn);
+    raise(xqp, type);
 }
 
 /* The event for a request refused by one of the rules RESP_*.  QP_REQ_ERR: a correct adapter never
@@ -50,8 +55,6 @@ static enum async_event event_of(const struct refusal *why)
 {
     size_t i = 0;
 
-    if (why->act == ACT_NAK_ACCESS)
-        return ASE_QP_ACCESS_ERR;
     if (why->act != ACT_NAK_INVALID)
         return ASE_QP_FATAL; /* the queue itself is faulty */
     /* Every rule that is answered by NAK_INVALID_REQUEST has a row. */
@@ -64,7 +67,10 @@ static enum async_event event_of(const struct refusal *why)
 
 void xport_event_refused(const struct xport_qp *xqp, const struct refusal *why)
 {
-    xport_event(xqp, event_of(why));
+    if (why->act != ACT_NAK_ACCESS)
+        xport_event(xqp, event_of(why));
+    else if (profile_has(xqp->qp.hca->profile, TRAIT_KEY_REFUSAL_RAISED))
+        raise(xqp, ASE_QP_ACCESS_ERR);
 }
 
 void xport_event_arrival(struct xport_qp *xqp)

@@ -8,6 +8,7 @@
  */
 #include "emu/base/assert.h"
 #include "emu/facts/enum/qp_state.h"
+#include "emu/facts/profile.h"
 #include "emu/xport/internal.h"
 
 static void give_back(struct xport_qp *xqp, enum wq wq, uint32_t desc)
@@ -15,10 +16,10 @@ static void give_back(struct xport_qp *xqp, enum wq wq, uint32_t desc)
     xqp->x->ops->complete(xqp->x->ctx, &xqp->qp, wq, desc, NULL);
 }
 
-static void end_send(struct xport_qp *xqp, const struct send_wqe *w)
+static void end_send(struct xport_qp *xqp, const struct send_wqe *w, struct objection by)
 {
     if (xqp->qp.state == QPS_ERR || xqp->qp.state == QPS_SQE)
-        req_complete(xqp, w, 0, WCS_WR_FLUSH_ERR, by_rule(RULE_FLUSH));
+        req_complete(xqp, w, 0, WCS_WR_FLUSH_ERR, by);
     else
         give_back(xqp, WQ_SEND, w->desc);
 }
@@ -31,7 +32,7 @@ static void end_recv(struct xport_qp *xqp)
         .opcode = WC_RECV,
         .qpn = xqp->qp.qpn,
         .rule = RULE_FLUSH,
-        .solicited = true,
+        .solicited = profile_has(xqp->qp.hca->profile, TRAIT_FLUSHED_RECV_IS_SOLICITED),
     };
 
     if (xqp->qp.state != QPS_ERR)
@@ -42,6 +43,17 @@ static void end_recv(struct xport_qp *xqp)
         resp_complete(xqp, &wc);
 }
 
+/* The rule in the completion of the flushed request @q: without TRAIT_LOCAL_ERROR_IS_TOLD that of
+ * the local error, which its status does not tell.
+ */
+static struct objection flushed_by(const struct xport_qp *xqp, const struct req_wqe *q)
+{
+    const bool untold =
+        q->status != WCS_SUCCESS && !profile_has(xqp->qp.hca->profile, TRAIT_LOCAL_ERROR_IS_TOLD);
+
+    return untold ? q->by : by_rule(RULE_FLUSH);
+}
+
 /* Flushes the fetched requests, then those in the ring.  An entry of r->ring serves as scratch
  * memory.
  */
@@ -50,8 +62,10 @@ static void end_send_queue(struct xport_qp *xqp)
     struct requester *r = &xqp->req;
     struct req_wqe *q;
 
-    while (r->oldest != r->fetched)
-        end_send(xqp, &req_wqe_at(r, r->oldest++)->w);
+    while (r->oldest != r->fetched) {
+        q = req_wqe_at(r, r->oldest++);
+        end_send(xqp, &q->w, flushed_by(xqp, q));
+    }
     r->next = r->fetched;
     r->sent_psns = 0;
     r->acked_psns = 0;
@@ -67,7 +81,7 @@ static void end_send_queue(struct xport_qp *xqp)
         q = req_fetch_place(xqp);
         if (!q || xqp->x->ops->fetch_send(xqp->x->ctx, &xqp->qp, &q->w) != FETCH_OK)
             break;
-        end_send(xqp, &q->w);
+        end_send(xqp, &q->w, by_rule(RULE_FLUSH));
     }
 }
 
@@ -129,6 +143,10 @@ void xport_fail(struct xport_qp *xqp)
 
 void xport_fail_sends(struct xport_qp *xqp)
 {
+    if (!profile_has(xqp->qp.hca->profile, TRAIT_SEND_ERROR_IS_SQE)) {
+        xport_fail(xqp);
+        return;
+    }
     RDL_ASSERT(xqp->qp.state != QPS_ERR); /* no send is in progress in ERR */
     qp_set_state(&xqp->qp, QPS_SQE);
     end_send_queue(xqp);

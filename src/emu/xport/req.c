@@ -429,6 +429,17 @@ void req_fail(struct xport_qp *xqp, enum wc_status status, struct objection by)
     xqp->service->send_failed(xqp);
 }
 
+/* Returns true if the request at the cursor was refused and nothing tells its status: all requests
+ * are flushed, those before it that are not acknowledged, too.
+ */
+static bool ends_untold(const struct xport_qp *xqp)
+{
+    const struct requester *r = &xqp->req;
+
+    return r->next != r->fetched && req_wqe_at(r, r->next)->status != WCS_SUCCESS &&
+           !profile_has(xqp->qp.hca->profile, TRAIT_LOCAL_ERROR_IS_TOLD);
+}
+
 void req_settle(struct xport_qp *xqp)
 {
     const struct requester *r = &xqp->req;
@@ -436,6 +447,10 @@ void req_settle(struct xport_qp *xqp)
 
     if (r->oldest == r->fetched)
         return;
+    if (ends_untold(xqp)) {
+        xqp->service->send_failed(xqp);
+        return;
+    }
     q = req_wqe_at(r, r->oldest);
     if (q->status != WCS_SUCCESS)
         req_fail(xqp, q->status, q->by);

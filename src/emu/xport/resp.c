@@ -285,7 +285,8 @@ static bool check_recv_length(const struct delivery_view *v, const struct packet
     if (c.found <= c.most)
         return true;
     return object(out,
-                  profile_has(v->profile, TRAIT_SHORT_RECV_IS_LEN_ERR)
+                  profile_has(v->profile, v->lead > 0 ? TRAIT_SHORT_RECV_OF_UD_IS_KEPT
+                                                      : TRAIT_SHORT_RECV_IS_LEN_ERR)
                       ? resp_nak(ACT_NAK_INVALID, WCS_LOC_LEN_ERR)
                       : resp_nak(ACT_NAK_OPERATIONAL, WCS_LOC_QP_OP_ERR),
                   c);
@@ -331,6 +332,14 @@ void resp_decide(const struct resp_view *v, const struct packet *p, struct resp_
     PACKET_CHECKS(ASK)
     if (profile_has(v->profile, TRAIT_FORM_BEFORE_KEY)) {
         FORM_CHECKS(ASK)
+    }
+}
+
+void resp_decide_length(const struct resp_view *v, const struct packet *p, struct resp_verdict *ret)
+{
+    if (!profile_has(v->profile, TRAIT_FORM_BEFORE_KEY) &&
+        profile_has(v->profile, TRAIT_LENGTH_BEFORE_KEY)) {
+        ASK(RULE_RESP_LENGTH, check_length)
     }
 }
 

@@ -73,9 +73,12 @@ RDL_COLD struct resp_verdict resp_nak(enum pkt_act act, enum wc_status status);
  * ACCEPT if no rule objects.  The opcode of @p can be reserved; @p->op->name is NULL then.
  *
  * Without TRAIT_FORM_BEFORE_KEY, resp_decide() leaves lengths and alignment to
- * resp_decide_form(), which is called after resp_decide_memory().
+ * resp_decide_form(), which is called after resp_decide_memory().  With TRAIT_LENGTH_BEFORE_KEY
+ * resp_decide_length(), which is called before it, compares the length of the packet alone.
  */
 void resp_decide(const struct resp_view *v, const struct packet *p, struct resp_verdict *ret);
+void resp_decide_length(const struct resp_view *v, const struct packet *p,
+                        struct resp_verdict *ret);
 void resp_decide_form(const struct resp_view *v, const struct packet *p, struct resp_verdict *ret);
 void resp_decide_memory(const struct target_view *v, struct resp_verdict *ret);
 

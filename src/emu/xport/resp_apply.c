@@ -326,14 +326,16 @@ void resp_judge(struct xport_qp *xqp, const struct packet *p, const struct resp_
                 struct resp_verdict *ret)
 {
     const bool is_delivered = p->op->kind == OPK_SEND || resp_needs_receive(p);
-    const bool is_delivered_first = is_delivered && p->op->kind == OPK_WRITE &&
-                                    !profile_has(v->profile, TRAIT_RECEIVE_AFTER_KEY);
+    const bool is_delivered_first =
+        is_delivered && !profile_has(v->profile, TRAIT_RECEIVE_AFTER_KEY);
 
     resp_decide(v, p, ret);
     if (ret->act == ACT_DUPLICATE && is_rd(p))
         *ret = resp_decide_again(xqp, p);
     if (ret->act == ACT_ACCEPT && is_delivered_first)
         decide_delivery(xqp, p, ret);
+    if (ret->act == ACT_ACCEPT)
+        resp_decide_length(v, p, ret);
     if (ret->act == ACT_ACCEPT && resp_access(p))
         decide_memory(xqp, p, ret);
     if (ret->act == ACT_ACCEPT)

@@ -25,8 +25,8 @@ struct service {
     enum drop_reason (*receive)(struct xport_qp *xqp, const struct packet *p,
                                 const struct rx_info *info);
 
-    /* Called after a send request has completed with an error.  Moves the queue pair to ERR if the
-     * service is reliable, otherwise to SQE.
+    /* Called when a send request has failed.  Moves the queue pair to ERR if the service is
+     * reliable, otherwise to SQE (TRAIT_SEND_ERROR_IS_SQE).
      */
     void (*send_failed)(struct xport_qp *xqp);
 };

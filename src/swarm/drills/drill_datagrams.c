@@ -41,7 +41,8 @@ struct posted_recv {
 struct member {
     struct rig_end e;
     unsigned domain;
-    bool blocks_own, in_group, is_sqe;
+    bool blocks_own, in_group;
+    bool is_down; /* a send failed: it is in SQE, at rxe in ERR */
     uint32_t n_recvs;
     struct posted_recv recv[RECVS];
 };
@@ -76,7 +77,8 @@ static bool is_for(const struct datagrams *s, const struct shot *t, uint32_t who
 {
     const struct member *m = &s->member[who], *from = &s->member[t->from];
 
-    if (from->is_sqe || t->has_wrong_ah || t->has_wrong_qkey || t->bytes > DATAGRAM)
+    if (from->is_down || (m->is_down && s->is_rxe) || t->has_wrong_ah || t->has_wrong_qkey ||
+        t->bytes > DATAGRAM)
         return false;
     if (t->way != TO_GROUP)
         return who == t->to;
@@ -106,6 +108,20 @@ static bool judge_copy(struct drill *d, uint32_t who, const struct shot *t, cons
                         "a datagram arrives behind its GRH", "as other bytes");
 }
 
+/* Checks that @wc flushes the first receive of member @who, which is in ERR. */
+static bool judge_flushed(struct drill *d, uint32_t who, const struct rdl_wc *wc)
+{
+    struct datagrams *s = d->own;
+    struct member *m = &s->member[who];
+    const bool is_next = m->n_recvs > 0 && wc->wr_id == m->recv[0].wr_id;
+
+    memmove(m->recv, m->recv + 1, (RECVS - 1) * sizeof(m->recv[0]));
+    m->n_recvs -= is_next;
+    return drill_expect(d, is_next && wc->status == WCS_WR_FLUSH_ERR,
+                        "in ERR each receive is flushed, in order", "wr_id %u, %s",
+                        (unsigned)wc->wr_id, enum_name(&enum_wc_status, wc->status));
+}
+
 static uint32_t member_of(const struct datagrams *s, unsigned host, uint32_t qpn)
 {
     uint32_t who = 0;
@@ -115,8 +131,8 @@ static uint32_t member_of(const struct datagrams *s, unsigned host, uint32_t qpn
     return who;
 }
 
-/* Polls all completions of @host: each must be of a member that gets a copy of @t, once.  Clears
- * @gets_one[] for each copy.
+/* Polls all completions of @host: each must be of a member that gets a copy of @t, once, or whose
+ * receives are flushed.  Clears @gets_one[] for each copy.
  */
 static void judge_host(struct drill *d, unsigned host, const struct shot *t, bool *gets_one)
 {
@@ -128,6 +144,10 @@ static void judge_host(struct drill *d, unsigned host, const struct shot *t, boo
 
         if (wc.wr_id == t->wr_id)
             continue;
+        if (who < EVERYBODY && s->is_rxe && s->member[who].is_down) {
+            (void)judge_flushed(d, who, &wc);
+            continue;
+        }
         if (!drill_expect(d, who < EVERYBODY && gets_one[who],
                           "a datagram is for whom it names, once", "QPN %u got one", wc.qp_num))
             return;
@@ -159,7 +179,8 @@ static bool judge_sender(struct drill *d, const struct shot *t, uint32_t status)
 /* Checks what the driver of @m believes, which has polled all completions. */
 static bool knows_state(struct drill *d, const struct member *m)
 {
-    const uint32_t state = m->is_sqe ? QPS_SQE : QPS_RTS;
+    const struct datagrams *s = d->own;
+    const uint32_t state = !m->is_down ? QPS_RTS : s->is_rxe ? QPS_ERR : QPS_SQE;
     struct rdl_qp_info info;
 
     return drill_works(d, rdl_qp_info(d->lab, m->e.qp, &info), "a queue pair can be looked at") &&
@@ -184,7 +205,7 @@ static void post_recv(struct drill *d)
     struct rdl_recv_wr wr = {.sge = &sge, .n_sge = 1};
     uint32_t at;
 
-    if (m->n_recvs == RECVS)
+    if (m->n_recvs == RECVS || (m->is_down && s->is_rxe))
         return;
     at = PLACE * (who % ENDS) + drill_below(d, 100);
     *r = (struct posted_recv){.wr_id = ++s->wr_id,
@@ -211,16 +232,23 @@ static void join_or_leave(struct drill *d)
         m->in_group = !m->in_group;
 }
 
-/* Moves a queue pair in SQE back to RTS.  @is_early: the failed completion was not polled yet. */
+/* Moves a queue pair in SQE back to RTS, or one in ERR through RESET.  @is_early: the failed
+ * completion was not polled yet.
+ */
 static bool recover(struct drill *d, struct member *m, bool is_early)
 {
+    const struct datagrams *s = d->own;
     struct rdl_qp_attr a = {.cur_state = QPS_SQE};
 
-    if (!m->is_sqe)
+    if (!m->is_down || (s->is_rxe && is_early))
         return true;
+    m->is_down = false;
+    if (s->is_rxe) {
+        drill_say(d, "modify_qp h%u.%s state=RESET", m->e.number + 1, m->e.name);
+        return rig_modify(d, &m->e, &a, QPS_RESET, 0) && rig_raise_ud(d, &m->e);
+    }
     drill_say(d, "modify_qp h%u.%s state=RTS%s", m->e.number + 1, m->e.name,
               is_early ? " cur_state=SQE" : "");
-    m->is_sqe = false;
     return rig_modify(d, &m->e, &a, QPS_RTS, is_early ? QPA_CUR_STATE : 0);
 }
 
@@ -285,7 +313,7 @@ static void shoot(struct drill *d)
 
     if (drill_one_in(d, 2) && !recover(d, from, false))
         return;
-    status = from->is_sqe ? WCS_WR_FLUSH_ERR : t.has_wrong_ah ? WCS_LOC_QP_OP_ERR : WCS_SUCCESS;
+    status = from->is_down ? WCS_WR_FLUSH_ERR : t.has_wrong_ah ? WCS_LOC_QP_OP_ERR : WCS_SUCCESS;
     for (uint32_t who = 0; who < EVERYBODY; who++) {
         const struct member *m = &s->member[who];
 
@@ -294,7 +322,7 @@ static void shoot(struct drill *d)
     if (!post_shot(d, &t))
         return;
     drill_say(d, "run");
-    from->is_sqe = from->is_sqe || t.has_wrong_ah;
+    from->is_down = from->is_down || t.has_wrong_ah;
     if (drill_one_in(d, 3) && !recover(d, from, true))
         return;
     drill_say(d, "poll_cq h1.cq max=16\npoll_cq h2.cq max=16");
@@ -305,6 +333,8 @@ static void shoot(struct drill *d)
     for (uint32_t who = 0; who < EVERYBODY; who++)
         drill_expect(d, !gets_one[who], "everybody gets a copy whom a datagram is for",
                      "h%u.%s got none", s->member[who].e.number + 1, s->member[who].e.name);
+    drill_expect(d, !(s->is_rxe && from->is_down && from->n_recvs > 0),
+                 "in ERR each receive is flushed, in order", "%u are not", from->n_recvs);
 }
 
 static void take(struct drill *d)

@@ -309,8 +309,8 @@ static bool set_gid(struct drill *d, rdl_host h, bool valid, bool right, const c
     return drill_expect(d, (st == RDL_OK) == right, what, "%s", rdl_status_name(st));
 }
 
-/* A GID cannot be removed while a connection uses it. */
-/* Sends from memory that the queue pair of UC may not use, which moves it to SQE. */
+/* Sends from memory that the queue pair of UC may not use, which moves it to SQE, or to ERR at rxe.
+ */
 static bool to_sqe(struct drill *d, const struct rig_end *e)
 {
     struct drill_verbs *k = d->own;
@@ -350,7 +350,7 @@ void verbs_step_gid(struct drill *d)
 
     if (!is_uc && state == QPS_SQE)
         state = QPS_RTS;
-    is_free = state == QPS_ERR || state == QPS_RESET;
+    is_free = state == QPS_ERR || state == QPS_RESET || (k->is_rxe && state == QPS_SQE);
     p.end[0].timeout = p.end[1].timeout = 14;
     if (!verbs_pair(d, &c, &p) || !rig_connect(d, &p.end[0], &p.end[1]) ||
         !bring_to(d, &p.end[i], state) ||

@@ -282,7 +282,7 @@ static bool may_be_struck(const struct world_run *r, const struct life *l)
 bool model_may_be_in_error(const struct world_run *r, const struct life *l)
 {
     return l->was_failed || l->is_attacked || l->recvs_failed ||
-           (model_is_rc(r, l) && (l->sends_failed || may_be_struck(r, l)));
+           (l->sends_failed && !model_has_sqe(r, l)) || (model_is_rc(r, l) && may_be_struck(r, l));
 }
 
 /* Returns true if @l has an uncompleted request with a mistake. */
@@ -327,7 +327,7 @@ void model_state(struct world_run *r, uint16_t end, uint32_t state)
     else if (state == QPS_ERR)
         world_expect_end(r, model_may_have_failed(r, l), end, "a queue pair fails for a reason");
     else if (state == QPS_SQE)
-        world_expect_end(r, !model_is_rc(r, l) && (l->is_sqe || model_may_have_failed(r, l)), end,
+        world_expect_end(r, model_has_sqe(r, l) && (l->is_sqe || model_may_have_failed(r, l)), end,
                          "a send queue fails for a reason");
     else
         world_expect_end(r, state == (l->is_sqd ? (uint32_t)QPS_SQD : (uint32_t)QPS_RTS), end,

@@ -123,4 +123,10 @@ static inline bool model_profile_is_rxe(const struct world_run *r, uint16_t end)
     return r->w->host[r->w->end[end].host].profile == PROFILE_rxe;
 }
 
+/* Returns true if a send that fails moves @l to SQE, where it still receives, and not to ERR. */
+static inline bool model_has_sqe(const struct world_run *r, const struct life *l)
+{
+    return !model_is_rc(r, l) && !model_profile_is_rxe(r, l->end);
+}
+
 #endif

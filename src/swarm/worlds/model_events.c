@@ -170,7 +170,7 @@ static bool is_life_over(const struct world_run *r, const struct life *l)
     if (l->is_closed || world_cq((struct world_run *)r, l->end, true)->is_broken ||
         r->w->end[l->end].is_small || r->w->end[r->w->end[l->end].peer].is_small)
         return true;
-    if (failed && !l->is_sqe && model_is_rc(r, l) && l->n_taken != l->n_recvs)
+    if (failed && !model_has_sqe(r, l) && l->n_taken != l->n_recvs)
         return false;
     if (l->n_settled == l->n_sends)
         return true;

@@ -146,8 +146,8 @@ static void fail(struct world_run *r, struct life *l, uint16_t i, uint32_t statu
     world_expect(r, may_fail(r, l, i, status), i,
                  "a request fails for a reason, which its status says");
     l->sends_failed = true;
-    r->tally.met_err = r->tally.met_err || model_is_rc(r, l) || status == WCS_WR_FLUSH_ERR;
-    if (!model_is_rc(r, l) && status != WCS_WR_FLUSH_ERR)
+    r->tally.met_err = r->tally.met_err || !model_has_sqe(r, l) || status == WCS_WR_FLUSH_ERR;
+    if (model_has_sqe(r, l) && status != WCS_WR_FLUSH_ERR)
         l->is_sqe = r->tally.met_sqe = true;
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "emu/facts/enum/profile.h"
+#include "emu/facts/enum_table.h"
 #include "emu/facts/profile.h"
 
 /* A row in which all agree would say nothing. */

@@ -89,6 +89,11 @@ void channel_forget(const struct guest_cq *cq);
 /* Returns the number of completions of @cq so far, polled or not. */
 uint64_t cq_completions(const struct guest_cq *cq);
 
+/* Returns true if a failed send moves @qp to SQE, and not to ERR: it is of UC or UD, and its host
+ * has TRAIT_SEND_ERROR_IS_SQE.
+ */
+bool qp_has_sqe(const struct guest_qp *qp);
+
 /* Marks all completions of the CQs of @qp so far as belonging to an earlier use of @qp. */
 void qp_forget_completions(struct guest_qp *qp);
 

@@ -63,7 +63,7 @@ static void find_bad_values(const struct verbs *v, const struct rdl_qp_attr *a, 
 static enum qp_state assumed_state(const struct guest_qp *qp, const struct rdl_qp_attr *a,
                                    uint32_t mask)
 {
-    const bool may_be_sqe = qp->type != QPT_RC && qp->attr.state == QPS_RTS;
+    const bool may_be_sqe = qp_has_sqe(qp) && qp->attr.state == QPS_RTS;
 
     if ((mask & QPA_CUR_STATE) &&
         (a->cur_state == QPS_ERR || (a->cur_state == QPS_SQE && may_be_sqe)))

@@ -5,6 +5,7 @@
 #include "emu/facts/enum/send_flag.h"
 #include "emu/facts/enum/wc_status.h"
 #include "emu/facts/enum/wr_opcode.h"
+#include "emu/facts/profile.h"
 #include "emu/facts/rules.h"
 #include "emu/facts/wr.h"
 #include "emu/guest/verbs/internal.h"
@@ -266,14 +267,19 @@ enum rdl_status verbs_kick(struct guest_qp *qp, bool send)
     return st;
 }
 
-/* The state of the queue pair after a completion with an error.  On an unreliable service a failed
- * send stops only the send queue, and the flushed sends follow it.  [IBTA1 10.3.1]
+bool qp_has_sqe(const struct guest_qp *qp)
+{
+    return qp->type != QPT_RC && profile_has(qp->o.verbs->config.profile, TRAIT_SEND_ERROR_IS_SQE);
+}
+
+/* The state of the queue pair after a completion with an error.  In SQE only the send queue has
+ * stopped, and the flushed sends follow the failed one.  [IBTA1 10.3.1]
  */
 static enum qp_state state_after(const struct guest_qp *qp, const struct rdl_wc *wc)
 {
     const bool is_send = (wc->opcode & WC_RECV) == 0;
 
-    if (qp->type == QPT_RC || !is_send || qp->attr.state == QPS_ERR)
+    if (!qp_has_sqe(qp) || !is_send || qp->attr.state == QPS_ERR)
         return QPS_ERR;
     if (wc->status == WCS_WR_FLUSH_ERR && qp->attr.state != QPS_SQE)
         return QPS_ERR; /* no send failed before */

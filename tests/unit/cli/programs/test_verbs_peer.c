@@ -12,6 +12,7 @@
 #include "emu/base/fnv.h"
 #include "emu/base/text.h"
 #include "emu/facts/enum/profile.h"
+#include "emu/facts/enum_table.h"
 #include "rdmalab/lab.h"
 #include "testing.h"
 
