@@ -10,12 +10,14 @@ import shlex
 from dataclasses import dataclass
 
 import verbs_lab
+import verbs_likes
 import verbs_lines
 import verbs_random
 from cases import DEVICE_MTU, random_truth
 
 TCP_ADDRESS = "127.0.0.1"  # both programs run in the same machine: their TCP connection is local
 LINGER_MS = 500  # several of rxe's retransmissions; see shim.c
+RELEASES = {"7.3": "rxe-7.3"}  # of Linux, beside that of Debian 12: the profile of its rxe
 SIDE = {"server": "a", "client": "b"}  # of verbs_peer: a waits for the connection of b
 
 
@@ -28,7 +30,9 @@ def lines_name(case):
 
 def sections_of(case, lab):
     """Those of verbs_lines.py that the case consists of."""
-    return [s.name for s in verbs_lines.sections() if s.name in lab.can and (case.big or not s.big)]
+    chance = verbs_likes.BY_CHANCE.get(lab.like, {})
+    return [s.name for s in verbs_lines.sections()
+            if s.name in lab.can and s.name not in chance and (case.big or not s.big)]
 
 
 def lines_of(case, lab):
@@ -112,7 +116,9 @@ class SecondRxe(Rxe):
     programs = {"rc_pingpong", "uc_pingpong", "ud_pingpong", "srq_pingpong", "verbs", "random", "speed"}
     can = [section.name for section in verbs_lines.sections()]
 
-    def __init__(self):
+    def __init__(self, like="rxe"):
+        """@like: the profile of the rxe that runs here."""
+        self.like = like
         one = Station("02:00:00:00:01:01", "10.0.1.1", "fe80::ff:fe00:101")
         two = Station("02:00:00:00:01:02", "10.0.1.2", "fe80::ff:fe00:102")
         super().__init__("rxe2", "wire2", two, one)
@@ -141,10 +147,9 @@ class SecondRxe(Rxe):
                 f"tc -s qdisc show dev wire2 >>/out/{case.name()}/lost\n"
                 "tc qdisc del dev wire1 root\ntc qdisc del dev wire2 root\n")
 
-    @staticmethod
-    def iba(_case):
-        """No side of verbs_peer is anything but rxe."""
-        return ""
+    def likes(self, _case):
+        """What each side of verbs_peer is like."""
+        return {"a": self.like, "b": self.like}
 
     @staticmethod
     def frames_lost(text):
@@ -194,7 +199,9 @@ port tap {tap} s1
     SHOW_LOST = "show link h1-s1"
     LOST = re.compile(r"^ *lost +(\d+)", re.MULTILINE)
 
-    def __init__(self):
+    def __init__(self, like="rxe"):
+        """@like: the profile of the rxe that runs here."""
+        self.like = like
         me = Station("02:00:00:00:01:00", "10.0.0.100", "fe80::ff:fe00:100")
         self.rxe = Rxe("rxe0", self.TAP, me, self.STATION)
 
@@ -251,7 +258,7 @@ port tap {tap} s1
             lossy += "".join(line + "\n" for line in self.faults(case))
         record = {"speed": "record off", "random": self.RECORD_ALL}.get(case.program, "")
         return self.SCRIPT.format(seed=case.size + case.mtu, record=record, address=self.STATION.ipv4,
-                                  profile=f" profile={case.profile}" if case.profile else "", tap=self.TAP, lossy=lossy,
+                                  profile=f" profile={self.profile(case)}" if case.profile else "", tap=self.TAP, lossy=lossy,
                                   action=action, end=end)
 
     @staticmethod
@@ -271,10 +278,14 @@ port tap {tap} s1
             return self.IDLE.format(ms=4000)
         return self.SETTLE + "\n" + self.PING.format(to=getattr(self.rxe.me, case.ip))
 
-    @staticmethod
-    def iba(case):
-        """The side of verbs_peer that behaves by the specification."""
-        return SIDE["client" if case.client == "lab" else "server"] if case.profile == "iba" else ""
+    def profile(self, case):
+        """That of the lab's host.  A case that asks for rxe means the one that runs here."""
+        return self.like if case.profile == "rxe" else case.profile
+
+    def likes(self, case):
+        """What each side of verbs_peer is like."""
+        mine = SIDE["client" if case.client == "lab" else "server"]
+        return {side: self.profile(case) if side == mine else self.like for side in SIDE.values()}
 
     def frames_lost(self, text):
         return sum(int(n) for n in self.LOST.findall(text))

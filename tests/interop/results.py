@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 import cases
 import random_judge
 import transcripts
+import verbs_likes
 
 ADDRESS = re.compile(r"(local|remote) address: +LID 0x0000, QPN 0x([0-9a-f]{6}), "
                      r"PSN 0x([0-9a-f]{6})[,:] GID (\S+)")  # UD has a colon
@@ -77,18 +78,18 @@ def wrong_pingpong(case, text):
             yield f"the {one} was told another address than the {other} has"
 
 
-def wrong_output(case, text, can, iba):
+def wrong_output(case, text, can, likes):
     if case.program == "verbs":
-        yield from transcripts.wrong(case, {"a": text["server"], "b": text["client"]}, can, iba)
+        yield from transcripts.wrong(case, {"a": text["server"], "b": text["client"]}, can, likes)
     elif case.program != "ping":
         yield from wrong_pingpong(case, text)
     elif not PINGED.search(text["client"]):
         yield "not every ping was answered"
 
 
-def judge(case, directory, can=None, iba=""):
-    """@can: the sections of verbs_lines.py that the case consists of; None: all.  @iba: the sides of
-    verbs_peer, of "ab", that behave by the specification.
+def judge(case, directory, can=None, likes=None):
+    """@can: the sections of verbs_lines.py that the case consists of; None: all.  @likes: what each side of
+    verbs_peer is like (verbs_likes.py); None: rxe of Linux 6.1.
     """
     text = {name: read(directory / name) for name in ("server", "client", "lost")}
     status = read(directory / "status").replace("not run", "not").split()
@@ -100,7 +101,7 @@ def judge(case, directory, can=None, iba=""):
         wrong += random_judge.wrong(case, text, {role: read(truth / role) for role in ("server", "client")})
         return Result(case, wrong, text, int(status[2]) / 100)
     if not wrong or case.program == "verbs":  # whose transcript tells where it ended
-        wrong += wrong_output(case, text, can, iba)
+        wrong += wrong_output(case, text, can, likes or verbs_likes.RXE)
     usec = 0
     if not wrong and case.program not in ("ping", "verbs"):
         usec = float(ITERATIONS.search(text["client"])[3])

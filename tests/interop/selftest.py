@@ -6,8 +6,8 @@ import tempfile
 
 import random_judge
 import transcripts
-import verbs_iba
 import verbs_lab
+import verbs_likes
 import verbs_lines
 import verbs_random
 from cases import FIRST_PSN_BEFORE_WRAP, Case, random_truth, verbs
@@ -194,26 +194,31 @@ def only_what_was_asked_for():
     return "" if right else f"asked for: {said}"
 
 
+def likes(profile, sides):
+    return {side: profile if side in sides else "rxe" for side in "ab"}
+
+
 def a_side_by_the_specification_differs_where_it_is_said():
-    """Every row of verbs_iba.py changes a line that is there, at a side that is like that and at no other."""
+    """Every row of verbs_likes.py changes a line that is there, at a side that is like that and at no other."""
     table = transcripts.read()
-    for row in verbs_iba.ROWS:
-        before = transcripts.wanted(table, row.section, row.side)
+    for row in verbs_likes.ROWS:
+        before = transcripts.wanted(table, row.section, row.side, verbs_likes.RXE)
         if row.rxe not in before:
             return f"{row.section}: rxe does not print {row.rxe}"
-        for iba in "", "a", "b", "ab":
-            wanted = transcripts.wanted(table, row.section, row.side, iba)
-            if ((not row.line or row.line in wanted) and row.rxe not in wanted) != (row.iba in iba):
-                return f"{row.section}: {row.side} with {iba or 'nobody'} by the specification"
+        for like in "", "a", "b", "ab":
+            wanted = transcripts.wanted(table, row.section, row.side, likes(row.like, like))
+            if ((not row.line or row.line in wanted) and row.rxe not in wanted) != (row.at in like):
+                return f"{row.section}: {row.side} with {like or 'nobody'} like {row.like}"
     if not set(verbs_lab.LATER) <= set(table):
         return f"the lab shall do {set(verbs_lab.LATER) - set(table)} later, and nobody asks for that"
     with tempfile.TemporaryDirectory() as name:
         directory = pathlib.Path(name)
         (directory / "status").write_text("0 0 12")
         for role, side in ("server", "a"), ("client", "b"):
-            lines = transcripts.wanted(table, "too_small", side, "b")
+            lines = transcripts.wanted(table, "too_small", side, likes("iba", "b"))
             (directory / role).write_text("\n".join(["section too_small", *lines, "end", ""]))
-        said = [bool(judge(VERBS, directory, ["too_small"], iba).wrong) for iba in ("b", "ab", "a", "")]
+        said = [bool(judge(VERBS, directory, ["too_small"], likes("iba", iba)).wrong)
+                for iba in ("b", "ab", "a", "")]
     return "" if said == [False, False, True, True] else f"by the specification: {said}"
 
 

@@ -8,7 +8,7 @@ import pathlib
 import re
 from collections import Counter
 
-import verbs_iba
+import verbs_likes
 import verbs_lines
 
 EXPECTED = pathlib.Path(__file__).with_name("verbs.expected")
@@ -62,11 +62,9 @@ def read():
     return table
 
 
-def wanted(table, section, side, iba=""):
-    """What @side prints in @section, as @table says; where the sides in @iba (of "ab") behave by the
-    specification, as verbs_iba.py says.
-    """
-    return verbs_iba.lines(section, side, table[section][side], iba)
+def wanted(table, section, side, likes):
+    """What @side prints in @section, as @table says; what the sides are like (verbs_likes.py): @likes."""
+    return verbs_likes.lines(section, side, table[section][side], likes)
 
 
 def record(transcripts):
@@ -116,9 +114,9 @@ def wrong_section(section, side, wanted, found, loss):
     return "" if wanted == found else difference(wanted, found)
 
 
-def wrong(case, text, chosen, iba=""):
+def wrong(case, text, chosen, likes):
     """The complaints about both transcripts, at most one for each section of each side.  Only the sections
-    @chosen were asked for; None: all.  The sides in @iba behave by the specification.
+    @chosen were asked for; None: all.  @likes: what each side is like.
     """
     table = read()
     known = {s.name: s for s in verbs_lines.sections()}
@@ -136,7 +134,7 @@ def wrong(case, text, chosen, iba=""):
             if name not in table:
                 yield f"nobody knows what to expect of {name}: run --stand-in --record"
                 continue
-            lines = [special(line, case.mtu) for line in wanted(table, name, side, iba)]
+            lines = [special(line, case.mtu) for line in wanted(table, name, side, likes)]
             if what := wrong_section(section, side, lines, found[name], case.loss):
                 yield f"{name}: {side}: {what}"
         yield from (f"{side} has done {name}, which nobody asked for" for name in found

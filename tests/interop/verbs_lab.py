@@ -31,7 +31,7 @@ def expected(side, profile, mtu, loss):
     table = transcripts.read()
     lines = []
     for section in certain(loss):
-        wanted = transcripts.wanted(table, section, side, "ab" if profile == "iba" else "")
+        wanted = transcripts.wanted(table, section, side, {"a": profile, "b": profile})
         lines += [f"section {section}"] + [transcripts.special(line, mtu) for line in wanted]
     return "".join(line + "\n" for line in [*lines, "end"])
 

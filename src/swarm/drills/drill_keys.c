@@ -40,13 +40,25 @@ bool keys_fit(struct keys *k, uint32_t rkey, unsigned pair, uint32_t access)
     return (of->access & access) == access;
 }
 
+/* Returns true if @bytes at @addr, an address of window @w, lie in the region of the window. */
+static bool is_in_region(const struct keys *k, const struct kept *w, uint64_t addr, uint32_t bytes)
+{
+    const struct kept *mr = &k->kept[w->slot];
+    const uint64_t skipped = w->at - mr->at + (addr - w->name); /* huge: in front of the region */
+
+    return skipped <= mr->bytes && bytes <= mr->bytes - skipped;
+}
+
 bool keys_open(struct keys *k, uint32_t rkey, unsigned pair, uint64_t addr, uint32_t bytes,
                uint32_t access)
 {
     const struct kept *of = keys_find(k, rkey);
 
-    return keys_fit(k, rkey, pair, access) && addr >= of->name &&
-           addr + bytes <= of->name + of->bytes;
+    if (!keys_fit(k, rkey, pair, access))
+        return false;
+    if (of->kind == KEPT_WINDOW && k->is_rxe)
+        return is_in_region(k, of, addr, bytes);
+    return addr >= of->name && addr + bytes <= of->name + of->bytes;
 }
 
 struct kept *keys_pick(struct drill *d, unsigned from, unsigned to)

@@ -384,15 +384,27 @@ static void bound(struct keys *k, struct kept *w, struct kept *mr, unsigned pair
     w->bytes = (uint32_t)wr->bind_mw.length;
 }
 
+/* Returns true if a window @w, a region @mr and a queue pair of @pair fit together. */
+static bool go_together(const struct kept *w, const struct kept *mr, unsigned pair)
+{
+    return w && mr && mr->is_valid && mr->access & ACC_MW_BIND && mr->domain == w->domain &&
+           w->domain == keys_domain(pair) && !(w->type == 2 && w->is_valid);
+}
+
 void keys_bind(struct drill *d)
 {
     struct keys *k = d->own;
     struct kept *w = keys_pick(d, REGIONS, KEEPS), *mr = keys_pick(d, 0, REGIONS);
-    const unsigned pair = drill_below(d, PAIRS);
+    unsigned pair = drill_below(d, PAIRS);
     struct rdl_send_wr wr = {.opcode = WR_BIND_MW};
     bool is_allowed;
     char text[40];
 
+    for (unsigned more = drill_below(d, 5); more > 0 && !go_together(w, mr, pair); more--) {
+        w = keys_pick(d, REGIONS, KEEPS);
+        mr = keys_pick(d, 0, REGIONS);
+        pair = drill_below(d, PAIRS);
+    }
     if (!w || !mr)
         return;
     draw_window(d, mr, &wr);

@@ -118,11 +118,31 @@ static void carry_out(struct keys *k, const struct rdl_send_wr *wr, uint32_t to,
         st_le64(k->room + to, ld_le64(k->room + to) + wr->compare_add);
 }
 
+/* Picks a region or window from slot @from on: mostly one whose key is valid. */
+static const struct kept *pick_open(struct drill *d, unsigned from)
+{
+    const struct kept *of = keys_pick(d, from, KEEPS);
+
+    for (unsigned more = drill_below(d, 4); more > 0 && !(of && of->is_valid); more--)
+        of = keys_pick(d, from, KEEPS);
+    return of;
+}
+
+/* Draws what is done with the key of @of: mostly something that it permits. */
+static unsigned draw_remote(struct drill *d, const struct kept *of)
+{
+    unsigned what = drill_below(d, ARRAY_LEN(remote));
+
+    for (unsigned tries = 0; of && tries < 2 && !(of->access & remote[what].access); tries++)
+        what = drill_below(d, ARRAY_LEN(remote));
+    return what;
+}
+
 void keys_use_remotely(struct drill *d)
 {
     struct keys *k = d->own;
-    const struct kept *of = keys_pick(d, drill_one_in(d, 2) ? REGIONS : 0, KEEPS);
-    const unsigned any = drill_below(d, PAIRS), what = drill_below(d, ARRAY_LEN(remote));
+    const struct kept *of = pick_open(d, drill_one_in(d, 2) ? REGIONS : 0);
+    const unsigned any = drill_below(d, PAIRS), what = draw_remote(d, of);
     const unsigned pair = of && of->pair < PAIRS && drill_one_in(d, 2) ? of->pair : any;
     const uint32_t at = drill_below(d, KEY_PAGE);
     uint8_t bytes[MOST_BYTES], before[MOST_BYTES];

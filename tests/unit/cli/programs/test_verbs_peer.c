@@ -196,6 +196,7 @@ static void two_hosts_like_rxe_print_what_rxe_prints(void **state)
     static const struct setting rows[] = {
         {PROFILE_rxe, 256, false, 0},
         {PROFILE_rxe, 4096, true, 0},
+        {PROFILE_rxe_7_3, 1024, false, 0},
     };
 
     (void)state;
@@ -215,7 +216,7 @@ static void lost_frames_change_nothing_that_is_reliable(void **state)
         expect_transcripts(&rows[i]);
 }
 
-/* The rows of verbs_iba.py state the reasons. */
+/* The rows of verbs_likes.py state the reasons. */
 static void two_hosts_by_the_specification_differ_where_it_is_said(void **state)
 {
     const struct setting s = {PROFILE_iba, 1024, false, 0};
