@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "emu/base/assert.h"
 #include "emu/base/fnv.h"
 #include "process/must.h"
 
@@ -44,7 +45,7 @@ struct passage {
 static uint32_t *value(struct tally *t, uint64_t hash, uint32_t more, uint32_t kind)
 {
     const uint32_t words[] = {more, kind};
-    const uint64_t key = fnv1a_64(hash, words, sizeof(words));
+    const uint64_t key = fnv1a_64_words(hash, words, ARRAY_LEN(words));
     size_t at = (key ^ key >> 32) & (t->n_slots - 1);
 
     while (t->slots[at].is_used && t->slots[at].key != key)

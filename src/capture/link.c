@@ -259,7 +259,7 @@ static enum link_result read_control(const struct link_part *p, struct link_paus
     for (unsigned i = 0; i < 8; i++) {
         if (!(p->at[3] & 1u << i))
             continue;
-        if (ld_be16(p->at + 4 + 2 * i))
+        if (ld_be16(p->at + 4 + (size_t)2 * i))
             ret->stops |= (uint8_t)(1u << i);
         else
             ret->starts |= (uint8_t)(1u << i);

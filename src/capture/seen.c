@@ -265,7 +265,7 @@ uint64_t seen_content(const struct seen *s)
         s->opcode | (uint32_t)s->syndrome << 8 | (uint32_t)s->ip_id << 16,
         s->flags & (SEEN_ACK_REQ | SEEN_SOLICITED | SEEN_DAMAGED | SEEN_NO_ICRC),
     };
-    uint64_t h = fnv1a_64(FNV64_OF_NOTHING, words, sizeof(words));
+    uint64_t h = fnv1a_64_words(FNV64_OF_NOTHING, words, ARRAY_LEN(words));
 
     h = fnv1a_64(h, &s->headers_sum, sizeof(s->headers_sum));
     return fnv1a_64(h, &s->value, sizeof(s->value));

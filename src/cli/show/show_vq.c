@@ -24,21 +24,25 @@ static void add_known(struct text *t, int width, bool is_known, uint16_t number)
         text_addf(t, "%*s", width, "?");
 }
 
-/* @is_known: @driver is known.  @was: the indexes of driver and device when last shown; NULL: never
- * shown.
- */
-static void print_index(FILE *out, const char *name, bool is_known, uint16_t driver,
-                        uint16_t device, const uint16_t was[2], const char *note)
+/* An index of a ring: of the driver, which may be unknown, and of the device. */
+struct both_sides {
+    bool driver_is_known;
+    uint16_t driver, device;
+};
+
+/* @was: the indexes when last shown; NULL: never shown. */
+static void print_index(FILE *out, const char *name, const struct both_sides *now,
+                        const struct both_sides *was, const char *note)
 {
-    const bool changed = was && (was[0] != driver || was[1] != device);
+    const bool changed = was && (was->driver != now->driver || was->device != now->device);
     char buf[SHOW_LINE_BYTES];
     struct text t = text_on(buf, sizeof(buf));
 
     text_addf(&t, "%c %-*s", changed ? '*' : ' ', COLUMN_DRIVER - 2, name);
-    add_known(&t, 6, is_known, driver);
-    text_addf(&t, "%9u   ", device);
+    add_known(&t, 6, now->driver_is_known, now->driver);
+    text_addf(&t, "%9u   ", now->device);
     if (changed)
-        text_addf(&t, "was %u, %u%s", was[0], was[1], note[0] ? "; " : "");
+        text_addf(&t, "was %u, %u%s", was->driver, was->device, note[0] ? "; " : "");
     text_add(&t, note);
     show_line(out, &t);
 }
@@ -85,11 +89,14 @@ static void print_head(FILE *out, const struct vq_ring *q)
     ring_add_avail_note(&nt, q);
     if (q->was)
         was = ring_look_at(q);
-    print_index(out, "avail.idx", q->driver_is_known || !q->packed, q->at.driver_avail,
-                q->at.device_avail,
-                q->was ? (const uint16_t[]){was.driver_avail, was.device_avail} : NULL, note);
-    print_index(out, "used.idx", q->driver_is_known, q->at.driver_used, q->at.device_used,
-                q->was ? (const uint16_t[]){was.driver_used, was.device_used} : NULL,
+    print_index(out, "avail.idx",
+                &(struct both_sides){q->driver_is_known || !q->packed, q->at.driver_avail,
+                                     q->at.device_avail},
+                q->was ? &(struct both_sides){true, was.driver_avail, was.device_avail} : NULL,
+                note);
+    print_index(out, "used.idx",
+                &(struct both_sides){q->driver_is_known, q->at.driver_used, q->at.device_used},
+                q->was ? &(struct both_sides){true, was.driver_used, was.device_used} : NULL,
                 q->at.driver_used == q->at.device_used ? "" : "the driver has not looked");
     if (q->packed) {
         print_places(out, "next to offer, to take", q, RING_DRIVER_AVAIL, RING_DEVICE_AVAIL);

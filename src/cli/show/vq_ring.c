@@ -236,10 +236,10 @@ void ring_init(struct vq_ring *q, const struct rdl_lab *lab, const struct past *
     q->back = must_malloc(((size_t)q->size + 1) * sizeof(*q->back));
     for (uint64_t i = 0; i < q->size; i++)
         q->back[i] = (uint32_t)q->size;
-    if (q->packed)
-        find_places(q);
-    else
+    if (!q->packed)
         find_states(q);
+    else if (q->size > 0)
+        find_places(q);
     if (q->was && q->was->size != q->size)
         q->was = NULL; /* another queue has the same name now */
 }

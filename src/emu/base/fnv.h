@@ -32,4 +32,14 @@ static inline uint64_t fnv1a_64(uint64_t h, const void *bytes, size_t n)
     return h;
 }
 
+/* As fnv1a_64() over the four bytes of each of @n words, the low byte first. */
+static inline uint64_t fnv1a_64_words(uint64_t h, const uint32_t *words, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        for (unsigned bit = 0; bit < 32; bit += 8)
+            h = (h ^ (words[i] >> bit & 0xff)) * UINT64_C(0x100000001b3);
+    }
+    return h;
+}
+
 #endif

@@ -41,20 +41,21 @@ static void say(struct drill *d, uint32_t command, const uint8_t *data, size_t b
                   command, is_whole ? "" : " bytes=", hex);
 }
 
-bool device_ask(struct drill *d, uint32_t command, const void *data, size_t bytes, uint32_t why,
-                void *ret, size_t ret_bytes)
+bool device_ask(struct drill *d, const struct device_request *request, uint32_t why, void *ret,
+                size_t ret_bytes)
 {
     struct drill_device *s = d->own;
+    const uint32_t command = request->command;
     const struct rdl_control c = {.command = (uint8_t)command,
-                                  .data = data,
-                                  .bytes = (uint32_t)bytes,
+                                  .data = request->data,
+                                  .bytes = (uint32_t)request->bytes,
                                   .room = 1 + (uint32_t)rfc_bytes(rfc_ctrl(command)->response)};
     const uint32_t written = why == REF_NONE ? c.room : 1;
     struct rdl_control_answer a;
     struct rdl_refusal r;
     uint32_t id;
 
-    say(d, command, data, bytes, why);
+    say(d, command, request->data, request->bytes, why);
     if (!drill_works(d, rdl_control_send(d->lab, s->host[0], &c, true, &id),
                      "a control request can be sent") ||
         !drill_settle(d) ||

@@ -77,12 +77,18 @@ struct drill_device {
     struct device_gid gid[DEVICE_GIDS];
 };
 
-/* Sends the request @command with @data, a raw structure of @bytes, and runs the lab until it is
- * answered.  The device must answer with the response code of @why (enum ctrl_refusal) and name
- * that reason; REF_NONE: it must carry out the request.  Then @ret gets the response of @ret_bytes.
+struct device_request {
+    uint32_t command; /* enum ctrl_cmd, or an unknown number */
+    const void *data; /* a raw structure */
+    size_t bytes;
+};
+
+/* Sends @request and runs the lab until it is answered.  The device must answer with the response
+ * code of @why (enum ctrl_refusal) and name that reason; REF_NONE: it must carry out the request.
+ * Then @ret gets the response of @ret_bytes.
  */
-bool device_ask(struct drill *d, uint32_t command, const void *data, size_t bytes, uint32_t why,
-                void *ret, size_t ret_bytes);
+bool device_ask(struct drill *d, const struct device_request *request, uint32_t why, void *ret,
+                size_t ret_bytes);
 
 /* ask_NAME(): device_ask() with the structure rfc_NAME. */
 #define DEVICE_REQUEST(name)                                                                       \
@@ -90,9 +96,10 @@ bool device_ask(struct drill *d, uint32_t command, const void *data, size_t byte
                                   uint32_t why, void *ret, size_t ret_bytes)                       \
     {                                                                                              \
         struct raw_##name raw;                                                                     \
+        const struct device_request request = {command, &raw, sizeof(raw)};                        \
                                                                                                    \
         rfc_##name##_put(&raw, in);                                                                \
-        return device_ask(d, command, &raw, sizeof(raw), why, ret, ret_bytes);                     \
+        return device_ask(d, &request, why, ret, ret_bytes);                                       \
     }
 
 DEVICE_REQUEST(pd_handle)

@@ -33,8 +33,8 @@ void device_step_pd(struct drill *d)
     uint32_t i;
 
     if (drill_one_in(d, 2)) {
-        if (!device_ask(d, CMD_CREATE_PD, NULL, 0, is_full ? REF_PD_LIMIT : REF_NONE, &raw,
-                        sizeof(raw)) ||
+        if (!device_ask(d, &(struct device_request){.command = CMD_CREATE_PD},
+                        is_full ? REF_PD_LIMIT : REF_NONE, &raw, sizeof(raw)) ||
             is_full)
             return;
         rfc_pd_handle_get(&h, &raw);

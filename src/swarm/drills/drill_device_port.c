@@ -247,12 +247,14 @@ void device_step_malformed(struct drill *d)
     uint32_t unknown = drill_below(d, 256);
 
     if (bytes > 0 && drill_one_in(d, 2)) {
-        (void)device_ask(d, command, zeros, bytes - 1, REF_REQUEST_BYTES, NULL, 0);
+        (void)device_ask(d, &(struct device_request){command, zeros, bytes - 1}, REF_REQUEST_BYTES,
+                         NULL, 0);
         return;
     }
     for (size_t i = 0; i < ARRAY_LEN(commands); i++) {
         if (unknown == commands[i])
             unknown = 0xff;
     }
-    (void)device_ask(d, unknown, zeros, drill_below(d, 9), REF_COMMAND_UNKNOWN, NULL, 0);
+    (void)device_ask(d, &(struct device_request){unknown, zeros, drill_below(d, 9)},
+                     REF_COMMAND_UNKNOWN, NULL, 0);
 }

@@ -115,7 +115,7 @@ void peer_sends_late_packet(struct drill *d)
     taken = *peer_takes_fetch(d, &p);
     if (!write_word(d, peer_psn(s->expected + 1), false))
         return;
-    for (uint32_t i = 0; i <= comes_again; i++) {
+    for (uint32_t i = 0; i < 1 + (uint32_t)comes_again; i++) {
         if (!write_word(d, s->expected, true))
             return;
     }
