@@ -133,7 +133,7 @@ VERBS_PLANTS = [  # case, of side a or b, text -> other text, what must be said 
      "is too much"),
     (VERBS, "a", "section rc_fence\n", "", "a has left out rc_fence"),
     (VERBS, "a", "section rc_fence\n", "section rc_fence\nsection mine\n", "mine, which nobody asked for"),
-    (VERBS, "b", "\nend\n", "\n", "b did not come to its end, but to destroyed_by_a_rdma_read"),
+    (VERBS, "b", "\nend\n", "\n", "b did not come to its end, but to other_mtu_read"),
     (VERBS, "b", None, "", "b did not come to its end, but to nothing"),
     (LOSSY, "b", UC_3, "", ""),  # a message that was lost
     (LOSSY, "b", UC_3, UC_3.replace("right", "wrong"), "uc_send_with_imm: b: "),

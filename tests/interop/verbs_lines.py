@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import verbs_connected as connected
 import verbs_datagrams as datagrams
 import verbs_failures as failing
+import verbs_traits as traits
 from verbs_base import BIG, BIG_PLACE, LOSSES, MR_BYTES, To, places
 
 
@@ -78,6 +79,7 @@ def sections():
         named(datagrams.mcast, (0,)),
         named(datagrams.mcast_own, (0,)),
         *failures(),
+        *differences(),
     ]
 
 
@@ -91,6 +93,14 @@ def failures():
         yield named(lines, (0,))
     for lines in failing.destroyed_by_b, failing.destroyed_by_a:
         yield from with_op(lines, ["rdma_write", "rdma_read"])
+
+
+def differences():
+    """Where rxe is not as the specification says."""
+    for lines in (traits.imm_with_bad_rkey, traits.imm_without_receive_and_rkey, traits.unaligned_with_bad_rkey,
+                  traits.mw_beyond, traits.mw_bad_local_inv, traits.mw_uc_local_inv, traits.uc_bad_lkey):
+        yield named(lines, (0,))
+    yield from with_op(traits.other_mtu, ["send", "read"])
 
 
 def setup(windows):

@@ -51,6 +51,15 @@ SHOWN = {  # the beginning of names of sections -> behaviours
     "rnr_exceeded": ["B38"],
     "rnr_late": ["B37"],
     "destroyed_by_a_": ["B63"],
+    "imm_with_bad_rkey": ["B16"],
+    "imm_without_receive_and_rkey": ["B38"],
+    "unaligned_with_bad_rkey": ["B16"],
+    "mw_beyond": ["B102"],
+    "mw_bad_local_inv": ["B105"],
+    "mw_uc_local_inv": ["B102"],
+    "uc_bad_lkey": ["B1"],
+    "other_mtu_send": ["I15"],
+    "other_mtu_read": ["B57"],
     "destroyed_by_b_": ["B33", "B63"],
 }
 
