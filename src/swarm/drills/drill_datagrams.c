@@ -14,6 +14,7 @@
 #include "emu/facts/enum/wc_flag.h"
 #include "emu/facts/enum/wc_status.h"
 #include "emu/facts/enum/wr_opcode.h"
+#include "rdmalab/inspect.h"
 #include "swarm/drills/kinds.h"
 #include "swarm/drills/rig.h"
 
@@ -73,12 +74,17 @@ struct shot {
 
 /* --- Receivers -------------------------------------------------------------------------------- */
 
+/* Returns true if @t leaves its queue pair. */
+static bool is_sent(const struct datagrams *s, const struct shot *t)
+{
+    return !s->member[t->from].is_down && !t->has_wrong_ah && t->bytes <= DATAGRAM;
+}
+
 static bool is_for(const struct datagrams *s, const struct shot *t, uint32_t who)
 {
-    const struct member *m = &s->member[who], *from = &s->member[t->from];
+    const struct member *m = &s->member[who];
 
-    if (from->is_down || (m->is_down && s->is_rxe) || t->has_wrong_ah || t->has_wrong_qkey ||
-        t->bytes > DATAGRAM)
+    if (!is_sent(s, t) || (m->is_down && s->is_rxe) || t->has_wrong_qkey)
         return false;
     if (t->way != TO_GROUP)
         return who == t->to;
@@ -303,11 +309,42 @@ static bool post_shot(struct drill *d, const struct shot *t)
            drill_settle(d);
 }
 
+/* Returns the number of frames that @host has taken. */
+static uint64_t taken_by(struct drill *d, unsigned host)
+{
+    static const char *const paths[RIG_HOSTS] = {"h1.port.taken_frames", "h2.port.taken_frames"};
+    struct rdl_value v = {0};
+    size_t at;
+
+    (void)drill_works(d, rdl_inspect(d->lab, paths[host], &v, &at), "a port can be seen");
+    return v.number;
+}
+
+/* Counts for each host the frames that it takes: one that at least one member gets a copy of.  What
+ * is for a group of which a host has no member goes to its virtio-net function.
+ */
+static void expect_taken(const struct datagrams *s, const struct shot *t, const bool *gets_one,
+                         uint64_t *taken)
+{
+    for (unsigned h = 0; h < RIG_HOSTS; h++) {
+        bool is_taken = false, has_member = false;
+
+        for (uint32_t who = h * ENDS; who < (h + 1) * ENDS; who++) {
+            is_taken = is_taken || gets_one[who];
+            has_member = has_member || s->member[who].in_group;
+        }
+        if (t->way == TO_GROUP && !has_member && h != s->member[t->from].e.number)
+            is_taken = is_sent(s, t);
+        taken[h] += is_taken;
+    }
+}
+
 static void shoot(struct drill *d)
 {
     struct datagrams *s = d->own;
     const struct shot t = draw_shot(d);
     struct member *from = &s->member[t.from];
+    uint64_t taken[RIG_HOSTS] = {taken_by(d, 0), taken_by(d, 1)};
     bool gets_one[EVERYBODY];
     uint32_t status;
 
@@ -319,6 +356,7 @@ static void shoot(struct drill *d)
 
         gets_one[who] = is_for(s, &t, who) && m->n_recvs > 0 && m->recv[0].bytes >= GRH + t.bytes;
     }
+    expect_taken(s, &t, gets_one, taken);
     if (!post_shot(d, &t))
         return;
     drill_say(d, "run");
@@ -328,8 +366,12 @@ static void shoot(struct drill *d)
     drill_say(d, "poll_cq h1.cq max=16\npoll_cq h2.cq max=16");
     if (!judge_sender(d, &t, status) || !knows_state(d, from))
         return;
-    for (unsigned h = 0; h < RIG_HOSTS; h++)
+    for (unsigned h = 0; h < RIG_HOSTS; h++) {
         judge_host(d, h, &t, gets_one);
+        drill_expect(d, taken_by(d, h) == taken[h], "a frame is taken if one member got a copy",
+                     "h%u has taken %u, not %u", h + 1, (unsigned)taken_by(d, h),
+                     (unsigned)taken[h]);
+    }
     for (uint32_t who = 0; who < EVERYBODY; who++)
         drill_expect(d, !gets_one[who], "everybody gets a copy whom a datagram is for",
                      "h%u.%s got none", s->member[who].e.number + 1, s->member[who].e.name);
