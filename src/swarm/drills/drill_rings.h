@@ -220,6 +220,11 @@ void queues_storm(struct drill *d);
 /* Destroys a queue pair while an event about it is pending (drill_rings_events.c). */
 void queues_forget(struct drill *d);
 
+/* Destroys a completion queue while the event that it has overflowed waits in the device
+ * (drill_rings_events.c).
+ */
+void queues_forget_cq(struct drill *d);
+
 /* --- State of the drill ----------------------------------------------------------------------- */
 
 struct rings {

@@ -10,10 +10,12 @@
 #include "emu/base/cursor.h"
 #include "emu/facts/device.h"
 #include "emu/facts/enum/async_event.h"
+#include "emu/facts/enum/fault.h"
 #include "emu/facts/enum/pci_function.h"
 #include "emu/facts/regs.h"
 #include "emu/trace/event.h"
 #include "rdmalab/events.h"
+#include "rdmalab/fault.h"
 #include "rdmalab/inspect.h"
 #include "rdmalab/trace.h"
 #include "swarm/drills/drill_rings.h"
@@ -230,4 +232,44 @@ void queues_forget(struct drill *d)
         return;
     (void)drill_is_done(d, f.end.host, rdl_destroy_cq(d->lab, f.cq),
                         "a completion queue can be destroyed that nobody uses");
+}
+
+/* Makes the event queue of h1 stand still.  The events that are raised wait in the device. */
+static bool hold_events(struct drill *d, rdl_fault *ret)
+{
+    struct rdl_device_fault_config c = {.name = "held",
+                                        .kind = FLT_STUCK_QUEUE,
+                                        .host = queues_of(d)->host[0],
+                                        .nth = 1,
+                                        .count = 1};
+    uint64_t number;
+
+    if (!leaf(d, "h1.async.queue.number", &number))
+        return false;
+    c.queue = (uint32_t)number;
+    d->n_unsaid++;
+    return drill_works(d, rdl_device_fault_add(d->lab, &c, ret),
+                       "a queue can be made to stand still");
+}
+
+void queues_forget_cq(struct drill *d)
+{
+    const uint32_t asked = 1 + drill_below(d, 4);
+    const uint32_t n = rig_queue_size(queues_of(d)->is_rxe, asked) + 1;
+    const uint64_t before = rdl_total(d->lab, EV_async_event);
+    struct flusher f;
+    rdl_fault held;
+    uint64_t strays;
+    uint32_t told;
+
+    if (!flusher_make(d, 0, asked, 14, &f) || !flusher_post(d, &f, n, 1) ||
+        !hold_events(d, &held) || !flusher_fail(d, &f) ||
+        !drill_expect(d, rdl_total(d->lab, EV_async_event) > before,
+                      "a completion queue that overflows tells so", "nothing was told") ||
+        !flusher_end(d, &f) ||
+        !drill_works(d, rdl_fault_remove(d->lab, held), "a queue can be let go on") ||
+        !queues_events(d, 0, ASE_CQ_ERR, f.cq.raw, &told) || !leaf(d, "h1.async.strays", &strays))
+        return;
+    drill_expect(d, told == 0 && strays == 0, "no event is told about an object that is gone",
+                 "%u, and %" PRIu64 " about nothing", told, strays);
 }

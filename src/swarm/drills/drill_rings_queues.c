@@ -500,9 +500,9 @@ static void set_up(struct drill *d)
 
 static void take(struct drill *d)
 {
-    static void (*const steps[])(struct drill *) = {fill_queue, overflow,    overflow,
-                                                    resize,     resize,      use_srq,
-                                                    use_srq,    use_credits, queues_forget};
+    static void (*const steps[])(struct drill *) = {
+        fill_queue, overflow, overflow,    resize,        resize,
+        use_srq,    use_srq,  use_credits, queues_forget, queues_forget_cq};
 
     if (drill_one_in(d, 4)) /* each step makes many calls */
         steps[drill_below(d, ARRAY_LEN(steps))](d);
