@@ -158,6 +158,41 @@ static void print_param(FILE *out, const struct param *p)
         print_words(out, p->words);
 }
 
+/* Appends the words of the permissions in @set: "programs,ports". */
+static void add_permissions(struct text *t, unsigned set)
+{
+    for (unsigned p = 0; p < N_PERMITS; p++) {
+        if (set >> p & 1)
+            text_addf(t, "%s%s", set & ((1u << p) - 1) ? "," : "", permit_word((enum permit)p));
+    }
+}
+
+/* Prints the permissions that @cmd needs in a script, if it opens something outside of the lab. */
+static void print_permissions(FILE *out, const struct cmd *cmd)
+{
+    char buf[SHOW_LINE_BYTES];
+    struct text t = text_on(buf, sizeof(buf));
+    unsigned set = 0;
+
+    for (size_t i = 0; i < cmd->n_params; i++) {
+        if (cmd->params[i].opens != OPENS_NOTHING)
+            set |= 1u << opening_permit(cmd->params[i].opens);
+    }
+    if (set == 0)
+        return;
+    text_add(&t, "In a script ");
+    if (set & ~PERMIT_BIT(FILES)) {
+        text_add(&t, "it needs --allow ");
+        add_permissions(&t, set & ~PERMIT_BIT(FILES));
+    }
+    if (set & PERMIT_BIT(FILES))
+        text_addf(&t, "%sfiles outside of the script's directory need --allow %s",
+                  set & ~PERMIT_BIT(FILES) ? ", and " : "", permit_word(PERMIT_FILES));
+    text_add(&t, "; book/sandbox.md tells more.");
+    show_wrap(out, 0, buf);
+    fputc('\n', out);
+}
+
 /* Prints the whole help of a command: usage, parameters, example. */
 static void print_command(FILE *out, const struct cmd *cmd)
 {
@@ -180,6 +215,7 @@ static void print_command(FILE *out, const struct cmd *cmd)
     if (cmd->flags & CMD_ALONE)
         fputs("It works neither in a block nor in a sourced file: it is a line of its own.\n\n",
               out);
+    print_permissions(out, cmd);
     if (cmd->before != BEFORE_NOTHING)
         fprintf(out, "after:\n%s", examples_before[cmd->before]);
     fprintf(out, "example: %s\n", cmd->example);

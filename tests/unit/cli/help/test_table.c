@@ -140,6 +140,19 @@ static void every_parameter_says_what_it_is(void **state)
     }
 }
 
+/* Returns what "help @topic" prints.  The caller frees it. */
+static char *help_of(const char *topic)
+{
+    char *text = NULL;
+    size_t bytes;
+    FILE *out = open_memstream(&text, &bytes);
+
+    assert_non_null(out);
+    assert_true(help_topic(out, topic));
+    fclose(out);
+    return text;
+}
+
 static void help_knows_every_command_and_class(void **state)
 {
     FILE *nowhere = fopen("/dev/null", "w");
@@ -154,6 +167,28 @@ static void help_knows_every_command_and_class(void **state)
     assert_false(help_topic(nowhere, "xyzzy"));
     assert_string_equal(help_suggest("pst_send"), "post_send");
     fclose(nowhere);
+}
+
+/* The help of a command names each permission that its parameters need, and no others. */
+static void help_names_the_permissions(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < N_CMDS; i++) {
+        const struct cmd *cmd = &cmd_table[i];
+        unsigned set = 0;
+        char *text;
+
+        for (size_t k = 0; k < cmd->n_params; k++) {
+            if (cmd->params[k].opens != OPENS_NOTHING)
+                set |= 1u << opening_permit(cmd->params[k].opens);
+        }
+        text = help_of(cmd->name);
+        assert_true(!strstr(text, "In a script ") == (set == 0));
+        for (unsigned p = 0; set && p < N_PERMITS; p++)
+            assert_true((strstr(strstr(text, "In a script "), permit_word((enum permit)p)) !=
+                         NULL) == (set >> p & 1));
+        free(text);
+    }
 }
 
 /* However long a name is, a blank follows it in the list of its class. */
@@ -232,6 +267,7 @@ int main(void)
         cmocka_unit_test(every_argument_out_of_range_names_its_range),
         cmocka_unit_test(every_parameter_says_what_it_is),
         cmocka_unit_test(help_knows_every_command_and_class),
+        cmocka_unit_test(help_names_the_permissions),
         cmocka_unit_test(no_summary_touches_its_name),
         cmocka_unit_test(distance_counts_single_slips),
         cmocka_unit_test(a_candidate_that_does_not_live_on_is_kept),
