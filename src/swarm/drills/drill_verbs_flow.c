@@ -5,6 +5,7 @@
 #include "emu/facts/enum/async_event.h"
 #include "emu/facts/enum/fault.h"
 #include "emu/facts/enum/opcode.h"
+#include "emu/facts/enum/pci_function.h"
 #include "emu/facts/enum/qp_attr.h"
 #include "emu/facts/enum/qp_state.h"
 #include "emu/facts/enum/qp_type.h"
@@ -13,10 +14,12 @@
 #include "emu/facts/enum/wr_opcode.h"
 #include "emu/facts/opcode.h"
 #include "emu/trace/event.h"
+#include "rdmalab/ip.h"
 #include "rdmalab/memory.h"
 #include "swarm/drills/verbs.h"
 
-#define CLOSE_NS 5000u /* longer than a round trip over the link */
+#define CLOSE_NS 5000u    /* longer than a round trip over the link */
+#define PING_NS  1000000u /* longer than a ping takes */
 
 static bool pair_up(struct drill *d, struct verbs_pair *p, uint32_t timeout, uint32_t retry_cnt)
 {
@@ -444,5 +447,64 @@ void verbs_step_local_inv(struct drill *d)
                     "what uses a key is done before LOCAL_INV ends the key") &&
         drill_works(d, rdl_fault_remove(d->lab, fault), "a fault can be taken away") &&
         drill_is_done(d, k->host[0], rdl_dereg_mr(d->lab, m.mr), "a region can be given back"))
+        (void)verbs_unpair(d, &p);
+}
+
+/* --- The port --------------------------------------------------------------------------------- */
+
+/* Counts the packets of h1's queue pairs that were sent after its virtio-net function had a frame
+ * and before it sent it (*@ret_between), and those behind (*@ret_behind).
+ */
+static void count_around_net(struct drill *d, uint32_t *ret_between, uint32_t *ret_behind)
+{
+    const struct drill_verbs *k = d->own;
+    const uint32_t h1 = k->host[0].raw - 1;
+    const struct ev *kick = NULL, *net = NULL, *e;
+
+    *ret_between = *ret_behind = 0;
+    for (size_t at = 0; !kick && (e = verbs_event(d, EV_kick, &at));)
+        kick = e->u.kick.host == h1 && e->u.kick.function == FN_NET ? e : NULL;
+    for (size_t at = 0; !net && (e = verbs_event(d, EV_eth_tx, &at));)
+        net = e->u.eth_tx.host == h1 ? e : NULL;
+    for (size_t at = 0; kick && net && (e = verbs_event(d, EV_tx, &at));) {
+        *ret_between += e->u.tx.host == h1 && e->id > kick->id && e->id < net->id;
+        *ret_behind += e->u.tx.host == h1 && e->id > net->id;
+    }
+}
+
+/* A ping in the middle of long WRITEs: the two functions of the port take turns. */
+void verbs_step_turns(struct drill *d)
+{
+    const uint32_t n_wrs = 8, n_pkts = n_wrs * (VERBS_HALF / VERBS_MTU);
+    struct drill_verbs *k = d->own;
+    struct rdl_ping_config c = {.bytes = 1 + drill_below(d, 100), .timeout_ns = PING_NS};
+    struct verbs_pair p;
+    struct rdl_wc wc;
+    rdl_ping_id ping;
+    uint32_t between, behind;
+    uint8_t mac[6];
+
+    if (!pair_up(d, &p, 14, 7) || !verbs_fill(d, 0) ||
+        !drill_works(d, rdl_host_address(d->lab, k->host[1], 0, c.address, mac),
+                     "a host has an address"))
+        return;
+    mark(d);
+    d->n_unsaid++;
+    for (uint32_t i = 0; i < n_wrs; i++) {
+        if (!send_op(d, &p, WR_RDMA_WRITE, 0, VERBS_HALF))
+            return;
+    }
+    if (!drill_works(d, rdl_ping(d->lab, k->host[0], &c, &ping), "a host can send a ping") ||
+        !drill_settle(d))
+        return;
+    for (uint32_t i = 0; i < n_wrs; i++) {
+        if (!verbs_done(d, k->side[0].scq, WCS_SUCCESS, &wc))
+            return;
+    }
+    count_around_net(d, &between, &behind);
+    if (drill_expect(
+            d, between <= 2 && behind > n_pkts / 4,
+            "the functions of a port take turns: a frame does not wait for all of the other's",
+            "%u packets between, %u behind", between, behind))
         (void)verbs_unpair(d, &p);
 }

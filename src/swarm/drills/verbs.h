@@ -31,10 +31,8 @@ struct verbs_side {
 
 /* State of the drill. */
 struct drill_verbs {
-    bool is_rxe;
-    bool is_resizable;
-    /* the devices have RING_RESET, and so queues can get other sizes */ /* the hosts have the
-                                                                            profile rxe */
+    bool is_rxe;       /* the hosts have the profile rxe */
+    bool is_resizable; /* the devices have RING_RESET, and so queues can get other sizes */
     rdl_host host[RIG_HOSTS];
     rdl_link link;
     struct verbs_side side[RIG_HOSTS];
@@ -120,6 +118,7 @@ bool verbs_fault(struct drill *d, struct rdl_fault_config *c, rdl_fault *ret);
  *	flush       ERR flushes all work requests, RESET discards them
  *	wrong       a request that must fail, and the status that it completes with
  *	again       more losses than retry_cnt, with progress after each
+ *	turns       a ping between long WRITEs: who sends when
  */
 void verbs_step_message(struct drill *d);
 void verbs_step_limits(struct drill *d);
@@ -141,5 +140,6 @@ void verbs_step_gap(struct drill *d);
 void verbs_step_flush(struct drill *d);
 void verbs_step_wrong(struct drill *d);
 void verbs_step_again(struct drill *d);
+void verbs_step_turns(struct drill *d);
 
 #endif

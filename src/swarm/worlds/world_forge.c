@@ -5,6 +5,7 @@
 
 #include "emu/base/assert.h"
 #include "emu/facts/aeth.h"
+#include "emu/facts/enum/fault.h"
 #include "emu/facts/enum/opcode.h"
 #include "emu/facts/enum/qp_type.h"
 #include "emu/facts/psn.h"
@@ -97,12 +98,26 @@ static void say_inject(struct world_run *r, uint16_t end, const struct packet *p
               wrong ? " icrc=wrong" : "");
 }
 
-void world_inject(struct world_run *r, uint16_t end, uint32_t what)
+/* Returns flaw number @what of a packet that crosses the links of @w.  A fault that forges it would
+ * make a wrong ICRC right again.
+ */
+static enum forgery flaw_of(const struct world *w, uint32_t what)
 {
     static const enum forgery sent[] = {WRONG_ICRC, NOBODYS_QPN,     GHOST_ACK,
                                         GHOST_NAK,  OTHER_PARTITION, LONG_GONE};
+    enum forgery f = sent[what % ARRAY_LEN(sent)];
+
+    for (uint32_t i = 0; f == WRONG_ICRC && i < w->n_faults; i++) {
+        if (w->fault[i].kind == FLT_FORGE)
+            f = NOBODYS_QPN;
+    }
+    return f;
+}
+
+void world_inject(struct world_run *r, uint16_t end, uint32_t what)
+{
     const struct world_end *e = &r->w->end[end];
-    const enum forgery f = sent[what % ARRAY_LEN(sent)];
+    const enum forgery f = flaw_of(r->w, what);
     const rdl_host from = r->host[r->w->end[e->peer].host].host;
     uint8_t frame[FRAME_BYTES];
     struct packet p;
