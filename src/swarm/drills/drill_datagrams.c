@@ -2,10 +2,12 @@
 /* The drill of datagrams: several queue pairs of two hosts send datagrams to one another and to a
  * multicast group.  The model says exactly who receives a copy.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "emu/base/assert.h"
 #include "emu/facts/enum/access.h"
+#include "emu/facts/enum/pci_function.h"
 #include "emu/facts/enum/profile.h"
 #include "emu/facts/enum/qp_attr.h"
 #include "emu/facts/enum/qp_state.h"
@@ -14,6 +16,7 @@
 #include "emu/facts/enum/wc_flag.h"
 #include "emu/facts/enum/wc_status.h"
 #include "emu/facts/enum/wr_opcode.h"
+#include "emu/facts/regs.h"
 #include "rdmalab/inspect.h"
 #include "swarm/drills/kinds.h"
 #include "swarm/drills/rig.h"
@@ -60,6 +63,8 @@ struct datagrams {
     struct member member[EVERYBODY]; /* those of h1 come first */
     uint8_t group[16];
     uint64_t wr_id;
+    uint32_t n_bad_qkeys[RIG_HOSTS]; /* datagrams to one queue pair with a wrong Q_Key */
+    bool is_over;                    /* the device of a host was reset */
     uint8_t data[DATAGRAM + 1], have[DATAGRAM + GRH];
 };
 
@@ -309,15 +314,21 @@ static bool post_shot(struct drill *d, const struct shot *t)
            drill_settle(d);
 }
 
+static uint64_t port_number(struct drill *d, unsigned host, const char *leaf)
+{
+    struct rdl_value v = {0};
+    char path[48];
+    size_t at;
+
+    snprintf(path, sizeof(path), "h%u.port.%s", host + 1, leaf);
+    (void)drill_works(d, rdl_inspect(d->lab, path, &v, &at), "a port can be seen");
+    return v.number;
+}
+
 /* Returns the number of frames that @host has taken. */
 static uint64_t taken_by(struct drill *d, unsigned host)
 {
-    static const char *const paths[RIG_HOSTS] = {"h1.port.taken_frames", "h2.port.taken_frames"};
-    struct rdl_value v = {0};
-    size_t at;
-
-    (void)drill_works(d, rdl_inspect(d->lab, paths[host], &v, &at), "a port can be seen");
-    return v.number;
+    return port_number(d, host, "taken_frames");
 }
 
 /* Counts for each host the frames that it takes: one that at least one member gets a copy of.  What
@@ -357,6 +368,8 @@ static void shoot(struct drill *d)
         gets_one[who] = is_for(s, &t, who) && m->n_recvs > 0 && m->recv[0].bytes >= GRH + t.bytes;
     }
     expect_taken(s, &t, gets_one, taken);
+    if (t.has_wrong_qkey && t.way != TO_GROUP && is_sent(s, &t) && !s->member[t.to].is_down)
+        s->n_bad_qkeys[s->member[t.to].e.number]++;
     if (!post_shot(d, &t))
         return;
     drill_say(d, "run");
@@ -379,11 +392,35 @@ static void shoot(struct drill *d)
                  "in ERR each receive is flushed, in order", "%u are not", from->n_recvs);
 }
 
+/* A reset of the device clears what its port has counted.  Nothing follows it. */
+static void reset_device(struct drill *d)
+{
+    struct datagrams *s = d->own;
+    const unsigned h = drill_below(d, RIG_HOSTS);
+    const uint64_t n = port_number(d, h, "bad_qkeys");
+
+    if (!drill_expect(d, n >= s->n_bad_qkeys[h], "a port counts each datagram with a wrong Q_Key",
+                      "%u of %u", (unsigned)n, s->n_bad_qkeys[h]))
+        return;
+    drill_say(d, "reg_write h%u DEVICE_STATUS 0", h + 1);
+    s->is_over = true;
+    if (drill_works(d, rdl_reg_write(d->lab, s->host[h], FN_RDMA, REG_DEVICE_STATUS, 1, 0),
+                    "a register can be written"))
+        drill_expect(d, port_number(d, h, "bad_qkeys") == 0 && port_number(d, h, "bad_pkeys") == 0,
+                     "a device that was reset has counted nothing", "%u wrong Q_Keys",
+                     (unsigned)port_number(d, h, "bad_qkeys"));
+}
+
 static void take(struct drill *d)
 {
+    const struct datagrams *s = d->own;
     const uint32_t pick = drill_below(d, 8);
 
-    if (pick < 4)
+    if (s->is_over)
+        return;
+    if (drill_one_in(d, 2 * STEPS))
+        reset_device(d);
+    else if (pick < 4)
         post_recv(d);
     else if (pick == 4)
         join_or_leave(d);
