@@ -219,6 +219,7 @@ static void set_up(struct drill *d)
     k->is_resizable = !drill_one_in(d, 4);
     if (drill_one_in(d, 2))
         c.max_qp = FEW_QPS;
+    c.intx = k->has_line = drill_one_in(d, 4);
     if (!k->is_resizable)
         c.features_off = VIRTIO_FEATURE(VF_RING_RESET);
     if (rig_add_hosts(d, &c, k->host, &k->link) && add_side(d, 0))
@@ -253,7 +254,7 @@ static void take(struct drill *d)
         verbs_step_fence,   verbs_step_local_inv, verbs_step_srq,    verbs_step_modify,
         verbs_step_gid,     verbs_step_cq,        verbs_step_rights, verbs_step_datagram,
         verbs_step_atomics, verbs_step_gap,       verbs_step_flush,  verbs_step_wrong,
-        verbs_step_again,   verbs_step_turns,
+        verbs_step_again,   verbs_step_turns,     verbs_step_held,
     };
     struct drill_verbs *k = d->own;
 

@@ -43,11 +43,13 @@ bool rig_add_hosts(struct drill *d, const struct rig_config *c, rdl_host ret[RIG
                                              .features_off = c->features_off,
                                              .max_qp = c->max_qp,
                                              .arp = c->arp,
+                                             .intx = c->intx,
                                              .ring = c->ring};
 
-        drill_say(d, "host %s profile=%s max_qp=%u%s%s", names[i],
+        drill_say(d, "host %s profile=%s max_qp=%u%s%s%s", names[i],
                   enum_name(&enum_profile, c->profile), c->max_qp ? c->max_qp : 17,
-                  c->arp ? " arp" : "", c->ring == VRING_packed ? " ring=packed" : "");
+                  c->arp ? " arp" : "", c->intx ? " irq=intx" : "",
+                  c->ring == VRING_packed ? " ring=packed" : "");
         if (!drill_works(d, rdl_host_add(d->lab, &host, &ret[i]), "a host can be added"))
             return false;
     }

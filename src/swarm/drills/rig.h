@@ -18,6 +18,7 @@ struct rig_config {
     uint64_t features_off; /* feature bits that the device does not offer */
     uint32_t max_qp;       /* of each host, including QPN 1 */
     bool arp;              /* the hosts ask for MACs by ARP; false: they know each other's */
+    bool intx;             /* the hosts interrupt by the line INTx */
     uint32_t ring;         /* enum ring_format of all virtqueues */
     uint64_t latency_ns, rate_bps; /* of the link; 0: 1 us, and 100 Gbit/s */
 };

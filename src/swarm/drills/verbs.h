@@ -33,6 +33,7 @@ struct verbs_side {
 struct drill_verbs {
     bool is_rxe;       /* the hosts have the profile rxe */
     bool is_resizable; /* the devices have RING_RESET, and so queues can get other sizes */
+    bool has_line;     /* the devices interrupt by the line INTx, and not by MSI-X */
     rdl_host host[RIG_HOSTS];
     rdl_link link;
     struct verbs_side side[RIG_HOSTS];
@@ -119,6 +120,7 @@ bool verbs_fault(struct drill *d, struct rdl_fault_config *c, rdl_fault *ret);
  *	wrong       a request that must fail, and the status that it completes with
  *	again       more losses than retry_cnt, with progress after each
  *	turns       a ping between long WRITEs: who sends when
+ *	held        interrupts that are held back while messages arrive
  */
 void verbs_step_message(struct drill *d);
 void verbs_step_limits(struct drill *d);
@@ -141,5 +143,6 @@ void verbs_step_flush(struct drill *d);
 void verbs_step_wrong(struct drill *d);
 void verbs_step_again(struct drill *d);
 void verbs_step_turns(struct drill *d);
+void verbs_step_held(struct drill *d);
 
 #endif

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT */
+/* The drill of verbs: interrupts that are held back. */
+#include <stdio.h>
+#include <string.h>
+
+#include "emu/facts/enum/qp_type.h"
+#include "emu/facts/enum/wc_status.h"
+#include "emu/facts/enum/wr_opcode.h"
+#include "emu/facts/pci.h"
+#include "rdmalab/events.h"
+#include "rdmalab/pci.h"
+#include "swarm/drills/verbs.h"
+
+#define MESSAGES_MAX 3u
+#define BYTES        64u
+
+/* A queue pair of h1 whose receives complete on a queue with a channel. */
+struct heard {
+    rdl_channel channel;
+    rdl_cq cq;
+    struct verbs_pair p;
+};
+
+/* Holds the interrupts of a function of h1, or lets them go: by INTX_OFF of the command register if
+ * it has a line, otherwise by the mask of all its MSI-X vectors.
+ */
+static bool hold_function(struct drill *d, uint32_t number, bool held)
+{
+    const struct drill_verbs *k = d->own;
+    const struct rdl_pci_place place = {.number = number,
+                                        .space = RDL_PCI_CONFIG,
+                                        .offset = k->has_line ? PCI_COMMAND : PCI_MSIX_CONTROL,
+                                        .width = 2};
+    const uint64_t bit = k->has_line ? PCI_CMD_INTX_OFF : MSIX_FUNCTION_MASK;
+    uint64_t value;
+
+    return drill_works(d, rdl_pci_read(d->lab, k->host[0], &place, &value),
+                       "a driver can read a register") &&
+           drill_works(d,
+                       rdl_pci_write(d->lab, k->host[0], &place, held ? value | bit : value & ~bit),
+                       "a driver can write a register");
+}
+
+/* As hold_function(), for both functions: who shares a line looks at all that use it. */
+static bool hold(struct drill *d, bool held)
+{
+    d->n_unsaid++;
+    return hold_function(d, 0, held) && hold_function(d, 1, held);
+}
+
+static bool make(struct drill *d, struct heard *h)
+{
+    struct drill_verbs *k = d->own;
+    struct rdl_qp_config c = {.type = QPT_RC, .max_send_wr = 8, .max_recv_wr = 8};
+    char channel[RDL_NAME_BYTES], cq[RDL_NAME_BYTES];
+
+    memset(h, 0, sizeof(*h));
+    snprintf(channel, sizeof(channel), "ch%u", d->step);
+    snprintf(cq, sizeof(cq), "hcq%u", d->step);
+    if (!drill_works(d, rdl_create_comp_channel(d->lab, k->host[0], channel, &h->channel),
+                     "a channel can be made") ||
+        !drill_is_done(d, k->host[0], rdl_create_cq_on(d->lab, h->channel, 8, cq, &h->cq),
+                       "a CQ can be made"))
+        return false;
+    for (unsigned i = 0; i < RIG_HOSTS; i++) {
+        struct rig_end *e = &h->p.end[i];
+
+        *e = (struct rig_end){.number = i, .host = k->host[i], .access = VERBS_RIGHTS};
+        e->timeout = 14;
+        e->retry_cnt = 7;
+        snprintf(e->name, sizeof(e->name), "qp%u", d->step);
+        c.pd = k->side[i].pd;
+        c.send_cq = k->side[i].scq;
+        c.recv_cq = i == 0 ? h->cq : k->side[i].rcq;
+        if (!rig_add_qp(d, e, &c))
+            return false;
+    }
+    return rig_connect(d, &h->p.end[0], &h->p.end[1]);
+}
+
+static bool end(struct drill *d, struct heard *h)
+{
+    const struct drill_verbs *k = d->own;
+
+    return drill_works(d, rdl_ack_cq_events(d->lab, h->cq, 1), "an event can be acknowledged") &&
+           verbs_unpair(d, &h->p) &&
+           drill_is_done(d, k->host[0], rdl_destroy_cq(d->lab, h->cq), "a CQ can be destroyed") &&
+           drill_works(d, rdl_destroy_comp_channel(d->lab, h->channel),
+                       "a channel can be destroyed");
+}
+
+/* Returns true if exactly @n events of the queue can be taken. */
+static bool hears(struct drill *d, const struct heard *h, size_t n, const char *what)
+{
+    rdl_cq cq = {0};
+    size_t have = 0, more = 0;
+
+    return drill_works(d, rdl_get_cq_event(d->lab, h->channel, &cq, &have),
+                       "a channel can be asked") &&
+           (have == 0 || drill_works(d, rdl_get_cq_event(d->lab, h->channel, &cq, &more),
+                                     "a channel can be asked")) &&
+           drill_expect(d, have + more == n, what, "%u events, not %u", (unsigned)(have + more),
+                        (unsigned)n);
+}
+
+static bool send_to_h1(struct drill *d, struct heard *h)
+{
+    const struct drill_verbs *k = d->own;
+    const struct rdl_sge sge = {k->side[1].addr, BYTES, k->side[1].lkey};
+    struct rdl_send_wr wr = {.opcode = WR_SEND, .sge = &sge, .n_sge = 1};
+
+    return verbs_send(d, &h->p.end[1], &wr);
+}
+
+/* Interrupts are held back while messages arrive.  When they are let go, one of them comes. */
+void verbs_step_held(struct drill *d)
+{
+    const uint32_t n = 1 + drill_below(d, MESSAGES_MAX);
+    struct heard h;
+    struct rdl_wc wc;
+
+    if (!make(d, &h))
+        return;
+    for (uint32_t i = 0; i < n; i++) {
+        if (!verbs_recv(d, &h.p.end[0], VERBS_HALF, BYTES))
+            return;
+    }
+    if (!drill_is_done(d, h.p.end[0].host, rdl_req_notify_cq(d->lab, h.cq, false),
+                       "a CQ can be armed") ||
+        !hold(d, true))
+        return;
+    for (uint32_t i = 0; i < n; i++) {
+        if (!send_to_h1(d, &h))
+            return;
+    }
+    if (!drill_settle(d) || !hears(d, &h, 0, "an interrupt that is held back does not come") ||
+        !hold(d, false) || !drill_settle(d) ||
+        !hears(d, &h, 1, "an interrupt that was held back comes when it is let go"))
+        return;
+    for (uint32_t i = 0; i < n; i++) {
+        if (!verbs_done(d, h.cq, WCS_SUCCESS, &wc))
+            return;
+    }
+    (void)end(d, &h);
+}
