@@ -4,6 +4,7 @@
  */
 #include <inttypes.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "emu/base/assert.h"
@@ -15,6 +16,7 @@
 #include "emu/facts/virtio/ring_format.h"
 #include "emu/wire/addr.h"
 #include "rdmalab/control.h"
+#include "rdmalab/inspect.h"
 #include "rdmalab/trace.h"
 #include "swarm/worlds/model.h"
 #include "swarm/worlds/wire_tap.h"
@@ -421,6 +423,43 @@ uint32_t world_psn(const struct world_run *r, uint16_t end)
 }
 
 /* Moves the queue pair from RESET to RTS. */
+/* Compares what the tree shows of the queue pair of @end, which is new in RTS, with its attributes.
+ */
+static void expect_shown(struct world_run *r, uint16_t end, const struct rdl_qp_attr *a)
+{
+    const bool is_rc = r->w->end[end].type == QPT_RC, is_ud = r->w->end[end].type == QPT_UD;
+    const struct {
+        const char *leaf;
+        uint64_t value;
+        bool is_there;
+    } rows[] = {
+        {"qpn", r->end[end].qpn, true},
+        {"unsignaled", 0, true},
+        {"sq_psn", a->sq_psn, true},
+        {"pkey_index", a->pkey_index, true},
+        {"qkey", a->qkey, is_ud},
+        {"dest_qpn", a->dest_qpn, !is_ud},
+        {"mtu", world_mtu_bytes(&r->w->end[end]), !is_ud},
+        {"timeout", a->timeout, is_rc},
+        {"retry_cnt", a->retry_cnt, is_rc},
+        {"rnr_retry", a->rnr_retry, is_rc},
+        {"min_rnr_timer", a->min_rnr_timer, is_rc},
+    };
+    char path[64];
+
+    for (size_t i = 0; i < ARRAY_LEN(rows) && !r->wrong; i++) {
+        struct rdl_value v = {0};
+        size_t at;
+
+        if (!rows[i].is_there)
+            continue;
+        snprintf(path, sizeof(path), "h%u.q%u.%s", r->w->end[end].host + 1u, end, rows[i].leaf);
+        world_expect_end(r,
+                         rdl_inspect(r->lab, path, &v, &at) == RDL_OK && v.number == rows[i].value,
+                         end, "the tree shows the attributes that a queue pair has");
+    }
+}
+
 static void raise_end(struct world_run *r, uint16_t end)
 {
     static const enum qp_state states[] = {QPS_INIT, QPS_RTR, QPS_RTS};
@@ -465,6 +504,7 @@ static void raise_end(struct world_run *r, uint16_t end)
         world_life(r, end)->was_failed = true;
         return;
     }
+    expect_shown(r, end, &a);
 }
 
 /* Takes the events and completions of the life that ends.  Events and completions of shared
