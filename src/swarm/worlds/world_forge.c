@@ -9,7 +9,9 @@
 #include "emu/facts/enum/opcode.h"
 #include "emu/facts/enum/qp_type.h"
 #include "emu/facts/psn.h"
+#include "emu/trace/event.h"
 #include "emu/wire/packet.h"
+#include "rdmalab/trace.h"
 
 #define FRAME_BYTES   256u
 #define PAYLOAD_BYTES 32u
@@ -114,6 +116,17 @@ static enum forgery flaw_of(const struct world *w, uint32_t what)
     return f;
 }
 
+/* Checks that the last event `tx` has the length of @p. */
+static void expect_told(struct world_run *r, uint16_t end, const struct packet *p)
+{
+    size_t i = rdl_record_count(r->lab);
+
+    while (i > 0 && rdl_record_at(r->lab, i - 1)->kind != EV_tx)
+        i--;
+    world_expect_end(r, i > 0 && rdl_record_at(r->lab, i - 1)->u.tx.bytes == p->payload_bytes, end,
+                     "an event tells how long the payload of a packet is");
+}
+
 void world_inject(struct world_run *r, uint16_t end, uint32_t what)
 {
     const struct world_end *e = &r->w->end[end];
@@ -126,6 +139,7 @@ void world_inject(struct world_run *r, uint16_t end, uint32_t what)
     if (e->type == QPT_UD || (e->type != QPT_RC && f >= GHOST_ACK))
         return;
     p = from_peer(r, end);
+    p.payload_bytes -= what % 4; /* with a pad of any length */
     forge(&p, f, world_psn(r, end));
     if (p.bth.opcode == OP_RC_ACKNOWLEDGE)
         p.aeth.syndrome =
@@ -140,6 +154,8 @@ void world_inject(struct world_run *r, uint16_t end, uint32_t what)
     say_inject(r, end, &p, f == WRONG_ICRC);
     world_works(r, rdl_inject_from(r->lab, from, frame, bytes, f == WRONG_ICRC),
                 "a host can be made to send a packet");
+    if (r->tap && !r->wrong)
+        expect_told(r, end, &p);
 }
 
 void world_forge(struct world_run *r, uint16_t end, uint32_t what)
