@@ -164,23 +164,28 @@ static size_t write_ip(struct drill *d, bool is_v6, uint8_t *f, size_t behind)
     return 20;
 }
 
-enum flaw { FLAWLESS, BAD_VERSION, BAD_PKEY, BAD_ICRC, FLAWS };
+enum flaw { FLAWLESS, BAD_VERSION, BAD_PKEY, BAD_QKEY, BAD_UDP_LENGTH, BAD_ICRC, FLAWS };
 
 static size_t write_ud(struct drill *d, enum flaw flaw, uint32_t data, uint8_t *f, size_t *ret_ip)
 {
     const struct frames *k = d->own;
     const size_t ip = write_ip(d, drill_one_in(d, 3), f, UD_HEADERS + data + ICRC);
     uint8_t *udp = f + IP_AT + ip;
+    uint32_t udp_bytes = UD_HEADERS + data + ICRC;
 
+    if (flaw == BAD_UDP_LENGTH && drill_one_in(d, 2))
+        udp_bytes += 1 + drill_below(d, 8);
+    else if (flaw == BAD_UDP_LENGTH)
+        udp_bytes -= 1 + drill_below(d, 8);
     st_be16(udp, (uint16_t)(0xc000 + drill_below(d, 0x4000)));
     st_be16(udp + 2, 4791);
-    st_be16(udp + 4, (uint16_t)(UD_HEADERS + data + ICRC));
+    st_be16(udp + 4, (uint16_t)udp_bytes);
     udp[8] = 0x64; /* UD SEND Only */
     udp[9] = flaw == BAD_VERSION ? (uint8_t)(1 + drill_below(d, 15)) : 0;
     st_be16(udp + 10, flaw == BAD_PKEY ? 0x8123 : 0xffff);
     st_be32(udp + 12, k->ud.qpn | drill_below(d, 64) << 24);
     st_be32(udp + 16, drill_below(d, 1u << 24));
-    st_be32(udp + 20, RIG_QKEY);
+    st_be32(udp + 20, RIG_QKEY ^ (flaw == BAD_QKEY ? 1u << drill_below(d, 31) : 0));
     st_be32(udp + 24, 5);
     for (uint32_t i = 0; i < data; i++)
         udp[UD_HEADERS + i] = (uint8_t)drill_below(d, 256);
@@ -190,6 +195,16 @@ static size_t write_ud(struct drill *d, enum flaw flaw, uint32_t data, uint8_t *
     return IP_AT + ip + UD_HEADERS + data + ICRC;
 }
 
+static bool has_counted(struct drill *d, const char *path, uint32_t n)
+{
+    struct rdl_value v = {0};
+    size_t at;
+
+    return drill_works(d, rdl_inspect(d->lab, path, &v, &at), "a port can be seen") &&
+           drill_expect(d, v.number == n, "a port counts each packet with a wrong P_Key or Q_Key",
+                        "%s: %u of %u", path, (unsigned)v.number, n);
+}
+
 void frames_take_datagram(struct drill *d)
 {
     struct frames *k = d->own;
@@ -197,28 +212,28 @@ void frames_take_datagram(struct drill *d)
         [FLAWLESS] = "a datagram that is right arrives",
         [BAD_VERSION] = "a packet of another transport version is thrown away",
         [BAD_PKEY] = "a packet of another partition is thrown away",
+        [BAD_QKEY] = "a datagram with another Q_Key is thrown away",
+        [BAD_UDP_LENGTH] = "a packet whose two lengths do not agree is thrown away",
         [BAD_ICRC] = "a packet with a wrong ICRC is thrown away"};
     const enum flaw flaw = drill_one_in(d, 2) ? FLAWLESS : (enum flaw)drill_below(d, FLAWS);
     const uint32_t data = 4 * (1 + drill_below(d, DATA_MAX / 4));
     uint8_t f[FRAMES_BYTES_MAX] = {0};
-    size_t ip, at;
+    size_t ip;
     const size_t bytes = write_ud(d, flaw, data, f, &ip);
-    struct rdl_value v;
     struct rdl_wc wc;
     bool came;
 
     if (!post_receive(d) || !frames_send(d, drill_below(d, FRAMES_SWITCHED), f, bytes))
         return;
     k->n_bad_pkeys += flaw == BAD_PKEY;
+    k->n_bad_qkeys += flaw == BAD_QKEY;
     came = rig_poll(d, k->cq, &wc);
     if (!drill_expect(d, came == (flaw == FLAWLESS), rules[flaw], "it %s",
                       came ? "arrives" : "does not") ||
         (came && !is_received(d, f + IP_AT, f + IP_AT + ip + UD_HEADERS, data)))
         return;
-    if (drill_works(d, rdl_inspect(d->lab, "h1.port.bad_pkeys", &v, &at), "a port can be seen"))
-        drill_expect(d, v.number == k->n_bad_pkeys,
-                     "a port counts each packet of another partition", "%u of %u",
-                     (unsigned)v.number, k->n_bad_pkeys);
+    (void)(has_counted(d, "h1.port.bad_pkeys", k->n_bad_pkeys) &&
+           has_counted(d, "h1.port.bad_qkeys", k->n_bad_qkeys));
 }
 
 /* --- Datagrams of h1 to a group --------------------------------------------------------------- */

@@ -71,13 +71,14 @@ struct frames {
     uint8_t gid[2][16]; /* GIDs of h1: IPv4, IPv6 */
     rdl_pd pd;          /* protection domain of h1; the members that follow are of h1, too */
     rdl_cq cq;
-    rdl_ah ah;            /* for @group */
-    struct rig_end ud;    /* UD queue pair */
-    uint64_t mem;         /* address of its buffer */
-    uint32_t lkey;        /* of the region over the buffer */
-    uint32_t n_bad_pkeys; /* number of datagrams with a wrong P_Key that were sent to it */
-    bool has_receive;     /* a receive is posted to it */
-    uint8_t group[16];    /* GID of the multicast group that it is attached to */
+    rdl_ah ah;         /* for @group */
+    struct rig_end ud; /* UD queue pair */
+    uint64_t mem;      /* address of its buffer */
+    uint32_t lkey;     /* of the region over the buffer */
+    /* Numbers of datagrams with a wrong P_Key, and with a wrong Q_Key, that were sent to it. */
+    uint32_t n_bad_pkeys, n_bad_qkeys;
+    bool has_receive;  /* a receive is posted to it */
+    uint8_t group[16]; /* GID of the multicast group that it is attached to */
 };
 
 /* frames_forget() clears seen[].  frames_send() clears seen[], sends a frame into the lab through
