@@ -73,10 +73,10 @@ static void look(struct drill *d, struct storm *s)
     s->seen = forgotten + n;
 }
 
-static bool rage(struct drill *d, struct storm *s)
+/* Takes the link down or up @n times. */
+static bool rage(struct drill *d, struct storm *s, uint32_t n)
 {
     struct queues *q = queues_of(d);
-    const uint32_t n = drill_one_in(d, 2) ? drill_below(d, 40) : 60 + drill_below(d, 60);
     bool up = true;
 
     for (uint32_t i = 0; i < n; i++) {
@@ -157,19 +157,38 @@ static bool listen(struct drill *d, const struct storm *s)
                         "%s, %u were lost", missed ? "one does" : "none does", s->n_lost);
 }
 
-void queues_storm(struct drill *d)
+/* Raises @n events, or one more.  @is_first: nobody has taken an event of h1 before. */
+static void storm(struct drill *d, uint32_t n, bool is_first)
 {
+    static const uint8_t nothing[BUFFERS_MAX * EVENT_BYTES] = {0};
     struct storm s = {0};
 
-    d->n_unsaid++;
     if (!leaf(d, "h1.async.queue.size", &s.buffers) ||
         !leaf(d, "h1.async.queue.desc[0].addr", &s.buffers_at) ||
         !drill_expect(d, s.buffers <= BUFFERS_MAX, "the event queue is short",
                       "%" PRIu64 " buffers", s.buffers))
         return;
+    if (!is_first) {
+        s.seen = rdl_record_forgotten(d->lab) + rdl_record_count(d->lab);
+        if (!drill_works(d,
+                         rdl_ram_write(d->lab, queues_of(d)->host[0], s.buffers_at, nothing,
+                                       (size_t)s.buffers * EVENT_BYTES),
+                         "RAM can be written"))
+            return;
+    }
     look(d, &s);
-    if (rage(d, &s))
+    if (rage(d, &s, n))
         (void)listen(d, &s);
+}
+
+void queues_storm(struct drill *d)
+{
+    const uint32_t n = drill_one_in(d, 2) ? drill_below(d, 40) : 60 + drill_below(d, 60);
+
+    d->n_unsaid++;
+    storm(d, n, true);
+    if (!d->wrong) /* so few that none is lost */
+        storm(d, drill_below(d, 10), false);
 }
 
 /* --- Events about destroyed objects ----------------------------------------------------------- */
