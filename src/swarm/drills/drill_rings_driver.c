@@ -102,12 +102,28 @@ static bool ask_too_much(struct drill *d)
                      "a device agrees to nothing without VERSION_1, or that it did not offer");
 }
 
+/* Takes the link down and up, which a device that is driven tells by its interrupt status. */
+static bool shake_link(struct drill *d)
+{
+    const struct bare *b = bare_of(d);
+
+    return drill_works(d, rdl_link_raise(d->lab, b->link, false), "a link can be taken down") &&
+           drill_works(d, rdl_link_raise(d->lab, b->link, true), "a link can be taken up") &&
+           drill_settle(d);
+}
+
 static bool negotiate(struct drill *d)
 {
     struct bare *b = bare_of(d);
-    const uint64_t have = (reg_put(d, REG_DEVICE_STATUS, 1, 0), offered(d));
+    uint64_t have;
 
+    if (drill_one_in(d, 2) && !shake_link(d))
+        return false;
+    reg_put(d, REG_DEVICE_STATUS, 1, 0);
+    have = offered(d);
     if (!status_is(d, 0, "a reset clears the status") ||
+        !drill_expect(d, reg(d, BAR_ISR, 1) == 0, "a reset clears the interrupt status",
+                      "it is not 0") ||
         !drill_expect(d, have == b->offered, "a device offers what it was made with",
                       "0x%" PRIx64 ", and not 0x%" PRIx64, have, b->offered))
         return false;
