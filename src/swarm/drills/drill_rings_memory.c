@@ -115,6 +115,19 @@ static bool give_back(struct drill *d, struct pages_alloc *a)
                         "what is not mapped cannot be given back", "it could");
 }
 
+/* Frees @a and allocates the same size again.  The lowest hole that is large enough is taken, so the
+ * address cannot be higher than before.
+ */
+static bool take_again(struct drill *d, struct pages_alloc *a)
+{
+    const uint64_t was = a->addr;
+    const uint32_t bytes = a->bytes;
+
+    return give_back(d, a) && alloc(d, bytes, a) && write_all(d, a, d->step) &&
+           drill_expect(d, a->addr <= was, "memory gets the lowest free addresses",
+                        "0x%" PRIx64 ", and 0x%" PRIx64 " was free", a->addr, was);
+}
+
 static void take_memory(struct drill *d)
 {
     struct pages *p = pages_of(d);
@@ -122,7 +135,9 @@ static void take_memory(struct drill *d)
     const uint32_t bytes = drill_one_in(d, 3) ? PAGE * (1 + drill_below(d, BYTES_MAX / PAGE))
                                               : 1 + drill_below(d, BYTES_MAX);
 
-    if (a->bytes > 0)
+    if (a->bytes > 0 && drill_one_in(d, 4))
+        (void)take_again(d, a);
+    else if (a->bytes > 0)
         (void)give_back(d, a);
     else if (alloc(d, bytes, a))
         (void)write_all(d, a, d->step);
