@@ -115,8 +115,8 @@ static bool give_back(struct drill *d, struct pages_alloc *a)
                         "what is not mapped cannot be given back", "it could");
 }
 
-/* Frees @a and allocates the same size again.  The lowest hole that is large enough is taken, so the
- * address cannot be higher than before.
+/* Frees @a and allocates the same size again.  The lowest hole that is large enough is taken, so
+ * the address cannot be higher than before.
  */
 static bool take_again(struct drill *d, struct pages_alloc *a)
 {

@@ -7,6 +7,7 @@
  */
 #include <string.h>
 
+#include "emu/facts/enum/access.h"
 #include "emu/facts/enum/object.h"
 #include "emu/facts/enum/profile.h"
 #include "emu/facts/virtio/feature.h"
@@ -17,6 +18,9 @@
 
 /* Of a host: QPN 1, and so few others that a number is soon used again. */
 #define FEW_QPS 4u
+
+const uint32_t verbs_rights =
+    ACC_LOCAL_WRITE | ACC_REMOTE_WRITE | ACC_REMOTE_READ | ACC_REMOTE_ATOMIC;
 
 bool verbs_pair(struct drill *d, struct rdl_qp_config *c, struct verbs_pair *p)
 {
@@ -34,7 +38,7 @@ bool verbs_pair_with_srq(struct drill *d, struct rdl_qp_config *c, rdl_srq srq,
 
         e->number = i;
         e->host = s->host;
-        e->access = VERBS_RIGHTS;
+        e->access = verbs_rights;
         snprintf(e->name, sizeof(e->name), "qp%u", d->step);
         e->sq_psn = drill_one_in(d, 3) ? 0xffffffu - drill_below(d, 4) : drill_below(d, 1u << 24);
         c->pd = s->pd;
@@ -194,7 +198,7 @@ static bool add_side(struct drill *d, unsigned i)
         return false;
     drill_say(d, "reg_mr h%u.pd len=16k access=lw,rw,rr,ra as mr", h);
     if (!drill_is_done(d, s->host,
-                       rdl_reg_mr(d->lab, s->pd, s->addr, VERBS_BUF, VERBS_RIGHTS, "mr", &s->mr),
+                       rdl_reg_mr(d->lab, s->pd, s->addr, VERBS_BUF, verbs_rights, "mr", &s->mr),
                        "memory can be registered") ||
         !drill_works(d, rdl_mr_info(d->lab, s->mr, &info), "a region has keys"))
         return false;

@@ -2,6 +2,7 @@
 /* The drill of verbs: requests with exactly one error, and retransmissions. */
 #include <string.h>
 
+#include "emu/facts/enum/access.h"
 #include "emu/facts/enum/fault.h"
 #include "emu/facts/enum/qp_type.h"
 #include "emu/facts/enum/send_flag.h"
@@ -82,7 +83,7 @@ void verbs_step_wrong(struct drill *d)
     struct verbs_pair p;
     struct rdl_wc wc;
 
-    if (!pair_of(d, &p, VERBS_RIGHTS & ~w->no, 3) ||
+    if (!pair_of(d, &p, verbs_rights & ~w->no, 3) ||
         (w->recv > 0 && !verbs_recv(d, &p.end[1], VERBS_HALF, w->recv)) ||
         !verbs_send(d, &p.end[0], &wr) || !drill_settle(d) ||
         !drill_expect(d, rig_poll(d, k->side[0].scq, &wc),
@@ -127,7 +128,7 @@ void verbs_step_again(struct drill *d)
     struct verbs_pair p;
     struct rdl_wc wc;
 
-    if (!pair_of(d, &p, VERBS_RIGHTS, 1))
+    if (!pair_of(d, &p, verbs_rights, 1))
         return;
     for (uint32_t i = 0; i < rounds; i++) {
         struct rdl_fault_config f = {.kind = FLT_DROP, .nth = 1, .count = 1, .opcode = RDL_ANY};

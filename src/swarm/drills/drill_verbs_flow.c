@@ -2,6 +2,7 @@
 /* The drill of verbs: when requests are sent, retransmitted and held back. */
 #include <string.h>
 
+#include "emu/facts/enum/access.h"
 #include "emu/facts/enum/async_event.h"
 #include "emu/facts/enum/fault.h"
 #include "emu/facts/enum/opcode.h"

@@ -65,7 +65,7 @@ static bool make(struct drill *d, struct heard *h)
     for (unsigned i = 0; i < RIG_HOSTS; i++) {
         struct rig_end *e = &h->p.end[i];
 
-        *e = (struct rig_end){.number = i, .host = k->host[i], .access = VERBS_RIGHTS};
+        *e = (struct rig_end){.number = i, .host = k->host[i], .access = verbs_rights};
         e->timeout = 14;
         e->retry_cnt = 7;
         snprintf(e->name, sizeof(e->name), "qp%u", d->step);

@@ -2,6 +2,7 @@
 /* The drill of verbs: objects, their states and their limits. */
 #include <string.h>
 
+#include "emu/facts/enum/access.h"
 #include "emu/facts/enum/async_event.h"
 #include "emu/facts/enum/mtu.h"
 #include "emu/facts/enum/qp_attr.h"

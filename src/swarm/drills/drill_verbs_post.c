@@ -2,6 +2,7 @@
 /* The drill of verbs: posting of requests, their results and their limits. */
 #include <string.h>
 
+#include "emu/facts/enum/access.h"
 #include "emu/facts/enum/qp_type.h"
 #include "emu/facts/enum/send_flag.h"
 #include "emu/facts/enum/wc_flag.h"

@@ -7,7 +7,6 @@
 #ifndef SWARM_DRILLS_VERBS_H
 #define SWARM_DRILLS_VERBS_H
 
-#include "emu/facts/enum/access.h"
 #include "rdmalab/fault.h"
 #include "rdmalab/trace.h"
 #include "swarm/drills/rig.h"
@@ -15,9 +14,11 @@
 #define VERBS_BUF 16384u /* bytes of memory at each host */
 /* Data to send is below this offset of the memory; received data is written from it on. */
 #define VERBS_HALF   8192u
-#define VERBS_RIGHTS (ACC_LOCAL_WRITE | ACC_REMOTE_WRITE | ACC_REMOTE_READ | ACC_REMOTE_ATOMIC)
 #define VERBS_MTU    1024u
 #define VERBS_INLINE 256u
+
+/* The access flags of all operations, of this host and of a peer: set of enum access_bit. */
+extern const uint32_t verbs_rights;
 
 /* The objects of a host that exist throughout. */
 struct verbs_side {
