@@ -127,7 +127,7 @@ static void set_up(struct drill *d)
         return;
     ev_set_add(&heard, EV_port_out);
     rdl_hear(d->lab, listener, &heard);
-    if (!add_host(d) || !add_ports(d) || !frames_add_ud(d))
+    if (!add_host(d) || !add_ports(d) || !frames_add_ud(d) || !frames_join_groups(d))
         return;
     if (drill_settle(d))
         frames_forget(k);

@@ -355,7 +355,9 @@ void frames_take_host(struct drill *d)
                                                     frames_take_datagram,
                                                     frames_take_datagram,
                                                     frames_take_datagram,
-                                                    frames_take_group};
+                                                    frames_take_group,
+                                                    frames_take_query,
+                                                    frames_take_query};
     struct frames *k = d->own;
 
     for (uint32_t i = 0; i < FRAMES_FAULTS && k->fault[i].is_there; i++) {

@@ -20,6 +20,7 @@
 #define FRAMES_BYTES_MAX 400u /* bytes of a received frame that are kept */
 #define FRAMES_KEPT      96u  /* received frames that are kept */
 #define FRAMES_FAULTS    4u   /* most faults at a time */
+#define FRAMES_GROUPS    8u   /* groups of each IP version that h1 joins to be asked for */
 #define FRAMES_NOWHERE   UINT32_MAX
 
 /* A frame that came out of an external port. */
@@ -78,7 +79,8 @@ struct frames {
     /* Numbers of datagrams with a wrong P_Key, and with a wrong Q_Key, that were sent to it. */
     uint32_t n_bad_pkeys, n_bad_qkeys;
     bool has_receive;  /* a receive is posted to it */
-    uint8_t group[16]; /* GID of the multicast group that it is attached to */
+    uint8_t group[16]; /* GID of the multicast group that it sends to and is attached to */
+    uint8_t joined[2][FRAMES_GROUPS][16]; /* GIDs of the others: IPv4, IPv6 */
 };
 
 /* frames_forget() clears seen[].  frames_send() clears seen[], sends a frame into the lab through
@@ -139,5 +141,11 @@ void frames_take_corner(struct drill *d);
 bool frames_add_ud(struct drill *d);
 void frames_take_datagram(struct drill *d);
 void frames_take_group(struct drill *d);
+
+/* frames_join_groups() attaches the queue pair to the groups k->joined, and returns false if the
+ * drill failed.  frames_take_query() is a step: a router asks for groups (drill_frames_query.c).
+ */
+bool frames_join_groups(struct drill *d);
+void frames_take_query(struct drill *d);
 
 #endif

@@ -170,7 +170,8 @@ static uint64_t delay_of(const struct guest_net *net, const struct guest_group *
 
     memcpy(who, net->config.mac, MAC_BYTES);
     memcpy(who + MAC_BYTES, g->gid, GID_BYTES);
-    return max_ms ? fnv1a(who, sizeof(who)) % ((uint64_t)max_ms * NS_PER_MS) : 0;
+    return max_ms ? fnv1a_64(FNV64_OF_NOTHING, who, sizeof(who)) % ((uint64_t)max_ms * NS_PER_MS)
+                  : 0;
 }
 
 /* Schedules the answers to a query.  A group with a report scheduled already needs no other answer.
