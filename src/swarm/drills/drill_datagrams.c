@@ -53,6 +53,7 @@ struct member {
 
 struct datagrams {
     bool is_rxe;
+    bool is_7_3; /* the profile is rxe of Linux 7.3 */
     rdl_host host[RIG_HOSTS];
     rdl_link link;
     rdl_pd pd[RIG_HOSTS][2];
@@ -210,8 +211,8 @@ static void post_recv(struct drill *d)
     struct member *m = &s->member[who];
     struct posted_recv *r = &m->recv[m->n_recvs];
     const unsigned host = m->e.number;
-    /* A short receive makes the queue pair of rxe fail. */
-    const bool is_short = !s->is_rxe && drill_one_in(d, 4);
+    /* A short receive makes the queue pair of rxe of Linux 6.1 fail. */
+    const bool is_short = (!s->is_rxe || s->is_7_3) && drill_one_in(d, 4);
     struct rdl_sge sge;
     struct rdl_recv_wr wr = {.sge = &sge, .n_sge = 1};
     uint32_t at;
@@ -361,7 +362,10 @@ static void shoot(struct drill *d)
 
     if (drill_one_in(d, 2) && !recover(d, from, false))
         return;
-    status = from->is_down ? WCS_WR_FLUSH_ERR : t.has_wrong_ah ? WCS_LOC_QP_OP_ERR : WCS_SUCCESS;
+    if (from->is_down || (t.has_wrong_ah && s->is_7_3))
+        status = WCS_WR_FLUSH_ERR;
+    else
+        status = t.has_wrong_ah ? WCS_LOC_QP_OP_ERR : WCS_SUCCESS;
     for (uint32_t who = 0; who < EVERYBODY; who++) {
         const struct member *m = &s->member[who];
 
@@ -512,10 +516,11 @@ static bool add_handles(struct drill *d, unsigned host, unsigned domain)
 
 static void set_up(struct drill *d)
 {
-    const struct rig_config c = {.profile = drill_one_in(d, 2) ? PROFILE_rxe : PROFILE_iba};
+    const struct rig_config c = {.profile = drill_one_in(d, 2) ? rig_draw_rxe(d) : PROFILE_iba};
     struct datagrams *s = d->own;
 
-    s->is_rxe = c.profile == PROFILE_rxe;
+    s->is_rxe = c.profile != PROFILE_iba;
+    s->is_7_3 = c.profile == PROFILE_rxe_7_3;
     memcpy(s->group, (const uint8_t[16]){[10] = 0xff, [11] = 0xff, [12] = 239}, 16);
     for (unsigned i = 13; i < 16; i++)
         s->group[i] = (uint8_t)(1 + drill_below(d, 250));

@@ -208,7 +208,7 @@ static void draw_limits(struct drill *d)
     for (uint32_t i = 0; i < s->n_pkeys; i++)
         s->pkeys[i] = (uint16_t)(0x8000u + 1 + i * 16 + drill_below(d, 16));
     s->now = *l;
-    s->is_rxe = drill_one_in(d, 3);
+    s->profile = drill_one_in(d, 3) ? rig_draw_rxe(d) : PROFILE_iba;
 }
 
 static void say_host(struct drill *d)
@@ -228,7 +228,7 @@ static void say_host(struct drill *d)
     RDL_ASSERT(!limits.cut);
     drill_say(d,
               "host h1 profile=%s max_cq=%u max_qp=%u max_srq=%u mtu=%u device_mtu=%u pkeys=%s%s",
-              s->is_rxe ? "rxe" : "iba", s->max_cq, s->max_qp, s->max_srq, s->mtu,
+              enum_name(&enum_profile, s->profile), s->max_cq, s->max_qp, s->max_srq, s->mtu,
               128u << s->device_mtu, pkeys, buf);
 }
 
@@ -236,7 +236,7 @@ static bool add_hosts(struct drill *d)
 {
     struct drill_device *s = d->own;
     struct rdl_host_config h1 = {.name = "h1",
-                                 .profile = s->is_rxe ? PROFILE_rxe : PROFILE_iba,
+                                 .profile = s->profile,
                                  .max_cq = s->max_cq,
                                  .max_qp = s->max_qp,
                                  .max_srq = s->max_srq,

@@ -61,8 +61,8 @@ struct device_gid {
 struct drill_device {
     rdl_host host[RIG_HOSTS];
     rdl_link link;
-    bool is_up;  /* the link */
-    bool is_rxe; /* the profile of h1 */
+    bool is_up;       /* the link */
+    uint32_t profile; /* of h1, enum profile */
     /* The limits of the device: those that h1 was added with, and those that are in force. */
     struct rdl_device_limits built, now;
     uint32_t max_cq, max_qp, max_srq; /* fixed; max_qp counts QPN 1, too */

@@ -96,7 +96,8 @@ static bool add_host(struct drill *d)
 {
     const struct rdl_host_config c = {.name = "h1",
                                       .arp = drill_one_in(d, 2),
-                                      .profile = drill_one_in(d, 3) ? PROFILE_rxe : PROFILE_iba};
+                                      .profile =
+                                          drill_one_in(d, 3) ? rig_draw_rxe(d) : PROFILE_iba};
     const struct rdl_link_config link = {.a = "h1", .b = "s1", .latency_ns = 500};
     struct frames *k = d->own;
     rdl_link ret;

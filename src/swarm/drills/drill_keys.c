@@ -114,6 +114,11 @@ bool keys_reconnect(struct drill *d, unsigned pair)
     return rig_connect(d, &k->end[0][pair], &k->end[1][pair]);
 }
 
+uint32_t keys_unsent(const struct keys *k, uint32_t status)
+{
+    return k->flushes_unsent ? WCS_WR_FLUSH_ERR : status;
+}
+
 bool keys_post(struct drill *d, unsigned host, unsigned pair, struct rdl_send_wr *wr,
                uint32_t status, const char *what)
 {
@@ -225,9 +230,10 @@ static bool add_pair(struct drill *d, unsigned pair)
 static void set_up(struct drill *d)
 {
     struct keys *k = d->own;
-    const struct rig_config c = {.profile = drill_one_in(d, 3) ? PROFILE_rxe : PROFILE_iba};
+    const struct rig_config c = {.profile = drill_one_in(d, 3) ? rig_draw_rxe(d) : PROFILE_iba};
 
-    k->is_rxe = c.profile == PROFILE_rxe;
+    k->is_rxe = c.profile != PROFILE_iba;
+    k->flushes_unsent = c.profile == PROFILE_rxe_7_3;
     if (!rig_add_hosts(d, &c, k->host, &k->link))
         return;
     for (unsigned h = 0; h < RIG_HOSTS; h++) {

@@ -59,7 +59,10 @@ struct kept {
 
 /* State of the drill: its objects on h1 and h2, and the model. */
 struct keys {
-    bool is_rxe; /* the hosts have the profile rxe */
+    bool is_rxe; /* the hosts have a profile of rxe */
+    /* They have that of Linux 7.3, which flushes a request that cannot be sent, as all behind it.
+     */
+    bool flushes_unsent;
     rdl_host host[RIG_HOSTS];
     rdl_link link;
     rdl_pd pd[RIG_HOSTS][2]; /* the protection domains "pd" and "other" of each host */
@@ -99,6 +102,9 @@ static inline unsigned keys_domain(unsigned pair)
 {
     return pair == PAIRS - 1;
 }
+
+/* Returns the status of a request that fails before it is sent; @status if the device says why. */
+uint32_t keys_unsent(const struct keys *k, uint32_t status);
 
 /* Posts @wr, signaled, to the queue pair of @pair on host @host (0: h1) and waits for its
  * completion, which must have @status (enum wc_status).  Then checks h2's memory.  After an error

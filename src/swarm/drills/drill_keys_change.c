@@ -24,7 +24,7 @@ static uint32_t refused_status(const struct drill *d)
 {
     const struct keys *k = d->own;
 
-    return k->is_rxe ? WCS_LOC_QP_OP_ERR : WCS_MW_BIND_ERR;
+    return keys_unsent(k, k->is_rxe ? WCS_LOC_QP_OP_ERR : WCS_MW_BIND_ERR);
 }
 
 /* --- Drawing ---------------------------------------------------------------------------------- */
@@ -420,7 +420,8 @@ void keys_bind(struct drill *d)
               wr.bind_mw.type_1 ? "" : "op=bind_mw mw=", w->called, mr->called,
               wr.bind_mw.addr - mr->name, wr.bind_mw.addr - mr->name + wr.bind_mw.length, "",
               words(d, wr.bind_mw.access, text));
-    if (!keys_post(d, 1, pair, &wr, is_allowed ? WCS_SUCCESS : WCS_MW_BIND_ERR, binds))
+    if (!keys_post(d, 1, pair, &wr, is_allowed ? WCS_SUCCESS : keys_unsent(d->own, WCS_MW_BIND_ERR),
+                   binds))
         return;
     if (is_allowed) {
         bound(k, w, mr, pair, &wr);

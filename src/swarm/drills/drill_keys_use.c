@@ -218,6 +218,8 @@ void keys_use_locally(struct drill *d)
     /* rxe reports a key that does not fit at all differently from a range that is out of bounds. */
     if (k->is_rxe && !fetches && !keys_fit(k, sge.lkey, pair, 0))
         status = WCS_LOC_QP_OP_ERR;
+    if (!fetches)
+        status = keys_unsent(k, status);
     if (is_open) {
         const uint32_t to = place(keys_find(k, sge.lkey), sge.addr);
 

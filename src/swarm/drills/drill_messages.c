@@ -498,11 +498,11 @@ static void set_up(struct drill *d)
 {
     struct messages *s = d->own;
     struct ev_set heard = ev_set_none;
-    const struct rig_config c = {.profile = drill_one_in(d, 2) ? PROFILE_rxe : PROFILE_iba,
+    const struct rig_config c = {.profile = drill_one_in(d, 2) ? rig_draw_rxe(d) : PROFILE_iba,
                                  .latency_ns = 1 + drill_below(d, 20000),
                                  .rate_bps = drill_one_in(d, 2) ? 0 : UINT64_C(1000000000)};
 
-    s->is_rxe = c.profile == PROFILE_rxe;
+    s->is_rxe = c.profile != PROFILE_iba;
     s->mtu = 256u << drill_below(d, 5);
     if (!rig_add_hosts(d, &c, s->host, &s->link) || !add_objects(d, 0) || !add_objects(d, 1) ||
         !add_ends(d) || !add_handle(d, 0) || !add_handle(d, 1))

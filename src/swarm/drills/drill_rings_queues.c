@@ -478,10 +478,10 @@ static bool add_memory(struct drill *d, unsigned side)
 static void set_up(struct drill *d)
 {
     struct queues *q = queues_of(d);
-    struct rig_config c = {.profile = drill_one_in(d, 3) ? PROFILE_rxe : PROFILE_iba};
+    struct rig_config c = {.profile = drill_one_in(d, 3) ? rig_draw_rxe(d) : PROFILE_iba};
     uint32_t n;
 
-    q->is_rxe = c.profile == PROFILE_rxe;
+    q->is_rxe = c.profile != PROFILE_iba;
     c.ring = drill_one_in(d, 2) ? VRING_packed : VRING_split;
     q->event_idx = !drill_one_in(d, 3);
     if (!q->event_idx)

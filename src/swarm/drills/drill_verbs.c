@@ -218,8 +218,9 @@ static void set_up(struct drill *d)
     struct drill_verbs *k = d->own;
     struct rig_config c = {0};
 
-    k->is_rxe = drill_one_in(d, 3);
-    c.profile = k->is_rxe ? PROFILE_rxe : PROFILE_iba;
+    c.profile = drill_one_in(d, 3) ? rig_draw_rxe(d) : PROFILE_iba;
+    k->is_rxe = c.profile != PROFILE_iba;
+    k->tells_last = c.profile != PROFILE_rxe;
     k->is_resizable = !drill_one_in(d, 4);
     if (drill_one_in(d, 2))
         c.max_qp = FEW_QPS;

@@ -9,6 +9,7 @@
 #include "emu/facts/enum/access.h"
 #include "emu/facts/enum/mtu.h"
 #include "emu/facts/enum/object.h"
+#include "emu/facts/enum/profile.h"
 #include "emu/facts/enum/qp_attr.h"
 #include "emu/facts/enum/qp_type.h"
 #include "emu/facts/psn.h"
@@ -26,6 +27,11 @@ static uint32_t mtu_of(const struct rig_end *e)
 static uint32_t rd_atomic_of(uint32_t n)
 {
     return n > 0 ? n : 4;
+}
+
+uint32_t rig_draw_rxe(struct drill *d)
+{
+    return drill_one_in(d, 3) ? PROFILE_rxe_7_3 : PROFILE_rxe;
 }
 
 bool rig_add_hosts(struct drill *d, const struct rig_config *c, rdl_host ret[RIG_HOSTS],

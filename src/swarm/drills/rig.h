@@ -23,6 +23,9 @@ struct rig_config {
     uint64_t latency_ns, rate_bps; /* of the link; 0: 1 us, and 100 Gbit/s */
 };
 
+/* Draws one of the profiles of rxe: enum profile. */
+uint32_t rig_draw_rxe(struct drill *d);
+
 /* Adds the hosts h1 and h2 and the link between them. */
 bool rig_add_hosts(struct drill *d, const struct rig_config *c, rdl_host ret[RIG_HOSTS],
                    rdl_link *ret_link);

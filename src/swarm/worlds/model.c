@@ -171,7 +171,9 @@ void model_completion(struct world_run *r, unsigned host, struct cq_state *q,
         !world_expect(r, q == world_cq(r, l->end, !t->is_recv), i,
                       "what completes does so in its CQ"))
         return;
-    if (model_profile_is_rxe(r, l->end)) /* of what fails only flushed receives wake there */
+    if (model_profile_is_rxe_7_3(r, l->end)) /* nothing that fails wakes there */
+        solicited = false;
+    else if (model_profile_is_rxe(r, l->end)) /* of what fails only flushed receives wake there */
         solicited = t->is_recv && wc->status == WCS_WR_FLUSH_ERR;
     if (t->is_recv)
         model_recv_done(r, l, i, wc, &solicited);

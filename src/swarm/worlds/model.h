@@ -120,7 +120,12 @@ static inline bool model_is_rc(const struct world_run *r, const struct life *l)
 
 static inline bool model_profile_is_rxe(const struct world_run *r, uint16_t end)
 {
-    return r->w->host[r->w->end[end].host].profile == PROFILE_rxe;
+    return r->w->host[r->w->end[end].host].profile != PROFILE_iba;
+}
+
+static inline bool model_profile_is_rxe_7_3(const struct world_run *r, uint16_t end)
+{
+    return r->w->host[r->w->end[end].host].profile == PROFILE_rxe_7_3;
 }
 
 /* Returns true if a send that fails moves @l to SQE, where it still receives, and not to ERR. */

@@ -64,6 +64,30 @@ static void succeed(struct world_run *r, struct life *l, uint16_t i)
 
 /* --- Failure ---------------------------------------------------------------------------------- */
 
+/* Returns true if @i fails before it is sent. */
+static bool fails_unsent(const struct world_run *r, uint16_t i)
+{
+    const struct world_item *t = &r->w->item[i];
+    const enum world_mistake m = (enum world_mistake)r->item[i].mistake;
+
+    return !world_fetches(t) &&
+           (world_is_local_mistake(m) || (m == BOTH_KEYS && world_is_write(t)));
+}
+
+/* Returns true if @i may be flushed because of a request that cannot be sent, itself or a later
+ * one. Rxe of Linux 7.3 then flushes all requests that are not complete.
+ */
+static bool is_flushed_unsent(const struct world_run *r, const struct life *l, uint16_t i)
+{
+    if (!model_profile_is_rxe_7_3(r, l->end))
+        return false;
+    for (uint16_t k = r->item[i].pos; k < l->n_sends; k++) {
+        if (fails_unsent(r, l->send[k]))
+            return true;
+    }
+    return false;
+}
+
 /* Returns the status that the mistake of @i leads to; WCS_SUCCESS: none. */
 static uint32_t status_of_mistake(const struct world_run *r, const struct life *l, uint16_t i)
 {
@@ -71,6 +95,8 @@ static uint32_t status_of_mistake(const struct world_run *r, const struct life *
     const bool is_rxe = model_profile_is_rxe(r, l->end);
     const uint32_t of_key = is_rxe && !world_fetches(t) ? WCS_LOC_QP_OP_ERR : WCS_LOC_PROT_ERR;
 
+    if (model_profile_is_rxe_7_3(r, l->end) && fails_unsent(r, i))
+        return WCS_WR_FLUSH_ERR;
     switch ((enum world_mistake)r->item[i].mistake) {
     case LKEY_UNKNOWN:
     case LKEY_ALIEN:
@@ -119,7 +145,7 @@ static bool may_fail(const struct world_run *r, const struct life *l, uint16_t i
     const struct wire_end *wire = r->tap ? &r->tap->end[l - r->life] : NULL;
 
     if (status == WCS_WR_FLUSH_ERR)
-        return model_may_be_in_error(r, l) || l->is_closed;
+        return model_may_be_in_error(r, l) || l->is_closed || is_flushed_unsent(r, l, i);
     if (model_is_rc(r, l) && status == WCS_RETRY_EXC_ERR)
         return wire && wire->is_told ? wire_end_is_exhausted(wire) : peer_may_be_silent(r, l);
     if (model_is_rc(r, l) && status == WCS_RNR_RETRY_EXC_ERR)

@@ -45,7 +45,9 @@ static void draw_hosts(struct draw *d, bool pair)
     for (uint32_t h = 0; h < w->n_hosts; h++) {
         struct world_host *host = &w->host[h];
 
-        host->profile = draw_one_in(d, 3) ? PROFILE_rxe : PROFILE_iba;
+        host->profile = PROFILE_iba;
+        if (draw_one_in(d, 3))
+            host->profile = draw_one_in(d, 3) ? PROFILE_rxe_7_3 : PROFILE_rxe;
         host->latency_ns = draw_below(d, 3000);
         host->rate_bps = rates[draw_below(d, ARRAY_LEN(rates))];
         host->loss_ppm = is_lossy ? draw_below(d, 40000) : 0;
