@@ -275,12 +275,10 @@ static bool fits_mode(const struct test_arguments *a)
         return true;
     if (other)
         fprintf(stderr, "rdmalab: %s and %s: give one of them\n", mode, other);
-    else if (!a->matrix)
+    else if (!a->matrix || strcmp(a->format, "text") == 0 || strcmp(a->format, "json") == 0)
         return true;
-    else if (strcmp(a->format, "text") != 0 && strcmp(a->format, "json") != 0)
-        fprintf(stderr, "rdmalab: --fault-matrix makes a table: its --format is text or json\n");
     else
-        return true;
+        fprintf(stderr, "rdmalab: --fault-matrix makes a table: its --format is text or json\n");
     return false;
 }
 

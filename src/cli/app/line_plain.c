@@ -32,7 +32,9 @@ static void append(char **text, char byte)
 
     *text = must_realloc(*text, n + 2);
     /* A NUL would hide the rest of the line.  Replace it by a byte that is invalid in text too. */
-    (*text)[n] = byte ? byte : '\xff';
+    (*text)[n] = '\xff';
+    if (byte)
+        (*text)[n] = byte;
     (*text)[n + 1] = '\0';
 }
 
