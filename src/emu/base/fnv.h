@@ -36,8 +36,10 @@ static inline uint64_t fnv1a_64(uint64_t h, const void *bytes, size_t n)
 static inline uint64_t fnv1a_64_words(uint64_t h, const uint32_t *words, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        for (unsigned bit = 0; bit < 32; bit += 8)
-            h = (h ^ (words[i] >> bit & 0xff)) * UINT64_C(0x100000001b3);
+        const uint8_t bytes[] = {(uint8_t)words[i], (uint8_t)(words[i] >> 8),
+                                 (uint8_t)(words[i] >> 16), (uint8_t)(words[i] >> 24)};
+
+        h = fnv1a_64(h, bytes, sizeof(bytes));
     }
     return h;
 }

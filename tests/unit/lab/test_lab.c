@@ -275,7 +275,7 @@ static void a_device_has_from_1_to_16384_queues_of_a_kind(void **state)
 
 static void an_unknown_profile_is_refused(void **state)
 {
-    struct rdl_host_config c = {.name = "h1", .profile = PROFILE_rxe_7_3 + 1};
+    struct rdl_host_config c = {.name = "h1", .profile = PROFILE_COUNT};
     const struct rdl_lab_config config = {.seed = 1};
     struct rdl_lab *lab;
     rdl_host host;
@@ -283,7 +283,7 @@ static void an_unknown_profile_is_refused(void **state)
     (void)state;
     assert_int_equal(rdl_lab_new(&config, &lab), RDL_OK);
     assert_int_equal(rdl_host_add(lab, &c, &host), RDL_ERR_INVAL);
-    c.profile = PROFILE_rxe_7_3;
+    c.profile = PROFILE_COUNT - 1;
     assert_int_equal(rdl_host_add(lab, &c, &host), RDL_OK);
     rdl_lab_free(lab);
 }

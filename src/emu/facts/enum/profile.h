@@ -14,7 +14,7 @@
     X(rxe_7_3, "rxe-7.3", 2, "what rxe does in Linux 7.3")
 
 #define PROFILE_MEMBER(member, word, value, text) PROFILE_##member = (value),
-enum profile { PROFILES(PROFILE_MEMBER) };
+enum profile { PROFILES(PROFILE_MEMBER) PROFILE_COUNT };
 #undef PROFILE_MEMBER
 
 #endif
