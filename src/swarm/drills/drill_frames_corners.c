@@ -121,7 +121,7 @@ static void sum_again(struct drill *d, enum corner_frame frame, uint8_t *f, size
         st_be16(ip + 10, 0);
         st_be16(ip + 10, rig_sum(0, ip, IPV4));
     } else {
-        pseudo = 58u + (uint32_t)bytes + (uint16_t)~rig_sum(0, ip + 8, 32);
+        pseudo = frames_pseudo_sum(ip, bytes);
     }
     if (bytes < ECHO)
         return;

@@ -192,7 +192,7 @@ static void take_nd(struct drill *d)
     const uint8_t *r;
 
     f[21] = is_near ? 255 : (uint8_t)drill_below(d, 255);
-    st_be16(f + ND_AT + 2, rig_sum(58 + 32 + (uint16_t)~rig_sum(0, f + 22, 32), f + ND_AT, 32));
+    st_be16(f + ND_AT + 2, rig_sum(frames_pseudo_sum(f + IP_AT, 32), f + ND_AT, 32));
     if (!frames_send_as(d, who, f, bytes))
         return;
     r = frames_heard(d, who, 0);

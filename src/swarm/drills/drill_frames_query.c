@@ -8,33 +8,42 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "emu/base/assert.h"
 #include "emu/base/cursor.h"
 #include "swarm/drills/frames.h"
 
-#define AT            14u /* the IP header */
-#define IGMP_AT       38u /* behind an IP header with the Router Alert option */
-#define MLD_AT        62u /* behind an IP and a hop-by-hop header */
-#define IGMP_QUERY    12u
-#define IGMP_REPORT   16u
-#define MLD_BYTES     28u /* of a query and of a report */
-#define IS_EXCLUDE    2u  /* the report of a member that wants all senders */
-#define NS_PER_MS     UINT64_C(1000000)
-#define TRAVEL_NS     NS_PER_MS /* more than any frame takes from station to station */
+#define AT          14u /* the IP header */
+#define IGMP_AT     38u /* behind an IP header with the Router Alert option */
+#define MLD_AT      62u /* behind an IP and a hop-by-hop header */
+#define IGMP_QUERY  12u
+#define IGMP_REPORT 16u
+#define MLD_BYTES   28u /* of a query and of a report */
+#define IS_EXCLUDE  2u  /* the report of a member that wants all senders */
+#define NS_PER_MS   UINT64_C(1000000)
+#define TRAVEL_NS   NS_PER_MS /* more than any frame takes from station to station */
+/* If all groups are asked for and the time is long, one answer comes after 1 / SPREAD of it. */
 #define SPREAD        16u
-#define SPREAD_MIN_MS 12800u /* from here on answers are spread over the time */
+#define SPREAD_MIN_MS 12800u
 
-/* A query, and what is wrong with it. */
-enum query_flaw { FLAWLESS, BAD_CHECKSUM, SHORT, FAR, FRAGMENT, FLAWS };
+/* What is wrong with a query.  For its TTL no rule of RFC 3376 lets a host refuse one of IGMP. */
+enum query_flaw {
+    FLAWLESS,
+    BAD_CHECKSUM,
+    SHORT,
+    FIRST_FRAGMENT, /* IGMP */
+    FAR,            /* MLD: a hop limit other than 1 */
+    FROM_AFAR       /* MLD: a source that is not link-local */
+};
 
 struct query {
     bool is_v6;
     enum query_flaw flaw;
     /* Index of the group; FRAMES_GROUPS: one that h1 is not in; FRAMES_NOWHERE: all groups. */
     uint32_t group;
-    uint32_t code;   /* the coded response time */
-    uint64_t max_ms; /* the time that it means */
-    uint32_t times;  /* how many times it is sent, 1 or 2 */
-    uint64_t asked_ns;
+    uint32_t code;     /* the coded response time */
+    uint64_t max_ms;   /* the time that it means */
+    uint32_t times;    /* how many times it is sent, 1 or 2 */
+    uint64_t asked_ns; /* when it is sent */
 };
 
 static const uint8_t *group_gid(const struct frames *k, bool is_v6, uint32_t i)
@@ -98,12 +107,11 @@ static size_t write_igmp(const struct frames *k, const struct query *q, uint32_t
     const size_t n = q->flaw == SHORT ? IGMP_QUERY - 4 : IGMP_QUERY;
     uint8_t *ip = f + AT;
 
+    frames_begin(k, who, 0x0800, f);
     memcpy(f, (uint8_t[]){1, 0, 0x5e, 0, 0, 1}, 6);
-    frames_put_mac(f + 6, who);
-    st_be16(f + 12, 0x0800);
     memcpy(ip, (uint8_t[]){0x46, 0xc0}, 2);
     st_be16(ip + 2, (uint16_t)(24 + n));
-    st_be16(ip + 6, q->flaw == FRAGMENT ? 0x2000 : 0);
+    st_be16(ip + 6, q->flaw == FIRST_FRAGMENT ? 0x2000 : 0);
     memcpy(ip + 8, (uint8_t[]){1, 2}, 2);
     frames_put_ip(ip + 12, who);
     memcpy(ip + 16, (uint8_t[]){224, 0, 0, 1, 0x94, 4}, 6);
@@ -119,7 +127,7 @@ static size_t write_igmp(const struct frames *k, const struct query *q, uint32_t
 /* The checksum of the @n bytes of ICMPv6 in @f, with the addresses of the IP header. */
 static uint16_t mld_sum(const uint8_t *f, size_t n)
 {
-    return rig_sum((uint32_t)(58 + n + (uint16_t)~rig_sum(0, f + AT + 8, 32)), f + MLD_AT, n);
+    return rig_sum(frames_pseudo_sum(f + AT, n), f + MLD_AT, n);
 }
 
 static size_t write_mld(const struct frames *k, const struct query *q, uint32_t who, uint8_t *f)
@@ -127,14 +135,13 @@ static size_t write_mld(const struct frames *k, const struct query *q, uint32_t 
     const size_t n = q->flaw == SHORT ? MLD_BYTES - 4 : MLD_BYTES;
     uint8_t *ip = f + AT;
 
+    frames_begin(k, who, 0x86dd, f);
     memcpy(f, (uint8_t[]){0x33, 0x33, 0, 0, 0, 1}, 6);
-    frames_put_mac(f + 6, who);
-    st_be16(f + 12, 0x86dd);
     ip[0] = 0x60;
     st_be16(ip + 4, (uint16_t)(8 + n));
     memcpy(ip + 6, (uint8_t[]){0, q->flaw == FAR ? 2 : 1, 0xfe, 0x80}, 4);
-    if (q->flaw == FRAGMENT)
-        ip[8] = 0x20; /* no link-local source; IPv6 knows no fragment without its header */
+    if (q->flaw == FROM_AFAR)
+        ip[8] = 0x20;
     frames_put_mac(ip + 18, who);
     memcpy(ip + 24, (uint8_t[]){0xff, 2}, 2);
     ip[39] = 1;
@@ -170,8 +177,8 @@ static bool is_report(const struct frames *k, bool is_v6, const uint8_t *gid, co
            rig_sum(0, ip, 24) == 0 && rig_sum(0, message, IGMP_REPORT) == 0;
 }
 
-/* Counts the reports of a group, and all frames of h1, at the first port; *@io_last_ns becomes the
- * time of the last report if that is later.
+/* Counts the reports of a group at the first port.  *@io_last_ns becomes the time of the last one
+ * if that is later.
  */
 static uint32_t count_reports(const struct frames *k, bool is_v6, const uint8_t *gid,
                               uint64_t *io_last_ns)
@@ -189,6 +196,7 @@ static uint32_t count_reports(const struct frames *k, bool is_v6, const uint8_t 
     return n;
 }
 
+/* Counts the frames of h1 at the first port. */
 static uint32_t count_frames(const struct frames *k)
 {
     uint32_t n = 0;
@@ -247,13 +255,15 @@ static bool check_reports(struct drill *d, const struct query *q)
 
 static void draw_query(struct drill *d, struct query *q)
 {
+    static const enum query_flaw of_igmp[] = {BAD_CHECKSUM, SHORT, FIRST_FRAGMENT};
+    static const enum query_flaw of_mld[] = {BAD_CHECKSUM, SHORT, FAR, FROM_AFAR};
+
     *q = (struct query){.is_v6 = drill_one_in(d, 2), .group = FRAMES_NOWHERE};
     q->times = drill_one_in(d, 3) ? 2 : 1;
     q->asked_ns = rdl_now_ns(d->lab);
-    if (drill_one_in(d, 3))
-        q->flaw = (enum query_flaw)drill_below(d, FLAWS);
-    if (q->flaw == FAR && !q->is_v6)
-        q->flaw = FLAWLESS; /* nothing in RFC 3376 lets a host refuse an IGMP query for its TTL */
+    if (drill_one_in(d, 4))
+        q->flaw = q->is_v6 ? of_mld[drill_below(d, ARRAY_LEN(of_mld))]
+                           : of_igmp[drill_below(d, ARRAY_LEN(of_igmp))];
     if (drill_one_in(d, 2))
         q->group = drill_below(d, FRAMES_GROUPS + 1);
     draw_time(d, q);
@@ -263,7 +273,7 @@ void frames_take_query(struct drill *d)
 {
     const struct rdl_limits limits = {.ticks = 1000000};
     struct frames *k = d->own;
-    uint8_t f[FRAMES_BYTES_MAX] = {0};
+    uint8_t f[FRAMES_BYTES_MAX];
     const uint32_t who = frames_meet(d);
     struct query q;
     size_t bytes;

@@ -12,6 +12,7 @@
 #define IPV6    40u
 #define ECHO    8u
 #define SOLICIT 32u /* with its option */
+#define ICMPV6  58u /* the protocol */
 
 void frames_put_mac(uint8_t *at, uint32_t who)
 {
@@ -23,7 +24,7 @@ void frames_put_ip(uint8_t *at, uint32_t who)
     memcpy(at, (uint8_t[]){10, 9, (uint8_t)(who >> 8), (uint8_t)who}, 4);
 }
 
-static void begin(const struct frames *k, uint32_t who, uint16_t type, uint8_t *f)
+void frames_begin(const struct frames *k, uint32_t who, uint16_t type, uint8_t f[FRAMES_BYTES_MAX])
 {
     memset(f, 0, FRAMES_BYTES_MAX);
     memcpy(f, k->mac, 6);
@@ -31,10 +32,15 @@ static void begin(const struct frames *k, uint32_t who, uint16_t type, uint8_t *
     st_be16(f + 12, type);
 }
 
+uint32_t frames_pseudo_sum(const uint8_t *ip, size_t bytes)
+{
+    return ICMPV6 + (uint32_t)bytes + (uint16_t)~rig_sum(0, ip + 8, 32);
+}
+
 size_t frames_write_arp(const struct frames *k, uint32_t who, bool reply, const uint8_t target[4],
                         uint8_t f[FRAMES_BYTES_MAX])
 {
-    begin(k, who, 0x0806, f);
+    frames_begin(k, who, 0x0806, f);
     if (reply)
         memcpy(f + AT + 18, k->mac, 6);
     else
@@ -49,7 +55,7 @@ size_t frames_write_arp(const struct frames *k, uint32_t who, bool reply, const 
 size_t frames_write_echo_4(const struct frames *k, uint32_t who, uint8_t type, uint32_t data,
                            uint8_t f[FRAMES_BYTES_MAX])
 {
-    begin(k, who, 0x0800, f);
+    frames_begin(k, who, 0x0800, f);
     f[AT] = 0x45;
     st_be16(f + AT + 2, (uint16_t)(IPV4 + ECHO + data));
     f[AT + 8] = 64;
@@ -62,10 +68,10 @@ size_t frames_write_echo_4(const struct frames *k, uint32_t who, uint8_t type, u
 
 static void begin_ipv6(const struct frames *k, uint32_t who, uint32_t bytes, uint8_t *f)
 {
-    begin(k, who, 0x86dd, f);
+    frames_begin(k, who, 0x86dd, f);
     f[AT] = 0x60;
     st_be16(f + AT + 4, (uint16_t)bytes);
-    f[AT + 6] = 58;
+    f[AT + 6] = ICMPV6;
     f[AT + 7] = 255;
     memcpy(f + AT + 8, (uint8_t[]){0xfe, 0x80}, 2);
     frames_put_mac(f + AT + 18, who);

@@ -96,6 +96,14 @@ void frames_take_host(struct drill *d);
 /* --- Correct frames to h1, without checksums (drill_frames_write.c) ----------------------------
  */
 
+/* Clears the frame @f and writes an Ethernet header from station @who to h1. */
+void frames_begin(const struct frames *k, uint32_t who, uint16_t type, uint8_t f[FRAMES_BYTES_MAX]);
+
+/* Returns the sum with which the checksum of @bytes bytes of ICMPv6 begins: that of the
+ * pseudo-header for the IPv6 header @ip.  [RFC 8200, 8.1]
+ */
+uint32_t frames_pseudo_sum(const uint8_t *ip, size_t bytes);
+
 /* Write the MAC, and the IPv4 address, of station @who to @at. */
 void frames_put_mac(uint8_t *at, uint32_t who);
 void frames_put_ip(uint8_t *at, uint32_t who);
