@@ -7,6 +7,7 @@
 
 #include "emu/base/assert.h"
 #include "process/must.h"
+#include "rdmalab/inspect.h"
 #include "rdmalab/trace.h"
 #include "swarm/drills/kinds.h"
 
@@ -38,6 +39,17 @@ bool drill_works(struct drill *d, enum rdl_status st, const char *what)
     if (st == RDL_ERR_INVARIANT)
         return drill_expect(d, false, rdl_broken_invariant(d->lab), "an invariant broke");
     return drill_expect(d, st == RDL_OK, what, "%s", rdl_status_name(st));
+}
+
+bool drill_number(struct drill *d, const char *path, uint64_t *ret)
+{
+    struct rdl_value v = {0};
+    size_t at;
+
+    if (!drill_works(d, rdl_inspect(d->lab, path, &v, &at), "what a lab has can be inspected"))
+        return false;
+    *ret = v.number;
+    return true;
 }
 
 enum rdl_status drill_answer(struct drill *d, rdl_host host, uint32_t *ret_rsp)

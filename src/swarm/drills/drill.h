@@ -92,6 +92,11 @@ bool drill_expect(struct drill *d, bool right, const char *what, const char *for
 bool drill_works(struct drill *d, enum rdl_status st, const char *what);
 bool drill_is_done(struct drill *d, rdl_host host, enum rdl_status st, const char *what);
 
+/* Reads the number that the tree has at @path, for example "h1.port.bad_pkeys".  Returns false, and
+ * the drill fails, if nothing is there.
+ */
+bool drill_number(struct drill *d, const char *path, uint64_t *ret);
+
 /* Runs the lab until the device of @host has answered the pending control request.  *@ret_rsp is
  * the response code.  Returns the status of rdl_wait().
  */

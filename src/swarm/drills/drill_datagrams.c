@@ -52,8 +52,7 @@ struct member {
 };
 
 struct datagrams {
-    bool is_rxe;
-    bool is_7_3; /* the profile is rxe of Linux 7.3 */
+    uint32_t profile; /* of the hosts, enum profile */
     rdl_host host[RIG_HOSTS];
     rdl_link link;
     rdl_pd pd[RIG_HOSTS][2];
@@ -90,7 +89,7 @@ static bool is_for(const struct datagrams *s, const struct shot *t, uint32_t who
 {
     const struct member *m = &s->member[who];
 
-    if (!is_sent(s, t) || (m->is_down && s->is_rxe) || t->has_wrong_qkey)
+    if (!is_sent(s, t) || (m->is_down && rig_is_rxe(s->profile)) || t->has_wrong_qkey)
         return false;
     if (t->way != TO_GROUP)
         return who == t->to;
@@ -156,7 +155,7 @@ static void judge_host(struct drill *d, unsigned host, const struct shot *t, boo
 
         if (wc.wr_id == t->wr_id)
             continue;
-        if (who < EVERYBODY && s->is_rxe && s->member[who].is_down) {
+        if (who < EVERYBODY && rig_is_rxe(s->profile) && s->member[who].is_down) {
             (void)judge_flushed(d, who, &wc);
             continue;
         }
@@ -192,7 +191,7 @@ static bool judge_sender(struct drill *d, const struct shot *t, uint32_t status)
 static bool knows_state(struct drill *d, const struct member *m)
 {
     const struct datagrams *s = d->own;
-    const uint32_t state = !m->is_down ? QPS_RTS : s->is_rxe ? QPS_ERR : QPS_SQE;
+    const uint32_t state = !m->is_down ? QPS_RTS : rig_is_rxe(s->profile) ? QPS_ERR : QPS_SQE;
     struct rdl_qp_info info;
 
     return drill_works(d, rdl_qp_info(d->lab, m->e.qp, &info), "a queue pair can be looked at") &&
@@ -212,12 +211,12 @@ static void post_recv(struct drill *d)
     struct posted_recv *r = &m->recv[m->n_recvs];
     const unsigned host = m->e.number;
     /* A short receive makes the queue pair of rxe of Linux 6.1 fail. */
-    const bool is_short = (!s->is_rxe || s->is_7_3) && drill_one_in(d, 4);
+    const bool is_short = s->profile != PROFILE_rxe && drill_one_in(d, 4);
     struct rdl_sge sge;
     struct rdl_recv_wr wr = {.sge = &sge, .n_sge = 1};
     uint32_t at;
 
-    if (m->n_recvs == RECVS || (m->is_down && s->is_rxe))
+    if (m->n_recvs == RECVS || (m->is_down && rig_is_rxe(s->profile)))
         return;
     at = PLACE * (who % ENDS) + drill_below(d, 100);
     *r = (struct posted_recv){.wr_id = ++s->wr_id,
@@ -252,10 +251,10 @@ static bool recover(struct drill *d, struct member *m, bool is_early)
     const struct datagrams *s = d->own;
     struct rdl_qp_attr a = {.cur_state = QPS_SQE};
 
-    if (!m->is_down || (s->is_rxe && is_early))
+    if (!m->is_down || (rig_is_rxe(s->profile) && is_early))
         return true;
     m->is_down = false;
-    if (s->is_rxe) {
+    if (rig_is_rxe(s->profile)) {
         drill_say(d, "modify_qp h%u.%s state=RESET", m->e.number + 1, m->e.name);
         return rig_modify(d, &m->e, &a, QPS_RESET, 0) && rig_raise_ud(d, &m->e);
     }
@@ -317,13 +316,12 @@ static bool post_shot(struct drill *d, const struct shot *t)
 
 static uint64_t port_number(struct drill *d, unsigned host, const char *leaf)
 {
-    struct rdl_value v = {0};
     char path[48];
-    size_t at;
+    uint64_t n = 0;
 
     snprintf(path, sizeof(path), "h%u.port.%s", host + 1, leaf);
-    (void)drill_works(d, rdl_inspect(d->lab, path, &v, &at), "a port can be seen");
-    return v.number;
+    (void)drill_number(d, path, &n);
+    return n;
 }
 
 /* Returns the number of frames that @host has taken. */
@@ -362,7 +360,7 @@ static void shoot(struct drill *d)
 
     if (drill_one_in(d, 2) && !recover(d, from, false))
         return;
-    if (from->is_down || (t.has_wrong_ah && s->is_7_3))
+    if (from->is_down || (t.has_wrong_ah && s->profile == PROFILE_rxe_7_3))
         status = WCS_WR_FLUSH_ERR;
     else
         status = t.has_wrong_ah ? WCS_LOC_QP_OP_ERR : WCS_SUCCESS;
@@ -392,7 +390,7 @@ static void shoot(struct drill *d)
     for (uint32_t who = 0; who < EVERYBODY; who++)
         drill_expect(d, !gets_one[who], "everybody gets a copy whom a datagram is for",
                      "h%u.%s got none", s->member[who].e.number + 1, s->member[who].e.name);
-    drill_expect(d, !(s->is_rxe && from->is_down && from->n_recvs > 0),
+    drill_expect(d, !(rig_is_rxe(s->profile) && from->is_down && from->n_recvs > 0),
                  "in ERR each receive is flushed, in order", "%u are not", from->n_recvs);
 }
 
@@ -474,7 +472,7 @@ static bool add_member(struct drill *d, uint32_t who)
     m->e =
         (struct rig_end){.number = host, .host = s->host[host], .sq_psn = drill_below(d, 1u << 24)};
     m->domain = who % ENDS == ENDS - 1;
-    m->blocks_own = !s->is_rxe && drill_one_in(d, 2); /* rxe has no such option */
+    m->blocks_own = !rig_is_rxe(s->profile) && drill_one_in(d, 2); /* rxe has no such option */
     c.block_self_mcast_lb = m->blocks_own;
     c.pd = s->pd[host][m->domain];
     snprintf(m->e.name, sizeof(m->e.name), "q%u", who % ENDS);
@@ -519,8 +517,7 @@ static void set_up(struct drill *d)
     const struct rig_config c = {.profile = drill_one_in(d, 2) ? rig_draw_rxe(d) : PROFILE_iba};
     struct datagrams *s = d->own;
 
-    s->is_rxe = c.profile != PROFILE_iba;
-    s->is_7_3 = c.profile == PROFILE_rxe_7_3;
+    s->profile = c.profile;
     memcpy(s->group, (const uint8_t[16]){[10] = 0xff, [11] = 0xff, [12] = 239}, 16);
     for (unsigned i = 13; i < 16; i++)
         s->group[i] = (uint8_t)(1 + drill_below(d, 250));

@@ -11,7 +11,6 @@
 #include "emu/base/cursor.h"
 #include "emu/facts/device.h"
 #include "emu/facts/enum/access.h"
-#include "emu/facts/enum/profile.h"
 #include "emu/facts/enum/qp_attr.h"
 #include "emu/facts/enum/qp_state.h"
 #include "emu/facts/enum/qp_type.h"
@@ -143,7 +142,7 @@ static uint32_t draw_kind(struct drill *d, struct rfc_create_qp *c)
     default:
         break;
     }
-    if (c->create_flags & ~(s->profile != PROFILE_iba ? 0 : CREATE_BLOCK_SELF_MCAST_LB))
+    if (c->create_flags & ~(rig_is_rxe(s->profile) ? 0 : CREATE_BLOCK_SELF_MCAST_LB))
         return REF_QP_CREATE_FLAGS;
     return c->create_flags && c->qp_type != QPT_UD ? REF_QP_FLAGS_OF_TYPE : REF_NONE;
 }
@@ -404,7 +403,7 @@ static uint8_t rd_atomic_of(const struct drill_device *s, uint32_t n, uint32_t m
 {
     uint32_t rounded = n;
 
-    while (s->profile != PROFILE_iba && (rounded & (rounded - 1)) != 0)
+    while (rig_is_rxe(s->profile) && (rounded & (rounded - 1)) != 0)
         rounded++;
     return (uint8_t)(rounded < most ? rounded : most);
 }

@@ -197,12 +197,11 @@ static size_t write_ud(struct drill *d, enum flaw flaw, uint32_t data, uint8_t *
 
 static bool has_counted(struct drill *d, const char *path, uint32_t n)
 {
-    struct rdl_value v = {0};
-    size_t at;
+    uint64_t have = 0;
 
-    return drill_works(d, rdl_inspect(d->lab, path, &v, &at), "a port can be seen") &&
-           drill_expect(d, v.number == n, "a port counts each packet with a wrong P_Key or Q_Key",
-                        "%s: %u of %u", path, (unsigned)v.number, n);
+    return drill_number(d, path, &have) &&
+           drill_expect(d, have == n, "a port counts each packet with a wrong P_Key or Q_Key",
+                        "%s: %u of %u", path, (unsigned)have, n);
 }
 
 void frames_take_datagram(struct drill *d)

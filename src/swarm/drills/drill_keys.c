@@ -56,7 +56,7 @@ bool keys_open(struct keys *k, uint32_t rkey, unsigned pair, uint64_t addr, uint
 
     if (!keys_fit(k, rkey, pair, access))
         return false;
-    if (of->kind == KEPT_WINDOW && k->is_rxe)
+    if (of->kind == KEPT_WINDOW && rig_is_rxe(k->profile))
         return is_in_region(k, of, addr, bytes);
     return addr >= of->name && addr + bytes <= of->name + of->bytes;
 }
@@ -116,7 +116,7 @@ bool keys_reconnect(struct drill *d, unsigned pair)
 
 uint32_t keys_unsent(const struct keys *k, uint32_t status)
 {
-    return k->flushes_unsent ? WCS_WR_FLUSH_ERR : status;
+    return k->profile == PROFILE_rxe_7_3 ? WCS_WR_FLUSH_ERR : status;
 }
 
 bool keys_post(struct drill *d, unsigned host, unsigned pair, struct rdl_send_wr *wr,
@@ -232,8 +232,7 @@ static void set_up(struct drill *d)
     struct keys *k = d->own;
     const struct rig_config c = {.profile = drill_one_in(d, 3) ? rig_draw_rxe(d) : PROFILE_iba};
 
-    k->is_rxe = c.profile != PROFILE_iba;
-    k->flushes_unsent = c.profile == PROFILE_rxe_7_3;
+    k->profile = c.profile;
     if (!rig_add_hosts(d, &c, k->host, &k->link))
         return;
     for (unsigned h = 0; h < RIG_HOSTS; h++) {

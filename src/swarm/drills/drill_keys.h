@@ -59,10 +59,7 @@ struct kept {
 
 /* State of the drill: its objects on h1 and h2, and the model. */
 struct keys {
-    bool is_rxe; /* the hosts have a profile of rxe */
-    /* They have that of Linux 7.3, which flushes a request that cannot be sent, as all behind it.
-     */
-    bool flushes_unsent;
+    uint32_t profile; /* of the hosts, enum profile */
     rdl_host host[RIG_HOSTS];
     rdl_link link;
     rdl_pd pd[RIG_HOSTS][2]; /* the protection domains "pd" and "other" of each host */

@@ -24,7 +24,7 @@ static uint32_t refused_status(const struct drill *d)
 {
     const struct keys *k = d->own;
 
-    return keys_unsent(k, k->is_rxe ? WCS_LOC_QP_OP_ERR : WCS_MW_BIND_ERR);
+    return keys_unsent(k, rig_is_rxe(k->profile) ? WCS_LOC_QP_OP_ERR : WCS_MW_BIND_ERR);
 }
 
 /* --- Drawing ---------------------------------------------------------------------------------- */

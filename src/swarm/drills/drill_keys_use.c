@@ -216,7 +216,7 @@ void keys_use_locally(struct drill *d)
               fetches ? "rdma_read" : "rdma_write", sge.lkey, sge.addr, sge.length);
     d->n_unsaid++;
     /* rxe reports a key that does not fit at all differently from a range that is out of bounds. */
-    if (k->is_rxe && !fetches && !keys_fit(k, sge.lkey, pair, 0))
+    if (rig_is_rxe(k->profile) && !fetches && !keys_fit(k, sge.lkey, pair, 0))
         status = WCS_LOC_QP_OP_ERR;
     if (!fetches)
         status = keys_unsent(k, status);

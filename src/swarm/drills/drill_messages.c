@@ -199,7 +199,7 @@ static void foresee_recv(struct messages *s, const struct message *m)
         wc.wc_flags |= WCF_WITH_IMM;
         memcpy(wc.imm, m->imm, sizeof(wc.imm));
     }
-    if (m->service == QPT_UD || s->is_rxe)
+    if (m->service == QPT_UD || rig_is_rxe(s->profile))
         wc.wc_flags |= WCF_GRH;
     if (m->service == QPT_UD) {
         wc.src_qp = s->end[m->from][QPT_UD].qpn;
@@ -502,7 +502,7 @@ static void set_up(struct drill *d)
                                  .latency_ns = 1 + drill_below(d, 20000),
                                  .rate_bps = drill_one_in(d, 2) ? 0 : UINT64_C(1000000000)};
 
-    s->is_rxe = c.profile != PROFILE_iba;
+    s->profile = c.profile;
     s->mtu = 256u << drill_below(d, 5);
     if (!rig_add_hosts(d, &c, s->host, &s->link) || !add_objects(d, 0) || !add_objects(d, 1) ||
         !add_ends(d) || !add_handle(d, 0) || !add_handle(d, 1))

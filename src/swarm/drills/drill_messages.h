@@ -67,7 +67,7 @@ struct messages {
     rdl_ah ah[RIG_HOSTS];     /* address handle of the other host */
     uint64_t base[RIG_HOSTS]; /* address of the MSG_ROOM bytes of each host */
     uint32_t key[RIG_HOSTS];  /* lkey and rkey of the region over them */
-    bool is_rxe;              /* the hosts behave as rxe does */
+    uint32_t profile;         /* of the hosts, enum profile */
     uint32_t mtu;             /* path MTU of the connections, in bytes */
     struct rig_end end[RIG_HOSTS][MSG_SERVICES];
     uint32_t psn[RIG_HOSTS][MSG_SERVICES]; /* PSN of the next request that the host sends */

@@ -174,7 +174,7 @@ struct queues {
     uint64_t addr[RIG_HOSTS]; /* address of the memory of @mr */
     uint32_t lkey[RIG_HOSTS]; /* of @mr */
     bool event_idx;           /* the devices offer VIRTIO_F_EVENT_IDX */
-    bool is_rxe;              /* the hosts behave as rxe does */
+    uint32_t profile;         /* of the hosts, enum profile */
     uint32_t serial;          /* number for the next name of an object */
 };
 

@@ -30,17 +30,6 @@ static struct queues *queues_of(struct drill *d)
     return &((struct rings *)d->own)->u.queues;
 }
 
-static bool leaf(struct drill *d, const char *path, uint64_t *ret)
-{
-    struct rdl_value v = {0};
-    size_t at;
-
-    if (!drill_works(d, rdl_inspect(d->lab, path, &v, &at), "an object can be inspected"))
-        return false;
-    *ret = v.number;
-    return true;
-}
-
 /* The model of the events raised on h1. */
 struct storm {
     uint64_t buffers, buffers_at;  /* number and address of the buffers of the event queue */
@@ -163,8 +152,8 @@ static void storm(struct drill *d, uint32_t n, bool is_first)
     static const uint8_t nothing[BUFFERS_MAX * EVENT_BYTES] = {0};
     struct storm s = {0};
 
-    if (!leaf(d, "h1.async.queue.size", &s.buffers) ||
-        !leaf(d, "h1.async.queue.desc[0].addr", &s.buffers_at) ||
+    if (!drill_number(d, "h1.async.queue.size", &s.buffers) ||
+        !drill_number(d, "h1.async.queue.desc[0].addr", &s.buffers_at) ||
         !drill_expect(d, s.buffers <= BUFFERS_MAX, "the event queue is short",
                       "%" PRIu64 " buffers", s.buffers))
         return;
@@ -244,7 +233,7 @@ void queues_forget(struct drill *d)
                       "nothing was told") ||
         !drill_works(d, drill_answer(d, f.end.host, &told), "a queue pair can be destroyed") ||
         !queues_events(d, 0, ASE_QP_FATAL, f.end.qp.raw, &told) ||
-        !leaf(d, "h1.async.strays", &strays) ||
+        !drill_number(d, "h1.async.strays", &strays) ||
         !drill_expect(d, told == 0 && strays == 0, "no event is told about an object that is gone",
                       "%u, and %" PRIu64 " about nothing", told, strays) ||
         !queues_events(d, 1, 0, 0, &told))
@@ -263,7 +252,7 @@ static bool hold_events(struct drill *d, rdl_fault *ret)
                                         .count = 1};
     uint64_t number;
 
-    if (!leaf(d, "h1.async.queue.number", &number))
+    if (!drill_number(d, "h1.async.queue.number", &number))
         return false;
     c.queue = (uint32_t)number;
     d->n_unsaid++;
@@ -274,7 +263,7 @@ static bool hold_events(struct drill *d, rdl_fault *ret)
 void queues_forget_cq(struct drill *d)
 {
     const uint32_t asked = 1 + drill_below(d, 4);
-    const uint32_t n = rig_queue_size(queues_of(d)->is_rxe, asked) + 1;
+    const uint32_t n = rig_queue_size(queues_of(d)->profile, asked) + 1;
     const uint64_t before = rdl_total(d->lab, EV_async_event);
     struct flusher f;
     rdl_fault held;
@@ -287,7 +276,8 @@ void queues_forget_cq(struct drill *d)
                       "a completion queue that overflows tells so", "nothing was told") ||
         !flusher_end(d, &f) ||
         !drill_works(d, rdl_fault_remove(d->lab, held), "a queue can be let go on") ||
-        !queues_events(d, 0, ASE_CQ_ERR, f.cq.raw, &told) || !leaf(d, "h1.async.strays", &strays))
+        !queues_events(d, 0, ASE_CQ_ERR, f.cq.raw, &told) ||
+        !drill_number(d, "h1.async.strays", &strays))
         return;
     drill_expect(d, told == 0 && strays == 0, "no event is told about an object that is gone",
                  "%u, and %" PRIu64 " about nothing", told, strays);

@@ -35,15 +35,10 @@ static struct queues *queues_of(struct drill *d)
 static bool number_at(struct drill *d, uint64_t *ret, const char *host, const char *name,
                       const char *leaf)
 {
-    struct rdl_value v = {0};
     char path[96];
-    size_t at;
 
     snprintf(path, sizeof(path), "%s.%s.%s", host, name, leaf);
-    if (!drill_works(d, rdl_inspect(d->lab, path, &v, &at), "an object can be inspected"))
-        return false;
-    *ret = v.number;
-    return true;
+    return drill_number(d, path, ret);
 }
 
 /* --- Queue pairs that are made to fail -------------------------------------------------------- */
@@ -74,7 +69,7 @@ bool flusher_make(struct drill *d, unsigned side, uint32_t cqe, uint32_t max_rec
                        rdl_create_cq(d->lab, q->host[side], cqe, f->cq_name, &f->cq),
                        "a completion queue can be created") ||
         !drill_works(d, rdl_cq_info(d->lab, f->cq, &f->info), "a completion queue has a size") ||
-        !drill_expect(d, f->info.cqe == rig_queue_size(q->is_rxe, cqe),
+        !drill_expect(d, f->info.cqe == rig_queue_size(q->profile, cqe),
                       "a completion queue is as long as was asked for", "%u entries, and not %u",
                       f->info.cqe, cqe))
         return false;
@@ -164,7 +159,7 @@ bool queues_poll(struct drill *d, unsigned side, const char *cq_name, rdl_cq cq,
 static void fill_queue(struct drill *d)
 {
     const uint32_t asked = drill_below(d, 41);
-    const uint32_t most = rig_queue_size(queues_of(d)->is_rxe, asked);
+    const uint32_t most = rig_queue_size(queues_of(d)->profile, asked);
     const struct rdl_recv_wr one = {.wr_id = 1};
     struct flusher f;
 
@@ -199,7 +194,7 @@ static bool polls_all(struct drill *d, struct flusher *f, uint32_t from, uint32_
 static void overflow(struct drill *d)
 {
     const uint32_t asked = 1 + drill_below(d, 8), n = 1 + drill_below(d, 14);
-    const uint32_t cqe = rig_queue_size(queues_of(d)->is_rxe, asked);
+    const uint32_t cqe = rig_queue_size(queues_of(d)->profile, asked);
     const unsigned side = drill_below(d, RIG_HOSTS);
     struct flusher f;
     uint32_t told, lost;
@@ -207,7 +202,7 @@ static void overflow(struct drill *d)
     lost = n > cqe ? n - cqe : 0;
     if (!flusher_make(d, side, asked, 14, &f) || !flusher_post(d, &f, n, WR_ID) ||
         !flusher_fail(d, &f) || !queues_events(d, side, ASE_CQ_ERR, f.cq.raw, &told) ||
-        !drill_expect(d, told == (queues_of(d)->is_rxe ? lost : lost > 0),
+        !drill_expect(d, told == (rig_is_rxe(queues_of(d)->profile) ? lost : lost > 0),
                       "a completion queue that overflows tells so once, at rxe each time, and no "
                       "other does",
                       "%u events, %u completions in %u entries", told, n, cqe) ||
@@ -428,7 +423,7 @@ static void use_srq(struct drill *d)
 {
     const struct queues *q = queues_of(d);
     const struct rdl_srq_attr a = {.max_wr = 1 + drill_below(d, 12), .max_sge = 1};
-    const uint32_t most = rig_queue_size(q->is_rxe, a.max_wr);
+    const uint32_t most = rig_queue_size(q->profile, a.max_wr);
     const uint32_t n = drill_one_in(d, 3) ? most : 1 + drill_below(d, most);
     struct pair p = {.srq = {0}};
 
@@ -481,7 +476,7 @@ static void set_up(struct drill *d)
     struct rig_config c = {.profile = drill_one_in(d, 3) ? rig_draw_rxe(d) : PROFILE_iba};
     uint32_t n;
 
-    q->is_rxe = c.profile != PROFILE_iba;
+    q->profile = c.profile;
     c.ring = drill_one_in(d, 2) ? VRING_packed : VRING_split;
     q->event_idx = !drill_one_in(d, 3);
     if (!q->event_idx)

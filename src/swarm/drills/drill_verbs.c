@@ -219,8 +219,7 @@ static void set_up(struct drill *d)
     struct rig_config c = {0};
 
     c.profile = drill_one_in(d, 3) ? rig_draw_rxe(d) : PROFILE_iba;
-    k->is_rxe = c.profile != PROFILE_iba;
-    k->tells_last = c.profile != PROFILE_rxe;
+    k->profile = c.profile;
     k->is_resizable = !drill_one_in(d, 4);
     if (drill_one_in(d, 2))
         c.max_qp = FEW_QPS;

@@ -88,10 +88,11 @@ void verbs_step_wrong(struct drill *d)
         !verbs_send(d, &p.end[0], &wr) || !drill_settle(d) ||
         !drill_expect(d, rig_poll(d, k->side[0].scq, &wc),
                       "a request that is signaled or fails has a completion", "none") ||
-        !drill_expect(d,
-                      wc.status == w->status ||
-                          (k->is_rxe && wc.status != WCS_SUCCESS && w->status != WCS_SUCCESS),
-                      w->what, "%s", enum_name(&enum_wc_status, wc.status)))
+        !drill_expect(
+            d,
+            wc.status == w->status ||
+                (rig_is_rxe(k->profile) && wc.status != WCS_SUCCESS && w->status != WCS_SUCCESS),
+            w->what, "%s", enum_name(&enum_wc_status, wc.status)))
         return;
     if (w->recv > 0 && !drill_expect(d,
                                      rig_poll(d, k->side[1].rcq, &wc) &&

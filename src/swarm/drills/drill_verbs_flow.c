@@ -270,8 +270,8 @@ void verbs_step_sqd(struct drill *d)
         !drill_settle(d) || !check_begun(d))
         return;
     told = count_async(d, &p.end[0], ASE_SQ_DRAINED);
-    if (!drill_expect(d, told == (asks || k->is_rxe), "SQ_DRAINED is told once, to who asked",
-                      "%u times", told))
+    if (!drill_expect(d, told == (asks || rig_is_rxe(k->profile)),
+                      "SQ_DRAINED is told once, to who asked", "%u times", told))
         return;
     for (n = 0; n <= before && rig_poll(d, k->side[0].scq, &wc); n++)
         ;
@@ -296,7 +296,8 @@ void verbs_step_sqd(struct drill *d)
 void verbs_step_sqd_limit(struct drill *d)
 {
     struct drill_verbs *k = d->own;
-    const uint32_t n = 2 + drill_below(d, 3), limit = k->is_rxe ? 1 : drill_below(d, 3);
+    const uint32_t n = 2 + drill_below(d, 3),
+                   limit = rig_is_rxe(k->profile) ? 1 : drill_below(d, 3);
     struct rdl_qp_config c = {.type = QPT_RC};
     struct rdl_qp_attr none = {0}, a = {.max_rd_atomic = limit};
     struct verbs_pair p = {0};

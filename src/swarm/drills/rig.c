@@ -34,6 +34,11 @@ uint32_t rig_draw_rxe(struct drill *d)
     return drill_one_in(d, 3) ? PROFILE_rxe_7_3 : PROFILE_rxe;
 }
 
+bool rig_is_rxe(uint32_t profile)
+{
+    return profile != PROFILE_iba;
+}
+
 bool rig_add_hosts(struct drill *d, const struct rig_config *c, rdl_host ret[RIG_HOSTS],
                    rdl_link *ret_link)
 {
@@ -221,7 +226,7 @@ uint16_t rig_sum(uint32_t sum, const uint8_t *bytes, size_t n)
     return (uint16_t)~sum;
 }
 
-uint32_t rig_queue_size(bool is_rxe, uint32_t n)
+uint32_t rig_queue_size(uint32_t profile, uint32_t n)
 {
-    return is_rxe ? (uint32_t)pow2_ceil((uint64_t)n + 1) - 1 : n;
+    return rig_is_rxe(profile) ? (uint32_t)pow2_ceil((uint64_t)n + 1) - 1 : n;
 }

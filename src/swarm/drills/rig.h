@@ -23,8 +23,11 @@ struct rig_config {
     uint64_t latency_ns, rate_bps; /* of the link; 0: 1 us, and 100 Gbit/s */
 };
 
-/* Draws one of the profiles of rxe: enum profile. */
+/* rig_draw_rxe() draws one of the profiles of rxe (enum profile), rig_is_rxe() returns true for
+ * each of them.
+ */
 uint32_t rig_draw_rxe(struct drill *d);
+bool rig_is_rxe(uint32_t profile);
 
 /* Adds the hosts h1 and h2 and the link between them. */
 bool rig_add_hosts(struct drill *d, const struct rig_config *c, rdl_host ret[RIG_HOSTS],
@@ -88,6 +91,6 @@ uint16_t rig_sum(uint32_t sum, const uint8_t *bytes, size_t n);
 const char *rig_access_text(uint32_t access, char out[32]);
 
 /* Returns the entries of a queue for which @n were asked.  Rxe rounds up to 2^n - 1. */
-uint32_t rig_queue_size(bool is_rxe, uint32_t n);
+uint32_t rig_queue_size(uint32_t profile, uint32_t n);
 
 #endif

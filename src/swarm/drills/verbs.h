@@ -32,8 +32,7 @@ struct verbs_side {
 
 /* State of the drill. */
 struct drill_verbs {
-    bool is_rxe;       /* the hosts have a profile of rxe */
-    bool tells_last;   /* a failed queue pair raises QP_LAST_WQE_REACHED: not in rxe of Linux 6.1 */
+    uint32_t profile;  /* of the hosts, enum profile */
     bool is_resizable; /* the devices have RING_RESET, and so queues can get other sizes */
     bool has_line;     /* the devices interrupt by the line INTx, and not by MSI-X */
     rdl_host host[RIG_HOSTS];

@@ -422,7 +422,6 @@ uint32_t world_psn(const struct world_run *r, uint16_t end)
     return (r->w->end[end].sq_psn + r->end[end].n_lives * PSNS_OF_LIFE) & PSN_MASK;
 }
 
-/* Moves the queue pair from RESET to RTS. */
 /* Compares what the tree shows of the queue pair of @end, which is new in RTS, with its attributes.
  */
 static void expect_shown(struct world_run *r, uint16_t end, const struct rdl_qp_attr *a)
@@ -460,6 +459,7 @@ static void expect_shown(struct world_run *r, uint16_t end, const struct rdl_qp_
     }
 }
 
+/* Moves the queue pair from RESET to RTS. */
 static void raise_end(struct world_run *r, uint16_t end)
 {
     static const enum qp_state states[] = {QPS_INIT, QPS_RTR, QPS_RTS};
