@@ -661,7 +661,9 @@ static void a_flush_takes_what_was_carried_out(void **state)
     rig_free(r);
 }
 
-/* KEY_WORK_IS_BIND_ERR, of who posts: each operation on keys, and a key that is nobody's. */
+/* KEY_WORK_IS_BIND_ERR and LOCAL_ERROR_IS_TOLD, of who posts: each operation on keys, and a key
+ * that is nobody's.
+ */
 static void refused_work_on_keys_is_told_by_profile(void **state)
 {
     static const enum wr_opcode works[] = {WR_BIND_MW, WR_REG_MR, WR_LOCAL_INV,
@@ -669,10 +671,12 @@ static void refused_work_on_keys_is_told_by_profile(void **state)
     enum { NOBODYS = 0x123456 };
 
     (void)state;
-    for (enum profile p = PROFILE_iba; p <= PROFILE_rxe; p++) {
+    for (enum profile p = PROFILE_iba; p < PROFILE_COUNT; p++) {
         for (size_t i = 0; i < ARRAY_LEN(works); i++) {
             const bool is_bind_err =
                 works[i] == WR_BIND_MW || profile_has(p, TRAIT_KEY_WORK_IS_BIND_ERR);
+            const enum wc_status told = is_bind_err ? WCS_MW_BIND_ERR : WCS_LOC_QP_OP_ERR;
+            const bool is_told = profile_has(p, TRAIT_LOCAL_ERROR_IS_TOLD);
             struct rig *r = rig_with(p);
 
             if (works[i] == WR_BIND_MW)
@@ -685,7 +689,7 @@ static void refused_work_on_keys_is_told_by_profile(void **state)
                 rig_prepare_remote(r, works[i], 1, BACK, 8, REMOTE)->invalidate_rkey = NOBODYS;
             rig_post(r, 0, WQ_SEND);
             rig_run(r);
-            rig_expect(r, 0, WQ_SEND, 0, 1, is_bind_err ? WCS_MW_BIND_ERR : WCS_LOC_QP_OP_ERR);
+            rig_expect(r, 0, WQ_SEND, 0, 1, is_told ? told : WCS_WR_FLUSH_ERR);
             assert_int_equal(r->host[0].qp->state, QPS_ERR);
             rig_free(r);
         }
