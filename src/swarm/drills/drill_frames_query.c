@@ -25,7 +25,8 @@
 #define SPREAD        16u
 #define SPREAD_MIN_MS 12800u
 
-/* What is wrong with a query.  For its TTL no rule of RFC 3376 lets a host refuse one of IGMP. */
+/* Flaws of a query.  A wrong TTL of IGMP is none: no rule of RFC 3376 lets a host refuse a query
+ * for it. */
 enum query_flaw {
     FLAWLESS,
     BAD_CHECKSUM,
