@@ -394,9 +394,12 @@ static bool wish_read(struct wish *w, FILE **ret)
 
     if (why && !w->trusted && wish_granted(w, why))
         why = open_anywhere(w->path, ret);
-    if (!why)
-        note_file(&w->s->gate.read, w, *ret);
-    return !why || wish_fails(w, why);
+    if (why) {
+        wish_fails(w, why);
+        return false;
+    }
+    note_file(&w->s->gate.read, w, *ret);
+    return true;
 }
 
 bool gate_read(struct session *s, const struct step *st, const char *param, FILE **ret)
