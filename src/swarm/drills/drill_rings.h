@@ -176,6 +176,7 @@ struct queues {
     bool event_idx;           /* the devices offer VIRTIO_F_EVENT_IDX */
     uint32_t profile;         /* of the hosts, enum profile */
     uint32_t serial;          /* number for the next name of an object */
+    bool broken;              /* the driver of h1 has given up its event queue: no more steps */
 };
 
 /* A queue pair in INIT with a completion queue of its own.  When it is moved to ERR, its receives
@@ -216,6 +217,11 @@ bool queues_poll(struct drill *d, unsigned side, const char *cq_name, rdl_cq cq,
 
 /* Raises more events than the event queue can hold (drill_rings_events.c). */
 void queues_storm(struct drill *d);
+
+/* Makes buffers of the event queue of h1 too small and raises events (drill_rings_events.c).  The
+ * driver does not expect empty buffers, and is not used any more.
+ */
+void queues_small_buffers(struct drill *d);
 
 /* Destroys a queue pair while an event about it is pending (drill_rings_events.c). */
 void queues_forget(struct drill *d);

@@ -3,7 +3,8 @@
  *
  * The first events use the buffers of the event queue.  Further ones wait in the device.  When too
  * many wait, the device drops events and says so in the next one that it delivers.  It does not
- * deliver events about a destroyed object.
+ * deliver events about a destroyed object.  A buffer that is too small for an event is given back
+ * empty, and the event waits for the next buffer.
  */
 #include <inttypes.h>
 
@@ -24,6 +25,8 @@
 #define RAISED_MAX  192u /* of one storm */
 #define EVENT_BYTES 8u
 #define BUFFERS_MAX 64u
+#define DESC_BYTES  16u /* of a descriptor, in both formats of virtqueues */
+#define DESC_LEN_AT 8u  /* offset of its length */
 
 static struct queues *queues_of(struct drill *d)
 {
@@ -178,6 +181,76 @@ void queues_storm(struct drill *d)
     storm(d, n, true);
     if (!d->wrong) /* so few that none is lost */
         storm(d, drill_below(d, 10), false);
+}
+
+/* --- Buffers that are too small --------------------------------------------------------------- */
+
+/* Makes some of the buffers from @first on too small for an event: those that @ret flags.  None has
+ * length 0, which a device refuses.
+ */
+static bool cut_buffers(struct drill *d, const struct storm *s, uint32_t first,
+                        bool ret[BUFFERS_MAX])
+{
+    uint64_t descs_at;
+
+    if (!drill_number(d, "h1.async.queue.desc_addr", &descs_at))
+        return false;
+    for (uint32_t i = first; i < s->buffers; i++) {
+        const uint32_t bytes = 1 + drill_below(d, 2 * EVENT_BYTES);
+        uint8_t raw[4];
+
+        st_le32(raw, bytes);
+        ret[i] = bytes < EVENT_BYTES;
+        if (!drill_works(d,
+                         rdl_ram_write(d->lab, queues_of(d)->host[0],
+                                       descs_at + (uint64_t)i * DESC_BYTES + DESC_LEN_AT, raw,
+                                       sizeof(raw)),
+                         "RAM can be written"))
+            return false;
+    }
+    return true;
+}
+
+/* Checks that the events of @s are in the buffers that are large enough, in their order. */
+static bool are_in_buffers(struct drill *d, const struct storm *s, const bool small[BUFFERS_MAX])
+{
+    uint8_t raw[BUFFERS_MAX * EVENT_BYTES];
+    uint32_t n = 0;
+
+    if (!drill_works(d,
+                     rdl_ram_read(d->lab, queues_of(d)->host[0], s->buffers_at, raw,
+                                  (size_t)s->buffers * EVENT_BYTES),
+                     "RAM can be read"))
+        return false;
+    for (uint32_t i = 0; i < s->buffers; i++) {
+        const uint8_t *b = raw + (size_t)i * EVENT_BYTES;
+        const bool used = !small[i] && n < s->n;
+        const uint32_t type = used ? s->v[n].type : 0, number = used ? s->v[n].number : 0;
+
+        if (!drill_expect(d, ld_le32(b) == type && ld_le32(b + 4) == number,
+                          "an event waits for a buffer that is large enough",
+                          "buffer %u holds event %u of %u", i, ld_le32(b), ld_le32(b + 4)))
+            return false;
+        n += used;
+    }
+    return true;
+}
+
+void queues_small_buffers(struct drill *d)
+{
+    struct storm s = {0};
+    bool small[BUFFERS_MAX] = {false};
+
+    d->n_unsaid++;
+    queues_of(d)->broken = true;
+    if (!drill_number(d, "h1.async.queue.size", &s.buffers) ||
+        !drill_number(d, "h1.async.queue.desc[0].addr", &s.buffers_at) ||
+        !drill_expect(d, s.buffers <= BUFFERS_MAX, "the event queue is short",
+                      "%" PRIu64 " buffers", s.buffers))
+        return;
+    look(d, &s);
+    if (cut_buffers(d, &s, s.n, small) && rage(d, &s, drill_below(d, 16)))
+        (void)are_in_buffers(d, &s, small);
 }
 
 /* --- Events about destroyed objects ----------------------------------------------------------- */

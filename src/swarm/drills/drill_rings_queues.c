@@ -483,9 +483,11 @@ static void set_up(struct drill *d)
         c.features_off |= (uint64_t)1 << VF_EVENT_IDX;
     if (!rig_add_hosts(d, &c, q->host, &q->link))
         return;
-    if (drill_one_in(d, 4))
+    if (drill_one_in(d, 8))
+        queues_small_buffers(d);
+    else if (drill_one_in(d, 4))
         queues_storm(d);
-    if (d->wrong || !add_memory(d, 0) || !add_memory(d, 1))
+    if (d->wrong || q->broken || !add_memory(d, 0) || !add_memory(d, 1))
         return;
     for (unsigned side = 0; side < RIG_HOSTS; side++) { /* take the PORT_ACTIVE events */
         if (d->wrong || !queues_events(d, side, 0, 0, &n))
@@ -499,7 +501,7 @@ static void take(struct drill *d)
         fill_queue, overflow, overflow,    resize,        resize,
         use_srq,    use_srq,  use_credits, queues_forget, queues_forget_cq};
 
-    if (drill_one_in(d, 4)) /* each step makes many calls */
+    if (!queues_of(d)->broken && drill_one_in(d, 4)) /* each step makes many calls */
         steps[drill_below(d, ARRAY_LEN(steps))](d);
 }
 
