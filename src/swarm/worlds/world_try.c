@@ -4,25 +4,74 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "emu/trace/filter.h"
 #include "emu/trace/kind.h"
 #include "process/must.h"
 #include "rdmalab/trace.h"
 #include "swarm/worlds/model.h"
 #include "swarm/worlds/wire_tap.h"
 
-/* Executes all deeds from @r->n_deed on.  If the world goes back and @ret_middle is not NULL, saves
- * the state in the middle to @ret_middle and @ret_checkpoint.
+/* Readings of all tallies, by kind of event: the number of events (0 if the tally came too late to
+ * know it), and the id of the last one.
  */
-static void play(struct world_run *r, struct world_run *ret_middle,
-                 struct rdl_checkpoint **ret_checkpoint)
+struct readings {
+    uint64_t n[EV_COUNT], last[EV_COUNT];
+};
+
+/* The state of a world that goes back, in the middle of its deeds. */
+struct middle {
+    struct world_run run;
+    struct rdl_checkpoint *checkpoint; /* NULL: not there yet */
+    struct rdl_tally *tally[EV_COUNT]; /* of all events of a kind */
+    enum rdl_status started[EV_COUNT]; /* RDL_OK, or RDL_ERR_FORGOTTEN: the tally came too late */
+    struct readings readings;
+};
+
+static void start_tallies(struct world_run *r, struct middle *m)
+{
+    const struct ev_condition *unknown;
+    uint64_t n;
+
+    for (uint32_t kind = 0; kind < EV_COUNT && !r->wrong; kind++) {
+        const struct ev_filter all = {.kind = kind};
+
+        if (world_works(r, rdl_tally(r->lab, &all, &m->tally[kind], NULL), "events can be counted"))
+            m->started[kind] = rdl_tally_count(m->tally[kind], &n, &unknown);
+    }
+}
+
+static void read_tallies(struct world_run *r, const struct middle *m, struct readings *ret)
+{
+    const struct ev_condition *unknown;
+
+    memset(ret, 0, sizeof(*ret));
+    for (uint32_t kind = 0; kind < EV_COUNT && !r->wrong; kind++) {
+        const uint64_t total = rdl_total(r->lab, kind);
+        const enum rdl_status st = rdl_tally_count(m->tally[kind], &ret->n[kind], &unknown);
+
+        world_expect(r, st == m->started[kind], WORLD_NONE,
+                     "a tally is exact if it was so when it began");
+        world_expect(r, st != RDL_OK || ret->n[kind] == total, WORLD_NONE,
+                     "a tally counts all events");
+        world_works(r, rdl_tally_last(m->tally[kind], &ret->last[kind], &unknown),
+                    "a tally knows its last event");
+        world_expect(r, st != RDL_OK || (ret->last[kind] != 0) == (total > 0), WORLD_NONE,
+                     "a tally names an event if it has counted one");
+    }
+}
+
+/* Executes all deeds from @r->n_deed on.  @ret_middle receives the state in the middle; NULL: no.
+ */
+static void play(struct world_run *r, struct middle *ret_middle)
 {
     const struct world *w = r->w;
 
     while (r->n_deed < w->n_deeds && !r->wrong) {
-        if (ret_middle && w->goes_back && r->n_deed == w->n_deeds / 2) {
-            world_works(r, rdl_checkpoint_save(r->lab, ret_checkpoint),
+        if (ret_middle && r->n_deed == w->n_deeds / 2) {
+            read_tallies(r, ret_middle, &ret_middle->readings);
+            world_works(r, rdl_checkpoint_save(r->lab, &ret_middle->checkpoint),
                         "a checkpoint can be saved");
-            *ret_middle = *r;
+            ret_middle->run = *r;
         }
         world_carry_out(r, &w->deed[r->n_deed++]);
     }
@@ -40,12 +89,30 @@ static size_t longest_message(const struct world *w)
     return bytes;
 }
 
+/* Goes back to @m and on again.  @hash is that of the run that went through it. */
+static void go_back(struct middle *m, uint64_t hash)
+{
+    struct world_run *r = &m->run;
+    struct readings now;
+
+    rdl_checkpoint_restore(r->lab, m->checkpoint);
+    read_tallies(r, m, &now);
+    world_expect(r, memcmp(&now, &m->readings, sizeof(now)) == 0, WORLD_NONE,
+                 "going back takes the tallies back");
+    play(r, NULL);
+    world_expect(r, rdl_hash(r->lab) == hash, WORLD_NONE,
+                 "going back and on again ends with the same hash");
+    if (!r->wrong)
+        read_tallies(r, m, &now);
+}
+
 bool world_try(const struct world *w, struct world_run *r, struct world_try *how)
 {
-    struct rdl_checkpoint *checkpoint = NULL;
     struct rdl_listener *listener = NULL;
-    struct world_run *middle = w->goes_back && !how->script ? must_malloc(sizeof(*middle)) : NULL;
+    struct middle *middle = w->goes_back && !how->script ? must_malloc(sizeof(*middle)) : NULL;
 
+    if (middle)
+        memset(middle, 0, sizeof(*middle));
     memset(r, 0, sizeof(*r));
     r->w = w;
     r->script = how->script;
@@ -57,24 +124,24 @@ bool world_try(const struct world *w, struct world_run *r, struct world_try *how
     if (how->print && !r->wrong)
         world_works(r, rdl_listen(r->lab, how->print, r->lab, &listener),
                     "the lab can be listened to");
+    if (middle && !r->wrong)
+        start_tallies(r, middle);
     if (!r->wrong)
-        play(r, middle, &checkpoint);
+        play(r, middle);
     rdl_unlisten(r->lab, listener);
     how->ret_invariant = r->lab && rdl_broken_invariant(r->lab);
     how->ret_hash = r->lab ? rdl_hash(r->lab) : 0;
     how->ret_ticks = r->lab ? rdl_tick(r->lab) : 0;
     how->ret_retries = r->lab ? rdl_total(r->lab, EV_retry) : 0;
-    if (!r->wrong && middle && checkpoint) {
+    if (!r->wrong && middle && middle->checkpoint) {
         rdl_unlisten(r->lab, r->tap->listener);
-        middle->tap = NULL; /* the tap has seen the whole run already */
-        rdl_checkpoint_restore(r->lab, checkpoint);
-        play(middle, NULL, NULL);
-        world_expect(middle, rdl_hash(middle->lab) == how->ret_hash, WORLD_NONE,
-                     "going back and on again ends with the same hash");
-        middle->tap = r->tap;
-        *r = *middle;
+        middle->run.tap = NULL; /* the tap has seen the whole run already */
+        go_back(middle, how->ret_hash);
+        middle->run.tap = r->tap;
+        *r = middle->run;
     }
-    rdl_checkpoint_free(checkpoint);
+    if (middle)
+        rdl_checkpoint_free(middle->checkpoint);
     free(middle);
     rdl_lab_free(r->lab);
     free(r->tap);
