@@ -52,6 +52,7 @@ class Maker:
         self.late = qp.kind == "rc" and not lossy and qp.is_patient and dice.chance(20)  # receives, from some message on
         # Where requests are repeated rxe of Linux 6.1 may wait at a fence for ever.
         self.fences = qp.kind == "rc" and not lossy and not self.late
+        self.lossy, self.carried = lossy, False  # carried: the burst has a SEND or WRITE
         self.mine, self.theirs = memory[side], memory[other(side)]
         self.x, self.y = qp.ends[side], qp.ends[other(side)]
         self.burst = Burst(qp, side)
@@ -122,6 +123,7 @@ class Maker:
     def carrying(self, op, size):
         """What a SEND or WRITE takes along, and lines behind it."""
         words, after = "", []
+        self.carried = True
         pieces = gathered(self.dice, self.mine, size, self.x.send_sge)
         if size <= self.x.inline and self.dice.chance(60):
             pieces = cut(self.dice, self.mine.place(size), self.x.send_sge)
@@ -165,7 +167,12 @@ class Maker:
         which = self.dice.below(len(self.cells))
         cell, number = self.cells[which]
         place = self.mine.place(8)
-        self.burst.changed.append((self.side, place))
+        if self.lossy and self.carried:
+            # rxe acknowledges a repeated SEND or WRITE with the PSN of an atomic behind it, whose answer is then not
+            # waited for: the number that was there before may never come.
+            self.mine.unknown.append(place)
+        else:
+            self.burst.changed.append((self.side, place))
         value = self.dice.below(NUMBER) if self.dice.chance(70) else self.dice.below(4)
         if op == "atomic_fetch_and_add":
             self.cells[which][1] = (number + value) % NUMBER

@@ -52,8 +52,8 @@ void resp_answer(struct xport_qp *xqp, uint8_t syndrome, struct psn psn, ev_id r
 
 /* The acknowledge names the last SEND or WRITE packet, not a READ or atomic behind it.  Only their
  * own response answers those, and rxe's requester would take the acknowledge for the end of its
- * READ. With credits it names the last PSN taken, because a requester accepts credits only with the
- * last PSN that it knows to be acknowledged.
+ * READ.  (A host like rxe names an atomic, too.)  With credits it names the last PSN taken, because
+ * a requester accepts credits only with the last PSN that it knows to be acknowledged.
  */
 void resp_acknowledge(struct xport_qp *xqp, ev_id rx)
 {

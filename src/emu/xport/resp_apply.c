@@ -158,6 +158,9 @@ static void execute(struct xport_qp *xqp, const struct packet *p, ev_id rx)
     if (is_rd(p)) {
         resp_next_msn(&xqp->resp);
         resp_take_rd(xqp, p, rx);
+        if (p->op->kind == OPK_ATOMIC &&
+            !profile_has(xqp->qp.hca->profile, TRAIT_REPEAT_ACKS_NO_ATOMIC))
+            xqp->resp.taken = p->bth.psn;
     } else if (!resp_deliver(xqp, p)) {
         give_up(xqp);
         return;

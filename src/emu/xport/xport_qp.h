@@ -174,7 +174,10 @@ struct refusal {
 
 struct responder {
     struct psn expected;
-    struct psn taken;           /* PSN to acknowledge: the last SEND or WRITE packet taken */
+    /* PSN to acknowledge: of the last SEND or WRITE packet taken, without
+     * TRAIT_REPEAT_ACKS_NO_ATOMIC also of an atomic.
+     */
+    struct psn taken;
     uint64_t n_psns, n_acked;   /* total number of PSNs taken; total number acknowledged */
     uint32_t msn;               /* number of messages completed, 24 bits */
     const struct op_info *open; /* last packet of the open message; NULL: none is open */

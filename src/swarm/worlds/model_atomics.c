@@ -5,12 +5,16 @@
  * Atomics of one queue pair are ordered by posting.  An atomic that did not complete may have been
  * executed or not.  All operands differ, so a word hardly ever has a value twice, and the atomic
  * that found a value was the next one.  The search therefore has almost no choice.
+ *
+ * Between two hosts like rxe an atomic may complete without the value that it has found: see
+ * is_found().
  */
 #include "swarm/worlds/model.h"
 
 #include <string.h>
 
 #include "emu/base/cursor.h"
+#include "emu/facts/wr.h"
 
 #define OPS_MAX     256u
 #define UNKNOWN_MAX 8u /* operations in a row without a known result */
@@ -26,6 +30,29 @@ struct atomic_history {
 static bool is_certain(const struct atomic_history *h, uint32_t k)
 {
     return h->r->item[h->op[k]].phase == ITEM_OK;
+}
+
+/* Returns true if the value that the completed atomic @k has found is known.  Between two hosts
+ * like rxe it may not be: the responder acknowledges a repeated SEND or WRITE with the PSN of an
+ * atomic behind it, and the requester takes that for the answer of the atomic.
+ */
+static bool is_found(const struct atomic_history *h, uint32_t k)
+{
+    const struct world_run *r = h->r;
+    const struct item_state *s = &r->item[h->op[k]];
+    const struct world_item *t = &r->w->item[h->op[k]];
+    const struct life *life = &r->life[s->life];
+
+    if (!(r->is_faulty || r->is_copying) || !model_profile_is_rxe(r, t->end) ||
+        !model_profile_is_rxe(r, t->to))
+        return true;
+    for (uint16_t i = 0; i < s->pos; i++) {
+        const struct wr_info *before = wr_info(r->item[life->send[i]].opcode);
+
+        if (before && before->data == WR_DATA_TAKES)
+            return false;
+    }
+    return true;
 }
 
 static uint64_t result(const struct atomic_history *h, uint32_t k, uint64_t value)
@@ -95,10 +122,15 @@ static bool goes_on(struct atomic_history *h, uint64_t value, uint32_t unknown)
     for (uint32_t j = 0; j < h->n && unknown > 0; j++) {
         bool right;
 
-        if (h->is_used[j] || is_certain(h, j) || !is_turn(h, j) || result(h, j, value) == value)
+        const bool certain = is_certain(h, j);
+
+        if (h->is_used[j] || (certain && is_found(h, j)) || !is_turn(h, j) ||
+            (!certain && result(h, j, value) == value))
             continue;
         h->is_used[j] = true;
+        h->n_certain_left -= certain;
         right = goes_on(h, result(h, j, value), unknown - 1);
+        h->n_certain_left += certain;
         h->is_used[j] = false;
         if (right)
             return true;
