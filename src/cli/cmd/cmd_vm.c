@@ -29,7 +29,7 @@ static void add_quoted(struct text *t, const char *word)
  */
 static bool add_standard(struct session *s, const struct step *st, struct text *t)
 {
-    char kernel[PATH_MAX], initrd[PATH_MAX];
+    char kernel[PATH_MAX], initrd[PATH_MAX] = ""; /* "": none */
     const uint64_t mib = step_number_or(st, "memory", MEMORY_STANDARD) >> 20;
 
     if (!gate_path(s, st, "kernel", kernel) ||
@@ -42,7 +42,7 @@ static bool add_standard(struct session *s, const struct step *st, struct text *
               "-serial stdio -kernel ",
               (unsigned long long)mib, (unsigned long long)mib);
     add_quoted(t, kernel);
-    if (step_has(st, "initrd")) {
+    if (initrd[0]) {
         text_add(t, " -initrd ");
         add_quoted(t, initrd);
     }
