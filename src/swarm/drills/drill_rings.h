@@ -215,6 +215,11 @@ bool queues_events(struct drill *d, unsigned side, uint32_t type, uint64_t raw, 
 bool queues_poll(struct drill *d, unsigned side, const char *cq_name, rdl_cq cq,
                  struct rdl_wc *ret);
 
+/* Resets the receive virtqueue of @qp, a queue pair of h1, behind the back of its driver.  The
+ * queue pair fails (drill_rings_events.c).
+ */
+bool queues_take_away(struct drill *d, rdl_qp qp);
+
 /* Raises more events than the event queue can hold (drill_rings_events.c). */
 void queues_storm(struct drill *d);
 

@@ -277,8 +277,7 @@ static bool flood(struct drill *d)
     return true;
 }
 
-/* Resets the receive virtqueue of @qp, which makes the queue pair fail. */
-static bool take_queue_away(struct drill *d, rdl_qp qp)
+bool queues_take_away(struct drill *d, rdl_qp qp)
 {
     const rdl_host host = queues_of(d)->host[0];
     struct rdl_qp_info info;
@@ -301,7 +300,7 @@ void queues_forget(struct drill *d)
         return;
     d->n_unsaid++;
     if (!drill_works(d, rdl_destroy_qp(d->lab, f.end.qp), "a queue pair can be destroyed") ||
-        !run_up_to_next(d) || !flood(d) || !take_queue_away(d, f.end.qp) ||
+        !run_up_to_next(d) || !flood(d) || !queues_take_away(d, f.end.qp) ||
         !drill_expect(d, rdl_total(d->lab, EV_async_event) > before, "a link tells of itself",
                       "nothing was told") ||
         !drill_works(d, drill_answer(d, f.end.host, &told), "a queue pair can be destroyed") ||

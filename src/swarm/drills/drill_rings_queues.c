@@ -16,6 +16,7 @@
 #include "emu/facts/virtio/feature.h"
 #include "emu/facts/virtio/ring_format.h"
 #include "emu/trace/kind.h"
+#include "rdmalab/control.h"
 #include "rdmalab/events.h"
 #include "rdmalab/inspect.h"
 #include "rdmalab/srq.h"
@@ -120,25 +121,44 @@ bool flusher_end(struct drill *d, struct flusher *f)
 
 /* --- Events and completions ------------------------------------------------------------------- */
 
-bool queues_events(struct drill *d, unsigned side, uint32_t type, uint64_t raw, uint32_t *ret_n)
+/* The number of events of @type about the object with the handle @raw. */
+struct event_count {
+    uint32_t type; /* enum async_event */
+    uint64_t raw;
+    uint32_t ret_n;
+};
+
+/* Takes and acknowledges all asynchronous events of the host @side, and counts them into @counts.
+ */
+static bool count_events(struct drill *d, unsigned side, struct event_count *counts,
+                         size_t n_counts)
 {
     const struct queues *q = queues_of(d);
     struct rdl_async_event e;
     size_t n = 1;
 
-    *ret_n = 0;
     while (n > 0) {
         if (!drill_settle(d) || !drill_works(d, rdl_get_async_event(d->lab, q->host[side], &e, &n),
                                              "a program can ask for events"))
             return false;
         if (n == 0)
             break;
-        *ret_n += e.type == type && e.raw == raw;
+        for (size_t i = 0; i < n_counts; i++)
+            counts[i].ret_n += e.type == counts[i].type && e.raw == counts[i].raw;
         if (e.object != 0 && !drill_works(d, rdl_ack_async_event(d->lab, &e),
                                           "an event that was taken can be acknowledged"))
             return false;
     }
     return true;
+}
+
+bool queues_events(struct drill *d, unsigned side, uint32_t type, uint64_t raw, uint32_t *ret_n)
+{
+    struct event_count one = {.type = type, .raw = raw};
+    const bool right = count_events(d, side, &one, 1);
+
+    *ret_n = one.ret_n;
+    return right;
 }
 
 bool queues_poll(struct drill *d, unsigned side, const char *cq_name, rdl_cq cq, struct rdl_wc *ret)
@@ -190,23 +210,59 @@ static bool polls_all(struct drill *d, struct flusher *f, uint32_t from, uint32_
                         "nothing completes twice", "there are more than %u completions", n);
 }
 
-/* Overflows a completion queue, or nearly. */
+/* A queue pair in INIT beside @f that uses the completion queue of @f for its sends, its receives
+ * or both.
+ */
+static bool neighbour_make(struct drill *d, const struct flusher *f, struct flusher *ret)
+{
+    const unsigned side = f->end.number;
+    const uint32_t which = 1 + drill_below(d, 3); /* 1: sends, 2: receives, 3: both */
+    struct rdl_qp_attr a = {.port = 1, .access = ACC_LOCAL_WRITE};
+    struct rdl_qp_config c = {
+        .pd = queues_of(d)->pd[side], .type = QPT_RC, .max_send_wr = 1, .max_recv_wr = 1};
+
+    *ret = (struct flusher){.end = {.number = side, .host = f->end.host}, .max_recv_wr = 1};
+    name_object(d, ret->cq_name, "cq");
+    name_object(d, ret->end.name, "qp");
+    drill_say(d, "create_cq h%u cqe=1 as %s", side + 1, ret->cq_name);
+    if (!drill_is_done(d, f->end.host,
+                       rdl_create_cq(d->lab, f->end.host, 1, ret->cq_name, &ret->cq),
+                       "a completion queue can be created"))
+        return false;
+    c.send_cq = which & 1 ? f->cq : ret->cq;
+    c.recv_cq = which & 2 ? f->cq : ret->cq;
+    if (!rig_add_qp(d, &ret->end, &c))
+        return false;
+    drill_say(d, "modify_qp h%u.%s state=INIT pkey_index=0 port=1 access=lw", side + 1,
+              ret->end.name);
+    return rig_modify(d, &ret->end, &a, QPS_INIT, qp_fsm_needs(QPT_RC, QPS_INIT));
+}
+
+/* Overflows a completion queue, or nearly.  Another queue pair uses it, too, and fails with it. */
 static void overflow(struct drill *d)
 {
+    const bool is_rxe = rig_is_rxe(queues_of(d)->profile);
     const uint32_t asked = 1 + drill_below(d, 8), n = 1 + drill_below(d, 14);
     const uint32_t cqe = rig_queue_size(queues_of(d)->profile, asked);
+    const uint32_t lost = n > cqe ? n - cqe : 0;
     const unsigned side = drill_below(d, RIG_HOSTS);
-    struct flusher f;
-    uint32_t told, lost;
+    struct event_count told[2] = {{.type = ASE_CQ_ERR}, {.type = ASE_QP_FATAL}};
+    struct flusher f, beside;
 
-    lost = n > cqe ? n - cqe : 0;
-    if (!flusher_make(d, side, asked, 14, &f) || !flusher_post(d, &f, n, WR_ID) ||
-        !flusher_fail(d, &f) || !queues_events(d, side, ASE_CQ_ERR, f.cq.raw, &told) ||
-        !drill_expect(d, told == (rig_is_rxe(queues_of(d)->profile) ? lost : lost > 0),
+    if (!flusher_make(d, side, asked, 14, &f) || !neighbour_make(d, &f, &beside) ||
+        !flusher_post(d, &f, n, WR_ID) || !flusher_fail(d, &f))
+        return;
+    told[0].raw = f.cq.raw;
+    told[1].raw = beside.end.qp.raw;
+    if (!count_events(d, side, told, ARRAY_LEN(told)) ||
+        !drill_expect(d, told[0].ret_n == (is_rxe ? lost : lost > 0),
                       "a completion queue that overflows tells so once, at rxe each time, and no "
                       "other does",
-                      "%u events, %u completions in %u entries", told, n, cqe) ||
-        !polls_all(d, &f, 0, n < cqe ? n : cqe))
+                      "%u events, %u completions in %u entries", told[0].ret_n, n, cqe) ||
+        !drill_expect(d, told[1].ret_n == (!is_rxe && lost > 0),
+                      "each queue pair that uses a completion queue fails with it, but at rxe",
+                      "%u events, %u completions in %u entries", told[1].ret_n, n, cqe) ||
+        !polls_all(d, &f, 0, n < cqe ? n : cqe) || !flusher_end(d, &beside))
         return;
     (void)flusher_end(d, &f);
 }
@@ -246,6 +302,40 @@ static void resize(struct drill *d)
     }
     if (polls_all(d, &f, polled, n))
         (void)flusher_end(d, &f);
+}
+
+/* Resizes the queues of a queue pair, which has as much room as was asked for then.  A reset of its
+ * queue that no request has announced makes it fail, also if one was announced before.
+ */
+static void resize_pair(struct drill *d)
+{
+    const uint32_t before = 1 + drill_below(d, 12), after = 1 + drill_below(d, 24);
+    const uint32_t most = rig_queue_size(queues_of(d)->profile, after);
+    const struct rdl_recv_wr one = {.wr_id = 1};
+    const bool resets = drill_one_in(d, 2);
+    struct flusher f;
+    uint32_t told;
+
+    if (!flusher_make(d, 0, 64, before, &f))
+        return;
+    drill_say(d, "resize_qp h1.%s max_recv_wr=%u", f.end.name, after);
+    if (!drill_is_done(d, f.end.host, rdl_resize_qp(d->lab, f.end.qp, 0, after),
+                       "the queues of a queue pair can be resized while they are empty") ||
+        !flusher_post(d, &f, resets ? drill_below(d, most) : most, WR_ID))
+        return;
+    d->n_unsaid++;
+    if (!resets &&
+        !drill_expect(d, rdl_post_recv(d->lab, f.end.qp, &one, false) == RDL_ERR_QUEUE_FULL,
+                      "a queue holds as many requests as it was resized for, and no more",
+                      "%u were not all", most))
+        return;
+    if ((resets && !queues_take_away(d, f.end.qp)) ||
+        !queues_events(d, 0, ASE_QP_FATAL, f.end.qp.raw, &told) ||
+        !drill_expect(d, told == resets,
+                      "a queue pair whose queue is reset without a request fails, and no other",
+                      "%u events", told))
+        return;
+    (void)flusher_end(d, &f);
 }
 
 /* --- Connected pairs -------------------------------------------------------------------------- */
@@ -498,7 +588,7 @@ static void set_up(struct drill *d)
 static void take(struct drill *d)
 {
     static void (*const steps[])(struct drill *) = {
-        fill_queue, overflow, overflow,    resize,        resize,
+        fill_queue, overflow, overflow,    resize,        resize,          resize_pair,
         use_srq,    use_srq,  use_credits, queues_forget, queues_forget_cq};
 
     if (!queues_of(d)->broken && drill_one_in(d, 4)) /* each step makes many calls */
