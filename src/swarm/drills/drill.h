@@ -35,7 +35,7 @@ struct drill_kind {
     void (*finish)(struct drill *d); /* checks the state after the last step; NULL: no check */
 };
 
-#define DRILL_KINDS 8u
+#define DRILL_KINDS 9u
 extern const struct drill_kind *const drill_kinds[DRILL_KINDS];
 
 /* A running drill. */

@@ -31,4 +31,7 @@ extern const struct drill_kind drill_of_rings;
  */
 extern const struct drill_kind drill_of_verbs;
 
+/* Frames between external ports, through links and a switch, with faults (drill_wires.c). */
+extern const struct drill_kind drill_of_wires;
+
 #endif

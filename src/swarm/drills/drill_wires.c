@@ -1,0 +1,622 @@
+/* SPDX-License-Identifier: MIT */
+/* The drill of wires: frames between external ports, through a learning switch, with faults.
+ *
+ * A model of the network computes for each frame when and where it leaves the lab, byte by byte,
+ * and what every port, link, switch and fault has counted.  A link sends one frame at a time, so
+ * that a slow one fills the queue in front of it.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "emu/base/assert.h"
+#include "emu/base/cursor.h"
+#include "emu/facts/enum/fault.h"
+#include "emu/trace/event.h"
+#include "rdmalab/fault.h"
+#include "rdmalab/inspect.h"
+#include "rdmalab/port.h"
+#include "rdmalab/trace.h"
+#include "swarm/drills/drill.h"
+#include "swarm/drills/kinds.h"
+
+#define PORTS         3u
+#define STEPS         24u
+#define FAULTS        4u
+#define FLIGHTS       640u /* most frames on their way at a time, and most that leave in a step */
+#define PREFIX        160u /* bytes of a frame that the model keeps; those behind are 0 */
+#define SHORT_FRAMES  12u  /* most frames of a step */
+#define LONG_FRAMES   90u  /* of a step that fills a queue of QUEUE_BYTES */
+#define LONG_BYTES    60000u
+#define QUEUE_BYTES   ((uint64_t)4 << 20)
+#define STATIONS      5u
+#define GROUP         STATIONS /* the number of a MAC that stands for several stations */
+#define LEARNT        256u     /* most MACs that a switch learns: also those that a fault makes */
+#define ETHERNET      14u
+#define OCCUPIED_MIN  60u /* a shorter frame takes as long on the line */
+#define GAP_BYTES     24u
+#define NS_PER_S      UINT64_C(1000000000)
+#define ETHERTYPE     0x88b5u /* for experiments [IEEE 802] */
+#define MOST_APART_NS 4000u
+
+/* A direction of a line: to the switch, or away from it. */
+enum way { IN, OUT };
+
+struct frame_copy {
+    uint32_t bytes;
+    uint8_t b[PREFIX];
+};
+
+/* A frame that arrives at the switch or leaves through a port. */
+struct flight {
+    uint64_t at_ns;
+    uint32_t number; /* of several at the same time, the one with the lowest number comes first */
+    uint32_t port;
+    enum way way;
+    struct frame_copy f;
+};
+
+/* The line between a port and the switch. */
+struct line {
+    uint64_t latency_ns, rate_bps;
+    uint64_t free_at_ns[2]; /* by enum way: when the frames queued so far have been sent */
+    bool is_up;
+    uint64_t carried, lost;
+};
+
+struct wire_fault {
+    char name[RDL_NAME_BYTES];
+    rdl_fault handle;
+    bool exists;
+    uint32_t kind;
+    uint32_t from, line; /* numbers of a port and a line; PORTS: any */
+    uint32_t nth, left;  /* @left: UINT32_MAX for any number */
+    uint64_t delay_ns;
+    uint32_t bit, to_bytes;
+    uint64_t seen, hits;
+};
+
+/* The effect of faults on a frame beside a change of its bytes. */
+struct effect {
+    bool is_lost, is_double;
+    uint64_t delay_ns, double_ns;
+};
+
+/* A frame that left the lab. */
+struct leaver {
+    uint32_t port;
+    struct frame_copy f;
+};
+
+struct wires {
+    rdl_port port[PORTS];
+    rdl_link link[PORTS];
+    struct line line[PORTS];
+    struct wire_fault fault[FAULTS]; /* in the order of their age, those that exist */
+    uint32_t n_faults_made;
+    struct learnt {
+        uint64_t mac;
+        uint32_t port;
+    } learnt[LEARNT]; /* in any order; @n_learnt of them */
+    uint32_t n_learnt;
+    struct rdl_port_info info[PORTS];
+    uint64_t rcvd, sent, dropped; /* of the switch; dropped: events of all sorts */
+    struct flight flight[FLIGHTS];
+    uint32_t n_flights, flights_made;
+    uint64_t due_ns[FLIGHTS]; /* when each frame of want[] leaves */
+    struct leaver want[FLIGHTS], have[FLIGHTS];
+    uint32_t n_want, n_have;
+    uint64_t seen; /* events of the record that were examined */
+    uint8_t bytes[LONG_BYTES];
+};
+
+/* --- The model -------------------------------------------------------------------------------- */
+
+static uint64_t occupied_ns(uint32_t bytes, uint64_t rate_bps)
+{
+    const uint64_t bits = (uint64_t)((bytes < OCCUPIED_MIN ? OCCUPIED_MIN : bytes) + GAP_BYTES) * 8;
+
+    return (bits * NS_PER_S + rate_bps - 1) / rate_bps;
+}
+
+/* Returns true if the queue in front of the line has room for one more frame. */
+static bool has_room(const struct line *l, enum way way, uint64_t now_ns)
+{
+    return l->free_at_ns[way] <= now_ns ||
+           l->free_at_ns[way] - now_ns <= QUEUE_BYTES * 8 * NS_PER_S / l->rate_bps;
+}
+
+static void change(const struct wire_fault *t, struct frame_copy *f, struct effect *effect)
+{
+    const uint32_t bit = t->bit % (f->bytes * 8);
+
+    switch (t->kind) {
+    case FLT_DROP:
+        effect->is_lost = true;
+        break;
+    case FLT_DELAY:
+        effect->delay_ns += t->delay_ns;
+        break;
+    case FLT_DUPLICATE:
+        effect->is_double = true;
+        effect->double_ns = t->delay_ns;
+        break;
+    case FLT_TRUNCATE:
+        f->bytes = t->to_bytes;
+        if (f->bytes < PREFIX)
+            memset(f->b + f->bytes, 0, PREFIX - f->bytes);
+        break;
+    default:
+        if (bit / 8 < PREFIX)
+            f->b[bit / 8] ^= (uint8_t)(0x80u >> bit % 8);
+    }
+}
+
+/* Lets the faults act that a frame meets where it comes in (@from: its port, @line: PORTS), or at a
+ * line (@from: PORTS).
+ */
+static void meet(struct wires *w, uint32_t from, uint32_t line, struct frame_copy *f,
+                 struct effect *effect)
+{
+    for (uint32_t i = 0; i < FAULTS && !effect->is_lost; i++) {
+        struct wire_fault *t = &w->fault[i];
+        const bool is_here = line < PORTS
+                                 ? t->line == line
+                                 : t->line == PORTS && (t->from == PORTS || t->from == from);
+
+        if (!t->exists || t->left == 0 || !is_here ||
+            (t->kind == FLT_TRUNCATE && f->bytes <= t->to_bytes))
+            continue;
+        if (++t->seen < t->nth)
+            continue;
+        t->hits++;
+        t->left -= t->left != UINT32_MAX;
+        change(t, f, effect);
+    }
+}
+
+static void fly(struct wires *w, uint64_t at_ns, uint32_t port, enum way way,
+                const struct frame_copy *f)
+{
+    RDL_ASSERT(w->n_flights < FLIGHTS);
+    w->flight[w->n_flights++] = (struct flight){
+        .at_ns = at_ns, .number = w->flights_made++, .port = port, .way = way, .f = *f};
+}
+
+static void transmit(struct wires *w, uint64_t now_ns, uint32_t port, enum way way,
+                     struct frame_copy *f, struct effect *effect)
+{
+    struct line *l = &w->line[port];
+    uint64_t *free_at = &l->free_at_ns[way], arrives;
+
+    meet(w, PORTS, port, f, effect);
+    *free_at = (*free_at > now_ns ? *free_at : now_ns) + occupied_ns(f->bytes, l->rate_bps);
+    if (effect->is_lost) {
+        l->lost++;
+        return;
+    }
+    l->carried++;
+    arrives = *free_at + l->latency_ns + effect->delay_ns;
+    if (effect->is_double)
+        fly(w, arrives + effect->double_ns, port, way, f);
+    fly(w, arrives, port, way, f);
+}
+
+static void come_in(struct wires *w, uint64_t now_ns, uint32_t port, struct frame_copy f)
+{
+    struct line *l = &w->line[port];
+    struct effect effect = {0};
+
+    w->info[port].in_frames++;
+    w->info[port].in_bytes += f.bytes;
+    meet(w, port, PORTS, &f, &effect);
+    if (l->is_up && has_room(l, IN, now_ns)) {
+        transmit(w, now_ns, port, IN, &f, &effect);
+        return;
+    }
+    w->info[port].in_dropped++;
+    w->dropped++;
+}
+
+/* The entry of the switch for @mac, a new one if it has none and @makes.  NULL: there is none. */
+static struct learnt *learnt_of(struct wires *w, uint64_t mac, bool makes)
+{
+    for (uint32_t i = 0; i < w->n_learnt; i++) {
+        if (w->learnt[i].mac == mac)
+            return &w->learnt[i];
+    }
+    if (!makes)
+        return NULL;
+    RDL_ASSERT(w->n_learnt < LEARNT);
+    w->learnt[w->n_learnt] = (struct learnt){.mac = mac};
+    return &w->learnt[w->n_learnt++];
+}
+
+static void switch_out(struct wires *w, uint64_t now_ns, uint32_t port, const struct frame_copy *f)
+{
+    struct line *l = &w->line[port];
+    struct frame_copy copy = *f;
+    struct effect effect = {0};
+
+    if (!l->is_up || !has_room(l, OUT, now_ns)) {
+        w->dropped++;
+        return;
+    }
+    w->sent++;
+    transmit(w, now_ns, port, OUT, &copy, &effect);
+}
+
+static void switch_in(struct wires *w, const struct flight *t)
+{
+    const struct learnt *to;
+
+    w->rcvd++;
+    if (t->f.bytes < ETHERNET) {
+        w->dropped++;
+        return;
+    }
+    learnt_of(w, ld_be(t->f.b + 6, 6), true)->port = t->port;
+    to = t->f.b[0] & 1 ? NULL : learnt_of(w, ld_be(t->f.b, 6), false);
+    if (to && to->port == t->port) {
+        w->dropped++;
+    } else if (to) {
+        switch_out(w, t->at_ns, to->port, &t->f);
+    } else {
+        for (uint32_t i = 0; i < PORTS; i++) {
+            if (i != t->port)
+                switch_out(w, t->at_ns, i, &t->f);
+        }
+    }
+}
+
+/* Carries out all that happens until @until_ns, in its order. */
+static void model_run(struct wires *w, uint64_t until_ns)
+{
+    for (;;) {
+        uint32_t next = w->n_flights;
+        struct flight t;
+
+        for (uint32_t i = 0; i < w->n_flights; i++) {
+            const struct flight *a = &w->flight[i], *b = &w->flight[next];
+
+            if (a->at_ns <= until_ns && (next == w->n_flights || a->at_ns < b->at_ns ||
+                                         (a->at_ns == b->at_ns && a->number < b->number)))
+                next = i;
+        }
+        if (next == w->n_flights)
+            return;
+        t = w->flight[next];
+        w->flight[next] = w->flight[--w->n_flights];
+        if (t.way == IN) {
+            switch_in(w, &t);
+            continue;
+        }
+        RDL_ASSERT(w->n_want < FLIGHTS);
+        w->info[t.port].out_frames++;
+        w->info[t.port].out_bytes += t.f.bytes;
+        w->due_ns[w->n_want] = t.at_ns;
+        w->want[w->n_want++] = (struct leaver){t.port, t.f};
+    }
+}
+
+/* --- What the lab does ------------------------------------------------------------------------ */
+
+static void keep(struct wires *w, uint32_t port, const void *frame, size_t bytes)
+{
+    struct leaver *l;
+
+    if (w->n_have == FLIGHTS)
+        return; /* more than the model expects */
+    l = &w->have[w->n_have++];
+    *l = (struct leaver){.port = port, .f.bytes = (uint32_t)bytes};
+    memcpy(l->f.b, frame, bytes < PREFIX ? bytes : PREFIX);
+}
+
+static void on_leave_0(void *ctx, const void *frame, size_t bytes)
+{
+    keep(ctx, 0, frame, bytes);
+}
+
+static void on_leave_1(void *ctx, const void *frame, size_t bytes)
+{
+    keep(ctx, 1, frame, bytes);
+}
+
+static void on_leave_2(void *ctx, const void *frame, size_t bytes)
+{
+    keep(ctx, 2, frame, bytes);
+}
+
+static const struct {
+    const char *name, *link;
+    rdl_port_frame *leave;
+} ports[PORTS] = {
+    {"p1", "p1-s1", on_leave_0}, {"p2", "p2-s1", on_leave_1}, {"p3", "p3-s1", on_leave_2}};
+
+static uint64_t draw_rate(struct drill *d)
+{
+    static const uint64_t rates[] = {10000000, 1000000000, 25000000000, 100000000000};
+
+    return rates[drill_below(d, ARRAY_LEN(rates))];
+}
+
+/* Sends a frame through @port: from one station to another, or to a group. */
+static bool send(struct drill *d, uint32_t port, uint32_t bytes, uint32_t to)
+{
+    struct wires *w = d->own;
+    struct frame_copy f = {.bytes = bytes};
+    const uint32_t from = drill_one_in(d, 3) ? drill_below(d, STATIONS) : port;
+    const uint8_t macs[12] = {to == GROUP ? 3 : 2, 0, 0, 0, 0xaa, (uint8_t)to, 2, 0, 0, 0, 0xaa,
+                              (uint8_t)from};
+
+    for (uint32_t i = sizeof(macs); i < bytes && i < PREFIX; i++)
+        f.b[i] = (uint8_t)drill_below(d, 256);
+    memcpy(f.b, macs, bytes < sizeof(macs) ? bytes : sizeof(macs));
+    if (bytes >= ETHERNET) {
+        f.b[12] = ETHERTYPE >> 8;
+        f.b[13] = ETHERTYPE & 0xff;
+    }
+    memcpy(w->bytes, f.b, bytes < PREFIX ? bytes : PREFIX);
+    come_in(w, rdl_now_ns(d->lab), port, f);
+    return drill_works(d, rdl_port_receive(d->lab, w->port[port], w->bytes, bytes),
+                       "a frame can come in through a port");
+}
+
+static bool run_for(struct drill *d, uint64_t ns)
+{
+    const struct rdl_limits none = {0};
+    const uint64_t until = rdl_now_ns(d->lab) + ns;
+    const enum rdl_status st = rdl_run(d->lab, until, none);
+
+    model_run(d->own, until);
+    return drill_works(d, st == RDL_ERR_IDLE ? RDL_OK : st, "a lab can be let on for a time");
+}
+
+/* Checks when frames have left since the last call. */
+static bool times_are_right(struct drill *d)
+{
+    struct wires *w = d->own;
+    const uint64_t forgotten = rdl_record_forgotten(d->lab);
+    const size_t n = rdl_record_count(d->lab);
+    uint32_t k = 0;
+
+    for (size_t i = w->seen > forgotten ? (size_t)(w->seen - forgotten) : 0; i < n; i++) {
+        const struct ev *e = rdl_record_at(d->lab, i);
+
+        if (e->kind != EV_port_out || k >= w->n_want)
+            continue;
+        if (!drill_expect(d, e->at_ns == w->due_ns[k],
+                          "a frame leaves when the lines on its way have carried it",
+                          "%u: at %" PRIu64 " ns, and not %" PRIu64, k, e->at_ns, w->due_ns[k]))
+            return false;
+        k++;
+    }
+    w->seen = forgotten + n;
+    return true;
+}
+
+static bool frames_are_right(struct drill *d)
+{
+    struct wires *w = d->own;
+
+    for (uint32_t i = 0; i < w->n_want && i < w->n_have; i++) {
+        const struct leaver *want = &w->want[i], *have = &w->have[i];
+
+        if (!drill_expect(d,
+                          want->port == have->port && want->f.bytes == have->f.bytes &&
+                              memcmp(want->f.b, have->f.b, PREFIX) == 0,
+                          "each frame leaves at its place, as faults have left it",
+                          "%u: %u bytes at p%u, and not %u at p%u, or others", i, have->f.bytes,
+                          have->port + 1, want->f.bytes, want->port + 1))
+            return false;
+    }
+    return drill_expect(d, w->n_want == w->n_have, "frames leave as often as they must",
+                        "%u of %u did", w->n_have, w->n_want);
+}
+
+static bool number_is(struct drill *d, const char *part, const char *leaf, uint64_t want)
+{
+    char path[2 * RDL_NAME_BYTES];
+    uint64_t have;
+
+    snprintf(path, sizeof(path), "%s.%s", part, leaf);
+    return drill_number(d, path, &have) &&
+           drill_expect(d, have == want, "what is counted has happened",
+                        "%s is %" PRIu64 ", and not %" PRIu64, path, have, want);
+}
+
+static bool port_is_right(struct drill *d, uint32_t port)
+{
+    const struct wires *w = d->own;
+    const struct rdl_port_info *want = &w->info[port];
+    struct rdl_port_info have;
+
+    return drill_works(d, rdl_port_info(d->lab, w->port[port], &have), "a port has counters") &&
+           drill_expect(d,
+                        have.in_frames == want->in_frames && have.in_bytes == want->in_bytes &&
+                            have.in_dropped == want->in_dropped &&
+                            have.out_frames == want->out_frames &&
+                            have.out_bytes == want->out_bytes,
+                        "a port counts what comes in and what leaves",
+                        "p%u: %" PRIu64 " frames of %" PRIu64 " bytes in, %" PRIu64
+                        " dropped, and not %" PRIu64 " of %" PRIu64 ", %" PRIu64,
+                        port + 1, have.in_frames, have.in_bytes, have.in_dropped, want->in_frames,
+                        want->in_bytes, want->in_dropped) &&
+           number_is(d, ports[port].link, "carried", w->line[port].carried) &&
+           number_is(d, ports[port].link, "lost", w->line[port].lost);
+}
+
+/* Lets all frames arrive, and checks what they have become and what was counted. */
+static void check(struct drill *d)
+{
+    struct wires *w = d->own;
+
+    model_run(w, UINT64_MAX);
+    if (!drill_settle(d) || !frames_are_right(d) || !times_are_right(d) ||
+        !number_is(d, "s1", "rcvd_frames", w->rcvd) || !number_is(d, "s1", "sent_frames", w->sent))
+        return;
+    if (!drill_expect(d, rdl_total(d->lab, EV_drop) == w->dropped,
+                      "a frame is dropped if its line is down or full, or it has no way",
+                      "%" PRIu64 " were, and not %" PRIu64, rdl_total(d->lab, EV_drop), w->dropped))
+        return;
+    for (uint32_t i = 0; i < PORTS; i++) {
+        if (!port_is_right(d, i))
+            return;
+    }
+    for (uint32_t i = 0; i < FAULTS; i++) {
+        const struct wire_fault *t = &w->fault[i];
+
+        if (t->exists &&
+            (!number_is(d, t->name, "hits", t->hits) || !number_is(d, t->name, "seen", t->seen)))
+            return;
+    }
+    w->n_want = w->n_have = 0;
+}
+
+/* --- Steps ------------------------------------------------------------------------------------ */
+
+static void send_some(struct drill *d)
+{
+    const uint32_t n = 1 + drill_below(d, SHORT_FRAMES);
+
+    for (uint32_t i = 0; i < n; i++) {
+        const uint32_t port = drill_below(d, PORTS), to = drill_below(d, STATIONS + 1);
+        const uint32_t bytes =
+            drill_one_in(d, 16) ? 1 + drill_below(d, ETHERNET) : ETHERNET + drill_below(d, 200);
+
+        if (!send(d, port, bytes, to) ||
+            (drill_one_in(d, 2) && !run_for(d, drill_below(d, MOST_APART_NS))))
+            return;
+    }
+    check(d);
+}
+
+/* Fills the queue in front of a line. */
+static void send_many(struct drill *d)
+{
+    const uint32_t port = drill_below(d, PORTS), to = drill_below(d, STATIONS);
+    const uint32_t n = 1 + drill_below(d, LONG_FRAMES);
+
+    for (uint32_t i = 0; i < n; i++) {
+        if (!send(d, port, LONG_BYTES - drill_below(d, 100), to))
+            return;
+    }
+    check(d);
+}
+
+static void set_line(struct drill *d)
+{
+    struct wires *w = d->own;
+    const uint32_t i = drill_below(d, PORTS);
+    struct line *l = &w->line[i];
+    const struct rdl_link_config c = {.latency_ns = 1 + drill_below(d, 3000),
+                                      .rate_bps = draw_rate(d)};
+
+    if (drill_one_in(d, 2)) {
+        l->is_up = !l->is_up;
+        (void)drill_works(d, rdl_link_raise(d->lab, w->link[i], l->is_up),
+                          "a link can be taken down and up");
+        return;
+    }
+    l->latency_ns = c.latency_ns;
+    l->rate_bps = c.rate_bps;
+    (void)drill_works(d, rdl_link_set(d->lab, w->link[i], &c), "a link can be changed");
+}
+
+/* The oldest fault goes, if there is no place for one more. */
+static bool make_place(struct drill *d)
+{
+    struct wires *w = d->own;
+    const rdl_fault oldest = w->fault[0].handle;
+
+    if (!w->fault[FAULTS - 1].exists)
+        return true;
+    memmove(&w->fault[0], &w->fault[1], (FAULTS - 1) * sizeof(w->fault[0]));
+    w->fault[FAULTS - 1].exists = false;
+    return drill_works(d, rdl_fault_remove(d->lab, oldest), "a fault can be removed");
+}
+
+static void add_fault(struct drill *d)
+{
+    static const uint32_t kinds[] = {FLT_DROP,      FLT_DELAY,    FLT_DELAY,
+                                     FLT_DUPLICATE, FLT_TRUNCATE, FLT_CORRUPT};
+    struct wires *w = d->own;
+    struct wire_fault *t = w->fault;
+    struct rdl_fault_config c = {.opcode = RDL_ANY,
+                                 .syndrome = RDL_ANY,
+                                 .psn = RDL_ANY,
+                                 .dest_qpn = RDL_ANY,
+                                 .nth = 1 + drill_below(d, 3)};
+
+    if (!make_place(d))
+        return;
+    while (t->exists)
+        t++;
+    *t = (struct wire_fault){.exists = true,
+                             .kind = kinds[drill_below(d, ARRAY_LEN(kinds))],
+                             .from = drill_below(d, PORTS + 1),
+                             .line = drill_one_in(d, 2) ? drill_below(d, PORTS) : PORTS,
+                             .nth = c.nth,
+                             .left = drill_one_in(d, 3) ? UINT32_MAX : 1 + drill_below(d, 4)};
+    t->delay_ns = t->kind == FLT_DELAY || t->kind == FLT_DUPLICATE ? 1 + drill_below(d, 2000) : 0;
+    t->bit = drill_below(d, 2400);
+    t->to_bytes = t->kind == FLT_TRUNCATE ? 1 + drill_below(d, 214) : 0;
+    if (t->line < PORTS)
+        t->from = PORTS;
+    snprintf(t->name, sizeof(t->name), "f%u", ++w->n_faults_made);
+    c.name = t->name;
+    c.kind = t->kind;
+    c.count = t->left;
+    c.delay_ns = t->delay_ns;
+    c.corrupt_bit = t->kind == FLT_CORRUPT ? t->bit : 0;
+    c.to_bytes = t->to_bytes;
+    if (t->from < PORTS)
+        c.from_port = w->port[t->from];
+    if (t->line < PORTS)
+        c.link = w->link[t->line];
+    (void)drill_works(d, rdl_fault_add(d->lab, &c, &t->handle), "a fault can be added");
+}
+
+static bool add_port(struct drill *d, uint32_t i)
+{
+    struct wires *w = d->own;
+    struct line *l = &w->line[i];
+    const struct rdl_port_config port = {.name = ports[i].name};
+    const struct rdl_link_config link = {.a = ports[i].name,
+                                         .b = "s1",
+                                         .latency_ns = 1 + drill_below(d, 3000),
+                                         .rate_bps = draw_rate(d)};
+
+    *l = (struct line){.latency_ns = link.latency_ns, .rate_bps = link.rate_bps, .is_up = true};
+    return drill_works(d, rdl_port_add(d->lab, &port, &w->port[i]), "a port can be added") &&
+           drill_works(d, rdl_port_read(d->lab, w->port[i], ports[i].leave, w),
+                       "a port can be read") &&
+           drill_works(d, rdl_link_add(d->lab, &link, &w->link[i]), "a link can be added");
+}
+
+static void set_up(struct drill *d)
+{
+    rdl_switch s;
+
+    if (!drill_works(d, rdl_switch_add(d->lab, "s1", &s), "a switch can be added"))
+        return;
+    for (uint32_t i = 0; i < PORTS; i++) {
+        if (!add_port(d, i))
+            return;
+    }
+}
+
+static void take(struct drill *d)
+{
+    static void (*const steps[])(struct drill *) = {send_some, send_some, send_some, send_some,
+                                                    set_line,  add_fault, add_fault};
+
+    d->n_unsaid++;
+    if (drill_one_in(d, 24))
+        send_many(d);
+    else
+        steps[drill_below(d, ARRAY_LEN(steps))](d);
+}
+
+const struct drill_kind drill_of_wires = {
+    .name = "wires", .bytes = sizeof(struct wires), .steps = STEPS, .set_up = set_up, .take = take};
