@@ -4,6 +4,8 @@
  */
 #include "swarm/drills/drill_device.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "emu/base/assert.h"
@@ -256,6 +258,41 @@ static bool add_hosts(struct drill *d)
            drill_works(d, rdl_link_add(d->lab, &link, &s->link), "a link can be added");
 }
 
+/* Checks that the device tells its driver the limits that it has now. */
+static bool config_is_right(struct drill *d)
+{
+    const struct drill_device *s = d->own;
+    const struct rdl_device_limits *now = &s->now;
+    const struct {
+        const char *name;
+        uint64_t value;
+    } limits[] = {
+#define ROW(name, ...) {#name, now->name},
+        RDL_DEVICE_LIMITS(ROW) RDL_DEVICE_LIMITS_DERIVED(ROW)
+#undef ROW
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(limits); i++) {
+        char path[64];
+        uint64_t have;
+
+        if (strcmp(limits[i].name, "max_inline_data") == 0)
+            continue; /* has no field in the configuration */
+        snprintf(path, sizeof(path), "h1.device.config.%s", limits[i].name);
+        if (!drill_number(d, path, &have) ||
+            !drill_expect(
+                d, have == limits[i].value, "a device tells its driver what its limits are",
+                "%s is %" PRIu64 ", and not %" PRIu64, limits[i].name, have, limits[i].value))
+            return false;
+    }
+    return true;
+}
+
+static void finish(struct drill *d)
+{
+    (void)config_is_right(d);
+}
+
 /* The regions of the guest's verbs, in its protection domain, which is the first object of all. */
 static bool add_regions(struct drill *d)
 {
@@ -290,7 +327,7 @@ static void set_up(struct drill *d)
     struct drill_device *s = d->own;
 
     draw_limits(d);
-    if (!add_hosts(d) || !add_regions(d))
+    if (!add_hosts(d) || !config_is_right(d) || !add_regions(d))
         return;
     for (uint32_t i = 0; i < GUEST_GIDS; i++) {
         uint8_t mac[6];
@@ -323,4 +360,5 @@ const struct drill_kind drill_of_device = {.name = "device",
                                            .bytes = sizeof(struct drill_device),
                                            .steps = STEPS,
                                            .set_up = set_up,
-                                           .take = take};
+                                           .take = take,
+                                           .finish = finish};
