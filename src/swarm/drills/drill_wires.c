@@ -38,6 +38,7 @@
 #define NS_PER_S      UINT64_C(1000000000)
 #define ETHERTYPE     0x88b5u /* for experiments [IEEE 802] */
 #define MOST_APART_NS 4000u
+#define ALWAYS_PPM    1000000u
 
 /* A direction of a line: to the switch, or away from it. */
 enum way { IN, OUT };
@@ -61,6 +62,10 @@ struct line {
     uint64_t latency_ns, rate_bps;
     uint64_t free_at_ns[2]; /* by enum way: when the frames queued so far have been sent */
     bool is_up;
+    /* By enum way.  bursts: bursts of one frame come as often as they can, after each frame that is
+     * in none.  in_burst: the last frame was in one.
+     */
+    bool bursts[2], in_burst[2];
     uint64_t carried, lost;
 };
 
@@ -191,7 +196,8 @@ static void transmit(struct wires *w, uint64_t now_ns, uint32_t port, enum way w
 
     meet(w, PORTS, port, f, effect);
     *free_at = (*free_at > now_ns ? *free_at : now_ns) + occupied_ns(f->bytes, l->rate_bps);
-    if (effect->is_lost) {
+    l->in_burst[way] = l->bursts[way] && !l->in_burst[way];
+    if (effect->is_lost || l->in_burst[way]) {
         l->lost++;
         return;
     }
@@ -443,7 +449,9 @@ static bool port_is_right(struct drill *d, uint32_t port)
                         port + 1, have.in_frames, have.in_bytes, have.in_dropped, want->in_frames,
                         want->in_bytes, want->in_dropped) &&
            number_is(d, ports[port].link, "carried", w->line[port].carried) &&
-           number_is(d, ports[port].link, "lost", w->line[port].lost);
+           number_is(d, ports[port].link, "lost", w->line[port].lost) &&
+           number_is(d, ports[port].link, "there.in_burst", w->line[port].in_burst[IN]) &&
+           number_is(d, ports[port].link, "back.in_burst", w->line[port].in_burst[OUT]);
 }
 
 /* Lets all frames arrive, and checks what they have become and what was counted. */
@@ -504,6 +512,24 @@ static void send_many(struct drill *d)
     check(d);
 }
 
+/* Switches bursts of losses on or off in one direction. */
+static void set_bursts(struct drill *d, uint32_t i, enum way way)
+{
+    struct wires *w = d->own;
+    struct line *l = &w->line[i];
+    struct rdl_way_config c = {.latency_ns = l->latency_ns, .rate_bps = l->rate_bps};
+
+    l->bursts[way] = !l->bursts[way];
+    if (l->bursts[way]) {
+        c.burst_ppm = c.burst_loss_ppm = ALWAYS_PPM;
+        c.burst_frames = 1;
+    } else {
+        l->in_burst[way] = false;
+    }
+    (void)drill_works(d, rdl_link_set_way(d->lab, w->link[i], way, &c),
+                      "a direction of a link can be changed");
+}
+
 static void set_line(struct drill *d)
 {
     struct wires *w = d->own;
@@ -512,6 +538,10 @@ static void set_line(struct drill *d)
     const struct rdl_link_config c = {.latency_ns = 1 + drill_below(d, 3000),
                                       .rate_bps = draw_rate(d)};
 
+    if (drill_one_in(d, 3)) {
+        set_bursts(d, i, drill_one_in(d, 2) ? IN : OUT);
+        return;
+    }
     if (drill_one_in(d, 2)) {
         l->is_up = !l->is_up;
         (void)drill_works(d, rdl_link_raise(d->lab, w->link[i], l->is_up),
