@@ -225,7 +225,8 @@ static bool check_reports(struct drill *d, const struct query *q)
     uint32_t all = 0;
 
     for (uint32_t i = 0; i < FRAMES_GROUPS; i++) {
-        const bool is_asked = is_general || (q->flaw == FLAWLESS && q->group == i);
+        const bool is_asked =
+            !k->has_left[q->is_v6][i] && (is_general || (q->flaw == FLAWLESS && q->group == i));
         uint64_t at_ns = q->asked_ns;
         const uint32_t n = count_reports(k, q->is_v6, group_gid(k, q->is_v6, i), &at_ns);
 
@@ -270,6 +271,22 @@ static void draw_query(struct drill *d, struct query *q)
     draw_time(d, q);
 }
 
+/* Leaves a group, or joins it again. */
+static bool change_group(struct drill *d)
+{
+    struct frames *k = d->own;
+    const uint32_t is_v6 = drill_below(d, 2), i = drill_below(d, FRAMES_GROUPS);
+    const uint8_t *gid = k->joined[is_v6][i];
+    const bool joins = k->has_left[is_v6][i];
+
+    k->has_left[is_v6][i] = !joins;
+    return drill_is_done(d, k->host,
+                         joins ? rdl_attach_mcast(d->lab, k->ud.qp, gid)
+                               : rdl_detach_mcast(d->lab, k->ud.qp, gid),
+                         "a queue pair can join and leave a group") &&
+           drill_settle(d);
+}
+
 void frames_take_query(struct drill *d)
 {
     const struct rdl_limits limits = {.ticks = 1000000};
@@ -279,6 +296,8 @@ void frames_take_query(struct drill *d)
     struct query q;
     size_t bytes;
 
+    if (drill_one_in(d, 4) && !change_group(d))
+        return;
     draw_query(d, &q);
     bytes = (q.is_v6 ? write_mld : write_igmp)(k, &q, who, f);
     frames_forget(k);

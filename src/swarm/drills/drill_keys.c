@@ -251,7 +251,7 @@ static void take(struct drill *d)
         keys_use_remotely,  keys_use_remotely, keys_use_remotely, keys_use_locally, keys_register,
         keys_register,      keys_deregister,   keys_reregister,   keys_map,         keys_reg_mr,
         keys_reg_mr,        keys_bind,         keys_bind,         keys_bind,        keys_invalidate,
-        keys_send_with_inv, keys_replace_pair,
+        keys_send_with_inv, keys_replace_pair, keys_move,
     };
 
     steps[drill_below(d, ARRAY_LEN(steps))](d);

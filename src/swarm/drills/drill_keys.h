@@ -133,6 +133,9 @@ void keys_deregister(struct drill *d);
 /* Changes the range, access or protection domain of a region (rereg_mr). */
 void keys_reregister(struct drill *d);
 
+/* Moves a region from a protection domain to another, and gives the first one back. */
+void keys_move(struct drill *d);
+
 /* keys_map() gives a fast region the range for its next REG_MR (map_mr_sg); keys_reg_mr() posts a
  * REG_MR, which may break a rule.
  */

@@ -271,6 +271,29 @@ void keys_reregister(struct drill *d)
     *of = to;
 }
 
+void keys_move(struct drill *d)
+{
+    struct keys *k = d->own;
+    const struct rdl_mr_change c = {.what = RDL_REREG_PD, .pd = k->pd[1][0]};
+    rdl_pd from;
+    rdl_mr mr;
+
+    drill_say(d, "alloc_pd h2 as from\nreg_mr h2.from addr=h2.mine[0] len=%u access=lw as moved",
+              KEY_PAGE);
+    if (!drill_is_done(d, k->host[1], rdl_alloc_pd(d->lab, k->host[1], "from", &from),
+                       "a protection domain can be had") ||
+        !drill_is_done(
+            d, k->host[1],
+            rdl_reg_mr(d->lab, from, k->base[1], KEY_PAGE, ACC_LOCAL_WRITE, "moved", &mr),
+            "memory can be registered"))
+        return;
+    drill_say(d, "rereg_mr h2.moved pd=h2.%s\ndealloc_pd h2.from\ndereg_mr h2.moved", domains[0]);
+    if (drill_is_done(d, k->host[1], rdl_rereg_mr(d->lab, mr, &c), "a region can be moved") &&
+        drill_is_done(d, k->host[1], rdl_dealloc_pd(d->lab, from),
+                      "a protection domain can be given back that a region was moved from"))
+        (void)drill_is_done(d, k->host[1], rdl_dereg_mr(d->lab, mr), "a region can be given back");
+}
+
 /* --- Fast regions ----------------------------------------------------------------------------- */
 
 void keys_map(struct drill *d)

@@ -81,6 +81,7 @@ struct frames {
     bool has_receive;  /* a receive is posted to it */
     uint8_t group[16]; /* GID of the multicast group that it sends to and is attached to */
     uint8_t joined[2][FRAMES_GROUPS][16]; /* GIDs of the others: IPv4, IPv6 */
+    bool has_left[2][FRAMES_GROUPS];      /* it is in that one no longer */
 };
 
 /* frames_forget() clears seen[].  frames_send() clears seen[], sends a frame into the lab through
