@@ -24,8 +24,47 @@ struct middle {
     struct rdl_checkpoint *checkpoint; /* NULL: not there yet */
     struct rdl_tally *tally[EV_COUNT]; /* of all events of a kind */
     enum rdl_status started[EV_COUNT]; /* RDL_OK, or RDL_ERR_FORGOTTEN: the tally came too late */
+    /* Of the events whose first number is equal to 2, unequal, less and so on; NULL: has none. */
+    struct rdl_tally *compared[EV_COUNT][CMP_GE + 1];
     struct readings readings;
 };
+
+/* Starts the tallies of @kind that compare its first number, if it has one. */
+static void start_compared(struct world_run *r, struct middle *m, uint32_t kind)
+{
+    const struct ev_schema *schema = ev_schema(kind);
+    const struct ev_field *f = schema->fields;
+
+    while (f < schema->fields + schema->n_fields && f->print != EVP_NUMBER)
+        f++;
+    if (f == schema->fields + schema->n_fields)
+        return;
+    for (uint32_t op = 0; op <= CMP_GE; op++) {
+        struct ev_condition c = {.field = f, .op = (enum compare)op, .number = 2};
+        const struct ev_filter some = {.kind = kind, .n = 1, .conditions = &c};
+
+        world_works(r, rdl_tally(r->lab, &some, &m->compared[kind][op], NULL),
+                    "events can be counted");
+    }
+}
+
+/* Checks that each event fulfils a comparison or the opposite one.  @total is the number of all. */
+static void check_compared(struct world_run *r, const struct middle *m, uint32_t kind,
+                           uint64_t total)
+{
+    const struct ev_condition *unknown;
+    uint64_t n[CMP_GE + 1];
+
+    if (!m->compared[kind][CMP_EQ] || m->started[kind] != RDL_OK)
+        return;
+    for (uint32_t op = 0; op <= CMP_GE; op++)
+        world_works(r, rdl_tally_count(m->compared[kind][op], &n[op], &unknown),
+                    "a tally is exact");
+    world_expect(r,
+                 n[CMP_EQ] + n[CMP_NE] == total && n[CMP_LT] + n[CMP_GE] == total &&
+                     n[CMP_LE] + n[CMP_GT] == total && n[CMP_LT] + n[CMP_EQ] == n[CMP_LE],
+                 WORLD_NONE, "each event fulfils a comparison or the opposite one");
+}
 
 static void start_tallies(struct world_run *r, struct middle *m)
 {
@@ -37,6 +76,7 @@ static void start_tallies(struct world_run *r, struct middle *m)
 
         if (world_works(r, rdl_tally(r->lab, &all, &m->tally[kind], NULL), "events can be counted"))
             m->started[kind] = rdl_tally_count(m->tally[kind], &n, &unknown);
+        start_compared(r, m, kind);
     }
 }
 
@@ -57,6 +97,7 @@ static void read_tallies(struct world_run *r, const struct middle *m, struct rea
                     "a tally knows its last event");
         world_expect(r, st != RDL_OK || (ret->last[kind] != 0) == (total > 0), WORLD_NONE,
                      "a tally names an event if it has counted one");
+        check_compared(r, m, kind, total);
     }
 }
 
