@@ -2,12 +2,14 @@
 /* The drill of verbs: atomics, UC messages with a lost packet, and flushing. */
 #include <string.h>
 
+#include "emu/facts/enum/drop.h"
 #include "emu/facts/enum/fault.h"
 #include "emu/facts/enum/qp_state.h"
 #include "emu/facts/enum/qp_type.h"
 #include "emu/facts/enum/send_flag.h"
 #include "emu/facts/enum/wc_status.h"
 #include "emu/facts/enum/wr_opcode.h"
+#include "emu/trace/event.h"
 #include "swarm/drills/verbs.h"
 
 static bool pair_of(struct drill *d, struct verbs_pair *p, uint32_t type, bool sig_all)
@@ -119,6 +121,29 @@ static bool send_on(struct drill *d, struct verbs_pair *p, uint32_t bytes)
     return verbs_send(d, &p->end[0], &wr);
 }
 
+/* Checks why h2 has dropped packets of a message of @n_pkts packets: the one behind the lost packet
+ * is out of sequence, and those behind it belong to no message.  @lost: index of the lost packet;
+ * @n_pkts: none is lost, but the first one finds no receive.
+ */
+static bool drops_are_right(struct drill *d, uint32_t n_pkts, uint32_t lost)
+{
+    const bool late = lost == n_pkts;
+    const uint32_t left = late ? n_pkts - 1 : n_pkts - 1 - lost;
+    const uint32_t first = late ? 1 : left > 0, rest = late ? left : left - (left > 0);
+    const struct ev *e;
+    uint32_t n_first = 0, n_rest = 0, all = 0;
+
+    for (size_t at = 0; (e = verbs_event(d, EV_drop, &at));) {
+        n_first += e->u.drop.reason == (uint32_t)(late ? DROP_NO_RECEIVE : DROP_OUT_OF_SEQUENCE);
+        n_rest += e->u.drop.reason == DROP_REFUSED;
+        all++;
+    }
+    return drill_expect(d, n_first == first && n_rest == rest && all == first + rest,
+                        "on UC what is left of a message is dropped with it",
+                        "%u and %u of %u drops, and not %u and %u", n_first, n_rest, all, first,
+                        rest);
+}
+
 /* On UC a message is not delivered if one of its packets is lost or if it finds no receive.  Later
  * messages are.
  */
@@ -138,8 +163,10 @@ void verbs_step_gap(struct drill *d)
     f.nth = 1 + drill_below(d, n_pkts);
     if (!late && (!verbs_fault(d, &f, &fault) || !verbs_recv(d, &p.end[1], VERBS_HALF, 8192)))
         return;
+    k->mark = rdl_record_forgotten(d->lab) + rdl_record_count(d->lab);
     if (!send_on(d, &p, VERBS_MTU * n_pkts) || !drill_settle(d) ||
-        !verbs_done(d, k->side[0].scq, WCS_SUCCESS, &wc))
+        !verbs_done(d, k->side[0].scq, WCS_SUCCESS, &wc) ||
+        !drops_are_right(d, n_pkts, late ? n_pkts : f.nth - 1))
         return;
     for (uint32_t i = 0; i < n; i++) {
         const uint32_t bytes = drill_below(d, VERBS_HALF);
