@@ -14,6 +14,8 @@ BTH_AT = {4: 28, 6: 48}  # behind the headers of IP and UDP
 ANSWERS = {13, 14, 15, 16, 17, 18}  # opcodes of RC: READ responses, acknowledge, answer of an atomic
 READ = 12
 RESPONSES = {13, 14, 15, 16, 18}  # those of a READ or an atomic
+ACKNOWLEDGE, ATOMICS = 17, {19, 20}
+CARRY = {*range(12), 22, 23}  # opcodes of RC: SEND and WRITE
 BEHIND = 64  # PSNs by which an answer may be behind what it is about
 AGAIN = {"AGAIN_AFTER_NAK", "AGAIN_AFTER_RNR", "AGAIN_AFTER_HOLE", "AGAIN_AFTER_TIMEOUT", "AGAIN_UNEXPLAINED",
          "ANSWER_LOST", "AGAIN_IN_RNR_WAIT"}
@@ -73,12 +75,16 @@ class Place:
         return [p for p in self.seen
                 if (p.side, p.dest_qpn, p.is_answer()) == (packet.side, packet.dest_qpn, packet.is_answer())]
 
-    def again(self, packet, behind):
-        """The frame behind frame @behind in which the request with the PSN of @packet comes, not for the first time."""
+    def requests(self, packet):
+        """The requests among which @packet is, or of which it answers one."""
         asker, qpn = packet.side, packet.dest_qpn
         if packet.is_answer():
             asker, qpn = other(packet.side), next((to for (_, by), to in self.asks.items() if by == packet.dest_qpn), None)
-        flow = [p for p in self.seen if p.side == asker and not p.is_answer() and p.dest_qpn == qpn]
+        return [p for p in self.seen if p.side == asker and not p.is_answer() and p.dest_qpn == qpn]
+
+    def again(self, packet, behind):
+        """The frame behind frame @behind in which the request with the PSN of @packet comes, not for the first time."""
+        flow = self.requests(packet)
         copies = [p for p in flow if p.psn == packet.psn]
         goes_back = {p.number for before, p in zip(flow, flow[1:]) if before.psn + 1 != p.psn}
         later = [p.number for p in copies[1:] if p.number > behind and p.number in goes_back]
@@ -130,6 +136,8 @@ def is_true(finding, truth, places, place):
     first, n = finding["psn"], max(1, finding["n"])
     if kind in HARMLESS:
         return True
+    if kind == "ANSWER_OF_OTHERS":
+        return packet is not None and speaks_for_atomic(packet, place)
     if finding["severity"] == "error":
         return False
     if kind == "BAD_ICRC":
@@ -148,6 +156,14 @@ def is_true(finding, truth, places, place):
     if kind in {"GAP", "ANSWER_GAP"}:
         return happened(truth, {"drop", "delay", "corrupt"}, first, n)
     return False
+
+
+def speaks_for_atomic(packet, place):
+    """Is it an acknowledge of a SEND or WRITE that came again, with the PSN of an atomic behind it?  rxe sends such."""
+    before = [p for p in place.requests(packet) if p.number < packet.number]
+    carrying = [p for p in before if p.opcode in CARRY and (packet.psn - p.psn) % (1 << 24) < 1 << 23]
+    return (packet.opcode == ACKNOWLEDGE and any(p.opcode in ATOMICS and p.psn == packet.psn for p in before)
+            and any(p.is_like(q) for i, p in enumerate(carrying) for q in carrying[:i]))
 
 
 def went_back(packet, sender):
