@@ -258,7 +258,7 @@ static void take(struct drill *d)
         verbs_step_fence,   verbs_step_local_inv, verbs_step_srq,    verbs_step_modify,
         verbs_step_gid,     verbs_step_cq,        verbs_step_rights, verbs_step_datagram,
         verbs_step_atomics, verbs_step_gap,       verbs_step_flush,  verbs_step_wrong,
-        verbs_step_again,   verbs_step_turns,     verbs_step_held,
+        verbs_step_again,   verbs_step_turns,     verbs_step_held,   verbs_step_master,
     };
     struct drill_verbs *k = d->own;
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The drill of verbs: interrupts that are held back. */
+/* The drill of verbs: interrupts that are held back, and devices without bus mastering. */
 #include <stdio.h>
 #include <string.h>
 
 #include "emu/facts/enum/qp_type.h"
+#include "emu/facts/enum/send_flag.h"
 #include "emu/facts/enum/wc_status.h"
 #include "emu/facts/enum/wr_opcode.h"
 #include "emu/facts/pci.h"
@@ -13,6 +14,9 @@
 
 #define MESSAGES_MAX 3u
 #define BYTES        64u
+/* The time at which bus mastering goes off, and the time that it stays off, in ns. */
+#define OFF_WITHIN_NS 3000u
+#define OFF_NS        20000u
 
 /* A queue pair of h1 whose receives complete on a queue with a channel. */
 struct heard {
@@ -142,4 +146,64 @@ void verbs_step_held(struct drill *d)
             return;
     }
     (void)end(d, &h);
+}
+
+/* --- Bus mastering ---------------------------------------------------------------------------- */
+
+static bool set_master(struct drill *d, bool on)
+{
+    const struct drill_verbs *k = d->own;
+    const struct rdl_pci_place place = {
+        .number = 1, .space = RDL_PCI_CONFIG, .offset = PCI_COMMAND, .width = 2};
+    uint64_t value;
+
+    d->n_unsaid++;
+    return drill_works(d, rdl_pci_read(d->lab, k->host[0], &place, &value),
+                       "a driver can read a register") &&
+           drill_works(
+               d,
+               rdl_pci_write(d->lab, k->host[0], &place,
+                             on ? value | PCI_CMD_MASTER : value & ~(uint64_t)PCI_CMD_MASTER),
+               "a driver can write a register");
+}
+
+static bool run_for(struct drill *d, uint64_t ns)
+{
+    const struct rdl_limits none = {0};
+    const enum rdl_status st = rdl_run(d->lab, rdl_now_ns(d->lab) + ns, none);
+
+    return drill_works(d, st == RDL_ERR_IDLE ? RDL_OK : st, "a lab can be let on for a time");
+}
+
+/* Takes bus mastering from h1 while it sends on UC, where nobody asks again for what is missing. */
+void verbs_step_master(struct drill *d)
+{
+    const uint32_t n = 1 + drill_below(d, MESSAGES_MAX), bytes = drill_below(d, VERBS_HALF);
+    struct drill_verbs *k = d->own;
+    struct rdl_qp_config c = {.type = QPT_UC, .max_send_wr = 8, .max_recv_wr = 8};
+    const struct rdl_sge sge = {k->side[0].addr, bytes, k->side[0].lkey};
+    struct verbs_pair p = {0};
+    struct rdl_wc wc;
+
+    if (!verbs_pair(d, &c, &p) || !rig_connect(d, &p.end[0], &p.end[1]) || !verbs_fill(d, 0))
+        return;
+    for (uint32_t i = 0; i < n; i++) {
+        struct rdl_send_wr wr = {.opcode = WR_SEND, .sge = &sge, .n_sge = 1, .flags = SF_SIGNALED};
+
+        if (!verbs_recv(d, &p.end[1], VERBS_HALF, VERBS_HALF) || !verbs_send(d, &p.end[0], &wr))
+            return;
+    }
+    if (!run_for(d, drill_below(d, OFF_WITHIN_NS)) || !set_master(d, false) ||
+        !run_for(d, 1 + drill_below(d, OFF_NS)) || !set_master(d, true) || !drill_settle(d))
+        return;
+    for (uint32_t i = 0; i < n; i++) {
+        if (!verbs_done(d, k->side[0].scq, WCS_SUCCESS, &wc) ||
+            !verbs_done(d, k->side[1].rcq, WCS_SUCCESS, &wc) ||
+            !drill_expect(d, wc.byte_len == bytes,
+                          "what waited for bus mastering goes on when it is back",
+                          "%u bytes, not %u", wc.byte_len, bytes))
+            return;
+    }
+    if (verbs_holds(d, 1, VERBS_HALF, k->sent, bytes, "what arrives is what was sent"))
+        (void)verbs_unpair(d, &p);
 }

@@ -122,6 +122,7 @@ bool verbs_fault(struct drill *d, struct rdl_fault_config *c, rdl_fault *ret);
  *	again       more losses than retry_cnt, with progress after each
  *	turns       a ping between long WRITEs: who sends when
  *	held        interrupts that are held back while messages arrive
+ *	master      bus mastering that is off for a time while messages are sent
  */
 void verbs_step_message(struct drill *d);
 void verbs_step_limits(struct drill *d);
@@ -145,5 +146,6 @@ void verbs_step_wrong(struct drill *d);
 void verbs_step_again(struct drill *d);
 void verbs_step_turns(struct drill *d);
 void verbs_step_held(struct drill *d);
+void verbs_step_master(struct drill *d);
 
 #endif
