@@ -30,7 +30,7 @@ struct rdl_control {
     uint32_t room_cuts[RDL_CONTROL_CUTS_MAX], n_room_cuts; /* lengths of the response's buffers */
 };
 
-/* The device's most recent refusal of a request: the reason (enum ctrl_refusal) and the compared
+/* The device's most recent refusal of a request: the reason (enum refusal_reason) and the compared
  * values.  The device expected a value from @least to @most and found @found.  If the reason has no
  * expected value, @least and @most are 0.
  */

@@ -13,9 +13,9 @@
 #include <string.h>
 
 #include "emu/facts/device.h"
+#include "emu/facts/refusal.h"
 #include "emu/facts/rfc.h"
 #include "emu/facts/virtio_rdma/ctrl_rsp.h"
-#include "emu/facts/virtio_rdma/refusal.h"
 #include "hostile_host.h"
 #include "rdmalab/control.h"
 #include "rdmalab/inspect.h"

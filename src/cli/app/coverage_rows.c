@@ -8,7 +8,7 @@
 #include "emu/base/text.h"
 #include "emu/facts/enum/qp_type.h"
 #include "emu/facts/qp_fsm.h"
-#include "emu/facts/virtio_rdma/refusal.h"
+#include "emu/facts/refusal.h"
 #include "emu/trace/kind.h"
 #include "emu/trace/schema.h"
 

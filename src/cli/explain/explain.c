@@ -19,7 +19,6 @@
 #include "emu/facts/enum/wc_status.h"
 #include "emu/facts/findings.h"
 #include "emu/facts/qp_fsm.h"
-#include "emu/facts/virtio_rdma/refusal.h"
 #include "emu/trace/kind.h"
 #include "emu/trace/schema.h"
 #include "print/cite.h"

@@ -46,7 +46,7 @@ static const struct enum_row rows_reason[] = {
 #include "rdmalab/status.def"
 #undef X
 #define REFUSAL(nm, number, rsp, lead, tail, form, txt) REASON(nm, REASON_REFUSAL(number), txt)
-#include "emu/facts/virtio_rdma/refusals.def"
+#include "emu/facts/refusals.def"
 #undef REFUSAL
 };
 const struct enum_table words_reason = {"reason", "reason of a refusal", rows_reason,

@@ -9,6 +9,7 @@
 #include "cli/session/stop_look.h"
 #include "emu/base/assert.h"
 #include "emu/base/quantity.h"
+#include "emu/facts/compared.h"
 #include "emu/facts/virtio_rdma/ctrl_rsp.h"
 #include "emu/facts/virtio_rdma/refusal_rsp.h"
 #include "rdmalab/control.h"

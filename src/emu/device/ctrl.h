@@ -39,11 +39,9 @@ struct call {
         memcpy((c)->rsp, &rsp_raw, sizeof(rsp_raw));                                               \
     } while (0)
 
-/* Refuses the request with reason @why and the @values that were compared.  Returns the response
- * code.
- */
-static inline enum ctrl_rsp ctrl_refuse(struct call *c, enum ctrl_refusal why,
-                                        struct compared values)
+/* Refuses the request with reason @why and the @values that were compared.  Returns @why. */
+static inline enum refusal_reason ctrl_refuse(struct call *c, enum refusal_reason why,
+                                              struct compared values)
 {
     return hca_refuse(&c->d->hca, why, values);
 }
@@ -54,12 +52,13 @@ static inline enum ctrl_rsp ctrl_refuse(struct call *c, enum ctrl_refusal why,
  */
 void ctrl_forget_ring(struct rdma *d, uint32_t queue);
 
-/* Executes a command: ctrl_query_port() and so on, one for each row of controls.def. rdma_ctrl_mr.c
+/* Executes a command: ctrl_query_port() and so on, one for each row of controls.def.  Returns
+ * REF_NONE, or the reason why the command is refused.  rdma_ctrl_mr.c
  * contains the commands of memory regions and windows, rdma_srq.c those of shared receive queues,
  * rdma_ctrl.c the others.
  */
 #define CONTROL(nm, name, number, feature, request, response, text)                                \
-    enum ctrl_rsp ctrl_##name(struct call *c);
+    enum refusal_reason ctrl_##name(struct call *c);
 #include "emu/facts/controls.def"
 #undef CONTROL
 

@@ -168,7 +168,7 @@ static void on_queue_reset(void *ctx, uint32_t queue)
         return;
     }
     if (qp && qp->state != QPS_RESET && qp->state != QPS_ERR) {
-        if (xport_qp_modify(&d->xport, qp, QPA_STATE, &to_err) != RSP_OK)
+        if (xport_qp_modify(&d->xport, qp, QPA_STATE, &to_err) != REF_NONE)
             assert_fail("every state leads to ERR", __FILE__, __LINE__);
         rdma_event(d, ASE_QP_FATAL, OBJ_QP, qp->qpn);
         rdma_settle(d);

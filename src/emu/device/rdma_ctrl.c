@@ -13,6 +13,7 @@
 #include "emu/facts/enum/qp_attr.h"
 #include "emu/facts/enum/qp_type.h"
 #include "emu/facts/virtio_rdma/ctrl_cmd.h"
+#include "emu/facts/virtio_rdma/refusal_rsp.h"
 #include "emu/trace/emit.h"
 #include "emu/trace/events/verbs.h"
 #include "emu/xport/ctrl.h"
@@ -27,12 +28,12 @@
 /* Upper bound of all requests and responses. */
 #define CTRL_DATA_BYTES_MAX 256u
 
-static enum ctrl_rsp refuse_port(struct call *c, uint32_t port)
+static enum refusal_reason refuse_port(struct call *c, uint32_t port)
 {
     return ctrl_refuse(c, REF_PORT_NUMBER, compared_one(HCA_PORT, port));
 }
 
-enum ctrl_rsp ctrl_query_port(struct call *c)
+enum refusal_reason ctrl_query_port(struct call *c)
 {
     const struct rdma *d = c->d;
     const bool up = net_is_up(d->port->net, d->port->link_end);
@@ -47,21 +48,21 @@ enum ctrl_rsp ctrl_query_port(struct call *c)
             .pkey_tbl_len = (uint16_t)d->hca.pkeys.n, .active_width = PORT_WIDTH_4X,
             .active_speed = PORT_SPEED_EDR,
             .phys_state = up ? PORT_PHYS_LINK_UP : PORT_PHYS_DISABLED);
-    return RSP_OK;
+    return REF_NONE;
 }
 
-enum ctrl_rsp ctrl_create_cq(struct call *c)
+enum refusal_reason ctrl_create_cq(struct call *c)
 {
     struct cq *cq;
-    enum ctrl_rsp rsp;
+    enum refusal_reason why;
 
     REQUEST(c, create_cq, r);
-    rsp = hca_cq_create(&c->d->hca, r.cqe, &cq);
-    if (rsp != RSP_OK)
-        return rsp;
+    why = hca_cq_create(&c->d->hca, r.cqe, &cq);
+    if (why != REF_NONE)
+        return why;
     c->number = cq->cqn;
     RESPOND(c, cq_handle, .cqn = cq->cqn);
-    return RSP_OK;
+    return REF_NONE;
 }
 
 void ctrl_forget_ring(struct rdma *d, uint32_t queue)
@@ -70,22 +71,22 @@ void ctrl_forget_ring(struct rdma *d, uint32_t queue)
         vq_restart(&d->pci.queues[queue]);
 }
 
-enum ctrl_rsp ctrl_destroy_cq(struct call *c)
+enum refusal_reason ctrl_destroy_cq(struct call *c)
 {
-    enum ctrl_rsp rsp;
+    enum refusal_reason why;
 
     REQUEST(c, cq_handle, r);
     c->number = r.cqn;
-    rsp = hca_cq_destroy(&c->d->hca, r.cqn);
-    if (rsp == RSP_OK) {
+    why = hca_cq_destroy(&c->d->hca, r.cqn);
+    if (why == REF_NONE) {
         ctrl_forget_ring(c->d, r.cqn);
         rdma_events_forget(c->d, OBJ_CQ, r.cqn);
     }
-    return rsp;
+    return why;
 }
 
 /* The queue itself is reset and enabled by the driver, with a ring of the new size. */
-enum ctrl_rsp ctrl_resize_cq(struct call *c)
+enum refusal_reason ctrl_resize_cq(struct call *c)
 {
     REQUEST(c, resize_cq, r);
     c->number = r.cqn;
@@ -94,19 +95,19 @@ enum ctrl_rsp ctrl_resize_cq(struct call *c)
     return hca_cq_resize(&c->d->hca, r.cqn, r.cqe);
 }
 
-enum ctrl_rsp ctrl_create_pd(struct call *c)
+enum refusal_reason ctrl_create_pd(struct call *c)
 {
     struct pd *pd;
-    const enum ctrl_rsp rsp = hca_pd_create(&c->d->hca, &pd);
+    const enum refusal_reason why = hca_pd_create(&c->d->hca, &pd);
 
-    if (rsp != RSP_OK)
-        return rsp;
+    if (why != REF_NONE)
+        return why;
     c->number = pd->pdn;
     RESPOND(c, pd_handle, .pdn = pd->pdn);
-    return RSP_OK;
+    return REF_NONE;
 }
 
-enum ctrl_rsp ctrl_destroy_pd(struct call *c)
+enum refusal_reason ctrl_destroy_pd(struct call *c)
 {
     REQUEST(c, pd_handle, r);
     c->number = r.pdn;
@@ -114,30 +115,30 @@ enum ctrl_rsp ctrl_destroy_pd(struct call *c)
 }
 
 /* Refuses unknown flags, because they would change the behaviour that the caller expects. */
-static enum ctrl_rsp check_create_flags(struct call *c, const struct rfc_create_qp *r)
+static enum refusal_reason check_create_flags(struct call *c, const struct rfc_create_qp *r)
 {
     if (r->create_flags == 0)
-        return RSP_OK;
+        return REF_NONE;
     if (r->create_flags != CREATE_BLOCK_SELF_MCAST_LB || !virtio_has(&c->d->pci, VF_MCAST) ||
         !rdma_blocks_mcast_lb(&c->d->config))
         return ctrl_refuse(c, REF_QP_CREATE_FLAGS, compared_found(r->create_flags));
     return r->qp_type == QPT_UD
-               ? RSP_OK
+               ? REF_NONE
                : ctrl_refuse(c, REF_QP_FLAGS_OF_TYPE, compared_one(QPT_UD, r->qp_type));
 }
 
-enum ctrl_rsp ctrl_create_qp(struct call *c)
+enum refusal_reason ctrl_create_qp(struct call *c)
 {
     struct qp_config config;
     struct qp *qp;
-    enum ctrl_rsp rsp;
+    enum refusal_reason why;
 
     REQUEST(c, create_qp, r);
     if (r.sq_sig_type != SIG_ALL_WR && r.sq_sig_type != SIG_REQ_WR)
         return ctrl_refuse(c, REF_QP_SIG_TYPE, compared_at_most(SIG_REQ_WR, r.sq_sig_type));
-    rsp = check_create_flags(c, &r);
-    if (rsp != RSP_OK)
-        return rsp;
+    why = check_create_flags(c, &r);
+    if (why != REF_NONE)
+        return why;
     config = (struct qp_config){
         .pdn = r.pdn,
         .type = r.qp_type,
@@ -152,12 +153,12 @@ enum ctrl_rsp ctrl_create_qp(struct call *c)
         .create_flags = r.create_flags,
         .srqn = virtio_has(&c->d->pci, VF_SRQ) ? r.srqn : 0,
     };
-    rsp = xport_qp_create(&c->d->xport, &config, &qp);
-    if (rsp != RSP_OK)
-        return rsp;
+    why = xport_qp_create(&c->d->xport, &config, &qp);
+    if (why != REF_NONE)
+        return why;
     c->number = qp->qpn;
     RESPOND(c, qp_handle, .qpn = qp->qpn);
-    return RSP_OK;
+    return REF_NONE;
 }
 
 static void attr_get(struct qp_attr *out, const uint8_t raw_attr[sizeof(struct raw_qp_attr)])
@@ -198,7 +199,7 @@ static void attr_get(struct qp_attr *out, const uint8_t raw_attr[sizeof(struct r
     memcpy(out->av.dmac, a.ah_dmac, sizeof(out->av.dmac));
 }
 
-enum ctrl_rsp ctrl_modify_qp(struct call *c)
+enum refusal_reason ctrl_modify_qp(struct call *c)
 {
     struct qp_attr attr;
     struct qp *qp;
@@ -214,7 +215,7 @@ enum ctrl_rsp ctrl_modify_qp(struct call *c)
     return xport_qp_modify(&c->d->xport, qp, r.attr_mask, &attr);
 }
 
-enum ctrl_rsp ctrl_query_qp(struct call *c)
+enum refusal_reason ctrl_query_qp(struct call *c)
 {
     const struct qp_attr *a;
     const struct qp *qp;
@@ -264,42 +265,42 @@ enum ctrl_rsp ctrl_query_qp(struct call *c)
     memcpy(out.ah_dmac, a->av.dmac, sizeof(out.ah_dmac));
     rfc_qp_attr_put(&raw, &out);
     memcpy(c->rsp, &raw, sizeof(raw));
-    return RSP_OK;
+    return REF_NONE;
 }
 
-enum ctrl_rsp ctrl_destroy_qp(struct call *c)
+enum refusal_reason ctrl_destroy_qp(struct call *c)
 {
-    enum ctrl_rsp rsp;
+    enum refusal_reason why;
 
     REQUEST(c, qp_handle, r);
     c->number = r.qpn;
-    rsp = xport_qp_destroy(&c->d->xport, r.qpn);
-    if (rsp == RSP_OK) {
+    why = xport_qp_destroy(&c->d->xport, r.qpn);
+    if (why == REF_NONE) {
         ctrl_forget_ring(c->d, rdma_sq(c->d, r.qpn));
         ctrl_forget_ring(c->d, rdma_rq(c->d, r.qpn));
         rdma_events_forget(c->d, OBJ_QP, r.qpn);
     }
-    return rsp;
+    return why;
 }
 
-/* Checks that no chain of @queue is available, or taken and not completed.  Returns RSP_OK or
- * RSP_BUSY.
+/* Checks that no chain of @queue is available, or taken and not completed.  Returns REF_NONE or
+ * RFK_BUSY.
  */
-static enum ctrl_rsp check_idle(struct call *c, uint32_t queue)
+static enum refusal_reason check_idle(struct call *c, uint32_t queue)
 {
     const struct vq *vq = &c->d->pci.queues[queue];
     const uint32_t taken = (uint16_t)(vq->last_avail - vq->used_idx);
     const uint32_t n = vq->enabled ? vq_avail_peek(vq, c->d->ram) + taken : 0;
 
-    return n == 0 ? RSP_OK : ctrl_refuse(c, REF_QP_RING_IN_USE, compared_at_most(0, n));
+    return n == 0 ? REF_NONE : ctrl_refuse(c, REF_QP_RING_IN_USE, compared_at_most(0, n));
 }
 
 /* After it the driver resets the queues whose length has changed, and enables them with new rings.
  */
-enum ctrl_rsp ctrl_resize_qp(struct call *c)
+enum refusal_reason ctrl_resize_qp(struct call *c)
 {
     struct rdma *d = c->d;
-    enum ctrl_rsp rsp = RSP_OK;
+    enum refusal_reason why = REF_NONE;
     bool sends, receives;
     struct qp *qp;
 
@@ -313,18 +314,18 @@ enum ctrl_rsp ctrl_resize_qp(struct call *c)
     sends = r.max_send_wr != qp->config.max_send_wr;
     receives = !qp->srq && r.max_recv_wr != qp->config.max_recv_wr;
     if (sends)
-        rsp = check_idle(c, rdma_sq(d, r.qpn));
-    if (rsp == RSP_OK && receives)
-        rsp = check_idle(c, rdma_rq(d, r.qpn));
-    if (rsp == RSP_OK)
-        rsp = xport_qp_resize(&d->xport, qp, r.max_send_wr,
+        why = check_idle(c, rdma_sq(d, r.qpn));
+    if (why == REF_NONE && receives)
+        why = check_idle(c, rdma_rq(d, r.qpn));
+    if (why == REF_NONE)
+        why = xport_qp_resize(&d->xport, qp, r.max_send_wr,
                               receives ? r.max_recv_wr : qp->config.max_recv_wr);
-    if (rsp == RSP_OK)
+    if (why == REF_NONE)
         qp->exchanged |= (sends ? 1u << WQ_SEND : 0) | (receives ? 1u << WQ_RECV : 0);
-    return rsp;
+    return why;
 }
 
-enum ctrl_rsp ctrl_query_pkey(struct call *c)
+enum refusal_reason ctrl_query_pkey(struct call *c)
 {
     struct hca *h = &c->d->hca;
     uint16_t pkey;
@@ -332,10 +333,10 @@ enum ctrl_rsp ctrl_query_pkey(struct call *c)
     REQUEST(c, query_pkey, r);
     if (r.port != HCA_PORT)
         return refuse_port(c, r.port);
-    if (hca_pkey(h, r.index, &pkey) != RSP_OK)
+    if (hca_pkey(h, r.index, &pkey) != REF_NONE)
         return hca_refuse(h, REF_PKEY_INDEX, compared_at_most(h->pkeys.n - 1, r.index));
     RESPOND(c, pkey, .pkey = pkey);
-    return RSP_OK;
+    return REF_NONE;
 }
 
 /* Raises GID_CHANGE if entry @index of the GID table differs from @before.  Not while the guest
@@ -351,18 +352,18 @@ static void gid_changed(struct rdma *d, const struct hca_gid *before, uint32_t i
 }
 
 /* Sets entry @index to @gid, or clears it if @gid is NULL. */
-static enum ctrl_rsp change_gid(struct rdma *d, uint32_t index, const uint8_t *gid)
+static enum refusal_reason change_gid(struct rdma *d, uint32_t index, const uint8_t *gid)
 {
     const struct hca_gid before = index < HCA_GIDS ? d->hca.gids[index] : (struct hca_gid){0};
-    const enum ctrl_rsp rsp =
+    const enum refusal_reason why =
         gid ? hca_gid_set(&d->hca, index, gid) : hca_gid_clear(&d->hca, index);
 
-    if (rsp == RSP_OK)
+    if (why == REF_NONE)
         gid_changed(d, &before, index);
-    return rsp;
+    return why;
 }
 
-enum ctrl_rsp ctrl_add_gid(struct call *c)
+enum refusal_reason ctrl_add_gid(struct call *c)
 {
     static const uint8_t none[GID_BYTES];
 
@@ -377,7 +378,7 @@ enum ctrl_rsp ctrl_add_gid(struct call *c)
     return change_gid(c->d, r.index, r.gid);
 }
 
-enum ctrl_rsp ctrl_del_gid(struct call *c)
+enum refusal_reason ctrl_del_gid(struct call *c)
 {
     REQUEST(c, del_gid, r);
     c->number = r.index;
@@ -386,7 +387,7 @@ enum ctrl_rsp ctrl_del_gid(struct call *c)
     return change_gid(c->d, r.index, NULL);
 }
 
-enum ctrl_rsp ctrl_req_notify_cq(struct call *c)
+enum refusal_reason ctrl_req_notify_cq(struct call *c)
 {
     struct cq *cq;
 
@@ -399,41 +400,41 @@ enum ctrl_rsp ctrl_req_notify_cq(struct call *c)
         return ctrl_refuse(c, REF_NOTIFY_FLAGS,
                            compared_range(NOTIFY_SOLICITED, NOTIFY_NEXT_COMPLETION, r.flags));
     cq_arm(cq, r.flags == NOTIFY_SOLICITED);
-    return RSP_OK;
+    return REF_NONE;
 }
 
 /* Finds the queue pair of a multicast request @r and checks the group. */
-static enum ctrl_rsp mcast_qp(struct call *c, const struct rfc_mcast *r, struct qp **ret)
+static enum refusal_reason mcast_qp(struct call *c, const struct rfc_mcast *r, struct qp **ret)
 {
     c->number = r->qpn;
     *ret = hca_qp(&c->d->hca, r->qpn);
     if (!*ret)
         return ctrl_refuse(c, REF_QP_HANDLE, compared_found(r->qpn));
-    return gid_is_group(r->gid) ? RSP_OK : ctrl_refuse(c, REF_GROUP_ADDRESS, compared_nothing());
+    return gid_is_group(r->gid) ? REF_NONE : ctrl_refuse(c, REF_GROUP_ADDRESS, compared_nothing());
 }
 
-enum ctrl_rsp ctrl_attach_mcast(struct call *c)
+enum refusal_reason ctrl_attach_mcast(struct call *c)
 {
     struct qp *qp;
-    enum ctrl_rsp rsp;
+    enum refusal_reason why;
 
     REQUEST(c, mcast, r);
-    rsp = mcast_qp(c, &r, &qp);
-    return rsp == RSP_OK ? mcast_attach(&c->d->hca, qp, r.gid) : rsp;
+    why = mcast_qp(c, &r, &qp);
+    return why == REF_NONE ? mcast_attach(&c->d->hca, qp, r.gid) : why;
 }
 
-enum ctrl_rsp ctrl_detach_mcast(struct call *c)
+enum refusal_reason ctrl_detach_mcast(struct call *c)
 {
     struct qp *qp;
-    enum ctrl_rsp rsp;
+    enum refusal_reason why;
 
     REQUEST(c, mcast, r);
-    rsp = mcast_qp(c, &r, &qp);
-    return rsp == RSP_OK ? mcast_detach(&c->d->hca, qp, r.gid) : rsp;
+    why = mcast_qp(c, &r, &qp);
+    return why == REF_NONE ? mcast_detach(&c->d->hca, qp, r.gid) : why;
 }
 
 static const struct {
-    enum ctrl_rsp (*run)(struct call *c);
+    enum refusal_reason (*run)(struct call *c);
     enum feature_number needs; /* 0: none */
 } commands[] = {
 #define CONTROL(nm, name, number, feature, request, response, text)                                \
@@ -461,30 +462,32 @@ static uint32_t execute(struct rdma *d)
     const size_t rsp_bytes = rfc_bytes(rfc_ctrl(cmd)->response);
     struct call call = {d, req + 1, rsp + 1, 0};
     struct refused *refused = &d->hca.refused;
-    enum ctrl_rsp result;
+    enum refusal_reason why;
+    uint32_t result;
 
     if (d->ctrl.writable_bytes == 0)
         return 0;
     refused->why = REF_NONE;
     if (n_req == 0)
-        result = ctrl_refuse(&call, REF_REQUEST_EMPTY, compared_nothing());
+        why = ctrl_refuse(&call, REF_REQUEST_EMPTY, compared_nothing());
     else if (!known)
-        result = ctrl_refuse(&call, REF_COMMAND_UNKNOWN, compared_found(cmd));
+        why = ctrl_refuse(&call, REF_COMMAND_UNKNOWN, compared_found(cmd));
     else if (n_req < 1 + req_bytes)
-        result =
+        why =
             ctrl_refuse(&call, REF_REQUEST_BYTES, compared_range(1 + req_bytes, UINT64_MAX, n_req));
     else if (d->ctrl.writable_bytes < 1 + rsp_bytes)
-        result = ctrl_refuse(&call, REF_RESPONSE_BYTES,
-                             compared_range(1 + rsp_bytes, UINT64_MAX, d->ctrl.writable_bytes));
+        why = ctrl_refuse(&call, REF_RESPONSE_BYTES,
+                          compared_range(1 + rsp_bytes, UINT64_MAX, d->ctrl.writable_bytes));
     else
-        result = commands[cmd].run(&call);
-    RDL_ASSERT(result == refusal_rsp(refused->why)); /* each refusal has a reason */
-    TRACE(d->trace, ctrl_execute, .host = d->config.host, .cmd = cmd, .rsp = (uint32_t)result,
+        why = commands[cmd].run(&call);
+    RDL_ASSERT(why == refused->why); /* hca_refuse() has been told of each refusal */
+    result = refusal_rsp(why);
+    TRACE(d->trace, ctrl_execute, .host = d->config.host, .cmd = cmd, .rsp = result,
           .number = call.number, .refusal = (uint32_t)refused->why, .least = refused->values.least,
           .most = refused->values.most, .found = refused->values.found);
     rsp[0] = (uint8_t)result;
     return (uint32_t)rdma_write(d, QUEUE_CTRL, &d->ctrl, rsp,
-                                1 + (result == RSP_OK ? rsp_bytes : 0));
+                                1 + (why == REF_NONE ? rsp_bytes : 0));
 }
 
 void rdma_ctrl_run(struct rdma *d)

@@ -29,9 +29,10 @@ static void give_list(struct rdma *d, struct page_list *list)
 }
 
 /* Reads a page list of @n entries at @gpa.  Free it with give_list() after the request.  Returns
- * RSP_OK, RSP_INVALID_ARG (0 or too many entries, or not in RAM) or RSP_NO_RESOURCES.
+ * REF_NONE, RFK_INVALID (0 or too many entries, or not in RAM) or RFK_NO_ROOM.
  */
-static enum ctrl_rsp take_list(struct rdma *d, uint64_t gpa, uint32_t n, struct page_list *ret)
+static enum refusal_reason take_list(struct rdma *d, uint64_t gpa, uint32_t n,
+                                     struct page_list *ret)
 {
     struct page_list list = {.n = n};
 
@@ -52,82 +53,82 @@ static enum ctrl_rsp take_list(struct rdma *d, uint64_t gpa, uint32_t n, struct 
         list.pages[i] = ld_le64(le);
     }
     *ret = list;
-    return RSP_OK;
+    return REF_NONE;
 }
 
 /* Responds with the keys of @mr.  The rkey is 0 for a region without remote access, except a fast
  * region, whose access is decided by REG_MR.
  */
-static enum ctrl_rsp respond_keys(struct call *c, const struct mkey *mr)
+static enum refusal_reason respond_keys(struct call *c, const struct mkey *mr)
 {
     const bool is_remote = mr->kind == KEY_FAST_MR || (mr->access & KEY_REMOTE_ACCESS);
 
     c->number = key_number(mr->key);
     RESPOND(c, mr_keys, .mrn = key_number(mr->key), .lkey = mr->key,
             .rkey = is_remote ? mr->key : 0);
-    return RSP_OK;
+    return REF_NONE;
 }
 
-enum ctrl_rsp ctrl_get_dma_mr(struct call *c)
+enum refusal_reason ctrl_get_dma_mr(struct call *c)
 {
-    enum ctrl_rsp rsp;
+    enum refusal_reason why;
     struct mkey *mr;
 
     REQUEST(c, get_dma_mr, r);
-    rsp = hca_dma_mr_create(&c->d->hca, r.pdn, r.access_flags, &mr);
-    return rsp == RSP_OK ? respond_keys(c, mr) : rsp;
+    why = hca_dma_mr_create(&c->d->hca, r.pdn, r.access_flags, &mr);
+    return why == REF_NONE ? respond_keys(c, mr) : why;
 }
 
-enum ctrl_rsp ctrl_create_mr(struct call *c)
+enum refusal_reason ctrl_create_mr(struct call *c)
 {
-    enum ctrl_rsp rsp;
+    enum refusal_reason why;
     struct mkey *mr;
 
     REQUEST(c, create_mr, r);
     if (!rdma_has_mem_mgt(c->d))
         return ctrl_refuse(c, REF_MEM_MGT_EXTENSIONS, compared_nothing());
-    rsp = hca_fast_mr_create(&c->d->hca, r.pdn, r.access_flags, r.max_num_sg, &mr);
-    return rsp == RSP_OK ? respond_keys(c, mr) : rsp;
+    why = hca_fast_mr_create(&c->d->hca, r.pdn, r.access_flags, r.max_num_sg, &mr);
+    return why == REF_NONE ? respond_keys(c, mr) : why;
 }
 
-enum ctrl_rsp ctrl_map_mr_sg(struct call *c)
+enum refusal_reason ctrl_map_mr_sg(struct call *c)
 {
     struct page_list list = {0};
-    enum ctrl_rsp rsp;
+    enum refusal_reason why;
 
     REQUEST(c, map_mr_sg, r);
     c->number = r.mrn;
     if (!rdma_has_mem_mgt(c->d))
         return ctrl_refuse(c, REF_MEM_MGT_EXTENSIONS, compared_nothing());
-    rsp = take_list(c->d, r.pages, r.npages, &list);
-    if (rsp != RSP_OK)
-        return rsp;
-    rsp = hca_mr_map(&c->d->hca, r.mrn, &(struct mr_map){r.start, r.length, list.pages, r.npages});
+    why = take_list(c->d, r.pages, r.npages, &list);
+    if (why != REF_NONE)
+        return why;
+    why = hca_mr_map(&c->d->hca, r.mrn, &(struct mr_map){r.start, r.length, list.pages, r.npages});
     give_list(c->d, &list);
-    if (rsp == RSP_OK)
+    if (why == REF_NONE)
         RESPOND(c, mapped, .npages = r.npages);
-    return rsp;
+    return why;
 }
 
-enum ctrl_rsp ctrl_reg_user_mr(struct call *c)
+enum refusal_reason ctrl_reg_user_mr(struct call *c)
 {
     struct mr_request mr_req;
     struct page_list list = {0};
-    enum ctrl_rsp rsp;
+    enum refusal_reason why;
     struct mkey *mr;
 
     REQUEST(c, reg_user_mr, r);
-    rsp = take_list(c->d, r.pages, r.npages, &list);
-    if (rsp != RSP_OK)
-        return rsp;
+    why = take_list(c->d, r.pages, r.npages, &list);
+    if (why != REF_NONE)
+        return why;
     mr_req = (struct mr_request){r.pdn,       r.access_flags, r.start, r.length,
                                  r.virt_addr, list.pages,     r.npages};
-    rsp = hca_mr_create(&c->d->hca, &mr_req, &mr);
+    why = hca_mr_create(&c->d->hca, &mr_req, &mr);
     give_list(c->d, &list);
-    return rsp == RSP_OK ? respond_keys(c, mr) : rsp;
+    return why == REF_NONE ? respond_keys(c, mr) : why;
 }
 
-enum ctrl_rsp ctrl_dereg_mr(struct call *c)
+enum refusal_reason ctrl_dereg_mr(struct call *c)
 {
     REQUEST(c, mr_handle, r);
     c->number = r.mrn;
@@ -135,41 +136,41 @@ enum ctrl_rsp ctrl_dereg_mr(struct call *c)
 }
 
 /* Reads the page list only if the translation is to be changed. */
-enum ctrl_rsp ctrl_rereg_mr(struct call *c)
+enum refusal_reason ctrl_rereg_mr(struct call *c)
 {
     struct page_list list = {.pages = NULL};
-    enum ctrl_rsp rsp = RSP_OK;
+    enum refusal_reason why = REF_NONE;
     struct mr_request mr_req;
     struct mkey *mr;
 
     REQUEST(c, rereg_mr, r);
     c->number = r.mrn;
     if (r.flags & REREG_TRANSLATION)
-        rsp = take_list(c->d, r.pages, r.npages, &list);
-    if (rsp != RSP_OK)
-        return rsp;
+        why = take_list(c->d, r.pages, r.npages, &list);
+    if (why != REF_NONE)
+        return why;
     mr_req = (struct mr_request){r.pdn,       r.access_flags, r.start, r.length,
                                  r.virt_addr, list.pages,     list.n};
-    rsp = hca_mr_change(&c->d->hca, r.mrn, r.flags, &mr_req, &mr);
+    why = hca_mr_change(&c->d->hca, r.mrn, r.flags, &mr_req, &mr);
     give_list(c->d, &list);
-    return rsp == RSP_OK ? respond_keys(c, mr) : rsp;
+    return why == REF_NONE ? respond_keys(c, mr) : why;
 }
 
-enum ctrl_rsp ctrl_alloc_mw(struct call *c)
+enum refusal_reason ctrl_alloc_mw(struct call *c)
 {
-    enum ctrl_rsp rsp;
+    enum refusal_reason why;
     struct mkey *mw;
 
     REQUEST(c, alloc_mw, r);
-    rsp = hca_mw_create(&c->d->hca, r.pdn, r.type, &mw);
-    if (rsp != RSP_OK)
-        return rsp;
+    why = hca_mw_create(&c->d->hca, r.pdn, r.type, &mw);
+    if (why != REF_NONE)
+        return why;
     c->number = key_number(mw->key);
     RESPOND(c, mw_keys, .mwn = key_number(mw->key), .rkey = mw->key);
-    return RSP_OK;
+    return REF_NONE;
 }
 
-enum ctrl_rsp ctrl_dealloc_mw(struct call *c)
+enum refusal_reason ctrl_dealloc_mw(struct call *c)
 {
     REQUEST(c, mw_handle, r);
     c->number = r.mwn;

@@ -85,6 +85,65 @@ static uint32_t body_of(const struct rdma *d, size_t head_bytes)
     return all > head_bytes ? all - (uint32_t)head_bytes : 0;
 }
 
+/* The SGEs of the chain after @head_bytes, of which the WQE says that there are @said. */
+static struct sge_count sges_of(const struct rdma *d, size_t head_bytes, uint32_t said)
+{
+    const uint32_t bytes = body_of(d, head_bytes), each = sizeof(struct raw_sge);
+
+    return (struct sge_count){.said = said, .found = bytes / each, .ragged = bytes % each != 0};
+}
+
+/* The address and the destination of a datagram.  A port that no address vector can have becomes
+ * port 0, which is none.
+ */
+static struct datagram_to datagram_of(const struct raw_wr_ud *raw)
+{
+    struct rfc_wr_ud w;
+    struct datagram_to to;
+
+    rfc_wr_ud_get(&w, raw);
+    to = (struct datagram_to){
+        .av = {.sgid_index = w.av_gid_index,
+               .hop_limit = w.av_hop_limit,
+               .static_rate = w.av_static_rate,
+               .tclass = (uint8_t)(w.av_sl_tclass_flowlabel >> 20),
+               .sl = (uint8_t)(w.av_sl_tclass_flowlabel >> 28),
+               .flow_label = w.av_sl_tclass_flowlabel & FLOW_LABEL_MAX,
+               .port = w.av_port <= UINT8_MAX ? (uint8_t)w.av_port : 0,
+               .flags = AH_FLAG_GRH},
+        .av_pdn = w.av_pdn,
+        .qpn = w.remote_qpn,
+        .qkey = w.remote_qkey,
+    };
+    memcpy(to.av.dgid, w.av_dgid, sizeof(to.av.dgid));
+    memcpy(to.av.dmac, w.av_dmac, sizeof(to.av.dmac));
+    return to;
+}
+
+static struct bind_request bind_of(const struct raw_wr_bind *raw)
+{
+    struct rfc_wr_bind b;
+
+    rfc_wr_bind_get(&b, raw);
+    return (struct bind_request){
+        .type = b.type,
+        .mw_key = b.mw_rkey,
+        .new_key = b.rkey,
+        .mr_key = b.mr_lkey,
+        .access = b.access,
+        .addr = b.addr,
+        .bytes = b.length,
+    };
+}
+
+static struct reg_request reg_of(const struct raw_wr_reg *raw)
+{
+    struct rfc_wr_reg w;
+
+    rfc_wr_reg_get(&w, raw);
+    return (struct reg_request){.mrn = w.mrn, .key = w.key, .access = w.access};
+}
+
 /* Decodes the operation fields of a WQE: the union, as the opcode selects it, and the key to
  * invalidate.
  */
@@ -114,13 +173,13 @@ static void decode_operation(enum qp_type type, const struct raw_sq_wqe *raw, st
         out->rkey = atomic.rkey;
         break;
     case WR_FORM_REG:
-        rfc_wr_reg_get(&out->reg, (const struct raw_wr_reg *)raw->wr);
+        out->reg = reg_of((const struct raw_wr_reg *)raw->wr);
         break;
     case WR_FORM_BIND:
-        rfc_wr_bind_get(&out->bind, (const struct raw_wr_bind *)raw->wr);
+        out->bind = bind_of((const struct raw_wr_bind *)raw->wr);
         break;
     case WR_FORM_UD:
-        rfc_wr_ud_get(&out->ud, (const struct raw_wr_ud *)raw->wr);
+        out->to = datagram_of((const struct raw_wr_ud *)raw->wr);
         break;
     }
 }
@@ -158,11 +217,11 @@ enum fetch rdma_fetch_send(void *ctx, struct qp *qp, struct send_wqe *out)
     out->flags = wqe.send_flags;
     memcpy(out->imm, wqe.ex, sizeof(out->imm));
     out->desc = d->chain.head;
-    out->n_sge = wqe.num_sge;
-    out->body_bytes = body_of(d, sizeof(raw.head));
+    out->n_sge = sges_of(d, sizeof(raw.head), wqe.num_sge);
+    out->inline_bytes = body_of(d, sizeof(raw.head));
     decode_operation((enum qp_type)qp->config.type, &raw.head, out);
     if (wqe.send_flags & SF_INLINE)
-        memcpy(out->inline_data, raw.body, min_u32(out->body_bytes, qp->config.max_inline_data));
+        memcpy(out->inline_data, raw.body, min_u32(out->inline_bytes, qp->config.max_inline_data));
     else
         read_sges(raw.body, body, min_u32(wqe.num_sge, qp->config.max_send_sge), out->sge);
     d->progress->wqes++;
@@ -203,8 +262,7 @@ enum fetch rdma_fetch_recv(void *ctx, struct qp *qp, struct recv_wqe *out)
     rfc_rq_wqe_get(&wqe, &raw.head);
     out->wr_id = wqe.wr_id;
     out->desc = d->chain.head;
-    out->n_sge = wqe.num_sge;
-    out->body_bytes = body_of(d, sizeof(raw.head));
+    out->n_sge = sges_of(d, sizeof(raw.head), wqe.num_sge);
     read_sges(raw.body, body, min_u32(wqe.num_sge, qp->config.max_recv_sge), out->sge);
     d->progress->wqes++;
     TRACE_ID(d->trace, fetched, fetch, .host = d->config.host, .qpn = qp->qpn, .queue = queue,

@@ -53,21 +53,21 @@ void rdma_srq_taken_away(struct rdma *d, uint32_t queue)
     rdma_settle(d);
 }
 
-enum ctrl_rsp ctrl_create_srq(struct call *c)
+enum refusal_reason ctrl_create_srq(struct call *c)
 {
-    enum ctrl_rsp rsp;
+    enum refusal_reason why;
     struct srq *srq;
 
     REQUEST(c, create_srq, r);
-    rsp = hca_srq_create(&c->d->hca, &(struct srq_config){r.pdn, r.max_wr, r.max_sge}, &srq);
-    if (rsp != RSP_OK)
-        return rsp;
+    why = hca_srq_create(&c->d->hca, &(struct srq_config){r.pdn, r.max_wr, r.max_sge}, &srq);
+    if (why != REF_NONE)
+        return why;
     c->number = srq->srqn;
     RESPOND(c, srq_handle, .srqn = srq->srqn);
-    return RSP_OK;
+    return REF_NONE;
 }
 
-enum ctrl_rsp ctrl_modify_srq(struct call *c)
+enum refusal_reason ctrl_modify_srq(struct call *c)
 {
     struct srq *srq;
 
@@ -80,10 +80,10 @@ enum ctrl_rsp ctrl_modify_srq(struct call *c)
         return ctrl_refuse(c, REF_SRQ_ATTR_OFFERED, compared_found(r.attr_mask));
     if (r.attr_mask & ~SRQ_LIMIT)
         return ctrl_refuse(c, REF_SRQ_ATTR_MASK, compared_found(r.attr_mask));
-    return r.attr_mask & SRQ_LIMIT ? srq_set_limit(&c->d->hca, srq, r.limit) : RSP_OK;
+    return r.attr_mask & SRQ_LIMIT ? srq_set_limit(&c->d->hca, srq, r.limit) : REF_NONE;
 }
 
-enum ctrl_rsp ctrl_query_srq(struct call *c)
+enum refusal_reason ctrl_query_srq(struct call *c)
 {
     const struct srq *srq;
 
@@ -93,19 +93,19 @@ enum ctrl_rsp ctrl_query_srq(struct call *c)
     if (!srq)
         return ctrl_refuse(c, REF_SRQ_HANDLE, compared_found(r.srqn));
     RESPOND(c, srq_attr, .max_wr = srq->max_wr, .max_sge = srq->max_sge, .limit = srq->limit);
-    return RSP_OK;
+    return REF_NONE;
 }
 
-enum ctrl_rsp ctrl_destroy_srq(struct call *c)
+enum refusal_reason ctrl_destroy_srq(struct call *c)
 {
-    enum ctrl_rsp rsp;
+    enum refusal_reason why;
 
     REQUEST(c, srq_handle, r);
     c->number = r.srqn;
-    rsp = hca_srq_destroy(&c->d->hca, r.srqn);
-    if (rsp == RSP_OK) {
+    why = hca_srq_destroy(&c->d->hca, r.srqn);
+    if (why == REF_NONE) {
         ctrl_forget_ring(c->d, rdma_srq(c->d, r.srqn));
         rdma_events_forget(c->d, OBJ_SRQ, r.srqn);
     }
-    return rsp;
+    return why;
 }

@@ -5,8 +5,8 @@
 
 #include "emu/base/assert.h"
 #include "emu/facts/enum/drop.h"
+#include "emu/facts/refusal.h"
 #include "emu/facts/rules.h"
-#include "emu/facts/virtio_rdma/refusal.h"
 
 /* The format of a value. */
 enum form {
@@ -23,7 +23,7 @@ enum form {
 };
 
 struct compared_row {
-    uint32_t of; /* enum rule, enum drop_reason, enum ctrl_refusal */
+    uint32_t of; /* enum rule, enum drop_reason, enum refusal_reason */
     const char *lead, *tail;
     enum form form;
 };
@@ -45,8 +45,8 @@ static const struct compared_row by_drop[] = {
 };
 
 static const struct compared_row by_refusal[] = {
-#define REFUSAL(name, number, rsp, lead, tail, form, text) {REF_##name, lead, tail, FORM_##form},
-#include "emu/facts/virtio_rdma/refusals.def"
+#define REFUSAL(name, number, kind, lead, tail, form, text) {REF_##name, lead, tail, FORM_##form},
+#include "emu/facts/refusals.def"
 #undef REFUSAL
 };
 

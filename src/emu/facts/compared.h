@@ -66,4 +66,9 @@ struct objection {
 void compared_add_rule(struct text *t, uint32_t rule, const struct compared *c, bool say_psn);
 void compared_add_drop(struct text *t, uint32_t reason, const struct compared *c, bool say_psn);
 
+/* Appends the values @c that the reason @why (enum refusal_reason) compared: ", expected at most 16
+ * entries, found 17".  Appends nothing for a reason that compares no values.
+ */
+void compared_add_refusal(struct text *t, uint32_t why, const struct compared *c);
+
 #endif

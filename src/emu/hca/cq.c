@@ -30,12 +30,12 @@ static size_t block_bytes(uint32_t block)
     return n * sizeof(struct completion);
 }
 
-static enum ctrl_rsp refuse_entries(struct hca *h, uint32_t cqe)
+static enum refusal_reason refuse_entries(struct hca *h, uint32_t cqe)
 {
     return hca_refuse(h, REF_CQ_ENTRIES, compared_range(1, h->limits.max_cqe, cqe));
 }
 
-enum ctrl_rsp hca_cq_create(struct hca *h, uint32_t cqe, struct cq **ret)
+enum refusal_reason hca_cq_create(struct hca *h, uint32_t cqe, struct cq **ret)
 {
     struct cq *cq;
     uint64_t name;
@@ -53,10 +53,10 @@ enum ctrl_rsp hca_cq_create(struct hca *h, uint32_t cqe, struct cq **ret)
     cq->cqn = slots_index(name) + 1;
     cq->cqe = cqe;
     *ret = cq;
-    return RSP_OK;
+    return REF_NONE;
 }
 
-enum ctrl_rsp hca_cq_destroy(struct hca *h, uint32_t cqn)
+enum refusal_reason hca_cq_destroy(struct hca *h, uint32_t cqn)
 {
     struct cq *cq = hca_cq(h, cqn);
 
@@ -68,10 +68,10 @@ enum ctrl_rsp hca_cq_destroy(struct hca *h, uint32_t cqn)
     for (uint32_t i = 0; i < CQ_LOG_BLOCKS; i++)
         arena_release(h->arena, cq->log[i], block_bytes(i));
     arena_release(h->arena, cq, sizeof(*cq));
-    return RSP_OK;
+    return REF_NONE;
 }
 
-enum ctrl_rsp hca_cq_resize(struct hca *h, uint32_t cqn, uint32_t cqe)
+enum refusal_reason hca_cq_resize(struct hca *h, uint32_t cqn, uint32_t cqe)
 {
     struct cq *cq = hca_cq(h, cqn);
 
@@ -82,7 +82,7 @@ enum ctrl_rsp hca_cq_resize(struct hca *h, uint32_t cqn, uint32_t cqe)
     if (cq->error)
         return hca_refuse(h, REF_CQ_OVERFLOWED, compared_nothing());
     cq->cqe = cqe;
-    return RSP_OK;
+    return REF_NONE;
 }
 
 void cq_arm(struct cq *cq, bool solicited_only)

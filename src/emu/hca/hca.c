@@ -51,9 +51,9 @@ void hca_init(struct hca *h, const struct hca_env *env, const struct hca_limits 
     mcast_init(&h->mcast, h->arena);
 }
 
-static void must(enum ctrl_rsp rsp)
+static void must(enum refusal_reason why)
 {
-    RDL_ASSERT(rsp == RSP_OK);
+    RDL_ASSERT(why == REF_NONE);
 }
 
 /* Windows first: a bound window has a reference to its region. */
@@ -101,14 +101,14 @@ void hca_done(struct hca *h)
     mcast_done(&h->mcast);
 }
 
-enum ctrl_rsp hca_refuse_full(struct hca *h, const struct slots *table, uint32_t max,
-                              enum ctrl_refusal why)
+enum refusal_reason hca_refuse_full(struct hca *h, const struct slots *table, uint32_t max,
+                                    enum refusal_reason why)
 {
     return table->used < max ? hca_refuse(h, REF_DEVICE_MEMORY, compared_nothing())
                              : hca_refuse(h, why, compared_at_most(max, (uint64_t)max + 1));
 }
 
-enum ctrl_rsp hca_pd_create(struct hca *h, struct pd **ret)
+enum refusal_reason hca_pd_create(struct hca *h, struct pd **ret)
 {
     struct pd *pd;
     uint64_t name;
@@ -126,10 +126,10 @@ enum ctrl_rsp hca_pd_create(struct hca *h, struct pd **ret)
     }
     pd->pdn = slots_index(name) + 1;
     *ret = pd;
-    return RSP_OK;
+    return REF_NONE;
 }
 
-enum ctrl_rsp hca_pd_destroy(struct hca *h, uint32_t pdn)
+enum refusal_reason hca_pd_destroy(struct hca *h, uint32_t pdn)
 {
     struct pd *pd = hca_pd(h, pdn);
 
@@ -139,10 +139,10 @@ enum ctrl_rsp hca_pd_destroy(struct hca *h, uint32_t pdn)
         return hca_refuse(h, REF_PD_IN_USE, compared_at_most(0, pd->users));
     slots_remove(&h->pds, slots_name(&h->pds, pdn - 1));
     arena_release(h->arena, pd, sizeof(*pd));
-    return RSP_OK;
+    return REF_NONE;
 }
 
-enum ctrl_rsp hca_gid_set(struct hca *h, uint32_t index, const uint8_t gid[HCA_GID_BYTES])
+enum refusal_reason hca_gid_set(struct hca *h, uint32_t index, const uint8_t gid[HCA_GID_BYTES])
 {
     struct hca_gid *g;
 
@@ -153,17 +153,17 @@ enum ctrl_rsp hca_gid_set(struct hca *h, uint32_t index, const uint8_t gid[HCA_G
         return hca_refuse(h, REF_GID_IN_USE, compared_at_most(0, g->users));
     memcpy(g->raw, gid, HCA_GID_BYTES);
     g->valid = true;
-    return RSP_OK;
+    return REF_NONE;
 }
 
-enum ctrl_rsp hca_gid_clear(struct hca *h, uint32_t index)
+enum refusal_reason hca_gid_clear(struct hca *h, uint32_t index)
 {
     if (index >= HCA_GIDS)
         return hca_refuse(h, REF_GID_INDEX, compared_at_most(HCA_GIDS - 1, index));
     if (h->gids[index].users > 0)
         return hca_refuse(h, REF_GID_IN_USE, compared_at_most(0, h->gids[index].users));
     h->gids[index] = (struct hca_gid){.valid = false};
-    return RSP_OK;
+    return REF_NONE;
 }
 
 bool hca_gid_is_own(const struct hca *h, const uint8_t gid[HCA_GID_BYTES])
@@ -175,12 +175,12 @@ bool hca_gid_is_own(const struct hca *h, const uint8_t gid[HCA_GID_BYTES])
     return false;
 }
 
-enum ctrl_rsp hca_pkey(const struct hca *h, uint32_t index, uint16_t *ret)
+enum refusal_reason hca_pkey(const struct hca *h, uint32_t index, uint16_t *ret)
 {
     if (index >= h->pkeys.n)
-        return RSP_INVALID_ARG;
+        return REF_PKEY_INDEX;
     *ret = h->pkeys.v[index];
-    return RSP_OK;
+    return REF_NONE;
 }
 
 bool hca_pkey_match(uint16_t a, uint16_t b)

@@ -5,8 +5,8 @@
  *
  * Each kind of object is in a table indexed by its number, so the packet path never searches.
  * Objects have reference counts and cannot be destroyed while they are in use.  All memory comes
- * from the lab's arena.  Requests of a guest are answered with an enum ctrl_rsp.  Every value of a
- * request is checked here, whether or not the driver should have checked it.
+ * from the lab's arena.  Requests of a guest are answered with an enum refusal_reason.  Every value
+ * of a request is checked here, whether or not the driver should have checked it.
  *
  * Left out: more than one port.
  */
@@ -19,7 +19,7 @@
 #include "emu/base/arena.h"
 #include "emu/base/prng.h"
 #include "emu/base/slots.h"
-#include "emu/facts/virtio_rdma/refusal.h"
+#include "emu/facts/refusal.h"
 #include "emu/hca/mcast.h"
 #include "emu/mem/ram.h"
 #include "emu/sim/sim.h"

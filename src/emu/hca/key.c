@@ -68,11 +68,11 @@ static void discard(struct hca *h, struct mkey *k)
     arena_release(h->arena, k, sizeof(*k));
 }
 
-enum ctrl_rsp key_new(struct hca *h, enum key_kind kind, struct pd *pd, struct key_room room,
-                      struct mkey **ret)
+enum refusal_reason key_new(struct hca *h, enum key_kind kind, struct pd *pd, struct key_room room,
+                            struct mkey **ret)
 {
     struct mkey *k = arena_alloc(h->arena, sizeof(*k));
-    enum ctrl_refusal why;
+    enum refusal_reason why;
     uint32_t *count, max;
     uint64_t name;
 
@@ -99,7 +99,7 @@ enum ctrl_rsp key_new(struct hca *h, enum key_kind kind, struct pd *pd, struct k
     ++*count;
     pd->users++;
     *ret = k;
-    return RSP_OK;
+    return REF_NONE;
 }
 
 void key_free(struct hca *h, struct mkey *k)

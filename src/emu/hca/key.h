@@ -33,8 +33,8 @@
 #include "emu/facts/enum/access.h"
 #include "emu/facts/enum/key_kind.h"
 #include "emu/facts/enum/key_state.h"
+#include "emu/facts/refusal.h"
 #include "emu/facts/rules.h"
-#include "emu/facts/virtio_rdma/ctrl_rsp.h"
 #include "emu/hca/hca.h"
 #include "emu/hca/qp.h"
 
@@ -253,9 +253,9 @@ struct key_room {
     uint32_t pages, next;
 };
 
-/* Creates an object of @kind in @pd, in state KEY_FREE.  Returns RSP_OK or RSP_NO_RESOURCES. */
-enum ctrl_rsp key_new(struct hca *h, enum key_kind kind, struct pd *pd, struct key_room room,
-                      struct mkey **ret);
+/* Creates an object of @kind in @pd, in state KEY_FREE.  Returns REF_NONE or RFK_NO_ROOM. */
+enum refusal_reason key_new(struct hca *h, enum key_kind kind, struct pd *pd, struct key_room room,
+                            struct mkey **ret);
 
 /* Frees a region or window and its number.  No window may be bound to it, and it must not be bound
  * itself.

@@ -74,10 +74,10 @@ static void group_free(struct hca *h, struct mcast_group *g)
     arena_release(h->arena, g, sizeof(*g));
 }
 
-/* Checks the limits for one more queue pair in @g, or in a new group if @g is NULL.  Returns RSP_OK
- * or RSP_NO_RESOURCES.
+/* Checks the limits for one more queue pair in @g, or in a new group if @g is NULL.  Returns
+ * REF_NONE or RFK_NO_ROOM.
  */
-static enum ctrl_rsp check_limits(struct hca *h, const struct mcast_group *g)
+static enum refusal_reason check_limits(struct hca *h, const struct mcast_group *g)
 {
     const struct hca_limits *l = &h->limits;
     const uint32_t n = g ? g->n : 0;
@@ -90,7 +90,7 @@ static enum ctrl_rsp check_limits(struct hca *h, const struct mcast_group *g)
     if (h->mcast.n_attached >= l->max_total_mcast_qp_attach)
         return hca_refuse(h, REF_GROUP_TOTAL,
                           compared_at_most(l->max_total_mcast_qp_attach, h->mcast.n_attached + 1));
-    return RSP_OK;
+    return REF_NONE;
 }
 
 /* Makes room for one more QPN in @g.  Returns false if the arena is full. */
@@ -103,18 +103,18 @@ static bool make_room(struct hca *h, struct mcast_group *g)
     return qpns != NULL;
 }
 
-enum ctrl_rsp mcast_attach(struct hca *h, struct qp *qp, const uint8_t gid[MCAST_GID_BYTES])
+enum refusal_reason mcast_attach(struct hca *h, struct qp *qp, const uint8_t gid[MCAST_GID_BYTES])
 {
     struct mcast_group *g = find(h, gid);
-    enum ctrl_rsp rsp;
+    enum refusal_reason why;
 
     if (qp->config.type != QPT_UD)
         return hca_refuse(h, REF_GROUP_QP_TYPE, compared_one(QPT_UD, qp->config.type));
     if (g && place_of(g, qp->qpn) < g->n)
-        return RSP_OK;
-    rsp = check_limits(h, g);
-    if (rsp != RSP_OK)
-        return rsp;
+        return REF_NONE;
+    why = check_limits(h, g);
+    if (why != REF_NONE)
+        return why;
     if (!g)
         g = group_new(h, gid);
     if (!g)
@@ -127,7 +127,7 @@ enum ctrl_rsp mcast_attach(struct hca *h, struct qp *qp, const uint8_t gid[MCAST
     g->qpns[g->n++] = qp->qpn;
     h->mcast.n_attached++;
     qp->n_groups++;
-    return RSP_OK;
+    return REF_NONE;
 }
 
 /* Detaches @qp from @g; the order of the others stays. */
@@ -144,14 +144,14 @@ static void leave(struct hca *h, struct mcast_group *g, struct qp *qp)
         group_free(h, g);
 }
 
-enum ctrl_rsp mcast_detach(struct hca *h, struct qp *qp, const uint8_t gid[MCAST_GID_BYTES])
+enum refusal_reason mcast_detach(struct hca *h, struct qp *qp, const uint8_t gid[MCAST_GID_BYTES])
 {
     struct mcast_group *g = find(h, gid);
 
     if (!g || place_of(g, qp->qpn) == g->n)
         return hca_refuse(h, REF_GROUP_MEMBER, compared_nothing());
     leave(h, g, qp);
-    return RSP_OK;
+    return REF_NONE;
 }
 
 void mcast_forget(struct hca *h, struct qp *qp)

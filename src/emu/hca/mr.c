@@ -19,19 +19,20 @@ static bool has_local_write(unsigned access)
     return (access & (ACC_REMOTE_WRITE | ACC_REMOTE_ATOMIC)) == 0 || (access & ACC_LOCAL_WRITE);
 }
 
-/* The check_...() functions return RSP_OK or RSP_INVALID_ARG. */
-static enum ctrl_rsp check_access(struct hca *h, unsigned access)
+/* The check_...() functions return REF_NONE or RFK_INVALID. */
+static enum refusal_reason check_access(struct hca *h, unsigned access)
 {
     if ((access & ~(unsigned)(ACCESS_ALL | ACCESS_HINTS)) != 0)
         return hca_refuse(h, REF_MR_ACCESS_FLAGS, compared_found(access));
-    return has_local_write(access) ? RSP_OK : hca_refuse(h, REF_MR_LOCAL_WRITE, compared_nothing());
+    return has_local_write(access) ? REF_NONE
+                                   : hca_refuse(h, REF_MR_LOCAL_WRITE, compared_nothing());
 }
 
 /* Checks that exactly @n pages are needed for @length bytes from @start, and that all are pages of
  * RAM.
  */
-static enum ctrl_rsp check_pages(struct hca *h, uint64_t start, uint64_t length,
-                                 const uint64_t *pages, uint32_t n)
+static enum refusal_reason check_pages(struct hca *h, uint64_t start, uint64_t length,
+                                       const uint64_t *pages, uint32_t n)
 {
     const uint64_t needed = ((start & KEY_PAGE_MASK) + length + KEY_PAGE_MASK) >> RAM_PAGE_BITS;
 
@@ -41,18 +42,18 @@ static enum ctrl_rsp check_pages(struct hca *h, uint64_t start, uint64_t length,
         if ((pages[i] & KEY_PAGE_MASK) != 0 || !ram_holds(h->ram, pages[i], RAM_PAGE_BYTES))
             return hca_refuse(h, REF_PAGE_MEMORY, compared_found(pages[i]));
     }
-    return RSP_OK;
+    return REF_NONE;
 }
 
-static enum ctrl_rsp check_range(struct hca *h, uint64_t addr, uint64_t length)
+static enum refusal_reason check_range(struct hca *h, uint64_t addr, uint64_t length)
 {
     if (length == 0 || length > h->limits.max_mr_bytes)
         return hca_refuse(h, REF_MR_LENGTH, compared_range(1, h->limits.max_mr_bytes, length));
-    return addr <= UINT64_MAX - length ? RSP_OK
+    return addr <= UINT64_MAX - length ? REF_NONE
                                        : hca_refuse(h, REF_MR_ADDRESS_WRAPS, compared_nothing());
 }
 
-static enum ctrl_rsp check_offset(struct hca *h, const struct mr_request *req)
+static enum refusal_reason check_offset(struct hca *h, const struct mr_request *req)
 {
     const uint64_t start = req->start & KEY_PAGE_MASK, addr = req->virt_addr & KEY_PAGE_MASK;
 
@@ -60,43 +61,43 @@ static enum ctrl_rsp check_offset(struct hca *h, const struct mr_request *req)
         return hca_refuse(h, REF_MR_PAGE_OFFSET, compared_one(0, req->virt_addr));
     if (!(req->access & ACC_ZERO_BASED) && addr != start)
         return hca_refuse(h, REF_MR_PAGE_OFFSET, compared_one(start, addr));
-    return RSP_OK;
+    return REF_NONE;
 }
 
-static enum ctrl_rsp check_request(struct hca *h, const struct mr_request *req)
+static enum refusal_reason check_request(struct hca *h, const struct mr_request *req)
 {
-    enum ctrl_rsp rsp = check_access(h, req->access);
+    enum refusal_reason why = check_access(h, req->access);
 
-    if (rsp == RSP_OK)
-        rsp = check_range(h, req->virt_addr, req->length);
-    if (rsp == RSP_OK)
-        rsp = check_offset(h, req);
-    if (rsp == RSP_OK)
-        rsp = check_pages(h, req->start, req->length, req->pages, req->n_pages);
-    return rsp;
+    if (why == REF_NONE)
+        why = check_range(h, req->virt_addr, req->length);
+    if (why == REF_NONE)
+        why = check_offset(h, req);
+    if (why == REF_NONE)
+        why = check_pages(h, req->start, req->length, req->pages, req->n_pages);
+    return why;
 }
 
-enum ctrl_rsp hca_mr_create(struct hca *h, const struct mr_request *req, struct mkey **ret)
+enum refusal_reason hca_mr_create(struct hca *h, const struct mr_request *req, struct mkey **ret)
 {
     struct pd *pd = hca_pd(h, req->pdn);
     struct mkey *k;
-    enum ctrl_rsp rsp;
+    enum refusal_reason why;
 
     if (!pd)
         return hca_refuse(h, REF_PD_HANDLE, compared_found(req->pdn));
-    rsp = check_request(h, req);
-    if (rsp != RSP_OK)
-        return rsp;
-    rsp = key_new(h, KEY_USER_MR, pd, (struct key_room){.pages = req->n_pages}, &k);
-    if (rsp != RSP_OK)
-        return rsp;
+    why = check_request(h, req);
+    if (why != REF_NONE)
+        return why;
+    why = key_new(h, KEY_USER_MR, pd, (struct key_room){.pages = req->n_pages}, &k);
+    if (why != REF_NONE)
+        return why;
     key_pages_set(&k->pages, req->start, req->pages, req->n_pages);
     k->addr = req->virt_addr;
     k->bytes = req->length;
     k->access = req->access & ~(unsigned)ACCESS_HINTS;
     k->state = KEY_VALID;
     *ret = k;
-    return RSP_OK;
+    return REF_NONE;
 }
 
 /* The complete request for the changed region: parts not in @what are taken from @k. */
@@ -122,13 +123,13 @@ static struct mr_request changed(const struct mkey *k, unsigned what, const stru
     return r;
 }
 
-enum ctrl_rsp hca_mr_change(struct hca *h, uint32_t mrn, unsigned what,
-                            const struct mr_request *req, struct mkey **ret)
+enum refusal_reason hca_mr_change(struct hca *h, uint32_t mrn, unsigned what,
+                                  const struct mr_request *req, struct mkey **ret)
 {
     struct mkey *k = key_at(h, mrn);
     struct key_pages pages;
     struct mr_request r;
-    enum ctrl_rsp rsp;
+    enum refusal_reason why;
 
     if (!k || key_is_window(k))
         return hca_refuse(h, REF_MR_HANDLE, compared_found(mrn));
@@ -141,9 +142,9 @@ enum ctrl_rsp hca_mr_change(struct hca *h, uint32_t mrn, unsigned what,
         return hca_refuse(h, REF_PD_HANDLE, compared_found(r.pdn));
     if (k->n_windows > 0)
         return hca_refuse(h, REF_MR_IN_USE, compared_at_most(0, k->n_windows));
-    rsp = check_request(h, &r);
-    if (rsp != RSP_OK)
-        return rsp;
+    why = check_request(h, &r);
+    if (why != REF_NONE)
+        return why;
     if (!key_pages_new(h, r.n_pages, &pages))
         return hca_refuse(h, REF_DEVICE_MEMORY, compared_nothing());
 
@@ -158,58 +159,59 @@ enum ctrl_rsp hca_mr_change(struct hca *h, uint32_t mrn, unsigned what,
     k->bytes = r.length;
     key_renew(h, k);
     *ret = k;
-    return RSP_OK;
+    return REF_NONE;
 }
 
-enum ctrl_rsp hca_dma_mr_create(struct hca *h, uint32_t pdn, unsigned access, struct mkey **ret)
+enum refusal_reason hca_dma_mr_create(struct hca *h, uint32_t pdn, unsigned access,
+                                      struct mkey **ret)
 {
     struct pd *pd = hca_pd(h, pdn);
     struct mkey *k;
-    enum ctrl_rsp rsp;
+    enum refusal_reason why;
 
     if (!pd)
         return hca_refuse(h, REF_PD_HANDLE, compared_found(pdn));
-    rsp = check_access(h, access);
-    if (rsp != RSP_OK)
-        return rsp;
-    rsp = key_new(h, KEY_DMA_MR, pd, (struct key_room){0}, &k);
-    if (rsp != RSP_OK)
-        return rsp;
+    why = check_access(h, access);
+    if (why != REF_NONE)
+        return why;
+    why = key_new(h, KEY_DMA_MR, pd, (struct key_room){0}, &k);
+    if (why != REF_NONE)
+        return why;
     k->bytes = h->ram->bytes;
     k->access = access & ~(unsigned)ACCESS_HINTS;
     k->state = KEY_VALID;
     h->ram_is_open = h->ram_is_open || (k->access & ACC_LOCAL_WRITE) != 0;
     *ret = k;
-    return RSP_OK;
+    return REF_NONE;
 }
 
-enum ctrl_rsp hca_fast_mr_create(struct hca *h, uint32_t pdn, unsigned access, uint32_t max_pages,
-                                 struct mkey **ret)
+enum refusal_reason hca_fast_mr_create(struct hca *h, uint32_t pdn, unsigned access,
+                                       uint32_t max_pages, struct mkey **ret)
 {
     struct pd *pd = hca_pd(h, pdn);
     struct mkey *k;
-    enum ctrl_rsp rsp;
+    enum refusal_reason why;
 
     if (!pd)
         return hca_refuse(h, REF_PD_HANDLE, compared_found(pdn));
-    rsp = check_access(h, access);
-    if (rsp != RSP_OK)
-        return rsp;
+    why = check_access(h, access);
+    if (why != REF_NONE)
+        return why;
     if (max_pages == 0 || max_pages > h->limits.max_fast_pages)
         return hca_refuse(h, REF_FAST_PAGES,
                           compared_range(1, h->limits.max_fast_pages, max_pages));
-    rsp = key_new(h, KEY_FAST_MR, pd, (struct key_room){max_pages, max_pages}, &k);
-    if (rsp != RSP_OK)
-        return rsp;
+    why = key_new(h, KEY_FAST_MR, pd, (struct key_room){max_pages, max_pages}, &k);
+    if (why != REF_NONE)
+        return why;
     k->allocated_access = access & ~(unsigned)ACCESS_HINTS;
     *ret = k;
-    return RSP_OK;
+    return REF_NONE;
 }
 
-enum ctrl_rsp hca_mr_map(struct hca *h, uint32_t mrn, const struct mr_map *map)
+enum refusal_reason hca_mr_map(struct hca *h, uint32_t mrn, const struct mr_map *map)
 {
     struct mkey *k = key_at(h, mrn);
-    enum ctrl_rsp rsp;
+    enum refusal_reason why;
 
     if (!k || key_is_window(k))
         return hca_refuse(h, REF_MR_HANDLE, compared_found(mrn));
@@ -217,18 +219,18 @@ enum ctrl_rsp hca_mr_map(struct hca *h, uint32_t mrn, const struct mr_map *map)
         return hca_refuse(h, REF_MR_KIND, compared_nothing());
     if (map->n_pages == 0 || map->n_pages > k->next.room)
         return hca_refuse(h, REF_MR_ROOM, compared_range(1, k->next.room, map->n_pages));
-    rsp = check_range(h, map->start, map->length);
-    if (rsp == RSP_OK)
-        rsp = check_pages(h, map->start, map->length, map->pages, map->n_pages);
-    if (rsp != RSP_OK)
-        return rsp;
+    why = check_range(h, map->start, map->length);
+    if (why == REF_NONE)
+        why = check_pages(h, map->start, map->length, map->pages, map->n_pages);
+    if (why != REF_NONE)
+        return why;
     key_pages_set(&k->next, map->start, map->pages, map->n_pages);
     k->next_addr = map->start;
     k->next_bytes = map->length;
-    return RSP_OK;
+    return REF_NONE;
 }
 
-enum ctrl_rsp hca_mr_destroy(struct hca *h, uint32_t mrn)
+enum refusal_reason hca_mr_destroy(struct hca *h, uint32_t mrn)
 {
     struct mkey *k = key_at(h, mrn);
 
@@ -237,7 +239,7 @@ enum ctrl_rsp hca_mr_destroy(struct hca *h, uint32_t mrn)
     if (k->n_windows > 0)
         return hca_refuse(h, REF_MR_IN_USE, compared_at_most(0, k->n_windows));
     key_free(h, k);
-    return RSP_OK;
+    return REF_NONE;
 }
 
 struct objection key_check_reg(const struct hca *h, const struct key_user *user,

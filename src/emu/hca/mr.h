@@ -4,6 +4,7 @@
 #define EMU_HCA_MR_H
 
 #include "emu/hca/key.h"
+#include "emu/hca/key_request.h"
 
 /* A registration request of the guest.  With ACC_ZERO_BASED the first byte has address 0. */
 struct mr_request {
@@ -17,12 +18,12 @@ struct mr_request {
 
 /* Registers a user region.  Remote write and remote atomic access require local write access.
  *
- * Return: RSP_OK
- *	   RSP_BAD_HANDLE    no such protection domain
- *	   RSP_INVALID_ARG   invalid length, address, access flags, page offset, or page list
- *	   RSP_NO_RESOURCES  max_mr is reached, or the arena is full
+ * Return: REF_NONE
+ *	   RFK_NO_OBJECT  no such protection domain
+ *	   RFK_INVALID    invalid length, address, access flags, page offset, or page list
+ *	   RFK_NO_ROOM    max_mr is reached, or the arena is full
  */
-enum ctrl_rsp hca_mr_create(struct hca *h, const struct mr_request *req, struct mkey **ret);
+enum refusal_reason hca_mr_create(struct hca *h, const struct mr_request *req, struct mkey **ret);
 
 /* Parts of a region that REREG_MR changes; bits as in libibverbs' enum ibv_rereg_mr_flags. */
 #define REREG_TRANSLATION 1u /* start, length, virt_addr, pages */
@@ -32,34 +33,35 @@ enum ctrl_rsp hca_mr_create(struct hca *h, const struct mr_request *req, struct 
 
 /* Changes the parts @what (a set of REREG_...) of the user region @mrn to those of @req.  On an
  * error nothing is changed.  The region gets a new key, so that the use of the old one is detected.
- * *@ret is the region.  Returns RSP_OK, an error of hca_mr_create(), or:
+ * *@ret is the region.  Returns REF_NONE, an error of hca_mr_create(), or:
  *
- *	   RSP_BAD_HANDLE   no such region
- *	   RSP_BUSY         windows are bound to it
- *	   RSP_INVALID_ARG  @what is 0 or has unknown bits, or the region is no user region
+ *	   RFK_NO_OBJECT  no such region
+ *	   RFK_BUSY       windows are bound to it
+ *	   RFK_INVALID    @what is 0 or has unknown bits, or the region is no user region
  */
-enum ctrl_rsp hca_mr_change(struct hca *h, uint32_t mrn, unsigned what,
-                            const struct mr_request *req, struct mkey **ret);
+enum refusal_reason hca_mr_change(struct hca *h, uint32_t mrn, unsigned what,
+                                  const struct mr_request *req, struct mkey **ret);
 
 /* Registers a region over all of guest RAM.  With local write access, sets h->ram_is_open.
  *
- * Return: RSP_OK
- *	   RSP_BAD_HANDLE    no such protection domain
- *	   RSP_INVALID_ARG   invalid access flags
- *	   RSP_NO_RESOURCES  max_mr is reached, or the arena is full
+ * Return: REF_NONE
+ *	   RFK_NO_OBJECT  no such protection domain
+ *	   RFK_INVALID    invalid access flags
+ *	   RFK_NO_ROOM    max_mr is reached, or the arena is full
  */
-enum ctrl_rsp hca_dma_mr_create(struct hca *h, uint32_t pdn, unsigned access, struct mkey **ret);
+enum refusal_reason hca_dma_mr_create(struct hca *h, uint32_t pdn, unsigned access,
+                                      struct mkey **ret);
 
 /* Creates a fast region in state KEY_FREE for up to @max_pages pages.  REG_MR can allow at most
  * @access on it.
  *
- * Return: RSP_OK
- *	   RSP_BAD_HANDLE    no such protection domain
- *	   RSP_INVALID_ARG   invalid access flags, or @max_pages is 0 or above max_fast_pages
- *	   RSP_NO_RESOURCES  max_mr is reached, or the arena is full
+ * Return: REF_NONE
+ *	   RFK_NO_OBJECT  no such protection domain
+ *	   RFK_INVALID    invalid access flags, or @max_pages is 0 or above max_fast_pages
+ *	   RFK_NO_ROOM    max_mr is reached, or the arena is full
  */
-enum ctrl_rsp hca_fast_mr_create(struct hca *h, uint32_t pdn, unsigned access, uint32_t max_pages,
-                                 struct mkey **ret);
+enum refusal_reason hca_fast_mr_create(struct hca *h, uint32_t pdn, unsigned access,
+                                       uint32_t max_pages, struct mkey **ret);
 
 /* The page list that the next REG_MR of a fast region makes valid.  A registration that is valid
  * now does not change.
@@ -72,24 +74,17 @@ struct mr_map {
 
 /* Sets the page list for the next REG_MR of region @mrn.
  *
- * Return: RSP_OK
- *	   RSP_BAD_HANDLE   no such region
- *	   RSP_INVALID_ARG  not a fast region, too many pages, or an invalid length or page list
+ * Return: REF_NONE
+ *	   RFK_NO_OBJECT  no such region
+ *	   RFK_INVALID    not a fast region, too many pages, or an invalid length or page list
  */
-enum ctrl_rsp hca_mr_map(struct hca *h, uint32_t mrn, const struct mr_map *map);
+enum refusal_reason hca_mr_map(struct hca *h, uint32_t mrn, const struct mr_map *map);
 
 /* Deregisters region @mrn.  Work requests in progress that use it fail at their next packet,
- * because keys are checked when packets are built, not when the request is posted.  Returns RSP_OK,
- * RSP_BAD_HANDLE, or RSP_BUSY if windows are bound to the region.
+ * because keys are checked when packets are built, not when the request is posted.  Returns
+ * REF_NONE, RFK_NO_OBJECT, or RFK_BUSY if windows are bound to the region.
  */
-enum ctrl_rsp hca_mr_destroy(struct hca *h, uint32_t mrn);
-
-/* The work request REG_MR, which makes a fast region valid. */
-struct reg_request {
-    uint32_t mrn;
-    uint32_t key;    /* new key: index of the region, low byte chosen by the consumer */
-    unsigned access; /* set of enum access_bit */
-};
+enum refusal_reason hca_mr_destroy(struct hca *h, uint32_t mrn);
 
 /* Checks that @user may execute @req.  Returns RULE_NONE, or the rule that forbids it.  Changes
  * nothing.

@@ -20,7 +20,7 @@ static void unbind(struct hca *h, struct mkey *w)
     w->state = KEY_FREE;
 }
 
-enum ctrl_rsp hca_mw_create(struct hca *h, uint32_t pdn, uint32_t type, struct mkey **ret)
+enum refusal_reason hca_mw_create(struct hca *h, uint32_t pdn, uint32_t type, struct mkey **ret)
 {
     struct pd *pd = hca_pd(h, pdn);
 
@@ -32,7 +32,7 @@ enum ctrl_rsp hca_mw_create(struct hca *h, uint32_t pdn, uint32_t type, struct m
                    ret);
 }
 
-enum ctrl_rsp hca_mw_destroy(struct hca *h, uint32_t mwn)
+enum refusal_reason hca_mw_destroy(struct hca *h, uint32_t mwn)
 {
     struct mkey *w = key_at(h, mwn);
 
@@ -40,7 +40,7 @@ enum ctrl_rsp hca_mw_destroy(struct hca *h, uint32_t mwn)
         return hca_refuse(h, REF_MW_HANDLE, compared_found(mwn));
     unbind(h, w);
     key_free(h, w);
-    return RSP_OK;
+    return REF_NONE;
 }
 
 void hca_mw_forget_qp(struct hca *h, uint32_t qpn)

@@ -6,6 +6,7 @@
 #define EMU_HCA_MW_H
 
 #include "emu/hca/key.h"
+#include "emu/hca/key_request.h"
 
 /* Window types, numbered as in libibverbs. */
 #define MW_TYPE_1 1u
@@ -13,28 +14,18 @@
 
 /* Creates an unbound window.
  *
- * Return: RSP_OK
- *	   RSP_BAD_HANDLE    no such protection domain
- *	   RSP_INVALID_ARG   @type is unknown
- *	   RSP_NO_RESOURCES  max_mw is reached, or the arena is full
+ * Return: REF_NONE
+ *	   RFK_NO_OBJECT  no such protection domain
+ *	   RFK_INVALID    @type is unknown
+ *	   RFK_NO_ROOM    max_mw is reached, or the arena is full
  */
-enum ctrl_rsp hca_mw_create(struct hca *h, uint32_t pdn, uint32_t type, struct mkey **ret);
+enum refusal_reason hca_mw_create(struct hca *h, uint32_t pdn, uint32_t type, struct mkey **ret);
 
-/* Frees window @mwn, and unbinds it first if it is bound.  Returns RSP_OK or RSP_BAD_HANDLE. */
-enum ctrl_rsp hca_mw_destroy(struct hca *h, uint32_t mwn);
+/* Frees window @mwn, and unbinds it first if it is bound.  Returns REF_NONE or RFK_NO_OBJECT. */
+enum refusal_reason hca_mw_destroy(struct hca *h, uint32_t mwn);
 
 /* Unbinds the type 2 windows of queue pair @qpn, which is being destroyed. */
 void hca_mw_forget_qp(struct hca *h, uint32_t qpn);
-
-/* A bind request: ibv_bind_mw() for type 1, the work request BIND_MW for type 2. */
-struct bind_request {
-    uint32_t type;
-    uint32_t mw_key;      /* current key of the window */
-    uint32_t new_key;     /* type 2: its low byte becomes the low byte of the window's key */
-    uint32_t mr_key;      /* key of the region; not used by a bind of length 0 */
-    unsigned access;      /* set of enum access_bit: remote access, zero based */
-    uint64_t addr, bytes; /* addr is an address of the region, even with ACC_ZERO_BASED */
-};
 
 /* Checks that @user may execute @req.  Returns RULE_NONE, or the rule that forbids it.  Changes
  * nothing.

@@ -20,12 +20,12 @@
 #define NOT_SUPPORTED   (QPA_ALT_PATH | QPA_PATH_MIG_STATE | QPA_RATE_LIMIT | QPA_CAP)
 #define MASK_IS_NO_EDGE (QPA_STATE | QPA_CUR_STATE) /* not in the transition table */
 
-/* Checks @c against the limits.  Returns RSP_OK or RSP_INVALID_ARG. */
-static enum ctrl_rsp check_config(struct hca *h, const struct qp_config *c)
+/* Checks @c against the limits.  Returns REF_NONE or RFK_INVALID. */
+static enum refusal_reason check_config(struct hca *h, const struct qp_config *c)
 {
     const struct hca_limits *l = &h->limits;
     const struct {
-        enum ctrl_refusal why;
+        enum refusal_reason why;
         uint32_t most, found;
     } checks[] = {
         {REF_QP_SEND_WR, l->max_qp_wr, c->max_send_wr},
@@ -39,7 +39,7 @@ static enum ctrl_rsp check_config(struct hca *h, const struct qp_config *c)
         if (checks[i].found > checks[i].most)
             return hca_refuse(h, checks[i].why, compared_at_most(checks[i].most, checks[i].found));
     }
-    return RSP_OK;
+    return REF_NONE;
 }
 
 /* The objects that a queue pair refers to. */
@@ -49,7 +49,8 @@ struct qp_parts {
     struct srq *srq; /* NULL: the queue pair has its own receive queue */
 };
 
-static enum ctrl_rsp find_parts(struct hca *h, const struct qp_config *c, struct qp_parts *ret)
+static enum refusal_reason find_parts(struct hca *h, const struct qp_config *c,
+                                      struct qp_parts *ret)
 {
     *ret = (struct qp_parts){hca_pd(h, c->pdn), hca_cq(h, c->send_cqn), hca_cq(h, c->recv_cqn),
                              c->srqn ? hca_srq(h, c->srqn) : NULL};
@@ -61,7 +62,7 @@ static enum ctrl_rsp find_parts(struct hca *h, const struct qp_config *c, struct
         return hca_refuse(h, REF_QP_RECV_CQ, compared_found(c->recv_cqn));
     if (c->srqn && !ret->srq)
         return hca_refuse(h, REF_QP_SRQ, compared_found(c->srqn));
-    return RSP_OK;
+    return REF_NONE;
 }
 
 /* The inverse of hca_qpn_index(). */
@@ -87,23 +88,23 @@ static struct qp_config config_with(const struct hca *h, const struct qp_config 
     return c;
 }
 
-enum ctrl_rsp hca_qp_create(struct hca *h, const struct qp_config *config, size_t qp_bytes,
-                            struct qp **ret)
+enum refusal_reason hca_qp_create(struct hca *h, const struct qp_config *config, size_t qp_bytes,
+                                  struct qp **ret)
 {
     struct qp_config c;
     struct qp_parts parts;
-    enum ctrl_rsp rsp = find_parts(h, config, &parts);
+    enum refusal_reason why = find_parts(h, config, &parts);
     struct qp *qp;
     uint64_t name;
 
     RDL_ASSERT(qp_bytes >= sizeof(*qp));
-    if (rsp != RSP_OK)
-        return rsp;
+    if (why != REF_NONE)
+        return why;
     RDL_ASSERT(parts.pd && parts.send_cq && parts.recv_cq);
     c = config_with(h, config, parts.srq);
-    rsp = check_config(h, &c);
-    if (rsp != RSP_OK)
-        return rsp;
+    why = check_config(h, &c);
+    if (why != REF_NONE)
+        return why;
     qp = arena_alloc(h->arena, qp_bytes);
     if (!qp)
         return hca_refuse(h, REF_DEVICE_MEMORY, compared_nothing());
@@ -128,7 +129,7 @@ enum ctrl_rsp hca_qp_create(struct hca *h, const struct qp_config *config, size_
     parts.send_cq->users++;
     parts.recv_cq->users++;
     *ret = qp;
-    return RSP_OK;
+    return REF_NONE;
 }
 
 /* The GID table entry that a connected queue pair uses as its source; NULL if @qp is not connected.
@@ -175,7 +176,7 @@ void hca_qp_destroy(struct hca *h, struct qp *qp, size_t qp_bytes)
     arena_release(h->arena, qp, qp_bytes);
 }
 
-static enum ctrl_rsp check_av(struct hca *h, const struct av *av)
+static enum refusal_reason check_av(struct hca *h, const struct av *av)
 {
     if (!(av->flags & AH_FLAG_GRH))
         return hca_refuse(h, REF_AV_GRH, compared_one(AH_FLAG_GRH, av->flags));
@@ -185,17 +186,17 @@ static enum ctrl_rsp check_av(struct hca *h, const struct av *av)
         return hca_refuse(h, REF_AV_SERVICE_LEVEL, compared_at_most(SERVICE_LEVEL_MAX, av->sl));
     if (av->flow_label > FLOW_LABEL_MAX)
         return hca_refuse(h, REF_AV_FLOW_LABEL, compared_at_most(FLOW_LABEL_MAX, av->flow_label));
-    return av->port == HCA_PORT ? RSP_OK
+    return av->port == HCA_PORT ? REF_NONE
                                 : hca_refuse(h, REF_PORT_NUMBER, compared_one(HCA_PORT, av->port));
 }
 
-/* Checks the range of every attribute in @mask.  Returns RSP_OK or RSP_INVALID_ARG. */
-static enum ctrl_rsp check_values(struct hca *h, uint32_t mask, const struct qp_attr *a)
+/* Checks the range of every attribute in @mask.  Returns REF_NONE or RFK_INVALID. */
+static enum refusal_reason check_values(struct hca *h, uint32_t mask, const struct qp_attr *a)
 {
     const struct hca_limits *l = &h->limits;
     const struct {
         uint32_t bit;
-        enum ctrl_refusal why;
+        enum refusal_reason why;
         uint32_t least, most, found;
     } checks[] = {
         {QPA_PKEY_INDEX, REF_QP_PKEY_INDEX, 0, h->pkeys.n - 1, a->pkey_index},
@@ -221,7 +222,7 @@ static enum ctrl_rsp check_values(struct hca *h, uint32_t mask, const struct qp_
             return hca_refuse(h, checks[i].why,
                               compared_range(checks[i].least, checks[i].most, checks[i].found));
     }
-    return mask & QPA_AV ? check_av(h, &a->av) : RSP_OK;
+    return mask & QPA_AV ? check_av(h, &a->av) : REF_NONE;
 }
 
 static enum qp_state target_of(const struct qp *qp, uint32_t mask, const struct qp_attr *attr)
@@ -229,15 +230,15 @@ static enum qp_state target_of(const struct qp *qp, uint32_t mask, const struct 
     return mask & QPA_STATE ? (enum qp_state)attr->state : qp->state;
 }
 
-/* Checks the transition to @to with the attributes @given.  Returns RSP_OK or RSP_INVALID_ARG. */
-static enum ctrl_rsp check_move(const struct qp *qp, enum qp_state to, uint32_t given)
+/* Checks the transition to @to with the attributes @given.  Returns REF_NONE or RFK_INVALID. */
+static enum refusal_reason check_move(const struct qp *qp, enum qp_state to, uint32_t given)
 {
     unsigned missing, extra;
     const enum rdl_status st =
         qp_fsm_check((enum qp_type)qp->config.type, qp->state, to, given, &missing, &extra);
 
     if (st == RDL_OK)
-        return RSP_OK;
+        return REF_NONE;
     if (st == RDL_ERR_STATE)
         return hca_refuse(qp->hca, REF_QP_MOVE, compared_found(to));
     return missing ? hca_refuse(qp->hca, REF_QP_ATTR_MISSING, compared_found(missing))
@@ -256,37 +257,38 @@ static uint32_t rd_atomic_of(const struct hca *h, uint32_t n, uint32_t most)
     return rounded < most ? rounded : most;
 }
 
-/* Checks that max_dest_rd_atomic @n fits into the device's total.  Returns RSP_OK or
- * RSP_NO_RESOURCES.
+/* Checks that max_dest_rd_atomic @n fits into the device's total.  Returns REF_NONE or
+ * RFK_NO_ROOM.
  */
-static enum ctrl_rsp check_resources(const struct qp *qp, uint32_t n)
+static enum refusal_reason check_resources(const struct qp *qp, uint32_t n)
 {
     struct hca *h = qp->hca;
     const uint64_t total = (uint64_t)h->res_rd_atom - qp->attr.max_dest_rd_atomic +
                            rd_atomic_of(h, n, h->limits.max_dest_rd_atomic);
 
     return total <= h->limits.max_res_rd_atom
-               ? RSP_OK
+               ? REF_NONE
                : hca_refuse(h, REF_RD_ATOMIC_TOTAL,
                             compared_at_most(h->limits.max_res_rd_atom, total));
 }
 
-enum ctrl_rsp hca_qp_check_modify(const struct qp *qp, uint32_t mask, const struct qp_attr *attr)
+enum refusal_reason hca_qp_check_modify(const struct qp *qp, uint32_t mask,
+                                        const struct qp_attr *attr)
 {
     const uint32_t given = mask & ~(uint32_t)MASK_IS_NO_EDGE;
     struct hca *h = qp->hca;
-    enum ctrl_rsp rsp;
+    enum refusal_reason why;
 
     if ((mask & NOT_SUPPORTED) != 0)
         return hca_refuse(h, REF_QP_ATTR_OFFERED, compared_found(mask & NOT_SUPPORTED));
     if ((mask & QPA_CUR_STATE) && attr->cur_state != qp->state)
         return hca_refuse(h, REF_QP_CUR_STATE, compared_one(qp->state, attr->cur_state));
-    rsp = check_move(qp, target_of(qp, mask, attr), given);
-    if (rsp == RSP_OK)
-        rsp = check_values(h, given, attr);
-    return rsp == RSP_OK && (mask & QPA_MAX_DEST_RD_ATOMIC)
+    why = check_move(qp, target_of(qp, mask, attr), given);
+    if (why == REF_NONE)
+        why = check_values(h, given, attr);
+    return why == REF_NONE && (mask & QPA_MAX_DEST_RD_ATOMIC)
                ? check_resources(qp, attr->max_dest_rd_atomic)
-               : rsp;
+               : why;
 }
 
 void hca_qp_apply_modify(struct qp *qp, uint32_t mask, const struct qp_attr *attr)

@@ -3,7 +3,7 @@
 
 #include "emu/hca/ctrl.h"
 
-enum ctrl_rsp hca_srq_create(struct hca *h, const struct srq_config *config, struct srq **ret)
+enum refusal_reason hca_srq_create(struct hca *h, const struct srq_config *config, struct srq **ret)
 {
     struct pd *pd = hca_pd(h, config->pdn);
     struct srq *srq;
@@ -32,10 +32,10 @@ enum ctrl_rsp hca_srq_create(struct hca *h, const struct srq_config *config, str
                         .max_sge = config->max_sge};
     pd->users++;
     *ret = srq;
-    return RSP_OK;
+    return REF_NONE;
 }
 
-enum ctrl_rsp hca_srq_destroy(struct hca *h, uint32_t srqn)
+enum refusal_reason hca_srq_destroy(struct hca *h, uint32_t srqn)
 {
     struct srq *srq = hca_srq(h, srqn);
 
@@ -46,15 +46,15 @@ enum ctrl_rsp hca_srq_destroy(struct hca *h, uint32_t srqn)
     srq->pd->users--;
     slots_remove(&h->srqs, slots_name(&h->srqs, srqn - 1));
     arena_release(h->arena, srq, sizeof(*srq));
-    return RSP_OK;
+    return REF_NONE;
 }
 
-enum ctrl_rsp srq_set_limit(struct hca *h, struct srq *srq, uint32_t limit)
+enum refusal_reason srq_set_limit(struct hca *h, struct srq *srq, uint32_t limit)
 {
     if (limit > srq->max_wr)
         return hca_refuse(h, REF_SRQ_ARMED_LIMIT, compared_at_most(srq->max_wr, limit));
     srq->limit = limit;
-    return RSP_OK;
+    return REF_NONE;
 }
 
 bool srq_take(struct srq *srq, uint32_t left)

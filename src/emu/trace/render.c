@@ -11,7 +11,6 @@
 #include "emu/facts/device.h"
 #include "emu/facts/enum/frame_kind.h"
 #include "emu/facts/enum/object.h"
-#include "emu/facts/virtio_rdma/refusal_rsp.h"
 #include "emu/trace/event.h"
 
 #define KIND_COLUMN 10u /* width of the id column, then of the kind column */

@@ -86,7 +86,7 @@ struct compared admit_compared(const struct hca *h, const struct qp *qp, const s
 enum drop_reason admit_to(const struct qp *qp, const struct packet *p)
 {
     const struct service *service = xport_of_const(qp)->service;
-    enum ctrl_rsp found;
+    enum refusal_reason found;
     uint16_t pkey = 0;
 
     if (!is_of_service(p, service->packets) || (!p->op->name && !answers_reserved(qp)))
@@ -94,7 +94,7 @@ enum drop_reason admit_to(const struct qp *qp, const struct packet *p)
     if (!state_takes(qp->state, p) || xport_of_const(qp)->resp.closing)
         return DROP_QP_NOT_READY;
     found = hca_pkey(qp->hca, qp->attr.pkey_index, &pkey);
-    RDL_ASSERT(found == RSP_OK); /* the index was checked by MODIFY_QP */
+    RDL_ASSERT(found == REF_NONE); /* the index was checked by MODIFY_QP */
     if (!hca_pkey_match(p->bth.pkey, pkey))
         return DROP_BAD_PKEY;
     if (service->connected && !is_from_peer(qp, p))

@@ -105,7 +105,7 @@ static enum rule check_keys(const struct xport_qp *xqp, const struct send_wqe *w
 
     if (wr_info(w->opcode)->data != WR_DATA_TAKES)
         return RULE_NONE; /* checked when the response data arrives */
-    for (uint32_t i = 0; i < w->n_sge; i++) {
+    for (uint32_t i = 0; i < w->n_sge.said; i++) {
         const struct sge *s = &w->sge[i];
         enum rule rule;
 

@@ -70,14 +70,12 @@ static struct atomic_eth atomic_of(const struct send_wqe *w)
 /* Sets the path and DETH of a datagram.  A Q_Key with the highest bit set stands for the Q_Key of
  * the queue pair.  [IBTA1 10.2.5]
  */
-static void set_datagram(struct xport_qp *xqp, const struct rfc_wr_ud *w)
+static void set_datagram(struct xport_qp *xqp, const struct datagram_to *to)
 {
-    struct av av = wqe_av(w);
     struct packet *p = &xqp->out;
 
-    xport_set_path(xqp, &av, w->remote_qpn);
-    p->deth =
-        (struct deth){w->remote_qkey & QKEY_OWN ? xqp->qp.attr.qkey : w->remote_qkey, xqp->qp.qpn};
+    xport_set_path(xqp, &to->av, to->qpn);
+    p->deth = (struct deth){to->qkey & QKEY_OWN ? xqp->qp.attr.qkey : to->qkey, xqp->qp.qpn};
 }
 
 /* Returns true if this packet is a probe.  It must request an acknowledge, because only that lets
@@ -95,7 +93,7 @@ static void set_headers(struct xport_qp *xqp, const struct req_wqe *q, const str
     struct packet *p = &xqp->out;
 
     if (xqp->service->type == QPT_UD)
-        set_datagram(xqp, &w->ud);
+        set_datagram(xqp, &w->to);
     p->bth.opcode = q->info->code[xqp->service->type][c->pos];
     p->bth.psn = req_nxt(&xqp->req);
     p->bth.ack_req = xqp->service->reliable && (wants_ack(&xqp->req, c) || is_probe(xqp, q));

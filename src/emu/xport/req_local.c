@@ -25,31 +25,19 @@ struct local_outcome {
     ev_id id; /* its event */
 };
 
-static struct bind_request bind_of(const struct rfc_wr_bind *b)
-{
-    return (struct bind_request){
-        .type = b->type,
-        .mw_key = b->mw_rkey,
-        .new_key = b->rkey,
-        .mr_key = b->mr_lkey,
-        .access = b->access,
-        .addr = b->addr,
-        .bytes = b->length,
-    };
-}
-
 static struct local_outcome bind_window(struct xport_qp *xqp, const struct send_wqe *w)
 {
     struct hca *h = xqp->qp.hca;
     const struct key_user who = key_user_of(&xqp->qp);
-    const struct bind_request req = bind_of(&w->bind);
-    struct local_outcome out = {key_check_bind(h, &who, &req), 0};
-    const uint32_t key = out.by.rule == RULE_NONE ? key_bind(h, &who, &req) : 0;
+    const struct bind_request *req = &w->bind;
+    struct local_outcome out = {key_check_bind(h, &who, req), 0};
+    const uint32_t key = out.by.rule == RULE_NONE ? key_bind(h, &who, req) : 0;
     const struct compared *c = &out.by.values;
 
-    TRACE_ID(xport_trace(xqp), out.id, bind, .host = h->host, .qpn = xqp->qp.qpn, .key = req.mw_key,
-             .new_key = key, .region = req.mr_key, .addr = req.addr, .bytes = req.bytes,
-             .rule = (uint32_t)out.by.rule, .least = c->least, .most = c->most, .found = c->found);
+    TRACE_ID(xport_trace(xqp), out.id, bind, .host = h->host, .qpn = xqp->qp.qpn,
+             .key = req->mw_key, .new_key = key, .region = req->mr_key, .addr = req->addr,
+             .bytes = req->bytes, .rule = (uint32_t)out.by.rule, .least = c->least, .most = c->most,
+             .found = c->found);
     return out;
 }
 
@@ -57,16 +45,16 @@ static struct local_outcome register_region(struct xport_qp *xqp, const struct s
 {
     struct hca *h = xqp->qp.hca;
     const struct key_user who = key_user_of(&xqp->qp);
-    const struct reg_request req = {w->reg.mrn, w->reg.key, w->reg.access};
-    struct local_outcome out = {key_check_reg(h, &who, &req), 0};
+    const struct reg_request *req = &w->reg;
+    struct local_outcome out = {key_check_reg(h, &who, req), 0};
     const struct compared *c = &out.by.values;
     struct mkey shown = {0};
 
     if (out.by.rule == RULE_NONE) {
-        key_reg(h, &req);
-        shown = *key_find(h, req.key);
+        key_reg(h, req);
+        shown = *key_find(h, req->key);
     }
-    TRACE_ID(xport_trace(xqp), out.id, reg_mr, .host = h->host, .qpn = xqp->qp.qpn, .key = req.key,
+    TRACE_ID(xport_trace(xqp), out.id, reg_mr, .host = h->host, .qpn = xqp->qp.qpn, .key = req->key,
              .addr = shown.addr, .bytes = shown.bytes, .rule = (uint32_t)out.by.rule,
              .least = c->least, .most = c->most, .found = c->found);
     return out;

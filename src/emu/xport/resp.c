@@ -267,9 +267,9 @@ static bool check_recv_form(const struct delivery_view *v, const struct packet *
 
     (void)p;
     if (v->got == FETCH_OK && !w->truncated) {
-        if (w->n_sge <= v->max_recv_sge && w->body_bytes == w->n_sge * SGE_BYTES)
+        if (sge_count_is_valid(&w->n_sge, v->max_recv_sge))
             return true;
-        c = sge_count_compared(w->n_sge, v->max_recv_sge, w->body_bytes);
+        c = sge_count_compared(&w->n_sge, v->max_recv_sge);
     }
     return object(out, resp_nak(ACT_NAK_OPERATIONAL, WCS_LOC_QP_OP_ERR), c);
 }

@@ -235,8 +235,9 @@ static enum fetch fetch_recv(struct xport_qp *xqp, const struct packet *p)
         RDL_ASSERT(resp_needs_receive(p));
         got = xqp->x->ops->fetch_recv(xqp->x->ctx, &xqp->qp, &r->wqe);
         r->has_wqe = got == FETCH_OK;
-        if (r->has_wqe && r->wqe.n_sge <= xqp->qp.config.max_recv_sge) /* otherwise it is refused */
-            r->wqe.holds_bytes = sge_total(r->wqe.sge, r->wqe.n_sge);
+        if (r->has_wqe &&
+            r->wqe.n_sge.said <= xqp->qp.config.max_recv_sge) /* otherwise it is refused */
+            r->wqe.holds_bytes = sge_total(r->wqe.sge, r->wqe.n_sge.said);
     }
     return got;
 }

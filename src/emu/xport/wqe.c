@@ -2,8 +2,6 @@
 /* Send work requests: the rules SQ_*, pure functions, in the order in which they are checked. */
 #include "emu/xport/wqe.h"
 
-#include <string.h>
-
 #include "emu/base/assert.h"
 #include "emu/base/cold.h"
 #include "emu/facts/device.h"
@@ -56,19 +54,22 @@ static struct wqe_verdict check_inline(const struct wqe_view *v, const struct se
 {
     if ((w->flags & SF_INLINE) == 0)
         return allowed;
-    if (w->n_sge != 0 || wr_info(w->opcode)->data != WR_DATA_TAKES)
+    if (w->n_sge.said != 0 || wr_info(w->opcode)->data != WR_DATA_TAKES)
         return refuse(WCS_LOC_QP_OP_ERR, nothing);
-    return w->body_bytes <= v->config->max_inline_data
+    return w->inline_bytes <= v->config->max_inline_data
                ? allowed
                : refuse(WCS_LOC_LEN_ERR,
-                        compared_at_most(v->config->max_inline_data, w->body_bytes));
+                        compared_at_most(v->config->max_inline_data, w->inline_bytes));
 }
 
-struct compared sge_count_compared(uint32_t n_sge, uint32_t max_sge, uint32_t body_bytes)
+bool sge_count_is_valid(const struct sge_count *n, uint32_t max_sge)
 {
-    if (n_sge > max_sge)
-        return compared_at_most(max_sge, n_sge);
-    return compared_one(body_bytes / SGE_BYTES, n_sge);
+    return n->said <= max_sge && n->said == n->found && !n->ragged;
+}
+
+struct compared sge_count_compared(const struct sge_count *n, uint32_t max_sge)
+{
+    return n->said > max_sge ? compared_at_most(max_sge, n->said) : compared_one(n->found, n->said);
 }
 
 static struct wqe_verdict check_sge_count(const struct wqe_view *v, const struct send_wqe *w)
@@ -78,9 +79,9 @@ static struct wqe_verdict check_sge_count(const struct wqe_view *v, const struct
 
     if (w->flags & SF_INLINE)
         return allowed;
-    if (w->n_sge <= most && w->body_bytes == w->n_sge * SGE_BYTES)
+    if (sge_count_is_valid(&w->n_sge, most))
         return allowed;
-    return refuse(WCS_LOC_QP_OP_ERR, sge_count_compared(w->n_sge, most, w->body_bytes));
+    return refuse(WCS_LOC_QP_OP_ERR, sge_count_compared(&w->n_sge, most));
 }
 
 static struct wqe_verdict check_length(const struct wqe_view *v, const struct send_wqe *w)
@@ -90,7 +91,7 @@ static struct wqe_verdict check_length(const struct wqe_view *v, const struct se
     (void)v;
     if (w->flags & SF_INLINE)
         return allowed;
-    bytes = sge_total(w->sge, w->n_sge);
+    bytes = sge_total(w->sge, w->n_sge.said);
     return bytes <= MESSAGE_BYTES_MAX
                ? allowed
                : refuse(WCS_LOC_LEN_ERR, compared_at_most(MESSAGE_BYTES_MAX, bytes));
@@ -103,7 +104,7 @@ static struct wqe_verdict check_atomic(const struct wqe_view *v, const struct se
     (void)v;
     if (wr_info(w->opcode)->form != WR_FORM_ATOMIC)
         return allowed;
-    bytes = sge_total(w->sge, w->n_sge);
+    bytes = sge_total(w->sge, w->n_sge.said);
     return bytes == ATOMIC_WORD_BYTES
                ? allowed
                : refuse(WCS_LOC_LEN_ERR, compared_one(ATOMIC_WORD_BYTES, bytes));
@@ -117,39 +118,22 @@ static struct wqe_verdict check_rd_atomic(const struct wqe_view *v, const struct
                                                             : allowed;
 }
 
-struct av wqe_av(const struct rfc_wr_ud *w)
-{
-    struct av av = {
-        .sgid_index = w->av_gid_index,
-        .hop_limit = w->av_hop_limit,
-        .tclass = (uint8_t)(w->av_sl_tclass_flowlabel >> 20),
-        .sl = (uint8_t)(w->av_sl_tclass_flowlabel >> 28),
-        .flow_label = w->av_sl_tclass_flowlabel & FLOW_LABEL_MAX,
-        .port = (uint8_t)w->av_port,
-        .flags = AH_FLAG_GRH,
-    };
-
-    memcpy(av.dgid, w->av_dgid, sizeof(av.dgid));
-    memcpy(av.dmac, w->av_dmac, sizeof(av.dmac));
-    return av;
-}
-
 static struct wqe_verdict check_ah_pd(const struct wqe_view *v, const struct send_wqe *w)
 {
-    if (v->config->type != QPT_UD || w->ud.av_pdn == v->config->pdn)
+    if (v->config->type != QPT_UD || w->to.av_pdn == v->config->pdn)
         return allowed;
-    return refuse(WCS_LOC_QP_OP_ERR, compared_one(v->config->pdn, w->ud.av_pdn));
+    return refuse(WCS_LOC_QP_OP_ERR, compared_one(v->config->pdn, w->to.av_pdn));
 }
 
 static struct wqe_verdict check_ah(const struct wqe_view *v, const struct send_wqe *w)
 {
-    const struct rfc_wr_ud *ud = &w->ud;
+    const struct datagram_to *to = &w->to;
 
     if (v->config->type != QPT_UD)
         return allowed;
-    if (ud->av_port == HCA_PORT && ud->remote_qpn <= QPN_MAX && ud->av_gid_index < HCA_GIDS &&
-        v->hca->gids[ud->av_gid_index].valid &&
-        gid_is_ipv4(ud->av_dgid) == gid_is_ipv4(v->hca->gids[ud->av_gid_index].raw))
+    if (to->av.port == HCA_PORT && to->qpn <= QPN_MAX && to->av.sgid_index < HCA_GIDS &&
+        v->hca->gids[to->av.sgid_index].valid &&
+        gid_is_ipv4(to->av.dgid) == gid_is_ipv4(v->hca->gids[to->av.sgid_index].raw))
         return allowed;
     return refuse(WCS_LOC_QP_OP_ERR, nothing);
 }
@@ -191,7 +175,7 @@ enum wc_status wqe_key_status(enum rule rule, enum profile profile)
 
 uint32_t wqe_bytes(const struct send_wqe *w)
 {
-    return w->flags & SF_INLINE ? w->body_bytes : (uint32_t)sge_total(w->sge, w->n_sge);
+    return w->flags & SF_INLINE ? w->inline_bytes : (uint32_t)sge_total(w->sge, w->n_sge.said);
 }
 
 uint32_t wqe_pkts(uint32_t bytes, uint32_t mtu)

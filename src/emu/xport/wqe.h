@@ -8,13 +8,9 @@
 #include "emu/facts/enum/profile.h"
 #include "emu/facts/opcode.h"
 #include "emu/facts/profile.h"
-#include "emu/facts/rfc.h"
 #include "emu/facts/wr.h"
 #include "emu/hca/key.h"
 #include "emu/xport/xport_qp.h"
-
-/* Size of an SGE in a WQE of a ring. */
-#define SGE_BYTES ((uint32_t)sizeof(struct raw_sge))
 
 struct wqe_verdict {
     enum rule rule;         /* RULE_NONE: no objection */
@@ -35,9 +31,6 @@ struct wqe_view {
  */
 struct wqe_verdict wqe_decide(const struct wqe_view *v, const struct send_wqe *w);
 
-/* Returns the address vector of a datagram. */
-struct av wqe_av(const struct rfc_wr_ud *w);
-
 /* Returns the message length in bytes of @w, which wqe_decide() has allowed. */
 uint32_t wqe_bytes(const struct send_wqe *w);
 
@@ -52,10 +45,12 @@ enum op_position wqe_position(uint32_t i, uint32_t n);
  */
 enum wc_status wqe_key_status(enum rule rule, enum profile profile);
 
-/* Returns the compared values for a WQE with a wrong number of SGEs, @n_sge.  If @n_sge is above
- * @max_sge, the valid value is at most @max_sge.  Otherwise it is the number of SGEs that fill
- * @body_bytes, the bytes after the fixed part.
+/* Returns true if a work request has as many SGEs as it says, and at most @max_sge. */
+bool sge_count_is_valid(const struct sge_count *n, uint32_t max_sge);
+
+/* Returns the compared values for a work request whose SGEs are not valid.  If it says to have more
+ * than @max_sge, the valid value is at most @max_sge.  Otherwise it is the number of those found.
  */
-struct compared sge_count_compared(uint32_t n_sge, uint32_t max_sge, uint32_t body_bytes);
+struct compared sge_count_compared(const struct sge_count *n, uint32_t max_sge);
 
 #endif

@@ -46,7 +46,7 @@ void xport_init(struct xport *x, struct hca *hca, const struct xport_ops *ops, v
 
 void xport_done(struct xport *x)
 {
-    /* QPNs without a queue pair return RSP_BAD_HANDLE. */
+    /* QPNs without a queue pair return RFK_NO_OBJECT. */
     for (uint32_t qpn = HCA_QPN_USER; qpn <= x->hca->limits.max_qp; qpn++)
         (void)xport_qp_destroy(x, qpn);
 }
@@ -103,18 +103,19 @@ static uint32_t rds_size(const struct hca *h)
                                                           : kept + RDL_MOST_max_qp_init_rd_atom;
 }
 
-enum ctrl_rsp xport_qp_create(struct xport *x, const struct qp_config *config, struct qp **ret)
+enum refusal_reason xport_qp_create(struct xport *x, const struct qp_config *config,
+                                    struct qp **ret)
 {
     struct arena *a = x->hca->arena;
     struct qp *qp;
     struct xport_qp *xqp;
-    enum ctrl_rsp rsp;
+    enum refusal_reason why;
 
     if (!service_of(config->type))
         return hca_refuse(x->hca, REF_QP_TYPE, compared_found(config->type));
-    rsp = hca_qp_create(x->hca, config, sizeof(*xqp), &qp);
-    if (rsp != RSP_OK)
-        return rsp;
+    why = hca_qp_create(x->hca, config, sizeof(*xqp), &qp);
+    if (why != REF_NONE)
+        return why;
     xqp = xport_of(qp);
     xqp->x = x;
     xqp->service = service_of(config->type);
@@ -128,11 +129,11 @@ enum ctrl_rsp xport_qp_create(struct xport *x, const struct qp_config *config, s
         return hca_refuse(x->hca, REF_DEVICE_MEMORY, compared_nothing());
     }
     *ret = qp;
-    return RSP_OK;
+    return REF_NONE;
 }
 
-enum ctrl_rsp xport_qp_resize(struct xport *x, struct qp *qp, uint32_t max_send_wr,
-                              uint32_t max_recv_wr)
+enum refusal_reason xport_qp_resize(struct xport *x, struct qp *qp, uint32_t max_send_wr,
+                                    uint32_t max_recv_wr)
 {
     struct requester *r = &xport_of(qp)->req;
     const uint32_t most = x->hca->limits.max_qp_wr, size = (uint32_t)pow2_ceil(max_send_wr);
@@ -148,10 +149,10 @@ enum ctrl_rsp xport_qp_resize(struct xport *x, struct qp *qp, uint32_t max_send_
     r->size = size;
     qp->config.max_send_wr = max_send_wr;
     qp->config.max_recv_wr = max_recv_wr;
-    return RSP_OK;
+    return REF_NONE;
 }
 
-enum ctrl_rsp xport_qp_destroy(struct xport *x, uint32_t qpn)
+enum refusal_reason xport_qp_destroy(struct xport *x, uint32_t qpn)
 {
     struct qp *qp = hca_qp(x->hca, qpn);
 
@@ -162,7 +163,7 @@ enum ctrl_rsp xport_qp_destroy(struct xport *x, uint32_t qpn)
     if (qp->srq && xport_of(qp)->resp.has_wqe)
         resp_complete(xport_of(qp), NULL); /* the shared ring stays in use */
     xport_free(xport_of(qp));
-    return RSP_OK;
+    return REF_NONE;
 }
 
 static uint16_t udp_port_of(uint32_t qpn)
@@ -175,9 +176,10 @@ static uint16_t udp_port_of(uint32_t qpn)
 /* Sets the P_Key of the packets of the connection. */
 static void set_partition(struct xport_qp *xqp)
 {
-    const enum ctrl_rsp rsp = hca_pkey(xqp->qp.hca, xqp->qp.attr.pkey_index, &xqp->out.bth.pkey);
+    const enum refusal_reason why =
+        hca_pkey(xqp->qp.hca, xqp->qp.attr.pkey_index, &xqp->out.bth.pkey);
 
-    RDL_ASSERT(rsp == RSP_OK); /* the index was checked */
+    RDL_ASSERT(why == REF_NONE); /* the index was checked */
 }
 
 /* Combining copy and ICRC pays only for large payloads in one piece. */
@@ -240,15 +242,15 @@ static void forget_path(struct xport_qp *xqp)
 }
 
 /* Checks the address vector of a connection: both addresses must be of the same IP version, and the
- * destination must not be a multicast group.  Returns RSP_OK or RSP_INVALID_ARG.
+ * destination must not be a multicast group.  Returns REF_NONE or RFK_INVALID.
  */
-static enum ctrl_rsp check_path(struct hca *h, uint32_t mask, const struct qp_attr *a)
+static enum refusal_reason check_path(struct hca *h, uint32_t mask, const struct qp_attr *a)
 {
     if (!(mask & QPA_AV))
-        return RSP_OK;
+        return REF_NONE;
     if (gid_is_ipv4(a->av.dgid) != gid_is_ipv4(h->gids[a->av.sgid_index].raw))
         return hca_refuse(h, REF_AV_FAMILY, compared_nothing());
-    return gid_is_group(a->av.dgid) ? hca_refuse(h, REF_AV_GROUP, compared_nothing()) : RSP_OK;
+    return gid_is_group(a->av.dgid) ? hca_refuse(h, REF_AV_GROUP, compared_nothing()) : REF_NONE;
 }
 
 /* Updates the transport state from the attributes in @mask. */
@@ -279,17 +281,17 @@ static void adopt(struct xport_qp *xqp, uint32_t mask)
         r->rnr_naks = 0;
 }
 
-enum ctrl_rsp xport_qp_modify(struct xport *x, struct qp *qp, uint32_t mask,
-                              const struct qp_attr *attr)
+enum refusal_reason xport_qp_modify(struct xport *x, struct qp *qp, uint32_t mask,
+                                    const struct qp_attr *attr)
 {
     struct xport_qp *xqp = xport_of(qp);
-    enum ctrl_rsp rsp = hca_qp_check_modify(qp, mask, attr);
+    enum refusal_reason why = hca_qp_check_modify(qp, mask, attr);
     const enum qp_state from = qp->state;
 
-    if (rsp == RSP_OK)
-        rsp = check_path(x->hca, mask, attr);
-    if (rsp != RSP_OK)
-        return rsp;
+    if (why == REF_NONE)
+        why = check_path(x->hca, mask, attr);
+    if (why != REF_NONE)
+        return why;
     if (drain_refuses(xqp, mask, attr))
         return hca_refuse(x->hca, REF_QP_DRAINING, compared_nothing());
     hca_qp_apply_modify(qp, mask, attr);
@@ -307,7 +309,7 @@ enum ctrl_rsp xport_qp_modify(struct xport *x, struct qp *qp, uint32_t mask,
             req_judge_waiting(xqp);
     }
     xport_wake(xqp);
-    return RSP_OK;
+    return REF_NONE;
 }
 
 void xport_cq_failed(struct xport *x, struct cq *cq)

@@ -29,7 +29,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "emu/facts/rfc.h"
+#include "emu/hca/key_request.h"
 #include "emu/hca/qp.h"
 #include "emu/wire/packet.h"
 
@@ -44,8 +44,23 @@ struct sge {
     uint32_t lkey;
 };
 
-/* A send work request as read from a ring.  The device copies as much as fits and stores the
- * original sizes; the transport judges whether the request is valid.
+/* The SGEs that a work request says to have, and those that it has. */
+struct sge_count {
+    uint32_t said;  /* may be above the limit */
+    uint32_t found; /* whole SGEs behind the fixed part */
+    bool ragged;    /* there are more bytes, which make no whole SGE */
+};
+
+/* The address and the destination of a datagram. */
+struct datagram_to {
+    struct av av;
+    uint32_t av_pdn; /* number of the protection domain of the address */
+    uint32_t qpn, qkey;
+};
+
+/* A send work request in the terms of verbs, as a device has read it from its queue.  The device
+ * copies as much as fits and stores the original sizes; the transport judges whether the request is
+ * valid.
  *
  * The caller of fetch_send() sets @sge (room for max_send_sge) and @inline_data (room for
  * max_inline_data) before the call.  Both may point to the same memory, because a WQE has one or
@@ -66,26 +81,25 @@ struct send_wqe {
             uint64_t compare_add, swap; /* atomics */
             uint32_t rkey;
         };
-        struct rfc_wr_ud ud;
-        struct rfc_wr_reg reg;
-        struct rfc_wr_bind bind;
+        struct datagram_to to;
+        struct reg_request reg;
+        struct bind_request bind;
     };
-    uint32_t desc;       /* head of its chain: argument of ops->complete() */
-    bool truncated;      /* the chain is shorter than the fixed part, or has writable buffers */
-    uint32_t n_sge;      /* number of SGEs in the WQE; may be above the limit */
-    uint32_t body_bytes; /* bytes of the chain after the fixed part */
-    ev_id fetched;       /* the `fetch` event of the request */
+    uint32_t desc;  /* the device's name of the request: argument of ops->complete() */
+    bool truncated; /* the device cannot parse it, e.g. because it is too short */
+    struct sge_count n_sge;
+    uint32_t inline_bytes; /* with SF_INLINE: length of the inline data; may be above the limit */
+    ev_id fetched;         /* the `fetch` event of the request */
     struct sge *sge;
-    uint8_t *inline_data; /* valid with SF_INLINE: body_bytes bytes, as far as there is room */
+    uint8_t *inline_data; /* valid with SF_INLINE: inline_bytes bytes, as far as there is room */
 };
 
-/* A receive work request as read from a ring.  The members are as in struct send_wqe. */
+/* A receive work request.  The members are as in struct send_wqe. */
 struct recv_wqe {
     uint64_t wr_id;
     uint32_t desc;
     bool truncated;
-    uint32_t n_sge;
-    uint32_t body_bytes;
+    struct sge_count n_sge;
     struct sge *sge;
     uint64_t holds_bytes; /* sum of the lengths of all SGEs; written by the transport */
 };

@@ -16,6 +16,7 @@
 #include "emu/facts/enum/profile.h"
 #include "emu/facts/enum_table.h"
 #include "emu/facts/virtio_rdma/ctrl_rsp.h"
+#include "emu/facts/virtio_rdma/refusal_rsp.h"
 #include "rdmalab/control.h"
 #include "rdmalab/events.h"
 #include "rdmalab/memory.h"

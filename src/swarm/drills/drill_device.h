@@ -12,9 +12,9 @@
 #define SWARM_DRILLS_DRILL_DEVICE_H
 
 #include "emu/facts/enum/mtu.h"
+#include "emu/facts/refusal.h"
 #include "emu/facts/rfc.h"
 #include "emu/facts/virtio_rdma/ctrl_cmd.h"
-#include "emu/facts/virtio_rdma/refusal.h"
 #include "rdmalab/limits.h"
 #include "swarm/drills/rig.h"
 
@@ -84,7 +84,7 @@ struct device_request {
 };
 
 /* Sends @request and runs the lab until it is answered.  The device must answer with the response
- * code of @why (enum ctrl_refusal) and name that reason; REF_NONE: it must carry out the request.
+ * code of @why (enum refusal_reason) and name that reason; REF_NONE: it must carry out the request.
  * Then @ret gets the response of @ret_bytes.
  */
 bool device_ask(struct drill *d, const struct device_request *request, uint32_t why, void *ret,

@@ -11,8 +11,6 @@
 #ifndef TESTS_UNIT_DEVICE_MACHINE_H
 #define TESTS_UNIT_DEVICE_MACHINE_H
 
-#include "testing.h"
-
 #include "emu/base/cursor.h"
 #include "emu/device/rdma.h"
 #include "emu/device/virtio_net.h"
@@ -21,9 +19,12 @@
 #include "emu/facts/qp_fsm.h"
 #include "emu/facts/rfc.h"
 #include "emu/facts/virtio_rdma/ctrl_cmd.h"
+#include "emu/facts/virtio_rdma/ctrl_rsp.h"
+#include "emu/facts/virtio_rdma/refusal_rsp.h"
 #include "emu/trace/event.h"
 #include "emu/virtio/function.h"
 #include "emu/virtio/vq_device.h"
+#include "testing.h"
 
 #define MACHINE_RAM_BYTES (4u << 20)
 #define MACHINE_MAX_CQ    3u

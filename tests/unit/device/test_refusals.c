@@ -6,19 +6,19 @@
 
 #include <string.h>
 
-#include "emu/facts/virtio_rdma/refusal.h"
+#include "emu/facts/refusal.h"
 #include "emu/hca/key.h"
 #include "emu/hca/mw.h"
 #include "emu/xport/xport_qp.h"
 
 static bool seen[256]; /* by reason: a test has met it */
 
-static void was_refused(const struct machine *m, uint64_t before, int rsp, enum ctrl_refusal why,
+static void was_refused(const struct machine *m, uint64_t before, int rsp, enum refusal_reason why,
                         int line)
 {
     const struct ev *e = &m->last[EV_ctrl_execute];
 
-    if ((enum ctrl_refusal)e->u.ctrl_execute.refusal != why)
+    if ((enum refusal_reason)e->u.ctrl_execute.refusal != why)
         fail_msg("line %d: %s and not %s", line,
                  enum_name(&enum_refusal, e->u.ctrl_execute.refusal),
                  enum_name(&enum_refusal, (uint32_t)why));
@@ -242,7 +242,7 @@ static void other_lengths(void **state)
 
 /* MODIFY_QP of PAIR_SENDER with all that the move needs and @more, refused because of @why. */
 static void move_refused(struct machine *m, const struct rfc_qp_attr *a, uint32_t more,
-                         enum ctrl_refusal why, int line)
+                         enum refusal_reason why, int line)
 {
     const uint64_t before = stage_digest(m);
     const int rsp = machine_modify(m, PAIR_SENDER, machine_mask(a) | more, a);

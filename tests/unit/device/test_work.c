@@ -272,12 +272,12 @@ static void the_union_is_read_as_the_operation_says(void **state)
     assert_int_equal(w.reg.key, 0x08070605);
     assert_int_equal(w.reg.access, 0x0c0b0a09);
     w = fetch_numbered(m, &p, QPT_RC, WR_BIND_MW);
-    assert_int_equal(w.bind.mw_rkey, 0x04030201);
-    assert_int_equal(w.bind.rkey, 0x08070605);
-    assert_int_equal(w.bind.mr_lkey, 0x0c0b0a09);
+    assert_int_equal(w.bind.mw_key, 0x04030201);
+    assert_int_equal(w.bind.new_key, 0x08070605);
+    assert_int_equal(w.bind.mr_key, 0x0c0b0a09);
     assert_int_equal(w.bind.access, 0x100f0e0d);
     assert_true(w.bind.addr == 0x1817161514131211u);
-    assert_true(w.bind.length == 0x201f1e1d1c1b1a19u);
+    assert_true(w.bind.bytes == 0x201f1e1d1c1b1a19u);
     assert_int_equal(w.bind.type, 0x21);
 }
 
@@ -290,16 +290,18 @@ static void the_union_of_a_datagram_is_its_address(void **state)
     struct pair p = machine_pair(m, machine_mac);
     const struct send_wqe w = fetch_numbered(m, &p, QPT_UD, WR_SEND);
 
-    assert_int_equal(w.ud.remote_qpn, 0x04030201);
-    assert_int_equal(w.ud.remote_qkey, 0x08070605);
-    assert_int_equal(w.ud.av_port, 0x0c0b0a09);
-    assert_int_equal(w.ud.av_pdn, 0x100f0e0d);
-    assert_int_equal(w.ud.av_sl_tclass_flowlabel, 0x14131211);
-    assert_memory_equal(w.ud.av_dgid, dgid, sizeof(dgid));
-    assert_int_equal(w.ud.av_gid_index, 37);
-    assert_int_equal(w.ud.av_static_rate, 38);
-    assert_int_equal(w.ud.av_hop_limit, 39);
-    assert_memory_equal(w.ud.av_dmac, dmac, sizeof(dmac));
+    assert_int_equal(w.to.qpn, 0x04030201);
+    assert_int_equal(w.to.qkey, 0x08070605);
+    assert_int_equal(w.to.av.port, 0); /* none: it does not fit */
+    assert_int_equal(w.to.av_pdn, 0x100f0e0d);
+    assert_int_equal(w.to.av.sl, 0x1);
+    assert_int_equal(w.to.av.tclass, 0x41);
+    assert_int_equal(w.to.av.flow_label, 0x31211);
+    assert_memory_equal(w.to.av.dgid, dgid, sizeof(dgid));
+    assert_int_equal(w.to.av.sgid_index, 37);
+    assert_int_equal(w.to.av.static_rate, 38);
+    assert_int_equal(w.to.av.hop_limit, 39);
+    assert_memory_equal(w.to.av.dmac, dmac, sizeof(dmac));
 }
 
 /* Immediate data are bytes in the order of the wire; a key is an integer like all others. */
@@ -362,9 +364,10 @@ static void what_lacks_of_a_wqe_is_zero(void **state)
         assert_int_equal(got.wr_id, want.wr_id);
         assert_int_equal(got.opcode, want.opcode);
         assert_int_equal(got.flags, want.send_flags);
-        assert_int_equal(got.n_sge, want.num_sge);
+        assert_int_equal(got.n_sge.said, want.num_sge);
+        assert_int_equal(got.n_sge.found, 0);
         assert_memory_equal(got.imm, want.ex, sizeof(got.imm));
-        assert_int_equal(got.body_bytes, 0);
+        assert_int_equal(got.inline_bytes, 0);
     }
 }
 

@@ -6,8 +6,8 @@
 #include "emu/facts/enum/access.h"
 #include "emu/facts/enum/drop.h"
 #include "emu/facts/enum/qp_state.h"
+#include "emu/facts/refusal.h"
 #include "emu/facts/rules.h"
-#include "emu/facts/virtio_rdma/refusal.h"
 
 static void both_values_are_said_as_the_rule_has_them(void **state)
 {
@@ -91,7 +91,7 @@ static void a_psn_that_was_said_is_not_said_again(void **state)
 static void so_are_those_of_a_control_request_that_is_refused(void **state)
 {
     static const struct {
-        enum ctrl_refusal why;
+        enum refusal_reason why;
         struct compared c;
         const char *want;
     } rows[] = {

@@ -87,7 +87,7 @@ static inline uint32_t stand_pd(struct stand *s)
 {
     struct pd *pd;
 
-    assert_int_equal(hca_pd_create(&s->hca, &pd), RSP_OK);
+    assert_int_equal(hca_pd_create(&s->hca, &pd), REF_NONE);
     return pd->pdn;
 }
 

@@ -31,7 +31,7 @@ static void arming_wakes_once_and_is_never_lowered(void **state)
         struct cq *cq;
 
         stand_up(&s, 2);
-        assert_int_equal(hca_cq_create(&s.hca, 16, &cq), RSP_OK);
+        assert_int_equal(hca_cq_create(&s.hca, 16, &cq), REF_NONE);
         if (rows[i].first != NO)
             cq_arm(cq, rows[i].first != 0);
         if (rows[i].second != NO)
@@ -50,7 +50,7 @@ static void the_log_keeps_the_last_ones(void **state)
 
     (void)state;
     stand_up(&s, 2);
-    assert_int_equal(hca_cq_create(&s.hca, 16, &cq), RSP_OK);
+    assert_int_equal(hca_cq_create(&s.hca, 16, &cq), REF_NONE);
     assert_null(cq_log_at(cq, 0));
     for (uint64_t n = 0; n < 3000; n++) {
         const struct completion wc = {.wr_id = n};
@@ -71,11 +71,11 @@ static void a_queue_can_be_resized_while_it_works(void **state)
     static const struct {
         uint32_t cqn, cqe;
         bool error;
-        enum ctrl_rsp rsp;
+        enum refusal_reason why;
     } rows[] = {
-        {1, 0, false, RSP_INVALID_ARG}, {1, 1, false, RSP_OK},
-        {2, 16, false, RSP_BAD_HANDLE}, {1, UINT32_MAX, false, RSP_INVALID_ARG},
-        {1, 32, true, RSP_INVALID_ARG}, {1, 32, false, RSP_OK},
+        {1, 0, false, REF_CQ_ENTRIES},    {1, 1, false, REF_NONE},
+        {2, 16, false, REF_CQ_HANDLE},    {1, UINT32_MAX, false, REF_CQ_ENTRIES},
+        {1, 32, true, REF_CQ_OVERFLOWED}, {1, 32, false, REF_NONE},
     };
     uint32_t cqe = 16;
     struct stand s;
@@ -83,11 +83,11 @@ static void a_queue_can_be_resized_while_it_works(void **state)
 
     (void)state;
     stand_up(&s, 2);
-    assert_int_equal(hca_cq_create(&s.hca, cqe, &cq), RSP_OK);
+    assert_int_equal(hca_cq_create(&s.hca, cqe, &cq), REF_NONE);
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         cq->error = rows[i].error;
-        assert_int_equal(hca_cq_resize(&s.hca, rows[i].cqn, rows[i].cqe), rows[i].rsp);
-        if (rows[i].rsp == RSP_OK)
+        assert_int_equal(hca_cq_resize(&s.hca, rows[i].cqn, rows[i].cqe), rows[i].why);
+        if (rows[i].why == REF_NONE)
             cqe = rows[i].cqe;
         assert_int_equal(cq->cqe, cqe);
     }
@@ -101,18 +101,19 @@ static void numbers_and_limits(void **state)
 
     (void)state;
     stand_up(&s, 2);
-    assert_int_equal(hca_cq_create(&s.hca, 0, &cq), RSP_INVALID_ARG);
-    assert_int_equal(hca_cq_create(&s.hca, stand_limits.max_cqe + 1, &cq), RSP_INVALID_ARG);
+    assert_int_equal(refusal_kind(hca_cq_create(&s.hca, 0, &cq)), RFK_INVALID);
+    assert_int_equal(refusal_kind(hca_cq_create(&s.hca, stand_limits.max_cqe + 1, &cq)),
+                     RFK_INVALID);
     for (uint32_t n = 1; n <= stand_limits.max_cq; n++) {
-        assert_int_equal(hca_cq_create(&s.hca, 1, &cq), RSP_OK);
+        assert_int_equal(hca_cq_create(&s.hca, 1, &cq), REF_NONE);
         assert_int_equal(cq->cqn, n);
         assert_ptr_equal(hca_cq(&s.hca, n), cq);
     }
-    assert_int_equal(hca_cq_create(&s.hca, 1, &cq), RSP_NO_RESOURCES);
+    assert_int_equal(refusal_kind(hca_cq_create(&s.hca, 1, &cq)), RFK_NO_ROOM);
     assert_null(hca_cq(&s.hca, 0));
-    assert_int_equal(hca_cq_destroy(&s.hca, 2), RSP_OK);
-    assert_int_equal(hca_cq_destroy(&s.hca, 2), RSP_BAD_HANDLE);
-    assert_int_equal(hca_cq_create(&s.hca, 1, &cq), RSP_OK);
+    assert_int_equal(hca_cq_destroy(&s.hca, 2), REF_NONE);
+    assert_int_equal(refusal_kind(hca_cq_destroy(&s.hca, 2)), RFK_NO_OBJECT);
+    assert_int_equal(hca_cq_create(&s.hca, 1, &cq), REF_NONE);
     assert_int_equal(cq->cqn, 2);
     stand_down(&s);
 }

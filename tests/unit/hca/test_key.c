@@ -41,7 +41,7 @@ static struct mkey *region(struct scene *t, unsigned access)
     };
     struct mkey *mr;
 
-    assert_int_equal(hca_mr_create(&t->s.hca, &req, &mr), RSP_OK);
+    assert_int_equal(hca_mr_create(&t->s.hca, &req, &mr), REF_NONE);
     return mr;
 }
 
@@ -55,9 +55,9 @@ static void scene_up(struct scene *t)
     t->stranger = (struct key_user){t->other_pdn, QPN};
     t->mr = region(t, ALL);
     t->readable = region(t, ACC_REMOTE_READ | ACC_MW_BIND);
-    assert_int_equal(hca_fast_mr_create(&t->s.hca, t->pdn, ALL, 3, &t->fast), RSP_OK);
-    assert_int_equal(hca_mw_create(&t->s.hca, t->pdn, MW_TYPE_1, &t->w1), RSP_OK);
-    assert_int_equal(hca_mw_create(&t->s.hca, t->pdn, MW_TYPE_2, &t->w2), RSP_OK);
+    assert_int_equal(hca_fast_mr_create(&t->s.hca, t->pdn, ALL, 3, &t->fast), REF_NONE);
+    assert_int_equal(hca_mw_create(&t->s.hca, t->pdn, MW_TYPE_1, &t->w1), REF_NONE);
+    assert_int_equal(hca_mw_create(&t->s.hca, t->pdn, MW_TYPE_2, &t->w2), REF_NONE);
 }
 
 static struct bind_request bind_2(const struct scene *t)
@@ -92,7 +92,7 @@ static void mapped(struct scene *t)
 {
     const struct mr_map map = {.start = ADDR, .length = BYTES, .pages = pages, .n_pages = 2};
 
-    assert_int_equal(hca_mr_map(&t->s.hca, key_number(t->fast->key), &map), RSP_OK);
+    assert_int_equal(hca_mr_map(&t->s.hca, key_number(t->fast->key), &map), REF_NONE);
 }
 
 static struct reg_request reg(const struct scene *t)
@@ -134,8 +134,8 @@ static void each_bind_that_is_wrong_has_its_rule(void **state)
     scene_up(&t);
     who = t.me;
     zero = region(&t, ALL | ACC_ZERO_BASED);
-    assert_int_equal(hca_mr_destroy(&t.s.hca, key_number(t.fast->key)), RSP_OK);
-    assert_int_equal(hca_dma_mr_create(&t.s.hca, t.other_pdn, ALL, &foreign), RSP_OK);
+    assert_int_equal(hca_mr_destroy(&t.s.hca, key_number(t.fast->key)), REF_NONE);
+    assert_int_equal(hca_dma_mr_create(&t.s.hca, t.other_pdn, ALL, &foreign), REF_NONE);
     BIND(1, (void)0, NONE, 0, 0);
     BIND(2, (void)0, NONE, 0, 0);
     BIND(2, req.mw_key ^= 1, BIND_MW, 0, 0);
@@ -284,17 +284,18 @@ static void a_region_is_busy_while_windows_are_bound(void **state)
     req = bind_2(&t);
     HAS_RULE(key_check_bind(&t.s.hca, &t.me, &req), BIND_STATE, 0, 0);
     assert_int_equal(t.mr->n_windows, 2);
-    assert_int_equal(hca_mr_destroy(&t.s.hca, mrn), RSP_BUSY);
-    assert_int_equal(hca_mr_change(&t.s.hca, mrn, REREG_ACCESS, &change, &mr), RSP_BUSY);
-    assert_int_equal(hca_mw_destroy(&t.s.hca, mrn), RSP_BAD_HANDLE);
-    assert_int_equal(hca_mr_destroy(&t.s.hca, key_number(t.w1->key)), RSP_BAD_HANDLE);
-    assert_int_equal(hca_mw_destroy(&t.s.hca, key_number(t.w1->key)), RSP_OK);
-    assert_int_equal(hca_mr_destroy(&t.s.hca, mrn), RSP_BUSY);
+    assert_int_equal(refusal_kind(hca_mr_destroy(&t.s.hca, mrn)), RFK_BUSY);
+    assert_int_equal(refusal_kind(hca_mr_change(&t.s.hca, mrn, REREG_ACCESS, &change, &mr)),
+                     RFK_BUSY);
+    assert_int_equal(refusal_kind(hca_mw_destroy(&t.s.hca, mrn)), RFK_NO_OBJECT);
+    assert_int_equal(refusal_kind(hca_mr_destroy(&t.s.hca, key_number(t.w1->key))), RFK_NO_OBJECT);
+    assert_int_equal(hca_mw_destroy(&t.s.hca, key_number(t.w1->key)), REF_NONE);
+    assert_int_equal(refusal_kind(hca_mr_destroy(&t.s.hca, mrn)), RFK_BUSY);
     hca_mw_forget_qp(&t.s.hca, QPN + 1);
-    assert_int_equal(hca_mr_destroy(&t.s.hca, mrn), RSP_BUSY);
+    assert_int_equal(refusal_kind(hca_mr_destroy(&t.s.hca, mrn)), RFK_BUSY);
     hca_mw_forget_qp(&t.s.hca, QPN);
     assert_int_equal(t.w2->state, KEY_FREE);
-    assert_int_equal(hca_mr_destroy(&t.s.hca, mrn), RSP_OK);
+    assert_int_equal(hca_mr_destroy(&t.s.hca, mrn), REF_NONE);
     stand_down(&t.s);
 }
 #undef BIND
@@ -355,7 +356,7 @@ static void a_mapping_waits_for_its_registration(void **state)
     key_reg(&t.s.hca, &req);
     first = t.fast->key;
     assert_int_equal(first, req.key);
-    assert_int_equal(hca_mr_map(&t.s.hca, mrn, &next), RSP_OK);
+    assert_int_equal(hca_mr_map(&t.s.hca, mrn, &next), REF_NONE);
     HAS_RULE(key_objection(&t.s.hca, first, &t.me, ADDR, BYTES, ACC_LOCAL_WRITE), NONE, 0, 0);
     key_copy_in(&t.s.hca, first, ADDR, "old", 3);
     assert_true(ram_read(&t.s.ram, 9 * 4096 + 0x100, got, 3));
@@ -404,7 +405,7 @@ static void pages_are_looked_for_again_when_one_is_gone(void **state)
 
     key_copy_out(&t.s.hca, req.key, ADDR + 3838, got, 4);
     key_inv(&t.s.hca, req.key);
-    assert_int_equal(hca_mr_map(&t.s.hca, key_number(t.fast->key), &next), RSP_OK);
+    assert_int_equal(hca_mr_map(&t.s.hca, key_number(t.fast->key), &next), REF_NONE);
     req = reg(&t);
     req.key++;
     key_reg(&t.s.hca, &req);
@@ -419,18 +420,18 @@ static void pages_that_do_not_fit_are_not_mapped(void **state)
                           four[] = {4096, 8192, 12288, 16384};
     static const struct {
         struct mr_map map;
-        enum ctrl_rsp rsp;
+        enum refusal_reason why;
     } rows[] = {
-        {{ADDR, BYTES, pages, 2}, RSP_OK},
-        {{ADDR, BYTES, pages, 1}, RSP_INVALID_ARG},
-        {{ADDR, BYTES, pages, 0}, RSP_INVALID_ARG},
-        {{ADDR, 0, pages, 1}, RSP_INVALID_ARG},
-        {{ADDR, UINT64_MAX, pages, 2}, RSP_INVALID_ARG},
-        {{UINT64_MAX - 10, 20, pages, 1}, RSP_INVALID_ARG},
-        {{ADDR, BYTES, odd, 2}, RSP_INVALID_ARG},
-        {{ADDR, BYTES, outside, 2}, RSP_INVALID_ARG},
-        {{0, 3 * 4096, four, 3}, RSP_OK},
-        {{0, 4 * 4096, four, 4}, RSP_INVALID_ARG}, /* it was created for 3 */
+        {{ADDR, BYTES, pages, 2}, REF_NONE},
+        {{ADDR, BYTES, pages, 1}, REF_MR_PAGE_COUNT},
+        {{ADDR, BYTES, pages, 0}, REF_MR_ROOM},
+        {{ADDR, 0, pages, 1}, REF_MR_LENGTH},
+        {{ADDR, UINT64_MAX, pages, 2}, REF_MR_LENGTH},
+        {{UINT64_MAX - 10, 20, pages, 1}, REF_MR_ADDRESS_WRAPS},
+        {{ADDR, BYTES, odd, 2}, REF_PAGE_MEMORY},
+        {{ADDR, BYTES, outside, 2}, REF_PAGE_MEMORY},
+        {{0, 3 * 4096, four, 3}, REF_NONE},
+        {{0, 4 * 4096, four, 4}, REF_MR_ROOM}, /* it was created for 3 */
     };
     struct scene t;
     struct mkey *mr;
@@ -438,17 +439,19 @@ static void pages_that_do_not_fit_are_not_mapped(void **state)
     (void)state;
     scene_up(&t);
     for (size_t i = 0; i < ARRAY_LEN(rows); i++)
-        assert_int_equal(hca_mr_map(&t.s.hca, key_number(t.fast->key), &rows[i].map), rows[i].rsp);
-    assert_int_equal(hca_mr_map(&t.s.hca, key_number(t.mr->key), &rows[0].map), RSP_INVALID_ARG);
-    assert_int_equal(hca_mr_map(&t.s.hca, key_number(t.w1->key), &rows[0].map), RSP_BAD_HANDLE);
-    assert_int_equal(hca_mr_map(&t.s.hca, 99, &rows[0].map), RSP_BAD_HANDLE);
-    assert_int_equal(hca_fast_mr_create(&t.s.hca, 99, 0, 1, &mr), RSP_BAD_HANDLE);
-    assert_int_equal(hca_fast_mr_create(&t.s.hca, t.pdn, 0, 0, &mr), RSP_INVALID_ARG);
-    assert_int_equal(hca_fast_mr_create(&t.s.hca, t.pdn, 0, 5, &mr), RSP_INVALID_ARG);
-    assert_int_equal(hca_fast_mr_create(&t.s.hca, t.pdn, ACC_REMOTE_WRITE, 1, &mr),
-                     RSP_INVALID_ARG);
-    assert_int_equal(hca_fast_mr_create(&t.s.hca, t.pdn, 0, 4, &mr), RSP_OK);
-    assert_int_equal(hca_fast_mr_create(&t.s.hca, t.pdn, 0, 4, &mr), RSP_NO_RESOURCES);
+        assert_int_equal(hca_mr_map(&t.s.hca, key_number(t.fast->key), &rows[i].map), rows[i].why);
+    assert_int_equal(refusal_kind(hca_mr_map(&t.s.hca, key_number(t.mr->key), &rows[0].map)),
+                     RFK_INVALID);
+    assert_int_equal(refusal_kind(hca_mr_map(&t.s.hca, key_number(t.w1->key), &rows[0].map)),
+                     RFK_NO_OBJECT);
+    assert_int_equal(refusal_kind(hca_mr_map(&t.s.hca, 99, &rows[0].map)), RFK_NO_OBJECT);
+    assert_int_equal(refusal_kind(hca_fast_mr_create(&t.s.hca, 99, 0, 1, &mr)), RFK_NO_OBJECT);
+    assert_int_equal(refusal_kind(hca_fast_mr_create(&t.s.hca, t.pdn, 0, 0, &mr)), RFK_INVALID);
+    assert_int_equal(refusal_kind(hca_fast_mr_create(&t.s.hca, t.pdn, 0, 5, &mr)), RFK_INVALID);
+    assert_int_equal(refusal_kind(hca_fast_mr_create(&t.s.hca, t.pdn, ACC_REMOTE_WRITE, 1, &mr)),
+                     RFK_INVALID);
+    assert_int_equal(hca_fast_mr_create(&t.s.hca, t.pdn, 0, 4, &mr), REF_NONE);
+    assert_int_equal(refusal_kind(hca_fast_mr_create(&t.s.hca, t.pdn, 0, 4, &mr)), RFK_NO_ROOM);
     stand_down(&t.s);
 }
 
@@ -500,16 +503,16 @@ static void each_kind_has_its_limit(void **state)
 
     (void)state;
     scene_up(&t);
-    assert_int_equal(hca_mw_create(&t.s.hca, 99, MW_TYPE_1, &k), RSP_BAD_HANDLE);
-    assert_int_equal(hca_mw_create(&t.s.hca, t.pdn, 0, &k), RSP_INVALID_ARG);
-    assert_int_equal(hca_mw_create(&t.s.hca, t.pdn, 3, &k), RSP_INVALID_ARG);
-    assert_int_equal(hca_mw_create(&t.s.hca, t.pdn, MW_TYPE_1, &k), RSP_OK);
-    assert_int_equal(hca_mw_create(&t.s.hca, t.pdn, MW_TYPE_1, &k), RSP_NO_RESOURCES);
+    assert_int_equal(refusal_kind(hca_mw_create(&t.s.hca, 99, MW_TYPE_1, &k)), RFK_NO_OBJECT);
+    assert_int_equal(refusal_kind(hca_mw_create(&t.s.hca, t.pdn, 0, &k)), RFK_INVALID);
+    assert_int_equal(refusal_kind(hca_mw_create(&t.s.hca, t.pdn, 3, &k)), RFK_INVALID);
+    assert_int_equal(hca_mw_create(&t.s.hca, t.pdn, MW_TYPE_1, &k), REF_NONE);
+    assert_int_equal(refusal_kind(hca_mw_create(&t.s.hca, t.pdn, MW_TYPE_1, &k)), RFK_NO_ROOM);
     k = region(&t, 0); /* the fourth */
-    assert_int_equal(hca_dma_mr_create(&t.s.hca, t.pdn, 0, &k), RSP_NO_RESOURCES);
+    assert_int_equal(refusal_kind(hca_dma_mr_create(&t.s.hca, t.pdn, 0, &k)), RFK_NO_ROOM);
     assert_int_equal(hca_pd(&t.s.hca, t.pdn)->users, 7);
-    assert_int_equal(hca_pd_destroy(&t.s.hca, t.pdn), RSP_BUSY);
-    assert_int_equal(hca_mw_destroy(&t.s.hca, 99), RSP_BAD_HANDLE);
+    assert_int_equal(refusal_kind(hca_pd_destroy(&t.s.hca, t.pdn)), RFK_BUSY);
+    assert_int_equal(refusal_kind(hca_mw_destroy(&t.s.hca, 99)), RFK_NO_OBJECT);
     stand_down(&t.s);
 }
 

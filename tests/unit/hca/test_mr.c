@@ -39,37 +39,37 @@ static void requests_that_make_no_sense_are_refused(void **state)
     (void)state;
     stand_up(&s, 2);
     pdn = stand_pd(&s);
-#define REFUSED(change, rsp)                                                                       \
+#define REFUSED(change, why)                                                                       \
     do {                                                                                           \
         req = request(pdn);                                                                        \
         change;                                                                                    \
-        assert_int_equal(hca_mr_create(&s.hca, &req, &mr), rsp);                                   \
+        assert_int_equal(hca_mr_create(&s.hca, &req, &mr), why);                                   \
     } while (0)
-    REFUSED(req.pdn = 99, RSP_BAD_HANDLE);
-    REFUSED(req.pdn = 0, RSP_BAD_HANDLE);
-    REFUSED(req.length = 0, RSP_INVALID_ARG);
-    REFUSED(req.length = UINT64_MAX, RSP_INVALID_ARG);
-    REFUSED(req.length = stand_limits.max_mr_bytes + 1, RSP_INVALID_ARG);
-    REFUSED(req.n_pages = 2, RSP_INVALID_ARG);
-    REFUSED(req.n_pages = 4, RSP_INVALID_ARG);
-    REFUSED(req.virt_addr += 1, RSP_INVALID_ARG);
-    REFUSED(req.virt_addr = UINT64_MAX - 31, RSP_INVALID_ARG);
-    REFUSED(req.access = 0x100, RSP_INVALID_ARG);
-    REFUSED(req.access = ACC_REMOTE_WRITE, RSP_INVALID_ARG);
-    REFUSED(req.access = ACC_REMOTE_ATOMIC, RSP_INVALID_ARG);
-    REFUSED(req.access = ACC_REMOTE_WRITE | ACC_RELAXED_ORDERING, RSP_INVALID_ARG);
-    REFUSED(req.access = 1u << 19, RSP_INVALID_ARG);
-    REFUSED(req.access = 1u << 30, RSP_INVALID_ARG);
-    REFUSED(req.access = ACC_REMOTE_READ, RSP_OK);
-    REFUSED(req.access = ACC_ZERO_BASED, RSP_INVALID_ARG); /* with another address than 0 */
-    REFUSED(req.pages = odd, RSP_INVALID_ARG);
-    REFUSED(req.pages = outside, RSP_INVALID_ARG);
-    REFUSED(req.pages = far, RSP_INVALID_ARG);
-    REFUSED(req.length = 32 + 2 * 4096, RSP_OK);
-    REFUSED(req.length = 32 + 2 * 4096 + 1, RSP_INVALID_ARG);
-    REFUSED(req.virt_addr = 0xfe0, RSP_OK);
-    REFUSED((void)0, RSP_OK);
-    REFUSED((void)0, RSP_NO_RESOURCES); /* max_mr is 4 */
+    REFUSED(req.pdn = 99, REF_PD_HANDLE);
+    REFUSED(req.pdn = 0, REF_PD_HANDLE);
+    REFUSED(req.length = 0, REF_MR_LENGTH);
+    REFUSED(req.length = UINT64_MAX, REF_MR_LENGTH);
+    REFUSED(req.length = stand_limits.max_mr_bytes + 1, REF_MR_LENGTH);
+    REFUSED(req.n_pages = 2, REF_MR_PAGE_COUNT);
+    REFUSED(req.n_pages = 4, REF_MR_PAGE_COUNT);
+    REFUSED(req.virt_addr += 1, REF_MR_PAGE_OFFSET);
+    REFUSED(req.virt_addr = UINT64_MAX - 31, REF_MR_ADDRESS_WRAPS);
+    REFUSED(req.access = 0x100, REF_MR_ACCESS_FLAGS);
+    REFUSED(req.access = ACC_REMOTE_WRITE, REF_MR_LOCAL_WRITE);
+    REFUSED(req.access = ACC_REMOTE_ATOMIC, REF_MR_LOCAL_WRITE);
+    REFUSED(req.access = ACC_REMOTE_WRITE | ACC_RELAXED_ORDERING, REF_MR_LOCAL_WRITE);
+    REFUSED(req.access = 1u << 19, REF_MR_ACCESS_FLAGS);
+    REFUSED(req.access = 1u << 30, REF_MR_ACCESS_FLAGS);
+    REFUSED(req.access = ACC_REMOTE_READ, REF_NONE);
+    REFUSED(req.access = ACC_ZERO_BASED, REF_MR_PAGE_OFFSET); /* with another address than 0 */
+    REFUSED(req.pages = odd, REF_PAGE_MEMORY);
+    REFUSED(req.pages = outside, REF_PAGE_MEMORY);
+    REFUSED(req.pages = far, REF_PAGE_MEMORY);
+    REFUSED(req.length = 32 + 2 * 4096, REF_NONE);
+    REFUSED(req.length = 32 + 2 * 4096 + 1, REF_MR_PAGE_COUNT);
+    REFUSED(req.virt_addr = 0xfe0, REF_NONE);
+    REFUSED((void)0, REF_NONE);
+    REFUSED((void)0, REF_MR_LIMIT); /* max_mr is 4 */
 #undef REFUSED
     assert_int_equal(hca_pd(&s.hca, pdn)->users, 4);
     stand_down(&s);
@@ -92,7 +92,7 @@ static void a_hint_allows_nothing(void **state)
         struct mkey *mr;
 
         req.access |= hints[i];
-        assert_int_equal(hca_mr_create(&s.hca, &req, &mr), RSP_OK);
+        assert_int_equal(hca_mr_create(&s.hca, &req, &mr), REF_NONE);
         assert_int_equal(mr->access, ACC_LOCAL_WRITE);
         assert_int_equal(key_check(&s.hca, mr->key, &who, ADDR, 1, ACC_LOCAL_WRITE), RULE_NONE);
         assert_int_equal(key_check(&s.hca, mr->key, &who, ADDR, 1, ACC_REMOTE_READ),
@@ -114,7 +114,7 @@ static void each_check_has_its_rule(void **state)
     stranger = (struct key_user){.pdn = stand_pd(&s), .qpn = 2};
     req = request(who.pdn);
     req.access = ACC_REMOTE_READ;
-    assert_int_equal(hca_mr_create(&s.hca, &req, &mr), RSP_OK);
+    assert_int_equal(hca_mr_create(&s.hca, &req, &mr), REF_NONE);
     assert_int_equal(key_check(&s.hca, mr->key, &who, ADDR, req.length, 0), RULE_NONE);
     assert_int_equal(key_check(&s.hca, mr->key, &who, ADDR + req.length, 0, 0), RULE_NONE);
     assert_int_equal(key_check(&s.hca, mr->key ^ 1, &who, ADDR, 1, 0), RULE_MR_KEY);
@@ -144,7 +144,7 @@ static void an_objection_says_what_was_compared(void **state)
     other = stand_pd(&s);
     req = request(pdn);
     req.access = ACC_REMOTE_READ;
-    assert_int_equal(hca_mr_create(&s.hca, &req, &mr), RSP_OK);
+    assert_int_equal(hca_mr_create(&s.hca, &req, &mr), REF_NONE);
     {
         const uint64_t last = ADDR + req.length - 1;
         const struct {
@@ -195,17 +195,17 @@ static void an_old_key_does_not_open_the_new_region(void **state)
     stand_up(&s, 2);
     req = request(stand_pd(&s));
     for (uint32_t i = 0; i < 100; i++) {
-        assert_int_equal(hca_mr_create(&s.hca, &req, &mr), RSP_OK);
+        assert_int_equal(hca_mr_create(&s.hca, &req, &mr), REF_NONE);
         key = mr->key;
         assert_int_equal(key >> 8, 1);
-        assert_int_equal(hca_mr_destroy(&s.hca, key_number(key)), RSP_OK);
-        assert_int_equal(hca_mr_destroy(&s.hca, key_number(key)), RSP_BAD_HANDLE);
-        assert_int_equal(hca_mr_create(&s.hca, &req, &mr), RSP_OK);
+        assert_int_equal(hca_mr_destroy(&s.hca, key_number(key)), REF_NONE);
+        assert_int_equal(refusal_kind(hca_mr_destroy(&s.hca, key_number(key))), RFK_NO_OBJECT);
+        assert_int_equal(hca_mr_create(&s.hca, &req, &mr), REF_NONE);
         same += mr->key == key; /* one in 256 */
-        assert_int_equal(hca_mr_destroy(&s.hca, key_number(mr->key)), RSP_OK);
+        assert_int_equal(hca_mr_destroy(&s.hca, key_number(mr->key)), REF_NONE);
     }
     assert_true(same < 10);
-    assert_int_equal(hca_pd_destroy(&s.hca, req.pdn), RSP_OK);
+    assert_int_equal(hca_pd_destroy(&s.hca, req.pdn), REF_NONE);
     stand_down(&s);
 }
 
@@ -219,7 +219,7 @@ static void bytes_go_to_the_pages_of_the_list(void **state)
     (void)state;
     stand_up(&s, 2);
     req = request(stand_pd(&s));
-    assert_int_equal(hca_mr_create(&s.hca, &req, &mr), RSP_OK);
+    assert_int_equal(hca_mr_create(&s.hca, &req, &mr), REF_NONE);
     for (size_t i = 0; i < sizeof(in); i++)
         in[i] = (uint8_t)(i * 31 + i / 256);
     key_copy_in(&s.hca, mr->key, ADDR, in, sizeof(in));
@@ -252,7 +252,7 @@ static void a_zero_based_region_counts_from_its_first_byte(void **state)
     who = (struct key_user){.pdn = req.pdn, .qpn = 2};
     req.access |= ACC_ZERO_BASED;
     req.virt_addr = 0;
-    assert_int_equal(hca_mr_create(&s.hca, &req, &mr), RSP_OK);
+    assert_int_equal(hca_mr_create(&s.hca, &req, &mr), REF_NONE);
     assert_int_equal(key_check(&s.hca, mr->key, &who, 0, req.length, ACC_LOCAL_WRITE), RULE_NONE);
     assert_int_equal(key_check(&s.hca, mr->key, &who, 1, req.length, 0), RULE_MR_RANGE);
     assert_int_equal(key_check(&s.hca, mr->key, &who, ADDR, 1, 0), RULE_MR_RANGE);
@@ -280,24 +280,26 @@ static void a_region_changes_as_a_whole_or_not_at_all(void **state)
         const struct {
             unsigned what;
             struct mr_request req;
-            enum ctrl_rsp rsp;
+            enum refusal_reason why;
         } rows[] = {
-            {0, {0}, RSP_INVALID_ARG},
-            {8, {0}, RSP_INVALID_ARG},
-            {REREG_PD, {.pdn = 99}, RSP_BAD_HANDLE},
-            {REREG_ACCESS, {.access = ACC_REMOTE_WRITE}, RSP_INVALID_ARG},
-            {REREG_ACCESS, {.access = ACC_ZERO_BASED}, RSP_INVALID_ARG}, /* it begins at ADDR */
-            {REREG_TRANSLATION, {.length = 8, .pages = outside, .n_pages = 1}, RSP_INVALID_ARG},
-            {REREG_TRANSLATION, {.length = 0, .pages = elsewhere, .n_pages = 1}, RSP_INVALID_ARG},
+            {0, {0}, REF_REREG_FLAGS},
+            {8, {0}, REF_REREG_FLAGS},
+            {REREG_PD, {.pdn = 99}, REF_PD_HANDLE},
+            {REREG_ACCESS, {.access = ACC_REMOTE_WRITE}, REF_MR_LOCAL_WRITE},
+            {REREG_ACCESS, {.access = ACC_ZERO_BASED}, REF_MR_PAGE_OFFSET}, /* it begins at ADDR */
+            {REREG_TRANSLATION, {.length = 8, .pages = outside, .n_pages = 1}, REF_PAGE_MEMORY},
+            {REREG_TRANSLATION, {.length = 0, .pages = elsewhere, .n_pages = 1}, REF_MR_LENGTH},
             /* One part is sound, the other is not. */
-            {REREG_PD | REREG_ACCESS, {.pdn = other, .access = 0x100}, RSP_INVALID_ARG},
-            {REREG_ACCESS, {.access = ACC_REMOTE_READ}, RSP_OK},
-            {REREG_PD, {.pdn = other}, RSP_OK},
-            {REREG_TRANSLATION, {.length = 8, .pages = elsewhere, .n_pages = 1}, RSP_OK},
-            {REREG_ALL, {pdn, ACC_LOCAL_WRITE | ACC_ZERO_BASED, 16, 100, 0, elsewhere, 1}, RSP_OK},
+            {REREG_PD | REREG_ACCESS, {.pdn = other, .access = 0x100}, REF_MR_ACCESS_FLAGS},
+            {REREG_ACCESS, {.access = ACC_REMOTE_READ}, REF_NONE},
+            {REREG_PD, {.pdn = other}, REF_NONE},
+            {REREG_TRANSLATION, {.length = 8, .pages = elsewhere, .n_pages = 1}, REF_NONE},
+            {REREG_ALL,
+             {pdn, ACC_LOCAL_WRITE | ACC_ZERO_BASED, 16, 100, 0, elsewhere, 1},
+             REF_NONE},
         };
 
-        assert_int_equal(hca_mr_create(&s.hca, &first, &mr), RSP_OK);
+        assert_int_equal(hca_mr_create(&s.hca, &first, &mr), REF_NONE);
         mrn = key_number(mr->key);
         for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
             const struct mkey *ret = NULL;
@@ -305,8 +307,8 @@ static void a_region_changes_as_a_whole_or_not_at_all(void **state)
             before = *mr;
             assert_int_equal(
                 hca_mr_change(&s.hca, mrn, rows[i].what, &rows[i].req, (struct mkey **)&ret),
-                rows[i].rsp);
-            if (rows[i].rsp != RSP_OK) {
+                rows[i].why);
+            if (rows[i].why != REF_NONE) {
                 assert_memory_equal(mr, &before, sizeof(before));
                 continue;
             }
@@ -341,9 +343,10 @@ static void a_dma_region_is_all_of_ram_and_no_more(void **state)
     (void)state;
     stand_up(&s, 2);
     who = (struct key_user){.pdn = stand_pd(&s), .qpn = 2};
-    assert_int_equal(hca_dma_mr_create(&s.hca, 99, 0, &mr), RSP_BAD_HANDLE);
-    assert_int_equal(hca_dma_mr_create(&s.hca, who.pdn, ACC_REMOTE_WRITE, &mr), RSP_INVALID_ARG);
-    assert_int_equal(hca_dma_mr_create(&s.hca, who.pdn, ACC_LOCAL_WRITE, &mr), RSP_OK);
+    assert_int_equal(refusal_kind(hca_dma_mr_create(&s.hca, 99, 0, &mr)), RFK_NO_OBJECT);
+    assert_int_equal(refusal_kind(hca_dma_mr_create(&s.hca, who.pdn, ACC_REMOTE_WRITE, &mr)),
+                     RFK_INVALID);
+    assert_int_equal(hca_dma_mr_create(&s.hca, who.pdn, ACC_LOCAL_WRITE, &mr), REF_NONE);
     assert_int_equal(key_check(&s.hca, mr->key, &who, 0, STAND_RAM_BYTES, ACC_LOCAL_WRITE),
                      RULE_NONE);
     assert_int_equal(key_check(&s.hca, mr->key, &who, STAND_RAM_BYTES - 1, 2, 0), RULE_MR_RANGE);
@@ -365,13 +368,13 @@ static void what_is_no_region_of_a_program_cannot_be_changed(void **state)
     stand_up(&s, 2);
     pdn = stand_pd(&s);
     req = request(pdn);
-    assert_int_equal(hca_dma_mr_create(&s.hca, pdn, ACC_LOCAL_WRITE, &dma), RSP_OK);
-    assert_int_equal(hca_fast_mr_create(&s.hca, pdn, ACC_LOCAL_WRITE, 2, &fast), RSP_OK);
-    assert_int_equal(hca_mw_create(&s.hca, pdn, MW_TYPE_1, &window), RSP_OK);
+    assert_int_equal(hca_dma_mr_create(&s.hca, pdn, ACC_LOCAL_WRITE, &dma), REF_NONE);
+    assert_int_equal(hca_fast_mr_create(&s.hca, pdn, ACC_LOCAL_WRITE, 2, &fast), REF_NONE);
+    assert_int_equal(hca_mw_create(&s.hca, pdn, MW_TYPE_1, &window), REF_NONE);
 #define CHANGED(k) hca_mr_change(&s.hca, key_number((k)->key), REREG_ACCESS, &req, &(k))
-    assert_int_equal(CHANGED(dma), RSP_INVALID_ARG);
-    assert_int_equal(CHANGED(fast), RSP_INVALID_ARG);
-    assert_int_equal(CHANGED(window), RSP_BAD_HANDLE);
+    assert_int_equal(refusal_kind(CHANGED(dma)), RFK_INVALID);
+    assert_int_equal(refusal_kind(CHANGED(fast)), RFK_INVALID);
+    assert_int_equal(refusal_kind(CHANGED(window)), RFK_NO_OBJECT);
 #undef CHANGED
     stand_down(&s);
 }
@@ -393,7 +396,7 @@ static void ram_is_open_once_a_key_to_it_can_write(void **state)
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct mkey *mr;
 
-        assert_int_equal(hca_dma_mr_create(&s.hca, pdn, rows[i].access, &mr), RSP_OK);
+        assert_int_equal(hca_dma_mr_create(&s.hca, pdn, rows[i].access, &mr), REF_NONE);
         assert_int_equal(s.hca.ram_is_open, rows[i].is_open);
     }
     stand_down(&s);

@@ -21,7 +21,7 @@ static struct qp_config config(struct stand *s)
 {
     struct cq *cq;
 
-    assert_int_equal(hca_cq_create(&s->hca, 16, &cq), RSP_OK);
+    assert_int_equal(hca_cq_create(&s->hca, 16, &cq), REF_NONE);
     return (struct qp_config){
         .pdn = stand_pd(s), .type = QPT_RC, .send_cqn = cq->cqn, .recv_cqn = cq->cqn};
 }
@@ -30,7 +30,7 @@ static struct qp *create(struct stand *s, const struct qp_config *c)
 {
     struct qp *qp;
 
-    assert_int_equal(hca_qp_create(&s->hca, c, sizeof(*qp), &qp), RSP_OK);
+    assert_int_equal(hca_qp_create(&s->hca, c, sizeof(*qp), &qp), REF_NONE);
     return qp;
 }
 
@@ -57,7 +57,8 @@ static void numbers_start_at_the_host_s_own_and_wrap(void **state)
             assert_int_equal(qp[n]->qpn, rows[i].want[n]);
             assert_ptr_equal(hca_qp(&s.hca, qp[n]->qpn), qp[n]);
         }
-        assert_int_equal(hca_qp_create(&s.hca, &c, sizeof(*more), &more), RSP_NO_RESOURCES);
+        assert_int_equal(refusal_kind(hca_qp_create(&s.hca, &c, sizeof(*more), &more)),
+                         RFK_NO_ROOM);
         assert_null(hca_qp(&s.hca, 0));
         assert_null(hca_qp(&s.hca, HCA_QPN_GSI));
         assert_null(hca_qp(&s.hca, stand_limits.max_qp + 1));
@@ -99,9 +100,9 @@ static void protection_domains_are_limited(void **state)
     stand_up(&s, 2);
     for (uint32_t n = 1; n <= stand_limits.max_pd; n++)
         assert_int_equal(stand_pd(&s), n);
-    assert_int_equal(hca_pd_create(&s.hca, &pd), RSP_NO_RESOURCES);
-    assert_int_equal(hca_pd_destroy(&s.hca, 2), RSP_OK);
-    assert_int_equal(hca_pd_destroy(&s.hca, 2), RSP_BAD_HANDLE);
+    assert_int_equal(refusal_kind(hca_pd_create(&s.hca, &pd)), RFK_NO_ROOM);
+    assert_int_equal(hca_pd_destroy(&s.hca, 2), REF_NONE);
+    assert_int_equal(refusal_kind(hca_pd_destroy(&s.hca, 2)), RFK_NO_OBJECT);
     assert_int_equal(stand_pd(&s), 2);
     stand_down(&s);
 }
@@ -117,12 +118,12 @@ static void what_is_in_use_cannot_be_destroyed(void **state)
     stand_up(&s, 2);
     c = config(&s);
     qp = create(&s, &c);
-    assert_int_equal(hca_pd_destroy(&s.hca, c.pdn), RSP_BUSY);
-    assert_int_equal(hca_cq_destroy(&s.hca, c.send_cqn), RSP_BUSY);
+    assert_int_equal(refusal_kind(hca_pd_destroy(&s.hca, c.pdn)), RFK_BUSY);
+    assert_int_equal(refusal_kind(hca_cq_destroy(&s.hca, c.send_cqn)), RFK_BUSY);
     hca_qp_destroy(&s.hca, qp, sizeof(*qp));
-    assert_int_equal(hca_pd_destroy(&s.hca, c.pdn), RSP_OK);
-    assert_int_equal(hca_pd_destroy(&s.hca, c.pdn), RSP_BAD_HANDLE);
-    assert_int_equal(hca_cq_destroy(&s.hca, c.send_cqn), RSP_OK);
+    assert_int_equal(hca_pd_destroy(&s.hca, c.pdn), REF_NONE);
+    assert_int_equal(refusal_kind(hca_pd_destroy(&s.hca, c.pdn)), RFK_NO_OBJECT);
+    assert_int_equal(hca_cq_destroy(&s.hca, c.send_cqn), REF_NONE);
     stand_down(&s);
 }
 
@@ -135,20 +136,20 @@ static void configurations_beyond_the_limits_are_refused(void **state)
     (void)state;
     stand_up(&s, 2);
     good = config(&s);
-#define REFUSED(field, value, rsp)                                                                 \
+#define REFUSED(field, value, why)                                                                 \
     do {                                                                                           \
         c = good;                                                                                  \
         c.field = (value);                                                                         \
-        assert_int_equal(hca_qp_create(&s.hca, &c, sizeof(*qp), &qp), rsp);                        \
+        assert_int_equal(hca_qp_create(&s.hca, &c, sizeof(*qp), &qp), why);                        \
     } while (0)
-    REFUSED(pdn, 9, RSP_BAD_HANDLE);
-    REFUSED(send_cqn, 0, RSP_BAD_HANDLE);
-    REFUSED(recv_cqn, 2, RSP_BAD_HANDLE);
-    REFUSED(max_send_wr, stand_limits.max_qp_wr + 1, RSP_INVALID_ARG);
-    REFUSED(max_recv_wr, stand_limits.max_qp_wr + 1, RSP_INVALID_ARG);
-    REFUSED(max_send_sge, stand_limits.max_send_sge + 1, RSP_INVALID_ARG);
-    REFUSED(max_recv_sge, stand_limits.max_recv_sge + 1, RSP_INVALID_ARG);
-    REFUSED(max_inline_data, stand_limits.max_inline_data + 1, RSP_INVALID_ARG);
+    REFUSED(pdn, 9, REF_PD_HANDLE);
+    REFUSED(send_cqn, 0, REF_QP_SEND_CQ);
+    REFUSED(recv_cqn, 2, REF_QP_RECV_CQ);
+    REFUSED(max_send_wr, stand_limits.max_qp_wr + 1, REF_QP_SEND_WR);
+    REFUSED(max_recv_wr, stand_limits.max_qp_wr + 1, REF_QP_RECV_WR);
+    REFUSED(max_send_sge, stand_limits.max_send_sge + 1, REF_QP_SEND_SGE);
+    REFUSED(max_recv_sge, stand_limits.max_recv_sge + 1, REF_QP_RECV_SGE);
+    REFUSED(max_inline_data, stand_limits.max_inline_data + 1, REF_QP_INLINE_DATA);
 #undef REFUSED
     assert_int_equal(hca_pd(&s.hca, good.pdn)->users, 0);
     stand_down(&s);
@@ -173,15 +174,15 @@ static struct qp_attr good_attr(void)
     };
 }
 
-static enum ctrl_rsp modify(struct qp *qp, uint32_t mask, struct qp_attr a, enum qp_state to)
+static enum refusal_reason modify(struct qp *qp, uint32_t mask, struct qp_attr a, enum qp_state to)
 {
-    enum ctrl_rsp rsp;
+    enum refusal_reason why;
 
     a.state = to;
-    rsp = hca_qp_check_modify(qp, mask | QPA_STATE, &a);
-    if (rsp == RSP_OK)
+    why = hca_qp_check_modify(qp, mask | QPA_STATE, &a);
+    if (why == REF_NONE)
         hca_qp_apply_modify(qp, mask | QPA_STATE, &a);
-    return rsp;
+    return why;
 }
 
 /* Every attribute, one beyond its range: refused, and neither state nor attributes have moved.
@@ -197,7 +198,7 @@ static void a_bad_value_changes_nothing(void **state)
 
     (void)state;
     stand_up(&s, 2);
-    assert_int_equal(hca_gid_set(&s.hca, 3, gid), RSP_OK);
+    assert_int_equal(hca_gid_set(&s.hca, 3, gid), REF_NONE);
     c = config(&s);
     qp = create(&s, &c);
 #define BAD(mask, to, field, value)                                                                \
@@ -205,7 +206,7 @@ static void a_bad_value_changes_nothing(void **state)
         a = good_attr();                                                                           \
         a.field = (value);                                                                         \
         before = qp->attr;                                                                         \
-        assert_int_equal(modify(qp, mask, a, to), RSP_INVALID_ARG);                                \
+        assert_int_equal(refusal_kind(modify(qp, mask, a, to)), RFK_INVALID);                      \
         assert_memory_equal(&qp->attr, &before, sizeof(before));                                   \
     } while (0)
     BAD(TO_INIT, QPS_INIT, pkey_index, 1);
@@ -214,7 +215,7 @@ static void a_bad_value_changes_nothing(void **state)
     BAD(TO_INIT, QPS_INIT, access, 0x100);
     a = good_attr();
     a.access |= ACC_RELAXED_ORDERING | ACC_HUGETLB; /* hints */
-    assert_int_equal(modify(qp, TO_INIT, a, QPS_INIT), RSP_OK);
+    assert_int_equal(modify(qp, TO_INIT, a, QPS_INIT), REF_NONE);
     BAD(TO_RTR, QPS_RTR, path_mtu, 0);
     BAD(TO_RTR, QPS_RTR, path_mtu, 6);
     BAD(TO_RTR, QPS_RTR, path_mtu, MTU_4096); /* the device's largest is 2048 */
@@ -230,13 +231,13 @@ static void a_bad_value_changes_nothing(void **state)
     BAD(TO_RTR, QPS_RTR, av.port, HCA_PORT + 1);
     BAD(TO_RTR, QPS_RTR, av.flags, 0);
     BAD(TO_RTR, QPS_RTR, av.flags, 2);
-    assert_int_equal(modify(qp, TO_RTR, good_attr(), QPS_RTR), RSP_OK);
+    assert_int_equal(modify(qp, TO_RTR, good_attr(), QPS_RTR), REF_NONE);
     BAD(TO_RTS, QPS_RTS, sq_psn, 0x1000000);
     BAD(TO_RTS, QPS_RTS, timeout, 32);
     BAD(TO_RTS, QPS_RTS, retry_cnt, 8);
     BAD(TO_RTS, QPS_RTS, rnr_retry, 8);
     BAD(TO_RTS, QPS_RTS, max_rd_atomic, 5);
-    assert_int_equal(modify(qp, TO_RTS, good_attr(), QPS_RTS), RSP_OK);
+    assert_int_equal(modify(qp, TO_RTS, good_attr(), QPS_RTS), REF_NONE);
 #undef BAD
     assert_int_equal(qp->state, QPS_RTS);
     assert_int_equal(qp->attr.sq_psn, 0xffffff);
@@ -256,17 +257,18 @@ static void moves_that_the_graph_does_not_have_are_refused(void **state)
     stand_up(&s, 2);
     c = config(&s);
     qp = create(&s, &c);
-    assert_int_equal(modify(qp, TO_RTR, a, QPS_RTR), RSP_INVALID_ARG);
-    assert_int_equal(modify(qp, TO_INIT | QPA_TIMEOUT, a, QPS_INIT), RSP_INVALID_ARG);
-    assert_int_equal(modify(qp, QPA_PORT, a, QPS_INIT), RSP_INVALID_ARG);
-    assert_int_equal(modify(qp, TO_INIT, a, (enum qp_state)77), RSP_INVALID_ARG);
-    assert_int_equal(modify(qp, TO_INIT | QPA_ALT_PATH, a, QPS_INIT), RSP_NOT_SUPPORTED);
+    assert_int_equal(refusal_kind(modify(qp, TO_RTR, a, QPS_RTR)), RFK_INVALID);
+    assert_int_equal(refusal_kind(modify(qp, TO_INIT | QPA_TIMEOUT, a, QPS_INIT)), RFK_INVALID);
+    assert_int_equal(refusal_kind(modify(qp, QPA_PORT, a, QPS_INIT)), RFK_INVALID);
+    assert_int_equal(refusal_kind(modify(qp, TO_INIT, a, (enum qp_state)77)), RFK_INVALID);
+    assert_int_equal(refusal_kind(modify(qp, TO_INIT | QPA_ALT_PATH, a, QPS_INIT)),
+                     RFK_UNSUPPORTED);
     a.cur_state = QPS_RTS;
-    assert_int_equal(modify(qp, TO_INIT | QPA_CUR_STATE, a, QPS_INIT), RSP_INVALID_ARG);
-    assert_int_equal(modify(qp, 0, a, QPS_ERR), RSP_OK);
-    assert_int_equal(modify(qp, 0, a, QPS_RESET), RSP_OK);
+    assert_int_equal(refusal_kind(modify(qp, TO_INIT | QPA_CUR_STATE, a, QPS_INIT)), RFK_INVALID);
+    assert_int_equal(modify(qp, 0, a, QPS_ERR), REF_NONE);
+    assert_int_equal(modify(qp, 0, a, QPS_RESET), REF_NONE);
     a.cur_state = QPS_RESET;
-    assert_int_equal(modify(qp, TO_INIT | QPA_CUR_STATE, a, QPS_INIT), RSP_OK);
+    assert_int_equal(modify(qp, TO_INIT | QPA_CUR_STATE, a, QPS_INIT), REF_NONE);
     hca_qp_destroy(&s.hca, qp, sizeof(*qp));
     stand_down(&s);
 }
@@ -275,7 +277,7 @@ static void set_gid(struct stand *s, uint32_t index, uint8_t last)
 {
     const uint8_t gid[HCA_GID_BYTES] = {0xfe, 0x80, [15] = last};
 
-    assert_int_equal(hca_gid_set(&s->hca, index, gid), RSP_OK);
+    assert_int_equal(hca_gid_set(&s->hca, index, gid), REF_NONE);
 }
 
 /* Checks that entry @index is fixed, and its neighbour is not. */
@@ -284,12 +286,12 @@ static void expect_held(struct stand *s, uint32_t index)
     for (uint32_t i = 3; i <= 4; i++) {
         const uint8_t same[HCA_GID_BYTES] = {0xfe, 0x80, [15] = (uint8_t)i};
         const uint8_t other[HCA_GID_BYTES] = {0xfe, 0x81};
-        const enum ctrl_rsp want = i == index ? RSP_BUSY : RSP_OK;
+        const enum refusal_reason want = i == index ? REF_GID_IN_USE : REF_NONE;
 
         assert_int_equal(hca_gid_set(&s->hca, i, other), want);
-        assert_int_equal(hca_gid_set(&s->hca, i, same), RSP_OK);
+        assert_int_equal(hca_gid_set(&s->hca, i, same), REF_NONE);
         assert_int_equal(hca_gid_clear(&s->hca, i), want);
-        assert_int_equal(s->hca.gids[i].valid, want == RSP_BUSY);
+        assert_int_equal(s->hca.gids[i].valid, want == REF_GID_IN_USE);
         set_gid(s, i, (uint8_t)i);
     }
 }
@@ -310,26 +312,26 @@ static void the_address_of_a_connection_stays(void **state)
     qp = create(&s, &c);
     for (size_t i = 0; i < ARRAY_LEN(ends); i++) {
         expect_held(&s, 0);
-        assert_int_equal(modify(qp, TO_INIT, a, QPS_INIT), RSP_OK);
+        assert_int_equal(modify(qp, TO_INIT, a, QPS_INIT), REF_NONE);
         expect_held(&s, 0);
         a.av.sgid_index = 3;
-        assert_int_equal(modify(qp, TO_RTR, a, QPS_RTR), RSP_OK);
+        assert_int_equal(modify(qp, TO_RTR, a, QPS_RTR), REF_NONE);
         expect_held(&s, 3);
-        assert_int_equal(modify(qp, TO_RTS, a, QPS_RTS), RSP_OK);
+        assert_int_equal(modify(qp, TO_RTS, a, QPS_RTS), REF_NONE);
         expect_held(&s, 3);
-        assert_int_equal(modify(qp, 0, a, QPS_SQD), RSP_OK);
+        assert_int_equal(modify(qp, 0, a, QPS_SQD), REF_NONE);
         expect_held(&s, 3);
         a.av.sgid_index = 4;
-        assert_int_equal(modify(qp, QPA_AV, a, QPS_SQD), RSP_OK);
+        assert_int_equal(modify(qp, QPA_AV, a, QPS_SQD), REF_NONE);
         expect_held(&s, 4);
-        assert_int_equal(modify(qp, 0, a, QPS_RTS), RSP_OK);
+        assert_int_equal(modify(qp, 0, a, QPS_RTS), REF_NONE);
         expect_held(&s, 4);
-        assert_int_equal(modify(qp, 0, a, ends[i]), RSP_OK);
+        assert_int_equal(modify(qp, 0, a, ends[i]), REF_NONE);
         expect_held(&s, 0);
-        assert_int_equal(modify(qp, 0, a, QPS_RESET), RSP_OK);
+        assert_int_equal(modify(qp, 0, a, QPS_RESET), REF_NONE);
     }
-    assert_int_equal(modify(qp, TO_INIT, a, QPS_INIT), RSP_OK);
-    assert_int_equal(modify(qp, TO_RTR, a, QPS_RTR), RSP_OK);
+    assert_int_equal(modify(qp, TO_INIT, a, QPS_INIT), REF_NONE);
+    assert_int_equal(modify(qp, TO_RTR, a, QPS_RTR), REF_NONE);
     expect_held(&s, 4);
     hca_qp_destroy(&s.hca, qp, sizeof(*qp));
     expect_held(&s, 0);
@@ -356,19 +358,20 @@ static void unreliable_queue_pairs_have_moves_of_their_own(void **state)
         struct qp *qp;
 
         stand_up(&s, 2);
-        assert_int_equal(hca_gid_set(&s.hca, a.av.sgid_index, gid), RSP_OK);
+        assert_int_equal(hca_gid_set(&s.hca, a.av.sgid_index, gid), REF_NONE);
         c = config(&s);
         c.type = (uint32_t)rows[i].type;
         qp = create(&s, &c);
         a.qkey = 0x80010000;
-        assert_int_equal(modify(qp, rows[i].to_init, a, QPS_INIT), RSP_OK);
+        assert_int_equal(modify(qp, rows[i].to_init, a, QPS_INIT), REF_NONE);
         assert_int_equal(qp->attr.qkey, rows[i].type == QPT_UD ? 0x80010000 : 0);
-        assert_int_equal(modify(qp, rows[i].to_rtr | rows[i].wrong, a, QPS_RTR), RSP_INVALID_ARG);
-        assert_int_equal(modify(qp, rows[i].to_rtr, a, QPS_RTR), RSP_OK);
-        assert_int_equal(modify(qp, QPA_SQ_PSN, a, QPS_RTS), RSP_OK);
+        assert_int_equal(refusal_kind(modify(qp, rows[i].to_rtr | rows[i].wrong, a, QPS_RTR)),
+                         RFK_INVALID);
+        assert_int_equal(modify(qp, rows[i].to_rtr, a, QPS_RTR), REF_NONE);
+        assert_int_equal(modify(qp, QPA_SQ_PSN, a, QPS_RTS), REF_NONE);
         qp_set_state(qp, QPS_SQE);
-        assert_int_equal(modify(qp, 0, a, QPS_SQD), RSP_INVALID_ARG);
-        assert_int_equal(modify(qp, 0, a, QPS_RTS), RSP_OK);
+        assert_int_equal(refusal_kind(modify(qp, 0, a, QPS_SQD)), RFK_INVALID);
+        assert_int_equal(modify(qp, 0, a, QPS_RTS), REF_NONE);
         hca_qp_destroy(&s.hca, qp, sizeof(*qp));
         stand_down(&s);
     }
@@ -389,17 +392,17 @@ static void gids_and_pkeys(void **state)
 
     (void)state;
     stand_up(&s, 2);
-    assert_int_equal(hca_gid_set(&s.hca, HCA_GIDS, gid), RSP_INVALID_ARG);
+    assert_int_equal(refusal_kind(hca_gid_set(&s.hca, HCA_GIDS, gid)), RFK_INVALID);
     assert_false(hca_gid_is_own(&s.hca, gid));
-    assert_int_equal(hca_gid_set(&s.hca, HCA_GIDS - 1, gid), RSP_OK);
+    assert_int_equal(hca_gid_set(&s.hca, HCA_GIDS - 1, gid), REF_NONE);
     assert_true(hca_gid_is_own(&s.hca, gid));
     assert_false(hca_gid_is_own(&s.hca, other));
-    assert_int_equal(hca_gid_clear(&s.hca, HCA_GIDS - 1), RSP_OK);
+    assert_int_equal(hca_gid_clear(&s.hca, HCA_GIDS - 1), REF_NONE);
     assert_false(hca_gid_is_own(&s.hca, gid));
     assert_false(hca_gid_is_own(&s.hca, (const uint8_t[HCA_GID_BYTES]){0})); /* an empty entry */
-    assert_int_equal(hca_pkey(&s.hca, 0, &pkey), RSP_OK);
+    assert_int_equal(hca_pkey(&s.hca, 0, &pkey), REF_NONE);
     assert_int_equal(pkey, 0xffff);
-    assert_int_equal(hca_pkey(&s.hca, 1, &pkey), RSP_INVALID_ARG);
+    assert_int_equal(refusal_kind(hca_pkey(&s.hca, 1, &pkey)), RFK_INVALID);
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         assert_int_equal(hca_pkey_match(rows[i].a, rows[i].b), rows[i].match);
         assert_int_equal(hca_pkey_match(rows[i].b, rows[i].a), rows[i].match);
@@ -418,11 +421,11 @@ static void a_table_of_partitions_has_the_entries_that_it_was_given(void **state
     (void)state;
     stand_up_with(&s, 2, &three);
     for (uint32_t i = 0; i < three.n; i++) {
-        assert_int_equal(hca_pkey(&s.hca, i, &pkey), RSP_OK);
+        assert_int_equal(hca_pkey(&s.hca, i, &pkey), REF_NONE);
         assert_int_equal(pkey, three.v[i]);
     }
-    assert_int_equal(hca_pkey(&s.hca, three.n, &pkey), RSP_INVALID_ARG);
-    assert_int_equal(hca_pkey(&s.hca, UINT32_MAX, &pkey), RSP_INVALID_ARG);
+    assert_int_equal(refusal_kind(hca_pkey(&s.hca, three.n, &pkey)), RFK_INVALID);
+    assert_int_equal(refusal_kind(hca_pkey(&s.hca, UINT32_MAX, &pkey)), RFK_INVALID);
 
     c = config(&s);
     qp = create(&s, &c);
@@ -430,8 +433,9 @@ static void a_table_of_partitions_has_the_entries_that_it_was_given(void **state
         struct qp_attr a = good_attr();
 
         a.pkey_index = i;
-        assert_int_equal(modify(qp, TO_INIT, a, QPS_INIT), i < three.n ? RSP_OK : RSP_INVALID_ARG);
-        assert_int_equal(modify(qp, 0, a, QPS_RESET), RSP_OK);
+        assert_int_equal(modify(qp, TO_INIT, a, QPS_INIT),
+                         i < three.n ? REF_NONE : REF_QP_PKEY_INDEX);
+        assert_int_equal(modify(qp, 0, a, QPS_RESET), REF_NONE);
     }
     hca_qp_destroy(&s.hca, qp, sizeof(*qp));
     stand_down(&s);

@@ -50,12 +50,12 @@ static struct bed *bed_made(bool with_region)
     b->pdn = config.pdn = stand_pd(&b->s);
     req = region(b, 1);
     if (with_region) {
-        assert_int_equal(hca_mr_create(&b->s.hca, &req, &mr), RSP_OK);
+        assert_int_equal(hca_mr_create(&b->s.hca, &req, &mr), REF_NONE);
         b->mrn = key_number(mr->key);
     }
-    assert_int_equal(hca_cq_create(&b->s.hca, 16, &cq), RSP_OK);
+    assert_int_equal(hca_cq_create(&b->s.hca, 16, &cq), REF_NONE);
     b->cqn = config.send_cqn = config.recv_cqn = cq->cqn;
-    assert_int_equal(hca_qp_create(&b->s.hca, &config, sizeof(*b->qp), &b->qp), RSP_OK);
+    assert_int_equal(hca_qp_create(&b->s.hca, &config, sizeof(*b->qp), &b->qp), REF_NONE);
     full_make(&b->full, b->s.arena);
     return b;
 }
@@ -66,21 +66,21 @@ static void bed_gone(struct bed *b)
     test_free(b);
 }
 
-static enum ctrl_rsp make_pd(struct bed *b)
+static enum refusal_reason make_pd(struct bed *b)
 {
     struct pd *pd;
 
     return hca_pd_create(&b->s.hca, &pd);
 }
 
-static enum ctrl_rsp make_cq(struct bed *b)
+static enum refusal_reason make_cq(struct bed *b)
 {
     struct cq *cq;
 
     return hca_cq_create(&b->s.hca, 16, &cq);
 }
 
-static enum ctrl_rsp make_mr(struct bed *b)
+static enum refusal_reason make_mr(struct bed *b)
 {
     const struct mr_request req = region(b, 3);
     struct mkey *mr;
@@ -88,7 +88,7 @@ static enum ctrl_rsp make_mr(struct bed *b)
     return hca_mr_create(&b->s.hca, &req, &mr);
 }
 
-static enum ctrl_rsp change_mr(struct bed *b)
+static enum refusal_reason change_mr(struct bed *b)
 {
     const struct mr_request req = region(b, 3);
     struct mkey *mr;
@@ -96,28 +96,28 @@ static enum ctrl_rsp change_mr(struct bed *b)
     return hca_mr_change(&b->s.hca, b->mrn, REREG_TRANSLATION, &req, &mr);
 }
 
-static enum ctrl_rsp make_fast_mr(struct bed *b)
+static enum refusal_reason make_fast_mr(struct bed *b)
 {
     struct mkey *mr;
 
     return hca_fast_mr_create(&b->s.hca, b->pdn, ACC_LOCAL_WRITE, 4, &mr);
 }
 
-static enum ctrl_rsp make_mw(struct bed *b)
+static enum refusal_reason make_mw(struct bed *b)
 {
     struct mkey *mw;
 
     return hca_mw_create(&b->s.hca, b->pdn, MW_TYPE_1, &mw);
 }
 
-static enum ctrl_rsp make_srq(struct bed *b)
+static enum refusal_reason make_srq(struct bed *b)
 {
     struct srq *srq;
 
     return hca_srq_create(&b->s.hca, &(struct srq_config){b->pdn, 8, 1}, &srq);
 }
 
-static enum ctrl_rsp make_qp(struct bed *b)
+static enum refusal_reason make_qp(struct bed *b)
 {
     const struct qp_config config = {
         .type = QPT_RC, .pdn = b->pdn, .send_cqn = b->cqn, .recv_cqn = b->cqn};
@@ -126,7 +126,7 @@ static enum ctrl_rsp make_qp(struct bed *b)
     return hca_qp_create(&b->s.hca, &config, sizeof(*qp), &qp);
 }
 
-static enum ctrl_rsp attach(struct bed *b)
+static enum refusal_reason attach(struct bed *b)
 {
     static const uint8_t gid[MCAST_GID_BYTES] = {0xff, 0x0e, [15] = 1};
 
@@ -136,18 +136,18 @@ static enum ctrl_rsp attach(struct bed *b)
 /* Returns true if @make is refused.  Then makes it once more, now that tables have grown, and
  * checks that it leaves everything as it was.
  */
-static bool is_refused(struct bed *b, enum ctrl_rsp (*make)(struct bed *))
+static bool is_refused(struct bed *b, enum refusal_reason (*make)(struct bed *))
 {
     const uint32_t users = hca_pd(&b->s.hca, b->pdn)->users;
     const uint32_t n_mr = b->s.hca.n_mr, n_groups = b->s.hca.mcast.groups.n;
-    const enum ctrl_rsp rsp = make(b);
+    const enum refusal_reason why = make(b);
     size_t live;
 
-    if (rsp == RSP_OK)
+    if (why == REF_NONE)
         return false;
-    assert_int_equal(rsp, RSP_NO_RESOURCES);
+    assert_int_equal(refusal_kind(why), RFK_NO_ROOM);
     live = arena_live_bytes(b->s.arena);
-    assert_int_equal(make(b), RSP_NO_RESOURCES);
+    assert_int_equal(refusal_kind(make(b)), RFK_NO_ROOM);
     assert_int_equal(arena_live_bytes(b->s.arena), live);
     assert_int_equal(hca_pd(&b->s.hca, b->pdn)->users, users);
     assert_int_equal(b->s.hca.n_mr, n_mr);
@@ -156,7 +156,7 @@ static bool is_refused(struct bed *b, enum ctrl_rsp (*make)(struct bed *))
 }
 
 /* Tries until it succeeds, with one block more each time.  Returns how often it failed. */
-static unsigned tried(enum ctrl_rsp (*make)(struct bed *), bool large_first)
+static unsigned tried(enum refusal_reason (*make)(struct bed *), bool large_first)
 {
     struct bed *b = bed_made(make == change_mr);
     unsigned n_failed = 0;
@@ -171,7 +171,7 @@ static unsigned tried(enum ctrl_rsp (*make)(struct bed *), bool large_first)
 
 static void no_object_is_half_made(void **state)
 {
-    static enum ctrl_rsp (*const makers[])(struct bed *) = {
+    static enum refusal_reason (*const makers[])(struct bed *) = {
         make_pd, make_cq, make_mr, change_mr, make_fast_mr, make_mw, make_srq, make_qp, attach};
 
     (void)state;

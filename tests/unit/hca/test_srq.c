@@ -12,10 +12,10 @@ static void only_what_fits_the_limits_is_made(void **state)
 {
     static const struct {
         uint32_t pdn, max_wr, max_sge;
-        enum ctrl_rsp rsp;
-    } rows[] = {{1, 64, 4, RSP_OK},         {1, 1, 0, RSP_OK},          {2, 16, 4, RSP_BAD_HANDLE},
-                {0, 16, 4, RSP_BAD_HANDLE}, {1, 0, 4, RSP_INVALID_ARG}, {1, 65, 4, RSP_INVALID_ARG},
-                {1, 16, 5, RSP_INVALID_ARG}};
+        enum refusal_reason why;
+    } rows[] = {{1, 64, 4, REF_NONE},      {1, 1, 0, REF_NONE},   {2, 16, 4, REF_PD_HANDLE},
+                {0, 16, 4, REF_PD_HANDLE}, {1, 0, 4, REF_SRQ_WR}, {1, 65, 4, REF_SRQ_WR},
+                {1, 16, 5, REF_SRQ_SGE}};
 
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
@@ -25,9 +25,9 @@ static void only_what_fits_the_limits_is_made(void **state)
 
         stand_up(&s, 2);
         (void)stand_pd(&s);
-        assert_int_equal(hca_srq_create(&s.hca, &config, &srq), rows[i].rsp);
-        assert_int_equal(srq != NULL, rows[i].rsp == RSP_OK);
-        assert_int_equal(hca_pd(&s.hca, 1)->users, rows[i].rsp == RSP_OK);
+        assert_int_equal(hca_srq_create(&s.hca, &config, &srq), rows[i].why);
+        assert_int_equal(srq != NULL, rows[i].why == REF_NONE);
+        assert_int_equal(hca_pd(&s.hca, 1)->users, rows[i].why == REF_NONE);
         stand_down(&s);
     }
 }
@@ -41,18 +41,20 @@ static void there_are_max_srq_of_them(void **state)
     stand_up(&s, 2);
     (void)stand_pd(&s);
     for (uint32_t i = 1; i <= stand_limits.max_srq; i++) {
-        assert_int_equal(hca_srq_create(&s.hca, &(struct srq_config){1, 8, 1}, &srq), RSP_OK);
+        assert_int_equal(hca_srq_create(&s.hca, &(struct srq_config){1, 8, 1}, &srq), REF_NONE);
         assert_int_equal(srq->srqn, i);
         assert_ptr_equal(hca_srq(&s.hca, i), srq);
     }
-    assert_int_equal(hca_srq_create(&s.hca, &(struct srq_config){1, 8, 1}, &srq), RSP_NO_RESOURCES);
+    assert_int_equal(refusal_kind(hca_srq_create(&s.hca, &(struct srq_config){1, 8, 1}, &srq)),
+                     RFK_NO_ROOM);
     assert_null(hca_srq(&s.hca, 0));
     assert_null(hca_srq(&s.hca, stand_limits.max_srq + 1));
-    assert_int_equal(hca_srq_destroy(&s.hca, stand_limits.max_srq + 1), RSP_BAD_HANDLE);
-    assert_int_equal(hca_pd_destroy(&s.hca, 1), RSP_BUSY);
-    assert_int_equal(hca_srq_destroy(&s.hca, 1), RSP_OK);
-    assert_int_equal(hca_srq_destroy(&s.hca, 1), RSP_BAD_HANDLE);
-    assert_int_equal(hca_srq_create(&s.hca, &(struct srq_config){1, 8, 1}, &srq), RSP_OK);
+    assert_int_equal(refusal_kind(hca_srq_destroy(&s.hca, stand_limits.max_srq + 1)),
+                     RFK_NO_OBJECT);
+    assert_int_equal(refusal_kind(hca_pd_destroy(&s.hca, 1)), RFK_BUSY);
+    assert_int_equal(hca_srq_destroy(&s.hca, 1), REF_NONE);
+    assert_int_equal(refusal_kind(hca_srq_destroy(&s.hca, 1)), RFK_NO_OBJECT);
+    assert_int_equal(hca_srq_create(&s.hca, &(struct srq_config){1, 8, 1}, &srq), REF_NONE);
     assert_int_equal(srq->srqn, 1);
     stand_down(&s);
 }
@@ -76,19 +78,19 @@ static void a_queue_pair_takes_the_shape_of_its_receives_from_it(void **state)
     (void)state;
     stand_up(&s, 2);
     (void)stand_pd(&s);
-    assert_int_equal(hca_cq_create(&s.hca, 8, &cq), RSP_OK);
-    assert_int_equal(hca_qp_create(&s.hca, &config, sizeof(*qp), &qp), RSP_BAD_HANDLE);
-    assert_int_equal(hca_srq_create(&s.hca, &(struct srq_config){1, 8, 3}, &srq), RSP_OK);
-    assert_int_equal(hca_qp_create(&s.hca, &config, sizeof(*qp), &qp), RSP_OK);
+    assert_int_equal(hca_cq_create(&s.hca, 8, &cq), REF_NONE);
+    assert_int_equal(refusal_kind(hca_qp_create(&s.hca, &config, sizeof(*qp), &qp)), RFK_NO_OBJECT);
+    assert_int_equal(hca_srq_create(&s.hca, &(struct srq_config){1, 8, 3}, &srq), REF_NONE);
+    assert_int_equal(hca_qp_create(&s.hca, &config, sizeof(*qp), &qp), REF_NONE);
     assert_ptr_equal(qp->srq, srq);
     assert_int_equal(qp->config.max_recv_wr, 0);
     assert_int_equal(qp->config.max_recv_sge, 3);
     assert_int_equal(srq->users, 1);
-    assert_int_equal(hca_srq_destroy(&s.hca, 1), RSP_BUSY);
+    assert_int_equal(refusal_kind(hca_srq_destroy(&s.hca, 1)), RFK_BUSY);
     hca_qp_destroy(&s.hca, qp, sizeof(*qp));
-    assert_int_equal(hca_srq_destroy(&s.hca, 1), RSP_OK);
+    assert_int_equal(hca_srq_destroy(&s.hca, 1), REF_NONE);
     config.srqn = 0;
-    assert_int_equal(hca_qp_create(&s.hca, &config, sizeof(*qp), &qp), RSP_INVALID_ARG);
+    assert_int_equal(refusal_kind(hca_qp_create(&s.hca, &config, sizeof(*qp), &qp)), RFK_INVALID);
     stand_down(&s);
 }
 
@@ -101,17 +103,17 @@ static void the_limit_is_reached_once(void **state)
     (void)state;
     stand_up(&s, 2);
     assert_false(srq_take(&srq, 0)); /* not armed */
-    assert_int_equal(srq_set_limit(&s.hca, &srq, 9), RSP_INVALID_ARG);
+    assert_int_equal(refusal_kind(srq_set_limit(&s.hca, &srq, 9)), RFK_INVALID);
     assert_int_equal(srq.limit, 0);
-    assert_int_equal(srq_set_limit(&s.hca, &srq, 8), RSP_OK);
-    assert_int_equal(srq_set_limit(&s.hca, &srq, 3), RSP_OK);
+    assert_int_equal(srq_set_limit(&s.hca, &srq, 8), REF_NONE);
+    assert_int_equal(srq_set_limit(&s.hca, &srq, 3), REF_NONE);
     assert_false(srq_take(&srq, 4));
     assert_false(srq_take(&srq, 3)); /* not fewer */
     assert_true(srq_take(&srq, 2));
     assert_int_equal(srq.limit, 0);
     assert_false(srq_take(&srq, 1));
-    assert_int_equal(srq_set_limit(&s.hca, &srq, 1), RSP_OK);
-    assert_int_equal(srq_set_limit(&s.hca, &srq, 0), RSP_OK);
+    assert_int_equal(srq_set_limit(&s.hca, &srq, 1), REF_NONE);
+    assert_int_equal(srq_set_limit(&s.hca, &srq, 0), REF_NONE);
     assert_false(srq_take(&srq, 0)); /* taken back */
     assert_int_equal(srq.taken, 6);
     stand_down(&s);
@@ -126,7 +128,8 @@ static void a_device_may_have_none(void **state)
     stand_up(&s, 2);
     (void)stand_pd(&s);
     s.hca.limits.max_srq = 0;
-    assert_int_equal(hca_srq_create(&s.hca, &(struct srq_config){1, 8, 1}, &srq), RSP_NO_RESOURCES);
+    assert_int_equal(refusal_kind(hca_srq_create(&s.hca, &(struct srq_config){1, 8, 1}, &srq)),
+                     RFK_NO_ROOM);
     s.hca.limits.max_srq = stand_limits.max_srq; /* as the table of them was made */
     stand_down(&s);
 }

@@ -220,7 +220,7 @@ static struct srq *share(struct stand *s)
     const struct srq_config config = {hca_qp(hca, s->qpn)->pd->pdn, 8, 1};
     struct srq *srq;
 
-    assert_int_equal(hca_srq_create(hca, &config, &srq), RSP_OK);
+    assert_int_equal(hca_srq_create(hca, &config, &srq), REF_NONE);
     hca_qp(hca, s->qpn)->srq = srq;
     srq->users++;
     return srq;

@@ -48,6 +48,13 @@ static uint32_t sges_of(const struct rig_post *p, uint32_t max)
     return n < RIG_SGES ? n : RIG_SGES;
 }
 
+static struct sge_count sge_count_of(const struct rig_post *p)
+{
+    const uint32_t each = sizeof(p->sge[0]);
+
+    return (struct sge_count){p->n_sge, p->body_bytes / each, p->body_bytes % each != 0};
+}
+
 static enum fetch fetch_send(void *ctx, struct qp *qp, struct send_wqe *out)
 {
     struct rig_host *h = ctx;
@@ -62,7 +69,7 @@ static enum fetch fetch_send(void *ctx, struct qp *qp, struct send_wqe *out)
     out->flags = p->flags;
     memcpy(out->imm, p->imm, sizeof(out->imm));
     if (qp->config.type == QPT_UD) {
-        out->ud = p->ud;
+        out->to = p->to;
         goto read;
     }
     out->remote_addr = p->remote_addr;
@@ -77,8 +84,8 @@ static enum fetch fetch_send(void *ctx, struct qp *qp, struct send_wqe *out)
 read:
     out->desc = desc;
     out->truncated = p->truncated;
-    out->n_sge = p->n_sge;
-    out->body_bytes = p->body_bytes;
+    out->n_sge = sge_count_of(p);
+    out->inline_bytes = p->body_bytes;
     if (p->flags & SF_INLINE)
         memcpy(out->inline_data, p->inline_data,
                p->body_bytes < RIG_INLINE ? p->body_bytes : RIG_INLINE);
@@ -101,8 +108,7 @@ static enum fetch fetch_recv(void *ctx, struct qp *qp, struct recv_wqe *out)
     out->wr_id = p->wr_id;
     out->desc = desc;
     out->truncated = p->truncated;
-    out->n_sge = p->n_sge;
-    out->body_bytes = p->body_bytes;
+    out->n_sge = sge_count_of(p);
     memcpy(out->sge, p->sge, sges_of(p, qp->config.max_recv_sge) * sizeof(p->sge[0]));
     return FETCH_OK;
 }
@@ -331,7 +337,7 @@ static void make_region(struct rig_host *h, uint32_t pdn, uint32_t access)
     req.n_pages = (uint32_t)(((RIG_ADDR & 4095u) + RIG_REGION + 4095u) / 4096u);
     for (uint32_t i = 0; i < req.n_pages; i++) /* scattered: odd pages first, backwards */
         pages[i] = (uint64_t)(req.n_pages - 1 - i) << RAM_PAGE_BITS;
-    assert_int_equal(hca_mr_create(&h->hca, &req, &h->mr), RSP_OK);
+    assert_int_equal(hca_mr_create(&h->hca, &req, &h->mr), REF_NONE);
 }
 
 static void make_host(struct rig *r, uint32_t number, const struct rig_config *c)
@@ -385,26 +391,27 @@ static void make_host(struct rig *r, uint32_t number, const struct rig_config *c
     h->rig = r;
     h->number = number;
     hca_init(&h->hca, &env, &limits);
-    assert_int_equal(hca_gid_set(&h->hca, 0, gid), RSP_OK);
+    assert_int_equal(hca_gid_set(&h->hca, 0, gid), REF_NONE);
     xport_init(&h->x, &h->hca, &ops, h, (const uint8_t[]){2, 0, 0, 0, 0, (uint8_t)(1 + number)});
-    assert_int_equal(hca_pd_create(&h->hca, &pd), RSP_OK);
-    assert_int_equal(hca_cq_create(&h->hca, 64, &cq), RSP_OK);
+    assert_int_equal(hca_pd_create(&h->hca, &pd), REF_NONE);
+    assert_int_equal(hca_cq_create(&h->hca, 64, &cq), REF_NONE);
     qc.pdn = pd->pdn;
     if (c->srq && number == 1) {
-        assert_int_equal(hca_pd_create(&h->hca, &pd), RSP_OK);
+        assert_int_equal(hca_pd_create(&h->hca, &pd), REF_NONE);
         assert_int_equal(
-            hca_srq_create(&h->hca, &(struct srq_config){pd->pdn, 64, RIG_SGES}, &h->srq), RSP_OK);
+            hca_srq_create(&h->hca, &(struct srq_config){pd->pdn, 64, RIG_SGES}, &h->srq),
+            REF_NONE);
         qc.srqn = h->srq->srqn;
     }
     make_region(h, pd->pdn, c->access);
     qc.send_cqn = qc.recv_cqn = cq->cqn;
-    assert_int_equal(xport_qp_create(&h->x, &qc, &h->qp), RSP_OK);
+    assert_int_equal(xport_qp_create(&h->x, &qc, &h->qp), REF_NONE);
 }
 
 static void modify(struct rig_host *h, uint32_t mask, struct qp_attr *a, enum qp_state to)
 {
     a->state = to;
-    assert_int_equal(xport_qp_modify(&h->x, h->qp, mask | QPA_STATE, a), RSP_OK);
+    assert_int_equal(xport_qp_modify(&h->x, h->qp, mask | QPA_STATE, a), REF_NONE);
 }
 
 static void connect(struct rig *r, uint32_t number, const struct rig_config *c)

@@ -42,10 +42,10 @@ struct rig_post {
     bool truncated;
     uint64_t remote_addr, compare_add, swap;
     uint32_t rkey;
-    struct rfc_wr_ud ud;
+    struct datagram_to to;
     uint32_t invalidate_rkey;
-    struct rfc_wr_bind bind; /* of BIND_MW */
-    struct rfc_wr_reg reg;   /* of REG_MR */
+    struct bind_request bind; /* of BIND_MW */
+    struct reg_request reg;   /* of REG_MR */
     struct sge sge[RIG_SGES];
     uint8_t inline_data[RIG_INLINE];
 };

@@ -23,7 +23,7 @@ static struct rig *rig_default(void)
     return rig_new(&c);
 }
 
-static enum ctrl_rsp modify(struct rig *r, uint32_t mask, struct qp_attr a)
+static enum refusal_reason modify(struct rig *r, uint32_t mask, struct qp_attr a)
 {
     struct rig_host *h = &r->host[0];
 
@@ -41,7 +41,7 @@ static struct rig *rig_draining(bool tell)
     rig_send(r, 1, 0, 256 * PACKETS);
     rig_send(r, 2, 0, 64);
     rig_run_until(r, 10 * RIG_EACH_NS);
-    assert_int_equal(modify(r, QPA_STATE | (tell ? QPA_EN_SQD_ASYNC_NOTIFY : 0), a), RSP_OK);
+    assert_int_equal(modify(r, QPA_STATE | (tell ? QPA_EN_SQD_ASYNC_NOTIFY : 0), a), REF_NONE);
     assert_true(xport_is_draining(r->host[0].qp));
     return r;
 }
@@ -88,7 +88,7 @@ static void who_refuses_the_event_is_not_told(void **state)
     const struct qp_attr a = {.state = QPS_SQD, .en_sqd_async_notify = 0};
 
     (void)state;
-    assert_int_equal(modify(r, QPA_STATE | QPA_EN_SQD_ASYNC_NOTIFY, a), RSP_OK);
+    assert_int_equal(modify(r, QPA_STATE | QPA_EN_SQD_ASYNC_NOTIFY, a), REF_NONE);
     rig_run(r);
     assert_false(xport_is_draining(r->host[0].qp));
     assert_int_equal(r->host[0].n_async[ASE_SQ_DRAINED], 0);
@@ -119,7 +119,7 @@ static void nothing_is_drained_at_once(void **state)
     const struct qp_attr a = {.state = QPS_SQD, .en_sqd_async_notify = 1};
 
     (void)state;
-    assert_int_equal(modify(r, QPA_STATE | QPA_EN_SQD_ASYNC_NOTIFY, a), RSP_OK);
+    assert_int_equal(modify(r, QPA_STATE | QPA_EN_SQD_ASYNC_NOTIFY, a), REF_NONE);
     assert_false(xport_is_draining(r->host[0].qp));
     assert_int_equal(r->host[0].n_async[ASE_SQ_DRAINED], 1);
     rig_free(r);
@@ -131,11 +131,11 @@ static void nothing_changes_while_the_queue_drains(void **state)
     static const struct {
         uint32_t mask;
         enum qp_state to;
-        enum ctrl_rsp rsp;
+        enum refusal_reason why;
     } rows[] = {
-        {QPA_STATE, QPS_RTS, RSP_INVALID_ARG},   {QPA_STATE, QPS_SQD, RSP_INVALID_ARG},
-        {QPA_TIMEOUT, QPS_SQD, RSP_INVALID_ARG}, {QPA_STATE, QPS_ERR, RSP_OK},
-        {QPA_STATE, QPS_RESET, RSP_OK},
+        {QPA_STATE, QPS_RTS, REF_QP_DRAINING},   {QPA_STATE, QPS_SQD, REF_QP_DRAINING},
+        {QPA_TIMEOUT, QPS_SQD, REF_QP_DRAINING}, {QPA_STATE, QPS_ERR, REF_NONE},
+        {QPA_STATE, QPS_RESET, REF_NONE},
     };
 
     (void)state;
@@ -143,13 +143,13 @@ static void nothing_changes_while_the_queue_drains(void **state)
         struct rig *r = rig_draining(true);
         const struct qp_attr a = {.state = rows[i].to, .timeout = 9};
 
-        assert_int_equal(modify(r, rows[i].mask, a), rows[i].rsp);
-        assert_int_equal(xport_is_draining(r->host[0].qp), rows[i].rsp != RSP_OK);
+        assert_int_equal(modify(r, rows[i].mask, a), rows[i].why);
+        assert_int_equal(xport_is_draining(r->host[0].qp), rows[i].why != REF_NONE);
         rig_run(r);
         /* Whoever leaves SQD before is told nothing. */
-        assert_int_equal(r->host[0].n_async[ASE_SQ_DRAINED], rows[i].rsp != RSP_OK);
+        assert_int_equal(r->host[0].n_async[ASE_SQ_DRAINED], rows[i].why != REF_NONE);
         assert_int_equal(modify(r, QPA_TIMEOUT, a),
-                         rows[i].rsp == RSP_OK ? RSP_INVALID_ARG : RSP_OK);
+                         rows[i].why == REF_NONE ? REF_QP_ATTR_EXTRA : REF_NONE);
         rig_free(r);
     }
 }
@@ -178,7 +178,7 @@ static struct rig *rig_in_rtr(void)
     for (enum qp_state to = QPS_INIT; to <= QPS_RTR; to++) {
         a.state = to;
         assert_int_equal(xport_qp_modify(&h->x, h->qp, QPA_STATE | qp_fsm_needs(QPT_RC, to), &a),
-                         RSP_OK);
+                         REF_NONE);
     }
     return r;
 }

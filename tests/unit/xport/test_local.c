@@ -45,7 +45,7 @@ static struct mkey *window(struct rig *r, uint32_t host, uint32_t type)
     struct rig_host *h = &r->host[host];
     struct mkey *w = NULL;
 
-    assert_int_equal(hca_mw_create(&h->hca, h->mr->pdn, type, &w), RSP_OK);
+    assert_int_equal(hca_mw_create(&h->hca, h->mr->pdn, type, &w), REF_NONE);
     return w;
 }
 
@@ -57,8 +57,9 @@ static struct mkey *fast_region(struct rig *r, uint32_t host, uint64_t gpa)
     const struct mr_map map = {.start = gpa, .length = 4096, .pages = &gpa, .n_pages = 1};
     struct mkey *k = NULL;
 
-    assert_int_equal(hca_fast_mr_create(&h->hca, h->mr->pdn, ACC_LOCAL_WRITE | ALL, 4, &k), RSP_OK);
-    assert_int_equal(hca_mr_map(&h->hca, key_number(k->key), &map), RSP_OK);
+    assert_int_equal(hca_fast_mr_create(&h->hca, h->mr->pdn, ACC_LOCAL_WRITE | ALL, 4, &k),
+                     REF_NONE);
+    assert_int_equal(hca_mr_map(&h->hca, key_number(k->key), &map), REF_NONE);
     return k;
 }
 
@@ -80,13 +81,13 @@ static struct rig_post *prepare_bind(struct rig *r, uint32_t host, uint64_t wr_i
     struct rig_post *p = prepare_local(r, host, WR_BIND_MW, wr_id);
     const bool is_type_2 = w->kind == KEY_MW_TYPE_2;
 
-    p->bind = (struct rfc_wr_bind){
-        .mw_rkey = w->key,
-        .rkey = is_type_2 ? (w->key & ~0xffu) | ((w->key + 1) & 0xff) : 0,
-        .mr_lkey = r->host[host].mr->key,
+    p->bind = (struct bind_request){
+        .mw_key = w->key,
+        .new_key = is_type_2 ? (w->key & ~0xffu) | ((w->key + 1) & 0xff) : 0,
+        .mr_key = r->host[host].mr->key,
         .access = ALL,
         .addr = RIG_ADDR + offset,
-        .length = bytes,
+        .bytes = bytes,
         .type = is_type_2 ? MW_TYPE_2 : MW_TYPE_1,
     };
     return p;
@@ -103,7 +104,7 @@ static void reg(struct rig *r, uint32_t host, uint64_t wr_id, const struct mkey 
 {
     struct rig_post *p = prepare_local(r, host, WR_REG_MR, wr_id);
 
-    p->reg = (struct rfc_wr_reg){key_number(k->key), key, ACC_LOCAL_WRITE | ALL};
+    p->reg = (struct reg_request){key_number(k->key), key, ACC_LOCAL_WRITE | ALL};
     rig_post(r, host, WQ_SEND);
 }
 
@@ -190,7 +191,7 @@ struct wrong {
 
 static void no_such_window(struct wrong *x)
 {
-    x->p->bind.mw_rkey++;
+    x->p->bind.mw_key++;
 }
 
 static void the_other_type(struct wrong *x)
@@ -210,12 +211,12 @@ static void bound_already(struct wrong *x)
 
 static void no_such_region(struct wrong *x)
 {
-    x->p->bind.mr_lkey++;
+    x->p->bind.mr_key++;
 }
 
 static void no_bytes(struct wrong *x)
 {
-    x->p->bind.length = 0;
+    x->p->bind.bytes = 0;
 }
 
 static void a_region_without_windows(struct wrong *x)
@@ -594,7 +595,7 @@ static void draw(struct rig *r, uint32_t i, struct mkey *w, struct mkey *k, uint
         rig_post(r, 0, WQ_SEND);
         break;
     case 2:
-        prepare_bind(r, 0, i, w, REMOTE, 64)->bind.mw_rkey =
+        prepare_bind(r, 0, i, w, REMOTE, 64)->bind.mw_key =
             (w->key & ~0xffu) | ((w->key + i / 5) & 0xff);
         rig_post(r, 0, WQ_SEND);
         break;
@@ -680,7 +681,7 @@ static void refused_work_on_keys_is_told_by_profile(void **state)
             struct rig *r = rig_with(p);
 
             if (works[i] == WR_BIND_MW)
-                prepare_local(r, 0, WR_BIND_MW, 1)->bind.mw_rkey = NOBODYS;
+                prepare_local(r, 0, WR_BIND_MW, 1)->bind.mw_key = NOBODYS;
             else if (works[i] == WR_REG_MR)
                 prepare_local(r, 0, WR_REG_MR, 1)->reg.mrn = NOBODYS;
             else if (works[i] == WR_LOCAL_INV)

@@ -129,11 +129,11 @@ static void no_queue_pair_is_half_made(void **state)
         full_make(&full, r->arena);
         for (;;) {
             const size_t live = arena_live_bytes(r->arena);
-            const enum ctrl_rsp rsp = xport_qp_create(&h->x, &config, &qp);
+            const enum refusal_reason why = xport_qp_create(&h->x, &config, &qp);
 
-            if (rsp == RSP_OK)
+            if (why == REF_NONE)
                 break;
-            assert_int_equal(rsp, RSP_NO_RESOURCES);
+            assert_int_equal(refusal_kind(why), RFK_NO_ROOM);
             assert_int_equal(arena_live_bytes(r->arena), live);
             assert_int_equal(h->qp->pd->users, users);
             n_failed++;
@@ -141,7 +141,7 @@ static void no_queue_pair_is_half_made(void **state)
         }
         assert_true(n_failed > 0);
         assert_int_equal(h->qp->pd->users, users + 1);
-        assert_int_equal(xport_qp_destroy(&h->x, qp->qpn), RSP_OK);
+        assert_int_equal(xport_qp_destroy(&h->x, qp->qpn), REF_NONE);
         rig_free(r);
     }
 }
@@ -192,7 +192,7 @@ static void move_up(struct rig_host *h, struct qp_attr *a, enum qp_state to)
     const uint32_t mask = QPA_STATE | qp_fsm_needs(QPT_RC, to);
 
     a->state = to;
-    assert_int_equal(xport_qp_modify(&h->x, h->qp, mask, a), RSP_OK);
+    assert_int_equal(xport_qp_modify(&h->x, h->qp, mask, a), REF_NONE);
 }
 
 /* Kicked before RTS: the device looks when it may send.  Shows B87. */
@@ -226,7 +226,7 @@ static void a_path_between_ip_versions_is_refused(void **state)
     (void)state;
     rig_move(r, 0, QPS_SQD);
     a.av.dgid[0] = 0xfd;
-    assert_int_equal(xport_qp_modify(&h->x, h->qp, QPA_AV, &a), RSP_INVALID_ARG);
+    assert_int_equal(refusal_kind(xport_qp_modify(&h->x, h->qp, QPA_AV, &a)), RFK_INVALID);
     assert_int_equal(h->qp->attr.av.dgid[0], 0);
     rig_free(r);
 }
@@ -248,7 +248,7 @@ static void a_connection_to_a_group_is_refused(void **state)
         a = h->qp->attr;
         a.av.dgid[v6 ? 0 : GID_IPV4_AT] = v6 ? 0xff : 224;
         rig_move(r, 0, QPS_SQD);
-        assert_int_equal(xport_qp_modify(&h->x, h->qp, QPA_AV, &a), RSP_INVALID_ARG);
+        assert_int_equal(refusal_kind(xport_qp_modify(&h->x, h->qp, QPA_AV, &a)), RFK_INVALID);
         assert_memory_equal(h->qp->attr.av.dgid, r->host[1].hca.gids[0].raw, GID_BYTES);
         rig_free(r);
     }
@@ -308,7 +308,7 @@ static void the_address_vector_fills_the_ip_header(void **state)
         a.av.hop_limit = 3;
         a.av.flow_label = 0x12345;
         rig_move(r, 0, QPS_SQD);
-        assert_int_equal(xport_qp_modify(&r->host[0].x, r->host[0].qp, QPA_AV, &a), RSP_OK);
+        assert_int_equal(xport_qp_modify(&r->host[0].x, r->host[0].qp, QPA_AV, &a), REF_NONE);
         assert_int_equal(rig_rc(r, 0)->out.ip.tclass, 0x68);
         assert_int_equal(rig_rc(r, 0)->out.ip.ttl, 3);
         assert_int_equal(rig_rc(r, 0)->out.ip.flow_label, v6 ? 0x12345 : 0); /* IPv4 has none */
@@ -325,14 +325,14 @@ static void other_types_are_not_supported(void **state)
 
     (void)state;
     c.type = QPT_GSI;
-    assert_int_equal(xport_qp_create(&h->x, &c, &qp), RSP_NOT_SUPPORTED);
+    assert_int_equal(refusal_kind(xport_qp_create(&h->x, &c, &qp)), RFK_UNSUPPORTED);
     c.type = QPT_RC;
     for (uint32_t i = 0; i < 6; i++) /* max_qp 8: 2 .. 8, and one is there */
-        assert_int_equal(xport_qp_create(&h->x, &c, &qp), RSP_OK);
-    assert_int_equal(xport_qp_create(&h->x, &c, &qp), RSP_NO_RESOURCES);
-    assert_int_equal(xport_qp_destroy(&h->x, 5), RSP_OK);
-    assert_int_equal(xport_qp_destroy(&h->x, 5), RSP_BAD_HANDLE);
-    assert_int_equal(xport_qp_create(&h->x, &c, &qp), RSP_OK);
+        assert_int_equal(xport_qp_create(&h->x, &c, &qp), REF_NONE);
+    assert_int_equal(refusal_kind(xport_qp_create(&h->x, &c, &qp)), RFK_NO_ROOM);
+    assert_int_equal(xport_qp_destroy(&h->x, 5), REF_NONE);
+    assert_int_equal(refusal_kind(xport_qp_destroy(&h->x, 5)), RFK_NO_OBJECT);
+    assert_int_equal(xport_qp_create(&h->x, &c, &qp), REF_NONE);
     assert_int_equal(qp->qpn, 5);
     rig_free(r);
 }
@@ -347,7 +347,7 @@ static void destroying_takes_timers_back(void **state)
     rig_rule(r, 0, ANY, ANY, ANY, RIG_LOSE);
     rig_send(r, 1, 0, 64);
     rig_run_until(r, 1000);
-    assert_int_equal(xport_qp_destroy(&r->host[0].x, qp->qpn), RSP_OK);
+    assert_int_equal(xport_qp_destroy(&r->host[0].x, qp->qpn), REF_NONE);
     assert_int_equal(sim_next_ns(&r->sim), UINT64_MAX);
     assert_int_equal(hca_cq(&r->host[0].hca, 1)->users, 0);
     rig_free(r);
@@ -373,8 +373,8 @@ static void a_new_timeout_cannot_save_what_was_lost(void **state)
     rig_move(r, 0, QPS_SQD);
     a = r->host[0].qp->attr;
     a.timeout = 4;
-    assert_int_equal(xport_qp_modify(&r->host[0].x, r->host[0].qp, QPA_TIMEOUT, &a),
-                     RSP_INVALID_ARG);
+    assert_int_equal(refusal_kind(xport_qp_modify(&r->host[0].x, r->host[0].qp, QPA_TIMEOUT, &a)),
+                     RFK_INVALID);
     rig_move(r, 0, QPS_ERR);
     rig_expect(r, 0, WQ_SEND, 0, 1, WCS_WR_FLUSH_ERR);
     rig_free(r);

@@ -266,31 +266,37 @@ static void a_delivery_needs_a_receive_that_fits(void **state)
     static const struct {
         enum fetch got;
         bool truncated;
-        uint32_t n_sge, body_bytes, received, payload;
+        uint32_t said, found;
+        bool ragged;
+        uint32_t received, payload;
         enum pkt_act act;
         enum rule rule;
         enum wc_status status;
     } rows[] = {
-        {FETCH_EMPTY, false, 0, 0, 0, 0, ACT_RNR, RULE_RESP_RECV_WQE, WCS_SUCCESS},
-        {FETCH_BROKEN, false, 0, 0, 0, 0, ACT_NAK_OPERATIONAL, RULE_RESP_RECV_FORM,
+        {FETCH_EMPTY, false, 0, 0, false, 0, 0, ACT_RNR, RULE_RESP_RECV_WQE, WCS_SUCCESS},
+        {FETCH_BROKEN, false, 0, 0, false, 0, 0, ACT_NAK_OPERATIONAL, RULE_RESP_RECV_FORM,
          WCS_LOC_QP_OP_ERR},
-        {FETCH_OK, false, 0, 0, 0, 0, ACT_ACCEPT, RULE_NONE, WCS_SUCCESS},
-        {FETCH_OK, true, 0, 0, 0, 0, ACT_NAK_OPERATIONAL, RULE_RESP_RECV_FORM, WCS_LOC_QP_OP_ERR},
-        {FETCH_OK, false, 3, 48, 0, 0, ACT_NAK_OPERATIONAL, RULE_RESP_RECV_FORM, WCS_LOC_QP_OP_ERR},
-        {FETCH_OK, false, 2, 31, 0, 0, ACT_NAK_OPERATIONAL, RULE_RESP_RECV_FORM, WCS_LOC_QP_OP_ERR},
-        {FETCH_OK, false, 0, 0, 0, 1, ACT_NAK_INVALID, RULE_RESP_RECV_LENGTH, WCS_LOC_LEN_ERR},
-        {FETCH_OK, false, 2, 32, 20, 11, ACT_NAK_INVALID, RULE_RESP_RECV_LENGTH, WCS_LOC_LEN_ERR},
-        {FETCH_OK, false, 2, 32, 30, 0, ACT_ACCEPT, RULE_NONE, WCS_SUCCESS},
+        {FETCH_OK, false, 0, 0, false, 0, 0, ACT_ACCEPT, RULE_NONE, WCS_SUCCESS},
+        {FETCH_OK, true, 0, 0, false, 0, 0, ACT_NAK_OPERATIONAL, RULE_RESP_RECV_FORM,
+         WCS_LOC_QP_OP_ERR},
+        {FETCH_OK, false, 3, 3, false, 0, 0, ACT_NAK_OPERATIONAL, RULE_RESP_RECV_FORM,
+         WCS_LOC_QP_OP_ERR},
+        {FETCH_OK, false, 2, 1, true, 0, 0, ACT_NAK_OPERATIONAL, RULE_RESP_RECV_FORM,
+         WCS_LOC_QP_OP_ERR},
+        {FETCH_OK, false, 0, 0, false, 0, 1, ACT_NAK_INVALID, RULE_RESP_RECV_LENGTH,
+         WCS_LOC_LEN_ERR},
+        {FETCH_OK, false, 2, 2, false, 20, 11, ACT_NAK_INVALID, RULE_RESP_RECV_LENGTH,
+         WCS_LOC_LEN_ERR},
+        {FETCH_OK, false, 2, 2, false, 30, 0, ACT_ACCEPT, RULE_NONE, WCS_SUCCESS},
     };
     struct sge sge[2] = {{0, 10, 0}, {0, 20, 0}};
 
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         const struct recv_wqe w = {.truncated = rows[i].truncated,
-                                   .n_sge = rows[i].n_sge,
-                                   .body_bytes = rows[i].body_bytes,
+                                   .n_sge = {rows[i].said, rows[i].found, rows[i].ragged},
                                    .sge = sge,
-                                   .holds_bytes = rows[i].n_sge == 2 ? 30 : 0};
+                                   .holds_bytes = rows[i].said == 2 ? 30 : 0};
         const struct delivery_view v = {
             .max_recv_sge = 2, .got = rows[i].got, .wqe = &w, .received = rows[i].received};
         const struct packet p = request(OP_RC_SEND_ONLY, 0, rows[i].payload);

@@ -19,25 +19,26 @@ static void keys_and_an_atomic(struct rig *r)
     struct rig_post *p;
 
     h->mr->access |= ACC_MW_BIND;
-    assert_int_equal(hca_mw_create(&h->hca, h->mr->pdn, MW_TYPE_2, &w), RSP_OK);
-    assert_int_equal(hca_fast_mr_create(&h->hca, h->mr->pdn, ACC_LOCAL_WRITE | ALL, 4, &k), RSP_OK);
-    assert_int_equal(hca_mr_map(&h->hca, key_number(k->key), &map), RSP_OK);
+    assert_int_equal(hca_mw_create(&h->hca, h->mr->pdn, MW_TYPE_2, &w), REF_NONE);
+    assert_int_equal(hca_fast_mr_create(&h->hca, h->mr->pdn, ACC_LOCAL_WRITE | ALL, 4, &k),
+                     REF_NONE);
+    assert_int_equal(hca_mr_map(&h->hca, key_number(k->key), &map), REF_NONE);
 
     p = rig_prepare(r, 0, WQ_SEND, 1, 0, 0);
     p->opcode = WR_BIND_MW;
     p->n_sge = p->body_bytes = 0;
-    p->bind = (struct rfc_wr_bind){.mw_rkey = w->key,
-                                   .rkey = w->key,
-                                   .mr_lkey = h->mr->key,
-                                   .access = ALL,
-                                   .addr = RIG_ADDR,
-                                   .length = 64,
-                                   .type = MW_TYPE_2};
+    p->bind = (struct bind_request){.mw_key = w->key,
+                                    .new_key = w->key,
+                                    .mr_key = h->mr->key,
+                                    .access = ALL,
+                                    .addr = RIG_ADDR,
+                                    .bytes = 64,
+                                    .type = MW_TYPE_2};
     rig_post(r, 0, WQ_SEND);
     p = rig_prepare(r, 0, WQ_SEND, 2, 0, 0);
     p->opcode = WR_REG_MR;
     p->n_sge = p->body_bytes = 0;
-    p->reg = (struct rfc_wr_reg){key_number(k->key), k->key, ACC_LOCAL_WRITE | ALL};
+    p->reg = (struct reg_request){key_number(k->key), k->key, ACC_LOCAL_WRITE | ALL};
     rig_post(r, 0, WQ_SEND);
     p = rig_prepare(r, 0, WQ_SEND, 3, 0, 0);
     p->opcode = WR_LOCAL_INV;
@@ -70,9 +71,9 @@ static void a_long_datagram(struct rig *r)
     struct rig_post *p = rig_prepare(r, 0, WQ_SEND, 1, 0, 8192);
     const struct hca *h = &r->host[0].hca;
 
-    p->ud = (struct rfc_wr_ud){
-        .remote_qpn = r->host[1].qp->qpn, .av_port = HCA_PORT, .av_pdn = r->host[0].qp->config.pdn};
-    memcpy(p->ud.av_dgid, h->gids[0].raw, GID_BYTES);
+    p->to = (struct datagram_to){
+        .av.port = HCA_PORT, .av_pdn = r->host[0].qp->config.pdn, .qpn = r->host[1].qp->qpn};
+    memcpy(p->to.av.dgid, h->gids[0].raw, GID_BYTES);
     rig_post(r, 0, WQ_SEND);
     rig_run(r);
     rig_expect(r, 0, WQ_SEND, 0, 1, WCS_SUCCESS);

@@ -131,7 +131,8 @@ static void an_error_of_a_send_leads_to_sqe(void **state)
         rig_expect(r, 0, WQ_SEND, 0, 1, WCS_LOC_QP_OP_ERR);
         rig_expect(r, 0, WQ_SEND, 1, 2, WCS_WR_FLUSH_ERR);
         assert_int_equal(r->host[0].qp->state, QPS_SQE);
-        assert_int_equal(xport_qp_modify(&r->host[0].x, r->host[0].qp, QPA_STATE, &to_rts), RSP_OK);
+        assert_int_equal(xport_qp_modify(&r->host[0].x, r->host[0].qp, QPA_STATE, &to_rts),
+                         REF_NONE);
         assert_null(xport_invariant(r->host[0].qp));
         rig_free(r);
     }
@@ -142,13 +143,12 @@ static struct rig_post *datagram(struct rig *r, uint64_t wr_id, uint32_t bytes)
 {
     struct rig_post *p = rig_prepare(r, 0, WQ_SEND, wr_id, 0, bytes);
 
-    p->ud = (struct rfc_wr_ud){.remote_qpn = r->host[1].qp->qpn,
-                               .remote_qkey = RIG_QKEY,
-                               .av_port = HCA_PORT,
-                               .av_pdn = r->host[0].qp->pd->pdn,
-                               .av_hop_limit = 9};
-    memcpy(p->ud.av_dgid, r->host[1].hca.gids[0].raw, GID_BYTES);
-    memcpy(p->ud.av_dmac, r->host[1].x.mac, MAC_BYTES);
+    p->to = (struct datagram_to){.av = {.port = HCA_PORT, .hop_limit = 9, .flags = AH_FLAG_GRH},
+                                 .av_pdn = r->host[0].qp->pd->pdn,
+                                 .qpn = r->host[1].qp->qpn,
+                                 .qkey = RIG_QKEY};
+    memcpy(p->to.av.dgid, r->host[1].hca.gids[0].raw, GID_BYTES);
+    memcpy(p->to.av.dmac, r->host[1].x.mac, MAC_BYTES);
     return p;
 }
 
@@ -210,9 +210,9 @@ static void what_a_datagram_is_refused_for(void **state)
         if (rows[i].receive)
             rig_recv(r, 7, REMOTE, rows[i].receive);
         p = datagram(r, 1, rows[i].bytes);
-        p->ud.remote_qkey ^= rows[i].qkey_bits;
-        p->ud.av_pdn ^= rows[i].pd_bits;
-        p->ud.av_gid_index = (uint8_t)rows[i].gid_index;
+        p->to.qkey ^= rows[i].qkey_bits;
+        p->to.av_pdn ^= rows[i].pd_bits;
+        p->to.av.sgid_index = (uint8_t)rows[i].gid_index;
         rig_post(r, 0, WQ_SEND);
         rig_run(r);
         rig_expect(r, 0, WQ_SEND, 0, 1, rows[i].status);
@@ -235,7 +235,7 @@ static void a_privileged_q_key_is_that_of_the_queue_pair(void **state)
 
     (void)state;
     rig_recv(r, 7, REMOTE, 1000);
-    datagram(r, 1, 100)->ud.remote_qkey = QKEY_OWN | 0x77;
+    datagram(r, 1, 100)->to.qkey = QKEY_OWN | 0x77;
     rig_post(r, 0, WQ_SEND);
     rig_run(r);
     rig_expect(r, 1, WQ_RECV, 0, 7, WCS_SUCCESS);
@@ -256,12 +256,12 @@ static void a_datagram_to_a_group_of_nobody_is_thrown_away(void **state)
     rig_inject(r, 1, &p);
     assert_int_equal(rig_count(r, EV_drop, 1, "reason", DROP_NO_SUCH_GID), 1);
     limits->max_mcast_grp = limits->max_mcast_qp_attach = limits->max_total_mcast_qp_attach = 1;
-    assert_int_equal(mcast_attach(&r->host[1].hca, r->host[1].qp, group), RSP_OK);
+    assert_int_equal(mcast_attach(&r->host[1].hca, r->host[1].qp, group), REF_NONE);
     p.bth.dest_qpn = r->host[1].qp->qpn;
     rig_inject(r, 1, &p);
     assert_int_equal(rig_count(r, EV_drop, 1, "reason", DROP_NO_SUCH_QP), 1);
     assert_int_equal(rig_count(r, EV_rx, 1, NULL, 0), 0);
-    assert_int_equal(mcast_detach(&r->host[1].hca, r->host[1].qp, group), RSP_OK);
+    assert_int_equal(mcast_detach(&r->host[1].hca, r->host[1].qp, group), REF_NONE);
     rig_free(r);
 }
 

@@ -68,12 +68,10 @@ static void what_refuses_a_request_says_the_limit_and_what_it_found(void **state
         enum rule rule;
         struct compared want;
     } rows[] = {
-        {{.opcode = WR_SEND, .n_sge = 3, .body_bytes = 3 * SGE_BYTES},
-         RULE_SQ_SGE_COUNT,
-         {0, 2, 3}},
-        {{.opcode = WR_SEND, .n_sge = 2, .body_bytes = SGE_BYTES}, RULE_SQ_SGE_COUNT, {1, 1, 2}},
-        {{.opcode = WR_SEND, .flags = SF_INLINE, .body_bytes = 33}, RULE_SQ_INLINE, {0, 32, 33}},
-        {{.opcode = WR_SEND, .n_sge = 2, .body_bytes = 2 * SGE_BYTES, .sge = long_list},
+        {{.opcode = WR_SEND, .n_sge = {3, 3, false}}, RULE_SQ_SGE_COUNT, {0, 2, 3}},
+        {{.opcode = WR_SEND, .n_sge = {2, 1, false}}, RULE_SQ_SGE_COUNT, {1, 1, 2}},
+        {{.opcode = WR_SEND, .flags = SF_INLINE, .inline_bytes = 33}, RULE_SQ_INLINE, {0, 32, 33}},
+        {{.opcode = WR_SEND, .n_sge = {2, 2, false}, .sge = long_list},
          RULE_SQ_LENGTH,
          {0, MESSAGE_BYTES_MAX, (uint64_t)MESSAGE_BYTES_MAX + 1}},
         {{.opcode = WR_RECV}, RULE_SQ_OPCODE, {0}},
@@ -113,13 +111,13 @@ static void a_way_that_is_none_is_refused(void **state)
 
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        struct send_wqe w = {.opcode = WR_SEND,
-                             .ud = {.av_port = rows[i].port,
-                                    .av_pdn = 1,
-                                    .remote_qpn = rows[i].qpn,
-                                    .av_gid_index = rows[i].gid_index}};
+        struct send_wqe w = {
+            .opcode = WR_SEND,
+            .to = {.av = {.port = (uint8_t)rows[i].port, .sgid_index = rows[i].gid_index},
+                   .av_pdn = 1,
+                   .qpn = rows[i].qpn}};
 
-        memcpy(w.ud.av_dgid, hca.gids[rows[i].to_ipv4 ? 0 : 1].raw, GID_BYTES);
+        memcpy(w.to.av.dgid, hca.gids[rows[i].to_ipv4 ? 0 : 1].raw, GID_BYTES);
         assert_int_equal(wqe_decide(&view, &w).rule, rows[i].is_good ? RULE_NONE : RULE_SQ_AH);
     }
 }
