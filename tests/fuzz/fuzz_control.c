@@ -16,6 +16,7 @@
 #include "emu/facts/refusal.h"
 #include "emu/facts/rfc.h"
 #include "emu/facts/virtio_rdma/ctrl_rsp.h"
+#include "emu/facts/virtio_rdma/refusal_rsp.h"
 #include "hostile_host.h"
 #include "rdmalab/control.h"
 #include "rdmalab/inspect.h"

@@ -137,7 +137,7 @@ def is_true(finding, truth, places, place):
     if kind in HARMLESS:
         return True
     if kind == "ANSWER_OF_OTHERS":
-        return packet is not None and speaks_for_atomic(packet, place)
+        return packet is not None and speaks_for_atomic(packet, place, truth)
     if finding["severity"] == "error":
         return False
     if kind == "BAD_ICRC":
@@ -158,12 +158,14 @@ def is_true(finding, truth, places, place):
     return False
 
 
-def speaks_for_atomic(packet, place):
-    """Is it an acknowledge of a SEND or WRITE that came again, with the PSN of an atomic behind it?  rxe sends such."""
+def speaks_for_atomic(packet, place, truth):
+    """Is it an acknowledge of a SEND or WRITE that came again, with the PSN of an atomic behind it?  rxe sends such.
+    Who has sent the SEND does not see that a fault has doubled it."""
     before = [p for p in place.requests(packet) if p.number < packet.number]
     carrying = [p for p in before if p.opcode in CARRY and (packet.psn - p.psn) % (1 << 24) < 1 << 23]
     return (packet.opcode == ACKNOWLEDGE and any(p.opcode in ATOMICS and p.psn == packet.psn for p in before)
-            and any(p.is_like(q) for i, p in enumerate(carrying) for q in carrying[:i]))
+            and (any(p.is_like(q) for i, p in enumerate(carrying) for q in carrying[:i])
+                 or any(happened(truth, {"duplicate"}, p.psn, 1) for p in carrying)))
 
 
 def went_back(packet, sender):
