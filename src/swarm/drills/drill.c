@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "emu/base/assert.h"
+#include "emu/trace/event.h"
 #include "process/must.h"
 #include "rdmalab/inspect.h"
 #include "rdmalab/trace.h"
@@ -72,6 +73,34 @@ bool drill_settle(struct drill *d)
     const enum rdl_status st = rdl_run(d->lab, RDL_NEVER, limits);
 
     return drill_works(d, st == RDL_ERR_IDLE ? RDL_OK : st, "a quiet lab comes to rest");
+}
+
+bool drill_run_until(struct drill *d, uint64_t until_ns)
+{
+    const struct rdl_limits limits = {.ticks = TICKS_MAX};
+    const enum rdl_status st = rdl_run(d->lab, until_ns, limits);
+
+    return drill_works(d, st == RDL_ERR_IDLE ? RDL_OK : st, "a lab can be let on for a time");
+}
+
+uint64_t drill_events(const struct drill *d)
+{
+    return rdl_record_forgotten(d->lab) + rdl_record_count(d->lab);
+}
+
+const struct ev *drill_event(const struct drill *d, uint32_t kind, uint64_t *at)
+{
+    const uint64_t forgotten = rdl_record_forgotten(d->lab);
+
+    if (*at < forgotten)
+        *at = forgotten;
+    while (*at < drill_events(d)) {
+        const struct ev *e = rdl_record_at(d->lab, (size_t)((*at)++ - forgotten));
+
+        if ((uint32_t)e->kind == kind)
+            return e;
+    }
+    return NULL;
 }
 
 void drill_say(struct drill *d, const char *format, ...)

@@ -107,6 +107,19 @@ enum rdl_status drill_answer(struct drill *d, rdl_host host, uint32_t *ret_rsp);
  */
 bool drill_settle(struct drill *d);
 
+/* Runs the lab until @until_ns, or until nothing is scheduled.  Returns false, and the drill fails,
+ * if that does not succeed.
+ */
+bool drill_run_until(struct drill *d, uint64_t until_ns);
+
+/* drill_events() returns the number of trace events so far.  drill_event() returns the next
+ * recorded event of @kind (enum ev_kind) from event number *@at on, counted from 0, and sets *@at
+ * to the number behind it.  It returns NULL if there is none; *@at is then the number of all
+ * events.
+ */
+uint64_t drill_events(const struct drill *d);
+const struct ev *drill_event(const struct drill *d, uint32_t kind, uint64_t *at);
+
 /* Writes a line to the script, if there is one. */
 void drill_say(struct drill *d, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

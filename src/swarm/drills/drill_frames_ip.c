@@ -31,14 +31,6 @@ static uint32_t port_of(uint32_t who)
     return who % FRAMES_SWITCHED;
 }
 
-static bool go(struct drill *d, uint64_t ns)
-{
-    const struct rdl_limits limits = {.ticks = 1000000};
-
-    return drill_works(d, rdl_run(d->lab, rdl_now_ns(d->lab) + ns, limits),
-                       "a lab can be let on for a while");
-}
-
 bool frames_send_as(struct drill *d, uint32_t who, const uint8_t *frame, size_t bytes)
 {
     struct frames *k = d->own;
@@ -47,7 +39,7 @@ bool frames_send_as(struct drill *d, uint32_t who, const uint8_t *frame, size_t 
     frames_forget(k);
     return drill_works(d, rdl_port_receive(d->lab, k->port[port_of(who)], frame, bytes),
                        "a frame can come in through an external port") &&
-           go(d, SHORTLY_NS);
+           drill_run_until(d, rdl_now_ns(d->lab) + SHORTLY_NS);
 }
 
 const uint8_t *frames_heard(struct drill *d, uint32_t who, uint32_t skip)
@@ -285,7 +277,7 @@ static void take_ask(struct drill *d)
             return;
     }
     for (uint32_t i = 0;; i++) {
-        if (!go(d, SHORTLY_NS) ||
+        if (!drill_run_until(d, rdl_now_ns(d->lab) + SHORTLY_NS) ||
             !drill_expect(d, is_arp(frames_heard(d, who, 0), false) == (i < TRIES),
                           "a host asks three times for a neighbour that it was not asked by",
                           "after %u seconds it %s", i, i < TRIES ? "does not" : "does again"))
@@ -293,7 +285,7 @@ static void take_ask(struct drill *d)
         if (i == silent || i == TRIES)
             break;
         frames_forget(k);
-        if (!go(d, SECOND_NS - SHORTLY_NS))
+        if (!drill_run_until(d, rdl_now_ns(d->lab) + SECOND_NS - SHORTLY_NS))
             return;
     }
     if (silent == TRIES)
@@ -311,10 +303,12 @@ static void take_belief(struct drill *d)
     const bool is_old = drill_one_in(d, 2);
     rdl_ping_id id;
 
-    if (!frames_introduce(d, who) || !go(d, (is_old ? BELIEVED_S + 1 : BELIEVED_S - 2) * SECOND_NS))
+    if (!frames_introduce(d, who) ||
+        !drill_run_until(d, rdl_now_ns(d->lab) +
+                                (is_old ? BELIEVED_S + 1 : BELIEVED_S - 2) * SECOND_NS))
         return;
     frames_forget(k);
-    if (!start_ping(d, who, 10, &id) || !go(d, SHORTLY_NS))
+    if (!start_ping(d, who, 10, &id) || !drill_run_until(d, rdl_now_ns(d->lab) + SHORTLY_NS))
         return;
     drill_expect(d, is_arp(frames_heard(d, who, 0), false) == is_old,
                  "what a host has heard of a neighbour is believed for a minute", "%s",

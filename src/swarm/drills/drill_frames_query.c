@@ -289,7 +289,6 @@ static bool change_group(struct drill *d)
 
 void frames_take_query(struct drill *d)
 {
-    const struct rdl_limits limits = {.ticks = 1000000};
     struct frames *k = d->own;
     uint8_t f[FRAMES_BYTES_MAX];
     const uint32_t who = frames_meet(d);
@@ -308,7 +307,6 @@ void frames_take_query(struct drill *d)
                 "a frame can come in through an external port"))
             return;
     }
-    if (drill_works(d, rdl_run(d->lab, q.asked_ns + q.max_ms * NS_PER_MS + 2 * TRAVEL_NS, limits),
-                    "a lab can be let on for a while"))
+    if (drill_run_until(d, q.asked_ns + q.max_ms * NS_PER_MS + 2 * TRAVEL_NS))
         (void)check_reports(d, &q);
 }

@@ -9,16 +9,6 @@
 
 #define SYNDROME_RNR      0x20u
 #define SYNDROME_SEQUENCE 0x60u
-#define TICKS_MAX         100000u
-
-/* Runs the lab until @until. */
-static bool run_until(struct drill *d, uint64_t until)
-{
-    const struct rdl_limits limits = {.ticks = TICKS_MAX};
-    const enum rdl_status st = rdl_run(d->lab, until, limits);
-
-    return drill_works(d, st == RDL_ERR_IDLE ? RDL_OK : st, "a lab can go on");
-}
 
 /* Checks that h1 sends again everything that is not answered, @wait ns after @from. */
 static bool waits(struct drill *d, uint64_t from, uint64_t wait)
@@ -77,7 +67,7 @@ void peer_answers_in_wait(struct drill *d)
     if (psn == s->sent || !peer_ack_on(d, (uint8_t)(SYNDROME_RNR | code), psn))
         return;
     from = s->injected_ns;
-    if (!run_until(d, from + wait / 2) || !peer_progress(d, psn) ||
+    if (!drill_run_until(d, from + wait / 2) || !peer_progress(d, psn) ||
         !drill_expect(d, s->n_seen == 0, "while it waits after an RNR NAK h1 sends nothing",
                       "%u packets", s->n_seen))
         return;

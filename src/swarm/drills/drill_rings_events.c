@@ -46,13 +46,10 @@ struct storm {
 /* Adds the events raised since the last call. */
 static void look(struct drill *d, struct storm *s)
 {
-    const uint64_t forgotten = rdl_record_forgotten(d->lab);
-    const size_t n = rdl_record_count(d->lab);
+    const struct ev *e;
 
-    for (size_t i = s->seen > forgotten ? (size_t)(s->seen - forgotten) : 0; i < n; i++) {
-        const struct ev *e = rdl_record_at(d->lab, i);
-
-        if (e->kind != EV_async_event || e->u.async_event.host != 0)
+    while ((e = drill_event(d, EV_async_event, &s->seen))) {
+        if (e->u.async_event.host != 0)
             continue;
         if (s->n < s->buffers || s->n_waiting < WAITING_MAX) {
             s->n_waiting += s->n >= s->buffers;
@@ -62,7 +59,6 @@ static void look(struct drill *d, struct storm *s)
             s->n_lost++;
         }
     }
-    s->seen = forgotten + n;
 }
 
 /* Takes the link down or up @n times. */
@@ -149,19 +145,25 @@ static bool listen(struct drill *d, const struct storm *s)
                         "%s, %u were lost", missed ? "one does" : "none does", s->n_lost);
 }
 
+/* Reads number and place of the buffers of the event queue. */
+static bool find_buffers(struct drill *d, struct storm *s)
+{
+    return drill_number(d, "h1.async.queue.size", &s->buffers) &&
+           drill_number(d, "h1.async.queue.desc[0].addr", &s->buffers_at) &&
+           drill_expect(d, s->buffers <= BUFFERS_MAX, "the event queue is short",
+                        "%" PRIu64 " buffers", s->buffers);
+}
+
 /* Raises @n events, or one more.  @is_first: nobody has taken an event of h1 before. */
 static void storm(struct drill *d, uint32_t n, bool is_first)
 {
     static const uint8_t nothing[BUFFERS_MAX * EVENT_BYTES] = {0};
     struct storm s = {0};
 
-    if (!drill_number(d, "h1.async.queue.size", &s.buffers) ||
-        !drill_number(d, "h1.async.queue.desc[0].addr", &s.buffers_at) ||
-        !drill_expect(d, s.buffers <= BUFFERS_MAX, "the event queue is short",
-                      "%" PRIu64 " buffers", s.buffers))
+    if (!find_buffers(d, &s))
         return;
     if (!is_first) {
-        s.seen = rdl_record_forgotten(d->lab) + rdl_record_count(d->lab);
+        s.seen = drill_events(d);
         if (!drill_works(d,
                          rdl_ram_write(d->lab, queues_of(d)->host[0], s.buffers_at, nothing,
                                        (size_t)s.buffers * EVENT_BYTES),
@@ -243,10 +245,7 @@ void queues_small_buffers(struct drill *d)
 
     d->n_unsaid++;
     queues_of(d)->broken = true;
-    if (!drill_number(d, "h1.async.queue.size", &s.buffers) ||
-        !drill_number(d, "h1.async.queue.desc[0].addr", &s.buffers_at) ||
-        !drill_expect(d, s.buffers <= BUFFERS_MAX, "the event queue is short",
-                      "%" PRIu64 " buffers", s.buffers))
+    if (!find_buffers(d, &s))
         return;
     look(d, &s);
     if (cut_buffers(d, &s, s.n, small) && rage(d, &s, drill_below(d, 16)))
@@ -254,15 +253,6 @@ void queues_small_buffers(struct drill *d)
 }
 
 /* --- Events about destroyed objects ----------------------------------------------------------- */
-
-/* Runs the lab to 1 ns before the next scheduled action. */
-static bool run_up_to_next(struct drill *d)
-{
-    const struct rdl_limits none = {0};
-    const enum rdl_status st = rdl_run(d->lab, rdl_next_ns(d->lab) - 1, none);
-
-    return drill_works(d, st == RDL_ERR_IDLE ? RDL_OK : st, "a lab can be let on for a time");
-}
 
 /* Sets the link down and up until every buffer of the event queue is used. */
 static bool flood(struct drill *d)
@@ -300,7 +290,8 @@ void queues_forget(struct drill *d)
         return;
     d->n_unsaid++;
     if (!drill_works(d, rdl_destroy_qp(d->lab, f.end.qp), "a queue pair can be destroyed") ||
-        !run_up_to_next(d) || !flood(d) || !queues_take_away(d, f.end.qp) ||
+        !drill_run_until(d, rdl_next_ns(d->lab) - 1) || !flood(d) ||
+        !queues_take_away(d, f.end.qp) ||
         !drill_expect(d, rdl_total(d->lab, EV_async_event) > before, "a link tells of itself",
                       "nothing was told") ||
         !drill_works(d, drill_answer(d, f.end.host, &told), "a queue pair can be destroyed") ||

@@ -49,37 +49,50 @@ static void name_object(struct drill *d, char name[RDL_NAME_BYTES], const char *
     snprintf(name, RDL_NAME_BYTES, "%s%u", kind, queues_of(d)->serial++);
 }
 
+/* Creates the completion queue of @f with @cqe entries. */
+static bool add_cq(struct drill *d, struct flusher *f, uint32_t cqe)
+{
+    name_object(d, f->cq_name, "cq");
+    drill_say(d, "create_cq h%u cqe=%u as %s", f->end.number + 1, cqe, f->cq_name);
+    return drill_is_done(d, f->end.host,
+                         rdl_create_cq(d->lab, f->end.host, cqe, f->cq_name, &f->cq),
+                         "a completion queue can be created");
+}
+
+/* Creates the queue pair of @f with the configuration @c, and moves it to INIT. */
+static bool add_qp(struct drill *d, struct flusher *f, struct rdl_qp_config *c)
+{
+    struct rdl_qp_attr a = {.port = 1, .access = ACC_LOCAL_WRITE};
+
+    name_object(d, f->end.name, "qp");
+    c->pd = queues_of(d)->pd[f->end.number];
+    c->type = QPT_RC;
+    if (!rig_add_qp(d, &f->end, c))
+        return false;
+    drill_say(d, "modify_qp h%u.%s state=INIT pkey_index=0 port=1 access=lw", f->end.number + 1,
+              f->end.name);
+    return rig_modify(d, &f->end, &a, QPS_INIT, qp_fsm_needs(QPT_RC, QPS_INIT));
+}
+
 bool flusher_make(struct drill *d, unsigned side, uint32_t cqe, uint32_t max_recv_wr,
                   struct flusher *f)
 {
     const struct queues *q = queues_of(d);
-    struct rdl_qp_attr a = {.port = 1, .access = ACC_LOCAL_WRITE};
     struct rdl_qp_config c = {
-        .pd = q->pd[side],
-        .type = QPT_RC,
         .max_send_wr = drill_one_in(d, 3) ? RDL_QP_NONE : 1, /* nothing is sent */
         .max_recv_wr = max_recv_wr ? max_recv_wr : RDL_QP_NONE,
     };
 
     *f = (struct flusher){.end = {.number = side, .host = q->host[side]},
                           .max_recv_wr = max_recv_wr};
-    name_object(d, f->cq_name, "cq");
-    name_object(d, f->end.name, "qp");
-    drill_say(d, "create_cq h%u cqe=%u as %s", side + 1, cqe, f->cq_name);
-    if (!drill_is_done(d, q->host[side],
-                       rdl_create_cq(d->lab, q->host[side], cqe, f->cq_name, &f->cq),
-                       "a completion queue can be created") ||
+    if (!add_cq(d, f, cqe) ||
         !drill_works(d, rdl_cq_info(d->lab, f->cq, &f->info), "a completion queue has a size") ||
         !drill_expect(d, f->info.cqe == rig_queue_size(q->profile, cqe),
                       "a completion queue is as long as was asked for", "%u entries, and not %u",
                       f->info.cqe, cqe))
         return false;
     c.send_cq = c.recv_cq = f->cq;
-    if (!rig_add_qp(d, &f->end, &c))
-        return false;
-    drill_say(d, "modify_qp h%u.%s state=INIT pkey_index=0 port=1 access=lw", side + 1,
-              f->end.name);
-    return rig_modify(d, &f->end, &a, QPS_INIT, qp_fsm_needs(QPT_RC, QPS_INIT));
+    return add_qp(d, f, &c);
 }
 
 bool flusher_post(struct drill *d, struct flusher *f, uint32_t n, uint64_t wr_id)
@@ -210,32 +223,21 @@ static bool polls_all(struct drill *d, struct flusher *f, uint32_t from, uint32_
                         "nothing completes twice", "there are more than %u completions", n);
 }
 
-/* A queue pair in INIT beside @f that uses the completion queue of @f for its sends, its receives
- * or both.
+/* Makes a queue pair beside @f that uses the completion queue of @f for its sends, its receives or
+ * both.
  */
 static bool neighbour_make(struct drill *d, const struct flusher *f, struct flusher *ret)
 {
-    const unsigned side = f->end.number;
     const uint32_t which = 1 + drill_below(d, 3); /* 1: sends, 2: receives, 3: both */
-    struct rdl_qp_attr a = {.port = 1, .access = ACC_LOCAL_WRITE};
-    struct rdl_qp_config c = {
-        .pd = queues_of(d)->pd[side], .type = QPT_RC, .max_send_wr = 1, .max_recv_wr = 1};
+    struct rdl_qp_config c = {.max_send_wr = 1, .max_recv_wr = 1};
 
-    *ret = (struct flusher){.end = {.number = side, .host = f->end.host}, .max_recv_wr = 1};
-    name_object(d, ret->cq_name, "cq");
-    name_object(d, ret->end.name, "qp");
-    drill_say(d, "create_cq h%u cqe=1 as %s", side + 1, ret->cq_name);
-    if (!drill_is_done(d, f->end.host,
-                       rdl_create_cq(d->lab, f->end.host, 1, ret->cq_name, &ret->cq),
-                       "a completion queue can be created"))
+    *ret =
+        (struct flusher){.end = {.number = f->end.number, .host = f->end.host}, .max_recv_wr = 1};
+    if (!add_cq(d, ret, 1))
         return false;
     c.send_cq = which & 1 ? f->cq : ret->cq;
     c.recv_cq = which & 2 ? f->cq : ret->cq;
-    if (!rig_add_qp(d, &ret->end, &c))
-        return false;
-    drill_say(d, "modify_qp h%u.%s state=INIT pkey_index=0 port=1 access=lw", side + 1,
-              ret->end.name);
-    return rig_modify(d, &ret->end, &a, QPS_INIT, qp_fsm_needs(QPT_RC, QPS_INIT));
+    return add_qp(d, ret, &c);
 }
 
 /* Overflows a completion queue, or nearly.  Another queue pair uses it, too, and fails with it. */

@@ -145,21 +145,13 @@ bool verbs_holds(struct drill *d, unsigned host, uint32_t offset, const void *wa
     return true;
 }
 
-const struct ev *verbs_event(struct drill *d, unsigned kind, size_t *at)
+const struct ev *verbs_event(struct drill *d, unsigned kind, uint64_t *at)
 {
     const struct drill_verbs *k = d->own;
-    const uint64_t forgotten = rdl_record_forgotten(d->lab);
-    const size_t n = rdl_record_count(d->lab);
 
-    if (*at + forgotten < k->mark)
-        *at = (size_t)(k->mark - forgotten);
-    while (*at < n) {
-        const struct ev *e = rdl_record_at(d->lab, (*at)++);
-
-        if ((unsigned)e->kind == kind)
-            return e;
-    }
-    return NULL;
+    if (*at < k->mark)
+        *at = k->mark;
+    return drill_event(d, kind, at);
 }
 
 uint32_t verbs_count_tx(struct drill *d, unsigned host, uint32_t opcode)
@@ -168,7 +160,7 @@ uint32_t verbs_count_tx(struct drill *d, unsigned host, uint32_t opcode)
     const struct ev *e;
     uint32_t n = 0;
 
-    for (size_t at = 0; (e = verbs_event(d, EV_tx, &at));)
+    for (uint64_t at = 0; (e = verbs_event(d, EV_tx, &at));)
         n += e->u.tx.host + 1 == k->host[host].raw &&
              (opcode == RDL_ANY || (uint32_t)e->u.tx.opcode == opcode);
     return n;
@@ -262,7 +254,7 @@ static void take(struct drill *d)
     };
     struct drill_verbs *k = d->own;
 
-    k->mark = rdl_record_forgotten(d->lab) + rdl_record_count(d->lab);
+    k->mark = drill_events(d);
     steps[drill_below(d, sizeof(steps) / sizeof(steps[0]))](d);
     if (!d->wrong)
         take_events(d);

@@ -123,8 +123,7 @@ static bool send_on(struct drill *d, struct verbs_pair *p, uint32_t bytes)
 
 /* Checks why the queue pair @qpn of h2 has dropped packets of a message of @n_pkts packets: the one
  * behind the lost packet is out of sequence, and those behind it belong to no message.  @lost:
- * index of the lost packet;
- * @n_pkts: none is lost, but the first one finds no receive.
+ * index of the lost packet; @n_pkts: none is lost, but the first one finds no receive.
  */
 static bool drops_are_right(struct drill *d, uint32_t qpn, uint32_t n_pkts, uint32_t lost)
 {
@@ -134,7 +133,7 @@ static bool drops_are_right(struct drill *d, uint32_t qpn, uint32_t n_pkts, uint
     const struct ev *e;
     uint32_t n_first = 0, n_rest = 0, all = 0;
 
-    for (size_t at = 0; (e = verbs_event(d, EV_drop, &at));) {
+    for (uint64_t at = 0; (e = verbs_event(d, EV_drop, &at));) {
         if (e->u.drop.host != 1 || e->u.drop.qpn != qpn)
             continue;
         n_first += e->u.drop.reason == (uint32_t)(late ? DROP_NO_RECEIVE : DROP_OUT_OF_SEQUENCE);
@@ -166,7 +165,7 @@ void verbs_step_gap(struct drill *d)
     f.nth = 1 + drill_below(d, n_pkts);
     if (!late && (!verbs_fault(d, &f, &fault) || !verbs_recv(d, &p.end[1], VERBS_HALF, 8192)))
         return;
-    k->mark = rdl_record_forgotten(d->lab) + rdl_record_count(d->lab);
+    k->mark = drill_events(d);
     if (!send_on(d, &p, VERBS_MTU * n_pkts) || !drill_settle(d) ||
         !verbs_done(d, k->side[0].scq, WCS_SUCCESS, &wc) ||
         !drops_are_right(d, p.end[1].qpn, n_pkts, late ? n_pkts : f.nth - 1))

@@ -100,7 +100,7 @@ static bool check_frame(struct drill *d, const struct datagram *g)
     const struct drill_verbs *k = d->own;
     const struct ev *e;
 
-    for (size_t at = 0; (e = verbs_event(d, EV_tx, &at));) {
+    for (uint64_t at = 0; (e = verbs_event(d, EV_tx, &at));) {
         size_t bytes = 0;
         const uint8_t *f = rdl_record_frame(d->lab, e->id, &bytes);
 
@@ -159,7 +159,7 @@ void verbs_step_datagram(struct drill *d)
         if (!verbs_recv(d, &g.p.end[1], VERBS_HALF, GRH_BYTES + DATA_MAX) ||
             !verbs_recv(d, &g.p.end[0], VERBS_HALF, GRH_BYTES + DATA_MAX))
             return;
-        k->mark = rdl_record_forgotten(d->lab) + rdl_record_count(d->lab);
+        k->mark = drill_events(d);
         if (!verbs_send(d, &g.p.end[0], &wr) || !drill_settle(d) || !check_frame(d, &g) ||
             !verbs_done(d, k->side[0].scq, WCS_SUCCESS, &wc))
             return;

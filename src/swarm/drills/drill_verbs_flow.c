@@ -36,7 +36,7 @@ static void mark(struct drill *d)
 {
     struct drill_verbs *k = d->own;
 
-    k->mark = rdl_record_forgotten(d->lab) + rdl_record_count(d->lab);
+    k->mark = drill_events(d);
 }
 
 /* Posts a request of @bytes: a READ from h2's lower half, or a SEND or WRITE from h1's lower half.
@@ -93,7 +93,7 @@ static bool apart(struct drill *d, uint64_t least, uint64_t more, const char *wh
     const struct ev *e;
     uint64_t last = 0;
 
-    for (size_t at = 0; (e = verbs_event(d, EV_tx, &at));) {
+    for (uint64_t at = 0; (e = verbs_event(d, EV_tx, &at));) {
         if (e->u.tx.host + 1 != k->host[0].raw)
             continue;
         if (last > 0 &&
@@ -190,10 +190,8 @@ void verbs_step_rnr(struct drill *d)
     if (comes) {
         const uint64_t until =
             rdl_now_ns(d->lab) + after * (rnr_ns(code) + CLOSE_NS / 2) + rnr_ns(code) / 2;
-        const struct rdl_limits limits = {.ticks = 100000};
 
-        if (!drill_works(d, rdl_run(d->lab, until, limits), "a lab can go on") ||
-            !verbs_recv(d, &p.end[1], VERBS_HALF, 100))
+        if (!drill_run_until(d, until) || !verbs_recv(d, &p.end[1], VERBS_HALF, 100))
             return;
     }
     if (!drill_settle(d) ||
@@ -214,7 +212,7 @@ static uint32_t count_async(struct drill *d, const struct rig_end *e, uint32_t t
     const struct ev *v;
     uint32_t n = 0;
 
-    for (size_t at = 0; (v = verbs_event(d, EV_async_event, &at));)
+    for (uint64_t at = 0; (v = verbs_event(d, EV_async_event, &at));)
         n += v->u.async_event.host + 1 == e->host.raw && v->u.async_event.number == e->qpn &&
              (uint32_t)v->u.async_event.event == type;
     return n;
@@ -228,7 +226,7 @@ static bool check_begun(struct drill *d)
     bool moved = false;
     uint64_t last = 0;
 
-    for (uint64_t i = k->mark; i < forgotten + rdl_record_count(d->lab); i++) {
+    for (uint64_t i = k->mark; i < drill_events(d); i++) {
         const struct ev *e = rdl_record_at(d->lab, (size_t)(i - forgotten));
 
         if (e->kind == EV_qp_state && e->u.qp_state.host + 1 == k->host[0].raw)
@@ -337,7 +335,7 @@ static bool check_fence(struct drill *d, uint32_t n_reads)
     const struct ev *e;
     uint32_t asked = 0, answered = 0;
 
-    for (uint64_t i = k->mark; i < rdl_record_forgotten(d->lab) + rdl_record_count(d->lab); i++) {
+    for (uint64_t i = k->mark; i < drill_events(d); i++) {
         e = rdl_record_at(d->lab, (size_t)(i - rdl_record_forgotten(d->lab)));
         if (e->kind == EV_rx && e->u.rx.host + 1 == k->host[0].raw) {
             answered += e->u.rx.opcode == OP_RC_RDMA_READ_RESPONSE_ONLY ||

@@ -25,30 +25,38 @@ struct heard {
     struct verbs_pair p;
 };
 
+/* Sets the bits @bits of a register of 2 bytes at @offset of the configuration space of function
+ * @number of h1, or clears them.
+ */
+static bool set_bits(struct drill *d, uint32_t number, uint32_t offset, uint64_t bits, bool on)
+{
+    const struct drill_verbs *k = d->own;
+    const struct rdl_pci_place place = {
+        .number = number, .space = RDL_PCI_CONFIG, .offset = offset, .width = 2};
+    uint64_t value;
+
+    d->n_unsaid++;
+    return drill_works(d, rdl_pci_read(d->lab, k->host[0], &place, &value),
+                       "a driver can read a register") &&
+           drill_works(d,
+                       rdl_pci_write(d->lab, k->host[0], &place, on ? value | bits : value & ~bits),
+                       "a driver can write a register");
+}
+
 /* Holds the interrupts of a function of h1, or lets them go: by INTX_OFF of the command register if
  * it has a line, otherwise by the mask of all its MSI-X vectors.
  */
 static bool hold_function(struct drill *d, uint32_t number, bool held)
 {
     const struct drill_verbs *k = d->own;
-    const struct rdl_pci_place place = {.number = number,
-                                        .space = RDL_PCI_CONFIG,
-                                        .offset = k->has_line ? PCI_COMMAND : PCI_MSIX_CONTROL,
-                                        .width = 2};
-    const uint64_t bit = k->has_line ? PCI_CMD_INTX_OFF : MSIX_FUNCTION_MASK;
-    uint64_t value;
 
-    return drill_works(d, rdl_pci_read(d->lab, k->host[0], &place, &value),
-                       "a driver can read a register") &&
-           drill_works(d,
-                       rdl_pci_write(d->lab, k->host[0], &place, held ? value | bit : value & ~bit),
-                       "a driver can write a register");
+    return k->has_line ? set_bits(d, number, PCI_COMMAND, PCI_CMD_INTX_OFF, held)
+                       : set_bits(d, number, PCI_MSIX_CONTROL, MSIX_FUNCTION_MASK, held);
 }
 
 /* As hold_function(), for both functions: who shares a line looks at all that use it. */
 static bool hold(struct drill *d, bool held)
 {
-    d->n_unsaid++;
     return hold_function(d, 0, held) && hold_function(d, 1, held);
 }
 
@@ -152,27 +160,12 @@ void verbs_step_held(struct drill *d)
 
 static bool set_master(struct drill *d, bool on)
 {
-    const struct drill_verbs *k = d->own;
-    const struct rdl_pci_place place = {
-        .number = 1, .space = RDL_PCI_CONFIG, .offset = PCI_COMMAND, .width = 2};
-    uint64_t value;
-
-    d->n_unsaid++;
-    return drill_works(d, rdl_pci_read(d->lab, k->host[0], &place, &value),
-                       "a driver can read a register") &&
-           drill_works(
-               d,
-               rdl_pci_write(d->lab, k->host[0], &place,
-                             on ? value | PCI_CMD_MASTER : value & ~(uint64_t)PCI_CMD_MASTER),
-               "a driver can write a register");
+    return set_bits(d, 1, PCI_COMMAND, PCI_CMD_MASTER, on);
 }
 
 static bool run_for(struct drill *d, uint64_t ns)
 {
-    const struct rdl_limits none = {0};
-    const enum rdl_status st = rdl_run(d->lab, rdl_now_ns(d->lab) + ns, none);
-
-    return drill_works(d, st == RDL_ERR_IDLE ? RDL_OK : st, "a lab can be let on for a time");
+    return drill_run_until(d, rdl_now_ns(d->lab) + ns);
 }
 
 /* Takes bus mastering from h1 while it sends on UC, where nobody asks again for what is missing. */

@@ -46,7 +46,7 @@ static uint32_t count_async(struct drill *d, uint32_t type)
     const struct ev *v;
     uint32_t n = 0;
 
-    for (size_t at = 0; (v = verbs_event(d, EV_async_event, &at));)
+    for (uint64_t at = 0; (v = verbs_event(d, EV_async_event, &at));)
         n += (uint32_t)v->u.async_event.event == type;
     return n;
 }
@@ -178,7 +178,7 @@ void verbs_step_srq(struct drill *d)
         return;
     if (!verbs_pair_with_srq(d, &c, s.srq, &p) || !rig_connect(d, &p.end[0], &p.end[1]))
         return;
-    k->mark = rdl_record_forgotten(d->lab) + rdl_record_count(d->lab);
+    k->mark = drill_events(d);
     for (uint32_t i = 0; i < n && !wrong; i++) {
         if (!post_shared(d, &s, s.lkey))
             return;

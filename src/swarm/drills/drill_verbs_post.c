@@ -33,7 +33,7 @@ static bool check_frames(struct drill *d, uint32_t n_pkts, bool solicited)
     const struct ev *e;
     uint32_t seen = 0;
 
-    for (size_t at = 0; (e = verbs_event(d, EV_tx, &at));) {
+    for (uint64_t at = 0; (e = verbs_event(d, EV_tx, &at));) {
         size_t bytes = 0;
         const uint8_t *f;
 
@@ -139,7 +139,7 @@ void verbs_step_message(struct drill *d)
     draw_message(d, &m, type == QPT_RC);
     if (m.takes_recv && !verbs_recv(d, &p.end[1], VERBS_HALF, VERBS_HALF))
         return;
-    k->mark = rdl_record_forgotten(d->lab) + rdl_record_count(d->lab);
+    k->mark = drill_events(d);
     if (!drill_works(d, rdl_req_notify_cq(d->lab, k->side[1].rcq, true), "a CQ can be armed") ||
         !drill_works(d, rdl_cq_info(d->lab, k->side[1].rcq, &before), "a CQ can be looked at") ||
         !verbs_send(d, &p.end[0], &m.wr))

@@ -87,13 +87,18 @@ struct effect {
     uint64_t delay_ns, double_ns;
 };
 
-/* A frame that left the lab. */
+/* A frame that left the lab.  The callback of a port does not know at_ns. */
 struct leaver {
+    uint64_t at_ns;
     uint32_t port;
     struct frame_copy f;
 };
 
 struct wires {
+    struct reader {
+        struct wires *w;
+        uint32_t port;
+    } reader[PORTS]; /* arguments of on_leave() */
     rdl_port port[PORTS];
     rdl_link link[PORTS];
     struct line line[PORTS];
@@ -108,7 +113,6 @@ struct wires {
     uint64_t rcvd, sent, dropped; /* of the switch; dropped: events of all sorts */
     struct flight flight[FLIGHTS];
     uint32_t n_flights, flights_made;
-    uint64_t due_ns[FLIGHTS]; /* when each frame of want[] leaves */
     struct leaver want[FLIGHTS], have[FLIGHTS];
     uint32_t n_want, n_have;
     uint64_t seen; /* events of the record that were examined */
@@ -300,44 +304,27 @@ static void model_run(struct wires *w, uint64_t until_ns)
         RDL_ASSERT(w->n_want < FLIGHTS);
         w->info[t.port].out_frames++;
         w->info[t.port].out_bytes += t.f.bytes;
-        w->due_ns[w->n_want] = t.at_ns;
-        w->want[w->n_want++] = (struct leaver){t.port, t.f};
+        w->want[w->n_want++] = (struct leaver){t.at_ns, t.port, t.f};
     }
 }
 
 /* --- What the lab does ------------------------------------------------------------------------ */
 
-static void keep(struct wires *w, uint32_t port, const void *frame, size_t bytes)
+static void on_leave(void *ctx, const void *frame, size_t bytes)
 {
+    const struct reader *r = ctx;
     struct leaver *l;
 
-    if (w->n_have == FLIGHTS)
+    if (r->w->n_have == FLIGHTS)
         return; /* more than the model expects */
-    l = &w->have[w->n_have++];
-    *l = (struct leaver){.port = port, .f.bytes = (uint32_t)bytes};
+    l = &r->w->have[r->w->n_have++];
+    *l = (struct leaver){.port = r->port, .f.bytes = (uint32_t)bytes};
     memcpy(l->f.b, frame, bytes < PREFIX ? bytes : PREFIX);
-}
-
-static void on_leave_0(void *ctx, const void *frame, size_t bytes)
-{
-    keep(ctx, 0, frame, bytes);
-}
-
-static void on_leave_1(void *ctx, const void *frame, size_t bytes)
-{
-    keep(ctx, 1, frame, bytes);
-}
-
-static void on_leave_2(void *ctx, const void *frame, size_t bytes)
-{
-    keep(ctx, 2, frame, bytes);
 }
 
 static const struct {
     const char *name, *link;
-    rdl_port_frame *leave;
-} ports[PORTS] = {
-    {"p1", "p1-s1", on_leave_0}, {"p2", "p2-s1", on_leave_1}, {"p3", "p3-s1", on_leave_2}};
+} ports[PORTS] = {{"p1", "p1-s1"}, {"p2", "p2-s1"}, {"p3", "p3-s1"}};
 
 static uint64_t draw_rate(struct drill *d)
 {
@@ -370,34 +357,24 @@ static bool send(struct drill *d, uint32_t port, uint32_t bytes, uint32_t to)
 
 static bool run_for(struct drill *d, uint64_t ns)
 {
-    const struct rdl_limits none = {0};
     const uint64_t until = rdl_now_ns(d->lab) + ns;
-    const enum rdl_status st = rdl_run(d->lab, until, none);
 
     model_run(d->own, until);
-    return drill_works(d, st == RDL_ERR_IDLE ? RDL_OK : st, "a lab can be let on for a time");
+    return drill_run_until(d, until);
 }
 
 /* Checks when frames have left since the last call. */
 static bool times_are_right(struct drill *d)
 {
     struct wires *w = d->own;
-    const uint64_t forgotten = rdl_record_forgotten(d->lab);
-    const size_t n = rdl_record_count(d->lab);
-    uint32_t k = 0;
+    const struct ev *e;
 
-    for (size_t i = w->seen > forgotten ? (size_t)(w->seen - forgotten) : 0; i < n; i++) {
-        const struct ev *e = rdl_record_at(d->lab, i);
-
-        if (e->kind != EV_port_out || k >= w->n_want)
-            continue;
-        if (!drill_expect(d, e->at_ns == w->due_ns[k],
+    for (uint32_t k = 0; (e = drill_event(d, EV_port_out, &w->seen)) && k < w->n_want; k++) {
+        if (!drill_expect(d, e->at_ns == w->want[k].at_ns,
                           "a frame leaves when the lines on its way have carried it",
-                          "%u: at %" PRIu64 " ns, and not %" PRIu64, k, e->at_ns, w->due_ns[k]))
+                          "%u: at %" PRIu64 " ns, and not %" PRIu64, k, e->at_ns, w->want[k].at_ns))
             return false;
-        k++;
     }
-    w->seen = forgotten + n;
     return true;
 }
 
@@ -617,9 +594,10 @@ static bool add_port(struct drill *d, uint32_t i)
                                          .latency_ns = 1 + drill_below(d, 3000),
                                          .rate_bps = draw_rate(d)};
 
+    w->reader[i] = (struct reader){w, i};
     *l = (struct line){.latency_ns = link.latency_ns, .rate_bps = link.rate_bps, .is_up = true};
     return drill_works(d, rdl_port_add(d->lab, &port, &w->port[i]), "a port can be added") &&
-           drill_works(d, rdl_port_read(d->lab, w->port[i], ports[i].leave, w),
+           drill_works(d, rdl_port_read(d->lab, w->port[i], on_leave, &w->reader[i]),
                        "a port can be read") &&
            drill_works(d, rdl_link_add(d->lab, &link, &w->link[i]), "a link can be added");
 }

@@ -88,7 +88,7 @@ bool verbs_holds(struct drill *d, unsigned host, uint32_t offset, const void *wa
 /* Returns the next trace event of @kind (enum ev_kind) from drill_verbs.mark on, or NULL if there
  * is none.  *@at is the position of the search; set it to 0 before the first call.
  */
-const struct ev *verbs_event(struct drill *d, unsigned kind, size_t *at);
+const struct ev *verbs_event(struct drill *d, unsigned kind, uint64_t *at);
 
 /* Returns the number of packets with @opcode (enum opcode; RDL_ANY: any) that @host has sent since
  * drill_verbs.mark.
