@@ -45,7 +45,7 @@ static const struct enum_row rows_reason[] = {
 #define X(nm, txt, remedy) REASON(nm, RDL_##nm, txt)
 #include "rdmalab/status.def"
 #undef X
-#define REFUSAL(nm, number, rsp, lead, tail, form, txt) REASON(nm, REASON_REFUSAL(number), txt)
+#define REFUSAL(nm, number, kind, lead, tail, form, txt) REASON(nm, REASON_REFUSAL(number), txt)
 #include "emu/facts/refusals.def"
 #undef REFUSAL
 };
