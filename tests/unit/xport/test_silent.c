@@ -2,49 +2,18 @@
 /* Listeners make no difference: the same events happen at the same times with the same ids. */
 #include <string.h>
 
-#include "emu/hca/mw.h"
-#include "rig.h"
-#include "testing.h"
-
-#define REMOTE 65536u
-#define ALL    ((unsigned)(ACC_REMOTE_READ | ACC_REMOTE_WRITE | ACC_REMOTE_ATOMIC))
+#include "key_rig.h"
 
 /* A bind, a registration, their ends, and an atomic. */
 static void keys_and_an_atomic(struct rig *r)
 {
-    struct rig_host *h = &r->host[0];
-    const uint64_t page = 4096;
-    const struct mr_map map = {.start = page, .length = 4096, .pages = &page, .n_pages = 1};
-    struct mkey *w, *k;
+    struct mkey *w = window(r, 0, MW_TYPE_2), *k = fast_region(r, 0, 4096);
     struct rig_post *p;
 
-    h->mr->access |= ACC_MW_BIND;
-    assert_int_equal(hca_mw_create(&h->hca, h->mr->pdn, MW_TYPE_2, &w), REF_NONE);
-    assert_int_equal(hca_fast_mr_create(&h->hca, h->mr->pdn, ACC_LOCAL_WRITE | ALL, 4, &k),
-                     REF_NONE);
-    assert_int_equal(hca_mr_map(&h->hca, key_number(k->key), &map), REF_NONE);
-
-    p = rig_prepare(r, 0, WQ_SEND, 1, 0, 0);
-    p->opcode = WR_BIND_MW;
-    p->n_sge = p->body_bytes = 0;
-    p->bind = (struct bind_request){.mw_key = w->key,
-                                    .new_key = w->key,
-                                    .mr_key = h->mr->key,
-                                    .access = ALL,
-                                    .addr = RIG_ADDR,
-                                    .bytes = 64,
-                                    .type = MW_TYPE_2};
-    rig_post(r, 0, WQ_SEND);
-    p = rig_prepare(r, 0, WQ_SEND, 2, 0, 0);
-    p->opcode = WR_REG_MR;
-    p->n_sge = p->body_bytes = 0;
-    p->reg = (struct reg_request){key_number(k->key), k->key, ACC_LOCAL_WRITE | ALL};
-    rig_post(r, 0, WQ_SEND);
-    p = rig_prepare(r, 0, WQ_SEND, 3, 0, 0);
-    p->opcode = WR_LOCAL_INV;
-    p->n_sge = p->body_bytes = 0;
-    p->invalidate_rkey = k->key;
-    rig_post(r, 0, WQ_SEND);
+    r->host[0].mr->access |= ACC_MW_BIND;
+    bind(r, 0, 1, w, 0, 64);
+    reg(r, 0, 2, k, k->key);
+    inv(r, 0, 3, k->key);
     p = rig_prepare_remote(r, WR_ATOMIC_FETCH_AND_ADD, 4, 0, 8, REMOTE);
     p->compare_add = 5;
     rig_post(r, 0, WQ_SEND);
