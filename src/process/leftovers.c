@@ -25,14 +25,27 @@ static struct {
 
 static volatile sig_atomic_t removes_at_exit;
 
-/* Deletes the directory @name with all that is in it.  Only another program can do that from a
- * signal handler.
+/* Holds all signals back.  None may come between the creation of a file and the moment when its
+ * name is known, nor between the moment when the name is forgotten and the removal: a second signal
+ * would end the process there.
  */
-static void remove_tree(const char *name)
+static void block(sigset_t *ret_before)
+{
+    sigset_t every;
+
+    sigfillset(&every);
+    sigprocmask(SIG_SETMASK, &every, ret_before);
+}
+
+/* Deletes the directory @name with all that is in it.  Only another program can do that from a
+ * signal handler.  It runs with the signal mask @mask.
+ */
+static void remove_tree(const char *name, const sigset_t *mask)
 {
     const pid_t pid = fork();
 
     if (pid == 0) {
+        sigprocmask(SIG_SETMASK, mask, NULL);
         execl("/bin/rm", "rm", "-rf", "--", name, (char *)NULL);
         _exit(1);
     }
@@ -43,7 +56,9 @@ static void remove_tree(const char *name)
 void leftovers_remove(void)
 {
     const int before = errno;
+    sigset_t mask;
 
+    block(&mask);
     for (size_t i = 0; i < LEFTOVERS_MAX; i++) {
         const char *name = all[i].name;
 
@@ -51,10 +66,11 @@ void leftovers_remove(void)
             continue;
         all[i].name = NULL;
         if (all[i].dir == NO_DIR)
-            remove_tree(name);
+            remove_tree(name, &mask);
         else
             (void)unlinkat(all[i].dir, name, 0);
     }
+    sigprocmask(SIG_SETMASK, &mask, NULL);
     errno = before;
 }
 
@@ -77,15 +93,6 @@ static void remember(const char *name, int dir)
     all[i].dir = dir;
     all[i].owner = getpid();
     all[i].name = name;
-}
-
-/* No signal may come between the creation and the moment when the name is known. */
-static void block(sigset_t *ret_before)
-{
-    sigset_t every;
-
-    sigfillset(&every);
-    sigprocmask(SIG_SETMASK, &every, ret_before);
 }
 
 int leftovers_create(int dir, const char *name, int flags)

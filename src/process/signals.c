@@ -142,13 +142,30 @@ void signals_catch_pipe(void)
     sigaction(SIGPIPE, &ending, NULL);
 }
 
-void signals_be_child(void)
+static void be_child(void)
 {
     const struct sigaction death = {.sa_handler = on_death, .sa_flags = SA_NODEFER};
 
     signal(SIGINT, SIG_IGN);
     signal(SIGHUP, SIG_IGN);
     sigaction(SIGTERM, &death, NULL);
+}
+
+pid_t signals_fork(void)
+{
+    sigset_t every, before;
+    pid_t pid;
+    int why;
+
+    sigfillset(&every);
+    sigprocmask(SIG_SETMASK, &every, &before);
+    pid = fork();
+    why = errno;
+    if (pid == 0)
+        be_child();
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    errno = why;
+    return pid;
 }
 
 const volatile sig_atomic_t *signals_interrupted(void)

@@ -5,6 +5,7 @@
 
 #include <signal.h>
 #include <stdbool.h>
+#include <sys/types.h>
 
 /* Installs the handlers.  ^C sets *signals_interrupted(), called the flag here, and interrupts a
  * wait for input or output.  A second ^C before the flag is cleared ends the program.  After
@@ -23,10 +24,10 @@ void signals_catch_endings(void);
  */
 void signals_catch_pipe(void);
 
-/* In a child process: ignores SIGINT and SIGHUP, which the terminal sends to the parent, too.  The
- * parent decides, and ends the child by SIGTERM.
+/* fork().  The child ignores SIGINT and SIGHUP, which the terminal sends to the parent, too: the
+ * parent decides, and ends the child by SIGTERM, at any time after the return.
  */
-void signals_be_child(void);
+pid_t signals_fork(void);
 
 /* Returns a pointer to the flag: 0, or the number of the signal that was received since the last
  * signals_clear_interrupted().

@@ -121,18 +121,23 @@ def check_full_disk(program):
 def check_directory_of_test(program):
     """The directory that `test` makes for files of the scenarios is gone, whatever ends it."""
     for number in SIGNALS + [None]:
-        for times in 1, 2:
+        # us between two signals: the second one meets the handler of the first
+        for delay in [None, *range(20)] if number else [None]:
             process = program.start("test", "forever.lab", "few.lab", "forever.lab",
                                     env={**os.environ, "TMPDIR": str(program.file("tmp"))})
             end = time.monotonic() + TIMEOUT_S
             while not list(program.file("tmp").iterdir()):
                 ensure(time.monotonic() < end, "there never was one")
-                time.sleep(0.01)
             if number is None:
                 process.stdout.close()
                 process.send_signal(signal.SIGTERM)
-            for _ in range(times if number else 0):
+            else:
                 process.send_signal(number)
+                if delay is not None:
+                    end = time.monotonic() + delay / 1e6
+                    while time.monotonic() < end:
+                        pass
+                    process.send_signal(number)
             status = process.wait(TIMEOUT_S)
             ensure(number is None or status in (-number, 128 + number), f"{number}: {status}")
             ensure(not list(program.file("tmp").iterdir()), f"{number}: {list(program.file('tmp').iterdir())}")

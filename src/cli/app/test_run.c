@@ -288,10 +288,9 @@ static void run_child(const struct test_case *c, const struct test_options *o, i
     _exit(EXIT_PASSED);
 }
 
-/* Prepares the child process; @runner is the process of the runner. */
-static void become_child(pid_t runner)
+/* Makes the child process end with the runner, which is the process @runner. */
+static void end_with(pid_t runner)
 {
-    signals_be_child();
 #ifdef __linux__
     prctl(PR_SET_PDEATHSIG, SIGTERM);
 #endif
@@ -308,10 +307,10 @@ const char *test_start(struct test_case *c, const struct test_options *o, struct
         return strerror(errno);
     fflush(NULL);
     *ret = (struct test_process){.c = c, .pipe = ends[0], .started_us = test_now_us()};
-    ret->pid = fork();
+    ret->pid = signals_fork();
     if (ret->pid == 0) {
         close(ends[0]);
-        become_child(runner);
+        end_with(runner);
         run_child(c, o, ends[1]);
     }
     close(ends[1]);
