@@ -207,6 +207,20 @@ static void take_hole(struct wire_end *e, uint64_t now_ns)
     go_back(e, now_ns);
 }
 
+/* The oldest READ or atomic is over. */
+static void forget_rd(struct wire_end *e)
+{
+    e->n_rds--;
+    memmove(e->rd, e->rd + 1, (WIRE_RDS - 1) * sizeof(e->rd[0]));
+}
+
+/* Returns true if an acknowledge of @psn ends the oldest READ or atomic. */
+static bool ack_ends_rd(const struct wire_end *e, struct psn psn)
+{
+    return e->rules.ack_ends_read && e->n_rds > 0 &&
+           psn_add(e->rd[0].psn, e->rd[0].left - 1).v == psn.v;
+}
+
 static void take_rd(struct wire_end *e, const struct packet *p, uint64_t now_ns)
 {
     struct wire_rd *rd = &e->rd[0];
@@ -218,10 +232,8 @@ static void take_rd(struct wire_end *e, const struct packet *p, uint64_t now_ns)
         return;
     }
     rd->psn = psn_add(rd->psn, 1);
-    if (--rd->left == 0) {
-        e->n_rds--;
-        memmove(e->rd, e->rd + 1, (WIRE_RDS - 1) * sizeof(e->rd[0]));
-    }
+    if (--rd->left == 0)
+        forget_rd(e);
     progress(e, psn_add(p->bth.psn, 1), now_ns);
 }
 
@@ -264,6 +276,8 @@ static void answer_arrived(struct wire_end *e, const struct packet *p, uint64_t 
         return;
     }
     if (aeth_is_ack(p->aeth.syndrome)) {
+        if (ack_ends_rd(e, p->bth.psn))
+            forget_rd(e);
         up_to = answered_up_to(e, behind);
         if (up_to.v != behind.v && e->was_implied)
             return; /* a response to something sent before it went back */

@@ -41,6 +41,8 @@ struct wire_rules {
     bool rnr_is_told_twice;
     /* Responses behind a missing response to the same READ are ignored, as rxe does. */
     bool waits_in_read;
+    /* An acknowledge that names the last PSN of the oldest READ or atomic ends it, as rxe does. */
+    bool ack_ends_read;
     /* Packets are captured a little before or after the device handles them: the MSN is not
      * checked.
      */

@@ -175,6 +175,7 @@ void wire_tap_begin(struct wire_tap *t, uint16_t life)
         .rq_psn = world_psn(t->r, e->peer),
         .rnr_is_told_twice = is_rxe,
         .waits_in_read = is_rxe,
+        .ack_ends_read = is_rxe,
     };
 
     wire_end_init(&t->end[life], &rules);

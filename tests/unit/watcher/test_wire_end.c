@@ -255,6 +255,36 @@ static void reads_under_way_are_bounded(void **state)
     finds(&e, FIND_TOO_MANY_RDS);
 }
 
+/* To rxe an acknowledge of the oldest READ or atomic is its response; to others it is not. */
+static void an_acknowledge_may_end_a_read(void **state)
+{
+    for (unsigned is_rxe = 0; is_rxe < 2; is_rxe++) {
+        struct wire_end e = new_end();
+
+        (void)state;
+        e.rules.ack_ends_read = is_rxe;
+        for (uint32_t i = 0; i < 2; i++)
+            sends(&e, packet(OP_RC_FETCH_ADD, SQ_PSN + i), i);
+        receives(&e, answer(SYN_ACK, SQ_PSN, 1), 10);
+        sends(&e, packet(OP_RC_FETCH_ADD, SQ_PSN + 2), 20);
+        finds(&e, is_rxe ? FIND_COUNT : FIND_TOO_MANY_RDS);
+    }
+}
+
+/* An acknowledge of a later request is none of the READ, not even to rxe. */
+static void a_later_acknowledge_ends_no_read(void **state)
+{
+    struct wire_end e = new_end();
+
+    (void)state;
+    e.rules.ack_ends_read = true;
+    for (uint32_t i = 0; i < 2; i++)
+        sends(&e, packet(OP_RC_FETCH_ADD, SQ_PSN + i), i);
+    receives(&e, answer(SYN_ACK, SQ_PSN + 1, 2), 10);
+    sends(&e, packet(OP_RC_FETCH_ADD, SQ_PSN + 2), 20);
+    finds(&e, FIND_TOO_MANY_RDS);
+}
+
 /* --- Responder -------------------------------------------------------------------------------- */
 
 static void what_arrived_is_acknowledged(void **state)
@@ -404,6 +434,8 @@ int main(void)
         cmocka_unit_test(the_unit_of_times_is_borne_with),
         cmocka_unit_test(codes_of_times_mean_what_they_mean_to_the_device),
         cmocka_unit_test(reads_under_way_are_bounded),
+        cmocka_unit_test(an_acknowledge_may_end_a_read),
+        cmocka_unit_test(a_later_acknowledge_ends_no_read),
         cmocka_unit_test(what_arrived_is_acknowledged),
         cmocka_unit_test(acknowledges_do_not_go_back),
         cmocka_unit_test(the_msn_counts_messages),
