@@ -32,6 +32,7 @@
 #include "print/version.h"
 #include "process/out_file.h"
 #include "process/signals.h"
+#include "swarm/drills/drill.h"
 
 /* Writes @script to the file @name; "-" is the standard output.  Returns NULL, or why it failed. */
 static const char *write_script(const char *name, const struct script *script)
@@ -228,6 +229,8 @@ static int doctor_main(int argc, char **argv)
 
 static int complete_main(int argc, char **argv);
 
+#define OR_NAME(name) #name "|"
+#define DRILL_WORDS   DRILLS(OR_NAME) "all"
 static const struct mode modes[] = {
     {"run", run_main,
      "run FILE [--seed S] [--memory SIZE] [--until EXPR] [--hash] [--quiet]\n"
@@ -278,11 +281,8 @@ static const struct mode modes[] = {
     {"swarm", swarm_main,
      "swarm [--outside] [--seed S | --seeds A..B] [-j N] [--minutes M] [--pairs] [--no-shrink] "
      "[--fail-fast] [--artifacts DIR] [--script FILE] [--events] [--hash]\n"
-     "       rdmalab swarm --drill messages|datagrams|peers|keys|frames|rings|verbs|device|all "
-     "[--seed S "
-     "| --seeds "
-     "A..B] "
-     "...\n"
+     "       rdmalab swarm --drill " DRILL_WORDS "\n"
+     "                     [--seed S | --seeds A..B] ...\n"
      "       rdmalab swarm --matrix [--cell N | --one-in N [--seed S]] [-j N] [--events] [--hash]",
      "random worlds and drills, judged by models and by invariants; --outside: a stranger's "
      "frames",

@@ -16,9 +16,8 @@
 #define RECORD_EVENTS 4096u
 #define RECORD_BYTES  ((size_t)2 << 20)
 
-const struct drill_kind *const drill_kinds[DRILL_KINDS] = {
-    &drill_of_messages, &drill_of_datagrams, &drill_of_peers,  &drill_of_keys, &drill_of_frames,
-    &drill_of_rings,    &drill_of_verbs,     &drill_of_device, &drill_of_wires};
+#define KIND(name) &drill_of_##name,
+const struct drill_kind *const drill_kinds[DRILL_KINDS] = {DRILLS(KIND)};
 
 /* --- For the kinds ---------------------------------------------------------------------------- */
 

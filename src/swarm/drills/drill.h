@@ -35,7 +35,21 @@ struct drill_kind {
     void (*finish)(struct drill *d); /* checks the state after the last step; NULL: no check */
 };
 
-#define DRILL_KINDS 9u
+/* X(name) for each kind, in the order in which they run. */
+#define DRILLS(X)                                                                                  \
+    X(messages)                                                                                    \
+    X(datagrams)                                                                                   \
+    X(peers)                                                                                       \
+    X(keys)                                                                                        \
+    X(frames)                                                                                      \
+    X(rings)                                                                                       \
+    X(verbs)                                                                                       \
+    X(device)                                                                                      \
+    X(wires)                                                                                       \
+    X(machine)
+
+#define DRILL_COUNT(name) +1u
+#define DRILL_KINDS       (0u DRILLS(DRILL_COUNT))
 extern const struct drill_kind *const drill_kinds[DRILL_KINDS];
 
 /* A running drill. */

@@ -20,6 +20,9 @@ extern const struct drill_kind drill_of_peers;
 /* Memory regions and windows, and the access rights of their keys (drill_keys.c). */
 extern const struct drill_kind drill_of_keys;
 
+/* A virtual machine: its PCI functions, its memory and its interrupts (drill_machine.c). */
+extern const struct drill_kind drill_of_machine;
+
 /* Arbitrary frames: a host's reaction to them, and their way through the network (drill_frames.c).
  */
 extern const struct drill_kind drill_of_frames;

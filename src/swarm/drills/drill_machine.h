@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+/* The drill of a machine: the interface between its files.
+ *
+ * Functions that return bool return false if the drill failed, unless their comment says otherwise.
+ */
+#ifndef SWARM_DRILLS_DRILL_MACHINE_H
+#define SWARM_DRILLS_DRILL_MACHINE_H
+
+#include "emu/facts/pci.h"
+#include "rdmalab/vm.h"
+#include "swarm/drills/drill.h"
+
+#define MACHINE_PAGE      4096u
+#define MACHINE_PAGES     24u /* pages of memory that the machine has */
+#define MACHINE_CHUNKS    4u  /* most regions that it is mapped in */
+#define MACHINE_FUNCTIONS 2u  /* function 0 is virtio-net, 1 is virtio-rdma */
+#define MACHINE_VECTORS   8u  /* vectors of a function that the drill uses, the first ones */
+#define MACHINE_MESSAGES  64u /* most interrupts of a step */
+
+/* The model of an entry of an MSI-X table. */
+struct machine_vector {
+    uint64_t address;
+    uint32_t data;
+    bool masked, pending;
+};
+
+/* The model of a PCI function. */
+struct machine_function {
+    uint64_t possible; /* features that it offers with nothing switched off */
+    uint64_t offered;  /* features that it offers from its next reset on */
+    uint32_t command;  /* set of enum pci_command_bit */
+    uint32_t bar[2], bar_bytes[2];
+    uint8_t interrupt_line, cache_line;
+    bool msix, msix_masked;
+    uint32_t n_vectors; /* in its table, of which the drill uses at most MACHINE_VECTORS */
+    struct machine_vector vectors[MACHINE_VECTORS];
+    uint32_t isr;                      /* interrupt status of virtio */
+    uint32_t config_vector, rx_vector; /* number of a vector, or VIRTIO_NO_VECTOR */
+};
+
+/* An MSI-X message. */
+struct machine_message {
+    uint32_t function, data;
+    uint64_t address;
+};
+
+/* A part of the machine's memory, from one guest-physical page on. */
+struct machine_chunk {
+    uint64_t gpa;
+    uint32_t first, pages; /* in machine.memory */
+    bool writable;
+};
+
+struct machine {
+    rdl_host host;
+    rdl_link link;
+    rdl_port port;
+    bool link_is_up;
+    struct machine_function f[MACHINE_FUNCTIONS];
+    uint32_t n_chunks;
+    struct machine_chunk chunks[MACHINE_CHUNKS];
+    uint8_t
+        memory[MACHINE_PAGES * MACHINE_PAGE];    /* what the machine and the devices have written */
+    uint8_t model[MACHINE_PAGES * MACHINE_PAGE]; /* what must be there */
+    /* The driver of virtio-net, and its receive queue. */
+    bool is_driven, is_broken, merges; /* MRG_RXBUF was accepted */
+    uint64_t desc, avail, used;        /* guest-physical addresses of the parts of the queue */
+    uint32_t size;                     /* entries of the queue */
+    uint16_t avail_idx, used_idx;
+    uint32_t n_expected, n_got; /* messages of this step; n_got may exceed the array */
+    struct machine_message expected[MACHINE_MESSAGES], got[MACHINE_MESSAGES];
+};
+
+struct machine *machine_of(struct drill *d);
+
+/* --- Accesses (drill_machine_pci.c) ----------------------------------------------------------- */
+
+/* Read and write configuration space. */
+uint32_t machine_config(struct drill *d, uint32_t function, uint32_t at, uint32_t width);
+void machine_config_put(struct drill *d, uint32_t function, uint32_t at, uint32_t width,
+                        uint32_t v);
+
+/* Read and write @bar at @at, at the address of the BAR or through the window in configuration
+ * space.  Memory space must be enabled.
+ */
+uint64_t machine_bar(struct drill *d, uint32_t function, uint32_t bar, uint32_t at, uint32_t width);
+void machine_bar_put(struct drill *d, uint32_t function, uint32_t bar, uint32_t at, uint32_t width,
+                     uint64_t v);
+
+/* --- The model of a function (drill_machine_pci.c) -------------------------------------------- */
+
+/* Sets the model of @function to its state after power-on.  The features are kept. */
+void machine_power_on(struct machine_function *f);
+
+/* Sets what the model of @function has of the virtio device to its state after a device reset. */
+void machine_device_reset(struct machine_function *f);
+
+/* The model of an interrupt of @function: of the configuration, or of the receive queue. */
+void machine_raise_config(struct drill *d, uint32_t function);
+void machine_raise_rx(struct drill *d, uint32_t function);
+
+/* Enables what a driver needs: memory space and bus mastering, and BARs at random addresses. */
+bool machine_enable(struct drill *d, uint32_t function);
+
+/* Take a step each: registers of configuration space, the command register, MSI-X. */
+void machine_change_config(struct drill *d);
+void machine_change_command(struct drill *d);
+void machine_change_vector(struct drill *d);
+void machine_change_msix(struct drill *d);
+
+/* Checks that the messages of this step have arrived, and no others, and all that the functions
+ * show of their interrupts.
+ */
+bool machine_check_interrupts(struct drill *d);
+
+#endif
