@@ -14,15 +14,20 @@
  *   - a number of the caller, for whatever its own decisions depend on.
  *
  * The counts of attempts that have a limit are at most 7, so they end a series of equal rounds
- * long before RDL_ROUNDS_EQUAL.
+ * before RDL_ROUNDS_LEAST.
  */
 #ifndef RDMALAB_ROUNDS_H
 #define RDMALAB_ROUNDS_H
 
 #include "rdmalab/lab.h"
 
-/* So many equal rounds in a row are a standstill, see rdl_rounds_standstill(). */
+/* So many equal rounds in a row are a standstill, see rdl_rounds_standstill().  If they have
+ * RDL_ROUNDS_TICKS ticks together, RDL_ROUNDS_LEAST are enough: two endless retries of different
+ * lengths have a long round in common.
+ */
 #define RDL_ROUNDS_EQUAL 1000u
+#define RDL_ROUNDS_LEAST 20u
+#define RDL_ROUNDS_TICKS 20000u
 
 struct rdl_rounds;
 
@@ -46,7 +51,7 @@ void rdl_rounds_look(struct rdl_rounds *r, uint64_t (*more)(void *ctx), void *ct
 
 struct rdl_round rdl_rounds_found(const struct rdl_rounds *r);
 
-/* Returns true if the lab repeats itself for ever: RDL_ROUNDS_EQUAL rounds were equal, and no fault
+/* Returns true if the lab repeats itself for ever: enough rounds were equal, and no fault
  * may still act differently, because it has a condition or selects a later transmission.
  */
 bool rdl_rounds_standstill(const struct rdl_rounds *r);

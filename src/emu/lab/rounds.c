@@ -177,15 +177,15 @@ static uint64_t state_hash(const struct lab_state *w, uint64_t more)
     return faults_hash(w, links_hash(w, mix(scheduled_hash(&w->sim), more)));
 }
 
-/* Returns true if fault @f may act in a later round although the rounds are equal so far.  A
+/* Returns true if fault @f may act in a later round although @rounds of them were equal.  A
  * condition may compare anything.  Each packet of a round is sent once more in each round, so a
- * transmission below RDL_ROUNDS_EQUAL has passed.
+ * transmission up to @rounds has passed.
  */
-static bool may_act(const struct net_fault *f)
+static bool may_act(const struct net_fault *f, uint64_t rounds)
 {
     if (f->device)
         return f->device->where && f->device->count > 0;
-    return (f->group || f->on_link) && (f->aim.where || f->aim.transmission > RDL_ROUNDS_EQUAL);
+    return (f->group || f->on_link) && (f->aim.where || f->aim.transmission > rounds);
 }
 
 /* --- The search ------------------------------------------------------------------------------- */
@@ -258,12 +258,15 @@ bool rdl_rounds_standstill(const struct rdl_rounds *r)
 {
     const struct slots *faults = &r->lab->state->net.faults;
 
-    if (r->found.n < RDL_ROUNDS_EQUAL)
+    const struct rdl_round *found = &r->found;
+
+    if (found->n < RDL_ROUNDS_LEAST ||
+        (found->n < RDL_ROUNDS_EQUAL && found->n * found->ticks < RDL_ROUNDS_TICKS))
         return false;
     for (uint32_t i = 0; i < faults->n_touched; i++) {
         const struct net_fault *f = slots_at(faults, i);
 
-        if (f && may_act(f))
+        if (f && may_act(f, found->n))
             return false;
     }
     return true;
