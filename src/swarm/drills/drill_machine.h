@@ -13,7 +13,10 @@
 #define MACHINE_PAGE      4096u
 #define MACHINE_PAGES     24u /* pages of memory that the machine has */
 #define MACHINE_CHUNKS    4u  /* most regions that it is mapped in */
-#define MACHINE_FUNCTIONS 2u  /* function 0 is virtio-net, 1 is virtio-rdma */
+#define MACHINE_FUNCTIONS 2u
+#define MACHINE_NET       0u /* virtio-net, the function that the drill drives */
+#define MACHINE_RDMA      1u /* virtio-rdma */
+#define MACHINE_NOWHERE   UINT64_MAX
 #define MACHINE_VECTORS   8u  /* vectors of a function that the drill uses, the first ones */
 #define MACHINE_MESSAGES  64u /* most interrupts of a step */
 
@@ -44,6 +47,21 @@ struct machine_message {
     uint64_t address;
 };
 
+/* The model of a fault of the receive queue of virtio-net. */
+struct machine_fault {
+    bool is_there;
+    rdl_fault fault;
+    uint32_t kind;       /* enum fault_kind; LOST_INTERRUPT or behind it */
+    uint32_t nth, left;  /* RDL_ANY left: all */
+    uint32_t chance_ppm; /* 0: it hits all; otherwise the events tell which */
+    uint32_t id;         /* SPURIOUS: of the chain */
+    uint64_t time_ns;
+    uint32_t seen, hits; /* in all steps */
+    uint32_t step_hits;  /* in this one */
+    uint64_t from;       /* number of events before this step */
+    bool is_stuck;       /* it has stopped the queue */
+};
+
 /* A part of the machine's memory, from one guest-physical page on. */
 struct machine_chunk {
     uint64_t gpa;
@@ -63,10 +81,12 @@ struct machine {
         memory[MACHINE_PAGES * MACHINE_PAGE];    /* what the machine and the devices have written */
     uint8_t model[MACHINE_PAGES * MACHINE_PAGE]; /* what must be there */
     /* The driver of virtio-net, and its receive queue. */
-    bool is_driven, is_broken, merges; /* MRG_RXBUF was accepted */
-    uint64_t desc, avail, used;        /* guest-physical addresses of the parts of the queue */
-    uint32_t size;                     /* entries of the queue */
+    bool is_driven, is_broken;
+    bool merges, resets;        /* MRG_RXBUF, RING_RESET was accepted */
+    uint64_t desc, avail, used; /* guest-physical addresses of the parts of the queue */
+    uint32_t size;              /* entries of the queue */
     uint16_t avail_idx, used_idx;
+    struct machine_fault fault;
     uint32_t n_expected, n_got; /* messages of this step; n_got may exceed the array */
     struct machine_message expected[MACHINE_MESSAGES], got[MACHINE_MESSAGES];
 };
@@ -86,6 +106,47 @@ void machine_config_put(struct drill *d, uint32_t function, uint32_t at, uint32_
 uint64_t machine_bar(struct drill *d, uint32_t function, uint32_t bar, uint32_t at, uint32_t width);
 void machine_bar_put(struct drill *d, uint32_t function, uint32_t bar, uint32_t at, uint32_t width,
                      uint64_t v);
+
+/* Read and write a register of virtio, at its offset in BAR 0. */
+uint64_t machine_reg(struct drill *d, uint32_t function, uint32_t at, uint32_t width);
+void machine_reg_put(struct drill *d, uint32_t function, uint32_t at, uint32_t width, uint64_t v);
+
+/* --- Memory (drill_machine_memory.c) ---------------------------------------------------------- */
+
+/* Draws where the chunks of memory lie.  The first one is writable. */
+void machine_draw_chunks(struct drill *d);
+
+/* Maps the chunks. */
+bool machine_map(struct drill *d);
+
+/* Returns the offset of guest-physical @gpa in the memory, or MACHINE_NOWHERE: it is in no chunk,
+ * or may not be written.
+ */
+uint64_t machine_place_of(const struct machine *m, uint64_t gpa, bool write);
+
+/* Returns true if all of the @bytes from @gpa on are in chunks, and may be written if @write. */
+bool machine_is_there(const struct machine *m, uint64_t gpa, uint64_t bytes, bool write);
+
+/* machine_model_put() is the model of a write by a device.  machine_cpu_put() is a write by the
+ * machine's processor.  All of it must be there.
+ */
+void machine_model_put(struct machine *m, uint64_t gpa, const void *bytes, uint64_t n);
+void machine_cpu_put(struct machine *m, uint64_t gpa, const void *bytes, uint64_t n);
+
+/* Takes over what the device has said about kicks, which it may do at any time. */
+void machine_learn_flags(struct machine *m);
+
+/* Checks that the memory is as the model of it. */
+bool machine_memory_holds(struct drill *d);
+
+/* --- Driver and frames (drill_machine.c, drill_machine_frames.c) ------------------------------ */
+
+/* Takes virtio-net from reset to DRIVER_OK. */
+void machine_drive(struct drill *d);
+
+/* Steps: resets the receive queue and sets it up anew; lets a frame arrive. */
+void machine_reset_queue(struct drill *d);
+void machine_receive(struct drill *d);
 
 /* --- The model of a function (drill_machine_pci.c) -------------------------------------------- */
 
@@ -107,6 +168,25 @@ void machine_change_config(struct drill *d);
 void machine_change_command(struct drill *d);
 void machine_change_vector(struct drill *d);
 void machine_change_msix(struct drill *d);
+
+/* --- Events and faults of the receive queue (drill_machine_faults.c) -------------------------- */
+
+/* Checks that the events since number @from tell of @n used elements, each with its own index. */
+bool machine_check_used(struct drill *d, uint64_t from, uint32_t n);
+
+/* A step: clears the fault that is there, or orders one. */
+void machine_change_fault(struct drill *d);
+
+/* Begins a step in which the fault may hit. */
+void machine_fault_begin(struct drill *d);
+
+/* The model of an occasion of a fault of @kind at the receive queue.  Returns true if it is hit.
+ * Call it after the device has acted, in the order of the occasions.
+ */
+bool machine_fault_hits(struct drill *d, uint32_t kind);
+
+/* Checks what the events and the tree tell of the fault. */
+bool machine_check_fault(struct drill *d);
 
 /* Checks that the messages of this step have arrived, and no others, and all that the functions
  * show of their interrupts.
