@@ -14,7 +14,8 @@
 #define ND_AT       54u
 #define SHORTLY_NS  100000000u
 #define SECOND_NS   UINT64_C(1000000000)
-#define BELIEVED_S  60u /* lifetime of a neighbour cache entry */
+#define MOMENT_NS   1000000u /* longer than a frame is on the way */
+#define BELIEVED_S  60u      /* lifetime of a neighbour cache entry */
 #define TRIES       3u
 #define PINGS_MAX   3u
 #define PING_TIME_S 20u
@@ -205,10 +206,9 @@ static void take_nd(struct drill *d)
 static bool start_ping(struct drill *d, uint32_t who, uint32_t bytes, rdl_ping_id *ret)
 {
     const struct frames *k = d->own;
-    struct rdl_ping_config c = {.address = {[10] = 0xff, [11] = 0xff}, .bytes = bytes};
+    struct rdl_ping_config c = {.bytes = bytes, .timeout_ns = PING_TIME_S * SECOND_NS};
 
-    c.timeout_ns = PING_TIME_S * SECOND_NS;
-    frames_put_ip(c.address + 12, who);
+    frames_put_address(c.address, who, false);
     return drill_works(d, rdl_ping(d->lab, k->host, &c, ret), "a host can send a ping");
 }
 
@@ -295,22 +295,58 @@ static void take_ask(struct drill *d)
         (void)check_pings(d, who, id, n, data);
 }
 
-/* Checks that a neighbour cache entry lasts a minute. */
+/* Lets h1 hear of the addresses of station @who, which it knows: by a request for its own address,
+ * or, without IPv6, also by one for another address, or by a reply that it did not ask for.
+ */
+static bool hear_again(struct drill *d, uint32_t who, bool is_ipv6)
+{
+    const struct frames *k = d->own;
+    uint8_t f[FRAMES_BYTES_MAX];
+    size_t bytes;
+
+    if (!is_ipv6 && drill_one_in(d, 2))
+        return say_arp(d, who, true, k->gid[0] + 12);
+    if (!is_ipv6)
+        return say_arp(d, who, false, (uint8_t[]){10, 9, 255, (uint8_t)drill_below(d, 250)});
+    bytes = frames_write_solicitation(k, who, f);
+    st_be16(f + ND_AT + 2, rig_sum(frames_pseudo_sum(f + IP_AT, 32), f + ND_AT, 32));
+    return frames_send_as(d, who, f, bytes);
+}
+
+/* Returns true if @f asks for the MAC of a station. */
+static bool is_question(const uint8_t *f, bool is_ipv6)
+{
+    return is_ipv6 ? f && f[12] == 0x86 && f[ND_AT] == 135 : is_arp(f, false);
+}
+
+/* Checks that a host believes for a minute what it heard last of a neighbour. */
 static void take_belief(struct drill *d)
 {
     struct frames *k = d->own;
     const uint32_t who = frames_meet(d);
-    const bool is_old = drill_one_in(d, 2);
+    const bool is_ipv6 = drill_one_in(d, 3), is_old = drill_one_in(d, 2);
+    struct rdl_ping_config c = {.bytes = 10, .timeout_ns = PING_TIME_S * SECOND_NS};
+    uint64_t heard_ns = rdl_now_ns(d->lab);
     rdl_ping_id id;
 
-    if (!frames_introduce(d, who) ||
-        !drill_run_until(d, rdl_now_ns(d->lab) +
-                                (is_old ? BELIEVED_S + 1 : BELIEVED_S - 2) * SECOND_NS))
+    if (!(is_ipv6 ? hear_again(d, who, true) : frames_introduce(d, who)))
+        return;
+    while (drill_one_in(d, 2)) {
+        if (!drill_run_until(d, heard_ns + 1 + drill_below(d, BELIEVED_S + 20) * SECOND_NS))
+            return;
+        heard_ns = rdl_now_ns(d->lab);
+        if (!hear_again(d, who, is_ipv6))
+            return;
+    }
+    if (!drill_run_until(d, heard_ns + BELIEVED_S * SECOND_NS - MOMENT_NS +
+                                (is_old ? 2 * MOMENT_NS : 0)))
         return;
     frames_forget(k);
-    if (!start_ping(d, who, 10, &id) || !drill_run_until(d, rdl_now_ns(d->lab) + SHORTLY_NS))
+    frames_put_address(c.address, who, is_ipv6);
+    if (!drill_works(d, rdl_ping(d->lab, k->host, &c, &id), "a host can send a ping") ||
+        !drill_run_until(d, rdl_now_ns(d->lab) + SHORTLY_NS))
         return;
-    drill_expect(d, is_arp(frames_heard(d, who, 0), false) == is_old,
+    drill_expect(d, is_question(frames_heard(d, who, 0), is_ipv6) == is_old,
                  "what a host has heard of a neighbour is believed for a minute", "%s",
                  is_old ? "it is older" : "it is younger");
 }

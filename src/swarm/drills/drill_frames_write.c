@@ -24,6 +24,18 @@ void frames_put_ip(uint8_t *at, uint32_t who)
     memcpy(at, (uint8_t[]){10, 9, (uint8_t)(who >> 8), (uint8_t)who}, 4);
 }
 
+void frames_put_address(uint8_t at[16], uint32_t who, bool is_ipv6)
+{
+    memset(at, 0, 16);
+    if (is_ipv6) {
+        memcpy(at, (uint8_t[]){0xfe, 0x80}, 2);
+        frames_put_mac(at + 10, who);
+    } else {
+        memset(at + 10, 0xff, 2);
+        frames_put_ip(at + 12, who);
+    }
+}
+
 void frames_begin(const struct frames *k, uint32_t who, uint16_t type, uint8_t f[FRAMES_BYTES_MAX])
 {
     memset(f, 0, FRAMES_BYTES_MAX);
@@ -73,8 +85,7 @@ static void begin_ipv6(const struct frames *k, uint32_t who, uint32_t bytes, uin
     st_be16(f + AT + 4, (uint16_t)bytes);
     f[AT + 6] = ICMPV6;
     f[AT + 7] = 255;
-    memcpy(f + AT + 8, (uint8_t[]){0xfe, 0x80}, 2);
-    frames_put_mac(f + AT + 18, who);
+    frames_put_address(f + AT + 8, who, true);
 }
 
 size_t frames_write_echo_6(const struct frames *k, uint32_t who, uint32_t data,

@@ -178,6 +178,24 @@ static void settle(struct drill *d, uint32_t function)
     }
 }
 
+/* Draws the function for a step: mostly the one that interrupts. */
+static uint32_t draw_function(struct drill *d)
+{
+    return drill_one_in(d, 4) ? MACHINE_RDMA : MACHINE_NET;
+}
+
+/* Draws a vector, mostly one that is pending if there is one. */
+static uint32_t draw_vector(struct drill *d, const struct machine_function *f)
+{
+    const uint32_t n = vectors_used(f), first = drill_below(d, n);
+
+    for (uint32_t i = 0; i < n; i++) {
+        if (f->vectors[(first + i) % n].pending && !drill_one_in(d, 4))
+            return (first + i) % n;
+    }
+    return first;
+}
+
 /* --- Steps ------------------------------------------------------------------------------------ */
 
 static bool reads(struct drill *d, uint32_t function, uint32_t at, uint32_t width, uint32_t want,
@@ -248,7 +266,7 @@ bool machine_enable(struct drill *d, uint32_t function)
 
 void machine_change_config(struct drill *d)
 {
-    const uint32_t function = drill_below(d, MACHINE_FUNCTIONS);
+    const uint32_t function = draw_function(d);
     struct machine_function *f = &machine_of(d)->f[function];
     const uint8_t byte = (uint8_t)drill_below(d, 256);
 
@@ -274,7 +292,7 @@ void machine_change_config(struct drill *d)
 
 void machine_change_command(struct drill *d)
 {
-    const uint32_t function = drill_below(d, MACHINE_FUNCTIONS);
+    const uint32_t function = draw_function(d);
     struct machine_function *f = &machine_of(d)->f[function];
     const uint32_t likely = PCI_CMD_MEMORY | PCI_CMD_MASTER;
     uint32_t v = (uint32_t)prng_next(&d->rng) & 0xffff;
@@ -293,9 +311,9 @@ void machine_change_command(struct drill *d)
 
 void machine_change_vector(struct drill *d)
 {
-    const uint32_t function = drill_below(d, MACHINE_FUNCTIONS);
+    const uint32_t function = draw_function(d);
     struct machine_function *f = &machine_of(d)->f[function];
-    const uint32_t vector = drill_below(d, vectors_used(f));
+    const uint32_t vector = draw_vector(d, f);
     const uint32_t at = vector * MSIX_ENTRY_BYTES;
     struct machine_vector *v = &f->vectors[vector];
     const uint32_t word = (uint32_t)prng_next(&d->rng);
@@ -322,7 +340,7 @@ void machine_change_vector(struct drill *d)
 
 void machine_change_msix(struct drill *d)
 {
-    const uint32_t function = drill_below(d, MACHINE_FUNCTIONS);
+    const uint32_t function = draw_function(d);
     struct machine_function *f = &machine_of(d)->f[function];
 
     f->msix = !drill_one_in(d, 3);
@@ -419,7 +437,7 @@ bool machine_check_interrupts(struct drill *d)
 
     if (d->wrong || !messages_came(d))
         return false;
-    function = drill_below(d, MACHINE_FUNCTIONS);
+    function = draw_function(d);
     f = &machine_of(d)->f[function];
     if (!check_function(d, function))
         return false;

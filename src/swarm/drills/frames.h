@@ -109,6 +109,9 @@ uint32_t frames_pseudo_sum(const uint8_t *ip, size_t bytes);
 void frames_put_mac(uint8_t *at, uint32_t who);
 void frames_put_ip(uint8_t *at, uint32_t who);
 
+/* Writes the address of station @who as a GID. */
+void frames_put_address(uint8_t at[16], uint32_t who, bool is_ipv6);
+
 /* Write a frame of station @who to @f, of FRAMES_BYTES_MAX bytes, and return its length.
  *
  * frames_write_arp()           a request for the MAC of @target, or a reply
