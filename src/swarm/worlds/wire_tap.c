@@ -34,12 +34,37 @@ static void report_wrong(struct wire_tap *t, const struct wire_end *e)
     t->r->wrong_psn = e->wrong_psn.v;
 }
 
-static bool find_packet(struct wire_tap *t, uint64_t tx, struct packet *ret)
+static bool find_packet(struct wire_tap *t, uint64_t tx, struct packet *ret, size_t *ret_bytes)
 {
-    size_t bytes;
-    const uint8_t *frame = rdl_record_frame(t->r->lab, tx, &bytes);
+    const uint8_t *frame = rdl_record_frame(t->r->lab, tx, ret_bytes);
 
-    return frame && packet_parse(ret, frame, bytes) == DROP_NONE;
+    return frame && packet_parse(ret, frame, *ret_bytes) == DROP_NONE;
+}
+
+/* Reports the rule @wrong, broken by the event of @p, if there is one.  @e is NULL if nobody
+ * watches its queue pair.
+ */
+static void report_told(struct wire_tap *t, const char *wrong, const struct wire_end *e,
+                        const struct packet *p)
+{
+    if (!wrong || t->r->wrong)
+        return;
+    t->r->wrong = wrong;
+    t->r->wrong_psn = p->bth.psn.v;
+    if (e)
+        t->r->wrong_end = t->r->life[e - t->end].end;
+}
+
+/* Checks what the event of the last sent frame tells, which is @p, @bytes long. */
+static void check_told(struct wire_tap *t, const struct wire_end *e, const struct packet *p,
+                       size_t bytes)
+{
+    const struct ev *sent = NULL;
+
+    for (size_t i = rdl_record_count(t->r->lab); i > 0 && (!sent || sent->id > t->sent.tx); i--)
+        sent = rdl_record_at(t->r->lab, i - 1);
+    if (sent && sent->id == t->sent.tx)
+        report_told(t, told_wrong(e ? &t->sends[e - t->end] : NULL, &sent->u.tx, p, bytes), e, p);
 }
 
 /* Passes on the last sent frame.  The recorder has its bytes when the next event is raised. */
@@ -48,12 +73,16 @@ static void show_sent(struct wire_tap *t)
     const uint32_t host = t->sent.host;
     struct wire_end *e = t->sent.by;
     struct packet p;
+    size_t bytes;
 
     if (t->sent.tx == 0)
         return;
-    if (e && find_packet(t, t->sent.tx, &p)) {
-        wire_end_sent(e, &p, t->sent.at_ns, t->line_free_ns[host]);
-        report_wrong(t, e);
+    if (find_packet(t, t->sent.tx, &p, &bytes)) {
+        check_told(t, e, &p, bytes);
+        if (e) {
+            wire_end_sent(e, &p, t->sent.at_ns, t->line_free_ns[host]);
+            report_wrong(t, e);
+        }
     }
     if (host < t->r->w->n_hosts) {
         const uint32_t link = t->r->w->n_switches == 0 ? 0 : host;
@@ -65,13 +94,18 @@ static void show_sent(struct wire_tap *t)
     t->sent.tx = 0;
 }
 
-static bool is_damaged(const struct wire_tap *t, uint64_t tx)
+static bool is_among(const struct tap_damaged *c, uint64_t tx)
 {
-    for (uint32_t i = 0; i < TAP_DAMAGED && i < t->n_damaged; i++) {
-        if (t->damaged[i] == tx)
+    for (uint32_t i = 0; i < TAP_DAMAGED && i < c->n; i++) {
+        if (c->tx[i] == tx)
             return true;
     }
     return false;
+}
+
+static void remember(struct tap_damaged *c, uint64_t tx)
+{
+    c->tx[c->n++ % TAP_DAMAGED] = tx;
 }
 
 /* A frame that came to @host is no longer recorded: its queue pairs cannot be followed any more. */
@@ -85,7 +119,11 @@ static void lose_sight(struct wire_tap *t, uint32_t host)
     }
 }
 
-static void show_arrived(struct wire_tap *t, uint32_t host, uint64_t tx, uint64_t now_ns)
+/* Passes on the frame of event @tx, which came to @host.  @told is the event that says so, or NULL
+ * if the frame was dropped.
+ */
+static void show_arrived(struct wire_tap *t, uint32_t host, uint64_t tx, uint64_t now_ns,
+                         const struct ev_rx *told)
 {
     struct wire_end *e;
     struct packet p;
@@ -93,9 +131,11 @@ static void show_arrived(struct wire_tap *t, uint32_t host, uint64_t tx, uint64_
 
     if (tx != 0 && !rdl_record_frame(t->r->lab, tx, &bytes))
         lose_sight(t, host);
-    if (tx == 0 || !find_packet(t, tx, &p))
+    if (tx == 0 || !find_packet(t, tx, &p, &bytes))
         return;
     e = end_of(t, host, p.bth.dest_qpn);
+    if (told && !is_among(&t->damaged, tx))
+        report_told(t, told_wrong_of_arrival(told, &p), e, &p);
     if (!e)
         return;
     wire_end_arrived(e, &p, now_ns);
@@ -119,13 +159,13 @@ static void hear(void *ctx, const struct ev *e)
         t->sent.tx = e->id;
         t->sent.at_ns = e->at_ns;
         t->sent.host = e->u.tx.host;
-        t->sent.by = end_of(t, e->u.tx.host, e->u.tx.qpn);
         t->sent.bytes = (uint32_t)e->u.tx.wire_bytes;
+        t->sent.by = end_of(t, e->u.tx.host, e->u.tx.qpn);
     } else if (e->kind == EV_rx) {
-        show_arrived(t, e->u.rx.host, e->u.rx.tx, e->at_ns);
+        show_arrived(t, e->u.rx.host, e->u.rx.tx, e->at_ns, &e->u.rx);
     } else if (e->kind == EV_drop) {
-        if (!is_unseen((enum drop_reason)e->u.drop.reason) && !is_damaged(t, e->u.drop.tx))
-            show_arrived(t, e->u.drop.host, e->u.drop.tx, e->at_ns);
+        if (!is_unseen((enum drop_reason)e->u.drop.reason) && !is_among(&t->damaged, e->u.drop.tx))
+            show_arrived(t, e->u.drop.host, e->u.drop.tx, e->at_ns, NULL);
     } else if (e->kind == EV_qp_state && e->u.qp_state.to == QPS_ERR) {
         struct wire_end *end = end_of(t, e->u.qp_state.host, e->u.qp_state.qpn);
 
@@ -133,7 +173,7 @@ static void hear(void *ctx, const struct ev *e)
             wire_end_failed(end, e->at_ns);
     } else if (e->kind == EV_fault &&
                (e->u.fault.by == FLT_CORRUPT || e->u.fault.by == FLT_TRUNCATE)) {
-        t->damaged[t->n_damaged++ % TAP_DAMAGED] = e->id;
+        remember(&t->damaged, e->id);
     }
 }
 
@@ -146,7 +186,7 @@ enum rdl_status wire_tap_listen(struct wire_tap *t, struct world_run *r)
     memset(t->life_at, 0, sizeof(t->life_at));
     memset(t->line_free_ns, 0, sizeof(t->line_free_ns));
     t->r = r;
-    t->n_damaged = 0;
+    t->damaged.n = 0;
     t->sent.tx = 0;
     for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
         ev_set_add(&heard, kinds[i]);
@@ -179,6 +219,7 @@ void wire_tap_begin(struct wire_tap *t, uint16_t life)
     };
 
     wire_end_init(&t->end[life], &rules);
+    told_begin(&t->sends[life]);
     t->end[life].is_told = e->type == QPT_RC;
     if (l->qpn < TAP_QPNS)
         t->life_at[e->host][l->qpn] = (uint16_t)(life + 1);

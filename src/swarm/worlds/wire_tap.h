@@ -6,23 +6,32 @@
 #define SWARM_WORLDS_WIRE_TAP_H
 
 #include "rdmalab/trace.h"
+#include "swarm/worlds/tap_told.h"
 #include "swarm/worlds/world_run.h"
 #include "watcher/wire_end.h"
 
 #define TAP_QPNS    64u /* the QPNs of a host are less than this */
 #define TAP_DAMAGED 64u /* damaged frames that are remembered */
 
+/* The numbers of the events with which faults have damaged frames.  @n counts all; the oldest ones
+ * are overwritten.
+ */
+struct tap_damaged {
+    uint64_t tx[TAP_DAMAGED];
+    uint32_t n;
+};
+
 struct wire_tap {
     struct world_run *r;
     struct rdl_listener *listener;
-    struct wire_end end[LIVES_MAX]; /* the watcher of each life */
+    struct wire_end end[LIVES_MAX];     /* the watcher of each life */
+    struct told_sends sends[LIVES_MAX]; /* what each life has sent */
     /* For each host and QPN: 1 + index of the latest life of that queue pair; 0: none. */
     uint16_t life_at[WORLD_HOSTS_MAX][TAP_QPNS];
     uint64_t line_free_ns[WORLD_HOSTS_MAX]; /* time when the host's line is free again */
-    uint64_t damaged[TAP_DAMAGED]; /* ids of the last events in which faults damaged frames */
-    uint32_t n_damaged;            /* number of all such events; the oldest ones are overwritten */
+    struct tap_damaged damaged;
     struct {
-        uint64_t tx, at_ns;  /* event and time of sending; tx 0: no frame */
+        uint64_t tx, at_ns;  /* number of the event, and time; tx 0: no frame */
         struct wire_end *by; /* watcher of the sending queue pair; NULL: none */
         uint32_t host, bytes;
     } sent; /* the last sent frame: the recorder has its bytes only at the next event */
