@@ -82,21 +82,26 @@ static bool is_turn(const struct atomic_history *h, uint32_t k)
 }
 
 /* Returns the next completed atomic that found @value; one that does not change the value comes
- * first.
+ * first.  An atomic that may not know what it has found comes last: in place of that it shows what
+ * its buffer had before, for example 0.
  */
 static uint32_t next_certain(const struct atomic_history *h, uint64_t value)
 {
-    uint32_t found = h->n;
+    uint32_t found = h->n, doubtful = h->n;
 
     for (uint32_t k = 0; k < h->n; k++) {
         if (h->is_used[k] || !is_certain(h, k) || h->r->item[h->op[k]].found != value ||
             !is_turn(h, k))
             continue;
+        if (!is_found(h, k)) {
+            doubtful = k;
+            continue;
+        }
         if (result(h, k, value) == value)
             return k;
         found = k;
     }
-    return found;
+    return found < h->n ? found : doubtful;
 }
 
 /* Continues the search from @value.  @unknown: how many uncompleted atomics may follow in a row.
