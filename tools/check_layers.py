@@ -29,7 +29,9 @@ MAY_USE = {  # layer -> layers it may include; order is bottom to top
     "virtio": ["base", "facts", "trace", "mem", "sim"],
     "hca":    ["base", "facts", "trace", "mem", "sim"],
     "xport":  ["base", "facts", "trace", "wire", "mem", "sim", "hca"],
-    "device": ["base", "facts", "trace", "wire", "mem", "sim", "net", "virtio", "hca", "xport"],
+    # an adapter, which knows no interface to a guest: no virtio
+    "rnic":   ["base", "facts", "trace", "wire", "mem", "sim", "net", "hca", "xport"],
+    "device": ["base", "facts", "trace", "wire", "mem", "sim", "net", "virtio", "hca", "xport", "rnic"],
     # the folders of a guest, which sees devices only as registers, memory and interrupts
     "guest/pci":         ["base", "facts", "trace", "mem", "virtio"],
     "guest/ip":          ["base", "facts", "trace", "wire", "mem", "sim", "virtio", "guest/pci"],
@@ -38,7 +40,7 @@ MAY_USE = {  # layer -> layers it may include; order is bottom to top
     "guest/machine":     ["base", "facts", "trace", "wire", "mem", "sim", "virtio", "guest/pci",
                           "guest/ip", "guest/verbs", "guest/virtio_rdma"],
     "lab":    ["base", "facts", "trace", "wire", "mem", "sim", "net", "virtio", "hca", "xport",
-               "device", "guest/pci", "guest/ip", "guest/verbs", "guest/virtio_rdma", "guest/machine"],
+               "rnic", "device", "guest/pci", "guest/ip", "guest/verbs", "guest/virtio_rdma", "guest/machine"],
     # what happened, from the events of a lab or of a saved trace
     "past":   ["base", "facts", "trace"],
     # pictures are made from pasts and inspect trees alone

@@ -12,11 +12,14 @@
  */
 #include <string.h>
 
+#include "emu/device/rdma.h"
 #include "emu/facts/device.h"
+#include "emu/facts/enum/mtu.h"
 #include "emu/facts/refusal.h"
 #include "emu/facts/rfc.h"
 #include "emu/facts/virtio_rdma/ctrl_rsp.h"
 #include "emu/facts/virtio_rdma/refusal_rsp.h"
+#include "emu/rnic/rnic.h"
 #include "hostile_host.h"
 #include "rdmalab/control.h"
 #include "rdmalab/inspect.h"
@@ -113,7 +116,7 @@ static void fill_modify(const struct hostile_lab *h, struct input *in, struct re
 
     put_number(r->bytes + 1, 4, qpn);
     put_number(r->bytes + 5, 4, input_u32(in));
-    memcpy(attrs + rfc_field_find(attr, "ah_dgid")->offset, h->h1->dev->hca.gids[0].raw, 16);
+    memcpy(attrs + rfc_field_find(attr, "ah_dgid")->offset, h->h1->dev->nic.hca.gids[0].raw, 16);
     attrs[rfc_field_find(attr, "ah_flags")->offset] = 1;
     attrs[rfc_field_find(attr, "path_mtu")->offset] = MTU_1024;
     attrs[rfc_field_find(attr, "port_num")->offset] = 1;
@@ -186,7 +189,7 @@ struct counts {
 
 static struct counts counts_of(const struct hostile_lab *h)
 {
-    const struct hca *d = &h->h1->dev->hca;
+    const struct hca *d = &h->h1->dev->nic.hca;
 
     return (struct counts){d->pds.used, d->n_mr, d->n_mw, d->cqs.used, d->qps.used, d->srqs.used};
 }
@@ -207,7 +210,7 @@ static void check_answer(const struct hostile_lab *h, const struct request *r, s
 {
     const uint8_t command = r->n > 0 ? r->bytes[0] : 0;
     const uint32_t all = 1 + (uint32_t)rfc_bytes(rfc_ctrl(command)->response);
-    const struct refused *why = &h->h1->dev->hca.refused;
+    const struct refused *why = &h->h1->dev->nic.hca.refused;
     struct counts after = counts_of(h);
     uint8_t rsp[ROOM_MAX + BEHIND];
     uint32_t written = 0;

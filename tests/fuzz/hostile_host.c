@@ -3,8 +3,11 @@
 
 #include <string.h>
 
+#include "emu/device/rdma.h"
+#include "emu/device/virtio_net.h"
 #include "emu/facts/device.h"
 #include "emu/facts/enum/access.h"
+#include "emu/facts/enum/mtu.h"
 #include "emu/facts/enum/qp_type.h"
 #include "emu/facts/enum/send_flag.h"
 #include "emu/facts/enum/wc_status.h"
@@ -13,6 +16,7 @@
 #include "emu/facts/virtio/net.h"
 #include "emu/facts/virtio/ring_format.h"
 #include "emu/facts/virtio_rdma/ctrl_rsp.h"
+#include "emu/rnic/rnic.h"
 #include "rdmalab/inspect.h"
 #include "rdmalab/memory.h"
 #include "rdmalab/pci.h"
@@ -520,7 +524,7 @@ static void check_queues(const struct virtio_dev *d)
 /* What is counted in two places is the same in both. */
 static void check_objects(const struct rdma *d)
 {
-    const struct hca *h = &d->hca;
+    const struct hca *h = &d->nic.hca;
     uint32_t keys = 0, users = 0, of_pds = 0;
 
     for (uint32_t i = 0; i < h->mkeys.len; i++)
@@ -533,7 +537,7 @@ static void check_objects(const struct rdma *d)
     }
     users = keys + h->qps.used + h->srqs.used;
     FUZZ_CHECK(of_pds == users);
-    for (uint32_t qpn = 1; qpn <= d->config.max_qp; qpn++) {
+    for (uint32_t qpn = 1; qpn <= d->config.nic.max_qp; qpn++) {
         const struct qp *qp = hca_qp(h, qpn);
 
         if (qp)

@@ -43,7 +43,7 @@ struct call {
 static inline enum refusal_reason ctrl_refuse(struct call *c, enum refusal_reason why,
                                               struct compared values)
 {
-    return hca_refuse(&c->d->hca, why, values);
+    return hca_refuse(&c->d->nic.hca, why, values);
 }
 
 /* rdma_ctrl.c: resets the device's indexes of @queue after its object was destroyed, if RING_RESET

@@ -8,13 +8,9 @@
 #include "emu/facts/device.h"
 #include "emu/virtio/fault.h"
 
-/* rdma_config.c: sets every limit in @l that is 0 to its default, for a device with @max_qp queue
- * pairs.
- */
-void rdma_limits_complete(struct rdl_device_limits *l, uint32_t max_qp);
-
-/* Writes the device configuration from the current limits and features.  Returns true if its
- * content changed while the device status was not 0: a driver may have read the previous content.
+/* rdma_config.c: writes the device configuration from the current limits and features.  Returns
+ * true if its content changed while the device status was not 0: a driver may have read the
+ * previous content.
  */
 bool rdma_config_fill(struct rdma *d);
 
@@ -24,11 +20,15 @@ void rdma_ring(struct rdma *d, uint32_t queue);
 /* rdma_ctrl.c: executes the requests in the control queue and completes them. */
 void rdma_ctrl_run(struct rdma *d);
 
-/* rdma_queues.c: implement fetch_send(), fetch_recv() and complete() of struct xport_ops. */
+/* rdma_queues.c: implement the functions of struct rnic_ops with these names.  rdma_receives() also
+ * requests a kick for the next receive that the driver posts.
+ */
 enum fetch rdma_fetch_send(void *ctx, struct qp *qp, struct send_wqe *out);
 enum fetch rdma_fetch_recv(void *ctx, struct qp *qp, struct recv_wqe *out);
-bool rdma_complete(void *ctx, struct qp *qp, enum wq wq, uint32_t desc,
-                   const struct completion *wc);
+uint32_t rdma_receives(void *ctx, struct qp *qp);
+void rdma_release(void *ctx, struct qp *qp, enum wq wq, uint32_t desc);
+bool rdma_complete(void *ctx, struct cq *cq, const struct completion *wc);
+void rdma_completed(void *ctx, struct cq *cq);
 
 /* Takes the next chain of @queue into d->chain and returns FETCH_OK.  Returns FETCH_EMPTY if there
  * is no chain, or the queue or the device cannot be used.  Also returns FETCH_EMPTY, and schedules
@@ -37,7 +37,7 @@ bool rdma_complete(void *ctx, struct qp *qp, enum wq wq, uint32_t desc,
  */
 enum fetch rdma_pop(struct rdma *d, uint32_t queue);
 
-/* rdma_events.c: implements event() of struct xport_ops.  Emits `async_event`, and reports
+/* rdma_events.c: implements event() of struct rnic_ops.  Emits `async_event`, and reports
  * @type (enum async_event) to the driver.  The event concerns object @number of @kind (enum
  * object_kind).  Does nothing if no driver runs the device.
  */
@@ -55,12 +55,6 @@ void rdma_events_flush(struct rdma *d);
 
 /* Discards the pending events of an object that is being destroyed. */
 void rdma_events_forget(struct rdma *d, uint32_t kind, uint32_t number);
-
-/* rdma_queues.c: implements receives() of struct xport_ops: returns the number of receives in the
- * receive queue of @qp that the device has not taken.  Also requests a kick for the next receive
- * that the driver posts.
- */
-uint32_t rdma_receives(void *ctx, struct qp *qp);
 
 /* rdma_srq.c */
 
@@ -86,29 +80,12 @@ void rdma_srq_broken(struct rdma *d, uint32_t queue);
  */
 void rdma_srq_taken_away(struct rdma *d, uint32_t queue);
 
-/* Moves the queue pairs of overflowed CQs to ERR.  Call rdma_settle() after every call into the
- * transport.
- */
-RDL_COLD void rdma_settle_failed(struct rdma *d);
-
-static inline void rdma_settle(struct rdma *d)
-{
-    if (d->n_failed_cqs > 0)
-        rdma_settle_failed(d);
-}
-
-/* rdma_port.c.  rdma_ready_add() is ready() of struct xport_ops: adds @qp to the FIFO of queue
- * pairs with something to send.  rdma_port_use() registers the device at its Ethernet port.
- */
-void rdma_ready_add(void *ctx, struct qp *qp);
-void rdma_port_use(struct rdma *d);
-
 /* Returns true if a fault has stopped @queue, or stops it now.  Not used for completion queues,
  * which would overflow.
  */
 static inline bool rdma_is_stuck(struct rdma *d, uint32_t queue)
 {
-    return d->pci.is_faulty && virtio_is_stuck(&d->pci, queue, d->ram);
+    return d->pci.is_faulty && virtio_is_stuck(&d->pci, queue, d->nic.ram);
 }
 
 /* Writes @n bytes to the start of @c, a chain of @queue that the caller is about to complete.
@@ -119,7 +96,7 @@ static inline size_t rdma_write(struct rdma *d, uint32_t queue, const struct vq_
 {
     return virtio_chain_write(
         &d->pci,
-        &(struct virtio_write){.queue = queue, .ram = d->ram, .chain = c, .in = in, .n = n});
+        &(struct virtio_write){.queue = queue, .ram = d->nic.ram, .chain = c, .in = in, .n = n});
 }
 
 /* Completes the chain @head of @queue, with @len bytes written to it, and emits `used`.  Does

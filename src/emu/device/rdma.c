@@ -16,90 +16,17 @@
 #include "emu/trace/events/rings.h"
 #include "emu/xport/ctrl.h"
 
-static const struct xport_ops xport_ops;
-
-enum mtu rdma_active_mtu(const struct rdma *d)
-{
-    const uint32_t carried = mtu_within(d->port->mtu - ROCE_HEADERS_MAX);
-
-    return carried < d->config.max_mtu ? (enum mtu)carried : d->config.max_mtu;
-}
-
-static struct hca_limits hca_limits_of(const struct rdma *d, const struct rdl_device_limits *l)
-{
-    const struct rdma_config *c = &d->config;
-    const bool has_mw = (d->pci.offered & VIRTIO_FEATURE(VF_MW)) != 0;
-
-    return (struct hca_limits){
-        .max_pd = l->max_pd,
-        .max_mr = l->max_mr,
-        .max_cq = c->max_cq,
-        .max_qp = c->max_qp,
-        .max_cqe = l->max_cqe,
-        .max_qp_wr = l->max_qp_wr,
-        .max_send_sge = l->max_send_sge,
-        .max_recv_sge = l->max_recv_sge,
-        .max_sge_rd = l->max_sge_rd,
-        .max_inline_data = l->max_inline_data,
-        .max_rd_atomic = l->max_qp_init_rd_atom,
-        .max_dest_rd_atomic = l->max_qp_rd_atom,
-        .max_res_rd_atom = l->max_res_rd_atom,
-        .max_mr_bytes = l->max_mr_size,
-        .max_mw = has_mw ? l->max_mw : 0,
-        .max_fast_pages = has_mw ? l->max_fast_reg_page_list_len : 0,
-        .max_mtu = rdma_active_mtu(d),
-        .max_mcast_grp = l->max_mcast_grp,
-        .max_mcast_qp_attach = l->max_mcast_qp_attach,
-        .max_total_mcast_qp_attach = l->max_total_mcast_qp_attach,
-        .max_srq = rdma_offers(c, VF_SRQ) ? c->max_srq : 0,
-    };
-}
-
-static void transport_init(struct rdma *d)
-{
-    const struct rdma_config *c = &d->config;
-    const struct hca_env env = {
-        .arena = d->arena,
-        .sim = d->sim,
-        .ram = d->ram,
-        .host = c->host,
-        .profile = c->profile,
-        .first_qpn = c->first_qpn,
-        .keys = prng_stream(c->seed, c->host),
-        .pkeys = c->pkeys,
-    };
-    const struct hca_limits limits = hca_limits_of(d, &c->limits); /* sizes of the tables */
-
-    hca_init(&d->hca, &env, &limits);
-    d->hca.limits = hca_limits_of(d, &d->limits);
-    xport_init(&d->xport, &d->hca, &xport_ops, d, c->mac);
-}
-
 bool rdma_limit(struct rdma *d, const struct rdl_device_limits *to)
 {
-    struct rdl_device_limits now = d->limits;
-
-#define TAKE(name)                                                                                 \
-    if (to->name > d->config.limits.name)                                                          \
-        return false;                                                                              \
-    if (to->name != 0)                                                                             \
-        now.name = to->name;
-    RDL_DEVICE_LIMITS_LIVE(TAKE)
-#undef TAKE
-    d->limits = now;
-    d->hca.limits = hca_limits_of(d, &d->limits);
+    if (!rnic_limit(&d->nic, to))
+        return false;
     if (!rdma_config_fill(d))
         return true;
     virtio_config_new(&d->pci);
-    TRACE(d->trace, config_changed, .host = d->config.host, .generation = d->pci.config_generation);
+    TRACE(d->nic.trace, config_changed, .host = d->config.nic.host,
+          .generation = d->pci.config_generation);
     virtio_config_changed(&d->pci);
     return true;
-}
-
-static void transport_done(struct rdma *d)
-{
-    xport_done(&d->xport);
-    hca_done(&d->hca);
 }
 
 void rdma_ring(struct rdma *d, uint32_t queue)
@@ -109,7 +36,7 @@ void rdma_ring(struct rdma *d, uint32_t queue)
     if (d->doorbell_due[queue])
         return;
     d->doorbell_due[queue] = true;
-    sim_enqueue(d->sim, sim_now(d->sim) + delay, SIM_DOORBELL, d->config.host,
+    sim_enqueue(d->nic.sim, sim_now(d->nic.sim) + delay, SIM_DOORBELL, d->config.nic.host,
                 virtio_doorbell_arg(FN_RDMA, queue));
 }
 
@@ -117,7 +44,7 @@ static void on_notify(void *ctx, uint32_t queue)
 {
     struct rdma *d = ctx;
 
-    d->kicks[queue] = d->trace->cause;
+    d->kicks[queue] = d->nic.trace->cause;
     if (d->booting && queue == QUEUE_CTRL)
         rdma_ctrl_run(d);
     else
@@ -136,13 +63,8 @@ static void on_reset(void *ctx)
     struct rdma *d = ctx;
     const uint32_t n = rdma_queues(&d->config);
 
-    transport_done(d);
-    transport_init(d);
+    rnic_reset(&d->nic);
     memset(d->kicks, 0, n * sizeof(*d->kicks));
-    memset(d->ready.is_queued, 0, (d->config.max_qp + 1) * sizeof(*d->ready.is_queued));
-    d->ready.len = 0;
-    d->n_failed_cqs = 0;
-    d->bad_pkeys = d->bad_qkeys = 0;
     d->events = (struct rdma_events){0};
     refill_config(d);
 }
@@ -160,18 +82,18 @@ static void on_queue_reset(void *ctx, uint32_t queue)
 {
     struct rdma *d = ctx;
     const struct qp_attr to_err = {.state = QPS_ERR};
-    struct qp *qp = hca_qp(&d->hca, queue_owner(d->config.max_cq, queue));
-    const unsigned wq = queue_is_sends(d->config.max_cq, queue) ? WQ_SEND : WQ_RECV;
+    struct qp *qp = hca_qp(&d->nic.hca, queue_owner(d->config.nic.max_cq, queue));
+    const unsigned wq = queue_is_sends(d->config.nic.max_cq, queue) ? WQ_SEND : WQ_RECV;
 
     if (qp && (qp->exchanged & 1u << wq)) {
         qp->exchanged &= ~(1u << wq); /* RESIZE_QP: the driver sets up a new ring */
         return;
     }
     if (qp && qp->state != QPS_RESET && qp->state != QPS_ERR) {
-        if (xport_qp_modify(&d->xport, qp, QPA_STATE, &to_err) != REF_NONE)
+        if (xport_qp_modify(&d->nic.xport, qp, QPA_STATE, &to_err) != REF_NONE)
             assert_fail("every state leads to ERR", __FILE__, __LINE__);
         rdma_event(d, ASE_QP_FATAL, OBJ_QP, qp->qpn);
-        rdma_settle(d);
+        rnic_settle(&d->nic);
     }
     rdma_srq_taken_away(d, queue);
 }
@@ -187,11 +109,11 @@ static void on_queue_enabled(void *ctx, uint32_t queue)
 
     if (!d->pci.bus_master)
         return; /* on_mastering() does it later */
-    if ((queue >= 1 && queue <= d->config.max_cq) || rdma_is_srq_queue(d, queue) ||
-        (queue == queue_of_events(d->config.max_cq, d->config.max_qp) && vq->event_idx))
-        vq_refuse_kicks(vq, d->ram);
+    if ((queue >= 1 && queue <= d->config.nic.max_cq) || rdma_is_srq_queue(d, queue) ||
+        (queue == queue_of_events(d->config.nic.max_cq, d->config.nic.max_qp) && vq->event_idx))
+        vq_refuse_kicks(vq, d->nic.ram);
     else
-        vq_started(vq, d->ram);
+        vq_started(vq, d->nic.ram);
 }
 
 /* Bus mastering was enabled.  Writes the kick requests of the rings, then continues everything that
@@ -208,10 +130,7 @@ static void on_mastering(void *ctx)
     if (!virtio_running(&d->pci))
         return;
     rdma_events_flush(d);
-    xport_go_on(&d->xport);
-    rdma_settle(d);
-    if (d->ready.len > 0)
-        eth_port_wait(d->port, FN_RDMA);
+    rnic_go_on(&d->nic);
     rdma_ring(d, QUEUE_CTRL);
 }
 
@@ -224,28 +143,37 @@ static const struct virtio_ops virtio_ops = {
     .mastering = on_mastering,
 };
 
-static uint32_t peer_of(void *ctx, const uint8_t gid[GID_BYTES])
+static bool is_driven(const void *ctx)
 {
-    struct rdma *d = ctx;
+    const struct rdma *d = ctx;
 
-    return d->peer_of(d->world, gid);
+    return virtio_is_driven(&d->pci);
 }
 
-static const struct xport_ops xport_ops = {
+static bool is_running(const void *ctx)
+{
+    const struct rdma *d = ctx;
+
+    return virtio_running(&d->pci);
+}
+
+static const struct rnic_ops rnic_ops = {
+    .is_driven = is_driven,
+    .is_running = is_running,
     .fetch_send = rdma_fetch_send,
     .fetch_recv = rdma_fetch_recv,
-    .complete = rdma_complete,
-    .ready = rdma_ready_add,
-    .peer_of = peer_of,
     .receives = rdma_receives,
     .event = rdma_event,
+    .release = rdma_release,
+    .complete = rdma_complete,
+    .completed = rdma_completed,
 };
 
-bool rdma_init(struct rdma *d, const struct rdma_env *env, const struct rdma_config *config)
+bool rdma_init(struct rdma *d, const struct rnic_env *env, const struct rdma_config *config)
 {
     const uint32_t n = rdma_queues(config);
     const struct virtio_config pci = {
-        .host = config->host,
+        .host = config->nic.host,
         .function = FN_RDMA,
         .features_off = config->features_off,
         .features_own = rdma_features(config),
@@ -256,29 +184,17 @@ bool rdma_init(struct rdma *d, const struct rdma_env *env, const struct rdma_con
         .config_bytes = sizeof(struct raw_config),
     };
 
-    *d = (struct rdma){.config = *config,
-                       .arena = env->arena,
-                       .sim = env->sim,
-                       .trace = env->sim->trace,
-                       .ram = env->ram,
-                       .port = env->port,
-                       .progress = env->progress,
-                       .peer_of = env->peer_of,
-                       .world = env->world};
-    rdma_limits_complete(&d->config.limits, config->max_qp);
-    d->limits = d->config.limits;
-    d->doorbell_due = arena_alloc(d->arena, n * sizeof(*d->doorbell_due));
-    d->kicks = arena_alloc(d->arena, n * sizeof(*d->kicks));
-    d->failed_cqs = arena_alloc(d->arena, config->max_cq * sizeof(*d->failed_cqs));
-    d->ready.ring = arena_alloc(d->arena, (config->max_qp + 1) * sizeof(*d->ready.ring));
-    d->ready.is_queued = arena_alloc(d->arena, (config->max_qp + 1) * sizeof(*d->ready.is_queued));
-    if (!d->doorbell_due || !d->kicks || !d->failed_cqs || !d->ready.ring || !d->ready.is_queued)
+    *d = (struct rdma){.config = *config};
+    d->config.nic.function = FN_RDMA;
+    d->config.nic.has_mw = rdma_offers(config, VF_MW);
+    d->config.nic.max_srq = rdma_offers(config, VF_SRQ) ? config->nic.max_srq : 0;
+    d->doorbell_due = arena_alloc(env->arena, n * sizeof(*d->doorbell_due));
+    d->kicks = arena_alloc(env->arena, n * sizeof(*d->kicks));
+    if (!d->doorbell_due || !d->kicks ||
+        !virtio_init(&d->pci, env->arena, env->sim, &pci, &virtio_ops, d) ||
+        !rnic_init(&d->nic, env, &d->config.nic, &rnic_ops, d))
         return false;
-    if (!virtio_init(&d->pci, d->arena, d->sim, &pci, &virtio_ops, d))
-        return false;
-    transport_init(d);
     (void)rdma_config_fill(d);
-    rdma_port_use(d);
     return true;
 }
 
@@ -287,15 +203,14 @@ bool rdma_init(struct rdma *d, const struct rdma_env *env, const struct rdma_con
  */
 static void kick(struct rdma *d, uint32_t queue)
 {
-    const uint32_t n_cq = d->config.max_cq;
-    struct qp *qp = hca_qp(&d->hca, queue_owner(n_cq, queue));
+    const uint32_t n_cq = d->config.nic.max_cq;
+    struct qp *qp = hca_qp(&d->nic.hca, queue_owner(n_cq, queue));
 
-    if (queue == queue_of_events(n_cq, d->config.max_qp))
+    if (queue == queue_of_events(n_cq, d->config.nic.max_qp))
         rdma_events_flush(d);
     if (!qp)
         return;
-    xport_kick(&d->xport, qp, queue_is_sends(n_cq, queue) ? WQ_SEND : WQ_RECV);
-    rdma_settle(d);
+    rnic_kick(&d->nic, qp, queue_is_sends(n_cq, queue) ? WQ_SEND : WQ_RECV);
 }
 
 void rdma_doorbell(struct rdma *d, uint32_t queue)
@@ -309,14 +224,12 @@ void rdma_doorbell(struct rdma *d, uint32_t queue)
         rdma_ctrl_run(d);
     else
         kick(d, queue);
-    eth_port_pump(d->port);
+    eth_port_pump(d->nic.port);
 }
 
 void rdma_timer(struct rdma *d, uint64_t arg)
 {
-    xport_timer(&d->xport, arg, !d->pci.bus_master);
-    rdma_settle(d);
-    eth_port_pump(d->port);
+    rnic_timer(&d->nic, arg, !d->pci.bus_master);
 }
 
 void rdma_link_changed(struct rdma *d, bool up)
@@ -340,7 +253,7 @@ void rdma_interrupt(struct rdma *d, uint32_t queue)
 
     if (!vq->enabled || vq->broken != VQE_NONE)
         return;
-    if (vq_wants_interrupt(vq, d->ram))
+    if (vq_wants_interrupt(vq, d->nic.ram))
         virtio_raise(&d->pci, queue);
     else if (vq->broken != VQE_NONE)
         rdma_queue_broken(d, queue);
@@ -352,13 +265,13 @@ void rdma_push(struct rdma *d, uint32_t queue, uint16_t head, uint32_t len)
 
     if (!vq->enabled || vq->broken != VQE_NONE || !d->pci.bus_master)
         return; /* queue reset, broken or without memory access */
-    if (!vq_push(vq, d->ram, head, len)) {
+    if (!vq_push(vq, d->nic.ram, head, len)) {
         rdma_queue_broken(d, queue);
         return;
     }
-    d->progress->chains++;
-    TRACE(d->trace, used, .host = d->config.host, .queue = queue, .desc = head, .len = len,
+    d->nic.progress->chains++;
+    TRACE(d->nic.trace, used, .host = d->config.nic.host, .queue = queue, .desc = head, .len = len,
           .used_idx = vq->used_idx);
     if (d->pci.is_faulty)
-        virtio_may_invent(&d->pci, queue, d->ram, len);
+        virtio_may_invent(&d->pci, queue, d->nic.ram, len);
 }

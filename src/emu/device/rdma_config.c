@@ -15,23 +15,10 @@
 #define ATOMIC_HCA   1u      /* atomic with respect to this device */
 #define CA_ACK_DELAY 0u      /* answers take no time */
 
-void rdma_limits_complete(struct rdl_device_limits *l, uint32_t max_qp)
-{
-#define STANDARD(name, least, most, standard, text)                                                \
-    if (l->name == 0)                                                                              \
-        l->name = (standard);
-    RDL_DEVICE_LIMITS(STANDARD)
-#undef STANDARD
-    if (l->max_sge_rd == 0 || l->max_sge_rd > l->max_send_sge)
-        l->max_sge_rd = l->max_send_sge;
-    if (l->max_res_rd_atom == 0)
-        l->max_res_rd_atom = l->max_qp_rd_atom * max_qp;
-}
-
 static uint64_t capabilities(const struct rdma *d)
 {
     return cap_flags((virtio_has(&d->pci, VF_MW) ? 1u << CAP_MW : 0) |
-                     (rdma_has_mem_mgt(d) ? 1u << CAP_MEM_MGT : 0) |
+                     (rnic_has_mem_mgt(&d->nic) ? 1u << CAP_MEM_MGT : 0) |
                      (virtio_has(&d->pci, VF_MCAST) && rdma_blocks_mcast_lb(&d->config)
                           ? 1u << CAP_MCAST_LB
                           : 0));
@@ -39,7 +26,7 @@ static uint64_t capabilities(const struct rdma *d)
 
 bool rdma_config_fill(struct rdma *d)
 {
-    const struct hca_limits *l = &d->hca.limits;
+    const struct hca_limits *l = &d->nic.hca.limits;
     struct rfc_config c = {
         .phys_port_cnt = 1,
         .vendor_id = VENDOR_ID,
@@ -61,9 +48,9 @@ bool rdma_config_fill(struct rdma *d)
         .max_qp_init_rd_atom = l->max_rd_atomic,
         .atomic_cap = ATOMIC_HCA,
         .max_mw = virtio_has(&d->pci, VF_MW) ? l->max_mw : 0,
-        .max_ah = d->limits.max_ah,
+        .max_ah = d->nic.limits.max_ah,
         .max_fast_reg_page_list_len = l->max_fast_pages,
-        .max_pkeys = (uint16_t)d->hca.pkeys.n,
+        .max_pkeys = (uint16_t)d->nic.hca.pkeys.n,
         .local_ca_ack_delay = CA_ACK_DELAY,
     };
     const struct rfc_srq_limits srqs = {l->max_srq, l->max_qp_wr, l->max_recv_sge};
@@ -79,7 +66,7 @@ bool rdma_config_fill(struct rdma *d)
         st_le64(c.reserved, d->events.raised); /* counter of events, see rdma_events.c */
     if (virtio_has(&d->pci, VF_SRQ))
         rfc_srq_limits_put((struct raw_srq_limits *)(c.reserved + SRQ_LIMITS_AT), &srqs);
-    eui64_from_mac(c.sys_image_guid, d->config.mac);
+    eui64_from_mac(c.sys_image_guid, d->config.nic.mac);
     rfc_config_put(&raw, &c);
     RDL_ASSERT(d->pci.config.config_bytes == sizeof(raw));
     changed = d->pci.status != 0 && memcmp(d->pci.device_config, &raw, sizeof(raw)) != 0;

@@ -36,18 +36,18 @@ static enum refusal_reason refuse_port(struct call *c, uint32_t port)
 enum refusal_reason ctrl_query_port(struct call *c)
 {
     const struct rdma *d = c->d;
-    const bool up = net_is_up(d->port->net, d->port->link_end);
+    const bool up = net_is_up(d->nic.port->net, d->nic.port->link_end);
 
     REQUEST(c, query_port, r);
     if (r.port != HCA_PORT)
         return refuse_port(c, r.port);
-    RESPOND(c, port_attr, .state = up ? PORT_STATE_ACTIVE : PORT_STATE_DOWN,
-            .max_mtu = (uint8_t)d->config.max_mtu, .active_mtu = (uint8_t)rdma_active_mtu(d),
-            .phys_mtu = d->port->mtu, .gid_tbl_len = HCA_GIDS, .max_msg_sz = MESSAGE_BYTES_MAX,
-            .bad_pkey_cntr = d->bad_pkeys, .qkey_viol_cntr = d->bad_qkeys,
-            .pkey_tbl_len = (uint16_t)d->hca.pkeys.n, .active_width = PORT_WIDTH_4X,
-            .active_speed = PORT_SPEED_EDR,
-            .phys_state = up ? PORT_PHYS_LINK_UP : PORT_PHYS_DISABLED);
+    RESPOND(
+        c, port_attr, .state = up ? PORT_STATE_ACTIVE : PORT_STATE_DOWN,
+        .max_mtu = (uint8_t)d->config.nic.max_mtu, .active_mtu = (uint8_t)rnic_active_mtu(&d->nic),
+        .phys_mtu = d->nic.port->mtu, .gid_tbl_len = HCA_GIDS, .max_msg_sz = MESSAGE_BYTES_MAX,
+        .bad_pkey_cntr = d->nic.bad_pkeys, .qkey_viol_cntr = d->nic.bad_qkeys,
+        .pkey_tbl_len = (uint16_t)d->nic.hca.pkeys.n, .active_width = PORT_WIDTH_4X,
+        .active_speed = PORT_SPEED_EDR, .phys_state = up ? PORT_PHYS_LINK_UP : PORT_PHYS_DISABLED);
     return REF_NONE;
 }
 
@@ -57,7 +57,7 @@ enum refusal_reason ctrl_create_cq(struct call *c)
     enum refusal_reason why;
 
     REQUEST(c, create_cq, r);
-    why = hca_cq_create(&c->d->hca, r.cqe, &cq);
+    why = hca_cq_create(&c->d->nic.hca, r.cqe, &cq);
     if (why != REF_NONE)
         return why;
     c->number = cq->cqn;
@@ -77,7 +77,7 @@ enum refusal_reason ctrl_destroy_cq(struct call *c)
 
     REQUEST(c, cq_handle, r);
     c->number = r.cqn;
-    why = hca_cq_destroy(&c->d->hca, r.cqn);
+    why = hca_cq_destroy(&c->d->nic.hca, r.cqn);
     if (why == REF_NONE) {
         ctrl_forget_ring(c->d, r.cqn);
         rdma_events_forget(c->d, OBJ_CQ, r.cqn);
@@ -92,13 +92,13 @@ enum refusal_reason ctrl_resize_cq(struct call *c)
     c->number = r.cqn;
     if (!virtio_has(&c->d->pci, VF_RING_RESET))
         return ctrl_refuse(c, REF_COMMAND_UNKNOWN, compared_found(CMD_RESIZE_CQ));
-    return hca_cq_resize(&c->d->hca, r.cqn, r.cqe);
+    return hca_cq_resize(&c->d->nic.hca, r.cqn, r.cqe);
 }
 
 enum refusal_reason ctrl_create_pd(struct call *c)
 {
     struct pd *pd;
-    const enum refusal_reason why = hca_pd_create(&c->d->hca, &pd);
+    const enum refusal_reason why = hca_pd_create(&c->d->nic.hca, &pd);
 
     if (why != REF_NONE)
         return why;
@@ -111,7 +111,7 @@ enum refusal_reason ctrl_destroy_pd(struct call *c)
 {
     REQUEST(c, pd_handle, r);
     c->number = r.pdn;
-    return hca_pd_destroy(&c->d->hca, r.pdn);
+    return hca_pd_destroy(&c->d->nic.hca, r.pdn);
 }
 
 /* Refuses unknown flags, because they would change the behaviour that the caller expects. */
@@ -153,7 +153,7 @@ enum refusal_reason ctrl_create_qp(struct call *c)
         .create_flags = r.create_flags,
         .srqn = virtio_has(&c->d->pci, VF_SRQ) ? r.srqn : 0,
     };
-    why = xport_qp_create(&c->d->xport, &config, &qp);
+    why = xport_qp_create(&c->d->nic.xport, &config, &qp);
     if (why != REF_NONE)
         return why;
     c->number = qp->qpn;
@@ -206,13 +206,13 @@ enum refusal_reason ctrl_modify_qp(struct call *c)
 
     REQUEST(c, modify_qp, r);
     c->number = r.qpn;
-    qp = hca_qp(&c->d->hca, r.qpn);
+    qp = hca_qp(&c->d->nic.hca, r.qpn);
     if (!qp)
         return ctrl_refuse(c, REF_QP_HANDLE, compared_found(r.qpn));
     if ((r.attr_mask & QPA_CREDITS) && !virtio_has(&c->d->pci, VF_CREDITS))
         return ctrl_refuse(c, REF_NOT_NEGOTIATED, compared_nothing());
     attr_get(&attr, r.attrs);
-    return xport_qp_modify(&c->d->xport, qp, r.attr_mask, &attr);
+    return xport_qp_modify(&c->d->nic.xport, qp, r.attr_mask, &attr);
 }
 
 enum refusal_reason ctrl_query_qp(struct call *c)
@@ -224,7 +224,7 @@ enum refusal_reason ctrl_query_qp(struct call *c)
 
     REQUEST(c, query_qp, r);
     c->number = r.qpn;
-    qp = hca_qp(&c->d->hca, r.qpn);
+    qp = hca_qp(&c->d->nic.hca, r.qpn);
     if (!qp)
         return ctrl_refuse(c, REF_QP_HANDLE, compared_found(r.qpn));
     a = &qp->attr;
@@ -274,7 +274,7 @@ enum refusal_reason ctrl_destroy_qp(struct call *c)
 
     REQUEST(c, qp_handle, r);
     c->number = r.qpn;
-    why = xport_qp_destroy(&c->d->xport, r.qpn);
+    why = xport_qp_destroy(&c->d->nic.xport, r.qpn);
     if (why == REF_NONE) {
         ctrl_forget_ring(c->d, rdma_sq(c->d, r.qpn));
         ctrl_forget_ring(c->d, rdma_rq(c->d, r.qpn));
@@ -290,7 +290,7 @@ static enum refusal_reason check_idle(struct call *c, uint32_t queue)
 {
     const struct vq *vq = &c->d->pci.queues[queue];
     const uint32_t taken = (uint16_t)(vq->last_avail - vq->used_idx);
-    const uint32_t n = vq->enabled ? vq_avail_peek(vq, c->d->ram) + taken : 0;
+    const uint32_t n = vq->enabled ? vq_avail_peek(vq, c->d->nic.ram) + taken : 0;
 
     return n == 0 ? REF_NONE : ctrl_refuse(c, REF_QP_RING_IN_USE, compared_at_most(0, n));
 }
@@ -308,7 +308,7 @@ enum refusal_reason ctrl_resize_qp(struct call *c)
     c->number = r.qpn;
     if (!virtio_has(&d->pci, VF_RING_RESET))
         return ctrl_refuse(c, REF_COMMAND_UNKNOWN, compared_found(CMD_RESIZE_QP));
-    qp = hca_qp(&d->hca, r.qpn);
+    qp = hca_qp(&d->nic.hca, r.qpn);
     if (!qp)
         return ctrl_refuse(c, REF_QP_HANDLE, compared_found(r.qpn));
     sends = r.max_send_wr != qp->config.max_send_wr;
@@ -318,7 +318,7 @@ enum refusal_reason ctrl_resize_qp(struct call *c)
     if (why == REF_NONE && receives)
         why = check_idle(c, rdma_rq(d, r.qpn));
     if (why == REF_NONE)
-        why = xport_qp_resize(&d->xport, qp, r.max_send_wr,
+        why = xport_qp_resize(&d->nic.xport, qp, r.max_send_wr,
                               receives ? r.max_recv_wr : qp->config.max_recv_wr);
     if (why == REF_NONE)
         qp->exchanged |= (sends ? 1u << WQ_SEND : 0) | (receives ? 1u << WQ_RECV : 0);
@@ -327,7 +327,7 @@ enum refusal_reason ctrl_resize_qp(struct call *c)
 
 enum refusal_reason ctrl_query_pkey(struct call *c)
 {
-    struct hca *h = &c->d->hca;
+    struct hca *h = &c->d->nic.hca;
     uint16_t pkey;
 
     REQUEST(c, query_pkey, r);
@@ -344,7 +344,7 @@ enum refusal_reason ctrl_query_pkey(struct call *c)
  */
 static void gid_changed(struct rdma *d, const struct hca_gid *before, uint32_t index)
 {
-    const struct hca_gid *now = &d->hca.gids[index];
+    const struct hca_gid *now = &d->nic.hca.gids[index];
 
     if (!d->booting &&
         (before->valid != now->valid || memcmp(before->raw, now->raw, sizeof(now->raw)) != 0))
@@ -354,9 +354,9 @@ static void gid_changed(struct rdma *d, const struct hca_gid *before, uint32_t i
 /* Sets entry @index to @gid, or clears it if @gid is NULL. */
 static enum refusal_reason change_gid(struct rdma *d, uint32_t index, const uint8_t *gid)
 {
-    const struct hca_gid before = index < HCA_GIDS ? d->hca.gids[index] : (struct hca_gid){0};
+    const struct hca_gid before = index < HCA_GIDS ? d->nic.hca.gids[index] : (struct hca_gid){0};
     const enum refusal_reason why =
-        gid ? hca_gid_set(&d->hca, index, gid) : hca_gid_clear(&d->hca, index);
+        gid ? hca_gid_set(&d->nic.hca, index, gid) : hca_gid_clear(&d->nic.hca, index);
 
     if (why == REF_NONE)
         gid_changed(d, &before, index);
@@ -393,7 +393,7 @@ enum refusal_reason ctrl_req_notify_cq(struct call *c)
 
     REQUEST(c, req_notify, r);
     c->number = r.cqn;
-    cq = hca_cq(&c->d->hca, r.cqn);
+    cq = hca_cq(&c->d->nic.hca, r.cqn);
     if (!cq)
         return ctrl_refuse(c, REF_CQ_HANDLE, compared_found(r.cqn));
     if (r.flags != NOTIFY_SOLICITED && r.flags != NOTIFY_NEXT_COMPLETION)
@@ -407,7 +407,7 @@ enum refusal_reason ctrl_req_notify_cq(struct call *c)
 static enum refusal_reason mcast_qp(struct call *c, const struct rfc_mcast *r, struct qp **ret)
 {
     c->number = r->qpn;
-    *ret = hca_qp(&c->d->hca, r->qpn);
+    *ret = hca_qp(&c->d->nic.hca, r->qpn);
     if (!*ret)
         return ctrl_refuse(c, REF_QP_HANDLE, compared_found(r->qpn));
     return gid_is_group(r->gid) ? REF_NONE : ctrl_refuse(c, REF_GROUP_ADDRESS, compared_nothing());
@@ -420,7 +420,7 @@ enum refusal_reason ctrl_attach_mcast(struct call *c)
 
     REQUEST(c, mcast, r);
     why = mcast_qp(c, &r, &qp);
-    return why == REF_NONE ? mcast_attach(&c->d->hca, qp, r.gid) : why;
+    return why == REF_NONE ? mcast_attach(&c->d->nic.hca, qp, r.gid) : why;
 }
 
 enum refusal_reason ctrl_detach_mcast(struct call *c)
@@ -430,7 +430,7 @@ enum refusal_reason ctrl_detach_mcast(struct call *c)
 
     REQUEST(c, mcast, r);
     why = mcast_qp(c, &r, &qp);
-    return why == REF_NONE ? mcast_detach(&c->d->hca, qp, r.gid) : why;
+    return why == REF_NONE ? mcast_detach(&c->d->nic.hca, qp, r.gid) : why;
 }
 
 static const struct {
@@ -455,13 +455,13 @@ static bool is_known(const struct rdma *d, uint8_t cmd)
 static uint32_t execute(struct rdma *d)
 {
     uint8_t req[1 + CTRL_DATA_BYTES_MAX] = {0}, rsp[1 + CTRL_DATA_BYTES_MAX] = {0};
-    const size_t n_req = vq_chain_read(d->ram, &d->ctrl, 0, req, sizeof(req));
+    const size_t n_req = vq_chain_read(d->nic.ram, &d->ctrl, 0, req, sizeof(req));
     const uint8_t cmd = req[0];
     const bool known = is_known(d, cmd);
     const size_t req_bytes = rfc_bytes(rfc_ctrl(cmd)->request);
     const size_t rsp_bytes = rfc_bytes(rfc_ctrl(cmd)->response);
     struct call call = {d, req + 1, rsp + 1, 0};
-    struct refused *refused = &d->hca.refused;
+    struct refused *refused = &d->nic.hca.refused;
     enum refusal_reason why;
     uint32_t result;
 
@@ -482,7 +482,7 @@ static uint32_t execute(struct rdma *d)
         why = commands[cmd].run(&call);
     RDL_ASSERT(why == refused->why); /* hca_refuse() has been told of each refusal */
     result = refusal_rsp(why);
-    TRACE(d->trace, ctrl_execute, .host = d->config.host, .cmd = cmd, .rsp = result,
+    TRACE(d->nic.trace, ctrl_execute, .host = d->config.nic.host, .cmd = cmd, .rsp = result,
           .number = call.number, .refusal = (uint32_t)refused->why, .least = refused->values.least,
           .most = refused->values.most, .found = refused->values.found);
     rsp[0] = (uint8_t)result;
@@ -500,21 +500,21 @@ void rdma_ctrl_run(struct rdma *d)
         enum vq_pop got;
         uint32_t len;
 
-        if (!d->booting && vq_turn_is_over(vq, d->ram, d->trace->tick)) {
+        if (!d->booting && vq_turn_is_over(vq, d->nic.ram, d->nic.trace->tick)) {
             rdma_ring(d, QUEUE_CTRL);
             return;
         }
-        got = vq_pop(vq, d->ram, &d->ctrl);
+        got = vq_pop(vq, d->nic.ram, &d->ctrl);
         if (got == VQ_BROKEN)
             rdma_queue_broken(d, QUEUE_CTRL);
         if (got != VQ_GOT)
             return;
-        d->progress->chains++;
+        d->nic.progress->chains++;
         len = execute(d);
-        rdma_settle(d);
+        rnic_settle(&d->nic);
         rdma_push(d, QUEUE_CTRL, d->ctrl.head, len);
         if (d->booting)
-            (void)vq_wants_interrupt(vq, d->ram); /* the driver waits for it */
+            (void)vq_wants_interrupt(vq, d->nic.ram); /* the driver waits for it */
         else
             rdma_interrupt(d, QUEUE_CTRL);
     }

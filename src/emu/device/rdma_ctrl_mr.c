@@ -24,7 +24,7 @@ struct page_list {
 static void give_list(struct rdma *d, struct page_list *list)
 {
     if (list->pages)
-        arena_release(d->arena, list->pages, list->n * sizeof(*list->pages));
+        arena_release(d->nic.arena, list->pages, list->n * sizeof(*list->pages));
     list->pages = NULL;
 }
 
@@ -36,15 +36,15 @@ static enum refusal_reason take_list(struct rdma *d, uint64_t gpa, uint32_t n,
 {
     struct page_list list = {.n = n};
 
-    if (n == 0 || n > list_pages_max(&d->hca))
-        return hca_refuse(&d->hca, REF_PAGE_LIST_LENGTH,
-                          compared_range(1, list_pages_max(&d->hca), n));
-    list.pages = arena_alloc_raw(d->arena, n * sizeof(*list.pages));
+    if (n == 0 || n > list_pages_max(&d->nic.hca))
+        return hca_refuse(&d->nic.hca, REF_PAGE_LIST_LENGTH,
+                          compared_range(1, list_pages_max(&d->nic.hca), n));
+    list.pages = arena_alloc_raw(d->nic.arena, n * sizeof(*list.pages));
     if (!list.pages)
-        return hca_refuse(&d->hca, REF_DEVICE_MEMORY, compared_nothing());
-    if (!ram_read(d->ram, gpa, list.pages, n * sizeof(*list.pages))) {
+        return hca_refuse(&d->nic.hca, REF_DEVICE_MEMORY, compared_nothing());
+    if (!ram_read(d->nic.ram, gpa, list.pages, n * sizeof(*list.pages))) {
         give_list(d, &list);
-        return hca_refuse(&d->hca, REF_PAGE_LIST_MEMORY, compared_found(gpa));
+        return hca_refuse(&d->nic.hca, REF_PAGE_LIST_MEMORY, compared_found(gpa));
     }
     for (uint32_t i = 0; i < n; i++) {
         uint8_t le[8];
@@ -75,7 +75,7 @@ enum refusal_reason ctrl_get_dma_mr(struct call *c)
     struct mkey *mr;
 
     REQUEST(c, get_dma_mr, r);
-    why = hca_dma_mr_create(&c->d->hca, r.pdn, r.access_flags, &mr);
+    why = hca_dma_mr_create(&c->d->nic.hca, r.pdn, r.access_flags, &mr);
     return why == REF_NONE ? respond_keys(c, mr) : why;
 }
 
@@ -85,9 +85,9 @@ enum refusal_reason ctrl_create_mr(struct call *c)
     struct mkey *mr;
 
     REQUEST(c, create_mr, r);
-    if (!rdma_has_mem_mgt(c->d))
+    if (!rnic_has_mem_mgt(&c->d->nic))
         return ctrl_refuse(c, REF_MEM_MGT_EXTENSIONS, compared_nothing());
-    why = hca_fast_mr_create(&c->d->hca, r.pdn, r.access_flags, r.max_num_sg, &mr);
+    why = hca_fast_mr_create(&c->d->nic.hca, r.pdn, r.access_flags, r.max_num_sg, &mr);
     return why == REF_NONE ? respond_keys(c, mr) : why;
 }
 
@@ -98,12 +98,13 @@ enum refusal_reason ctrl_map_mr_sg(struct call *c)
 
     REQUEST(c, map_mr_sg, r);
     c->number = r.mrn;
-    if (!rdma_has_mem_mgt(c->d))
+    if (!rnic_has_mem_mgt(&c->d->nic))
         return ctrl_refuse(c, REF_MEM_MGT_EXTENSIONS, compared_nothing());
     why = take_list(c->d, r.pages, r.npages, &list);
     if (why != REF_NONE)
         return why;
-    why = hca_mr_map(&c->d->hca, r.mrn, &(struct mr_map){r.start, r.length, list.pages, r.npages});
+    why = hca_mr_map(&c->d->nic.hca, r.mrn,
+                     &(struct mr_map){r.start, r.length, list.pages, r.npages});
     give_list(c->d, &list);
     if (why == REF_NONE)
         RESPOND(c, mapped, .npages = r.npages);
@@ -123,7 +124,7 @@ enum refusal_reason ctrl_reg_user_mr(struct call *c)
         return why;
     mr_req = (struct mr_request){r.pdn,       r.access_flags, r.start, r.length,
                                  r.virt_addr, list.pages,     r.npages};
-    why = hca_mr_create(&c->d->hca, &mr_req, &mr);
+    why = hca_mr_create(&c->d->nic.hca, &mr_req, &mr);
     give_list(c->d, &list);
     return why == REF_NONE ? respond_keys(c, mr) : why;
 }
@@ -132,7 +133,7 @@ enum refusal_reason ctrl_dereg_mr(struct call *c)
 {
     REQUEST(c, mr_handle, r);
     c->number = r.mrn;
-    return hca_mr_destroy(&c->d->hca, r.mrn);
+    return hca_mr_destroy(&c->d->nic.hca, r.mrn);
 }
 
 /* Reads the page list only if the translation is to be changed. */
@@ -151,7 +152,7 @@ enum refusal_reason ctrl_rereg_mr(struct call *c)
         return why;
     mr_req = (struct mr_request){r.pdn,       r.access_flags, r.start, r.length,
                                  r.virt_addr, list.pages,     list.n};
-    why = hca_mr_change(&c->d->hca, r.mrn, r.flags, &mr_req, &mr);
+    why = hca_mr_change(&c->d->nic.hca, r.mrn, r.flags, &mr_req, &mr);
     give_list(c->d, &list);
     return why == REF_NONE ? respond_keys(c, mr) : why;
 }
@@ -162,7 +163,7 @@ enum refusal_reason ctrl_alloc_mw(struct call *c)
     struct mkey *mw;
 
     REQUEST(c, alloc_mw, r);
-    why = hca_mw_create(&c->d->hca, r.pdn, r.type, &mw);
+    why = hca_mw_create(&c->d->nic.hca, r.pdn, r.type, &mw);
     if (why != REF_NONE)
         return why;
     c->number = key_number(mw->key);
@@ -174,5 +175,5 @@ enum refusal_reason ctrl_dealloc_mw(struct call *c)
 {
     REQUEST(c, mw_handle, r);
     c->number = r.mwn;
-    return hca_mw_destroy(&c->d->hca, r.mwn);
+    return hca_mw_destroy(&c->d->nic.hca, r.mwn);
 }

@@ -16,7 +16,7 @@
 
 static uint32_t event_queue(const struct rdma *d)
 {
-    return queue_of_events(d->config.max_cq, d->config.max_qp);
+    return queue_of_events(d->config.nic.max_cq, d->config.nic.max_qp);
 }
 
 /* Writes one event to the buffer in d->chain and completes it.  Returns false if the buffer is too
@@ -68,7 +68,7 @@ static ev_id trace_event(const struct rdma *d, enum async_event type, uint32_t n
 {
     ev_id id;
 
-    TRACE_ID(d->trace, id, async_event, .host = d->config.host, .event = (uint32_t)type,
+    TRACE_ID(d->nic.trace, id, async_event, .host = d->config.nic.host, .event = (uint32_t)type,
              .object = (uint32_t)async_object((uint32_t)type), .number = number, .lost = lost);
     return id;
 }
@@ -84,7 +84,7 @@ void rdma_event(void *ctx, uint32_t type, uint32_t kind, uint32_t number)
     RDL_ASSERT(async_object((uint32_t)type) == kind);
     if (!virtio_is_driven(&d->pci))
         return; /* no driver */
-    before = trace_because(d->trace, trace_event(d, type, number, lost));
+    before = trace_because(d->nic.trace, trace_event(d, type, number, lost));
     e->raised++;
     if (!queued) {
         count_in_config(d);
@@ -95,7 +95,7 @@ void rdma_event(void *ctx, uint32_t type, uint32_t kind, uint32_t number)
         e->ring[(e->first + e->len++) % RDMA_EVENTS_MAX] = (struct rdma_event){type, number};
         rdma_events_flush(d);
     }
-    trace_because(d->trace, before);
+    trace_because(d->nic.trace, before);
 }
 
 void rdma_event_fatal(const struct rdma *d)

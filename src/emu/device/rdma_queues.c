@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Rings for the transport: fetches WQEs from send and receive queues, and delivers completions to
+/* Rings for the RNIC: fetches WQEs from send and receive queues, and delivers completions to
  * completion queues.
  *
  * The used entry of a work queue is published before the CQE, so that a program that has polled the
@@ -26,15 +26,15 @@ enum fetch rdma_pop(struct rdma *d, uint32_t queue)
 
     if (!vq->enabled || !virtio_running(&d->pci))
         return FETCH_EMPTY;
-    if (vq_turn_is_over(vq, d->ram, d->trace->tick)) {
+    if (vq_turn_is_over(vq, d->nic.ram, d->nic.trace->tick)) {
         rdma_ring(d, queue);
         return FETCH_EMPTY;
     }
-    switch (vq_pop(vq, d->ram, &d->chain)) {
+    switch (vq_pop(vq, d->nic.ram, &d->chain)) {
     case VQ_EMPTY:
         return FETCH_EMPTY;
     case VQ_GOT:
-        d->progress->chains++;
+        d->nic.progress->chains++;
         return FETCH_OK;
     case VQ_BROKEN:
         break;
@@ -53,7 +53,7 @@ _Static_assert(RDL_MOST_max_inline_data <= BODY_BYTES, "inline data fits into a 
  */
 static size_t read_wqe(const struct rdma *d, void *raw, size_t head_bytes)
 {
-    const size_t got = vq_chain_read(d->ram, &d->chain, 0, raw, head_bytes + BODY_BYTES);
+    const size_t got = vq_chain_read(d->nic.ram, &d->chain, 0, raw, head_bytes + BODY_BYTES);
 
     if (got >= head_bytes)
         return got - head_bytes;
@@ -224,12 +224,12 @@ enum fetch rdma_fetch_send(void *ctx, struct qp *qp, struct send_wqe *out)
         memcpy(out->inline_data, raw.body, min_u32(out->inline_bytes, qp->config.max_inline_data));
     else
         read_sges(raw.body, body, min_u32(wqe.num_sge, qp->config.max_send_sge), out->sge);
-    d->progress->wqes++;
-    cause = trace_because(d->trace, d->kicks[queue]);
-    TRACE_ID(d->trace, out->fetched, fetch, .host = d->config.host, .qpn = qp->qpn, .queue = queue,
-             .desc = d->chain.head, .wr_id = wqe.wr_id, .op = wqe.opcode,
+    d->nic.progress->wqes++;
+    cause = trace_because(d->nic.trace, d->kicks[queue]);
+    TRACE_ID(d->nic.trace, out->fetched, fetch, .host = d->config.nic.host, .qpn = qp->qpn,
+             .queue = queue, .desc = d->chain.head, .wr_id = wqe.wr_id, .op = wqe.opcode,
              .bytes = d->chain.readable_bytes);
-    trace_because(d->trace, cause);
+    trace_because(d->nic.trace, cause);
     return FETCH_OK;
 }
 
@@ -264,14 +264,14 @@ enum fetch rdma_fetch_recv(void *ctx, struct qp *qp, struct recv_wqe *out)
     out->desc = d->chain.head;
     out->n_sge = sges_of(d, sizeof(raw.head), wqe.num_sge);
     read_sges(raw.body, body, min_u32(wqe.num_sge, qp->config.max_recv_sge), out->sge);
-    d->progress->wqes++;
-    TRACE_ID(d->trace, fetched, fetch, .host = d->config.host, .qpn = qp->qpn, .queue = queue,
-             .desc = d->chain.head, .wr_id = wqe.wr_id, .op = WR_RECV,
+    d->nic.progress->wqes++;
+    TRACE_ID(d->nic.trace, fetched, fetch, .host = d->config.nic.host, .qpn = qp->qpn,
+             .queue = queue, .desc = d->chain.head, .wr_id = wqe.wr_id, .op = WR_RECV,
              .bytes = d->chain.readable_bytes);
     if (qp->srq) { /* this may use d->chain */
-        cause = trace_because(d->trace, fetched);
+        cause = trace_because(d->nic.trace, fetched);
         rdma_srq_taken(d, qp->srq);
-        trace_because(d->trace, cause);
+        trace_because(d->nic.trace, cause);
     }
     return FETCH_OK;
 }
@@ -283,22 +283,8 @@ uint32_t rdma_receives(void *ctx, struct qp *qp)
 
     if (!vq->enabled)
         return 0;
-    vq_want_kick(vq, d->ram); /* the peer is told this number and must be told of changes */
-    return vq_avail_count(vq, d->ram); /* a broken queue is reported when a receive is needed */
-}
-
-/* A completion of @cq is lost: the queue has no buffer, or one that is too small.  With
- * TRAIT_CQ_OVERFLOW_ENDS the queue takes no more.  [libibverbs, ibv_poll_cq(3)]
- */
-RDL_COLD static void overflow(struct rdma *d, struct cq *cq)
-{
-    TRACE(d->trace, cq_overflow, .host = d->config.host, .cqn = cq->cqn);
-    if (profile_has(d->config.profile, TRAIT_CQ_OVERFLOW_ENDS)) {
-        cq->error = true;
-        RDL_ASSERT(d->n_failed_cqs < d->config.max_cq);
-        d->failed_cqs[d->n_failed_cqs++] = cq->cqn;
-    }
-    rdma_event(d, ASE_CQ_ERR, OBJ_CQ, cq->cqn);
+    vq_want_kick(vq, d->nic.ram); /* the peer is told this number and must be told of changes */
+    return vq_avail_count(vq, d->nic.ram); /* a broken queue is reported when a receive is needed */
 }
 
 static void put_cqe(struct raw_cqe *raw, const struct completion *wc)
@@ -322,56 +308,36 @@ static void put_cqe(struct raw_cqe *raw, const struct completion *wc)
     rfc_cqe_put(raw, &cqe);
 }
 
-/* Delivers @wc to @cq.  Returns false if the CQ has overflowed, now or before.  A buffer that is
- * too small is completed with length 0.
- */
-static bool deliver_cqe(struct rdma *d, struct cq *cq, const struct completion *wc)
+/* A buffer that is too small is completed with length 0. */
+bool rdma_complete(void *ctx, struct cq *cq, const struct completion *wc)
 {
+    struct rdma *d = ctx;
+    const bool has_buffer = rdma_pop(d, cq->cqn) == FETCH_OK;
+    const uint16_t head = d->chain.head; /* an event of the overflow may use d->chain */
     struct raw_cqe raw;
-    bool has_buffer;
 
-    if (cq->error)
-        return false;
-    has_buffer = rdma_pop(d, cq->cqn) == FETCH_OK;
     if (!has_buffer || d->chain.writable_bytes < sizeof(raw)) {
-        overflow(d, cq);
+        rnic_cq_overflow(&d->nic, cq);
         if (has_buffer && !cq->error)
-            rdma_push(d, cq->cqn, d->chain.head, 0);
+            rdma_push(d, cq->cqn, head, 0);
         return false;
     }
     put_cqe(&raw, wc);
     rdma_write(d, cq->cqn, &d->chain, &raw, sizeof(raw));
-    rdma_push(d, cq->cqn, d->chain.head, sizeof(raw));
-    d->progress->cqes++;
-    TRACE(d->trace, cqe, .host = d->config.host, .cqn = cq->cqn, .qpn = wc->qpn, .wr_id = wc->wr_id,
-          .status = (uint32_t)wc->status, .op = (uint32_t)wc->opcode, .bytes = wc->bytes,
-          .n = (uint32_t)cq->n_completed, .rule = (uint32_t)wc->rule, .least = wc->values.least,
-          .most = wc->values.most, .found = wc->values.found);
-    if (cq_completed(&d->hca, cq, wc))
-        rdma_interrupt(d, cq->cqn);
+    rdma_push(d, cq->cqn, head, sizeof(raw));
     return true;
 }
 
-bool rdma_complete(void *ctx, struct qp *qp, enum wq wq, uint32_t desc, const struct completion *wc)
+void rdma_completed(void *ctx, struct cq *cq)
+{
+    rdma_interrupt(ctx, cq->cqn);
+}
+
+void rdma_release(void *ctx, struct qp *qp, enum wq wq, uint32_t desc)
 {
     struct rdma *d = ctx;
     const uint32_t queue = wq == WQ_SEND ? rdma_sq(d, qp->qpn) : receives_of(d, qp);
 
     rdma_push(d, queue, (uint16_t)desc, 0);
     rdma_interrupt(d, queue);
-    return !wc || deliver_cqe(d, wq == WQ_SEND ? qp->send_cq : qp->recv_cq, wc);
-}
-
-void rdma_settle_failed(struct rdma *d)
-{
-    /* Flushing the QPs of one CQ can overflow another.  Each CQ fails once, so the loop is bounded
-     * by the number of CQs.
-     */
-    for (uint32_t i = 0; i < d->n_failed_cqs; i++) {
-        struct cq *cq = hca_cq(&d->hca, d->failed_cqs[i]);
-
-        if (cq)
-            xport_cq_failed(&d->xport, cq);
-    }
-    d->n_failed_cqs = 0;
 }

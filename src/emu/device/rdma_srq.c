@@ -12,21 +12,21 @@
 /* The shared receive queue with the ring @queue; NULL if there is none. */
 static struct srq *srq_of(const struct rdma *d, uint32_t queue)
 {
-    const uint32_t srqn = queue_srqn(d->config.max_cq, d->config.max_qp, queue);
+    const uint32_t srqn = queue_srqn(d->config.nic.max_cq, d->config.nic.max_qp, queue);
 
-    return srqn ? hca_srq(&d->hca, srqn) : NULL;
+    return srqn ? hca_srq(&d->nic.hca, srqn) : NULL;
 }
 
 bool rdma_is_srq_queue(const struct rdma *d, uint32_t queue)
 {
-    return queue_srqn(d->config.max_cq, d->config.max_qp, queue) > 0;
+    return queue_srqn(d->config.nic.max_cq, d->config.nic.max_qp, queue) > 0;
 }
 
 void rdma_srq_taken(struct rdma *d, struct srq *srq)
 {
     struct vq *vq = &d->pci.queues[rdma_srq(d, srq->srqn)];
 
-    if (srq_take(srq, vq_avail_count(vq, d->ram)))
+    if (srq_take(srq, vq_avail_count(vq, d->nic.ram)))
         rdma_event(d, ASE_SRQ_LIMIT_REACHED, OBJ_SRQ, srq->srqn);
 }
 
@@ -49,8 +49,8 @@ void rdma_srq_taken_away(struct rdma *d, uint32_t queue)
     if (!srq || srq->users == 0)
         return;
     rdma_srq_broken(d, queue);
-    xport_srq_failed(&d->xport, srq);
-    rdma_settle(d);
+    xport_srq_failed(&d->nic.xport, srq);
+    rnic_settle(&d->nic);
 }
 
 enum refusal_reason ctrl_create_srq(struct call *c)
@@ -59,7 +59,7 @@ enum refusal_reason ctrl_create_srq(struct call *c)
     struct srq *srq;
 
     REQUEST(c, create_srq, r);
-    why = hca_srq_create(&c->d->hca, &(struct srq_config){r.pdn, r.max_wr, r.max_sge}, &srq);
+    why = hca_srq_create(&c->d->nic.hca, &(struct srq_config){r.pdn, r.max_wr, r.max_sge}, &srq);
     if (why != REF_NONE)
         return why;
     c->number = srq->srqn;
@@ -73,14 +73,14 @@ enum refusal_reason ctrl_modify_srq(struct call *c)
 
     REQUEST(c, modify_srq, r);
     c->number = r.srqn;
-    srq = hca_srq(&c->d->hca, r.srqn);
+    srq = hca_srq(&c->d->nic.hca, r.srqn);
     if (!srq)
         return ctrl_refuse(c, REF_SRQ_HANDLE, compared_found(r.srqn));
     if (r.attr_mask & SRQ_MAX_WR)
         return ctrl_refuse(c, REF_SRQ_ATTR_OFFERED, compared_found(r.attr_mask));
     if (r.attr_mask & ~SRQ_LIMIT)
         return ctrl_refuse(c, REF_SRQ_ATTR_MASK, compared_found(r.attr_mask));
-    return r.attr_mask & SRQ_LIMIT ? srq_set_limit(&c->d->hca, srq, r.limit) : REF_NONE;
+    return r.attr_mask & SRQ_LIMIT ? srq_set_limit(&c->d->nic.hca, srq, r.limit) : REF_NONE;
 }
 
 enum refusal_reason ctrl_query_srq(struct call *c)
@@ -89,7 +89,7 @@ enum refusal_reason ctrl_query_srq(struct call *c)
 
     REQUEST(c, srq_handle, r);
     c->number = r.srqn;
-    srq = hca_srq(&c->d->hca, r.srqn);
+    srq = hca_srq(&c->d->nic.hca, r.srqn);
     if (!srq)
         return ctrl_refuse(c, REF_SRQ_HANDLE, compared_found(r.srqn));
     RESPOND(c, srq_attr, .max_wr = srq->max_wr, .max_sge = srq->max_sge, .limit = srq->limit);
@@ -102,7 +102,7 @@ enum refusal_reason ctrl_destroy_srq(struct call *c)
 
     REQUEST(c, srq_handle, r);
     c->number = r.srqn;
-    why = hca_srq_destroy(&c->d->hca, r.srqn);
+    why = hca_srq_destroy(&c->d->nic.hca, r.srqn);
     if (why == REF_NONE) {
         ctrl_forget_ring(c->d, rdma_srq(c->d, r.srqn));
         rdma_events_forget(c->d, OBJ_SRQ, r.srqn);

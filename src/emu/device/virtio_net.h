@@ -17,8 +17,8 @@
 #ifndef EMU_DEVICE_VIRTIO_NET_H
 #define EMU_DEVICE_VIRTIO_NET_H
 
-#include "emu/device/eth_port.h"
 #include "emu/mem/ram.h"
+#include "emu/rnic/eth_port.h"
 #include "emu/virtio/pci.h"
 
 #define VNET_DOORBELL_NS 100u /* from the notification until the device reads the ring */

@@ -6,15 +6,21 @@
 #include "emu/base/cursor.h"
 #include "emu/base/log2.h"
 #include "emu/base/name.h"
+#include "emu/device/rdma.h"
+#include "emu/device/virtio_net.h"
 #include "emu/facts/enum/host_phase.h"
 #include "emu/facts/enum/pci_function.h"
 #include "emu/facts/enum/profile.h"
 #include "emu/facts/virtio/ring_format.h"
 #include "emu/lab/bus.h"
 #include "emu/lab/lab_state.h"
+#include "emu/rnic/rnic.h"
 #include "emu/trace/emit.h"
+#include "emu/trace/event.h"
 #include "emu/wire/addr.h"
 #include "rdmalab/control.h"
+
+_Static_assert(RDL_PKEYS_MAX == HCA_PKEYS_MAX, "a device has room for every P_Key");
 
 #define RAM_BYTES_DEFAULT ((uint64_t)64 << 20)
 #define RAM_BYTES_MIN     ((uint64_t)16 << RAM_PAGE_BITS)
@@ -41,6 +47,20 @@ struct host *lab_host_named(const struct lab_state *w, const char *name)
     const struct part *p = lab_part(w, name, PART_HOST);
 
     return p ? w->hosts[p->index] : NULL;
+}
+
+bool host_is_open(const struct host *h)
+{
+    return h->is_external || h->has_stranger || (h->rnic && h->rnic->hca.ram_is_open);
+}
+
+struct guest_qp *lab_guest_qp(const struct lab_state *w, uint32_t host, uint32_t qpn)
+{
+    const struct host *h = host < w->n_hosts ? w->hosts[host] : NULL;
+
+    if (!h || h->is_external || qpn > h->rnic->config->max_qp)
+        return NULL;
+    return h->guest.verbs.qp_of[qpn];
 }
 
 uint32_t lab_station(const struct lab_state *w, uint64_t mac)
@@ -152,25 +172,26 @@ static uint32_t peer_of(void *ctx, const uint8_t gid[GID_BYTES])
 static bool rdma_function_init(struct lab_state *w, struct host *h, const struct rdl_host_config *c)
 {
     const uint32_t k = h->index + 1;
-    const struct rdma_env env = {w->arena, &w->sim, &h->ram, &h->port, &w->progress, peer_of, w};
+    const struct rnic_env env = {w->arena, &w->sim, &h->ram, &h->port, &w->progress, peer_of, w};
     struct rdma_config dev = {
-        .host = h->index,
-        .max_cq = c->max_cq,
-        .max_qp = c->max_qp,
-        /* Host k starts at QPN k + 1, so that the two ends of a first example differ. */
-        .first_qpn = 2 + (k - 1) % (c->max_qp - 1),
-        .max_mtu = (enum mtu)mtu_within(c->device_mtu),
+        .nic = {.host = h->index,
+                .max_cq = c->max_cq,
+                .max_qp = c->max_qp,
+                /* Host k starts at QPN k + 1, so that the two ends of a first example differ. */
+                .first_qpn = 2 + (k - 1) % (c->max_qp - 1),
+                .max_mtu = (enum mtu)mtu_within(c->device_mtu),
+                .profile = (enum profile)c->profile,
+                .seed = w->seed,
+                .pkeys.n = c->n_pkeys,
+                .max_srq = c->max_srq,
+                .limits = c->limits},
         .features_off = c->features_off,
-        .profile = (enum profile)c->profile,
-        .seed = w->seed,
-        .pkeys.n = c->n_pkeys,
-        .max_srq = c->max_srq,
         .packed = c->ring == VRING_packed,
-        .limits = c->limits,
     };
 
-    memcpy(dev.mac, c->mac, sizeof(dev.mac));
-    memcpy(dev.pkeys.v, c->pkeys, sizeof(dev.pkeys.v));
+    memcpy(dev.nic.mac, c->mac, sizeof(dev.nic.mac));
+    memcpy(dev.nic.pkeys.v, c->pkeys, sizeof(dev.nic.pkeys.v));
+    h->rnic = &h->dev->nic;
     return rdma_init(h->dev, &env, &dev);
 }
 
@@ -271,9 +292,9 @@ static void introduce(struct lab_state *w, const struct host *h)
         const uint8_t *gid = h->guest.config.gid[j];
 
         if (!directory_find(&w->addresses, gid))
-            directory_add(&w->addresses, gid, h->dev->config.mac, h->index);
+            directory_add(&w->addresses, gid, h->rnic->config->mac, h->index);
         if (h->guest.config.directory)
-            directory_add(&w->directory, gid, h->dev->config.mac, h->index);
+            directory_add(&w->directory, gid, h->rnic->config->mac, h->index);
     }
     /* Another host may have tried to resolve the address before the host existed. */
     for (uint32_t i = 0; w->directory.asked && h->guest.config.directory && i < w->n_hosts; i++) {
@@ -298,8 +319,9 @@ static enum rdl_status boot(struct lab_state *w, struct host *h)
     RDL_ASSERT(h->guest.verbs.up || h->is_external);
     addr_add(&addr, h->guest.config.gid[0]);
     TRACE(&w->trace, host_up, .host = h->index, .name = ev_str(h->name),
-          .mac = ld_be(h->dev->config.mac, MAC_BYTES), .addr = ev_str(buf),
-          .first_qpn = h->dev->config.first_qpn, .state = h->is_external ? HOST_undriven : HOST_up);
+          .mac = ld_be(h->rnic->config->mac, MAC_BYTES), .addr = ev_str(buf),
+          .first_qpn = h->rnic->config->first_qpn,
+          .state = h->is_external ? HOST_undriven : HOST_up);
     return RDL_OK;
 }
 

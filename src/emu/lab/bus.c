@@ -3,6 +3,7 @@
 
 #include "emu/base/cursor.h"
 #include "emu/trace/emit.h"
+#include "emu/trace/event.h"
 
 struct pci_fn *host_function(struct host *h, uint32_t number)
 {

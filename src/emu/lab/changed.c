@@ -4,8 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "emu/device/rdma.h"
 #include "emu/facts/enum/pci_function.h"
 #include "emu/lab/lab_state.h"
+#include "emu/trace/event.h"
 
 struct changed *changed_new(const struct lab_state *w)
 {
@@ -120,17 +122,17 @@ void changed_event(void *ctx, const struct ev *e)
      */
     if (number_of(e, f->function, FN_RDMA) != FN_RDMA || queue >= rdma_queues(config))
         queue = QUEUE_CTRL;
-    if (queue_srqn(config->max_cq, config->max_qp, queue))
+    if (queue_srqn(config->nic.max_cq, config->nic.max_qp, queue))
         note(c, host, queue);
-    else if (queue_owner(config->max_cq, queue))
-        qpn = queue_owner(config->max_cq, queue);
+    else if (queue_owner(config->nic.max_cq, queue))
+        qpn = queue_owner(config->nic.max_cq, queue);
     else if (queue != QUEUE_CTRL)
         cqn = queue;
     note(c, host, QUEUE_CTRL);
-    if (cqn >= 1 && cqn <= config->max_cq)
+    if (cqn >= 1 && cqn <= config->nic.max_cq)
         note(c, host, cqn);
-    if (qpn >= 1 && qpn <= config->max_qp)
-        note(c, host, queue_of_sends(config->max_cq, qpn));
+    if (qpn >= 1 && qpn <= config->nic.max_qp)
+        note(c, host, queue_of_sends(config->nic.max_cq, qpn));
 }
 
 void changed_clear(struct changed *c)

@@ -4,8 +4,11 @@
  * watch.c checks invariants that a single event can violate.  This file checks those that need the
  * whole state.  A broken invariant is a bug of the emulator, whatever guests and networks did.
  */
+#include "emu/device/rdma.h"
+#include "emu/device/virtio_net.h"
 #include "emu/lab/lab_state.h"
 #include "emu/lab/watch.h"
+#include "emu/rnic/rnic.h"
 
 /* Every frame that was sent or copied has ended exactly once or is in flight. */
 static const char *check_frames(const struct lab_state *w)
@@ -107,10 +110,10 @@ static const char *check_cq(const struct host *h, const struct cq *cq)
 
 static const char *check_qp(const struct host *h, const struct qp *qp)
 {
-    const char *broken = check_queue(h, queue_of_sends(h->dev->config.max_cq, qp->qpn));
+    const char *broken = check_queue(h, queue_of_sends(h->rnic->config->max_cq, qp->qpn));
 
     if (!broken)
-        broken = check_queue(h, queue_of_receives(h->dev->config.max_cq, qp->qpn));
+        broken = check_queue(h, queue_of_receives(h->rnic->config->max_cq, qp->qpn));
     return broken ? broken : xport_invariant(qp);
 }
 
@@ -131,7 +134,7 @@ static const char *check_rest(const struct host *h)
     if (!broken)
         broken = check_queue(h, QUEUE_CTRL);
     if (!broken && rdma_offers(&h->dev->config, VF_EVENTQ))
-        broken = check_queue(h, queue_of_events(h->dev->config.max_cq, h->dev->config.max_qp));
+        broken = check_queue(h, queue_of_events(h->rnic->config->max_cq, h->rnic->config->max_qp));
     for (uint32_t q = 0; q < NET_QUEUES && !broken && !h->is_external; q++)
         broken = check_ring(&h->net->pci.queues[q], &h->guest.net.queues[q].vq);
     return broken;
@@ -142,11 +145,11 @@ static const char *check_rest(const struct host *h)
  */
 static const char *check_part(const struct host *h, uint32_t queue)
 {
-    const uint32_t qpn = queue_owner(h->dev->config.max_cq, queue);
-    const struct cq *cq = qpn ? NULL : hca_cq(&h->dev->hca, queue);
-    const struct qp *qp = hca_qp(&h->dev->hca, qpn);
-    const struct rdma_config *c = &h->dev->config;
-    const struct srq *srq = hca_srq(&h->dev->hca, queue_srqn(c->max_cq, c->max_qp, queue));
+    const uint32_t qpn = queue_owner(h->rnic->config->max_cq, queue);
+    const struct cq *cq = qpn ? NULL : hca_cq(&h->rnic->hca, queue);
+    const struct qp *qp = hca_qp(&h->rnic->hca, qpn);
+    const struct rnic_config *c = h->rnic->config;
+    const struct srq *srq = hca_srq(&h->rnic->hca, queue_srqn(c->max_cq, c->max_qp, queue));
 
     if (queue == QUEUE_CTRL)
         return check_rest(h);
@@ -159,14 +162,14 @@ static const char *check_part(const struct host *h, uint32_t queue)
 
 static const char *check_host(const struct host *h)
 {
-    const struct rdma_config *c = &h->dev->config;
+    const struct rnic_config *c = h->rnic->config;
     const char *broken = check_rest(h);
 
     for (uint32_t queue = 1; queue <= c->max_cq && !broken; queue++)
         broken = check_part(h, queue);
     for (uint32_t qpn = HCA_QPN_USER; qpn <= c->max_qp && !broken; qpn++)
         broken = check_part(h, queue_of_sends(c->max_cq, qpn));
-    for (uint32_t srqn = 1; srqn <= h->dev->hca.limits.max_srq && !broken; srqn++)
+    for (uint32_t srqn = 1; srqn <= h->rnic->hca.limits.max_srq && !broken; srqn++)
         broken = check_part(h, queue_of_srq(c->max_cq, c->max_qp, srqn));
     return broken;
 }

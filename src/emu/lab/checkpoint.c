@@ -15,6 +15,7 @@
 #include <stdlib.h>
 
 #include "emu/lab/lab_state.h"
+#include "emu/trace/event.h"
 
 static bool has_foreign_memory(const struct lab_state *w)
 {

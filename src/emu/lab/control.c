@@ -3,6 +3,7 @@
 #include "rdmalab/control.h"
 
 #include "emu/lab/lab_state.h"
+#include "emu/rnic/rnic.h"
 
 enum rdl_status rdl_control_send(struct rdl_lab *lab, rdl_host host,
                                  const struct rdl_control *request, bool kick, uint32_t *ret_id)
@@ -32,7 +33,7 @@ enum rdl_status rdl_last_refusal(const struct rdl_lab *lab, rdl_host host, struc
 
     if (!h)
         return RDL_ERR_STALE;
-    r = &h->dev->hca.refused;
+    r = &h->rnic->hca.refused;
     *ret = (struct rdl_refusal){(uint32_t)r->why, r->values.least, r->values.most, r->values.found};
     return RDL_OK;
 }

@@ -7,14 +7,16 @@
 #include "emu/facts/enum/pci_function.h"
 #include "emu/facts/virtio/net.h"
 #include "emu/lab/lab_state.h"
+#include "emu/rnic/rnic.h"
 #include "emu/trace/emit.h"
+#include "emu/trace/event.h"
 
 #define TIME_NS_MAX   ((uint64_t)1 << 50) /* like the delay of a frame */
 #define STREAM_FAULTS ((uint64_t)1 << 40) /* PRNG streams behind those of hosts and links */
 
-static const struct rdma_config *config_of(const struct host *h)
+static const struct rnic_config *config_of(const struct host *h)
 {
-    return &h->dev->config;
+    return h->rnic->config;
 }
 
 static bool is_of_cq(const struct host *h, const struct rdl_device_fault_config *c)
@@ -25,7 +27,7 @@ static bool is_of_cq(const struct host *h, const struct rdl_device_fault_config 
 /* Returns true if the device writes to the buffers of the queue. */
 static bool is_written(const struct host *h, const struct rdl_device_fault_config *c)
 {
-    const struct rdma_config *config = config_of(h);
+    const struct rnic_config *config = config_of(h);
 
     if (c->queue == RDL_ANY)
         return true;
@@ -71,7 +73,7 @@ static enum rdl_status check(const struct lab_state *w, const struct rdl_device_
 static void name_owner(const struct host *h, const struct rdl_device_fault_config *c,
                        struct virtio_fault *f)
 {
-    const struct rdma_config *config = config_of(h);
+    const struct rnic_config *config = config_of(h);
 
     if (c->net || c->queue == RDL_ANY)
         return;

@@ -2,6 +2,7 @@
 /* Frame faults selected by packet coordinates, and injection of forged frames. */
 #include "rdmalab/fault.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "emu/base/cursor.h"
@@ -9,6 +10,7 @@
 #include "emu/facts/enum/fault.h"
 #include "emu/lab/lab_state.h"
 #include "emu/trace/emit.h"
+#include "emu/trace/event.h"
 #include "emu/wire/field.h"
 
 #define DELAY_NS_MAX ((uint64_t)1 << 50) /* 13 days; delays of several faults add up */
@@ -211,32 +213,36 @@ static void say_made(struct lab_state *w, const struct net_fault *f, uint32_t to
 
 static void on_sent(void *ctx, const struct ev *e)
 {
-    ((struct rdl_lab *)ctx)->sent = *e;
+    *((struct rdl_lab *)ctx)->sent = *e;
 }
 
 /* Starts keeping the last tx event, which a fault needs.  It is kept until the lab ends, because a
  * restored checkpoint may have such a fault.
  */
-static void sent_hear(struct rdl_lab *lab)
+static enum rdl_status sent_hear(struct rdl_lab *lab)
 {
     struct ev_set kinds = ev_set_none;
 
-    if (lab->sent_sink.event)
-        return;
+    if (lab->sent)
+        return RDL_OK;
+    lab->sent = calloc(1, sizeof(*lab->sent));
+    if (!lab->sent)
+        return RDL_ERR_NOMEM;
     ev_set_add(&kinds, EV_tx);
     lab->sent_sink = (struct trace_sink){on_sent, lab, kinds, NULL};
     trace_sink_add(&lab->sinks, &lab->sent_sink);
+    return RDL_OK;
 }
 
 const struct ev *lab_sent(void *ctx, const struct frame *f)
 {
     const struct lab_state *w = ctx;
-    const struct ev *e = &w->lab->sent;
+    const struct ev *e = w->lab->sent;
 
     /* A fault that changed the frame gave it another id, but its tx event is still the last one. */
-    return e->kind == EV_tx && ev_tick(e->id) == w->trace.tick && e->u.tx.host == f->note.host &&
-                   e->u.tx.qpn == f->note.qpn && e->u.tx.psn == f->note.psn &&
-                   e->u.tx.opcode == f->note.opcode
+    return e && e->kind == EV_tx && ev_tick(e->id) == w->trace.tick &&
+                   e->u.tx.host == f->note.host && e->u.tx.qpn == f->note.qpn &&
+                   e->u.tx.psn == f->note.psn && e->u.tx.opcode == f->note.opcode
                ? e
                : NULL;
 }
@@ -255,8 +261,9 @@ enum rdl_status rdl_fault_add(struct rdl_lab *lab, const struct rdl_fault_config
     if (st != RDL_OK)
         return st;
     if (f.aim.transmission || f.aim.message || f.aim.where)
-        sent_hear(lab);
-    st = lab_fault_keep(lab, &f, ret);
+        st = sent_hear(lab);
+    if (st == RDL_OK)
+        st = lab_fault_keep(lab, &f, ret);
     if (st == RDL_OK)
         say_made(w, slots_get(&w->net.faults, ret->raw),
                  config->to.raw ? (uint32_t)config->to.raw - 1 : EV_HOST_NONE);

@@ -6,9 +6,12 @@
 #include <string.h>
 
 #include "emu/base/assert.h"
+#include "emu/device/rdma.h"
+#include "emu/device/virtio_net.h"
 #include "emu/facts/enum/pci_function.h"
 #include "emu/lab/bus.h"
 #include "emu/lab/lab_state.h"
+#include "emu/trace/event.h"
 
 /* half the address space on 32 bits */
 #define ARENA_BYTES_MOST  ((size_t)1 << (sizeof(size_t) > 4 ? 36 : 31))
@@ -194,6 +197,7 @@ void rdl_lab_free(struct rdl_lab *lab)
             s != &lab->tallies.sink)
             free(s); /* added by rdl_listen(): the sink is its only member */
     }
+    free(lab->sent);
     record_free(lab->record);
     tallies_done(&lab->tallies);
     watch_free(lab->watch);

@@ -7,8 +7,6 @@
 #ifndef EMU_LAB_LAB_STATE_H
 #define EMU_LAB_LAB_STATE_H
 
-#include "emu/device/rdma.h"
-#include "emu/device/virtio_net.h"
 #include "emu/guest/machine/guest.h"
 #include "emu/lab/changed.h"
 #include "emu/lab/parts.h"
@@ -16,8 +14,8 @@
 #include "emu/lab/tally.h"
 #include "emu/lab/watch.h"
 #include "emu/net/net.h"
+#include "emu/rnic/eth_port.h"
 #include "emu/sim/sim.h"
-#include "emu/trace/event.h"
 #include "emu/virtio/fault.h"
 #include "emu/virtio/function.h"
 #include "rdmalab/events.h"
@@ -38,8 +36,11 @@ _Static_assert(RDL_FAULTS_MAX == NET_FAULTS_MAX, "... for every fault");
 _Static_assert(RDL_FAULT_ABOUT_BYTES == NET_ABOUT_BYTES, "... for what people call it");
 _Static_assert(RDL_FAULT_ABOUT_BYTES == RDL_VALUE_BYTES, "... which a value can have");
 _Static_assert(RDL_PINGS_MAX == GUEST_PINGS_MAX, "a guest remembers every ping");
-_Static_assert(RDL_PKEYS_MAX == HCA_PKEYS_MAX, "a device has room for every P_Key");
 _Static_assert(RDL_NAME_BYTES == EV_NAME_BYTES, "an event has room for every name");
+
+struct rdma;
+struct rnic;
+struct vnet;
 
 #define HOST_FUNCTIONS 2u /* size of arrays indexed by enum pci_function */
 
@@ -49,6 +50,7 @@ struct host {
     struct ram ram;
     struct eth_port port;
     struct rdma *dev;                        /* function 1 of its slot */
+    struct rnic *rnic;                       /* that this function presents */
     struct vnet *net;                        /* function 0 */
     struct pci_fn functions[HOST_FUNCTIONS]; /* PCI functions of these devices */
     struct guest guest; /* if the host is external, only the addresses are valid */
@@ -66,10 +68,7 @@ static inline bool host_is_there(const struct host *h)
 }
 
 /* Returns true if something other than the lab's drivers may have written to the host's rings. */
-static inline bool host_is_open(const struct host *h)
-{
-    return h->is_external || h->has_stranger || (h->dev && h->dev->hca.ram_is_open);
-}
+bool host_is_open(const struct host *h);
 
 /* Returns the virtio device of PCI function @function of the host. */
 static inline struct virtio_dev *host_virtio(struct host *h, uint32_t function)
@@ -120,7 +119,7 @@ struct rdl_lab {
     struct changed *changed; /* NULL if @watch is NULL */
     struct tallies tallies;
     struct trace_sink names_sink, record_sink, hash_sink, watch_sink, changed_sink, sent_sink;
-    struct ev sent; /* the last tx event; kept up to date once a fault needs it */
+    struct ev *sent; /* the last tx event, once a fault needs it; NULL before */
     bool hashing;
     struct trace_hash hash;
     struct port_reader readers[NET_EXTS_MAX];
@@ -201,14 +200,7 @@ static inline enum rdl_status lab_guest_host(const struct lab_state *w, uint32_t
 /* Returns the queue pair that the guest of host number @host has under @qpn, or NULL if there is
  * none.
  */
-static inline struct guest_qp *lab_guest_qp(const struct lab_state *w, uint32_t host, uint32_t qpn)
-{
-    const struct host *h = host < w->n_hosts ? w->hosts[host] : NULL;
-
-    if (!h || h->is_external || qpn > h->dev->config.max_qp)
-        return NULL;
-    return h->guest.verbs.qp_of[qpn];
-}
+struct guest_qp *lab_guest_qp(const struct lab_state *w, uint32_t host, uint32_t qpn);
 
 /* ACT(lab, object, call) is the body of a function: executes the call in a tick of its own, or
  * returns RDL_ERR_STALE if the object is NULL.

@@ -2,8 +2,11 @@
 /* Construction and configuration of links between hosts, switches and external ports. */
 #include <string.h>
 
+#include "emu/device/rdma.h"
+#include "emu/device/virtio_net.h"
 #include "emu/lab/lab_state.h"
 #include "emu/trace/emit.h"
+#include "emu/trace/event.h"
 
 #define RATE_DEFAULT_BPS 100000000000u
 #define PPM              1000000u

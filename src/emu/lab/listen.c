@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "emu/lab/lab_state.h"
+#include "emu/trace/event.h"
 
 #define EVENTS_MAX_DEFAULT      ((size_t)1 << 20)
 #define FRAME_BYTES_MAX_DEFAULT ((size_t)256 << 20)

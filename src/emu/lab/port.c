@@ -7,6 +7,7 @@
 #include "emu/facts/enum/frame_kind.h"
 #include "emu/lab/lab_state.h"
 #include "emu/trace/emit.h"
+#include "emu/trace/event.h"
 
 static const struct net_ext *ext_of(const struct rdl_lab *lab, rdl_port port)
 {

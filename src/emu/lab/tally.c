@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "emu/lab/lab_state.h"
+#include "emu/trace/event.h"
 
 struct rdl_tally {
     struct rdl_tally *next; /* of the same event kind */

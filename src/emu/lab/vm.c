@@ -2,6 +2,8 @@
 /* Hosts whose guest is a virtual machine: its memory, register accesses and interrupts. */
 #include "rdmalab/vm.h"
 
+#include "emu/device/rdma.h"
+#include "emu/device/virtio_net.h"
 #include "emu/lab/bus.h"
 #include "emu/lab/lab_state.h"
 

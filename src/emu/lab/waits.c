@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Describes who waits for what, for a lab that is idle or never ends. */
 #include "emu/base/quantity.h"
+#include "emu/device/rdma.h"
 #include "emu/facts/enum/send_flag.h"
 #include "emu/lab/lab_state.h"
+#include "emu/rnic/rnic.h"
 #include "emu/xport/xport_qp.h"
 #include "rdmalab/inspect.h"
 
@@ -183,9 +185,9 @@ void rdl_waits(const struct rdl_lab *lab, void (*each)(void *ctx, const char *se
         if (h->guest.verbs.request.n > 0)
             report_control(h, &out);
         report_pings(h, &out);
-        for (uint32_t qpn = HCA_QPN_USER; qpn <= h->dev->config.max_qp; qpn++) {
+        for (uint32_t qpn = HCA_QPN_USER; qpn <= h->rnic->config->max_qp; qpn++) {
             const struct guest_qp *g = h->guest.verbs.qp_of[qpn];
-            const struct qp *qp = g ? hca_qp(&h->dev->hca, qpn) : NULL;
+            const struct qp *qp = g ? hca_qp(&h->rnic->hca, qpn) : NULL;
 
             if (qp && outstanding(h, &g->sq) > 0)
                 report_sends(w, h, g, xport_of_const(qp), &out);

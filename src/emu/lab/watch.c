@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "emu/facts/enum/async_event.h"
 #include "emu/facts/enum/object.h"
 #include "emu/facts/enum/opcode.h"
 #include "emu/facts/enum/pci_function.h"
@@ -16,6 +17,8 @@
 #include "emu/facts/opcode.h"
 #include "emu/facts/psn.h"
 #include "emu/lab/lab_state.h"
+#include "emu/rnic/rnic.h"
+#include "emu/trace/event.h"
 #include "emu/wire/parse.h"
 
 struct watched_post {
@@ -262,7 +265,7 @@ static struct watched_qp *qp_at(struct watch *s, uint32_t host, uint32_t qpn)
 
 static const struct qp *device_qp(const struct watch *s, uint32_t host, uint32_t qpn)
 {
-    return hca_qp(&s->state->hosts[host]->dev->hca, qpn);
+    return hca_qp(&s->state->hosts[host]->rnic->hca, qpn);
 }
 
 static void push(struct watch *s, uint32_t host, uint32_t qpn, enum wq which, struct watched_post p)
@@ -338,7 +341,7 @@ static void on_cqe_shared(struct watch *s, const struct ev_cqe *e)
 /* A chain of a work queue was returned. */
 static void on_used(struct watch *s, const struct ev_used *e)
 {
-    const struct rdma_config *c = &s->state->hosts[e->host]->dev->config;
+    const struct rnic_config *c = s->state->hosts[e->host]->rnic->config;
     const uint32_t qpn = queue_owner(c->max_cq, e->queue);
     const uint32_t srqn = queue_srqn(c->max_cq, c->max_qp, e->queue);
     const struct qp *dev;
@@ -443,10 +446,10 @@ static void on_gone(struct watch *s, const struct ev_gone *e)
 /* Resetting a queue that a queue pair uses is legal, but its completions then lack used events. */
 static void on_queue_reset(struct watch *s, const struct ev_queue_reset *e)
 {
-    const struct rdma *d = s->state->hosts[e->host]->dev;
-    const struct rdma_config *c = &d->config;
+    const struct rnic *n = s->state->hosts[e->host]->rnic;
+    const struct rnic_config *c = n->config;
     const struct qp *dev = device_qp(s, e->host, queue_owner(c->max_cq, e->queue));
-    const struct srq *srq = hca_srq(&d->hca, queue_srqn(c->max_cq, c->max_qp, e->queue));
+    const struct srq *srq = hca_srq(&n->hca, queue_srqn(c->max_cq, c->max_qp, e->queue));
 
     if ((dev && dev->state != QPS_RESET) || (srq && srq->users > 0))
         s->blind = true;

@@ -167,7 +167,7 @@ static int power_on(void **state, uint64_t features_off, uint32_t max_srq,
 {
     struct machine *m = test_calloc(1, sizeof(*m));
     struct arena *arena = arena_new((size_t)1 << 30);
-    const struct rdma_env rdma_env = {
+    const struct rnic_env rdma_env = {
         .arena = arena,
         .sim = &m->sim,
         .ram = &m->ram,
@@ -177,19 +177,19 @@ static int power_on(void **state, uint64_t features_off, uint32_t max_srq,
         .world = m,
     };
     const struct vnet_env vnet_env = {arena, &m->sim, &m->ram, &m->port};
-    struct rdma_config rdma = {.max_cq = MACHINE_MAX_CQ,
-                               .max_qp = MACHINE_MAX_QP,
-                               .first_qpn = 2,
-                               .max_mtu = MTU_1024,
-                               .features_off = features_off,
-                               .max_srq = max_srq,
-                               .limits = *limits,
-                               .seed = 1};
+    struct rdma_config rdma = {.nic = {.max_cq = MACHINE_MAX_CQ,
+                                       .max_qp = MACHINE_MAX_QP,
+                                       .first_qpn = 2,
+                                       .max_mtu = MTU_1024,
+                                       .max_srq = max_srq,
+                                       .limits = *limits,
+                                       .seed = 1},
+                               .features_off = features_off};
     struct vnet_config vnet = {.mergeable = true};
 
     assert_non_null(arena);
     m->arena = arena;
-    memcpy(rdma.mac, machine_mac, MAC_BYTES);
+    memcpy(rdma.nic.mac, machine_mac, MAC_BYTES);
     memcpy(vnet.mac, machine_mac, MAC_BYTES);
     m->sink = (struct trace_sink){on_event, m, ev_set_all, NULL};
     m->trace.sinks = &m->sinks;

@@ -104,7 +104,7 @@ uint64_t stage_digest(const struct machine *m)
     struct hca hca;
     uint64_t h = arena_live_bytes(m->arena);
 
-    memcpy(&hca, &d->hca, sizeof(hca));
+    memcpy(&hca, &d->nic.hca, sizeof(hca));
     memset(&hca.refused, 0, sizeof(hca.refused));
     CLEAR_PADDING(&hca);
     h = mix(h, &hca, sizeof(hca));
@@ -124,7 +124,7 @@ uint64_t stage_digest(const struct machine *m)
     h = mix(h, d->pci.queues + 1, (d->pci.config.num_queues - 1) * sizeof(*d->pci.queues));
     h = mix(h, d->pci.device_config, d->pci.config.config_bytes);
     h = mix(h, &d->events, sizeof(d->events));
-    h = mix(h, &d->ready.len, sizeof(d->ready.len));
+    h = mix(h, &d->nic.ready.len, sizeof(d->nic.ready.len));
     return mix(h, &d->pci.config_generation, sizeof(d->pci.config_generation));
 }
 

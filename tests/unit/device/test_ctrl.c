@@ -84,7 +84,7 @@ static void the_ethernet_bounds_the_path_mtu(void **state)
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct rfc_port_attr a;
 
-        m->rdma.config.max_mtu = rows[i].device;
+        m->rdma.config.nic.max_mtu = rows[i].device;
         m->port.mtu = rows[i].ethernet;
         assert_int_equal(ASK(m, CMD_QUERY_PORT, query_port, .port = 1), RSP_OK);
         rfc_port_attr_get(&a, (const struct raw_port_attr *)(m->rsp + 1));
@@ -111,7 +111,7 @@ static void query_pkey_and_query_port_know_all_partitions(void **state)
     struct raw_port_attr raw;
     struct rfc_port_attr a;
 
-    m->rdma.hca.pkeys = (struct hca_pkeys){{0xffff, 0x0005}, 2};
+    m->rdma.nic.hca.pkeys = (struct hca_pkeys){{0xffff, 0x0005}, 2};
     assert_int_equal(ASK(m, CMD_QUERY_PKEY, query_pkey, .port = 1, .index = 1), RSP_OK);
     assert_int_equal(ld_le16(m->rsp + 1), 0x0005);
     assert_int_equal(ASK(m, CMD_QUERY_PKEY, query_pkey, .port = 1, .index = 2), RSP_INVALID_ARG);
@@ -141,13 +141,13 @@ static void gids_come_and_go(void **state)
         if (machine_ask_add_gid(m, CMD_ADD_GID, &rows[i].r) != rows[i].rsp)
             fail_row(i, m);
     }
-    assert_true(hca_gid_is_own(&m->rdma.hca, gid));
+    assert_true(hca_gid_is_own(&m->rdma.nic.hca, gid));
     assert_int_equal(ASK(m, CMD_DEL_GID, del_gid, .index = 15, .port = 2), RSP_INVALID_ARG);
     assert_int_equal(ASK(m, CMD_DEL_GID, del_gid, .index = 16, .port = 1), RSP_INVALID_ARG);
-    assert_true(hca_gid_is_own(&m->rdma.hca, gid));
+    assert_true(hca_gid_is_own(&m->rdma.nic.hca, gid));
     assert_int_equal(ASK(m, CMD_DEL_GID, del_gid, .index = 15, .port = 1), RSP_OK);
-    assert_false(hca_gid_is_own(&m->rdma.hca, gid));
-    assert_true(hca_gid_is_own(&m->rdma.hca, machine_gid)); /* the others stay */
+    assert_false(hca_gid_is_own(&m->rdma.nic.hca, gid));
+    assert_true(hca_gid_is_own(&m->rdma.nic.hca, machine_gid)); /* the others stay */
 }
 
 static void completion_queues_are_numbered_as_their_virtqueues(void **state)
@@ -171,7 +171,7 @@ static void req_notify_arms_a_completion_queue(void **state)
     const struct cq *cq;
 
     assert_int_equal(ASK(m, CMD_REQ_NOTIFY_CQ, req_notify, .cqn = 1, .flags = 2), RSP_BAD_HANDLE);
-    cq = hca_cq(&m->rdma.hca, new_cq(m));
+    cq = hca_cq(&m->rdma.nic.hca, new_cq(m));
     assert_int_equal(ASK(m, CMD_REQ_NOTIFY_CQ, req_notify, .cqn = 1, .flags = 0), RSP_INVALID_ARG);
     assert_int_equal(ASK(m, CMD_REQ_NOTIFY_CQ, req_notify, .cqn = 1, .flags = 3), RSP_INVALID_ARG);
     assert_int_equal(cq->arm, CQ_IDLE);
@@ -547,7 +547,7 @@ static void an_address_that_a_connection_uses_is_busy(void **state)
     assert_int_equal(machine_ask_add_gid(m, CMD_ADD_GID, &other), RSP_BUSY);
     assert_int_equal(machine_ask_add_gid(m, CMD_ADD_GID, &same), RSP_OK);
     assert_int_equal(ASK(m, CMD_DEL_GID, del_gid, .index = 0, .port = 1), RSP_BUSY);
-    assert_true(hca_gid_is_own(&m->rdma.hca, machine_gid));
+    assert_true(hca_gid_is_own(&m->rdma.nic.hca, machine_gid));
     assert_int_equal(ASK(m, CMD_DESTROY_QP, qp_handle, .qpn = qpn), RSP_OK);
     assert_int_equal(machine_ask_add_gid(m, CMD_ADD_GID, &other), RSP_OK);
     assert_int_equal(ASK(m, CMD_DEL_GID, del_gid, .index = 0, .port = 1), RSP_OK);
@@ -579,7 +579,7 @@ static void a_value_out_of_range_changes_nothing(void **state)
     static const uint8_t other_family[GID_BYTES] = {0xfd, [15] = 2};
     struct machine *m = *state;
     const uint32_t qpn = new_qp(m);
-    const struct qp *qp = hca_qp(&m->rdma.hca, qpn);
+    const struct qp *qp = hca_qp(&m->rdma.nic.hca, qpn);
     struct rfc_qp_attr a;
 
 #define REFUSED(move, flip, ...)                                                                   \

@@ -39,7 +39,7 @@ static struct rfc_async_event told(const struct machine *m, uint32_t i)
 
 static void raise(struct machine *m, enum async_event type, enum object_kind kind, uint32_t number)
 {
-    m->rdma.xport.ops->event(m->rdma.xport.ctx, type, kind, number);
+    m->rdma.nic.xport.ops->event(m->rdma.nic.xport.ctx, type, kind, number);
 }
 
 /* The event at place @i of those for which there was no buffer yet. */

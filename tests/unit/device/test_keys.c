@@ -122,7 +122,7 @@ static void a_dma_region_has_the_addresses_of_ram(void **state)
     keys = keys_of(m);
     assert_int_equal(keys.mrn, 1);
     assert_int_equal(keys.rkey, 0);
-    key_copy_in(&m->rdma.hca, keys.lkey, BUFFER_AT, "dma", 4);
+    key_copy_in(&m->rdma.nic.hca, keys.lkey, BUFFER_AT, "dma", 4);
     machine_peek(m, BUFFER_AT, got, sizeof(got));
     assert_string_equal(got, "dma");
     assert_int_equal(ASK(m, CMD_DEREG_MR, mr_handle, .mrn = 1), RSP_OK);
@@ -164,7 +164,7 @@ static void a_fast_region_takes_its_pages_from_a_list(void **state)
         if (rows[i].rsp == RSP_OK)
             assert_int_equal(machine_number(m), rows[i].r.npages);
     }
-    assert_null(key_find(&m->rdma.hca, keys.lkey)); /* only REG_MR makes it valid */
+    assert_null(key_find(&m->rdma.nic.hca, keys.lkey)); /* only REG_MR makes it valid */
     assert_int_equal(ASK(m, CMD_DEREG_MR, mr_handle, .mrn = keys.mrn), RSP_OK);
     assert_in_range(arena_live_bytes(m->arena), before, before + 1024); /* the table has grown */
 }
@@ -194,14 +194,14 @@ static void a_change_of_a_region_is_judged_as_a_registration(void **state)
         if (machine_ask_rereg_mr(m, CMD_REREG_MR, &rows[i].r) != rows[i].rsp)
             fail_msg("row %zu: %s", i, enum_name(&enum_ctrl_rsp, m->rsp[0]));
         if (rows[i].rsp != RSP_OK)
-            assert_non_null(key_find(&m->rdma.hca, old.lkey));
+            assert_non_null(key_find(&m->rdma.nic.hca, old.lkey));
     }
     now = keys_of(m);
     assert_int_equal(now.mrn, 1);
     assert_int_not_equal(now.lkey, old.lkey);
     assert_int_equal(now.rkey, 0);
-    assert_null(key_find(&m->rdma.hca, old.lkey));
-    assert_int_equal(key_find(&m->rdma.hca, now.lkey)->addr, 0x9010);
+    assert_null(key_find(&m->rdma.nic.hca, old.lkey));
+    assert_int_equal(key_find(&m->rdma.nic.hca, now.lkey)->addr, 0x9010);
     assert_int_equal(ASK(m, CMD_DESTROY_PD, pd_handle, .pdn = pdn), RSP_OK);
     assert_int_equal(ASK(m, CMD_DESTROY_PD, pd_handle, .pdn = other), RSP_BUSY);
 }
@@ -228,8 +228,8 @@ static void windows_come_and_go_and_hold_their_region(void **state)
                                  .access = ACC_REMOTE_READ,
                                  .addr = 0x1000,
                                  .bytes = 10};
-    assert_int_equal(key_check_bind(&m->rdma.hca, &me, &bind).rule, RULE_NONE);
-    key_bind(&m->rdma.hca, &me, &bind);
+    assert_int_equal(key_check_bind(&m->rdma.nic.hca, &me, &bind).rule, RULE_NONE);
+    key_bind(&m->rdma.nic.hca, &me, &bind);
     assert_int_equal(ASK(m, CMD_DEREG_MR, mr_handle, .mrn = mr.mrn), RSP_BUSY);
     assert_int_equal(
         ASK(m, CMD_REREG_MR, rereg_mr, .mrn = mr.mrn, .flags = 4, .access_flags = ACC_REMOTE_READ),

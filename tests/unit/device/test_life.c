@@ -67,16 +67,16 @@ static void a_reset_forgets_all_objects_and_addresses(void **state)
     struct virtio_dev *dev = &m->rdma.pci;
 
     create_objects(m);
-    m->rdma.bad_pkeys = m->rdma.bad_qkeys = 3;
+    m->rdma.nic.bad_pkeys = m->rdma.nic.bad_qkeys = 3;
     machine_out(dev, REG_DEVICE_STATUS, 1, 0);
     assert_int_equal(machine_in(dev, REG_DEVICE_STATUS, 1), 0);
     assert_false(dev->queues[QUEUE_CTRL].enabled);
-    assert_int_equal(m->rdma.hca.pds.used, 0);
-    assert_int_equal(m->rdma.hca.cqs.used, 0);
-    assert_int_equal(m->rdma.hca.qps.used, 0);
-    assert_int_equal(m->rdma.bad_pkeys, 0);
-    assert_int_equal(m->rdma.bad_qkeys, 0);
-    assert_false(hca_gid_is_own(&m->rdma.hca, machine_gid));
+    assert_int_equal(m->rdma.nic.hca.pds.used, 0);
+    assert_int_equal(m->rdma.nic.hca.cqs.used, 0);
+    assert_int_equal(m->rdma.nic.hca.qps.used, 0);
+    assert_int_equal(m->rdma.nic.bad_pkeys, 0);
+    assert_int_equal(m->rdma.nic.bad_qkeys, 0);
+    assert_false(hca_gid_is_own(&m->rdma.nic.hca, machine_gid));
     assert_int_equal(read_config(m).max_qp, MACHINE_MAX_QP);
 
     machine_start(m, dev, 0, (struct ring *const[]){&m->ctrl}, 1);
@@ -98,7 +98,7 @@ static void a_doorbell_from_before_a_reset_does_nothing(void **state)
     machine_out(&m->rdma.pci, REG_DEVICE_STATUS, 1, 0);
     machine_run(m);
     assert_false(ring_used(m, &m->ctrl, &head, &len));
-    assert_int_equal(m->rdma.hca.pds.used, 0);
+    assert_int_equal(m->rdma.nic.hca.pds.used, 0);
     /* Its successor is heard as always. */
     machine_start(m, &m->rdma.pci, 0, (struct ring *const[]){&m->ctrl}, 1);
     assert_int_equal(machine_ask(m, CMD_CREATE_PD, NULL, 0, ROOM), RSP_OK);
@@ -161,7 +161,7 @@ static struct qp *qp_in_init(struct machine *m)
     ring_enable(m, dev, rdma_sq(&m->rdma, 2));
     ring_enable(m, dev, rdma_rq(&m->rdma, 2));
     assert_int_equal(machine_move(m, 2, &init), RSP_OK);
-    return hca_qp(&m->rdma.hca, 2);
+    return hca_qp(&m->rdma.nic.hca, 2);
 }
 
 static void a_queue_pair_in_use_cannot_go_on_without_its_queue(void **state)
@@ -272,7 +272,7 @@ static void a_queue_may_be_taken_away_once_for_its_new_length(void **state)
 
     dev->accepted |= VIRTIO_FEATURE(VF_RESIZE) | VIRTIO_FEATURE(VF_RING_RESET);
     (void)machine_pair(m, machine_mac);
-    qp = hca_qp(&m->rdma.hca, PAIR_SENDER);
+    qp = hca_qp(&m->rdma.nic.hca, PAIR_SENDER);
     for (uint32_t wr = 16; wr <= 32; wr += 16)
         assert_int_equal(ASK(m, CMD_RESIZE_QP, resize_qp, .qpn = PAIR_SENDER, .max_send_wr = 16,
                              .max_recv_wr = wr),

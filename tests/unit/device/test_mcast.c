@@ -6,7 +6,7 @@
 /* A queue pair of @type, of a PD and a CQ that the first call makes. */
 static uint32_t new_qp(struct machine *m, enum qp_type type)
 {
-    if (!slots_at(&m->rdma.hca.pds, 0)) {
+    if (!slots_at(&m->rdma.nic.hca.pds, 0)) {
         assert_int_equal(machine_ask(m, CMD_CREATE_PD, NULL, 0, ROOM), RSP_OK);
         assert_int_equal(ASK(m, CMD_CREATE_CQ, create_cq, .cqe = 8), RSP_OK);
     }
@@ -34,13 +34,13 @@ static void multicast_commands_need_their_feature(void **state)
     assert_int_equal(ASK(m, CMD_ATTACH_MCAST, mcast, .gid = {0xff, 0x0e, [15] = 1}, .qpn = rc),
                      RSP_INVALID_ARG);
     assert_int_equal(machine_ask(m, CMD_ATTACH_MCAST, &raw, sizeof(raw), ROOM), RSP_OK);
-    assert_int_equal(mcast_find(&m->rdma.hca, r.gid, &qpns), 1);
+    assert_int_equal(mcast_find(&m->rdma.nic.hca, r.gid, &qpns), 1);
     assert_int_equal(qpns[0], qpn);
     assert_int_equal(machine_ask(m, CMD_DETACH_MCAST, &raw, sizeof(raw), ROOM), RSP_OK);
     assert_int_equal(machine_ask(m, CMD_DETACH_MCAST, &raw, sizeof(raw), ROOM), RSP_INVALID_ARG);
     assert_int_equal(machine_ask(m, CMD_ATTACH_MCAST, &raw, sizeof(raw), ROOM), RSP_OK);
     assert_int_equal(ASK(m, CMD_DESTROY_QP, qp_handle, .qpn = qpn), RSP_OK);
-    assert_int_equal(mcast_find(&m->rdma.hca, r.gid, &qpns), 0);
+    assert_int_equal(mcast_find(&m->rdma.nic.hca, r.gid, &qpns), 0);
     assert_int_equal(machine_ask(m, CMD_ATTACH_MCAST, &raw, sizeof(raw), ROOM), RSP_BAD_HANDLE);
 }
 

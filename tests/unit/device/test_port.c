@@ -133,9 +133,9 @@ static void join(struct machine *m)
     struct qp *qp;
 
     machine_pair(m, machine_mac);
-    qp = hca_qp(&m->rdma.hca, PAIR_RECEIVER);
+    qp = hca_qp(&m->rdma.nic.hca, PAIR_RECEIVER);
     qp->config.type = QPT_UD;
-    assert_int_equal(mcast_attach(&m->rdma.hca, qp, group_gid), RSP_OK);
+    assert_int_equal(mcast_attach(&m->rdma.nic.hca, qp, group_gid), RSP_OK);
     qp->config.type = QPT_RC;
 }
 
@@ -271,7 +271,7 @@ static void without_a_driver_nobody_takes_a_frame(void **state)
     assert_int_equal(m->port.drops[DROP_NO_DRIVER], 1);
     arrive_roce(m, machine_gid, 4, HCA_PKEY, false); /* no GID is set: virtio-net's, too */
     assert_int_equal(m->port.drops[DROP_NO_DRIVER], 2);
-    assert_int_equal(hca_gid_set(&m->rdma.hca, 0, machine_gid), RSP_OK);
+    assert_int_equal(hca_gid_set(&m->rdma.nic.hca, 0, machine_gid), RSP_OK);
     arrive_roce(m, machine_gid, 4, HCA_PKEY, false);
     assert_int_equal(m->port.drops[DROP_QP_NOT_READY], 1);
 }
@@ -403,10 +403,10 @@ static void a_queue_pair_that_is_gone_has_no_turn(void **state)
     m->port.egress_due = true; /* as if the line were busy */
     ring_kick(&p.sq);
     sim_dispatch(&m->sim); /* the doorbell */
-    assert_int_equal(m->rdma.ready.len, 1);
-    assert_int_equal(xport_qp_destroy(&m->rdma.xport, PAIR_SENDER), RSP_OK);
+    assert_int_equal(m->rdma.nic.ready.len, 1);
+    assert_int_equal(xport_qp_destroy(&m->rdma.nic.xport, PAIR_SENDER), RSP_OK);
     eth_port_egress(&m->port);
-    assert_int_equal(m->rdma.ready.len, 0);
+    assert_int_equal(m->rdma.nic.ready.len, 0);
     machine_run(m);
     assert_int_equal(m->n_out, 0);
 }

@@ -88,7 +88,7 @@ static void domains_and_completion_queues(void **state)
     REFUSED(CQ_IN_USE, DESTROY_CQ, cq_handle, .cqn = 1);
     REFUSED(CQ_ENTRIES, RESIZE_CQ, resize_cq, .cqn = 2, .cqe = 33);
     REFUSED(CQ_HANDLE, RESIZE_CQ, resize_cq, .cqn = 4, .cqe = 8);
-    hca_cq(&m->rdma.hca, 2)->error = true;
+    hca_cq(&m->rdma.nic.hca, 2)->error = true;
     REFUSED(CQ_OVERFLOWED, RESIZE_CQ, resize_cq, .cqn = 2, .cqe = 8);
     REFUSED(CQ_HANDLE, REQ_NOTIFY_CQ, req_notify, .cqn = 4, .flags = 1);
     REFUSED(NOTIFY_FLAGS, REQ_NOTIFY_CQ, req_notify, .cqn = 1, .flags = 3);
@@ -136,7 +136,7 @@ static void user_regions(void **state)
 static void fast_regions_and_windows(void **state)
 {
     struct machine *m = *state;
-    struct mkey *mr = key_at(&m->rdma.hca, USER_MRN);
+    struct mkey *mr = key_at(&m->rdma.nic.hca, USER_MRN);
 
     REFUSED(PD_HANDLE, CREATE_MR, create_mr, .pdn = 2, .max_num_sg = 1);
     REFUSED(MR_LOCAL_WRITE, CREATE_MR, create_mr, .pdn = 1, .access_flags = ACC_REMOTE_ATOMIC);
@@ -169,7 +169,7 @@ static void fast_regions_and_windows(void **state)
     REFUSED(MW_LIMIT, ALLOC_MW, alloc_mw, .pdn = 1, .type = MW_TYPE_2);
     REFUSED(MW_HANDLE, DEALLOC_MW, mw_handle, .mwn = 9);
     REFUSED(MW_HANDLE, DEALLOC_MW, mw_handle, .mwn = USER_MRN);
-    m->rdma.hca.limits.max_fast_pages = 0;
+    m->rdma.nic.hca.limits.max_fast_pages = 0;
     REFUSED(MEM_MGT_EXTENSIONS, CREATE_MR, create_mr, .pdn = 1, .max_num_sg = 1);
     REFUSED(MEM_MGT_EXTENSIONS, MAP_MR_SG, map_mr_sg, .mrn = FAST_MRN, .npages = 1, .length = 1);
 }
@@ -216,7 +216,7 @@ static void queue_pairs(void **state)
 static void other_lengths(void **state)
 {
     struct machine *m = *state;
-    const struct qp *qp = hca_qp(&m->rdma.hca, PAIR_SENDER);
+    const struct qp *qp = hca_qp(&m->rdma.nic.hca, PAIR_SENDER);
     struct virtio_dev *dev = &m->rdma.pci;
     struct ring rq;
 
@@ -295,11 +295,11 @@ static void attributes_of_a_move(void **state)
     BAD(PORT_NUMBER, QPS_RTR, ah_port_num, 2, 0);
     BAD(AV_FAMILY, QPS_RTR, ah_dgid[0], 0xfe, 0);
     BAD(AV_GROUP, QPS_RTR, ah_dgid[12], 224, 0);
-    m->rdma.hca.res_rd_atom += 3; /* as if another queue pair had so many */
+    m->rdma.nic.hca.res_rd_atom += 3; /* as if another queue pair had so many */
     BAD(RD_ATOMIC_TOTAL, QPS_RTR, qp_state, QPS_RTR, 0);
-    m->rdma.hca.res_rd_atom -= 3;
+    m->rdma.nic.hca.res_rd_atom -= 3;
     MOVE(QPS_RTR);
-    assert_int_equal(m->rdma.hca.res_rd_atom, 4);
+    assert_int_equal(m->rdma.nic.hca.res_rd_atom, 4);
     BAD(QP_TIMEOUT, QPS_RTS, timeout, 32, 0);
     BAD(QP_RETRY_CNT, QPS_RTS, retry_cnt, 8, 0);
     BAD(QP_RNR_RETRY, QPS_RTS, rnr_retry, 8, 0);
@@ -307,14 +307,14 @@ static void attributes_of_a_move(void **state)
     BAD(QP_RD_ATOMIC, QPS_RTS, max_rd_atomic, (uint8_t)(stage_limits.max_qp_init_rd_atom + 1), 0);
     MOVE(QPS_RTS);
     MOVE(QPS_SQD);
-    xport_of(hca_qp(&m->rdma.hca, PAIR_SENDER))->draining = true;
+    xport_of(hca_qp(&m->rdma.nic.hca, PAIR_SENDER))->draining = true;
     before = stage_digest(m);
     was_refused(
         m, before,
         machine_modify(m, PAIR_SENDER, QPA_STATE, &(struct rfc_qp_attr){.qp_state = QPS_RTS}),
         REF_QP_DRAINING, __LINE__);
     MOVE(QPS_RESET);
-    assert_int_equal(m->rdma.hca.res_rd_atom, 0); /* what it held is free again */
+    assert_int_equal(m->rdma.nic.hca.res_rd_atom, 0); /* what it held is free again */
 }
 
 static void what_was_not_negotiated(void **state)

@@ -38,7 +38,7 @@ static void put_request(struct machine *m, uint8_t cmd, uint32_t number)
 
 static uint32_t pds(const struct machine *m)
 {
-    return m->rdma.hca.pds.used;
+    return m->rdma.nic.hca.pds.used;
 }
 
 static void buffers_may_be_cut_anywhere(void **state)

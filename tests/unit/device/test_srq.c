@@ -60,10 +60,10 @@ static void the_queues_come_behind_the_event_queue(void **state)
 /* The event queue keeps its number, and so do these, when it is not offered. */
 static void numbers_stay_without_the_event_queue(void **state)
 {
-    const struct rdma_config with = {.max_cq = 3, .max_qp = 5, .max_srq = 2};
-    const struct rdma_config without = {
-        .max_cq = 3, .max_qp = 5, .max_srq = 2, .features_off = VIRTIO_FEATURE(VF_EVENTQ)};
-    const struct rdma_config none = {.max_cq = 3, .max_qp = 5};
+    const struct rdma_config with = {.nic = {.max_cq = 3, .max_qp = 5, .max_srq = 2}};
+    const struct rdma_config without = {.nic = {.max_cq = 3, .max_qp = 5, .max_srq = 2},
+                                        .features_off = VIRTIO_FEATURE(VF_EVENTQ)};
+    const struct rdma_config none = {.nic = {.max_cq = 3, .max_qp = 5}};
 
     (void)state;
     assert_int_equal(rdma_queues(&with), rdma_queues(&without));
@@ -132,7 +132,7 @@ static void a_driver_that_did_not_accept_them_has_none(void **state)
     assert_int_equal(ASK(m, CMD_CREATE_QP, create_qp, .pdn = 1, .qp_type = QPT_RC, .send_cqn = 1,
                          .recv_cqn = 1, .max_send_wr = 1, .max_recv_wr = 1, .srqn = 77),
                      RSP_OK);
-    assert_null(hca_qp(&m->rdma.hca, machine_number(m))->srq);
+    assert_null(hca_qp(&m->rdma.nic.hca, machine_number(m))->srq);
 }
 
 static void a_queue_pair_needs_one_that_there_is(void **state)
@@ -232,7 +232,7 @@ static void a_broken_ring_is_told_before_the_device_stops(void **state)
     ring_offer(m, &p.rq, RING_SIZE); /* no such descriptor */
     send(m, &p, 72, 100);
     assert_true(rdma_broken(&m->rdma));
-    assert_true(hca_srq(&m->rdma.hca, PAIR_SRQN)->error);
+    assert_true(hca_srq(&m->rdma.nic.hca, PAIR_SRQN)->error);
     assert_int_equal(told(m), 2); /* and then DEVICE_FATAL */
     assert_int_equal(last_event(m), ASE_DEVICE_FATAL);
     assert_int_equal(m->rdma.events.raised, 1 + 1);
@@ -249,9 +249,9 @@ static void a_ring_that_is_taken_away_fails(void **state)
     machine_out(&m->rdma.pci, REG_QUEUE_RESET, 2, 1);
     assert_int_equal(told(m), 2);
     assert_int_equal(last_event(m), ASE_QP_LAST_WQE_REACHED);
-    assert_int_equal(hca_qp(&m->rdma.hca, PAIR_RECEIVER)->state, QPS_ERR);
-    assert_int_equal(hca_qp(&m->rdma.hca, PAIR_SENDER)->state, QPS_RTS);
-    assert_true(hca_srq(&m->rdma.hca, PAIR_SRQN)->error);
+    assert_int_equal(hca_qp(&m->rdma.nic.hca, PAIR_RECEIVER)->state, QPS_ERR);
+    assert_int_equal(hca_qp(&m->rdma.nic.hca, PAIR_SENDER)->state, QPS_RTS);
+    assert_true(hca_srq(&m->rdma.nic.hca, PAIR_SRQN)->error);
     p.rq = ring_enable(m, &m->rdma.pci, p.rq.queue);
     machine_out(&m->rdma.pci, REG_QUEUE_SELECT, 2, p.rq.queue);
     machine_out(&m->rdma.pci, REG_QUEUE_RESET, 2, 1);
@@ -268,7 +268,7 @@ static void a_ring_may_be_reset_before_it_is_used(void **state)
     assert_int_equal(ASK(m, CMD_CREATE_SRQ, create_srq, .pdn = 1, .max_wr = 8), RSP_OK);
     machine_out(&m->rdma.pci, REG_QUEUE_SELECT, 2, r.queue);
     machine_out(&m->rdma.pci, REG_QUEUE_RESET, 2, 1);
-    assert_false(hca_srq(&m->rdma.hca, 1)->error);
+    assert_false(hca_srq(&m->rdma.nic.hca, 1)->error);
     assert_int_equal(told(m), 0);
 }
 

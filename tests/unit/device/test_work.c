@@ -135,7 +135,7 @@ static void expect_failed(struct machine *m, const struct pair *p, enum wc_statu
     assert_int_equal(cqe.status, status);
     assert_int_equal(cqe.vendor_err, rule);
     assert_false(rdma_broken(&m->rdma));
-    assert_int_equal(hca_qp(&m->rdma.hca, PAIR_SENDER)->state, QPS_ERR);
+    assert_int_equal(hca_qp(&m->rdma.nic.hca, PAIR_SENDER)->state, QPS_ERR);
 }
 
 /* A WQE that the rules of the send queue refuse, on a machine that @set_up makes. */
@@ -234,7 +234,7 @@ static struct send_wqe fetch_numbered(struct machine *m, struct pair *p, enum qp
                                       uint32_t opcode)
 {
     struct rfc_sq_wqe wqe = {.opcode = opcode, .wr_id = 5, .ex = {0x11, 0x22, 0x33, 0x44}};
-    struct qp *qp = hca_qp(&m->rdma.hca, PAIR_SENDER);
+    struct qp *qp = hca_qp(&m->rdma.nic.hca, PAIR_SENDER);
     struct send_wqe got = {.wr_id = 0};
 
     numbered_union(&wqe);
@@ -341,7 +341,7 @@ static void what_lacks_of_a_wqe_is_zero(void **state)
                                      .ex = {0x44, 0x44, 0x44, 0x44}};
     struct machine *m = *state;
     struct pair p = machine_pair(m, machine_mac);
-    struct qp *qp = hca_qp(&m->rdma.hca, PAIR_SENDER);
+    struct qp *qp = hca_qp(&m->rdma.nic.hca, PAIR_SENDER);
 
     for (uint32_t n = 1; n < sizeof(struct raw_sq_wqe); n += 7) {
         const struct seg seg = {BUFFER_AT, n};
@@ -411,12 +411,12 @@ static void a_completion_without_a_buffer_overflows_the_queue(void **state)
     machine_run(m);
     assert_true(pair_completion(m, &p, 0, &cqe));
     assert_int_equal(m->events[EV_cq_overflow], 1);
-    assert_true(hca_cq(&m->rdma.hca, PAIR_CQN)->error);
-    assert_int_equal(hca_qp(&m->rdma.hca, PAIR_SENDER)->state, QPS_ERR);
-    assert_int_equal(hca_qp(&m->rdma.hca, PAIR_RECEIVER)->state, QPS_ERR);
+    assert_true(hca_cq(&m->rdma.nic.hca, PAIR_CQN)->error);
+    assert_int_equal(hca_qp(&m->rdma.nic.hca, PAIR_SENDER)->state, QPS_ERR);
+    assert_int_equal(hca_qp(&m->rdma.nic.hca, PAIR_RECEIVER)->state, QPS_ERR);
     expect_used(m, &p.sq, 0); /* the WQE comes back all the same */
     assert_false(rdma_broken(&m->rdma));
-    assert_int_equal(m->rdma.n_failed_cqs, 0); /* it has failed once and for all */
+    assert_int_equal(m->rdma.nic.n_failed_cqs, 0); /* it has failed once and for all */
 
     pair_give_cqes(m, &p, 1, sizeof(struct raw_cqe)); /* too late */
     pair_post_send(m, &p, &(struct rfc_sq_wqe){.opcode = WR_SEND, .send_flags = SF_SIGNALED}, NULL,
@@ -557,7 +557,7 @@ static void a_receive_queue_that_was_broken_when_it_was_counted_needs_a_reset(vo
 
     st_le16(far_away, RING_SIZE + 1);
     machine_poke(m, vring_avail_idx_at(&p.rq.at), far_away, sizeof(far_away));
-    assert_int_equal(rdma_receives(&m->rdma, hca_qp(&m->rdma.hca, PAIR_RECEIVER)), 0);
+    assert_int_equal(rdma_receives(&m->rdma, hca_qp(&m->rdma.nic.hca, PAIR_RECEIVER)), 0);
     assert_int_equal(m->events[EV_vq_broken], 0);
     pair_post_send(m, &p, &(struct rfc_sq_wqe){.opcode = WR_SEND}, NULL, 0);
     ring_kick(&p.sq);

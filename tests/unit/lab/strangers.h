@@ -8,10 +8,12 @@
 #include <string.h>
 
 #include "emu/facts/enum/drop.h"
+#include "emu/facts/enum/mtu.h"
 #include "emu/facts/enum/qp_attr.h"
 #include "emu/facts/enum/qp_type.h"
 #include "emu/facts/qp_fsm.h"
 #include "emu/lab/lab_state.h"
+#include "emu/trace/event.h"
 #include "rdmalab/events.h"
 #include "rdmalab/fault.h"
 #include "rdmalab/ip.h"

@@ -3,7 +3,10 @@
 #include "strangers.h"
 
 #include "emu/base/cursor.h"
+#include "emu/device/rdma.h"
+#include "emu/facts/enum/async_event.h"
 #include "emu/facts/enum/object.h"
+#include "emu/trace/event.h"
 
 static size_t take(const struct strangers *s, struct rdl_async_event *e)
 {

@@ -8,13 +8,16 @@
 #include <string.h>
 
 #include "emu/base/prng.h"
+#include "emu/device/rdma.h"
 #include "emu/facts/enum/fault.h"
+#include "emu/facts/enum/mtu.h"
 #include "emu/facts/enum/opcode.h"
 #include "emu/facts/enum/qp_attr.h"
 #include "emu/facts/enum/qp_type.h"
 #include "emu/facts/enum/send_flag.h"
 #include "emu/facts/qp_fsm.h"
 #include "emu/lab/lab_state.h"
+#include "emu/rnic/rnic.h"
 #include "emu/xport/xport_qp.h"
 #include "rounds.h"
 #include "testbed/testbed.h"
@@ -188,7 +191,7 @@ static void forge(struct churn *c, unsigned side)
 {
     static const uint8_t opcodes[] = {OP_RC_ACKNOWLEDGE, OP_RC_SEND_ONLY, OP_RC_SEND_LAST};
     const struct host *h = host_of(c, side);
-    const struct xport_qp *xqp = xport_of_const(hca_qp(&h->dev->hca, c->r.side[side].qpn));
+    const struct xport_qp *xqp = xport_of_const(hca_qp(&h->rnic->hca, c->r.side[side].qpn));
     struct packet p = xqp->out;
     uint8_t frame[XPORT_FRAME_BYTES];
 

@@ -8,6 +8,7 @@
 
 #include "emu/facts/enum/access.h"
 #include "emu/facts/enum/fault.h"
+#include "emu/facts/enum/mtu.h"
 #include "emu/facts/enum/qp_attr.h"
 #include "emu/facts/enum/qp_type.h"
 #include "emu/facts/enum/send_flag.h"

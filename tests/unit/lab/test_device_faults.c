@@ -3,6 +3,7 @@
 #include "testing.h"
 
 #include "emu/facts/enum/fault.h"
+#include "emu/facts/enum/mtu.h"
 #include "emu/facts/enum/send_flag.h"
 #include "emu/lab/lab_state.h"
 #include "testbed/testbed.h"

@@ -8,11 +8,15 @@
 #include <string.h>
 
 #include "emu/base/prng.h"
+#include "emu/device/rdma.h"
+#include "emu/device/virtio_net.h"
 #include "emu/facts/enum/drop.h"
+#include "emu/facts/enum/mtu.h"
 #include "emu/facts/enum/pkt_act.h"
 #include "emu/facts/enum/send_flag.h"
 #include "emu/facts/rfc.h"
 #include "emu/lab/lab_state.h"
+#include "emu/trace/event.h"
 #include "emu/virtio/vring.h"
 #include "rounds.h"
 #include "testbed/testbed.h"

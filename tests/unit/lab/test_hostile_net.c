@@ -5,6 +5,7 @@
 #include "lab/strangers.h"
 
 #include "emu/base/prng.h"
+#include "emu/device/virtio_net.h"
 #include "emu/facts/enum/wr_opcode.h"
 #include "rounds.h"
 #include "wire/neighbours.h"

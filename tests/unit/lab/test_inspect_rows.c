@@ -8,6 +8,7 @@
 
 #include "emu/base/text.h"
 #include "emu/facts/enum/fault.h"
+#include "emu/facts/enum/mtu.h"
 #include "emu/facts/enum/object.h"
 #include "emu/facts/enum/send_flag.h"
 #include "emu/facts/enum/syndrome.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Links that go down: where the frames on them end, and the reason that is counted. */
+#include "emu/facts/enum/async_event.h"
 #include "strangers.h"
 
 static rdl_link link_of(const struct strangers *s, const char *node)

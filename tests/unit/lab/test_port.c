@@ -5,6 +5,7 @@
 #include "lab/strangers.h"
 
 #include "emu/base/prng.h"
+#include "emu/device/virtio_net.h"
 #include "emu/facts/enum/fault.h"
 #include "emu/facts/enum/opcode.h"
 #include "emu/facts/virtio/net.h"

@@ -2,7 +2,10 @@
 /* The invariants of a lab: each violation is detected and ends the run. */
 #include "testing.h"
 
+#include "emu/device/rdma.h"
 #include "emu/facts/device.h"
+#include "emu/facts/enum/async_event.h"
+#include "emu/facts/enum/mtu.h"
 #include "emu/facts/enum/object.h"
 #include "emu/facts/enum/opcode.h"
 #include "emu/facts/enum/qp_state.h"
@@ -11,7 +14,9 @@
 #include "emu/facts/opcode.h"
 #include "emu/hca/ctrl.h"
 #include "emu/lab/lab_state.h"
+#include "emu/rnic/rnic.h"
 #include "emu/trace/emit.h"
+#include "emu/trace/event.h"
 #include "emu/xport/xport_qp.h"
 #include "testbed/testbed.h"
 
@@ -40,7 +45,7 @@ static void stand_open(struct stand *s)
     s->w = s->r.lab->state;
     s->h = s->w->hosts[0];
     s->qpn = s->r.side[0].qpn;
-    s->sq = queue_of_sends(s->h->dev->config.max_cq, s->qpn);
+    s->sq = queue_of_sends(s->h->rnic->config->max_cq, s->qpn);
     assert_int_equal(rdl_run(s->r.lab, RDL_NEVER, none), RDL_OK);
     assert_null(rdl_broken_invariant(s->r.lab));
 }
@@ -106,7 +111,7 @@ static void completed_twice(struct stand *s)
 
 static void completed_in(struct stand *s, enum qp_state state, enum wc_status status)
 {
-    hca_qp(&s->h->dev->hca, s->qpn)->state = state;
+    hca_qp(&s->h->rnic->hca, s->qpn)->state = state;
     post(s, 0, 1, SF_SIGNALED);
     used(s, 0);
     cqe(s, 1, status);
@@ -149,7 +154,7 @@ static void drained_out_of_sqd(struct stand *s)
 
 static void drained_twice(struct stand *s)
 {
-    hca_qp(&s->h->dev->hca, s->qpn)->state = QPS_SQD;
+    hca_qp(&s->h->rnic->hca, s->qpn)->state = QPS_SQD;
     tell(s, ASE_SQ_DRAINED);
     assert_null(watch_broken(s->r.lab->watch));
     tell(s, ASE_SQ_DRAINED);
@@ -210,13 +215,13 @@ static void polled_too_much(struct stand *s)
 
 static void transport_is_broken(struct stand *s)
 {
-    xport_of(hca_qp(&s->h->dev->hca, s->qpn))->req.retries = 1; /* retry_cnt is 0 */
+    xport_of(hca_qp(&s->h->rnic->hca, s->qpn))->req.retries = 1; /* retry_cnt is 0 */
 }
 
 /* Makes @s the only shared receive queue of the device, without a word to the driver. */
 static struct srq *share(struct stand *s)
 {
-    struct hca *hca = &s->h->dev->hca;
+    struct hca *hca = &s->h->rnic->hca;
     const struct srq_config config = {hca_qp(hca, s->qpn)->pd->pdn, 8, 1};
     struct srq *srq;
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Inspect tree: asynchronous events and completion channels. */
+#include "emu/device/rdma.h"
 #include "emu/facts/enum/object.h"
 #include "emu/lab/inspect/inspect_nodes.h"
 
@@ -28,8 +29,9 @@ void visit_async(const struct inode *n, struct visit *v)
     inspect_leaf(v, LEAF_async_unnamed, a->unnamed);
     inspect_child(v, CHILD_async_events, event_list(n));
     if (rdma_offers(&d->config, VF_EVENTQ))
-        inspect_child(v, CHILD_async_queue,
-                      queue_node(n, FN_RDMA, queue_of_events(d->config.max_cq, d->config.max_qp)));
+        inspect_child(
+            v, CHILD_async_queue,
+            queue_node(n, FN_RDMA, queue_of_events(d->config.nic.max_cq, d->config.nic.max_qp)));
 }
 
 void visit_async_event(const struct inode *n, struct visit *v)

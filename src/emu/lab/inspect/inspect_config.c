@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "emu/base/cursor.h"
+#include "emu/device/rdma.h"
 #include "emu/facts/rfc.h"
 #include "emu/lab/inspect/inspect_nodes.h"
 

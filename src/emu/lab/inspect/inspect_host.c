@@ -2,8 +2,10 @@
 /* Inspect tree: the lab and its hosts. */
 #include <string.h>
 
+#include "emu/device/rdma.h"
 #include "emu/facts/enum/object.h"
 #include "emu/lab/inspect/inspect_nodes.h"
+#include "emu/rnic/rnic.h"
 #include "emu/wire/addr.h"
 
 static void offer_host(const struct inode *n, struct visit *v, uint32_t i)
@@ -94,7 +96,7 @@ static void visit_lab(const struct inode *n, struct visit *v)
 
 static void gid_item(const struct inode *list, uint64_t i, struct visit *v, const char *key)
 {
-    const struct hca_gid *g = &list->host->dev->hca.gids[i];
+    const struct hca_gid *g = &list->host->rnic->hca.gids[i];
     char buf[ADDR_TEXT_MAX];
     struct text t = text_on(buf, sizeof(buf));
 
@@ -109,7 +111,7 @@ static struct inode gid_list(const struct inode *n)
 
     s.item = gid_item;
     for (uint64_t i = 0; i < HCA_GIDS; i++) {
-        if (n->host->dev->hca.gids[i].valid)
+        if (n->host->rnic->hca.gids[i].valid)
             s.list_end = i + 1;
     }
     return s;
@@ -117,7 +119,7 @@ static struct inode gid_list(const struct inode *n)
 
 static void pkey_item(const struct inode *list, uint64_t i, struct visit *v, const char *key)
 {
-    inspect_item_leaf(v, list, key, list->host->dev->hca.pkeys.v[i]);
+    inspect_item_leaf(v, list, key, list->host->rnic->hca.pkeys.v[i]);
 }
 
 static struct inode pkey_list(const struct inode *n)
@@ -125,7 +127,7 @@ static struct inode pkey_list(const struct inode *n)
     struct inode s = *n;
 
     s.item = pkey_item;
-    s.list_end = n->host->dev->hca.pkeys.n;
+    s.list_end = n->host->rnic->hca.pkeys.n;
     return s;
 }
 
@@ -188,7 +190,7 @@ static void visit_mac(const struct inode *n, struct visit *v)
     char buf[MAC_TEXT_MAX];
     struct text mac = text_on(buf, sizeof(buf));
 
-    mac_add(&mac, n->host->dev->config.mac);
+    mac_add(&mac, n->host->rnic->config->mac);
     inspect_text(v, LEAF_host_mac, buf);
 }
 
@@ -197,13 +199,13 @@ static void visit_host(const struct inode *n, struct visit *v)
     const struct host *h = n->host;
     struct inode counters = *n;
 
-    counters.object = &h->dev->xport.count;
+    counters.object = &h->rnic->xport.count;
     inspect_text(v, LEAF_host_name, h->name);
     if (inspect_asks(v, LEAF_host_mac))
         visit_mac(n, v);
     inspect_child(v, CHILD_host_gid, gid_list(n));
     inspect_leaf(v, LEAF_host_ram_bytes, h->ram.bytes);
-    inspect_word(v, LEAF_host_profile, h->dev->config.profile);
+    inspect_word(v, LEAF_host_profile, h->rnic->config->profile);
     inspect_leaf(v, LEAF_host_irqs, h->guest.rdma.irqs + h->guest.net.irqs);
     inspect_leaf(v, LEAF_host_external, h->is_external);
     inspect_child(v, CHILD_host_device, *n);
@@ -241,7 +243,7 @@ static void visit_device(const struct inode *n, struct visit *v)
 
 static void visit_limits(const struct inode *n, struct visit *v)
 {
-    const struct hca_limits *l = &n->host->dev->hca.limits;
+    const struct hca_limits *l = &n->host->rnic->hca.limits;
 
     inspect_leaf(v, LEAF_limits_max_pd, l->max_pd);
     inspect_leaf(v, LEAF_limits_max_mr, l->max_mr);
@@ -260,7 +262,7 @@ static void visit_limits(const struct inode *n, struct visit *v)
     inspect_leaf(v, LEAF_limits_max_srq, l->max_srq);
     inspect_leaf(v, LEAF_limits_max_sge_rd, l->max_sge_rd);
     inspect_leaf(v, LEAF_limits_max_res_rd_atom, l->max_res_rd_atom);
-    inspect_leaf(v, LEAF_limits_max_ah, n->host->dev->limits.max_ah);
+    inspect_leaf(v, LEAF_limits_max_ah, n->host->rnic->limits.max_ah);
     inspect_leaf(v, LEAF_limits_max_mcast_grp, l->max_mcast_grp);
     inspect_leaf(v, LEAF_limits_max_mcast_qp_attach, l->max_mcast_qp_attach);
     inspect_leaf(v, LEAF_limits_max_total_mcast_qp_attach, l->max_total_mcast_qp_attach);

@@ -4,8 +4,10 @@
  */
 #include <string.h>
 
+#include "emu/device/virtio_net.h"
 #include "emu/facts/enum/drop.h"
 #include "emu/lab/inspect/inspect_nodes.h"
+#include "emu/rnic/rnic.h"
 #include "emu/wire/addr.h"
 
 const char *inspect_link_name(const struct lab_state *w, const struct net_link *l, char *buf)
@@ -38,7 +40,7 @@ void visit_port(const struct inode *n, struct visit *v)
     const struct eth_port *p = &n->host->port;
     char buf[LINK_NAME_BYTES];
 
-    inspect_leaf(v, LEAF_port_mtu, mtu_bytes((uint32_t)rdma_active_mtu(n->host->dev)));
+    inspect_leaf(v, LEAF_port_mtu, mtu_bytes((uint32_t)rnic_active_mtu(n->host->rnic)));
     inspect_text(v, LEAF_port_state, net_is_up(p->net, p->link_end) ? "ACTIVE" : "DOWN");
     inspect_text(v, LEAF_port_link, link_at(n, p->link_end, buf));
     inspect_leaf(v, LEAF_port_sent_frames, p->sent_frames);
@@ -47,12 +49,12 @@ void visit_port(const struct inode *n, struct visit *v)
     inspect_leaf(v, LEAF_port_rcvd_frames, p->rcvd_frames);
     inspect_leaf(v, LEAF_port_rcvd_bytes, p->rcvd_bytes);
     inspect_leaf(v, LEAF_port_taken_frames, p->taken_frames);
-    inspect_leaf(v, LEAF_port_bad_pkeys, n->host->dev->bad_pkeys);
+    inspect_leaf(v, LEAF_port_bad_pkeys, n->host->rnic->bad_pkeys);
     inspect_child(v, CHILD_port_drops, drops_node(n, p->drops));
     inspect_child(v, CHILD_port_tx_drops, drops_node(n, p->tx_drops));
-    inspect_leaf(v, LEAF_port_max_mtu, mtu_bytes((uint32_t)n->host->dev->config.max_mtu));
+    inspect_leaf(v, LEAF_port_max_mtu, mtu_bytes((uint32_t)n->host->rnic->config->max_mtu));
     inspect_leaf(v, LEAF_port_phys_mtu, p->mtu);
-    inspect_leaf(v, LEAF_port_bad_qkeys, n->host->dev->bad_qkeys);
+    inspect_leaf(v, LEAF_port_bad_qkeys, n->host->rnic->bad_qkeys);
 }
 
 void visit_drops(const struct inode *n, struct visit *v)

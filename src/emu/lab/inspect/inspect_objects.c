@@ -11,6 +11,7 @@
 #include "emu/hca/ctrl.h"
 #include "emu/hca/key.h"
 #include "emu/lab/inspect/inspect_nodes.h"
+#include "emu/rnic/rnic.h"
 #include "emu/xport/xport_qp.h"
 
 void visit_pd(const struct inode *n, struct visit *v)
@@ -41,7 +42,7 @@ static struct inode page_list(const struct inode *n, const struct mkey *k)
 void visit_mr(const struct inode *n, struct visit *v)
 {
     const struct guest_mr *mr = n->object;
-    const struct mkey *k = mr->mrn ? key_at(&n->host->dev->hca, mr->mrn) : NULL;
+    const struct mkey *k = mr->mrn ? key_at(&n->host->rnic->hca, mr->mrn) : NULL;
 
     inspect_leaf(v, LEAF_mr_addr, mr->addr);
     inspect_leaf(v, LEAF_mr_bytes, mr->bytes);
@@ -78,7 +79,7 @@ static const char *region_name(const struct inode *n, const struct mkey *region)
 void visit_mw(const struct inode *n, struct visit *v)
 {
     const struct guest_mw *mw = n->object;
-    const struct mkey *k = mw->mwn ? key_at(&n->host->dev->hca, mw->mwn) : NULL;
+    const struct mkey *k = mw->mwn ? key_at(&n->host->rnic->hca, mw->mwn) : NULL;
 
     inspect_leaf(v, LEAF_mw_mwn, mw->mwn);
     inspect_leaf(v, LEAF_mw_type, mw->type);
@@ -130,7 +131,7 @@ static const char *const arm_words[] = {
 void visit_cq(const struct inode *n, struct visit *v)
 {
     const struct guest_cq *g = n->object;
-    const struct cq *cq = g->cqn ? hca_cq(&n->host->dev->hca, g->cqn) : NULL;
+    const struct cq *cq = g->cqn ? hca_cq(&n->host->rnic->hca, g->cqn) : NULL;
     struct inode wc = *n;
 
     inspect_leaf(v, LEAF_cq_cqn, g->cqn);
@@ -242,7 +243,7 @@ static struct inode membership_list(const struct inode *n)
 void visit_qp(const struct inode *n, struct visit *v)
 {
     const struct guest_qp *g = n->object;
-    const struct qp *qp = g->qpn ? hca_qp(&n->host->dev->hca, g->qpn) : NULL;
+    const struct qp *qp = g->qpn ? hca_qp(&n->host->rnic->hca, g->qpn) : NULL;
 
     inspect_leaf(v, LEAF_qp_qpn, g->qpn);
     inspect_word(v, LEAF_qp_type, (uint32_t)g->type);

@@ -2,6 +2,8 @@
 /* Inspect tree: virtqueues from the driver's side, from the device's side, and as stored in guest
  * RAM.
  */
+#include "emu/device/rdma.h"
+#include "emu/device/virtio_net.h"
 #include "emu/facts/virtio/ring_format.h"
 #include "emu/lab/inspect/inspect_nodes.h"
 

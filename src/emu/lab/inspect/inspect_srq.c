@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Inspect tree: shared receive queues. */
+#include "emu/device/rdma.h"
 #include "emu/lab/inspect/inspect_nodes.h"
+#include "emu/rnic/rnic.h"
 
 void visit_srq(const struct inode *n, struct visit *v)
 {
     const struct guest_srq *g = n->object;
-    const struct srq *srq = g->srqn ? hca_srq(&n->host->dev->hca, g->srqn) : NULL;
+    const struct srq *srq = g->srqn ? hca_srq(&n->host->rnic->hca, g->srqn) : NULL;
     const uint32_t queue = g->rq.queue;
 
     inspect_leaf(v, LEAF_srq_srqn, g->srqn);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "emu/device/eth_port.h"
+#include "emu/rnic/eth_port.h"
 
 #include <string.h>
 

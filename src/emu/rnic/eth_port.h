@@ -11,8 +11,8 @@
  * other frames to the network function.  The port does not check packets any further: a damaged
  * RoCEv2 packet goes to the RDMA function, which drops it with a reason.
  */
-#ifndef EMU_DEVICE_ETH_PORT_H
-#define EMU_DEVICE_ETH_PORT_H
+#ifndef EMU_RNIC_ETH_PORT_H
+#define EMU_RNIC_ETH_PORT_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+/* An RNIC: objects and keys (hca), transport (xport), limits, and the RDMA part of a port.
+ *
+ * It knows no interface to a guest.  A *device* presents it: a driver of that device posts work,
+ * and finds completions and events, in registers and rings of the device's kind.
+ *
+ *	device -> rnic_kick(), rnic_timer(), control requests on hca and xport
+ *	rnic   -> struct rnic_ops: the next work request, a completion, an event
+ *	port   -> parse -> transport; transport -> one frame at a time -> port
+ *
+ * Refusals have reasons of their own (facts/refusal.h), which a device translates into its codes.
+ * [decision 0045]
+ */
+#ifndef EMU_RNIC_RNIC_H
+#define EMU_RNIC_RNIC_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "emu/base/cold.h"
+#include "emu/facts/enum/mtu.h"
+#include "emu/facts/profile.h"
+#include "emu/hca/hca.h"
+#include "emu/mem/ram.h"
+#include "emu/rnic/eth_port.h"
+#include "emu/xport/xport.h"
+#include "rdmalab/limits.h"
+
+struct rnic_config {
+    uint32_t host;
+    uint32_t function; /* enum pci_function of the device, its number at the port */
+    uint8_t mac[MAC_BYTES];
+    uint32_t max_cq, max_qp;
+    uint32_t max_srq; /* largest SRQN; 0: no shared receive queues */
+    uint32_t first_qpn;
+    bool has_mw;                     /* memory windows, and the memory management extensions */
+    enum mtu max_mtu;                /* maximum path MTU of the device */
+    uint32_t profile;                /* enum profile */
+    uint64_t seed;                   /* seed of the memory keys */
+    struct hca_pkeys pkeys;          /* P_Key table; n 0: only the default partition */
+    struct rdl_device_limits limits; /* 0 in a field means the default limit */
+};
+
+/* Calls from the RNIC to the device that presents it.  They must not call back into the RNIC, but
+ * for rnic_cq_overflow().
+ */
+struct rnic_ops {
+    /* is_driven: a driver runs the device.  is_running: and the device may access memory. */
+    bool (*is_driven)(const void *ctx);
+    bool (*is_running)(const void *ctx);
+
+    /* As in struct xport_ops. */
+    enum fetch (*fetch_send)(void *ctx, struct qp *qp, struct send_wqe *out);
+    enum fetch (*fetch_recv)(void *ctx, struct qp *qp, struct recv_wqe *out);
+    uint32_t (*receives)(void *ctx, struct qp *qp);
+    void (*event)(void *ctx, uint32_t type, uint32_t kind, uint32_t number);
+
+    /* The work request with the name @desc (send_wqe.desc, recv_wqe.desc) is over: its place in the
+     * queue is free again.
+     */
+    void (*release)(void *ctx, struct qp *qp, enum wq wq, uint32_t desc);
+    /* Writes @wc to the ring of @cq.  Returns false, after rnic_cq_overflow(), if it has no room.
+     */
+    bool (*complete)(void *ctx, struct cq *cq, const struct completion *wc);
+    /* The driver has asked to be told of the completion that @cq has got. */
+    void (*completed)(void *ctx, struct cq *cq);
+};
+
+/* FIFO of the queue pairs with something to send.  The first one sends one frame and, if it has
+ * more to send, goes to the end.
+ */
+struct rnic_ready {
+    uint32_t *ring;  /* max_qp + 1 entries: QPNs */
+    bool *is_queued; /* indexed by QPN */
+    uint32_t first, len;
+};
+
+struct rnic {
+    const struct rnic_config *config;
+    struct rdl_device_limits limits; /* current limits, at most those of config */
+    struct arena *arena;
+    struct sim *sim;
+    struct trace *trace;
+    struct ram *ram;
+    struct eth_port *port;
+    struct progress *progress;
+    uint32_t (*peer_of)(void *world, const uint8_t gid[GID_BYTES]); /* see struct rnic_env */
+    void *world;
+    const struct rnic_ops *ops;
+    void *ctx; /* argument of ops */
+
+    struct hca hca;
+    struct xport xport;
+    struct rnic_ready ready;
+    uint32_t *failed_cqs; /* overflowed CQs whose QPs are not in ERR yet */
+    uint32_t n_failed_cqs;
+    /* Numbers of packets dropped for a wrong P_Key or Q_Key since the last reset. */
+    uint32_t bad_pkeys, bad_qkeys;
+};
+
+/* Environment of an RNIC.  All pointers must outlive it. */
+struct rnic_env {
+    struct arena *arena;
+    struct sim *sim;
+    struct ram *ram;
+    struct eth_port *port;
+    struct progress *progress;
+    /* Returns the host with the address @gid, or EV_HOST_NONE if there is none.  For events. */
+    uint32_t (*peer_of)(void *world, const uint8_t gid[GID_BYTES]);
+    void *world; /* argument of peer_of() */
+};
+
+/* Initializes an RNIC as after power-on and registers it at the port.  *@n must not move
+ * afterwards, and *@config must stay; the fields of its limits that are 0 become the defaults.
+ * @ctx is the argument of @ops.  Returns false if the arena is full.
+ */
+bool rnic_init(struct rnic *n, const struct rnic_env *env, struct rnic_config *config,
+               const struct rnic_ops *ops, void *ctx);
+
+/* Destroys all objects.  Keeps the current limits, and the counters of the transport. */
+void rnic_reset(struct rnic *n);
+
+/* Changes the current limits to those of @to that are not 0.  Returns false without a change if a
+ * limit of @to is larger than at power-on.
+ */
+bool rnic_limit(struct rnic *n, const struct rdl_device_limits *to);
+
+/* Returns the maximum path MTU of queue pairs: the largest one that the device supports and that
+ * fits in the Ethernet MTU.
+ */
+enum mtu rnic_active_mtu(const struct rnic *n);
+
+/* Returns true if there are the memory management extensions: fast regions (REG_MR), LOCAL_INV,
+ * SEND_WITH_INV and READ_WITH_INV.
+ */
+static inline bool rnic_has_mem_mgt(const struct rnic *n)
+{
+    return n->hca.limits.max_fast_pages > 0;
+}
+
+/* Work was posted to the queue @wq of @qp.  Frames leave with the next eth_port_pump(). */
+void rnic_kick(struct rnic *n, struct qp *qp, enum wq wq);
+
+/* Handler of SIM_QP_TIMER.  @arg and @held are those of xport_timer(). */
+void rnic_timer(struct rnic *n, uint64_t arg, bool held);
+
+/* The device may access memory again: continues all that waited for it. */
+void rnic_go_on(struct rnic *n);
+
+/* A completion of @cq is lost: its ring has no buffer, or one that is too small.  With
+ * TRAIT_CQ_OVERFLOW_ENDS the CQ takes no more.  [libibverbs, ibv_poll_cq(3)]
+ */
+RDL_COLD void rnic_cq_overflow(struct rnic *n, struct cq *cq);
+
+/* Moves the queue pairs of overflowed CQs to ERR.  Call rnic_settle() after every call into the
+ * transport.
+ */
+RDL_COLD void rnic_settle_failed(struct rnic *n);
+
+static inline void rnic_settle(struct rnic *n)
+{
+    if (n->n_failed_cqs > 0)
+        rnic_settle_failed(n);
+}
+
+#endif

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT */
+/* The RNIC as a user of the Ethernet port: transmits frames of its queue pairs in turn,
+ * and receives frames.
+ */
+#include "emu/base/assert.h"
+#include "emu/rnic/internal.h"
+#include "emu/wire/parse.h"
+
+/* Stores @qpn at the end of the FIFO.  ready.len already counts it. */
+static void put_last(struct rnic *n, uint32_t qpn)
+{
+    struct rnic_ready *r = &n->ready;
+    const uint32_t at = r->first + r->len - 1, cap = n->config->max_qp + 1;
+
+    r->ring[at < cap ? at : at - cap] = qpn;
+}
+
+void rnic_ready_add(void *ctx, struct qp *qp)
+{
+    struct rnic *n = ctx;
+    struct rnic_ready *r = &n->ready;
+
+    if (r->is_queued[qp->qpn])
+        return;
+    RDL_ASSERT(r->len <= n->config->max_qp);
+    r->is_queued[qp->qpn] = true;
+    r->len++;
+    put_last(n, qp->qpn);
+    eth_port_wait(n->port, n->config->function);
+}
+
+/* Ends the turn of @qpn, the first queue pair.  With @again it has more to send and goes to the
+ * end.
+ */
+static void ready_next(struct rnic *n, uint32_t qpn, bool again)
+{
+    struct rnic_ready *r = &n->ready;
+
+    if (again && r->len == 1)
+        return;
+    r->first = r->first == n->config->max_qp ? 0 : r->first + 1;
+    if (again) {
+        put_last(n, qpn);
+    } else {
+        r->len--;
+        r->is_queued[qpn] = false;
+    }
+}
+
+static bool has_frame(const void *ctx)
+{
+    const struct rnic *n = ctx;
+
+    return n->ready.len > 0 && n->ops->is_running(n->ctx);
+}
+
+/* Builds one frame of the next queue pair that has one. */
+static struct frame *take_frame(void *ctx)
+{
+    struct rnic *n = ctx;
+    struct frame *f;
+
+    if (!has_frame(n))
+        return NULL;
+    f = frame_new(n->arena, XPORT_FRAME_BYTES);
+    if (!f)
+        return NULL; /* the arena is full */
+    while (n->ready.len > 0) {
+        const uint32_t qpn = n->ready.ring[n->ready.first];
+        struct qp *qp = hca_qp(&n->hca, qpn);
+        const ev_id cause = n->trace->cause;
+        struct tx_info tx;
+
+        if (!qp) {
+            ready_next(n, qpn, false); /* destroyed in the meantime */
+            continue;
+        }
+        f->len = (uint32_t)xport_build(&n->xport, qp, f->bytes, f->cap, &tx);
+        rnic_settle(n);
+        ready_next(n, qpn, xport_has_more(qp));
+        trace_because(n->trace, cause);
+        if (f->len == 0)
+            continue;
+        f->tx = tx.tx;
+        f->note = (struct frame_note){
+            .host = n->config->host,
+            .qpn = qpn,
+            .opcode = tx.opcode,
+            .psn = tx.psn.v,
+            .dest_qpn = tx.dest_qpn,
+            .syndrome = (uint32_t)tx.syndrome,
+        };
+        return f;
+    }
+    frame_unref(n->arena, f);
+    return NULL;
+}
+
+static bool owns(const void *ctx, const uint8_t dst[GID_BYTES])
+{
+    const struct rnic *n = ctx;
+
+    return hca_gid_is_own(&n->hca, dst);
+}
+
+static bool is_member(const void *ctx, const uint8_t dst[GID_BYTES])
+{
+    const struct rnic *n = ctx;
+    const uint32_t *qpns;
+
+    return mcast_find(&n->hca, dst, &qpns) > 0;
+}
+
+static void deliver(void *ctx, const struct frame *f)
+{
+    struct rnic *n = ctx;
+    const struct rx_info info = {f->tx, f->len};
+    struct packet p;
+    enum drop_reason reason;
+
+    if (!n->ops->is_running(n->ctx)) {
+        eth_port_drop(n->port, f,
+                      n->ops->is_driven(n->ctx) ? DROP_NO_BUS_MASTER : DROP_QP_NOT_READY);
+        return;
+    }
+    reason = packet_parse(&p, f->bytes, f->len);
+    if (reason != DROP_NONE && reason != DROP_BAD_OPCODE) {
+        eth_port_refuse(n->port, f, reason, &p.refused);
+        return;
+    }
+    reason = xport_receive(&n->xport, &p, &info);
+    if (reason == DROP_NONE)
+        n->port->taken_frames++;
+    else
+        n->port->drops[reason]++;
+    if (reason == DROP_BAD_PKEY && n->bad_pkeys < UINT32_MAX)
+        n->bad_pkeys++;
+    if (reason == DROP_BAD_QKEY && n->bad_qkeys < UINT32_MAX)
+        n->bad_qkeys++;
+    rnic_settle(n);
+    eth_port_pump(n->port);
+}
+
+static const struct eth_user_ops user_ops = {has_frame, take_frame, owns, is_member, deliver};
+
+void rnic_port_use(struct rnic *n)
+{
+    eth_port_use(n->port, n->config->function, &user_ops, n);
+}
