@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Asynchronous events, written by the device into the buffers of the event queue. */
 #include "emu/facts/enum/object.h"
+#include "emu/facts/enum/profile.h"
+#include "emu/facts/enum/wr_opcode.h"
+#include "emu/facts/virtio_rdma/ctrl_cmd.h"
 #include "emu/facts/virtio_rdma/ctrl_rsp.h"
 #include "machine.h"
 
@@ -126,6 +129,42 @@ static void a_buffer_that_is_too_small_comes_back_empty(void **state)
     assert_int_equal(told(m, 1).type, ASE_PORT_ACTIVE);
 }
 
+/* On rxe a CQ survives an overflow, so its buffer that is too small comes back: that one, and not
+ * the buffer of the event that tells of the overflow.
+ */
+static void the_overflow_of_a_cq_is_told_beside_its_buffer(void **state)
+{
+    struct machine *m = *state;
+    struct rfc_add_gid gid = {.gid_type = GID_TYPE_ROCE_V2, .port_num = HCA_PORT};
+    uint32_t head, len;
+    struct ring r;
+    struct pair p;
+
+    m->rdma.config.nic.profile = PROFILE_rxe;
+    r = start(m, VIRTIO_FEATURE(VF_EVENTQ) | VIRTIO_FEATURE(VF_RING_RESET));
+    memcpy(gid.gid, machine_gid, GID_BYTES);
+    assert_int_equal(machine_ask_add_gid(m, CMD_ADD_GID, &gid), RSP_OK);
+    p = machine_pair(m, machine_mac);
+    for (uint32_t i = 0; i < 3; i++)
+        post(m, &r, i, EVENT_BYTES);
+    rdma_link_changed(&m->rdma, true); /* GID_CHANGE and this take two of the buffers */
+    pair_give_cqes(m, &p, 1, sizeof(struct raw_cqe) - 1);
+    pair_post_recv(m, &p, 1, BUFFER_AT + 0x400, 10);
+    pair_post_send(m, &p, &(struct rfc_sq_wqe){.opcode = WR_SEND}, NULL, 0);
+    ring_kick(&p.sq);
+    machine_run(m);
+    assert_true(m->events[EV_cq_overflow] > 0);
+    for (uint32_t i = 0; i < 3; i++) {
+        assert_true(ring_used(m, &r, &head, &len));
+        assert_int_equal(head, i);
+    }
+    assert_int_equal(told(m, 1).type, ASE_PORT_ACTIVE);
+    assert_int_equal(told(m, 2).type, ASE_CQ_ERR);
+    assert_true(ring_used(m, &p.cq, &head, &len));
+    assert_int_equal(head, 0);
+    assert_int_equal(len, 0);
+}
+
 static void without_the_queue_the_configuration_counts(void **state)
 {
     struct machine *m = *state;
@@ -241,6 +280,7 @@ int main(void)
         T(events_wait_for_buffers_in_their_order),
         T(too_many_are_lost_and_the_next_says_so),
         T(a_buffer_that_is_too_small_comes_back_empty),
+        T(the_overflow_of_a_cq_is_told_beside_its_buffer),
         T(without_the_queue_the_configuration_counts),
         T(what_the_configuration_counts_stays_when_a_limit_changes),
         T(nobody_is_told_without_a_driver),
