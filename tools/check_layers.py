@@ -114,6 +114,9 @@ LIBRARY_ONLY_IN = {"libuv": ("cli/live", "cli/app"), "readline": ("cli/app",), "
 # driver: no layout of the RFC, no registers, no virtqueues.
 IGNORANT_OF = {"guest/verbs": ("emu/facts/rfc.h", "emu/facts/regs.h", "emu/facts/virtio/", "emu/virtio/",
                                "emu/guest/pci/", "emu/guest/virtio_rdma/"),
+               # an adapter knows no device: no virtqueues, registers and structures of one
+               **{neutral: ("emu/facts/device.h", "emu/facts/rfc.h", "emu/facts/regs.h", "emu/facts/virtio/",
+                            "emu/facts/virtio_rdma/", "emu/virtio/") for neutral in ("hca", "xport", "rnic")},
                **{judge: ("emu/facts/profiles.def", "emu/facts/profile.h")
                   for judge in ("watcher", "swarm/worlds", "swarm/drills")}}
 
@@ -299,7 +302,8 @@ MEMBER_BY_VALUE = re.compile(r"^\s*struct (\w+) \w+(?:\[\w+\])?;", re.MULTILINE)
 
 def check_host(root):
     """No device is held by value in struct host."""
-    devices = {name for path in sorted((root / "src/emu/device").glob("*.h"))
+    devices = {name for folder in ("device", "rnic")
+               for path in sorted((root / "src/emu" / folder).glob("*.h"))
                for name, _ in STRUCT.findall(path.read_text())} - HOST_MAY_HOLD
     hosts = [body for name, body in STRUCT.findall((root / HOST).read_text()) if name == "host"]
     if len(hosts) != 1:
@@ -359,6 +363,9 @@ PLANTS = {  # what is planted -> file, text, and the line of the file that it fo
     "the fields of events in every file with their names": ("src/emu/trace/id.h",
                                                             '#include "emu/trace/event.h"'),
     "a device by value in a host": (HOST, "    struct vnet planted;", "struct host {"),
+    "an adapter by value in a host": (HOST, "    struct rnic planted;", "struct host {"),
+    "a device in an adapter": ("src/emu/rnic/planted.h", '#include "emu/facts/device.h"'),
+    "virtqueues in the transport, by way of others": ("src/emu/wire/bth.h", '#include "emu/facts/virtio/virtq.h"'),
     "devices by value in a host": (HOST, "    struct rdma planted[MOST]; /* two */", "struct host {"),
 }
 

@@ -21,9 +21,9 @@
 
 #include "rdmalab/lab.h"
 
-/* So many equal rounds in a row are a standstill, see rdl_rounds_standstill().  If they have
- * RDL_ROUNDS_TICKS ticks together, RDL_ROUNDS_LEAST are enough: two endless retries of different
- * lengths have a long round in common.
+/* RDL_ROUNDS_EQUAL equal rounds in a row are a standstill (rdl_rounds_standstill()), and so are
+ * RDL_ROUNDS_LEAST or more that together last at least RDL_ROUNDS_TICKS ticks.  The second rule is
+ * for long rounds, for example two endless retries of different lengths.
  */
 #define RDL_ROUNDS_EQUAL 1000u
 #define RDL_ROUNDS_LEAST 20u

@@ -479,9 +479,7 @@ uint32_t *record_flows(const struct capture_record *r)
 
 bool record_is_request(const struct seen *s)
 {
-    const enum op_kind kind = seen_op(s)->kind;
-
-    return kind == OPK_SEND || kind == OPK_WRITE || kind == OPK_READ || kind == OPK_ATOMIC;
+    return op_is_request(seen_op(s));
 }
 
 uint32_t record_mtu(const struct capture_record *r, const struct flow *f)

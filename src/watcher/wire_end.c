@@ -34,11 +34,6 @@ static bool is_rd(const struct packet *p)
     return p->op->kind == OPK_READ || p->op->kind == OPK_ATOMIC;
 }
 
-static bool is_request(const struct packet *p)
-{
-    return p->op->kind == OPK_SEND || p->op->kind == OPK_WRITE || is_rd(p);
-}
-
 /* Number of PSNs that request packet @p takes: of a READ one for each response. */
 static uint32_t psns_of(const struct wire_end *e, const struct packet *p)
 {
@@ -508,7 +503,7 @@ void wire_end_sent(struct wire_end *e, const struct packet *p, uint64_t now_ns, 
 {
     if (!e->is_told || p->op->service != OPS_RC)
         return;
-    if (is_request(p))
+    if (op_is_request(p->op))
         sent_request(e, p, now_ns, free_ns);
     else
         sent_answer(e, p, now_ns);
@@ -518,7 +513,7 @@ void wire_end_arrived(struct wire_end *e, const struct packet *p, uint64_t now_n
 {
     if (!e->is_told || p->op->service != OPS_RC)
         return;
-    if (is_request(p))
+    if (op_is_request(p->op))
         request_arrived(e, p, now_ns);
     else
         answer_arrived(e, p, now_ns);

@@ -29,7 +29,7 @@
 #define RDMA_EVENTS_MAX 64u /* maximum number of pending events */
 
 struct rdma_config {
-    struct rnic_config nic; /* rdma_init() sets its function and has_mw */
+    struct rnic_config nic; /* max_srq 0: no feature SRQ; rdma_init() sets function, has_mw */
     uint64_t features_off;  /* feature bits not to offer */
     bool packed;            /* offer RING_PACKED */
 };

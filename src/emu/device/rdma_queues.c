@@ -7,9 +7,7 @@
  */
 #include <string.h>
 
-#include "emu/base/assert.h"
 #include "emu/device/internal.h"
-#include "emu/facts/enum/object.h"
 #include "emu/facts/enum/qp_state.h"
 #include "emu/facts/enum/qp_type.h"
 #include "emu/facts/enum/send_flag.h"

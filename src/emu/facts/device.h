@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "emu/facts/roce.h"
+
 /* Numbers of the virtqueues, with N = max_cq and M = max_qp.  [virtio-rdma RFC, Virtqueues]
  *
  *	0		control queue
@@ -79,10 +81,6 @@ static inline uint32_t queue_srqn(uint32_t max_cq, uint32_t max_qp, uint32_t que
  */
 #define SRQ_LIMITS_AT 8u
 
-/* Bits of attr_mask of MODIFY_SRQ.  [libibverbs, enum ibv_srq_attr_mask] */
-#define SRQ_MAX_WR 1u
-#define SRQ_LIMIT  2u
-
 /* Bit in the type of an asynchronous event: other events were lost since the driver got the
  * previous one.
  */
@@ -93,56 +91,6 @@ static inline uint32_t queue_srqn(uint32_t max_cq, uint32_t max_qp, uint32_t que
 
 /* Entries of the GID table that a guest fills: its IPv4 and its IPv6 address. */
 #define GUEST_GIDS 2u
-
-/* Bytes of the largest message.  [IBTA1 9.4.1] */
-#define MESSAGE_BYTES_MAX 0x80000000u
-
-/* If the remote Q_Key of a send request has this bit, the device sends the Q_Key of the sending
- * queue pair instead.  Programs without privileges can therefore send a Q_Key with this bit only if
- * it is the queue pair's own.  [IBTA1 10.2.5]
- */
-#define QKEY_OWN 0x80000000u
-
-/* Number of bytes on which an atomic operates.  The address must be a multiple of this number.
- * [IBTA1 9.4.5]
- */
-#define ATOMIC_WORD_BYTES 8u
-
-/* Largest values of queue pair attributes that no limit of the device restricts further.
- * [IBTA1 11.2.5.2, libibverbs ibv_modify_qp(3)]
- */
-#define TIMER_CODE_MAX    31u
-#define RETRY_MAX         7u
-#define FLOW_LABEL_MAX    0xfffffu
-#define SERVICE_LEVEL_MAX 15u
-#define QPN_MAX           0xffffffu
-
-/* Destination QPN of packets to a multicast group. */
-#define QPN_MULTICAST 0xffffffu
-
-/* Largest number of bytes that a RoCEv2 packet has in addition to its payload: IPv6 header, UDP,
- * BTH, the extension headers of an XRC atomic, ICRC.  The path MTU must fit in the rest of the
- * Ethernet MTU: an MTU of 1500 allows a path MTU of 1024.
- * [Linux, iboe_get_mtu() in include/rdma/ib_addr.h]
- */
-#define ROCE_HEADERS_MAX 96u
-
-/* MTUs of an Ethernet port in bytes: the minimum of IPv6, the usual one, and that of jumbo frames.
- * [RFC 8200, 5]
- */
-#define ETHERNET_MTU_MIN 1280u
-#define ETHERNET_MTU     1500u
-#define ETHERNET_MTU_MAX 9000u
-
-/* Bit of a P_Key: full member of the partition.  The other 15 bits are the number of the partition,
- * which must not be 0.  [IBTA1 10.9.1.1]
- */
-#define PKEY_FULL_MEMBER 0x8000u
-
-static inline bool pkey_is_valid(uint16_t pkey)
-{
-    return (pkey & ~PKEY_FULL_MEMBER & 0xffffu) != 0;
-}
 
 /* Value of gid_type in ADD_GID. */
 #define GID_TYPE_ROCE_V2 2u
@@ -156,14 +104,5 @@ static inline bool pkey_is_valid(uint16_t pkey)
  */
 #define SIG_ALL_WR 0u
 #define SIG_REQ_WR 1u
-
-/* Bit of create_flags in CREATE_QP.  It needs the feature MCAST.  A queue pair with this bit gets
- * no copy of a datagram that it has sent to a multicast group itself.  libibverbs has the same
- * value.
- */
-#define CREATE_BLOCK_SELF_MCAST_LB 2u
-
-/* Bit of ah_flags in an address vector: the address is a GID. */
-#define AH_FLAG_GRH 1u
 
 #endif

@@ -69,6 +69,13 @@ static inline size_t op_headers_bytes(unsigned headers)
  */
 bool op_is_response(const struct op_info *op);
 
+/* Returns true if @op travels from the requester to the responder. */
+static inline bool op_is_request(const struct op_info *op)
+{
+    return op->kind == OPK_SEND || op->kind == OPK_WRITE || op->kind == OPK_READ ||
+           op->kind == OPK_ATOMIC;
+}
+
 /* Returns true if @op is the first packet of a message. */
 static inline bool op_starts(const struct op_info *op)
 {

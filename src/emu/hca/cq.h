@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Completion queues: arming of completion events, and a log of completions.
  *
- * The ring itself is a virtqueue of the device layer.  This file keeps the state that the ring does
+ * The ring itself is part of the device.  This file keeps the state that the ring does
  * not hold: whether an event is armed, whether the queue overflowed, and the latest completions,
  * polled or not.
  */

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "emu/base/assert.h"
-#include "emu/facts/device.h"
 #include "emu/facts/enum/mtu.h"
+#include "emu/facts/roce.h"
 #include "emu/hca/cq.h"
 #include "emu/hca/ctrl.h"
 #include "emu/hca/mr.h"

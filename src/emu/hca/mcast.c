@@ -5,8 +5,8 @@
 
 #include "emu/base/assert.h"
 #include "emu/base/fnv.h"
-#include "emu/facts/device.h"
 #include "emu/facts/enum/qp_type.h"
+#include "emu/facts/roce.h"
 #include "emu/hca/ctrl.h"
 #include "emu/hca/qp.h"
 

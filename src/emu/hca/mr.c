@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "emu/base/assert.h"
-#include "emu/facts/device.h"
+#include "emu/facts/roce.h"
 #include "emu/hca/ctrl.h"
 
 #define ACCESS_ALL                                                                                 \

@@ -60,7 +60,7 @@ struct qp_config {
     uint32_t max_sge_rd; /* SGEs of a READ: the smaller of max_send_sge and the device's limit */
     uint32_t max_inline_data;
     bool sig_all;          /* all sends are signaled */
-    uint32_t create_flags; /* set of CREATE_... of facts/device.h */
+    uint32_t create_flags; /* set of CREATE_... of facts/roce.h */
     uint32_t srqn;         /* shared receive queue; 0: none */
 };
 

@@ -3,8 +3,8 @@
  *
  * A shared receive queue has its own protection domain.  The memory of its receives must belong to
  * this domain, not to the protection domain of the queue pair that takes a receive.  A queue pair
- * that fails leaves the receives that it has not taken.  The ring itself is a virtqueue of the
- * device layer; this file keeps the state that the ring does not hold.
+ * that fails leaves the receives that it has not taken.  The ring itself is part of the
+ * device; this file keeps the state that the ring does not hold.
  *
  * Left out: resizing.
  */

@@ -50,7 +50,7 @@ struct host {
     struct ram ram;
     struct eth_port port;
     struct rdma *dev;                        /* function 1 of its slot */
-    struct rnic *rnic;                       /* that this function presents */
+    struct rnic *rnic;                       /* the RNIC that function 1 presents; part of *dev */
     struct vnet *net;                        /* function 0 */
     struct pci_fn functions[HOST_FUNCTIONS]; /* PCI functions of these devices */
     struct guest guest; /* if the host is external, only the addresses are valid */

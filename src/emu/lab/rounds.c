@@ -258,7 +258,6 @@ struct rdl_round rdl_rounds_found(const struct rdl_rounds *r)
 bool rdl_rounds_standstill(const struct rdl_rounds *r)
 {
     const struct slots *faults = &r->lab->state->net.faults;
-
     const struct rdl_round *found = &r->found;
 
     if (found->n < RDL_ROUNDS_LEAST ||

@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "emu/base/assert.h"
-#include "emu/facts/device.h"
 #include "emu/facts/enum/drop.h"
 #include "emu/facts/enum/pci_function.h"
+#include "emu/facts/roce.h"
 #include "emu/trace/emit.h"
 #include "emu/trace/events/frames.h"
 #include "emu/wire/eth.h"

@@ -72,7 +72,7 @@ struct eth_port {
     uint64_t looped_frames;       /* frames to the own MAC; included in sent_frames */
     uint64_t tx_drops[DROPS_MAX]; /* frames dropped before transmission, by reason */
     uint64_t drops[DROPS_MAX];    /* frames dropped on reception, by reason */
-    uint64_t taken_frames;        /* received frames accepted by a queue pair or virtio-net */
+    uint64_t taken_frames;        /* received frames that a function accepted */
 };
 
 /* Initializes a port without a link.  All pointers must outlive it.  @mtu is ETHERNET_MTU_MIN to

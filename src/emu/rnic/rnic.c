@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "emu/base/assert.h"
-#include "emu/facts/device.h"
 #include "emu/facts/enum/async_event.h"
 #include "emu/facts/enum/object.h"
+#include "emu/facts/roce.h"
 #include "emu/rnic/internal.h"
 #include "emu/trace/emit.h"
 #include "emu/trace/events/qp.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* An RNIC: objects and keys (hca), transport (xport), limits, and the RDMA part of a port.
  *
- * It knows no interface to a guest.  A *device* presents it: a driver of that device posts work,
- * and finds completions and events, in registers and rings of the device's kind.
+ * It knows no interface to a guest.  A *device* presents it to a driver through its own registers
+ * and rings: the driver posts work there, and reads completions and events there.
  *
  *	device -> rnic_kick(), rnic_timer(), control requests on hca and xport
  *	rnic   -> struct rnic_ops: the next work request, a completion, an event
@@ -49,7 +49,9 @@ struct rnic_ops {
     bool (*is_driven)(const void *ctx);
     bool (*is_running)(const void *ctx);
 
-    /* As in struct xport_ops. */
+    /* As in struct xport_ops.  After receives(), the next receive that is posted must lead to
+     * rnic_kick(): the peer is told the number, and must be told of changes.
+     */
     enum fetch (*fetch_send)(void *ctx, struct qp *qp, struct send_wqe *out);
     enum fetch (*fetch_recv)(void *ctx, struct qp *qp, struct recv_wqe *out);
     uint32_t (*receives)(void *ctx, struct qp *qp);
@@ -59,7 +61,8 @@ struct rnic_ops {
      * queue is free again.
      */
     void (*release)(void *ctx, struct qp *qp, enum wq wq, uint32_t desc);
-    /* Writes @wc to the ring of @cq.  Returns false, after rnic_cq_overflow(), if it has no room.
+    /* Adds @wc to the queue of @cq.  Follows directly after release() of the same work request.
+     * Returns false, after rnic_cq_overflow(), if the queue has no room.
      */
     bool (*complete)(void *ctx, struct cq *cq, const struct completion *wc);
     /* The driver has asked to be told of the completion that @cq has got. */
@@ -117,7 +120,9 @@ struct rnic_env {
 bool rnic_init(struct rnic *n, const struct rnic_env *env, struct rnic_config *config,
                const struct rnic_ops *ops, void *ctx);
 
-/* Destroys all objects.  Keeps the current limits, and the counters of the transport. */
+/* Destroys all objects and sets all counters to 0, also those of the transport.  Keeps the current
+ * limits.
+ */
 void rnic_reset(struct rnic *n);
 
 /* Changes the current limits to those of @to that are not 0.  Returns false without a change if a
@@ -147,7 +152,7 @@ void rnic_timer(struct rnic *n, uint64_t arg, bool held);
 /* The device may access memory again: continues all that waited for it. */
 void rnic_go_on(struct rnic *n);
 
-/* A completion of @cq is lost: its ring has no buffer, or one that is too small.  With
+/* A completion of @cq is lost, because its queue has no room.  With
  * TRAIT_CQ_OVERFLOW_ENDS the CQ takes no more.  [libibverbs, ibv_poll_cq(3)]
  */
 RDL_COLD void rnic_cq_overflow(struct rnic *n, struct cq *cq);

@@ -12,9 +12,9 @@
 #include "emu/base/assert.h"
 #include "emu/base/cold.h"
 #include "emu/facts/aeth.h"
-#include "emu/facts/device.h"
 #include "emu/facts/enum/op_header.h"
 #include "emu/facts/profile.h"
+#include "emu/facts/roce.h"
 #include "emu/xport/retry.h"
 #include "emu/xport/wqe.h"
 

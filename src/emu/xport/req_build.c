@@ -3,11 +3,11 @@
 #include <string.h>
 
 #include "emu/base/assert.h"
-#include "emu/facts/device.h"
 #include "emu/facts/enum/op_header.h"
 #include "emu/facts/enum/qp_type.h"
 #include "emu/facts/enum/send_flag.h"
 #include "emu/facts/enum/wr_opcode.h"
+#include "emu/facts/roce.h"
 #include "emu/trace/emit.h"
 #include "emu/trace/events/frames.h"
 #include "emu/xport/credit.h"

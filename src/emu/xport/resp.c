@@ -8,9 +8,9 @@
 #include "emu/xport/resp.h"
 
 #include "emu/base/assert.h"
-#include "emu/facts/device.h"
 #include "emu/facts/enum/op_header.h"
 #include "emu/facts/profile.h"
+#include "emu/facts/roce.h"
 #include "emu/xport/wqe.h"
 
 static const struct resp_verdict accept = {.act = ACT_ACCEPT};

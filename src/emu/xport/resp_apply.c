@@ -4,11 +4,11 @@
 
 #include "emu/base/assert.h"
 #include "emu/facts/aeth.h"
-#include "emu/facts/device.h"
 #include "emu/facts/enum/op_header.h"
 #include "emu/facts/enum/qp_type.h"
 #include "emu/facts/enum/wc_flag.h"
 #include "emu/facts/profile.h"
+#include "emu/facts/roce.h"
 #include "emu/trace/emit.h"
 #include "emu/trace/events/frames.h"
 #include "emu/wire/grh.h"

@@ -4,10 +4,10 @@
 
 #include "emu/base/assert.h"
 #include "emu/base/cold.h"
-#include "emu/facts/device.h"
 #include "emu/facts/enum/qp_type.h"
 #include "emu/facts/enum/send_flag.h"
 #include "emu/facts/enum/wr_opcode.h"
+#include "emu/facts/roce.h"
 #include "emu/xport/sg.h"
 
 RDL_COLD static struct wqe_verdict refuse(enum wc_status status, struct compared values)

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* The transport of one device: turns work requests into packets and packets into completions.
+/* The transport of one RNIC: turns work requests into packets and packets into completions.
  *
- * It is passive.  The device passes in doorbells, packets and timers, and pulls frames out:
+ * It is passive.  The RNIC passes in kicks, packets and timers, and pulls frames out:
  *
- *	xport_kick()      a doorbell: work was posted to a send or receive queue
+ *	xport_kick()      work was posted to a send or receive queue
  *	xport_receive()   a decoded packet arrived
  *	xport_timer()     a timer of SIM_QP_TIMER is due
  *	xport_build()     builds the next frame of a queue pair; called after ops->ready()
  *
- * The transport calls the device through struct xport_ops.  These callbacks must not call back into
+ * The transport calls the RNIC through struct xport_ops.  These callbacks must not call back into
  * the transport.
  *
  * Work requests are fetched one at a time, when the requester can send the next one.  Decisions and
@@ -104,28 +104,28 @@ struct recv_wqe {
     uint64_t holds_bytes; /* sum of the lengths of all SGEs; written by the transport */
 };
 
-/* FETCH_BROKEN: the ring is broken, and DEVICE_NEEDS_RESET will be set. */
+/* FETCH_BROKEN: the queue cannot be read any more. */
 enum fetch { FETCH_OK, FETCH_EMPTY, FETCH_BROKEN };
 
 enum wq { WQ_SEND, WQ_RECV };
 
 struct xport_ops {
-    /* Takes the next chain of the queue's ring, or of the shared receive queue's, and decodes it
+    /* Takes the next work request of the queue, or of the shared receive queue, and decodes it
      * into @out.  Emits `fetch`.  Its cause is the kick for a send, and for a receive the packet
      * that needs it.
      */
     enum fetch (*fetch_send)(void *ctx, struct qp *qp, struct send_wqe *out);
     enum fetch (*fetch_recv)(void *ctx, struct qp *qp, struct recv_wqe *out);
 
-    /* Completes chain @desc of the work queue, then delivers @wc to the queue's CQ.  @wc is NULL if
-     * there is no completion: the request succeeded unsignaled or its queue was reset.  Returns
+    /* Ends work request @desc of the work queue, then delivers @wc to the queue's CQ.  @wc is NULL
+     * if there is no completion: the request succeeded unsignaled or its queue was reset.  Returns
      * false if the CQ could not take @wc.  The completion is lost then, and the QPs of the CQ go to
      * ERR: see xport_cq_failed().
      */
     bool (*complete)(void *ctx, struct qp *qp, enum wq wq, uint32_t desc,
                      const struct completion *wc);
 
-    /* Called when @qp has something to send and had nothing before.  The device then calls
+    /* Called when @qp has something to send and had nothing before.  The RNIC then calls
      * xport_build() until xport_has_more() returns false.
      */
     void (*ready)(void *ctx, struct qp *qp);

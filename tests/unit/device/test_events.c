@@ -132,7 +132,7 @@ static void a_buffer_that_is_too_small_comes_back_empty(void **state)
 /* On rxe a CQ survives an overflow, so its buffer that is too small comes back: that one, and not
  * the buffer of the event that tells of the overflow.
  */
-static void the_overflow_of_a_cq_is_told_beside_its_buffer(void **state)
+static void a_cq_buffer_that_is_too_small_comes_back_with_its_own_number(void **state)
 {
     struct machine *m = *state;
     struct rfc_add_gid gid = {.gid_type = GID_TYPE_ROCE_V2, .port_num = HCA_PORT};
@@ -280,7 +280,7 @@ int main(void)
         T(events_wait_for_buffers_in_their_order),
         T(too_many_are_lost_and_the_next_says_so),
         T(a_buffer_that_is_too_small_comes_back_empty),
-        T(the_overflow_of_a_cq_is_told_beside_its_buffer),
+        T(a_cq_buffer_that_is_too_small_comes_back_with_its_own_number),
         T(without_the_queue_the_configuration_counts),
         T(what_the_configuration_counts_stays_when_a_limit_changes),
         T(nobody_is_told_without_a_driver),
