@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "emu/base/assert.h"
+#include "process/signals.h"
 
 #define LEFTOVERS_MAX                                                                              \
     8u /* at the same time: a file for each session, and the directory of `test` */
@@ -24,18 +25,6 @@ static struct {
 } all[LEFTOVERS_MAX];
 
 static volatile sig_atomic_t removes_at_exit;
-
-/* Holds all signals back.  None may come between the creation of a file and the moment when its
- * name is known, nor between the moment when the name is forgotten and the removal: a second signal
- * would end the process there.
- */
-static void block(sigset_t *ret_before)
-{
-    sigset_t every;
-
-    sigfillset(&every);
-    sigprocmask(SIG_SETMASK, &every, ret_before);
-}
 
 /* Deletes the directory @name with all that is in it.  Only another program can do that from a
  * signal handler.  It runs with the signal mask @mask.
@@ -58,7 +47,7 @@ void leftovers_remove(void)
     const int before = errno;
     sigset_t mask;
 
-    block(&mask);
+    signals_block(&mask);
     for (size_t i = 0; i < LEFTOVERS_MAX; i++) {
         const char *name = all[i].name;
 
@@ -100,7 +89,7 @@ int leftovers_create(int dir, const char *name, int flags)
     sigset_t before;
     int fd;
 
-    block(&before);
+    signals_block(&before);
     fd = openat(dir, name, flags, 0666);
     if (fd >= 0)
         remember(name, dir);
@@ -113,7 +102,7 @@ bool leftovers_create_directory(char *name)
     sigset_t before;
     bool made;
 
-    block(&before);
+    signals_block(&before);
     made = mkdtemp(name) != NULL;
     if (made)
         remember(name, NO_DIR);

@@ -151,14 +151,21 @@ static void be_child(void)
     sigaction(SIGTERM, &death, NULL);
 }
 
+void signals_block(sigset_t *ret_before)
+{
+    sigset_t every;
+
+    sigfillset(&every);
+    sigprocmask(SIG_SETMASK, &every, ret_before);
+}
+
 pid_t signals_fork(void)
 {
-    sigset_t every, before;
+    sigset_t before;
     pid_t pid;
     int why;
 
-    sigfillset(&every);
-    sigprocmask(SIG_SETMASK, &every, &before);
+    signals_block(&before);
     pid = fork();
     why = errno;
     if (pid == 0)

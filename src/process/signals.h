@@ -24,6 +24,9 @@ void signals_catch_endings(void);
  */
 void signals_catch_pipe(void);
 
+/* Holds all signals back until the caller sets the signal mask *@ret_before again. */
+void signals_block(sigset_t *ret_before);
+
 /* fork().  The child ignores SIGINT and SIGHUP, which the terminal sends to the parent, too: the
  * parent decides, and ends the child by SIGTERM, at any time after the return.
  */

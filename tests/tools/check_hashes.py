@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""Does everything still happen as it was recorded in tests/hashes.tsv?
+"""Compares the hashes of all scenarios and of random runs with those in tests/hashes.tsv.
 
 usage: check_hashes.py [--update] RDMALAB
 
@@ -33,7 +33,7 @@ HASH = re.compile(r"^seed (\d+)(?:, a drill of (\w+))?: hash ([0-9a-f]{16})$", r
 
 
 def ask(program, args, cwd):
-    """Standard output; what runs is not judged here, so that the exit status only says whether it ran at all."""
+    """Returns standard output.  Exit status 1 (a run failed) is accepted: only hashes are compared here."""
     result = subprocess.run([program, *args], stdin=subprocess.DEVNULL, capture_output=True, text=True, cwd=cwd,
                             timeout=TIMEOUT_S, check=False)
     if result.returncode not in (0, 1):
@@ -48,7 +48,7 @@ def of_scenarios(program):
 
 
 def of_random_runs(program, name, options, last):
-    """Name, and a hash of the hashes, for all kinds and all seeds."""
+    """Returns {line of the file: hash of its SEEDS_OF_A_LINE hashes} for one row of RANDOM."""
     lines = {}
     with tempfile.TemporaryDirectory() as scratch:  # a run that goes wrong leaves its script
         text = ask(program, [*name.split(), *options, "--hash", "--seeds", f"1..{last}"], scratch)
@@ -79,7 +79,7 @@ def recorded():
 
 
 def differences(old, new):
-    """A line for each that is not as recorded."""
+    """Yields a message for each hash that is new, missing or different."""
     for name in sorted(old.keys() | new.keys()):
         if name not in new:
             yield f"{name}: it was recorded, and is not there"

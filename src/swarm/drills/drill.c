@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "swarm/drills/drill.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,6 +51,15 @@ bool drill_number(struct drill *d, const char *path, uint64_t *ret)
         return false;
     *ret = v.number;
     return true;
+}
+
+bool drill_number_is(struct drill *d, const char *path, uint64_t want, const char *what)
+{
+    uint64_t have;
+
+    return drill_number(d, path, &have) &&
+           drill_expect(d, have == want, what, "%s: %" PRIu64 ", and not %" PRIu64, path, have,
+                        want);
 }
 
 enum rdl_status drill_answer(struct drill *d, rdl_host host, uint32_t *ret_rsp)

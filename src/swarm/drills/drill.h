@@ -111,6 +111,11 @@ bool drill_is_done(struct drill *d, rdl_host host, enum rdl_status st, const cha
  */
 bool drill_number(struct drill *d, const char *path, uint64_t *ret);
 
+/* Checks the rule @what: the tree has the number @want at @path.  Returns false if the drill
+ * failed.
+ */
+bool drill_number_is(struct drill *d, const char *path, uint64_t want, const char *what);
+
 /* Runs the lab until the device of @host has answered the pending control request.  *@ret_rsp is
  * the response code.  Returns the status of rdl_wait().
  */

@@ -275,15 +275,12 @@ static bool config_is_right(struct drill *d)
 
     for (size_t i = 0; i < ARRAY_LEN(limits); i++) {
         char path[64];
-        uint64_t have;
 
         if (strcmp(limits[i].name, "max_inline_data") == 0)
             continue; /* has no field in the configuration */
         snprintf(path, sizeof(path), "h1.device.config.%s", limits[i].name);
-        if (!drill_number(d, path, &have) ||
-            !drill_expect(
-                d, have == limits[i].value, "a device tells its driver what its limits are",
-                "%s is %" PRIu64 ", and not %" PRIu64, limits[i].name, have, limits[i].value))
+        if (!drill_number_is(d, path, limits[i].value,
+                             "a device tells its driver what its limits are"))
             return false;
     }
     return true;

@@ -175,6 +175,13 @@ static void take_echo(struct drill *d)
 
 /* --- Neighbour discovery ---------------------------------------------------------------------- */
 
+/* Sets the checksum of the neighbour discovery message @f. */
+static void sum_nd(uint8_t *f)
+{
+    st_be16(f + ND_AT + 2, 0);
+    st_be16(f + ND_AT + 2, rig_sum(frames_pseudo_sum(f + IP_AT, 32), f + ND_AT, 32));
+}
+
 static void take_nd(struct drill *d)
 {
     const struct frames *k = d->own;
@@ -185,7 +192,7 @@ static void take_nd(struct drill *d)
     const uint8_t *r;
 
     f[21] = is_near ? 255 : (uint8_t)drill_below(d, 255);
-    st_be16(f + ND_AT + 2, rig_sum(frames_pseudo_sum(f + IP_AT, 32), f + ND_AT, 32));
+    sum_nd(f);
     if (!frames_send_as(d, who, f, bytes))
         return;
     r = frames_heard(d, who, 0);
@@ -203,12 +210,13 @@ static void take_nd(struct drill *d)
 
 /* --- Requests of h1 --------------------------------------------------------------------------- */
 
-static bool start_ping(struct drill *d, uint32_t who, uint32_t bytes, rdl_ping_id *ret)
+static bool start_ping(struct drill *d, uint32_t who, bool is_ipv6, uint32_t bytes,
+                       rdl_ping_id *ret)
 {
     const struct frames *k = d->own;
     struct rdl_ping_config c = {.bytes = bytes, .timeout_ns = PING_TIME_S * SECOND_NS};
 
-    frames_put_address(c.address, who, false);
+    frames_put_address(c.address, who, is_ipv6);
     return drill_works(d, rdl_ping(d->lab, k->host, &c, ret), "a host can send a ping");
 }
 
@@ -273,7 +281,7 @@ static void take_ask(struct drill *d)
         return; /* an unsolicited ARP reply, which h1 must ignore */
     frames_forget(k);
     for (uint32_t i = 0; i < n; i++) {
-        if (!start_ping(d, who, data, &id[i]))
+        if (!start_ping(d, who, false, data, &id[i]))
             return;
     }
     for (uint32_t i = 0;; i++) {
@@ -295,8 +303,9 @@ static void take_ask(struct drill *d)
         (void)check_pings(d, who, id, n, data);
 }
 
-/* Lets h1 hear of the addresses of station @who, which it knows: by a request for its own address,
- * or, without IPv6, also by one for another address, or by a reply that it did not ask for.
+/* Sends h1 a frame from which it learns the MAC of station @who: with IPv6 a neighbour solicitation
+ * for h1's address; with IPv4 an ARP reply that it did not ask for, or an ARP request for another
+ * address.  With IPv4, h1 must already know the station.
  */
 static bool hear_again(struct drill *d, uint32_t who, bool is_ipv6)
 {
@@ -309,7 +318,7 @@ static bool hear_again(struct drill *d, uint32_t who, bool is_ipv6)
     if (!is_ipv6)
         return say_arp(d, who, false, (uint8_t[]){10, 9, 255, (uint8_t)drill_below(d, 250)});
     bytes = frames_write_solicitation(k, who, f);
-    st_be16(f + ND_AT + 2, rig_sum(frames_pseudo_sum(f + IP_AT, 32), f + ND_AT, 32));
+    sum_nd(f);
     return frames_send_as(d, who, f, bytes);
 }
 
@@ -325,7 +334,6 @@ static void take_belief(struct drill *d)
     struct frames *k = d->own;
     const uint32_t who = frames_meet(d);
     const bool is_ipv6 = drill_one_in(d, 3), is_old = drill_one_in(d, 2);
-    struct rdl_ping_config c = {.bytes = 10, .timeout_ns = PING_TIME_S * SECOND_NS};
     uint64_t heard_ns = rdl_now_ns(d->lab);
     rdl_ping_id id;
 
@@ -342,8 +350,7 @@ static void take_belief(struct drill *d)
                                 (is_old ? 2 * MOMENT_NS : 0)))
         return;
     frames_forget(k);
-    frames_put_address(c.address, who, is_ipv6);
-    if (!drill_works(d, rdl_ping(d->lab, k->host, &c, &id), "a host can send a ping") ||
+    if (!start_ping(d, who, is_ipv6, 10, &id) ||
         !drill_run_until(d, rdl_now_ns(d->lab) + SHORTLY_NS))
         return;
     drill_expect(d, is_question(frames_heard(d, who, 0), is_ipv6) == is_old,

@@ -197,11 +197,7 @@ static size_t write_ud(struct drill *d, enum flaw flaw, uint32_t data, uint8_t *
 
 static bool has_counted(struct drill *d, const char *path, uint32_t n)
 {
-    uint64_t have = 0;
-
-    return drill_number(d, path, &have) &&
-           drill_expect(d, have == n, "a port counts each packet with a wrong P_Key or Q_Key",
-                        "%s: %u of %u", path, (unsigned)have, n);
+    return drill_number_is(d, path, n, "a port counts each packet with a wrong P_Key or Q_Key");
 }
 
 void frames_take_datagram(struct drill *d)

@@ -16,23 +16,11 @@
 #include "swarm/drills/kinds.h"
 
 #define STEPS       48u
-#define BAR_VIRTIO  0u
-#define BIT(n)      ((uint64_t)1 << (n))
 #define BASE_STATUS (VS_ACKNOWLEDGE | VS_DRIVER)
 
 struct machine *machine_of(struct drill *d)
 {
     return d->own;
-}
-
-uint64_t machine_reg(struct drill *d, uint32_t function, uint32_t at, uint32_t width)
-{
-    return machine_bar(d, function, BAR_VIRTIO, at, width);
-}
-
-void machine_reg_put(struct drill *d, uint32_t function, uint32_t at, uint32_t width, uint64_t v)
-{
-    machine_bar_put(d, function, BAR_VIRTIO, at, width, v);
 }
 
 /* --- The driver ------------------------------------------------------------------------------- */
@@ -80,18 +68,18 @@ static void accept(struct drill *d, uint64_t features)
 /* Places the parts of the receive queue in the first chunk, and empties it. */
 static void place_queue(struct drill *d)
 {
-    static const uint8_t zeros[MACHINE_PAGE];
+    static const uint8_t zeros[MACHINE_QUEUE];
     struct machine *m = machine_of(d);
 
-    m->size = 16; /* at least 2 x BUFFERS descriptors */
+    m->size = 2 * MACHINE_CHAINS;
     m->desc = m->chunks[0].gpa + 16 * (1 + (uint64_t)drill_below(d, 8)); /* not at 0 */
     m->avail = m->desc + 16 * m->size + 2 * (uint64_t)drill_below(d, 8);
     m->used = (m->avail + 6 + 2 * m->size + 3) / 4 * 4 + 4 * (uint64_t)drill_below(d, 8);
     m->avail_idx = m->used_idx = 0;
-    machine_cpu_put(m, m->chunks[0].gpa, zeros, 1024);
+    machine_cpu_put(m, m->chunks[0].gpa, zeros, MACHINE_QUEUE);
 }
 
-/* Sets the receive queue up, which must not be enabled.  It is the selected one. */
+/* Sets up the receive queue, which must be selected and disabled. */
 static bool set_up_queue(struct drill *d)
 {
     struct machine *m = machine_of(d);
@@ -108,7 +96,6 @@ static bool set_up_queue(struct drill *d)
                         "a vector that the device has not reads as no vector", "another was read");
 }
 
-/* Takes virtio-net from reset to DRIVER_OK. */
 void machine_drive(struct drill *d)
 {
     const uint32_t ready = BASE_STATUS | VS_FEATURES_OK | VS_DRIVER_OK;
@@ -121,10 +108,10 @@ void machine_drive(struct drill *d)
     reset_device(d, MACHINE_NET);
     f->config_vector = put_vector(d, REG_CONFIG_MSIX_VECTOR);
     machine_reg_put(d, MACHINE_NET, REG_DEVICE_STATUS, 1, BASE_STATUS);
-    m->merges = (f->offered & BIT(NF_MRG_RXBUF)) && !drill_one_in(d, 3);
-    m->resets = (f->offered & BIT(VF_RING_RESET)) && !drill_one_in(d, 3);
-    accept(d, BIT(VF_VERSION_1) | (m->merges ? BIT(NF_MRG_RXBUF) : 0) |
-                  (m->resets ? BIT(VF_RING_RESET) : 0));
+    m->merges = (f->offered & VIRTIO_FEATURE(NF_MRG_RXBUF)) && !drill_one_in(d, 3);
+    m->resets = (f->offered & VIRTIO_FEATURE(VF_RING_RESET)) && !drill_one_in(d, 3);
+    accept(d, VIRTIO_FEATURE(VF_VERSION_1) | (m->merges ? VIRTIO_FEATURE(NF_MRG_RXBUF) : 0) |
+                  (m->resets ? VIRTIO_FEATURE(VF_RING_RESET) : 0));
     machine_reg_put(d, MACHINE_NET, REG_DEVICE_STATUS, 1, BASE_STATUS | VS_FEATURES_OK);
     machine_reg_put(d, MACHINE_NET, REG_QUEUE_SELECT, 2, NET_QUEUE_RX);
     if (!set_up_queue(d))
@@ -157,7 +144,7 @@ void machine_reset_queue(struct drill *d)
         (void)set_up_queue(d);
 }
 
-/* The machine gets other memory.  Its driver begins anew, as one does that went to sleep. */
+/* The machine gets other memory.  Its driver starts again from reset, as after suspend. */
 static void remap(struct drill *d)
 {
     reset_device(d, MACHINE_NET);
@@ -184,20 +171,22 @@ static void offer(struct drill *d)
     static const uint32_t ring[] = {VF_INDIRECT_DESC, VF_EVENT_IDX, VF_VERSION_1, VF_RING_RESET};
     static const uint32_t net[] = {NF_MAC, NF_MTU, NF_STATUS, NF_MRG_RXBUF};
     struct machine *m = machine_of(d);
-    uint64_t rings_off = 0, net_off = 0, lost = BIT(VF_RESIZE) | BIT(VF_ON_DEMAND);
+    uint64_t rings_off = 0, net_off = 0,
+             lost = VIRTIO_FEATURE(VF_RESIZE) | VIRTIO_FEATURE(VF_ON_DEMAND);
 
     for (size_t i = 0; i < ARRAY_LEN(ring); i++)
-        rings_off |= drill_one_in(d, 3) ? BIT(ring[i]) : 0;
+        rings_off |= drill_one_in(d, 3) ? VIRTIO_FEATURE(ring[i]) : 0;
     for (size_t i = 0; i < ARRAY_LEN(net); i++)
-        net_off |= drill_one_in(d, 3) ? BIT(net[i]) : 0;
+        net_off |= drill_one_in(d, 3) ? VIRTIO_FEATURE(net[i]) : 0;
     d->n_unsaid++;
     if (!drill_works(d, rdl_vm_offer(d->lab, m->host, rings_off, net_off),
                      "a machine can be offered less"))
         return;
-    rings_off &= ~BIT(VF_VERSION_1);
+    rings_off &= ~VIRTIO_FEATURE(VF_VERSION_1); /* cannot be switched off */
     m->f[MACHINE_NET].offered = m->f[MACHINE_NET].possible & ~(rings_off | net_off);
     m->f[MACHINE_RDMA].offered =
-        m->f[MACHINE_RDMA].possible & ~(rings_off | (rings_off & BIT(VF_RING_RESET) ? lost : 0));
+        m->f[MACHINE_RDMA].possible &
+        ~(rings_off | (rings_off & VIRTIO_FEATURE(VF_RING_RESET) ? lost : 0));
     reset_device(d, MACHINE_NET);
     reset_device(d, MACHINE_RDMA);
     if (check_offered(d, MACHINE_NET) && check_offered(d, MACHINE_RDMA))
@@ -288,7 +277,7 @@ static bool learn(struct drill *d, uint32_t function)
     if (!machine_enable(d, function))
         return false;
     f->possible = f->offered = offered(d, function);
-    return drill_expect(d, f->offered & BIT(VF_VERSION_1), "a device offers VERSION_1",
+    return drill_expect(d, f->offered & VIRTIO_FEATURE(VF_VERSION_1), "a device offers VERSION_1",
                         "it does not");
 }
 

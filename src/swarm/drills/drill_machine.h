@@ -17,8 +17,10 @@
 #define MACHINE_NET       0u /* virtio-net, the function that the drill drives */
 #define MACHINE_RDMA      1u /* virtio-rdma */
 #define MACHINE_NOWHERE   UINT64_MAX
-#define MACHINE_VECTORS   8u  /* vectors of a function that the drill uses, the first ones */
-#define MACHINE_MESSAGES  64u /* most interrupts of a step */
+#define MACHINE_CHAINS    8u    /* most chains of a step; each has at most two descriptors */
+#define MACHINE_QUEUE     1024u /* bytes at the start of the first chunk for the receive queue */
+#define MACHINE_VECTORS   8u    /* vectors of a function that the drill uses, the first ones */
+#define MACHINE_MESSAGES  64u   /* most interrupts of a step */
 
 /* The model of an entry of an MSI-X table. */
 struct machine_vector {
@@ -51,13 +53,13 @@ struct machine_message {
 struct machine_fault {
     bool is_there;
     rdl_fault fault;
-    uint32_t kind;       /* enum fault_kind; LOST_INTERRUPT or behind it */
+    uint32_t kind;       /* FLT_LOST_INTERRUPT .. FLT_SPURIOUS */
     uint32_t nth, left;  /* RDL_ANY left: all */
     uint32_t chance_ppm; /* 0: it hits all; otherwise the events tell which */
     uint32_t id;         /* SPURIOUS: of the chain */
     uint64_t time_ns;
     uint32_t seen, hits; /* in all steps */
-    uint32_t step_hits;  /* in this one */
+    uint32_t step_hits;  /* hits of this step */
     uint64_t from;       /* number of events before this step */
     bool is_stuck;       /* it has stopped the queue */
 };
@@ -65,7 +67,7 @@ struct machine_fault {
 /* A part of the machine's memory, from one guest-physical page on. */
 struct machine_chunk {
     uint64_t gpa;
-    uint32_t first, pages; /* in machine.memory */
+    uint32_t first, pages; /* first page in machine.memory, and number of pages */
     bool writable;
 };
 
@@ -95,19 +97,19 @@ struct machine *machine_of(struct drill *d);
 
 /* --- Accesses (drill_machine_pci.c) ----------------------------------------------------------- */
 
-/* Read and write configuration space. */
+/* Read and write configuration space.  @at: offset in bytes.  @width: 1, 2 or 4 bytes. */
 uint32_t machine_config(struct drill *d, uint32_t function, uint32_t at, uint32_t width);
 void machine_config_put(struct drill *d, uint32_t function, uint32_t at, uint32_t width,
                         uint32_t v);
 
-/* Read and write @bar at @at, at the address of the BAR or through the window in configuration
- * space.  Memory space must be enabled.
+/* Read and write @bar, at its address or through the window in configuration space.  @at: offset in
+ * bytes.  @width: 1, 2, 4 or 8 bytes.
  */
 uint64_t machine_bar(struct drill *d, uint32_t function, uint32_t bar, uint32_t at, uint32_t width);
 void machine_bar_put(struct drill *d, uint32_t function, uint32_t bar, uint32_t at, uint32_t width,
                      uint64_t v);
 
-/* Read and write a register of virtio, at its offset in BAR 0. */
+/* Read and write a register of virtio.  @at: its offset in BAR 0, in bytes. */
 uint64_t machine_reg(struct drill *d, uint32_t function, uint32_t at, uint32_t width);
 void machine_reg_put(struct drill *d, uint32_t function, uint32_t at, uint32_t width, uint64_t v);
 
@@ -119,13 +121,8 @@ void machine_draw_chunks(struct drill *d);
 /* Maps the chunks. */
 bool machine_map(struct drill *d);
 
-/* Returns the offset of guest-physical @gpa in the memory, or MACHINE_NOWHERE: it is in no chunk,
- * or may not be written.
- */
-uint64_t machine_place_of(const struct machine *m, uint64_t gpa, bool write);
-
 /* Returns true if all of the @bytes from @gpa on are in chunks, and may be written if @write. */
-bool machine_is_there(const struct machine *m, uint64_t gpa, uint64_t bytes, bool write);
+bool machine_has_memory(const struct machine *m, uint64_t gpa, uint64_t bytes, bool write);
 
 /* machine_model_put() is the model of a write by a device.  machine_cpu_put() is a write by the
  * machine's processor.  All of it must be there.
@@ -150,10 +147,10 @@ void machine_receive(struct drill *d);
 
 /* --- The model of a function (drill_machine_pci.c) -------------------------------------------- */
 
-/* Sets the model of @function to its state after power-on.  The features are kept. */
+/* Applies power-on to the model @f.  Keeps possible, offered, bar_bytes and n_vectors. */
 void machine_power_on(struct machine_function *f);
 
-/* Sets what the model of @function has of the virtio device to its state after a device reset. */
+/* Applies a device reset to the model @f: ISR status, vector numbers and pending bits. */
 void machine_device_reset(struct machine_function *f);
 
 /* The model of an interrupt of @function: of the configuration, or of the receive queue. */
@@ -188,8 +185,9 @@ bool machine_fault_hits(struct drill *d, uint32_t kind);
 /* Checks what the events and the tree tell of the fault. */
 bool machine_check_fault(struct drill *d);
 
-/* Checks that the messages of this step have arrived, and no others, and all that the functions
- * show of their interrupts.
+/* drill_machine_pci.c: checks that exactly the expected messages of this step have arrived, and
+ * forgets them.  Then compares the interrupt state of one random function with its model; sometimes
+ * reads, and so clears, its ISR status.
  */
 bool machine_check_interrupts(struct drill *d);
 

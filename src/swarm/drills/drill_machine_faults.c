@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The drill of a machine: what events tell of the receive queue of virtio-net, and faults of it.
  *
- * The model counts the occasions of a fault.  Which of them a fault with a chance hits, only its
- * events tell.
+ * The model counts the occasions of a fault.  For a fault with a chance, the model takes the hits
+ * from its events.
  */
-#include <inttypes.h>
-
 #include "emu/base/assert.h"
 #include "emu/facts/enum/fault.h"
 #include "emu/facts/virtio/net.h"
@@ -67,7 +65,7 @@ void machine_fault_begin(struct drill *d)
 }
 
 /* Returns true if an event of this step tells that occasion @seen was hit. */
-static bool is_told(struct drill *d, const struct machine_fault *f, uint32_t seen)
+static bool was_hit(struct drill *d, const struct machine_fault *f, uint32_t seen)
 {
     uint64_t at = f->from;
     const struct ev *e = drill_event(d, EV_device_fault, &at);
@@ -84,7 +82,7 @@ bool machine_fault_hits(struct drill *d, uint32_t kind)
     if (!f->is_there || f->kind != kind || f->left == 0)
         return false;
     f->seen++;
-    if (f->seen < f->nth || (f->chance_ppm && !is_told(d, f, f->seen)))
+    if (f->seen < f->nth || (f->chance_ppm && !was_hit(d, f, f->seen)))
         return false;
     f->hits++;
     f->step_hits++;
@@ -95,11 +93,7 @@ bool machine_fault_hits(struct drill *d, uint32_t kind)
 
 static bool leaf_is(struct drill *d, const char *path, uint64_t want)
 {
-    uint64_t have;
-
-    return drill_number(d, path, &have) &&
-           drill_expect(d, have == want, "the tree tells how often a fault saw and hit something",
-                        "%s: %" PRIu64 ", and not %" PRIu64, path, have, want);
+    return drill_number_is(d, path, want, "the tree tells how often a fault saw and hit something");
 }
 
 bool machine_check_fault(struct drill *d)

@@ -9,6 +9,7 @@
 #include "emu/facts/regs.h"
 #include "emu/facts/virtio/device_status.h"
 #include "emu/facts/virtio/net.h"
+#include "emu/facts/virtio/virtq.h"
 #include "rdmalab/fault.h"
 #include "rdmalab/port.h"
 #include "swarm/drills/drill_machine.h"
@@ -16,7 +17,6 @@
 #define ETHERTYPE   0x88b5u /* for local experiments */
 #define FRAME_LEAST 14u
 #define FRAME_MOST  1514u
-#define BUFFERS     8u /* most chains of a step */
 
 /* The chains of a step, each of one or two buffers, and what must become of them. */
 struct machine_batch {
@@ -25,7 +25,7 @@ struct machine_batch {
         uint32_t head, pieces, bytes;
         uint64_t at[2];
         uint32_t piece_bytes[2];
-    } chains[BUFFERS];
+    } chains[MACHINE_CHAINS];
     bool is_bad; /* the last chain cannot be used */
 };
 
@@ -42,9 +42,9 @@ static uint64_t draw_place(struct drill *d, uint32_t bytes, bool good)
         const uint64_t at =
             c->gpa + (drill_one_in(d, 3) ? most - drill_below(d, bytes + 1) : drill_below(d, most));
 
-        if (at >= m->chunks[0].gpa && at < m->chunks[0].gpa + 1024)
+        if (at >= m->chunks[0].gpa && at < m->chunks[0].gpa + MACHINE_QUEUE)
             continue; /* the queue is there */
-        if (machine_is_there(m, at, bytes, false) == good)
+        if (machine_has_memory(m, at, bytes, false) == good)
             return at;
     }
     return MACHINE_NOWHERE;
@@ -57,12 +57,15 @@ static void put_desc(struct machine *m, uint32_t i, uint64_t at, uint32_t bytes,
 
     st_le64(raw, at);
     st_le32(raw + 8, bytes);
-    st_le16(raw + 12, 2 | more); /* the device writes; another follows */
+    st_le16(raw + 12,
+            VRING_WRITE | (more ? VRING_NEXT : 0)); /* the device writes; another follows */
     st_le16(raw + 14, (uint16_t)(i + 1));
     machine_cpu_put(m, m->desc + 16 * (uint64_t)i, raw, sizeof(raw));
 }
 
-/* Adds a chain with room for @bytes.  Returns false if no memory was found for it. */
+/* Adds a chain of @bytes, in one buffer or two.  If it is not @good, the last one is not, or not
+ * wholly, in memory.  Returns false, which is no failure, if no free place was found.
+ */
 static bool add_chain(struct drill *d, struct machine_batch *b, uint32_t bytes, bool good)
 {
     struct machine *m = machine_of(d);
@@ -130,7 +133,7 @@ static void expect_bytes(struct machine *m, const struct machine_batch *b, uint3
         const uint32_t skip = from < most ? from : most;
         const uint32_t part = n < most - skip ? n : most - skip;
 
-        if (!machine_is_there(m, b->chains[chain].at[k] + skip, part, true))
+        if (!machine_has_memory(m, b->chains[chain].at[k] + skip, part, true))
             return;
         machine_model_put(m, b->chains[chain].at[k] + skip, bytes, part);
         from -= skip;
@@ -154,14 +157,16 @@ static bool expect_taken(struct drill *d, const struct machine_batch *b, uint32_
     return !m->is_broken;
 }
 
-/* The model of a frame that arrives: header and frame fill the chains in their order.  Returns how
- * many chains are used, and in *@ret_len the length of the last.
+/* The model of a frame that arrives: header and frame, the @n @bytes, fill the chains in their
+ * order. Sets num_buffers in the header.  Returns the number of chains used, 0 if the frame is
+ * dropped;
+ * *@ret_len is the length of the last one.
  */
 static uint32_t expect_frame(struct drill *d, const struct machine_batch *b, uint8_t *bytes,
                              uint32_t n, uint32_t *ret_len)
 {
     struct machine *m = machine_of(d);
-    uint32_t parts[BUFFERS], used = 0, done = 0;
+    uint32_t parts[MACHINE_CHAINS], used = 0, done = 0;
     bool late = false;
 
     *ret_len = 0;
@@ -178,7 +183,7 @@ static uint32_t expect_frame(struct drill *d, const struct machine_batch *b, uin
         }
         if (used == 0 && part == n)
             late = machine_fault_hits(d, FLT_LATE_DATA);
-        bytes[NET_HDR_NUM_BUFFERS] = late;
+        bytes[NET_HDR_NUM_BUFFERS] = late; /* written with the header then, otherwise at the end */
         expect_bytes(m, b, used, 0, bytes, header);
         expect_bytes(m, b, used, header, bytes + done + header, part - header);
         parts[used++] = part;
@@ -221,7 +226,9 @@ static void make_frame(struct drill *d, uint8_t *f, uint32_t n)
         f[i] = (uint8_t)(first + i * (step + 1u) + (i >> 8));
 }
 
-/* Gives the device buffers for a frame of @n bytes with its header, or for less. */
+/* Gives the device buffers for a frame of @n bytes with its header, or for less.  Returns false,
+ * which is no failure, if no place was found for a buffer.
+ */
 static bool add_chains(struct drill *d, struct machine_batch *b, uint32_t n)
 {
     const struct machine *m = machine_of(d);
@@ -230,9 +237,9 @@ static bool add_chains(struct drill *d, struct machine_batch *b, uint32_t n)
 
     *b = (struct machine_batch){.n = 0};
     if (m->merges) {
-        const uint32_t part = n / (1 + drill_below(d, BUFFERS - 2)) + NET_HDR_BYTES;
+        const uint32_t part = n / (1 + drill_below(d, MACHINE_CHAINS - 2)) + NET_HDR_BYTES;
 
-        while (b->n + 2 < BUFFERS && left > 0 && !(b->n > 0 && drill_one_in(d, 20))) {
+        while (b->n + 2 < MACHINE_CHAINS && left > 0 && !(b->n > 0 && drill_one_in(d, 20))) {
             const uint32_t bytes = drill_one_in(d, 3) ? NET_HDR_BYTES + drill_below(d, part) : part;
 
             if (!add_chain(d, b, bytes, true))

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The drill of a machine: its memory, in regions of random places and order, and a model of it. */
 #include "emu/base/assert.h"
+#include "emu/facts/virtio/virtq.h"
 #include "swarm/drills/drill_machine.h"
-
-#define BIT(n) ((uint64_t)1 << (n))
 
 static const struct machine_chunk *chunk_of(const struct machine *m, uint64_t gpa)
 {
@@ -16,7 +15,10 @@ static const struct machine_chunk *chunk_of(const struct machine *m, uint64_t gp
     return NULL;
 }
 
-uint64_t machine_place_of(const struct machine *m, uint64_t gpa, bool write)
+/* Returns the offset of guest-physical @gpa in the memory, or MACHINE_NOWHERE: it is in no chunk,
+ * or may not be written.
+ */
+static uint64_t place_of(const struct machine *m, uint64_t gpa, bool write)
 {
     const struct machine_chunk *c = chunk_of(m, gpa);
 
@@ -24,10 +26,10 @@ uint64_t machine_place_of(const struct machine *m, uint64_t gpa, bool write)
                                         : MACHINE_NOWHERE;
 }
 
-bool machine_is_there(const struct machine *m, uint64_t gpa, uint64_t bytes, bool write)
+bool machine_has_memory(const struct machine *m, uint64_t gpa, uint64_t bytes, bool write)
 {
     for (uint64_t i = 0; i < bytes; i++) {
-        if (machine_place_of(m, gpa + i, write) == MACHINE_NOWHERE)
+        if (place_of(m, gpa + i, write) == MACHINE_NOWHERE)
             return false;
     }
     return true;
@@ -36,20 +38,20 @@ bool machine_is_there(const struct machine *m, uint64_t gpa, uint64_t bytes, boo
 void machine_model_put(struct machine *m, uint64_t gpa, const void *bytes, uint64_t n)
 {
     for (uint64_t i = 0; i < n; i++)
-        m->model[machine_place_of(m, gpa + i, false)] = ((const uint8_t *)bytes)[i];
+        m->model[place_of(m, gpa + i, false)] = ((const uint8_t *)bytes)[i];
 }
 
 void machine_cpu_put(struct machine *m, uint64_t gpa, const void *bytes, uint64_t n)
 {
     machine_model_put(m, gpa, bytes, n);
     for (uint64_t i = 0; i < n; i++)
-        m->memory[machine_place_of(m, gpa + i, false)] = ((const uint8_t *)bytes)[i];
+        m->memory[place_of(m, gpa + i, false)] = ((const uint8_t *)bytes)[i];
 }
 
 /* The device says when it likes that it wants no kicks: bit 0 of the flags of the used ring. */
 void machine_learn_flags(struct machine *m)
 {
-    if (m->is_driven && m->memory[machine_place_of(m, m->used, true)] == 1)
+    if (m->is_driven && m->memory[place_of(m, m->used, true)] == VRING_USED_NO_NOTIFY)
         machine_model_put(m, m->used, &(uint8_t){1}, 1);
 }
 
@@ -86,7 +88,7 @@ void machine_draw_chunks(struct drill *d)
         if (drill_one_in(d, 2))
             page += 1 + drill_below(d, 8);
         if (drill_one_in(d, 8))
-            page += BIT(20);
+            page += 1u << 20;
         first += c->pages + drill_below(d, 2);
     }
     RDL_ASSERT(first <= MACHINE_PAGES);

@@ -95,6 +95,16 @@ void machine_bar_put(struct drill *d, uint32_t function, uint32_t bar, uint32_t 
     machine_config_put(d, function, PCI_ACCESS_DATA, 4, (uint32_t)(v >> 32));
 }
 
+uint64_t machine_reg(struct drill *d, uint32_t function, uint32_t at, uint32_t width)
+{
+    return machine_bar(d, function, BAR_VIRTIO, at, width);
+}
+
+void machine_reg_put(struct drill *d, uint32_t function, uint32_t at, uint32_t width, uint64_t v)
+{
+    machine_bar_put(d, function, BAR_VIRTIO, at, width, v);
+}
+
 /* --- The model of interrupts ------------------------------------------------------------------ */
 
 static uint32_t vectors_used(const struct machine_function *f)
@@ -397,12 +407,9 @@ static bool number_is(struct drill *d, uint32_t function, const char *leaf, uint
                       const char *what)
 {
     char path[48];
-    uint64_t have;
 
-    snprintf(path, sizeof(path), "m1.pci.%s.%s", function == 0 ? "net" : "rdma", leaf);
-    return drill_number(d, path, &have) &&
-           drill_expect(d, have == want, what, "%s: %" PRIu64 ", and not %" PRIu64, path, have,
-                        want);
+    snprintf(path, sizeof(path), "m1.pci.%s.%s", function == MACHINE_NET ? "net" : "rdma", leaf);
+    return drill_number_is(d, path, want, what);
 }
 
 static bool check_function(struct drill *d, uint32_t function)

@@ -400,12 +400,9 @@ static bool frames_are_right(struct drill *d)
 static bool number_is(struct drill *d, const char *part, const char *leaf, uint64_t want)
 {
     char path[2 * RDL_NAME_BYTES];
-    uint64_t have;
 
     snprintf(path, sizeof(path), "%s.%s", part, leaf);
-    return drill_number(d, path, &have) &&
-           drill_expect(d, have == want, "what is counted has happened",
-                        "%s is %" PRIu64 ", and not %" PRIu64, path, have, want);
+    return drill_number_is(d, path, want, "what is counted has happened");
 }
 
 static bool port_is_right(struct drill *d, uint32_t port)

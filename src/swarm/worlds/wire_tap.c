@@ -44,8 +44,8 @@ static bool find_packet(struct wire_tap *t, uint64_t tx, struct packet *ret, siz
 /* Reports the rule @wrong, broken by the event of @p, if there is one.  @e is NULL if nobody
  * watches its queue pair.
  */
-static void report_told(struct wire_tap *t, const char *wrong, const struct wire_end *e,
-                        const struct packet *p)
+static void report_event(struct wire_tap *t, const char *wrong, const struct wire_end *e,
+                         const struct packet *p)
 {
     if (!wrong || t->r->wrong)
         return;
@@ -55,16 +55,17 @@ static void report_told(struct wire_tap *t, const char *wrong, const struct wire
         t->r->wrong_end = t->r->life[e - t->end].end;
 }
 
-/* Checks what the event of the last sent frame tells, which is @p, @bytes long. */
-static void check_told(struct wire_tap *t, const struct wire_end *e, const struct packet *p,
-                       size_t bytes)
+/* Compares the tx event of the last sent frame with its packet @p; the frame has @bytes. */
+static void check_tx_event(struct wire_tap *t, const struct wire_end *e, const struct packet *p,
+                           size_t bytes)
 {
     const struct ev *sent = NULL;
 
     for (size_t i = rdl_record_count(t->r->lab); i > 0 && (!sent || sent->id > t->sent.tx); i--)
         sent = rdl_record_at(t->r->lab, i - 1);
     if (sent && sent->id == t->sent.tx)
-        report_told(t, told_wrong(e ? &t->sends[e - t->end] : NULL, &sent->u.tx, p, bytes), e, p);
+        report_event(t, tx_event_check(e ? &t->sends[e - t->end] : NULL, &sent->u.tx, p, bytes), e,
+                     p);
 }
 
 /* Passes on the last sent frame.  The recorder has its bytes when the next event is raised. */
@@ -78,7 +79,7 @@ static void show_sent(struct wire_tap *t)
     if (t->sent.tx == 0)
         return;
     if (find_packet(t, t->sent.tx, &p, &bytes)) {
-        check_told(t, e, &p, bytes);
+        check_tx_event(t, e, &p, bytes);
         if (e) {
             wire_end_sent(e, &p, t->sent.at_ns, t->line_free_ns[host]);
             report_wrong(t, e);
@@ -119,11 +120,11 @@ static void lose_sight(struct wire_tap *t, uint32_t host)
     }
 }
 
-/* Passes on the frame of event @tx, which came to @host.  @told is the event that says so, or NULL
+/* Passes on the frame of event @tx, which came to @host.  @rx is the event that says so, or NULL
  * if the frame was dropped.
  */
 static void show_arrived(struct wire_tap *t, uint32_t host, uint64_t tx, uint64_t now_ns,
-                         const struct ev_rx *told)
+                         const struct ev_rx *rx)
 {
     struct wire_end *e;
     struct packet p;
@@ -134,8 +135,8 @@ static void show_arrived(struct wire_tap *t, uint32_t host, uint64_t tx, uint64_
     if (tx == 0 || !find_packet(t, tx, &p, &bytes))
         return;
     e = end_of(t, host, p.bth.dest_qpn);
-    if (told && !is_among(&t->damaged, tx))
-        report_told(t, told_wrong_of_arrival(told, &p), e, &p);
+    if (rx && !is_among(&t->damaged, tx))
+        report_event(t, rx_event_check(rx, &p), e, &p);
     if (!e)
         return;
     wire_end_arrived(e, &p, now_ns);
@@ -219,7 +220,7 @@ void wire_tap_begin(struct wire_tap *t, uint16_t life)
     };
 
     wire_end_init(&t->end[life], &rules);
-    told_begin(&t->sends[life]);
+    tap_sends_begin(&t->sends[life]);
     t->end[life].is_told = e->type == QPT_RC;
     if (l->qpn < TAP_QPNS)
         t->life_at[e->host][l->qpn] = (uint16_t)(life + 1);

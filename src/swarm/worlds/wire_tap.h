@@ -6,7 +6,7 @@
 #define SWARM_WORLDS_WIRE_TAP_H
 
 #include "rdmalab/trace.h"
-#include "swarm/worlds/tap_told.h"
+#include "swarm/worlds/tap_events.h"
 #include "swarm/worlds/world_run.h"
 #include "watcher/wire_end.h"
 
@@ -24,8 +24,8 @@ struct tap_damaged {
 struct wire_tap {
     struct world_run *r;
     struct rdl_listener *listener;
-    struct wire_end end[LIVES_MAX];     /* the watcher of each life */
-    struct told_sends sends[LIVES_MAX]; /* what each life has sent */
+    struct wire_end end[LIVES_MAX];    /* the watcher of each life */
+    struct tap_sends sends[LIVES_MAX]; /* what each life has sent */
     /* For each host and QPN: 1 + index of the latest life of that queue pair; 0: none. */
     uint16_t life_at[WORLD_HOSTS_MAX][TAP_QPNS];
     uint64_t line_free_ns[WORLD_HOSTS_MAX]; /* time when the host's line is free again */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "swarm/worlds/tap_told.h"
+#include "swarm/worlds/tap_events.h"
 
 #include "emu/facts/aeth.h"
 #include "emu/facts/device.h"
@@ -9,14 +9,8 @@
 
 #define ATOMIC_BYTES 8u
 
-static bool is_request(const struct op_info *op)
-{
-    return op->kind == OPK_SEND || op->kind == OPK_WRITE || op->kind == OPK_READ ||
-           op->kind == OPK_ATOMIC;
-}
-
 /* The memory of the peer that the frame names; an address of 0 if it names none. */
-static struct reth named(const struct packet *p)
+static struct reth remote_memory(const struct packet *p)
 {
     if (p->op->headers & H_RETH)
         return p->reth;
@@ -25,12 +19,13 @@ static struct reth named(const struct packet *p)
     return (struct reth){.rkey = p->op->headers & H_IETH ? p->ieth_rkey : 0};
 }
 
-/* The AETH of a frame: its kind, SYN_NONE if it has none, and its MSN. */
+/* Returns the kind of the frame's AETH (enum syndrome), or SYN_NONE without an AETH. */
 static uint32_t syndrome_of(const struct packet *p)
 {
     return p->op->headers & H_AETH ? (uint32_t)aeth_unpack(p->aeth.syndrome).kind : SYN_NONE;
 }
 
+/* Returns the MSN of the AETH, or 0 without one. */
 static uint32_t msn_of(const struct packet *p)
 {
     return p->op->headers & H_AETH ? p->aeth.msn : 0;
@@ -38,7 +33,7 @@ static uint32_t msn_of(const struct packet *p)
 
 static bool is_as_frame(const struct ev_tx *e, const struct packet *p, size_t bytes)
 {
-    const struct reth r = named(p);
+    const struct reth r = remote_memory(p);
 
     return e->opcode == p->bth.opcode && e->psn == p->bth.psn.v && e->ackreq == p->bth.ack_req &&
            e->dest_qpn == p->bth.dest_qpn && e->bytes == p->payload_bytes &&
@@ -46,7 +41,7 @@ static bool is_as_frame(const struct ev_tx *e, const struct packet *p, size_t by
            e->va == r.va && e->rkey == r.rkey && e->length == r.dma_bytes;
 }
 
-const char *told_wrong_of_arrival(const struct ev_rx *e, const struct packet *p)
+const char *rx_event_check(const struct ev_rx *e, const struct packet *p)
 {
     const uint32_t qpn = p->bth.dest_qpn;
     const bool right = (e->qpn == qpn || qpn == QPN_MULTICAST) && e->opcode == p->bth.opcode &&
@@ -56,24 +51,25 @@ const char *told_wrong_of_arrival(const struct ev_rx *e, const struct packet *p)
     return right ? NULL : "the event of a packet that arrived tells what its frame has";
 }
 
-/* Returns the PSN under which the packet of @e is counted.  A READ is one packet, from whichever of
- * its PSNs on it is asked for again.
+/* Returns the PSN under which the packet of @e is counted.  A READ may be repeated from a later
+ * PSN; it is counted at its first one.
  */
-static uint32_t counted_at(const struct told_sends *s, const struct ev_tx *e,
+static uint32_t counted_at(const struct tap_sends *s, const struct ev_tx *e,
                            const struct op_info *op)
 {
-    for (uint32_t i = 0; op->kind == OPK_READ && i < TOLD_PACKETS; i++) {
+    for (uint32_t i = 0; op->kind == OPK_READ && i < TAP_PACKETS; i++) {
         if (s->v[i].times > 0 && s->v[i].wr_id == e->wr_id)
             return s->v[i].psn;
     }
     return e->psn;
 }
 
-/* Counts the packet of @e.  Returns how often it was sent; 0: its entry was taken by a later one.
+/* Counts the packet of @e.  Returns how often it was sent; 0: unknown, because the packet is not
+ * newer than the newest one and has no entry.
  */
-static uint32_t count(struct told_sends *s, const struct ev_tx *e, const struct op_info *op)
+static uint32_t count(struct tap_sends *s, const struct ev_tx *e, const struct op_info *op)
 {
-    const uint32_t psn = counted_at(s, e, op), i = psn % TOLD_PACKETS;
+    const uint32_t psn = counted_at(s, e, op), i = psn % TAP_PACKETS;
 
     if (s->v[i].times > 0 && s->v[i].psn == psn && s->v[i].wr_id == e->wr_id)
         return ++s->v[i].times;
@@ -86,19 +82,19 @@ static uint32_t count(struct told_sends *s, const struct ev_tx *e, const struct 
     return 1;
 }
 
-void told_begin(struct told_sends *s)
+void tap_sends_begin(struct tap_sends *s)
 {
-    *s = (struct told_sends){.newest = UINT32_MAX};
+    *s = (struct tap_sends){.newest = UINT32_MAX};
 }
 
-const char *told_wrong(struct told_sends *s, const struct ev_tx *e, const struct packet *p,
-                       size_t bytes)
+const char *tx_event_check(struct tap_sends *s, const struct ev_tx *e, const struct packet *p,
+                           size_t bytes)
 {
     uint32_t times;
 
     if (!is_as_frame(e, p, bytes))
         return "the event of a sent packet tells what its frame has";
-    if (!s || !is_request(p->op) || p->op->service == OPS_UD)
+    if (!s || !op_is_request(p->op) || p->op->service == OPS_UD)
         return NULL;
     times = count(s, e, p->op);
     return times == 0 || e->attempt == (times > 1 ? times : 0)
