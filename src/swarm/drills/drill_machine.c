@@ -73,8 +73,8 @@ static void place_queue(struct drill *d)
 
     m->size = 2 * MACHINE_CHAINS;
     m->desc = m->chunks[0].gpa + 16 * (1 + (uint64_t)drill_below(d, 8)); /* not at 0 */
-    m->avail = m->desc + 16 * m->size + 2 * (uint64_t)drill_below(d, 8);
-    m->used = (m->avail + 6 + 2 * m->size + 3) / 4 * 4 + 4 * (uint64_t)drill_below(d, 8);
+    m->avail = m->desc + 16 * (uint64_t)m->size + 2 * (uint64_t)drill_below(d, 8);
+    m->used = (m->avail + 6 + 2 * (uint64_t)m->size + 3) / 4 * 4 + 4 * (uint64_t)drill_below(d, 8);
     m->avail_idx = m->used_idx = 0;
     machine_cpu_put(m, m->chunks[0].gpa, zeros, MACHINE_QUEUE);
 }

@@ -106,7 +106,7 @@ static struct rdl_vm_region region_of(struct drill *d, const struct machine_chun
 
     return (struct rdl_vm_region){.gpa = c->gpa - before,
                                   .bytes = before + (end - c->gpa) + behind,
-                                  .at = m->memory + c->first * MACHINE_PAGE - before,
+                                  .at = m->memory + (size_t)c->first * MACHINE_PAGE - before,
                                   .writable = c->writable};
 }
 

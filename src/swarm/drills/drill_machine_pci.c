@@ -109,6 +109,7 @@ void machine_reg_put(struct drill *d, uint32_t function, uint32_t at, uint32_t w
 
 static uint32_t vectors_used(const struct machine_function *f)
 {
+    RDL_ASSERT(f->n_vectors > 0);
     return f->n_vectors < MACHINE_VECTORS ? f->n_vectors : MACHINE_VECTORS;
 }
 
