@@ -47,7 +47,7 @@ void leftovers_remove(void)
     const int before = errno;
     sigset_t mask;
 
-    signals_block(&mask);
+    signals_block(&mask); /* a second one would end the process with a name that is forgotten */
     for (size_t i = 0; i < LEFTOVERS_MAX; i++) {
         const char *name = all[i].name;
 
@@ -84,6 +84,7 @@ static void remember(const char *name, int dir)
     all[i].name = name;
 }
 
+/* No signal may come between the creation of a file and the moment when its name is known. */
 int leftovers_create(int dir, const char *name, int flags)
 {
     sigset_t before;

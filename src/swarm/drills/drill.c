@@ -92,6 +92,11 @@ bool drill_run_until(struct drill *d, uint64_t until_ns)
     return drill_works(d, st == RDL_ERR_IDLE ? RDL_OK : st, "a lab can be let on for a time");
 }
 
+bool drill_run_for(struct drill *d, uint64_t ns)
+{
+    return drill_run_until(d, rdl_now_ns(d->lab) + ns);
+}
+
 uint64_t drill_events(const struct drill *d)
 {
     return rdl_record_forgotten(d->lab) + rdl_record_count(d->lab);

@@ -126,10 +126,11 @@ enum rdl_status drill_answer(struct drill *d, rdl_host host, uint32_t *ret_rsp);
  */
 bool drill_settle(struct drill *d);
 
-/* Runs the lab until @until_ns, or until nothing is scheduled.  Returns false, and the drill fails,
- * if that does not succeed.
+/* drill_run_until() runs the lab until @until_ns, drill_run_for() for @ns, or until nothing is
+ * scheduled.  They return false, and the drill fails, if that does not succeed.
  */
 bool drill_run_until(struct drill *d, uint64_t until_ns);
+bool drill_run_for(struct drill *d, uint64_t ns);
 
 /* drill_events() returns the number of trace events so far.  drill_event() returns the next
  * recorded event of @kind (enum ev_kind) from event number *@at on, counted from 0, and sets *@at

@@ -17,7 +17,6 @@
 #define RATE_DEFAULT  UINT64_C(100000000000)
 #define LOSSY_FRAMES  40u
 #define HALF_OF_A_MIO 500000u
-#define ETHERTYPE_OWN 0x88b5u /* for local experiments */
 
 /* --- Listeners -------------------------------------------------------------------------------- */
 
@@ -230,7 +229,7 @@ static void draw(struct drill *d, struct frame_in_flight *w)
                6);
     memcpy(w->frame + 6, (uint8_t[]){2, 0, 0xaa, 0, 0, (uint8_t)drill_below(d, FRAMES_STATIONS)},
            6);
-    st_be16(w->frame + 12, ETHERTYPE_OWN);
+    st_be16(w->frame + 12, RIG_ETHERTYPE);
 }
 
 /* Checks that the frame came out of @port @times times, at time @at, with the predicted bytes. */

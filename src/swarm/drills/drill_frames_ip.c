@@ -40,7 +40,7 @@ bool frames_send_as(struct drill *d, uint32_t who, const uint8_t *frame, size_t 
     frames_forget(k);
     return drill_works(d, rdl_port_receive(d->lab, k->port[port_of(who)], frame, bytes),
                        "a frame can come in through an external port") &&
-           drill_run_until(d, rdl_now_ns(d->lab) + SHORTLY_NS);
+           drill_run_for(d, SHORTLY_NS);
 }
 
 const uint8_t *frames_heard(struct drill *d, uint32_t who, uint32_t skip)
@@ -285,7 +285,7 @@ static void take_ask(struct drill *d)
             return;
     }
     for (uint32_t i = 0;; i++) {
-        if (!drill_run_until(d, rdl_now_ns(d->lab) + SHORTLY_NS) ||
+        if (!drill_run_for(d, SHORTLY_NS) ||
             !drill_expect(d, is_arp(frames_heard(d, who, 0), false) == (i < TRIES),
                           "a host asks three times for a neighbour that it was not asked by",
                           "after %u seconds it %s", i, i < TRIES ? "does not" : "does again"))
@@ -293,7 +293,7 @@ static void take_ask(struct drill *d)
         if (i == silent || i == TRIES)
             break;
         frames_forget(k);
-        if (!drill_run_until(d, rdl_now_ns(d->lab) + SECOND_NS - SHORTLY_NS))
+        if (!drill_run_for(d, SECOND_NS - SHORTLY_NS))
             return;
     }
     if (silent == TRIES)
@@ -350,8 +350,7 @@ static void take_belief(struct drill *d)
                                 (is_old ? 2 * MOMENT_NS : 0)))
         return;
     frames_forget(k);
-    if (!start_ping(d, who, is_ipv6, 10, &id) ||
-        !drill_run_until(d, rdl_now_ns(d->lab) + SHORTLY_NS))
+    if (!start_ping(d, who, is_ipv6, 10, &id) || !drill_run_for(d, SHORTLY_NS))
         return;
     drill_expect(d, is_question(frames_heard(d, who, 0), is_ipv6) == is_old,
                  "what a host has heard of a neighbour is believed for a minute", "%s",

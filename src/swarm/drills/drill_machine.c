@@ -13,6 +13,7 @@
 #include "emu/facts/virtio/net.h"
 #include "emu/facts/virtio/net_feature.h"
 #include "rdmalab/port.h"
+#include "rdmalab/verbs.h"
 #include "swarm/drills/kinds.h"
 
 #define STEPS       48u
@@ -285,9 +286,11 @@ static void set_up(struct drill *d)
 {
     const struct rdl_host_config host = {.name = "m1", .external = true};
     struct machine *m = machine_of(d);
+    uint8_t gid[16];
 
     drill_say(d, "host m1 vm");
     if (!drill_works(d, rdl_host_add(d->lab, &host, &m->host), "a host can be added") ||
+        !drill_works(d, rdl_host_address(d->lab, m->host, 0, gid, m->mac), "a host has a MAC") ||
         !add_port(d) ||
         !drill_works(d, rdl_vm_listen(d->lab, m->host, on_interrupt, m),
                      "a machine can hear its interrupts") ||

@@ -73,15 +73,15 @@ struct machine_chunk {
 
 struct machine {
     rdl_host host;
+    uint8_t mac[6];
     rdl_link link;
     rdl_port port;
     bool link_is_up;
     struct machine_function f[MACHINE_FUNCTIONS];
     uint32_t n_chunks;
     struct machine_chunk chunks[MACHINE_CHUNKS];
-    uint8_t
-        memory[MACHINE_PAGES * MACHINE_PAGE];    /* what the machine and the devices have written */
-    uint8_t model[MACHINE_PAGES * MACHINE_PAGE]; /* what must be there */
+    /* The bytes that the machine and the devices have written, and those that must be there. */
+    uint8_t memory[MACHINE_PAGES * MACHINE_PAGE], model[MACHINE_PAGES * MACHINE_PAGE];
     /* The driver of virtio-net, and its receive queue. */
     bool is_driven, is_broken;
     bool merges, resets;        /* MRG_RXBUF, RING_RESET was accepted */

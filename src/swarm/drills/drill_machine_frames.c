@@ -2,8 +2,6 @@
 /* The drill of a machine: frames that arrive, and the buffers for them.  Buffers lie anywhere, also
  * across regions, in read-only memory, and where nothing is.
  */
-#include <string.h>
-
 #include "emu/base/cursor.h"
 #include "emu/facts/enum/fault.h"
 #include "emu/facts/regs.h"
@@ -13,10 +11,9 @@
 #include "rdmalab/fault.h"
 #include "rdmalab/port.h"
 #include "swarm/drills/drill_machine.h"
+#include "swarm/drills/rig.h"
 
-#define ETHERTYPE   0x88b5u /* for local experiments */
-#define FRAME_LEAST 14u
-#define FRAME_MOST  1514u
+#define FRAME_MOST 1514u
 
 /* The chains of a step, each of one or two buffers, and what must become of them. */
 struct machine_batch {
@@ -57,10 +54,22 @@ static void put_desc(struct machine *m, uint32_t i, uint64_t at, uint32_t bytes,
 
     st_le64(raw, at);
     st_le32(raw + 8, bytes);
-    st_le16(raw + 12,
-            VRING_WRITE | (more ? VRING_NEXT : 0)); /* the device writes; another follows */
+    st_le16(raw + 12, VRING_WRITE | (more ? VRING_NEXT : 0));
     st_le16(raw + 14, (uint16_t)(i + 1));
     machine_cpu_put(m, m->desc + 16 * (uint64_t)i, raw, sizeof(raw));
+}
+
+/* Returns true if @bytes at @at overlap a buffer of the first @n chains of @b. */
+static bool overlaps(const struct machine_batch *b, uint32_t n, uint64_t at, uint32_t bytes)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        for (uint32_t k = 0; k < b->chains[i].pieces; k++) {
+            if (at < b->chains[i].at[k] + b->chains[i].piece_bytes[k] &&
+                b->chains[i].at[k] < at + bytes)
+                return true;
+        }
+    }
+    return false;
 }
 
 /* Adds a chain of @bytes, in one buffer or two.  If it is not @good, the last one is not, or not
@@ -69,29 +78,24 @@ static void put_desc(struct machine *m, uint32_t i, uint64_t at, uint32_t bytes,
 static bool add_chain(struct drill *d, struct machine_batch *b, uint32_t bytes, bool good)
 {
     struct machine *m = machine_of(d);
-    const uint32_t i = b->n, pieces = bytes > 1 && drill_one_in(d, 2) ? 2 : 1;
-    const uint32_t cut = pieces == 2 ? 1 + drill_below(d, bytes - 1) : bytes;
+    const uint32_t i = b->n, n = bytes > 1 && drill_one_in(d, 2) ? 2 : 1;
+    const uint32_t cut = n == 2 ? 1 + drill_below(d, bytes - 1) : bytes;
     const uint32_t sizes[2] = {cut, bytes - cut};
     uint8_t raw[2];
 
     b->chains[i].head = 2 * i;
-    b->chains[i].pieces = pieces;
     b->chains[i].bytes = bytes;
-    for (uint32_t k = 0; k < pieces; k++) {
-        b->chains[i].at[k] = draw_place(d, sizes[k], good || k + 1 < pieces);
-        b->chains[i].piece_bytes[k] = sizes[k];
-        if (b->chains[i].at[k] == MACHINE_NOWHERE)
+    b->chains[i].pieces = 0; /* those that have a place */
+    for (uint32_t k = 0; k < n; k++) {
+        const uint64_t at = draw_place(d, sizes[k], good || k + 1 < n);
+
+        if (at == MACHINE_NOWHERE || overlaps(b, i + 1, at, sizes[k]))
             return false;
-        for (uint32_t j = 0; j <= i; j++) { /* no two buffers overlap */
-            for (uint32_t l = 0; l < (j == i ? k : b->chains[j].pieces); l++) {
-                if (b->chains[i].at[k] < b->chains[j].at[l] + b->chains[j].piece_bytes[l] &&
-                    b->chains[j].at[l] < b->chains[i].at[k] + sizes[k])
-                    return false;
-            }
-        }
+        b->chains[i].at[k] = at;
+        b->chains[i].piece_bytes[k] = sizes[k];
+        b->chains[i].pieces++;
+        put_desc(m, 2 * i + k, at, sizes[k], k + 1 < n);
     }
-    for (uint32_t k = 0; k < pieces; k++)
-        put_desc(m, 2 * i + k, b->chains[i].at[k], sizes[k], k + 1 < pieces);
     st_le16(raw, (uint16_t)b->chains[i].head);
     machine_cpu_put(m, m->avail + 4 + 2 * (uint64_t)((m->avail_idx + i) % m->size), raw,
                     sizeof(raw));
@@ -157,10 +161,9 @@ static bool expect_taken(struct drill *d, const struct machine_batch *b, uint32_
     return !m->is_broken;
 }
 
-/* The model of a frame that arrives: header and frame, the @n @bytes, fill the chains in their
- * order. Sets num_buffers in the header.  Returns the number of chains used, 0 if the frame is
- * dropped;
- * *@ret_len is the length of the last one.
+/* The model of a frame that arrives: its header and its bytes, @n @bytes, fill the chains in order.
+ * Sets num_buffers in the header.  Returns the number of chains used, 0 if the frame is dropped.
+ * Stores the length of the last one in *@ret_len.
  */
 static uint32_t expect_frame(struct drill *d, const struct machine_batch *b, uint8_t *bytes,
                              uint32_t n, uint32_t *ret_len)
@@ -200,7 +203,7 @@ static uint32_t expect_frame(struct drill *d, const struct machine_batch *b, uin
 /* The model of what the device does behind the used elements, the last of which has @len bytes: a
  * fault may invent one more, or lose the interrupt.
  */
-static void expect_told(struct drill *d, uint32_t len)
+static void expect_behind_used(struct drill *d, uint32_t len)
 {
     struct machine *m = machine_of(d);
     const struct machine_function *f = &m->f[MACHINE_NET];
@@ -214,16 +217,6 @@ static void expect_told(struct drill *d, uint32_t len)
         return;
     if (!machine_fault_hits(d, FLT_LOST_INTERRUPT))
         machine_raise_rx(d, MACHINE_NET);
-}
-
-static void make_frame(struct drill *d, uint8_t *f, uint32_t n)
-{
-    const uint8_t first = (uint8_t)drill_below(d, 256), step = (uint8_t)(2 * drill_below(d, 128));
-
-    memcpy(f, (const uint8_t[12]){2, 0, 0, 0, 0, 1, 2, 0xaa, 0, 0, 0, 1}, 12);
-    st_be16(f + 12, ETHERTYPE);
-    for (uint32_t i = FRAME_LEAST; i < n; i++)
-        f[i] = (uint8_t)(first + i * (step + 1u) + (i >> 8));
 }
 
 /* Gives the device buffers for a frame of @n bytes with its header, or for less.  Returns false,
@@ -284,7 +277,7 @@ void machine_receive(struct drill *d)
     struct machine *m = machine_of(d);
     uint8_t bytes[NET_HDR_BYTES + FRAME_MOST] = {0};
     const uint32_t n =
-        FRAME_LEAST + drill_below(d, drill_one_in(d, 3) ? FRAME_MOST - FRAME_LEAST + 1 : 200);
+        RIG_ETH_BYTES + drill_below(d, drill_one_in(d, 3) ? FRAME_MOST - RIG_ETH_BYTES + 1 : 200);
     const uint64_t from = drill_events(d);
     struct machine_batch b;
     uint32_t used, len;
@@ -292,7 +285,7 @@ void machine_receive(struct drill *d)
     if (!m->is_driven || m->is_broken || !m->link_is_up ||
         !(m->f[MACHINE_NET].command & PCI_CMD_MASTER))
         return;
-    make_frame(d, bytes + NET_HDR_BYTES, n);
+    rig_make_frame(d, m->mac, bytes + NET_HDR_BYTES, n);
     if (!add_chains(d, &b, NET_HDR_BYTES + n)) {
         begin_anew(d);
         return;
@@ -306,7 +299,7 @@ void machine_receive(struct drill *d)
         return;
     used = expect_frame(d, &b, bytes, NET_HDR_BYTES + n, &len);
     if (used > 0)
-        expect_told(d, len);
+        expect_behind_used(d, len);
     if (m->is_broken)
         machine_raise_config(d, MACHINE_NET);
     if (machine_check_fault(d) && machine_check_used(d, from, used) && check_status(d) &&

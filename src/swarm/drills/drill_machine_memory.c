@@ -52,7 +52,7 @@ void machine_cpu_put(struct machine *m, uint64_t gpa, const void *bytes, uint64_
 void machine_learn_flags(struct machine *m)
 {
     if (m->is_driven && m->memory[place_of(m, m->used, true)] == VRING_USED_NO_NOTIFY)
-        machine_model_put(m, m->used, &(uint8_t){1}, 1);
+        machine_model_put(m, m->used, &(uint8_t){VRING_USED_NO_NOTIFY}, 1);
 }
 
 bool machine_memory_holds(struct drill *d)
@@ -69,7 +69,6 @@ bool machine_memory_holds(struct drill *d)
         at < sizeof(m->memory) ? m->memory[at] : 0, at < sizeof(m->memory) ? m->model[at] : 0);
 }
 
-/* Draws where the chunks of memory lie.  The first one is writable. */
 void machine_draw_chunks(struct drill *d)
 {
     struct machine *m = machine_of(d);

@@ -151,6 +151,7 @@ static void raise_vector(struct drill *d, uint32_t function, uint32_t vector)
 
     if (vector == VIRTIO_NO_VECTOR)
         return;
+    RDL_ASSERT(vector < vectors_used(f)); /* virtio-net has no more */
     if (may_send(f, &f->vectors[vector]))
         expect_message(d, function, &f->vectors[vector]);
     else

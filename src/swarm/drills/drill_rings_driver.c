@@ -29,8 +29,6 @@
 #define LONGEST_RING 256u
 #define VECTORS      3u
 #define BIT(n)       ((uint64_t)1 << (n))
-#define ETHERTYPE    0x88b5u /* for local experiments */
-#define ETH_HEADER   14u
 #define SPINS        66000u
 #define SPIN_ONE_IN  20u
 
@@ -334,18 +332,12 @@ static void on_frame(void *ctx, const void *frame, size_t bytes)
     memcpy(f->b, frame, f->bytes);
 }
 
-/* Draws a frame to @mac with an EtherType that no host handles. */
+/* Draws a frame to @mac of random length. */
 static void make_frame(struct drill *d, const uint8_t mac[6], struct bare_frame *f)
 {
-    const uint8_t first = (uint8_t)drill_below(d, 256), step = (uint8_t)drill_below(d, 256);
-
-    f->bytes = ETH_HEADER + (drill_one_in(d, 5) ? drill_below(d, BARE_FRAME - ETH_HEADER + 1)
-                                                : drill_below(d, 100));
-    memcpy(f->b, mac, 6);
-    memcpy(f->b + 6, (const uint8_t[6]){2, 0xaa, 0, 0, 0, 1}, 6);
-    st_be16(f->b + 12, ETHERTYPE);
-    for (uint32_t i = ETH_HEADER; i < f->bytes; i++)
-        f->b[i] = (uint8_t)(first + i * step + (i >> 8));
+    f->bytes = RIG_ETH_BYTES + (drill_one_in(d, 5) ? drill_below(d, BARE_FRAME - RIG_ETH_BYTES + 1)
+                                                   : drill_below(d, 100));
+    rig_make_frame(d, mac, f->b, f->bytes);
 }
 
 static bool frames_left(struct drill *d, const char *what)

@@ -163,11 +163,6 @@ static bool set_master(struct drill *d, bool on)
     return set_bits(d, 1, PCI_COMMAND, PCI_CMD_MASTER, on);
 }
 
-static bool run_for(struct drill *d, uint64_t ns)
-{
-    return drill_run_until(d, rdl_now_ns(d->lab) + ns);
-}
-
 /* Takes bus mastering from h1 while it sends on UC, where nobody asks again for what is missing. */
 void verbs_step_master(struct drill *d)
 {
@@ -186,8 +181,8 @@ void verbs_step_master(struct drill *d)
         if (!verbs_recv(d, &p.end[1], VERBS_HALF, VERBS_HALF) || !verbs_send(d, &p.end[0], &wr))
             return;
     }
-    if (!run_for(d, drill_below(d, OFF_WITHIN_NS)) || !set_master(d, false) ||
-        !run_for(d, 1 + drill_below(d, OFF_NS)) || !set_master(d, true) || !drill_settle(d))
+    if (!drill_run_for(d, drill_below(d, OFF_WITHIN_NS)) || !set_master(d, false) ||
+        !drill_run_for(d, 1 + drill_below(d, OFF_NS)) || !set_master(d, true) || !drill_settle(d))
         return;
     for (uint32_t i = 0; i < n; i++) {
         if (!verbs_done(d, k->side[0].scq, WCS_SUCCESS, &wc) ||

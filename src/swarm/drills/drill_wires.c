@@ -19,6 +19,7 @@
 #include "rdmalab/trace.h"
 #include "swarm/drills/drill.h"
 #include "swarm/drills/kinds.h"
+#include "swarm/drills/rig.h"
 
 #define PORTS         3u
 #define STEPS         24u
@@ -36,7 +37,6 @@
 #define OCCUPIED_MIN  60u /* a shorter frame takes as long on the line */
 #define GAP_BYTES     24u
 #define NS_PER_S      UINT64_C(1000000000)
-#define ETHERTYPE     0x88b5u /* for experiments [IEEE 802] */
 #define MOST_APART_NS 4000u
 #define ALWAYS_PPM    1000000u
 
@@ -346,8 +346,8 @@ static bool send(struct drill *d, uint32_t port, uint32_t bytes, uint32_t to)
         f.b[i] = (uint8_t)drill_below(d, 256);
     memcpy(f.b, macs, bytes < sizeof(macs) ? bytes : sizeof(macs));
     if (bytes >= ETHERNET) {
-        f.b[12] = ETHERTYPE >> 8;
-        f.b[13] = ETHERTYPE & 0xff;
+        f.b[12] = RIG_ETHERTYPE >> 8;
+        f.b[13] = RIG_ETHERTYPE & 0xff;
     }
     memcpy(w->bytes, f.b, bytes < PREFIX ? bytes : PREFIX);
     come_in(w, rdl_now_ns(d->lab), port, f);

@@ -2,8 +2,10 @@
 #include "swarm/drills/rig.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "emu/base/assert.h"
+#include "emu/base/cursor.h"
 #include "emu/base/log2.h"
 #include "emu/facts/device.h"
 #include "emu/facts/enum/access.h"
@@ -215,6 +217,17 @@ bool rig_poll(struct drill *d, rdl_cq cq, struct rdl_wc *ret)
     size_t n = 0;
 
     return drill_works(d, rdl_poll_cq(d->lab, cq, 1, ret, &n), "a CQ can be polled") && n == 1;
+}
+
+void rig_make_frame(struct drill *d, const uint8_t to[6], uint8_t *f, uint32_t bytes)
+{
+    const uint8_t first = (uint8_t)drill_below(d, 256), step = (uint8_t)drill_below(d, 256);
+
+    memcpy(f, to, 6);
+    memcpy(f + 6, (const uint8_t[6]){2, 0xaa, 0, 0, 0, 1}, 6);
+    st_be16(f + 12, RIG_ETHERTYPE);
+    for (uint32_t i = RIG_ETH_BYTES; i < bytes; i++)
+        f[i] = (uint8_t)(first + i * step + (i >> 8));
 }
 
 uint16_t rig_sum(uint32_t sum, const uint8_t *bytes, size_t n)

@@ -12,6 +12,9 @@
 #define RIG_HOSTS 2u          /* index 0 is h1, index 1 is h2 */
 #define RIG_QKEY  0x11111111u /* Q_Key of all UD queue pairs */
 
+#define RIG_ETHERTYPE 0x88b5u /* for local experiments [IEEE 802]: no host handles it */
+#define RIG_ETH_BYTES 14u     /* of an Ethernet header */
+
 /* Options of the hosts and the link.  A zeroed struct has the defaults. */
 struct rig_config {
     uint32_t profile;      /* enum profile */
@@ -79,6 +82,11 @@ bool rig_modify(struct drill *d, struct rig_end *e, struct rdl_qp_attr *a, uint3
 
 /* Polls one completion from @cq.  Returns false if there is none or the drill failed. */
 bool rig_poll(struct drill *d, rdl_cq cq, struct rdl_wc *ret);
+
+/* Fills @f, @bytes long and at least RIG_ETH_BYTES, with a frame to the MAC @to, of RIG_ETHERTYPE.
+ * Its content is drawn.
+ */
+void rig_make_frame(struct drill *d, const uint8_t to[6], uint8_t *f, uint32_t bytes);
 
 /* Returns the Internet checksum of @n bytes: the one's complement of their one's complement sum,
  * which starts with @sum.

@@ -2,12 +2,10 @@
 #include "swarm/worlds/tap_events.h"
 
 #include "emu/facts/aeth.h"
-#include "emu/facts/device.h"
 #include "emu/facts/enum/op_header.h"
 #include "emu/facts/opcode.h"
+#include "emu/facts/roce.h"
 #include "emu/trace/events/frames.h"
-
-#define ATOMIC_BYTES 8u
 
 /* The memory of the peer that the frame names; an address of 0 if it names none. */
 static struct reth remote_memory(const struct packet *p)
@@ -15,7 +13,7 @@ static struct reth remote_memory(const struct packet *p)
     if (p->op->headers & H_RETH)
         return p->reth;
     if (p->op->headers & H_ATOMIC)
-        return (struct reth){p->atomic.va, p->atomic.rkey, ATOMIC_BYTES};
+        return (struct reth){p->atomic.va, p->atomic.rkey, ATOMIC_WORD_BYTES};
     return (struct reth){.rkey = p->op->headers & H_IETH ? p->ieth_rkey : 0};
 }
 

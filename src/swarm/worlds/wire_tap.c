@@ -25,13 +25,23 @@ static struct wire_end *end_of(struct wire_tap *t, uint32_t host, uint32_t qpn)
     return life == 0 ? NULL : &t->end[life - 1];
 }
 
+/* Reports the rule @wrong, NULL if none is broken, at @psn.  @e is the watcher of the queue pair,
+ * or NULL if nobody watches it.
+ */
+static void report(struct wire_tap *t, const char *wrong, const struct wire_end *e, uint32_t psn)
+{
+    if (!wrong || t->r->wrong)
+        return;
+    t->r->wrong = wrong;
+    t->r->wrong_psn = psn;
+    if (e)
+        t->r->wrong_end = t->r->life[e - t->end].end;
+}
+
 static void report_wrong(struct wire_tap *t, const struct wire_end *e)
 {
-    if (e->wrong == FIND_COUNT || t->r->wrong)
-        return;
-    t->r->wrong = finding_rows[e->wrong].holds;
-    t->r->wrong_end = t->r->life[e - t->end].end;
-    t->r->wrong_psn = e->wrong_psn.v;
+    if (e->wrong != FIND_COUNT)
+        report(t, finding_rows[e->wrong].holds, e, e->wrong_psn.v);
 }
 
 static bool find_packet(struct wire_tap *t, uint64_t tx, struct packet *ret, size_t *ret_bytes)
@@ -39,20 +49,6 @@ static bool find_packet(struct wire_tap *t, uint64_t tx, struct packet *ret, siz
     const uint8_t *frame = rdl_record_frame(t->r->lab, tx, ret_bytes);
 
     return frame && packet_parse(ret, frame, *ret_bytes) == DROP_NONE;
-}
-
-/* Reports the rule @wrong, broken by the event of @p, if there is one.  @e is NULL if nobody
- * watches its queue pair.
- */
-static void report_event(struct wire_tap *t, const char *wrong, const struct wire_end *e,
-                         const struct packet *p)
-{
-    if (!wrong || t->r->wrong)
-        return;
-    t->r->wrong = wrong;
-    t->r->wrong_psn = p->bth.psn.v;
-    if (e)
-        t->r->wrong_end = t->r->life[e - t->end].end;
 }
 
 /* Compares the tx event of the last sent frame with its packet @p; the frame has @bytes. */
@@ -64,8 +60,8 @@ static void check_tx_event(struct wire_tap *t, const struct wire_end *e, const s
     for (size_t i = rdl_record_count(t->r->lab); i > 0 && (!sent || sent->id > t->sent.tx); i--)
         sent = rdl_record_at(t->r->lab, i - 1);
     if (sent && sent->id == t->sent.tx)
-        report_event(t, tx_event_check(e ? &t->sends[e - t->end] : NULL, &sent->u.tx, p, bytes), e,
-                     p);
+        report(t, tx_event_check(e ? &t->sends[e - t->end] : NULL, &sent->u.tx, p, bytes), e,
+               p->bth.psn.v);
 }
 
 /* Passes on the last sent frame.  The recorder has its bytes when the next event is raised. */
@@ -136,7 +132,7 @@ static void show_arrived(struct wire_tap *t, uint32_t host, uint64_t tx, uint64_
         return;
     e = end_of(t, host, p.bth.dest_qpn);
     if (rx && !is_among(&t->damaged, tx))
-        report_event(t, rx_event_check(rx, &p), e, &p);
+        report(t, rx_event_check(rx, &p), e, p.bth.psn.v);
     if (!e)
         return;
     wire_end_arrived(e, &p, now_ns);
@@ -160,8 +156,8 @@ static void hear(void *ctx, const struct ev *e)
         t->sent.tx = e->id;
         t->sent.at_ns = e->at_ns;
         t->sent.host = e->u.tx.host;
-        t->sent.bytes = (uint32_t)e->u.tx.wire_bytes;
         t->sent.by = end_of(t, e->u.tx.host, e->u.tx.qpn);
+        t->sent.bytes = (uint32_t)e->u.tx.wire_bytes;
     } else if (e->kind == EV_rx) {
         show_arrived(t, e->u.rx.host, e->u.rx.tx, e->at_ns, &e->u.rx);
     } else if (e->kind == EV_drop) {

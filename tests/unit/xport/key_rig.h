@@ -73,7 +73,7 @@ static inline struct rig_post *prepare_local(struct rig *r, uint32_t host, enum 
     return p;
 }
 
-/* What binds @w to @bytes of the region of @host; type 2: its key is the next one. */
+/* Prepares a bind of @w to @bytes of the region of @host.  A window of type 2 gets the next key. */
 static inline struct rig_post *prepare_bind(struct rig *r, uint32_t host, uint64_t wr_id,
                                             const struct mkey *w, uint32_t offset, uint64_t bytes)
 {
@@ -133,7 +133,7 @@ static inline void rdma_key(struct rig *r, enum wr_opcode opcode, uint64_t wr_id
     rig_post(r, 0, WQ_SEND);
 }
 
-/* Where @kind, which came @nth (from 0), stands among all events. */
+/* Returns the place of event number @nth of @kind, from 0, among all events of the rig. */
 static inline long place_of(const struct rig *r, enum ev_kind kind, uint32_t host, uint32_t nth)
 {
     return (long)(rig_event(r, kind, host, nth) - r->events);
