@@ -69,4 +69,7 @@ static inline bool pkey_is_valid(uint16_t pkey)
 /* Bit of ah_flags in an address vector: the address is a GID. */
 #define AH_FLAG_GRH 1u
 
+/* Entries of the GID table that a guest fills: its IPv4 and its IPv6 address. */
+#define GUEST_GIDS 2u
+
 #endif

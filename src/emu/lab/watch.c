@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "emu/facts/device.h"
 #include "emu/facts/enum/async_event.h"
 #include "emu/facts/enum/object.h"
 #include "emu/facts/enum/opcode.h"

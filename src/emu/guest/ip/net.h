@@ -21,9 +21,9 @@
 #include <stdint.h>
 
 #include "emu/base/arena.h"
-#include "emu/facts/device.h"
 #include "emu/facts/drops.h"
 #include "emu/facts/enum/neighbour.h"
+#include "emu/facts/roce.h"
 #include "emu/facts/virtio/net.h"
 #include "emu/guest/ip/directory.h"
 #include "emu/guest/pci/pci.h"

@@ -25,7 +25,7 @@
 
 #include "emu/base/arena.h"
 #include "emu/base/slots.h"
-#include "emu/facts/device.h"
+#include "emu/facts/roce.h"
 #include "emu/mem/space.h"
 #include "emu/wire/addr.h"
 #include "rdmalab/events.h"
