@@ -33,14 +33,17 @@ MAY_USE = {  # layer -> layers it may include; order is bottom to top
     "rnic":   ["base", "facts", "trace", "wire", "mem", "sim", "net", "hca", "xport"],
     "device": ["base", "facts", "trace", "wire", "mem", "sim", "net", "virtio", "hca", "xport", "rnic"],
     # the folders of a guest, which sees devices only as registers, memory and interrupts
-    "guest/pci":         ["base", "facts", "trace", "mem", "virtio"],
-    "guest/ip":          ["base", "facts", "trace", "wire", "mem", "sim", "virtio", "guest/pci"],
+    "guest/pci":         ["base", "facts", "mem"],
+    "guest/virtio":      ["base", "facts", "trace", "mem", "virtio", "guest/pci"],
+    "guest/ip":          ["base", "facts", "trace", "wire", "mem", "sim", "virtio", "guest/pci", "guest/virtio"],
     "guest/verbs":       ["base", "facts", "trace", "wire", "mem"],
-    "guest/virtio_rdma": ["base", "facts", "trace", "wire", "mem", "virtio", "guest/pci", "guest/verbs"],
-    "guest/machine":     ["base", "facts", "trace", "wire", "mem", "sim", "virtio", "guest/pci",
+    "guest/virtio_rdma": ["base", "facts", "trace", "wire", "mem", "virtio", "guest/pci", "guest/virtio",
+                          "guest/verbs"],
+    "guest/machine":     ["base", "facts", "trace", "wire", "mem", "sim", "virtio", "guest/pci", "guest/virtio",
                           "guest/ip", "guest/verbs", "guest/virtio_rdma"],
     "lab":    ["base", "facts", "trace", "wire", "mem", "sim", "net", "virtio", "hca", "xport",
-               "rnic", "device", "guest/pci", "guest/ip", "guest/verbs", "guest/virtio_rdma", "guest/machine"],
+               "rnic", "device", "guest/pci", "guest/virtio", "guest/ip", "guest/verbs", "guest/virtio_rdma",
+               "guest/machine"],
     # what happened, from the events of a lab or of a saved trace
     "past":   ["base", "facts", "trace"],
     # pictures are made from pasts and inspect trees alone
@@ -110,15 +113,20 @@ HEADER_ONLY_IN = {"uv.h": ("cli/live",), "readline/": ("cli/app",),
 LIBRARY_ONLY_IN = {"libuv": ("cli/live", "cli/app"), "readline": ("cli/app",), "isal": ("wire",),
                    "cjson": ("cli/lang", "cli/trace_file", "cli/session_file")}
 
-# What a layer must not know even through headers of others.  The verbs are the same for every
-# driver: no layout of the RFC, no registers, no virtqueues.
-IGNORANT_OF = {"guest/verbs": ("emu/facts/rfc.h", "emu/facts/regs.h", "emu/facts/virtio/", "emu/virtio/",
-                               "emu/guest/pci/", "emu/guest/virtio_rdma/"),
-               # an adapter knows no device: no virtqueues, registers and structures of one
-               **{neutral: ("emu/facts/device.h", "emu/facts/rfc.h", "emu/facts/regs.h", "emu/facts/virtio/",
-                            "emu/facts/virtio_rdma/", "emu/virtio/") for neutral in ("hca", "xport", "rnic")},
-               **{judge: ("emu/facts/profiles.def", "emu/facts/profile.h")
-                  for judge in ("watcher", "swarm/worlds", "swarm/drills")}}
+# The facts of virtio, and those of virtio-rdma.  leaf.h has the rows of virtio_rdma/config.def as words of the tree.
+VIRTIO = ("emu/facts/regs.h", "emu/facts/virtio/", "emu/virtio/")
+VIRTIO_RDMA = ("emu/facts/device.h", "emu/facts/rfc.h",
+               *(f"emu/facts/virtio_rdma/{name}" for name in ("config.h", "ctrl_", "layout", "refusal_")))
+
+# What a layer must not know even through headers of others.
+IGNORANT_OF = {
+    # the verbs are the same for every driver
+    "guest/verbs": (*VIRTIO, *VIRTIO_RDMA, "emu/guest/pci/", "emu/guest/virtio/", "emu/guest/virtio_rdma/"),
+    # so are PCI functions, and an adapter
+    **{neutral: (*VIRTIO, *VIRTIO_RDMA) for neutral in ("guest/pci", "hca", "xport", "rnic")},
+    **{judge: ("emu/facts/profiles.def", "emu/facts/profile.h")
+       for judge in ("watcher", "swarm/worlds", "swarm/drills")},
+}
 
 # The history of a session: only who is about it includes its members.
 HISTORY = "cli/session/history.h"
@@ -340,6 +348,8 @@ PLANTS = {  # what is planted -> file, text, and the line of the file that it fo
     "the RFC in the verbs": ("src/emu/guest/verbs/planted.h", '#include "emu/facts/rfc.h"'),
     "registers in the verbs": ("src/emu/guest/verbs/planted.h", '#include "emu/facts/regs.h"'),
     "the RFC in the verbs, by way of others": ("src/emu/mem/space.h", '#include "emu/facts/rfc.h"'),
+    "virtio in the PCI functions of a guest": ("src/emu/guest/pci/planted.h", '#include "emu/guest/virtio/virtio.h"'),
+    "registers in the PCI functions of a guest": ("src/emu/guest/pci/planted.h", '#include "emu/facts/regs.h"'),
     "an upward link in the guest": ("src/emu/guest/verbs/meson.build", "x = [guest_virtio_rdma_dep]"),
     "a file of the guest in no folder": ("src/emu/guest/planted.h", ""),
     "the lab in the language": ("src/cli/lang/meson.build", "x = [lab_dep]"),

@@ -26,7 +26,7 @@
 #include "emu/facts/roce.h"
 #include "emu/facts/virtio/net.h"
 #include "emu/guest/ip/directory.h"
-#include "emu/guest/pci/pci.h"
+#include "emu/guest/virtio/virtio.h"
 #include "emu/sim/sim.h"
 #include "emu/wire/addr.h"
 #include "emu/wire/igmp.h"
@@ -113,7 +113,7 @@ struct guest_net_config {
 struct guest_net {
     struct guest_net_config config;
     struct arena *arena;
-    struct guest_pci pci;
+    struct guest_virtio virtio;
     uint64_t irqs; /* interrupts handled */
     bool up;       /* guest_net_boot() has succeeded */
     bool broken;   /* the device wrote something malformed */
@@ -143,15 +143,16 @@ struct guest_net {
 void guest_net_init(struct guest_net *net, struct arena *a, const struct guest_net_config *config,
                     const struct guest_pci *pci);
 
-/* Initialises the function virtio-net and fills its receive queue.
+/* Initialises the function @found, a virtio-net, and fills its receive queue.
  *
  * Return: RDL_OK
- *	   RDL_ERR_UNSUPPORTED  no such function, VERSION_1 is not offered, or the device refused
- *	                        the features
+ *	   RDL_ERR_UNSUPPORTED  a structure is missing, VERSION_1 is not offered, or the device
+ *	                        refused the features
  *	   RDL_ERR_NOMEM        guest RAM or the arena is full
  *	   RDL_ERR_BROKEN       the device's numbers contradict each other
  */
-RDL_MUST_CHECK enum rdl_status guest_net_boot(struct guest_net *net);
+RDL_MUST_CHECK enum rdl_status guest_net_boot(struct guest_net *net,
+                                              const struct pci_slot_function *found);
 
 /* Handles an interrupt of virtio-net with @vector.  Ignores unknown vectors. */
 void guest_net_interrupt(struct guest_net *net, uint32_t vector);

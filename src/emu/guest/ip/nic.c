@@ -24,7 +24,7 @@
 
 static uint16_t rx_vector(const struct guest_net *net)
 {
-    return net->pci.n_vectors > GUEST_NET_VECTOR_RX ? GUEST_NET_VECTOR_RX : 0;
+    return net->virtio.pci.n_vectors > GUEST_NET_VECTOR_RX ? GUEST_NET_VECTOR_RX : 0;
 }
 
 /* Reads MTU and MAC.  The MAC must be the configured one, because the host's addresses derive from
@@ -33,25 +33,26 @@ static uint16_t rx_vector(const struct guest_net *net)
 static enum rdl_status read_config(struct guest_net *net)
 {
     net->mtu = MTU_DEFAULT;
-    for (uint32_t i = 0; pci_has(&net->pci, NF_MAC) && i < MAC_BYTES; i++) {
-        if (pci_config_read(&net->pci, NET_CONFIG_MAC + i, 1) != net->config.mac[i])
+    for (uint32_t i = 0; virtio_has_feature(&net->virtio, NF_MAC) && i < MAC_BYTES; i++) {
+        if (virtio_config_read(&net->virtio, NET_CONFIG_MAC + i, 1) != net->config.mac[i])
             return RDL_ERR_BROKEN;
     }
-    if (pci_has(&net->pci, NF_MTU))
-        net->mtu = (uint16_t)pci_config_read(&net->pci, NET_CONFIG_MTU, 2);
+    if (virtio_has_feature(&net->virtio, NF_MTU))
+        net->mtu = (uint16_t)virtio_config_read(&net->virtio, NET_CONFIG_MTU, 2);
     return net->mtu >= MTU_MIN ? RDL_OK : RDL_ERR_BROKEN;
 }
 
 /* Returns true if receive buffers are so small that a frame may need several. */
 static bool has_small_buffers(const struct guest_net *net)
 {
-    return net->config.rx_buffer > 0 && pci_has(&net->pci, NF_MRG_RXBUF);
+    return net->config.rx_buffer > 0 && virtio_has_feature(&net->virtio, NF_MRG_RXBUF);
 }
 
 /* Chooses the numbers of buffers so that each queue fits half of the DMA area that is left. */
 static void choose_sizes(struct guest_net *net)
 {
-    const uint64_t budget = (net->pci.dma->space->dma_end - net->pci.dma->space->dma_next) / 2;
+    const uint64_t budget =
+        (net->virtio.pci.dma->space->dma_end - net->virtio.pci.dma->space->dma_next) / 2;
     uint32_t n = GUEST_NET_QUEUE_SIZE;
 
     net->frame_bytes = (uint32_t)pow2_ceil(NET_HDR_BYTES + ETH_BYTES + (uint64_t)net->mtu);
@@ -79,7 +80,7 @@ static enum rdl_status take_memory(struct guest_net *net)
     for (uint32_t i = 0; i < NET_QUEUES; i++) {
         struct guest_net_slots *s = &net->slots[i];
 
-        s->gpa = dma_take(net->pci.dma, (uint64_t)s->n * s->bytes);
+        s->gpa = dma_take(net->virtio.pci.dma, (uint64_t)s->n * s->bytes);
         good = good && s->gpa;
     }
     return good ? RDL_OK : RDL_ERR_NOMEM;
@@ -88,13 +89,14 @@ static enum rdl_status take_memory(struct guest_net *net)
 static enum rdl_status boot_queue(struct guest_net *net, uint32_t queue, uint16_t vector)
 {
     struct guest_queue *q = &net->queues[queue];
-    const enum rdl_status st = pci_queue_place(&net->pci, q, queue, net->slots[queue].n);
+    const enum rdl_status st = virtqueue_place(&net->virtio, q, queue, net->slots[queue].n);
 
     if (st != RDL_OK)
         return st;
-    if (!vqd_init(&q->vq, net->arena, net->pci.ram, q->vq.ring, pci_has(&net->pci, VF_EVENT_IDX)))
+    if (!vqd_init(&q->vq, net->arena, net->virtio.pci.ram, q->vq.ring,
+                  virtio_has_feature(&net->virtio, VF_EVENT_IDX)))
         return RDL_ERR_NOMEM;
-    return pci_queue_program(&net->pci, q, vector);
+    return virtqueue_program(&net->virtio, q, vector);
 }
 
 static uint64_t slot_gpa(const struct guest_net *net, uint32_t queue, uint32_t i)
@@ -110,7 +112,7 @@ static void post_buffer(struct guest_net *net)
                                 net->slots[NET_QUEUE_RX].bytes};
     uint16_t head;
 
-    if (!vqd_add(q, net->pci.ram, &seg, 0, 1, &head))
+    if (!vqd_add(q, net->virtio.pci.ram, &seg, 0, 1, &head))
         net->broken = true;
 }
 
@@ -118,10 +120,10 @@ static void show_buffers(struct guest_net *net)
 {
     struct guest_queue *q = &net->queues[NET_QUEUE_RX];
 
-    vqd_publish(&q->vq, net->pci.ram);
+    vqd_publish(&q->vq, net->virtio.pci.ram);
     /* Rarely true: the device looks for buffers when it needs one, and suppresses notifications. */
-    if (vqd_needs_kick(&q->vq, net->pci.ram))
-        pci_kick_now(&net->pci, q, NET_QUEUE_RX);
+    if (vqd_needs_kick(&q->vq, net->virtio.pci.ram))
+        virtqueue_kick_now(&net->virtio, q, NET_QUEUE_RX);
 }
 
 static enum rdl_status set_up(struct guest_net *net)
@@ -130,7 +132,7 @@ static enum rdl_status set_up(struct guest_net *net)
 
     if (st != RDL_OK)
         return st;
-    if (reg_read(&net->pci, REG_NUM_QUEUES, 2) < NET_QUEUES)
+    if (reg_read(&net->virtio, REG_NUM_QUEUES, 2) < NET_QUEUES)
         return RDL_ERR_BROKEN;
     choose_sizes(net);
     st = take_memory(net);
@@ -142,29 +144,29 @@ static enum rdl_status set_up(struct guest_net *net)
         return st;
     for (uint32_t i = 0; i < net->slots[NET_QUEUE_RX].n; i++)
         post_buffer(net);
-    vqd_publish(&net->queues[NET_QUEUE_RX].vq, net->pci.ram);
-    vqd_want_interrupt(&net->queues[NET_QUEUE_RX].vq, net->pci.ram, true);
-    vqd_want_interrupt(&net->queues[NET_QUEUE_TX].vq, net->pci.ram, false);
+    vqd_publish(&net->queues[NET_QUEUE_RX].vq, net->virtio.pci.ram);
+    vqd_want_interrupt(&net->queues[NET_QUEUE_RX].vq, net->virtio.pci.ram, true);
+    vqd_want_interrupt(&net->queues[NET_QUEUE_TX].vq, net->virtio.pci.ram, false);
     return net->broken ? RDL_ERR_BROKEN : RDL_OK;
 }
 
-enum rdl_status guest_net_boot(struct guest_net *net)
+enum rdl_status guest_net_boot(struct guest_net *net, const struct pci_slot_function *found)
 {
-    enum rdl_status st = pci_probe(&net->pci, VIRTIO_ID_NET);
+    enum rdl_status st = virtio_probe(&net->virtio, found);
 
     RDL_ASSERT(net->config.sim);
     if (st != RDL_OK)
         return st;
-    st = pci_negotiate(&net->pci, net->config.rx_buffer > 0
-                                      ? FEATURES_WANTED | VIRTIO_FEATURE(NF_MRG_RXBUF)
-                                      : FEATURES_WANTED);
+    st = virtio_negotiate(&net->virtio, net->config.rx_buffer > 0
+                                            ? FEATURES_WANTED | VIRTIO_FEATURE(NF_MRG_RXBUF)
+                                            : FEATURES_WANTED);
     if (st == RDL_OK)
         st = set_up(net);
     if (st != RDL_OK) {
-        pci_add_status(&net->pci, VS_FAILED);
+        virtio_add_status(&net->virtio, VS_FAILED);
         return st;
     }
-    pci_add_status(&net->pci, VS_DRIVER_OK);
+    virtio_add_status(&net->virtio, VS_DRIVER_OK);
     net->up = true;
     return RDL_OK;
 }
@@ -173,8 +175,8 @@ bool nic_link_is_up(const struct guest_net *net)
 {
     if (!net->up || net->broken)
         return false;
-    return !pci_has(&net->pci, NF_STATUS) ||
-           (pci_config_read(&net->pci, NET_CONFIG_STATUS, 2) & NET_STATUS_LINK_UP);
+    return !virtio_has_feature(&net->virtio, NF_STATUS) ||
+           (virtio_config_read(&net->virtio, NET_CONFIG_STATUS, 2) & NET_STATUS_LINK_UP);
 }
 
 /* Reclaims sent buffers.  Returns false if the ring is broken. */
@@ -186,7 +188,7 @@ static bool reclaim(struct guest_net *net)
     uint32_t len;
 
     do {
-        got = pci_take_used(&net->pci, q, NET_QUEUE_TX, &head, &len);
+        got = virtqueue_take_used(&net->virtio, q, NET_QUEUE_TX, &head, &len);
     } while (got == VQD_GOT);
     return got == VQD_NONE;
 }
@@ -207,15 +209,15 @@ void nic_send(struct guest_net *net, const uint8_t *frame, size_t n_bytes)
     }
     seg.gpa = slot_gpa(net, NET_QUEUE_TX, vqd_next_head(&q->vq));
     seg.bytes = (uint32_t)(NET_HDR_BYTES + n_bytes);
-    if (!ram_write(net->pci.ram, seg.gpa, header, sizeof(header)) ||
-        !ram_write(net->pci.ram, seg.gpa + NET_HDR_BYTES, frame, n_bytes) ||
-        !vqd_add(&q->vq, net->pci.ram, &seg, 1, 0, &head)) {
+    if (!ram_write(net->virtio.pci.ram, seg.gpa, header, sizeof(header)) ||
+        !ram_write(net->virtio.pci.ram, seg.gpa + NET_HDR_BYTES, frame, n_bytes) ||
+        !vqd_add(&q->vq, net->virtio.pci.ram, &seg, 1, 0, &head)) {
         net->broken = true; /* only a full arena leads here: the ring is in the driver's memory */
         return;
     }
-    vqd_publish(&q->vq, net->pci.ram);
+    vqd_publish(&q->vq, net->virtio.pci.ram);
     net->sent_frames++;
-    pci_kick(&net->pci, q, NET_QUEUE_TX);
+    virtqueue_kick(&net->virtio, q, NET_QUEUE_TX);
 }
 
 /* Number of buffers of the frame that begins at @gpa; 0: the field cannot be read or is 0. */
@@ -225,7 +227,7 @@ static uint32_t count_buffers(const struct guest_net *net, uint64_t gpa)
 
     if (!has_small_buffers(net))
         return 1; /* the field is always 1 */
-    return ram_read(net->pci.ram, gpa + NET_HDR_NUM_BUFFERS, n, sizeof(n)) ? ld_le16(n) : 0;
+    return ram_read(net->virtio.pci.ram, gpa + NET_HDR_NUM_BUFFERS, n, sizeof(n)) ? ld_le16(n) : 0;
 }
 
 /* Reads buffer @i, to which the device wrote @len bytes.  Passes the frame to the stack if it ends
@@ -243,7 +245,7 @@ static void receive(struct guest_net *net, uint32_t i, uint32_t len)
     }
     if (net->in_left == 0 || len > net->slots[NET_QUEUE_RX].bytes ||
         len > net->frame_bytes - net->in_bytes ||
-        !ram_read(net->pci.ram, gpa, net->in + net->in_bytes, len)) {
+        !ram_read(net->virtio.pci.ram, gpa, net->in + net->in_bytes, len)) {
         net->broken = true;
         return;
     }
@@ -259,9 +261,9 @@ static void receive_all(struct guest_net *net)
     struct vqd *q = &net->queues[NET_QUEUE_RX].vq;
     uint16_t head;
     uint32_t len;
-    enum vqd_used got = pci_take_used(&net->pci, q, NET_QUEUE_RX, &head, &len);
+    enum vqd_used got = virtqueue_take_used(&net->virtio, q, NET_QUEUE_RX, &head, &len);
 
-    for (; got == VQD_GOT; got = pci_take_used(&net->pci, q, NET_QUEUE_RX, &head, &len)) {
+    for (; got == VQD_GOT; got = virtqueue_take_used(&net->virtio, q, NET_QUEUE_RX, &head, &len)) {
         receive(net, head, len);
         post_buffer(net);
     }
@@ -278,8 +280,8 @@ void guest_net_interrupt(struct guest_net *net, uint32_t vector)
         return;
     net->irqs++;
     do { /* frames that arrive before the interrupt is enabled raise none */
-        vqd_want_interrupt(q, net->pci.ram, false);
+        vqd_want_interrupt(q, net->virtio.pci.ram, false);
         receive_all(net);
-        vqd_want_interrupt(q, net->pci.ram, true);
-    } while (!net->broken && vqd_used_count(q, net->pci.ram) > 0);
+        vqd_want_interrupt(q, net->virtio.pci.ram, true);
+    } while (!net->broken && vqd_used_count(q, net->virtio.pci.ram) > 0);
 }

@@ -17,7 +17,7 @@
 void guest_net_init(struct guest_net *net, struct arena *a, const struct guest_net_config *config,
                     const struct guest_pci *pci)
 {
-    *net = (struct guest_net){.config = *config, .arena = a, .pci = *pci};
+    *net = (struct guest_net){.config = *config, .arena = a, .virtio.pci = *pci};
 }
 
 bool stack_is_own(const struct guest_net *net, const uint8_t gid[GID_BYTES])

@@ -72,12 +72,10 @@ bool guest_init(struct guest *g, struct arena *a, const struct guest_config *con
         .host = config->host,
         .bus = config->bus,
         .bus_ctx = config->bus_ctx,
-        .slot = &g->slot,
         .use_line = config->use_line,
         .trace = config->trace,
         .ram = config->ram,
         .dma = &g->dma,
-        .tables = config->tables,
     };
 
     *g = (struct guest){.config = *config, .slot = {.bus = config->bus, .ctx = config->bus_ctx}};
@@ -90,6 +88,7 @@ bool guest_init(struct guest *g, struct arena *a, const struct guest_config *con
     pci.function = FN_RDMA;
     if (!virtio_rdma_init(&g->rdma, &g->verbs, a, &pci))
         return false;
+    g->rdma.tables = config->tables;
     g->rdma.on_demand = config->on_demand;
     return true;
 }
@@ -103,12 +102,15 @@ void guest_init_absent(struct guest *g, struct arena *a, const struct guest_conf
 
 enum rdl_status guest_boot(struct guest *g)
 {
+    const struct pci_slot_function *rdma, *net;
     enum rdl_status st;
 
     pci_scan(&g->slot);
-    st = virtio_rdma_boot(&g->rdma);
-    if (st == RDL_OK && pci_find(&g->slot, VIRTIO_ID_NET))
-        st = guest_net_boot(&g->net);
+    rdma = pci_find(&g->slot, VIRTIO_PCI_IDS(VIRTIO_ID_RDMA));
+    net = pci_find(&g->slot, VIRTIO_PCI_IDS(VIRTIO_ID_NET));
+    st = rdma ? virtio_rdma_boot(&g->rdma, rdma) : RDL_ERR_UNSUPPORTED;
+    if (st == RDL_OK && net)
+        st = guest_net_boot(&g->net, net);
     return st == RDL_OK ? virtio_rdma_start(&g->rdma) : st;
 }
 
@@ -117,23 +119,21 @@ void guest_message(struct guest *g, uint64_t address, uint32_t data)
 {
     const uint64_t cpu = (address - MSI_ADDRESS) >> MSI_CPU_SHIFT;
 
-    if (cpu == g->rdma.pci.found.number)
+    if (g->rdma.virtio.pci.found && cpu == g->rdma.virtio.pci.found->number)
         virtio_rdma_interrupt(&g->rdma, data);
-    else if (cpu == g->net.pci.found.number)
+    else if (g->net.virtio.pci.found && cpu == g->net.virtio.pci.found->number)
         guest_net_interrupt(&g->net, data);
 }
 
 /* Each driver that uses INTx reads its function's ISR status, in a fixed order. */
 bool guest_line(struct guest *g)
 {
-    const bool has_net = g->net.pci.use_line && g->net.pci.n_vectors > 0;
-    const bool has_rdma = g->rdma.pci.use_line && g->rdma.pci.n_vectors > 0;
-    const unsigned net = has_net ? pci_ask_isr(&g->net.pci) : 0;
+    const unsigned net = virtio_ask_isr(&g->net.virtio);
     unsigned rdma;
 
     if (net & VIRTIO_ISR_QUEUE)
         guest_net_interrupt(&g->net, 0);
-    rdma = has_rdma ? pci_ask_isr(&g->rdma.pci) : 0;
+    rdma = virtio_ask_isr(&g->rdma.virtio);
     if (rdma)
         virtio_rdma_interrupt(&g->rdma, 0);
     g->line_is_off = !net && !rdma;

@@ -1,153 +1,92 @@
 /* SPDX-License-Identifier: MIT */
-/* The functions that all drivers share: registers, the first steps of initialisation, rings.
- * [virtio 1.2, 3.1.1 and 4.1.5]
- */
 #include "emu/guest/pci/pci.h"
 
-#include "emu/trace/emit.h"
-#include "emu/trace/events/rings.h"
+#include "emu/facts/pci.h"
 
-static uint64_t common(const struct guest_pci *p, enum reg reg)
+uint32_t pci_config_read(const struct guest_pci *p, uint32_t offset, uint32_t width)
 {
-    return p->structures[VIRTIO_CAP_COMMON].gpa + (uint32_t)reg;
+    return p->bus->config_read(p->bus_ctx, p->found->number, offset, width);
 }
 
-uint64_t reg_read(const struct guest_pci *p, enum reg reg, uint32_t width)
+static void put(const struct guest_pci *p, uint32_t offset, uint32_t width, uint32_t value)
 {
-    return p->bus->read(p->bus_ctx, common(p, reg), width);
+    p->bus->config_write(p->bus_ctx, p->found->number, offset, width, value);
 }
 
-void reg_write(const struct guest_pci *p, enum reg reg, uint32_t width, uint64_t value)
+static void allow(const struct guest_pci *p, enum pci_command_bit bit)
 {
-    p->bus->write(p->bus_ctx, common(p, reg), width, value);
+    put(p, PCI_COMMAND, 2, pci_config_read(p, PCI_COMMAND, 2) | bit);
 }
 
-uint64_t pci_config_read(const struct guest_pci *p, uint32_t offset, uint32_t width)
+uint64_t pci_bar_place(const struct guest_pci *p, uint32_t bar, uint32_t offset, uint32_t bytes)
 {
-    return p->bus->read(p->bus_ctx, p->structures[VIRTIO_CAP_DEVICE].gpa + offset, width);
+    if (bar >= PCI_BARS || offset > p->found->bar_bytes[bar] ||
+        bytes > p->found->bar_bytes[bar] - offset)
+        return 0;
+    return p->found->bar[bar] + offset;
 }
 
-/* 0xff: the function does not answer, so it has not interrupted. */
-unsigned pci_ask_isr(const struct guest_pci *p)
+static void take_msix(struct guest_pci *p, uint32_t at)
 {
-    const uint64_t isr = p->bus->read(p->bus_ctx, p->structures[VIRTIO_CAP_ISR].gpa, 1);
+    const uint32_t n = (pci_config_read(p, at + MSIX_AT_CONTROL, 2) & MSIX_SIZE_MASK) + 1;
+    const uint32_t table = pci_config_read(p, at + MSIX_AT_TABLE, 4);
+    const uint64_t gpa =
+        pci_bar_place(p, table & MSIX_BAR_MASK, table & ~MSIX_BAR_MASK, n * MSIX_ENTRY_BYTES);
 
-    return isr == 0xff ? 0 : (unsigned)isr;
+    if (gpa == 0)
+        return;
+    p->msix_at = at;
+    p->msix_gpa = gpa;
+    p->n_vectors = n;
 }
 
-static void reg_write_64(const struct guest_pci *p, enum reg reg, uint64_t value)
+void pci_probe(struct guest_pci *p, const struct pci_slot_function *found,
+               void (*vendor)(void *ctx, uint32_t at), void *ctx)
 {
-    p->bus->write(p->bus_ctx, common(p, reg), 4, (uint32_t)value);
-    p->bus->write(p->bus_ctx, common(p, reg) + 4, 4, value >> 32);
+    uint32_t at;
+
+    p->found = found;
+    allow(p, PCI_CMD_MEMORY);
+    if (!(pci_config_read(p, PCI_STATUS, 2) & PCI_STS_CAP_LIST))
+        return;
+    at = pci_config_read(p, PCI_CAPABILITIES, 1);
+    for (uint32_t n = 0; at != 0 && n < PCI_CAPS_MAX; n++) {
+        const uint32_t id = pci_config_read(p, at, 1);
+
+        if (id == PCI_CAP_ID_VENDOR && vendor)
+            vendor(ctx, at);
+        else if (id == PCI_CAP_ID_MSIX)
+            take_msix(p, at);
+        at = pci_config_read(p, at + PCI_AT_NEXT, 1);
+    }
 }
 
-void pci_add_status(const struct guest_pci *p, unsigned bit)
+static void write_entry(const struct guest_pci *p, uint32_t vector)
 {
-    reg_write(p, REG_DEVICE_STATUS, 1, reg_read(p, REG_DEVICE_STATUS, 1) | bit);
+    const uint64_t at = p->msix_gpa + (uint64_t)vector * MSIX_ENTRY_BYTES;
+
+    pci_write(p, at + MSIX_ADDRESS, 4, MSI_ADDRESS | p->found->number << MSI_CPU_SHIFT);
+    pci_write(p, at + MSIX_ADDRESS_HIGH, 4, 0);
+    pci_write(p, at + MSIX_DATA, 4, vector);
+    pci_write(p, at + MSIX_CONTROL, 4, 0);
 }
 
-static uint64_t read_features(const struct guest_pci *p)
+/* Sets up all vectors, masked by the function mask until every entry is written. */
+static void set_up_msix(const struct guest_pci *p)
 {
-    uint64_t low, high;
-
-    reg_write(p, REG_DEVICE_FEATURE_SELECT, 4, 0);
-    low = reg_read(p, REG_DEVICE_FEATURE, 4);
-    reg_write(p, REG_DEVICE_FEATURE_SELECT, 4, 1);
-    high = reg_read(p, REG_DEVICE_FEATURE, 4);
-    return high << 32 | low;
+    put(p, p->msix_at + MSIX_AT_CONTROL, 2, MSIX_ENABLE | MSIX_FUNCTION_MASK);
+    for (uint32_t i = 0; i < p->n_vectors; i++)
+        write_entry(p, i);
+    put(p, p->msix_at + MSIX_AT_CONTROL, 2, MSIX_ENABLE);
 }
 
-static void write_features(const struct guest_pci *p)
+void pci_enable(struct guest_pci *p)
 {
-    reg_write(p, REG_DRIVER_FEATURE_SELECT, 4, 0);
-    reg_write(p, REG_DRIVER_FEATURE, 4, (uint32_t)p->features);
-    reg_write(p, REG_DRIVER_FEATURE_SELECT, 4, 1);
-    reg_write(p, REG_DRIVER_FEATURE, 4, p->features >> 32);
-}
-
-enum rdl_status pci_negotiate(struct guest_pci *p, uint64_t wanted)
-{
-    reg_write(p, REG_DEVICE_STATUS, 1, 0);
-    if (reg_read(p, REG_DEVICE_STATUS, 1) != 0)
-        return RDL_ERR_BROKEN;
-    pci_add_status(p, VS_ACKNOWLEDGE);
-    pci_add_status(p, VS_DRIVER);
-    p->features = read_features(p) & wanted;
-    if (!pci_has(p, VF_VERSION_1))
-        return RDL_ERR_UNSUPPORTED;
-    write_features(p);
-    pci_add_status(p, VS_FEATURES_OK);
-    return reg_read(p, REG_DEVICE_STATUS, 1) & VS_FEATURES_OK ? RDL_OK : RDL_ERR_UNSUPPORTED;
-}
-
-bool pci_map_vector(const struct guest_pci *p, enum reg reg, uint16_t vector)
-{
-    if (p->use_line)
-        return true;
-    reg_write(p, reg, 2, vector);
-    return reg_read(p, reg, 2) == vector;
-}
-
-enum rdl_status pci_queue_program(const struct guest_pci *p, const struct guest_queue *q,
-                                  uint16_t vector)
-{
-    const struct vring *ring = &q->vq.ring;
-
-    if (ring->size != q->size_max)
-        reg_write(p, REG_QUEUE_SIZE, 2, ring->size);
-    if (vector != VIRTIO_NO_VECTOR && !pci_map_vector(p, REG_QUEUE_MSIX_VECTOR, vector))
-        return RDL_ERR_BROKEN;
-    reg_write_64(p, REG_QUEUE_DESC, ring->desc);
-    reg_write_64(p, REG_QUEUE_DRIVER, ring->avail);
-    reg_write_64(p, REG_QUEUE_DEVICE, ring->used);
-    reg_write(p, REG_QUEUE_ENABLE, 2, 1);
-    return RDL_OK;
-}
-
-void pci_queue_find(const struct guest_pci *p, struct guest_queue *q, uint32_t queue)
-{
-    reg_write(p, REG_QUEUE_SELECT, 2, queue);
-    q->size_max = (uint32_t)reg_read(p, REG_QUEUE_SIZE, 2);
-    q->notify_at = p->structures[VIRTIO_CAP_NOTIFY].gpa +
-                   reg_read(p, REG_QUEUE_NOTIFY_OFF, 2) * p->notify_multiplier;
-}
-
-enum rdl_status pci_queue_place(const struct guest_pci *p, struct guest_queue *q, uint32_t queue,
-                                uint32_t size)
-{
-    pci_queue_find(p, q, queue);
-    if (size > q->size_max)
-        return RDL_ERR_BROKEN;
-    q->boot_gpa = dma_take(p->dma, pci_ring_bytes(p, size));
-    if (!q->boot_gpa)
-        return RDL_ERR_NOMEM;
-    q->vq = vqd_idle(pci_ring(p, q->boot_gpa, size));
-    return RDL_OK;
-}
-
-void pci_say_refused(const struct guest_pci *p, const struct vqd *q, uint32_t queue)
-{
-    TRACE(p->trace, used_refused, .host = p->host, .function = p->function, .queue = queue,
-          .desc = vqd_next_used(q, p->ram));
-}
-
-void pci_kick_now(const struct guest_pci *p, const struct guest_queue *q, uint32_t queue)
-{
-    struct trace *t = p->trace;
-    ev_id id, old;
-
-    TRACE_ID(t, id, kick, .host = p->host, .function = p->function, .queue = queue,
-             .avail_idx = q->vq.avail_idx);
-    old = trace_because(t, id);
-    p->bus->write(p->bus_ctx, q->notify_at, 2, queue);
-    trace_because(t, old);
-}
-
-void pci_kick(const struct guest_pci *p, struct guest_queue *q, uint32_t queue)
-{
-    if (vqd_needs_kick(&q->vq, p->ram))
-        pci_kick_now(p, q, queue);
-    else
-        TRACE(p->trace, no_kick, .host = p->host, .function = p->function, .queue = queue,
-              .avail_idx = q->vq.avail_idx);
+    allow(p, PCI_CMD_MASTER);
+    if (p->use_line || p->n_vectors == 0) {
+        p->use_line = true;
+        p->n_vectors = 1; /* INTx acts as one vector that all sources share */
+    } else {
+        set_up_msix(p);
+    }
 }

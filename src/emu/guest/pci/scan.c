@@ -75,10 +75,10 @@ void pci_scan(struct pci_bus *b)
     }
 }
 
-const struct pci_slot_function *pci_find(const struct pci_bus *b, uint32_t virtio_id)
+const struct pci_slot_function *pci_find(const struct pci_bus *b, uint32_t ids)
 {
     for (uint32_t i = 0; i < b->n_functions; i++) {
-        if (b->functions[i].ids == ((PCI_DEVICE_BASE + virtio_id) << 16 | PCI_VENDOR_VIRTIO))
+        if (b->functions[i].ids == ids)
             return &b->functions[i];
     }
     return NULL;

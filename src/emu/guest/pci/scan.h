@@ -16,9 +16,12 @@
  */
 #define PCI_MEMORY_FIRST 0xfd000000u
 
+/* The IDs by which a driver recognises its functions, as one word of configuration space. */
+#define PCI_IDS(vendor, device) ((uint32_t)(device) << 16 | (vendor))
+
 struct pci_slot_function {
     uint32_t number;              /* function number in the slot */
-    uint32_t ids;                 /* device ID << 16 | vendor ID */
+    uint32_t ids;                 /* PCI_IDS() of the function */
     uint64_t bar[PCI_BARS];       /* guest-physical addresses */
     uint32_t bar_bytes[PCI_BARS]; /* sizes in bytes; 0: no such BAR */
 };
@@ -36,7 +39,7 @@ struct pci_bus {
  */
 void pci_scan(struct pci_bus *b);
 
-/* Returns the virtio function of device type @virtio_id, or NULL if there is none. */
-const struct pci_slot_function *pci_find(const struct pci_bus *b, uint32_t virtio_id);
+/* Returns the first function with @ids, a PCI_IDS(), or NULL if there is none. */
+const struct pci_slot_function *pci_find(const struct pci_bus *b, uint32_t ids);
 
 #endif

@@ -31,7 +31,7 @@
 bool virtio_rdma_init(struct virtio_rdma *d, struct verbs *verbs, struct arena *a,
                       const struct guest_pci *pci)
 {
-    *d = (struct virtio_rdma){.verbs = verbs, .arena = a, .pci = *pci};
+    *d = (struct virtio_rdma){.verbs = verbs, .arena = a, .virtio.pci = *pci};
     return ctrl_take_place(d, &d->ctrl.places[0]);
 }
 
@@ -42,7 +42,7 @@ static void read_field(const struct virtio_rdma *d, const struct rfc_field *f, u
     const uint32_t width = f->offset % 4 == 0 && f->bytes % 4 == 0 ? 4 : 1;
 
     for (uint32_t i = 0; i < f->bytes; i += width) {
-        const uint64_t v = pci_config_read(&d->pci, f->offset + i, width);
+        const uint64_t v = virtio_config_read(&d->virtio, f->offset + i, width);
 
         for (uint32_t k = 0; k < width; k++)
             out[i + k] = (uint8_t)(v >> (8 * k));
@@ -57,13 +57,13 @@ static enum rdl_status read_config(struct virtio_rdma *d)
 
     RDL_ASSERT(s && s->bytes == sizeof(raw));
     for (unsigned i = 0; i < CONFIG_TRIES; i++) {
-        const uint64_t generation = reg_read(&d->pci, REG_CONFIG_GENERATION, 1);
+        const uint64_t generation = reg_read(&d->virtio, REG_CONFIG_GENERATION, 1);
 
         for (size_t k = 0; k < s->n_fields; k++) {
             if (strcmp(s->fields[k].name, "reserved") != 0)
                 read_field(d, &s->fields[k], (uint8_t *)&raw + s->fields[k].offset);
         }
-        if (reg_read(&d->pci, REG_CONFIG_GENERATION, 1) == generation) {
+        if (reg_read(&d->virtio, REG_CONFIG_GENERATION, 1) == generation) {
             rfc_config_get(&d->device, &raw);
             return RDL_OK;
         }
@@ -74,12 +74,12 @@ static enum rdl_status read_config(struct virtio_rdma *d)
 /* The largest boot ring for CQs and QPs that leaves half of the DMA area to objects. */
 static uint32_t choose_boot_size(const struct virtio_rdma *d)
 {
-    const struct space *space = d->pci.dma->space;
+    const struct space *space = d->virtio.pci.dma->space;
     const uint64_t budget = (space->dma_end - space->dma_next) / 2;
     const uint32_t wanted = has_many_queues(d) ? GUEST_QUEUE_SIZE_MANY : GUEST_QUEUE_SIZE;
     uint32_t size = d->queue_size_max < wanted ? d->queue_size_max : wanted;
 
-    while (size > 1 && d->n_queues * pow2_ceil(pci_ring_bytes(&d->pci, size)) > budget)
+    while (size > 1 && d->n_queues * pow2_ceil(virtqueue_ring_bytes(&d->virtio, size)) > budget)
         size /= 2;
     return size;
 }
@@ -93,15 +93,16 @@ static enum rdl_status boot_ctrl_queue(struct virtio_rdma *d)
 
     if (size < 2)
         return RDL_ERR_BROKEN; /* a request needs two descriptors */
-    st = pci_queue_place(&d->pci, &d->queues[QUEUE_CTRL], QUEUE_CTRL, size);
+    st = virtqueue_place(&d->virtio, &d->queues[QUEUE_CTRL], QUEUE_CTRL, size);
     if (st != RDL_OK)
         return st;
-    if (!vqd_init(q, d->arena, d->pci.ram, q->ring, pci_has(&d->pci, VF_EVENT_IDX)))
+    if (!vqd_init(q, d->arena, d->virtio.pci.ram, q->ring,
+                  virtio_has_feature(&d->virtio, VF_EVENT_IDX)))
         return RDL_ERR_NOMEM;
-    st = pci_queue_program(&d->pci, &d->queues[QUEUE_CTRL], ctrl_vector(d));
-    if (st != RDL_OK || !d->pci.tables || !pci_has(&d->pci, VF_INDIRECT_DESC))
+    st = virtqueue_program(&d->virtio, &d->queues[QUEUE_CTRL], ctrl_vector(d));
+    if (st != RDL_OK || !d->tables || !virtio_has_feature(&d->virtio, VF_INDIRECT_DESC))
         return st;
-    q->tables_gpa = dma_take(d->pci.dma, size * VQD_TABLE_BYTES);
+    q->tables_gpa = dma_take(d->virtio.pci.dma, size * VQD_TABLE_BYTES);
     return q->tables_gpa ? RDL_OK : RDL_ERR_NOMEM;
 }
 
@@ -143,8 +144,8 @@ static struct verbs_limits limits_of(const struct virtio_rdma *d)
         .n_ports = c->phys_port_cnt,
         .max_mw = c->max_mw,
         .max_fast_pages = c->device_cap_flags & CAP_MEM_MGT ? c->max_fast_reg_page_list_len : 0,
-        .can_rereg = pci_has(&d->pci, VF_MW),
-        .has_mcast = pci_has(&d->pci, VF_MCAST),
+        .can_rereg = virtio_has_feature(&d->virtio, VF_MW),
+        .has_mcast = virtio_has_feature(&d->virtio, VF_MCAST),
         .blocks_mcast_lb = (c->device_cap_flags & CAP_BLOCK_MCAST_LB) != 0,
         .max_srq = d->srqs.max_srq,
         .max_srq_wr = d->srqs.max_srq_wr,
@@ -181,10 +182,10 @@ static enum rdl_status set_up(struct virtio_rdma *d)
         return RDL_ERR_BROKEN;
     if (!srq_read_limits(d))
         return RDL_ERR_BROKEN;
-    n_queues = queue_count(n_cq, n_qp) + pci_has(&d->pci, VF_EVENTQ);
+    n_queues = queue_count(n_cq, n_qp) + virtio_has_feature(&d->virtio, VF_EVENTQ);
     if (srq_queues_end(d) > 0)
         n_queues = srq_queues_end(d);
-    if (reg_read(&d->pci, REG_NUM_QUEUES, 2) < n_queues)
+    if (reg_read(&d->virtio, REG_NUM_QUEUES, 2) < n_queues)
         return RDL_ERR_BROKEN;
 
     limits = limits_of(d);
@@ -193,10 +194,10 @@ static enum rdl_status set_up(struct virtio_rdma *d)
         return RDL_ERR_NOMEM;
     d->n_queues = n_queues;
 
-    if (!pci_map_vector(&d->pci, REG_CONFIG_MSIX_VECTOR, GUEST_VECTOR_CONFIG))
+    if (!virtio_map_vector(&d->virtio, REG_CONFIG_MSIX_VECTOR, GUEST_VECTOR_CONFIG))
         return RDL_ERR_BROKEN;
-    reg_write(&d->pci, REG_QUEUE_SELECT, 2, 1);
-    d->queue_size_max = (uint32_t)reg_read(&d->pci, REG_QUEUE_SIZE, 2);
+    reg_write(&d->virtio, REG_QUEUE_SELECT, 2, 1);
+    d->queue_size_max = (uint32_t)reg_read(&d->virtio, REG_QUEUE_SIZE, 2);
     if (!is_pow2(d->queue_size_max) || d->queue_size_max > VRING_SIZE_MAX)
         return RDL_ERR_BROKEN;
     d->boot_size = queues_on_demand(d) ? 0 : choose_boot_size(d);
@@ -243,22 +244,22 @@ enum rdl_status boot_go_on(struct virtio_rdma *d)
     return RDL_OK;
 }
 
-enum rdl_status virtio_rdma_boot(struct virtio_rdma *d)
+enum rdl_status virtio_rdma_boot(struct virtio_rdma *d, const struct pci_slot_function *found)
 {
-    enum rdl_status st = pci_probe(&d->pci, VIRTIO_ID_RDMA);
+    enum rdl_status st = virtio_probe(&d->virtio, found);
 
     RDL_ASSERT(!d->queues);
     if (st != RDL_OK)
         return st;
-    st = pci_negotiate(&d->pci, d->on_demand ? FEATURES_WANTED | VIRTIO_FEATURE(VF_ON_DEMAND)
-                                             : FEATURES_WANTED);
+    st = virtio_negotiate(&d->virtio, d->on_demand ? FEATURES_WANTED | VIRTIO_FEATURE(VF_ON_DEMAND)
+                                                   : FEATURES_WANTED);
     if (st == RDL_OK)
         st = set_up(d);
     if (st != RDL_OK) {
-        pci_add_status(&d->pci, VS_FAILED);
+        virtio_add_status(&d->virtio, VS_FAILED);
         return st;
     }
-    pci_add_status(&d->pci, VS_DRIVER_OK); /* step 8 */
+    virtio_add_status(&d->virtio, VS_DRIVER_OK); /* step 8 */
     return RDL_OK;
 }
 

@@ -34,9 +34,9 @@ static void (*const refusals[ARRAY_LEN(answers)])(struct virtio_rdma *d) = {
 bool ctrl_take_place(struct virtio_rdma *d, struct virtio_rdma_request *p)
 {
     if (!p->request_gpa)
-        p->request_gpa = dma_take(d->pci.dma, CTRL_BUFFER_BYTES);
+        p->request_gpa = dma_take(d->virtio.pci.dma, CTRL_BUFFER_BYTES);
     if (!p->response_gpa)
-        p->response_gpa = dma_take(d->pci.dma, CTRL_BUFFER_BYTES);
+        p->response_gpa = dma_take(d->virtio.pci.dma, CTRL_BUFFER_BYTES);
     return p->request_gpa && p->response_gpa;
 }
 
@@ -53,7 +53,7 @@ static struct virtio_rdma_request *free_place(struct virtio_rdma_ctrl *c)
 static enum rdl_status put_request(struct virtio_rdma *d, struct virtio_rdma_request *p,
                                    const void *request)
 {
-    struct ram *ram = d->pci.ram;
+    struct ram *ram = d->virtio.pci.ram;
     struct vqd *q = virtio_rdma_vq(d, QUEUE_CTRL);
     const size_t request_bytes = rfc_bytes(rfc_ctrl(p->cmd)->request);
     uint8_t bytes[CTRL_BUFFER_BYTES] = {(uint8_t)p->cmd};
@@ -107,12 +107,12 @@ enum rdl_status ctrl_send(struct virtio_rdma *d, enum ctrl_cmd cmd, const void *
                           uint32_t number)
 {
     const enum rdl_status st = place_request(d, cmd, request, number);
-    struct trace *t = d->pci.trace;
+    struct trace *t = d->virtio.pci.trace;
     ev_id id, old;
 
     if (st != RDL_OK)
         return st;
-    TRACE_ID(t, id, ctrl_request, .host = d->pci.host, .cmd = cmd, .number = number);
+    TRACE_ID(t, id, ctrl_request, .host = d->virtio.pci.host, .cmd = cmd, .number = number);
     old = trace_because(t, id);
     queue_kick(d, QUEUE_CTRL);
     trace_because(t, old);
@@ -124,7 +124,7 @@ enum rdl_status ctrl_send(struct virtio_rdma *d, enum ctrl_cmd cmd, const void *
 static uint32_t read_response(const struct virtio_rdma *d, const struct virtio_rdma_request *p,
                               uint32_t len, uint8_t out[CTRL_BUFFER_BYTES])
 {
-    if (len == 0 || !ram_read(d->pci.ram, p->response_gpa, out, p->response_bytes))
+    if (len == 0 || !ram_read(d->virtio.pci.ram, p->response_gpa, out, p->response_bytes))
         return RSP_ERR;
     if (out[0] == RSP_OK && len < p->response_bytes)
         return RSP_ERR;
@@ -162,7 +162,7 @@ static void take_answer(struct virtio_rdma *d, uint16_t head, uint32_t len)
 {
     struct virtio_rdma_ctrl *c = &d->ctrl;
     struct virtio_rdma_request *p = place_of(c, head);
-    struct trace *t = d->pci.trace;
+    struct trace *t = d->virtio.pci.trace;
     uint8_t response[CTRL_BUFFER_BYTES];
     ev_id id, old;
 
@@ -172,7 +172,7 @@ static void take_answer(struct virtio_rdma *d, uint16_t head, uint32_t len)
     c->rsp = read_response(d, p, len, response);
     if (c->rsp == RSP_OK && d->verbs->request.kind == VERBS_CREATE)
         p->number = ld_le32(response + 1); /* all of them begin with the object's number */
-    TRACE_ID(t, id, ctrl_response, .host = d->pci.host, .cmd = c->cmd, .rsp = c->rsp,
+    TRACE_ID(t, id, ctrl_response, .host = d->virtio.pci.host, .cmd = c->cmd, .rsp = c->rsp,
              .number = p->number);
     old = trace_because(t, id);
     verbs_answering(d->verbs, p->object);
@@ -186,7 +186,8 @@ static bool take_one(struct virtio_rdma *d)
     uint16_t head;
     uint32_t len;
 
-    switch (pci_take_used(&d->pci, virtio_rdma_vq(d, QUEUE_CTRL), QUEUE_CTRL, &head, &len)) {
+    switch (
+        virtqueue_take_used(&d->virtio, virtio_rdma_vq(d, QUEUE_CTRL), QUEUE_CTRL, &head, &len)) {
     case VQD_NONE:
         return false;
     case VQD_BROKEN:
@@ -212,8 +213,8 @@ void ctrl_await(struct virtio_rdma *d)
 
     ctrl_poll(d);
     while (!d->verbs->broken && (d->ctrl.n_under_way > 0 || d->raw.n_under_way > 0)) {
-        vqd_want_interrupt(q, d->pci.ram, true);
-        if (vqd_used_count(q, d->pci.ram) == 0)
+        vqd_want_interrupt(q, d->virtio.pci.ram, true);
+        if (vqd_used_count(q, d->virtio.pci.ram) == 0)
             return;
         ctrl_poll(d); /* arrived before the interrupt was enabled */
     }

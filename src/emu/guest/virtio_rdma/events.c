@@ -14,7 +14,7 @@
 
 static bool has_queue(const struct virtio_rdma *d)
 {
-    return pci_has(&d->pci, VF_EVENTQ);
+    return virtio_has_feature(&d->virtio, VF_EVENTQ);
 }
 
 static struct vqd *event_queue(const struct virtio_rdma *d, uint32_t *ret_number)
@@ -32,7 +32,7 @@ static bool add_buffer(struct virtio_rdma *d, struct vqd *q)
     };
     uint16_t head;
 
-    return vqd_add(q, d->pci.ram, &seg, 0, 1, &head);
+    return vqd_add(q, d->virtio.pci.ram, &seg, 0, 1, &head);
 }
 
 enum rdl_status events_boot(struct virtio_rdma *d)
@@ -46,20 +46,21 @@ enum rdl_status events_boot(struct virtio_rdma *d)
     if (!has_queue(d))
         return RDL_OK;
     q = event_queue(d, &queue);
-    st = pci_queue_place(&d->pci, &d->queues[queue], queue, size);
+    st = virtqueue_place(&d->virtio, &d->queues[queue], queue, size);
     if (st != RDL_OK)
         return st;
-    d->events.buffers_gpa = dma_take(d->pci.dma, (uint64_t)size * EVENT_BYTES);
-    if (!d->events.buffers_gpa ||
-        !vqd_init(q, d->arena, d->pci.ram, q->ring, pci_has(&d->pci, VF_EVENT_IDX)))
+    d->events.buffers_gpa = dma_take(d->virtio.pci.dma, (uint64_t)size * EVENT_BYTES);
+    if (!d->events.buffers_gpa || !vqd_init(q, d->arena, d->virtio.pci.ram, q->ring,
+                                            virtio_has_feature(&d->virtio, VF_EVENT_IDX)))
         return RDL_ERR_NOMEM;
-    st = pci_queue_program(&d->pci, &d->queues[queue], ctrl_vector(d));
+    st = virtqueue_program(&d->virtio, &d->queues[queue], ctrl_vector(d));
     if (st != RDL_OK)
         return st;
     while (q->n_free > 0 && add_buffer(d, q))
         ;
-    vqd_want_interrupt(q, d->pci.ram, false);
-    vqd_publish(q, d->pci.ram); /* no kick: the device looks for buffers when it has an event */
+    vqd_want_interrupt(q, d->virtio.pci.ram, false);
+    vqd_publish(q,
+                d->virtio.pci.ram); /* no kick: the device looks for buffers when it has an event */
     return q->n_free == 0 ? RDL_OK : RDL_ERR_NOMEM;
 }
 
@@ -70,7 +71,8 @@ static bool take_event(struct virtio_rdma *d, uint16_t i, uint32_t len)
     struct raw_async_event raw;
 
     if (len != EVENT_BYTES ||
-        !ram_read(d->pci.ram, d->events.buffers_gpa + (uint64_t)i * EVENT_BYTES, &raw, sizeof(raw)))
+        !ram_read(d->virtio.pci.ram, d->events.buffers_gpa + (uint64_t)i * EVENT_BYTES, &raw,
+                  sizeof(raw)))
         return false;
     rfc_async_event_get(&event, &raw);
     if (event.type & ASYNC_EVENTS_MISSED)
@@ -87,7 +89,7 @@ static void poll_queue(struct virtio_rdma *d)
     uint16_t head;
     bool any = false;
 
-    while ((got = pci_take_used(&d->pci, q, queue, &head, &len)) == VQD_GOT) {
+    while ((got = virtqueue_take_used(&d->virtio, q, queue, &head, &len)) == VQD_GOT) {
         any = true;
         if (!take_event(d, head, len) || !add_buffer(d, q)) {
             q->broken = true; /* what the device wrote is no event */
@@ -99,8 +101,8 @@ static void poll_queue(struct virtio_rdma *d)
         verbs_broken(d->verbs);
     if (!any)
         return;
-    vqd_publish(q, d->pci.ram);
-    if (vqd_needs_kick(q, d->pci.ram))
+    vqd_publish(q, d->virtio.pci.ram);
+    if (vqd_needs_kick(q, d->virtio.pci.ram))
         queue_kick_now(d, queue);
 }
 
@@ -114,7 +116,7 @@ void events_poll(struct virtio_rdma *d)
     q = event_queue(d, &queue);
     poll_queue(d);
     if (d->events.heard && !q->broken) {
-        vqd_want_interrupt(q, d->pci.ram, true);
+        vqd_want_interrupt(q, d->virtio.pci.ram, true);
         poll_queue(d); /* events that arrived before the interrupt was enabled */
     }
 }
@@ -126,8 +128,8 @@ void events_count(struct virtio_rdma *d)
 
     if (has_queue(d))
         return;
-    n = pci_config_read(&d->pci, at, 4);
-    n |= pci_config_read(&d->pci, at + 4, 4) << 32;
+    n = virtio_config_read(&d->virtio, at, 4);
+    n |= virtio_config_read(&d->virtio, at + 4, 4) << 32;
     if (n > d->events.counted)
         verbs_async_unnamed(d->verbs, n - d->events.counted);
     d->events.counted = n;

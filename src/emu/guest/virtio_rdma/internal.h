@@ -26,13 +26,14 @@ static inline struct virtio_rdma *driver_of(const struct guest_object *o)
  */
 static inline bool queues_on_demand(const struct virtio_rdma *d)
 {
-    return pci_has(&d->pci, VF_ON_DEMAND) && pci_has(&d->pci, VF_RING_RESET);
+    return virtio_has_feature(&d->virtio, VF_ON_DEMAND) &&
+           virtio_has_feature(&d->virtio, VF_RING_RESET);
 }
 
 /* Returns true if the device has so many queues that the driver makes them short at boot. */
 static inline bool has_many_queues(const struct virtio_rdma *d)
 {
-    return d->n_queues >= GUEST_QUEUES_MANY && pci_has(&d->pci, VF_RING_RESET);
+    return d->n_queues >= GUEST_QUEUES_MANY && virtio_has_feature(&d->virtio, VF_RING_RESET);
 }
 
 /* Returns true if long rings share pages only with other rings.  Buffers that are never written are

@@ -6,7 +6,7 @@
  */
 static void config_interrupt(struct virtio_rdma *d)
 {
-    if (reg_read(&d->pci, REG_DEVICE_STATUS, 1) & VS_DEVICE_NEEDS_RESET)
+    if (reg_read(&d->virtio, REG_DEVICE_STATUS, 1) & VS_DEVICE_NEEDS_RESET)
         verbs_broken(d->verbs);
     else
         boot_config_changed(d);
@@ -24,14 +24,14 @@ static void cq_interrupt(struct virtio_rdma *d, struct guest_cq *cq)
 
     if (!cq->armed || (work_count_unpolled(cq) == 0 && cq->polled == cq->polled_when_armed))
         return;
-    vqd_want_interrupt(q, d->pci.ram, verbs_is_arming(cq));
+    vqd_want_interrupt(q, d->virtio.pci.ram, verbs_is_arming(cq));
     verbs_cq_event(cq);
 }
 
 /* Handles the interrupt for every CQ that uses @vector. */
 static void cq_vector_interrupt(struct virtio_rdma *d, uint32_t vector)
 {
-    const uint32_t n = d->pci.n_vectors;
+    const uint32_t n = d->virtio.pci.n_vectors;
     const uint32_t stride = n > GUEST_VECTOR_CQ ? n - GUEST_VECTOR_CQ : 1;
     const uint32_t first = n > GUEST_VECTOR_CQ ? vector - GUEST_VECTOR_CQ + 1 : 1;
 
@@ -43,7 +43,7 @@ static void cq_vector_interrupt(struct virtio_rdma *d, uint32_t vector)
 
 void virtio_rdma_interrupt(struct virtio_rdma *d, uint32_t vector)
 {
-    if (!d->queues || vector >= d->pci.n_vectors)
+    if (!d->queues || vector >= d->virtio.pci.n_vectors)
         return;
     d->irqs++;
     if (vector == GUEST_VECTOR_CONFIG)

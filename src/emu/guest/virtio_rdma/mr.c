@@ -21,10 +21,10 @@ static enum rdl_status reserve_pages(struct virtio_rdma *d, uint64_t n)
 
     if (bytes <= c->pages_bytes)
         return RDL_OK;
-    gpa = dma_take(d->pci.dma, bytes);
+    gpa = dma_take(d->virtio.pci.dma, bytes);
     if (!gpa)
         return RDL_ERR_NOMEM;
-    dma_give(d->pci.dma, c->pages_gpa, c->pages_bytes);
+    dma_give(d->virtio.pci.dma, c->pages_gpa, c->pages_bytes);
     c->pages_gpa = gpa;
     c->pages_bytes = bytes;
     return RDL_OK;
@@ -49,7 +49,7 @@ static enum rdl_status list_pages(struct virtio_rdma *d, const struct rdl_mr_ran
         if (!space_translate(d->verbs->config.space, page + i * RAM_PAGE_BYTES, &gpa))
             return RDL_ERR_FAULT;
         st_le64(entry, gpa);
-        if (!ram_write(d->pci.ram, d->ctrl.pages_gpa + 8 * i, entry, sizeof(entry)))
+        if (!ram_write(d->virtio.pci.ram, d->ctrl.pages_gpa + 8 * i, entry, sizeof(entry)))
             return RDL_ERR_NOMEM;
     }
     *ret_n = (uint32_t)n;

@@ -53,7 +53,7 @@ enum rdl_status request_create_qp(struct guest_qp *qp)
 {
     struct virtio_rdma *d = driver_of(&qp->o);
     struct virtio_rdma_qp *q = (struct virtio_rdma_qp *)qp;
-    const uint64_t mark = dma_mark(d->pci.dma);
+    const uint64_t mark = dma_mark(d->virtio.pci.dma);
     enum rdl_status st = queue_mem_take(d, qp->sq.max_wr, sq_wqe_bytes(qp), &q->sq_mem);
 
     if (st == RDL_OK && !qp->srq)

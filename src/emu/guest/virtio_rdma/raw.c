@@ -67,18 +67,18 @@ static bool write_bytes(struct virtio_rdma *d, const struct raw_place *p,
     if (request->bytes > 0 && !request->is_empty)
         memcpy(bytes + 1, request->data, request->bytes);
     memset(bytes + p->bytes, 0xff, p->room);
-    return ram_write(d->pci.ram, p->gpa, bytes, p->bytes + p->room);
+    return ram_write(d->virtio.pci.ram, p->gpa, bytes, p->bytes + p->room);
 }
 
 static void publish(struct virtio_rdma *d, const struct rdl_control *request, bool kick)
 {
     struct vqd *q = virtio_rdma_vq(d, QUEUE_CTRL);
-    struct trace *t = d->pci.trace;
+    struct trace *t = d->virtio.pci.trace;
     ev_id id, old;
 
-    vqd_want_interrupt(q, d->pci.ram, true);
-    vqd_publish(q, d->pci.ram);
-    TRACE_ID(t, id, ctrl_request, .host = d->pci.host, .cmd = request->command);
+    vqd_want_interrupt(q, d->virtio.pci.ram, true);
+    vqd_publish(q, d->virtio.pci.ram);
+    TRACE_ID(t, id, ctrl_request, .host = d->virtio.pci.host, .cmd = request->command);
     if (!kick)
         return;
     old = trace_because(t, id);
@@ -99,7 +99,7 @@ static enum rdl_status take_place(struct virtio_rdma *d, struct raw_place **ret)
     if (!p)
         return RDL_ERR_QUEUE_FULL;
     if (!p->gpa)
-        p->gpa = dma_take(d->pci.dma, 2 * (uint64_t)RDL_CONTROL_BYTES_MAX);
+        p->gpa = dma_take(d->virtio.pci.dma, 2 * (uint64_t)RDL_CONTROL_BYTES_MAX);
     *ret = p;
     return p->gpa ? RDL_OK : RDL_ERR_NOMEM;
 }
@@ -144,7 +144,7 @@ enum rdl_status raw_send(struct virtio_rdma *d, const struct rdl_control *reques
         return RDL_ERR_QUEUE_FULL;
     if (!write_bytes(d, p, request))
         return RDL_ERR_NOMEM;
-    if (!vqd_add(q, d->pci.ram, segs.v, n_readable, segs.n - n_readable, &p->head))
+    if (!vqd_add(q, d->virtio.pci.ram, segs.v, n_readable, segs.n - n_readable, &p->head))
         return RDL_ERR_BROKEN;
     p->id = *ret_id = ++d->raw.last_id;
     p->under_way = true;
@@ -164,9 +164,10 @@ bool raw_take(struct virtio_rdma *d, uint16_t head, uint32_t len)
         p->under_way = false;
         d->raw.n_under_way--;
         p->answer.written = len < p->room ? len : p->room;
-        if (!ram_read(d->pci.ram, p->gpa + p->bytes, p->answer.response, p->room))
+        if (!ram_read(d->virtio.pci.ram, p->gpa + p->bytes, p->answer.response, p->room))
             p->answer.written = 0;
-        TRACE(d->pci.trace, ctrl_response, .host = d->pci.host, .cmd = p->answer.command,
+        TRACE(d->virtio.pci.trace, ctrl_response, .host = d->virtio.pci.host,
+              .cmd = p->answer.command,
               .rsp = p->answer.written > 0 ? p->answer.response[0] : (uint32_t)RSP_ERR);
         return true;
     }

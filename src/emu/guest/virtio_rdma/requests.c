@@ -32,7 +32,7 @@ static enum rdl_status create_cq(struct guest_cq *cq)
     struct virtio_rdma *d = driver_of(&cq->o);
     struct guest_queue_mem *mem = &((struct virtio_rdma_cq *)cq)->mem;
     uint8_t request[sizeof(struct raw_create_cq)];
-    const uint64_t mark = dma_mark(d->pci.dma);
+    const uint64_t mark = dma_mark(d->virtio.pci.dma);
     enum rdl_status st = queue_mem_take(d, cq->cqe, sizeof(struct raw_cqe), mem);
 
     if (st != RDL_OK)
@@ -53,11 +53,11 @@ void cq_fill(struct virtio_rdma *d, const struct virtio_rdma_cq *c)
                                     sizeof(struct raw_cqe)};
         uint16_t head;
 
-        if (!vqd_add(q, d->pci.ram, &seg, 0, 1, &head))
+        if (!vqd_add(q, d->virtio.pci.ram, &seg, 0, 1, &head))
             break; /* only a broken ring is too short */
     }
-    vqd_want_interrupt(q, d->pci.ram, c->cq.armed);
-    vqd_publish(q, d->pci.ram);
+    vqd_want_interrupt(q, d->virtio.pci.ram, c->cq.armed);
+    vqd_publish(q, d->virtio.pci.ram);
     queue_kick(d, c->cq.cqn);
 }
 
@@ -105,7 +105,7 @@ static enum rdl_status arm_cq(struct guest_cq *cq, bool solicited_only)
     struct raw_req_notify raw;
 
     rfc_req_notify_put(&raw, &cmd);
-    vqd_want_interrupt(virtio_rdma_vq(d, cq->cqn), d->pci.ram, true);
+    vqd_want_interrupt(virtio_rdma_vq(d, cq->cqn), d->virtio.pci.ram, true);
     return ctrl_send(d, CMD_REQ_NOTIFY_CQ, &raw, cq->cqn);
 }
 

@@ -21,10 +21,11 @@ enum rdl_status request_resize_cq(struct guest_cq *cq, uint32_t cqe)
     struct guest_queue_mem *mem = &((struct virtio_rdma_cq *)cq)->new_mem;
     const struct rfc_resize_cq cmd = {.cqn = cq->cqn, .cqe = cqe};
     struct raw_resize_cq raw;
-    const uint64_t mark = dma_mark(d->pci.dma);
+    const uint64_t mark = dma_mark(d->virtio.pci.dma);
     enum rdl_status st;
 
-    if (!pci_has(&d->pci, VF_RESIZE) || !pci_has(&d->pci, VF_RING_RESET))
+    if (!virtio_has_feature(&d->virtio, VF_RESIZE) ||
+        !virtio_has_feature(&d->virtio, VF_RING_RESET))
         return RDL_ERR_UNSUPPORTED;
     st = queue_mem_take(d, cqe, sizeof(struct raw_cqe), mem);
     if (st != RDL_OK)
@@ -69,10 +70,10 @@ static bool keep_all(struct virtio_rdma *d, struct virtio_rdma_cq *c)
     if (n > 0)
         memcpy(all.v, c->kept.v + c->kept.first, n * sizeof(*all.v));
     for (; n < all.n && got == VQD_GOT; n++) {
-        got = pci_take_used(&d->pci, q, c->cq.cqn, &head, &len);
+        got = virtqueue_take_used(&d->virtio, q, c->cq.cqn, &head, &len);
         if (got == VQD_GOT &&
-            (len != sizeof(*all.v) ||
-             !ram_read(d->pci.ram, guest_slot_gpa(&c->mem, head), &all.v[n], sizeof(*all.v))))
+            (len != sizeof(*all.v) || !ram_read(d->virtio.pci.ram, guest_slot_gpa(&c->mem, head),
+                                                &all.v[n], sizeof(*all.v))))
             got = VQD_BROKEN;
     }
     kept_drop(d, &c->kept);
@@ -124,10 +125,11 @@ enum rdl_status request_resize_qp(struct guest_qp *qp, uint32_t max_send_wr, uin
     struct virtio_rdma_qp *q = (struct virtio_rdma_qp *)qp;
     const struct rfc_resize_qp cmd = {qp->qpn, max_send_wr, max_recv_wr};
     struct raw_resize_qp raw;
-    const uint64_t mark = dma_mark(d->pci.dma);
+    const uint64_t mark = dma_mark(d->virtio.pci.dma);
     enum rdl_status st = RDL_OK;
 
-    if (!pci_has(&d->pci, VF_RESIZE) || !pci_has(&d->pci, VF_RING_RESET))
+    if (!virtio_has_feature(&d->virtio, VF_RESIZE) ||
+        !virtio_has_feature(&d->virtio, VF_RING_RESET))
         return RDL_ERR_UNSUPPORTED;
     q->new_sq = q->new_rq = (struct guest_queue_mem){0};
     if (max_send_wr != qp->sq.max_wr)

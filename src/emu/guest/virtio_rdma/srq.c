@@ -25,10 +25,10 @@ bool srq_read_limits(struct virtio_rdma *d)
     uint8_t *bytes = (uint8_t *)&raw;
 
     d->srqs = (struct rfc_srq_limits){0};
-    if (!pci_has(&d->pci, VF_SRQ))
+    if (!virtio_has_feature(&d->virtio, VF_SRQ))
         return true;
     for (uint32_t i = 0; i < sizeof(raw); i += 4)
-        st_le32(bytes + i, (uint32_t)pci_config_read(&d->pci, at + i, 4));
+        st_le32(bytes + i, (uint32_t)virtio_config_read(&d->virtio, at + i, 4));
     rfc_srq_limits_get(&d->srqs, &raw);
     return d->srqs.max_srq <= DEVICE_SRQS_MAX;
 }
@@ -57,7 +57,7 @@ enum rdl_status request_create_srq(struct guest_srq *srq)
         .max_sge = srq->rq.max_sge,
     };
     struct raw_create_srq raw;
-    const uint64_t mark = dma_mark(d->pci.dma);
+    const uint64_t mark = dma_mark(d->virtio.pci.dma);
     enum rdl_status st = queue_mem_take(d, srq->rq.max_wr, queue_recv_bytes(srq->rq.max_sge), mem);
 
     if (st != RDL_OK)

@@ -10,8 +10,8 @@
 
 #include "emu/facts/rfc.h"
 #include "emu/facts/virtio_rdma/ctrl_cmd.h"
-#include "emu/guest/pci/pci.h"
 #include "emu/guest/verbs/driver.h"
+#include "emu/guest/virtio/virtio.h"
 #include "emu/guest/virtio_rdma/raw.h"
 
 /* Queue sizes that the driver wants; a device may offer less. */
@@ -103,8 +103,11 @@ struct virtio_rdma_events {
 struct virtio_rdma {
     struct verbs *verbs;
     struct arena *arena;
-    struct guest_pci pci;
-    bool on_demand;                    /* accept the feature ON_DEMAND if offered */
+    struct guest_virtio virtio;
+    /* Settings, written before boot. */
+    bool tables;    /* control requests use indirect descriptor tables if the device offers them */
+    bool on_demand; /* accept the feature ON_DEMAND if offered: set up queues when needed */
+
     uint32_t boot_step;                /* number of boot requests sent */
     struct rfc_config device;          /* the device configuration as last read */
     struct rfc_srq_limits srqs;        /* limits of SRQs; all 0: no shared receive queues */
@@ -125,15 +128,16 @@ extern const struct verbs_driver_ops virtio_rdma_ops;
 bool virtio_rdma_init(struct virtio_rdma *d, struct verbs *verbs, struct arena *a,
                       const struct guest_pci *pci);
 
-/* Initialises the function in the order of virtio 1.2, 3.1.1, without sending requests.
+/* Initialises the function @found in the order of virtio 1.2, 3.1.1, without sending requests.
  *
  *  Return: RDL_OK           virtio_rdma_start() may be called
- *	   RDL_ERR_UNSUPPORTED  no such function, a structure is missing, VERSION_1 is not
- *	                    offered, or the device refused the features
+ *	   RDL_ERR_UNSUPPORTED  a structure is missing, VERSION_1 is not offered, or the device
+ *	                    refused the features
  *	   RDL_ERR_NOMEM    guest RAM or the arena is full
  *	   RDL_ERR_BROKEN   the device's numbers contradict each other
  */
-RDL_MUST_CHECK enum rdl_status virtio_rdma_boot(struct virtio_rdma *d);
+RDL_MUST_CHECK enum rdl_status virtio_rdma_boot(struct virtio_rdma *d,
+                                                const struct pci_slot_function *found);
 
 /* Sends the boot requests one after the other: ADD_GID 0 and 1 with the host's addresses, then
  * QUERY_PORT.  If the device answers during each notification, verbs->up is set on return;

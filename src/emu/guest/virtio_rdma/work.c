@@ -37,7 +37,7 @@ bool work_reclaim(struct virtio_rdma *d, uint32_t queue)
     uint32_t len;
 
     do {
-        got = pci_take_used(&d->pci, virtio_rdma_vq(d, queue), queue, &head, &len);
+        got = virtqueue_take_used(&d->virtio, virtio_rdma_vq(d, queue), queue, &head, &len);
     } while (got == VQD_GOT);
     return got != VQD_BROKEN;
 }
@@ -64,11 +64,11 @@ static enum rdl_status put_wqe(struct virtio_rdma *d, uint32_t queue,
     uint16_t head;
 
     RDL_ASSERT(w->bytes <= mem->slot_bytes);
-    if (!ram_write(d->pci.ram, seg.gpa, w->b, w->bytes))
+    if (!ram_write(d->virtio.pci.ram, seg.gpa, w->b, w->bytes))
         return RDL_ERR_NOMEM;
-    if (!vqd_add(q, d->pci.ram, &seg, 1, 0, &head))
+    if (!vqd_add(q, d->virtio.pci.ram, &seg, 1, 0, &head))
         return RDL_ERR_BROKEN;
-    vqd_publish(q, d->pci.ram);
+    vqd_publish(q, d->virtio.pci.ram);
     *ret_desc = head;
     return RDL_OK;
 }
@@ -269,7 +269,7 @@ static enum vqd_used poll_kept(struct virtio_rdma *d, struct virtio_rdma_cq *c, 
 
     kept_take(d, &c->kept, &raw);
     if (q->n_outstanding + kept_left(&c->kept) < c->cq.cqe)
-        (void)vqd_add(q, d->pci.ram, &seg, 0, 1, &head); /* only a broken ring has no room */
+        (void)vqd_add(q, d->virtio.pci.ram, &seg, 0, 1, &head); /* only a broken ring has no room */
     decode_cqe(&raw, ret);
     verbs_polled(&c->cq, ret);
     return VQD_GOT;
@@ -287,12 +287,12 @@ static enum vqd_used poll_one(struct virtio_rdma *d, struct virtio_rdma_cq *c, s
 
     if (kept_left(&c->kept) > 0)
         return poll_kept(d, c, ret);
-    got = pci_take_used(&d->pci, q, c->cq.cqn, &head, &len);
+    got = virtqueue_take_used(&d->virtio, q, c->cq.cqn, &head, &len);
     if (got != VQD_GOT)
         return got;
     seg.gpa = guest_slot_gpa(&c->mem, head);
-    if (len != sizeof(raw) || !ram_read(d->pci.ram, seg.gpa, &raw, sizeof(raw)) ||
-        !vqd_add(q, d->pci.ram, &seg, 0, 1, &head)) {
+    if (len != sizeof(raw) || !ram_read(d->virtio.pci.ram, seg.gpa, &raw, sizeof(raw)) ||
+        !vqd_add(q, d->virtio.pci.ram, &seg, 0, 1, &head)) {
         q->broken = true; /* what the device wrote is no completion */
         return VQD_BROKEN;
     }
@@ -313,8 +313,8 @@ enum rdl_status work_poll(struct guest_cq *cq, size_t max, struct rdl_wc *ret, s
     if (n == 0 && got == VQD_BROKEN)
         return RDL_ERR_BROKEN;
     if (n > 0) {
-        vqd_publish(q, d->pci.ram);
-        if (vqd_needs_kick(q, d->pci.ram))
+        vqd_publish(q, d->virtio.pci.ram);
+        if (vqd_needs_kick(q, d->virtio.pci.ram))
             queue_kick_now(d, cq->cqn);
     }
     *ret_n = n;
@@ -325,6 +325,6 @@ uint32_t work_count_unpolled(const struct guest_cq *cq)
 {
     const struct virtio_rdma *d = driver_of(&cq->o);
 
-    return vqd_used_count(virtio_rdma_vq(d, cq->cqn), d->pci.ram) +
+    return vqd_used_count(virtio_rdma_vq(d, cq->cqn), d->virtio.pci.ram) +
            kept_left(&((const struct virtio_rdma_cq *)cq)->kept);
 }

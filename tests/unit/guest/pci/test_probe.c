@@ -1,118 +1,26 @@
 /* SPDX-License-Identifier: MIT */
-/* A kernel enumerates its slot and a driver probes its function, including malformed functions. */
-#include "testing.h"
+/* A kernel enumerates its slot, and a driver of any device probes and enables its function. */
+#include "guest/slot.h"
 
-#include <string.h>
-
-#include "emu/base/cursor.h"
-#include "emu/facts/pci.h"
-#include "emu/guest/pci/pci.h"
-
-#define N_FUNCTIONS 8u
-#define TABLE_WORDS 64u
-#define RDMA_IDS    0x106a1af4u
-
-struct slot_function {
-    bool there;
-    uint8_t config[PCI_CONFIG_BYTES];
-    uint32_t bar_bytes[PCI_BARS];
-};
+#define IDS         PCI_IDS(0x15ad, 0x0820)
+#define VENDORS_MAX 4u
 
 struct fixture {
-    struct slot_function functions[N_FUNCTIONS];
-    uint32_t n_config; /* accesses of functions that are not there */
-    uint64_t at[TABLE_WORDS];
-    uint32_t value[TABLE_WORDS], n_written;
-    struct pci_bus bus;
+    struct fake_slot slot;
     struct guest_pci pci;
+    uint32_t vendor_at[VENDORS_MAX], n_vendors; /* offsets of vendor-specific capabilities */
 };
 
-static uint32_t config_read(void *ctx, uint32_t number, uint32_t offset, uint32_t width)
-{
-    struct fixture *f = ctx;
-    uint8_t le[4] = {0};
-
-    assert_true(number < N_FUNCTIONS && offset % width == 0 && offset < PCI_CONFIG_BYTES);
-    if (!f->functions[number].there) {
-        f->n_config++;
-        return UINT32_MAX;
-    }
-    memcpy(le, f->functions[number].config + offset, width);
-    return ld_le32(le);
-}
-
-static void config_write(void *ctx, uint32_t number, uint32_t offset, uint32_t width,
-                         uint32_t value)
-{
-    struct slot_function *s = &((struct fixture *)ctx)->functions[number];
-    uint8_t le[4];
-
-    assert_true(s->there);
-    if (offset >= PCI_BAR0 && offset <= PCI_BAR5) {
-        const uint32_t i = (offset - PCI_BAR0) / 4;
-        const uint32_t low = ld_le32(s->config + offset) & 0xfu;
-
-        value = s->bar_bytes[i] ? (value & ~(s->bar_bytes[i] - 1)) | low : 0;
-    }
-    st_le32(le, value);
-    memcpy(s->config + offset, le, width);
-}
-
-static uint64_t mem_read(void *ctx, uint64_t gpa, uint32_t width)
-{
-    (void)ctx;
-    (void)gpa;
-    return UINT64_MAX >> (64 - 8 * width);
-}
-
-static void mem_write(void *ctx, uint64_t gpa, uint32_t width, uint64_t value)
-{
-    struct fixture *f = ctx;
-
-    assert_int_equal(width, 4);
-    assert_true(f->n_written < TABLE_WORDS);
-    f->at[f->n_written] = gpa;
-    f->value[f->n_written++] = (uint32_t)value;
-}
-
-static const struct guest_bus bus = {config_read, config_write, mem_read, mem_write};
-
-/* A capability of virtio at @at. */
-static void put_cap(struct slot_function *s, uint32_t at, uint32_t next, uint32_t type,
-                    uint32_t offset, uint32_t length)
-{
-    uint8_t *c = s->config + at;
-
-    c[0] = PCI_CAP_ID_VENDOR;
-    c[1] = (uint8_t)next;
-    c[2] = VIRTIO_CAP_BYTES;
-    c[3] = (uint8_t)type;
-    st_le32(c + 8, offset);
-    st_le32(c + 12, length);
-}
-
-/* A function that a driver can use, with places that are not the lab's: everything in BAR 0, the
- * list backwards, MSI-X of two vectors in the middle of it.
- */
+/* A function with the capabilities: vendor at 0xd0, MSI-X at 0xb0, vendor at 0x90. */
 static struct slot_function *put_function(struct fixture *f, uint32_t number)
 {
-    struct slot_function *s = &f->functions[number];
+    struct slot_function *s = slot_add(&f->slot, number, IDS);
 
-    s->there = true;
-    s->bar_bytes[0] = 0x4000;
-    st_le32(s->config, RDMA_IDS);
-    st_le16(s->config + PCI_STATUS, PCI_STS_CAP_LIST);
     s->config[PCI_CAPABILITIES] = 0xd0;
-    put_cap(s, 0xd0, 0xc0, VIRTIO_CAP_DEVICE, 0x3000, 0x280);
-    put_cap(s, 0xc0, 0xb0, VIRTIO_CAP_ISR, 0x2000, 1);
-    s->config[0xb0] = PCI_CAP_ID_MSIX;
-    s->config[0xb1] = 0x90;
-    st_le16(s->config + 0xb2, 1);
-    st_le32(s->config + 0xb4, 0x3800);
-    st_le32(s->config + 0xb8, 0x3c00);
-    put_cap(s, 0x90, 0x80, VIRTIO_CAP_NOTIFY, 0x1000, 0x400);
-    st_le32(s->config + 0xa0, 16);
-    put_cap(s, 0x80, 0, VIRTIO_CAP_COMMON, 0, 56);
+    s->config[0xd0] = PCI_CAP_ID_VENDOR;
+    s->config[0xd1] = 0xb0;
+    slot_msix(s, 0xb0, 0x90);
+    s->config[0x90] = PCI_CAP_ID_VENDOR;
     return s;
 }
 
@@ -120,8 +28,7 @@ static int set_up(void **state)
 {
     struct fixture *f = test_calloc(1, sizeof(*f));
 
-    f->bus = (struct pci_bus){.bus = &bus, .ctx = f};
-    f->pci = (struct guest_pci){.bus = &bus, .bus_ctx = f, .slot = &f->bus};
+    slot_init(&f->slot, &f->pci);
     *state = f;
     return 0;
 }
@@ -132,19 +39,34 @@ static int tear_down(void **state)
     return 0;
 }
 
-static enum rdl_status probe(struct fixture *f)
+static void note_vendor(void *ctx, uint32_t at)
 {
-    pci_scan(&f->bus);
-    return pci_probe(&f->pci, VIRTIO_ID_RDMA);
+    struct fixture *f = ctx;
+
+    assert_true(f->n_vendors < VENDORS_MAX);
+    f->vendor_at[f->n_vendors++] = at;
+}
+
+/* Enumerates the slot, then probes and enables the function with IDS. */
+static void probe(struct fixture *f)
+{
+    const struct pci_slot_function *found;
+
+    pci_scan(&f->slot.bus);
+    found = pci_find(&f->slot.bus, IDS);
+    assert_non_null(found);
+    pci_probe(&f->pci, found, note_vendor, f);
+    pci_enable(&f->pci);
 }
 
 static void an_empty_slot_has_nobody(void **state)
 {
     struct fixture *f = *state;
 
-    assert_int_equal(probe(f), RDL_ERR_UNSUPPORTED);
-    assert_int_equal(f->bus.n_functions, 0);
-    assert_int_equal(f->n_config, 1);
+    pci_scan(&f->slot.bus);
+    assert_null(pci_find(&f->slot.bus, IDS));
+    assert_int_equal(f->slot.bus.n_functions, 0);
+    assert_int_equal(f->slot.n_absent, 1);
 }
 
 static void other_functions_are_looked_for_if_the_first_says_so(void **state)
@@ -153,12 +75,25 @@ static void other_functions_are_looked_for_if_the_first_says_so(void **state)
 
     put_function(f, 0);
     put_function(f, 3);
-    pci_scan(&f->bus);
-    assert_int_equal(f->bus.n_functions, 1);
-    f->functions[0].config[PCI_HEADER_TYPE] = 0x80;
-    pci_scan(&f->bus);
-    assert_int_equal(f->bus.n_functions, 2);
-    assert_int_equal(f->bus.functions[1].number, 3);
+    pci_scan(&f->slot.bus);
+    assert_int_equal(f->slot.bus.n_functions, 1);
+    f->slot.functions[0].config[PCI_HEADER_TYPE] = PCI_HEADER_SEVERAL;
+    pci_scan(&f->slot.bus);
+    assert_int_equal(f->slot.bus.n_functions, 2);
+    assert_int_equal(f->slot.bus.functions[1].number, 3);
+}
+
+/* A driver recognises its function by both IDs. */
+static void a_function_is_found_by_vendor_and_device(void **state)
+{
+    struct fixture *f = *state;
+
+    slot_add(&f->slot, 0, PCI_IDS(0x15ad, 0x0821))->config[PCI_HEADER_TYPE] = PCI_HEADER_SEVERAL;
+    slot_add(&f->slot, 1, PCI_IDS(0x15ae, 0x0820));
+    slot_add(&f->slot, 2, IDS);
+    pci_scan(&f->slot.bus);
+    assert_int_equal(pci_find(&f->slot.bus, IDS)->number, 2);
+    assert_null(pci_find(&f->slot.bus, PCI_IDS(0x15ae, 0x0821)));
 }
 
 static void bars_lie_at_multiples_of_their_size_and_apart(void **state)
@@ -170,8 +105,8 @@ static void bars_lie_at_multiples_of_their_size_and_apart(void **state)
 
     memcpy(s->bar_bytes, sizes, sizeof(sizes));
     s->config[PCI_BAR5] = 1; /* I/O space */
-    pci_scan(&f->bus);
-    found = pci_find(&f->bus, VIRTIO_ID_RDMA);
+    pci_scan(&f->slot.bus);
+    found = pci_find(&f->slot.bus, IDS);
     assert_non_null(found);
     for (uint32_t i = 0; i < PCI_BARS; i++) {
         if (sizes[i] == 0 || i == 5) {
@@ -186,98 +121,107 @@ static void bars_lie_at_multiples_of_their_size_and_apart(void **state)
     }
 }
 
+static void a_place_is_within_its_bar(void **state)
+{
+    struct fixture *f = *state;
+    uint64_t base;
+
+    put_function(f, 0);
+    probe(f);
+    base = f->pci.found->bar[0];
+    assert_int_equal(pci_bar_place(&f->pci, 0, 0, SLOT_BAR_BYTES), base);
+    assert_int_equal(pci_bar_place(&f->pci, 0, SLOT_BAR_BYTES - 4, 4), base + SLOT_BAR_BYTES - 4);
+    assert_int_equal(pci_bar_place(&f->pci, 0, SLOT_BAR_BYTES - 4, 5), 0);
+    assert_int_equal(pci_bar_place(&f->pci, 0, SLOT_BAR_BYTES + 4, 0), 0);
+    assert_int_equal(pci_bar_place(&f->pci, 0, 4, UINT32_MAX), 0);
+    assert_int_equal(pci_bar_place(&f->pci, 1, 0, 4), 0);
+    assert_int_equal(pci_bar_place(&f->pci, PCI_BARS, 0, 4), 0);
+}
+
 static void a_driver_follows_the_list_wherever_it_leads(void **state)
 {
     struct fixture *f = *state;
-    struct slot_function *s = put_function(f, 0);
-    uint64_t base;
+    const struct slot_function *s = put_function(f, 0);
+    uint64_t table;
 
-    assert_int_equal(probe(f), RDL_OK);
-    base = f->pci.found.bar[0];
-    assert_int_equal(f->pci.structures[VIRTIO_CAP_COMMON].gpa, base);
-    assert_int_equal(f->pci.structures[VIRTIO_CAP_NOTIFY].gpa, base + 0x1000);
-    assert_int_equal(f->pci.structures[VIRTIO_CAP_ISR].gpa, base + 0x2000);
-    assert_int_equal(f->pci.structures[VIRTIO_CAP_DEVICE].gpa, base + 0x3000);
-    assert_int_equal(f->pci.notify_multiplier, 16);
+    probe(f);
+    assert_int_equal(f->n_vendors, 2);
+    assert_int_equal(f->vendor_at[0], 0xd0);
+    assert_int_equal(f->vendor_at[1], 0x90);
     assert_int_equal(ld_le16(s->config + PCI_COMMAND), PCI_CMD_MEMORY | PCI_CMD_MASTER);
 
     assert_int_equal(f->pci.n_vectors, 2);
-    assert_false(f->pci.use_line);
+    assert_false(pci_uses_line(&f->pci));
     assert_int_equal(ld_le16(s->config + 0xb2), MSIX_ENABLE);
-    assert_int_equal(f->n_written, 8);
-    assert_int_equal(f->at[0], base + 0x3800);
-    assert_int_equal(f->value[0], MSI_ADDRESS);
-    assert_int_equal(f->at[6], base + 0x3800 + MSIX_ENTRY_BYTES + MSIX_DATA);
-    assert_int_equal(f->value[6], 1);
-    assert_int_equal(f->value[7], 0);
+    table = f->pci.found->bar[0] + SLOT_MSIX_OFFSET;
+    assert_int_equal(f->slot.n_written, 8);
+    assert_int_equal(f->slot.at[0], table);
+    assert_int_equal(f->slot.value[0], MSI_ADDRESS);
+    assert_int_equal(f->slot.at[6], table + MSIX_ENTRY_BYTES + MSIX_DATA);
+    assert_int_equal(f->slot.value[6], 1);
+    assert_int_equal(f->slot.value[7], 0);
+}
+
+/* A function may access no memory before its driver enables it. */
+static void probing_enables_no_bus_mastering(void **state)
+{
+    struct fixture *f = *state;
+    const struct slot_function *s = put_function(f, 0);
+
+    pci_scan(&f->slot.bus);
+    pci_probe(&f->pci, pci_find(&f->slot.bus, IDS), NULL, NULL);
+    assert_int_equal(ld_le16(s->config + PCI_COMMAND), PCI_CMD_MEMORY);
+    assert_int_equal(f->pci.n_vectors, 2);
+    assert_int_equal(f->slot.n_written, 0);
+}
+
+static void a_list_can_be_missing_or_go_in_a_circle(void **state)
+{
+    struct fixture *f = *state;
+    struct slot_function *s = put_function(f, 0);
+
+    s->config[0x91] = 0xb0;
+    probe(f);
+    assert_int_equal(f->pci.n_vectors, 2);
+    slot_init(&f->slot, &f->pci);
+    f->n_vendors = 0;
+    st_le16(put_function(f, 0)->config + PCI_STATUS, 0);
+    probe(f);
+    assert_int_equal(f->n_vendors, 0);
+    assert_true(pci_uses_line(&f->pci));
 }
 
 static void without_msix_the_line_is_like_one_vector(void **state)
 {
     struct fixture *f = *state;
 
-    put_function(f, 0)->config[0xb0] = 0x05; /* MSI, which no driver of virtio knows */
-    assert_int_equal(probe(f), RDL_OK);
-    assert_true(f->pci.use_line);
+    put_function(f, 0)->config[0xb0] = 0x05; /* MSI, which no driver here knows */
+    assert_false(pci_uses_line(&f->pci));
+    probe(f);
+    assert_true(pci_uses_line(&f->pci));
     assert_int_equal(f->pci.n_vectors, 1);
-    assert_int_equal(f->n_written, 0);
-    assert_int_equal(pci_ask_isr(&f->pci), 0); /* all ones are no answer */
+    assert_int_equal(f->slot.n_written, 0);
 }
 
-static void the_first_capability_of_a_type_counts(void **state)
+static void a_driver_can_prefer_the_line(void **state)
 {
     struct fixture *f = *state;
-    struct slot_function *s = put_function(f, 0);
+    const struct slot_function *s = put_function(f, 0);
 
-    put_cap(s, 0xe0, 0xd0, VIRTIO_CAP_DEVICE, 0x2800, 0x100);
-    s->config[PCI_CAPABILITIES] = 0xe0;
-    assert_int_equal(probe(f), RDL_OK);
-    assert_int_equal(f->pci.structures[VIRTIO_CAP_DEVICE].gpa, f->pci.found.bar[0] + 0x2800);
-}
-
-/* Each of these lacks something; none is let to memory. */
-static void a_function_without_all_structures_is_left_alone(void **state)
-{
-    static const struct {
-        uint32_t at, bytes, value;
-    } rows[] = {
-        {PCI_STATUS, 2, 0},         /* says that there is no list */
-        {PCI_CAPABILITIES, 1, 0},   /* the list is empty */
-        {0xd1, 1, 0xd0},            /* goes in a circle */
-        {0xc1, 1, 0},               /* ends too early */
-        {0x83, 1, 9},               /* a type that nobody knows */
-        {0xc4, 1, 1},               /* in a BAR that is not there */
-        {0xc4, 1, 7},               /* in a BAR that cannot be */
-        {0xc8, 4, 0x4000},          /* behind the end of the BAR */
-        {0xd8, 4, 0xffffff00u},     /* the end is past all addresses */
-        {0xdc, 4, 0x1001},          /* one byte too long */
-        {0x8c, 4, 55},              /* the common configuration ends in the middle of a register */
-        {PCI_DEVICE_ID, 2, 0x1041}, /* another device */
-    };
-
-    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        struct fixture *f = *state;
-        struct slot_function *s;
-        uint8_t le[4];
-
-        memset(f->functions, 0, sizeof(f->functions));
-        f->pci = (struct guest_pci){.bus = &bus, .bus_ctx = f, .slot = &f->bus};
-        s = put_function(f, 0);
-        st_le32(le, rows[i].value);
-        memcpy(s->config + rows[i].at, le, rows[i].bytes);
-        assert_int_equal(probe(f), RDL_ERR_UNSUPPORTED);
-        assert_int_equal(ld_le16(s->config + PCI_COMMAND) & PCI_CMD_MASTER, 0);
-    }
+    f->pci.use_line = true;
+    probe(f);
+    assert_true(pci_uses_line(&f->pci));
+    assert_int_equal(f->pci.n_vectors, 1);
+    assert_int_equal(ld_le16(s->config + 0xb2) & MSIX_ENABLE, 0);
 }
 
 static void a_table_outside_its_bar_is_no_msix(void **state)
 {
     struct fixture *f = *state;
-    struct slot_function *s = put_function(f, 0);
 
-    st_le16(s->config + 0xb2, MSIX_SIZE_MASK); /* 2048 entries do not fit */
-    assert_int_equal(probe(f), RDL_OK);
-    assert_true(f->pci.use_line);
+    st_le16(put_function(f, 0)->config + 0xb2, MSIX_SIZE_MASK); /* 2048 entries do not fit */
+    probe(f);
+    assert_true(pci_uses_line(&f->pci));
 }
 
 #define T(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -287,11 +231,14 @@ int main(void)
     const struct CMUnitTest tests[] = {
         T(an_empty_slot_has_nobody),
         T(other_functions_are_looked_for_if_the_first_says_so),
+        T(a_function_is_found_by_vendor_and_device),
         T(bars_lie_at_multiples_of_their_size_and_apart),
+        T(a_place_is_within_its_bar),
         T(a_driver_follows_the_list_wherever_it_leads),
+        T(probing_enables_no_bus_mastering),
+        T(a_list_can_be_missing_or_go_in_a_circle),
         T(without_msix_the_line_is_like_one_vector),
-        T(the_first_capability_of_a_type_counts),
-        T(a_function_without_all_structures_is_left_alone),
+        T(a_driver_can_prefer_the_line),
         T(a_table_outside_its_bar_is_no_msix),
     };
 

@@ -252,7 +252,6 @@ static inline struct fake *fake_new(uint32_t max, uint64_t features_off)
         .host = FAKE_HOST,
         .bus = &fake_bus,
         .bus_ctx = f,
-        .slot = &f->slot,
         .trace = &f->trace,
         .ram = &f->ram,
         .dma = &f->dma,
@@ -292,7 +291,8 @@ static inline void fake_free(struct fake *f)
 
 static inline enum rdl_status fake_boot(struct fake *f)
 {
-    const enum rdl_status st = virtio_rdma_boot(&f->rdma);
+    const struct pci_slot_function *found = pci_find(&f->slot, VIRTIO_PCI_IDS(VIRTIO_ID_RDMA));
+    const enum rdl_status st = virtio_rdma_boot(&f->rdma, found);
 
     return st == RDL_OK ? virtio_rdma_start(&f->rdma) : st;
 }

@@ -9,7 +9,7 @@ static void a_device_that_answers_at_once_is_up_after_boot(void **state)
     const struct virtio_rdma *d = &f->rdma;
 
     assert_int_equal(f->dev.status, VS_ACKNOWLEDGE | VS_DRIVER | VS_FEATURES_OK | VS_DRIVER_OK);
-    assert_int_equal(d->pci.features, (VIRTIO_FEATURES_ALL | RDMA_FEATURES_OWN) &
+    assert_int_equal(d->virtio.features, (VIRTIO_FEATURES_ALL | RDMA_FEATURES_OWN) &
                                           ~VIRTIO_FEATURE(VF_ON_DEMAND)); /* nobody asked for it */
     assert_int_equal(d->device.max_qp, FAKE_MAX);
     assert_int_equal(d->device.max_ah, 77); /* a misaligned field */
@@ -86,7 +86,7 @@ static void a_device_without_options_boots_too(void **state)
     (void)state;
     assert_int_equal(fake_boot(f), RDL_OK);
     assert_true(f->verbs.up);
-    assert_int_equal(f->rdma.pci.features, VIRTIO_FEATURE(VF_VERSION_1));
+    assert_int_equal(f->rdma.virtio.features, VIRTIO_FEATURE(VF_VERSION_1));
     fake_free(f);
 }
 
