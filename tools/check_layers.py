@@ -37,13 +37,14 @@ MAY_USE = {  # layer -> layers it may include; order is bottom to top
     "guest/virtio":      ["base", "facts", "trace", "mem", "virtio", "guest/pci"],
     "guest/ip":          ["base", "facts", "trace", "wire", "mem", "sim", "virtio", "guest/pci", "guest/virtio"],
     "guest/verbs":       ["base", "facts", "trace", "wire", "mem"],
-    "guest/virtio_rdma": ["base", "facts", "trace", "wire", "mem", "virtio", "guest/pci", "guest/virtio",
-                          "guest/verbs"],
+    # a guest, which does not know which driver of an RDMA device it loads
     "guest/machine":     ["base", "facts", "trace", "wire", "mem", "sim", "virtio", "guest/pci", "guest/virtio",
-                          "guest/ip", "guest/verbs", "guest/virtio_rdma"],
+                          "guest/ip", "guest/verbs"],
+    "guest/virtio_rdma": ["base", "facts", "trace", "wire", "mem", "virtio", "guest/pci", "guest/virtio",
+                          "guest/verbs", "guest/machine"],
     "lab":    ["base", "facts", "trace", "wire", "mem", "sim", "net", "virtio", "hca", "xport",
-               "rnic", "device", "guest/pci", "guest/virtio", "guest/ip", "guest/verbs", "guest/virtio_rdma",
-               "guest/machine"],
+               "rnic", "device", "guest/pci", "guest/virtio", "guest/ip", "guest/verbs", "guest/machine",
+               "guest/virtio_rdma"],
     # what happened, from the events of a lab or of a saved trace
     "past":   ["base", "facts", "trace"],
     # pictures are made from pasts and inspect trees alone
@@ -122,7 +123,9 @@ VIRTIO_RDMA = ("emu/facts/device.h", "emu/facts/rfc.h",
 IGNORANT_OF = {
     # the verbs are the same for every driver
     "guest/verbs": (*VIRTIO, *VIRTIO_RDMA, "emu/guest/pci/", "emu/guest/virtio/", "emu/guest/virtio_rdma/"),
-    # so are PCI functions, and an adapter
+    # so is the rest of a guest, whose NIC is virtio-net
+    "guest/machine": (*VIRTIO_RDMA, "emu/guest/virtio_rdma/"),
+    # and PCI functions, and an adapter
     **{neutral: (*VIRTIO, *VIRTIO_RDMA) for neutral in ("guest/pci", "hca", "xport", "rnic")},
     **{judge: ("emu/facts/profiles.def", "emu/facts/profile.h")
        for judge in ("watcher", "swarm/worlds", "swarm/drills")},
@@ -345,6 +348,9 @@ PLANTS = {  # what is planted -> file, text, and the line of the file that it fo
     "virtqueues in the verbs": ("src/emu/guest/verbs/planted.h", '#include "emu/virtio/vq_driver.h"'),
     "a driver in the verbs": ("src/emu/guest/verbs/planted.h",
                               '#include "emu/guest/virtio_rdma/virtio_rdma.h"'),
+    "a driver in the machine": ("src/emu/guest/machine/planted.h",
+                                '#include "emu/guest/virtio_rdma/virtio_rdma.h"'),
+    "the RFC in the machine, by way of others": ("src/emu/guest/ip/net.h", '#include "emu/facts/rfc.h"'),
     "the RFC in the verbs": ("src/emu/guest/verbs/planted.h", '#include "emu/facts/rfc.h"'),
     "registers in the verbs": ("src/emu/guest/verbs/planted.h", '#include "emu/facts/regs.h"'),
     "the RFC in the verbs, by way of others": ("src/emu/mem/space.h", '#include "emu/facts/rfc.h"'),

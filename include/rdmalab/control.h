@@ -51,6 +51,7 @@ struct rdl_control_answer {
  *	   RDL_ERR_INVAL       the lengths are inconsistent
  *	   RDL_ERR_QUEUE_FULL  no free entry; two entries stay reserved for the verbs
  *	   RDL_ERR_NO_GUEST    the guest of @host is a virtual machine
+ *	   RDL_ERR_UNSUPPORTED the driver of @host has no control queue
  *	   RDL_ERR_STALE, RDL_ERR_BROKEN, RDL_ERR_NOMEM
  */
 RDL_MUST_CHECK enum rdl_status rdl_control_send(struct rdl_lab *lab, rdl_host host,

@@ -17,6 +17,7 @@
 #include "emu/facts/enum/mtu.h"
 #include "emu/facts/refusal.h"
 #include "emu/facts/rfc.h"
+#include "emu/facts/virtio_rdma/ctrl_cmd.h"
 #include "emu/facts/virtio_rdma/ctrl_rsp.h"
 #include "emu/facts/virtio_rdma/refusal_rsp.h"
 #include "emu/rnic/rnic.h"

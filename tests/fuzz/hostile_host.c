@@ -15,6 +15,7 @@
 #include "emu/facts/qp_fsm.h"
 #include "emu/facts/virtio/net.h"
 #include "emu/facts/virtio/ring_format.h"
+#include "emu/facts/virtio_rdma/ctrl_cmd.h"
 #include "emu/facts/virtio_rdma/ctrl_rsp.h"
 #include "emu/rnic/rnic.h"
 #include "rdmalab/inspect.h"
@@ -197,7 +198,7 @@ static void note_places(struct hostile_lab *h)
         if (!hostile_vq(h, i))
             continue;
         q = hostile_function(i) == FN_NET ? &h->h1->guest.net.queues[hostile_queue(h, i)].vq
-                                          : guest_vq(&h->h1->guest, hostile_queue(h, i));
+                                          : host_rdma_vq(h->h1, hostile_queue(h, i));
         h->places_at_start[i] = (struct hostile_place){q->avail_idx, q->avail, q->free_head};
     }
 }

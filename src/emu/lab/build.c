@@ -12,6 +12,7 @@
 #include "emu/facts/enum/pci_function.h"
 #include "emu/facts/enum/profile.h"
 #include "emu/facts/virtio/ring_format.h"
+#include "emu/guest/virtio_rdma/virtio_rdma.h"
 #include "emu/lab/bus.h"
 #include "emu/lab/lab_state.h"
 #include "emu/rnic/rnic.h"
@@ -56,11 +57,14 @@ bool host_is_open(const struct host *h)
 
 struct guest_qp *lab_guest_qp(const struct lab_state *w, uint32_t host, uint32_t qpn)
 {
-    const struct host *h = host < w->n_hosts ? w->hosts[host] : NULL;
+    return host < w->n_hosts ? verbs_qp(&w->hosts[host]->guest.verbs, qpn) : NULL;
+}
 
-    if (!h || h->is_external || qpn > h->rnic->config->max_qp)
-        return NULL;
-    return h->guest.verbs.qp_of[qpn];
+struct vqd *host_rdma_vq(const struct host *h, uint32_t queue)
+{
+    const struct virtio_rdma *driver = virtio_rdma_of(&h->guest.verbs);
+
+    return driver ? virtio_rdma_vq(driver, queue) : NULL;
 }
 
 uint32_t lab_station(const struct lab_state *w, uint64_t mac)
@@ -258,15 +262,15 @@ static bool host_init(struct lab_state *w, struct host *h, const struct rdl_host
         .bus = &host_bus,
         .bus_ctx = h,
         .use_line = c->intx,
+        .rdma = &virtio_rdma_driver,
         .sim = &w->sim,
         .trace = &w->trace,
         .ram = &h->ram,
         .directory = c->arp ? NULL : &w->directory,
-        .tables = c->indirect,
-        .on_demand = c->on_demand,
         .rx_buffer = c->rx_buffer,
     };
     struct prng rng = prng_stream(w->seed, STREAM_PAGES + h->index);
+    struct virtio_rdma *driver;
 
     memcpy(guest.mac, c->mac, sizeof(guest.mac));
     memcpy(guest.gid[0], c->ipv4, GID_BYTES);
@@ -279,7 +283,13 @@ static bool host_init(struct lab_state *w, struct host *h, const struct rdl_host
         guest_init_absent(&h->guest, w->arena, &guest);
         return true;
     }
-    return guest_init(&h->guest, w->arena, &guest, &rng);
+    if (!guest_init(&h->guest, w->arena, &guest, &rng))
+        return false;
+
+    driver = virtio_rdma_of(&h->guest.verbs);
+    driver->tables = c->indirect;
+    driver->on_demand = c->on_demand;
+    return true;
 }
 
 /* Enters the host's addresses into the directories, which have room.  Hosts that use ARP are

@@ -93,15 +93,17 @@ static const char *check_ring(const struct vq *dev, const struct vqd *drv)
     return dev->packed && drv->descs ? check_places(dev, drv) : NULL;
 }
 
+/* Checks virtqueue @queue of the RDMA function, if its driver is the lab's. */
 static const char *check_queue(const struct host *h, uint32_t queue)
 {
-    return h->is_external ? NULL
-                          : check_ring(&h->dev->pci.queues[queue], guest_vq(&h->guest, queue));
+    const struct vqd *driver = host_rdma_vq(h, queue);
+
+    return driver ? check_ring(&h->dev->pci.queues[queue], driver) : NULL;
 }
 
 static const char *check_cq(const struct host *h, const struct cq *cq)
 {
-    const struct guest_cq *g = h->is_external ? NULL : h->guest.verbs.cq_of[cq->cqn];
+    const struct guest_cq *g = verbs_cq(&h->guest.verbs, cq->cqn);
 
     if (g && g->polled > cq->n_completed)
         return "no more completions are polled than were written";

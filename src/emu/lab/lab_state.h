@@ -70,6 +70,11 @@ static inline bool host_is_there(const struct host *h)
 /* Returns true if something other than the lab's drivers may have written to the host's rings. */
 bool host_is_open(const struct host *h);
 
+/* Returns the driver's side of virtqueue @queue of the RDMA function.  Returns NULL if the guest of
+ * the host has no driver of virtio-rdma, or is a virtual machine.
+ */
+struct vqd *host_rdma_vq(const struct host *h, uint32_t queue);
+
 /* Returns the virtio device of PCI function @function of the host. */
 static inline struct virtio_dev *host_virtio(struct host *h, uint32_t function)
 {

@@ -3,6 +3,7 @@
 #include "emu/base/quantity.h"
 #include "emu/device/rdma.h"
 #include "emu/facts/enum/send_flag.h"
+#include "emu/guest/verbs/driver.h"
 #include "emu/lab/lab_state.h"
 #include "emu/rnic/rnic.h"
 #include "emu/xport/xport_qp.h"
@@ -43,12 +44,12 @@ static void add_timer(struct text *t, const struct requester *q)
     }
 }
 
-/* Chains of @q that the device has not returned. */
+/* Chains of @q that the device has not returned; 0 if @q is no virtqueue. */
 static uint16_t outstanding(const struct host *h, const struct guest_wq *q)
 {
-    const struct vq *dev = &h->dev->pci.queues[q->queue];
+    const struct vqd *driver = host_rdma_vq(h, q->queue);
 
-    return (uint16_t)(guest_vq(&h->guest, q->queue)->avail_idx - dev->used_idx);
+    return driver ? (uint16_t)(driver->avail_idx - h->dev->pci.queues[q->queue].used_idx) : 0;
 }
 
 /* Adds what the oldest request that the device fetched waits for, and from whom. */
@@ -148,8 +149,7 @@ static void report_control(const struct host *h, const struct out *out)
 
     if (verbs_waits_for(v))
         text_addf(&t, "%s: %s waits for the MAC of %s", h->name,
-                  v->request.kind == VERBS_MODIFY_QP ? enum_name(&enum_ctrl_cmd, CMD_MODIFY_QP)
-                                                     : "create_ah",
+                  v->request.kind == VERBS_MODIFY_QP ? "MODIFY_QP" : "create_ah",
                   addr_text(verbs_waits_for(v), addr));
     else
         text_addf(&t, "%s: the driver waits for the answer to %s", h->name,
@@ -186,7 +186,7 @@ void rdl_waits(const struct rdl_lab *lab, void (*each)(void *ctx, const char *se
             report_control(h, &out);
         report_pings(h, &out);
         for (uint32_t qpn = HCA_QPN_USER; qpn <= h->rnic->config->max_qp; qpn++) {
-            const struct guest_qp *g = h->guest.verbs.qp_of[qpn];
+            const struct guest_qp *g = verbs_qp(&h->guest.verbs, qpn);
             const struct qp *qp = g ? hca_qp(&h->rnic->hca, qpn) : NULL;
 
             if (qp && outstanding(h, &g->sq) > 0)
@@ -195,7 +195,7 @@ void rdl_waits(const struct rdl_lab *lab, void (*each)(void *ctx, const char *se
                 report_receives(h, &g->o, &g->rq, &out);
         }
         for (uint32_t srqn = 1; srqn <= h->guest.verbs.limits.max_srq; srqn++) {
-            const struct guest_srq *srq = h->guest.verbs.srq_of[srqn];
+            const struct guest_srq *srq = verbs_srq(&h->guest.verbs, srqn);
 
             if (srq)
                 report_receives(h, &srq->o, &srq->rq, &out);

@@ -15,6 +15,7 @@
 #include "emu/facts/enum/pkt_act.h"
 #include "emu/facts/enum/send_flag.h"
 #include "emu/facts/rfc.h"
+#include "emu/guest/virtio_rdma/virtio_rdma.h"
 #include "emu/lab/lab_state.h"
 #include "emu/trace/event.h"
 #include "emu/virtio/vring.h"
@@ -294,7 +295,7 @@ static void request(struct host *h, const uint8_t *bytes, uint32_t n, uint32_t r
 {
     const uint64_t gpa = dma_take(&h->guest.dma, 1024);
     const struct vqd_seg segs[] = {{gpa, n}, {gpa + 512, room}};
-    struct vqd *vq = guest_vq(&h->guest, 0);
+    struct vqd *vq = host_rdma_vq(h, 0);
     uint16_t head;
     uint8_t nothing[64];
 
@@ -332,7 +333,7 @@ static void control_requests_of_any_bytes_are_answered_with_a_known_code(void **
         bytes[0] = (uint8_t)prng_below(&rng, 24);
         request(h, bytes, n, 1 + (uint32_t)prng_below(&rng, 200));
         go(&r);
-        while (vqd_take_used(guest_vq(&h->guest, 0), &h->ram, &head, &len) == VQD_GOT)
+        while (vqd_take_used(host_rdma_vq(h, 0), &h->ram, &head, &len) == VQD_GOT)
             ;
         for (; before < rdl_record_count(r.lab); before++) {
             const struct ev *e = rdl_record_at(r.lab, before);

@@ -205,7 +205,7 @@ static void device_takes_too_much(struct stand *s)
 
 static void driver_takes_back_too_much(struct stand *s)
 {
-    s->h->guest.rdma.queues[s->sq].vq.last_used++;
+    host_rdma_vq(s->h, s->sq)->last_used++;
 }
 
 static void polled_too_much(struct stand *s)

@@ -26,6 +26,7 @@
 #include "emu/facts/roce.h"
 #include "emu/facts/virtio/net.h"
 #include "emu/guest/ip/directory.h"
+#include "emu/guest/pci/driver.h"
 #include "emu/guest/virtio/virtio.h"
 #include "emu/sim/sim.h"
 #include "emu/wire/addr.h"
@@ -115,7 +116,7 @@ struct guest_net {
     struct arena *arena;
     struct guest_virtio virtio;
     uint64_t irqs; /* interrupts handled */
-    bool up;       /* guest_net_boot() has succeeded */
+    bool up;       /* the driver has booted */
     bool broken;   /* the device wrote something malformed */
     uint16_t mtu;  /* maximum length of an IP packet in bytes */
     struct guest_queue queues[NET_QUEUES];
@@ -143,19 +144,11 @@ struct guest_net {
 void guest_net_init(struct guest_net *net, struct arena *a, const struct guest_net_config *config,
                     const struct guest_pci *pci);
 
-/* Initialises the function @found, a virtio-net, and fills its receive queue.
- *
- * Return: RDL_OK
- *	   RDL_ERR_UNSUPPORTED  a structure is missing, VERSION_1 is not offered, or the device
- *	                        refused the features
- *	   RDL_ERR_NOMEM        guest RAM or the arena is full
- *	   RDL_ERR_BROKEN       the device's numbers contradict each other
+/* The driver of virtio-net, whose state is a struct guest_net.  boot() initialises the function and
+ * fills its receive queue.  It returns RDL_ERR_UNSUPPORTED if a structure is missing, VERSION_1 is
+ * not offered, or the device refused the features.
  */
-RDL_MUST_CHECK enum rdl_status guest_net_boot(struct guest_net *net,
-                                              const struct pci_slot_function *found);
-
-/* Handles an interrupt of virtio-net with @vector.  Ignores unknown vectors. */
-void guest_net_interrupt(struct guest_net *net, uint32_t vector);
+extern const struct pci_driver guest_net_driver;
 
 /* Handler of SIM_GUEST_TIMER with argument @arg: carries out the timer of a neighbour, a ping or a
  * group.

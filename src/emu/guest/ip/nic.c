@@ -150,8 +150,9 @@ static enum rdl_status set_up(struct guest_net *net)
     return net->broken ? RDL_ERR_BROKEN : RDL_OK;
 }
 
-enum rdl_status guest_net_boot(struct guest_net *net, const struct pci_slot_function *found)
+static enum rdl_status boot(void *driver, const struct pci_slot_function *found)
 {
+    struct guest_net *net = driver;
     enum rdl_status st = virtio_probe(&net->virtio, found);
 
     RDL_ASSERT(net->config.sim);
@@ -272,8 +273,9 @@ static void receive_all(struct guest_net *net)
     show_buffers(net);
 }
 
-void guest_net_interrupt(struct guest_net *net, uint32_t vector)
+static void interrupt(void *driver, uint32_t vector)
 {
+    struct guest_net *net = driver;
     struct vqd *q = &net->queues[NET_QUEUE_RX].vq;
 
     if (!net->up || net->broken || vector != rx_vector(net))
@@ -285,3 +287,27 @@ void guest_net_interrupt(struct guest_net *net, uint32_t vector)
         vqd_want_interrupt(q, net->virtio.pci.ram, true);
     } while (!net->broken && vqd_used_count(q, net->virtio.pci.ram) > 0);
 }
+
+/* With INTx there is one vector, 0.  A change of the configuration needs no action. */
+static bool line(void *driver)
+{
+    struct guest_net *net = driver;
+    const unsigned isr = virtio_ask_isr(&net->virtio);
+
+    if (isr & VIRTIO_ISR_QUEUE)
+        interrupt(net, 0);
+    return isr != 0;
+}
+
+static uint64_t irqs(const void *driver)
+{
+    return ((const struct guest_net *)driver)->irqs;
+}
+
+const struct pci_driver guest_net_driver = {
+    .ids = VIRTIO_PCI_IDS(VIRTIO_ID_NET),
+    .boot = boot,
+    .interrupt = interrupt,
+    .line = line,
+    .irqs = irqs,
+};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Connects the drivers of a guest, and routes its interrupts to them. */
+/* Connects the parts of a guest, boots its drivers, and routes interrupts to them. */
 #include "emu/guest/machine/guest.h"
 
 #include <string.h>
@@ -28,9 +28,9 @@ static void member(void *ctx, const uint8_t gid[GID_BYTES], bool joins)
 }
 
 /* Connects verbs and IP stack: the verbs ask for a MAC with resolve(), the stack answers later with
- * neighbour_resolved().
+ * neighbour_resolved().  @driver is the state of the RDMA driver; NULL: none is loaded.
  */
-static void init_verbs(struct guest *g, struct arena *a)
+static void init_verbs(struct guest *g, struct arena *a, void *driver)
 {
     const struct guest_config *c = &g->config;
     struct verbs_config verbs = {
@@ -44,7 +44,7 @@ static void init_verbs(struct guest *g, struct arena *a)
     };
 
     memcpy(verbs.gid, c->gid, sizeof(verbs.gid));
-    verbs_init(&g->verbs, a, &verbs, &virtio_rdma_ops, &g->rdma);
+    verbs_init(&g->verbs, a, &verbs, driver ? c->rdma->verbs : NULL, driver);
 }
 
 static void init_net(struct guest *g, struct arena *a, const struct guest_pci *pci)
@@ -77,41 +77,58 @@ bool guest_init(struct guest *g, struct arena *a, const struct guest_config *con
         .ram = config->ram,
         .dma = &g->dma,
     };
+    const struct rdma_driver *rdma = config->rdma;
+    void *state = rdma ? arena_alloc(a, rdma->bytes) : NULL;
 
     *g = (struct guest){.config = *config, .slot = {.bus = config->bus, .ctx = config->bus_ctx}};
-    if (!space_init(&g->space, config->ram, rng))
+    if ((rdma && !state) || !space_init(&g->space, config->ram, rng))
         return false;
     dma_init(&g->dma, &g->space);
-    init_verbs(g, a);
+    init_verbs(g, a, state);
     pci.function = FN_NET;
     init_net(g, a, &pci);
+    g->drivers[FN_NET] = (struct guest_driver){.ops = &guest_net_driver, .state = &g->net};
+    if (!rdma)
+        return true;
     pci.function = FN_RDMA;
-    if (!virtio_rdma_init(&g->rdma, &g->verbs, a, &pci))
-        return false;
-    g->rdma.tables = config->tables;
-    g->rdma.on_demand = config->on_demand;
-    return true;
+    g->drivers[FN_RDMA] = (struct guest_driver){.ops = &rdma->pci, .state = state};
+    return rdma->init(state, &g->verbs, a, &pci);
 }
 
 void guest_init_absent(struct guest *g, struct arena *a, const struct guest_config *config)
 {
     *g = (struct guest){.config = *config};
     g->config.directory = NULL;
-    init_verbs(g, a);
+    g->config.rdma = NULL;
+    init_verbs(g, a, NULL);
 }
 
+/* Binds @d to its function and boots it, if the slot has the function. */
+static enum rdl_status boot(const struct guest *g, struct guest_driver *d)
+{
+    if (d->state)
+        d->found = pci_find(&g->slot, d->ops->ids);
+    return d->found ? d->ops->boot(d->state, d->found) : RDL_OK;
+}
+
+static enum rdl_status start(const struct guest_driver *d)
+{
+    return d->found && d->ops->start ? d->ops->start(d->state) : RDL_OK;
+}
+
+/* The RDMA driver boots first and starts last: both drivers share the DMA area, and its requests
+ * come when the guest is complete.
+ */
 enum rdl_status guest_boot(struct guest *g)
 {
-    const struct pci_slot_function *rdma, *net;
-    enum rdl_status st;
+    enum rdl_status st = RDL_OK;
 
     pci_scan(&g->slot);
-    rdma = pci_find(&g->slot, VIRTIO_PCI_IDS(VIRTIO_ID_RDMA));
-    net = pci_find(&g->slot, VIRTIO_PCI_IDS(VIRTIO_ID_NET));
-    st = rdma ? virtio_rdma_boot(&g->rdma, rdma) : RDL_ERR_UNSUPPORTED;
-    if (st == RDL_OK && net)
-        st = guest_net_boot(&g->net, net);
-    return st == RDL_OK ? virtio_rdma_start(&g->rdma) : st;
+    for (uint32_t i = 0; st == RDL_OK && i < GUEST_DRIVERS; i++)
+        st = boot(g, &g->drivers[i]);
+    for (uint32_t i = 0; st == RDL_OK && i < GUEST_DRIVERS; i++)
+        st = start(&g->drivers[i]);
+    return st;
 }
 
 /* Each function sends its vectors to the processor that has the function's number. */
@@ -119,23 +136,36 @@ void guest_message(struct guest *g, uint64_t address, uint32_t data)
 {
     const uint64_t cpu = (address - MSI_ADDRESS) >> MSI_CPU_SHIFT;
 
-    if (g->rdma.virtio.pci.found && cpu == g->rdma.virtio.pci.found->number)
-        virtio_rdma_interrupt(&g->rdma, data);
-    else if (g->net.virtio.pci.found && cpu == g->net.virtio.pci.found->number)
-        guest_net_interrupt(&g->net, data);
+    for (uint32_t i = 0; i < GUEST_DRIVERS; i++) {
+        const struct guest_driver *d = &g->drivers[i];
+
+        if (d->found && d->found->number == cpu)
+            d->ops->interrupt(d->state, data);
+    }
 }
 
-/* Each driver that uses INTx reads its function's ISR status, in a fixed order. */
+/* Asks virtio-net first, then the RDMA device. */
 bool guest_line(struct guest *g)
 {
-    const unsigned net = virtio_ask_isr(&g->net.virtio);
-    unsigned rdma;
+    bool claimed = false;
 
-    if (net & VIRTIO_ISR_QUEUE)
-        guest_net_interrupt(&g->net, 0);
-    rdma = virtio_ask_isr(&g->rdma.virtio);
-    if (rdma)
-        virtio_rdma_interrupt(&g->rdma, 0);
-    g->line_is_off = !net && !rdma;
-    return !g->line_is_off;
+    for (uint32_t i = GUEST_DRIVERS; i > 0; i--) {
+        const struct guest_driver *d = &g->drivers[i - 1];
+
+        if (d->found)
+            claimed = d->ops->line(d->state) || claimed;
+    }
+    g->line_is_off = !claimed;
+    return claimed;
+}
+
+uint64_t guest_irqs(const struct guest *g)
+{
+    uint64_t n = 0;
+
+    for (uint32_t i = 0; i < GUEST_DRIVERS; i++) {
+        if (g->drivers[i].state)
+            n += g->drivers[i].ops->irqs(g->drivers[i].state);
+    }
+    return n;
 }

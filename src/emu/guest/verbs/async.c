@@ -20,11 +20,11 @@ static const struct guest_object *object_of(const struct verbs *v, enum object_k
                                             uint32_t number)
 {
     if (kind == OBJ_QP)
-        return number <= v->limits.max_qp && v->qp_of[number] ? &v->qp_of[number]->o : NULL;
+        return verbs_qp(v, number) ? &verbs_qp(v, number)->o : NULL;
     if (kind == OBJ_CQ)
-        return number <= v->limits.max_cq && v->cq_of[number] ? &v->cq_of[number]->o : NULL;
+        return verbs_cq(v, number) ? &verbs_cq(v, number)->o : NULL;
     if (kind == OBJ_SRQ)
-        return number <= v->limits.max_srq && v->srq_of[number] ? &v->srq_of[number]->o : NULL;
+        return verbs_srq(v, number) ? &verbs_srq(v, number)->o : NULL;
     return NULL;
 }
 

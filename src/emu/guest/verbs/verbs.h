@@ -278,7 +278,7 @@ struct verbs_async {
 struct verbs {
     struct verbs_config config;
     struct arena *arena;
-    const struct verbs_driver_ops *ops;
+    const struct verbs_driver_ops *ops; /* NULL: no driver */
     void *driver; /* the state of the driver that has the operations; the verbs do not use it */
 
     bool up;     /* all boot requests are answered */
@@ -302,7 +302,9 @@ struct verbs {
     struct guest_srq **srq_of;   /* SRQs by SRQN, 0 .. limits.max_srq; NULL before boot */
 };
 
-/* Initialises @v for a device that is not booted.  @config is copied. */
+/* Initialises @v for a device that is not booted.  @config is copied.  @ops and @driver are NULL if
+ * the guest has no driver for an RDMA device: @v never comes up, and refuses all requests.
+ */
 void verbs_init(struct verbs *v, struct arena *a, const struct verbs_config *config,
                 const struct verbs_driver_ops *ops, void *driver);
 
@@ -333,6 +335,24 @@ static inline struct guest_object *verbs_get(const struct verbs *v, uint32_t kin
     return verbs_host_of(handle) == v->config.host + 1
                ? slots_get(&v->objects[kind], verbs_name_of(handle))
                : NULL;
+}
+
+/* Return the live QP, CQ or SRQ with the given number, or NULL if there is none.  There is none
+ * before boot, nor if no driver is loaded.
+ */
+static inline struct guest_qp *verbs_qp(const struct verbs *v, uint32_t qpn)
+{
+    return v->qp_of && qpn <= v->limits.max_qp ? v->qp_of[qpn] : NULL;
+}
+
+static inline struct guest_cq *verbs_cq(const struct verbs *v, uint32_t cqn)
+{
+    return v->cq_of && cqn <= v->limits.max_cq ? v->cq_of[cqn] : NULL;
+}
+
+static inline struct guest_srq *verbs_srq(const struct verbs *v, uint32_t srqn)
+{
+    return v->srq_of && srqn <= v->limits.max_srq ? v->srq_of[srqn] : NULL;
 }
 
 /* Returns the object called @name ("qp2"), or NULL if there is none. */

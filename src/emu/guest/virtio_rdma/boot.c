@@ -28,13 +28,6 @@
 /* Boot requests: ADD_GID for each GID, then QUERY_PORT. */
 #define BOOT_STEPS (GUEST_GIDS + 1u)
 
-bool virtio_rdma_init(struct virtio_rdma *d, struct verbs *verbs, struct arena *a,
-                      const struct guest_pci *pci)
-{
-    *d = (struct virtio_rdma){.verbs = verbs, .arena = a, .virtio.pci = *pci};
-    return ctrl_take_place(d, &d->ctrl.places[0]);
-}
-
 /* Reads one field: in 32-bit accesses if it is aligned, otherwise by bytes.  [virtio 1.2, 4.1.3.1]
  */
 static void read_field(const struct virtio_rdma *d, const struct rfc_field *f, uint8_t *out)
@@ -244,8 +237,9 @@ enum rdl_status boot_go_on(struct virtio_rdma *d)
     return RDL_OK;
 }
 
-enum rdl_status virtio_rdma_boot(struct virtio_rdma *d, const struct pci_slot_function *found)
+enum rdl_status boot_function(void *driver, const struct pci_slot_function *found)
 {
+    struct virtio_rdma *d = driver;
     enum rdl_status st = virtio_probe(&d->virtio, found);
 
     RDL_ASSERT(!d->queues);
@@ -263,8 +257,10 @@ enum rdl_status virtio_rdma_boot(struct virtio_rdma *d, const struct pci_slot_fu
     return RDL_OK;
 }
 
-enum rdl_status virtio_rdma_start(struct virtio_rdma *d)
+enum rdl_status boot_start(void *driver)
 {
+    struct virtio_rdma *d = driver;
+
     verbs_boot(d->verbs);
     return boot_go_on(d);
 }

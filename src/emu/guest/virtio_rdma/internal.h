@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Shared declarations of the virtio-rdma driver's files.
  *
- * boot.c · queues.c virtqueues · ctrl.c control queue · requests.c PDs, CQs · mr.c · resize.c ·
- * qp.c · srq.c · work.c post, kick, poll · events.c asynchronous events · irq.c interrupts
+ * driver.c the driver's table · boot.c · queues.c virtqueues · ctrl.c control queue · raw.c raw
+ * requests · requests.c PDs, CQs · mr.c · resize.c · qp.c · srq.c · work.c post, kick, poll ·
+ * events.c asynchronous events · irq.c interrupts
  */
 #ifndef EMU_GUEST_VIRTIO_RDMA_INTERNAL_H
 #define EMU_GUEST_VIRTIO_RDMA_INTERNAL_H
@@ -114,6 +115,12 @@ void ctrl_poll(struct virtio_rdma *d);
 
 /* Like ctrl_poll(), and enables the interrupt if more answers are due. */
 void ctrl_await(struct virtio_rdma *d);
+
+/* Functions of the PCI driver (struct pci_driver): boot.c and irq.c. */
+enum rdl_status boot_function(void *driver, const struct pci_slot_function *found);
+enum rdl_status boot_start(void *driver);
+void irq_message(void *driver, uint32_t vector);
+bool irq_line(void *driver);
 
 /* boot.c: sends boot requests until one is not answered immediately, and calls verbs_up() after the
  * last answer.  Returns RDL_OK, RDL_ERR_DEVICE if the device refused the last request, or an error

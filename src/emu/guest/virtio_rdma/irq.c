@@ -41,8 +41,10 @@ static void cq_vector_interrupt(struct virtio_rdma *d, uint32_t vector)
     }
 }
 
-void virtio_rdma_interrupt(struct virtio_rdma *d, uint32_t vector)
+void irq_message(void *driver, uint32_t vector)
 {
+    struct virtio_rdma *d = driver;
+
     if (!d->queues || vector >= d->virtio.pci.n_vectors)
         return;
     d->irqs++;
@@ -56,4 +58,15 @@ void virtio_rdma_interrupt(struct virtio_rdma *d, uint32_t vector)
     }
     if (vector >= cq_vector(d, 1))
         cq_vector_interrupt(d, vector);
+}
+
+/* With INTx there is one vector, 0, which all sources share. */
+bool irq_line(void *driver)
+{
+    struct virtio_rdma *d = driver;
+    const bool had_interrupted = virtio_ask_isr(&d->virtio) != 0;
+
+    if (had_interrupted)
+        irq_message(d, 0);
+    return had_interrupted;
 }

@@ -121,9 +121,10 @@ static bool lay_out(struct raw_place *p, const struct rdl_control *request, stru
            ret->n > 0;
 }
 
-enum rdl_status raw_send(struct virtio_rdma *d, const struct rdl_control *request, bool kick,
-                         uint32_t *ret_id)
+static enum rdl_status send(void *driver, const struct rdl_control *request, bool kick,
+                            uint32_t *ret_id)
 {
+    struct virtio_rdma *d = driver;
     enum rdl_status st;
     struct raw_place *p;
     struct segs segs;
@@ -174,8 +175,10 @@ bool raw_take(struct virtio_rdma *d, uint16_t head, uint32_t len)
     return false;
 }
 
-enum rdl_status raw_answer(const struct virtio_rdma *d, uint32_t id, struct rdl_control_answer *ret)
+static enum rdl_status answer(const void *driver, uint32_t id, struct rdl_control_answer *ret)
 {
+    const struct virtio_rdma *d = driver;
+
     for (uint32_t i = 0; d->raw.places && id > 0 && i < RAW_PLACES; i++) {
         const struct raw_place *p = &d->raw.places[i];
 
@@ -188,3 +191,10 @@ enum rdl_status raw_answer(const struct virtio_rdma *d, uint32_t id, struct rdl_
     }
     return RDL_ERR_NOT_FOUND;
 }
+
+static uint32_t under_way(const void *driver)
+{
+    return ((const struct virtio_rdma *)driver)->raw.n_under_way;
+}
+
+const struct rdma_control_ops raw_ops = {send, answer, under_way};

@@ -7,6 +7,7 @@
 #ifndef EMU_GUEST_VIRTIO_RDMA_RAW_H
 #define EMU_GUEST_VIRTIO_RDMA_RAW_H
 
+#include "emu/guest/machine/rdma_driver.h"
 #include "rdmalab/control.h"
 
 struct virtio_rdma;
@@ -28,11 +29,8 @@ struct raw_requests {
     uint32_t n_under_way;
 };
 
-/* Implement rdl_control_send() and rdl_control_answer(). */
-enum rdl_status raw_send(struct virtio_rdma *d, const struct rdl_control *request, bool kick,
-                         uint32_t *ret_id);
-enum rdl_status raw_answer(const struct virtio_rdma *d, uint32_t id,
-                           struct rdl_control_answer *ret);
+/* Sends raw requests of programs, and returns the answers. */
+extern const struct rdma_control_ops raw_ops;
 
 /* Records the answer to the raw request whose chain begins with descriptor @head.  The device wrote
  * @len bytes.  Returns false if the chain is not that of a raw request.

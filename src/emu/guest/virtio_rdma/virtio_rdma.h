@@ -10,6 +10,7 @@
 
 #include "emu/facts/rfc.h"
 #include "emu/facts/virtio_rdma/ctrl_cmd.h"
+#include "emu/guest/machine/rdma_driver.h"
 #include "emu/guest/verbs/driver.h"
 #include "emu/guest/virtio/virtio.h"
 #include "emu/guest/virtio_rdma/raw.h"
@@ -120,36 +121,26 @@ struct virtio_rdma {
     uint64_t irqs; /* interrupts handled */
 };
 
+/* The driver as a guest loads it, and its operations for the verbs.  Its state is a struct
+ * virtio_rdma.
+ *
+ * boot() initialises the function in the order of virtio 1.2, 3.1.1, without sending requests.  It
+ * returns RDL_ERR_UNSUPPORTED if a structure is missing, VERSION_1 is not offered, or the device
+ * refused the features.  start() sends the boot requests one after the other: ADD_GID 0 and 1 with
+ * the host's addresses, then QUERY_PORT.  If the device answers during each notification, verbs->up
+ * is set on return; otherwise the interrupt handler continues.  If start() returns RDL_ERR_DEVICE,
+ * ctrl.cmd is the command that the device refused, and ctrl.rsp the response.
+ */
+extern const struct rdma_driver virtio_rdma_driver;
 extern const struct verbs_driver_ops virtio_rdma_ops;
 
-/* Initialises the driver for the function @pci; it is not booted.  The caller passes
- * virtio_rdma_ops and @d to verbs_init().  Returns false when the DMA area is full.
- */
-bool virtio_rdma_init(struct virtio_rdma *d, struct verbs *verbs, struct arena *a,
-                      const struct guest_pci *pci);
+/* Returns the driver below @v, or NULL if that is no driver of virtio-rdma. */
+static inline struct virtio_rdma *virtio_rdma_of(const struct verbs *v)
+{
+    return v->ops == &virtio_rdma_ops ? v->driver : NULL;
+}
 
-/* Initialises the function @found in the order of virtio 1.2, 3.1.1, without sending requests.
- *
- *  Return: RDL_OK           virtio_rdma_start() may be called
- *	   RDL_ERR_UNSUPPORTED  a structure is missing, VERSION_1 is not offered, or the device
- *	                    refused the features
- *	   RDL_ERR_NOMEM    guest RAM or the arena is full
- *	   RDL_ERR_BROKEN   the device's numbers contradict each other
- */
-RDL_MUST_CHECK enum rdl_status virtio_rdma_boot(struct virtio_rdma *d,
-                                                const struct pci_slot_function *found);
-
-/* Sends the boot requests one after the other: ADD_GID 0 and 1 with the host's addresses, then
- * QUERY_PORT.  If the device answers during each notification, verbs->up is set on return;
- * otherwise the interrupt handler continues.  Returns RDL_OK, RDL_ERR_NOMEM or RDL_ERR_BROKEN.
- * Returns RDL_ERR_DEVICE if the device refused a request: d->ctrl.cmd is its command, d->ctrl.rsp
- * the response.
- */
-RDL_MUST_CHECK enum rdl_status virtio_rdma_start(struct virtio_rdma *d);
-
-/* Handles an interrupt with @vector.  Ignores unknown vectors. */
-void virtio_rdma_interrupt(struct virtio_rdma *d, uint32_t vector);
-
+/* Returns the driver's side of virtqueue @queue. */
 static inline struct vqd *virtio_rdma_vq(const struct virtio_rdma *d, uint32_t queue)
 {
     return &d->queues[queue].vq;

@@ -206,7 +206,7 @@ static void visit_host(const struct inode *n, struct visit *v)
     inspect_child(v, CHILD_host_gid, gid_list(n));
     inspect_leaf(v, LEAF_host_ram_bytes, h->ram.bytes);
     inspect_word(v, LEAF_host_profile, h->rnic->config->profile);
-    inspect_leaf(v, LEAF_host_irqs, h->guest.rdma.irqs + h->guest.net.irqs);
+    inspect_leaf(v, LEAF_host_irqs, guest_irqs(&h->guest));
     inspect_leaf(v, LEAF_host_external, h->is_external);
     inspect_child(v, CHILD_host_device, *n);
     inspect_child(v, CHILD_host_port, *n);

@@ -68,11 +68,14 @@ static struct inode list_of(const struct inode *n, uint64_t len,
     return inspect_list_of(n, vq_of(n)->enabled ? len : 0, item);
 }
 
+/* The driver's side of a queue; NULL if the guest is a virtual machine, whose state is unknown. */
 static const struct vqd *vqd_of(const struct inode *n)
 {
-    const struct guest *g = &n->host->guest;
+    const struct host *h = n->host;
 
-    return n->function == FN_NET ? &g->net.queues[n->number].vq : guest_vq(g, n->number);
+    if (h->is_external)
+        return NULL;
+    return n->function == FN_NET ? &h->guest.net.queues[n->number].vq : host_rdma_vq(h, n->number);
 }
 
 static void driver_slots(const struct inode *list, uint64_t i, struct visit *v, const char *key)
@@ -150,7 +153,7 @@ void visit_queue(const struct inode *n, struct visit *v)
     inspect_leaf(v, LEAF_queue_avail_addr, r->avail);
     inspect_leaf(v, LEAF_queue_used_addr, r->used);
     inspect_leaf(v, LEAF_queue_vector, q->vector);
-    if (!n->host->is_external) /* a virtual machine's driver state is unknown */
+    if (vqd_of(n))
         inspect_child(v, CHILD_queue_driver, *n);
     inspect_child(v, CHILD_queue_device, *n);
     visit_events(n, r, v);

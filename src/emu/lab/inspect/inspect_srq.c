@@ -9,6 +9,7 @@ void visit_srq(const struct inode *n, struct visit *v)
     const struct guest_srq *g = n->object;
     const struct srq *srq = g->srqn ? hca_srq(&n->host->rnic->hca, g->srqn) : NULL;
     const uint32_t queue = g->rq.queue;
+    const struct vqd *driver = host_rdma_vq(n->host, queue);
 
     inspect_leaf(v, LEAF_srq_srqn, g->srqn);
     inspect_text(v, LEAF_srq_pd, g->pd->o.name);
@@ -19,10 +20,11 @@ void visit_srq(const struct inode *n, struct visit *v)
     if (!srq)
         return;
     inspect_leaf(v, LEAF_srq_limit, srq->limit);
-    inspect_leaf(v, LEAF_srq_posted,
-                 (uint16_t)(guest_vq(&n->host->guest, queue)->avail_idx -
-                            n->host->dev->pci.queues[queue].last_avail));
+    if (driver)
+        inspect_leaf(v, LEAF_srq_posted,
+                     (uint16_t)(driver->avail_idx - n->host->dev->pci.queues[queue].last_avail));
     inspect_leaf(v, LEAF_srq_taken, srq->taken);
     inspect_leaf(v, LEAF_srq_error, srq->error);
-    inspect_child(v, CHILD_srq_rq, queue_node(n, FN_RDMA, queue));
+    if (driver)
+        inspect_child(v, CHILD_srq_rq, queue_node(n, FN_RDMA, queue));
 }

@@ -174,7 +174,7 @@ static inline void fake_irq(void *ctx, struct sim_item item)
 
     assert_true(fn_take_message(&f->fn, virtio_irq_of(item.arg), &m));
     assert_int_equal(m.address, MSI_ADDRESS);
-    virtio_rdma_interrupt(&f->rdma, m.data);
+    virtio_rdma_driver.pci.interrupt(&f->rdma, m.data);
 }
 
 static sim_handler *const fake_handlers[SIM_KIND_COUNT] = {[SIM_IRQ] = fake_irq};
@@ -275,8 +275,8 @@ static inline struct fake *fake_new(uint32_t max, uint64_t features_off)
     pci_scan(&f->slot);
     assert_true(space_init(&f->space, &f->ram, &rng));
     dma_init(&f->dma, &f->space);
-    verbs_init(&f->verbs, f->arena, &verbs, &virtio_rdma_ops, &f->rdma);
-    assert_true(virtio_rdma_init(&f->rdma, &f->verbs, f->arena, &pci));
+    verbs_init(&f->verbs, f->arena, &verbs, virtio_rdma_driver.verbs, &f->rdma);
+    assert_true(virtio_rdma_driver.init(&f->rdma, &f->verbs, f->arena, &pci));
     fake_configure(f, max);
     rfc_port_attr_put(&raw, &port);
     memcpy(f->response, &raw, sizeof(raw));
@@ -291,10 +291,10 @@ static inline void fake_free(struct fake *f)
 
 static inline enum rdl_status fake_boot(struct fake *f)
 {
-    const struct pci_slot_function *found = pci_find(&f->slot, VIRTIO_PCI_IDS(VIRTIO_ID_RDMA));
-    const enum rdl_status st = virtio_rdma_boot(&f->rdma, found);
+    const struct pci_driver *driver = &virtio_rdma_driver.pci;
+    const enum rdl_status st = driver->boot(&f->rdma, pci_find(&f->slot, driver->ids));
 
-    return st == RDL_OK ? virtio_rdma_start(&f->rdma) : st;
+    return st == RDL_OK ? driver->start(&f->rdma) : st;
 }
 
 static inline int fake_set_up(void **state)

@@ -9,8 +9,9 @@ static void a_device_that_answers_at_once_is_up_after_boot(void **state)
     const struct virtio_rdma *d = &f->rdma;
 
     assert_int_equal(f->dev.status, VS_ACKNOWLEDGE | VS_DRIVER | VS_FEATURES_OK | VS_DRIVER_OK);
-    assert_int_equal(d->virtio.features, (VIRTIO_FEATURES_ALL | RDMA_FEATURES_OWN) &
-                                          ~VIRTIO_FEATURE(VF_ON_DEMAND)); /* nobody asked for it */
+    assert_int_equal(d->virtio.features,
+                     (VIRTIO_FEATURES_ALL | RDMA_FEATURES_OWN) &
+                         ~VIRTIO_FEATURE(VF_ON_DEMAND)); /* nobody asked for it */
     assert_int_equal(d->device.max_qp, FAKE_MAX);
     assert_int_equal(d->device.max_ah, 77); /* a misaligned field */
     assert_int_equal(d->device.local_ca_ack_delay, 15);
@@ -250,7 +251,7 @@ static void answers_in_another_order_find_their_objects(void **state)
     }
     for (uint32_t i = 3; i-- > 0;)
         assert_true(vq_push(vq, &f->ram, c[i].head, 5));
-    virtio_rdma_interrupt(&f->rdma, GUEST_VECTOR_CTRL);
+    virtio_rdma_driver.pci.interrupt(&f->rdma, GUEST_VECTOR_CTRL);
     assert_int_equal(verbs_answer(&f->verbs, &why), RDL_OK);
     for (uint32_t i = 0; i < 3; i++)
         assert_int_equal(((struct guest_pd *)object_at(f, OBJ_PD, h[i]))->pdn, 10 + i);
@@ -316,7 +317,7 @@ static void a_used_element_out_of_nowhere_breaks_the_control_queue(void **state)
     uint32_t rsp = 0;
 
     assert_true(vq_push(&f->dev.queues[0], &f->ram, 5, 1));
-    virtio_rdma_interrupt(&f->rdma, GUEST_VECTOR_CTRL);
+    virtio_rdma_driver.pci.interrupt(&f->rdma, GUEST_VECTOR_CTRL);
     assert_int_equal(verbs_answer(&f->verbs, &rsp), RDL_ERR_BROKEN);
 }
 

@@ -467,7 +467,7 @@ static void an_armed_cq_has_one_event(void **state)
     for (unsigned i = 0; i < 2; i++) {
         fake_complete(f, w->cq, &cqe, sizeof(struct raw_cqe));
         assert_int_equal(vq_wants_interrupt(vq, &f->ram), i == 0);
-        virtio_rdma_interrupt(&f->rdma, vq->vector);
+        virtio_rdma_driver.pci.interrupt(&f->rdma, vq->vector);
     }
     assert_int_equal(w->cq->events, 1);
     assert_int_equal(f->events[EV_cq_event], 1);
@@ -485,11 +485,11 @@ static void an_interrupt_without_a_completion_is_no_event(void **state)
     const struct rfc_cqe cqe = {.wr_id = 1};
 
     assert_int_equal(verbs_req_notify_cq(w->cq, false), RDL_OK);
-    virtio_rdma_interrupt(&f->rdma, vq->vector);
+    virtio_rdma_driver.pci.interrupt(&f->rdma, vq->vector);
     assert_int_equal(w->cq->events, 0);
     assert_true(w->cq->armed);
     fake_complete(f, w->cq, &cqe, sizeof(struct raw_cqe));
-    virtio_rdma_interrupt(&f->rdma, vq->vector);
+    virtio_rdma_driver.pci.interrupt(&f->rdma, vq->vector);
     assert_int_equal(w->cq->events, 1);
 }
 
@@ -509,7 +509,7 @@ static void an_interrupt_of_what_was_polled_already_is_an_event(void **state)
     fake_complete(f, w->cq, &cqe, sizeof(struct raw_cqe));
     assert_int_equal(verbs_poll_cq(w->cq, 1, &wc, &n), RDL_OK);
     assert_int_equal(n, 1);
-    virtio_rdma_interrupt(&f->rdma, vq->vector);
+    virtio_rdma_driver.pci.interrupt(&f->rdma, vq->vector);
     assert_int_equal(w->cq->events, 1);
     assert_false(w->cq->armed);
 }

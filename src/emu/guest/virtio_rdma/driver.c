@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* The driver as a guest loads it. */
+#include "emu/guest/virtio_rdma/internal.h"
+
+static bool init(void *driver, struct verbs *verbs, struct arena *a, const struct guest_pci *pci)
+{
+    struct virtio_rdma *d = driver;
+
+    d->verbs = verbs;
+    d->arena = a;
+    d->virtio.pci = *pci;
+    return ctrl_take_place(d, &d->ctrl.places[0]);
+}
+
+static uint64_t irqs(const void *driver)
+{
+    return ((const struct virtio_rdma *)driver)->irqs;
+}
+
+const struct rdma_driver virtio_rdma_driver = {
+    .pci =
+        {
+            .ids = VIRTIO_PCI_IDS(VIRTIO_ID_RDMA),
+            .boot = boot_function,
+            .start = boot_start,
+            .interrupt = irq_message,
+            .line = irq_line,
+            .irqs = irqs,
+        },
+    .verbs = &virtio_rdma_ops,
+    .bytes = sizeof(struct virtio_rdma),
+    .init = init,
+    .control = &raw_ops,
+};
