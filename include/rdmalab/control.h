@@ -86,7 +86,7 @@ RDL_MUST_CHECK enum rdl_status rdl_host_limit(struct rdl_lab *lab, rdl_host host
 
 /* Resizes the send queue of @qp to @max_send_wr entries and the receive queue to @max_recv_wr; 0
  * keeps the present length, and RDL_QP_NONE leaves no room.  If a queue to be resized is not empty,
- * the device refuses: rdl_wait() returns RDL_ERR_DEVICE with the response BUSY.
+ * the device refuses: rdl_wait() returns RDL_ERR_DEVICE with the error EBUSY.
  *
  * Return: RDL_OK
  *	   RDL_ERR_LIMIT        more than the device supports

@@ -276,24 +276,32 @@ RDL_MUST_CHECK enum rdl_status rdl_step_host(struct rdl_lab *lab, rdl_host host,
 RDL_MUST_CHECK enum rdl_status rdl_run(struct rdl_lab *lab, uint64_t until_ns,
                                        struct rdl_limits limits);
 
+/* The response with which a device refused a control request. */
+struct rdl_response {
+    int error;        /* errno of the verb: EBUSY, ENOMEM, EINVAL and so on */
+    uint32_t code;    /* the device's own code; devices of different types have different codes */
+    const char *name; /* name of @code: "BUSY"; "?" if the driver does not know it */
+    const char *text; /* meaning of @code; "" if the driver does not know it */
+};
+
 /* Advances the lab until the control requests of @host are answered.
  *
  * Return: RDL_OK
  *	   RDL_ERR_NO_ROUTE no neighbour answered for the address vector of a modify or of an
  *	                    address handle
- *	   RDL_ERR_DEVICE   the device refused; *@reterr_rsp is its response (enum ctrl_rsp)
+ *	   RDL_ERR_DEVICE   the device refused; *@reterr_rsp is its response
  *	   RDL_ERR_BROKEN   the device needs a reset
  *	   RDL_ERR_TIMEOUT, RDL_ERR_IDLE and others as rdl_step()
  */
 RDL_MUST_CHECK enum rdl_status rdl_wait(struct rdl_lab *lab, rdl_host host,
-                                        struct rdl_limits limits, uint32_t *reterr_rsp);
+                                        struct rdl_limits limits, struct rdl_response *reterr_rsp);
 
 /* Returns the result of the control requests of @host without advancing the lab: RDL_ERR_BUSY while
  * a request is under way, otherwise as rdl_wait().  For a lab that follows an outside clock and
  * must not run ahead of it.
  */
 RDL_MUST_CHECK enum rdl_status rdl_answer(const struct rdl_lab *lab, rdl_host host,
-                                          uint32_t *reterr_rsp);
+                                          struct rdl_response *reterr_rsp);
 
 /* A checkpoint is a copy of the whole lab.  Restoring it brings back every object at its address,
  * and repeating the same calls repeats the same events.  It stays valid and can be restored again.

@@ -123,7 +123,7 @@ static enum rdl_status use(struct rdl_lab *lab, const struct size *size, struct 
 static enum rdl_status wait(struct rdl_lab *lab, const struct testbed_side *side)
 {
     const struct rdl_limits none = {0};
-    uint32_t rsp;
+    struct rdl_response rsp;
 
     return rdl_wait(lab, side->host, none, &rsp);
 }

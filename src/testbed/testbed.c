@@ -25,7 +25,7 @@
 static enum rdl_status wait(struct rdl_lab *lab, rdl_host host)
 {
     const struct rdl_limits limits = {.ticks = TESTBED_WAIT_TICKS};
-    uint32_t rsp;
+    struct rdl_response rsp;
 
     return rdl_wait(lab, host, limits, &rsp);
 }

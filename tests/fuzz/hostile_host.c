@@ -64,7 +64,7 @@ static const struct testbed_config small = {
 
 static void wait_for(const struct hostile_lab *h, rdl_host host)
 {
-    uint32_t rsp;
+    struct rdl_response rsp;
 
     must(rdl_wait(h->lab, host, (struct rdl_limits){.ticks = WAIT_TICKS}, &rsp));
 }

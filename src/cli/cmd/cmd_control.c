@@ -10,6 +10,7 @@
 #include "emu/base/quantity.h"
 #include "emu/facts/rfc.h"
 #include "emu/facts/virtio_rdma/ctrl_rsp.h"
+#include "emu/facts/virtio_rdma/refusal_rsp.h"
 #include "emu/wire/addr.h"
 #include "print/show_text.h"
 #include "rdmalab/control.h"
@@ -191,6 +192,15 @@ static void say_answer(struct session *s, const struct home *home, const struct 
                 answer->written == 1 ? "" : "s", line);
 }
 
+/* Fails because the device answered with @code, which is not RSP_OK. */
+static bool refused(struct session *s, const struct step *st, const struct home *home, uint8_t code)
+{
+    const struct rdl_response rsp = {ctrl_rsp_errno(code), code, enum_name(&enum_ctrl_rsp, code),
+                                     enum_text(&enum_ctrl_rsp, code)};
+
+    return advance_refused(s, home->host, st->at, &rsp);
+}
+
 static bool wait_for(struct session *s, const struct step *st, const struct home *home, uint32_t id,
                      struct rdl_control_answer *ret)
 {
@@ -241,7 +251,7 @@ bool run_control(struct session *s, const struct step *st)
         return diag_remedy(&s->diag, "without room for one byte it cannot say how it went");
     }
     if (answer.response[0] != RSP_OK)
-        return advance_refused(s, home.host, st->at, answer.response[0]);
+        return refused(s, st, &home, answer.response[0]);
     say_answer(s, &home, &a, &answer);
     return true;
 }

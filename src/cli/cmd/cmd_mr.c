@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Verbs for memory regions and windows. */
+#include <errno.h>
+
 #include "cli/cmd/commands.h"
 #include "cli/cmd/verb.h"
 #include "emu/base/assert.h"
@@ -7,7 +9,6 @@
 #include "emu/base/text.h"
 #include "emu/facts/enum/access.h"
 #include "emu/facts/enum/key_kind.h"
-#include "emu/facts/virtio_rdma/ctrl_rsp.h"
 #include "rdmalab/memory.h"
 #include "rdmalab/verbs.h"
 #include "tree/tree.h"
@@ -144,10 +145,10 @@ static bool name_windows(struct session *s, const struct step *st, const struct 
 {
     const struct scope in = session_scope(s);
     char path[SESSION_PATH_BYTES];
-    uint32_t rsp;
+    struct rdl_response rsp;
     uint64_t n;
 
-    if (rdl_answer(s->lab, home->host, &rsp) != RDL_ERR_DEVICE || rsp != RSP_BUSY)
+    if (rdl_answer(s->lab, home->host, &rsp) != RDL_ERR_DEVICE || rsp.error != EBUSY)
         return false;
     resolve_path(&in, step_text(st, "mr"), path);
     n = tree_number(s->lab, path, LEAF_mr_windows);

@@ -239,7 +239,7 @@ static bool finish_modify(struct session *s, const struct step *st, rdl_qp qp)
 {
     char path[RDL_VALUE_BYTES];
     struct home home;
-    uint32_t rsp;
+    struct rdl_response rsp;
 
     if (!resolve_home(s->lab, OBJ_QP, qp.raw, &home))
         return false;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/cmd/verb.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "cli/cmd/limit.h"
 #include "cli/session/advance.h"
 #include "emu/base/text.h"
 #include "emu/facts/leaf.h"
-#include "emu/facts/virtio_rdma/ctrl_rsp.h"
 #include "emu/wire/addr.h"
 #include "rdmalab/events.h"
 #include "rdmalab/inspect.h"
@@ -47,7 +47,7 @@ void verb_own_name(struct session *s, enum object_kind kind, uint64_t raw, char 
 static bool explain_status(struct session *s, const struct step *st, const struct home *home,
                            enum rdl_status status)
 {
-    uint32_t rsp;
+    struct rdl_response rsp;
 
     if (status == RDL_ERR_EXISTS && st->as.text) {
         session_fail(s, st->as.at, "%s already has a \"%s\"", home->name, st->as.text);
@@ -77,13 +77,13 @@ bool verb_sent(struct session *s, const struct step *st, const struct home *home
 bool verb_finish(struct session *s, const struct step *st, const struct home *home,
                  enum rdl_status status)
 {
-    uint32_t rsp;
+    struct rdl_response rsp;
 
     if (!verb_sent(s, st, home, status))
         return false;
     if (advance_wait(s, home->host, st->at).end == ADVANCE_DONE)
         return true;
-    return rdl_answer(s->lab, home->host, &rsp) == RDL_ERR_DEVICE && rsp == RSP_NO_RESOURCES
+    return rdl_answer(s->lab, home->host, &rsp) == RDL_ERR_DEVICE && rsp.error == ENOMEM
                ? limit_name_full(s, st, home->name)
                : false;
 }

@@ -381,7 +381,7 @@ static bool poll(struct pingpong *p)
 static bool may_poll(struct pingpong *p)
 {
     struct rdl_cq_info info;
-    uint32_t rsp;
+    struct rdl_response rsp;
 
     if (p->asked) {
         const enum rdl_status st = rdl_answer(p->lab, p->config.host, &rsp);
@@ -548,7 +548,7 @@ const char *pingpong_state_name(enum pingpong_state state)
 static bool request(struct pingpong *p)
 {
     struct text t = text_on(p->error, sizeof(p->error));
-    uint32_t rsp;
+    struct rdl_response rsp;
     enum rdl_status st = rdl_answer(p->lab, p->config.host, &rsp);
 
     if (st == RDL_ERR_BUSY)

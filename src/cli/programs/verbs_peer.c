@@ -110,7 +110,7 @@ static void begin_line(struct verbs_peer *p)
 static enum vp_end ask(struct verbs_peer *p, const struct vp_command *c)
 {
     const unsigned n_asks = c->n_asks ? c->n_asks(p) : 1;
-    uint32_t rsp;
+    struct rdl_response rsp;
     enum rdl_status st = rdl_answer(p->lab, p->config.host, &rsp);
     bool ok = true;
 

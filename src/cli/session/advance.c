@@ -10,8 +10,7 @@
 #include "emu/base/assert.h"
 #include "emu/base/quantity.h"
 #include "emu/facts/compared.h"
-#include "emu/facts/virtio_rdma/ctrl_rsp.h"
-#include "emu/facts/virtio_rdma/refusal_rsp.h"
+#include "emu/facts/refusal.h"
 #include "rdmalab/control.h"
 #include "rdmalab/inspect.h"
 
@@ -41,7 +40,7 @@ struct moved {
 static const struct moved cut_short = {.cut = true};
 
 static enum rdl_status call(struct session *s, const struct move *m, struct rdl_limits limits,
-                            uint32_t *reterr_rsp)
+                            struct rdl_response *reterr_rsp)
 {
     switch (m->kind) {
     case MOVE_STEP:
@@ -182,7 +181,7 @@ void advance_print_messages(struct session *s)
  * act, and waits for something to do.  RDL_ERR_IDLE: @m is not done yet.
  */
 static enum rdl_status live_turn(struct session *s, const struct move *m, int input,
-                                 uint32_t *reterr_rsp)
+                                 struct rdl_response *reterr_rsp)
 {
     const struct live_ops *ops = s->config.live_ops;
     const uint64_t real = live_bound(m, ops->begin_turn(s->outside.live)), now = rdl_now_ns(s->lab);
@@ -217,7 +216,7 @@ static bool program_failed(struct session *s, struct span at)
 
 /* move() for a lab that follows real time. */
 static struct moved move_live(struct session *s, const struct move *m, struct span at,
-                              uint32_t *reterr_rsp)
+                              struct rdl_response *reterr_rsp)
 {
     const bool had_programs = s->config.live_ops->programs_run(s->outside.live);
 
@@ -288,7 +287,7 @@ static bool next_limits(struct session *s, const struct standstill *still, struc
 
 /* Calls the lab for one chunk of ticks after the other. */
 static struct moved move_watched(struct session *s, const struct move *m, struct standstill *still,
-                                 struct span at, uint32_t *reterr_rsp)
+                                 struct span at, struct rdl_response *reterr_rsp)
 {
     for (;;) {
         const uint64_t before = rdl_tick(s->lab);
@@ -319,7 +318,7 @@ static struct moved move_watched(struct session *s, const struct move *m, struct
 
 /* move() for a lab with simulated time alone.  A replay is not watched: it has run before. */
 static struct moved move_chunks(struct session *s, const struct move *m, struct span at,
-                                uint32_t *reterr_rsp)
+                                struct rdl_response *reterr_rsp)
 {
     const bool ends = m->kind == MOVE_RUN && m->until_ns != RDL_NEVER;
     struct standstill still =
@@ -332,7 +331,7 @@ static struct moved move_chunks(struct session *s, const struct move *m, struct 
 
 /* Runs the lab as @m says. */
 static struct moved move(struct session *s, const struct move *m, struct span at,
-                         uint32_t *reterr_rsp)
+                         struct rdl_response *reterr_rsp)
 {
     const struct moved moved =
         session_is_live(s) ? move_live(s, m, at, reterr_rsp) : move_chunks(s, m, at, reterr_rsp);
@@ -424,31 +423,31 @@ struct advanced advance_tick(struct session *s, uint64_t until_ns, struct span a
     return advance_step(s, RDL_STEP_TICK, at);
 }
 
-bool advance_refused(struct session *s, rdl_host host, struct span at, uint32_t rsp)
+bool advance_refused(struct session *s, rdl_host host, struct span at,
+                     const struct rdl_response *rsp)
 {
-    const struct enum_row *row = enum_by_value(&enum_ctrl_rsp, rsp);
     struct rdl_refusal why = {0};
     const bool known = rdl_last_refusal(s->lab, host, &why) == RDL_OK &&
-                       refusal_rsp(why.reason) == (enum ctrl_rsp)rsp;
+                       refusal_errno(refusal_kind((enum refusal_reason)why.reason)) == rsp->error;
     const char *reason = enum_name(&enum_refusal, why.reason);
     char compared[160] = "";
     struct text t = text_on(compared, sizeof(compared));
 
     if (!known) {
-        session_fail(s, at, "the device refused: %s", row ? row->name : "?");
-        return diag_remedy(&s->diag, "%s; \"why\" shows the request", row ? row->text : "");
+        session_fail(s, at, "the device refused: %s", rsp->name);
+        return diag_remedy(&s->diag, "%s; \"why\" shows the request", rsp->text);
     }
     compared_add_refusal(&t, why.reason, &(struct compared){why.least, why.most, why.found});
-    session_fail(s, at, "the device refused: %s, by %s%s", row->name, reason, compared);
+    session_fail(s, at, "the device refused: %s, by %s%s", rsp->name, reason, compared);
     diag_reason(&s->diag, REASON_REFUSAL(why.reason));
     return diag_remedy(&s->diag, "%s; \"why\" shows the request, \"explain %s\" the reason",
-                       row->text, reason);
+                       rsp->text, reason);
 }
 
 struct advanced advance_wait(struct session *s, rdl_host host, struct span at)
 {
     const struct move m = {.kind = MOVE_WAIT, .host = host};
-    uint32_t rsp = 0;
+    struct rdl_response rsp = {0};
     const struct moved moved = move(s, &m, at, &rsp);
 
     if (moved.cut)
@@ -462,7 +461,7 @@ struct advanced advance_wait(struct session *s, rdl_host host, struct span at)
         diag_reason(&s->diag, RDL_ERR_IDLE);
         return failed;
     case RDL_ERR_DEVICE:
-        (void)advance_refused(s, host, at, rsp);
+        (void)advance_refused(s, host, at, &rsp);
         return failed;
     case RDL_ERR_INVARIANT:
         broken(s, at);

@@ -67,10 +67,11 @@ struct advanced advance_tick(struct session *s, uint64_t until_ns, struct span a
  */
 struct advanced advance_wait(struct session *s, rdl_host host, struct span at);
 
-/* Fills s->diag after the device of @host refused a control request with @rsp (enum ctrl_rsp): the
- * message has the reason.  Returns false.
+/* Fills s->diag after the device of @host refused a control request with @rsp: the message has the
+ * reason.  Returns false.
  */
-bool advance_refused(struct session *s, rdl_host host, struct span at, uint32_t rsp);
+bool advance_refused(struct session *s, rdl_host host, struct span at,
+                     const struct rdl_response *rsp);
 
 /* Runs a lab that follows real time while the prompt waits: runs what is due, then waits for more
  * or for input on the file descriptor @input.  Returns false if there is input, or if the lab does

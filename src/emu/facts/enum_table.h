@@ -49,7 +49,10 @@ extern const struct enum_table *const enum_tables[];
 const struct enum_row *enum_by_value(const struct enum_table *t, uint32_t value);
 const struct enum_row *enum_by_name(const struct enum_table *t, const char *name);
 
-/* Returns the name of @value, or "?" if the table has no such row. */
+/* enum_name() returns the name of @value, or "?" if the table has no such row.  enum_text() returns
+ * its text, or "".
+ */
 const char *enum_name(const struct enum_table *t, uint32_t value);
+const char *enum_text(const struct enum_table *t, uint32_t value);
 
 #endif

@@ -165,3 +165,10 @@ const char *enum_name(const struct enum_table *t, uint32_t value)
 
     return row ? row->name : "?";
 }
+
+const char *enum_text(const struct enum_table *t, uint32_t value)
+{
+    const struct enum_row *row = enum_by_value(t, value);
+
+    return row ? row->text : "";
+}

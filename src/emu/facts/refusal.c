@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "emu/facts/refusal.h"
 
+#include <errno.h>
+
 #include "emu/base/assert.h"
 #include "emu/facts/enum_table.h"
 
@@ -28,4 +30,19 @@ enum refusal_kind refusal_kind(enum refusal_reason why)
             return kinds[i].kind;
     }
     assert_fail("every reason has a row", __FILE__, __LINE__);
+}
+
+int refusal_errno(enum refusal_kind kind)
+{
+    static const int errnos[] = {
+        [RFK_NONE] = 0,
+        [RFK_UNKNOWN] = ENOSYS,
+        [RFK_NO_OBJECT] = ENOENT,
+        [RFK_BUSY] = EBUSY,
+        [RFK_NO_ROOM] = ENOMEM,
+        [RFK_INVALID] = EINVAL,
+        [RFK_UNSUPPORTED] = EOPNOTSUPP,
+    };
+
+    return errnos[kind];
 }

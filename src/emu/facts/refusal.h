@@ -2,8 +2,8 @@
 /* The reasons why an RNIC refuses a request of its driver.  refusals.def has a row for each reason.
  *
  * Code that refuses a request gives the reason, which determines the kind.  A device translates the
- * kind to its own response code: see facts/virtio_rdma/refusal_rsp.h.  The same reason therefore
- * always has the same response code.
+ * kind to its own response code, and its driver that code to an errno: see
+ * facts/virtio_rdma/refusal_rsp.h.  The same reason therefore always has the same response code.
  */
 #ifndef EMU_FACTS_REFUSAL_H
 #define EMU_FACTS_REFUSAL_H
@@ -34,5 +34,10 @@ struct refused {
 
 /* Returns the kind of the reason @why. */
 enum refusal_kind refusal_kind(enum refusal_reason why);
+
+/* Returns the errno of a verb that the device refused for a reason of @kind, 0 for RFK_NONE.  Each
+ * kind has another one.
+ */
+int refusal_errno(enum refusal_kind kind);
 
 #endif

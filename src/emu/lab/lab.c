@@ -354,7 +354,7 @@ enum rdl_shortage rdl_shortage(struct rdl_lab *lab)
 }
 
 enum rdl_status rdl_wait(struct rdl_lab *lab, rdl_host host, struct rdl_limits limits,
-                         uint32_t *reterr_rsp)
+                         struct rdl_response *reterr_rsp)
 {
     const struct bounds b = bounds_of(lab, limits);
     struct host *h = NULL;
@@ -365,7 +365,8 @@ enum rdl_status rdl_wait(struct rdl_lab *lab, rdl_host host, struct rdl_limits l
     return st == RDL_OK ? verbs_answer(&h->guest.verbs, reterr_rsp) : st;
 }
 
-enum rdl_status rdl_answer(const struct rdl_lab *lab, rdl_host host, uint32_t *reterr_rsp)
+enum rdl_status rdl_answer(const struct rdl_lab *lab, rdl_host host,
+                           struct rdl_response *reterr_rsp)
 {
     struct host *h;
     const enum rdl_status st = lab_guest_host(lab->state, host.raw, &h);

@@ -62,18 +62,17 @@ bool drill_number_is(struct drill *d, const char *path, uint64_t want, const cha
                         want);
 }
 
-enum rdl_status drill_answer(struct drill *d, rdl_host host, uint32_t *ret_rsp)
+enum rdl_status drill_answer(struct drill *d, rdl_host host)
 {
     const struct rdl_limits limits = {.ticks = TICKS_MAX};
+    struct rdl_response rsp;
 
-    return rdl_wait(d->lab, host, limits, ret_rsp);
+    return rdl_wait(d->lab, host, limits, &rsp);
 }
 
 bool drill_is_done(struct drill *d, rdl_host host, enum rdl_status st, const char *what)
 {
-    uint32_t rsp;
-
-    return drill_works(d, st, what) && drill_works(d, drill_answer(d, host, &rsp), what);
+    return drill_works(d, st, what) && drill_works(d, drill_answer(d, host), what);
 }
 
 bool drill_settle(struct drill *d)

@@ -116,10 +116,10 @@ bool drill_number(struct drill *d, const char *path, uint64_t *ret);
  */
 bool drill_number_is(struct drill *d, const char *path, uint64_t want, const char *what);
 
-/* Runs the lab until the device of @host has answered the pending control request.  *@ret_rsp is
- * the response code.  Returns the status of rdl_wait().
+/* Runs the lab until the device of @host has answered the pending control request.  Returns the
+ * status of rdl_wait().
  */
-enum rdl_status drill_answer(struct drill *d, rdl_host host, uint32_t *ret_rsp);
+enum rdl_status drill_answer(struct drill *d, rdl_host host);
 
 /* Runs the lab until nothing is scheduled.  Returns false, and the drill fails, if that does not
  * succeed.

@@ -177,9 +177,8 @@ void keys_register(struct drill *d)
 static bool is_taken(struct drill *d, enum rdl_status st)
 {
     struct keys *k = d->own;
-    uint32_t rsp;
 
-    return st == RDL_OK && drill_answer(d, k->host[1], &rsp) == RDL_OK;
+    return st == RDL_OK && drill_answer(d, k->host[1]) == RDL_OK;
 }
 
 void keys_deregister(struct drill *d)

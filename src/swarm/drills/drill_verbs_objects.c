@@ -245,7 +245,7 @@ static bool check_move(struct drill *d, const struct rig_end *e, uint32_t type, 
                             .timeout = 14,
                             .retry_cnt = 1,
                             .ah.hop_limit = 9};
-    uint32_t mask = m ? m->need : 0, rsp;
+    uint32_t mask = m ? m->need : 0;
     struct rdl_modify_error err;
     enum rdl_status st;
     bool right;
@@ -266,7 +266,7 @@ static bool check_move(struct drill *d, const struct rig_end *e, uint32_t type, 
     d->n_unsaid++;
     st = rdl_modify_qp(d->lab, e->qp, &a, mask | QPA_STATE, unchecked, &err);
     if (st == RDL_OK)
-        st = drill_answer(d, e->host, &rsp);
+        st = drill_answer(d, e->host);
     if (!drill_expect(d, (st == RDL_OK) == right,
                       "a queue pair is moved as its states and their attributes allow, else not",
                       "%s -> %s with 0x%x: %s", enum_name(&enum_qp_state, *state),
@@ -303,12 +303,11 @@ void verbs_step_modify(struct drill *d)
 
 static bool set_gid(struct drill *d, rdl_host h, bool valid, bool right, const char *what)
 {
-    uint32_t rsp;
     enum rdl_status st = rdl_set_gid(d->lab, h, 0, valid);
 
     d->n_unsaid++;
     if (st == RDL_OK)
-        st = drill_answer(d, h, &rsp);
+        st = drill_answer(d, h);
     return drill_expect(d, (st == RDL_OK) == right, what, "%s", rdl_status_name(st));
 }
 
@@ -372,11 +371,10 @@ static bool resize(struct drill *d, rdl_cq cq, uint32_t cqe, enum rdl_status wan
 {
     const struct drill_verbs *k = d->own;
     enum rdl_status st = rdl_resize_cq(d->lab, cq, cqe);
-    uint32_t rsp;
 
     d->n_unsaid++;
     if (st == RDL_OK)
-        st = drill_answer(d, k->host[0], &rsp);
+        st = drill_answer(d, k->host[0]);
     return drill_expect(d, st == want, what, "%s", rdl_status_name(st));
 }
 

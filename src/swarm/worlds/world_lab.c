@@ -85,7 +85,7 @@ void world_say(struct world_run *r, const char *format, ...)
 bool world_answered(struct world_run *r, unsigned host)
 {
     const struct rdl_limits limits = {.ticks = 1000000};
-    uint32_t rsp;
+    struct rdl_response rsp;
     const enum rdl_status st = rdl_wait(r->lab, r->host[host].host, limits, &rsp);
 
     return st == RDL_OK ||

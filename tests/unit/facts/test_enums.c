@@ -23,6 +23,7 @@ static void every_row_is_found_by_value_and_by_name(void **state)
             assert_ptr_equal(enum_by_value(t, row->value), row);
             assert_ptr_equal(enum_by_name(t, row->name), row);
             assert_string_equal(enum_name(t, row->value), row->name);
+            assert_string_equal(enum_text(t, row->value), row->text);
         }
     }
 }
@@ -57,6 +58,7 @@ static void what_is_not_there_is_not_found(void **state)
         assert_null(enum_by_name(t, ""));
         assert_null(enum_by_name(t, "NO_SUCH_NAME"));
         assert_string_equal(enum_name(t, 0xfffffffe), "?");
+        assert_string_equal(enum_text(t, 0xfffffffe), "");
     }
     assert_null(enum_by_value(&enum_wr_opcode, 10)); /* a hole */
     assert_null(enum_by_value(&enum_mtu, 0));

@@ -192,7 +192,7 @@ static inline void add_drop(struct strangers *s, uint32_t kind, rdl_port from, u
 /* Runs the lab until the control request of host 0 is answered. */
 static inline void answered(struct strangers *s)
 {
-    uint32_t rsp;
+    struct rdl_response rsp;
 
     assert_int_equal(rdl_wait(s->lab, s->host[0], no_limits, &rsp), RDL_OK);
 }

@@ -58,7 +58,7 @@ static void go(struct churn *c, uint64_t ns)
 /* Waits for what was asked for; false if it was refused, by driver or device. */
 static bool done(struct churn *c, unsigned side, enum rdl_status asked)
 {
-    uint32_t rsp;
+    struct rdl_response rsp;
 
     return asked == RDL_OK && rdl_wait(c->r.lab, c->r.side[side].host, bounded, &rsp) == RDL_OK;
 }

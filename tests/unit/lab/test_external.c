@@ -51,7 +51,7 @@ static void what_a_guest_would_do_is_refused_by_name(void **state)
     const struct rdl_ping_config ping = {.bytes = 8};
     const struct rdl_limits none = {0};
     struct rdl_async_event event;
-    uint32_t rsp;
+    struct rdl_response rsp;
     size_t n;
     uint64_t addr;
     uint16_t pkey;

@@ -2,6 +2,7 @@
 /* Handles: each host has its own table, and handles of destroyed objects are stale. */
 #include "testing.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "emu/facts/enum/object.h"
@@ -24,7 +25,7 @@ struct end {
 
 static void done(struct rdl_lab *lab, rdl_host host, enum rdl_status st)
 {
-    uint32_t rsp;
+    struct rdl_response rsp;
 
     assert_int_equal(st, RDL_OK);
     assert_int_equal(rdl_wait(lab, host, no_limits, &rsp), RDL_OK);
@@ -71,6 +72,7 @@ static void a_lab_has_65536_queue_pairs(void **state)
     struct rdl_lab *lab = lab_new();
     rdl_qp *qps = test_calloc(LAB_QPS, sizeof(*qps));
     struct rdl_qp_info info;
+    struct rdl_response rsp;
     struct end end[HOSTS];
     uint32_t n = 0;
     rdl_qp extra;
@@ -84,7 +86,8 @@ static void a_lab_has_65536_queue_pairs(void **state)
     assert_int_equal(n, LAB_QPS);
     /* A full device refuses; the others do not mind. */
     assert_int_equal(qp_new(lab, &end[0], &extra), RDL_OK);
-    assert_int_equal(rdl_wait(lab, end[0].host, no_limits, &n), RDL_ERR_DEVICE);
+    assert_int_equal(rdl_wait(lab, end[0].host, no_limits, &rsp), RDL_ERR_DEVICE);
+    assert_int_equal(rsp.error, ENOMEM);
     assert_int_equal(rdl_qp_info(lab, extra, &info), RDL_ERR_STALE);
     for (uint32_t i = 0; i < LAB_QPS; i++) {
         assert_int_equal(rdl_qp_info(lab, qps[i], &info), RDL_OK);

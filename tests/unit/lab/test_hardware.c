@@ -79,7 +79,7 @@ static void who_writes_takes_the_device_from_its_driver(void **state)
 {
     const struct rdl_limits bounded = {.ticks = 1000};
     uint64_t v = 1;
-    uint32_t rsp;
+    struct rdl_response rsp;
     rdl_host h;
     rdl_pd pd;
     struct rdl_lab *lab = lab_with_host(&h);

@@ -247,7 +247,7 @@ static void a_broken_ring_does_not_harm_the_other_host(void **state)
     static const uint8_t far_ahead[2] = {0xff, 0x7f};
     struct testbed r;
     struct host *h;
-    uint32_t rsp;
+    struct rdl_response rsp;
 
     (void)state;
     make(&r, 1);

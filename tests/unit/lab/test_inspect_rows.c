@@ -81,7 +81,7 @@ static void add_window(struct rdl_lab *lab)
 {
     const struct rdl_host_config config = {.name = "w", .ring = VRING_packed};
     const struct rdl_limits none = {0};
-    uint32_t rsp;
+    struct rdl_response rsp;
     rdl_host host;
     rdl_pd pd;
     rdl_mw mw;

@@ -266,7 +266,7 @@ static void modify_qp_finds_out_the_mac_of_its_address_vector(void **state)
         struct strangers *s = strangers_new(true);
         const rdl_qp qp = init_qp(s);
         struct rdl_qp_info info;
-        uint32_t rsp;
+        struct rdl_response rsp;
         rdl_pd pd;
 
         assert_int_equal(move_qp(s, qp, QPS_RTR, address(s, 1, index), index), RDL_OK);
@@ -288,7 +288,7 @@ static void modify_qp_fails_when_nobody_answers_and_can_be_tried_again(void **st
     struct strangers *s = *state;
     const rdl_qp qp = init_qp(s);
     struct rdl_qp_info info;
-    uint32_t rsp;
+    struct rdl_response rsp;
 
     assert_int_equal(move_qp(s, qp, QPS_RTR, nobody, 0), RDL_OK);
     assert_int_equal(rdl_wait(s->lab, s->host[0], no_limits, &rsp), RDL_ERR_NO_ROUTE);
@@ -315,7 +315,8 @@ static void a_host_that_comes_is_asked_for_no_more(void **state)
     const rdl_qp qp = init_qp(s);
     struct rdl_qp_info info;
     struct rdl_value v;
-    uint32_t rsp, n = 0;
+    struct rdl_response rsp;
+    uint32_t n = 0;
     rdl_host h;
     size_t at;
 
@@ -342,7 +343,7 @@ static void a_checkpoint_keeps_what_waits(void **state)
     struct rdl_checkpoint *c;
     const rdl_qp qp = init_qp(s);
     uint64_t hash;
-    uint32_t rsp;
+    struct rdl_response rsp;
 
     assert_int_equal(move_qp(s, qp, QPS_RTR, address(s, 1, 1), 1), RDL_OK);
     assert_int_equal(rdl_checkpoint_save(s->lab, &c), RDL_OK);

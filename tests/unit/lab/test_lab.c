@@ -159,7 +159,7 @@ static void handles_go_stale_when_their_object_is_destroyed(void **state)
     struct testbed r;
     struct rdl_wc wc;
     size_t n;
-    uint32_t rsp;
+    struct rdl_response rsp;
 
     (void)state;
     start(&r, 5);
@@ -294,7 +294,7 @@ static void queue_pairs_are_made_and_destroyed_again_and_again(void **state)
     struct testbed_config c = config(8);
     struct testbed r;
     rdl_qp qp;
-    uint32_t rsp;
+    struct rdl_response rsp;
 
     (void)state;
     assert_int_equal(testbed_init(&r, &c), RDL_OK);
@@ -316,7 +316,7 @@ static void what_a_reset_gives_back_goes_without_completions(void **state)
     struct rdl_modify_error err;
     struct rdl_wc wc;
     struct testbed r;
-    uint32_t rsp;
+    struct rdl_response rsp;
     size_t n;
 
     (void)state;
@@ -345,7 +345,7 @@ static void a_queue_without_an_owner_breaks_no_invariant(void **state)
     struct rdl_qp_config qc = {.type = QPT_RC};
     struct rdl_qp_attr attr = {.state = QPS_INIT, .port = 1};
     struct rdl_modify_error err;
-    uint32_t rsp;
+    struct rdl_response rsp;
     rdl_qp qp;
     size_t n;
 
@@ -387,7 +387,7 @@ static void the_clock_stops_before_it_overflows(void **state)
     struct testbed_config c = config(10);
     struct testbed r;
     uint64_t end;
-    uint32_t rsp;
+    struct rdl_response rsp;
     rdl_pd pd;
 
     (void)state;

@@ -39,7 +39,7 @@ static rdl_host host_new(struct rdl_lab *lab, const char *name)
 
 static void wait(struct rdl_lab *lab, rdl_host host, enum rdl_status asked)
 {
-    uint32_t rsp;
+    struct rdl_response rsp;
 
     assert_int_equal(asked, RDL_OK);
     assert_int_equal(rdl_wait(lab, host, none, &rsp), RDL_OK);

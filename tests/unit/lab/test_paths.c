@@ -36,7 +36,7 @@ static struct testbed_config config(void)
 
 static void answered(struct testbed *r, unsigned side)
 {
-    uint32_t rsp;
+    struct rdl_response rsp;
 
     assert_int_equal(rdl_wait(r->lab, r->side[side].host, none, &rsp), RDL_OK);
 }

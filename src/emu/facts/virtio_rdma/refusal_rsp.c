@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "emu/facts/virtio_rdma/refusal_rsp.h"
 
+#include <errno.h>
+
+#include "emu/base/assert.h"
 #include "emu/facts/refusal.h"
 #include "emu/facts/virtio_rdma/ctrl_rsp.h"
 
@@ -17,4 +20,13 @@ static const enum ctrl_rsp responses[] = {
 uint32_t refusal_rsp(uint32_t why)
 {
     return (uint32_t)responses[refusal_kind((enum refusal_reason)why)];
+}
+
+int ctrl_rsp_errno(uint32_t rsp)
+{
+    for (size_t kind = 0; kind < ARRAY_LEN(responses); kind++) {
+        if ((uint32_t)responses[kind] == rsp)
+            return refusal_errno((enum refusal_kind)kind);
+    }
+    return EIO;
 }

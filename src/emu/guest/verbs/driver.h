@@ -16,6 +16,8 @@
 
 #include "emu/guest/verbs/verbs.h"
 
+struct enum_table;
+
 /* A send work request for a driver to queue, with the objects that its handles name. */
 struct verbs_send {
     const struct rdl_send_wr *wr;
@@ -25,7 +27,8 @@ struct verbs_send {
 };
 
 struct verbs_driver_ops {
-    size_t object_bytes[VERBS_KINDS]; /* sizes of the driver's objects, by enum object_kind */
+    size_t object_bytes[VERBS_KINDS];   /* sizes of the driver's objects, by enum object_kind */
+    const struct enum_table *responses; /* names of the codes with which the device refuses */
 
     /* Requests.  RDL_OK means that the device has the request; one of the answers below follows or
      * has already come.  Otherwise nothing was sent: RDL_ERR_NOMEM; RDL_ERR_LIMIT if a queue is
@@ -145,10 +148,11 @@ void verbs_reregistered(struct guest_mr *mr);
 void verbs_mapped(struct guest_mr *mr);
 void verbs_srq_modified(struct guest_srq *srq);
 void verbs_srq_queried(struct guest_srq *srq, uint32_t limit);
-/* Answer to any request: the device refused it for @reason (enum ctrl_rsp).  An object that the
- * request should create is freed, and an object that it should destroy stays live.
+/* Answer to any request: the device refused it.  @error is the errno that the program gets, @code
+ * the device's own code, a value of ops->responses or an unknown one.  An object that the request
+ * should create is freed, and an object that it should destroy stays live.
  */
-void verbs_refused(struct verbs *v, uint32_t reason);
+void verbs_refused(struct verbs *v, int error, uint32_t code);
 
 /* Returns true if a new object of @kind can have @number.  Checks only CQs, QPs and SRQs, which are
  * looked up by number.

@@ -3,6 +3,7 @@
 #include "emu/base/assert.h"
 #include "emu/base/log2.h"
 #include "emu/facts/enum/async_event.h"
+#include "emu/facts/enum_table.h"
 #include "emu/facts/profile.h"
 #include "emu/guest/verbs/internal.h"
 
@@ -290,13 +291,15 @@ void verbs_srq_queried(struct guest_srq *srq, uint32_t limit)
     srq->limit = limit;
 }
 
-void verbs_refused(struct verbs *v, uint32_t reason)
+void verbs_refused(struct verbs *v, int error, uint32_t code)
 {
     struct verbs_request *r = &v->request;
 
     answered(v, r->kind);
-    if (!r->refused)
-        r->reason = reason;
+    if (!r->refused) {
+        r->error = error;
+        r->code = code;
+    }
     r->refused = true;
     switch (r->kind) {
     case VERBS_CREATE:
@@ -317,7 +320,7 @@ void verbs_refused(struct verbs *v, uint32_t reason)
     }
 }
 
-enum rdl_status verbs_answer(const struct verbs *v, uint32_t *reterr_reason)
+enum rdl_status verbs_answer(const struct verbs *v, struct rdl_response *reterr_rsp)
 {
     const struct verbs_request *r = &v->request;
 
@@ -329,7 +332,8 @@ enum rdl_status verbs_answer(const struct verbs *v, uint32_t *reterr_reason)
         return RDL_ERR_NO_ROUTE;
     if (!r->refused)
         return RDL_OK;
-    *reterr_reason = r->reason;
+    *reterr_rsp = (struct rdl_response){r->error, r->code, enum_name(v->ops->responses, r->code),
+                                        enum_text(v->ops->responses, r->code)};
     return RDL_ERR_DEVICE;
 }
 

@@ -238,10 +238,12 @@ struct verbs_request {
     uint32_t max_send_wr, max_recv_wr; /* RESIZE_QP: the new lengths */
     /* ATTACH_MCAST and DETACH_MCAST: the membership; NULL: @object was already attached. */
     struct guest_membership *membership;
-    bool resolving;  /* not sent yet: waits for a MAC, see verbs_waits_for() */
-    bool no_route;   /* the last request failed because its neighbour did not answer */
-    bool refused;    /* one of the requests counted in n_answered was refused */
-    uint32_t reason; /* the device's reason for the first refusal; valid if refused */
+    bool resolving; /* not sent yet: waits for a MAC, see verbs_waits_for() */
+    bool no_route;  /* the last request failed because its neighbour did not answer */
+    bool refused;   /* one of the requests counted in n_answered was refused */
+    /* The first refusal; valid if refused: an errno, and the device's own code. */
+    int error;
+    uint32_t code;
 };
 
 struct verbs_config {
@@ -312,11 +314,11 @@ void verbs_init(struct verbs *v, struct arena *a, const struct verbs_config *con
  *
  * Return: RDL_OK
  *	   RDL_ERR_BUSY      a request is under way
- *	   RDL_ERR_DEVICE    the device refused it; *@reterr_reason is the reason
+ *	   RDL_ERR_DEVICE    the device refused it; *@reterr_rsp is its response
  *	   RDL_ERR_NO_ROUTE  the neighbour of a MODIFY_QP or of an address handle did not answer
  *	   RDL_ERR_BROKEN    the device needs a reset
  */
-RDL_MUST_CHECK enum rdl_status verbs_answer(const struct verbs *v, uint32_t *reterr_reason);
+RDL_MUST_CHECK enum rdl_status verbs_answer(const struct verbs *v, struct rdl_response *reterr_rsp);
 
 /* Returns the GID whose MAC the request under way waits for, or NULL if it waits for none. */
 const uint8_t *verbs_waits_for(const struct verbs *v);

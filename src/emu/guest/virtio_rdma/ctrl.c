@@ -7,6 +7,7 @@
 #include "emu/base/assert.h"
 #include "emu/base/cursor.h"
 #include "emu/facts/virtio_rdma/ctrl_rsp.h"
+#include "emu/facts/virtio_rdma/refusal_rsp.h"
 #include "emu/guest/virtio_rdma/internal.h"
 #include "emu/trace/emit.h"
 #include "emu/trace/events/verbs.h"
@@ -131,6 +132,11 @@ static uint32_t read_response(const struct virtio_rdma *d, const struct virtio_r
     return out[0];
 }
 
+void ctrl_failed(const struct virtio_rdma *d, uint32_t rsp)
+{
+    verbs_refused(d->verbs, ctrl_rsp_errno(rsp), rsp);
+}
+
 static void apply(struct virtio_rdma *d, const uint8_t *data)
 {
     const struct virtio_rdma_ctrl *c = &d->ctrl;
@@ -142,7 +148,7 @@ static void apply(struct virtio_rdma *d, const uint8_t *data)
     }
     if (refusals[c->cmd])
         refusals[c->cmd](d);
-    verbs_refused(d->verbs, c->rsp);
+    ctrl_failed(d, c->rsp);
 }
 
 /* The request whose chain has @head.  It exists: the ring accepts only heads that the driver added.

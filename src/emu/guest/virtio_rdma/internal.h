@@ -116,6 +116,11 @@ void ctrl_poll(struct virtio_rdma *d);
 /* Like ctrl_poll(), and enables the interrupt if more answers are due. */
 void ctrl_await(struct virtio_rdma *d);
 
+/* Ends the request that is being answered without success, for the response @rsp (enum ctrl_rsp) or
+ * an unknown code.  The caller has freed the memory that the request took.
+ */
+void ctrl_failed(const struct virtio_rdma *d, uint32_t rsp);
+
 /* Functions of the PCI driver (struct pci_driver): boot.c and irq.c. */
 enum rdl_status boot_function(void *driver, const struct pci_slot_function *found);
 enum rdl_status boot_start(void *driver);

@@ -200,7 +200,7 @@ void answer_map_mr_sg(struct virtio_rdma *d, const uint8_t *data)
     if (ld_le32(data) == verbs_pages(range->addr, range->bytes))
         verbs_mapped(mr);
     else
-        verbs_refused(d->verbs, RSP_ERR);
+        ctrl_failed(d, RSP_ERR);
 }
 
 enum rdl_status request_alloc_mw(struct guest_mw *mw)

@@ -86,7 +86,7 @@ void answer_create_qp(struct virtio_rdma *d, const uint8_t *data)
 nonsense:
     verbs_broken(d->verbs);
     give_mem(d, q);
-    verbs_refused(d->verbs, RSP_ERR);
+    ctrl_failed(d, RSP_ERR);
 }
 
 void answer_qp_refused(struct virtio_rdma *d)

@@ -70,7 +70,7 @@ void answer_create_cq(struct virtio_rdma *d, const uint8_t *data)
         queue_attach(d, cqn, &c->mem, cq_vector(d, cqn)) != RDL_OK) {
         verbs_broken(d->verbs);
         queue_mem_give(d, &c->mem);
-        verbs_refused(d->verbs, RSP_ERR);
+        ctrl_failed(d, RSP_ERR);
         return;
     }
     verbs_created(&c->cq.o, cqn);
@@ -209,6 +209,7 @@ const struct verbs_driver_ops virtio_rdma_ops = {
             [OBJ_CHANNEL] = sizeof(struct guest_channel),
             [OBJ_SRQ] = sizeof(struct virtio_rdma_srq),
         },
+    .responses = &enum_ctrl_rsp,
     .create_pd = create_pd,
     .reg_mr = request_reg_mr,
     .create_cq = create_cq,

@@ -108,7 +108,7 @@ void answer_resize_cq(struct virtio_rdma *d, const uint8_t *data)
     }
     verbs_broken(d->verbs);
     answer_cq_resize_refused(d);
-    verbs_refused(d->verbs, RSP_ERR);
+    ctrl_failed(d, RSP_ERR);
 }
 
 void answer_cq_resize_refused(struct virtio_rdma *d)
@@ -166,7 +166,7 @@ void answer_resize_qp(struct virtio_rdma *d, const uint8_t *data)
     }
     verbs_broken(d->verbs);
     answer_qp_resize_refused(d);
-    verbs_refused(d->verbs, RSP_ERR);
+    ctrl_failed(d, RSP_ERR);
 }
 
 void answer_qp_resize_refused(struct virtio_rdma *d)

@@ -78,7 +78,7 @@ void answer_create_srq(struct virtio_rdma *d, const uint8_t *data)
         queue_attach(d, queue, &s->mem, VIRTIO_NO_VECTOR) != RDL_OK) {
         verbs_broken(d->verbs);
         queue_mem_give(d, &s->mem);
-        verbs_refused(d->verbs, RSP_ERR);
+        ctrl_failed(d, RSP_ERR);
         return;
     }
     s->srq.rq.queue = queue;

@@ -7,8 +7,10 @@
 
 #include "testing.h"
 
+#include <errno.h>
 #include <string.h>
 
+#include "emu/facts/enum_table.h"
 #include "emu/guest/verbs/driver.h"
 #include "emu/trace/event.h"
 #include "emu/trace/kind.h"
@@ -21,6 +23,7 @@
 #define FAKE_INLINE    3000u
 #define FAKE_RAM_BYTES (1u << 20)
 #define FAKE_UNPOLLED  8u
+#define FAKE_CODE      77u /* the code with which this device refuses */
 
 struct fake {
     struct arena *arena;
@@ -32,7 +35,7 @@ struct fake {
     struct verbs verbs;
 
     bool late;              /* requests wait for fake_answer() */
-    uint32_t refuse;        /* reason of the next answer, if not 0 */
+    int refuse;             /* errno of the next answer, if not 0; its code is FAKE_CODE */
     enum rdl_status cannot; /* result of sending any request or work request, if not RDL_OK */
     uint32_t n_requests, n_sends, n_recvs, n_kicks;
     uint32_t n_shared;       /* receives posted to shared receive queues */
@@ -54,12 +57,12 @@ static inline void fake_answer(struct fake *f)
     struct verbs *v = &f->verbs;
     struct guest_object *o = v->request.object;
     const struct verbs_port port = {.active_mtu = MTU_2048};
-    const uint32_t refuse = f->refuse;
+    const int refuse = f->refuse;
 
     assert_true(v->request.n > 0);
     f->refuse = 0;
     if (refuse) {
-        verbs_refused(v, refuse);
+        verbs_refused(v, refuse, FAKE_CODE);
         return;
     }
     switch (v->request.kind) {
@@ -325,6 +328,10 @@ static inline uint32_t fake_count_unpolled(const struct guest_cq *cq)
     return ((const struct fake *)cq->o.verbs->driver)->n_unpolled;
 }
 
+static const struct enum_row fake_code_rows[] = {
+    {"ODD", FAKE_CODE, "the only code of this device"}};
+static const struct enum_table fake_codes = {"fake_code", "response", fake_code_rows, 1};
+
 static const struct verbs_driver_ops fake_ops = {
     .object_bytes =
         {
@@ -337,6 +344,7 @@ static const struct verbs_driver_ops fake_ops = {
             [OBJ_CHANNEL] = sizeof(struct guest_channel),
             [OBJ_SRQ] = sizeof(struct guest_srq),
         },
+    .responses = &fake_codes,
     .create_pd = fake_create_pd,
     .reg_mr = fake_reg_mr,
     .create_cq = fake_create_cq,

@@ -25,13 +25,13 @@ static void a_known_neighbour_needs_no_time_and_no_request(void **state)
     struct guest_pd *pd = new_pd(&f->verbs);
     const uint32_t n = f->n_requests;
     const struct rdl_ah_attr a = vector();
-    uint32_t reason;
+    struct rdl_response rsp;
     uint64_t h[2];
 
     memcpy(f->mac, peer_mac, MAC_BYTES);
     for (unsigned i = 0; i < 2; i++) {
         assert_int_equal(verbs_create_ah(pd, &a, NULL, &h[i]), RDL_OK);
-        assert_int_equal(verbs_answer(&f->verbs, &reason), RDL_OK);
+        assert_int_equal(verbs_answer(&f->verbs, &rsp), RDL_OK);
         assert_memory_equal(ah_at(f, h[i])->attr.dmac, peer_mac, MAC_BYTES);
         assert_int_equal(ah_at(f, h[i])->o.life, GUEST_LIVE);
     }
@@ -53,20 +53,20 @@ static void a_handle_waits_for_its_neighbour_alone(void **state)
     struct verbs *v = &f->verbs;
     struct guest_pd *pd = new_pd(&f->verbs);
     const struct rdl_ah_attr a = vector();
-    uint32_t reason;
+    struct rdl_response rsp;
     uint64_t h;
 
     f->neighbour = RDL_ERR_BUSY;
     assert_null(verbs_waits_for(v));
     assert_int_equal(verbs_create_ah(pd, &a, "ah", &h), RDL_OK);
-    assert_int_equal(verbs_answer(v, &reason), RDL_ERR_BUSY);
+    assert_int_equal(verbs_answer(v, &rsp), RDL_ERR_BUSY);
     assert_memory_equal(verbs_waits_for(v), peer_gid, GID_BYTES);
     assert_int_equal(verbs_destroy_ah(ah_at(f, h)), RDL_ERR_BUSY);
     assert_int_equal(verbs_alloc_pd(v, NULL, &(uint64_t){0}), RDL_ERR_BUSY);
     verbs_resolved(v, other_gid, peer_mac);
-    assert_int_equal(verbs_answer(v, &reason), RDL_ERR_BUSY);
+    assert_int_equal(verbs_answer(v, &rsp), RDL_ERR_BUSY);
     verbs_resolved(v, peer_gid, peer_mac);
-    assert_int_equal(verbs_answer(v, &reason), RDL_OK);
+    assert_int_equal(verbs_answer(v, &rsp), RDL_OK);
     assert_null(verbs_waits_for(v));
     assert_memory_equal(ah_at(f, h)->attr.dmac, peer_mac, MAC_BYTES);
     assert_string_equal(ah_at(f, h)->o.name, "ah");
@@ -78,7 +78,7 @@ static void nobody_answers_and_the_handle_was_never_there(void **state)
     struct verbs *v = &f->verbs;
     struct guest_pd *pd = new_pd(&f->verbs);
     const struct rdl_ah_attr a = vector();
-    uint32_t reason;
+    struct rdl_response rsp;
     uint64_t h = 0;
 
     f->neighbour = RDL_ERR_NO_ROUTE; /* nobody can be asked */
@@ -86,13 +86,13 @@ static void nobody_answers_and_the_handle_was_never_there(void **state)
     f->neighbour = RDL_ERR_BUSY;
     assert_int_equal(verbs_create_ah(pd, &a, "ah", &h), RDL_OK);
     verbs_resolved(v, peer_gid, NULL);
-    assert_int_equal(verbs_answer(v, &reason), RDL_ERR_NO_ROUTE);
+    assert_int_equal(verbs_answer(v, &rsp), RDL_ERR_NO_ROUTE);
     assert_null(ah_at(f, h));
     assert_null(verbs_find(v, "ah"));
     assert_int_equal(pd->o.n_users, 0);
     f->neighbour = RDL_OK;
     assert_int_equal(verbs_create_ah(pd, &a, "ah", &h), RDL_OK);
-    assert_int_equal(verbs_answer(v, &reason), RDL_OK);
+    assert_int_equal(verbs_answer(v, &rsp), RDL_OK);
 }
 
 static void a_group_and_a_given_mac_ask_nobody(void **state)

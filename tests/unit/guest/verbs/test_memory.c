@@ -3,7 +3,6 @@
  * users of a protection domain meanwhile.
  */
 #include "emu/facts/enum/access.h"
-#include "emu/facts/virtio_rdma/ctrl_rsp.h"
 #include "guest/verbs/fake_driver.h"
 
 #define LW    ACC_LOCAL_WRITE
@@ -130,7 +129,7 @@ static void a_change_is_checked_as_what_will_be(void **state)
             fail_msg("row %zu", i);
         assert_int_equal(f->n_requests, before);
     }
-    f->refuse = RSP_BUSY; /* what the device refuses leaves all as it was */
+    f->refuse = EBUSY; /* what the device refuses leaves all as it was */
     assert_int_equal(verbs_rereg_mr(mr, &all), RDL_OK);
     assert_ptr_equal(mr->pd, pd);
     assert_int_equal(mr->addr, addr + 8);
@@ -216,7 +215,7 @@ static void windows_use_their_domain_and_leave_it(void **state)
     f->cannot = RDL_ERR_NOMEM;
     assert_int_equal(verbs_alloc_mw(pd, 1, "x", &h), RDL_ERR_NOMEM);
     f->cannot = RDL_OK;
-    f->refuse = RSP_NO_RESOURCES;
+    f->refuse = ENOMEM;
     assert_int_equal(verbs_alloc_mw(pd, 1, "x", &h), RDL_OK);
     assert_null(verbs_find(&f->verbs, "x"));
     assert_int_equal(arena_live_bytes(f->arena), live_bytes);

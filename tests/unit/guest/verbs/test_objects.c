@@ -1,26 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /* Objects, their names and lifetimes, and what is refused before a driver is called. */
 #include "emu/facts/enum/access.h"
-#include "emu/facts/virtio_rdma/ctrl_rsp.h"
 #include "guest/verbs/fake_driver.h"
 
 static void nothing_is_asked_of_a_device_that_is_not_up(void **state)
 {
     struct fake *f = fake_new();
     uint64_t h = 0;
-    uint32_t why = 0;
+    struct rdl_response rsp;
 
     (void)state;
     assert_int_equal(verbs_alloc_pd(&f->verbs, NULL, &h), RDL_ERR_STATE);
     verbs_boot(&f->verbs);
     assert_int_equal(verbs_alloc_pd(&f->verbs, NULL, &h), RDL_ERR_BUSY);
-    assert_int_equal(verbs_answer(&f->verbs, &why), RDL_ERR_BUSY);
+    assert_int_equal(verbs_answer(&f->verbs, &rsp), RDL_ERR_BUSY);
     fake_answer(f);
     assert_true(f->verbs.up);
     assert_int_equal(verbs_alloc_pd(&f->verbs, NULL, &h), RDL_OK);
     verbs_broken(&f->verbs);
     assert_int_equal(verbs_alloc_pd(&f->verbs, NULL, &h), RDL_ERR_BROKEN);
-    assert_int_equal(verbs_answer(&f->verbs, &why), RDL_ERR_BROKEN);
+    assert_int_equal(verbs_answer(&f->verbs, &rsp), RDL_ERR_BROKEN);
     fake_tear_down((void **)&f);
 }
 
@@ -133,7 +132,7 @@ static void only_entries_of_the_p_key_table_are_asked_for(void **state)
     f->late = true;
     assert_int_equal(verbs_query_pkey(&f->verbs, 0), RDL_OK);
     assert_int_equal(verbs_query_pkey(&f->verbs, 0), RDL_ERR_BUSY);
-    f->refuse = RSP_INVALID_ARG;
+    f->refuse = EINVAL;
     fake_answer(f);
     assert_int_equal(f->verbs.pkey, 0x101);
 }
@@ -147,7 +146,7 @@ static void only_entries_that_are_addresses_of_the_host_are_set(void **state)
     assert_int_equal(verbs_set_gid(&f->verbs, 1, true), RDL_OK);
     assert_int_equal(f->number, 0x101);
     assert_int_equal(verbs_set_gid(&f->verbs, GUEST_GIDS, true), RDL_ERR_INVAL);
-    f->refuse = RSP_BUSY;
+    f->refuse = EBUSY;
     assert_int_equal(verbs_set_gid(&f->verbs, 0, false), RDL_OK);
     assert_int_equal(f->verbs.request.n, 0);
 }
@@ -175,19 +174,22 @@ static void a_refused_object_goes_stale_and_its_name_is_free(void **state)
 {
     struct fake *f = *state;
     uint64_t a = 0, b = 0;
-    uint32_t why = 0;
+    struct rdl_response rsp;
     size_t live_bytes;
 
     f->late = true;
     assert_int_equal(verbs_alloc_pd(&f->verbs, "pd", &a), RDL_OK);
     assert_int_equal(verbs_get(&f->verbs, OBJ_PD, a)->life, GUEST_PENDING);
-    assert_int_equal(verbs_answer(&f->verbs, &why), RDL_ERR_BUSY);
+    assert_int_equal(verbs_answer(&f->verbs, &rsp), RDL_ERR_BUSY);
     live_bytes = arena_live_bytes(f->arena);
-    f->refuse = 5;
+    f->refuse = ENOMEM;
     fake_answer(f);
     assert_true(arena_live_bytes(f->arena) < live_bytes);
-    assert_int_equal(verbs_answer(&f->verbs, &why), RDL_ERR_DEVICE);
-    assert_int_equal(why, 5);
+    assert_int_equal(verbs_answer(&f->verbs, &rsp), RDL_ERR_DEVICE);
+    assert_int_equal(rsp.error, ENOMEM);
+    assert_int_equal(rsp.code, FAKE_CODE);
+    assert_string_equal(rsp.name, "ODD"); /* the words are the driver's */
+    assert_string_equal(rsp.text, "the only code of this device");
     assert_null(verbs_get(&f->verbs, OBJ_PD, a));
     assert_int_equal(f->events[EV_named], 0);
     f->late = false;
@@ -203,13 +205,13 @@ static void an_object_in_use_is_not_destroyed(void **state)
     struct guest_cq *cq = new_cq(&f->verbs, 4);
     struct guest_qp *qp = new_qp(pd, cq, 0);
     const size_t live_bytes = arena_live_bytes(f->arena);
-    uint32_t why = 0;
+    struct rdl_response rsp;
 
     assert_int_equal(verbs_dealloc_pd(pd), RDL_ERR_BUSY);
     assert_int_equal(verbs_destroy_cq(cq), RDL_ERR_BUSY);
-    f->refuse = 4;
+    f->refuse = EBUSY;
     assert_int_equal(verbs_destroy_qp(qp), RDL_OK);
-    assert_int_equal(verbs_answer(&f->verbs, &why), RDL_ERR_DEVICE);
+    assert_int_equal(verbs_answer(&f->verbs, &rsp), RDL_ERR_DEVICE);
     assert_int_equal(qp->o.life, GUEST_LIVE); /* the device kept it */
     assert_int_equal(verbs_destroy_qp(qp), RDL_OK);
     assert_int_equal(verbs_destroy_cq(cq), RDL_OK);

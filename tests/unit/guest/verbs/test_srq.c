@@ -161,7 +161,7 @@ static void the_limit_can_be_changed_and_the_length_not(void **state)
     assert_int_equal(verbs_modify_srq(srq, &attr, RDL_SRQ_LIMIT), RDL_OK);
     assert_int_equal(f->limit, 8);
     assert_int_equal(srq->limit, 8);
-    f->refuse = 1;
+    f->refuse = EIO;
     attr.limit = 2;
     assert_int_equal(verbs_modify_srq(srq, &attr, RDL_SRQ_LIMIT), RDL_OK);
     assert_int_equal(srq->limit, 8); /* the device said no */

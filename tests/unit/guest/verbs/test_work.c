@@ -347,7 +347,7 @@ static void modify_checks_every_value(void **state)
     assert_int_equal(w->f->n_requests, requests);
 
     /* A careless driver sends it, and learns from the device. */
-    w->f->refuse = 6;
+    w->f->refuse = EINVAL;
     assert_int_equal(verbs_modify_qp(w->qp, &a, TO_RTS, true, &e), RDL_OK);
     assert_int_equal(w->f->n_requests, requests + 1);
     assert_int_equal(w->qp->attr.state, QPS_RTR);
@@ -537,18 +537,18 @@ static void modify_waits_for_the_neighbour(void **state)
     struct work *w = *state;
     struct verbs *v = &w->f->verbs;
     const uint32_t requests = w->f->n_requests;
-    uint32_t why = 0;
+    struct rdl_response rsp;
 
     w->qp->attr.state = QPS_INIT;
     w->f->neighbour = RDL_ERR_BUSY;
     assert_int_equal(move(w->qp, QPS_RTR, TO_RTR), RDL_OK);
-    assert_int_equal(verbs_answer(v, &why), RDL_ERR_BUSY);
+    assert_int_equal(verbs_answer(v, &rsp), RDL_ERR_BUSY);
     assert_int_equal(verbs_query_qp(w->qp), RDL_ERR_BUSY);
     verbs_resolved(v, other_gid, mac);
-    assert_int_equal(verbs_answer(v, &why), RDL_ERR_BUSY);
+    assert_int_equal(verbs_answer(v, &rsp), RDL_ERR_BUSY);
     assert_int_equal(w->f->n_requests, requests);
     verbs_resolved(v, peer_gid, mac);
-    assert_int_equal(verbs_answer(v, &why), RDL_OK);
+    assert_int_equal(verbs_answer(v, &rsp), RDL_OK);
     assert_int_equal(w->f->n_requests, requests + 1);
     assert_memory_equal(w->f->attr.ah.dmac, mac, MAC_BYTES);
     assert_int_equal(w->qp->attr.state, QPS_RTR);
@@ -556,10 +556,10 @@ static void modify_waits_for_the_neighbour(void **state)
     w->qp->attr.state = QPS_INIT;
     assert_int_equal(move(w->qp, QPS_RTR, TO_RTR), RDL_OK);
     verbs_resolved(v, peer_gid, NULL); /* nobody has answered */
-    assert_int_equal(verbs_answer(v, &why), RDL_ERR_NO_ROUTE);
+    assert_int_equal(verbs_answer(v, &rsp), RDL_ERR_NO_ROUTE);
     assert_int_equal(w->qp->attr.state, QPS_INIT);
     assert_int_equal(verbs_query_qp(w->qp), RDL_OK);
-    assert_int_equal(verbs_answer(v, &why), RDL_OK);
+    assert_int_equal(verbs_answer(v, &rsp), RDL_OK);
 
     w->qp->attr.state = QPS_INIT;
     w->f->neighbour = RDL_ERR_NO_ROUTE;
@@ -592,7 +592,7 @@ static void an_event_disarms_the_cq(void **state)
     assert_true(w->cq->armed);
     verbs_cq_event(w->cq);
     assert_false(w->cq->armed);
-    w->f->refuse = 1;
+    w->f->refuse = EIO;
     assert_int_equal(verbs_req_notify_cq(w->cq, false), RDL_OK);
     assert_false(w->cq->armed); /* the device has refused */
     assert_int_equal(verbs_cq_info(w->cq, &info), RDL_OK);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Boot, the control queue and interrupts. */
+#include <errno.h>
+
 #include "emu/facts/enum/access.h"
 #include "guest/virtio_rdma/fake_device.h"
 
@@ -24,7 +26,7 @@ static void a_device_that_answers_at_once_is_up_after_boot(void **state)
     assert_int_equal(sim_next_ns(&f->sim), UINT64_MAX); /* and no interrupt is on its way */
 }
 
-/* Behind the sizes of objects, struct verbs_driver_ops has only pointers to functions. */
+/* From create_pd on, struct verbs_driver_ops has only pointers to functions. */
 static void every_operation_is_there(void **state)
 {
     void (*op)(void);
@@ -32,7 +34,7 @@ static void every_operation_is_there(void **state)
     size_t n = 0;
 
     (void)state;
-    for (size_t i = sizeof(virtio_rdma_ops.object_bytes); i < sizeof(virtio_rdma_ops);
+    for (size_t i = offsetof(struct verbs_driver_ops, create_pd); i < sizeof(virtio_rdma_ops);
          i += sizeof(op)) {
         memcpy(&op, at + i, sizeof(op));
         n++;
@@ -109,14 +111,48 @@ static void the_largest_device_boots(void **state)
 static void a_refused_boot_says_so(void **state)
 {
     struct fake *f = fake_new(FAKE_MAX, 0);
-    uint32_t rsp = 0;
+    struct rdl_response rsp;
 
     (void)state;
     f->refuse = RSP_NO_RESOURCES;
     assert_int_equal(fake_boot(f), RDL_ERR_DEVICE);
     assert_int_equal(verbs_answer(&f->verbs, &rsp), RDL_ERR_DEVICE);
-    assert_int_equal(rsp, RSP_NO_RESOURCES);
+    assert_int_equal(rsp.error, ENOMEM);
+    assert_int_equal(rsp.code, RSP_NO_RESOURCES);
+    assert_string_equal(rsp.name, "NO_RESOURCES");
     fake_free(f);
+}
+
+/* A program learns the errno, and the device's own code with its name. */
+static void a_refusal_has_an_errno(void **state)
+{
+    static const struct {
+        uint8_t code;
+        int error;
+        const char *name;
+    } rows[] = {
+        {RSP_ERR, EIO, "ERR"},
+        {RSP_UNKNOWN_COMMAND, ENOSYS, "UNKNOWN_COMMAND"},
+        {RSP_BAD_HANDLE, ENOENT, "BAD_HANDLE"},
+        {RSP_BUSY, EBUSY, "BUSY"},
+        {RSP_NO_RESOURCES, ENOMEM, "NO_RESOURCES"},
+        {RSP_INVALID_ARG, EINVAL, "INVALID_ARG"},
+        {RSP_NOT_SUPPORTED, EOPNOTSUPP, "NOT_SUPPORTED"},
+        {77, EIO, "?"}, /* no code at all */
+    };
+    struct fake *f = *state;
+
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct rdl_response rsp;
+        uint64_t h;
+
+        f->refuse = rows[i].code;
+        assert_int_equal(verbs_alloc_pd(&f->verbs, NULL, &h), RDL_OK);
+        assert_int_equal(verbs_answer(&f->verbs, &rsp), RDL_ERR_DEVICE);
+        assert_int_equal(rsp.error, rows[i].error);
+        assert_int_equal(rsp.code, rows[i].code);
+        assert_string_equal(rsp.name, rows[i].name);
+    }
 }
 
 static void numbers_that_contradict_each_other_are_refused(void **state)
@@ -158,7 +194,7 @@ static void a_queue_that_loses_its_vector_breaks_the_device(void **state)
 {
     struct fake *f = *state;
     uint64_t h = 0;
-    uint32_t rsp = 0;
+    struct rdl_response rsp;
 
     f->room = f->n_mapped;
     assert_int_equal(verbs_create_cq(&f->verbs, 4, NULL, &h), RDL_OK);
@@ -171,7 +207,7 @@ static void one_request_at_a_time(void **state)
 {
     struct fake *f = *state;
     uint64_t a = 0, b = 0;
-    uint32_t rsp = 0;
+    struct rdl_response rsp;
 
     f->late = true;
     assert_int_equal(verbs_alloc_pd(&f->verbs, "pd", &a), RDL_OK);
@@ -196,7 +232,7 @@ static void requests_that_create_may_be_under_way_together(void **state)
     struct fake *f = *state;
     struct guest_pd *pd = new_pd(&f->verbs);
     uint64_t h[4] = {0}, other = 0;
-    uint32_t why = 0;
+    struct rdl_response rsp;
 
     f->late = true;
     f->verbs.requests_max = 4;
@@ -209,13 +245,13 @@ static void requests_that_create_may_be_under_way_together(void **state)
     assert_int_equal(verbs_dealloc_pd(pd), RDL_ERR_BUSY);
     assert_int_equal(verbs_query_port(&f->verbs), RDL_ERR_BUSY);
     for (uint32_t i = 0; i < 4; i++) {
-        assert_int_equal(verbs_answer(&f->verbs, &why), RDL_ERR_BUSY);
+        assert_int_equal(verbs_answer(&f->verbs, &rsp), RDL_ERR_BUSY);
         f->refuse = (uint8_t)(i == 1 ? RSP_NO_RESOURCES : i == 2 ? RSP_INVALID_ARG : RSP_OK);
         assert_true(fake_answer(f));
         sim_dispatch(&f->sim);
     }
-    assert_int_equal(verbs_answer(&f->verbs, &why), RDL_ERR_DEVICE);
-    assert_int_equal(why, RSP_NO_RESOURCES);
+    assert_int_equal(verbs_answer(&f->verbs, &rsp), RDL_ERR_DEVICE);
+    assert_int_equal(rsp.code, RSP_NO_RESOURCES);
     assert_int_equal(object_at(f, OBJ_PD, h[0])->life, GUEST_LIVE);
     assert_null(object_at(f, OBJ_CQ, h[1]));
     assert_null(object_at(f, OBJ_PD, h[2]));
@@ -227,7 +263,7 @@ static void requests_that_create_may_be_under_way_together(void **state)
                      RDL_ERR_BUSY); /* that is no creation */
     assert_true(fake_answer(f));
     sim_dispatch(&f->sim);
-    assert_int_equal(verbs_answer(&f->verbs, &why), RDL_OK);
+    assert_int_equal(verbs_answer(&f->verbs, &rsp), RDL_OK);
 }
 
 /* A device may give requests back in any order: an answer is known by its descriptor. */
@@ -237,7 +273,7 @@ static void answers_in_another_order_find_their_objects(void **state)
     struct vq *vq = &f->dev.queues[0];
     struct vq_chain c[3];
     uint64_t h[3] = {0};
-    uint32_t why = 0;
+    struct rdl_response rsp;
 
     f->late = true;
     f->verbs.requests_max = RDL_REQUESTS_MAX;
@@ -252,7 +288,7 @@ static void answers_in_another_order_find_their_objects(void **state)
     for (uint32_t i = 3; i-- > 0;)
         assert_true(vq_push(vq, &f->ram, c[i].head, 5));
     virtio_rdma_driver.pci.interrupt(&f->rdma, GUEST_VECTOR_CTRL);
-    assert_int_equal(verbs_answer(&f->verbs, &why), RDL_OK);
+    assert_int_equal(verbs_answer(&f->verbs, &rsp), RDL_OK);
     for (uint32_t i = 0; i < 3; i++)
         assert_int_equal(((struct guest_pd *)object_at(f, OBJ_PD, h[i]))->pdn, 10 + i);
 }
@@ -297,7 +333,7 @@ static void a_device_that_lies_does_not_crash_the_guest(void **state)
 {
     struct fake *f = *state;
     uint64_t h = 0;
-    uint32_t rsp = 0;
+    struct rdl_response rsp;
 
     f->used_len = 1; /* success, but no number */
     assert_int_equal(verbs_alloc_pd(&f->verbs, NULL, &h), RDL_OK);
@@ -314,7 +350,7 @@ static void a_device_that_lies_does_not_crash_the_guest(void **state)
 static void a_used_element_out_of_nowhere_breaks_the_control_queue(void **state)
 {
     struct fake *f = *state;
-    uint32_t rsp = 0;
+    struct rdl_response rsp;
 
     assert_true(vq_push(&f->dev.queues[0], &f->ram, 5, 1));
     virtio_rdma_driver.pci.interrupt(&f->rdma, GUEST_VECTOR_CTRL);
@@ -345,6 +381,7 @@ int main(void)
         cmocka_unit_test(a_device_without_options_boots_too),
         cmocka_unit_test(the_largest_device_boots),
         cmocka_unit_test(a_refused_boot_says_so),
+        T(a_refusal_has_an_errno),
         cmocka_unit_test(numbers_that_contradict_each_other_are_refused),
         cmocka_unit_test(a_device_without_room_for_a_vector_is_refused),
         T(a_queue_that_loses_its_vector_breaks_the_device),

@@ -124,7 +124,7 @@ static void regions_of_kernels_have_requests_of_their_own(void **state)
     struct guest_pd *pd = new_pd(&f->verbs);
     struct rdl_mr_range range = {.bytes = 2 * RAM_PAGE_BYTES, .iova = 0x5000};
     uint64_t h = 0;
-    uint32_t why = 0;
+    struct rdl_response rsp;
     struct guest_mr *fast;
 
     assert_int_equal(verbs_get_dma_mr(pd, ACC_LOCAL_WRITE, "dma", &h), RDL_OK);
@@ -157,7 +157,7 @@ static void regions_of_kernels_have_requests_of_their_own(void **state)
     st_le32(f->response, 1); /* a device that maps less than it was told */
     range.iova = 0x6000;
     assert_int_equal(verbs_map_mr_sg(fast, &range), RDL_OK);
-    assert_int_equal(verbs_answer(&f->verbs, &why), RDL_ERR_DEVICE);
+    assert_int_equal(verbs_answer(&f->verbs, &rsp), RDL_ERR_DEVICE);
     assert_int_equal(fast->iova, 0x5000);
 }
 

@@ -171,7 +171,7 @@ static enum rdl_status ask(struct fake *f, bool qp, struct guest_pd *pd, struct 
 {
     const struct verbs_qp_parts parts = {.pd = pd, .send_cq = cq, .recv_cq = cq};
     uint64_t h = 0;
-    uint32_t rsp;
+    struct rdl_response rsp;
 
     assert_int_equal(qp ? verbs_create_qp(&f->verbs, &qp_config, &parts, NULL, &h)
                         : verbs_create_cq(&f->verbs, 1000, NULL, &h),
