@@ -26,12 +26,15 @@ MAY_USE = {  # layer -> layers it may include; order is bottom to top
     "mem":    ["base", "facts", "trace"],
     "sim":    ["base", "trace"],
     "net":    ["base", "facts", "trace", "wire", "sim"],
-    "virtio": ["base", "facts", "trace", "mem", "sim"],
+    # a PCI function, which knows no device
+    "pci":    ["base", "facts", "trace", "sim"],
+    "virtio": ["base", "facts", "trace", "mem", "sim", "pci"],
     "hca":    ["base", "facts", "trace", "mem", "sim"],
     "xport":  ["base", "facts", "trace", "wire", "mem", "sim", "hca"],
     # an adapter, which knows no interface to a guest: no virtio
     "rnic":   ["base", "facts", "trace", "wire", "mem", "sim", "net", "hca", "xport"],
-    "device": ["base", "facts", "trace", "wire", "mem", "sim", "net", "virtio", "hca", "xport", "rnic"],
+    "device": ["base", "facts", "trace", "wire", "mem", "sim", "net", "pci", "virtio", "hca", "xport",
+               "rnic"],
     # the folders of a guest, which sees devices only as registers, memory and interrupts
     "guest/pci":         ["base", "facts", "mem"],
     "guest/virtio":      ["base", "facts", "trace", "mem", "virtio", "guest/pci"],
@@ -42,8 +45,8 @@ MAY_USE = {  # layer -> layers it may include; order is bottom to top
                           "guest/ip", "guest/verbs"],
     "guest/virtio_rdma": ["base", "facts", "trace", "wire", "mem", "virtio", "guest/pci", "guest/virtio",
                           "guest/verbs", "guest/machine"],
-    "lab":    ["base", "facts", "trace", "wire", "mem", "sim", "net", "virtio", "hca", "xport",
-               "rnic", "device", "guest/pci", "guest/virtio", "guest/ip", "guest/verbs", "guest/machine",
+    "lab":    ["base", "facts", "trace", "wire", "mem", "sim", "net", "pci", "virtio", "hca",
+               "xport", "rnic", "device", "guest/pci", "guest/virtio", "guest/ip", "guest/verbs", "guest/machine",
                "guest/virtio_rdma"],
     # what happened, from the events of a lab or of a saved trace
     "past":   ["base", "facts", "trace"],
@@ -126,7 +129,7 @@ IGNORANT_OF = {
     # so is the rest of a guest, whose NIC is virtio-net
     "guest/machine": (*VIRTIO_RDMA, "emu/guest/virtio_rdma/"),
     # and PCI functions, and an adapter
-    **{neutral: (*VIRTIO, *VIRTIO_RDMA) for neutral in ("guest/pci", "hca", "xport", "rnic")},
+    **{neutral: (*VIRTIO, *VIRTIO_RDMA) for neutral in ("pci", "guest/pci", "hca", "xport", "rnic")},
     **{judge: ("emu/facts/profiles.def", "emu/facts/profile.h")
        for judge in ("watcher", "swarm/worlds", "swarm/drills")},
 }

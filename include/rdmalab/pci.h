@@ -10,10 +10,17 @@
 #include "rdmalab/lab.h"
 
 enum rdl_pci_space {
-    RDL_PCI_CONFIG, /* configuration space, 256 bytes: enum pci_field of emu/facts/pci.h */
-    RDL_PCI_BAR0,   /* the virtio structures: enum reg of emu/facts/regs.h */
-    /* MSI-X table, 16 bytes per entry, then the pending-bit array from the middle of the BAR. */
-    RDL_PCI_BAR1
+    RDL_PCI_CONFIG, /* configuration space, 256 or 4,096 bytes */
+    /* Of a virtio function: the virtio structures, enum reg of emu/facts/regs.h. */
+    RDL_PCI_BAR0,
+    /* Of a virtio function: the MSI-X table, 16 bytes per entry, then the pending-bit array from
+     * the middle of the BAR.
+     */
+    RDL_PCI_BAR1,
+    RDL_PCI_BAR2,
+    RDL_PCI_BAR3,
+    RDL_PCI_BAR4,
+    RDL_PCI_BAR5
 };
 
 struct rdl_pci_place {
@@ -41,6 +48,16 @@ RDL_MUST_CHECK enum rdl_status rdl_pci_read(struct rdl_lab *lab, rdl_host host,
                                             const struct rdl_pci_place *place, uint64_t *ret);
 RDL_MUST_CHECK enum rdl_status rdl_pci_write(struct rdl_lab *lab, rdl_host host,
                                              const struct rdl_pci_place *place, uint64_t value);
+
+/* Finds @field (enum pci_field of emu/facts/pci.h) in the configuration space of function @number.
+ *
+ * Return: RDL_OK         *@ret is its place, with @width 0
+ *	   RDL_ERR_INVAL  no such function, or it does not have the field
+ *	   RDL_ERR_STALE
+ */
+RDL_MUST_CHECK enum rdl_status rdl_pci_field(const struct rdl_lab *lab, rdl_host host,
+                                             uint32_t number, uint32_t field,
+                                             struct rdl_pci_place *ret);
 
 /* Reads configuration space without an access by a driver: there is no tick and no event.
  * @place->space must be RDL_PCI_CONFIG.  Errors as rdl_pci_read().

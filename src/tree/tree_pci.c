@@ -5,8 +5,8 @@
 
 #include "emu/base/assert.h"
 #include "emu/base/cursor.h"
+#include "emu/facts/enum/pci_field.h"
 #include "emu/facts/enum/pci_function.h"
-#include "emu/facts/pci.h"
 #include "print/show_text.h"
 #include "rdmalab/pci.h"
 #include "tree/tree.h"
@@ -14,8 +14,11 @@
 #define FIELD_INDENT   33u
 #define BYTES_PER_LINE 16u
 
-/* The configuration space of a function. */
+/* The first 256 bytes of the configuration space of a function. */
 struct config {
+    const struct rdl_lab *lab;
+    rdl_host host;
+    uint32_t number;
     uint8_t b[PCI_CONFIG_BYTES];
 };
 
@@ -39,18 +42,18 @@ static void read_config(const struct rdl_lab *lab, const char *path, uint32_t nu
                         struct config *ret)
 {
     char name[RDL_NAME_BYTES];
-    rdl_host host;
     bool known;
 
     tree_host_of(path, name);
-    known = rdl_find_host(lab, name, &host) == RDL_OK;
+    *ret = (struct config){.lab = lab, .number = number};
+    known = rdl_find_host(lab, name, &ret->host) == RDL_OK;
     RDL_ASSERT(known);
     for (uint32_t i = 0; i < PCI_CONFIG_BYTES; i++) {
         const struct rdl_pci_place place = {
             .number = number, .space = RDL_PCI_CONFIG, .offset = i, .width = 1};
         uint64_t v;
 
-        known = rdl_pci_peek(lab, host, &place, &v) == RDL_OK;
+        known = rdl_pci_peek(lab, ret->host, &place, &v) == RDL_OK;
         RDL_ASSERT(known);
         ret->b[i] = (uint8_t)v;
     }
@@ -124,16 +127,36 @@ static void print_msix(FILE *out, const struct config *c, uint32_t at)
     fprintf(out, "\t\tPBA: BAR=%u offset=%08x\n", pba & MSIX_BAR_MASK, pba & ~MSIX_BAR_MASK);
 }
 
+static void print_express(FILE *out, const struct config *c, uint32_t at)
+{
+    const uint32_t flags = word(c, at + EXPRESS_AT_FLAGS), caps = dword(c, at + EXPRESS_AT_CAPS),
+                   control = word(c, at + EXPRESS_AT_CONTROL);
+
+    fprintf(out, "Express (v%u) Root Complex Integrated Endpoint\n",
+            flags & ((1u << EXPRESS_TYPE_BIT) - 1));
+    fprintf(out, "\t\tDevCap: RBE%c FLReset%c\n", sign(caps, 15), sign(caps, 28));
+    fprintf(out, "\t\tDevCtl: RlxdOrd%c NoSnoop%c\n", sign(control, 4), sign(control, 11));
+}
+
+static void print_capability(FILE *out, const struct config *c, uint32_t at)
+{
+    if (byte(c, at) == PCI_CAP_ID_MSIX)
+        print_msix(out, c, at);
+    else if (byte(c, at) == PCI_CAP_ID_EXPRESS)
+        print_express(out, c, at);
+    else if (byte(c, at) == PCI_CAP_ID_VENDOR && word(c, PCI_VENDOR_ID) == PCI_VENDOR_VIRTIO)
+        print_virtio(out, c, at);
+    else
+        fprintf(out, "ID %02x\n", byte(c, at));
+}
+
 static void print_capabilities(FILE *out, const struct config *c)
 {
     uint32_t at = byte(c, PCI_CAPABILITIES);
 
     for (uint32_t n = 0; at != 0 && n < PCI_CAPS_MAX; n++) {
         fprintf(out, "\tCapabilities: [%02x] ", at);
-        if (byte(c, at) == PCI_CAP_ID_MSIX)
-            print_msix(out, c, at);
-        else
-            print_virtio(out, c, at);
+        print_capability(out, c, at);
         at = byte(c, at + PCI_AT_NEXT);
     }
 }
@@ -150,11 +173,11 @@ static void print_bytes(FILE *out, const struct config *c)
 }
 
 /* Prints the function in the order of lspci. */
-static void print_function(FILE *out, const struct config *c, uint32_t number)
+static void print_function(FILE *out, const struct config *c)
 {
     const uint32_t line = byte(c, PCI_INTERRUPT_LINE), pin = byte(c, PCI_INTERRUPT_PIN);
 
-    fprintf(out, "00:01.%u %04x: %04x:%04x (rev %02x)\n", number, word(c, PCI_CLASS_CODE + 1),
+    fprintf(out, "00:01.%u %04x: %04x:%04x (rev %02x)\n", c->number, word(c, PCI_CLASS_CODE + 1),
             word(c, PCI_VENDOR_ID), word(c, PCI_DEVICE_ID), byte(c, PCI_REVISION_ID));
     fprintf(out, "\tSubsystem: %04x:%04x\n", word(c, PCI_SUBSYSTEM_VENDOR_ID),
             word(c, PCI_SUBSYSTEM_ID));
@@ -181,16 +204,20 @@ static void add_bits(struct text *t, const struct enum_table *table, uint32_t se
     }
 }
 
+/* Prints the field of @row if the function has it. */
 static void print_field(FILE *out, const struct config *c, const struct enum_row *row)
 {
     const uint32_t n = pci_field_bytes(row->value);
     char lead[64], about[SHOW_LINE_BYTES];
     struct text l = text_on(lead, sizeof(lead)), t = text_on(about, sizeof(about));
+    struct rdl_pci_place at;
     uint32_t v = 0;
 
+    if (rdl_pci_field(c->lab, c->host, c->number, row->value, &at) != RDL_OK)
+        return;
     for (uint32_t i = 0; i < n; i++)
-        v |= byte(c, row->value + i) << (8 * i);
-    text_addf(&l, "  %02x  %-19s %0*x", row->value, row->name, 2 * (int)n, v);
+        v |= byte(c, at.offset + i) << (8 * i);
+    text_addf(&l, "  %02x  %-19s %0*x", at.offset, row->name, 2 * (int)n, v);
     while (l.len < FIELD_INDENT + 2)
         text_add(&l, " ");
     text_add(&t, row->text);
@@ -214,7 +241,7 @@ void tree_pci_slot(FILE *out, const struct rdl_lab *lab, const char *path)
 
     for (uint32_t number = 0; number < 2; number++) {
         read_config(lab, path, number, &c);
-        print_function(out, &c, number);
+        print_function(out, &c);
         fputc('\n', out);
     }
     fprintf(out, "Field by field: show %s.rdma, show %s.net\n", path, path);
@@ -226,7 +253,7 @@ void tree_pci_function(FILE *out, const struct rdl_lab *lab, const char *path)
     struct config c;
 
     read_config(lab, path, number, &c);
-    print_function(out, &c, number);
+    print_function(out, &c);
     fputs("\n  at  field               value\n", out);
     for (size_t i = 0; i < enum_pci_field.n_rows; i++)
         print_field(out, &c, &enum_pci_field.rows[i]);

@@ -9,7 +9,7 @@
  * Checked: what hostile_host.h lists.  An access is refused only because of its place; the value
  * read fits the width; configuration space reads the same as without the access.
  */
-#include "emu/facts/pci.h"
+#include "emu/facts/enum/pci_field.h"
 #include "hostile_host.h"
 #include "rdmalab/inspect.h"
 #include "rdmalab/pci.h"

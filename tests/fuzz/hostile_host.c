@@ -8,10 +8,10 @@
 #include "emu/facts/device.h"
 #include "emu/facts/enum/access.h"
 #include "emu/facts/enum/mtu.h"
+#include "emu/facts/enum/pci_field.h"
 #include "emu/facts/enum/qp_type.h"
 #include "emu/facts/enum/send_flag.h"
 #include "emu/facts/enum/wc_status.h"
-#include "emu/facts/pci.h"
 #include "emu/facts/qp_fsm.h"
 #include "emu/facts/virtio/net.h"
 #include "emu/facts/virtio/ring_format.h"
@@ -206,7 +206,7 @@ static void note_places(struct hostile_lab *h)
 static void note_registers(struct hostile_lab *h)
 {
     for (unsigned i = 0; i < HOST_FUNCTIONS; i++)
-        memcpy(h->bar[i], h->h1->functions[i].bar, sizeof(h->bar[i]));
+        memcpy(h->bar[i], h->h1->functions[i]->bar, sizeof(h->bar[i]));
 }
 
 static void make_lab(struct hostile_lab *h, unsigned bits)

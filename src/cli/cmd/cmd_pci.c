@@ -3,61 +3,67 @@
 #include "cli/cmd/commands.h"
 #include "cli/cmd/verb.h"
 #include "cli/session/resolve.h"
+#include "emu/facts/enum/pci_field.h"
 #include "emu/facts/enum/pci_function.h"
-#include "emu/facts/pci.h"
 #include "emu/facts/regs.h"
 #include "rdmalab/pci.h"
-
-/* Returns the place of the register that the step names. */
-static struct rdl_pci_place place_of(const struct step *st)
-{
-    const uint32_t place = (uint32_t)step_number(st, "place");
-    const uint32_t offset = place & ((1u << PLACE_SPACE_BIT) - 1);
-    struct rdl_pci_place p = {
-        .number = pci_number_of((enum pci_function)step_number(st, "function")),
-        .offset = offset,
-        .width = (uint32_t)step_number_or(st, "width", 0),
-    };
-
-    switch (place >> PLACE_SPACE_BIT) {
-    case PLACE_CONFIG:
-        p.space = RDL_PCI_CONFIG;
-        break;
-    case PLACE_REG:
-        p.space = RDL_PCI_BAR0;
-        if (offset == REG_NOTIFY) {
-            p.offset += (uint32_t)step_number(st, "queue") * NOTIFY_MULTIPLIER;
-            p.width = p.width ? p.width : 2;
-        }
-        break;
-    default:
-        p.space = RDL_PCI_BAR1;
-        p.offset += (uint32_t)step_number(st, "vector") * MSIX_ENTRY_BYTES;
-        break;
-    }
-    return p;
-}
-
-/* VECTOR_PENDING is in the array behind the table: the word that has the vector's bit. */
-static bool find_pending(struct session *s, rdl_host host, const struct step *st,
-                         struct rdl_pci_place *p)
-{
-    const struct rdl_pci_place where = {
-        .number = p->number, .space = RDL_PCI_CONFIG, .offset = PCI_MSIX_PBA, .width = 4};
-    uint64_t pba;
-
-    if (step_number(st, "place") != PLACE(PLACE_VECTOR, MSIX_PENDING))
-        return true;
-    if (rdl_pci_peek(s->lab, host, &where, &pba) != RDL_OK)
-        return false;
-    p->offset =
-        (uint32_t)(pba & ~(uint64_t)MSIX_BAR_MASK) + (uint32_t)step_number(st, "vector") / 32 * 4;
-    return true;
-}
 
 static bool is_notify(const struct step *st)
 {
     return step_number(st, "place") == PLACE(PLACE_REG, REG_NOTIFY);
+}
+
+/* Finds the place in a BAR of what the capability's field @field locates: BAR and offset. */
+static enum rdl_status locate(struct session *s, rdl_host host, enum pci_field field,
+                              struct rdl_pci_place *p)
+{
+    struct rdl_pci_place where;
+    enum rdl_status st = rdl_pci_field(s->lab, host, p->number, field, &where);
+    uint64_t v;
+
+    if (st == RDL_OK)
+        st = rdl_pci_peek(s->lab, host, &where, &v);
+    if (st != RDL_OK)
+        return st;
+    p->space = RDL_PCI_BAR0 + (enum rdl_pci_space)(v & MSIX_BAR_MASK);
+    p->offset = (uint32_t)(v & ~(uint64_t)MSIX_BAR_MASK);
+    return RDL_OK;
+}
+
+/* Finds the place of @field of an entry of the MSI-X table.  MSIX_PENDING is in the array of
+ * pending bits: the word that has the vector's bit.
+ */
+static enum rdl_status find_vector(struct session *s, rdl_host host, const struct step *step,
+                                   uint32_t field, struct rdl_pci_place *p)
+{
+    const bool pending = field == MSIX_PENDING;
+    const uint32_t vector = (uint32_t)step_number(step, "vector");
+    const enum rdl_status st = locate(s, host, pending ? PCI_MSIX_PBA : PCI_MSIX_TABLE, p);
+
+    p->offset += pending ? vector / 32 * 4 : vector * MSIX_ENTRY_BYTES + field;
+    return st;
+}
+
+/* Finds the place of the register that the step names.  Returns an error of rdl_pci_field(). */
+static enum rdl_status find_place(struct session *s, rdl_host host, const struct step *st,
+                                  struct rdl_pci_place *ret)
+{
+    const uint32_t place = (uint32_t)step_number(st, "place"), space = place >> PLACE_SPACE_BIT,
+                   which = place & ((1u << PLACE_SPACE_BIT) - 1);
+    enum rdl_status status = RDL_OK;
+
+    *ret = (struct rdl_pci_place){.number =
+                                      pci_number_of((enum pci_function)step_number(st, "function")),
+                                  .space = RDL_PCI_BAR0,
+                                  .offset = which};
+    if (space == PLACE_CONFIG)
+        status = rdl_pci_field(s->lab, host, ret->number, which, ret);
+    else if (space == PLACE_VECTOR)
+        status = find_vector(s, host, st, which, ret);
+    else if (which == REG_NOTIFY)
+        ret->offset += (uint32_t)step_number(st, "queue") * NOTIFY_MULTIPLIER;
+    ret->width = (uint32_t)step_number_or(st, "width", is_notify(st) ? 2 : 0);
+    return status;
 }
 
 static bool is_vector(const struct step *st)
@@ -85,8 +91,10 @@ static bool find(struct session *s, const struct step *st, struct home *ret_home
 {
     if (!numbers_fit(s, st) || !verb_home(s, st, ret_home))
         return false;
-    *ret = place_of(st);
-    return find_pending(s, ret_home->host, st, ret);
+    if (find_place(s, ret_home->host, st, ret) == RDL_OK)
+        return true;
+    session_fail(s, step_span(st, "place", 0), "the function has no %s", step_text(st, "place"));
+    return diag_remedy(&s->diag, "\"show %s.pci\" says what it has", ret_home->name);
 }
 
 static bool finish(struct session *s, const struct step *st, enum rdl_status status)

@@ -3,7 +3,7 @@
 
 #include "emu/base/assert.h"
 #include "emu/facts/enum/fault.h"
-#include "emu/facts/pci.h"
+#include "emu/facts/enum/pci_field.h"
 #include "emu/facts/regs.h"
 #include "rdmalab/status.h"
 

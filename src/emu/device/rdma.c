@@ -175,6 +175,9 @@ bool rdma_init(struct rdma *d, const struct rnic_env *env, const struct rdma_con
     const struct virtio_config pci = {
         .host = config->nic.host,
         .function = FN_RDMA,
+        .slot = config->slot,
+        .virtio_id = VIRTIO_ID_RDMA,
+        .class_code = PCI_CLASS_NETWORK_OTHER,
         .features_off = config->features_off,
         .features_own = rdma_features(config),
         .packed = config->packed,

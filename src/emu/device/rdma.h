@@ -30,8 +30,9 @@
 
 struct rdma_config {
     struct rnic_config nic; /* max_srq 0: no feature SRQ; rdma_init() sets function, has_mw */
-    uint64_t features_off;  /* feature bits not to offer */
-    bool packed;            /* offer RING_PACKED */
+    struct fn_slot slot;
+    uint64_t features_off; /* feature bits not to offer */
+    bool packed;           /* offer RING_PACKED */
 };
 
 struct rdma_event {

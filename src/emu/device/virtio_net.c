@@ -404,6 +404,9 @@ bool vnet_init(struct vnet *v, const struct vnet_env *env, const struct vnet_con
     const struct virtio_config pci = {
         .host = config->host,
         .function = FN_NET,
+        .slot = config->slot,
+        .virtio_id = VIRTIO_ID_NET,
+        .class_code = PCI_CLASS_ETHERNET,
         .features_off = config->features_off,
         .features_own = VIRTIO_FEATURE(NF_MTU) | VIRTIO_FEATURE(NF_MAC) |
                         VIRTIO_FEATURE(NF_STATUS) |

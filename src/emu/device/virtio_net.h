@@ -27,6 +27,7 @@
 
 struct vnet_config {
     uint32_t host;
+    struct fn_slot slot;
     uint8_t mac[MAC_BYTES];
     uint64_t features_off; /* feature bits not to offer */
     bool packed;           /* offer RING_PACKED */

@@ -55,6 +55,11 @@ bool host_is_open(const struct host *h)
     return h->is_external || h->has_stranger || (h->rnic && h->rnic->hca.ram_is_open);
 }
 
+struct virtio_dev *host_virtio(const struct host *h, uint32_t function)
+{
+    return function == FN_NET ? &h->net->pci : &h->dev->pci;
+}
+
 struct guest_qp *lab_guest_qp(const struct lab_state *w, uint32_t host, uint32_t qpn)
 {
     return host < w->n_hosts ? verbs_qp(&w->hosts[host]->guest.verbs, qpn) : NULL;
@@ -189,6 +194,7 @@ static bool rdma_function_init(struct lab_state *w, struct host *h, const struct
                 .pkeys.n = c->n_pkeys,
                 .max_srq = c->max_srq,
                 .limits = c->limits},
+        .slot = {.number = pci_number_of(FN_RDMA), .multifunction = true},
         .features_off = c->features_off,
         .packed = c->ring == VRING_packed,
     };
@@ -196,6 +202,7 @@ static bool rdma_function_init(struct lab_state *w, struct host *h, const struct
     memcpy(dev.nic.mac, c->mac, sizeof(dev.nic.mac));
     memcpy(dev.nic.pkeys.v, c->pkeys, sizeof(dev.nic.pkeys.v));
     h->rnic = &h->dev->nic;
+    h->functions[FN_RDMA] = &h->dev->pci.fn;
     return rdma_init(h->dev, &env, &dev);
 }
 
@@ -204,6 +211,7 @@ static bool net_function_init(struct lab_state *w, struct host *h, const struct 
     const struct vnet_env env = {w->arena, &w->sim, &h->ram, &h->port};
     struct vnet_config dev = {
         .host = h->index,
+        .slot = {.number = pci_number_of(FN_NET), .multifunction = true},
         /* low bits belong to the RDMA function */
         .features_off = c->features_off & VIRTIO_FEATURES_ALL,
         .packed = c->ring == VRING_packed,
@@ -212,33 +220,8 @@ static bool net_function_init(struct lab_state *w, struct host *h, const struct 
     };
 
     memcpy(dev.mac, c->mac, sizeof(dev.mac));
+    h->functions[FN_NET] = &h->net->pci.fn;
     return vnet_init(h->net, &env, &dev);
-}
-
-/* PCI class codes; tools show the second as "Network controller". */
-#define CLASS_ETHERNET      0x020000u
-#define CLASS_NETWORK_OTHER 0x028000u
-#define SUBSYSTEM_BASE      0x40u /* plus the virtio device ID */
-
-static void functions_init(struct lab_state *w, struct host *h)
-{
-    const struct fn_config net = {
-        .number = pci_number_of(FN_NET),
-        .virtio_id = VIRTIO_ID_NET,
-        .class_code = CLASS_ETHERNET,
-        .subsystem = SUBSYSTEM_BASE + VIRTIO_ID_NET,
-        .multifunction = true,
-    };
-    const struct fn_config rdma = {
-        .number = pci_number_of(FN_RDMA),
-        .virtio_id = VIRTIO_ID_RDMA,
-        .class_code = CLASS_NETWORK_OTHER,
-        .subsystem = SUBSYSTEM_BASE + VIRTIO_ID_RDMA,
-        .multifunction = true,
-    };
-
-    fn_init(&h->functions[FN_NET], w->arena, &h->net->pci, &net);
-    fn_init(&h->functions[FN_RDMA], w->arena, &h->dev->pci, &rdma);
 }
 
 /* Initialises RAM, port and devices. */
@@ -277,7 +260,6 @@ static bool host_init(struct lab_state *w, struct host *h, const struct rdl_host
     memcpy(guest.gid[1], c->ipv6, GID_BYTES);
     if (!hardware_init(w, h, c))
         return false;
-    functions_init(w, h);
     h->is_external = c->external;
     if (c->external) {
         guest_init_absent(&h->guest, w->arena, &guest);

@@ -8,8 +8,8 @@
 struct pci_fn *host_function(struct host *h, uint32_t number)
 {
     for (uint32_t i = 0; i < HOST_FUNCTIONS; i++) {
-        if (h->functions[i].config.number == number)
-            return &h->functions[i];
+        if (h->functions[i]->config.slot.number == number)
+            return h->functions[i];
     }
     return NULL;
 }
@@ -34,15 +34,15 @@ static void config_write(void *ctx, uint32_t number, uint32_t offset, uint32_t w
 static struct pci_fn *decode(struct host *h, uint64_t gpa, uint32_t *ret_bar, uint32_t *ret_offset)
 {
     for (uint32_t i = 0; i < HOST_FUNCTIONS; i++) {
-        if (fn_decode(&h->functions[i], gpa, ret_bar, ret_offset))
-            return &h->functions[i];
+        if (fn_decode(h->functions[i], gpa, ret_bar, ret_offset))
+            return h->functions[i];
     }
     return NULL;
 }
 
 static void nobody(struct host *h, uint64_t gpa, uint32_t width, bool write)
 {
-    TRACE(h->functions[0].dev->sim->trace, no_answer, .host = h->index, .addr = gpa, .width = width,
+    TRACE(h->functions[0]->sim->trace, no_answer, .host = h->index, .addr = gpa, .width = width,
           .written = write);
 }
 
@@ -93,19 +93,19 @@ static void line(struct lab_state *w, struct host *h, struct pci_fn *f)
     if (h->guest.line_is_off || !fn_line_is_high(f) || h->is_external)
         /* handled with the other function, masked, or a virtual machine, which has no INTx */
         return;
-    TRACE_ID(&w->trace, id, intx, .host = h->index, .function = f->dev->config.function);
+    TRACE_ID(&w->trace, id, intx, .host = h->index, .function = f->config.function);
     trace_because(&w->trace, id);
     if (!guest_line(&h->guest)) {
         TRACE(&w->trace, intx_off, .host = h->index);
         return;
     }
     for (uint32_t i = 0; i < HOST_FUNCTIONS; i++)
-        fn_isr_changed(&h->functions[i]);
+        fn_reason_changed(h->functions[i]);
 }
 
-void host_interrupt(struct lab_state *w, struct host *h, struct virtio_irq irq)
+void host_interrupt(struct lab_state *w, struct host *h, struct fn_irq irq)
 {
-    struct pci_fn *f = &h->functions[irq.function];
+    struct pci_fn *f = h->functions[irq.function];
     struct fn_message m;
     ev_id id;
 
@@ -117,7 +117,7 @@ void host_interrupt(struct lab_state *w, struct host *h, struct virtio_irq irq)
              .queue = irq.queue);
     trace_because(&w->trace, id);
     if (h->is_external)
-        vm_interrupt(w, h, &m, f->config.number);
+        vm_interrupt(w, h, &m, f->config.slot.number);
     else
         message(h, &m);
 }

@@ -14,7 +14,7 @@ struct pci_fn *host_function(struct host *h, uint32_t number);
 
 /* Delivers the interrupt @irq of host @h, with event irq or intx, to its guest or virtual machine.
  */
-void host_interrupt(struct lab_state *w, struct host *h, struct virtio_irq irq);
+void host_interrupt(struct lab_state *w, struct host *h, struct fn_irq irq);
 
 /* Passes the message interrupt @m of @function to the listener of the virtual machine that drives
  * @h.  Does nothing if there is no listener.

@@ -10,6 +10,7 @@
 #include "emu/rnic/rnic.h"
 #include "emu/trace/emit.h"
 #include "emu/trace/event.h"
+#include "emu/virtio/fault.h"
 
 #define TIME_NS_MAX   ((uint64_t)1 << 50) /* like the delay of a frame */
 #define STREAM_FAULTS ((uint64_t)1 << 40) /* PRNG streams behind those of hosts and links */

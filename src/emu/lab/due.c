@@ -75,7 +75,7 @@ static void add_sentence(struct text *t, const struct lab_state *w, const struct
         break;
     case SIM_IRQ:
         add_host(t, w, item->target);
-        text_addf(t, ": an interrupt of queue %u", virtio_irq_of(item->arg).queue);
+        text_addf(t, ": an interrupt of queue %u", fn_irq_of(item->arg).queue);
         break;
     case SIM_LATE_DATA:
         add_host(t, w, item->target);

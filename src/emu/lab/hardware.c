@@ -4,6 +4,7 @@
  * Both belong to the drivers of the guest.  After someone else writes to them, the invariants of
  * the host's rings are no longer checked.
  */
+#include "emu/facts/enum/pci_field.h"
 #include "emu/facts/enum/pci_function.h"
 #include "emu/lab/bus.h"
 #include "rdmalab/pci.h"
@@ -52,17 +53,16 @@ static void put(struct host *h, const struct pci_fn *f, const struct rdl_pci_pla
 }
 
 /* The width in bytes of the register or field at @p. */
-static uint32_t natural_width(const struct rdl_pci_place *p)
+static uint32_t natural_width(const struct pci_fn *f, const struct rdl_pci_place *p)
 {
-    if (p->space == RDL_PCI_BAR0)
-        return virtio_reg_bytes(p->offset);
-    return p->space == RDL_PCI_BAR1 ? 4 : pci_field_bytes(p->offset);
+    return p->space == RDL_PCI_CONFIG ? fn_field_bytes(f, p->offset)
+                                      : fn_reg_bytes(f, p->space - RDL_PCI_BAR0, p->offset);
 }
 
 static bool is_in_space(const struct pci_fn *f, const struct rdl_pci_place *p)
 {
-    return p->offset <
-           (p->space == RDL_PCI_CONFIG ? PCI_CONFIG_BYTES : f->bar_bytes[p->space - RDL_PCI_BAR0]);
+    return p->offset < (p->space == RDL_PCI_CONFIG ? f->config.config_bytes
+                                                   : f->bar_bytes[p->space - RDL_PCI_BAR0]);
 }
 
 /* The function at @place, or NULL if the place cannot be accessed.  Fills in the width if it is 0.
@@ -71,13 +71,14 @@ static struct pci_fn *find_place(struct host *h, struct rdl_pci_place *place)
 {
     struct pci_fn *f = host_function(h, place->number);
 
-    if (place->width == 0)
-        place->width = natural_width(place);
-    if ((uint32_t)place->space > RDL_PCI_BAR1 || !is_width(place->width) ||
-        (place->space == RDL_PCI_CONFIG &&
-         (place->width == 8 || place->offset % place->width != 0)))
+    if (!f || (uint32_t)place->space > RDL_PCI_BAR5 || !is_in_space(f, place))
         return NULL;
-    return f && is_in_space(f, place) ? f : NULL;
+    if (place->width == 0)
+        place->width = natural_width(f, place);
+    if (!is_width(place->width) || (place->space == RDL_PCI_CONFIG &&
+                                    (place->width == 8 || place->offset % place->width != 0)))
+        return NULL;
+    return f;
 }
 
 /* Returns true for a class code without a width: its 3 bytes are no valid access width. */
@@ -155,6 +156,19 @@ enum rdl_status rdl_pci_peek(const struct rdl_lab *lab, rdl_host host,
         return RDL_ERR_INVAL;
     *ret = fn_config_peek(f, at.offset, at.width) >> shift;
     return RDL_OK;
+}
+
+enum rdl_status rdl_pci_field(const struct rdl_lab *lab, rdl_host host, uint32_t number,
+                              uint32_t field, struct rdl_pci_place *ret)
+{
+    struct host *h = lab_host(lab->state, host.raw);
+    const struct pci_fn *f;
+
+    if (!h)
+        return RDL_ERR_STALE;
+    f = host_function(h, number);
+    *ret = (struct rdl_pci_place){.number = number, .space = RDL_PCI_CONFIG};
+    return f && fn_find_field(f, (enum pci_field)field, &ret->offset) ? RDL_OK : RDL_ERR_INVAL;
 }
 
 /* The place of a register of @function.  Returns false if there is no such function or width. */

@@ -12,6 +12,7 @@
 #include "emu/lab/bus.h"
 #include "emu/lab/lab_state.h"
 #include "emu/trace/event.h"
+#include "emu/virtio/fault.h"
 
 /* half the address space on 32 bits */
 #define ARENA_BYTES_MOST  ((size_t)1 << (sizeof(size_t) > 4 ? 36 : 31))
@@ -43,7 +44,7 @@ static void on_irq(void *ctx, struct sim_item item)
 {
     struct lab_state *w = ctx;
 
-    host_interrupt(w, host_of_tick(w, item.target), virtio_irq_of(item.arg));
+    host_interrupt(w, host_of_tick(w, item.target), fn_irq_of(item.arg));
 }
 
 static void on_guest_timer(void *ctx, struct sim_item item)

@@ -16,8 +16,6 @@
 #include "emu/net/net.h"
 #include "emu/rnic/eth_port.h"
 #include "emu/sim/sim.h"
-#include "emu/virtio/fault.h"
-#include "emu/virtio/function.h"
 #include "rdmalab/events.h"
 #include "rdmalab/fault.h"
 #include "rdmalab/inspect.h"
@@ -38,8 +36,10 @@ _Static_assert(RDL_FAULT_ABOUT_BYTES == RDL_VALUE_BYTES, "... which a value can 
 _Static_assert(RDL_PINGS_MAX == GUEST_PINGS_MAX, "a guest remembers every ping");
 _Static_assert(RDL_NAME_BYTES == EV_NAME_BYTES, "an event has room for every name");
 
+struct pci_fn;
 struct rdma;
 struct rnic;
+struct virtio_dev;
 struct vnet;
 
 #define HOST_FUNCTIONS 2u /* size of arrays indexed by enum pci_function */
@@ -49,10 +49,10 @@ struct host {
     char name[RDL_NAME_BYTES]; /* "" if it could not boot, see host_is_there() */
     struct ram ram;
     struct eth_port port;
-    struct rdma *dev;                        /* function 1 of its slot */
-    struct rnic *rnic;                       /* the RNIC that function 1 presents; part of *dev */
-    struct vnet *net;                        /* function 0 */
-    struct pci_fn functions[HOST_FUNCTIONS]; /* PCI functions of these devices */
+    struct rdma *dev;                         /* function 1 of its slot */
+    struct rnic *rnic;                        /* the RNIC that function 1 presents; part of *dev */
+    struct vnet *net;                         /* function 0 */
+    struct pci_fn *functions[HOST_FUNCTIONS]; /* PCI functions of these devices */
     struct guest guest; /* if the host is external, only the addresses are valid */
     bool is_external;   /* a virtual machine drives its functions, see lab/vm.c */
     uint64_t n_ticks;   /* number of dispatches for this host; calls of its program do not count */
@@ -76,10 +76,7 @@ bool host_is_open(const struct host *h);
 struct vqd *host_rdma_vq(const struct host *h, uint32_t queue);
 
 /* Returns the virtio device of PCI function @function of the host. */
-static inline struct virtio_dev *host_virtio(struct host *h, uint32_t function)
-{
-    return h->functions[function].dev;
-}
+struct virtio_dev *host_virtio(const struct host *h, uint32_t function);
 
 struct lab_state {
     struct arena *arena;

@@ -11,6 +11,7 @@
 
 #include "emu/lab/lab_state.h"
 #include "emu/trace/event.h"
+#include "emu/virtio/fault.h"
 
 #define FIRST_REACH 64u
 #define HASH_START  0x9e3779b97f4a7c15u

@@ -1,331 +1,200 @@
 /* SPDX-License-Identifier: MIT */
-/* Configuration space and the accesses of BARs. */
 #include "emu/virtio/function.h"
 
 #include "emu/base/assert.h"
-#include "emu/base/log2.h"
-#include "emu/trace/emit.h"
-#include "emu/trace/events/registers.h"
-#include "emu/virtio/function_irq.h"
-#include "emu/virtio/overlap.h"
+#include "emu/facts/enum/pci_field.h"
 
-#define BAR_BYTES_LEAST 4096u
+#define REVISION 1u /* no legacy interface [virtio 1.2, 4.1.2.1] */
 
-#define REVISION        1u
-#define COMMAND_MASK    (PCI_CMD_MEMORY | PCI_CMD_MASTER | PCI_CMD_INTX_OFF)
-#define ALL_ONES(width) ((uint32_t)(UINT64_MAX >> (64 - 8 * (width))))
+/* Device and subsystem IDs minus the virtio device ID.  [virtio 1.2, 4.1.2] */
+#define SUBSYSTEM_BASE 0x40u
 
-/* A field of configuration space: a constant, or a register that get() and put() know. */
-struct pci_field_place {
-    enum pci_field field;
-    uint32_t value; /* value of a constant field */
-    uint32_t mask;  /* bits that the driver can write */
-};
-
-/* The common fields of capability @NAME; @next is the offset of the next capability. */
-#define VIRTIO_CAP(NAME, type, len, next, bar, offset)                                             \
-    {PCI_##NAME##_CAP, PCI_CAP_ID_VENDOR, 0}, {PCI_##NAME##_NEXT, (next), 0},                      \
-        {PCI_##NAME##_LEN, (len), 0}, {PCI_##NAME##_TYPE, (type), 0},                              \
-        {PCI_##NAME##_BAR, (bar), 0},                                                              \
+/* A constant, a field that cannot be written, and a register of the capability @NAME. */
+#define SAYS(NAME, FIELD, value)                                                                   \
     {                                                                                              \
-        PCI_##NAME##_OFFSET, (offset), 0                                                           \
+        PCI_##NAME##_##FIELD, PCI_##NAME##_##FIELD, (value), 0, false                              \
+    }
+#define DEPENDS(NAME, FIELD)                                                                       \
+    {                                                                                              \
+        PCI_##NAME##_##FIELD, PCI_##NAME##_##FIELD, 0, 0, true                                     \
+    }
+#define REGISTER(NAME, FIELD, mask)                                                                \
+    {                                                                                              \
+        PCI_##NAME##_##FIELD, PCI_##NAME##_##FIELD, 0, (mask), true                                \
     }
 
-static const struct pci_field_place places[] = {
-    {PCI_VENDOR_ID, PCI_VENDOR_VIRTIO, 0},
-    {PCI_DEVICE_ID, 0, 0},
-    {PCI_COMMAND, 0, COMMAND_MASK},
-    {PCI_STATUS, 0, 0},
-    {PCI_REVISION_ID, REVISION, 0},
-    {PCI_CLASS_CODE, 0, 0},
-    {PCI_CACHE_LINE_SIZE, 0, 0xff},
-    {PCI_HEADER_TYPE, 0, 0},
-    {PCI_BAR0, 0, ~PCI_BAR_LOW_BITS}, /* the low bits are 0: memory, 32 bits, not prefetchable */
-    {PCI_BAR1, 0, ~PCI_BAR_LOW_BITS},
-    {PCI_SUBSYSTEM_VENDOR_ID, PCI_VENDOR_VIRTIO, 0},
-    {PCI_SUBSYSTEM_ID, 0, 0},
-    {PCI_CAPABILITIES, PCI_COMMON_CAP, 0},
-    {PCI_INTERRUPT_LINE, 0, 0xff},
-    {PCI_INTERRUPT_PIN, 0, 0},
-    VIRTIO_CAP(COMMON, VIRTIO_CAP_COMMON, VIRTIO_CAP_BYTES, PCI_NOTIFY_CAP, FN_BAR_VIRTIO,
-               BAR_COMMON),
-    {PCI_COMMON_LENGTH, REG_COMMON_BYTES, 0},
-    VIRTIO_CAP(NOTIFY, VIRTIO_CAP_NOTIFY, VIRTIO_CAP_BYTES + 4, PCI_ISR_CAP, FN_BAR_VIRTIO,
-               BAR_NOTIFY),
-    {PCI_NOTIFY_LENGTH, 0, 0},
-    {PCI_NOTIFY_MULTIPLIER, NOTIFY_MULTIPLIER, 0},
-    VIRTIO_CAP(ISR, VIRTIO_CAP_ISR, VIRTIO_CAP_BYTES, PCI_DEVICE_CAP, FN_BAR_VIRTIO, BAR_ISR),
-    {PCI_ISR_LENGTH, 1, 0},
-    VIRTIO_CAP(DEVICE, VIRTIO_CAP_DEVICE, VIRTIO_CAP_BYTES, PCI_ACCESS_CAP, FN_BAR_VIRTIO,
-               BAR_DEVICE),
-    {PCI_DEVICE_LENGTH, 0, 0},
-    {PCI_ACCESS_CAP, PCI_CAP_ID_VENDOR, 0},
-    {PCI_ACCESS_NEXT, PCI_MSIX_CAP, 0},
-    {PCI_ACCESS_LEN, VIRTIO_CAP_BYTES + 4, 0},
-    {PCI_ACCESS_TYPE, VIRTIO_CAP_PCI, 0},
-    {PCI_ACCESS_BAR, 0, 0xff},
-    {PCI_ACCESS_OFFSET, 0, UINT32_MAX},
-    {PCI_ACCESS_LENGTH, 0, UINT32_MAX},
-    {PCI_ACCESS_DATA, 0, UINT32_MAX},
-    {PCI_MSIX_CAP, PCI_CAP_ID_MSIX, 0},
-    {PCI_MSIX_NEXT, 0, 0},
-    {PCI_MSIX_CONTROL, 0, MSIX_ENABLE | MSIX_FUNCTION_MASK},
-    {PCI_MSIX_TABLE, 0, 0},
-    {PCI_MSIX_PBA, 0, 0},
+/* The first fields of capability @NAME; @next is the offset of the next capability. */
+#define CAP(NAME, type, len, next)                                                                 \
+    SAYS(NAME, CAP, PCI_CAP_ID_VENDOR), SAYS(NAME, NEXT, next), SAYS(NAME, LEN, len),              \
+        SAYS(NAME, TYPE, type)
+
+static const struct pci_place places[] = {
+    CAP(COMMON, VIRTIO_CAP_COMMON, VIRTIO_CAP_BYTES, PCI_NOTIFY_CAP),
+    SAYS(COMMON, BAR, VIRTIO_BAR),
+    SAYS(COMMON, OFFSET, BAR_COMMON),
+    SAYS(COMMON, LENGTH, REG_COMMON_BYTES),
+    CAP(NOTIFY, VIRTIO_CAP_NOTIFY, VIRTIO_CAP_BYTES + 4, PCI_ISR_CAP),
+    SAYS(NOTIFY, BAR, VIRTIO_BAR),
+    SAYS(NOTIFY, OFFSET, BAR_NOTIFY),
+    DEPENDS(NOTIFY, LENGTH),
+    SAYS(NOTIFY, MULTIPLIER, NOTIFY_MULTIPLIER),
+    CAP(ISR, VIRTIO_CAP_ISR, VIRTIO_CAP_BYTES, PCI_DEVICE_CAP),
+    SAYS(ISR, BAR, VIRTIO_BAR),
+    SAYS(ISR, OFFSET, BAR_ISR),
+    SAYS(ISR, LENGTH, 1),
+    CAP(DEVICE, VIRTIO_CAP_DEVICE, VIRTIO_CAP_BYTES, PCI_ACCESS_CAP),
+    SAYS(DEVICE, BAR, VIRTIO_BAR),
+    SAYS(DEVICE, OFFSET, BAR_DEVICE),
+    DEPENDS(DEVICE, LENGTH),
+    CAP(ACCESS, VIRTIO_CAP_PCI, VIRTIO_CAP_BYTES + 4, PCI_MSIX_CAP),
+    REGISTER(ACCESS, BAR, 0xff),
+    REGISTER(ACCESS, OFFSET, UINT32_MAX),
+    REGISTER(ACCESS, LENGTH, UINT32_MAX),
+    REGISTER(ACCESS, DATA, UINT32_MAX),
+    FN_PLACES_MSIX(PCI_AT_MSIX, 0),
 };
-
-/* The MSI-X table is in the first half of its BAR, the pending bits are in the second. */
-static uint32_t pba_offset(const struct pci_fn *f)
-{
-    return f->bar_bytes[FN_BAR_MSIX] / 2;
-}
-
-static void clear(struct pci_fn *f)
-{
-    f->command = 0;
-    for (uint32_t i = 0; i < FN_BARS; i++)
-        f->bar[i] = 0;
-    f->interrupt_line = f->cache_line = 0;
-    f->window.bar = 0;
-    f->window.offset = f->window.length = 0;
-    fn_irq_reset(f);
-    virtio_set_mastering(f->dev, false);
-}
-
-static uint32_t bar_bytes(uint64_t used)
-{
-    return used < BAR_BYTES_LEAST ? BAR_BYTES_LEAST : (uint32_t)pow2_ceil(used);
-}
-
-void fn_init(struct pci_fn *f, struct arena *a, struct virtio_dev *dev,
-             const struct fn_config *config)
-{
-    RDL_ASSERT(config->class_code <= 0xffffffu && config->number <= 1);
-    *f = (struct pci_fn){
-        .dev = dev,
-        .arena = a,
-        .config = *config,
-        .bar_bytes[FN_BAR_VIRTIO] =
-            bar_bytes(BAR_NOTIFY + (uint64_t)dev->config.num_queues * NOTIFY_MULTIPLIER),
-        .bar_bytes[FN_BAR_MSIX] = bar_bytes(2 * (uint64_t)dev->config.n_vectors * MSIX_ENTRY_BYTES),
-    };
-    dev->fn = f;
-    clear(f);
-}
-
-void fn_forget_pending(struct pci_fn *f)
-{
-    for (uint32_t i = 0; f->n_pending > 0 && i < f->dev->config.n_vectors; i++)
-        f->vectors[i].pending = false;
-    f->n_pending = 0;
-}
-
-void fn_reset(struct pci_fn *f)
-{
-    clear(f);
-    virtio_reset(f->dev);
-}
-
-static uint32_t status_of(const struct pci_fn *f)
-{
-    const bool interrupts = f->dev->isr != 0 && !f->msix_enabled;
-
-    return PCI_STS_CAP_LIST | (interrupts ? (uint32_t)PCI_STS_INTERRUPT : 0);
-}
-
-static uint32_t msix_control_of(const struct pci_fn *f)
-{
-    return (f->dev->config.n_vectors - 1) | (f->msix_masked ? MSIX_FUNCTION_MASK : 0) |
-           (f->msix_enabled ? MSIX_ENABLE : 0);
-}
 
 /* Returns true if the window of VIRTIO_CAP_PCI selects valid bytes of a BAR.  [virtio 1.2, 4.1.4.9]
  */
-static bool window_is_sound(const struct pci_fn *f)
+static bool window_is_sound(const struct virtio_dev *d)
 {
-    const uint32_t n = f->window.length;
+    const uint32_t n = d->window.length;
 
-    return (n == 1 || n == 2 || n == 4) && f->window.offset % n == 0 && f->window.bar < FN_BARS &&
-           f->window.offset < f->bar_bytes[f->window.bar];
+    return (n == 1 || n == 2 || n == 4) && d->window.offset % n == 0 && d->window.bar < PCI_BARS &&
+           d->window.offset < d->fn.bar_bytes[d->window.bar];
 }
 
-/* The value of a field.  PCI_ACCESS_DATA reads as 0: fn_config_read() handles it. */
-static uint32_t get(const struct pci_fn *f, const struct pci_field_place *p)
+static uint32_t get(const void *dev, uint32_t field)
 {
-    switch (p->field) {
-    case PCI_DEVICE_ID:
-        return PCI_DEVICE_BASE + f->config.virtio_id;
-    case PCI_COMMAND:
-        return f->command;
-    case PCI_STATUS:
-        return status_of(f);
-    case PCI_CLASS_CODE:
-        return f->config.class_code;
-    case PCI_CACHE_LINE_SIZE:
-        return f->cache_line;
-    case PCI_HEADER_TYPE:
-        return f->config.multifunction ? PCI_HEADER_SEVERAL : 0;
-    case PCI_BAR0:
-    case PCI_BAR1:
-        return f->bar[(p->field - PCI_BAR0) / 4];
-    case PCI_SUBSYSTEM_ID:
-        return f->config.subsystem;
-    case PCI_INTERRUPT_LINE:
-        return f->interrupt_line;
-    case PCI_INTERRUPT_PIN:
-        return f->config.number + 1;
+    const struct virtio_dev *d = dev;
+
+    switch (field) {
     case PCI_NOTIFY_LENGTH:
-        return f->dev->config.num_queues * NOTIFY_MULTIPLIER;
+        return d->config.num_queues * NOTIFY_MULTIPLIER;
     case PCI_DEVICE_LENGTH:
-        return (uint32_t)f->dev->config.config_bytes;
+        return (uint32_t)d->config.config_bytes;
     case PCI_ACCESS_BAR:
-        return f->window.bar;
+        return d->window.bar;
     case PCI_ACCESS_OFFSET:
-        return f->window.offset;
+        return d->window.offset;
     case PCI_ACCESS_LENGTH:
-        return f->window.length;
-    case PCI_MSIX_CONTROL:
-        return msix_control_of(f);
-    case PCI_MSIX_TABLE:
-        return FN_BAR_MSIX;
-    case PCI_MSIX_PBA:
-        return pba_offset(f) | FN_BAR_MSIX;
-    default:
-        return p->value;
+        return d->window.length;
+    default: /* ACCESS_DATA: only an access reads the BAR */
+        return 0;
     }
 }
 
-static void put_command(struct pci_fn *f, uint32_t value)
+static uint32_t read_field(void *dev, uint32_t field)
 {
-    f->command = (uint16_t)value;
-    virtio_set_mastering(f->dev, (value & PCI_CMD_MASTER) != 0);
-    fn_irq_settle(f);
+    struct virtio_dev *d = dev;
+
+    if (field != PCI_ACCESS_DATA || !window_is_sound(d))
+        return get(d, field);
+    return (uint32_t)fn_bar_read(&d->fn, d->window.bar, d->window.offset, d->window.length);
 }
 
-static void put(struct pci_fn *f, enum pci_field field, uint32_t value)
+static void put(void *dev, uint32_t field, uint32_t value)
 {
+    struct virtio_dev *d = dev;
+
     switch (field) {
-    case PCI_COMMAND:
-        put_command(f, value);
-        break;
-    case PCI_CACHE_LINE_SIZE:
-        f->cache_line = (uint8_t)value;
-        break;
-    case PCI_BAR0:
-    case PCI_BAR1:
-        f->bar[(field - PCI_BAR0) / 4] = value & ~(f->bar_bytes[(field - PCI_BAR0) / 4] - 1);
-        break;
-    case PCI_INTERRUPT_LINE:
-        f->interrupt_line = (uint8_t)value;
-        break;
     case PCI_ACCESS_BAR:
-        f->window.bar = (uint8_t)value;
+        d->window.bar = (uint8_t)value;
         break;
     case PCI_ACCESS_OFFSET:
-        f->window.offset = value;
+        d->window.offset = value;
         break;
     case PCI_ACCESS_LENGTH:
-        f->window.length = value;
+        d->window.length = value;
         break;
     case PCI_ACCESS_DATA:
-        if (window_is_sound(f))
-            fn_bar_write(f, f->window.bar, f->window.offset, f->window.length, value);
-        break;
-    case PCI_MSIX_CONTROL:
-        fn_msix_control(f, (value & MSIX_ENABLE) != 0, (value & MSIX_FUNCTION_MASK) != 0);
+        if (window_is_sound(d))
+            fn_bar_write(&d->fn, d->window.bar, d->window.offset, d->window.length, value);
         break;
     default:
         RDL_ASSERT(false); /* all other fields are read-only */
     }
 }
 
-/* Emits the event of an access.  It names the first field that the access touches, or its offset if
- * it touches none.
- */
-static void trace_access(const struct pci_fn *f, bool write, uint32_t offset, uint32_t width,
-                         uint32_t value)
+/* VIRTIO_BAR is the only BAR that is not of MSI-X. */
+static uint64_t bar_read(void *dev, uint32_t bar, uint32_t offset, uint32_t width)
 {
-    const struct virtio_config *c = &f->dev->config;
-    struct trace *t = f->dev->sim->trace;
-    uint32_t field = offset;
-
-    for (size_t i = ARRAY_LEN(places); i-- > 0;) {
-        if (overlap_of((uint32_t)places[i].field, pci_field_bytes(places[i].field), offset, width)
-                .mask)
-            field = (uint32_t)places[i].field;
-    }
-    if (write)
-        TRACE(t, cfg_write, .host = c->host, .function = c->function, .field = field,
-              .offset = offset, .width = width, .value = value);
-    else
-        TRACE(t, cfg_read, .host = c->host, .function = c->function, .field = field,
-              .offset = offset, .width = width, .value = value);
+    (void)bar;
+    return virtio_read(dev, offset, width);
 }
 
-static bool is_access(uint32_t offset, uint32_t width)
+static void bar_write(void *dev, uint32_t bar, uint32_t offset, uint32_t width, uint64_t value)
 {
-    return (width == 1 || width == 2 || width == 4) && offset % width == 0 &&
-           offset < PCI_CONFIG_BYTES;
+    (void)bar;
+    virtio_write(dev, offset, width, value);
 }
 
-uint32_t fn_config_peek(const struct pci_fn *f, uint32_t offset, uint32_t width)
+static uint32_t reg_bytes(uint32_t bar, uint32_t offset)
 {
-    uint32_t out = 0;
-
-    for (size_t i = 0; i < ARRAY_LEN(places); i++) {
-        const struct overlap o =
-            overlap_of((uint32_t)places[i].field, pci_field_bytes(places[i].field), offset, width);
-
-        if (o.mask)
-            out |= (get(f, &places[i]) >> o.in_reg & (uint32_t)o.mask) << o.in_access;
-    }
-    return out;
+    (void)bar;
+    return virtio_reg_bytes(offset);
 }
 
-uint32_t fn_config_read(struct pci_fn *f, uint32_t offset, uint32_t width)
+static void mastering(void *dev, bool on)
 {
-    uint32_t out;
-
-    if (!is_access(offset, width))
-        return width >= 1 && width <= 4 ? ALL_ONES(width) : UINT32_MAX;
-    if (overlap_of(PCI_ACCESS_DATA, 4, offset, width).mask && window_is_sound(f))
-        out = (uint32_t)fn_bar_read(f, f->window.bar, f->window.offset, f->window.length) >>
-              8 * (offset - PCI_ACCESS_DATA);
-    else
-        out = fn_config_peek(f, offset, width);
-    out &= ALL_ONES(width);
-    trace_access(f, false, offset, width, out);
-    return out;
+    virtio_set_mastering(dev, on);
 }
 
-void fn_config_write(struct pci_fn *f, uint32_t offset, uint32_t width, uint32_t value)
+static void reset(void *dev)
 {
-    if (!is_access(offset, width))
-        return;
-    value &= ALL_ONES(width);
-    trace_access(f, true, offset, width, value);
-    for (size_t i = 0; i < ARRAY_LEN(places); i++) {
-        const struct pci_field_place *p = &places[i];
-        const struct overlap o =
-            overlap_of((uint32_t)p->field, pci_field_bytes(p->field), offset, width);
-        const uint32_t mask = (uint32_t)(o.mask << o.in_reg) & p->mask;
+    struct virtio_dev *d = dev;
 
-        if (mask)
-            put(f, p->field, (get(f, p) & ~mask) | ((value >> o.in_access) << o.in_reg & mask));
-    }
+    d->window = (struct virtio_window){0};
+    virtio_reset(d);
 }
 
-uint64_t fn_bar_read(struct pci_fn *f, uint32_t bar, uint32_t offset, uint32_t width)
+static void interrupt(void *dev, uint32_t queue)
 {
-    if (bar == FN_BAR_VIRTIO)
-        return virtio_read(f->dev, offset, width);
-    return bar == FN_BAR_MSIX ? fn_msix_read(f, offset, width) : 0;
+    struct virtio_dev *d = dev;
+
+    d->isr |= queue == VIRTIO_IRQ_CONFIG ? VIRTIO_ISR_CONFIG : VIRTIO_ISR_QUEUE;
 }
 
-void fn_bar_write(struct pci_fn *f, uint32_t bar, uint32_t offset, uint32_t width, uint64_t value)
+static bool has_reason(const void *dev)
 {
-    if (bar == FN_BAR_VIRTIO)
-        virtio_write(f->dev, offset, width, value);
-    else if (bar == FN_BAR_MSIX)
-        fn_msix_write(f, offset, width, value);
+    const struct virtio_dev *d = dev;
+
+    return d->isr != 0;
+}
+
+static const struct pci_fn_ops ops = {
+    .bar_read = bar_read,
+    .bar_write = bar_write,
+    .reg_bytes = reg_bytes,
+    .get = get,
+    .read = read_field,
+    .put = put,
+    .mastering = mastering,
+    .reset = reset,
+    .interrupt = interrupt,
+    .has_reason = has_reason,
+};
+
+void virtio_fn_init(struct virtio_dev *d, struct arena *a)
+{
+    const struct virtio_config *c = &d->config;
+    const struct fn_config fn = {
+        .host = c->host,
+        .function = c->function,
+        .slot = c->slot,
+        .vendor = PCI_VENDOR_VIRTIO,
+        .device = (uint16_t)(PCI_DEVICE_BASE + c->virtio_id),
+        .subsystem_vendor = PCI_VENDOR_VIRTIO,
+        .subsystem = (uint16_t)(SUBSYSTEM_BASE + c->virtio_id),
+        .revision = REVISION,
+        .class_code = c->class_code,
+        .config_bytes = PCI_CONFIG_BYTES,
+        .bar_bytes[VIRTIO_BAR] = BAR_NOTIFY + c->num_queues * NOTIFY_MULTIPLIER,
+        .msix_bar = VIRTIO_BAR_MSIX,
+        .n_vectors = c->n_vectors,
+        .places = places,
+        .n_places = ARRAY_LEN(places),
+    };
+
+    fn_init(&d->fn, a, d->sim, &fn, &ops, d);
 }

@@ -7,12 +7,12 @@
 #include "emu/facts/enum/fault.h"
 #include "emu/facts/enum/pci_function.h"
 #include "emu/facts/virtio/feature.h"
+#include "emu/pci/overlap.h"
 #include "emu/trace/emit.h"
 #include "emu/trace/events/registers.h"
 #include "emu/trace/events/rings.h"
 #include "emu/virtio/fault.h"
 #include "emu/virtio/function.h"
-#include "emu/virtio/overlap.h"
 
 /* The registers of the common configuration.  The value of an enum reg is the offset. */
 static const struct reg_place {
@@ -83,6 +83,7 @@ bool virtio_init(struct virtio_dev *d, struct arena *a, struct sim *sim,
     };
     if (!d->queues || !d->device_config)
         return false;
+    virtio_fn_init(d, a);
     virtio_offer(d, d->possible & ~(config->features_off & VIRTIO_FEATURES_ALL));
     clear(d);
     return true;
@@ -191,8 +192,7 @@ static void status_bit_set(struct virtio_dev *d, enum device_status_bit bit)
 void virtio_reset(struct virtio_dev *d)
 {
     clear(d);
-    if (d->fn)
-        fn_forget_pending(d->fn);
+    fn_forget_pending(&d->fn);
     d->ops->reset(d->ctx);
 }
 
@@ -508,47 +508,21 @@ void virtio_write(struct virtio_dev *d, uint32_t offset, uint32_t width, uint64_
         trace_access(d, true, REG_DEVICE_CONFIG, 0, value);
 }
 
-/* Layout of the argument of SIM_IRQ, from the low bits on: queue, vector, slot, function. */
-#define IRQ_VECTOR_BIT   17u
-#define IRQ_SLOT_BIT     33u
-#define IRQ_FUNCTION_BIT 60u
-#define IRQ_QUEUE_MASK   ((1u << IRQ_VECTOR_BIT) - 1)
-#define IRQ_SLOT_MASK    ((1u << (IRQ_FUNCTION_BIT - IRQ_SLOT_BIT)) - 1)
-
-_Static_assert(VIRTIO_QUEUES_MAX < IRQ_QUEUE_MASK, "the largest number says configuration");
-
-struct virtio_irq virtio_irq_of(uint64_t arg)
-{
-    const uint32_t queue = (uint32_t)arg & IRQ_QUEUE_MASK;
-
-    return (struct virtio_irq){
-        .function = (enum pci_function)(arg >> IRQ_FUNCTION_BIT),
-        .vector = (uint32_t)(arg >> IRQ_VECTOR_BIT & 0xffffu),
-        .queue = queue == IRQ_QUEUE_MASK ? VIRTIO_IRQ_CONFIG : queue,
-        .slot = (uint32_t)(arg >> IRQ_SLOT_BIT) & IRQ_SLOT_MASK,
-    };
-}
-
-uint64_t virtio_irq_arg(struct virtio_irq irq)
-{
-    RDL_ASSERT(irq.slot <= IRQ_SLOT_MASK);
-    return (uint64_t)irq.function << IRQ_FUNCTION_BIT | (uint64_t)irq.slot << IRQ_SLOT_BIT |
-           (uint64_t)irq.vector << IRQ_VECTOR_BIT | (irq.queue & IRQ_QUEUE_MASK);
-}
+_Static_assert(VIRTIO_QUEUES_MAX < FN_QUEUES_MAX, "every queue can raise an interrupt");
 
 void virtio_raise(struct virtio_dev *d, uint32_t queue)
 {
     RDL_ASSERT(queue < d->config.num_queues);
-    if (d->is_faulty && fn_can_raise(d->fn, d->queues[queue].vector) &&
+    if (d->is_faulty && fn_can_raise(&d->fn, d->queues[queue].vector) &&
         virtio_fault_hits(d, FLT_LOST_INTERRUPT, queue))
         return;
-    fn_raise(d->fn, d->queues[queue].vector, queue);
+    fn_raise(&d->fn, d->queues[queue].vector, queue);
 }
 
 static void raise_config(struct virtio_dev *d)
 {
     d->isr |= VIRTIO_ISR_CONFIG;
-    fn_raise(d->fn, d->config_vector, VIRTIO_IRQ_CONFIG);
+    fn_raise(&d->fn, d->config_vector, VIRTIO_IRQ_CONFIG);
 }
 
 void virtio_config_new(struct virtio_dev *d)

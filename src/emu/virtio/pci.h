@@ -14,8 +14,8 @@
  *               power of two only with RING_PACKED
  *   notify      works from DRIVER_OK on, for an enabled queue that is not broken
  *
- * The PCI function around this device decodes addresses and delivers interrupts: function.h.  Every
- * access of a register emits an event.
+ * The PCI function around this device decodes addresses and delivers interrupts: function.h, and
+ * emu/pci/function.h.  Every access of a register emits an event.
  *
  * While bus mastering is off, the device does nothing that needs memory.  Kicks are remembered and
  * processed when bus mastering is enabled.
@@ -30,17 +30,15 @@
 #include "emu/base/arena.h"
 #include "emu/facts/regs.h"
 #include "emu/facts/virtio/device_status.h"
+#include "emu/pci/function.h"
 #include "emu/sim/sim.h"
 #include "emu/virtio/vq_device.h"
 
 #define VIRTIO_QUEUES_MAX  57346u
-#define VIRTIO_VECTORS_MAX 2048u
-
-/* Delay from raising an interrupt to the driver's handler. */
-#define VIRTIO_IRQ_NS 100u
+#define VIRTIO_VECTORS_MAX FN_VECTORS_MAX
 
 /* Queue number of a configuration change interrupt. */
-#define VIRTIO_IRQ_CONFIG 0xffffffffu
+#define VIRTIO_IRQ_CONFIG FN_NO_QUEUE
 
 /* Bits of the ISR status.  VIRTIO_ISR_QUEUE is only set while MSI-X is disabled.
  * [virtio 1.2, 4.1.4.5]
@@ -62,7 +60,10 @@ struct virtio_ops {
 
 struct virtio_config {
     uint32_t host;         /* host index, for events; target of SIM_IRQ */
-    uint32_t function;     /* enum pci_function: number of the device in its host's slot */
+    uint32_t function;     /* enum pci_function, for events */
+    struct fn_slot slot;   /* its place in the slot of the host */
+    uint32_t virtio_id;    /* virtio device type: 1 is net, 42 is rdma */
+    uint32_t class_code;   /* PCI class code, 24 bits */
     uint64_t features_off; /* feature bits not to offer; VERSION_1 is always offered */
     uint64_t features_own; /* feature bits of the device type that it offers */
     bool packed;           /* offer RING_PACKED, unless it is in features_off */
@@ -72,15 +73,19 @@ struct virtio_config {
     size_t config_bytes;   /* size of the device configuration */
 };
 
-struct pci_fn;
 struct virtio_fault; /* fault.h */
 struct virtio_stuck;
+
+/* Registers of the capability VIRTIO_CAP_PCI, which gives access to a BAR. */
+struct virtio_window {
+    uint8_t bar;
+    uint32_t offset, length;
+};
 
 struct virtio_dev {
     struct arena *arena;
     struct sim *sim;
-    struct pci_fn *fn; /* PCI function of the device; NULL until fn_init() */
-    bool bus_master;   /* bus mastering is on */
+    bool bus_master; /* bus mastering is on */
     const struct virtio_ops *ops;
     void *ctx;
     struct virtio_config config;
@@ -104,10 +109,12 @@ struct virtio_dev {
     bool is_faulty;              /* faults or stuck is not NULL */
     struct virtio_fault *faults; /* active faults, in order of addition */
     struct virtio_stuck *stuck;  /* queues stopped by a fault */
+    struct pci_fn fn;
+    struct virtio_window window;
 };
 
-/* Initializes a device as after power-on.  Its memory is freed with the arena.  @ops and @ctx must
- * outlive it.  Returns false if the arena is full.
+/* Initializes a device and its PCI function as after power-on.  *@d must not move.  Its memory is
+ * freed with the arena.  @ops and @ctx must outlive it.  Returns false if the arena is full.
  */
 bool virtio_init(struct virtio_dev *d, struct arena *a, struct sim *sim,
                  const struct virtio_config *config, const struct virtio_ops *ops, void *ctx);
@@ -183,18 +190,8 @@ static inline uint32_t virtio_doorbell_queue(uint64_t arg)
     return (uint32_t)arg;
 }
 
-/* The decoded argument of SIM_IRQ.  The target of SIM_IRQ is the host. */
-struct virtio_irq {
-    uint32_t function; /* enum pci_function */
-    uint32_t vector;   /* MSI-X vector; VIRTIO_NO_VECTOR: the line INTx */
-    uint32_t queue;    /* queue with completed chains, or VIRTIO_IRQ_CONFIG */
-    uint32_t slot;     /* entry of the message in fn->sent; not used for INTx */
-};
-struct virtio_irq virtio_irq_of(uint64_t arg);
-uint64_t virtio_irq_arg(struct virtio_irq irq);
-
 /* Raises an interrupt of @queue through fn_raise(), unless a fault of kind LOST_INTERRUPT hits.
- * SIM_IRQ arrives after VIRTIO_IRQ_NS; its handler emits the event `irq` or `intx`.  With MSI-X
+ * SIM_IRQ arrives after FN_IRQ_NS; its handler emits the event `irq` or `intx`.  With MSI-X
  * enabled but without a vector nothing happens.  Call vq_wants_interrupt() first.
  */
 void virtio_raise(struct virtio_dev *d, uint32_t queue);

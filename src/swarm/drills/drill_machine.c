@@ -7,6 +7,7 @@
 #include <inttypes.h>
 
 #include "emu/base/assert.h"
+#include "emu/facts/enum/pci_field.h"
 #include "emu/facts/regs.h"
 #include "emu/facts/virtio/device_status.h"
 #include "emu/facts/virtio/feature.h"

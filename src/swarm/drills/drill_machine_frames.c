@@ -4,6 +4,7 @@
  */
 #include "emu/base/cursor.h"
 #include "emu/facts/enum/fault.h"
+#include "emu/facts/enum/pci_field.h"
 #include "emu/facts/regs.h"
 #include "emu/facts/virtio/device_status.h"
 #include "emu/facts/virtio/net.h"

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "emu/base/assert.h"
+#include "emu/facts/enum/pci_field.h"
 #include "emu/facts/regs.h"
 #include "swarm/drills/drill_machine.h"
 

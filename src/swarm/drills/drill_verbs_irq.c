@@ -3,11 +3,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "emu/facts/enum/pci_field.h"
 #include "emu/facts/enum/qp_type.h"
 #include "emu/facts/enum/send_flag.h"
 #include "emu/facts/enum/wc_status.h"
 #include "emu/facts/enum/wr_opcode.h"
-#include "emu/facts/pci.h"
 #include "rdmalab/events.h"
 #include "rdmalab/pci.h"
 #include "swarm/drills/verbs.h"

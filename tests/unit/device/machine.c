@@ -25,16 +25,20 @@ static void on_doorbell(void *ctx, struct sim_item item)
         rdma_doorbell(&m->rdma, virtio_doorbell_queue(item.arg));
 }
 
+static struct pci_fn *function_of(struct machine *m, uint32_t function)
+{
+    return function == FN_NET ? &m->vnet.pci.fn : &m->rdma.pci.fn;
+}
+
 static void on_irq(void *ctx, struct sim_item item)
 {
     struct machine *m = ctx;
-
     struct fn_message message;
 
     m->n_irq++;
-    m->irq = virtio_irq_of(item.arg);
+    m->irq = fn_irq_of(item.arg);
     assert_true(
-        fn_take_message(&m->functions[m->irq.function], m->irq, &message)); /* all are MSI-X */
+        fn_take_message(function_of(m, m->irq.function), m->irq, &message)); /* all are MSI-X */
 }
 
 static void on_qp_timer(void *ctx, struct sim_item item)
@@ -149,15 +153,10 @@ static void make_room_for_faults(struct net *net)
 
 static void functions_up(struct machine *m)
 {
-    const struct fn_config rdma = {.number = 1, .virtio_id = VIRTIO_ID_RDMA};
-    const struct fn_config net = {.virtio_id = VIRTIO_ID_NET};
-
-    fn_init(&m->functions[FN_RDMA], m->arena, &m->rdma.pci, &rdma);
-    fn_init(&m->functions[FN_NET], m->arena, &m->vnet.pci, &net);
-    function_up(&m->functions[FN_RDMA]);
-    function_up(&m->functions[FN_NET]);
-    for (uint32_t i = 0; i < 2; i++)
-        fn_raise(&m->functions[i], 0, 0); /* room for what is on its way is there from now on */
+    for (uint32_t i = 0; i < 2; i++) {
+        function_up(function_of(m, i));
+        fn_raise(function_of(m, i), 0, 0); /* room for what is on its way is there from now on */
+    }
     machine_run(m);
     m->n_irq = 0;
 }
@@ -184,6 +183,7 @@ static int power_on(void **state, uint64_t features_off, uint32_t max_srq,
                                        .max_srq = max_srq,
                                        .limits = *limits,
                                        .seed = 1},
+                               .slot = {.number = 1},
                                .features_off = features_off};
     struct vnet_config vnet = {.mergeable = true};
 

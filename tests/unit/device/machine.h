@@ -74,12 +74,11 @@ struct machine {
     struct progress progress;
     struct rdma rdma;
     struct vnet vnet;
-    struct pci_fn functions[2]; /* PCI functions of the devices, by enum pci_function */
     struct ring ctrl, tx, rx;
     uint32_t events[EV_COUNT];
     struct ev last[EV_COUNT];
     uint32_t n_irq;
-    struct virtio_irq irq; /* the last interrupt */
+    struct fn_irq irq; /* the last interrupt */
     uint32_t n_out;
     struct frame_note out_note; /* of the last frame sent */
     uint32_t out_bytes;

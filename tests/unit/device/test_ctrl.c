@@ -3,6 +3,7 @@
  * and beyond them.  test_requests.c tests how a request may be split into buffers.
  */
 #include "emu/facts/enum/access.h"
+#include "emu/facts/enum/pci_field.h"
 #include "emu/facts/virtio_rdma/ctrl_rsp.h"
 #include "machine.h"
 

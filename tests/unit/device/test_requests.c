@@ -145,7 +145,7 @@ static void a_request_takes_its_time(void **state)
     assert_int_equal(sim_next_ns(&m->sim), t0 + RDMA_CTRL_NS);
     sim_dispatch(&m->sim);
     assert_int_equal(pds(m), 1);
-    assert_int_equal(sim_next_ns(&m->sim), t0 + RDMA_CTRL_NS + VIRTIO_IRQ_NS);
+    assert_int_equal(sim_next_ns(&m->sim), t0 + RDMA_CTRL_NS + FN_IRQ_NS);
 }
 
 static void while_booting_requests_are_executed_at_once_and_silently(void **state)

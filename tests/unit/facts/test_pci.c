@@ -2,7 +2,7 @@
 /* Our names and values for PCI, compared with Linux's headers. */
 #include "testing.h"
 
-#include "emu/facts/pci.h"
+#include "emu/facts/enum/pci_field.h"
 #include "emu/facts/regs.h"
 
 /* Before Linux takes the same names for itself. */

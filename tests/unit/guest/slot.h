@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "emu/base/cursor.h"
-#include "emu/facts/pci.h"
+#include "emu/facts/enum/pci_field.h"
 #include "emu/guest/pci/pci.h"
 
 #define SLOT_FUNCTIONS   8u

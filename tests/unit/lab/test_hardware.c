@@ -6,8 +6,8 @@
 
 #include "emu/base/cursor.h"
 #include "emu/facts/device.h"
+#include "emu/facts/enum/pci_field.h"
 #include "emu/facts/enum/pci_function.h"
-#include "emu/facts/pci.h"
 #include "emu/facts/regs.h"
 #include "rdmalab/inspect.h"
 #include "rdmalab/pci.h"

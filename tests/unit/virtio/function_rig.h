@@ -5,6 +5,7 @@
 
 #include "testing.h"
 
+#include "emu/facts/enum/pci_field.h"
 #include "emu/facts/enum/pci_function.h"
 #include "emu/facts/virtio/feature.h"
 #include "emu/trace/event.h"
@@ -24,11 +25,10 @@ struct fixture {
     struct trace trace;
     struct sim sim;
     struct virtio_dev dev;
-    struct pci_fn fn;
     uint32_t n_notify, n_reset, n_mastering, last_queue;
     uint32_t n_irq, n_line; /* messages; INTx interrupts still asserted on arrival */
     struct fn_message message;
-    struct virtio_irq irq;
+    struct fn_irq irq;
     uint32_t events[EV_COUNT];
     struct ev last;
 };
@@ -66,11 +66,11 @@ static inline void on_irq(void *ctx, struct sim_item item)
 {
     struct fixture *f = ctx;
 
-    f->irq = virtio_irq_of(item.arg);
-    if (fn_take_message(&f->fn, f->irq, &f->message))
+    f->irq = fn_irq_of(item.arg);
+    if (fn_take_message(&f->dev.fn, f->irq, &f->message))
         f->n_irq++;
     else
-        f->n_line += fn_line_is_high(&f->fn);
+        f->n_line += fn_line_is_high(&f->dev.fn);
 }
 
 static sim_handler *const handlers[SIM_KIND_COUNT] = {[SIM_IRQ] = on_irq};
@@ -88,17 +88,13 @@ static inline int set_up(void **state)
     const struct virtio_config config = {
         .host = 3,
         .function = FN_NET,
+        .slot = {.number = 1, .multifunction = true},
+        .virtio_id = 42,
+        .class_code = 0x028000,
         .num_queues = N_QUEUES,
         .queue_size = QUEUE_SIZE,
         .n_vectors = N_VECTORS,
         .config_bytes = CONFIG_BYTES,
-    };
-    const struct fn_config fn = {
-        .number = 1,
-        .virtio_id = 42,
-        .class_code = 0x028000,
-        .subsystem = 0x6a,
-        .multifunction = true,
     };
     struct fixture *f = test_calloc(1, sizeof(*f));
 
@@ -109,7 +105,6 @@ static inline int set_up(void **state)
     trace_sink_add(&f->sinks, &f->sink);
     assert_true(sim_init(&f->sim, f->arena, &f->trace, handlers, f));
     assert_true(virtio_init(&f->dev, f->arena, &f->sim, &config, &ops, f));
-    fn_init(&f->fn, f->arena, &f->dev, &fn);
     *state = f;
     return 0;
 }
@@ -125,18 +120,18 @@ static inline int tear_down(void **state)
 
 static inline uint32_t cfg(struct fixture *f, uint32_t offset, uint32_t width)
 {
-    return fn_config_read(&f->fn, offset, width);
+    return fn_config_read(&f->dev.fn, offset, width);
 }
 
 static inline void cfg_put(struct fixture *f, uint32_t offset, uint32_t width, uint32_t value)
 {
-    fn_config_write(&f->fn, offset, width, value);
+    fn_config_write(&f->dev.fn, offset, width, value);
 }
 
 static inline void vector_put(struct fixture *f, uint32_t vector, enum msix_field field,
                               uint32_t value)
 {
-    fn_bar_write(&f->fn, FN_BAR_MSIX, vector * MSIX_ENTRY_BYTES + field, 4, value);
+    fn_bar_write(&f->dev.fn, VIRTIO_BAR_MSIX, vector * MSIX_ENTRY_BYTES + field, 4, value);
 }
 
 static inline void run(struct fixture *f)
@@ -156,7 +151,7 @@ static inline void use_vector(struct fixture *f, uint32_t vector)
 
 static inline void put_reg(struct fixture *f, enum reg reg, uint32_t width, uint64_t value)
 {
-    fn_bar_write(&f->fn, FN_BAR_VIRTIO, (uint32_t)reg, width, value);
+    fn_bar_write(&f->dev.fn, VIRTIO_BAR, (uint32_t)reg, width, value);
 }
 
 /* Initialises like a correct driver: DRIVER_OK and one queue. */

@@ -99,18 +99,15 @@ static void a_bar_has_room_for_what_is_in_it(void **state)
     struct fixture *f = *state;
 
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        const struct fn_config fn = {.virtio_id = 1};
         struct virtio_config c = f->dev.config;
         struct virtio_dev dev;
-        struct pci_fn g;
 
         c.num_queues = rows[i].queues;
         c.n_vectors = rows[i].vectors;
         assert_true(virtio_init(&dev, f->arena, &f->sim, &c, &ops, f));
-        fn_init(&g, f->arena, &dev, &fn);
-        assert_int_equal(g.bar_bytes[FN_BAR_VIRTIO], rows[i].virtio_bytes);
-        assert_int_equal(g.bar_bytes[FN_BAR_MSIX], rows[i].msix_bytes);
-        assert_int_equal(fn_config_read(&g, PCI_MSIX_CONTROL, 2), rows[i].vectors - 1);
+        assert_int_equal(dev.fn.bar_bytes[VIRTIO_BAR], rows[i].virtio_bytes);
+        assert_int_equal(dev.fn.bar_bytes[VIRTIO_BAR_MSIX], rows[i].msix_bytes);
+        assert_int_equal(fn_config_read(&dev.fn, PCI_MSIX_CONTROL, 2), rows[i].vectors - 1);
     }
 }
 
@@ -184,27 +181,27 @@ static void a_bar_answers_where_it_is_while_memory_space_is_on(void **state)
     struct fixture *f = *state;
     uint32_t bar, offset;
 
-    assert_false(fn_decode(&f->fn, 0, &bar, &offset));
+    assert_false(fn_decode(&f->dev.fn, 0, &bar, &offset));
     cfg_put(f, PCI_BAR0, 4, BAR0_AT);
     cfg_put(f, PCI_BAR1, 4, BAR1_AT);
-    assert_false(fn_decode(&f->fn, BAR0_AT, &bar, &offset));
+    assert_false(fn_decode(&f->dev.fn, BAR0_AT, &bar, &offset));
     cfg_put(f, PCI_COMMAND, 2, PCI_CMD_MEMORY);
-    assert_true(fn_decode(&f->fn, BAR0_AT, &bar, &offset));
-    assert_int_equal(bar, FN_BAR_VIRTIO);
+    assert_true(fn_decode(&f->dev.fn, BAR0_AT, &bar, &offset));
+    assert_int_equal(bar, VIRTIO_BAR);
     assert_int_equal(offset, 0);
-    assert_true(fn_decode(&f->fn, BAR0_AT + 0x1ffff, &bar, &offset));
+    assert_true(fn_decode(&f->dev.fn, BAR0_AT + 0x1ffff, &bar, &offset));
     assert_int_equal(offset, 0x1ffff);
-    assert_false(fn_decode(&f->fn, BAR0_AT + 0x20000, &bar, &offset));
-    assert_false(fn_decode(&f->fn, BAR0_AT - 1, &bar, &offset));
-    assert_false(fn_decode(&f->fn, ((uint64_t)1 << 32) + BAR0_AT, &bar, &offset));
-    assert_true(fn_decode(&f->fn, BAR1_AT + 0xfff, &bar, &offset));
-    assert_int_equal(bar, FN_BAR_MSIX);
+    assert_false(fn_decode(&f->dev.fn, BAR0_AT + 0x20000, &bar, &offset));
+    assert_false(fn_decode(&f->dev.fn, BAR0_AT - 1, &bar, &offset));
+    assert_false(fn_decode(&f->dev.fn, ((uint64_t)1 << 32) + BAR0_AT, &bar, &offset));
+    assert_true(fn_decode(&f->dev.fn, BAR1_AT + 0xfff, &bar, &offset));
+    assert_int_equal(bar, VIRTIO_BAR_MSIX);
     assert_int_equal(offset, 0xfff);
     cfg_put(f, PCI_BAR0, 4, BAR0_AT + 0x1000000); /* it moves */
-    assert_false(fn_decode(&f->fn, BAR0_AT, &bar, &offset));
-    assert_true(fn_decode(&f->fn, BAR0_AT + 0x1000000, &bar, &offset));
+    assert_false(fn_decode(&f->dev.fn, BAR0_AT, &bar, &offset));
+    assert_true(fn_decode(&f->dev.fn, BAR0_AT + 0x1000000, &bar, &offset));
     cfg_put(f, PCI_COMMAND, 2, PCI_CMD_MASTER);
-    assert_false(fn_decode(&f->fn, BAR0_AT + 0x1000000, &bar, &offset));
+    assert_false(fn_decode(&f->dev.fn, BAR0_AT + 0x1000000, &bar, &offset));
 }
 
 /* [virtio 1.2, 4.1.4.9] */
@@ -213,7 +210,7 @@ static void the_window_reaches_a_bar_that_is_nowhere(void **state)
     struct fixture *f = *state;
 
     assert_int_equal(cfg(f, PCI_ACCESS_DATA, 4), 0); /* it has no length yet */
-    cfg_put(f, PCI_ACCESS_BAR, 1, FN_BAR_VIRTIO);
+    cfg_put(f, PCI_ACCESS_BAR, 1, VIRTIO_BAR);
     cfg_put(f, PCI_ACCESS_OFFSET, 4, REG_NUM_QUEUES);
     cfg_put(f, PCI_ACCESS_LENGTH, 4, 2);
     assert_int_equal(cfg(f, PCI_ACCESS_DATA, 4), N_QUEUES);
@@ -223,11 +220,12 @@ static void the_window_reaches_a_bar_that_is_nowhere(void **state)
     cfg_put(f, PCI_ACCESS_DATA, 1, VS_ACKNOWLEDGE);
     assert_int_equal(f->dev.status, VS_ACKNOWLEDGE);
 
-    cfg_put(f, PCI_ACCESS_BAR, 1, FN_BAR_MSIX);
+    cfg_put(f, PCI_ACCESS_BAR, 1, VIRTIO_BAR_MSIX);
     cfg_put(f, PCI_ACCESS_OFFSET, 4, 2 * MSIX_ENTRY_BYTES + MSIX_DATA);
     cfg_put(f, PCI_ACCESS_LENGTH, 4, 4);
     cfg_put(f, PCI_ACCESS_DATA, 4, 0x77);
-    assert_int_equal(fn_bar_read(&f->fn, FN_BAR_MSIX, 2 * MSIX_ENTRY_BYTES + MSIX_DATA, 4), 0x77);
+    assert_int_equal(fn_bar_read(&f->dev.fn, VIRTIO_BAR_MSIX, 2 * MSIX_ENTRY_BYTES + MSIX_DATA, 4),
+                     0x77);
 }
 
 static void a_window_that_makes_no_sense_does_nothing(void **state)
@@ -265,18 +263,19 @@ static void power_on_forgets_everything_but_what_is_on_its_way(void **state)
     cfg_put(f, PCI_ACCESS_LENGTH, 4, 4);
     use_vector(f, 3);
     drive(f);
-    fn_raise(&f->fn, 3, 2);
-    fn_raise(&f->fn, 4, 1); /* masked: pending */
+    fn_raise(&f->dev.fn, 3, 2);
+    fn_raise(&f->dev.fn, 4, 1); /* masked: pending */
     f->n_reset = 0;
 
-    fn_reset(&f->fn);
+    fn_reset(&f->dev.fn);
     assert_int_equal(f->n_reset, 1);
     assert_int_equal(f->dev.status, 0);
     assert_false(f->dev.bus_master);
     for (uint32_t at = 0; at < PCI_CONFIG_BYTES; at += 4)
         assert_int_equal(cfg(f, at, 4), fresh[at / 4]);
-    assert_int_equal(fn_bar_read(&f->fn, FN_BAR_MSIX, 3 * MSIX_ENTRY_BYTES + MSIX_CONTROL, 4), 1);
-    assert_int_equal(fn_bar_read(&f->fn, FN_BAR_MSIX, 0x800, 4), 0);
+    assert_int_equal(
+        fn_bar_read(&f->dev.fn, VIRTIO_BAR_MSIX, 3 * MSIX_ENTRY_BYTES + MSIX_CONTROL, 4), 1);
+    assert_int_equal(fn_bar_read(&f->dev.fn, VIRTIO_BAR_MSIX, 0x800, 4), 0);
     run(f);
     assert_int_equal(f->n_irq, 1);
     assert_int_equal(f->message.data, 0x43);
@@ -298,15 +297,15 @@ static void each_access_is_an_event_that_names_a_field(void **state)
     assert_int_equal(f->last.u.cfg_write.offset, PCI_CLASS_CODE + 1);
     cfg(f, 0x38, 4);
     assert_int_equal(f->last.u.cfg_read.field, 0x38);
-    fn_bar_write(&f->fn, FN_BAR_MSIX, 2 * MSIX_ENTRY_BYTES, 8, 1);
+    fn_bar_write(&f->dev.fn, VIRTIO_BAR_MSIX, 2 * MSIX_ENTRY_BYTES, 8, 1);
     assert_int_equal(f->events[EV_msix_write], 2);
     assert_int_equal(f->last.u.msix_write.vector, 2);
     assert_int_equal(f->last.u.msix_write.field, MSIX_ADDRESS_HIGH);
-    fn_bar_read(&f->fn, FN_BAR_MSIX, 0x804, 4);
+    fn_bar_read(&f->dev.fn, VIRTIO_BAR_MSIX, 0x804, 4);
     assert_int_equal(f->last.u.msix_read.field, MSIX_PENDING);
     assert_int_equal(f->last.u.msix_read.vector, 32);
     f->events[EV_cfg_read] = 0;
-    fn_config_peek(&f->fn, 0, 4);
+    fn_config_peek(&f->dev.fn, 0, 4);
     assert_int_equal(f->events[EV_cfg_read], 0);
 }
 

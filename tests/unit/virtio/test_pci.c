@@ -20,10 +20,9 @@ struct fixture {
     struct trace trace;
     struct sim sim;
     struct virtio_dev dev;
-    struct pci_fn fn;
     uint32_t n_notify, n_reset, n_queue_reset, n_enabled, n_negotiated, n_irq;
     uint32_t last_queue;
-    struct virtio_irq last_irq;
+    struct fn_irq last_irq;
     uint64_t irq_at;
     bool last_is_message;
     uint32_t events[EV_COUNT];
@@ -78,8 +77,8 @@ static void on_irq(void *ctx, struct sim_item item)
     struct fn_message message;
 
     f->n_irq++;
-    f->last_irq = virtio_irq_of(item.arg);
-    f->last_is_message = fn_take_message(&f->fn, f->last_irq, &message);
+    f->last_irq = fn_irq_of(item.arg);
+    f->last_is_message = fn_take_message(&f->dev.fn, f->last_irq, &message);
     f->irq_at = sim_now(&f->sim);
 }
 
@@ -97,6 +96,7 @@ static void start(struct fixture *f, uint64_t features_off)
 {
     const struct virtio_config config = {
         .host = 3,
+        .virtio_id = 1,
         .features_off = features_off,
         .num_queues = N_QUEUES,
         .queue_size = QUEUE_SIZE,
@@ -104,11 +104,8 @@ static void start(struct fixture *f, uint64_t features_off)
         .config_bytes = CONFIG_BYTES,
     };
 
-    const struct fn_config fn = {.virtio_id = 1};
-
     assert_true(virtio_init(&f->dev, f->arena, &f->sim, &config, &ops, f));
-    fn_init(&f->fn, f->arena, &f->dev, &fn);
-    function_up(&f->fn);
+    function_up(&f->dev.fn);
     for (uint8_t i = 0; i < CONFIG_BYTES; i++)
         f->dev.device_config[i] = (uint8_t)(0x10 + i);
 }
@@ -379,7 +376,7 @@ static void without_a_driver_a_change_is_silent(void **state)
 {
     struct fixture *f = *state;
 
-    fn_config_write(&f->fn, PCI_MSIX_CONTROL, 2, 0);
+    fn_config_write(&f->dev.fn, PCI_MSIX_CONTROL, 2, 0);
     negotiate(f, 0);
     virtio_config_changed(&f->dev);
     assert_int_equal(sim_next_ns(&f->sim), UINT64_MAX);
@@ -560,7 +557,7 @@ static void interrupts_are_delivered_later_and_need_a_vector(void **state)
     assert_true(f->last_is_message);
     assert_int_equal(f->last_irq.vector, 3);
     assert_int_equal(f->last_irq.queue, 3);
-    assert_int_equal(f->irq_at, VIRTIO_IRQ_NS);
+    assert_int_equal(f->irq_at, FN_IRQ_NS);
 
     virtio_raise(&f->dev, 1); /* has no vector */
     assert_int_equal(sim_next_ns(&f->sim), UINT64_MAX);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "emu/guest/pci/pci.h"
 
-#include "emu/facts/pci.h"
+#include "emu/facts/enum/pci_field.h"
 
 uint32_t pci_config_read(const struct guest_pci *p, uint32_t offset, uint32_t width)
 {

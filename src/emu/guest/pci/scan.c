@@ -3,7 +3,7 @@
  */
 #include "emu/guest/pci/scan.h"
 
-#include "emu/facts/pci.h"
+#include "emu/facts/enum/pci_field.h"
 
 #define NOBODY         0xffffu /* vendor ID of an empty function */
 #define BAR_IO         1u      /* I/O space, which no guest here uses */

@@ -8,6 +8,7 @@
 #include "emu/facts/enum/drop.h"
 #include "emu/lab/inspect/inspect_nodes.h"
 #include "emu/rnic/rnic.h"
+#include "emu/virtio/fault.h"
 #include "emu/wire/addr.h"
 
 const char *inspect_link_name(const struct lab_state *w, const struct net_link *l, char *buf)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Inspect tree: the PCI functions of a host's slot. */
+#include "emu/facts/enum/pci_field.h"
 #include "emu/lab/inspect/inspect_nodes.h"
 
 static struct inode function_node(const struct inode *n, enum pci_function function)
@@ -19,7 +20,17 @@ void visit_pci(const struct inode *n, struct visit *v)
 
 static const struct pci_fn *function_of(const struct inode *n)
 {
-    return &n->host->functions[n->function];
+    return n->host->functions[n->function];
+}
+
+/* Number of BARs, up to the last one that the function has. */
+static uint32_t n_bars(const struct pci_fn *f)
+{
+    uint32_t n = PCI_BARS;
+
+    while (n > 0 && f->bar_bytes[n - 1] == 0)
+        n--;
+    return n;
 }
 
 static void bar_item(const struct inode *list, uint64_t i, struct visit *v, const char *key)
@@ -36,13 +47,13 @@ void visit_pci_function(const struct inode *n, struct visit *v)
     inspect_leaf(v, LEAF_pci_function_class_code, f->config.class_code);
     inspect_set(v, LEAF_pci_function_command, f->command);
     inspect_set(v, LEAF_pci_function_status, fn_config_peek(f, PCI_STATUS, 2));
-    inspect_child(v, CHILD_pci_function_bar, inspect_list_of(n, FN_BARS, bar_item));
+    inspect_child(v, CHILD_pci_function_bar, inspect_list_of(n, n_bars(f), bar_item));
     inspect_leaf(v, LEAF_pci_function_msix_enabled, f->msix_enabled);
     inspect_leaf(v, LEAF_pci_function_msix_masked, f->msix_masked);
     inspect_leaf(v, LEAF_pci_function_pending, f->n_pending);
     inspect_leaf(v, LEAF_pci_function_line, fn_line_is_high(f));
     inspect_child(v, CHILD_pci_function_vector,
-                  inspect_list_of(n, f->vectors ? f->dev->config.n_vectors : 0, inspect_nth));
+                  inspect_list_of(n, f->vectors ? f->config.n_vectors : 0, inspect_nth));
 }
 
 void visit_vector(const struct inode *n, struct visit *v)

@@ -20,7 +20,7 @@
 #include "cli/live/live.h"
 #include "cli/live/vm_wire.h"
 #include "emu/base/cursor.h"
-#include "emu/facts/pci.h"
+#include "emu/facts/enum/pci_field.h"
 #include "emu/facts/regs.h"
 #include "rdmalab/inspect.h"
 #include "rdmalab/vm.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A kernel enumerates its slot, and a driver of any device probes and enables its function. */
+#include "emu/facts/enum/pci_field.h"
 #include "guest/slot.h"
 
 #define IDS         PCI_IDS(0x15ad, 0x0820)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The driver of a virtio device finds the structures of its function, and refuses malformed ones.
  */
+#include "emu/facts/enum/pci_field.h"
 #include "emu/guest/virtio/virtio.h"
 #include "guest/slot.h"
 

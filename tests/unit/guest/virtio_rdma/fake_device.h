@@ -36,7 +36,6 @@ struct fake {
     struct sim sim;
     struct ram ram;
     struct virtio_dev dev;
-    struct pci_fn fn;
     struct pci_bus slot;
     struct space space;
     struct dma_pool dma;
@@ -132,14 +131,14 @@ static const struct virtio_ops fake_ops = {
 
 static inline uint32_t fake_config_read(void *ctx, uint32_t number, uint32_t offset, uint32_t width)
 {
-    return number == 0 ? fn_config_read(&((struct fake *)ctx)->fn, offset, width) : UINT32_MAX;
+    return number == 0 ? fn_config_read(&((struct fake *)ctx)->dev.fn, offset, width) : UINT32_MAX;
 }
 
 static inline void fake_config_write(void *ctx, uint32_t number, uint32_t offset, uint32_t width,
                                      uint32_t value)
 {
     assert_int_equal(number, 0);
-    fn_config_write(&((struct fake *)ctx)->fn, offset, width, value);
+    fn_config_write(&((struct fake *)ctx)->dev.fn, offset, width, value);
 }
 
 static inline uint64_t fake_read(void *ctx, uint64_t gpa, uint32_t width)
@@ -147,12 +146,12 @@ static inline uint64_t fake_read(void *ctx, uint64_t gpa, uint32_t width)
     struct fake *f = ctx;
     uint32_t bar, offset;
 
-    assert_true(fn_decode(&f->fn, gpa, &bar, &offset));
-    if (bar == FN_BAR_VIRTIO &&
+    assert_true(fn_decode(&f->dev.fn, gpa, &bar, &offset));
+    if (bar == VIRTIO_BAR &&
         (offset == REG_CONFIG_MSIX_VECTOR || offset == REG_QUEUE_MSIX_VECTOR) &&
         f->n_mapped++ >= f->room && f->room > 0)
         return VIRTIO_NO_VECTOR;
-    return fn_bar_read(&f->fn, bar, offset, width);
+    return fn_bar_read(&f->dev.fn, bar, offset, width);
 }
 
 static inline void fake_write(void *ctx, uint64_t gpa, uint32_t width, uint64_t value)
@@ -160,8 +159,8 @@ static inline void fake_write(void *ctx, uint64_t gpa, uint32_t width, uint64_t 
     struct fake *f = ctx;
     uint32_t bar, offset;
 
-    assert_true(fn_decode(&f->fn, gpa, &bar, &offset));
-    fn_bar_write(&f->fn, bar, offset, width, value);
+    assert_true(fn_decode(&f->dev.fn, gpa, &bar, &offset));
+    fn_bar_write(&f->dev.fn, bar, offset, width, value);
 }
 
 static const struct guest_bus fake_bus = {fake_config_read, fake_config_write, fake_read,
@@ -172,7 +171,7 @@ static inline void fake_irq(void *ctx, struct sim_item item)
     struct fake *f = ctx;
     struct fn_message m;
 
-    assert_true(fn_take_message(&f->fn, virtio_irq_of(item.arg), &m));
+    assert_true(fn_take_message(&f->dev.fn, fn_irq_of(item.arg), &m));
     assert_int_equal(m.address, MSI_ADDRESS);
     virtio_rdma_driver.pci.interrupt(&f->rdma, m.data);
 }
@@ -230,6 +229,7 @@ static inline struct fake *fake_new(uint32_t max, uint64_t features_off)
 {
     struct fake *f = test_calloc(1, sizeof(*f));
     const struct virtio_config dev = {
+        .virtio_id = VIRTIO_ID_RDMA,
         .host = FAKE_HOST,
         .features_off = features_off,
         .features_own = RDMA_FEATURES_OWN & ~features_off,
@@ -256,7 +256,6 @@ static inline struct fake *fake_new(uint32_t max, uint64_t features_off)
         .ram = &f->ram,
         .dma = &f->dma,
     };
-    const struct fn_config fn = {.virtio_id = VIRTIO_ID_RDMA};
     struct prng rng = prng_stream(1, 1);
     const struct rfc_port_attr port = {
         .max_mtu = MTU_4096, .active_mtu = MTU_2048, .gid_tbl_len = GUEST_GIDS};
@@ -270,7 +269,6 @@ static inline struct fake *fake_new(uint32_t max, uint64_t features_off)
     assert_true(sim_init(&f->sim, f->arena, &f->trace, fake_handlers, f));
     assert_true(ram_init(&f->ram, f->arena, FAKE_RAM_BYTES));
     assert_true(virtio_init(&f->dev, f->arena, &f->sim, &dev, &fake_ops, f));
-    fn_init(&f->fn, f->arena, &f->dev, &fn);
     f->slot = (struct pci_bus){.bus = &fake_bus, .ctx = f};
     pci_scan(&f->slot);
     assert_true(space_init(&f->space, &f->ram, &rng));

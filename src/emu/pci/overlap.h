@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The overlap of an access with a register. */
-#ifndef EMU_VIRTIO_OVERLAP_H
-#define EMU_VIRTIO_OVERLAP_H
+#ifndef EMU_PCI_OVERLAP_H
+#define EMU_PCI_OVERLAP_H
 
 #include <stdint.h>
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Interrupts of a PCI function: the interface between function.c and function_irq.c. */
-#ifndef EMU_VIRTIO_FUNCTION_IRQ_H
-#define EMU_VIRTIO_FUNCTION_IRQ_H
+/* Interrupts of a PCI function: the interface between function.c and interrupt.c. */
+#ifndef EMU_PCI_INTERRUPT_H
+#define EMU_PCI_INTERRUPT_H
 
-#include "emu/virtio/function.h"
+#include "emu/pci/function.h"
 
 /* Resets the interrupts to the state after power-on: MSI-X disabled, every vector masked, no
  * pending bits.
@@ -21,8 +21,8 @@ void fn_irq_settle(struct pci_fn *f);
  */
 void fn_msix_control(struct pci_fn *f, bool enabled, bool masked);
 
-/* Read and write FN_BAR_MSIX, @width 4 or 8 bytes at multiples of 4.  Other accesses read as 0 and
- * write nothing.  Only the entries of the table can be written.  A write that unmasks an entry
+/* Read and write the BAR of MSI-X, @width 4 or 8 bytes at multiples of 4.  Other accesses read as 0
+ * and write nothing.  Only the entries of the table can be written.  A write that unmasks an entry
  * sends its pending message.
  */
 uint64_t fn_msix_read(struct pci_fn *f, uint32_t offset, uint32_t width);

@@ -1,14 +1,43 @@
 /* SPDX-License-Identifier: MIT */
 /* Interrupts of a PCI function: MSI-X and the line INTx. */
-#include "emu/virtio/function_irq.h"
+#include "emu/pci/interrupt.h"
 
 #include "emu/base/assert.h"
+#include "emu/facts/enum/pci_field.h"
 #include "emu/trace/emit.h"
 #include "emu/trace/events/registers.h"
 
+/* Layout of the argument of SIM_IRQ, from the low bits on: queue, vector, slot, function. */
+#define IRQ_VECTOR_BIT   17u
+#define IRQ_SLOT_BIT     33u
+#define IRQ_FUNCTION_BIT 60u
+#define IRQ_SLOT_MASK    ((1u << (IRQ_FUNCTION_BIT - IRQ_SLOT_BIT)) - 1)
+
+_Static_assert(FN_QUEUES_MAX == (1u << IRQ_VECTOR_BIT) - 1, "the largest number says no queue");
+
+struct fn_irq fn_irq_of(uint64_t arg)
+{
+    const uint32_t queue = (uint32_t)arg & FN_QUEUES_MAX;
+
+    return (struct fn_irq){
+        .function = (uint32_t)(arg >> IRQ_FUNCTION_BIT),
+        .vector = (uint32_t)(arg >> IRQ_VECTOR_BIT & 0xffffu),
+        .queue = queue == FN_QUEUES_MAX ? FN_NO_QUEUE : queue,
+        .slot = (uint32_t)(arg >> IRQ_SLOT_BIT) & IRQ_SLOT_MASK,
+    };
+}
+
+uint64_t fn_irq_arg(struct fn_irq irq)
+{
+    RDL_ASSERT(irq.slot <= IRQ_SLOT_MASK);
+    RDL_ASSERT(irq.queue < FN_QUEUES_MAX || irq.queue == FN_NO_QUEUE);
+    return (uint64_t)irq.function << IRQ_FUNCTION_BIT | (uint64_t)irq.slot << IRQ_SLOT_BIT |
+           (uint64_t)irq.vector << IRQ_VECTOR_BIT | (irq.queue & FN_QUEUES_MAX);
+}
+
 static uint32_t count(const struct pci_fn *f)
 {
-    return f->dev->config.n_vectors;
+    return f->config.n_vectors;
 }
 
 static void clear_vector(struct fn_vector *v)
@@ -56,13 +85,10 @@ static bool take_slot(struct pci_fn *f, uint32_t *ret)
     return true;
 }
 
-static void schedule(const struct pci_fn *f, struct virtio_irq irq)
+static void schedule(const struct pci_fn *f, struct fn_irq irq)
 {
-    struct sim *sim = f->dev->sim;
-
-    irq.function = f->dev->config.function;
-    sim_enqueue(sim, sim_now(sim) + VIRTIO_IRQ_NS, SIM_IRQ, f->dev->config.host,
-                virtio_irq_arg(irq));
+    irq.function = f->config.function;
+    sim_enqueue(f->sim, sim_now(f->sim) + FN_IRQ_NS, SIM_IRQ, f->config.host, fn_irq_arg(irq));
 }
 
 static void send(struct pci_fn *f, uint32_t vector)
@@ -73,7 +99,7 @@ static void send(struct pci_fn *f, uint32_t vector)
     if (!take_slot(f, &slot))
         return; /* the arena is full, and the lab ends */
     f->sent[slot] = (struct fn_sent){.message = v->message};
-    schedule(f, (struct virtio_irq){.vector = vector, .queue = v->queue, .slot = slot});
+    schedule(f, (struct fn_irq){.vector = vector, .queue = v->queue, .slot = slot});
 }
 
 /* Returns true if @v can send its message now.  Otherwise *@ret_by is the reason. */
@@ -85,12 +111,12 @@ static bool may_send(const struct pci_fn *f, const struct fn_vector *v, enum hel
         *ret_by = HELD_FUNCTION;
     else
         *ret_by = HELD_BUS_MASTER;
-    return !v->masked && !f->msix_masked && (f->command & PCI_CMD_MASTER);
+    return !v->masked && !f->msix_masked && fn_is_master(f);
 }
 
 static void raise_message(struct pci_fn *f, uint32_t vector, uint32_t queue)
 {
-    const struct virtio_config *c = &f->dev->config;
+    const struct fn_config *c = &f->config;
     struct fn_vector *v = &f->vectors[vector];
     enum held by;
 
@@ -101,16 +127,21 @@ static void raise_message(struct pci_fn *f, uint32_t vector, uint32_t queue)
     }
     f->n_pending += !v->pending;
     v->pending = true;
-    TRACE(f->dev->sim->trace, irq_held, .host = c->host, .function = c->function, .vector = vector,
+    TRACE(f->sim->trace, irq_held, .host = c->host, .function = c->function, .vector = vector,
           .queue = queue, .by = by);
 }
 
-void fn_isr_changed(struct pci_fn *f)
+bool fn_line_is_high(const struct pci_fn *f)
+{
+    return !f->msix_enabled && !(f->command & PCI_CMD_INTX_OFF) && f->ops->has_reason(f->dev);
+}
+
+void fn_reason_changed(struct pci_fn *f)
 {
     if (!fn_line_is_high(f) || f->line_rising)
         return;
     f->line_rising = true;
-    schedule(f, (struct virtio_irq){.vector = VIRTIO_NO_VECTOR});
+    schedule(f, (struct fn_irq){.vector = FN_LINE});
 }
 
 bool fn_can_raise(const struct pci_fn *f, uint32_t vector)
@@ -126,13 +157,13 @@ void fn_raise(struct pci_fn *f, uint32_t vector, uint32_t queue)
         raise_message(f, vector, queue);
         return;
     }
-    f->dev->isr |= queue == VIRTIO_IRQ_CONFIG ? VIRTIO_ISR_CONFIG : VIRTIO_ISR_QUEUE;
-    fn_isr_changed(f);
+    f->ops->interrupt(f->dev, queue);
+    fn_reason_changed(f);
 }
 
-bool fn_take_message(struct pci_fn *f, struct virtio_irq irq, struct fn_message *ret)
+bool fn_take_message(struct pci_fn *f, struct fn_irq irq, struct fn_message *ret)
 {
-    if (irq.vector == VIRTIO_NO_VECTOR) {
+    if (irq.vector == FN_LINE) {
         f->line_rising = false;
         return false;
     }
@@ -160,7 +191,7 @@ void fn_irq_settle(struct pci_fn *f)
 {
     for (uint32_t i = 0; f->n_pending > 0 && i < count(f); i++)
         settle_vector(f, i);
-    fn_isr_changed(f);
+    fn_reason_changed(f);
 }
 
 void fn_msix_control(struct pci_fn *f, bool enabled, bool masked)
@@ -173,8 +204,8 @@ void fn_msix_control(struct pci_fn *f, bool enabled, bool masked)
 static void trace_access(const struct pci_fn *f, bool write, enum msix_field field, uint32_t vector,
                          uint32_t value)
 {
-    const struct virtio_config *c = &f->dev->config;
-    struct trace *t = f->dev->sim->trace;
+    const struct fn_config *c = &f->config;
+    struct trace *t = f->sim->trace;
 
     if (write)
         TRACE(t, msix_write, .host = c->host, .function = c->function, .field = field,
@@ -229,7 +260,7 @@ static uint32_t pending_bits(const struct pci_fn *f, uint32_t first)
 static uint32_t read_word(struct pci_fn *f, uint32_t offset)
 {
     static const struct fn_vector fresh = {.masked = true};
-    const uint32_t vector = offset / MSIX_ENTRY_BYTES, half = f->bar_bytes[FN_BAR_MSIX] / 2;
+    const uint32_t vector = offset / MSIX_ENTRY_BYTES, half = f->bar_bytes[f->config.msix_bar] / 2;
     const enum msix_field field = (enum msix_field)(offset % MSIX_ENTRY_BYTES);
     uint32_t value;
 
