@@ -37,24 +37,14 @@ void rdma_completed(void *ctx, struct cq *cq);
  */
 enum fetch rdma_pop(struct rdma *d, uint32_t queue);
 
-/* rdma_events.c: implements event() of struct rnic_ops.  Emits `async_event`, and reports
- * @type (enum async_event) to the driver.  The event concerns object @number of @kind (enum
- * object_kind).  Does nothing if no driver runs the device.
- */
-void rdma_event(void *ctx, uint32_t type, uint32_t kind, uint32_t number);
-
-/* Emits `async_event` for DEVICE_FATAL.  The driver itself learns of the failure from
- * DEVICE_NEEDS_RESET.
- */
-void rdma_event_fatal(const struct rdma *d);
+/* rdma_events.c: implement the functions of struct rnic_ops with these names. */
+bool rdma_keeps_events(const void *ctx);
+void rdma_tell_event(void *ctx);
 
 /* Writes pending events to the buffers of the event queue, until there are no more events or no
  * more buffers, and interrupts the driver.  Does nothing without the feature EVENTQ.
  */
 void rdma_events_flush(struct rdma *d);
-
-/* Discards the pending events of an object that is being destroyed. */
-void rdma_events_forget(struct rdma *d, uint32_t kind, uint32_t number);
 
 /* rdma_srq.c */
 
@@ -63,22 +53,8 @@ void rdma_events_forget(struct rdma *d, uint32_t kind, uint32_t number);
  */
 bool rdma_is_srq_queue(const struct rdma *d, uint32_t queue);
 
-/* Counts a receive that was taken from the ring of @srq, and raises SRQ_LIMIT_REACHED if fewer
- * receives remain than the armed limit.
- */
-void rdma_srq_taken(struct rdma *d, struct srq *srq);
-
-/* Marks the shared receive queue whose ring is the broken virtqueue @queue as failed, and raises
- * SRQ_ERR.  Does nothing if @queue is not the ring of a shared receive queue, or the shared receive
- * queue has failed already.
- */
-void rdma_srq_broken(struct rdma *d, uint32_t queue);
-
-/* Called after the driver has reset virtqueue @queue.  If it is the ring of a shared receive queue
- * with queue pairs, marks the shared receive queue as failed, raises SRQ_ERR, and moves the queue
- * pairs to ERR.  Otherwise does nothing.
- */
-void rdma_srq_taken_away(struct rdma *d, uint32_t queue);
+/* Returns the shared receive queue whose ring is virtqueue @queue, or NULL if there is none. */
+struct srq *rdma_srq_of(const struct rdma *d, uint32_t queue);
 
 /* Returns true if a fault has stopped @queue, or stops it now.  Not used for completion queues,
  * which would overflow.

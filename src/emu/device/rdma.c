@@ -4,17 +4,12 @@
 
 #include <string.h>
 
-#include "emu/base/assert.h"
 #include "emu/device/internal.h"
-#include "emu/facts/enum/object.h"
 #include "emu/facts/enum/pci_function.h"
-#include "emu/facts/enum/qp_attr.h"
-#include "emu/facts/enum/qp_state.h"
 #include "emu/facts/rfc.h"
 #include "emu/trace/emit.h"
 #include "emu/trace/events/registers.h"
 #include "emu/trace/events/rings.h"
-#include "emu/xport/ctrl.h"
 
 bool rdma_limit(struct rdma *d, const struct rdl_device_limits *to)
 {
@@ -45,7 +40,7 @@ static void on_notify(void *ctx, uint32_t queue)
     struct rdma *d = ctx;
 
     d->kicks[queue] = d->nic.trace->cause;
-    if (d->booting && queue == QUEUE_CTRL)
+    if (d->nic.booting && queue == QUEUE_CTRL)
         rdma_ctrl_run(d);
     else
         rdma_ring(d, queue);
@@ -65,7 +60,6 @@ static void on_reset(void *ctx)
 
     rnic_reset(&d->nic);
     memset(d->kicks, 0, n * sizeof(*d->kicks));
-    d->events = (struct rdma_events){0};
     refill_config(d);
 }
 
@@ -81,21 +75,18 @@ static void on_negotiated(void *ctx)
 static void on_queue_reset(void *ctx, uint32_t queue)
 {
     struct rdma *d = ctx;
-    const struct qp_attr to_err = {.state = QPS_ERR};
     struct qp *qp = hca_qp(&d->nic.hca, queue_owner(d->config.nic.max_cq, queue));
+    struct srq *srq = rdma_srq_of(d, queue);
     const unsigned wq = queue_is_sends(d->config.nic.max_cq, queue) ? WQ_SEND : WQ_RECV;
 
     if (qp && (qp->exchanged & 1u << wq)) {
         qp->exchanged &= ~(1u << wq); /* RESIZE_QP: the driver sets up a new ring */
         return;
     }
-    if (qp && qp->state != QPS_RESET && qp->state != QPS_ERR) {
-        if (xport_qp_modify(&d->nic.xport, qp, QPA_STATE, &to_err) != REF_NONE)
-            assert_fail("every state leads to ERR", __FILE__, __LINE__);
-        rdma_event(d, ASE_QP_FATAL, OBJ_QP, qp->qpn);
-        rnic_settle(&d->nic);
-    }
-    rdma_srq_taken_away(d, queue);
+    if (qp)
+        rnic_qp_lost_queue(&d->nic, qp);
+    if (srq)
+        rnic_srq_lost_queue(&d->nic, srq);
 }
 
 /* The device takes buffers of a CQ when a completion needs one, so it disables kicks.  The same
@@ -163,7 +154,8 @@ static const struct rnic_ops rnic_ops = {
     .fetch_send = rdma_fetch_send,
     .fetch_recv = rdma_fetch_recv,
     .receives = rdma_receives,
-    .event = rdma_event,
+    .keeps_events = rdma_keeps_events,
+    .event = rdma_tell_event,
     .release = rdma_release,
     .complete = rdma_complete,
     .completed = rdma_completed,
@@ -235,19 +227,16 @@ void rdma_timer(struct rdma *d, uint64_t arg)
     rnic_timer(&d->nic, arg, !d->pci.bus_master);
 }
 
-void rdma_link_changed(struct rdma *d, bool up)
-{
-    rdma_event(d, up ? ASE_PORT_ACTIVE : ASE_PORT_ERR, OBJ_NONE, HCA_PORT);
-}
-
 void rdma_queue_broken(struct rdma *d, uint32_t queue)
 {
     const bool worked = virtio_running(&d->pci);
+    struct srq *srq = rdma_srq_of(d, queue);
 
-    rdma_srq_broken(d, queue); /* raises an event, while the device still works */
+    if (srq)
+        rnic_srq_failed(&d->nic, srq); /* raises an event, while the device still works */
     virtio_queue_broken(&d->pci, queue);
     if (worked)
-        rdma_event_fatal(d);
+        rnic_event_fatal(&d->nic);
 }
 
 void rdma_interrupt(struct rdma *d, uint32_t queue)

@@ -16,7 +16,6 @@
 #include <stdint.h>
 
 #include "emu/facts/device.h"
-#include "emu/facts/enum/async_event.h"
 #include "emu/facts/profile.h"
 #include "emu/facts/virtio/feature.h"
 #include "emu/rnic/rnic.h"
@@ -26,8 +25,6 @@
 #define RDMA_DOORBELL_NS 100u  /* from the notification until the device reads the ring */
 #define RDMA_CTRL_NS     1000u /* from the notification until the control request is executed */
 
-#define RDMA_EVENTS_MAX 64u /* maximum number of pending events */
-
 struct rdma_config {
     struct rnic_config nic; /* max_srq 0: no feature SRQ; rdma_init() sets function, has_mw */
     struct fn_slot slot;
@@ -35,25 +32,10 @@ struct rdma_config {
     bool packed;           /* offer RING_PACKED */
 };
 
-struct rdma_event {
-    enum async_event type;
-    uint32_t number; /* number of the object: CQN, QPN, SRQN or port */
-};
-
-/* Asynchronous events.  The ring holds those that wait for a buffer of the event queue. */
-struct rdma_events {
-    struct rdma_event ring[RDMA_EVENTS_MAX];
-    uint32_t first, len;
-    uint64_t raised, lost; /* numbers of events since the last reset */
-    bool untold; /* events were lost, and the driver has not received ASYNC_EVENTS_MISSED yet */
-};
-
 struct rdma {
     struct rdma_config config;
     struct rnic nic;
     struct virtio_dev pci;
-    struct rdma_events events;
-    bool booting;          /* a kick of the control queue executes its requests at once */
     bool *doorbell_due;    /* indexed by queue: a SIM_DOORBELL is scheduled */
     ev_id *kicks;          /* indexed by queue: event of the latest kick */
     struct vq_chain chain; /* current WQE or CQE buffer: too large for the stack */
@@ -128,9 +110,6 @@ static inline bool rdma_broken(const struct rdma *d)
  * without a change if a limit of @to is larger than at power-on.
  */
 bool rdma_limit(struct rdma *d, const struct rdl_device_limits *to);
-
-/* Raises PORT_ACTIVE or PORT_ERR after the link of the port has come up or gone down. */
-void rdma_link_changed(struct rdma *d, bool up);
 
 /* Returns true if queue pairs can be created with CREATE_BLOCK_SELF_MCAST_LB. */
 static inline bool rdma_blocks_mcast_lb(const struct rdma_config *c)

@@ -63,7 +63,7 @@ bool rdma_config_fill(struct rdma *d)
         c.max_total_mcast_qp_attach = l->max_total_mcast_qp_attach;
     }
     if (!virtio_has(&d->pci, VF_EVENTQ))
-        st_le64(c.reserved, d->events.raised); /* counter of events, see rdma_events.c */
+        st_le64(c.reserved, d->nic.events.raised); /* counter of events, see rdma_events.c */
     if (virtio_has(&d->pci, VF_SRQ))
         rfc_srq_limits_put((struct raw_srq_limits *)(c.reserved + SRQ_LIMITS_AT), &srqs);
     eui64_from_mac(c.sys_image_guid, d->config.nic.mac);

@@ -80,7 +80,7 @@ enum refusal_reason ctrl_destroy_cq(struct call *c)
     why = hca_cq_destroy(&c->d->nic.hca, r.cqn);
     if (why == REF_NONE) {
         ctrl_forget_ring(c->d, r.cqn);
-        rdma_events_forget(c->d, OBJ_CQ, r.cqn);
+        rnic_events_forget(&c->d->nic, OBJ_CQ, r.cqn);
     }
     return why;
 }
@@ -278,7 +278,7 @@ enum refusal_reason ctrl_destroy_qp(struct call *c)
     if (why == REF_NONE) {
         ctrl_forget_ring(c->d, rdma_sq(c->d, r.qpn));
         ctrl_forget_ring(c->d, rdma_rq(c->d, r.qpn));
-        rdma_events_forget(c->d, OBJ_QP, r.qpn);
+        rnic_events_forget(&c->d->nic, OBJ_QP, r.qpn);
     }
     return why;
 }
@@ -339,30 +339,6 @@ enum refusal_reason ctrl_query_pkey(struct call *c)
     return REF_NONE;
 }
 
-/* Raises GID_CHANGE if entry @index of the GID table differs from @before.  Not while the guest
- * boots: the entries set then are the initial ones.
- */
-static void gid_changed(struct rdma *d, const struct hca_gid *before, uint32_t index)
-{
-    const struct hca_gid *now = &d->nic.hca.gids[index];
-
-    if (!d->booting &&
-        (before->valid != now->valid || memcmp(before->raw, now->raw, sizeof(now->raw)) != 0))
-        rdma_event(d, ASE_GID_CHANGE, OBJ_NONE, HCA_PORT);
-}
-
-/* Sets entry @index to @gid, or clears it if @gid is NULL. */
-static enum refusal_reason change_gid(struct rdma *d, uint32_t index, const uint8_t *gid)
-{
-    const struct hca_gid before = index < HCA_GIDS ? d->nic.hca.gids[index] : (struct hca_gid){0};
-    const enum refusal_reason why =
-        gid ? hca_gid_set(&d->nic.hca, index, gid) : hca_gid_clear(&d->nic.hca, index);
-
-    if (why == REF_NONE)
-        gid_changed(d, &before, index);
-    return why;
-}
-
 enum refusal_reason ctrl_add_gid(struct call *c)
 {
     static const uint8_t none[GID_BYTES];
@@ -375,7 +351,7 @@ enum refusal_reason ctrl_add_gid(struct call *c)
         return ctrl_refuse(c, REF_GID_TYPE, compared_one(GID_TYPE_ROCE_V2, r.gid_type));
     if (memcmp(r.gid, none, sizeof(none)) == 0 || gid_is_group(r.gid))
         return ctrl_refuse(c, REF_GID_ADDRESS, compared_nothing());
-    return change_gid(c->d, r.index, r.gid);
+    return rnic_gid_set(&c->d->nic, r.index, r.gid);
 }
 
 enum refusal_reason ctrl_del_gid(struct call *c)
@@ -384,7 +360,7 @@ enum refusal_reason ctrl_del_gid(struct call *c)
     c->number = r.index;
     if (r.port != HCA_PORT)
         return refuse_port(c, r.port);
-    return change_gid(c->d, r.index, NULL);
+    return rnic_gid_set(&c->d->nic, r.index, NULL);
 }
 
 enum refusal_reason ctrl_req_notify_cq(struct call *c)
@@ -500,7 +476,7 @@ void rdma_ctrl_run(struct rdma *d)
         enum vq_pop got;
         uint32_t len;
 
-        if (!d->booting && vq_turn_is_over(vq, d->nic.ram, d->nic.trace->tick)) {
+        if (!d->nic.booting && vq_turn_is_over(vq, d->nic.ram, d->nic.trace->tick)) {
             rdma_ring(d, QUEUE_CTRL);
             return;
         }
@@ -513,7 +489,7 @@ void rdma_ctrl_run(struct rdma *d)
         len = execute(d);
         rnic_settle(&d->nic);
         rdma_push(d, QUEUE_CTRL, d->ctrl.head, len);
-        if (d->booting)
+        if (d->nic.booting)
             (void)vq_wants_interrupt(vq, d->nic.ram); /* the driver waits for it */
         else
             rdma_interrupt(d, QUEUE_CTRL);

@@ -268,7 +268,7 @@ enum fetch rdma_fetch_recv(void *ctx, struct qp *qp, struct recv_wqe *out)
              .bytes = d->chain.readable_bytes);
     if (qp->srq) { /* this may use d->chain */
         cause = trace_because(d->nic.trace, fetched);
-        rdma_srq_taken(d, qp->srq);
+        rnic_srq_taken(&d->nic, qp->srq, vq_avail_count(&d->pci.queues[queue], d->nic.ram));
         trace_because(d->nic.trace, cause);
     }
     return FETCH_OK;

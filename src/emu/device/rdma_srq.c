@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Shared receive queues: their rings, their failures, and their control requests.
+/* Shared receive queues: their rings and their control requests.
  *
  * The ring of a shared receive queue is virtqueue number queue_of_srq().  The driver need not kick
  * it, because the device takes receives when a message needs one.  Several queue pairs take from
@@ -9,8 +9,7 @@
 #include "emu/facts/enum/object.h"
 #include "emu/hca/srq.h"
 
-/* The shared receive queue with the ring @queue; NULL if there is none. */
-static struct srq *srq_of(const struct rdma *d, uint32_t queue)
+struct srq *rdma_srq_of(const struct rdma *d, uint32_t queue)
 {
     const uint32_t srqn = queue_srqn(d->config.nic.max_cq, d->config.nic.max_qp, queue);
 
@@ -20,37 +19,6 @@ static struct srq *srq_of(const struct rdma *d, uint32_t queue)
 bool rdma_is_srq_queue(const struct rdma *d, uint32_t queue)
 {
     return queue_srqn(d->config.nic.max_cq, d->config.nic.max_qp, queue) > 0;
-}
-
-void rdma_srq_taken(struct rdma *d, struct srq *srq)
-{
-    struct vq *vq = &d->pci.queues[rdma_srq(d, srq->srqn)];
-
-    if (srq_take(srq, vq_avail_count(vq, d->nic.ram)))
-        rdma_event(d, ASE_SRQ_LIMIT_REACHED, OBJ_SRQ, srq->srqn);
-}
-
-void rdma_srq_broken(struct rdma *d, uint32_t queue)
-{
-    struct srq *srq = srq_of(d, queue);
-
-    if (!srq || srq->error)
-        return;
-    srq->error = true;
-    rdma_event(d, ASE_SRQ_ERR, OBJ_SRQ, srq->srqn);
-}
-
-/* A queue without users does not fail: right after its creation a driver may set up the ring again.
- */
-void rdma_srq_taken_away(struct rdma *d, uint32_t queue)
-{
-    struct srq *srq = srq_of(d, queue);
-
-    if (!srq || srq->users == 0)
-        return;
-    rdma_srq_broken(d, queue);
-    xport_srq_failed(&d->nic.xport, srq);
-    rnic_settle(&d->nic);
 }
 
 enum refusal_reason ctrl_create_srq(struct call *c)
@@ -105,7 +73,7 @@ enum refusal_reason ctrl_destroy_srq(struct call *c)
     why = hca_srq_destroy(&c->d->nic.hca, r.srqn);
     if (why == REF_NONE) {
         ctrl_forget_ring(c->d, rdma_srq(c->d, r.srqn));
-        rdma_events_forget(c->d, OBJ_SRQ, r.srqn);
+        rnic_events_forget(&c->d->nic, OBJ_SRQ, r.srqn);
     }
     return why;
 }

@@ -302,10 +302,10 @@ static enum rdl_status boot(struct lab_state *w, struct host *h)
     struct text addr = text_on(buf, sizeof(buf));
     enum rdl_status st = RDL_OK;
 
-    h->dev->booting = true;
+    h->rnic->booting = true;
     if (!h->is_external)
         st = guest_boot(&h->guest);
-    h->dev->booting = false;
+    h->rnic->booting = false;
     if (st != RDL_OK)
         return st;
     RDL_ASSERT(h->guest.verbs.up || h->is_external);

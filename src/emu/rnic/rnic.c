@@ -6,7 +6,6 @@
 
 #include "emu/base/assert.h"
 #include "emu/facts/enum/async_event.h"
-#include "emu/facts/enum/object.h"
 #include "emu/facts/roce.h"
 #include "emu/rnic/internal.h"
 #include "emu/trace/emit.h"
@@ -141,6 +140,7 @@ void rnic_reset(struct rnic *n)
     n->ready.len = 0;
     n->n_failed_cqs = 0;
     n->bad_pkeys = n->bad_qkeys = 0;
+    n->events = (struct rnic_events){0};
 }
 
 /* --- Work ------------------------------------------------------------------------------------- */
@@ -174,7 +174,7 @@ void rnic_cq_overflow(struct rnic *n, struct cq *cq)
         RDL_ASSERT(n->n_failed_cqs < n->config->max_cq);
         n->failed_cqs[n->n_failed_cqs++] = cq->cqn;
     }
-    n->ops->event(n->ctx, ASE_CQ_ERR, OBJ_CQ, cq->cqn);
+    rnic_event(n, ASE_CQ_ERR, cq->cqn);
 }
 
 void rnic_settle_failed(struct rnic *n)
@@ -214,11 +214,9 @@ static uint32_t receives(void *ctx, struct qp *qp)
     return n->ops->receives(n->ctx, qp);
 }
 
-static void event(void *ctx, uint32_t type, uint32_t kind, uint32_t number)
+static void event(void *ctx, uint32_t type, uint32_t qpn)
 {
-    const struct rnic *n = ctx;
-
-    n->ops->event(n->ctx, type, kind, number);
+    rnic_event(ctx, (enum async_event)type, qpn);
 }
 
 static uint32_t peer_of(void *ctx, const uint8_t gid[GID_BYTES])

@@ -18,6 +18,7 @@
 #include <stdint.h>
 
 #include "emu/base/cold.h"
+#include "emu/facts/enum/async_event.h"
 #include "emu/facts/enum/mtu.h"
 #include "emu/facts/profile.h"
 #include "emu/hca/hca.h"
@@ -55,7 +56,12 @@ struct rnic_ops {
     enum fetch (*fetch_send)(void *ctx, struct qp *qp, struct send_wqe *out);
     enum fetch (*fetch_recv)(void *ctx, struct qp *qp, struct recv_wqe *out);
     uint32_t (*receives)(void *ctx, struct qp *qp);
-    void (*event)(void *ctx, uint32_t type, uint32_t kind, uint32_t number);
+
+    /* keeps_events: the driver takes events one by one, so that they wait in rnic.events until
+     * rnic_event_told(); otherwise they are only counted.  event: an event was added or counted.
+     */
+    bool (*keeps_events)(const void *ctx);
+    void (*event)(void *ctx);
 
     /* The work request with the name @desc (send_wqe.desc, recv_wqe.desc) is over: its place in the
      * queue is free again.
@@ -67,6 +73,21 @@ struct rnic_ops {
     bool (*complete)(void *ctx, struct cq *cq, const struct completion *wc);
     /* The driver has asked to be told of the completion that @cq has got. */
     void (*completed)(void *ctx, struct cq *cq);
+};
+
+#define RNIC_EVENTS_MAX 64u /* maximum number of pending asynchronous events */
+
+struct rnic_event {
+    enum async_event type;
+    uint32_t number; /* number of the object: CQN, QPN, SRQN or port */
+};
+
+/* Asynchronous events.  The ring holds those that the driver has not been told yet. */
+struct rnic_events {
+    struct rnic_event ring[RNIC_EVENTS_MAX];
+    uint32_t first, len;
+    uint64_t raised, lost; /* numbers of events since the last reset */
+    bool untold;           /* events were lost, and the driver has not been told that any were */
 };
 
 /* FIFO of the queue pairs with something to send.  The first one sends one frame and, if it has
@@ -99,6 +120,11 @@ struct rnic {
     uint32_t n_failed_cqs;
     /* Numbers of packets dropped for a wrong P_Key or Q_Key since the last reset. */
     uint32_t bad_pkeys, bad_qkeys;
+    struct rnic_events events;
+    /* The host boots: its driver sets the initial GIDs, and the device executes control requests at
+     * once.
+     */
+    bool booting;
 };
 
 /* Environment of an RNIC.  All pointers must outlive it. */
@@ -156,6 +182,50 @@ void rnic_go_on(struct rnic *n);
  * TRAIT_CQ_OVERFLOW_ENDS the CQ takes no more.  [libibverbs, ibv_poll_cq(3)]
  */
 RDL_COLD void rnic_cq_overflow(struct rnic *n, struct cq *cq);
+
+/* Raises asynchronous event @type about the object with @number: emits `async_event`, adds it to
+ * n->events or counts it, and calls ops->event().  If there is no room, it is lost, and the next
+ * one that the driver is told must say so.  Does nothing if no driver runs the device.
+ */
+void rnic_event(struct rnic *n, enum async_event type, uint32_t number);
+
+/* Emits `async_event` for DEVICE_FATAL.  The driver learns of the failure from the device. */
+void rnic_event_fatal(const struct rnic *n);
+
+/* The driver was told the first event of n->events.ring, and that events were lost if
+ * n->events.untold.  Removes the event.
+ */
+void rnic_event_told(struct rnic *n);
+
+/* Discards the pending events of an object that is being destroyed. */
+void rnic_events_forget(struct rnic *n, uint32_t kind, uint32_t number);
+
+/* The link of the port has come up or gone down: raises PORT_ACTIVE or PORT_ERR. */
+void rnic_link_changed(struct rnic *n, bool up);
+
+/* The device can no longer read a queue of @qp: moves @qp to ERR and raises QP_FATAL, unless it is
+ * in RESET or ERR.
+ */
+void rnic_qp_lost_queue(struct rnic *n, struct qp *qp);
+
+/* Counts a receive that was taken from @srq, in which @left remain.  Raises SRQ_LIMIT_REACHED if
+ * these are fewer than the armed limit.
+ */
+void rnic_srq_taken(struct rnic *n, struct srq *srq, uint32_t left);
+
+/* Marks @srq as failed and raises SRQ_ERR, unless it has failed already. */
+void rnic_srq_failed(struct rnic *n, struct srq *srq);
+
+/* The device can no longer read the queue of @srq.  If queue pairs use it, marks it as failed and
+ * moves them to ERR.
+ */
+void rnic_srq_lost_queue(struct rnic *n, struct srq *srq);
+
+/* Sets entry @index of the GID table to @gid, or clears it if @gid is NULL.  Raises GID_CHANGE if
+ * the entry has changed and the host does not boot.  Returns as hca_gid_set() and hca_gid_clear()
+ * do.
+ */
+enum refusal_reason rnic_gid_set(struct rnic *n, uint32_t index, const uint8_t *gid);
 
 /* Moves the queue pairs of overflowed CQs to ERR.  Call rnic_settle() after every call into the
  * transport.

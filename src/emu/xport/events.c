@@ -24,7 +24,7 @@ static const struct {
 
 static void raise(const struct xport_qp *xqp, enum async_event type)
 {
-    xqp->x->ops->event(xqp->x->ctx, type, OBJ_QP, xqp->qp.qpn);
+    xqp->x->ops->event(xqp->x->ctx, type, xqp->qp.qpn);
 }
 
 void xport_event(const struct xport_qp *xqp, enum async_event type)

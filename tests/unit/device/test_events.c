@@ -40,17 +40,17 @@ static struct rfc_async_event told(const struct machine *m, uint32_t i)
     return event;
 }
 
-static void raise(struct machine *m, enum async_event type, enum object_kind kind, uint32_t number)
+static void raise(struct machine *m, enum async_event type, uint32_t number)
 {
-    m->rdma.nic.xport.ops->event(m->rdma.nic.xport.ctx, type, kind, number);
+    rnic_event(&m->rdma.nic, type, number);
 }
 
 /* The event at place @i of those for which there was no buffer yet. */
-static struct rdma_event waiting(const struct machine *m, uint32_t i)
+static struct rnic_event waiting(const struct machine *m, uint32_t i)
 {
-    const struct rdma_events *e = &m->rdma.events;
+    const struct rnic_events *e = &m->rdma.nic.events;
 
-    return e->ring[(e->first + i) % RDMA_EVENTS_MAX];
+    return e->ring[(e->first + i) % RNIC_EVENTS_MAX];
 }
 
 static void an_event_uses_up_a_buffer_and_interrupts(void **state)
@@ -60,7 +60,7 @@ static void an_event_uses_up_a_buffer_and_interrupts(void **state)
     uint32_t head, len;
 
     post(m, &r, 0, EVENT_BYTES);
-    rdma_link_changed(&m->rdma, true);
+    rnic_link_changed(&m->rdma.nic, true);
     machine_run(m);
     assert_true(ring_used(m, &r, &head, &len));
     assert_int_equal(len, EVENT_BYTES);
@@ -77,8 +77,8 @@ static void events_wait_for_buffers_in_their_order(void **state)
     struct ring r = start(m, VIRTIO_FEATURE(VF_EVENTQ) | VIRTIO_FEATURE(VF_EVENT_IDX));
     uint32_t head, len;
 
-    raise(m, ASE_CQ_ERR, OBJ_CQ, 2);
-    raise(m, ASE_COMM_EST, OBJ_QP, 4);
+    raise(m, ASE_CQ_ERR, 2);
+    raise(m, ASE_COMM_EST, 4);
     machine_run(m);
     assert_false(ring_used(m, &r, &head, &len));
     for (uint32_t i = 0; i < 2; i++) {
@@ -98,13 +98,13 @@ static void too_many_are_lost_and_the_next_says_so(void **state)
     struct machine *m = *state;
     struct ring r = start(m, VIRTIO_FEATURE(VF_EVENTQ));
 
-    for (uint32_t i = 0; i < RDMA_EVENTS_MAX; i++)
-        raise(m, ASE_COMM_EST, OBJ_QP, 2);
+    for (uint32_t i = 0; i < RNIC_EVENTS_MAX; i++)
+        raise(m, ASE_COMM_EST, 2);
     assert_int_equal(m->last[EV_async_event].u.async_event.lost, 0);
-    raise(m, ASE_SQ_DRAINED, OBJ_QP, 2);
+    raise(m, ASE_SQ_DRAINED, 2);
     assert_int_equal(m->last[EV_async_event].u.async_event.lost, 1);
-    assert_int_equal(m->rdma.events.lost, 1);
-    assert_int_equal(m->rdma.events.raised, RDMA_EVENTS_MAX + 1);
+    assert_int_equal(m->rdma.nic.events.lost, 1);
+    assert_int_equal(m->rdma.nic.events.raised, RNIC_EVENTS_MAX + 1);
     post(m, &r, 0, EVENT_BYTES);
     post(m, &r, 1, EVENT_BYTES);
     ring_kick(&r);
@@ -121,7 +121,7 @@ static void a_buffer_that_is_too_small_comes_back_empty(void **state)
 
     post(m, &r, 0, EVENT_BYTES - 1);
     post(m, &r, 1, EVENT_BYTES);
-    rdma_link_changed(&m->rdma, true);
+    rnic_link_changed(&m->rdma.nic, true);
     assert_true(ring_used(m, &r, &head, &len));
     assert_int_equal(len, 0);
     assert_true(ring_used(m, &r, &head, &len));
@@ -147,7 +147,7 @@ static void a_cq_buffer_that_is_too_small_comes_back_with_its_own_number(void **
     p = machine_pair(m, machine_mac);
     for (uint32_t i = 0; i < 3; i++)
         post(m, &r, i, EVENT_BYTES);
-    rdma_link_changed(&m->rdma, true); /* GID_CHANGE and this take two of the buffers */
+    rnic_link_changed(&m->rdma.nic, true); /* GID_CHANGE and this take two of the buffers */
     pair_give_cqes(m, &p, 1, sizeof(struct raw_cqe) - 1);
     pair_post_recv(m, &p, 1, BUFFER_AT + 0x400, 10);
     pair_post_send(m, &p, &(struct rfc_sq_wqe){.opcode = WR_SEND}, NULL, 0);
@@ -173,8 +173,8 @@ static void without_the_queue_the_configuration_counts(void **state)
 
     (void)start(m, 0);
     generation = machine_in(&m->rdma.pci, REG_CONFIG_GENERATION, 1);
-    raise(m, ASE_CQ_ERR, OBJ_CQ, 1);
-    raise(m, ASE_CQ_ERR, OBJ_CQ, 2);
+    raise(m, ASE_CQ_ERR, 1);
+    raise(m, ASE_CQ_ERR, 2);
     machine_run(m);
     assert_int_equal(virtio_read(&m->rdma.pci, at, 8), 2);
     assert_int_equal(machine_in(&m->rdma.pci, REG_CONFIG_GENERATION, 1), generation + 1);
@@ -193,8 +193,8 @@ static void what_the_configuration_counts_stays_when_a_limit_changes(void **stat
     uint64_t generation;
 
     (void)start(m, 0);
-    raise(m, ASE_CQ_ERR, OBJ_CQ, 1);
-    raise(m, ASE_CQ_ERR, OBJ_CQ, 2);
+    raise(m, ASE_CQ_ERR, 1);
+    raise(m, ASE_CQ_ERR, 2);
     generation = machine_in(&m->rdma.pci, REG_CONFIG_GENERATION, 1);
     assert_true(rdma_limit(&m->rdma, &fewer));
     assert_int_equal(virtio_read(&m->rdma.pci, at, 8), 2);
@@ -207,8 +207,8 @@ static void nobody_is_told_without_a_driver(void **state)
 {
     struct machine *m = *state;
 
-    raise(m, ASE_CQ_ERR, OBJ_CQ, 1);
-    assert_int_equal(m->rdma.events.raised, 0);
+    raise(m, ASE_CQ_ERR, 1);
+    assert_int_equal(m->rdma.nic.events.raised, 0);
     assert_int_equal(m->events[EV_async_event], 0);
 }
 
@@ -221,18 +221,18 @@ static void what_waits_goes_with_its_object(void **state)
 
     (void)start(m, VIRTIO_FEATURE(VF_EVENTQ) | VIRTIO_FEATURE(VF_RING_RESET));
     assert_int_equal(ASK(m, CMD_CREATE_CQ, create_cq, .cqe = 8), RSP_OK);
-    raise(m, ASE_CQ_ERR, OBJ_CQ, 1);
-    raise(m, ASE_QP_FATAL, OBJ_QP, 1);
-    raise(m, ASE_CQ_ERR, OBJ_CQ, 2);
-    raise(m, ASE_CQ_ERR, OBJ_CQ, 1);
-    assert_int_equal(m->rdma.events.len, 4);
+    raise(m, ASE_CQ_ERR, 1);
+    raise(m, ASE_QP_FATAL, 1);
+    raise(m, ASE_CQ_ERR, 2);
+    raise(m, ASE_CQ_ERR, 1);
+    assert_int_equal(m->rdma.nic.events.len, 4);
     assert_int_equal(ASK(m, CMD_DESTROY_CQ, cq_handle, .cqn = 1), RSP_OK);
-    assert_int_equal(m->rdma.events.len, 2);
+    assert_int_equal(m->rdma.nic.events.len, 2);
     assert_int_equal(waiting(m, 0).type, ASE_QP_FATAL);
     assert_int_equal(waiting(m, 1).type, ASE_CQ_ERR);
     assert_int_equal(waiting(m, 1).number, 2);
     machine_out(&m->rdma.pci, REG_DEVICE_STATUS, 1, 0);
-    assert_int_equal(m->rdma.events.len, 0);
+    assert_int_equal(m->rdma.nic.events.len, 0);
 }
 
 static void a_change_of_the_gid_table_is_told(void **state)
@@ -246,14 +246,14 @@ static void a_change_of_the_gid_table_is_told(void **state)
     (void)start(m, VIRTIO_FEATURE(VF_EVENTQ));
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct rfc_add_gid add = {.gid_type = GID_TYPE_ROCE_V2, .index = 3, .port_num = 1};
-        const uint64_t before = m->rdma.events.raised;
+        const uint64_t before = m->rdma.nic.events.raised;
 
         add.gid[15] = rows[i].last;
         if (rows[i].last)
             assert_int_equal(machine_ask_add_gid(m, CMD_ADD_GID, &add), RSP_OK);
         else
             assert_int_equal(ASK(m, CMD_DEL_GID, del_gid, .index = 3, .port = 1), RSP_OK);
-        assert_int_equal(m->rdma.events.raised - before, rows[i].told);
+        assert_int_equal(m->rdma.nic.events.raised - before, rows[i].told);
     }
     assert_int_equal(m->last[EV_async_event].u.async_event.event, ASE_GID_CHANGE);
 }
@@ -264,10 +264,10 @@ static void a_broken_event_queue_is_the_end(void **state)
     struct ring r = start(m, VIRTIO_FEATURE(VF_EVENTQ));
 
     ring_offer(m, &r, RING_SIZE); /* no such descriptor */
-    rdma_link_changed(&m->rdma, true);
+    rnic_link_changed(&m->rdma.nic, true);
     assert_true(rdma_broken(&m->rdma));
     assert_int_equal(m->last[EV_async_event].u.async_event.event, ASE_DEVICE_FATAL);
-    raise(m, ASE_CQ_ERR, OBJ_CQ, 1);
+    raise(m, ASE_CQ_ERR, 1);
     assert_int_equal(m->events[EV_async_event], 2);
 }
 

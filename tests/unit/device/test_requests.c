@@ -153,13 +153,13 @@ static void while_booting_requests_are_executed_at_once_and_silently(void **stat
     struct machine *m = *state;
     const struct seg segs[] = {{REQ, 1}, {RSP, 5}};
 
-    m->rdma.booting = true;
+    m->rdma.nic.booting = true;
     put_request(m, CMD_CREATE_PD, 0);
     ring_post(m, &m->ctrl, segs, 1, 1);
     ring_kick(&m->ctrl);
     assert_int_equal(pds(m), 1);
     assert_int_equal(sim_next_ns(&m->sim), UINT64_MAX);
-    m->rdma.booting = false;
+    m->rdma.nic.booting = false;
 }
 
 static void a_driver_that_wants_no_interrupt_gets_none(void **state)

@@ -235,7 +235,7 @@ static void a_broken_ring_is_told_before_the_device_stops(void **state)
     assert_true(hca_srq(&m->rdma.nic.hca, PAIR_SRQN)->error);
     assert_int_equal(told(m), 2); /* and then DEVICE_FATAL */
     assert_int_equal(last_event(m), ASE_DEVICE_FATAL);
-    assert_int_equal(m->rdma.events.raised, 1 + 1);
+    assert_int_equal(m->rdma.nic.events.raised, 1 + 1);
 }
 
 /* Its queue pairs cannot go on, and it never gives anything again. */
@@ -279,12 +279,12 @@ static void events_go_with_it(void **state)
 
     assert_int_equal(machine_ask(m, CMD_CREATE_PD, NULL, 0, ROOM), RSP_OK);
     assert_int_equal(ASK(m, CMD_CREATE_SRQ, create_srq, .pdn = 1, .max_wr = 8), RSP_OK);
-    m->rdma.events.ring[0] = (struct rdma_event){ASE_SRQ_LIMIT_REACHED, 1};
-    m->rdma.events.ring[1] = (struct rdma_event){ASE_SRQ_LIMIT_REACHED, 2};
-    m->rdma.events.len = 2;
+    m->rdma.nic.events.ring[0] = (struct rnic_event){ASE_SRQ_LIMIT_REACHED, 1};
+    m->rdma.nic.events.ring[1] = (struct rnic_event){ASE_SRQ_LIMIT_REACHED, 2};
+    m->rdma.nic.events.len = 2;
     assert_int_equal(ASK(m, CMD_DESTROY_SRQ, srq_handle, .srqn = 1), RSP_OK);
-    assert_int_equal(m->rdma.events.len, 1);
-    assert_int_equal(m->rdma.events.ring[m->rdma.events.first].number, 2);
+    assert_int_equal(m->rdma.nic.events.len, 1);
+    assert_int_equal(m->rdma.nic.events.ring[m->rdma.nic.events.first].number, 2);
 }
 
 #define T(f) cmocka_unit_test_setup_teardown(f, machine_set_up_srq, machine_tear_down)

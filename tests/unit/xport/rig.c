@@ -154,13 +154,13 @@ static uint32_t peer_of(void *ctx, const uint8_t dgid[GID_BYTES])
     return memcmp(dgid, other(h)->hca.gids[0].raw, GID_BYTES) == 0 ? 1 - h->number : EV_HOST_NONE;
 }
 
-static void event(void *ctx, enum async_event type, enum object_kind kind, uint32_t number)
+static void event(void *ctx, enum async_event type, uint32_t qpn)
 {
     struct rig_host *h = ctx;
 
-    assert_int_equal(async_object(type), kind);
-    TRACE(&h->rig->trace, async_event, .host = h->number, .event = type, .object = kind,
-          .number = number);
+    assert_int_equal(async_object(type), OBJ_QP);
+    TRACE(&h->rig->trace, async_event, .host = h->number, .event = type, .object = OBJ_QP,
+          .number = qpn);
     h->n_async[type]++;
 }
 

@@ -19,9 +19,9 @@ void visit_async(const struct inode *n, struct visit *v)
     const struct rdma *d = n->host->dev;
     const struct verbs_async *a = &n->host->guest.verbs.async;
 
-    inspect_leaf(v, LEAF_async_raised, d->events.raised);
-    inspect_leaf(v, LEAF_async_queued, d->events.len);
-    inspect_leaf(v, LEAF_async_missed, d->events.lost);
+    inspect_leaf(v, LEAF_async_raised, d->nic.events.raised);
+    inspect_leaf(v, LEAF_async_queued, d->nic.events.len);
+    inspect_leaf(v, LEAF_async_missed, d->nic.events.lost);
     inspect_leaf(v, LEAF_async_told, a->heard);
     inspect_leaf(v, LEAF_async_pending, a->len);
     inspect_leaf(v, LEAF_async_lost, a->lost);
