@@ -158,9 +158,10 @@ ROWS_MAX_OF = {
     "emu/facts/counters.def": 221,
 }
 
-# A host has devices of several kinds: it points to them.  What it may hold of their layer:
+# A host has devices of several kinds: it points to them.  What it may hold of their layer: the socket that
+# all functions of a slot share, and the pointers to a device.
 HOST = "src/emu/lab/lab_state.h"
-HOST_MAY_HOLD = {"eth_port"}  # the socket that all functions of a slot share
+HOST_MAY_HOLD = {"eth_port", "rdma_device"}
 
 INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]')
 

@@ -130,6 +130,7 @@ struct rdl_host_config {
     bool on_demand;     /* the driver sets a queue up when an object needs it, not at boot */
     bool intx;          /* no MSI-X: both functions share the interrupt line INTx */
     uint32_t rx_buffer; /* bytes of a receive buffer of virtio-net (limits.h); 0: fits a frame */
+    uint32_t device;    /* enum device_type; a host without an RDMA device cannot be @external */
 };
 
 /* Adds a host and boots it: one tick with many events.

@@ -37,8 +37,10 @@ static uint32_t dword(const struct config *c, uint32_t at)
     return ld_le32(c->b + at);
 }
 
-/* Reads the configuration space of function @number of the host in @path, which must exist. */
-static void read_config(const struct rdl_lab *lab, const char *path, uint32_t number,
+/* Reads the configuration space of function @number of the host in @path, which must exist. Returns
+ * false if the host does not have the function.
+ */
+static bool read_config(const struct rdl_lab *lab, const char *path, uint32_t number,
                         struct config *ret)
 {
     char name[RDL_NAME_BYTES];
@@ -53,10 +55,11 @@ static void read_config(const struct rdl_lab *lab, const char *path, uint32_t nu
             .number = number, .space = RDL_PCI_CONFIG, .offset = i, .width = 1};
         uint64_t v;
 
-        known = rdl_pci_peek(lab, ret->host, &place, &v) == RDL_OK;
-        RDL_ASSERT(known);
+        if (rdl_pci_peek(lab, ret->host, &place, &v) != RDL_OK)
+            return false;
         ret->b[i] = (uint8_t)v;
     }
+    return true;
 }
 
 static char sign(uint32_t bits, unsigned bit)
@@ -237,22 +240,28 @@ static uint32_t number_of(const struct rdl_lab *lab, const char *path)
 
 void tree_pci_slot(FILE *out, const struct rdl_lab *lab, const char *path)
 {
+    bool there[] = {false, false};
     struct config c;
 
-    for (uint32_t number = 0; number < 2; number++) {
-        read_config(lab, path, number, &c);
+    for (uint32_t number = 0; number < ARRAY_LEN(there); number++) {
+        there[number] = read_config(lab, path, number, &c);
+        if (!there[number])
+            continue;
         print_function(out, &c);
         fputc('\n', out);
     }
-    fprintf(out, "Field by field: show %s.rdma, show %s.net\n", path, path);
+    if (there[pci_number_of(FN_RDMA)])
+        fprintf(out, "Field by field: show %s.rdma, show %s.net\n", path, path);
+    else
+        fprintf(out, "Field by field: show %s.net\n", path);
 }
 
 void tree_pci_function(FILE *out, const struct rdl_lab *lab, const char *path)
 {
-    const uint32_t number = number_of(lab, path);
     struct config c;
+    const bool there = read_config(lab, path, number_of(lab, path), &c);
 
-    read_config(lab, path, number, &c);
+    RDL_ASSERT(there);
     print_function(out, &c);
     fputs("\n  at  field               value\n", out);
     for (size_t i = 0; i < enum_pci_field.n_rows; i++)

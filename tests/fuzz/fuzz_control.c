@@ -117,7 +117,8 @@ static void fill_modify(const struct hostile_lab *h, struct input *in, struct re
 
     put_number(r->bytes + 1, 4, qpn);
     put_number(r->bytes + 5, 4, input_u32(in));
-    memcpy(attrs + rfc_field_find(attr, "ah_dgid")->offset, h->h1->dev->nic.hca.gids[0].raw, 16);
+    memcpy(attrs + rfc_field_find(attr, "ah_dgid")->offset, host_rdma(h->h1)->nic.hca.gids[0].raw,
+           16);
     attrs[rfc_field_find(attr, "ah_flags")->offset] = 1;
     attrs[rfc_field_find(attr, "path_mtu")->offset] = MTU_1024;
     attrs[rfc_field_find(attr, "port_num")->offset] = 1;
@@ -190,7 +191,7 @@ struct counts {
 
 static struct counts counts_of(const struct hostile_lab *h)
 {
-    const struct hca *d = &h->h1->dev->nic.hca;
+    const struct hca *d = &host_rdma(h->h1)->nic.hca;
 
     return (struct counts){d->pds.used, d->n_mr, d->n_mw, d->cqs.used, d->qps.used, d->srqs.used};
 }
@@ -211,7 +212,7 @@ static void check_answer(const struct hostile_lab *h, const struct request *r, s
 {
     const uint8_t command = r->n > 0 ? r->bytes[0] : 0;
     const uint32_t all = 1 + (uint32_t)rfc_bytes(rfc_ctrl(command)->response);
-    const struct refused *why = &h->h1->dev->nic.hca.refused;
+    const struct refused *why = &host_rdma(h->h1)->nic.hca.refused;
     struct counts after = counts_of(h);
     uint8_t rsp[ROOM_MAX + BEHIND];
     uint32_t written = 0;
@@ -249,7 +250,7 @@ static void ask(struct hostile_lab *h, struct input *in)
         return;
     hostile_kick(h, RING_CONTROL);
     hostile_go_on(h, ANSWER_NS);
-    if (!virtio_running(&h->h1->dev->pci) || vq->broken != VQE_NONE || !vq->enabled)
+    if (!virtio_running(&host_rdma(h->h1)->pci) || vq->broken != VQE_NONE || !vq->enabled)
         return;
     FUZZ_CHECK((uint16_t)(vq->used_idx - used) == 1);
     check_answer(h, &r, before);
@@ -260,7 +261,7 @@ static void set_up(struct hostile_lab *h, struct input *in)
 {
     const unsigned which = input_u8(in) % (RING_NET_RECEIVES - RING_CQ);
     const enum hostile_ring ring = (enum hostile_ring)(RING_CQ + which);
-    const bool packed = virtio_has(&h->h1->dev->pci, VF_RING_PACKED);
+    const bool packed = virtio_has(&host_rdma(h->h1)->pci, VF_RING_PACKED);
     const struct vring r = vring_place(h->zone + RINGS_AT + which * RING_ROOM, SPARE_SIZE, packed);
 
     if (hostile_vq(h, ring))

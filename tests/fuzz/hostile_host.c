@@ -287,7 +287,7 @@ uint32_t hostile_queue(const struct hostile_lab *h, enum hostile_ring ring)
 
 static struct virtio_dev *device_of(const struct hostile_lab *h, enum pci_function function)
 {
-    return function == FN_NET ? &h->h1->net->pci : &h->h1->dev->pci;
+    return function == FN_NET ? &h->h1->net->pci : &host_rdma(h->h1)->pci;
 }
 
 struct vq *hostile_vq(const struct hostile_lab *h, enum hostile_ring ring)
@@ -549,9 +549,9 @@ static void check_objects(const struct rdma *d)
 static void check_state(const struct hostile_lab *h)
 {
     FUZZ_CHECK(!rdl_broken_invariant(h->lab));
-    check_queues(&h->h1->dev->pci);
+    check_queues(&host_rdma(h->h1)->pci);
     check_queues(&h->h1->net->pci);
-    check_objects(h->h1->dev);
+    check_objects(host_rdma(h->h1));
     FUZZ_CHECK(!eth_port_invariant(&h->h1->port));
     FUZZ_CHECK(rdl_used_bytes(h->lab) <= h->used_bytes + GROWTH_MAX);
     FUZZ_CHECK(rdl_shortage(h->lab) == RDL_SHORT_OF_NOTHING);
@@ -599,8 +599,8 @@ static struct vring initialize(const struct hostile_lab *h)
     const struct vring r = vring_place(h->zone + NEW_RING_AT, NEW_RING_SIZE, false);
 
     set_status(h, 0);
-    for (uint32_t i = 0; i < h->h1->dev->pci.config.num_queues; i++)
-        FUZZ_CHECK(!h->h1->dev->pci.queues[i].enabled);
+    for (uint32_t i = 0; i < host_rdma(h->h1)->pci.config.num_queues; i++)
+        FUZZ_CHECK(!host_rdma(h->h1)->pci.queues[i].enabled);
     hostile_poke(h, h->zone + NEW_RING_AT, zeros, sizeof(zeros));
     set_status(h, VS_ACKNOWLEDGE);
     set_status(h, VS_ACKNOWLEDGE | VS_DRIVER);

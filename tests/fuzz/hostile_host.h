@@ -83,7 +83,7 @@ struct hostile_lab {
     struct testbed_side ours[HOSTILE_SERVICES]; /* of h1 */
     struct testbed_side peer[HOSTILE_SERVICES]; /* of h2, connected to @ours */
     struct testbed_side other[2];               /* of h2 and h3, connected to each other */
-    uint32_t bar[HOST_FUNCTIONS][PCI_BARS];      /* addresses that the driver assigned */
+    uint32_t bar[HOST_FUNCTIONS][PCI_BARS];     /* addresses that the driver assigned */
     struct hostile_place places[RING_COUNT], places_at_start[RING_COUNT];
     size_t used_bytes;
 };

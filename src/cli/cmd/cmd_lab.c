@@ -13,6 +13,7 @@
 #include "emu/base/quantity.h"
 #include "emu/base/text.h"
 #include "emu/facts/device.h"
+#include "emu/facts/enum/device_type.h"
 #include "emu/facts/enum/mtu.h"
 #include "emu/facts/virtio/feature.h"
 #include "emu/facts/virtio/ring_format.h"
@@ -43,7 +44,9 @@ static void say_host(struct session *s, const struct step *st, const struct rdl_
     addr_add(&a, gid);
     mac_add(&m, mac);
     session_say(s, "%s  %s  %s  %s%s%s%s\n", c->name, addr_text, mac_text,
-                c->external ? "waits for a virtual machine (help port)" : "virtio-rdma up",
+                c->external                ? "waits for a virtual machine (help port)"
+                : c->device == DEVICE_none ? "no RDMA device"
+                                           : "virtio-rdma up",
                 profile ? ", profile " : "", profile ? profile : "",
                 c->ring == VRING_packed ? ", packed rings" : "");
 }
@@ -200,11 +203,45 @@ static bool read_dev_caps(struct session *s, const struct step *st, struct rdl_h
     return true;
 }
 
+/* Checks that nothing is said about the RDMA device of a host that has none. */
+static bool is_ordinary(struct session *s, const struct step *st)
+{
+#define NAME(name, ...) #name,
+    static const char *const of_device[] = {"max_cq",
+                                            "max_qp",
+                                            "max_srq",
+                                            "device_mtu",
+                                            "profile",
+                                            "indirect",
+                                            "vm",
+                                            "on_demand",
+                                            "pkeys",
+                                            "dev_caps_max_mr_size",
+                                            "dev_caps_max_qp",
+                                            "dev_caps_max_cq",
+                                            "dev_caps_max_mr",
+                                            "dev_caps_max_pd",
+                                            "dev_caps_max_ah",
+                                            RDL_DEVICE_LIMITS(NAME)
+                                                RDL_DEVICE_LIMITS_DERIVED(NAME)};
+#undef NAME
+
+    for (size_t i = 0; i < ARRAY_LEN(of_device); i++) {
+        if (!step_has(st, of_device[i]))
+            continue;
+        session_fail(s, step_span(st, of_device[i], 0), "%s needs an RDMA device", of_device[i]);
+        diag_reason(&s->diag, RDL_ERR_NO_DEVICE);
+        return diag_remedy(&s->diag, "leave it out, or leave out device=none");
+    }
+    return true;
+}
+
 bool run_host(struct session *s, const struct step *st)
 {
     const struct arg *names = step_arg(st, "names");
     const bool single = step_has(st, "mac") || step_has(st, "ip") || step_has(st, "ip6");
     struct rdl_host_config config = {
+        .device = (uint32_t)step_number(st, "device"),
         .ram_bytes = step_number(st, "ram"),
         .max_cq = (uint32_t)step_number(st, "max_cq"),
         .max_qp = (uint32_t)step_number(st, "max_qp"),
@@ -228,6 +265,8 @@ bool run_host(struct session *s, const struct step *st)
     }
     if (step_has(st, "mac"))
         (void)mac_parse(step_text(st, "mac"), config.mac); /* checked by the parser */
+    if (config.device == DEVICE_none && !is_ordinary(s, st))
+        return false;
     if (!read_pkeys(s, st, &config) || !read_dev_caps(s, st, &config))
         return false;
     read_address(st, "ip", config.ipv4);

@@ -40,8 +40,8 @@ static enum rdl_status show_host(FILE *out, const struct rdl_lab *lab, const cha
     enum rdl_status st = show_kind(out, lab, path, NODE_host, SHOW_TEXT, NULL);
     char buf[SHOW_LINE_BYTES], device[TREE_PATH_BYTES], port[TREE_PATH_BYTES];
     struct text t = text_on(buf, sizeof(buf));
+    const bool has_device = tree_child(lab, path, CHILD_host_device, device);
 
-    (void)tree_child(lab, path, CHILD_host_device, device);
     (void)tree_child(lab, path, CHILD_host_port, port);
 
     text_addf(&t, "%s   ", path);
@@ -51,7 +51,10 @@ static enum rdl_status show_host(FILE *out, const struct rdl_lab *lab, const cha
     text_add(&t, "   RAM ");
     tree_add(&t, lab, path, LEAF_host_ram_bytes);
     text_add(&t, "   device ");
-    tree_add(&t, lab, device, LEAF_device_status);
+    if (has_device)
+        tree_add(&t, lab, device, LEAF_device_status);
+    else
+        text_add(&t, "none");
     show_line(out, &t);
     t = text_on(buf, sizeof(buf));
     text_add(&t, "  profile ");
@@ -268,7 +271,6 @@ static void show_leaf(FILE *out, const char *path, const struct rdl_value *v)
 {
     char buf[SHOW_LINE_BYTES];
     struct text t = text_on(buf, sizeof(buf));
-
     text_addf(&t, "%s = ", path);
     tree_add_value(&t, v);
     show_line(out, &t);

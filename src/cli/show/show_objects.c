@@ -295,9 +295,12 @@ static void leaf_cell(struct table_filling *f, const char *path, const struct ob
 {
     char child[TREE_PATH_BYTES];
 
-    if (c->in != CHILD_none && tree_child(f->lab, path, c->in, child))
-        path = child;
-    rows_leaf(&f->rows, f->lab, path, c->leaf, c->unit);
+    if (c->in == CHILD_none)
+        rows_leaf(&f->rows, f->lab, path, c->leaf, c->unit);
+    else if (tree_child(f->lab, path, c->in, child))
+        rows_leaf(&f->rows, f->lab, child, c->leaf, c->unit);
+    else
+        rows_none(&f->rows);
 }
 
 static void add_row(void *ctx, const char *path)
@@ -490,9 +493,14 @@ static void of_host(FILE *out, const struct rdl_lab *lab, const char *host, cons
                     struct rows *r)
 {
     struct device d = {.out = out, .lab = lab, .host = host, .field = field};
-    struct text t = text_on(d.config, sizeof(d.config));
+    char device[TREE_PATH_BYTES];
+    const bool known = tree_child(lab, host, CHILD_host_device, device) &&
+                       tree_child(lab, device, CHILD_device_config, d.config);
 
-    text_addf(&t, "%s.device.config", host);
+    if (!known && !r)
+        fprintf(out, "%s: no device configuration, which only virtio-rdma has\n", host);
+    if (!known)
+        return;
     if (r)
         add_rows(&d, r);
     else

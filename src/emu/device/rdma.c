@@ -32,7 +32,7 @@ void rdma_ring(struct rdma *d, uint32_t queue)
         return;
     d->doorbell_due[queue] = true;
     sim_enqueue(d->nic.sim, sim_now(d->nic.sim) + delay, SIM_DOORBELL, d->config.nic.host,
-                virtio_doorbell_arg(FN_RDMA, queue));
+                fn_doorbell_arg(FN_RDMA, queue));
 }
 
 static void on_notify(void *ctx, uint32_t queue)
@@ -161,7 +161,7 @@ static const struct rnic_ops rnic_ops = {
     .completed = rdma_completed,
 };
 
-bool rdma_init(struct rdma *d, const struct rnic_env *env, const struct rdma_config *config)
+bool rdma_init(struct rdma *d, const struct rnic_env *env, const struct rdma_device_config *config)
 {
     const uint32_t n = rdma_queues(config);
     const struct virtio_config pci = {
@@ -266,4 +266,56 @@ void rdma_push(struct rdma *d, uint32_t queue, uint16_t head, uint32_t len)
           .used_idx = vq->used_idx);
     if (d->pci.is_faulty)
         virtio_may_invent(&d->pci, queue, d->nic.ram, len);
+}
+
+static void doorbell(void *dev, uint32_t queue)
+{
+    rdma_doorbell(dev, queue);
+}
+
+static void timer(void *dev, uint64_t arg)
+{
+    rdma_timer(dev, arg);
+}
+
+static bool limit(void *dev, const struct rdl_device_limits *to)
+{
+    return rdma_limit(dev, to);
+}
+
+static uint32_t shared_receives(const void *dev, uint32_t srqn)
+{
+    const struct rdma *d = dev;
+    const struct vq *vq = &d->pci.queues[rdma_srq(d, srqn)];
+
+    return vq->enabled ? vq_avail_peek(vq, d->nic.ram) : 0;
+}
+
+static bool is_broken(const void *dev)
+{
+    return rdma_broken(dev);
+}
+
+static const struct rdma_device_ops device_ops = {
+    .doorbell = doorbell,
+    .timer = timer,
+    .limit = limit,
+    .shared_receives = shared_receives,
+    .is_broken = is_broken,
+};
+
+bool virtio_rdma_new(struct rdma_device *ret, const struct rnic_env *env,
+                     const struct rdma_device_config *config)
+{
+    struct rdma *d = arena_alloc(env->arena, sizeof(*d));
+
+    if (!d)
+        return false;
+    *ret = (struct rdma_device){.ops = &device_ops, .dev = d, .nic = &d->nic, .fn = &d->pci.fn};
+    return rdma_init(d, env, config);
+}
+
+struct rdma *rdma_of(const struct rdma_device *d)
+{
+    return d->ops == &device_ops ? d->dev : NULL;
 }

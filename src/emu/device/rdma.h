@@ -15,6 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "emu/device/rdma_device_new.h"
 #include "emu/facts/device.h"
 #include "emu/facts/profile.h"
 #include "emu/facts/virtio/feature.h"
@@ -25,15 +26,8 @@
 #define RDMA_DOORBELL_NS 100u  /* from the notification until the device reads the ring */
 #define RDMA_CTRL_NS     1000u /* from the notification until the control request is executed */
 
-struct rdma_config {
-    struct rnic_config nic; /* max_srq 0: no feature SRQ; rdma_init() sets function, has_mw */
-    struct fn_slot slot;
-    uint64_t features_off; /* feature bits not to offer */
-    bool packed;           /* offer RING_PACKED */
-};
-
 struct rdma {
-    struct rdma_config config;
+    struct rdma_device_config config;
     struct rnic nic;
     struct virtio_dev pci;
     bool *doorbell_due;    /* indexed by queue: a SIM_DOORBELL is scheduled */
@@ -45,7 +39,13 @@ struct rdma {
 /* Initializes a device as after power-on and registers it at the port.  *@d must not move
  * afterwards.  Returns false if the arena is full.
  */
-bool rdma_init(struct rdma *d, const struct rnic_env *env, const struct rdma_config *config);
+bool rdma_init(struct rdma *d, const struct rnic_env *env, const struct rdma_device_config *config);
+
+/* virtio_rdma_new() makes a device as its host has it; rdma_of() returns this device, or NULL if @d
+ * is of another type or no device.
+ */
+rdma_device_init virtio_rdma_new;
+struct rdma *rdma_of(const struct rdma_device *d);
 
 /* Returns the features that the device cannot offer because they need a feature in @off, the set of
  * features that are switched off.  RESIZE and ON_DEMAND need RING_RESET: without it a queue cannot
@@ -59,7 +59,7 @@ static inline uint64_t rdma_features_lost(uint64_t off)
 }
 
 /* Returns the features of virtio-rdma that the device offers, a part of RDMA_FEATURES_OWN. */
-static inline uint64_t rdma_features(const struct rdma_config *c)
+static inline uint64_t rdma_features(const struct rdma_device_config *c)
 {
     uint64_t own = RDMA_FEATURES_OWN & ~c->features_off & ~rdma_features_lost(c->features_off);
 
@@ -68,13 +68,13 @@ static inline uint64_t rdma_features(const struct rdma_config *c)
     return own;
 }
 
-static inline bool rdma_offers(const struct rdma_config *c, enum feature_number f)
+static inline bool rdma_offers(const struct rdma_device_config *c, enum feature_number f)
 {
     return (rdma_features(c) & VIRTIO_FEATURE(f)) != 0;
 }
 
 /* Returns the number of virtqueues of the device. */
-static inline uint32_t rdma_queues(const struct rdma_config *c)
+static inline uint32_t rdma_queues(const struct rdma_device_config *c)
 {
     if (rdma_offers(c, VF_SRQ))
         return queue_of_srq(c->nic.max_cq, c->nic.max_qp, c->nic.max_srq) + 1;
@@ -105,22 +105,17 @@ static inline bool rdma_broken(const struct rdma *d)
     return (d->pci.status & VS_DEVICE_NEEDS_RESET) != 0;
 }
 
-/* Implements rdl_host_limit(): changes the limits to those of @to that are not 0.  Updates the
- * device configuration, and raises a configuration interrupt if it has changed.  Returns false
- * without a change if a limit of @to is larger than at power-on.
- */
-bool rdma_limit(struct rdma *d, const struct rdl_device_limits *to);
-
 /* Returns true if queue pairs can be created with CREATE_BLOCK_SELF_MCAST_LB. */
-static inline bool rdma_blocks_mcast_lb(const struct rdma_config *c)
+static inline bool rdma_blocks_mcast_lb(const struct rdma_device_config *c)
 {
     return rdma_offers(c, VF_MCAST) && profile_has(c->nic.profile, TRAIT_MCAST_BLOCKS_SELF);
 }
 
-/* rdma_doorbell() is the handler of SIM_DOORBELL: processes the work that was posted to @queue, or
- * remembers the kick while bus mastering is off.  rdma_timer() is the handler of SIM_QP_TIMER; @arg
- * is the argument of xport_timer().
+/* Functions of struct rdma_device_ops.  rdma_doorbell() processes the work that was posted to
+ * virtqueue @queue, or remembers the kick while bus mastering is off.  rdma_limit() updates the
+ * device configuration, and raises a configuration interrupt if it has changed.
  */
+bool rdma_limit(struct rdma *d, const struct rdl_device_limits *to);
 void rdma_doorbell(struct rdma *d, uint32_t queue);
 void rdma_timer(struct rdma *d, uint64_t arg);
 

@@ -31,7 +31,7 @@ static void ring(struct vnet *v)
         return;
     v->doorbell_due = true;
     sim_enqueue(v->sim, sim_now(v->sim) + VNET_DOORBELL_NS, SIM_DOORBELL, v->config.host,
-                virtio_doorbell_arg(FN_NET, NET_QUEUE_TX));
+                fn_doorbell_arg(FN_NET, NET_QUEUE_TX));
 }
 
 static void on_notify(void *ctx, uint32_t queue)

@@ -38,7 +38,7 @@ extern const struct enum_table enum_qp_state, enum_qp_type, enum_qp_attr, enum_s
     enum_rule, enum_reg, enum_function, enum_neighbour, enum_net_feature, enum_profile,
     enum_key_kind, enum_key_state, enum_async_event, enum_behaviour, enum_finding,
     enum_packet_class, enum_wire_field, enum_pci_command, enum_pci_status, enum_pci_field,
-    enum_msix_field, enum_held, enum_refusal, enum_ring_format, enum_host_phase;
+    enum_msix_field, enum_held, enum_refusal, enum_ring_format, enum_host_phase, enum_device_type;
 
 /* All tables, terminated by NULL.  `explain WORD` and the tests walk them. */
 extern const struct enum_table *const enum_tables[];

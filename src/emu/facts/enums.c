@@ -8,6 +8,7 @@
 #include "emu/facts/drops.h"
 #include "emu/facts/enum/access.h"
 #include "emu/facts/enum/async_event.h"
+#include "emu/facts/enum/device_type.h"
 #include "emu/facts/enum/drop.h"
 #include "emu/facts/enum/fault.h"
 #include "emu/facts/enum/frame_kind.h"
@@ -75,6 +76,7 @@ TABLE(device_status, ENUM_DEVICE_STATUS, "virtio device status bit")
 TABLE(feature, ENUM_FEATURE, "virtio feature")
 TABLE(vq_error, ENUM_VQ_ERROR, "virtqueue error")
 TABLE(ring_format, ENUM_RING_FORMAT, "format of virtqueues")
+TABLE(device_type, ENUM_DEVICE_TYPE, "type of RDMA device")
 TABLE(reg, ENUM_REG, "virtio register")
 TABLE(function, ENUM_FUNCTION, "PCI function")
 TABLE(neighbour, ENUM_NEIGHBOUR, "state of a neighbour")
@@ -122,20 +124,49 @@ const struct enum_table enum_ctrl_cmd = {"ctrl_cmd", "control command", rows_ctr
                                          ARRAY_LEN(rows_ctrl_cmd)};
 
 const struct enum_table *const enum_tables[] = {
-    &enum_wc_status,   &enum_syndrome,      &enum_drop,
-    &enum_rule,        &enum_qp_state,      &enum_qp_type,
-    &enum_qp_attr,     &enum_opcode,        &enum_wr_opcode,
-    &enum_wc_opcode,   &enum_wc_flag,       &enum_send_flag,
-    &enum_access,      &enum_mtu,           &enum_ctrl_cmd,
-    &enum_ctrl_rsp,    &enum_pkt_act,       &enum_timer,
-    &enum_object,      &enum_fault,         &enum_vq_error,
-    &enum_feature,     &enum_device_status, &enum_reg,
-    &enum_function,    &enum_neighbour,     &enum_net_feature,
-    &enum_profile,     &enum_async_event,   &enum_key_kind,
-    &enum_key_state,   &enum_behaviour,     &enum_finding,
-    &enum_pci_command, &enum_pci_status,    &enum_pci_field,
-    &enum_msix_field,  &enum_held,          &enum_ring_format,
-    &enum_refusal,     &enum_host_phase,    NULL,
+    &enum_wc_status,
+    &enum_syndrome,
+    &enum_drop,
+    &enum_rule,
+    &enum_qp_state,
+    &enum_qp_type,
+    &enum_qp_attr,
+    &enum_opcode,
+    &enum_wr_opcode,
+    &enum_wc_opcode,
+    &enum_wc_flag,
+    &enum_send_flag,
+    &enum_access,
+    &enum_mtu,
+    &enum_ctrl_cmd,
+    &enum_ctrl_rsp,
+    &enum_pkt_act,
+    &enum_timer,
+    &enum_object,
+    &enum_fault,
+    &enum_vq_error,
+    &enum_feature,
+    &enum_device_status,
+    &enum_reg,
+    &enum_function,
+    &enum_neighbour,
+    &enum_net_feature,
+    &enum_profile,
+    &enum_async_event,
+    &enum_key_kind,
+    &enum_key_state,
+    &enum_behaviour,
+    &enum_finding,
+    &enum_pci_command,
+    &enum_pci_status,
+    &enum_pci_field,
+    &enum_msix_field,
+    &enum_held,
+    &enum_ring_format,
+    &enum_device_type,
+    &enum_refusal,
+    &enum_host_phase,
+    NULL,
 };
 
 const struct enum_row *enum_by_value(const struct enum_table *t, uint32_t value)

@@ -66,7 +66,7 @@ enum leaf_id {
 };
 
 enum leaf_flag_bit {
-    LEAF_OPTIONAL = 1u << 0, /* exists only while the device has the object that the node shows */
+    LEAF_OPTIONAL = 1u << 0, /* exists only with some devices, or while the device has the object */
     LEAF_ANY = 1u << 1,      /* can be the word "any" instead of a value: no restriction */
     LEAF_LISTED = 1u << 2,   /* the row stands for the elements of a list: gid[0], gid[1] */
     LEAF_KEYED = 1u << 3     /* one leaf for each word whose value is not 0: leaf_word_key() */

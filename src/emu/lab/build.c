@@ -14,6 +14,7 @@
 #include "emu/facts/virtio/ring_format.h"
 #include "emu/guest/virtio_rdma/virtio_rdma.h"
 #include "emu/lab/bus.h"
+#include "emu/lab/devices.h"
 #include "emu/lab/lab_state.h"
 #include "emu/rnic/rnic.h"
 #include "emu/trace/emit.h"
@@ -50,6 +51,13 @@ struct host *lab_host_named(const struct lab_state *w, const char *name)
     return p ? w->hosts[p->index] : NULL;
 }
 
+bool host_is_broken(const struct host *h)
+{
+    const struct rdma_device *d = &h->device;
+
+    return d->ops && d->ops->is_broken && d->ops->is_broken(d->dev);
+}
+
 bool host_is_open(const struct host *h)
 {
     return h->is_external || h->has_stranger || (h->rnic && h->rnic->hca.ram_is_open);
@@ -57,7 +65,16 @@ bool host_is_open(const struct host *h)
 
 struct virtio_dev *host_virtio(const struct host *h, uint32_t function)
 {
-    return function == FN_NET ? &h->net->pci : &h->dev->pci;
+    struct rdma *rdma = function == FN_NET ? NULL : host_rdma(h);
+
+    if (function == FN_NET)
+        return &h->net->pci;
+    return rdma ? &rdma->pci : NULL;
+}
+
+struct rdma *host_rdma(const struct host *h)
+{
+    return rdma_of(&h->device);
 }
 
 struct guest_qp *lab_guest_qp(const struct lab_state *w, uint32_t host, uint32_t qpn)
@@ -161,6 +178,8 @@ static bool config_is_sound(const struct rdl_host_config *c)
            c->device_mtu >= mtu_bytes(MTU_256) && c->device_mtu <= mtu_bytes(MTU_4096) &&
            c->mtu >= ETHERNET_MTU_MIN && c->mtu <= ETHERNET_MTU_MAX &&
            enum_by_value(&enum_profile, c->profile) && enum_by_value(&enum_ring_format, c->ring) &&
+           enum_by_value(&enum_device_type, c->device) &&
+           !(c->external && c->device == DEVICE_none) &&
            (c->rx_buffer == 0 ||
             (c->rx_buffer >= RDL_RX_BUFFER_MIN && c->rx_buffer <= RDL_RX_BUFFER_MAX)) &&
            pkeys_are_sound(c) && limits_are_sound(&c->limits);
@@ -182,7 +201,7 @@ static bool rdma_function_init(struct lab_state *w, struct host *h, const struct
 {
     const uint32_t k = h->index + 1;
     const struct rnic_env env = {w->arena, &w->sim, &h->ram, &h->port, &w->progress, peer_of, w};
-    struct rdma_config dev = {
+    struct rdma_device_config dev = {
         .nic = {.host = h->index,
                 .max_cq = c->max_cq,
                 .max_qp = c->max_qp,
@@ -201,9 +220,13 @@ static bool rdma_function_init(struct lab_state *w, struct host *h, const struct
 
     memcpy(dev.nic.mac, c->mac, sizeof(dev.nic.mac));
     memcpy(dev.nic.pkeys.v, c->pkeys, sizeof(dev.nic.pkeys.v));
-    h->rnic = &h->dev->nic;
-    h->functions[FN_RDMA] = &h->dev->pci.fn;
-    return rdma_init(h->dev, &env, &dev);
+    if (!host_devices[c->device].init)
+        return true;
+    if (!host_devices[c->device].init(&h->device, &env, &dev))
+        return false;
+    h->rnic = h->device.nic;
+    h->functions[FN_RDMA] = h->device.fn;
+    return true;
 }
 
 static bool net_function_init(struct lab_state *w, struct host *h, const struct rdl_host_config *c)
@@ -211,7 +234,8 @@ static bool net_function_init(struct lab_state *w, struct host *h, const struct 
     const struct vnet_env env = {w->arena, &w->sim, &h->ram, &h->port};
     struct vnet_config dev = {
         .host = h->index,
-        .slot = {.number = pci_number_of(FN_NET), .multifunction = true},
+        .slot = {.number = pci_number_of(FN_NET),
+                 .multifunction = host_devices[c->device].init != NULL},
         /* low bits belong to the RDMA function */
         .features_off = c->features_off & VIRTIO_FEATURES_ALL,
         .packed = c->ring == VRING_packed,
@@ -228,9 +252,8 @@ static bool net_function_init(struct lab_state *w, struct host *h, const struct 
 static bool hardware_init(struct lab_state *w, struct host *h, const struct rdl_host_config *c)
 {
     eth_port_init(&h->port, &w->net, &w->progress, h->index, c->mac, c->mtu);
-    h->dev = arena_alloc(w->arena, sizeof(*h->dev));
     h->net = arena_alloc(w->arena, sizeof(*h->net));
-    return h->dev && h->net &&
+    return h->net &&
            (c->external ? ram_init_foreign(&h->ram, w->arena)
                         : ram_init(&h->ram, w->arena, c->ram_bytes)) &&
            rdma_function_init(w, h, c) && net_function_init(w, h, c);
@@ -245,7 +268,7 @@ static bool host_init(struct lab_state *w, struct host *h, const struct rdl_host
         .bus = &host_bus,
         .bus_ctx = h,
         .use_line = c->intx,
-        .rdma = &virtio_rdma_driver,
+        .rdma = host_devices[c->device].driver,
         .sim = &w->sim,
         .trace = &w->trace,
         .ram = &h->ram,
@@ -267,10 +290,11 @@ static bool host_init(struct lab_state *w, struct host *h, const struct rdl_host
     }
     if (!guest_init(&h->guest, w->arena, &guest, &rng))
         return false;
-
     driver = virtio_rdma_of(&h->guest.verbs);
-    driver->tables = c->indirect;
-    driver->on_demand = c->on_demand;
+    if (driver) {
+        driver->tables = c->indirect;
+        driver->on_demand = c->on_demand;
+    }
     return true;
 }
 
@@ -284,9 +308,9 @@ static void introduce(struct lab_state *w, const struct host *h)
         const uint8_t *gid = h->guest.config.gid[j];
 
         if (!directory_find(&w->addresses, gid))
-            directory_add(&w->addresses, gid, h->rnic->config->mac, h->index);
+            directory_add(&w->addresses, gid, h->port.mac, h->index);
         if (h->guest.config.directory)
-            directory_add(&w->directory, gid, h->rnic->config->mac, h->index);
+            directory_add(&w->directory, gid, h->port.mac, h->index);
     }
     /* Another host may have tried to resolve the address before the host existed. */
     for (uint32_t i = 0; w->directory.asked && h->guest.config.directory && i < w->n_hosts; i++) {
@@ -302,18 +326,22 @@ static enum rdl_status boot(struct lab_state *w, struct host *h)
     struct text addr = text_on(buf, sizeof(buf));
     enum rdl_status st = RDL_OK;
 
-    h->rnic->booting = true;
+    if (h->rnic)
+        h->rnic->booting = true;
     if (!h->is_external)
         st = guest_boot(&h->guest);
-    h->rnic->booting = false;
+    if (h->rnic)
+        h->rnic->booting = false;
     if (st != RDL_OK)
         return st;
-    RDL_ASSERT(h->guest.verbs.up || h->is_external);
+    RDL_ASSERT(h->guest.verbs.up || h->is_external || !h->rnic);
     addr_add(&addr, h->guest.config.gid[0]);
     TRACE(&w->trace, host_up, .host = h->index, .name = ev_str(h->name),
-          .mac = ld_be(h->rnic->config->mac, MAC_BYTES), .addr = ev_str(buf),
-          .first_qpn = h->rnic->config->first_qpn,
-          .state = h->is_external ? HOST_undriven : HOST_up);
+          .mac = ld_be(h->port.mac, MAC_BYTES), .addr = ev_str(buf),
+          .first_qpn = h->rnic ? h->rnic->config->first_qpn : 0,
+          .state = h->is_external ? HOST_undriven
+                   : h->rnic      ? HOST_up
+                                  : HOST_absent);
     return RDL_OK;
 }
 
@@ -379,10 +407,14 @@ enum rdl_status rdl_host_limit(struct rdl_lab *lab, rdl_host host,
 
     if (!h)
         return RDL_ERR_STALE;
+    if (!h->rnic)
+        return RDL_ERR_NO_DEVICE;
+    if (!h->device.ops->limit)
+        return RDL_ERR_UNSUPPORTED;
     if (!limits_are_sound(limits))
         return RDL_ERR_INVAL;
     lab_act(lab->state);
-    good = rdma_limit(h->dev, limits);
+    good = h->device.ops->limit(h->device.dev, limits);
     lab_done(lab->state);
     return good ? RDL_OK : RDL_ERR_LIMIT;
 }

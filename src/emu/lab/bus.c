@@ -8,7 +8,7 @@
 struct pci_fn *host_function(struct host *h, uint32_t number)
 {
     for (uint32_t i = 0; i < HOST_FUNCTIONS; i++) {
-        if (h->functions[i]->config.slot.number == number)
+        if (h->functions[i] && h->functions[i]->config.slot.number == number)
             return h->functions[i];
     }
     return NULL;
@@ -34,7 +34,7 @@ static void config_write(void *ctx, uint32_t number, uint32_t offset, uint32_t w
 static struct pci_fn *decode(struct host *h, uint64_t gpa, uint32_t *ret_bar, uint32_t *ret_offset)
 {
     for (uint32_t i = 0; i < HOST_FUNCTIONS; i++) {
-        if (fn_decode(h->functions[i], gpa, ret_bar, ret_offset))
+        if (h->functions[i] && fn_decode(h->functions[i], gpa, ret_bar, ret_offset))
             return h->functions[i];
     }
     return NULL;
@@ -42,7 +42,7 @@ static struct pci_fn *decode(struct host *h, uint64_t gpa, uint32_t *ret_bar, ui
 
 static void nobody(struct host *h, uint64_t gpa, uint32_t width, bool write)
 {
-    TRACE(h->functions[0]->sim->trace, no_answer, .host = h->index, .addr = gpa, .width = width,
+    TRACE(h->port.trace, no_answer, .host = h->index, .addr = gpa, .width = width,
           .written = write);
 }
 
@@ -99,8 +99,10 @@ static void line(struct lab_state *w, struct host *h, struct pci_fn *f)
         TRACE(&w->trace, intx_off, .host = h->index);
         return;
     }
-    for (uint32_t i = 0; i < HOST_FUNCTIONS; i++)
-        fn_reason_changed(h->functions[i]);
+    for (uint32_t i = 0; i < HOST_FUNCTIONS; i++) {
+        if (h->functions[i])
+            fn_reason_changed(h->functions[i]);
+    }
 }
 
 void host_interrupt(struct lab_state *w, struct host *h, struct fn_irq irq)

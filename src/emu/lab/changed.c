@@ -41,11 +41,21 @@ void changed_free(struct changed *c)
     free(c);
 }
 
+/* Parts of a host are numbered like the virtqueues of virtio-rdma, whatever device it has: control,
+ * CQs, queues of queue pairs, events, shared receive queues.
+ */
+static uint32_t n_parts(const struct host *h)
+{
+    const struct rnic_config *c = h->rnic ? h->rnic->config : NULL;
+
+    return c ? queue_of_srq(c->max_cq, c->max_qp, c->max_srq) + 1 : 1;
+}
+
 /* The bit set of @host, large enough for @queue; NULL when memory is short. */
 static struct changed_host *host_at(struct changed *c, uint32_t host, uint32_t queue)
 {
     const uint32_t longer = 2 * c->state->n_hosts;
-    const uint32_t n_words = rdma_queues(&c->state->hosts[host]->dev->config) / 64 + 1;
+    const uint32_t n_words = n_parts(c->state->hosts[host]) / 64 + 1;
     struct changed_host *h;
 
     if (host >= c->n_hosts) {
@@ -109,30 +119,35 @@ void changed_event(void *ctx, const struct ev *e)
     const uint32_t host = number_of(e, f->host, EV_HOST_NONE);
     /* A control request names only a number: every object with that number is checked. */
     const uint32_t number = number_of(e, f->number, 0);
-    const struct rdma_config *config;
+    const struct virtio_dev *device;
+    const struct rnic_config *config;
     uint32_t qpn, cqn, queue;
 
     if (c->all || host >= c->state->n_hosts)
         return; /* all is listed already, or the event belongs to no host of the lab */
-    config = &c->state->hosts[host]->dev->config;
+    note(c, host, QUEUE_CTRL);
+    if (!c->state->hosts[host]->rnic)
+        return;
+    config = c->state->hosts[host]->rnic->config;
+    device = host_virtio(c->state->hosts[host], FN_RDMA);
     queue = number_of(e, f->queue, QUEUE_CTRL);
     cqn = number_of(e, f->cqn, number);
     qpn = number_of(e, f->qpn, number);
     /* A configuration interrupt has no queue, and a driver may select a queue that does not exist.
      */
-    if (number_of(e, f->function, FN_RDMA) != FN_RDMA || queue >= rdma_queues(config))
+    if (number_of(e, f->function, FN_RDMA) != FN_RDMA || !device ||
+        queue >= device->config.num_queues)
         queue = QUEUE_CTRL;
-    if (queue_srqn(config->nic.max_cq, config->nic.max_qp, queue))
+    if (queue_srqn(config->max_cq, config->max_qp, queue))
         note(c, host, queue);
-    else if (queue_owner(config->nic.max_cq, queue))
-        qpn = queue_owner(config->nic.max_cq, queue);
+    else if (queue_owner(config->max_cq, queue))
+        qpn = queue_owner(config->max_cq, queue);
     else if (queue != QUEUE_CTRL)
         cqn = queue;
-    note(c, host, QUEUE_CTRL);
-    if (cqn >= 1 && cqn <= config->nic.max_cq)
+    if (cqn >= 1 && cqn <= config->max_cq)
         note(c, host, cqn);
-    if (qpn >= 1 && qpn <= config->nic.max_qp)
-        note(c, host, queue_of_sends(config->nic.max_cq, qpn));
+    if (qpn >= 1 && qpn <= config->max_qp)
+        note(c, host, queue_of_sends(config->max_cq, qpn));
 }
 
 void changed_clear(struct changed *c)

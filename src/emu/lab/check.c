@@ -6,6 +6,7 @@
  */
 #include "emu/device/rdma.h"
 #include "emu/device/virtio_net.h"
+#include "emu/facts/enum/pci_function.h"
 #include "emu/lab/lab_state.h"
 #include "emu/lab/watch.h"
 #include "emu/rnic/rnic.h"
@@ -98,7 +99,7 @@ static const char *check_queue(const struct host *h, uint32_t queue)
 {
     const struct vqd *driver = host_rdma_vq(h, queue);
 
-    return driver ? check_ring(&h->dev->pci.queues[queue], driver) : NULL;
+    return driver ? check_ring(&host_virtio(h, FN_RDMA)->queues[queue], driver) : NULL;
 }
 
 static const char *check_cq(const struct host *h, const struct cq *cq)
@@ -130,12 +131,13 @@ static const char *check_srq(const struct host *h, const struct srq *srq, uint32
 static const char *check_rest(const struct host *h)
 {
     const char *broken = check_received(h);
+    const struct rdma *rdma = host_rdma(h);
 
     if (!broken)
         broken = eth_port_invariant(&h->port);
     if (!broken)
         broken = check_queue(h, QUEUE_CTRL);
-    if (!broken && rdma_offers(&h->dev->config, VF_EVENTQ))
+    if (!broken && rdma && rdma_offers(&rdma->config, VF_EVENTQ))
         broken = check_queue(h, queue_of_events(h->rnic->config->max_cq, h->rnic->config->max_qp));
     for (uint32_t q = 0; q < NET_QUEUES && !broken && !h->is_external; q++)
         broken = check_ring(&h->net->pci.queues[q], &h->guest.net.queues[q].vq);
@@ -147,14 +149,19 @@ static const char *check_rest(const struct host *h)
  */
 static const char *check_part(const struct host *h, uint32_t queue)
 {
-    const uint32_t qpn = queue_owner(h->rnic->config->max_cq, queue);
-    const struct cq *cq = qpn ? NULL : hca_cq(&h->rnic->hca, queue);
-    const struct qp *qp = hca_qp(&h->rnic->hca, qpn);
-    const struct rnic_config *c = h->rnic->config;
-    const struct srq *srq = hca_srq(&h->rnic->hca, queue_srqn(c->max_cq, c->max_qp, queue));
+    const struct rnic_config *c;
+    const struct srq *srq;
+    const struct cq *cq;
+    const struct qp *qp;
+    uint32_t qpn;
 
     if (queue == QUEUE_CTRL)
         return check_rest(h);
+    c = h->rnic->config;
+    qpn = queue_owner(c->max_cq, queue);
+    cq = qpn ? NULL : hca_cq(&h->rnic->hca, queue);
+    qp = hca_qp(&h->rnic->hca, qpn);
+    srq = hca_srq(&h->rnic->hca, queue_srqn(c->max_cq, c->max_qp, queue));
     if (srq)
         return check_srq(h, srq, queue);
     if (cq)
@@ -164,9 +171,11 @@ static const char *check_part(const struct host *h, uint32_t queue)
 
 static const char *check_host(const struct host *h)
 {
-    const struct rnic_config *c = h->rnic->config;
+    const struct rnic_config *c = h->rnic ? h->rnic->config : NULL;
     const char *broken = check_rest(h);
 
+    if (!c)
+        return broken;
     for (uint32_t queue = 1; queue <= c->max_cq && !broken; queue++)
         broken = check_part(h, queue);
     for (uint32_t qpn = HCA_QPN_USER; qpn <= c->max_qp && !broken; qpn++)

@@ -18,6 +18,8 @@ static enum rdl_status send(struct host *h, const struct rdl_control *request, b
 {
     const struct rdma_control_ops *ops = control_of(h);
 
+    if (!h->guest.config.rdma)
+        return RDL_ERR_NO_DEVICE;
     return ops ? ops->send(h->guest.verbs.driver, request, kick, ret_id) : RDL_ERR_UNSUPPORTED;
 }
 
@@ -53,6 +55,8 @@ enum rdl_status rdl_last_refusal(const struct rdl_lab *lab, rdl_host host, struc
 
     if (!h)
         return RDL_ERR_STALE;
+    if (!h->rnic)
+        return RDL_ERR_NO_DEVICE;
     r = &h->rnic->hca.refused;
     *ret = (struct rdl_refusal){(uint32_t)r->why, r->values.least, r->values.most, r->values.found};
     return RDL_OK;

@@ -15,9 +15,10 @@
 #define TIME_NS_MAX   ((uint64_t)1 << 50) /* like the delay of a frame */
 #define STREAM_FAULTS ((uint64_t)1 << 40) /* PRNG streams behind those of hosts and links */
 
+/* NULL: the host has no RDMA device. */
 static const struct rnic_config *config_of(const struct host *h)
 {
-    return h->rnic->config;
+    return h->rnic ? h->rnic->config : NULL;
 }
 
 static bool is_of_cq(const struct host *h, const struct rdl_device_fault_config *c)
@@ -57,12 +58,15 @@ static bool check_kind(const struct host *h, const struct rdl_device_fault_confi
 
 static enum rdl_status check(const struct lab_state *w, const struct rdl_device_fault_config *c)
 {
-    struct host *h = lab_host(w, c->host.raw);
+    const struct host *h = lab_host(w, c->host.raw);
+    const struct virtio_dev *device;
 
     if (!h || !host_is_there(h))
         return RDL_ERR_STALE;
-    if (c->queue != RDL_ANY &&
-        c->queue >= host_virtio(h, c->net ? FN_NET : FN_RDMA)->config.num_queues)
+    device = host_virtio(h, c->net ? FN_NET : FN_RDMA);
+    if (!device)
+        return h->rnic ? RDL_ERR_UNSUPPORTED : RDL_ERR_NO_DEVICE;
+    if (c->queue != RDL_ANY && c->queue >= device->config.num_queues)
         return RDL_ERR_NOT_FOUND;
     if (c->nth == 0 || c->count == 0 || c->chance_ppm > VIRTIO_PPM || c->time_ns > TIME_NS_MAX ||
         !check_kind(h, c))

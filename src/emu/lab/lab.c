@@ -32,12 +32,12 @@ static struct host *host_of_tick(struct lab_state *w, uint32_t index)
 static void on_doorbell(void *ctx, struct sim_item item)
 {
     struct host *h = host_of_tick(ctx, item.target);
-    const uint32_t queue = virtio_doorbell_queue(item.arg);
+    const uint32_t queue = fn_doorbell_queue(item.arg);
 
-    if (virtio_doorbell_function(item.arg) == FN_NET)
+    if (fn_doorbell_function(item.arg) == FN_NET)
         vnet_doorbell(h->net, queue);
     else
-        rdma_doorbell(h->dev, queue);
+        h->device.ops->doorbell(h->device.dev, queue);
 }
 
 static void on_irq(void *ctx, struct sim_item item)
@@ -58,9 +58,10 @@ static void on_guest_timer(void *ctx, struct sim_item item)
 static void on_qp_timer(void *ctx, struct sim_item item)
 {
     struct lab_state *w = ctx;
+    const struct rdma_device *d = &host_of_tick(w, item.target)->device;
 
     w->progress.timers++;
-    rdma_timer(host_of_tick(w, item.target)->dev, item.arg);
+    d->ops->timer(d->dev, item.arg);
 }
 
 static void on_egress(void *ctx, struct sim_item item)
@@ -94,8 +95,7 @@ static void on_go_on(void *ctx, struct sim_item item)
 {
     struct host *h = host_of_tick(ctx, item.target);
 
-    virtio_go_on(host_virtio(h, virtio_doorbell_function(item.arg)),
-                 virtio_doorbell_queue(item.arg));
+    virtio_go_on(host_virtio(h, fn_doorbell_function(item.arg)), fn_doorbell_queue(item.arg));
 }
 
 sim_handler *const lab_handlers[SIM_KIND_COUNT] = {
@@ -362,7 +362,7 @@ enum rdl_status rdl_wait(struct rdl_lab *lab, rdl_host host, struct rdl_limits l
     enum rdl_status st = lab_guest_host(lab->state, host.raw, &h);
 
     while (st == RDL_OK && h->guest.verbs.request.n > 0)
-        st = rdma_broken(h->dev) ? RDL_ERR_BROKEN : lab_tick(lab, &b);
+        st = host_is_broken(h) ? RDL_ERR_BROKEN : lab_tick(lab, &b);
     return st == RDL_OK ? verbs_answer(&h->guest.verbs, reterr_rsp) : st;
 }
 
@@ -374,7 +374,7 @@ enum rdl_status rdl_answer(const struct rdl_lab *lab, rdl_host host,
 
     if (st != RDL_OK)
         return st;
-    return rdma_broken(h->dev) ? RDL_ERR_BROKEN : verbs_answer(&h->guest.verbs, reterr_rsp);
+    return host_is_broken(h) ? RDL_ERR_BROKEN : verbs_answer(&h->guest.verbs, reterr_rsp);
 }
 
 size_t rdl_used_bytes(const struct rdl_lab *lab)

@@ -7,6 +7,7 @@
 #ifndef EMU_LAB_LAB_STATE_H
 #define EMU_LAB_LAB_STATE_H
 
+#include "emu/device/rdma_device.h"
 #include "emu/guest/machine/guest.h"
 #include "emu/lab/changed.h"
 #include "emu/lab/parts.h"
@@ -36,9 +37,7 @@ _Static_assert(RDL_FAULT_ABOUT_BYTES == RDL_VALUE_BYTES, "... which a value can 
 _Static_assert(RDL_PINGS_MAX == GUEST_PINGS_MAX, "a guest remembers every ping");
 _Static_assert(RDL_NAME_BYTES == EV_NAME_BYTES, "an event has room for every name");
 
-struct pci_fn;
 struct rdma;
-struct rnic;
 struct virtio_dev;
 struct vnet;
 
@@ -49,10 +48,10 @@ struct host {
     char name[RDL_NAME_BYTES]; /* "" if it could not boot, see host_is_there() */
     struct ram ram;
     struct eth_port port;
-    struct rdma *dev;                         /* function 1 of its slot */
-    struct rnic *rnic;                        /* the RNIC that function 1 presents; part of *dev */
+    struct rdma_device device;                /* function 1 of its slot; ops NULL: there is none */
+    struct rnic *rnic;                        /* device.nic; NULL: no RDMA device */
     struct vnet *net;                         /* function 0 */
-    struct pci_fn *functions[HOST_FUNCTIONS]; /* PCI functions of these devices */
+    struct pci_fn *functions[HOST_FUNCTIONS]; /* PCI functions of these devices; NULL: none */
     struct guest guest; /* if the host is external, only the addresses are valid */
     bool is_external;   /* a virtual machine drives its functions, see lab/vm.c */
     uint64_t n_ticks;   /* number of dispatches for this host; calls of its program do not count */
@@ -67,6 +66,9 @@ static inline bool host_is_there(const struct host *h)
     return h->name[0] != '\0';
 }
 
+/* Returns true if the RDMA device of the host has failed and must be reset. */
+bool host_is_broken(const struct host *h);
+
 /* Returns true if something other than the lab's drivers may have written to the host's rings. */
 bool host_is_open(const struct host *h);
 
@@ -75,8 +77,13 @@ bool host_is_open(const struct host *h);
  */
 struct vqd *host_rdma_vq(const struct host *h, uint32_t queue);
 
-/* Returns the virtio device of PCI function @function of the host. */
+/* Returns the virtio device of PCI function @function of the host, or NULL if the function is
+ * another device or does not exist.
+ */
 struct virtio_dev *host_virtio(const struct host *h, uint32_t function);
+
+/* Returns the virtio-rdma device of the host, or NULL if it has another device or none. */
+struct rdma *host_rdma(const struct host *h);
 
 struct lab_state {
     struct arena *arena;

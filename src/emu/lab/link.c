@@ -49,7 +49,8 @@ static void notify_node(struct lab_state *w, const struct net_end *e, bool up)
     if (e->node != NET_HOST)
         return; /* switches and external ports check the link when they have a frame */
     vnet_link_changed(w->hosts[e->index]->net, up);
-    rnic_link_changed(w->hosts[e->index]->rnic, up);
+    if (w->hosts[e->index]->rnic)
+        rnic_link_changed(w->hosts[e->index]->rnic, up);
 }
 
 /* Connects the port of the node at @e to link end @link_end. */

@@ -4,6 +4,7 @@
 
 #include "emu/device/rdma.h"
 #include "emu/device/virtio_net.h"
+#include "emu/facts/enum/pci_function.h"
 #include "emu/lab/bus.h"
 #include "emu/lab/lab_state.h"
 
@@ -138,7 +139,8 @@ enum rdl_status rdl_vm_offer(struct rdl_lab *lab, rdl_host host, uint64_t featur
     if (st != RDL_OK)
         return st;
     offer(&h->net->pci, features_off, net_off);
-    offer(&h->dev->pci, features_off, rdma_features_lost(features_off));
+    if (host_virtio(h, FN_RDMA))
+        offer(host_virtio(h, FN_RDMA), features_off, rdma_features_lost(features_off));
     return RDL_OK;
 }
 

@@ -2,6 +2,7 @@
 /* Describes who waits for what, for a lab that is idle or never ends. */
 #include "emu/base/quantity.h"
 #include "emu/device/rdma.h"
+#include "emu/facts/enum/pci_function.h"
 #include "emu/facts/enum/send_flag.h"
 #include "emu/guest/verbs/driver.h"
 #include "emu/lab/lab_state.h"
@@ -49,7 +50,9 @@ static uint16_t outstanding(const struct host *h, const struct guest_wq *q)
 {
     const struct vqd *driver = host_rdma_vq(h, q->queue);
 
-    return driver ? (uint16_t)(driver->avail_idx - h->dev->pci.queues[q->queue].used_idx) : 0;
+    const struct virtio_dev *device = host_virtio(h, FN_RDMA);
+
+    return driver ? (uint16_t)(driver->avail_idx - device->queues[q->queue].used_idx) : 0;
 }
 
 /* Adds what the oldest request that the device fetched waits for, and from whom. */
@@ -185,7 +188,7 @@ void rdl_waits(const struct rdl_lab *lab, void (*each)(void *ctx, const char *se
         if (h->guest.verbs.request.n > 0)
             report_control(h, &out);
         report_pings(h, &out);
-        for (uint32_t qpn = HCA_QPN_USER; qpn <= h->rnic->config->max_qp; qpn++) {
+        for (uint32_t qpn = HCA_QPN_USER; h->rnic && qpn <= h->rnic->config->max_qp; qpn++) {
             const struct guest_qp *g = verbs_qp(&h->guest.verbs, qpn);
             const struct qp *qp = g ? hca_qp(&h->rnic->hca, qpn) : NULL;
 

@@ -269,11 +269,21 @@ static const struct qp *device_qp(const struct watch *s, uint32_t host, uint32_t
     return hca_qp(&s->state->hosts[host]->rnic->hca, qpn);
 }
 
+/* Returns true if events tell when the host's device gives work requests back: the chains of
+ * virtio.
+ */
+static bool tells_returns(const struct watch *s, uint32_t host)
+{
+    return host_rdma(s->state->hosts[host]) != NULL;
+}
+
 static void push(struct watch *s, uint32_t host, uint32_t qpn, enum wq which, struct watched_post p)
 {
     struct watched_qp *qp = qp_at(s, host, qpn);
     struct watched_wq *q = qp ? &qp->wq[which] : NULL;
 
+    if (!tells_returns(s, host))
+        return;
     if (q && q->len == q->cap) {
         const uint32_t cap = q->cap ? 2 * q->cap : 16;
         struct watched_post *ring = malloc(cap * sizeof(*ring));
@@ -296,6 +306,8 @@ static void on_post_shared(struct watch *s, const struct ev_post_srq_recv *e)
     struct watched_srq *q = srq_at(s, e->host, e->number);
     void *v = q ? q->v : NULL;
 
+    if (!tells_returns(s, e->host))
+        return;
     if (!q || !reserve(&v, &q->cap, q->len + 1, sizeof(*q->v))) {
         s->blind = true;
         return;
@@ -342,16 +354,20 @@ static void on_cqe_shared(struct watch *s, const struct ev_cqe *e)
 /* A chain of a work queue was returned. */
 static void on_used(struct watch *s, const struct ev_used *e)
 {
-    const struct rnic_config *c = s->state->hosts[e->host]->rnic->config;
-    const uint32_t qpn = queue_owner(c->max_cq, e->queue);
-    const uint32_t srqn = queue_srqn(c->max_cq, c->max_qp, e->queue);
+    const struct rnic_config *c;
     const struct qp *dev;
     struct watched_wq *q;
     struct watched_qp *qp;
+    uint32_t qpn, srqn;
 
-    if (e->function == FN_RDMA && srqn > 0)
+    if (e->function != FN_RDMA)
+        return;
+    c = s->state->hosts[e->host]->rnic->config;
+    qpn = queue_owner(c->max_cq, e->queue);
+    srqn = queue_srqn(c->max_cq, c->max_qp, e->queue);
+    if (srqn > 0)
         on_used_shared(s, e, srqn);
-    if (e->function != FN_RDMA || qpn == 0 || qpn > c->max_qp)
+    if (qpn == 0 || qpn > c->max_qp)
         return;
     qp = qp_at(s, e->host, qpn);
     if (!qp) {
@@ -385,7 +401,9 @@ static void on_cqe(struct watch *s, const struct ev_cqe *e)
         s->blind = true;
         return;
     }
-    if (dev && dev->srq && e->op >= WC_RECV) {
+    if (!tells_returns(s, e->host)) {
+        q->awaits = false;
+    } else if (dev && dev->srq && e->op >= WC_RECV) {
         on_cqe_shared(s, e);
     } else {
         if (q->returned.wr_id != e->wr_id)
@@ -448,10 +466,13 @@ static void on_gone(struct watch *s, const struct ev_gone *e)
 static void on_queue_reset(struct watch *s, const struct ev_queue_reset *e)
 {
     const struct rnic *n = s->state->hosts[e->host]->rnic;
-    const struct rnic_config *c = n->config;
-    const struct qp *dev = device_qp(s, e->host, queue_owner(c->max_cq, e->queue));
-    const struct srq *srq = hca_srq(&n->hca, queue_srqn(c->max_cq, c->max_qp, e->queue));
+    const struct qp *dev;
+    const struct srq *srq;
 
+    if (e->function != FN_RDMA)
+        return;
+    dev = device_qp(s, e->host, queue_owner(n->config->max_cq, e->queue));
+    srq = hca_srq(&n->hca, queue_srqn(n->config->max_cq, n->config->max_qp, e->queue));
     if ((dev && dev->state != QPS_RESET) || (srq && srq->users > 0))
         s->blind = true;
 }

@@ -346,7 +346,7 @@ uint32_t fn_field_bytes(const struct pci_fn *f, uint32_t offset)
 
 uint32_t fn_reg_bytes(const struct pci_fn *f, uint32_t bar, uint32_t offset)
 {
-    return bar == f->config.msix_bar ? 4 : f->ops->reg_bytes(bar, offset);
+    return bar == f->config.msix_bar || !f->ops->reg_bytes ? 4 : f->ops->reg_bytes(bar, offset);
 }
 
 uint64_t fn_bar_read(struct pci_fn *f, uint32_t bar, uint32_t offset, uint32_t width)

@@ -94,7 +94,7 @@ struct pci_fn_ops {
     uint64_t (*bar_read)(void *dev, uint32_t bar, uint32_t offset, uint32_t width);
     void (*bar_write)(void *dev, uint32_t bar, uint32_t offset, uint32_t width, uint64_t value);
     /* Returns the width in bytes of the register that begins at @offset of @bar, or 0 if none
-     * begins there.
+     * begins there.  NULL: each register has 4 bytes.
      */
     uint32_t (*reg_bytes)(uint32_t bar, uint32_t offset);
 
@@ -249,6 +249,25 @@ void fn_reason_changed(struct pci_fn *f);
 
 /* Returns true while the function drives the INTx line high. */
 bool fn_line_is_high(const struct pci_fn *f);
+
+/* fn_doorbell_arg() returns the argument of SIM_DOORBELL for @queue of @function (enum
+ * pci_function). The other two functions return the parts of an argument.  The target of
+ * SIM_DOORBELL is the host.
+ */
+static inline uint64_t fn_doorbell_arg(uint32_t function, uint32_t queue)
+{
+    return (uint64_t)function << 32 | queue;
+}
+
+static inline uint32_t fn_doorbell_function(uint64_t arg)
+{
+    return (uint32_t)(arg >> 32);
+}
+
+static inline uint32_t fn_doorbell_queue(uint64_t arg)
+{
+    return (uint32_t)arg;
+}
 
 /* The decoded argument of SIM_IRQ.  The target of SIM_IRQ is the host. */
 struct fn_irq {

@@ -85,7 +85,7 @@ static bool is_own_group(const struct eth_port *p, const struct frame *f)
     const struct eth_user *rdma = &p->users[FN_RDMA];
     uint8_t dst[GID_BYTES], mac[MAC_BYTES];
 
-    if (!(f->bytes[0] & MAC_GROUP_BIT) || !glance_is_roce(f->bytes, f->len, dst) ||
+    if (!rdma->ops || !(f->bytes[0] & MAC_GROUP_BIT) || !glance_is_roce(f->bytes, f->len, dst) ||
         !gid_is_group(dst))
         return false;
     mac_from_multicast(mac, dst);
@@ -164,8 +164,9 @@ static enum pci_function sort(const struct eth_port *p, const struct frame *f)
     const struct eth_user *rdma = &p->users[FN_RDMA];
     uint8_t dst[GID_BYTES];
 
-    return glance_is_roce(f->bytes, f->len, dst) && rdma->ops->owns(rdma->ctx, dst) ? FN_RDMA
-                                                                                    : FN_NET;
+    return rdma->ops && glance_is_roce(f->bytes, f->len, dst) && rdma->ops->owns(rdma->ctx, dst)
+               ? FN_RDMA
+               : FN_NET;
 }
 
 void eth_port_deliver(struct eth_port *p, const struct frame *f)

@@ -51,7 +51,7 @@ struct eth_user_ops {
 };
 
 struct eth_user {
-    const struct eth_user_ops *ops;
+    const struct eth_user_ops *ops; /* NULL: the host does not have the function */
     void *ctx;
 };
 

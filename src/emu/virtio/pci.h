@@ -171,25 +171,6 @@ void virtio_set_mastering(struct virtio_dev *d, bool on);
 /* Resets the device, as power-on or a driver's write of 0 to the status register does. */
 void virtio_reset(struct virtio_dev *d);
 
-/* virtio_doorbell_arg() returns the argument of SIM_DOORBELL for @queue of @function (enum
- * pci_function).  The other two functions return the parts of an argument.  The target of
- * SIM_DOORBELL is the host.
- */
-static inline uint64_t virtio_doorbell_arg(uint32_t function, uint32_t queue)
-{
-    return (uint64_t)function << 32 | queue;
-}
-
-static inline uint32_t virtio_doorbell_function(uint64_t arg)
-{
-    return (uint32_t)(arg >> 32);
-}
-
-static inline uint32_t virtio_doorbell_queue(uint64_t arg)
-{
-    return (uint32_t)arg;
-}
-
 /* Raises an interrupt of @queue through fn_raise(), unless a fault of kind LOST_INTERRUPT hits.
  * SIM_IRQ arrives after FN_IRQ_NS; its handler emits the event `irq` or `intx`.  With MSI-X
  * enabled but without a vector nothing happens.  Call vq_wants_interrupt() first.

@@ -136,8 +136,8 @@ struct xport_ops {
     /* Returns the number of receives that are posted for @qp and not fetched. */
     uint32_t (*receives)(void *ctx, struct qp *qp);
 
-    /* Reports asynchronous event @type (enum async_event) of queue pair @qpn to the guest.  The state
-     * change that it reports has already happened.
+    /* Reports asynchronous event @type (enum async_event) of queue pair @qpn to the guest.  The
+     * state change that it reports has already happened.
      */
     void (*event)(void *ctx, uint32_t type, uint32_t qpn);
 };

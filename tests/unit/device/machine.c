@@ -19,10 +19,10 @@ static void on_doorbell(void *ctx, struct sim_item item)
 {
     struct machine *m = ctx;
 
-    if (virtio_doorbell_function(item.arg) == FN_NET)
-        vnet_doorbell(&m->vnet, virtio_doorbell_queue(item.arg));
+    if (fn_doorbell_function(item.arg) == FN_NET)
+        vnet_doorbell(&m->vnet, fn_doorbell_queue(item.arg));
     else
-        rdma_doorbell(&m->rdma, virtio_doorbell_queue(item.arg));
+        rdma_doorbell(&m->rdma, fn_doorbell_queue(item.arg));
 }
 
 static struct pci_fn *function_of(struct machine *m, uint32_t function)
@@ -176,15 +176,15 @@ static int power_on(void **state, uint64_t features_off, uint32_t max_srq,
         .world = m,
     };
     const struct vnet_env vnet_env = {arena, &m->sim, &m->ram, &m->port};
-    struct rdma_config rdma = {.nic = {.max_cq = MACHINE_MAX_CQ,
-                                       .max_qp = MACHINE_MAX_QP,
-                                       .first_qpn = 2,
-                                       .max_mtu = MTU_1024,
-                                       .max_srq = max_srq,
-                                       .limits = *limits,
-                                       .seed = 1},
-                               .slot = {.number = 1},
-                               .features_off = features_off};
+    struct rdma_device_config rdma = {.nic = {.max_cq = MACHINE_MAX_CQ,
+                                              .max_qp = MACHINE_MAX_QP,
+                                              .first_qpn = 2,
+                                              .max_mtu = MTU_1024,
+                                              .max_srq = max_srq,
+                                              .limits = *limits,
+                                              .seed = 1},
+                                      .slot = {.number = 1},
+                                      .features_off = features_off};
     struct vnet_config vnet = {.mergeable = true};
 
     assert_non_null(arena);

@@ -60,10 +60,10 @@ static void the_queues_come_behind_the_event_queue(void **state)
 /* The event queue keeps its number, and so do these, when it is not offered. */
 static void numbers_stay_without_the_event_queue(void **state)
 {
-    const struct rdma_config with = {.nic = {.max_cq = 3, .max_qp = 5, .max_srq = 2}};
-    const struct rdma_config without = {.nic = {.max_cq = 3, .max_qp = 5, .max_srq = 2},
-                                        .features_off = VIRTIO_FEATURE(VF_EVENTQ)};
-    const struct rdma_config none = {.nic = {.max_cq = 3, .max_qp = 5}};
+    const struct rdma_device_config with = {.nic = {.max_cq = 3, .max_qp = 5, .max_srq = 2}};
+    const struct rdma_device_config without = {.nic = {.max_cq = 3, .max_qp = 5, .max_srq = 2},
+                                               .features_off = VIRTIO_FEATURE(VF_EVENTQ)};
+    const struct rdma_device_config none = {.nic = {.max_cq = 3, .max_qp = 5}};
 
     (void)state;
     assert_int_equal(rdma_queues(&with), rdma_queues(&without));

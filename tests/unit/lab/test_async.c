@@ -21,7 +21,7 @@ static void a_device_that_breaks_tells_its_program(void **state)
 {
     struct strangers *s = *state;
     struct host *h = lab_of(s, 0);
-    const struct vring *ring = &h->dev->pci.queues[QUEUE_CTRL].ring;
+    const struct vring *ring = &host_rdma(h)->pci.queues[QUEUE_CTRL].ring;
     struct rdl_async_event e;
     uint8_t far[2];
     rdl_pd pd;
@@ -30,9 +30,9 @@ static void a_device_that_breaks_tells_its_program(void **state)
         ; /* of the port */
     st_le16(far, 0x7fff);
     assert_true(ram_write(&h->ram, vring_avail_idx_at(ring), far, sizeof(far)));
-    virtio_write(&h->dev->pci, BAR_NOTIFY, 2, QUEUE_CTRL);
+    virtio_write(&host_rdma(h)->pci, BAR_NOTIFY, 2, QUEUE_CTRL);
     go(s);
-    assert_true(rdma_broken(h->dev));
+    assert_true(rdma_broken(host_rdma(h)));
     assert_int_equal(take(s, &e), 1);
     assert_int_equal(e.type, ASE_DEVICE_FATAL);
     assert_int_equal(e.object, OBJ_NONE);

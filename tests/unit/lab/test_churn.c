@@ -356,7 +356,7 @@ static void a_device_reset_at_work_ends_what_its_peer_has_posted(void **state)
         go(&c, below(&c, 3000));
         h = host_of(&c, 0);
         before = h->guest.net.drops[DROP_NO_LISTENER];
-        virtio_write(&h->dev->pci, REG_DEVICE_STATUS, 1, 0);
+        virtio_write(&host_rdma(h)->pci, REG_DEVICE_STATUS, 1, 0);
         everything_ends(&c, 1);
         post_send(&c, 0); /* into a ring that nobody reads */
         go(&c, ROUND_NS);

@@ -190,7 +190,7 @@ static void a_damaged_frame_is_dropped_under_its_name(void **state)
 /* Overwrites @n random bytes of a queue's rings or buffers. */
 static void scribble(struct host *h, struct prng *rng, uint32_t queue, uint32_t n)
 {
-    const struct vring *ring = &h->dev->pci.queues[queue].ring;
+    const struct vring *ring = &host_rdma(h)->pci.queues[queue].ring;
     const uint64_t parts[] = {ring->desc, ring->avail, ring->used};
     const uint64_t bytes[] = {16 * (uint64_t)ring->size, 6 + 2 * (uint64_t)ring->size,
                               6 + 8 * (uint64_t)ring->size};
@@ -220,8 +220,8 @@ static void rings_with_random_bytes_leave_the_lab_going(void **state)
         h = host_of(&r, 0);
         queues[0] = 0;
         queues[1] = 1;
-        queues[2] = rdma_sq(h->dev, r.side[0].qpn);
-        queues[3] = rdma_rq(h->dev, r.side[0].qpn);
+        queues[2] = rdma_sq(host_rdma(h), r.side[0].qpn);
+        queues[3] = rdma_rq(host_rdma(h), r.side[0].qpn);
         for (uint32_t i = 0; i < 6; i++) {
             const uint32_t queue = queues[prng_below(&rng, 4)];
             const uint32_t n_bytes = 1 + (uint32_t)prng_below(&rng, 20);
@@ -236,7 +236,7 @@ static void rings_with_random_bytes_leave_the_lab_going(void **state)
             go(&r);
             (void)!rdl_poll_cq(r.lab, r.side[0].cq, 8, wc, &n);
         }
-        needs_reset += rdma_broken(h->dev);
+        needs_reset += rdma_broken(host_rdma(h));
         testbed_done(&r);
     }
     assert_true(needs_reset > ROUNDS / 4);
@@ -252,11 +252,12 @@ static void a_broken_ring_does_not_harm_the_other_host(void **state)
     (void)state;
     make(&r, 1);
     h = host_of(&r, 0);
-    assert_true(ram_write(&h->ram, vring_avail_idx_at(&h->dev->pci.queues[rdma_sq(h->dev, 2)].ring),
-                          far_ahead, 2));
+    assert_true(ram_write(
+        &h->ram, vring_avail_idx_at(&host_rdma(h)->pci.queues[rdma_sq(host_rdma(h), 2)].ring),
+        far_ahead, 2));
     assert_int_equal(rdl_kick(r.lab, r.side[0].qp, true), RDL_OK);
     go(&r);
-    assert_true(rdma_broken(h->dev));
+    assert_true(rdma_broken(host_rdma(h)));
     assert_int_equal(rdl_query_qp(r.lab, r.side[1].qp), RDL_OK);
     assert_int_equal(rdl_wait(r.lab, r.side[1].host, bounded, &rsp), RDL_OK);
     testbed_done(&r);
@@ -305,7 +306,7 @@ static void request(struct host *h, const uint8_t *bytes, uint32_t n, uint32_t r
     assert_true(ram_write(&h->ram, gpa + 512, nothing, sizeof(nothing)));
     assert_true(vqd_add(vq, &h->ram, segs, 1, room > 0, &head));
     vqd_publish(vq, &h->ram);
-    virtio_write(&h->dev->pci, BAR_NOTIFY, 2, 0);
+    virtio_write(&host_rdma(h)->pci, BAR_NOTIFY, 2, 0);
 }
 
 static void control_requests_of_any_bytes_are_answered_with_a_known_code(void **state)
@@ -344,7 +345,7 @@ static void control_requests_of_any_bytes_are_answered_with_a_known_code(void **
             }
         }
         assert_true(answered);
-        assert_false(rdma_broken(h->dev));
+        assert_false(rdma_broken(host_rdma(h)));
     }
     testbed_done(&r);
 }
@@ -367,9 +368,9 @@ static void registers_take_anything(void **state)
             const uint32_t width = widths[prng_below(&rng, 4)];
 
             if (prng_below(&rng, 2))
-                (void)virtio_read(&h->dev->pci, offset, width);
+                (void)virtio_read(&host_rdma(h)->pci, offset, width);
             else
-                virtio_write(&h->dev->pci, offset, width, prng_next(&rng));
+                virtio_write(&host_rdma(h)->pci, offset, width, prng_next(&rng));
         }
         go(&r);
         testbed_done(&r);

@@ -194,13 +194,13 @@ static void stack_forgot_what_became_of_a_frame(struct stand *s)
 
 static void device_gives_back_too_much(struct stand *s)
 {
-    s->h->dev->pci.queues[s->sq].used_idx++;
+    host_rdma(s->h)->pci.queues[s->sq].used_idx++;
 }
 
 static void device_takes_too_much(struct stand *s)
 {
-    s->h->dev->pci.queues[s->sq].last_avail++;
-    s->h->dev->pci.queues[s->sq].used_idx++;
+    host_rdma(s->h)->pci.queues[s->sq].last_avail++;
+    host_rdma(s->h)->pci.queues[s->sq].used_idx++;
 }
 
 static void driver_takes_back_too_much(struct stand *s)
@@ -233,7 +233,7 @@ static struct srq *share(struct stand *s)
 
 static void used_shared(struct stand *s, uint32_t desc)
 {
-    TRACE(&s->w->trace, used, .queue = rdma_srq(s->h->dev, 1), .desc = desc);
+    TRACE(&s->w->trace, used, .queue = rdma_srq(host_rdma(s->h), 1), .desc = desc);
 }
 
 static void cqe_shared(struct stand *s, uint64_t wr_id)
@@ -247,7 +247,7 @@ static void share_and_return(struct stand *s)
     (void)share(s);
     for (uint32_t i = 0; i < 2; i++)
         TRACE(&s->w->trace, post_srq_recv, .object = OBJ_SRQ, .number = 1,
-              .queue = rdma_srq(s->h->dev, 1), .desc = i, .wr_id = i + 10);
+              .queue = rdma_srq(host_rdma(s->h), 1), .desc = i, .wr_id = i + 10);
     used_shared(s, 1);
     cqe_shared(s, 11);
     assert_true(lab_check(s->r.lab, false));
@@ -275,7 +275,7 @@ static void shared_completed_twice(struct stand *s)
 static void limit_is_out_of_reach(struct stand *s)
 {
     share(s)->limit = 9;
-    TRACE(&s->w->trace, kick, .queue = rdma_srq(s->h->dev, 1));
+    TRACE(&s->w->trace, kick, .queue = rdma_srq(host_rdma(s->h), 1));
 }
 
 /* Something happens where the damage is: only there the invariants are looked at. */

@@ -7,7 +7,8 @@
 
 #define ENUM_HOST_PHASE(X)                                                                         \
     X(HOST, up, 0, "a host is up: its driver drives virtio-rdma")                                  \
-    X(HOST, undriven, 1, "a host waits for a virtual machine, whose driver will drive it")
+    X(HOST, undriven, 1, "a host waits for a virtual machine, whose driver will drive it")         \
+    X(HOST, absent, 2, "a host is up, and has no RDMA device")
 
 enum host_phase { ENUM_HOST_PHASE(ENUM_MEMBER) };
 

@@ -87,10 +87,11 @@ const struct rdl_async_event *verbs_async_waiting(const struct verbs *v, uint32_
 enum rdl_status verbs_get_async_event(struct verbs *v, struct rdl_async_event *ret, size_t *ret_n)
 {
     struct verbs_async *a = &v->async;
+    const enum rdl_status st = verbs_usable(v);
     struct guest_object *o;
 
-    if (!v->up)
-        return RDL_ERR_STATE;
+    if (st != RDL_OK)
+        return st;
     async_listen(v);
     *ret_n = 0;
     if (a->len == 0)

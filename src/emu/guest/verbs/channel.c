@@ -17,7 +17,7 @@ static struct guest_cq **waiting(const struct guest_channel *ch, uint32_t i)
 
 enum rdl_status verbs_create_comp_channel(struct verbs *v, const char *name, uint64_t *ret)
 {
-    enum rdl_status st = v->broken ? RDL_ERR_BROKEN : v->up ? RDL_OK : RDL_ERR_STATE;
+    enum rdl_status st = v->broken ? RDL_ERR_BROKEN : verbs_usable(v);
     struct guest_object *o;
 
     if (st == RDL_OK)

@@ -26,8 +26,13 @@
  */
 uint32_t request_queue_size(const struct verbs *v, uint32_t n, uint32_t most);
 
-/* Returns RDL_OK if a request can be sent now; otherwise RDL_ERR_BUSY, RDL_ERR_BROKEN or
- * RDL_ERR_STATE (not booted).
+/* Returns RDL_OK if programs can use the device; otherwise RDL_ERR_NO_DEVICE, or RDL_ERR_STATE (not
+ * booted).
+ */
+enum rdl_status verbs_usable(const struct verbs *v);
+
+/* Returns RDL_OK if a request can be sent now; otherwise RDL_ERR_BUSY, RDL_ERR_BROKEN, or an error
+ * of verbs_usable().
  */
 enum rdl_status request_ready(const struct verbs *v);
 

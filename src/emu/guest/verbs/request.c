@@ -34,13 +34,20 @@ uint32_t request_queue_size(const struct verbs *v, uint32_t n, uint32_t most)
     return rounded < most ? (uint32_t)rounded : most;
 }
 
+enum rdl_status verbs_usable(const struct verbs *v)
+{
+    if (!v->ops)
+        return RDL_ERR_NO_DEVICE;
+    return v->up ? RDL_OK : RDL_ERR_STATE;
+}
+
 enum rdl_status request_ready(const struct verbs *v)
 {
     if (v->broken)
         return RDL_ERR_BROKEN;
     if (v->request.n > 0)
         return RDL_ERR_BUSY;
-    return v->up ? RDL_OK : RDL_ERR_STATE;
+    return verbs_usable(v);
 }
 
 enum rdl_status request_ready_to_create(const struct verbs *v)

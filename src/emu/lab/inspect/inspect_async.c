@@ -16,19 +16,20 @@ static struct inode event_list(const struct inode *n)
 
 void visit_async(const struct inode *n, struct visit *v)
 {
-    const struct rdma *d = n->host->dev;
+    const struct rnic_events *e = &n->host->rnic->events;
+    const struct rdma *d = host_rdma(n->host);
     const struct verbs_async *a = &n->host->guest.verbs.async;
 
-    inspect_leaf(v, LEAF_async_raised, d->nic.events.raised);
-    inspect_leaf(v, LEAF_async_queued, d->nic.events.len);
-    inspect_leaf(v, LEAF_async_missed, d->nic.events.lost);
+    inspect_leaf(v, LEAF_async_raised, e->raised);
+    inspect_leaf(v, LEAF_async_queued, e->len);
+    inspect_leaf(v, LEAF_async_missed, e->lost);
     inspect_leaf(v, LEAF_async_told, a->heard);
     inspect_leaf(v, LEAF_async_pending, a->len);
     inspect_leaf(v, LEAF_async_lost, a->lost);
     inspect_leaf(v, LEAF_async_strays, a->strays);
     inspect_leaf(v, LEAF_async_unnamed, a->unnamed);
     inspect_child(v, CHILD_async_events, event_list(n));
-    if (rdma_offers(&d->config, VF_EVENTQ))
+    if (d && rdma_offers(&d->config, VF_EVENTQ))
         inspect_child(
             v, CHILD_async_queue,
             queue_node(n, FN_RDMA, queue_of_events(d->config.nic.max_cq, d->config.nic.max_qp)));

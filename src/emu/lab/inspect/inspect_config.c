@@ -21,7 +21,7 @@ void visit_config(const struct inode *n, struct visit *v)
 {
     struct rfc_config c;
 
-    rfc_config_get(&c, (const struct raw_config *)n->host->dev->pci.device_config);
+    rfc_config_get(&c, (const struct raw_config *)host_virtio(n->host, FN_RDMA)->device_config);
 #define SAY_NUMBER(f)                inspect_leaf(v, LEAF_config_##f, c.f);
 #define SAY_HEX(f)                   inspect_leaf(v, LEAF_config_##f, c.f);
 #define SAY_TEXT(f)                  say_guid(v, c.f);

@@ -96,22 +96,25 @@ static void visit_lab(const struct inode *n, struct visit *v)
 
 static void gid_item(const struct inode *list, uint64_t i, struct visit *v, const char *key)
 {
-    const struct hca_gid *g = &list->host->rnic->hca.gids[i];
+    const struct hca_gid *g = list->host->rnic ? &list->host->rnic->hca.gids[i] : NULL;
     char buf[ADDR_TEXT_MAX];
-    struct text t = text_on(buf, sizeof(buf));
 
-    addr_add(&t, g->raw);
-    inspect_item_text(v, list, key, g->valid ? buf : "");
+    if (!g)
+        inspect_item_text(v, list, key, addr_text(list->host->guest.config.gid[i], buf));
+    else
+        inspect_item_text(v, list, key, g->valid ? addr_text(g->raw, buf) : "");
 }
 
-/* The GID table up to its last entry in use. */
+/* The GID table up to its last entry in use.  Without an RDMA device: the addresses of the host. */
 static struct inode gid_list(const struct inode *n)
 {
+    const struct rnic *nic = n->host->rnic;
     struct inode s = *n;
 
     s.item = gid_item;
-    for (uint64_t i = 0; i < HCA_GIDS; i++) {
-        if (n->host->rnic->hca.gids[i].valid)
+    s.list_end = nic ? 0 : GUEST_GIDS;
+    for (uint64_t i = 0; nic && i < HCA_GIDS; i++) {
+        if (nic->hca.gids[i].valid)
             s.list_end = i + 1;
     }
     return s;
@@ -127,7 +130,7 @@ static struct inode pkey_list(const struct inode *n)
     struct inode s = *n;
 
     s.item = pkey_item;
-    s.list_end = n->host->rnic->hca.pkeys.n;
+    s.list_end = n->host->rnic ? n->host->rnic->hca.pkeys.n : 0;
     return s;
 }
 
@@ -190,7 +193,7 @@ static void visit_mac(const struct inode *n, struct visit *v)
     char buf[MAC_TEXT_MAX];
     struct text mac = text_on(buf, sizeof(buf));
 
-    mac_add(&mac, n->host->rnic->config->mac);
+    mac_add(&mac, n->host->port.mac);
     inspect_text(v, LEAF_host_mac, buf);
 }
 
@@ -199,32 +202,36 @@ static void visit_host(const struct inode *n, struct visit *v)
     const struct host *h = n->host;
     struct inode counters = *n;
 
-    counters.object = &h->rnic->xport.count;
     inspect_text(v, LEAF_host_name, h->name);
     if (inspect_asks(v, LEAF_host_mac))
         visit_mac(n, v);
     inspect_child(v, CHILD_host_gid, gid_list(n));
     inspect_leaf(v, LEAF_host_ram_bytes, h->ram.bytes);
-    inspect_word(v, LEAF_host_profile, h->rnic->config->profile);
+    inspect_word(v, LEAF_host_profile, h->guest.config.profile);
     inspect_leaf(v, LEAF_host_irqs, guest_irqs(&h->guest));
     inspect_leaf(v, LEAF_host_external, h->is_external);
-    inspect_child(v, CHILD_host_device, *n);
+    if (h->rnic)
+        inspect_child(v, CHILD_host_device, *n);
     inspect_child(v, CHILD_host_port, *n);
     inspect_child(v, CHILD_host_net, *n);
     if (!h->is_external)
         inspect_child(v, CHILD_host_ip, *n);
-    inspect_child(v, CHILD_host_counters, counters);
-    inspect_child(v, CHILD_host_ctrl, queue_node(n, FN_RDMA, 0));
+    if (h->rnic) {
+        counters.object = &h->rnic->xport.count;
+        inspect_child(v, CHILD_host_counters, counters);
+    }
+    if (host_rdma(h))
+        inspect_child(v, CHILD_host_ctrl, queue_node(n, FN_RDMA, QUEUE_CTRL));
     inspect_child(v, CHILD_host_pkey, pkey_list(n));
-    inspect_child(v, CHILD_host_async, *n);
+    if (h->rnic)
+        inspect_child(v, CHILD_host_async, *n);
     inspect_child(v, CHILD_host_pci, *n);
     visit_objects(n, v);
 }
 
-static void visit_device(const struct inode *n, struct visit *v)
+/* Reports the registers of a virtio device. */
+static void visit_registers(const struct virtio_dev *d, struct visit *v)
 {
-    const struct virtio_dev *d = &n->host->dev->pci;
-
     inspect_set(v, LEAF_device_status, d->status);
     inspect_leaf(v, LEAF_device_features_offered, d->offered);
     inspect_leaf(v, LEAF_device_features, d->accepted);
@@ -234,8 +241,18 @@ static void visit_device(const struct inode *n, struct visit *v)
     inspect_leaf(v, LEAF_device_queue_select, d->queue_select);
     inspect_leaf(v, LEAF_device_num_queues, d->config.num_queues);
     inspect_leaf(v, LEAF_device_n_vectors, d->config.n_vectors);
-    inspect_leaf(v, LEAF_device_needs_reset, rdma_broken(n->host->dev));
+}
+
+static void visit_device(const struct inode *n, struct visit *v)
+{
+    const struct virtio_dev *d = host_virtio(n->host, FN_RDMA);
+
+    if (d)
+        visit_registers(d, v);
+    inspect_leaf(v, LEAF_device_needs_reset, host_is_broken(n->host));
     inspect_child(v, CHILD_device_limits, *n);
+    if (!d)
+        return;
     inspect_word(v, LEAF_device_needs_reset_error, (uint32_t)d->reset_error);
     inspect_leaf(v, LEAF_device_needs_reset_queue, d->reset_queue);
     inspect_child(v, CHILD_device_config, *n);

@@ -39,9 +39,11 @@ static struct inode drops_node(const struct inode *n, const uint64_t *drops)
 void visit_port(const struct inode *n, struct visit *v)
 {
     const struct eth_port *p = &n->host->port;
+    const struct rnic *nic = n->host->rnic;
     char buf[LINK_NAME_BYTES];
 
-    inspect_leaf(v, LEAF_port_mtu, mtu_bytes((uint32_t)rnic_active_mtu(n->host->rnic)));
+    if (nic)
+        inspect_leaf(v, LEAF_port_mtu, mtu_bytes((uint32_t)rnic_active_mtu(nic)));
     inspect_text(v, LEAF_port_state, net_is_up(p->net, p->link_end) ? "ACTIVE" : "DOWN");
     inspect_text(v, LEAF_port_link, link_at(n, p->link_end, buf));
     inspect_leaf(v, LEAF_port_sent_frames, p->sent_frames);
@@ -50,12 +52,15 @@ void visit_port(const struct inode *n, struct visit *v)
     inspect_leaf(v, LEAF_port_rcvd_frames, p->rcvd_frames);
     inspect_leaf(v, LEAF_port_rcvd_bytes, p->rcvd_bytes);
     inspect_leaf(v, LEAF_port_taken_frames, p->taken_frames);
-    inspect_leaf(v, LEAF_port_bad_pkeys, n->host->rnic->bad_pkeys);
+    if (nic)
+        inspect_leaf(v, LEAF_port_bad_pkeys, nic->bad_pkeys);
     inspect_child(v, CHILD_port_drops, drops_node(n, p->drops));
     inspect_child(v, CHILD_port_tx_drops, drops_node(n, p->tx_drops));
-    inspect_leaf(v, LEAF_port_max_mtu, mtu_bytes((uint32_t)n->host->rnic->config->max_mtu));
+    if (nic)
+        inspect_leaf(v, LEAF_port_max_mtu, mtu_bytes((uint32_t)nic->config->max_mtu));
     inspect_leaf(v, LEAF_port_phys_mtu, p->mtu);
-    inspect_leaf(v, LEAF_port_bad_qkeys, n->host->rnic->bad_qkeys);
+    if (nic)
+        inspect_leaf(v, LEAF_port_bad_qkeys, nic->bad_qkeys);
 }
 
 void visit_drops(const struct inode *n, struct visit *v)

@@ -151,7 +151,8 @@ void visit_cq(const struct inode *n, struct visit *v)
     wc.list_first = cq->n_completed > CQ_LOG_MAX ? cq->n_completed - CQ_LOG_MAX : 0;
     wc.item = wc_item;
     inspect_child(v, CHILD_cq_wc, wc);
-    inspect_child(v, CHILD_cq_queue, queue_node(n, FN_RDMA, g->cqn));
+    if (host_rdma(n->host))
+        inspect_child(v, CHILD_cq_queue, queue_node(n, FN_RDMA, g->cqn));
 }
 
 void visit_counters(const struct inode *n, struct visit *v)
@@ -265,6 +266,8 @@ void visit_qp(const struct inode *n, struct visit *v)
     if (!qp)
         return;
     visit_connection(n, v, xport_of_const(qp));
+    if (!host_rdma(n->host))
+        return;
     inspect_child(v, CHILD_qp_sq, queue_node(n, FN_RDMA, g->sq.queue));
     if (!g->srq)
         inspect_child(v, CHILD_qp_rq, queue_node(n, FN_RDMA, g->rq.queue));

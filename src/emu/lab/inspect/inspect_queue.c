@@ -18,9 +18,7 @@ struct inode queue_node(const struct inode *n, enum pci_function function, uint3
 
 static const struct vq *vq_of(const struct inode *n)
 {
-    const struct host *h = n->host;
-
-    return n->function == FN_NET ? &h->net->pci.queues[n->number] : &h->dev->pci.queues[n->number];
+    return &host_virtio(n->host, n->function)->queues[n->number];
 }
 
 /* Reads a little-endian integer from guest RAM; 0 if the address is invalid. */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Inspect tree: shared receive queues. */
-#include "emu/device/rdma.h"
 #include "emu/lab/inspect/inspect_nodes.h"
 #include "emu/rnic/rnic.h"
 
@@ -8,8 +7,7 @@ void visit_srq(const struct inode *n, struct visit *v)
 {
     const struct guest_srq *g = n->object;
     const struct srq *srq = g->srqn ? hca_srq(&n->host->rnic->hca, g->srqn) : NULL;
-    const uint32_t queue = g->rq.queue;
-    const struct vqd *driver = host_rdma_vq(n->host, queue);
+    const struct rdma_device *d = &n->host->device;
 
     inspect_leaf(v, LEAF_srq_srqn, g->srqn);
     inspect_text(v, LEAF_srq_pd, g->pd->o.name);
@@ -20,11 +18,9 @@ void visit_srq(const struct inode *n, struct visit *v)
     if (!srq)
         return;
     inspect_leaf(v, LEAF_srq_limit, srq->limit);
-    if (driver)
-        inspect_leaf(v, LEAF_srq_posted,
-                     (uint16_t)(driver->avail_idx - n->host->dev->pci.queues[queue].last_avail));
+    inspect_leaf(v, LEAF_srq_posted, d->ops->shared_receives(d->dev, g->srqn));
     inspect_leaf(v, LEAF_srq_taken, srq->taken);
     inspect_leaf(v, LEAF_srq_error, srq->error);
-    if (driver)
-        inspect_child(v, CHILD_srq_rq, queue_node(n, FN_RDMA, queue));
+    if (host_rdma(n->host))
+        inspect_child(v, CHILD_srq_rq, queue_node(n, FN_RDMA, g->rq.queue));
 }

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* The making of an RDMA device for a host. */
+#ifndef EMU_DEVICE_RDMA_DEVICE_NEW_H
+#define EMU_DEVICE_RDMA_DEVICE_NEW_H
+
+#include "emu/device/rdma_device.h"
+#include "emu/pci/function.h"
+#include "emu/rnic/rnic.h"
+
+struct rdma_device_config {
+    struct rnic_config nic; /* the device sets @function and @has_mw */
+    struct fn_slot slot;
+    /* Of virtio alone; another device ignores them. */
+    uint64_t features_off; /* feature bits not to offer */
+    bool packed;           /* offer RING_PACKED */
+};
+
+/* Allocates a device in env->arena, initializes it as after power-on and registers it at the port.
+ * Returns false if the arena is full.
+ */
+typedef bool rdma_device_init(struct rdma_device *ret, const struct rnic_env *env,
+                              const struct rdma_device_config *config);
+
+#endif

@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: MIT */
+#include "emu/lab/devices.h"
+
+#include "emu/device/rdma.h"
+#include "emu/guest/virtio_rdma/virtio_rdma.h"
+
+const struct device_parts host_devices[DEVICE_TYPES] = {
+    [DEVICE_virtio] = {.init = virtio_rdma_new, .driver = &virtio_rdma_driver},
+};

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* The types of RDMA devices that hosts can have: each is a device and the driver of our guests. */
+#ifndef EMU_LAB_DEVICES_H
+#define EMU_LAB_DEVICES_H
+
+#include "emu/device/rdma_device_new.h"
+#include "emu/facts/enum/device_type.h"
+#include "emu/guest/machine/rdma_driver.h"
+
+#define DEVICE_TYPES 2u /* size of arrays indexed by enum device_type */
+
+struct device_parts {
+    rdma_device_init *init; /* NULL: no device */
+    const struct rdma_driver *driver;
+};
+
+/* Indexed by enum device_type.  The only symbol of its file, so that a program with other types can
+ * be linked: one that defines the table itself does not take ours from the library.
+ */
+extern const struct device_parts host_devices[DEVICE_TYPES];
+
+#endif
