@@ -48,6 +48,21 @@ static struct asked missing(uint64_t at, uint64_t psns, uint32_t shown_by, uint6
                           .was_lost = true};
 }
 
+/* Follows the responses to the repetition of READ @e at @at, too.  They take the place of those to
+ * a repetition that has been answered, or to the oldest one.
+ */
+static void begin_row(struct asked *e, uint64_t at)
+{
+    uint32_t i = HALF_ROWS - 1;
+
+    while (i > 0 && e->rows[i] != e->at + e->psns)
+        i--;
+    if (e->rows[i] != e->at + e->psns)
+        i = HALF_ROWS - 1;
+    memmove(e->rows + 1, e->rows, i * sizeof(e->rows[0]));
+    e->rows[0] = at;
+}
+
 static void set(struct asked *e, uint64_t at, uint64_t psns, uint32_t seen)
 {
     e->at = e->got = e->high = at;
@@ -388,8 +403,7 @@ static void take_back(struct half *h, struct asked *e, uint64_t at, uint64_t psn
         e->was_lost |= way == WAY_BACK && !goes_on;
         e->seen = seen;
         e->times++;
-        memmove(e->rows + 1, e->rows, (HALF_ROWS - 1) * sizeof(e->rows[0]));
-        e->rows[0] = at;
+        begin_row(e, at);
     }
     if (way == WAY_BACK)
         h->cursor = at + psns;

@@ -474,6 +474,31 @@ static void a_read_that_is_answered_three_times(void **state)
     SHOWS(rows, "3 ANSWER_GAP, 4 AGAIN_AFTER_HOLE, 5 ANSWER_LOST");
 }
 
+/* A READ is asked for again and again while it is being answered.  The answers under way go on as
+ * if nothing had happened: nothing is missing.
+ */
+static void a_read_that_is_asked_for_again_while_it_is_answered(void **state)
+{
+    static const struct captured rows[] = {
+        READ(0, 1, 600),
+        READ(9000, 1, 600),
+        RESPONSE(9001, FIRST, 1, 256, 1),
+        RESPONSE(9002, MIDDLE, 2, 256, 1),
+        RESPONSE(9003, LAST, 3, 88, 1),
+        RESPONSE(9004, FIRST, 1, 256, 1),
+        RESPONSE(9005, MIDDLE, 2, 256, 1),
+        READ(18000, 1, 600),
+        READ(27000, 1, 600),
+        RESPONSE(27001, LAST, 3, 88, 1),
+        RESPONSE(27002, FIRST, 1, 256, 1),
+        RESPONSE(27003, MIDDLE, 2, 256, 1),
+        RESPONSE(27004, LAST, 3, 88, 1),
+    };
+
+    (void)state;
+    SHOWS(rows, "2 AGAIN_AFTER_TIMEOUT, 8 ANSWER_LOST, 9 ANSWER_LOST");
+}
+
 static void an_older_answer_behind_a_newer_one(void **state)
 {
     static const struct captured rows[] = {SEND_OF(0, 'a', 1), SEND_OF(1, 'a', 2),
@@ -625,6 +650,7 @@ int main(void)
         cmocka_unit_test(a_copy_among_answers_to_what_was_asked_twice),
         cmocka_unit_test(two_answers_that_are_missing),
         cmocka_unit_test(a_read_that_is_answered_three_times),
+        cmocka_unit_test(a_read_that_is_asked_for_again_while_it_is_answered),
         cmocka_unit_test(an_older_answer_behind_a_newer_one),
         cmocka_unit_test(an_rnr_nak_asks_to_wait),
         cmocka_unit_test(what_a_responder_refuses),
