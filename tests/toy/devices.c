@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: MIT */
+/* The types of devices of a program whose hosts have the toy RNIC unless told otherwise. */
+#include "toy/devices.h"
+
+#include "emu/lab/devices.h"
+
+const struct device_parts host_devices[DEVICE_TYPES] = {
+    [DEVICE_virtio] = {.init = toy_new, .driver = &toy_driver},
+};

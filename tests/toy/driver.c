@@ -1,0 +1,882 @@
+/* SPDX-License-Identifier: MIT */
+/* The driver of the toy RNIC, as a guest loads it.  One command is under way at a time. */
+#include <errno.h>
+#include <string.h>
+
+#include "emu/base/log2.h"
+#include "emu/facts/enum/key_kind.h"
+#include "emu/facts/enum/object.h"
+#include "emu/facts/enum/pci_function.h"
+#include "emu/facts/enum/qp_attr.h"
+#include "emu/facts/enum/qp_type.h"
+#include "emu/facts/enum/send_flag.h"
+#include "emu/facts/enum/wc_flag.h"
+#include "emu/facts/profile.h"
+#include "emu/facts/roce.h"
+#include "emu/facts/wr.h"
+#include "emu/guest/pci/pci.h"
+#include "emu/guest/verbs/driver.h"
+#include "toy/devices.h"
+#include "toy/toy.h"
+
+/* A ring as the driver knows it. */
+struct ring {
+    uint64_t gpa; /* 0: there is none */
+    uint32_t n, bytes;
+};
+
+struct toy_cq {
+    struct guest_cq cq;
+    struct ring ring;
+};
+
+struct toy_srq {
+    struct guest_srq srq;
+    struct ring ring;
+};
+
+struct toy_qp {
+    struct guest_qp qp;
+    struct ring sends, receives;
+};
+
+struct driver {
+    struct verbs *verbs;
+    struct guest_pci pci;
+    uint64_t regs;    /* guest-physical address of the registers */
+    uint64_t command; /* address of the command */
+    bool waits;       /* a command is under way */
+    uint32_t op;      /* its enum toy_op, or that of the last one */
+    struct ring events;
+    uint64_t pages, pages_bytes; /* list of pages, which all commands share */
+    uint32_t gids_set, active_mtu;
+    uint64_t irqs;
+};
+
+static struct driver *driver_of(const struct guest_object *o)
+{
+    return o->verbs->driver;
+}
+
+/* --- Rings ------------------------------------------------------------------------------------ */
+
+static uint64_t ring_bytes(const struct ring *r)
+{
+    return sizeof(struct toy_ring) + (uint64_t)r->n * r->bytes;
+}
+
+/* Allocates a ring; nothing for one without entries. */
+static bool ring_take(const struct driver *d, struct ring *r, uint32_t n, size_t bytes)
+{
+    *r = (struct ring){.n = n, .bytes = (uint32_t)bytes};
+    if (n > 0)
+        r->gpa = dma_take(d->pci.dma, ring_bytes(r));
+    return n == 0 || r->gpa != 0;
+}
+
+static void ring_give(const struct driver *d, struct ring *r)
+{
+    dma_give(d->pci.dma, r->gpa, ring_bytes(r));
+    *r = (struct ring){0};
+}
+
+static struct toy_ring counters(const struct driver *d, const struct ring *r)
+{
+    struct toy_ring c = {0, 0};
+
+    if (r->gpa)
+        (void)ram_read(d->pci.ram, r->gpa, &c, sizeof(c));
+    return c;
+}
+
+static void set_counters(const struct driver *d, const struct ring *r, struct toy_ring c)
+{
+    (void)ram_write(d->pci.ram, r->gpa, &c, sizeof(c));
+}
+
+static uint64_t entry(const struct ring *r, uint32_t k)
+{
+    return r->gpa + sizeof(struct toy_ring) + (uint64_t)(k % r->n) * r->bytes;
+}
+
+/* Posts a request.  *@ret_entry is its place in the ring. */
+static enum rdl_status post(const struct driver *d, const struct ring *r, const void *in,
+                            uint32_t *ret_entry)
+{
+    struct toy_ring c = counters(d, r);
+
+    if (c.put - c.got >= r->n)
+        return RDL_ERR_QUEUE_FULL;
+    if (!ram_write(d->pci.ram, entry(r, c.put), in, r->bytes))
+        return RDL_ERR_NOMEM;
+    *ret_entry = c.put % r->n;
+    c.put++;
+    set_counters(d, r, c);
+    return RDL_OK;
+}
+
+/* Takes an entry that the device has written.  Returns false if there is none. */
+static bool take(const struct driver *d, const struct ring *r, void *out)
+{
+    struct toy_ring c = counters(d, r);
+
+    if (c.put == c.got)
+        return false;
+    (void)ram_read(d->pci.ram, entry(r, c.got), out, r->bytes);
+    c.got++;
+    set_counters(d, r, c);
+    return true;
+}
+
+/* --- Commands --------------------------------------------------------------------------------- */
+
+static void answer(struct driver *d);
+
+/* Sends @c, whose answer may come at once. */
+static enum rdl_status send(struct driver *d, enum toy_op op, struct toy_command c)
+{
+    c.op = op;
+    if (!ram_write(d->pci.ram, d->command, &c, sizeof(c)))
+        return RDL_ERR_NOMEM;
+    d->op = op;
+    d->waits = true;
+    pci_write(&d->pci, d->regs + TOY_COMMAND, 8, d->command);
+    answer(d);
+    return RDL_OK;
+}
+
+/* Writes the addresses of the pages of @range to the list.  *@ret is the list, *@ret_n its length.
+ */
+static enum rdl_status list_pages(struct driver *d, const struct rdl_mr_range *range, uint64_t *ret,
+                                  uint32_t *ret_n)
+{
+    const uint64_t page = range->addr & ~(uint64_t)(RAM_PAGE_BYTES - 1);
+    const uint64_t n = verbs_pages(range->addr, range->bytes), bytes = pow2_ceil(n * 8);
+
+    if (bytes > d->pages_bytes) {
+        dma_give(d->pci.dma, d->pages, d->pages_bytes);
+        d->pages = dma_take(d->pci.dma, bytes);
+        d->pages_bytes = d->pages ? bytes : 0;
+    }
+    if (!d->pages)
+        return RDL_ERR_NOMEM;
+    for (uint64_t i = 0; i < n; i++) {
+        uint64_t gpa;
+
+        if (!space_translate(d->verbs->config.space, page + i * RAM_PAGE_BYTES, &gpa))
+            return RDL_ERR_FAULT;
+        if (!ram_write(d->pci.ram, d->pages + 8 * i, &gpa, sizeof(gpa)))
+            return RDL_ERR_NOMEM;
+    }
+    *ret = d->pages;
+    *ret_n = (uint32_t)n;
+    return RDL_OK;
+}
+
+static enum rdl_status create_pd(struct guest_pd *pd)
+{
+    return send(driver_of(&pd->o), TOY_CREATE_PD, (struct toy_command){0});
+}
+
+static enum rdl_status reg_mr(struct guest_mr *mr)
+{
+    struct driver *d = driver_of(&mr->o);
+    struct toy_command c = {.kind = mr->kind,
+                            .mr = {.pdn = mr->pd->pdn,
+                                   .access = mr->access,
+                                   .start = mr->addr,
+                                   .length = mr->bytes,
+                                   .virt_addr = mr->iova,
+                                   .n_pages = mr->max_pages}};
+    enum rdl_status st = RDL_OK;
+
+    if (mr->kind != KEY_DMA_MR && mr->kind != KEY_FAST_MR)
+        st = list_pages(d, &(struct rdl_mr_range){mr->addr, mr->bytes, mr->iova}, &c.pages,
+                        &c.mr.n_pages);
+    return st == RDL_OK ? send(d, TOY_CREATE_MR, c) : st;
+}
+
+static enum rdl_status rereg_mr(struct guest_mr *mr, const struct verbs_region *to)
+{
+    struct driver *d = driver_of(&mr->o);
+    struct toy_command c = {.number = mr->mrn,
+                            .mask = to->what,
+                            .mr = {.pdn = to->what & RDL_REREG_PD ? to->pd->pdn : 0,
+                                   .access = to->access,
+                                   .start = to->range.addr,
+                                   .length = to->range.bytes,
+                                   .virt_addr = to->range.iova}};
+    enum rdl_status st = RDL_OK;
+
+    if (to->what & RDL_REREG_TRANSLATION)
+        st = list_pages(d, &to->range, &c.pages, &c.mr.n_pages);
+    return st == RDL_OK ? send(d, TOY_REREG_MR, c) : st;
+}
+
+static enum rdl_status map_mr_sg(struct guest_mr *mr, const struct rdl_mr_range *range)
+{
+    struct driver *d = driver_of(&mr->o);
+    struct toy_command c = {.number = mr->mrn,
+                            .mr = {.start = range->iova, .length = range->bytes}};
+    const enum rdl_status st = list_pages(d, range, &c.pages, &c.mr.n_pages);
+
+    return st == RDL_OK ? send(d, TOY_MAP_MR, c) : st;
+}
+
+static enum rdl_status alloc_mw(struct guest_mw *mw)
+{
+    return send(driver_of(&mw->o), TOY_CREATE_MW,
+                (struct toy_command){.pdn = mw->pd->pdn, .kind = mw->type});
+}
+
+static enum rdl_status create_cq(struct guest_cq *cq)
+{
+    struct driver *d = driver_of(&cq->o);
+    struct ring *r = &((struct toy_cq *)cq)->ring;
+
+    if (!ring_take(d, r, cq->cqe, sizeof(struct completion)))
+        return RDL_ERR_NOMEM;
+    return send(d, TOY_CREATE_CQ, (struct toy_command){.value = cq->cqe, .ring = r->gpa});
+}
+
+static enum rdl_status arm_cq(struct guest_cq *cq, bool solicited_only)
+{
+    return send(driver_of(&cq->o), TOY_ARM_CQ,
+                (struct toy_command){.number = cq->cqn, .flag = solicited_only});
+}
+
+static enum rdl_status create_srq(struct guest_srq *srq)
+{
+    struct driver *d = driver_of(&srq->o);
+    struct ring *r = &((struct toy_srq *)srq)->ring;
+
+    if (!ring_take(d, r, srq->rq.max_wr, sizeof(struct toy_recv)))
+        return RDL_ERR_NOMEM;
+    return send(d, TOY_CREATE_SRQ,
+                (struct toy_command){.recv_ring = r->gpa,
+                                     .srq = {srq->pd->pdn, srq->rq.max_wr, srq->rq.max_sge}});
+}
+
+static enum rdl_status modify_srq(struct guest_srq *srq, uint32_t limit, uint32_t mask)
+{
+    if (mask & SRQ_MAX_WR)
+        return RDL_ERR_UNSUPPORTED;
+    return send(driver_of(&srq->o), TOY_MODIFY_SRQ,
+                (struct toy_command){.number = srq->srqn, .value = limit});
+}
+
+static enum rdl_status query_srq(struct guest_srq *srq)
+{
+    return send(driver_of(&srq->o), TOY_QUERY_SRQ, (struct toy_command){.number = srq->srqn});
+}
+
+static enum rdl_status create_qp(struct guest_qp *qp)
+{
+    struct driver *d = driver_of(&qp->o);
+    struct toy_qp *q = (struct toy_qp *)qp;
+    struct toy_command c = {
+        .qp = {.pdn = qp->pd->pdn,
+               .type = qp->type,
+               .sig_all = qp->sq_sig_all,
+               .send_cqn = qp->send_cq->cqn,
+               .recv_cqn = qp->recv_cq->cqn,
+               .max_send_wr = qp->sq.max_wr,
+               .max_recv_wr = qp->rq.max_wr,
+               .max_send_sge = qp->sq.max_sge,
+               .max_recv_sge = qp->rq.max_sge,
+               .max_inline_data = qp->max_inline_data,
+               .create_flags = qp->block_self_mcast_lb ? CREATE_BLOCK_SELF_MCAST_LB : 0,
+               .srqn = qp->srq ? qp->srq->srqn : 0}};
+
+    if (!ring_take(d, &q->sends, qp->sq.max_wr, sizeof(struct toy_send)))
+        return RDL_ERR_NOMEM;
+    if (!ring_take(d, &q->receives, qp->srq ? 0 : qp->rq.max_wr, sizeof(struct toy_recv))) {
+        ring_give(d, &q->sends);
+        return RDL_ERR_NOMEM;
+    }
+    c.ring = q->sends.gpa;
+    c.recv_ring = q->receives.gpa;
+    return send(d, TOY_CREATE_QP, c);
+}
+
+/* The attributes that have the same names on both sides. */
+#define SAME_ATTRS(X)                                                                              \
+    X(state)                                                                                       \
+    X(cur_state)                                                                                   \
+    X(path_mtu)                                                                                    \
+    X(access)                                                                                      \
+    X(pkey_index)                                                                                  \
+    X(port)                                                                                        \
+    X(qkey)                                                                                        \
+    X(dest_qpn)                                                                                    \
+    X(rq_psn)                                                                                      \
+    X(sq_psn)                                                                                      \
+    X(max_rd_atomic)                                                                               \
+    X(max_dest_rd_atomic)                                                                          \
+    X(min_rnr_timer)                                                                               \
+    X(timeout)                                                                                     \
+    X(retry_cnt)                                                                                   \
+    X(rnr_retry)                                                                                   \
+    X(en_sqd_async_notify)
+#define COPY(name) .name = a->name,
+
+static struct av av_of(const struct rdl_ah_attr *a)
+{
+    struct av av = {.sgid_index = a->sgid_index,
+                    .hop_limit = a->hop_limit,
+                    .static_rate = a->static_rate,
+                    .tclass = a->traffic_class,
+                    .sl = a->sl,
+                    .flow_label = a->flow_label,
+                    .port = a->port,
+                    .flags = AH_FLAG_GRH};
+
+    memcpy(av.dgid, a->dgid, sizeof(av.dgid));
+    memcpy(av.dmac, a->dmac, sizeof(av.dmac));
+    return av;
+}
+
+static enum rdl_status modify_qp(struct guest_qp *qp, const struct rdl_qp_attr *a, uint32_t mask)
+{
+    struct toy_command c = {.number = qp->qpn,
+                            .mask = mask,
+                            .attr = {SAME_ATTRS(COPY).credits = a->credits, .av = av_of(&a->ah)}};
+
+    c.attr.av.port = (uint8_t)(mask & QPA_PORT ? a->port : qp->attr.port);
+    return send(driver_of(&qp->o), TOY_MODIFY_QP, c);
+}
+
+static enum rdl_status query_qp(struct guest_qp *qp)
+{
+    return send(driver_of(&qp->o), TOY_QUERY_QP, (struct toy_command){.number = qp->qpn});
+}
+
+static void queried(struct guest_qp *qp, const struct toy_command *c)
+{
+    const struct qp_attr *a = &c->attr;
+    struct rdl_qp_attr out = {SAME_ATTRS(COPY).sq_draining = c->flag,
+                              .ah = {.sgid_index = a->av.sgid_index,
+                                     .hop_limit = a->av.hop_limit,
+                                     .traffic_class = a->av.tclass,
+                                     .sl = a->av.sl,
+                                     .flow_label = a->av.flow_label}};
+
+    memcpy(out.ah.dgid, a->av.dgid, sizeof(out.ah.dgid));
+    memcpy(out.ah.dmac, a->av.dmac, sizeof(out.ah.dmac));
+    verbs_queried(qp, &out);
+}
+
+static enum rdl_status about_group(struct guest_qp *qp, const uint8_t gid[GID_BYTES],
+                                   enum toy_op op)
+{
+    struct toy_command c = {.number = qp->qpn};
+
+    memcpy(c.gid, gid, sizeof(c.gid));
+    return send(driver_of(&qp->o), op, c);
+}
+
+static enum rdl_status attach(struct guest_qp *qp, const uint8_t gid[GID_BYTES])
+{
+    return about_group(qp, gid, TOY_ATTACH);
+}
+
+static enum rdl_status detach(struct guest_qp *qp, const uint8_t gid[GID_BYTES])
+{
+    return about_group(qp, gid, TOY_DETACH);
+}
+
+static enum rdl_status query_port(struct verbs *v)
+{
+    return send(v->driver, TOY_QUERY_LIMITS, (struct toy_command){0});
+}
+
+static enum rdl_status query_pkey(struct verbs *v, uint32_t index)
+{
+    return send(v->driver, TOY_QUERY_PKEY, (struct toy_command){.number = index});
+}
+
+static enum rdl_status set_gid(struct verbs *v, uint32_t index, bool valid)
+{
+    struct toy_command c = {.number = index, .flag = valid};
+
+    memcpy(c.gid, v->config.gid[index], sizeof(c.gid));
+    return send(v->driver, TOY_SET_GID, c);
+}
+
+static enum rdl_status destroy(struct guest_object *o)
+{
+    return send(driver_of(o), TOY_DESTROY,
+                (struct toy_command){.number = verbs_number(o), .kind = o->kind});
+}
+
+/* Frees the rings of @o, which the device does not have, or not any more. */
+static void give_rings(const struct driver *d, struct guest_object *o)
+{
+    if (o->kind == OBJ_CQ)
+        ring_give(d, &((struct toy_cq *)o)->ring);
+    if (o->kind == OBJ_SRQ)
+        ring_give(d, &((struct toy_srq *)o)->ring);
+    if (o->kind == OBJ_QP) {
+        ring_give(d, &((struct toy_qp *)o)->sends);
+        ring_give(d, &((struct toy_qp *)o)->receives);
+    }
+}
+
+static void created(struct guest_object *o, const struct toy_command *c)
+{
+    struct guest_mr *mr = (struct guest_mr *)o;
+
+    if (o->kind == OBJ_MR) {
+        mr->lkey = c->key;
+        mr->rkey = c->flag ? c->key : 0;
+    } else if (o->kind == OBJ_MW) {
+        ((struct guest_mw *)o)->rkey = c->key;
+    } else if (o->kind == OBJ_QP) {
+        ((struct guest_qp *)o)->sq.queue = TOY_SQ(c->number);
+        ((struct guest_qp *)o)->rq.queue = TOY_RQ(c->number);
+    }
+    verbs_created(o, c->number);
+}
+
+static void reregistered(struct guest_mr *mr, const struct toy_command *c)
+{
+    mr->lkey = c->key;
+    mr->rkey = c->flag ? c->key : 0;
+    verbs_reregistered(mr);
+}
+
+/* Takes the limits, which also say what the port carries. */
+static void take_limits(struct driver *d, const struct toy_command *c)
+{
+    d->active_mtu = c->limits.active_mtu;
+    if (d->verbs->up)
+        verbs_queried_port(d->verbs, &(struct verbs_port){.active_mtu = d->active_mtu});
+}
+
+static void poll_events(struct driver *d);
+
+/* Applies the answer @c, which is no refusal, to @o. */
+static void apply(struct driver *d, struct guest_object *o, const struct toy_command *c)
+{
+    switch ((enum toy_op)c->op) {
+    case TOY_QUERY_LIMITS:
+        take_limits(d, c);
+        break;
+    case TOY_QUERY_PKEY:
+        verbs_queried_pkey(d->verbs, (uint16_t)c->number);
+        break;
+    case TOY_SET_GID:
+        if (d->verbs->up)
+            verbs_gid_set(d->verbs);
+        break;
+    case TOY_REREG_MR:
+        reregistered((struct guest_mr *)o, c);
+        break;
+    case TOY_MAP_MR:
+        verbs_mapped((struct guest_mr *)o);
+        break;
+    case TOY_ARM_CQ:
+        verbs_armed((struct guest_cq *)o);
+        break;
+    case TOY_MODIFY_SRQ:
+        verbs_srq_modified((struct guest_srq *)o);
+        break;
+    case TOY_QUERY_SRQ:
+        verbs_srq_queried((struct guest_srq *)o, c->value);
+        break;
+    case TOY_MODIFY_QP:
+        verbs_modified((struct guest_qp *)o);
+        break;
+    case TOY_QUERY_QP:
+        queried((struct guest_qp *)o, c);
+        break;
+    case TOY_ATTACH:
+        verbs_attached((struct guest_qp *)o);
+        break;
+    case TOY_DETACH:
+        verbs_detached((struct guest_qp *)o);
+        break;
+    case TOY_DESTROY:
+        poll_events(d); /* passes on events of this object before its number is reused */
+        give_rings(d, o);
+        verbs_destroyed(o);
+        break;
+    default:
+        created(o, c);
+    }
+}
+
+/* Handles the answer to the command under way, if it has come. */
+static void answer(struct driver *d)
+{
+    struct guest_object *o = d->verbs->request.object;
+    struct toy_command c;
+
+    if (!d->waits || !ram_read(d->pci.ram, d->command, &c, sizeof(c)) || !c.done)
+        return;
+    d->waits = false;
+    if (c.error == 0) {
+        apply(d, o, &c);
+        return;
+    }
+    if (d->verbs->request.kind == VERBS_CREATE)
+        give_rings(d, o);
+    verbs_refused(d->verbs, c.error, (uint32_t)c.error);
+}
+
+/* --- Work ------------------------------------------------------------------------------------- */
+
+static void put_sges(union toy_data *out, const struct rdl_sge *sge, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        out->sge[i] = (struct sge){sge[i].addr, sge[i].length, sge[i].lkey};
+}
+
+/* Fills in the member of the union that the opcode selects. */
+static void put_operation(struct send_wqe *w, uint32_t type, const struct verbs_send *send)
+{
+    const struct rdl_send_wr *wr = send->wr;
+    const enum wr_form form = wr_info(wr->opcode)->form;
+
+    if (type == QPT_UD) {
+        w->to = (struct datagram_to){av_of(&send->ah->attr), send->ah->pd->pdn, wr->ud.remote_qpn,
+                                     wr->ud.remote_qkey};
+    } else if (form == WR_FORM_REG) {
+        w->reg = (struct reg_request){send->mr->mrn, wr->reg.key, wr->reg.access};
+    } else if (form == WR_FORM_BIND) {
+        w->bind = (struct bind_request){.type = wr->bind_mw.type_1 ? 1 : 2,
+                                        .mw_key = send->mw_rkey,
+                                        .new_key = wr->bind_mw.rkey,
+                                        .mr_key = send->mr ? send->mr->lkey : 0,
+                                        .access = wr->bind_mw.access,
+                                        .addr = wr->bind_mw.addr,
+                                        .bytes = wr->bind_mw.length};
+    } else {
+        w->remote_addr = wr->remote_addr;
+        w->compare_add = wr->compare_add;
+        w->swap = wr->swap;
+        w->rkey = wr->rkey;
+    }
+}
+
+static enum rdl_status post_send(struct guest_qp *qp, const struct verbs_send *send,
+                                 uint32_t *ret_entry)
+{
+    const struct rdl_send_wr *wr = send->wr;
+    const uint32_t n = (uint32_t)wr->n_sge;
+    struct toy_send s = {.wqe = {.wr_id = wr->wr_id,
+                                 .opcode = wr->opcode,
+                                 .flags = wr->flags,
+                                 .invalidate_rkey = wr->invalidate_rkey,
+                                 .n_sge = {.said = n, .found = n},
+                                 .inline_bytes = (uint32_t)wr->inline_bytes}};
+
+    memcpy(s.wqe.imm, wr->imm, sizeof(s.wqe.imm));
+    put_operation(&s.wqe, qp->type, send);
+    if (!(wr->flags & SF_INLINE))
+        put_sges(&s.data, wr->sge, wr->n_sge);
+    else if (wr->inline_bytes > 0)
+        memcpy(s.data.bytes, wr->inline_data, wr->inline_bytes);
+    return post(driver_of(&qp->o), &((struct toy_qp *)qp)->sends, &s, ret_entry);
+}
+
+static enum rdl_status post_receive(const struct driver *d, const struct ring *r,
+                                    const struct rdl_recv_wr *wr, uint32_t *ret_entry)
+{
+    const uint32_t n = (uint32_t)wr->n_sge;
+    struct toy_recv w = {.wqe = {.wr_id = wr->wr_id, .n_sge = {.said = n, .found = n}}};
+
+    put_sges(&w.data, wr->sge, wr->n_sge);
+    return post(d, r, &w, ret_entry);
+}
+
+static enum rdl_status post_recv(struct guest_qp *qp, const struct rdl_recv_wr *wr,
+                                 uint32_t *ret_entry)
+{
+    return post_receive(driver_of(&qp->o), &((struct toy_qp *)qp)->receives, wr, ret_entry);
+}
+
+static enum rdl_status post_srq_recv(struct guest_srq *srq, const struct rdl_recv_wr *wr,
+                                     uint32_t *ret_entry)
+{
+    return post_receive(driver_of(&srq->o), &((struct toy_srq *)srq)->ring, wr, ret_entry);
+}
+
+static void kick(struct guest_qp *qp, bool send)
+{
+    const struct driver *d = driver_of(&qp->o);
+
+    pci_write(&d->pci, d->regs + TOY_DOORBELL, 4, send ? TOY_SQ(qp->qpn) : TOY_RQ(qp->qpn));
+}
+
+/* The device takes shared receives when a message needs one. */
+static void kick_srq(struct guest_srq *srq)
+{
+    (void)srq;
+}
+
+static enum rdl_status poll_cq(struct guest_cq *cq, size_t max, struct rdl_wc *ret, size_t *ret_n)
+{
+    struct completion e;
+    size_t n = 0;
+
+    for (; n < max && take(driver_of(&cq->o), &((struct toy_cq *)cq)->ring, &e); n++) {
+        ret[n] = (struct rdl_wc){.wr_id = e.wr_id,
+                                 .status = e.status,
+                                 .opcode = e.opcode,
+                                 .byte_len = e.bytes,
+                                 .qp_num = e.qpn,
+                                 .src_qp = e.src_qpn,
+                                 .wc_flags = e.flags,
+                                 .vendor_err = e.rule};
+        if (e.flags & WCF_WITH_INV)
+            ret[n].invalidated_rkey = e.invalidated_rkey;
+        else
+            memcpy(ret[n].imm, e.imm, sizeof(e.imm));
+        verbs_polled(cq, &ret[n]);
+    }
+    *ret_n = n;
+    return RDL_OK;
+}
+
+static uint32_t count_unpolled(const struct guest_cq *cq)
+{
+    const struct toy_ring c = counters(driver_of(&cq->o), &((const struct toy_cq *)cq)->ring);
+
+    return c.put - c.got;
+}
+
+/* --- Interrupts ------------------------------------------------------------------------------- */
+
+static void poll_events(struct driver *d)
+{
+    struct toy_event e;
+    bool any = false;
+
+    for (; take(d, &d->events, &e); any = true) {
+        struct guest_cq *cq = e.type == TOY_CQ_EVENT ? verbs_cq(d->verbs, e.number) : NULL;
+
+        if (cq)
+            verbs_cq_event(cq);
+        else if (e.type != TOY_CQ_EVENT)
+            verbs_async(d->verbs, e.type, e.number);
+    }
+    if (any)
+        pci_write(&d->pci, d->regs + TOY_TAKEN, 4, 0);
+}
+
+static void interrupt(void *driver, uint32_t vector)
+{
+    struct driver *d = driver;
+
+    (void)vector;
+    d->irqs++;
+    poll_events(d);
+    answer(d);
+}
+
+static bool line(void *driver)
+{
+    struct driver *d = driver;
+    const bool ours = pci_uses_line(&d->pci) && pci_read(&d->pci, d->regs + TOY_CAUSE, 4);
+
+    if (ours)
+        interrupt(d, 0);
+    return ours;
+}
+
+/* Events are always enabled. */
+static void listen(struct verbs *v)
+{
+    poll_events(v->driver);
+}
+
+static uint64_t irqs(const void *driver)
+{
+    return ((const struct driver *)driver)->irqs;
+}
+
+/* --- Boot ------------------------------------------------------------------------------------- */
+
+static bool init(void *driver, struct verbs *verbs, struct arena *a, const struct guest_pci *pci)
+{
+    struct driver *d = driver;
+
+    (void)a;
+    d->verbs = verbs;
+    d->pci = *pci;
+    d->command = dma_take(pci->dma, sizeof(struct toy_command));
+    return d->command && ring_take(d, &d->events, TOY_N_EVENTS, sizeof(struct toy_event));
+}
+
+static bool meet(struct driver *d, const struct toy_limits *l)
+{
+    const bool blocks = profile_has(d->verbs->config.profile, TRAIT_MCAST_BLOCKS_SELF);
+    const struct verbs_limits limits = {.max_mr_bytes = l->l.max_mr_size,
+                                        .max_cq = l->max_cq,
+                                        .max_qp = l->max_qp,
+                                        .max_cqe = l->l.max_cqe,
+                                        .max_qp_wr = l->l.max_qp_wr,
+                                        .max_send_sge = l->l.max_send_sge,
+                                        .max_recv_sge = l->l.max_recv_sge,
+                                        .max_sge_rd = l->l.max_sge_rd,
+                                        .max_inline_data = l->l.max_inline_data,
+                                        .max_ah = l->l.max_ah,
+                                        .max_pkeys = l->max_pkeys,
+                                        .max_dest_rd_atomic = l->l.max_qp_rd_atom,
+                                        .max_rd_atomic = l->l.max_qp_init_rd_atom,
+                                        .n_ports = 1,
+                                        .max_mw = l->l.max_mw,
+                                        .max_fast_pages = l->l.max_fast_reg_page_list_len,
+                                        .can_rereg = true,
+                                        .has_mcast = true,
+                                        .blocks_mcast_lb = blocks,
+                                        .max_srq = l->max_srq,
+                                        .max_srq_wr = l->l.max_qp_wr,
+                                        .max_srq_sge = l->l.max_recv_sge};
+
+    return verbs_meet(d->verbs, &limits);
+}
+
+static enum rdl_status boot(void *driver, const struct pci_slot_function *found)
+{
+    struct driver *d = driver;
+    struct toy_command c;
+    enum rdl_status st;
+
+    pci_probe(&d->pci, found, NULL, NULL);
+    d->regs = pci_bar_place(&d->pci, TOY_BAR, 0, TOY_REG_BYTES);
+    if (!d->regs)
+        return RDL_ERR_UNSUPPORTED;
+    pci_enable(&d->pci);
+    pci_write(&d->pci, d->regs + TOY_EVENTS, 8, d->events.gpa);
+    st = send(d, TOY_QUERY_LIMITS, (struct toy_command){0});
+    if (st != RDL_OK || d->waits)
+        return st == RDL_OK ? RDL_ERR_BROKEN : st;
+    if (!ram_read(d->pci.ram, d->command, &c, sizeof(c)) || !meet(d, &c.limits))
+        return RDL_ERR_NOMEM;
+    return RDL_OK;
+}
+
+static enum rdl_status start(void *driver)
+{
+    struct driver *d = driver;
+
+    verbs_boot(d->verbs);
+    for (uint32_t i = 0; i < GUEST_GIDS; i++) {
+        const enum rdl_status st = set_gid(d->verbs, i, true);
+
+        if (st != RDL_OK)
+            return st;
+    }
+    verbs_queried_port(d->verbs, &(struct verbs_port){.active_mtu = d->active_mtu});
+    verbs_up(d->verbs);
+    return RDL_OK;
+}
+
+static const char *request_name(const struct verbs *v)
+{
+    static const char *const names[TOY_OPS] = {[TOY_QUERY_LIMITS] = "QUERY_LIMITS",
+                                               [TOY_QUERY_PKEY] = "QUERY_PKEY",
+                                               [TOY_SET_GID] = "SET_GID",
+                                               [TOY_CREATE_PD] = "CREATE_PD",
+                                               [TOY_CREATE_MR] = "CREATE_MR",
+                                               [TOY_REREG_MR] = "REREG_MR",
+                                               [TOY_MAP_MR] = "MAP_MR",
+                                               [TOY_CREATE_MW] = "CREATE_MW",
+                                               [TOY_CREATE_CQ] = "CREATE_CQ",
+                                               [TOY_ARM_CQ] = "ARM_CQ",
+                                               [TOY_CREATE_SRQ] = "CREATE_SRQ",
+                                               [TOY_MODIFY_SRQ] = "MODIFY_SRQ",
+                                               [TOY_QUERY_SRQ] = "QUERY_SRQ",
+                                               [TOY_CREATE_QP] = "CREATE_QP",
+                                               [TOY_MODIFY_QP] = "MODIFY_QP",
+                                               [TOY_QUERY_QP] = "QUERY_QP",
+                                               [TOY_ATTACH] = "ATTACH",
+                                               [TOY_DETACH] = "DETACH",
+                                               [TOY_DESTROY] = "DESTROY"};
+
+    return names[((const struct driver *)v->driver)->op];
+}
+
+/* The code of a refusal is its errno. */
+static const struct enum_row responses[] = {
+    {"BAD_HANDLE", ENOENT, "a handle in the request names nothing"},
+    {"BUSY", EBUSY, "the object is in use"},
+    {"NO_RESOURCES", ENOMEM, "a limit of the device is reached"},
+    {"INVALID_ARG", EINVAL, "a value in the request is out of range"},
+    {"NOT_SUPPORTED", EOPNOTSUPP, "the device does not offer this"},
+};
+
+static const struct enum_table response_table = {"toy_response", "response of the toy RNIC",
+                                                 responses, ARRAY_LEN(responses)};
+
+/* Its queues have one length. */
+static enum rdl_status resize_cq(struct guest_cq *cq, uint32_t cqe)
+{
+    (void)cq;
+    (void)cqe;
+    return RDL_ERR_UNSUPPORTED;
+}
+
+static enum rdl_status resize_qp(struct guest_qp *qp, uint32_t max_send_wr, uint32_t max_recv_wr)
+{
+    (void)qp;
+    (void)max_send_wr;
+    (void)max_recv_wr;
+    return RDL_ERR_UNSUPPORTED;
+}
+
+static const struct verbs_driver_ops verbs_ops = {
+    .object_bytes = {[OBJ_PD] = sizeof(struct guest_pd),
+                     [OBJ_MR] = sizeof(struct guest_mr),
+                     [OBJ_CQ] = sizeof(struct toy_cq),
+                     [OBJ_QP] = sizeof(struct toy_qp),
+                     [OBJ_AH] = sizeof(struct guest_ah),
+                     [OBJ_MW] = sizeof(struct guest_mw),
+                     [OBJ_CHANNEL] = sizeof(struct guest_channel),
+                     [OBJ_SRQ] = sizeof(struct toy_srq)},
+    .responses = &response_table,
+    .create_pd = create_pd,
+    .reg_mr = reg_mr,
+    .create_cq = create_cq,
+    .create_qp = create_qp,
+    .create_srq = create_srq,
+    .destroy = destroy,
+    .resize_cq = resize_cq,
+    .resize_qp = resize_qp,
+    .arm_cq = arm_cq,
+    .modify_qp = modify_qp,
+    .query_qp = query_qp,
+    .query_port = query_port,
+    .attach_mcast = attach,
+    .detach_mcast = detach,
+    .query_pkey = query_pkey,
+    .set_gid = set_gid,
+    .modify_srq = modify_srq,
+    .query_srq = query_srq,
+    .listen = listen,
+    .alloc_mw = alloc_mw,
+    .rereg_mr = rereg_mr,
+    .map_mr_sg = map_mr_sg,
+    .request_name = request_name,
+    .post_send = post_send,
+    .post_recv = post_recv,
+    .post_srq_recv = post_srq_recv,
+    .kick = kick,
+    .kick_srq = kick_srq,
+    .poll_cq = poll_cq,
+    .count_unpolled = count_unpolled,
+};
+
+const struct rdma_driver toy_driver = {
+    .pci = {.ids = PCI_IDS(TOY_VENDOR, TOY_DEVICE),
+            .boot = boot,
+            .start = start,
+            .interrupt = interrupt,
+            .line = line,
+            .irqs = irqs},
+    .verbs = &verbs_ops,
+    .bytes = sizeof(struct driver),
+    .init = init,
+};
