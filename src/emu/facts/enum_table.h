@@ -31,14 +31,13 @@ struct enum_table {
     size_t n_rows;
 };
 
-extern const struct enum_table enum_qp_state, enum_qp_type, enum_qp_attr, enum_send_opcode,
-    enum_wr_opcode, enum_wc_opcode, enum_wc_status, enum_wc_flag, enum_send_flag, enum_access,
-    enum_mtu, enum_ctrl_cmd, enum_ctrl_rsp, enum_syndrome, enum_drop, enum_pkt_act, enum_timer,
-    enum_object, enum_fault, enum_device_status, enum_feature, enum_vq_error, enum_opcode,
-    enum_rule, enum_reg, enum_function, enum_neighbour, enum_net_feature, enum_profile,
-    enum_key_kind, enum_key_state, enum_async_event, enum_behaviour, enum_finding,
-    enum_packet_class, enum_wire_field, enum_pci_command, enum_pci_status, enum_pci_field,
-    enum_msix_field, enum_held, enum_refusal, enum_ring_format, enum_host_phase, enum_device_type;
+#define TABLE(id, ...)    extern const struct enum_table enum_##id;
+#define UNLISTED(id, ...) extern const struct enum_table enum_##id;
+#define OTHER(id)         extern const struct enum_table enum_##id;
+#include "emu/facts/enums.def"
+#undef TABLE
+#undef UNLISTED
+#undef OTHER
 
 /* All tables, terminated by NULL.  `explain WORD` and the tests walk them. */
 extern const struct enum_table *const enum_tables[];

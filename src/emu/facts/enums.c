@@ -52,44 +52,12 @@ _Static_assert(DROP_COUNT <= DROPS_MAX, "there is room for every reason");
     static const struct enum_row rows_##id[] = {list(ENUM_ROW)};                                   \
     const struct enum_table enum_##id = {#id, words, rows_##id, ARRAY_LEN(rows_##id)};
 
-TABLE(qp_state, ENUM_QP_STATE, "QP state")
-TABLE(qp_type, ENUM_QP_TYPE, "QP type")
-TABLE(qp_attr, ENUM_QP_ATTR, "QP attribute")
-TABLE(send_opcode, ENUM_SEND_OPCODE, "work request opcode")
-TABLE(wr_opcode, ENUM_WR_OPCODE, "work request opcode")
-TABLE(wc_opcode, ENUM_WC_OPCODE, "completion opcode")
-TABLE(wc_status, ENUM_WC_STATUS, "completion status")
-TABLE(wc_flag, ENUM_WC_FLAG, "completion flag")
-TABLE(send_flag, ENUM_SEND_FLAG, "send flag")
-TABLE(access, ENUM_ACCESS, "access flag")
-TABLE(mtu, ENUM_MTU, "path MTU")
-TABLE(ctrl_rsp, ENUM_CTRL_RSP, "control response")
-TABLE(syndrome, ENUM_SYNDROME, "AETH syndrome")
-TABLE(drop, ENUM_DROP, "drop reason")
-TABLE(pkt_act, ENUM_PKT_ACT, "verdict on a packet")
-TABLE(timer, ENUM_TIMER, "timer")
-TABLE(object, ENUM_OBJECT, "kind of object")
-TABLE(fault, ENUM_FAULT, "fault")
-TABLE(packet_class, ENUM_PACKET_CLASS, "class of packets")
-TABLE(wire_field, ENUM_WIRE_FIELD, "field of a frame")
-TABLE(device_status, ENUM_DEVICE_STATUS, "virtio device status bit")
-TABLE(feature, ENUM_FEATURE, "virtio feature")
-TABLE(vq_error, ENUM_VQ_ERROR, "virtqueue error")
-TABLE(ring_format, ENUM_RING_FORMAT, "format of virtqueues")
-TABLE(device_type, ENUM_DEVICE_TYPE, "type of RDMA device")
-TABLE(reg, ENUM_REG, "virtio register")
-TABLE(function, ENUM_FUNCTION, "PCI function")
-TABLE(neighbour, ENUM_NEIGHBOUR, "state of a neighbour")
-TABLE(net_feature, ENUM_NET_FEATURE, "virtio-net feature")
-TABLE(key_kind, ENUM_KEY_KIND, "kind of key")
-TABLE(key_state, ENUM_KEY_STATE, "state of a key")
-TABLE(async_event, ENUM_ASYNC_EVENT, "asynchronous event")
-TABLE(pci_command, ENUM_PCI_COMMAND, "bit of the PCI command register")
-TABLE(pci_status, ENUM_PCI_STATUS, "bit of the PCI status register")
-TABLE(pci_field, ENUM_PCI_FIELD, "field of PCI configuration space")
-TABLE(msix_field, ENUM_MSIX_FIELD, "field of the MSI-X table")
-TABLE(held, ENUM_HELD, "reason why an interrupt is held back")
-TABLE(host_phase, ENUM_HOST_PHASE, "state of a host")
+#define UNLISTED TABLE
+#define OTHER(id)
+#include "emu/facts/enums.def"
+#undef TABLE
+#undef UNLISTED
+#undef OTHER
 
 static const struct enum_row rows_profile[] = {
 #define PROFILE_ROW(member, word, value, text) {(word), (value), (text)},
@@ -124,48 +92,13 @@ const struct enum_table enum_ctrl_cmd = {"ctrl_cmd", "control command", rows_ctr
                                          ARRAY_LEN(rows_ctrl_cmd)};
 
 const struct enum_table *const enum_tables[] = {
-    &enum_wc_status,
-    &enum_syndrome,
-    &enum_drop,
-    &enum_rule,
-    &enum_qp_state,
-    &enum_qp_type,
-    &enum_qp_attr,
-    &enum_opcode,
-    &enum_wr_opcode,
-    &enum_wc_opcode,
-    &enum_wc_flag,
-    &enum_send_flag,
-    &enum_access,
-    &enum_mtu,
-    &enum_ctrl_cmd,
-    &enum_ctrl_rsp,
-    &enum_pkt_act,
-    &enum_timer,
-    &enum_object,
-    &enum_fault,
-    &enum_vq_error,
-    &enum_feature,
-    &enum_device_status,
-    &enum_reg,
-    &enum_function,
-    &enum_neighbour,
-    &enum_net_feature,
-    &enum_profile,
-    &enum_async_event,
-    &enum_key_kind,
-    &enum_key_state,
-    &enum_behaviour,
-    &enum_finding,
-    &enum_pci_command,
-    &enum_pci_status,
-    &enum_pci_field,
-    &enum_msix_field,
-    &enum_held,
-    &enum_ring_format,
-    &enum_device_type,
-    &enum_refusal,
-    &enum_host_phase,
+#define TABLE(id, ...) &enum_##id,
+#define OTHER(id)      &enum_##id,
+#define UNLISTED(id, ...)
+#include "emu/facts/enums.def"
+#undef TABLE
+#undef OTHER
+#undef UNLISTED
     NULL,
 };
 
