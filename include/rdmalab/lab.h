@@ -133,6 +133,11 @@ struct rdl_host_config {
     uint32_t device;    /* enum device_type; a host without an RDMA device cannot be @external */
 };
 
+/* Returns what people call RDMA devices of type @device (enum device_type): "virtio-rdma".  Returns
+ * NULL for no device and for other values.
+ */
+const char *rdl_device_name(uint32_t device);
+
 /* Adds a host and boots it: one tick with many events.
  *
  * Return: RDL_OK

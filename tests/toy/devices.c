@@ -5,5 +5,5 @@
 #include "emu/lab/devices.h"
 
 const struct device_parts host_devices[DEVICE_TYPES] = {
-    [DEVICE_virtio] = {.init = toy_new, .driver = &toy_driver},
+    [DEVICE_virtio] = {.name = "toy RNIC", .init = toy_new, .driver = &toy_driver},
 };

@@ -34,7 +34,7 @@ static void read_address(const struct step *st, const char *param, uint8_t ret[G
 static void say_host(struct session *s, const struct step *st, const struct rdl_host_config *c,
                      rdl_host host)
 {
-    const char *profile = step_text(st, "profile");
+    const char *profile = step_text(st, "profile"), *device = rdl_device_name(c->device);
     uint8_t gid[GID_BYTES], mac[MAC_BYTES];
     char addr_text[ADDR_TEXT_MAX], mac_text[MAC_TEXT_MAX];
     struct text a = text_on(addr_text, sizeof(addr_text)), m = text_on(mac_text, sizeof(mac_text));
@@ -43,12 +43,12 @@ static void say_host(struct session *s, const struct step *st, const struct rdl_
         return;
     addr_add(&a, gid);
     mac_add(&m, mac);
-    session_say(s, "%s  %s  %s  %s%s%s%s\n", c->name, addr_text, mac_text,
-                c->external                ? "waits for a virtual machine (help port)"
-                : c->device == DEVICE_none ? "no RDMA device"
-                                           : "virtio-rdma up",
-                profile ? ", profile " : "", profile ? profile : "",
-                c->ring == VRING_packed ? ", packed rings" : "");
+    session_say(s, "%s  %s  %s  %s%s%s%s%s\n", c->name, addr_text, mac_text,
+                c->external ? "waits for a virtual machine (help port)"
+                : device    ? device
+                            : "no RDMA device",
+                device && !c->external ? " up" : "", profile ? ", profile " : "",
+                profile ? profile : "", c->ring == VRING_packed ? ", packed rings" : "");
 }
 
 /* Returns the parameter whose address @host already has; NULL: none. */

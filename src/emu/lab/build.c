@@ -364,6 +364,11 @@ static struct host *host_new(struct lab_state *w, const struct rdl_host_config *
     return h;
 }
 
+const char *rdl_device_name(uint32_t device)
+{
+    return device < DEVICE_TYPES ? host_devices[device].name : NULL;
+}
+
 enum rdl_status rdl_host_add(struct rdl_lab *lab, const struct rdl_host_config *config,
                              rdl_host *ret)
 {

@@ -5,5 +5,7 @@
 #include "emu/guest/virtio_rdma/virtio_rdma.h"
 
 const struct device_parts host_devices[DEVICE_TYPES] = {
-    [DEVICE_virtio] = {.init = virtio_rdma_new, .driver = &virtio_rdma_driver},
+    [DEVICE_virtio] = {.name = "virtio-rdma",
+                       .init = virtio_rdma_new,
+                       .driver = &virtio_rdma_driver},
 };

@@ -10,6 +10,7 @@
 #define DEVICE_TYPES 2u /* size of arrays indexed by enum device_type */
 
 struct device_parts {
+    const char *name;       /* what people call it; NULL: no device */
     rdma_device_init *init; /* NULL: no device */
     const struct rdma_driver *driver;
 };
