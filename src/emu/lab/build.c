@@ -65,7 +65,7 @@ bool host_is_open(const struct host *h)
 
 struct virtio_dev *host_virtio(const struct host *h, uint32_t function)
 {
-    struct rdma *rdma = function == FN_NET ? NULL : host_rdma(h);
+    struct rdma *rdma = host_rdma(h);
 
     if (function == FN_NET)
         return &h->net->pci;
