@@ -180,7 +180,6 @@ bool rdma_init(struct rdma *d, const struct rnic_env *env, const struct rdma_dev
     };
 
     *d = (struct rdma){.config = *config};
-    d->config.nic.function = FN_RDMA;
     d->config.nic.has_mw = rdma_offers(config, VF_MW);
     d->config.nic.max_srq = rdma_offers(config, VF_SRQ) ? config->nic.max_srq : 0;
     d->doorbell_due = arena_alloc(env->arena, n * sizeof(*d->doorbell_due));

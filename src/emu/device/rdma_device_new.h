@@ -8,7 +8,7 @@
 #include "emu/rnic/rnic.h"
 
 struct rdma_device_config {
-    struct rnic_config nic; /* the device sets @function and @has_mw */
+    struct rnic_config nic; /* the device sets @has_mw */
     struct fn_slot slot;
     /* Of virtio alone; another device ignores them. */
     uint64_t features_off; /* feature bits not to offer */

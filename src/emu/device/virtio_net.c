@@ -113,7 +113,7 @@ void vnet_doorbell(struct vnet *v, uint32_t queue)
         return;
     }
     v->tx_ready = true;
-    eth_port_wait(v->port, FN_NET);
+    eth_port_wait(v->port, v->port_user);
     eth_port_pump(v->port);
 }
 
@@ -426,6 +426,6 @@ bool vnet_init(struct vnet *v, const struct vnet_env *env, const struct vnet_con
     if (!virtio_init(&v->pci, env->arena, env->sim, &pci, &virtio_ops, v))
         return false;
     fill_config(v);
-    eth_port_use(env->port, FN_NET, &user_ops, v);
+    v->port_user = eth_port_use(env->port, &user_ops, v);
     return true;
 }

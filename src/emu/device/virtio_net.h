@@ -40,6 +40,7 @@ struct vnet {
     struct trace *trace;
     struct ram *ram;
     struct eth_port *port;
+    uint32_t port_user; /* its number at the port */
     struct virtio_dev pci;
     bool doorbell_due; /* a SIM_DOORBELL of the transmit queue is scheduled */
     bool tx_ready;     /* the transmit queue was kicked and is not known to be empty */

@@ -5,7 +5,6 @@
 
 #include "emu/base/assert.h"
 #include "emu/facts/enum/drop.h"
-#include "emu/facts/enum/pci_function.h"
 #include "emu/facts/roce.h"
 #include "emu/trace/emit.h"
 #include "emu/trace/events/frames.h"
@@ -25,9 +24,11 @@ void eth_port_init(struct eth_port *p, struct net *net, struct progress *progres
     memcpy(p->mac, mac, MAC_BYTES);
 }
 
-void eth_port_use(struct eth_port *p, uint32_t function, const struct eth_user_ops *ops, void *ctx)
+uint32_t eth_port_use(struct eth_port *p, const struct eth_user_ops *ops, void *ctx)
 {
-    p->users[function] = (struct eth_user){ops, ctx};
+    RDL_ASSERT(p->n_users < ETH_PORT_USERS_MAX);
+    p->users[p->n_users] = (struct eth_user){ops, ctx};
+    return p->n_users++;
 }
 
 static uint64_t now(const struct eth_port *p)
@@ -43,11 +44,11 @@ static uint64_t free_at(const struct eth_port *p)
     return line > loop ? line : loop;
 }
 
-/* Returns true if a waiting function has a frame.  Clears the waiting bits of those that have none.
+/* Returns true if a waiting user has a frame.  Clears the waiting bits of those that have none.
  */
 static bool has_frame(struct eth_port *p)
 {
-    for (uint32_t i = 0; i < ETH_PORT_USERS; i++) {
+    for (uint32_t i = 0; i < p->n_users; i++) {
         const struct eth_user *u = &p->users[i];
 
         if ((p->waiting & 1u << i) == 0)
@@ -59,37 +60,53 @@ static bool has_frame(struct eth_port *p)
     return false;
 }
 
-/* Takes a frame from the function whose turn it is, or from the next one that has one.  Returns
+/* Takes a frame from the user whose turn it is, or from the next one that has one.  Returns
  * NULL if none has.
  */
 static struct frame *take_frame(struct eth_port *p)
 {
-    for (uint32_t i = 0; i < ETH_PORT_USERS; i++) {
-        const uint32_t who = (p->turn + i) % ETH_PORT_USERS;
+    for (uint32_t i = 0; i < p->n_users; i++) {
+        const uint32_t who = (p->turn + i) % p->n_users;
         const struct eth_user *u = &p->users[who];
         struct frame *f = p->waiting & 1u << who ? u->ops->take_frame(u->ctx) : NULL;
 
         if (f) {
-            p->turn = (who + 1) % ETH_PORT_USERS;
+            p->turn = (who + 1) % p->n_users;
             return f;
         }
     }
     return NULL;
 }
 
-/* Returns true for RoCEv2 to a multicast group that the RDMA function is in, at the MAC of the
- * group.
- */
+/* Returns true for RoCEv2 to a multicast group at the MAC of the group. */
+static bool is_to_group(const struct frame *f, uint8_t ret_dst[GID_BYTES])
+{
+    uint8_t mac[MAC_BYTES];
+
+    if (!(f->bytes[0] & MAC_GROUP_BIT) || !glance_is_roce(f->bytes, f->len, ret_dst) ||
+        !gid_is_group(ret_dst))
+        return false;
+    mac_from_multicast(mac, ret_dst);
+    return memcmp(f->bytes, mac, MAC_BYTES) == 0;
+}
+
+static bool is_member(const struct eth_user *u, const uint8_t group[GID_BYTES])
+{
+    return u->ops->is_member && u->ops->is_member(u->ctx, group);
+}
+
+/* Returns true for RoCEv2 to a multicast group that an RNIC is in. */
 static bool is_own_group(const struct eth_port *p, const struct frame *f)
 {
-    const struct eth_user *rdma = &p->users[FN_RDMA];
-    uint8_t dst[GID_BYTES], mac[MAC_BYTES];
+    uint8_t group[GID_BYTES];
 
-    if (!rdma->ops || !(f->bytes[0] & MAC_GROUP_BIT) || !glance_is_roce(f->bytes, f->len, dst) ||
-        !gid_is_group(dst))
+    if (!is_to_group(f, group))
         return false;
-    mac_from_multicast(mac, dst);
-    return memcmp(f->bytes, mac, MAC_BYTES) == 0 && rdma->ops->is_member(rdma->ctx, dst);
+    for (uint32_t i = 0; i < p->n_users; i++) {
+        if (is_member(&p->users[i], group))
+            return true;
+    }
+    return false;
 }
 
 static void send(struct eth_port *p, struct frame *f)
@@ -135,10 +152,10 @@ void eth_port_egress(struct eth_port *p)
 
 const char *eth_port_invariant(const struct eth_port *p)
 {
-    for (uint32_t i = 0; i < ETH_PORT_USERS; i++) {
+    for (uint32_t i = 0; i < p->n_users; i++) {
         const struct eth_user *u = &p->users[i];
 
-        if (u->ops && u->ops->has_frame(u->ctx) && (p->waiting & 1u << i) == 0)
+        if (u->ops->has_frame(u->ctx) && (p->waiting & 1u << i) == 0)
             return "a function that has a frame waits for the port";
     }
     return NULL;
@@ -158,34 +175,63 @@ void eth_port_drop(struct eth_port *p, const struct frame *f, uint32_t reason)
     eth_port_refuse(p, f, reason, &(struct compared){0});
 }
 
-/* The function that gets a frame to the own MAC. */
-static enum pci_function sort(const struct eth_port *p, const struct frame *f)
+static const struct eth_user *network_device(const struct eth_port *p)
 {
-    const struct eth_user *rdma = &p->users[FN_RDMA];
-    uint8_t dst[GID_BYTES];
+    uint32_t i = 0;
 
-    return rdma->ops && glance_is_roce(f->bytes, f->len, dst) && rdma->ops->owns(rdma->ctx, dst)
-               ? FN_RDMA
-               : FN_NET;
+    while (i < p->n_users && p->users[i].ops->owns)
+        i++;
+    RDL_ASSERT(i < p->n_users);
+    return &p->users[i];
+}
+
+/* The user that gets a frame to the own MAC. */
+static const struct eth_user *user_of(const struct eth_port *p, const struct frame *f)
+{
+    uint8_t dst[GID_BYTES];
+    const bool is_roce = glance_is_roce(f->bytes, f->len, dst);
+
+    for (uint32_t i = 0; is_roce && i < p->n_users; i++) {
+        const struct eth_user *u = &p->users[i];
+
+        if (u->ops->owns && u->ops->owns(u->ctx, dst))
+            return u;
+    }
+    return network_device(p);
+}
+
+static void pass(const struct eth_user *u, const struct frame *f)
+{
+    u->ops->deliver(u->ctx, f);
+}
+
+/* Passes a multicast frame to the RNICs in its group, or to the network device. */
+static void deliver_to_group(struct eth_port *p, const struct frame *f)
+{
+    uint8_t group[GID_BYTES];
+    const bool to_group = is_to_group(f, group);
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; to_group && i < p->n_users; i++) {
+        if (!is_member(&p->users[i], group))
+            continue;
+        p->group_copies += n++ > 0;
+        pass(&p->users[i], f);
+    }
+    if (n == 0)
+        pass(network_device(p), f);
 }
 
 void eth_port_deliver(struct eth_port *p, const struct frame *f)
 {
-    const struct eth_user *to = &p->users[FN_NET];
-
     p->rcvd_frames++;
     p->rcvd_bytes += f->len;
-    if (f->len < ETH_BYTES) {
+    if (f->len < ETH_BYTES)
         eth_port_drop(p, f, DROP_SHORT);
-        return;
-    }
-    if (memcmp(f->bytes, p->mac, MAC_BYTES) == 0) {
-        to = &p->users[sort(p, f)];
-    } else if (!(f->bytes[0] & MAC_GROUP_BIT)) {
+    else if (memcmp(f->bytes, p->mac, MAC_BYTES) == 0)
+        pass(user_of(p, f), f);
+    else if (f->bytes[0] & MAC_GROUP_BIT)
+        deliver_to_group(p, f);
+    else
         eth_port_drop(p, f, DROP_NOT_FOR_US);
-        return;
-    } else if (is_own_group(p, f)) {
-        to = &p->users[FN_RDMA];
-    }
-    to->ops->deliver(to->ctx, f);
 }

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* The Ethernet port of a host, shared by the functions of its slot.
+/* The Ethernet port of a host.  Several devices use it: RNICs, and one network device.
  *
- * Transmit: a function that has frames calls eth_port_wait() and then eth_port_pump().  The port
- * takes one frame at a time when its line is free, from the functions in turn.  A frame to the
- * port's own MAC is looped back inside the port.  A RoCEv2 frame to a multicast group that the host
- * is in is sent and also looped back.
+ * Transmit: a user that has frames calls eth_port_wait() and then eth_port_pump().  The port takes
+ * one frame at a time when its line is free, from the users in turn.  A frame to the port's own MAC
+ * is looped back inside the port.  A RoCEv2 frame to a multicast group that an RNIC is in is sent
+ * and also looped back.
  *
- * Receive: frames to the own MAC or to a multicast MAC are accepted.  RoCEv2 packets to one of the
- * host's GIDs, or to a multicast group that its queue pairs are in, go to the RDMA function, all
- * other frames to the network function.  The port does not check packets any further: a damaged
- * RoCEv2 packet goes to the RDMA function, which drops it with a reason.
+ * Receive: frames to the own MAC or to a multicast MAC are accepted.  A RoCEv2 packet to a GID of
+ * an RNIC goes to this RNIC, one to a multicast group to all RNICs whose queue pairs are in it. All
+ * other frames go to the network device.  The port does not check packets any further: a damaged
+ * RoCEv2 packet goes to the RNIC, which drops it with a reason.
  */
 #ifndef EMU_RNIC_ETH_PORT_H
 #define EMU_RNIC_ETH_PORT_H
@@ -22,7 +22,7 @@
 #include "emu/net/net.h"
 #include "emu/wire/addr.h"
 
-#define ETH_PORT_USERS 2u /* indexed by enum pci_function */
+#define ETH_PORT_USERS_MAX 8u
 
 /* Numbers of units of work that all devices of a lab have done, by kind of work. */
 struct progress {
@@ -30,39 +30,38 @@ struct progress {
     uint64_t wqes, packets, timers, cqes;
 };
 
-/* Callbacks from the port to a function. */
+/* Callbacks from the port to a user. */
 struct eth_user_ops {
-    /* Returns true if the function may have a frame to send.  Only called after eth_port_wait(). */
+    /* Returns true if the user may have a frame to send.  Only called after eth_port_wait(). */
     bool (*has_frame)(const void *ctx);
     /* Returns the next frame, with its note set and its tx event emitted.  The port owns the frame
      * then.  Returns NULL if there is none.
      */
     struct frame *(*take_frame)(void *ctx);
-    /* Returns true if @dst is a GID of this function.  owns is NULL for a function that takes no
-     * RoCEv2 packets.
-     */
+    /* Returns true if @dst is a GID of this RNIC.  NULL: the user is the network device. */
     bool (*owns)(const void *ctx, const uint8_t dst[GID_BYTES]);
-    /* Returns true if a queue pair of the function is in the multicast group @dst.  is_member is
-     * NULL exactly if owns is NULL.
+    /* Returns true if a queue pair of the RNIC is in the multicast group @dst.  NULL exactly if
+     * owns is NULL.
      */
     bool (*is_member)(const void *ctx, const uint8_t dst[GID_BYTES]);
-    /* Passes the received frame @f to the function.  The port keeps ownership of @f. */
+    /* Passes the received frame @f to the user.  The port keeps ownership of @f. */
     void (*deliver)(void *ctx, const struct frame *f);
 };
 
 struct eth_user {
-    const struct eth_user_ops *ops; /* NULL: the host does not have the function */
+    const struct eth_user_ops *ops;
     void *ctx;
 };
 
 struct eth_port {
     uint32_t host;
     uint8_t mac[MAC_BYTES];
-    uint32_t mtu; /* maximum length of an IP packet in bytes, for both functions */
+    uint32_t mtu; /* maximum length of an IP packet in bytes, for all users */
     struct net *net;
     struct trace *trace;
     struct progress *progress;
-    struct eth_user users[ETH_PORT_USERS];
+    struct eth_user users[ETH_PORT_USERS_MAX];
+    uint32_t n_users;
     unsigned waiting;  /* set of 1 << user: users that may have a frame; the others have none */
     uint32_t turn;     /* user from which the next frame is taken if it has one */
     bool egress_due;   /* a SIM_EGRESS is scheduled */
@@ -72,7 +71,8 @@ struct eth_port {
     uint64_t looped_frames;       /* frames to the own MAC; included in sent_frames */
     uint64_t tx_drops[DROPS_MAX]; /* frames dropped before transmission, by reason */
     uint64_t drops[DROPS_MAX];    /* frames dropped on reception, by reason */
-    uint64_t taken_frames;        /* received frames that a function accepted */
+    uint64_t taken_frames;        /* received frames that a user accepted */
+    uint64_t group_copies;        /* received frames that a further RNIC accepted or dropped */
 };
 
 /* Initializes a port without a link.  All pointers must outlive it.  @mtu is ETHERNET_MTU_MIN to
@@ -81,13 +81,15 @@ struct eth_port {
 void eth_port_init(struct eth_port *p, struct net *net, struct progress *progress, uint32_t host,
                    const uint8_t mac[MAC_BYTES], uint32_t mtu);
 
-/* Registers @function (enum pci_function) as a user of the port. */
-void eth_port_use(struct eth_port *p, uint32_t function, const struct eth_user_ops *ops, void *ctx);
+/* Adds a user and returns its number, the argument of eth_port_wait().  The port must get a network
+ * device before it receives frames, and only one.
+ */
+uint32_t eth_port_use(struct eth_port *p, const struct eth_user_ops *ops, void *ctx);
 
-/* Marks @function as one that may have a frame.  Call eth_port_pump() after it. */
-static inline void eth_port_wait(struct eth_port *p, uint32_t function)
+/* Marks user @user as one that may have a frame.  Call eth_port_pump() after it. */
+static inline void eth_port_wait(struct eth_port *p, uint32_t user)
 {
-    p->waiting |= 1u << function;
+    p->waiting |= 1u << user;
 }
 
 /* Sends one frame if the line is free, and schedules SIM_EGRESS if there are more.  Does nothing
@@ -103,7 +105,7 @@ void eth_port_egress(struct eth_port *p);
  */
 const char *eth_port_invariant(const struct eth_port *p);
 
-/* Processes a frame that arrived over the line: passes it to a function, or drops it.  The caller
+/* Processes a frame that arrived over the line: passes it to users, or drops it.  The caller
  * keeps ownership of @f.
  */
 void eth_port_deliver(struct eth_port *p, const struct frame *f);

@@ -163,7 +163,7 @@ void rnic_go_on(struct rnic *n)
     xport_go_on(&n->xport);
     rnic_settle(n);
     if (n->ready.len > 0)
-        eth_port_wait(n->port, n->config->function);
+        eth_port_wait(n->port, n->port_user);
 }
 
 void rnic_cq_overflow(struct rnic *n, struct cq *cq)

@@ -29,7 +29,6 @@
 
 struct rnic_config {
     uint32_t host;
-    uint32_t function; /* enum pci_function of the device, its number at the port */
     uint8_t mac[MAC_BYTES];
     uint32_t max_cq, max_qp;
     uint32_t max_srq; /* largest SRQN; 0: no shared receive queues */
@@ -107,6 +106,7 @@ struct rnic {
     struct trace *trace;
     struct ram *ram;
     struct eth_port *port;
+    uint32_t port_user; /* its number at the port */
     struct progress *progress;
     uint32_t (*peer_of)(void *world, const uint8_t gid[GID_BYTES]); /* see struct rnic_env */
     void *world;

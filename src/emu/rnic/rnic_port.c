@@ -26,7 +26,7 @@ void rnic_ready_add(void *ctx, struct qp *qp)
     r->is_queued[qp->qpn] = true;
     r->len++;
     put_last(n, qp->qpn);
-    eth_port_wait(n->port, n->config->function);
+    eth_port_wait(n->port, n->port_user);
 }
 
 /* Ends the turn of @qpn, the first queue pair.  With @again it has more to send and goes to the
@@ -145,5 +145,5 @@ static const struct eth_user_ops user_ops = {has_frame, take_frame, owns, is_mem
 
 void rnic_port_use(struct rnic *n)
 {
-    eth_port_use(n->port, n->config->function, &user_ops, n);
+    n->port_user = eth_port_use(n->port, &user_ops, n);
 }

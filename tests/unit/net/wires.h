@@ -142,7 +142,7 @@ static inline uint32_t add_switch(struct fixture *f)
 }
 
 /* Adds a copy of @fault, and returns it. */
-static const struct net_fault *add_fault(struct fixture *f, const struct net_fault *fault)
+static inline const struct net_fault *add_fault(struct fixture *f, const struct net_fault *fault)
 {
     uint64_t handle;
 
