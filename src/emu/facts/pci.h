@@ -61,7 +61,8 @@
 #define EXPRESS_CAPS_RESET      (1u << 28) /* EXPRESS_CONTROL_RESET works */
 #define EXPRESS_CONTROL_MASK    0x78ffu    /* bits that keep their value and have no effect */
 #define EXPRESS_CONTROL_DEFAULT 0x2810u    /* relaxed ordering, no snoop, reads of 512 bytes */
-#define EXPRESS_CONTROL_RESET   0x8000u    /* resets the function; reads as 0 */
+#define EXPRESS_CONTROL_PAYLOAD 0x00e0u /* the largest payload; a function-level reset keeps it */
+#define EXPRESS_CONTROL_RESET   0x8000u /* resets the function; reads as 0 */
 
 /* Types of virtio's vendor capabilities.  [virtio 1.2, 4.1.4] */
 #define VIRTIO_CAP_COMMON 1u

@@ -5,17 +5,22 @@
 #include "emu/base/assert.h"
 #include "emu/base/log2.h"
 #include "emu/facts/enum/pci_field.h"
+#include "emu/facts/enum_table.h"
 #include "emu/pci/interrupt.h"
 #include "emu/pci/overlap.h"
 #include "emu/trace/emit.h"
 #include "emu/trace/events/registers.h"
 
 #define BAR_BYTES_LEAST 4096u
+#define BAR_BYTES_MOST  (1ull << 31)
 
 #define COMMAND_MASK    (PCI_CMD_MEMORY | PCI_CMD_MASTER | PCI_CMD_INTX_OFF)
 #define ALL_ONES(width) ((uint32_t)(UINT64_MAX >> (64 - 8 * (width))))
 
 #define INTERRUPT_PINS 4u
+
+/* In an event, instead of the field of an access that touches none: no field has this number. */
+#define NO_FIELD 0xffffu
 
 #define BAR_PLACE(i)                                                                               \
     {                                                                                              \
@@ -85,7 +90,23 @@ static void clear(struct pci_fn *f)
 
 static uint32_t bar_bytes(uint64_t used)
 {
+    RDL_ASSERT(used <= BAR_BYTES_MOST);
     return used < BAR_BYTES_LEAST ? BAR_BYTES_LEAST : (uint32_t)pow2_ceil(used);
+}
+
+/* The fields of the capabilities are behind the header, in order, and do not overlap. */
+static void check_places(const struct fn_config *config)
+{
+    uint32_t end = PCI_HEADER_BYTES;
+
+    RDL_ASSERT(config->config_bytes == PCI_CONFIG_BYTES ||
+               config->config_bytes == PCI_CONFIG_BYTES_EXPRESS);
+    RDL_ASSERT(config->n_places > 0);
+    for (size_t i = 0; i < config->n_places; i++) {
+        RDL_ASSERT(config->places[i].at >= end);
+        end = config->places[i].at + pci_field_bytes(config->places[i].field);
+    }
+    RDL_ASSERT(end <= config->config_bytes);
 }
 
 void fn_init(struct pci_fn *f, struct arena *a, struct sim *sim, const struct fn_config *config,
@@ -93,7 +114,7 @@ void fn_init(struct pci_fn *f, struct arena *a, struct sim *sim, const struct fn
 {
     RDL_ASSERT(config->class_code <= 0xffffffu && config->slot.number < FN_NUMBERS);
     RDL_ASSERT(config->n_vectors >= 1 && config->n_vectors <= FN_VECTORS_MAX);
-    RDL_ASSERT(config->n_places > 0);
+    check_places(config);
     RDL_ASSERT(config->msix_bar < PCI_BARS && config->bar_bytes[config->msix_bar] == 0);
     *f = (struct pci_fn){.ops = ops, .dev = dev, .arena = a, .sim = sim, .config = *config};
     for (uint32_t i = 0; i < PCI_BARS; i++) {
@@ -195,9 +216,25 @@ bool fn_is_master(const struct pci_fn *f)
 
 static void put_command(struct pci_fn *f, uint32_t value)
 {
+    const bool was_master = fn_is_master(f);
+
     f->command = (uint16_t)value;
-    f->ops->mastering(f->dev, fn_is_master(f));
+    if (fn_is_master(f) != was_master)
+        f->ops->mastering(f->dev, fn_is_master(f));
     fn_irq_settle(f);
+}
+
+/* A function-level reset keeps the size of payloads, on which both sides of the bus have agreed.
+ * [PCI Express 5.0, 6.6.2]
+ */
+static void put_express_control(struct pci_fn *f, uint32_t value)
+{
+    f->express_control = (uint16_t)(value & EXPRESS_CONTROL_MASK);
+    if (value & EXPRESS_CONTROL_RESET) {
+        fn_reset(f);
+        f->express_control = (uint16_t)((f->express_control & ~EXPRESS_CONTROL_PAYLOAD) |
+                                        (value & EXPRESS_CONTROL_PAYLOAD));
+    }
 }
 
 static void put(struct pci_fn *f, uint32_t field, uint32_t value)
@@ -224,17 +261,15 @@ static void put(struct pci_fn *f, uint32_t field, uint32_t value)
         fn_msix_control(f, (value & MSIX_ENABLE) != 0, (value & MSIX_FUNCTION_MASK) != 0);
         break;
     case PCI_EXPRESS_CONTROL:
-        f->express_control = (uint16_t)(value & EXPRESS_CONTROL_MASK);
-        if (value & EXPRESS_CONTROL_RESET)
-            fn_reset(f);
+        put_express_control(f, value);
         break;
     default:
         RDL_ASSERT(false); /* all other fields are read-only */
     }
 }
 
-/* Emits the event of an access.  It names the first field that the access touches, or its offset if
- * it touches none.
+/* Emits the event of an access.  It names the first field that the access touches.  If it touches
+ * none it has the offset instead, or NO_FIELD where that is the number of a field.
  */
 static void trace_access(const struct pci_fn *f, bool write, uint32_t offset, uint32_t width,
                          uint32_t value)
@@ -243,6 +278,8 @@ static void trace_access(const struct pci_fn *f, bool write, uint32_t offset, ui
     struct trace *t = f->sim->trace;
     uint32_t field = offset;
 
+    if (offset >= PCI_HEADER_BYTES && enum_by_value(&enum_pci_field, offset))
+        field = NO_FIELD;
     for (size_t i = n_places(f); i-- > 0;) {
         if (overlap_with(f, place(f, i), offset, width).mask)
             field = (uint32_t)place(f, i)->field;
@@ -321,9 +358,10 @@ void fn_config_write(struct pci_fn *f, uint32_t offset, uint32_t width, uint32_t
 
 bool fn_find_field(const struct pci_fn *f, uint32_t field, uint32_t *ret_offset)
 {
-    *ret_offset = (uint32_t)field; /* in the header, fields are numbered by their offsets */
-    if (field < PCI_HEADER_BYTES)
+    if (field < PCI_HEADER_BYTES) {
+        *ret_offset = field; /* in the header, fields are numbered by their offsets */
         return true;
+    }
     for (size_t i = 0; i < f->config.n_places; i++) {
         if (f->config.places[i].field != field)
             continue;

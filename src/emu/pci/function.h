@@ -105,7 +105,7 @@ struct pci_fn_ops {
     uint32_t (*read)(void *dev, uint32_t field);
     void (*put)(void *dev, uint32_t field, uint32_t value);
 
-    /* The driver has written the command register: bus mastering is @on. */
+    /* The driver has switched bus mastering on or off; or the function is reset: it is off. */
     void (*mastering)(void *dev, bool on);
     /* The function was reset, and so must be the device. */
     void (*reset)(void *dev);

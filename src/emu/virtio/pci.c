@@ -436,10 +436,8 @@ void virtio_hold_kick(struct virtio_dev *d, uint32_t queue)
 
 void virtio_set_mastering(struct virtio_dev *d, bool on)
 {
-    const bool again = on && !d->bus_master;
-
     d->bus_master = on;
-    if (!again)
+    if (!on)
         return;
     if (d->ops->mastering)
         d->ops->mastering(d->ctx);

@@ -291,14 +291,46 @@ static void device_control_resets_the_function(void **state)
     assert_int_equal(cfg(f, AT_EXPRESS + 8, 2), 0x78ff);
     assert_int_equal(f->n_reset, 0);
     assert_true(f->master);
-    fn_config_write(&f->fn, AT_EXPRESS + 8, 2, 0x8000);
+    fn_config_write(&f->fn, AT_EXPRESS + 9, 1, 0x80); /* the upper byte alone */
     assert_int_equal(f->n_reset, 1);
     assert_false(f->master);
-    assert_int_equal(cfg(f, AT_EXPRESS + 8, 2), 0x2810);
+    assert_int_equal(cfg(f, AT_EXPRESS + 8, 2), 0x28f0); /* the size of payloads stays */
     assert_int_equal(cfg(f, PCI_COMMAND, 2), 0);
     assert_int_equal(cfg(f, PCI_BAR0 + 4, 4), 0);
-    fn_config_write(&f->fn, AT_EXPRESS + 9, 1, 0x80); /* the upper byte alone */
+    fn_config_write(&f->fn, AT_EXPRESS + 8, 2, 0x8000);
     assert_int_equal(f->n_reset, 2);
+    assert_int_equal(cfg(f, AT_EXPRESS + 8, 2), 0x2810);
+}
+
+/* The device hears of each change, and of nothing else. */
+static void mastering_is_told_when_it_changes(void **state)
+{
+    struct fixture *f = *state;
+
+    fn_config_write(&f->fn, PCI_COMMAND, 2, PCI_CMD_MEMORY);
+    assert_int_equal(f->n_masters, 0);
+    fn_config_write(&f->fn, PCI_COMMAND, 2, PCI_CMD_MEMORY | PCI_CMD_MASTER);
+    fn_config_write(&f->fn, PCI_COMMAND, 2, PCI_CMD_MASTER);
+    assert_int_equal(f->n_masters, 1);
+    assert_true(f->master);
+    fn_config_write(&f->fn, PCI_COMMAND, 2, 0);
+    assert_int_equal(f->n_masters, 2);
+    assert_false(f->master);
+}
+
+/* Fields beyond the header have numbers of their own, which are no offsets: an access between
+ * fields must not have the number of one.
+ */
+static void an_access_of_no_field_has_the_number_of_none(void **state)
+{
+    static const uint32_t offsets[] = {0x44, 0x64, 0x70, 0xf0};
+    struct fixture *f = *state;
+
+    for (size_t i = 0; i < ARRAY_LEN(offsets); i++) {
+        (void)fn_config_read(&f->fn, offsets[i], 4);
+        assert_int_equal(f->last.u.cfg_read.offset, offsets[i]);
+        assert_null(enum_by_value(&enum_pci_field, f->last.u.cfg_read.field));
+    }
 }
 
 /* The line is as high as the device's reason lasts; status and line agree. */
@@ -344,6 +376,8 @@ int main(void)
         T(a_field_of_the_device_is_the_devices),
         T(a_field_is_found_where_the_function_has_it),
         T(device_control_resets_the_function),
+        T(mastering_is_told_when_it_changes),
+        T(an_access_of_no_field_has_the_number_of_none),
         T(the_line_follows_the_devices_reason),
         cmocka_unit_test(the_argument_of_an_interrupt_has_all_its_parts),
     };
