@@ -33,6 +33,7 @@ struct ring {
     uint32_t n, bytes;
     uint32_t taken; /* work queues: number of requests that were fetched */
     bool due;       /* a doorbell is on its way */
+    bool held;      /* a doorbell came while the device may not access memory */
     ev_id kick;
 };
 
@@ -42,7 +43,7 @@ struct toy {
     struct pci_fn fn;
     struct ring *wq, *srq, *cq; /* by TOY_SQ() and TOY_RQ(), SRQN, CQN */
     struct ring events;
-    uint64_t command;
+    uint64_t command; /* address of the command to execute; 0: there is none */
     bool cause;
 };
 
@@ -188,9 +189,9 @@ static bool complete(void *ctx, struct cq *cq, const struct completion *wc)
     return good;
 }
 
-static void tell(struct toy *t, uint32_t type, uint32_t number)
+static void tell(struct toy *t, uint32_t type, uint32_t number, bool missed)
 {
-    const bool told = put(t, &t->events, &(struct toy_event){type, number});
+    const bool told = put(t, &t->events, &(struct toy_event){type, number, missed});
 
     RDL_ASSERT(told); /* asynchronous events leave room */
     fn_raise(&t->fn, 0, FN_NO_QUEUE);
@@ -198,7 +199,7 @@ static void tell(struct toy *t, uint32_t type, uint32_t number)
 
 static void completed(void *ctx, struct cq *cq)
 {
-    tell(ctx, TOY_CQ_EVENT, cq->cqn);
+    tell(ctx, TOY_CQ_EVENT, cq->cqn, false);
 }
 
 static bool keeps_events(const void *ctx)
@@ -213,12 +214,12 @@ static void event(void *ctx)
     struct toy *t = ctx;
     const struct rnic_events *e = &t->nic.events;
 
-    while (e->len > 0) {
+    while (is_running(t) && e->len > 0) {
         const struct toy_ring c = counters(t, &t->events);
 
         if (c.put - c.got + TOY_EVENT_ROOM >= t->events.n)
             return; /* until TOY_TAKEN */
-        tell(t, e->ring[e->first].type, e->ring[e->first].number);
+        tell(t, e->ring[e->first].type, e->ring[e->first].number, e->untold);
         rnic_event_told(&t->nic);
     }
 }
@@ -414,17 +415,21 @@ static enum refusal_reason (*const commands[TOY_OPS])(struct toy *t, struct toy_
     [TOY_DESTROY] = destroy,
 };
 
+/* Executes the command; without bus mastering it waits for mastering(). */
 static void run_command(struct toy *t)
 {
+    const uint64_t gpa = t->command;
     struct toy_command c;
 
-    if (!fn_is_master(&t->fn) || !ram_read(t->nic.ram, t->command, &c, sizeof(c)) ||
-        c.op >= TOY_OPS)
+    if (gpa == 0 || !fn_is_master(&t->fn))
+        return;
+    t->command = 0;
+    if (!ram_read(t->nic.ram, gpa, &c, sizeof(c)) || c.op >= TOY_OPS)
         return;
     t->nic.hca.refused.why = REF_NONE;
     c.error = refusal_errno(refusal_kind(commands[c.op](t, &c)));
     c.done = 1;
-    (void)ram_write(t->nic.ram, t->command, &c, sizeof(c));
+    (void)ram_write(t->nic.ram, gpa, &c, sizeof(c));
     rnic_settle(&t->nic);
     if (!t->nic.booting)
         fn_raise(&t->fn, 0, FN_NO_QUEUE);
@@ -441,6 +446,7 @@ static void reset(void *dev)
     memset(t->srq, 0, (t->config.nic.max_srq + 1) * sizeof(*t->srq));
     memset(t->cq, 0, (t->config.nic.max_cq + 1) * sizeof(*t->cq));
     t->events = (struct ring){0};
+    t->command = 0;
     t->cause = false;
 }
 
@@ -498,16 +504,6 @@ static void bar_write(void *dev, uint32_t bar, uint32_t offset, uint32_t width, 
         t->events = ring_of(value, TOY_N_EVENTS, sizeof(struct toy_event));
 }
 
-static void mastering(void *dev, bool on)
-{
-    struct toy *t = dev;
-
-    if (!on || !is_driven(t))
-        return;
-    rnic_go_on(&t->nic);
-    eth_port_pump(t->nic.port);
-}
-
 static void interrupt(void *dev, uint32_t queue)
 {
     (void)queue;
@@ -519,33 +515,44 @@ static bool has_reason(const void *dev)
     return ((const struct toy *)dev)->cause;
 }
 
-static const struct pci_fn_ops fn_ops = {
-    .bar_read = bar_read,
-    .bar_write = bar_write,
-    .mastering = mastering,
-    .reset = reset,
-    .interrupt = interrupt,
-    .has_reason = has_reason,
-};
+/* --- Calls of host and function --------------------------------------------------------------- */
 
-static const struct pci_place places[] = {
-    FN_PLACES_EXPRESS(AT_EXPRESS, AT_MSIX),
-    FN_PLACES_MSIX(AT_MSIX, 0),
-};
+static void take_work(struct toy *t, uint32_t queue)
+{
+    struct qp *qp = hca_qp(&t->nic.hca, queue / 2);
 
-/* --- Calls of the host ------------------------------------------------------------------------ */
+    t->wq[queue].held = !is_running(t);
+    if (qp && !t->wq[queue].held)
+        rnic_kick(&t->nic, qp, queue % 2 ? WQ_RECV : WQ_SEND);
+}
 
 static void doorbell(void *dev, uint32_t queue)
 {
     struct toy *t = dev;
-    struct qp *qp = queue == QUEUE_COMMAND ? NULL : hca_qp(&t->nic.hca, queue / 2);
 
-    if (queue == QUEUE_COMMAND)
+    if (queue == QUEUE_COMMAND) {
         run_command(t);
-    else
+    } else {
         t->wq[queue].due = false;
-    if (qp && is_running(t))
-        rnic_kick(&t->nic, qp, queue % 2 ? WQ_RECV : WQ_SEND);
+        take_work(t, queue);
+    }
+    eth_port_pump(t->nic.port);
+}
+
+/* Does what had to wait until the device may access memory. */
+static void mastering(void *dev, bool on)
+{
+    struct toy *t = dev;
+
+    if (!on || !is_driven(t))
+        return;
+    run_command(t);
+    event(t);
+    rnic_go_on(&t->nic);
+    for (uint32_t i = 0; i <= TOY_RQ(t->config.nic.max_qp); i++) {
+        if (t->wq[i].held)
+            take_work(t, i);
+    }
     eth_port_pump(t->nic.port);
 }
 
@@ -562,6 +569,20 @@ static uint32_t shared_receives(const void *dev, uint32_t srqn)
 
     return counters(t, &t->srq[srqn]).put - t->srq[srqn].taken;
 }
+
+static const struct pci_fn_ops fn_ops = {
+    .bar_read = bar_read,
+    .bar_write = bar_write,
+    .mastering = mastering,
+    .reset = reset,
+    .interrupt = interrupt,
+    .has_reason = has_reason,
+};
+
+static const struct pci_place places[] = {
+    FN_PLACES_EXPRESS(AT_EXPRESS, AT_MSIX),
+    FN_PLACES_MSIX(AT_MSIX, 0),
+};
 
 /* It cannot fail, and its limits cannot change. */
 static const struct rdma_device_ops device_ops = {
@@ -590,7 +611,6 @@ bool toy_new(struct rdma_device *ret, const struct rnic_env *env,
     if (!t)
         return false;
     *t = (struct toy){.config = *config};
-    t->config.nic.function = FN_RDMA;
     t->config.nic.has_mw = true;
     t->wq = arena_alloc(env->arena, TOY_SQ(c->max_qp + 1) * sizeof(*t->wq));
     t->srq = arena_alloc(env->arena, (c->max_srq + 1) * sizeof(*t->srq));

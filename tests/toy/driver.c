@@ -656,6 +656,8 @@ static void poll_events(struct driver *d)
     for (; take(d, &d->events, &e); any = true) {
         struct guest_cq *cq = e.type == TOY_CQ_EVENT ? verbs_cq(d->verbs, e.number) : NULL;
 
+        if (e.missed)
+            verbs_async_missed(d->verbs);
         if (cq)
             verbs_cq_event(cq);
         else if (e.type != TOY_CQ_EVENT)

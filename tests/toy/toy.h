@@ -72,6 +72,7 @@ struct toy_recv {
 #define TOY_EVENT_ROOM 1024u /* entries that asynchronous events leave to completion events */
 struct toy_event {
     uint32_t type, number; /* enum async_event, or TOY_CQ_EVENT and a CQN */
+    uint32_t missed;       /* 1: asynchronous events before this one were lost */
 };
 
 enum toy_op {
