@@ -92,8 +92,8 @@ RDL_MUST_CHECK enum rdl_status rdl_ram_read(const struct rdl_lab *lab, rdl_host 
 RDL_MUST_CHECK enum rdl_status rdl_ram_write(struct rdl_lab *lab, rdl_host host, uint64_t addr,
                                              const void *in, size_t bytes);
 
-/* Accesses the registers of @function (enum pci_function) of @host as its driver would, in a tick
- * of its own.  @offset is in the BAR, @width is 1, 2, 4 or 8 bytes.
+/* Accesses the virtio registers of @function (enum pci_function) of @host as its driver would, in a
+ * tick of its own.  @offset is in the BAR, @width is 1, 2, 4 or 8 bytes.
  *
  * emu/facts/regs.h has the layout: the common configuration (enum reg), the interrupt status (a
  * read clears it), the device configuration, and one notify register for each queue.  Offsets
@@ -102,6 +102,8 @@ RDL_MUST_CHECK enum rdl_status rdl_ram_write(struct rdl_lab *lab, rdl_host host,
  *
  * Return: RDL_OK
  *	   RDL_ERR_INVAL  @function, @width, or an @offset behind the end of the BAR
+ *	   RDL_ERR_NO_DEVICE    the host has no such function
+ *	   RDL_ERR_UNSUPPORTED  it is no virtio device
  *	   RDL_ERR_STALE
  */
 RDL_MUST_CHECK enum rdl_status rdl_reg_read(struct rdl_lab *lab, rdl_host host, uint32_t function,

@@ -49,10 +49,12 @@ RDL_MUST_CHECK enum rdl_status rdl_pci_read(struct rdl_lab *lab, rdl_host host,
 RDL_MUST_CHECK enum rdl_status rdl_pci_write(struct rdl_lab *lab, rdl_host host,
                                              const struct rdl_pci_place *place, uint64_t value);
 
-/* Finds @field (enum pci_field of emu/facts/pci.h) in the configuration space of function @number.
+/* Finds @field (enum pci_field of emu/facts/enum/pci_field.h) in the configuration space of
+ * function @number.
  *
- * Return: RDL_OK         *@ret is its place, with @width 0
- *	   RDL_ERR_INVAL  no such function, or it does not have the field
+ * Return: RDL_OK	      *@ret is its place, with @width 0
+ *	   RDL_ERR_INVAL      the function does not have the field
+ *	   RDL_ERR_NO_DEVICE  the host has no such function
  *	   RDL_ERR_STALE
  */
 RDL_MUST_CHECK enum rdl_status rdl_pci_field(const struct rdl_lab *lab, rdl_host host,

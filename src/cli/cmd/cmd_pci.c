@@ -44,6 +44,17 @@ static enum rdl_status find_vector(struct session *s, rdl_host host, const struc
     return st;
 }
 
+/* Finds the register of virtio at @p->offset of its structures.  Another device has other ones. */
+static enum rdl_status find_register(struct session *s, rdl_host host, const struct step *st,
+                                     struct rdl_pci_place *p)
+{
+    struct rdl_pci_place of_virtio;
+
+    if (p->offset == REG_NOTIFY)
+        p->offset += (uint32_t)step_number(st, "queue") * NOTIFY_MULTIPLIER;
+    return rdl_pci_field(s->lab, host, p->number, PCI_COMMON_CAP, &of_virtio);
+}
+
 /* Finds the place of the register that the step names.  Returns an error of rdl_pci_field(). */
 static enum rdl_status find_place(struct session *s, rdl_host host, const struct step *st,
                                   struct rdl_pci_place *ret)
@@ -60,8 +71,8 @@ static enum rdl_status find_place(struct session *s, rdl_host host, const struct
         status = rdl_pci_field(s->lab, host, ret->number, which, ret);
     else if (space == PLACE_VECTOR)
         status = find_vector(s, host, st, which, ret);
-    else if (which == REG_NOTIFY)
-        ret->offset += (uint32_t)step_number(st, "queue") * NOTIFY_MULTIPLIER;
+    else
+        status = find_register(s, host, st, ret);
     ret->width = (uint32_t)step_number_or(st, "width", is_notify(st) ? 2 : 0);
     return status;
 }
@@ -89,10 +100,15 @@ static bool numbers_fit(struct session *s, const struct step *st)
 static bool find(struct session *s, const struct step *st, struct home *ret_home,
                  struct rdl_pci_place *ret)
 {
+    enum rdl_status status;
+
     if (!numbers_fit(s, st) || !verb_home(s, st, ret_home))
         return false;
-    if (find_place(s, ret_home->host, st, ret) == RDL_OK)
+    status = find_place(s, ret_home->host, st, ret);
+    if (status == RDL_OK)
         return true;
+    if (status == RDL_ERR_NO_DEVICE)
+        return session_fail_status(s, step_span(st, "host", 0), ret_home->name, status);
     session_fail(s, step_span(st, "place", 0), "the function has no %s", step_text(st, "place"));
     return diag_remedy(&s->diag, "\"show %s.pci\" says what it has", ret_home->name);
 }

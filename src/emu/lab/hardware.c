@@ -163,39 +163,53 @@ enum rdl_status rdl_pci_field(const struct rdl_lab *lab, rdl_host host, uint32_t
 {
     struct host *h = lab_host(lab->state, host.raw);
     const struct pci_fn *f;
+    uint32_t offset;
 
     if (!h)
         return RDL_ERR_STALE;
     f = host_function(h, number);
-    *ret = (struct rdl_pci_place){.number = number, .space = RDL_PCI_CONFIG};
-    return f && fn_find_field(f, (enum pci_field)field, &ret->offset) ? RDL_OK : RDL_ERR_INVAL;
+    if (!f)
+        return RDL_ERR_NO_DEVICE;
+    if (!fn_find_field(f, field, &offset))
+        return RDL_ERR_INVAL;
+    *ret = (struct rdl_pci_place){.number = number, .space = RDL_PCI_CONFIG, .offset = offset};
+    return RDL_OK;
 }
 
-/* The place of a register of @function.  Returns false if there is no such function or width. */
-static bool place_of_reg(uint32_t function, uint32_t offset, uint32_t width,
-                         struct rdl_pci_place *ret)
+/* Finds the place of a register of virtio at @function of @host. */
+static enum rdl_status place_of_reg(const struct rdl_lab *lab, rdl_host host, uint32_t function,
+                                    uint32_t offset, uint32_t width, struct rdl_pci_place *ret)
 {
+    struct host *h = lab_host(lab->state, host.raw);
+    uint32_t number;
+
+    if (!h)
+        return RDL_ERR_STALE;
     if (function >= HOST_FUNCTIONS || !is_width(width))
-        return false;
-    *ret = (struct rdl_pci_place){pci_number_of((enum pci_function)function), RDL_PCI_BAR0, offset,
-                                  width};
-    return true;
+        return RDL_ERR_INVAL;
+    number = pci_number_of((enum pci_function)function);
+    if (!host_function(h, number))
+        return RDL_ERR_NO_DEVICE;
+    if (!host_virtio(h, (enum pci_function)function))
+        return RDL_ERR_UNSUPPORTED;
+    *ret = (struct rdl_pci_place){number, RDL_PCI_BAR0, offset, width};
+    return RDL_OK;
 }
 
 enum rdl_status rdl_reg_read(struct rdl_lab *lab, rdl_host host, uint32_t function, uint32_t offset,
                              uint32_t width, uint64_t *ret)
 {
     struct rdl_pci_place place;
+    const enum rdl_status st = place_of_reg(lab, host, function, offset, width, &place);
 
-    return place_of_reg(function, offset, width, &place) ? rdl_pci_read(lab, host, &place, ret)
-                                                         : RDL_ERR_INVAL;
+    return st == RDL_OK ? rdl_pci_read(lab, host, &place, ret) : st;
 }
 
 enum rdl_status rdl_reg_write(struct rdl_lab *lab, rdl_host host, uint32_t function,
                               uint32_t offset, uint32_t width, uint64_t value)
 {
     struct rdl_pci_place place;
+    const enum rdl_status st = place_of_reg(lab, host, function, offset, width, &place);
 
-    return place_of_reg(function, offset, width, &place) ? rdl_pci_write(lab, host, &place, value)
-                                                         : RDL_ERR_INVAL;
+    return st == RDL_OK ? rdl_pci_write(lab, host, &place, value) : st;
 }
