@@ -122,6 +122,16 @@ void why_not_add_post(struct text *t, const struct ev *post)
     ev_add_id(t, post->id);
 }
 
+bool why_not_says_unread(struct why_not *w, const char *path)
+{
+    struct rdl_value v;
+
+    if (!tree_leaf(w->lab, path, LEAF_qp_outstanding, &v))
+        return false;
+    why_not_say(w, "`why not` reads virtqueues, and the device of %s has none.", path);
+    return true;
+}
+
 bool why_not_read_qp(const struct why_not *w, const char *path, struct why_not_qp *ret)
 {
     char host[RDL_NAME_BYTES], side[TREE_PATH_BYTES];

@@ -45,8 +45,11 @@ struct why_not_qp {
 bool why_not_advise(struct why_not *w, const char *path,
                     bool (*advice)(struct text *, const struct rdl_lab *, const char *));
 
-/* Reads the state of the queue pair @path.  Returns false if the device has not created it. */
+/* Reads the state of the queue pair @path.  Returns false if the device has not created it, or has
+ * no virtqueues.  In the second case why_not_says_unread() says so and returns true.
+ */
 bool why_not_read_qp(const struct why_not *w, const char *path, struct why_not_qp *ret);
+bool why_not_says_unread(struct why_not *w, const char *path);
 
 /* Returns the number of sends that are posted and not complete. */
 static inline uint32_t why_not_pending(const struct why_not_qp *q)

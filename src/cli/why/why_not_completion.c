@@ -287,6 +287,8 @@ void why_not_qp(struct why_not *w, const char *path)
     struct why_not_qp q;
 
     if (!why_not_read_qp(w, path, &q)) {
+        if (why_not_says_unread(w, path))
+            return;
         why_not_say(w, "The device has no %s yet: the driver still waits for it.", path);
         why_not_waits(w, "");
         return;

@@ -163,6 +163,7 @@ struct all {
     struct why_not *w;
     const char *host;
     size_t n;
+    bool unread; /* said that a queue pair cannot be read */
 };
 
 static void each_qp(void *ctx, const char *key, const struct rdl_value *v)
@@ -175,7 +176,12 @@ static void each_qp(void *ctx, const char *key, const struct rdl_value *v)
     if (!tree_value_is(v, NODE_qp))
         return;
     tree_join(&t, a->host, key);
-    if (!why_not_read_qp(a->w, path, &q) || why_not_pending(&q) == 0)
+    if (!why_not_read_qp(a->w, path, &q)) {
+        if (!a->unread)
+            a->unread = why_not_says_unread(a->w, path);
+        return;
+    }
+    if (why_not_pending(&q) == 0)
         return;
     a->n++;
     why_not_sends(a->w, &q);
@@ -219,14 +225,14 @@ static void count_wait(void *ctx, const char *sentence)
 
 void why_not_anything(struct why_not *w)
 {
-    struct all a = {w, "", 0};
+    struct all a = {w, "", 0, false};
     size_t at;
 
     if (rdl_inspect_list(w->lab, "", each_host, &a, &at) != RDL_OK)
         return;
     if (a.n == 0)
         rdl_waits(w->lab, count_wait, &a);
-    if (a.n > 0)
+    if (a.n > 0 || a.unread)
         return;
     w->never = true;
     why_not_say(w, "Nobody waits for anything.");
