@@ -46,6 +46,8 @@ TOP = pathlib.Path(__file__).resolve().parent.parent
 RECORDS = "build/check/green.tsv"
 PAGE = "docs/checks.md"
 CHANGED = " with changes"  # behind a commit that does not have all inputs
+OF_ANOTHER_REPOSITORY = {"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_COMMON_DIR",
+                         "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_PREFIX"}
 
 
 @dataclasses.dataclass
@@ -74,7 +76,10 @@ def record_of(values):
 
 
 def git(root, *args, text=None):
-    return subprocess.run(["git", "-C", root, *args], input=text, capture_output=True, text=True, check=True).stdout
+    """Runs git in @root, whatever the environment says: `git rebase -x` and a hook set GIT_DIR for what they run."""
+    env = {name: value for name, value in os.environ.items() if name not in OF_ANOTHER_REPOSITORY}
+    return subprocess.run(["git", "-C", root, *args], input=text, env=env, capture_output=True, text=True,
+                          check=True).stdout
 
 
 def content(path):
@@ -321,6 +326,7 @@ def cases(root):
 def self_test():
     passed = failed = 0
     with tempfile.TemporaryDirectory() as directory:
+        os.environ["GIT_DIR"] = os.path.join(directory, "absent")  # as `git rebase -x` would, with a repository there
         root = pathlib.Path(directory)
         new_clone(root)
         for what, holds in cases(root):
