@@ -198,11 +198,11 @@ static void without_a_driver_the_verbs_stay_down(void **state)
     slot_add(&f->slot, 0, TOY_IDS);
     assert_int_equal(guest_boot(&f->guest), RDL_OK);
     assert_false(v->up);
-    assert_int_equal(verbs_alloc_pd(v, NULL, &handle), RDL_ERR_STATE);
-    assert_int_equal(verbs_create_cq(v, 1, NULL, &handle), RDL_ERR_STATE);
-    assert_int_equal(verbs_create_comp_channel(v, NULL, &handle), RDL_ERR_STATE);
-    assert_int_equal(verbs_query_port(v), RDL_ERR_STATE);
-    assert_int_equal(verbs_get_async_event(v, &event, &n), RDL_ERR_STATE);
+    assert_int_equal(verbs_alloc_pd(v, NULL, &handle), RDL_ERR_NO_DEVICE);
+    assert_int_equal(verbs_create_cq(v, 1, NULL, &handle), RDL_ERR_NO_DEVICE);
+    assert_int_equal(verbs_create_comp_channel(v, NULL, &handle), RDL_ERR_NO_DEVICE);
+    assert_int_equal(verbs_query_port(v), RDL_ERR_NO_DEVICE);
+    assert_int_equal(verbs_get_async_event(v, &event, &n), RDL_ERR_NO_DEVICE);
     assert_null(verbs_qp(v, 0));
     assert_null(verbs_cq(v, 0));
     assert_null(verbs_srq(v, 0));

@@ -44,8 +44,9 @@ static void note_vendor(void *ctx, uint32_t at)
 {
     struct fixture *f = ctx;
 
-    assert_true(f->n_vendors < VENDORS_MAX);
-    f->vendor_at[f->n_vendors++] = at;
+    if (f->n_vendors < VENDORS_MAX)
+        f->vendor_at[f->n_vendors] = at;
+    f->n_vendors++;
 }
 
 /* Enumerates the slot, then probes and enables the function with IDS. */
@@ -184,6 +185,7 @@ static void a_list_can_be_missing_or_go_in_a_circle(void **state)
     s->config[0x91] = 0xb0;
     probe(f);
     assert_int_equal(f->pci.n_vectors, 2);
+    assert_true(f->n_vendors > 2 && f->n_vendors <= PCI_CAPS_MAX);
     slot_init(&f->slot, &f->pci);
     f->n_vendors = 0;
     st_le16(put_function(f, 0)->config + PCI_STATUS, 0);
