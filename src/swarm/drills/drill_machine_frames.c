@@ -170,13 +170,12 @@ static uint32_t expect_frame(struct drill *d, const struct machine_batch *b, uin
                              uint32_t n, uint32_t *ret_len)
 {
     struct machine *m = machine_of(d);
-    uint32_t parts[MACHINE_CHAINS], used = 0, done = 0;
+    uint32_t parts[MACHINE_CHAINS], part = 0, used = 0, done = 0;
     bool late = false;
 
     *ret_len = 0;
     while (done < n) {
         const uint32_t header = used == 0 ? NET_HDR_BYTES : 0;
-        uint32_t part;
 
         if (!expect_taken(d, b, used))
             return 0; /* the frame is dropped; its chains were written to, but are not used */
@@ -197,7 +196,7 @@ static uint32_t expect_frame(struct drill *d, const struct machine_batch *b, uin
         expect_bytes(m, b, 0, NET_HDR_NUM_BUFFERS + i, &(uint8_t){(uint8_t)(used >> (8 * i))}, 1);
     for (uint32_t i = 0; i < used; i++)
         expect_used(m, b->chains[i].head, parts[i]);
-    *ret_len = parts[used - 1];
+    *ret_len = part;
     return used;
 }
 
