@@ -18,7 +18,7 @@ struct candidate {
 /* A request that requires a response. */
 struct answer_wanted {
     struct psn psn;
-    uint32_t psns;
+    uint32_t psns; /* 0: it was answered */
     enum op_kind answer; /* kind of the response */
 };
 
@@ -165,6 +165,21 @@ static bool wants(const struct pairing *p, uint32_t at, const struct seen *s)
     return is_wanted;
 }
 
+/* The requests of @a that the response @s answers are wanted no longer.  An acknowledge, also one in
+ * the header of another response, answers all sends and writes up to it.
+ */
+static void take_answered(struct asker *a, const struct seen *s)
+{
+    for (uint32_t n = 0; n < WANTED && n < a->n_wanted; n++) {
+        struct answer_wanted *w = &a->wanted[n];
+        const int32_t into = psn_diff(seen_psn(s), w->psn);
+
+        if (w->answer == OPK_ACK ? into >= 0
+                                 : w->answer == seen_op(s)->kind && into + 1 == (int32_t)w->psns)
+            w->psns = 0;
+    }
+}
+
 /* Flow @i sends the response @s, which is a vote for one flow of the opposite direction.  Prefers a
  * flow that requires such a response, then one that has not got it yet, then the one that it voted
  * for most, then the one that waits longest.  It votes for itself only if there is no other: a
@@ -188,6 +203,7 @@ static void answer(struct pairing *p, uint32_t i, const struct seen *s)
     if (chosen == SEEN_NONE)
         return;
     vote(&p->askers[i], chosen);
+    take_answered(&p->askers[chosen], s);
     if (best & 2u)
         p->askers[chosen].answered = psn_add(seen_psn(s), 1);
 }

@@ -262,6 +262,41 @@ static void an_identification_of_ip_is_a_name(void **state)
     SHOWS(late, "2 GAP, 5 LATE");
 }
 
+/* What @row has, but to queue pair @to. */
+static struct captured to_qp(uint32_t to, struct captured row)
+{
+    row.qpn = to;
+    return row;
+}
+
+/* One connection after the other starts at PSN 1, and of the second one that PSN is lost at first.
+ * What has been answered once is not what the responses to the second one are about.
+ */
+static void a_connection_that_starts_where_an_earlier_one_did(void **state)
+{
+    struct captured rows[28];
+    size_t n = 0;
+
+    (void)state;
+    for (uint32_t psn = 1; psn <= 3; psn++) {
+        rows[n++] = (struct captured)SEND_OF(10 * psn, 'a', psn);
+        rows[n++] = (struct captured)ACK_OF(10 * psn + 1, 'b', psn, psn);
+    }
+    rows[n++] = to_qp(20, (struct captured)SEND_OF(100, 'a', 2));
+    rows[n++] = to_qp(19, (struct captured)NAK_OF(101, 'b', 1, NAK_SEQUENCE, 0));
+    for (uint32_t psn = 1; psn <= 3; psn++) {
+        rows[n++] = to_qp(20, (struct captured)SEND_OF(100 + 10 * psn, 'a', psn));
+        rows[n++] = to_qp(19, (struct captured)ACK_OF(101 + 10 * psn, 'b', psn, psn));
+    }
+    for (uint32_t i = 1; i <= 4; i++) {
+        rows[n++] = to_qp(20, (struct captured)SEND_OF(5000 * i, 'a', 1));
+        rows[n++] = to_qp(19, (struct captured)ACK_OF(5000 * i + 1, 'b', 3, 3));
+    }
+    captured_shows(rows, n,
+                   "7 GAP, 9 AGAIN_AFTER_NAK, 15 ANSWER_LOST, 17 ANSWER_LOST, 19 ANSWER_LOST, "
+                   "21 ANSWER_LOST");
+}
+
 static void another_request_with_the_same_psn(void **state)
 {
     static const struct captured rows[] = {
@@ -641,6 +676,7 @@ int main(void)
         cmocka_unit_test(an_answer_that_was_lost_behind_here),
         cmocka_unit_test(copies_and_what_was_overtaken),
         cmocka_unit_test(an_identification_of_ip_is_a_name),
+        cmocka_unit_test(a_connection_that_starts_where_an_earlier_one_did),
         cmocka_unit_test(another_request_with_the_same_psn),
         cmocka_unit_test(a_queue_pair_may_begin_again),
         cmocka_unit_test(a_queue_pair_may_begin_again_before_all_is_answered),
