@@ -55,8 +55,10 @@ struct asked {
     uint32_t n_rds;    /* READ or atomic: number of those under way when it was requested */
     uint64_t got;      /* READ: position of the first response that was not captured */
     uint64_t high;     /* READ: position after the highest response that was captured */
-    /* READ: position of the next response to each repetition, the latest one first. */
-    uint64_t rows[HALF_ROWS];
+    /* READ: responses to its repetitions, the latest one first; one may ask for a part only. */
+    struct half_row {
+        uint64_t next, end; /* positions: of the next response, behind the last one */
+    } rows[HALF_ROWS];
     uint32_t answer;     /* atomic: index of the response in the record; SEEN_NONE: none */
     uint32_t times;      /* number of times it was captured */
     bool was_lost;       /* it or its response was lost; its acknowledgment ends the repair */

@@ -391,7 +391,7 @@ static void miss_responses(struct half *h, struct asked *e, uint64_t from, uint6
 static void judge_odd_response(struct half *h, struct asked *e, uint64_t at, uint32_t seen)
 {
     if (has_ids(h) ? !was_overtaken(h, seen) : e->times > 1)
-        e->rows[1] = at + 1;
+        e->rows[1] = (struct half_row){at + 1, e->at + e->psns};
     else if (at >= e->got || has_ids(h))
         half_find(h, FIND_LATE, seen, (struct found){.psn = h->r->v[seen].psn});
     else
@@ -402,8 +402,8 @@ static void judge_odd_response(struct half *h, struct asked *e, uint64_t at, uin
 static bool is_next_of_row(struct asked *e, uint64_t at)
 {
     for (unsigned i = 0; e->times > 1 && i < HALF_ROWS; i++) {
-        if (e->rows[i] == at) {
-            e->rows[i]++;
+        if (e->rows[i].next == at && at < e->rows[i].end) {
+            e->rows[i].next++;
             return true;
         }
     }
@@ -415,7 +415,7 @@ static bool is_next_of_row(struct asked *e, uint64_t at)
  */
 static void place_response(struct half *h, struct asked *e, uint64_t at, uint32_t seen)
 {
-    const bool comes_again = e->times > 1 && e->rows[0] < e->at + e->psns;
+    const bool comes_again = e->times > 1 && e->rows[0].next < e->rows[0].end;
     const bool is_old = comes_again && has_ids(h) && was_overtaken(h, seen);
     const uint32_t was = at < e->high && has_ids(h) ? like(h, seen) : SEEN_NONE;
 
@@ -425,9 +425,9 @@ static void place_response(struct half *h, struct asked *e, uint64_t at, uint32_
         /* expected */
     } else if (at > e->high) {
         miss_responses(h, e, e->high, at, seen);
-    } else if (comes_again && at > e->rows[0] && !is_old) {
-        miss_responses(h, e, e->rows[0], at, seen);
-        e->rows[0] = at + 1;
+    } else if (comes_again && at > e->rows[0].next && !is_old) {
+        miss_responses(h, e, e->rows[0].next, at, seen);
+        e->rows[0].next = at + 1;
     } else {
         judge_odd_response(h, e, at, seen);
     }

@@ -48,26 +48,26 @@ static struct asked missing(uint64_t at, uint64_t psns, uint32_t shown_by, uint6
                           .was_lost = true};
 }
 
-/* Follows the responses to the repetition of READ @e at @at, too.  They take the place of those to
- * a repetition that has been answered, or to the oldest one.
+/* Follows the responses to the repetition of READ @e at @at, too, which asks for @psns.  They take
+ * the place of those to a repetition that has been answered, or to the oldest one.
  */
-static void begin_row(struct asked *e, uint64_t at)
+static void begin_row(struct asked *e, uint64_t at, uint64_t psns)
 {
     uint32_t i = HALF_ROWS - 1;
 
-    while (i > 0 && e->rows[i] != e->at + e->psns)
+    while (i > 0 && e->rows[i].next != e->rows[i].end)
         i--;
-    if (e->rows[i] != e->at + e->psns)
+    if (e->rows[i].next != e->rows[i].end)
         i = HALF_ROWS - 1;
     memmove(e->rows + 1, e->rows, i * sizeof(e->rows[0]));
-    e->rows[0] = at;
+    e->rows[0] = (struct half_row){at, at + psns};
 }
 
 static void set(struct asked *e, uint64_t at, uint64_t psns, uint32_t seen)
 {
     e->at = e->got = e->high = at;
     for (unsigned i = 0; i < HALF_ROWS; i++)
-        e->rows[i] = at;
+        e->rows[i] = (struct half_row){at, at + psns};
     e->psns = psns;
     e->seen = e->first_seen = seen;
     e->times = 1;
@@ -403,7 +403,7 @@ static void take_back(struct half *h, struct asked *e, uint64_t at, uint64_t psn
         e->was_lost |= way == WAY_BACK && !goes_on;
         e->seen = seen;
         e->times++;
-        begin_row(e, at);
+        begin_row(e, at, psns);
     }
     if (way == WAY_BACK)
         h->cursor = at + psns;

@@ -534,6 +534,29 @@ static void a_read_that_is_asked_for_again_while_it_is_answered(void **state)
     SHOWS(rows, "2 AGAIN_AFTER_TIMEOUT, 8 ANSWER_LOST, 9 ANSWER_LOST");
 }
 
+/* A repetition asks for the first half only.  Once it is answered, the responses to those of the
+ * whole are still followed.
+ */
+static void a_part_of_a_read_is_asked_for_again(void **state)
+{
+    static const struct captured rows[] = {
+        READ(0, 1, 1000),
+        READ(9000, 1, 1000),
+        RESPONSE(9001, FIRST, 1, 256, 1),
+        READ(18000, 1, 512),
+        RESPONSE(18001, FIRST, 1, 256, 1),
+        RESPONSE(18002, LAST, 2, 256, 1),
+        READ(27000, 1, 1000),
+        READ(36000, 1, 1000),
+        RESPONSE(36001, MIDDLE, 2, 256, 1),
+        RESPONSE(36002, MIDDLE, 3, 256, 1),
+        RESPONSE(36003, LAST, 4, 232, 1),
+    };
+
+    (void)state;
+    SHOWS(rows, "2 AGAIN_AFTER_TIMEOUT, 4 ANSWER_LOST, 7 ANSWER_LOST, 8 ANSWER_LOST");
+}
+
 static void an_older_answer_behind_a_newer_one(void **state)
 {
     static const struct captured rows[] = {SEND_OF(0, 'a', 1), SEND_OF(1, 'a', 2),
@@ -687,6 +710,7 @@ int main(void)
         cmocka_unit_test(two_answers_that_are_missing),
         cmocka_unit_test(a_read_that_is_answered_three_times),
         cmocka_unit_test(a_read_that_is_asked_for_again_while_it_is_answered),
+        cmocka_unit_test(a_part_of_a_read_is_asked_for_again),
         cmocka_unit_test(an_older_answer_behind_a_newer_one),
         cmocka_unit_test(an_rnr_nak_asks_to_wait),
         cmocka_unit_test(what_a_responder_refuses),
