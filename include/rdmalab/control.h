@@ -51,6 +51,7 @@ struct rdl_control_answer {
  *	   RDL_ERR_INVAL       the lengths are inconsistent
  *	   RDL_ERR_QUEUE_FULL  no free entry; two entries stay reserved for the verbs
  *	   RDL_ERR_NO_GUEST    the guest of @host is a virtual machine
+ *	   RDL_ERR_NO_DEVICE   @host has no RDMA device
  *	   RDL_ERR_UNSUPPORTED the driver of @host has no control queue
  *	   RDL_ERR_STALE, RDL_ERR_BROKEN, RDL_ERR_NOMEM
  */
@@ -77,8 +78,10 @@ uint32_t rdl_control_under_way(const struct rdl_lab *lab, rdl_host host);
  * gets a configuration interrupt.
  *
  * Return: RDL_OK
- *	   RDL_ERR_INVAL  a value is out of range
- *	   RDL_ERR_LIMIT  larger than the value the host was added with
+ *	   RDL_ERR_INVAL        a value is out of range
+ *	   RDL_ERR_LIMIT        larger than the value the host was added with
+ *	   RDL_ERR_NO_DEVICE    @host has no RDMA device
+ *	   RDL_ERR_UNSUPPORTED  the limits of this type of device are fixed
  *	   RDL_ERR_STALE
  */
 RDL_MUST_CHECK enum rdl_status rdl_host_limit(struct rdl_lab *lab, rdl_host host,
@@ -98,7 +101,7 @@ RDL_MUST_CHECK enum rdl_status rdl_resize_qp(struct rdl_lab *lab, rdl_qp qp, uin
 
 /* Sets *@ret to the most recent refusal of the device of @host.
  *
- * Return: RDL_OK, RDL_ERR_STALE
+ * Return: RDL_OK, RDL_ERR_NO_DEVICE, RDL_ERR_STALE
  */
 RDL_MUST_CHECK enum rdl_status rdl_last_refusal(const struct rdl_lab *lab, rdl_host host,
                                                 struct rdl_refusal *ret);

@@ -101,7 +101,7 @@ struct rdl_device_fault_config {
     const char *name; /* as in struct rdl_fault_config */
     uint32_t kind;    /* enum fault_kind, from FLT_LOST_KICK on */
     rdl_host host;
-    bool net;            /* virtio-net function; otherwise virtio-rdma */
+    bool net;            /* virtio-net function; otherwise the RDMA device */
     uint32_t queue;      /* number of a virtqueue, or RDL_ANY */
     uint32_t nth;        /* the first occasion to hit, counted from 1 */
     uint32_t count;      /* number of occasions to hit, from the @nth on; RDL_ANY: all */
@@ -124,7 +124,8 @@ struct rdl_device_fault_config {
  * added, the lab ignores broken invariants of the host.
  *
  * Return: RDL_OK, RDL_ERR_INVAL, RDL_ERR_EXISTS (the name), RDL_ERR_LIMIT, RDL_ERR_STALE (@host),
- *	   RDL_ERR_NOT_FOUND (@queue), RDL_ERR_NOMEM
+ *	   RDL_ERR_NOT_FOUND (@queue), RDL_ERR_NO_DEVICE (@host has no RDMA device),
+ *	   RDL_ERR_UNSUPPORTED (it is no virtio device), RDL_ERR_NOMEM
  */
 RDL_MUST_CHECK enum rdl_status rdl_device_fault_add(struct rdl_lab *lab,
                                                     const struct rdl_device_fault_config *config,

@@ -97,8 +97,8 @@ RDL_MUST_CHECK enum rdl_status rdl_lab_new(const struct rdl_lab_config *config,
                                            struct rdl_lab **ret);
 void rdl_lab_free(struct rdl_lab *lab);
 
-/* A host: RAM, virtio-rdma and virtio-net on one Ethernet port, their drivers, an IP stack.  A
- * field that is 0 selects the default.  By default host number k (from 1) has the MAC
+/* A host: RAM, an RDMA device or none, and virtio-net on one Ethernet port, their drivers, an IP
+ * stack.  A field that is 0 selects the default.  By default host number k (from 1) has the MAC
  * 02:00:00:00:K:K and the addresses 10.0.K.K and fe80::EUI-64, where K.K are the two bytes of k,
  * high byte first: 10.0.0.1 for k = 1.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Direct access to the PCI functions of a host.  Function 0 is virtio-net, function 1 is
- * virtio-rdma.
+ * the RDMA device, if the host has one.
  */
 #ifndef RDMALAB_PCI_H
 #define RDMALAB_PCI_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Hosts whose guest is a virtual machine that another program runs.
  *
- * Such a host (rdl_host_config.external) has two PCI functions, virtio-net and virtio-rdma, and an
- * Ethernet port.  The lab runs no guest on it: calls that need one return RDL_ERR_NO_GUEST.  Its
+ * Such a host (rdl_host_config.external) has two PCI functions, virtio-net and its RDMA device, and
+ * an Ethernet port.  The lab runs no guest on it: calls that need one return RDL_ERR_NO_GUEST.  Its
  * only memory is what rdl_vm_memory() maps.  The program that runs the machine passes each access
  * of a function to this API and receives the interrupts through a callback.
  *
@@ -45,7 +45,7 @@ RDL_MUST_CHECK enum rdl_status rdl_vm_memory(struct rdl_lab *lab, rdl_host host,
 
 /* One access to a function of the host by the machine's processor. */
 struct rdl_vm_access {
-    uint32_t function; /* number in the slot: 0 is virtio-net, 1 is virtio-rdma */
+    uint32_t function; /* number in the slot: 0 is virtio-net, 1 is the RDMA device */
     bool config;       /* configuration space; otherwise memory space */
     bool write;
     uint32_t bytes; /* width of the access: 1, 2, 4, or in memory space 8 */
