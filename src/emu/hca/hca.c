@@ -12,7 +12,7 @@
 #include "emu/hca/mw.h"
 #include "emu/hca/srq.h"
 
-#define QP_WR_MAX 32768u /* entries of the largest virtqueue */
+#define QP_WR_MAX 32768u /* most work requests in a work queue of any device */
 
 static void check_limits(const struct hca_limits *l, uint32_t first_qpn)
 {

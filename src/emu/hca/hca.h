@@ -90,7 +90,7 @@ struct hca {
     bool ram_is_open; /* a DMA region with local write access was created: it covers the rings */
     struct hca_gid gids[HCA_GIDS];
     struct mcast mcast;
-    struct hca_pkeys pkeys; /* constant: the RFC has no command to change it */
+    struct hca_pkeys pkeys; /* constant: no control request changes it */
 };
 
 /* The environment of a device: argument of hca_init(). */

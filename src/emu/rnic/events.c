@@ -4,7 +4,6 @@
 
 #include "emu/base/assert.h"
 #include "emu/facts/async.h"
-#include "emu/facts/enum/object.h"
 #include "emu/facts/enum/qp_attr.h"
 #include "emu/facts/enum/qp_state.h"
 #include "emu/hca/ctrl.h"
@@ -115,7 +114,7 @@ void rnic_srq_lost_queue(struct rnic *n, struct srq *srq)
     rnic_settle(n);
 }
 
-static bool gid_is(const struct hca_gid *a, const struct hca_gid *b)
+static bool gid_equals(const struct hca_gid *a, const struct hca_gid *b)
 {
     return a->valid == b->valid && memcmp(a->raw, b->raw, sizeof(b->raw)) == 0;
 }
@@ -126,7 +125,7 @@ enum refusal_reason rnic_gid_set(struct rnic *n, uint32_t index, const uint8_t *
     const enum refusal_reason why =
         gid ? hca_gid_set(&n->hca, index, gid) : hca_gid_clear(&n->hca, index);
 
-    if (why == REF_NONE && !n->booting && !gid_is(&n->hca.gids[index], &before))
+    if (why == REF_NONE && !n->booting && !gid_equals(&n->hca.gids[index], &before))
         rnic_event(n, ASE_GID_CHANGE, HCA_PORT);
     return why;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* An RNIC: objects and keys (hca), transport (xport), limits, and the RDMA part of a port.
+/* An RNIC: objects and keys (hca), transport (xport), limits, asynchronous events, and the RDMA
+ * part of a port.
  *
  * It knows no interface to a guest.  A *device* presents it to a driver through its own registers
  * and rings: the driver posts work there, and reads completions and events there.
@@ -41,8 +42,15 @@ struct rnic_config {
     struct rdl_device_limits limits; /* 0 in a field means the default limit */
 };
 
-/* Calls from the RNIC to the device that presents it.  They must not call back into the RNIC, but
- * for rnic_cq_overflow().
+/* Calls from the RNIC to the device that presents it.  They may call these functions of the RNIC:
+ *
+ *	fetch_recv()  rnic_srq_taken()
+ *	event()       rnic_event_told()
+ *	complete()    rnic_cq_overflow()
+ *	any of them   rnic_srq_failed() and rnic_event_fatal(), if a ring turns out to be broken
+ *
+ * They must not call rnic_settle(), rnic_kick(), rnic_timer(), or functions that create, change or
+ * destroy objects.
  */
 struct rnic_ops {
     /* is_driven: a driver runs the device.  is_running: and the device may access memory. */

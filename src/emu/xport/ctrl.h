@@ -25,8 +25,8 @@ enum refusal_reason xport_qp_create(struct xport *x, const struct qp_config *con
 enum refusal_reason xport_qp_resize(struct xport *x, struct qp *qp, uint32_t max_send_wr,
                                     uint32_t max_recv_wr);
 
-/* Destroys a queue pair.  Its chains stay in the rings, which the driver must reset.  A shared
- * receive that it holds is returned to the driver without a completion.  Returns REF_NONE or
+/* Destroys a queue pair.  Its work requests stay in its queues, which the driver must reset.  A
+ * shared receive that it holds is returned to the driver without a completion.  Returns REF_NONE or
  * RFK_NO_OBJECT.
  */
 enum refusal_reason xport_qp_destroy(struct xport *x, uint32_t qpn);

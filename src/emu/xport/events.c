@@ -7,7 +7,6 @@
  * request.  The responder raises one for a request that it refuses, if no receive is related to it.
  */
 #include "emu/base/assert.h"
-#include "emu/facts/enum/object.h"
 #include "emu/facts/enum/qp_state.h"
 #include "emu/facts/profile.h"
 #include "emu/xport/internal.h"
