@@ -39,7 +39,7 @@ enum fetch rdma_pop(struct rdma *d, uint32_t queue);
 
 /* rdma_events.c: implement the functions of struct rnic_ops with these names. */
 bool rdma_keeps_events(const void *ctx);
-void rdma_tell_event(void *ctx);
+void rdma_event(void *ctx);
 
 /* Writes pending events to the buffers of the event queue, until there are no more events or no
  * more buffers, and interrupts the driver.  Does nothing without the feature EVENTQ.

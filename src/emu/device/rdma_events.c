@@ -64,7 +64,7 @@ bool rdma_keeps_events(const void *ctx)
     return virtio_has(&d->pci, VF_EVENTQ);
 }
 
-void rdma_tell_event(void *ctx)
+void rdma_event(void *ctx)
 {
     struct rdma *d = ctx;
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Asynchronous events, written by the device into the buffers of the event queue. */
-#include "emu/facts/enum/object.h"
 #include "emu/facts/enum/profile.h"
 #include "emu/facts/enum/wr_opcode.h"
 #include "emu/facts/virtio_rdma/ctrl_cmd.h"

@@ -59,8 +59,8 @@ enum rdl_status events_boot(struct virtio_rdma *d)
     while (q->n_free > 0 && add_buffer(d, q))
         ;
     vqd_want_interrupt(q, d->virtio.pci.ram, false);
-    vqd_publish(q,
-                d->virtio.pci.ram); /* no kick: the device looks for buffers when it has an event */
+    /* No kick: the device looks for buffers when it has an event. */
+    vqd_publish(q, d->virtio.pci.ram);
     return q->n_free == 0 ? RDL_OK : RDL_ERR_NOMEM;
 }
 
