@@ -4,10 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "emu/device/rdma.h"
+#include "emu/facts/device.h"
 #include "emu/facts/enum/pci_function.h"
 #include "emu/lab/lab_state.h"
+#include "emu/rnic/rnic.h"
 #include "emu/trace/event.h"
+#include "emu/virtio/pci.h"
 
 struct changed *changed_new(const struct lab_state *w)
 {

@@ -7,7 +7,9 @@
 #include "emu/facts/enum/device_type.h"
 #include "emu/guest/machine/rdma_driver.h"
 
-#define DEVICE_TYPES 2u /* size of arrays indexed by enum device_type */
+/* Size of arrays indexed by enum device_type. */
+#define DEVICE_TYPE_ONE(...) +1u
+#define DEVICE_TYPES         (0u ENUM_DEVICE_TYPE(DEVICE_TYPE_ONE))
 
 struct device_parts {
     const char *name;       /* what people call it; NULL: no device */

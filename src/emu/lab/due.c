@@ -54,6 +54,16 @@ static void add_qp(struct text *t, const struct lab_state *w, uint32_t host, uin
         text_addf(t, " QPN %u", qpn);
 }
 
+static void add_interrupt(struct text *t, struct fn_irq irq)
+{
+    if (irq.vector == FN_LINE)
+        text_add(t, ": INTx rises");
+    else if (irq.queue == FN_NO_QUEUE)
+        text_add(t, ": an interrupt of the device");
+    else
+        text_addf(t, ": an interrupt of queue %u", irq.queue);
+}
+
 static void add_sentence(struct text *t, const struct lab_state *w, const struct sim_item *item)
 {
     switch (item->kind) {
@@ -75,7 +85,7 @@ static void add_sentence(struct text *t, const struct lab_state *w, const struct
         break;
     case SIM_IRQ:
         add_host(t, w, item->target);
-        text_addf(t, ": an interrupt of queue %u", fn_irq_of(item->arg).queue);
+        add_interrupt(t, fn_irq_of(item->arg));
         break;
     case SIM_LATE_DATA:
         add_host(t, w, item->target);

@@ -8,6 +8,7 @@
 #define EMU_LAB_LAB_STATE_H
 
 #include "emu/device/rdma_device.h"
+#include "emu/facts/enum/pci_function.h"
 #include "emu/guest/machine/guest.h"
 #include "emu/lab/changed.h"
 #include "emu/lab/parts.h"
@@ -40,8 +41,6 @@ _Static_assert(RDL_NAME_BYTES == EV_NAME_BYTES, "an event has room for every nam
 struct rdma;
 struct virtio_dev;
 struct vnet;
-
-#define HOST_FUNCTIONS 2u /* size of arrays indexed by enum pci_function */
 
 struct host {
     uint32_t index;

@@ -2,9 +2,9 @@
 /* Construction and configuration of links between hosts, switches and external ports. */
 #include <string.h>
 
-#include "emu/device/rdma.h"
 #include "emu/device/virtio_net.h"
 #include "emu/lab/lab_state.h"
+#include "emu/rnic/rnic.h"
 #include "emu/trace/emit.h"
 #include "emu/trace/event.h"
 

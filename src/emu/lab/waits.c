@@ -49,7 +49,6 @@ static void add_timer(struct text *t, const struct requester *q)
 static uint16_t outstanding(const struct host *h, const struct guest_wq *q)
 {
     const struct vqd *driver = host_rdma_vq(h, q->queue);
-
     const struct virtio_dev *device = host_virtio(h, FN_RDMA);
 
     return driver ? (uint16_t)(driver->avail_idx - device->queues[q->queue].used_idx) : 0;

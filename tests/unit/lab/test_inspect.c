@@ -12,6 +12,7 @@
 #include "emu/facts/enum/object.h"
 #include "emu/facts/enum/qp_state.h"
 #include "emu/facts/enum/send_flag.h"
+#include "rdmalab/control.h"
 #include "rdmalab/fault.h"
 #include "rdmalab/inspect.h"
 #include "testbed/testbed.h"
@@ -295,6 +296,40 @@ static void what_is_due_happens_then(void **state)
     testbed_done(&r);
 }
 
+static void note_due(void *ctx, const struct rdl_due *due)
+{
+    text_add(ctx, due->what);
+}
+
+static void an_interrupt_of_no_queue_is_not_called_one(void **state)
+{
+    static const struct {
+        bool intx;
+        const char *what;
+    } rows[] = {
+        {false, "h1: an interrupt of the device"},
+        {true, "h1: INTx rises"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        const struct rdl_lab_config config = {.seed = 1, .check_invariants = true};
+        const struct rdl_host_config host = {.name = "h1", .intx = rows[i].intx};
+        const struct rdl_device_limits limits = {.max_mr = 16};
+        char buf[256];
+        struct text t = text_on(buf, sizeof(buf));
+        struct rdl_lab *lab;
+        rdl_host h;
+
+        assert_int_equal(rdl_lab_new(&config, &lab), RDL_OK);
+        assert_int_equal(rdl_host_add(lab, &host, &h), RDL_OK);
+        assert_int_equal(rdl_host_limit(lab, h, &limits), RDL_OK);
+        rdl_due(lab, RDL_DUE_MAX, note_due, &t);
+        assert_string_equal(buf, rows[i].what);
+        rdl_lab_free(lab);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -306,6 +341,7 @@ int main(void)
         cmocka_unit_test(a_wait_for_a_receive_is_told_until_it_ends),
         cmocka_unit_test(waiting_is_told_in_words),
         cmocka_unit_test(what_is_due_happens_then),
+        cmocka_unit_test(an_interrupt_of_no_queue_is_not_called_one),
     };
 
     return cmocka_run_group_tests_name("inspect", tests, NULL, NULL);

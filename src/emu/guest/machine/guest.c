@@ -124,9 +124,9 @@ enum rdl_status guest_boot(struct guest *g)
     enum rdl_status st = RDL_OK;
 
     pci_scan(&g->slot);
-    for (uint32_t i = 0; st == RDL_OK && i < GUEST_DRIVERS; i++)
+    for (uint32_t i = 0; st == RDL_OK && i < HOST_FUNCTIONS; i++)
         st = boot(g, &g->drivers[i]);
-    for (uint32_t i = 0; st == RDL_OK && i < GUEST_DRIVERS; i++)
+    for (uint32_t i = 0; st == RDL_OK && i < HOST_FUNCTIONS; i++)
         st = start(&g->drivers[i]);
     return st;
 }
@@ -136,7 +136,7 @@ void guest_message(struct guest *g, uint64_t address, uint32_t data)
 {
     const uint64_t cpu = (address - MSI_ADDRESS) >> MSI_CPU_SHIFT;
 
-    for (uint32_t i = 0; i < GUEST_DRIVERS; i++) {
+    for (uint32_t i = 0; i < HOST_FUNCTIONS; i++) {
         const struct guest_driver *d = &g->drivers[i];
 
         if (d->found && d->found->number == cpu)
@@ -149,7 +149,7 @@ bool guest_line(struct guest *g)
 {
     bool claimed = false;
 
-    for (uint32_t i = GUEST_DRIVERS; i > 0; i--) {
+    for (uint32_t i = HOST_FUNCTIONS; i > 0; i--) {
         const struct guest_driver *d = &g->drivers[i - 1];
 
         if (d->found)
@@ -163,8 +163,8 @@ uint64_t guest_irqs(const struct guest *g)
 {
     uint64_t n = 0;
 
-    for (uint32_t i = 0; i < GUEST_DRIVERS; i++) {
-        if (g->drivers[i].state)
+    for (uint32_t i = 0; i < HOST_FUNCTIONS; i++) {
+        if (g->drivers[i].found)
             n += g->drivers[i].ops->irqs(g->drivers[i].state);
     }
     return n;

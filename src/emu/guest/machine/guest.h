@@ -12,6 +12,7 @@
 #define EMU_GUEST_GUEST_H
 
 #include "emu/base/prng.h"
+#include "emu/facts/enum/pci_function.h"
 #include "emu/guest/ip/net.h"
 #include "emu/guest/machine/rdma_driver.h"
 #include "emu/guest/verbs/verbs.h"
@@ -40,8 +41,6 @@ struct guest_driver {
     const struct pci_slot_function *found; /* the function it is bound to; NULL: none */
 };
 
-#define GUEST_DRIVERS 2u /* size of arrays indexed by enum pci_function */
-
 struct guest {
     struct guest_config config;
     struct pci_bus slot;
@@ -50,7 +49,7 @@ struct guest {
     struct dma_pool dma;
     struct verbs verbs;   /* verbs.driver is the state of the driver config.rdma */
     struct guest_net net; /* driver of virtio-net, and the IP stack */
-    struct guest_driver drivers[GUEST_DRIVERS];
+    struct guest_driver drivers[HOST_FUNCTIONS]; /* indexed by enum pci_function */
 };
 
 /* Initialises a guest that is not booted.  @g must not move afterwards.  @rng scatters its pages in

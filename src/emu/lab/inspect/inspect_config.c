@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "emu/base/cursor.h"
-#include "emu/device/rdma.h"
 #include "emu/facts/rfc.h"
 #include "emu/lab/inspect/inspect_nodes.h"
+#include "emu/virtio/pci.h"
 
 static void say_guid(struct visit *v, const uint8_t guid[8])
 {
