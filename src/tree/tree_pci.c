@@ -14,27 +14,29 @@
 #define FIELD_INDENT   33u
 #define BYTES_PER_LINE 16u
 
-/* The first 256 bytes of the configuration space of a function. */
+/* The configuration space of a function: 256 or 4,096 bytes. */
 struct config {
     const struct rdl_lab *lab;
     rdl_host host;
     uint32_t number;
-    uint8_t b[PCI_CONFIG_BYTES];
+    uint32_t n; /* bytes in @b */
+    uint8_t b[PCI_CONFIG_BYTES_EXPRESS];
 };
 
+/* Bytes beyond the end are all ones, as for a driver. */
 static uint32_t byte(const struct config *c, uint32_t at)
 {
-    return c->b[at];
+    return at < c->n ? c->b[at] : 0xff;
 }
 
 static uint32_t word(const struct config *c, uint32_t at)
 {
-    return ld_le16(c->b + at);
+    return byte(c, at) | byte(c, at + 1) << 8;
 }
 
 static uint32_t dword(const struct config *c, uint32_t at)
 {
-    return ld_le32(c->b + at);
+    return word(c, at) | word(c, at + 2) << 16;
 }
 
 /* Reads the configuration space of function @number of the host in @path, which must exist. Returns
@@ -50,21 +52,26 @@ static bool read_config(const struct rdl_lab *lab, const char *path, uint32_t nu
     *ret = (struct config){.lab = lab, .number = number};
     known = rdl_find_host(lab, name, &ret->host) == RDL_OK;
     RDL_ASSERT(known);
-    for (uint32_t i = 0; i < PCI_CONFIG_BYTES; i++) {
+    for (; ret->n < PCI_CONFIG_BYTES_EXPRESS; ret->n++) {
         const struct rdl_pci_place place = {
-            .number = number, .space = RDL_PCI_CONFIG, .offset = i, .width = 1};
+            .number = number, .space = RDL_PCI_CONFIG, .offset = ret->n, .width = 1};
         uint64_t v;
 
         if (rdl_pci_peek(lab, ret->host, &place, &v) != RDL_OK)
-            return false;
-        ret->b[i] = (uint8_t)v;
+            break;
+        ret->b[ret->n] = (uint8_t)v;
     }
-    return true;
+    return ret->n > 0;
+}
+
+static char sign_of(uint32_t bits, uint32_t mask)
+{
+    return bits & mask ? '+' : '-';
 }
 
 static char sign(uint32_t bits, unsigned bit)
 {
-    return bits >> bit & 1u ? '+' : '-';
+    return sign_of(bits, 1u << bit);
 }
 
 static void print_command(FILE *out, uint32_t c)
@@ -133,12 +140,18 @@ static void print_msix(FILE *out, const struct config *c, uint32_t at)
 static void print_express(FILE *out, const struct config *c, uint32_t at)
 {
     const uint32_t flags = word(c, at + EXPRESS_AT_FLAGS), caps = dword(c, at + EXPRESS_AT_CAPS),
-                   control = word(c, at + EXPRESS_AT_CONTROL);
+                   control = word(c, at + EXPRESS_AT_CONTROL),
+                   type = flags >> EXPRESS_TYPE_BIT & EXPRESS_TYPE_MASK;
 
-    fprintf(out, "Express (v%u) Root Complex Integrated Endpoint\n",
-            flags & ((1u << EXPRESS_TYPE_BIT) - 1));
-    fprintf(out, "\t\tDevCap: RBE%c FLReset%c\n", sign(caps, 15), sign(caps, 28));
-    fprintf(out, "\t\tDevCtl: RlxdOrd%c NoSnoop%c\n", sign(control, 4), sign(control, 11));
+    fprintf(out, "Express (v%u) ", flags & ((1u << EXPRESS_TYPE_BIT) - 1));
+    if (type == EXPRESS_INTEGRATED)
+        fputs("Root Complex Integrated Endpoint\n", out);
+    else
+        fprintf(out, "type %u\n", type);
+    fprintf(out, "\t\tDevCap: RBE%c FLReset%c\n", sign_of(caps, EXPRESS_CAPS_ROLE),
+            sign_of(caps, EXPRESS_CAPS_RESET));
+    fprintf(out, "\t\tDevCtl: RlxdOrd%c NoSnoop%c\n", sign_of(control, EXPRESS_CONTROL_RELAXED),
+            sign_of(control, EXPRESS_CONTROL_NO_SNOOP));
 }
 
 static void print_capability(FILE *out, const struct config *c, uint32_t at)
@@ -155,21 +168,22 @@ static void print_capability(FILE *out, const struct config *c, uint32_t at)
 
 static void print_capabilities(FILE *out, const struct config *c)
 {
-    uint32_t at = byte(c, PCI_CAPABILITIES);
+    uint32_t at = byte(c, PCI_CAPABILITIES) & ~PCI_CAP_POINTER_LOW;
 
     for (uint32_t n = 0; at != 0 && n < PCI_CAPS_MAX; n++) {
         fprintf(out, "\tCapabilities: [%02x] ", at);
         print_capability(out, c, at);
-        at = byte(c, at + PCI_AT_NEXT);
+        at = byte(c, at + PCI_AT_NEXT) & ~PCI_CAP_POINTER_LOW;
     }
 }
 
+/* Prints the first 256 bytes, as "lspci -xxx" does. */
 static void print_bytes(FILE *out, const struct config *c)
 {
     for (uint32_t i = 0; i < PCI_CONFIG_BYTES; i++) {
         if (i % BYTES_PER_LINE == 0)
             fprintf(out, "%02x:", i);
-        fprintf(out, " %02x", c->b[i]);
+        fprintf(out, " %02x", byte(c, i));
         if (i % BYTES_PER_LINE == BYTES_PER_LINE - 1)
             fputc('\n', out);
     }
@@ -240,10 +254,10 @@ static uint32_t number_of(const struct rdl_lab *lab, const char *path)
 
 void tree_pci_slot(FILE *out, const struct rdl_lab *lab, const char *path)
 {
-    bool there[] = {false, false};
+    bool there[HOST_FUNCTIONS];
     struct config c;
 
-    for (uint32_t number = 0; number < ARRAY_LEN(there); number++) {
+    for (uint32_t number = 0; number < HOST_FUNCTIONS; number++) {
         there[number] = read_config(lab, path, number, &c);
         if (!there[number])
             continue;

@@ -29,6 +29,9 @@
 /* Number of capabilities that fit into configuration space.  A longer list contains a cycle. */
 #define PCI_CAPS_MAX 48u
 
+/* The reserved bits of a pointer to a capability, which a driver must mask.  [PCI 3.0, 6.7] */
+#define PCI_CAP_POINTER_LOW 3u
+
 /* Offsets of fields in a capability.  The byte at offset 0 is its ID. */
 #define PCI_AT_NEXT           1u
 #define VIRTIO_AT_LEN         2u
@@ -55,14 +58,17 @@
 #define EXPRESS_CAP_BYTES 0x3cu
 #define EXPRESS_VERSION   2u
 #define EXPRESS_TYPE_BIT  4u
+#define EXPRESS_TYPE_MASK 0xfu /* after a shift by EXPRESS_TYPE_BIT */
 /* Type of function: an endpoint that is integrated in the root complex.  It has no link. */
-#define EXPRESS_INTEGRATED      9u
-#define EXPRESS_CAPS_ROLE       (1u << 15) /* role-based error reporting, which is required */
-#define EXPRESS_CAPS_RESET      (1u << 28) /* EXPRESS_CONTROL_RESET works */
-#define EXPRESS_CONTROL_MASK    0x78ffu    /* bits that keep their value and have no effect */
-#define EXPRESS_CONTROL_DEFAULT 0x2810u    /* relaxed ordering, no snoop, reads of 512 bytes */
-#define EXPRESS_CONTROL_PAYLOAD 0x00e0u /* the largest payload; a function-level reset keeps it */
-#define EXPRESS_CONTROL_RESET   0x8000u /* resets the function; reads as 0 */
+#define EXPRESS_INTEGRATED       9u
+#define EXPRESS_CAPS_ROLE        (1u << 15) /* role-based error reporting, which is required */
+#define EXPRESS_CAPS_RESET       (1u << 28) /* EXPRESS_CONTROL_RESET works */
+#define EXPRESS_CONTROL_MASK     0x78ffu    /* bits that keep their value and have no effect */
+#define EXPRESS_CONTROL_DEFAULT  0x2810u    /* relaxed ordering, no snoop, reads of 512 bytes */
+#define EXPRESS_CONTROL_RELAXED  (1u << 4)
+#define EXPRESS_CONTROL_NO_SNOOP (1u << 11)
+#define EXPRESS_CONTROL_PAYLOAD  0x00e0u /* the largest payload; a function-level reset keeps it */
+#define EXPRESS_CONTROL_RESET    0x8000u /* resets the function; reads as 0 */
 
 /* Types of virtio's vendor capabilities.  [virtio 1.2, 4.1.4] */
 #define VIRTIO_CAP_COMMON 1u

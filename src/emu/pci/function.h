@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* A PCI function: configuration space, BARs and interrupts of any device.
  *
- *   configuration space   256 bytes, or 4,096 with PCI Express, as a table of fields (facts/pci.h):
- *                         the header, which all functions have, and the device's capabilities
+ *   configuration space   256 bytes, or 4,096 with PCI Express, as a table of fields
+ *                         (facts/enum/pci_field.h): the header, which all functions have, and the
+ *                         device's capabilities
  *   the BAR of MSI-X      the MSI-X table, and in the second half the pending bits
  *   the other BARs        the device's registers: struct pci_fn_ops
  *
@@ -57,7 +58,7 @@
 struct pci_place {
     uint16_t at;    /* offset; fields of a table are in this order and do not overlap */
     uint16_t field; /* enum pci_field */
-    uint32_t value; /* of a field that never changes, and is neither the function's nor @own */
+    uint32_t value; /* of a constant field; ignored if the function computes it or @own */
     uint32_t mask;  /* bits that the driver can write */
     bool own;       /* a register of the device: get(), read() and put() of its ops */
 };

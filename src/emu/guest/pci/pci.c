@@ -40,6 +40,12 @@ static void take_msix(struct guest_pci *p, uint32_t at)
     p->n_vectors = n;
 }
 
+/* Reads the pointer to a capability at @offset. */
+static uint32_t capability_at(const struct guest_pci *p, uint32_t offset)
+{
+    return pci_config_read(p, offset, 1) & ~PCI_CAP_POINTER_LOW;
+}
+
 void pci_probe(struct guest_pci *p, const struct pci_slot_function *found,
                void (*vendor)(void *ctx, uint32_t at), void *ctx)
 {
@@ -49,7 +55,7 @@ void pci_probe(struct guest_pci *p, const struct pci_slot_function *found,
     allow(p, PCI_CMD_MEMORY);
     if (!(pci_config_read(p, PCI_STATUS, 2) & PCI_STS_CAP_LIST))
         return;
-    at = pci_config_read(p, PCI_CAPABILITIES, 1);
+    at = capability_at(p, PCI_CAPABILITIES);
     for (uint32_t n = 0; at != 0 && n < PCI_CAPS_MAX; n++) {
         const uint32_t id = pci_config_read(p, at, 1);
 
@@ -57,7 +63,7 @@ void pci_probe(struct guest_pci *p, const struct pci_slot_function *found,
             vendor(ctx, at);
         else if (id == PCI_CAP_ID_MSIX)
             take_msix(p, at);
-        at = pci_config_read(p, at + PCI_AT_NEXT, 1);
+        at = capability_at(p, at + PCI_AT_NEXT);
     }
 }
 

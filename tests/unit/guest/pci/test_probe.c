@@ -164,6 +164,22 @@ static void a_driver_follows_the_list_wherever_it_leads(void **state)
     assert_int_equal(f->slot.value[7], 0);
 }
 
+/* The low two bits of a pointer to a capability are reserved.  [PCI 3.0, 6.7] */
+static void reserved_bits_of_a_pointer_lead_nowhere_else(void **state)
+{
+    struct fixture *f = *state;
+    struct slot_function *s = put_function(f, 0);
+
+    s->config[PCI_CAPABILITIES] |= 3;
+    s->config[0xd1] |= 1;
+    s->config[0xb1] |= 2;
+    probe(f);
+    assert_int_equal(f->n_vendors, 2);
+    assert_int_equal(f->vendor_at[0], 0xd0);
+    assert_int_equal(f->vendor_at[1], 0x90);
+    assert_int_equal(f->pci.n_vectors, 2);
+}
+
 /* A function may access no memory before its driver enables it. */
 static void probing_enables_no_bus_mastering(void **state)
 {
@@ -238,6 +254,7 @@ int main(void)
         T(bars_lie_at_multiples_of_their_size_and_apart),
         T(a_place_is_within_its_bar),
         T(a_driver_follows_the_list_wherever_it_leads),
+        T(reserved_bits_of_a_pointer_lead_nowhere_else),
         T(probing_enables_no_bus_mastering),
         T(a_list_can_be_missing_or_go_in_a_circle),
         T(without_msix_the_line_is_like_one_vector),
