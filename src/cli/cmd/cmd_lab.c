@@ -206,30 +206,12 @@ static bool read_dev_caps(struct session *s, const struct step *st, struct rdl_h
 /* Checks that nothing is said about the RDMA device of a host that has none. */
 static bool is_ordinary(struct session *s, const struct step *st)
 {
-#define NAME(name, ...) #name,
-    static const char *const of_device[] = {"max_cq",
-                                            "max_qp",
-                                            "max_srq",
-                                            "device_mtu",
-                                            "profile",
-                                            "indirect",
-                                            "vm",
-                                            "on_demand",
-                                            "pkeys",
-                                            "dev_caps_max_mr_size",
-                                            "dev_caps_max_qp",
-                                            "dev_caps_max_cq",
-                                            "dev_caps_max_mr",
-                                            "dev_caps_max_pd",
-                                            "dev_caps_max_ah",
-                                            RDL_DEVICE_LIMITS(NAME)
-                                                RDL_DEVICE_LIMITS_DERIVED(NAME)};
-#undef NAME
+    for (size_t i = 0; i < st->cmd->n_params; i++) {
+        const struct param *p = &st->cmd->params[i];
 
-    for (size_t i = 0; i < ARRAY_LEN(of_device); i++) {
-        if (!step_has(st, of_device[i]))
+        if (!(p->flags & P_RDMA) || !step_has(st, p->name))
             continue;
-        session_fail(s, step_span(st, of_device[i], 0), "%s needs an RDMA device", of_device[i]);
+        session_fail(s, step_span(st, p->name, 0), "%s needs an RDMA device", p->name);
         diag_reason(&s->diag, RDL_ERR_NO_DEVICE);
         return diag_remedy(&s->diag, "leave it out, or leave out device=none");
     }
