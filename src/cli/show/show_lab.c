@@ -271,6 +271,7 @@ static void show_leaf(FILE *out, const char *path, const struct rdl_value *v)
 {
     char buf[SHOW_LINE_BYTES];
     struct text t = text_on(buf, sizeof(buf));
+
     text_addf(&t, "%s = ", path);
     tree_add_value(&t, v);
     show_line(out, &t);

@@ -41,25 +41,25 @@
 #define PCI_FIELD_ELSEWHERE 0x1000
 
 #define ENUM_PCI_FIELD(X)                                                                          \
-    X(PCI, VENDOR_ID, 0x00, "who made it: 1af4 is virtio")                                         \
-    X(PCI, DEVICE_ID, 0x02, "0x1040 and the virtio device ID")                                     \
+    X(PCI, VENDOR_ID, 0x00, "who made it; virtio: 1af4")                                           \
+    X(PCI, DEVICE_ID, 0x02, "which device it is; virtio: 0x1040 and the virtio device ID")         \
     X(PCI, COMMAND, 0x04, "what the function may do")                                              \
     X(PCI, STATUS, 0x06, "what the function has, and whether it interrupts")                       \
-    X(PCI, REVISION_ID, 0x08, "1 or more: no legacy interface of virtio")                          \
+    X(PCI, REVISION_ID, 0x08, "its revision; virtio: 1 or more, no legacy interface")              \
     X(PCI, CLASS_CODE, 0x09, "what kind of function it is: class, subclass, interface")            \
     X(PCI, CACHE_LINE_SIZE, 0x0c, "cache line in words; nothing here needs it")                    \
     X(PCI, LATENCY_TIMER, 0x0d, "of a bus that this one is not")                                   \
     X(PCI, HEADER_TYPE, 0x0e, "0: an ordinary function; bit 7: the slot has several")              \
     X(PCI, BIST, 0x0f, "self-test: none")                                                          \
-    X(PCI, BAR0, 0x10, "base address of the virtio structures")                                    \
-    X(PCI, BAR1, 0x14, "base address of the MSI-X table and its pending bits")                     \
-    X(PCI, BAR2, 0x18, "base address: none")                                                       \
-    X(PCI, BAR3, 0x1c, "base address: none")                                                       \
-    X(PCI, BAR4, 0x20, "base address: none")                                                       \
-    X(PCI, BAR5, 0x24, "base address: none")                                                       \
+    X(PCI, BAR0, 0x10, "base address of BAR 0; virtio: of its structures")                         \
+    X(PCI, BAR1, 0x14, "base address of BAR 1; virtio: of the MSI-X table and pending bits")       \
+    X(PCI, BAR2, 0x18, "base address of BAR 2; virtio: none")                                      \
+    X(PCI, BAR3, 0x1c, "base address of BAR 3; virtio: none")                                      \
+    X(PCI, BAR4, 0x20, "base address of BAR 4; virtio: none")                                      \
+    X(PCI, BAR5, 0x24, "base address of BAR 5; virtio: none")                                      \
     X(PCI, CARDBUS_CIS, 0x28, "of CardBus: none")                                                  \
     X(PCI, SUBSYSTEM_VENDOR_ID, 0x2c, "who made the board")                                        \
-    X(PCI, SUBSYSTEM_ID, 0x2e, "which board; 0x40 or more")                                        \
+    X(PCI, SUBSYSTEM_ID, 0x2e, "which board; virtio: 0x40 or more")                                \
     X(PCI, EXPANSION_ROM, 0x30, "base address of a ROM: none")                                     \
     X(PCI, CAPABILITIES, 0x34, "where the list of capabilities begins")                            \
     X(PCI, INTERRUPT_LINE, 0x3c, "a note of the firmware's; the function ignores it")              \
