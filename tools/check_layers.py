@@ -32,7 +32,7 @@ MAY_USE = {  # layer -> layers it may include; order is bottom to top
     "hca":    ["base", "facts", "trace", "mem", "sim"],
     "xport":  ["base", "facts", "trace", "wire", "mem", "sim", "hca"],
     # an adapter, which knows no interface to a guest: no virtio
-    "rnic":   ["base", "facts", "trace", "wire", "mem", "sim", "net", "hca", "xport"],
+    "rnic":   ["base", "facts", "trace", "wire", "mem", "sim", "net", "pci", "hca", "xport"],
     "device": ["base", "facts", "trace", "wire", "mem", "sim", "net", "pci", "virtio", "hca", "xport",
                "rnic"],
     # the folders of a guest, which sees devices only as registers, memory and interrupts

@@ -15,10 +15,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "emu/device/rdma_device_new.h"
 #include "emu/facts/device.h"
 #include "emu/facts/profile.h"
 #include "emu/facts/virtio/feature.h"
+#include "emu/rnic/rdma_device_init.h"
 #include "emu/rnic/rnic.h"
 #include "emu/virtio/pci.h"
 

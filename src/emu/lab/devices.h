@@ -3,9 +3,9 @@
 #ifndef EMU_LAB_DEVICES_H
 #define EMU_LAB_DEVICES_H
 
-#include "emu/device/rdma_device_new.h"
 #include "emu/facts/enum/device_type.h"
 #include "emu/guest/machine/rdma_driver.h"
+#include "emu/rnic/rdma_device_init.h"
 
 /* Size of arrays indexed by enum device_type. */
 #define DEVICE_TYPE_ONE(...) +1u

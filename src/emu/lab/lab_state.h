@@ -7,7 +7,6 @@
 #ifndef EMU_LAB_LAB_STATE_H
 #define EMU_LAB_LAB_STATE_H
 
-#include "emu/device/rdma_device.h"
 #include "emu/facts/enum/pci_function.h"
 #include "emu/guest/machine/guest.h"
 #include "emu/lab/changed.h"
@@ -17,6 +16,7 @@
 #include "emu/lab/watch.h"
 #include "emu/net/net.h"
 #include "emu/rnic/eth_port.h"
+#include "emu/rnic/rdma_device.h"
 #include "emu/sim/sim.h"
 #include "rdmalab/events.h"
 #include "rdmalab/fault.h"

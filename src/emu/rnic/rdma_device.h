@@ -5,8 +5,8 @@
  * accesses and interrupts, and the operations of this header for the rest.  Registers, rings and
  * control requests are between the device and its driver.  [decision 0045]
  */
-#ifndef EMU_DEVICE_RDMA_DEVICE_H
-#define EMU_DEVICE_RDMA_DEVICE_H
+#ifndef EMU_RNIC_RDMA_DEVICE_H
+#define EMU_RNIC_RDMA_DEVICE_H
 
 #include <stdbool.h>
 #include <stdint.h>

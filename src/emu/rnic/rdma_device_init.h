@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The making of an RDMA device for a host. */
-#ifndef EMU_DEVICE_RDMA_DEVICE_NEW_H
-#define EMU_DEVICE_RDMA_DEVICE_NEW_H
+/* Creates the RDMA device of a host. */
+#ifndef EMU_RNIC_RDMA_DEVICE_INIT_H
+#define EMU_RNIC_RDMA_DEVICE_INIT_H
 
-#include "emu/device/rdma_device.h"
+#include "emu/rnic/rdma_device.h"
 #include "emu/pci/function.h"
 #include "emu/rnic/rnic.h"
 
