@@ -150,6 +150,9 @@ void changed_event(void *ctx, const struct ev *e)
         note(c, host, cqn);
     if (qpn >= 1 && qpn <= config->max_qp)
         note(c, host, queue_of_sends(config->max_cq, qpn));
+    /* A shared receive queue is found by its virtqueue, or else as any object with the number. */
+    if (!device && number >= 1 && number <= config->max_srq)
+        note(c, host, queue_of_srq(config->max_cq, config->max_qp, number));
 }
 
 void changed_clear(struct changed *c)
