@@ -127,7 +127,7 @@ bool stop_look(const struct session *s, struct stop *stop)
 static bool filters_by_time(const struct ev_filter *filter)
 {
     for (size_t i = 0; i < filter->n; i++) {
-        if (!ev_field_repeats(filter->conditions[i].field))
+        if (!filter->conditions[i].field->repeats)
             return true;
     }
     return false;

@@ -76,7 +76,7 @@ enum rdl_status rdl_rounds_new(struct rdl_lab *lab, struct rdl_rounds **ret)
 
         RDL_ASSERT(schema->n_fields <= 32);
         for (size_t i = 0; i < schema->n_fields; i++)
-            r->skip[kind] |= (uint32_t)!ev_field_repeats(&schema->fields[i]) << i;
+            r->skip[kind] |= (uint32_t)!schema->fields[i].repeats << i;
     }
     trace_sink_add(&lab->sinks, &r->sink);
     *ret = r;

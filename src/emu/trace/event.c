@@ -8,14 +8,14 @@
 #include "emu/facts/enum_table.h"
 
 enum {
-#define FTYPE(name, ctype, how, table, none) FT_##name,
+#define FTYPE(name, ctype, how, table, none, again) FT_##name,
 #include "emu/trace/ftypes.def"
 #undef FTYPE
 };
 
 /* FT_PRINT_type: how a field of the type is printed, as constants for initialisers. */
 enum {
-#define FTYPE(name, ctype, how, table, none) FT_PRINT_##name = EVP_##how,
+#define FTYPE(name, ctype, how, table, none, again) FT_PRINT_##name = EVP_##how,
 #include "emu/trace/ftypes.def"
 #undef FTYPE
 };
@@ -23,13 +23,21 @@ enum {
 enum { FT_ZERO, FT_ONES }; /* the column `none`: the value of a field that is not set */
 
 enum {
-#define FTYPE(name, ctype, how, table, none) FT_UNSET_##name = FT_##none,
+#define FTYPE(name, ctype, how, table, none, again) FT_UNSET_##name = FT_##none,
+#include "emu/trace/ftypes.def"
+#undef FTYPE
+};
+
+enum { FT_VARIES, FT_SAME }; /* the column `again`: the value in a repetition */
+
+enum {
+#define FTYPE(name, ctype, how, table, none, again) FT_REPEATS_##name = FT_##again,
 #include "emu/trace/ftypes.def"
 #undef FTYPE
 };
 
 static const struct enum_table *const ft_words[] = {
-#define FTYPE(name, ctype, how, table, none) [FT_##name] = table,
+#define FTYPE(name, ctype, how, table, none, again) [FT_##name] = table,
 #include "emu/trace/ftypes.def"
 #undef FTYPE
 };
@@ -76,6 +84,7 @@ const struct ev_schema *ev_schema(uint32_t kind)
      .bytes = (uint16_t)sizeof(evf_##ftype),                                                       \
      .print = (enum ev_print)FT_PRINT_##ftype,                                                     \
      .unset = FT_UNSET_##ftype ? UINT32_MAX : 0,                                                   \
+     .repeats = FT_REPEATS_##ftype,                                                                \
      .words = &ft_words[FT_##ftype]},
 #define EVENT(event, all, news, rows, sentence)                                                    \
     case EV_##event: {                                                                             \
@@ -118,11 +127,6 @@ const struct ev_field *ev_field_find(uint32_t kind, const char *name)
 bool ev_field_takes_any(const struct ev_field *f)
 {
     return f->unset == EV_ANY && f->print != EVP_HOST;
-}
-
-bool ev_field_repeats(const struct ev_field *f)
-{
-    return f->print != EVP_TIME && f->print != EVP_EVENT && strcmp(f->type, "times") != 0;
 }
 
 uint64_t ev_field_number(const struct ev *e, const struct ev_field *f)

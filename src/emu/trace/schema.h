@@ -48,6 +48,7 @@ struct ev_field {
     uint16_t bytes;   /* 4 or 8; for EVP_STR the capacity, including the NUL */
     enum ev_print print;
     uint32_t unset; /* value that means "not set": 0, or all ones (EV_HOST_NONE, EV_ANY) */
+    bool repeats;   /* a repetition has the same value; false: see VARIES in ftypes.def */
     const struct enum_table *const *words; /* EVP_ENUM: names of the values; otherwise NULL */
 };
 
@@ -71,11 +72,6 @@ struct ev_schema {
 
 /* Returns true if the field can have the value "any", which is the number EV_ANY. */
 bool ev_field_takes_any(const struct ev_field *f);
-
-/* Returns false if the value of the field is a time, an event, or a count of attempts: it differs
- * from one repetition to the next, although nothing else does.
- */
-bool ev_field_repeats(const struct ev_field *f);
 
 /* Returns the schema of @kind, an enum ev_kind below EV_COUNT. */
 const struct ev_schema *ev_schema(uint32_t kind);
