@@ -1,11 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 #include "capture/exact.h"
 
+#include "emu/base/assert.h"
 #include "emu/facts/aeth.h"
 #include "watcher/wire_end.h"
 
 #define RETRY_MAX  7u /* rnr_retry with this value is endless */
 #define LATE_TIMES 3u /* a device may take four times the ACK timeout [IBTA1 9.7.6.1.3] */
+
+/* A kind of requester.  A capture does not tell of which kind an end is. */
+struct requester_kind {
+    bool waits_in_read, ack_ends_read; /* as in struct wire_rules */
+};
+
+/* The first one does what the specification says, the last one is like rxe. */
+static const struct requester_kind kinds[] = {
+    {false, false}, {true, false}, {false, true}, {true, true}};
 
 /* Returns the first packet of @flow with @flag that is a request, or is not; SEEN_NONE: none. */
 static uint32_t first_of(const struct capture_record *r, uint32_t flow, enum seen_flag flag,
@@ -43,7 +53,7 @@ static uint32_t first_expected(const struct capture_record *r, uint32_t from, ui
 }
 
 static struct wire_rules rules_of(const struct capture_record *r, uint32_t from, uint32_t to,
-                                  const struct exact_limits *l)
+                                  const struct exact_limits *l, const struct requester_kind *kind)
 {
     const uint32_t first = first_of(r, from, SEEN_SENT, true);
     struct wire_rules rules = {
@@ -56,6 +66,8 @@ static struct wire_rules rules_of(const struct capture_record *r, uint32_t from,
         .sq_psn = first == SEEN_NONE ? 0 : r->v[first].psn,
         .rq_psn = first_expected(r, from, to),
         .rnr_is_told_twice = true,
+        .waits_in_read = kind->waits_in_read,
+        .ack_ends_read = kind->ack_ends_read,
         .may_lag = true, /* half.h judges the MSN */
         .may_keep_early = true,
     };
@@ -115,20 +127,17 @@ static void report_last_retry(const struct capture_record *r, uint32_t from, uin
                                      .opcode = r->v[last].opcode});
 }
 
-bool exact_judge(const struct capture_record *r, uint32_t from, const struct exact_limits *limits,
-                 struct found_list *found)
+/* Judges the end as a requester with these @rules.  Adds findings to @found. */
+static void judge_by(const struct capture_record *r, uint32_t from, const struct wire_rules *rules,
+                     struct found_list *found)
 {
     const uint32_t to = r->flows[from].peer;
-    uint32_t a = r->flows[from].first, b, last = SEEN_NONE;
+    uint32_t a = r->flows[from].first, b = to == SEEN_NONE ? SEEN_NONE : r->flows[to].first;
+    uint32_t last = SEEN_NONE;
     bool has_come = false; /* earlier requests, which its responses answer, were not captured */
-    struct wire_rules rules;
     struct wire_end e;
 
-    if (!is_known(r, from, to))
-        return false;
-    b = to == SEEN_NONE ? SEEN_NONE : r->flows[to].first;
-    rules = rules_of(r, from, to, limits);
-    wire_end_init(&e, &rules);
+    wire_end_init(&e, rules);
     while (a != SEEN_NONE || b != SEEN_NONE) {
         const bool is_sent = a < b;
         const uint32_t i = is_sent ? a : b;
@@ -149,5 +158,33 @@ bool exact_judge(const struct capture_record *r, uint32_t from, const struct exa
             b = s->next;
     }
     report_last_retry(r, from, last, &e, found);
+}
+
+/* The end is taken for the kind of requester whose rules it breaks least: what it does is an error
+ * only if no kind does it.
+ */
+bool exact_judge(const struct capture_record *r, uint32_t from, const struct exact_limits *limits,
+                 struct found_list *found)
+{
+    const uint32_t to = r->flows[from].peer;
+    struct found_list least = {0};
+
+    if (!is_known(r, from, to))
+        return false;
+    for (size_t i = 0; i < ARRAY_LEN(kinds) && (i == 0 || least.n > 0); i++) {
+        const struct wire_rules rules = rules_of(r, from, to, limits, &kinds[i]);
+        struct found_list other = {0};
+
+        judge_by(r, from, &rules, &other);
+        if (i == 0 || other.n < least.n) {
+            found_done(&least);
+            least = other;
+        } else {
+            found_done(&other);
+        }
+    }
+    for (uint32_t i = 0; i < least.n; i++)
+        found_add(found, &least.v[i]);
+    found_done(&least);
     return true;
 }

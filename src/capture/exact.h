@@ -22,6 +22,10 @@ struct exact_limits {
 /* Judges the end that sends the flow with index @from; the peer flow must be known (flow.peer).
  * Adds findings to @found.  Returns false, without judging, if the capture lacks its sent or
  * received packets.
+ *
+ * Requesters differ in two things, and a capture does not tell what an end does.  A response behind
+ * a missing one of the same READ is a reason to ask again; rxe waits for its timer.  An acknowledge
+ * is no answer to a READ or an atomic; to rxe it is one.  The end may be of either kind.
  */
 bool exact_judge(const struct capture_record *r, uint32_t from, const struct exact_limits *limits,
                  struct found_list *found);

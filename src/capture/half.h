@@ -59,7 +59,11 @@ struct asked {
     struct half_row {
         uint64_t next, end; /* positions: of the next response, behind the last one */
     } rows[HALF_ROWS];
-    uint32_t answer;     /* atomic: index of the response in the record; SEEN_NONE: none */
+    uint32_t answer; /* atomic: index of the response in the record; SEEN_NONE: none */
+    /* READ or atomic: an acknowledge took the place of its last response.  It is over for some
+     * requesters, as rxe; others ask again.
+     */
+    bool may_be_over;
     uint32_t times;      /* number of times it was captured */
     bool was_lost;       /* it or its response was lost; its acknowledgment ends the repair */
     bool hole_told;      /* a finding has reported that its response is missing */

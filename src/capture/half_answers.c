@@ -43,7 +43,7 @@ static void report_hole(struct half *h, struct asked *e, uint32_t seen, bool *wa
 }
 
 /* Response @seen acknowledges everything before @at.  But a READ or atomic whose own response is
- * missing is not answered, so the acknowledgment ends before it.
+ * missing is not answered, so the acknowledgment ends before it, unless it may be over.
  */
 static void take_up_to(struct half *h, uint64_t at, uint32_t seen)
 {
@@ -57,7 +57,8 @@ static void take_up_to(struct half *h, uint64_t at, uint32_t seen)
     for (uint32_t i = h->n_acked; i < h->n && h->v[i].at < at; i++) {
         const struct asked *e = &h->v[i];
 
-        if (e->seen == SEEN_NONE || !half_is_rd(h, e->seen) || half_is_answered(h, e))
+        if (e->seen == SEEN_NONE || !half_is_rd(h, e->seen) || half_is_answered(h, e) ||
+            e->may_be_over)
             continue;
         h->hole = reason(h, e->got, seen);
         half_acked(h, e->got, now_ns);
@@ -200,13 +201,25 @@ static bool is_of_rd(const struct half *h, const struct asked *e, uint64_t at)
     return half_is_rd(h, e->first_seen) && (at == e->at || h->mtu != 0);
 }
 
+/* Processes a positive acknowledgment of the READ or atomic @e.  It is no answer, but the requester
+ * may take it as one, or as the sign that the answer is missing.
+ */
+static void take_ack_of_rd(struct half *h, struct asked *e, uint64_t at, uint32_t seen)
+{
+    half_find(h, FIND_ANSWER_OF_OTHERS, seen,
+              (struct found){.psn = h->r->v[seen].psn, .why = what_it_is(kind_of(h, e))});
+    take_up_to(h, e->at, seen);
+    if (half_is_answered(h, e))
+        return;
+    h->hole = reason(h, e->got, seen);
+    e->may_be_over |= at == e->got && at + 1 == e->at + e->psns;
+}
+
 static void take_ack(struct half *h, struct asked *e, uint64_t at, uint32_t seen)
 {
     judge_msn_of(h, e, seen, true);
     if (is_of_rd(h, e, at)) {
-        half_find(h, FIND_ANSWER_OF_OTHERS, seen,
-                  (struct found){.psn = h->r->v[seen].psn, .why = what_it_is(kind_of(h, e))});
-        take_up_to(h, e->at, seen);
+        take_ack_of_rd(h, e, at, seen);
         return;
     }
     if (at + 1 < h->acked) {

@@ -352,6 +352,12 @@ static bool is_taken_afresh(const struct half *h, uint32_t seen)
            aeth_is_ack(v[is].syndrome) && v[is].msn <= messages_up_to(h, seen, is);
 }
 
+/* Returns true if the requester has all answers, and certainly that to @e. */
+static bool has_all_answers(const struct half *h, const struct asked *e)
+{
+    return h->came == h->next && (!e->may_be_over || half_is_answered(h, e));
+}
+
 /* Returns true if packet @seen, whose PSN was used before, begins a new life.  All requests are
  * answered, and it requests something else, or it is the first PSN although the requester has the
  * acknowledgment or a refusal.  If the old life ended early, only its first PSN or an earlier one
@@ -361,7 +367,7 @@ static bool begins_anew(const struct half *h, const struct asked *e, uint32_t se
 {
     const struct seen *s = &h->r->v[seen];
     const bool differs = !e || is_other(h, e, s);
-    const bool is_first = e && e == h->v && (h->came == h->next || is_taken_afresh(h, seen));
+    const bool is_first = e && e == h->v && (has_all_answers(h, e) || is_taken_afresh(h, seen));
     const bool is_from_start = differs && (!e || e == h->v) && h->acked > h->v[0].at;
 
     return (differs || is_first) && op_starts(seen_op(s)) &&

@@ -4,6 +4,9 @@
 #include "testing.h"
 
 #include "captured.h"
+
+#include <string.h>
+
 #include "emu/base/assert.h"
 
 #define SHOWS(rows, expected) captured_shows(rows, ARRAY_LEN(rows), expected)
@@ -16,6 +19,15 @@
     {                                                                                              \
         .at_us = (when), .from = 'b', .op = OP_RC_RDMA_READ_RESPONSE_##position, .psn = (at),      \
         .n = (bytes), .syndrome = 31, .msn = (msns)                                                \
+    }
+#define ATOMIC(when, at)                                                                           \
+    {                                                                                              \
+        .at_us = (when), .from = 'a', .op = OP_RC_FETCH_ADD, .psn = (at), .ack_req = true          \
+    }
+#define FOUND(when, at, what, msns)                                                                \
+    {                                                                                              \
+        .at_us = (when), .from = 'b', .op = OP_RC_ATOMIC_ACKNOWLEDGE, .psn = (at),                 \
+        .value = (what), .syndrome = 31, .msn = (msns)                                             \
     }
 
 /* --- Captured at one end ---------------------------------------------------------------------- */
@@ -126,6 +138,65 @@ static void what_comes_early_may_be_kept(void **state)
     (void)state;
     finds_at(late, ARRAY_LEN(late), 'b', unlimited, "2 GAP, 3 LATE");
     finds_at(behind, ARRAY_LEN(behind), 'b', unlimited, "4 LOST_BEHIND, 5 AGAIN_AFTER_NAK");
+}
+
+/* The second response of a READ of five is lost, and the SEND behind it.  A requester may go back
+ * at the third response, or wait for its timer as rxe does.  It cannot do both.
+ */
+static void a_requester_may_wait_at_a_missing_response(void **state)
+{
+    static const struct captured waits[] = {
+        READ(0, 1, 1033),
+        RESPONSE(2, FIRST, 1, 256, 1),
+        RESPONSE(3, MIDDLE, 3, 256, 1),
+        RESPONSE(4, MIDDLE, 4, 256, 1),
+        RESPONSE(5, LAST, 5, 9, 1),
+        SEND_OF(40, 'a', 6),
+        READ(70, 2, 777),
+        SEND_OF(71, 'a', 6),
+        RESPONSE(72, FIRST, 2, 256, 1),
+        RESPONSE(73, MIDDLE, 3, 256, 1),
+        RESPONSE(74, MIDDLE, 4, 256, 1),
+        RESPONSE(75, LAST, 5, 9, 1),
+        ACK_OF(76, 'b', 6, 2),
+    };
+    struct captured goes_back[ARRAY_LEN(waits)], hurries[ARRAY_LEN(waits)];
+    struct exact_limits limits = unlimited;
+
+    (void)state;
+    limits.timeout = 4; /* 65.5 us */
+    limits.retry_cnt = 1;
+    finds_at(waits, ARRAY_LEN(waits), 'a', limits, "3 ANSWER_GAP, 7 AGAIN_AFTER_HOLE");
+    memcpy(goes_back, waits, sizeof(waits));
+    memcpy(hurries, waits, sizeof(waits));
+    goes_back[5] = (struct captured)READ(6, 2, 777);
+    goes_back[6] = (struct captured)SEND_OF(7, 'a', 6);
+    goes_back[7] = (struct captured)RESPONSE(8, FIRST, 2, 256, 1);
+    memcpy(goes_back + 8, waits + 9, 4 * sizeof(waits[0]));
+    finds_at(goes_back, ARRAY_LEN(waits) - 1, 'a', limits, "3 ANSWER_GAP, 6 AGAIN_AFTER_HOLE");
+    hurries[6].at_us = 41;
+    hurries[7].at_us = 42;
+    finds_at(hurries, ARRAY_LEN(waits), 'a', limits,
+             "3 ANSWER_GAP, 7 AGAIN_AFTER_HOLE, 7 AGAIN_TOO_EARLY");
+}
+
+/* The answers of a SEND and of an atomic are lost.  The acknowledge of the repeated SEND names the
+ * atomic, as rxe sends it, and ends it for the requester, as for rxe.
+ */
+static void an_acknowledge_may_end_an_atomic(void **state)
+{
+    static const struct captured rows[] = {
+        SEND_OF(0, 'a', 1),    ATOMIC(1, 2),  SEND_OF(70, 'a', 1), ATOMIC(71, 2),
+        ACK_OF(72, 'b', 2, 2), ATOMIC(73, 3), FOUND(74, 2, 5, 2),  FOUND(75, 3, 6, 3),
+    };
+    static const struct captured early[] = {ATOMIC(0, 1), ATOMIC(1, 2), FOUND(2, 1, 5, 1),
+                                            FOUND(3, 2, 6, 2)};
+    struct exact_limits limits = unlimited;
+
+    (void)state;
+    limits.max_rd_atomic = 1;
+    finds_at(rows, ARRAY_LEN(rows), 'a', limits, "3 AGAIN_AFTER_TIMEOUT, 5 ANSWER_OF_OTHERS");
+    finds_at(early, ARRAY_LEN(early), 'a', limits, "2 TOO_MANY_RDS");
 }
 
 /* --- Adapters and taps ------------------------------------------------------------------------ */
@@ -343,6 +414,8 @@ int main(void)
         cmocka_unit_test(what_an_adapter_shows_is_not_of_now),
         cmocka_unit_test(a_capture_that_begins_with_an_answer),
         cmocka_unit_test(what_comes_early_may_be_kept),
+        cmocka_unit_test(a_requester_may_wait_at_a_missing_response),
+        cmocka_unit_test(an_acknowledge_may_end_an_atomic),
         cmocka_unit_test(an_answer_may_be_captured_before_what_it_answers),
         cmocka_unit_test(a_read_may_be_asked_for_again_in_parts),
         cmocka_unit_test(only_what_a_nak_asks_for_may_be_sent_again),

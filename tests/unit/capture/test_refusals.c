@@ -78,6 +78,41 @@ static void a_read_is_asked_for_again_after_an_ack(void **state)
     finds_at(rows, ARRAY_LEN(rows), 'a', "3 ANSWER_OF_OTHERS, 4 ANSWER_LOST");
 }
 
+/* The atomic is over for the requester: it goes on, and later requests are answered. */
+static void a_requester_may_go_on_behind_an_ack_of_its_atomic(void **state)
+{
+    static const struct captured on[] = {ATOMIC(0, 1, 0), ACK_OF(2, 'b', 1, 1), SEND_OF(3, 'a', 2),
+                                         ACK_OF(4, 'b', 2, 2)};
+    static const struct captured lost[] = {
+        ATOMIC(0, 1, 0),      ACK_OF(2, 'b', 1, 1),   SEND_OF(3, 'a', 2),   ACK_OF(4, 'b', 2, 2),
+        SEND_OF(900, 'a', 2), ACK_OF(902, 'b', 2, 2), SEND_OF(903, 'a', 3), ACK_OF(904, 'b', 3, 3)};
+    static const struct captured anew[] = {
+        ATOMIC(0, 1, 0),      ACK_OF(2, 'b', 1, 1),   SEND_OF(3, 'a', 2),   ACK_OF(4, 'b', 2, 2),
+        SEND_OF(900, 'a', 1), ACK_OF(902, 'b', 1, 1), SEND_OF(903, 'a', 2), ACK_OF(904, 'b', 2, 2)};
+
+    (void)state;
+    SHOWS(on, "2 ANSWER_OF_OTHERS, 4 ANSWER_GAP");
+    SHOWS(lost, "2 ANSWER_OF_OTHERS, 4 ANSWER_GAP, 5 ANSWER_LOST");
+    SHOWS(anew, "2 ANSWER_OF_OTHERS, 4 ANSWER_GAP, 5 STARTS_AGAIN");
+}
+
+/* Or the ACK is the sign that the answer is missing, as one with a later PSN is. */
+static void a_requester_may_ask_again_after_an_ack_of_its_atomic(void **state)
+{
+    static const struct captured atomic[] = {ATOMIC(0, 1, 0), ACK_OF(2, 'b', 1, 1),
+                                             ATOMIC(12, 1, 0), FOUND(14, 1, 5, 1)};
+    static const struct captured behind[] = {
+        ATOMIC(0, 1, 0),     SEND_OF(1, 'a', 2),   ACK_OF(2, 'b', 1, 1), ACK_OF(3, 'b', 2, 2),
+        ATOMIC(12, 1, 0),    SEND_OF(13, 'a', 2),  FOUND(14, 1, 5, 1),   ACK_OF(15, 'b', 2, 2),
+        SEND_OF(16, 'a', 3), ACK_OF(17, 'b', 3, 3)};
+
+    (void)state;
+    SHOWS(atomic, "2 ANSWER_OF_OTHERS, 3 AGAIN_AFTER_HOLE");
+    SHOWS(behind, "3 ANSWER_OF_OTHERS, 4 ANSWER_GAP, 5 AGAIN_AFTER_HOLE");
+    finds_at(behind, ARRAY_LEN(behind), 'a',
+             "3 ANSWER_OF_OTHERS, 4 ANSWER_GAP, 5 AGAIN_AFTER_HOLE");
+}
+
 /* The number of PSNs of a READ is a guess where no packet shows the path MTU. */
 static void an_ack_inside_a_read_of_unknown_length_may_be_right(void **state)
 {
@@ -340,6 +375,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(only_its_response_answers_a_read_or_an_atomic),
         cmocka_unit_test(a_read_is_asked_for_again_after_an_ack),
+        cmocka_unit_test(a_requester_may_go_on_behind_an_ack_of_its_atomic),
+        cmocka_unit_test(a_requester_may_ask_again_after_an_ack_of_its_atomic),
         cmocka_unit_test(an_ack_inside_a_read_of_unknown_length_may_be_right),
         cmocka_unit_test(the_length_of_a_response_is_judged_at_any_mtu),
         cmocka_unit_test(the_size_of_a_request_is_judged_at_any_mtu),
