@@ -7,7 +7,7 @@ usage: check_again.py RDMALAB [--mutants N] [--seed S]
 Takes scenarios of the collection, changes each at one place at random, and runs it: with `run`, as a script, or
 with `test` in one of its forms.  Where that fails, a shell runs the line "again:", which must print the same message
 and exit with the same status.  So must the failing samples of tests/bad and of SAMPLES.  Files have names that a shell
-must not touch.
+must not touch.  So must each run of a fault matrix that came to another outcome.
 """
 import argparse
 import copy
@@ -45,6 +45,16 @@ SAMPLES = {
     "not known.lab": (["run"], "host h1\nexpect h2.irqs == 1\n"),
     "first.lab": (["-c", "host h0; link h0 h0"], ""),
     "script.lab": (["-c", "host h0\nhost h2", "--seed", "9"], "expect h0.irqs == 1 and h2.irqs > 5\n"),
+}
+
+MATRICES = {  # what comes of a fault is a completion that is missing, a limit, the wall clock, or a failure without it
+    "lost for good.lab": ([], PAIR.replace("type=rc", "type=uc") + "post_recv h2.qp sge=mr[0:1k]\n"
+                          "post_send h1.qp sge=mr[0:64] signaled\nrun\n"),
+    "it's few.lab": ([], "scenario ticks=300\n" + PAIR + "post_recv h2.qp sge=mr[0:1k]\npost_send h1.qp sge=mr[0:64]\nrun\n"
+                     "if count(timeout) > 0 { post_send h1.qp sge=mr[0:64]; run 1s }\n"),
+    "for long.lab": (["--timeout", "1"], "scenario ticks=1000000000000\n" + PAIR + "post_recv h2.qp sge=mr[0:1k]\n"
+                     "post_send h1.qp sge=mr[0:64]\nrun\nif count(timeout) > 0 { post_send h1.qp sge=mr[0:64]; run 1000000s }\n"),
+    "always.lab": ([], "host h1\nexpect h1.irqs == 1\n"),
 }
 
 
@@ -194,6 +204,43 @@ def check_samples(again, tally):
             tally.expect(*tried(again, way, sample.name, arguments(way, sample.name)))
 
 
+def cells_of(report):
+    """The runs of a fault matrix that came to another outcome."""
+    return [cell for packet in report["packets"] for cell in packet.values() if isinstance(cell, dict) and not cell["same"]]
+
+
+def check_matrix(again, name, args):
+    """Each run of the matrix that came to another outcome does so alone."""
+    done = again.run(["test", name, "--fault-matrix", "--format", "json", *args])
+    report = json.loads(done.stdout)[0]
+    cells = cells_of(report) if report else [{"status": done.returncode, "again": parts_of(done.stderr)[1]}]
+    ensure(cells and done.returncode == max(c["status"] for c in cells), f"exits with {done.returncode}: {cells}")
+    for cell in cells:
+        ensure(cell["again"], f"says nothing to do again: {cell}")
+        alone = subprocess.run(["sh", "-c", cell["again"] + " --format json"], text=True, capture_output=True, env=again.env,
+                               timeout=TIMEOUT_S, check=False)
+        ensure(alone.returncode == cell["status"], f"{cell}: exits with {alone.returncode}: {alone.stdout}{alone.stderr}")
+        if report:
+            ensure(cells_of(json.loads(alone.stdout)[0]) == [cell], f"{cell}: another outcome: {alone.stdout}")
+        else:
+            ensure(alone.stderr == done.stderr, f"{cell}: another message: {alone.stderr}")
+        again.failures += 1
+    if report:
+        text = again.run(["test", name, "--fault-matrix", *args]).stdout
+        lines = sorted(x.removeprefix("  again: ") for x in text.split("\n") if x.startswith("  again: "))
+        ensure(lines == sorted(c["again"] for c in cells), f"the table says {lines}")
+
+
+def check_matrices(again, tally):
+    for name, (args, text) in MATRICES.items():
+        pathlib.Path(name).write_text(text)
+        try:
+            check_matrix(again, name, args)
+            tally.expect(True, "")
+        except (Failure, subprocess.TimeoutExpired, ValueError) as error:
+            tally.expect(False, f"rdmalab test {name} --fault-matrix: {error}")
+
+
 def tried(again, way, name, args):
     try:
         again.check(way, name, args)
@@ -256,6 +303,7 @@ def main():
         os.chdir(directory)
         if options.mutants > 1:
             check_samples(again, tally)
+            check_matrices(again, tally)
             check_aborts(again, tally)
         check_mutants(again, tally, options.mutants, options.seed)
         os.chdir("/")

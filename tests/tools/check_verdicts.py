@@ -136,14 +136,22 @@ CASES = [  # arguments, standard input, exit status, what the output must match
      r"^ +packet +lost +twice +swapped +damaged\n#\d+\.\d +h1\.qp RC_SEND_ONLY .* same \+1 +same \+1 +- +same \+1\n"
      r"#\d+\.\d +h2\.qp RC_ACKNOWLEDGE .* same \+2 +same +- +same \+2\nsame: .*\n.*\n6 runs: 6 came to the same, 0 did not$"),
     (["test", "unreliable.lab", "--fault-matrix", "-j", "2"], "", 1,
-     r"UC_SEND_ONLY .* \[1\] +same +- +\[1\]\n\[1\] h2\.qp wr_id=7: no completion; without the fault SUCCESS\nsame: .*\n.*\n"
+     r"UC_SEND_ONLY .* \[1\] +same +- +\[1\]\n\[1\] h2\.qp wr_id=7: no completion; without the fault SUCCESS\n"
+     r"  again: rdmalab test unreliable\.lab --seed 1 --fault lost:\d+\.\d\n"
+     r"  again: rdmalab test unreliable\.lab --seed 1 --fault damaged:\d+\.\d\nsame: .*\n.*\n"
      r"3 runs: 1 came to the same, 2 did not$"),
     (["test", "counts.lab", "--fault-matrix"], "", 0, r"^6 runs: 6 came to the same"),
-    (["test", "fails.lab", "--fault-matrix"], "", 1, r"fails\.lab fails without a fault"),
+    (["test", "fails.lab", "--fault-matrix"], "", 1,
+     r"fails\.lab fails without a fault.*\n  again: rdmalab test fails\.lab --seed 1 --fault-matrix\n"),
     (["test", "wrong.lab", "--fault-matrix"], "", 2, r"unknown command"),
     (["test", "good.lab", "--fault-matrix"], "", 2, r"no packet was sent"),
     (["test", "reliable.lab", "--fault-matrix", "--junit", "x"], "", 2, r"--fault-matrix and --junit: give one"),
     (["test", "reliable.lab", "--fault-matrix", "--format", "tap"], "", 2, r"its --format is text or json"),
+    (["test", "reliable.lab", "--fault", "lost:0.1"], "", 2, r"--fault lost:0\.1: there is no such run$"),
+    (["test", "reliable.lab", "--fault", "eaten:0.1"], "", 2, r"--fault eaten:0\.1: it is lost, twice, swapped or damaged"),
+    (["test", "reliable.lab", "--fault", "lost"], "", 2, r"--fault lost: it is lost, twice, swapped or damaged"),
+    (["test", "reliable.lab", "--fault", "lost:h1"], "", 2, r"--fault lost:h1: it is lost, twice, swapped or damaged"),
+    (["test", "reliable.lab", "--fault", "lost:0.1", "--twice"], "", 2, r"--fault and --twice: give one"),
     # the wall clock
     (["test", "forever.lab", "fails.lab", "wrong.lab", "--timeout", "1"], "", 124,
      r"wall-clock limit was reached; --timeout N(.|\n)*0 passed, 3 failed, 0 skipped$"),
@@ -227,7 +235,22 @@ def check_matrix_as_data(program):
     packet = one["packets"][0]
     ensure(packet["swapped"] is None and packet["twice"]["same"] and not packet["lost"]["same"], f"UC: {packet}")
     ensure(packet["lost"]["what"] == "h2.qp wr_id=7: no completion; without the fault SUCCESS", f"UC: {packet}")
+    ensure(packet["lost"]["status"] == 1 and "again" not in packet["twice"], f"UC: {packet}")
     ensure([p["lost"]["more_packets"] for p in other["packets"]] == [1, 2], f"RC: {other}")
+
+
+def check_one_run_of_a_matrix(program):
+    """--fault makes one run of the table, in both forms of report."""
+    whole_table = json.loads(program.run("test", "reliable.lab", "--fault-matrix", "--format", "json").stdout)[0]
+    packet = whole_table["packets"][1]
+    choice = "twice:" + packet["id"].removeprefix("#")
+    result = program.run("test", "reliable.lab", "--fault", choice, "--format", "json")
+    one = json.loads(result.stdout)[0]
+    ensure(result.returncode == 0 and [one["runs"], one["same"]] == [1, 1], result.stdout)
+    only = {**packet, "lost": None, "swapped": None, "damaged": None}
+    ensure(one["packets"] == [only], f"{one['packets']}, not {only}")
+    text = program.run("test", "reliable.lab", "--fault", choice).stdout
+    ensure(re.search(r"^ +packet +twice\n#.* same\nsame: .*\n.*\n1 runs: 1 came to the same, 0 did not$", text, re.MULTILINE), text)
 
 
 def check_directories(program):

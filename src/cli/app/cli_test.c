@@ -35,10 +35,11 @@
 
 struct test_arguments {
     const char *format, *junit, *jobs_text, *seed_text, *seeds_text, *tag, *timeout_text,
-        *least_text;
+        *least_text, *fault_text;
     struct allow allow;
     bool list, matrix, help;
-    char scratch[PATH_MAX]; /* storage of a.run.scratch */
+    struct fault_choice choice; /* with @matrix */
+    char scratch[PATH_MAX];     /* storage of a.run.scratch */
     struct test_options run;
     uint64_t jobs;
     uint64_t coverage_least; /* percent; 0: not required */
@@ -192,7 +193,7 @@ static int try_faults(struct suite *su, struct test_arguments *a)
     why = test_writes_anywhere(&a->run) ? NULL : open_scratch(a);
     if (why)
         return cannot("TMPDIR", a->scratch, why);
-    status = fault_matrix(su, &a->run, (size_t)a->jobs, strcmp(a->format, "json") == 0);
+    status = fault_matrix(su, &a->choice, &a->run, (size_t)a->jobs, strcmp(a->format, "json") == 0);
     remove_scratch(a);
     return status;
 }
@@ -259,15 +260,28 @@ static bool read_seeds(struct test_arguments *a)
     return true;
 }
 
-/* Refuses options that --list or --fault-matrix would ignore. */
+/* Parses "lost:12.3". */
+static bool read_fault(struct test_arguments *a)
+{
+    if (fault_choice_parse(a->fault_text, &a->choice))
+        return true;
+    fprintf(stderr,
+            "rdmalab: --fault %s: it is lost, twice, swapped or damaged, a colon and the packet, "
+            "as in lost:12.3\n",
+            SHOWN_NAME(a->fault_text));
+    return false;
+}
+
+/* Refuses options that --list, --fault-matrix or --fault would ignore. */
 static bool fits_mode(const struct test_arguments *a)
 {
-    const char *mode = a->list ? "--list" : "--fault-matrix";
+    const char *matrix = a->fault_text ? "--fault" : "--fault-matrix";
+    const char *mode = a->list ? "--list" : matrix;
     const char *other = a->junit                           ? "--junit"
                         : a->run.twice                     ? "--twice"
                         : a->run.strict                    ? "--strict"
                         : a->run.artifacts                 ? "--artifacts"
-                        : a->list && a->matrix             ? "--fault-matrix"
+                        : a->list && a->matrix             ? matrix
                         : a->run.coverage || a->least_text ? "--coverage"
                                                            : NULL;
 
@@ -278,7 +292,7 @@ static bool fits_mode(const struct test_arguments *a)
     else if (!a->matrix || strcmp(a->format, "text") == 0 || strcmp(a->format, "json") == 0)
         return true;
     else
-        fprintf(stderr, "rdmalab: --fault-matrix makes a table: its --format is text or json\n");
+        fprintf(stderr, "rdmalab: %s makes a table: its --format is text or json\n", matrix);
     return false;
 }
 
@@ -287,7 +301,10 @@ static bool read_arguments(struct test_arguments *a)
     a->jobs = 1;
     a->run.timeout_s = TIMEOUT_S_DEFAULT;
     a->seeds.given = a->seed_text || a->seeds_text;
+    a->matrix |= a->fault_text != NULL;
     if (!allow_read(&a->allow, &a->run.allowed))
+        return false;
+    if (a->fault_text && !read_fault(a))
         return false;
     if (!a->format)
         a->format = getenv("GITHUB_ACTIONS") && !a->matrix ? "github" : "text";
@@ -343,6 +360,9 @@ static void print_usage(FILE *out)
         "  --fault-matrix    run each once for every packet lost, for every packet that comes\n"
         "                    twice, changes places with the next, or is damaged, and print a\n"
         "                    table: do its programs see the same?  Status 1 if not\n"
+        "  --fault HOW:PACKET\n"
+        "                    of that table only this run: lost:12.3 is packet #12.3 lost; HOW is\n"
+        "                    lost, twice, swapped or damaged\n"
         "  --artifacts DIR   a directory of each case for the files that it writes and, if it\n"
         "                    fails, its pcapng, ladder, events and command\n"
         "  --allow files     the scenarios write files wherever they say; otherwise only in\n"
@@ -404,6 +424,7 @@ int test_main(int argc, char **argv)
         {.name = "--coverage-least", .value = &a.least_text, .words = ""},
         {.name = "--list", .flag = &a.list},
         {.name = "--fault-matrix", .flag = &a.matrix},
+        {.name = "--fault", .value = &a.fault_text, .words = ""},
         {.name = "--artifacts", .value = &a.run.artifacts},
         ALLOW_OPTIONS(a.allow),
         {.name = "--timeout", .value = &a.timeout_text},

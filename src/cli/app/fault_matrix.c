@@ -5,12 +5,15 @@
 #include <string.h>
 
 #include "cli/app/crew.h"
+#include "cli/app/modes.h"
 #include "cli/app/outcome.h"
 #include "emu/base/assert.h"
 #include "emu/facts/enum/fault.h"
 #include "emu/facts/enum/object.h"
 #include "print/print_json.h"
+#include "print/shell.h"
 #include "print/show_text.h"
+#include "print/utf8.h"
 #include "process/must.h"
 #include "rdmalab/fault.h"
 #include "rdmalab/trace.h"
@@ -18,6 +21,7 @@
 #define PACKETS_MAX  1024u   /* packets that are tried */
 #define NEIGHBOUR_NS 1000000 /* a packet that arrives later than this is not a neighbour */
 #define NO_NOTE      SIZE_MAX
+#define CHOICE_BYTES 48u /* of a value of --fault */
 
 static const char fault_name[] = "matrix";
 
@@ -40,7 +44,8 @@ struct matrix;
 struct variant {
     const struct matrix *m;
     struct rdl_fault_config fault;
-    bool is_tried; /* false: the packet has no neighbour to be reordered with */
+    char choice[CHOICE_BYTES]; /* value of --fault that selects this run */
+    bool is_tried;             /* false: not chosen, or no neighbour to be reordered with */
     struct outcome outcome;
     struct test_witness witness;
     struct test_case *c;
@@ -49,6 +54,8 @@ struct variant {
 
 struct matrix {
     const struct test_case *c;
+    const struct test_options *o;
+    const struct fault_choice *choice;
     struct session *s; /* of the run without a fault */
     struct outcome was;
     struct variant *variants;
@@ -56,6 +63,44 @@ struct matrix {
     const char **notes; /* the distinct differences */
     size_t n_notes, n_same, n_different, n_unhit;
 };
+
+/* --- The choice ------------------------------------------------------------------------------- */
+
+bool fault_choice_parse(const char *text, struct fault_choice *ret)
+{
+    const size_t n = strcspn(text, ":");
+    ev_id packet;
+
+    if (!text[n] || !ev_id_parse(text + n + 1, &packet))
+        return false;
+    for (size_t h = 0; h < N_HAPPENINGS; h++) {
+        if (strlen(happenings[h].name) != n || memcmp(happenings[h].name, text, n) != 0)
+            continue;
+        *ret = (struct fault_choice){.text = text, .happening = h, .packet = packet};
+        return true;
+    }
+    return false;
+}
+
+static void name_choice(struct variant *v, size_t happening, ev_id packet)
+{
+    char id[CHOICE_BYTES];
+    struct text t = text_on(id, sizeof(id));
+
+    ev_add_id(&t, packet);
+    t = text_on(v->choice, sizeof(v->choice));
+    text_addf(&t, "%s:%s", happenings[happening].name, id + 1); /* without the # */
+}
+
+static bool has_row(const struct matrix *m, const struct outcome_packet *p)
+{
+    return !m->choice->text || m->choice->packet == p->tx.id;
+}
+
+static bool has_column(const struct matrix *m, size_t happening)
+{
+    return !m->choice->text || m->choice->happening == happening;
+}
 
 /* --- One run ---------------------------------------------------------------------------------- */
 
@@ -111,7 +156,9 @@ static void plan_variant(struct matrix *m, const struct outcome_packet *p, size_
 {
     const struct outcome_packet *next = neighbour(&m->was, p);
 
-    *v = (struct variant){.m = m, .note = NO_NOTE, .is_tried = true};
+    *v = (struct variant){.m = m, .note = NO_NOTE};
+    v->is_tried = has_row(m, p) && has_column(m, happening);
+    name_choice(v, happening, p->tx.id);
     v->fault = (struct rdl_fault_config){.name = fault_name,
                                          .kind = happenings[happening].kind,
                                          .opcode = p->tx.u.tx.opcode,
@@ -122,7 +169,7 @@ static void plan_variant(struct matrix *m, const struct outcome_packet *p, size_
                                          .count = 1,
                                          .corrupt_bit = RDL_ANY};
     if (v->fault.kind == FLT_DELAY) {
-        v->is_tried = next != NULL;
+        v->is_tried &= next != NULL;
         v->fault.delay_ns = next ? next->arrived_ns - p->arrived_ns + 1 : 0;
     }
     v->outcome.fault = fault_name;
@@ -150,7 +197,8 @@ static void plan(struct matrix *m)
                                    .seed = m->c->seed,
                                    .seed_given = m->c->seed_given,
                                    .witness = &v->witness,
-                                   .number = (uint32_t)i + 1};
+                                   .number = (uint32_t)i + 1,
+                                   .fault = v->choice};
     }
 }
 
@@ -176,6 +224,12 @@ static size_t numbered(struct matrix *m, const char *note)
     return m->n_notes++;
 }
 
+/* Returns the exit status of the run @v: that of `--fault` with its choice. */
+static int status_of(const struct variant *v)
+{
+    return exit_worse(v->c->result.differs ? EXIT_FAILED : EXIT_PASSED, v->c->result.status);
+}
+
 /* Counts the outcomes.  Returns the exit status of the worst. */
 static int judge(struct matrix *m)
 {
@@ -190,8 +244,7 @@ static int judge(struct matrix *m)
         if (note) {
             v->note = numbered(m, note);
             m->n_different++;
-            status = exit_worse(status, v->c->result.differs ? EXIT_FAILED : EXIT_PASSED);
-            status = exit_worse(status, v->c->result.status);
+            status = exit_worse(status, status_of(v));
         } else if (!v->c->result.is_hit) {
             m->n_unhit++;
         } else {
@@ -231,40 +284,75 @@ static void add_packet(struct text *t, const struct matrix *m, const struct outc
     ev_add_text(t, &p->tx, names);
 }
 
-static void print_text(const struct matrix *m)
+static void print_table(const struct matrix *m)
 {
     struct grid g;
 
-    grid_init(&g, 2 + N_HAPPENINGS, 0);
+    grid_init(&g, 2 + (m->choice->text ? 1 : N_HAPPENINGS), 0);
     grid_cell(&g, "");
     grid_cell(&g, "packet");
-    for (size_t h = 0; h < N_HAPPENINGS; h++)
-        grid_cell(&g, happenings[h].name);
+    for (size_t h = 0; h < N_HAPPENINGS; h++) {
+        if (has_column(m, h))
+            grid_cell(&g, happenings[h].name);
+    }
     for (size_t i = 0; i < m->was.n_kept; i++) {
         char line[EV_TEXT_BYTES];
         struct text t = text_on(line, sizeof(line));
 
+        if (!has_row(m, &m->was.packets[i]))
+            continue;
         ev_add_id(&t, m->was.packets[i].tx.id);
         grid_cell(&g, line);
         t = text_on(line, sizeof(line));
         add_packet(&t, m, &m->was.packets[i]);
         grid_cell(&g, line);
-        for (size_t h = 0; h < N_HAPPENINGS; h++)
-            add_cell(&g, m, &m->variants[i * N_HAPPENINGS + h]);
+        for (size_t h = 0; h < N_HAPPENINGS; h++) {
+            if (has_column(m, h))
+                add_cell(&g, m, &m->variants[i * N_HAPPENINGS + h]);
+        }
     }
-    printf("%s\n", m->c->file->name);
     grid_print(&g, stdout, 0);
     grid_done(&g);
-    for (size_t i = 0; i < m->n_notes; i++) {
-        char lead[32];
+}
 
-        snprintf(lead, sizeof(lead), "[%zu] ", i + 1);
-        show_wrap_behind(stdout, lead, 4, m->notes[i]);
+/* Appends the command line that repeats the run @v with the same exit status.  Appends nothing if
+ * the scenario was read from the standard input, or if ^C ended the run.
+ */
+static void add_again(struct text *t, const struct variant *v)
+{
+    if (v->c->result.status != EXIT_INTERRUPTED)
+        test_add_again(t, v->c, v->m->o);
+}
+
+/* Prints the note with index @note, and how to repeat each run that has it. */
+static void print_note(const struct matrix *m, size_t note)
+{
+    char lead[32];
+
+    snprintf(lead, sizeof(lead), "[%zu] ", note + 1);
+    show_wrap_behind(stdout, lead, 4, m->notes[note]);
+    for (size_t i = 0; i < m->was.n_kept * N_HAPPENINGS; i++) {
+        char line[SHELL_LINE_BYTES];
+        struct text again = text_on(line, sizeof(line));
+
+        if (m->variants[i].note != note)
+            continue;
+        add_again(&again, &m->variants[i]);
+        if (!again.cut && again.len > 0)
+            printf("  again: %s\n", line);
     }
+}
+
+static void print_text(const struct matrix *m)
+{
+    printf("%s\n", m->c->file->name);
+    print_table(m);
+    for (size_t i = 0; i < m->n_notes; i++)
+        print_note(m, i);
     puts(
         "same: programs see the same completions and bytes; +2: two packets more were sent; -: no\n"
         "other packet comes soon after it");
-    if (m->was.n_kept < m->was.n_packets)
+    if (m->was.n_kept < m->was.n_packets && !m->choice->text)
         printf("only the first %zu of %zu packets were tried\n", m->was.n_kept, m->was.n_packets);
     printf("%zu runs: %zu came to the same, %zu did not", m->runs.n_cases, m->n_same,
            m->n_different);
@@ -284,14 +372,25 @@ static void print_json_variant(const struct matrix *m, size_t happening, const s
            v->note == NO_NOTE ? "true" : "false", v->c->result.is_hit ? "true" : "false",
            more_packets(m, v));
     if (v->note != NO_NOTE) {
+        char line[SHELL_LINE_BYTES];
+        struct text again = text_on(line, sizeof(line));
+
+        add_again(&again, v);
         fputs(", \"what\": ", stdout);
         print_json_string(stdout, m->notes[v->note]);
+        printf(", \"status\": %d, \"again\": ", status_of(v));
+        if (!again.cut && again.len > 0)
+            print_json_string(stdout, line);
+        else
+            fputs("null", stdout);
     }
     putchar('}');
 }
 
 static void print_json(const struct matrix *m)
 {
+    bool is_first = true;
+
     fputs("{\"file\": ", stdout);
     print_json_string(stdout, m->c->file->name);
     printf(", \"seed\": ");
@@ -303,8 +402,11 @@ static void print_json(const struct matrix *m)
         char line[EV_TEXT_BYTES];
         struct text t = text_on(line, sizeof(line));
 
+        if (!has_row(m, &m->was.packets[i]))
+            continue;
         ev_add_id(&t, m->was.packets[i].tx.id);
-        fputs(i ? ",\n  {\"id\": " : "\n  {\"id\": ", stdout);
+        fputs(is_first ? "\n  {\"id\": " : ",\n  {\"id\": ", stdout);
+        is_first = false;
         print_json_string(stdout, line);
         t = text_on(line, sizeof(line));
         add_packet(&t, m, &m->was.packets[i]);
@@ -328,8 +430,22 @@ static void matrix_free(struct matrix *m)
     free(m->runs.cases);
 }
 
+/* Prints the command line that repeats the failure of the run without a fault. */
+static void say_again(const struct matrix *m)
+{
+    char line[SHELL_LINE_BYTES];
+    struct text again = text_on(line, sizeof(line));
+    struct test_case same = *m->c;
+
+    same.fault = m->choice->text;
+    test_add_again(&again, &same, m->o);
+    if (again.len > 0 && !same.fault)
+        text_add(&again, " --fault-matrix");
+    modes_say_again(&again);
+}
+
 /* Runs the scenario without a fault, and prints errors. */
-static int run_plain(struct matrix *m, const struct test_options *o)
+static int run_plain(struct matrix *m)
 {
     const struct test_witness witness = {.observer = {.opened = open_plain, .ctx = &m->was}};
     struct test_case plain = *m->c;
@@ -342,11 +458,12 @@ static int run_plain(struct matrix *m, const struct test_options *o)
     }
     plain.witness = &witness;
     m->was.packets_max = PACKETS_MAX;
-    m->s = test_run_here(&plain, o, nothing, stderr, &status);
+    m->s = test_run_here(&plain, m->o, nothing, stderr, &status);
     fclose(nothing);
     if (!m->s || status != EXIT_PASSED) {
         fprintf(stderr, "rdmalab: %s fails without a fault, so there is nothing to compare with\n",
                 m->c->file->name);
+        say_again(m);
         return status == EXIT_PASSED ? EXIT_FAILED : status;
     }
     m->s->config.out = m->s->config.err = stderr;
@@ -354,30 +471,39 @@ static int run_plain(struct matrix *m, const struct test_options *o)
     return EXIT_PASSED;
 }
 
-static int try_case(const struct test_case *c, const struct test_options *o, size_t jobs, bool json,
-                    size_t *n_tried)
+/* @m has the case, the options and the choice.  Frees the rest of it. */
+static int try_case(struct matrix *m, size_t jobs, bool json, size_t *n_tried)
 {
     struct report unseen = {0};
-    struct matrix m = {.c = c};
-    int status = run_plain(&m, o);
+    int status = run_plain(m);
 
     if (status == EXIT_PASSED) {
-        plan(&m);
-        status = crew_run(&m.runs, o, jobs, &unseen);
-        status = status < EXIT_SIGNALS ? judge(&m) : status;
+        plan(m);
+        status = crew_run(&m->runs, m->o, jobs, &unseen);
+        status = status < EXIT_SIGNALS ? judge(m) : status;
         if (unseen.not_run)
             fprintf(stderr, "rdmalab: interrupted; %zu of %zu were not run\n", unseen.not_run,
-                    m.runs.n_cases);
-        (json ? print_json : print_text)(&m);
-        *n_tried += m.runs.n_cases;
+                    m->runs.n_cases);
+        (json ? print_json : print_text)(m);
+        *n_tried += m->runs.n_cases;
     } else if (json) {
         fputs("null", stdout);
     }
-    matrix_free(&m);
+    matrix_free(m);
     return status;
 }
 
-int fault_matrix(const struct suite *su, const struct test_options *o, size_t jobs, bool json)
+/* Prints why there was no run. */
+static void complain_of_nothing(const struct fault_choice *choice)
+{
+    if (choice->text)
+        fprintf(stderr, "rdmalab: --fault %s: there is no such run\n", SHOWN_NAME(choice->text));
+    else
+        fputs("rdmalab: no packet was sent, so nothing could happen to one\n", stderr);
+}
+
+int fault_matrix(const struct suite *su, const struct fault_choice *choice,
+                 const struct test_options *o, size_t jobs, bool json)
 {
     struct test_options each = *o;
     int status = EXIT_PASSED;
@@ -387,6 +513,7 @@ int fault_matrix(const struct suite *su, const struct test_options *o, size_t jo
     each.twice = false;
     for (size_t i = 0; i < su->n_cases && status < EXIT_SIGNALS; i++) {
         const struct test_case *c = &su->cases[i];
+        struct matrix m = {.c = c, .o = &each, .choice = choice};
 
         if (json)
             fputs(i ? ",\n " : "[", stdout);
@@ -400,13 +527,13 @@ int fault_matrix(const struct suite *su, const struct test_options *o, size_t jo
             if (c->result.status != EXIT_SKIPPED)
                 status = exit_worse(status, c->result.status);
         } else {
-            status = exit_worse(status, try_case(c, &each, jobs, json, &n_tried));
+            status = exit_worse(status, try_case(&m, jobs, json, &n_tried));
         }
     }
     if (json)
         fputs(su->n_cases ? "]\n" : "[]\n", stdout);
     if (n_tried == 0 && status == EXIT_PASSED) {
-        fputs("rdmalab: no packet was sent, so nothing could happen to one\n", stderr);
+        complain_of_nothing(choice);
         status = EXIT_USAGE;
     }
     return status;

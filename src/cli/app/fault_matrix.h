@@ -10,15 +10,30 @@
 #define CLI_APP_FAULT_MATRIX_H
 
 #include "cli/app/test_run.h"
+#include "emu/trace/id.h"
+
+/* The runs of a matrix that are wanted. */
+struct fault_choice {
+    const char *text; /* value of --fault, "lost:12.3"; NULL: all runs, the rest is not valid */
+    size_t happening; /* column of the table */
+    ev_id packet;     /* event that sends the packet in the run without a fault */
+};
+
+/* Parses a value of --fault.  Returns false and leaves *@ret unchanged if @text is none.  @ret
+ * keeps a pointer to @text.
+ */
+bool fault_choice_parse(const char *text, struct fault_choice *ret);
 
 /* Tries all cases of @su, with at most @jobs runs at a time, and prints a table for each case.  If
- * @json, prints one JSON array of all cases instead.
+ * @json, prints one JSON array of all cases instead.  A run with another outcome is printed with
+ * the command line that repeats it.
  *
  * Return: EXIT_PASSED       no fault changes what programs see
  *	   EXIT_FAILED       a fault changes it, or a scenario fails without a fault
- *	   EXIT_USAGE        nothing was tried: there is no packet
+ *	   EXIT_USAGE        nothing was tried: there is no packet, or no such run
  *	   and any other exit status of a run, such as EXIT_BROKEN
  */
-int fault_matrix(const struct suite *su, const struct test_options *o, size_t jobs, bool json);
+int fault_matrix(const struct suite *su, const struct fault_choice *choice,
+                 const struct test_options *o, size_t jobs, bool json);
 
 #endif

@@ -62,6 +62,8 @@ struct test_case {
     bool ended;                         /* the result is valid */
     const struct test_witness *witness; /* NULL: none */
     uint32_t number; /* from 1, among runs with the same file and seed; 0: only one */
+    /* Value of --fault that selects this run of the fault matrix; NULL: it is a test. */
+    const char *fault;
     struct test_result result;
 };
 

@@ -148,6 +148,7 @@ void test_add_again(struct text *t, const struct test_case *c, const struct test
     text_add(t, "rdmalab test");
     shell_add_file(t, c->file->name);
     shell_add_number(t, "--seed", c->seed);
+    shell_add_option(t, "--fault", c->fault);
     text_add(t, o->twice ? " --twice" : "");
     text_add(t, o->strict ? " --strict" : "");
     text_add(t, o->allowed & PERMIT_BIT(FILES) ? " --allow files" : "");
