@@ -18,7 +18,7 @@ struct candidate {
 /* A request that requires a response. */
 struct answer_wanted {
     struct psn psn;
-    uint32_t psns; /* 0: it was answered */
+    uint32_t psns;       /* 0: it was answered */
     enum op_kind answer; /* kind of the response */
 };
 
@@ -165,8 +165,8 @@ static bool wants(const struct pairing *p, uint32_t at, const struct seen *s)
     return is_wanted;
 }
 
-/* The requests of @a that the response @s answers are wanted no longer.  An acknowledge, also one in
- * the header of another response, answers all sends and writes up to it.
+/* The requests of @a that the response @s answers are wanted no longer.  An acknowledge, also one
+ * in the header of another response, answers all sends and writes up to it.
  */
 static void take_answered(struct asker *a, const struct seen *s)
 {

@@ -3,8 +3,8 @@
 #ifndef EMU_RNIC_RDMA_DEVICE_INIT_H
 #define EMU_RNIC_RDMA_DEVICE_INIT_H
 
-#include "emu/rnic/rdma_device.h"
 #include "emu/pci/function.h"
+#include "emu/rnic/rdma_device.h"
 #include "emu/rnic/rnic.h"
 
 struct rdma_device_config {
