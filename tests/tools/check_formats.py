@@ -79,7 +79,8 @@ def main(rdmalab, verbose, asked):
                     continue
                 for host in hosts:
                     host["ring"] = ring
-                    host["flags"] = host.get("flags", []) + flags
+                    if host.get("device") != "none":  # it has no control requests
+                        host["flags"] = host.get("flags", []) + flags
                 ran.add(path.stem)
                 pathlib.Path(directory, path.name).write_text(json.dumps(scenario), encoding="utf-8")
             ticks, said = ticks_of(os.path.abspath(rdmalab), directory)
