@@ -246,6 +246,25 @@ static void names_tell_the_events_that_teach_them(void **state)
     ev_names_free(names);
 }
 
+static void a_number_has_the_name_of_its_present_object(void **state)
+{
+    static const char *const owners[] = {"first", "second"};
+    struct ev_names *names = ev_names_new();
+    struct ev named = {.kind = EV_named, .u.named = {.host = 0, .object = OBJ_CQ, .number = 1}};
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(owners); i++) {
+        char buf[EV_TEXT_BYTES];
+        struct text t = text_on(buf, sizeof(buf));
+
+        named.u.named.name = ev_str(owners[i]);
+        ev_names_learn(names, &named);
+        ev_names_object(names, &t, 0, OBJ_CQ, 1);
+        assert_string_equal(strchr(buf, '.') + 1, owners[i]);
+    }
+    ev_names_free(names);
+}
+
 /* A trace from outside may tell of many, and a walk through all of them for each would take long.
  */
 static void each_of_many_objects_has_its_name(void **state)
@@ -364,6 +383,7 @@ int main(void)
         cmocka_unit_test(what_a_fault_leaves_open_is_any),
         cmocka_unit_test(names_are_learnt_from_the_trace),
         cmocka_unit_test(names_tell_the_events_that_teach_them),
+        cmocka_unit_test(a_number_has_the_name_of_its_present_object),
         cmocka_unit_test(each_of_many_objects_has_its_name),
         cmocka_unit_test(numbers_beyond_a_double_are_strings_in_json),
         cmocka_unit_test(numbers_advance_whether_or_not_anybody_listens),

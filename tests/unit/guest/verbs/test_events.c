@@ -141,6 +141,27 @@ static void a_channel_gives_its_events_in_their_order(void **state)
     assert_int_equal(a->n_unacked_events, 2 * CHANNEL_EVENTS_FIRST);
 }
 
+/* Its ring is full, and grows, while the oldest event is in the middle of it. */
+static void a_channel_that_grows_keeps_the_order(void **state)
+{
+    struct fake *f = *state;
+    struct guest_channel *ch = new_channel(&f->verbs);
+    struct guest_cq *a = new_cq_on(ch), *b = new_cq_on(ch);
+    uint64_t h = 0;
+
+    for (uint32_t i = 0; i < CHANNEL_EVENTS_FIRST; i++)
+        verbs_cq_event(a);
+    for (uint32_t i = 0; i < 5; i++)
+        assert_int_equal(verbs_get_cq_event(ch, &h), 1);
+    for (uint32_t i = 0; i < 5 + 3; i++)
+        verbs_cq_event(b);
+    for (uint32_t i = 5; i < CHANNEL_EVENTS_FIRST + 8; i++) {
+        assert_int_equal(verbs_get_cq_event(ch, &h), 1);
+        assert_true(h == (i < CHANNEL_EVENTS_FIRST ? a : b)->o.handle);
+    }
+    assert_int_equal(verbs_get_cq_event(ch, &h), 0);
+}
+
 /* Shows B94. */
 static void a_cq_waits_for_its_events_and_a_channel_for_its_cqs(void **state)
 {
@@ -215,6 +236,7 @@ int main(void)
         T(too_many_are_lost_and_counted),
         T(a_device_that_breaks_is_an_event),
         T(a_channel_gives_its_events_in_their_order),
+        T(a_channel_that_grows_keeps_the_order),
         T(a_cq_waits_for_its_events_and_a_channel_for_its_cqs),
         T(a_channel_leaves_nothing_behind),
         T(users_are_counted_once_each),
