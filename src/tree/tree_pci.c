@@ -7,6 +7,7 @@
 #include "emu/base/cursor.h"
 #include "emu/facts/enum/pci_field.h"
 #include "emu/facts/enum/pci_function.h"
+#include "emu/facts/virtio/pci.h"
 #include "print/show_text.h"
 #include "rdmalab/pci.h"
 #include "tree/tree.h"

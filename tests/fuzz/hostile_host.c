@@ -206,7 +206,8 @@ static void note_places(struct hostile_lab *h)
 static void note_registers(struct hostile_lab *h)
 {
     for (unsigned i = 0; i < HOST_FUNCTIONS; i++)
-        memcpy(h->bar[i], h->h1->functions[i]->bar, sizeof(h->bar[i]));
+        memcpy(h->bar[i], h->h1->functions[pci_number_of((enum pci_function)i)]->bar,
+               sizeof(h->bar[i]));
 }
 
 static void make_lab(struct hostile_lab *h, unsigned bits)

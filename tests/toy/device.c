@@ -23,9 +23,8 @@
 #define COMMAND_NS  1000u
 
 #define QUEUE_COMMAND UINT32_MAX /* for SIM_DOORBELL: no queue, but the command */
-
-#define AT_EXPRESS 0x40u
-#define AT_MSIX    0x80u
+#define AT_EXPRESS    0x40u
+#define AT_MSIX       0x80u
 
 /* A ring as the device knows it. */
 struct ring {
@@ -41,7 +40,8 @@ struct toy {
     struct rdma_device_config config;
     struct rnic nic;
     struct pci_fn fn;
-    struct ring *wq, *srq, *cq; /* by TOY_SQ() and TOY_RQ(), SRQN, CQN */
+    struct ring *wq, *srq, *cq; /* by TOY_SQ() and TOY_RQ(), SRQN, CQN: in one array */
+    size_t n_rings;
     struct ring events;
     uint64_t command; /* address of the command to execute; 0: there is none */
     bool cause;
@@ -102,32 +102,23 @@ static bool take(const struct toy *t, struct ring *r, void *out)
 
 /* --- Calls of the RNIC ------------------------------------------------------------------------ */
 
-/* Reads the SGEs or the inline data behind a request to where the RNIC wants them. */
-static void copy_data(void *out, const union toy_data *in, size_t n, size_t most)
-{
-    memcpy(out, in, n < most ? n : most);
-}
-
 static enum fetch fetch_send(void *ctx, struct qp *qp, struct send_wqe *out)
 {
     struct toy *t = ctx;
     struct ring *r = &t->wq[TOY_SQ(qp->qpn)];
-    struct sge *const sge = out->sge;
-    uint8_t *const data = out->inline_data;
     struct toy_send s;
     ev_id cause;
 
     if (!take(t, r, &s))
         return FETCH_EMPTY;
+    s.wqe.sge = out->sge;
+    s.wqe.inline_data = out->inline_data;
     *out = s.wqe;
-    out->sge = sge;
-    out->inline_data = data;
     out->desc = r->taken - 1;
     if (out->flags & SF_INLINE)
-        copy_data(data, &s.data, out->inline_bytes, qp->config.max_inline_data);
+        memcpy(out->inline_data, &s.data, qp->config.max_inline_data);
     else
-        copy_data(sge, &s.data, out->n_sge.said * sizeof(*sge),
-                  qp->config.max_send_sge * sizeof(*sge));
+        memcpy(out->sge, &s.data, qp->config.max_send_sge * sizeof(*out->sge));
     cause = trace_because(t->nic.trace, r->kick);
     TRACE_ID(t->nic.trace, out->fetched, fetch, .host = t->config.nic.host, .qpn = qp->qpn,
              .queue = TOY_SQ(qp->qpn), .desc = out->desc, .wr_id = out->wr_id, .op = out->opcode,
@@ -140,16 +131,15 @@ static enum fetch fetch_recv(void *ctx, struct qp *qp, struct recv_wqe *out)
 {
     struct toy *t = ctx;
     struct ring *r = receives_of(t, qp);
-    struct sge *const sge = out->sge;
     struct toy_recv w;
     ev_id fetched, cause;
 
     if (!take(t, r, &w))
         return FETCH_EMPTY;
+    w.wqe.sge = out->sge;
     *out = w.wqe;
-    out->sge = sge;
     out->desc = r->taken - 1;
-    copy_data(sge, &w.data, out->n_sge.said * sizeof(*sge), qp->config.max_recv_sge * sizeof(*sge));
+    memcpy(out->sge, &w.data, qp->config.max_recv_sge * sizeof(*out->sge));
     TRACE_ID(t->nic.trace, fetched, fetch, .host = t->config.nic.host, .qpn = qp->qpn,
              .queue = TOY_RQ(qp->qpn), .desc = out->desc, .wr_id = out->wr_id, .op = WR_RECV,
              .bytes = r->bytes);
@@ -202,12 +192,6 @@ static void completed(void *ctx, struct cq *cq)
     tell(ctx, TOY_CQ_EVENT, cq->cqn, false);
 }
 
-static bool keeps_events(const void *ctx)
-{
-    (void)ctx;
-    return true;
-}
-
 /* Passes on the asynchronous events that wait, as many as there is room for. */
 static void event(void *ctx)
 {
@@ -230,7 +214,6 @@ static const struct rnic_ops rnic_ops = {
     .fetch_send = fetch_send,
     .fetch_recv = fetch_recv,
     .receives = receives,
-    .keeps_events = keeps_events,
     .event = event,
     .release = release,
     .complete = complete,
@@ -316,11 +299,11 @@ static enum refusal_reason create_cq(struct toy *t, struct toy_command *c)
     struct cq *cq;
     const enum refusal_reason why = hca_cq_create(&t->nic.hca, c->value, &cq);
 
-    if (why != REF_NONE)
-        return why;
-    c->number = cq->cqn;
-    t->cq[cq->cqn] = ring_of(c->ring, c->value, sizeof(struct completion));
-    return REF_NONE;
+    if (why == REF_NONE) {
+        c->number = cq->cqn;
+        t->cq[cq->cqn] = ring_of(c->ring, c->value, sizeof(struct completion));
+    }
+    return why;
 }
 
 static enum refusal_reason arm_cq(struct toy *t, struct toy_command *c)
@@ -338,11 +321,11 @@ static enum refusal_reason create_srq(struct toy *t, struct toy_command *c)
     struct srq *srq;
     const enum refusal_reason why = hca_srq_create(&t->nic.hca, &c->srq, &srq);
 
-    if (why != REF_NONE)
-        return why;
-    c->number = srq->srqn;
-    t->srq[srq->srqn] = ring_of(c->recv_ring, c->srq.max_wr, sizeof(struct toy_recv));
-    return REF_NONE;
+    if (why == REF_NONE) {
+        c->number = srq->srqn;
+        t->srq[srq->srqn] = ring_of(c->recv_ring, c->srq.max_wr, sizeof(struct toy_recv));
+    }
+    return why;
 }
 
 static enum refusal_reason about_srq(struct toy *t, struct toy_command *c)
@@ -362,12 +345,12 @@ static enum refusal_reason create_qp(struct toy *t, struct toy_command *c)
     struct qp *qp;
     const enum refusal_reason why = xport_qp_create(&t->nic.xport, &c->qp, &qp);
 
-    if (why != REF_NONE)
-        return why;
-    c->number = qp->qpn;
-    t->wq[TOY_SQ(qp->qpn)] = ring_of(c->ring, c->qp.max_send_wr, sizeof(struct toy_send));
-    t->wq[TOY_RQ(qp->qpn)] = ring_of(c->recv_ring, c->qp.max_recv_wr, sizeof(struct toy_recv));
-    return REF_NONE;
+    if (why == REF_NONE) {
+        c->number = qp->qpn;
+        t->wq[TOY_SQ(qp->qpn)] = ring_of(c->ring, c->qp.max_send_wr, sizeof(struct toy_send));
+        t->wq[TOY_RQ(qp->qpn)] = ring_of(c->recv_ring, c->qp.max_recv_wr, sizeof(struct toy_recv));
+    }
+    return why;
 }
 
 static enum refusal_reason about_qp(struct toy *t, struct toy_command *c)
@@ -442,18 +425,10 @@ static void reset(void *dev)
     struct toy *t = dev;
 
     rnic_reset(&t->nic);
-    memset(t->wq, 0, TOY_SQ(t->config.nic.max_qp + 1) * sizeof(*t->wq));
-    memset(t->srq, 0, (t->config.nic.max_srq + 1) * sizeof(*t->srq));
-    memset(t->cq, 0, (t->config.nic.max_cq + 1) * sizeof(*t->cq));
+    memset(t->wq, 0, t->n_rings * sizeof(*t->wq));
     t->events = (struct ring){0};
     t->command = 0;
     t->cause = false;
-}
-
-static void schedule(const struct toy *t, uint32_t queue, uint64_t delay)
-{
-    sim_enqueue(t->nic.sim, sim_now(t->nic.sim) + delay, SIM_DOORBELL, t->config.nic.host,
-                fn_doorbell_arg(FN_RDMA, queue));
 }
 
 static void ring_doorbell(struct toy *t, uint32_t queue)
@@ -462,7 +437,7 @@ static void ring_doorbell(struct toy *t, uint32_t queue)
         return;
     t->wq[queue].kick = t->nic.trace->cause;
     if (!t->wq[queue].due)
-        schedule(t, queue, DOORBELL_NS);
+        fn_ring_doorbell(&t->fn, queue, DOORBELL_NS);
     t->wq[queue].due = true;
 }
 
@@ -472,7 +447,7 @@ static void write_command(struct toy *t, uint64_t gpa)
     if (t->nic.booting)
         run_command(t);
     else
-        schedule(t, QUEUE_COMMAND, COMMAND_NS);
+        fn_ring_doorbell(&t->fn, QUEUE_COMMAND, COMMAND_NS);
 }
 
 static uint64_t bar_read(void *dev, uint32_t bar, uint32_t offset, uint32_t width)
@@ -577,6 +552,7 @@ static const struct pci_fn_ops fn_ops = {
     .reset = reset,
     .interrupt = interrupt,
     .has_reason = has_reason,
+    .doorbell = doorbell,
 };
 
 static const struct pci_place places[] = {
@@ -585,8 +561,8 @@ static const struct pci_place places[] = {
 };
 
 /* It cannot fail, and its limits cannot change. */
-static const struct rdma_device_ops device_ops = {
-    .doorbell = doorbell, .timer = timer, .shared_receives = shared_receives};
+static const struct rdma_device_ops device_ops = {.timer = timer,
+                                                  .shared_receives = shared_receives};
 
 bool toy_new(struct rdma_device *ret, const struct rnic_env *env,
              const struct rdma_device_config *config)
@@ -606,18 +582,19 @@ bool toy_new(struct rdma_device *ret, const struct rnic_env *env,
         .n_places = ARRAY_LEN(places),
     };
     const struct rnic_config *c = &config->nic;
+    const size_t n_wq = TOY_SQ(c->max_qp + 1), n_srq = c->max_srq + 1;
     struct toy *t = arena_alloc(env->arena, sizeof(*t));
 
     if (!t)
         return false;
-    *t = (struct toy){.config = *config};
+    *t = (struct toy){.config = *config, .n_rings = n_wq + n_srq + c->max_cq + 1};
     t->config.nic.has_mw = true;
-    t->wq = arena_alloc(env->arena, TOY_SQ(c->max_qp + 1) * sizeof(*t->wq));
-    t->srq = arena_alloc(env->arena, (c->max_srq + 1) * sizeof(*t->srq));
-    t->cq = arena_alloc(env->arena, (c->max_cq + 1) * sizeof(*t->cq));
+    t->wq = arena_alloc(env->arena, t->n_rings * sizeof(*t->wq));
     *ret = (struct rdma_device){.ops = &device_ops, .dev = t, .nic = &t->nic, .fn = &t->fn};
-    if (!t->wq || !t->srq || !t->cq || !rnic_init(&t->nic, env, &t->config.nic, &rnic_ops, t))
+    if (!t->wq || !rnic_init(&t->nic, env, &t->config.nic, &rnic_ops, t))
         return false;
+    t->srq = t->wq + n_wq;
+    t->cq = t->srq + n_srq;
     fn_init(&t->fn, env->arena, env->sim, &fn, &fn_ops, t);
     return true;
 }

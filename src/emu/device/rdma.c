@@ -7,22 +7,10 @@
 #include "emu/device/internal.h"
 #include "emu/facts/enum/pci_function.h"
 #include "emu/facts/rfc.h"
+#include "emu/facts/virtio/pci.h"
 #include "emu/trace/emit.h"
 #include "emu/trace/events/registers.h"
 #include "emu/trace/events/rings.h"
-
-bool rdma_limit(struct rdma *d, const struct rdl_device_limits *to)
-{
-    if (!rnic_limit(&d->nic, to))
-        return false;
-    if (!rdma_config_fill(d))
-        return true;
-    virtio_config_new(&d->pci);
-    TRACE(d->nic.trace, config_changed, .host = d->config.nic.host,
-          .generation = d->pci.config_generation);
-    virtio_config_changed(&d->pci);
-    return true;
-}
 
 void rdma_ring(struct rdma *d, uint32_t queue)
 {
@@ -31,8 +19,7 @@ void rdma_ring(struct rdma *d, uint32_t queue)
     if (d->doorbell_due[queue])
         return;
     d->doorbell_due[queue] = true;
-    sim_enqueue(d->nic.sim, sim_now(d->nic.sim) + delay, SIM_DOORBELL, d->config.nic.host,
-                fn_doorbell_arg(FN_RDMA, queue));
+    fn_ring_doorbell(&d->pci.fn, queue, delay);
 }
 
 static void on_notify(void *ctx, uint32_t queue)
@@ -125,6 +112,40 @@ static void on_mastering(void *ctx)
     rdma_ring(d, QUEUE_CTRL);
 }
 
+/* Processes the kick of a work queue or the event queue.  Kicks of other queues are ignored: the
+ * device takes their buffers when it needs them.
+ */
+static void kick(struct rdma *d, uint32_t queue)
+{
+    const uint32_t n_cq = d->config.nic.max_cq;
+    struct qp *qp = hca_qp(&d->nic.hca, queue_owner(n_cq, queue));
+
+    if (queue == queue_of_events(n_cq, d->config.nic.max_qp))
+        rdma_events_flush(d);
+    if (!qp)
+        return;
+    rnic_kick(&d->nic, qp, queue_is_sends(n_cq, queue) ? WQ_SEND : WQ_RECV);
+}
+
+/* Processes the work that was posted to virtqueue @queue, or remembers the kick while bus mastering
+ * is off.
+ */
+static void on_doorbell(void *ctx, uint32_t queue)
+{
+    struct rdma *d = ctx;
+
+    d->doorbell_due[queue] = false;
+    if (!virtio_running(&d->pci)) { /* reset meanwhile, broken, or no bus mastering */
+        virtio_hold_kick(&d->pci, queue);
+        return;
+    }
+    if (queue == QUEUE_CTRL)
+        rdma_ctrl_run(d);
+    else
+        kick(d, queue);
+    eth_port_pump(d->nic.port);
+}
+
 static const struct virtio_ops virtio_ops = {
     .notify = on_notify,
     .reset = on_reset,
@@ -132,6 +153,7 @@ static const struct virtio_ops virtio_ops = {
     .queue_enabled = on_queue_enabled,
     .negotiated = on_negotiated,
     .mastering = on_mastering,
+    .doorbell = on_doorbell,
 };
 
 static bool is_driven(const void *ctx)
@@ -192,40 +214,6 @@ bool rdma_init(struct rdma *d, const struct rnic_env *env, const struct rdma_dev
     return true;
 }
 
-/* Processes the kick of a work queue or the event queue.  Kicks of other queues are ignored: the
- * device takes their buffers when it needs them.
- */
-static void kick(struct rdma *d, uint32_t queue)
-{
-    const uint32_t n_cq = d->config.nic.max_cq;
-    struct qp *qp = hca_qp(&d->nic.hca, queue_owner(n_cq, queue));
-
-    if (queue == queue_of_events(n_cq, d->config.nic.max_qp))
-        rdma_events_flush(d);
-    if (!qp)
-        return;
-    rnic_kick(&d->nic, qp, queue_is_sends(n_cq, queue) ? WQ_SEND : WQ_RECV);
-}
-
-void rdma_doorbell(struct rdma *d, uint32_t queue)
-{
-    d->doorbell_due[queue] = false;
-    if (!virtio_running(&d->pci)) { /* reset meanwhile, broken, or no bus mastering */
-        virtio_hold_kick(&d->pci, queue);
-        return;
-    }
-    if (queue == QUEUE_CTRL)
-        rdma_ctrl_run(d);
-    else
-        kick(d, queue);
-    eth_port_pump(d->nic.port);
-}
-
-void rdma_timer(struct rdma *d, uint64_t arg)
-{
-    rnic_timer(&d->nic, arg, !d->pci.bus_master);
-}
-
 void rdma_queue_broken(struct rdma *d, uint32_t queue)
 {
     const bool worked = virtio_running(&d->pci);
@@ -267,19 +255,26 @@ void rdma_push(struct rdma *d, uint32_t queue, uint16_t head, uint32_t len)
         virtio_may_invent(&d->pci, queue, d->nic.ram, len);
 }
 
-static void doorbell(void *dev, uint32_t queue)
-{
-    rdma_doorbell(dev, queue);
-}
-
 static void timer(void *dev, uint64_t arg)
 {
-    rdma_timer(dev, arg);
+    struct rdma *d = dev;
+
+    rnic_timer(&d->nic, arg, !d->pci.bus_master);
 }
 
 static bool limit(void *dev, const struct rdl_device_limits *to)
 {
-    return rdma_limit(dev, to);
+    struct rdma *d = dev;
+
+    if (!rnic_limit(&d->nic, to))
+        return false;
+    if (!rdma_config_fill(d))
+        return true;
+    virtio_config_new(&d->pci);
+    TRACE(d->nic.trace, config_changed, .host = d->config.nic.host,
+          .generation = d->pci.config_generation);
+    virtio_config_changed(&d->pci);
+    return true;
 }
 
 static uint32_t shared_receives(const void *dev, uint32_t srqn)
@@ -295,8 +290,7 @@ static bool is_broken(const void *dev)
     return rdma_broken(dev);
 }
 
-static const struct rdma_device_ops device_ops = {
-    .doorbell = doorbell,
+const struct rdma_device_ops virtio_rdma_device_ops = {
     .timer = timer,
     .limit = limit,
     .shared_receives = shared_receives,
@@ -310,11 +304,12 @@ bool virtio_rdma_new(struct rdma_device *ret, const struct rnic_env *env,
 
     if (!d)
         return false;
-    *ret = (struct rdma_device){.ops = &device_ops, .dev = d, .nic = &d->nic, .fn = &d->pci.fn};
+    *ret = (struct rdma_device){
+        .ops = &virtio_rdma_device_ops, .dev = d, .nic = &d->nic, .fn = &d->pci.fn};
     return rdma_init(d, env, config);
 }
 
 struct rdma *rdma_of(const struct rdma_device *d)
 {
-    return d->ops == &device_ops ? d->dev : NULL;
+    return d->ops == &virtio_rdma_device_ops ? d->dev : NULL;
 }

@@ -41,6 +41,11 @@ struct rdma {
  */
 bool rdma_init(struct rdma *d, const struct rnic_env *env, const struct rdma_device_config *config);
 
+/* The operations of a device as its host has it; @dev is the struct rdma.  limit() updates the
+ * device configuration, and raises a configuration interrupt if it has changed.
+ */
+extern const struct rdma_device_ops virtio_rdma_device_ops;
+
 /* virtio_rdma_new() makes a device as its host has it; rdma_of() returns this device, or NULL if @d
  * is of another type or no device.
  */
@@ -110,13 +115,5 @@ static inline bool rdma_blocks_mcast_lb(const struct rdma_device_config *c)
 {
     return rdma_offers(c, VF_MCAST) && profile_has(c->nic.profile, TRAIT_MCAST_BLOCKS_SELF);
 }
-
-/* Functions of struct rdma_device_ops.  rdma_doorbell() processes the work that was posted to
- * virtqueue @queue, or remembers the kick while bus mastering is off.  rdma_limit() updates the
- * device configuration, and raises a configuration interrupt if it has changed.
- */
-bool rdma_limit(struct rdma *d, const struct rdl_device_limits *to);
-void rdma_doorbell(struct rdma *d, uint32_t queue);
-void rdma_timer(struct rdma *d, uint64_t arg);
 
 #endif

@@ -11,6 +11,7 @@
 #include "emu/facts/virtio/feature.h"
 #include "emu/facts/virtio/net.h"
 #include "emu/facts/virtio/net_feature.h"
+#include "emu/facts/virtio/pci.h"
 #include "emu/trace/emit.h"
 #include "emu/trace/events/frames.h"
 #include "emu/trace/events/rings.h"
@@ -30,8 +31,7 @@ static void ring(struct vnet *v)
     if (v->doorbell_due)
         return;
     v->doorbell_due = true;
-    sim_enqueue(v->sim, sim_now(v->sim) + VNET_DOORBELL_NS, SIM_DOORBELL, v->config.host,
-                fn_doorbell_arg(FN_NET, NET_QUEUE_TX));
+    fn_ring_doorbell(&v->pci.fn, NET_QUEUE_TX, VNET_DOORBELL_NS);
 }
 
 static void on_notify(void *ctx, uint32_t queue)
@@ -84,12 +84,32 @@ static void on_mastering(void *ctx)
         ring(v);
 }
 
+/* Sends the frames in the transmit queue.  Ignores the receive queue, whose buffers are taken when
+ * a frame arrives.
+ */
+static void on_doorbell(void *ctx, uint32_t queue)
+{
+    struct vnet *v = ctx;
+
+    v->doorbell_due = false;
+    if (queue != NET_QUEUE_TX)
+        return;
+    if (!virtio_running(&v->pci)) { /* reset meanwhile, or no bus mastering */
+        virtio_hold_kick(&v->pci, queue);
+        return;
+    }
+    v->tx_ready = true;
+    eth_port_wait(v->port, v->port_user);
+    eth_port_pump(v->port);
+}
+
 static const struct virtio_ops virtio_ops = {
     .notify = on_notify,
     .reset = on_reset,
     .queue_reset = on_queue_reset,
     .queue_enabled = on_queue_enabled,
     .mastering = on_mastering,
+    .doorbell = on_doorbell,
 };
 
 static void set_status(struct vnet *v, uint16_t status)
@@ -101,20 +121,6 @@ void vnet_link_changed(struct vnet *v, bool up)
 {
     set_status(v, up ? NET_STATUS_LINK_UP : 0);
     virtio_config_changed(&v->pci);
-}
-
-void vnet_doorbell(struct vnet *v, uint32_t queue)
-{
-    v->doorbell_due = false;
-    if (queue != NET_QUEUE_TX)
-        return;
-    if (!virtio_running(&v->pci)) { /* reset meanwhile, or no bus mastering */
-        virtio_hold_kick(&v->pci, queue);
-        return;
-    }
-    v->tx_ready = true;
-    eth_port_wait(v->port, v->port_user);
-    eth_port_pump(v->port);
 }
 
 /* Takes the next chain of @queue into v->chain.  Returns false if there is none.  A chain with

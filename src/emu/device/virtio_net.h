@@ -68,9 +68,4 @@ bool vnet_init(struct vnet *v, const struct vnet_env *env, const struct vnet_con
  */
 void vnet_link_changed(struct vnet *v, bool up);
 
-/* Handler of SIM_DOORBELL: sends the frames in the transmit queue.  Ignores the receive queue,
- * whose buffers are taken when a frame arrives.
- */
-void vnet_doorbell(struct vnet *v, uint32_t queue);
-
 #endif

@@ -4,7 +4,7 @@
  * The first 64 bytes are the header of every PCI function (type 0).  The capabilities follow them
  * as a list.  Their offsets are the choice of a device: a driver must follow the list from the
  * field CAPABILITIES on.  PCI defines the capabilities of MSI-X and PCI Express, virtio defines its
- * own.  [virtio 1.2, 4.1.4]
+ * own: virtio/pci.h.
  */
 #ifndef EMU_FACTS_PCI_H
 #define EMU_FACTS_PCI_H
@@ -20,11 +20,6 @@
 /* Class codes; tools show the second as "Network controller". */
 #define PCI_CLASS_ETHERNET      0x020000u
 #define PCI_CLASS_NETWORK_OTHER 0x028000u
-
-#define PCI_VENDOR_VIRTIO 0x1af4u
-#define PCI_DEVICE_BASE   0x1040u /* PCI device ID minus virtio device ID */
-#define VIRTIO_ID_NET     1u
-#define VIRTIO_ID_RDMA    42u /* [virtio-rdma RFC, Device ID] */
 
 /* Number of capabilities that fit into configuration space.  A longer list contains a cycle. */
 #define PCI_CAPS_MAX 48u
@@ -69,16 +64,6 @@
 #define EXPRESS_CONTROL_NO_SNOOP (1u << 11)
 #define EXPRESS_CONTROL_PAYLOAD  0x00e0u /* the largest payload; a function-level reset keeps it */
 #define EXPRESS_CONTROL_RESET    0x8000u /* resets the function; reads as 0 */
-
-/* Types of virtio's vendor capabilities.  [virtio 1.2, 4.1.4] */
-#define VIRTIO_CAP_COMMON 1u
-#define VIRTIO_CAP_NOTIFY 2u
-#define VIRTIO_CAP_ISR    3u
-#define VIRTIO_CAP_DEVICE 4u
-#define VIRTIO_CAP_PCI    5u
-
-/* Bytes of a vendor capability of virtio.  VIRTIO_CAP_NOTIFY and VIRTIO_CAP_PCI have four more. */
-#define VIRTIO_CAP_BYTES 16u
 
 /* Message Control of MSI-X.  The low bits are the number of entries in the table minus 1. */
 #define MSIX_SIZE_MASK     0x07ffu

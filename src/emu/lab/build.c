@@ -225,7 +225,7 @@ static bool rdma_function_init(struct lab_state *w, struct host *h, const struct
     if (!host_devices[c->device].init(&h->device, &env, &dev))
         return false;
     h->rnic = h->device.nic;
-    h->functions[FN_RDMA] = h->device.fn;
+    host_plug(h, h->device.fn);
     return true;
 }
 
@@ -244,8 +244,10 @@ static bool net_function_init(struct lab_state *w, struct host *h, const struct 
     };
 
     memcpy(dev.mac, c->mac, sizeof(dev.mac));
-    h->functions[FN_NET] = &h->net->pci.fn;
-    return vnet_init(h->net, &env, &dev);
+    if (!vnet_init(h->net, &env, &dev))
+        return false;
+    host_plug(h, &h->net->pci.fn);
+    return true;
 }
 
 /* Initialises RAM, port and devices. */

@@ -7,11 +7,16 @@
 
 struct pci_fn *host_function(struct host *h, uint32_t number)
 {
-    for (uint32_t i = 0; i < HOST_FUNCTIONS; i++) {
-        if (h->functions[i] && h->functions[i]->config.slot.number == number)
-            return h->functions[i];
-    }
-    return NULL;
+    return number < h->n_functions ? h->functions[number] : NULL;
+}
+
+void host_plug(struct host *h, struct pci_fn *f)
+{
+    const uint32_t number = f->config.slot.number;
+
+    h->functions[number] = f;
+    if (h->n_functions <= number)
+        h->n_functions = number + 1;
 }
 
 static uint32_t config_read(void *ctx, uint32_t number, uint32_t offset, uint32_t width)
@@ -30,12 +35,16 @@ static void config_write(void *ctx, uint32_t number, uint32_t offset, uint32_t w
         fn_config_write(f, offset, width, value);
 }
 
-/* The function whose BAR contains @gpa, or NULL. */
+/* The function whose BAR contains @gpa, or NULL.  Of BARs that overlap, that of the last function
+ * answers.
+ */
 static struct pci_fn *decode(struct host *h, uint64_t gpa, uint32_t *ret_bar, uint32_t *ret_offset)
 {
-    for (uint32_t i = 0; i < HOST_FUNCTIONS; i++) {
-        if (h->functions[i] && fn_decode(h->functions[i], gpa, ret_bar, ret_offset))
-            return h->functions[i];
+    for (uint32_t i = h->n_functions; i > 0; i--) {
+        struct pci_fn *f = h->functions[i - 1];
+
+        if (f && fn_decode(f, gpa, ret_bar, ret_offset))
+            return f;
     }
     return NULL;
 }
@@ -99,7 +108,7 @@ static void line(struct lab_state *w, struct host *h, struct pci_fn *f)
         TRACE(&w->trace, intx_off, .host = h->index);
         return;
     }
-    for (uint32_t i = 0; i < HOST_FUNCTIONS; i++) {
+    for (uint32_t i = h->n_functions; i-- > 0;) {
         if (h->functions[i])
             fn_reason_changed(h->functions[i]);
     }
@@ -107,7 +116,7 @@ static void line(struct lab_state *w, struct host *h, struct pci_fn *f)
 
 void host_interrupt(struct lab_state *w, struct host *h, struct fn_irq irq)
 {
-    struct pci_fn *f = h->functions[irq.function];
+    struct pci_fn *f = h->functions[irq.number];
     struct fn_message m;
     ev_id id;
 
@@ -115,8 +124,8 @@ void host_interrupt(struct lab_state *w, struct host *h, struct fn_irq irq)
         line(w, h, f);
         return;
     }
-    TRACE_ID(&w->trace, id, irq, .host = h->index, .function = irq.function, .vector = irq.vector,
-             .queue = irq.queue);
+    TRACE_ID(&w->trace, id, irq, .host = h->index, .function = f->config.function,
+             .vector = irq.vector, .queue = irq.queue);
     trace_because(&w->trace, id);
     if (h->is_external)
         vm_interrupt(w, h, &m, f->config.slot.number);

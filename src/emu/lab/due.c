@@ -81,7 +81,7 @@ static void add_sentence(struct text *t, const struct lab_state *w, const struct
         break;
     case SIM_DOORBELL:
         add_host(t, w, item->target);
-        text_addf(t, ": the device looks at queue %u", fn_doorbell_queue(item->arg));
+        text_addf(t, ": the device looks at queue %u", fn_queue_of(item->arg).queue);
         break;
     case SIM_IRQ:
         add_host(t, w, item->target);
@@ -94,7 +94,7 @@ static void add_sentence(struct text *t, const struct lab_state *w, const struct
     case SIM_GO_ON:
         add_host(t, w, item->target);
         text_addf(t, ": the device goes on with queue %u, which is stuck",
-                  fn_doorbell_queue(item->arg));
+                  fn_queue_of(item->arg).queue);
         break;
     case SIM_EGRESS:
         add_host(t, w, item->target);

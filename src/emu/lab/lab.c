@@ -32,12 +32,10 @@ static struct host *host_of_tick(struct lab_state *w, uint32_t index)
 static void on_doorbell(void *ctx, struct sim_item item)
 {
     struct host *h = host_of_tick(ctx, item.target);
-    const uint32_t queue = fn_doorbell_queue(item.arg);
+    const struct fn_queue q = fn_queue_of(item.arg);
+    const struct pci_fn *f = h->functions[q.number];
 
-    if (fn_doorbell_function(item.arg) == FN_NET)
-        vnet_doorbell(h->net, queue);
-    else
-        h->device.ops->doorbell(h->device.dev, queue);
+    f->ops->doorbell(f->dev, q.queue);
 }
 
 static void on_irq(void *ctx, struct sim_item item)
@@ -95,7 +93,9 @@ static void on_go_on(void *ctx, struct sim_item item)
 {
     struct host *h = host_of_tick(ctx, item.target);
 
-    virtio_go_on(host_virtio(h, fn_doorbell_function(item.arg)), fn_doorbell_queue(item.arg));
+    const struct fn_queue q = fn_queue_of(item.arg);
+
+    virtio_go_on(h->functions[q.number]->dev, q.queue);
 }
 
 sim_handler *const lab_handlers[SIM_KIND_COUNT] = {

@@ -47,10 +47,11 @@ struct host {
     char name[RDL_NAME_BYTES]; /* "" if it could not boot, see host_is_there() */
     struct ram ram;
     struct eth_port port;
-    struct rdma_device device;                /* function 1 of its slot; ops NULL: there is none */
-    struct rnic *rnic;                        /* device.nic; NULL: no RDMA device */
-    struct vnet *net;                         /* function 0 */
-    struct pci_fn *functions[HOST_FUNCTIONS]; /* PCI functions of these devices; NULL: none */
+    struct rdma_device device;            /* function 1 of its slot; ops NULL: there is none */
+    struct rnic *rnic;                    /* device.nic; NULL: no RDMA device */
+    struct vnet *net;                     /* function 0 */
+    struct pci_fn *functions[FN_NUMBERS]; /* indexed by number in the slot; NULL: none */
+    uint32_t n_functions;                 /* the largest number in the slot, and 1 */
     struct guest guest; /* if the host is external, only the addresses are valid */
     bool is_external;   /* a virtual machine drives its functions, see lab/vm.c */
     uint64_t n_ticks;   /* number of dispatches for this host; calls of its program do not count */
@@ -75,6 +76,9 @@ bool host_is_open(const struct host *h);
  * the host has no driver of virtio-rdma, or is a virtual machine.
  */
 struct vqd *host_rdma_vq(const struct host *h, uint32_t queue);
+
+/* Puts @f into the slot of the host, at f->config.slot.number, which is free. */
+void host_plug(struct host *h, struct pci_fn *f);
 
 /* Returns the virtio device of PCI function @function of the host, or NULL if the function is
  * another device or does not exist.

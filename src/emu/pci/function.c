@@ -417,3 +417,9 @@ bool fn_decode(const struct pci_fn *f, uint64_t gpa, uint32_t *ret_bar, uint32_t
     }
     return false;
 }
+
+void fn_ring_doorbell(const struct pci_fn *f, uint32_t queue, uint64_t delay_ns)
+{
+    sim_enqueue(f->sim, sim_now(f->sim) + delay_ns, SIM_DOORBELL, f->config.host,
+                fn_queue_arg(f, queue));
+}

@@ -116,6 +116,11 @@ struct pci_fn_ops {
      */
     void (*interrupt)(void *dev, uint32_t queue);
     bool (*has_reason)(const void *dev);
+
+    /* The handler of SIM_DOORBELL: the device looks at @queue, a number of its own.  NULL: the
+     * device never calls fn_ring_doorbell().
+     */
+    void (*doorbell)(void *dev, uint32_t queue);
 };
 
 /* The place of a function in the slot of its host. */
@@ -251,31 +256,31 @@ void fn_reason_changed(struct pci_fn *f);
 /* Returns true while the function drives the INTx line high. */
 bool fn_line_is_high(const struct pci_fn *f);
 
-/* fn_doorbell_arg() returns the argument of SIM_DOORBELL for @queue of @function (enum
- * pci_function). The other two functions return the parts of an argument.  The target of
- * SIM_DOORBELL is the host.
- */
-static inline uint64_t fn_doorbell_arg(uint32_t function, uint32_t queue)
+/* Schedules SIM_DOORBELL, @delay_ns from now: the device is to look at @queue. */
+void fn_ring_doorbell(const struct pci_fn *f, uint32_t queue, uint64_t delay_ns);
+
+/* The argument of SIM_DOORBELL and SIM_GO_ON: a queue of a function.  The target is the host. */
+struct fn_queue {
+    uint32_t number; /* of the function in its slot */
+    uint32_t queue;
+};
+
+static inline uint64_t fn_queue_arg(const struct pci_fn *f, uint32_t queue)
 {
-    return (uint64_t)function << 32 | queue;
+    return (uint64_t)f->config.slot.number << 32 | queue;
 }
 
-static inline uint32_t fn_doorbell_function(uint64_t arg)
+static inline struct fn_queue fn_queue_of(uint64_t arg)
 {
-    return (uint32_t)(arg >> 32);
-}
-
-static inline uint32_t fn_doorbell_queue(uint64_t arg)
-{
-    return (uint32_t)arg;
+    return (struct fn_queue){.number = (uint32_t)(arg >> 32), .queue = (uint32_t)arg};
 }
 
 /* The decoded argument of SIM_IRQ.  The target of SIM_IRQ is the host. */
 struct fn_irq {
-    uint32_t function; /* enum pci_function */
-    uint32_t vector;   /* MSI-X vector, or FN_LINE */
-    uint32_t queue;    /* queue that raised it, or FN_NO_QUEUE */
-    uint32_t slot;     /* entry of the message in fn->sent; not used for INTx */
+    uint32_t number; /* of the function in its slot */
+    uint32_t vector; /* MSI-X vector, or FN_LINE */
+    uint32_t queue;  /* queue that raised it, or FN_NO_QUEUE */
+    uint32_t slot;   /* entry of the message in fn->sent; not used for INTx */
 };
 struct fn_irq fn_irq_of(uint64_t arg);
 uint64_t fn_irq_arg(struct fn_irq irq);

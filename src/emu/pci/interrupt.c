@@ -7,11 +7,12 @@
 #include "emu/trace/emit.h"
 #include "emu/trace/events/registers.h"
 
-/* Layout of the argument of SIM_IRQ, from the low bits on: queue, vector, slot, function. */
-#define IRQ_VECTOR_BIT   17u
-#define IRQ_SLOT_BIT     33u
-#define IRQ_FUNCTION_BIT 60u
-#define IRQ_SLOT_MASK    ((1u << (IRQ_FUNCTION_BIT - IRQ_SLOT_BIT)) - 1)
+/* Layout of the argument of SIM_IRQ, from the low bits on: queue, vector, slot, number of the
+ * function. */
+#define IRQ_VECTOR_BIT 17u
+#define IRQ_SLOT_BIT   33u
+#define IRQ_NUMBER_BIT 60u
+#define IRQ_SLOT_MASK  ((1u << (IRQ_NUMBER_BIT - IRQ_SLOT_BIT)) - 1)
 
 _Static_assert(FN_QUEUES_MAX == (1u << IRQ_VECTOR_BIT) - 1, "the largest number says no queue");
 
@@ -20,7 +21,7 @@ struct fn_irq fn_irq_of(uint64_t arg)
     const uint32_t queue = (uint32_t)arg & FN_QUEUES_MAX;
 
     return (struct fn_irq){
-        .function = (uint32_t)(arg >> IRQ_FUNCTION_BIT),
+        .number = (uint32_t)(arg >> IRQ_NUMBER_BIT),
         .vector = (uint32_t)(arg >> IRQ_VECTOR_BIT & 0xffffu),
         .queue = queue == FN_QUEUES_MAX ? FN_NO_QUEUE : queue,
         .slot = (uint32_t)(arg >> IRQ_SLOT_BIT) & IRQ_SLOT_MASK,
@@ -31,7 +32,7 @@ uint64_t fn_irq_arg(struct fn_irq irq)
 {
     RDL_ASSERT(irq.slot <= IRQ_SLOT_MASK);
     RDL_ASSERT(irq.queue < FN_QUEUES_MAX || irq.queue == FN_NO_QUEUE);
-    return (uint64_t)irq.function << IRQ_FUNCTION_BIT | (uint64_t)irq.slot << IRQ_SLOT_BIT |
+    return (uint64_t)irq.number << IRQ_NUMBER_BIT | (uint64_t)irq.slot << IRQ_SLOT_BIT |
            (uint64_t)irq.vector << IRQ_VECTOR_BIT | (irq.queue & FN_QUEUES_MAX);
 }
 
@@ -87,7 +88,7 @@ static bool take_slot(struct pci_fn *f, uint32_t *ret)
 
 static void schedule(const struct pci_fn *f, struct fn_irq irq)
 {
-    irq.function = f->config.function;
+    irq.number = f->config.slot.number;
     sim_enqueue(f->sim, sim_now(f->sim) + FN_IRQ_NS, SIM_IRQ, f->config.host, fn_irq_arg(irq));
 }
 

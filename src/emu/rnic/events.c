@@ -24,7 +24,7 @@ static ev_id trace_event(const struct rnic *n, enum async_event type, uint32_t n
 void rnic_event(struct rnic *n, enum async_event type, uint32_t number)
 {
     struct rnic_events *e = &n->events;
-    const bool kept = n->ops->keeps_events(n->ctx);
+    const bool kept = !n->ops->keeps_events || n->ops->keeps_events(n->ctx);
     const bool lost = kept && e->len == RNIC_EVENTS_MAX;
     ev_id before;
 

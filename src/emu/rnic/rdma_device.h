@@ -16,10 +16,7 @@ struct rdl_device_limits;
 struct rnic;
 
 struct rdma_device_ops {
-    /* Handlers of SIM_DOORBELL, where @queue is the device's own number, and of SIM_QP_TIMER, where
-     * @arg is that of xport_timer().
-     */
-    void (*doorbell)(void *dev, uint32_t queue);
+    /* The handler of SIM_QP_TIMER; @arg is that of xport_timer(). */
     void (*timer)(void *dev, uint64_t arg);
 
     /* Implements rdl_host_limit(): changes the limits to those of @to that are not 0, and tells the

@@ -65,7 +65,8 @@ struct rnic_ops {
     uint32_t (*receives)(void *ctx, struct qp *qp);
 
     /* keeps_events: the driver takes events one by one, so that they wait in rnic.events until
-     * rnic_event_told(); otherwise they are only counted.  event: an event was added or counted.
+     * rnic_event_told(); otherwise they are only counted.  NULL: it always does.  event: an event
+     * was added or counted.
      */
     bool (*keeps_events)(const void *ctx);
     void (*event)(void *ctx);

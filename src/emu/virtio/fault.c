@@ -166,7 +166,7 @@ bool virtio_is_stuck(struct virtio_dev *d, uint32_t queue, const struct ram *ram
         const ev_id cause = trace_because(d->sim->trace, f->hit);
 
         s->ticket = sim_schedule(d->sim, sim_now(d->sim) + f->time_ns, SIM_GO_ON, d->config.host,
-                                 fn_doorbell_arg(d->config.function, queue));
+                                 fn_queue_arg(&d->fn, queue));
         trace_because(d->sim->trace, cause);
     }
     return true;

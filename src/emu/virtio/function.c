@@ -162,6 +162,13 @@ static bool has_reason(const void *dev)
     return d->isr != 0;
 }
 
+static void doorbell(void *dev, uint32_t queue)
+{
+    const struct virtio_dev *d = dev;
+
+    d->ops->doorbell(d->ctx, queue);
+}
+
 static const struct pci_fn_ops ops = {
     .bar_read = bar_read,
     .bar_write = bar_write,
@@ -173,6 +180,7 @@ static const struct pci_fn_ops ops = {
     .reset = reset,
     .interrupt = interrupt,
     .has_reason = has_reason,
+    .doorbell = doorbell,
 };
 
 void virtio_fn_init(struct virtio_dev *d, struct arena *a)

@@ -30,6 +30,7 @@
 #include "emu/base/arena.h"
 #include "emu/facts/regs.h"
 #include "emu/facts/virtio/device_status.h"
+#include "emu/facts/virtio/pci.h"
 #include "emu/pci/function.h"
 #include "emu/sim/sim.h"
 #include "emu/virtio/vq_device.h"
@@ -56,6 +57,7 @@ struct virtio_ops {
     void (*queue_enabled)(void *ctx, uint32_t queue); /* may be NULL; can come before DRIVER_OK */
     void (*negotiated)(void *ctx);                    /* may be NULL: FEATURES_OK was set */
     void (*mastering)(void *ctx);                     /* may be NULL: bus mastering was enabled */
+    void (*doorbell)(void *ctx, uint32_t queue);      /* see struct pci_fn_ops */
 };
 
 struct virtio_config {

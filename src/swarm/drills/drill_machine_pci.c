@@ -8,6 +8,7 @@
 #include "emu/base/assert.h"
 #include "emu/facts/enum/pci_field.h"
 #include "emu/facts/regs.h"
+#include "emu/facts/virtio/pci.h"
 #include "swarm/drills/drill_machine.h"
 
 #define BAR_VIRTIO 0u

@@ -15,19 +15,19 @@
 const uint8_t machine_mac[MAC_BYTES] = {2, 0, 0, 0, 0, 1};
 const uint8_t machine_gid[GID_BYTES] = {[10] = 0xff, 0xff, 10, 0, 0, 1};
 
+static struct pci_fn *function_of(struct machine *m, uint32_t number)
+{
+    return number == pci_number_of(FN_NET) ? &m->vnet.pci.fn : &m->rdma.pci.fn;
+}
+
 static void on_doorbell(void *ctx, struct sim_item item)
 {
     struct machine *m = ctx;
 
-    if (fn_doorbell_function(item.arg) == FN_NET)
-        vnet_doorbell(&m->vnet, fn_doorbell_queue(item.arg));
-    else
-        rdma_doorbell(&m->rdma, fn_doorbell_queue(item.arg));
-}
+    const struct fn_queue q = fn_queue_of(item.arg);
+    const struct pci_fn *f = function_of(m, q.number);
 
-static struct pci_fn *function_of(struct machine *m, uint32_t function)
-{
-    return function == FN_NET ? &m->vnet.pci.fn : &m->rdma.pci.fn;
+    f->ops->doorbell(f->dev, q.queue);
 }
 
 static void on_irq(void *ctx, struct sim_item item)
@@ -38,12 +38,12 @@ static void on_irq(void *ctx, struct sim_item item)
     m->n_irq++;
     m->irq = fn_irq_of(item.arg);
     assert_true(
-        fn_take_message(function_of(m, m->irq.function), m->irq, &message)); /* all are MSI-X */
+        fn_take_message(function_of(m, m->irq.number), m->irq, &message)); /* all are MSI-X */
 }
 
 static void on_qp_timer(void *ctx, struct sim_item item)
 {
-    rdma_timer(&((struct machine *)ctx)->rdma, item.arg);
+    virtio_rdma_device_ops.timer(&((struct machine *)ctx)->rdma, item.arg);
 }
 
 static void on_egress(void *ctx, struct sim_item item)

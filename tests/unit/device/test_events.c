@@ -195,10 +195,10 @@ static void what_the_configuration_counts_stays_when_a_limit_changes(void **stat
     raise(m, ASE_CQ_ERR, 1);
     raise(m, ASE_CQ_ERR, 2);
     generation = machine_in(&m->rdma.pci, REG_CONFIG_GENERATION, 1);
-    assert_true(rdma_limit(&m->rdma, &fewer));
+    assert_true(virtio_rdma_device_ops.limit(&m->rdma, &fewer));
     assert_int_equal(virtio_read(&m->rdma.pci, at, 8), 2);
     assert_int_equal(machine_in(&m->rdma.pci, REG_CONFIG_GENERATION, 1), generation + 1);
-    assert_true(rdma_limit(&m->rdma, &fewer)); /* changes nothing */
+    assert_true(virtio_rdma_device_ops.limit(&m->rdma, &fewer)); /* changes nothing */
     assert_int_equal(machine_in(&m->rdma.pci, REG_CONFIG_GENERATION, 1), generation + 1);
 }
 

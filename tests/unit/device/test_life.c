@@ -244,17 +244,21 @@ static void every_queue_can_have_a_vector_and_the_configuration_too(void **state
 
 #define T(f) cmocka_unit_test_setup_teardown(f, machine_set_up, machine_tear_down)
 
-/* What was taken away by rdma_limit() can be given again, whatever happened meanwhile. */
+/* What was taken away by virtio_rdma_device_ops.limit() can be given again, whatever happened
+ * meanwhile.
+ */
 static void a_reset_takes_no_table_by_a_lower_limit(void **state)
 {
     struct machine *m = *state;
 
-    assert_true(rdma_limit(&m->rdma, &(struct rdl_device_limits){.max_pd = 1, .max_mr = 1}));
+    assert_true(virtio_rdma_device_ops.limit(
+        &m->rdma, &(struct rdl_device_limits){.max_pd = 1, .max_mr = 1}));
     machine_out(&m->rdma.pci, REG_DEVICE_STATUS, 1, 0);
     machine_start(m, &m->rdma.pci, 0, (struct ring *const[]){&m->ctrl}, 1);
     assert_int_equal(machine_ask(m, CMD_CREATE_PD, NULL, 0, ROOM), RSP_OK);
     assert_int_equal(machine_ask(m, CMD_CREATE_PD, NULL, 0, ROOM), RSP_NO_RESOURCES);
-    assert_true(rdma_limit(&m->rdma, &(struct rdl_device_limits){.max_pd = 2, .max_mr = 2}));
+    assert_true(virtio_rdma_device_ops.limit(
+        &m->rdma, &(struct rdl_device_limits){.max_pd = 2, .max_mr = 2}));
     assert_int_equal(machine_ask(m, CMD_CREATE_PD, NULL, 0, ROOM), RSP_OK);
     for (unsigned i = 0; i < 2; i++)
         assert_int_equal(ASK(m, CMD_GET_DMA_MR, get_dma_mr, .pdn = 1), RSP_OK);

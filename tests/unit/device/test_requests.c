@@ -127,7 +127,7 @@ static void one_kick_is_enough_for_many_requests(void **state)
         assert_true(ring_used(m, &m->ctrl, &head, &len));
     assert_false(ring_used(m, &m->ctrl, &head, &len));
     assert_int_equal(m->n_irq, 3);
-    assert_int_equal(m->irq.function, FN_RDMA);
+    assert_int_equal(m->irq.number, pci_number_of(FN_RDMA));
     assert_int_equal(m->irq.vector, VECTOR_QUEUE);
     assert_int_equal(m->irq.queue, QUEUE_CTRL);
 }

@@ -66,7 +66,7 @@ static void the_configuration_tells_address_mtu_and_link(void **state)
     assert_int_equal(machine_in(dev, REG_CONFIG_GENERATION, 1), 1);
     machine_run(m);
     assert_int_equal(m->n_irq, 1);
-    assert_int_equal(m->irq.function, FN_NET);
+    assert_int_equal(m->irq.number, pci_number_of(FN_NET));
     assert_int_equal(m->irq.queue, VIRTIO_IRQ_CONFIG);
     machine_out(dev, REG_DEVICE_STATUS, 1, 0); /* a reset does not unplug the line */
     assert_int_equal(virtio_read(dev, BAR_DEVICE + NET_CONFIG_STATUS, 2), NET_STATUS_LINK_UP);

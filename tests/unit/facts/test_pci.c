@@ -4,6 +4,7 @@
 
 #include "emu/facts/enum/pci_field.h"
 #include "emu/facts/regs.h"
+#include "emu/facts/virtio/pci.h"
 
 /* Before Linux takes the same names for itself. */
 static const uint32_t ours[] = {

@@ -12,6 +12,7 @@
 #include "emu/base/cursor.h"
 #include "emu/base/log2.h"
 #include "emu/facts/virtio/net_feature.h"
+#include "emu/facts/virtio/pci.h"
 #include "emu/guest/ip/stack.h"
 #include "emu/wire/eth.h"
 

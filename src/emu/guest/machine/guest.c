@@ -87,12 +87,9 @@ bool guest_init(struct guest *g, struct arena *a, const struct guest_config *con
     init_verbs(g, a, state);
     pci.function = FN_NET;
     init_net(g, a, &pci);
-    g->drivers[FN_NET] = (struct guest_driver){.ops = &guest_net_driver, .state = &g->net};
-    if (!rdma)
-        return true;
     pci.function = FN_RDMA;
-    g->drivers[FN_RDMA] = (struct guest_driver){.ops = &rdma->pci, .state = state};
-    return rdma->init(state, &g->verbs, a, &pci);
+    return (!rdma || (guest_load(g, &rdma->pci, state) && rdma->init(state, &g->verbs, a, &pci))) &&
+           guest_load(g, &guest_net_driver, &g->net);
 }
 
 void guest_init_absent(struct guest *g, struct arena *a, const struct guest_config *config)
@@ -103,11 +100,33 @@ void guest_init_absent(struct guest *g, struct arena *a, const struct guest_conf
     init_verbs(g, a, NULL);
 }
 
-/* Binds @d to its function and boots it, if the slot has the function. */
+bool guest_load(struct guest *g, const struct pci_driver *ops, void *state)
+{
+    if (g->n_drivers == ARRAY_LEN(g->drivers))
+        return false;
+    g->drivers[g->n_drivers++] = (struct guest_driver){.ops = ops, .state = state};
+    return true;
+}
+
+static bool is_bound(const struct guest *g, const struct pci_slot_function *f)
+{
+    for (uint32_t i = 0; i < g->n_drivers; i++) {
+        if (g->drivers[i].found == f)
+            return true;
+    }
+    return false;
+}
+
+/* Binds @d to the first function with its IDs that no other driver has.  Boots it if there is one.
+ */
 static enum rdl_status boot(const struct guest *g, struct guest_driver *d)
 {
-    if (d->state)
-        d->found = pci_find(&g->slot, d->ops->ids);
+    for (uint32_t i = 0; !d->found && i < g->slot.n_functions; i++) {
+        const struct pci_slot_function *f = &g->slot.functions[i];
+
+        if (f->ids == d->ops->ids && !is_bound(g, f))
+            d->found = f;
+    }
     return d->found ? d->ops->boot(d->state, d->found) : RDL_OK;
 }
 
@@ -116,17 +135,17 @@ static enum rdl_status start(const struct guest_driver *d)
     return d->found && d->ops->start ? d->ops->start(d->state) : RDL_OK;
 }
 
-/* The RDMA driver boots first and starts last: both drivers share the DMA area, and its requests
- * come when the guest is complete.
+/* The driver of the RDMA device was loaded first and boots first: all drivers share the DMA area.
+ * None starts before all have booted: its requests come when the guest is complete.
  */
 enum rdl_status guest_boot(struct guest *g)
 {
     enum rdl_status st = RDL_OK;
 
     pci_scan(&g->slot);
-    for (uint32_t i = 0; st == RDL_OK && i < HOST_FUNCTIONS; i++)
+    for (uint32_t i = 0; st == RDL_OK && i < g->n_drivers; i++)
         st = boot(g, &g->drivers[i]);
-    for (uint32_t i = 0; st == RDL_OK && i < HOST_FUNCTIONS; i++)
+    for (uint32_t i = 0; st == RDL_OK && i < g->n_drivers; i++)
         st = start(&g->drivers[i]);
     return st;
 }
@@ -136,7 +155,7 @@ void guest_message(struct guest *g, uint64_t address, uint32_t data)
 {
     const uint64_t cpu = (address - MSI_ADDRESS) >> MSI_CPU_SHIFT;
 
-    for (uint32_t i = 0; i < HOST_FUNCTIONS; i++) {
+    for (uint32_t i = 0; i < g->n_drivers; i++) {
         const struct guest_driver *d = &g->drivers[i];
 
         if (d->found && d->found->number == cpu)
@@ -144,12 +163,12 @@ void guest_message(struct guest *g, uint64_t address, uint32_t data)
     }
 }
 
-/* Asks virtio-net first, then the RDMA device. */
+/* Asks the driver that was loaded last first: virtio-net, then the RDMA device. */
 bool guest_line(struct guest *g)
 {
     bool claimed = false;
 
-    for (uint32_t i = HOST_FUNCTIONS; i > 0; i--) {
+    for (uint32_t i = g->n_drivers; i > 0; i--) {
         const struct guest_driver *d = &g->drivers[i - 1];
 
         if (d->found)
@@ -163,7 +182,7 @@ uint64_t guest_irqs(const struct guest *g)
 {
     uint64_t n = 0;
 
-    for (uint32_t i = 0; i < HOST_FUNCTIONS; i++) {
+    for (uint32_t i = 0; i < g->n_drivers; i++) {
         if (g->drivers[i].found)
             n += g->drivers[i].ops->irqs(g->drivers[i].state);
     }

@@ -34,10 +34,10 @@ struct guest_config {
     struct ram *ram;
 };
 
-/* A loaded driver.  Once the guest has booted, only bound drivers are called. */
+/* A loaded driver of one function.  Once the guest has booted, only bound drivers are called. */
 struct guest_driver {
     const struct pci_driver *ops;
-    void *state;                           /* NULL: no driver is loaded */
+    void *state;                           /* argument of ops */
     const struct pci_slot_function *found; /* the function it is bound to; NULL: none */
 };
 
@@ -49,7 +49,8 @@ struct guest {
     struct dma_pool dma;
     struct verbs verbs;   /* verbs.driver is the state of the driver config.rdma */
     struct guest_net net; /* driver of virtio-net, and the IP stack */
-    struct guest_driver drivers[HOST_FUNCTIONS]; /* indexed by enum pci_function */
+    struct guest_driver drivers[PCI_FUNCTIONS_MAX]; /* in the order in which they boot */
+    uint32_t n_drivers;
 };
 
 /* Initialises a guest that is not booted.  @g must not move afterwards.  @rng scatters its pages in
@@ -62,6 +63,13 @@ bool guest_init(struct guest *g, struct arena *a, const struct guest_config *con
  * called on it but guest_irqs().
  */
 void guest_init_absent(struct guest *g, struct arena *a, const struct guest_config *config);
+
+/* Loads a further driver into a guest that is not booted: @ops, which is called with @state, for
+ * one more function.  A guest with several functions of one kind loads their driver as often, each
+ * time with another state; the driver of an RDMA device has verbs of its own then (verbs_init()).
+ * Returns false if PCI_FUNCTIONS_MAX drivers are loaded already.
+ */
+bool guest_load(struct guest *g, const struct pci_driver *ops, void *state);
 
 /* Finds the functions of the slot, and boots the driver of each function that has one.  Then starts
  * these drivers; that of the RDMA device sets g->verbs.up when its boot requests are answered.

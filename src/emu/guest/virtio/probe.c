@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Probing: finds the structures of virtio by the vendor-specific capabilities.  [virtio 1.2, 4.1.4]
  */
-#include "emu/facts/pci.h"
+#include "emu/facts/virtio/pci.h"
 #include "emu/guest/virtio/virtio.h"
 
 /* The part up to and including QUEUE_DEVICE; later registers belong to features of virtio 1.2. */

@@ -2,6 +2,7 @@
 /* Registers, the first steps of initialisation, rings.  [virtio 1.2, 3.1.1 and 4.1.5] */
 #include "emu/guest/virtio/virtio.h"
 
+#include "emu/facts/virtio/pci.h"
 #include "emu/trace/emit.h"
 #include "emu/trace/events/rings.h"
 

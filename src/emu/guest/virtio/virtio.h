@@ -17,6 +17,7 @@
 #include "emu/base/cold.h"
 #include "emu/facts/regs.h"
 #include "emu/facts/virtio/feature.h"
+#include "emu/facts/virtio/pci.h"
 #include "emu/guest/pci/pci.h"
 #include "emu/virtio/pci.h"
 #include "emu/virtio/vq_driver.h"

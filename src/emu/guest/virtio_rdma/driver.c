@@ -2,6 +2,8 @@
 /* The driver as a guest loads it. */
 #include "emu/guest/virtio_rdma/internal.h"
 
+#include "emu/facts/virtio/pci.h"
+
 static bool init(void *driver, struct verbs *verbs, struct arena *a, const struct guest_pci *pci)
 {
     struct virtio_rdma *d = driver;

@@ -14,14 +14,14 @@ static struct inode function_node(const struct inode *n, enum pci_function funct
 void visit_pci(const struct inode *n, struct visit *v)
 {
     inspect_child(v, CHILD_pci_net, function_node(n, FN_NET));
-    if (n->host->functions[FN_RDMA])
+    if (n->host->device.ops)
         inspect_child(v, CHILD_pci_rdma, function_node(n, FN_RDMA));
     inspect_leaf(v, LEAF_pci_line_off, n->host->guest.line_is_off);
 }
 
 static const struct pci_fn *function_of(const struct inode *n)
 {
-    return n->host->functions[n->function];
+    return n->host->functions[pci_number_of((enum pci_function)n->function)];
 }
 
 /* Number of BARs, up to the last one that the function has. */

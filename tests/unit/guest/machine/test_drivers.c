@@ -251,6 +251,60 @@ static void a_line_that_no_driver_claims_is_masked(void **state)
     assert_string_equal(t->calls, "ibsll");
 }
 
+/* A guest with two RNICs of one kind: each has a driver, and verbs of its own.  Interrupts go to
+ * the driver of the function that raised them.
+ */
+static void two_functions_of_one_kind_have_two_drivers(void **state)
+{
+    struct fixture *f = *state;
+    struct toy *first = make_toy(f), second = {0};
+    struct verbs verbs;
+
+    slot_add(&f->slot, 6, TOY_IDS);
+    verbs_init(&verbs, f->arena, &(struct verbs_config){.trace = &f->trace}, &toy_verbs, &second);
+    assert_true(toy_init(&second, &verbs, f->arena, &first->pci));
+    assert_true(guest_load(&f->guest, &toy_driver.pci, &second));
+    assert_int_equal(guest_boot(&f->guest), RDL_OK);
+    assert_int_equal(first->pci.found->number, 3);
+    assert_int_equal(second.pci.found->number, 6);
+    assert_true(f->guest.verbs.up && verbs.up);
+
+    guest_message(&f->guest, MSI_ADDRESS | 6u << MSI_CPU_SHIFT, 9);
+    assert_string_equal(first->calls, "ibs");
+    assert_string_equal(second.calls, "ibsm");
+    assert_int_equal(second.vector, 9);
+    guest_message(&f->guest, MSI_ADDRESS | 3u << MSI_CPU_SHIFT, 8);
+    assert_string_equal(first->calls, "ibsm");
+    assert_string_equal(second.calls, "ibsm");
+
+    second.has_interrupted = true; /* INTx: all are asked, also behind one that claims it */
+    assert_true(guest_line(&f->guest));
+    assert_string_equal(first->calls, "ibsml");
+    assert_string_equal(second.calls, "ibsml");
+}
+
+static void a_second_driver_needs_a_second_function(void **state)
+{
+    struct fixture *f = *state;
+    struct toy *first = make_toy(f), second = {0};
+
+    assert_true(guest_load(&f->guest, &toy_driver.pci, &second));
+    assert_int_equal(guest_boot(&f->guest), RDL_OK);
+    assert_string_equal(first->calls, "ibs");
+    assert_string_equal(second.calls, "");
+}
+
+static void there_are_as_many_drivers_as_functions(void **state)
+{
+    struct fixture *f = *state;
+    struct toy more = {0};
+
+    (void)make_toy(f);
+    while (f->guest.n_drivers < PCI_FUNCTIONS_MAX)
+        assert_true(guest_load(&f->guest, &toy_driver.pci, &more));
+    assert_false(guest_load(&f->guest, &toy_driver.pci, &more));
+}
+
 #define T(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -262,6 +316,9 @@ int main(void)
         T(a_failed_boot_is_the_last_call),
         T(a_message_goes_to_the_driver_of_its_function),
         T(a_line_that_no_driver_claims_is_masked),
+        T(two_functions_of_one_kind_have_two_drivers),
+        T(a_second_driver_needs_a_second_function),
+        T(there_are_as_many_drivers_as_functions),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
