@@ -168,8 +168,10 @@ void net_fault_apply(struct net *n, struct frame **f, struct net_fate *ret)
     const uint32_t n_groups = fault_index_find(n, &(*f)->note, first);
 
     *ret = net_untouched;
-    while (ret->lost_by == 0 && (fault = next_fault(first, n_groups))) {
-        if (takes(n, fault, *f))
+    while ((fault = next_fault(first, n_groups))) {
+        if (ret->lost_by)
+            fault_misses(n, fault, *f);
+        else if (takes(n, fault, *f))
             act(n, fault, f, ret);
     }
 }

@@ -142,6 +142,12 @@ void fault_follow(struct net_aim *a, const struct frame *f, const struct ev *tx)
         a->next_psn = f->note.psn;
 }
 
+void fault_misses(struct net *n, struct net_fault *fault, const struct frame *f)
+{
+    if (fault->aim.message)
+        fault_follow(&fault->aim, f, sent(n, f));
+}
+
 /* Returns true if @f belongs to the selected message.  Responses have the PSNs of their requests.
  */
 static bool is_of_message(const struct net_aim *a, const struct frame *f)
