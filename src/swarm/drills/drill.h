@@ -46,6 +46,7 @@ struct drill_kind {
     X(verbs)                                                                                       \
     X(device)                                                                                      \
     X(wires)                                                                                       \
+    X(aims)                                                                                        \
     X(machine)
 
 #define DRILL_COUNT(name) +1u

@@ -37,4 +37,7 @@ extern const struct drill_kind drill_of_verbs;
 /* Frames between external ports, through links and a switch, with faults (drill_wires.c). */
 extern const struct drill_kind drill_of_wires;
 
+/* Faults that select their frames by everything that can be selected (drill_aims.c). */
+extern const struct drill_kind drill_of_aims;
+
 #endif
