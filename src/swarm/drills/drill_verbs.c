@@ -154,6 +154,19 @@ const struct ev *verbs_event(struct drill *d, unsigned kind, uint64_t *at)
     return drill_event(d, kind, at);
 }
 
+bool verbs_frame(struct drill *d, unsigned host, uint64_t *at, const uint8_t **ret,
+                 size_t *ret_bytes)
+{
+    const struct drill_verbs *k = d->own;
+    const struct ev *e = verbs_event(d, EV_tx, at);
+
+    while (e && e->u.tx.host + 1 != k->host[host].raw)
+        e = verbs_event(d, EV_tx, at);
+    if (e)
+        *ret = rdl_record_frame(d->lab, e->id, ret_bytes);
+    return e != NULL;
+}
+
 uint32_t verbs_count_tx(struct drill *d, unsigned host, uint32_t opcode)
 {
     const struct drill_verbs *k = d->own;

@@ -7,7 +7,6 @@
 #include "emu/facts/enum/wc_flag.h"
 #include "emu/facts/enum/wc_status.h"
 #include "emu/facts/enum/wr_opcode.h"
-#include "emu/trace/event.h"
 #include "swarm/drills/verbs.h"
 
 #define GRH_BYTES 40u
@@ -97,15 +96,10 @@ static bool check_ip(struct drill *d, const struct datagram *g, const uint8_t *i
 
 static bool check_frame(struct drill *d, const struct datagram *g)
 {
-    const struct drill_verbs *k = d->own;
-    const struct ev *e;
+    const uint8_t *f = NULL;
+    size_t bytes = 0;
 
-    for (uint64_t at = 0; (e = verbs_event(d, EV_tx, &at));) {
-        size_t bytes = 0;
-        const uint8_t *f = rdl_record_frame(d->lab, e->id, &bytes);
-
-        if (e->u.tx.host + 1 != k->host[0].raw)
-            continue;
+    for (uint64_t at = 0; verbs_frame(d, 0, &at, &f, &bytes);) {
         if (!drill_expect(d, f && bytes > IP_AT + 40, "a sent frame is recorded", "none") || !f ||
             !check_ip(d, g, f + IP_AT))
             return false;

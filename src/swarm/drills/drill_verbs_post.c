@@ -9,7 +9,6 @@
 #include "emu/facts/enum/wc_opcode.h"
 #include "emu/facts/enum/wc_status.h"
 #include "emu/facts/enum/wr_opcode.h"
-#include "emu/trace/event.h"
 #include "swarm/drills/verbs.h"
 
 #define BTH_AT 42u /* offset in a frame: after Ethernet, IPv4 and UDP */
@@ -29,17 +28,11 @@ static bool pair_up(struct drill *d, struct verbs_pair *p, uint32_t type)
  */
 static bool check_frames(struct drill *d, uint32_t n_pkts, bool solicited)
 {
-    const struct drill_verbs *k = d->own;
-    const struct ev *e;
+    const uint8_t *f = NULL;
+    size_t bytes = 0;
     uint32_t seen = 0;
 
-    for (uint64_t at = 0; (e = verbs_event(d, EV_tx, &at));) {
-        size_t bytes = 0;
-        const uint8_t *f;
-
-        if (e->u.tx.host + 1 != k->host[0].raw)
-            continue;
-        f = rdl_record_frame(d->lab, e->id, &bytes);
+    for (uint64_t at = 0; verbs_frame(d, 0, &at, &f, &bytes);) {
         seen++;
         if (!drill_expect(d, f && bytes > BTH_AT + 12, "a sent frame is recorded", "none") || !f ||
             !drill_expect(d, ((f[BTH_AT + 1] & 0x80u) != 0) == (solicited && seen == n_pkts),

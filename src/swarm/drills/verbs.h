@@ -90,6 +90,12 @@ bool verbs_holds(struct drill *d, unsigned host, uint32_t offset, const void *wa
  */
 const struct ev *verbs_event(struct drill *d, unsigned kind, uint64_t *at);
 
+/* Finds the next frame that @host sent, as verbs_event() finds its event.  @ret gets NULL if it is
+ * not recorded.  Returns false if there is none.
+ */
+bool verbs_frame(struct drill *d, unsigned host, uint64_t *at, const uint8_t **ret,
+                 size_t *ret_bytes);
+
 /* Returns the number of packets with @opcode (enum opcode; RDL_ANY: any) that @host has sent since
  * drill_verbs.mark.
  */
