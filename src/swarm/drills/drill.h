@@ -47,6 +47,7 @@ struct drill_kind {
     X(device)                                                                                      \
     X(wires)                                                                                       \
     X(aims)                                                                                        \
+    X(oneway)                                                                                      \
     X(machine)
 
 #define DRILL_COUNT(name) +1u

@@ -40,4 +40,7 @@ extern const struct drill_kind drill_of_wires;
 /* Faults that select their frames by everything that can be selected (drill_aims.c). */
 extern const struct drill_kind drill_of_aims;
 
+/* Arbitrary packets for an unreliable connection (drill_oneway.c). */
+extern const struct drill_kind drill_of_oneway;
+
 #endif
