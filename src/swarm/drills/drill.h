@@ -48,6 +48,7 @@ struct drill_kind {
     X(wires)                                                                                       \
     X(aims)                                                                                        \
     X(oneway)                                                                                      \
+    X(shared)                                                                                      \
     X(machine)
 
 #define DRILL_COUNT(name) +1u

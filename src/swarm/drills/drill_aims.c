@@ -7,7 +7,6 @@
 
 #include "emu/base/assert.h"
 #include "emu/base/cursor.h"
-#include "emu/facts/enum/access.h"
 #include "emu/facts/enum/mtu.h"
 #include "emu/facts/enum/profile.h"
 #include "emu/facts/enum/qp_type.h"
@@ -307,8 +306,6 @@ static void take(struct drill *d)
 
 static bool add_memory(struct drill *d, uint32_t h)
 {
-    const uint32_t access =
-        ACC_LOCAL_WRITE | ACC_REMOTE_WRITE | ACC_REMOTE_READ | ACC_REMOTE_ATOMIC;
     struct aims *s = d->own;
     struct rdl_mr_info info;
     rdl_mr mr;
@@ -316,7 +313,7 @@ static bool add_memory(struct drill *d, uint32_t h)
     if (!drill_works(d, rdl_mem_alloc(d->lab, s->host[h], AIM_ROOM, &s->base[h]),
                      "memory can be had") ||
         !drill_is_done(d, s->host[h],
-                       rdl_reg_mr(d->lab, s->pd[h], s->base[h], AIM_ROOM, access, "mine", &mr),
+                       rdl_reg_mr(d->lab, s->pd[h], s->base[h], AIM_ROOM, rig_rights, "mine", &mr),
                        "memory can be registered") ||
         !drill_works(d, rdl_mr_info(d->lab, mr, &info), "a region has a key"))
         return false;
@@ -334,8 +331,7 @@ static bool add_end(struct drill *d, uint32_t end)
 
     *e = (struct rig_end){.number = h,
                           .host = s->host[h],
-                          .access = ACC_LOCAL_WRITE | ACC_REMOTE_WRITE | ACC_REMOTE_READ |
-                                    ACC_REMOTE_ATOMIC,
+                          .access = rig_rights,
                           .timeout = TIMEOUT,
                           .retry_cnt = RETRIES,
                           .path_mtu = MTU_256,

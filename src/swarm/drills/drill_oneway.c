@@ -228,12 +228,13 @@ static bool needs_receive(const struct packet *p)
     return !is_write(p) || (p->op->headers & H_IMM);
 }
 
-enum fate { TAKEN, DROPPED, ENDS };
+enum oneway_fate { TAKEN, DROPPED, ENDS };
 
 /* Returns what becomes of @p.  ENDS: the first receive fails with *@ret_status, and the queue pair
  * with it.
  */
-static enum fate fate_of(const struct oneway *s, const struct packet *p, uint32_t *ret_status)
+static enum oneway_fate fate_of(const struct oneway *s, const struct packet *p,
+                                uint32_t *ret_status)
 {
     const bool is_rxe = rig_is_rxe(s->profile), is_send = !is_write(p);
     const uint32_t got = begins(p) ? 0 : s->got;
@@ -430,7 +431,7 @@ static void send_packet(struct drill *d)
     struct packet p = s->like;
     uint8_t payload[MTU + 4];
     uint32_t status = WCS_SUCCESS;
-    enum fate fate;
+    enum oneway_fate fate;
     struct rdl_wc wc;
 
     draw_operation(d, &p);

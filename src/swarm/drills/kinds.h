@@ -43,4 +43,7 @@ extern const struct drill_kind drill_of_aims;
 /* Arbitrary packets for an unreliable connection (drill_oneway.c). */
 extern const struct drill_kind drill_of_oneway;
 
+/* Queue pairs that share completion queues and receive queues (drill_shared.c). */
+extern const struct drill_kind drill_of_shared;
+
 #endif

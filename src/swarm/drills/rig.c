@@ -19,6 +19,9 @@
 #include "emu/facts/virtio/ring_format.h"
 #include "rdmalab/inspect.h"
 
+const uint32_t rig_rights =
+    ACC_LOCAL_WRITE | ACC_REMOTE_WRITE | ACC_REMOTE_READ | ACC_REMOTE_ATOMIC;
+
 /* Path MTU of @e, enum mtu. */
 static uint32_t mtu_of(const struct rig_end *e)
 {

@@ -32,6 +32,9 @@ struct rig_config {
 uint32_t rig_draw_rxe(struct drill *d);
 bool rig_is_rxe(uint32_t profile);
 
+/* All rights but to bind windows: set of enum access_bit. */
+extern const uint32_t rig_rights;
+
 /* Adds the hosts h1 and h2 and the link between them. */
 bool rig_add_hosts(struct drill *d, const struct rig_config *c, rdl_host ret[RIG_HOSTS],
                    rdl_link *ret_link);
