@@ -248,10 +248,11 @@ static void set_up(struct drill *d)
 static void take(struct drill *d)
 {
     static void (*const steps[])(struct drill *) = {
-        keys_use_remotely,  keys_use_remotely, keys_use_remotely, keys_use_locally, keys_register,
-        keys_register,      keys_deregister,   keys_reregister,   keys_map,         keys_reg_mr,
-        keys_reg_mr,        keys_bind,         keys_bind,         keys_bind,        keys_invalidate,
-        keys_send_with_inv, keys_replace_pair, keys_move,
+        keys_use_remotely, keys_use_remotely, keys_use_remotely,  keys_use_locally,
+        keys_register,     keys_register,     keys_deregister,    keys_reregister,
+        keys_map,          keys_reg_mr,       keys_reg_mr,        keys_bind,
+        keys_bind,         keys_bind,         keys_invalidate,    keys_send_with_inv,
+        keys_replace_pair, keys_move,         keys_read_with_inv,
     };
 
     steps[drill_below(d, ARRAY_LEN(steps))](d);

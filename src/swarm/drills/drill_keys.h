@@ -145,8 +145,9 @@ void keys_reg_mr(struct drill *d);
 /* Binds a window to a part of a region, or to nothing. */
 void keys_bind(struct drill *d);
 
-/* Invalidate a key: by LOCAL_INV of h2, or by a SEND_WITH_INV of h1. */
+/* Invalidate a key: by LOCAL_INV or READ_WITH_INV of h2, or by a SEND_WITH_INV of h1. */
 void keys_invalidate(struct drill *d);
+void keys_read_with_inv(struct drill *d);
 void keys_send_with_inv(struct drill *d);
 
 /* Destroys and creates h2's queue pair of a pair: the windows bound to it become invalid. */

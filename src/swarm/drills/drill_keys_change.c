@@ -10,6 +10,7 @@
 #include "swarm/drills/drill_keys.h"
 
 #define RECV_BYTES 64u
+#define READ_BYTES 3000u
 
 static const char *const domains[] = {"pd", "other"};
 
@@ -33,6 +34,9 @@ static uint32_t draw_access(struct drill *d)
 {
     uint32_t access = drill_below(d, 64);
 
+    /* A region that windows can be bound to, and that nobody can write. */
+    if (drill_one_in(d, 12))
+        return ACC_MW_BIND | ACC_REMOTE_READ;
     if (!drill_one_in(d, 3))
         access |= ACC_LOCAL_WRITE;
     if (!drill_one_in(d, 4))
@@ -360,6 +364,8 @@ static void draw_window(struct drill *d, const struct kept *mr, struct rdl_send_
     else if (drill_one_in(d, 20))
         wr->bind_mw.length = 0;
     wr->bind_mw.access = drill_below(d, 16) & REMOTE_ALL;
+    if (!(mr->access & ACC_LOCAL_WRITE) && drill_one_in(d, 2))
+        wr->bind_mw.access = drill_one_in(d, 2) ? ACC_REMOTE_ATOMIC : ACC_REMOTE_READ;
     if (wr->bind_mw.access == 0)
         wr->bind_mw.access = ACC_REMOTE_READ;
     if (drill_one_in(d, 4))
@@ -549,4 +555,39 @@ void keys_send_with_inv(struct drill *d)
         ended(k, wr.invalidate_rkey);
     else
         (void)keys_reconnect(d, pair);
+}
+
+/* h2 READs from h1, and invalidates a key when all of it has come.  If that is refused, the bytes
+ * are there nevertheless.  Rxe has no such operation.
+ */
+void keys_read_with_inv(struct drill *d)
+{
+    struct keys *k = d->own;
+    const struct kept *of = keys_pick(d, 0, KEEPS);
+    const unsigned pair = drill_below(d, PAIRS - 1);
+    const uint32_t bytes = drill_below(d, READ_BYTES), from = drill_below(d, ROOM_BYTES - bytes),
+                   to = drill_below(d, ROOM_BYTES - bytes);
+    const struct rdl_sge sge = {k->base[1] + to, bytes, k->mine[1]};
+    struct rdl_send_wr wr = {.opcode = WR_RDMA_READ_WITH_INV,
+                             .sge = &sge,
+                             .n_sge = 1,
+                             .remote_addr = k->base[0] + from,
+                             .rkey = k->mine[0]};
+    bool is_allowed;
+
+    if (!of || rig_is_rxe(k->profile))
+        return;
+    wr.invalidate_rkey = draw_victim(d, of);
+    is_allowed = may_end(k, wr.invalidate_rkey, pair);
+    if (bytes > 0 &&
+        !drill_works(d, rdl_mem_read(d->lab, k->host[0], k->base[0] + from, k->room + to, bytes),
+                     "memory can be read"))
+        return;
+    drill_say(d,
+              "post_send h2.q%u op=rdma_read_with_inv sge=mine[%u:%u] remote=h1.mine[%u] "
+              "inv=0x%x signaled",
+              pair, to, to + bytes, from, wr.invalidate_rkey);
+    if (keys_post(d, 1, pair, &wr, is_allowed ? WCS_SUCCESS : refused_status(d), ends) &&
+        is_allowed)
+        ended(k, wr.invalidate_rkey);
 }

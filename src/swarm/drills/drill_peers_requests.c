@@ -355,6 +355,12 @@ static enum fault_of spoil(struct drill *d, struct packet *p)
         p->atomic.rkey ^= other;
     } else if (f == BAD_RANGE && names_memory && p->op->kind != OPK_ATOMIC) {
         p->reth.va = drill_one_in(d, 2) ? s->base - 1 : s->base + PEER_ROOM - p->reth.dma_bytes + 1;
+    } else if (f == BAD_TOTAL && p->op->kind == OPK_WRITE && p->op->pos == OPP_FIRST) {
+        p->reth.dma_bytes = drill_below(d, PEER_MTU);
+    } else if (f == BAD_TOTAL && p->op->kind == OPK_WRITE && p->op->pos == OPP_LAST &&
+               s->left < PEER_MTU && drill_one_in(d, 2)) {
+        peer_set_code(p, OP_RC_RDMA_WRITE_MIDDLE);
+        p->payload_bytes = PEER_MTU;
     } else if (f == BAD_TOTAL && is_whole && p->payload_bytes > 1) {
         p->payload_bytes--;
     } else if (f == UNALIGNED && p->op->kind == OPK_ATOMIC) {
