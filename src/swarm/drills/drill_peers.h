@@ -200,6 +200,14 @@ bool peer_has_credits(struct drill *d, const struct packet *p);
  */
 void peer_sends_burst(struct drill *d);
 
+/* Repeats a READ, and sends others while it is answered again (drill_peers_burst.c). */
+void peer_sends_replay(struct drill *d);
+
+/* The region of a READ of the peer, or of a SEND of h1, ends while it is under way
+ * (drill_peers_ends.c).
+ */
+void peer_region_ends(struct drill *d);
+
 /* Sends a packet before the one in front of it, while h1 is busy (drill_peers_burst.c). */
 void peer_sends_late_packet(struct drill *d);
 

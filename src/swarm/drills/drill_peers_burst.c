@@ -135,3 +135,42 @@ void peer_sends_late_packet(struct drill *d)
     s->has_told_gap = !comes_again;
     (void)peer_is_calm(d);
 }
+
+/* A READ is repeated, and while its responses are sent again as many new READs and atomics arrive
+ * as h1 accepts at a time: the repeated one takes no room.
+ */
+void peer_sends_replay(struct drill *d)
+{
+    struct peers *s = d->own;
+    const uint32_t n = 1 + drill_below(d, s->end.max_dest_rd_atomic);
+    struct peer_taken first, taken[PEER_RDS];
+    uint32_t seen = 0;
+    struct packet p = s->like, again;
+
+    draw_of_burst(d, &p, 0);
+    p.bth.psn.v = s->expected;
+    again = p;
+    if (!peer_send(d, &p, NULL))
+        return;
+    first = *peer_takes_fetch(d, &p);
+    if (!peer_was_answered(d, &first, &seen) || !peer_send_on(d, &again, NULL))
+        return;
+    for (uint32_t i = 0; i < n; i++) {
+        p = s->like;
+        draw_of_burst(d, &p, 1 + drill_below(d, 2));
+        p.bth.psn.v = s->expected;
+        if (!peer_send_on(d, &p, NULL))
+            return;
+        taken[i] = *peer_takes_fetch(d, &p);
+    }
+    seen = 0;
+    if (!drill_settle(d) || !peer_was_answered(d, &first, &seen))
+        return;
+    for (uint32_t i = 0; i < n; i++) {
+        if (!peer_was_answered(d, &taken[i], &seen))
+            return;
+    }
+    if (drill_expect(d, s->n_seen == seen, "what is repeated takes no room of what is new",
+                     "%u packets, not %u", s->n_seen, seen))
+        (void)peer_is_calm(d);
+}

@@ -595,8 +595,11 @@ void peer_requests(struct drill *d)
             repeat(d);
         return;
     }
-    if (s->open == OPK_NONE && (s->end.access & ACC_REMOTE_READ) && drill_one_in(d, 20)) {
-        peer_sends_burst(d);
+    if (s->open == OPK_NONE && (s->end.access & ACC_REMOTE_READ) && drill_one_in(d, 12)) {
+        static void (*const bursts[])(struct drill *) = {peer_sends_burst, peer_sends_replay,
+                                                         peer_region_ends};
+
+        bursts[drill_below(d, ARRAY_LEN(bursts))](d);
         return;
     }
     if (s->open == OPK_NONE && (s->end.access & ACC_REMOTE_READ) &&
