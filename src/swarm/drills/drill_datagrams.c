@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "emu/base/assert.h"
+#include "emu/base/cursor.h"
 #include "emu/facts/enum/access.h"
 #include "emu/facts/enum/pci_function.h"
 #include "emu/facts/enum/profile.h"
@@ -61,7 +62,9 @@ struct datagrams {
     uint64_t base[RIG_HOSTS];
     uint32_t key[RIG_HOSTS][2];
     struct member member[EVERYBODY]; /* those of h1 come first */
+    bool is_v6;                      /* addresses and group are of IPv6 */
     uint8_t group[16];
+    char group_text[32];
     uint64_t wr_id;
     uint32_t n_bad_qkeys[RIG_HOSTS]; /* datagrams to one queue pair with a wrong Q_Key */
     bool is_over;                    /* the device of a host was reset */
@@ -237,8 +240,8 @@ static void join_or_leave(struct drill *d)
     const enum rdl_status st = m->in_group ? rdl_detach_mcast(d->lab, m->e.qp, s->group)
                                            : rdl_attach_mcast(d->lab, m->e.qp, s->group);
 
-    drill_say(d, "%s h%u.%s gid=239.%u.%u.%u", m->in_group ? "detach_mcast" : "attach_mcast",
-              m->e.number + 1, m->e.name, s->group[13], s->group[14], s->group[15]);
+    drill_say(d, "%s h%u.%s gid=%s", m->in_group ? "detach_mcast" : "attach_mcast", m->e.number + 1,
+              m->e.name, s->group_text);
     if (drill_is_done(d, m->e.host, st, "a group can be joined and left") && drill_settle(d))
         m->in_group = !m->in_group;
 }
@@ -487,22 +490,23 @@ static bool add_handles(struct drill *d, unsigned host, unsigned domain)
     struct datagrams *s = d->own;
 
     for (uint32_t way = 0; way < WAYS; way++) {
-        struct rdl_ah_attr a = {.hop_limit = 64, .port = 1};
+        struct rdl_ah_attr a = {.hop_limit = 64, .port = 1, .sgid_index = s->is_v6};
         uint8_t mac[6];
 
         memcpy(a.dgid, s->group, sizeof(a.dgid));
         if (way != TO_GROUP &&
-            !drill_works(
-                d, rdl_host_address(d->lab, s->host[way == TO_SELF ? host : !host], 0, a.dgid, mac),
-                "a host has an address"))
+            !drill_works(d,
+                         rdl_host_address(d->lab, s->host[way == TO_SELF ? host : !host], s->is_v6,
+                                          a.dgid, mac),
+                         "a host has an address"))
             return false;
         if (way == TO_GROUP)
-            drill_say(d, "create_ah h%u.%s dgid=239.%u.%u.%u as %s", host + 1,
-                      domain ? "pd2" : "pd", s->group[13], s->group[14], s->group[15],
-                      names[domain][way]);
+            drill_say(d, "create_ah h%u.%s dgid=%s sgid_index=%u as %s", host + 1,
+                      domain ? "pd2" : "pd", s->group_text, s->is_v6, names[domain][way]);
         else
-            drill_say(d, "create_ah h%u.%s dgid=h%u as %s", host + 1, domain ? "pd2" : "pd",
-                      (way == TO_SELF ? host : !host) + 1u, names[domain][way]);
+            drill_say(d, "create_ah h%u.%s dgid=h%u sgid_index=%u as %s", host + 1,
+                      domain ? "pd2" : "pd", (way == TO_SELF ? host : !host) + 1u, s->is_v6,
+                      names[domain][way]);
         if (!drill_is_done(d, s->host[host],
                            rdl_create_ah(d->lab, s->pd[host][domain], &a, names[domain][way],
                                          &s->ah[host][domain][way]),
@@ -512,15 +516,28 @@ static bool add_handles(struct drill *d, unsigned host, unsigned domain)
     return true;
 }
 
+static void draw_group(struct drill *d)
+{
+    struct datagrams *s = d->own;
+
+    s->is_v6 = drill_one_in(d, 3);
+    if (s->is_v6)
+        memcpy(s->group, (const uint8_t[16]){0xff, 5}, 16);
+    else
+        memcpy(s->group, (const uint8_t[16]){[10] = 0xff, [11] = 0xff, [12] = 239}, 16);
+    for (unsigned i = 13; i < 16; i++)
+        s->group[i] = (uint8_t)(1 + drill_below(d, 250));
+    snprintf(s->group_text, sizeof(s->group_text), s->is_v6 ? "ff05::%x:%x" : "239.%u.%u.%u",
+             s->group[13], s->is_v6 ? ld_be16(s->group + 14) : s->group[14], s->group[15]);
+}
+
 static void set_up(struct drill *d)
 {
     const struct rig_config c = {.profile = drill_one_in(d, 2) ? rig_draw_rxe(d) : PROFILE_iba};
     struct datagrams *s = d->own;
 
     s->profile = c.profile;
-    memcpy(s->group, (const uint8_t[16]){[10] = 0xff, [11] = 0xff, [12] = 239}, 16);
-    for (unsigned i = 13; i < 16; i++)
-        s->group[i] = (uint8_t)(1 + drill_below(d, 250));
+    draw_group(d);
     if (!rig_add_hosts(d, &c, s->host, &s->link))
         return;
     for (unsigned h = 0; h < RIG_HOSTS; h++) {

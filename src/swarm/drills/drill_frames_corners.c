@@ -11,11 +11,12 @@
 #include "emu/base/cursor.h"
 #include "swarm/drills/frames.h"
 
-#define ETH  14u
-#define IPV4 20u
-#define IPV6 40u
-#define ECHO 8u
-#define DATA 24u
+#define ETH    14u
+#define IPV4   20u
+#define IPV6   40u
+#define ECHO   8u
+#define DATA   24u
+#define OPTION 8u /* of neighbour discovery, with a MAC */
 
 /* The correct frames. */
 enum corner_frame { ARP_REQUEST, ECHO_4, ECHO_6, SOLICITATION };
@@ -213,4 +214,44 @@ void frames_take_corner(struct drill *d)
         n += is_answer(c->frame, frames_heard(d, who, i));
     drill_expect(d, n == c->is_answered, "a host answers what is correct, and nothing else",
                  "%u answers to a frame with %s", n, c->text);
+}
+
+/* A station without an address asks whether h1's address is free: duplicate address detection.
+ * Such a question goes to the group of the address, and has no MAC.  The answer goes to all nodes.
+ * [RFC 4862, 5.4; RFC 4861, 7.1.1, 7.2.4]
+ */
+void frames_take_detection(struct drill *d)
+{
+    const struct frames *k = d->own;
+    const uint32_t who = frames_meet(d);
+    const bool has_mac = drill_one_in(d, 3), is_to_group = !drill_one_in(d, 3);
+    uint8_t f[FRAMES_BYTES_MAX] = {0}, *ip = f + ETH;
+    size_t bytes = frames_write_solicitation(k, who, f);
+    const uint8_t *r;
+
+    memset(ip + 8, 0, 16);
+    if (!is_to_group) {
+        memcpy(f, k->mac, 6);
+        memcpy(ip + 24, k->gid[1], 16);
+    }
+    if (!has_mac) {
+        bytes -= OPTION;
+        st_be16(ip + 4, (uint16_t)(bytes - ETH - IPV6));
+    }
+    sum_again(d, SOLICITATION, f, bytes);
+    if (!frames_send_as(d, who, f, bytes))
+        return;
+    r = frames_heard(d, who, 0);
+    if (!drill_expect(d, (r != NULL) == (is_to_group && !has_mac),
+                      "who looks for another one with its address is answered, if it asks rightly",
+                      "%s its group, %s MAC: %s answer", is_to_group ? "to" : "not to",
+                      has_mac ? "with" : "without", r ? "an" : "no") ||
+        !r)
+        return;
+    drill_expect(d,
+                 memcmp(r, (uint8_t[]){0x33, 0x33, 0, 0, 0, 1}, 6) == 0 && r[ETH + V6(0)] == 136 &&
+                     r[ETH + V6(4)] == 0x20 && r[ETH + 24] == 0xff && r[ETH + 25] == 2 &&
+                     r[ETH + 39] == 1 && memcmp(r + ETH + V6(8), k->gid[1], 16) == 0 &&
+                     memcmp(r + ETH + V6(26), k->mac, 6) == 0,
+                 "all nodes hear that the address is in use", "they hear something else");
 }

@@ -384,6 +384,7 @@ void frames_take_host(struct drill *d)
                                                     frames_take_corner,
                                                     frames_take_corner,
                                                     take_nd,
+                                                    frames_take_detection,
                                                     take_belief,
                                                     take_ask,
                                                     take_ask,

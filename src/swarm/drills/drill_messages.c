@@ -455,6 +455,7 @@ static bool add_end(struct drill *d, unsigned host, uint32_t service)
                           .access = ACC_LOCAL_WRITE | ACC_REMOTE_WRITE | ACC_REMOTE_READ |
                                     ACC_REMOTE_ATOMIC,
                           .timeout = 16,
+                          .gid_index = s->gid_index,
                           .retry_cnt = 7};
     e->sq_psn = drill_one_in(d, 3) ? PSN_MASK - drill_below(d, 20) : drill_below(d, PSN_MASK);
     while (128u << e->path_mtu < s->mtu)
@@ -468,11 +469,12 @@ static bool add_end(struct drill *d, unsigned host, uint32_t service)
 static bool add_handle(struct drill *d, unsigned host)
 {
     struct messages *s = d->own;
-    struct rdl_ah_attr a = {.hop_limit = 64, .port = 1};
+    struct rdl_ah_attr a = {.hop_limit = 64, .port = 1, .sgid_index = (uint8_t)s->gid_index};
     uint8_t mac[6];
 
-    drill_say(d, "create_ah h%u.pd dgid=h%u as ah", host + 1, !host + 1u);
-    return drill_works(d, rdl_host_address(d->lab, s->host[!host], 0, a.dgid, mac),
+    drill_say(d, "create_ah h%u.pd dgid=h%u sgid_index=%u as ah", host + 1, !host + 1u,
+              s->gid_index);
+    return drill_works(d, rdl_host_address(d->lab, s->host[!host], s->gid_index, a.dgid, mac),
                        "a host has an address") &&
            drill_is_done(d, s->host[host],
                          rdl_create_ah(d->lab, s->pd[host], &a, "ah", &s->ah[host]),
@@ -504,6 +506,7 @@ static void set_up(struct drill *d)
 
     s->profile = c.profile;
     s->mtu = 256u << drill_below(d, 5);
+    s->gid_index = drill_one_in(d, 3);
     if (!rig_add_hosts(d, &c, s->host, &s->link) || !add_objects(d, 0) || !add_objects(d, 1) ||
         !add_ends(d) || !add_handle(d, 0) || !add_handle(d, 1))
         return;

@@ -69,6 +69,7 @@ struct messages {
     uint32_t key[RIG_HOSTS];  /* lkey and rkey of the region over them */
     uint32_t profile;         /* of the hosts, enum profile */
     uint32_t mtu;             /* path MTU of the connections, in bytes */
+    uint32_t gid_index;       /* of the addresses: 0: IPv4, 1: IPv6 */
     struct rig_end end[RIG_HOSTS][MSG_SERVICES];
     uint32_t psn[RIG_HOSTS][MSG_SERVICES]; /* PSN of the next request that the host sends */
     uint32_t msn[RIG_HOSTS];               /* number of messages its RC queue pair has received */

@@ -115,7 +115,8 @@ struct wires {
     uint32_t n_flights, flights_made;
     struct leaver want[FLIGHTS], have[FLIGHTS];
     uint32_t n_want, n_have;
-    uint64_t seen; /* events of the record that were examined */
+    uint64_t seen, drops_seen; /* events of the record that were examined */
+    uint64_t port_drops[PORTS];
     uint8_t bytes[LONG_BYTES];
 };
 
@@ -428,6 +429,26 @@ static bool port_is_right(struct drill *d, uint32_t port)
            number_is(d, ports[port].link, "back.in_burst", w->line[port].in_burst[OUT]);
 }
 
+/* Checks that what was dropped where it came in was dropped at its port. */
+static bool drops_are_right(struct drill *d)
+{
+    struct wires *w = d->own;
+    const struct ev *e;
+
+    while ((e = drill_event(d, EV_drop, &w->drops_seen))) {
+        if (e->u.drop.host - EV_PORT_FIRST < PORTS)
+            w->port_drops[e->u.drop.host - EV_PORT_FIRST]++;
+    }
+    for (uint32_t i = 0; i < PORTS; i++) {
+        if (!drill_expect(d, w->port_drops[i] == w->info[i].in_dropped,
+                          "what is dropped where it comes in is dropped at its port",
+                          "%" PRIu64 " at p%u, and not %" PRIu64, w->port_drops[i], i + 1,
+                          w->info[i].in_dropped))
+            return false;
+    }
+    return true;
+}
+
 /* Lets all frames arrive, and checks what they have become and what was counted. */
 static void check(struct drill *d)
 {
@@ -440,6 +461,8 @@ static void check(struct drill *d)
     if (!drill_expect(d, rdl_total(d->lab, EV_drop) == w->dropped,
                       "a frame is dropped if its line is down or full, or it has no way",
                       "%" PRIu64 " were, and not %" PRIu64, rdl_total(d->lab, EV_drop), w->dropped))
+        return;
+    if (!drops_are_right(d))
         return;
     for (uint32_t i = 0; i < PORTS; i++) {
         if (!port_is_right(d, i))

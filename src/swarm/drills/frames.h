@@ -146,6 +146,9 @@ bool frames_introduce(struct drill *d, uint32_t who);
  */
 void frames_take_corner(struct drill *d);
 
+/* A station asks whether it may use h1's address (drill_frames_corners.c). */
+void frames_take_detection(struct drill *d);
+
 /* frames_add_ud() creates a UD queue pair on h1, and returns false if the drill failed.  The others
  * are steps: frames_take_datagram() sends a datagram to it, which may be wrong, frames_take_group()
  * lets it send one to its multicast group (drill_frames_ud.c).

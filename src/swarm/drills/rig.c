@@ -146,9 +146,10 @@ static void say_move(struct drill *d, const struct rig_end *e, const struct rig_
             snprintf(more, sizeof(more), " max_dest_rd_atomic=%u min_rnr_timer=%u%s",
                      rd_atomic_of(e->max_dest_rd_atomic), e->min_rnr_timer,
                      e->credits ? " credits" : "");
-        drill_say(d, "modify_qp h%u.%s state=RTR ah=h%u gid_index=0 mtu=%u dest_qpn=%u rq_psn=%u%s",
-                  h, name, peer->number + 1, 128u << mtu_of(e), peer->qpn, peer->sq_psn & PSN_MASK,
-                  more);
+        drill_say(d,
+                  "modify_qp h%u.%s state=RTR ah=h%u gid_index=%u mtu=%u dest_qpn=%u rq_psn=%u%s",
+                  h, name, peer->number + 1, e->gid_index, 128u << mtu_of(e), peer->qpn,
+                  peer->sq_psn & PSN_MASK, more);
     } else {
         if (type == QPT_RC)
             snprintf(more, sizeof(more), " timeout=%u retry_cnt=%u rnr_retry=%u max_rd_atomic=%u",
@@ -176,10 +177,11 @@ bool rig_move(struct drill *d, struct rig_end *e, const struct rig_end *peer, ui
         .rnr_retry = e->retry_cnt,
         .credits = e->credits,
         .ah.hop_limit = 64,
+        .ah.sgid_index = (uint8_t)e->gid_index,
     };
     uint8_t mac[6];
 
-    if (!drill_works(d, rdl_host_address(d->lab, peer->host, 0, a.ah.dgid, mac),
+    if (!drill_works(d, rdl_host_address(d->lab, peer->host, e->gid_index, a.ah.dgid, mac),
                      "a host has an address"))
         return false;
     say_move(d, e, peer, type, state);

@@ -52,6 +52,7 @@ struct rig_end {
     uint32_t path_mtu;                          /* enum mtu; 0: 1024 bytes */
     uint32_t min_rnr_timer;                     /* RNR timer code */
     uint32_t max_rd_atomic, max_dest_rd_atomic; /* 0: 4 */
+    uint32_t gid_index;                         /* of its own address, and of its peer's */
     bool credits;                               /* end-to-end credits, RC only */
 };
 
