@@ -18,6 +18,7 @@
 #include "emu/facts/psn.h"
 #include "emu/facts/wr.h"
 #include "emu/trace/event.h"
+#include "rdmalab/ip.h"
 #include "swarm/drills/kinds.h"
 
 #define STEPS          16u
@@ -25,6 +26,9 @@
 #define GAP            40u
 #define DATAGRAM_BYTES 4096u
 #define LINE_BYTES     256u
+#define PINGS          2u /* that are sent when one is on its way already */
+#define PING_BYTES     800u
+#define PING_NS        1000000000u
 
 static const char *const service_names[] = {[QPT_RC] = "rc", [QPT_UC] = "uc", [QPT_UD] = "ud"};
 
@@ -364,11 +368,56 @@ static bool arm(struct drill *d, unsigned host)
                          "a CQ can be armed");
 }
 
+static bool send_pings(struct drill *d, unsigned host, uint32_t n)
+{
+    const struct messages *s = d->own;
+    struct rdl_ping_config c = {.bytes = PING_BYTES, .timeout_ns = PING_NS};
+    rdl_ping_id id;
+    uint8_t mac[6];
+
+    d->n_unsaid++;
+    for (uint32_t i = 0; i < n; i++) {
+        if (!drill_works(d, rdl_host_address(d->lab, s->host[!host], 0, c.address, mac),
+                         "a host has an address") ||
+            !drill_works(d, rdl_ping(d->lab, s->host[host], &c, &id), "a host can send a ping"))
+            return false;
+    }
+    return true;
+}
+
+/* Returns true if the port of the first sender will have packets of RDMA for a while. */
+static bool lasts(const struct messages *s)
+{
+    const struct message *m = &s->batch[0];
+
+    return m->service != QPT_UD && !msg_fetches(m) && msg_packets(s, m) > PINGS;
+}
+
+/* RDMA and IP share a port.  When one ping is being sent, and others and a message are there, then
+ * they take turns: a packet of the message is next.
+ */
+static void judge_turns(struct drill *d, unsigned host)
+{
+    const struct messages *s = d->own;
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < s->n_turns && n < 2 * PINGS + 1; i++) {
+        if (s->turn[i].host != host)
+            continue;
+        if (!drill_expect(d, s->turn[i].is_ip == (n % 2 == 0),
+                          "who has frames for a port takes its turn", "frame %u is of %s", n,
+                          s->turn[i].is_ip ? "IP" : "RDMA"))
+            return;
+        n++;
+    }
+}
+
 static void take(struct drill *d)
 {
     struct messages *s = d->own;
+    bool takes_turns;
 
-    s->n_tx = 0;
+    s->n_tx = s->n_turns = 0;
     s->n_batch = 1 + drill_below(d, MSG_BATCH);
     for (unsigned h = 0; h < RIG_HOSTS; h++) {
         s->from[h] = s->used[h] = drill_below(d, 2048);
@@ -381,20 +430,31 @@ static void take(struct drill *d)
         if (!prepare(d, &s->batch[i]))
             return;
     }
+    takes_turns = drill_one_in(d, 2) && lasts(s);
+    if (takes_turns && !send_pings(d, s->batch[0].from, 1))
+        return;
     for (uint32_t i = 0; i < s->n_batch; i++) {
         if (!post_send(d, &s->batch[i]))
             return;
     }
+    if (takes_turns && !send_pings(d, s->batch[0].from, PINGS))
+        return;
     drill_say(d, "run");
-    if (drill_settle(d))
-        msg_judge(d);
+    if (!drill_settle(d))
+        return;
+    msg_judge(d);
+    if (takes_turns)
+        judge_turns(d, s->batch[0].from);
 }
 
 static void hear(void *ctx, const struct ev *e)
 {
     struct messages *s = ctx;
+    const bool is_ip = e->kind == EV_eth_tx;
 
-    if (s->n_tx == MSG_FRAMES)
+    if (s->n_turns < MSG_TURNS)
+        s->turn[s->n_turns++] = (struct msg_turn){is_ip ? e->u.eth_tx.host : e->u.tx.host, is_ip};
+    if (is_ip || s->n_tx == MSG_FRAMES)
         return;
     s->tx[s->n_tx].id = e->id;
     s->tx[s->n_tx++].host = e->u.tx.host;
@@ -512,6 +572,7 @@ static void set_up(struct drill *d)
         return;
     if (drill_works(d, rdl_listen(d->lab, hear, s, &s->listener), "the lab can be listened to")) {
         ev_set_add(&heard, EV_tx);
+        ev_set_add(&heard, EV_eth_tx);
         rdl_hear(d->lab, s->listener, &heard);
     }
 }

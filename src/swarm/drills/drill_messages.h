@@ -24,6 +24,7 @@
 #define MSG_INLINE     256u    /* bytes of the longest inline send */
 #define MSG_ASKS       64u     /* packets of a message of which at least one asks for an ACK */
 #define MSG_FRAMES     512u    /* frames that one step may send */
+#define MSG_TURNS      32u     /* frames whose order is kept */
 #define MSG_GRH        40u     /* bytes before a received datagram */
 #define MSG_WORD       8u      /* bytes that an atomic changes */
 #define MSG_COMPLETION 4u * MSG_BATCH /* most completions of one step at a host */
@@ -55,6 +56,12 @@ struct message {
 struct msg_expected {
     struct rdl_wc wc;
     bool is_recv, is_done; /* it is the completion of a receive; it was polled */
+};
+
+/* A frame that a host sent. */
+struct msg_turn {
+    uint32_t host;
+    bool is_ip; /* it is not of RDMA */
 };
 
 /* State of the drill: its objects on both hosts, the messages of a step, and the model. */
@@ -89,6 +96,8 @@ struct messages {
         uint32_t host; /* sender: 0 or 1 */
     } tx[MSG_FRAMES];  /* the @n_tx frames that were sent in this step */
     uint32_t n_tx;
+    struct msg_turn turn[MSG_TURNS]; /* the first @n_turns frames of the step, in their order */
+    uint32_t n_turns;
     bool is_answered[RIG_HOSTS];         /* the last RC message that this host sent was answered */
     uint8_t memory[RIG_HOSTS][MSG_ROOM]; /* the expected content of the memory */
     uint8_t have[MSG_ROOM];              /* scratch memory, for reading it */
