@@ -237,6 +237,7 @@ static bool add_objects(struct drill *d)
         return false;
     s->key = info.lkey;
     c.pd = s->pd;
+    c.max_recv_wr = s->room_for = 2 * PEER_RECVS;
     c.send_cq = c.recv_cq = s->cq;
     s->end = (struct rig_end){
         .number = 0, .host = s->host[0], .name = "q", .retry_cnt = 7, .path_mtu = MTU_256};
@@ -284,6 +285,8 @@ static void take(struct drill *d)
 
     if (drill_one_in(d, 30))
         peer_comes_early(d);
+    else if (drill_one_in(d, 40))
+        peer_resizes(d);
     else if (pick < 2)
         peer_posts_receive(d);
     else if (pick < 8)

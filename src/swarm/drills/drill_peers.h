@@ -94,7 +94,8 @@ struct peers {
      * sends no further NAK for a PSN gap then.
      */
     bool has_told_gap, has_told_rnr;
-    bool is_taking; /* the packet that h1 answers has consumed the first of the receives */
+    bool is_taking;    /* the packet that h1 answers has consumed the first of the receives */
+    uint32_t room_for; /* receives that its queue can hold */
     uint32_t n_recvs;
     struct peer_recv recv[PEER_RECVS];   /* the @n_recvs receives that no message has consumed */
     uint32_t n_taken;                    /* number of executed requests so far */
@@ -207,6 +208,9 @@ void peer_sends_replay(struct drill *d);
  * (drill_peers_ends.c).
  */
 void peer_region_ends(struct drill *d);
+
+/* h1 resizes its receive queue, which is refused unless that is empty (drill_peers_ends.c). */
+void peer_resizes(struct drill *d);
 
 /* Sends a packet before the one in front of it, while h1 is busy (drill_peers_burst.c). */
 void peer_sends_late_packet(struct drill *d);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The drill of peers: a region ends while a message that uses it is under way.
+/* The drill of peers: what must not end while a message is under way, and what may.
  *
  * The device looks at the key again for each packet.  So what it has sent before that stays right,
  * and the next packet is refused: a response to a READ by a NAK, a packet of h1's own SEND by its
@@ -14,6 +14,7 @@
 #include "emu/facts/enum/send_flag.h"
 #include "emu/facts/enum/wc_status.h"
 #include "emu/facts/enum/wr_opcode.h"
+#include "rdmalab/control.h"
 #include "rdmalab/memory.h"
 #include "swarm/drills/drill_peers.h"
 
@@ -47,7 +48,7 @@ static bool ends_after(struct drill *d, rdl_mr mr, uint32_t ns)
 }
 
 /* Checks that h1's last packet refuses response @k of the READ @t. */
-static bool is_refused(struct drill *d, const struct peer_taken *t, uint32_t k)
+static bool refuses(struct drill *d, const struct peer_taken *t, uint32_t k)
 {
     struct peers *s = d->own;
     struct packet p;
@@ -92,7 +93,7 @@ static void end_read(struct drill *d, rdl_mr mr, uint32_t key)
     t.n_psns = n;
     t.p.reth.dma_bytes = n * PEER_MTU; /* no response that was sent is the last one */
     if (peer_was_answered(d, &t, &i))
-        (void)is_refused(d, &t, n);
+        (void)refuses(d, &t, n);
 }
 
 /* h1 has no other requests. */
@@ -139,4 +140,26 @@ void peer_region_ends(struct drill *d)
 
     if (add_region(d, &mr, &key))
         (is_send ? end_send : end_read)(d, mr, key);
+}
+
+void peer_resizes(struct drill *d)
+{
+    struct peers *s = d->own;
+    const uint32_t n = PEER_RECVS + drill_below(d, 2 * PEER_RECVS);
+    const bool is_refused = s->n_recvs > 0 && n != s->room_for;
+    enum rdl_status st = rdl_resize_qp(d->lab, s->end.qp, 0, n);
+
+    if (is_refused)
+        d->n_unsaid++;
+    else
+        drill_say(d, "resize_qp h1.q max_recv_wr=%u", n);
+    if (st == RDL_OK)
+        st = drill_answer(d, s->host[0]);
+    if (!drill_expect(d, st == (is_refused ? RDL_ERR_DEVICE : RDL_OK),
+                      "a queue is resized while it is empty, and holds no part of a message",
+                      "with %u receives: %s", s->n_recvs, rdl_status_name(st)))
+        return;
+    if (!is_refused)
+        s->room_for = n;
+    (void)peer_is_calm(d);
 }

@@ -549,6 +549,25 @@ static void set_limit(struct drill *d, uint32_t i)
         (void)judge(d, 0, 0);
 }
 
+static void resize(struct drill *d, uint32_t i)
+{
+    struct shared_queues *s = d->own;
+    struct shared_cq *c = &s->cq[i];
+    const uint32_t cqe = drill_below(d, CQE_MAX + 1);
+    const bool is_right = cqe > 0 && cqe >= c->n;
+    enum rdl_status st = rdl_resize_cq(d->lab, c->cq, cqe);
+
+    if (st == RDL_OK)
+        st = drill_answer(d, s->host[0]);
+    if (!drill_expect(d, st == (is_right ? RDL_OK : RDL_ERR_INVAL),
+                      "a completion queue gets room for what is in it", "%u for %u: %s", cqe, c->n,
+                      rdl_status_name(st)))
+        return;
+    if (is_right)
+        c->cqe = cqe;
+    (void)judge(d, 0, 0);
+}
+
 static void take(struct drill *d)
 {
     struct shared_queues *s = d->own;
@@ -563,7 +582,10 @@ static void take(struct drill *d)
         send_in_vain(d, p);
         break;
     case 2:
-        set_limit(d, drill_below(d, SRQS));
+        if (drill_one_in(d, 2))
+            set_limit(d, drill_below(d, SRQS));
+        else
+            resize(d, drill_below(d, CQS));
         break;
     case 3:
     case 4:
