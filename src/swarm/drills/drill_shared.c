@@ -22,7 +22,7 @@
 #include "swarm/drills/kinds.h"
 #include "swarm/drills/rig.h"
 
-#define STEPS    40u
+#define STEPS    56u
 #define PAIRS    4u
 #define CQS      2u
 #define SRQS     2u

@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The drill of wires: frames between external ports, through a learning switch, with faults.
- *
- * A model of the network computes for each frame when and where it leaves the lab, byte by byte,
- * and what every port, link, switch and fault has counted.  A link sends one frame at a time, so
- * that a slow one fills the queue in front of it.
- */
+/* The drill of wires: the lab, the steps, and what is compared with the model. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,301 +8,13 @@
 #include "emu/base/cursor.h"
 #include "emu/facts/enum/fault.h"
 #include "emu/trace/event.h"
-#include "rdmalab/fault.h"
 #include "rdmalab/inspect.h"
-#include "rdmalab/port.h"
 #include "rdmalab/trace.h"
-#include "swarm/drills/drill.h"
+#include "swarm/drills/drill_wires.h"
 #include "swarm/drills/kinds.h"
 #include "swarm/drills/rig.h"
 
-#define PORTS         3u
-#define STEPS         24u
-#define FAULTS        4u
-#define FLIGHTS       640u /* most frames on their way at a time, and most that leave in a step */
-#define PREFIX        160u /* bytes of a frame that the model keeps; those behind are 0 */
-#define SHORT_FRAMES  12u  /* most frames of a step */
-#define LONG_FRAMES   90u  /* of a step that fills a queue of QUEUE_BYTES */
-#define LONG_BYTES    60000u
-#define QUEUE_BYTES   ((uint64_t)4 << 20)
-#define STATIONS      5u
-#define GROUP         STATIONS /* the number of a MAC that stands for several stations */
-#define LEARNT        256u     /* most MACs that a switch learns: also those that a fault makes */
-#define ETHERNET      14u
-#define OCCUPIED_MIN  60u /* a shorter frame takes as long on the line */
-#define GAP_BYTES     24u
-#define NS_PER_S      UINT64_C(1000000000)
-#define MOST_APART_NS 4000u
-#define ALWAYS_PPM    1000000u
-
-/* A direction of a line: to the switch, or away from it. */
-enum way { IN, OUT };
-
-struct frame_copy {
-    uint32_t bytes;
-    uint8_t b[PREFIX];
-};
-
-/* A frame that arrives at the switch or leaves through a port. */
-struct flight {
-    uint64_t at_ns;
-    uint32_t number; /* of several at the same time, the one with the lowest number comes first */
-    uint32_t port;
-    enum way way;
-    struct frame_copy f;
-};
-
-/* The line between a port and the switch. */
-struct line {
-    uint64_t latency_ns, rate_bps;
-    uint64_t free_at_ns[2]; /* by enum way: when the frames queued so far have been sent */
-    bool is_up;
-    /* By enum way.  bursts: bursts of one frame come as often as they can, after each frame that is
-     * in none.  in_burst: the last frame was in one.
-     */
-    bool bursts[2], in_burst[2];
-    uint64_t carried, lost;
-};
-
-struct wire_fault {
-    char name[RDL_NAME_BYTES];
-    rdl_fault handle;
-    bool exists;
-    uint32_t kind;
-    uint32_t from, line; /* numbers of a port and a line; PORTS: any */
-    uint32_t nth, left;  /* @left: UINT32_MAX for any number */
-    uint64_t delay_ns;
-    uint32_t bit, to_bytes;
-    uint64_t seen, hits;
-};
-
-/* The effect of faults on a frame beside a change of its bytes. */
-struct effect {
-    bool is_lost, is_double;
-    uint64_t delay_ns, double_ns;
-};
-
-/* A frame that left the lab.  The callback of a port does not know at_ns. */
-struct leaver {
-    uint64_t at_ns;
-    uint32_t port;
-    struct frame_copy f;
-};
-
-struct wires {
-    struct reader {
-        struct wires *w;
-        uint32_t port;
-    } reader[PORTS]; /* arguments of on_leave() */
-    rdl_port port[PORTS];
-    rdl_link link[PORTS];
-    struct line line[PORTS];
-    struct wire_fault fault[FAULTS]; /* in the order of their age, those that exist */
-    uint32_t n_faults_made;
-    struct learnt {
-        uint64_t mac;
-        uint32_t port;
-    } learnt[LEARNT]; /* in any order; @n_learnt of them */
-    uint32_t n_learnt;
-    struct rdl_port_info info[PORTS];
-    uint64_t rcvd, sent, dropped; /* of the switch; dropped: events of all sorts */
-    struct flight flight[FLIGHTS];
-    uint32_t n_flights, flights_made;
-    struct leaver want[FLIGHTS], have[FLIGHTS];
-    uint32_t n_want, n_have;
-    uint64_t seen, drops_seen; /* events of the record that were examined */
-    uint64_t port_drops[PORTS];
-    uint8_t bytes[LONG_BYTES];
-};
-
-/* --- The model -------------------------------------------------------------------------------- */
-
-static uint64_t occupied_ns(uint32_t bytes, uint64_t rate_bps)
-{
-    const uint64_t bits = (uint64_t)((bytes < OCCUPIED_MIN ? OCCUPIED_MIN : bytes) + GAP_BYTES) * 8;
-
-    return (bits * NS_PER_S + rate_bps - 1) / rate_bps;
-}
-
-/* Returns true if the queue in front of the line has room for one more frame. */
-static bool has_room(const struct line *l, enum way way, uint64_t now_ns)
-{
-    return l->free_at_ns[way] <= now_ns ||
-           l->free_at_ns[way] - now_ns <= QUEUE_BYTES * 8 * NS_PER_S / l->rate_bps;
-}
-
-static void change(const struct wire_fault *t, struct frame_copy *f, struct effect *effect)
-{
-    const uint32_t bit = t->bit % (f->bytes * 8);
-
-    switch (t->kind) {
-    case FLT_DROP:
-        effect->is_lost = true;
-        break;
-    case FLT_DELAY:
-        effect->delay_ns += t->delay_ns;
-        break;
-    case FLT_DUPLICATE:
-        effect->is_double = true;
-        effect->double_ns = t->delay_ns;
-        break;
-    case FLT_TRUNCATE:
-        f->bytes = t->to_bytes;
-        if (f->bytes < PREFIX)
-            memset(f->b + f->bytes, 0, PREFIX - f->bytes);
-        break;
-    default:
-        if (bit / 8 < PREFIX)
-            f->b[bit / 8] ^= (uint8_t)(0x80u >> bit % 8);
-    }
-}
-
-/* Lets the faults act that a frame meets where it comes in (@from: its port, @line: PORTS), or at a
- * line (@from: PORTS).
- */
-static void meet(struct wires *w, uint32_t from, uint32_t line, struct frame_copy *f,
-                 struct effect *effect)
-{
-    for (uint32_t i = 0; i < FAULTS && !effect->is_lost; i++) {
-        struct wire_fault *t = &w->fault[i];
-        const bool is_here = line < PORTS
-                                 ? t->line == line
-                                 : t->line == PORTS && (t->from == PORTS || t->from == from);
-
-        if (!t->exists || t->left == 0 || !is_here ||
-            (t->kind == FLT_TRUNCATE && f->bytes <= t->to_bytes))
-            continue;
-        if (++t->seen < t->nth)
-            continue;
-        t->hits++;
-        t->left -= t->left != UINT32_MAX;
-        change(t, f, effect);
-    }
-}
-
-static void fly(struct wires *w, uint64_t at_ns, uint32_t port, enum way way,
-                const struct frame_copy *f)
-{
-    RDL_ASSERT(w->n_flights < FLIGHTS);
-    w->flight[w->n_flights++] = (struct flight){
-        .at_ns = at_ns, .number = w->flights_made++, .port = port, .way = way, .f = *f};
-}
-
-static void transmit(struct wires *w, uint64_t now_ns, uint32_t port, enum way way,
-                     struct frame_copy *f, struct effect *effect)
-{
-    struct line *l = &w->line[port];
-    uint64_t *free_at = &l->free_at_ns[way], arrives;
-
-    meet(w, PORTS, port, f, effect);
-    *free_at = (*free_at > now_ns ? *free_at : now_ns) + occupied_ns(f->bytes, l->rate_bps);
-    l->in_burst[way] = l->bursts[way] && !l->in_burst[way];
-    if (effect->is_lost || l->in_burst[way]) {
-        l->lost++;
-        return;
-    }
-    l->carried++;
-    arrives = *free_at + l->latency_ns + effect->delay_ns;
-    if (effect->is_double)
-        fly(w, arrives + effect->double_ns, port, way, f);
-    fly(w, arrives, port, way, f);
-}
-
-static void come_in(struct wires *w, uint64_t now_ns, uint32_t port, struct frame_copy f)
-{
-    struct line *l = &w->line[port];
-    struct effect effect = {0};
-
-    w->info[port].in_frames++;
-    w->info[port].in_bytes += f.bytes;
-    meet(w, port, PORTS, &f, &effect);
-    if (l->is_up && has_room(l, IN, now_ns)) {
-        transmit(w, now_ns, port, IN, &f, &effect);
-        return;
-    }
-    w->info[port].in_dropped++;
-    w->dropped++;
-}
-
-/* The entry of the switch for @mac, a new one if it has none and @makes.  NULL: there is none. */
-static struct learnt *learnt_of(struct wires *w, uint64_t mac, bool makes)
-{
-    for (uint32_t i = 0; i < w->n_learnt; i++) {
-        if (w->learnt[i].mac == mac)
-            return &w->learnt[i];
-    }
-    if (!makes)
-        return NULL;
-    RDL_ASSERT(w->n_learnt < LEARNT);
-    w->learnt[w->n_learnt] = (struct learnt){.mac = mac};
-    return &w->learnt[w->n_learnt++];
-}
-
-static void switch_out(struct wires *w, uint64_t now_ns, uint32_t port, const struct frame_copy *f)
-{
-    struct line *l = &w->line[port];
-    struct frame_copy copy = *f;
-    struct effect effect = {0};
-
-    if (!l->is_up || !has_room(l, OUT, now_ns)) {
-        w->dropped++;
-        return;
-    }
-    w->sent++;
-    transmit(w, now_ns, port, OUT, &copy, &effect);
-}
-
-static void switch_in(struct wires *w, const struct flight *t)
-{
-    const struct learnt *to;
-
-    w->rcvd++;
-    if (t->f.bytes < ETHERNET) {
-        w->dropped++;
-        return;
-    }
-    learnt_of(w, ld_be(t->f.b + 6, 6), true)->port = t->port;
-    to = t->f.b[0] & 1 ? NULL : learnt_of(w, ld_be(t->f.b, 6), false);
-    if (to && to->port == t->port) {
-        w->dropped++;
-    } else if (to) {
-        switch_out(w, t->at_ns, to->port, &t->f);
-    } else {
-        for (uint32_t i = 0; i < PORTS; i++) {
-            if (i != t->port)
-                switch_out(w, t->at_ns, i, &t->f);
-        }
-    }
-}
-
-/* Carries out all that happens until @until_ns, in its order. */
-static void model_run(struct wires *w, uint64_t until_ns)
-{
-    for (;;) {
-        uint32_t next = w->n_flights;
-        struct flight t;
-
-        for (uint32_t i = 0; i < w->n_flights; i++) {
-            const struct flight *a = &w->flight[i], *b = &w->flight[next];
-
-            if (a->at_ns <= until_ns && (next == w->n_flights || a->at_ns < b->at_ns ||
-                                         (a->at_ns == b->at_ns && a->number < b->number)))
-                next = i;
-        }
-        if (next == w->n_flights)
-            return;
-        t = w->flight[next];
-        w->flight[next] = w->flight[--w->n_flights];
-        if (t.way == IN) {
-            switch_in(w, &t);
-            continue;
-        }
-        RDL_ASSERT(w->n_want < FLIGHTS);
-        w->info[t.port].out_frames++;
-        w->info[t.port].out_bytes += t.f.bytes;
-        w->want[w->n_want++] = (struct leaver){t.at_ns, t.port, t.f};
-    }
-}
+#define STEPS 24u
 
 /* --- What the lab does ------------------------------------------------------------------------ */
 
@@ -351,7 +58,7 @@ static bool send(struct drill *d, uint32_t port, uint32_t bytes, uint32_t to)
         f.b[13] = RIG_ETHERTYPE & 0xff;
     }
     memcpy(w->bytes, f.b, bytes < PREFIX ? bytes : PREFIX);
-    come_in(w, rdl_now_ns(d->lab), port, f);
+    wires_come_in(w, rdl_now_ns(d->lab), port, f);
     return drill_works(d, rdl_port_receive(d->lab, w->port[port], w->bytes, bytes),
                        "a frame can come in through a port");
 }
@@ -360,7 +67,7 @@ static bool run_for(struct drill *d, uint64_t ns)
 {
     const uint64_t until = rdl_now_ns(d->lab) + ns;
 
-    model_run(d->own, until);
+    wires_run(d->own, until);
     return drill_run_until(d, until);
 }
 
@@ -454,7 +161,7 @@ static void check(struct drill *d)
 {
     struct wires *w = d->own;
 
-    model_run(w, UINT64_MAX);
+    wires_run(w, UINT64_MAX);
     if (!drill_settle(d) || !frames_are_right(d) || !times_are_right(d) ||
         !number_is(d, "s1", "rcvd_frames", w->rcvd) || !number_is(d, "s1", "sent_frames", w->sent))
         return;
@@ -565,8 +272,8 @@ static bool make_place(struct drill *d)
 
 static void add_fault(struct drill *d)
 {
-    static const uint32_t kinds[] = {FLT_DROP,      FLT_DELAY,    FLT_DELAY,
-                                     FLT_DUPLICATE, FLT_TRUNCATE, FLT_CORRUPT};
+    static const uint32_t kinds[] = {FLT_DROP,     FLT_DELAY,   FLT_DELAY,   FLT_DUPLICATE,
+                                     FLT_TRUNCATE, FLT_CORRUPT, FLT_REORDER, FLT_REORDER};
     struct wires *w = d->own;
     struct wire_fault *t = w->fault;
     struct rdl_fault_config c = {.opcode = RDL_ANY,
@@ -586,6 +293,11 @@ static void add_fault(struct drill *d)
                              .nth = c.nth,
                              .left = drill_one_in(d, 3) ? UINT32_MAX : 1 + drill_below(d, 4)};
     t->delay_ns = t->kind == FLT_DELAY || t->kind == FLT_DUPLICATE ? 1 + drill_below(d, 2000) : 0;
+    if (t->kind == FLT_REORDER) {
+        t->delay_ns = 1 + drill_below(d, 20000);
+        t->hold_frames = 1 + drill_below(d, 3);
+        t->left = 1 + drill_below(d, 4);
+    }
     t->bit = drill_below(d, 2400);
     t->to_bytes = t->kind == FLT_TRUNCATE ? 1 + drill_below(d, 214) : 0;
     if (t->line < PORTS)
@@ -595,6 +307,7 @@ static void add_fault(struct drill *d)
     c.kind = t->kind;
     c.count = t->left;
     c.delay_ns = t->delay_ns;
+    c.hold_frames = t->hold_frames;
     c.corrupt_bit = t->kind == FLT_CORRUPT ? t->bit : 0;
     c.to_bytes = t->to_bytes;
     if (t->from < PORTS)
