@@ -263,10 +263,12 @@ static bool learn_addresses(struct drill *d)
 
 static void set_up(struct drill *d)
 {
-    const struct rig_config c = {.profile = PROFILE_iba};
+    const struct rig_config c = {.profile = PROFILE_iba,
+                                 .max_qp_rd_atom = drill_one_in(d, 2) ? PEER_RDS : 0};
     struct peers *s = d->own;
     struct ev_set heard = ev_set_none;
 
+    s->keeps = c.max_qp_rd_atom;
     if (!rig_add_hosts(d, &c, s->host, &s->link) || !add_objects(d))
         return;
     s->peer = (struct rig_end){.number = 1, .host = s->host[1], .name = "nobody", .qpn = PEER_QPN};

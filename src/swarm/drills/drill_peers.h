@@ -96,6 +96,7 @@ struct peers {
     bool has_told_gap, has_told_rnr;
     bool is_taking;    /* the packet that h1 answers has consumed the first of the receives */
     uint32_t room_for; /* receives that its queue can hold */
+    uint32_t keeps;    /* READs and atomics that it keeps for copies of them; 0: many */
     uint32_t n_recvs;
     struct peer_recv recv[PEER_RECVS];   /* the @n_recvs receives that no message has consumed */
     uint32_t n_taken;                    /* number of executed requests so far */

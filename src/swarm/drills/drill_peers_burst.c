@@ -137,7 +137,8 @@ void peer_sends_late_packet(struct drill *d)
 }
 
 /* A READ is repeated, and while its responses are sent again as many new READs and atomics arrive
- * as h1 accepts at a time: the repeated one takes no room.
+ * as h1 accepts at a time: the repeated one takes no room.  It ends early if one of them takes its
+ * place.
  */
 void peer_sends_replay(struct drill *d)
 {
@@ -164,6 +165,10 @@ void peer_sends_replay(struct drill *d)
         taken[i] = *peer_takes_fetch(d, &p);
     }
     seen = 0;
+    if (n == s->keeps) { /* the last one takes its place before it is answered again in full */
+        first.n_psns = 1;
+        first.p.reth.dma_bytes = PEER_MTU;
+    }
     if (!drill_settle(d) || !peer_was_answered(d, &first, &seen))
         return;
     for (uint32_t i = 0; i < n; i++) {

@@ -55,7 +55,7 @@ struct flight {
 /* A frame that is held at the end of a line.  It is the flight @number, which comes at @latest_ns,
  * unless it is overtaken by @left frames before that.
  */
-struct held {
+struct wires_held {
     uint32_t number, left, port;
     enum way way;
     uint64_t latest_ns;
@@ -120,7 +120,7 @@ struct wires {
     uint64_t rcvd, sent, dropped; /* of the switch; dropped: events of all sorts */
     struct flight flight[FLIGHTS];
     uint32_t n_flights, flights_made;
-    struct held held[HELD]; /* in the order in which they came */
+    struct wires_held held[HELD]; /* in the order in which they came */
     uint32_t n_held;
     struct leaver want[FLIGHTS], have[FLIGHTS];
     uint32_t n_want, n_have;

@@ -92,7 +92,7 @@ static void overtake(struct wires *w, uint64_t at_ns, uint32_t port, enum way wa
     uint32_t n = 0;
 
     for (uint32_t i = 0; i < w->n_held; i++) {
-        struct held h = w->held[i];
+        struct wires_held h = w->held[i];
         uint32_t k = 0;
 
         if (h.port != port || h.way != way || --h.left > 0) {
@@ -132,11 +132,11 @@ static void transmit(struct wires *w, uint64_t now_ns, uint32_t port, enum way w
         return;
     }
     RDL_ASSERT(w->n_held < HELD);
-    w->held[w->n_held++] = (struct held){.number = w->flights_made - 1,
-                                         .left = effect->hold_frames,
-                                         .port = port,
-                                         .way = way,
-                                         .latest_ns = arrives + effect->hold_ns};
+    w->held[w->n_held++] = (struct wires_held){.number = w->flights_made - 1,
+                                               .left = effect->hold_frames,
+                                               .port = port,
+                                               .way = way,
+                                               .latest_ns = arrives + effect->hold_ns};
 }
 
 void wires_come_in(struct wires *w, uint64_t now_ns, uint32_t port, struct frame_copy f)

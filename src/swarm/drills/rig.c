@@ -52,18 +52,22 @@ bool rig_add_hosts(struct drill *d, const struct rig_config *c, rdl_host ret[RIG
                                          .b = "h2",
                                          .latency_ns = c->latency_ns ? c->latency_ns : 1000,
                                          .rate_bps = c->rate_bps};
+    char rds[32] = "";
 
     for (unsigned i = 0; i < RIG_HOSTS; i++) {
         const struct rdl_host_config host = {.name = names[i],
                                              .profile = c->profile,
                                              .features_off = c->features_off,
                                              .max_qp = c->max_qp,
+                                             .limits.max_qp_rd_atom = c->max_qp_rd_atom,
                                              .arp = c->arp,
                                              .intx = c->intx,
                                              .ring = c->ring};
 
-        drill_say(d, "host %s profile=%s max_qp=%u%s%s%s", names[i],
-                  enum_name(&enum_profile, c->profile), c->max_qp ? c->max_qp : 17,
+        if (c->max_qp_rd_atom)
+            snprintf(rds, sizeof(rds), " max_qp_rd_atom=%u", c->max_qp_rd_atom);
+        drill_say(d, "host %s profile=%s max_qp=%u%s%s%s%s", names[i],
+                  enum_name(&enum_profile, c->profile), c->max_qp ? c->max_qp : 17, rds,
                   c->arp ? " arp" : "", c->intx ? " irq=intx" : "",
                   c->ring == VRING_packed ? " ring=packed" : "");
         if (!drill_works(d, rdl_host_add(d->lab, &host, &ret[i]), "a host can be added"))

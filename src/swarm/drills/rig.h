@@ -17,12 +17,13 @@
 
 /* Options of the hosts and the link.  A zeroed struct has the defaults. */
 struct rig_config {
-    uint32_t profile;      /* enum profile */
-    uint64_t features_off; /* feature bits that the device does not offer */
-    uint32_t max_qp;       /* of each host, including QPN 1 */
-    bool arp;              /* the hosts ask for MACs by ARP; false: they know each other's */
-    bool intx;             /* the hosts interrupt by the line INTx */
-    uint32_t ring;         /* enum ring_format of all virtqueues */
+    uint32_t profile;        /* enum profile */
+    uint64_t features_off;   /* feature bits that the device does not offer */
+    uint32_t max_qp;         /* of each host, including QPN 1 */
+    uint32_t max_qp_rd_atom; /* READs and atomics that a queue pair keeps */
+    bool arp;                /* the hosts ask for MACs by ARP; false: they know each other's */
+    bool intx;               /* the hosts interrupt by the line INTx */
+    uint32_t ring;           /* enum ring_format of all virtqueues */
     uint64_t latency_ns, rate_bps; /* of the link; 0: 1 us, and 100 Gbit/s */
 };
 
