@@ -65,28 +65,45 @@ static bool refuses(struct drill *d, const struct peer_taken *t, uint32_t k)
            peer_event(d, true, ASE_QP_ACCESS_ERR) && peer_failed(d, 0, 0);
 }
 
+static void draw_read(struct drill *d, struct packet *p, uint32_t most, uint32_t key, uint32_t psn)
+{
+    const struct peers *s = d->own;
+
+    *p = s->like;
+    peer_set_code(p, OP_RC_RDMA_READ_REQUEST);
+    p->reth.dma_bytes = 1 + drill_below(d, most);
+    p->reth.rkey = key;
+    p->reth.va = s->base + drill_below(d, PEER_ROOM - p->reth.dma_bytes);
+    p->bth.psn.v = peer_psn(psn);
+}
+
+/* A READ of memory that ends, perhaps with another one behind it, which is not answered then. */
 static void end_read(struct drill *d, rdl_mr mr, uint32_t key)
 {
     struct peers *s = d->own;
-    struct packet p = s->like;
-    struct peer_taken t;
+    const bool has_next = s->end.max_dest_rd_atomic > 1 && drill_one_in(d, 2);
+    struct packet p, next, seen;
+    struct peer_taken t, behind;
     uint32_t i = 0, n = 0;
 
-    peer_set_code(&p, OP_RC_RDMA_READ_REQUEST);
-    p.reth.dma_bytes = 1 + drill_below(d, READ_PACKETS * PEER_MTU);
-    p.reth.rkey = key;
-    p.reth.va = s->base + drill_below(d, PEER_ROOM - p.reth.dma_bytes);
-    p.bth.psn.v = s->expected;
-    if (!peer_send_on(d, &p, NULL) || !ends_after(d, mr, drill_below(d, READ_NS)))
+    draw_read(d, &p, READ_PACKETS * PEER_MTU, key, s->expected);
+    draw_read(d, &next, PEER_MTU, s->key, s->expected + peer_packets(p.reth.dma_bytes));
+    if (!peer_send_on(d, &p, NULL) || (has_next && !peer_send_on(d, &next, NULL)) ||
+        !ends_after(d, mr, drill_below(d, READ_NS)))
         return;
     t = *peer_takes_fetch(d, &p);
+    if (has_next)
+        behind = *peer_takes_fetch(d, &next);
     s->n_taken = 0; /* none of them is repeated: this one could not be answered */
-    while (n < s->n_seen && peer_seen(d, n, &p) && p.op->kind == OPK_READ_RESPONSE)
+    while (n < t.n_psns && n < s->n_seen && peer_seen(d, n, &seen) &&
+           seen.op->kind == OPK_READ_RESPONSE)
         n++;
     if (d->wrong)
         return;
-    if (n == t.n_psns && n == s->n_seen) {
-        if (peer_was_answered(d, &t, &i))
+    if (n == t.n_psns) {
+        if (peer_was_answered(d, &t, &i) && (!has_next || peer_was_answered(d, &behind, &i)) &&
+            drill_expect(d, s->n_seen == i, "each READ is answered once", "%u packets, not %u",
+                         s->n_seen, i))
             (void)peer_is_calm(d);
         return;
     }

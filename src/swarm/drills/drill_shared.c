@@ -78,6 +78,10 @@ struct shared_queues {
     uint32_t limit[SRQS];
     struct shared_pair pair[PAIRS];
     uint32_t n_built;
+    /* The @n_free QPNs that no queue pair has, in the order in which they were given back; those
+     * that none has had are the first.
+     */
+    uint32_t free[PAIRS + 1], n_free;
     uint64_t wr_id;
     struct {
         uint32_t type;
@@ -343,8 +347,12 @@ static bool add_pair(struct drill *d, uint32_t i)
     p->end = common;
     p->end.host = s->host[0];
     snprintf(p->end.name, sizeof(p->end.name), "q%u_%u", i, s->n_built);
-    if (!rig_add_qp(d, &p->end, &c))
+    if (!rig_add_qp(d, &p->end, &c) ||
+        !drill_expect(d, p->end.qpn == s->free[0], "the QPN that is free for longest is next",
+                      "%u, not %u", p->end.qpn, s->free[0]))
         return false;
+    memmove(s->free, s->free + 1, PAIRS * sizeof(s->free[0]));
+    s->n_free--;
     if (!has_peer) {
         p->peer = common;
         p->peer.host = s->host[1];
@@ -372,9 +380,13 @@ static bool add_pairs(struct drill *d)
 static bool builds_again(struct drill *d)
 {
     struct shared_queues *s = d->own;
+    const uint32_t first = drill_below(d, PAIRS);
 
     for (uint32_t i = 0; i < PAIRS; i++) {
-        if (!drill_is_done(d, s->host[0], rdl_destroy_qp(d->lab, s->pair[i].end.qp),
+        const struct rig_end *e = &s->pair[(first + i) % PAIRS].end;
+
+        s->free[s->n_free++] = e->qpn;
+        if (!drill_is_done(d, s->host[0], rdl_destroy_qp(d->lab, e->qp),
                            "a queue pair can be destroyed"))
             return false;
     }
@@ -638,6 +650,8 @@ static void set_up(struct drill *d)
     struct rdl_async_event e;
     size_t n = 1;
 
+    for (uint32_t i = 2; i <= c.max_qp; i++)
+        s->free[s->n_free++] = i;
     if (!rig_add_hosts(d, &c, s->host, &s->link) || !add_memory(d, 0) || !add_memory(d, 1) ||
         !drill_is_done(d, s->host[1], rdl_create_cq(d->lab, s->host[1], 128, "cq", &s->peers_cq),
                        "a CQ can be created"))
