@@ -49,8 +49,8 @@ bool fault_asks(const struct net_aim *a);
  */
 void fault_follow(struct net_aim *a, const struct frame *f, const struct ev *tx);
 
-/* An older fault has lost @f where it leaves its sender, so @fault does not meet it: counts messages
- * nevertheless.
+/* An older fault has lost @f where it leaves its sender, so @fault does not meet it: counts
+ * messages nevertheless.
  */
 void fault_misses(struct net *n, struct net_fault *fault, const struct frame *f);
 

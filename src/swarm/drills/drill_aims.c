@@ -19,7 +19,7 @@
 #include "rdmalab/verbs.h"
 #include "swarm/drills/kinds.h"
 
-#define STEPS       20u
+#define STEPS      20u
 #define CQ_ENTRIES 64u
 #define TIMEOUT    8u /* 1 ms: longer than any fault delays a frame */
 #define RETRIES    7u
