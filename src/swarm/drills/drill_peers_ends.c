@@ -20,8 +20,8 @@
 
 #define READ_PACKETS 40u
 #define READ_NS      1500u /* longer than it takes to send them */
-#define SEND_PACKETS 4u
-#define SEND_NS      160u
+#define SEND_PACKETS 40u
+#define SEND_NS      600u
 
 /* Registers all of h1's memory once more. */
 static bool add_region(struct drill *d, rdl_mr *ret, uint32_t *ret_key)
