@@ -116,6 +116,15 @@ const struct ev *drill_event(const struct drill *d, uint32_t kind, uint64_t *at)
     return NULL;
 }
 
+bool drill_cq_event(const struct drill *d, uint64_t *at, uint32_t *ret_cqn)
+{
+    const struct ev *e = drill_event(d, EV_cq_event, at);
+
+    if (e)
+        *ret_cqn = e->u.cq_event.cqn;
+    return e != NULL;
+}
+
 void drill_say(struct drill *d, const char *format, ...)
 {
     va_list ap;

@@ -49,7 +49,8 @@ struct drill_kind {
     X(aims)                                                                                        \
     X(oneway)                                                                                      \
     X(shared)                                                                                      \
-    X(machine)
+    X(machine)                                                                                     \
+    X(programs)
 
 #define DRILL_COUNT(name) +1u
 #define DRILL_KINDS       (0u DRILLS(DRILL_COUNT))
@@ -142,6 +143,11 @@ bool drill_run_for(struct drill *d, uint64_t ns);
  */
 uint64_t drill_events(const struct drill *d);
 const struct ev *drill_event(const struct drill *d, uint32_t kind, uint64_t *at);
+
+/* Like drill_event() for completion events: sets *@ret_cqn to the number of the CQ.  Returns false
+ * if there is none.
+ */
+bool drill_cq_event(const struct drill *d, uint64_t *at, uint32_t *ret_cqn);
 
 /* Writes a line to the script, if there is one. */
 void drill_say(struct drill *d, const char *format, ...) __attribute__((format(printf, 2, 3)));

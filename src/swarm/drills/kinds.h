@@ -27,6 +27,9 @@ extern const struct drill_kind drill_of_machine;
  */
 extern const struct drill_kind drill_of_frames;
 
+/* A program that makes, changes and destroys objects of all kinds (drill_programs.c). */
+extern const struct drill_kind drill_of_programs;
+
 /* Virtqueues under a driver that obeys the rules, and one that breaks them (drill_rings.c). */
 extern const struct drill_kind drill_of_rings;
 
