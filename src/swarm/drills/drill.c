@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "emu/base/assert.h"
+#include "emu/base/text.h"
 #include "emu/trace/event.h"
 #include "process/must.h"
 #include "rdmalab/inspect.h"
@@ -125,6 +126,36 @@ bool drill_cq_event(const struct drill *d, uint64_t *at, uint32_t *ret_cqn)
     return e != NULL;
 }
 
+/* Takes over the names that events have told since the last call. */
+static bool learn_names(struct drill *d)
+{
+    const uint64_t forgotten = rdl_record_forgotten(d->lab);
+
+    if (!d->names)
+        d->names = ev_names_new();
+    if (d->n_names_heard < forgotten)
+        d->n_names_heard = forgotten;
+    for (; d->names && d->n_names_heard < drill_events(d); d->n_names_heard++)
+        ev_names_learn(d->names, rdl_record_at(d->lab, (size_t)(d->n_names_heard - forgotten)));
+    return d->names != NULL;
+}
+
+bool drill_is_named(struct drill *d, rdl_host host, uint32_t kind, uint32_t number,
+                    const char *name)
+{
+    char have[96];
+    struct text t = text_on(have, sizeof(have));
+    const char *dot;
+
+    if (!learn_names(d))
+        return true;
+    ev_names_object(d->names, &t, host.raw - 1, kind, number);
+    dot = strchr(have, '.');
+    return drill_expect(d, dot && strcmp(dot + 1, name) == 0,
+                        "events call an object by the name of the one that has its number now",
+                        "%s, and not %s", have, name);
+}
+
 void drill_say(struct drill *d, const char *format, ...)
 {
     va_list ap;
@@ -186,6 +217,7 @@ bool drill_run(const struct drill_kind *kind, struct drill_run *run)
     if (d.lab)
         rdl_unlisten(d.lab, listener);
     rdl_lab_free(d.lab);
+    ev_names_free(d.names);
     free(d.own);
     return !d.wrong;
 }

@@ -24,6 +24,7 @@
 
 struct drill;
 struct ev;
+struct ev_names;
 
 /* A kind of drill: its name and its functions. */
 struct drill_kind {
@@ -60,13 +61,15 @@ extern const struct drill_kind *const drill_kinds[DRILL_KINDS];
 struct drill {
     const struct drill_kind *kind;
     struct rdl_lab *lab;
-    struct prng rng;       /* PRNG stream of this step */
-    uint32_t step;         /* number of the running step, from 0 */
-    void *own;             /* state of the kind, kind->bytes long, zeroed at the start */
-    FILE *script;          /* receives the steps as script lines; NULL: no script */
-    uint32_t n_unsaid;     /* number of actions that no script line can express */
-    const char *wrong;     /* the rule that was broken; NULL: none */
-    char have[DRILL_HAVE]; /* the behaviour that broke it, as text */
+    struct prng rng;        /* PRNG stream of this step */
+    uint32_t step;          /* number of the running step, from 0 */
+    void *own;              /* state of the kind, kind->bytes long, zeroed at the start */
+    FILE *script;           /* receives the steps as script lines; NULL: no script */
+    struct ev_names *names; /* those that events have told so far; NULL: nobody has asked */
+    uint64_t n_names_heard; /* events that @names knows */
+    uint32_t n_unsaid;      /* number of actions that no script line can express */
+    const char *wrong;      /* the rule that was broken; NULL: none */
+    char have[DRILL_HAVE];  /* the behaviour that broke it, as text */
 };
 
 /* One run: its inputs, and how it ended. */
@@ -148,6 +151,12 @@ const struct ev *drill_event(const struct drill *d, uint32_t kind, uint64_t *at)
  * if there is none.
  */
 bool drill_cq_event(const struct drill *d, uint64_t *at, uint32_t *ret_cqn);
+
+/* Checks that the events so far call the object of @kind (enum object_kind) with @number of @host
+ * @name.  It must be called while the lab still has the events since the last call.
+ */
+bool drill_is_named(struct drill *d, rdl_host host, uint32_t kind, uint32_t number,
+                    const char *name);
 
 /* Writes a line to the script, if there is one. */
 void drill_say(struct drill *d, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -17,7 +17,8 @@
 #include "swarm/drills/kinds.h"
 #include "swarm/drills/rig.h"
 
-#define STEPS 160u
+#define STEPS       160u
+#define TIGHT_BYTES ((uint64_t)8 << 20) /* RAM in which refusals must not leave anything */
 
 /* --- The model -------------------------------------------------------------------------------- */
 
@@ -337,6 +338,8 @@ bool programs_check(struct drill *d, uint32_t i)
 
     snprintf(want, sizeof(want), "h1.%s", t->name);
     rdl_path_of(d->lab, t->kind, t->raw, path);
+    if (t->number > 0 && !drill_is_named(d, programs_of(d)->host, t->kind, t->number, t->name))
+        return false;
     return drill_expect(d, strcmp(path, want) == 0, "an object has its name", "%s, and not %s",
                         path, want) &&
            drill_works(d, rdl_find(d->lab, want, t->kind, &raw),
@@ -347,8 +350,16 @@ bool programs_check(struct drill *d, uint32_t i)
 
 /* --- Setup and steps -------------------------------------------------------------------------- */
 
+/* Returns true if queues can be so long that memory can be short. */
+static bool has_long_queues(const struct programs *s)
+{
+    return s->limits.max_cqe > PROGRAMS_WAITING;
+}
+
+/* Without RING_RESET a driver cannot use long queues. */
 static uint64_t draw_features_off(struct drill *d)
 {
+    const struct programs *s = programs_of(d);
     static const struct {
         uint32_t feature, one_in;
     } rows[] = {{VF_RING_RESET, 6}, {VF_RESIZE, 8},    {VF_MW, 8},     {VF_SRQ, 8},
@@ -356,7 +367,8 @@ static uint64_t draw_features_off(struct drill *d)
     uint64_t off = 0;
 
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        if (drill_one_in(d, rows[i].one_in))
+        if (drill_one_in(d, rows[i].one_in) &&
+            !(rows[i].feature == VF_RING_RESET && has_long_queues(s)))
             off |= VIRTIO_FEATURE(rows[i].feature);
     }
     return off;
@@ -372,7 +384,7 @@ static void draw_limits(struct drill *d)
         .max_qp_wr = 2 + drill_below(d, 30),
         .max_send_sge = 1 + drill_below(d, 8),
         .max_recv_sge = 1 + drill_below(d, 8),
-        .max_cqe = 6 + drill_below(d, 56),
+        .max_cqe = drill_one_in(d, 4) ? 1024 : 6 + drill_below(d, 56),
         .max_mr = 2 + drill_below(d, 4),
         .max_pd = 2 + drill_below(d, 3),
         .max_mw = 1 + drill_below(d, 3),
@@ -403,6 +415,11 @@ static bool add_hosts(struct drill *d)
     const struct rdl_host_config other = {.name = "h2", .arp = drill_one_in(d, 2)};
     const struct rdl_link_config link = {.a = "h1", .b = "h2", .latency_ns = 1000};
 
+    if (has_long_queues(s)) {
+        c.ram_bytes = TIGHT_BYTES;
+        c.rx_buffer = 256;
+    }
+    s->ram_bytes = c.ram_bytes ? c.ram_bytes : (uint64_t)64 << 20;
     c.max_cq = s->max[OBJ_CQ];
     c.max_qp = s->max[OBJ_QP] + 1;
     c.max_srq = s->max[OBJ_SRQ];
@@ -457,7 +474,8 @@ static void take(struct drill *d)
         {programs_group, 3},     {programs_query, 3},       {programs_send, 12},
         {programs_burst, 1},     {programs_post_recv, 8},   {programs_poll, 4},
         {programs_arm, 4},       {programs_take_events, 4}, {programs_ack, 2},
-        {programs_link, 1},
+        {programs_link, 1},      {programs_neighbours, 1},  {programs_master, 1},
+        {programs_timeouts, 1},  {programs_many, 1},        {programs_refuse, 2},
     };
     const struct programs *s = programs_of(d);
     uint32_t all = 0, pick;

@@ -74,8 +74,9 @@ struct program_thing {
 struct programs {
     rdl_host host, other;
     rdl_link link;
-    bool is_up;       /* the link */
-    bool arp;         /* the hosts ask for MACs */
+    bool is_up; /* the link */
+    bool arp;   /* the hosts ask for MACs */
+    uint64_t ram_bytes;
     uint32_t profile; /* of both hosts */
     bool resizes, has_mw, has_srq, has_mcast, has_events;
     struct rdl_device_limits limits;
@@ -92,6 +93,7 @@ struct programs {
     uint32_t lkey;
     uint64_t wr_id;
     uint64_t n_heard; /* trace events that programs_hear() knows */
+    bool had_many;    /* programs_many() was taken */
     uint32_t n_names; /* names that were given so far */
     struct program_thing things[PROGRAMS_THINGS];
 };
@@ -196,5 +198,14 @@ void programs_take_events(struct drill *d);
 void programs_ack(struct drill *d);
 void programs_burst(struct drill *d);
 void programs_link(struct drill *d);
+
+/* drill_programs_rare.c */
+void programs_many(struct drill *d);
+void programs_refuse(struct drill *d);
+
+/* drill_programs_net.c */
+void programs_neighbours(struct drill *d);
+void programs_master(struct drill *d);
+void programs_timeouts(struct drill *d);
 
 #endif

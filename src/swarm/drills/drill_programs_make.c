@@ -377,7 +377,7 @@ static void make_mr(struct drill *d, const char *name)
         break;
     case 1:
         t.mr.kind = KEY_DMA_MR;
-        t.mr.bytes = (uint64_t)64 << 20;
+        t.mr.bytes = s->ram_bytes;
         if (is_wrong(d)) {
             t.mr.access = ACC_REMOTE_WRITE;
             why = RDL_ERR_INVAL;

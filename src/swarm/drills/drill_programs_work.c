@@ -266,6 +266,12 @@ static bool takes_datagrams(const struct program_thing *t)
            (t->attr.state == QPS_RTS || t->attr.state == QPS_SQD);
 }
 
+/* Returns the most completions that may be in @cq. */
+static uint32_t most_waiting(const struct program_thing *cq)
+{
+    return cq->size < PROGRAMS_WAITING ? cq->size : PROGRAMS_WAITING;
+}
+
 /* Draws who gets the datagrams of @shot, and how many there are. */
 static void draw_target(struct drill *d, struct program_shot *shot)
 {
@@ -283,7 +289,7 @@ static void draw_target(struct drill *d, struct program_shot *shot)
     rcq = &s->things[t->parts[2]];
     if (rcq == scq) /* the order is known of one only */
         shot->n = 1;
-    if (rcq->n_waiting + 2 * LIST > rcq->size)
+    if (rcq->n_waiting + 2 * LIST > most_waiting(rcq))
         return;
     shot->to = t;
     shot->qpn = t->number;
@@ -378,7 +384,7 @@ void programs_send(struct drill *d)
     draw_target(d, &shot);
     if (shot.to && drill_one_in(d, 8))
         shot.qkey = QKEY_WRONG;
-    if (scq->n_waiting + 2 * LIST <= scq->size)
+    if (scq->n_waiting + 2 * LIST <= most_waiting(scq))
         (void)shoot(d, &shot, ah);
 }
 
