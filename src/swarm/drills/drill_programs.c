@@ -18,7 +18,7 @@
 #include "swarm/drills/rig.h"
 
 #define STEPS       160u
-#define TIGHT_BYTES ((uint64_t)8 << 20) /* RAM in which refusals must not leave anything */
+#define TIGHT_BYTES ((uint64_t)24 << 20) /* RAM in which refusals must not leave anything */
 
 /* --- The model -------------------------------------------------------------------------------- */
 
@@ -378,13 +378,14 @@ static uint64_t draw_features_off(struct drill *d)
 static void draw_limits(struct drill *d)
 {
     struct programs *s = programs_of(d);
+    const bool is_tight = drill_one_in(d, 4);
 
     s->limits = (struct rdl_device_limits){
         .max_mr_size = drill_one_in(d, 2) ? 4096 : 4096 + drill_below(d, 12288),
-        .max_qp_wr = 2 + drill_below(d, 30),
+        .max_qp_wr = is_tight && drill_one_in(d, 2) ? 512 : 2 + drill_below(d, 30),
         .max_send_sge = 1 + drill_below(d, 8),
         .max_recv_sge = 1 + drill_below(d, 8),
-        .max_cqe = drill_one_in(d, 4) ? 1024 : 6 + drill_below(d, 56),
+        .max_cqe = is_tight ? 1024 : 6 + drill_below(d, 56),
         .max_mr = 2 + drill_below(d, 4),
         .max_pd = 2 + drill_below(d, 3),
         .max_mw = 1 + drill_below(d, 3),
@@ -415,7 +416,8 @@ static bool add_hosts(struct drill *d)
     const struct rdl_host_config other = {.name = "h2", .arp = drill_one_in(d, 2)};
     const struct rdl_link_config link = {.a = "h1", .b = "h2", .latency_ns = 1000};
 
-    if (has_long_queues(s)) {
+    s->is_tight = has_long_queues(s);
+    if (s->is_tight) {
         c.ram_bytes = TIGHT_BYTES;
         c.rx_buffer = 256;
     }
@@ -428,6 +430,7 @@ static bool add_hosts(struct drill *d)
     c.ring = drill_below(d, 2);
     c.indirect = drill_one_in(d, 2);
     c.on_demand = drill_one_in(d, 2);
+    s->on_demand = c.on_demand && !(c.features_off & VIRTIO_FEATURE(VF_RING_RESET));
     c.intx = drill_one_in(d, 4);
     c.arp = s->arp = other.arp;
     s->n_pkeys = c.n_pkeys = 1 + drill_below(d, PROGRAMS_PKEYS);
@@ -476,6 +479,7 @@ static void take(struct drill *d)
         {programs_arm, 4},       {programs_take_events, 4}, {programs_ack, 2},
         {programs_link, 1},      {programs_neighbours, 1},  {programs_master, 1},
         {programs_timeouts, 1},  {programs_many, 1},        {programs_refuse, 2},
+        {programs_retire, 1},    {programs_late, 1},
     };
     const struct programs *s = programs_of(d);
     uint32_t all = 0, pick;

@@ -77,6 +77,8 @@ struct programs {
     bool is_up; /* the link */
     bool arp;   /* the hosts ask for MACs */
     uint64_t ram_bytes;
+    bool is_tight;    /* queues are long, so that memory can be short */
+    bool on_demand;   /* queues are disabled while no object has them */
     uint32_t profile; /* of both hosts */
     bool resizes, has_mw, has_srq, has_mcast, has_events;
     struct rdl_device_limits limits;
@@ -170,11 +172,14 @@ void programs_fill_mac(struct drill *d, struct rdl_ah_attr *ah);
 
 /* drill_programs_make.c */
 void programs_make(struct drill *d);
-void programs_destroy(struct drill *d);
 void programs_batch(struct drill *d);
 
 /* Makes what datagrams of queue pair @qp to its own host need: an address handle and memory. */
 void programs_equip(struct drill *d, uint32_t qp);
+
+/* drill_programs_destroy.c */
+void programs_destroy(struct drill *d);
+void programs_retire(struct drill *d);
 
 /* drill_programs_change.c */
 void programs_resize_cq(struct drill *d);
@@ -202,6 +207,7 @@ void programs_link(struct drill *d);
 /* drill_programs_rare.c */
 void programs_many(struct drill *d);
 void programs_refuse(struct drill *d);
+void programs_late(struct drill *d);
 
 /* drill_programs_net.c */
 void programs_neighbours(struct drill *d);

@@ -191,6 +191,8 @@ void programs_post_recv(struct drill *d)
     sge = (struct rdl_sge){info.iova, GRH, info.lkey};
     for (uint32_t k = 0; k < n; k++)
         wr[k] = (struct rdl_recv_wr){.wr_id = s->wr_id + 1 + k, .sge = &sge, .n_sge = 1};
+    if (t->n_waiting + LIST > PROGRAMS_WAITING)
+        return;
     room = t->size - t->n_waiting;
     want = room < n ? RDL_ERR_QUEUE_FULL : RDL_OK;
     if (t->recv_sges < 1 || (t->kind == OBJ_QP && t->parts[3] != PROGRAMS_NOTHING))
