@@ -94,7 +94,7 @@ void programs_refuse(struct drill *d)
         return;
     c.pd.raw = s->things[pd].raw;
     c.send_cq.raw = c.recv_cq.raw = s->things[cq].raw;
-    for (uint32_t i = 0; i < REFUSALS && !d->wrong; i++) {
+    for (uint32_t i = 0; i < REFUSALS && !d->wrong && programs_hear(d); i++) {
         const char *what = "a request is refused as before";
 
         if (pick == 0 && programs_count(s, OBJ_CQ) == s->max[OBJ_CQ])
