@@ -475,7 +475,7 @@ static void take(struct drill *d)
         {programs_resize_cq, 4}, {programs_resize_qp, 2},   {programs_move_qp, 8},
         {programs_launch, 5},    {programs_change_srq, 2},  {programs_change_mr, 4},
         {programs_group, 3},     {programs_query, 3},       {programs_send, 12},
-        {programs_burst, 1},     {programs_post_recv, 8},   {programs_poll, 4},
+        {programs_burst, 3},     {programs_post_recv, 8},   {programs_poll, 4},
         {programs_arm, 4},       {programs_take_events, 4}, {programs_ack, 2},
         {programs_link, 1},      {programs_neighbours, 1},  {programs_master, 1},
         {programs_timeouts, 1},  {programs_many, 1},        {programs_refuse, 2},
