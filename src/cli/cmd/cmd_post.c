@@ -101,13 +101,28 @@ static bool explain_shared_rule(struct session *s, const struct request *r,
     return diag_remedy(&s->diag, "create_srq takes max_sge=");
 }
 
+/* Fails because the request has more elements than its queue, or for a READ the device, takes. */
+static bool explain_sge_count(struct session *s, const struct request *r,
+                              const struct rdl_post_error *e, const struct rdl_qp_info *info)
+{
+    const bool sends = request_sends(r->st);
+    const size_t n = sends ? r->send.n_sge : r->recv.n_sge;
+    const char *limit = sends ? "max_send_sge" : "max_recv_sge", *command = "create_qp";
+
+    if (sends && e->most < info->max_send_sge) {
+        limit = "max_sge_rd";
+        command = "host";
+    }
+    session_fail(s, step_span(r->st, "sge", n > e->most ? (size_t)e->most : 0),
+                 "%zu SGEs, but %s is %u", n, limit, (unsigned)e->most);
+    return diag_remedy(&s->diag, "%s takes %s=", command, limit);
+}
+
 /* Fails because of the rule in @e. */
 static bool explain_rule(struct session *s, const struct request *r, const struct rdl_post_error *e)
 {
     const struct step *st = r->st;
-    const size_t n = request_sends(st) ? r->send.n_sge : r->recv.n_sge;
     const char *what = request_is_bind_mw(st) ? "qp" : "op"; /* that is refused */
-    const char *max_sge = request_sends(st) ? "max_send_sge" : "max_recv_sge";
     char op[VALUE_WORD_BYTES];
     struct rdl_qp_info info;
 
@@ -129,9 +144,7 @@ static bool explain_rule(struct session *s, const struct request *r, const struc
     case RULE_POST_SGE_COUNT:
         if (request_sends(st) && wr_info(r->send.opcode)->data == WR_DATA_NONE)
             return session_fail(s, step_span(st, "sge", 0), "%s moves no data: it has no sge=", op);
-        session_fail(s, step_span(st, "sge", n > e->most ? (size_t)e->most : 0),
-                     "%zu SGEs, but %s is %u", n, max_sge, (unsigned)e->most);
-        return diag_remedy(&s->diag, "create_qp takes %s=", max_sge);
+        return explain_sge_count(s, r, e, &info);
     case RULE_POST_SRQ:
         return explain_shared(s, r);
     case RULE_POST_PARTS:
